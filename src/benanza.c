@@ -25,8 +25,8 @@ static int print_man(const char *section)
 		int count;
 		const struct what_if *rows = what_if_table(&count);
 		for (int i = 0; i < count; i++)
-			str_addf(&out, ".TP\n.BR %s \" (%s or %s)\"\n%s\n", rows[i].name, rows[i].on, rows[i].off,
-				rows[i].text);
+			str_addf(&out, ".TP\n.BR %s \" (%s or %s)\"\n%s\n", rows[i].name, rows[i].on,
+				rows[i].off, rows[i].text);
 	} else if (strcmp(section, "keys") == 0) {
 		keys_print_man(&out);
 	} else if (strcmp(section, "glossary") == 0) {

@@ -1,21 +1,35 @@
 # Tests of the whole program, by folder. A unit test stands in its room's local.mk.
 check_DATA =
 test_scripts = \
-	tests/cli/batch.sh tests/cli/cli.sh tests/cli/help.sh tests/cli/merge.sh tests/cli/svg.py \
-	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py tests/faults/interrupt.py \
-	tests/faults/kill.py tests/faults/mistrusted.sh \
-	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \
-	tests/flow/flow_devices.sh tests/flow/flow_help.sh tests/flow/flow_inside.sh tests/flow/flow_measure.sh \
-	tests/flow/flow_move.sh tests/flow/flow_resize.sh tests/flow/flow_what_if.sh \
-	tests/runner/check_gpu.sh tests/gpu/gpu_results.py \
-	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh tests/lint/readme.sh \
-	tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py \
-	tests/onnx/onnx_values.py \
-	tests/ort/control_flow.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
-	tests/ort/ort_types.py tests/ort/quantized.py tests/ort/write_onnx.py \
-	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/measuring.sh tests/runner/remote_slurm.sh \
-	tests/runner/remote_ssh.sh tests/runner/runner_cpu.sh tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
-	tests/bench/bench_tables.py
+	tests/cli/analysis.sh tests/cli/agents.sh tests/cli/batch.sh tests/cli/cli.sh \
+	tests/cli/compare.sh tests/cli/executions.sh tests/cli/help.sh tests/cli/merge.sh \
+	tests/cli/planted.py tests/cli/svg.py tests/cli/turn.sh \
+	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh \
+	tests/faults/hostile.py tests/faults/interrupt.py tests/faults/kill.py \
+	tests/faults/mistrusted.sh \
+	tests/figures/compare_files.py tests/figures/models_figures.py \
+	tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \
+	tests/flow/flow_agent.sh tests/flow/flow_devices.sh tests/flow/flow_help.sh \
+	tests/flow/flow_inside.sh tests/flow/flow_measure.sh tests/flow/flow_move.sh \
+	tests/flow/flow_resize.sh tests/flow/flow_what_if.sh \
+	tests/runner/check_gpu.sh \
+	tests/gpu/gpu_results.py \
+	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh \
+	tests/lint/readme.sh \
+	tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py tests/onnx/onnx_nodes.py \
+	tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
+	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
+	tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
+	tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
+	tests/ort/write_onnx.py \
+	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/measuring.sh \
+	tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh tests/runner/runner_cpu.sh \
+	tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
+	tests/bench/bench_tables.py \
+	tests/agents/agents_builtin.sh tests/agents/agents_compare.py \
+	tests/agents/agents_models.py tests/agents/agents_parts.py \
+	tests/agents/agents_pytorch.py tests/agents/agents_trtexec.py \
+	tests/agents/agents_wire.py
 
 TESTS = $(check_PROGRAMS) $(test_scripts)
 TEST_EXTENSIONS = .sh .py
@@ -26,23 +40,38 @@ PY_LOG_DRIVER = $(TEST_LOG_DRIVER)
 SH_LOG_COMPILER = $(SHELL)
 PY_LOG_COMPILER = python3
 AM_TESTS_ENVIRONMENT = PATH='$(abs_builddir)/venv/bin':"$$PATH"; export PATH; \
-	ORT_DISABLE_TELEMETRY=1; export ORT_DISABLE_TELEMETRY; LANGUAGE= LC_ALL=C.UTF-8 TZ=UTC srcdir='$(srcdir)' builddir='$(abs_builddir)' \
+	ORT_DISABLE_TELEMETRY=1; export ORT_DISABLE_TELEMETRY; \
+	LANGUAGE= LC_ALL=C.UTF-8 TZ=UTC srcdir='$(srcdir)' builddir='$(abs_builddir)' \
 	abs_srcdir='$(abs_srcdir)' BENANZA='$(abs_builddir)/benanza' \
 	LSAN_OPTIONS='suppressions=$(abs_srcdir)/tests/lib/lsan.supp:print_suppressions=0'; export LSAN_OPTIONS; \
 	BENANZA_SHARED='$(abs_srcdir)/../shared'; \
 	export LANGUAGE LC_ALL TZ srcdir builddir abs_srcdir BENANZA BENANZA_SHARED;
 tests/runner/remote_ssh.log tests/runner/remote_slurm.log: tests/unit/fake_runner$(EXEEXT)
 
+# With -j tests run at the same time. Those that measure with the real runner or a framework, on all cores,
+# come last, one after another.
+measuring_tests = \
+	tests/cli/batch.sh tests/cli/cli.sh tests/cli/help.sh tests/faults/mistrusted.sh \
+	tests/agents/agents_compare.py tests/agents/agents_models.py \
+	tests/ort/agents_run.sh tests/ort/control_flow.py tests/ort/quantized.py \
+	tests/runner/check_gpu.sh tests/runner/measuring.sh tests/runner/runner_cpu.sh \
+	tests/runner/runner_isa.py
+measuring_logs = $(filter $(addsuffix .log,$(basename $(measuring_tests))), $(TEST_LOGS))
+$(measuring_logs): | $(filter-out $(measuring_logs), $(TEST_LOGS))
+$(foreach log, $(measuring_logs), $(eval $(log): | $(log_before))$(eval log_before = $(log)))
+
 # a library that computes wrongly
 check_DATA += tests/faults/wrong_onednn.so
 CLEANFILES += tests/faults/wrong_onednn.so
 tests/faults/wrong_onednn.so: tests/faults/wrong_onednn.c
-	$(AM_V_CC)$(MKDIR_P) tests/faults && $(CC) $(CPPFLAGS) -Wall -shared -fPIC -o $@ $(srcdir)/tests/faults/wrong_onednn.c -ldl
+	$(AM_V_CC)$(MKDIR_P) tests/faults && \
+	$(CC) $(CPPFLAGS) -Wall -shared -fPIC -o $@ $(srcdir)/tests/faults/wrong_onednn.c -ldl
 
 # outside the suite: the newest onnx and ONNX Runtime, in a directory of their own
 check-newest: benanza$(EXEEXT)
 	$(SHELL) $(srcdir)/tests/packages/check_newest.sh '$(abs_srcdir)' '$(abs_builddir)'
 # outside the suite: all tests, or TESTS="...", next year on another machine
 check-elsewhere: all
-	bash $(srcdir)/tests/packages/check_elsewhere.sh '$(abs_builddir)' $(if $(filter command line,$(origin TESTS)),TESTS='$(TESTS)')
+	bash $(srcdir)/tests/packages/check_elsewhere.sh '$(abs_builddir)' \
+		$(if $(filter command line,$(origin TESTS)),TESTS='$(TESTS)')
 .PHONY: check-newest check-elsewhere

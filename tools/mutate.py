@@ -6,7 +6,9 @@ tests, runs them, and reports whether one failed.  Outside the suite.
     cd build && python3 ../tools/mutate.py --patch 'src/store/results.c:219:== 0:!= 0'
 
 A change that does not compile, or that leaves the object code as it was, is not counted.  Each file is
-restored, also after Ctrl-C.  Run it in a worktree in which nobody else builds.  Exit status: 0, or 1 if a
+restored, also after Ctrl-C.  Run it in a worktree in which nobody else builds, configured with
+--without-cuda --without-onednn CC="ccache gcc" CFLAGS="-g0 -O1" for speed.  The quickest test runs first, and
+the first that fails ends the run of a change.  Exit status: 0, or 1 if a
 change was unnoticed, or 2 if the tests fail without a change."""
 
 import argparse
@@ -17,6 +19,7 @@ import re
 import signal
 import subprocess
 import sys
+import time
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 # comments, strings, characters, preprocessor lines
@@ -25,12 +28,11 @@ HIDDEN = re.compile(r'/\*.*?\*/|//[^\n]*|"(?:\\.|[^"\\\n])*"|\'(?:\\.|[^\'\\\n])
 
 # (what, where it applies, what may replace it); \1 is the first group
 CHANGES = (
-    ("comparison", r" (==|!=|<=|>=|<|>) ", {"==": ["!="], "!=": ["=="], "<": ["<=", ">"], "<=": ["<", ">="],
+    ("comparison", r" (==|!=|<=|>=|<|>)\s", {"==": ["!="], "!=": ["=="], "<": ["<=", ">"], "<=": ["<", ">="],
                                             ">": [">=", "<"], ">=": [">", "<="]}),
-    ("logic", r" (&&|\|\|) ", {"&&": ["||"], "||": ["&&"]}),
-    ("operator", r"(?<=[\w)\]]) (\+|-|\*|/|%|&|\|) (?=[\w(])",
-     {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"],
-                                                               "%": ["*"], "&": ["|"], "|": ["&"]}),
+    ("logic", r" (&&|\|\|)\s", {"&&": ["||"], "||": ["&&"]}),
+    ("operator", r"(?<=[\w)\]]) (\+|-|\*|/|%|&|\|)\s+(?=[\w(])",
+     {"+": ["-"], "-": ["+"], "*": ["/"], "/": ["*"], "%": ["*"], "&": ["|"], "|": ["&"]}),
     ("step", r"(\+\+|--|\+=|-=)", {"++": ["--"], "--": ["++"], "+=": ["-="], "-=": ["+="]}),
     ("constant", r"(?<![\w.])(\d+)(?![\w.])", None),
     ("truth", r"\b(true|false)\b", {"true": ["false"], "false": ["true"]}),
@@ -73,7 +75,8 @@ def closing(text, at):
 
 def run(command, seconds):
     """Exit status of a command, or None after `seconds`; its whole process group is ended."""
-    environment = dict(os.environ, srcdir=str(ROOT), top_srcdir=str(ROOT))
+    # as in `make check`: some tests skip themselves without abs_srcdir
+    environment = dict(os.environ, srcdir=str(ROOT), abs_srcdir=str(ROOT), top_srcdir=str(ROOT), builddir=".")
     with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL,
                           start_new_session=True, env=environment) as process:
         try:
@@ -87,11 +90,15 @@ def run(command, seconds):
                 pass
 
 
-def object_code(room, source):
-    """Instructions and data of the object file of `source`, without line numbers."""
+def object_of(room, source):
+    """The object file of `source`."""
     path = pathlib.Path(source).with_suffix(".o")
-    if not path.exists():  # objects named libROOM_a-NAME.o
-        path = path.with_name(f"lib{room}_a-{path.name}")
+    named = path.with_name(f"lib{room}_a-{path.name}")
+    return named if named.exists() else path
+
+
+def object_code(path):
+    """Instructions and data of an object file, without line numbers."""
     copy = path.with_suffix(".mutate")
     subprocess.run(["objcopy", "--strip-debug", path, copy], check=True)
     code = copy.read_bytes()
@@ -104,9 +111,29 @@ def tests_of(room):
     return re.findall(r"check_PROGRAMS \+= (tests/unit/\S+)", rules)
 
 
-def build(tests, seconds):
-    """Exit status of make for the tests and the simulated runner that some of them start."""
-    return run(["make", "-s", *tests, "tests/unit/fake_runner"], seconds)
+def build(targets, seconds):
+    """Exit status of make for the targets."""
+    return run(["make", "-s", *targets], seconds)
+
+
+def first_failing(tests, seconds):
+    """(test, exit status) of the first test that fails, or None. A status of None is a timeout."""
+    for test in tests:
+        status = run([f"./{test}"], seconds)
+        if status != 0:
+            return test, status
+    return None
+
+
+def quickest_first(tests, seconds):
+    """The tests in order of their time, or None if one fails."""
+    times = {}
+    for test in tests:
+        start = time.monotonic()
+        if first_failing([test], seconds):
+            return None
+        times[test] = time.monotonic() - start
+    return sorted(tests, key=times.get)
 
 
 class Changed:
@@ -125,17 +152,20 @@ class Changed:
 
 def judge(room, path, text, tests, options):
     """'noticed by TEST', 'UNNOTICED', 'same code' or 'does not compile'."""
-    source = str(path.relative_to(ROOT))
-    before = object_code(room, source)
+    target = object_of(room, path.relative_to(ROOT))
+    build([str(target)], options.build_timeout)  # without the change before
+    before = object_code(target)
     with Changed(path, text):
-        if build(tests, options.build_timeout) != 0:
+        if build([str(target)], options.build_timeout) != 0:
             return "does not compile"
-        if object_code(room, source) == before:
+        if object_code(target) == before:
             return "same code"
         for test in tests:
-            status = run([f"./{test}"], options.timeout)
-            if status != 0:
-                return f"noticed by {test}" + (" (timeout)" if status is None else "")
+            if build([test], options.build_timeout) != 0:
+                return "does not compile"
+            failed = first_failing([test], options.timeout)
+            if failed:
+                return f"noticed by {test}" + (" (timeout)" if failed[1] is None else "")
     return "UNNOTICED"
 
 
@@ -164,6 +194,35 @@ def patched(spec):
     return path, start, start + len(old), new, "patch"
 
 
+def in_room(room, changes, options):
+    """Judges the changes of one room; prints a line for each and their sum. Returns the exit status."""
+    tests = tests_of(room)
+    if build([*tests, "tests/unit/fake_runner"], options.build_timeout) != 0 or \
+            not (tests := quickest_first(tests, options.timeout)):
+        print(f"mutate: the unit tests of {room} fail without a change")
+        return 2
+    counted = unnoticed = 0
+    wanted = len(options.patch) or options.count
+    try:
+        for path, start, end, new, kind in changes:
+            text = path.read_text()
+            line = text.count("\n", 0, start) + 1
+            verdict = judge(room, path, text[:start] + new + text[end:], tests, options)
+            place = f"{path.relative_to(ROOT)}:{line}"
+            old, by = (" ".join(t.split()) for t in (text[start:end], new))
+            print(f"{place}: {kind}: '{old}' -> '{by}': {verdict}", flush=True)
+            if verdict not in ("same code", "does not compile"):
+                counted += 1
+                unnoticed += verdict == "UNNOTICED"
+            if counted == wanted:
+                break
+    finally:
+        build([*tests, "tests/unit/fake_runner"], options.build_timeout)
+        origin = "given" if options.patch else f"seed {options.seed}"
+        print(f"{room}: {counted - unnoticed} of {counted} changes noticed ({origin})", flush=True)
+    return 1 if unnoticed else 0
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -183,31 +242,12 @@ def main():
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda *_: sys.exit(2))
 
-    room = options.room or options.patch[0].split("/")[1]
-    tests = tests_of(room)
-    if build(tests, options.build_timeout) != 0 or \
-            any(run([f"./{t}"], options.timeout) != 0 for t in tests):
-        print(f"mutate: the unit tests of {room} fail without a change")
-        return 2
-    changes = map(patched, options.patch) if options.patch else drawn(room, random.Random(options.seed))
-    counted = unnoticed = 0
-    wanted = len(options.patch) or options.count
-    try:
-        for path, start, end, new, kind in changes:
-            text = path.read_text()
-            line = text.count("\n", 0, start) + 1
-            verdict = judge(room, path, text[:start] + new + text[end:], tests, options)
-            place = f"{path.relative_to(ROOT)}:{line}"
-            print(f"{place}: {kind}: '{text[start:end]}' -> '{new}': {verdict}", flush=True)
-            if verdict not in ("same code", "does not compile"):
-                counted += 1
-                unnoticed += verdict == "UNNOTICED"
-            if counted == wanted:
-                break
-    finally:
-        build(tests, options.build_timeout)
-        print(f"{room}: {counted - unnoticed} of {counted} changes noticed (seed {options.seed})", flush=True)
-    return 1 if unnoticed else 0
+    if not options.patch:
+        return in_room(options.room, drawn(options.room, random.Random(options.seed)), options)
+    rooms = {}
+    for patch in options.patch:
+        rooms.setdefault(patch.split("/")[1], []).append(patch)
+    return max([in_room(room, map(patched, patches), options) for room, patches in rooms.items()])
 
 
 if __name__ == "__main__":

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/app_agent.h"
 #include "ui/app_private.h"
 
 #include <math.h>
@@ -286,6 +287,10 @@ static void measure(struct app *app, bool all)
 		app_note(app, false, "no layer has this problem: b measures everything missing");
 		return;
 	}
+	if (app_agent_is_busy(app)) {
+		app_note(app, false, "the model is running: measure when it has ended, or e cancels it");
+		return;
+	}
 	app->standing[0] = '\0';
 	app->stopping = false;
 	if (all)
@@ -301,10 +306,15 @@ static void measure_stop(struct app *app)
 	bool measuring = q && !queue_status(q).idle;
 	if (app_device_leave(app))
 		return;
+	if (app_agent_cancel(app) && !measuring) {
+		app_note(app, false, "the run of the model is cancelled");
+		return;
+	}
 	if (q)
 		queue_cancel(q);
 	app->stopping = measuring;
-	app_note(app, false, measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");
+	app_note(app, false,
+		measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");
 }
 
 /* Stays within one graph: from a layer of a body to the next one of that body. */
@@ -349,10 +359,14 @@ static void sort(struct app *app, int step, bool reverse)
 		return;
 	}
 	if (p->shown_count == 0) {
-		app_note(app, false, p->filter[0] ? "nothing to sort: no row matches \"%s\"" : "nothing to sort", p->filter);
+		app_note(app, false,
+			p->filter[0] ? "nothing to sort: no row matches \"%s\"" : "nothing to sort",
+			p->filter);
 		return;
 	}
-	p->order = (p->order + step + count) % count;
+	do
+		p->order = (p->order + step + count) % count;
+	while (step && p->view->offers && !p->view->offers(app, p->order));
 	p->reverse = reverse ? !p->reverse : step ? false : p->reverse;
 	pane_reorder(app, p);
 	if (step)
@@ -369,7 +383,8 @@ static void folded_toggle(struct app *app)
 	pane_enter(app);
 	const char *end = app->folded_count == 1 ? "" : "s";
 	if (p)
-		app_note(app, false, app->show_folded ? "showing %d constant layer%s too" : "%d constant layer%s hidden",
+		app_note(app, false,
+			app->show_folded ? "showing %d constant layer%s too" : "%d constant layer%s hidden",
 			app->folded_count, end);
 }
 
@@ -448,6 +463,8 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_MEASURE_MISSING: measure(app, true); break;
 	case REQUEST_MEASURE_LAYER: measure(app, false); break;
 	case REQUEST_CANCEL: measure_stop(app); break;
+	case REQUEST_AGENT: app_agent_key(app); break;
+	case REQUEST_AGENT_NEXT: app_agent_choose(app); break;
 	case REQUEST_WHAT_IF: app_toggle(app, key->argument); break;
 	case REQUEST_BATCH_UP: batch_step(app, 1); break;
 	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
@@ -529,7 +546,8 @@ bool app_refresh(struct app *app)
 {
 	const struct session *s = app->session;
 	bool renewed = session_refresh(app->session), other_plan = app->lanes_plan != app_plan(app);
-	bool relisted = other_plan || app->lanes_folded != app->show_folded || app->seen_unfolded != app->unfold_changes;
+	bool relisted = other_plan || app->lanes_folded != app->show_folded ||
+		app->seen_unfolded != app->unfold_changes;
 	if (!renewed && !relisted)
 		return false;
 	app->generation++;
@@ -574,6 +592,7 @@ void app_init(struct app *app, struct session *s, int columns, int rows, bool as
 
 void app_free(struct app *app)
 {
+	app_agent_close(app);
 	for (int i = 0; i < VIEW_COUNT; i++)
 		pane_close(app, &app->panes[i]);
 	prompt_close(app);

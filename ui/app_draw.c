@@ -1,7 +1,9 @@
 #include "config.h"
 
 #include "drive/runner_process.h"
+#include "ui/app_agent.h"
 #include "ui/app_private.h"
+#include "ui/app_real.h"
 #include "ui/app_say.h"
 
 #include <math.h>
@@ -23,7 +25,8 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 			app_clean(app, app_plan(app)->layers[c->group->layers[0]].name));
 	if (c->origin == ORIGIN_FREE) {
 		const char *why = app_layer(app, layer)->why;
-		return why ? arena_printf(&app->scratch, "%sfree: %s", c->at_least ? "~" : "", app_clean(app, text_of(why)))
+		return why ? arena_printf(&app->scratch, "%sfree: %s", c->at_least ? "~" : "",
+				     app_clean(app, text_of(why)))
 			   : "free: no kernel runs for it";
 	}
 	if (c->origin == ORIGIN_UNSUPPORTED)
@@ -47,6 +50,17 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 		name[0] ? "  " : "", name, of);
 }
 
+/* "  real 1.21 ms contradicted", or "". */
+static const char *real_price(struct app *app, int layer)
+{
+	const struct reality_group *g = app_real_group(app, layer);
+	char text[STR_QUANTITY];
+	if (!g)
+		return "";
+	return arena_printf(&app->scratch, "  real %s%s%s", str_duration(text, g->real_ns),
+		g->layer_count > 1 ? " fused" : "", app_is_contradicted(app, layer) ? " contradicted" : "");
+}
+
 static void draw_summary(struct app *app, struct area line)
 {
 	char number[STR_QUANTITY];
@@ -54,15 +68,18 @@ static void draw_summary(struct app *app, struct area line)
 	const struct plan_layer *l = app_layer(app, app->layer);
 	if (!p || !l)
 		return;
-	int same = app_same_as(app, app->layer), uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
+	int same = app_same_as(app, app->layer),
+	    uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
 	const char *again = uses > 1 ? arena_printf(&app->scratch, "  x%d in this model", uses) : "";
 	if (same >= 0)
 		again = arena_printf(
 			&app->scratch, "  = %s, x%d", app_clean(app, app_layer(app, same)->name), uses);
 	double times = app->places[app->layer].times;
 	if (times > 1)
-		again = arena_printf(&app->scratch, "%s  runs %s times, each", again, str_count(number, times));
-	const char *price = layer_price(app, app->layer, app_cost(app, app->layer));
+		again = arena_printf(
+			&app->scratch, "%s  runs %s times, each", again, str_count(number, times));
+	const char *price = arena_printf(&app->scratch, "%s%s",
+		layer_price(app, app->layer, app_cost(app, app->layer)), real_price(app, app->layer));
 	int columns = canvas_columns(price), most = line.width - 4;
 	columns = columns > most * 2 / 3 ? most * 2 / 3 : columns;
 	int x = 1 + canvas_fit_tail(line, 1, 0, most - columns, STYLE_BOLD, app_clean(app, l->name));
@@ -109,7 +126,8 @@ static const char *place_text(struct app *app, const struct queue_status *q)
 	int s = (int)q->waiting_s;
 	if (!q->waiting || !*q->waiting)
 		return "";
-	return arena_printf(&app->scratch, "waiting %d:%02d  %s  ", s / 60, s % 60, app_clean(app, text_of(q->waiting)));
+	return arena_printf(
+		&app->scratch, "waiting %d:%02d  %s  ", s / 60, s % 60, app_clean(app, text_of(q->waiting)));
 }
 
 /* Several runners: how many are up and what each is measuring: "2 of 3 runners  gpu7 #1 conv  gpu7 #2
@@ -121,7 +139,8 @@ static const char *runners_text(struct app *app, const struct queue_status *q)
 		struct queue_worker w = queue_worker(app->session->queue, i);
 		int kernel = w.problem ? (int)strcspn(w.problem, ":") : 0;
 		if (kernel)
-			out = arena_printf(&app->scratch, "%s%s %.*s%s  ", out, app_clean(app, text_of(w.label)), kernel, w.problem,
+			out = arena_printf(&app->scratch, "%s%s %.*s%s  ", out,
+				app_clean(app, text_of(w.label)), kernel, w.problem,
 				w.silence_s < SILENCE_SAID_S ? "" : " (no answer)");
 	}
 	return out;
@@ -154,10 +173,17 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, STYLE_NORMAL,
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
-			*wait ? "" : q->starting ? "starting the runner: " : app->stopping ? "stopping " : "measuring ", done, total, wait, silent,
-			*sweep ? sweep : q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  " : "",
+			*wait			? ""
+				: q->starting	? "starting the runner: "
+				: app->stopping ? "stopping "
+						: "measuring ",
+			done, total, wait, silent,
+			*sweep							     ? sweep
+				: q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  "
+										     : "",
 			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "n/a"),
-			counted(app, q->batch_failed, "failed"), q->workers > 1 ? runners_text(app, q) : what));
+			counted(app, q->batch_failed, "failed"),
+			q->workers > 1 ? runners_text(app, q) : what));
 }
 
 /* Outcome of the last batch: "109 measured, 107 unsupported", or "". */
@@ -187,7 +213,8 @@ static const char *planning_text(struct app *app)
 	if (!open && !yes && !planner_device(s->planner))
 		return "planning...";
 	if (open)
-		return arena_printf(&app->scratch, "planning... %d problem%s left", open, open == 1 ? "" : "s");
+		return arena_printf(
+			&app->scratch, "planning... %d problem%s left", open, open == 1 ? "" : "s");
 	return arena_printf(&app->scratch,
 			"%d of %d problems plannable; times are rooflines (~) from the vendor's specs", yes,
 		p->problem_count);
@@ -209,8 +236,8 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	int left = s->queue && s->analysis ? s->analysis->unmeasured_problems : 0;
 	const char *plural = left == 1 ? "" : "s";
 	if (left && batch[0])
-		return arena_printf(&app->scratch, "%d problem%s not measured yet: b measures them (%s)", left, plural,
-			batch);
+		return arena_printf(&app->scratch, "%d problem%s not measured yet: b measures them (%s)",
+			left, plural, batch);
 	if (left)
 		return arena_printf(&app->scratch,
 			"%d problem%s of this scenario %s not measured yet: b measures them", left, plural,
@@ -257,7 +284,9 @@ static void draw_wrapped(struct area a, enum style style, const char *text)
 static const char *reason_first(struct app *app, const char *text)
 {
 	const char *at = strstr(text, RUNNER_LAST_OUTPUT);
-	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(RUNNER_LAST_OUTPUT), (int)(at - text), text) : text;
+	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(RUNNER_LAST_OUTPUT),
+			    (int)(at - text), text)
+		  : text;
 }
 
 /* A lasting error, or ""; shown while there is no other message. */
@@ -282,14 +311,16 @@ static const char *awaited_text(struct app *app)
 		*wait ? "; " : "", app_clean(app, text_of(wait)));
 }
 
-/* Reports results that are not stored yet, or cannot be, ahead of other messages; "" if there are none. */
+/* Reports results that are not stored yet, or cannot be, ahead of other messages; "" if all are stored. */
 static const char *waiting_text(struct app *app, const struct queue_status *q)
 {
-	struct store_waiting w = app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
+	struct store_waiting w =
+		app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
 	if (!w.results && !w.lost)
 		return "";
-	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ", w.results ? w.results : w.lost,
-		w.results ? "not stored yet" : "could not be stored", app_clean(app, text_of(w.why)));
+	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ",
+		w.results ? w.results : w.lost, w.results ? "not stored yet" : "could not be stored",
+		app_clean(app, text_of(w.why)));
 }
 
 /* The rows above the keys. An error too long for one row also takes the row of the problem. */
@@ -312,6 +343,8 @@ static void draw_progress(struct app *app, struct area rows)
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, app_clean(app, text_of(app->note)));
 	else if (session_awaited(app->session))
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, awaited_text(app));
+	else if (app_agent_is_busy(app))
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, app_agent_text(app));
 	else if (!q.idle)
 		draw_measuring(app, line, &q);
 	else
@@ -324,10 +357,13 @@ static void draw_prompt(struct app *app, struct area line)
 	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
 		: arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
 	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, label);
-	x += canvas_fit_tail(line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
+	x += canvas_fit_tail(
+		line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
 	canvas_put(line, x, 0, STYLE_REVERSE, ' ');
-	const char *end = q->dim_count > 1 ? arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels",
-						      q->dim_index + 1, q->dim_count) : "Enter accepts, Esc cancels";
+	const char *end = q->dim_count > 1
+		? arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels", q->dim_index + 1,
+			  q->dim_count)
+		: "Enter accepts, Esc cancels";
 	if (line.width - x > canvas_columns(end) + 3)
 		canvas_fit_right(line, x + 2, 0, line.width - x - 3, STYLE_DIM, end);
 }
@@ -341,16 +377,21 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	bool unbound = p && p->unbound_count;
 	switch (row->request) {
 	case REQUEST_DIMS: return unbound && !busy ? "set dimensions" : "";
-	case REQUEST_CANCEL: return busy ? "stop measuring" : "";
+	case REQUEST_CANCEL: return app_agent_is_busy(app) ? "stop the run" : busy ? "stop measuring" : "";
+	case REQUEST_AGENT: return app_agent_can_run(app) && !unbound && !busy ? row->hint : "";
 	case REQUEST_MEASURE_MISSING:
 		if (unbound || busy || !s->queue || !s->analysis)
 			return "";
-		if (app->sweep_left && !app->session->sweep.count) /* what is missing is counted by the first `b` */
-			return arena_printf(&app->scratch, "measure sweep (%d points)", app_sweep_points(app));
+		if (app->sweep_left &&
+			!app->session->sweep.count) /* what is missing is counted by the first `b` */
+			return arena_printf(
+				&app->scratch, "measure sweep (%d points)", app_sweep_points(app));
 		if (app->sweep_left)
-			return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left, app_sweep_points(app));
-		return app->unmeasured_count ? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)
-					     : "all measured";
+			return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left,
+				app_sweep_points(app));
+		return app->unmeasured_count
+			? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)
+			: "all measured";
 	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view->orders ? row->hint : "";
 	default: return row->hint;
@@ -360,15 +401,17 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 /* The first hint is the next step; the others are always the same. */
 static void draw_hints(struct app *app, struct area line)
 {
-	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING, REQUEST_OPEN,
-		REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE, REQUEST_SORT };
+	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING,
+		REQUEST_OPEN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE, REQUEST_SORT,
+		REQUEST_AGENT };
 	struct queue_status q = status_of(app);
-	bool busy = !q.idle && !app->stopping;
+	bool busy = (!q.idle && !app->stopping) || app_agent_is_busy(app);
 	int count, x = 1;
 	const struct key_row *rows = keys_table(&count);
 	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
 		for (int i = 0; i < count; i++) {
-			const char *hint = rows[i].request == first[k] ? hint_text(app, &rows[i], busy) : NULL;
+			const char *hint =
+				rows[i].request == first[k] ? hint_text(app, &rows[i], busy) : NULL;
 			if (!hint || !hint[0])
 				continue;
 			const char *key = arena_printf(
@@ -388,6 +431,11 @@ static int footer_rows(const struct app *app)
 	return app->canvas.height >= 16 && !app->panes[app->stack[app->depth]].view->own_footer ? 4 : 2;
 }
 
+bool app_has_real_column(const struct app *app)
+{
+	return app->canvas.width >= APP_REAL_WIDTH && app_reality(app) && app_reality(app)->group_count;
+}
+
 /* Details are shown at the right only if the list keeps all its columns of an 80-column screen. */
 int app_list_width(const struct app *app)
 {
@@ -397,7 +445,9 @@ int app_list_width(const struct app *app)
 	if ((v != &view_layers && v != &view_problems) || width < least + 1 + APP_PANE_COLUMNS)
 		return width;
 	right = right > 80 ? 80 : right > width - least - 1 ? width - least - 1 : right;
-	int wanted = least - APP_LIST_NAMES + app->name_columns; /* names that are cut take columns of the details */
+	int wanted = least - APP_LIST_NAMES +
+		app->name_columns; /* names that are cut take columns of the details */
+	wanted += app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
 	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
 	if (v == &view_layers && width - right - 1 < wanted)
 		right = width - 1 - wanted;

@@ -80,14 +80,30 @@ const struct result *app_pick(const struct app *app, const char *problem)
 
 /* What each state looks like in a list. */
 static const uint8_t state_styles[STATE_COUNT] = {
-	[STATE_NONE] = STYLE_DIM, [STATE_FUSED] = STYLE_DIM, [STATE_FREE] = STYLE_DIM, [STATE_PLANNING] = STYLE_DIM,
-	[STATE_MISSING] = STYLE_DIM, [STATE_OK] = STYLE_GOOD, [STATE_PLANNABLE] = STYLE_GOOD,
-	[STATE_NOISY] = STYLE_WARN, [STATE_STALE] = STYLE_WARN, [STATE_UNSUPPORTED] = STYLE_WARN,
-	[STATE_PROXY] = STYLE_WARN, [STATE_ESTIMATED] = STYLE_DIM, [STATE_ASSUMED] = STYLE_DIM,
-	[STATE_PART] = STYLE_WARN, [STATE_BEGUN] = STYLE_WARN, [STATE_UNKNOWN] = STYLE_WARN, [STATE_NO_PLAN] = STYLE_WARN,
-	[STATE_SUSPECT] = STYLE_BAD, [STATE_NO_MEMORY] = STYLE_BAD, [STATE_FAILED] = STYLE_BAD,
-	[STATE_CRASHED] = STYLE_BAD, [STATE_TIMEOUT] = STYLE_BAD,
-	[STATE_RUNNING] = STYLE_ACCENT, [STATE_QUEUED] = STYLE_ACCENT,
+	[STATE_NONE] = STYLE_DIM,
+	[STATE_FUSED] = STYLE_DIM,
+	[STATE_FREE] = STYLE_DIM,
+	[STATE_PLANNING] = STYLE_DIM,
+	[STATE_MISSING] = STYLE_DIM,
+	[STATE_OK] = STYLE_GOOD,
+	[STATE_PLANNABLE] = STYLE_GOOD,
+	[STATE_NOISY] = STYLE_WARN,
+	[STATE_STALE] = STYLE_WARN,
+	[STATE_UNSUPPORTED] = STYLE_WARN,
+	[STATE_PROXY] = STYLE_WARN,
+	[STATE_ESTIMATED] = STYLE_DIM,
+	[STATE_ASSUMED] = STYLE_DIM,
+	[STATE_PART] = STYLE_WARN,
+	[STATE_BEGUN] = STYLE_WARN,
+	[STATE_UNKNOWN] = STYLE_WARN,
+	[STATE_NO_PLAN] = STYLE_WARN,
+	[STATE_SUSPECT] = STYLE_BAD,
+	[STATE_NO_MEMORY] = STYLE_BAD,
+	[STATE_FAILED] = STYLE_BAD,
+	[STATE_CRASHED] = STYLE_BAD,
+	[STATE_TIMEOUT] = STYLE_BAD,
+	[STATE_RUNNING] = STYLE_ACCENT,
+	[STATE_QUEUED] = STYLE_ACCENT,
 };
 
 #define QUEUE_SHOWN_MAX 99 /* later positions are "queue": the number would not fit in the column */
@@ -114,7 +130,8 @@ const char *app_problem_state(struct app *app, const char *problem, enum style *
 
 static enum state layer_state(const struct app *app, int layer, int *position)
 {
-	return session_layer_state(app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
+	return session_layer_state(
+		app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
 }
 
 const char *app_layer_state(struct app *app, int layer, enum style *style)
@@ -150,7 +167,8 @@ bool app_is_guess(const struct layer_cost *c)
 
 bool app_is_inapplicable(const struct app *app, const struct what_if *row)
 {
-	return app->session->described && (strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
+	return app->session->described &&
+		(strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
 }
 
 bool app_is_critical(const struct app *app, const struct layer_cost *c)
@@ -185,7 +203,8 @@ static enum status missing_status(const struct app *app, int layer)
 int app_sweep_points(const struct app *app)
 {
 	const struct config *c = app->session->given;
-	int batches = c && c->batch_count ? c->batch_count : 1, dtypes = c && c->dtype_count ? c->dtype_count : 1;
+	int batches = c && c->batch_count ? c->batch_count : 1,
+	    dtypes = c && c->dtype_count ? c->dtype_count : 1;
 	return batches * dtypes;
 }
 
@@ -214,10 +233,12 @@ void app_counts_renew(struct app *app)
 			continue;
 		enum status status = missing_status(app, i);
 		app->suspect_count += status == STATUS_MISTRUSTED;
-		app->failed_count += status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
+		app->failed_count +=
+			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
 	}
-	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-						s->scenario.nxc, &count) : NULL;
+	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current),
+						true, s->scenario.nxc, &count)
+				      : NULL;
 	for (int i = 0; i < count; i++)
 		app->unmeasured_count += !results_is_finished(s->results, texts[i]);
 	arena_free(&a);
@@ -272,8 +293,8 @@ const char *app_missing_why(struct app *app, int layer)
 	if (missing && missing == inside && !isnan(l->flops))
 		return "no layer inside it is measured: b measures";
 	if (missing && !isnan(l->flops))
-		return arena_printf(&app->scratch, "%d of the %d layers inside it %s no cost", missing, inside,
-			missing == 1 ? "has" : "have");
+		return arena_printf(&app->scratch, "%d of the %d layers inside it %s no cost", missing,
+			inside, missing == 1 ? "has" : "have");
 	const char *problem = app_problem(app, layer);
 	struct queue *q = app->session->queue;
 	enum style style;
@@ -296,7 +317,8 @@ const char *app_missing_why(struct app *app, int layer)
 		return app_clean(app, text_of(c->why));
 	if (!q)
 		return "not measured, and no runner answers";
-	return state[0] ? "no result for this scenario: b measures what is missing" : "not measured: b measures";
+	return state[0] ? "no result for this scenario: b measures what is missing"
+			: "not measured: b measures";
 }
 
 const char *app_clean(struct app *app, struct text t)
@@ -436,7 +458,8 @@ void app_names_renew(struct app *app)
 			if (before >= 0)
 				twice[before] = twice[row] = true;
 			else
-				*hash_at(&seen, (struct text){ arena_strndup(&names, name.p, name.n), name.n }) = row;
+				*hash_at(&seen,
+					(struct text){ arena_strndup(&names, name.p, name.n), name.n }) = row;
 			arena_clear(&one);
 		}
 		for (int row = 0; row < app->listed_count; row++)

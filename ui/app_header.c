@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "ui/app_private.h"
+#include "ui/app_real.h"
 #include "ui/app_say.h"
 
 #include <math.h>
@@ -86,8 +87,12 @@ static const struct {
 	bool model, cores, threads;
 	int stack;        /* parts of it */
 } device_forms[] = {
-	{ true, true, true, ALL_PARTS }, { true, true, true, 1 }, { true, false, true, 1 }, { true, false, true, 0 },
-	{ false, false, true, 1 }, { false, false, true, 0 },
+	{ true, true, true, ALL_PARTS },
+	{ true, true, true, 1 },
+	{ true, false, true, 1 },
+	{ true, false, true, 0 },
+	{ false, false, true, 1 },
+	{ false, false, true, 0 },
 };
 
 #define DEVICE_FORMS ((int)(sizeof(device_forms) / sizeof(*device_forms)))
@@ -102,8 +107,8 @@ static const char *device_text(struct app *app, int form)
 	if (!s->device.name && !s->device.model)
 		return s->queue ? "starting the runner" : "no device";
 	const char *out = !device_forms[form].model ? ""
-			  : s->device.model	    ? device_brief(app, s->device.model, device_forms[form].cores)
-						    : s->device.name;
+		: s->device.model ? device_brief(app, s->device.model, device_forms[form].cores)
+				  : s->device.name;
 	if (device_forms[form].threads)
 		out = joined(app, out, threads);
 	return joined(app, out, stack_brief(app, device_forms[form].stack));
@@ -124,7 +129,8 @@ static void draw_title(struct app *app, struct area line)
 	const struct session *s = app->session;
 	const char *filter = pane_filter_text(app, app_pane(app), line.width / 4);
 	const char *view = arena_printf(&app->scratch, "%s%s[%d] %c%s", filter, filter[0] ? "  " : "",
-		app->stack[app->depth] + 1, upper(app_pane(app)->view->name[0]), app_pane(app)->view->name + 1);
+		app->stack[app->depth] + 1, upper(app_pane(app)->view->name[0]),
+		app_pane(app)->view->name + 1);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, STYLE_BOLD, name);
@@ -173,10 +179,61 @@ static const char *totals_text(struct app *app, const struct bound_says *b, int 
 
 #define TOTALS_FORMS 5
 
+#define REAL_ROW_BELOW 100 /* narrower screens have a row of their own for the real latency, */
+#define REAL_ROW_HEIGHT 16  /* unless they are lower than this */
+
+static bool real_has_row(const struct app *app)
+{
+	return app->canvas.width < REAL_ROW_BELOW && app->canvas.height >= REAL_ROW_HEIGHT &&
+		app_reality(app) != NULL;
+}
+
+/* Returns the longest form, from `form` on, that ends before column `to`. */
+static void draw_real(struct app *app, struct area line, int x, int to, int form)
+{
+	enum style style;
+	for (const char *text; form < REAL_FORMS; form++)
+		if (x + canvas_columns_on(line, text = app_real_text(app, form, &style)) <= to) {
+			canvas_text(line, x, 0, style, text);
+			return;
+		}
+}
+
+/* The texts after the bound, and their forms; `last` is the narrowest of all. */
+struct bound_line {
+	const char *totals;
+	int real, gap;     /* forms */
+	bool last;
+};
+
+/* Draws them if they fit. */
+static bool draw_behind(
+	struct app *app, struct area line, int x, const struct bound_says *b, const struct bound_line *f)
+{
+	char gap[SAY_GAP];
+	enum style style;
+	int columns = canvas_columns_on(line, f->totals), rest = canvas_columns(say_gap(gap, b, f->gap));
+	int real = canvas_columns_on(line, app_real_text(app, f->real, &style));
+	int at = x + (columns ? 3 + columns : 0), end = at + (real ? 3 + real : 0);
+	int to = line.width - 1 - rest;
+	/* the shortest form only if nothing longer fits */
+	if ((to < end + 2 && !f->last) || (columns && f->gap == SAY_FORMS - 1))
+		return false;
+	canvas_text(line, x + 3, 0, STYLE_NORMAL, f->totals);
+	if (real)
+		draw_real(app, line, at + 3, to - 2, f->real == REAL_ALONE ? 0 : f->real);
+	if (to + 1 > end)
+		canvas_text(line, to > end ? to : to + 1, 0,
+			b->known == KNOWN_ALL && !b->estimated && !b->noisy && !b->suspect ? STYLE_GOOD
+											   : STYLE_WARN,
+			gap);
+	return true;
+}
+
 static void draw_bound(struct app *app, struct area line)
 {
 	const struct analysis *a = app->session->analysis;
-	char bound[STR_QUANTITY], gap[SAY_GAP];
+	char bound[STR_QUANTITY];
 	if (!a) {
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_BAD,
 			"no plan: these dimensions do not fit the model");
@@ -190,22 +247,14 @@ static void draw_bound(struct app *app, struct area line)
 		? (b.missing ? "bound unknown yet" : "bound unknown")
 		: arena_printf(&app->scratch, "bound %s%s", b.least,
 			  str_duration(bound, b.bound_ns));
-	int x = 1 + canvas_text(line, 1, 0, STYLE_BOLD, text);
-	for (int i = 0; i < TOTALS_FORMS * SAY_FORMS; i++) {
-		const char *more = totals_text(app, &b, i / SAY_FORMS);
-		int columns = canvas_columns_on(line, more), from = x + (columns ? 3 + columns : 0);
-		int rest = canvas_columns(say_gap(gap, &b, i % SAY_FORMS));
-		int to = line.width - 1 - rest;
-		bool last = i + 1 == TOTALS_FORMS * SAY_FORMS;
-		/* the shortest form only if nothing longer fits */
-		if ((to < from + 2 && !last) || (columns && i % SAY_FORMS == SAY_FORMS - 1))
-			continue;
-		canvas_text(line, x + 3, 0, STYLE_NORMAL, more);
-		if (to + 1 > from)
-			canvas_text(line, to > from ? to : to + 1, 0,
-				b.known == KNOWN_ALL && !b.estimated && !b.noisy && !b.suspect ? STYLE_GOOD : STYLE_WARN, gap);
-		return;
-	}
+	int x = 1 + canvas_text(line, 1, 0, STYLE_BOLD, text), all = TOTALS_FORMS * SAY_FORMS;
+	bool shown = app_reality(app) && !real_has_row(app), done = false;
+	for (int real = shown ? REAL_ALONE : REAL_FORMS - 1; real < REAL_FORMS && !done; real++)
+		for (int i = 0; i < all && !done; i++) {
+			struct bound_line f = { totals_text(app, &b, i / SAY_FORMS), real, i % SAY_FORMS,
+				real + 1 == REAL_FORMS && i + 1 == all };
+			done = draw_behind(app, line, x, &b, &f);
+		}
 }
 
 /* ---- the toggles ---- */
@@ -439,7 +488,7 @@ int app_header_rows(const struct app *app)
 	int shown = p ? p->unbound_count : 0;
 	for (int i = 0; p && i < p->binding_count; i++)
 		shown += !is_title_dim(p, p->bindings[i].name);
-	return shown && app->canvas.height >= APP_DIM_ROWS_MIN ? 4 : 3;
+	return 3 + (shown && app->canvas.height >= APP_DIM_ROWS_MIN) + real_has_row(app);
 }
 
 static void draw_dims(struct app *app, struct area line)
@@ -452,9 +501,12 @@ static void draw_dims(struct app *app, struct area line)
 
 void app_draw_header(struct app *app, struct area area)
 {
+	bool real = real_has_row(app);
 	draw_title(app, canvas_part(area, 0, 0, area.width, 1));
-	if (area.height > 3)
+	if (area.height - real > 3)
 		draw_dims(app, canvas_part(area, 0, 1, area.width, 1));
-	draw_bound(app, canvas_part(area, 0, area.height - 2, area.width, 1));
+	draw_bound(app, canvas_part(area, 0, area.height - 2 - real, area.width, 1));
+	if (real)
+		draw_real(app, canvas_part(area, 0, area.height - 2, area.width, 1), 1, area.width, 0);
 	draw_toggles(app, canvas_part(area, 0, area.height - 1, area.width, 1));
 }

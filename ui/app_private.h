@@ -15,6 +15,8 @@
 #define APP_LIST_WIDE 110       /* from this width on, the other columns of the list are wider, by: */
 #define APP_LIST_WIDE_MORE 18
 #define APP_NAME_COLUMNS_MAX 64
+#define APP_REAL_WIDTH 140      /* from this width of the screen on, the list has a column of real times: */
+#define APP_REAL_COLUMNS 10
 
 /* app.c */
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii);
@@ -47,7 +49,7 @@ void pane_mark_matches(const struct app *app, struct area line, bool selected);
 /* "&Relu 49/175" in at most room columns (only the text is shortened); "" without a filter. */
 const char *pane_filter_text(struct app *app, const struct pane *p, int room);
 /* First row after `from` (an index into shown) in direction +1 or -1 that contains the text, wrapping;
- * -1 if there is none. */
+ * -1 without one. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
 
 /* app_places.c: to call after the plan changed, and after the set of listed layers changed */
@@ -69,6 +71,7 @@ bool app_device_leave(struct app *app);
 void app_draw(struct app *app);
 bool app_is_too_small(const struct app *app);
 int app_list_width(const struct app *app); /* columns of the main pane */
+bool app_has_real_column(const struct app *app);
 
 /* app_header.c: model and device; dimensions other than the batch, if any; bound; toggles */
 #define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */

@@ -1,6 +1,8 @@
 #include "config.h"
 
+#include "ui/app_agent.h"
 #include "ui/app_private.h"
+#include "ui/app_real.h"
 #include "ui/term.h"
 
 #include <stdio.h>
@@ -66,6 +68,7 @@ static void drive(struct app *app)
 		app->generation += store_keep_retry(store, false) != before;
 	}
 	app_device_step(app, 0);
+	app_agent_step(app);
 	struct queue *q = app->session->queue;
 	if (app->session->planner)
 		plan_on(app);
@@ -86,7 +89,20 @@ static bool is_measuring(const struct app *app)
 {
 	struct queue *q = app->session->queue;
 	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
-	return !app->runner_dead && (!status.idle || status.starting);
+	return app_agent_is_busy(app) || (!app->runner_dead && (!status.idle || status.starting));
+}
+
+/* Reads the next part of the model's file for its hash, which identifies its executions in the database. Does
+ * nothing while the queue measures, because reading would disturb it. Returns true while there is more to
+ * read. */
+static bool read_model_on(struct app *app)
+{
+	struct session *s = app->session;
+	if (is_measuring(app) || session_model_hash(s))
+		return false;
+	bool more = session_reality_step(s);
+	app->generation += session_model_hash(s) != NULL;
+	return more;
 }
 
 static void show(struct app *app)
@@ -115,6 +131,8 @@ static int fd_of(const struct app *app)
 	const struct session *s = app->session;
 	if (session_awaited(s))
 		return session_awaited_fd(s);
+	if (app->agent)
+		return app_agent_fd(app);
 	return s->planner ? planner_fd(s->planner) : s->queue && !app->runner_dead ? queue_fd(s->queue) : -1;
 }
 
@@ -128,7 +146,7 @@ static int view_due_ms(struct app *app)
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
-	bool changed = true;
+	bool changed = true, reading = false;
 	int64_t shown_ms = 0;
 	while (!app->quit) {
 		bool measuring = is_measuring(app);
@@ -148,7 +166,7 @@ static int loop(struct app *app)
 			measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		wait = due > 0 && due < wait ? due : wait;
 		uint32_t key;
-		enum term_event event = term_wait(fd_of(app), wait < 0 ? 0 : (int)wait, &key);
+		enum term_event event = term_wait(fd_of(app), reading || wait < 0 ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)
 			return (int)key;
 		if (event == TERM_RESIZE)
@@ -162,6 +180,7 @@ static int loop(struct app *app)
 		}
 		uint64_t before = app->generation;
 		drive(app);
+		reading = app->agent_reads || read_model_on(app);
 		changed |= event == TERM_KEY || event == TERM_RESIZE || app->generation != before;
 	}
 	return 0;
@@ -257,7 +276,7 @@ static void frame_settle(struct app *app)
 {
 	while (session_awaited(app->session))
 		app_device_step(app, 100);
-	while (session_plan_step(app->session, 100))
+	while (session_plan_step(app->session, 100) || session_reality_step(app->session))
 		;
 	view_await(app);
 }
@@ -277,8 +296,12 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	}
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
+	app.is_frame = true;
 	begin(&app, first);
 	view_await(&app);
+	while (session_reality_step(s))
+		;
+	app.generation++; /* the view may show the execution that is known now */
 	app_draw(&app);
 	int bad = 0;
 	for (const char *p = keys ? keys : ""; *p && !app.quit && !bad;) {

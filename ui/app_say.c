@@ -64,18 +64,24 @@ static void add_counts(char *buf, const struct bound_says *b, bool gaps)
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].n)
-			snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), "%s%d %s", *buf ? ", " : "", parts[i].n,
-				parts[i].word);
+			snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), "%s%d %s", *buf ? ", " : "",
+				parts[i].n, parts[i].word);
 }
 
 static char *say_complete(char *buf, const struct bound_says *b, int form)
 {
 	buf[0] = '\0';
 	if (b->estimated)
-		snprintf(buf, SAY_GAP, form == 0 ? "%d of %d layers estimated" : form == 1 ? "%d/%d estimated" : "estimated",
+		snprintf(buf, SAY_GAP,
+			form == 0	    ? "%d of %d layers estimated"
+				: form == 1 ? "%d/%d estimated"
+					    : "estimated",
 			b->estimated, b->layers);
 	else if (form < 2)
-		snprintf(buf, SAY_GAP, b->layers == 1 ? "1 layer known" : form == 0 ? "all %d layers known" : "%d layers known",
+		snprintf(buf, SAY_GAP,
+			b->layers == 1	    ? "1 layer known"
+				: form == 0 ? "all %d layers known"
+					    : "%d layers known",
 			b->layers);
 	else if (!b->noisy && !b->suspect)
 		snprintf(buf, SAY_GAP, "all known");
@@ -107,6 +113,31 @@ char *say_gap(char *buf, const struct bound_says *b, int form)
 	return buf;
 }
 
+char *say_ratio(char *buf, double ratio)
+{
+	snprintf(buf, STR_QUANTITY, "%.*f", ratio < 0.1 ? 4 : 2, ratio);
+	return buf;
+}
+
+bool say_real_noisy(const struct reality *y)
+{
+	return y->from == MEASURED_LATENCY && y->execution->stats.stop == STOP_DISTURBED;
+}
+
+char *say_real(char *buf, const struct reality *y, const struct analysis *a, int layers, bool brief)
+{
+	char real[STR_QUANTITY], ratio[STR_QUANTITY];
+	snprintf(buf, SAY_REAL, "real %s%s%s", y->from == MEASURED_LATENCY ? "" : "~",
+		str_duration(real, y->measured_ns), say_real_noisy(y) ? " noisy" : "");
+	if (a->complete && !isnan(y->ratio) && !brief)
+		snprintf(buf + strlen(buf), SAY_REAL - strlen(buf), "  ratio %s%s%s",
+			y->bound_estimated || y->from != MEASURED_LATENCY ? "~" : "",
+			say_ratio(ratio, y->ratio), y->contradicted ? " contradicted" : "");
+	if (layers && !brief)
+		snprintf(buf + strlen(buf), SAY_REAL - strlen(buf), "  %d contradicted", layers);
+	return buf;
+}
+
 /* "71.0..421 us": the unit only once if both have the same. */
 static void add_range(char *buf, double lo, double hi)
 {
@@ -126,7 +157,8 @@ char *say_interval(char *buf, double ns, double lo, double hi, int64_t n)
 		snprintf(buf + strlen(buf), SAY_INTERVAL - strlen(buf), "  1 sample");
 	else if (isnan(lo) || isnan(hi) || !(ns > 0))
 		return buf;
-	else if ((n > 0 && n < 6) || fmax(hi - ns, ns - lo) >= ns) /* plus or minus 100% would reach below 0 */
+	else if ((n > 0 && n < 6) ||
+		fmax(hi - ns, ns - lo) >= ns) /* plus or minus 100% would reach below 0 */
 		add_range(buf, lo, hi);
 	else
 		snprintf(buf + strlen(buf), SAY_INTERVAL - strlen(buf), " \u00b1%.1f%%",

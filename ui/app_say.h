@@ -3,6 +3,7 @@
 #define UI_APP_SAY_H
 
 #include "analyze/analyze.h"
+#include "analyze/reality.h"
 
 enum known { KNOWN_NONE, KNOWN_PARTLY, KNOWN_ALL };
 
@@ -42,6 +43,15 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);
 #define SAY_FORMS 3
 #define SAY_GAP 96
 char *say_gap(char *buf, const struct bound_says *b, int form);
+
+/* "real 40.6 ms  ratio 0.96  2 contradicted": noisy samples and a contradicted bound are marked by a word,
+ * `~` marks estimates on either side; the ratio only of a complete bound. layers: those that reality
+ * contradicts. brief: only the latency. Returns buf, of SAY_REAL bytes. */
+#define SAY_REAL 96
+char *say_real(char *buf, const struct reality *y, const struct analysis *a, int layers, bool brief);
+bool say_real_noisy(const struct reality *y);
+/* "0.96"; four decimals below 0.1. Returns buf, of STR_QUANTITY bytes. */
+char *say_ratio(char *buf, double ratio);
 
 /* Writes a median and its spread: the larger side of the interval in percent, or its ends if that is 100% or
  * more; the range for 2 to 5 samples, "1 sample" for one. n = 0: count unknown. lo or hi NaN: no spread.

@@ -125,8 +125,10 @@ void canvas_print_svg(const struct canvas *c, struct str *out)
 	int width = 2 * MARGIN + (c->width * CELL_X10 + 9) / 10, height = 2 * MARGIN + c->height * CELL_Y;
 	str_addf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
-		"font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" font-size=\"14\" "
-		"fill=\"%s\" shape-rendering=\"crispEdges\" style=\"white-space:pre\" xml:space=\"preserve\">\n"
+		"font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" "
+		"font-size=\"14\" "
+		"fill=\"%s\" shape-rendering=\"crispEdges\" style=\"white-space:pre\" "
+		"xml:space=\"preserve\">\n"
 		"<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"%s\"/>\n",
 		width, height, width, height, ink, width, height, ground);
 	for (int y = 0; y < c->height; y++)

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libui.a
 libui_a_SOURCES = \
 	ui/app.c ui/app.h \
+	ui/app_agent.c ui/app_agent.h \
 	ui/app_device.c \
 	ui/app_draw.c \
 	ui/app_facts.c \
@@ -11,6 +12,7 @@ libui_a_SOURCES = \
 	ui/app_private.h \
 	ui/app_prompt.c \
 	ui/app_run.c \
+	ui/app_real.c ui/app_real.h \
 	ui/app_say.c ui/app_say.h \
 	ui/canvas.c ui/canvas.h \
 	ui/canvas_svg.c \

@@ -33,6 +33,8 @@ struct view {
 	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two
 	 * rows in one of the others. NULL = no sorting. */
 	const char *const *orders;
+	/* Returns false for an order that does not apply now; it is skipped. NULL: all apply. */
+	bool (*offers)(const struct app *app, int order);
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
 	/* Handles REQUEST_OPEN for the selected row. False: it did nothing. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
@@ -52,7 +54,8 @@ struct view {
 	bool own_footer;             /* the page describes the layer itself: no rows for it at the bottom */
 };
 
-extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_doctor, view_help;
+extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_doctor,
+	view_help;
 
 /* A view with its state and position. */
 struct pane {
@@ -126,6 +129,14 @@ struct app {
 	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
 	bool quit, redraw;
 	bool stopping;           /* x was pressed; the running problem has not ended yet */
+	bool is_frame;           /* app_frame: no process is started */
+	struct session_agent *agent; /* that runs the model, or NULL; these are of app_agent.c */
+	int agent_chosen;        /* index of a configured agent */
+	bool agent_waits;        /* for the end of measuring */
+	bool agent_reads;        /* the model's files are read before it starts */
+	/* plan of the first of two runs in turn with measuring (reality_turn), before the second; or NULL */
+	const struct session_plan *agent_second;
+	bool agent_stopping;     /* it was cancelled and has not ended yet */
 	bool runner_dead;        /* it does not start; retried only when the user presses b or B */
 	bool show_folded;        /* list the layers that only compute constants too */
 	/* computed by app_refresh, for the views */
@@ -140,7 +151,7 @@ struct app {
 	int *lane_of;            /* of a row: its row of the lanes, or its outermost owner's */
 	int *row_of;             /* row of a layer, or -1 */
 	int *number_of;          /* a layer's number from 1, constant layers not counted; 0 for these */
-	int name_columns;        /* columns that the longest short name needs, about; at most APP_NAME_COLUMNS_MAX */
+	int name_columns; /* columns that the longest short name needs, about; at most APP_NAME_COLUMNS_MAX */
 	uint8_t *name_detail;    /* per place: how much of the name app_name_short keeps; 0 = least */
 	struct lanes lanes;      /* of the listed layers of the model's own graph */
 	const struct plan *lanes_plan;
@@ -155,7 +166,7 @@ struct app {
 
 /* ---- for views ---- */
 
-/* The current plan, or NULL if there is none. */
+/* Returns the current plan, or NULL. */
 const struct plan *app_plan(const struct app *app);
 /* The layer with this number, in any graph, or NULL. */
 const struct plan_layer *app_layer(const struct app *app, int layer);

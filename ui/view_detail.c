@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/app_real.h"
 #include "ui/app_say.h"
 #include "ui/detail.h"
 
@@ -51,10 +52,14 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 		return;
 	}
 	const char *share = isnan(l.share) ? "" : arena_printf(&d->arena, ", %.3g%% of", 100 * l.share);
-	const char *of = isnan(l.peak_per_s) ? "" : arena_printf(&d->arena, "%s %s%s (%s)", *share ? share : ", limit",
-		str_count(peak, l.peak_per_s), l.is_rate ? "B/s" : "FLOP/s", l.peak);
+	const char *of = isnan(l.peak_per_s)
+		? ""
+		: arena_printf(&d->arena, "%s %s%s (%s)", *share ? share : ", limit",
+			  str_count(peak, l.peak_per_s), l.is_rate ? "B/s" : "FLOP/s", l.peak);
 	const char *text = arena_printf(&d->arena, "%s%s%s", limit_name(l.by), of,
-		limit_is_over(&l) ? "; above the measured peak: the measurement is noisy, or that peak is too low" : "");
+		limit_is_over(&l)
+			? "; above the measured peak: the measurement is noisy, or that peak is too low"
+			: "");
 	size_t n = app_break(text, d->width - canvas_columns(indent) - 1);
 	ADD(d, STYLE_NORMAL, -1, " bound by %.*s", (int)n, text);
 	detail_wrapped(d, STYLE_NORMAL, indent, text + n + strspn(text + n, " "));
@@ -75,11 +80,13 @@ static void add_cost(struct app *app, struct detail *d)
 	}
 	if (c->origin == ORIGIN_FREE && l->absorbed_by >= 0) {
 		int into = app->places[d->layer].base + l->absorbed_by;
-		ADD(d, STYLE_NORMAL, into, " cost     part of the quantized %s", detail_clean(d, app_layer(app, into)->name));
+		ADD(d, STYLE_NORMAL, into, " cost     part of the quantized %s",
+			detail_clean(d, app_layer(app, into)->name));
 		return;
 	}
 	if (c->origin == ORIGIN_FREE) {
-		detail_add(d, STYLE_NORMAL, -1, c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
+		detail_add(d, STYLE_NORMAL, -1,
+			c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
 		if (l->why)
 			detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(l->why)));
 		return;
@@ -94,8 +101,11 @@ static void add_cost(struct app *app, struct detail *d)
 	}
 	bool guess = app_is_guess(c);
 	int64_t n = c->result ? c->result->stats.n : 0;
-	ADD(d, STYLE_BOLD, -1, " cost     %s%s  %s", c->mistrusted ? "!" : guess ? "~" : "", say_interval(text, c->ns, c->lo, c->hi, n),
-		origin_name(c->origin));
+	ADD(d, STYLE_BOLD, -1, " cost     %s%s  %s",
+		c->mistrusted	? "!"
+			: guess ? "~"
+				: "",
+		say_interval(text, c->ns, c->lo, c->hi, n), origin_name(c->origin));
 	if (c->at_least && c->why)
 		detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(c->why)));
 	if (c->roofline_ns > 0 && c->origin != ORIGIN_ESTIMATED)
@@ -105,7 +115,8 @@ static void add_cost(struct app *app, struct detail *d)
 	if (c->mistrusted)
 		detail_wrapped(d, STYLE_BAD, "          ",
 			"suspect: faster than the roofline, and caching does not explain it. The measurement "
-			"or a measured peak is wrong. B measures the layer again; `benanza bench --again all` "
+			"or a measured peak is wrong. B measures the layer again; `benanza bench --again "
+			"all` "
 			"measures everything again, peaks included");
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %.2f%% of the sequential bound",
@@ -127,7 +138,9 @@ static void add_work(struct app *app, struct detail *d)
 	if (l->flops > 0 && l->bytes > 0)
 		ADD(d, STYLE_NORMAL, -1, "          %.3g FLOPs per byte", l->flops / l->bytes);
 	if (c && c->ns > 0 && c->result && !c->group)
-		ADD(d, STYLE_NORMAL, -1, " speed    %s%sFLOP/s, %sB/s", mark, str_count(rate, l->flops / c->ns * 1e9),
+		ADD(d, STYLE_NORMAL, -1, " speed    %s%s%s%sB/s", mark,
+			l->flops > 0 ? str_count(rate, l->flops / c->ns * 1e9) : "",
+			l->flops > 0 ? "FLOP/s, " : "",
 			str_count(speed, l->bytes / c->ns * 1e9)); /* same units as the peaks */
 }
 
@@ -191,8 +204,8 @@ static const char *value_text(struct app *app, struct detail *d, int index)
 	bool is_tensor = v->kind == VALUE_TENSOR;
 	const char *edge = v->is_input ? arena_printf(&d->arena, "  %s input", whose) : "";
 	return arena_printf(&d->arena, "%s%s%s%s%s%s%s%s  %s", is_tensor ? dtype_name(v->dtype) : "",
-		is_tensor ? " " : "", shape, v->constant ? "  constant" : "",
-		edge, v->is_output ? "  " : "", v->is_output ? whose : "", v->is_output ? " output" : "", detail_clean(d, v->name));
+		is_tensor ? " " : "", shape, v->constant ? "  constant" : "", edge, v->is_output ? "  " : "",
+		v->is_output ? whose : "", v->is_output ? " output" : "", detail_clean(d, v->name));
 }
 
 static void add_values(struct app *app, struct detail *d)
@@ -204,7 +217,8 @@ static void add_values(struct app *app, struct detail *d)
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, d->layer, v) : -1;
 		/* the producer of a constant is followed only if constant layers are listed */
-		int jump = producer >= 0 && (app->show_folded || !app_is_folded(app, producer)) ? producer : -1;
+		int jump =
+			producer >= 0 && (app->show_folded || !app_is_folded(app, producer)) ? producer : -1;
 		if (v < 0)
 			detail_add(d, STYLE_DIM, -1, " (omitted)");
 		else
@@ -218,7 +232,8 @@ static void add_values(struct app *app, struct detail *d)
 	if (l->succ_count)
 		detail_heading(d, "Read by");
 	for (int i = 0; i < l->succ_count; i++)
-		ADD(d, STYLE_NORMAL, at->base + l->succs[i], " \u2192 %s  %s", detail_clean(d, p->layers[l->succs[i]].name),
+		ADD(d, STYLE_NORMAL, at->base + l->succs[i], " \u2192 %s  %s",
+			detail_clean(d, p->layers[l->succs[i]].name),
 			detail_clean(d, p->layers[l->succs[i]].node->op));
 }
 
@@ -262,8 +277,8 @@ static void add_inner(struct app *app, struct detail *d, int layer)
 	char cost[STR_QUANTITY];
 	bool is_free = l->class == CLASS_FREE || (c && c->origin == ORIGIN_FREE);
 	const char *text = is_free ? "free" : !c || isnan(c->ns) ? "-" : str_duration(cost, c->ns);
-	ADD(d, is_free ? STYLE_DIM : STYLE_NORMAL, layer, " %s%9s  %s  %s", c && app_is_guess(c) ? "~" : " ", text,
-		detail_clean(d, l->node->op), detail_clean(d, l->name));
+	ADD(d, is_free ? STYLE_DIM : STYLE_NORMAL, layer, " %s%9s  %s  %s", c && app_is_guess(c) ? "~" : " ",
+		text, detail_clean(d, l->node->op), detail_clean(d, l->name));
 }
 
 /* Adds the layers of a body; free ones only if constants are listed. */
@@ -303,9 +318,11 @@ static void add_bodies(struct app *app, struct detail *d)
 	}
 	for (int i = 0; i < l->body_count; i++)
 		if (l->bodies[i].times == 0 || !inside)
-			detail_heading(d, arena_printf(&d->arena, "%s: %s, %d layer%s", detail_clean(d, l->bodies[i].role),
-				inside ? "does not run" : "the result is constant",
-				l->bodies[i].layer_count, l->bodies[i].layer_count == 1 ? "" : "s"));
+			detail_heading(d,
+				arena_printf(&d->arena, "%s: %s, %d layer%s",
+					detail_clean(d, l->bodies[i].role),
+					inside ? "does not run" : "the result is constant",
+					l->bodies[i].layer_count, l->bodies[i].layer_count == 1 ? "" : "s"));
 }
 
 /* Adds the layer that contains this one; Enter opens it. */
@@ -350,7 +367,9 @@ static double parts_ns(const struct app *app, const struct fusion_group *g)
 	for (int k = 0; k < g->layer_count; k++) {
 		const struct plan_layer *l = &app_plan(app)->layers[g->layers[k]];
 		int own = app_own_problem(app, g->layers[k]);
-		ns += l->class == CLASS_FREE ? 0 : own >= 0 ? problem_ns(app, app_plan(app)->problems[own].text) : NAN;
+		ns += l->class == CLASS_FREE ? 0
+			: own >= 0	     ? problem_ns(app, app_plan(app)->problems[own].text)
+					     : NAN;
 	}
 	return ns;
 }
@@ -395,12 +414,15 @@ static void detail_make(struct app *app, struct detail *d)
 	const struct layer_cost *cost = app_cost(app, d->layer);
 	detail_wrapped(d, STYLE_BOLD, " ", detail_clean(d, l->name));
 	int number = app->number_of[d->layer];
-	ADD(d, STYLE_NORMAL, -1, " %s%s%s  class %s  %s", detail_clean(d, l->node->domain), l->node->domain.n ? "." : "",
-		detail_clean(d, l->node->op), op_class_name(l->class),
-		app_is_body(app, d->layer) ? "" : number ? arena_printf(&d->arena, "layer %d of %d", number, p->layer_count - app->folded_count)
-		       : "only computes constants");
+	ADD(d, STYLE_NORMAL, -1, " %s%s%s  class %s  %s", detail_clean(d, l->node->domain),
+		l->node->domain.n ? "." : "", detail_clean(d, l->node->op), op_class_name(l->class),
+		app_is_body(app, d->layer) ? ""
+			: number	   ? arena_printf(&d->arena, "layer %d of %d", number,
+						     p->layer_count - app->folded_count)
+					   : "only computes constants");
 	add_owner(app, d);
 	add_cost(app, d);
+	app_real_details(app, d);
 	if (!app_is_body(app, d->layer))
 		add_fusions(app, d);
 	add_work(app, d);

@@ -35,6 +35,7 @@ static const struct {
 	{ "= 1.2 ms", "same problem as an earlier layer: measured once" },
 	{ "~", "a proxy or an estimate" },
 	{ "!", "suspect: faster than the measured peaks allow (details)" },
+	{ "<104 us", "real time below the bound: contradicted" },
 	{ "-", "not measured" },
 	{ "?3", "unknown until three problems are measured" },
 	{ "n/a", "does not apply on this device, or cannot be measured on it" },

@@ -1,6 +1,7 @@
 #include "config.h"
 
-#include "ui/view.h"
+#include "ui/app_private.h"
+#include "ui/app_real.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -8,7 +9,7 @@
 
 /* Columns of the list for a width; a narrow list drops the widest first. Each is followed by one blank. */
 struct columns {
-	int dag, lanes, name, op, output, cost, bar, share, status;
+	int dag, lanes, name, op, output, cost, bar, share, real, status;
 };
 
 /* The widest texts of the listed layers: room that they do not need goes to the names. */
@@ -20,7 +21,7 @@ struct widths {
 /* Columns left for names. */
 static int columns_rest(const struct columns *c, int width)
 {
-	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) -
+	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) - c->real -
 	       (c->op ? c->op + 1 : 0) - (c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
 }
 
@@ -35,6 +36,7 @@ static struct columns columns_for(const struct app *app, const struct widths *w,
 	c.op = width >= 110 ? 14 : width >= 56 ? 9 : 0;
 	c.output = width >= 110 ? 18 : width >= 66 ? 13 : 0;
 	c.bar = width >= 110 ? 12 : width >= 76 ? 4 : 0;
+	c.real = app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
 	c.op = c.op > w->op ? w->op : c.op;
 	c.output = c.output > w->output ? w->output : c.output;
 	if (columns_rest(&c, width) < 15)
@@ -46,7 +48,7 @@ static struct columns columns_for(const struct app *app, const struct widths *w,
 	return c;
 }
 
-enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP };
+enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP, ORDER_REAL };
 
 /* A column's heading, marked if the rows are sorted by it. */
 static const char *marked(struct app *app, const char *heading, enum layers_order order)
@@ -61,6 +63,8 @@ static const char *name_heading(struct app *app, const struct columns *c)
 		return marked(app, "layer by work", ORDER_WORK);
 	if (app_order_mark(app, &view_layers, ORDER_OP)[0] && !c->op)
 		return marked(app, "layer by op", ORDER_OP);
+	if (app_order_mark(app, &view_layers, ORDER_REAL)[0] && !c->real)
+		return marked(app, "layer by real time", ORDER_REAL);
 	if (app_order_mark(app, &view_layers, ORDER_MODEL)[0])
 		return "layer, reversed";
 	return marked(app, "layer", ORDER_NAME);
@@ -83,6 +87,9 @@ static void layers_heading(struct app *app, void *state, struct area line)
 	x += c.cost + (c.bar ? c.bar + 1 : 0);
 	if (c.share)
 		canvas_fit_right(line, x, 0, c.share, STYLE_DIM, "share");
+	if (c.real)
+		canvas_fit_right(line, line.width - c.status - c.real, 0, c.real - 1, STYLE_DIM,
+			marked(app, "real", ORDER_REAL));
 	canvas_fit(line, line.width - c.status, 0, c.status, STYLE_DIM, "state");
 }
 
@@ -176,6 +183,20 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 		canvas_fit_right(line, x, 0, c->share, STYLE_NORMAL, app_share(app, ns, total));
 }
 
+/* The real time, marked `<` if it contradicts the bound; of layers that the framework fused at the first. */
+static void draw_real(struct app *app, int layer, struct area line, const struct columns *c)
+{
+	const struct reality_group *g = app_real_group(app, layer);
+	bool first = g && g->layers[0] == layer, less = app_is_contradicted(app, layer);
+	char number[STR_QUANTITY];
+	if (!g || !c->real)
+		return;
+	canvas_fit_right(line, line.width - c->status - c->real, 0, c->real - 1,
+		!first ? STYLE_DIM : less ? STYLE_BAD : STYLE_NORMAL,
+		!first ? "fused " : arena_printf(&app->scratch, "%s%s", less ? "<" : "",
+			str_duration(number, g->real_ns)));
+}
+
 static void draw_dag(const struct app *app, int row, struct area line, const struct columns *c)
 {
 	int layer = app->listed[row];
@@ -233,7 +254,9 @@ static const char *op_text(struct app *app, const struct plan_layer *l)
 
 static void widths_renew(struct app *app, struct widths *w)
 {
-	*w = (struct widths){ .layers = app->lanes_layers, .listed_count = app->listed_count, .op = 2, .output = 6 };
+	*w = (struct widths){
+		.layers = app->lanes_layers, .listed_count = app->listed_count, .op = 2, .output = 6
+	};
 	for (int row = 0; row < app->listed_count; row++) {
 		const struct plan_layer *l = app_layer(app, app->listed[row]);
 		const struct plan *p = app->places[app->listed[row]].plan;
@@ -277,6 +300,7 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 			output_text(app, app->places[layer].plan, l, line, c.output));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
+	draw_real(app, layer, line, &c);
 	const char *word = app_layer_state(app, layer, &style);
 	canvas_fit(line, line.width - c.status, 0, c.status, style, word);
 }
@@ -292,11 +316,11 @@ static const char *layers_row_text(struct app *app, void *state, int row)
 	const char *problem = app_problem(app, layer);
 	const char *output = at >= 0 ? app_clean(app,
 		text_of(plan_value_text(&app->scratch, &p->values[at]))) : "";
-	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s", app_clean(app, l->name),
+	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s%s", app_clean(app, l->name),
 		app_name(app, layer),
 		app_clean(app, l->node->op), op_class_name(l->class), output,
 		cost_text(app, layer, app_cost(app, layer), &style), app_layer_terms(app, layer),
-		problem ? problem : "");
+		problem ? problem : "", app_is_contradicted(app, layer) ? " contradicted" : "");
 }
 
 /* The name and the operator, uncleaned: a typed text has no control characters. */
@@ -308,7 +332,12 @@ static bool layers_row_has(struct app *app, void *state, int row, struct text te
 }
 
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
-	NULL };
+	"real time", NULL };
+
+static bool layers_offers(const struct app *app, int order)
+{
+	return order != ORDER_REAL || (app_reality(app) && app_reality(app)->group_count);
+}
 
 static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
@@ -320,6 +349,7 @@ static int layers_compare(struct app *app, void *state, int order, int a, int b)
 	case ORDER_WORK: return app_compare_numbers(x->flops, y->flops);
 	case ORDER_NAME: return text_compare(x->name, y->name);
 	case ORDER_OP: return text_compare(x->node->op, y->node->op);
+	case ORDER_REAL: return app_compare_numbers(app_real_ns(app, i), app_real_ns(app, j));
 	default: return 0;
 	}
 }
@@ -364,6 +394,7 @@ const struct view view_layers = {
 	.row_text = layers_row_text,
 	.row_has = layers_row_has,
 	.orders = layers_orders,
+	.offers = layers_offers,
 	.compare = layers_compare,
 	.request = layers_request,
 	.select = layers_select,

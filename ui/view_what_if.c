@@ -2,6 +2,7 @@
 
 #include "ui/view.h"
 
+#include "ui/app_real.h"
 #include "ui/app_say.h"
 
 #include <math.h>
@@ -20,6 +21,7 @@ enum figure {
 	FIGURE_COVERAGE,
 	FIGURE_CASTS,
 	FIGURE_DEVICE,
+	FIGURE_REAL,
 	FIGURE_COUNT
 };
 
@@ -86,9 +88,12 @@ static const char *work_text(struct app *app)
 	if (unknown && !(p->flops > 0))
 		return arena_printf(&app->scratch, " work       unknown for %d layer%s", unknown,
 			unknown == 1 ? "" : "s");
-	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s", unknown && !p->upto ? "at least " : "",
-		p->upto || (p->at_least && !unknown) ? "~" : "", str_count(x, p->flops), str_bytes(y, p->bytes),
-		unknown ? arena_printf(&app->scratch, "; unknown for %d layer%s", unknown, unknown == 1 ? "" : "s") : "");
+	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s",
+		unknown && !p->upto ? "at least " : "", p->upto || (p->at_least && !unknown) ? "~" : "",
+		str_count(x, p->flops), str_bytes(y, p->bytes),
+		unknown ? arena_printf(
+				  &app->scratch, "; unknown for %d layer%s", unknown, unknown == 1 ? "" : "s")
+			: "");
 }
 
 static const char *figure_text(struct app *app, enum figure f)
@@ -105,16 +110,19 @@ static const char *figure_text(struct app *app, enum figure f)
 			str_bytes(x, (double)m->file_bytes), app_clean(app, m->producer),
 			app_clean(app, m->producer_version));
 	case FIGURE_LAYERS:
-		return arena_printf(s, " layers     %d layers, %d constant%s, %d distinct problems; %d outputs of unknown shape",
-			p->layer_count - app->folded_count, app->folded_count, app->folded_count == 1 ? "" : "s",
-			p->problem_count, p->unknown_shapes);
+		return arena_printf(s,
+			" layers     %d layers, %d constant%s, %d distinct problems; %d outputs of unknown "
+			"shape",
+			p->layer_count - app->folded_count, app->folded_count,
+			app->folded_count == 1 ? "" : "s", p->problem_count, p->unknown_shapes);
 	case FIGURE_WORK: return work_text(app);
 	case FIGURE_WEIGHTS:
 		return arena_printf(s, " weights    %s; peak live activations %s",
 			str_bytes(x, p->weight_bytes),
 			isnan(p->peak_live_bytes) ? "unknown" : str_bytes(y, p->peak_live_bytes));
 	case FIGURE_DIMS: {
-		const char *line = p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
+		const char *line =
+			p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
 		for (int i = 0; i < p->binding_count; i++)
 			line = arena_printf(s, "%s %s=%lld", line, app_clean(app, p->bindings[i].name),
 				(long long)p->bindings[i].value);
@@ -124,22 +132,27 @@ static const char *figure_text(struct app *app, enum figure f)
 	}
 	case FIGURE_COVERAGE:
 		return !a ? ""
-			  : arena_printf(s, " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d missing, "
-					    "%d unsupported",
-				    a->coverage.layers - app->folded_count, a->coverage.measured, a->coverage.proxy,
-				    a->coverage.free - app->folded_count, a->coverage.fused, a->coverage.missing,
-				    a->coverage.unsupported);
+			  : arena_printf(s,
+				    " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d "
+				    "missing, "
+				    "%d unsupported",
+				    a->coverage.layers - app->folded_count, a->coverage.measured,
+				    a->coverage.proxy, a->coverage.free - app->folded_count,
+				    a->coverage.fused, a->coverage.missing, a->coverage.unsupported);
 	case FIGURE_CASTS:
 		if (!a || !(p->border_count + a->conversions))
 			return "";
-		return arena_printf(s, " casts      %d at the model's inputs and outputs%s, %s of the total", p->border_count,
+		return arena_printf(s, " casts      %d at the model's inputs and outputs%s, %s of the total",
+			p->border_count,
 			a->conversions ? arena_printf(s, ", %d layout conversion%s", a->conversions,
-						 a->conversions == 1 ? "" : "s") : "",
+						 a->conversions == 1 ? "" : "s")
+				       : "",
 			a->border_ns > 0 ? str_duration(x, a->border_ns) : "an unknown part");
 	case FIGURE_DEVICE:
 		return arena_printf(s, " device     %s; %s",
 			d->model ? app_clean(app, text_of(d->model)) : "none",
 			d->stack ? app_clean(app, text_of(d->stack)) : "no results");
+	case FIGURE_REAL: return app_real_figure(app);
 	default: return "";
 	}
 }
@@ -188,7 +201,9 @@ static int what_if_rows(struct app *app, void *state, int width)
 	for (int f = 0; f < FIGURE_COUNT; f++)
 		page_wrap(s, figure_text(app, (enum figure)f), -1, STYLE_NORMAL);
 	for (int i = 0; i < p->warning_count; i++)
-		page_wrap(s, arena_printf(&app->scratch, " warning    %s", app_clean(app, text_of(p->warnings[i]))),
+		page_wrap(s,
+			arena_printf(
+				&app->scratch, " warning    %s", app_clean(app, text_of(p->warnings[i]))),
 			-1, STYLE_WARN);
 	return s->count;
 }

@@ -105,8 +105,8 @@ static double binary(char op, double a, double b)
 
 static bool is_binary(const struct plan_layer *l)
 {
-	return plan_layer_is(l, "Add") || plan_layer_is(l, "Sub") || plan_layer_is(l, "Mul") || plan_layer_is(l, "Div") ||
-		plan_layer_is(l, "Pow");
+	return plan_layer_is(l, "Add") || plan_layer_is(l, "Sub") || plan_layer_is(l, "Mul") ||
+		plan_layer_is(l, "Div") || plan_layer_is(l, "Pow");
 }
 
 static bool is_known(const struct search *s, int value)

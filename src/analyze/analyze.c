@@ -16,8 +16,8 @@ const char *analysis_mark(const struct analysis *a)
 	return a->complete ? (a->estimated ? "~" : "") : a->estimated ? "partial ~" : "at least ";
 }
 
-static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
-	const struct solution *x, const struct plan_layer *l, int group)
+static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st,
+	const struct scenario *s, const struct solution *x, const struct plan_layer *l, int group)
 {
 	cost_none(c);
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
@@ -88,8 +88,8 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 }
 
 /* The interval of a node's cost; *ns is the cost, NaN: unknown. */
-static struct interval node_interval(const struct study *st, const struct solution *x, const int *chosen, int node,
-	double *ns)
+static struct interval node_interval(
+	const struct study *st, const struct solution *x, const int *chosen, int node, double *ns)
 {
 	int problem = solution_problem(st, chosen, node);
 	const struct layer_cost *inside = solution_inside(st, x, node);
@@ -102,8 +102,8 @@ static struct interval node_interval(const struct study *st, const struct soluti
 
 /* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
  * active choice. */
-static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
-	struct arena *scratch)
+static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x,
+	const int *chosen, struct arena *scratch)
 {
 	double *lo = ARENA_ARRAY(scratch, double, st->node_count),
 		*hi = ARENA_ARRAY(scratch, double, st->node_count);
@@ -157,8 +157,8 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 
 /* Resource bound: even with unlimited parallelism, no resource does more than its peak. The longer of this
  * and the longest path, for the choice of the longest path. */
-static void fill_resource(struct analysis *out, const struct study *st, const struct scenario *s, const struct solution *x,
-	struct arena *scratch)
+static void fill_resource(struct analysis *out, const struct study *st, const struct scenario *s,
+	const struct solution *x, struct arena *scratch)
 {
 	double busy_ns[RESOURCE_COUNT] = { 0 };
 	int *times = ARENA_ARRAY(scratch, int, st->distinct_count);
@@ -178,7 +178,7 @@ static void fill_resource(struct analysis *out, const struct study *st, const st
 			out->resource_ns = busy_ns[i];
 }
 
-struct analysis *analyze_on(struct arena *a, const struct ground *g, const struct scenario *s)
+struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s)
 {
 	struct arena scratch = { 0 };
 	struct study st;
@@ -216,11 +216,3 @@ struct analysis *analyze_on(struct arena *a, const struct ground *g, const struc
 	study_close(&st);
 	return out;
 }
-
-struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct device *d, const struct scenario *s)
-{
-	struct ground g = { .plan = p, .fusion = f, .results = r, .device = d };
-	return analyze_on(a, &g, s);
-}
-

@@ -104,7 +104,7 @@ struct coverage {
 	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused
 	 * group as measured, the rest of the group as fused. missing + unsupported have no cost. */
 	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
-	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN if there are none */
+	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN without any */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN if that is 0 */
 	double cost_estimated_share; /* the same for rooflines that replace measurements */
 	int mistrusted;              /* suspect layers, also counted above by their origin */
@@ -186,19 +186,16 @@ struct ground {
  * lowest cost (parallel: the earliest finish); both are exact. sequential_ns and parallel_ns each have their
  * own best choice; layers show that of the active scenario. With launch isolated, groups are chosen by device
  * times; then the totals are raised to the host's enqueue time if that is longer (GPUs only). */
-struct analysis *analyze_on(struct arena *a, const struct ground *g, const struct scenario *s);
-struct what_if_effect *analyze_what_ifs_on(struct arena *a, const struct ground *g, const struct scenario *s, int *count);
-/* The same without peaks. */
-struct analysis *analyze(struct arena *a, const struct plan *p, const struct fusion *f, const struct results *r,
-	const struct device *d, const struct scenario *s);
-struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
-	const struct results *r, const struct device *d, const struct scenario *s, int *count);
+struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s);
+struct what_if_effect *analyze_what_ifs(
+	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 /* All distinct problems of the plan in order of first use, casts at model inputs and outputs last; fused ones
  * included if fusion is true. The array is in the arena, texts are borrowed from plan and fusion.
  * analyze_problems_in: with nxc, those of the what-if layout (layers, groups, conversions) come first. */
-const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
-const char **analyze_problems_in(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc,
-	int *count);
+const char **analyze_problems(
+	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
+const char **analyze_problems_in(
+	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc, int *count);
 
 /* The measurement that a scenario uses for a problem, or NULL: the lowest median of the allowed algorithms or
  * (best off) the allowed one of lowest rank; status ok only. A result of the shortlist pass (stop) is used
@@ -207,13 +204,14 @@ const char **analyze_problems_in(struct arena *a, const struct plan *p, const st
  * allows the unknown ones on a device without matrix units. math off (strict) excludes all algorithms with
  * other than strict math. If a problem has no warm results, net is used for warm (it has no constants to
  * rotate). */
-const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s, enum cache c);
+const struct result *analyze_pick(
+	const struct results *r, const char *problem, const struct scenario *s, enum cache c);
 
 /* Longest path through a DAG of n nodes. cost[i] >= 0; predecessors in CSR form: those of i are
  * edges[first[i] .. first[i+1]-1], each < i. Returns the length; fills start, slack and critical (n each;
  * each may be NULL). critical: every node without slack (within 1e-9 of the length), so all of several
  * equally long paths; none if the length is 0. */
-double critical_path(int n, const double *cost, const int *first, const int *edges, double *start, double *slack,
-	bool *critical);
+double critical_path(int n, const double *cost, const int *first, const int *edges, double *start,
+	double *slack, bool *critical);
 
 #endif

@@ -31,7 +31,7 @@ struct region {
 	const char *name;       /* "Gelu" */
 };
 /* Recognizes SiLU, HardSwish, Mish and both GELUs after `value` by computing the layers at sample points, so
- * the order of operators does not matter. False if the layers are none of them. */
+ * the order of operators does not matter. Returns false for other layers. */
 bool region_match(const struct plan *p, int value, struct region *r);
 
 struct chain {
@@ -56,7 +56,7 @@ bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct p
 bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r);
 /* Appends the next layer (or region); true if a group can end there, false if the chain ends. */
 bool chain_step(struct chain *c);
-/* fusion_attention.c: matches attention from its first matmul, l; false if there is none. */
+/* fusion_attention.c: matches attention from its first matmul, l. Returns false without a match. */
 bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l);
 /* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
  * none. */
@@ -164,10 +164,11 @@ struct roof_parts {
 	bool counts_its_own, unit_unknown; /* of a result: its operations cannot be compared with a peak */
 };
 /* c: the cache state in which `of` was measured; of NULL: what the scenario would run. */
-struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c,
-	const struct result *of);
+struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s,
+	enum cache c, const struct result *of);
 /* Roofline of a problem in a scenario: of result r, or (NULL) of what would run. ns NaN without peaks. */
-struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct, const struct result *r);
+struct roof roofline_of_price(
+	const struct study *st, const struct scenario *s, int distinct, const struct result *r);
 /* Why a problem has no estimate: its peak is unknown, or known only for units that the scenario excludes. In
  * arena a; NULL: the text is not a valid problem. */
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
@@ -177,8 +178,8 @@ enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_L
 	RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT, RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
 /* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem use each resource at
  * its peak; r as in roofline_of_price. Unknown peaks add nothing. */
-void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, int times,
-	double *busy_ns);
+void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
+	const struct result *r, int times, double *busy_ns);
 
 /* ---- cost.c: the cost of one layer */
 struct interval {
@@ -190,8 +191,8 @@ struct interval interval_of(const struct result *r);
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);
 /* Cost from the price of a distinct problem (the layer's or its group's). */
-void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
-	const struct price *price, bool proxy);
+void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	int distinct, const struct price *price, bool proxy);
 /* Cost of a layer that is in no group: from its problem, or the sum over its bodies, which are listed in
  * arena a. */
 struct solution;
@@ -223,7 +224,8 @@ struct solution {
 /* All arrays of *out live in arena a. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
 /* The cost of the bodies of the node's layer, or NULL. */
-static inline const struct layer_cost *solution_inside(const struct study *st, const struct solution *x, int node)
+static inline const struct layer_cost *solution_inside(
+	const struct study *st, const struct solution *x, int node)
 {
 	int layer = st->node_layer[node];
 	return x->inside && layer >= 0 ? x->inside[layer] : NULL;

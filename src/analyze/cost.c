@@ -31,8 +31,8 @@ void cost_nothing(struct layer_cost *c, enum origin origin)
 	c->origin = origin;
 }
 
-void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
-	const struct price *price, bool proxy)
+void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	int distinct, const struct price *price, bool proxy)
 {
 	c->result = price->result;
 	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
@@ -63,8 +63,12 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 /* Adds `times` times a part of a layer's cost. The origin is that of the worst part; NaN propagates. */
 static void cost_add(struct layer_cost *sum, const struct layer_cost *part, double times)
 {
-	static const int rank[ORIGIN_COUNT] = { [ORIGIN_MISSING] = 5, [ORIGIN_UNSUPPORTED] = 4, [ORIGIN_ESTIMATED] = 3,
-		[ORIGIN_PROXY] = 2, [ORIGIN_ASSUMED] = 1, [ORIGIN_MEASURED] = 1 };
+	static const int rank[ORIGIN_COUNT] = { [ORIGIN_MISSING] = 5,
+		[ORIGIN_UNSUPPORTED] = 4,
+		[ORIGIN_ESTIMATED] = 3,
+		[ORIGIN_PROXY] = 2,
+		[ORIGIN_ASSUMED] = 1,
+		[ORIGIN_MEASURED] = 1 };
 	if (part->origin == ORIGIN_FREE)
 		return;
 	if (rank[part->origin] > rank[sum->origin]) {
@@ -96,8 +100,8 @@ static const struct layer_cost *cheaper(const struct layer_cost *x, const struct
 	return isnan(x->ns) ? x : isnan(y->ns) || y->ns < x->ns ? y : x;
 }
 
-static void cost_inside(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
-	const struct solution *x, const struct plan_layer *l)
+static void cost_inside(struct arena *a, struct layer_cost *c, const struct study *st,
+	const struct scenario *s, const struct solution *x, const struct plan_layer *l)
 {
 	struct layer_cost total = { .origin = ORIGIN_FREE }, branches[2];
 	bool unknown = true;

@@ -49,8 +49,8 @@ static void latest_finishes(int n, const double *cost, const int *first, const i
 /* Earliest starts, latest finishes and slack as above; a slack below SLACK_EPSILON of the length counts
  * as 0, because the two passes add in different orders. Only the length and starts are computed if the
  * caller wants no slack. O(n + edges) time, at most 2 n doubles of memory. */
-double critical_path(int n, const double *cost, const int *first, const int *edges, double *start, double *slack,
-	bool *critical)
+double critical_path(int n, const double *cost, const int *first, const int *edges, double *start,
+	double *slack, bool *critical)
 {
 	double *starts = start ? start : base_malloc((size_t)n * sizeof(*starts));
 	double length = earliest_starts(n, cost, first, edges, starts);

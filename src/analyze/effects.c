@@ -33,7 +33,8 @@ static bool matrix_there(const struct study *st)
 	for (int i = 0; i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
 		for (int k = 0; k < f->count; k++)
-			if (f->results[k]->status == STATUS_OK && f->results[k]->algorithm.matrix == MATRIX_YES)
+			if (f->results[k]->status == STATUS_OK &&
+				f->results[k]->algorithm.matrix == MATRIX_YES)
 				return true;
 		const char *text = study_text(st, i);
 		bool open = !found_answered(f, LAUNCH_AMORTIZED, st->cache) &&
@@ -96,12 +97,13 @@ static struct view seen(const struct solution *x, bool parallel)
 
 /* True if the two sides lack the costs of different layers. Their totals then cover different parts of the
  * model, and the difference is not a saving. */
-static bool gaps_differ(const struct study *st, const struct solution *x, bool x_path, const struct study *other,
-	const struct solution *y, bool y_path)
+static bool gaps_differ(const struct study *st, const struct solution *x, bool x_path,
+	const struct study *other, const struct solution *y, bool y_path)
 {
 	if (seen(x, x_path).complete && seen(y, y_path).complete && x->border_complete && y->border_complete)
 		return false;
-	const int *in_x = x_path ? x->chosen_path : x->chosen_sum, *in_y = y_path ? y->chosen_path : y->chosen_sum;
+	const int *in_x = x_path ? x->chosen_path : x->chosen_sum,
+		  *in_y = y_path ? y->chosen_path : y->chosen_sum;
 	for (int i = 0; i < st->plan->layer_count; i++) {
 		bool lacks_x = in_x[i] < 0 && isnan(x->cost[st->layer_node[i]]);
 		bool lacks_y = in_y[i] < 0 && isnan(y->cost[other->layer_node[i]]);
@@ -161,14 +163,16 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 		study_open(&side, &st->on, flipped.nxc, true);
 		solve(&side, &flipped, &scratch, &other);
 		effect->unmeasured_problems = lacking_count(st, here, &other);
-		differ = !effect->unmeasured_problems && gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
+		differ = !effect->unmeasured_problems &&
+			gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
 		noisy_mark(&side, &other, flipped.parallel, noisy);
 		study_close(&side);
 	} else {
 		if (flipped.parallel == s->parallel)
 			solve(st, &flipped, &scratch, &other);
 		effect->unmeasured_problems = lacking_count(st, here, &other);
-		differ = !effect->unmeasured_problems && gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
+		differ = !effect->unmeasured_problems &&
+			gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
 		noisy_mark(st, &other, flipped.parallel, noisy);
 	}
 	noisy_mark(st, here, s->parallel, noisy);
@@ -185,7 +189,8 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	arena_free(&scratch);
 }
 
-struct what_if_effect *analyze_what_ifs_on(struct arena *a, const struct ground *g, const struct scenario *s, int *count)
+struct what_if_effect *analyze_what_ifs(
+	struct arena *a, const struct ground *g, const struct scenario *s, int *count)
 {
 	const struct what_if *table = what_if_table(count);
 	struct what_if_effect *effects = ARENA_ARRAY(a, struct what_if_effect, *count);
@@ -201,11 +206,4 @@ struct what_if_effect *analyze_what_ifs_on(struct arena *a, const struct ground 
 	arena_free(&scratch);
 	study_close(&st);
 	return effects;
-}
-
-struct what_if_effect *analyze_what_ifs(struct arena *a, const struct plan *p, const struct fusion *f,
-	const struct results *r, const struct device *d, const struct scenario *s, int *count)
-{
-	struct ground g = { .plan = p, .fusion = f, .results = r, .device = d };
-	return analyze_what_ifs_on(a, &g, s, count);
 }

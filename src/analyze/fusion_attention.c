@@ -31,8 +31,8 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 static bool is_scale(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	return pp && !l->proxy && pp->problem.kernel == KERNEL_ELTWISE && pp->problem.mode == MODE_LINEAR_MAP &&
-		pp->problem.beta >= 0 && pp->problem.beta <= 0;
+	return pp && !l->proxy && pp->problem.kernel == KERNEL_ELTWISE &&
+		pp->problem.mode == MODE_LINEAR_MAP && pp->problem.beta >= 0 && pp->problem.beta <= 0;
 }
 
 /* Softmax over the last of four dimensions. Old opsets flatten the dimensions after the axis; then the
@@ -41,7 +41,8 @@ static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t
 {
 	const struct plan_problem *pp = layer_problem(p, l);
 	return pp && !l->proxy && pp->problem.kernel == KERNEL_SOFTMAX && pp->problem.mode == MODE_SOFTMAX &&
-		pp->problem.axis == pp->problem.shape[0].rank - 1 && keys == pp->problem.shape[0].dim[pp->problem.axis];
+		pp->problem.axis == pp->problem.shape[0].rank - 1 &&
+		keys == pp->problem.shape[0].dim[pp->problem.axis];
 }
 
 /* The only reader of the chain's value, or NULL if it cannot be part of a group. */
@@ -89,8 +90,15 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 		return false;
 	enum dtype type = p->values[l->inputs[0]].dtype;
 	const int operands[4] = { l->inputs[0], l->inputs[1], last->inputs[1], last->outputs[0] };
-	c->problem = (struct problem){ .kernel = KERNEL_ATTENTION, .mode = MODE_FULL, .accumulator = DTYPE_F32, .n = q[0],
-		.heads = q[1], .kv_heads = k[1], .query_length = q[2], .key_length = k[3], .head_size = q[3],
+	c->problem = (struct problem){ .kernel = KERNEL_ATTENTION,
+		.mode = MODE_FULL,
+		.accumulator = DTYPE_F32,
+		.n = q[0],
+		.heads = q[1],
+		.kv_heads = k[1],
+		.query_length = q[2],
+		.key_length = k[3],
+		.head_size = q[3],
 		.value_size = v[3] };
 	for (int i = 0; i < 4; i++) {
 		c->problem.operand[i].dtype = type;

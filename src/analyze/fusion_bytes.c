@@ -23,7 +23,8 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
 	const struct problem *q = own_problem(p, l);
 	bool fits = q && kernel_row(q->kernel)->takes_epilogues && !l->proxy && q->accumulator == DTYPE_S32 &&
-		    is_byte(q->operand[problem_operand_count(q) - 1].dtype) && q->epilogue_count + 2 <= PROBLEM_EPILOGUES;
+		is_byte(q->operand[problem_operand_count(q) - 1].dtype) &&
+		q->epilogue_count + 2 <= PROBLEM_EPILOGUES;
 	for (int i = 0; fits && i < q->epilogue_count; i++)
 		fits = q->epilogue[i].kind == EPILOGUE_SCALE || q->epilogue[i].kind == EPILOGUE_BIAS;
 	return fits && chain_one_output(p, l);
@@ -46,9 +47,10 @@ static enum dtype residual_type(struct chain *c, const struct plan_layer *add)
 	const struct plan *p = c->plan;
 	const struct problem *q = own_problem(p, add);
 	bool fits = q && q->kernel == KERNEL_BINARY && q->mode == MODE_ADD && add->input_count == 2 &&
-		    (add->inputs[0] == c->value) != (add->inputs[1] == c->value) && chain_one_output(p, add) &&
-		    q->shape[0].rank == q->shape[1].rank &&
-		    memcmp(q->shape[0].dim, q->shape[1].dim, (size_t)q->shape[0].rank * sizeof(q->shape[0].dim[0])) == 0;
+		(add->inputs[0] == c->value) != (add->inputs[1] == c->value) && chain_one_output(p, add) &&
+		q->shape[0].rank == q->shape[1].rank &&
+		memcmp(q->shape[0].dim, q->shape[1].dim,
+			(size_t)q->shape[0].rank * sizeof(q->shape[0].dim[0])) == 0;
 	if (!fits)
 		return DTYPE_UNKNOWN;
 	int other = add->inputs[0] == c->value;

@@ -146,8 +146,9 @@ bool chain_start_region(struct chain *c, const struct plan *p, int value, const 
 {
 	const struct plan_value *v = &p->values[value];
 	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1, .pointwise = true };
-	if (!dtype_is_float(v->dtype) || v->shape.rank < 1 || v->shape.rank > PROBLEM_RANK || !shape_is_known(v->shape) ||
-		!same_shape(p, value, r->value) || p->values[r->value].dtype != v->dtype)
+	if (!dtype_is_float(v->dtype) || v->shape.rank < 1 || v->shape.rank > PROBLEM_RANK ||
+		!shape_is_known(v->shape) || !same_shape(p, value, r->value) ||
+		p->values[r->value].dtype != v->dtype)
 		return false;
 	c->problem.kernel = KERNEL_ELTWISE;
 	c->problem.mode = r->mode;
@@ -269,8 +270,8 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 	const struct plan_problem *pp = layer_problem(c->plan, l);
 	int other = other_input(c, l);
 	struct problem *q = &c->problem;
-	if (!pp || l->proxy || pp->problem.kernel != KERNEL_BINARY || pp->problem.epilogue_count || other < 0 ||
-		q->epilogue_count == PROBLEM_EPILOGUES)
+	if (!pp || l->proxy || pp->problem.kernel != KERNEL_BINARY || pp->problem.epilogue_count ||
+		other < 0 || q->epilogue_count == PROBLEM_EPILOGUES)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
 	enum mode mode = pp->problem.mode;
@@ -281,7 +282,9 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
-		.kind = EPILOGUE_BINARY, .mode = mode, .operand = { .dtype = v->dtype, .constant = v->constant },
+		.kind = EPILOGUE_BINARY,
+		.mode = mode,
+		.operand = { .dtype = v->dtype, .constant = v->constant },
 	};
 	if (v->producer > c->residual && !v->constant)
 		c->residual = v->producer;
@@ -327,7 +330,8 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 static bool take_function(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
-	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE || pp->problem.epilogue_count ||
+	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
+		pp->problem.epilogue_count ||
 		destination(&pp->problem)->dtype != destination(&c->problem)->dtype)
 		return false;
 	chain_name(c, l);

@@ -14,7 +14,8 @@ const char *limit_name(enum limit_by by)
 	return names[by];
 }
 
-static void unknown(struct limit *l, const char *what, const char *unit, bool described, const struct peaks *k)
+static void unknown(
+	struct limit *l, const char *what, const char *unit, bool described, const struct peaks *k)
 {
 	snprintf(l->why, sizeof(l->why), "%s%s peak %s", what, unit,
 		described          ? "unknown" :
@@ -44,15 +45,18 @@ static void by_memory(struct limit *l, const struct roof_parts *r, double ns)
 
 /* The longer part limits. If one part is unknown, the other proves nothing, except operations that outlast
  * the bytes at the bandwidth of the next slower level. */
-static void by_roofline(struct limit *l, const struct roof_parts *r, const struct peaks *k, double ns, bool measured)
+static void by_roofline(
+	struct limit *l, const struct roof_parts *r, const struct peaks *k, double ns, bool measured)
 {
 	char level[16] = "memory";
 	if (r->unknown_level)
 		snprintf(level, sizeof(level), "L%d", r->unknown_level);
 	if (r->counts_its_own)
-		snprintf(l->why, sizeof(l->why), "the algorithm does fewer multiplications than the layer counts (Winograd, FFT)");
+		snprintf(l->why, sizeof(l->why),
+			"the algorithm does fewer multiplications than the layer counts (Winograd, FFT)");
 	else if (r->unit_unknown)
-		snprintf(l->why, sizeof(l->why), "the library does not report which units the algorithm uses");
+		snprintf(
+			l->why, sizeof(l->why), "the library does not report which units the algorithm uses");
 	else if (isnan(r->bytes_ns))
 		unknown(l, "memory", "", !measured, k);
 	else if (isnan(r->ops_ns))
@@ -67,15 +71,16 @@ static void by_roofline(struct limit *l, const struct roof_parts *r, const struc
 		snprintf(l->why, sizeof(l->why), "the layer moves no bytes");
 }
 
-struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k, const struct scenario *s,
-	enum cache cache)
+struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k,
+	const struct scenario *s, enum cache cache)
 {
 	static const char *const none[ORIGIN_COUNT] = { [ORIGIN_FREE] = "the layer costs nothing",
 		[ORIGIN_FUSED] = "part of a fused kernel: see its first layer" };
 	struct limit l = { .intensity = NAN, .peak_per_s = NAN, .share = NAN };
 	struct problem p;
 	if (c->bodies || none[c->origin]) {
-		snprintf(l.why, sizeof(l.why), "%s", c->bodies ? "it runs the layers of a subgraph: see those" : none[c->origin]);
+		snprintf(l.why, sizeof(l.why), "%s",
+			c->bodies ? "it runs the layers of a subgraph: see those" : none[c->origin]);
 		return l;
 	}
 	if (!problem || problem_parse(text_of(problem), &p, NULL)) {
@@ -112,7 +117,8 @@ void limit_describe(const struct limit *l, struct str *out)
 	const char *name = limit_name(l->by);
 	str_puts(out, name ? name : "-");
 	if (!isnan(l->share))
-		str_addf(out, " %.*f%%%s", l->share < 0.1 ? 1 : 0, 100 * l->share, limit_is_over(l) ? "?" : "");
+		str_addf(out, " %.*f%%%s", l->share < 0.1 ? 1 : 0, 100 * l->share,
+			limit_is_over(l) ? "?" : "");
 	if (name && l->peak[0] && strcmp(l->peak, name) != 0)
 		str_addf(out, " (%s)", l->peak);
 }

@@ -50,8 +50,8 @@ static void list_side(struct text_list *l, bool nxc)
 	}
 }
 
-const char **analyze_problems_in(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc,
-	int *count)
+const char **analyze_problems_in(
+	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc, int *count)
 {
 	int distinct = plan_problem_total(p) + (fusion && f ? f->text_count : 0);
 	struct text_list list = {

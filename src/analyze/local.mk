@@ -5,6 +5,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
 	src/analyze/choose.c \
+	src/analyze/comparable.c src/analyze/comparable.h \
 	src/analyze/cost.c \
 	src/analyze/critical_path.c \
 	src/analyze/effects.c \
@@ -18,11 +19,21 @@ libanalyze_a_SOURCES = \
 	src/analyze/peaks.c src/analyze/peaks.h \
 	src/analyze/peaks_measured.c \
 	src/analyze/pick.c \
+	src/analyze/reality.c src/analyze/reality.h \
+	src/analyze/reality_against.c \
+	src/analyze/reality_groups.c \
+	src/analyze/reality_private.h \
+	src/analyze/reality_turn.c \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \
 	src/analyze/solve.c \
 	src/analyze/study_graph.c \
-	src/analyze/whatif.c
+	src/analyze/tree.c src/analyze/tree.h \
+	src/analyze/whatif.c \
+	src/analyze/xsp.c src/analyze/xsp.h \
+	src/analyze/xsp_levels.c \
+	src/analyze/xsp_private.h \
+	src/analyze/xsp_tables.c
 
 check_PROGRAMS += tests/unit/t_analyze
 tests_unit_t_analyze_LDADD = $(below_analyze)
@@ -45,13 +56,19 @@ tests_unit_t_hostile_SOURCES = tests/unit/t_hostile.c tests/fuzz/fuzz.c
 tests_unit_t_hostile_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_inside
 tests_unit_t_inside_LDADD = $(below_analyze)
-check_PROGRAMS += tests/unit/t_layout
-tests_unit_t_layout_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_limit
 tests_unit_t_limit_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_reality
+tests_unit_t_reality_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_recorded
+tests_unit_t_recorded_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_roofline
 tests_unit_t_roofline_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_sides
 tests_unit_t_sides_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_whatif
 tests_unit_t_whatif_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_xsp
+tests_unit_t_xsp_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_tree
+tests_unit_t_tree_LDADD = $(below_analyze)

@@ -118,11 +118,14 @@ json_t *peaks_json(const struct peaks *p)
 		return json_null();
 	json_t *levels = json_array();
 	for (int i = 0; i < p->level_count; i++)
-		json_array_append_new(levels, json_pack("{s:i, s:o, s:o, s:b}", "level", p->level[i].level, "bytes",
-			json_number_or_null(p->level[i].bytes), "bandwidth_bytes_s",
-			json_number_or_null(p->level[i].bandwidth_bytes_s), "estimated", p->level[i].estimated));
-	return json_pack("{s:o, s:o, s:o, s:o}", "bandwidth_bytes_s", json_number_or_null(p->bandwidth_bytes_s), "levels", levels,
-		"flops", flops_json(p->flops), "matrix_flops", flops_json(p->matrix_flops));
+		json_array_append_new(levels,
+			json_pack("{s:i, s:o, s:o, s:b}", "level", p->level[i].level, "bytes",
+				json_number_or_null(p->level[i].bytes), "bandwidth_bytes_s",
+				json_number_or_null(p->level[i].bandwidth_bytes_s), "estimated",
+				p->level[i].estimated));
+	return json_pack("{s:o, s:o, s:o, s:o}", "bandwidth_bytes_s",
+		json_number_or_null(p->bandwidth_bytes_s), "levels", levels, "flops", flops_json(p->flops),
+		"matrix_flops", flops_json(p->matrix_flops));
 }
 
 static void flops_read(double *flops, const json_t *o)

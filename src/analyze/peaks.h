@@ -50,7 +50,8 @@ struct peaks peaks_from_json(const json_t *o); /* the inverse; unknown if o is n
  * shared ones (a matmul with one row, which writes almost nothing), and a large square matmul of each type in
  * `types`, of a size for the device: milliseconds on a CPU with few cores, enough to fill a GPU. Array and
  * texts live in the arena. */
-const char **peaks_problems(struct arena *a, const struct device *d, const bool types[DTYPE_COUNT], int *count);
+const char **peaks_problems(
+	struct arena *a, const struct device *d, const bool types[DTYPE_COUNT], int *count);
 /* The same for all devices: every text that peaks_from_results reads. */
 const char **peaks_problems_of_all(struct arena *a, int *count);
 /* Sets types[t] for the type t whose peak the problem's roofline needs, if any. */

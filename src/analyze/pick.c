@@ -130,8 +130,8 @@ static bool refused(const struct found *f, const struct scenario *s)
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		unsupported |= r->status == STATUS_UNSUPPORTED;
-		filtered |= usable(r) && r->launch == launch && ((!s->matrix && r->algorithm.matrix == MATRIX_YES) ||
-			(!s->relaxed && !is_strict(r)));
+		filtered |= usable(r) && r->launch == launch &&
+			((!s->matrix && r->algorithm.matrix == MATRIX_YES) || (!s->relaxed && !is_strict(r)));
 		other |= r->status != STATUS_UNSUPPORTED && r->status != STATUS_OK;
 	}
 	return filtered || (unsupported && !other);

@@ -114,7 +114,8 @@ static struct unit result_unit(const struct problem *p, const struct peaks *k, c
 	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
 	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
 	bool counts = (matrix || plain) && type != DTYPE_UNKNOWN && !roofline_counts_its_own(&r->algorithm);
-	return kernel_row(p->kernel)->product && !counts ? (struct unit){ type, matrix, 0 } : unit_for(p, k, plain, matrix, type);
+	return kernel_row(p->kernel)->product && !counts ? (struct unit){ type, matrix, 0 }
+							 : unit_for(p, k, plain, matrix, type);
 }
 
 static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
@@ -145,14 +146,15 @@ static void parts_bytes(struct roof_parts *r, const struct problem *p, const str
 		r->unknown_level = k->level[holds].level;
 }
 
-struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s, enum cache c,
-	const struct result *of)
+struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s,
+	enum cache c, const struct result *of)
 {
 	struct roof_parts r = { .unit = of ? result_unit(p, k, of) : scenario_unit(p, k, s) };
 	r.ops_ns = ops_ns(p, r.unit.peak);
 	r.counts_its_own = of && kernel_row(p->kernel)->product && roofline_counts_its_own(&of->algorithm);
 	r.unit_unknown = of && kernel_row(p->kernel)->product &&
-		(of->algorithm.matrix == MATRIX_UNKNOWN || roofline_math_type(of, p->operand[0].dtype) == DTYPE_UNKNOWN);
+		(of->algorithm.matrix == MATRIX_UNKNOWN ||
+			roofline_math_type(of, p->operand[0].dtype) == DTYPE_UNKNOWN);
 	parts_bytes(&r, p, k, c);
 	return r;
 }
@@ -191,7 +193,8 @@ bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const st
 	const struct kernel_row *row = kernel_row(p->kernel);
 	double peak = row->product ? result_peak(p, k, r) : 0, bytes = passing_ns(p, k, r->cache);
 	double ops = peak > 0 ? ops_ns(p, peak) * (row->share_computed ? row->share_computed(p) : 1) : 0;
-	return r->status == STATUS_OK && r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
+	return r->status == STATUS_OK &&
+		r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
 }
 
 struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct,
@@ -219,8 +222,8 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 	const char *name = dtype_name(own), *math = own == DTYPE_F32 && !s->relaxed ? ",math" : "";
 	bool barred = !s->matrix || *math;
 	if (kernel_row(p.kernel)->product && barred && !isnan(k->matrix_flops[matrix]))
-		return arena_printf(a, "%s peak only on matrix units: add -w %s%s", name, s->matrix ? "" : "matrix",
-			s->matrix ? math + 1 : math);
+		return arena_printf(a, "%s peak only on matrix units: add -w %s%s", name,
+			s->matrix ? "" : "matrix", s->matrix ? math + 1 : math);
 	return arena_printf(a, "no %s peak of the device is known", name);
 }
 
@@ -247,8 +250,8 @@ static double peak_of(const struct peaks *k, int unit)
 		k->flops[unit - RESOURCE_PLAIN];
 }
 
-void roofline_resources(const struct study *st, const struct scenario *s, int distinct, const struct result *r, int times,
-	double *busy_ns)
+void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
+	const struct result *r, int times, double *busy_ns)
 {
 	const struct peaks *k = st->on.peaks;
 	enum cache c = r ? r->cache : st->cache;

@@ -23,27 +23,34 @@ TOGGLE(nxc)
 #undef TOGGLE
 
 static const struct what_if table[] = {
-	{ "parallel", 'p', "parallel", "independent layers run at the same time: the longest path instead of the sum",
-		parallel_get, parallel_set, "on", "off", false, NULL },
+	{ "parallel", 'p', "parallel",
+		"independent layers run at the same time: the longest path instead of the sum", parallel_get,
+		parallel_set, "on", "off", false, NULL },
 	{ "fusion", 'f', "fusion",
-		"fuse following layers into the kernel (batch norm, bias, activation, sums; attention as a whole), where "
+		"fuse following layers into the kernel (batch norm, bias, activation, sums; attention as a "
+		"whole), where "
 		"the fused kernel is faster",
 		fusion_get, fusion_set, "on", "off", false, "no layers of the model can be fused" },
 	{ "matrix", 'm', "matrix",
 		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
 		matrix_get, matrix_set, "on", "off", false, "no problem here can run on matrix units" },
 	{ "algorithm", 'a', "best algo",
-		"each layer runs the fastest algorithm measured (best), or the library's first choice (preferred)",
+		"each layer runs the fastest algorithm measured (best), or the library's first choice "
+		"(preferred)",
 		best_get, best_set, "best", "preferred", false, "estimates have no algorithms" },
 	{ "launch", 'l', "launch",
-		"executions back to back, launch cost spread over them (amortized), or each on its own (isolated)",
+		"executions back to back, launch cost spread over them (amortized), or each on its own "
+		"(isolated)",
 		amortized_get, amortized_set, "amortized", "isolated", false, "estimates have no launches" },
 	{ "math", 'r', "math",
-		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision inside f32), or "
+		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision "
+		"inside f32), or "
 		"not (strict); those on matrix units need matrix too",
-		relaxed_get, relaxed_set, "relaxed", "strict", true, "no measured algorithm rounds to lower precision" },
+		relaxed_get, relaxed_set, "relaxed", "strict", true,
+		"no measured algorithm rounds to lower precision" },
 	{ "layout", 'o', "layout",
-		"channels last in the whole model (nhwc), with conversions where a layer, a model input or a model output "
+		"channels last in the whole model (nhwc), with conversions where a layer, a model input or a "
+		"model output "
 		"needs the other order; off: as the library chooses or as in ONNX (nchw)",
 		nxc_get, nxc_set, "nhwc", "nchw", true, "no layer has a channels-last form" },
 };

@@ -28,6 +28,8 @@ const char *exe_data_path(struct arena *a, const char *file)
 	path = exe_path(a, arena_printf(a, "../data/%s", file), R_OK);
 	if (!path)
 		path = exe_path(a, arena_printf(a, "../share/benanza/%s", file), R_OK);
+	if (!path)
+		path = exe_path(a, arena_printf(a, EXE_SOURCE "/data/%s", file), R_OK);
 	if (path)
 		return path;
 	path = arena_printf(a, "%s/%s", BENANZA_DATADIR, file);

@@ -5,6 +5,10 @@
 
 #include "base/arena.h"
 
+/* Path of the source tree from the directory of an executable that is not installed: a link that configure
+ * makes in the build directory, which may be outside the tree. */
+#define EXE_SOURCE ".benanza-source"
+
 /* Returns the path of `file` ("../share/x") relative to the directory of the running executable, in the
  * arena; NULL if that directory is unknown or the file is not accessible with `mode` (R_OK, X_OK; see
  * access(2)). */

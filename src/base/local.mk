@@ -4,6 +4,7 @@ libbase_a_SOURCES = \
 	src/base/arena.c src/base/arena.h \
 	src/base/cgroup.c src/base/cgroup.h \
 	src/base/clock.c src/base/clock.h \
+	src/base/digest.c src/base/digest.h \
 	src/base/error.c src/base/error.h \
 	src/base/exe_path.c src/base/exe_path.h \
 	src/base/hash.c src/base/hash.h \
@@ -15,3 +16,5 @@ check_PROGRAMS += tests/unit/t_base
 tests_unit_t_base_LDADD = $(below_base)
 check_PROGRAMS += tests/unit/t_cgroup
 tests_unit_t_cgroup_LDADD = $(below_base)
+check_PROGRAMS += tests/unit/t_digest
+tests_unit_t_digest_LDADD = $(below_base) $(MD_LIBS)

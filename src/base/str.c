@@ -193,6 +193,44 @@ char *text_fit(char *out, size_t size, const char *clean)
 	return out;
 }
 
+static bool is_inside_character(char byte)
+{
+	return ((unsigned char)byte & 0xc0) == 0x80;
+}
+
+int text_columns(const char *clean)
+{
+	int n = 0;
+	for (; *clean; clean++)
+		n += !is_inside_character(*clean);
+	return n;
+}
+
+static const char *skip_characters(const char *p, int n)
+{
+	for (; n > 0 && *p; n--)
+		do
+			p++;
+		while (is_inside_character(*p));
+	return p;
+}
+
+const char *text_cut(struct arena *a, const char *clean, int width, bool tail)
+{
+	int columns = text_columns(clean);
+	if (columns <= width)
+		return clean;
+	if (tail)
+		return arena_printf(a, "..%s", skip_characters(clean, columns - width + 2));
+	return arena_printf(a, "%.*s..", (int)(skip_characters(clean, width - 2) - clean), clean);
+}
+
+const char *text_pad(struct arena *a, const char *clean, int width, bool tail)
+{
+	const char *text = text_cut(a, clean, width, tail);
+	return arena_printf(a, "%s%*s", text, width - text_columns(text), "");
+}
+
 /* True if all 8 bytes are printable ASCII (0x20 to 0x7e). If bit 7 is clear in every byte, adding 0x60 sets
  * it in each byte of at least 0x20, adding 1 sets it only in 0x7f, and neither addition carries into the next
  * byte. */

@@ -48,6 +48,13 @@ size_t text_clean_lines_to(char *out, struct text t);
 /* Copies a clean text to out (size bytes), truncated at a character boundary if it is too long. Returns
  * out. */
 char *text_fit(char *out, size_t size, const char *clean);
+/* Columns that a clean text takes on a terminal: its code points. */
+int text_columns(const char *clean);
+/* Returns a clean text of at most `width` columns, clean itself or in the arena: a longer text loses its end,
+ * or (tail) its beginning, and has ".." there. */
+const char *text_cut(struct arena *a, const char *clean, int width, bool tail);
+/* The same, followed by blanks to exactly `width` columns. */
+const char *text_pad(struct arena *a, const char *clean, int width, bool tail);
 bool text_is_clean(struct text t); /* true if text_clean would return the same bytes */
 void str_add_clean(struct str *s, struct text t);
 

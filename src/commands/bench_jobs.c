@@ -21,8 +21,8 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 		snprintf(word, sizeof(word), "%.*s", (int)(n < sizeof(word) ? n : 0), p);
 		int which = parse(word);
 		if (which < 0 || which >= count)
-			return error_set(err, "%s: unknown word \"%.*s\"; see benanza bench --help", option, (int)(n < 60 ?
-				n : 60), p);
+			return error_set(err, "%s: unknown word \"%.*s\"; see benanza bench --help", option,
+				(int)(n < 60 ? n : 60), p);
 		set[which] = true;
 		p += n;
 		if (!*p)
@@ -62,7 +62,9 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 		free(line);
 	}
 	if (!o->quiet && w->count)
-		fprintf(stderr, "benanza: %d jobs; next: benanza-runner-%s < jobs > results, then benanza db import results\n",
+		fprintf(stderr,
+			"benanza: %d jobs; next: benanza-runner-%s < jobs > results, then benanza db import "
+			"results\n",
 			w->count, is_for_cpu(o) ? "cpu" : "cuda");
 	return EXIT_DONE;
 }
@@ -86,8 +88,12 @@ int bench_jobs(struct options *o, struct error *err)
 		session_close(s);
 	}
 	/* the device is unknown: assumes typical caches */
-	struct device cpu = { .name = "cpu", .threads = 8, .llc_bytes = 33554432, .attributes = "{\"caches\":["
-		"{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":524288},{\"level\":3,\"bytes\":33554432}]}" };
+	struct device cpu = { .name = "cpu",
+		.threads = 8,
+		.llc_bytes = 33554432,
+		.attributes = "{\"caches\":["
+			      "{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":524288},{\"level\":3,"
+			      "\"bytes\":33554432}]}" };
 	struct device gpu = { .name = "cuda", .llc_bytes = 50331648, .attributes = "{}" };
 	if (w.count)
 		wanted_add_peaks(&w, is_for_cpu(o) ? &cpu : &gpu);

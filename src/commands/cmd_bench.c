@@ -1,7 +1,7 @@
 #include "config.h"
 
+#include "commands/agents.h"
 #include "commands/bench.h"
-#include "commands/bench_eta.h"
 #include "commands/command.h"
 #include "commands/interrupt.h"
 #include "commands/keep.h"
@@ -15,10 +15,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#define STEP_MS 1000 /* a working runner sends progress every half second */
-#define BAR_WIDTH 24
 #define DOUBTS_LEAST 0.01 /* share of the cost from which suspect results are measured once more */
-#define KEEP_WAIT_MS 120000 /* waits for a database that cannot accept the last results: locked, full */
 
 /* Totals of a run: every problem is one of already ... missing. */
 struct tally {
@@ -31,11 +28,14 @@ struct tally {
 	bool interrupted;
 	json_t *scenarios; /* [ { model, batch, dtype, problems, missing } ] */
 	json_t *runners; /* [ { name, problems, out, note } ] */
+	struct agents_tally agents;
 };
 
 static const struct option_row bench_rows[] = {
 	{ "again", 0, NULL, OWN_FLAG(bench_options, again), "measure everything again" },
 	{ "shaky", 0, NULL, OWN_FLAG(bench_options, shaky), "also measure noisy results again" },
+	{ "agents", 0, "[=LIST]", OWN_TEXT(bench_options, agents),
+		"then also run the models with frameworks (ort,openvino ...; default: all installed)" },
 	{ "caches", 0, "LIST", OWN_TEXT(bench_options, caches),
 		"cache states (net,warm,cold), all measured again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
@@ -48,83 +48,6 @@ static const struct option_row bench_rows[] = {
 static double now_s(void)
 {
 	return (double)clock_ms() / 1000;
-}
-
-static void progress_clear(void)
-{
-	fputs("\r\x1b[K", stderr);
-}
-
-/* Batch and data type of the current problem, followed by blanks; "" if there is a single scenario. */
-static const char *scenario_text_of(char *buf, size_t size, const struct options *o, const struct wanted *w, const char *problem)
-{
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	buf[0] = '\0';
-	for (int i = 0; problem && batch_count * dtype_count > 1 && i < w->count; i++)
-		if (strcmp(w->problems[i].text, problem) == 0) {
-			int at = w->problems[i].scenario;
-			session_sweep_text(buf, size - 2, batches[at / dtype_count], dtypes[at % dtype_count]);
-			return strcat(buf, "  ");
-		}
-	return buf;
-}
-
-static void progress_draw(const struct queue_status *q, const struct options *o, const struct wanted *w)
-{
-	int total = q->pending + q->running + q->done + q->failed + q->unsupported;
-	int finished = q->done + q->failed + q->unsupported;
-	int filled = total ? BAR_WIDTH * finished / total : 0;
-	char eta[32] = "", runners[48] = "", current[31], scenario[48];
-	if (!isnan(q->eta_s))
-		snprintf(eta, sizeof(eta), "%d:%02d left", (int)q->eta_s / 60, (int)q->eta_s % 60);
-	if (q->workers > 1)
-		snprintf(runners, sizeof(runners), "%d of %d runners  ", q->workers_up, q->workers);
-	progress_clear();
-	fputc('[', stderr);
-	for (int i = 0; i < BAR_WIDTH; i++)
-		fputs(i < filled ? (o->ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
-	fprintf(stderr, "] %d/%d  %s%-12s %s%s", finished, total, runners, q->starting ? "starting" : eta,
-		scenario_text_of(scenario, sizeof(scenario), o, w, q->current),
-		text_fit(current, *runners || *scenario ? 21 : 31, q->current ? q->current : q->waiting));
-	fflush(stderr);
-}
-
-/* Runs the queue until it is empty, interrupted, or useless to continue; returns an exit status. */
-static int queue_drain(struct session *s, const struct options *o, const struct wanted *w, struct bench_eta *estimates,
-	struct error *err)
-{
-	bool bar = isatty(STDERR_FILENO) && !o->quiet;
-	double drawn = 0;
-	int status = EXIT_DONE;
-	for (;;) {
-		struct queue_status q = queue_status(s->queue);
-		if (estimates)
-			bench_eta_note(estimates, q.elapsed_s, q.eta_s);
-		if (q.idle)
-			break;
-		if (bar && now_s() - drawn > 0.5) {
-			progress_draw(&q, o, w);
-			drawn = now_s();
-		}
-		if (interrupted) {
-			queue_cancel(s->queue);
-			break;
-		}
-		if (queue_step(s->queue, STEP_MS, err) < 0) {
-			status = EXIT_NO_DEVICE;
-			break;
-		}
-		keep_on(s->store, o->quiet);
-		if (store_is_gone(s->store)) { /* results could not be stored */
-			status = EXIT_BAD;
-			break;
-		}
-	}
-	if (bar)
-		progress_clear();
-	return status;
 }
 
 /* Final state of a problem: JOB_DONE, JOB_UNSUPPORTED, JOB_FAILED, or JOB_NONE: not finished. */
@@ -144,7 +67,8 @@ static bool is_passed_over(const struct result *const *all, int count, const str
 {
 	for (int i = 0; i < count; i++)
 		if (all[i]->stats.stop == STOP_SHORTLIST && strcmp(all[i]->algorithm.name, a->name) == 0 &&
-			strcmp(all[i]->algorithm.api, a->api) == 0 && strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
+			strcmp(all[i]->algorithm.api, a->api) == 0 &&
+			strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
 			return true;
 	return false;
 }
@@ -155,8 +79,8 @@ static bool is_shaky(const struct results *r, const char *problem)
 	int count;
 	const struct result *const *all = results_of(r, problem, &count);
 	for (int i = 0; i < count; i++)
-		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED && all[i]->cache != CACHE_COLD &&
-			!is_passed_over(all, count, &all[i]->algorithm))
+		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED &&
+			all[i]->cache != CACHE_COLD && !is_passed_over(all, count, &all[i]->algorithm))
 			return true;
 	return false;
 }
@@ -183,7 +107,8 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 
 /* For each batch and type: the problems beyond those of the previous ones, and how many of them are
  * missing. */
-static void scenarios_add(struct tally *t, const struct session *s, const struct wanted *w, const struct options *o)
+static void scenarios_add(
+	struct tally *t, const struct session *s, const struct wanted *w, const struct options *o)
 {
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
@@ -196,9 +121,11 @@ static void scenarios_add(struct tally *t, const struct session *s, const struct
 			problems += own;
 			missing += own && standing(s->results, w->problems[k].text) == JOB_NONE;
 		}
-		json_array_append_new(t->scenarios, json_pack("{s:o, s:o, s:s, s:i, s:i}", "model", json_text(text_of(s->model->path)),
-			"batch", batch ? json_integer(batch) : json_null(), "dtype", dtype_name(dtypes[i % dtype_count]), "problems",
-			problems, "missing", missing));
+		json_array_append_new(t->scenarios,
+			json_pack("{s:o, s:o, s:s, s:i, s:i}", "model", json_text(text_of(s->model->path)),
+				"batch", batch ? json_integer(batch) : json_null(), "dtype",
+				dtype_name(dtypes[i % dtype_count]), "problems", problems, "missing",
+				missing));
 	}
 }
 
@@ -213,8 +140,10 @@ static void runners_add(json_t *runners, const struct queue *q, const struct opt
 			if (strcmp(json_string_at(one, "name", ""), w.label) == 0)
 				o_runner = one;
 		if (!o_runner)
-			json_array_append_new(runners, o_runner = json_pack("{s:s, s:i}", "name", w.label, "problems", 0));
-		json_object_set_new(o_runner, "problems", json_integer(json_int_at(o_runner, "problems", 0) + w.ended));
+			json_array_append_new(
+				runners, o_runner = json_pack("{s:s, s:i}", "name", w.label, "problems", 0));
+		json_object_set_new(
+			o_runner, "problems", json_integer(json_int_at(o_runner, "problems", 0) + w.ended));
 		json_object_set_new(o_runner, "out", *w.out ? json_text(text_of(w.out)) : json_null());
 		json_object_set_new(o_runner, "note", *w.note ? json_text(text_of(w.note)) : json_null());
 		const char *const said[] = { w.note, w.out };
@@ -225,8 +154,8 @@ static void runners_add(json_t *runners, const struct queue *q, const struct opt
 }
 
 /* Prints problems of the database (always) and of the runner (unless -q). */
-static void trouble_print(
-	const struct queue_status *q, const struct options *o, const char *store_why, const struct error *said)
+static void trouble_print(const struct queue_status *q, const struct options *o, const char *store_why,
+	const struct error *said)
 {
 	if (q->trouble[0] && !o->quiet && strcmp(q->trouble, store_why) != 0 &&
 		strcmp(q->trouble, said->text) != 0)
@@ -304,18 +233,21 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
 
 /* Measures all problems, then suspect ones and the peaks once more: other work on the machine can distort
  * both. */
-static int bench_problems(struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
+static int bench_problems(
+	struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
 {
 	const struct bench_options *own = o->own;
 	bool caches[CACHE_COUNT];
 	states_read(o, caches, err);
 	queue_set_caches(s->queue, caches);
 	struct bench_eta estimates = { 0 };
-	peaks_queue(s, own->again, own->shaky);
+	if (w->count)
+		peaks_queue(s, own->again, own->shaky);
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false,
-			own->again || own->caches || (own->shaky && is_shaky(s->results, w->problems[i].text)));
-	int status = queue_drain(s, o, w, &estimates, err);
+			own->again || own->caches ||
+				(own->shaky && is_shaky(s->results, w->problems[i].text)));
+	int status = bench_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)
 		t->eta_off = fmax(t->eta_off, bench_eta_off(&estimates));
@@ -323,12 +255,13 @@ static int bench_problems(struct session *s, struct options *o, const struct wan
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;
 	peaks_queue(s, true, true);
-	status = queue_drain(s, o, w, NULL, err);
+	status = bench_drain(s, o, w, NULL, err);
 	peaks_count(s, t);
 	return status;
 }
 
-static int bench_run(struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
+static int bench_run(
+	struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
 {
 	double start = now_s(), peaks_s = t->peaks_s;
 	int status = bench_problems(s, o, w, t, err);
@@ -367,7 +300,9 @@ static int bench_none(struct session *s, const struct wanted *w, struct error *e
 		struct text name = s->current->plan->layers[i].name;
 		if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
 			continue;
-		error_set(err, "%s: none of its %d layers that need time can be measured, e.g. %.*s: %s; benanza bound lists them",
+		error_set(err,
+			"%s: none of its %d layers that need time can be measured, e.g. %.*s: %s; benanza "
+			"bound lists them",
 			s->model->path, a->coverage.missing + a->coverage.unsupported, (int)name.n, name.p,
 			c->why ? c->why : "it has no problem");
 		return EXIT_GAPS;
@@ -387,7 +322,23 @@ static int bench_session(struct session **s, struct options *o, int index, struc
 	return *s ? 0 : -1;
 }
 
-static int bench_model(struct session **session, struct options *o, int index, struct tally *t, bool *gone, struct error *err)
+/* Runs the model on agents. Returns an exit status. */
+static int bench_agents(struct session *s, struct options *o, struct tally *t, struct error *err)
+{
+	const struct bench_options *own = o->own;
+	struct arena a = { 0 };
+	int status = agents_run_all(s, o, own->agents, own->again, &a, NULL, &t->agents, err);
+	arena_free(&a);
+	struct error waiting = ERROR_NONE;
+	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
+	t->lost += unkept;
+	if (unkept)
+		fprintf(stderr, "benanza: %s\n", waiting.text);
+	return status;
+}
+
+static int bench_model(struct session **session, struct options *o, int index, struct tally *t, bool *gone,
+	struct error *err)
 {
 	if (bench_session(session, o, index, err))
 		return EXIT_BAD;
@@ -398,8 +349,8 @@ static int bench_model(struct session **session, struct options *o, int index, s
 	if (status == EXIT_DONE && !s->queue)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE && !s->queue) {
-		error_set(err, "%s%s%s is only %s: nothing can be measured on it", s->trouble, s->trouble[0] ? "; " : "",
-			s->device.model, s->described ? "described" : "recorded");
+		error_set(err, "%s%s%s is only %s: nothing can be measured on it", s->trouble,
+			s->trouble[0] ? "; " : "", s->device.model, s->described ? "described" : "recorded");
 		status = EXIT_NO_DEVICE;
 	}
 	if (status == EXIT_DONE && !o->quiet)
@@ -408,6 +359,11 @@ static int bench_model(struct session **session, struct options *o, int index, s
 		status = bench_run(s, o, &w, t, err);
 	if (status == EXIT_DONE && !interrupted)
 		status = bench_none(s, &w, err);
+	const struct bench_options *own = o->own;
+	if (status <= EXIT_GAPS && own->agents && !interrupted) {
+		int one = bench_agents(s, o, t, err);
+		status = one > status ? one : status;
+	}
 	*gone = store_is_gone(s->store);
 	t->interrupted |= interrupted;
 	if (interrupted && status == EXIT_NO_DEVICE) { /* interrupted while waiting for it */
@@ -421,17 +377,22 @@ static int bench_model(struct session **session, struct options *o, int index, s
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:O, s:i, s:f, s:o}", "problems", t->problems,
-			"already", t->already, "measured", t->measured, "failed", t->failed, "unsupported", t->unsupported,
-			"missing", t->missing, "shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
-			t->saved_by_sharing_s, "interrupted", t->interrupted, "scenarios", t->scenarios, "runners", t->runners, "peaks", t->peaks,
-			"peaks_s", t->peaks_s, "eta_off", json_number_or_null(t->eta_off)), stdout);
+		report_json_line(
+			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:O, s:i, "
+				  "s:f, s:o, s:O}",
+				"problems", t->problems, "already", t->already, "measured", t->measured,
+				"failed", t->failed, "unsupported", t->unsupported, "missing", t->missing,
+				"shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
+				t->saved_by_sharing_s, "interrupted", t->interrupted, "scenarios",
+				t->scenarios, "runners", t->runners, "peaks", t->peaks, "peaks_s", t->peaks_s,
+				"eta_off", json_number_or_null(t->eta_off), "executions", t->agents.report),
+			stdout);
 		return;
 	}
 	if (o->quiet)
 		return;
-	printf("%d problems: %d known already, %d measured, %d unsupported, %d failed", t->problems, t->already,
-		t->measured, t->unsupported, t->failed);
+	printf("%d problems: %d known already, %d measured, %d unsupported, %d failed", t->problems,
+		t->already, t->measured, t->unsupported, t->failed);
 	if (t->missing)
 		printf(", %d left", t->missing);
 	printf("; %.1f s", t->wall_s);
@@ -441,18 +402,37 @@ static void tally_print(const struct tally *t, const struct options *o)
 		printf(", about %.0f s more without sharing", t->saved_by_sharing_s);
 	if (t->shaky)
 		printf("; %d noisy: on a quiet machine, bench --shaky measures them again", t->shaky);
+	if (json_array_size(t->agents.report))
+		printf("; %zu execution%s of models: %d known already, %d measured, %d failed",
+			json_array_size(t->agents.report), json_array_size(t->agents.report) == 1 ? "" : "s",
+			t->agents.known, t->agents.measured, t->agents.failed);
 	puts(!t->interrupted ? "" : t->lost ? "; interrupted" : "; interrupted, measured results are kept");
+}
+
+/* --agents takes its list after a '='. An agent's name in place of the first model is a likely mistake. */
+static int agents_check(const struct options *o, struct error *err)
+{
+	const struct bench_options *own = o->own;
+	struct text name = { o->argv[0], strcspn(o->argv[0], ",:") };
+	if (!own->agents || *own->agents || access(o->argv[0], F_OK) == 0 || !config_agent(&o->config, name))
+		return 0;
+	return error_set(err, "%s: no such file; did you mean --agents=%s?", o->argv[0], o->argv[0]);
 }
 
 static int cmd_bench(struct options *o, struct error *err)
 {
 	const struct bench_options *own = o->own;
+	if (own->agents)
+		config_add_agents(&o->config);
+	if (agents_check(o, err))
+		return EXIT_BAD;
 	if (own->emit_jobs)
 		return bench_jobs(o, err);
 	bool caches[CACHE_COUNT];
 	if (states_read(o, caches, err))
 		return EXIT_BAD;
-	struct tally t = { .scenarios = json_array(), .runners = json_array(), .eta_off = NAN };
+	struct tally t = { .scenarios = json_array(), .runners = json_array(), .eta_off = NAN,
+		.agents.report = json_array() };
 	interrupt_watch();
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
@@ -469,9 +449,11 @@ static int cmd_bench(struct options *o, struct error *err)
 	session_close(s);
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
-	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost;
+	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost ||
+		t.agents.failed;
 	json_decref(t.scenarios);
 	json_decref(t.runners);
+	json_decref(t.agents.report);
 	return status == EXIT_DONE && gaps ? EXIT_GAPS : status;
 }
 
@@ -481,7 +463,8 @@ const struct command command_bench = {
 	.least = 1,
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "measure the problems that have no result yet",
-	.about = "Measures the problems of the models that have no result in the database. Ctrl-C keeps what is measured; "
+	.about = "Measures the problems of the models that have no result in the database. Ctrl-C keeps what "
+		 "is measured; "
 		 "the next run continues from there.",
 	.examples = { "benanza bench -b 1,8 model.onnx",
 		"benanza bench --emit-jobs --budget-ms 50 model.onnx > jobs.jsonl" },

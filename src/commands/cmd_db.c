@@ -16,12 +16,16 @@ static void info_text(const json_t *info)
 		json_string_at(info, "journal_mode", "?"),
 		str_bytes(bytes, json_number_or_nan(json_object_get(info, "file_bytes"))),
 		(long long)json_int_at(info, "results", 0), (long long)json_int_at(info, "problems", 0));
+	if (json_int_at(info, "executions", 0))
+		printf("          %lld executions of whole models\n",
+			(long long)json_int_at(info, "executions", 0));
 	if (json_string_at(info, "journal_reason", NULL))
 		printf("          %s\n", json_string_at(info, "journal_reason", ""));
 	json_array_foreach(json_object_get(info, "devices"), i, d)
 		printf("device    %s\n          %s\n          %lld results of %lld problems, %s to %s\n",
-			json_string_at(d, "model", "?"), json_string_at(d, "stack", "?"), (long long)json_int_at(d, "results", 0),
-			(long long)json_int_at(d, "problems", 0), json_string_at(d, "first", "-"), json_string_at(d, "last", "-"));
+			json_string_at(d, "model", "?"), json_string_at(d, "stack", "?"),
+			(long long)json_int_at(d, "results", 0), (long long)json_int_at(d, "problems", 0),
+			json_string_at(d, "first", "-"), json_string_at(d, "last", "-"));
 }
 
 static int db_info(struct store *s, struct options *o, struct error *err)
@@ -43,8 +47,10 @@ static int db_check(struct store *s, struct options *o, struct error *err)
 	struct str findings = { 0 }, path = { 0 };
 	int count = store_check(s, &findings, err);
 	if (count >= 0 && o->json)
-		report_json_line(json_pack("{s:o, s:i, s:o}", "path", json_text(text_of(store_path(s))), "findings", count, "text",
-			json_text((struct text){ findings.p, findings.n })), stdout);
+		report_json_line(
+			json_pack("{s:o, s:i, s:o}", "path", json_text(text_of(store_path(s))), "findings",
+				count, "text", json_text((struct text){ findings.p, findings.n })),
+			stdout);
 	else if (count == 0) {
 		str_add_clean(&path, text_of(store_path(s)));
 		printf("%s: sound\n", path.p);
@@ -56,8 +62,8 @@ static int db_check(struct store *s, struct options *o, struct error *err)
 }
 
 /* Opens the database for a command. */
-static int db_with(int (*run)(struct store *s, struct options *o, struct error *err), bool writes, struct options *o,
-	struct error *err)
+static int db_with(int (*run)(struct store *s, struct options *o, struct error *err), bool writes,
+	struct options *o, struct error *err)
 {
 	struct store *s = store_open(options_db(o), !writes, err);
 	int status = s ? run(s, o, err) : EXIT_BAD;
@@ -147,7 +153,8 @@ const struct command command_db_export = {
 	.arguments = "[MODEL...]",
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "results as JSON lines, for db import",
-	.about = "Prints results for db import, one JSON object per line: all, those of the device that -d names, "
+	.about = "Prints results for db import, one JSON object per line: all, those of the device that -d "
+		 "names, "
 		 "or those of the models' problems.",
 	.examples = { "benanza db export | gzip -9n > results.jsonl.gz",
 		"benanza db export -b 1,8 model.onnx > model.jsonl" },

@@ -4,6 +4,7 @@
 #include "commands/report.h"
 
 #include "session/recorded.h"
+#include "session/session_agent.h"
 
 #include <math.h>
 #include <string.h>
@@ -35,14 +36,93 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 		json_object_set_new(o, "error", json_text(text_of(err.text)));
 	} else {
 		const struct device *d = queue_device(q);
-		json_object_update_new(o, json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:i, s:o, s:b}", "name", d->name, "model",
-			d->model, "stack", d->stack, "version", d->version, "host", d->host, "threads", d->threads,
-			"llc_bytes", json_number_or_null(d->llc_bytes), "matrix_units", d->has_matrix));
+		json_object_update_new(o,
+			json_pack("{s:s?, s:s?, s:s?, s:s?, s:s?, s:i, s:o, s:b}", "name", d->name, "model",
+				d->model, "stack", d->stack, "version", d->version, "host", d->host,
+				"threads", d->threads, "llc_bytes", json_number_or_null(d->llc_bytes),
+				"matrix_units", d->has_matrix));
 		json_object_set_new(o, "peaks", measured_json(store, d));
 	}
 	queue_free(q);
 	results_free(results);
 	return o;
+}
+
+#define AGENT_WAIT_MS 10000 /* for the hello, which comes before the framework is imported */
+
+/* Adds what the agent's hello reports. */
+static void hello_json(const struct agent *agent, const char *name, json_t *o)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	const struct device *d = agent_device(agent);
+	struct agent_description of = agent_describe(&a, d);
+	json_t *providers = json_array();
+	for (const char *at = of.providers; *at; at += strspn(at, ", ")) {
+		size_t n = strcspn(at, ",");
+		json_array_append_new(providers, json_text((struct text){ at, n }));
+		at += n;
+	}
+	json_object_update_new(o,
+		json_pack("{s:s, s:o, s:o, s:s, s:s, s:s, s:i}", "framework", of.framework, "version",
+			*of.version ? json_string(of.version) : json_null(), "providers", providers, "model",
+			d->model, "stack", d->stack, "host", d->host, "threads", d->threads));
+	if (!jobs_contain(d->jobs, JOB_MODEL))
+		error_set(&err, "%s is not an agent: its hello lists the jobs \"%s\"", name, d->jobs);
+	else if (!*of.version)
+		agent_not_installed(name, &of, &err);
+	if (err.text[0])
+		json_object_set_new(o, "error", json_text(text_of(err.text)));
+	arena_free(&a);
+}
+
+/* Waits for the hello of a started agent; NULL: err has the reason. */
+static json_t *agent_json(const struct config_runner *r, struct agent *a, struct error err)
+{
+	json_t *o = json_pack("{s:s, s:s}", "agent", r->name, "command", r->argv[0]);
+	enum agent_state state = a ? AGENT_WORKS : AGENT_FAILED;
+	if (a)
+		agent_limits(a)->hello = AGENT_WAIT_MS;
+	while (state == AGENT_WORKS)
+		state = agent_step(a, AGENT_WAIT_MS, &err);
+	if (state == AGENT_READY)
+		hello_json(a, r->name, o);
+	else
+		json_object_set_new(o, "error", json_text(text_of(err.text)));
+	agent_free(a);
+	return o;
+}
+
+/* All agents start at once: an interpreter takes a tenth of a second. */
+static void agents_json(const struct config *c, json_t *list)
+{
+	struct agent *agents[CONFIG_LIST_MAX * 2] = { NULL };
+	struct error errors[CONFIG_LIST_MAX * 2] = { ERROR_NONE };
+	int count = c->agent_count < CONFIG_LIST_MAX * 2 ? c->agent_count : CONFIG_LIST_MAX * 2;
+	for (int i = 0; i < count; i++)
+		agents[i] = agent_start(&c->agents[i], &errors[i]);
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list, agent_json(&c->agents[i], agents[i], errors[i]));
+}
+
+static void agents_text(const json_t *agents)
+{
+	size_t i, k;
+	const json_t *o, *one;
+	if (json_array_size(agents))
+		puts("agents: frameworks that run whole models (bench --agents, compare --run NAME)");
+	json_array_foreach(agents, i, o) {
+		const char *error = json_string_at(o, "error", NULL);
+		struct str providers = { 0 };
+		json_array_foreach(json_object_get(o, "providers"), k, one)
+			str_addf(&providers, "%s%s", k ? ", " : "", json_string_value(one));
+		printf("  %-8s %s\n", json_string_at(o, "agent", "?"),
+			error ? error : json_string_at(o, "stack", "?"));
+		if (!error)
+			printf("  %-8s on %s; providers %s\n", "", json_string_at(o, "model", "?"),
+				providers.n ? providers.p : "unknown");
+		str_free(&providers);
+	}
 }
 
 static int recorded_json(struct store *store, json_t *list, struct error *err)
@@ -52,9 +132,10 @@ static int recorded_json(struct store *store, json_t *list, struct error *err)
 	int64_t *ids;
 	int count = 0, status = store ? store_devices(store, &a, &devices, &ids, &count, err) : 0;
 	for (int i = 0; i < count && !status; i++)
-		json_array_append_new(list, json_pack("{s:I, s:s?, s:s?, s:s?, s:s?, s:o}", "id", (json_int_t)ids[i], "model",
-			devices[i].model, "stack", devices[i].stack, "host", devices[i].host, "name", devices[i].name, "peaks",
-			measured_json(store, &devices[i])));
+		json_array_append_new(list,
+			json_pack("{s:I, s:s?, s:s?, s:s?, s:s?, s:o}", "id", (json_int_t)ids[i], "model",
+				devices[i].model, "stack", devices[i].stack, "host", devices[i].host, "name",
+				devices[i].name, "peaks", measured_json(store, &devices[i])));
 	arena_free(&a);
 	return status;
 }
@@ -92,9 +173,11 @@ static void recorded_files_json(json_t *list)
 			there |= strcmp(json_string_at(o, "model", ""), d->model) == 0 &&
 				 strcmp(json_string_at(o, "stack", ""), d->stack) == 0;
 		if (!there)
-			json_array_append_new(list, json_pack("{s:n, s:s, s:s, s:s, s:s, s:o, s:o}", "id", "model", d->model, "stack",
-				d->stack, "host", d->host, "name", d->name, "file", json_text(text_of(files[i].path)), "peaks",
-				file_peaks_json(&files[i])));
+			json_array_append_new(list,
+				json_pack("{s:n, s:s, s:s, s:s, s:s, s:o, s:o}", "id", "model", d->model,
+					"stack", d->stack, "host", d->host, "name", d->name, "file",
+					json_text(text_of(files[i].path)), "peaks",
+					file_peaks_json(&files[i])));
 	}
 	arena_free(&a);
 }
@@ -110,12 +193,15 @@ static int described_json(json_t *list, struct error *err)
 		json_t *sources = json_array();
 		for (int j = 0; j < d->source_count; j++)
 			json_array_append_new(sources, json_string(d->sources[j]));
-		json_array_append_new(list, json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", d->id, "model",
-			d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat, "llc_bytes",
-			json_number_or_null(d->l2_bytes), "memory_bytes", json_number_or_null(d->memory_bytes),
-			"bandwidth_bytes_s", json_number_or_null(d->peaks.bandwidth_bytes_s), "f32_flops",
-			json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
-			json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "sources", sources, "peaks", peaks_json(&d->peaks)));
+		json_array_append_new(list,
+			json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", d->id,
+				"model", d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat,
+				"llc_bytes", json_number_or_null(d->l2_bytes), "memory_bytes",
+				json_number_or_null(d->memory_bytes), "bandwidth_bytes_s",
+				json_number_or_null(d->peaks.bandwidth_bytes_s), "f32_flops",
+				json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
+				json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "sources", sources,
+				"peaks", peaks_json(&d->peaks)));
 	}
 	arena_free(&a);
 	return bad;
@@ -141,8 +227,9 @@ static void described_text(const json_t *described)
 	json_array_foreach(described, i, o) {
 		char memory[2 * STR_QUANTITY], f32[2 * STR_QUANTITY], f16[2 * STR_QUANTITY];
 		const char *caveat = json_string_at(o, "caveat", "");
-		printf("  %-8s %s, %s sm %lld: %s, f32 %s, f16 on matrix units %s%s%s\n", json_string_at(o, "id", "?"),
-			json_string_at(o, "model", "?"), json_string_at(o, "arch", "?"), (long long)json_int_at(o, "sm", 0),
+		printf("  %-8s %s, %s sm %lld: %s, f32 %s, f16 on matrix units %s%s%s\n",
+			json_string_at(o, "id", "?"), json_string_at(o, "model", "?"),
+			json_string_at(o, "arch", "?"), (long long)json_int_at(o, "sm", 0),
 			rate(memory, o, "bandwidth_bytes_s", "B/s"), rate(f32, o, "f32_flops", "FLOP/s"),
 			rate(f16, o, "f16_matrix_flops", "FLOP/s"), *caveat ? "; " : "", caveat);
 	}
@@ -177,7 +264,8 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 		printf("  %-8s %s\n", "", json_string_at(o, "stack", ""));
 		printf("  %-8s last-level cache %s, matrix units %s, runner %s\n", "",
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
-			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no", json_string_at(o, "version", "?"));
+			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no",
+			json_string_at(o, "version", "?"));
 		peaks_text(o, "peaks not measured yet (bench MODEL), or noisy (bench --shaky MODEL)");
 	}
 	puts("recorded in the database (choose with -d NUMBER) or with the program (-d MODEL or part of the "
@@ -185,8 +273,8 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 	json_array_foreach(recorded, i, o) {
 		char id[32];
 		snprintf(id, sizeof(id), "%lld", (long long)json_int_at(o, "id", 0));
-		printf("  %-8s %s\n  %-8s %s\n", json_object_get(o, "file") ? "-" : id, json_string_at(o, "model", "?"), "",
-			json_string_at(o, "stack", "?"));
+		printf("  %-8s %s\n  %-8s %s\n", json_object_get(o, "file") ? "-" : id,
+			json_string_at(o, "model", "?"), "", json_string_at(o, "stack", "?"));
 		peaks_text(o, NULL);
 	}
 	if (!json_array_size(recorded))
@@ -196,7 +284,9 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 static int cmd_devices(struct options *o, struct error *err)
 {
 	o->config.device = NULL; /* all are shown */
-	json_t *runners = json_array(), *recorded = json_array(), *described = json_array();
+	config_add_agents(&o->config);
+	json_t *runners = json_array(), *recorded = json_array(), *described = json_array(),
+	       *agents = json_array();
 	const char *path = options_db(o);
 	struct store *store = access(path, F_OK) == 0 ? store_open(path, true, err) : NULL;
 	int status = err->text[0] || recorded_json(store, recorded, err) || described_json(described, err) ?
@@ -205,16 +295,20 @@ static int cmd_devices(struct options *o, struct error *err)
 		recorded_files_json(recorded);
 	for (int i = 0; i < o->config.runner_count && status == EXIT_DONE; i++)
 		json_array_append_new(runners, runner_json(&o->config, &o->config.runners[i], store));
+	if (status == EXIT_DONE)
+		agents_json(&o->config, agents);
 	if (store)
 		store_close(store);
 	bool any = false;
 	for (size_t i = 0; i < json_array_size(runners); i++)
 		any |= !json_object_get(json_array_get(runners, i), "error");
-	json_t *all = json_pack("{s:o, s:o, s:o}", "runners", runners, "recorded", recorded, "described", described);
+	json_t *all = json_pack(
+		"{s:o, s:o, s:o, s:o}", "runners", runners, "recorded", recorded, "described", described,
+		"agents", agents);
 	if (status == EXIT_DONE && o->json)
 		report_json_line(json_incref(all), stdout);
 	else if (status == EXIT_DONE)
-		devices_text(runners, recorded), described_text(described);
+		devices_text(runners, recorded), described_text(described), agents_text(agents);
 	json_decref(all);
 	if (status == EXIT_DONE && !any)
 		return error_set(err, "no runner answers; put benanza-runner-cpu next to benanza or in PATH"),
@@ -225,9 +319,10 @@ static int cmd_devices(struct options *o, struct error *err)
 const struct command command_devices = {
 	.name = "devices",
 	.arguments = "",
-	.text = "runners, recorded devices, described devices",
-	.about = "Lists the runners that answer, the devices that have results in the database or come with the "
-		 "program, and the described ones. All can be selected with -d.",
+	.text = "runners, recorded devices, described devices, agents",
+	.about = "Lists the runners that answer, the devices that have results in the database or come with "
+		 "the program, and the described ones: -d selects each of these. Then the agents with their "
+		 "frameworks.",
 	.examples = { "benanza devices", "benanza devices --json" },
 	.groups = { &options_threads, &options_json },
 	.run = cmd_devices,

@@ -86,8 +86,14 @@ static int cmd_doctor(struct options *o, struct error *err)
 {
 	(void)err;
 	struct arena a = { 0 };
-	struct doctor_options what = { .root = "", .variables = (const char *const *)environ, .db = options_db(o), .network = store_network,
-		.version = PACKAGE_VERSION, .window_ms = DOCTOR_WINDOW_MS, .pid = (int)getpid(), .threads = o->config.threads,
+	struct doctor_options what = { .root = "",
+		.variables = (const char *const *)environ,
+		.db = options_db(o),
+		.network = store_network,
+		.version = PACKAGE_VERSION,
+		.window_ms = DOCTOR_WINDOW_MS,
+		.pid = (int)getpid(),
+		.threads = o->config.threads,
 		.runner_count = o->config.runner_count };
 	what.runners = runners_ask(&a, &o->config);
 	struct doctor *d = doctor_open(&what);
@@ -100,8 +106,10 @@ static int cmd_doctor(struct options *o, struct error *err)
 		json_array_append_new(list, doctor_json(&f[i]));
 	}
 	if (o->json)
-		report_json_line(json_pack("{s:i, s:i, s:i, s:O}", "bends", outcomes[DOCTOR_BENDS], "unknown", outcomes[DOCTOR_UNKNOWN], "ok",
-			outcomes[DOCTOR_OK], "findings", list), stdout);
+		report_json_line(
+			json_pack("{s:i, s:i, s:i, s:O}", "bends", outcomes[DOCTOR_BENDS], "unknown",
+				outcomes[DOCTOR_UNKNOWN], "ok", outcomes[DOCTOR_OK], "findings", list),
+			stdout);
 	else
 		findings_print(f, count, outcomes, stdout);
 	json_decref(list);
@@ -114,7 +122,8 @@ const struct command command_doctor = {
 	.name = "doctor",
 	.arguments = "",
 	.text = "what can distort measurements on this machine, and the fix",
-	.about = "Lists what can distort measurements on this machine, with the fix for each. Exit status 1 if "
+	.about = "Lists what can distort measurements on this machine, with the fix for each. Exit status 1 "
+		 "if "
 		 "something does; changes nothing.",
 	.examples = { "benanza doctor", "benanza doctor --json" },
 	.groups = { &options_threads, &options_json },

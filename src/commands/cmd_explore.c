@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 #define PATIENCE_MS 100     /* longest wait of a screen for the database's lock */
-#define KEEP_WAIT_MS 5000   /* longest wait at exit until the last results are stored */
+#define EXIT_WAIT_MS 5000   /* longest wait at exit until the last results are stored */
 
 /* True if -d names an unknown device, unlike a known runner that does not answer. */
 static bool is_unheard_of(const struct options *o, const struct session *s, int connected)
@@ -22,22 +22,21 @@ struct explorer_options {
 	bool svg;                        /* with --frame */
 };
 
-static const struct option_row explorer_rows[] = {
-	{ "frame", 0, "120x40", OWN_TEXT(explorer_options, frame), "print one screen of the explorer and exit" },
+static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_TEXT(explorer_options, frame),
+							   "print one screen of the explorer and exit" },
 	{ "view", 0, "NAME", OWN_TEXT(explorer_options, view), "with --frame: the view to show" },
 	{ "keys", 0, "KEYS", OWN_TEXT(explorer_options, keys), "with --frame: keys to press first" },
 	{ "svg", 0, NULL, OWN_FLAG(explorer_options, svg),
 		"with --frame: the screen as an SVG picture, in colour" },
-	{ 0 }
-};
+	{ 0 } };
 
 static int frame_print(const struct options *o, struct session *s, struct error *err)
 {
 	const struct explorer_options *own = o->own;
 	int columns, rows;
 	char end;
-	if (sscanf(own->frame, "%dx%d%c", &columns, &rows, &end) != 2 || columns < 1 || rows < 1 || columns > 1000 ||
-		rows > 1000) {
+	if (sscanf(own->frame, "%dx%d%c", &columns, &rows, &end) != 2 || columns < 1 || rows < 1 ||
+		columns > 1000 || rows > 1000) {
 		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", own->frame);
 		return EXIT_BAD;
 	}
@@ -66,7 +65,7 @@ static int explore(struct session *s, const struct app_options *ao, struct error
 	if (s->store)
 		store_set_patience(s->store, PATIENCE_MS, NULL, NULL);
 	int left = app_run(s, ao, err); /* > 0: ended by this signal, exit status 128 + signal */
-	int unkept = left < 0 ? 0 : keep_end(s->store, KEEP_WAIT_MS, false, err);
+	int unkept = left < 0 ? 0 : keep_end(s->store, EXIT_WAIT_MS, false, err);
 	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
 
@@ -79,6 +78,7 @@ static int cmd_explore(struct options *o, struct error *err)
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
 		return EXIT_BAD;
 	}
+	config_add_agents(&o->config);
 	bool blind = !own->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
 							     stdin */
 	struct session *s = options_session(o, 0,
@@ -116,7 +116,8 @@ const struct command command_explorer = {
 	.arguments = "[MODEL.onnx]",
 	.most = 1,
 	.text = "the explorer (? shows its keys); default: ResNet-50",
-	.about = "Opens the explorer: the model's layers, bound and what-ifs; key b measures, ? lists the keys. "
+	.about = "Opens the explorer: the model's layers, bound and what-ifs; key b measures, ? lists the "
+		 "keys. "
 		 "With --frame, prints one screen and exits.",
 	.examples = { "benanza --frame 120x40 --view layers --keys 'j j Enter' model.onnx",
 		"benanza --frame 100x30 --svg model.onnx > screen.svg" },

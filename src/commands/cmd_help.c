@@ -44,8 +44,8 @@ static void rows_print(const struct option_row *r, FILE *out)
 	for (; r->name; r++) {
 		char left[64];
 		snprintf(left, sizeof(left), "%c%c%c --%s%s%s", r->letter ? '-' : ' ',
-			r->letter ? r->letter : ' ', r->letter ? ',' : ' ', r->name, r->value ? " " : "",
-			r->value ? r->value : "");
+			r->letter ? r->letter : ' ', r->letter ? ',' : ' ', r->name,
+			r->value && r->value[0] != '[' ? " " : "", r->value ? r->value : "");
 		row_print(left, TEXT_COLUMN, r->text, out);
 	}
 }
@@ -155,8 +155,11 @@ static void man_rows(const struct option_row *r, struct str *out)
 			str_addf(out, "\\fB\\-%c\\fR, ", r->letter);
 		str_puts(out, "\\fB\\-\\-");
 		man_typed(out, r->name);
-		str_addf(out, "\\fR%s%s%s\n%s\n", r->value ? " \\fI" : "", r->value ? r->value : "",
-			r->value ? "\\fR" : "", r->text);
+		str_addf(out, "\\fR%s%s%s\n%s\n",
+			!r->value		     ? ""
+				: r->value[0] == '[' ? "\\fI"
+						     : " \\fI",
+			r->value ? r->value : "", r->value ? "\\fR" : "", r->text);
 	}
 }
 

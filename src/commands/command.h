@@ -27,7 +27,8 @@ enum option_use {
 struct option_row {
 	const char *name;  /* NULL ends an array of rows */
 	char letter;       /* 0 = none */
-	const char *value; /* its placeholder; NULL = takes none */
+	const char *value; /* its placeholder; NULL = takes none; "[=LIST]": it may be left out, and is then
+			      "" (USE_OWN_TEXT without a letter) */
 	enum option_use use;
 	const char *key;   /* USE_CONFIG: key of the configuration */
 	size_t offset;     /* of the field: USE_FLAG in struct options, USE_OWN_* in o->own */
@@ -75,13 +76,14 @@ struct command {
 	int (*run)(struct options *o, struct error *err);
 };
 
-/* All commands in the order of the help; command_NAME is defined in a cmd_*.c. The first runs if no command is
- * named. */
+/* All commands in the order of the help; command_NAME is defined in a cmd_*.c. The first runs if no command
+ * is named. */
 #define COMMAND_LIST(ROW)                                                                                    \
 	ROW(explorer)                                                                                        \
 	ROW(layers)                                                                                          \
 	ROW(bench)                                                                                           \
 	ROW(bound)                                                                                           \
+	ROW(compare)                                                                                         \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \
 	ROW(doctor)                                                                                          \

@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "store/executions.h"
 
 #define BATCH 2000      /* additions in one transaction */
 #define SAID_MAX 10     /* reasons printed for invalid lines */
@@ -43,9 +44,10 @@ static bool batch_go_on(void *context, int64_t waited_ms)
 
 void db_batch_start(struct db_batch *b, struct store *s, const struct options *o)
 {
-	*b = (struct db_batch){
-		.store = s, .options = o, .began_s = (int64_t)time(NULL), .bar = isatty(STDERR_FILENO) && !o->quiet
-	};
+	*b = (struct db_batch){ .store = s,
+		.options = o,
+		.began_s = (int64_t)time(NULL),
+		.bar = isatty(STDERR_FILENO) && !o->quiet };
 	interrupt_watch();
 	store_set_patience(s, PATIENCE_MS, batch_go_on, b);
 }
@@ -96,6 +98,25 @@ int db_batch_result(struct db_batch *b, int64_t device, const struct result *r, 
 	b->now.added += added;
 	b->now.future += r->measured_at > b->began_s + FUTURE_S;
 	return 0;
+}
+
+int db_batch_execution(struct db_batch *b, const struct execution *e, struct error *err)
+{
+	int added = db_batch_ready(b, err) ? -1 : store_execution_add_once(b->store, e, err);
+	if (added < 0)
+		return -1;
+	b->now.executions++;
+	b->now.executions_added += added;
+	b->now.future += e->measured_at > b->began_s + FUTURE_S;
+	return 0;
+}
+
+void db_batch_print_executions(const struct db_batch *b)
+{
+	const struct db_counts *c = &b->kept;
+	if (c->executions)
+		printf("; %" PRId64 " executions of models, %" PRId64 " of them added", c->executions,
+			c->executions_added);
 }
 
 void db_batch_leave_out(struct db_batch *b, const char *why)

@@ -5,10 +5,12 @@
 #define COMMANDS_DB_BATCH_H
 
 #include "commands/db.h"
+#include "problem/execution.h"
 
 struct db_counts {
 	int64_t results, added; /* read; new among these */
 	int64_t finished, dims; /* problems completed; models whose dimensions were copied */
+	int64_t executions, executions_added; /* executions of whole models: read; new ones among these */
 	int64_t future;         /* results dated in the future */
 };
 
@@ -29,6 +31,10 @@ void db_batch_start(struct db_batch *b, struct store *s, const struct options *o
 int db_batch_ready(struct db_batch *b, struct error *err);
 /* Adds a result unless the database has it. -1: error. */
 int db_batch_result(struct db_batch *b, int64_t device, const struct result *r, struct error *err);
+/* The same for an execution. */
+int db_batch_execution(struct db_batch *b, const struct execution *e, struct error *err);
+/* Prints "; 3 executions of models, 1 of them added", or nothing. */
+void db_batch_print_executions(const struct db_batch *b);
 /* Commits. 0: all additions are in the file; -1: error. */
 int db_batch_commit(struct db_batch *b, struct error *err);
 /* Counts an invalid line or result; prints the reason for the first ten. */

@@ -4,6 +4,8 @@
 #include "commands/db.h"
 #include "commands/wanted.h"
 #include "session/recorded.h"
+#include "session/session_agent.h"
+#include "store/executions.h"
 
 #include <errno.h>
 #include <stdlib.h>
@@ -14,6 +16,8 @@ struct export {
 	const struct wanted *wanted;    /* NULL: everything */
 	struct str hello;               /* of the device; "" once it is printed */
 	struct str problem;             /* of the last result; "" none */
+	struct hash files;              /* SHA-256 of the given models' files */
+	struct arena arena;             /* of these */
 	int64_t id;                     /* of the current job */
 	int64_t results;
 };
@@ -97,31 +101,99 @@ static int export_one(struct store *s, int64_t device, struct export *ex, struct
 	return bad;
 }
 
-/* Exports the devices that match -d best; without -d, all. */
+static void message_print(struct wire_message m, int64_t id)
+{
+	m.id = id;
+	m.problem = m.what = "";
+	line_print(wire_format(&m));
+}
+
+struct export_executions {
+	struct export *ex;
+	const struct options *options;
+	struct hash devices; /* model names of the exported devices */
+};
+
+/* True if -d is absent or names the execution's device: one that is exported, a model, or a part of
+ * "onnxruntime 1.32.0, CPUExecutionProvider, 2 threads". */
+static bool execution_matches(const struct export_executions *x, const struct execution *e, struct arena *a)
+{
+	const struct device d = { .name = "", .model = e->device, .threads = e->threads,
+		.stack = arena_printf(a, "%s %s, %s, %d threads", e->framework, e->version, e->provider,
+			e->threads) };
+	return recorded_matches(&x->options->config, &d, 0) != RECORDED_NONE ||
+	       hash_find(&x->devices, text_of(e->device)) >= 0;
+}
+
+/* Prints an execution as its agent sent it. */
+static int export_execution(void *context, const struct execution *e, struct error *err)
+{
+	struct export_executions *x = context;
+	struct arena a = { 0 };
+	bool wanted = execution_matches(x, e, &a);
+	arena_free(&a);
+	if (!wanted || (x->options->argc && hash_find(&x->ex->files, text_of(e->model_hash)) < 0))
+		return 0;
+	int64_t id = ++x->ex->id;
+	message_print((struct wire_message){ .type = WIRE_EXECUTION, .execution = e }, id);
+	for (int i = 0; i < e->row_count; i++)
+		message_print((struct wire_message){ .type = WIRE_ROW, .row = &e->rows[i] }, id);
+	message_print((struct wire_message){ .type = WIRE_DONE, .kind = JOB_MODEL, .status = e->status,
+			      .payload = *e->model ? e->model : "?" },
+		id);
+	x->ex->results++;
+	return ferror(stdout) ? error_set(err, "standard output: cannot write: %s", strerror(errno)) : 0;
+}
+
+static int export_executions(struct store *s, struct export_executions *x, struct error *err)
+{
+	const struct executions_walker w = { .context = x, .visit = export_execution };
+	return store_executions_walk(s, &(struct executions_wanted){ .oldest_first = true }, &w, err);
+}
+
+/* Exports the devices that match -d best, and the executions on them; without -d, all. */
 static int export_all(struct store *s, const struct options *o, struct export *ex, struct error *err)
 {
 	struct arena a = { 0 };
 	struct device *devices;
 	int64_t *ids;
+	struct export_executions executions = { .ex = ex, .options = o };
 	int count, bad = store_devices(s, &a, &devices, &ids, &count, err), exported = 0;
 	for (int wanted = RECORDED_WHOLE; !bad && wanted > RECORDED_NONE && !exported; wanted--)
 		for (int i = 0; i < count && !bad; i++)
 			if ((int)recorded_matches(&o->config, &devices[i], ids[i]) == wanted) {
 				bad = export_one(s, ids[i], ex, err);
+				*hash_at(&executions.devices, text_of(devices[i].model)) = 1;
 				exported++;
 			}
-	if (!bad && !exported && o->config.device)
+	if (!bad)
+		bad = export_executions(s, &executions, err);
+	hash_free(&executions.devices);
+	if (!bad && !exported && !ex->results && o->config.device)
 		bad = error_set(err, "%s has no results of %s; see benanza devices", store_path(s),
 			o->config.device);
 	arena_free(&a);
 	return bad;
 }
 
-static int export_wanted(struct wanted *w, struct options *o, struct error *err)
+/* Remembers the hash of the model's file, by which its executions are found. */
+static int export_file(struct export *ex, struct session *model, struct error *err)
+{
+	char digest[DIGEST_SIZE];
+	int64_t bytes;
+	if (strcmp(model->model->path, "-") == 0)
+		return 0;
+	if (session_digest(model, model->model->path, digest, &bytes, err))
+		return -1;
+	*hash_at(&ex->files, text_of(arena_printf(&ex->arena, "%s", digest))) = 1;
+	return 0;
+}
+
+static int export_wanted(struct export *ex, struct wanted *w, struct options *o, struct error *err)
 {
 	for (int i = 0; i < o->argc; i++) {
 		struct session *model = options_session(o, i, SESSION_DB_READ, err);
-		int bad = model ? wanted_gather(w, model, o, err) : -1;
+		int bad = model ? wanted_gather(w, model, o, err) || export_file(ex, model, err) : -1;
 		session_close(model);
 		if (bad)
 			return -1;
@@ -133,10 +205,12 @@ int db_export(struct store *s, struct options *o, struct error *err)
 {
 	struct wanted wanted = { 0 };
 	struct export ex = { .wanted = o->argc ? &wanted : NULL };
-	int bad = export_wanted(&wanted, o, err) || export_all(s, o, &ex, err);
+	int bad = export_wanted(&ex, &wanted, o, err) || export_all(s, o, &ex, err);
 	wanted_free(&wanted);
 	str_free(&ex.hello);
 	str_free(&ex.problem);
+	hash_free(&ex.files);
+	arena_free(&ex.arena);
 	if (!bad && !ex.results) {
 		error_set(err, "%s has no such results", store_path(s));
 		return EXIT_GAPS;

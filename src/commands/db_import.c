@@ -39,6 +39,8 @@ static int import_item(struct import *im, const struct records_item *item, struc
 			return -1;
 		b->now.finished++;
 		return 0;
+	case RECORDS_EXECUTION:
+		return db_batch_execution(b, item->execution, err);
 	case RECORDS_FAULT:
 		db_batch_leave_out(b, item->fault);
 		return 0;
@@ -64,11 +66,13 @@ static int import_file(struct import *im, const char *path, struct error *err)
 		bad = 0;
 		err->text[0] = '\0';
 	}
-	if (r && !bad && got == 0 && im->device < 0)
+	if (r && !bad && got == 0 && im->device < 0 && !records_had_execution(r))
 		bad = error_set(err, "%s: not results of a runner (no hello)", path);
 	if (r && records_is_truncated(r) && !im->batch.options->quiet) {
 		struct error line = ERROR_NONE; /* error_set cleans the file name */
-		error_set(&line, "%s ends in the middle of a line; the lines before it were imported", path);
+		error_set(&line,
+			"%s ends in the middle of a line or an execution; what is before it was imported",
+			path);
 		fprintf(stderr, "benanza: %s\n", line.text);
 	}
 	records_close(r);
@@ -86,10 +90,15 @@ static void import_print(const struct import *im)
 {
 	const struct db_counts *c = &im->batch.kept;
 	if (im->batch.options->json) {
-		report_json_line(json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b}", "files", im->files, "hellos", im->devices,
-			"results", (json_int_t)c->results, "added", (json_int_t)c->added, "already",
-			(json_int_t)(c->results - c->added), "finished", (json_int_t)c->finished, "left_out",
-			(json_int_t)im->batch.left_out, "interrupted", interrupted != 0), stdout);
+		report_json_line(
+			json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "files", im->files,
+				"hellos", im->devices, "results", (json_int_t)c->results, "added",
+				(json_int_t)c->added, "already", (json_int_t)(c->results - c->added),
+				"finished", (json_int_t)c->finished, "left_out",
+				(json_int_t)im->batch.left_out, "interrupted", interrupted != 0, "executions",
+				(json_int_t)c->executions, "executions_added",
+				(json_int_t)c->executions_added),
+			stdout);
 		return;
 	}
 	if (im->batch.options->quiet)
@@ -97,6 +106,7 @@ static void import_print(const struct import *im)
 	printf("%" PRId64 " results: %" PRId64 " added, %" PRId64 " known already; "
 		"%" PRId64 " problems complete",
 		c->results, c->added, c->results - c->added, c->finished);
+	db_batch_print_executions(&im->batch);
 	if (im->batch.left_out)
 		printf("; %" PRId64 " lines left out", im->batch.left_out);
 	puts(interrupted ? "; interrupted, added results are kept" : "");
@@ -110,7 +120,7 @@ int db_import(struct store *s, struct options *o, struct error *err)
 	for (int i = 0; i < o->argc && !bad && !interrupted; i++)
 		bad = import_file(&im, o->argv[i], err);
 	bad = db_batch_end(&im.batch, bad, err);
-	if (!bad || im.batch.kept.results)
+	if (!bad || im.batch.kept.results || im.batch.kept.executions)
 		import_print(&im);
 	return bad ? EXIT_BAD : im.batch.left_out || interrupted ? EXIT_GAPS : EXIT_DONE;
 }

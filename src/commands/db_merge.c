@@ -1,4 +1,8 @@
-/* db merge: adds the contents of other databases to this one. */
+/* db merge: adds the contents of other databases to this one, row by row through the same checks as reading
+ * and importing. ATTACH with INSERT ... SELECT would be about three times as fast (0.9 s instead of 2.9 s for
+ * 200,000 results), but it would hold the write lock all the time, which stops a bench that stores results
+ * meanwhile; would need the checks of texts and statistics as SQL functions; and would attach an untrusted
+ * schema to a connection that writes. */
 #include "config.h"
 
 #include "commands/db_batch.h"
@@ -12,6 +16,7 @@
 
 #include "base/hash.h"
 #include "problem/problem.h"
+#include "store/executions.h"
 
 /* State of a problem's text in the other file. */
 enum mark {
@@ -113,6 +118,20 @@ static int merge_dims(void *context, const char *model_key, const char *json, in
 	return added < 0 ? -1 : 0;
 }
 
+static int merge_execution(void *context, const struct execution *e, struct error *err)
+{
+	struct merge *m = context;
+	return interrupted ? 1 : db_batch_execution(&m->batch, e, err);
+}
+
+static void merge_execution_unusable(void *context, int64_t id, const char *fault)
+{
+	struct merge *m = context;
+	struct error line = ERROR_NONE;
+	error_set(&line, "%s: execution %" PRId64 " %s", m->path, id, fault);
+	db_batch_leave_out(&m->batch, line.text);
+}
+
 /* Returns 0; -1: error; 1: interrupted. */
 static int merge_all(struct merge *m, struct store *from, struct error *err)
 {
@@ -128,6 +147,11 @@ static int merge_all(struct merge *m, struct store *from, struct error *err)
 	}
 	if (!status)
 		status = store_dims_walk(from, merge_dims, m, err);
+	const struct executions_walker executions = { .context = m, .visit = merge_execution,
+		.unusable = merge_execution_unusable };
+	if (!status)
+		status = store_executions_walk(from, &(struct executions_wanted){ .oldest_first = true },
+			&executions, err);
 	arena_free(&a);
 	return status;
 }
@@ -164,10 +188,14 @@ static void merge_print(const struct merge *m)
 {
 	const struct db_counts *c = &m->batch.kept;
 	if (m->batch.options->json) {
-		report_json_line(json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b}", "files", m->files, "results",
-			(json_int_t)c->results, "added", (json_int_t)c->added, "already", (json_int_t)(c->results - c->added),
-			"finished", (json_int_t)c->finished, "dims", (json_int_t)c->dims, "left_out",
-			(json_int_t)m->batch.left_out, "interrupted", interrupted != 0), stdout);
+		report_json_line(
+			json_pack("{s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:b, s:I, s:I}", "files", m->files,
+				"results", (json_int_t)c->results, "added", (json_int_t)c->added, "already",
+				(json_int_t)(c->results - c->added), "finished", (json_int_t)c->finished,
+				"dims", (json_int_t)c->dims, "left_out", (json_int_t)m->batch.left_out,
+				"interrupted", interrupted != 0, "executions", (json_int_t)c->executions,
+				"executions_added", (json_int_t)c->executions_added),
+			stdout);
 		return;
 	}
 	if (m->batch.options->quiet)
@@ -177,6 +205,7 @@ static void merge_print(const struct merge *m)
 		c->results, c->added, c->results - c->added, c->finished);
 	if (c->dims)
 		printf("; dimensions of %" PRId64 " models", c->dims);
+	db_batch_print_executions(&m->batch);
 	if (m->batch.left_out)
 		printf("; %" PRId64 " results left out", m->batch.left_out);
 	puts(interrupted ? "; interrupted, added results are kept" : "");
@@ -190,7 +219,7 @@ int db_merge(struct store *s, struct options *o, struct error *err)
 	for (int i = 0; i < o->argc && !bad && !interrupted; i++)
 		bad = merge_file(&m, o->argv[i], err);
 	bad = db_batch_end(&m.batch, bad, err);
-	if (!bad || m.batch.kept.results)
+	if (!bad || m.batch.kept.results || m.batch.kept.executions)
 		merge_print(&m);
 	return bad ? EXIT_BAD : m.batch.left_out || interrupted ? EXIT_GAPS : EXIT_DONE;
 }

@@ -37,8 +37,8 @@ int keep_end(struct store *s, int limit_ms, bool quiet, struct error *err)
 			break;
 		if (!said && waited > SAID_AFTER_MS) {
 			struct store_waiting w = store_waiting(s);
-			fprintf(stderr, "benanza: waiting to keep %d results (Ctrl-C discards them): %s\n",
-				w.results, w.why);
+			fprintf(stderr, "benanza: waiting to keep %d result%s (Ctrl-C discards %s): %s\n",
+				w.results, w.results == 1 ? "" : "s", w.results == 1 ? "it" : "them", w.why);
 			said = true;
 		}
 		poll(NULL, 0, POLL_MS);

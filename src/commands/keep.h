@@ -5,6 +5,9 @@
 
 #include "store/store.h"
 
+/* Limit of the wait for a database that cannot accept the last results of a command: locked, full. */
+#define KEEP_WAIT_MS 120000
+
 /* Retries from time to time to store waiting results; reports on standard error when waiting begins and ends,
  * unless quiet. */
 void keep_on(struct store *s, bool quiet);

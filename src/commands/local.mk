@@ -1,11 +1,14 @@
 # commands: the command line
 noinst_LIBRARIES += libcommands.a
 libcommands_a_SOURCES = \
+	src/commands/agents.c src/commands/agents.h \
 	src/commands/bench.h \
+	src/commands/bench_drain.c \
 	src/commands/bench_eta.c src/commands/bench_eta.h \
 	src/commands/bench_jobs.c \
 	src/commands/cmd_bench.c \
 	src/commands/cmd_bound.c \
+	src/commands/cmd_compare.c \
 	src/commands/cmd_db.c \
 	src/commands/cmd_devices.c \
 	src/commands/cmd_doctor.c \
@@ -15,6 +18,8 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_ops.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
+	src/commands/compare.h \
+	src/commands/compare_tables.c \
 	src/commands/db.h \
 	src/commands/db_batch.c src/commands/db_batch.h \
 	src/commands/db_export.c \
@@ -27,7 +32,11 @@ libcommands_a_SOURCES = \
 	src/commands/option_values.c \
 	src/commands/options.c \
 	src/commands/report.h \
+	src/commands/report_analysis.c src/commands/report_analysis.h \
 	src/commands/report_bound.c \
+	src/commands/report_compare.c \
+	src/commands/report_compare_json.c \
 	src/commands/report_layers.c \
+	src/commands/report_trace.c \
 	src/commands/wanted.c src/commands/wanted.h \
 	src/commands/wrap.c

@@ -113,6 +113,24 @@ static int option_misspelt(const struct option_row *const *own, int own_count,
 	return -1;
 }
 
+/* Sets the error for an ambiguous name, with which `begun` > 1 options begin. Suggests an option that is a
+ * prefix of all the others: --budget for --budge, where --budget-ms also exists. */
+static int option_ambiguous(const struct option_row *const *own, int own_count, const char *name, int begun,
+	const char *help, struct error *err)
+{
+	for (int i = 0; i < own_count; i++) {
+		int longer = 0;
+		for (int k = 0; k < own_count; k++)
+			longer += strncmp(own[k]->name, own[i]->name, strlen(own[i]->name)) == 0;
+		if (longer == begun && strncmp(own[i]->name, name, strlen(name)) == 0)
+			return error_set(err,
+				"ambiguous option --%s: %d options begin with it; did you mean --%s?", name,
+				begun, own[i]->name);
+	}
+	return error_set(err, "ambiguous option --%s: %d options begin with it; see benanza %s", name, begun,
+		help);
+}
+
 int options_unknown(const struct options *o, int code, char **argv, struct error *err)
 {
 	const struct option_row *own[OPTION_ROWS_MAX], *all[OPTION_ROWS_MAX], *row;
@@ -139,8 +157,7 @@ int options_unknown(const struct options *o, int code, char **argv, struct error
 		return error_set(err, "option --%s takes no value", name);
 	row_find(own, own_count, 0, name, n, &begun);
 	if (begun > 1)
-		return error_set(err, "ambiguous option --%s: %d options begin with it; see benanza %s", name,
-			begun, help);
+		return option_ambiguous(own, own_count, name, begun, help, err);
 	row = row_find(all, all_count, 0, name, n, &begun);
 	if (row && o->command)
 		return option_foreign(o->command, row, 0, err);

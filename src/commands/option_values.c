@@ -11,8 +11,13 @@ int options_add_dim(struct options *o, const char *text, struct error *err)
 	struct dim_binding *more = ARENA_ARRAY(&o->arena, struct dim_binding, o->dim_count + 1);
 	for (int i = 0; i < o->dim_count; i++)
 		more[i] = o->dims[i];
-	if (config_parse_dim(text, &o->arena, &more[o->dim_count], err))
+	struct dim_binding *one = &more[o->dim_count];
+	if (config_parse_dim(text, &o->arena, one, err))
 		return -1;
+	for (int i = 0; i < o->dim_count; i++)
+		if (text_equal(more[i].name, one->name) && more[i].value != one->value)
+			return error_set(err, "--dim %s contradicts --dim %.*s=%lld: leave one out", text,
+				(int)one->name.n, one->name.p, (long long)more[i].value);
 	o->dim_count++;
 	o->dims = more;
 	return 0;
@@ -38,8 +43,15 @@ int options_add_input(struct options *o, const char *text, struct error *err)
 			break;
 	}
 	struct plan_input_shape *more = ARENA_ARRAY(&o->arena, struct plan_input_shape, o->shape_count + 1);
-	for (int i = 0; i < o->shape_count; i++)
+	for (int i = 0; i < o->shape_count; i++) {
 		more[i] = o->shapes[i];
+		bool equal = more[i].rank == one.rank &&
+			     memcmp(more[i].dims, one.dims, (size_t)one.rank * sizeof(one.dims[0])) == 0;
+		if (text_equal(more[i].name, one.name) && !equal)
+			return error_set(err,
+				"--input %s contradicts an earlier shape of %.*s: leave one out", text,
+				(int)one.name.n, one.name.p);
+	}
 	more[o->shape_count++] = one;
 	o->shapes = more;
 	return 0;
@@ -75,8 +87,15 @@ int options_add_value(struct options *o, const char *text, struct error *err)
 			return error_set(err, "--value %s: '%s' is not a number", text, word);
 	}
 	struct plan_input_value *more = ARENA_ARRAY(&o->arena, struct plan_input_value, o->value_count + 1);
-	for (int i = 0; i < o->value_count; i++)
+	for (int i = 0; i < o->value_count; i++) {
 		more[i] = o->values[i];
+		bool equal = more[i].count == one.count &&
+			     memcmp(more[i].numbers, numbers, (size_t)one.count * sizeof(*numbers)) == 0;
+		if (text_equal(more[i].name, one.name) && !equal)
+			return error_set(err,
+				"--value %s contradicts an earlier value of %.*s: leave one out", text,
+				(int)one.name.n, one.name.p);
+	}
 	more[o->value_count++] = one;
 	o->values = more;
 	return 0;

@@ -65,12 +65,17 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		*(bool *)((char *)o->own + r->offset) = true;
 		return 0;
 	case USE_OWN_TEXT:
-		*(const char **)((char *)o->own + r->offset) = value;
+		*(const char **)((char *)o->own + r->offset) = value ? value : "";
 		return 0;
 	case USE_FILE:
 		return 0; /* read before the other options */
 	}
 	return 0;
+}
+
+static int argument_of(const struct option_row *r)
+{
+	return !r->value ? no_argument : r->value[0] == '[' ? optional_argument : required_argument;
 }
 
 /* getopt's tables of these rows. */
@@ -81,7 +86,7 @@ static void getopt_tables(const struct option_row *const *rows, int count, char 
 	*letters++ = ':'; /* a missing value returns ':', an unknown option '?' */
 	for (int i = 0; i < count; i++) {
 		const struct option_row *r = rows[i];
-		longs[i] = (struct option){ r->name, r->value ? required_argument : no_argument, NULL,
+		longs[i] = (struct option){ r->name, argument_of(r), NULL,
 			r->letter ? r->letter : OPTION_BASE + i };
 		if (!r->letter)
 			continue;

@@ -11,6 +11,8 @@ json_t *report_dims_json(const struct plan *p);
 json_t *report_dims_from_json(const struct session *s);
 /* Prints remembered dimensions on standard error, for outputs that do not show them. */
 void report_dims_note(const struct session *s);
+/* Prints a note if -b is not used because --input sets another batch. batch: that of -b. */
+void report_batch_note(const struct session *s, int64_t batch);
 /* `layers --json`, one object. */
 void report_layers_json(const struct session *s, FILE *out); /* one line */
 /* header: print the line of column names, for the first of several plans. */
@@ -27,6 +29,9 @@ void report_bound_text(const struct session *s, FILE *out);
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
+/* Returns the columns of the output terminal, at least 80; else $COLUMNS; without both a large number, and
+ * nothing is cut. */
+int report_width(FILE *out);
 /* Prints text in lines of at most `width` columns; the first is already indented, the others get `indent`
  * blanks. Breaks between words; a longer word is not cut. */
 void report_wrapped(const char *text, int indent, int width, FILE *out);

@@ -22,8 +22,8 @@ void report_json_line(json_t *object, FILE *out)
 
 void report_csv_field(FILE *out, const char *text, char after)
 {
-	bool formula = text[0] && strchr("=+-@", text[0]) && !(text[0] == '-' && strspn(text + 1, "0123456789.") ==
-		strlen(text + 1));
+	bool formula = text[0] && strchr("=+-@", text[0]) &&
+		!(text[0] == '-' && strspn(text + 1, "0123456789.") == strlen(text + 1));
 	if (!formula && !strpbrk(text, ",\"\r\n")) {
 		fputs(text, out);
 	} else {
@@ -77,7 +77,9 @@ void report_needs_text(const struct plan *p, FILE *out)
 
 static json_t *dim_json(struct dim d)
 {
-	return d.kind == DIM_KNOWN ? json_integer(d.value) : d.kind == DIM_SYMBOLIC ? json_text(dim_expression(d)) : json_null();
+	return d.kind == DIM_KNOWN	 ? json_integer(d.value)
+		: d.kind == DIM_SYMBOLIC ? json_text(dim_expression(d))
+					 : json_null();
 }
 
 static json_t *shape_json(struct shape s)
@@ -106,8 +108,8 @@ static json_t *values_json(const struct plan *p, const int *values, int count)
 		if (values[i] < 0)
 			continue;
 		const struct plan_value *v = &p->values[values[i]];
-		json_t *one = json_pack("{s:o, s:s, s:o}", "name", json_text(v->name), "dtype", dtype_name(v->dtype),
-			"shape", shape_json(v->shape));
+		json_t *one = json_pack("{s:o, s:s, s:o}", "name", json_text(v->name), "dtype",
+			dtype_name(v->dtype), "shape", shape_json(v->shape));
 		if (v->kind != VALUE_TENSOR) {
 			json_object_set_new(one, "kind", json_string(plan_kind_name(v->kind)));
 			json_object_set_new(one, "length", dim_json(v->length));
@@ -138,11 +140,13 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l, int 
 	json_object_set_new(o, "outputs", values_json(p, l->outputs, l->output_count));
 	json_object_set_new(o, "flops", json_number_or_null(l->flops));
 	json_object_set_new(o, "bytes", json_number_or_null(l->bytes));
-	json_object_set_new(o, "flops_per_byte", json_number_or_null(l->bytes > 0 ? l->flops / l->bytes : NAN));
+	json_object_set_new(
+		o, "flops_per_byte", json_number_or_null(l->bytes > 0 ? l->flops / l->bytes : NAN));
 	json_object_set_new(o, "problem", problem ? json_string(problem->text) : json_null());
 	json_object_set_new(o, "distinct", problem ? json_integer(l->problem) : json_null());
 	json_object_set_new(o, "proxy", json_boolean(l->proxy));
-	json_object_set_new(o, "absorbed_by", l->absorbed_by >= 0 ? json_integer(l->absorbed_by) : json_null());
+	json_object_set_new(
+		o, "absorbed_by", l->absorbed_by >= 0 ? json_integer(l->absorbed_by) : json_null());
 	if (l->upto || l->at_least)
 		json_object_set_new(o, "estimated", json_true());
 	if (!problem && l->why)
@@ -178,7 +182,8 @@ static json_t *opsets_json(const struct model *m)
 	json_t *o = json_object();
 	struct arena a = { 0 };
 	for (int i = 0; i < m->opset_count; i++)
-		json_object_set_new(o, text_clean(&a, m->opsets[i].domain), json_integer(m->opsets[i].version));
+		json_object_set_new(
+			o, text_clean(&a, m->opsets[i].domain), json_integer(m->opsets[i].version));
 	arena_free(&a);
 	return o;
 }
@@ -188,7 +193,8 @@ json_t *report_dims_json(const struct plan *p)
 	json_t *o = json_object();
 	struct arena a = { 0 };
 	for (int i = 0; i < p->binding_count; i++)
-		json_object_set_new(o, text_clean(&a, p->bindings[i].name), json_integer(p->bindings[i].value));
+		json_object_set_new(
+			o, text_clean(&a, p->bindings[i].name), json_integer(p->bindings[i].value));
 	arena_free(&a);
 	return o;
 }
@@ -211,9 +217,20 @@ void report_dims_note(const struct session *s)
 	struct arena a = { 0 };
 	for (int i = 0; i < p->binding_count; i++)
 		if (strcmp(session_binding_origin(s, i), "remembered") == 0)
-			fprintf(stderr, "benanza: %s: dimension %s is %lld, remembered in the database; --dim changes it\n",
-				session_model_name(s), text_clean(&a, p->bindings[i].name), (long long)p->bindings[i].value);
+			fprintf(stderr,
+				"benanza: %s: dimension %s is %lld, remembered in the database; --dim "
+				"changes it\n",
+				session_model_name(s), text_clean(&a, p->bindings[i].name),
+				(long long)p->bindings[i].value);
 	arena_free(&a);
+}
+
+void report_batch_note(const struct session *s, int64_t batch)
+{
+	int64_t used = s->current->plan->shape_batch;
+	if (s->options.batch_option && used && used != batch)
+		fprintf(stderr, "benanza: %s: --input sets the batch %lld; -b %lld is not used\n",
+			session_model_name(s), (long long)used, (long long)batch);
 }
 
 static json_t *warnings_json(const struct session *s)
@@ -233,14 +250,16 @@ void report_layers_json(const struct session *s, FILE *out)
 {
 	const struct model *m = s->model;
 	const struct plan *p = s->current->plan;
-	json_t *model = json_pack("{s:o, s:o, s:o, s:I, s:o, s:i, s:I}", "path", json_text(text_of(m->path)), "name",
-		json_text(m->graph->name), "producer", json_text(m->producer), "ir_version", (json_int_t)m->ir_version,
-		"opsets", opsets_json(m), "nodes", m->graph->node_count, "file_bytes", (json_int_t)m->file_bytes);
-	json_t *summary = json_pack("{s:i, s:i, s:o, s:o, s:i, s:i, s:i, s:o, s:o}", "layers", p->layer_count, "distinct",
-		p->problem_count, "flops", json_number_or_null(p->flops), "bytes", json_number_or_null(p->bytes),
-		"unknown_shapes", p->unknown_shapes, "unknown_flops_layers", p->unknown_flops_layers, "unknown_bytes_layers",
-		p->unknown_bytes_layers, "weight_bytes",
-		json_number_or_null(p->weight_bytes), "peak_live_bytes", json_number_or_null(p->peak_live_bytes));
+	json_t *model = json_pack("{s:o, s:o, s:o, s:I, s:o, s:i, s:I}", "path", json_text(text_of(m->path)),
+		"name", json_text(m->graph->name), "producer", json_text(m->producer), "ir_version",
+		(json_int_t)m->ir_version, "opsets", opsets_json(m), "nodes", m->graph->node_count,
+		"file_bytes", (json_int_t)m->file_bytes);
+	json_t *summary = json_pack("{s:i, s:i, s:o, s:o, s:i, s:i, s:i, s:o, s:o}", "layers", p->layer_count,
+		"distinct", p->problem_count, "flops", json_number_or_null(p->flops), "bytes",
+		json_number_or_null(p->bytes), "unknown_shapes", p->unknown_shapes, "unknown_flops_layers",
+		p->unknown_flops_layers, "unknown_bytes_layers", p->unknown_bytes_layers, "weight_bytes",
+		json_number_or_null(p->weight_bytes), "peak_live_bytes",
+		json_number_or_null(p->peak_live_bytes));
 	if (p->upto || p->at_least)
 		json_object_set_new(summary, "estimated", json_true());
 	json_put(out, "{\"model\":", model);
@@ -283,7 +302,8 @@ static char *shapes_text(struct arena *a, const struct plan *p, const int *value
 
 /* The layers of a graph, each followed by those of its bodies. path: "12", "12.then_branch.3"; times: how
  * often it runs in one inference, empty if unknown. */
-static void layers_csv(const struct plan *top, const struct plan *p, const char *path, double times, FILE *out)
+static void layers_csv(
+	const struct plan *top, const struct plan *p, const char *path, double times, FILE *out)
 {
 	struct arena a = { 0 }, kept = { 0 };
 	int total, *numbers = session_numbers(p, &kept, &total);
@@ -309,7 +329,8 @@ static void layers_csv(const struct plan *top, const struct plan *p, const char 
 		for (int j = 0; j < l->body_count; j++) {
 			const struct plan *body = &l->bodies[j];
 			double inner = times == 0 || body->times == 0 ? 0 : times * body->times;
-			layers_csv(top, body, arena_printf(&a, "%s%d.%s.", path, l->index, text_clean(&a, body->role)),
+			layers_csv(top, body,
+				arena_printf(&a, "%s%d.%s.", path, l->index, text_clean(&a, body->role)),
 				inner, out);
 		}
 		arena_free(&a);
@@ -321,8 +342,10 @@ void report_layers_csv(const struct session *s, bool header, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	if (header)
-		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,proxy,estimated,"
-			"path,times,number\n", out);
+		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,"
+		      "proxy,estimated,"
+		      "path,times,number\n",
+			out);
 	layers_csv(p, p, "", 1, out);
 }
 
@@ -355,18 +378,20 @@ static void layers_summary(const struct session *s, FILE *out)
 	if (listed < p->layer_count)
 		fprintf(out, " (%d at run time)", listed);
 	fprintf(out, ", %d distinct problem%s, %s%s%sFLOP, %s%s moved, weights %s", p->problem_count,
-		p->problem_count == 1 ? "" : "s", total_prefix(p, p->unknown_flops_layers), flops, strchr(flops, ' ') ? "" : " ",
-		total_prefix(p, p->unknown_bytes_layers), bytes, str_bytes(weights, p->weight_bytes));
+		p->problem_count == 1 ? "" : "s", total_prefix(p, p->unknown_flops_layers), flops,
+		strchr(flops, ' ') ? "" : " ", total_prefix(p, p->unknown_bytes_layers), bytes,
+		str_bytes(weights, p->weight_bytes));
 	const char *head = "; not known: ";
 	const struct {
 		const char *of;
 		int count;
 		const char *what;
-	} gaps[] = { { "FLOPs of ", p->unknown_flops_layers, "layer" }, { "bytes of ", p->unknown_bytes_layers, "layer" },
-		{ "", p->unknown_shapes, "shape" } };
+	} gaps[] = { { "FLOPs of ", p->unknown_flops_layers, "layer" },
+		{ "bytes of ", p->unknown_bytes_layers, "layer" }, { "", p->unknown_shapes, "shape" } };
 	for (size_t i = 0; i < sizeof(gaps) / sizeof(gaps[0]); i++) {
 		if (gaps[i].count)
-			fprintf(out, "%s%s%d %s%s", head, gaps[i].of, gaps[i].count, gaps[i].what, gaps[i].count == 1 ? "" : "s");
+			fprintf(out, "%s%s%d %s%s", head, gaps[i].of, gaps[i].count, gaps[i].what,
+				gaps[i].count == 1 ? "" : "s");
 		head = gaps[i].count ? ", " : head;
 	}
 	fputc('\n', out);
@@ -429,8 +454,8 @@ static void column_right(struct str *line, const char *text, int width)
 }
 
 /* Does not use printf, which takes longer than everything else for a large model. */
-static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int layer_number, int depth,
-	const struct widths *w)
+static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int layer_number,
+	int depth, const struct widths *w)
 {
 	const struct plan_problem *problem = plan_layer_problem(p, l);
 	char number[STR_QUANTITY + 1];
@@ -507,13 +532,14 @@ void report_layers_text(const struct session *s, bool constants, FILE *out)
 	widths_find(p, 0, constants, &w);
 	w.name = w.name > 48 ? 48 : w.name;
 	w.shape = w.shape > 32 ? 32 : w.shape;
-	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "layer", w.name, "name", "op", "class", w.shape,
-		"output", "FLOP", "bytes", "problem");
+	fprintf(out, "%5s  %-*s  %-20s %-7s  %-*s  %8s  %10s  %s\n", "layer", w.name, "name", "op", "class",
+		w.shape, "output", "FLOP", "bytes", "problem");
 	layers_print(p, 0, &w, constants, out);
 	layers_summary(s, out);
 	if (total < p->layer_count)
 		fprintf(out, "%d of the layers only compute%s constants%s\n", p->layer_count - total,
-			p->layer_count - total == 1 ? "s" : "", constants ? "" : "; --constants lists them too");
+			p->layer_count - total == 1 ? "s" : "",
+			constants ? "" : "; --constants lists them too");
 	session_dims_describe(s, &dims);
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);

@@ -3,6 +3,7 @@
 #include "commands/wanted.h"
 
 #include "analyze/peaks.h"
+#include "commands/report.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -62,6 +63,7 @@ static void wanted_plan(struct wanted *w, struct session_plan *sp, bool nxc)
 	const struct plan *plan = sp->plan;
 	const struct fusion *fusion = session_fusion(sp);
 	const char **texts = analyze_problems_in(&a, plan, fusion, true, nxc, &count);
+	w->mentioned += count;
 	for (int i = 0; i < count; i++)
 		wanted_add(w, texts[i], 0, 0);
 	int problems = nxc ? plan_problem_total(plan) : plan->problem_count;
@@ -87,13 +89,19 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	w->mentioned = 0;
 	for (int i = 0; i < batch_count * dtype_count; i++) {
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err))
 			return -1;
+		if (!o->quiet && i % dtype_count == 0)
+			report_batch_note(s, batches[i / dtype_count]);
 		w->scenario = i;
 		wanted_plan(w, s->current, s->scenario.nxc);
 	}
+	if (!w->mentioned && !o->quiet)
+		fprintf(stderr, "benanza: %s: no layer has anything to measure; benanza layers lists them\n",
+			session_model_name(s));
 	return 0;
 }
 

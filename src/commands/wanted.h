@@ -17,11 +17,13 @@ struct wanted {
 	struct arena arena;
 	struct hash index; /* text -> index in problems */
 	int scenario; /* the current one of wanted_gather */
+	int mentioned; /* problems of the last model, shared ones of earlier models included */
 	int count, capacity;
 	struct wanted_problem *problems;
 };
 
-/* Adds the problems of a model for every requested batch and data type, fused ones included. -1: error. */
+/* Adds the problems of a model for every requested batch and data type, fused ones included. Prints a line if
+ * the model has no problem (unless -q). Returns -1 with an error. */
 int wanted_gather(struct wanted *w, struct session *s, const struct options *o, struct error *err);
 /* Adds the problems that measure a device's peaks (analyze/peaks.h), for the data types of the problems
  * gathered so far, with the highest priority. */

@@ -15,6 +15,14 @@ static const struct {
 } own_runners[] = { { "cpu", "benanza-runner-cpu" }, { "cuda", "benanza-runner-cuda" } };
 #define OWN_RUNNERS ((int)(sizeof(own_runners) / sizeof(own_runners[0])))
 
+/* The built-in agents, each with an alias. An agent exists if its program does. */
+static const struct {
+	const char *name, *alias, *program;
+} own_agents[] = { { "ort", "onnxruntime", "agent_onnxruntime.py" },
+	{ "openvino", "ov", "agent_openvino.py" }, { "trtexec", "tensorrt", "agent_trtexec.py" },
+	{ "torch", "pytorch", "agent_pytorch.py" } };
+#define OWN_AGENTS ((int)(sizeof(own_agents) / sizeof(own_agents[0])))
+
 static const char *config_env(const char *name)
 {
 	const char *value = getenv(name);
@@ -46,7 +54,7 @@ static const char *config_find_file(struct config *c, const char *path)
 	return path && stat(path, &st) == 0 ? path : NULL;
 }
 
-/* Resolves a database path in a file: "~/" is the home directory, a relative path is relative to the file's
+/* Resolves a path in a file: "~/" is the home directory, a relative path is relative to the file's
  * directory. */
 static const char *config_file_path(struct config *c, const char *path)
 {
@@ -102,6 +110,59 @@ static void config_add_own_runners(struct config *c)
 	c->runner_count = count;
 }
 
+/* Returns the name of an agent for a name or alias. */
+static struct text agent_name(struct text name)
+{
+	for (int i = 0; i < OWN_AGENTS; i++)
+		if (text_is(name, own_agents[i].alias))
+			return text_of(own_agents[i].name);
+	return name;
+}
+
+const struct config_runner *config_agent(const struct config *c, struct text name)
+{
+	for (int i = 0; i < c->agent_count; i++)
+		if (text_equal(agent_name(text_of(c->agents[i].name)), agent_name(name)))
+			return &c->agents[i];
+	return NULL;
+}
+
+/* Returns the path of a built-in agent's program: in the source tree of the executable, else in the
+ * installation; NULL if neither has it. */
+static const char *config_agent_program(struct arena *a, const char *program)
+{
+	static const char *const places[] = { "../src/agents", "../share/benanza/agents",
+		EXE_SOURCE "/src/agents" };
+	for (size_t i = 0; i < sizeof(places) / sizeof(places[0]); i++) {
+		const char *path = exe_path(a, arena_printf(a, "%s/%s", places[i], program), R_OK);
+		if (path)
+			return path;
+	}
+	const char *installed = arena_printf(a, "%s/agents/%s", BENANZA_DATADIR, program);
+	return access(installed, R_OK) == 0 ? installed : NULL;
+}
+
+void config_add_agents(struct config *c)
+{
+	struct config_runner *all =
+		ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + OWN_AGENTS);
+	int count = c->agent_count;
+	for (int i = 0; i < count; i++)
+		all[i] = c->agents[i];
+	for (int i = 0; i < OWN_AGENTS; i++) {
+		const char *program = config_agent_program(&c->arena, own_agents[i].program);
+		if (!program || config_agent(c, text_of(own_agents[i].name)))
+			continue;
+		struct config_runner *r = &all[count++];
+		*r = (struct config_runner){ .name = own_agents[i].name, .count = 1, .argc = 2,
+			.argv = ARENA_ARRAY(&c->arena, const char *, 3) };
+		r->argv[0] = c->python ? c->python : "python3"; /* searched in PATH */
+		r->argv[1] = program;
+	}
+	c->agents = all;
+	c->agent_count = count;
+}
+
 int config_load(struct config *c, const char *path, struct error *err)
 {
 	*c = (struct config){ .algorithms = "best",
@@ -115,6 +176,8 @@ int config_load(struct config *c, const char *path, struct error *err)
 	}
 	if (c->db)
 		c->db = config_file_path(c, c->db);
+	if (c->python && strchr(c->python, '/'))
+		c->python = config_file_path(c, c->python);
 	const char *db = config_env("BENANZA_DB");
 	if (db)
 		c->db = arena_strndup(&c->arena, db, strlen(db));
@@ -133,13 +196,13 @@ static int config_cut(const char *text, bool last, struct text *name, struct tex
 	return 0;
 }
 
-static int config_set_runner(struct config *c, const char *value, struct error *err)
+static int config_set_runner(struct config *c, const struct option *o, const char *value, struct error *err)
 {
 	struct text name, command, words[OPTION_WORDS_MAX];
 	if (config_cut(value, false, &name, &command, err))
 		return -1;
 	int count = option_words(command, words, err);
-	return count < 0 ? -1 : option_add_runner(c, name, words, count, true, err);
+	return count < 0 ? -1 : option_add_runner(c, o, name, words, count, true, err);
 }
 
 static int config_set_dim(struct config *c, const char *value, struct error *err)
@@ -178,7 +241,7 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 			nearest ? nearest : "");
 	}
 	int rc = o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
-		 : o->type == OPTION_RUNNERS ? config_set_runner(c, value, err)
+		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);
 	return rc ? error_context(err, "%s", key) : 0;

@@ -36,6 +36,9 @@ struct config {
 	bool color, ascii;
 	int runner_count;
 	struct config_runner *runners;
+	int agent_count;
+	struct config_runner *agents; /* they run whole models, as runners run problems */
+	const char *python;        /* interpreter of the built-in agents */
 	int dim_count;
 	struct dim_binding *dims;  /* `dims:` of the file */
 };
@@ -47,16 +50,22 @@ struct config {
  * config_free. */
 int config_load(struct config *c, const char *path, struct error *err);
 /* Sets one option by its key from text, as the command line does ("batch" "1,8"). A list is replaced; "dims"
- * ("NAME=VALUE") and "runners" ("NAME=COMMAND WORD...") add or replace an entry. On error (-1) c is
+ * ("NAME=VALUE"), "runners" and "agents" ("NAME=COMMAND WORD...") add or replace an entry. On error (-1) c is
  * unchanged. */
 int config_set(struct config *c, const char *key, const char *value, struct error *err);
+/* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no
+ * configured agent has. Only commands that use agents call it, because it looks for files. */
+void config_add_agents(struct config *c);
+/* Returns the agent with this name or alias ("onnxruntime" is "ort"), or NULL. */
+const struct config_runner *config_agent(const struct config *c, struct text name);
 /* Appends the effective configuration as commented YAML. */
 void config_print(const struct config *c, struct str *out);
 void config_free(struct config *c);
 
 /* Reads the sidecar of a model (NAME.yaml next to NAME.onnx), which has `dims:` only. Bindings live in the
  * arena. No file: 0 bindings, no error. */
-int config_sidecar(const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err);
+int config_sidecar(
+	const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err);
 
 /* Parses "NAME=VALUE" of --dim; the name lives in the arena. */
 int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out, struct error *err);

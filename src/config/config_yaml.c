@@ -192,10 +192,10 @@ static int read_runner_key(struct reader *r, const struct option *o, struct text
 			continue;
 		if (!keys[i].given)
 			return keys[i].read(r, o, e);
-		error_set(r->err, "runners: %s is given twice", keys[i].name);
+		error_set(r->err, "%s: %s is given twice", o->key, keys[i].name);
 		return reader_at(r, line);
 	}
-	error_set(r->err, "runners: unknown key %.*s; a runner has command, count and env",
+	error_set(r->err, "%s: unknown key %.*s; an entry has command, count and env", o->key,
 		key.n > 40 ? 40 : (int)key.n, key.p);
 	return reader_at(r, line);
 }
@@ -212,13 +212,14 @@ static int read_runner(struct reader *r, const struct option *o, struct runner_e
 	return more < 0 ? -1 : e->word_count ? 0 : reader_wants(r, o->key, "a command");
 }
 
-static int add_runner(struct config *c, struct text name, const struct runner_entry *e, struct error *err)
+static int add_runner(struct config *c, const struct option *o, struct text name,
+	const struct runner_entry *e, struct error *err)
 {
-	if (option_add_runner(c, name, e->words, e->word_count, false, err) ||
-		(e->count.n && option_runner_count(c, e->count, err)))
+	if (option_add_runner(c, o, name, e->words, e->word_count, false, err) ||
+		(e->count.n && option_runner_count(c, o, e->count, err)))
 		return -1;
 	for (int i = 0; i < e->variable_count; i++)
-		if (option_runner_variable(c, e->variables[i], e->values[i], err))
+		if (option_runner_variable(c, o, e->variables[i], e->values[i], err))
 			return -1;
 	return 0;
 }
@@ -233,7 +234,7 @@ static int read_runners(struct reader *r, const struct option *o)
 		struct runner_entry entry = { 0 };
 		if (read_runner(r, o, &entry))
 			return -1;
-		if (add_runner(r->config, name, &entry, r->err))
+		if (add_runner(r->config, o, name, &entry, r->err))
 			return reader_failed(r, o->key, line);
 	}
 	return more;

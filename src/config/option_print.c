@@ -6,20 +6,12 @@
 #include <inttypes.h>
 #include <string.h>
 
-/* Plain if every YAML reader parses it as text, else in double quotes. */
+#include "yaml/yaml_write.h"
+
+/* Plain, else in double quotes; bytes that are not UTF-8 are kept. */
 static void print_text(struct str *out, struct text t)
 {
-	bool plain = t.n > 0 &&
-		     ((t.p[0] >= 'a' && t.p[0] <= 'z') || (t.p[0] >= 'A' && t.p[0] <= 'Z') || t.p[0] == '/');
-	for (size_t i = 0; i < t.n && plain; i++) {
-		char c = t.p[i];
-		plain = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || (c >= '0' && c <= '9') ||
-			strchr("_-./=+", c) != NULL;
-	}
-	static const char *const words[] = { "true", "false", "yes", "no", "on", "off", "null", "y", "n" };
-	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
-		plain = plain && !(t.n == strlen(words[i]) && text_contains(t, text_of(words[i])));
-	if (plain) {
+	if (yaml_text_is_plain(t)) {
 		str_add(out, t.p, t.n);
 		return;
 	}
@@ -102,9 +94,12 @@ static void print_command(const struct config_runner *r, struct str *out)
 
 static void print_runners(const struct config *c, const struct option *o, struct str *out)
 {
-	str_addf(out, c->runner_count ? "%s:\n" : "# %s:\n", o->key);
-	for (int i = 0; i < c->runner_count; i++) {
-		const struct config_runner *r = &c->runners[i];
+	const struct config_runner *list =
+		*(struct config_runner *const *)(const void *)((const char *)c + o->offset);
+	int count = *(const int *)(const void *)((const char *)c + o->count_offset);
+	str_addf(out, count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < count; i++) {
+		const struct config_runner *r = &list[i];
 		bool plain = r->count <= 1 && !r->env;
 		str_addf(out, "    ");
 		print_text(out, text_of(r->name));

@@ -41,6 +41,11 @@ static const struct option options[] = {
 		"cpu: benanza-runner-cpu", NULL,
 		"commands that start runners: any program that speaks the protocol on standard input and "
 		"output" },
+	{ "agents", OPTION_RUNNERS, FIELD(agents), FIELD(agent_count), 0, 0, NULL,
+		"ort, openvino, trtexec, torch: programs in share/benanza/agents", NULL,
+		"commands that start agents, which run whole models with a framework" },
+	{ "python", OPTION_TEXT, FIELD(python), 0, 0, 0, NULL, "python3", NULL,
+		"interpreter of the built-in agents, e.g. that of a virtual environment" },
 };
 #define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
 
@@ -276,28 +281,45 @@ static const char *option_word_copy(struct arena *a, struct text word, bool path
 	return arena_strndup(a, word.p, word.n);
 }
 
-int option_add_runner(struct config *c, struct text name, const struct text *words, int count, bool replace,
-	struct error *err)
+/* The runners or agents of a configuration; their number is option_count. */
+static struct config_runner **option_runners(const struct config *c, const struct option *o)
 {
+	return option_field(c, o->offset);
+}
+
+/* Returns the entry with that name, or a new one; NULL if the table is full. */
+static struct config_runner *option_runner_entry(struct config *c, const struct option *o, struct text name,
+	bool *is_new)
+{
+	struct config_runner **list = option_runners(c, o);
+	int *count = option_count(c, o);
+	*is_new = false;
+	for (int i = 0; i < *count; i++)
+		if (text_is(name, (*list)[i].name))
+			return &(*list)[i];
+	*is_new = true;
+	if (*count >= CONFIG_LIST_MAX)
+		return NULL;
+	if (!*list)
+		*list = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + 1);
+	return &(*list)[(*count)++];
+}
+
+int option_add_runner(struct config *c, const struct option *o, struct text name, const struct text *words,
+	int count, bool replace, struct error *err)
+{
+	bool is_new;
 	if (option_runner_name_fits(name, err))
 		return -1;
 	for (int i = 0; i < count; i++)
 		if (words[i].n > OPTION_TEXT_MAX || memchr(words[i].p, 0, words[i].n) || words[0].n == 0)
 			return error_set(err, "%.*s: the command is empty, too long or contains a NUL",
 				(int)name.n, name.p);
-	struct config_runner *r = NULL;
-	for (int i = 0; i < c->runner_count; i++)
-		if (text_is(name, c->runners[i].name))
-			r = &c->runners[i];
-	if (r && !replace)
+	struct config_runner *r = option_runner_entry(c, o, name, &is_new);
+	if (!r)
+		return error_set(err, "more than %d %s", CONFIG_LIST_MAX, o->key);
+	if (!is_new && !replace)
 		return error_set(err, "%.*s is given twice", (int)name.n, name.p);
-	if (!r) {
-		if (c->runner_count >= CONFIG_LIST_MAX)
-			return error_set(err, "more than %d runners", CONFIG_LIST_MAX);
-		if (!c->runners)
-			c->runners = ARENA_ARRAY(&c->arena, struct config_runner, CONFIG_LIST_MAX + 1);
-		r = &c->runners[c->runner_count++];
-	}
 	r->name = arena_strndup(&c->arena, name.p, name.n);
 	r->argc = count;
 	r->argv = ARENA_ARRAY(&c->arena, const char *, count + 1);
@@ -308,14 +330,19 @@ int option_add_runner(struct config *c, struct text name, const struct text *wor
 	return 0;
 }
 
-int option_runner_count(struct config *c, struct text value, struct error *err)
+static struct config_runner *option_runner_last(const struct config *c, const struct option *o)
+{
+	return &(*option_runners(c, o))[*option_count(c, o) - 1];
+}
+
+int option_runner_count(struct config *c, const struct option *o, struct text value, struct error *err)
 {
 	int64_t n;
 	if (!text_to_int64(value, &n) || n < 1 || n > OPTION_PROCESSES_MAX)
 		return error_set(err, "count: %.*s is not a number from 1 to %d", value.n > 40 ? 40 :
 			(int)value.n, value.p,
 			OPTION_PROCESSES_MAX);
-	c->runners[c->runner_count - 1].count = (int)n;
+	option_runner_last(c, o)->count = (int)n;
 	return 0;
 }
 
@@ -330,9 +357,10 @@ static bool option_is_variable(struct text name)
 	return name.n > 0 && name.n <= 256;
 }
 
-int option_runner_variable(struct config *c, struct text name, struct text value, struct error *err)
+int option_runner_variable(struct config *c, const struct option *o, struct text name, struct text value,
+	struct error *err)
 {
-	struct config_runner *r = &c->runners[c->runner_count - 1];
+	struct config_runner *r = option_runner_last(c, o);
 	int count = 0;
 	if (!option_is_variable(name))
 		return error_set(err, "env: %.*s is not a valid variable name", name.n > 40 ? 40 :

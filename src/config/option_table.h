@@ -41,18 +41,19 @@ void option_clear(struct config *c, const struct option *o);
 /* Parses one value: sets a scalar, appends to a list. Not for runners and dims. Returns 0, or -1 with err,
  * which does not contain the key. */
 int option_add(struct config *c, const struct option *o, struct text value, struct error *err);
-/* Adds one entry of `dims` or `runners`. An entry of that name is replaced if `replace`, else it is an
- * error. */
+/* Adds one entry of `dims`, or of `runners` or `agents`. An entry of that name is replaced if `replace`, else
+ * it is an error. */
 int option_add_dim(struct config *c, struct text name, struct text value, bool replace, struct error *err);
-int option_add_runner(
-	struct config *c, struct text name, const struct text *words, int count, bool replace, struct error *err);
-/* For the runner that was added last: the number of processes that may run at once; one more environment
- * variable. */
+int option_add_runner(struct config *c, const struct option *o, struct text name, const struct text *words,
+	int count, bool replace, struct error *err);
+/* For the runner or agent that was added last: the number of processes that may run at once; one more
+ * environment variable. */
 #define OPTION_PROCESSES_MAX 256
 #define OPTION_VARIABLES_MAX 32
-int option_runner_count(struct config *c, struct text value, struct error *err);
-int option_runner_variable(struct config *c, struct text name, struct text value, struct error *err);
-/* Splits a command at blanks into words (borrowed); returns their number, -1 with err if there are none or
+int option_runner_count(struct config *c, const struct option *o, struct text value, struct error *err);
+int option_runner_variable(struct config *c, const struct option *o, struct text name, struct text value,
+	struct error *err);
+/* Splits a command at blanks into words (borrowed); returns their number, -1 with err if it has no word or
  * too many. */
 #define OPTION_WORDS_MAX 64
 int option_words(struct text command, struct text *words, struct error *err);

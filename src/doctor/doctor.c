@@ -42,10 +42,13 @@ static const struct doctor_check checks[] = {
 	{ "variables", doctor_variables, "" },
 	{ "runners", doctor_runners, "" },
 	{ "isa", doctor_isa,
-		"unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use a oneDNN that supports this processor" },
-	{ "threads", doctor_threads, "unset OMP_PROC_BIND and OMP_PLACES: the runner then binds its threads itself" },
+		"unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use a oneDNN that supports this "
+		"processor" },
+	{ "threads", doctor_threads,
+		"unset OMP_PROC_BIND and OMP_PLACES: the runner then binds its threads itself" },
 	{ "gpu", doctor_gpu,
-		"see nvidia-smi -q -d PERFORMANCE; cool it, raise its limit (nvidia-smi -pl), measure again" },
+		"see nvidia-smi -q -d PERFORMANCE; cool it, raise its limit (nvidia-smi -pl), measure "
+		"again" },
 	{ "gpu power", doctor_gpu_power, "" },
 	{ "gpu load", doctor_gpu_load,
 		"stop the other processes on it (nvidia-smi lists them), or use another GPU" },
@@ -68,8 +71,9 @@ static void add(struct doctor *d, const char *subject, enum doctor_outcome outco
 	if (!cure)
 		cure = outcome == DOCTOR_BENDS ? d->at->cure : "";
 	VEC_GROW(d->findings, d->count, d->capacity);
-	d->findings[d->count++] = (struct doctor_finding){ d->at->name, text_clean(&d->arena, text_of(subject)), outcome,
-		text_clean(&d->arena, text_of(what)), text_clean(&d->arena, text_of(cure)) };
+	d->findings[d->count++] =
+		(struct doctor_finding){ d->at->name, text_clean(&d->arena, text_of(subject)), outcome,
+			text_clean(&d->arena, text_of(what)), text_clean(&d->arena, text_of(cure)) };
 }
 
 void doctor_found(struct doctor *d, enum doctor_outcome outcome, const char *fmt, ...)
@@ -92,8 +96,9 @@ void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome 
 json_t *doctor_json(const struct doctor_finding *f)
 {
 	return json_pack("{s:s, s:o, s:s, s:o, s:o}", "check", f->check, "subject",
-		*f->subject ? json_text(text_of(f->subject)) : json_null(), "outcome", doctor_outcome_name(f->outcome), "what",
-		json_text(text_of(f->what)), "cure", *f->cure ? json_text(text_of(f->cure)) : json_null());
+		*f->subject ? json_text(text_of(f->subject)) : json_null(), "outcome",
+		doctor_outcome_name(f->outcome), "what", json_text(text_of(f->what)), "cure",
+		*f->cure ? json_text(text_of(f->cure)) : json_null());
 }
 
 /* ---- files ---- */
@@ -209,7 +214,8 @@ static void options_copy(struct doctor *d, const struct doctor_options *o)
 	for (int i = 0; i < o->runner_count; i++) {
 		struct device *device = ARENA_NEW(&d->kept, struct device);
 		runners[i] = (struct doctor_runner){ .name = arena_printf(&d->kept, "%s", o->runners[i].name),
-			.error = arena_printf(&d->kept, "%s", o->runners[i].error ? o->runners[i].error : "") };
+			.error = arena_printf(
+				&d->kept, "%s", o->runners[i].error ? o->runners[i].error : "") };
 		if (!o->runners[i].device)
 			continue;
 		*device = device_copy(&d->kept, o->runners[i].device);

@@ -45,7 +45,8 @@ void doctor_governor(struct doctor *d)
 		not_told(d, "the governor is");
 	else if (bent)
 		doctor_found(d, DOCTOR_BENDS,
-			"%s on %d of %d processors: the clock follows the load; short problems run at a low clock",
+			"%s on %d of %d processors: the clock follows the load; short problems run at a low "
+			"clock",
 			which, bent, allowed);
 	else
 		doctor_found(d, DOCTOR_OK, "performance on all %d processors", count);
@@ -82,7 +83,8 @@ void doctor_frequency(struct doctor *d)
 	if (isnan(top) || isnan(limit))
 		not_told(d, "the clock frequency is");
 	else if (limit < CAPPED_SHARE * top)
-		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena, "cpupower frequency-set -u %.0fMHz", top / 1e3),
+		doctor_found_of(d, "", DOCTOR_BENDS,
+			arena_printf(&d->arena, "cpupower frequency-set -u %.0fMHz", top / 1e3),
 			"limited to %.0f of %.0f MHz", limit / 1e3, top / 1e3);
 	else
 		doctor_found(d, DOCTOR_OK, "up to %.0f MHz%s", top / 1e3,
@@ -207,10 +209,14 @@ void doctor_quota(struct doctor *d)
 	int allowed = doctor_cpus(d, cpus);
 	double quota = quota_of(d, &told);
 	if (quota < allowed)
-		doctor_found_of(d, "", DOCTOR_BENDS, arena_printf(&d->arena,
-			"raise the quota to the number of threads (docker --cpus %d, CPUQuota=%d%%)%s",
-			allowed, 100 * allowed, quota >= 1 ?
-			arena_printf(&d->arena, ", or measure with fewer: --threads %.0f", floor(quota)) : ""),
+		doctor_found_of(d, "", DOCTOR_BENDS,
+			arena_printf(&d->arena,
+				"raise the quota to the number of threads (docker --cpus %d, "
+				"CPUQuota=%d%%)%s",
+				allowed, 100 * allowed,
+				quota >= 1 ? arena_printf(&d->arena,
+						     ", or measure with fewer: --threads %.0f", floor(quota))
+					   : ""),
 			"the cgroup may use the time of %.2f of %d processors: "
 			"beyond that all its threads are stopped for a while",
 			quota, allowed);

@@ -44,8 +44,9 @@ void doctor_runners(struct doctor *d)
 			continue;
 		}
 		bool other = d->o.version && strcmp(version, d->o.version) != 0;
-		doctor_found_of(d, r->name, other ? DOCTOR_BENDS : DOCTOR_OK, other ? "install the same version on both sides" : NULL, "%s%s%s",
-			r->device->stack, other ? "; its version is " : "", other ? version : "");
+		doctor_found_of(d, r->name, other ? DOCTOR_BENDS : DOCTOR_OK,
+			other ? "install the same version on both sides" : NULL, "%s%s%s", r->device->stack,
+			other ? "; its version is " : "", other ? version : "");
 		warnings(d, r);
 	}
 }
@@ -141,12 +142,14 @@ void doctor_isa(struct doctor *d)
 		for (int k = 0; k < ISAS; k++)
 			at = strcmp(used, isas[k].name) == 0 ? k : at;
 		if (at >= 0 && found >= 0 && is_here(d, r))
-			doctor_found_of(d, r->name, at < found ? DOCTOR_BENDS : DOCTOR_OK, NULL, at < found ? "its library uses %s, the processor here has %s" :
-				"its library uses %s", isas[at].name, isas[found].name);
+			doctor_found_of(d, r->name, at < found ? DOCTOR_BENDS : DOCTOR_OK, NULL,
+				at < found ? "its library uses %s, the processor here has %s"
+					   : "its library uses %s",
+				isas[at].name, isas[found].name);
 		else if (*used)
 			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
-				"its library uses %s; the instruction sets of the processor%s are unknown", used,
-				is_here(d, r) ? "" : " there");
+				"its library uses %s; the instruction sets of the processor%s are unknown",
+				used, is_here(d, r) ? "" : " there");
 		json_decref(attributes);
 	}
 }
@@ -254,13 +257,16 @@ void doctor_gpu_load(struct doctor *d)
 			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL,
 				"unknown which other processes use it");
 		else if (is_gpu)
-			doctor_found_of(d, r->name, busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL, "%s, %s",
-				isnan(busy) ? "utilization unknown" :
-				arena_printf(&d->arena, "busy %.0f%% of the time before the runner started",
-					100 * busy),
-				isnan(processes) ? "its processes are unknown" :
-				arena_printf(&d->arena, "%.0f process%s on it", processes, processes == 1 ?
-					"" : "es"));
+			doctor_found_of(d, r->name,
+				busy >= BUSY_SHARE || processes > 1 ? DOCTOR_BENDS : DOCTOR_OK, NULL,
+				"%s, %s",
+				isnan(busy) ? "utilization unknown"
+					    : arena_printf(&d->arena,
+						      "busy %.0f%% of the time before the runner started",
+						      100 * busy),
+				isnan(processes) ? "its processes are unknown"
+						 : arena_printf(&d->arena, "%.0f process%s on it", processes,
+							   processes == 1 ? "" : "es"));
 		json_decref(attributes);
 	}
 }

@@ -147,8 +147,10 @@ void doctor_load(struct doctor *d)
 	double other = fmax(0, d->now.busy - d->first.busy - (d->now.own - d->first.own)) / whole * count;
 	bool bends = other >= BUSY_PROCESSORS;
 	const struct process *p = &d->busiest;
-	const char *who = bends && p->ticks > 0 ? arena_printf(&d->arena, "; most by %s (process %d, %.2f)", process_title(d, p), p->pid,
-		p->ticks / whole * count) : "";
+	const char *who = bends && p->ticks > 0
+		? arena_printf(&d->arena, "; most by %s (process %d, %.2f)", process_title(d, p), p->pid,
+			  p->ticks / whole * count)
+		: "";
 	doctor_found(d, bends ? DOCTOR_BENDS : DOCTOR_OK,
 		"other work uses %.2f of %d processor%s%s; load average %s", other,
 		count, count == 1 ? "" : "s", who, isnan(average) ? "unknown" : arena_printf(&d->arena,

@@ -27,8 +27,9 @@ void doctor_memory(struct doctor *d)
 	}
 	bool limited = group < available;
 	double left = limited ? group : available;
-	doctor_found(d, left < MEMORY_LEAST_KB ? DOCTOR_BENDS : DOCTOR_OK, "%s free of %s%s", str_bytes(free_text, left * 1024),
-		str_bytes(total_text, total * 1024), limited ? " (limit of the cgroup)" : "");
+	doctor_found(d, left < MEMORY_LEAST_KB ? DOCTOR_BENDS : DOCTOR_OK, "%s free of %s%s",
+		str_bytes(free_text, left * 1024), str_bytes(total_text, total * 1024),
+		limited ? " (limit of the cgroup)" : "");
 }
 
 void doctor_swap(struct doctor *d)
@@ -54,8 +55,10 @@ void doctor_pages(struct doctor *d)
 	if (!open)
 		doctor_found(d, DOCTOR_UNKNOWN, "unknown whether huge pages are enabled");
 	else
-		doctor_found(d, DOCTOR_OK, "huge pages: %.*s%s", (int)strcspn(open + 1, "]"), open + 1, reserved > 0 ?
-			arena_printf(&d->arena, ", %.0f reserved, not used for operands", reserved) : "");
+		doctor_found(d, DOCTOR_OK, "huge pages: %.*s%s", (int)strcspn(open + 1, "]"), open + 1,
+			reserved > 0
+				? arena_printf(&d->arena, ", %.0f reserved, not used for operands", reserved)
+				: "");
 }
 
 void doctor_nodes(struct doctor *d)
@@ -109,7 +112,8 @@ void doctor_limits(struct doctor *d)
 		double limit = limit_of(text, rows[i].name);
 		if (isnan(limit))
 			continue;
-		doctor_found_of(d, rows[i].name, DOCTOR_BENDS, arena_printf(&d->arena, "%s, in the shell that starts the runner", rows[i].cure),
+		doctor_found_of(d, rows[i].name, DOCTOR_BENDS,
+			arena_printf(&d->arena, "%s, in the shell that starts the runner", rows[i].cure),
 			"%.0f %s", limit, rows[i].what);
 		any = true;
 	}
@@ -144,7 +148,8 @@ void doctor_database(struct doctor *d)
 	double left = statvfs(path, &fs) ? NAN : (double)fs.f_bavail * (double)fs.f_frsize;
 	if (left < DISK_LEAST_BYTES)
 		doctor_found_of(d, path, DOCTOR_BENDS,
-			"free disk space, or use another path (--db, BENANZA_DB): results that do not fit are lost",
+			"free disk space, or use another path (--db, BENANZA_DB): results that do not fit "
+			"are lost",
 			"%s left on its disk", str_bytes(room, left));
 	else if (network)
 		doctor_found_of(d, path, DOCTOR_BENDS, "use a local disk and merge later (benanza db merge)",

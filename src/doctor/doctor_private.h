@@ -46,8 +46,8 @@ struct doctor_check {
 void doctor_found(struct doctor *d, enum doctor_outcome outcome, const char *fmt, ...)
 	__attribute__((format(printf, 3, 4)));
 /* The same about a subject, with its own fix; NULL: as doctor_found. */
-void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure, const char *fmt, ...)
-	__attribute__((format(printf, 5, 6)));
+void doctor_found_of(struct doctor *d, const char *subject, enum doctor_outcome outcome, const char *cure,
+	const char *fmt, ...) __attribute__((format(printf, 5, 6)));
 
 /* Contents of a file below the root, at most 256 KiB, without trailing blanks, in d->arena. NULL: it cannot
  * be read. */

@@ -103,8 +103,9 @@ static void found(struct doctor *d, struct text name, const char *value, const c
 	if (row->bends)
 		cure = arena_printf(&d->arena,
 			runner ? "in its command, before the runner's name: env -u %s" : "unset %s", kept);
-	doctor_found_of(d, kept, row->bends ? DOCTOR_BENDS : DOCTOR_OK, cure, "%.*s%s%s: %s", VALUE_SHOWN, value,
-		n > VALUE_SHOWN ? "..." : "", runner ? arena_printf(&d->arena, " (%s)", runner) : "", row->what);
+	doctor_found_of(d, kept, row->bends ? DOCTOR_BENDS : DOCTOR_OK, cure, "%.*s%s%s: %s", VALUE_SHOWN,
+		value, n > VALUE_SHOWN ? "..." : "", runner ? arena_printf(&d->arena, " (%s)", runner) : "",
+		row->what);
 }
 
 static bool is_ours(const struct doctor *d, const char *name)

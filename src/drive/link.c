@@ -8,24 +8,28 @@
 #include <strings.h>
 #include <sys/wait.h>
 
-#define SHELL_SIGNAL 128 /* shells, srun, docker and podman exit with 128 + n if signal n killed the command */
+#define SHELL_SIGNAL                                                                                         \
+	128 /* shells, srun, docker and podman exit with 128 + n if signal n killed the command */
 #define SSH_FAILED 255   /* ssh's own failure; also if a signal killed the remote command */
 
 static const struct {
 	const char *program;
 	int lost_status; /* exit status for a lost connection; 0: none */
-} remote[] = { { "ssh", SSH_FAILED }, { "srun", 0 }, { "bsub", 0 }, { "qsub", 0 }, { "flux", 0 }, { "kubectl", 0 } };
+} remote[] = { { "ssh", SSH_FAILED }, { "srun", 0 }, { "bsub", 0 }, { "qsub", 0 }, { "flux", 0 },
+	{ "kubectl", 0 } };
 
 /* Messages of Slurm, PBS and LSF. A wait ends with any other line, or the hello. */
-static const char *const waiting[] = { "queued and waiting for resources", "Pending job allocation", "qsub: waiting for job",
-	"<<Waiting for dispatch", "Job step creation temporarily disabled, retrying", "Requested nodes are busy" };
+static const char *const waiting[] = { "queued and waiting for resources", "Pending job allocation",
+	"qsub: waiting for job", "<<Waiting for dispatch", "Job step creation temporarily disabled, retrying",
+	"Requested nodes are busy" };
 
-static const char *const losing[] = { "Node failure", "DUE TO NODE FAILURE", "DUE TO PREEMPTION", "DUE TO TIME LIMIT",
-	"CANCELLED AT", "Job allocation revoked", "Zero Bytes were transmitted or received", "Connection closed by remote host",
+static const char *const losing[] = { "Node failure", "DUE TO NODE FAILURE", "DUE TO PREEMPTION",
+	"DUE TO TIME LIMIT", "CANCELLED AT", "Job allocation revoked",
+	"Zero Bytes were transmitted or received", "Connection closed by remote host",
 	"closed by remote host", "Broken pipe", "Connection reset by peer", "not responding" };
 
-static const char *const variables[] = { "SLURM_LABELIO", "SLURM_UNBUFFEREDIO", "SLURM_STDINMODE", "SLURM_STDOUTMODE",
-	"SLURM_STDERRMODE", "SLURM_OPEN_MODE", NULL };
+static const char *const variables[] = { "SLURM_LABELIO", "SLURM_UNBUFFEREDIO", "SLURM_STDINMODE",
+	"SLURM_STDOUTMODE", "SLURM_STDERRMODE", "SLURM_OPEN_MODE", NULL };
 
 static int remote_find(const char *program)
 {
@@ -62,7 +66,8 @@ bool link_is_lost(const char *line)
 /* Signals that a crash of the process itself does not raise. */
 static bool is_from_outside(int signal_number)
 {
-	return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGHUP || signal_number == SIGINT;
+	return signal_number == SIGKILL || signal_number == SIGTERM || signal_number == SIGHUP ||
+		signal_number == SIGINT;
 }
 
 int link_inner_signal(int wait_status)

@@ -97,9 +97,9 @@ const char *queue_why(const struct queue *q, const char *problem); /* why it fai
 double queue_took_s(const struct queue *q, const char *problem); /* last time to measure it; NaN: none */
 
 /* The same for a job of any kind, whose payload is a clean text (text_clean) of less than PROBLEM_TEXT_SIZE
- * bytes. Results of problems are stored; those of another kind are given to its taker, which must be set first,
- * with the payload in r->problem, and a status other than ok if the job failed without one. Such a job is not
- * added again while it is pending or running. A job of a kind that no runner's hello lists fails
+ * bytes. Results of problems are stored; those of another kind are given to its taker, which must be set
+ * first, with the payload in r->problem, and a status other than ok if the job failed without one. Such a job
+ * is not added again while it is pending or running. A job of a kind that no runner's hello lists fails
  * (queue_job_why), without a result; the other jobs go on. */
 typedef void queue_take_function(void *user, const struct result *r);
 void queue_set_taker(struct queue *q, const char *kind, queue_take_function *take, void *user);
@@ -124,7 +124,7 @@ struct queue_limits {
 	int problem;  /* problem_limit_ms of the configuration: a job is cancelled */
 	int grace;    /* 5000: a runner that does not stop after a cancel or a quit is killed */
 	int restart;  /* 100: delay before the second restart in a row; doubles up to 32 times this */
-	int deaths;   /* 8 (a count): a runner that dies on so many jobs in a row is not restarted */
+	int deaths;   /* 8 (a count): a runner that dies on this number of jobs in a row is not restarted */
 	int idle;     /* 60000: a runner without a job is sent a quit; 0: never */
 };
 struct queue_limits *queue_limits(struct queue *q);

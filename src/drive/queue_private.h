@@ -132,7 +132,7 @@ bool queue_is_stuck(const struct queue *q);
 /* Number of jobs beyond the number of runners that are up. */
 int queue_wanted(const struct queue *q);
 
-/* The taker of a kind's results; NULL if there is none. */
+/* Returns what takes the results of jobs of this kind, or NULL. */
 const struct taker *queue_taker(const struct queue *q, const char *kind);
 
 /* queue_device.c: makes the workers that the configuration selects. */

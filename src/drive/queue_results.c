@@ -77,8 +77,8 @@ static bool queue_is_first(struct worker *w, const struct result *r)
 {
 	const struct algorithm *g = &r->algorithm;
 	struct str key = { 0 };
-	str_addf(&key, "%s\n%s\n%s\n%s\n%d %d %d", g->api, g->name, g->layouts, g->math, (int)r->cache, (int)r->launch,
-		(int)r->status);
+	str_addf(&key, "%s\n%s\n%s\n%s\n%d %d %d", g->api, g->name, g->layouts, g->math, (int)r->cache,
+		(int)r->launch, (int)r->status);
 	bool first = hash_find(&w->seen, (struct text){ key.p, key.n }) < 0 && w->seen.count < RESULTS_MAX;
 	if (first)
 		*hash_at(&w->seen, (struct text){ arena_strndup(&w->seen_arena, key.p, key.n), key.n }) = 1;
@@ -153,7 +153,7 @@ void queue_refuse(struct queue *q, int job)
 	const char *kind = q->list.jobs[job].kind;
 	for (int i = 0; i < q->worker_count && !w->jobs; i++)
 		w = &q->workers[i];
-	const struct worker *broken = NULL; /* would answer the job, but is not started again */
+	const struct worker *broken = NULL; /* a worker that answers this kind of job, but is not restarted */
 	for (int i = 0; i < q->worker_count && !broken; i++)
 		if (q->workers[i].broken && jobs_contain(q->workers[i].jobs, kind))
 			broken = &q->workers[i];
@@ -207,7 +207,8 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	if (!by_person && job_is_problem(&q->list.jobs[job]))
 		eta_learn(&q->eta, q->list.jobs[job].weight, q->list.jobs[job].took_s);
 	w->ended++;
-	q->trouble_past |= status == STATUS_OK && w->id >= q->trouble_id; /* a job sent after the error succeeded */
+	q->trouble_past |=
+		status == STATUS_OK && w->id >= q->trouble_id; /* a later job succeeded */
 	w->job = -1;
 	w->free_since_ms = clock_ms();
 	w->what[0] = '\0';

@@ -101,7 +101,8 @@ int worker_check_time(struct queue *q, struct worker *w, struct error *err)
 		return worker_lose(q, w, STATUS_TIMEOUT, err);
 	case DEADLINE_GRACE:
 		if (w->cancel_is_limit)
-			error_set(err, "not done within %.3g s, and not stopped by a cancel; the runner was killed",
+			error_set(err,
+				"not done within %.3g s, and not stopped by a cancel; the runner was killed",
 				(q->limits.problem + q->limits.grace) / 1000.0);
 		else
 			error_set(err, "not stopped by a cancel; the runner was killed");

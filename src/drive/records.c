@@ -13,6 +13,8 @@
 #include <zlib.h>
 
 #include "base/hash.h"
+#include "base/log.h"
+#include "drive/gather.h"
 #include "store/store.h"
 
 #define CHUNK (1 << 16)
@@ -35,6 +37,8 @@ struct records {
 	struct arena arena;     /* of the last hello */
 	struct device *device;  /* NULL before the first hello */
 	struct wire_message message;
+	struct gather gather;   /* the current execution */
+	int64_t gather_line;    /* number of its first line; 0 without an execution */
 	int64_t job;            /* id of the last result; its problem is in job_problem */
 	struct str job_problem;
 	bool (*want)(const void *context, struct text problem); /* NULL: all */
@@ -74,6 +78,7 @@ void records_close(struct records *r)
 		return;
 	gzclose(r->file);
 	wire_free(&r->message);
+	gather_clear(&r->gather);
 	str_free(&r->line);
 	str_free(&r->fault);
 	str_free(&r->job_problem);
@@ -88,6 +93,11 @@ void records_close(struct records *r)
 bool records_is_truncated(const struct records *r)
 {
 	return r->torn;
+}
+
+bool records_had_execution(const struct records *r)
+{
+	return r->gather_line > 0;
 }
 
 void records_set_filter(struct records *r, bool (*want)(const void *context, struct text problem),
@@ -127,12 +137,16 @@ static int records_fill(struct records *r, struct error *err)
 		return error_set(err, "%s: interrupted", r->path);
 	if (r->silence > RECORDS_SILENCE_MAX)
 		return error_set(err,
-			"%s:%" PRId64 ": no runner message in %d MiB; give a file written by a runner or by `db export`", r->path, r->line_number + 1, RECORDS_SILENCE_MAX >> 20);
+			"%s:%" PRId64
+			": no runner message in %d MiB; give a file written by a runner or by `db export`",
+			r->path, r->line_number + 1, RECORDS_SILENCE_MAX >> 20);
 	int got = gzread(r->file, r->chunk, CHUNK);
 	const char *why = gzerror(r->file, &code);
 	if (got < 0 || (code != Z_OK && code != Z_STREAM_END && code != Z_BUF_ERROR))
 		return error_set(err, "%s:%" PRId64 ": cannot be read: %s", r->path, r->line_number + 1,
-			code == Z_ERRNO ? strerror(errno) : code == Z_DATA_ERROR ? "the compressed data is damaged" : why);
+			code == Z_ERRNO		       ? strerror(errno)
+				: code == Z_DATA_ERROR ? "the compressed data is damaged"
+						       : why);
 	r->torn |= code == Z_BUF_ERROR;
 	r->chunk_at = 0;
 	r->chunk_n = (size_t)got;
@@ -206,7 +220,9 @@ static int records_fault(struct records *r, int64_t line, const char *why, struc
 	str_clear(&r->fault);
 	str_addf(&r->fault, "%s", clean.text);
 	r->fault_line = 0;
-	*item = (struct records_item){ .kind = RECORDS_FAULT, .line = line, .device = r->device, .fault = r->fault.p };
+	*item = (struct records_item){
+		.kind = RECORDS_FAULT, .line = line, .device = r->device, .fault = r->fault.p
+	};
 	return 1;
 }
 
@@ -233,7 +249,8 @@ static int records_result(struct records *r, struct records_item *item)
 	struct error err = ERROR_NONE;
 	struct result *one = &r->message.result;
 	if (!r->device)
-		return records_fault(r, r->line_number, "a result before the first hello: its device is unknown", item);
+		return records_fault(
+			r, r->line_number, "a result before the first hello: its device is unknown", item);
 	if (!wire_is_problem(&r->message)) {
 		error_set(&err, "a result of a job of the kind \"%s\", which this version cannot store",
 			r->message.kind);
@@ -261,6 +278,37 @@ static int records_result(struct records *r, struct records_item *item)
 	return 1;
 }
 
+/* Handles a message of an execution. Returns 1 at its end or for a fault, else 0. */
+static int records_execution(struct records *r, struct records_item *item)
+{
+	struct error err = ERROR_NONE;
+	const char *fault;
+	if (r->message.type != WIRE_DONE) {
+		r->gather_line = r->message.type == WIRE_EXECUTION ? r->line_number : r->gather_line;
+		if (gather_take(&r->gather, &r->message, &err) == 0)
+			return 0;
+		gather_clear(&r->gather);
+		return records_fault(r, r->line_number, err.text, item);
+	}
+	fault = gather_end(&r->gather);
+	if (fault) {
+		error_set(&err, "an execution: %s", fault);
+		return records_fault(r, r->gather_line, err.text, item);
+	}
+	*item = (struct records_item){ .kind = RECORDS_EXECUTION, .line = r->gather_line, .device = r->device,
+		.execution = &r->gather.execution };
+	return 1;
+}
+
+/* Drops an execution that the end of the file or another hello cuts off. Returns true if there was one. */
+static bool records_cut_off(struct records *r)
+{
+	bool open = r->gather.open;
+	if (open)
+		gather_clear(&r->gather);
+	return open;
+}
+
 /* Handles the message in r->line. Returns 1 if it is an item, else 0; an invalid line is held back as a
  * fault. */
 static int records_message(struct records *r, struct records_item *item)
@@ -280,6 +328,9 @@ static int records_message(struct records *r, struct records_item *item)
 	r->silence = 0;
 	if (r->message.type == WIRE_RESULT)
 		return records_result(r, item);
+	if (r->message.type == WIRE_EXECUTION || r->message.type == WIRE_ROW ||
+		(r->message.type == WIRE_DONE && r->gather.open && r->message.id == r->gather.id))
+		return records_execution(r, item);
 	if (r->message.type != WIRE_DONE || !r->device || !r->job || r->message.id != r->job)
 		return 0;
 	*item = (struct records_item){ .kind = RECORDS_DONE, .line = r->line_number, .device = r->device,
@@ -297,6 +348,8 @@ int records_next(struct records *r, struct records_item *item, struct error *err
 		r->again = false;
 		if (got < 0)
 			return -1;
+		if (!got && records_cut_off(r))
+			r->torn = true;
 		if (!got) { /* a fault in a last line without a newline is due to the truncation */
 			if (!r->fault_line || !r->torn)
 				return r->fault_line ? records_fault(r, r->fault_line, r->fault.p, item) : 0;
@@ -307,6 +360,9 @@ int records_next(struct records *r, struct records_item *item, struct error *err
 		if (hello < 0)
 			return -1;
 		if (hello) {
+			if (records_cut_off(r))
+				log_line("%s:%" PRId64 ": an incomplete execution is left out", r->path,
+					r->line_number);
 			r->fault_line = 0; /* the line before was incomplete */
 			*item = (struct records_item){
 				.kind = RECORDS_DEVICE, .line = r->line_number, .device = r->device

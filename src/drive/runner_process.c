@@ -28,12 +28,14 @@ enum { IN, OUT, ERR, PIPE_COUNT };
 
 struct runner_process {
 	char *program; /* argv[0] */
+	char *title;   /* in messages: "the runner benanza-runner-cpu", "the agent ort" */
 	pid_t pid;
 	bool reaped;
 	int status;	    /* of waitpid, once reaped */
 	int fd[PIPE_COUNT]; /* the parent's ends; -1 once closed */
 	int epoll;
 	struct str unsent, line;
+	bool input_watched; /* the epoll set has fd[IN] */
 	size_t line_at; /* offset in `line`: bytes before it are handled */
 	size_t scanned; /* offset in `line`: no newline before it */
 	size_t banner_bytes; /* of lines that are not messages: before the hello, and empty ones */
@@ -86,8 +88,9 @@ static void process_become(
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
 	setsid(); /* detached from the terminal: no Ctrl-C, and no password prompt of ssh */
-	/* If benanza is killed, the runner must not keep the cores busy; a stopped one ignores SIGTERM. Commands such as ssh
-	 * and srun get SIGTERM, so that they can end what they started on the other machine. */
+	/* If benanza is killed, the runner must not keep the cores busy; a stopped one ignores SIGTERM.
+	 * Commands such as ssh and srun get SIGTERM, so that they can end what they started on the other
+	 * machine. */
 	prctl(PR_SET_PDEATHSIG, link_is_remote(argv[0]) ? SIGTERM : SIGKILL);
 	if (getppid() != parent)
 		_exit(127);
@@ -120,10 +123,11 @@ static void process_watch(struct runner_process *p, int which)
 	epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd[which], &event);
 }
 
-static struct runner_process *process_new(const char *program, pid_t pid, int ends[][2])
+static struct runner_process *process_new(const char *title, const char *program, pid_t pid, int ends[][2])
 {
 	struct runner_process *p = base_calloc(1, sizeof(*p));
 	p->program = base_strdup(program);
+	p->title = base_strdup(title);
 	p->pid = pid;
 	p->fd[IN] = ends[IN][1];
 	p->fd[OUT] = ends[OUT][0];
@@ -136,13 +140,14 @@ static struct runner_process *process_new(const char *program, pid_t pid, int en
 	return p;
 }
 
-struct runner_process *runner_process_start(
-	const char *const *argv, const char *const *env_extra, struct error *err)
+/* title, fix: texts for messages. */
+static struct runner_process *process_start(const char *title, const char *fix, const char *const *argv,
+	const char *const *env_extra, struct error *err)
 {
 	int ends[PIPE_COUNT + 1][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
 	for (int i = 0; i <= PIPE_COUNT; i++)
 		if (process_pipe(ends[i])) {
-			error_set(err, "cannot start %s: %s", argv[0], strerror(errno));
+			error_set(err, "cannot start %s: %s", title, strerror(errno));
 			close_all(ends, PIPE_COUNT + 1);
 			return NULL;
 		}
@@ -161,18 +166,40 @@ struct runner_process *runner_process_start(
 	}
 	if (failed) {
 		close_all(ends, PIPE_COUNT + 1);
-		error_set(err,
-			"cannot start the runner %s: %s; install it, "
-			"or set another command under runners: in the configuration",
-			argv[0], strerror(failed));
+		error_set(err, "cannot start %s: %s; %s", title, strerror(failed), fix);
 		return NULL;
 	}
 	int theirs[3] = { ends[IN][0], ends[OUT][1], ends[ERR][1] };
 	for (int i = 0; i < 3; i++)
 		close(theirs[i]);
 	close(ends[PIPE_COUNT][0]);
-	log_line("runner %s started, process %d", argv[0], (int)pid);
-	return process_new(argv[0], pid, ends);
+	log_line("%s started, process %d", title, (int)pid);
+	return process_new(title, argv[0], pid, ends);
+}
+
+struct runner_process *runner_process_start(
+	const char *const *argv, const char *const *env_extra, struct error *err)
+{
+	struct str title = { 0 };
+	str_addf(&title, "the runner %s", argv[0]);
+	struct runner_process *p = process_start(title.p,
+		"install it, or set another command under runners: in the configuration", argv, env_extra,
+		err);
+	str_free(&title);
+	return p;
+}
+
+struct runner_process *runner_process_start_agent(
+	const char *name, const char *const *argv, const char *const *env_extra, struct error *err)
+{
+	struct str title = { 0 }, fix = { 0 };
+	str_addf(&title, "the agent %s", name);
+	str_addf(&fix, "install %s, or set python: or another command under agents: in the configuration",
+		argv[0]);
+	struct runner_process *p = process_start(title.p, fix.p, argv, env_extra, err);
+	str_free(&title);
+	str_free(&fix);
+	return p;
 }
 
 int runner_process_fd(const struct runner_process *p)
@@ -280,7 +307,7 @@ int runner_process_no_hello(struct runner_process *p, double waited_s, struct er
 	struct str s = { 0 };
 	process_add_last_lines(p, &s);
 	process_add_banner(p, &s);
-	error_set(err, "the runner %s sent no hello within %.3g s%s", p->program, waited_s, s.n ? s.p : "");
+	error_set(err, "%s sent no hello within %.3g s%s", p->title, waited_s, s.n ? s.p : "");
 	str_free(&s);
 	return -1;
 }
@@ -341,8 +368,8 @@ enum runner_end runner_process_end(const struct runner_process *p)
 	return p->lost || link_was_killed(p->program, p->status) ? RUNNER_END_KILLED : RUNNER_END_DIED;
 }
 
-/* A runner that exits before its hello prints the reason, which comes first: "no NVIDIA driver found ...; the runner X ended with
- * status 3". True if it did. */
+/* Sets the error of a runner that exited before its hello. Its own reason comes first: "no NVIDIA driver
+ * found ...; the runner X ended with status 3". Returns false if it printed no reason. */
 static bool process_describe_refusal(struct runner_process *p, struct error *err)
 {
 	struct str s = { 0 };
@@ -351,8 +378,9 @@ static bool process_describe_refusal(struct runner_process *p, struct error *err
 	if (s.n) {
 		const char *reason = s.p + strlen(RUNNER_LAST_OUTPUT), *prefix = strstr(reason, ": ");
 		reason = strncmp(reason, "benanza-runner-", 15) == 0 && prefix ? prefix + 2 : reason;
-		log_line("runner %s: status %d: %s", p->program, WEXITSTATUS(p->status), reason);
-		error_set(err, "%s; the runner %s ended with status %d", reason, p->program, WEXITSTATUS(p->status));
+		log_line("%s: status %d: %s", p->title, WEXITSTATUS(p->status), reason);
+		error_set(err, "%s; %s ended with status %d", reason, p->title,
+			WEXITSTATUS(p->status));
 	}
 	bool refused = s.n > 0;
 	str_free(&s);
@@ -375,8 +403,8 @@ static int process_describe_end(struct runner_process *p, const char *circumstan
 	str_addf(&s, "%s", circumstance);
 	process_add_last_lines(p, &s);
 	process_add_banner(p, &s);
-	log_line("runner %s: %s", p->program, s.p);
-	error_set(err, "the runner %s%s %s", p->program, WIFSIGNALED(p->status) ? " was" : "", s.p);
+	log_line("%s: %s", p->title, s.p);
+	error_set(err, "%s%s %s", p->title, WIFSIGNALED(p->status) ? " was" : "", s.p);
 	str_free(&s);
 	return -1;
 }
@@ -390,11 +418,21 @@ static int process_gone(struct runner_process *p, struct error *err)
 	p->ended_ill = !by_itself;
 	if (!by_itself)
 		return error_set(
-			err, "the runner %s closed its output without ending; it was killed", p->program);
+			err, "%s closed its output without ending; it was killed", p->title);
 	return process_describe_end(p, midway ? " in the middle of a line" : "", err);
 }
 
 /* --- messages --- */
+
+/* While bytes are unsent, the descriptor to poll also becomes readable when the runner reads. */
+static void process_watch_input(struct runner_process *p)
+{
+	bool wanted = p->fd[IN] >= 0 && p->unsent.n > 0;
+	struct epoll_event event = { .events = EPOLLOUT, .data.fd = p->fd[IN] };
+	if (p->fd[IN] >= 0 && wanted != p->input_watched)
+		epoll_ctl(p->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, p->fd[IN], &event);
+	p->input_watched = wanted;
+}
 
 static void process_flush(struct runner_process *p)
 {
@@ -403,13 +441,16 @@ static void process_flush(struct runner_process *p)
 		ssize_t n = write(p->fd[IN], p->unsent.p + done, p->unsent.n - done);
 		if (n > 0)
 			done += (size_t)n;
+		else if (errno == EPIPE) /* the runner ended, which the next read reports */
+			done = p->unsent.n;
 		else if (errno != EINTR)
-			break; /* the pipe is full, or the runner ended, which the next read reports */
+			break; /* the pipe is full */
 	}
 	if (done) {
 		memmove(p->unsent.p, p->unsent.p + done, p->unsent.n - done + 1);
 		p->unsent.n -= done;
 	}
+	process_watch_input(p);
 }
 
 int runner_process_send(struct runner_process *p, const struct wire_message *m, struct error *err)
@@ -421,10 +462,10 @@ int runner_process_send(struct runner_process *p, const struct wire_message *m, 
 		str_add(&p->unsent, line, n);
 	free(line);
 	process_flush(p);
-	return fits ? 0 : error_set(err, "the runner %s does not read what is sent to it", p->program);
+	return fits ? 0 : error_set(err, "%s does not read what is sent to it", p->title);
 }
 
-/* Reads available output. Returns 1 if there was some, 0 if there is none at the moment, -1 at its end. */
+/* Reads available output. Returns 1 if it read some, 0 if no output is available yet, -1 at its end. */
 static int process_receive(struct runner_process *p)
 {
 	static char block[READ_BLOCK];
@@ -471,7 +512,7 @@ static bool process_next_line(struct runner_process *p, struct text *line)
 static int process_nonsense(struct runner_process *p, struct text line, const char *what, struct error *err)
 {
 	struct str s = { 0 };
-	str_addf(&s, "the runner %s %s", p->program, what);
+	str_addf(&s, "%s %s", p->title, what);
 	if (err && err->text[0])
 		str_addf(&s, " (%s)", err->text);
 	if (line.n)
@@ -499,17 +540,17 @@ static int process_hello(struct runner_process *p, struct text line, struct erro
 	int got = wire_find_hello(line, &p->arena, &p->device, &at, err);
 	if (got && at)
 		process_log_banner(p, (struct text){ line.p, at });
-	if (!got && memmem(line.p, line.n, WIRE_HELLO_BEGIN, sizeof(WIRE_HELLO_BEGIN) - 1))
+	if (!got && text_contains(line, TEXT("\"" WIRE_MAGIC "\""))) /* but not valid JSON */
 		return process_nonsense(p, line, "sent a damaged hello", err);
 	if (got < 0) {
 		p->unusable = true;
-		return error_context(err, "%s", p->program);
+		return error_context(err, "%s", p->title);
 	}
 	p->hello = got == 1;
 	p->waits = p->waits && !p->hello;
 	p->banner_bytes += line.n + 1;
 	if (p->hello)
-		log_line("runner %s: %s, %s", p->program, p->device.model, p->device.stack);
+		log_line("%s: %s, %s", p->title, p->device.model, p->device.stack);
 	else if (p->banner_bytes > BANNER_MAX)
 		return process_nonsense(
 			p, line, "printed 64 KiB and no hello; is it a benanza runner? Its last line", err);
@@ -527,9 +568,8 @@ static int process_message(
 		p->unusable = wire_parse_hello(line.p, &p->arena, &second, &said) != 0;
 		if (p->unusable)
 			return error_set(err,
-				"the runner %s sent two hellos: its command must start only one runner "
-				"(srun: -n1)",
-				p->program);
+				"%s sent two hellos: its command must start only one process (srun: -n1)",
+				p->title);
 		return process_nonsense(p, line, "sent an invalid message", err);
 	}
 	if (m->type < WIRE_ALGORITHM) {
@@ -581,6 +621,7 @@ static void process_free(struct runner_process *p)
 	str_free(&p->line);
 	arena_free(&p->arena);
 	free(p->program);
+	free(p->title);
 	free(p);
 }
 

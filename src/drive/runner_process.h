@@ -10,14 +10,18 @@ struct runner_process;
  * strings to add (OMP_NUM_THREADS ...), NULL-terminated, or NULL; the variables of link_variables are
  * removed. Sets SIGPIPE of this process to ignored, so that writing to a dead runner is an error. The child
  * gets SIGTERM if this process dies. Returns NULL on errors. */
-struct runner_process *runner_process_start(const char *const *argv, const char *const *env_extra, struct error *err);
-/* File descriptor to poll for reading: readable if its output or standard error is. Constant during the life
- * of p. */
+struct runner_process *runner_process_start(
+	const char *const *argv, const char *const *env_extra, struct error *err);
+/* Starts an agent (drive/agent.h) in the same way; messages call it "the agent NAME". */
+struct runner_process *runner_process_start_agent(
+	const char *name, const char *const *argv, const char *const *env_extra, struct error *err);
+/* Returns the file descriptor to poll for reading: readable if the runner's output or standard error is, or
+ * if the runner accepts more of the unsent messages. It does not change until p is freed. */
 int runner_process_fd(const struct runner_process *p);
 /* Queues a message for writing (non-blocking; flushed here and in runner_process_read). Returns -1 if too
  * many bytes are unread. */
 int runner_process_send(struct runner_process *p, const struct wire_message *m, struct error *err);
-/* Reads the next message. Returns 1 (then call wire_free), 0 if there is none at the moment, -1 if the runner
+/* Reads the next message. Returns 1 (then call wire_free), 0 if no message is available yet, -1 if the runner
  * ended or sent invalid data (err has the reason and the last lines of its standard error). Handles the hello
  * itself. Call it until it returns 0: poll does not report messages that are already buffered. */
 int runner_process_read(struct runner_process *p, struct wire_message *m, struct error *err);
@@ -36,7 +40,7 @@ int runner_process_no_hello(struct runner_process *p, double waited_s, struct er
 /* True if its command runs it on another machine (ssh, srun ...). */
 bool runner_process_is_remote(const struct runner_process *p);
 
-/* In the error of a runner that ended: stands between what happened and the last lines of its standard error. */
+/* Separates, in the error of a runner that ended, the reason from the last lines of its standard error. */
 #define RUNNER_LAST_OUTPUT "; last output: "
 
 /* How the runner ended; valid after runner_process_read returned -1. */

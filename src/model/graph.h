@@ -109,6 +109,8 @@ struct model {
 	struct opset *opsets;
 	int64_t file_bytes;
 	struct graph *graph;     /* graph->name is the model's name */
+	int external_count;
+	struct text *externals;  /* files of external data as the model names them, each once */
 	int warning_count;
 	char **warnings;         /* one line each, cleaned */
 };

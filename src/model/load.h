@@ -64,6 +64,7 @@ struct loader {
 	struct hash function_names; /* domain, name and overload -> index */
 	struct hash paths;          /* of calls -> number of calls with this label */
 	struct hash locations;      /* of external tensors that were checked */
+	int external_capacity;      /* of the model's externals */
 	struct str key;             /* buffer of key_make */
 	uint32_t frame_count;
 	size_t name_count, inlined, inlined_bytes, compared;
@@ -100,11 +101,12 @@ struct text load_domain(ProtobufCBinaryData bytes);		    /* no copy; "" for ai.o
 
 /* load_opset.c: versions of the format and of operator sets. */
 void load_ir_version(struct loader *l, int64_t version);
-/* The version of the format that came with a version of ai.onnx, at least 4: since then an initializer need not
- * be an input. */
+/* Returns the IR version that was released with a version of ai.onnx, at least 4: since IR version 4 an
+ * initializer need not be an input. */
 int64_t load_ir_of_opset(int64_t opset);
 /* Collects imports; if a domain occurs twice, the newer version counts. */
-int load_opsets(struct loader *l, struct opset_list *list, Onnx__OperatorSetIdProto *const *imports, size_t n);
+int load_opsets(
+	struct loader *l, struct opset_list *list, Onnx__OperatorSetIdProto *const *imports, size_t n);
 void opset_list_free(struct opset_list *list);
 /* The version of a domain for a node of call f; without an import it is assumed, with a warning. */
 int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain);
@@ -126,7 +128,8 @@ struct text load_path(struct loader *l, const struct frame *f, struct text name)
 int load_functions(struct loader *l, const Onnx__ModelProto *p);
 void load_functions_free(struct loader *l);
 /* Appends nodes to s->items; calls of local functions are replaced by their nodes. */
-int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes, size_t n, const struct frame *f);
+int load_expand(
+	struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes, size_t n, const struct frame *f);
 /* Counts nodes and bytes added to s by inlining; -1 if a limit is exceeded. Nodes of the model itself (f
  * NULL, s not inlined) do not count. */
 int load_spend(struct loader *l, const struct scope *s, const struct frame *f, size_t nodes, size_t bytes);

@@ -33,7 +33,8 @@ static int32_t attribute_type(const Onnx__AttributeProto *p)
 		bool there;
 		int32_t type;
 	} fields[] = { { p->has_f, 1 }, { p->has_i, 2 }, { p->has_s, 3 }, { p->t, 4 }, { p->g, 5 },
-		{ p->n_floats, 6 }, { p->n_ints, 7 }, { p->n_strings, 8 }, { p->sparse_tensor, 11 }, { p->tp, 13 } };
+		{ p->n_floats, 6 }, { p->n_ints, 7 }, { p->n_strings, 8 }, { p->sparse_tensor, 11 },
+		{ p->tp, 13 } };
 	for (size_t i = 0; i < sizeof(fields) / sizeof(fields[0]); i++)
 		if (fields[i].there)
 			return fields[i].type;
@@ -89,8 +90,8 @@ static void load_attribute_list(struct loader *l, const Onnx__AttributeProto *p,
 }
 
 /* p is the resolved attribute, as written in call f; a already has its name. */
-static int load_attribute(struct loader *l, struct scope *s, const struct frame *f, const Onnx__AttributeProto *p,
-	struct attribute *a)
+static int load_attribute(struct loader *l, struct scope *s, const struct frame *f,
+	const Onnx__AttributeProto *p, struct attribute *a)
 {
 	const struct attribute_row *row = NULL;
 	int32_t type = attribute_type(p);

@@ -79,8 +79,8 @@ static const char *odd_location(struct loader *l, struct text path)
 }
 
 /* Reads an entry that must be an integer from 0; false if it is absent or invalid (with a warning). */
-static bool entry_number(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t, const char *key,
-	int64_t *value)
+static bool entry_number(
+	struct loader *l, const Onnx__TensorProto *p, const struct tensor *t, const char *key, int64_t *value)
 {
 	struct text given = entry_of(p, key);
 	if (given.n == 0)
@@ -92,6 +92,23 @@ static bool entry_number(struct loader *l, const Onnx__TensorProto *p, const str
 	return false;
 }
 
+/* Adds a file to the model's externals. */
+static void remember(struct loader *l, struct text location)
+{
+	struct model *m = l->m;
+	if (m->external_count == l->external_capacity) {
+		l->external_capacity = m->external_count ? 2 * m->external_count : 8;
+		struct text *more = ARENA_ARRAY(l->arena, struct text, l->external_capacity);
+		for (int i = 0; i < m->external_count; i++)
+			more[i] = m->externals[i];
+		m->externals = more;
+	}
+	struct text kept = { arena_strndup(l->arena, location.p, location.n), location.n };
+	m->externals[m->external_count] = kept;
+	m->external_count += location.n > 0;
+	*hash_at(&l->locations, kept) = 1;
+}
+
 void load_external(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t)
 {
 	struct text location = entry_of(p, "location");
@@ -99,8 +116,7 @@ void load_external(struct loader *l, const Onnx__TensorProto *p, const struct te
 	bool seen = hash_find(&l->locations, location) >= 0;
 	const char *odd = seen ? NULL : odd_location(l, location);
 	if (!seen)
-		*hash_at(&l->locations,
-			(struct text){ arena_strndup(&l->scratch, location.p, location.n), location.n }) = 1;
+		remember(l, location);
 	if (odd)
 		load_warn(l, "external constant \"%s\" is %s (\"%s\"); other programs may refuse it",
 			load_shown(l, t->name), odd, load_shown(l, location));

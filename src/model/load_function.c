@@ -156,8 +156,8 @@ static struct text call_path(struct loader *l, const Onnx__NodeProto *p, int ind
 	}
 }
 
-static int call_check(struct loader *l, const struct scope *s, const Onnx__NodeProto *p, const struct frame *f,
-	const struct function *fn)
+static int call_check(struct loader *l, const struct scope *s, const Onnx__NodeProto *p,
+	const struct frame *f, const struct function *fn)
 {
 	for (const struct frame *around = f; around; around = around->parent)
 		if (around->function == fn)
@@ -232,8 +232,8 @@ int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes
 	for (size_t i = 0; i < n; i++) {
 		const struct function *fn = function_of(l, nodes[i]);
 		if (fn && call_replace(l, s, nodes[i], (int)i, f, fn) != 0)
-			return error_context(
-				l->err, "node \"%s\"", load_shown(l, load_label(&l->scratch, nodes[i], (int)i)));
+			return error_context(l->err, "node \"%s\"",
+				load_shown(l, load_label(&l->scratch, nodes[i], (int)i)));
 		if (fn)
 			continue;
 		item_add(s, nodes[i], f, (int)i);

@@ -77,7 +77,8 @@ static int load_initializers(struct loader *l, struct scope *s, const Onnx__Grap
 	}
 	for (size_t i = 0; i < p->n_sparse_initializer; i++, tensors++)
 		if (load_sparse_tensor(l, p->sparse_initializer[i], tensors) != 0 ||
-			load_spend(l, s, s->frame, 0, tensors->name.n) != 0 || load_initializer(l, s, tensors) != 0)
+			load_spend(l, s, s->frame, 0, tensors->name.n) != 0 ||
+			load_initializer(l, s, tensors) != 0)
 			return -1;
 	return 0;
 }
@@ -89,11 +90,11 @@ static int wrong_output(struct loader *l, struct scope *s, int index, struct tex
 	const struct value *other = taken < 0 ? NULL : &s->values[taken];
 	const char *shown = load_shown(l, name);
 	if (!other || other->producer < 0)
-		return error_set(l->err, "node \"%s\" writes \"%s\", which is %s", shown_node(l, s->graph, index),
-			shown,
-			!other			 ? "an input of the function"
-			: other->initializer ? "an initializer"
-						 : "a graph input");
+		return error_set(l->err, "node \"%s\" writes \"%s\", which is %s",
+			shown_node(l, s->graph, index), shown,
+			!other			     ? "an input of the function"
+				: other->initializer ? "an initializer"
+						     : "a graph input");
 	if (other->producer == index)
 		return error_set(l->err, "node \"%s\" writes \"%s\" twice",
 			shown_node(l, s->graph, index), shown);
@@ -269,7 +270,8 @@ static void scope_finish(struct loader *l, struct scope *s)
 
 static size_t names_of(const struct scope *s, const Onnx__GraphProto *p)
 {
-	size_t n = p->n_input + p->n_initializer + p->n_sparse_initializer + p->n_output + (size_t)s->item_count;
+	size_t n =
+		p->n_input + p->n_initializer + p->n_sparse_initializer + p->n_output + (size_t)s->item_count;
 	for (int i = 0; i < s->item_count; i++)
 		n += s->items[i].p->n_input + s->items[i].p->n_output;
 	for (const struct frame *f = s->calls; f; f = f->next)

@@ -91,7 +91,8 @@ static void typed_put(unsigned char *to, size_t at_bit, uint64_t value, int bits
 	for (int done = 0; done < bits;) {
 		int shift = (int)((at_bit + (size_t)done) % 8),
 			n = 8 - shift < bits - done ? 8 - shift : bits - done;
-		to[(at_bit + (size_t)done) / 8] |= (unsigned char)((value >> done & ((1u << n) - 1)) << shift);
+		to[(at_bit + (size_t)done) / 8] |=
+			(unsigned char)((value >> done & ((1u << n) - 1)) << shift);
 		done += n;
 	}
 }

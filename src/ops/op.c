@@ -257,8 +257,8 @@ static struct op_value *values_at_bounds(
 	return to;
 }
 
-/* The call with all unknown dimensions at their upper bounds; false if there are none, or one has no
- * bound. */
+/* Sets `at` to the call with every unknown dimension at its upper bound. Returns false if no dimension is
+ * unknown, or if one has no bound. */
 static bool call_at_bounds(const struct op_call *c, struct op_call *at)
 {
 	bool all = true, any = false;
@@ -298,7 +298,8 @@ static void problem_of(const struct op_call *c, struct op_problem *out)
 	if (c->op->cost)
 		c->op->cost(&at, &cost);
 	if (cost_is_absurd(&cost)) {
-		op_problem_why(out, "a dimension is not known, and at its upper bound the work would exceed a year");
+		op_problem_why(
+			out, "a dimension is not known, and at its upper bound the work would exceed a year");
 		return;
 	}
 	c->op->problem(&at, &bounded);

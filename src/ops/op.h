@@ -42,7 +42,8 @@ struct op_value {
 
 /* What is true of both x and y (an empty list agrees with any other of its kind). bounds: a dimension that
  * differs gets the larger size as its upper bound. In arena a, or shared with x and y. */
-struct op_value op_value_join(struct arena *a, const struct op_value *x, const struct op_value *y, bool bounds);
+struct op_value op_value_join(
+	struct arena *a, const struct op_value *x, const struct op_value *y, bool bounds);
 /* True if every element is a known number; false for NULL. */
 bool op_elements_concrete(const struct elements *e);
 /* True if the same facts are known of both. */

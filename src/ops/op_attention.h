@@ -37,7 +37,8 @@ void attention_problem(const struct op_call *c, const struct attention *t,
 	const struct op_value *const qkv[3], bool proxy, struct op_problem *out);
 /* Matmul of input 0 (all dimensions but the last are rows) and the weights at an input, `columns` wide, with
  * the bias at an input (0: none), as a proxy. False: `why` is set. Integers get a scale. */
-bool attention_projection(const struct op_call *c, int weights, int bias, struct dim columns, struct op_problem *out);
+bool attention_projection(
+	const struct op_call *c, int weights, int bias, struct dim columns, struct op_problem *out);
 /* Packed tokens, of as many sequences as the bounds input (n + 1) has, as sequences of equal length: the
  * division with the fewest pairs. */
 void attention_even(const struct op_call *c, struct dim tokens, int bounds, struct attention *t);

@@ -8,7 +8,7 @@
  * silently use its default. */
 bool op_attribute_fits(const struct attribute *a);
 /* The attribute of a Constant that should be its value but has another kind; NULL if a value can be read or
- * there is none (op_shape.c). */
+ * it is absent (op_shape.c). */
 const struct attribute *op_constant_unread(const struct op_call *c);
 /* The known names in order; NULL after the last. */
 const char *op_attribute_known(size_t i);

@@ -535,8 +535,11 @@ static void binary_problem(const struct op_call *c, struct op_problem *out)
 }
 
 #define MANY "with more than two inputs measured as a plain copy of equal bytes"
-#define BINARY(name, since, note)                                                                              \
-	{ name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL, note }
+#define BINARY(name, since, note)                                                                            \
+	{                                                                                                    \
+		name, "", since, 0, 2, 2, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, NULL,     \
+			note                                                                                 \
+	}
 #define VARIADIC(name)                                                                               \
 	{ name, "", 1, 0, 1, -1, CLASS_MEMORY, binary_shape, binary_cost, binary_problem, \
 		binary_free, MANY }

@@ -75,9 +75,10 @@ static enum dtype cast_named(struct text name)
 	static const struct {
 		const char *name;
 		enum dtype dtype;
-	} types[] = { { "FLOAT", DTYPE_F32 }, { "UINT8", DTYPE_U8 }, { "INT8", DTYPE_S8 }, { "UINT16", DTYPE_U16 },
-		{ "INT16", DTYPE_S16 }, { "INT32", DTYPE_S32 }, { "INT64", DTYPE_S64 }, { "STRING", DTYPE_STRING },
-		{ "BOOL", DTYPE_BOOL }, { "FLOAT16", DTYPE_F16 }, { "DOUBLE", DTYPE_F64 }, { "UINT32", DTYPE_U32 },
+	} types[] = { { "FLOAT", DTYPE_F32 }, { "UINT8", DTYPE_U8 }, { "INT8", DTYPE_S8 },
+		{ "UINT16", DTYPE_U16 }, { "INT16", DTYPE_S16 }, { "INT32", DTYPE_S32 },
+		{ "INT64", DTYPE_S64 }, { "STRING", DTYPE_STRING }, { "BOOL", DTYPE_BOOL },
+		{ "FLOAT16", DTYPE_F16 }, { "DOUBLE", DTYPE_F64 }, { "UINT32", DTYPE_U32 },
 		{ "UINT64", DTYPE_U64 }, { "COMPLEX64", DTYPE_C64 }, { "COMPLEX128", DTYPE_C128 } };
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++) {
 		if (text_is(name, types[i].name))

@@ -136,7 +136,8 @@ void op_contents_scatter_elements(struct op_call *c, int axis)
 	const struct op_value *data = &c->inputs[0], *indices = &c->inputs[1], *updates = &c->inputs[2];
 	int at[OP_RANK_MAX];
 	if (!is_full(data) || !indices->elements || !updates->elements || !indices->elements->i ||
-		indices->shape.rank != data->shape.rank || updates->elements->count != indices->elements->count)
+		indices->shape.rank != data->shape.rank ||
+		updates->elements->count != indices->elements->count)
 		return;
 	struct elements *e = elements_copy(c->arena, data->elements);
 	for (int i = 0; i < indices->elements->count; i++) {
@@ -416,7 +417,8 @@ void op_contents_matmul(struct op_call *c, struct shape batch_a, struct shape ba
 				sum += a->elements->f[from_a + j] * b->elements->f[from_b + j * n];
 			else
 				whole = dim_add(c->arena, whole,
-					dim_mul(c->arena, a->elements->i[from_a + j], b->elements->i[from_b + j * n]));
+					dim_mul(c->arena, a->elements->i[from_a + j],
+						b->elements->i[from_b + j * n]));
 		}
 		if (e->f)
 			e->f[i] = op_float_round(v->dtype, sum);

@@ -401,6 +401,7 @@ static const struct op rows[] = {
 		NULL, NULL },
 	{ "DeformConv", "", 19, 0, 3, 5, CLASS_COMPUTE, deform_conv_shape, deform_conv_cost,
 		deform_conv_problem, NULL, "measured as the convolution alone (proxy)" },
-	{ "Col2Im", "", 18, 0, 3, 3, CLASS_MEMORY, col2im_shape, col2im_cost, op_problem_mover, NULL, OP_COPY },
+	{ "Col2Im", "", 18, 0, 3, 3, CLASS_MEMORY, col2im_shape, col2im_cost, op_problem_mover, NULL,
+		OP_COPY },
 };
 const struct op_rows op_conv_rows = OP_ROWS(rows);

@@ -56,7 +56,8 @@ static int equation_read(const struct op_call *c, struct einsum *e, struct error
 		if (is_letter(l)) {
 			if (term_add(c, t, l, err))
 				return -1;
-		} else if (l == '.' && i + 2 < q.n && q.p[i + 1] == '.' && q.p[i + 2] == '.' && !t->ellipsis) {
+		} else if (l == '.' && i + 2 < q.n && q.p[i + 1] == '.' && q.p[i + 2] == '.' &&
+			!t->ellipsis) {
 			t->ellipsis = true;
 			t->ellipsis_at = t->count;
 			i += 2;
@@ -468,15 +469,17 @@ static RULE_PROBLEM(einsum)
 	}
 	struct labels all = labels_union(pair.a.has, &pair.b.has);
 	for (int l = 0; l < LABELS; l++) {
-		if (labels_have(&all, l) && __builtin_mul_overflow(size[label_role(&pair, l)], e.size[l].value,
-						    &size[label_role(&pair, l)])) {
+		if (labels_have(&all, l) &&
+			__builtin_mul_overflow(
+				size[label_role(&pair, l)], e.size[l].value, &size[label_role(&pair, l)])) {
 			op_problem_why(out, "too large to measure");
 			return;
 		}
 	}
 	const struct op_value between = { .present = true, .dtype = c->outputs[0].dtype };
 	if (!op_problem_matmul(pair.a.value ? pair.a.value : &between, pair.b.value ? pair.b.value : &between,
-		    &c->outputs[0], dim_known(size[ROLE_M]), dim_known(size[ROLE_N]), dim_known(size[ROLE_K]), out))
+		    &c->outputs[0], dim_known(size[ROLE_M]), dim_known(size[ROLE_N]), dim_known(size[ROLE_K]),
+		    out))
 		return;
 	struct problem *p = &out->problem;
 	p->batch_a.dim[0] = p->batch_b.dim[0] = size[ROLE_BATCH];

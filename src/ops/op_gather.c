@@ -170,8 +170,8 @@ static void where_elements(struct op_call *c)
 	bool known = cond->elements && cond->elements->i;
 	struct elements *e = op_elements_new(c->arena, count, x->elements->f != NULL);
 	for (int i = 0; i < count; i++) {
-		struct dim which =
-			known ? cond->elements->i[op_broadcast_index(v->shape, i, cond->shape)] : dim_unknown();
+		struct dim which = known ? cond->elements->i[op_broadcast_index(v->shape, i, cond->shape)]
+					 : dim_unknown();
 		int ix = op_broadcast_index(v->shape, i, x->shape),
 		    iy = op_broadcast_index(v->shape, i, y->shape);
 		if (e->f && which.kind == DIM_KNOWN)

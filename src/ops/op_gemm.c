@@ -111,8 +111,8 @@ static void problem_types(
 	p->batch_a.dim[0] = p->batch_b.dim[0] = 1;
 }
 
-bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y, struct dim m,
-	struct dim n, struct dim k, struct op_problem *out)
+bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y,
+	struct dim m, struct dim n, struct dim k, struct op_problem *out)
 {
 	if (m.kind != DIM_KNOWN || n.kind != DIM_KNOWN || k.kind != DIM_KNOWN) {
 		op_problem_why(out, "a dimension is not known");

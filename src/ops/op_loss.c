@@ -175,7 +175,7 @@ static RULE_PROBLEM(gradient)
 #define TRAINING(name)                                                                                       \
 	{                                                                                                    \
 		name, "ai.onnx.preview.training", 1, 0, 3, -1, CLASS_MEMORY, optimizer_shape,                \
-			optimizer_cost, op_problem_mover, NULL, OP_COPY                                         \
+			optimizer_cost, op_problem_mover, NULL, OP_COPY                                      \
 	}
 
 static const struct op rows[] = {

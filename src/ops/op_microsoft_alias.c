@@ -347,8 +347,8 @@ static const struct op rows[] = {
 	NHWC("InstanceNormalization", 3, 3, CLASS_MEMORY),
 	NHWC("LRN", 1, 1, CLASS_MEMORY),
 	NHWC("GridSample", 2, 2, CLASS_MEMORY),
-	{ "Resize", "com.ms.internal.nhwc", 1, 0, 1, 4, CLASS_MEMORY, resize_view_shape, view_cost, view_problem, NULL,
-		LAST },
+	{ "Resize", "com.ms.internal.nhwc", 1, 0, 1, 4, CLASS_MEMORY, resize_view_shape, view_cost,
+		view_problem, NULL, LAST },
 	NHWC("DepthToSpace", 1, 1, CLASS_MOVE),
 	NHWC("SpaceToDepth", 1, 1, CLASS_MOVE),
 };

@@ -213,7 +213,8 @@ static RULE_COST(indexer)
 	double tokens = op_dim_number(x.length) * (x.packed ? 1 : op_dim_number(x.n)),
 		size = op_dim_number(x.size);
 	double heads = op_dim_number(x.heads), pooled = tokens * size * (x.blocks ? 1 : 2 * (5 + 2));
-	cost->flops = tokens * heads * op_dim_number(x.entries) * (2 * size + 2) + 7 * tokens * heads * size + pooled;
+	cost->flops = tokens * heads * op_dim_number(x.entries) * (2 * size + 2) + 7 * tokens * heads * size +
+		pooled;
 	cost->bytes = op_bytes_all(c);
 	cost->upto = !isnan(cost->flops) || !isnan(cost->bytes);
 }
@@ -245,8 +246,8 @@ static RULE_PROBLEM(indexer)
 #define MS "com.microsoft", 1, 0
 
 static const struct op rows[] = {
-	{ "SparseAttentionIndexer", MS, 1, 14, CLASS_COMPUTE, indexer_shape, indexer_cost, indexer_problem, NULL,
-		SCORES },
+	{ "SparseAttentionIndexer", MS, 1, 14, CLASS_COMPUTE, indexer_shape, indexer_cost, indexer_problem,
+		NULL, SCORES },
 	{ "PackedSparseAttentionIndexer", MS, 1, 18, CLASS_COMPUTE, packed_indexer_shape, indexer_cost,
 		indexer_problem, NULL, SCORES },
 };

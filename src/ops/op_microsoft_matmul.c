@@ -460,7 +460,8 @@ static void experts_cost(const struct op_call *c, struct op_cost *cost)
 	const struct experts *e = experts_of(c);
 	struct experts_sizes s = experts_sizes(c, e);
 	double each = 2 * s.width * (s.wide + s.inner) + s.inner + 2 * s.width;
-	each += (s.inner < s.wide ? s.inner : 0) + (op_in(c, e->weights[2]) ? 2 * s.width * s.inner + s.inner : 0);
+	each += (s.inner < s.wide ? s.inner : 0) +
+		(op_in(c, e->weights[2]) ? 2 * s.width * s.inner + s.inner : 0);
 	for (int i = 0; i < 3; i++)
 		each += op_in(c, e->bias[i]) ? (i == 0 ? s.wide : i == 1 ? s.width : s.inner) : 0;
 	cost->flops = s.tokens * s.chosen * each;
@@ -484,7 +485,8 @@ static void experts_problem(const struct op_call *c, struct op_problem *out)
 	if (e == &quantized_experts)
 		w.dtype = bits_type(node_int(c->node, "expert_weight_bits", 4));
 	if (w.dtype == DTYPE_UNKNOWN || !(rows >= 1) || !(columns < 0x1p48)) {
-		op_problem_why(out, w.dtype == DTYPE_UNKNOWN ? NO_TYPE : "the weights of the experts are not known");
+		op_problem_why(
+			out, w.dtype == DTYPE_UNKNOWN ? NO_TYPE : "the weights of the experts are not known");
 		return;
 	}
 	if (!op_problem_matmul(&c->inputs[0], &w, &c->outputs[0], dim_known((int64_t)rows),

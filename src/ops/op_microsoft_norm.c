@@ -186,7 +186,8 @@ static void group_problem(const struct op_call *c, struct op_problem *out)
 {
 	if (!op_problem_ready(c, out))
 		return;
-	op_problem_groups(c, node_int(c->node, "groups", 0), group_last(c) ? c->inputs[0].shape.rank - 1 : 1, out);
+	op_problem_groups(
+		c, node_int(c->node, "groups", 0), group_last(c) ? c->inputs[0].shape.rank - 1 : 1, out);
 	if (inputs_present(c, 3, 5) || node_int(c->node, "activation", 0))
 		out->proxy = out->known;
 }
@@ -437,7 +438,8 @@ static const struct op rows[] = {
 		NULL, "the gate is not measured (proxy)" },
 	{ "BranchwiseRMSNorm", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, branch_rms_cost,
 		grouped_rms_problem, NULL, NULL },
-	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL, OP_COPY },
+	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL,
+		OP_COPY },
 	{ "ScaledSiLU", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, scaled_silu_cost, op_problem_mover, NULL,
 		OP_COPY },
 	{ "LinearAttentionGate", MS, 3, 4, CLASS_MEMORY, attention_gate_shape, attention_gate_cost,

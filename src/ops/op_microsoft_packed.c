@@ -220,7 +220,8 @@ static RULE_SHAPE(moe_packed)
  * bytes of the weights are exact if every expert is used or if there is one token, else unknown. */
 static RULE_COST(moe_packed)
 {
-	double width = op_dim_number(microsoft_last_of(c->inputs[0].shape)), tokens = op_count(&c->inputs[0]) / width;
+	double width = op_dim_number(microsoft_last_of(c->inputs[0].shape)),
+	       tokens = op_count(&c->inputs[0]) / width;
 	double experts = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 0)),
 	       k = (double)node_int(c->node, "k", 1);
 	double inner = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 1)), layers = op_in(c, MOE_UP) ? 3 : 2;
@@ -239,14 +240,16 @@ static RULE_PROBLEM(moe_packed)
 	if (!op_problem_ready(c, out))
 		return;
 	double all = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 0));
-	double chosen = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape)) * (double)node_int(c->node, "k", 1);
+	double chosen =
+		op_dim_number(microsoft_rows_of(c, c->inputs[0].shape)) * (double)node_int(c->node, "k", 1);
 	double experts = fmin(all, chosen), rows = floor(chosen / experts);
 	struct dim columns =
 		dim_mul(c->arena, op_dim_at(op_in(c, MOE_GATE), 3, 1), dim_known(op_in(c, MOE_UP) ? 3 : 2));
 	struct op_value w = { .present = true, .dtype = packed_type(gate, width), .constant = true };
 	if (w.dtype == DTYPE_UNKNOWN || !(rows >= 1)) {
-		op_problem_why(out, w.dtype == DTYPE_UNKNOWN ? "the bits of a packed weight are not known" :
-							       "the number of tokens or experts is not known");
+		op_problem_why(out,
+			w.dtype == DTYPE_UNKNOWN ? "the bits of a packed weight are not known"
+						 : "the number of tokens or experts is not known");
 		return;
 	}
 	if (!op_problem_matmul(
@@ -266,7 +269,8 @@ static int router_sizes(const struct op_call *c, struct dim *router, struct dim 
 	struct dim columns = op_dim_at(w, 2, 1);
 	if (size_attribute(c, "router_size", router, err) || op_rank_is(c, 1, 2, err))
 		return -1;
-	if (c->inputs[0].shape.rank == 0 || dim_differs(microsoft_last_of(c->inputs[0].shape), op_dim_at(w, 2, 0)))
+	if (c->inputs[0].shape.rank == 0 ||
+		dim_differs(microsoft_last_of(c->inputs[0].shape), op_dim_at(w, 2, 0)))
 		return op_fail(c, err, "shapes %s and %s do not multiply",
 			shape_text(c->arena, c->inputs[0].shape), shape_text(c->arena, w->shape));
 	if (columns.kind == DIM_KNOWN &&
@@ -303,8 +307,9 @@ static RULE_COST(router_gate_up)
 static RULE_PROBLEM(router_gate_up)
 {
 	const struct op_value *x = &c->inputs[0], *w = &c->inputs[1];
-	if (op_problem_ready(c, out) && op_problem_matmul(x, w, &c->outputs[0], microsoft_rows_of(c, x->shape),
-						w->shape.dims[1], w->shape.dims[0], out))
+	if (op_problem_ready(c, out) &&
+		op_problem_matmul(x, w, &c->outputs[0], microsoft_rows_of(c, x->shape), w->shape.dims[1],
+			w->shape.dims[0], out))
 		out->proxy = true;
 }
 
@@ -315,7 +320,8 @@ enum { ROUTER_BIAS = 1, ROUTER_PROJECTION };
 static RULE_SHAPE(group_router)
 {
 	const struct op_value *x = &c->inputs[0], *projection = op_in(c, ROUTER_PROJECTION);
-	struct dim experts = projection ? op_dim_at(projection, 2, 0) : microsoft_last_of(x->shape), tokens = microsoft_rows_of(c, x->shape);
+	struct dim experts = projection ? op_dim_at(projection, 2, 0) : microsoft_last_of(x->shape),
+		   tokens = microsoft_rows_of(c, x->shape);
 	if (op_rank_is(c, ROUTER_BIAS, 1, err) || op_rank_is(c, ROUTER_PROJECTION, 2, err))
 		return -1;
 	if (!op_dim_merge(experts, op_dim_at(op_in(c, ROUTER_BIAS), 1, 0), &experts))
@@ -335,7 +341,8 @@ static RULE_SHAPE(group_router)
 static RULE_COST(group_router)
 {
 	const struct op_value *projection = op_in(c, ROUTER_PROJECTION);
-	double tokens = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape)), experts = op_count(op_in(c, ROUTER_BIAS));
+	double tokens = op_dim_number(microsoft_rows_of(c, c->inputs[0].shape)),
+	       experts = op_count(op_in(c, ROUTER_BIAS));
 	cost->flops = tokens * experts * (op_out(c, 0) ? 3 : 2) +
 		      (projection ? 2 * tokens * op_count(projection) : 0);
 	cost->bytes = op_bytes_all(c);
@@ -348,7 +355,8 @@ RULE_PROBLEM(op_group_router)
 		return;
 	if (!w || !y) {
 		op_problem_mover(c, out);
-	} else if (op_problem_matmul(x, w, y, microsoft_rows_of(c, x->shape), w->shape.dims[0], w->shape.dims[1], out)) {
+	} else if (op_problem_matmul(x, w, y, microsoft_rows_of(c, x->shape), w->shape.dims[0],
+			   w->shape.dims[1], out)) {
 		out->problem.transpose_b = true;
 		out->proxy = true;
 	}

@@ -185,19 +185,22 @@ static int attn_lstm_shape(struct op_call *c, struct error *err)
 /* Attention operations of one direction and sample: the keys once, then the rest for every step. */
 static double memory_flops(const struct op_call *c, double steps, double hidden)
 {
-	double places = microsoft_size_at(c, ATTN_MEMORY, 3, 1), depth = microsoft_size_at(c, ATTN_MEMORY, 3, 2),
+	double places = microsoft_size_at(c, ATTN_MEMORY, 3, 1),
+	       depth = microsoft_size_at(c, ATTN_MEMORY, 3, 2),
 	       size = microsoft_size_at(c, ATTN_QUERY_WEIGHTS, 3, 2);
 	double keys = 2 * places * depth * size, query = 2 * hidden * size;
 	double scores = places * (4 * size + 5), context = 2 * places * depth;
-	double made = op_in(c, ATTN_WEIGHTS) ? 2 * (depth + hidden) * microsoft_size_at(c, ATTN_WEIGHTS, 3, 2) : 0;
+	double made =
+		op_in(c, ATTN_WEIGHTS) ? 2 * (depth + hidden) * microsoft_size_at(c, ATTN_WEIGHTS, 3, 2) : 0;
 	return keys + steps * (query + scores + context + made);
 }
 
 /* The cell's input is the source concatenated with the attention output: the width of the weights. */
 static void attn_lstm_cost(const struct op_call *c, struct op_cost *cost)
 {
-	double steps = microsoft_size_at(c, 0, 3, 0), n = microsoft_size_at(c, 0, 3, 1), in = microsoft_size_at(c, 1, 3, 2),
-	       directions = microsoft_size_at(c, 1, 3, 0), hidden = microsoft_size_at(c, 2, 3, 2);
+	double steps = microsoft_size_at(c, 0, 3, 0), n = microsoft_size_at(c, 0, 3, 1),
+	       in = microsoft_size_at(c, 1, 3, 2), directions = microsoft_size_at(c, 1, 3, 0),
+	       hidden = microsoft_size_at(c, 2, 3, 2);
 	double each = 4 * (2 * (in + hidden) + (op_in(c, ATTN_BIAS) ? 2 : 0)) + 9;
 	cost->flops = directions * n *
 		      (steps * hidden * each + (op_in(c, ATTN_MEMORY) ? memory_flops(c, steps, hidden) : 0));
@@ -227,12 +230,12 @@ static void attn_lstm_problem(const struct op_call *c, struct op_problem *out)
 static const struct op rows[] = {
 	{ "CDist", MS, 2, 2, CLASS_COMPUTE, distances_shape, distances_cost, distances_problem, NULL,
 		"measured as the matmul of its points (proxy)" },
-	{ "SparseToDenseMatMul", MS, 2, 2, CLASS_COMPUTE, sparse_matmul_shape, sparse_matmul_cost, sparse_matmul_problem,
-		NULL, "measured as a dense matmul (proxy)" },
+	{ "SparseToDenseMatMul", MS, 2, 2, CLASS_COMPUTE, sparse_matmul_shape, sparse_matmul_cost,
+		sparse_matmul_problem, NULL, "measured as a dense matmul (proxy)" },
 	{ "Inverse", MS, 1, 1, CLASS_COMPUTE, inverse_shape, inverse_cost, inverse_problem, NULL,
 		"measured as a matmul of as many operations (proxy)" },
-	{ "WordConvEmbedding", MS, 4, 4, CLASS_COMPUTE, word_conv_shape, word_conv_cost, word_conv_problem, NULL,
-		"measured as the convolution alone (proxy)" },
+	{ "WordConvEmbedding", MS, 4, 4, CLASS_COMPUTE, word_conv_shape, word_conv_cost, word_conv_problem,
+		NULL, "measured as the convolution alone (proxy)" },
 	{ "AttnLSTM", MS, 3, 14, CLASS_COMPUTE, attn_lstm_shape, attn_lstm_cost, attn_lstm_problem, NULL,
 		"measured as the LSTM alone (proxy)" },
 };

@@ -10,8 +10,8 @@
 
 /* Reads the sizes; a query of rank 4 packs queries, keys and values: tokens x heads x 3 x size. Writes tokens
  * and width of the output. */
-static int packed_heads_get(const struct op_call *c, struct attention *t, struct dim *tokens, struct dim *width,
-	struct error *err)
+static int packed_heads_get(const struct op_call *c, struct attention *t, struct dim *tokens,
+	struct dim *width, struct error *err)
 {
 	const struct op_value *q = &c->inputs[0], *v = op_in(c, 2);
 	*t = attention_none();
@@ -217,12 +217,14 @@ static void decoder_attention_problem(const struct op_call *c, struct op_problem
 #define CACHES(name, fewest, most) RAGGED(name, fewest, most, caches_shape, caches_cost, caches_problem, ROOM)
 
 static const struct op rows[] = {
-	RAGGED("PackedAttention", 5, 6, op_packed_attention_shape, ragged_cost, op_projected_attention_problem,
+	RAGGED("PackedAttention", 5, 6, op_packed_attention_shape, ragged_cost,
+		op_projected_attention_problem,
 		"measured as the projection or the attention of equal lengths, "
 		"whichever has more arithmetic (proxy)"),
 	RAGGED("PackedMultiHeadAttention", 1, 7, packed_heads_shape, ragged_cost, packed_heads_problem, EVEN),
 	RAGGED("LongformerAttention", 7, 7, op_shape_as_input, ragged_cost, longformer_problem, PROJECTION),
-	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost, decoder_attention_problem, PROJECTION),
+	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost, decoder_attention_problem,
+		PROJECTION),
 	CACHES("SparseAttention", 1, 11),
 	CACHES("DynamicSparseAttention", 1, 17),
 	CACHES("PagedAttention", 1, 17),

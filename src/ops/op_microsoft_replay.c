@@ -65,7 +65,8 @@ static RULE_COST(norm_rotary)
 	if (rotary_width(c, &width, &err))
 		return;
 	double turned = (double)node_int(c->node, "rotary_embedding_dim", 0), y = op_count(op_out(c, 0));
-	double values = op_dim_number(width), tokens = microsoft_size_at(c, 0, 4, 0) * microsoft_size_at(c, 0, 4, 1);
+	double values = op_dim_number(width),
+	       tokens = microsoft_size_at(c, 0, 4, 0) * microsoft_size_at(c, 0, 4, 1);
 	const struct op_value *x = &c->inputs[0];
 	cost->flops = y * 4 + 3 * y * turned / values;
 	cost->bytes = op_bytes_but(c, 1u | 3u << ROTARY_COSINE, 0) + dtype_bytes(x->dtype, y);

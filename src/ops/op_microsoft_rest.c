@@ -488,7 +488,7 @@ static int beam_shape(struct op_call *c, struct error *err)
 #define SEARCH "a search around a decoder that is not measured"
 #define COPIED op_problem_mover, NULL, OP_COPY
 #define COMPILED compiled_shape, compiled_cost, compiled_problem, NULL, "a compiled graph: not measured"
-#define HOST(name, fewest, most, shape, note)                                                                      \
+#define HOST(name, fewest, most, shape, note)                                                                \
 	{                                                                                                    \
 		name, MS, fewest, most, CLASS_HOST, shape, NULL, NULL, NULL, note                            \
 	}

@@ -105,8 +105,8 @@ static RULE_COST(layernorm)
 	cost_per_element(c, 7, cost);
 }
 
-void op_problem_norm(
-	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out)
+void op_problem_norm(const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis,
+	struct op_problem *out)
 {
 	struct problem *p = op_problem_map(out, kernel, MODE_NONE, x, y);
 	struct problem_shape *s = &p->shape[0];
@@ -354,7 +354,8 @@ static RULE_PROBLEM(lp_normalization)
 		op_problem_why(out, "the axis is out of range");
 		return;
 	}
-	norm_problem(c, out, last ? KERNEL_RMSNORM : KERNEL_SOFTMAX, last ? MODE_NONE : MODE_SOFTMAX)->axis = axis;
+	norm_problem(c, out, last ? KERNEL_RMSNORM : KERNEL_SOFTMAX, last ? MODE_NONE : MODE_SOFTMAX)->axis =
+		axis;
 	out->proxy = true;
 }
 

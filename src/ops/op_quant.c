@@ -91,8 +91,8 @@ static int quantized_type(const struct op_call *c, enum dtype otherwise, enum dt
 	int64_t code = node_int(c->node, "output_dtype", 0);
 	*out = zero ? zero->dtype : code ? tensor_dtype(code) : otherwise;
 	if (zero && code && zero->dtype != DTYPE_UNKNOWN && tensor_dtype(code) != zero->dtype)
-		return op_fail(c, err, "output_dtype is %s, the zero point %s", dtype_name(tensor_dtype(code)),
-			dtype_name(zero->dtype));
+		return op_fail(c, err, "output_dtype is %s, the zero point %s",
+			dtype_name(tensor_dtype(code)), dtype_name(zero->dtype));
 	return 0;
 }
 
@@ -281,8 +281,8 @@ static RULE_COST(q_embed)
 	if (!op_in(c, EMBED_WORDS))
 		return;
 	cost->flops = count * (2 * tables + tables - 1 + 7);
-	cost->bytes = op_bytes(op_in(c, 0)) + op_bytes(op_in(c, 1)) + op_bytes(op_out(c, 0)) + op_bytes(op_out(c, 1)) +
-		tables * dtype_bytes(c->inputs[EMBED_WORDS].dtype, count);
+	cost->bytes = op_bytes(op_in(c, 0)) + op_bytes(op_in(c, 1)) + op_bytes(op_out(c, 0)) +
+		op_bytes(op_out(c, 1)) + tables * dtype_bytes(c->inputs[EMBED_WORDS].dtype, count);
 }
 
 static RULE_PROBLEM(q_embed)
@@ -320,8 +320,8 @@ static RULE_SHAPE(quantize_bfp)
 	struct dim stride = dim_known(1);
 	for (int i = 1; i < c->output_count; i++) {
 		c->outputs[i].dtype = DTYPE_S64;
-		c->outputs[i].shape =
-			op_shape_of(c->arena, 1, (struct dim[]){ x.rank < 0 ? dim_unknown() : dim_known(x.rank) });
+		c->outputs[i].shape = op_shape_of(
+			c->arena, 1, (struct dim[]){ x.rank < 0 ? dim_unknown() : dim_known(x.rank) });
 		struct elements *e = x.rank < 0 || i > 2 ? NULL : op_elements_new(c->arena, x.rank, false);
 		for (int d = x.rank - 1; e && d >= 0; d--) {
 			e->i[d] = i == 1 ? x.dims[d] : stride;
@@ -358,14 +358,21 @@ static RULE_COST(bfp)
 #define RESCALED "input and output scales are not measured (proxy)"
 
 /* name, domain, fewest and most inputs */
-#define PRODUCT(name, domain, since, fewest, most, note) \
-	{ name, domain, since, 0, fewest, most, CLASS_COMPUTE, op_core_shape, op_core_cost, op_core_problem, NULL, note }
+#define PRODUCT(name, domain, since, fewest, most, note)                                                     \
+	{                                                                                                    \
+		name, domain, since, 0, fewest, most, CLASS_COMPUTE, op_core_shape, op_core_cost,            \
+			op_core_problem, NULL, note                                                          \
+	}
 #define MS_CORE(name, fewest, most, note)                                                                    \
-	{ name, "com.microsoft", 1, 0, fewest, most, CLASS_MEMORY, op_core_shape, op_core_cost, op_core_problem, \
-		NULL, note }
-#define QUANTIZER(name, domain, since, most, rules)                                                              \
-	{ name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, quantize_cost, rules##_problem, NULL, \
-		NULL }
+	{                                                                                                    \
+		name, "com.microsoft", 1, 0, fewest, most, CLASS_MEMORY, op_core_shape, op_core_cost,        \
+			op_core_problem, NULL, note                                                          \
+	}
+#define QUANTIZER(name, domain, since, most, rules)                                                          \
+	{                                                                                                    \
+		name, domain, since, 0, 2, most, CLASS_MEMORY, rules##_shape, quantize_cost,                 \
+			rules##_problem, NULL, NULL                                                          \
+	}
 
 static const struct op rows[] = {
 	PRODUCT("ConvInteger", "", 10, 2, 4, NULL),
@@ -406,15 +413,16 @@ static const struct op rows[] = {
 	MS_CORE("QOrderedGelu", 3, 3, RESCALED),
 	MS_CORE("QOrderedLayerNormalization", 5, 5, RESCALED),
 	MS_CORE("ReduceSumInteger", 1, 1, NULL),
-	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, ordered_attention_shape, ordered_attention_cost,
-		ordered_attention_problem, NULL, "measured as the projections alone (proxy)" },
-	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input, ordered_longformer_cost,
-		ordered_longformer_problem, NULL,
+	{ "QOrderedAttention", "com.microsoft", 1, 0, 8, 20, CLASS_COMPUTE, ordered_attention_shape,
+		ordered_attention_cost, ordered_attention_problem, NULL,
+		"measured as the projections alone (proxy)" },
+	{ "QOrderedLongformerAttention", "com.microsoft", 1, 0, 14, 14, CLASS_COMPUTE, op_shape_as_input,
+		ordered_longformer_cost, ordered_longformer_problem, NULL,
 		"which tokens it uses depends on the data: measured as the projection alone (proxy)" },
 	{ "QEmbedLayerNormalization", "com.microsoft", 1, 0, 1, 18, CLASS_MEMORY, q_embed_shape, q_embed_cost,
 		q_embed_problem, NULL, "measured as its normalization (proxy)" },
-	{ "QuantizeBFP", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, quantize_bfp_shape, bfp_cost, op_problem_mover, NULL,
-		"the size of its output is not published" },
+	{ "QuantizeBFP", "com.microsoft", 1, 0, 1, 1, CLASS_MEMORY, quantize_bfp_shape, bfp_cost,
+		op_problem_mover, NULL, "the size of its output is not published" },
 	{ "DequantizeBFP", "com.microsoft", 1, 0, 3, 3, CLASS_MEMORY, dequantize_bfp_shape, bfp_cost,
 		op_problem_mover, NULL, OP_COPY },
 	{ "QuantizeWithOrder", "com.microsoft", 1, 0, 2, 2, CLASS_MOVE, reorder_shape, op_cost_move,

@@ -40,8 +40,10 @@ static const struct core cores[] = {
 	{ "QLinearAveragePool", "AveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearConcat", "Concat", CORE_VARIADIC, 1, { 2, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearConv", "Conv", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearConvTranspose", "ConvTranspose", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
-	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QLinearConvTranspose", "ConvTranspose", CORE_PRODUCT, 2, { 0, 3, 8, -1 }, 7, DTYPE_UNKNOWN, -1,
+		0 },
+	{ "QLinearGlobalAveragePool", "GlobalAveragePool", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1,
+		0 },
 	{ "QLinearLeakyRelu", "LeakyRelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 3, -1 }, 7, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearMul", "Mul", CORE_PLAIN, 2, { 0, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
@@ -50,7 +52,8 @@ static const struct core cores[] = {
 	{ "QLinearSoftmax", "Softmax", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
 	{ "QLinearWhere", "Where", CORE_PLAIN, 3, { 0, 1, 4, -1 }, 1, DTYPE_UNKNOWN, -1, 0 },
 	{ "QOrderedGelu", "Gelu", CORE_PLAIN, 1, { 0, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
-	{ "QOrderedLayerNormalization", "LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0, DTYPE_UNKNOWN, -1, 0 },
+	{ "QOrderedLayerNormalization", "LayerNormalization", CORE_PLAIN, 2, { 0, 2, 3, -1 }, 0,
+		DTYPE_UNKNOWN, -1, 0 },
 	{ "QOrderedMatMul", "MatMul", CORE_PRODUCT, 2, { 0, 2, -1 }, 0, DTYPE_UNKNOWN, 5, 0 },
 	{ "ReduceSumInteger", "ReduceSum", CORE_PLAIN, 1, { 0, -1 }, -1, DTYPE_S32, -1, 0 },
 };
@@ -262,8 +265,8 @@ bool op_is_byte(enum dtype t)
 bool op_problem_is_table(const struct problem *p)
 {
 	bool function = p->kernel == KERNEL_ELTWISE && p->mode != MODE_RELU && p->mode != MODE_CLIP;
-	return (function || (p->kernel == KERNEL_SOFTMAX && p->mode == MODE_SOFTMAX)) && op_is_byte(p->operand[0].dtype) &&
-	       op_is_byte(p->operand[1].dtype);
+	return (function || (p->kernel == KERNEL_SOFTMAX && p->mode == MODE_SOFTMAX)) &&
+		op_is_byte(p->operand[0].dtype) && op_is_byte(p->operand[1].dtype);
 }
 
 /* One scale per row of the source is not a factor per channel. */

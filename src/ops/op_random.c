@@ -81,7 +81,7 @@ static RULE_COST(random)
 #define RANDOM(name, since, inputs)                                                                          \
 	{                                                                                                    \
 		name, "", since, 0, inputs, inputs, CLASS_MEMORY, op_random_shape, random_cost,              \
-			op_problem_mover, NULL, OP_COPY                                                         \
+			op_problem_mover, NULL, OP_COPY                                                      \
 	}
 
 static const struct op rows[] = {

@@ -57,10 +57,11 @@ static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *e
 		s->n = x.dims[s->batch_first ? 0 : 1];
 		s->input = x.dims[2];
 	}
-	if (w.rank == 3 && (!op_dim_merge(s->input, w.dims[2], &s->input) || dim_differs(w.dims[0], s->directions) ||
-		dim_differs(w.dims[1], dim_mul(c->arena, s->hidden, dim_known(row->gates)))))
-		return op_fail(c, err, "weights of shape %s for a source of shape %s", shape_text(c->arena, w),
-			shape_text(c->arena, x));
+	if (w.rank == 3 &&
+		(!op_dim_merge(s->input, w.dims[2], &s->input) || dim_differs(w.dims[0], s->directions) ||
+			dim_differs(w.dims[1], dim_mul(c->arena, s->hidden, dim_known(row->gates)))))
+		return op_fail(c, err, "weights of shape %s for a source of shape %s",
+			shape_text(c->arena, w), shape_text(c->arena, x));
 	return 0;
 }
 
@@ -89,7 +90,8 @@ static RULE_COST(rnn)
 	struct error err;
 	if (rnn_get(c, &s, &err))
 		return;
-	double states = op_dim_number(s.steps) * op_dim_number(s.n) * op_dim_number(s.directions) * op_dim_number(s.hidden);
+	double states = op_dim_number(s.steps) * op_dim_number(s.n) * op_dim_number(s.directions) *
+		op_dim_number(s.hidden);
 	double each = 2 * (op_dim_number(s.input) + op_dim_number(s.hidden)) + (op_in(c, RNN_BIAS) ? 2 : 0);
 	cost->flops = states * (row->gates * each + row->cell);
 	cost->bytes = op_bytes_all(c);
@@ -135,9 +137,10 @@ static bool rnn_is_full(const struct op_call *c, struct dim steps)
 static bool rnn_is_proxy(const struct op_call *c, const struct rnn *row, const struct rnn_sizes *s)
 {
 	bool gru_first = row->mode == MODE_GRU && node_int(c->node, "linear_before_reset", 0) == 0;
-	return gru_first || s->batch_first || !(rnn_is_usual(c, row) || rnn_is_relu(c, row)) || !rnn_is_full(c, s->steps) ||
-	       op_in(c, RNN_PEEPHOLES) || node_int(c->node, "input_forget", 0) || node_float(c->node, "clip", 0) > 0 ||
-	       text_is(node_string(c->node, "direction", "forward"), "reverse");
+	return gru_first || s->batch_first || !(rnn_is_usual(c, row) || rnn_is_relu(c, row)) ||
+		!rnn_is_full(c, s->steps) || op_in(c, RNN_PEEPHOLES) ||
+		node_int(c->node, "input_forget", 0) || node_float(c->node, "clip", 0) > 0 ||
+		text_is(node_string(c->node, "direction", "forward"), "reverse");
 }
 
 RULE_PROBLEM(op_rnn)

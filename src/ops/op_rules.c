@@ -4,6 +4,7 @@
 
 #include "model/tensor.h"
 
+#include <assert.h>
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -348,8 +349,8 @@ int op_broadcast_index(struct shape to, int index, struct shape from)
 bool op_int_fits(enum dtype t, int64_t v)
 {
 	int bits = dtype_bits(t);
-	bool is_unsigned =
-		t == DTYPE_U2 || t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64;
+	bool is_unsigned = t == DTYPE_U2 || t == DTYPE_U4 || t == DTYPE_U8 || t == DTYPE_U16 ||
+		t == DTYPE_U32 || t == DTYPE_U64;
 	if (t == DTYPE_BOOL)
 		return v == 0 || v == 1;
 	if ((is_unsigned && v < 0) || bits < 1)
@@ -515,8 +516,8 @@ struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enu
 	return &out->problem;
 }
 
-struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode, const struct op_value *x,
-	const struct op_value *y)
+struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode,
+	const struct op_value *x, const struct op_value *y)
 {
 	struct problem *p = op_problem_start(out, kernel, mode);
 	p->operand[0] = op_operand(x);
@@ -565,8 +566,8 @@ void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *o
 	out->proxy = true;
 }
 
-void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b, const struct op_value *y,
-	struct op_problem *out)
+void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b,
+	const struct op_value *y, struct op_problem *out)
 {
 	struct problem *p = op_problem_start(out, KERNEL_BINARY, mode);
 	p->operand[0] = op_operand(a);
@@ -591,5 +592,9 @@ static int row_compare(const void *name, const void *row)
 
 const void *op_row_find(const void *rows, size_t count, size_t size, const char *name)
 {
-	return bsearch(name, rows, count, size, row_compare);
+	const void *found = bsearch(name, rows, count, size, row_compare);
+	const char *row = rows;
+	for (size_t i = 1; !found && i < count; i++, row += size) /* if unsorted, the row may be hidden */
+		assert(row_compare(*(const char *const *)(const void *)row, row + size) < 0);
+	return found;
 }

@@ -146,8 +146,8 @@ void op_problem_why(struct op_problem *out, const char *why);
 /* Starts a problem: sets kernel and mode, everything else to 0, known = true. Returns it to be filled in. */
 struct problem *op_problem_start(struct op_problem *out, enum kernel kernel, enum mode mode);
 /* The same for a map from x to y; its only shape is x's. */
-struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode, const struct op_value *x,
-	const struct op_value *y);
+struct problem *op_problem_map(struct op_problem *out, enum kernel kernel, enum mode mode,
+	const struct op_value *x, const struct op_value *y);
 /* Type and constness of a value, any layout. bool becomes u8, which libraries support. */
 struct operand op_operand(const struct op_value *v);
 /* A known shape as numbers; a scalar becomes rank 1. */
@@ -160,19 +160,19 @@ void op_problem_copy(const struct op_call *c, double bytes, struct op_problem *o
 void op_problem_eltwise(const struct op_call *c, const struct op_value *in, enum mode mode, float alpha,
 	float beta, struct op_problem *out);
 /* A function of two tensors of known shapes that broadcast. */
-void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b, const struct op_value *y,
-	struct op_problem *out);
+void op_problem_binary(enum mode mode, const struct op_value *a, const struct op_value *b,
+	const struct op_value *y, struct op_problem *out);
 /* Matmul y = a b of m x k and k x n without batch. False: `why` tells what is unknown, or that it is too
  * large. */
-bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y, struct dim m,
-	struct dim n, struct dim k, struct op_problem *out);
+bool op_problem_matmul(const struct op_value *a, const struct op_value *b, const struct op_value *y,
+	struct dim m, struct dim n, struct dim k, struct op_problem *out);
 /* Adds a bias (NULL: none) to a known problem. */
 void op_problem_bias(const struct op_value *bias, struct op_problem *out);
 /* layernorm or rmsnorm of x from `axis` (below its rank) on; the normalized dimensions become one. */
-void op_problem_norm(
-	const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis, struct op_problem *out);
-/* Group normalization of input 0 (batch first). Channels that are not dimension 1 make it a proxy: the same number of
- * channels and elements in ONNX order. */
+void op_problem_norm(const struct op_value *x, const struct op_value *y, enum kernel kernel, int axis,
+	struct op_problem *out);
+/* Group normalization of input 0 (batch first). Channels that are not dimension 1 make it a proxy: the same
+ * number of channels and elements in ONNX order. */
 void op_problem_groups(const struct op_call *c, int64_t groups, int channel_axis, struct op_problem *out);
 /* Problem rule of data movement: a copy of the bytes that the row's cost rule counts. */
 void op_problem_mover(const struct op_call *c, struct op_problem *out);

@@ -109,8 +109,8 @@ static int sequence_empty_shape(struct op_call *c, struct error *err)
 /* Writes the items of input 0 (see items_of) and the index that input i selects; -1 if it is unknown. The
  * default is the last valid index. `more` is 1 where the index may point one past the last item, as for an
  * insertion. Returns -1 if the index is out of range. */
-static int items_at(const struct op_call *c, int i, int more, const struct op_value **items, int *count, int *at,
-	struct error *err)
+static int items_at(const struct op_call *c, int i, int more, const struct op_value **items, int *count,
+	int *at, struct error *err)
 {
 	const struct dim *known = &c->inputs[0].length;
 	double place;
@@ -459,9 +459,12 @@ static const struct op rows[] = {
 	{ "ConcatFromSequence", "", 11, 0, 1, 1, CLASS_MOVE, concat_from_sequence_shape,
 		concat_from_sequence_cost, op_problem_mover, NULL, OP_COPY },
 	LIST("Optional", 15, 0, 1, optional_shape),
-	{ "OptionalHasElement", "", 15, 17, 1, 1, CLASS_FREE, optional_has_element_shape, NULL, NULL, NULL, NULL },
-	{ "OptionalHasElement", "", 18, 0, 0, 1, CLASS_FREE, optional_has_element_shape, NULL, NULL, NULL, NULL },
-	{ "OptionalGetElement", "", 15, 0, 1, 1, CLASS_FREE, optional_get_element_shape, NULL, NULL, NULL, NULL },
+	{ "OptionalHasElement", "", 15, 17, 1, 1, CLASS_FREE, optional_has_element_shape, NULL, NULL, NULL,
+		NULL },
+	{ "OptionalHasElement", "", 18, 0, 0, 1, CLASS_FREE, optional_has_element_shape, NULL, NULL, NULL,
+		NULL },
+	{ "OptionalGetElement", "", 15, 0, 1, 1, CLASS_FREE, optional_get_element_shape, NULL, NULL, NULL,
+		NULL },
 	CONTROL("If", 1, 0, 1, 1, "costs what its branch costs; if it is unknown which, the cheaper one (~)"),
 	CONTROL("Loop", 1, 0, 0, -1, "costs its body times the number of iterations, if known"),
 	CONTROL("Scan", 8, 8, 0, -1, "costs its body times the length of the sequences times the batch"),

@@ -141,7 +141,8 @@ static int stft_frames(
 		return op_fail(c, err, "frames of %lld in a signal of %lld", (long long)frame.value,
 			(long long)signal.value);
 	if (step.kind == DIM_KNOWN)
-		*frames = dim_add(c->arena, dim_floor_div(c->arena, rest, dim_known(step.value)), dim_known(1));
+		*frames =
+			dim_add(c->arena, dim_floor_div(c->arena, rest, dim_known(step.value)), dim_known(1));
 	return 0;
 }
 

@@ -47,16 +47,16 @@ static int linear_finish(const struct op_call *c, struct linear *l, struct error
 	if (known && !(inverse ? linear_shares(l->states, l->heads) : linear_shares(l->heads, l->states)))
 		return op_fail(c, err, "%lld heads of queries for %lld of values", (long long)l->heads.value,
 			(long long)l->states.value);
-	return linear_shares(l->states, l->key_heads) ? 0
-						      : op_fail(c, err, "%lld heads of keys for %lld of values",
-								(long long)l->key_heads.value,
-								(long long)l->states.value);
+	return linear_shares(l->states, l->key_heads)
+		? 0
+		: op_fail(c, err, "%lld heads of keys for %lld of values", (long long)l->key_heads.value,
+			  (long long)l->states.value);
 }
 
 /* Merges the last four dimensions of a state (n x states x a x b) into *n, states, *a and *b. A state of rank
  * 5 has a window dimension in front. Returns -1 if a dimension differs. */
-static int linear_state(const struct op_call *c, const struct op_value *state, struct linear *l, struct dim *n,
-	struct dim *a, struct dim *b, struct error *err)
+static int linear_state(const struct op_call *c, const struct op_value *state, struct linear *l,
+	struct dim *n, struct dim *a, struct dim *b, struct error *err)
 {
 	struct shape s = state ? state->shape : SHAPE_UNKNOWN;
 	struct dim *const known[] = { n, &l->states, a, b };
@@ -159,12 +159,13 @@ static int delta_net_packed(const struct op_call *c, struct delta_net *d, struct
 		return 0;
 	struct dim keys, values = dim_mul(c->arena, l->states, l->value_size), width = q.dims[q.rank - 1];
 	if (width.kind == DIM_KNOWN && values.kind == DIM_KNOWN && width.value <= values.value)
-		return op_fail(c, err, "%lld numbers for queries, keys and %lld of values", (long long)width.value,
-			(long long)values.value);
-	return attention_part(c, dim_sub(c->arena, width, values), dim_known(2), "of queries and keys", &keys, err) ||
-			       attention_part(c, keys, l->key_size, "numbers a head", &l->heads, err)
-		       ? -1
-		       : 0;
+		return op_fail(c, err, "%lld numbers for queries, keys and %lld of values",
+			(long long)width.value, (long long)values.value);
+	return attention_part(c, dim_sub(c->arena, width, values), dim_known(2), "of queries and keys", &keys,
+		       err) ||
+			attention_part(c, keys, l->key_size, "numbers a head", &l->heads, err)
+		? -1
+		: 0;
 }
 
 static int delta_net_get(const struct op_call *c, struct delta_net *d, struct error *err)
@@ -176,7 +177,8 @@ static int delta_net_get(const struct op_call *c, struct delta_net *d, struct er
 		return op_fail(c, err, "keys without values, or values without keys");
 	if (!state && (packed || !op_in(c, DELTA_BOUNDS)))
 		return op_fail(c, err, "without a state the number of sequences is unknown");
-	*d = (struct delta_net){ linear_none(), -1, { dim_unknown(), dim_unknown() }, dim_unknown(), dim_unknown() };
+	*d = (struct delta_net){ linear_none(), -1, { dim_unknown(), dim_unknown() }, dim_unknown(),
+		dim_unknown() };
 	if (attention_sequences(c, DELTA_BOUNDS, &d->n, err) || attention_captures(c, &d->captured, err) ||
 		linear_state(c, state, l, &d->n, &l->value_size, &l->key_size, err) ||
 		(packed ? delta_net_packed(c, d, err) : delta_net_parts(c, d, err)))
@@ -387,8 +389,8 @@ static RULE_SHAPE(packed_conv)
 	struct dim n, captured;
 	if (!op_in(c, 4))
 		return op_fail(c, err, "the state is missing");
-	if (causal_get(c, &v, err) || attention_sequences(c, 2, &n, err) || attention_captures(c, &captured, err) ||
-		op_rank_is(c, 4, 3, err))
+	if (causal_get(c, &v, err) || attention_sequences(c, 2, &n, err) ||
+		attention_captures(c, &captured, err) || op_rank_is(c, 4, 3, err))
 		return -1;
 	const struct op_value *state = op_in(c, 4);
 	if (!op_dim_merge(n, op_dim_at(state, 3, 0), &n) ||
@@ -471,7 +473,8 @@ static RULE_PROBLEM(causal_conv)
 static const struct op rows[] = {
 	{ "LinearAttention", "", 27, 0, 3, 6, CLASS_COMPUTE, LINEAR },
 	{ "LinearAttention", MS, 3, 6, CLASS_COMPUTE, LINEAR },
-	{ "GatedDeltaNet", MS, 1, 11, CLASS_COMPUTE, delta_net_shape, linear_cost, linear_problem, NULL, WAITS },
+	{ "GatedDeltaNet", MS, 1, 11, CLASS_COMPUTE, delta_net_shape, linear_cost, linear_problem, NULL,
+		WAITS },
 	{ "CausalConvWithState", "", 27, 0, 2, 4, CLASS_COMPUTE, CONV },
 	{ "CausalConvWithState", MS, 2, 4, CLASS_COMPUTE, CONV },
 	{ "VarlenCausalConvWithState", MS, 3, 6, CLASS_COMPUTE, packed_conv_shape, causal_conv_cost,

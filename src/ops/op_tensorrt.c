@@ -42,7 +42,8 @@ static int disentangled_shape(struct op_call *c, struct error *err)
 		const struct op_value *v = &c->inputs[i];
 		if (op_rank_is(c, i, 3, err))
 			return -1;
-		if (!op_dim_merge(n, op_dim_at(v, 3, 0), &n) || !op_dim_merge(rows, op_dim_at(v, 3, 1), &rows) ||
+		if (!op_dim_merge(n, op_dim_at(v, 3, 0), &n) ||
+			!op_dim_merge(rows, op_dim_at(v, 3, 1), &rows) ||
 			!op_dim_merge(i ? places : rows, op_dim_at(v, 3, 2), i ? &places : &rows))
 			return op_fail(c, err, "scores of shape %s do not fit",
 				shape_text(c->arena, v->shape));
@@ -79,10 +80,12 @@ static int efficient_nms_shape(struct op_call *c, struct error *err)
 	const struct op_value *scores = &c->inputs[1];
 	bool fits = boxes.rank < 0 || ((boxes.rank == 3 || boxes.rank == 4) &&
 					      !dim_differs(boxes.dims[boxes.rank - 1], dim_known(4)));
-	if (!fits || !op_dim_merge(boxes.rank > 0 ? boxes.dims[0] : dim_unknown(), op_dim_at(scores, 3, 0), &n) ||
-		!op_dim_merge(boxes.rank > 1 ? boxes.dims[1] : dim_unknown(), op_dim_at(scores, 3, 1), &count))
-		return op_fail(c, err, "boxes of shape %s with scores of shape %s", shape_text(c->arena, boxes),
-			shape_text(c->arena, scores->shape));
+	if (!fits ||
+		!op_dim_merge(boxes.rank > 0 ? boxes.dims[0] : dim_unknown(), op_dim_at(scores, 3, 0), &n) ||
+		!op_dim_merge(
+			boxes.rank > 1 ? boxes.dims[1] : dim_unknown(), op_dim_at(scores, 3, 1), &count))
+		return op_fail(c, err, "boxes of shape %s with scores of shape %s",
+			shape_text(c->arena, boxes), shape_text(c->arena, scores->shape));
 	for (int i = 0; i < c->output_count && i < 4; i++) {
 		struct dim dims[] = { n, i ? most : one, dim_known(4) };
 		c->outputs[i].shape = op_shape_of(c->arena, i == 1 ? 3 : 2, dims);
@@ -178,7 +181,8 @@ static void pyramid_align_cost(const struct op_call *c, struct op_cost *cost)
 	}
 
 static const struct op rows[] = {
-	TRT("DisentangledAttention_TRT", 3, 3, disentangled_shape, disentangled_cost, op_problem_mover, OP_COPY),
+	TRT("DisentangledAttention_TRT", 3, 3, disentangled_shape, disentangled_cost, op_problem_mover,
+		OP_COPY),
 	TRT("EfficientNMS_TRT", 2, 3, efficient_nms_shape, efficient_nms_cost, efficient_nms_problem,
 		"measured as TopK of the scores (proxy)"),
 	TRT("MultilevelCropAndResize_TRT", 5, 5, pyramid_shape, pyramid_crop_cost, op_problem_mover, OP_COPY),
@@ -188,7 +192,9 @@ const struct op_rows op_tensorrt_rows = OP_ROWS(rows);
 
 #define BUS "measured as a plain copy of equal bytes within the device, not to the host (proxy)"
 static const struct op copies[] = {
-	{ "MemcpyFromHost", "", 1, 0, 1, 1, CLASS_MOVE, memcpy_shape, memcpy_cost, op_problem_mover, NULL, BUS },
-	{ "MemcpyToHost", "", 1, 0, 1, 1, CLASS_MOVE, memcpy_shape, memcpy_cost, op_problem_mover, NULL, BUS },
+	{ "MemcpyFromHost", "", 1, 0, 1, 1, CLASS_MOVE, memcpy_shape, memcpy_cost, op_problem_mover, NULL,
+		BUS },
+	{ "MemcpyToHost", "", 1, 0, 1, 1, CLASS_MOVE, memcpy_shape, memcpy_cost, op_problem_mover, NULL,
+		BUS },
 };
 const struct op_rows op_memcpy_rows = OP_ROWS_ANY_KIND(copies);

@@ -53,7 +53,8 @@ static bool value_is_empty(const struct op_value *v)
 static void kinds_join(struct arena *a, struct op_value *v, const struct op_value *x,
 	const struct op_value *y)
 {
-	const struct op_value *optional = y->kind == VALUE_OPTIONAL || y->kind == VALUE_OPTIONAL_SEQUENCE ? y : x;
+	const struct op_value *optional =
+		y->kind == VALUE_OPTIONAL || y->kind == VALUE_OPTIONAL_SEQUENCE ? y : x;
 	const struct op_value *held = optional == y ? x : y;
 	enum value_kind kind = held->kind == VALUE_TENSOR ? VALUE_OPTIONAL : VALUE_OPTIONAL_SEQUENCE;
 	if (optional->kind != kind || (held->kind != VALUE_TENSOR && held->kind != VALUE_SEQUENCE))
@@ -86,8 +87,9 @@ struct op_value op_value_join(struct arena *a, const struct op_value *x, const s
 		return v;
 	}
 	v.shape = shape_join(a, x->shape, y->shape, bounds);
-	v.elements = v.kind == VALUE_TENSOR && v.dtype != DTYPE_UNKNOWN ? elements_join(a, x->elements, y->elements) :
-									    NULL;
+	v.elements = v.kind == VALUE_TENSOR && v.dtype != DTYPE_UNKNOWN
+		? elements_join(a, x->elements, y->elements)
+		: NULL;
 	if (!x->items || !y->items || v.length.kind != DIM_KNOWN)
 		return v;
 	struct op_value *items = ARENA_ARRAY(a, struct op_value, v.length.value);
@@ -116,7 +118,8 @@ static bool elements_are(const struct elements *x, const struct elements *y)
 bool op_value_same(const struct op_value *x, const struct op_value *y)
 {
 	bool same = x->kind == y->kind && x->dtype == y->dtype && x->shape.rank == y->shape.rank &&
-		    dim_is(x->length, y->length) && !x->items == !y->items && elements_are(x->elements, y->elements);
+		dim_is(x->length, y->length) && !x->items == !y->items &&
+		elements_are(x->elements, y->elements);
 	for (int i = 0; same && i < x->shape.rank; i++)
 		same = dim_is(x->shape.dims[i], y->shape.dims[i]);
 	for (int i = 0; same && x->items && i < (int)x->length.value; i++)

@@ -35,7 +35,7 @@ static int window_auto_pad(const struct op_call *c, struct window *w, struct err
 			return 0;
 		}
 	}
-	return op_fail(c, err, "auto_pad is none of NOTSET, SAME_UPPER, SAME_LOWER, VALID");
+	return op_fail(c, err, "auto_pad is not NOTSET, SAME_UPPER, SAME_LOWER or VALID");
 }
 
 static int window_kernel(const struct op_call *c, struct shape weights, struct window *w, struct error *err)

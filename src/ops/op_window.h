@@ -28,7 +28,8 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 double window_volume(const struct window *w);
 /* Starts a problem from input 0 to output 0, both of known shapes with batch, channels and space. NULL, with
  * `why` set: there are not 1 to 3 spatial dimensions. */
-struct problem *window_pictures(const struct op_call *c, enum kernel kernel, enum mode mode, struct op_problem *out);
+struct problem *window_pictures(
+	const struct op_call *c, enum kernel kernel, enum mode mode, struct op_problem *out);
 /* Fills kernel_size, pads, stride and dilation of such a problem, pads resolved so that the floor formula
  * gives exactly output 0. False: `why` is set. */
 bool window_problem(const struct op_call *c, const struct window *w, struct op_problem *out);

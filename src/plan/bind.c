@@ -124,9 +124,10 @@ static void symbols_collect(struct builder *b)
 			struct plan_symbol *symbol = symbol_add(s, v->shape.dims[j]);
 			symbol->in_input = true;
 			/* A vector's length may be that of a text or a sound, so short names do not count. */
-			symbol->batch |= j == 0 && (name_is_batch(symbol->name) ||
-							   (v == s->first && name_is_short(symbol->name)) ||
-							   (v->shape.rank > 1 && name_is_made_up(symbol->name)));
+			symbol->batch |= j == 0 &&
+				(name_is_batch(symbol->name) ||
+					(v == s->first && name_is_short(symbol->name)) ||
+					(v->shape.rank > 1 && name_is_made_up(symbol->name)));
 		}
 	}
 	for (int i = 0; i < b->g->value_count; i++) {
@@ -296,7 +297,8 @@ static int shapes_apply(struct builder *b, struct error *err)
 
 /* ---- the batch */
 
-/* Binds every symbol that is a batch; false if there is none. given 0: sets those without a binding to 1. */
+/* Binds every symbol that is a batch. Returns false without such a symbol. given 0: sets those without a
+ * binding to 1. */
 static bool batch_bind(struct plan_symbols *s, int64_t given)
 {
 	bool any = false;
@@ -438,7 +440,9 @@ static enum plan_dim_source batch_source(const struct builder *b)
 			return PLAN_DIM_SHAPE;
 	if (b->o->batch)
 		return PLAN_DIM_BATCH;
-	return b->symbols.batch.named ? PLAN_DIM_BINDING : b->symbols.batch.was > 0 ? PLAN_DIM_FIXED : PLAN_DIM_ASSUMED;
+	return b->symbols.batch.named	   ? PLAN_DIM_BINDING
+		: b->symbols.batch.was > 0 ? PLAN_DIM_FIXED
+					   : PLAN_DIM_ASSUMED;
 }
 
 static void binding_add(struct plan *p, struct text name, int64_t value, enum plan_dim_source source)

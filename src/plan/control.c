@@ -215,7 +215,8 @@ static int (*loop_of(const struct plan_layer *l))(struct loop *)
 	static const struct {
 		const char *op;
 		int (*infer)(struct loop *);
-	} rows[] = { { "Loop", control_loop }, { "Scan", control_scan }, { "SequenceMap", control_sequence_map } };
+	} rows[] = { { "Loop", control_loop }, { "Scan", control_scan },
+		{ "SequenceMap", control_sequence_map } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
 		if (plan_layer_is(l, rows[i].op))
 			return rows[i].infer;
@@ -248,7 +249,11 @@ static int bodies_infer(struct builder *b, struct plan_layer *l, struct op_call 
 	bool is_if = plan_layer_is(l, "If") && yes && no;
 	int taken = is_if ? condition_of(&c->inputs[0]) : -1;
 	for (int i = 0, count = l->body_count; i < count; i++) {
-		struct loop one = { .b = b, .c = c, .g = l->bodies[i].graph, .body = &l->bodies[i], .err = err,
+		struct loop one = { .b = b,
+			.c = c,
+			.g = l->bodies[i].graph,
+			.body = &l->bodies[i],
+			.err = err,
 			.layer = l->body_count == 1 ? l : NULL };
 		bool is_loop = loop && one.body == body, left = taken >= 0 && one.body == (taken ? no : yes);
 		b->top->quiet += left; /* errors in a branch that never runs are ignored */

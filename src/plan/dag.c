@@ -238,7 +238,7 @@ static double live_value(enum value_kind kind, enum dtype t, struct shape s, str
 	return bytes;
 }
 
-/* Live bytes inside a layer's bodies, one of which runs at a time: the largest peak. */
+/* Returns the live bytes inside a layer's bodies: the largest peak, because only one body runs at a time. */
 static double live_inside(const struct plan_layer *l)
 {
 	double most = 0;

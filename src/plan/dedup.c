@@ -25,7 +25,8 @@ struct dedup {
  * result. */
 static uint64_t problem_digest(const struct problem *p)
 {
-	size_t front = offsetof(struct problem, epilogue) / sizeof(uint64_t), shapes = 2 * sizeof(p->shape[0]) / sizeof(uint64_t);
+	size_t front = offsetof(struct problem, epilogue) / sizeof(uint64_t),
+	       shapes = 2 * sizeof(p->shape[0]) / sizeof(uint64_t);
 	uint64_t words[sizeof(*p) / sizeof(uint64_t)], h = 0;
 	memcpy(words, p, front * sizeof(words[0]));
 	memcpy(words + front, p->shape, shapes * sizeof(words[0]));
@@ -39,7 +40,9 @@ static uint64_t problem_digest(const struct problem *p)
 static int problem_met(struct dedup *d, const struct problem *problem, uint64_t digest)
 {
 	int64_t found = hash_find(&d->digests, (struct text){ (const char *)&digest, sizeof(digest) });
-	return found >= 0 && memcmp(&d->problems[found].problem, problem, problem_extent(problem)) == 0 ? (int)found : -1;
+	return found >= 0 && memcmp(&d->problems[found].problem, problem, problem_extent(problem)) == 0
+		? (int)found
+		: -1;
 }
 
 /* Index of the problem, added if it is new; -1 with the reason in err. Two levels of hashing: equal bytes
@@ -96,7 +99,9 @@ static bool shape_has_unknown(struct shape s);
  * contents that may be sizes. */
 static bool value_is_open(const struct plan_value *v)
 {
-	return !v->constant && (shape_has_unknown(v->shape) || (!v->elements && !dtype_is_float(v->dtype) && v->shape.rank <= 1));
+	return !v->constant &&
+		(shape_has_unknown(v->shape) ||
+			(!v->elements && !dtype_is_float(v->dtype) && v->shape.rank <= 1));
 }
 
 /* Per value: the unbound symbol that it depends on, or the empty text; made when first needed. In execution
@@ -120,14 +125,15 @@ static const struct text *symbols_needed(struct builder *b)
 		if (!from.n && l->body_count && b->top->p->unbound_count)
 			from = b->top->p->unbound[0]; /* values that its bodies capture are not followed */
 		for (int j = 0; j < l->output_count; j++)
-			if (l->outputs[j] >= 0 && !needed[l->outputs[j]].n && value_is_open(&p->values[l->outputs[j]]))
+			if (l->outputs[j] >= 0 && !needed[l->outputs[j]].n &&
+				value_is_open(&p->values[l->outputs[j]]))
 				needed[l->outputs[j]] = from;
 	}
 	return needed;
 }
 
-/* The unbound symbol because of which the call's shapes are unknown, or the empty text. For a dimension that
- * could not be computed it is one that the layer's inputs depend on. */
+/* Returns the unbound symbol that makes the call's shapes unknown, or an empty text. If a dimension could not
+ * be computed, it returns a symbol that the layer's inputs depend on. */
 static struct text call_symbol(struct builder *b, const struct plan_layer *l, const struct op_call *c)
 {
 	bool unknown = false;
@@ -148,7 +154,8 @@ static struct text call_symbol(struct builder *b, const struct plan_layer *l, co
 }
 
 /* Why a layer has no problem. A reason that the user can remove comes first. */
-static const char *call_why(struct builder *b, const struct plan_layer *l, const struct op_call *c, const char *why)
+static const char *call_why(
+	struct builder *b, const struct plan_layer *l, const struct op_call *c, const char *why)
 {
 	struct arena *a = &b->p->arena;
 	struct text symbol = call_symbol(b, l, c);
@@ -167,11 +174,13 @@ static void bodies_price(struct dedup *d, struct builder *b, const struct op_cal
  * not checked: its types are not the model's. */
 static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
 {
-	const char *why = b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
+	const char *why =
+		b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
 	int64_t *seen = why ? hash_at(&d->mistyped, text_of(why)) : NULL;
 	if (seen && *seen < 0) {
 		*seen = 1;
-		plan_warn(b, "layer %s: %s; ONNX Runtime refuses the model", text_clean(&b->p->arena, b->p->layers[i].name), why);
+		plan_warn(b, "layer %s: %s; ONNX Runtime refuses the model",
+			text_clean(&b->p->arena, b->p->layers[i].name), why);
 	}
 }
 
@@ -311,7 +320,8 @@ static struct op_cost cheaper(struct op_cost x, struct op_cost y)
 	return least;
 }
 
-/* The first layer without a known cost in a body that runs, and the reason; NULL if there is none. */
+/* Returns the reason of the first layer without a known cost in a body that runs; NULL if all costs are
+ * known. */
 static const char *inner_why(struct arena *a, const struct plan_layer *l)
 {
 	for (int i = 0; i < l->body_count; i++)
@@ -362,7 +372,9 @@ static void bodies_price(struct dedup *d, struct builder *b, const struct op_cal
 {
 	for (int i = 0; i < l->body_count; i++) {
 		struct plan *body = &l->bodies[i];
-		struct builder inner = { .p = body, .m = b->m, .g = body->graph, .o = b->o, .up = b, .top = b->top };
+		struct builder inner = {
+			.p = body, .m = b->m, .g = body->graph, .o = b->o, .up = b, .top = b->top
+		};
 		if (l->class == CLASS_FREE || (b->up && b->p->times == 0))
 			body->times = 0;
 		graph_price(d, &inner);
@@ -437,7 +449,8 @@ static void borders_find(struct dedup *d)
 		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
 		const struct value *own = &d->b->g->values[value];
 		const struct plan_value *v = &p->values[value];
-		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->kind == VALUE_TENSOR && !v->constant;
+		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->kind == VALUE_TENSOR &&
+			!v->constant;
 		if (was_f32 && (is_input ? read[value] : v->producer >= 0))
 			p->borders[p->border_count++] =
 				(struct plan_border){ value, is_input, border_problem(d, v, is_input) };

@@ -141,7 +141,8 @@ static struct fraction read_factor(struct reader *r)
 	int64_t number;
 	if (next_is(r, "("))
 		return read_call(r, word);
-	return (struct fraction){ text_to_int64(word, &number) ? dim_known(number) : r->symbol(r->with, word), 1 };
+	return (struct fraction){ text_to_int64(word, &number) ? dim_known(number) : r->symbol(r->with, word),
+		1 };
 }
 
 /* product = factor { ("*" | "//" | "/") factor }, evaluated from the left. "//" is tested before "/". */
@@ -182,8 +183,8 @@ static struct fraction read_sum(struct reader *r)
 /* Parses and evaluates in one pass. A fraction that remains at the end must be an integer for all sizes:
  * it is divided with rounding, multiplied back and compared. Unknown for text after the expression, for
  * functions that are not supported, and for sizes that are not integers. */
-struct dim expression_dim(
-	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with)
+struct dim expression_dim(struct arena *a, struct text t,
+	struct dim (*symbol)(const void *with, struct text name), const void *with)
 {
 	struct reader r = { .a = a, .at = t.p, .end = t.p + t.n, .symbol = symbol, .with = with };
 	struct fraction x = read_sum(&r);

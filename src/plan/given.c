@@ -43,19 +43,22 @@ static int given_check_count(
 	const char *name = text_clean(a, given->name), *text = shape_text(a, shape);
 	struct dim count = shape_elements(a, shape);
 	if (count.kind == DIM_SYMBOLIC)
-		return error_set(err, "input %s is %s: its values need its shape; give --dim %s=VALUE too", name, text,
-			text_clean(a, dim_first_symbol(count)));
+		return error_set(err, "input %s is %s: its values need its shape; give --dim %s=VALUE too",
+			name, text, text_clean(a, dim_first_symbol(count)));
 	if (count.kind != DIM_KNOWN)
-		return error_set(err, "input %s is %s: its values need its shape; give --input %s=SHAPE too", name, text,
-			name);
+		return error_set(err, "input %s is %s: its values need its shape; give --input %s=SHAPE too",
+			name, text, name);
 	if (count.value < 1)
 		return error_set(err, "input %s is %s: it has no elements", name, text);
 	if (given->count != 1 && count.value != given->count)
-		return error_set(err, "input %s is %s: give 1 value or %lld, not %d", name, text, (long long)count.value,
-			given->count);
+		return error_set(err, "input %s is %s: give 1 value or %lld, not %d", name, text,
+			(long long)count.value, given->count);
 	if (count.value > OP_ELEMENTS_MAX)
-		plan_warn(b, "input %s is %s: contents of more than %d elements are not followed, so --value %s changes "
-			"no shape", name, text, OP_ELEMENTS_MAX, name);
+		plan_warn(b,
+			"input %s is %s: contents of more than %d elements are not followed, so --value %s "
+			"changes "
+			"no shape",
+			name, text, OP_ELEMENTS_MAX, name);
 	return 0;
 }
 
@@ -71,8 +74,8 @@ static int given_check(struct builder *b, const struct plan_input_value *given, 
 		return -1;
 	for (int i = 0; i < given->count; i++) {
 		if (!number_fits(v->dtype, given->numbers[i]))
-			return error_set(err, "input %s: %g is not a value of type %s", name, given->numbers[i],
-				dtype_name(v->dtype));
+			return error_set(err, "input %s: %g is not a value of type %s", name,
+				given->numbers[i], dtype_name(v->dtype));
 	}
 	return 0;
 }

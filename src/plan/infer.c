@@ -132,9 +132,10 @@ static void declared_type_check(struct builder *b, const struct value *from, con
 	if (from->dtype == DTYPE_UNKNOWN || v->dtype == DTYPE_UNKNOWN || from->dtype == v->dtype ||
 		b->top->p->dtype != DTYPE_F32)
 		return;
-	plan_warn(b, "%s %s: the file declares type %s, its operators give %s; ONNX Runtime refuses the model",
-		v->is_output && !b->up ? "output" : "value", text_clean(&b->p->arena, v->name), dtype_name(from->dtype),
-		dtype_name(v->dtype));
+	plan_warn(b,
+		"%s %s: the file declares type %s, its operators give %s; ONNX Runtime refuses the model",
+		v->is_output && !b->up ? "output" : "value", text_clean(&b->p->arena, v->name),
+		dtype_name(from->dtype), dtype_name(v->dtype));
 }
 
 static void declared_merge(struct builder *b, const struct value *from, struct plan_value *v)
@@ -308,9 +309,9 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		b->p->layers[i].op = NULL;
 		b->p->layers[i].why = arena_printf(&b->p->arena, "%s", err->text);
 		for (int j = 0; j < c->output_count; j++)
-			c->outputs[j] = (struct op_value){
-				.present = c->outputs[j].present, .shape = SHAPE_UNKNOWN, .length = dim_unknown()
-			};
+			c->outputs[j] = (struct op_value){ .present = c->outputs[j].present,
+				.shape = SHAPE_UNKNOWN,
+				.length = dim_unknown() };
 		return 0;
 	}
 	error_context(err, "layer %s", name);
@@ -319,7 +320,8 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 		error_context(err, "the model is contradictory at batch %lld (its own is %lld)",
 			(long long)batch->is, (long long)batch->was);
 	else if (batch->is > 0 && batch->was == 0 && b->o->batch == 0)
-		error_context(err, "with batch %lld (assumed%s)", (long long)batch->is, by_batch ? "; -b sets it" : "");
+		error_context(err, "with batch %lld (assumed%s)", (long long)batch->is,
+			by_batch ? "; -b sets it" : "");
 	bound_context(&b->symbols, by_batch, err);
 	return -1;
 }

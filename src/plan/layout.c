@@ -49,10 +49,11 @@ static bool shape_matters(const struct problem_shape *s)
 /* Data movement and elementwise operators measured as a copy, which is the same in either layout. */
 static bool moves_in_either(const struct plan_layer *l)
 {
-	static const char *const ops[] = { "Split", "Slice", "Pad", "Concat", "Resize", "Upsample", "Neg", "Abs", "Erf",
-		"Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Reciprocal", "Exp", "Log", "Sqrt", "Pow", "Add", "Sub",
-		"Mul", "Div", "Min", "Max", "Mean", "Sum", "Mod", "Not", "And", "Or", "Where", "Equal", "Greater", "Less",
-		"PRelu", "Clip", "Cast", "Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "Gelu" };
+	static const char *const ops[] = { "Split", "Slice", "Pad", "Concat", "Resize", "Upsample", "Neg",
+		"Abs", "Erf", "Sign", "Floor", "Ceil", "Round", "Sin", "Cos", "Reciprocal", "Exp", "Log",
+		"Sqrt", "Pow", "Add", "Sub", "Mul", "Div", "Min", "Max", "Mean", "Sum", "Mod", "Not", "And",
+		"Or", "Where", "Equal", "Greater", "Less", "PRelu", "Clip", "Cast", "Relu", "LeakyRelu",
+		"Sigmoid", "Tanh", "HardSwish", "HardSigmoid", "Gelu" };
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 		if (plan_layer_is(l, ops[i]))
 			return true;
@@ -131,7 +132,8 @@ static void flood(struct finder *f)
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		enum kernel_layout role = role_of(p, l);
-		f->active[i] = role == KERNEL_LAYOUT_IMAGE || (role != KERNEL_LAYOUT_ORDER && pass_is_active(p, l, role));
+		f->active[i] = role == KERNEL_LAYOUT_IMAGE ||
+			(role != KERNEL_LAYOUT_ORDER && pass_is_active(p, l, role));
 		int outputs = role == KERNEL_LAYOUT_IMAGE ? 1 : l->output_count;
 		for (int k = 0; f->active[i] && k < outputs; k++) {
 			int v = l->outputs[k];
@@ -244,7 +246,8 @@ static bool wants_nxc(const struct finder *f, const struct plan_layer *l, int va
 	int rank = value_shape(p, value)->rank;
 	for (int i = 0; i < l->input_count; i++)
 		if (l->inputs[i] == value)
-			return role == KERNEL_LAYOUT_SOURCE ? i == 0 : rank == value_shape(p, l->outputs[0])->rank;
+			return role == KERNEL_LAYOUT_SOURCE ? i == 0
+							    : rank == value_shape(p, l->outputs[0])->rank;
 	return false;
 }
 

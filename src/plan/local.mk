@@ -25,5 +25,10 @@ check_PROGRAMS += tests/unit/t_quant
 tests_unit_t_quant_LDADD = $(below_plan)
 check_PROGRAMS += tests/unit/t_plan
 tests_unit_t_plan_LDADD = $(below_plan)
+check_PROGRAMS += tests/unit/t_plans
+tests_unit_t_plans_LDADD = $(below_plan)
+check_PROGRAMS += tests/unit/t_layout
+# make_plan.h has results too
+tests_unit_t_layout_LDADD = $(below_store)
 check_PROGRAMS += tests/unit/t_control
 tests_unit_t_control_LDADD = $(below_plan)

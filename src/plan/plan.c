@@ -134,8 +134,8 @@ struct op_value plan_op_value(const struct plan *p, int index)
 
 const char *plan_kind_name(enum value_kind kind)
 {
-	static const char *const names[] = { "tensor", "sequence", "optional", "optional_sequence", "map", "maps",
-		"opaque" };
+	static const char *const names[] = { "tensor", "sequence", "optional", "optional_sequence", "map",
+		"maps", "opaque" };
 	return (size_t)kind < sizeof(names) / sizeof(names[0]) ? names[kind] : "opaque";
 }
 

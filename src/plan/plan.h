@@ -166,11 +166,11 @@ struct plan_input_value {
  * first input of rank 2 or more; in any such input, names that exporters generate for nameless dimensions
  * (unk__5, s6, DynamicDimension.0).
  *
- *
- * options.batch > 0 binds all batch symbols; if there are none, the symbol of the first input's first
- * dimension. If that has no name or is a fixed number, it is replaced there and in every other input with the
- * same first number; weights are unchanged. A Reshape to a constant shape with the old batch is then an error
- * that names the node. A binding named "batch" means the same, unless the model has a symbol "batch".
+ * options.batch > 0 binds all batch symbols. A model without batch symbols: it binds the symbol of the first
+ * input's first dimension. If that has no name or is a fixed number, it is replaced there and in every other
+ * input with the same first number; weights are unchanged. A Reshape to a constant shape with the old batch
+ * is then an error that names the node. A binding named "batch" means the same, unless the model has a symbol
+ * "batch".
  *
  * Batch symbols and nameless first dimensions without a value are 1; other symbols stay. A symbol whose name
  * is an expression of others ("past + sequence", "(height - 1)//2 + 1", "Max(1, n)") is computed from them
@@ -233,7 +233,7 @@ static inline bool plan_layer_is_control(const struct plan_layer *l)
 /* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 
-/* Appends layers (ascending indexes) as an ONNX model of their own with the plan's shapes and types to out; see
+/* Appends layers (ascending indexes) to out, as an ONNX model with the plan's shapes and types; see
  * model_write. The plan must have the model's own types (DTYPE_F32). Constants that the plan knows have their
  * contents, others are filled (WRITE_FILLED) or random. */
 int plan_write(const struct plan *p, const int *layers, int count, enum write_weights weights, uint64_t seed,

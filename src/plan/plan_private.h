@@ -83,7 +83,7 @@ struct builder {
 	/* in every builder */
 	struct quant **quants;       /* per layer: the group whose core it is, or NULL; the array is NULL if
 				        the model is not quantized */
-	struct text *needed;         /* per value: the unbound symbol that it depends on; NULL: not computed */
+	struct text *needed; /* per value: the unbound symbol that it depends on; NULL: not computed */
 	/* buffers of the current call, reused by the next */
 	int input_capacity, output_capacity;
 	struct op_value *inputs, *outputs;
@@ -110,8 +110,8 @@ void bind_report(struct builder *b);
 
 /* expression.c: the dimension that a name spells as an expression: sums, products, quotients, floor, ceiling,
  * min and max of numbers and of names that `symbol` resolves. DIM_UNKNOWN if it is not an expression. */
-struct dim expression_dim(
-	struct arena *a, struct text t, struct dim (*symbol)(const void *with, struct text name), const void *with);
+struct dim expression_dim(struct arena *a, struct text t,
+	struct dim (*symbol)(const void *with, struct text name), const void *with);
 
 /* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: none is given, or
  * the input has more than OP_ELEMENTS_MAX elements (given_check_all warns). */
@@ -141,9 +141,11 @@ bool control_may_try(const struct builder *b);
 void quant_find(struct builder *b);
 /* quant_price.c: call, cost and problem of a core with the types of its group. */
 void quant_call(const struct builder *b, const struct quant *q, struct op_call *c);
-void quant_cost(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
+void quant_cost(
+	const struct builder *b, const struct quant *q, const struct op_call *c, struct op_cost *cost);
 double quant_value_bytes(const struct plan *p, int value); /* at upper bounds; 0 for an omitted one */
-void quant_problem(const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);
+void quant_problem(
+	const struct builder *b, const struct quant *q, const struct op_call *c, struct op_problem *out);
 
 /* A layer that runs one body repeatedly. */
 struct loop {

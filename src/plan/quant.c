@@ -16,20 +16,45 @@ enum core_kind quant_core_kind(const struct node *n)
 		const char *op;
 		enum core_kind kind;
 	} kinds[] = {
-		{ "Conv", CORE_PRODUCT }, { "ConvTranspose", CORE_PRODUCT }, { "MatMul", CORE_PRODUCT },
-		{ "Gemm", CORE_PRODUCT }, { "Add", CORE_PAIR }, { "Mul", CORE_PAIR }, { "Sub", CORE_PAIR },
+		{ "Conv", CORE_PRODUCT },
+		{ "ConvTranspose", CORE_PRODUCT },
+		{ "MatMul", CORE_PRODUCT },
+		{ "Gemm", CORE_PRODUCT },
+		{ "Add", CORE_PAIR },
+		{ "Mul", CORE_PAIR },
+		{ "Sub", CORE_PAIR },
 		{ "Where", CORE_CHOICE },
-		{ "Concat", CORE_LIST }, { "AveragePool", CORE_SINGLE }, { "GlobalAveragePool", CORE_SINGLE },
-		{ "Softmax", CORE_SINGLE }, { "Sigmoid", CORE_SINGLE }, { "LeakyRelu", CORE_SINGLE },
-		{ "Relu", CORE_SINGLE }, { "Clip", CORE_SINGLE }, { "HardSwish", CORE_SINGLE },
-		{ "HardSigmoid", CORE_SINGLE }, { "Tanh", CORE_SINGLE }, { "Gelu", CORE_SINGLE },
-		{ "ArgMax", CORE_INDEX }, { "ArgMin", CORE_INDEX },
-		{ "MaxPool", CORE_MOVER }, { "Reshape", CORE_MOVER }, { "Flatten", CORE_MOVER },
-		{ "Squeeze", CORE_MOVER }, { "Unsqueeze", CORE_MOVER }, { "Transpose", CORE_MOVER },
-		{ "Identity", CORE_MOVER }, { "Dropout", CORE_MOVER }, { "Slice", CORE_MOVER },
-		{ "Split", CORE_MOVER }, { "Pad", CORE_MOVER },
-		{ "Gather", CORE_MOVER }, { "Expand", CORE_MOVER }, { "Tile", CORE_MOVER }, { "Resize", CORE_MOVER },
-		{ "DepthToSpace", CORE_MOVER }, { "SpaceToDepth", CORE_MOVER },
+		{ "Concat", CORE_LIST },
+		{ "AveragePool", CORE_SINGLE },
+		{ "GlobalAveragePool", CORE_SINGLE },
+		{ "Softmax", CORE_SINGLE },
+		{ "Sigmoid", CORE_SINGLE },
+		{ "LeakyRelu", CORE_SINGLE },
+		{ "Relu", CORE_SINGLE },
+		{ "Clip", CORE_SINGLE },
+		{ "HardSwish", CORE_SINGLE },
+		{ "HardSigmoid", CORE_SINGLE },
+		{ "Tanh", CORE_SINGLE },
+		{ "Gelu", CORE_SINGLE },
+		{ "ArgMax", CORE_INDEX },
+		{ "ArgMin", CORE_INDEX },
+		{ "MaxPool", CORE_MOVER },
+		{ "Reshape", CORE_MOVER },
+		{ "Flatten", CORE_MOVER },
+		{ "Squeeze", CORE_MOVER },
+		{ "Unsqueeze", CORE_MOVER },
+		{ "Transpose", CORE_MOVER },
+		{ "Identity", CORE_MOVER },
+		{ "Dropout", CORE_MOVER },
+		{ "Slice", CORE_MOVER },
+		{ "Split", CORE_MOVER },
+		{ "Pad", CORE_MOVER },
+		{ "Gather", CORE_MOVER },
+		{ "Expand", CORE_MOVER },
+		{ "Tile", CORE_MOVER },
+		{ "Resize", CORE_MOVER },
+		{ "DepthToSpace", CORE_MOVER },
+		{ "SpaceToDepth", CORE_MOVER },
 	};
 	for (size_t i = 0; n->domain.n == 0 && i < sizeof(kinds) / sizeof(kinds[0]); i++)
 		if (text_is(n->op, kinds[i].op))
@@ -90,15 +115,16 @@ int quant_only_reader(const struct quant_search *s, int value)
 
 static bool is_quantizer(const struct plan_layer *l, const char *op)
 {
-	return text_is(l->node->op, op) && (l->node->domain.n == 0 || text_is(l->node->domain, "com.microsoft")) &&
-	       l->op && l->input_count > 1 && l->inputs[0] >= 0 && l->inputs[1] >= 0 && l->output_count > 0 &&
-	       l->outputs[0] >= 0;
+	return text_is(l->node->op, op) &&
+		(l->node->domain.n == 0 || text_is(l->node->domain, "com.microsoft")) && l->op &&
+		l->input_count > 1 && l->inputs[0] >= 0 && l->inputs[1] >= 0 && l->output_count > 0 &&
+		l->outputs[0] >= 0;
 }
 
 bool quant_is_byte(enum dtype t)
 {
-	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || t == DTYPE_F8E4M3FNUZ ||
-	       t == DTYPE_F8E5M2FNUZ;
+	return t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 ||
+		t == DTYPE_F8E4M3FNUZ || t == DTYPE_F8E5M2FNUZ;
 }
 
 const struct plan_layer *quant_dequantizer(const struct quant_search *s, int value)
@@ -154,8 +180,8 @@ static bool same_number(const struct plan *p, const struct plan_layer *x,
  * some. */
 bool quant_same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to)
 {
-	return p->values[from->inputs[0]].dtype == p->values[to->outputs[0]].dtype && same_number(p, from, to, 1) &&
-	       same_number(p, from, to, 2);
+	return p->values[from->inputs[0]].dtype == p->values[to->outputs[0]].dtype &&
+		same_number(p, from, to, 1) && same_number(p, from, to, 2);
 }
 
 /* ---- inputs of a core */
@@ -232,8 +258,8 @@ bool quant_same_shape(const struct plan *p, int a, int b)
 
 static bool is_activation(const struct node *n)
 {
-	static const char *const ops[] = { "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish", "HardSigmoid",
-		"Elu", "Gelu", "Mish", "Softplus" };
+	static const char *const ops[] = { "Relu", "Clip", "LeakyRelu", "Sigmoid", "Tanh", "HardSwish",
+		"HardSigmoid", "Elu", "Gelu", "Mish", "Softplus" };
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 		if (quant_op_is(n, ops[i]))
 			return true;
@@ -268,8 +294,8 @@ static bool takes_bias(const struct quant_search *s, const struct plan_layer *co
 
 /* Follows the core's output through a bias, a residual and an activation to its QuantizeLinear. `taken` gets
  * the layers in between. NULL: nothing quantizes the output. */
-static const struct plan_layer *follow(
-	const struct quant_search *s, const struct plan_layer *core, bool product, struct quant *q, int *taken, int *count)
+static const struct plan_layer *follow(const struct quant_search *s, const struct plan_layer *core,
+	bool product, struct quant *q, int *taken, int *count)
 {
 	const struct plan_layer *quantizer;
 	struct quant met = *q;
@@ -460,7 +486,8 @@ static void settle(struct quant_search *s)
 static bool model_is_quantized(const struct plan *p)
 {
 	for (int i = 0; i < p->layer_count; i++)
-		if (is_quantizer(&p->layers[i], "DequantizeLinear") || quant_op_is(p->layers[i].node, "MatMulInteger") ||
+		if (is_quantizer(&p->layers[i], "DequantizeLinear") ||
+			quant_op_is(p->layers[i].node, "MatMulInteger") ||
 			quant_op_is(p->layers[i].node, "ConvInteger"))
 			return true;
 	return false;

@@ -7,8 +7,8 @@
 /* The input of l other than `value` if l is ai.onnx `op` with two different inputs; else -1. */
 static int other_input(const struct plan_layer *l, const char *op, int value)
 {
-	if (!quant_op_is(l->node, op) || l->input_count != 2 || l->inputs[0] == l->inputs[1] || l->output_count != 1 ||
-		l->outputs[0] < 0)
+	if (!quant_op_is(l->node, op) || l->input_count != 2 || l->inputs[0] == l->inputs[1] ||
+		l->output_count != 1 || l->outputs[0] < 0)
 		return -1;
 	return l->inputs[l->inputs[0] == value];
 }

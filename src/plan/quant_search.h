@@ -80,7 +80,7 @@ bool quant_bias_find(const struct quant_search *s, const struct plan_layer *core
  * input. Data movement layers in between then move bytes, too. False: not the case. */
 bool quant_mover_behind(struct quant_search *s, const struct plan_layer *core, struct quant *q);
 /* The DequantizeLinear before layers that only move the value, all read by matmuls and convolutions only;
- * NULL if there is none. */
+ * NULL without one. */
 const struct plan_layer *quant_moved_dequantizer(const struct quant_search *s, int value);
 /* Makes these layers move the bytes of `source`. */
 void quant_take_movers(struct quant_search *s, int value, int source);
@@ -89,7 +89,7 @@ void quant_take_movers(struct quant_search *s, int value, int source);
 /* True if the layer only moves the elements of a constant into another constant. */
 bool quant_moves_constant(const struct plan *p, const struct plan_layer *l);
 /* The DequantizeLinear of the value, possibly followed by moves of the constant. *axis: the axis of the value
- * that the vector of scales is along, -1 if none. NULL if there is none. */
+ * that the vector of scales is along, or -1. NULL without such a value. */
 const struct plan_layer *quant_weights_dequantizer(const struct quant_search *s, int value, int *axis);
 /* The 8-bit weights of an integer matmul or convolution that have one scale, or one per output channel; else
  * -1. */

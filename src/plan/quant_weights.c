@@ -13,8 +13,9 @@ bool quant_moves_constant(const struct plan *p, const struct plan_layer *l)
 	bool moves = false;
 	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
 		moves |= quant_op_is(l->node, ops[i]);
-	return moves && l->op && l->input_count > 0 && l->inputs[0] >= 0 && l->output_count == 1 && l->outputs[0] >= 0 &&
-	       p->values[l->outputs[0]].constant && dtype_is_float(p->values[l->outputs[0]].dtype);
+	return moves && l->op && l->input_count > 0 && l->inputs[0] >= 0 && l->output_count == 1 &&
+		l->outputs[0] >= 0 && p->values[l->outputs[0]].constant &&
+		dtype_is_float(p->values[l->outputs[0]].dtype);
 }
 
 /* The axis of a Transpose's output that an axis of its input becomes; -1: perm is invalid. */

@@ -363,7 +363,7 @@ struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bin
 }
 
 /* Depth-first search in text order: the first symbol of the first term with factors; of a function its
- * first argument's, else its second's. Empty if there is none. */
+ * first argument's, else its second's. Returns an empty text if x has no symbol. */
 struct text dim_first_symbol(struct dim x)
 {
 	for (int i = 0; x.kind == DIM_SYMBOLIC && i < x.poly->count; i++) {

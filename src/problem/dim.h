@@ -85,7 +85,7 @@ struct dim_binding {
 
 /* x with every bound symbol replaced by its value, also inside functions. */
 struct dim dim_bind(struct arena *a, struct dim x, const struct dim_binding *bindings, int count);
-/* The first symbol in x, or the empty text if there is none. */
+/* Returns the first symbol in x, or an empty text. */
 struct text dim_first_symbol(struct dim x);
 
 #endif

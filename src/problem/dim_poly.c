@@ -259,7 +259,8 @@ static bool functions_are_nonnegative(const struct dim_poly *p, bool both, int *
 		if (atom->kind == ATOM_FLOOR) {
 			/* floor(x/y) <= x for x >= 0, y >= 1 */
 			if (!both && !positive && atom->y.kind == DIM_KNOWN &&
-				dim_is_nonnegative_at(atom->x, budget) && replaced_is_nonnegative(p, i, atom->x, budget))
+				dim_is_nonnegative_at(atom->x, budget) &&
+				replaced_is_nonnegative(p, i, atom->x, budget))
 				return true;
 			continue;
 		}

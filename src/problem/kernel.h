@@ -1,6 +1,6 @@
-/* One row a kernel: its operands, its text, its checks, shapes and costs, and the flags that other rooms ask for. The
- * rows are defined in src/problem/kernels/; a kernel of KERNEL_LIST (conv) has the row kernel_conv. Code that needs a
- * property of a kernel reads its row instead of listing kernels. */
+/* One row per kernel: its operands, its text, its checks, shapes and costs, and flags for other rooms. The
+ * rows are defined in src/problem/kernels/; a kernel of KERNEL_LIST (conv) has the row kernel_conv. Code that
+ * needs a property of a kernel reads its row instead of listing kernels. */
 #ifndef PROBLEM_KERNEL_H
 #define PROBLEM_KERNEL_H
 
@@ -13,19 +13,21 @@ enum kernel_layout {
 	KERNEL_LAYOUT_ORDER, /* ONNX order only */
 	KERNEL_LAYOUT_IMAGE, /* channels and space: source and destination may be stored channels last */
 	KERNEL_LAYOUT_PASS,  /* either: channels last if an input is */
-	KERNEL_LAYOUT_SOURCE /* either, if the destination is the same bytes in both; only the source has a layout */
+	KERNEL_LAYOUT_SOURCE /* either, if the destination has the same bytes; only the source has a layout */
 };
 
 struct kernel_row {
 	/* text: operands, accumulator, mode, then the segments, NULL-terminated */
 	int operands;       /* the destination is the last */
-	const char *names[PROBLEM_OPERANDS]; /* of the operands, in the layouts of an algorithm: src, wei, dst ... */
+	/* names of the operands in the layouts of an algorithm: src, wei, dst ... */
+	const char *names[PROBLEM_OPERANDS];
 	bool accumulator;   /* has an accumulator type */
 	bool mode;          /* has a mode: rows of MODE_LIST */
 	const struct segment *const *segments;
 	const struct segment *const *(*segments_by_mode)(enum mode m); /* replaces `segments` if not NULL */
 	/* checks: of the shapes 0 to `shapes` - 1 that the segments read, then of everything else */
-	int shapes;         /* shapes in the text, for concat the minimum; 0: the kernel has named sizes instead */
+	/* shapes in the text, for concat the minimum; 0: the kernel has named sizes instead */
+	int shapes;
 	bool axis;          /* `axis` is a dimension of shape 0 */
 	bool channels;      /* shape 0 has a channel dimension */
 	int (*check)(const struct problem *p, struct error *err);
@@ -35,8 +37,8 @@ struct kernel_row {
 	int index_operand;  /* this one holds indices along the axis; 0: none */
 	bool second_output; /* has a second output of s64 indices, shaped like the destination */
 	bool quantizer;     /* between values and integers that stand for them, by scale and zero point */
-	/* f32 values that come with the problem and are no operands, one array each of scale, shift, mean and variance: the
-	 * number of arrays, and of values in each (NULL: no arrays) */
+	/* f32 values besides the operands, one array each of scale, shift, mean and variance: the number of
+	 * arrays, and of values in each (NULL: no arrays) */
 	int parameters;
 	int64_t (*parameter_count)(const struct problem *p);
 	/* logical shape of operand i; NULL: shape 0 for all */
@@ -45,31 +47,38 @@ struct kernel_row {
 	/* costs (problem.h says what they count) */
 	double element_flops;                          /* per element of the source, if `flops` is NULL */
 	double (*flops)(const struct problem *p);      /* without epilogues */
-	double (*volume)(const struct problem *p, int i); /* elements of operand i; NULL: those of its shape */
-	double (*traffic)(const struct problem *p, int i); /* elements of operand i to transfer; NULL: its volume */
+	/* elements of operand i; NULL: those of its shape */
+	double (*volume)(const struct problem *p, int i);
+	/* elements of operand i to transfer; NULL: its volume */
+	double (*traffic)(const struct problem *p, int i);
 	double (*other_bytes)(const struct problem *p); /* transferred besides the operands; NULL: 0 */
 	/* output channels, to which a bias or scale epilogue applies; NULL: none */
 	int64_t (*output_channels)(const struct problem *p);
 	bool channels_last; /* they are the destination's last dimension instead of dimension 1 */
-	double (*sum_terms)(const struct problem *p); /* products summed in one output; NULL: not a sum of products */
+	/* products summed in one output; NULL: not a sum of products */
+	double (*sum_terms)(const struct problem *p);
 	/* layout */
-	bool image_like;    /* its operands are tensors with channels, whose layout is a choice (problem_set_layout) */
+	/* its operands are tensors with channels, whose layout is a choice (problem_set_layout) */
+	bool image_like;
 	enum kernel_layout layout;
-	/* True if it computes element by element on equal shapes, so that both layouts are the same work; NULL: never */
+	/* returns true if it computes element by element on equal shapes, so that no layout is faster; NULL:
+	 * never */
 	bool (*any_order)(const struct problem *p);
 	/* what limits it */
-	bool product;       /* sums of products of two operands, which matrix units compute; others are limited by bytes */
-	/* Share of the products of a convolution that read an input element instead of padding; NULL: 1. 0: unknown */
+	/* sums of products of two operands, which matrix units compute; others are limited by bytes */
+	bool product;
+	/* Share of a convolution's products that read an input element instead of padding; NULL: 1. 0:
+	 * unknown */
 	double (*share_computed)(const struct problem *p);
 	/* Least share of the source that must be read; NULL: 1 */
 	double (*share_read)(const struct problem *p);
 	/* results differ between libraries by more than rounding: exponentials, roots, divisions */
 	bool transcendental;
-	/* fusion: a chain can start at it and become its epilogues; it can be fused with another pointwise one */
+	/* fusion: a chain can start at it and become its epilogues; it can be fused with another of them */
 	bool takes_epilogues;
 	bool pointwise;
-	/* time to prepare, check and measure one, relative to other kernels: without and with constants; 0 means 1. Fitted
-	 * (tests/eta); mostly the number of implementations. */
+	/* time to prepare, check and measure one, relative to other kernels: without and with constants; 0
+	 * means 1. Fitted (tests/eta); mostly the number of implementations. */
 	double eta_factor[2];
 };
 

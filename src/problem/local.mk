@@ -4,6 +4,8 @@ libproblem_a_SOURCES = \
 	src/problem/dim.c src/problem/dim.h \
 	src/problem/dim_poly.c src/problem/dim_poly.h \
 	src/problem/dtype.c src/problem/dtype.h \
+	src/problem/execution.c src/problem/execution.h \
+	src/problem/execution_field.c src/problem/execution_field.h \
 	src/problem/kernel.h \
 	src/problem/kernels/attention.c \
 	src/problem/kernels/conv.c \
@@ -24,7 +26,14 @@ libproblem_a_SOURCES = \
 	src/problem/problem_segments.c src/problem/problem_segments.h \
 	src/problem/problem_text.c \
 	src/problem/result.c src/problem/result.h \
-	src/problem/shape.c
+	src/problem/shape.c \
+	src/problem/stats.c src/problem/stats.h
 
 check_PROGRAMS += tests/unit/t_problem
 tests_unit_t_problem_LDADD = $(below_problem)
+check_PROGRAMS += tests/unit/t_kernels
+tests_unit_t_kernels_LDADD = $(below_problem)
+check_PROGRAMS += tests/unit/t_execution
+tests_unit_t_execution_LDADD = $(below_problem)
+check_PROGRAMS += tests/unit/t_stats
+tests_unit_t_stats_LDADD = $(below_problem)

@@ -31,8 +31,8 @@
 #define PROBLEM_OPERANDS 4   /* operands with a type of their own; concat's inputs share one */
 #define PROBLEM_TEXT_SIZE 1024
 
-/* The kernels: id, name. The row of each (operands, text, checks, shapes, costs, flags) is kernel_NAME in a file of
- * src/problem/kernels/ (problem/kernel.h); what its text says is a section of docs/problem.md. */
+/* The kernels: id, name. The row of each (operands, text, checks, shapes, costs, flags) is kernel_NAME in a
+ * file of src/problem/kernels/ (problem/kernel.h); what its text says is a section of docs/problem.md. */
 #define KERNEL_LIST(_) \
 	_(CONV, conv) \
 	_(MATMUL, matmul) \
@@ -202,7 +202,7 @@ struct problem {
 						    DTYPE_UNKNOWN */
 	/* conv, pool, resample */
 	int spatial;                             /* number of spatial dimensions, 1 to 3 */
-	int64_t n, c, k, g;                      /* batch, input channels, output channels, groups; groupnorm: g only */
+	int64_t n, c, k, g; /* batch, input channels, output channels, groups; groupnorm: g only */
 	int64_t in[3], kernel_size[3];           /* d h w; t r s */
 	int64_t pad_begin[3], pad_end[3], stride[3], dilation[3]; /* ONNX dilation: 1 = dense */
 	int64_t out[3];                          /* resample: output size */
@@ -271,8 +271,8 @@ int problem_operand_count(const struct problem *p);
 struct problem_shape problem_scale_shape(const struct problem *p);
 /* The destination's dimension that a bias or scale epilogue has one value for. */
 int problem_channel_axis(const struct problem *p);
-/* How many values each f32 parameter that is no operand has: scale, shift ... of normalizations; scales of quantize and
- * dequantize. 0: the kernel has no such parameters. */
+/* Returns the number of values of each f32 parameter that is not an operand: scale, shift ... of
+ * normalizations; scales of quantize and dequantize. 0: the kernel has no such parameters. */
 int64_t problem_parameter_count(const struct problem *p);
 /* True if an operand is constant; only then do the cache states net and warm differ. */
 bool problem_has_constant(const struct problem *p);

@@ -73,8 +73,10 @@ static int check_epilogues(const struct problem *p, const struct kernel_row *row
 			continue;
 		if (i > 0)
 			return error_set(err, "problem: scale must be the first epilogue");
-		if (!row->output_channels || p->accumulator != DTYPE_S32 || p->operand[row->operands - 1].dtype == DTYPE_S32)
-			return error_set(err, "problem: scale needs s32 sums and a destination that is not s32");
+		if (!row->output_channels || p->accumulator != DTYPE_S32 ||
+			p->operand[row->operands - 1].dtype == DTYPE_S32)
+			return error_set(
+				err, "problem: scale needs s32 sums and a destination that is not s32");
 		if (p->epilogue[i].operand.dtype != DTYPE_F32)
 			return error_set(err, "problem: scale must have type f32, not %s",
 				dtype_name(p->epilogue[i].operand.dtype));
@@ -88,7 +90,8 @@ int problem_check(const struct problem *p, struct error *err)
 		return error_set(err, "problem: no such kernel or mode");
 	const struct kernel_row *row = kernel_row(p->kernel);
 	if (row->mode && mode_parse(p->kernel, text_of(mode_name(p->mode))) != p->mode)
-		return error_set(err, "problem: %s has no mode %s", kernel_name(p->kernel), mode_name(p->mode));
+		return error_set(
+			err, "problem: %s has no mode %s", kernel_name(p->kernel), mode_name(p->mode));
 	if (row->accumulator && p->accumulator == DTYPE_UNKNOWN)
 		return error_set(err, "problem: no accumulator type");
 	for (int i = 0; i < row->operands; i++)

@@ -80,8 +80,9 @@ struct device device_copy(struct arena *a, const struct device *d)
 struct result result_copy(struct arena *a, const struct result *r)
 {
 	struct result copy = *r;
-	const char **strings[] = { &copy.problem, &copy.algorithm.api, &copy.algorithm.name, &copy.algorithm.layouts,
-		&copy.algorithm.math, &copy.algorithm.notes, &copy.why, &copy.kernels, &copy.runner_version };
+	const char **strings[] = { &copy.problem, &copy.algorithm.api, &copy.algorithm.name,
+		&copy.algorithm.layouts, &copy.algorithm.math, &copy.algorithm.notes, &copy.why,
+		&copy.kernels, &copy.runner_version };
 	strings_copy(a, strings, COUNT(strings));
 	return copy;
 }

@@ -31,7 +31,15 @@ enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
 enum matrix { MATRIX_UNKNOWN, MATRIX_NO, MATRIX_YES };
 /* Why sampling stopped. disturbed: the machine was never quiet for long enough (a noisy result); all samples
  * count, and the interval is at least their range. */
-enum stop { STOP_NONE, STOP_CONVERGED, STOP_BUDGET, STOP_SHORTLIST, STOP_CANCELLED, STOP_DISTURBED, STOP_COUNT };
+enum stop {
+	STOP_NONE,
+	STOP_CONVERGED,
+	STOP_BUDGET,
+	STOP_SHORTLIST,
+	STOP_CANCELLED,
+	STOP_DISTURBED,
+	STOP_COUNT
+};
 
 const char *status_name(enum status s);
 const char *cache_name(enum cache c);
@@ -92,8 +100,9 @@ struct result {
 /* The device that measured. `model` and `stack` are its identity: one bound never uses results of two
  * identities. */
 /* The kinds of jobs that a runner answers are words of lower case letters, digits, '_' and '-', at most
- * JOB_KIND_MAX bytes. A problem (its text is the payload) is the first and so far the only one. */
+ * JOB_KIND_MAX bytes. The payload of a problem is its text; that of a model describes a request. */
 #define JOB_PROBLEM "problem"
+#define JOB_MODEL "model"
 #define JOB_KIND_MAX 32
 bool job_kind_is_valid(const char *kind);
 /* True if `jobs` of a device contains the kind. NULL and "" are a runner from before this list: it answers
@@ -112,7 +121,7 @@ struct device {
 	int threads;           /* 0: not applicable */
 	double llc_bytes;      /* last-level cache; NaN unknown */
 	bool has_matrix;       /* has matrix units */
-	const char *jobs;      /* kinds of jobs that its runner answers, separated by a blank; see jobs_contain */
+	const char *jobs; /* kinds of jobs that its runner answers, separated by a blank; see jobs_contain */
 };
 
 /* Copies with strings in the arena; NULL strings become "". */

@@ -4,6 +4,7 @@ include src/runner/measure/local.mk
 include src/runner/host/local.mk
 include src/runner/onednn/local.mk
 include src/runner/plain/local.mk
+include src/runner/gemm/local.mk
 include src/runner/kernels/local.mk
 include src/runner/gpu/local.mk
 include src/runner/own/local.mk
@@ -24,7 +25,8 @@ if HAVE_ONEDNN
 bin_PROGRAMS += benanza-runner-cpu
 endif
 benanza_runner_cpu_SOURCES = src/runner/main.c src/runner/platform_cpu.c
-benanza_runner_cpu_LDADD = librunner_protocol.a librunner_onednn.a librunner_plain.a $(below_host) -ldnnl
+benanza_runner_cpu_LDADD = librunner_protocol.a librunner_onednn.a librunner_plain.a librunner_gemm.a \
+	$(below_host) -ldnnl
 
 # Only the CUDA runtime is linked, and statically: the program may be copied alone to another machine.
 cuda_link = $(CUDA_LIBDIR)/libcudart_static.a $(CUDA_CXX_LIBS) -ldl -lpthread -lrt

@@ -23,10 +23,11 @@ static void info_print(const struct options *o, const struct device *d, FILE *ou
 		free(hello);
 		return;
 	}
-	fprintf(out, "name        %s\nmodel       %s\nstack       %s\nthreads     %d\n", d->name, d->model, d->stack,
-		d->threads);
+	fprintf(out, "name        %s\nmodel       %s\nstack       %s\nthreads     %d\n", d->name, d->model,
+		d->stack, d->threads);
 	fprintf(out, "last cache  %s\nmatrix      %s\nhost        %s\nversion     %s\nattributes  %s\n",
-		str_bytes(llc, d->llc_bytes), d->has_matrix ? "yes" : "no", d->host, d->version, d->attributes);
+		str_bytes(llc, d->llc_bytes), d->has_matrix ? "yes" : "no", d->host, d->version,
+		d->attributes);
 }
 
 /* Libraries may print to file descriptor 1: it becomes stderr, and the real output gets another descriptor
@@ -59,16 +60,21 @@ static int for_a_program(const struct options *o, const struct device *d, int ou
 {
 	struct error err = ERROR_NONE;
 	struct batch batch;
-	struct serving s = { .device = d, .batch = &batch, .budget_ms = o->budget_ms, .check = o->check,
-		.most = (int)o->algorithms, .planning = o->machine.plan != NULL,
+	struct serving s = { .device = d,
+		.batch = &batch,
+		.budget_ms = o->budget_ms,
+		.check = o->check,
+		.most = (int)o->algorithms,
+		.planning = o->machine.plan != NULL,
 		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* a plan holds no device */
-		.caches = o->has_caches ? o->caches : NULL, .launches = o->has_launches ? o->launches : NULL };
+		.caches = o->has_caches ? o->caches : NULL,
+		.launches = o->has_launches ? o->launches : NULL };
 	int bad = batch_open(&batch, out, d, &err) || serve(&s, STDIN_FILENO, out, &err);
 	if (bad)
 		fprintf(stderr, "%s: %s\n", platform.program, err.text);
 	if (batch.skipped)
-		fprintf(stderr, "%s: %lld jobs have results in the output already and are skipped\n", platform.program,
-			(long long)batch.skipped);
+		fprintf(stderr, "%s: %lld jobs have results in the output already and are skipped\n",
+			platform.program, (long long)batch.skipped);
 	batch_close(&batch);
 	return bad ? EXIT_DEVICE : s.wrong ? EXIT_GAPS : EXIT_DONE;
 }
@@ -82,7 +88,8 @@ static int run(const struct options *o, int out)
 	if (platform.open(&o->machine, &arena, &device, &err))
 		fprintf(stderr, "%s: %s\n", platform.program, err.text);
 	else
-		status = o->problem || o->info ? for_a_person(o, &device, out) : for_a_program(o, &device, out);
+		status = o->problem || o->info ? for_a_person(o, &device, out)
+					       : for_a_program(o, &device, out);
 	platform.close();
 	arena_free(&arena);
 	return status;

@@ -45,7 +45,8 @@ static void threads_bind(int threads, char **argv)
 	const char *given = getenv("OMP_NUM_THREADS");
 	if (threads < 1 && given)
 		threads = atoi(given);
-	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads && !getenv("OMP_DYNAMIC");
+	bool bound = getenv("OMP_PROC_BIND") && getenv("OMP_PLACES") && given && atoi(given) == threads &&
+		!getenv("OMP_DYNAMIC");
 	if (bound || getenv(GUARD))
 		return;
 	unsetenv("OMP_DYNAMIC"); /* the runtime must not change the number of threads */
@@ -87,7 +88,10 @@ static double size_parse(const char *text)
 {
 	char *end;
 	double size = strtod(text, &end);
-	return *end == 'K' ? size * 1024 : *end == 'M' ? size * 1048576 : *end == 'G' ? size * 1073741824 : size;
+	return *end == 'K'    ? size * 1024
+		: *end == 'M' ? size * 1048576
+		: *end == 'G' ? size * 1073741824
+			      : size;
 }
 
 /* Number of CPUs in a list like "0-3,8"; 0: not a list. */
@@ -136,8 +140,9 @@ static double caches_probe(json_t *attributes)
 
 static void environment_probe(json_t *attributes)
 {
-	static const char *const names[] = { "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES", "OMP_WAIT_POLICY",
-		"GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "DNNL_MAX_CPU_ISA", "ONEDNN_MAX_CPU_ISA" };
+	static const char *const names[] = { "OMP_NUM_THREADS", "OMP_PROC_BIND", "OMP_PLACES",
+		"OMP_WAIT_POLICY", "GOMP_SPINCOUNT", "GOMP_CPU_AFFINITY", "DNNL_MAX_CPU_ISA",
+		"ONEDNN_MAX_CPU_ISA" };
 	json_t *o = json_object();
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		const char *value = getenv(names[i]);
@@ -179,7 +184,8 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	int bad = device_probe(&draft, &d->has_matrix, err);
 	threads_probe(&threads);
 	if (!bad && threads.count > THREADS_MOST)
-		bad = error_set(err, "%d threads are too many: set --threads or OMP_NUM_THREADS to at most %d",
+		bad = error_set(err,
+			"%d threads are too many: set --threads or OMP_NUM_THREADS to at most %d",
 			threads.count, THREADS_MOST);
 	bool apart = threads_are_apart(&threads);
 	team_set(threads.count);
@@ -225,8 +231,18 @@ static double memory_bytes(void)
 	return memory_available();
 }
 
-static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain, &backend_copy, NULL };
+static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain,
+	&backend_packed, &backend_copy, NULL };
 
-const struct platform platform = { .program = "benanza-runner-cpu", .has_threads = true, .tolerance = TOLERANCE,
-	.long_ns = LONG_NS, .backends = backends, .prepare = prepare, .open = open_cpu, .memory_bytes = memory_bytes,
-	.disturbances = preempt_count, .waited_ns = preempt_waited_ns, .canary = canary_ask, .close = canary_close };
+const struct platform platform = { .program = "benanza-runner-cpu",
+	.has_threads = true,
+	.tolerance = TOLERANCE,
+	.long_ns = LONG_NS,
+	.backends = backends,
+	.prepare = prepare,
+	.open = open_cpu,
+	.memory_bytes = memory_bytes,
+	.disturbances = preempt_count,
+	.waited_ns = preempt_waited_ns,
+	.canary = canary_ask,
+	.close = canary_close };

@@ -20,8 +20,18 @@ static const struct backend *const backends[] = {
 	NULL,
 };
 
-const struct platform platform = { .program = "benanza-runner-cuda", .has_device = true, .has_plan = true,
-	.shares_operands = true, .glance_ns = GLANCE_NS, .alone_ns = ALONE_NS, .tolerance = TOLERANCE,
-	.backends = backends, .prepare = cuda_context_prepare, .open = cuda_context_open,
-	.memory_bytes = cuda_context_memory_bytes, .long_ns = INFINITY, .disturbances = cuda_context_disturbances,
-	.is_alive = cuda_context_is_alive, .close = cuda_context_close };
+const struct platform platform = { .program = "benanza-runner-cuda",
+	.has_device = true,
+	.has_plan = true,
+	.shares_operands = true,
+	.glance_ns = GLANCE_NS,
+	.alone_ns = ALONE_NS,
+	.tolerance = TOLERANCE,
+	.backends = backends,
+	.prepare = cuda_context_prepare,
+	.open = cuda_context_open,
+	.memory_bytes = cuda_context_memory_bytes,
+	.long_ns = INFINITY,
+	.disturbances = cuda_context_disturbances,
+	.is_alive = cuda_context_is_alive,
+	.close = cuda_context_close };

@@ -7,6 +7,9 @@
 #include <string.h>
 
 static const struct glossary_row rows[] = {
+	{ "agent",
+		"The program that runs a whole model with a framework (ONNX Runtime, OpenVINO ...): a "
+		"built-in one, or a command of the configuration that speaks its protocol." },
 	{ "algorithm", "One of the implementations that a library offers for a problem." },
 	{ "amortized",
 		"Launch mode: executions run back to back and the time is divided by their number, so the "
@@ -14,6 +17,9 @@ static const struct glossary_row rows[] = {
 	{ "arithmetic intensity",
 		"FLOPs per byte that must be moved. Below the device's ratio of peak FLOP/s to bandwidth a "
 		"layer is memory-bound, above it compute-bound." },
+	{ "Benanza ratio",
+		"Bound / real latency: the share of the time that the fastest algorithms would need. Above 1 "
+		"the execution is faster than the bound." },
 	{ "bound",
 		"Lower bound of the model's latency: the measured costs of its layers, added up "
 		"(sequential) or along the longest path (parallel). \"At least\" marks a bound in which "
@@ -27,6 +33,10 @@ static const struct glossary_row rows[] = {
 	{ "class",
 		"The kind of work of a layer: compute, memory, move (data movement), free, host, unknown." },
 	{ "cold", "Cache state: all operands come from memory." },
+	{ "contradicted",
+		"A layer or a whole model that a real execution runs faster than the bound, with intervals "
+		"apart, in the same data type and cache state, and again when both are measured in turn: "
+		"an algorithm is missing from the measurements, or one of the two times is wrong." },
 	{ "coverage",
 		"How many layers of the bound are measured, and where the costs of the others come from." },
 	{ "critical path",
@@ -37,6 +47,9 @@ static const struct glossary_row rows[] = {
 		"problems." },
 	{ "estimate",
 		"The roofline, used instead of a measurement on a device that is only described. Marked ~." },
+	{ "execution",
+		"A real run of the whole model by a framework: its latency, and the times of its layers. "
+		"Agents make it, or a profile that a framework wrote." },
 	{ "fused",
 		"A layer that runs inside the kernel of another one. The kernel's cost is in its first "
 		"layer." },
@@ -67,6 +80,9 @@ static const struct glossary_row rows[] = {
 		"The one kernel call that is measured for a layer: kernel, data types, shape and attributes"
 		" as one line of text." },
 	{ "proxy", "A stand-in that was measured instead, such as a copy of the same size. Marked ~." },
+	{ "real",
+		"The measured latency of the newest execution in the database with the same model, shapes, "
+		"data type, device and threads as the bound." },
 	{ "roofline",
 		"The shortest time that the device's peaks allow: the longer of FLOPs / peak FLOP/s and "
 		"bytes / bandwidth." },

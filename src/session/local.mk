@@ -5,12 +5,16 @@ libsession_a_SOURCES = \
 	src/session/glossary.c src/session/glossary.h \
 	src/session/recorded.c src/session/recorded.h \
 	src/session/session.c src/session/session.h \
+	src/session/session_agent.c src/session/session_agent.h \
 	src/session/session_choose.c \
 	src/session/session_device.c \
 	src/session/session_devices.c \
+	src/session/session_digest.c \
 	src/session/session_dims.c \
 	src/session/session_doctor.c \
+	src/session/session_executions.c \
 	src/session/session_private.h \
+	src/session/session_reality.c src/session/session_reality.h \
 	src/session/session_sweep.c \
 	src/session/state.c src/session/state.h
 
@@ -18,3 +22,6 @@ check_PROGRAMS += tests/unit/t_described
 tests_unit_t_described_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_state
 tests_unit_t_state_LDADD = $(below_session)
+check_PROGRAMS += tests/unit/t_session_reality
+tests_unit_t_session_reality_SOURCES = tests/unit/t_session_reality.c tests/unit/ui_fixture.c
+tests_unit_t_session_reality_LDADD = $(below_session)

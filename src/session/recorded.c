@@ -16,7 +16,9 @@ enum recorded_match recorded_matches(const struct config *c, const struct device
 	if (c->threads > 0 && d->threads > 0 && d->threads != c->threads)
 		return RECORDED_NONE;
 	if (!c->device || strcmp(d->model, c->device) == 0 ||
-		(id > 0 && (strcmp(d->name, c->device) == 0 || (text_to_int64(text_of(c->device), &number) && number == id))))
+		(id > 0 &&
+			(strcmp(d->name, c->device) == 0 ||
+				(text_to_int64(text_of(c->device), &number) && number == id))))
 		return RECORDED_WHOLE;
 	return strstr(d->stack, c->device) ? RECORDED_PART : RECORDED_NONE;
 }
@@ -135,7 +137,8 @@ static int recorded_read_on(struct recorded_file *f, struct results *r, struct e
 		else if (mine && item.kind == RECORDS_RESULT)
 			results_add(r, &item.result);
 		else if (mine && item.kind == RECORDS_DONE &&
-			(item.status == STATUS_OK || item.status == STATUS_UNSUPPORTED || item.status == STATUS_MISTRUSTED))
+			(item.status == STATUS_OK || item.status == STATUS_UNSUPPORTED ||
+				item.status == STATUS_MISTRUSTED))
 			results_finish(r, item.problem);
 	}
 	records_close(file);

@@ -34,8 +34,9 @@ int recorded_choose(const struct config *c, const struct recorded *list, int cou
 struct recorded_file;
 struct recorded_file *recorded_open(const struct recorded *one);
 void recorded_close(struct recorded_file *f);
-/* Loads the results of the problems that were not loaded before; fast if there are none. -1: the file cannot
+/* Loads the results of the problems that were not loaded before; fast if all were. -1: the file cannot
  * be read. Invalid lines are logged. */
-int recorded_load(struct recorded_file *f, const char *const *problems, int count, struct results *r, struct error *err);
+int recorded_load(struct recorded_file *f, const char *const *problems, int count, struct results *r,
+	struct error *err);
 
 #endif

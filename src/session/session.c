@@ -32,7 +32,8 @@ static void dims_put(struct session *s, struct text name, int64_t value, const c
 		at++;
 	if (at == s->dim_count) {
 		dims_copy(s);
-		s->dims[s->dim_count++].name = (struct text){ arena_strndup(&s->dim_arena, name.p, name.n), name.n };
+		s->dims[s->dim_count++].name =
+			(struct text){ arena_strndup(&s->dim_arena, name.p, name.n), name.n };
 	}
 	s->dims[at].value = value;
 	s->dim_sources[at] = source;
@@ -52,7 +53,8 @@ static bool model_has_dim(const struct model *m, struct text name)
 	for (int i = 0; i < m->graph->value_count; i++) {
 		const struct shape *shape = &m->graph->values[i].shape;
 		for (int j = 0; j < shape->rank; j++)
-			if (shape->dims[j].kind == DIM_SYMBOLIC && text_equal(dim_expression(shape->dims[j]), name))
+			if (shape->dims[j].kind == DIM_SYMBOLIC &&
+				text_equal(dim_expression(shape->dims[j]), name))
 				return true;
 	}
 	return false;
@@ -147,6 +149,7 @@ struct session *session_open(struct config *config, const struct session_options
 	s->results = results_new();
 	s->device.llc_bytes = NAN;
 	s->peaks = peaks_unknown();
+	session_file_note(s, o->model_path);
 	s->model = model_load(o->model_path, err);
 	int bad = s->model ? 0 : -1;
 	if (!bad)
@@ -167,6 +170,7 @@ struct session *session_open(struct config *config, const struct session_options
 static void plans_free(struct session *s)
 {
 	for (int i = 0; i < s->plan_count; i++) {
+		session_real_free(s->plans[i]->real);
 		fusion_free(s->plans[i]->fusion);
 		plan_free(s->plans[i]->plan);
 		free(s->plans[i]);
@@ -182,14 +186,18 @@ void session_analysis_drop(struct session *s)
 	s->analysis = NULL;
 	s->effects = NULL;
 	s->effect_count = 0;
+	session_reality_drop(s);
 }
 
 int session_turn_to(struct session *s, const char *model_path, struct error *err)
 {
 	struct session before = *s;
+	session_file_note(s, model_path);
 	s->model = model_load(model_path, err);
 	if (!s->model) {
 		s->model = before.model;
+		s->model_bytes = before.model_bytes;
+		s->model_date_ns = before.model_date_ns;
 		return -1;
 	}
 	s->options.model_path = model_path;
@@ -198,6 +206,8 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	if (dims_gather(s, err)) {
 		model_free(s->model);
 		s->model = before.model;
+		s->model_bytes = before.model_bytes;
+		s->model_date_ns = before.model_date_ns;
 		s->options = before.options;
 		s->dims = before.dims;
 		s->dim_sources = before.dim_sources;
@@ -206,6 +216,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	}
 	session_analysis_drop(s);
 	session_sweep_drop(s);
+	session_hash_drop(s);
 	plans_free(s);
 	model_free(before.model);
 	s->stale = true;
@@ -218,9 +229,11 @@ void session_close(struct session *s)
 		return;
 	session_analysis_drop(s);
 	session_sweep_drop(s);
+	session_hash_drop(s);
 	session_device_free(s);
 	plans_free(s);
 	free(s->plans);
+	session_digests_free(s);
 	if (s->store)
 		store_close(s->store);
 	if (s->model)
@@ -336,8 +349,8 @@ int session_check_bound(const struct session *s, struct error *err)
 		return 0;
 	struct arena a = { 0 };
 	bool one = p->unbound_count == 1;
-	error_set(err, "%s: %d dimension%s not bound; add %s", session_model_name(s), p->unbound_count, one ? " is" : "s are",
-		plan_needs_line(p, &a));
+	error_set(err, "%s: %d dimension%s not bound; add %s", session_model_name(s), p->unbound_count,
+		one ? " is" : "s are", plan_needs_line(p, &a));
 	arena_free(&a);
 	return -1;
 }
@@ -355,16 +368,16 @@ bool session_refresh(struct session *s)
 		log_line("%s", trouble.text);
 		snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
 	}
-	uint64_t version = results_version(s->results), planned = s->planner ? planner_version(s->planner) : 0;
-	if (!s->current || (s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
+	uint64_t version = results_version(s->results),
+		 planned = s->planner ? planner_version(s->planner) : 0;
+	if (!s->current ||
+		(s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
 	session_analysis_drop(s);
-	struct session_plan *c = s->current;
 	s->peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
-	struct ground ground = { .plan = c->plan, .fusion = session_fusion(c), .results = s->results, .device = &s->device,
-		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL, .estimate = s->described != NULL };
-	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
-	s->effects = analyze_what_ifs_on(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
+	struct ground ground = session_ground(s);
+	s->analysis = analyze(&s->analysis_arena, &ground, &s->scenario);
+	s->effects = analyze_what_ifs(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->seen_planner = planned;
 	s->stale = false;
@@ -453,18 +466,44 @@ int session_measure_problem(struct session *s, const char *problem)
 	return s->queue ? queue_add(s->queue, problem, true, true) : 0;
 }
 
+static int measure_group(struct session *s, const struct fusion_group *g)
+{
+	const char *text = s->scenario.nxc ? g->text_nxc : g->text;
+	return text ? queue_add(s->queue, text, true, true) : 0;
+}
+
+static int measure_alone(struct session *s, int layer)
+{
+	const struct plan *p = s->current->plan;
+	int own = plan_layer_problem_index(p, &p->layers[layer], s->scenario.nxc);
+	return own >= 0 ? queue_add(s->queue, p->problems[own].text, true, true) : 0;
+}
+
 int session_measure_layer(struct session *s, int layer)
 {
 	if (!s->queue || !s->current)
 		return 0;
-	const struct plan *p = s->current->plan;
 	const struct fusion *f = session_fusion(s->current);
 	int added = 0;
 	for (int i = f->group_count - 1; i >= 0; i--)
-		if (group_has(&f->groups[i], layer) && (!s->scenario.nxc || f->groups[i].text_nxc))
-			added += queue_add(s->queue, s->scenario.nxc ? f->groups[i].text_nxc : f->groups[i].text, true, true);
-	int own = plan_layer_problem_index(p, &p->layers[layer], s->scenario.nxc);
-	if (own >= 0)
-		added += queue_add(s->queue, p->problems[own].text, true, true);
+		if (group_has(&f->groups[i], layer))
+			added += measure_group(s, &f->groups[i]);
+	return added + measure_alone(s, layer);
+}
+
+int session_measure_layers(struct session *s, const bool *marked)
+{
+	if (!s->queue || !s->current)
+		return 0;
+	const struct fusion *f = session_fusion(s->current);
+	int added = 0;
+	for (int i = f->group_count - 1; i >= 0; i--) {
+		bool within = true;
+		for (int k = 0; k < f->groups[i].layer_count; k++)
+			within &= marked[f->groups[i].layers[k]];
+		added += within ? measure_group(s, &f->groups[i]) : 0;
+	}
+	for (int i = s->current->plan->layer_count - 1; i >= 0; i--)
+		added += marked[i] ? measure_alone(s, i) : 0;
 	return added;
 }

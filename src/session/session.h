@@ -5,6 +5,8 @@
 
 #include "analyze/analyze.h"
 #include "analyze/limit.h"
+#include "analyze/reality.h"
+#include "base/digest.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
 #include "drive/planner.h"
@@ -36,6 +38,13 @@ struct session_plan {
 	enum dtype dtype;
 	struct plan *plan;
 	struct fusion *fusion;        /* NULL until session_fusion creates it */
+	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
+};
+
+/* SHA-256 of the model's file (session/session_reality.h). */
+struct session_hash {
+	enum { SESSION_HASH_UNREAD, SESSION_HASH_KNOWN, SESSION_HASH_NONE } state;
+	char text[DIGEST_SIZE];
 };
 
 /* One batch and data type of a sweep. */
@@ -54,6 +63,15 @@ struct session_sweep {
 	struct session_sweep_point *points;
 };
 
+/* Counts of comparable executions of the model that contradict the bound (session_contradicted). */
+struct contradicted {
+	int executions;   /* comparable ones, the newest of each setup */
+	int layers; /* layers that one of them runs faster than the bound, with disjoint intervals */
+	int not_again;    /* those of them that were not measured again in turn (reality_turn) */
+	int whole;        /* executions that are faster than the bound as a whole */
+};
+
+struct session_digest; /* session_agent.c */
 struct session_seat; /* a device that is being connected or closed */
 
 struct session {
@@ -97,7 +115,20 @@ struct session {
 	int effect_count;
 	uint64_t seen_version;        /* version of the results at the last analysis */
 	bool stale;                   /* scenario or plan changed since then */
+	struct contradicted contradicted; /* of that analysis, set by session_contradicted; else zeros */
+	const struct reality **contradicting; /* set with it: of each layer the newest one, or NULL */
+	struct session_hash hash;
+	struct arena taken_arena;
+	struct execution *taken;      /* session_reality_take; NULL: none */
+	uint64_t execution_changes;   /* number of session_reality_renew */
+	bool reality_known;           /* session_reality has computed it for this analysis */
+	const struct reality *reality; /* in the analysis arena; NULL: none */
 	struct session_sweep sweep;   /* made by session_measure_sweep */
+	struct arena digest_arena;    /* of paths */
+	int digest_count, digest_capacity;
+	struct session_digest *digests; /* of files that session_digest read */
+	int64_t model_bytes, model_date_ns; /* of the model's file when it was loaded; date 0: unknown */
+	struct digest *digest_reading; /* the file that session_digest_step reads; or NULL */
 };
 
 /* Opens the model, its sidecar and the database; starts no runner, makes no plan. Remembered dimensions of
@@ -145,7 +176,8 @@ struct session_device {
 /* Lists all devices: runners (none is started), then recorded devices, then described ones. Strings live in
  * the arena; they are untrusted text, not cleaned. Returns the count. Unreadable ones are left out; err has
  * the reason, else it is empty. */
-int session_devices(const struct session *s, struct arena *a, struct session_device **list, struct error *err);
+int session_devices(
+	const struct session *s, struct arena *a, struct session_device **list, struct error *err);
 /* Switches to another device: 0. Scenario, plans and dimensions stay; results, analysis, queue and planner
  * are replaced. A runner is only started: SESSION_AWAITED, and the old device stays in use until
  * session_choose_step reports its answer; a previously awaited one is dropped. The old runner's current
@@ -197,6 +229,9 @@ int session_check_bound(const struct session *s, struct error *err);
 /* Adopts the runner's device after its hello; recomputes the analysis if scenario, plan or results changed.
  * Returns true if it did. */
 bool session_refresh(struct session *s);
+/* The inputs of the current analysis (analyze/analyze.h), borrowed from the session. After session_refresh.
+ */
+struct ground session_ground(struct session *s);
 /* For a described device: sends all problems of the current plan to the planner and reads its answers,
  * waiting up to timeout_ms for one. Returns true while answers are missing; false for other devices. */
 bool session_plan_step(struct session *s, int timeout_ms);
@@ -230,10 +265,23 @@ const char **session_peak_problems(struct session *s, struct arena *a, int *coun
 int session_measure_problem(struct session *s, const char *problem);
 /* Queues a layer's problem and those of its groups again. */
 int session_measure_layer(struct session *s, int layer);
+/* Queues the problems again that the marked layers of the plan need, alone or fused with each other. Returns
+ * the number added. */
+int session_measure_layers(struct session *s, const bool *marked);
+
+/* ---- executions of the model in the database (analyze/reality.h) ---- */
+
+/* Loads the successful executions of the model's file, newest first; of each setup (execution_setup) only the
+ * newest. In the arena. Reads the file once for its hash, unless the database has no executions. A
+ * model from standard input has no executions. Returns -1 with an error if the file or the database cannot be
+ * read. */
+int session_executions(
+	struct session *s, struct arena *a, struct execution **list, int *count, struct error *err);
 
 /* What limits a layer with cost `c` that runs `problem` (analyze/limit.h). Needs an analysis
  * (session_refresh). */
-static inline struct limit session_limit(const struct session *s, const struct layer_cost *c, const char *problem)
+static inline struct limit session_limit(
+	const struct session *s, const struct layer_cost *c, const char *problem)
 {
 	return limit_of(c, problem, &s->peaks, &s->scenario, s->analysis->cache);
 }

@@ -40,8 +40,15 @@ static void seat_free(struct session_seat *seat)
 static struct session_seat *seat_lift(struct session *s)
 {
 	struct session_seat *seat = base_calloc(1, sizeof(*seat));
-	*seat = (struct session_seat){ .key = "", .config = s->config, .results = s->results, .recorded = s->recorded,
-		.queue = s->queue, .device = s->device, .arena = s->device_arena, .described = s->described, .planner = s->planner };
+	*seat = (struct session_seat){ .key = "",
+		.config = s->config,
+		.results = s->results,
+		.recorded = s->recorded,
+		.queue = s->queue,
+		.device = s->device,
+		.arena = s->device_arena,
+		.described = s->described,
+		.planner = s->planner };
 	memcpy(seat->trouble, s->trouble, sizeof(seat->trouble));
 	s->results = NULL;
 	s->recorded = NULL;

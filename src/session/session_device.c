@@ -25,8 +25,8 @@ static int device_choose(const struct config *c, const struct device *devices, c
 		for (int i = 0; i < count; i++) {
 			if ((int)recorded_matches(c, &devices[i], ids[i]) != wanted)
 				continue;
-			str_addf(which, "%s%lld (%s, %s)", matching++ ? ", " : "", (long long)ids[i], devices[i].model,
-				devices[i].stack);
+			str_addf(which, "%s%lld (%s, %s)", matching++ ? ", " : "", (long long)ids[i],
+				devices[i].model, devices[i].stack);
 			found = i;
 		}
 		if (matching)
@@ -152,8 +152,15 @@ void session_use_described(struct session *s, const struct described *d)
 {
 	s->described = d;
 	s->planner = planner_make(s);
-	struct device device = { .name = d->id, .model = d->name, .stack = "described, nothing measured", .runner = "",
-		.version = "", .host = "", .attributes = "{}", .llc_bytes = d->l2_bytes, .has_matrix = peaks_have_matrix(&d->peaks) };
+	struct device device = { .name = d->id,
+		.model = d->name,
+		.stack = "described, nothing measured",
+		.runner = "",
+		.version = "",
+		.host = "",
+		.attributes = "{}",
+		.llc_bytes = d->l2_bytes,
+		.has_matrix = peaks_have_matrix(&d->peaks) };
 	session_device_adopt(s, &device);
 }
 

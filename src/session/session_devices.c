@@ -22,7 +22,9 @@ static struct session_device *listing_add(struct listing *l, enum session_device
 {
 	VEC_GROW(l->list, l->count, l->capacity);
 	struct session_device *d = &l->list[l->count++];
-	*d = (struct session_device){ .kind = kind, .key = kept(l, key), .model = "", .stack = "", .command = "", .path = "" };
+	*d = (struct session_device){
+		.kind = kind, .key = kept(l, key), .model = "", .stack = "", .command = "", .path = ""
+	};
 	return d;
 }
 

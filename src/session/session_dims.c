@@ -12,7 +12,8 @@ const char *session_binding_origin(const struct session *s, int index)
 	const char *source;
 	switch (p->binding_sources[index]) {
 	case PLAN_DIM_SHAPE: return "option";
-	case PLAN_DIM_BATCH: return s->options.batch_option || !s->given->batch_count ? "option" : "configuration";
+	case PLAN_DIM_BATCH:
+		return s->options.batch_option || !s->given->batch_count ? "option" : "configuration";
 	case PLAN_DIM_FIXED:
 	case PLAN_DIM_ASSUMED: return "default";
 	case PLAN_DIM_BINDING: break;
@@ -40,7 +41,8 @@ void session_dims_describe(const struct session *s, struct str *out)
 		str_puts(out, i ? ", " : "");
 		str_add_clean(out, p->bindings[i].name);
 		str_addf(out, " %lld (%s)", (long long)p->bindings[i].value,
-			p->binding_sources[i] == PLAN_DIM_FIXED ? "fixed in the file" : session_binding_origin(s, i));
+			p->binding_sources[i] == PLAN_DIM_FIXED ? "fixed in the file"
+								: session_binding_origin(s, i));
 	}
 }
 
@@ -62,8 +64,9 @@ static int64_t batch_unlike(const struct session *s, int64_t batch)
 	return 0;
 }
 
-/* Compares one --dim with what the plan uses. A dimension called "batch" that is no symbol is the first one. */
-static int dim_check(const struct session *s, const struct plan *p, const struct dim_binding *d, struct error *err)
+/* Compares one --dim with the value in the plan. "batch" without such a symbol means the first dimension. */
+static int dim_check(
+	const struct session *s, const struct plan *p, const struct dim_binding *d, struct error *err)
 {
 	int at = binding_find(p, d->name);
 	bool is_batch = at >= 0 ? p->binding_sources[at] == PLAN_DIM_BATCH : text_is(d->name, "batch");
@@ -72,11 +75,12 @@ static int dim_check(const struct session *s, const struct plan *p, const struct
 	int64_t batch = is_batch && !shape ? batch_unlike(s, d->value) : 0;
 	struct arena a = { 0 };
 	if (shape && shape != d->value)
-		error_set(err, "--dim %s=%lld contradicts --input, which gives it %lld: leave one out", text_clean(&a, d->name),
-			(long long)d->value, (long long)shape);
+		error_set(err, "--dim %s=%lld contradicts --input, which gives it %lld: leave one out",
+			text_clean(&a, d->name), (long long)d->value, (long long)shape);
 	else if (batch)
-		error_set(err, "--dim %s=%lld contradicts %s %lld: leave one out", text_clean(&a, d->name), (long long)d->value,
-			s->options.batch_option ? "-b" : "the configuration's batch", (long long)batch);
+		error_set(err, "--dim %s=%lld contradicts %s %lld: leave one out", text_clean(&a, d->name),
+			(long long)d->value, s->options.batch_option ? "-b" : "the configuration's batch",
+			(long long)batch);
 	arena_free(&a);
 	return (shape && shape != d->value) || batch ? -1 : 0;
 }

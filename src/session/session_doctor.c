@@ -11,9 +11,16 @@ struct doctor *session_doctor(const struct session *s)
 {
 	struct doctor_runner runner = { .name = "", .device = &s->device };
 	bool answers = s->queue && s->device.name;
-	struct doctor_options o = { .root = "", .variables = (const char *const *)environ, .version = PACKAGE_VERSION, .pid = (int)getpid(),
-		.db = s->store ? store_path(s->store) : NULL, .network = store_network, .window_ms = DOCTOR_WINDOW_MS,
-		.threads = s->config->threads, .runner_count = answers, .runners = &runner };
+	struct doctor_options o = { .root = "",
+		.variables = (const char *const *)environ,
+		.version = PACKAGE_VERSION,
+		.pid = (int)getpid(),
+		.db = s->store ? store_path(s->store) : NULL,
+		.network = store_network,
+		.window_ms = DOCTOR_WINDOW_MS,
+		.threads = s->config->threads,
+		.runner_count = answers,
+		.runners = &runner };
 	runner.name = answers ? s->device.name : "";
 	return doctor_open(&o);
 }

@@ -8,6 +8,19 @@
 
 void session_analysis_drop(struct session *s);
 void session_sweep_drop(struct session *s);
+/* session_reality.c */
+struct session_real;
+void session_real_free(struct session_real *r); /* may be NULL */
+void session_reality_drop(struct session *s); /* what the analysis arena holds */
+/* session_executions.c: loads the successful executions of the model with this hash, newest first; of each
+ * setup (execution_setup) only the newest. comparable: only those that may stand beside the current bound
+ * (session_is_comparable). In the arena. Returns -1 if the database cannot be read. */
+int session_pick(struct session *s, struct arena *a, const char *hash, bool comparable,
+	struct execution **list, int *count, struct error *err);
+void session_hash_drop(struct session *s);
+void session_digests_free(struct session *s); /* session_digest.c */
+/* Notes size and date of a model's file that is loaded next: session_digest then refuses a changed file. */
+void session_file_note(struct session *s, const char *path);
 /* Copies the device of a hello or record into the session. */
 void session_device_adopt(struct session *s, const struct device *d);
 /* Loads the results that a file of the data directory has for the current plan, all what-ifs included, and

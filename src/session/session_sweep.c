@@ -39,8 +39,8 @@ static int point_queue(struct session *s, struct session_sweep_point *point)
 {
 	struct arena a = { 0 };
 	int added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true, s->scenario.nxc,
-		&point->problem_count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+		s->scenario.nxc, &point->problem_count);
 	point->problems = ARENA_ARRAY(&s->sweep.arena, const char *, point->problem_count);
 	for (int i = 0; i < point->problem_count; i++) {
 		point->problems[i] = arena_strndup(&s->sweep.arena, texts[i], strlen(texts[i]));
@@ -93,8 +93,8 @@ struct session_sweep_progress session_sweep_progress(const struct session *s, in
 		p.open += job == JOB_PENDING || job == JOB_RUNNING;
 		p.running |= job == JOB_RUNNING;
 		p.failed += job == JOB_FAILED || job == JOB_UNSUPPORTED;
-		p.missing += job != JOB_PENDING && job != JOB_RUNNING && job != JOB_FAILED && job != JOB_UNSUPPORTED &&
-			!results_is_finished(s->results, point->problems[i]);
+		p.missing += job != JOB_PENDING && job != JOB_RUNNING && job != JOB_FAILED &&
+			job != JOB_UNSUPPORTED && !results_is_finished(s->results, point->problems[i]);
 	}
 	return p;
 }

@@ -53,7 +53,7 @@ char *state_text(char *buf, enum state s, int position);
  * current scenario. STATE_NONE: no results, or problem is NULL. */
 enum state session_problem_state(const struct session *s, const char *problem, int *position);
 /* State of a layer with cost `c` (NULL: unknown yet) that runs `problem`. */
-enum state session_layer_state(const struct session *s, const struct plan_layer *l, const struct layer_cost *c,
-	const char *problem, int *position);
+enum state session_layer_state(const struct session *s, const struct plan_layer *l,
+	const struct layer_cost *c, const char *problem, int *position);
 
 #endif

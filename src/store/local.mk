@@ -1,6 +1,7 @@
 # store: results in SQLite
 noinst_LIBRARIES += libstore.a
 libstore_a_SOURCES = \
+	src/store/executions.c src/store/executions.h \
 	src/store/migrate.c \
 	src/store/results.c src/store/results.h \
 	src/store/store.c src/store/store.h \
@@ -15,9 +16,10 @@ libstore_a_SOURCES = \
 nodist_libstore_a_SOURCES = src/store/schema_sql.h
 BUILT_SOURCES += src/store/schema_sql.h
 CLEANFILES += src/store/schema_sql.h
-EXTRA_DIST += data/schema.sql
-src/store/schema_sql.h: data/schema.sql tools/embed.sh
-	$(AM_V_GEN)$(MKDIR_P) src/store && sh $(srcdir)/tools/embed.sh schema_sql < $(srcdir)/data/schema.sql > $@
+EXTRA_DIST += data/schema.sql data/schema_3.sql
+src/store/schema_sql.h: data/schema.sql data/schema_3.sql tools/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/store && for name in schema schema_3; do \
+		sh $(srcdir)/tools/embed.sh $${name}_sql < $(srcdir)/data/$$name.sql || exit 1; done > $@
 src/store/migrate.$(OBJEXT): src/store/schema_sql.h
 
 check_PROGRAMS += tests/unit/t_results
@@ -30,3 +32,5 @@ check_PROGRAMS += tests/unit/t_place
 tests_unit_t_place_LDADD = $(below_store)
 check_PROGRAMS += tests/unit/t_store
 tests_unit_t_store_LDADD = $(below_store)
+check_PROGRAMS += tests/unit/t_executions
+tests_unit_t_executions_LDADD = $(below_store)

@@ -4,11 +4,11 @@
 
 #include "store/schema_sql.h"
 
-/* The history of the schema. Row 0 creates the current version from data/schema.sql. For a new version,
- * change data/schema.sql and add a row that converts the version before. Rows between released versions never
- * change. */
+/* The history of the schema. A new file gets version 2 from data/schema.sql, then the steps of every file of
+ * that version. For a new version, add a row that converts the version before. Rows between released versions
+ * never change. */
 static const struct migrate_step migrate_steps[] = {
-	{ 0, STORE_VERSION, schema_sql },
+	{ 0, 2, schema_sql },
 	{ 1, 2,
 		"CREATE TABLE note (id INTEGER PRIMARY KEY, text TEXT NOT NULL UNIQUE) STRICT;"
 		"ALTER TABLE result ADD COLUMN notes INTEGER REFERENCES note (id);"
@@ -17,6 +17,7 @@ static const struct migrate_step migrate_steps[] = {
 		"ALTER TABLE result ADD COLUMN clock_mhz REAL;"
 		"DROP INDEX result_problem;"
 		"CREATE INDEX result_key ON result (problem, identity, algorithm, measured_at)" },
+	{ 2, 3, schema_3_sql },
 };
 
 static int migrate_error(sqlite3 *db, const char *doing, struct error *err)

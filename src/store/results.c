@@ -187,8 +187,8 @@ void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = *one;
 	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
-		&whole.algorithm.layouts, &whole.algorithm.math, &whole.algorithm.notes, &whole.why, &whole.kernels,
-		&whole.runner_version };
+		&whole.algorithm.layouts, &whole.algorithm.math, &whole.algorithm.notes, &whole.why,
+		&whole.kernels, &whole.runner_version };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";

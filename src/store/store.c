@@ -225,7 +225,8 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 	static const char views_sql[] =
 		"SELECT count(*) FROM sqlite_schema WHERE type IN ('table', 'view') AND lower(name) IN "
 		"('identity',"
-		" 'attributes', 'problem', 'algorithm', 'note', 'result', 'finished', 'model_dims')"
+		" 'attributes', 'problem', 'algorithm', 'note', 'result', 'finished', 'model_dims',"
+		" 'execution', 'execution_layer')"
 		" AND (type = 'view' OR sql NOT LIKE 'CREATE TABLE%')";
 	int64_t application = 0, version = 0, tables = 0, views = 0;
 	/* in one transaction, because another process may be creating the tables */
@@ -294,7 +295,8 @@ static int store_set_durability(struct store *s, struct error *err)
 	s->wal = false;
 	if (s->network || store_set_journal(s, "WAL", STORE_BUSY_MS, &refused) || !s->wal) {
 		log_line("%s: no write-ahead log%s%s%s", s->path, s->network || refused.text[0] ? ": " : "",
-			s->network ? "on a network file system: " : "", s->network ? s->network : refused.text);
+			s->network ? "on a network file system: " : "",
+			s->network ? s->network : refused.text);
 		if (store_set_journal(s, "DELETE", STORE_BUSY_MS, err))
 			return -1;
 	}

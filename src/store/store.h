@@ -114,7 +114,7 @@ int store_dims_put(struct store *s, const char *model_key, const char *json, str
 /* The same for dimensions of another database, set at `at` (seconds since 1970): an entry that is not older
  * wins. Returns 1 if they were stored, 0 if not, -1 on errors. */
 int store_dims_merge(struct store *s, const char *model_key, const char *json, int64_t at, struct error *err);
-/* Returns the stored dimensions of a model, in the arena; NULL if there are none. */
+/* Returns the stored dimensions of a model, in the arena; NULL if none is stored. */
 char *store_dims_get(struct store *s, struct arena *a, const char *model_key);
 /* Visits the dimensions of all models. A value other than 0 ends the walk, which returns it. */
 int store_dims_walk(struct store *s,
@@ -122,8 +122,8 @@ int store_dims_walk(struct store *s,
 	void *context, struct error *err);
 
 /* The JSON object of `db info`: { path, schema_version, journal_mode, journal_reason, file_bytes, devices: [
- * { id, model, stack, problems, results, first, last } ], problems, results }. journal_reason: why the mode
- * is not wal, or null; file_bytes: with the write-ahead log; first, last: dates of results,
+ * { id, model, stack, problems, results, first, last } ], problems, results, executions }. journal_reason:
+ * why the mode is not wal, or null; file_bytes: with the write-ahead log; first, last: dates of results,
  * "2026-01-31T12:00:00Z", or null. */
 json_t *store_info(struct store *s, struct error *err);
 /* `db check`: integrity, foreign keys, unreferenced rows, problem texts that do not parse, statistics out of

@@ -1,6 +1,7 @@
 /* `db info` and `db check`. */
 #include "config.h"
 
+#include "store/executions.h"
 #include "store/store_private.h"
 
 #include <math.h>
@@ -101,6 +102,8 @@ json_t *store_info(struct store *s, struct error *err)
 	json_object_set_new(info, "devices", devices);
 	json_object_set_new(info, "problems", store_info_value(s, "SELECT count(*) FROM problem"));
 	json_object_set_new(info, "results", store_info_value(s, "SELECT count(*) FROM result"));
+	json_object_set_new(info, "executions",
+		s->version < 3 ? json_integer(0) : store_info_value(s, "SELECT count(*) FROM execution"));
 	return info;
 }
 
@@ -241,8 +244,9 @@ const char *store_result_fault(const struct result *r)
 	const char *fault = NULL;
 	if (r->status == STATUS_OK)
 		fault = statistics_fault("ok", v, t->n, t->discarded, t->executions);
-	return fault ? fault
-		     : numbers_fault(r->algorithm.workspace_bytes, r->enqueue_ns, r->clock_mhz, r->measured_at);
+	return fault
+		? fault
+		: numbers_fault(r->algorithm.workspace_bytes, r->enqueue_ns, r->clock_mhz, r->measured_at);
 }
 
 static bool check_numbers(sqlite3_stmt *q, struct str *out)
@@ -289,7 +293,8 @@ static const struct check checks[] = {
 	{ "SELECT id, text FROM problem", check_problem, 1 },
 	{ "SELECT r.id, r.status, r.cache, r.launch, r.matrix, r.stop, r.n, r.min_ns, r.q1_ns, r.median_ns, "
 	  "r.q3_ns,"
-	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name, r.discarded, r.executions FROM result r JOIN algorithm a ON a.id = "
+	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name, r.discarded, r.executions FROM result r JOIN "
+	  "algorithm a ON a.id = "
 	  "r.algorithm",
 		check_result, 1 },
 	{ "SELECT id, workspace_bytes, NULL, NULL, measured_at FROM result", check_numbers, 1 },
@@ -325,6 +330,37 @@ static int check_run(struct store *s, const struct check *c, struct str *out, st
 	return rc == SQLITE_DONE ? found : store_error(s, rc, "check it", err);
 }
 
+struct execution_findings {
+	struct str *out;
+	int count;
+};
+
+static void check_execution_fault(void *context, int64_t id, const char *why)
+{
+	struct execution_findings *f = context;
+	if (f->count++ < CHECK_LINES_MAX)
+		str_addf(f->out, "execution %lld: %s\n", (long long)id, why);
+}
+
+static int check_execution(void *context, const struct execution *e, struct error *err)
+{
+	(void)context, (void)e, (void)err;
+	return 0;
+}
+
+/* Reads all executions. Returns the number of invalid ones, -1 if they cannot be read. */
+static int check_executions(struct store *s, struct str *out, struct error *err)
+{
+	struct execution_findings f = { .out = out };
+	const struct executions_walker w = { .context = &f, .visit = check_execution,
+		.unusable = check_execution_fault };
+	if (store_executions_walk(s, &(struct executions_wanted){ .oldest_first = true }, &w, err))
+		return -1;
+	if (f.count > CHECK_LINES_MAX)
+		str_addf(out, "... and %d more of this kind\n", f.count - CHECK_LINES_MAX);
+	return f.count;
+}
+
 int store_check(struct store *s, struct str *out, struct error *err)
 {
 	int total = 0;
@@ -334,5 +370,6 @@ int store_check(struct store *s, struct str *out, struct error *err)
 			return -1;
 		total += found;
 	}
-	return total;
+	int found = check_executions(s, out, err);
+	return found < 0 ? -1 : total + found;
 }

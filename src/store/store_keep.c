@@ -5,6 +5,7 @@
  * counted as lost. */
 #include "config.h"
 
+#include "store/executions.h"
 #include "store/store_private.h"
 
 #include <stdlib.h>
@@ -28,16 +29,18 @@ struct keep_device {
 struct keep_item {
 	struct keep_item *next;
 	struct arena arena;
-	struct keep_device *device;
+	struct keep_device *device; /* NULL: the item is an execution */
 	bool is_end;            /* marks r.problem as finished; not a result */
 	struct result r;
+	struct execution execution;
 };
 
 static bool keep_is_device(const struct device *a, const struct device *b)
 {
-	return strcmp(a->model, b->model) == 0 && strcmp(a->stack, b->stack) == 0 && strcmp(a->name, b->name) == 0 &&
-	       strcmp(a->runner, b->runner) == 0 && strcmp(a->version, b->version) == 0 &&
-	       strcmp(a->host, b->host) == 0 && strcmp(a->attributes, b->attributes) == 0;
+	return strcmp(a->model, b->model) == 0 && strcmp(a->stack, b->stack) == 0 &&
+		strcmp(a->name, b->name) == 0 && strcmp(a->runner, b->runner) == 0 &&
+		strcmp(a->version, b->version) == 0 && strcmp(a->host, b->host) == 0 &&
+		strcmp(a->attributes, b->attributes) == 0;
 }
 
 /* The queue's copy of a device, added if new. A linear search over all texts: a process has one or two
@@ -93,18 +96,22 @@ static int keep_write(struct store *s, struct keep_device *d, const struct resul
 	return once ? store_add_once(s, d->id, r, err) : store_add(s, d->id, r, err);
 }
 
-static void keep_push(struct keep *k, struct keep_device *d, const struct result *r, bool is_end)
+static int keep_write_item(struct store *s, const struct keep_item *item, struct error *err)
+{
+	return item->device ? keep_write(s, item->device, &item->r, item->is_end, true, err)
+			    : store_execution_add_once(s, &item->execution, err);
+}
+
+/* Appends an empty item. */
+static struct keep_item *keep_push(struct keep *k)
 {
 	struct keep_item *item = base_calloc(1, sizeof(*item));
-	item->device = d;
-	item->is_end = is_end;
-	item->r = result_copy(&item->arena, r);
 	if (k->last)
 		k->last->next = item;
 	else
 		k->first = item;
 	k->last = item;
-	k->results += !is_end;
+	return item;
 }
 
 /* Schedules the next retry with a doubled delay, from DELAY_LEAST_MS to DELAY_MOST_MS (truncated
@@ -137,6 +144,17 @@ static int keep_refuse(struct keep *k, bool is_end, const struct error *why)
 	return -1;
 }
 
+/* Judges a failed write. Returns 1 if the caller must queue the item, because the file is locked or full at
+ * the moment; -1 if the file will never accept it. */
+static int keep_failed(struct store *s, bool is_end, const struct error *why)
+{
+	if (!s->passing)
+		return keep_refuse(&s->keep, is_end, why);
+	s->keep.delay_ms = 0;
+	keep_delay(&s->keep, why);
+	return 1;
+}
+
 /* Writes at once while nothing is queued; otherwise, or if the file is locked or full at the moment,
  * appends to the queue. 0: written; 1: queued, with the reason in err; -1: the file will never take it.
  * Constant time apart from the write, which waits at most PATIENCE_MS. */
@@ -148,14 +166,30 @@ static int keep_one(struct store *s, const struct device *device, const struct r
 	if (!k->first) {
 		int usual = keep_hurry(s), bad = keep_write(s, d, r, is_end, false, err);
 		s->patience_ms = usual;
-		if (!bad)
-			return 0;
-		if (!s->passing)
-			return keep_refuse(k, is_end, err);
-		k->delay_ms = 0;
-		keep_delay(k, err);
+		if (!bad || keep_failed(s, is_end, err) < 0)
+			return bad;
 	}
-	keep_push(k, d, r, is_end);
+	struct keep_item *item = keep_push(k);
+	item->device = d;
+	item->is_end = is_end;
+	item->r = result_copy(&item->arena, r);
+	k->results += !is_end;
+	error_set(err, "%s", k->why);
+	return 1;
+}
+
+int store_keep_execution(struct store *s, const struct execution *e, struct error *err)
+{
+	struct keep *k = &s->keep;
+	if (!k->first) {
+		int usual = keep_hurry(s), bad = store_execution_add(s, e, err);
+		s->patience_ms = usual;
+		if (!bad || keep_failed(s, false, err) < 0)
+			return bad;
+	}
+	struct keep_item *item = keep_push(k);
+	item->execution = execution_copy(&item->arena, e);
+	k->results++;
 	error_set(err, "%s", k->why);
 	return 1;
 }
@@ -178,7 +212,7 @@ static int keep_try(struct store *s, int most, struct error *err)
 {
 	int n = 0, bad = store_batch_begin(s, err);
 	for (struct keep_item *item = s->keep.first; item && !bad && n < most; item = item->next, n++)
-		bad = keep_write(s, item->device, &item->r, item->is_end, true, err) < 0;
+		bad = keep_write_item(s, item, err) < 0;
 	if (!bad)
 		bad = store_batch_end(s, err);
 	if (!bad)

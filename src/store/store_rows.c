@@ -45,11 +45,13 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 		"SELECT id FROM result WHERE identity = ?1 AND problem = ?3 AND algorithm = ?4 AND status = "
 		"?5"
 		" AND cache = ?6 AND launch = ?7 AND median_ns IS ?16 AND measured_at = ?25",
-	[STATEMENT_RESULT_LOAD] = "SELECT " RESULT_COLUMNS ", n.text, k.text, r.enqueue_ns, r.clock_mhz" RESULT_TABLES RESULT_NOTES
+	[STATEMENT_RESULT_LOAD] = "SELECT " RESULT_COLUMNS
+				  ", n.text, k.text, r.enqueue_ns, r.clock_mhz" RESULT_TABLES RESULT_NOTES
 				  " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
-	[STATEMENT_RESULT_WALK] = "SELECT " RESULT_COLUMNS
-				  ", n.text, k.text, r.enqueue_ns, r.clock_mhz, r.attributes" RESULT_TABLES RESULT_NOTES
-				  " WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id",
+	[STATEMENT_RESULT_WALK] =
+		"SELECT " RESULT_COLUMNS
+		", n.text, k.text, r.enqueue_ns, r.clock_mhz, r.attributes" RESULT_TABLES RESULT_NOTES
+		" WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id",
 	[STATEMENT_FINISH] = "INSERT INTO finished (identity, problem, result, finished_at)"
 			     " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
 			     " ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, "
@@ -57,9 +59,8 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_FINISH_ONCE] = "INSERT INTO finished (identity, problem, result, finished_at)"
 				  " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
 				  " ON CONFLICT (identity, problem) DO NOTHING",
-	[STATEMENT_FINISHED_LOAD] =
-		("SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem"
-		 " WHERE f.identity = ?1 AND f.result >= ?2"),
+	[STATEMENT_FINISHED_LOAD] = ("SELECT p.text FROM finished f JOIN problem p ON p.id = f.problem"
+				     " WHERE f.identity = ?1 AND f.result >= ?2"),
 	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
@@ -218,10 +219,10 @@ int64_t store_device_find(struct store *s, const struct device *d, struct error 
 	return store_identity(s, "SELECT id FROM identity WHERE model = ?1 AND stack = ?2", d, err);
 }
 
-/* Returns the id of the attributes row that equals the device, adding it if there is none, and extends its
+/* Returns the id of the attributes row that equals the device, adding it if it is new, and extends its
  * dates. */
-static int64_t store_attributes_row(struct store *s, int64_t identity, const struct device *d, struct store_seen seen,
-	struct error *err)
+static int64_t store_attributes_row(
+	struct store *s, int64_t identity, const struct device *d, struct store_seen seen, struct error *err)
 {
 	const char *const texts[] = { d->name, d->runner, d->version, d->host, d->attributes };
 	static const char *const sql[] = {
@@ -375,15 +376,17 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 
 /* how: a WHERE clause that limits the update of an existing row. Returns 1 if the row was written, 0 if not,
  * -1 on errors. */
-static int store_dims_write(
-	struct store *s, const char *how, const char *model_key, const char *json, int64_t at, struct error *err)
+static int store_dims_write(struct store *s, const char *how, const char *model_key, const char *json,
+	int64_t at, struct error *err)
 {
 	const char *const texts[] = { model_key, json };
 	struct str sql = { 0 };
 	if (store_begin(s, err))
 		return -1;
-	str_addf(&sql, "INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3) ON CONFLICT (model)"
-		" DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at%s", how);
+	str_addf(&sql,
+		"INSERT INTO model_dims (model, json, changed_at) VALUES (?1, ?2, ?3) ON CONFLICT (model)"
+		" DO UPDATE SET json = excluded.json, changed_at = excluded.changed_at%s",
+		how);
 	sqlite3_stmt *q = store_prepare(s, sql.p, texts, 2, err);
 	int rc = SQLITE_ERROR;
 	if (q) {
@@ -409,8 +412,8 @@ int store_dims_merge(struct store *s, const char *model_key, const char *json, i
 }
 
 int store_dims_walk(struct store *s,
-	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err), void *context,
-	struct error *err)
+	int (*visit)(void *context, const char *model_key, const char *json, int64_t at, struct error *err),
+	void *context, struct error *err)
 {
 	sqlite3_stmt *q = store_prepare(s, "SELECT model, json, changed_at FROM model_dims ORDER BY model",
 		NULL, 0, err);

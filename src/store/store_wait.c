@@ -36,7 +36,7 @@ void store_set_patience(
 	sqlite3_busy_handler(s->db, wait_on, s);
 }
 
-/* The id of a process with a write lock on the file; 0 if there is none: compares the inode in each line
+/* Returns the id of a process with a write lock on the file, or 0: compares the inode in each line
  * of /proc/locks (proc(5)), linear in the locks of the machine. Processes in other containers have no
  * positive id there; those on other machines are not listed. */
 static int holder_of(const char *path)
@@ -50,7 +50,8 @@ static int holder_of(const char *path)
 		int pid;
 		uint64_t inode;
 		if (sscanf(line, "%*d: POSIX %*s %15s %d %*x:%*x:%" SCNu64, access, &pid, &inode) == 3 &&
-			strcmp(access, "WRITE") == 0 && inode == (uint64_t)st.st_ino && pid > 0 && pid != getpid())
+			strcmp(access, "WRITE") == 0 && inode == (uint64_t)st.st_ino && pid > 0 &&
+			pid != getpid())
 			found = pid;
 	}
 	if (f)

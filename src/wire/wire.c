@@ -1,16 +1,13 @@
 #include "config.h"
 
-#include "wire/wire.h"
+#include "wire/wire_private.h"
 
 #include <inttypes.h>
 #include <math.h>
-#include <stddef.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define WIRE_NAME_MAX 4096       /* bytes; a longer name is an error */
 #define WIRE_LINES_KEY "kernels" /* the only text that may contain newlines */
-#define WIRE_LONG_MAX 65536      /* bytes of attributes, and of kernels: C++ template names are long */
 #define JOBS_MAX 32		 /* kinds of jobs that a hello may list */
 #define WIRE_DUMP_FLAGS (JSON_COMPACT | JSON_REAL_PRECISION(12))
 
@@ -21,82 +18,19 @@ struct wire_row {
 	int (*parse)(const json_t *o, struct wire_message *m, struct error *err);
 };
 
-static int set_text(json_t *o, const char *key, const char *s)
-{
-	return json_object_set_new(o, key, json_text(text_of(s)));
-}
-
-/* Sets *s to the string at key, "" if it is absent or null. Another type or more than `most` bytes is an
- * error. */
-static int get_long_text(const json_t *o, const char *key, size_t most, const char **s, struct error *err)
-{
-	const json_t *v = json_object_get(o, key);
-	*s = "";
-	if (!v || json_is_null(v))
-		return 0;
-	if (!json_is_string(v))
-		return error_set(err, "\"%s\" is not a string", key);
-	if (json_string_length(v) > most)
-		return error_set(err, "\"%s\" is longer than %zu bytes", key, most);
-	*s = json_string_value(v);
-	return 0;
-}
-
-static int get_text(const json_t *o, const char *key, const char **s, struct error *err)
-{
-	return get_long_text(o, key, WIRE_NAME_MAX, s, err);
-}
-
-/* Sets *n to the integer >= 0 at key; to `otherwise` if it is absent or null. */
-static int get_count(const json_t *o, const char *key, int64_t otherwise, int64_t *n, struct error *err)
-{
-	const json_t *v = json_object_get(o, key);
-	*n = otherwise;
-	if (!v || json_is_null(v))
-		return 0;
-	if (!json_is_integer(v) || json_integer_value(v) < 0)
-		return error_set(err, "\"%s\" is not an integer >= 0", key);
-	*n = json_integer_value(v);
-	return 0;
-}
-
-/* Sets *x to the number >= 0 at key; to NaN if it is absent or null. */
-static int get_amount(const json_t *o, const char *key, double *x, struct error *err)
-{
-	const json_t *v = json_object_get(o, key);
-	*x = NAN;
-	if (!v || json_is_null(v))
-		return 0;
-	if (!json_is_number(v) || !(json_number_value(v) >= 0))
-		return error_set(err, "\"%s\" is not a number >= 0", key);
-	*x = json_number_value(v);
-	return 0;
-}
-
-/* Sets *word to the enum value of the string at key, by the enum's parser; to `otherwise` if it is absent. */
-static int get_word(const json_t *o, const char *key, int (*parse)(const char *), int otherwise, int *word,
-	struct error *err)
-{
-	const char *s;
-	if (get_text(o, key, &s, err))
-		return -1;
-	*word = *s ? parse(s) : otherwise;
-	return *word < 0 ? error_set(err, "\"%s\" has the unknown value \"%.60s\"", key, s) : 0;
-}
-
-/* --- algorithm, statistics, result --- */
+/* --- algorithm, result --- */
 
 json_t *wire_algorithm_to_json(const struct algorithm *g)
 {
 	json_t *o = json_object();
-	set_text(o, "api", g->api);
-	set_text(o, "name", g->name);
-	set_text(o, "layouts", g->layouts);
-	set_text(o, "math", g->math);
+	wire_set_text(o, "api", g->api);
+	wire_set_text(o, "name", g->name);
+	wire_set_text(o, "layouts", g->layouts);
+	wire_set_text(o, "math", g->math);
 	json_object_set_new(o, "rank", json_integer(g->rank));
 	json_object_set_new(o, "matrix", json_string(matrix_name(g->matrix)));
 	json_object_set_new(o, "workspace_bytes", json_number_or_null(g->workspace_bytes));
-	set_text(o, "notes", g->notes);
+	wire_set_text(o, "notes", g->notes);
 	return o;
 }
 
@@ -110,81 +44,18 @@ static int algorithm_from_json(const json_t *o, struct algorithm *g, struct erro
 		return 0;
 	if (!json_is_object(o))
 		return error_set(err, "\"algorithm\" is not an object");
-	if (get_text(o, "api", &g->api, err) || get_text(o, "name", &g->name, err) ||
-		get_text(o, "layouts", &g->layouts, err) || get_text(o, "math", &g->math, err) ||
-		get_text(o, "notes", &g->notes, err) ||
-		get_count(o, "rank", 0, &rank, err) ||
-		get_word(o, "matrix", matrix_parse, MATRIX_UNKNOWN, &matrix, err) ||
-		get_amount(o, "workspace_bytes", &g->workspace_bytes, err))
+	if (wire_get_text(o, "api", &g->api, err) || wire_get_text(o, "name", &g->name, err) ||
+		wire_get_text(o, "layouts", &g->layouts, err) || wire_get_text(o, "math", &g->math, err) ||
+		wire_get_text(o, "notes", &g->notes, err) ||
+		wire_get_count(o, "rank", 0, &rank, err) ||
+		wire_get_word(o, "matrix", matrix_parse, MATRIX_UNKNOWN, &matrix, err) ||
+		wire_get_amount(o, "workspace_bytes", &g->workspace_bytes, err))
 		return error_context(err, "algorithm");
 	if (rank > INT32_MAX)
 		return error_set(err, "algorithm: \"rank\" is out of range");
 	g->rank = (int)rank;
 	g->matrix = (enum matrix)matrix;
 	return 0;
-}
-
-/* The times of struct sample_stats, in the order of the JSON text and of the struct. */
-static const struct stats_field {
-	const char *key;
-	size_t offset;
-} stats_fields[] = {
-	{ "min_ns", offsetof(struct sample_stats, min) },
-	{ "q1_ns", offsetof(struct sample_stats, q1) },
-	{ "median_ns", offsetof(struct sample_stats, median) },
-	{ "q3_ns", offsetof(struct sample_stats, q3) },
-	{ "mean_ns", offsetof(struct sample_stats, mean) },
-	{ "stdev_ns", offsetof(struct sample_stats, stdev) },
-	{ "lo_ns", offsetof(struct sample_stats, lo) },
-	{ "hi_ns", offsetof(struct sample_stats, hi) },
-};
-#define STATS_FIELDS (sizeof(stats_fields) / sizeof(stats_fields[0]))
-
-static double *stats_at(struct sample_stats *s, size_t i)
-{
-	return (double *)((char *)s + stats_fields[i].offset);
-}
-
-static json_t *stats_to_json(const struct sample_stats *s)
-{
-	struct sample_stats copy = *s;
-	json_t *o = json_object();
-	json_object_set_new(o, "n", json_integer(s->n));
-	json_object_set_new(o, "discarded", json_integer(s->discarded));
-	json_object_set_new(o, "executions", json_integer(s->executions));
-	for (size_t i = 0; i < STATS_FIELDS; i++)
-		json_object_set_new(o, stats_fields[i].key, json_number_or_null(*stats_at(&copy, i)));
-	json_object_set_new(o, "stop", json_string(stop_name(s->stop)));
-	return o;
-}
-
-static int stats_from_json(const json_t *o, struct sample_stats *s, struct error *err)
-{
-	int stop;
-	if (!json_is_object(o))
-		return error_set(err, "the status is ok, but \"stats\" is missing");
-	if (get_count(o, "n", 0, &s->n, err) || get_count(o, "discarded", 0, &s->discarded, err) ||
-		get_count(o, "executions", 1, &s->executions, err) ||
-		get_word(o, "stop", stop_parse, STOP_NONE, &stop, err))
-		return error_context(err, "stats");
-	s->stop = (enum stop)stop;
-	for (size_t i = 0; i < STATS_FIELDS; i++)
-		if (get_amount(o, stats_fields[i].key, stats_at(s, i), err))
-			return error_context(err, "stats");
-	if (s->n < 1 || s->executions < 1 || isnan(s->median))
-		return error_set(err,
-			"stats: the status is ok, but \"n\", \"executions\" or \"median_ns\" is missing");
-	if (s->lo > s->median || s->hi < s->median || s->min > s->median)
-		return error_set(err, "stats: the median is outside its interval");
-	return 0;
-}
-
-static struct sample_stats stats_unknown(void)
-{
-	struct sample_stats s = { 0 };
-	for (size_t i = 0; i < STATS_FIELDS; i++)
-		*stats_at(&s, i) = NAN;
-	return s;
 }
 
 /* A JSON string of the cleaned text, with its newlines. */
@@ -206,19 +77,19 @@ static json_t *amount_or_null(double x)
 json_t *wire_result_to_json(const struct result *r)
 {
 	json_t *o = json_object();
-	set_text(o, "problem", r->problem);
+	wire_set_text(o, "problem", r->problem);
 	json_object_set_new(o, "algorithm", wire_algorithm_to_json(&r->algorithm));
 	json_object_set_new(o, "status", json_string(status_name(r->status)));
 	json_object_set_new(o, "cache", json_string(cache_name(r->cache)));
 	json_object_set_new(o, "launch", json_string(launch_name(r->launch)));
 	if (r->status == STATUS_OK)
-		json_object_set_new(o, "stats", stats_to_json(&r->stats));
-	set_text(o, "why", r->why);
+		json_object_set_new(o, "stats", wire_stats_to_json(&r->stats));
+	wire_set_text(o, "why", r->why);
 	json_object_set_new(o, "kernels", lines_text(r->kernels));
 	json_object_set_new(o, "enqueue_ns", amount_or_null(r->enqueue_ns));
 	json_object_set_new(o, "clock_mhz", amount_or_null(r->clock_mhz));
 	json_object_set_new(o, "measured_at", json_integer(r->measured_at));
-	set_text(o, "runner_version", r->runner_version);
+	wire_set_text(o, "runner_version", r->runner_version);
 	if (r->rotated_bytes > 0)
 		json_object_set_new(o, "rotated_bytes", json_number_or_null(r->rotated_bytes));
 	return o;
@@ -227,21 +98,21 @@ json_t *wire_result_to_json(const struct result *r)
 int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 {
 	int status, cache, launch;
-	*r = (struct result){ .stats = stats_unknown(), .enqueue_ns = NAN, .clock_mhz = NAN };
+	*r = (struct result){ .stats = wire_stats_unknown(), .enqueue_ns = NAN, .clock_mhz = NAN };
 	if (!json_is_object(o))
 		return error_set(err, "\"result\" is not an object");
-	if (get_text(o, "problem", &r->problem, err) ||
+	if (wire_get_text(o, "problem", &r->problem, err) ||
 		algorithm_from_json(json_object_get(o, "algorithm"), &r->algorithm, err) ||
-		get_word(o, "status", status_parse, -1, &status, err) ||
-		get_word(o, "cache", cache_parse, CACHE_NET, &cache, err) ||
-		get_word(o, "launch", launch_parse, LAUNCH_AMORTIZED, &launch, err) ||
-		get_text(o, "why", &r->why, err) ||
-		get_long_text(o, "kernels", WIRE_LONG_MAX, &r->kernels, err) ||
-		get_amount(o, "enqueue_ns", &r->enqueue_ns, err) ||
-		get_amount(o, "clock_mhz", &r->clock_mhz, err) ||
-		get_count(o, "measured_at", 0, &r->measured_at, err) ||
-		get_text(o, "runner_version", &r->runner_version, err) ||
-		get_amount(o, "rotated_bytes", &r->rotated_bytes, err))
+		wire_get_word(o, "status", status_parse, -1, &status, err) ||
+		wire_get_word(o, "cache", cache_parse, CACHE_NET, &cache, err) ||
+		wire_get_word(o, "launch", launch_parse, LAUNCH_AMORTIZED, &launch, err) ||
+		wire_get_text(o, "why", &r->why, err) ||
+		wire_get_long_text(o, "kernels", WIRE_LONG_MAX, &r->kernels, err) ||
+		wire_get_amount(o, "enqueue_ns", &r->enqueue_ns, err) ||
+		wire_get_amount(o, "clock_mhz", &r->clock_mhz, err) ||
+		wire_get_count(o, "measured_at", 0, &r->measured_at, err) ||
+		wire_get_text(o, "runner_version", &r->runner_version, err) ||
+		wire_get_amount(o, "rotated_bytes", &r->rotated_bytes, err))
 		return error_context(err, "result");
 	if (!*r->problem || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
 		return error_set(err, "result: \"problem\" is missing or too long");
@@ -252,7 +123,7 @@ int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 		return 0;
 	if (!*r->algorithm.name)
 		return error_set(err, "result: the status is ok, but the algorithm has no name");
-	if (stats_from_json(json_object_get(o, "stats"), &r->stats, err))
+	if (wire_stats_from_json(json_object_get(o, "stats"), &r->stats, err))
 		return error_context(err, "result");
 	return 0;
 }
@@ -268,12 +139,12 @@ bool wire_is_problem(const struct wire_message *m)
 static void kind_format(const struct wire_message *m, json_t *o)
 {
 	if (!wire_is_problem(m))
-		set_text(o, "kind", m->kind);
+		wire_set_text(o, "kind", m->kind);
 }
 
 static int kind_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
-	if (get_text(o, "kind", &m->kind, err))
+	if (wire_get_text(o, "kind", &m->kind, err))
 		return -1;
 	if (!*m->kind)
 		m->kind = JOB_PROBLEM;
@@ -284,7 +155,7 @@ static int kind_parse(const json_t *o, struct wire_message *m, struct error *err
 
 static int payload_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
-	if (get_text(o, "payload", &m->payload, err))
+	if (wire_get_text(o, "payload", &m->payload, err))
 		return -1;
 	if (!*m->payload || strlen(m->payload) >= PROBLEM_TEXT_SIZE)
 		return error_set(
@@ -309,12 +180,12 @@ static int nothing_parse(const json_t *o, struct wire_message *m, struct error *
 
 static int problem_only_format(const struct wire_message *m, json_t *o)
 {
-	return set_text(o, "problem", m->problem);
+	return wire_set_text(o, "problem", m->problem);
 }
 
 static int problem_only_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
-	if (get_text(o, "problem", &m->problem, err))
+	if (wire_get_text(o, "problem", &m->problem, err))
 		return -1;
 	if (!*m->problem || strlen(m->problem) >= PROBLEM_TEXT_SIZE)
 		return error_set(err, "\"problem\" is missing or too long");
@@ -364,8 +235,10 @@ static int run_format(const struct wire_message *m, json_t *o)
 {
 	bool is_problem = wire_is_problem(m);
 	kind_format(m, o);
-	set_text(o, is_problem ? "problem" : "payload", is_problem ? m->problem : m->payload);
+	wire_set_text(o, is_problem ? "problem" : "payload", is_problem ? m->problem : m->payload);
 	json_object_set_new(o, "budget_ms", json_integer(m->budget_ms));
+	if (m->model)
+		wire_model_format(m->model, o);
 	json_object_set_new(o, "caches", words_to_json(m->caches, CACHE_COUNT, cache_word));
 	json_object_set_new(o, "launches", words_to_json(m->launches, LAUNCH_COUNT, launch_word));
 	return m->samples ? json_object_set_new(o, "samples", json_true()) : 0;
@@ -377,14 +250,14 @@ static int run_parse(const json_t *o, struct wire_message *m, struct error *err)
 	m->launches[LAUNCH_AMORTIZED] = m->launches[LAUNCH_ISOLATED] = true;
 	if (kind_parse(o, m, err) ||
 		(wire_is_problem(m) ? problem_only_parse(o, m, err) : payload_parse(o, m, err)) ||
-		get_count(o, "budget_ms", WIRE_BUDGET_MS, &m->budget_ms, err) ||
+		wire_get_count(o, "budget_ms", WIRE_BUDGET_MS, &m->budget_ms, err) ||
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
 		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
 	if (m->budget_ms < 1 || m->budget_ms > WIRE_BUDGET_MS_MAX)
 		return error_set(err, "\"budget_ms\" must be 1 to %d", WIRE_BUDGET_MS_MAX);
 	m->samples = json_is_true(json_object_get(o, "samples"));
-	return 0;
+	return strcmp(m->kind, JOB_MODEL) == 0 ? wire_model_parse(o, m, err) : 0;
 }
 
 static int algorithm_format(const struct wire_message *m, json_t *o)
@@ -430,26 +303,27 @@ static void words_format(json_t *o, const char *key, const bool *set, int count,
 static int done_format(const struct wire_message *m, json_t *o)
 {
 	json_object_set_new(o, "status", json_string(status_name(m->status)));
-	set_text(o, "why", m->what);
+	wire_set_text(o, "why", m->what);
 	if (m->leaves)
 		json_object_set_new(o, "leaves", json_true());
 	if (!wire_is_problem(m)) {
 		kind_format(m, o);
-		return set_text(o, "payload", m->payload);
+		return wire_set_text(o, "payload", m->payload);
 	}
 	if (!m->problem || !*m->problem)
 		return 0;
 	words_format(o, "caches", m->caches, CACHE_COUNT, cache_word);
 	words_format(o, "launches", m->launches, LAUNCH_COUNT, launch_word);
-	return set_text(o, "problem", m->problem);
+	return wire_set_text(o, "problem", m->problem);
 }
 
 static int done_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
 	int status;
-	if (get_word(o, "status", status_parse, -1, &status, err) || get_text(o, "why", &m->what, err) ||
-		kind_parse(o, m, err) || get_text(o, "problem", &m->problem, err) ||
-		get_text(o, "payload", &m->payload, err) ||
+	if (wire_get_word(o, "status", status_parse, -1, &status, err) ||
+		wire_get_text(o, "why", &m->what, err) || kind_parse(o, m, err) ||
+		wire_get_text(o, "problem", &m->problem, err) ||
+		wire_get_text(o, "payload", &m->payload, err) ||
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
 		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
@@ -460,21 +334,21 @@ static int done_parse(const json_t *o, struct wire_message *m, struct error *err
 
 static int check_format(const struct wire_message *m, json_t *o)
 {
-	set_text(o, "problem", m->problem);
+	wire_set_text(o, "problem", m->problem);
 	json_object_set_new(o, "algorithm", wire_algorithm_to_json(&m->algorithm));
 	json_object_set_new(o, "status", json_string(status_name(m->status)));
 	json_object_set_new(o, "worst", json_number_or_null(m->worst));
 	json_object_set_new(o, "allowed", json_number_or_null(m->allowed));
-	return set_text(o, "why", m->what);
+	return wire_set_text(o, "why", m->what);
 }
 
 static int check_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
 	int status;
 	if (problem_only_parse(o, m, err) || algorithm_parse(o, m, err) ||
-		get_word(o, "status", status_parse, -1, &status, err) ||
-		get_amount(o, "worst", &m->worst, err) ||
-		get_amount(o, "allowed", &m->allowed, err) || get_text(o, "why", &m->what, err))
+		wire_get_word(o, "status", status_parse, -1, &status, err) ||
+		wire_get_amount(o, "worst", &m->worst, err) ||
+		wire_get_amount(o, "allowed", &m->allowed, err) || wire_get_text(o, "why", &m->what, err))
 		return -1;
 	m->status = (enum status)status;
 	return 0;
@@ -482,12 +356,12 @@ static int check_parse(const json_t *o, struct wire_message *m, struct error *er
 
 static int what_format(const struct wire_message *m, json_t *o)
 {
-	return set_text(o, "what", m->what);
+	return wire_set_text(o, "what", m->what);
 }
 
 static int what_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
-	return get_text(o, "what", &m->what, err);
+	return wire_get_text(o, "what", &m->what, err);
 }
 
 static const struct wire_row rows[WIRE_TYPE_COUNT] = {
@@ -501,6 +375,10 @@ static const struct wire_row rows[WIRE_TYPE_COUNT] = {
 	[WIRE_CHECK] = { "check", check_format, check_parse },
 	[WIRE_HEARTBEAT] = { "heartbeat", what_format, what_parse },
 	[WIRE_LOG] = { "log", what_format, what_parse },
+	[WIRE_NEED] = { "need", wire_need_format, wire_need_parse },
+	[WIRE_FILE] = { "file", wire_file_format, wire_file_parse },
+	[WIRE_EXECUTION] = { "execution", wire_execution_format, wire_execution_parse },
+	[WIRE_ROW] = { "row", wire_row_format, wire_row_parse },
 };
 
 static char *line_of(json_t *o)
@@ -530,7 +408,7 @@ static int message_from_json(const json_t *o, struct wire_message *m, struct err
 	const char *name;
 	if (!json_is_object(o))
 		return error_set(err, "the line is not a JSON object");
-	if (get_text(o, "type", &name, err) || get_count(o, "id", 0, &m->id, err))
+	if (wire_get_text(o, "type", &name, err) || wire_get_count(o, "id", 0, &m->id, err))
 		return -1;
 	int type = 0;
 	while (type < WIRE_TYPE_COUNT && strcmp(rows[type].name, name) != 0)
@@ -548,7 +426,8 @@ int wire_parse(const char *line, size_t n, struct wire_message *m, struct error 
 		.payload = "",
 		.problem = "",
 		.what = "",
-		.result = { .stats = stats_unknown() } };
+		.sha256 = "",
+		.result = { .stats = wire_stats_unknown() } };
 	m->result.problem = m->result.why = m->result.kernels = m->result.runner_version = "";
 	m->result.enqueue_ns = m->result.clock_mhz = NAN;
 	if (n > WIRE_LINE_MAX)
@@ -567,6 +446,7 @@ int wire_parse(const char *line, size_t n, struct wire_message *m, struct error 
 void wire_free(struct wire_message *m)
 {
 	json_decref(m->json);
+	arena_free(&m->arena);
 	*m = (struct wire_message){ .kind = JOB_PROBLEM, .payload = "", .problem = "", .what = "" };
 }
 
@@ -584,7 +464,7 @@ static json_t *jobs_to_json(const char *jobs)
 	return list;
 }
 
-/* Reads the list, "problem" if there is none: a runner from before it. */
+/* Reads the list; "problem" without one, as sent by runners of earlier versions. */
 static int jobs_from_json(const json_t *list, struct arena *a, const char **jobs, struct error *err)
 {
 	const json_t *v;
@@ -612,17 +492,17 @@ static int jobs_from_json(const json_t *list, struct arena *a, const char **jobs
 char *wire_hello(const struct device *d)
 {
 	json_t *o = json_object();
-	set_text(o, "magic", WIRE_MAGIC);
+	wire_set_text(o, "magic", WIRE_MAGIC);
 	json_object_set_new(o, "protocol", json_integer(WIRE_VERSION));
-	set_text(o, "runner", d->runner);
-	set_text(o, "version", d->version);
-	set_text(o, "name", d->name);
-	set_text(o, "model", d->model);
-	set_text(o, "stack", d->stack);
+	wire_set_text(o, "runner", d->runner);
+	wire_set_text(o, "version", d->version);
+	wire_set_text(o, "name", d->name);
+	wire_set_text(o, "model", d->model);
+	wire_set_text(o, "stack", d->stack);
 	json_object_set_new(o, "threads", json_integer(d->threads));
 	json_object_set_new(o, "llc_bytes", json_number_or_null(d->llc_bytes));
 	json_object_set_new(o, "has_matrix", json_boolean(d->has_matrix));
-	set_text(o, "host", d->host);
+	wire_set_text(o, "host", d->host);
 	json_object_set_new(o, "jobs", jobs_to_json(d->jobs));
 	json_t *attributes = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
 	json_object_set_new(o, "attributes", attributes ? attributes : json_object());
@@ -631,7 +511,7 @@ char *wire_hello(const struct device *d)
 
 static int hello_string(const json_t *o, const char *key, struct arena *a, const char **s, struct error *err)
 {
-	if (get_text(o, key, s, err))
+	if (wire_get_text(o, key, s, err))
 		return -1;
 	*s = arena_strndup(a, *s, strlen(*s));
 	return 0;
@@ -640,7 +520,7 @@ static int hello_string(const json_t *o, const char *key, struct arena *a, const
 static int hello_read(const json_t *o, struct arena *a, struct device *d, struct error *err)
 {
 	int64_t protocol, threads;
-	if (get_count(o, "protocol", 0, &protocol, err))
+	if (wire_get_count(o, "protocol", 0, &protocol, err))
 		return -1;
 	if (protocol != WIRE_VERSION)
 		return error_set(err,
@@ -652,7 +532,8 @@ static int hello_read(const json_t *o, struct arena *a, struct device *d, struct
 		hello_string(o, "version", a, &d->version, err) ||
 		hello_string(o, "name", a, &d->name, err) || hello_string(o, "model", a, &d->model, err) ||
 		hello_string(o, "stack", a, &d->stack, err) || hello_string(o, "host", a, &d->host, err) ||
-		get_count(o, "threads", 0, &threads, err) || get_amount(o, "llc_bytes", &d->llc_bytes, err))
+		wire_get_count(o, "threads", 0, &threads, err) ||
+		wire_get_amount(o, "llc_bytes", &d->llc_bytes, err))
 		return -1;
 	if (jobs_from_json(json_object_get(o, "jobs"), a, &d->jobs, err))
 		return -1;

@@ -4,7 +4,7 @@
 #define WIRE_WIRE_H
 
 #include "base/json.h"
-#include "problem/result.h"
+#include "problem/execution.h"
 
 #define WIRE_MAGIC "BENANZA-RUNNER"
 #define WIRE_VERSION 1
@@ -13,13 +13,16 @@
 #define WIRE_HEARTBEAT_MS 500
 #define WIRE_BUDGET_MS 200          /* default time for one algorithm of a problem */
 #define WIRE_BUDGET_MS_MAX 86400000
+#define WIRE_CHUNK (1 << 19)        /* most bytes of a file in one message */
+#define WIRE_HASH 64                /* characters of a SHA-256 */
 
 enum wire_type {
 	/* to the runner */
-	WIRE_RUN,	 /* id, kind, problem or payload, budget_ms, caches, launches, samples */
+	WIRE_RUN,	 /* id, kind, problem or payload, budget_ms, caches, launches, samples, model */
 	WIRE_ALGORITHMS, /* id, problem: list the algorithms, measure none */
 	WIRE_CANCEL,	 /* id (0: all queued and running jobs) */
 	WIRE_QUIT,
+	WIRE_FILE,	 /* id, sha256, offset, data; or what: why the file cannot be sent */
 	/* from the runner */
 	WIRE_ALGORITHM, /* id, algorithm: reply to WIRE_ALGORITHMS, one message per algorithm */
 	WIRE_RESULT,	/* id, kind, result */
@@ -28,7 +31,45 @@ enum wire_type {
 	WIRE_CHECK,	/* id, problem, algorithm, status, why, worst, allowed: --check, one per algorithm */
 	WIRE_HEARTBEAT, /* id (0: idle), what: current algorithm and state */
 	WIRE_LOG,	/* what: text */
+	/* messages of an agent */
+	WIRE_NEED,	/* id, sha256, offset, bytes: asks for a part of a file of the request */
+	WIRE_EXECUTION, /* id, execution, whose rows follow */
+	WIRE_ROW,	/* id, row: the next row of the execution's profile */
 	WIRE_TYPE_COUNT
+};
+
+/* A file of the model: the model itself has the name "". */
+struct wire_part {
+	const char *name; /* path from the model's directory: wire_part_is_below */
+	int64_t bytes;
+	const char *sha256; /* hexadecimal, lower case */
+};
+/* Returns true if the name is a path in the model's directory or below it: no part is empty, begins with a
+ * dot or has a backslash. */
+bool wire_part_is_below(const char *name);
+
+/* A model input, with the shape that is used. */
+struct wire_input {
+	const char *name, *dtype; /* "f32" */
+	int rank;
+	const int64_t *shape;
+	double low, high; /* range of an integer input; NaN: 0 to 1 */
+};
+
+/* A request to run a model (docs/wire.md). Absent texts are "", absent numbers have the defaults there. */
+struct wire_model {
+	const char *path; /* path on the parent's machine */
+	int64_t bytes;
+	const char *sha256;
+	int external_count;
+	const struct wire_part *external; /* files of external data, names from the model's directory */
+	int input_count;
+	const struct wire_input *inputs;
+	int64_t seed, batch; /* batch 0: unknown */
+	const char *provider, *dtype, *level;
+	int threads, requests;
+	bool io_binding, profile, compare;
+	const char *options; /* JSON object of texts, for the framework itself; "": none */
 };
 
 struct wire_message {
@@ -46,12 +87,19 @@ struct wire_message {
 	enum status status;      /* DONE, CHECK */
 	bool leaves;             /* DONE: the runner lost its device and exits */
 	double worst, allowed;   /* CHECK: relative errors; NaN: unknown */
-	const char *what;        /* DONE, CHECK: why; HEARTBEAT, LOG: text */
+	const char *what;        /* DONE, CHECK, FILE: why; HEARTBEAT, LOG: text */
 	struct algorithm algorithm;
 	struct result result;
 	const double *sample_ns; /* RESULT: raw samples in the order taken, if RUN requested them. Only for */
 	int64_t sample_count;    /* wire_format; a reader takes them from json["sample_ns"] */
+	const struct wire_model *model;	    /* RUN of the kind JOB_MODEL; NULL: no request */
+	const struct execution *execution;  /* EXECUTION: without rows */
+	const struct execution_row *row;    /* ROW */
+	const char *sha256;      /* NEED, FILE: which file, by its content */
+	int64_t offset, bytes;   /* NEED: bytes at most WIRE_CHUNK; FILE: offset */
+	struct text data;        /* FILE: its bytes there; at most WIRE_CHUNK */
 	json_t *json;            /* owns the strings of a parsed message; freed by wire_free */
+	struct arena arena;      /* of a parsed message: model, execution, row, data */
 };
 
 /* Returns the hello, the first line of a runner: magic, protocol version and device. malloc'd, with
@@ -75,6 +123,13 @@ char *wire_format(const struct wire_message *m);
  * and m->id is the line's id if it has one, for the reply. */
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err);
 void wire_free(struct wire_message *m);
+
+/* Convert an execution without its rows, or a row, to JSON and back; for the wire, `db export` and `--json`.
+ * Texts of the structs are owned by the object and the arena. */
+json_t *wire_execution_to_json(const struct execution *e);
+json_t *wire_row_to_json(const struct execution_row *r);
+int wire_execution_from_json(const json_t *o, struct arena *a, struct execution *e, struct error *err);
+int wire_row_from_json(const json_t *o, struct arena *a, struct execution_row *r, struct error *err);
 
 json_t *wire_algorithm_to_json(const struct algorithm *g);
 /* A result as a JSON object, and back. The strings of the result are owned by the object. */

@@ -118,16 +118,16 @@ static void write_scalar(struct yaml_writer *w, struct text t, bool plain)
 			plain, 1, plain ? YAML_PLAIN_SCALAR_STYLE : YAML_DOUBLE_QUOTED_SCALAR_STYLE));
 }
 
-/* True if readers of YAML 1.1 and 1.2 take it as this text: it begins with a letter, '_' or '/', has only
- * characters without a meaning, and is no word such as "no". Others may be plain too, but need not be. */
-static bool text_is_plain(struct text t)
+/* Returns true if the text begins with a letter or '/', has only characters without a meaning in YAML, and is
+ * not a word such as "no". */
+bool yaml_text_is_plain(struct text t)
 {
 	static const char *const words[] = { "true", "false", "yes", "no", "on", "off", "null", "y", "n" };
-	static const char others[] = "_/", inner[] = "_-./=+";
+	static const char inner[] = "_-./=+";
 	for (size_t i = 0; i < t.n; i++) {
 		char c = t.p[i];
 		bool letter = (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z'), digit = c >= '0' && c <= '9';
-		if (!letter && !(i > 0 && digit) && (!c || !strchr(i ? inner : others, c)))
+		if (!letter && !(i > 0 && digit) && (!c || !strchr(i ? inner : "/", c)))
 			return false;
 	}
 	for (size_t i = 0; i < sizeof(words) / sizeof(words[0]); i++)
@@ -141,7 +141,7 @@ void yaml_write_text(struct yaml_writer *w, struct text t)
 	if (t.n > INT32_MAX && !w->err.text[0])
 		error_set(&w->err, "a text is too long");
 	else
-		write_scalar(w, t, text_is_plain(t));
+		write_scalar(w, t, yaml_text_is_plain(t));
 }
 
 void yaml_write_int(struct yaml_writer *w, int64_t value)

@@ -15,8 +15,10 @@ void yaml_write_list(struct yaml_writer *w);
 /* A list on one line: [a, b]. */
 void yaml_write_row(struct yaml_writer *w);
 void yaml_write_end(struct yaml_writer *w);
-/* Any valid UTF-8, NUL and newlines too: plain if no reader takes it for a number, a date or a word such as
- * true, else in double quotes. */
+/* True if readers of YAML 1.1 and 1.2 take the text, without quotes, as this text and not as a number, a date
+ * or a word such as true. Stricter than YAML: other texts may be plain too. */
+bool yaml_text_is_plain(struct text t);
+/* Writes any valid UTF-8, NUL and newlines too: plain (yaml_text_is_plain) or in double quotes. */
 void yaml_write_text(struct yaml_writer *w, struct text t);
 void yaml_write_int(struct yaml_writer *w, int64_t value);
 /* The shortest decimal text of the same double; null if it is unknown (NaN). */

@@ -3,7 +3,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
-#include "unit/make_plan.h"
+#include "tests/unit/make_plan.h"
 
 #include <math.h>
 #include <time.h>
@@ -15,8 +15,8 @@
 static int conv(struct maker *m, int channels, int x)
 {
 	char problem[128];
-	snprintf(problem, sizeof(problem), "conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
-		channels);
+	snprintf(problem, sizeof(problem),
+		"conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", channels);
 	return make_layer(m, "Conv", problem, IMAGE, x, make_constant(m, "64x64x3x3"));
 }
 
@@ -80,8 +80,8 @@ static double recompute_ms(const struct plan *p, const struct fusion *f, const s
 		struct arena a = { 0 };
 		int count;
 		double begin = now_ms();
-		analyze_on(&a, &g, s);
-		analyze_what_ifs_on(&a, &g, s, &count);
+		analyze(&a, &g, s);
+		analyze_what_ifs(&a, &g, s, &count);
 		arena_free(&a);
 		runs[i] = now_ms() - begin;
 	}
@@ -100,7 +100,8 @@ static void bench(int layers, int kinds)
 	struct results *r = measured(&a, p, f);
 	struct scenario plain = scenario_default(), all = plain;
 	scenario_parse(&all, "fusion,parallel,matrix", NULL);
-	printf("%7d layers %6d distinct: %8.2f ms plain, %8.2f ms with all what-ifs on (groups found once in %.1f ms)\n",
+	printf("%7d layers %6d distinct: %8.2f ms plain, %8.2f ms with all what-ifs on (groups found once in "
+	       "%.1f ms)\n",
 		p->layer_count, p->problem_count + f->text_count, recompute_ms(p, f, r, &plain),
 		recompute_ms(p, f, r, &all), found);
 	results_free(r);

@@ -7,7 +7,7 @@ For each model, one after the other in one database that is empty at first:
   original   0.7 s for every entry, which is a problem under an algorithm: computed (~)
   again      a second run: how long, and how many problems went to a runner
   ETA        by what factor the estimate of the rest was off at most, from a tenth of the way on until a twentieth is left
-Then so many problems, chosen at random, are measured with 0.7 s for each algorithm and state, and the medians compared.
+Then --sample problems, chosen at random, are measured with 0.7 s for each algorithm and state, and the medians compared.
 
     tests/bench/bench_cheap.py [--benanza PATH] [--unshared 1] [--sample 20] [--budget MS] [-b 1] [MODEL...]
 """
@@ -125,7 +125,7 @@ def main():
     parser.add_argument("models", nargs="*", type=pathlib.Path)
     parser.add_argument("--benanza", default=str(TOP / "build/benanza"))
     parser.add_argument("--runner", help="default: benanza-runner-cpu beside benanza")
-    parser.add_argument("--unshared", type=int, default=1, help="models of which every layer is measured by itself")
+    parser.add_argument("--unshared", type=int, default=1, help="models whose layers are all measured separately")
     parser.add_argument("--sample", type=int, default=20, help="problems that are measured with the original's time")
     parser.add_argument("--budget", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)

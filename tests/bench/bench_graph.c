@@ -1,5 +1,6 @@
-/* Opening graphs of growing size: a chain, and random graphs whose layers read near and far ones. Load, plan, fused groups
- * and lanes; the best of a few runs, and how many times that of a tenth of the layers. Run by `make bench`. */
+/* Opening graphs of growing size: a chain, and random graphs whose layers read near and far ones. Load, plan,
+ * fused groups and lanes; the best of a few runs, and how many times that of a tenth of the layers. Run by
+ * `make bench`. */
 #include "config.h"
 
 #include "tests/unit/onnx_bytes.h"
@@ -27,7 +28,8 @@ static uint64_t next_random(uint64_t *state)
 	return *state >> 33;
 }
 
-/* Layer i reads the one before, and in a random graph every second one also another: near, or as often anywhere. */
+/* Layer i reads the one before, and in a random graph every second one also another: near, or as often
+ * anywhere. */
 static struct str build(int layers, bool random)
 {
 	struct str graph = { 0 };
@@ -42,7 +44,11 @@ static struct str build(int layers, bool random)
 		snprintf(in, sizeof(in), "v%d", i);
 		snprintf(other, sizeof(other), "v%d", far);
 		snprintf(out, sizeof(out), "v%d", i + 1);
-		put_node(&graph, "", two ? "Add" : i % 3 ? "Relu" : "Sigmoid", in, two ? other : "", out, NULL);
+		put_node(&graph, "",
+			two		? "Add"
+				: i % 3 ? "Relu"
+					: "Sigmoid",
+			in, two ? other : "", out, NULL);
 	}
 	put_value(&graph, 12, out, 1, NULL);
 	return put_model(&graph, 8, 17);
@@ -50,7 +56,8 @@ static struct str build(int layers, bool random)
 
 static double lanes_ms(const struct plan *p)
 {
-	int *first = base_calloc((size_t)p->layer_count + 1, sizeof(int)), *edges = NULL, count = 0, capacity = 0;
+	int *first = base_calloc((size_t)p->layer_count + 1, sizeof(int)), *edges = NULL, count = 0,
+	    capacity = 0;
 	for (int i = 0; i < p->layer_count; i++) {
 		for (int j = 0; j < p->layers[i].pred_count; j++) {
 			VEC_GROW(edges, count, capacity);
@@ -124,8 +131,8 @@ static void bench(const char *kind, bool random)
 		}
 	for (int i = 0; i < SIZES; i++) {
 		const double *ms = best[i];
-		printf("%-7s %7d %9.2f %9.2f %9.2f %9.2f %9.2f", kind, sizes[i], ms[LOAD], ms[PLAN], ms[FUSION], ms[LANES],
-			ms[TOTAL]);
+		printf("%-7s %7d %9.2f %9.2f %9.2f %9.2f %9.2f", kind, sizes[i], ms[LOAD], ms[PLAN],
+			ms[FUSION], ms[LANES], ms[TOTAL]);
 		printf(i > 0 ? "   %5.1f times\n" : "\n", i > 0 ? ms[TOTAL] / best[i - 1][TOTAL] : 0);
 		close(fd[i]);
 	}
@@ -134,7 +141,8 @@ static void bench(const char *kind, bool random)
 int main(void)
 {
 	base_memory_keep();
-	puts("graph    layers      load      plan    groups     lanes     total   CPU ms; against a tenth of the layers");
+	puts("graph    layers      load      plan    groups     lanes     total   CPU ms; against a tenth of "
+	     "the layers");
 	bench("chain", false);
 	bench("random", true);
 	return 0;

@@ -50,7 +50,8 @@ def cores(siblings="/sys/devices/system/cpu/cpu{}/topology/thread_siblings_list"
 
 
 def session_options(threads):
-    """Threads bound one a core where there are so many: this one to the first, the runtime's own to the others."""
+    """Binds one thread to each core if there are enough cores: this one to the first, the runtime's to the
+    others."""
     import onnxruntime
     options = onnxruntime.SessionOptions()
     options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_ALL

@@ -140,7 +140,7 @@ def main():
     parser.add_argument("--budget", type=int, default=200)
     parser.add_argument("--threads", type=int, help="default: the runner's")
     parser.add_argument("-b", "--batch", default="1,8", type=lambda text: [int(b) for b in text.split(",")])
-    parser.add_argument("--explain", type=int, default=-1, help="show so many models layer by layer at most (default: all beyond the limits)")
+    parser.add_argument("--explain", type=int, default=-1, help="the most models to show layer by layer (default: all beyond the limits)")
     parser.add_argument("--seed", type=int, default=random.randrange(1000))
     options = parser.parse_args()
     try:

@@ -1,8 +1,9 @@
-/* Runs a command and says what it took: {"wall_ns", "cpu_ns", "peak_bytes", "status"} as the last line on standard error.
- * A shell or Python in its place would count its own memory as the command's.
+/* Runs a command and says what it took: {"wall_ns", "cpu_ns", "peak_bytes", "status"} as the last line on
+ * standard error. A shell or Python in its place would count its own memory as the command's.
  *
  *   bench_run COMMAND WORD...
- *   bench_run --until TEXT COMMAND WORD...    in a terminal of 120x40; ends when TEXT is on its way to the screen */
+ *   bench_run --until TEXT COMMAND WORD...    in a terminal of 120x40; ends when TEXT is on its way to the
+ * screen */
 #include "config.h"
 
 #include <errno.h>
@@ -73,8 +74,11 @@ int main(int argc, char **argv)
 		;
 	if (!until)
 		wall = now_ns() - begin;
-	fprintf(stderr, "{\"wall_ns\": %lld, \"cpu_ns\": %lld, \"peak_bytes\": %lld, \"status\": %d}\n", (long long)wall,
-		(long long)(timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime)), (long long)usage.ru_maxrss * 1024,
-		until ? !shown : WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status));
+	fprintf(stderr, "{\"wall_ns\": %lld, \"cpu_ns\": %lld, \"peak_bytes\": %lld, \"status\": %d}\n",
+		(long long)wall, (long long)(timeval_ns(usage.ru_utime) + timeval_ns(usage.ru_stime)),
+		(long long)usage.ru_maxrss * 1024,
+		until			    ? !shown
+			: WIFEXITED(status) ? WEXITSTATUS(status)
+					    : 128 + WTERMSIG(status));
 	return 0;
 }

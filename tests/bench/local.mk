@@ -7,7 +7,7 @@ tests_bench_bench_analyze_LDADD = $(below_analyze)
 
 benches = bench-open bench-graph bench-analyze bench-cheap bench-ratio bench-repeat bench-quiet
 bench: $(benches)
-.PHONY: bench bench-before $(benches)
+.PHONY: bench bench-before bench-planted $(benches)
 bench_script = PATH='$(abs_builddir)/venv/bin':"$$PATH" python3 $(srcdir)/tests/bench
 bench-open: benanza$(EXEEXT) tests/bench/bench_run$(EXEEXT)
 	$(bench_script)/bench_open.py --builddir $(abs_builddir)
@@ -25,6 +25,9 @@ bench-repeat: benanza$(EXEEXT)
 	$(bench_script)/bench_repeat.py --benanza $(abs_builddir)/benanza
 bench-quiet: benanza$(EXEEXT)
 	$(bench_script)/bench_quiet.py --benanza $(abs_builddir)/benanza
+# planted defects; on a quiet machine
+bench-planted: benanza$(EXEEXT)
+	BENANZA='$(abs_builddir)/benanza' $(bench_script)/planted_defects.py
 # Against another build, usually the commit before: make bench-before BEFORE=DIR
 bench-before: benanza$(EXEEXT) tests/bench/bench_run$(EXEEXT) tests/bench/bench_analyze$(EXEEXT)
 	$(bench_script)/bench_before.py --before '$(BEFORE)' --builddir $(abs_builddir) $(BENCH_BEFORE_FLAGS)

@@ -41,7 +41,30 @@ try 0 "the other layout too" "$BENANZA" bench -q --emit-jobs -d cpu -t bf16 -w l
 try 0 "states asked for" "$BENANZA" bench -q --emit-jobs --caches cold --launches isolated "$tiny"
 head -n 1 "$work/out" >"$work/one" && mv "$work/one" "$work/out"
 is "['cold'] ['isolated'] 200" "d['caches'], d['launches'], d['budget_ms']"
-try 2 "a state that is none" "$BENANZA" bench --emit-jobs --caches net,hot "$tiny"
+# one Identity from x to y, of 4 floats
+python3 - "$work/free.onnx" <<'END'
+import sys
+def part(tag, data): return bytes([tag, len(data)]) + data
+four = part(0x0a, b"\x08\x01" + part(0x12, part(0x0a, b"\x08\x04")))
+def value(name): return part(0x0a, name) + part(0x12, four)
+node = part(0x0a, b"x") + part(0x12, b"y") + part(0x22, b"Identity")
+graph = part(0x0a, node) + part(0x12, b"g") + part(0x5a, value(b"x")) + part(0x62, value(b"y"))
+open(sys.argv[1], "wb").write(b"\x08\x08" + part(0x3a, graph) + part(0x42, b"\x10\x11"))
+END
+try 0 "jobs of a model with nothing to measure" "$BENANZA" bench --emit-jobs "$work/free.onnx"
+one_line
+says err "free.onnx: no layer has anything to measure"
+try 0 "... quietly" "$BENANZA" bench -q --emit-jobs "$work/free.onnx"
+[ ! -s "$work/err" ]; ok $? "prints nothing"
+try 0 "jobs of it and of another model" "$BENANZA" bench --emit-jobs "$tiny" "$work/free.onnx"
+says err "free.onnx: no layer has anything to measure"
+says err " jobs; next: "
+try 0 "bench of it" \
+    "$BENANZA" bench --json -c "$work/word.yaml" -d word --db "$work/free.db" "$work/free.onnx"
+one_line
+says err "free.onnx: no layer has anything to measure"
+is "0 0 0" "'%d %d %d' % (d['problems'], d['measured'], d['peaks'])"
+try 2 "an unknown state" "$BENANZA" bench --emit-jobs --caches net,hot "$tiny"
 one_line
 says err "hot"
 try 2 "states of a bench that measures here, without what bounds stand on" "$BENANZA" bench --caches cold "$tiny"
@@ -248,7 +271,7 @@ try 0 "one of them" "$BENANZA" bound --json --db "$work/none.db" -d "words 2" "$
 is "words 2, 1 thread" "d['device']['stack']"
 head -c 300 "$work/share/recorded/word1.jsonl.gz" >"$work/share/recorded/cut.jsonl.gz"
 echo "not compressed" >"$work/share/recorded/text.jsonl.gz"
-try 0 "files that are none of ours do no harm" "$BENANZA" bound -q --db "$work/none.db" -d "words 2" "$tiny"
+try 0 "files of other programs do no harm" "$BENANZA" bound -q --db "$work/none.db" -d "words 2" "$tiny"
 rm "$work/share/recorded/"cut.* "$work/share/recorded/"text.* "$work/share/recorded/word2.jsonl"
 head -n 6 "$work/exported" >"$work/few"
 "$BENANZA" db import -q --db "$work/own.db" "$work/few"

@@ -2,7 +2,7 @@
 # The command line: what it prints, its exit statuses, and bad input.
 . "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 models=$top/tests/models
-json() { python3 -c "import json,sys; d=json.load(open('$work/out')); print($1)"; }
+json() { python3 -IS -c "import json,sys; d=json.load(open('$work/out')); print($1)"; }
 # is TEXT EXPRESSION: of the JSON object d last printed
 is() { got=$(json "$2" 2>&1); [ "$got" = "$1" ] || echo "# got $got, not $1"; ok "$([ "$got" = "$1" ]; echo $?)" "$2 = $1"; }
 
@@ -16,7 +16,7 @@ says out "usage: benanza bench"
 try 2 "a misspelt command" "$BENANZA" bnech
 one_line
 says err 'unknown command "bnech"; did you mean bench?'
-try 2 "a command that is none" "$BENANZA" telepathy
+try 2 "an unknown command" "$BENANZA" telepathy
 one_line
 says err 'unknown command "telepathy"; try --help'
 try 2 "a misspelt option" "$BENANZA" layers --jsno x
@@ -45,7 +45,7 @@ says out "stem"
 try 0 "letters in one word" "$BENANZA" layers -qh
 says out "usage"
 try 2 "a value that looks like help is a value" "$BENANZA" layers --db --help
-try 2 "CSV where there is none" "$BENANZA" devices --csv
+try 2 "CSV of a command without it" "$BENANZA" devices --csv
 one_line
 
 # layers
@@ -75,12 +75,33 @@ try 0 "constants asked for" "$BENANZA" layers --constants "$top/data/models/resn
 says out "267 of the layers only compute constants"
 [ "$(wc -l <"$work/out")" -gt 440 ]; ok $? "all are listed"
 says out "442 layers (175 at run time), 54 distinct problems"
-try 0 "layers of which none computes constants" "$BENANZA" layers "$models/hostile.onnx"
+try 0 "layers without constant ones" "$BENANZA" layers "$models/hostile.onnx"
 grep -q '^3 layers, .* FLOPs of 1 layer, bytes of 1 layer$' "$work/out"; ok $? "one layer is no plural"
 says out "dimensions: batch 1 (fixed in the file)"
 try 2 "--dim against -b" "$BENANZA" layers --dim batch=3 -b 3,2 "$models/tiny.onnx"
 one_line
 says err "tiny.onnx: --dim batch=3 contradicts -b 2: leave one out"
+try 2 "two values of one dimension" "$BENANZA" layers --dim batch=4 --dim batch=5 "$models/tiny.onnx"
+one_line
+says err "--dim batch=5 contradicts --dim batch=4: leave one out"
+try 0 "one value twice" "$BENANZA" layers --dim batch=4 --dim batch=4 "$models/tiny.onnx"
+try 2 "two shapes of one input" "$BENANZA" layers --input x=1x3x32x32 --input x=2x3x32x32 "$models/tiny.onnx"
+one_line
+says err "--input x=2x3x32x32 contradicts an earlier shape of x: leave one out"
+try 2 "two values of one input" "$BENANZA" layers --value x=1 --value x=2 "$models/tiny.onnx"
+one_line
+says err "--value x=2 contradicts an earlier value of x: leave one out"
+try 0 "one value of an input twice" "$BENANZA" layers --value x=1 --value x=1 "$models/tiny.onnx"
+for command in "layers --json" "bound -d h100" "bench --emit-jobs"; do
+    # shellcheck disable=SC2086
+    "$BENANZA" $command -b 4 -t f32,f16 --input x=2x3x32x32 "$models/tiny.onnx" >/dev/null 2>"$work/err"
+    says err "tiny.onnx: --input sets the batch 2; -b 4 is not used"
+    [ "$(grep -c "not used" "$work/err")" -eq 1 ]; ok $? "$command says it once"
+done
+try 0 "-b as --input" "$BENANZA" layers -b 2 --input x=2x3x32x32 "$models/tiny.onnx"
+[ ! -s "$work/err" ]; ok $? "no note where they agree"
+try 0 "-b against --input, quietly" "$BENANZA" layers -q -b 4 --input x=2x3x32x32 "$models/tiny.onnx"
+[ ! -s "$work/err" ]; ok $? "no note with -q"
 try 0 "--dim as -b" "$BENANZA" layers --dim batch=3 -b 3 "$models/tiny.onnx"
 try 2 "--dim against --input" "$BENANZA" layers --dim batch=3 --input x=2x3x32x32 "$models/tiny.onnx"
 one_line
@@ -271,7 +292,7 @@ one_line
 try 2 "no database there" "$BENANZA" db info --db "$work/none.db"
 one_line
 if command -v sqlite3 >/dev/null 2>&1; then
-    "$BENANZA" bench -q --budget 1 --db "$work/newer.db" "$models/symbolic.onnx" --dim sequence=2 >"$work/out" 2>&1
+    cp "$work/resnet50.db" "$work/newer.db"
     sqlite3 "$work/newer.db" 'PRAGMA user_version=999;'
     try 2 "a newer database" "$BENANZA" bound --db "$work/newer.db" "$models/tiny.onnx"
     one_line
@@ -284,7 +305,7 @@ try 3 "no runner" "$BENANZA" bench -c "$work/norunner.yaml" --db "$work/n.db" "$
 one_line
 says err "/no/such/runner"
 printf 'runners:\n  cpu: [/bin/echo, hello]\n' >"$work/norunner.yaml"
-try 3 "a runner that is none" "$BENANZA" bench -c "$work/norunner.yaml" --db "$work/n.db" "$models/tiny.onnx"
+try 3 "not a runner" "$BENANZA" bench -c "$work/norunner.yaml" --db "$work/n.db" "$models/tiny.onnx"
 one_line
 
 if [ -x "$runner" ]; then
@@ -304,12 +325,6 @@ if [ -x "$runner" ]; then
     is 0 "d['already'] + d['failed'] + d['unsupported']"
     is True "d['measured'] == d['problems'] > 10"
     is True "d['eta_off'] is None or d['eta_off'] >= 1"
-    try 0 "a sweep is measured in full" "$BENANZA" bench --json --budget 1 -b 1,2 -t f32 --db "$work/sweep.db" "$models/tiny.onnx"
-    is "[(1, 'f32', 0), (2, 'f32', 0)]" "[(s['batch'], s['dtype'], s['missing']) for s in d['scenarios']]"
-    is True "all(s['problems'] > 3 for s in d['scenarios']) and sum(s['problems'] for s in d['scenarios']) == d['problems']"
-    try 2 "a bad model among good ones" "$BENANZA" bench -q --budget 1 --db "$work/mixed.db" "$work/none.onnx" "$models/tiny.onnx"
-    try 0 "the good one was measured" "$BENANZA" db info --json --db "$work/mixed.db"
-    is True "d['results'] > 10"
     try 3 "a device the runner does not have" "$BENANZA" bench -d cpu:7 "$models/tiny.onnx"
     one_line
     try 0 "bench again measures nothing" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
@@ -394,11 +409,18 @@ bound() {
     shift
     "$BENANZA" bound -c "$work/words.yaml" --db "$work/$db" "$@" "$models/tiny.onnx"
 }
+try 0 "a sweep is measured in full" bench sweep.db plain --json -b 1,2 -t f32
+is "[(1, 'f32', 0), (2, 'f32', 0)]" "[(s['batch'], s['dtype'], s['missing']) for s in d['scenarios']]"
+is True "all(s['problems'] > 3 for s in d['scenarios'])"
+is True "sum(s['problems'] for s in d['scenarios']) == d['problems']"
+try 2 "a bad model among good ones" bench mixed.db plain -q "$work/none.onnx"
+try 0 "the good one was measured" "$BENANZA" db info --json --db "$work/mixed.db"
+is True "d['results'] > 10"
 try 1 "bench with unsupported problems" bench refused.db refuses --json
 is True "d['unsupported'] > 0 == d['failed'] == d['missing']"
 try 1 "is the second time no better" bench refused.db refuses --json
 is True "d['unsupported'] > 0 and d['measured'] == 0 and d['already'] + d['unsupported'] == d['problems']"
-try 1 "bench of a model of which nothing is supported" bench none.db refuses_all -q
+try 1 "bench of a model without a supported layer" bench none.db refuses_all -q
 one_line
 says err "tiny.onnx: none of its 11 layers that need time can be measured, e.g. stem: no such word"
 LC_ALL=C sed 's/Conv/Kohv/g' "$models/tiny.onnx" >"$work/strange.onnx"
@@ -474,10 +496,10 @@ try 0 "all is estimated" "$BENANZA" bound --json -q --db "$work/none.db" -d h100
 is "(True, True)" "(d['complete'], d['estimated'])"
 
 # every key that is printed is in the manual
-"$BENANZA" bench -q --budget 1 --db "$work/keys.db" "$models/tiny.onnx" >/dev/null 2>&1
-{ "$BENANZA" layers --json "$models/tiny.onnx"; "$BENANZA" devices --json --db "$work/keys.db"; "$BENANZA" ops --json
+keys=$work/data/benanza/benanza.db # what bench measured above
+{ "$BENANZA" layers --json "$models/tiny.onnx"; "$BENANZA" devices --json --db "$keys"; "$BENANZA" ops --json
     "$BENANZA" bound --json -q -d h100 -w fusion,layout "$models/tiny.onnx"; "$BENANZA" bench --emit-jobs -q "$models/tiny.onnx"
-    for what in info check; do [ ! -e "$work/keys.db" ] || "$BENANZA" db $what --json --db "$work/keys.db"; done
+    for what in info check; do [ ! -e "$keys" ] || "$BENANZA" db $what --json --db "$keys"; done
 } >"$work/out" 2>/dev/null
 python3 - "$work/out" "$top/man/benanza-json.5.in" <<'PY' >"$work/unknown" 2>&1
 import json, re, sys

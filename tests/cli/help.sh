@@ -41,6 +41,7 @@ for command in $commands; do
         sh -c "$line" >"$work/out" 2>"$work/err" </dev/null
         got=$?
         [ "$command" = doctor ] && [ $got -eq 1 ] && got=0 # something distorts measurements on this machine
+        grep -q "^benanza: the agent .* is not installed" "$work/err" && got=0 # a framework that is not here
         ok $got "pasted: $line"
     done <"$work/examples"
 done
@@ -75,10 +76,10 @@ refused() { # WHAT TEXT ARGUMENT...
 }
 refused "an option of another command" "layers has no option --again; bench has it" layers --again "$tiny"
 refused "before the command too" "layers has no option --again; bench has it" --again layers "$tiny"
-refused "an option of several others" "bound has no option --budget; the explorer and bench have it" bound --budget 5 "$tiny"
+refused "an option of several others" "bound has no option --budget; the explorer, bench and compare have it" bound --budget 5 "$tiny"
 refused "with its value in one word" "bound has no option --budget; the" bound --budget=5 "$tiny"
 refused "abbreviated" "bench has no option --frame; the explorer has it" bench --fram 80x24 "$tiny"
-refused "a letter" "layers has no option -w (--what-if); the explorer, bench, bound and db export have it" layers -w fusion "$tiny"
+refused "a letter" "layers has no option -w (--what-if); the explorer, bench, bound, compare and db export have it" layers -w fusion "$tiny"
 refused "among letters" "ops has no option -b (--batch); the" ops -qb 8
 refused "the explorer" "the explorer has no option --constants; layers has it" "$tiny" --constants
 refused "a subcommand" "db info has no option -b (--batch); the" db info -b 8
@@ -88,11 +89,14 @@ refused "a misspelt option of another command" "unknown option --agian; did you 
 refused "an unknown letter" "unknown option -z; see benanza layers --help" --json layers -zq "$tiny"
 refused "a letter beyond ASCII" "unknown option: not an ASCII letter; see benanza layers --help" layers x -é
 refused "an ambiguous abbreviation" "ambiguous option --bud: 2 options" bench --bud 5 "$tiny"
+refused "an abbreviation of an option that begins another" \
+    "ambiguous option --budge: 2 options begin with it; did you mean --budget?" bench --budge=5 "$tiny"
+refused "an abbreviation of unrelated options" "begin with it; see benanza layers --help" layers --c "$tiny"
 refused "a value for a flag" "option --quiet takes no value" layers --quiet=3 "$tiny"
 refused "no value" "option -b needs a value; see benanza layers --help" layers "$tiny" -b
 refused "too many arguments" "usage: benanza ops [OPTIONS]; see benanza ops --help" ops "$tiny"
 refused "a misspelt subcommand" 'unknown command "db inof"; did you mean db info?' db inof
-refused "an empty argument" "" layers ""
+refused "an empty argument" "no such file" layers ""
 refused "an empty argument, as of an unset variable" "usage: benanza ops" ops ""
 refused "a subcommand is missing" "usage: benanza db" db
 # accepted by all, so that an alias can have them

@@ -18,7 +18,8 @@ template <typename KEY> static void sort_plain(const KEY *in, KEY *out, const in
 	KEY mask = bits < (int)(8 * sizeof(KEY)) ? ((KEY)1 << bits) - 1 : (KEY)~(KEY)0;
 	for (int i = 0; i < count; i++)
 		order[i] = i;
-	std::stable_sort(order.begin(), order.end(), [&](int a, int b) { return (key[a] & mask) < (key[b] & mask); });
+	std::stable_sort(
+		order.begin(), order.end(), [&](int a, int b) { return (key[a] & mask) < (key[b] & mask); });
 	for (int i = 0; i < count; i++) {
 		out[i] = key[order[i]];
 		indices_out[i] = index[order[i]];

@@ -103,7 +103,8 @@ static void run_fibers(int64_t block, bool backwards)
 			waiting += fibers[i].waits;
 		}
 		if (waiting && waiting != block) {
-			fprintf(stderr, "only %lld of %lld threads reach a barrier\n", (long long)waiting, (long long)block);
+			fprintf(stderr, "only %lld of %lld threads reach a barrier\n", (long long)waiting,
+				(long long)block);
 			abort();
 		}
 	}
@@ -128,14 +129,15 @@ cudaError_t on_cpu_launch(int64_t grid, int64_t block, bool barriers, const std:
 	return cudaSuccess;
 }
 
-extern "C" cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind, cudaStream_t)
+extern "C" cudaError_t cudaMemcpyAsync(
+	void *to, const void *from, size_t bytes, enum cudaMemcpyKind, cudaStream_t)
 {
 	memcpy(to, from, bytes);
 	return cudaSuccess;
 }
 
-extern "C" cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch, size_t width,
-	size_t height, enum cudaMemcpyKind, cudaStream_t)
+extern "C" cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
+	size_t width, size_t height, enum cudaMemcpyKind, cudaStream_t)
 {
 	for (size_t i = 0; i < height; i++)
 		memcpy((char *)to + i * to_pitch, (const char *)from + i * from_pitch, width);

@@ -83,14 +83,17 @@ static inline struct operand_values operands_of(const struct problem *p, int cou
 		v.type.push_back(t);
 		v.bytes.push_back(std::vector<char>((size_t)(n * size_of(t))));
 		for (int64_t j = 0; j < n; j++)
-			fill_encode(fill_value(20 + i, j, indices ? FILL_INDEX : FILL_SIGNED, index_limit, t) -
-				(indices && j % 3 == 0 ? (double)index_limit : 0), t, &v.bytes[i][(size_t)(j * size_of(t))]);
+			fill_encode(
+				fill_value(20 + i, j, indices ? FILL_INDEX : FILL_SIGNED, index_limit, t) -
+					(indices && j % 3 == 0 ? (double)index_limit : 0),
+				t, &v.bytes[i][(size_t)(j * size_of(t))]);
 	}
 	return v;
 }
 
 /* Returns the number of outputs with an error of more than tolerance * scale. */
-static inline int64_t outputs_wrong(const struct problem *p, struct operand_values *v, const char *out, double tolerance)
+static inline int64_t outputs_wrong(
+	const struct problem *p, struct operand_values *v, const char *out, double tolerance)
 {
 	int last = problem_operand_count(p) - 1;
 	enum dtype t = p->operand[last].dtype;
@@ -101,7 +104,8 @@ static inline int64_t outputs_wrong(const struct problem *p, struct operand_valu
 	int64_t n = elements(problem_operand_shape(p, last)), wrong = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double value, scale, got = fill_decode(out + i * size_of(t), t);
-		bool good = check_output(p, &in, i, &value, &scale) && integer_error(t, got, value) <= tolerance * scale;
+		bool good = check_output(p, &in, i, &value, &scale) &&
+			integer_error(t, got, value) <= tolerance * scale;
 		if (!good && !wrong)
 			printf("# output %d is %.9g, expected %.9g (%.3g)\n", (int)i, got, value,
 				fabs(got - value) / scale);

@@ -7,8 +7,9 @@
 
 #include "runner/kernels/cuda_kernels.h"
 
-static const enum dtype all_types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_S8, DTYPE_U8, DTYPE_S16,
-	DTYPE_U16, DTYPE_S32, DTYPE_U32, DTYPE_S64, DTYPE_U64, DTYPE_BOOL, DTYPE_F8E4M3, DTYPE_F8E5M2 };
+static const enum dtype all_types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16, DTYPE_F64, DTYPE_S8, DTYPE_U8,
+	DTYPE_S16, DTYPE_U16, DTYPE_S32, DTYPE_U32, DTYPE_S64, DTYPE_U64, DTYPE_BOOL, DTYPE_F8E4M3,
+	DTYPE_F8E5M2 };
 
 static struct cuda_strided dense(enum dtype t, std::vector<int64_t> dim)
 {
@@ -53,8 +54,10 @@ static void test_fill(void)
 		s.data = b.p;
 		std::vector<char> want(b.n, (char)0xa5);
 		for (int64_t i = 0; i < 105; i++)
-			fill_encode(fill_value(9, i, FILL_SIGNED, 0, t), t, &want[(size_t)(offset(s, i) * size_of(t))]);
-		ok(cuda_fill(&s, 9, FILL_SIGNED, 0, NULL) == cudaSuccess && memcmp(b.p, want.data(), b.n) == 0,
+			fill_encode(fill_value(9, i, FILL_SIGNED, 0, t), t,
+				&want[(size_t)(offset(s, i) * size_of(t))]);
+		ok(cuda_fill(&s, 9, FILL_SIGNED, 0, NULL) == cudaSuccess &&
+				memcmp(b.p, want.data(), b.n) == 0,
 			"fill %s: the host's bits, and nothing between", dtype_name(t));
 	}
 	struct cuda_strided s = dense(DTYPE_S64, { 100000 });
@@ -79,7 +82,8 @@ static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int6
 	buffer source((size_t)((from_at + span(from)) * fb));
 	int64_t n = volume(to.rank, to.dim), wrong = 0;
 	for (size_t i = 0; i < source.n / fb; i++) {
-		double v = fill_value(3, (int64_t)i, FILL_SIGNED, 0, from.dtype) * (from.dtype == to.dtype ? 1 : 100);
+		double v = fill_value(3, (int64_t)i, FILL_SIGNED, 0, from.dtype) *
+			(from.dtype == to.dtype ? 1 : 100);
 		fill_encode(v, from.dtype, source.p + i * fb);
 	}
 	std::vector<char> want((size_t)((to_at + span(to)) * tb), (char)0xa5);
@@ -90,7 +94,9 @@ static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int6
 		if (from.dtype == to.dtype)
 			memcpy(put, get, tb);
 		else
-			fill_encode(drops ? trunc(fill_decode(get, from.dtype)) : fill_decode(get, from.dtype), to.dtype, put);
+			fill_encode(
+				drops ? trunc(fill_decode(get, from.dtype)) : fill_decode(get, from.dtype),
+				to.dtype, put);
 	}
 	struct cuda_move m;
 	from.data = source.p + from_at * fb;
@@ -106,7 +112,8 @@ static int64_t move_wrong(struct cuda_strided from, struct cuda_strided to, int6
 		const char *called = cuda_move_name(&m, (enum cuda_move_kind)kind, name);
 		names_missing += !*called;
 		kinds_seen |= 1u << kind;
-		cudaError_t bad = cuda_move(&m, (enum cuda_move_kind)kind, from.data, out.p + to_at * tb, NULL);
+		cudaError_t bad =
+			cuda_move(&m, (enum cuda_move_kind)kind, from.data, out.p + to_at * tb, NULL);
 		if (bad == cudaErrorInvalidValue && on_cpu_fast_max < 2147483647 &&
 			(kind == CUDA_MOVE_TILED || kind == CUDA_MOVE_TALL))
 			continue;
@@ -134,9 +141,9 @@ static int64_t perm_wrong(enum dtype t, std::vector<int64_t> dim, const std::vec
 static void test_perms(void)
 {
 	static const enum dtype types[] = { DTYPE_U8, DTYPE_BF16, DTYPE_F32, DTYPE_F64 };
-	static const std::vector<std::vector<int64_t>> shapes = { { 5 }, { 33, 65 }, { 64, 128 }, { 132, 4 }, { 1, 70 },
-		{ 3, 5, 7 }, { 8, 36, 12 }, { 2, 65, 4 }, { 33, 4, 66 }, { 3, 2, 5, 7 }, { 4, 8, 12, 16 }, { 2, 36, 1, 68 },
-		{ 2, 3, 34, 2 } };
+	static const std::vector<std::vector<int64_t>> shapes = { { 5 }, { 33, 65 }, { 64, 128 }, { 132, 4 },
+		{ 1, 70 }, { 3, 5, 7 }, { 8, 36, 12 }, { 2, 65, 4 }, { 33, 4, 66 }, { 3, 2, 5, 7 },
+		{ 4, 8, 12, 16 }, { 2, 36, 1, 68 }, { 2, 3, 34, 2 } };
 	for (enum dtype t : types)
 		for (const std::vector<int64_t> &dim : shapes) {
 			std::vector<int> perm;
@@ -166,7 +173,8 @@ static void test_moves(void)
 		wrong = 0;
 		for (int64_t inner : { 3, 8, 16, 33 })
 			for (int64_t gap : { 0, 1, 16 }) { /* a slice, a part of a concat, a repeated row */
-				struct cuda_strided small = dense(t, { 5, 3, inner }), wide = small, row = small;
+				struct cuda_strided small = dense(t, { 5, 3, inner }), wide = small,
+						    row = small;
 				wide.stride[1] = inner + gap;
 				wide.stride[0] = 4 * (inner + gap);
 				row.stride[0] = row.stride[1] = 0;
@@ -185,7 +193,8 @@ static void test_moves(void)
 	ok(cuda_move_plan(&m, &a, &b) == -1, "unlike shapes are no move");
 }
 
-static const char *move_name(enum dtype t, std::vector<int64_t> dim, std::vector<int> perm, enum cuda_move_kind kind)
+static const char *move_name(
+	enum dtype t, std::vector<int64_t> dim, std::vector<int> perm, enum cuda_move_kind kind)
 {
 	static char name[32];
 	struct cuda_strided from = dense(t, dim), source = from, to;
@@ -203,14 +212,21 @@ static const char *move_name(enum dtype t, std::vector<int64_t> dim, std::vector
 
 static void test_names(void)
 {
-	is_str(move_name(DTYPE_F32, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled32x32:4_bytes", "a transpose is tiled");
-	is_str(move_name(DTYPE_F16, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TALL), "tiled64x128:2_bytes", "two halves at once");
-	is_str(move_name(DTYPE_S8, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled128x128:1_bytes", "four bytes at once");
-	is_str(move_name(DTYPE_S8, { 63, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled32x32:1_bytes", "where sizes allow");
-	is_str(move_name(DTYPE_F32, { 6, 7, 8 }, { 1, 0, 2 }, CUDA_MOVE_VECTOR), "strided:16_bytes", "runs are kept together");
-	is_str(move_name(DTYPE_F32, { 6, 7, 4 }, { 1, 0, 2 }, CUDA_MOVE_TILED), "tiled32x32:16_bytes", "short runs are turned");
-	is_str(move_name(DTYPE_F32, { 1, 6, 7 }, { 1, 0, 2 }, CUDA_MOVE_COPY), "copy16", "a perm that moves nothing is a copy");
-	is_str(move_name(DTYPE_F32, { 6, 7, 8 }, { 1, 0, 2 }, CUDA_MOVE_COPY), "cannot", "another is none");
+	is_str(move_name(DTYPE_F32, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled32x32:4_bytes",
+		"a transpose is tiled");
+	is_str(move_name(DTYPE_F16, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TALL), "tiled64x128:2_bytes",
+		"two halves at once");
+	is_str(move_name(DTYPE_S8, { 64, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled128x128:1_bytes",
+		"four bytes at once");
+	is_str(move_name(DTYPE_S8, { 63, 32 }, { 1, 0 }, CUDA_MOVE_TILED), "tiled32x32:1_bytes",
+		"where sizes allow");
+	is_str(move_name(DTYPE_F32, { 6, 7, 8 }, { 1, 0, 2 }, CUDA_MOVE_VECTOR), "strided:16_bytes",
+		"runs are kept together");
+	is_str(move_name(DTYPE_F32, { 6, 7, 4 }, { 1, 0, 2 }, CUDA_MOVE_TILED), "tiled32x32:16_bytes",
+		"short runs are turned");
+	is_str(move_name(DTYPE_F32, { 1, 6, 7 }, { 1, 0, 2 }, CUDA_MOVE_COPY), "copy16",
+		"a perm that moves nothing is a copy");
+	is_str(move_name(DTYPE_F32, { 6, 7, 8 }, { 1, 0, 2 }, CUDA_MOVE_COPY), "cannot", "no other move");
 }
 
 static void test_casts(void)
@@ -237,8 +253,9 @@ static void test_casts(void)
 
 static void test_gather(void)
 {
-	static const char *const texts[] = { "gather:f32,s64,f32:50x7:ax0:3x5", "gather:f16,s32,f16:4x9x6:ax1:11",
-		"gather:u8,s64,u8:3x5x16:ax1:2x2", "gather:f64,s32,f64:7:ax0:13", "gather:bf16,s64,bf16:2x3x5x8:ax2:4",
+	static const char *const texts[] = { "gather:f32,s64,f32:50x7:ax0:3x5",
+		"gather:f16,s32,f16:4x9x6:ax1:11", "gather:u8,s64,u8:3x5x16:ax1:2x2",
+		"gather:f64,s32,f64:7:ax0:13", "gather:bf16,s64,bf16:2x3x5x8:ax2:4",
 		"gather:f32,s64,f32:1000x64:ax0:1x128" };
 	for (const char *text : texts) {
 		struct problem p = parse(text);
@@ -247,7 +264,8 @@ static void test_gather(void)
 		buffer out(output_bytes(&p)), source(v.bytes[0].size());
 		memcpy(source.p, v.bytes[0].data(), source.n);
 		ok(cuda_gather_plan(&g, &p) == 0 &&
-			cuda_gather(&g, source.p, v.bytes[1].data(), out.p, NULL) == cudaSuccess, "%s runs", text);
+				cuda_gather(&g, source.p, v.bytes[1].data(), out.p, NULL) == cudaSuccess,
+			"%s runs", text);
 		is_int(outputs_wrong(&p, &v, out.p, 0), 0, "%s is right", text);
 	}
 	struct problem p = parse("gather:f32,s64,f32:3x2:ax0:3");
@@ -255,36 +273,44 @@ static void test_gather(void)
 	int64_t indices[] = { 0, 7, -9 };
 	float from[] = { 1, 2, 3, 4, 5, 6 };
 	uint64_t out[3] = { 1, 1, 1 };
-	ok(cuda_gather_plan(&g, &p) == 0 && cuda_gather(&g, from, indices, out, NULL) == cudaSuccess && out[1] == 1 &&
-		out[2] == 1 && out[0] != 1, "indices outside read and write nothing");
+	ok(cuda_gather_plan(&g, &p) == 0 && cuda_gather(&g, from, indices, out, NULL) == cudaSuccess &&
+			out[1] == 1 && out[2] == 1 && out[0] != 1,
+		"indices outside read and write nothing");
 }
 
 static void test_select(void)
 {
-	static const char *const texts[] = { "select:bool,f32,f32,f32:1x1x12x12:1x3x12x12:1", "select:bool,f16,f16,f16:5:5:5",
-		"select:bool,s64,s64,s64:3x1x5:1x4x1:3x4x5", "select:u8,f64,f64,f64:1:7x3:7x3",
-		"select:bool,u8,u8,u8:2x1x3x1x2x5:2x2x1x2x1x5:1x2x3x2x2x1", "select:bool,f32,f32,f32:1:1:1" };
+	static const char *const texts[] = { "select:bool,f32,f32,f32:1x1x12x12:1x3x12x12:1",
+		"select:bool,f16,f16,f16:5:5:5", "select:bool,s64,s64,s64:3x1x5:1x4x1:3x4x5",
+		"select:u8,f64,f64,f64:1:7x3:7x3", "select:bool,u8,u8,u8:2x1x3x1x2x5:2x2x1x2x1x5:1x2x3x2x2x1",
+		"select:bool,f32,f32,f32:1:1:1" };
 	for (const char *text : texts) {
 		struct problem p = parse(text);
 		struct operand_values v = operands_of(&p, 3, 0);
 		struct cuda_select c;
 		buffer out(output_bytes(&p));
-		ok(cuda_select_plan(&c, &p) == 0 && cuda_select(&c, v.bytes[0].data(), v.bytes[1].data(), v.bytes[2].data(),
-			out.p, NULL) == cudaSuccess, "%s runs", text);
+		ok(cuda_select_plan(&c, &p) == 0 &&
+				cuda_select(&c, v.bytes[0].data(), v.bytes[1].data(), v.bytes[2].data(),
+					out.p, NULL) == cudaSuccess,
+			"%s runs", text);
 		is_int(outputs_wrong(&p, &v, out.p, 0), 0, "%s is right", text);
 	}
 }
 
 static void test_resample(void)
 {
-	static const char *const sizes[] = { "n2c3w7:ow19", "n1c2h5w6:oh10ow12", "n1c5h9w8:oh4ow3", "n1c2d2h3w4:od3oh6ow5",
-		"n1c1h1w1:oh5ow7", "n1c3h6w6:oh6ow6" };
+	static const char *const sizes[] = { "n2c3w7:ow19", "n1c2h5w6:oh10ow12", "n1c5h9w8:oh4ow3",
+		"n1c2d2h3w4:od3oh6ow5", "n1c1h1w1:oh5ow7", "n1c3h6w6:oh6ow6" };
 	static const char *const modes[] = { "nearest", "linear", "cubic" };
-	static const struct { const char *name; double tolerance; } types[] = { { "f32", 1e-6 }, { "f16", 1e-3 }, { "bf16", 8e-3 } };
+	static const struct {
+		const char *name;
+		double tolerance;
+	} types[] = { { "f32", 1e-6 }, { "f16", 1e-3 }, { "bf16", 8e-3 } };
 	for (const char *size : sizes)
 		for (const char *mode : modes)
 			for (auto &type : types) {
-				std::string text = std::string("resample:") + type.name + "," + type.name + ":" + mode + ":" + size;
+				std::string text = std::string("resample:") + type.name + "," + type.name +
+					":" + mode + ":" + size;
 				struct problem p = parse(text);
 				struct operand_values v = operands_of(&p, 1, 0);
 				struct cuda_resample r = {};
@@ -306,7 +332,8 @@ static void test_resample(void)
 				r.to[1] = to;
 				r.from[0] = from * p.c;
 				r.to[0] = to * p.c;
-				bool good = cuda_resample(&r, v.bytes[0].data(), out.p, NULL) == cudaSuccess &&
+				bool good =
+					cuda_resample(&r, v.bytes[0].data(), out.p, NULL) == cudaSuccess &&
 					outputs_wrong(&p, &v, out.p, type.tolerance) == 0;
 				/* the same with channels last on both sides */
 				int64_t b = size_of(r.dtype), per_in = from, per_out = to;
@@ -314,8 +341,12 @@ static void test_resample(void)
 				for (int64_t n = 0; n < p.n; n++)
 					for (int64_t c = 0; c < p.c; c++)
 						for (int64_t x = 0; x < per_in; x++)
-							memcpy(&last[(size_t)(((n * per_in + x) * p.c + c) * b)],
-								&v.bytes[0][(size_t)(((n * p.c + c) * per_in + x) * b)], (size_t)b);
+							memcpy(&last[(size_t)(((n * per_in + x) * p.c + c) *
+								       b)],
+								&v.bytes[0][(
+									size_t)(((n * p.c + c) * per_in + x) *
+									b)],
+								(size_t)b);
 				for (int i = 2; i >= 0; i--) {
 					r.from[2 + i] *= p.c;
 					r.to[2 + i] *= p.c;
@@ -327,8 +358,16 @@ static void test_resample(void)
 				for (int64_t n = 0; n < p.n; n++)
 					for (int64_t c = 0; c < p.c; c++)
 						for (int64_t x = 0; x < per_out; x++)
-							good = good && memcmp(turned.p + ((n * per_out + x) * p.c + c) * b,
-								out.p + ((n * p.c + c) * per_out + x) * b, (size_t)b) == 0;
+							good = good &&
+								memcmp(turned.p +
+										((n * per_out + x) * p.c +
+											c) *
+											b,
+									out.p +
+										((n * p.c + c) * per_out +
+											x) *
+											b,
+									(size_t)b) == 0;
 				ok(good, "%s, and with channels last", text.c_str());
 			}
 }
@@ -349,12 +388,13 @@ static struct cuda_line line_of(const struct problem *p)
 
 static void test_topk(void)
 {
-	static const char *const shapes[] = { "3x100:ax1:k5", "2x300x3:ax1:k30", "40:ax0:k40", "1500:ax0:k11", "2x3x4:ax0:k1",
-		"1x4500:ax1:k7", "20x9:ax1:k9" };
+	static const char *const shapes[] = { "3x100:ax1:k5", "2x300x3:ax1:k30", "40:ax0:k40", "1500:ax0:k11",
+		"2x3x4:ax0:k1", "1x4500:ax1:k7", "20x9:ax1:k9" };
 	for (enum dtype t : all_types)
 		for (const char *shape : shapes)
 			for (const char *mode : { "largest", "smallest" }) {
-				std::string name = dtype_name(t), text = "topk:" + name + "," + name + ":" + mode + ":" + shape;
+				std::string name = dtype_name(t),
+					    text = "topk:" + name + "," + name + ":" + mode + ":" + shape;
 				struct problem p = parse(text);
 				struct operand_values v = operands_of(&p, 1, 0);
 				struct cuda_line l = line_of(&p);
@@ -366,17 +406,21 @@ static void test_topk(void)
 					if (!cuda_topk_can(&l, (enum cuda_topk_kind)kind))
 						continue;
 					buffer out(output_bytes(&p)), places((size_t)n * 8);
-					buffer space((size_t)cuda_topk_workspace(&l, (enum cuda_topk_kind)kind));
-					wrong += cuda_topk(&l, (enum cuda_topk_kind)kind, v.bytes[0].data(), out.p, (int64_t *)places.p,
-						space.p, NULL) != cudaSuccess;
+					buffer space(
+						(size_t)cuda_topk_workspace(&l, (enum cuda_topk_kind)kind));
+					wrong += cuda_topk(&l, (enum cuda_topk_kind)kind, v.bytes[0].data(),
+							 out.p, (int64_t *)places.p, space.p,
+							 NULL) != cudaSuccess;
 					wrong += outputs_wrong(&p, &v, out.p, 0);
 					bool known;
 					for (int64_t i = 0; i < n; i += 1 + n / 50)
-						wrong += !check_accepts(&p, &in, i, (double)((int64_t *)places.p)[i], 0, &known);
+						wrong += !check_accepts(&p, &in, i,
+							(double)((int64_t *)places.p)[i], 0, &known);
 					ways++;
 				}
 				bool small = t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
-				ok(wrong == 0 && (small ? ways == 0 : ways > 0), "%s, %d ways", text.c_str(), (int)ways);
+				ok(wrong == 0 && (small ? ways == 0 : ways > 0), "%s, %d ways", text.c_str(),
+					(int)ways);
 			}
 }
 
@@ -388,7 +432,8 @@ static void test_argreduce(void)
 				if (t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2)
 					continue;
 				std::string places = t == DTYPE_F32 ? "s32" : "s64";
-				std::string text = "argreduce:" + std::string(dtype_name(t)) + "," + places + ":" + mode + ":" + shape;
+				std::string text = "argreduce:" + std::string(dtype_name(t)) + "," + places +
+					":" + mode + ":" + shape;
 				struct problem p = parse(text);
 				struct operand_values v = operands_of(&p, 1, 0);
 				struct cuda_line l = line_of(&p);
@@ -397,7 +442,8 @@ static void test_argreduce(void)
 					if (!cuda_line_can(&l, (enum cuda_line_kind)kind))
 						continue;
 					buffer out(output_bytes(&p));
-					wrong += cuda_argreduce(&l, (enum cuda_line_kind)kind, v.bytes[0].data(), out.p, NULL) != cudaSuccess;
+					wrong += cuda_argreduce(&l, (enum cuda_line_kind)kind,
+							 v.bytes[0].data(), out.p, NULL) != cudaSuccess;
 					wrong += outputs_wrong(&p, &v, out.p, 0);
 					ways++;
 				}
@@ -411,16 +457,22 @@ static void test_argreduce(void)
 	l.outer = l.inner = 1;
 	l.size = 3;
 	int64_t place = -1;
-	ok(cuda_argreduce(&l, CUDA_LINE_THREAD, zeros, &place, NULL) == cudaSuccess && place == 0, "-0 is as large as 0");
+	ok(cuda_argreduce(&l, CUDA_LINE_THREAD, zeros, &place, NULL) == cudaSuccess && place == 0,
+		"-0 is as large as 0");
 }
 
 static void test_scan(void)
 {
-	static const struct { enum dtype type; double tolerance; } types[] = { { DTYPE_F32, 1e-6 }, { DTYPE_F16, 1e-3 },
-		{ DTYPE_BF16, 8e-3 }, { DTYPE_F64, 1e-14 }, { DTYPE_S32, 0 }, { DTYPE_S64, 0 } };
+	static const struct {
+		enum dtype type;
+		double tolerance;
+	} types[] = { { DTYPE_F32, 1e-6 }, { DTYPE_F16, 1e-3 }, { DTYPE_BF16, 8e-3 }, { DTYPE_F64, 1e-14 },
+		{ DTYPE_S32, 0 }, { DTYPE_S64, 0 } };
 	for (auto &type : types)
-		for (const char *shape : { "3x100:ax1", "2x7x30:ax1", "2000:ax0", "300x4:ax0", "2x1:ax1", "2x1025:ax1" }) {
-			std::string name = dtype_name(type.type), text = "scan:" + name + "," + name + ":cumsum:" + shape;
+		for (const char *shape :
+			{ "3x100:ax1", "2x7x30:ax1", "2000:ax0", "300x4:ax0", "2x1:ax1", "2x1025:ax1" }) {
+			std::string name = dtype_name(type.type),
+				    text = "scan:" + name + "," + name + ":cumsum:" + shape;
 			struct problem p = parse(text);
 			struct operand_values v = operands_of(&p, 1, 0);
 			struct cuda_line l = line_of(&p);
@@ -429,7 +481,8 @@ static void test_scan(void)
 				if (!cuda_line_can(&l, (enum cuda_line_kind)kind))
 					continue;
 				buffer out(output_bytes(&p));
-				wrong += cuda_scan(&l, (enum cuda_line_kind)kind, v.bytes[0].data(), out.p, NULL) != cudaSuccess;
+				wrong += cuda_scan(&l, (enum cuda_line_kind)kind, v.bytes[0].data(), out.p,
+						 NULL) != cudaSuccess;
 				wrong += outputs_wrong(&p, &v, out.p, type.tolerance);
 				ways++;
 			}

@@ -43,7 +43,8 @@ struct laid {
 
 	explicit laid(const struct problem &problem) : p(problem), at(), to(), out(NULL), indices(NULL)
 	{
-		int last = problem_operand_count(&p) - 1, count = p.kernel == KERNEL_CONCAT ? p.shape_count : last;
+		int last = problem_operand_count(&p) - 1,
+		    count = p.kernel == KERNEL_CONCAT ? p.shape_count : last;
 		for (int i = 0; i < count; i++) {
 			struct cuda_layout l = cuda_operand_layout(&p, p.kernel == KERNEL_CONCAT ? 0 : i, i);
 			int64_t n = volume(l.shape.rank, l.shape.dim), bytes = size_of(l.dtype);
@@ -52,9 +53,11 @@ struct laid {
 			values.type.push_back(l.dtype);
 			values.bytes.push_back(std::vector<char>((size_t)(n * bytes)));
 			for (int64_t j = 0; j < n; j++) {
-				fill_encode(fill_value(50 + i, j, is_index ? FILL_INDEX : FILL_SIGNED, p.shape[0].dim[p.axis],
-					l.dtype), l.dtype, &values.bytes[i][(size_t)(j * bytes)]);
-				memcpy(held[i]->p + place(l, j) * bytes, &values.bytes[i][(size_t)(j * bytes)], (size_t)bytes);
+				fill_encode(fill_value(50 + i, j, is_index ? FILL_INDEX : FILL_SIGNED,
+						    p.shape[0].dim[p.axis], l.dtype),
+					l.dtype, &values.bytes[i][(size_t)(j * bytes)]);
+				memcpy(held[i]->p + place(l, j) * bytes,
+					&values.bytes[i][(size_t)(j * bytes)], (size_t)bytes);
 			}
 			at.source[i] = held[i]->p;
 		}
@@ -133,8 +136,8 @@ static void expect(const char *text, const char *names, double tolerance)
 		const char *call = NULL;
 		got += (i ? " " : "") + std::string(o->algorithm[i].name);
 		l.clear(o->algorithm[i].workspace_bytes);
-		bool bad = cuda_own_enqueue(o, o->kind[i], &l.at, NULL, &call) != cudaSuccess || l.wrong(tolerance) != 0 ||
-			o->algorithm[i].rank != i || !call;
+		bool bad = cuda_own_enqueue(o, o->kind[i], &l.at, NULL, &call) != cudaSuccess ||
+			l.wrong(tolerance) != 0 || o->algorithm[i].rank != i || !call;
 		if (bad)
 			printf("# %s is wrong\n", o->algorithm[i].name);
 		wrong += bad;
@@ -161,7 +164,8 @@ static void test_moves(void)
 	expect("transpose:f32,f32:40x33:perm1x0", "tiled32x32:4_bytes tiled32x64:4_bytes strided:4_bytes", 0);
 	expect("transpose:f16,f16:2x64x8:perm0x2x1", "strided:2_bytes", 0);
 	expect("transpose:f16,f16:2x64x80:perm0x2x1", "tiled64x64:2_bytes strided:2_bytes", 0);
-	expect("transpose:f16,f16:2x80x64:perm0x2x1", "tiled64x64:2_bytes tiled64x128:2_bytes strided:2_bytes", 0);
+	expect("transpose:f16,f16:2x80x64:perm0x2x1",
+		"tiled64x64:2_bytes tiled64x128:2_bytes strided:2_bytes", 0);
 	expect("transpose:f32,f32:4x6x8:perm1x0x2", "strided:16_bytes", 0);
 	expect("transpose:bf16,bf16:1x5x1x7:perm2x1x0x3", "cudaMemcpyAsync copy16", 0);
 	expect("transpose:f32@nxc,f32:2x9x10x11:perm0x2x3x1", "cudaMemcpyAsync copy16", 0);

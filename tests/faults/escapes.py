@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
 """Text that would drive a terminal, from a runner, a file of results and a database: nothing of it is printed.
 
-`escapes.py --runner HOW` is the runner: it has escape sequences, newlines, C1 controls and bidirectional overrides in every
-text field of every message.
+escapes_runner.py is the runner.
 """
 
 import json
@@ -14,113 +13,17 @@ import subprocess
 import sys
 import tempfile
 
+sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import python_tap  # noqa: E402
+import escapes_runner  # noqa: E402
+from escapes_runner import ENDS, EVIL, answers, hello, result  # noqa: E402
 
 MODEL = str(python_tap.ROOT / "tests" / "models" / "tiny.onnx")
-EVIL = "\x1b]0;x\x07\x1b[31mRED\r\nbenanza: forged\x7f\x9b31m\u0085\u202eevil\u2066\u2028\ufeff\U000e0041 "
+HOWS = ("plain", "escaped", "good", "silent", "old", "nobody")
 # What a printed line must not hold; a newline ends a line.
 HARM = re.compile("[\x00-\x09\x0b-\x1f\x7f-\x9f\u061c\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff\ufff9-\ufffb"
                   "\U000e0000-\U000e007f]")
-WORDS = {"type", "problem", "status", "cache", "launch", "matrix", "stop", "magic"}  # read by the protocol: see ODD below
-
-
-# ---- the runner
-
-def spoiled(value, key=""):
-    """Every text in it, but those that the protocol reads, is evil; so are all keys of attributes."""
-    if isinstance(value, dict):
-        free = key in ("attributes", "environment", "nvml")
-        return {EVIL + k if free and k == "x" else k: spoiled(v, k) for k, v in value.items()}
-    if isinstance(value, list):
-        return [spoiled(v, key) for v in value]
-    return EVIL + value if isinstance(value, str) and key not in WORDS else value
-
-
-def hello(**more):
-    said = {"magic": "BENANZA-RUNNER", "protocol": 1, "runner": "runner", "version": "1", "name": "name", "model": "Model",
-            "stack": "stack", "threads": 1, "llc_bytes": 1 << 20, "has_matrix": False, "host": "host",
-            "attributes": {"x": "y", "isa": "isa", "uuid": "GPU-1234", "driver": "1", "mig": "on", "ecc": "off",
-                           "persistence": "no", "most_clock_mhz": 2000, "power_limit_w": 10, "default_power_limit_w": 90,
-                           "warnings": ["something"], "environment": {"x": "1", "OMP_NUM_THREADS": "many"}, "cores": ["0", 1],
-                           "caches": [{"level": 1, "type": "data", "bytes": 65536, "shared": 1, "x": "y"}],
-                           "nvml": {"x": "y", "sm_mhz": 100, "throttled": ["hot"], "clocks": "low", "temperature_c": 99}}}
-    return spoiled({**said, **more})
-
-
-def result(job, problem, **more):
-    said = {"problem": problem, "algorithm": {"api": "api", "name": "name", "layouts": "layouts", "math": "math", "rank": 0,
-            "matrix": "no", "workspace_bytes": 0, "notes": "notes"}, "status": "ok", "cache": "net", "launch": "amortized",
-            "stats": {"n": 10, "executions": 1, "min_ns": 900, "q1_ns": 950, "median_ns": 1000, "q3_ns": 1050, "mean_ns": 1000,
-                      "stdev_ns": 9, "lo_ns": 990, "hi_ns": 1010, "stop": "disturbed"}, "why": "why", "kernels": "kernel\nsecond",
-            "enqueue_ns": 5, "clock_mhz": 1000, "measured_at": 1700000000, "runner_version": "1"}
-    return {"type": "result", "id": job, "result": spoiled({**said, **more})}
-
-
-# Words that the protocol reads, evil: lines that are not messages.
-ODD = [{"type": EVIL + "result"}, {"type": "done", "status": EVIL}, {"type": "result", "result": {"problem": EVIL, "status": "ok"}},
-       {"type": "result", "result": {"problem": "p", "status": EVIL}},
-       {"type": "result", "result": {"problem": "p", "status": "failed", "cache": EVIL}},
-       {"type": "run", "problem": EVIL}, {EVIL: EVIL}, EVIL]
-ENDS = ["unsupported", "failed", "ok", "no_memory", "timeout", "crashed", "mistrusted", "odd", "raw", "dies"]
-
-
-def answers(job, problem, end, odd):
-    yield {"type": "heartbeat", "id": job, "what": EVIL}
-    yield {"type": "log", "id": job, "what": EVIL}
-    yield {"type": "check", "id": job, "problem": problem, "algorithm": spoiled({"name": "n", "api": "a"}), "status": "ok",
-           "why": EVIL}
-    yield {"type": "algorithm", "id": job, "algorithm": spoiled({"name": "n", "api": "a", "layouts": "l", "math": "m", "notes": "n"})}
-    if end == "odd":
-        yield ODD[odd % len(ODD)]
-        return
-    yield result(job, EVIL)
-    if end == "ok":
-        for launch in ("amortized", "isolated"):
-            yield result(job, problem, launch=launch)
-            yield result(job, problem, launch=launch, cache="warm")
-    else:
-        yield result(job, problem, status="failed" if end in ("raw", "dies") else end)
-    yield {"type": "done", "id": job, "status": end, "why": EVIL, "problem": problem}
-
-
-def runner(how):
-    out = sys.stdout.buffer
-
-    def say(message):
-        out.write(json.dumps(message, ensure_ascii=how == "escaped", separators=(",", ":")).encode() + b"\n")
-        out.flush()
-    sys.stderr.write(EVIL + "\n")
-    sys.stderr.flush()
-    out.write((EVIL + "banner\n").encode())
-    if how == "silent":
-        return 3
-    if how == "old":
-        say(hello() | {"protocol": 7})
-        return 3
-    if how == "nobody":
-        say(hello() | {"model": ["x"]})
-        return 3
-    say(hello())
-    count = int(os.environ.get("ESCAPES_FIRST", "0"))
-    for line in sys.stdin:
-        job = json.loads(line)
-        if job["type"] == "quit":
-            break
-        if job["type"] not in ("run", "algorithms"):
-            continue
-        end = "ok" if how == "good" else ENDS[count % len(ENDS)]
-        for message in answers(job["id"], job["problem"], end, count // len(ENDS)):
-            if end == "raw" and message["type"] == "done":
-                out.write(b"\x1b[31m\xff\xfe\xc3 no message\x07\n")
-                out.flush()
-            elif end == "dies" and message["type"] == "done":
-                sys.stderr.write(EVIL + "the end\n")
-                return 9
-            else:
-                say(message)
-        count += 1
-    return 0
 
 
 # ---- what is printed
@@ -153,15 +56,19 @@ def harm_in_json(what, text):
     return wrong
 
 
+def command(how):
+    """Of the runner, in the configuration's form; without Python's site, which takes longer than the runner."""
+    return [sys.executable, "-I", "-S", escapes_runner.__file__, how]
+
+
 class Place:
     def __init__(self, folder):
         self.folder = folder
         self.env = os.environ | {"HOME": folder, "LC_ALL": "C.UTF-8", "TERM": "xterm-256color"}
         self.env |= {f"XDG_{kind}_HOME": os.path.join(folder, kind) for kind in ("DATA", "CONFIG", "STATE", "CACHE")}
         with open(self.path("config.yaml"), "w") as f:
-            f.write("runners:\n" + "".join(f"  {how}: ['{sys.executable}', '{os.path.abspath(__file__)}', --runner, {how}]\n"
-                                           for how in ("plain", "escaped", "good", "silent", "old", "nobody")))
-            f.write(f"  cuda: ['{sys.executable}', '{os.path.abspath(__file__)}', --runner, escaped]\n")
+            f.write("runners:\n" + "".join(f"  {how}: {command(how)}\n" for how in HOWS))
+            f.write(f"  cuda: {command('escaped')}\n")
 
     def path(self, name):
         return os.path.join(self.folder, name)
@@ -295,8 +202,6 @@ CASES = [
 
 
 def main():
-    if sys.argv[1:2] == ["--runner"]:
-        return runner(sys.argv[2])
     tap = python_tap.Tap()
     for name, check in CASES:
         with tempfile.TemporaryDirectory() as folder:

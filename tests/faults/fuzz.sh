@@ -30,4 +30,6 @@ run infer models/*.onnx fuzz/corpus/model/* fuzz/regressions/model/* fuzz/regres
 run model models/*.onnx fuzz/corpus/model/* fuzz/regressions/model/* fuzz/regressions/infer/*
 run ops ops/*.case fuzz/regressions/ops/*
 run problem fuzz/corpus/problem/* fuzz/regressions/problem/*
+run profile fuzz/corpus/profile/* fuzz/corpus/model/* fuzz/regressions/profile/*
+run wire fuzz/corpus/wire/* fuzz/regressions/wire/*
 echo "1..$count"

@@ -70,7 +70,7 @@ def run(database, command, source):
 
 
 def interrupted(database, command, source, number, moment):
-    """Ends it when it has added so many results; what is wrong, and a word of what happened."""
+    """Ends it when it has added a number of results. Returns what is wrong, and a word on what happened."""
     process = subprocess.Popen(run(database, command, source), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     end = time.monotonic() + GIVEN_UP_S
     before = rows(database)[0]

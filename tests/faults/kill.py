@@ -102,7 +102,7 @@ class Run:
                 self.asked.append(line.split(b'"problem":"')[1].split(b'"')[0].decode())
 
     def live(self, questions, moment_s):
-        """Until so many questions were asked and a moment has gone; True where it had no more to ask."""
+        """Waits for a number of questions and a moment more. Returns True if it asked no more questions."""
         end, known = time.monotonic() + GIVEN_UP_S, 0
         while len(self.asked) < questions and time.monotonic() < end:
             if not self.listen(0.05):

@@ -7,7 +7,8 @@
  *   copies    right with the first copy of the weights alone
  *   half      its second half is not computed
  *   beyond    the byte behind it is written
- * WRONG_BYTES is its size. What has one source, as conversions of layouts do, is left alone. Whoever measures has to notice. */
+ * WRONG_BYTES is its size. What has one source, as conversions of layouts do, is left alone. Whoever measures
+ * has to notice. */
 #define _GNU_SOURCE
 #include <dlfcn.h>
 #include <stdbool.h>

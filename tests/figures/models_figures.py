@@ -33,7 +33,7 @@ PUBLISHED = {
 
 
 def weights(common, model):
-    """All weights, filled or stored, by name; the statistics of a normalization are none."""
+    """Returns all weights, filled or stored, by name, without the statistics of normalizations."""
     shapes = common.fills(model.graph)
     shapes.update((tensor.name, list(tensor.dims)) for tensor in model.graph.initializer)
     return {name: shape for name, shape in shapes.items() if name.endswith((".weight", ".bias"))}

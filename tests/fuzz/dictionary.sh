@@ -10,6 +10,8 @@ config) words src/config/*.c src/problem/dtype.h
     printf '"%s"\n' ': ' '\x0a' '\x0a  ' '- ' '[' ']' '{' '}' ', ' '\x27' '\\\x22' '|' '>' '&a' '*a' '!!str' '---' '...' '# ' '%YAML' ;;
 problem) words src/problem/*.c src/problem/*.h src/problem/kernels/*.c
     printf '"%s"\n' ',' ':' '+' '/' '@s' '@ncx' '@nxc' '.c' 'x' '281474976710656' '9223372036854775807' ;;
+wire) words src/wire/*.c src/problem/execution_field.c src/problem/result.c ;;
+profile) words src/profile/*.c ;;
 ops) words src/ops/*.c src/problem/dtype.h ;;
 graph) echo '"\xff"' ;;
 infer | model) # keys of fields, small lengths, and names

@@ -83,7 +83,8 @@ static void check_layer(const struct plan *p, const struct plan_layer *l)
 	bool wants = l->class == CLASS_COMPUTE || l->class == CLASS_MEMORY || l->class == CLASS_MOVE;
 	FUZZ_CHECK(!wants || l->problem >= 0 || (l->why && l->why[0]));
 	for (int i = 0; i < l->pred_count; i++)
-		FUZZ_CHECK(l->preds[i] >= 0 && l->preds[i] < l->index && (i == 0 || l->preds[i] > l->preds[i - 1]));
+		FUZZ_CHECK(l->preds[i] >= 0 && l->preds[i] < l->index &&
+			(i == 0 || l->preds[i] > l->preds[i - 1]));
 	for (int i = 0; i < l->succ_count; i++)
 		FUZZ_CHECK(l->succs[i] > l->index && l->succs[i] < p->layer_count);
 }

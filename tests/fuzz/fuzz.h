@@ -1,6 +1,6 @@
-/* What the fuzz targets share. Each is one function over bytes: with libFuzzer it looks for bytes that break something,
- * without it (fuzz_main.c) it runs over files, so that what was once found is looked for in every `make check`.
- * What must hold is said with FUZZ_CHECK, in every build. */
+/* What the fuzz targets share. Each is one function over bytes: with libFuzzer it looks for bytes that break
+ * something, without it (fuzz_main.c) it runs over files, so that what was once found is looked for in every
+ * `make check`. What must hold is said with FUZZ_CHECK, in every build. */
 #ifndef FUZZ_H
 #define FUZZ_H
 
@@ -28,8 +28,8 @@ const char *fuzz_file(const uint8_t *bytes, size_t n);
 bool fuzz_stdin(const uint8_t *bytes, size_t n);
 /* One line, not empty, that is safe on a terminal. */
 void fuzz_check_line(const char *line);
-/* Plans the model under a few sets of options, looks for fused groups, and holds what comes out against what the
- * interfaces promise. */
+/* Plans the model under a few sets of options, looks for fused groups, and holds what comes out against what
+ * the interfaces promise. */
 void fuzz_plan(const struct model *m);
 
 #endif

@@ -1,5 +1,5 @@
-/* Bytes are a configuration: read whole, printed, and read again; read as the sidecar of a model; and as what the command
- * line sets. */
+/* Bytes are a configuration: read whole, printed, and read again; read as the sidecar of a model; and as what
+ * the command line sets. */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,6 +1,7 @@
-/* Bytes are a program that builds a model: values, constants, nodes of operators that are in the table, bodies. The
- * model is written as a file, loaded and planned, so that rules meet each other's results. Operators and attributes are
- * picked by a hash of their names: new ones leave what old inputs mean mostly alone. */
+/* Bytes are a program that builds a model: values, constants, nodes of operators that are in the table,
+ * bodies. The model is written as a file, loaded and planned, so that rules meet each other's results.
+ * Operators and attributes are picked by a hash of their names: new ones leave what old inputs mean mostly
+ * alone. */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -33,9 +34,9 @@ static unsigned next(struct program *g)
 
 static int64_t next_number(struct program *g)
 {
-	static const int64_t numbers[] = { 0, 1, 2, 3, 4, 5, 7, 8, 16, 64, 224, 1000, 1024, 1025, 65536, 1 << 30,
-		INT32_MAX, (int64_t)INT32_MAX + 1, (int64_t)1 << 40, (int64_t)1 << 62, INT64_MAX, INT64_MIN, INT32_MIN,
-		-1, -2, -3, -4, -8, -1000 };
+	static const int64_t numbers[] = { 0, 1, 2, 3, 4, 5, 7, 8, 16, 64, 224, 1000, 1024, 1025, 65536,
+		1 << 30, INT32_MAX, (int64_t)INT32_MAX + 1, (int64_t)1 << 40, (int64_t)1 << 62, INT64_MAX,
+		INT64_MIN, INT32_MIN, -1, -2, -3, -4, -8, -1000 };
 	unsigned byte = next(g);
 	return byte < 200 ? numbers[byte % (sizeof(numbers) / sizeof(numbers[0]))] : (int64_t)byte - 200;
 }
@@ -120,7 +121,8 @@ static void put_dim(struct program *g, struct str *shape)
 	put_message(shape, 1, &dim);
 }
 
-/* field 11 input, 12 output, 13 info; a value of a graph, with a type, perhaps of a sequence or an optional. */
+/* field 11 input, 12 output, 13 info; a value of a graph, with a type, perhaps of a sequence or an optional.
+ */
 static void put_declared(struct program *g, struct str *graph, unsigned field, int v)
 {
 	struct str value = { 0 }, type = { 0 }, tensor = { 0 }, shape = { 0 };
@@ -237,7 +239,8 @@ static void put_one_node(struct program *g, struct str *graph, int depth)
 	struct str node = { 0 };
 	unsigned which = next(g) << 8;
 	const struct op *row = row_pick(which | next(g), g->opset);
-	unsigned counts = next(g), inputs = counts % 8, outputs = 1 + counts / 8 % 4, attributes = counts / 32;
+	unsigned counts = next(g), inputs = counts % 8, outputs = 1 + counts / 8 % 4,
+		 attributes = counts / 32;
 	for (unsigned i = 0; i < inputs; i++) {
 		unsigned byte = next(g);
 		if (byte == 255 || g->value_count == 0)

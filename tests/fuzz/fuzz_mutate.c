@@ -1,4 +1,5 @@
-/* Changes a case word by word, so that most of what is tried can be read: libFuzzer's own changes do the rest. */
+/* Changes a case word by word, so that most of what is tried can be read: libFuzzer's own changes do the
+ * rest. */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
@@ -20,11 +21,11 @@ __attribute__((weak)) size_t LLVMFuzzerMutate(uint8_t *bytes, size_t n, size_t m
 
 static const char *const values[] = { "0", "1", "-1", "2", "3", "4", "5", "7", "8", "16", "-2", "255", "1024",
 	"1025", "65536", "2147483647", "2147483648", "-2147483648", "1099511627776", "4611686018427387904",
-	"9223372036854775807", "-9223372036854775808", "?", "?<=8", "batch", "n", "2*batch", "batch+n", "n-1", "0.5",
-	"-1.0", "1.0e38", "nan.", "inf.", "-", "f32", "f16", "f64", "bf16", "s8", "u8", "s32", "s64", "u64", "bool",
-	"s4", "f8e4m3", "c64", "string", "f32.c", "s64.c", "s64.c[0]={}", "s64.c[1]={0}", "s64.c[2]={1,2}", "f32[]",
-	"f32[2,3,4]", "f32[1,2,3,4,5,6,7,8,9]", "f32.c[]={1.0}", "s64[]={3}", "axis=1", "axes=[0,1]", "[1,1,1,1]",
-	"[]", "\"\"", "\"SAME_UPPER\"", "\"linear\"" };
+	"9223372036854775807", "-9223372036854775808", "?", "?<=8", "batch", "n", "2*batch", "batch+n", "n-1",
+	"0.5", "-1.0", "1.0e38", "nan.", "inf.", "-", "f32", "f16", "f64", "bf16", "s8", "u8", "s32", "s64",
+	"u64", "bool", "s4", "f8e4m3", "c64", "string", "f32.c", "s64.c", "s64.c[0]={}", "s64.c[1]={0}",
+	"s64.c[2]={1,2}", "f32[]", "f32[2,3,4]", "f32[1,2,3,4,5,6,7,8,9]", "f32.c[]={1.0}", "s64[]={3}",
+	"axis=1", "axes=[0,1]", "[1,1,1,1]", "[]", "\"\"", "\"SAME_UPPER\"", "\"linear\"" };
 
 static const char *random_word(unsigned seed)
 {
@@ -33,7 +34,8 @@ static const char *random_word(unsigned seed)
 }
 
 /* Puts `with` where `old` bytes stood at `at`. */
-static size_t splice(uint8_t *bytes, size_t n, size_t most, size_t at, size_t old, const char *with, size_t length)
+static size_t splice(
+	uint8_t *bytes, size_t n, size_t most, size_t at, size_t old, const char *with, size_t length)
 {
 	if (n - old + length > most)
 		return n;

@@ -1,5 +1,5 @@
-/* Bytes are cases as in tests/ops: one call of an operator each, whose rules get whatever stands there, and the same
- * with less known. What is found can go to tests/ops as it is. */
+/* Bytes are cases as in tests/ops: one call of an operator each, whose rules get whatever stands there, and
+ * the same with less known. What is found can go to tests/ops as it is. */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"

@@ -1,5 +1,5 @@
-/* Bytes are texts of problems, one a line. What parses has one spelling, costs that are numbers, operands, and a twin in the
- * other layout that is a problem, too. */
+/* Bytes are texts of problems, one a line. What parses has one spelling, costs that are numbers, operands,
+ * and a twin in the other layout that is a problem, too. */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"

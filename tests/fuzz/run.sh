@@ -1,5 +1,5 @@
 #!/bin/sh
-# Fuzzing, target after target, each for so many seconds. In a build directory that was configured with --enable-fuzzing:
+# Runs each fuzzing target in turn for a number of seconds. In a build directory that was configured with --enable-fuzzing:
 #     sh ../tests/fuzz/run.sh SECONDS [TARGET...]
 # What a run has learned stays in fuzz-work/TARGET, and so do findings (crash-*, timeout-*, oom-*): fix what they show, then
 # keep each under tests/fuzz/regressions/TARGET. PYTHON names a Python that has the onnx package, for more seeds.
@@ -7,7 +7,7 @@
 top=$(cd "$(dirname "$0")/../.." && pwd)
 seconds=$1
 shift
-[ $# -gt 0 ] || set -- graph infer ops model problem config
+[ $# -gt 0 ] || set -- graph infer ops model problem profile config wire
 found=0
 make -s tests/bench/bench_run $(printf 'tests/fuzz/fuzz_%s ' "$@") || exit 1
 for target; do

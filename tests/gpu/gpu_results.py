@@ -411,7 +411,7 @@ def check_layout(book, db, model, dtype, conversions):
             if not near(r["stats"]["median_ns"] if r else None, l["cost_ns"]):
                 wrong.append("%s: %r, told %r" % (text, r, l["cost_ns"]))
         if not near(total, told["bound_ns"]) or not near(border, told["border_ns"] or 0) or told["conversions"] != len(conversions):
-            wrong.append("%r of which %r, told %r of which %r" % (total, border, told["bound_ns"], told["border_ns"]))
+            wrong.append("%r with %r at the border, reported %r with %r" % (total, border, told["bound_ns"], told["border_ns"]))
     ok(not wrong, "%s %s: channels last, %d conversion" % (model, dtype, len(conversions)), *wrong[:5])
 
 

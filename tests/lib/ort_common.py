@@ -31,6 +31,19 @@ def default_dims(path):
     return dims
 
 
+def save_model(path, nodes, inputs, outputs, weights=(), kind=onnx.TensorProto.FLOAT, **how):
+    """Saves a model of nodes, opset 17, and returns its path. inputs and outputs: {name: shape}, of the type
+    `kind`; how: more arguments of onnx.save."""
+
+    def values(shapes):
+        return [onnx.helper.make_tensor_value_info(name, kind, shape) for name, shape in shapes.items()]
+
+    graph = onnx.helper.make_graph(nodes, path.stem, values(inputs), values(outputs), list(weights))
+    model = onnx.helper.make_model(graph, opset_imports=[onnx.helper.make_opsetid("", 17)], ir_version=8)
+    onnx.save(model, path, **how)
+    return path
+
+
 def parse_dim(text):
     """(name, value) of a NAME=VALUE argument."""
     name, _, value = text.partition("=")
@@ -124,5 +137,6 @@ def all_values(model, feeds, but=()):
     names = [name for node in every.graph.node for name in node.output if name and name not in but]
     every.graph.output.extend(onnx.ValueInfoProto(name=name) for name in names if name not in declared)
     opened = session(every)
-    values = [dict(zip(names, opened.run(names, one))) for one in (feeds if isinstance(feeds, list) else [feeds])]
+    listed = feeds if isinstance(feeds, list) else [feeds]
+    values = [dict(zip(names, opened.run(names, one))) for one in listed]
     return values if isinstance(feeds, list) else values[0]

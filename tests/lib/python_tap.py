@@ -35,7 +35,7 @@ def need(*modules):
 
 @functools.cache
 def program():
-    """Path of the benanza program; skips the whole test if there is none."""
+    """Returns the path of the benanza program; skips the whole test without one."""
     path = os.environ.get("BENANZA") or str(BUILD / "benanza")
     if not os.access(path, os.X_OK):
         skip(f"no program at {path}")
@@ -97,6 +97,18 @@ class Tap:
         if len(wrong) > most:
             print(f"# and {len(wrong) - most} more")
         sys.stdout.flush()
+
+    def test(self, name):
+        """Decorator: runs the function, which yields what is wrong; an exception fails this test alone."""
+
+        def run(function):
+            try:
+                wrong = list(function())
+            except Exception as error:
+                wrong = [f"{type(error).__name__}: {error}"]
+            self.result(name, wrong)
+
+        return run
 
     def skipped(self, name, reason):
         self.count += 1

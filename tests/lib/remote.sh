@@ -48,7 +48,7 @@ await() {
 hold() { : >"$work/hold"; }
 release() { rm -f "$work/hold"; }
 
-# Until so many jobs have begun, or bench has ended.
+# Waits until a number of jobs have begun, or bench has ended.
 await_jobs() {
     while [ "$(wc -l <"$work/jobs")" -lt "$1" ] && kill -0 "$bench" 2>/dev/null; do
         sleep 0.05

@@ -1,7 +1,7 @@
 #!/bin/sh
 # A runner that measures nothing: figures follow from the problem's text, so they are the same everywhere. Speaks
 # docs/wire.md.   word_runner.sh MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
-# UNSUPPORTED: problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
+# A letter costs $WORD_NS, 1000 ns by default. UNSUPPORTED: problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
 model=$1 stack=$2 threads=${3:-1} refused=${4:-} command=${5:-}
 n=0
 printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test","attributes":{}}\n' "$model" "$stack" "$threads"
@@ -27,7 +27,7 @@ while IFS= read -r line; do
             ;;
         esac
     fi
-    ns=$((${#problem} * 1000))
+    ns=$((${#problem} * ${WORD_NS:-1000}))
     for cache in net warm; do
         for launch in amortized isolated; do
             printf '{"type":"result","id":%s,"result":{"problem":"%s","algorithm":{"api":"word","name":"word:one","layouts":"","math":"strict","rank":0,"matrix":"no","workspace_bytes":0,"notes":"letters"},"status":"ok","cache":"%s","launch":"%s","stats":{"n":10,"discarded":0,"executions":1,"min_ns":%s,"q1_ns":%s,"median_ns":%s,"q3_ns":%s,"mean_ns":%s,"stdev_ns":0,"lo_ns":%s,"hi_ns":%s,"stop":"converged"},"why":"","kernels":"spell\\nread","enqueue_ns":2500,"clock_mhz":1500,"measured_at":1700000000,"runner_version":"1"}}\n' \

@@ -61,13 +61,13 @@ done
 report "the runner stands on base, problem and wire alone"
 
 # main.c and the two platforms, in src/runner itself, may include every box
-boxes="verify measure host onednn plain kernels gpu own cublaslt cudnn cudnn_legacy protocol"
+boxes="verify measure host onednn plain gemm kernels gpu own cublaslt cudnn cudnn_legacy protocol"
 for box in $boxes; do
     case $box in # what it may include besides itself
     verify) below= ;;
     measure) below="verify" ;;
     host | kernels | protocol) below="verify measure" ;;
-    onednn | plain) below="verify measure host" ;;
+    onednn | plain | gemm) below="verify measure host" ;;
     gpu) below="verify measure kernels" ;;
     own | cublaslt | cudnn) below="verify measure kernels gpu" ;;
     cudnn_legacy) below="verify measure kernels gpu cudnn" ;;
@@ -95,7 +95,8 @@ home() {
     report "home of $3"
 }
 home 'sqlite3\.h' '^src/store/' sqlite3
-home 'zlib\.h' '^src/drive/records\.c$' zlib
+home 'zlib\.h' '^src/(drive/records|profile/stream)\.c$' zlib
+home 'sha2\.h' '^src/base/digest\.c$' libmd
 home 'yaml\.h' '^src/yaml/' libyaml
 home 'protobuf-c|onnx\.pb-c\.h' '^src/model/' protobuf-c
 home 'jansson\.h' '^src/base/json\.h$' jansson

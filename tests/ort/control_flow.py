@@ -162,7 +162,7 @@ def check_shapes(folder, form):
 def check_bound(folder):
     path = write(folder, measured)[0]
     database = os.path.join(folder, "results.db")
-    said("bench", "--json", "--db", database, path)
+    said("bench", "--json", "--budget-ms", "1", "--db", database, path)
     bound = said("bound", "--json", "--db", database, path)
     layer = bound["layers"][0]
     inside = sum(inner["cost_ns"] for inner in layer["body"][0])

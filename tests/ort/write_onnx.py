@@ -58,7 +58,7 @@ def fault(path):
 
 
 def check(tap, model, name, *arguments, sample=1):
-    """sample: onnx and ONNX Runtime get one of so many files."""
+    """sample: onnx and ONNX Runtime check one of this number of files."""
     with tempfile.TemporaryDirectory() as folder:
         run = subprocess.run([PROGRAM, model, folder, *arguments], capture_output=True, text=True, timeout=TIME_LIMIT_S,
                              check=False)

@@ -41,8 +41,21 @@ json "d['complete'] and '1 thread ' in d['device']['stack']"
 one=$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")
 try 1 "nothing of it is known of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
 json "d['coverage']['measured'] == 0 and not d['complete']"
-try 0 "bench with two measures all of it" "$BENANZA" bench --json -q --db "$db" --budget 2 --threads 2 "$tiny"
-json "d['already'] == 0 and d['measured'] == d['problems']"
+# --- two threads: several models, one runner; what it was asked is kept for the order below ---
+printf 'runners:\n  cpu: [sh, -c, "echo started >>%s; tee -a %s | %s"]\n' "$work/starts" "$work/asked" "$runner" \
+    >"$work/counted.yaml"
+cp "$tiny" "$work/twin.onnx"
+cp "$tiny" "$work/spoiled.onnx"
+echo 'dims: [nothing' >"$work/spoiled.yaml"
+several() { "$BENANZA" bench --json -q --db "$db" --budget 1 --threads 2 -c "$work/counted.yaml" "$@"; }
+try 2 "a model, none, one whose sizes cannot be read, and the model again" \
+    several "$tiny" "$work/none.onnx" "$work/spoiled.onnx" "$work/twin.onnx"
+says err "none.onnx"
+says err "spoiled.yaml"
+json "d['measured'] > 0 and d['measured'] == d['already'] and d['problems'] == 2 * d['measured'] and d['peaks'] > 0"
+[ "$(wc -l <"$work/starts")" -eq 1 ]
+ok $? "one runner for all"
+cp "$work/asked" "$work/asked_first"
 try 0 "the bound of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
 json "d['complete'] and '2 threads ' in d['device']['stack']"
 try 0 "the bound of one" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
@@ -52,6 +65,36 @@ try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --threads 1 --frame 120x30
 says out "1 thread"
 try 0 "and with two" "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 120x30
 says out "2 threads"
+try 0 "and all of it again" several --again "$tiny" "$work/twin.onnx"
+json "d['measured'] == d['problems'] and d['already'] == 0"
+[ "$(wc -l <"$work/starts")" -eq 2 ]
+ok $? "and one more for this"
+# --- in which order ---
+"$BENANZA" bench --emit-jobs -d cpu --db "$work/none.db" "$tiny" >"$work/jobs"
+python3 - "$work/asked_first" "$work/jobs" <<'END'
+import json, sys
+def problems(path):
+    jobs = [json.loads(line) for line in open(path)]
+    return list(dict.fromkeys(job["problem"] for job in jobs if job["type"] == "run"))
+asked, jobs = map(problems, sys.argv[1:])
+both = set(asked) & set(jobs)
+mine = [p for p in asked if p in both and not p.startswith("copy:u8")]
+sys.exit(0 if len(mine) > 5 and mine == [p for p in jobs if p in mine] and mine != sorted(mine) else 1)
+END
+ok $? "the most valuable first, as jobs for elsewhere are"
+# --- on a machine that was not calm ---
+"$BENANZA" db export --db "$db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/calm.jsonl"
+problem=$(grep -m1 '"problem":"conv:' "$work/calm.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')
+while IFS= read -r line; do
+	case $line in *"\"problem\":\"$problem\""*) line=$(echo "$line" | sed 's/"converged"/"disturbed"/') ;; esac
+	echo "$line"
+done <"$work/calm.jsonl" >"$work/shaky.jsonl"
+try 0 "an import" "$BENANZA" db import -q --db "$work/shaky.db" "$work/shaky.jsonl"
+shaky() { "$BENANZA" bench --json -q --db "$work/shaky.db" --budget 1 --threads 2 -c "$work/counted.yaml" "$@"; }
+try 0 "bench says what is shaky" shaky "$tiny"
+json "d['measured'] == 0 and d['already'] == d['problems'] and d['shaky'] == 1"
+try 0 "and measures that again when asked to" shaky --shaky "$tiny"
+json "d['measured'] == 1 and d['already'] == d['problems'] - 1"
 # --- benanza is killed while its runner is stopped ---
 printf 'runners:\n  cpu: [sh, -c, "echo $$ >%s; exec %s"]\n' "$work/runner.pid" "$runner" >"$work/stopped.yaml"
 "$BENANZA" bench -q --db "$work/stopped.db" --budget 60000 -c "$work/stopped.yaml" "$tiny" >"$work/out" 2>"$work/err" &
@@ -66,52 +109,8 @@ timeout 120 sh -c "while grep -q '^State:[[:space:]]*[^ZX]' /proc/$stopped/statu
 ok $? "a stopped runner does not outlive the benanza that was killed"
 kill -9 "$stopped" 2>/dev/null
 
-# --- several models, one runner ---
-printf 'runners:\n  cpu: [sh, -c, "echo started >>%s; exec %s"]\n' "$work/starts" "$runner" >"$work/counted.yaml"
-cp "$tiny" "$work/twin.onnx"
-cp "$tiny" "$work/spoiled.onnx"
-echo 'dims: [nothing' >"$work/spoiled.yaml"
-several() { "$BENANZA" bench --json -q --db "$work/several.db" --budget 1 -c "$work/counted.yaml" "$@"; }
-try 2 "a model, none, one whose sizes cannot be read, and the model again" several "$tiny" "$work/none.onnx" "$work/spoiled.onnx" "$work/twin.onnx"
-says err "none.onnx"
-says err "spoiled.yaml"
-json "d['measured'] > 0 and d['measured'] == d['already'] and d['problems'] == 2 * d['measured'] and d['peaks'] > 0"
-[ "$(grep -c started "$work/starts")" -eq 1 ]
-ok $? "one runner for all"
-try 0 "and all of it again" several --again "$tiny" "$work/twin.onnx"
-json "d['measured'] == d['problems'] and d['already'] == 0"
-[ "$(grep -c started "$work/starts")" -eq 2 ]
-ok $? "and one more for this"
-# --- in which order ---
-printf 'runners:\n  cpu: [sh, -c, "tee -a %s | %s"]\n' "$work/asked" "$runner" >"$work/teed.yaml"
-try 0 "bench, watched" "$BENANZA" bench --json -q --db "$work/teed.db" --budget 1 -c "$work/teed.yaml" "$tiny"
-"$BENANZA" bench --emit-jobs -d cpu --db "$work/none.db" "$tiny" >"$work/jobs"
-python3 - "$work/asked" "$work/jobs" <<'END'
-import json, sys
-def problems(path):
-    jobs = [json.loads(line) for line in open(path)]
-    return list(dict.fromkeys(job["problem"] for job in jobs if job["type"] == "run"))
-asked, jobs = map(problems, sys.argv[1:])
-both = set(asked) & set(jobs)
-mine = [p for p in asked if p in both and not p.startswith("copy:u8")]
-sys.exit(0 if len(mine) > 5 and mine == [p for p in jobs if p in mine] and mine != sorted(mine) else 1)
-END
-ok $? "the most valuable first, as jobs for elsewhere are"
-# --- on a machine that was not calm ---
-"$BENANZA" db export --db "$work/several.db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/calm.jsonl"
-problem=$(grep -m1 '"problem":"conv:' "$work/calm.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')
-while IFS= read -r line; do
-	case $line in *"\"problem\":\"$problem\""*) line=$(echo "$line" | sed 's/"converged"/"disturbed"/') ;; esac
-	echo "$line"
-done <"$work/calm.jsonl" >"$work/shaky.jsonl"
-try 0 "an import" "$BENANZA" db import -q --db "$work/shaky.db" "$work/shaky.jsonl"
-shaky() { "$BENANZA" bench --json -q --db "$work/shaky.db" --budget 1 -c "$work/counted.yaml" "$@"; }
-try 0 "bench says what is shaky" shaky "$tiny"
-json "d['measured'] == 0 and d['already'] == d['problems'] and d['shaky'] == 1"
-try 0 "and measures that again when asked to" shaky --shaky "$tiny"
-json "d['measured'] == 1 and d['already'] == d['problems'] - 1"
 # --- everything from memory ---
-try 2 "a state that is none" "$BENANZA" bench --caches net,hot "$tiny"
+try 2 "an unknown state" "$BENANZA" bench --caches net,hot "$tiny"
 one_line
 try 2 "without what bounds stand on" "$BENANZA" bench --caches cold "$tiny"
 one_line

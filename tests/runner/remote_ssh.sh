@@ -1,6 +1,6 @@
 #!/bin/sh
 # A runner behind a real ssh: its own sshd on the loopback interface, with keys and a configuration of its own. Skipped
-# where there is none, or where it cannot let us in.
+# without it, or if it rejects the login.
 . "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 . "$top/tests/lib/remote.sh"
 PATH=$PATH:/usr/sbin:/sbin
@@ -60,6 +60,35 @@ try 0 "a runner behind ssh" "$BENANZA" devices -c "$work/far.yaml" --json
 says out '"model":"Fake CPU"'
 try 0 "a measuring run" "$BENANZA" -v bench -c "$work/far.yaml" --json "$top/tests/models/tiny.onnx"
 grep -rqs "before its hello: Welcome to this machine." "$work/err" "$work/state"; ok $? "what the login prints is in the log"
+
+# An agent there: the model's file is sent over the link. If the link breaks, one line says so.
+cat >"$far/agent" <<END
+#!/bin/sh
+echo "Welcome to this machine."
+FAKE_AGENT_LOG='$work/sent' exec python3 '$top/tests/lib/fake_agent.py' \$1
+END
+chmod +x "$far/agent"
+printf "agents:\n  near: %s\n  slow: %s\n" "$(to "$far/agent" fetch)" "$(to "$far/agent" slow)" \
+    >"$work/agents.yaml"
+tiny=$top/tests/models/tiny.onnx
+try 0 "an agent behind ssh" "$BENANZA" compare -c "$work/agents.yaml" -d a100 --run near --json "$tiny"
+says out '"measured_ns":1000000'
+[ "$(cut -d' ' -f2 "$work/sent")" = "$(wc -c <"$tiny")" ]; ok $? "the whole model was sent"
+"$BENANZA" compare -c "$work/agents.yaml" -d a100 --run slow "$tiny" >"$work/out" 2>"$work/err" </dev/null &
+compare=$!
+slow_runs() { # below this sshd
+    for process in $(below "$(cat "$far/pid")"); do
+        grep -qs "fake_agent.py" "/proc/$process/cmdline" && return
+    done
+    false
+}
+await 30 slow_runs; ok $? "a slow one runs"
+kill -9 $(below "$(cat "$far/pid")") 2>/dev/null
+status=0
+wait "$compare" || status=$?
+ok "$([ "$status" -eq 3 ]; echo $?)" "its link breaks: exit status 3 ($status)"
+says err "the agent slow"
+says err "255"
 
 # Two links of one device: one breaks half-way, since its sshd is killed; the other one is lost with its runner.
 rm -rf "$work/jobs" "$work/data"

@@ -38,7 +38,8 @@ MATMUL = "ba1bb1m16n32k24:ta0tb0"
 SAME = {
     "conv": ["conv:{t},{t}.c,{t}/f32:" + CONV + "+bias:{t}.c+relu"],
     "deconv": ["deconv:{t},{t}.c,{t}/f32:" + DECONV],
-    "matmul": ["matmul:{t},{t}.c,{t}/f32:" + MATMUL + "+bias:{t}.c"],
+    "matmul": ["matmul:{t},{t}.c,{t}/f32:" + MATMUL + "+bias:{t}.c",
+               "matmul:{t},{t}.c,{t}/f32:ba1bb1m3n33k25:ta0tb1"],
     "pool": ["pool:{t},{t}:{m}:n1c16h9w9r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1"],
     "batchnorm": ["batchnorm:{t},{t}:1x16x7x7"],
     "layernorm": ["layernorm:{t},{t}:8x64:ax1"],

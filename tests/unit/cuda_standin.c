@@ -14,8 +14,15 @@
 
 /* ---- context and loader ---- */
 
-struct cuda_context standin_context = { .sm = 90, .name = "stand-in", .memory_bytes = 16e9, .l2_bytes = 50e6,
-	.multiprocessors = 132, .clock_khz = 1e6, .stream = STANDIN_STREAM, .deviceprop = "{}", .caveat = "" };
+struct cuda_context standin_context = { .sm = 90,
+	.name = "stand-in",
+	.memory_bytes = 16e9,
+	.l2_bytes = 50e6,
+	.multiprocessors = 132,
+	.clock_khz = 1e6,
+	.stream = STANDIN_STREAM,
+	.deviceprop = "{}",
+	.caveat = "" };
 double standin_workspace_bytes;
 
 const struct cuda_context *cuda_context(void)
@@ -143,25 +150,32 @@ struct set {
 
 static bool has_weights(const struct problem *p)
 {
-	return p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL || p->kernel == KERNEL_RNN;
+	return p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL ||
+		p->kernel == KERNEL_RNN;
 }
 
 static double value(void *state, enum check_role role, int number, int64_t index)
 {
 	const struct set *s = state;
 	const struct problem *p = s->problem;
-	enum dtype t = role == CHECK_SOURCE ? p->operand[p->kernel == KERNEL_CONCAT ? 0 : number].dtype :
-		role == CHECK_WEIGHTS ? p->operand[1].dtype : role == CHECK_EPILOGUE ? p->epilogue[number].operand.dtype : DTYPE_F32;
-	bool positive = role == CHECK_VARIANCE || p->mode == MODE_SQRT || p->mode == MODE_DIV || p->mode == MODE_REDUCE_MUL;
-	return fill_value((uint64_t)role * 64 + (uint64_t)number + 1, index, positive ? FILL_POSITIVE : FILL_SIGNED, 0, t);
+	enum dtype t = role == CHECK_SOURCE ? p->operand[p->kernel == KERNEL_CONCAT ? 0 : number].dtype
+		: role == CHECK_WEIGHTS	    ? p->operand[1].dtype
+		: role == CHECK_EPILOGUE    ? p->epilogue[number].operand.dtype
+					    : DTYPE_F32;
+	bool positive = role == CHECK_VARIANCE || p->mode == MODE_SQRT || p->mode == MODE_DIV ||
+		p->mode == MODE_REDUCE_MUL;
+	return fill_value((uint64_t)role * 64 + (uint64_t)number + 1, index,
+		positive ? FILL_POSITIVE : FILL_SIGNED, 0, t);
 }
 
 static void *operand(struct set *s, const struct cuda_layout *l, enum check_role role, int number)
 {
-	char *bytes = arena_alloc(&s->arena, span(l) + 256), *at = (char *)(((uintptr_t)bytes + 255) & ~(uintptr_t)255);
+	char *bytes = arena_alloc(&s->arena, span(l) + 256),
+	     *at = (char *)(((uintptr_t)bytes + 255) & ~(uintptr_t)255);
 	int64_t n = volume(&l->shape);
 	for (int64_t i = 0; i < n; i++)
-		fill_encode(value(s, role, number, i), l->dtype, at + place(l, i) * (dtype_bits(l->dtype) / 8));
+		fill_encode(
+			value(s, role, number, i), l->dtype, at + place(l, i) * (dtype_bits(l->dtype) / 8));
 	return at;
 }
 
@@ -171,7 +185,8 @@ static int64_t normalized(const struct problem *p)
 	int64_t n = 1;
 	if (p->kernel == KERNEL_BATCHNORM || p->kernel == KERNEL_INSTANCENORM)
 		return p->shape[0].dim[1];
-	for (int i = p->axis; (p->kernel == KERNEL_LAYERNORM || p->kernel == KERNEL_RMSNORM) && i < p->shape[0].rank; i++)
+	for (int i = p->axis;
+		(p->kernel == KERNEL_LAYERNORM || p->kernel == KERNEL_RMSNORM) && i < p->shape[0].rank; i++)
 		n *= p->shape[0].dim[i];
 	return n;
 }
@@ -228,7 +243,8 @@ static double compare(struct set *s, double epsilon)
 	double worst = 0;
 	for (int64_t i = 0; i < n; i++) {
 		double want = NAN, scale = 1;
-		double got = fill_decode((char *)s->at.destination + place(&s->destination, i) * (dtype_bits(t) / 8), t);
+		double got = fill_decode(
+			(char *)s->at.destination + place(&s->destination, i) * (dtype_bits(t) / 8), t);
 		bool known = false, good = check_accepts(p, &in, i, got, 1e-6, &known);
 		if (known) {
 			worst = good ? worst : INFINITY;

@@ -33,7 +33,9 @@ static size_t offset_of(const struct cuda_layout *l, int64_t index)
 
 static struct cuda_layout parameter_layout(void)
 {
-	return (struct cuda_layout){ .dtype = DTYPE_F32, .shape = { .rank = 1, .dim = { INT32_MAX } }, .stride = { 1 } };
+	return (struct cuda_layout){
+		.dtype = DTYPE_F32, .shape = { .rank = 1, .dim = { INT32_MAX } }, .stride = { 1 }
+	};
 }
 
 static double value_of(void *state, enum check_role role, int number, int64_t index)
@@ -142,15 +144,18 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 		if (cuda_error(c, "cudaMalloc", err))
 			return -1;
 	}
-	if (fake_backend.enqueue_waits && cuda_error(cudaStreamSynchronize(stream), "cudaStreamSynchronize", err))
+	if (fake_backend.enqueue_waits &&
+		cuda_error(cudaStreamSynchronize(stream), "cudaStreamSynchronize", err))
 		return -1;
-	if (cuda_error(fake_launch(compute, &x, sizeof(x), fake_backend.kernel_ns, "_Z7computeILi3EEvPKfi", stream),
-		"fake", err))
+	if (cuda_error(fake_launch(compute, &x, sizeof(x), fake_backend.kernel_ns, "_Z7computeILi3EEvPKfi",
+			       stream),
+		    "fake", err))
 		return -1;
 	if (fake_backend.enqueue_fails)
 		return error_set(err, "the library fails");
 	for (int i = 1; i < fake_backend.kernels; i++)
-		if (cuda_error(fake_launch(nothing, NULL, 0, fake_backend.kernel_ns, "second_kernel", stream), "fake", err))
+		if (cuda_error(fake_launch(nothing, NULL, 0, fake_backend.kernel_ns, "second_kernel", stream),
+			    "fake", err))
 			return -1;
 	return 0;
 }
@@ -168,7 +173,8 @@ static void plan_free(void *state)
 	free(state);
 }
 
-static int plan(const struct backend_list *list, int index, struct cuda_plan *out, enum status *status, struct error *err)
+static int plan(const struct backend_list *list, int index, struct cuda_plan *out, enum status *status,
+	struct error *err)
 {
 	(void)index;
 	*status = STATUS_UNSUPPORTED;
@@ -177,8 +183,13 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	struct execution *x = base_calloc(1, sizeof(*x));
 	x->problem = list->state;
 	x->workspace_bytes = fake_backend.workspace_bytes;
-	*out = (struct cuda_plan){ .state = x, .workspace_bytes = fake_backend.workspace_bytes, .enqueue = enqueue,
-		.ready = fake_backend.ready_ns > 0 ? ready : NULL, .free = plan_free, .gain = fake_backend.gain, .epsilon = fake_backend.epsilon };
+	*out = (struct cuda_plan){ .state = x,
+		.workspace_bytes = fake_backend.workspace_bytes,
+		.enqueue = enqueue,
+		.ready = fake_backend.ready_ns > 0 ? ready : NULL,
+		.free = plan_free,
+		.gain = fake_backend.gain,
+		.epsilon = fake_backend.epsilon };
 	fake_backend.plans_alive++;
 	return 0;
 }
@@ -204,12 +215,15 @@ const struct backend backend_fake = { .api = "fake", .detail = &detail, .probe =
 void fake_ask(const char *text, struct backend_list *list)
 {
 	static struct problem problem;
-	static const struct algorithm algorithm = { .api = "fake", .name = "naive", .layouts = "", .math = "strict",
-		.notes = "" };
+	static const struct algorithm algorithm = {
+		.api = "fake", .name = "naive", .layouts = "", .math = "strict", .notes = ""
+	};
 	struct error err = ERROR_NONE;
 	if (problem_parse(text_of(text), &problem, &err)) {
 		fprintf(stderr, "%s: %s\n", text, err.text);
 		abort();
 	}
-	*list = (struct backend_list){ .backend = &backend_fake, .count = 1, .algorithm = &algorithm, .state = &problem };
+	*list = (struct backend_list){
+		.backend = &backend_fake, .count = 1, .algorithm = &algorithm, .state = &problem
+	};
 }

@@ -41,8 +41,9 @@ size_t cublasLtGetVersion(void)
 
 const char *cublasLtGetStatusName(cublasStatus_t status)
 {
-	return status == CUBLAS_STATUS_NOT_INITIALIZED ? "CUBLAS_STATUS_NOT_INITIALIZED" :
-		status == CUBLAS_STATUS_NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED" : "CUBLAS_STATUS_INVALID_VALUE";
+	return status == CUBLAS_STATUS_NOT_INITIALIZED	? "CUBLAS_STATUS_NOT_INITIALIZED"
+		: status == CUBLAS_STATUS_NOT_SUPPORTED ? "CUBLAS_STATUS_NOT_SUPPORTED"
+							: "CUBLAS_STATUS_INVALID_VALUE";
 }
 
 cublasStatus_t cublasLtCreate(cublasLtHandle_t *h)
@@ -67,10 +68,13 @@ static cublasStatus_t unmade(void *p)
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulDescCreate(cublasLtMatmulDesc_t *d, cublasComputeType_t compute, cudaDataType_t scale)
+cublasStatus_t cublasLtMatmulDescCreate(
+	cublasLtMatmulDesc_t *d, cublasComputeType_t compute, cudaDataType_t scale)
 {
 	struct operation *o = made(sizeof(*o));
-	*o = (struct operation){ .compute = compute, .scale = scale, .epilogue = CUBLASLT_EPILOGUE_DEFAULT, .bias_type = -1 };
+	*o = (struct operation){
+		.compute = compute, .scale = scale, .epilogue = CUBLASLT_EPILOGUE_DEFAULT, .bias_type = -1
+	};
 	*d = (cublasLtMatmulDesc_t)(void *)o;
 	return CUBLAS_STATUS_SUCCESS;
 }
@@ -88,8 +92,8 @@ static cublasStatus_t set(void *to, size_t want, const void *value, size_t bytes
 	return CUBLAS_STATUS_SUCCESS;
 }
 
-cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t attribute,
-	const void *value, size_t bytes)
+cublasStatus_t cublasLtMatmulDescSetAttribute(
+	cublasLtMatmulDesc_t d, cublasLtMatmulDescAttributes_t attribute, const void *value, size_t bytes)
 {
 	struct operation *o = (void *)d;
 	switch (attribute) {
@@ -104,8 +108,8 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(cublasLtMatmulDesc_t d, cublasLtMa
 	}
 }
 
-cublasStatus_t cublasLtMatrixLayoutCreate(cublasLtMatrixLayout_t *l, cudaDataType type, uint64_t rows, uint64_t cols,
-	int64_t ld)
+cublasStatus_t cublasLtMatrixLayoutCreate(
+	cublasLtMatrixLayout_t *l, cudaDataType type, uint64_t rows, uint64_t cols, int64_t ld)
 {
 	struct layout *m = made(sizeof(*m));
 	*m = (struct layout){ .type = type, .rows = rows, .cols = cols, .ld = ld, .batch = 1 };
@@ -118,8 +122,8 @@ cublasStatus_t cublasLtMatrixLayoutDestroy(cublasLtMatrixLayout_t l)
 	return unmade(l);
 }
 
-cublasStatus_t cublasLtMatrixLayoutSetAttribute(cublasLtMatrixLayout_t l, cublasLtMatrixLayoutAttribute_t attribute,
-	const void *value, size_t bytes)
+cublasStatus_t cublasLtMatrixLayoutSetAttribute(
+	cublasLtMatrixLayout_t l, cublasLtMatrixLayoutAttribute_t attribute, const void *value, size_t bytes)
 {
 	struct layout *m = (void *)l;
 	switch (attribute) {
@@ -186,22 +190,24 @@ static const struct {
 };
 
 /* Returns k of the matmul; 0 if the layouts do not fit. */
-static uint64_t shared(const struct layout *a, const struct layout *b, const struct layout *c, const struct layout *d,
-	const struct operation *o)
+static uint64_t shared(const struct layout *a, const struct layout *b, const struct layout *c,
+	const struct layout *d, const struct operation *o)
 {
 	uint64_t k = o->trans_a == CUBLAS_OP_T ? a->rows : a->cols;
 	bool fits = (o->trans_a == CUBLAS_OP_T ? a->cols : a->rows) == d->rows &&
 		(o->trans_b == CUBLAS_OP_T ? b->cols : b->rows) == k &&
-		(o->trans_b == CUBLAS_OP_T ? b->rows : b->cols) == d->cols && c->rows == d->rows && c->cols == d->cols;
+		(o->trans_b == CUBLAS_OP_T ? b->rows : b->cols) == d->cols && c->rows == d->rows &&
+		c->cols == d->cols;
 	const struct layout *all[] = { a, b, c, d };
 	for (int i = 0; i < 4; i++)
 		fits = fits && all[i]->ld >= (int64_t)all[i]->rows && all[i]->batch == d->batch;
 	return fits ? k : 0;
 }
 
-cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmulDesc_t op, cublasLtMatrixLayout_t a,
-	cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference,
-	int asked, cublasLtMatmulHeuristicResult_t *results, int *count)
+cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmulDesc_t op,
+	cublasLtMatrixLayout_t a, cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c,
+	cublasLtMatrixLayout_t d, cublasLtMatmulPreference_t preference, int asked,
+	cublasLtMatmulHeuristicResult_t *results, int *count)
 {
 	const struct operation *o = (void *)op;
 	const struct layout *in = (void *)a, *other = (void *)b, *c_in = (void *)c, *out = (void *)d;
@@ -215,16 +221,21 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmul
 	bool is_float8 = in->type == CUDA_R_8F_E4M3 || in->type == CUDA_R_8F_E5M2;
 	/* as in cuBLASLt: 8-bit floats need a transposed A and a not transposed B, and cannot be the type of
 	 * C */
-	if (fake_cublaslt.no_algorithm || (is_float8 && (o->trans_a != CUBLAS_OP_T || o->trans_b != CUBLAS_OP_N ||
-		c_in->type == CUDA_R_8F_E4M3 || c_in->type == CUDA_R_8F_E5M2)))
+	if (fake_cublaslt.no_algorithm ||
+		(is_float8 &&
+			(o->trans_a != CUBLAS_OP_T || o->trans_b != CUBLAS_OP_N ||
+				c_in->type == CUDA_R_8F_E4M3 || c_in->type == CUDA_R_8F_E5M2)))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
 	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++) {
-		if (known[i].compute != o->compute || known[i].in != in->type || !(known[i].flags & q->units & 0xff))
+		if (known[i].compute != o->compute || known[i].in != in->type ||
+			!(known[i].flags & q->units & 0xff))
 			continue;
 		for (uint64_t split = 1; split <= 4 && *count < asked; split += 3) {
 			cublasLtMatmulHeuristicResult_t *r = &results[(*count)++];
-			*r = (cublasLtMatmulHeuristicResult_t){ .workspaceSize = split == 1 ? 0 : 4096 * split,
-				.state = CUBLAS_STATUS_SUCCESS, .wavesCount = 1 };
+			*r = (cublasLtMatmulHeuristicResult_t){ .workspaceSize =
+									split == 1 ? 0 : 4096 * split,
+				.state = CUBLAS_STATUS_SUCCESS,
+				.wavesCount = 1 };
 			r->algo.data[WORD_ID] = known[i].flags & F(FMA) ? 13 : 66;
 			r->algo.data[WORD_FLAGS] = known[i].flags;
 			r->algo.data[WORD_TILE] = 20;
@@ -238,8 +249,8 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmul
 	return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
-cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo, cublasLtMatmulAlgoCapAttributes_t attribute,
-	void *to, size_t bytes, size_t *written)
+cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo,
+	cublasLtMatmulAlgoCapAttributes_t attribute, void *to, size_t bytes, size_t *written)
 {
 	int32_t apart = !(fake_cublaslt.no_out_of_place && algo->data[WORD_SPLIT] == 4);
 	*written = bytes;
@@ -257,8 +268,10 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
 		attribute == CUBLASLT_ALGO_CONFIG_TILE_ID ? (uint32_t)algo->data[WORD_TILE] :
 		attribute == CUBLASLT_ALGO_CONFIG_SPLITK_NUM ? (uint32_t)algo->data[WORD_SPLIT] :
 		attribute == CUBLASLT_ALGO_CONFIG_STAGES_ID ? 15 : 0;
-	uint16_t half = attribute == CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID ? (uint16_t)algo->data[WORD_CLUSTER] : 0;
-	bool is_half = attribute == CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID || attribute == CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID;
+	uint16_t half =
+		attribute == CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID ? (uint16_t)algo->data[WORD_CLUSTER] : 0;
+	bool is_half = attribute == CUBLASLT_ALGO_CONFIG_CLUSTER_SHAPE_ID ||
+		attribute == CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID;
 	*written = bytes;
 	return is_half ? set(to, 2, &half, bytes) : set(to, 4, &word, bytes);
 }
@@ -286,7 +299,8 @@ static double load(const void *base, int type, int64_t at)
 	return fill_decode((const char *)base + at * (dtype_bits(t) / 8), t);
 }
 
-static double element(const struct layout *m, const void *base, int32_t batch, bool transposed, uint64_t row, uint64_t col)
+static double element(
+	const struct layout *m, const void *base, int32_t batch, bool transposed, uint64_t row, uint64_t col)
 {
 	int64_t r = (int64_t)(transposed ? col : row), c = (int64_t)(transposed ? row : col);
 	return load(base, m->type, batch * m->stride + c * m->ld + r);
@@ -302,17 +316,19 @@ static double finish(const struct operation *o, double v)
 }
 
 cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const void *alpha, const void *a,
-	cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout, const void *beta, const void *c,
-	cublasLtMatrixLayout_t c_layout, void *d, cublasLtMatrixLayout_t d_layout, const cublasLtMatmulAlgo_t *algo,
-	void *workspace, size_t workspace_bytes, cudaStream_t stream)
+	cublasLtMatrixLayout_t a_layout, const void *b, cublasLtMatrixLayout_t b_layout, const void *beta,
+	const void *c, cublasLtMatrixLayout_t c_layout, void *d, cublasLtMatrixLayout_t d_layout,
+	const cublasLtMatmulAlgo_t *algo, void *workspace, size_t workspace_bytes, cudaStream_t stream)
 {
 	const struct operation *o = (void *)op;
-	const struct layout *ma = (void *)a_layout, *mb = (void *)b_layout, *mc = (void *)c_layout, *md = (void *)d_layout;
+	const struct layout *ma = (void *)a_layout, *mb = (void *)b_layout, *mc = (void *)c_layout,
+			    *md = (void *)d_layout;
 	uint64_t depth = shared(ma, mb, mc, md, o);
 	bool vector = o->pointers == CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
 	double by_alpha = load(alpha, (int)o->scale, 0), by_beta = load(beta, (int)o->scale, 0);
 	if (!h || stream != (cudaStream_t)0x5eed || !depth || workspace_bytes < algo->data[WORD_WORKSPACE] ||
-		(algo->data[WORD_WORKSPACE] && (!workspace || (uintptr_t)workspace % 256)) || (by_beta == 0 && c != (mc->type == md->type ? d : NULL)))
+		(algo->data[WORD_WORKSPACE] && (!workspace || (uintptr_t)workspace % 256)) ||
+		(by_beta == 0 && c != (mc->type == md->type ? d : NULL)))
 		return CUBLAS_STATUS_INVALID_VALUE;
 	fake_cublaslt.calls++;
 	fake_cublaslt.fast = o->fast;
@@ -334,8 +350,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 					sum += by_beta * element(mc, c, i, false, row, col);
 				if (o->epilogue & CUBLASLT_EPILOGUE_BIAS)
 					sum += load(o->bias, o->bias_type, (int64_t)row);
-				fill_encode(finish(o, sum), out, (char *)d +
-					(i * md->stride + (int64_t)col * md->ld + (int64_t)row) * (dtype_bits(out) / 8));
+				fill_encode(finish(o, sum), out,
+					(char *)d +
+						(i * md->stride + (int64_t)col * md->ld + (int64_t)row) *
+							(dtype_bits(out) / 8));
 			}
 	return CUBLAS_STATUS_SUCCESS;
 }

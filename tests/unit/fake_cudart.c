@@ -277,8 +277,8 @@ static CUresult driver_kernel_name(const char **name, CUkernel k)
 	return CUDA_SUCCESS;
 }
 
-cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **to, unsigned version, unsigned long long flags,
-	enum cudaDriverEntryPointQueryResult *found)
+cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **to, unsigned version,
+	unsigned long long flags, enum cudaDriverEntryPointQueryResult *found)
 {
 	typedef void any_function(void);
 	any_function *f = strcmp(name, "cuGraphKernelNodeGetParams") == 0 ? (any_function *)driver_node :
@@ -571,7 +571,8 @@ static void fill_run(void *arguments)
 	}
 }
 
-cudaError_t cuda_fill(const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s)
+cudaError_t cuda_fill(
+	const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s)
 {
 	struct filling f = { *t, seed, kind, limit };
 	return fake_launch(fill_run, &f, sizeof(f), 1000, "fill", s);
@@ -617,8 +618,16 @@ void fake_reset(void)
 {
 	double now = fake.host_ns + 1e9;
 	last = sticky = cudaSuccess;
-	fake = (struct fake){ .device_count = 1, .driver_version = CUDART_VERSION, .memory_bytes = 64e6, .clock_mhz = 1900,
-		.default_mhz = 1980, .has_nvml = true, .has_cupti = true, .names_kernels = true, .host_ns = now, .device_ns = now };
+	fake = (struct fake){ .device_count = 1,
+		.driver_version = CUDART_VERSION,
+		.memory_bytes = 64e6,
+		.clock_mhz = 1900,
+		.default_mhz = 1980,
+		.has_nvml = true,
+		.has_cupti = true,
+		.names_kernels = true,
+		.host_ns = now,
+		.device_ns = now };
 	fake.device[0].major = 9;
 	fake.device[0].name = "NVIDIA H200";
 	fake.device[0].uuid = 0xab;

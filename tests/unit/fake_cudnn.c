@@ -124,8 +124,8 @@ LIFE(DropoutDescriptor, FAKE_DROPOUT)
 LIFE(RNNDescriptor, FAKE_RNN)
 LIFE(RNNDataDescriptor, FAKE_RNN_DATA)
 
-cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t d, cudnnDataType_t type, int rank, const int *dim,
-	const int *stride)
+cudnnStatus_t cudnnSetTensorNdDescriptor(
+	cudnnTensorDescriptor_t d, cudnnDataType_t type, int rank, const int *dim, const int *stride)
 {
 	struct fake_desc *f = (void *)d;
 	fake_is(f, FAKE_TENSOR);
@@ -142,8 +142,8 @@ cudnnStatus_t cudnnSetTensorNdDescriptor(cudnnTensorDescriptor_t d, cudnnDataTyp
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t d, cudnnDataType_t type, cudnnTensorFormat_t format, int rank,
-	const int *dim)
+cudnnStatus_t cudnnSetFilterNdDescriptor(
+	cudnnFilterDescriptor_t d, cudnnDataType_t type, cudnnTensorFormat_t format, int rank, const int *dim)
 {
 	struct fake_desc *f = (void *)d;
 	fake_is(f, FAKE_FILTER);
@@ -165,8 +165,8 @@ cudnnStatus_t cudnnSetFilterNdDescriptor(cudnnFilterDescriptor_t d, cudnnDataTyp
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t d, int rank, const int *pad, const int *stride,
-	const int *dilation, cudnnConvolutionMode_t mode, cudnnDataType_t compute)
+cudnnStatus_t cudnnSetConvolutionNdDescriptor(cudnnConvolutionDescriptor_t d, int rank, const int *pad,
+	const int *stride, const int *dilation, cudnnConvolutionMode_t mode, cudnnDataType_t compute)
 {
 	struct fake_desc *f = (void *)d;
 	fake_is(f, FAKE_CONV);
@@ -199,13 +199,15 @@ cudnnStatus_t cudnnSetConvolutionGroupCount(cudnnConvolutionDescriptor_t d, int 
 
 /* Ranks three algorithms, one of them as not supported. The reported math types may be laxer than requested,
  * as cuDNN's. */
-static int ranking(const struct fake_desc *conv, int *algorithms, cudnnMathType_t *types, cudnnStatus_t *status)
+static int ranking(
+	const struct fake_desc *conv, int *algorithms, cudnnMathType_t *types, cudnnStatus_t *status)
 {
 	static const int order[] = { 1, 3, 0 };
 	for (int i = 0; i < 3; i++) {
 		algorithms[i] = order[i];
 		status[i] = order[i] == 3 ? CUDNN_STATUS_NOT_SUPPORTED : CUDNN_STATUS_SUCCESS;
-		types[i] = order[i] == 1 && conv->math != CUDNN_FMA_MATH ? (cudnnMathType_t)conv->math : CUDNN_DEFAULT_MATH;
+		types[i] = order[i] == 1 && conv->math != CUDNN_FMA_MATH ? (cudnnMathType_t)conv->math
+									 : CUDNN_DEFAULT_MATH;
 	}
 	return 3;
 }
@@ -223,8 +225,8 @@ static int ranking(const struct fake_desc *conv, int *algorithms, cudnnMathType_
 	return CUDNN_STATUS_SUCCESS
 
 cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t h, const cudnnTensorDescriptor_t x,
-	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y, const int asked,
-	int *count, cudnnConvolutionFwdAlgoPerf_t *found)
+	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t y, const int asked, int *count, cudnnConvolutionFwdAlgoPerf_t *found)
 {
 	cudnnMathType_t types[3];
 	cudnnStatus_t status[3];
@@ -236,8 +238,9 @@ cudnnStatus_t cudnnGetConvolutionForwardAlgorithm_v7(cudnnHandle_t h, const cudn
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardDataAlgorithm_v7(cudnnHandle_t h, const cudnnFilterDescriptor_t w,
-	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
-	const int asked, int *count, cudnnConvolutionBwdDataAlgoPerf_t *found)
+	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t dx, const int asked, int *count,
+	cudnnConvolutionBwdDataAlgoPerf_t *found)
 {
 	cudnnMathType_t types[3];
 	cudnnStatus_t status[3];
@@ -258,8 +261,8 @@ static cudnnStatus_t workspace(const struct fake_desc *conv, int algorithm, size
 }
 
 cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t h, const cudnnTensorDescriptor_t x,
-	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y,
-	cudnnConvolutionFwdAlgo_t algorithm, size_t *bytes)
+	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t y, cudnnConvolutionFwdAlgo_t algorithm, size_t *bytes)
 {
 	(void)h;
 	(void)x;
@@ -269,8 +272,8 @@ cudnnStatus_t cudnnGetConvolutionForwardWorkspaceSize(cudnnHandle_t h, const cud
 }
 
 cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(cudnnHandle_t h, const cudnnFilterDescriptor_t w,
-	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx,
-	cudnnConvolutionBwdDataAlgo_t algorithm, size_t *bytes)
+	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t dx, cudnnConvolutionBwdDataAlgo_t algorithm, size_t *bytes)
 {
 	(void)h;
 	(void)w;
@@ -282,8 +285,8 @@ cudnnStatus_t cudnnGetConvolutionBackwardDataWorkspaceSize(cudnnHandle_t h, cons
 /* ---- convolution ---- */
 
 /* Computes the coordinates in x of a tap for an output coordinate. Returns false in the padding. */
-static bool meet(const struct fake_desc *conv, const struct fake_desc *w, const struct fake_desc *x, const int *y_at, int tap,
-	int *x_at, int *w_at)
+static bool meet(const struct fake_desc *conv, const struct fake_desc *w, const struct fake_desc *x,
+	const int *y_at, int tap, int *x_at, int *w_at)
 {
 	bool inside = true;
 	for (int i = conv->rank - 1; i >= 0; i--) {
@@ -307,30 +310,37 @@ static int taps(const struct fake_desc *w)
 static bool is_conv(const struct fake_desc *x, const struct fake_desc *w, const struct fake_desc *conv,
 	const struct fake_desc *y)
 {
-	bool good = x->rank == y->rank && x->rank == w->rank && conv->rank == x->rank - 2 && x->dim[0] == y->dim[0] &&
-		w->dim[1] * conv->groups == x->dim[1] && w->dim[0] == y->dim[1] && w->dim[0] % conv->groups == 0;
+	bool good = x->rank == y->rank && x->rank == w->rank && conv->rank == x->rank - 2 &&
+		x->dim[0] == y->dim[0] && w->dim[1] * conv->groups == x->dim[1] && w->dim[0] == y->dim[1] &&
+		w->dim[0] % conv->groups == 0;
 	for (int i = 0; good && i < conv->rank; i++)
-		good = y->dim[2 + i] == 1 + (x->dim[2 + i] + 2 * conv->pad[i] - ((w->dim[2 + i] - 1) * conv->dim[i] + 1)) /
-			conv->stride[i];
+		good = y->dim[2 + i] ==
+			1 +
+				(x->dim[2 + i] + 2 * conv->pad[i] -
+					((w->dim[2 + i] - 1) * conv->dim[i] + 1)) /
+					conv->stride[i];
 	return good;
 }
 
-static double convolve(const struct fake_desc *x, const void *x_data, const struct fake_desc *w, const void *w_data,
-	const struct fake_desc *conv, const struct fake_desc *y, const int *y_at)
+static double convolve(const struct fake_desc *x, const void *x_data, const struct fake_desc *w,
+	const void *w_data, const struct fake_desc *conv, const struct fake_desc *y, const int *y_at)
 {
-	int x_at[8] = { y_at[0] }, w_at[8] = { y_at[1] }, depth = w->dim[1], first = y_at[1] / (y->dim[1] / conv->groups) * depth;
+	int x_at[8] = { y_at[0] }, w_at[8] = { y_at[1] }, depth = w->dim[1],
+	    first = y_at[1] / (y->dim[1] / conv->groups) * depth;
 	double sum = 0;
 	for (int c = 0; c < depth; c++)
 		for (int tap = 0; tap < taps(w); tap++) {
 			x_at[1] = first + c;
 			w_at[1] = c;
 			if (meet(conv, w, x, y_at, tap, x_at, w_at))
-				sum += fake_load(x_data, x->type, fake_place(x, x_at)) * fake_load(w_data, w->type, fake_place(w, w_at));
+				sum += fake_load(x_data, x->type, fake_place(x, x_at)) *
+					fake_load(w_data, w->type, fake_place(w, w_at));
 		}
 	return sum;
 }
 
-static bool noted(const struct fake_desc *conv, const struct fake_desc *w, int algorithm, const void *space, size_t bytes)
+static bool noted(const struct fake_desc *conv, const struct fake_desc *w, int algorithm, const void *space,
+	size_t bytes)
 {
 	size_t want;
 	fake_cudnn.algorithm = algorithm;
@@ -339,10 +349,10 @@ static bool noted(const struct fake_desc *conv, const struct fake_desc *w, int a
 	return workspace(conv, algorithm, &want) == CUDNN_STATUS_SUCCESS && bytes >= want && (!want || space);
 }
 
-cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t x_desc, const void *x,
-	const cudnnFilterDescriptor_t w_desc, const void *w, const cudnnConvolutionDescriptor_t conv_desc,
-	cudnnConvolutionFwdAlgo_t algorithm, void *space, size_t bytes, const void *beta, const cudnnTensorDescriptor_t y_desc,
-	void *y)
+cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void *alpha,
+	const cudnnTensorDescriptor_t x_desc, const void *x, const cudnnFilterDescriptor_t w_desc,
+	const void *w, const cudnnConvolutionDescriptor_t conv_desc, cudnnConvolutionFwdAlgo_t algorithm,
+	void *space, size_t bytes, const void *beta, const cudnnTensorDescriptor_t y_desc, void *y)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *wd = fake_is(w_desc, FAKE_FILTER);
 	const struct fake_desc *yd = fake_is(y_desc, FAKE_TENSOR), *conv = fake_is(conv_desc, FAKE_CONV);
@@ -352,25 +362,28 @@ cudnnStatus_t cudnnConvolutionForward(cudnnHandle_t h, const void *alpha, const 
 		return CUDNN_STATUS_BAD_PARAM;
 	for (int64_t i = 0; i < fake_volume(yd); i++) {
 		fake_at(yd, i, at);
-		fake_store(y, yd->type, fake_place(yd, at), fake_scalar(alpha, xd->type) * convolve(xd, x, wd, w, conv, yd, at));
+		fake_store(y, yd->type, fake_place(yd, at),
+			fake_scalar(alpha, xd->type) * convolve(xd, x, wd, w, conv, yd, at));
 	}
 	fake_done(__func__, yd);
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnConvolutionBiasActivationForward(cudnnHandle_t h, const void *alpha1, const cudnnTensorDescriptor_t x_desc,
-	const void *x, const cudnnFilterDescriptor_t w_desc, const void *w, const cudnnConvolutionDescriptor_t conv_desc,
-	cudnnConvolutionFwdAlgo_t algorithm, void *space, size_t bytes, const void *alpha2, const cudnnTensorDescriptor_t z_desc,
-	const void *z, const cudnnTensorDescriptor_t bias_desc, const void *bias, const cudnnActivationDescriptor_t activation,
-	const cudnnTensorDescriptor_t y_desc, void *y)
+cudnnStatus_t cudnnConvolutionBiasActivationForward(cudnnHandle_t h, const void *alpha1,
+	const cudnnTensorDescriptor_t x_desc, const void *x, const cudnnFilterDescriptor_t w_desc,
+	const void *w, const cudnnConvolutionDescriptor_t conv_desc, cudnnConvolutionFwdAlgo_t algorithm,
+	void *space, size_t bytes, const void *alpha2, const cudnnTensorDescriptor_t z_desc, const void *z,
+	const cudnnTensorDescriptor_t bias_desc, const void *bias,
+	const cudnnActivationDescriptor_t activation, const cudnnTensorDescriptor_t y_desc, void *y)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *wd = fake_is(w_desc, FAKE_FILTER);
 	const struct fake_desc *yd = fake_is(y_desc, FAKE_TENSOR), *conv = fake_is(conv_desc, FAKE_CONV);
 	const struct fake_desc *zd = fake_is(z_desc, FAKE_TENSOR), *bd = fake_is(bias_desc, FAKE_TENSOR);
 	int at[8], relu = fake_is(activation, FAKE_ACTIVATION)->mode == CUDNN_ACTIVATION_RELU;
 	double add = fake_scalar(alpha2, xd->type);
-	if (!h || !is_conv(xd, wd, conv, yd) || !noted(conv, wd, (int)algorithm, space, bytes) || bd->dim[0] != 1 ||
-		bd->dim[1] != yd->dim[1] || fake_volume(bd) != yd->dim[1] || (add == 0 && z != y) || fake_volume(zd) != fake_volume(yd))
+	if (!h || !is_conv(xd, wd, conv, yd) || !noted(conv, wd, (int)algorithm, space, bytes) ||
+		bd->dim[0] != 1 || bd->dim[1] != yd->dim[1] || fake_volume(bd) != yd->dim[1] ||
+		(add == 0 && z != y) || fake_volume(zd) != fake_volume(yd))
 		return CUDNN_STATUS_BAD_PARAM;
 	if (!relu && (int)algorithm > 1)
 		return CUDNN_STATUS_NOT_SUPPORTED;
@@ -387,10 +400,10 @@ cudnnStatus_t cudnnConvolutionBiasActivationForward(cudnnHandle_t h, const void 
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t h, const void *alpha, const cudnnFilterDescriptor_t w_desc,
-	const void *w, const cudnnTensorDescriptor_t dy_desc, const void *dy, const cudnnConvolutionDescriptor_t conv_desc,
-	cudnnConvolutionBwdDataAlgo_t algorithm, void *space, size_t bytes, const void *beta,
-	const cudnnTensorDescriptor_t dx_desc, void *dx)
+cudnnStatus_t cudnnConvolutionBackwardData(cudnnHandle_t h, const void *alpha,
+	const cudnnFilterDescriptor_t w_desc, const void *w, const cudnnTensorDescriptor_t dy_desc,
+	const void *dy, const cudnnConvolutionDescriptor_t conv_desc, cudnnConvolutionBwdDataAlgo_t algorithm,
+	void *space, size_t bytes, const void *beta, const cudnnTensorDescriptor_t dx_desc, void *dx)
 {
 	const struct fake_desc *xd = fake_is(dx_desc, FAKE_TENSOR), *wd = fake_is(w_desc, FAKE_FILTER);
 	const struct fake_desc *yd = fake_is(dy_desc, FAKE_TENSOR), *conv = fake_is(conv_desc, FAKE_CONV);

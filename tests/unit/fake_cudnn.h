@@ -16,8 +16,19 @@ struct fake_desc {
 	int mode, math, groups;
 	double a, b, k;
 };
-enum { FAKE_TENSOR = 1, FAKE_FILTER, FAKE_CONV, FAKE_ACTIVATION, FAKE_POOLING, FAKE_OP, FAKE_LRN, FAKE_REDUCE, FAKE_DROPOUT,
-	FAKE_RNN, FAKE_RNN_DATA };
+enum {
+	FAKE_TENSOR = 1,
+	FAKE_FILTER,
+	FAKE_CONV,
+	FAKE_ACTIVATION,
+	FAKE_POOLING,
+	FAKE_OP,
+	FAKE_LRN,
+	FAKE_REDUCE,
+	FAKE_DROPOUT,
+	FAKE_RNN,
+	FAKE_RNN_DATA
+};
 
 extern struct fake_cudnn {
 	int created, destroyed, handles, calls;

@@ -34,9 +34,10 @@ size_t cudnnGetVersion(void)
 
 const char *cudnnGetErrorString(cudnnStatus_t status)
 {
-	return status == CUDNN_STATUS_SUCCESS ? "CUDNN_STATUS_SUCCESS" : status == CUDNN_STATUS_NOT_SUPPORTED ?
-		"CUDNN_STATUS_NOT_SUPPORTED" : status == CUDNN_STATUS_EXECUTION_FAILED ?
-		"CUDNN_STATUS_EXECUTION_FAILED" : "CUDNN_STATUS_BAD_PARAM";
+	return status == CUDNN_STATUS_SUCCESS		  ? "CUDNN_STATUS_SUCCESS"
+		: status == CUDNN_STATUS_NOT_SUPPORTED	  ? "CUDNN_STATUS_NOT_SUPPORTED"
+		: status == CUDNN_STATUS_EXECUTION_FAILED ? "CUDNN_STATUS_EXECUTION_FAILED"
+							  : "CUDNN_STATUS_BAD_PARAM";
 }
 
 void cudnnGetLastErrorString(char *message, size_t max_size)
@@ -108,7 +109,10 @@ cudnnStatus_t cudnnBackendDestroyDescriptor(cudnnBackendDescriptor_t d)
 static size_t type_size(cudnnBackendAttributeType_t t)
 {
 	switch (t) {
-	case CUDNN_TYPE_HANDLE: case CUDNN_TYPE_VOID_PTR: case CUDNN_TYPE_BACKEND_DESCRIPTOR: return sizeof(void *);
+	case CUDNN_TYPE_HANDLE:
+	case CUDNN_TYPE_VOID_PTR:
+	case CUDNN_TYPE_BACKEND_DESCRIPTOR:
+		return sizeof(void *);
 	case CUDNN_TYPE_BOOLEAN: return sizeof(bool);
 	case CUDNN_TYPE_CHAR: return 1;
 	case CUDNN_TYPE_INT64: case CUDNN_TYPE_DOUBLE: return 8;
@@ -125,7 +129,9 @@ cudnnStatus_t cudnnBackendSetAttribute(cudnnBackendDescriptor_t d, cudnnBackendA
 		return refuse(CUDNN_STATUS_BAD_PARAM, "set twice, after finalizing, or too many");
 	size_t size = type_size(type) * (size_t)count;
 	struct fake_attribute *a = &n->attribute[n->attribute_count++];
-	*a = (struct fake_attribute){ .name = name, .type = type, .count = count, .bytes = base_malloc(size ? size : 1) };
+	*a = (struct fake_attribute){
+		.name = name, .type = type, .count = count, .bytes = base_malloc(size ? size : 1)
+	};
 	memcpy(a->bytes, values, size);
 	return CUDNN_STATUS_SUCCESS;
 }
@@ -166,10 +172,13 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
 	struct fake_node *n = d;
 	if (n->finalized)
 		return refuse(CUDNN_STATUS_BAD_PARAM, "finalized twice");
-	if (n->kind == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR && fake_cudnn_graph.plan_status != CUDNN_STATUS_SUCCESS)
+	if (n->kind == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
+		fake_cudnn_graph.plan_status != CUDNN_STATUS_SUCCESS)
 		return refuse(fake_cudnn_graph.plan_status, "as the test wanted");
-	if (n->kind == CUDNN_BACKEND_TENSOR_DESCRIPTOR && (fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count < 3 ||
-		fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count != fake_attribute(n, CUDNN_ATTR_TENSOR_STRIDES)->count))
+	if (n->kind == CUDNN_BACKEND_TENSOR_DESCRIPTOR &&
+		(fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count < 3 ||
+			fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count !=
+				fake_attribute(n, CUDNN_ATTR_TENSOR_STRIDES)->count))
 		return refuse(CUDNN_STATUS_BAD_PARAM, "rank of a tensor");
 	fake_cudnn_graph.packs += n->kind == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR;
 	n->finalized = true;
@@ -189,7 +198,8 @@ static int64_t notes_give(uint32_t bits, int64_t room, int32_t *to)
 
 static int64_t configs_give(const struct fake_node *heuristics, int64_t room, cudnnBackendDescriptor_t *to)
 {
-	cudnnBackendHeurMode_t mode = *(const cudnnBackendHeurMode_t *)fake_values(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE);
+	cudnnBackendHeurMode_t mode =
+		*(const cudnnBackendHeurMode_t *)fake_values(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE);
 	if (mode == fake_cudnn_graph.silent)
 		return 0;
 	for (int64_t i = 0; i < 2 && i < room; i++) { /* the same result twice */
@@ -205,14 +215,18 @@ static int64_t knobs_give(int64_t room, cudnnBackendDescriptor_t *to)
 {
 	for (int i = 0; i < 2 && i < room; i++) {
 		static const int64_t value[] = { 4, 1 };
-		static const cudnnBackendKnobType_t type[] = { CUDNN_KNOB_TYPE_TILE_SIZE, CUDNN_KNOB_TYPE_STAGES };
-		cudnnBackendSetAttribute(to[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type[i]);
-		cudnnBackendSetAttribute(to[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value[i]);
+		static const cudnnBackendKnobType_t type[] = { CUDNN_KNOB_TYPE_TILE_SIZE,
+			CUDNN_KNOB_TYPE_STAGES };
+		cudnnBackendSetAttribute(
+			to[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type[i]);
+		cudnnBackendSetAttribute(
+			to[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value[i]);
 	}
 	return 2;
 }
 
-static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, int64_t room, int64_t *count, void *values)
+static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, int64_t room, int64_t *count,
+	void *values)
 {
 	struct fake_node *const *first = values;
 	switch (name) {
@@ -223,9 +237,16 @@ static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, i
 		(*first)->mode = n->mode;
 		*count = 1;
 		return true;
-	case CUDNN_ATTR_ENGINE_GLOBAL_INDEX: *count = 1; *(int64_t *)values = n->mode == CUDNN_HEUR_MODE_FALLBACK ? 0 : 12; return true;
-	case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE: *count = notes_give(fake_cudnn_graph.numerical, room, values); return true;
-	case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE: *count = notes_give(fake_cudnn_graph.behaviour, room, values); return true;
+	case CUDNN_ATTR_ENGINE_GLOBAL_INDEX:
+		*count = 1;
+		*(int64_t *)values = n->mode == CUDNN_HEUR_MODE_FALLBACK ? 0 : 12;
+		return true;
+	case CUDNN_ATTR_ENGINE_NUMERICAL_NOTE:
+		*count = notes_give(fake_cudnn_graph.numerical, room, values);
+		return true;
+	case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
+		*count = notes_give(fake_cudnn_graph.behaviour, room, values);
+		return true;
 	case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: *count = 1; *(int64_t *)values = 512; return true;
 	default: return false;
 	}
@@ -245,7 +266,8 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const d, cudnnBa
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnBackendExecute(cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
+cudnnStatus_t cudnnBackendExecute(
+	cudnnHandle_t handle, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
 {
 	const struct fake_node *p = plan, *v = pack;
 	fake_cudnn_graph.executed++;

@@ -109,7 +109,8 @@ cudnnStatus_t cudnnBackendGetAttribute(cudnnBackendDescriptor_t const d, cudnnBa
 	abort();
 }
 
-cudnnStatus_t cudnnBackendExecute(cudnnHandle_t h, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
+cudnnStatus_t cudnnBackendExecute(
+	cudnnHandle_t h, cudnnBackendDescriptor_t plan, cudnnBackendDescriptor_t pack)
 {
 	(void)h;
 	(void)plan;
@@ -133,7 +134,8 @@ cudaError_t cudaFree(void *p)
 	return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(
+	void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	if (kind != cudaMemcpyDeviceToDevice || stream != (cudaStream_t)0x5eed)
 		return cudaErrorInvalidValue;
@@ -177,11 +179,13 @@ static bool same_shape(const struct fake_desc *a, const struct fake_desc *b)
 }
 
 cudnnStatus_t cudnnActivationForward(cudnnHandle_t h, cudnnActivationDescriptor_t d, const void *alpha,
-	const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta, const cudnnTensorDescriptor_t y_desc, void *y)
+	const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta,
+	const cudnnTensorDescriptor_t y_desc, void *y)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	int at[8];
-	if (!h || !same_shape(xd, yd) || xd->type != yd->type || fake_scalar(beta, xd->type) != 0 || xd->rank < 4 || xd->rank > 5)
+	if (!h || !same_shape(xd, yd) || xd->type != yd->type || fake_scalar(beta, xd->type) != 0 ||
+		xd->rank < 4 || xd->rank > 5)
 		return CUDNN_STATUS_BAD_PARAM;
 	for (int64_t i = 0; i < fake_volume(yd); i++) {
 		fake_at(yd, i, at);
@@ -192,8 +196,8 @@ cudnnStatus_t cudnnActivationForward(cudnnHandle_t h, cudnnActivationDescriptor_
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetOpTensorDescriptor(cudnnOpTensorDescriptor_t d, cudnnOpTensorOp_t op, cudnnDataType_t compute,
-	cudnnNanPropagation_t nan)
+cudnnStatus_t cudnnSetOpTensorDescriptor(
+	cudnnOpTensorDescriptor_t d, cudnnOpTensorOp_t op, cudnnDataType_t compute, cudnnNanPropagation_t nan)
 {
 	(void)nan;
 	SET(d)->mode = (int)op;
@@ -222,8 +226,9 @@ static bool broadcasts(const struct fake_desc *small, const struct fake_desc *wh
 }
 
 cudnnStatus_t cudnnOpTensor(cudnnHandle_t h, const cudnnOpTensorDescriptor_t d, const void *alpha1,
-	const cudnnTensorDescriptor_t a_desc, const void *a, const void *alpha2, const cudnnTensorDescriptor_t b_desc,
-	const void *b, const void *beta, const cudnnTensorDescriptor_t c_desc, void *c)
+	const cudnnTensorDescriptor_t a_desc, const void *a, const void *alpha2,
+	const cudnnTensorDescriptor_t b_desc, const void *b, const void *beta,
+	const cudnnTensorDescriptor_t c_desc, void *c)
 {
 	const struct fake_desc *ad = fake_is(a_desc, FAKE_TENSOR), *bd = fake_is(b_desc, FAKE_TENSOR);
 	const struct fake_desc *cd = fake_is(c_desc, FAKE_TENSOR);
@@ -258,23 +263,24 @@ static cudnnStatus_t blend(const char *function, const struct fake_desc *ad, con
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnAddTensor(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t a_desc, const void *a,
-	const void *beta, const cudnnTensorDescriptor_t c_desc, void *c)
+cudnnStatus_t cudnnAddTensor(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t a_desc,
+	const void *a, const void *beta, const cudnnTensorDescriptor_t c_desc, void *c)
 {
 	const struct fake_desc *ad = fake_is(a_desc, FAKE_TENSOR), *cd = fake_is(c_desc, FAKE_TENSOR);
 	(void)h;
 	return blend(__func__, ad, a, fake_scalar(alpha, ad->type), cd, c, fake_scalar(beta, ad->type));
 }
 
-cudnnStatus_t cudnnScaleTensor(cudnnHandle_t h, const cudnnTensorDescriptor_t y_desc, void *y, const void *alpha)
+cudnnStatus_t cudnnScaleTensor(
+	cudnnHandle_t h, const cudnnTensorDescriptor_t y_desc, void *y, const void *alpha)
 {
 	const struct fake_desc *yd = fake_is(y_desc, FAKE_TENSOR);
 	(void)h;
 	return blend(__func__, yd, y, fake_scalar(alpha, yd->type), yd, y, 0);
 }
 
-cudnnStatus_t cudnnTransformTensor(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t x_desc, const void *x,
-	const void *beta, const cudnnTensorDescriptor_t y_desc, void *y)
+cudnnStatus_t cudnnTransformTensor(cudnnHandle_t h, const void *alpha, const cudnnTensorDescriptor_t x_desc,
+	const void *x, const void *beta, const cudnnTensorDescriptor_t y_desc, void *y)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	(void)h;
@@ -324,12 +330,13 @@ static double pooled(const struct fake_desc *d, const struct fake_desc *xd, cons
 }
 
 cudnnStatus_t cudnnPoolingForward(cudnnHandle_t h, const cudnnPoolingDescriptor_t d, const void *alpha,
-	const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta, const cudnnTensorDescriptor_t y_desc, void *y)
+	const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta,
+	const cudnnTensorDescriptor_t y_desc, void *y)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	const struct fake_desc *pd = fake_is(d, FAKE_POOLING);
-	bool good = h && xd->rank == yd->rank && pd->rank == xd->rank - 2 && fake_scalar(beta, xd->type) == 0 &&
-		fake_scalar(alpha, xd->type) == 1;
+	bool good = h && xd->rank == yd->rank && pd->rank == xd->rank - 2 &&
+		fake_scalar(beta, xd->type) == 0 && fake_scalar(alpha, xd->type) == 1;
 	int at[8];
 	for (int i = 0; good && i < pd->rank; i++)
 		good = yd->dim[2 + i] == 1 + (xd->dim[2 + i] + 2 * pd->pad[i] - pd->dim[i]) / pd->stride[i];
@@ -347,7 +354,8 @@ cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t h, cudnnSoftmaxAlgorithm_t algor
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	int at[8], from[8];
-	if (!h || !same_shape(xd, yd) || xd->rank != 4 || fake_scalar(alpha, xd->type) != 1 || fake_scalar(beta, xd->type) != 0)
+	if (!h || !same_shape(xd, yd) || xd->rank != 4 || fake_scalar(alpha, xd->type) != 1 ||
+		fake_scalar(beta, xd->type) != 0)
 		return CUDNN_STATUS_BAD_PARAM;
 	for (int64_t i = 0; i < fake_volume(yd); i++) {
 		double sum = 0;
@@ -361,23 +369,25 @@ cudnnStatus_t cudnnSoftmaxForward(cudnnHandle_t h, cudnnSoftmaxAlgorithm_t algor
 					for (from[3] = 0; from[3] < xd->dim[3]; from[3]++)
 						sum += exp(fake_load(x, xd->type, fake_place(xd, from)));
 		double v = fake_load(x, xd->type, fake_place(xd, at));
-		fake_store(y, yd->type, fake_place(yd, at), algorithm == CUDNN_SOFTMAX_LOG ? v - log(sum) : exp(v) / sum);
+		fake_store(y, yd->type, fake_place(yd, at),
+			algorithm == CUDNN_SOFTMAX_LOG ? v - log(sum) : exp(v) / sum);
 	}
 	fake_done(__func__, yd);
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnBatchNormalizationForwardInference(cudnnHandle_t h, cudnnBatchNormMode_t mode, const void *alpha,
-	const void *beta, const cudnnTensorDescriptor_t x_desc, const void *x, const cudnnTensorDescriptor_t y_desc, void *y,
-	const cudnnTensorDescriptor_t one, const void *scale, const void *shift, const void *mean, const void *variance,
-	double epsilon)
+cudnnStatus_t cudnnBatchNormalizationForwardInference(cudnnHandle_t h, cudnnBatchNormMode_t mode,
+	const void *alpha, const void *beta, const cudnnTensorDescriptor_t x_desc, const void *x,
+	const cudnnTensorDescriptor_t y_desc, void *y, const cudnnTensorDescriptor_t one, const void *scale,
+	const void *shift, const void *mean, const void *variance, double epsilon)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	const struct fake_desc *od = fake_is(one, FAKE_TENSOR);
 	int at[8];
-	if (!h || mode == CUDNN_BATCHNORM_PER_ACTIVATION || !same_shape(xd, yd) || od->type != CUDNN_DATA_FLOAT ||
-		fake_volume(od) != xd->dim[1] || od->dim[1] != xd->dim[1] || od->rank != xd->rank || epsilon <= 0 ||
-		fake_scalar(alpha, xd->type) != 1 || fake_scalar(beta, xd->type) != 0)
+	if (!h || mode == CUDNN_BATCHNORM_PER_ACTIVATION || !same_shape(xd, yd) ||
+		od->type != CUDNN_DATA_FLOAT || fake_volume(od) != xd->dim[1] || od->dim[1] != xd->dim[1] ||
+		od->rank != xd->rank || epsilon <= 0 || fake_scalar(alpha, xd->type) != 1 ||
+		fake_scalar(beta, xd->type) != 0)
 		return CUDNN_STATUS_BAD_PARAM;
 	for (int64_t i = 0; i < fake_volume(yd); i++) {
 		fake_at(yd, i, at);
@@ -399,13 +409,14 @@ cudnnStatus_t cudnnSetLRNDescriptor(cudnnLRNDescriptor_t d, unsigned n, double a
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t h, cudnnLRNDescriptor_t d, cudnnLRNMode_t mode, const void *alpha,
-	const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta, const cudnnTensorDescriptor_t y_desc, void *y)
+cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t h, cudnnLRNDescriptor_t d, cudnnLRNMode_t mode,
+	const void *alpha, const cudnnTensorDescriptor_t x_desc, const void *x, const void *beta,
+	const cudnnTensorDescriptor_t y_desc, void *y)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	int at[8], from[8], n = SET(d)->rank, behind = (n - 1) / 2;
-	if (!h || mode != CUDNN_LRN_CROSS_CHANNEL_DIM1 || !same_shape(xd, yd) || fake_scalar(alpha, xd->type) != 1 ||
-		fake_scalar(beta, xd->type) != 0)
+	if (!h || mode != CUDNN_LRN_CROSS_CHANNEL_DIM1 || !same_shape(xd, yd) ||
+		fake_scalar(alpha, xd->type) != 1 || fake_scalar(beta, xd->type) != 0)
 		return CUDNN_STATUS_BAD_PARAM;
 	for (int64_t i = 0; i < fake_volume(yd); i++) {
 		double squares = 0;
@@ -413,7 +424,9 @@ cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t h, cudnnLRNDescriptor_t 
 		memcpy(from, at, sizeof(at));
 		for (int j = 0; j < n; j++) {
 			from[1] = at[1] - behind + j;
-			double v = from[1] < 0 || from[1] >= xd->dim[1] ? 0 : fake_load(x, xd->type, fake_place(xd, from));
+			double v = from[1] < 0 || from[1] >= xd->dim[1]
+				? 0
+				: fake_load(x, xd->type, fake_place(xd, from));
 			squares += v * v;
 		}
 		fake_store(y, yd->type, fake_place(yd, at), fake_load(x, xd->type, fake_place(xd, at)) *
@@ -424,7 +437,8 @@ cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t h, cudnnLRNDescriptor_t 
 }
 
 cudnnStatus_t cudnnSetReduceTensorDescriptor(cudnnReduceTensorDescriptor_t d, cudnnReduceTensorOp_t op,
-	cudnnDataType_t compute, cudnnNanPropagation_t nan, cudnnReduceTensorIndices_t indices, cudnnIndicesType_t type)
+	cudnnDataType_t compute, cudnnNanPropagation_t nan, cudnnReduceTensorIndices_t indices,
+	cudnnIndicesType_t type)
 {
 	(void)nan;
 	(void)type;
@@ -444,14 +458,15 @@ cudnnStatus_t cudnnGetReductionWorkspaceSize(cudnnHandle_t h, const cudnnReduceT
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnReduceTensor(cudnnHandle_t h, const cudnnReduceTensorDescriptor_t d, void *indices, size_t index_bytes,
-	void *space, size_t bytes, const void *alpha, const cudnnTensorDescriptor_t a_desc, const void *a, const void *beta,
+cudnnStatus_t cudnnReduceTensor(cudnnHandle_t h, const cudnnReduceTensorDescriptor_t d, void *indices,
+	size_t index_bytes, void *space, size_t bytes, const void *alpha,
+	const cudnnTensorDescriptor_t a_desc, const void *a, const void *beta,
 	const cudnnTensorDescriptor_t c_desc, void *c)
 {
 	const struct fake_desc *ad = fake_is(a_desc, FAKE_TENSOR), *cd = fake_is(c_desc, FAKE_TENSOR);
 	int to[8], from[8], mode = SET(d)->mode;
-	if (!h || indices || index_bytes || !space || bytes < 300 || !broadcasts(cd, ad) || fake_scalar(alpha, ad->type) != 1 ||
-		fake_scalar(beta, ad->type) != 0)
+	if (!h || indices || index_bytes || !space || bytes < 300 || !broadcasts(cd, ad) ||
+		fake_scalar(alpha, ad->type) != 1 || fake_scalar(beta, ad->type) != 0)
 		return CUDNN_STATUS_BAD_PARAM;
 	for (int64_t i = 0; i < fake_volume(cd); i++) {
 		double sum = 0, product = 1, most = -INFINITY, least = INFINITY, squares = 0;
@@ -469,9 +484,13 @@ cudnnStatus_t cudnnReduceTensor(cudnnHandle_t h, const cudnnReduceTensorDescript
 			least = fmin(least, v);
 			count++;
 		}
-		fake_store(c, cd->type, fake_place(cd, to), mode == CUDNN_REDUCE_TENSOR_ADD ? sum :
-			mode == CUDNN_REDUCE_TENSOR_AVG ? sum / (double)count : mode == CUDNN_REDUCE_TENSOR_MAX ? most :
-			mode == CUDNN_REDUCE_TENSOR_MIN ? least : mode == CUDNN_REDUCE_TENSOR_MUL ? product : sqrt(squares));
+		fake_store(c, cd->type, fake_place(cd, to),
+			mode == CUDNN_REDUCE_TENSOR_ADD		  ? sum
+				: mode == CUDNN_REDUCE_TENSOR_AVG ? sum / (double)count
+				: mode == CUDNN_REDUCE_TENSOR_MAX ? most
+				: mode == CUDNN_REDUCE_TENSOR_MIN ? least
+				: mode == CUDNN_REDUCE_TENSOR_MUL ? product
+								  : sqrt(squares));
 	}
 	fake_done(__func__, cd);
 	return CUDNN_STATUS_SUCCESS;
@@ -490,8 +509,8 @@ cudnnStatus_t cudnnDropoutGetReserveSpaceSize(cudnnTensorDescriptor_t x, size_t 
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t d, cudnnHandle_t h, float ratio, void *states, size_t bytes,
-	unsigned long long seed)
+cudnnStatus_t cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t d, cudnnHandle_t h, float ratio,
+	void *states, size_t bytes, unsigned long long seed)
 {
 	(void)h;
 	(void)seed;
@@ -499,8 +518,9 @@ cudnnStatus_t cudnnSetDropoutDescriptor(cudnnDropoutDescriptor_t d, cudnnHandle_
 	return ratio > 0 && (!states || bytes < 64) ? CUDNN_STATUS_BAD_PARAM : CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnDropoutForward(cudnnHandle_t h, const cudnnDropoutDescriptor_t d, const cudnnTensorDescriptor_t x_desc,
-	const void *x, const cudnnTensorDescriptor_t y_desc, void *y, void *reserve, size_t bytes)
+cudnnStatus_t cudnnDropoutForward(cudnnHandle_t h, const cudnnDropoutDescriptor_t d,
+	const cudnnTensorDescriptor_t x_desc, const void *x, const cudnnTensorDescriptor_t y_desc, void *y,
+	void *reserve, size_t bytes)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_TENSOR), *yd = fake_is(y_desc, FAKE_TENSOR);
 	int at[8];
@@ -510,7 +530,8 @@ cudnnStatus_t cudnnDropoutForward(cudnnHandle_t h, const cudnnDropoutDescriptor_
 		fake_at(yd, i, at);
 		bool kept = i % 3 != 0;
 		((char *)reserve)[i] = kept;
-		fake_store(y, yd->type, fake_place(yd, at), kept ? fake_load(x, xd->type, fake_place(xd, at)) / (1 - SET(d)->a) : 0);
+		fake_store(y, yd->type, fake_place(yd, at),
+			kept ? fake_load(x, xd->type, fake_place(xd, at)) / (1 - SET(d)->a) : 0);
 	}
 	fake_done(__func__, yd);
 	return CUDNN_STATUS_SUCCESS;

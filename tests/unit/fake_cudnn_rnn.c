@@ -12,12 +12,13 @@
 
 /* Members of an rnn: mode; dim: input, hidden, directions. Of rnn data: dim: steps, batch, vector. */
 cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t d, cudnnRNNAlgo_t algorithm, cudnnRNNMode_t mode,
-	cudnnRNNBiasMode_t bias, cudnnDirectionMode_t direction, cudnnRNNInputMode_t input_mode, cudnnDataType_t type,
-	cudnnDataType_t compute, cudnnMathType_t math, int32_t input, int32_t hidden, int32_t projection, int32_t layers,
-	cudnnDropoutDescriptor_t dropout, uint32_t flags)
+	cudnnRNNBiasMode_t bias, cudnnDirectionMode_t direction, cudnnRNNInputMode_t input_mode,
+	cudnnDataType_t type, cudnnDataType_t compute, cudnnMathType_t math, int32_t input, int32_t hidden,
+	int32_t projection, int32_t layers, cudnnDropoutDescriptor_t dropout, uint32_t flags)
 {
-	if (bias != CUDNN_RNN_DOUBLE_BIAS || input_mode != CUDNN_LINEAR_INPUT || projection != hidden || layers != 1 ||
-		fake_is(dropout, FAKE_DROPOUT)->a != 0 || flags != CUDNN_RNN_PADDED_IO_DISABLED)
+	if (bias != CUDNN_RNN_DOUBLE_BIAS || input_mode != CUDNN_LINEAR_INPUT || projection != hidden ||
+		layers != 1 || fake_is(dropout, FAKE_DROPOUT)->a != 0 ||
+		flags != CUDNN_RNN_PADDED_IO_DISABLED)
 		return CUDNN_STATUS_BAD_PARAM;
 	if (algorithm == CUDNN_RNN_ALGO_PERSIST_STATIC_SMALL_H && hidden > 4)
 		return CUDNN_STATUS_NOT_SUPPORTED;
@@ -32,8 +33,8 @@ cudnnStatus_t cudnnSetRNNDescriptor_v8(cudnnRNNDescriptor_t d, cudnnRNNAlgo_t al
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t d, cudnnDataType_t type, cudnnRNNDataLayout_t layout, int steps,
-	int batch, int vector, const int *lengths, void *padding)
+cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t d, cudnnDataType_t type,
+	cudnnRNNDataLayout_t layout, int steps, int batch, int vector, const int *lengths, void *padding)
 {
 	(void)padding;
 	for (int i = 0; i < batch; i++)
@@ -43,7 +44,8 @@ cudnnStatus_t cudnnSetRNNDataDescriptor(cudnnRNNDataDescriptor_t d, cudnnDataTyp
 	SET(d)->dim[0] = steps;
 	SET(d)->dim[1] = batch;
 	SET(d)->dim[2] = vector;
-	return layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_NOT_SUPPORTED;
+	return layout == CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED ? CUDNN_STATUS_SUCCESS
+								: CUDNN_STATUS_NOT_SUPPORTED;
 }
 
 struct cell {
@@ -72,7 +74,8 @@ static int64_t matrix_place(const struct cell *c, int direction, int linear)
 
 static int64_t bias_place(const struct cell *c, int direction, int linear)
 {
-	return c->d->dim[2] * half(c) * (c->input + c->hidden) + direction * 2 * half(c) + (int64_t)linear * c->hidden;
+	return c->d->dim[2] * half(c) * (c->input + c->hidden) + direction * 2 * half(c) +
+		(int64_t)linear * c->hidden;
 }
 
 static int64_t bytes_of(cudnnDataType_t t)
@@ -88,8 +91,9 @@ cudnnStatus_t cudnnGetRNNWeightSpaceSize(cudnnHandle_t h, cudnnRNNDescriptor_t d
 	return CUDNN_STATUS_SUCCESS;
 }
 
-cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t h, cudnnRNNDescriptor_t d, int32_t layer, size_t bytes, const void *space,
-	int32_t linear, cudnnTensorDescriptor_t matrix_desc, void **matrix, cudnnTensorDescriptor_t bias_desc, void **bias)
+cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t h, cudnnRNNDescriptor_t d, int32_t layer, size_t bytes,
+	const void *space, int32_t linear, cudnnTensorDescriptor_t matrix_desc, void **matrix,
+	cudnnTensorDescriptor_t bias_desc, void **bias)
 {
 	struct cell c = cell_of(fake_is(d, FAKE_RNN), space);
 	char *base = (char *)(uintptr_t)space;
@@ -98,7 +102,8 @@ cudnnStatus_t cudnnGetRNNWeightParams(cudnnHandle_t h, cudnnRNNDescriptor_t d, i
 	fake_is(matrix_desc, FAKE_TENSOR);
 	fake_is(bias_desc, FAKE_TENSOR);
 	*matrix = base + matrix_place(&c, layer, linear) * bytes_of(c.d->type);
-	*bias = base + bias_place(&c, layer, fake_cudnn.other_weights ? linear ^ 1 : linear) * bytes_of(c.d->type);
+	*bias = base +
+		bias_place(&c, layer, fake_cudnn.other_weights ? linear ^ 1 : linear) * bytes_of(c.d->type);
 	return CUDNN_STATUS_SUCCESS;
 }
 
@@ -119,7 +124,9 @@ static double linear_of(const struct cell *c, int direction, int linear, int row
 	int width = linear < c->gates ? c->input : c->hidden;
 	double sum = fake_load(c->space, c->d->type, bias_place(c, direction, linear) + row);
 	for (int i = 0; i < width; i++)
-		sum += v[i] * fake_load(c->space, c->d->type, matrix_place(c, direction, linear) + (int64_t)row * width + i);
+		sum += v[i] *
+			fake_load(c->space, c->d->type,
+				matrix_place(c, direction, linear) + (int64_t)row * width + i);
 	return sum;
 }
 
@@ -138,7 +145,8 @@ static void step(const struct cell *c, int direction, const double *x, double *h
 			back[g] = linear_of(c, direction, c->gates + g, i, h);
 		}
 		if (c->gates == 4) {
-			state[i] = sigmoid(in[1] + back[1]) * state[i] + sigmoid(in[0] + back[0]) * tanh(in[2] + back[2]);
+			state[i] = sigmoid(in[1] + back[1]) * state[i] +
+				sigmoid(in[0] + back[0]) * tanh(in[2] + back[2]);
 			next[i] = sigmoid(in[3] + back[3]) * tanh(state[i]);
 		} else {
 			double z = sigmoid(in[1] + back[1]);
@@ -148,9 +156,10 @@ static void step(const struct cell *c, int direction, const double *x, double *h
 	memcpy(h, next, (size_t)c->hidden * sizeof(*h));
 }
 
-cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t d, cudnnForwardMode_t mode, const int32_t *lengths,
-	cudnnRNNDataDescriptor_t x_desc, const void *x, cudnnRNNDataDescriptor_t y_desc, void *y, cudnnTensorDescriptor_t h_desc,
-	const void *hx, void *hy, cudnnTensorDescriptor_t c_desc, const void *cx, void *cy, size_t space_bytes, const void *space,
+cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t d, cudnnForwardMode_t mode,
+	const int32_t *lengths, cudnnRNNDataDescriptor_t x_desc, const void *x,
+	cudnnRNNDataDescriptor_t y_desc, void *y, cudnnTensorDescriptor_t h_desc, const void *hx, void *hy,
+	cudnnTensorDescriptor_t c_desc, const void *cx, void *cy, size_t space_bytes, const void *space,
 	size_t bytes, void *work, size_t reserve_bytes, void *reserve)
 {
 	const struct fake_desc *xd = fake_is(x_desc, FAKE_RNN_DATA), *yd = fake_is(y_desc, FAKE_RNN_DATA);
@@ -159,9 +168,10 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t d, cudn
 	int directions = c.d->dim[2], steps = xd->dim[0], batch = xd->dim[1];
 	size_t want;
 	cudnnGetRNNWeightSpaceSize(handle, d, &want);
-	if (!handle || mode != CUDNN_FWD_MODE_INFERENCE || lengths || hx || hy || cx || cy || reserve || reserve_bytes ||
-		space_bytes != want || bytes < 1000 || !work || hd->rank != 3 || hd->dim[0] != directions || hd->dim[1] != batch ||
-		hd->dim[2] != c.hidden || fake_is(c_desc, FAKE_TENSOR)->dim[2] != c.hidden || xd->dim[2] != c.input ||
+	if (!handle || mode != CUDNN_FWD_MODE_INFERENCE || lengths || hx || hy || cx || cy || reserve ||
+		reserve_bytes || space_bytes != want || bytes < 1000 || !work || hd->rank != 3 ||
+		hd->dim[0] != directions || hd->dim[1] != batch || hd->dim[2] != c.hidden ||
+		fake_is(c_desc, FAKE_TENSOR)->dim[2] != c.hidden || xd->dim[2] != c.input ||
 		yd->dim[2] != directions * c.hidden || memcmp(xd->dim, yd->dim, 2 * sizeof(int)) != 0)
 		return CUDNN_STATUS_BAD_PARAM;
 	double *v = base_calloc((size_t)(c.input + 3 * c.hidden), sizeof(*v));
@@ -175,7 +185,11 @@ cudnnStatus_t cudnnRNNForward(cudnnHandle_t handle, cudnnRNNDescriptor_t d, cudn
 					v[j] = fake_load(x, xd->type, ((int64_t)t * batch + n) * c.input + j);
 				step(&c, direction, v, h, state, next);
 				for (int j = 0; j < c.hidden; j++)
-					fake_store(y, yd->type, (((int64_t)t * batch + n) * directions + direction) * c.hidden + j, h[j]);
+					fake_store(y, yd->type,
+						(((int64_t)t * batch + n) * directions + direction) *
+								c.hidden +
+							j,
+						h[j]);
 			}
 		}
 	free(v);

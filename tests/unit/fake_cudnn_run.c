@@ -32,7 +32,8 @@ struct run {
 static bool fail(struct run *r, const char *why)
 {
 	r->bad = true;
-	snprintf(fake_cudnn_graph.why, sizeof(fake_cudnn_graph.why), "Warning: CUDNN_STATUS_BAD_PARAM; Reason: %s", why);
+	snprintf(fake_cudnn_graph.why, sizeof(fake_cudnn_graph.why),
+		"Warning: CUDNN_STATUS_BAD_PARAM; Reason: %s", why);
 	return false;
 }
 
@@ -61,7 +62,8 @@ static void *address_of(struct run *r, int64_t uid)
 	const struct fake_attribute *ids = fake_attribute(r->pack, CUDNN_ATTR_VARIANT_PACK_UNIQUE_IDS);
 	for (int64_t i = 0; i < ids->count; i++)
 		if (((const int64_t *)ids->bytes)[i] == uid)
-			return ((void *const *)fake_values(r->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS))[i];
+			return ((void *const *)fake_values(
+				r->pack, CUDNN_ATTR_VARIANT_PACK_DATA_POINTERS))[i];
 	return NULL;
 }
 
@@ -173,7 +175,8 @@ static double pointwise(const struct fake_node *how, double x, double b, double 
 	case CUDNN_POINTWISE_RELU_FWD: return relu(how, x);
 	case CUDNN_POINTWISE_TANH_FWD: return tanh(x);
 	case CUDNN_POINTWISE_SIGMOID_FWD: return 1 / (1 + exp(-x));
-	case CUDNN_POINTWISE_ELU_FWD: return x > 0 ? x : parameter(how, CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1) * expm1(x);
+	case CUDNN_POINTWISE_ELU_FWD:
+		return x > 0 ? x : parameter(how, CUDNN_ATTR_POINTWISE_ELU_ALPHA, 1) * expm1(x);
 	case CUDNN_POINTWISE_GELU_FWD: return x / 2 * (1 + erf(x / sqrt(2)));
 	case CUDNN_POINTWISE_GELU_APPROX_TANH_FWD:
 		return x / 2 * (1 + tanh(sqrt(2 / M_PI) * (x + 0.044715 * x * x * x)));
@@ -181,7 +184,8 @@ static double pointwise(const struct fake_node *how, double x, double b, double 
 		double beta = parameter(how, CUDNN_ATTR_POINTWISE_SOFTPLUS_BETA, 1);
 		return log1p(exp(beta * x)) / beta;
 	}
-	case CUDNN_POINTWISE_SWISH_FWD: return x / (1 + exp(-parameter(how, CUDNN_ATTR_POINTWISE_SWISH_BETA, 1) * x));
+	case CUDNN_POINTWISE_SWISH_FWD:
+		return x / (1 + exp(-parameter(how, CUDNN_ATTR_POINTWISE_SWISH_BETA, 1) * x));
 	case CUDNN_POINTWISE_CMP_EQ: return x == b;
 	case CUDNN_POINTWISE_CMP_GT: return x > b;
 	case CUDNN_POINTWISE_CMP_GE: return x >= b;
@@ -266,7 +270,8 @@ static bool window_fits(const struct window *k, const struct value *x, const str
 {
 	bool good = x->rank == k->dims + 2 && y->rank == k->dims + 2 && x->dim[0] == y->dim[0];
 	for (int i = 0; good && i < k->dims; i++) {
-		int64_t left = x->dim[2 + i] + k->pre[i] + k->post[i] - ((k->size[i] - 1) * k->dilation[i] + 1);
+		int64_t left =
+			x->dim[2 + i] + k->pre[i] + k->post[i] - ((k->size[i] - 1) * k->dilation[i] + 1);
 		good = left >= 0 && left / k->stride[i] + 1 == y->dim[2 + i];
 	}
 	return good;
@@ -282,7 +287,8 @@ static int64_t taps_of(const struct window *k)
 
 /* Sets at[2...] to the input coordinates for output coordinates and a tap, and w to the tap's coordinates.
  * Returns false in the padding. */
-static bool tap_at(const struct window *k, const struct value *x, const int64_t *out, int64_t tap, int64_t *at, int64_t *w)
+static bool tap_at(const struct window *k, const struct value *x, const int64_t *out, int64_t tap,
+	int64_t *at, int64_t *w)
 {
 	bool inside = true;
 	for (int i = k->dims - 1; i >= 0; i--) {
@@ -297,8 +303,9 @@ static bool tap_at(const struct window *k, const struct value *x, const int64_t 
 /* Computes y from x, or backwards x from y, over the same pairs of elements. */
 static bool conv_run(struct run *r, const struct fake_node *op, bool backwards)
 {
-	const struct fake_node *how = fake_link(op, backwards ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC :
-		CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
+	const struct fake_node *how = fake_link(op,
+		backwards ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_CONV_DESC
+			  : CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_CONV_DESC);
 	struct value *x = operand(r, op, backwards ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_DX :
 		CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X);
 	struct value *w = operand(r, op, backwards ? CUDNN_ATTR_OPERATION_CONVOLUTION_BWD_DATA_W :
@@ -308,7 +315,8 @@ static bool conv_run(struct run *r, const struct fake_node *op, bool backwards)
 	struct value *to = backwards ? x : y;
 	struct window k = conv_window(how, w);
 	int64_t groups = w->dim[1] ? x->dim[1] / w->dim[1] : 0, per_group = groups ? y->dim[1] / groups : 0;
-	if (!window_fits(&k, x, y) || w->dim[0] != y->dim[1] || groups * w->dim[1] != x->dim[1] || per_group * groups != y->dim[1])
+	if (!window_fits(&k, x, y) || w->dim[0] != y->dim[1] || groups * w->dim[1] != x->dim[1] ||
+		per_group * groups != y->dim[1])
 		return fail(r, "convolution shapes");
 	memset(to->v, 0, (size_t)to->count * sizeof(double));
 	for (int64_t i = 0; i < y->count; i++)
@@ -321,7 +329,8 @@ static bool conv_run(struct run *r, const struct fake_node *op, bool backwards)
 				continue;
 			for (wat[1] = 0; wat[1] < w->dim[1]; wat[1]++) {
 				at[1] = out[1] / per_group * w->dim[1] + wat[1];
-				*(backwards ? seen(x, at) : &y->v[i]) += *(backwards ? &y->v[i] : seen(x, at)) * *seen(w, wat);
+				*(backwards ? seen(x, at) : &y->v[i]) +=
+					*(backwards ? &y->v[i] : seen(x, at)) * *seen(w, wat);
 			}
 		}
 	store(r, to);
@@ -349,8 +358,9 @@ static bool pool_run(struct run *r, const struct fake_node *op)
 				most = fmax(most, *seen(x, at));
 				inside++;
 			}
-		y->v[i] = mode == CUDNN_RESAMPLE_MAXPOOL ? most : mode == CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING ?
-			sum / (double)inside : sum / (double)taps_of(&k);
+		y->v[i] = mode == CUDNN_RESAMPLE_MAXPOOL		 ? most
+			: mode == CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING ? sum / (double)inside
+									 : sum / (double)taps_of(&k);
 	}
 	store(r, y);
 	return true;
@@ -359,7 +369,8 @@ static bool pool_run(struct run *r, const struct fake_node *op)
 /* ---- matmuls, reductions, normalizations ---- */
 
 /* Batches broadcast; for attention also one head over a group of heads. */
-static double *batch_seen(const struct value *t, const struct value *y, const int64_t *at, int64_t row, int64_t column)
+static double *batch_seen(
+	const struct value *t, const struct value *y, const int64_t *at, int64_t row, int64_t column)
 {
 	int64_t to[RANK];
 	for (int i = 0; i < t->rank - 2; i++)
@@ -375,8 +386,8 @@ static bool matmul_run(struct run *r, const struct fake_node *op)
 	struct value *b = operand(r, op, CUDNN_ATTR_OPERATION_MATMUL_BDESC);
 	struct value *c = operand(r, op, CUDNN_ATTR_OPERATION_MATMUL_CDESC);
 	int n = c->rank;
-	if (a->rank != n || b->rank != n || a->dim[n - 1] != b->dim[n - 2] || a->dim[n - 2] != c->dim[n - 2] ||
-		b->dim[n - 1] != c->dim[n - 1])
+	if (a->rank != n || b->rank != n || a->dim[n - 1] != b->dim[n - 2] ||
+		a->dim[n - 2] != c->dim[n - 2] || b->dim[n - 1] != c->dim[n - 1])
 		return fail(r, "matmul shapes");
 	for (int64_t i = 0; i < c->count; i++) {
 		int64_t at[RANK];
@@ -393,20 +404,25 @@ static bool matmul_run(struct run *r, const struct fake_node *op)
 static bool reduction_run(struct run *r, const struct fake_node *op)
 {
 	const struct fake_node *how = fake_link(op, CUDNN_ATTR_OPERATION_REDUCTION_DESC);
-	cudnnReduceTensorOp_t mode = *(const cudnnReduceTensorOp_t *)fake_values(how, CUDNN_ATTR_REDUCTION_OPERATOR);
+	cudnnReduceTensorOp_t mode =
+		*(const cudnnReduceTensorOp_t *)fake_values(how, CUDNN_ATTR_REDUCTION_OPERATOR);
 	struct value *x = operand(r, op, CUDNN_ATTR_OPERATION_REDUCTION_XDESC);
 	struct value *y = operand(r, op, CUDNN_ATTR_OPERATION_REDUCTION_YDESC);
 	if (!broadcasts(y, x))
 		return fail(r, "reduction shapes");
 	for (int64_t i = 0; i < y->count; i++)
-		y->v[i] = mode == CUDNN_REDUCE_TENSOR_MAX ? -INFINITY : mode == CUDNN_REDUCE_TENSOR_MIN ? INFINITY :
-			mode == CUDNN_REDUCE_TENSOR_MUL;
+		y->v[i] = mode == CUDNN_REDUCE_TENSOR_MAX ? -INFINITY
+			: mode == CUDNN_REDUCE_TENSOR_MIN ? INFINITY
+							  : mode == CUDNN_REDUCE_TENSOR_MUL;
 	for (int64_t i = 0; i < x->count; i++) {
 		int64_t at[RANK];
 		unravel(x, i, at);
 		double *to = seen(y, at), v = x->v[i];
-		*to = mode == CUDNN_REDUCE_TENSOR_MAX ? fmax(*to, v) : mode == CUDNN_REDUCE_TENSOR_MIN ? fmin(*to, v) :
-			mode == CUDNN_REDUCE_TENSOR_MUL ? *to * v : *to + (mode == CUDNN_REDUCE_TENSOR_NORM2 ? v * v : v);
+		*to = mode == CUDNN_REDUCE_TENSOR_MAX	  ? fmax(*to, v)
+			: mode == CUDNN_REDUCE_TENSOR_MIN ? fmin(*to, v)
+			: mode == CUDNN_REDUCE_TENSOR_MUL
+			? *to * v
+			: *to + (mode == CUDNN_REDUCE_TENSOR_NORM2 ? v * v : v);
 	}
 	for (int64_t i = 0; mode == CUDNN_REDUCE_TENSOR_NORM2 && i < y->count; i++)
 		y->v[i] = sqrt(y->v[i]);
@@ -422,7 +438,8 @@ static bool is_normalized(cudnnBackendNormMode_t mode, const struct value *scale
 
 static bool norm_run(struct run *r, const struct fake_node *op)
 {
-	cudnnBackendNormMode_t mode = *(const cudnnBackendNormMode_t *)fake_values(op, CUDNN_ATTR_OPERATION_NORM_FWD_MODE);
+	cudnnBackendNormMode_t mode =
+		*(const cudnnBackendNormMode_t *)fake_values(op, CUDNN_ATTR_OPERATION_NORM_FWD_MODE);
 	struct value *x = operand(r, op, CUDNN_ATTR_OPERATION_NORM_FWD_XDESC), *bias = NULL;
 	struct value *scale = operand(r, op, CUDNN_ATTR_OPERATION_NORM_FWD_SCALE_DESC);
 	struct value *y = operand(r, op, CUDNN_ATTR_OPERATION_NORM_FWD_YDESC);
@@ -447,7 +464,8 @@ static bool norm_run(struct run *r, const struct fake_node *op)
 			n++;
 		}
 		double mean = mode == CUDNN_RMS_NORM ? 0 : sum / n, variance = squares / n - mean * mean;
-		y->v[i] = (x->v[i] - mean) / sqrt(variance + epsilon) * *seen(scale, at) + (bias ? *seen(bias, at) : 0);
+		y->v[i] = (x->v[i] - mean) / sqrt(variance + epsilon) * *seen(scale, at) +
+			(bias ? *seen(bias, at) : 0);
 	}
 	store(r, y);
 	return true;
@@ -476,8 +494,10 @@ static bool concat_run(struct run *r, const struct fake_node *op)
 
 static bool sdpa_run(struct run *r, const struct fake_node *op)
 {
-	struct value *q = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC), *k = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC);
-	struct value *v = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC), *o = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC);
+	struct value *q = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_QDESC),
+		     *k = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_KDESC);
+	struct value *v = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_VDESC),
+		     *o = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_ODESC);
 	double scale = operand(r, op, CUDNN_ATTR_OPERATION_SDPA_FWD_SCALEDESC)->v[0];
 	for (int64_t i = 0; i < o->count; i++) {
 		int64_t at[RANK];

@@ -215,8 +215,8 @@ void fake_folder_close(void)
 	for (size_t i = 0; i < sizeof(uuids) / sizeof(uuids[0]); i++) {
 		char path[128];
 		const char *u = uuids[i];
-		snprintf(path, sizeof(path), "%s/benanza-GPU-%s%s%s%s-%s%s-%s%s-%s%s-%s%s%s%s%s%s.lock", folder, u, u, u, u, u,
-			u, u, u, u, u, u, u, u, u, u, u);
+		snprintf(path, sizeof(path), "%s/benanza-GPU-%s%s%s%s-%s%s-%s%s-%s%s-%s%s%s%s%s%s.lock",
+			folder, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u, u);
 		unlink(path);
 	}
 	rmdir(folder);

@@ -1,17 +1,22 @@
 /* A runner that measures nothing: it speaks the wire and behaves as the problem's kind and $FAKE_HELLO say,
  * so that the queue can be tested against every way in which a real one may fail. Not a test itself; t_queue,
- *t_workers and the tests of ssh and Slurm start it. Its whole life is told by the environment:
+ * t_workers and the tests of ssh and Slurm start it. Variables of the environment decide what it does:
  *
- *	FAKE_HELLO   how it begins: banner, old, newer, unended, broken, password, never, exit, flood, blank,
- *deaf, changing, twice, waits FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
- *	FAKE_MODEL   the device's model; FAKE_UUID its UUID, also "", else one that all have
- *	FAKE_ALL     every problem is answered well, whatever it is; the value is how many milliseconds that takes
- *	FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's node
- *	FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to get to its job number
- *	FAKE_AT      (from 1); FAKE_MARK is the file that says that it has happened. Or idle: after that job, each time
- *	FAKE_HOLD    a file: while it exists, jobs from number FAKE_AT on are begun, but not answered
- *	FAKE_JOBS    the kinds of jobs in its hello, "problem model"; "none": a hello without the list, as before 0.2
- *	FAKE_GATE    waits: a file without which there is no hello */
+ * FAKE_HELLO   how it begins: banner, old, newer, unended, broken, nul, password, never, exit, flood, blank,
+ *              deaf, changing, twice, waits
+ * FAKE_THREADS its threads, in the stack too; else those of OMP_NUM_THREADS
+ * FAKE_MODEL   the device's model
+ * FAKE_UUID    the device's UUID, also ""; else one that all have
+ * FAKE_ALL     every problem is answered well; the value is how many milliseconds that takes
+ * FAKE_LOG     a file to which each job's begin adds a line: "NAME PROBLEM", NAME being $FAKE_NAME or Slurm's
+ *              node
+ * FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to
+ *              get to its job number FAKE_AT (from 1). Or idle: after that job, each time
+ * FAKE_MARK    the file that marks that it has happened
+ * FAKE_HOLD    a file: while it exists, jobs from number FAKE_AT on are begun, but not answered
+ * FAKE_JOBS    the kinds of jobs in its hello, "problem model"; "none": a hello without the list, as before
+ *              0.2
+ * FAKE_GATE    waits: a file without which there is no hello */
 #include "config.h"
 
 #include "wire/wire.h"
@@ -68,10 +73,16 @@ static void say_hello(const char *how)
 		fflush(stdout);
 		return;
 	}
+	if (strcmp(how, "nul") == 0) {
+		printf("{\"protocol\": 1, \"jobs\": [\"\\u0000\"], \"magic\": \"" WIRE_MAGIC "\"}\n");
+		fflush(stdout);
+		pause();
+	}
 	if (strcmp(how, "banner") == 0)
 		printf("Welcome to this host.\n\n{\"not\": \"it\"}\n{\"magic\": 3}\n");
 	if (strcmp(how, "old") == 0 || strcmp(how, "newer") == 0) {
-		printf("{\"magic\":\"" WIRE_MAGIC "\",\"protocol\":%d}\n", how[0] == 'o' ? 0 : WIRE_VERSION + 1);
+		printf("{\"magic\":\"" WIRE_MAGIC "\",\"protocol\":%d}\n",
+			how[0] == 'o' ? 0 : WIRE_VERSION + 1);
 		fflush(stdout);
 		return;
 	}
@@ -146,8 +157,12 @@ static void do_ok(const struct wire_message *m)
 /* As a GPU that a kernel has broken: the job failed, and the process can do no other. */
 static void do_leave(const struct wire_message *m)
 {
-	say(&(struct wire_message){ .type = WIRE_DONE, .id = m->id, .status = STATUS_FAILED, .problem = m->problem,
-		.what = "illegal address", .leaves = true });
+	say(&(struct wire_message){ .type = WIRE_DONE,
+		.id = m->id,
+		.status = STATUS_FAILED,
+		.problem = m->problem,
+		.what = "illegal address",
+		.leaves = true });
 	pause();
 }
 
@@ -261,9 +276,15 @@ static void set_times(struct sample_stats *s, double ns)
 /* What is true of no samples, in as many ways as the problem's first dimension says. */
 static void do_unsound(const struct wire_message *m)
 {
-	struct wire_message one = { .type = WIRE_RESULT, .id = m->id, .problem = "", .what = "",
-		.result = { .problem = m->problem, .algorithm = { .api = "fake", .name = "fast", .layouts = "", .math = "strict" },
-			.stats = { .n = 10, .executions = 1 }, .why = "", .runner_version = "" } };
+	struct wire_message one = { .type = WIRE_RESULT,
+		.id = m->id,
+		.problem = "",
+		.what = "",
+		.result = { .problem = m->problem,
+			.algorithm = { .api = "fake", .name = "fast", .layouts = "", .math = "strict" },
+			.stats = { .n = 10, .executions = 1 },
+			.why = "",
+			.runner_version = "" } };
 	struct sample_stats *s = &one.result.stats;
 	set_times(s, 8);
 	switch (atoi(strrchr(m->problem, ':') + 1)) {
@@ -293,14 +314,21 @@ static void do_unsound(const struct wire_message *m)
 	say_done(m->id, STATUS_OK, "");
 }
 
-/* The same key again and again, with its time and with another, then its failure; and more keys than any library has algorithms. */
+/* The same key again and again, with its time and with another, then its failure; and more keys than any
+ * library has algorithms. */
 static void do_repeat(const struct wire_message *m)
 {
 	for (int i = 0; i < 300; i++)
 		say_result(m, m->id, m->problem, i < 200 ? 1000 : 1000 + i, 0);
-	struct wire_message one = { .type = WIRE_RESULT, .id = m->id, .problem = "", .what = "",
-		.result = { .problem = m->problem, .algorithm = { .api = "fake", .layouts = "", .math = "strict" },
-			.status = STATUS_NO_MEMORY, .why = "none left", .runner_version = "" } };
+	struct wire_message one = { .type = WIRE_RESULT,
+		.id = m->id,
+		.problem = "",
+		.what = "",
+		.result = { .problem = m->problem,
+			.algorithm = { .api = "fake", .layouts = "", .math = "strict" },
+			.status = STATUS_NO_MEMORY,
+			.why = "none left",
+			.runner_version = "" } };
 	for (int i = 0; i < 5000; i++) {
 		char name[16];
 		snprintf(name, sizeof(name), "number %d", i);
@@ -335,11 +363,13 @@ static void do_noise(const struct wire_message *m)
 	do_ok(m);
 }
 
-/* Numbers that are none, or far out. */
+/* Invalid and implausible numbers. */
 static void do_number(const struct wire_message *m, const char *number)
 {
-	printf("{\"type\":\"result\",\"id\":%lld,\"result\":{\"problem\":\"%s\",\"algorithm\":{\"api\":\"fake\",\"name\":\"odd\"},"
-		"\"status\":\"ok\",\"cache\":\"net\",\"launch\":\"amortized\",\"stats\":{\"n\":10,\"executions\":1,\"median_ns\":%s}}}\n",
+	printf("{\"type\":\"result\",\"id\":%lld,\"result\":{\"problem\":\"%s\",\"algorithm\":{\"api\":"
+	       "\"fake\",\"name\":\"odd\"},"
+	       "\"status\":\"ok\",\"cache\":\"net\",\"launch\":\"amortized\",\"stats\":{\"n\":10,"
+	       "\"executions\":1,\"median_ns\":%s}}}\n",
 		(long long)m->id, m->problem, number);
 	fflush(stdout);
 	say_done(m->id, STATUS_OK, "");
@@ -379,9 +409,17 @@ static void do_after(const struct wire_message *m)
 static void do_list(const struct wire_message *m)
 {
 	for (int rank = 0; rank < 2; rank++)
-		say(&(struct wire_message){ .type = WIRE_ALGORITHM, .id = m->id, .problem = "", .what = "",
-			.algorithm = { .api = "fake", .name = rank ? "slow" : "fast", .layouts = "", .math = "strict",
-				.rank = rank, .matrix = MATRIX_YES, .workspace_bytes = NAN } });
+		say(&(struct wire_message){ .type = WIRE_ALGORITHM,
+			.id = m->id,
+			.problem = "",
+			.what = "",
+			.algorithm = { .api = "fake",
+				.name = rank ? "slow" : "fast",
+				.layouts = "",
+				.math = "strict",
+				.rank = rank,
+				.matrix = MATRIX_YES,
+				.workspace_bytes = NAN } });
 	say_done(m->id, STATUS_OK, "");
 	say_alive(0, "");
 }

@@ -14,8 +14,10 @@ __attribute__((unused)) static const struct fusion_group *group_at(const struct 
 	return there ? &f->groups[g + i] : NULL;
 }
 
-/* Group i of those that begin with this layer is called so, has so many layers and is measured as this problem. */
-__attribute__((unused)) static void is_group(const struct fusion *f, int anchor, int i, const char *pattern, int layers, const char *text)
+/* Group i of those that begin with this layer has this name and number of layers, and is measured as this
+ * problem. */
+__attribute__((unused)) static void is_group(
+	const struct fusion *f, int anchor, int i, const char *pattern, int layers, const char *text)
 {
 	const struct fusion_group *g = group_at(f, anchor, i);
 	is_str(g ? g->pattern : NULL, pattern, "%s", pattern);

@@ -1,5 +1,6 @@
-/* Plans and results made by hand, for tests of what reads them. Values and layers are given in execution order;
- * make_finish derives readers, producers and edges. Shapes are written "1x64x56x56", "" is a scalar. */
+/* Plans and results made by hand, for tests of what reads them. Values and layers are given in execution
+ * order; make_finish derives readers, producers and edges. Shapes are written "1x64x56x56", "" is a scalar.
+ */
 #ifndef MAKE_PLAN_H
 #define MAKE_PLAN_H
 
@@ -11,6 +12,9 @@
 #include <string.h>
 
 #define MAKE_INPUTS 6
+
+/* The inputs of an analysis without peaks (analyze/analyze.h). */
+#define GROUND(p, f, r, d) (&(struct ground){ .plan = (p), .fusion = (f), .results = (r), .device = (d) })
 
 struct maker {
 	struct plan plan;
@@ -47,7 +51,11 @@ __attribute__((unused)) static int make_value(struct maker *m, const char *shape
 {
 	VEC_GROW(m->plan.values, m->plan.value_count, m->value_capacity);
 	m->plan.values[m->plan.value_count] = (struct plan_value){
-		.dtype = m->dtype, .shape = make_shape(m, shape), .producer = -1, .outer = -1, .length = dim_unknown(),
+		.dtype = m->dtype,
+		.shape = make_shape(m, shape),
+		.producer = -1,
+		.outer = -1,
+		.length = dim_unknown(),
 	};
 	return m->plan.value_count++;
 }
@@ -94,8 +102,8 @@ __attribute__((unused)) static int make_problem(struct maker *m, const char *tex
 	return m->plan.problem_count++;
 }
 
-/* A layer of `count` inputs and one output of the given shape; problem NULL: none. Returns the output value. A text
- * without ':' serves where only its name matters. */
+/* A layer of `count` inputs and one output of the given shape; problem NULL: none. Returns the output value.
+ * A text without ':' serves where only its name matters. */
 __attribute__((unused)) static int make_layer_n(struct maker *m, const char *op, const char *problem,
 	const char *shape, int count, const int *inputs)
 {
@@ -141,7 +149,8 @@ __attribute__((unused)) static int make_batchnorm(struct maker *m, const char *s
 	return make_layer_n(m, "BatchNormalization", problem, shape, 5, inputs);
 }
 
-__attribute__((unused)) static void make_border(struct maker *m, int value, bool is_input, const char *problem)
+__attribute__((unused)) static void make_border(
+	struct maker *m, int value, bool is_input, const char *problem)
 {
 	VEC_GROW(m->plan.borders, m->plan.border_count, m->border_capacity);
 	m->plan.borders[m->plan.border_count++] = (struct plan_border){
@@ -211,10 +220,17 @@ __attribute__((unused)) static struct result make_result(const char *problem, do
 {
 	return (struct result){
 		.problem = problem,
-		.algorithm = { .api = "test", .name = "a", .layouts = "", .math = "strict", .matrix = MATRIX_NO },
-		.status = STATUS_OK, .cache = CACHE_NET, .launch = LAUNCH_AMORTIZED,
+		.algorithm = { .api = "test",
+			.name = "a",
+			.layouts = "",
+			.math = "strict",
+			.matrix = MATRIX_NO },
+		.status = STATUS_OK,
+		.cache = CACHE_NET,
+		.launch = LAUNCH_AMORTIZED,
 		.stats = { .n = 10, .median = ns, .lo = ns * 0.99, .hi = ns * 1.01, .stop = STOP_CONVERGED },
-		.why = "", .runner_version = "test",
+		.why = "",
+		.runner_version = "test",
 	};
 }
 
@@ -224,8 +240,8 @@ __attribute__((unused)) static void measure(struct results *r, const char *probl
 	results_put(r, &one);
 }
 
-__attribute__((unused)) static void measure_algorithm(struct results *r, const char *problem, const char *name,
-	int rank, enum matrix matrix, double ns)
+__attribute__((unused)) static void measure_algorithm(
+	struct results *r, const char *problem, const char *name, int rank, enum matrix matrix, double ns)
 {
 	struct result one = make_result(problem, ns);
 	one.algorithm.name = name;

@@ -31,7 +31,8 @@ UNUSED_OK struct model *load_graph_bytes(struct str *graph)
 /* No model came of it, and the error names the file and says this? Gives the model back. */
 UNUSED_OK void is_refused(struct model *m, const char *part, const char *name)
 {
-	if (!ok(!m && strstr(err.text, part) && strstr(err.text, scratch_file) == err.text, "%s: refused", name))
+	if (!ok(!m && strstr(err.text, part) && strstr(err.text, scratch_file) == err.text, "%s: refused",
+		    name))
 		printf("# said: %s\n", err.text);
 	model_free(m);
 }

@@ -75,7 +75,8 @@ static void forget(struct arena *a, struct op_value *inputs, int count, int i, i
 }
 
 /* The call with less known; NULL: nothing else comes out. */
-static const char *less_run(struct arena *a, const struct op_call *full, bool full_failed, const struct op_value *inputs)
+static const char *less_run(
+	struct arena *a, const struct op_call *full, bool full_failed, const struct op_value *inputs)
 {
 	struct op_call c = *full;
 	struct error err = ERROR_NONE;

@@ -1,5 +1,5 @@
-/* Quantized nets by hand: net.h with scales, zero points and the layers between values and bytes. "s" and "z" are a
- * scale and a zero point without contents, "s2" and "z2" others. */
+/* Quantized nets by hand: net.h with scales, zero points and the layers between values and bytes. "s" and "z"
+ * are a scale and a zero point without contents, "s2" and "z2" others. */
 #ifndef QUANT_NET_H
 #define QUANT_NET_H
 

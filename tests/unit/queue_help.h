@@ -8,7 +8,7 @@
 #include "store_help.h"
 
 static struct error err;
-static char fake[512];
+__attribute__((unused)) static char fake[512];
 
 #define BENCH_RUNNERS 3
 
@@ -38,7 +38,7 @@ static void bench_close(struct bench *b)
 }
 
 /* Steps until idle; the results that came, or -1. Five minutes are for ever, also here. */
-static int bench_run(struct bench *b)
+__attribute__((unused)) static int bench_run(struct bench *b)
 {
 	int total = 0;
 	for (time_t until = time(NULL) + 300; !queue_status(b->q).idle;) {

@@ -102,7 +102,8 @@ static const struct device help_device = {
 	.has_matrix = true,
 };
 
-__attribute__((unused)) static struct result help_result(const char *problem, const char *algorithm, double median)
+__attribute__((unused)) static struct result help_result(
+	const char *problem, const char *algorithm, double median)
 {
 	return (struct result){
 		.problem = problem,

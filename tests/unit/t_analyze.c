@@ -42,7 +42,9 @@ struct world {
 
 static void world_open(struct world *w, struct maker *m)
 {
-	*w = (struct world){ .m = m, .plan = make_finish(m), .results = results_new(), .device = plain_device };
+	*w = (struct world){
+		.m = m, .plan = make_finish(m), .results = results_new(), .device = plain_device
+	};
 	w->fusion = fusion_find(w->plan);
 }
 
@@ -60,7 +62,7 @@ static struct analysis *look(struct world *w, const char *toggles)
 	struct error err = ERROR_NONE;
 	if (scenario_parse(&s, toggles, &err) < 0)
 		ok(false, "%s", err.text);
-	return analyze(&w->arena, w->plan, w->fusion, w->results, &w->device, &s);
+	return analyze(&w->arena, GROUND(w->plan, w->fusion, w->results, &w->device), &s);
 }
 
 static struct what_if_effect effect(struct world *w, const char *toggles, const char *name)
@@ -69,7 +71,7 @@ static struct what_if_effect effect(struct world *w, const char *toggles, const 
 	scenario_parse(&s, toggles, NULL);
 	int count;
 	struct what_if_effect *e =
-		analyze_what_ifs(&w->arena, w->plan, w->fusion, w->results, &w->device, &s, &count);
+		analyze_what_ifs(&w->arena, GROUND(w->plan, w->fusion, w->results, &w->device), &s, &count);
 	for (int i = 0; i < count; i++)
 		if (strcmp(e[i].row->name, name) == 0)
 			return e[i];
@@ -119,9 +121,11 @@ static void sums(void)
 	is_int(a->coverage.free, 1, "one free");
 	near(a->coverage.flops_measured_share, 1, 0, "all that runs is measured");
 	ok(a->layers[6].origin == ORIGIN_FREE && a->layers[6].ns == 0, "the reshape costs nothing");
-	near(a->layers[3].start_ns, 115, 1e-12, "the second convolution starts behind the first three layers");
+	near(a->layers[3].start_ns, 115, 1e-12,
+		"the second convolution starts behind the first three layers");
 	ok(a->layers[3].critical && a->layers[3].slack_ns == 0, "a chain has no slack");
-	ok(a->layers[0].result && strcmp(a->layers[0].result->problem, CONV) == 0, "a layer names its measurement");
+	ok(a->layers[0].result && strcmp(a->layers[0].result->problem, CONV) == 0,
+		"a layer names its measurement");
 	world_close(&w);
 }
 
@@ -136,10 +140,13 @@ static void fused(void)
 	struct analysis *a = look(&w, "fusion");
 	near(a->bound_ns, 212, 1e-12, "a prefix is used when it alone is measured");
 	ok(a->layers[0].origin == ORIGIN_MEASURED && a->layers[1].origin == ORIGIN_FUSED &&
-		a->layers[2].origin == ORIGIN_MEASURED, "the anchor pays, its batch norm is fused, the rest is not");
-	ok(a->layers[1].ns == 0 && a->layers[1].group == a->layers[0].group && a->layers[1].group, "one group");
+			a->layers[2].origin == ORIGIN_MEASURED,
+		"the anchor pays, its batch norm is fused, the rest is not");
+	ok(a->layers[1].ns == 0 && a->layers[1].group == a->layers[0].group && a->layers[1].group,
+		"one group");
 	is_int(a->coverage.fused, 2, "two layers fused");
-	is_int(a->coverage.layers, a->coverage.measured + a->coverage.free + a->coverage.fused, "coverage adds up");
+	is_int(a->coverage.layers, a->coverage.measured + a->coverage.free + a->coverage.fused,
+		"coverage adds up");
 	measure(w.results, CONV "+bias:f32.c+relu", 104);
 	near(look(&w, "fusion")->bound_ns, 208, 1e-12, "the longer group is cheaper");
 	measure(w.results, CONV "+bias:f32.c+relu", 130);
@@ -158,10 +165,17 @@ static void fused(void)
 	results_put(w.results, &noisy);
 	is_int(effect(&w, "", "fusion").noisy_problems, 1, "a noisy measurement of the other side counts");
 	is_int(effect(&w, "", "parallel").noisy_problems, 0, "one that neither total contains does not");
+	noisy = make_result(CONV, 100);
+	noisy.stats.stop = STOP_DISTURBED;
+	noisy.measured_at = 99;
+	results_put(w.results, &noisy);
+	is_int(effect(&w, "", "parallel").noisy_problems, 1,
+		"the first problem, which both contain, counts once");
+	is_int(effect(&w, "", "fusion").noisy_problems, 2, "so do those of either side");
 	world_close(&w);
 }
 
-/* A difference of totals of which a part is unmeasured is no saving, in neither direction. */
+/* A difference of totals with unmeasured parts is not a saving, in either direction. */
 static void partial_effects(void)
 {
 	struct world w;
@@ -178,15 +192,18 @@ static void partial_effects(void)
 	measure(w.results, RELU, 10);
 	w.device = matrix_device;
 	struct what_if_effect e = effect(&w, "matrix", "algorithm");
-	ok(e.unmeasured_problems == 1 && isnan(e.saves_ns) && !isnan(e.bound_ns), "on: a layer is unmeasured, what it saves is unknown");
+	ok(e.unmeasured_problems == 1 && isnan(e.saves_ns) && !isnan(e.bound_ns),
+		"on: a layer is unmeasured, what it saves is unknown");
 	e = effect(&w, "matrix,algorithm=preferred", "algorithm");
 	ok(e.unmeasured_problems == 1 && isnan(e.saves_ns), "off: what it would save is unknown too");
-	ok(isnan(effect(&w, "", "parallel").saves_ns) && isnan(effect(&w, "parallel", "parallel").saves_ns), "so with the longest path");
+	ok(isnan(effect(&w, "", "parallel").saves_ns) && isnan(effect(&w, "parallel", "parallel").saves_ns),
+		"so with the longest path");
 	strict = make_result(CONV2, 50);
 	strict.algorithm.matrix = MATRIX_YES;
 	results_put(w.results, &strict);
 	e = effect(&w, "", "matrix");
-	ok(!e.unmeasured_problems && e.bound_complete && isnan(e.saves_ns), "off lacks a layer that on has: no saving and no cost");
+	ok(!e.unmeasured_problems && e.bound_complete && isnan(e.saves_ns),
+		"off lacks a layer that on has: no saving and no cost");
 	ok(isnan(effect(&w, "matrix", "matrix").saves_ns), "... in either direction");
 	near(effect(&w, "matrix", "algorithm").saves_ns, 30, 1e-12, "both sides measured: known");
 	struct result no = make_result(CONV2, NAN);
@@ -214,11 +231,15 @@ static void missing(void)
 	results_free(w.results);
 	w.results = only;
 	struct analysis *a = look(&w, "");
-	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->parallel_ns) && isnan(a->lo_ns) && isnan(a->hi_ns) &&
-		!a->complete && a->coverage.missing == 6, "nothing measured: not 0, not known");
-	ok(isnan(effect(&w, "", "parallel").bound_ns) && isnan(effect(&w, "", "algorithm").bound_ns), "... by any toggle");
-	ok(isnan(a->layers[6].slack_ns) && !a->layers[6].critical, "... and no layer is on a path, not even a free one");
-	ok(isnan(a->layers[0].ns) && isnan(a->layers[0].slack_ns), "a missing layer has no cost and no slack");
+	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->parallel_ns) && isnan(a->lo_ns) &&
+			isnan(a->hi_ns) && !a->complete && a->coverage.missing == 6,
+		"nothing measured: not 0, not known");
+	ok(isnan(effect(&w, "", "parallel").bound_ns) && isnan(effect(&w, "", "algorithm").bound_ns),
+		"... by any toggle");
+	ok(isnan(a->layers[6].slack_ns) && !a->layers[6].critical,
+		"... and no layer is on a path, not even a free one");
+	ok(isnan(a->layers[0].ns) && isnan(a->layers[0].slack_ns),
+		"a missing layer has no cost and no slack");
 	ok(isnan(a->coverage.cost_proxy_share) && a->coverage.flops_measured_share == 0, "nothing to share");
 	ok(isnan(effect(&w, "", "fusion").saves_ns), "what a toggle saves is then not 0 but not known");
 	measure(only, CONV, 100);
@@ -226,25 +247,29 @@ static void missing(void)
 		effect(&w, "", "launch").available, "nor is it where the other side has nothing");
 	a = look(&w, "");
 	near(a->bound_ns, 200, 1e-12, "what there is is summed");
-	ok(!a->complete && a->coverage.missing == 4 && a->unmeasured_problems == 2, "and what is not is counted");
+	ok(!a->complete && a->coverage.missing == 4 && a->unmeasured_problems == 2,
+		"and what is not is counted");
 	near(a->coverage.flops_measured_share, 2.0 / 6, 1e-12, "two of six equal layers");
 	struct result bad = make_result(BATCHNORM, NAN);
 	bad.status = STATUS_UNSUPPORTED;
 	bad.algorithm.name = "";
 	results_put(only, &bad);
 	a = look(&w, "");
-	ok(a->layers[1].origin == ORIGIN_UNSUPPORTED && a->coverage.unsupported == 2 && a->coverage.missing == 2 &&
-		!a->complete, "unsupported is counted apart, and is a gap");
+	ok(a->layers[1].origin == ORIGIN_UNSUPPORTED && a->coverage.unsupported == 2 &&
+			a->coverage.missing == 2 && !a->complete,
+		"unsupported is counted apart, and is a gap");
 	is_int(a->unmeasured_problems, 1, "measuring it again would not help");
 	bad = make_result(RELU, NAN);
 	bad.status = STATUS_CRASHED;
 	results_put(only, &bad);
 	a = look(&w, "");
-	ok(a->layers[2].origin == ORIGIN_MISSING && a->unmeasured_problems == 0, "a failure is an answer, no cost");
+	ok(a->layers[2].origin == ORIGIN_MISSING && a->unmeasured_problems == 0,
+		"a failure is an answer, no cost");
 	measure(only, CONV "+bias:f32.c+relu", 300);
 	a = look(&w, "fusion");
 	ok(a->complete && a->bound_ns == 600, "a measured group closes the gaps inside it");
-	ok(!effect(&w, "", "fusion").complete && effect(&w, "", "fusion").bound_complete, "a difference to a partial sum is no saving");
+	ok(!effect(&w, "", "fusion").complete && effect(&w, "", "fusion").bound_complete,
+		"a difference to a partial sum is no saving");
 	struct result negative = make_result(RELU, -5);
 	negative.measured_at = 1;
 	results_put(only, &negative);
@@ -257,13 +282,23 @@ static void problem_list(void)
 	struct world w;
 	open_chain(&w);
 	int count;
-	is_int(look(&w, "launch=isolated")->unmeasured_problems, 3, "isolated launches are other measurements");
+	is_int(look(&w, "launch=isolated")->unmeasured_problems, 3,
+		"isolated launches are other measurements");
 	is_int(look(&w, "launch=isolated,fusion")->unmeasured_problems, 5, "... and of the fused ones too");
 	const char **texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
 	is_int(count, 5, "five distinct problems with the fused ones");
 	is_str(texts[1], CONV "+bias:f32.c", "a group's stand behind its anchor's");
 	analyze_problems(&w.arena, w.plan, w.fusion, false, &count);
 	is_int(count, 3, "three without");
+	world_close(&w);
+	struct maker *m = make_begin();
+	relu(m, conv(m, CONV, relu(m, make_input(m, IMAGE))));
+	world_open(&w, m);
+	texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
+	is_int(count, 3, "an anchor that is not the first layer");
+	is_str(texts[0], RELU, "the first layer's");
+	is_str(texts[1], CONV, "the anchor's");
+	is_str(texts[2], CONV "+relu", "the group's");
 	world_close(&w);
 }
 
@@ -289,7 +324,8 @@ static void refusals(void)
 	is_str(a->layers[1].why, "no implementation for this", "the runner's reason");
 	is_str(a->layers[2].why, "timeout", "... or else the outcome");
 	ok(!a->layers[0].why && !a->layers[6].why, "what has a cost needs none");
-	ok(!a->layers[1].critical && isnan(a->layers[1].slack_ns) && a->layers[0].critical && a->layers[6].critical,
+	ok(!a->layers[1].critical && isnan(a->layers[1].slack_ns) && a->layers[0].critical &&
+			a->layers[6].critical,
 		"what has no cost is on no path, and a free layer may be");
 	ok(look(&w, "launch=isolated")->layers[0].why == NULL, "not measured needs no reason");
 	is_int(effect(&w, "", "fusion").unavailable_problems, 0, "fused problems not tried are not refused");
@@ -300,6 +336,58 @@ static void refusals(void)
 	is_int(effect(&w, "fusion", "parallel").unavailable_problems, 0, "... and do not matter to parallel");
 	is_int(effect(&w, "fusion", "fusion").unmeasured_problems, 0, "there is nothing left to measure");
 	world_close(&w);
+}
+
+/* What the scenario excludes is the reason, unless the problem failed as a whole. */
+static void excluded(void)
+{
+	struct world w;
+	struct maker *m = make_begin();
+	relu(m, conv(m, CONV, make_input(m, IMAGE)));
+	world_open(&w, m);
+	w.device = matrix_device;
+	struct result one = make_result(CONV, 40);
+	one.algorithm.name = "tf32";
+	one.algorithm.math = "tf32";
+	one.algorithm.matrix = MATRIX_YES;
+	results_put(w.results, &one);
+	struct result bad = make_result(RELU, NAN);
+	bad.status = STATUS_CRASHED;
+	bad.why = "killed";
+	results_put(w.results, &bad);
+	is_str(look(&w, "")->layers[0].why, "only measured with algorithms of relaxed math", "relaxed math");
+	is_str(look(&w, "math=relaxed")->layers[0].why,
+		"only measured with algorithms that use matrix units or may", "matrix units");
+	ok(!look(&w, "math=relaxed,matrix")->layers[0].why, "allowed, it counts");
+	is_str(look(&w, "")->layers[1].why, "killed", "the only algorithm failed");
+	one = make_result(CONV, NAN);
+	one.algorithm.name = "other";
+	one.status = STATUS_FAILED;
+	one.why = "broke";
+	results_put(w.results, &one);
+	is_str(look(&w, "")->layers[0].why, "only measured with algorithms of relaxed math",
+		"the failure of another algorithm is not the reason");
+	one.algorithm.name = "";
+	one.why = "no memory";
+	one.measured_at++;
+	results_put(w.results, &one);
+	is_str(look(&w, "")->layers[0].why, "no memory", "the failure of the whole problem is");
+	world_close(&w);
+}
+
+/* What stands before a total. */
+static void marks(void)
+{
+	static const struct {
+		bool complete, estimated;
+		const char *mark;
+	} rows[] = { { true, false, "" }, { true, true, "~" }, { false, false, "at least " },
+		{ false, true, "partial ~" } };
+	for (int i = 0; i < 4; i++) {
+		const struct analysis a = { .complete = rows[i].complete, .estimated = rows[i].estimated };
+		is_str(analysis_mark(&a), rows[i].mark, "complete %d, estimated %d", rows[i].complete,
+			rows[i].estimated);
+	}
 }
 
 static void nothing_known(void)
@@ -319,7 +407,8 @@ static void nothing_known(void)
 	near(a->border_ns, 15, 0, "the casts are measured");
 	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->lo_ns), "and alone are no bound");
 	ok(isnan(effect(&w, "parallel", "parallel").bound_ns), "... nor a what-if's");
-	ok(!a->layers[0].critical && !a->layers[1].critical && isnan(a->layers[1].slack_ns), "nothing is critical");
+	ok(!a->layers[0].critical && !a->layers[1].critical && isnan(a->layers[1].slack_ns),
+		"nothing is critical");
 	world_close(&w);
 
 	m = make_begin();
@@ -368,7 +457,8 @@ static void intervals(void)
 	w.results = results_new();
 	measure_samples(&w, CONV, 1, 100, 100, 100);
 	a = look(&w, "");
-	ok(a->bound_ns == 100 && isnan(a->lo_ns) && isnan(a->hi_ns), "where none has one, the total has none");
+	ok(a->bound_ns == 100 && isnan(a->lo_ns) && isnan(a->hi_ns),
+		"where none has one, the total has none");
 	world_close(&w);
 }
 
@@ -383,9 +473,11 @@ static void algorithms(void)
 	measure_algorithm(w.results, CONV, "amx", 2, MATRIX_YES, 30);
 	near(look(&w, "")->bound_ns, 100, 0, "best: the fastest that is allowed");
 	near(look(&w, "")->layers[0].preferred_ns, 120, 0, "... beside the library's own choice");
-	near(look(&w, "algorithm=preferred")->bound_ns, 120, 0, "preferred: the first in the library's order");
+	near(look(&w, "algorithm=preferred")->bound_ns, 120, 0,
+		"preferred: the first in the library's order");
 	near(look(&w, "matrix")->bound_ns, 30, 0, "with matrix units");
-	near(look(&w, "matrix,algorithm=preferred")->bound_ns, 120, 0, "... the library still prefers another");
+	near(look(&w, "matrix,algorithm=preferred")->bound_ns, 120, 0,
+		"... the library still prefers another");
 	near(effect(&w, "", "matrix").saves_ns, 70, 0, "matrix would save 70");
 	near(effect(&w, "matrix", "matrix").saves_ns, 70, 0, "... does save 70");
 	near(effect(&w, "", "algorithm").saves_ns, 20, 0, "best saves 20 over preferred");
@@ -401,7 +493,8 @@ static void algorithms(void)
 	world_close(&w);
 }
 
-static void measure_state(struct results *to, const char *name, int rank, enum launch launch, enum stop stop, double ns)
+static void measure_state(
+	struct results *to, const char *name, int rank, enum launch launch, enum stop stop, double ns)
 {
 	struct result one = make_result(CONV, ns);
 	one.algorithm.name = name;
@@ -429,20 +522,23 @@ static void shortlists(void)
 	measure_state(w.results, "first", 0, LAUNCH_AMORTIZED, STOP_CONVERGED, 110);
 	measure_state(w.results, "first", 0, LAUNCH_ISOLATED, STOP_CONVERGED, 120);
 	near(look(&w, "")->bound_ns, 100, 0, "the best of those measured in full, whatever came before");
-	near(look(&w, "algorithm=preferred,launch=isolated")->bound_ns - look(&w, "algorithm=preferred")->bound_ns, 10, 0,
-		"launch modes compare the same algorithm");
+	near(look(&w, "algorithm=preferred,launch=isolated")->bound_ns -
+			look(&w, "algorithm=preferred")->bound_ns,
+		10, 0, "launch modes compare the same algorithm");
 	world_close(&w);
 }
 
 static void matrix_unknown(void)
 {
-	static const char bf16[] = "conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
+	static const char bf16[] =
+		"conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
 	struct maker *m = make_begin();
 	conv(m, CONV, make_input(m, IMAGE));
 	conv(m, bf16, make_input(m, IMAGE));
 	struct world w;
 	world_open(&w, m);
-	ok(!effect(&w, "", "matrix").available, "no matrix units and no result that uses them: not available");
+	ok(!effect(&w, "", "matrix").available,
+		"no matrix units and no result that uses them: not available");
 	ok(isnan(effect(&w, "", "matrix").bound_ns), "... so no figure");
 	measure_algorithm(w.results, CONV, "jit", 0, MATRIX_UNKNOWN, 50);
 	measure_algorithm(w.results, bf16, "jit", 0, MATRIX_UNKNOWN, 20);
@@ -453,7 +549,8 @@ static void matrix_unknown(void)
 	ok(!a->complete && a->layers[1].origin == ORIGIN_MISSING, "... and leaves a gap");
 	is_int(a->unmeasured_problems, 0, "... that measuring does not close");
 	near(look(&w, "matrix")->bound_ns, 70, 0, "allowed, unknown counts");
-	ok(!effect(&w, "", "matrix").available, "everything measured and nothing known to use them: not available");
+	ok(!effect(&w, "", "matrix").available,
+		"everything measured and nothing known to use them: not available");
 	measure_algorithm(w.results, bf16, "amx", 1, MATRIX_YES, 10);
 	ok(effect(&w, "", "matrix").available, "a result that uses them: available");
 	is_int(look(&w, "")->layers[1].origin, ORIGIN_UNSUPPORTED, "only algorithms that are barred");
@@ -462,7 +559,8 @@ static void matrix_unknown(void)
 
 static void matrix_open(void)
 {
-	static const char bf16[] = "conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
+	static const char bf16[] =
+		"conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1";
 	for (int i = 0; i < 2; i++) {
 		struct maker *m = make_begin();
 		conv(m, i ? bf16 : CONV, make_input(m, IMAGE));
@@ -486,7 +584,8 @@ static void cache_states(void)
 	is_int(look(&w, "")->cache, CACHE_NET, "... and says so");
 	w.plan->weight_bytes = 10e6;
 	w.plan->peak_live_bytes = 6e6;
-	near(look(&w, "")->bound_ns, 150, 1e-12, "all of it in half of the cache: warm, net where nothing is constant");
+	near(look(&w, "")->bound_ns, 150, 1e-12,
+		"all of it in half of the cache: warm, net where nothing is constant");
 	is_int(look(&w, "")->cache, CACHE_WARM, "... and says so");
 	w.plan->peak_live_bytes = 6.1e6;
 	is_int(look(&w, "")->cache, CACHE_NET, "a little more is too much");
@@ -496,7 +595,7 @@ static void cache_states(void)
 	w.device.llc_bytes = NAN;
 	is_int(look(&w, "")->cache, CACHE_NET, "an unknown cache is net");
 	struct scenario s = scenario_default();
-	struct analysis *a = analyze(&w.arena, w.plan, NULL, w.results, NULL, &s);
+	struct analysis *a = analyze(&w.arena, GROUND(w.plan, NULL, w.results, NULL), &s);
 	near(a->bound_ns, 230, 1e-12, "no device and no fusion are no trouble");
 	world_close(&w);
 }
@@ -509,12 +608,15 @@ static void answered_states(void)
 	struct found f = { .results = list, .count = 1, .finished = true };
 	one.launch = LAUNCH_AMORTIZED;
 	one.cache = CACHE_NET;
-	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) && found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
+	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) &&
+			found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
 		"net answers both states where nothing was measured warm");
-	ok(!found_answered(&f, LAUNCH_ISOLATED, CACHE_WARM) && !found_answered(&f, LAUNCH_ISOLATED, CACHE_NET),
+	ok(!found_answered(&f, LAUNCH_ISOLATED, CACHE_WARM) &&
+			!found_answered(&f, LAUNCH_ISOLATED, CACHE_NET),
 		"another launch answers none");
 	one.cache = CACHE_WARM;
-	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) && !found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
+	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) &&
+			!found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
 		"warm answers warm only");
 	one.cache = CACHE_COLD;
 	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "cold does not answer warm");
@@ -547,9 +649,12 @@ static void diamond(void)
 	measure(w.results, CONV2 "+add:f32+relu", 42);
 	a = look(&w, "fusion");
 	near(a->bound_ns, 147, 1e-12, "the short side takes both");
-	ok(a->layers[3].group && a->layers[3].group->layers[0] == 2 && a->layers[4].origin == ORIGIN_FUSED, "... along");
-	near(a->parallel_ns, 120, 1e-12, "that would wait for the long side: in parallel the sum stays apart");
-	near(look(&w, "parallel,fusion")->layers[3].ns, 10, 1e-12, "... as the layers of the parallel scenario show");
+	ok(a->layers[3].group && a->layers[3].group->layers[0] == 2 && a->layers[4].origin == ORIGIN_FUSED,
+		"... along");
+	near(a->parallel_ns, 120, 1e-12,
+		"that would wait for the long side: in parallel the sum stays apart");
+	near(look(&w, "parallel,fusion")->layers[3].ns, 10, 1e-12,
+		"... as the layers of the parallel scenario show");
 	near(look(&w, "parallel,fusion")->sequential_ns, 147, 1e-12, "each total has its own best choice");
 	measure(w.results, CONV "+add:f32+relu", 76);
 	near(look(&w, "parallel,fusion")->bound_ns, 120, 1e-12, "45 to the shortcut and 76 are too long");
@@ -557,7 +662,8 @@ static void diamond(void)
 	a = look(&w, "parallel,fusion");
 	near(a->bound_ns, 115, 1e-12, "45 and 70 are not");
 	near(a->layers[3].start_ns, 45, 1e-12, "the group starts when the shortcut is there");
-	ok(a->layers[1].critical && a->layers[3].critical && a->layers[4].critical, "a group is critical as one");
+	ok(a->layers[1].critical && a->layers[3].critical && a->layers[4].critical,
+		"a group is critical as one");
 	measure(w.results, CONV "+add:f32+relu", 300);
 	near(look(&w, "fusion,parallel")->bound_ns, 120, 1e-12, "never longer than unfused");
 	near(look(&w, "fusion,parallel")->layers[1].ns, 100, 1e-12, "waiting for the shortcut must pay");
@@ -608,7 +714,8 @@ static void borders(void)
 	struct analysis *a = look(&w, "");
 	near(a->bound_ns, 155, 1e-12, "casts at the border are part of the sum");
 	near(a->border_ns, 15, 1e-12, "and shown apart");
-	ok(!a->complete && a->coverage.missing == 0 && a->unmeasured_problems == 1, "a cast not measured is a gap");
+	ok(!a->complete && a->coverage.missing == 0 && a->unmeasured_problems == 1,
+		"a cast not measured is a gap");
 	near(a->parallel_ns, 115, 1e-12, "the path goes through them");
 	near(a->layers[0].start_ns, 7, 1e-12, "a layer waits for its input's cast");
 	near(a->lo_ns, 155 * 0.99, 1e-12, "their intervals count");
@@ -617,7 +724,8 @@ static void borders(void)
 	single.stats.lo = single.stats.hi = NAN;
 	results_put(w.results, &single);
 	a = look(&w, "");
-	ok(a->layers[0].ns == 50 && isnan(a->layers[0].lo) && isnan(a->layers[0].hi), "one sample has no interval");
+	ok(a->layers[0].ns == 50 && isnan(a->layers[0].lo) && isnan(a->layers[0].hi),
+		"one sample has no interval");
 	measure(w.results, CONV, 100);
 	measure(w.results, "cast:bf16,f32:1x64x56x57", 90);
 	a = look(&w, "parallel");
@@ -676,10 +784,12 @@ static void unfinished(void)
 	struct result one = make_result(RELU, 300);
 	results_add(w.results, &one);
 	struct analysis *a = look(&w, "");
-	ok(a->layers[0].origin == ORIGIN_MISSING && a->unmeasured_problems == 1, "half measured is not measured");
+	ok(a->layers[0].origin == ORIGIN_MISSING && a->unmeasured_problems == 1,
+		"half measured is not measured");
 	results_finish(w.results, RELU);
 	a = look(&w, "");
-	ok(a->layers[0].origin == ORIGIN_MEASURED && a->bound_ns == 300 && a->complete, "finished, it counts");
+	ok(a->layers[0].origin == ORIGIN_MEASURED && a->bound_ns == 300 && a->complete,
+		"finished, it counts");
 	world_close(&w);
 }
 
@@ -692,6 +802,8 @@ int main(void)
 	missing();
 	problem_list();
 	refusals();
+	excluded();
+	marks();
 	nothing_known();
 	intervals();
 	algorithms();

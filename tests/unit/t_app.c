@@ -2,6 +2,8 @@
  * any size. */
 #include "config.h"
 
+#include "session/session_agent.h"
+#include "ui/app_agent.h"
 #include "ui/app_private.h"
 
 #include "tap.h"
@@ -97,7 +99,7 @@ static void test_finding(void)
 	type("N N");
 	is_str(layer_name(), "layer1.1.relu2", "round the end");
 	type("/ nothing Enter");
-	ok(sees("no match for \"nothing\""), "said when there is none");
+	ok(sees("no match for \"nothing\""), "no match is reported");
 	type("g s");
 	ok(sees("sorted by cost"), "sorted");
 	type("j k");
@@ -126,7 +128,8 @@ static void test_finding(void)
 		"and left out again");
 	is_str(layer_name(), "conv1", "with a listed layer selected");
 	type("& zzz Enter s");
-	ok(sees("nothing to sort: no row matches \"zzz\"") && !sees("sorted by"), "an empty list is not sorted");
+	ok(sees("nothing to sort: no row matches \"zzz\"") && !sees("sorted by"),
+		"an empty list is not sorted");
 	type("Esc & zzz Enter");
 	ok(sees("no match; Esc clears"), "an empty list says so");
 	type("j k Enter G g Esc");
@@ -191,7 +194,8 @@ static void test_devices(void)
 	ok(fixture_calls.chosen[0] == '\0' && sees("cpu is in use"), "no change to the same");
 	type("j Enter");
 	is_str(fixture_calls.chosen, "far", "Enter asks for a device");
-	ok(sees("starting the runner of far; until it answers, this device stays in use: cpu"), "a runner is waited for");
+	ok(sees("starting the runner of far; until it answers, this device stays in use: cpu"),
+		"a runner is waited for");
 	ok(sees(">  far        starting") && sees("EPYC 7B13"), "the old device stays in force");
 	app_device_step(&app, 0);
 	type("j");
@@ -199,13 +203,15 @@ static void test_devices(void)
 	fixture_answer = -1;
 	app_device_step(&app, 0);
 	app_draw(&app);
-	ok(sees("far: the runner ssh says no hello") && sees("\u25cf cpu"), "one that does not answer says why");
+	ok(sees("far: the runner ssh says no hello") && sees("\u25cf cpu"),
+		"one that does not answer says why");
 	fixture_answer = 0;
 	type("k Enter x");
 	ok(sees("starting far was cancelled") && !session_awaited(session), "x leaves it");
 	is_int(fixture_calls.cancel, 0, "and stops nothing else");
 	type("j j Enter");
-	ok(sees("cannot be read any more") && session->queue, "one that cannot be opened says why, the old one stays");
+	ok(sees("cannot be read any more") && session->queue,
+		"one that cannot be opened says why, the old one stays");
 	type("j Enter");
 	is_str(fixture_calls.chosen, "h100", "a described one");
 	ok(sees("H100, planned by") && sees("h100 is only described"), "the header follows");
@@ -219,7 +225,8 @@ static void test_devices(void)
 	fixture_answer = 1;
 	app_device_step(&app, 0);
 	app_draw(&app);
-	ok(sees("A100, CUDA 13.0") && sees("now using NVIDIA A100"), "a runner that has answered comes into force");
+	ok(sees("A100, CUDA 13.0") && sees("now using NVIDIA A100"),
+		"a runner that has answered comes into force");
 	end();
 }
 
@@ -325,7 +332,8 @@ static void test_what_ifs(void)
 	ok(sees("saving when on"), "one meaning");
 	struct str shown = { 0 };
 	str_addf(&shown, "%s", screen());
-	ok(strstr(shown.p, "fuse following layers") && strstr(shown.p, "kernel is faster"), "texts go on below");
+	ok(strstr(shown.p, "fuse following layers") && strstr(shown.p, "kernel is faster"),
+		"texts go on below");
 	str_free(&shown);
 	type("j j");
 	ok(sees("> a   algorithm    [x] best"), "the cursor passes over them");
@@ -370,6 +378,139 @@ static void test_measuring(void)
 	end();
 }
 
+/* As the loop of the explorer does. */
+static void step_agent(int answer)
+{
+	fixture_agent = answer;
+	app_agent_step(&app);
+	app_refresh(&app);
+	app_draw(&app);
+}
+
+static void test_agent(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	ok(!sees("real latency"), "no hint without an agent");
+	type("e");
+	ok(sees("no agent is configured"), "and e names the fix");
+	end();
+
+	begin(&(struct fixture_options){ .queue = true, .measured = true, .agents = true });
+	type("e");
+	step_agent(AGENT_WORKS);
+	is_str(fixture_calls.agent, "near", "e starts the first agent");
+	ok(sees("near: 12 of 50 samples  0:07  e cancels"), "the footer has its progress");
+	type("E");
+	ok(sees("near runs the model; choose another when it has ended"), "no other is chosen meanwhile");
+	type("b");
+	ok(sees("the model is running"), "nothing is measured meanwhile");
+	is_int(fixture_calls.missing, 0, "nor queued");
+	type("j e");
+	ok(sees("the run of the model is cancelled"), "e again cancels");
+	is_int(fixture_calls.agent_cancels, 1, "the request");
+	type("j");
+	ok(sees("near: stopping"), "until it has ended");
+	step_agent(AGENT_FAILED);
+	ok(sees("near: cancelled") && !sees("boom"), "which is not an error");
+	is_int(fixture_calls.agent_frees, 1, "its process is ended");
+	type("E");
+	ok(sees("far is chosen: e runs the model with it"), "E names the next one");
+	type("e");
+	step_agent(AGENT_WORKS);
+	is_str(fixture_calls.agent, "far", "E chooses the next one");
+	step_agent(AGENT_ENDED);
+	ok(sees("far: 2.00 ms"), "its result is a message");
+	ok(sees("real 2.00 ms  far"), "and stands in the header at once");
+	ok(sees("; faster than the bound: measuring"), "both sides are measured again");
+	ok(fixture_calls.again > 0, "all layers: the whole is faster");
+	step_agent(AGENT_WORKS);
+	is_int(fixture_calls.agent_starts, 3, "the agent runs again");
+	step_agent(AGENT_ENDED);
+	ok(sees("; measured again: 0 contradicted, and the model"), "what holds is in the message");
+	step_agent(AGENT_WORKS);
+	is_int(fixture_calls.agent_starts, 3, "there is no third run");
+	type("e");
+	step_agent(AGENT_ENDED);
+	type("e");
+	step_agent(AGENT_WORKS);
+	is_int(fixture_calls.agent_starts, 4, "e cancels the second run");
+	type("e");
+	step_agent(AGENT_FAILED);
+	ok(sees("boom"), "an error is one line");
+	type("e");
+	step_agent(AGENT_READY);
+	ok(sees("cannot be started"), "an agent that does not start, too");
+	type("e");
+	step_agent(AGENT_WORKS);
+	type("x");
+	is_int(fixture_calls.agent_cancels, 2, "x cancels too");
+	end();
+	is_int(fixture_calls.agent_frees, 6, "leaving ends the process");
+
+	begin(&(struct fixture_options){ .queue = true, .busy = true, .agents = true });
+	type("e");
+	step_agent(AGENT_WORKS);
+	is_int(fixture_calls.agent_starts, 0, "not while the queue measures");
+	ok(sees("near runs the model once measuring has ended"), "but then");
+	static const struct queue_status idle = { .current = "", .current_what = "", .trouble = "",
+		.eta_s = NAN, .idle = true };
+	fixture_status = &idle;
+	step_agent(AGENT_WORKS);
+	fixture_status = NULL;
+	is_int(fixture_calls.agent_starts, 1, "the queue is idle: it starts");
+	end();
+	begin(&(struct fixture_options){ .agents = true, .unbound = true });
+	type("Esc e");
+	step_agent(AGENT_WORKS);
+	is_int(fixture_calls.agent_starts, 0, "not without the model's dimensions");
+	end();
+}
+
+/* Another plan is selected while the layers are measured again. */
+static void test_agent_plan(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .measured = true, .agents = true });
+	type("e");
+	step_agent(AGENT_WORKS);
+	step_agent(AGENT_ENDED);
+	ok(sees("; faster than the bound: measuring"), "both sides are measured again");
+	struct session_plan *plan = session->current, other = *plan;
+	session->current = &other;
+	step_agent(AGENT_WORKS);
+	is_int(fixture_calls.agent_starts, 1, "no second run in another plan");
+	ok(sees("near does not run again: another batch or type was selected"), "it says why");
+	session->current = plan;
+	*plan = other;
+	end();
+}
+
+static void test_reality(void)
+{
+	begin(&(struct fixture_options){ .measured = true, .real = true });
+	type("& contradicted Enter");
+	ok(sees("5 contradicted") && sees("&contradicted 5/22"), "the filter finds the counted layers");
+	type("Esc s s s s s");
+	ok(sees("sorted by real time"), "real times are an order");
+	is_str(layer_name(), "conv1", "the longest first");
+	type("s");
+	ok(sees("sorted by model order"), "then the first order again");
+	const struct reality *y = app.session->reality;
+	size_t bytes = app.session->analysis_arena.total;
+	type("j j G g Enter Esc / c Esc ? Esc");
+	ok(y && app.session->reality == y && app.session->analysis_arena.total == bytes,
+		"frames compute nothing of it again");
+	double bound = y ? y->bound_ns : NAN;
+	type("f");
+	ok(app.session->reality && app.session->reality->bound_ns < bound, "another scenario does");
+	end();
+	begin(&(struct fixture_options){ .measured = true });
+	type("s s s s s");
+	ok(sees("sorted by model order"), "without an execution there is no such order");
+	type("S");
+	ok(sees("sorted by operator"), "backwards neither");
+	end();
+}
+
 static void test_reason_first(void)
 {
 	const struct queue_status ended = { .idle = true,
@@ -406,7 +547,8 @@ static void test_sweep(void)
 /* What a row shows is found by searching and filtering: states by each of their names. */
 static void test_shown_is_found(void)
 {
-	static const char *const terms[] = { "noisy", "shaky", "disturbed", "1x64x112x112", "2.97", "compute", "n1c3h224w224" };
+	static const char *const terms[] = { "noisy", "shaky", "disturbed", "1x64x112x112", "2.97", "compute",
+		"n1c3h224w224" };
 	begin(&(struct fixture_options){ .measured = true, .disturbed = true });
 	for (size_t i = 0; i < sizeof(terms) / sizeof(*terms); i++) {
 		char keys[64];
@@ -440,7 +582,8 @@ static void test_dims(void)
 	type("Enter 5 Up");
 	ok(sees("sequence = 128") && app.prompt.kind == PROMPT_DIM, "Up goes back to the previous one");
 	type("6 4 Enter Enter");
-	ok(app.prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5, "all have values, bound together");
+	ok(app.prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5,
+		"all have values, bound together");
 	type("d");
 	ok(sees("no symbolic dimensions"), "and no more are asked for");
 	static struct dim_binding bound[2] = { { .name = TEXT("batch"), .value = 1 },
@@ -556,7 +699,8 @@ static void test_inside(void)
 {
 	begin(&(struct fixture_options){ .measured = true, .control = true, .queue = true });
 	type("/ choose Enter Enter");
-	ok(strstr(screen(), "then_branch: runs once") < strstr(screen(), "else_branch: does not run"), "what runs is first");
+	ok(strstr(screen(), "then_branch: runs once") < strstr(screen(), "else_branch: does not run"),
+		"what runs is first");
 	ok(sees("else_branch: does not run, 6 layers"), "what does not is one line");
 	ok(!sees("slow."), "without its layers");
 	type("/ quick.conv Enter Enter");
@@ -693,7 +837,8 @@ static void test_words(void)
 	ok(sees("EPYC 7B13, 2 threads, oneDNN 2.6.3  [1] Layers"), "a stack is cut between its parts");
 	type("m");
 	ok(sees("matrix is not available: no problem here can run on matrix units") &&
-			!session->scenario.matrix, "a what-if that is not available is refused with the reason");
+			!session->scenario.matrix,
+		"a what-if that is not available is refused with the reason");
 	type("x");
 	ok(sees("nothing is being measured"), "nothing to stop");
 	end();
@@ -719,8 +864,15 @@ static void test_footer(void)
 	status.trouble_past = true;
 	app_draw(&app);
 	ok(!sees("the runner died"), "and not for ever");
-	status = (struct queue_status){ .current = "eltwise:f32,f32:relu:9x9", .current_what = "", .trouble = "",
-		.eta_s = NAN, .pending = 9, .running = 1, .done = 300, .batch_done = 10, .silence_s = 7 };
+	status = (struct queue_status){ .current = "eltwise:f32,f32:relu:9x9",
+		.current_what = "",
+		.trouble = "",
+		.eta_s = NAN,
+		.pending = 9,
+		.running = 1,
+		.done = 300,
+		.batch_done = 10,
+		.silence_s = 7 };
 	app_draw(&app);
 	ok(sees("measuring 10/20"), "a second batch starts at its start");
 	ok(sees("no answer for 7 s"), "a silent runner");
@@ -744,7 +896,9 @@ static void test_footer(void)
 	status.silence_s = 0;
 	app_draw(&app);
 	ok(sees("(other scenario)") && !sees("no answer"), "another plan's problem");
-	status = (struct queue_status){ .current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true };
+	status = (struct queue_status){
+		.current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true
+	};
 	snprintf(app.standing, sizeof(app.standing), "%s",
 		"the runner /usr/local/libexec/benanza/benanza-runner-cpu is not there: install it, or name "
 		"another with -d NAME");
@@ -851,7 +1005,8 @@ static void test_many_dims(void)
 	plan->binding_sources = sources;
 	plan->binding_count = MANY;
 	app_draw(&app);
-	ok(sees("s0 0, s1 1, s2 2") && !sees("(remembered)"), "dimensions with a value; sources would not fit");
+	ok(sees("s0 0, s1 1, s2 2") && !sees("(remembered)"),
+		"dimensions with a value; sources would not fit");
 	ok(app.scratch.total < 100000, "%d need %zu bytes", MANY, app.scratch.total);
 	plan->binding_count = 0;
 	end();
@@ -860,7 +1015,8 @@ static void test_many_dims(void)
 /* Algorithms of one name have a row each, with what tells them apart. */
 static void test_same_names(void)
 {
-	static const char *const layouts[] = { "src=nhwc dst=nhwc", "src=nChw16c dst=nChw16c", "src=nchw dst=nhwc" };
+	static const char *const layouts[] = { "src=nhwc dst=nhwc", "src=nChw16c dst=nChw16c",
+		"src=nchw dst=nhwc" };
 	static const char *const maths[] = { "strict", "tf32" };
 	begin(&(struct fixture_options){ .measured = true });
 	struct result one = **results_of(session->results, app_problem(&app, app.layer), &(int){ 0 });
@@ -879,7 +1035,8 @@ static void test_same_names(void)
 	app.generation++;
 	type("Enter PgDn");
 	ok(sees("twins strict") && sees("twins tf32"), "strict and tf32 are two rows");
-	ok(sees("layout nhwc ") && sees("layout nChw16c ") && sees("layout nchw nhwc "), "layouts are in the row");
+	ok(sees("layout nhwc ") && sees("layout nChw16c ") && sees("layout nchw nhwc "),
+		"layouts are in the row");
 	ok(!sees("brgconv:avx512_core nChw16c "), "a unique name is enough");
 	end();
 }
@@ -891,7 +1048,8 @@ static void test_frame_unbound(void)
 	size_t n;
 	session = fixture_open(&(struct fixture_options){ .unbound = true });
 	FILE *f = open_memstream(&text, &n);
-	is_int(app_frame(session, 80, 24, NULL, "", false, false, f, &err), 0, "a frame of a model with free dimensions");
+	is_int(app_frame(session, 80, 24, NULL, "", false, false, f, &err), 0,
+		"a frame of a model with free dimensions");
 	fclose(f);
 	ok(strstr(text, "sequence = ") != NULL, "asks for them as the live screen does");
 	free(text);
@@ -905,7 +1063,8 @@ static void test_name_columns(void)
 	canvas_resize(&app.canvas, 140, 40);
 	int narrow = app_list_width(&app);
 	app.name_columns = 40;
-	ok(app_list_width(&app) > narrow && app_list_width(&app) <= 140 - APP_PANE_COLUMNS - 1, "long names widen the list");
+	ok(app_list_width(&app) > narrow && app_list_width(&app) <= 140 - APP_PANE_COLUMNS - 1,
+		"long names widen the list");
 	end();
 }
 
@@ -915,10 +1074,13 @@ static void test_frame(void)
 	int columns, rows;
 	session = fixture_open(&(struct fixture_options){ .measured = true });
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, false, stdout, &err), -1, "no such view");
-	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, help") != NULL, "the error names the views");
-	ok(app_find_view("details") == &view_detail && app_find_view("what") == &view_what_if && app_find_view("device") == &view_devices,
+	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, help") != NULL,
+		"the error names the views");
+	ok(app_find_view("details") == &view_detail && app_find_view("what") == &view_what_if &&
+			app_find_view("device") == &view_devices,
 		"a view by another form of its name");
-	ok(!app_find_view("d") && !app_find_view("") && !app_find_view("lists"), "but not by one that fits several or none");
+	ok(!app_find_view("d") && !app_find_view("") && !app_find_view("lists"),
+		"but not by one that fits several or none");
 	is_int(app_frame(session, 0, 24, NULL, "", false, false, stdout, &err), -1, "no such size");
 	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");
 	is_int(columns * rows, 4800, "read");
@@ -952,6 +1114,9 @@ int main(void)
 	test_prompt();
 	test_what_ifs();
 	test_measuring();
+	test_agent();
+	test_agent_plan();
+	test_reality();
 	test_dims();
 	test_sweep();
 	test_reason_first();

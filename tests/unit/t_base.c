@@ -2,12 +2,14 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "base/exe_path.h"
 #include "base/hash.h"
 #include "base/json.h"
 #include "base/str.h"
 #include "tap.h"
 
 #include <stdlib.h>
+#include <unistd.h>
 
 static void test_error(void)
 {
@@ -73,7 +75,8 @@ static void test_clean(void)
 		is_int(text_is_clean(in), text_is(in, rows[i].out), "text_is_clean of row %zu", i);
 	}
 	char lines[16];
-	is_int(text_clean_lines_to(lines, TEXT("a\n\x1b[\r\nb")), 7, "text_clean_lines_to returns the length");
+	is_int(text_clean_lines_to(lines, TEXT("a\n\x1b[\r\nb")), 7,
+		"text_clean_lines_to returns the length");
 	is_str(lines, "a\n?[?\nb", "text_clean_lines_to keeps newlines only");
 	is_str(text_fit(lines, 5, "abcd"), "abcd", "a text that fits is kept");
 	is_str(text_fit(lines, 5, "abcde"), "abcd", "a text that is too long is truncated");
@@ -94,10 +97,25 @@ static void test_is_clean(void)
 				memset(bytes, at % 2 ? '~' : ' ', n);
 				bytes[at] = (char)byte;
 				struct text t = { bytes, n };
-				wrong += text_is_clean(t) != (text_clean_to(out, t) == n && memcmp(out, bytes, n) == 0);
+				wrong += text_is_clean(t) !=
+					(text_clean_to(out, t) == n && memcmp(out, bytes, n) == 0);
 			}
 	is_int(wrong, 0, "text_is_clean agrees with text_clean_to for every byte");
-	ok(text_is_clean(TEXT("")) && text_is_clean(TEXT("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")), "the empty text and other scripts are clean");
+	ok(text_is_clean(TEXT("")) && text_is_clean(TEXT("caf\xc3\xa9 \xe2\x82\xac \xf0\x9f\x98\x80")),
+		"the empty text and other scripts are clean");
+}
+
+static void test_columns(void)
+{
+	struct arena a = { 0 };
+	const char *word = "caf\xc3\xa9s";
+	is_int(text_columns(word), 5, "a character of two bytes takes one column");
+	ok(text_cut(&a, word, 5, false) == word, "a text that fits is not copied");
+	is_str(text_cut(&a, word, 4, false), "ca..", "cut at its end");
+	is_str(text_cut(&a, word, 4, true), "..\xc3\xa9s", "cut at its beginning, between characters");
+	is_str(text_pad(&a, word, 7, false), "caf\xc3\xa9s  ", "padded");
+	is_str(text_pad(&a, word, 4, true), "..\xc3\xa9s", "cut and padded");
+	arena_free(&a);
 }
 
 static void test_quantities(void)
@@ -124,8 +142,11 @@ static void test_quantities(void)
 	ok(text_to_int64(TEXT("9223372036854775807"), &v) && v == INT64_MAX, "the largest integer");
 	ok(text_to_int64(TEXT("-0"), &v) && v == 0 && text_to_int64(TEXT("0042"), &v) && v == 42, "zeros");
 	ok(!text_to_int64(TEXT("9223372036854775808"), &v), "overflow in the last digit is refused");
-	ok(!text_to_int64(TEXT("-9223372036854775809"), &v), "negative overflow in the last digit is refused");
-	ok(!text_to_int64(TEXT("92233720368547758070"), &v) && !text_to_int64(TEXT("-99999999999999999999"), &v), "overflow by one more digit is refused");
+	ok(!text_to_int64(TEXT("-9223372036854775809"), &v),
+		"negative overflow in the last digit is refused");
+	ok(!text_to_int64(TEXT("92233720368547758070"), &v) &&
+			!text_to_int64(TEXT("-99999999999999999999"), &v),
+		"overflow by one more digit is refused");
 	ok(!text_to_int64(TEXT("1x"), &v) && !text_to_int64(TEXT(""), &v) && !text_to_int64(TEXT("-"), &v) &&
 		!text_to_int64(TEXT("+1"), &v), "other characters are refused");
 	ok(text_contains(TEXT("/layer1/Conv"), TEXT("conv")), "search ignores case");
@@ -157,7 +178,8 @@ static void test_hash(void)
 		wrong += hash_find(&h, text_of(names[i])) != i;
 	is_int(wrong, 0, "2000 keys are found");
 	is_int(hash_find(&h, TEXT("v2000")), -1, "an unknown key is not found");
-	ok(hash_key(&h, TEXT("v2000")).n == 0 && hash_key(&h, text_of(names[7])).p == names[7], "hash_key returns the key that was added");
+	ok(hash_key(&h, TEXT("v2000")).n == 0 && hash_key(&h, text_of(names[7])).p == names[7],
+		"hash_key returns the key that was added");
 	is_int(*hash_at(&h, (struct text){ "a\0b", 3 }), -1, "a new key starts at -1");
 	is_int(hash_find(&h, TEXT("a")), -1, "a NUL does not end a key");
 	hash_free(&h);
@@ -174,7 +196,9 @@ static void test_json(void)
 	v = json_text((struct text){ "\xff\x1b", 2 });
 	is_str(json_string_value(v), "??", "any bytes become valid text");
 	json_decref(v);
-	v = json_loads("{\"a\":\"\\u001b\\n\",\"k\":\"\\u001b\\n\",\"b\":[\"\\u202e\",{\"\\u0007x\":[[\"\\u009b\"]],\"k\":[\"\\n\"]}],\"n\":1}", 0, NULL);
+	v = json_loads("{\"a\":\"\\u001b\\n\",\"k\":\"\\u001b\\n\",\"b\":[\"\\u202e\",{\"\\u0007x\":[["
+		       "\"\\u009b\"]],\"k\":[\"\\n\"]}],\"n\":1}",
+		0, NULL);
 	json_clean(v, "k");
 	char *text = json_dumps(v, JSON_COMPACT | JSON_SORT_KEYS);
 	is_str(text, "{\"a\":\"??\",\"b\":[\"?\",{\"?x\":[[\"?\"]],\"k\":[\"?\"]}],\"k\":\"?\\n\",\"n\":1}",
@@ -186,8 +210,10 @@ static void test_json(void)
 	is_int((int64_t)json_object_size(v), 1, "keys that become equal are merged");
 	json_decref(v);
 	struct arena a = { 0 };
-	is_str(json_clean_object(&a, "{\"b\": 1, \"a\":\"x\"}"), "{\"b\": 1, \"a\":\"x\"}", "a clean object is returned unchanged");
-	is_str(json_clean_object(&a, "{\"b\":1,\"a\":\"\\u001b[31m \\\" \"}"), "{\"a\":\"?[31m \\\" \",\"b\":1}", "JSON escapes are cleaned too");
+	is_str(json_clean_object(&a, "{\"b\": 1, \"a\":\"x\"}"), "{\"b\": 1, \"a\":\"x\"}",
+		"a clean object is returned unchanged");
+	is_str(json_clean_object(&a, "{\"b\":1,\"a\":\"\\u001b[31m \\\" \"}"),
+		"{\"a\":\"?[31m \\\" \",\"b\":1}", "JSON escapes are cleaned too");
 	is_str(json_clean_object(&a, "{\"a\":\"\x1b\"}"), "{}", "invalid JSON becomes an empty object");
 	is_str(json_clean_object(&a, "[\"\\n\"]"), "{}", "an unclean array becomes an empty object");
 	arena_free(&a);
@@ -203,13 +229,48 @@ static void test_text(void)
 		"a prefix is before the longer text, but the first different letter decides");
 }
 
+/* A file of data/: in $BENANZA_DATA alone, if that is set and not empty. */
+static void test_data_path(void)
+{
+	struct arena a = { 0 };
+	char folder[] = "/tmp/benanza-test.XXXXXX", path[64];
+	if (!ok(mkdtemp(folder) != NULL, "a folder"))
+		return;
+	snprintf(path, sizeof(path), "%s/here", folder);
+	FILE *f = fopen(path, "w");
+	if (f)
+		fclose(f);
+	setenv("BENANZA_DATA", folder, 1);
+	is_str(exe_data_path(&a, "here"), path, "a file of $BENANZA_DATA");
+	is_str(exe_data_path(&a, "absent"), NULL, "a file that it lacks");
+	setenv("BENANZA_DATA", "", 1);
+	is_str(exe_data_path(&a, "benanza-no-such-file"), NULL, "an empty $BENANZA_DATA is not the root");
+	is_str(exe_data_path(&a, "tmp"), NULL, "whose files are not found");
+	unsetenv("BENANZA_DATA");
+	is_str(exe_data_path(&a, "benanza-no-such-file"), NULL, "a file that no folder has");
+	remove(path);
+	remove(folder);
+	/* beside the executable: FOLDER/../data */
+	char self[512], *slash;
+	ssize_t n = readlink("/proc/self/exe", self, sizeof(self) - 1);
+	self[n > 0 ? n : 0] = '\0';
+	if (!(slash = strrchr(self, '/')))
+		return;
+	const char *own = exe_path(&a, slash + 1, X_OK);
+	is_str(own, self, "the path of the executable itself");
+	is_str(exe_path(&a, "no-such-program", X_OK), NULL, "no such program");
+	arena_free(&a);
+}
+
 int main(void)
 {
+	test_data_path();
 	test_text();
 	test_error();
 	test_arena();
 	test_clean();
 	test_is_clean();
+	test_columns();
 	test_quantities();
 	test_str();
 	test_hash();

@@ -31,15 +31,21 @@ static void folders(const char *listed, const char *controller, const char *want
 
 static void test_folders(void)
 {
-	const char *listed = "12:cpuacct,memoryless:/no\n11:cpu,memory,pids:/a/b\n3:devices:/memory\n1:name=memory:/named\n0::/user\n";
-	folders(listed, "memory", "sys/fs/cgroup/memory/a/b sys/fs/cgroup/memory/a sys/fs/cgroup/memory", "the second of three controllers");
-	folders(listed, "cpu", "sys/fs/cgroup/cpu/a/b sys/fs/cgroup/cpu/a sys/fs/cgroup/cpu", "the first of three controllers");
-	folders(listed, "pids", "sys/fs/cgroup/pids/a/b sys/fs/cgroup/pids/a sys/fs/cgroup/pids", "the last of three controllers");
-	folders(listed, "freezer", "sys/fs/cgroup/freezer", "a controller that is not listed: the outermost group");
+	const char *listed = "12:cpuacct,memoryless:/no\n11:cpu,memory,pids:/a/b\n3:devices:/"
+			     "memory\n1:name=memory:/named\n0::/user\n";
+	folders(listed, "memory", "sys/fs/cgroup/memory/a/b sys/fs/cgroup/memory/a sys/fs/cgroup/memory",
+		"the second of three controllers");
+	folders(listed, "cpu", "sys/fs/cgroup/cpu/a/b sys/fs/cgroup/cpu/a sys/fs/cgroup/cpu",
+		"the first of three controllers");
+	folders(listed, "pids", "sys/fs/cgroup/pids/a/b sys/fs/cgroup/pids/a sys/fs/cgroup/pids",
+		"the last of three controllers");
+	folders(listed, "freezer", "sys/fs/cgroup/freezer",
+		"a controller that is not listed: the outermost group");
 	folders(listed, NULL, "sys/fs/cgroup/user sys/fs/cgroup", "version 2: the line without controllers");
 	folders("4:memory:/x\n", NULL, "sys/fs/cgroup", "version 2 is not listed: the outermost group");
 	folders("4:memory:/x\n0::/y\n", "", "sys/fs/cgroup/", "an empty controller name matches no line");
-	folders("5:,cpu:/x\n0::/y\n", NULL, "sys/fs/cgroup/y sys/fs/cgroup", "an empty controller name is not version 2");
+	folders("5:,cpu:/x\n0::/y\n", NULL, "sys/fs/cgroup/y sys/fs/cgroup",
+		"an empty controller name is not version 2");
 	folders("0::/../b\n", NULL, "sys/fs/cgroup", "a path with .. is not followed");
 	folders(NULL, NULL, "sys/fs/cgroup", "no /proc/self/cgroup");
 	struct arena a = { 0 };

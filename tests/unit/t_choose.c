@@ -34,7 +34,8 @@ struct trial {
 static int conv(struct maker *m, int x)
 {
 	char text[128];
-	snprintf(text, sizeof(text), "conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+	snprintf(text, sizeof(text),
+		"conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
 		m->plan.layer_count + 1);
 	return make_layer(m, "Conv", text, IMAGE, x, make_constant(m, "64x64x3x3"));
 }
@@ -46,8 +47,12 @@ static int grow(struct maker *m, const int *values, int count, int convs)
 	int x = values[count - 1 - below(count < 3 ? count : 3)], y = values[below(count)];
 	switch (below(11)) {
 	case 8: return make_layer(m, "Softmax", "softmax:f32,f32:soft:" IMAGE ":ax3", IMAGE, x, -1);
-	case 9: return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
-	case 10: return make_layer(m, "Sub", "binary:f32,f32,f32:sub:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
+	case 9:
+		return make_layer(
+			m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
+	case 10:
+		return make_layer(
+			m, "Sub", "binary:f32,f32,f32:sub:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
 	case 0:
 	case 1:
 	case 2: return convs < ANCHORS_MAX ? conv(m, x) : make_batchnorm(m, IMAGE, 64, x);
@@ -56,17 +61,21 @@ static int grow(struct maker *m, const int *values, int count, int convs)
 	case 5: return make_layer(m, "Dropout", NULL, IMAGE, values[count - 1], -1);
 	case 6: {
 		int s = make_layer(m, "Sigmoid", "eltwise:f32,f32:sigmoid:" IMAGE, IMAGE, x, -1);
-		return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, below(4) ? x : y, s);
+		return make_layer(
+			m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, below(4) ? x : y, s);
 	}
 	default:
-		return make_layer(m, "Add", "binary:f32,f32,f32:add:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
+		return make_layer(
+			m, "Add", "binary:f32,f32,f32:add:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
 	}
 }
 
 static void open_trial(struct trial *t)
 {
 	int values[LAYERS + 2], count = 0, convs = 0;
-	*t = (struct trial){ .m = make_begin(), .results = results_new(), .best_sum = INFINITY, .best_path = INFINITY };
+	*t = (struct trial){
+		.m = make_begin(), .results = results_new(), .best_sum = INFINITY, .best_path = INFINITY
+	};
 	values[count++] = make_input(t->m, IMAGE);
 	values[count++] = conv(t->m, values[0]);
 	while (t->m->plan.layer_count < LAYERS - 1) {
@@ -85,7 +94,8 @@ static void open_trial(struct trial *t)
 	for (int i = 0; i < distinct; i++) {
 		t->price[i] = i >= own ? 60 + below(60) :
 			(t->plan->problems[i].problem.kernel == KERNEL_CONV ? 50 : 0) + below(30);
-		measure(t->results, i < own ? t->plan->problems[i].text : t->fusion->texts[i - own], t->price[i]);
+		measure(t->results, i < own ? t->plan->problems[i].text : t->fusion->texts[i - own],
+			t->price[i]);
 	}
 	for (int i = 0; i < t->plan->layer_count; i++)
 		if (t->fusion->first_group[i] >= 0)
@@ -129,7 +139,8 @@ static bool take(const struct trial *t, int *taken)
 
 /* When all that a node needs from outside is there. A group is one node: it runs when the layers of all its
  * members that are not its own have ended; it is computed when the order comes to its last member. */
-static double ready(const struct trial *t, const int *taken, const double *finish, const double *converted, int layer)
+static double ready(
+	const struct trial *t, const int *taken, const double *finish, const double *converted, int layer)
 {
 	const struct fusion_group *g = taken[layer] >= 0 ? &t->fusion->groups[taken[layer]] : NULL;
 	double at = 0;
@@ -222,8 +233,8 @@ static void one_side(struct tally *tally, struct trial *t, bool nxc)
 	s.fusion = s.parallel = true;
 	t->best_sum = t->best_path = INFINITY;
 	try_all(t, 0, 0);
-	struct analysis *a = analyze(&arena, t->plan, t->fusion, t->results, NULL, &s);
-	struct analysis *unfused = analyze(&arena, t->plan, t->fusion, t->results, NULL, &plain);
+	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &s);
+	struct analysis *unfused = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &plain);
 	bool good = a->sequential_ns == t->best_sum && a->parallel_ns == t->best_path && a->complete &&
 		a->sequential_ns <= unfused->sequential_ns && a->parallel_ns <= unfused->parallel_ns;
 	double sum = a->border_ns;
@@ -238,7 +249,8 @@ static void one_side(struct tally *tally, struct trial *t, bool nxc)
 	good &= sum >= a->sequential_ns && sum >= a->parallel_ns;
 	tally->conversions += a->conversions;
 	if (!good)
-		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t->best_sum, a->parallel_ns, t->best_path);
+		printf("# sum %g of %g, path %g of %g\n", a->sequential_ns, t->best_sum, a->parallel_ns,
+			t->best_path);
 	tally->trials++;
 	tally->good += good;
 	arena_free(&arena);

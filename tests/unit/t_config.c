@@ -47,7 +47,8 @@ static void test_good(void)
 		    "no\nascii: true\n"
 		    "dims: {sequence: 128, past: 0, \"a b\": 3}\n"
 		    "runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"
-		    "  pool:\n    env: {OMP_PLACES: cores, EMPTY: ''}\n    count: 4\n    command: srun -n1 run\n"),
+		    "  pool:\n    env: {OMP_PLACES: cores, EMPTY: ''}\n    count: 4\n    command: srun -n1 "
+		    "run\n"),
 		0, "all keys");
 	if (err.text[0])
 		printf("# %s\n", err.text);
@@ -69,7 +70,8 @@ static void test_good(void)
 			!strcmp(c.runners[1].argv[2], ""),
 		"a list");
 	ok(!strcmp(c.runners[2].name, "cpu") && !strcmp(c.runners[2].argv[0], "mine"), "a map");
-	ok(c.runners[0].count == 1 && !c.runners[0].env && c.runners[2].count == 1, "one process of each, as we are");
+	ok(c.runners[0].count == 1 && !c.runners[0].env && c.runners[2].count == 1,
+		"one process of each, as we are");
 	const struct config_runner *pool = &c.runners[3];
 	ok(pool->count == 4 && pool->argc == 3 && pool->env && !strcmp(pool->env[0], "OMP_PLACES=cores") &&
 			!strcmp(pool->env[1], "EMPTY=") && !pool->env[2],
@@ -84,6 +86,47 @@ static void test_good(void)
 	is_str(b, a, "and prints the same");
 	str_free(&once);
 	str_free(&twice);
+	config_free(&c);
+}
+
+static const char *agent_command(const char *name)
+{
+	const struct config_runner *r = config_agent(&c, text_of(name));
+	return r ? r->argv[0] : NULL;
+}
+
+static void test_agents(void)
+{
+	is_int(load("agents:\n  ort: ssh gpu7 agent\n  mine: {command: [run, \"a b\"], count: 2, env: {A: "
+		    "b}}\n"
+		    "python: venv/bin/python\n"),
+		0, "agents: %s", err.text);
+	is_str(agent_command("ort"), "ssh", "an agent");
+	is_str(agent_command("onnxruntime"), "ssh", "by another name");
+	is_str(agent_command("mine"), "run", "one with a name of its own");
+	ok(!agent_command("none"), "an unknown one");
+	ok(c.agents[1].count == 2 && c.agents[1].env && !strcmp(c.agents[1].argv[1], "a b"),
+		"all of its keys");
+	is_str(c.python, scratch_path("venv/bin/python"), "python: beside the file");
+	is_int(c.runner_count, 1, "agents are not runners");
+	struct str out = { 0 };
+	config_print(&c, &out);
+	has(out.p, "agents:\n    ort: [ssh, gpu7, agent]\n    mine:\n        command: [run, \"a b\"]",
+		"they are printed");
+	config_free(&c);
+	is_int(load(out.p), 0, "and load again: %s", err.text);
+	is_str(agent_command("mine"), "run", "as they were");
+	str_free(&out);
+	config_free(&c);
+	is_int(load("agents:\n  onnxruntime: mine\npython: python3.11\n"), 0, "an alias: %s", err.text);
+	is_int(c.agent_count, 1, "built-in agents are not looked for");
+	config_add_agents(&c);
+	config_add_agents(&c);
+	ok(c.agent_count >= 1 && c.agent_count <= 4, "until they are used; each is added once");
+	is_str(agent_command("ort"), "mine", "replaces the built-in agent");
+	is_str(c.python, "python3.11", "a name without / is searched in PATH");
+	is_int(config_set(&c, "agents", "new=a b", &err), 0, "set by its key");
+	is_str(agent_command("new"), "a", "an agent of the command line");
 	config_free(&c);
 }
 
@@ -105,6 +148,9 @@ static void test_bad(void)
 	bad("batch: -4\n", "x.yaml:1: batch: -4 is out of range");
 	bad("batch: many\n", "x.yaml:1: batch: many is not an integer in 1..65536");
 	bad("batch: 1.5\n", "1.5 is not an integer");
+	bad("agents:\n  a: {command: x, size: 3}\n", "agents: unknown key size; an entry has command, count");
+	bad("agents:\n  a: {command: x, count: 0}\n", "agents: count: 0 is not a number from 1");
+	bad("agents:\n  a: {command: x}\n  a: y\n", "agents: a is given twice");
 	bad("batch: []\nbatch: 1\n", "x.yaml:2: batch is given twice");
 	bad("batch: 1,,2\n", " is not an integer");
 	bad("batch: [8, 8]\n", "8 is given twice");
@@ -303,8 +349,10 @@ static void test_sidecar(void)
 	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1, "other keys");
 	has(err.text, "model.yaml:1: unknown key threads; this file has dims only", "are refused");
 	file_text(scratch_path("model.yaml"), "password-of-a-private-file: 3\n");
-	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1, "a file that is no sidecar");
-	ok(strstr(err.text, "model.yaml:1: unknown key; this file has dims only") && !strstr(err.text, "password"),
+	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1,
+		"a file that is no sidecar");
+	ok(strstr(err.text, "model.yaml:1: unknown key; this file has dims only") &&
+			!strstr(err.text, "password"),
 		"is refused and not quoted: %s", err.text);
 	is_int(count, 0, "and give nothing");
 	is_int(config_sidecar("-", &a, &dims, &count, &err), 0, "standard input has none");
@@ -351,6 +399,7 @@ int main(void)
 	unsetenv("NO_COLOR");
 	test_defaults();
 	test_good();
+	test_agents();
 	test_bad();
 	test_hostile();
 	test_set();

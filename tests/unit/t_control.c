@@ -29,8 +29,8 @@ static void is_contents(const struct plan *p, const char *name, const char *want
 	char text[512] = "";
 	for (int i = 0; v && v->elements && v->elements->i && i < v->elements->count; i++) {
 		struct dim d = v->elements->i[i];
-		snprintf(text + strlen(text), sizeof(text) - strlen(text), d.kind == DIM_KNOWN ? "%s%lld" : "%s?",
-			i ? " " : "", (long long)d.value);
+		snprintf(text + strlen(text), sizeof(text) - strlen(text),
+			d.kind == DIM_KNOWN ? "%s%lld" : "%s?", i ? " " : "", (long long)d.value);
 	}
 	is_str(text, want, "contents of %s", name);
 }
@@ -64,8 +64,8 @@ static struct looped loop_begin(const char *trips, const char *carried)
 }
 
 /* condition: an input, or ""; inputs: behind trips and condition; results: of the body, in order. */
-static void loop_end_if(struct looped *l, bool has_trips, const char *condition, const char *inputs, const char *outputs,
-	const char *results)
+static void loop_end_if(struct looped *l, bool has_trips, const char *condition, const char *inputs,
+	const char *outputs, const char *results)
 {
 	char all[128], copy[128];
 	snprintf(all, sizeof(all), "%s,%s,%s", has_trips ? "trips" : "", condition, inputs);
@@ -79,7 +79,8 @@ static void loop_end_if(struct looped *l, bool has_trips, const char *condition,
 	ok(l->p != NULL, "a loop of %s", inputs);
 }
 
-static void loop_end(struct looped *l, bool has_trips, const char *inputs, const char *outputs, const char *results)
+static void loop_end(
+	struct looped *l, bool has_trips, const char *inputs, const char *outputs, const char *results)
 {
 	loop_end_if(l, has_trips, "", inputs, outputs, results);
 }
@@ -107,7 +108,7 @@ static void test_trips(void)
 	const struct plan_layer *layer = &l.p->layers[0];
 	is_value(l.p, "y", "8x16");
 	is_value(l.p, "sums", "1000x8");
-	is_number(layer->bodies[0].times, 1000, "so many rounds");
+	is_number(layer->bodies[0].times, 1000, "number of rounds");
 	is_number(layer->flops, 1000 * (2 * 8 * 16 * 16 + 8 * 16), "cost what they cost");
 	is_int(layer->class, CLASS_HOST, "on the host");
 	is_int(l.p->problem_count, 2, "with the problems of the plan");
@@ -123,9 +124,12 @@ static void test_trips(void)
 	l = products("");
 	is_value(l.p, "y", "8x16");
 	is_value(l.p, "sums", "?x8");
-	ok(isnan(l.p->layers[0].flops) && isnan(l.p->layers[0].bodies[0].times), "unknown rounds have no cost");
+	ok(isnan(l.p->layers[0].flops) && isnan(l.p->layers[0].bodies[0].times),
+		"unknown rounds have no cost");
 	is_number(l.p->layers[0].bodies[0].flops, 2 * 8 * 16 * 16 + 8 * 16, "but one has");
 	is_int(l.p->unknown_flops_layers, 1, "one layer is not in the total");
+	const char *why = l.p->layers[0].why;
+	ok(why && strstr(why, "how often it runs is not known"), "with the reason");
 	loop_free(&l);
 	l = products("4611686018427387904");
 	is_value(l.p, "sums", "?x8");
@@ -143,7 +147,8 @@ static void test_conditions(void)
 	static const struct {
 		const char *condition, *sums;
 		double times;
-	} rows[] = { { "zero", "0x8", 0 }, { "one", "1000x8", 1000 }, { "", "1000x8", 1000 }, { "open", "?<=1000x8", NAN } };
+	} rows[] = { { "zero", "0x8", 0 }, { "one", "1000x8", 1000 }, { "", "1000x8", 1000 },
+		{ "open", "?<=1000x8", NAN } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct looped l = loop_begin("1000", "v");
 		net_input(l.n, "open", DTYPE_BOOL, "");
@@ -152,8 +157,8 @@ static void test_conditions(void)
 		loop_end_if(&l, true, rows[i].condition, "x", "y,sums", "go,next,sum");
 		is_value(l.p, "sums", rows[i].sums);
 		double times = l.p->layers[0].bodies[0].times;
-		ok(times == rows[i].times || (isnan(times) && isnan(rows[i].times)), "%g iterations if the condition is '%s'",
-			times, rows[i].condition);
+		ok(times == rows[i].times || (isnan(times) && isnan(rows[i].times)),
+			"%g iterations if the condition is '%s'", times, rows[i].condition);
 		loop_free(&l);
 	}
 }
@@ -175,7 +180,8 @@ static void test_widening(void)
 {
 	static const struct {
 		const char *trips, *shape;
-	} rows[] = { { "1000", "?x16" }, { "5", "48x16" }, { "", "?x16" }, { "65", "?x16" }, { "64", "520x16" } };
+	} rows[] = { { "1000", "?x16" }, { "5", "48x16" }, { "", "?x16" }, { "65", "?x16" },
+		{ "64", "520x16" } };
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct looped l = loop_begin(rows[i].trips, "v");
 		net_node(l.body, "Concat", "v,x", "next", "axis=0");
@@ -185,16 +191,47 @@ static void test_widening(void)
 		bool each = l.p->layers[0].body_count > 1;
 		ok(each == (strcmp(rows[i].trips, "5") == 0 || strcmp(rows[i].trips, "64") == 0),
 			"rounds are listed each by itself where they are followed");
-		if (each)
-			is_value(&l.p->layers[0].bodies[2], "next", "32x16");
+		if (each) {
+			const struct plan_layer *layer = &l.p->layers[0];
+			double bytes = 0;
+			for (int k = 0; k < layer->body_count; k++)
+				bytes += layer->bodies[k].bytes;
+			is_value(&layer->bodies[2], "next", "32x16");
+			is_number(layer->bodies[0].times, 1, "each once");
+			is_number(layer->bodies[1].bytes - layer->bodies[0].bytes, 2 * 4 * 8 * 16,
+				"a round reads and writes eight rows more than the one before");
+			is_number(layer->bytes, bytes, "together the cost of the layer");
+		}
 		loop_free(&l);
 	}
 	/* a chain of values, each one round behind the other */
 	struct looped l = loop_begin("1000", "a,b,c,d,e,f,g,h,k,m");
 	net_node(l.body, "Unsqueeze", "a,zero", "more", NULL);
-	loop_end(&l, true, "x,x,x,x,x,x,x,x,x,x", "y,o1,o2,o3,o4,o5,o6,o7,o8,last", "go,more,a,b,c,d,e,f,g,h,k");
+	loop_end(&l, true, "x,x,x,x,x,x,x,x,x,x", "y,o1,o2,o3,o4,o5,o6,o7,o8,last",
+		"go,more,a,b,c,d,e,f,g,h,k");
 	is_value(l.p, "y", "?");
 	is_value(l.p, "last", "?");
+	loop_free(&l);
+}
+
+/* A symbol that only a body declares may be another number in each round: it stays unknown. One of a model
+ * input is the same in all. */
+static void test_body_symbols(void)
+{
+	struct looped l = loop_begin("1000", "v");
+	net_input(l.n, "open", DTYPE_F32, "seq,4");
+	net_node(l.body, "NonZero", "v", "found_at", NULL);
+	net_declare(l.body, "found_at", DTYPE_S64, "2,found");
+	net_node(l.body, "Relu", "open", "outer", NULL);
+	net_node(l.body, "Relu", "v", "next", NULL);
+	loop_end(&l, true, "x", "y", "go,next");
+	struct arena a = { 0 };
+	const struct plan *body = l.p ? &l.p->layers[0].bodies[0] : NULL;
+	const struct plan_value *v = body ? net_planned(body, "found_at") : NULL;
+	ok(v && v->shape.rank == 2 && v->shape.dims[1].kind == DIM_UNKNOWN, "of the body: %s",
+		v ? shape_text(&a, v->shape) : "no such value");
+	is_value(body, "outer", "seqx4");
+	arena_free(&a);
 	loop_free(&l);
 }
 
@@ -238,8 +275,9 @@ static void test_unrolling(void)
 
 static void test_sequences(void)
 {
-	static const char *const trips[] = { "3", "1000" }, *const lists[] = { "seq(f32 8x16)[3]", "seq(f32 8x16)" },
-			  *const wholes[] = { "24x16", "?x16" }, *const firsts[] = { "8x16", "8x16" };
+	static const char *const trips[] = { "3", "1000" },
+				 *const lists[] = { "seq(f32 8x16)[3]", "seq(f32 8x16)" },
+				 *const wholes[] = { "24x16", "?x16" }, *const firsts[] = { "8x16", "8x16" };
 	for (int i = 0; i < 2; i++) {
 		struct looped l = loop_begin(trips[i], "list");
 		net_node(l.n, "SequenceEmpty", NULL, "none", NULL);
@@ -320,7 +358,8 @@ static void test_turned_weights(void)
 	net_output(n, "y", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "branches that share weights"))
-		is_number(p->weight_bytes, 4 * 16 * 16 + 4 * 16 * 4, "weights as the branches read them, each once");
+		is_number(p->weight_bytes, 4 * 16 * 16 + 4 * 16 * 4,
+			"weights as the branches read them, each once");
 	plan_free(p);
 	net_free(bodies[0]);
 	net_free(bodies[1]);
@@ -359,8 +398,8 @@ static void test_not_taken(void)
 }
 
 /* x scanned along an axis, beside a state. */
-static void test_scan(int64_t opset, const char *inputs, const char *attributes, const char *x, const char *state,
-	const char *final, const char *all, double times)
+static void test_scan(int64_t opset, const char *inputs, const char *attributes, const char *x,
+	const char *state, const char *final, const char *all, double times)
 {
 	struct net *n = net_begin(opset), *body = net_body(n);
 	net_input(n, "x", DTYPE_F32, x);
@@ -385,14 +424,39 @@ static void test_scan(int64_t opset, const char *inputs, const char *attributes,
 	net_free(n);
 }
 
+/* All inputs are scanned, and there is no state. */
+static void test_scan_without_state(void)
+{
+	struct net *n = net_begin(16), *body = net_body(n);
+	net_input(n, "x", DTYPE_F32, "5,3");
+	net_input(body, "e", DTYPE_UNKNOWN, NULL);
+	net_node(body, "Relu", "e", "shown", NULL);
+	net_output(body, "shown", NULL);
+	struct node *scan = net_node(n, "Scan", "x", "all", "num_scan_inputs=1");
+	net_node_body(scan, "body", body);
+	net_output(n, "all", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	if (ok(p != NULL, "a scan without a state")) {
+		is_value(p, "all", "5x3");
+		is_number(p->layers[0].bodies[0].times, 5, "rounds");
+	}
+	plan_free(p);
+	net_free(body);
+	net_free(n);
+}
+
 static void test_scans(void)
 {
+	test_scan_without_state();
 	test_scan(9, "state,x", "num_scan_inputs=1", "5,3", "3", "3", "5x3", 5);
-	test_scan(16, "state,x", "num_scan_inputs=1 scan_input_axes=1 scan_output_axes=1", "3,5", "3", "3", "3x5", 5);
-	test_scan(16, "state,x", "num_scan_inputs=1 scan_input_axes=-1 scan_output_axes=-1", "3,5", "3", "3", "3x5", 5);
+	test_scan(16, "state,x", "num_scan_inputs=1 scan_input_axes=1 scan_output_axes=1", "3,5", "3", "3",
+		"3x5", 5);
+	test_scan(16, "state,x", "num_scan_inputs=1 scan_input_axes=-1 scan_output_axes=-1", "3,5", "3", "3",
+		"3x5", 5);
 	test_scan(16, "state,x", "num_scan_inputs=1", "steps,3", "3", "3", "stepsx3", NAN);
 	test_scan(8, ",state,x", "num_scan_inputs=1", "2,5,3", "2,3", "2x3", "2x5x3", 10);
-	test_scan(16, "state,x", "num_scan_inputs=1 scan_input_axes=7 scan_output_axes=9", "5,3", "3", "?", "?", NAN);
+	test_scan(16, "state,x", "num_scan_inputs=1 scan_input_axes=7 scan_output_axes=9", "5,3", "3", "?",
+		"?", NAN);
 	test_scan(16, "state,x", "num_scan_inputs=4611686018427387904", "5,3", "3", "?", "?", NAN);
 	test_scan(16, "state,x", "num_scan_inputs=-1", "5,3", "3", "?", "?", NAN);
 }
@@ -480,6 +544,7 @@ int main(void)
 	test_conditions();
 	test_absent_output();
 	test_widening();
+	test_body_symbols();
 	test_unrolling();
 	test_sequences();
 	test_ifs();

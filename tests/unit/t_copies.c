@@ -19,7 +19,8 @@ static void test_content(void)
 	memset(copies_at(&c, 0), 7, 100);
 	copies_spread(&c);
 	for (int64_t i = 0; i < 5; i++)
-		same &= memcmp(copies_at(&c, i), copies_at(&c, 0), 100) == 0 && (size_t)copies_at(&c, i) % COPIES_LINE == 0;
+		same &= memcmp(copies_at(&c, i), copies_at(&c, 0), 100) == 0 &&
+			(size_t)copies_at(&c, i) % COPIES_LINE == 0;
 	ok(same && copies_are_whole(&c), "all hold what the first one does, on lines of their own");
 	copies_at(&c, 3)[100] = 0;
 	ok(!copies_are_whole(&c), "a byte behind one of them is noticed");
@@ -35,7 +36,8 @@ static void test_kept(void)
 	copies_forget();
 	ok(copies_open(&a, BYTES, 2) == 0 && copies_open(&b, BYTES, 2) == 0, "two blocks");
 	double one = copies_need(BYTES, 2);
-	ok(one >= 2.0 * BYTES && one <= 2.0 * BYTES * 9 / 8 + 4 * COPIES_LINE, "each an eighth too large at most");
+	ok(one >= 2.0 * BYTES && one <= 2.0 * BYTES * 9 / 8 + 4 * COPIES_LINE,
+		"each an eighth too large at most");
 	char *before = a.base;
 	memset(copies_at(&a, 0), 7, BYTES);
 	copies_spread(&a);
@@ -43,7 +45,8 @@ static void test_kept(void)
 	ok(copies_kept_bytes() >= one && copies_kept_bytes() <= one, "a closed one is kept");
 	copies_open(&c, BYTES - 1000, 2);
 	ok(c.base == before && copies_kept_bytes() <= 0, "and serves the next of about its size");
-	ok((unsigned char)copies_at(&c, 0)[BYTES / 2] == 0xff && copies_are_whole(&c), "which is poisoned and guarded anew");
+	ok((unsigned char)copies_at(&c, 0)[BYTES / 2] == 0xff && copies_are_whole(&c),
+		"which is poisoned and guarded anew");
 	copies_close(&c);
 	copies_open(&c, BYTES * 5 / 8, 2);
 	ok(c.base == before && copies_kept_bytes() <= 0, "or of one a little smaller");

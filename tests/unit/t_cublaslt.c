@@ -51,7 +51,8 @@ static const struct {
 	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb1+bias:f32.c+relu", 1e-6, 1, 1, NULL },
 	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+bias:f32.c+gelu_tanh", 1e-6, 1, 1, NULL },
 	{ "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+add:f32", 1e-6, 1, 1, NULL },
-	{ "matmul:f32,f32.c,f32/f32:ba4bb1m5n7k3:ta0tb0+bias:f32.c+add:f32+relu", 1e-6, 1, 1, "rows_folded=4" },
+	{ "matmul:f32,f32.c,f32/f32:ba4bb1m5n7k3:ta0tb0+bias:f32.c+add:f32+relu", 1e-6, 1, 1,
+		"rows_folded=4" },
 	{ "matmul:f32,f32,f32/f32:ba4x1bb1x3m5n7k3:ta0tb0+add:f32+bias:f32.c", 1e-6, 3, 4, "calls=3" },
 	/* types */
 	{ "matmul:f16,f16.c,f16/f32:ba1bb1m5n7k3:ta0tb0+bias:f16.c+relu", 1e-6, 1, 1, NULL },
@@ -60,7 +61,8 @@ static const struct {
 	{ "matmul:s8,s8.c,s32/s32:ba1bb1m5n7k3:ta0tb1", 0, 1, 1, NULL },
 	{ "matmul:s8,s8.c,s8/s32:ba1bb1m5n7k3:ta0tb1", 0, 1, 1, NULL },
 	{ "matmul:s8,s8.c,s8/s32:ba1bb1m5n7k3:ta0tb1+scale:f32.c", 1e-6, 1, 1, NULL },
-	{ "matmul:s8,s8.c,s8/s32:ba4bb1m5n7k3:ta0tb1+scale:f32.c+bias:f32.c+relu", 1e-6, 1, 1, "rows_folded=4" },
+	{ "matmul:s8,s8.c,s8/s32:ba4bb1m5n7k3:ta0tb1+scale:f32.c+bias:f32.c+relu", 1e-6, 1, 1,
+		"rows_folded=4" },
 	{ "matmul:f64,f64.c,f64/f64:ba1bb1m5n7k3:ta0tb0", 1e-12, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb1+bias:bf16.c", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
@@ -75,7 +77,8 @@ static void test_products(void)
 		struct error err = ERROR_NONE;
 		bool good = true;
 		double most = 0;
-		if (!ok(standin_ask(&backend_cublaslt, products[i].text, &list, &err) > 0, "%s is offered", products[i].text)) {
+		if (!ok(standin_ask(&backend_cublaslt, products[i].text, &list, &err) > 0, "%s is offered",
+			    products[i].text)) {
 			printf("# %s\n", err.text);
 			continue;
 		}
@@ -83,15 +86,18 @@ static void test_products(void)
 			int before = fake_cublaslt.calls;
 			double worst = standin_worst(&list, j, &err);
 			most = worst > most || worst != worst ? worst : most;
-			good = good && worst <= products[i].most && fake_cublaslt.calls - before == products[i].calls &&
+			good = good && worst <= products[i].most &&
+				fake_cublaslt.calls - before == products[i].calls &&
 				fake_cublaslt.batch == products[i].batch &&
 				standin_workspace_bytes == list.algorithm[j].workspace_bytes;
 			const char *notes = list.algorithm[j].notes;
-			good = good && (products[i].note ? strstr(notes, products[i].note) != NULL : !strchr(notes, '='));
+			good = good &&
+				(products[i].note ? strstr(notes, products[i].note) != NULL
+						  : !strchr(notes, '='));
 		}
 		if (!ok(good, "%s is computed rightly by all %d", products[i].text, list.count))
-			printf("# error %g, %d calls, batch %d: %s %s\n", most, fake_cublaslt.calls, fake_cublaslt.batch,
-				list.algorithm[0].notes, err.text);
+			printf("# error %g, %d calls, batch %d: %s %s\n", most, fake_cublaslt.calls,
+				fake_cublaslt.batch, list.algorithm[0].notes, err.text);
 		backend_cublaslt.forget(&list);
 	}
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
@@ -135,10 +141,11 @@ static void epilogues_random(struct problem *p)
 	static const enum mode modes[] = { MODE_RELU, MODE_GELU_TANH };
 	struct operand plain = { .dtype = DTYPE_F32 };
 	if (dice(2))
-		p->epilogue[p->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_BIAS, .operand = plain };
+		p->epilogue[p->epilogue_count++] =
+			(struct epilogue){ .kind = EPILOGUE_BIAS, .operand = plain };
 	if (dice(2)) {
-		p->epilogue[p->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_BINARY, .mode = MODE_ADD,
-			.operand = plain };
+		p->epilogue[p->epilogue_count++] =
+			(struct epilogue){ .kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = plain };
 		struct problem_shape s = problem_operand_shape(p, 2);
 		struct operand *o = &p->epilogue[p->epilogue_count - 1].operand;
 		if (dice(3) == 0) {
@@ -148,13 +155,19 @@ static void epilogues_random(struct problem *p)
 		}
 	}
 	if (dice(2))
-		p->epilogue[p->epilogue_count++] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = modes[dice(2)] };
+		p->epilogue[p->epilogue_count++] =
+			(struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = modes[dice(2)] };
 }
 
 static void problem_random(struct problem *p)
 {
-	*p = (struct problem){ .kernel = KERNEL_MATMUL, .accumulator = DTYPE_F32, .m = 1 + dice(4), .mn = 1 + dice(4),
-		.mk = 1 + dice(4), .transpose_a = dice(2), .transpose_b = dice(2) };
+	*p = (struct problem){ .kernel = KERNEL_MATMUL,
+		.accumulator = DTYPE_F32,
+		.m = 1 + dice(4),
+		.mn = 1 + dice(4),
+		.mk = 1 + dice(4),
+		.transpose_a = dice(2),
+		.transpose_b = dice(2) };
 	for (int i = 0; i < 3; i++)
 		p->operand[i].dtype = DTYPE_F32;
 	p->batch_a.rank = p->batch_b.rank = 1 + dice(3);
@@ -183,7 +196,9 @@ static void test_random(void)
 		if (problem_format(&p, text, &err))
 			continue; /* other notation of the batch dimensions */
 		tried++;
-		double worst = standin_ask(&backend_cublaslt, text, &list, &err) > 0 ? standin_worst(&list, 0, &err) : NAN;
+		double worst = standin_ask(&backend_cublaslt, text, &list, &err) > 0
+			? standin_worst(&list, 0, &err)
+			: NAN;
 		if (worst <= 1e-6)
 			right++;
 		else
@@ -195,8 +210,10 @@ static void test_random(void)
 			backend_cublaslt.forget(&list);
 	}
 	is_int(right, tried, "problems at random are computed rightly");
-	ok(tried > 300 && folded > 30 && looped > 30 && strided > 100, "of all kinds: %d, %d folded, %d in several calls, "
-		"%d with strides", tried, folded, looped, strided);
+	ok(tried > 300 && folded > 30 && looped > 30 && strided > 100,
+		"of all kinds: %d, %d folded, %d in several calls, "
+		"%d with strides",
+		tried, folded, looped, strided);
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
 }
 
@@ -229,14 +246,16 @@ static void test_refusals(void)
 	struct backend_list list;
 	struct error err;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
-		ok(standin_ask(&backend_cublaslt, refused[i][0], &list, &err) < 0, "%s is refused", refused[i][0]);
+		ok(standin_ask(&backend_cublaslt, refused[i][0], &list, &err) < 0, "%s is refused",
+			refused[i][0]);
 		if (refused[i][1])
 			is_str(err.text, refused[i][1], "and says why");
 		ok(list.count == 0 && !list.state, "and leaves nothing");
 	}
 	fake_cublaslt.no_algorithm = true;
 	ok(standin_ask(&backend_cublaslt, products[0].text, &list, &err) < 0, "no algorithm is an error");
-	is_str(err.text, "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED", "and the library's own");
+	is_str(err.text, "cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED",
+		"and the library's own");
 	fake_cublaslt.no_algorithm = false;
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
 }
@@ -252,9 +271,10 @@ static void listing(const char *text, char *buf, size_t size)
 		return;
 	for (int i = 0; i < list.count && n < size; i++) {
 		const struct algorithm *a = &list.algorithm[i];
-		n += (size_t)snprintf(buf + n, size - n, "%s|%s|%s|%.0f|%s\n", a->name, a->math, matrix_name(a->matrix),
-			a->workspace_bytes, a->notes);
-		if (a->rank != i || strcmp(a->api, "cuBLASLt") != 0 || strcmp(a->layouts, "a=ncx b=ncx dst=ncx") != 0)
+		n += (size_t)snprintf(buf + n, size - n, "%s|%s|%s|%.0f|%s\n", a->name, a->math,
+			matrix_name(a->matrix), a->workspace_bytes, a->notes);
+		if (a->rank != i || strcmp(a->api, "cuBLASLt") != 0 ||
+			strcmp(a->layouts, "a=ncx b=ncx dst=ncx") != 0)
 			n += (size_t)snprintf(buf + n, size - n, "wrong rank, api or layouts\n");
 	}
 	backend_cublaslt.forget(&list);
@@ -273,8 +293,10 @@ static void test_listing(void)
 		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f32 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|tf32|yes|16384|hmma in_tf32 acc_f32\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_f16|yes|16384|hmma in_f16 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_bf16|yes|16384|hmma in_bf16 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|emulated_bf16x9|yes|16384|hmma in_bf16 acc_f32\n",
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|fast_bf16|yes|16384|hmma in_bf16 "
+		"acc_f32\n"
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|emulated_bf16x9|yes|16384|hmma in_bf16 "
+		"acc_f32\n",
 		"f32: each way once, called what it does");
 	listing("matmul:f16,f16.c,f16/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
 	is_str(got,
@@ -283,7 +305,8 @@ static void test_listing(void)
 		"algo66 tile128x128 stages64x3 cluster2x1x1|f16_accumulate|yes|0|hmma in_f16 acc_f16\n"
 		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|yes|16384|hmma in_f16 acc_f32\n"
 		"algo13 tile128x128 stages64x3 cluster2x1x1 splitk4|strict|no|16384|fma in_f16 acc_f32\n"
-		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|f16_accumulate|yes|16384|hmma in_f16 acc_f16\n",
+		"algo66 tile128x128 stages64x3 cluster2x1x1 splitk4|f16_accumulate|yes|16384|hmma in_f16 "
+		"acc_f16\n",
 		"f16: with and without matrix units, and sums in f16");
 	listing("matmul:f16,f16.c,f16/f16:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
 	ok(!strstr(got, "f16_accumulate") && strstr(got, "|strict|yes|0|hmma in_f16 acc_f32"),
@@ -298,7 +321,8 @@ static void test_listing(void)
 	is_int(fake_cublaslt.align[3], 4, "d");
 	fake_cublaslt.no_out_of_place = true;
 	listing("matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+add:f32", got, sizeof(got));
-	ok(got[0] && !strstr(got, "splitk4"), "a residual is only for algorithms that write to another place");
+	ok(got[0] && !strstr(got, "splitk4"),
+		"a residual is only for algorithms that write to another place");
 	listing("matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", got, sizeof(got));
 	ok(strstr(got, "splitk4") != NULL, "which matters to nothing else");
 	fake_cublaslt.no_out_of_place = false;
@@ -312,8 +336,10 @@ static void test_planning(void)
 	standin_context.planning = true;
 	ok(standin_ask(&backend_cublaslt, products[0].text, &list, &err) < 0, "nothing without a device");
 	is_str(err.text, "cuBLASLt lists algorithms only on a GPU", "and says so");
-	ok(standin_ask(&backend_cublaslt, "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf", &list, &err) < 0 &&
-		strstr(err.text, "tanh"), "what could never be is said as ever");
+	ok(standin_ask(&backend_cublaslt, "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0+gelu_erf", &list,
+		   &err) < 0 &&
+			strstr(err.text, "tanh"),
+		"what could never be is said as ever");
 	standin_context.planning = false;
 	is_int(fake_cublaslt.asked, asked, "the library was not asked");
 	struct str stack = { 0 };

@@ -78,14 +78,18 @@ static void test_identity(void)
 	is_str(json_string_at(o, "pci", ""), "0000:10:00.0", "the place on the bus");
 	near(json_number_or_nan(json_object_get(o, "clock_mhz")), 1980, 0, "the default clock");
 	near(json_number_or_nan(json_object_get(o, "power_limit_w")), 123.456, 1e-9, "the power limit");
-	near(json_number_or_nan(json_object_get(o, "default_power_limit_w")), 700, 1e-9, "... and the usual one");
-	ok(json_is_true(json_object_get(o, "persistence")) && !json_object_get(o, "mig"), "settings that it has");
+	near(json_number_or_nan(json_object_get(o, "default_power_limit_w")), 700, 1e-9,
+		"... and the usual one");
+	ok(json_is_true(json_object_get(o, "persistence")) && !json_object_get(o, "mig"),
+		"settings that it has");
 	ok(json_is_true(json_object_get(o, "ecc")), "ECC");
-	ok(json_is_null(json_object_get(o, "most_clock_mhz")), "what the driver does not tell is unknown, not zero");
+	ok(json_is_null(json_object_get(o, "most_clock_mhz")),
+		"what the driver does not tell is unknown, not zero");
 	const json_t *nvml = json_object_get(o, "nvml");
 	is_str(json_string_at(nvml, "slowed_by", ""), "power_cap hardware_thermal", "why clocks are low");
 	is_str(json_string_at(json_object_get(o, "environment"), "CUDNN_LOGLEVEL_DBG", ""), "0", "variables");
-	is_str(json_string_at(json_object_get(o, "environment"), "HOME", "none"), "none", "only those that matter");
+	is_str(json_string_at(json_object_get(o, "environment"), "HOME", "none"), "none",
+		"only those that matter");
 	ok(!json_object_get(o, "warnings"), "no warnings");
 	is_str(getenv("CUDA_DEVICE_ORDER"), "PCI_BUS_ID", "devices are counted as they are on the bus");
 	json_decref(o);
@@ -99,10 +103,12 @@ static void test_environment(void)
 	setenv("NVIDIA_TF32_OVERRIDE", "0", 1);
 	setenv("CUDA_LAUNCH_BLOCKING", "1", 1);
 	is_int(open_gpu(NULL), 0, "opened");
-	ok(strstr(device.stack, ", NVIDIA_TF32_OVERRIDE=0") != NULL, "TF32 switched off is another stack: %s", device.stack);
+	ok(strstr(device.stack, ", NVIDIA_TF32_OVERRIDE=0") != NULL, "TF32 switched off is another stack: %s",
+		device.stack);
 	ok(!getenv("CUDA_LAUNCH_BLOCKING"), "launches may not wait");
 	json_t *o = attributes();
-	is_str(json_string_at(json_object_get(o, "environment"), "CUDA_LAUNCH_BLOCKING", ""), "1", "that they did is recorded");
+	is_str(json_string_at(json_object_get(o, "environment"), "CUDA_LAUNCH_BLOCKING", ""), "1",
+		"that they did is recorded");
 	is_int(json_array_size(json_object_get(o, "warnings")), 1, "and said");
 	json_decref(o);
 	cuda_context_close();
@@ -194,14 +200,16 @@ static void test_busy(void)
 	fclose(f);
 	json_t *o = attributes();
 	const char *line = json_string_value(json_array_get(json_object_get(o, "warnings"), 0));
-	ok(line && strstr(line, "in use: 1 other process (4711), 87% busy"), "and said: %s", line ? line : "nothing");
+	ok(line && strstr(line, "in use: 1 other process (4711), 87% busy"), "and said: %s",
+		line ? line : "nothing");
 	ok(line && strstr(log_text, line), "in the log too");
 	free(log_text);
 	json_decref(o);
 	cuda_context_close();
 	char words[256];
 	struct cuda_nvml r = { .processes = 100, .utilization = NAN };
-	ok(cuda_nvml_busy(&r, 1, words, sizeof(words)) && strstr(words, "100 other processes"), "more than fit: %s", words);
+	ok(cuda_nvml_busy(&r, 1, words, sizeof(words)) && strstr(words, "100 other processes"),
+		"more than fit: %s", words);
 	r = (struct cuda_nvml){ .processes = -1, .utilization = NAN };
 	ok(!cuda_nvml_busy(&r, 1, words, sizeof(words)), "unknown is not busy");
 	r.utilization = 0.05;
@@ -215,7 +223,8 @@ static void test_without_nvml(void)
 	fake.has_nvml = false;
 	is_int(open_gpu(NULL), 0, "no NVML: %s", err.text);
 	cuda_nvml_read(&r);
-	ok(isnan(r.sm_mhz) && isnan(r.utilization) && r.processes == -1 && !*r.driver, "then nothing is known");
+	ok(isnan(r.sm_mhz) && isnan(r.utilization) && r.processes == -1 && !*r.driver,
+		"then nothing is known");
 	json_t *o = attributes();
 	const char *line = json_string_value(json_array_get(json_object_get(o, "warnings"), 0));
 	ok(line && strstr(line, "libnvidia-ml.so.1"), "and that is said: %s", line ? line : "nothing");
@@ -229,7 +238,8 @@ static void test_libraries(void)
 	fake_reset();
 	missing[0] = true;
 	is_int(open_gpu(NULL), 0, "without cuDNN the others measure: %s", err.text);
-	ok(!strstr(device.stack, "cuDNN") && strstr(device.stack, "cuBLASLt"), "which is another stack: %s", device.stack);
+	ok(!strstr(device.stack, "cuDNN") && strstr(device.stack, "cuBLASLt"), "which is another stack: %s",
+		device.stack);
 	ok(strstr(device.attributes, "install cuDNN 9") != NULL, "what to do is recorded");
 	cuda_context_close();
 	missing[1] = true;
@@ -246,7 +256,8 @@ static void test_errors(void)
 	is_str(err.text, "", "says nothing");
 	is_int(cuda_error(cudaErrorMemoryAllocation, "cudaMalloc", &err), -1, "an error");
 	is_str(err.text, "cudaMalloc: out of memory", "is named");
-	ok(cuda_error_is_memory(cudaErrorMemoryAllocation) && !cuda_error_is_memory(cudaErrorUnknown), "memory or not");
+	ok(cuda_error_is_memory(cudaErrorMemoryAllocation) && !cuda_error_is_memory(cudaErrorUnknown),
+		"memory or not");
 	ok(cuda_context_is_alive(), "the context lives");
 	cuda_error(cudaErrorLaunchFailure, "kernel", &err);
 	ok(!cuda_context_is_alive(), "a fault ends it");
@@ -264,13 +275,14 @@ static void test_errors(void)
 static char path[] = "t_cuda_context.json";
 
 /* All properties that cuDNN needs. */
-#define T4                                                                                                             \
-	"{\"cudaDeviceId\":0,\"deviceName\":\"Tesla T4\",\"deviceVer\":750,\"driverVer\":13000,\"isTccDriver\":0,"                \
-	"\"l2CacheSize\":4194304,\"maxBlockSize\":[1024,1024,64],\"maxGridSize\":[2147483647,65535,65535],"                  \
-	"\"maxCtasPerSM\":16,\"maxRegistersPerSM\":65536,\"maxSharedMemoryPerBlock\":49152,"                               \
-	"\"maxSharedMemoryPerBlockOptin\":65536,\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":1024,"                       \
-	"\"memClockRateKHz\":5001000,\"multiProcessorCount\":40,\"pciDeviceId\":0,\"regsPerBlock\":65536,"                   \
-	"\"reservedSharedMemoryPerBlock\":0,\"smClockRateKHz\":1590000,\"supportCoopLaunch\":1,"                           \
+#define T4                                                                                                   \
+	"{\"cudaDeviceId\":0,\"deviceName\":\"Tesla "                                                        \
+	"T4\",\"deviceVer\":750,\"driverVer\":13000,\"isTccDriver\":0,"                                      \
+	"\"l2CacheSize\":4194304,\"maxBlockSize\":[1024,1024,64],\"maxGridSize\":[2147483647,65535,65535],"  \
+	"\"maxCtasPerSM\":16,\"maxRegistersPerSM\":65536,\"maxSharedMemoryPerBlock\":49152,"                 \
+	"\"maxSharedMemoryPerBlockOptin\":65536,\"maxThreadsPerBlock\":1024,\"maxThreadsPerSM\":1024,"       \
+	"\"memClockRateKHz\":5001000,\"multiProcessorCount\":40,\"pciDeviceId\":0,\"regsPerBlock\":65536,"   \
+	"\"reservedSharedMemoryPerBlock\":0,\"smClockRateKHz\":1590000,\"supportCoopLaunch\":1,"             \
 	"\"totalGlobalMem\":16106127360,\"warpSize\":32}"
 
 static int plan(const char *text)
@@ -290,7 +302,8 @@ static int plan(const char *text)
 static void plan_refused(const char *text, const char *says)
 {
 	is_int(plan(text), -1, "no description: %.40s", text);
-	ok(strstr(err.text, says) && strstr(err.text, path) && !strchr(err.text, '\n'), "'%s' in: %s", says, err.text);
+	ok(strstr(err.text, says) && strstr(err.text, path) && !strchr(err.text, '\n'), "'%s' in: %s", says,
+		err.text);
 }
 
 static void test_plan(void)
@@ -298,17 +311,21 @@ static void test_plan(void)
 	fake_reset();
 	fake.count_error = cudaErrorInsufficientDriver;
 	fake.driver_version = 0;
-	is_int(plan("{\"name\":\"NVIDIA T4\\n\",\"arch\":\"Turing\",\"sm\":75,\"caveat\":\"old\",\"l2_bytes\":4194304,"
-		"\"clock_mhz\":1590,\"multiprocessors\":40,\"cudnn\":" T4 "}"), 0,
-		"a description: %s", err.text);
+	is_int(plan("{\"name\":\"NVIDIA "
+		    "T4\\n\",\"arch\":\"Turing\",\"sm\":75,\"caveat\":\"old\",\"l2_bytes\":4194304,"
+		    "\"clock_mhz\":1590,\"multiprocessors\":40,\"cudnn\":" T4 "}"),
+		0, "a description: %s", err.text);
 	const struct cuda_context *c = cuda_context();
 	ok(c->planning && c->sm == 75 && !c->stream, "plans without a GPU");
 	is_str(c->deviceprop, T4, "what cuDNN is told");
 	is_str(c->caveat, "old", "the caveat");
 	is_str(device.model, "NVIDIA T4?", "its name, cleaned");
 	is_str(device.name, "planned", "no GPU of here");
-	ok(isnan(c->memory_bytes) && c->clock_khz == 1590e3 && device.llc_bytes == 4194304, "what is not said is unknown");
-	ok(device.has_matrix && strstr(device.attributes, "\"planned\":true") && strstr(device.attributes, "Turing"), "recorded");
+	ok(isnan(c->memory_bytes) && c->clock_khz == 1590e3 && device.llc_bytes == 4194304,
+		"what is not said is unknown");
+	ok(device.has_matrix && strstr(device.attributes, "\"planned\":true") &&
+			strstr(device.attributes, "Turing"),
+		"recorded");
 	is_int(fake.host_ns == fake.device_ns, 1, "the runtime was not called");
 	is_int(cuda_context_lock(&err), 0, "no lock is needed");
 	cuda_context_unlock();
@@ -326,14 +343,15 @@ static void test_plan(void)
 	plan_refused("{\"name\":\"x\",\"sm\":80,\"cudnn\":" T4 "}", "\"sm\" is 80, but \"cudnn\": "
 		"\"deviceVer\" is 750; it must be 800");
 	struct platform_options o = { .plan = "no/such/file.json" };
-	ok(cuda_context_open(&o, &arena, &device, &err) == -1 && strstr(err.text, "no/such/file.json"), "no file: %s",
-		err.text);
+	ok(cuda_context_open(&o, &arena, &device, &err) == -1 && strstr(err.text, "no/such/file.json"),
+		"no file: %s", err.text);
 }
 
 /* The descriptions installed with the program. */
 static void test_bundled(void)
 {
-	static const char *const names[] = { "v100", "t4", "a100", "l40s", "h100", "h200", "b200", "rtx4090" };
+	static const char *const names[] = { "v100", "t4", "a100", "l40s", "h100", "h200", "b200",
+		"rtx4090" };
 	const char *top = getenv("abs_srcdir");
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char file[512];
@@ -342,7 +360,8 @@ static void test_bundled(void)
 		if (!ok(cuda_context_open(&o, &arena, &device, &err) == 0, "%s: %s", names[i], err.text))
 			continue;
 		ok(cuda_context()->l2_bytes > 1e6 && cuda_context()->memory_bytes > 1e9 &&
-			(cuda_context()->sm >= 75 || *cuda_context()->caveat), "%s says what it is", names[i]);
+				(cuda_context()->sm >= 75 || *cuda_context()->caveat),
+			"%s says what it is", names[i]);
 		cuda_context_close();
 	}
 }

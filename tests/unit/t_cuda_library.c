@@ -16,7 +16,8 @@ static void test_found(void)
 	const struct cuda_library_symbol symbols[] = { { "cos", (void **)&found_cos, false },
 		{ "benanza_of_a_later_version", &found_more, true } };
 	struct error err = ERROR_NONE;
-	ok(cuda_library_open(names, symbols, 2, "install it", &err) != NULL, "the first name that loads is taken");
+	ok(cuda_library_open(names, symbols, 2, "install it", &err) != NULL,
+		"the first name that loads is taken");
 	is_str(err.text, "", "and nothing is said");
 	ok(found_cos && found_cos(0) == 1, "its symbols are filled");
 	ok(!found_more, "an optional one may be missing");
@@ -27,7 +28,8 @@ static void test_missing(void)
 	static const char *const names[] = { "libnowhere-to-be-found.so.7", "libnowhere.so", NULL };
 	struct error err = ERROR_NONE;
 	ok(!cuda_library_open(names, NULL, 0, "install it, or set LD_LIBRARY_PATH", &err), "no library");
-	ok(strncmp(err.text, "libnowhere-to-be-found.so.7: ", 29) == 0, "the first name is said: %s", err.text);
+	ok(strncmp(err.text, "libnowhere-to-be-found.so.7: ", 29) == 0, "the first name is said: %s",
+		err.text);
 	ok(strstr(err.text, "; install it, or set LD_LIBRARY_PATH"), "the cure is said");
 	ok(!strchr(err.text, '\n'), "in one line");
 }
@@ -65,8 +67,8 @@ static void test_broken(const char *variable)
 	}
 	setenv(variable, home, 1);
 	ok(!cuda_library_open(names, NULL, 0, "install it", &err), "%s: a broken library", variable);
-	ok(strstr(err.text, "/lib64/libbroken") != NULL && !strstr(err.text, "No such file"), "said of the file: %s",
-		err.text);
+	ok(strstr(err.text, "/lib64/libbroken") != NULL && !strstr(err.text, "No such file"),
+		"said of the file: %s", err.text);
 	unsetenv(variable);
 	unlink(path);
 	path[strlen(home) + 6] = '\0';

@@ -21,8 +21,15 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	(void)err;
 	asked = *p;
 	for (int i = 0; i < offered_count; i++)
-		offered[i] = (struct algorithm){ .api = "fake", .name = i == 0 ? "first" : i == 1 ? "second" : "third",
-			.layouts = "", .math = "strict", .notes = "", .rank = i, .matrix = MATRIX_NO };
+		offered[i] = (struct algorithm){ .api = "fake",
+			.name = i == 0	 ? "first"
+				: i == 1 ? "second"
+					 : "third",
+			.layouts = "",
+			.math = "strict",
+			.notes = "",
+			.rank = i,
+			.matrix = MATRIX_NO };
 	*list = (struct backend_list){ .backend = list->backend, .count = offered_count, .algorithm = offered,
 		.state = &asked };
 	return 0;
@@ -36,9 +43,14 @@ static void forget(struct backend_list *list)
 /* Filled in main: the fake backend's functions and its list of algorithms. */
 static struct backend backend;
 static const struct backend *const backends[] = { &backend, NULL };
-const struct platform platform = { .program = "benanza-runner-cuda", .shares_operands = true,
-	.tolerance = 0.01, .long_ns = INFINITY, .backends = backends, .memory_bytes = cuda_context_memory_bytes,
-	.disturbances = cuda_context_disturbances, .is_alive = cuda_context_is_alive };
+const struct platform platform = { .program = "benanza-runner-cuda",
+	.shares_operands = true,
+	.tolerance = 0.01,
+	.long_ns = INFINITY,
+	.backends = backends,
+	.memory_bytes = cuda_context_memory_bytes,
+	.disturbances = cuda_context_disturbances,
+	.is_alive = cuda_context_is_alive };
 
 #define RESULTS 64
 static struct {
@@ -92,7 +104,11 @@ static void begin(int count)
 
 static enum status run(const char *problem)
 {
-	struct job j = { .problem = problem, .budget_ns = 50e6, .device = &device, .cancelled = never, .trying = trying,
+	struct job j = { .problem = problem,
+		.budget_ns = 50e6,
+		.device = &device,
+		.cancelled = never,
+		.trying = trying,
 		.emit = emit };
 	bool stopped;
 	for (int i = 0; i < CACHE_COUNT; i++)
@@ -105,14 +121,15 @@ static enum status run(const char *problem)
 static void end(void)
 {
 	cuda_context_close();
-	ok(fake.allocations_alive == 0 && fake.execs_alive == 0 && fake_backend.plans_alive == 0, "nothing is left");
+	ok(fake.allocations_alive == 0 && fake.execs_alive == 0 && fake_backend.plans_alive == 0,
+		"nothing is left");
 }
 
 static const struct result *find(enum cache c, enum launch l)
 {
 	for (int i = 0; i < seen.count; i++)
-		if (seen.result[i].status == STATUS_OK && seen.result[i].cache == c && seen.result[i].launch == l &&
-			seen.result[i].stats.stop != STOP_SHORTLIST)
+		if (seen.result[i].status == STATUS_OK && seen.result[i].cache == c &&
+			seen.result[i].launch == l && seen.result[i].stats.stop != STOP_SHORTLIST)
 			return &seen.result[i];
 	return NULL;
 }
@@ -139,8 +156,8 @@ static void test_states(void)
 		is_int(amortized->stats.discarded, 0, "nothing was thrown away");
 	}
 	ok(strstr(seen.kernels[0], "compute") != NULL, "kernels: %s", seen.kernels[0]);
-	ok(find(CACHE_NET, LAUNCH_AMORTIZED)->rotated_bytes >= 2 * FAKE_L2, "constants pass the cache twice: %.0f",
-		find(CACHE_NET, LAUNCH_AMORTIZED)->rotated_bytes);
+	ok(find(CACHE_NET, LAUNCH_AMORTIZED)->rotated_bytes >= 2 * FAKE_L2,
+		"constants pass the cache twice: %.0f", find(CACHE_NET, LAUNCH_AMORTIZED)->rotated_bytes);
 	end();
 }
 
@@ -148,7 +165,8 @@ static void test_mistrusted(void)
 {
 	begin(2);
 	fake_backend.mischief = MISCHIEF_BEHIND;
-	is_int(run(MATMUL), STATUS_MISTRUSTED, "who writes behind its destination is not trusted: %s", err.text);
+	is_int(run(MATMUL), STATUS_MISTRUSTED, "who writes behind its destination is not trusted: %s",
+		err.text);
 	is_int(seen.count, 2, "neither of two");
 	ok(strstr(seen.why[0], "past the end of the destination") != NULL, "and why: %s", seen.why[0]);
 	end();

@@ -39,8 +39,9 @@ static void begin(const char *text)
 static void end(const char *what)
 {
 	cuda_context_close();
-	ok(fake.allocations_alive == 0 && fake.execs_alive == 0 && fake.streams_alive == 0 && fake.events_alive == 0 &&
-		fake.pinned_alive == 0, "%s: nothing is left on the device", what);
+	ok(fake.allocations_alive == 0 && fake.execs_alive == 0 && fake.streams_alive == 0 &&
+			fake.events_alive == 0 && fake.pinned_alive == 0,
+		"%s: nothing is left on the device", what);
 	ok(fake.graphs_alive == 0 && fake_backend.plans_alive == 0, "%s: nor of plans", what);
 }
 
@@ -117,10 +118,11 @@ static void test_net(void)
 	ok(t[0].weights != t[1].weights && t[1].weights != t[2].weights && t[0].weights != t[2].weights,
 		"each execution of a graph has another set");
 	ok(t[3].weights == t[0].weights && t[9].weights == t[6].weights, "a graph runs once untimed");
-	ok(t[0].weights != t[6].weights && t[2].weights != t[6].weights, "the next graph goes on where that one ended");
+	ok(t[0].weights != t[6].weights && t[2].weights != t[6].weights,
+		"the next graph goes on where that one ended");
 	for (int i = 0; i < 3; i++)
 		cuda_work_run(w, CACHE_NET, 3, &ns, &err);
-	is_int(fake.captures, CUDA_TIME_GRAPHS, "only so many graphs");
+	is_int(fake.captures, CUDA_TIME_GRAPHS, "the number of graphs is limited");
 	near(cuda_work_rotated_bytes(w), 7 * bytes, 0, "four times three pass all seven");
 	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "a multiple of the sets");
 	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "twice");
@@ -159,7 +161,8 @@ static void test_swept(void)
 	is_int(fake.flushes, 1, "after a flush");
 	const struct cuda_pointers *t = fake_backend.trace + fake_backend.traced - 4;
 	ok(t[0].source[0] == t[1].source[0] && t[0].weights != t[1].weights && t[0].weights != t[2].weights &&
-		t[0].weights != t[3].weights, "and an execution that brings activations back, on other weights");
+			t[0].weights != t[3].weights,
+		"and an execution that brings activations back, on other weights");
 	near(cuda_work_rotated_bytes(w), 100 * bytes, 0, "as good as passing all");
 	cuda_work_run(w, CACHE_NET, 3, &ns, &err);
 	is_int(fake.captures, 1, "with one graph");
@@ -255,7 +258,8 @@ static void test_checks(void)
 	static const char *const exact[] = { RELU, MATMUL "+bias:f32.c+add:f32+relu",
 		"matmul:f32,f32,f32/f32:ba2x1bb1x3m5n4k3:ta1tb1",
 		"matmul:f16,f16.c,f16/f32:ba1bb1m9n7k8:ta0tb1+bias:f16.c",
-		"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c4h5w5k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+bias:f32.c+add:f32@nxc",
+		"conv:f32@nxc,f32.c@nxc,f32@nxc/"
+		"f32:n2c4h5w5k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+bias:f32.c+add:f32@nxc",
 		"conv:bf16,bf16.c,bf16/f32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
 		"conv:s8,s8.c,s32/s32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
 		"conv:s8,s8.c,s8/s32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
@@ -264,13 +268,16 @@ static void test_checks(void)
 		"binary:f32,f32,f32:div:2x3:2x3", "cast:f32,u8:4x4", "eltwise:f32,f32:logarithm:30",
 		"eltwise:f32,f32:logarithm:300+sqrt", "binary:f32,f32,f32:sub:300:300+sqrt",
 		"reduce:f32,f32:prod:3x40:3x1", "softmax:f16,f16:soft:3x900:ax1", "cast:f32,f8e4m3:100",
-		"topk:f32,f32:largest:4x9:ax1:k3", "argreduce:f16,s64:argmax:4x300:ax1", "dropout:f32,f32:drop,0.5:40",
-		"gather:f32.c,s64,f32:50x4:ax0:1x12", "select:bool,f32,f32,f32:1x4:3x4:1",
-		"scan:f32,f32:cumsum:3x8:ax1", "rnn:f32,f32.c,f32:lstm:t20n3i4h12d2",
-		"rnn:f16,f16.c,f16:gru:t3n2i4h6d1", "deconv:f32,f32.c,f32/f32:n1c4h5w5k6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g2",
-		"instancenorm:f32@nxc,f32@nxc:2x3x4x4", "groupnorm:f32,f32:2x6x4x4:g2", "rmsnorm:bf16,bf16:4x6:ax1", "lrn:f32,f32:across,0.0001,0.75:1x8x3x3:n5",
-		"pool:f32@nxc,f32@nxc:max:n1c4h8w8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", "resample:f16,f16:linear:n1c2h4w4:oh8ow8",
-		"copy:u8,u8:b1000", "attention:f16,f16,f16,f16/f32:causal:n1hq4hk2lq6lk6d8e8" };
+		"topk:f32,f32:largest:4x9:ax1:k3", "argreduce:f16,s64:argmax:4x300:ax1",
+		"dropout:f32,f32:drop,0.5:40", "gather:f32.c,s64,f32:50x4:ax0:1x12",
+		"select:bool,f32,f32,f32:1x4:3x4:1", "scan:f32,f32:cumsum:3x8:ax1",
+		"rnn:f32,f32.c,f32:lstm:t20n3i4h12d2", "rnn:f16,f16.c,f16:gru:t3n2i4h6d1",
+		"deconv:f32,f32.c,f32/f32:n1c4h5w5k6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g2",
+		"instancenorm:f32@nxc,f32@nxc:2x3x4x4", "groupnorm:f32,f32:2x6x4x4:g2",
+		"rmsnorm:bf16,bf16:4x6:ax1", "lrn:f32,f32:across,0.0001,0.75:1x8x3x3:n5",
+		"pool:f32@nxc,f32@nxc:max:n1c4h8w8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1",
+		"resample:f16,f16:linear:n1c2h4w4:oh8ow8", "copy:u8,u8:b1000",
+		"attention:f16,f16,f16,f16/f32:causal:n1hq4hk2lq6lk6d8e8" };
 	for (size_t i = 0; i < sizeof(exact) / sizeof(exact[0]); i++) {
 		struct problem p;
 		struct error why = ERROR_NONE;
@@ -362,8 +369,8 @@ static void test_memory(void)
 		cuda_buffers_drop();
 		fake_backend.workspace_bytes = 512;
 		fake.malloc_fails_at = i;
-		ok(!prepare() && status == STATUS_NO_MEMORY && strstr(err.text, "out of memory"), "allocation %d: %s", i,
-			err.text);
+		ok(!prepare() && status == STATUS_NO_MEMORY && strstr(err.text, "out of memory"),
+			"allocation %d: %s", i, err.text);
 		is_int(cudaGetLastError(), cudaSuccess, "leaves no error behind");
 		ok(cuda_context_is_alive(), "nor a dead context");
 	}
@@ -385,7 +392,8 @@ static void test_sharing(void)
 	void *first = prepare();
 	int allocations = fake.allocations;
 	void *second = prepare();
-	is_int(fake.allocations, allocations, "a second algorithm of a problem shares operands and workspace");
+	is_int(fake.allocations, allocations,
+		"a second algorithm of a problem shares operands and workspace");
 	fake_backend.workspace_bytes = 8192;
 	void *third = prepare();
 	is_int(fake.allocations, allocations + 1, "a larger workspace is another");
@@ -395,7 +403,8 @@ static void test_sharing(void)
 	fake_backend.workspace_bytes = 16384;
 	int alive = fake.allocations_alive;
 	void *fourth = prepare();
-	is_int(fake.allocations_alive, alive - 1, "a yet larger one takes the place of those that nobody uses");
+	is_int(fake.allocations_alive, alive - 1,
+		"a yet larger one takes the place of those that nobody uses");
 	cuda_work_release(fourth);
 	allocations++;
 	void *again = prepare();
@@ -543,7 +552,8 @@ static void test_fault(void)
 	is_int(cuda_work_check(w, &worst, &err), -1, "nor is checked");
 	is_str(cuda_work_kernels(w), "", "nor traced");
 	cuda_work_release(w);
-	ok(!prepare() && status == STATUS_FAILED && strstr(err.text, "faulted"), "nor prepared: %s", err.text);
+	ok(!prepare() && status == STATUS_FAILED && strstr(err.text, "faulted"), "nor prepared: %s",
+		err.text);
 	near(cuda_context_memory_bytes(), 0, 0, "there is no memory");
 	end("fault");
 	fake_reset();
@@ -551,7 +561,8 @@ static void test_fault(void)
 
 static bool are_names(const char *names)
 {
-	return strcmp(names, "compute<3>\nsecond_kernel") == 0 || strcmp(names, "_Z7computeILi3EEvPKfi\nsecond_kernel") == 0;
+	return strcmp(names, "compute<3>\nsecond_kernel") == 0 ||
+		strcmp(names, "_Z7computeILi3EEvPKfi\nsecond_kernel") == 0;
 }
 
 /* Kernel names come from the graph, or from tracing if the driver is too old or capture fails. */

@@ -14,7 +14,8 @@ static const char *const problems[] = {
 	"conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
 	"conv:f32,f32.c,f32/f32:n1c4h8w9k6r3s2:ph0pw1qh2qw0:sh2sw1:dh1dw2:g2",
 	"conv:f16,f16.c,f16/f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g4+bias:f16.c+clip,0,6",
-	"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32@nxc+relu",
+	"conv:f32@nxc,f32.c@nxc,f32@nxc/"
+	"f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32@nxc+relu",
 	"conv:f32,f32.c,f32/f32:n2c4h7w6k6r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu",
 	"conv:f32,f32.c,f32/f32:n1c4h7w6k6r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f32.c+swish,1+mul:f32",
 	"conv:f32,f32.c,f32/f32:n2c4w9k6s3:pw1qw0:sw2:dw1:g1+bias:f32.c+add:f32+leaky_relu,0.1",
@@ -134,13 +135,15 @@ static void list_test(void)
 	fake_cudnn_graph.plan_status = CUDNN_STATUS_NOT_SUPPORTED;
 	is_int(standin_ask(&backend_cudnn, "eltwise:f32,f32@nxc:relu:2x3x4x5", &list, &err), 2,
 		"what is compiled at run time is not tried");
-	is_str(list.algorithm[0].notes, "runtime_compilation", "notes, but not of products where there are none");
+	is_str(list.algorithm[0].notes, "runtime_compilation",
+		"notes, but not of matmuls if the graph has none");
 	is_str(list.algorithm[0].math, "strict", "nor does it round f32");
 	is_int(list.algorithm[0].matrix, MATRIX_NO, "or use matrix units");
 	is_str(list.algorithm[0].layouts, "src=ncx", "what was given is not told again");
 	ok(isnan(list.algorithm[0].workspace_bytes), "its workspace is unknown");
 	backend_cudnn.forget(&list);
-	is_int(standin_ask(&backend_cudnn, "matmul:f32,f32.c,f32/f32:ba1bb1m4n5k6:ta0tb0", &list, &err), 2, "a product");
+	is_int(standin_ask(&backend_cudnn, "matmul:f32,f32.c,f32/f32:ba1bb1m4n5k6:ta0tb0", &list, &err), 2,
+		"a product");
 	is_str(list.algorithm[0].notes, "tensor_core runtime_compilation", "all notes of a product");
 	is_str(list.algorithm[0].math, "tf32", "f32 on tensor cores");
 	is_int(list.algorithm[0].matrix, MATRIX_YES, "matrix units");
@@ -154,7 +157,8 @@ static void list_test(void)
 	unsetenv("BENANZA_CUDNN_COMPILED");
 	fake_cudnn_graph.behaviour = fake_cudnn_graph.numerical = 0;
 	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), -1, "what does not plan is not offered");
-	is_str(err.text, "execution plan: CUDNN_STATUS_NOT_SUPPORTED: NOT_SUPPORTED: as the test wanted", "and says why");
+	is_str(err.text, "execution plan: CUDNN_STATUS_NOT_SUPPORTED: NOT_SUPPORTED: as the test wanted",
+		"and says why");
 	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
 	fake_cudnn_graph.silent = CUDNN_HEUR_MODE_A;
 	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 1, "a fallback where mode A names nothing");
@@ -169,9 +173,10 @@ static int plan_first(struct cuda_plan *plan, enum status *status, struct error 
 	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
 	if (standin_ask(&backend_cudnn, PLAIN, &list, err) < 0)
 		return -2;
-	fake_cudnn_graph.plan_status = *status == STATUS_OK ? CUDNN_STATUS_SUCCESS : *status == STATUS_NO_MEMORY ?
-		CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED : *status == STATUS_UNSUPPORTED ?
-		CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH : CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
+	fake_cudnn_graph.plan_status = *status == STATUS_OK ? CUDNN_STATUS_SUCCESS
+		: *status == STATUS_NO_MEMORY	? CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED
+		: *status == STATUS_UNSUPPORTED ? CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH
+						: CUDNN_STATUS_INTERNAL_ERROR_COMPILATION_FAILED;
 	int bad = own->plan(&list, 0, plan, status, err);
 	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
 	backend_cudnn.forget(&list);
@@ -207,14 +212,16 @@ static void packs_test(void)
 	struct cuda_plan plan = { 0 };
 	struct error err = ERROR_NONE;
 	enum status status = STATUS_OK;
-	float *in = base_calloc(SETS * ELEMENTS, sizeof(*in)), *out = base_calloc(SETS * ELEMENTS, sizeof(*out));
+	float *in = base_calloc(SETS * ELEMENTS, sizeof(*in)),
+	      *out = base_calloc(SETS * ELEMENTS, sizeof(*out));
 	for (int i = 0; i < SETS * ELEMENTS; i++)
 		in[i] = (float)i + 1;
 	is_int(plan_first(&plan, &status, &err), 0, "a plan");
 	int packs = fake_cudnn_graph.packs, executed = fake_cudnn_graph.executed, wrong = 0;
 	for (int turn = 0; turn < 3; turn++)
 		for (int i = 0; i < SETS; i++) {
-			struct cuda_pointers at = { .source = { in + i * ELEMENTS }, .destination = out + i * ELEMENTS };
+			struct cuda_pointers at = { .source = { in + i * ELEMENTS },
+				.destination = out + i * ELEMENTS };
 			wrong += plan.enqueue(plan.state, &at, STANDIN_STREAM, &err) != 0;
 		}
 	is_int(wrong, 0, "all execute");
@@ -240,7 +247,8 @@ static void version_test(void)
 	};
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct error err = ERROR_NONE;
-		is_int(cudnn_version_check(row[i].version, row[i].planning, &err), row[i].why ? -1 : 0, "version %d", row[i].version);
+		is_int(cudnn_version_check(row[i].version, row[i].planning, &err), row[i].why ? -1 : 0,
+			"version %d", row[i].version);
 		is_str(err.text, row[i].why ? row[i].why : "", "what is said of it");
 	}
 }
@@ -256,7 +264,8 @@ static void probe_test(void)
 	is_str(stack.p, "CUDA 13.0, cuDNN 9.19.0", "the stack line");
 	is_int(json_int_at(attributes, "cudnn", 0), 91900, "the version");
 	is_str(json_string_at(attributes, "cudnn_cnn", ""), "loads", "a part that loads");
-	is_str(json_string_at(attributes, "cudnn_adv", ""), "CUDNN_STATUS_NOT_SUPPORTED", "a part that does not");
+	is_str(json_string_at(attributes, "cudnn_adv", ""), "CUDNN_STATUS_NOT_SUPPORTED",
+		"a part that does not");
 	json_decref(attributes);
 	str_free(&stack);
 }

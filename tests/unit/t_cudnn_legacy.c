@@ -18,20 +18,30 @@ static const struct {
 	int count;            /* number of algorithms; 0: any */
 } layers[] = {
 	/* convolution: 8 algorithms less those that the fake lacks, with 3 math types */
-	{ "conv:f32,f32.c,f32/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f32@nxc,f32.c,f32@nxc/f32:n2c3h6w5k4r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s2:ph1pw0qh1qw0:sh2sw1:dh2dw3:g2", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g4", 1e-6, "cudnnConvolutionForward", 0 },
+	{ "conv:f32,f32.c,f32/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:f32@nxc,f32.c,f32@nxc/f32:n2c3h6w5k4r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s2:ph1pw0qh1qw0:sh2sw1:dh2dw3:g2", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g4", 1e-6,
+		"cudnnConvolutionForward", 0 },
 	{ "conv:f32,f32.c,f32/f32:n2c3w9k4s3:pw1qw1:sw2:dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3w9k4s3:pw1qw1:sw2:dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
+	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3w9k4s3:pw1qw1:sw2:dw1:g1", 1e-6, "cudnnConvolutionForward",
+		0 },
 	{ "conv:f32,f32.c,f32/f32:n1c2d4h5w3k3t3r2s1:pd1ph0pw0qd1qh0qw0:sd1sh2sw1:dd1dh1dw1:g1", 1e-6,
 		"cudnnConvolutionForward", 0 },
 	/* a different end pad that changes no window */
-	{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f16,f16.c,f16/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:bf16,bf16.c,bf16/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6, "cudnnConvolutionForward", 0 },
-	{ "conv:f64,f64.c,f64/f64:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-12, "cudnnConvolutionForward", 0 },
+	{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1:g1", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:f16,f16.c,f16/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:bf16,bf16.c,bf16/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-6,
+		"cudnnConvolutionForward", 0 },
+	{ "conv:f64,f64.c,f64/f64:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 1e-12,
+		"cudnnConvolutionForward", 0 },
 	/* fused */
 	{ "conv:f32,f32.c,f32/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu", 1e-6,
 		"cudnnConvolutionBiasActivationForward", 0 },
@@ -39,16 +49,20 @@ static const struct {
 		"cudnnConvolutionBiasActivationForward", 5 },
 	{ "conv:f32,f32.c,f32/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu", 1e-6,
 		"cudnnConvolutionBiasActivationForward", 0 },
-	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+add:f32@nxc+bias:f32.c+relu", 1e-6,
-		"cudnnConvolutionBiasActivationForward", 0 },
+	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/"
+	  "f32:n2c3h6w5k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+add:f32@nxc+bias:f32.c+relu",
+		1e-6, "cudnnConvolutionBiasActivationForward", 0 },
 	{ "conv:f16,f16.c,f16/f32:n2c3w9k4s3:pw1qw1:sw1:dw1:g1+bias:f16.c+add:f16", 1e-6,
 		"cudnnConvolutionBiasActivationForward", 4 },
 	/* transposed */
-	{ "deconv:f32,f32.c,f32/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw0:g1", 1e-6, "cudnnConvolutionBackwardData", 0 },
-	{ "deconv:f32,f32.c,f32/f32:n2c4h3w3k6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g2", 1e-6, "cudnnConvolutionBackwardData", 0 },
+	{ "deconv:f32,f32.c,f32/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw0:g1", 1e-6,
+		"cudnnConvolutionBackwardData", 0 },
+	{ "deconv:f32,f32.c,f32/f32:n2c4h3w3k6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g2", 1e-6,
+		"cudnnConvolutionBackwardData", 0 },
 	{ "deconv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1", 1e-6,
 		"cudnnConvolutionBackwardData", 0 },
-	{ "deconv:f32,f32.c,f32/f32:n1c3w5k2s3:pw0qw0:sw2:dw2:uw0:g1", 1e-6, "cudnnConvolutionBackwardData", 0 },
+	{ "deconv:f32,f32.c,f32/f32:n1c3w5k2s3:pw0qw0:sw2:dw2:uw0:g1", 1e-6, "cudnnConvolutionBackwardData",
+		0 },
 	/* activation, scaling */
 	{ "eltwise:f32,f32:relu:2x3x4x5", 1e-6, "cudnnActivationForward", 1 },
 	{ "eltwise:f32,f32:clip,0,0.5:7", 1e-6, "cudnnActivationForward", 1 },
@@ -72,10 +86,13 @@ static const struct {
 	{ "binary:f32,f32,f32:add:2x1x2x3x2x2:3x2x2", 1e-6, NULL, 2 },
 	/* layers */
 	{ "pool:f32,f32:max:n1c2h7w6r3s2:ph1pw1qh1qw1:sh2sw1:dh1dw1", 1e-6, "cudnnPoolingForward", 2 },
-	{ "pool:f32@nxc,f32@nxc:avg_include:n2c2h7w6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", 1e-6, "cudnnPoolingForward", 1 },
-	{ "pool:f32,f32:avg_exclude:n1c2h6w6r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1", 1e-6, "cudnnPoolingForward", 1 },
+	{ "pool:f32@nxc,f32@nxc:avg_include:n2c2h7w6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", 1e-6,
+		"cudnnPoolingForward", 1 },
+	{ "pool:f32,f32:avg_exclude:n1c2h6w6r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1", 1e-6, "cudnnPoolingForward",
+		1 },
 	{ "pool:f16,f16:max:n1c2w7s2:pw0qw0:sw2:dw1", 1e-6, "cudnnPoolingForward", 2 },
-	{ "pool:f32,f32:avg_include:n1c2d4h5w3t2r2s3:pd0ph1pw1qd0qh1qw1:sd2sh1sw1:dd1dh1dw1", 1e-6, "cudnnPoolingForward", 1 },
+	{ "pool:f32,f32:avg_include:n1c2d4h5w3t2r2s3:pd0ph1pw1qd0qh1qw1:sd2sh1sw1:dd1dh1dw1", 1e-6,
+		"cudnnPoolingForward", 1 },
 	{ "softmax:f32,f32:soft:2x3x5:ax2", 1e-6, "cudnnSoftmaxForward", 4 },
 	{ "softmax:f32,f32:log:4x6:ax1", 1e-6, "cudnnSoftmaxForward", 2 },
 	{ "softmax:f32,f32:soft:2x3x4x5:ax1", 1e-6, "cudnnSoftmaxForward", 2 },
@@ -120,8 +137,10 @@ static void test_layers(void)
 		for (int j = 0; j < list.count; j++) {
 			double worst = standin_worst(&list, j, &err);
 			most = worst > most || worst != worst ? worst : most;
-			good = good && worst <= layers[i].most && standin_workspace_bytes == list.algorithm[j].workspace_bytes;
-			good = good && (!layers[i].function || strcmp(fake_cudnn.function, layers[i].function) == 0);
+			good = good && worst <= layers[i].most &&
+				standin_workspace_bytes == list.algorithm[j].workspace_bytes;
+			good = good &&
+				(!layers[i].function || strcmp(fake_cudnn.function, layers[i].function) == 0);
 		}
 		if (!ok(good, "%s is computed rightly by all %d", text, list.count))
 			printf("# error %g, %s\n", most, err.text);
@@ -142,8 +161,10 @@ static void test_refusals(void)
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu",
 			"cudnnConvolutionBiasActivationForward needs a bias" },
 		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+sigmoid",
-			"cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not sigmoid" },
-		{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu+add:f32",
+			"cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not "
+			"sigmoid" },
+		{ "conv:f32,f32.c,f32/"
+		  "f32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu+add:f32",
 			"cudnnConvolutionBiasActivationForward has no epilogue after the activation" },
 		{ "conv:u8,u8.c,s32/s32:n1c2h6w6k2r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
 			"cuDNN's legacy API has no convolution of u8" },
@@ -168,7 +189,8 @@ static void test_refusals(void)
 	struct error err;
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
 		err = (struct error)ERROR_NONE;
-		ok(standin_ask(&backend_cudnn_legacy, refused[i][0], &list, &err) < 0, "%s is refused", refused[i][0]);
+		ok(standin_ask(&backend_cudnn_legacy, refused[i][0], &list, &err) < 0, "%s is refused",
+			refused[i][0]);
 		if (refused[i][1])
 			is_str(err.text, refused[i][1], "and says why");
 		ok(list.count == 0 && !list.state, "and leaves nothing");
@@ -179,7 +201,8 @@ static void test_refusals(void)
 	is_str(err.text, "cuDNN's order of these weights is not the problem's", "and says why");
 	fake_cudnn.other_weights = false;
 	standin_context.planning = true;
-	ok(standin_ask(&backend_cudnn_legacy, "eltwise:f32,f32:relu:2x3", &list, &err) < 0, "nothing without a device");
+	ok(standin_ask(&backend_cudnn_legacy, "eltwise:f32,f32:relu:2x3", &list, &err) < 0,
+		"nothing without a device");
 	is_str(err.text, "cuDNN's legacy API lists algorithms only on a GPU", "and says so");
 	standin_context.planning = false;
 	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
@@ -196,8 +219,8 @@ static void listing(const char *text, char *buf, size_t size)
 		return;
 	for (int i = 0; i < list.count && n < size; i++) {
 		const struct algorithm *a = &list.algorithm[i];
-		n += (size_t)snprintf(buf + n, size - n, "%s|%s|%s|%.0f|%s\n", a->name, a->math, matrix_name(a->matrix),
-			a->workspace_bytes, a->notes);
+		n += (size_t)snprintf(buf + n, size - n, "%s|%s|%s|%.0f|%s\n", a->name, a->math,
+			matrix_name(a->matrix), a->workspace_bytes, a->notes);
 		if (a->rank != i || strcmp(a->api, "cuDNN legacy") != 0)
 			n += (size_t)snprintf(buf + n, size - n, "wrong rank or api\n");
 	}
@@ -233,7 +256,8 @@ static void test_listing(void)
 	ok(strstr(got, "implicit_gemm|strict|no") && !strstr(got, "tf32") && strstr(got, "fast_f16|yes"),
 		"no TF32 before compute capability 8.0");
 	standin_context.sm = 90;
-	listing("conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1+bias:f16.c", got, sizeof(got));
+	listing("conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1+bias:f16.c",
+		got, sizeof(got));
 	is_str(got,
 		"implicit_precomp_gemm|strict|yes|512|tensor_core\n"
 		"implicit_precomp_gemm:fma|strict|no|512|\n"
@@ -260,12 +284,14 @@ static void test_faults(void)
 		"winograd_nonfused|strict|no|3584|winograd\n",
 		"what the library does not rank is tried in its own order");
 	fake_cudnn.no_ranking = false;
-	ok(standin_ask(&backend_cudnn_legacy, "dropout:f32,f32:drop,0.5:2x3x4x5", &list, &err) == 1, "a dropout");
+	ok(standin_ask(&backend_cudnn_legacy, "dropout:f32,f32:drop,0.5:2x3x4x5", &list, &err) == 1,
+		"a dropout");
 	const struct cuda_backend *own = backend_cudnn_legacy.detail;
 	struct cuda_plan plan;
 	enum status status = STATUS_OK;
 	fake_cudnn.no_memory = true;
-	ok(own->plan(&list, 0, &plan, &status, &err) < 0 && status == STATUS_NO_MEMORY, "no memory for its states: %s", err.text);
+	ok(own->plan(&list, 0, &plan, &status, &err) < 0 && status == STATUS_NO_MEMORY,
+		"no memory for its states: %s", err.text);
 	fake_cudnn.no_memory = false;
 	backend_cudnn_legacy.forget(&list);
 	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
@@ -281,7 +307,8 @@ static void test_gain(void)
 	for (int i = 0; i < list.count; i++) {
 		struct cuda_plan plan;
 		enum status status;
-		bool winograd = strstr(list.algorithm[i].name, "winograd"), fft = strstr(list.algorithm[i].name, "fft");
+		bool winograd = strstr(list.algorithm[i].name, "winograd"),
+		     fft = strstr(list.algorithm[i].name, "fft");
 		bool strict = strcmp(list.algorithm[i].math, "strict") == 0;
 		if (own->plan(&list, i, &plan, &status, &err)) {
 			good = false;
@@ -300,22 +327,26 @@ static void test_math(void)
 	struct backend_list list;
 	struct error err;
 	int count = standin_ask(&backend_cudnn_legacy,
-		"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1", &list, &err);
+		"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c3h6w5k4r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g1", &list,
+		&err);
 	bool good = count > 0;
 	for (int i = 0; i < count; i++) {
 		bool strict = strcmp(list.algorithm[i].math, "strict") == 0;
-		good = good && standin_worst(&list, i, &err) < 1e-6 && strict == (fake_cudnn.math == CUDNN_FMA_MATH) &&
+		good = good && standin_worst(&list, i, &err) < 1e-6 &&
+			strict == (fake_cudnn.math == CUDNN_FMA_MATH) &&
 			fake_cudnn.filter == CUDNN_TENSOR_NHWC &&
 			strcmp(list.algorithm[i].layouts, "src=nxc wei=nxc dst=nxc") == 0;
 	}
 	ok(good, "strict f32 runs under FMA math, whatever the ranking said, and nothing else does");
 	backend_cudnn_legacy.forget(&list);
-	ok(standin_ask(&backend_cudnn_legacy, "binary:f32,f32,f32:add:2x3x4x5:3x1x1", &list, &err) == 2, "two ways to add");
+	ok(standin_ask(&backend_cudnn_legacy, "binary:f32,f32,f32:add:2x3x4x5:3x1x1", &list, &err) == 2,
+		"two ways to add");
 	ok(standin_worst(&list, 1, &err) < 1e-6 && strcmp(fake_cudnn.function, "cudnnAddTensor") == 0 &&
 		strcmp(list.algorithm[1].notes, "copies_first") == 0, "in place behind a copy, and says so");
 	backend_cudnn_legacy.forget(&list);
 	ok(standin_ask(&backend_cudnn_legacy, "binary:f32,f32,f32:add:2x1x2x3x2x2:3x2x2", &list, &err) == 2 &&
-		standin_worst(&list, 0, &err) < 1e-6 && fake_cudnn.rank <= 5, "six dimensions become five or fewer");
+			standin_worst(&list, 0, &err) < 1e-6 && fake_cudnn.rank <= 5,
+		"six dimensions become five or fewer");
 	backend_cudnn_legacy.forget(&list);
 }
 

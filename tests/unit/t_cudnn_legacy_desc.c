@@ -18,9 +18,9 @@ static int compared, differing;
 
 /* ---- functions that need a device ---- */
 
-static cudnnStatus_t no_ranking(cudnnHandle_t h, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
-	const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y, const int asked, int *count,
-	cudnnConvolutionFwdAlgoPerf_t *found)
+static cudnnStatus_t no_ranking(cudnnHandle_t h, const cudnnTensorDescriptor_t x,
+	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t y, const int asked, int *count, cudnnConvolutionFwdAlgoPerf_t *found)
 {
 	(void)h;
 	(void)x;
@@ -33,8 +33,9 @@ static cudnnStatus_t no_ranking(cudnnHandle_t h, const cudnnTensorDescriptor_t x
 	return CUDNN_STATUS_NOT_SUPPORTED;
 }
 
-static cudnnStatus_t no_backward_ranking(cudnnHandle_t h, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
-	const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx, const int asked, int *count,
+static cudnnStatus_t no_backward_ranking(cudnnHandle_t h, const cudnnFilterDescriptor_t w,
+	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t dx, const int asked, int *count,
 	cudnnConvolutionBwdDataAlgoPerf_t *found)
 {
 	(void)h;
@@ -53,7 +54,8 @@ static void compare(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x
 	cudnnTensorDescriptor_t y)
 {
 	__typeof__(cudnnGetTensorNdDescriptor) *get = dlsym(handle, "cudnnGetTensorNdDescriptor");
-	__typeof__(cudnnGetConvolutionNdForwardOutputDim) *size = dlsym(handle, "cudnnGetConvolutionNdForwardOutputDim");
+	__typeof__(cudnnGetConvolutionNdForwardOutputDim) *size =
+		dlsym(handle, "cudnnGetConvolutionNdForwardOutputDim");
 	cudnnDataType_t type;
 	int rank = 0, dim[CUDNN_DIM_MAX], stride[CUDNN_DIM_MAX], found[CUDNN_DIM_MAX];
 	bool good = get && size && get(y, CUDNN_DIM_MAX, &type, &rank, dim, stride) == CUDNN_STATUS_SUCCESS &&
@@ -63,9 +65,9 @@ static void compare(cudnnConvolutionDescriptor_t conv, cudnnTensorDescriptor_t x
 		differing++;
 }
 
-static cudnnStatus_t forward_workspace(cudnnHandle_t h, const cudnnTensorDescriptor_t x, const cudnnFilterDescriptor_t w,
-	const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t y, cudnnConvolutionFwdAlgo_t algorithm,
-	size_t *bytes)
+static cudnnStatus_t forward_workspace(cudnnHandle_t h, const cudnnTensorDescriptor_t x,
+	const cudnnFilterDescriptor_t w, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t y, cudnnConvolutionFwdAlgo_t algorithm, size_t *bytes)
 {
 	(void)h;
 	(void)algorithm;
@@ -74,9 +76,9 @@ static cudnnStatus_t forward_workspace(cudnnHandle_t h, const cudnnTensorDescrip
 	return CUDNN_STATUS_SUCCESS;
 }
 
-static cudnnStatus_t backward_workspace(cudnnHandle_t h, const cudnnFilterDescriptor_t w, const cudnnTensorDescriptor_t dy,
-	const cudnnConvolutionDescriptor_t conv, const cudnnTensorDescriptor_t dx, cudnnConvolutionBwdDataAlgo_t algorithm,
-	size_t *bytes)
+static cudnnStatus_t backward_workspace(cudnnHandle_t h, const cudnnFilterDescriptor_t w,
+	const cudnnTensorDescriptor_t dy, const cudnnConvolutionDescriptor_t conv,
+	const cudnnTensorDescriptor_t dx, cudnnConvolutionBwdDataAlgo_t algorithm, size_t *bytes)
 {
 	(void)h;
 	(void)algorithm;
@@ -107,8 +109,8 @@ static cudnnStatus_t rnn_workspace(cudnnHandle_t h, cudnnRNNDescriptor_t d, cudn
 	return CUDNN_STATUS_SUCCESS;
 }
 
-static cudnnStatus_t no_dropout(cudnnDropoutDescriptor_t d, cudnnHandle_t h, float ratio, void *states, size_t bytes,
-	unsigned long long from)
+static cudnnStatus_t no_dropout(cudnnDropoutDescriptor_t d, cudnnHandle_t h, float ratio, void *states,
+	size_t bytes, unsigned long long from)
 {
 	(void)d;
 	(void)h;
@@ -138,7 +140,9 @@ cudnnHandle_t cudnn_handle(struct error *err)
 
 int cudnn_error(cudnnStatus_t status, const char *call, struct error *err)
 {
-	return status == CUDNN_STATUS_SUCCESS ? 0 : error_set(err, "%s: %s", call, functions.cudnnGetErrorString(status));
+	return status == CUDNN_STATUS_SUCCESS
+		? 0
+		: error_set(err, "%s: %s", call, functions.cudnnGetErrorString(status));
 }
 
 cudaError_t cudaMalloc(void **p, size_t bytes)
@@ -154,7 +158,8 @@ cudaError_t cudaFree(void *p)
 	return cudaSuccess;
 }
 
-cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
+cudaError_t cudaMemcpyAsync(
+	void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind, cudaStream_t stream)
 {
 	(void)to;
 	(void)from;
@@ -200,7 +205,8 @@ static const struct {
 	{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n2c3w99k4s3:pw1qw1:sw2:dw1:g1", 24 },
 	{ "conv:f32,f32.c,f32/f32:n1c2d14h15w13k3t3r2s1:pd1ph0pw0qd1qh0qw0:sd1sh2sw1:dd1dh1dw1:g1", 24 },
 	{ "conv:f32,f32.c,f32/f32:n1c2h6w6k2r3s3:ph1pw1qh0qw0:sh2sw2:dh1dw1:g1", 24 },
-	{ "conv:f32,f32.c,f32/f32:n2c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu", 24 },
+	{ "conv:f32,f32.c,f32/f32:n2c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu",
+		24 },
 	{ "conv:f16,f16.c,f16/f32:n2c64w56k64s3:pw1qw1:sw1:dw1:g1+bias:f16.c", 4 },
 	{ "deconv:f32,f32.c,f32/f32:n1c3h4w5k2r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw0:g1", 18 },
 	{ "deconv:f16@nxc,f16.c@nxc,f16@nxc/f32:n2c4h3w3k6r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g2", 12 },
@@ -249,7 +255,8 @@ static void test_rnn(const char *text, int count)
 	if (WIFSIGNALED(status))
 		printf("ok %d - %s # SKIP this cuDNN wants a device\n", ++tap_count, text);
 	else
-		is_int(WEXITSTATUS(status), 0, "cuDNN keeps the weights where the problem has them: %s", text);
+		is_int(WEXITSTATUS(status), 0, "cuDNN keeps the weights where the problem has them: %s",
+			text);
 }
 
 int main(void)
@@ -265,7 +272,8 @@ int main(void)
 		if (count > 0)
 			backend_cudnn_legacy.forget(&list);
 	}
-	ok(compared > 100 && differing == 0, "cuDNN finds the sizes of %d outputs as problems say, %d differ", compared, differing);
+	ok(compared > 100 && differing == 0, "cuDNN finds the sizes of %d outputs as problems say, %d differ",
+		compared, differing);
 	test_rnn("rnn:f32,f32.c,f32:lstm:t3n2i4h5d1", 9);
 	test_rnn("rnn:f32,f32.c,f32:gru:t3n2i7h5d1", 9);
 	test_rnn("rnn:f32,f32.c,f32:lstm:t3n2i64h128d2", 9);

@@ -41,7 +41,8 @@ static void device_choose(const char *file, int sm)
 static const struct {
 	const char *file;
 	int sm;
-} devices[] = { { "t4", 75 }, { "a100", 80 }, { "l40s", 89 }, { "h100", 90 }, { "b200", 100 }, { "rtx4090", 120 } };
+} devices[] = { { "t4", 75 }, { "a100", 80 }, { "l40s", 89 }, { "h100", 90 }, { "b200", 100 },
+	{ "rtx4090", 120 } };
 #define DEVICES ((int)(sizeof(devices) / sizeof(devices[0])))
 
 static int ask(const char *text, struct backend_list *list, struct error *err)
@@ -64,11 +65,14 @@ static bool is_consistent(const struct backend_list *list, const char *text)
 	bool relaxed_possible = strncmp(strchr(text, ':'), ":f32", 4) == 0;
 	for (int i = 0; i < list->count; i++) {
 		const struct algorithm *a = &list->algorithm[i];
-		bool compiled = strstr(a->notes, "runtime_compilation"), strict = strcmp(a->math, "strict") == 0;
+		bool compiled = strstr(a->notes, "runtime_compilation"),
+		     strict = strcmp(a->math, "strict") == 0;
 		bool tensor = strstr(a->notes, "tensor_core");
-		if (a->rank != i || !*a->name || isnan(a->workspace_bytes) != compiled || a->workspace_bytes < 0)
+		if (a->rank != i || !*a->name || isnan(a->workspace_bytes) != compiled ||
+			a->workspace_bytes < 0)
 			return false;
-		if ((tensor && !has_product) || (a->matrix == MATRIX_YES) != tensor || (relaxed_possible && tensor && strict))
+		if ((tensor && !has_product) || (a->matrix == MATRIX_YES) != tensor ||
+			(relaxed_possible && tensor && strict))
 			return false;
 		for (int j = 0; j < i; j++)
 			if (strcmp(a->name, list->algorithm[j].name) == 0)
@@ -80,7 +84,8 @@ static bool is_consistent(const struct backend_list *list, const char *text)
 /* %s stands for the type. Includes epilogues with operands per channel and with residuals. */
 static const char *const families[] = {
 	"conv:%s,%s.c,%s/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
-	"conv:%s@nxc,%s.c@nxc,%s@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:%s.c+add:%s@nxc+relu",
+	"conv:%s@nxc,%s.c@nxc,%s@nxc/"
+	"f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:%s.c+add:%s@nxc+relu",
 	"conv:%s@nxc,%s.c@nxc,%s@nxc/f32:n1c64h28w28k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:%s.c+swish,1",
 	"deconv:%s,%s.c,%s/f32:n1c64h28w28k32r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1",
 	"matmul:%s,%s.c,%s/f32:ba1bb1m128n256k64:ta0tb0+bias:%s.c+gelu_erf",
@@ -153,8 +158,8 @@ static void families_test(void)
 				else
 					printf("# sm%d: %s\n", devices[d].sm, text);
 			}
-			is_int(good, FAMILIES, "sm%d %s: all builders give engines or a reason (%d engines)", devices[d].sm,
-				types[t], planned);
+			is_int(good, FAMILIES, "sm%d %s: all builders give engines or a reason (%d engines)",
+				devices[d].sm, types[t], planned);
 		}
 }
 
@@ -166,11 +171,17 @@ static void musts_test(void)
 		const char *text;
 	} must[] = {
 		{ 75, "conv:f32,f32.c,f32/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
-		{ 75, "conv:f32,f32.c,f32/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu" },
-		{ 75, "conv:f16,f16.c,f16/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c+relu" },
+		{ 75,
+			"conv:f32,f32.c,f32/"
+			"f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu" },
+		{ 75,
+			"conv:f16,f16.c,f16/"
+			"f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c+relu" },
 		{ 80, "conv:bf16,bf16.c,bf16/f32:n1c32h28w28k32r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g32" },
 		{ 75, "conv:f32,f32.c,f32/f32:n1c64w560k64s3:pw1qw1:sw1:dw1:g1" },
-		{ 75, "conv:f32,f32.c,f32/f32:n1c16d8h14w14k16t3r3s3:pd1ph1pw1qd1qh1qw1:sd1sh1sw1:dd1dh1dw1:g1" },
+		{ 75,
+			"conv:f32,f32.c,f32/"
+			"f32:n1c16d8h14w14k16t3r3s3:pd1ph1pw1qd1qh1qw1:sd1sh1sw1:dd1dh1dw1:g1" },
 		{ 75, "conv:f32,f32.c,f32/f32:n1c64h28w28k64r3s3:ph0pw0qh1qw1:sh2sw2:dh1dw1:g1" },
 		{ 75, "deconv:f32,f32.c,f32/f32:n1c64h28w28k32r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw1:g1" },
 		{ 75, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
@@ -183,7 +194,8 @@ static void musts_test(void)
 			struct backend_list list = { 0 };
 			struct error err = ERROR_NONE;
 			int bad = devices[d].sm < must[i].least_sm ? -1 : ask(must[i].text, &list, &err);
-			if (devices[d].sm >= must[i].least_sm && !ok(bad == 0, "sm%d: %s", devices[d].sm, must[i].text))
+			if (devices[d].sm >= must[i].least_sm &&
+				!ok(bad == 0, "sm%d: %s", devices[d].sm, must[i].text))
 				printf("# %s\n", err.text);
 			if (bad == 0)
 				cudnn_forget(&list);
@@ -198,11 +210,20 @@ static void compiled_test(void)
 		int least_sm;
 		const char *text;
 	} row[] = {
-		{ 75, "conv:s8@nxc,s8.c@nxc,f32@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu" },
-		{ 75, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu" },
-		{ 80, "conv:s8@nxc,s8.c@nxc,s8@nxc/s32:n1c64h28w28k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+add:s8@nxc+relu" },
+		{ 75,
+			"conv:s8@nxc,s8.c@nxc,f32@nxc/"
+			"s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu" },
+		{ 75,
+			"conv:s8@nxc,s8.c@nxc,s8@nxc/"
+			"s32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+relu" },
+		{ 80,
+			"conv:s8@nxc,s8.c@nxc,s8@nxc/"
+			"s32:n1c64h28w28k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c+bias:f32.c+add:s8@"
+			"nxc+relu" },
 		{ 80, "matmul:s8,s8.c,f32/s32:ba1bb1m128n256k64:ta0tb1+scale:f32.c+bias:f32.c" },
-		{ 89, "conv:f8e4m3@nxc,f8e4m3.c@nxc,f16@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
+		{ 89,
+			"conv:f8e4m3@nxc,f8e4m3.c@nxc,f16@nxc/"
+			"f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
 		{ 75, "matmul:s8,s8.c,s32/s32:ba1bb1m128n256k64:ta0tb1" },
 		{ 89, "matmul:f8e4m3,f8e4m3.c,f16/f32:ba1bb1m128n256k64:ta0tb1" },
 		{ 75, "matmul:f16,f16.c,f16/f32:ba1bb1m128n3072k768:ta0tb0+bias:f16.c+gelu_erf" },
@@ -241,10 +262,12 @@ static void ceiling_test(void)
 		struct backend_list list = { 0 };
 		struct error err = ERROR_NONE;
 		device_choose(devices[d].file, devices[d].sm);
-		int bad = ask("conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c"
-			"+clip,0,6", &list, &err);
-		ok(!bad && list.count > 2 && list.algorithm[0].matrix == MATRIX_YES, "sm%d: relu6 on matrix units %s",
-			devices[d].sm, err.text);
+		int bad = ask("conv:f16@nxc,f16.c@nxc,f16@nxc/"
+			      "f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c"
+			      "+clip,0,6",
+			&list, &err);
+		ok(!bad && list.count > 2 && list.algorithm[0].matrix == MATRIX_YES,
+			"sm%d: relu6 on matrix units %s", devices[d].sm, err.text);
 		if (list.count)
 			cudnn_forget(&list);
 	}
@@ -301,22 +324,29 @@ static void texts_test(void)
 	struct arena a = { 0 };
 	char text[512], tiny[8];
 	cudnn_reason(raw, text, sizeof(text));
-	is_str(text, "NOT_SUPPORTED_LAYOUT: !is_NHWC; or NOT_SUPPORTED_SHAPE: is_strided_conv", "causes, each once");
-	cudnn_reason("Warning: CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH; Reason: only Blackwell\n", text, sizeof(text));
-	is_str(text, "NOT_SUPPORTED_ARCH_MISMATCH: only Blackwell", "another GPU's engine where nothing else is told");
+	is_str(text, "NOT_SUPPORTED_LAYOUT: !is_NHWC; or NOT_SUPPORTED_SHAPE: is_strided_conv",
+		"causes, each once");
+	cudnn_reason("Warning: CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH; Reason: only Blackwell\n", text,
+		sizeof(text));
+	is_str(text, "NOT_SUPPORTED_ARCH_MISMATCH: only Blackwell",
+		"another GPU's engine where nothing else is told");
 	cudnn_reason(raw, tiny, sizeof(tiny));
 	is_str(tiny, "NOT_SUP", "cut to the room there is");
 	cudnn_reason("", text, sizeof(text));
 	is_str(text, "", "no reason");
-	is_str(cudnn_notes_text(&a, 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE | 1u << CUDNN_NUMERICAL_NOTE_WINOGRAD | 1u << 20,
-		1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION), "tensor_core winograd note20 runtime_compilation",
-		"notes, a newer one too");
+	is_str(cudnn_notes_text(&a,
+		       1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE | 1u << CUDNN_NUMERICAL_NOTE_WINOGRAD |
+			       1u << 20,
+		       1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION),
+		"tensor_core winograd note20 runtime_compilation", "notes, a newer one too");
 	is_str(cudnn_notes_text(&a, 0, 0), "", "no notes");
 	is_str(cudnn_math_name(DTYPE_F32, 0), "strict", "f32 without a note");
-	is_str(cudnn_math_name(DTYPE_F32, 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE), "tf32", "f32 on tensor cores");
-	is_str(cudnn_math_name(DTYPE_F16, 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE), "strict", "f16 on tensor cores");
-	is_str(cudnn_math_name(DTYPE_F16, 1u << CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION), "f16_accumulate",
-		"f16 sums in f16");
+	is_str(cudnn_math_name(DTYPE_F32, 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE), "tf32",
+		"f32 on tensor cores");
+	is_str(cudnn_math_name(DTYPE_F16, 1u << CUDNN_NUMERICAL_NOTE_TENSOR_CORE), "strict",
+		"f16 on tensor cores");
+	is_str(cudnn_math_name(DTYPE_F16, 1u << CUDNN_NUMERICAL_NOTE_REDUCED_PRECISION_REDUCTION),
+		"f16_accumulate", "f16 sums in f16");
 	arena_free(&a);
 }
 

@@ -67,15 +67,20 @@ static void test_kinds(void)
 		{ tensor_type(8, FLOAT, 2), VALUE_TENSOR, DTYPE_F32, 2, "a sparse tensor" },
 		{ type_of(4, tensor_of(3)), VALUE_SEQUENCE, DTYPE_F32, 3, "a sequence of tensors" },
 		{ type_of(9, tensor_of(4)), VALUE_OPTIONAL, DTYPE_F32, 4, "an optional tensor" },
-		{ type_of(9, type_of(4, tensor_of(5))), VALUE_OPTIONAL_SEQUENCE, DTYPE_F32, 5, "an optional sequence" },
+		{ type_of(9, type_of(4, tensor_of(5))), VALUE_OPTIONAL_SEQUENCE, DTYPE_F32, 5,
+			"an optional sequence" },
 		{ type_of(5, tensor_of(6)), VALUE_MAP, DTYPE_F32, -1, "a map" },
 		{ type_of(4, type_of(5, tensor_of(7))), VALUE_MAPS, DTYPE_F32, -1, "a sequence of maps" },
-		{ type_of(4, type_of(4, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1, "a sequence of sequences" },
-		{ type_of(9, type_of(9, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1, "an optional optional" },
+		{ type_of(4, type_of(4, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1,
+			"a sequence of sequences" },
+		{ type_of(9, type_of(9, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1,
+			"an optional optional" },
 		{ type_of(9, type_of(5, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1, "an optional map" },
-		{ type_of(4, type_of(9, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1, "a sequence of optionals" },
+		{ type_of(4, type_of(9, tensor_of(8))), VALUE_OPAQUE, DTYPE_UNKNOWN, -1,
+			"a sequence of optionals" },
 		{ type_of(5, type_of(4, tensor_of(8))), VALUE_MAP, DTYPE_UNKNOWN, -1, "a map to sequences" },
-		{ type_of(4, empty_type(7)), VALUE_OPAQUE, DTYPE_UNKNOWN, -1, "a sequence of something opaque" },
+		{ type_of(4, empty_type(7)), VALUE_OPAQUE, DTYPE_UNKNOWN, -1,
+			"a sequence of something opaque" },
 		{ empty_type(7), VALUE_OPAQUE, DTYPE_UNKNOWN, -1, "something opaque" },
 		{ empty_type(4), VALUE_SEQUENCE, DTYPE_UNKNOWN, -1, "a sequence of nobody knows what" },
 		{ empty_type(9), VALUE_OPTIONAL, DTYPE_UNKNOWN, -1, "an optional nobody knows what" },
@@ -129,7 +134,8 @@ static void test_deep_type(void)
 /* Types, graphs, texts and sparse constants as attributes. */
 static void test_attributes(void)
 {
-	struct str g = { 0 }, all = { 0 }, c = { 0 }, type = type_of(9, tensor_of(3)), body = { 0 }, sparse = { 0 };
+	struct str g = { 0 }, all = { 0 }, c = { 0 }, type = type_of(9, tensor_of(3)), body = { 0 },
+		   sparse = { 0 };
 	put_message(&c, 14, &type);
 	put_attribute(&all, "type", 13, &c);
 	put_node(&body, "b", "Op", "nowhere", "", "z", NULL);
@@ -160,9 +166,11 @@ static void test_attributes(void)
 	a = node_attribute(n, "sparse_value");
 	ok(a->kind == ATTRIBUTE_TENSOR && a->tensor->elements == 7 && !a->tensor->data, "a sparse constant");
 	a = node_attribute(n, "no_type");
-	ok(a->kind == ATTRIBUTE_TYPE && a->type->dtype == DTYPE_UNKNOWN && a->type->shape.rank == -1, "no type");
+	ok(a->kind == ATTRIBUTE_TYPE && a->type->dtype == DTYPE_UNKNOWN && a->type->shape.rank == -1,
+		"no type");
 	a = node_attribute(n, "untold");
-	ok(a->kind == ATTRIBUTE_TYPE && a->type->shape.dims[0].value == 4, "a type that is not said to be one");
+	ok(a->kind == ATTRIBUTE_TYPE && a->type->shape.dims[0].value == 4,
+		"a type that is not said to be one");
 	model_free(m);
 }
 
@@ -178,7 +186,8 @@ static void test_strings(void)
 	put_node(&g, "n", "Op", "w", "", "y", NULL);
 	struct model *m = load_graph_bytes(&g);
 	ok(m && m->warning_count == 0 && m->graph->values[0].dtype == DTYPE_STRING &&
-			m->graph->values[0].initializer->elements == 2 && !m->graph->values[0].initializer->data,
+			m->graph->values[0].initializer->elements == 2 &&
+			!m->graph->values[0].initializer->data,
 		"texts as a constant (%s)", err.text);
 	model_free(m);
 }
@@ -299,7 +308,8 @@ static void test_initializers(void)
 			tensor_int(m->graph->values[value_at(m->graph, "s")].initializer, 0, &v) && v == 3,
 		"an initializer listed twice (%s)", err.text);
 	ok(m && m->graph->output_count == 4 && m->graph->outputs[0] == value_at(m->graph, "s") &&
-			m->graph->outputs[1] == value_at(m->graph, "x") && m->graph->outputs[2] == m->graph->outputs[3],
+			m->graph->outputs[1] == value_at(m->graph, "x") &&
+			m->graph->outputs[2] == m->graph->outputs[3],
 		"outputs that are a constant, an input, and one twice");
 	model_free(m);
 }
@@ -329,7 +339,8 @@ static void test_hidden(void)
 		return;
 	const struct graph *inner = node_at(m->graph, "loop")->attributes[0].graph;
 	const struct graph *deepest = node_at(inner, "c")->attributes[0].graph;
-	ok(inner->values[value_at(inner, "x")].outer == -1 && inner->values[value_at(inner, "x")].dtype == DTYPE_S64,
+	ok(inner->values[value_at(inner, "x")].outer == -1 &&
+			inner->values[value_at(inner, "x")].dtype == DTYPE_S64,
 		"within, its own");
 	ok(deepest->values[value_at(deepest, "x")].outer == value_at(inner, "x") &&
 			deepest->values[value_at(deepest, "x")].dtype == DTYPE_S64,
@@ -354,7 +365,8 @@ static void test_body_order(void)
 	ok(b && text_is(b->nodes[0].name, "first") &&
 		warned(m, "\"second\" precedes"), "a body is sorted (%s)",
 		err.text);
-	ok(b && b->values[b->outputs[1]].outer == value_at(m->graph, "x"), "its output may come from outside");
+	ok(b && b->values[b->outputs[1]].outer == value_at(m->graph, "x"),
+		"its output may come from outside");
 	model_free(m);
 }
 
@@ -384,8 +396,8 @@ static void test_opsets(void)
 	if (!ok(m != NULL, "no operator sets: loaded (%s)", err.text))
 		return;
 	const struct node *contrib = node_at(node_at(m->graph, "if")->attributes[0].graph, "contrib");
-	ok(contrib->opset == 1 && node_at(m->graph, "ml")->opset == 5 && node_at(m->graph, "plain")->opset == 20 &&
-			node_at(m->graph, "if")->opset == 20,
+	ok(contrib->opset == 1 && node_at(m->graph, "ml")->opset == 5 &&
+			node_at(m->graph, "plain")->opset == 20 && node_at(m->graph, "if")->opset == 20,
 		"each is assumed");
 	ok(m->warning_count == 3 && warned(m, "operator set of \"com.microsoft\" is not given, 1 is assumed"),
 		"with one warning for each");

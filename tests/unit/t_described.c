@@ -1,4 +1,4 @@
-/* Described devices: those in data/devices, and files that are none. */
+/* Described devices: those in data/devices, and files that do not describe a device. */
 #include "config.h"
 
 #include "session/described.h"
@@ -18,8 +18,8 @@ static void test_data(void)
 	static const struct {
 		const char *id;
 		int sm;
-	} wanted[] = { { "v100", 70 }, { "t4", 75 }, { "a100", 80 }, { "l40s", 89 }, { "rtx4090", 89 }, { "h100", 90 },
-		{ "h200", 90 }, { "b200", 100 } };
+	} wanted[] = { { "v100", 70 }, { "t4", 75 }, { "a100", 80 }, { "l40s", 89 }, { "rtx4090", 89 },
+		{ "h100", 90 }, { "h200", 90 }, { "b200", 100 } };
 	struct described *list, d;
 	int count;
 	is_int(described_list(&a, &list, &count, &err), 0, "the data folder is read (%s)", err.text);
@@ -28,8 +28,10 @@ static void test_data(void)
 		is_int(described_find(&a, wanted[i].id, &d, &err), 1, "%s is there", wanted[i].id);
 		is_int(d.sm, wanted[i].sm, "its architecture");
 		ok(d.source_count >= 2 && strncmp(d.sources[0], "https://", 8) == 0, "its sources are named");
-		ok(d.peaks.bandwidth_bytes_s > 1e11 && d.peaks.flops[DTYPE_F32] > 1e12, "bandwidth and plain f32");
-		ok(d.peaks.matrix_flops[DTYPE_F16] > 2 * d.peaks.flops[DTYPE_F32] || strcmp(d.id, "rtx4090") == 0,
+		ok(d.peaks.bandwidth_bytes_s > 1e11 && d.peaks.flops[DTYPE_F32] > 1e12,
+			"bandwidth and plain f32");
+		ok(d.peaks.matrix_flops[DTYPE_F16] > 2 * d.peaks.flops[DTYPE_F32] ||
+				strcmp(d.id, "rtx4090") == 0,
 			"matrix units are much faster");
 		ok(isnan(d.peaks.matrix_flops[DTYPE_TF32]) == (d.sm < 80), "TF32 from sm 80 on");
 		ok(isnan(d.peaks.matrix_flops[DTYPE_F8E4M3]) == (d.sm < 89), "8-bit floats from sm 89 on");
@@ -37,7 +39,8 @@ static void test_data(void)
 	is_int(described_find(&a, "nvidia h200", &d, &err), 1, "found by name, whatever the case");
 	is_int(described_find(&a, "h300", &d, &err), 0, "none of that name");
 	described_find(&a, "V100", &d, &err);
-	is_str(d.caveat, "planned by this cuDNN, not served by this build", "the V100 says what is behind it");
+	is_str(d.caveat, "planned by this cuDNN, not served by this build",
+		"the V100 says what is behind it");
 }
 
 static const char *file_with(const char *text)
@@ -61,22 +64,32 @@ static void test_bad(void)
 		{ "{\"name\":\"X\",\"sm\":\"90\"}", "sm (90" },
 		{ "{\"name\":\"X\",\"sm\":90}", "cudnn" },
 		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{}}", "bandwidth_bytes_s is missing" },
-		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":-1}", "bandwidth_bytes_s is missing" },
-		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f17\":1}}", "f17" },
-		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f16_tensor\":1}}", "f16_tensor" },
-		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f16\":\"many\"}}", "f16" },
+		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":-1}",
+			"bandwidth_bytes_s is missing" },
+		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f17\":1}"
+		  "}",
+			"f17" },
+		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f16_"
+		  "tensor\":1}}",
+			"f16_tensor" },
+		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f16\":"
+		  "\"many\"}}",
+			"f16" },
 	};
 	struct described d;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const char *path = file_with(cases[i].text);
 		is_int(described_read(&a, path, &d, &err), -1, "refused: %s", cases[i].text);
-		ok(strstr(err.text, path) && strstr(err.text, cases[i].says), "says file and key: %s", err.text);
+		ok(strstr(err.text, path) && strstr(err.text, cases[i].says), "says file and key: %s",
+			err.text);
 	}
-	const char *good = file_with("{\"name\":\"My\\u001bGPU\",\"sm\":86,\"cudnn\":{},\"bandwidth_bytes_s\":5e11,"
-				     "\"peak_flops\":{\"f8_matrix\":1e15}}");
+	const char *good =
+		file_with("{\"name\":\"My\\u001bGPU\",\"sm\":86,\"cudnn\":{},\"bandwidth_bytes_s\":5e11,"
+			  "\"peak_flops\":{\"f8_matrix\":1e15}}");
 	is_int(described_find(&a, good, &d, &err), 1, "a file of one's own is chosen by its path");
 	ok(!strchr(d.name, '\x1b'), "its name is cleaned");
-	ok(d.peaks.matrix_flops[DTYPE_F8E5M2] == 1e15 && isnan(d.peaks.flops[DTYPE_F32]), "what is not said is unknown");
+	ok(d.peaks.matrix_flops[DTYPE_F8E5M2] == 1e15 && isnan(d.peaks.flops[DTYPE_F32]),
+		"what is not said is unknown");
 	ok(isnan(d.clock_mhz) && isnan(d.l2_bytes) && d.multiprocessors == 0, "in all places");
 	unlink(good);
 }

@@ -29,16 +29,19 @@ static void remove_file(const char *machine, const char *path)
 static void machine_make(const char *name)
 {
 	file(name, "proc/cpuinfo", "processor\t: 0\nflags\t\t: fpu sse4_1 avx avx2 fma\n");
-	file(name, "proc/stat", "cpu  1000 0 500 8000 10 0 5 0 0 0\ncpu0 500 0 250 4000 5 0 2 0 0 0\nintr 5\n");
+	file(name, "proc/stat",
+		"cpu  1000 0 500 8000 10 0 5 0 0 0\ncpu0 500 0 250 4000 5 0 2 0 0 0\nintr 5\n");
 	file(name, "proc/loadavg", "0.02 0.05 0.01 1/200 4711\n");
-	file(name, "proc/meminfo", "MemTotal:       16000000 kB\nMemFree:  9000000 kB\nMemAvailable:   12000000 kB\n"
+	file(name, "proc/meminfo",
+		"MemTotal:       16000000 kB\nMemFree:  9000000 kB\nMemAvailable:   12000000 kB\n"
 		"SwapTotal:  0 kB\nSwapFree:  0 kB\nHugePages_Total:       0\n");
 	file(name, "proc/vmstat", "pswpin 10\npswpout 20\n");
 	file(name, "proc/pressure/cpu", "some avg10=0.10 avg60=0.00 avg300=0.00 total=1\nfull avg10=0.00\n");
 	file(name, "proc/pressure/memory", "some avg10=0.00 avg60=0.00 avg300=0.00 total=1\n");
 	file(name, "proc/self/status", "Name:\tx\nCpus_allowed_list:\t0-1\nMems_allowed_list:\t0\n");
 	file(name, "proc/self/cgroup", "0::/user.slice/me\n");
-	file(name, "proc/self/limits", "Limit                     Soft Limit           Hard Limit           Units\n"
+	file(name, "proc/self/limits",
+		"Limit                     Soft Limit           Hard Limit           Units\n"
 		"Max cpu time              unlimited            unlimited            seconds\n"
 		"Max address space         unlimited            unlimited            bytes\n");
 	file(name, "proc/42/stat", "42 (idler) S 1 42 42 0 -1 4194560 1 0 0 0 100 50 0 0 20 0 1 0 5 0 0\n");
@@ -54,9 +57,12 @@ static void machine_make(const char *name)
 	file(name, "sys/kernel/mm/transparent_hugepage/enabled", "always [madvise] never\n");
 	for (int i = 0; i < 2; i++) {
 		char path[128];
-		static const char *const files[][2] = { { "cpufreq/scaling_governor", "performance\n" }, { "cpufreq/cpuinfo_max_freq", "3500000\n" },
-			{ "cpufreq/scaling_max_freq", "3500000\n" }, { "cpufreq/scaling_cur_freq", "3400000\n" },
-			{ "thermal_throttle/core_throttle_count", "0\n" }, { "thermal_throttle/package_throttle_count", "0\n" } };
+		static const char *const files[][2] = { { "cpufreq/scaling_governor", "performance\n" },
+			{ "cpufreq/cpuinfo_max_freq", "3500000\n" },
+			{ "cpufreq/scaling_max_freq", "3500000\n" },
+			{ "cpufreq/scaling_cur_freq", "3400000\n" },
+			{ "thermal_throttle/core_throttle_count", "0\n" },
+			{ "thermal_throttle/package_throttle_count", "0\n" } };
 		for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++) {
 			snprintf(path, sizeof(path), "sys/devices/system/cpu/cpu%d/%s", i, files[k][0]);
 			file(name, path, files[k][1]);
@@ -81,7 +87,9 @@ static struct doctor_options options_of(const char *name)
 {
 	static const char *const none[] = { NULL };
 	snprintf(root, sizeof(root), "%s/%s", scratch, name);
-	return (struct doctor_options){ .root = root, .variables = none, .version = "1.0", .pid = 7, .network = network };
+	return (struct doctor_options){
+		.root = root, .variables = none, .version = "1.0", .pid = 7, .network = network
+	};
 }
 
 /* The first reading; what is written before look() happens in between. */
@@ -91,11 +99,12 @@ static void begin(const struct doctor_options *o)
 	doctor = doctor_open(o);
 }
 
-/* Some time passed: 100 ticks, of which others worked so many. */
+/* Advances the clock by 100 ticks, in which others worked for the given number. */
 static void pass(const char *name, int busy, int steal)
 {
 	char text[200];
-	snprintf(text, sizeof(text), "cpu  %d 0 500 %d 10 0 5 %d 0 0\n", 1000 + busy, 8000 + 100 - busy - steal, steal);
+	snprintf(text, sizeof(text), "cpu  %d 0 500 %d 10 0 5 %d 0 0\n", 1000 + busy,
+		8000 + 100 - busy - steal, steal);
 	file(name, "proc/stat", text);
 }
 
@@ -107,7 +116,8 @@ static void look(void)
 static const struct doctor_finding *of(const char *check, const char *subject)
 {
 	for (int i = 0; i < finding_count; i++)
-		if (strcmp(findings[i].check, check) == 0 && (!subject || strcmp(findings[i].subject, subject) == 0))
+		if (strcmp(findings[i].check, check) == 0 &&
+			(!subject || strcmp(findings[i].subject, subject) == 0))
 			return &findings[i];
 	static const struct doctor_finding none = { "", "", DOCTOR_OUTCOMES, "", "" };
 	return &none;
@@ -125,16 +135,19 @@ static int bending(void)
 static void only(const char *check, const char *words)
 {
 	const struct doctor_finding *f = of(check, NULL);
-	if (!ok(f->outcome == DOCTOR_BENDS && strstr(f->what, words) && *f->cure && bending() == 1, "%s: %s", check, words))
+	if (!ok(f->outcome == DOCTOR_BENDS && strstr(f->what, words) && *f->cure && bending() == 1, "%s: %s",
+		    check, words))
 		for (int i = 0; i < finding_count; i++)
-			printf("# %s %s %s: %s\n", doctor_outcome_name(findings[i].outcome), findings[i].check, findings[i].subject, findings[i].what);
+			printf("# %s %s %s: %s\n", doctor_outcome_name(findings[i].outcome),
+				findings[i].check, findings[i].subject, findings[i].what);
 }
 
 static void is(const char *check, enum doctor_outcome outcome, const char *words)
 {
 	const struct doctor_finding *f = of(check, NULL);
 	if (!ok(f->outcome == outcome && strstr(f->what, words), "%s: %s", check, words))
-		printf("# %s: %s\n", f->outcome < DOCTOR_OUTCOMES ? doctor_outcome_name(f->outcome) : "none", f->what);
+		printf("# %s: %s\n", f->outcome < DOCTOR_OUTCOMES ? doctor_outcome_name(f->outcome) : "none",
+			f->what);
 }
 
 static void examine(const char *name)
@@ -149,7 +162,10 @@ static void quiet(void)
 {
 	machine_make("quiet");
 	struct doctor_options o = options_of("quiet");
-	struct device cpu = { .name = "cpu", .stack = "oneDNN, 2 threads bound one a core", .version = "1.0", .threads = 2,
+	struct device cpu = { .name = "cpu",
+		.stack = "oneDNN, 2 threads bound one a core",
+		.version = "1.0",
+		.threads = 2,
 		.attributes = "{\"isa\":\"avx2\"}" };
 	struct doctor_runner runner = { "cpu", &cpu, NULL };
 	o.runner_count = 1;
@@ -164,14 +180,16 @@ static void quiet(void)
 		if (findings[i].outcome != DOCTOR_OK)
 			printf("# %s: %s\n", findings[i].check, findings[i].what);
 	}
-	ok(worse == 0 && finding_count > 20, "a machine made for measuring: %d findings, all of them ok", finding_count);
+	ok(worse == 0 && finding_count > 20, "a machine made for measuring: %d findings, all of them ok",
+		finding_count);
 	is("isa", DOCTOR_OK, "avx2");
 	is("load", DOCTOR_OK, "0.04 of 2 processors");
 	is("pages", DOCTOR_OK, "madvise");
 	is("database", DOCTOR_OK, "on a disk of this machine");
 	json_t *one = doctor_json(of("governor", NULL));
 	is_str(json_string_value(json_object_get(one, "outcome")), "ok", "as JSON");
-	ok(json_is_null(json_object_get(one, "cure")) && json_is_null(json_object_get(one, "subject")), "what need not be said is null");
+	ok(json_is_null(json_object_get(one, "cure")) && json_is_null(json_object_get(one, "subject")),
+		"what need not be said is null");
 	json_decref(one);
 }
 
@@ -221,7 +239,8 @@ static void shares(void)
 	file("quota", "sys/fs/cgroup/user.slice/me/cpu.max", "max 100000\n");
 	examine("quota");
 	only("quota", "1.50 of 2 processors");
-	ok(strstr(of("quota", NULL)->cure, "--threads 1") && strstr(of("quota", NULL)->cure, "--cpus 2"), "what to type");
+	ok(strstr(of("quota", NULL)->cure, "--threads 1") && strstr(of("quota", NULL)->cure, "--cpus 2"),
+		"what to type");
 	file("quota", "sys/fs/cgroup/user.slice/cpu.max", "800000 100000\n");
 	examine("quota");
 	is("quota", DOCTOR_OK, "8.00");
@@ -251,16 +270,19 @@ static void shares(void)
 	file("nodes", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t0-1\n");
 	examine("nodes");
 	only("nodes", "2; threads and");
-	ok(strstr(of("nodes", NULL)->cure, "--cpunodebind=1 --membind=1"), "the one that its processors are on");
+	ok(strstr(of("nodes", NULL)->cure, "--cpunodebind=1 --membind=1"),
+		"the one that its processors are on");
 	file("nodes", "proc/self/status", "Cpus_allowed_list:\t1\nMems_allowed_list:\t1\n");
 	examine("nodes");
 	is("nodes", DOCTOR_OK, "one of 2");
 	machine_make("limited");
-	file("limited", "proc/self/limits", "Max cpu time              60                   unlimited            seconds\n");
+	file("limited", "proc/self/limits",
+		"Max cpu time              60                   unlimited            seconds\n");
 	examine("limited");
 	only("limits", "60 seconds");
 	ok(strstr(of("limits", NULL)->cure, "ulimit -t unlimited") != NULL, "what to type");
-	file("limited", "proc/self/limits", "Max resident set          60                   unlimited            bytes\n");
+	file("limited", "proc/self/limits",
+		"Max resident set          60                   unlimited            bytes\n");
 	examine("limited");
 	is("limits", DOCTOR_OK, "none");
 }
@@ -271,7 +293,8 @@ static void others(void)
 	struct doctor_options o = options_of("loaded");
 	file("loaded", "proc/7/stat", "7 (benanza) R 1 7 7 0 -1 0 1 0 0 0 1000 0 0 0 20 0 1 0 5 0 0\n");
 	begin(&o);
-	file("loaded", "proc/42/stat", "42 (evil) R (make\x1b[2J) S 1 42 42 0 -1 4194560 1 0 0 0 130 60 0 0 20 0 1 0 5 0 0\n");
+	file("loaded", "proc/42/stat",
+		"42 (evil) R (make\x1b[2J) S 1 42 42 0 -1 4194560 1 0 0 0 130 60 0 0 20 0 1 0 5 0 0\n");
 	file("loaded", "proc/7/stat", "7 (benanza) R 1 7 7 0 -1 0 1 0 0 0 1010 0 0 0 20 0 1 0 5 0 0\n");
 	file("loaded", "proc/8/stat", "8 (runner) R 7 7 7 0 -1 0 1 0 0 0 5 0 0 0 20 0 1 0 5 0 0\n");
 	pass("loaded", 60, 0);
@@ -282,7 +305,8 @@ static void others(void)
 	file("loaded", "proc/42/cmdline", "/opt/app/busy\tone");
 	pass("loaded", 90, 0);
 	look();
-	ok(strstr(of("load", NULL)->what, "most by busy?one (process 42"), "a process called exe has the name of its command line");
+	ok(strstr(of("load", NULL)->what, "most by busy?one (process 42"),
+		"a process called exe has the name of its command line");
 	machine_make("waiting");
 	file("waiting", "proc/pressure/cpu", "some avg10=35.20 avg60=0.00 avg300=0.00 total=1\n");
 	examine("waiting");
@@ -299,7 +323,8 @@ static void others(void)
 	only("steal", "20.0%");
 	is("virtual", DOCTOR_UNKNOWN, "virtual machine");
 	machine_make("short");
-	file("short", "proc/meminfo", "MemTotal: 16000000 kB\nMemAvailable: 300000 kB\nSwapTotal: 1000 kB\nSwapFree: 400 kB\n");
+	file("short", "proc/meminfo",
+		"MemTotal: 16000000 kB\nMemAvailable: 300000 kB\nSwapTotal: 1000 kB\nSwapFree: 400 kB\n");
 	examine("short");
 	only("memory", "293 MiB free");
 	machine_make("group");
@@ -323,10 +348,15 @@ static void others(void)
 
 static void variables(void)
 {
-	static const char *const set[] = { "HOME=/root", "OMP_NUM_THREADS=2", "OMP_WAIT_POLICY=pas\x1b[31msive", "LD_PRELOAD=", "CUDNN_LOGLEVEL_DBG=3",
-		"MKL_NUM_THREADS=1", "OMP_", "NVIDIA_TF32_OVERRIDE=0", "=C:=odd", NULL };
-	struct device remote = { .name = "cpu", .stack = "2 threads unbound", .version = "0.9", .threads = 2,
-		.attributes = "{\"isa\":\"sse41\",\"environment\":{\"OMP_WAIT_POLICY\":\"active\",\"GOMP_SPINCOUNT\":\"7\",\"OMP_PLACES\":\"cores\",\"X\":3}}" };
+	static const char *const set[] = { "HOME=/root", "OMP_NUM_THREADS=2",
+		"OMP_WAIT_POLICY=pas\x1b[31msive", "LD_PRELOAD=", "CUDNN_LOGLEVEL_DBG=3", "MKL_NUM_THREADS=1",
+		"OMP_", "NVIDIA_TF32_OVERRIDE=0", "=C:=odd", NULL };
+	struct device remote = { .name = "cpu",
+		.stack = "2 threads unbound",
+		.version = "0.9",
+		.threads = 2,
+		.attributes = "{\"isa\":\"sse41\",\"environment\":{\"OMP_WAIT_POLICY\":\"active\",\"GOMP_"
+			      "SPINCOUNT\":\"7\",\"OMP_PLACES\":\"cores\",\"X\":3}}" };
 	struct doctor_runner runners[] = { { "far", &remote, NULL }, { "gone", NULL, "no such program" } };
 	machine_make("variables");
 	struct doctor_options o = options_of("variables");
@@ -336,19 +366,29 @@ static void variables(void)
 	begin(&o);
 	pass("variables", 2, 0);
 	look();
-	ok(of("variables", "OMP_WAIT_POLICY")->outcome == DOCTOR_BENDS && strstr(of("variables", "OMP_WAIT_POLICY")->what, "pas?[31msive"),
+	ok(of("variables", "OMP_WAIT_POLICY")->outcome == DOCTOR_BENDS &&
+			strstr(of("variables", "OMP_WAIT_POLICY")->what, "pas?[31msive"),
 		"a variable that bends, its value cleaned");
 	is_str(of("variables", "OMP_WAIT_POLICY")->cure, "unset OMP_WAIT_POLICY", "... and what to do");
-	is_str(of("variables", "GOMP_SPINCOUNT")->cure, "in its command, before the runner's name: env -u GOMP_SPINCOUNT", "... elsewhere");
+	is_str(of("variables", "GOMP_SPINCOUNT")->cure,
+		"in its command, before the runner's name: env -u GOMP_SPINCOUNT", "... elsewhere");
 	ok(of("variables", "OMP_NUM_THREADS")->outcome == DOCTOR_OK, "one that only chooses");
-	ok(of("variables", "LD_PRELOAD")->outcome == DOCTOR_BENDS && of("variables", "NVIDIA_TF32_OVERRIDE")->outcome == DOCTOR_BENDS, "others");
+	ok(of("variables", "LD_PRELOAD")->outcome == DOCTOR_BENDS &&
+			of("variables", "NVIDIA_TF32_OVERRIDE")->outcome == DOCTOR_BENDS,
+		"others");
 	ok(of("variables", "CUDNN_LOGLEVEL_DBG")->outcome == DOCTOR_BENDS, "by the beginning of its name");
-	ok(of("variables", "MKL_NUM_THREADS")->outcome == DOCTOR_OK && of("variables", "HOME")->outcome == DOCTOR_OUTCOMES, "those that do not matter");
+	ok(of("variables", "MKL_NUM_THREADS")->outcome == DOCTOR_OK &&
+			of("variables", "HOME")->outcome == DOCTOR_OUTCOMES,
+		"those that do not matter");
 	ok(strstr(of("variables", "GOMP_SPINCOUNT")->what, "7 (far)") != NULL, "a runner's own");
 	ok(of("variables", "OMP_PLACES")->outcome == DOCTOR_OUTCOMES, "... not those that it sets itself");
-	ok(of("runners", "far")->outcome == DOCTOR_BENDS && strstr(of("runners", "far")->what, "0.9"), "a runner of another version");
-	ok(of("runners", "gone")->outcome == DOCTOR_BENDS && strstr(of("runners", "gone")->what, "no such program"), "one that is not there");
-	ok(of("isa", "far")->outcome == DOCTOR_BENDS && strstr(of("isa", "far")->what, "has avx2"), "instructions left unused");
+	ok(of("runners", "far")->outcome == DOCTOR_BENDS && strstr(of("runners", "far")->what, "0.9"),
+		"a runner of another version");
+	ok(of("runners", "gone")->outcome == DOCTOR_BENDS &&
+			strstr(of("runners", "gone")->what, "no such program"),
+		"one that is not there");
+	ok(of("isa", "far")->outcome == DOCTOR_BENDS && strstr(of("isa", "far")->what, "has avx2"),
+		"instructions left unused");
 	ok(of("threads", "far")->outcome == DOCTOR_BENDS, "threads that move");
 	o.threads = 1;
 	begin(&o);
@@ -370,16 +410,26 @@ static void no_number(void)
 	only("variables", "many: not a number of threads");
 }
 
-/* Threads that share a processor, or of which nobody knows where they are; a processor that is not the one
+/* Threads that share a processor, or whose processor is unknown; a processor that is not the one
  * here. */
 static void threads(void)
 {
 	struct device devices[] = {
-		{ .stack = "oneDNN, 8 threads bound to 2 cores", .threads = 8, .attributes = "{\"cores\":[]}" },
-		{ .stack = "oneDNN, 4 threads bound to 2 cores", .threads = 4, .attributes = "{\"cores\":[0,1,2,3]}" },
+		{ .stack = "oneDNN, 8 threads bound to 2 cores",
+			.threads = 8,
+			.attributes = "{\"cores\":[]}" },
+		{ .stack = "oneDNN, 4 threads bound to 2 cores",
+			.threads = 4,
+			.attributes = "{\"cores\":[0,1,2,3]}" },
 		{ .stack = "oneDNN, 2 threads, strict", .threads = 2, .attributes = "{}" },
-		{ .stack = "oneDNN, 2 threads bound one a core", .threads = 2, .host = "there", .attributes = "{\"isa\":\"sse41\"}" },
-		{ .stack = "oneDNN, 2 threads bound one a core", .threads = 2, .host = "here", .attributes = "{\"isa\":\"sse41\"}" },
+		{ .stack = "oneDNN, 2 threads bound one a core",
+			.threads = 2,
+			.host = "there",
+			.attributes = "{\"isa\":\"sse41\"}" },
+		{ .stack = "oneDNN, 2 threads bound one a core",
+			.threads = 2,
+			.host = "here",
+			.attributes = "{\"isa\":\"sse41\"}" },
 	};
 	static const char *const names[] = { "many", "siblings", "dumb", "far", "near" };
 	struct doctor_runner runners[5];
@@ -397,32 +447,42 @@ static void threads(void)
 	pass("threads", 2, 0);
 	look();
 	const struct doctor_finding *f = of("threads", "many");
-	ok(f->outcome == DOCTOR_BENDS && strstr(f->what, "8 threads on 2 cores") && strstr(f->cure, "--threads 2"), "more threads than cores");
+	ok(f->outcome == DOCTOR_BENDS && strstr(f->what, "8 threads on 2 cores") &&
+			strstr(f->cure, "--threads 2"),
+		"more threads than cores");
 	ok(of("threads", "siblings")->outcome == DOCTOR_OK, "... each with a processor of its own");
 	ok(of("threads", "dumb")->outcome == DOCTOR_UNKNOWN, "not told whether they are bound");
-	ok(of("isa", "far")->outcome == DOCTOR_UNKNOWN, "another machine's processor is not compared with ours");
+	ok(of("isa", "far")->outcome == DOCTOR_UNKNOWN,
+		"another machine's processor is not compared with ours");
 	ok(of("isa", "near")->outcome == DOCTOR_BENDS, "... this machine's is");
 }
 
-#define GPU(rest) "{\"uuid\":\"GPU-1\",\"driver\":\"580.1\",\"most_clock_mhz\":1980,\"power_limit_w\":700," rest "}"
+#define GPU(rest)                                                                                            \
+	"{\"uuid\":\"GPU-1\",\"driver\":\"580.1\",\"most_clock_mhz\":1980,\"power_limit_w\":700," rest "}"
 
 static void gpus(void)
 {
 	static const char *const attributes[] = {
-		GPU("\"default_power_limit_w\":700,\"ecc\":true,\"persistence\":true,\"mig\":false,\"nvml\":{\"sm_mhz\":1980,\"utilization\":0,"
-		"\"processes\":0,\"slowed_by\":\"\"}"),
-		GPU("\"default_power_limit_w\":1000,\"nvml\":{\"sm_mhz\":900,\"utilization\":0.8,\"processes\":3,\"slowed_by\":\"thermal\"},"
-		"\"warnings\":[\"cuDNN is missing\",7]"),
+		GPU("\"default_power_limit_w\":700,\"ecc\":true,\"persistence\":true,\"mig\":false,\"nvml\":{"
+		    "\"sm_mhz\":1980,\"utilization\":0,"
+		    "\"processes\":0,\"slowed_by\":\"\"}"),
+		GPU("\"default_power_limit_w\":1000,\"nvml\":{\"sm_mhz\":900,\"utilization\":0.8,"
+		    "\"processes\":3,\"slowed_by\":\"thermal\"},"
+		    "\"warnings\":[\"cuDNN is missing\",7]"),
 		GPU("\"nvml\":7"),
 		"not JSON",
 		GPU("\"nvml\":{\"processes\":1}"),
-		"{\"uuid\":\"0; reboot\",\"power_limit_w\":700,\"default_power_limit_w\":1000,\"nvml\":{\"utilization\":0,\"slowed_by\":\"\"}}",
+		"{\"uuid\":\"0; "
+		"reboot\",\"power_limit_w\":700,\"default_power_limit_w\":1000,\"nvml\":{\"utilization\":0,"
+		"\"slowed_by\":\"\"}}",
 	};
 	struct device devices[6];
 	struct doctor_runner runners[6];
 	static const char *const names[] = { "well", "ill", "dumb", "odd", "half", "hostile" };
 	for (int i = 0; i < 6; i++) {
-		devices[i] = (struct device){ .name = "cuda:0", .stack = "cuDNN 9", .version = "1.0", .attributes = attributes[i] };
+		devices[i] = (struct device){
+			.name = "cuda:0", .stack = "cuDNN 9", .version = "1.0", .attributes = attributes[i]
+		};
 		runners[i] = (struct doctor_runner){ names[i], &devices[i], NULL };
 	}
 	machine_make("gpu");
@@ -432,15 +492,22 @@ static void gpus(void)
 	begin(&o);
 	pass("gpu", 2, 0);
 	look();
-	ok(of("gpu", "well")->outcome == DOCTOR_OK && strstr(of("gpu", "well")->what, "ECC on, persistence on, MIG off"), "a GPU that is well");
-	ok(of("gpu power", "well")->outcome == DOCTOR_OK && of("gpu load", "well")->outcome == DOCTOR_OK, "... with all its power, alone");
-	ok(of("gpu", "ill")->outcome == DOCTOR_BENDS && strstr(of("gpu", "ill")->what, "thermal"), "one that is hot");
-	ok(of("gpu power", "ill")->outcome == DOCTOR_BENDS && of("gpu load", "ill")->outcome == DOCTOR_BENDS, "... limited, and in use");
+	ok(of("gpu", "well")->outcome == DOCTOR_OK &&
+			strstr(of("gpu", "well")->what, "ECC on, persistence on, MIG off"),
+		"a GPU that is well");
+	ok(of("gpu power", "well")->outcome == DOCTOR_OK && of("gpu load", "well")->outcome == DOCTOR_OK,
+		"... with all its power, alone");
+	ok(of("gpu", "ill")->outcome == DOCTOR_BENDS && strstr(of("gpu", "ill")->what, "thermal"),
+		"one that is hot");
+	ok(of("gpu power", "ill")->outcome == DOCTOR_BENDS && of("gpu load", "ill")->outcome == DOCTOR_BENDS,
+		"... limited, and in use");
 	is_str(of("gpu power", "ill")->cure, "nvidia-smi -i GPU-1 -pl 1000", "... what to type");
 	ok(strstr(of("runners", "ill")->what, "cuDNN 9") && bending() == 5, "... and its warning");
-	ok(of("gpu power", "hostile")->outcome == DOCTOR_BENDS && !strstr(of("gpu power", "hostile")->cure, "reboot"),
+	ok(of("gpu power", "hostile")->outcome == DOCTOR_BENDS &&
+			!strstr(of("gpu power", "hostile")->cure, "reboot"),
 		"what a runner says becomes no command");
-	ok(of("gpu", "dumb")->outcome == DOCTOR_UNKNOWN && of("gpu load", "dumb")->outcome == DOCTOR_UNKNOWN, "one that tells nothing");
+	ok(of("gpu", "dumb")->outcome == DOCTOR_UNKNOWN && of("gpu load", "dumb")->outcome == DOCTOR_UNKNOWN,
+		"one that tells nothing");
 	ok(!strstr(of("gpu load", "half")->what, "%") && strstr(of("gpu load", "half")->what,
 		"utilization unknown, 1 process"), "... one that tells half");
 	ok(of("gpu", "odd")->outcome == DOCTOR_OUTCOMES, "no GPU at all");
@@ -469,14 +536,19 @@ static void hostile(void)
 	struct doctor_options o = options_of("nothing");
 	begin(&o);
 	look();
-	ok(bending() == 0 && of("load", NULL)->outcome == DOCTOR_UNKNOWN && of("governor", NULL)->outcome == DOCTOR_UNKNOWN,
+	ok(bending() == 0 && of("load", NULL)->outcome == DOCTOR_UNKNOWN &&
+			of("governor", NULL)->outcome == DOCTOR_UNKNOWN,
 		"a machine without files: nothing is known, nothing is claimed");
-	static const char *const files[] = { "proc/cpuinfo", "proc/stat", "proc/loadavg", "proc/meminfo", "proc/vmstat", "proc/pressure/cpu",
-		"proc/self/status", "proc/self/cgroup", "proc/self/limits", "proc/42/stat",
-		"sys/fs/cgroup/cpu.max", "sys/devices/system/cpu/online", "sys/devices/system/node/online", CPU0 "cpufreq/scaling_governor",
-		CPU0 "cpufreq/cpuinfo_max_freq", CPU0 "topology/thread_siblings_list", "sys/kernel/mm/transparent_hugepage/enabled" };
-	static const char *const texts[] = { "", "\n", ":", "0::", "-1", "nan", "1e999 1e999", "0-99999999999999999999", "9-1,,", "((((", "[",
-		"cpu  -5 nan inf 1e308 1e308", "0::/../../etc/", "\xff\xfe\x1b[31m", "a b c d / - \n - -\n", "MemAvailable: -1e300\nMemTotal:" };
+	static const char *const files[] = { "proc/cpuinfo", "proc/stat", "proc/loadavg", "proc/meminfo",
+		"proc/vmstat", "proc/pressure/cpu", "proc/self/status", "proc/self/cgroup",
+		"proc/self/limits", "proc/42/stat", "sys/fs/cgroup/cpu.max", "sys/devices/system/cpu/online",
+		"sys/devices/system/node/online", CPU0 "cpufreq/scaling_governor",
+		CPU0 "cpufreq/cpuinfo_max_freq", CPU0 "topology/thread_siblings_list",
+		"sys/kernel/mm/transparent_hugepage/enabled" };
+	static const char *const texts[] = { "", "\n", ":", "0::", "-1", "nan", "1e999 1e999",
+		"0-99999999999999999999", "9-1,,", "((((", "[", "cpu  -5 nan inf 1e308 1e308",
+		"0::/../../etc/", "\xff\xfe\x1b[31m", "a b c d / - \n - -\n",
+		"MemAvailable: -1e300\nMemTotal:" };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++) {
 		for (size_t k = 0; k < sizeof(files) / sizeof(files[0]); k++)
 			file("odd", files[k], texts[i]);
@@ -486,7 +558,8 @@ static void hostile(void)
 		look();
 		bool clean = finding_count > 0;
 		for (int k = 0; k < finding_count; k++)
-			clean &= !strchr(findings[k].what, '\x1b') && !strstr(findings[k].what, "nan") && !strchr(findings[k].what, '\n');
+			clean &= !strchr(findings[k].what, '\x1b') && !strstr(findings[k].what, "nan") &&
+				!strchr(findings[k].what, '\n');
 		ok(clean, "nonsense %zu", i);
 	}
 }

@@ -114,14 +114,16 @@ static void test_sequence(const char *name, double most)
 int main(void)
 {
 	struct eta e = { 0 };
-	struct eta_weight relu = eta_weigh("eltwise:f32,f32:relu:1x8x8x8"), none = eta_weigh("nothing of the kind");
+	struct eta_weight relu = eta_weigh("eltwise:f32,f32:relu:1x8x8x8"),
+			  none = eta_weigh("nothing of the kind");
 	ok(isnan(eta_expect(&e, relu)), "no estimate before the first measurement");
 	ok(none.kind == ETA_KINDS - 1 && none.weight > 0, "a text that does not parse has a weight");
 	eta_learn(&e, relu, 2);
 	ok(fabs(eta_expect(&e, relu) - 2) < 1e-9, "the same problem takes as long");
 	eta_learn(&e, none, NAN);
 	ok(fabs(eta_expect(&e, relu) - 2) < 1e-9, "an unknown time is ignored");
-	ok(eta_expect(&e, eta_weigh("eltwise:f32,f32:relu:64x64x112x112")) > 2, "a larger problem takes longer");
+	ok(eta_expect(&e, eta_weigh("eltwise:f32,f32:relu:64x64x112x112")) > 2,
+		"a larger problem takes longer");
 	test_sequence("mobilenet_v2", FACTOR);
 	test_sequence("googlenet", FACTOR);
 	test_sequence("bert_base", FACTOR);

@@ -55,8 +55,8 @@ static void put_call(struct str *to, unsigned field, const char *name, const cha
 #define MAIN(g, name, op, inputs, outputs, attributes) put_call(g, 1, name, op, inputs, outputs, attributes)
 
 /* Closes the function whose nodes are in `body`, and adds it to `functions`. */
-static void put_function(
-	struct str *functions, struct str *body, const char *domain, const char *name, const char *in, const char *out)
+static void put_function(struct str *functions, struct str *body, const char *domain, const char *name,
+	const char *in, const char *out)
 {
 	put_text(body, 1, name);
 	put_text(body, 10, domain);
@@ -121,7 +121,8 @@ static void test_calls(void)
 	const struct graph *x = m->graph;
 	is_int(x->node_count, 7, "their nodes are in place");
 	is_int(m->warning_count, 0, "without a warning (%s)", m->warning_count ? m->warnings[0] : "");
-	ok(joins(x, "first/half", 0, "a", "first/h"), "an input is what the call gives, a result has the call's name");
+	ok(joins(x, "first/half", 0, "a", "first/h"),
+		"an input is what the call gives, a result has the call's name");
 	ok(joins(x, "first/half", 1, "", "first/h"), "an input that the call leaves out is left out");
 	ok(joins(x, "first/Erf_1", 0, "first/h", "first/e"), "a node without a name gets its label");
 	ok(joins(x, "first/last", 1, "a", "b"), "the output is what the call makes");
@@ -149,10 +150,12 @@ static void test_nested(void)
 		return;
 	const struct graph *x2 = m->graph;
 	is_int(x2->node_count, 12, "all their nodes");
-	ok(joins(x2, "t/act/half", 0, "x", "t/act/h") && joins(x2, "t/act/last", 1, "x", "t/q"), "names add up");
+	ok(joins(x2, "t/act/half", 0, "x", "t/act/h") && joins(x2, "t/act/last", 1, "x", "t/q"),
+		"names add up");
 	ok(joins(x2, "t/act_2/half", 1, "t/q", "t/act_2/h") && joins(x2, "t/act_2/last", 0, "t/act_2/e", "y"),
 		"a second call of one name gets a number");
-	ok(joins(x2, "t_2/act/half", 0, "y", "t_2/act/h") && joins(x2, "t_2/act_2/last", 1, "t_2/q", "z"), "anywhere");
+	ok(joins(x2, "t_2/act/half", 0, "y", "t_2/act/h") && joins(x2, "t_2/act_2/last", 1, "t_2/q", "z"),
+		"anywhere");
 	model_free(m);
 }
 
@@ -175,7 +178,8 @@ static void test_names_apart(void)
 	const struct graph *x = m->graph;
 	ok(joins(x, "c/n", 0, "t", "c/t") && joins(x, "c/m", 0, "c/t", "x2"), "each in its place");
 	const struct node *e = node_at(x, "e");
-	ok(e && x->values[e->inputs[0]].producer == node_at(x, "d") - x->nodes, "a name that looks like an inner one");
+	ok(e && x->values[e->inputs[0]].producer == node_at(x, "d") - x->nodes,
+		"a name that looks like an inner one");
 	model_free(m);
 	BODY(&f, "n", "Relu", "a", "y", NULL);
 	put_function(&functions, &f, "local", "F", "x", "y");
@@ -215,7 +219,8 @@ static void test_attributes(void)
 	ok(n && node_int(n, "keepdims", 0) == 7, "the default of the function");
 	ok(n && node_int(n, "plain", 0) == 4 && n->attribute_count == 3 && !node_attribute(n, "gone"),
 		"what nobody gives is not there");
-	ok(p && node_int(p, "keepdims", 0) == 8 && !node_attribute(p, "axis"), "given instead of the default");
+	ok(p && node_int(p, "keepdims", 0) == 8 && !node_attribute(p, "axis"),
+		"given instead of the default");
 	model_free(m);
 }
 
@@ -234,7 +239,8 @@ static void test_endless_reference(void)
 	MAIN(&g, "c", "local:F", "x", "y", NULL);
 	struct model *m = load(&g, &functions);
 	const struct attribute *axis = m ? node_attribute(node_at(m->graph, "c/n"), "axis") : NULL;
-	ok(axis && axis->kind == ATTRIBUTE_OTHER, "a default that refers to itself is no value (%s)", err.text);
+	ok(axis && axis->kind == ATTRIBUTE_OTHER, "a default that refers to itself is no value (%s)",
+		err.text);
 	model_free(m);
 }
 
@@ -262,12 +268,16 @@ static void test_bodies(void)
 		return;
 	const struct node *branch = node_at(m->graph, "call/if");
 	const struct graph *b = branch ? branch->attributes[0].graph : NULL;
-	ok(b && b->node_count == 5 && m->warning_count == 1 && warned(m, "execution order"), "its nodes, sorted");
-	int data = b ? value_at(b, "data") : -1, t = b ? value_at(b, "call/t") : -1, own = b ? value_at(b, "call/own") : -1;
-	ok(data >= 0 && b->values[data].outer == value_at(m->graph, "data"), "the input is what the call gives");
+	ok(b && b->node_count == 5 && m->warning_count == 1 && warned(m, "execution order"),
+		"its nodes, sorted");
+	int data = b ? value_at(b, "data") : -1, t = b ? value_at(b, "call/t") : -1,
+	    own = b ? value_at(b, "call/own") : -1;
+	ok(data >= 0 && b->values[data].outer == value_at(m->graph, "data"),
+		"the input is what the call gives");
 	ok(t >= 0 && b->values[t].outer == value_at(m->graph, "call/t"), "a value of the function around it");
 	ok(own >= 0 && b->values[own].outer == -1 && b->values[own].producer >= 0, "its own is its own");
-	ok(b && joins(b, "call/g/half", 0, "call/s", "call/g/h") && joins(b, "call/g/half", 1, "data", "call/g/h") &&
+	ok(b && joins(b, "call/g/half", 0, "call/s", "call/g/h") &&
+			joins(b, "call/g/half", 1, "data", "call/g/h") &&
 			joins(b, "call/g/last", 1, "call/s", "call/r"),
 		"a call within it");
 	model_free(m);
@@ -312,7 +322,8 @@ static void test_hidden_formal(void)
 	struct model *m = load(&g, &functions);
 	const struct node *branch = m ? node_at(m->graph, "c/if") : NULL;
 	const struct graph *b = branch ? branch->attributes[0].graph : NULL;
-	ok(b && joins(b, "c/d", 0, "c/x", "c/r") && joins(b, "c/d", 1, "v", "c/r"), "the body's own (%s)", err.text);
+	ok(b && joins(b, "c/d", 0, "c/x", "c/r") && joins(b, "c/d", 1, "v", "c/r"), "the body's own (%s)",
+		err.text);
 	ok(m && warned(m, "1 name (\"x\") of the subgraph"), "with a warning");
 	model_free(m);
 }
@@ -358,10 +369,12 @@ static void test_types(void)
 	struct model *m = load(&g, &functions);
 	const struct graph *x = m ? m->graph : NULL;
 	const struct value *t = x ? &x->values[value_at(x, "c/t")] : NULL;
-	ok(t && t->dtype == DTYPE_S64 && t->shape.rank == 2 && t->shape.dims[1].value == 3, "a type within (%s)", err.text);
+	ok(t && t->dtype == DTYPE_S64 && t->shape.rank == 2 && t->shape.dims[1].value == 3,
+		"a type within (%s)", err.text);
 	ok(t && t->shape.dims[0].kind == DIM_UNKNOWN, "a symbol within a function is not the model's");
 	ok(x && x->values[value_at(x, "b")].shape.rank == 1, "of an output");
-	ok(x && x->values[value_at(x, "a")].shape.dims[0].kind == DIM_SYMBOLIC, "what the call gives keeps its own");
+	ok(x && x->values[value_at(x, "a")].shape.dims[0].kind == DIM_SYMBOLIC,
+		"what the call gives keeps its own");
 	model_free(m);
 }
 
@@ -389,10 +402,14 @@ static void test_overloads(void)
 	MAIN(&g, "d", "local:F", "y", "z", NULL);
 	MAIN(&g, "e", "Relu", "z", "w", NULL);
 	struct model *m = load(&g, &functions);
-	ok(m && node_at(m->graph, "c/n") && text_is(node_at(m->graph, "c/n")->op, "Two"), "an overload (%s)", err.text);
-	ok(m && node_at(m->graph, "d") && text_is(node_at(m->graph, "d")->op, "F"), "another is an operator like others");
-	ok(m && node_at(m->graph, "e/n"), "an operator of the standard, defined by the model, is the model's");
-	ok(m && warned(m, "operator set of \"local\" is not given, 1 is assumed"), "a domain that nobody imports");
+	ok(m && node_at(m->graph, "c/n") && text_is(node_at(m->graph, "c/n")->op, "Two"), "an overload (%s)",
+		err.text);
+	ok(m && node_at(m->graph, "d") && text_is(node_at(m->graph, "d")->op, "F"),
+		"another is an operator like others");
+	ok(m && node_at(m->graph, "e/n"),
+		"an operator of the standard, defined by the model, is the model's");
+	ok(m && warned(m, "operator set of \"local\" is not given, 1 is assumed"),
+		"a domain that nobody imports");
 	model_free(m);
 	BODY(&f, "n", "One", "x", "y", NULL);
 	put_function(&functions, &f, "local", "F", "x", "y");
@@ -401,7 +418,8 @@ static void test_overloads(void)
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:F", "x", "y", NULL);
 	m = load(&g, &functions);
-	ok(m && text_is(node_at(m->graph, "c/n")->op, "Two") && warned(m, "\"F\" is defined twice"), "defined twice");
+	ok(m && text_is(node_at(m->graph, "c/n")->op, "Two") && warned(m, "\"F\" is defined twice"),
+		"defined twice");
 	model_free(m);
 }
 
@@ -430,7 +448,8 @@ static void test_wrong(void)
 	put_function(&functions, &f, "local", "F", "x", "y");
 	put_value(&g, 11, "x", FLOAT, "1");
 	MAIN(&g, "c", "local:F", "x", "", NULL);
-	refused(&g, &functions, "node \"c/n\" writes \"x\", which is an input of the function", "an input that is written");
+	refused(&g, &functions, "node \"c/n\" writes \"x\", which is an input of the function",
+		"an input that is written");
 	BODY(&f, "n", "Op", "x", "y", NULL);
 	BODY(&f, "m", "Op", "x", "y", NULL);
 	put_function(&functions, &f, "local", "F", "x", "y");

@@ -38,12 +38,14 @@ static int add(struct maker *m, int a, int b)
 
 static int matmul(struct maker *m)
 {
-	return make_layer(m, "MatMul", MATMUL, ROWS, make_input(m, "1x128x768"), make_constant(m, "768x3072"));
+	return make_layer(
+		m, "MatMul", MATMUL, ROWS, make_input(m, "1x128x768"), make_constant(m, "768x3072"));
 }
 
 static int bias(struct maker *m, int x)
 {
-	return make_layer(m, "Add", "binary:f32,f32,f32:add:" ROWS ":1x1x3072", ROWS, make_constant(m, "3072"), x);
+	return make_layer(
+		m, "Add", "binary:f32,f32,f32:add:" ROWS ":1x1x3072", ROWS, make_constant(m, "3072"), x);
 }
 
 static int rows(struct maker *m, const char *op, int a, int b)
@@ -96,6 +98,44 @@ static void texts_are_shared(void)
 	is_int(new_texts(f), 1, "only conv+bias+relu is new");
 	fusion_free(f);
 	make_end(m);
+	/* the same where another problem is the plan's first */
+	m = make_begin();
+	x = relu(m, make_input(m, IMAGE));
+	w = make_constant(m, "64x64x3x3");
+	b = make_constant(m, "64");
+	make_batchnorm(
+		m, IMAGE, 64, make_layer_n(m, "Conv", CONV "+bias:f32.c", IMAGE, 3, (int[]){ x, w, b }));
+	f = fusion_find(make_finish(m));
+	is_group(f, 1, 0, "Conv+BatchNorm", 2, CONV "+bias:f32.c");
+	is_int(group_at(f, 1, 0)->distinct, 1, "it is the convolution's problem");
+	fusion_free(f);
+	make_end(m);
+}
+
+/* Which element-wise functions a convolution takes as epilogues, with their parameters. */
+static void activations(void)
+{
+	static const struct {
+		const char *function;
+		bool taken;
+	} rows[] = { { "relu", true }, { "leaky_relu,0.1", true }, { "clip,0,6", true }, { "sigmoid", true },
+		{ "tanh", true }, { "gelu_erf", true }, { "gelu_tanh", true }, { "swish,1", true },
+		{ "hard_sigmoid,0.2,0.5", true }, { "hard_swish", true }, { "elu,1", true },
+		{ "softplus", true }, { "mish", true }, { "exp", false }, { "sqrt", false }, { "abs", false },
+		{ "round", false }, { "square", false }, { "logarithm", false } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct maker *m = make_begin();
+		char problem[64], fused[160];
+		snprintf(problem, sizeof(problem), "eltwise:f32,f32:%s:" IMAGE, rows[i].function);
+		snprintf(fused, sizeof(fused), CONV "+%s", rows[i].function);
+		make_layer(m, "Relu", problem, IMAGE, conv(m, make_input(m, IMAGE)), -1);
+		struct fusion *f = fusion_find(make_finish(m));
+		is_int(groups_of(f, 0), rows[i].taken, "%s is taken", rows[i].function);
+		if (rows[i].taken && group_at(f, 0, 0))
+			is_str(group_at(f, 0, 0)->text, fused, "as an epilogue");
+		fusion_free(f);
+		make_end(m);
+	}
 }
 
 /* Conv whose value is changed by `spoil` before or after: how many groups remain. */
@@ -161,7 +201,8 @@ static void vector_of_channels(struct maker *m, int y)
 
 static void trained_batchnorm(struct maker *m, int y)
 {
-	int inputs[5] = { y, make_constant(m, "64"), make_constant(m, "64"), make_constant(m, "64"), make_input(m, "64") };
+	int inputs[5] = { y, make_constant(m, "64"), make_constant(m, "64"), make_constant(m, "64"),
+		make_input(m, "64") };
 	make_layer_n(m, "BatchNormalization", NULL, IMAGE, 5, inputs);
 }
 
@@ -235,8 +276,9 @@ static void diamond(void)
 	is_int(group_at(f, 1, 0)->residual, 0, "and the second for the first");
 	is_int(f->cluster_count, 1, "they are decided together");
 	const struct fusion_cluster *c = &f->clusters[0];
-	ok(c->anchor_count == 2 && c->layer_count == 4 && c->unit_count == 4 && c->units[2].child_count == 2 &&
-		c->units[3].child_count == 1, "... over four layers, a tree in which Add has two children");
+	ok(c->anchor_count == 2 && c->layer_count == 4 && c->unit_count == 4 &&
+			c->units[2].child_count == 2 && c->units[3].child_count == 1,
+		"... over four layers, a tree in which Add has two children");
 	fusion_free(f);
 	make_end(m);
 }
@@ -326,14 +368,17 @@ static void gemm_reshape(void)
 	static const char gemm[] = "matmul:f32,f32.c,f32/f32:ba1bb1m128n3072k768:ta0tb0+bias:f32.c";
 	for (int keep = 0; keep < 2; keep++) {
 		struct maker *m = make_begin();
-		int inputs[3] = { make_input(m, "128x768"), make_constant(m, "768x3072"), make_constant(m, "3072") };
+		int inputs[3] = { make_input(m, "128x768"), make_constant(m, "768x3072"),
+			make_constant(m, "3072") };
 		int y = make_layer_n(m, "Gemm", gemm, "128x3072", 3, inputs);
 		y = make_layer(m, "Reshape", NULL, keep ? ROWS : "1x3072x128", y, make_constant(m, "3"));
 		make_layer(m, "Relu", "eltwise:f32,f32:relu:" ROWS, keep ? ROWS : "1x3072x128", y, -1);
 		struct fusion *f = fusion_find(make_finish(m));
-		is_int(groups_of(f, 0), keep, "a reshape is passed where rows stay rows: %s", keep ? "yes" : "no");
+		is_int(groups_of(f, 0), keep, "a reshape is passed where rows stay rows: %s",
+			keep ? "yes" : "no");
 		if (keep)
-			is_group(f, 0, 0, "Gemm+Relu", 3, "matmul:f32,f32.c,f32/f32:ba1bb1m128n3072k768:ta0tb0+bias:f32.c+relu");
+			is_group(f, 0, 0, "Gemm+Relu", 3,
+				"matmul:f32,f32.c,f32/f32:ba1bb1m128n3072k768:ta0tb0+bias:f32.c+relu");
 		fusion_free(f);
 		make_end(m);
 	}
@@ -341,7 +386,8 @@ static void gemm_reshape(void)
 
 static void types_follow(void)
 {
-	static const char conv16[] = "conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1";
+	static const char conv16[] =
+		"conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1";
 	struct maker *m = make_begin();
 	m->dtype = DTYPE_BF16;
 	int x = make_input(m, IMAGE);
@@ -349,7 +395,8 @@ static void types_follow(void)
 	add(m, make_batchnorm(m, IMAGE, 64, y), x);
 	struct fusion *f = fusion_find(make_finish(m));
 	is_group(f, 0, 1, "Conv+BatchNorm+Add", 3,
-		"conv:bf16,bf16.c,bf16/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:bf16.c+add:bf16");
+		"conv:bf16,bf16.c,bf16/"
+		"f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:bf16.c+add:bf16");
 	fusion_free(f);
 	make_end(m);
 }
@@ -375,6 +422,7 @@ static void hostile_fan_out(void)
 int main(void)
 {
 	conv_chain();
+	activations();
 	texts_are_shared();
 	what_blocks();
 	diamond();

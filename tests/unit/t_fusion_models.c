@@ -66,8 +66,8 @@ static bool sound(const struct plan *p, const struct fusion *f)
 		const struct fusion_group *g = &f->groups[i];
 		struct problem back;
 		char again[PROBLEM_TEXT_SIZE];
-		good &= problem_parse(text_of(g->text), &back, NULL) == 0 && problem_format(&back, again, NULL) == 0 &&
-			strcmp(again, g->text) == 0;
+		good &= problem_parse(text_of(g->text), &back, NULL) == 0 &&
+			problem_format(&back, again, NULL) == 0 && strcmp(again, g->text) == 0;
 		good &= g->layer_count > 1 && g->residual < g->layers[g->layer_count - 1];
 		for (int k = 0; k < g->layer_count; k++) {
 			const struct plan_layer *l = &p->layers[g->layers[k]];
@@ -87,8 +87,8 @@ static void check_model(const char *model, const char *dtype)
 	char path[1024];
 	snprintf(path, sizeof(path), "%s/data/models/%s.onnx", getenv("abs_srcdir"), model);
 	struct error err = ERROR_NONE;
-	struct dim_binding dims[] = { { TEXT("batch"), 1 }, { TEXT("sequence"), 128 }, { TEXT("past_sequence"), 8 },
-		{ TEXT("total_sequence"), 136 } };
+	struct dim_binding dims[] = { { TEXT("batch"), 1 }, { TEXT("sequence"), 128 },
+		{ TEXT("past_sequence"), 8 }, { TEXT("total_sequence"), 136 } };
 	bool dynamic = strcmp(model, "bert_base") == 0 || strcmp(model, "gpt2_small") == 0;
 	struct plan_options options = { .dtype = dtype_parse(text_of(dtype)), .bindings = dims };
 	options.binding_count = !dynamic ? 0 : strcmp(model, "bert_base") == 0 ? 2 : 4;

@@ -18,7 +18,8 @@
 
 static int binary(struct maker *m, const char *op, const char *mode, int a, int b)
 {
-	return make_layer(m, op, arena_printf(&m->plan.arena, "binary:f32,f32,f32:%s:" ROWS ":" ROWS, mode), ROWS, a, b);
+	return make_layer(m, op, arena_printf(&m->plan.arena, "binary:f32,f32,f32:%s:" ROWS ":" ROWS, mode),
+		ROWS, a, b);
 }
 
 static int relu(struct maker *m, int x)
@@ -44,7 +45,8 @@ static void chains(void)
 	ok(!group_at(f, 0, 4), "four epilogues and no more");
 	is_group(f, 2, 1, "Relu+Sub+Sigmoid", 3, RELU "+sub:f32+sigmoid");
 	is_int(f->first_group[4], -1, "the last has nothing to take");
-	ok(f->cluster_count == 1 && f->clusters[0].unit_count == 5 && f->clusters[0].anchor_count == 4, "decided together");
+	ok(f->cluster_count == 1 && f->clusters[0].unit_count == 5 && f->clusters[0].anchor_count == 4,
+		"decided together");
 	fusion_free(f);
 	make_end(m);
 }
@@ -56,15 +58,18 @@ static void ends(void)
 	for (int i = 0; i < 5; i++) {
 		struct maker *m = make_begin();
 		int v = relu(m, make_input(m, ROWS)), y = make_input(m, ROWS);
-		int w = i == 0 ? binary(m, "Sub", "sub", y, v) : i == 1 ? make_layer(m, "Add", wide, ROWS, v, make_input(m, "3072")) :
-			i == 2 ? binary(m, "Add", "add", v, v) : i == 3 ? make_layer(m, "Softmax", "softmax:f32,f32:soft:" ROWS ":ax2", ROWS, v, -1) :
-			relu(m, v);
+		int w = i == 0	 ? binary(m, "Sub", "sub", y, v)
+			: i == 1 ? make_layer(m, "Add", wide, ROWS, v, make_input(m, "3072"))
+			: i == 2 ? binary(m, "Add", "add", v, v)
+			: i == 3 ? make_layer(m, "Softmax", "softmax:f32,f32:soft:" ROWS ":ax2", ROWS, v, -1)
+				 : relu(m, v);
 		if (i == 4)
 			m->plan.values[v].is_output = true;
 		m->plan.values[w].is_output = true;
 		struct fusion *f = fusion_find(make_finish(m));
-		static const char *const what[] = { "the chain's value is what is subtracted", "a vector is broadcast",
-			"a value is added to itself", "a softmax is not pointwise", "the value is an output too" };
+		static const char *const what[] = { "the chain's value is what is subtracted",
+			"a vector is broadcast", "a value is added to itself", "a softmax is not pointwise",
+			"the value is an output too" };
 		is_int(f->group_count, 0, "no group where %s", what[i]);
 		fusion_free(f);
 		make_end(m);
@@ -104,9 +109,12 @@ static void beside_convolutions(void)
 	is_group(f, 1, 1, "Mul+Add+Relu", 3, "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE "+add:f32+relu");
 	is_int(f->first_group[2], -1, "the sum starts none");
 	is_int(f->cluster_count, 1, "both want the sum");
-	is_int(f->clusters[0].units[f->clusters[0].unit_count - 1].ending_count, 2, "either may end with the Relu");
+	is_int(f->clusters[0].units[f->clusters[0].unit_count - 1].ending_count, 2,
+		"either may end with the Relu");
 	const struct fusion_group *g = group_at(f, 0, 1);
-	is_str(g->text_nxc, "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+add:f32@nxc+relu",
+	is_str(g->text_nxc,
+		"conv:f32@nxc,f32.c@nxc,f32@nxc/"
+		"f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+add:f32@nxc+relu",
 		"channels last, the residual too");
 	ok(group_at(f, 1, 0)->distinct_nxc < 0, "a conversion between Mul and Add takes that group apart");
 	fusion_free(f);
@@ -125,9 +133,11 @@ static int attention(struct maker *m, const struct heads *h)
 	int v = h->constant_values ? make_constant(m, h->v) : make_input(m, h->v);
 	int s = make_layer(m, "MatMul", "matmul:f32,f32,f32/f32:ba24bb24m128n128k64:ta0tb0", SCORES, q, k);
 	if (h->scale)
-		s = make_layer(m, "Div", "eltwise:f32,f32:affine,0.125,0:" SCORES, SCORES, s, make_scalar(m, 8));
+		s = make_layer(
+			m, "Div", "eltwise:f32,f32:affine,0.125,0:" SCORES, SCORES, s, make_scalar(m, 8));
 	if (h->mask)
-		s = make_layer(m, "Add", "binary:f32,f32,f32:add:" SCORES ":2x1x1x128", SCORES, s, make_input(m, "2x1x1x128"));
+		s = make_layer(m, "Add", "binary:f32,f32,f32:add:" SCORES ":2x1x1x128", SCORES, s,
+			make_input(m, "2x1x1x128"));
 	s = make_layer(m, "Softmax", h->softmax, SCORES, s, -1);
 	if (h->second_reader)
 		make_layer(m, "Relu", "eltwise:f32,f32:relu:" SCORES, SCORES, s, -1);
@@ -156,13 +166,21 @@ static void attentions(void)
 			"attention:f32,f32,f32,f32/f32:full:n2hq12hk12lq128lk128d64e64" },
 		{ "plain", 4, { HEADS, "2x12x64x128", HEADS, HEADS, soft, false, false, false, false },
 			"attention:f32,f32,f32,f32/f32:full:n2hq12hk12lq128lk128d64e64" },
-		{ "of shared keys", 5, { HEADS, "2x1x64x128", "2x1x128x32", "2x12x128x32", soft, .scale = true },
+		{ "of shared keys", 5,
+			{ HEADS, "2x1x64x128", "2x1x128x32", "2x12x128x32", soft, .scale = true },
 			"attention:f32,f32,f32,f32/f32:full:n2hq12hk1lq128lk128d64e32" },
-		{ "masked", 0, { HEADS, "2x12x64x128", HEADS, HEADS, soft, .scale = true, .mask = true }, NULL },
-		{ "over the wrong axis", 0, { HEADS, "2x12x64x128", HEADS, HEADS, "softmax:f32,f32:soft:" SCORES ":ax2", .mask = false }, NULL },
-		{ "of constant values", 0, { HEADS, "2x12x64x128", HEADS, HEADS, soft, .constant_values = true }, NULL },
-		{ "read between", 0, { HEADS, "2x12x64x128", HEADS, HEADS, soft, .second_reader = true }, NULL },
-		{ "of other values", 0, { HEADS, "2x12x64x128", "2x1x128x64", HEADS, soft, .scale = true }, NULL },
+		{ "masked", 0, { HEADS, "2x12x64x128", HEADS, HEADS, soft, .scale = true, .mask = true },
+			NULL },
+		{ "over the wrong axis", 0,
+			{ HEADS, "2x12x64x128", HEADS, HEADS, "softmax:f32,f32:soft:" SCORES ":ax2",
+				.mask = false },
+			NULL },
+		{ "of constant values", 0,
+			{ HEADS, "2x12x64x128", HEADS, HEADS, soft, .constant_values = true }, NULL },
+		{ "read between", 0, { HEADS, "2x12x64x128", HEADS, HEADS, soft, .second_reader = true },
+			NULL },
+		{ "of other values", 0, { HEADS, "2x12x64x128", "2x1x128x64", HEADS, soft, .scale = true },
+			NULL },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct maker *m = make_begin();
@@ -196,14 +214,14 @@ static void attention_is_chosen(void)
 		measure(r, p->problems[i].text, 100);
 	const struct fusion_group *g = attention_group(f);
 	measure(r, g->text, 150);
-	double both = analyze(&a, p, f, r, NULL, &s)->bound_ns;
+	double both = analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns;
 	near(both, 250, 1e-12, "attention and the Relu behind it");
 	measure(r, "matmul:f32,f32,f32/f32:ba24bb24m128n64k128:ta0tb0+relu", 30);
-	near(analyze(&a, p, f, r, NULL, &s)->bound_ns, 250, 1e-12, "300 and 30 are more");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 250, 1e-12, "300 and 30 are more");
 	measure(r, g->text, 290);
-	near(analyze(&a, p, f, r, NULL, &s)->bound_ns, 330, 1e-12, "now they are less");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 330, 1e-12, "now they are less");
 	s.parallel = true;
-	near(analyze(&a, p, f, r, NULL, &s)->bound_ns, 330, 1e-12, "... in parallel too");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 330, 1e-12, "... in parallel too");
 	arena_free(&a);
 	results_free(r);
 	fusion_free(f);

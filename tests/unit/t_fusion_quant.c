@@ -74,8 +74,8 @@ static const char *operand(struct random *r)
 
 static void add_layers(struct random *r)
 {
-	static const char *const ops[] = { "Conv", "Conv", "Conv", "Add", "Add", "Mul", "Relu", "Relu", "Sigmoid", "MaxPool",
-		"Dropout", "Softmax", "Identity", "Tanh" };
+	static const char *const ops[] = { "Conv", "Conv", "Conv", "Add", "Add", "Mul", "Relu", "Relu",
+		"Sigmoid", "MaxPool", "Dropout", "Softmax", "Identity", "Tanh" };
 	const char *op = ops[pick(r, sizeof(ops) / sizeof(ops[0]))], *first = operand(r);
 	bool conv = op == ops[0], pair = strcmp(op, "Add") == 0 || strcmp(op, "Mul") == 0;
 	const char *second = conv ? "w" : pair ? operand(r) : "";
@@ -90,14 +90,19 @@ static void add_layers(struct random *r)
 
 static struct net *random_net(uint32_t seed)
 {
-	struct random r = { .state = seed, .n = quant_begin(13), .count = 2, .is_byte = { true, false }, .name = { "x", "y" } };
+	struct random r = { .state = seed,
+		.n = quant_begin(13),
+		.count = 2,
+		.is_byte = { true, false },
+		.name = { "x", "y" } };
 	net_input(r.n, "x", DTYPE_U8, "1,8,6,6");
 	net_input(r.n, "y", DTYPE_F32, "1,8,6,6");
 	quant_weights(r.n, "w", "8,8,3,3", "8", 0);
 	while (r.count < VALUES - 4)
 		add_layers(&r);
 	for (int i = 0; i < 3; i++)
-		net_output(r.n, r.name[i ? 2 + pick(&r, (uint32_t)r.count - 2) : (uint32_t)r.count - 1], NULL);
+		net_output(
+			r.n, r.name[i ? 2 + pick(&r, (uint32_t)r.count - 2) : (uint32_t)r.count - 1], NULL);
 	return r.n;
 }
 
@@ -114,17 +119,18 @@ static bool holds(const struct plan *p, const struct fusion *f)
 		const struct plan_layer *l = &p->layers[i];
 		const struct plan_layer *core = l->absorbed_by >= 0 ? &p->layers[l->absorbed_by] : NULL;
 		running += l->problem >= 0;
-		good &= !core || (core->quantized && core->absorbed_by < 0 && l->class == CLASS_FREE && l->problem < 0 &&
-			l->flops == 0 && !l->quantized &&
-			(f->cluster_of[i] < 0 || f->cluster_of[i] == f->cluster_of[core->index]));
+		good &= !core ||
+			(core->quantized && core->absorbed_by < 0 && l->class == CLASS_FREE &&
+				l->problem < 0 && l->flops == 0 && !l->quantized &&
+				(f->cluster_of[i] < 0 || f->cluster_of[i] == f->cluster_of[core->index]));
 		good &= l->class == CLASS_FREE || l->problem >= 0;
 	}
 	for (int i = 0; i < plan_problem_total(p); i++)
 		measure(r, p->problems[i].text, 1);
-	struct analysis *sum = analyze(&a, p, f, r, NULL, &s);
+	struct analysis *sum = analyze(&a, GROUND(p, f, r, NULL), &s);
 	good &= sum->complete && sum->bound_ns == running;
 	s.fusion = s.parallel = s.nxc = true;
-	analyze(&a, p, f, r, NULL, &s);
+	analyze(&a, GROUND(p, f, r, NULL), &s);
 	results_free(r);
 	arena_free(&a);
 	return good;
@@ -172,7 +178,8 @@ static void test_dynamic(void)
 	struct plan *p = plan_build(net_model(n), &options, &err);
 	struct fusion *f = fusion_find(p);
 	is_int(f->group_count, 1, "one group");
-	is_str(f->groups[0].text, "conv:u8,s8.c,f32/s32:" SOURCE "+scale:f32.c+bias:f32.c+relu", "... with its activation");
+	is_str(f->groups[0].text, "conv:u8,s8.c,f32/s32:" SOURCE "+scale:f32.c+bias:f32.c+relu",
+		"... with its activation");
 	is_int(f->groups[0].layer_count, 5, "... from the sums on");
 	fusion_free(f);
 	plan_free(p);
@@ -237,7 +244,8 @@ static void test_residual(void)
 	struct fusion *f = fusion_find(p);
 	is_int(f->group_count, 1, "one group");
 	const struct fusion_group *g = f->group_count ? f->groups : NULL;
-	is_str(g ? g->text : "", "conv:u8,s8.c,u8/s32:" INNER "+scale:f32.c+add:u8+relu", "... adds before it rounds");
+	is_str(g ? g->text : "", "conv:u8,s8.c,u8/s32:" INNER "+scale:f32.c+add:u8+relu",
+		"... adds before it rounds");
 	is_str(g ? g->pattern : "", "Conv+Add+Relu", "... by name");
 	is_int(g ? g->layer_count : 0, 6, "... and has what stands between");
 	fusion_free(f);
@@ -259,10 +267,12 @@ int main(void)
 	struct arena a = { 0 };
 	is_int(f->group_count, 1, "one group");
 	const struct fusion_group *g = &f->groups[0];
-	is_str(g->text, "conv:u8,s8.c,f32/s32:" INNER "+scale:f32.c+relu", "... of the convolution whose values leave");
+	is_str(g->text, "conv:u8,s8.c,f32/s32:" INNER "+scale:f32.c+relu",
+		"... of the convolution whose values leave");
 	is_int(g->layer_count, 2, "... and the activation behind it");
 	for (int i = 0; i < p->layer_count; i++)
-		ok(p->layers[i].absorbed_by < 0 || f->cluster_of[i] < 0, "layer %d is taken in or grouped, not both", i);
+		ok(p->layers[i].absorbed_by < 0 || f->cluster_of[i] < 0,
+			"layer %d is taken in or grouped, not both", i);
 
 	struct results *r = results_new();
 	measure(r, "conv:u8,s8.c,u8/s32:" SOURCE "+scale:f32.c+relu", 100);
@@ -270,14 +280,15 @@ int main(void)
 	measure(r, "eltwise:f32,f32:relu:1x16x6x6", 50);
 	measure(r, g->text, 210);
 	struct scenario s = scenario_default();
-	struct analysis *apart = analyze(&a, p, f, r, NULL, &s);
+	struct analysis *apart = analyze(&a, GROUND(p, f, r, NULL), &s);
 	near(apart->bound_ns, 350, 1e-9, "three layers cost");
 	ok(apart->complete, "nothing is missing");
 	is_int(apart->coverage.free, p->layer_count - 3, "all others are free");
 	s.fusion = true;
-	near(analyze(&a, p, f, r, NULL, &s)->bound_ns, 310, 1e-9, "fused, two");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 310, 1e-9, "fused, two");
 	s.parallel = true;
-	near(analyze(&a, p, f, r, NULL, &s)->bound_ns, 310, 1e-9, "the longest path goes through what is taken in");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 310, 1e-9,
+		"the longest path goes through what is taken in");
 	results_free(r);
 	arena_free(&a);
 	fusion_free(f);

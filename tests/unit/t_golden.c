@@ -109,7 +109,7 @@ static void check_model(struct world *w, char **want, struct totals *totals)
 	struct fusion *f = fusion_find(p);
 	struct arena arena = { 0 };
 	struct scenario s = scenario_default();
-	struct analysis *a = analyze(&arena, p, f, w->results, NULL, &s);
+	struct analysis *a = analyze(&arena, GROUND(p, f, w->results, NULL), &s);
 	char sum[32], path[32];
 	digits(sum, sizeof(sum), a->sequential_ns);
 	digits(path, sizeof(path), a->parallel_ns);
@@ -117,7 +117,8 @@ static void check_model(struct world *w, char **want, struct totals *totals)
 	is_str(sum, want[2], "%s: sum", want[0]);
 	is_str(path, want[3], "%s: critical path", want[0]);
 	ok(a->coverage.missing == unmeasured && a->coverage.measured == p->layer_count - unmeasured &&
-		a->complete == !unmeasured, "%s: %d layers without a benchmark are missing", want[0], unmeasured);
+			a->complete == !unmeasured,
+		"%s: %d layers without a benchmark are missing", want[0], unmeasured);
 	int convs = missing_of_type(a, p, "Conv");
 	totals->models++;
 	totals->layers += a->coverage.layers;

@@ -44,7 +44,7 @@ static void test_truncated(const char *name, const uint8_t *bytes, size_t n)
 {
 	int models = 0;
 	for (size_t i = 0; i < n; i++) {
-		/* Exactly so many bytes: a sanitizer sees one too many. */
+		/* A buffer of exactly this size, so that a sanitizer detects one byte too many. */
 		uint8_t *part = memcpy(base_malloc(i), bytes, i);
 		models += try(part, i);
 		free(part);

@@ -75,7 +75,7 @@ static struct analysis *look(struct world *w, const char *toggles)
 	struct error err = ERROR_NONE;
 	if (scenario_parse(&s, toggles, &err) < 0)
 		ok(false, "%s", err.text);
-	return analyze(&w->arena, w->p, NULL, w->results, &device, &s);
+	return analyze(&w->arena, GROUND(w->p, NULL, w->results, &device), &s);
 }
 
 static void is_ns(double got, double want, const char *name)
@@ -113,7 +113,7 @@ static void test_costs(void)
 	is_int(a->layers[1].origin, ORIGIN_MEASURED, "and is measured when all in it is");
 	is_ns(a->layers[1].lo, 1050 * 0.99, "interval and all");
 	is_ns(a->layers[1].bodies[0][0].ns, 100, "its layers are listed once");
-	is_int(a->layers[2].origin, ORIGIN_MISSING, "a choice of which one branch is not measured is not");
+	is_int(a->layers[2].origin, ORIGIN_MISSING, "a choice with an unmeasured branch is not measured");
 	is_ns(a->bound_ns, 1055, "and not in the total");
 	measure(w.results, TANH, 7);
 	a = look(&w, "");

@@ -54,7 +54,8 @@ static void test_locked(const char *how)
 		if (store_keep(s, &help_device, &one, &err) != 1)
 			ok(false, "result %d waits", i);
 	}
-	is_int(store_keep_finish(s, &help_device, RELU, &err), 1, "a finished problem is queued behind the results");
+	is_int(store_keep_finish(s, &help_device, RELU, &err), 1,
+		"a finished problem is queued behind the results");
 	is_int(store_waiting(s).results, 1001, "only results are counted");
 	is_int(store_keep_retry(s, true), 1001, "the file is still locked");
 	has(store_waiting(s).why, "keeps it locked", "the reason is the same");
@@ -64,9 +65,13 @@ static void test_locked(const char *how)
 	is_int(store_keep_retry(s, true), 0, "all results are written");
 	is_int(store_keep_retry(s, true), 0, "nothing is queued");
 	is_int(ask(other, "SELECT count(*) FROM result"), 1002, "each once");
-	is_int(ask(other, "SELECT count(*) FROM (SELECT r.id, a.name, lag(r.measured_at) OVER (ORDER BY r.id) AS before, measured_at"
-			  " FROM result r JOIN algorithm a ON a.id = r.algorithm) WHERE before > measured_at"), 0, "in order");
-	is_int(ask(other, "SELECT count(*) FROM algorithm WHERE name IN ('a', 'b', 'c0', 'c999')"), 4, "as they were");
+	is_int(ask(other,
+		       "SELECT count(*) FROM (SELECT r.id, a.name, lag(r.measured_at) OVER (ORDER BY r.id) "
+		       "AS before, measured_at"
+		       " FROM result r JOIN algorithm a ON a.id = r.algorithm) WHERE before > measured_at"),
+		0, "in order");
+	is_int(ask(other, "SELECT count(*) FROM algorithm WHERE name IN ('a', 'b', 'c0', 'c999')"), 4,
+		"as they were");
 	is_int(ask(other, "SELECT count(*) FROM finished"), 1, "and the end");
 	is_int(store_waiting(s).lost, 0, "nothing is lost");
 	is_int(store_keep(s, &help_device, &one, &err), 0, "and at once again");
@@ -87,7 +92,8 @@ static void test_new_device(void)
 	is_int(store_keep(s, &two, &one, &err), 1, "a result of a second new device is queued");
 	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
 	is_int(store_keep_retry(s, true), 0, "both are kept");
-	is_int(ask(other, "SELECT count(*) FROM result r JOIN identity i ON i.id = r.identity GROUP BY i.id"), 1, "each its own");
+	is_int(ask(other, "SELECT count(*) FROM result r JOIN identity i ON i.id = r.identity GROUP BY i.id"),
+		1, "each its own");
 	is_int(ask(other, "SELECT count(*) FROM identity"), 2, "device");
 	sqlite3_exec(other, "BEGIN IMMEDIATE", NULL, NULL, NULL);
 	store_keep(s, &help_device, &one, &err);
@@ -105,8 +111,11 @@ static void test_refused(void)
 	is_int(store_keep(s, &help_device, &none, &err), -1, "an invalid result is refused at once");
 	is_int(store_waiting(s).results, 0, "it is not queued");
 	is_int(store_waiting(s).lost, 1, "it is counted as lost");
-	sqlite3_exec(other, "CREATE TRIGGER refuse BEFORE INSERT ON result WHEN new.median_ns = 66"
-			    " BEGIN SELECT RAISE(ABORT, 'not today'); END; BEGIN IMMEDIATE", NULL, NULL, NULL);
+	has(store_waiting(s).why, "empty or too long", "with its reason");
+	sqlite3_exec(other,
+		"CREATE TRIGGER refuse BEFORE INSERT ON result WHEN new.median_ns = 66"
+		" BEGIN SELECT RAISE(ABORT, 'not today'); END; BEGIN IMMEDIATE",
+		NULL, NULL, NULL);
 	store_keep(s, &help_device, &one, &err);
 	one.stats.median = 66;
 	is_int(store_keep(s, &help_device, &one, &err), 1, "a result that a trigger refuses is queued");
@@ -126,6 +135,8 @@ static void test_refused(void)
 	has(store_waiting(s).why, "removed or replaced", "the reason is reported");
 	ok(store_is_gone(s), "store_is_gone");
 	is_int(store_keep(s, &help_device, &one, &err), -1, "later results are refused");
+	is_int(store_keep_finish(s, &help_device, RELU, &err), -1, "so are finished problems");
+	is_int(store_waiting(s).lost, 5, "which are not counted as results");
 	sqlite3_close(other);
 	store_close(s);
 }

@@ -46,7 +46,8 @@ static void network(void)
 	int s = make_layer(m, "Add", ADD, IMAGE, r, a);
 	int g = make_layer(m, "GlobalAveragePool", POOL, "1x64x1x1", s, -1);
 	int f = make_layer(m, "Reshape", NULL, "1x64", g, make_constant(m, "2"));
-	int y = make_layer(m, "MatMul", "matmul:f32,f32.c,f32/f32:ba1bb1m1n10k64:ta0tb0", "1x10", f, make_constant(m, "64x10"));
+	int y = make_layer(m, "MatMul", "matmul:f32,f32.c,f32/f32:ba1bb1m1n10k64:ta0tb0", "1x10", f,
+		make_constant(m, "64x10"));
 	m->plan.values[y].is_output = true;
 	struct plan *p = make_finish(m);
 	ok(p->nxc, "there is a channels-last side");
@@ -58,8 +59,10 @@ static void network(void)
 	is_int(p->layers[5].problem_nxc, p->layers[5].problem, "the matrix product is itself");
 	is_int(p->conversion_count, 1, "one conversion: none where a channel is one place");
 	is_conversion(p, 0, x, TO_NXC, 1);
-	ok(p->problem_count == 5 && p->nxc_problem_count == 3, "two twins and a transpose behind the plan's own");
-	ok(p->values[s].nxc && !p->values[x].nxc && !p->values[g].nxc && !p->values[y].nxc, "who lies channels last");
+	ok(p->problem_count == 5 && p->nxc_problem_count == 3,
+		"two twins and a transpose behind the plan's own");
+	ok(p->values[s].nxc && !p->values[x].nxc && !p->values[g].nxc && !p->values[y].nxc,
+		"who lies channels last");
 	make_end(m);
 }
 
@@ -95,7 +98,8 @@ static void broadcasts(void)
 	int plane = make_input(m, "64x56x56");
 	make_layer(m, "Add", "binary:f32,f32,f32:add:" IMAGE ":64x56x56", IMAGE, a, plane);
 	struct plan *p = make_finish(m);
-	is_str(twin_text(p, 2), "binary:f32@nxc,f32@nxc,f32@nxc:mul:" IMAGE ":1x64x1x1", "a broadcast has a twin");
+	is_str(twin_text(p, 2), "binary:f32@nxc,f32@nxc,f32@nxc:mul:" IMAGE ":1x64x1x1",
+		"a broadcast has a twin");
 	is_str(twin_text(p, 3), "concat:f32@nxc,f32@nxc:" IMAGE "," IMAGE ":ax1", "so has a concat");
 	is_int(p->layers[4].problem_nxc, p->layers[4].problem, "one place has none");
 	is_int(p->layers[5].problem_nxc, p->layers[5].problem, "what cannot be taken so stays in ONNX order");
@@ -103,6 +107,43 @@ static void broadcasts(void)
 	is_conversion(p, 1, a, TO_NCX, 1);
 	(void)s;
 	make_end(m);
+}
+
+/* What no convolution feeds stays in ONNX order, up to the first one. */
+static void before(void)
+{
+	struct maker *m = make_begin();
+	int x = make_input(m, IMAGE), y = make_input(m, IMAGE);
+	int r = make_layer(m, "Relu", RELU, IMAGE, x, -1), s = make_layer(m, "Add", ADD, IMAGE, r, y);
+	int c = conv(m, s), t = make_layer(m, "Add", ADD, IMAGE, c, r);
+	struct plan *p = make_finish(m);
+	ok(!p->values[r].nxc && !p->values[s].nxc, "before the convolution: ONNX order");
+	ok(p->values[c].nxc && p->values[t].nxc, "behind it: channels last");
+	is_int(p->conversion_count, 2, "two values are converted");
+	is_conversion(p, 0, r, TO_NXC, 1);
+	is_conversion(p, 1, s, TO_NXC, 1);
+	make_end(m);
+}
+
+/* Which inputs of fewer dimensions keep a sum from working channels last: those with two dimensions above 1.
+ */
+static void lower_ranks(void)
+{
+	static const struct {
+		const char *shape;
+		bool nxc;
+	} rows[] = { { "64x56x56", false }, { "1x56x56", false }, { "64x1x56", false }, { "64x1x1", true },
+		{ "1x1x1", true } };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct maker *m = make_begin();
+		char problem[100];
+		int a = conv(m, make_input(m, IMAGE)), x = make_input(m, rows[i].shape);
+		snprintf(problem, sizeof(problem), "binary:f32,f32,f32:add:" IMAGE ":%s", rows[i].shape);
+		int s = make_layer(m, "Add", problem, IMAGE, a, x);
+		struct plan *p = make_finish(m);
+		is_int(p->values[s].nxc, rows[i].nxc, "a sum with %s is channels last", rows[i].shape);
+		make_end(m);
+	}
 }
 
 /* Splits work in either layout, a Reshape to the same shape hands on, another does not. */
@@ -141,12 +182,13 @@ static void nothing(void)
 	struct maker *m = make_begin();
 	make_layer(m, "Relu", RELU, IMAGE, make_input(m, IMAGE), -1);
 	struct plan *p = make_finish(m);
-	ok(!p->nxc && !p->conversion_count && !p->nxc_problem_count, "without convolutions there is no other side");
+	ok(!p->nxc && !p->conversion_count && !p->nxc_problem_count,
+		"without convolutions there is no other side");
 	make_end(m);
 	m = make_begin();
 	int x = make_input(m, "1x8x1x1");
-	make_layer(m, "Conv", "conv:f32,f32.c,f32/f32:n1c8h1w1k8r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1", "1x8x1x1", x,
-		make_constant(m, "8x8x1x1"));
+	make_layer(m, "Conv", "conv:f32,f32.c,f32/f32:n1c8h1w1k8r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1",
+		"1x8x1x1", x, make_constant(m, "8x8x1x1"));
 	ok(!make_finish(m)->nxc, "nor where one place has all channels");
 	make_end(m);
 }
@@ -156,8 +198,10 @@ static void batches(void)
 	struct maker *m = make_begin();
 	int x = make_input(m, "8x3x4x5x6");
 	make_layer(m, "Relu", "eltwise:f32,f32:relu:8x3x4x5x6", "8x3x4x5x6",
-		make_layer(m, "MaxPool", "pool:f32,f32:max:n8c3d4h5w6t1r1s1:pd0ph0pw0qd0qh0qw0:sd1sh1sw1:dd1dh1dw1",
-			"8x3x4x5x6", x, -1), -1);
+		make_layer(m, "MaxPool",
+			"pool:f32,f32:max:n8c3d4h5w6t1r1s1:pd0ph0pw0qd0qh0qw0:sd1sh1sw1:dd1dh1dw1",
+			"8x3x4x5x6", x, -1),
+		-1);
 	struct plan *p = make_finish(m);
 	is_conversion(p, 0, x, "transpose:f32,f32:8x3x120:perm0x2x1", 1);
 	make_end(m);
@@ -167,17 +211,22 @@ static const struct {
 	const char *name;
 	int batch, conversions, twins; /* twins: layers that have one */
 } models[] = {
-	{ "resnet50", 0, 1, 108 }, { "resnet50", 8, 1, 108 }, { "mobilenet_v2", 0, 1, 105 }, { "googlenet", 0, 1, 82 },
+	{ "resnet50", 0, 1, 108 },
+	{ "resnet50", 8, 1, 108 },
+	{ "mobilenet_v2", 0, 1, 105 },
+	{ "googlenet", 0, 1, 82 },
 	/* the image; three heads to their Reshapes; the sum of distances, a convolution behind a softmax */
-	{ "yolov8n", 0, 5, 85 }, { "bert_base", 0, 0, 0 }, { "gpt2_small", 0, 0, 0 },
+	{ "yolov8n", 0, 5, 85 },
+	{ "bert_base", 0, 0, 0 },
+	{ "gpt2_small", 0, 0, 0 },
 };
 
 static void check_model(const char *name, int batch, int conversions, int twins)
 {
 	char path[1024];
 	struct error err = ERROR_NONE;
-	struct dim_binding dims[] = { { TEXT("batch"), 1 }, { TEXT("sequence"), 128 }, { TEXT("past_sequence"), 8 },
-		{ TEXT("total_sequence"), 136 } };
+	struct dim_binding dims[] = { { TEXT("batch"), 1 }, { TEXT("sequence"), 128 },
+		{ TEXT("past_sequence"), 8 }, { TEXT("total_sequence"), 136 } };
 	struct plan_options options = { .dtype = DTYPE_F16, .bindings = dims, .batch = batch };
 	options.binding_count = strcmp(name, "bert_base") == 0 ? 2 : strcmp(name, "gpt2_small") == 0 ? 4 : 0;
 	snprintf(path, sizeof(path), "%s/data/models/%s.onnx", getenv("abs_srcdir"), name);
@@ -195,8 +244,9 @@ static void check_model(const char *name, int batch, int conversions, int twins)
 		struct problem back;
 		char again[PROBLEM_TEXT_SIZE];
 		const char *text = p->problems[i].text;
-		sound &= problem_parse(text_of(text), &back, NULL) == 0 && problem_format(&back, again, NULL) == 0 &&
-			strcmp(text, again) == 0 && (strstr(text, "@nxc") || strncmp(text, "transpose", 9) == 0);
+		sound &= problem_parse(text_of(text), &back, NULL) == 0 &&
+			problem_format(&back, again, NULL) == 0 && strcmp(text, again) == 0 &&
+			(strstr(text, "@nxc") || strncmp(text, "transpose", 9) == 0);
 	}
 	is_int(p->conversion_count, conversions, "%s: conversions", name);
 	is_int(have, twins, "%s: layers with a twin", name);
@@ -209,6 +259,8 @@ int main(void)
 {
 	network();
 	borders();
+	before();
+	lower_ranks();
 	broadcasts();
 	movers();
 	choices();

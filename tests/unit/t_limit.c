@@ -22,7 +22,8 @@ static struct peaks known(void)
 	return k;
 }
 
-static struct limit measured(const char *text, double ns, const struct peaks *k, enum matrix matrix, const char *notes)
+static struct limit measured(
+	const char *text, double ns, const struct peaks *k, enum matrix matrix, const char *notes)
 {
 	struct scenario s = scenario_default();
 	struct result r = make_result(text, ns);
@@ -45,13 +46,20 @@ static void measurements(void)
 {
 	struct peaks k = known();
 	struct limit l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
-	ok(l.by == LIMIT_COMPUTE && !l.is_rate && fabs(l.peak_per_s - 10e12) < 1, "a large matmul is compute-bound");
+	ok(l.by == LIMIT_COMPUTE && !l.is_rate && fabs(l.peak_per_s - 10e12) < 1,
+		"a large matmul is compute-bound");
 	says(&l, "compute 50% (f32)", "by the f32 peak, half of it");
 	near(l.intensity, 2e9 / 12e6, 1e-9, "FLOPs per byte");
 	l = measured(RELU, 16e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_MEMORY && l.is_rate && !l.why[0], "element by element: memory-bound");
 	says(&l, "memory 50%", "half of the bandwidth");
 	ok(!limit_is_over(&l), "below the peak");
+	l = measured(MATMUL, 2000e3, &k, MATRIX_NO, "");
+	says(&l, "compute 10% (f32)", "a tenth");
+	l = measured(MATMUL, 2001e3 / 0.999, &k, MATRIX_NO, "");
+	says(&l, "compute 10.0% (f32)", "shares below a tenth have a decimal");
+	l = measured(MATMUL, 200e6, &k, MATRIX_NO, "");
+	says(&l, "compute 0.1% (f32)", "the last share is a thousandth");
 	l = measured(MATMUL, 200e3 / 1.004, &k, MATRIX_NO, "");
 	says(&l, "compute 100% (f32)", "100.4% is not marked");
 	l = measured(MATMUL, 200e3 / 1.04, &k, MATRIX_NO, "");
@@ -61,7 +69,8 @@ static void measurements(void)
 	says(&l, "memory 1.0%", "a small share has a digit more");
 	near(l.intensity, 0, 0, "a copy has no operations");
 	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "winograd");
-	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "Winograd") && isnan(l.share), "Winograd: unknown, with the reason");
+	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "Winograd") && isnan(l.share),
+		"Winograd: unknown, with the reason");
 	says(&l, "-", "unknown is a dash");
 	l = measured(MATMUL, 400e3, &k, MATRIX_UNKNOWN, "");
 	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "does not report"), "units unknown: no peak applies");
@@ -73,10 +82,12 @@ static void gaps(void)
 	k.bandwidth_bytes_s = NAN;
 	struct limit l = measured(RELU, 16e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_UNKNOWN, "no memory peak, no limit");
-	is_str(l.why, "memory peak unmeasured: run benanza bench --shaky MODEL on a quiet machine", "the reason and the fix");
+	is_str(l.why, "memory peak unmeasured: run benanza bench --shaky MODEL on a quiet machine",
+		"the reason and the fix");
 	ok(!isnan(l.intensity), "the intensity needs no peak");
 	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
-	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "memory peak"), "nor does a compute peak alone prove anything");
+	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "memory peak"),
+		"nor does a compute peak alone prove anything");
 	k = known();
 	k.flops[DTYPE_F32] = NAN;
 	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
@@ -88,7 +99,8 @@ static void gaps(void)
 	says(&l, "memory 50% (L2)", "what a cache holds is held against the cache's bandwidth");
 	k.level[0].bandwidth_bytes_s = NAN;
 	l = measured(RELU, 4e3, &k, MATRIX_NO, "");
-	ok(l.by == LIMIT_UNKNOWN && strncmp(l.why, "L2 peak unmeasured", 18) == 0, "an unknown cache: %s", l.why);
+	ok(l.by == LIMIT_UNKNOWN && strncmp(l.why, "L2 peak unmeasured", 18) == 0, "an unknown cache: %s",
+		l.why);
 	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_COMPUTE, "operations that outlast the bytes from memory decide all the same");
 }
@@ -99,7 +111,8 @@ static void without_result(void)
 	struct scenario s = scenario_default();
 	struct layer_cost c = { .ns = 8000, .origin = ORIGIN_ESTIMATED };
 	struct limit l = limit_of(&c, RELU, &k, &s, CACHE_NET);
-	ok(l.by == LIMIT_MEMORY && isnan(l.share), "a described device: memory-bound, no share of an estimate");
+	ok(l.by == LIMIT_MEMORY && isnan(l.share),
+		"a described device: memory-bound, no share of an estimate");
 	says(&l, "memory", "... the peak alone");
 	c.origin = ORIGIN_MISSING;
 	c.ns = NAN;
@@ -122,7 +135,8 @@ static void overhead(void)
 	r.enqueue_ns = 12e3;
 	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_MEMORY, "amortized: enqueueing does not count");
 	s.amortized = false;
-	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_OVERHEAD, "isolated: the host takes longer than the device");
+	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_OVERHEAD,
+		"isolated: the host takes longer than the device");
 	r.enqueue_ns = 5e3;
 	ok(limit_of(&c, RELU, &k, &s, CACHE_NET).by == LIMIT_MEMORY, "... here it does not");
 	is_str(limit_name(LIMIT_OVERHEAD), "overhead", "its name");
@@ -136,7 +150,8 @@ static void of_layers(void)
 	struct peaks k = known();
 	struct arena a = { 0 };
 	struct scenario s = scenario_default();
-	int y = make_layer(m, "MatMul", MATMUL, "1000x1000", make_input(m, "1000x1000"), make_constant(m, "1000x1000"));
+	int y = make_layer(
+		m, "MatMul", MATMUL, "1000x1000", make_input(m, "1000x1000"), make_constant(m, "1000x1000"));
 	y = make_layer(m, "Relu", RELU, "1000x1000", y, -1);
 	m->plan.values[y].is_output = true;
 	struct ground g = { .plan = make_finish(m), .results = results_new(), .peaks = &k };
@@ -144,9 +159,10 @@ static void of_layers(void)
 	g.fusion = f;
 	measure((struct results *)g.results, f->groups[0].text, 400e3);
 	s.fusion = true;
-	struct analysis *x = analyze_on(&a, &g, &s);
+	struct analysis *x = analyze(&a, &g, &s);
 	struct limit first = limit_of_layer(x, g.plan, &k, 0), second = limit_of_layer(x, g.plan, &k, 1);
-	ok(first.intensity > 0 && second.by == LIMIT_UNKNOWN && strstr(second.why, "fused"), "a group has its limit at its first layer");
+	ok(first.intensity > 0 && second.by == LIMIT_UNKNOWN && strstr(second.why, "fused"),
+		"a group has its limit at its first layer");
 	results_free((struct results *)g.results);
 	arena_free(&a);
 	fusion_free(f);

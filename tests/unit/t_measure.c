@@ -8,81 +8,6 @@
 #include "runner/verify/tolerance.h"
 #include "runner/measure/measure.h"
 
-/* --- statistics against known answers --- */
-
-static struct samples samples_of(const double *v, int64_t n)
-{
-	struct samples s = { 0 };
-	for (int64_t i = 0; i < n; i++)
-		samples_add(&s, v[i]);
-	return s;
-}
-
-static void test_stats(void)
-{
-	const double v[] = { 9, 1, 8, 2, 7, 3, 6, 4, 5, 10 };
-	struct samples s = samples_of(v, 10);
-	struct sample_stats t;
-	stats_compute(&s, &t);
-	near(t.median, 5.5, 1e-12, "median of an even number");
-	near(t.min, 1, 1e-12, "min");
-	near(t.q1, 3.25, 1e-12, "first quartile");
-	near(t.q3, 7.75, 1e-12, "third quartile");
-	near(t.mean, 5.5, 1e-12, "mean");
-	near(t.stdev, 3.0276503540974917, 1e-12, "standard deviation");
-	near(t.lo, 2, 1e-12, "interval of ten begins at the second");
-	near(t.hi, 9, 1e-12, "and ends at the ninth");
-	ok(s.taken[0] == 9 && s.taken[9] == 10 && s.sorted[0] == 1 && s.sorted[9] == 10, "both orders are kept");
-	samples_free(&s);
-	s = samples_of(v, 1);
-	stats_compute(&s, &t);
-	ok(t.median == 9 && t.n == 1 && isnan(t.stdev) && isnan(t.lo) && isnan(t.hi), "one sample has no spread and no interval");
-	samples_free(&s);
-	s = samples_of(v, 3);
-	stats_compute(&s, &t);
-	ok(t.lo == 1 && t.hi == 9, "three have their range");
-	samples_clear(&s);
-	stats_compute(&s, &t);
-	ok(isnan(t.median) && isnan(t.min) && t.n == 0, "no sample, nothing known");
-	samples_free(&s);
-}
-
-/* Exact binomial intervals, from tables of the sign test. */
-static void test_intervals(void)
-{
-	static const struct {
-		int64_t n, lo, hi;
-	} known[] = { { 6, 0, 5 }, { 8, 0, 7 }, { 9, 1, 7 }, { 10, 1, 8 }, { 12, 2, 9 }, { 15, 3, 11 }, { 20, 5, 14 },
-		{ 25, 7, 17 }, { 30, 9, 20 }, { 50, 17, 32 }, { 100, 39, 60 } };
-	int64_t lo, hi;
-	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
-		ok(stats_interval_ranks(known[i].n, &lo, &hi) && lo == known[i].lo && hi == known[i].hi,
-			"%lld samples: from rank %lld to %lld", (long long)known[i].n, (long long)known[i].lo, (long long)known[i].hi);
-	for (int64_t n = 0; n < 6; n++)
-		ok(!stats_interval_ranks(n, &lo, &hi), "%lld samples have none", (long long)n);
-	stats_interval_ranks(400, &lo, &hi);
-	int64_t lo2, hi2;
-	stats_interval_ranks(401, &lo2, &hi2);
-	ok(lo2 - lo <= 1 && lo2 >= lo, "exact and approximate ones meet");
-	ok(stats_interval_ranks(20000, &lo, &hi) && lo == 9860, "many samples");
-}
-
-static void test_converged(void)
-{
-	struct samples s = { 0 };
-	for (int i = 0; i < 9; i++)
-		samples_add(&s, 100);
-	ok(!stats_converged(&s, 0.02, 10), "nine equal samples are too few");
-	samples_add(&s, 100);
-	ok(stats_converged(&s, 0.02, 10), "ten are enough");
-	samples_clear(&s);
-	for (int i = 0; i < 20; i++)
-		samples_add(&s, i < 10 ? 97 : 103);
-	ok(!stats_converged(&s, 0.02, 10), "3 percent to each side is not within 2");
-	ok(stats_converged(&s, 0.04, 10), "but within 4");
-	samples_free(&s);
-}
-
 #define LONG_NS 5e6
 
 /* --- measuring, with an invented backend and clock --- */
@@ -96,7 +21,7 @@ struct invented {
 	bool fails_prepare;
 	int fails_run_at;   /* run number, 0 never */
 	int disturbed_from; /* runs from this number on are slow and counted as preempted, 0 never */
-	int disturbed_each; /* of those runs: every so many-th */
+	int disturbed_each; /* every n-th of those runs */
 	double launch_ns;   /* a run takes this besides its executions */
 	double worst;       /* what the check finds, NaN: it cannot compare */
 	const char *check_says;
@@ -112,7 +37,7 @@ static struct {
 	struct invented algorithm[8];
 	struct algorithm list[8];
 	int count, alive, most_alive;
-	int other;       /* so many more are of the other backend */
+	int other;       /* number of the other backend's algorithms */
 	const char *refuses, *other_refuses;
 	int other_prefers;
 	bool dead, has_check;
@@ -130,7 +55,8 @@ static struct {
 	bool has_canary;
 	int asked;
 	double slow_each;             /* 0: once */
-	double slow_from, slow_until; /* between these times everything takes twice as long, and the canary says so */
+	double slow_from,
+		slow_until; /* between these times everything takes twice as long, and the canary says so */
 	char order[4096]; /* indices of timed runs, one digit each */
 } fake;
 
@@ -167,8 +93,13 @@ static int list_fill(struct backend_list *list, int first, int count, const char
 {
 	for (int i = 0; i < count; i++) {
 		const struct invented *v = &fake.algorithm[first + i];
-		fake.list[first + i] = (struct algorithm){ .api = api, .name = v->name, .layouts = "",
-			.math = v->math ? v->math : "strict", .rank = i, .matrix = v->matrix, .notes = "a note" };
+		fake.list[first + i] = (struct algorithm){ .api = api,
+			.name = v->name,
+			.layouts = "",
+			.math = v->math ? v->math : "strict",
+			.rank = i,
+			.matrix = v->matrix,
+			.notes = "a note" };
 	}
 	list->count = count;
 	list->algorithm = fake.list + first;
@@ -288,13 +219,31 @@ static void fake_release(void *work)
 	fake.alive--;
 }
 
-static const struct backend fake_backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
-	.prepare = fake_prepare, .run = fake_run, .rotated_bytes = fake_rotated, .release = fake_release };
-static const struct backend full_backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
-	.prepare = fake_prepare, .run = fake_run, .rotated_bytes = fake_rotated, .release = fake_release,
-	.check = fake_check, .kernels = fake_kernels, .enqueue_ns = fake_enqueue, .clock_mhz = fake_clock };
-static const struct backend other_backend = { .api = "other", .algorithms = other_algorithms, .forget = fake_forget,
-	.prepare = fake_prepare, .run = fake_run, .rotated_bytes = fake_rotated, .release = fake_release,
+static const struct backend fake_backend = { .api = "fake",
+	.algorithms = fake_algorithms,
+	.forget = fake_forget,
+	.prepare = fake_prepare,
+	.run = fake_run,
+	.rotated_bytes = fake_rotated,
+	.release = fake_release };
+static const struct backend full_backend = { .api = "fake",
+	.algorithms = fake_algorithms,
+	.forget = fake_forget,
+	.prepare = fake_prepare,
+	.run = fake_run,
+	.rotated_bytes = fake_rotated,
+	.release = fake_release,
+	.check = fake_check,
+	.kernels = fake_kernels,
+	.enqueue_ns = fake_enqueue,
+	.clock_mhz = fake_clock };
+static const struct backend other_backend = { .api = "other",
+	.algorithms = other_algorithms,
+	.forget = fake_forget,
+	.prepare = fake_prepare,
+	.run = fake_run,
+	.rotated_bytes = fake_rotated,
+	.release = fake_release,
 	.preference = other_preference };
 static const struct backend *const fake_backends[] = { &fake_backend, NULL };
 static const struct backend *const full_backends[] = { &full_backend, NULL };
@@ -337,7 +286,8 @@ static void seen_emit(void *user, const struct result *r, const struct samples *
 static const struct result *find(const struct seen *s, const char *name, enum cache c, enum launch l)
 {
 	for (int i = 0; i < s->count; i++)
-		if (strcmp(s->results[i].algorithm.name, name) == 0 && s->results[i].cache == c && s->results[i].launch == l)
+		if (strcmp(s->results[i].algorithm.name, name) == 0 && s->results[i].cache == c &&
+			s->results[i].launch == l)
 			return &s->results[i];
 	return NULL;
 }
@@ -358,15 +308,35 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	fake.now = 0;
 	fake.alive = fake.most_alive = 0;
 	memset(fake.order, 0, sizeof(fake.order));
-	struct measure_options options = { .outlook = &fake.outlook, .budget_ns = budget_ns, .caches = { true, true, fake.cold },
+	struct measure_options options = { .outlook = &fake.outlook,
+		.budget_ns = budget_ns,
+		.caches = { true, true, fake.cold },
 		.launches = { true, true },
-		.tolerance = 0.02, .long_ns = LONG_NS, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
-		.now_ns = fake_now, .disturbances = fake_preemptions,
-		.waited_ns = fake.tells_waiting ? fake_waited : NULL, .canary = fake.has_canary ? fake_canary : NULL,
-		.user = &o->seen, .has_matrix = has_matrix, .cancelled = seen_cancelled,
-		.most = fake.most, .glance_ns = fake.glance_ns, .alone_ns = fake.alone_ns, .shares_operands = fake.shares, .is_alive = fake_is_alive, .trying = seen_trying, .emit = seen_emit };
-	if (problem_parse(text_of(text), &p, &o->err) || offers_open(&offers, fake.other ? both_backends : fake.has_check ?
-		full_backends : fake_backends, &p, &o->err))
+		.tolerance = 0.02,
+		.long_ns = LONG_NS,
+		.memory_bytes = 1e9,
+		.rotation_bytes = 1e6,
+		.llc_bytes = 100e3,
+		.now_ns = fake_now,
+		.disturbances = fake_preemptions,
+		.waited_ns = fake.tells_waiting ? fake_waited : NULL,
+		.canary = fake.has_canary ? fake_canary : NULL,
+		.user = &o->seen,
+		.has_matrix = has_matrix,
+		.cancelled = seen_cancelled,
+		.most = fake.most,
+		.glance_ns = fake.glance_ns,
+		.alone_ns = fake.alone_ns,
+		.shares_operands = fake.shares,
+		.is_alive = fake_is_alive,
+		.trying = seen_trying,
+		.emit = seen_emit };
+	if (problem_parse(text_of(text), &p, &o->err) ||
+		offers_open(&offers,
+			fake.other		 ? both_backends
+				: fake.has_check ? full_backends
+						 : fake_backends,
+			&p, &o->err))
 		return;
 	o->stopped = measure_problem(&offers, &p, text, &options, &o->status, &o->err);
 	offers_close(&offers);
@@ -385,7 +355,8 @@ static void test_one(void)
 	is_int(o.status, STATUS_OK, "measured");
 	is_int(o.seen.count, 2, "no constant operand: net alone, in both launches");
 	const struct result *r = find(&o.seen, "only", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.n == 10, "converged at the least number of samples");
+	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.n == 10,
+		"converged at the least number of samples");
 	ok(r && r->stats.executions >= 200 && r->stats.executions < 203, "an amortized sample takes 200 us");
 	near(r ? r->stats.median : NAN, 1000, 0.01, "and is divided by its executions");
 	r = find(&o.seen, "only", CACHE_NET, LAUNCH_ISOLATED);
@@ -405,13 +376,15 @@ static void test_budget(void)
 	measure(&o, WITH_CONSTANT, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "noisy", CACHE_WARM, LAUNCH_ISOLATED);
 	ok(r && r->stats.stop == STOP_BUDGET, "noise: the budget stops it");
-	ok(r && r->stats.n >= 45 && r->stats.n <= 55, "after half of the budget: two states, each measured as one with its like");
+	ok(r && r->stats.n >= 45 && r->stats.n <= 55,
+		"after half of the budget: two states, each measured as one with its like");
 	is_int(o.seen.count, 4, "long executions: isolated ones are what amortized ones are");
 	ok(fake.algorithm[0].executions < 230, "and not taken twice");
 	fake.algorithm[0] = (struct invented){ .name = "slow", .ns = 3e9 };
 	measure(&o, PLAIN, 10e6, 0, false);
 	r = find(&o.seen, "slow", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.n == 1 && r->stats.stop == STOP_BUDGET && isnan(r->stats.lo), "slower than its budget: one sample");
+	ok(r && r->stats.n == 1 && r->stats.stop == STOP_BUDGET && isnan(r->stats.lo),
+		"slower than its budget: one sample");
 	is_int(fake.algorithm[0].executions, 2, "and one warm-up");
 }
 
@@ -427,7 +400,8 @@ static void test_shortlist(void)
 	fake.algorithm[4] = (struct invented){ .name = "behind", .ns = 700e3 };
 	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "hopeless", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1, "4 times the best: dropped after one sample");
+	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1,
+		"4 times the best: dropped after one sample");
 	r = find(&o.seen, "behind", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 3, "further than 1.25 times: three samples");
 	ok(!find(&o.seen, "behind", CACHE_NET, LAUNCH_ISOLATED), "and no more");
@@ -472,7 +446,8 @@ static void test_failures(void)
 	is_str(o.seen.why[0], "none left", "says why");
 	bool broke = false;
 	for (int i = 0; i < o.seen.count; i++)
-		broke = broke || (o.seen.results[i].status == STATUS_FAILED && strcmp(o.seen.why[i], "broke") == 0);
+		broke = broke ||
+			(o.seen.results[i].status == STATUS_FAILED && strcmp(o.seen.why[i], "broke") == 0);
 	ok(broke, "the one that breaks on the way too");
 	is_int(fake.alive, 0, "nothing leaks");
 	fake.count = 1;
@@ -485,31 +460,40 @@ static void test_disturbed(void)
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6, .disturbed_each = 3 };
+	fake.algorithm[0] =
+		(struct invented){ .name = "a", .ns = 1e6, .disturbed_from = 6, .disturbed_each = 3 };
 	measure(&o, PLAIN, 1e9, 0, false);
 	const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.discarded > 0 && r->stats.stop == STOP_CONVERGED, "disturbed samples are thrown away and counted");
+	ok(r && r->stats.discarded > 0 && r->stats.stop == STOP_CONVERGED,
+		"disturbed samples are thrown away and counted");
 	near(r ? r->stats.stdev : NAN, 0, 1e-9, "none is left in the statistics");
 	fake.preemptions = 0;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 0.4e6, .disturbed_from = 1, .disturbed_each = 1 };
+	fake.algorithm[0] =
+		(struct invented){ .name = "a", .ns = 0.4e6, .disturbed_from = 1, .disturbed_each = 1 };
 	measure(&o, PLAIN, 400e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.n >= 10 && r->stats.discarded == 0 && r->stats.stop == STOP_DISTURBED,
 		"a machine that disturbs every sample: all of them count, and it says so");
-	is_str(r ? o.seen.why[r - o.seen.results] : "", "it was interrupted, or its clock fell", "with the reason");
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .noise = 0.2, .disturbed_from = 6, .disturbed_each = 3 };
+	is_str(r ? o.seen.why[r - o.seen.results] : "", "it was interrupted, or its clock fell",
+		"with the reason");
+	fake.algorithm[0] = (struct invented){
+		.name = "a", .ns = 1e6, .noise = 0.2, .disturbed_from = 6, .disturbed_each = 3
+	};
 	measure(&o, PLAIN, 150e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n >= 6 && r->stats.discarded > 0 && r->stats.mean < 1.3e6,
+	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n >= 6 && r->stats.discarded > 0 &&
+			r->stats.mean < 1.3e6,
 		"where the budget ends before they converge, calm ones stand for all");
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 2 };
+	fake.algorithm[0] =
+		(struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 2 };
 	measure(&o, PLAIN, 20e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.discarded == 0 && r->stats.hi > 12e6,
 		"without any, it ends all the same");
 }
 
-/* A core that was taken away before a sample and comes back in it: no switch is counted, but the threads waited. */
+/* A core that was taken away before a sample and comes back in it: no switch is counted, but the threads
+ * waited. */
 static void test_waited(void)
 {
 	struct outcome o;
@@ -521,7 +505,8 @@ static void test_waited(void)
 	fake.waits_until = 50e6;
 	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.executions == 200 && r->stats.median == 1000, "a first execution that had to wait is not what one takes");
+	ok(r && r->stats.executions == 200 && r->stats.median == 1000,
+		"a first execution that had to wait is not what one takes");
 	fake.waited = 0;
 	fake.waits_until = 150e6;
 	measure(&o, PLAIN, 400e6, 0, false);
@@ -532,7 +517,8 @@ static void test_waited(void)
 	fake.waits_until = INFINITY;
 	measure(&o, PLAIN, 400e6, 0, false);
 	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED, "a share that is hardly seen costs nothing");
+	ok(r && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED,
+		"a share that is hardly seen costs nothing");
 	fake.waits_ns = 20e6;
 	measure(&o, PLAIN, 100e6, 0, false);
 	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_ISOLATED);
@@ -558,8 +544,10 @@ static void test_canary(void)
 	measure(&o, PLAIN, 100e6, 0, false);
 	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	const struct result *b = find(&o.seen, "b", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && b && a->stats.discarded + b->stats.discarded > 0, "samples between two times of asking go with them");
-	ok(a && b && a->stats.median == 100e3 && b->stats.median == 110e3 && a->stats.hi == 100e3, "of all that are compared");
+	ok(a && b && a->stats.discarded + b->stats.discarded > 0,
+		"samples between two times of asking go with them");
+	ok(a && b && a->stats.median == 100e3 && b->stats.median == 110e3 && a->stats.hi == 100e3,
+		"of all that are compared");
 	ok(a && a->stats.stop == STOP_CONVERGED && !*o.seen.why[a - o.seen.results], "calm ones are enough");
 	ok(a && b && a->stats.discarded + b->stats.discarded < 20, "nothing is sampled while it lasts");
 	ok(10e3 * fake.asked < 8e6 + 0.03 * fake.now, "asking costs little otherwise: %d times", fake.asked);
@@ -570,12 +558,14 @@ static void test_canary(void)
 	ok(a && a->stats.stop == STOP_DISTURBED && a->stats.median == 200e3 && a->stats.discarded == 0,
 		"a machine that is never calm: all count");
 	is_str(a ? o.seen.why[a - o.seen.results] : "", "it sings no more", "and it says why");
-	ok(a && a->stats.lo == 100e3 && a->stats.hi == 200e3, "its interval reaches to what it takes on a calm one, as far as that is known");
+	ok(a && a->stats.lo == 100e3 && a->stats.hi == 200e3,
+		"its interval reaches to what it takes on a calm one, as far as that is known");
 	double hoping = fake.now;
 	measure(&o, PLAIN, 200e6, 0, false);
 	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(a && a->stats.n >= 10 && a->stats.stop == STOP_DISTURBED && fake.now < 0.9 * hoping,
-		"the next problem does not wait where waiting was of no use: %.0f ms after %.0f", fake.now / 1e6, hoping / 1e6);
+		"the next problem does not wait where waiting was of no use: %.0f ms after %.0f",
+		fake.now / 1e6, hoping / 1e6);
 }
 
 /* A machine that is calm half of the time, for two milliseconds, has calm samples within the budgets. */
@@ -590,10 +580,10 @@ static void test_awaited(void)
 	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 100e3 };
 	measure(&o, PLAIN, 100e6, 0, false);
 	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && a->stats.stop == STOP_CONVERGED && a->stats.median == 100e3, "calm moments are waited for: %.0f us",
-		a ? a->stats.median / 1e3 : NAN);
-	ok(a && a->stats.discarded <= a->stats.n, "and most samples are of use: %d of %d are not", a ? (int)a->stats.discarded : 0,
-		a ? (int)(a->stats.n + a->stats.discarded) : 0);
+	ok(a && a->stats.stop == STOP_CONVERGED && a->stats.median == 100e3,
+		"calm moments are waited for: %.0f us", a ? a->stats.median / 1e3 : NAN);
+	ok(a && a->stats.discarded <= a->stats.n, "and most samples are of use: %d of %d are not",
+		a ? (int)a->stats.discarded : 0, a ? (int)(a->stats.n + a->stats.discarded) : 0);
 }
 
 /* What nobody noticed: a median far above the least sample. */
@@ -625,7 +615,8 @@ static void test_drift(void)
 	const struct result *c = find(&o.seen, "c", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(a && b && c && a->stats.n > 50, "sampled for a while");
 	ok(fake.now > 0.8e9, "in which the machine became slower by more than a third");
-	near(b && a ? b->stats.median / a->stats.median : NAN, 1.02, 0.01, "the second is 2 percent slower than the first");
+	near(b && a ? b->stats.median / a->stats.median : NAN, 1.02, 0.01,
+		"the second is 2 percent slower than the first");
 	near(c && a ? c->stats.median / a->stats.median : NAN, 1.04, 0.01, "and the third 4 percent");
 }
 
@@ -635,12 +626,14 @@ static void test_long(void)
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
-	fake.algorithm[0] = (struct invented){ .name = "long", .ns = 800e6, .disturbed_from = 1, .disturbed_each = 1 };
+	fake.algorithm[0] =
+		(struct invented){ .name = "long", .ns = 800e6, .disturbed_from = 1, .disturbed_each = 1 };
 	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "long", CACHE_NET, LAUNCH_ISOLATED);
 	ok(r && r->stats.n == 1 && r->stats.discarded == 0, "one long sample is one sample");
 	is_int(fake.algorithm[0].executions, 2, "taken once, after one warm-up");
-	fake.algorithm[0] = (struct invented){ .name = "long", .ns = 20e6, .disturbed_from = 1, .disturbed_each = 2 };
+	fake.algorithm[0] =
+		(struct invented){ .name = "long", .ns = 20e6, .disturbed_from = 1, .disturbed_each = 2 };
 	measure(&o, PLAIN, 2e9, 0, false);
 	r = find(&o.seen, "long", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.n == 10 && r->stats.discarded == 0 && r->stats.stop == STOP_CONVERGED,
@@ -679,7 +672,7 @@ static void test_cancel(void)
 	fake.algorithm[1] = (struct invented){ .name = "b", .ns = 1e6, .noise = 0.2 };
 	measure(&o, PLAIN, 1e12, 8, false);
 	is_int(o.stopped, -1, "cancelled between samples");
-	ok(o.seen.count == 0 && fake.alive == 0, "half a measurement is none, and nothing leaks");
+	ok(o.seen.count == 0 && fake.alive == 0, "half a measurement does not count, and nothing leaks");
 	ok(fake.algorithm[0].runs < 30, "soon");
 }
 
@@ -697,7 +690,8 @@ static void test_union(void)
 	fake.algorithm[3] = (struct invented){ .name = "d", .ns = 9e6 };
 	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "c", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->algorithm.rank == 2 && strcmp(r->algorithm.api, "other") == 0, "ranks go on over the backends");
+	ok(r && r->algorithm.rank == 2 && strcmp(r->algorithm.api, "other") == 0,
+		"ranks go on over the backends");
 	near(r ? r->stats.median : NAN, 520e3, 1, "each is prepared by its own");
 	r = find(&o.seen, "d", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->algorithm.rank == 3 && r->stats.stop == STOP_SHORTLIST, "all are compared with all");
@@ -732,9 +726,11 @@ static void refused(const char *first, const char *second, const char *said, con
 static void test_reasons(void)
 {
 	refused("fake has no type s64", "only copies", "fake has no type s64", "one reason stands by itself");
-	refused("only pools", "of this rank there is none", "of this rank there is none", "whoever knows such problems is heard");
-	refused("only pools", "only copies", "only pools", "where nobody does, the first");
-	refused("too large", "other has no type s64", "fake: too large; other has no type s64", "two reasons name their library");
+	refused("only pools", "no pooling of this rank", "no pooling of this rank",
+		"the library that has such problems gives the reason");
+	refused("only pools", "only copies", "only pools", "if no library has them, the first does");
+	refused("too large", "other has no type s64", "fake: too large; other has no type s64",
+		"two reasons name their library");
 }
 
 static void test_pick(void)
@@ -768,7 +764,8 @@ static void test_refined(void)
 	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.executions > 350 && r->stats.executions <= 400,
-		"the number of executions is that of executions back to back: %lld", (long long)(r ? r->stats.executions : 0));
+		"the number of executions is that of executions back to back: %lld",
+		(long long)(r ? r->stats.executions : 0));
 	near(r ? r->stats.median : NAN, 520, 5, "so that a launch hardly counts");
 	r = find(&o.seen, "short", CACHE_NET, LAUNCH_ISOLATED);
 	near(r ? r->stats.median : NAN, 8000, 1, "an isolated one has it");
@@ -776,7 +773,8 @@ static void test_refined(void)
 	measure(&o, PLAIN, 200e6, 0, false);
 	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_AMORTIZED);
 	is_int(r ? r->stats.executions : 0, MEASURE_EXECUTIONS, "no more than can be recorded");
-	fake.algorithm[0] = (struct invented){ .name = "breaks", .ns = 500, .launch_ns = 4.9e6, .fails_run_at = 3 };
+	fake.algorithm[0] =
+		(struct invented){ .name = "breaks", .ns = 500, .launch_ns = 4.9e6, .fails_run_at = 3 };
 	measure(&o, PLAIN, 200e6, 0, false);
 	ok(o.status == STATUS_FAILED && fake.alive == 0, "failing then is failing");
 }
@@ -805,15 +803,19 @@ static void test_glance(void)
 	const struct result *r = find(&o.seen, "behind", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1, "and told");
 	r = find(&o.seen, "close", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.executions == 17, "what is close is measured in full");
-	/* the two have run for so long before the first of them is sampled in full: 5 ms, of which the comparison took one */
+	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.executions == 17,
+		"what is close is measured in full");
+	/* the two have run for 5 ms, with 1 ms of the comparison, before the first of them is sampled in full
+	 */
 	is_int((int)(strstr(fake.order + first_of(2), "00000000000") - fake.order), 57 + 12 + 48 + 1 + 6,
 		"after the comparison the first one's warm-up goes on");
 	ok(strstr(fake.order + first_of(2) + 55 + 190, "22222222222") != NULL, "then the other's");
 	fake.algorithm[2].fails_run_at = 60;
 	measure(&o, PLAIN, 200e6, 0, false);
-	ok(o.status == STATUS_OK && find(&o.seen, "close", CACHE_NET, LAUNCH_AMORTIZED)->status == STATUS_FAILED &&
-		fake.alive == 0, "one that fails then is out alone");
+	ok(o.status == STATUS_OK &&
+			find(&o.seen, "close", CACHE_NET, LAUNCH_AMORTIZED)->status == STATUS_FAILED &&
+			fake.alive == 0,
+		"one that fails then is out alone");
 }
 
 /* Where a launch is timed with what runs alone, amortized is not alone. */
@@ -828,7 +830,8 @@ static void test_alone(void)
 	const struct result *r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
 	is_int(r ? r->stats.executions : 0, 2, "two executions at least");
 	r = find(&o.seen, "short", CACHE_NET, LAUNCH_ISOLATED);
-	ok(r && r->stats.executions == 1 && r->stats.median == 310e3, "and isolated ones are another measurement");
+	ok(r && r->stats.executions == 1 && r->stats.median == 310e3,
+		"and isolated ones are another measurement");
 	fake.algorithm[0].ns = 2.1e6;
 	measure(&o, PLAIN, 200e6, 0, false);
 	r = find(&o.seen, "short", CACHE_NET, LAUNCH_AMORTIZED);
@@ -849,7 +852,8 @@ static void test_most(void)
 		fake.algorithm[i] = (struct invented){ .name = "one of many", .ns = 10e3 };
 	fake.most = 2;
 	measure(&o, PLAIN, 50e6, 0, false);
-	ok(fake.algorithm[1].prepared == 1 && fake.algorithm[2].prepared == 0, "only as many are tried as are wanted");
+	ok(fake.algorithm[1].prepared == 1 && fake.algorithm[2].prepared == 0,
+		"only as many are tried as are wanted");
 }
 
 static void test_cold(void)
@@ -862,7 +866,8 @@ static void test_cold(void)
 	measure(&o, WITH_CONSTANT, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "a", CACHE_COLD, LAUNCH_ISOLATED);
 	ok(r && r->status == STATUS_OK && o.seen.count == 6, "net, warm and cold, each in both launches");
-	is_int(fake.algorithm[0].cold_sets, 168, "all operands of the problem pass, twice the last-level cache of them");
+	is_int(fake.algorithm[0].cold_sets, 168,
+		"all operands of the problem pass, twice the last-level cache of them");
 	ok(fake.algorithm[0].last_cache == CACHE_COLD, "asked of the backend as cold");
 	measure(&o, "eltwise:f32,f32:relu:1", 200e6, 0, false);
 	ok(!find(&o.seen, "a", CACHE_COLD, LAUNCH_AMORTIZED) == (MEASURE_SETS * 8.0 < 200e3),
@@ -881,14 +886,19 @@ static void test_trust(void)
 	fake.has_check = fake.shares = true;
 	fake.algorithm[0] = (struct invented){ .name = "wrong", .ns = 1e5, .worst = 0.25 };
 	fake.algorithm[1] = (struct invented){ .name = "right", .ns = 1e6, .worst = 9e-7, .launch_ns = 3 };
-	fake.algorithm[2] = (struct invented){ .name = "unknown", .ns = 1.1e6, .worst = NAN, .check_says = "no reference" };
+	fake.algorithm[2] = (struct invented){
+		.name = "unknown", .ns = 1.1e6, .worst = NAN, .check_says = "no reference"
+	};
 	measure(&o, PLAIN, 200e6, 0, false);
 	is_int(o.status, STATUS_OK, "the others are measured");
-	ok(o.seen.results[0].status == STATUS_MISTRUSTED && strcmp(o.seen.results[0].algorithm.name, "wrong") == 0,
+	ok(o.seen.results[0].status == STATUS_MISTRUSTED &&
+			strcmp(o.seen.results[0].algorithm.name, "wrong") == 0,
 		"whose outputs are wrong is mistrusted");
-	ok(strstr(o.seen.why[0], "0.25") && strstr(o.seen.why[0], "1.1e-06"), "with the figures: %s", o.seen.why[0]);
+	ok(strstr(o.seen.why[0], "0.25") && strstr(o.seen.why[0], "1.1e-06"), "with the figures: %s",
+		o.seen.why[0]);
 	int runs = fake.algorithm[0].runs;
-	ok(runs <= 51 && !find(&o.seen, "wrong", CACHE_NET, LAUNCH_ISOLATED), "and never measured further: %d", runs);
+	ok(runs <= 51 && !find(&o.seen, "wrong", CACHE_NET, LAUNCH_ISOLATED),
+		"and never measured further: %d", runs);
 	const struct result *r = find(&o.seen, "unknown", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->status == STATUS_OK, "what cannot be compared is believed");
 	is_str(r ? o.seen.notes[r - o.seen.results] : "", "a note unchecked", "and that is noted");
@@ -900,17 +910,23 @@ static void test_trust(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
 	fake.has_check = true;
-	fake.algorithm[0] = (struct invented){ .name = "tail", .ns = 1e6, .worst = INFINITY, .check_says = "guard bytes are gone" };
+	fake.algorithm[0] = (struct invented){
+		.name = "tail", .ns = 1e6, .worst = INFINITY, .check_says = "guard bytes are gone"
+	};
 	measure(&o, PLAIN, 200e6, 0, false);
-	ok(o.status == STATUS_MISTRUSTED && strstr(o.err.text, "only implementation that ran is suspect (guard bytes are gone)"),
+	ok(o.status == STATUS_MISTRUSTED &&
+			strstr(o.err.text, "only implementation that ran is suspect (guard bytes are gone)"),
 		"nothing right: suspect as a whole: %s", o.err.text);
 	is_str(o.seen.why[0], "guard bytes are gone", "the result keeps its own reason");
 	fake.count = 2;
 	fake.algorithm[1] = fake.algorithm[0];
 	fake.algorithm[1].name = "another";
 	measure(&o, PLAIN, 200e6, 0, false);
-	ok(o.status == STATUS_MISTRUSTED && strstr(o.err.text, "all 2 implementations that ran are suspect (guard bytes are gone): "
-		"probably a defect of benanza"), "all of them: probably benanza's defect: %s", o.err.text);
+	ok(o.status == STATUS_MISTRUSTED &&
+			strstr(o.err.text,
+				"all 2 implementations that ran are suspect (guard bytes are gone): "
+				"probably a defect of benanza"),
+		"all of them: probably benanza's defect: %s", o.err.text);
 	fake.algorithm[1].worst = 0;
 	measure(&o, PLAIN, 200e6, 0, false);
 	ok(o.status == STATUS_OK, "not if one is right");
@@ -951,10 +967,12 @@ static void test_dead(void)
 	fake.algorithm[1] = (struct invented){ .name = "faults", .ns = 1e6, .dies_at = 2 };
 	fake.algorithm[2] = (struct invented){ .name = "after", .ns = 1e6 };
 	measure(&o, PLAIN, 200e6, 0, false);
-	ok(o.status == STATUS_FAILED && o.stopped == 0, "a lost device: the problem failed, nobody cancelled it");
+	ok(o.status == STATUS_FAILED && o.stopped == 0,
+		"a lost device: the problem failed, nobody cancelled it");
 	is_str(o.err.text, "illegal address", "with the reason");
 	is_int(fake.algorithm[2].prepared, 0, "nothing more is tried");
-	ok(o.seen.results[o.seen.count - 1].status == STATUS_FAILED && fake.alive == 0, "the one at fault says so");
+	ok(o.seen.results[o.seen.count - 1].status == STATUS_FAILED && fake.alive == 0,
+		"the one at fault says so");
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 2;
 	fake.algorithm[0] = (struct invented){ .name = "good", .ns = 1e6 };
@@ -968,7 +986,8 @@ static void test_strict(void)
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 4;
-	fake.algorithm[0] = (struct invented){ .name = "tf32", .ns = 100e3, .matrix = MATRIX_YES, .math = "tf32" };
+	fake.algorithm[0] =
+		(struct invented){ .name = "tf32", .ns = 100e3, .matrix = MATRIX_YES, .math = "tf32" };
 	fake.algorithm[1] = (struct invented){ .name = "strict", .ns = 300e3, .matrix = MATRIX_NO };
 	fake.algorithm[2] = (struct invented){ .name = "slow", .ns = 390e3, .matrix = MATRIX_NO };
 	fake.algorithm[3] = (struct invented){ .name = "cores", .ns = 250e3, .matrix = MATRIX_YES };
@@ -984,7 +1003,8 @@ static void test_strict(void)
 	fake.algorithm[3] = (struct invented){ .name = "last", .ns = 390e3, .matrix = MATRIX_NO };
 	measure(&o, PLAIN, 200e6, 0, true);
 	r = find(&o.seen, "first", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_CONVERGED, "the library's first choice in strict math is measured in full too");
+	ok(r && r->stats.stop == STOP_CONVERGED,
+		"the library's first choice in strict math is measured in full too");
 	r = find(&o.seen, "last", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST, "what is neither is not");
 }
@@ -1002,16 +1022,21 @@ static void test_tolerance(void)
 	const char *f16 = "matmul:f16,f16.c,f16/f32:ba1bb1m8n8k8:ta0tb0";
 	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "strict"), 1e-6, 0.07, "f32");
 	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "tf32"), 1e-3, 0.07, "f32 through TF32");
-	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "fast_bf16"), 1e-2, 0.07, "f32 through bf16");
+	near(allowed("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "fast_bf16"), 1e-2, 0.07,
+		"f32 through bf16");
 	near(allowed(f16, "strict"), 1e-3 + 0x1p-11, 0.07, "f16 is rounded at the end");
 	near(allowed(f16, "f16_accumulate"), 1e-2 + 0x1p-11, 0.07, "added up in f16");
 	near(allowed("matmul:f16,f16.c,f32/f32:ba1bb1m8n8k8:ta0tb0", "strict"), 1e-3, 0.07, "f16 into f32");
 	near(allowed("eltwise:bf16,bf16:relu:8", "strict"), 1e-2 + 0x1p-8, 0.07, "bf16");
-	ok(allowed("copy:u8,u8:b100", "strict") == 0 && allowed("transpose:s64,s64:2x3:perm1x0", "strict") == 0,
+	ok(allowed("copy:u8,u8:b100", "strict") == 0 &&
+			allowed("transpose:s64,s64:2x3:perm1x0", "strict") == 0,
 		"whole numbers are exact");
-	ok(approximation_of("oneDNN", "jit_int8_wino:avx512_core_vnni") && !approximation_of("oneDNN", "jit_wino_4x3:avx512_core") &&
-		!approximation_of("cuDNN", "jit_int8_wino"), "approximate algorithms are those of the table");
-	ok(allowed("eltwise:f32,f32:tanh:8", "strict") > 9e-6 && allowed("eltwise:f32,f32:relu:8", "strict") < 2e-6,
+	ok(approximation_of("oneDNN", "jit_int8_wino:avx512_core_vnni") &&
+			!approximation_of("oneDNN", "jit_wino_4x3:avx512_core") &&
+			!approximation_of("cuDNN", "jit_int8_wino"),
+		"approximate algorithms are those of the table");
+	ok(allowed("eltwise:f32,f32:tanh:8", "strict") > 9e-6 &&
+			allowed("eltwise:f32,f32:relu:8", "strict") < 2e-6,
 		"exponentials are approximations");
 }
 
@@ -1027,10 +1052,8 @@ int main(void)
 	test_dead();
 	test_strict();
 	test_tolerance();
-	test_stats();
-	test_intervals();
-	test_converged();
-	is_int(measure_executions(1), MEASURE_EXECUTIONS, "executions of 1 ns: as many as are recorded one by one");
+	is_int(measure_executions(1), MEASURE_EXECUTIONS,
+		"executions of 1 ns: as many as are recorded one by one");
 	is_int(measure_executions(1e3), 200, "executions of 1 us");
 	is_int(measure_executions(150e3), 2, "executions of 150 us");
 	is_int(measure_executions(1e9), 1, "executions of 1 s");

@@ -57,11 +57,13 @@ static void test_structure(void)
 		"w");
 	near(tensor_double(g->values[w].initializer, 2), 3, 0, "its third element");
 	struct shape s = g->values[x].shape;
-	ok(s.rank == 4 && s.dims[0].kind == DIM_SYMBOLIC && text_is(dim_expression(s.dims[0]), "batch"), "x: symbol");
+	ok(s.rank == 4 && s.dims[0].kind == DIM_SYMBOLIC && text_is(dim_expression(s.dims[0]), "batch"),
+		"x: symbol");
 	ok(s.dims[1].kind == DIM_KNOWN && s.dims[1].value == 3 && s.dims[3].kind == DIM_UNKNOWN,
 		"x: number, unknown");
 	ok(g->values[t].shape.rank == 4 && g->values[t].dtype == DTYPE_F32, "t: declared by value_info");
-	ok(g->values[y].shape.rank == -1 && g->values[y].dtype == DTYPE_F32 && g->values[y].kind == VALUE_TENSOR,
+	ok(g->values[y].shape.rank == -1 && g->values[y].dtype == DTYPE_F32 &&
+			g->values[y].kind == VALUE_TENSOR,
 		"y: no shape");
 	ok(text_is(node_label(&m->arena, &g->nodes[0], 0), "first"), "label: its name");
 	ok(text_is(node_label(&m->arena, &g->nodes[1], 1), "Relu_1"), "label of a nameless node");
@@ -146,11 +148,13 @@ static void test_long_attribute(void)
 	struct model *m = load_graph_bytes(&g);
 	const struct node *node = m ? &m->graph->nodes[0] : NULL;
 	const struct attribute *a = node ? node_attribute(node, "tagged") : NULL;
-	ok(a && a->kind == ATTRIBUTE_INTS && a->count == 70000 && a->ints[69999] == 69999, "70000 numbers are read");
+	ok(a && a->kind == ATTRIBUTE_INTS && a->count == 70000 && a->ints[69999] == 69999,
+		"70000 numbers are read");
 	a = node ? node_attribute(node, "packed") : NULL;
 	ok(a && a->kind == ATTRIBUTE_INTS && a->count == n && a->ints[n - 1] == 1, "six million are, too");
 	a = node ? node_attribute(node, "more") : NULL;
-	ok(a && a->kind == ATTRIBUTE_OTHER && a->count == 0 && !a->floats, "six megabytes more are left in the file");
+	ok(a && a->kind == ATTRIBUTE_OTHER && a->count == 0 && !a->floats,
+		"six megabytes more are left in the file");
 	model_free(m);
 }
 
@@ -178,7 +182,8 @@ static void test_not_tensors(void)
 	struct model *m = load_graph_bytes(&g);
 	if (!ok(m != NULL, "sequences and odd types: loaded (%s)", err.text))
 		return;
-	ok(m->graph->values[0].kind == VALUE_SEQUENCE && m->graph->values[1].kind == VALUE_TENSOR, "a sequence is no tensor");
+	ok(m->graph->values[0].kind == VALUE_SEQUENCE && m->graph->values[1].kind == VALUE_TENSOR,
+		"a sequence is no tensor");
 	struct shape s = m->graph->values[1].shape;
 	ok(s.dims[0].kind == DIM_UNKNOWN && s.dims[1].kind == DIM_KNOWN && s.dims[3].kind == DIM_UNKNOWN,
 		"negative dimensions are unknown, zero is known");
@@ -290,7 +295,8 @@ static void test_odd_graphs(void)
 	if (ok(m != NULL, "two Constants that write one name (%s)", err.text)) {
 		ok(warned(m, "\"n1\" and \"n2\" are Constants and both write \"c\"; the last one is used"),
 			"a warning");
-		const struct node *last = &m->graph->nodes[m->graph->values[m->graph->nodes[2].inputs[0]].producer];
+		const struct node *last =
+			&m->graph->nodes[m->graph->values[m->graph->nodes[2].inputs[0]].producer];
 		ok(text_is(last->name, "n2"), "the last is read");
 	}
 	model_free(m);
@@ -329,7 +335,8 @@ static void test_wrong_names(void)
 	put_bytes(&t, 4, "\1\2\3\4\5", 5);
 	put_message(&g, 5, &t);
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
-	refused(&g, "initializer 0: damaged: a list of the wrong length", "a packed list that stops within an element");
+	refused(&g, "initializer 0: damaged: a list of the wrong length",
+		"a packed list that stops within an element");
 	put_node(&g, "n1", "Op", "", "", "y", NULL);
 	put_value(&g, 12, "z", FLOAT, "1");
 	refused(&g, "no node computes graph output \"z\"", "an output that nothing makes");
@@ -492,7 +499,8 @@ static void test_special_floats(void)
 	ok(!tensor_int(&t, 0, &v) && !tensor_int(&t, 1, &v) && !tensor_int(&t, 2, &v), "none is an integer");
 	static const unsigned char small[] = { 0x80, 0xff, 0, 1 };
 	t = (struct tensor){ .dtype = DTYPE_F8E4M3FNUZ, .elements = 4, .data = small, .data_bytes = 4 };
-	ok(isnan(tensor_double(&t, 0)) && tensor_double(&t, 1) == -240, "fnuz: minus zero is NaN, all ones a number");
+	ok(isnan(tensor_double(&t, 0)) && tensor_double(&t, 1) == -240,
+		"fnuz: minus zero is NaN, all ones a number");
 	near(tensor_double(&t, 3), 0x1p-10, 0, "f8e4m3fnuz: the least number above zero");
 	t.dtype = DTYPE_F8E5M2FNUZ;
 	near(tensor_double(&t, 3), 0x1p-17, 0, "f8e5m2fnuz: the same");
@@ -542,6 +550,7 @@ static void test_payload(void)
 	model_free(m);
 	m = load_raw("1000,1000", FLOAT, 0, true, &w);
 	ok(m && !w->data && w->external && warned(m, "in a file without a name"), "external, and nowhere");
+	ok(m && m->external_count == 0, "no file of external data");
 	model_free(m);
 	m = load_raw("1000", FLOAT, 3999, false, &w);
 	ok(m && !w->data && warned(m, "3999 bytes are given, but its shape needs 4000"),

@@ -46,14 +46,16 @@ static void case_run(struct ops_case *t, struct arena *a)
 	bool failed = op_infer(c, &err) != 0;
 	if (strncmp(t->lines[3], "error ", 6) == 0) {
 		if (!ok(failed && strstr(err.text, t->lines[3] + 6), "%s: error", name))
-			printf("# got  %s\n# want %s\n", failed ? err.text : ops_outputs_text(a, c), t->lines[3]);
+			printf("# got  %s\n# want %s\n", failed ? err.text : ops_outputs_text(a, c),
+				t->lines[3]);
 	} else if (failed) {
 		ok(false, "%s: %s", name, err.text);
 	} else {
 		struct op_cost cost;
 		op_call_cost(c, &cost);
 		is_str(ops_outputs_text(a, c), t->lines[3], "%s: outputs", name);
-		is_str(arena_printf(a, "%s%s %s", cost.upto ? "~" : "", number_text(a, cost.flops), number_text(a, cost.bytes)),
+		is_str(arena_printf(a, "%s%s %s", cost.upto ? "~" : "", number_text(a, cost.flops),
+			       number_text(a, cost.bytes)),
 			t->lines[4], "%s: cost", name);
 		is_str(ops_problem_text(a, c), t->lines[5], "%s: problem", name);
 	}
@@ -124,12 +126,59 @@ static void table_check(void)
 			     op_find(text_of(row->domain), text_of(row->name), newest) == row;
 		bool rules = row->shape && (row->class == CLASS_FREE || row->class == CLASS_HOST ||
 						   (row->cost && row->problem));
-		ok(found && rules, "row %s %d is found and has the rules of its class", row->name, row->since);
+		ok(found && rules, "row %s %d is found and has the rules of its class", row->name,
+			row->since);
 		ok(row_seen[i], "row %s %d has a case in tests/ops", row->name, row->since);
 	}
 	ok(!op_find(text_of(""), text_of("NoSuchOperator"), 13), "an unknown operator is not found");
 	ok(!op_find(text_of("my.domain"), text_of("Add"), 13), "an operator of another domain is not found");
 	ok(!op_find(text_of(""), text_of("Erf"), 8), "an operator newer than the opset is not found");
+}
+
+/* Where ONNX changed an operator: the first opset of it, and the opset at which it got its last input (axes
+ * of a reduction became an input). 0: no opset is older. */
+static void versions_check(void)
+{
+	static const struct {
+		const char *name;
+		int first, changed, before, after; /* inputs at most, before and from `changed` on */
+	} rows[] = {
+		{ "ReduceSum", 1, 13, 1, 2 },
+		{ "ReduceL1", 1, 18, 1, 2 },
+		{ "ReduceL2", 1, 18, 1, 2 },
+		{ "ReduceLogSum", 1, 18, 1, 2 },
+		{ "ReduceLogSumExp", 1, 18, 1, 2 },
+		{ "ReduceMax", 1, 18, 1, 2 },
+		{ "ReduceMean", 1, 18, 1, 2 },
+		{ "ReduceMin", 1, 18, 1, 2 },
+		{ "ReduceProd", 1, 18, 1, 2 },
+		{ "ReduceSumSquare", 1, 18, 1, 2 },
+		{ "BitShift", 11, 0, 0, 2 },
+		{ "BitwiseAnd", 18, 0, 0, 2 },
+		{ "BitwiseOr", 18, 0, 0, 2 },
+		{ "BitwiseXor", 18, 0, 0, 2 },
+		{ "GreaterOrEqual", 12, 0, 0, 2 },
+		{ "LessOrEqual", 12, 0, 0, 2 },
+		{ "Mod", 10, 0, 0, 2 },
+		{ "Add", 1, 0, 0, 2 },
+		{ "PRelu", 1, 0, 0, 2 },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct text name = text_of(rows[i].name), domain = text_of("");
+		const struct op *first = op_find(domain, name, rows[i].first),
+				*newest = op_find(domain, name, 99);
+		ok(first && !op_find(domain, name, rows[i].first - 1), "%s since opset %d", rows[i].name,
+			rows[i].first);
+		is_int(newest ? newest->inputs_max : 0, rows[i].after, "%s: inputs of the newest",
+			rows[i].name);
+		if (!rows[i].changed)
+			continue;
+		const struct op *before = op_find(domain, name, rows[i].changed - 1);
+		ok(before == first && before->inputs_max == rows[i].before, "%s: before opset %d",
+			rows[i].name, rows[i].changed);
+		ok(op_find(domain, name, rows[i].changed) == newest, "%s: from opset %d on", rows[i].name,
+			rows[i].changed);
+	}
 }
 
 /* The attribute table must be sorted: it is searched by bisection. */
@@ -139,7 +188,8 @@ static void attributes_check(void)
 	for (const char *name; (name = op_attribute_known(count)); count++) {
 		const char *next = op_attribute_known(count + 1);
 		unsorted += next && strcmp(name, next) >= 0;
-		unfit += op_attribute_fits(&(struct attribute){ .name = text_of(name), .kind = ATTRIBUTE_NONE });
+		unfit += op_attribute_fits(
+			&(struct attribute){ .name = text_of(name), .kind = ATTRIBUTE_NONE });
 	}
 	ok(count > 0 && !unsorted && !unfit, "%zu attributes are sorted, and each has a kind", count);
 	ok(op_attribute_fits(&(struct attribute){ .name = TEXT("axis"), .kind = ATTRIBUTE_INT }),
@@ -157,6 +207,7 @@ int main(void)
 	snprintf(folder, sizeof(folder), "%s/tests/ops", srcdir ? srcdir : ".");
 	folder_run(folder);
 	table_check();
+	versions_check();
 	attributes_check();
 	return done_testing();
 }

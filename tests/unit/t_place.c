@@ -76,7 +76,8 @@ static int count_of(struct store *s)
 {
 	sqlite3_stmt *q = NULL;
 	int n = -1;
-	if (s && !sqlite3_prepare_v2(s->db, "SELECT count(*) FROM result", -1, &q, NULL) && sqlite3_step(q) == SQLITE_ROW)
+	if (s && !sqlite3_prepare_v2(s->db, "SELECT count(*) FROM result", -1, &q, NULL) &&
+		sqlite3_step(q) == SQLITE_ROW)
 		n = sqlite3_column_int(q, 0);
 	sqlite3_finalize(q);
 	return n;
@@ -87,8 +88,8 @@ static void test_kinds(void)
 	static const struct {
 		long type;
 		const char *name;
-	} kinds[] = { { 0x6969, "NFS" }, { (long)0xff534d42, "CIFS" }, { (int32_t)0xff534d42, "CIFS" }, { 0x65735546, "FUSE" },
-		{ 0x0bd00bd0, "Lustre" }, { 0xef53, NULL }, { 0x01021994, NULL } };
+	} kinds[] = { { 0x6969, "NFS" }, { (long)0xff534d42, "CIFS" }, { (int32_t)0xff534d42, "CIFS" },
+		{ 0x65735546, "FUSE" }, { 0x0bd00bd0, "Lustre" }, { 0xef53, NULL }, { 0x01021994, NULL } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		place_type = kinds[i].type;
 		const char *name = store_network(scratch);
@@ -107,7 +108,8 @@ static void test_new(void)
 	struct store *s = open_at("new.db", false);
 	ok(s != NULL, "a new file on NFS");
 	is_mode(s, "delete", "network file system (NFS)");
-	is_int(access(scratch_path("new.db-wal"), F_OK) && access(scratch_path("new.db-shm"), F_OK), 1, "it has no write-ahead log and no shared memory");
+	is_int(access(scratch_path("new.db-wal"), F_OK) && access(scratch_path("new.db-shm"), F_OK), 1,
+		"it has no write-ahead log and no shared memory");
 	store_close(s);
 	fill("new.db", 3);
 	s = open_at("new.db", true);
@@ -196,7 +198,8 @@ static void test_foreign(void)
 	sqlite3 *db;
 	size_t before, after;
 	if (sqlite3_open(scratch_path("foreign.db"), &db) == SQLITE_OK)
-		sqlite3_exec(db, "PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)", NULL, NULL, NULL);
+		sqlite3_exec(db, "PRAGMA journal_mode = WAL; CREATE TABLE t (x); INSERT INTO t VALUES (1)",
+			NULL, NULL, NULL);
 	sqlite3_close(db);
 	char *was = file_read(scratch_path("foreign.db"), &before);
 	place_type = 0x6969;

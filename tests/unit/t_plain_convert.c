@@ -30,7 +30,8 @@ static void test_rounding(enum dtype t, float step)
 	uint32_t dice = 1;
 	for (int i = 0; i < 200000; i++) {
 		dice = dice * 1664525 + 1013904223;
-		float f = i % 2 ? ldexpf((float)(int32_t)dice, (int)(dice % 60) - 60) : (float)((int)(dice >> 16) - 32768) * step;
+		float f = i % 2 ? ldexpf((float)(int32_t)dice, (int)(dice % 60) - 60)
+				: (float)((int)(dice >> 16) - 32768) * step;
 		uint16_t got = 0, want = 0;
 		plain_store(&got, t, 0, &f, 1);
 		fill_encode((double)f, t, &want);

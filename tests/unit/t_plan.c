@@ -2,6 +2,9 @@
 
 #include "plan/plan.h"
 
+#include <unistd.h>
+
+#include "model/write.h"
 #include "net.h"
 #include "tap.h"
 
@@ -81,7 +84,8 @@ static void test_residual(void)
 	ints_are(p->layers[4].preds, p->layers[4].pred_count, "3", "Add waits for the second convolution");
 	ints_are(p->layers[8].preds, p->layers[8].pred_count, "7", "a free layer still orders");
 	ints_are(p->layers[2].succs, p->layers[2].succ_count, "3", "Relu is followed by a convolution");
-	ints_are(net_planned(p, "x")->consumers, net_planned(p, "x")->consumer_count, "0 4", "x is read twice");
+	ints_are(net_planned(p, "x")->consumers, net_planned(p, "x")->consumer_count, "0 4",
+		"x is read twice");
 	is_int(net_planned(p, "y")->consumer_count, 0, "an output nobody reads");
 	double conv = 2.0 * 8 * 14 * 14 * 8 * 9 + 8 * 14 * 14;
 	near(p->flops, 2 * conv + 2 * 1568 + 3 * 1568 + 1568 + 2 * 80 + 10, 1e-12, "FLOPs are summed");
@@ -125,7 +129,8 @@ static void test_dtype(void)
 /* Symbols that exporters make up are a batch in front of a picture, not in front of a list alone. */
 static void test_made_up_names(void)
 {
-	static const char *const names[] = { "s6", "unk__749", "DynamicDimension.0", "p2o.DynamicDimension.0" };
+	static const char *const names[] = { "s6", "unk__749", "DynamicDimension.0",
+		"p2o.DynamicDimension.0" };
 	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++) {
 		char dims[64];
 		struct net *n = net_begin(17);
@@ -173,7 +178,35 @@ static void test_given_values(void)
 		"x is 1: give 1 value or 1, not 2" };
 	for (size_t i = 0; i < sizeof(wrong) / sizeof(wrong[0]); i++) {
 		struct plan_options o = { .value_count = 1, .values = &wrong[i] };
-		ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, why[i]), "%s", net_error.text);
+		ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, why[i]), "%s",
+			net_error.text);
+	}
+	net_free(n);
+}
+
+/* Values need the shape of their input: the error has the option that gives it. */
+static void test_given_values_shape(void)
+{
+	const double three = 3;
+	struct net *n = net_begin(17);
+	net_input(n, "first", DTYPE_F32, "1,2");
+	net_input(n, "open", DTYPE_S64, "?");
+	net_input(n, "named", DTYPE_S64, "count");
+	net_input(n, "empty", DTYPE_S64, "0");
+	net_node(n, "Relu", "first", "y", NULL);
+	net_output(n, "y", NULL);
+	static const struct {
+		const char *input, *says;
+	} rows[] = {
+		{ "open", "give --input open=SHAPE too" },
+		{ "named", "give --dim count=VALUE too" },
+		{ "empty", "it has no elements" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct plan_input_value given = { text_of(rows[i].input), 1, &three };
+		ok(!net_plan(n, (struct plan_options){ .value_count = 1, .values = &given }) &&
+				strstr(net_error.text, rows[i].says),
+			"%s", net_error.text);
 	}
 	net_free(n);
 }
@@ -201,7 +234,8 @@ static void test_given_values_cost(void)
 	ok(with->bytes == without->bytes, "bytes %g as without values", with->bytes);
 	is_int(with->problem_count, without->problem_count, "the same problems");
 	for (int i = 0; i < with->layer_count; i++)
-		is_str(op_class_name(with->layers[i].class), op_class_name(without->layers[i].class), "layer %d", i);
+		is_str(op_class_name(with->layers[i].class), op_class_name(without->layers[i].class),
+			"layer %d", i);
 	plan_free(with);
 	plan_free(without);
 	net_free(n);
@@ -231,16 +265,23 @@ static void test_needs(void)
 	net_output(n, "z", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_str(plan_needs_line(p, &a),
-		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --input 'it'\\''s=N' --value repeats=VALUE,... --value scale=VALUE "
-		"--value sizes=VALUE,...", "all");
+		"--dim seq=VALUE --dim 'odd past=VALUE' --input any=3xNx8 --input 'it'\\''s=N' --value "
+		"repeats=VALUE,... --value scale=VALUE "
+		"--value sizes=VALUE,...",
+		"all");
 	plan_free(p);
 	const double two = 2, sizes[] = { 12, 10 };
 	struct plan_input_value values[] = { { TEXT("repeats"), 1, &two }, { TEXT("scale"), 1, &two },
 		{ TEXT("sizes"), 2, sizes } };
 	struct dim_binding dims[] = { { TEXT("seq"), 4 }, { TEXT("odd past"), 4 } };
 	struct plan_input_shape shapes[] = { { TEXT("any"), 3, { 3, 5, 8 } }, { TEXT("it's"), 1, { 2 } } };
-	p = net_plan(n, (struct plan_options){ .value_count = 3, .values = values, .binding_count = 2, .bindings = dims,
-		.shape_count = 2, .shapes = shapes });
+	p = net_plan(n,
+		(struct plan_options){ .value_count = 3,
+			.values = values,
+			.binding_count = 2,
+			.bindings = dims,
+			.shape_count = 2,
+			.shapes = shapes });
 	ok(p && !plan_needs_line(p, &a), "nothing is missing when all are given");
 	is_shape(p, "z", "4x16x32");
 	plan_free(p);
@@ -259,12 +300,13 @@ static void test_given_many(void)
 	net_output(n, "y", NULL);
 	struct dim_binding s = { TEXT("s"), 20 };
 	struct plan *p = net_plan(n,
-		(struct plan_options){ .value_count = 1, .values = &given, .binding_count = 1, .bindings = &s });
+		(struct plan_options){
+			.value_count = 1, .values = &given, .binding_count = 1, .bindings = &s });
 	ok(p && warned(p, "x is 20x100: contents of more than 1024 elements are not followed"), "accepted");
 	plan_free(p);
 	struct plan_options o = { .value_count = 1, .values = &given };
-	ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, "give --dim s=VALUE too"), "%s",
-		net_error.text);
+	ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, "give --dim s=VALUE too"),
+		"%s", net_error.text);
 	net_free(n);
 }
 
@@ -331,7 +373,8 @@ static void test_declared_bounds(void)
 		net_output(n, "y", NULL);
 		struct plan *p = net_plan(n, (struct plan_options){ 0 });
 		is_shape(p, "at", rows[i].shape);
-		ok(rows[i].warning ? warned(p, rows[i].warning) : p->warning_count == 0, "declared %s", rows[i].declared);
+		ok(rows[i].warning ? warned(p, rows[i].warning) : p->warning_count == 0, "declared %s",
+			rows[i].declared);
 		plan_free(p);
 		net_free(n);
 	}
@@ -377,25 +420,114 @@ static void test_batch(void)
 	p = net_plan(n, (struct plan_options){ .binding_count = 1, .bindings = &wrong });
 	ok(!p && strstr(net_error.text, "no dimension hh") && strstr(net_error.text, "N, h"),
 		"an unknown name is an error");
+	for (int value = -1; value <= 0; value++) {
+		struct dim_binding none = { TEXT("h"), value };
+		p = net_plan(n, (struct plan_options){ .binding_count = 1, .bindings = &none });
+		ok(!p && strstr(net_error.text, "h"), "a size of %d is an error", value);
+	}
 	struct plan_input_shape shape = { TEXT("x"), 4, { 2, 8, 28, 14 } };
 	p = net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape });
 	if (ok(p != NULL, "--input"))
 		is_shape(p, "s", "2x8x28x14");
 	plan_free(p);
 	shape.rank = 3;
-	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of another rank");
+	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }),
+		"--input of another rank");
 	shape = (struct plan_input_shape){ TEXT("z"), 1, { 1 } };
 	ok(!net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &shape }), "--input of no input");
 	net_free(n);
 }
 
+/* Where the value of a batch comes from. */
+static void test_sources(void)
+{
+	static const struct plan_input_shape shape = { TEXT("x"), 2, { 5, 8 } };
+	static const struct dim_binding named = { TEXT("batch"), 6 };
+	static const struct {
+		const char *dims;
+		int batch, shapes, bindings;
+		enum plan_dim_source source;
+		int value;
+	} rows[] = {
+		{ "batch,8", 0, 0, 0, PLAN_DIM_ASSUMED, 1 },
+		{ "batch,8", 4, 0, 0, PLAN_DIM_BATCH, 4 },
+		{ "batch,8", 0, 0, 1, PLAN_DIM_BINDING, 6 },
+		{ "batch,8", 0, 1, 0, PLAN_DIM_SHAPE, 5 },
+		{ "3,8", 0, 0, 0, PLAN_DIM_FIXED, 3 },
+		{ "3,8", 4, 0, 0, PLAN_DIM_BATCH, 4 },
+		{ "3,8", 0, 0, 1, PLAN_DIM_BINDING, 6 },
+		{ "3,8", 0, 1, 0, PLAN_DIM_SHAPE, 5 },
+		{ "?,8", 0, 0, 0, PLAN_DIM_ASSUMED, 1 },
+		{ "?,8", 4, 0, 0, PLAN_DIM_BATCH, 4 },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct net *n = net_begin(17);
+		net_input(n, "x", DTYPE_F32, rows[i].dims);
+		net_node(n, "Relu", "x", "y", NULL);
+		net_output(n, "y", NULL);
+		struct plan *p = net_plan(n,
+			(struct plan_options){ .batch = rows[i].batch,
+				.shape_count = rows[i].shapes,
+				.shapes = &shape,
+				.binding_count = rows[i].bindings,
+				.bindings = &named });
+		if (ok(p && p->binding_count == 1, "%s: one dimension is bound", rows[i].dims)) {
+			is_int(p->bindings[0].value, rows[i].value, "row %zu: its value", i);
+			is_int(p->binding_sources[0], rows[i].source, "row %zu: its source", i);
+		}
+		plan_free(p);
+		net_free(n);
+	}
+	/* a batch that only the second input names: the first one's number stays */
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "3,8");
+	net_input(n, "z", DTYPE_F32, "batch,8");
+	net_node(n, "Relu", "z", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
+	is_shape(p, "x", "3x8");
+	is_shape(p, "y", "4x8");
+	plan_free(p);
+	net_free(n);
+}
+
+/* Which inputs follow the batch of a first input without symbols: those that begin with the same number or
+ * with an unknown one, but no vectors. */
+static void test_batch_followers(void)
+{
+	static const struct {
+		const char *first, *wanted[6];
+	} rows[] = {
+		{ "2,8", { "4x8", "4x8", "3x8", "4x8", "2", "1x8" } },
+		{ "?,8", { "4x8", "2x8", "3x8", "4x8", "2", "1x8" } },
+	};
+	static const char *const dims[] = { NULL, "2,8", "3,8", "?,8", "2", "1,8" };
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct net *n = net_begin(17);
+		char name[8];
+		for (int k = 0; k < 6; k++) {
+			snprintf(name, sizeof(name), "x%d", k);
+			net_input(n, name, DTYPE_F32, k ? dims[k] : rows[i].first);
+		}
+		net_node(n, "Relu", "x0", "y", NULL);
+		net_output(n, "y", NULL);
+		struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
+		for (int k = 0; p && k < 6; k++) {
+			snprintf(name, sizeof(name), "x%d", k);
+			is_shape(p, name, rows[i].wanted[k]);
+		}
+		plan_free(p);
+		net_free(n);
+	}
+}
+
 /* Names of batches, and names that only look like one. */
 static void test_batch_names(void)
 {
-	static const char *const batches[] = { "batch", "Batch", "batch_size", "BatchSize", "batch-size", "text_batch_size",
-		"batch_1", "Nbatch", "input_dynamic_axes_1", "N", "bs", "unk__5" };
-	static const char *const others[] = { "batch_size_plus_1", "batch*sequence", "batch_beams", "batches", "M",
-		"input_dynamic_axes_2" };
+	static const char *const batches[] = { "batch", "Batch", "batch_size", "BatchSize", "batch-size",
+		"text_batch_size", "batch_1", "Nbatch", "input_dynamic_axes_1", "N", "bs", "unk__5" };
+	static const char *const others[] = { "batch_size_plus_1", "batch*sequence", "batch_beams", "batches",
+		"M", "input_dynamic_axes_2" };
 	for (size_t i = 0; i < sizeof(batches) / sizeof(batches[0]); i++) {
 		struct net *n = residual(NULL);
 		char dims[64];
@@ -412,7 +544,8 @@ static void test_batch_names(void)
 		snprintf(dims, sizeof(dims), "%s,2", others[i]);
 		net_input(n, "z", DTYPE_F32, dims);
 		struct plan *p = net_plan(n, (struct plan_options){ .batch = 4 });
-		ok(p && p->unbound_count == 1 && text_is(p->unbound[0], others[i]), "%s is not a batch", others[i]);
+		ok(p && p->unbound_count == 1 && text_is(p->unbound[0], others[i]), "%s is not a batch",
+			others[i]);
 		plan_free(p);
 		net_free(n);
 	}
@@ -457,7 +590,7 @@ static void test_symbols(void)
 	if (ok(p != NULL, "an expression of symbols")) {
 		is_shape(p, "y", "4x(past+seq)");
 		is_shape(p, "past", "2xpastx4");
-		is_int(p->unbound_count, 2, "it is none that has to be bound");
+		is_int(p->unbound_count, 2, "it need not be bound");
 	}
 	plan_free(p);
 	p = net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = b });
@@ -497,7 +630,7 @@ static void test_baked(void)
 	net_free(n);
 	n = baked("-1,64", "1,4,4,4");
 	p = net_plan(n, (struct plan_options){ .batch = 8 });
-	if (ok(p != NULL, "a computed batch is none"))
+	if (ok(p != NULL, "a computed dimension is not a batch"))
 		is_shape(p, "y", "8x64");
 	plan_free(p);
 	net_free(n);
@@ -543,7 +676,8 @@ static void test_propagation(void)
 			"rows are collapsed");
 		ints_are(p->layers[2].preds, p->layers[2].pred_count, "", "folded weights are no edges");
 		ints_are(p->layers[6].preds, p->layers[6].pred_count, "2", "nor is the shape of a Reshape");
-		ints_are(net_planned(p, "x")->consumers, net_planned(p, "x")->consumer_count, "2", "Shape reads no data");
+		ints_are(net_planned(p, "x")->consumers, net_planned(p, "x")->consumer_count, "2",
+			"Shape reads no data");
 		near(p->weight_bytes, 4 * 144.0, 1e-12, "folded weights are weights");
 	}
 	plan_free(p);
@@ -570,7 +704,8 @@ static void test_bounds(void)
 		const struct plan_layer *l = &p->layers[2];
 		ok(l->upto && l->proxy && p->upto && !p->layers[3].upto, "is marked");
 		near(l->flops, 6400, 1e-12, "FLOPs at most");
-		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m100n8k4:ta0tb0", "measured at its bound");
+		is_str(problem_of(p, 2), "matmul:f32,f32.c,f32/f32:ba1bb1m100n8k4:ta0tb0",
+			"measured at its bound");
 		is_int(p->unknown_flops_layers, 0, "no FLOPs are unknown");
 	}
 	plan_free(p);
@@ -614,7 +749,8 @@ static void test_expressions(void)
 		v->shape.dims[0] = dim_symbol(&n->m.arena, text_of(names[k][0]));
 	}
 	for (int with = 0; with < 2; with++) {
-		struct plan *p = net_plan(n, (struct plan_options){ .binding_count = 2 * with, .bindings = bound });
+		struct plan *p =
+			net_plan(n, (struct plan_options){ .binding_count = 2 * with, .bindings = bound });
 		for (size_t i = 0; p && i < sizeof(names) / sizeof(names[0]); i++)
 			is_shape(p, arena_printf(&n->m.arena, "y%zu", i), names[i][1 + with]);
 		ok(p != NULL, "names that are expressions, and names that are not");
@@ -672,7 +808,8 @@ static void test_last_state(void)
 	net_node(n, "LSTM", "x,w,r", ",last", NULL);
 	net_output(n, "last", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
-	is_str(problem_of(p, 0), "rnn:f32,f32.c,f32:lstm:t7n2i8h16d1", "a recurrent layer whose states nobody reads");
+	is_str(problem_of(p, 0), "rnn:f32,f32.c,f32:lstm:t7n2i8h16d1",
+		"a recurrent layer whose states nobody reads");
 	plan_free(p);
 	net_free(n);
 }
@@ -691,7 +828,8 @@ static void test_needed_symbol(void)
 	net_output(n, "q", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_str(problem_of(p, 0), "a is not bound: give --dim a=VALUE", "its own symbol");
-	is_str(problem_of(p, 3), "b is not bound: give --dim b=VALUE", "the symbol behind an unknown dimension");
+	is_str(problem_of(p, 3), "b is not bound: give --dim b=VALUE",
+		"the symbol behind an unknown dimension");
 	plan_free(p);
 	net_free(n);
 }
@@ -707,7 +845,10 @@ static void test_declared_types(void)
 	net_output(n, "y", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	is_int(p->warning_count, 2, "two wrong types, two warnings");
-	ok(warned(p, "output y: the file declares type f16, its operators give f32; ONNX Runtime refuses the model"), "of an output");
+	ok(warned(p,
+		   "output y: the file declares type f16, its operators give f32; ONNX Runtime refuses the "
+		   "model"),
+		"of an output");
 	ok(warned(p, "value w: the file declares type bf16, its operators give f32"), "of a value");
 	plan_free(p);
 	p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
@@ -723,7 +864,8 @@ static void test_contradiction(void)
 	net_weight(n, "w", "4,4,1,1");
 	net_node(n, "Conv", "x,w", "y", NULL);
 	net_output(n, "y", NULL);
-	ok(!net_plan(n, (struct plan_options){ 0 }) && strstr(net_error.text, "layer Conv_0") == net_error.text,
+	ok(!net_plan(n, (struct plan_options){ 0 }) &&
+			strstr(net_error.text, "layer Conv_0") == net_error.text,
 		"a contradiction names its layer");
 	net_free(n);
 	n = net_begin(17);
@@ -733,14 +875,18 @@ static void test_contradiction(void)
 	net_output(n, "z", NULL);
 	struct dim_binding bound[] = { { TEXT("s"), 2 }, { TEXT("t"), 3 } };
 	ok(!net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = bound }) &&
-		strstr(net_error.text, "with batch=1 (assumed; -b sets it), s=2, t=3: layer Add_0: ") == net_error.text, "and the sizes in force");
+			strstr(net_error.text,
+				"with batch=1 (assumed; -b sets it), s=2, t=3: layer Add_0: ") ==
+				net_error.text,
+		"and the sizes in force");
 	net_free(n);
 	n = net_begin(17);
 	net_input(n, "x", DTYPE_F32, "batch,4");
 	net_ints(n, "k", "9");
 	net_node(n, "TopK", "x,k", "v,i", "axis=1");
 	net_output(n, "v", NULL);
-	ok(!net_plan(n, (struct plan_options){ 0 }) && strstr(net_error.text, "with batch=1 (assumed): layer TopK_0") == net_error.text,
+	ok(!net_plan(n, (struct plan_options){ 0 }) &&
+			strstr(net_error.text, "with batch=1 (assumed): layer TopK_0") == net_error.text,
 		"-b does not change axis 1");
 	net_free(n);
 	n = net_begin(17);
@@ -751,7 +897,137 @@ static void test_contradiction(void)
 	net_free(n);
 }
 
-/* If with a body that captures a value: the body is a plan, the capture an edge. */
+/* Returns the model in these bytes, or NULL after a failed check. */
+static struct model *model_of(const struct str *bytes)
+{
+	char path[] = "/tmp/benanza-test.XXXXXX";
+	int fd = mkstemp(path);
+	ok(fd >= 0 && write(fd, bytes->p, bytes->n) == (ssize_t)bytes->n, "a file");
+	close(fd);
+	struct model *m = model_load(path, &net_error);
+	ok(m != NULL, "it is a model %s", net_error.text);
+	remove(path);
+	return m;
+}
+
+/* Layers of a plan as a model of their own: its inputs have the plan's shapes, and constants their contents.
+ */
+static void test_write(void)
+{
+	struct net *n = net_begin(17);
+	struct arena a = { 0 };
+	struct str out = { 0 };
+	net_input(n, "x", DTYPE_F32, "batch,6");
+	net_weight(n, "w", "6,4");
+	net_ints(n, "target", "2,-1");
+	net_node(n, "Relu", "x", "r", NULL);
+	net_node(n, "MatMul", "r,w", "m", NULL);
+	net_node(n, "Reshape", "m,target", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .batch = 3 });
+	const int last[] = { 1, 2 };
+	is_int(p ? plan_write(p, last, 2, WRITE_FILLED, 1, &out, &net_error) : -1, 0, "two layers: %s",
+		net_error.text);
+	plan_free(p);
+	struct model *m = model_of(&out);
+	if (m) {
+		is_int(m->graph->input_count, 1, "one input");
+		const struct value *r = &m->graph->values[m->graph->inputs[0]];
+		ok(text_is(r->name, "r"), "what the first layer reads");
+		is_str(shape_text(&a, r->shape), "3x6", "with the batch of the plan");
+		struct plan *again = plan_build(m, &(struct plan_options){ 0 }, &net_error);
+		is_shape(again, "y", "2x6");
+		plan_free(again);
+	}
+	model_free(m);
+	str_clear(&out);
+	p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
+	ok(p && plan_write(p, last, 2, WRITE_FILLED, 1, &out, &net_error) == -1 &&
+			strstr(net_error.text, "not in bf16"),
+		"a plan in another type is refused: %s", net_error.text);
+	plan_free(p);
+	str_free(&out);
+	arena_free(&a);
+	net_free(n);
+}
+
+/* A constant that the plan computed is written with its contents. */
+static void test_write_computed(void)
+{
+	struct net *n = net_begin(17);
+	struct str out = { 0 };
+	net_input(n, "x", DTYPE_F32, "batch,6");
+	net_input(n, "like", DTYPE_F32, "2,9");
+	net_node(n, "Shape", "like", "s", NULL);
+	net_node(n, "Reshape", "x,s", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .batch = 3 });
+	const int last = 1;
+	is_int(p ? plan_write(p, &last, 1, WRITE_FILLED, 1, &out, &net_error) : -1, 0, "a Reshape: %s",
+		net_error.text);
+	plan_free(p);
+	struct model *m = model_of(&out);
+	if (m) {
+		is_int(m->graph->input_count, 1, "the shape is no input");
+		struct plan *again = plan_build(m, &(struct plan_options){ 0 }, &net_error);
+		is_shape(again, "y", "2x9");
+		plan_free(again);
+	}
+	model_free(m);
+	str_free(&out);
+	net_free(n);
+}
+
+/* Symbols of inner values and expressions need no binding: only those of inputs do. */
+static void test_unbound(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "batch,seq,8");
+	net_input(n, "z", DTYPE_F32, "batch,seq+1,8");
+	net_node(n, "Relu", "x", "r", NULL);
+	net_node(n, "NonZero", "r", "i", NULL);
+	net_declare(n, "i", DTYPE_S64, "3,found");
+	net_output(n, "i", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	ok(p && p->unbound_count == 1 && text_is(p->unbound[0], "seq"), "only seq has no value");
+	plan_free(p);
+	net_free(n);
+}
+
+/* Twins with channels last: of convolutions and what reads planes, not of matrices or what has no order. */
+static void test_twins(void)
+{
+	static const struct {
+		const char *text, *twin;
+	} rows[] = {
+		{ "conv:f32,f32.c,f32/f32:n1c8h7w7k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+			"conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c8h7w7k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1" },
+		{ "pool:f32,f32:max:n1c8h8w8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1",
+			"pool:f32@nxc,f32@nxc:max:n1c8h8w8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1" },
+		{ "reduce:f32,f32:mean:1x8x7x7:1x8x1x1", "reduce:f32@nxc,f32:mean:1x8x7x7:1x8x1x1" },
+		/* one index in, or one index out */
+		{ "resample:f32,f32:nearest:n1c8h1w1:oh7ow7",
+			"resample:f32@nxc,f32@nxc:nearest:n1c8h1w1:oh7ow7" },
+		{ "pool:f32,f32:max:n1c8h7w7r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1",
+			"pool:f32@nxc,f32@nxc:max:n1c8h7w7r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1" },
+		{ "eltwise:f32,f32:relu:1x8x7x7", NULL },
+		{ "binary:f32,f32,f32:add:1x8x7x7:1x8x7x7", NULL },
+		{ "conv:f32,f32.c,f32/f32:n1c8h1w1k8r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1", NULL },
+		{ "softmax:f32,f32:soft:1x8x7x7:ax3", NULL },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct problem p, twin;
+		struct error err = ERROR_NONE;
+		char text[PROBLEM_TEXT_SIZE] = "";
+		ok(problem_parse(text_of(rows[i].text), &p, &err) == 0, "%s %s", rows[i].text, err.text);
+		bool has = plan_twin(&p, &twin);
+		is_int(has, rows[i].twin != NULL, "has a twin");
+		if (has && problem_format(&twin, text, &err) == 0)
+			is_str(text, rows[i].twin, "the twin");
+	}
+}
+
+/* If with bodies that capture values: each body is a plan, each capture an edge. */
 static void test_bodies(void)
 {
 	struct net *n = net_begin(17), *bodies[2];
@@ -779,6 +1055,8 @@ static void test_bodies(void)
 			"priced by itself");
 		is_shape(p, "z", "1x4");
 		ok(l->at_least && l->flops == 64 && p->flops == l->flops + 8 + 4, "and part of the totals");
+		is_str(l->why, "the condition is not known: the cheaper branch is counted",
+			"with the reason");
 		is_int(p->problem_count, 5, "in the list of the whole plan");
 		is_int(p->border_count, 2, "casts of x and z");
 	}
@@ -806,11 +1084,14 @@ static void test_bad_body(void)
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
 	if (ok(p != NULL, "a body that contradicts itself")) {
 		const struct plan *inner = &p->layers[0].bodies[0];
-		ok(warned(p, "in a subgraph, layer MatMul_0: MatMul: shapes 1x8 and 1x8 do not multiply"), "is a warning");
-		ok(strstr(problem_of(inner, 0), "do not multiply") && isnan(inner->layers[0].flops), "without a cost");
+		ok(warned(p, "in a subgraph, layer MatMul_0: MatMul: shapes 1x8 and 1x8 do not multiply"),
+			"is a warning");
+		ok(strstr(problem_of(inner, 0), "do not multiply") && isnan(inner->layers[0].flops),
+			"without a cost");
 		ok(strstr(problem_of(inner, 1), "input 1 is missing") != NULL, "nor has one without inputs");
-		is_str(problem_of(inner, 2), "its first output is left out", "nor one without its first output");
-		is_int(inner->layers[3].class, CLASS_FREE, "of which nothing is asked is free");
+		is_str(problem_of(inner, 2), "its first output is left out",
+			"nor one without its first output");
+		is_int(inner->layers[3].class, CLASS_FREE, "a layer whose result nobody uses is free");
 		ok(!warned(p, "is not known: 2"), "their operators are known");
 	}
 	plan_free(p);
@@ -935,6 +1216,7 @@ int main(void)
 	test_dtype();
 	test_made_up_names();
 	test_given_values();
+	test_given_values_shape();
 	test_given_values_cost();
 	test_given_many();
 	test_needs();
@@ -942,6 +1224,8 @@ int main(void)
 	test_absurd_bounds();
 	test_declared_bounds();
 	test_batch();
+	test_sources();
+	test_batch_followers();
 	test_batch_names();
 	test_batch_other();
 	test_symbols();
@@ -954,6 +1238,10 @@ int main(void)
 	test_needed_symbol();
 	test_declared_types();
 	test_contradiction();
+	test_write();
+	test_write_computed();
+	test_unbound();
+	test_twins();
 	test_bodies();
 	test_bad_body();
 	test_many(1000, false);

@@ -55,7 +55,14 @@ static void test_answers(void)
 	ok(strcmp(yes->algorithms[1].name, "slow") == 0 && yes->algorithms[1].rank == 1 &&
 		yes->algorithms[1].matrix == MATRIX_YES && isnan(yes->algorithms[1].workspace_bytes),
 		"with their properties, unknown ones unknown");
-	ok(no->state == PLANNED_NO && no->count == 0 && strcmp(no->why, "no implementation") == 0, "the library's reason");
+	for (int i = 0; i < 2; i++)
+		ok(strcmp(yes->algorithms[i].api, "fake") == 0 &&
+				strcmp(yes->algorithms[i].math, "strict") == 0 &&
+				!*yes->algorithms[i].layouts && !*yes->algorithms[i].notes &&
+				yes->algorithms[i].rank == i,
+			"and their texts");
+	ok(no->state == PLANNED_NO && no->count == 0 && strcmp(no->why, "no implementation") == 0,
+		"the library's reason");
 	ok(planner_device(p) && strcmp(planner_device(p)->model, "Fake CPU") == 0, "the device");
 	/* the idle runner's heartbeat is read, or on its way and read then, and whoever polls rests */
 	struct pollfd at = { .fd = planner_fd(p), .events = POLLIN };
@@ -89,11 +96,52 @@ static void test_deaths(void)
 		planner_ask(p, YES2);
 		is_int(run(p), 3, "%s: all are answered", deadly[i]);
 		ok(planner_of(p, deadly[i])->state == PLANNED_NO && planner_of(p, deadly[i])->why[0],
-			"the one that killed the runner has that as its reason (%s)", planner_of(p, deadly[i])->why);
+			"the one that killed the runner has that as its reason (%s)",
+			planner_of(p, deadly[i])->why);
 		ok(planner_of(p, YES)->state == PLANNED_YES && planner_of(p, YES2)->state == PLANNED_YES,
 			"the other problems have replies");
 		planner_free(p);
 	}
+}
+
+/* Deaths count in a row: a reply between them starts the count again. */
+static void test_deaths_in_a_row(void)
+{
+	struct planner *p = open_with("");
+	char text[8][64];
+	ok(!planner_device(p) && !planner_trouble(p)[0], "no device and no trouble at first");
+	for (int i = 0; i < 8; i++) {
+		snprintf(text[i], sizeof(text[i]), "eltwise:f32,f32:%s:%dx64", i % 4 == 3 ? "relu" : "tanh",
+			i + 1);
+		planner_ask(p, text[i]);
+	}
+	is_int(run(p), 8, "three deaths, a reply, three deaths, a reply");
+	is_str(planner_trouble(p), "", "the runner is not given up");
+	for (int i = 0; i < 8; i++) {
+		is_int(planner_of(p, text[i])->state, i % 4 == 3 ? PLANNED_YES : PLANNED_NO, "problem %d", i);
+		ok((planner_of(p, text[i])->why[0] == '\0') == (i % 4 == 3), "with a reason or without");
+	}
+	ok(planner_device(p) && planner_open_count(p) == 0, "the device stays known");
+	uint64_t version = planner_version(p);
+	is_int(planner_step(p, 0), 0, "nothing is left");
+	ok(planner_version(p) == version, "the version stays");
+	planner_free(p);
+
+	p = open_with("");
+	for (int i = 0; i < 5; i++) {
+		snprintf(text[i], sizeof(text[i]), "eltwise:f32,f32:tanh:%dx64", i + 1);
+		planner_ask(p, text[i]);
+	}
+	planner_ask(p, YES);
+	version = planner_version(p);
+	is_int(run(p), 6, "five deaths");
+	ok(strstr(planner_trouble(p), "Segmentation fault") != NULL, "after four the runner is given up");
+	is_int(planner_of(p, YES)->state, PLANNED_NO, "the rest is not asked");
+	is_str(planner_of(p, YES)->why, planner_trouble(p), "for that reason");
+	is_int(planner_version(p) - version, 6 + 1, "each answer and the device is a new version");
+	is_int(planner_step(p, 0), 0, "no runner is started any more");
+	is_int(planner_fd(p), -1, "none is up");
+	planner_free(p);
 }
 
 static void test_strangers(void)
@@ -131,8 +179,8 @@ static void test_hopeless(void)
 	planner_ask(p, YES);
 	planner_ask(p, NO);
 	is_int(run(p), 2, "all requests fail if the runner cannot start");
-	ok(planner_of(p, YES)->state == PLANNED_NO && strstr(planner_of(p, YES)->why, "libdnnl"), "with what it said (%s)",
-		planner_of(p, YES)->why);
+	ok(planner_of(p, YES)->state == PLANNED_NO && strstr(planner_of(p, YES)->why, "libdnnl"),
+		"with what it said (%s)", planner_of(p, YES)->why);
 	ok(planner_trouble(p)[0], "planner_trouble has the reason");
 	planner_ask(p, YES2);
 	ok(planner_is_idle(p) && planner_of(p, YES2)->state == PLANNED_NO, "later requests fail at once");
@@ -163,6 +211,7 @@ int main(void)
 	test_answers();
 	test_many();
 	test_deaths();
+	test_deaths_in_a_row();
 	test_strangers();
 	test_no_problems();
 	test_hopeless();

@@ -1,10 +1,14 @@
-/* Quantized models: which layers become one integer layer, what that is measured as, and what it costs. */
+/* Quantized models: which layers become one integer layer, what that is measured as, and what it costs. All
+ * layers of all small nets are also in tests/plan/quantized.txt; `t_quant print 2>FILE` writes it, for review
+ * after a change that was meant. */
 #include "config.h"
 
 #include "plan/plan.h"
 
 #include "quant_net.h"
-#include "tap.h"
+#include "recorded.h"
+
+#include "base/str.h"
 
 #include <math.h>
 
@@ -17,13 +21,17 @@ static const struct plan_layer *layer_of(const struct plan *p, const char *outpu
 	return v && v->producer >= 0 ? &p->layers[v->producer] : NULL;
 }
 
-/* The layer that makes the value: its problem, "~" before one that stands in, or why there is none. */
+/* Returns the problem of the layer that makes the value, with "~" before a proxy, or why it has no problem.
+ */
 static void is_problem(const struct plan *p, const char *output, const char *want)
 {
 	const struct plan_layer *l = layer_of(p, output);
 	const struct plan_problem *q = l ? plan_layer_problem(p, l) : NULL;
 	char text[PROBLEM_TEXT_SIZE + 8];
-	snprintf(text, sizeof(text), "%s%s", q && l->proxy ? "~" : "", q ? q->text : l && l->why ? l->why : "-");
+	snprintf(text, sizeof(text), "%s%s", q && l->proxy ? "~" : "",
+		q		      ? q->text
+			: l && l->why ? l->why
+				      : "-");
 	is_str(text, want, "%s", output);
 }
 
@@ -41,12 +49,30 @@ static void are_part(const struct plan *p, const char *outputs, const char *core
 		}
 		is_int(l->absorbed_by, c ? c->index : -1, "%s is part of %s", o, *core ? core : "nothing");
 		if (c)
-			ok(l->class == CLASS_FREE && l->flops == 0 && l->bytes == 0 && l->problem < 0, "... and free");
+			ok(l->class == CLASS_FREE && l->flops == 0 && l->bytes == 0 && l->problem < 0,
+				"... and free");
+	}
+}
+
+static struct str lines; /* of all nets */
+
+static void record(const struct plan *p)
+{
+	str_addf(&lines, "%.9g flops, %.9g bytes, weights %.9g, live %.9g\n", p->flops, p->bytes,
+		p->weight_bytes, p->peak_live_bytes);
+	for (int i = 0; i < p->layer_count && p->layer_count <= 40; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		const struct plan_problem *q = plan_layer_problem(p, l);
+		str_addf(&lines, "\t%d %.*s: class %d, of %d, %.9g flops, %.9g bytes, %s%s%s; %s\n", i,
+			(int)l->name.n, l->name.p, (int)l->class, l->absorbed_by, l->flops, l->bytes,
+			q ? q->text : "-", l->proxy ? ", proxy" : "", l->quantized ? ", quantized" : "",
+			l->why ? l->why : "");
 	}
 }
 
 static void finish(struct net *n, struct plan *p)
 {
+	record(p);
 	plan_free(p);
 	net_free(n);
 }
@@ -329,7 +355,8 @@ static void test_turned(void)
 	is_problem(p, "e", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
 	are_part(p, "w wt y", "c");
 	are_part(p, "v vt xf", "");
-	near(layer_of(p, "c")->bytes, 4 * 32 + 32 * 16 + 4 * 16 + 4 * 16 + 2 * SCALED, 0, "turned weights are bytes, too");
+	near(layer_of(p, "c")->bytes, 4 * 32 + 32 * 16 + 4 * 16 + 4 * 16 + 2 * SCALED, 0,
+		"turned weights are bytes, too");
 	near(p->weight_bytes, 32 * 16 + 4 * 32 * 16 + 4 + 1, 0, "... and stored as such, once");
 	finish(n, p);
 }
@@ -400,7 +427,8 @@ static void test_moved_weights(void)
 	is_problem(p, "y2", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb1");
 	are_part(p, "wt w", "");
 	is_problem(p, "w", "folded before run time: the layers that read these weights take f32");
-	near(layer_of(p, "y")->bytes, 4 * (4 * 64 + 4 * 16) + 64 * 16 / 2 + 4 * 32, 0, "two numbers a byte, turned or not");
+	near(layer_of(p, "y")->bytes, 4 * (4 * 64 + 4 * 16) + 64 * 16 / 2 + 4 * 32, 0,
+		"two numbers a byte, turned or not");
 	is_problem(p, "split", "matmul:f32,f32.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
 	is_problem(p, "kept", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k64:ta0tb0+scale:f32.c");
 	are_part(p, "g same gt kq", "kept");
@@ -411,7 +439,8 @@ static void test_moved_weights(void)
 /* Weights of a rank that is not known have no axis, whatever the file says. */
 static void test_rank_unknown(void)
 {
-	static const char *const axes[] = { "axis=-9223372036854775808", "axis=-1", "axis=9223372036854775807" };
+	static const char *const axes[] = { "axis=-9223372036854775808", "axis=-1",
+		"axis=9223372036854775807" };
 	for (int i = 0; i < 3; i++) {
 		struct net *n = quant_begin(13);
 		net_input(n, "x", DTYPE_U8, "4,64");
@@ -484,7 +513,8 @@ static void test_moved_between(void)
 	is_problem(p, "c2", "conv:u8,s8.c,f32/s32:n1c8h5w5k16r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c");
 	are_part(p, "x1", "pool");
 	near(layer_of(p, "pool")->bytes, 8 * 36 + 8 * 25, 0, "bytes are compared");
-	near(layer_of(p, "c2")->bytes, 8 * 25 + 16 * 8 + 4 * 16 * 25 + 4 * 16 + SCALED, 0, "... and read by the product");
+	near(layer_of(p, "c2")->bytes, 8 * 25 + 16 * 8 + 4 * 16 * 25 + 4 * 16 + SCALED, 0,
+		"... and read by the product");
 	are_part(p, "x2 x3 x4", "");
 	const char *const floats = "conv:f32,f32.c,f32/f32:n1c8h5w5k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1";
 	is_problem(p, "c3", floats);
@@ -523,7 +553,8 @@ static void test_bias_behind(void)
 	is_problem(p, "m", "matmul:u8,s8.c,u8/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c+bias:f32.c+relu");
 	are_part(p, "w a r y1", "m");
 	near(layer_of(p, "m")->flops, 64 * (2 * 32 + 3), 0, "scale, bias and activation count");
-	near(layer_of(p, "m")->bytes, 4 * 32 + 32 * 16 + 64 + 4 * 16 + 4 * 16 + 2 * SCALED, 0, "the bias is read");
+	near(layer_of(p, "m")->bytes, 4 * 32 + 32 * 16 + 64 + 4 * 16 + 4 * 16 + 2 * SCALED, 0,
+		"the bias is read");
 	is_problem(p, "m2", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	are_part(p, "a2 y2 wg y4", "");
 	are_part(p, "wf y3", "t");
@@ -596,7 +627,9 @@ static void test_other_exporters(void)
 	net_output(n, "y", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
 	is_problem(p, "xq", "quantize:f32,u8:tensor:1x8x6x6");
-	is_problem(p, "up", "deconv:u8,s8.c,u8/s32:n1c8h6w6k4r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1+scale:f32.c+bias:f32.c");
+	is_problem(p, "up",
+		"deconv:u8,s8.c,u8/"
+		"s32:n1c8h6w6k4r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1:uh0uw0:g1+scale:f32.c+bias:f32.c");
 	is_problem(p, "chosen", "~select:bool,u8,u8.c,u8:12x12:1x4x12x12:1");
 	are_part(p, "xf wf q1", "up");
 	are_part(p, "f1 f2 y", "chosen");
@@ -752,10 +785,11 @@ static void test_body(void)
 	net_free(n);
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
 	test_conv();
-	test_open_end(DTYPE_F32, "conv:u8,s8.c,f32/s32:" CONV "+scale:f32.c+bias:f32.c", "eltwise:f32,f32:relu:1x16x6x6");
+	test_open_end(DTYPE_F32, "conv:u8,s8.c,f32/s32:" CONV "+scale:f32.c+bias:f32.c",
+		"eltwise:f32,f32:relu:1x16x6x6");
 	test_open_end(DTYPE_BF16, "conv:u8,s8.c,bf16/s32:" CONV "+scale:f32.c+bias:f32.c",
 		"eltwise:bf16,bf16:relu:1x16x6x6");
 	test_shared();
@@ -779,5 +813,9 @@ int main(void)
 	test_tables();
 	test_index();
 	test_body();
+	if (argc > 1 && strcmp(argv[1], "print") == 0)
+		fputs(lines.p, stderr);
+	recorded_lines(lines.p, "tests/plan/quantized.txt", 100);
+	str_free(&lines);
 	return done_testing();
 }

@@ -86,6 +86,9 @@ static void test_order(void)
 		"the head has left");
 	is_int(l.by_state[JOB_PENDING], 3, "pending jobs are counted");
 	is_int(l.by_state[JOB_RUNNING], 1, "running jobs are counted");
+	is_int(l.by_state[JOB_NONE], 0, "every job was added");
+	job_make(&l, JOB_PROBLEM, "e");
+	is_int(l.by_state[JOB_NONE], 1, "but this one");
 	job_list_free(&l);
 }
 
@@ -100,7 +103,8 @@ static void test_ok(void)
 	is_str(queue_device(b.q)->model, "Fake CPU", "the device");
 	is_int(queue_device(b.q)->threads, 3, "the configured threads are passed on");
 	ok(queue_fd(b.q) >= 0, "there is something to poll");
-	is_int(store_device_find(b.store, queue_device(b.q), &err), 0, "a device without results is not stored");
+	is_int(store_device_find(b.store, queue_device(b.q), &err), 0,
+		"a device without results is not stored");
 	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) &&
 			queue_add(b.q, OK3, true, false),
 		"three added");
@@ -112,7 +116,8 @@ static void test_ok(void)
 	ok(isnan(queue_status(b.q).eta_s), "no estimate yet");
 	is_int(queue_status(b.q).pending, 3, "pending");
 	is_int(bench_run(&b), 6, "two results each");
-	ok(store_device_find(b.store, queue_device(b.q), &err) > 0, "the device is stored with its first results");
+	ok(store_device_find(b.store, queue_device(b.q), &err) > 0,
+		"the device is stored with its first results");
 	struct queue_status s = queue_status(b.q);
 	ok(s.done == 3 && s.pending == 0 && s.running == 0 && s.failed == 0 && s.idle && !s.current,
 		"all done");
@@ -202,7 +207,8 @@ static void test_elsewhere(void)
 	queue_add(b.q, OK, false, false);
 	while (!queue_status(b.q).current && queue_step(b.q, 1000, &err) >= 0)
 		;
-	ok(queue_state(b.q, OK) == JOB_RUNNING || queue_state(b.q, OK) == JOB_DONE, "other problems go first");
+	ok(queue_state(b.q, OK) == JOB_RUNNING || queue_state(b.q, OK) == JOB_DONE,
+		"other problems go first");
 	while (queue_state(b.q, LONG) == JOB_PENDING && queue_step(b.q, 1000, &err) >= 0)
 		;
 	is_int(queue_state(b.q, LONG), JOB_RUNNING, "then it is measured");
@@ -349,7 +355,8 @@ static void test_overdue(void)
 	while (queue_status(b.q).elapsed_s < 20 * quick_s + 0.1 && queue_step(b.q, 20, &err) >= 0)
 		;
 	struct queue_status s = queue_status(b.q);
-	ok(s.eta_s >= 0.2 * (s.elapsed_s - quick_s), "%.3f s after %.3f: some of what it took so far is left", s.eta_s, s.elapsed_s);
+	ok(s.eta_s >= 0.2 * (s.elapsed_s - quick_s), "%.3f s after %.3f: some of what it took so far is left",
+		s.eta_s, s.elapsed_s);
 	bench_close(&b);
 }
 
@@ -435,6 +442,7 @@ static void test_no_runner(void)
 	expect_no_runner("newer", "install the same version of both", "a newer protocol");
 	expect_no_runner("flood", "printed 64 KiB and no hello", "not a runner");
 	expect_no_runner("broken", "sent a damaged hello", "a damaged hello");
+	expect_no_runner("nul", "sent a damaged hello", "a hello with a NUL, its members in another order");
 	expect_no_runner("blank", "sent too many empty lines", "only empty lines");
 	struct bench b;
 	bench_open(&b, NULL, "");
@@ -451,7 +459,8 @@ static void test_no_runner(void)
 	is_int(queue_connect(b.q, 20000, &err), 0, "a hello after a banner without a newline");
 	bench_close(&b);
 	bench_open(&b, NULL, "password");
-	while (queue_connect(b.q, 300, &err) && !strstr(err.text, "Password")) /* it has not come so far yet */
+	while (queue_connect(b.q, 300, &err) &&
+		!strstr(err.text, "Password")) /* it has not come so far yet */
 		;
 	has(err.text, "; instead of a hello it printed: Password: ", "the error has the prompt");
 	bench_close(&b);
@@ -469,8 +478,9 @@ static void test_part(void)
 {
 	static const struct {
 		const char *runner, *device, *part;
-	} cases[] = { { "cuda", "cuda", "" }, { "cuda", "cuda:", "" }, { "cuda", "cuda:1", "1" }, { "gpu7", "gpu7:GPU-5f", "GPU-5f" },
-		{ "cuda", "GPU-5f00", "GPU-5f00" }, { "gpu7", "GPU-5f00", NULL }, { "cuda", "cuda2:1", NULL }, { "cuda2", "cuda:1", NULL },
+	} cases[] = { { "cuda", "cuda", "" }, { "cuda", "cuda:", "" }, { "cuda", "cuda:1", "1" },
+		{ "gpu7", "gpu7:GPU-5f", "GPU-5f" }, { "cuda", "GPU-5f00", "GPU-5f00" },
+		{ "gpu7", "GPU-5f00", NULL }, { "cuda", "cuda2:1", NULL }, { "cuda2", "cuda:1", NULL },
 		{ "cuda", NULL, NULL }, { "cuda", "h100", NULL } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		const struct config_runner r = { .name = cases[i].runner };
@@ -504,7 +514,8 @@ static void test_refused(void)
 		{ "fake:GPU-5f01", -1 }, { "fake:GPU", -1 } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		bench_open_as(&b, NULL, "", cases[i].device);
-		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), cases[i].connected, "device %s", cases[i].device);
+		is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), cases[i].connected, "device %s",
+			cases[i].device);
 		if (cases[i].connected)
 			has(err.text, cases[i].device, "the error names it");
 		bench_close(&b);
@@ -614,6 +625,46 @@ static void test_process(void)
 	runner_process_stop_within(p, 20, 20);
 	is_int(waitpid(-1, NULL, WNOHANG), -1, "a runner that ignores quit and SIGTERM leaves no zombie");
 	is_int(errno, ECHILD, "nor a child process");
+}
+
+/* A runner that reads late: what does not fit into its pipe is written later, in order and once. */
+static void test_late_reader(void)
+{
+	char script[1200], id[16];
+	struct str sent = { 0 };
+	struct wire_message m;
+	struct stat st = { 0 };
+	char *hello = wire_hello(&help_device);
+	file_text(scratch_path("hello"), hello);
+	free(hello);
+	snprintf(script, sizeof(script), "cat '%s'; sleep 0.2; cat > '%s'", scratch_path("hello"),
+		scratch_path("copy"));
+	const char *argv[] = { "sh", "-c", script, NULL };
+	struct runner_process *p = runner_process_start(argv, NULL, &err);
+	int queued = 0;
+	for (int i = 0; p && i < 5000; i++) {
+		snprintf(id, sizeof(id), "%d", i);
+		m = (struct wire_message){ .type = WIRE_LOG, .problem = "", .what = id };
+		char *line = wire_format(&m);
+		str_puts(&sent, line);
+		free(line);
+		queued += runner_process_send(p, &m, &err) == 0;
+	}
+	ok(queued == 5000 && sent.n > 65536, "more than fits into a pipe is queued");
+	for (time_t until = time(NULL) + 20; st.st_size < (off_t)sent.n && time(NULL) < until;) {
+		struct pollfd at = { .fd = runner_process_fd(p), .events = POLLIN };
+		poll(&at, 1, 10);
+		if (runner_process_read(p, &m, &err) == 1)
+			wire_free(&m);
+		stat(scratch_path("copy"), &st);
+	}
+	size_t n;
+	char *copy = file_read(scratch_path("copy"), &n);
+	if (!ok(copy && n == sent.n && memcmp(copy, sent.p, n) == 0, "and arrives, in order and once"))
+		printf("# %zu of %zu bytes; %s\n", n, sent.n, err.text);
+	runner_process_stop_within(p, 500, 200);
+	free(copy);
+	str_free(&sent);
 }
 
 /* Results of jobs that are not problems. */
@@ -739,6 +790,7 @@ int main(void)
 	test_store_trouble();
 	test_two_queues();
 	test_process();
+	test_late_reader();
 	scratch_remove();
 	return done_testing();
 }

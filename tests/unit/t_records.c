@@ -2,6 +2,8 @@
 
 #include "drive/records.h"
 
+#include <math.h>
+
 #include <stdlib.h>
 #include <sys/resource.h>
 #include <unistd.h>
@@ -53,12 +55,18 @@ static char *items_of(const char *path)
 		case RECORDS_DEVICE:
 			str_addf(&out, "D:%s ", item.device->model);
 			break;
+		case RECORDS_EXECUTION:
+			str_addf(&out, "X%lld:%s:%d:%g ", (long long)item.line, item.execution->framework,
+				item.execution->row_count, item.execution->stats.median);
+			break;
 		case RECORDS_RESULT:
-			str_addf(&out, "R%lld:%s:%g:%s ", (long long)item.line, strcmp(item.result.problem, RELU) ? "t" : "r",
-				item.result.stats.median, status_name(item.result.status));
+			str_addf(&out, "R%lld:%s:%g:%s ", (long long)item.line,
+				strcmp(item.result.problem, RELU) ? "t" : "r", item.result.stats.median,
+				status_name(item.result.status));
 			break;
 		case RECORDS_DONE:
-			str_addf(&out, "E:%s:%s ", strcmp(item.problem, RELU) ? "t" : "r", status_name(item.status));
+			str_addf(&out, "E:%s:%s ", strcmp(item.problem, RELU) ? "t" : "r",
+				status_name(item.status));
 			break;
 		case RECORDS_FAULT:
 			str_addf(&out, "F%lld(%s) ", (long long)item.line, strrchr(item.fault, '/') + 1);
@@ -82,24 +90,37 @@ static void expect(const char *path, const char *want, const char *name)
 
 static void test_sound(void)
 {
-	char *a = hello_line("A"), *b = hello_line("B"), *one = result_line(1, RELU, 10), *two = result_line(2, TANH, 20);
+	char *a = hello_line("A"), *b = hello_line("B"), *one = result_line(1, RELU, 10),
+	     *two = result_line(2, TANH, 20);
 	char *again = result_line(1, TANH, 30);
 	expect(file_of("a.jsonl", (const char *const[]){ a, one, DONE(1, "ok"), two, DONE(2, "ok"), NULL }),
 		"D:A R2:r:10:ok E:r:ok R4:t:20:ok E:t:ok .", "a batch");
 	expect(file_of("b.jsonl",
-		       (const char *const[]){ "Welcome to gpu7 {\n", "\n", "  Last login: today\n", "{\"motd\": 1}\n", "{ half\n", a,
-			       "srun: job 7 started\n", one, "{\"type\":\"heartbeat\",\"id\":1,\"what\":\"x\"}\n",
+		       (const char *const[]){ "Welcome to gpu7 {\n", "\n", "  Last login: today\n",
+			       "{\"motd\": 1}\n", "{ half\n", a, "srun: job 7 started\n", one,
+			       "{\"type\":\"heartbeat\",\"id\":1,\"what\":\"x\"}\n",
 			       "{\"type\":\"log\",\"id\":0,\"what\":\"x\"}\n", DONE(1, "ok"), "\n", NULL }),
 		"D:A R8:r:10:ok E:r:ok .", "other output is skipped");
-	expect(file_of("c.jsonl", (const char *const[]){ a, one, b, again, DONE(1, "ok"), a, DONE(1, "ok"), NULL }),
+	expect(file_of("c.jsonl",
+		       (const char *const[]){ a, one, b, again, DONE(1, "ok"), a, DONE(1, "ok"), NULL }),
 		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok D:A .", "several hellos, each with its own jobs");
 	expect(file_of("prompt.jsonl", (const char *const[]){ "user@gpu7:~$ ", a, one, DONE(1, "ok"), NULL }),
 		"D:A R2:r:10:ok E:r:ok .", "a banner without a newline before the hello");
-	expect(file_of("joined.jsonl", (const char *const[]){ a, one, "{\"type\":\"result\",\"id\":2,\"resu", b, again, DONE(1, "ok"), NULL }),
-		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok .", "a truncated file followed by another: each result has its own device");
+	expect(file_of("joined.jsonl",
+		       (const char *const[]){ a, one, "{\"type\":\"result\",\"id\":2,\"resu", b, again,
+			       DONE(1, "ok"), NULL }),
+		"D:A R2:r:10:ok D:B R4:t:30:ok E:t:ok .",
+		"a truncated file followed by another: each result has its own device");
 	expect(file_of("d.jsonl", (const char *const[]){ a, one, DONE(1, "failed"), DONE(2, "ok"), NULL }),
 		"D:A R2:r:10:ok E:r:failed .", "an end without a result is skipped");
 	expect(file_of("e.jsonl", (const char *const[]){ "", NULL }), ".", "an empty file");
+	struct records *r =
+		records_open(file_of("f.jsonl", (const char *const[]){ a, one, DONE(1, "ok"), NULL }), &err);
+	struct records_item item;
+	while (r && records_next(r, &item, &err) == 1)
+		;
+	ok(r && !records_had_execution(r) && !records_is_truncated(r), "a batch has no execution");
+	records_close(r);
 	free(a);
 	free(b);
 	free(one);
@@ -158,12 +179,15 @@ static void test_torn(void)
 	snprintf(half, sizeof(half), "%.40s", one);
 	char half_line[66];
 	snprintf(half_line, sizeof(half_line), "%s\n", half);
-	expect(file_of("t1.jsonl", (const char *const[]){ a, one, half, NULL }), "D:A R2:r:10:ok .~", "a truncated last line");
-	expect(file_of("t2.jsonl", (const char *const[]){ a, whole, NULL }), "D:A R2:r:10:ok .", "a complete last line without a newline");
+	expect(file_of("t1.jsonl", (const char *const[]){ a, one, half, NULL }), "D:A R2:r:10:ok .~",
+		"a truncated last line");
+	expect(file_of("t2.jsonl", (const char *const[]){ a, whole, NULL }), "D:A R2:r:10:ok .",
+		"a complete last line without a newline");
 	expect(file_of("t3.jsonl", (const char *const[]){ a, one, half_line, a, one, NULL }),
 		"D:A R2:r:10:ok D:A R5:r:10:ok .", "a truncated line before the next hello");
 	char *got = items_of(file_of("t4.jsonl", (const char *const[]){ a, half_line, one, NULL }));
-	ok(strncmp(got, "D:A F2(t4.jsonl:2: not JSON: ", 29) == 0, "an invalid line between messages is a fault");
+	ok(strncmp(got, "D:A F2(t4.jsonl:2: not JSON: ", 29) == 0,
+		"an invalid line between messages is a fault");
 	has(got, ") R3:r:10:ok .", "the next line is read");
 	free(got);
 	got = items_of(file_of("t5.jsonl", (const char *const[]){ a, one, half_line, NULL }));
@@ -187,7 +211,8 @@ static void test_faults(void)
 	has(got, "D:A F3(f1.jsonl:3: ", "an invalid problem");
 	has(got, ") R4:r:10:ok .", "does not end the reading");
 	free(got);
-	got = items_of(file_of("f2.jsonl", (const char *const[]){ a, quartiles, "{\"type\":\"nonsense\"}\n", zero, NULL }));
+	got = items_of(file_of(
+		"f2.jsonl", (const char *const[]){ a, quartiles, "{\"type\":\"nonsense\"}\n", zero, NULL }));
 	has(got, "F2(f2.jsonl:2: a result that has quartiles out of order)", "impossible statistics");
 	has(got, "F3(f2.jsonl:3: unknown message type", "an unknown message");
 	ok(!strstr(got, ":ok") && strstr(got, "R4:r:0:mistrusted .") != NULL, "a time of zero is suspect");
@@ -205,7 +230,8 @@ static void test_faults(void)
 		str_addf(&huge, "%064d", i);
 	str_addf(&huge, "\"}\n");
 	expect(file_of("f4.jsonl", (const char *const[]){ huge.p, a, huge.p, one, NULL }),
-		"D:A F3(f4.jsonl:3: a line longer than 1048576 bytes) R4:r:10:ok .", "a line that is too long");
+		"D:A F3(f4.jsonl:3: a line longer than 1048576 bytes) R4:r:10:ok .",
+		"a line that is too long");
 	str_free(&huge);
 	is_int(records_open(scratch_path("none.jsonl"), &err) == NULL, 1, "a missing file");
 	has(err.text, "none.jsonl: cannot be read: No such file", "the error has the reason");
@@ -268,7 +294,8 @@ static void test_compressed(void)
 	}
 	file_write(scratch_path("z.jsonl"), all.p, all.n);
 	char command[600];
-	snprintf(command, sizeof(command), "gzip -c '%s' >'%s'", scratch_path("z.jsonl"), scratch_path("z.jsonl.gz"));
+	snprintf(command, sizeof(command), "gzip -c '%s' >'%s'", scratch_path("z.jsonl"),
+		scratch_path("z.jsonl.gz"));
 	if (system(command)) {
 		ok(true, "# SKIP no gzip");
 		return;
@@ -280,7 +307,8 @@ static void test_compressed(void)
 	file_write(scratch_path("cut.jsonl.gz"), bytes, n / 2);
 	char *cut = items_of(scratch_path("cut.jsonl.gz"));
 	size_t length = strlen(cut);
-	ok(length > 20 && length < strlen(plain) && strncmp(cut, plain, length - 3) == 0, "truncated gzip: the items before the end are read");
+	ok(length > 20 && length < strlen(plain) && strncmp(cut, plain, length - 3) == 0,
+		"truncated gzip: the items before the end are read");
 	is_str(cut + (length < 2 ? 0 : length - 2), ".~", "records_is_truncated");
 	bytes[n / 2] ^= 0x55;
 	bytes[n / 2 + 1] ^= 0x55;
@@ -317,7 +345,8 @@ static void test_silence(void)
 	add_zeros(f, half, "");
 	fclose(f);
 	char *got = items_of(scratch_path("s1.jsonl"));
-	ok(strstr(got, "R3:r:10:ok") && strstr(got, "R5:r:10:ok") && got[strlen(got) - 1] == '.', "results far apart are read");
+	ok(strstr(got, "R3:r:10:ok") && strstr(got, "R5:r:10:ok") && got[strlen(got) - 1] == '.',
+		"results far apart are read");
 	free(got);
 	f = fopen(scratch_path("s2.jsonl"), "wb");
 	fputs(a, f);
@@ -326,7 +355,8 @@ static void test_silence(void)
 	add_zeros(f, half, one);
 	fclose(f);
 	got = items_of(scratch_path("s2.jsonl"));
-	ok(strstr(got, "R2:r:10:ok") && got[strlen(got) - 1] == '!', "too much without a message ends it: %s", got);
+	ok(strstr(got, "R2:r:10:ok") && got[strlen(got) - 1] == '!', "too much without a message ends it: %s",
+		got);
 	has(err.text, "s2.jsonl:5: no runner message in 64 MiB", "the error has the line and the limit");
 	free(got);
 	free(a);
@@ -401,7 +431,10 @@ static void test_memory(void)
 	f = fopen(scratch_path("m2.jsonl"), "wb");
 	fputs(hello, f);
 	for (int i = 1; i <= 200000; i++)
-		fprintf(f, "{\"type\":\"result\",\"id\":%d,\"result\":{\"problem\":\"eltwise:f32,f32:relu:%d\",\"status\":\"failed\"}}\n", i, i);
+		fprintf(f,
+			"{\"type\":\"result\",\"id\":%d,\"result\":{\"problem\":\"eltwise:f32,f32:relu:%d\","
+			"\"status\":\"failed\"}}\n",
+			i, i);
 	fclose(f);
 	reads_in_little(scratch_path("m2.jsonl"), 200001, "problems");
 	str_free(&attributes);
@@ -419,7 +452,8 @@ static void test_want(void)
 {
 	char *a = hello_line("A"), *one = result_line(1, RELU, 10), *two = result_line(2, TANH, 20);
 	const char *path = file_of("w.jsonl",
-		(const char *const[]){ a, one, DONE(1, "ok"), two, DONE(2, "ok"), "{\"problem\":\"half", NULL });
+		(const char *const[]){
+			a, one, DONE(1, "ok"), two, DONE(2, "ok"), "{\"problem\":\"half", NULL });
 	struct records *r = records_open(path, &err);
 	struct records_item item;
 	struct str got = { 0 };
@@ -432,6 +466,135 @@ static void test_want(void)
 	free(a);
 	free(one);
 	free(two);
+}
+
+static char *execution_line(int64_t id, double median)
+{
+	struct execution e = execution_new();
+	e.framework = "onnxruntime";
+	e.stats = (struct sample_stats){ .n = 5, .executions = 1, .median = median, .min = NAN, .q1 = NAN,
+		.q3 = NAN, .mean = NAN, .stdev = NAN, .lo = median, .hi = median };
+	return wire_format(&(struct wire_message){ .type = WIRE_EXECUTION, .id = id, .execution = &e });
+}
+
+static char *row_line(int64_t id, int parent)
+{
+	struct execution_row r = execution_row_new();
+	r.name = "conv";
+	r.ns = 4;
+	r.parent = parent;
+	return wire_format(&(struct wire_message){ .type = WIRE_ROW, .id = id, .row = &r });
+}
+
+/* Executions of whole models, with their rows; the end of the job completes them. */
+static void test_executions(void)
+{
+	const char *done = "{\"type\":\"done\",\"id\":1,\"kind\":\"model\",\"payload\":\"m\",\"status\":"
+			   "\"ok\"}\n",
+		   *beat = "{\"type\":\"heartbeat\",\"id\":1,\"what\":\"12 of 50 samples\"}\n";
+	struct {
+		const char *lines[8], *items, *name;
+	} cases[] = {
+		{ { hello_line("A"), execution_line(1, 7), row_line(1, -1), beat, row_line(1, 0), done,
+			  NULL },
+			"D:A X2:onnxruntime:2:7 .", "an execution with two rows" },
+		{ { execution_line(1, 7), done, NULL }, "X1:onnxruntime:0:7 .",
+			"without a hello, and no row" },
+		{ { execution_line(1, 7), row_line(1, -1), NULL }, ".~", "no end: it is cut off" },
+		{ { execution_line(1, 7), hello_line("A"), result_line(1, RELU, 3), NULL }, "D:A R3:r:3:ok .",
+			"another run begins before its end" },
+		{ { row_line(1, -1), done, execution_line(1, 7), done, NULL },
+			"F1(executions.jsonl:1: a row without its execution) X3:onnxruntime:0:7 .",
+			"a row without its execution" },
+		{ { execution_line(1, 7), execution_line(1, 8), done, NULL },
+			"F2(executions.jsonl:2: a second execution before the end of the first) .",
+			"a second execution" },
+		{ { execution_line(1, 7), row_line(1, 3), done, execution_line(2, 9), NULL },
+			"F1(executions.jsonl:1: an execution: row 0 (conv) has a parent that is not a row "
+			"before it) .~",
+			"a row whose parent does not come before it" },
+		{ { execution_line(1, 0), done, NULL },
+			"F1(executions.jsonl:1: an execution: has a latency of zero) .",
+			"a latency of zero" },
+	};
+	static void *lines[sizeof(cases) / (sizeof(void *))]
+		__attribute__((used)); /* keeps them reachable */
+	memcpy(lines, cases, sizeof(lines));
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		char *got = items_of(file_of("executions.jsonl", cases[i].lines));
+		is_str(got, cases[i].items, "%s", cases[i].name);
+		free(got);
+	}
+}
+
+/* Number of descriptors that other commands would inherit. */
+static int inherited(void)
+{
+	int n = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) == 0;
+	return n;
+}
+
+/* Standard input becomes a pipe with this text. */
+static void feed(const char *const *lines)
+{
+	int ends[2];
+	if (pipe(ends))
+		return;
+	for (int i = 0; lines[i]; i++)
+		ok(write(ends[1], lines[i], strlen(lines[i])) == (ssize_t)strlen(lines[i]), "written");
+	close(ends[1]);
+	dup2(ends[0], 0);
+	close(ends[0]);
+}
+
+/* Whether the next call may block: not in a file, and not while a whole line is buffered. */
+static void test_may_wait(void)
+{
+	char *a = hello_line("A"), *one = result_line(1, RELU, 10);
+	static const char odd[] = "{\"type\":\"nonsense\"}\n";
+	struct records_item item;
+	int before = inherited();
+	struct records *r = records_open(file_of("wait.jsonl", (const char *const[]){ a, one, NULL }), &err);
+	is_int(inherited(), before, "other commands do not inherit the file");
+	ok(!records_may_wait(r), "a file never waits");
+	while (records_next(r, &item, &err) == 1)
+		ok(!records_may_wait(r), "a file never waits");
+	records_close(r);
+
+	feed((const char *const[]){ a, odd, one, DONE(1, "ok"), "half", NULL });
+	r = records_open("-", &err);
+	ok(records_may_wait(r), "a pipe may wait before the first line");
+	static const struct {
+		enum records_kind kind;
+		bool waits;
+		const char *name;
+	} want[] = { { RECORDS_DEVICE, false, "a hello, and further lines" },
+		{ RECORDS_FAULT, false, "a fault, and further lines" },
+		{ RECORDS_RESULT, false, "a result, and a further line" },
+		{ RECORDS_DONE, true, "the end of the job, and half a line" } };
+	for (int i = 0; i < 4; i++) {
+		is_int(records_next(r, &item, &err), 1, "%s", want[i].name);
+		is_int(item.kind, want[i].kind, "the kind");
+		is_int(item.line, i + 1, "the line");
+		is_int(records_may_wait(r), want[i].waits, "whether it may wait");
+		if (item.kind == RECORDS_FAULT)
+			has(item.fault, "standard input:2: unknown message type", "the fault has its place");
+	}
+	is_int(records_next(r, &item, &err), 0, "the end");
+	records_close(r);
+
+	feed((const char *const[]){ a, odd, one, NULL });
+	r = records_open("-", &err);
+	ok(records_next(r, &item, &err) == 1 && records_next(r, &item, &err) == 1, "a hello and a fault");
+	ok(item.kind == RECORDS_FAULT && !records_may_wait(r),
+		"the line after it was read, so it does not wait");
+	ok(records_next(r, &item, &err) == 1 && item.kind == RECORDS_RESULT, "a result");
+	ok(records_may_wait(r), "then it may wait");
+	records_close(r);
+	free(a);
+	free(one);
 }
 
 int main(void)
@@ -447,6 +610,8 @@ int main(void)
 	test_stop();
 	test_memory();
 	test_want();
+	test_executions();
+	test_may_wait();
 	scratch_remove();
 	return done_testing();
 }

@@ -64,7 +64,8 @@ static void test_newest(void)
 		"an older result that is added later does not replace a newer one");
 	one = make("p", "a", 0, 26, 200);
 	results_add(r, &one);
-	near(results_of(r, "p", &count)[0]->stats.median, 26, 0, "with equal dates the one added later is current");
+	near(results_of(r, "p", &count)[0]->stats.median, 26, 0,
+		"with equal dates the one added later is current");
 	is_int((results_replaced(r, "p", &count), count), 3, "replaced results are kept");
 	one = make("p", "a", 0, 26, 300);
 	one.launch = LAUNCH_ISOLATED;
@@ -98,7 +99,8 @@ static void test_same_key(void)
 	others[4].cache = CACHE_WARM;
 	others[5].launch = LAUNCH_ISOLATED;
 	for (int i = 0; i < 6; i++)
-		ok(!results_same_key(&one, &others[i]) && !results_same_key(&others[i], &one), "another key, part %d", i);
+		ok(!results_same_key(&one, &others[i]) && !results_same_key(&others[i], &one),
+			"another key, part %d", i);
 	struct result again = make("q", "a", 7, 30, 200);
 	again.status = STATUS_FAILED;
 	ok(results_same_key(&one, &again), "rank, time, date and status are not part of the key");

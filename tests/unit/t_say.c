@@ -15,7 +15,9 @@ static const char *gap(const struct bound_says *b, int form)
 
 static void test_bound(void)
 {
-	struct analysis a = { .bound_ns = NAN, .border_ns = NAN, .coverage = { .layers = 175, .missing = 170, .free = 5 } };
+	struct analysis a = {
+		.bound_ns = NAN, .border_ns = NAN, .coverage = { .layers = 175, .missing = 170, .free = 5 }
+	};
 	struct bound_says b = say_bound(&a, 3);
 	is_int(b.known, KNOWN_NONE, "nothing is known");
 	is_str(gap(&b, 0), "170 not measured of 172 layers", "missing; folded ones are not counted");
@@ -52,8 +54,10 @@ static void test_bound(void)
 	is_str(gap(&b, 0), "all 9 layers known, 2 by proxy", "and said so");
 	is_str(gap(&b, 1), "9 layers known", "shorter");
 
-	struct result noisy = { .stats = { .stop = STOP_DISTURBED } }, quiet = { .stats = { .stop = STOP_CONVERGED } };
-	struct layer_cost layers[] = { { .result = &noisy }, { .result = &noisy, .mistrusted = true }, { .result = &quiet } };
+	struct result noisy = { .stats = { .stop = STOP_DISTURBED } },
+		      quiet = { .stats = { .stop = STOP_CONVERGED } };
+	struct layer_cost layers[] = { { .result = &noisy }, { .result = &noisy, .mistrusted = true },
+		{ .result = &quiet } };
 	a.layers = layers;
 	a.layer_count = 3;
 	a.coverage = (struct coverage){ .layers = 3, .measured = 3 };
@@ -65,6 +69,42 @@ static void test_bound(void)
 	b = say_bound(&a, 0);
 	b.failed = 1;
 	is_str(gap(&b, 0), "1 not measured, 1 failed, 1 suspect, 1 noisy of 5 layers", "failed ones apart");
+}
+
+static const char *real(const struct reality *y, const struct analysis *a, int layers, bool brief)
+{
+	static char text[SAY_REAL];
+	return say_real(text, y, a, layers, brief);
+}
+
+static void test_real(void)
+{
+	struct execution e = execution_new();
+	struct analysis a = { .bound_ns = 39e6, .complete = true };
+	struct reality y = { .execution = &e, .from = MEASURED_LATENCY, .measured_ns = 40.6e6,
+		.ratio = 39 / 40.6 };
+	e.stats.stop = STOP_CONVERGED;
+	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio 0.96", "a latency beside a complete bound");
+	is_str(real(&y, &a, 2, false), "real 40.6 ms  ratio 0.96  2 contradicted",
+		"with contradicted layers");
+	is_str(real(&y, &a, 2, true), "real 40.6 ms", "in few words");
+	y.bound_estimated = true;
+	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio ~0.96", "an estimated bound");
+	y.bound_estimated = false;
+	e.stats.stop = STOP_DISTURBED;
+	is_str(real(&y, &a, 0, false), "real 40.6 ms noisy  ratio 0.96", "noisy samples");
+	y.from = MEASURED_SUM;
+	is_str(real(&y, &a, 0, false), "real ~40.6 ms  ratio ~0.96", "a sum of layers is an estimate");
+	y.from = MEASURED_LATENCY;
+	e.stats.stop = STOP_CONVERGED;
+	y.ratio = 1.08;
+	y.contradicted = true;
+	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio 1.08 contradicted", "the whole is contradicted");
+	y.ratio = 0.012;
+	y.contradicted = false;
+	is_str(real(&y, &a, 0, false), "real 40.6 ms  ratio 0.0120", "small ratios have more digits");
+	a.complete = false;
+	is_str(real(&y, &a, 1, false), "real 40.6 ms  1 contradicted", "no ratio of a bound with gaps");
 }
 
 static void test_toggle(void)
@@ -105,7 +145,8 @@ static void test_interval(void)
 	is_str(say_interval(b, 1000, 900, 421e3, 5), "1.00 us  900 ns..421 us", "of two units");
 	is_str(say_interval(b, 1000, 990, 1004, 24), "1.00 us \u00b11.0%", "the larger side");
 	is_str(say_interval(b, 1000, 990, 1020, 0), "1.00 us \u00b12.0%", "either");
-	is_str(say_interval(b, 1000, 990, 17000, 52), "1.00 us  990 ns..17.0 us", "one that would reach below nothing");
+	is_str(say_interval(b, 1000, 990, 17000, 52), "1.00 us  990 ns..17.0 us",
+		"one that would reach below nothing");
 	is_str(say_interval(b, 1000, NAN, 1020, 24), "1.00 us", "none");
 	is_str(say_interval(b, NAN, NAN, NAN, 0), "-", "nothing");
 }
@@ -113,6 +154,7 @@ static void test_interval(void)
 int main(void)
 {
 	test_bound();
+	test_real();
 	test_toggle();
 	test_interval();
 	return done_testing();

@@ -53,13 +53,31 @@ static const struct screen {
 	{ "devices_chosen_80x24", 80, 24, NULL, "D / h100 Enter Enter 1", false, false, { .queue = true } },
 	{ "devices_80x24_ascii", 80, 24, NULL, "D k", true, false, { .described = true } },
 	{ "control_80x24", 80, 24, NULL, "", false, false, { .measured = true, .control = true } },
-	{ "control_open_80x24", 80, 24, NULL, "* j j j j", false, false, { .measured = true, .control = true } },
-	{ "control_open_80x24_ascii", 80, 24, NULL, "/ steps Enter Right", true, false, { .queue = true, .control = true } },
-	{ "control_detail_80x24", 80, 24, NULL, "/ choose Enter Enter", false, false, { .measured = true, .control = true } },
-	{ "control_detail_100x40", 100, 40, NULL, "/ maybe Enter Enter", false, false, { .measured = true, .control = true } },
+	{ "control_open_80x24", 80, 24, NULL, "* j j j j", false, false,
+		{ .measured = true, .control = true } },
+	{ "control_open_80x24_ascii", 80, 24, NULL, "/ steps Enter Right", true, false,
+		{ .queue = true, .control = true } },
+	{ "control_detail_80x24", 80, 24, NULL, "/ choose Enter Enter", false, false,
+		{ .measured = true, .control = true } },
+	{ "control_detail_100x40", 100, 40, NULL, "/ maybe Enter Enter", false, false,
+		{ .measured = true, .control = true } },
 	{ "control_inner_80x24", 80, 24, NULL, "/ steps Enter Right j Enter", false, false,
 		{ .measured = true, .control = true } },
-	{ "control_problems_80x24", 80, 24, "problems", "", false, false, { .measured = true, .control = true } },
+	{ "control_problems_80x24", 80, 24, "problems", "", false, false,
+		{ .measured = true, .control = true } },
+	{ "real_80x24", 80, 24, NULL, "j", false, false, { .measured = true, .real = true, .chain = 7 } },
+	{ "real_40x10", 40, 10, NULL, "", false, false, { .measured = true, .real = true, .chain = 7 } },
+	{ "real_noisy_80x24", 80, 24, NULL, "& contradicted Enter", false, false,
+		{ .measured = true, .real = true, .real_noisy = true } },
+	{ "real_busy_80x24", 80, 24, NULL, "", false, false,
+		{ .queue = true, .busy = true, .real = true } },
+	{ "real_detail_80x24", 80, 24, NULL, "/ maxpool Enter Enter", false, false,
+		{ .measured = true, .real = true } },
+	{ "real_figures_80x24", 80, 24, "what-if", "G", false, false, { .measured = true, .real = true } },
+	{ "real_120x40", 120, 40, NULL, "j j", false, false, { .measured = true, .real = true } },
+	{ "real_fused_160x50", 160, 50, NULL, "S", false, false, { .measured = true, .real = true } },
+	{ "real_200x60", 200, 60, NULL, "j j", false, false,
+		{ .measured = true, .real = true, .chain = 7 } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
 
@@ -95,8 +113,9 @@ static char *frame(const struct screen *c)
 		struct error err = ERROR_NONE;
 		size_t n;
 		FILE *f = open_memstream(&out.p, &n);
-		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, c->printed == SVG, f, &err) == 0, "%s is drawn",
-			c->name);
+		ok(app_frame(s, c->columns, c->rows, c->view, c->keys, c->ascii, c->printed == SVG, f,
+			   &err) == 0,
+			"%s is drawn", c->name);
 		fclose(f);
 	}
 	fixture_close(s);

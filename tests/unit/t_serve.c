@@ -9,7 +9,8 @@
 #include "runner/measure/platform.h"
 #include "runner/protocol/serve.h"
 
-/* The server on files, with an invented machine: one that breaks, one that computes wrongly, one that is only described. */
+/* The server on files, with an invented machine: one that breaks, one that computes wrongly, one that is only
+ * described. */
 
 static struct {
 	bool dead;
@@ -86,15 +87,25 @@ static const struct backend backend = { .api = "fake", .algorithms = fake_algori
 	.prepare = fake_prepare, .run = fake_run, .check = fake_check, .rotated_bytes = fake_rotated,
 	.release = fake_release };
 static const struct backend *const backends[] = { &backend, NULL };
-const struct platform platform = { .program = "t_serve", .tolerance = 0.02, .long_ns = 5e6, .backends = backends,
-	.memory_bytes = fake_memory, .is_alive = fake_is_alive };
+const struct platform platform = { .program = "t_serve",
+	.tolerance = 0.02,
+	.long_ns = 5e6,
+	.backends = backends,
+	.memory_bytes = fake_memory,
+	.is_alive = fake_is_alive };
 
 #define RELU "eltwise:f32,f32:relu:100"
 #define TANH "eltwise:f32,f32:tanh:100"
 #define JOB(id, problem) "{\"type\":\"run\",\"id\":" id ",\"problem\":\"" problem "\",\"budget_ms\":1}\n"
 
-static const struct device device = { .name = "fake:0", .model = "Fake", .stack = "fake 1", .runner = "t_serve",
-	.version = "1", .host = "here", .attributes = "{}", .llc_bytes = 1e6 };
+static const struct device device = { .name = "fake:0",
+	.model = "Fake",
+	.stack = "fake 1",
+	.runner = "t_serve",
+	.version = "1",
+	.host = "here",
+	.attributes = "{}",
+	.llc_bytes = 1e6 };
 static char path[] = "/tmp/t_serve.XXXXXX";
 static char said[65536]; /* what the file of answers holds */
 static int64_t skipped;
@@ -155,13 +166,17 @@ static void test_lost(void)
 	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), -1, "a lost device ends the server");
 	ok(strstr(err.text, "lost"), "which says so: %s", err.text);
 	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "what came before is there");
-	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"failed\",\"why\":\"illegal address\",\"leaves\":true"),
+	ok(strstr(said,
+		   "\"type\":\"done\",\"id\":2,\"status\":\"failed\",\"why\":\"illegal "
+		   "address\",\"leaves\":true"),
 		"the problem failed, with the reason");
 	ok(strstr(said, "\"status\":\"failed\"") && times_said("\"type\":\"log\"") == 1, "and the log tells");
 	ok(!strstr(said, "\"id\":3"), "the next was not begun");
 	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "the next process");
-	ok(skipped == 2 && strstr(said, "\"type\":\"done\",\"id\":3,\"status\":\"ok\""), "goes on behind the one that failed");
-	ok(times_said("\"magic\"") == 1 && times_said("\"id\":2,\"status\":\"failed\"") == 1, "nothing is said twice");
+	ok(skipped == 2 && strstr(said, "\"type\":\"done\",\"id\":3,\"status\":\"ok\""),
+		"goes on behind the one that failed");
+	ok(times_said("\"magic\"") == 1 && times_said("\"id\":2,\"status\":\"failed\"") == 1,
+		"nothing is said twice");
 	fake.breaks = false;
 	empty();
 }
@@ -170,7 +185,8 @@ static void test_checked(void)
 {
 	struct error err;
 	bool wrong;
-	const char *jobs = JOB("1", RELU) JOB("2", "pool:f32,f32:max:n1c4h4w4r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
+	const char *jobs =
+		JOB("1", RELU) JOB("2", "pool:f32,f32:max:n1c4h4w4r2s2:ph0pw0qh0qw0:sh1sw1:dh1dw1");
 	is_int(served(jobs, (struct serving){ .check = true }, &wrong, &err), 0, "checks in place of times");
 	ok(!wrong && times_said("\"type\":\"check\",\"id\":1") == 2 && !strstr(said, "\"type\":\"result\""),
 		"one line an algorithm, no results");
@@ -179,14 +195,16 @@ static void test_checked(void)
 	empty();
 	fake.worst = 1e-3;
 	served(JOB("1", RELU), (struct serving){ .check = true }, &wrong, &err);
-	ok(wrong && strstr(said, "\"status\":\"mistrusted\",\"worst\":0.001,\"allowed\":1.05"), "a wrong one counts");
+	ok(wrong && strstr(said, "\"status\":\"mistrusted\",\"worst\":0.001,\"allowed\":1.05"),
+		"a wrong one counts");
 	empty();
 	served(JOB("1", RELU), (struct serving){ .check = true, .most = 1 }, &wrong, &err);
-	ok(!wrong && times_said("\"type\":\"check\"") == 1, "so many algorithms and no more");
+	ok(!wrong && times_said("\"type\":\"check\"") == 1, "each algorithm once");
 	empty();
 	served(JOB("1", RELU), (struct serving){ 0 }, &wrong, &err);
 	ok(strstr(said, "\"name\":\"second\"") && strstr(said, "\"status\":\"mistrusted\"") &&
-		strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "measuring: it is mistrusted, the other one counts");
+			strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""),
+		"measuring: it is mistrusted, the other one counts");
 	fake.worst = 0;
 	empty();
 }
@@ -197,7 +215,8 @@ static void test_planned(void)
 	bool wrong;
 	const char *jobs = JOB("1", RELU) "{\"type\":\"algorithms\",\"id\":2,\"problem\":\"" TANH "\"}\n";
 	is_int(served(jobs, (struct serving){ .planning = true }, &wrong, &err), 0, "planning");
-	ok(times_said("\"type\":\"algorithm\",\"id\":1") == 2 && times_said("\"type\":\"algorithm\",\"id\":2") == 2,
+	ok(times_said("\"type\":\"algorithm\",\"id\":1") == 2 &&
+			times_said("\"type\":\"algorithm\",\"id\":2") == 2,
 		"both kinds of jobs are answered with algorithms");
 	ok(strstr(said, "\"id\":1,\"status\":\"unsupported\",\"why\":\"planned only: there is no device\"") &&
 		strstr(said, "\"id\":2,\"status\":\"ok\""), "one of them asked for more");
@@ -215,7 +234,8 @@ static void test_idle(void)
 	int ends[2];
 	const char *jobs = JOB("1", RELU);
 	ok(pipe(ends) == 0 && write(ends[1], jobs, strlen(jobs)) > 0, "a pipe that nobody closes");
-	is_int(served_from(ends[0], (struct serving){ .idle_ms = 300 }, &wrong, &err), 0, "is left when nothing comes");
+	is_int(served_from(ends[0], (struct serving){ .idle_ms = 300 }, &wrong, &err), 0,
+		"is left when nothing comes");
 	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "after what came was done");
 	empty();
 }

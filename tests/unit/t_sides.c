@@ -50,14 +50,15 @@ static struct scenario scenario(const char *toggles)
 static struct analysis *look(struct world *w, const char *toggles)
 {
 	struct scenario s = scenario(toggles);
-	return analyze(&w->arena, w->plan, w->fusion, w->results, &gpu, &s);
+	return analyze(&w->arena, GROUND(w->plan, w->fusion, w->results, &gpu), &s);
 }
 
 static struct what_if_effect effect(struct world *w, const char *toggles, const char *name)
 {
 	struct scenario s = scenario(toggles);
 	int count;
-	struct what_if_effect *e = analyze_what_ifs(&w->arena, w->plan, w->fusion, w->results, &gpu, &s, &count);
+	struct what_if_effect *e =
+		analyze_what_ifs(&w->arena, GROUND(w->plan, w->fusion, w->results, &gpu), &s, &count);
 	for (int i = 0; i < count; i++)
 		if (strcmp(e[i].row->name, name) == 0)
 			return e[i];
@@ -69,7 +70,8 @@ static int conv(struct maker *m, int x)
 	return make_layer(m, "Conv", CONV, IMAGE, x, make_constant(m, "64x64x3x3"));
 }
 
-static void algorithm(struct world *w, const char *name, int rank, enum matrix matrix, const char *math, double ns)
+static void algorithm(
+	struct world *w, const char *name, int rank, enum matrix matrix, const char *math, double ns)
 {
 	struct result one = make_result(CONV, ns);
 	one.algorithm.name = name;
@@ -102,9 +104,11 @@ static void relaxed_math(void)
 	algorithm(&w, "fft", 1, MATRIX_NO, "fast_f16", 80);
 	near(look(&w, "")->bound_ns, 100, 0, "strict: plain multiply-adds");
 	near(look(&w, "matrix")->bound_ns, 100, 0, "matrix alone does not bring TF32 in");
-	near(look(&w, "math=relaxed")->bound_ns, 80, 0, "nor does relaxed math alone, but what rounds on plain units");
+	near(look(&w, "math=relaxed")->bound_ns, 80, 0,
+		"nor does relaxed math alone, but what rounds on plain units");
 	near(look(&w, "math=relaxed,matrix")->bound_ns, 30, 0, "both do");
-	near(look(&w, "math=relaxed,algorithm=preferred")->bound_ns, 80, 0, "the library's first of what is allowed");
+	near(look(&w, "math=relaxed,algorithm=preferred")->bound_ns, 80, 0,
+		"the library's first of what is allowed");
 	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "... strict");
 	ok(effect(&w, "", "math").available && effect(&w, "", "math").saves_ns == 20, "math would save 20");
 	near(effect(&w, "matrix", "math").saves_ns, 70, 0, "with matrix units 70");
@@ -142,12 +146,14 @@ static void layouts(void)
 	near(look(&w, "")->bound_ns, 330, 1e-12, "as ONNX has it");
 	is_int(look(&w, "")->conversions, 0, "... nothing is converted");
 	struct what_if_effect e = effect(&w, "", "layout");
-	ok(e.available && e.unmeasured_problems == 3 && !e.complete, "the twin and two transposes are wanted");
+	ok(e.available && e.unmeasured_problems == 3 && !e.complete,
+		"the twin and two transposes are wanted");
 	is_int(look(&w, "layout=nhwc")->unmeasured_problems, 3, "... on that side too");
 	is_int(look(&w, "")->unmeasured_problems, 0, "... and not on this");
 	measure(w.results, CONV_NXC, 60);
 	struct analysis *a = look(&w, "layout");
-	ok(!a->complete && isnan(a->border_ns) && a->coverage.missing == 0, "conversions not measured are a gap, of no layer");
+	ok(!a->complete && isnan(a->border_ns) && a->coverage.missing == 0,
+		"conversions not measured are a gap, of no layer");
 	measure(w.results, TO_NXC, 7);
 	measure(w.results, TO_NCX, 5);
 	a = look(&w, "layout");
@@ -166,7 +172,8 @@ static void layouts(void)
 	int count;
 	const char **texts = analyze_problems_in(&w.arena, w.plan, NULL, false, true, &count);
 	is_int(count, 6, "six problems of both layouts");
-	ok(strcmp(texts[0], TO_NXC) == 0 && strcmp(texts[1], CONV_NXC) == 0, "the other layout's first, in order");
+	ok(strcmp(texts[0], TO_NXC) == 0 && strcmp(texts[1], CONV_NXC) == 0,
+		"the other layout's first, in order");
 	analyze_problems_in(&w.arena, w.plan, NULL, false, false, &count);
 	is_int(count, 3, "three of one");
 	world_close(&w);
@@ -250,9 +257,11 @@ static void host_bound(void)
 	ok(a->bound_ns == 330 && a->enqueue_ns == 200 && !a->host_bound, "the host is done before");
 	isolated(&w, CONV, 100, 50);
 	a = look(&w, "launch=isolated");
-	ok(a->bound_ns == 350 && a->enqueue_ns == 350 && a->host_bound, "the host takes longer: that is the bound");
+	ok(a->bound_ns == 350 && a->enqueue_ns == 350 && a->host_bound,
+		"the host takes longer: that is the bound");
 	ok(a->lo_ns == 350 && a->hi_ns == 350, "... and its interval's ends");
-	near(look(&w, "launch=isolated,parallel")->bound_ns, 350, 1e-12, "one host enqueues all, in parallel too");
+	near(look(&w, "launch=isolated,parallel")->bound_ns, 350, 1e-12,
+		"one host enqueues all, in parallel too");
 	near(look(&w, "")->bound_ns, 330, 1e-12, "amortized has no host");
 	ok(isnan(look(&w, "")->enqueue_ns), "... and no figure of it");
 	near(effect(&w, "", "launch").bound_ns, 350, 1e-12, "the toggle knows");

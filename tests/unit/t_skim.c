@@ -390,9 +390,11 @@ static void test_deep_holes(void)
 			ok(true, "%s of 1 GB # SKIP the file system refuses it", cases[i].name);
 			continue;
 		}
-		if (!ok(skim_open(&s, scratch_file, &err) == 0, "%s of 1 GB: opened (%s)", cases[i].name, err.text))
+		if (!ok(skim_open(&s, scratch_file, &err) == 0, "%s of 1 GB: opened (%s)", cases[i].name,
+			    err.text))
 			continue;
-		ok(s.arena.total + s.skeleton_bytes < 16384 && s.bytes_read < 65536 && s.model->graph->n_node > 0,
+		ok(s.arena.total + s.skeleton_bytes < 16384 && s.bytes_read < 65536 &&
+				s.model->graph->n_node > 0,
 			"in %zu bytes of memory, reading %llu bytes", s.arena.total + s.skeleton_bytes,
 			(unsigned long long)s.bytes_read);
 		skim_close(&s);

@@ -18,18 +18,20 @@ static void words(void)
 	for (int i = 0; i < STATE_COUNT; i++) {
 		complete &= state_row((enum state)i)->text && *state_row((enum state)i)->text;
 		for (int k = 0; k < i; k++)
-			unique &= !state_matches((enum state)i, text_of(state_row((enum state)k)->word)) || !k;
+			unique &=
+				!state_matches((enum state)i, text_of(state_row((enum state)k)->word)) || !k;
 	}
 	ok(unique && complete, "%d states, each with a word of its own and a sentence", STATE_COUNT);
 	is_str(state_row(state_of_status(STATUS_UNSUPPORTED))->word, "n/a", "unsupported is n/a");
 	is_str(state_row(state_of_status(STATUS_TIMEOUT))->word, "timeout", "timeout");
 	is_str(state_row(state_of_status(STATUS_MISTRUSTED))->word, "suspect", "mistrusted is suspect");
 	for (int i = 0; i < STATUS_COUNT; i++)
-		ok(state_matches(state_of_status((enum status)i), text_of(status_name((enum status)i))), "the stored name %s is found",
-			status_name((enum status)i));
+		ok(state_matches(state_of_status((enum status)i), text_of(status_name((enum status)i))),
+			"the stored name %s is found", status_name((enum status)i));
 	ok(state_matches(STATE_NOISY, text_of("shaky")) && state_matches(STATE_NOISY, text_of("Noisy")) &&
 		state_matches(STATE_NOISY, text_of("disturbed")), "noisy by all of its names");
-	ok(!state_matches(STATE_NOISY, text_of("")) && !state_matches(STATE_OK, text_of("o")), "not by a part of them");
+	ok(!state_matches(STATE_NOISY, text_of("")) && !state_matches(STATE_OK, text_of("o")),
+		"not by a part of them");
 	char buf[STATE_TEXT_SIZE];
 	is_str(state_text(buf, STATE_QUEUED, 3), "queue 3", "a place in the queue");
 	is_str(state_text(buf, STATE_TIMEOUT, 0), "timeout", "no place");
@@ -37,7 +39,9 @@ static void words(void)
 
 static void of_problems(void)
 {
-	struct session s = { .results = results_new(), .peaks = peaks_unknown(), .scenario = scenario_default() };
+	struct session s = {
+		.results = results_new(), .peaks = peaks_unknown(), .scenario = scenario_default()
+	};
 	struct result r = make_result(RELU, 1000);
 	int position;
 	ok(session_problem_state(&s, NULL, &position) == STATE_NONE, "no problem, no state");
@@ -55,7 +59,8 @@ static void of_problems(void)
 	s.peaks.bandwidth_bytes_s = 1e12;
 	s.peaks.level_count = 1;
 	s.peaks.level[0] = (struct peak_level){ 2, 1e3, 2e12, false };
-	ok(session_problem_state(&s, RELU, &position) == STATE_SUSPECT, "faster than the peaks allow: suspect");
+	ok(session_problem_state(&s, RELU, &position) == STATE_SUSPECT,
+		"faster than the peaks allow: suspect");
 	c.origin = ORIGIN_FUSED;
 	c.result = NULL;
 	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_FUSED, "fused");
@@ -64,9 +69,11 @@ static void of_problems(void)
 	ok(session_layer_state(&s, &l, &c, "copy:u8,u8:b5", &position) == STATE_MISSING, "not measured");
 	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_SUSPECT, "all its results are suspect");
 	s.peaks = peaks_unknown();
-	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_BEGUN, "results, but none for this scenario: begun");
+	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_BEGUN,
+		"results, but none for this scenario: begun");
 	c.at_least = true;
-	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_PART, "the number of runs is unknown: part");
+	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_PART,
+		"the number of runs is unknown: part");
 	c.at_least = false;
 	l.problem = -1;
 	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_UNKNOWN, "no problem to measure");
@@ -75,8 +82,9 @@ static void of_problems(void)
 
 static void terms(void)
 {
-	static const char *const needed[] = { "net", "warm", "amortized", "isolated", "interval", "noisy", "suspect", "proxy", "distinct",
-		"left out", "choice", "mtx", "n", "bound", "ideal", "scenario", "what-if" };
+	static const char *const needed[] = { "net", "warm", "amortized", "isolated", "interval", "noisy",
+		"suspect", "proxy", "distinct", "left out", "choice", "mtx", "n", "bound", "ideal",
+		"scenario", "what-if" };
 	int count;
 	const struct glossary_row *rows = glossary_table(&count);
 	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
@@ -90,7 +98,8 @@ static void terms(void)
 	ok(sorted && whole, "%d terms in alphabetical order, each with a sentence", count);
 	struct str page = { 0 };
 	glossary_man(&page);
-	ok(strstr(page.p, "Lower bound of the model") && strstr(page.p, "n/a") && strstr(page.p, "(in JSON: disturbed)"),
+	ok(strstr(page.p, "Lower bound of the model") && strstr(page.p, "n/a") &&
+			strstr(page.p, "(in JSON: disturbed)"),
 		"the page has terms and states");
 	str_free(&page);
 }

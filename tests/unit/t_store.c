@@ -9,30 +9,7 @@
 
 #include "schema_1.h"
 #include "store_open.h"
-
-/* SQL behind the store's back. */
-static void plant(const char *path, const char *sql)
-{
-	sqlite3 *db;
-	char *why = NULL;
-	if (sqlite3_open(path, &db) || sqlite3_exec(db, sql, NULL, NULL, &why))
-		printf("# plant: %s\n", why ? why : sqlite3_errmsg(db));
-	sqlite3_free(why);
-	sqlite3_close(db);
-}
-
-static int64_t ask(const char *path, const char *sql)
-{
-	sqlite3 *db;
-	sqlite3_stmt *q = NULL;
-	int64_t value = -999;
-	if (!sqlite3_open(path, &db) && !sqlite3_prepare_v2(db, sql, -1, &q, NULL) &&
-		sqlite3_step(q) == SQLITE_ROW)
-		value = sqlite3_column_int64(q, 0);
-	sqlite3_finalize(q);
-	sqlite3_close(db);
-	return value;
-}
+#include "store_sql.h"
 
 static void same_result(const struct result *got, const struct result *want)
 {
@@ -142,6 +119,11 @@ static void test_devices(void)
 	is_str(list[0].version, "0.2.0", "the newest attributes are listed");
 	ok(isnan(list[0].llc_bytes) && list[0].has_matrix && list[0].threads == 2, "numbers too");
 	is_str(list[1].stack, "oneDNN 3.0, 2 threads", "and the stack");
+	is_str(list[0].model, help_device.model, "the model");
+	is_str(list[0].name, help_device.name, "the name");
+	is_str(list[0].runner, help_device.runner, "the runner");
+	is_str(list[0].host, help_device.host, "the host");
+	is_str(list[0].attributes, help_device.attributes, "the attributes as JSON");
 	arena_free(&arena);
 	store_close(s);
 	s = store_open(scratch_path("devices.db"), true, &err);
@@ -151,6 +133,28 @@ static void test_devices(void)
 	is_int(store_device(s, &d, &err), -1, "a reader adds no device");
 	is_int(store_add(s, a, &one, &err), -1, "a reader adds no result");
 	has(err.text, "reading only", "the error has the reason");
+	store_close(s);
+}
+
+/* The dates of imported attributes: the earliest first and the latest last date of all imports. */
+static void test_seen(void)
+{
+	struct store *s = open_new("seen.db");
+	const char *path = scratch_path("seen.db");
+	static const struct {
+		struct store_seen given, want;
+	} steps[] = {
+		{ { 100, 200 }, { 100, 200 } },
+		{ { 150, 160 }, { 100, 200 } }, /* within */
+		{ { 50, 160 }, { 50, 200 } },
+		{ { 60, 300 }, { 50, 300 } },
+	};
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		ok(store_device_seen(s, &help_device, steps[i].given, &err) > 0, "import %zu", i);
+		is_int(ask(path, "SELECT first_seen FROM attributes"), steps[i].want.first, "first date");
+		is_int(ask(path, "SELECT last_seen FROM attributes"), steps[i].want.last, "last date");
+	}
+	is_int(ask(path, "SELECT count(*) FROM attributes"), 1, "one row");
 	store_close(s);
 }
 
@@ -231,7 +235,8 @@ static void refuse(const char *name, bool read_only, const char *part, const cha
 	has(err.text, path, "the error names the file");
 	if (before) {
 		char *after = file_read(path, &after_n);
-		ok(after && after_n == before_n && memcmp(before, after, after_n) == 0, "the file is unchanged");
+		ok(after && after_n == before_n && memcmp(before, after, after_n) == 0,
+			"the file is unchanged");
 		free(after);
 	}
 	free(before);
@@ -247,7 +252,8 @@ static void test_refused(void)
 	refuse("text.db", false, "not a database", "a text file");
 	refuse("text.db", true, "not a database", "a text file, reading");
 	refuse("text.db/x.db", false, "Not a directory", "a file in place of a directory");
-	refuse("text.db/sub/x.db", false, "cannot create the directory", "a directory that cannot be created");
+	refuse("text.db/sub/x.db", false, "cannot create the directory",
+		"a directory that cannot be created");
 	refuse("absent.db", true, "No such file", "an absent file, reading");
 	file_text(scratch_path("empty.db"), "");
 	refuse("empty.db", true, "an empty file", "an empty file, reading");
@@ -271,7 +277,9 @@ static void test_refused(void)
 	struct store *viewed = store_open(scratch_path("view.db"), true, &err);
 	ok(viewed != NULL, "a view that the user added is ignored");
 	store_close(viewed);
-	plant(scratch_path("view.db"), "DROP TABLE note; CREATE VIEW note AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c)"
+	plant(scratch_path("view.db"),
+		"DROP TABLE note; CREATE VIEW note AS WITH RECURSIVE c (x) AS (SELECT 1 UNION ALL SELECT x + "
+		"1 FROM c)"
 		" SELECT x AS id, 'endless' AS text FROM c");
 	refuse("view.db", false, "damaged (a view replaces a table)", "a view with endless rows");
 	refuse("view.db", true, "damaged (a view replaces a table)", "a view with endless rows, reading");
@@ -420,9 +428,12 @@ static void test_permissions(void)
 	has(line[0], "give read permission", "an unreadable file");
 	has(line[1], "give write permission", "a read-only file");
 	has(line[2], "cannot create a file in", "a new file in a directory without write permission");
-	has(line[3], "cannot create the directory", "a new directory in a directory without write permission");
-	has(line[4], "opened with 1", "a file in a directory without write permission is read without warnings");
-	has(line[5], "left.db-wal contains results", "a file with a log in a directory without write permission");
+	has(line[3], "cannot create the directory",
+		"a new directory in a directory without write permission");
+	has(line[4], "opened with 1",
+		"a file in a directory without write permission is read without warnings");
+	has(line[5], "left.db-wal contains results",
+		"a file with a log in a directory without write permission");
 	has(line[6], "copy both files to a writable directory", "the error has the fix, also for writing");
 	chmod(scratch_path("sealed"), 0755);
 }
@@ -474,7 +485,8 @@ static void test_migration(void)
 	is_int(ask(scratch_path("steps.db"), "SELECT y FROM a"), 42, "the data is kept");
 	is_int(migrate_run(db, steps, 3, 3, &err), -1, "a step that fails");
 	has(err.text, "from version 2 to 3", "the error has the versions");
-	is_int(ask(scratch_path("steps.db"), "SELECT count(*) FROM sqlite_schema"), 1, "the step is rolled back");
+	is_int(ask(scratch_path("steps.db"), "SELECT count(*) FROM sqlite_schema"), 1,
+		"the step is rolled back");
 	is_int(ask(scratch_path("steps.db"), "PRAGMA user_version"), 2, "the version is rolled back");
 	is_int(migrate_run(db, steps, 3, 1, &err), -1, "a newer version is refused");
 	is_int(migrate_run(db, steps, 1, 9, &err), -1, "a missing step is an error");
@@ -496,12 +508,16 @@ static void test_migration(void)
 static char *shape_of(const char *path)
 {
 	static const char sql[] =
-		"SELECT m.name || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || c.pk FROM sqlite_schema m,"
+		"SELECT m.name || ' ' || c.name || ' ' || c.type || ' ' || c.\"notnull\" || ' ' || c.pk FROM "
+		"sqlite_schema m,"
 		" pragma_table_info(m.name) c WHERE m.type = 'table' UNION ALL"
-		" SELECT m.name || ' ' || i.name || ' ' || c.name || ' ' || c.seqno || ' ' || i.\"unique\" FROM sqlite_schema m,"
+		" SELECT m.name || ' ' || i.name || ' ' || c.name || ' ' || c.seqno || ' ' || i.\"unique\" "
+		"FROM sqlite_schema m,"
 		" pragma_index_list(m.name) i, pragma_index_info(i.name) c WHERE m.type = 'table' UNION ALL"
-		" SELECT m.name || ' ' || f.\"from\" || ' ' || f.\"table\" FROM sqlite_schema m, pragma_foreign_key_list(m.name) f"
-		" WHERE m.type = 'table' UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger' ORDER BY 1";
+		" SELECT m.name || ' ' || f.\"from\" || ' ' || f.\"table\" FROM sqlite_schema m, "
+		"pragma_foreign_key_list(m.name) f"
+		" WHERE m.type = 'table' UNION ALL SELECT sql FROM sqlite_schema WHERE type = 'trigger' "
+		"ORDER BY 1";
 	struct str out = { 0 };
 	sqlite3 *db;
 	sqlite3_stmt *q = NULL;
@@ -521,12 +537,17 @@ static void plant_version_1(const char *path)
 	plant(path, schema_1);
 	plant(path,
 		"INSERT INTO identity VALUES (1, 'Example CPU', 'oneDNN 2.6.3, 2 threads bound, strict');"
-		"INSERT INTO attributes VALUES (1, 1, 'cpu', 'benanza-runner-cpu', '0.1.0', 'here', '{}', 2, 1e8, 1, 1, 2);"
+		"INSERT INTO attributes VALUES (1, 1, 'cpu', 'benanza-runner-cpu', '0.1.0', 'here', '{}', 2, "
+		"1e8, 1, 1, 2);"
 		"INSERT INTO problem VALUES (1, '" RELU "'), (2, '" TANH "');"
-		"INSERT INTO algorithm VALUES (1, 'oneDNN', 'jit', 'src=nChw16c', 'strict'), (2, '', '', '', '');"
-		"INSERT INTO result VALUES (1, 1, 1, 1, 1, 'ok', 'net', 'amortized', 0, 'no', 0, 12, 0, 8, 9, 9.5, 10, 11, 10, 1,"
-		" 9.9, 10.1, 'converged', '', '0.1.0', 1700000000), (2, 1, 1, 2, 2, 'failed', 'net', 'amortized', 0, 'unknown',"
-		" NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'none', 'it broke', '0.1.0', 1700000001);"
+		"INSERT INTO algorithm VALUES (1, 'oneDNN', 'jit', 'src=nChw16c', 'strict'), (2, '', '', '', "
+		"'');"
+		"INSERT INTO result VALUES (1, 1, 1, 1, 1, 'ok', 'net', 'amortized', 0, 'no', 0, 12, 0, 8, "
+		"9, 9.5, 10, 11, 10, 1,"
+		" 9.9, 10.1, 'converged', '', '0.1.0', 1700000000), (2, 1, 1, 2, 2, 'failed', 'net', "
+		"'amortized', 0, 'unknown',"
+		" NULL, 0, 0, 0, NULL, NULL, NULL, NULL, NULL, NULL, NULL, NULL, 'none', 'it broke', "
+		"'0.1.0', 1700000001);"
 		"INSERT INTO finished VALUES (1, 1, 1, 1700000000);"
 		"INSERT INTO model_dims VALUES ('/m.onnx', '{\"batch\":8}', 1);"
 		"PRAGMA application_id = 1112431169; PRAGMA user_version = 1; PRAGMA journal_mode = WAL");
@@ -538,7 +559,8 @@ static void check_version_1(struct store *s, const char *who)
 	int count = 0;
 	is_int(s ? store_load(s, 1, r, &err) : -1, 0, "%s: what a version 1 file holds is read", who);
 	const struct result *const *all = results_of(r, RELU, &count);
-	ok(count == 1 && all[0]->stats.median == 10 && strcmp(all[0]->algorithm.name, "jit") == 0, "%s: the time", who);
+	ok(count == 1 && all[0]->stats.median == 10 && strcmp(all[0]->algorithm.name, "jit") == 0,
+		"%s: the time", who);
 	ok(count == 1 && !all[0]->kernels[0] && !all[0]->algorithm.notes[0] && isnan(all[0]->enqueue_ns) &&
 			isnan(all[0]->clock_mhz),
 		"%s: what was not recorded then is unknown", who);
@@ -550,6 +572,27 @@ static void check_version_1(struct store *s, const char *who)
 	printf("# %s\n", out.n ? out.p : "-");
 	str_free(&out);
 	results_free(r);
+}
+
+/* A check of a version 1 file that is only read finds every fault that such a file can have. */
+static void test_version_1_faults(void)
+{
+	const char *path = scratch_path("one_bad.db");
+	plant_version_1(path);
+	plant(path,
+		"INSERT INTO problem VALUES (3, 'conv:nonsense'), (4, 'eltwise:f32,f32:relu:4');"
+		"INSERT INTO result SELECT 3, identity, attributes, 4, algorithm, status, cache, launch, "
+		"rank, matrix, -5, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, "
+		"stdev_ns, lo_ns, hi_ns, stop, why, runner_version, measured_at FROM result WHERE id = 1");
+	struct store *s = store_open(path, true, &err);
+	struct str out = { 0 };
+	is_int(s ? store_check(s, &out, &err) : -1, 3, "three faults in a file of version 1");
+	has(out.n ? out.p : "", "result 3: has a workspace size out of range", "a number out of range");
+	has(out.n ? out.p : "", "problem 3: problem text: ", "a problem that cannot be read");
+	has(out.n ? out.p : "", "problem 3: no result refers to it", "a problem without results");
+	printf("# %s\n", out.n ? out.p : err.text);
+	str_free(&out);
+	store_close(s);
 }
 
 static void test_version_1(void)
@@ -569,7 +612,8 @@ static void test_version_1(void)
 	struct result one = help_result(RELU, "cudnn:engine 3", 12);
 	one.kernels = "kernel_a\nkernel_b";
 	is_int(s ? store_add(s, 1, &one, &err) : -1, 0, "new columns can be written");
-	is_int(ask(path, "SELECT count(*) FROM result WHERE kernels = (SELECT id FROM note)"), 1, "the result is in the same file");
+	is_int(ask(path, "SELECT count(*) FROM result WHERE kernels = (SELECT id FROM note)"), 1,
+		"the result is in the same file");
 	store_close(s);
 	store_close(open_new("fresh.db"));
 	char *old = shape_of(path), *fresh = shape_of(scratch_path("fresh.db"));
@@ -607,7 +651,8 @@ static void test_notes(void)
 	is_str(all[0]->kernels, "implicit_convolve_sgemm\nreduce", "kernels");
 	near(all[0]->enqueue_ns, 2345.5, 0, "enqueue_ns");
 	near(all[0]->clock_mhz, 1980, 0, "clock_mhz");
-	ok(!all[2]->kernels[0] && isnan(all[2]->enqueue_ns) && isnan(all[2]->clock_mhz), "unknown numbers stay unknown");
+	ok(!all[2]->kernels[0] && isnan(all[2]->enqueue_ns) && isnan(all[2]->clock_mhz),
+		"unknown numbers stay unknown");
 	results_free(r);
 	plant(path, "INSERT INTO note (text) VALUES ('nobody''s')");
 	struct str out = { 0 };
@@ -634,8 +679,12 @@ static void test_once_and_batches(void)
 	is_int(store_add_once(s, id, &one, &err), 1, "another state");
 	one.algorithm.math = "tf32";
 	is_int(store_add_once(s, id, &one, &err), 1, "another math");
-	struct result bad = { .problem = RELU, .status = STATUS_NO_MEMORY, .algorithm = { .name = "b" }, .why = "12 GB",
-		.stats = { .median = NAN }, .measured_at = 5 };
+	struct result bad = { .problem = RELU,
+		.status = STATUS_NO_MEMORY,
+		.algorithm = { .name = "b" },
+		.why = "12 GB",
+		.stats = { .median = NAN },
+		.measured_at = 5 };
 	is_int(store_add_once(s, id, &bad, &err), 1, "a failure");
 	is_int(store_add_once(s, id, &bad, &err), 0, "an equal failure is not added again");
 	is_int(store_finish(s, id, RELU, &err), 0, "finished");
@@ -684,8 +733,43 @@ static int walk_device(void *context, const struct device *d, struct store_seen 
 static int walk_result(void *context, const struct result *r, struct error *e)
 {
 	struct walk_log *log = context;
-	str_addf(&log->text, " %s=%g", r->problem == NULL ? "?" : strstr(r->problem, "tanh") ? "tanh" : "relu", r->stats.median);
+	str_addf(&log->text, " %s=%g",
+		r->problem == NULL		     ? "?"
+			: strstr(r->problem, "tanh") ? "tanh"
+						     : "relu",
+		r->stats.median);
 	return --log->stop_at == 0 ? error_set(e, "enough") : 0;
+}
+
+static int walk_finished(void *context, const char *problem, struct error *e)
+{
+	struct walk_log *log = context;
+	str_addf(&log->text, " %s", strstr(problem, "tanh") ? "TANH" : "RELU");
+	return --log->stop_at == 0 ? error_set(e, "enough") : 0;
+}
+
+/* Finished problems come after the results; their callback can end the walk too. */
+static void test_walk_finished(void)
+{
+	struct store *s = open_new("walked.db");
+	int64_t id = store_device(s, &help_device, &err);
+	struct result one = help_result(RELU, "a", 1);
+	store_add(s, id, &one, &err);
+	store_finish(s, id, RELU, &err);
+	store_finish(s, id, TANH, &err);
+	struct walk_log log = { .stop_at = -1 };
+	struct store_walker w = { .context = &log, .device = walk_device, .result = walk_result,
+		.finished = walk_finished };
+	is_int(store_walk(s, id, &w, &err), 0, "a walk with finished problems");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 RELU TANH", "after the results");
+	str_clear(&log.text);
+	log.stop_at = 2;
+	is_int(store_walk(s, id, &w, &err), -1, "a finished problem can end the walk");
+	is_str(err.text, "enough", "with its error");
+	is_str(log.text.p, "[Example CPU 0.1.0] relu=1 RELU", "at once");
+	is_int(store_add(s, id, &one, &err), 0, "the store can be written afterwards");
+	str_free(&log.text);
+	store_close(s);
 }
 
 static void test_walk(void)
@@ -735,8 +819,7 @@ static void test_check(void)
 	} faults[] = {
 		{ "UPDATE problem SET text = 'conv:nonsense'", "problem 1: " },
 		{ "UPDATE problem SET text = 'eltwise:f32,f32:relu:01x64x56x56'", "problem 1: " },
-		{ "UPDATE result SET problem = 55",
-			"result 1: refers to a missing row of problem" },
+		{ "UPDATE result SET problem = 55", "result 1: refers to a missing row of problem" },
 		{ "INSERT INTO algorithm (api, name, layouts, math) VALUES ('a', 'b', 'c', 'd')",
 			"algorithm 2: no result" },
 		{ "UPDATE result SET median_ns = NULL", "result 1: has the status ok but no time" },
@@ -749,9 +832,12 @@ static void test_check(void)
 		{ "UPDATE result SET min_ns = 11, q1_ns = NULL", "result 1: has quartiles out of order" },
 		{ "UPDATE result SET q3_ns = 9", "result 1: has quartiles out of order" },
 		{ "UPDATE result SET mean_ns = 8", "result 1: has a mean below" },
-		{ "UPDATE result SET min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 1e-300", "result 1: has a time below 0.01 ns" },
-		{ "UPDATE result SET min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 0.0099", "result 1: has a time below 0.01 ns" },
-		{ "UPDATE result SET q3_ns = 1e300, hi_ns = 1e300, median_ns = 1e16", "result 1: has a time above 1e15 ns" },
+		{ "UPDATE result SET min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 1e-300",
+			"result 1: has a time below 0.01 ns" },
+		{ "UPDATE result SET min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 0.0099",
+			"result 1: has a time below 0.01 ns" },
+		{ "UPDATE result SET q3_ns = 1e300, hi_ns = 1e300, median_ns = 1e16",
+			"result 1: has a time above 1e15 ns" },
 		{ "UPDATE result SET hi_ns = 1e300", "result 1: has a time above 1e15 ns" },
 		{ "UPDATE result SET stdev_ns = 9e999", "result 1: has a time above 1e15 ns" },
 		{ "UPDATE result SET n = 9000000000000000000", "result 1: has a sample or execution count" },
@@ -785,9 +871,87 @@ static void test_check(void)
 		int count;
 		store_load(s, 1, r, &err);
 		const struct result *const *all = results_of(r, RELU, &count);
-		ok(strncmp(faults[i].finding, "result 1: ", 10) != 0 || count == 0 || all[0]->status != STATUS_OK,
+		ok(strncmp(faults[i].finding, "result 1: ", 10) != 0 || count == 0 ||
+				all[0]->status != STATUS_OK,
 			"and no measurement");
 		results_free(r);
+		str_free(&out);
+		store_close(s);
+	}
+}
+
+/* Numbers at the limits are no findings, and load. */
+static void test_check_limits(void)
+{
+	static const char *const sound[] = {
+		"n = 1",
+		"executions = 1",
+		"discarded = 0",
+		"min_ns = 0, q1_ns = 0",
+		"min_ns = 10, q1_ns = 10, median_ns = 10, q3_ns = 10, mean_ns = 10, lo_ns = 10, hi_ns = 10",
+		"min_ns = 0, q1_ns = 0, lo_ns = 0, median_ns = 0.01",
+		"q3_ns = 1e15, hi_ns = 1e15, mean_ns = 1e15, median_ns = 1e15",
+		"n = 1000000000000",
+		"workspace_bytes = 0",
+		"workspace_bytes = 1e18",
+		"enqueue_ns = 1e15",
+		"clock_mhz = 1e6",
+		"measured_at = 0",
+		"measured_at = 253402300799",
+		"min_ns = NULL, q1_ns = NULL, q3_ns = NULL, mean_ns = NULL, stdev_ns = NULL, lo_ns = NULL, "
+		"hi_ns = NULL",
+	};
+	for (size_t i = 0; i < sizeof(sound) / sizeof(sound[0]); i++) {
+		char sql[300];
+		struct store *s = open_new("limits.db");
+		struct result one = help_result(RELU, "a", 10);
+		store_add(s, store_device(s, &help_device, &err), &one, &err);
+		store_close(s);
+		snprintf(sql, sizeof(sql), "DROP TRIGGER result_no_update; UPDATE result SET %s", sound[i]);
+		plant(scratch_path("limits.db"), sql);
+		s = store_open(scratch_path("limits.db"), true, &err);
+		struct str out = { 0 };
+		is_int(store_check(s, &out, &err), 0, "sound: %s", sound[i]);
+		if (out.n)
+			printf("# %s\n", out.p);
+		struct results *r = results_new();
+		int count = 0;
+		store_load(s, 1, r, &err);
+		results_of(r, RELU, &count);
+		is_int(count, 1, "and loaded");
+		results_free(r);
+		str_free(&out);
+		store_close(s);
+	}
+}
+
+/* At most 100 findings of a kind are printed; all are counted. */
+static void test_check_many(void)
+{
+	struct store *s = open_new("many.db");
+	store_close(s);
+	static const int counts[] = { 100, 101, 250 };
+	for (int i = 0; i < 3; i++) {
+		char sql[300];
+		snprintf(sql, sizeof(sql),
+			"DELETE FROM problem; WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c "
+			"WHERE x < %d) "
+			"INSERT INTO problem (text) SELECT 'eltwise:f32,f32:relu:' || x FROM c",
+			counts[i]);
+		plant(scratch_path("many.db"), sql);
+		s = store_open(scratch_path("many.db"), true, &err);
+		struct str out = { 0 };
+		int lines = 0;
+		is_int(store_check(s, &out, &err), counts[i], "%d problems without a result", counts[i]);
+		for (const char *at = out.p; at && (at = strstr(at, ": no result refers to it\n")); at++)
+			lines++;
+		is_int(lines, 100, "100 lines");
+		char more[64];
+		snprintf(more, sizeof(more), "... and %d more of this kind\n", counts[i] - 100);
+		if (counts[i] > 100)
+			has(out.p, more, "the number of the others");
+		else
+			ok(!strstr(out.p, "more of this kind"), "no others");
 		str_free(&out);
 		store_close(s);
 	}
@@ -839,10 +1003,15 @@ static void test_clean(void)
 	one.algorithm.name = "b";
 	store_add(s, id, &one, &err);
 	store_close(s);
-	plant(scratch_path("clean.db"), "DROP TRIGGER result_no_update; UPDATE algorithm SET name = 'x' || char(27) || '[31m', api = char(155),"
-		" layouts = char(10), math = char(8238) WHERE name = 'b'; UPDATE result SET why = char(27) || '[2J', runner_version = char(7) WHERE id = 2;"
-		" INSERT INTO note VALUES (50, char(27) || 'a' || char(10) || 'b'); UPDATE result SET notes = 50, kernels = 50 WHERE id = 2;"
-		" UPDATE identity SET model = model || char(13); UPDATE attributes SET host = char(127), json = '{\"isa\":\"\\u001b[31m\"}'");
+	plant(scratch_path("clean.db"),
+		"DROP TRIGGER result_no_update; UPDATE algorithm SET name = 'x' || char(27) || '[31m', api = "
+		"char(155),"
+		" layouts = char(10), math = char(8238) WHERE name = 'b'; UPDATE result SET why = char(27) "
+		"|| '[2J', runner_version = char(7) WHERE id = 2;"
+		" INSERT INTO note VALUES (50, char(27) || 'a' || char(10) || 'b'); UPDATE result SET notes "
+		"= 50, kernels = 50 WHERE id = 2;"
+		" UPDATE identity SET model = model || char(13); UPDATE attributes SET host = char(127), "
+		"json = '{\"isa\":\"\\u001b[31m\"}'");
 	s = store_open(scratch_path("clean.db"), true, &err);
 	struct results *r = results_new();
 	struct arena a = { 0 };
@@ -853,9 +1022,11 @@ static void test_clean(void)
 	is_str(all[0]->algorithm.name, "caf\xc3\xa9", "a clean name stays");
 	is_str(all[0]->kernels, "first\nsecond", "clean lines too");
 	const struct algorithm *g = &all[1]->algorithm;
-	ok(strcmp(g->name, "x?[31m") == 0 && strcmp(g->api, "?") == 0 && strcmp(g->layouts, "?") == 0 && strcmp(g->math, "?") == 0 &&
-			strcmp(g->notes, "?a?b") == 0, "an algorithm's texts are cleaned");
-	ok(strcmp(all[1]->why, "?[2J") == 0 && strcmp(all[1]->runner_version, "?") == 0 && strcmp(all[1]->kernels, "?a\nb") == 0,
+	ok(strcmp(g->name, "x?[31m") == 0 && strcmp(g->api, "?") == 0 && strcmp(g->layouts, "?") == 0 &&
+			strcmp(g->math, "?") == 0 && strcmp(g->notes, "?a?b") == 0,
+		"an algorithm's texts are cleaned");
+	ok(strcmp(all[1]->why, "?[2J") == 0 && strcmp(all[1]->runner_version, "?") == 0 &&
+			strcmp(all[1]->kernels, "?a\nb") == 0,
 		"and the result's");
 	struct device *list;
 	int64_t *ids;
@@ -865,8 +1036,10 @@ static void test_clean(void)
 	is_str(list[0].host, "?", "the host is cleaned");
 	is_str(list[0].attributes, "{\"isa\":\"?[31m\"}", "escapes in attributes too");
 	struct str out = { 0 };
-	plant(scratch_path("clean.db"), "INSERT INTO problem (text) VALUES (char(27) || char(10) || 'forged');"
-		"CREATE TABLE \"a\x1b[31m\nforged\" (x REFERENCES problem (id)); INSERT INTO \"a\x1b[31m\nforged\" VALUES (99)");
+	plant(scratch_path("clean.db"),
+		"INSERT INTO problem (text) VALUES (char(27) || char(10) || 'forged');"
+		"CREATE TABLE \"a\x1b[31m\nforged\" (x REFERENCES problem (id)); INSERT INTO "
+		"\"a\x1b[31m\nforged\" VALUES (99)");
 	ok(store_check(s, &out, &err) > 0 && !strchr(out.p, 27), "what check finds is clean");
 	has(out.p, "a?[31m?forged 1: refers to a missing row of problem\n", "names of tables too");
 	has(out.p, "problem 2: no result refers to it\nproblem 2: ", "one line a finding");
@@ -875,6 +1048,26 @@ static void test_clean(void)
 	arena_free(&a);
 	results_free(r);
 	store_close(s);
+}
+
+/* The date of "m" is today's. */
+static int visit_dims(void *context, const char *model_key, const char *json, int64_t at, struct error *e)
+{
+	(void)e;
+	str_addf(context, "%s %s", model_key, json);
+	if (strcmp(model_key, "m") != 0)
+		str_addf(context, " %d", (int)at);
+	str_puts(context, ";");
+	return 0;
+}
+
+static int stop_dims(void *context, const char *model_key, const char *json, int64_t at, struct error *e)
+{
+	(void)json;
+	(void)at;
+	(void)e;
+	str_addf(context, "%s;", model_key);
+	return 7;
 }
 
 static void test_info_and_dims(void)
@@ -900,6 +1093,16 @@ static void test_info_and_dims(void)
 	is_int(store_dims_put(s, "m", "{\"batch\":8}", &err), 0, "put again");
 	is_str(store_dims_get(s, &a, "m"), "{\"batch\":8}", "got");
 	ok(!store_dims_get(s, &a, "n"), "another model has none");
+	is_int(store_dims_merge(s, "old", "{\"batch\":2}", 100, &err), 1, "merged: a new model");
+	is_int(store_dims_merge(s, "old", "{\"batch\":3}", 99, &err), 0, "an older entry does not win");
+	is_int(store_dims_merge(s, "old", "{\"batch\":4}", 101, &err), 1, "a newer one does");
+	struct str seen = { 0 };
+	is_int(store_dims_walk(s, visit_dims, &seen, &err), 0, "all models are visited");
+	is_str(seen.p, "m {\"batch\":8};old {\"batch\":4} 101;", "by name");
+	str_clear(&seen);
+	is_int(store_dims_walk(s, stop_dims, &seen, &err), 7, "a visit ends the walk with its value");
+	is_str(seen.p, "m;", "at once");
+	str_free(&seen);
 	arena_free(&a);
 	store_close(s);
 }
@@ -975,6 +1178,7 @@ int main(void)
 	scratch_make();
 	test_round_trip();
 	test_devices();
+	test_seen();
 	test_two_handles();
 	test_many_processes();
 	test_refused();
@@ -983,10 +1187,14 @@ int main(void)
 	test_underneath();
 	test_migration();
 	test_version_1();
+	test_version_1_faults();
 	test_notes();
 	test_once_and_batches();
 	test_walk();
+	test_walk_finished();
 	test_check();
+	test_check_limits();
+	test_check_many();
 	test_unusable_rows();
 	test_clean();
 	test_info_and_dims();

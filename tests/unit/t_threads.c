@@ -68,15 +68,16 @@ static void test_preempt(void)
 	if (isnan(waited))
 		ok(1, "# SKIP nothing says how long threads wait here");
 	else
-		ok(preempt_waited_ns() > waited, "two on one core: this one waited %.0f ns", preempt_waited_ns() - waited);
+		ok(preempt_waited_ns() > waited, "two on one core: this one waited %.0f ns",
+			preempt_waited_ns() - waited);
 	int64_t low, high, counted;
 	low = own(RUSAGE_THREAD);
 	counted = preempt_count();
 	high = own(RUSAGE_THREAD);
 	if (atomic_load(&helper_has) > WANTED)
 		ok(low - 5 <= counted && counted <= high + 5,
-			"%lld switches are counted: of %lld to %lld of this thread, none of another's %d", (long long)counted,
-			(long long)low, (long long)high, atomic_load(&helper_has) - 1);
+			"%lld switches are counted: of %lld to %lld of this thread, none of another's %d",
+			(long long)counted, (long long)low, (long long)high, atomic_load(&helper_has) - 1);
 	else
 		ok(1, "# SKIP nothing counts involuntary switches here");
 	pthread_mutex_lock(&lock);
@@ -110,7 +111,8 @@ static void binding(const char *text, const char *expected, int apart)
 	}
 	threads_classify(&t, set, t.count, paired);
 	is_str(threads_describe(&t, buf), expected, "threads on CPUs %s", text);
-	is_int(threads_are_apart(&t), apart, apart ? "each has a CPU of its own" : "not every one has a CPU of its own");
+	is_int(threads_are_apart(&t), apart,
+		apart ? "each has a CPU of its own" : "not every one has a CPU of its own");
 }
 
 static void test_bindings(void)
@@ -146,8 +148,8 @@ static void test_memory(void)
 	ok(isnan(knows[0]), "of other cores nothing");
 	canary_recall("0-1", knows, 1);
 	ok(isnan(knows[0]), "nor of another number of them");
-	static const char *const bad[] = { "", "benanza-canary 1 2 1100", "benanza-canary 1 2 1100 -5", "benanza-canary 1 2 nan inf",
-		"benanza-canary 9 2 1100 1100", "\x1b[2J" };
+	static const char *const bad[] = { "", "benanza-canary 1 2 1100", "benanza-canary 1 2 1100 -5",
+		"benanza-canary 1 2 nan inf", "benanza-canary 9 2 1100 1100", "\x1b[2J" };
 	char host[64] = "";
 	gethostname(host, sizeof(host) - 1);
 	for (char *c = host; *c; c++)
@@ -169,7 +171,8 @@ static void test_memory(void)
 	unlink(path);
 	const char *says = NULL;
 	double slower = 1;
-	for (int i = 0; i < 20 && !says; i++) { /* the machine may be twice as quick, or as slow, the second time */
+	for (int i = 0; i < 20 && !says;
+		i++) { /* the machine may be twice as quick, or as slow, the second time */
 		canary_open(NAN, "own");
 		canary_close();
 		canary_recall("own", knows, 1);
@@ -200,21 +203,27 @@ static void test_canary(void)
 {
 	struct canary_times usual = { 1000, 5000 };
 	double slower;
-	ok(!canary_judge(&usual, (struct canary_times){ 1300, 9000 }, MS, &slower) && slower == 1, "noise is no contention");
-	is_str(canary_judge(&usual, (struct canary_times){ 1500, 5000 }, MS, &slower), "the cores were slower than usual", "slow cores");
+	ok(!canary_judge(&usual, (struct canary_times){ 1300, 9000 }, MS, &slower) && slower == 1,
+		"noise is no contention");
+	is_str(canary_judge(&usual, (struct canary_times){ 1500, 5000 }, MS, &slower),
+		"the cores were slower than usual", "slow cores");
 	near(slower, 1.5, 0.01, "and by how much");
 	canary_judge(&usual, (struct canary_times){ 4e6, 5000 }, MS, &slower);
-	near(slower, 4, 1e-9, "what interrupted the canary for milliseconds made nothing thousands of times slower");
-	is_str(canary_judge(&usual, (struct canary_times){ 1000, 12000 }, MS, &slower), "the memory was slower than usual", "slow memory");
+	near(slower, 4, 1e-9,
+		"what interrupted the canary for milliseconds made nothing thousands of times slower");
+	is_str(canary_judge(&usual, (struct canary_times){ 1000, 12000 }, MS, &slower),
+		"the memory was slower than usual", "slow memory");
 	near(slower, 2.4, 0.01, "by how much");
-	ok(!canary_judge(&usual, (struct canary_times){ 1000, NAN }, MS, &slower) && !isnan(usual.memory_ns), "what is not known says nothing");
+	ok(!canary_judge(&usual, (struct canary_times){ 1000, NAN }, MS, &slower) && !isnan(usual.memory_ns),
+		"what is not known says nothing");
 	ok(fabs(usual.core_ns - 1000) < 3, "a few times teach little");
 	for (int i = 0; i < 100000; i++) /* again and again, as who waits for calm does */
 		canary_judge(&usual, (struct canary_times){ 2000, 5000 }, MS / 10, &slower);
 	near(slower, 2, 0.05, "what lasts is noticed ten seconds later, too, however often one asks");
 	for (int i = 0; i < 500; i++)
 		canary_judge(&usual, (struct canary_times){ 2000, 5000 }, 1000 * MS, &slower);
-	ok(!canary_judge(&usual, (struct canary_times){ 2000, 5000 }, MS, &slower), "what stays for minutes becomes usual");
+	ok(!canary_judge(&usual, (struct canary_times){ 2000, 5000 }, MS, &slower),
+		"what stays for minutes becomes usual");
 	for (int i = 0; i < 200; i++)
 		canary_judge(&usual, (struct canary_times){ i % 4 ? 1200 : 1000, 5000 }, MS, &slower);
 	near(usual.core_ns, 1000, 0.01, "and the least is soon usual again");
@@ -223,7 +232,8 @@ static void test_canary(void)
 	near(usual.memory_ns, 5000, 0.2, "of the memory the lower quartile");
 	canary_open(1e6, "");
 	struct canary_times none = { NAN, NAN };
-	ok(!canary_judge(&none, (struct canary_times){ 1, 1 }, MS, &slower), "where nothing is usual, nothing is slow");
+	ok(!canary_judge(&none, (struct canary_times){ 1, 1 }, MS, &slower),
+		"where nothing is usual, nothing is slow");
 	canary_ask(&slower);
 	canary_close();
 	test_memory();

@@ -29,7 +29,8 @@ static void parses(const char *list, const char *want)
 int main(void)
 {
 	struct scenario s = scenario_default();
-	ok(s.best && s.amortized && !s.parallel && !s.fusion && !s.matrix && !s.relaxed && !s.nxc, "the defaults");
+	ok(s.best && s.amortized && !s.parallel && !s.fusion && !s.matrix && !s.relaxed && !s.nxc,
+		"the defaults");
 	parses("", "algorithm,launch");
 	parses("  ", "algorithm,launch");
 	parses("fusion", "fusion,algorithm,launch");
@@ -57,13 +58,16 @@ int main(void)
 	for (int i = 0; i < count; i++) {
 		struct scenario all = { 0 }, before = { 0 };
 		table[i].set(&all, true);
-		ok(table[i].get(&all) && memcmp(&all, &before, sizeof(all)) != 0, "%s sets what it gets", table[i].name);
+		ok(table[i].get(&all) && memcmp(&all, &before, sizeof(all)) != 0, "%s sets what it gets",
+			table[i].name);
 		table[i].set(&all, false);
 		ok(memcmp(&all, &before, sizeof(all)) == 0, "%s sets nothing else", table[i].name);
 		bool quiet = strcmp(table[i].name, "math") == 0 || strcmp(table[i].name, "layout") == 0;
-		is_int(table[i].quiet, quiet, "only math and layout may be left out of the status line: %s", table[i].name);
+		is_int(table[i].quiet, quiet, "only math and layout may be left out of the status line: %s",
+			table[i].name);
 		for (int k = 0; k < i; k++)
-			ok(table[i].key != table[k].key, "keys of %s and %s differ", table[i].name, table[k].name);
+			ok(table[i].key != table[k].key, "keys of %s and %s differ", table[i].name,
+				table[k].name);
 	}
 
 	char small[10];

@@ -10,13 +10,37 @@ static const char *const conv = "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw
 
 static struct result sample_result(void)
 {
-	return (struct result){ .problem = conv, .status = STATUS_OK, .cache = CACHE_WARM, .launch = LAUNCH_ISOLATED, .why = "",
-		.measured_at = 1700000000, .runner_version = "0.1.0", .rotated_bytes = 67108864,
-		.algorithm = { .api = "oneDNN", .name = "jit:avx2", .layouts = "src=nChw8c dst=nChw8c", .math = "strict",
-			.rank = 3, .matrix = MATRIX_NO, .workspace_bytes = 4096, .notes = "winograd down_convert" },
-		.kernels = "void first<int>(float *)\nsecond", .enqueue_ns = 2150.5, .clock_mhz = 1980,
-		.stats = { .n = 11, .discarded = 2, .executions = 20, .min = 1200.5, .q1 = 1210, .median = 1220.25, .q3 = 1230,
-			.mean = 1221, .stdev = 12.5, .lo = 1215, .hi = 1226, .stop = STOP_CONVERGED } };
+	return (struct result){ .problem = conv,
+		.status = STATUS_OK,
+		.cache = CACHE_WARM,
+		.launch = LAUNCH_ISOLATED,
+		.why = "",
+		.measured_at = 1700000000,
+		.runner_version = "0.1.0",
+		.rotated_bytes = 67108864,
+		.algorithm = { .api = "oneDNN",
+			.name = "jit:avx2",
+			.layouts = "src=nChw8c dst=nChw8c",
+			.math = "strict",
+			.rank = 3,
+			.matrix = MATRIX_NO,
+			.workspace_bytes = 4096,
+			.notes = "winograd down_convert" },
+		.kernels = "void first<int>(float *)\nsecond",
+		.enqueue_ns = 2150.5,
+		.clock_mhz = 1980,
+		.stats = { .n = 11,
+			.discarded = 2,
+			.executions = 20,
+			.min = 1200.5,
+			.q1 = 1210,
+			.median = 1220.25,
+			.q3 = 1230,
+			.mean = 1221,
+			.stdev = 12.5,
+			.lo = 1215,
+			.hi = 1226,
+			.stop = STOP_CONVERGED } };
 }
 
 /* Formats a message and parses the text. */
@@ -26,7 +50,8 @@ static struct wire_message round_trip(const struct wire_message *m, bool *good)
 	struct error err = ERROR_NONE;
 	char *line = wire_format(m);
 	size_t n = strlen(line);
-	*good = n > 0 && line[n - 1] == '\n' && memchr(line, '\n', n - 1) == NULL && wire_parse(line, n, &back, &err) == 0;
+	*good = n > 0 && line[n - 1] == '\n' && memchr(line, '\n', n - 1) == NULL &&
+		wire_parse(line, n, &back, &err) == 0;
 	if (!*good)
 		printf("# %.2000s\n# %s\n", line, err.text);
 	free(line);
@@ -36,7 +61,9 @@ static struct wire_message round_trip(const struct wire_message *m, bool *good)
 static void test_requests(void)
 {
 	bool good;
-	struct wire_message m = { .type = WIRE_RUN, .id = 7, .problem = conv, .budget_ms = 150, .samples = true };
+	struct wire_message m = {
+		.type = WIRE_RUN, .id = 7, .problem = conv, .budget_ms = 150, .samples = true
+	};
 	m.caches[CACHE_NET] = m.launches[LAUNCH_ISOLATED] = true;
 	struct wire_message b = round_trip(&m, &good);
 	ok(good && b.type == WIRE_RUN && b.id == 7 && b.budget_ms == 150 && b.samples, "run: round trip");
@@ -50,7 +77,8 @@ static void test_requests(void)
 		ok(good && b.type == plain[i] && b.id == 9, "a message with only an id");
 		wire_free(&b);
 	}
-	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHMS, .id = 1, .problem = "copy:u8,u8:b1" }, &good);
+	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHMS, .id = 1, .problem = "copy:u8,u8:b1" },
+		&good);
 	ok(good && b.type == WIRE_ALGORITHMS, "algorithms");
 	wire_free(&b);
 }
@@ -61,7 +89,9 @@ static void test_answers(void)
 	const struct result r = sample_result();
 	const double raw[] = { 1200.5, 1220.25 };
 	struct wire_message b = round_trip(
-		&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r, .sample_ns = raw, .sample_count = 2 }, &good);
+		&(struct wire_message){
+			.type = WIRE_RESULT, .id = 4, .result = r, .sample_ns = raw, .sample_count = 2 },
+		&good);
 	ok(good && b.type == WIRE_RESULT && b.id == 4, "result: round trip");
 	is_str(b.result.problem, conv, "its problem");
 	is_str(b.result.algorithm.name, "jit:avx2", "its algorithm");
@@ -69,10 +99,12 @@ static void test_answers(void)
 	ok(b.result.algorithm.rank == 3 && b.result.algorithm.matrix == MATRIX_NO, "its rank and matrix");
 	ok(b.result.cache == CACHE_WARM && b.result.launch == LAUNCH_ISOLATED, "its state");
 	const struct sample_stats *x = &b.result.stats, *y = &r.stats;
-	ok(x->n == y->n && x->discarded == y->discarded && x->executions == y->executions && x->stop == y->stop,
+	ok(x->n == y->n && x->discarded == y->discarded && x->executions == y->executions &&
+			x->stop == y->stop,
 		"its counts");
-	ok(x->min == y->min && x->q1 == y->q1 && x->median == y->median && x->q3 == y->q3 && x->mean == y->mean &&
-		x->stdev == y->stdev && x->lo == y->lo && x->hi == y->hi, "its times");
+	ok(x->min == y->min && x->q1 == y->q1 && x->median == y->median && x->q3 == y->q3 &&
+			x->mean == y->mean && x->stdev == y->stdev && x->lo == y->lo && x->hi == y->hi,
+		"its times");
 	is_int(b.result.measured_at, 1700000000, "its date");
 	ok(b.result.rotated_bytes == 67108864, "its rotated bytes");
 	is_str(b.result.algorithm.notes, "winograd down_convert", "the library's notes");
@@ -80,35 +112,56 @@ static void test_answers(void)
 	ok(b.result.enqueue_ns == 2150.5 && b.result.clock_mhz == 1980, "its enqueue time and clock");
 	is_int((int64_t)json_array_size(json_object_get(b.json, "sample_ns")), 2, "its raw samples");
 	wire_free(&b);
-	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .status = STATUS_UNSUPPORTED, .what = "no" }, &good);
-	ok(good && b.status == STATUS_UNSUPPORTED && strcmp(b.what, "no") == 0, "done with status and reason");
+	b = round_trip(
+		&(struct wire_message){
+			.type = WIRE_DONE, .id = 4, .status = STATUS_UNSUPPORTED, .what = "no" },
+		&good);
+	ok(good && b.status == STATUS_UNSUPPORTED && strcmp(b.what, "no") == 0,
+		"done with status and reason");
 	is_str(b.problem, "", "done of an older runner has no problem");
 	wire_free(&b);
-	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv, .caches = { true, false, true },
-		.launches = { false, true } }, &good);
+	b = round_trip(&(struct wire_message){ .type = WIRE_DONE,
+			       .id = 4,
+			       .problem = conv,
+			       .caches = { true, false, true },
+			       .launches = { false, true } },
+		&good);
 	is_str(b.problem, conv, "done has the problem");
 	ok(!b.leaves, "the runner does not exit by default");
-	ok(good && b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && b.caches[CACHE_COLD] && !b.launches[LAUNCH_AMORTIZED] &&
-		b.launches[LAUNCH_ISOLATED], "done has the requested states");
+	ok(good && b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && b.caches[CACHE_COLD] &&
+			!b.launches[LAUNCH_AMORTIZED] && b.launches[LAUNCH_ISOLATED],
+		"done has the requested states");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 4, .problem = conv }, &good);
-	ok(good && !b.caches[CACHE_NET] && !b.launches[LAUNCH_AMORTIZED], "done of a list of algorithms has no states");
+	ok(good && !b.caches[CACHE_NET] && !b.launches[LAUNCH_AMORTIZED],
+		"done of a list of algorithms has no states");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_HEARTBEAT, .what = "jit:avx2" }, &good);
 	ok(good && b.id == 0 && strcmp(b.what, "jit:avx2") == 0, "heartbeat");
 	wire_free(&b);
-	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHM, .id = 2, .algorithm = r.algorithm }, &good);
+	b = round_trip(
+		&(struct wire_message){ .type = WIRE_ALGORITHM, .id = 2, .algorithm = r.algorithm }, &good);
 	ok(good && b.algorithm.workspace_bytes == 4096, "algorithm");
 	wire_free(&b);
-	b = round_trip(&(struct wire_message){ .type = WIRE_CHECK, .id = 3, .problem = conv, .algorithm = r.algorithm,
-		.status = STATUS_MISTRUSTED, .worst = 0.25, .allowed = 1e-6, .what = "far off" }, &good);
-	ok(good && b.type == WIRE_CHECK && b.id == 3 && b.status == STATUS_MISTRUSTED && b.worst == 0.25 && b.allowed == 1e-6, "check");
+	b = round_trip(&(struct wire_message){ .type = WIRE_CHECK,
+			       .id = 3,
+			       .problem = conv,
+			       .algorithm = r.algorithm,
+			       .status = STATUS_MISTRUSTED,
+			       .worst = 0.25,
+			       .allowed = 1e-6,
+			       .what = "far off" },
+		&good);
+	ok(good && b.type == WIRE_CHECK && b.id == 3 && b.status == STATUS_MISTRUSTED && b.worst == 0.25 &&
+			b.allowed == 1e-6,
+		"check");
 	is_str(b.problem, conv, "its problem");
 	is_str(b.algorithm.name, "jit:avx2", "its algorithm");
 	is_str(b.what, "far off", "its reason");
 	wire_free(&b);
 	b = round_trip(&(struct wire_message){ .type = WIRE_LOG, .what = "two\nlines \x1b[2J \xff" }, &good);
-	ok(good && !strchr(b.what, '\n') && !strchr(b.what, 0x1b), "newlines and escape characters are replaced");
+	ok(good && !strchr(b.what, '\n') && !strchr(b.what, 0x1b),
+		"newlines and escape characters are replaced");
 	wire_free(&b);
 }
 
@@ -120,15 +173,18 @@ static void test_unknown(void)
 	r.stats.n = 1;
 	r.algorithm.notes = r.kernels = NULL;
 	r.enqueue_ns = r.clock_mhz = NAN;
-	struct wire_message b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
+	struct wire_message b =
+		round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
 	ok(good && isnan(b.result.stats.lo) && isnan(b.result.stats.stdev), "unknown statistics stay NaN");
-	ok(isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "unknown enqueue time and clock stay NaN");
+	ok(isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz),
+		"unknown enqueue time and clock stay NaN");
 	is_str(b.result.algorithm.notes, "", "no notes");
 	is_str(b.result.kernels, "", "no kernels");
 	wire_free(&b);
 	r.enqueue_ns = r.clock_mhz = 0;
 	b = round_trip(&(struct wire_message){ .type = WIRE_RESULT, .id = 4, .result = r }, &good);
-	ok(good && isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz), "an enqueue time and clock of 0 are unknown");
+	ok(good && isnan(b.result.enqueue_ns) && isnan(b.result.clock_mhz),
+		"an enqueue time and clock of 0 are unknown");
 	wire_free(&b);
 	r = sample_result();
 	r.status = STATUS_FAILED;
@@ -156,25 +212,37 @@ static const struct {
 	{ "{\"type\":\"run\",\"id\":1.5,\"problem\":\"x\"}", "\"id\" is not an integer >= 0", 0 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"budget_ms\":0}", "budget_ms", 1 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"budget_ms\":99999999999}", "budget_ms", 1 },
-	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[\"hot\"]}", "\"caches\" contains an unknown value", 1 },
+	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[\"hot\"]}",
+		"\"caches\" contains an unknown value", 1 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"caches\":[]}", "empty", 1 },
 	{ "{\"type\":\"run\",\"id\":1,\"problem\":\"x\",\"launches\":\"isolated\"}", "not a list", 1 },
 	{ "{\"type\":\"run\",\"type\":\"quit\"}", "not JSON", 0 },
 	{ "{\"type\":\"log\",\"what\":\"a\\u0000b\"}", "not JSON", 0 },
 	{ "{\"type\":\"done\",\"id\":1}", "status", 1 },
-	{ "{\"type\":\"done\",\"id\":1,\"status\":\"fine\"}", "\"status\" has the unknown value \"fine\"", 1 },
+	{ "{\"type\":\"done\",\"id\":1,\"status\":\"fine\"}", "\"status\" has the unknown value \"fine\"",
+		1 },
 	{ "{\"type\":\"result\",\"id\":1}", "not an object", 1 },
-	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\"}}", "the algorithm has no name", 1 },
-	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"}}}", "stats", 1 },
-	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
-	  "\"stats\":{\"n\":3,\"median_ns\":-5}}}", "\"median_ns\" is not a number >= 0", 1 },
-	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
-	  "\"stats\":{\"n\":3,\"median_ns\":5,\"lo_ns\":6,\"hi_ns\":7}}}", "the median is outside its interval", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\"}}",
+		"the algorithm has no name", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{"
+	  "\"name\":\"a\"}}}",
+		"stats", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{"
+	  "\"name\":\"a\"},"
+	  "\"stats\":{\"n\":3,\"median_ns\":-5}}}",
+		"\"median_ns\" is not a number >= 0", 1 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{"
+	  "\"name\":\"a\"},"
+	  "\"stats\":{\"n\":3,\"median_ns\":5,\"lo_ns\":6,\"hi_ns\":7}}}",
+		"the median is outside its interval", 1 },
 	{ "{\"type\":\"algorithm\",\"id\":1}", "\"algorithm\" is missing", 1 },
-	{ "{\"type\":\"check\",\"id\":1,\"problem\":\"x\",\"status\":\"ok\"}", "\"algorithm\" is missing", 1 },
+	{ "{\"type\":\"check\",\"id\":1,\"problem\":\"x\",\"status\":\"ok\"}", "\"algorithm\" is missing",
+		1 },
 	{ "{\"type\":\"log\",\"what\":3}", "\"what\" is not a string", 0 },
-	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{\"name\":\"a\"},"
-	  "\"stats\":{\"n\":3,\"median_ns\":1e999}}}", "not JSON", 0 },
+	{ "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":{"
+	  "\"name\":\"a\"},"
+	  "\"stats\":{\"n\":3,\"median_ns\":1e999}}}",
+		"not JSON", 0 },
 };
 
 /* Results of older runners, without notes, kernels and clocks. */
@@ -182,15 +250,17 @@ static void test_older(void)
 {
 	struct wire_message m;
 	struct error err = ERROR_NONE;
-	const char *line = "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":"
+	const char *line =
+		"{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"algorithm\":"
 		"{\"name\":\"a\"},\"stats\":{\"n\":1,\"median_ns\":5}}}";
 	is_int(wire_parse(line, strlen(line), &m, &err), 0, "a result of an older runner");
 	is_str(m.result.algorithm.notes, "", "without notes");
 	is_str(m.result.kernels, "", "without kernels");
 	ok(isnan(m.result.enqueue_ns) && isnan(m.result.clock_mhz), "without enqueue time and clock");
 	wire_free(&m);
-	line = "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"measured_at\":null,\"algorithm\":"
-		"{\"name\":\"a\",\"rank\":null},\"stats\":{\"n\":1,\"median_ns\":5}}}";
+	line = "{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\",\"measured_"
+	       "at\":null,\"algorithm\":"
+	       "{\"name\":\"a\",\"rank\":null},\"stats\":{\"n\":1,\"median_ns\":5}}}";
 	is_int(wire_parse(line, strlen(line), &m, &err), 0, "unknown numbers are null: %s", err.text);
 	is_int(m.result.measured_at, 0, "an unknown date");
 	wire_free(&m);
@@ -288,6 +358,10 @@ static void test_jobs(void)
 	char *line = wire_hello(&d);
 	ok(strstr(line, "\"jobs\":[\"problem\",\"model\"]") != NULL, "a hello lists them");
 	free(line);
+	d.jobs = "";
+	line = wire_hello(&d);
+	ok(strstr(line, "\"jobs\":[\"problem\"]") != NULL, "an empty list is problems");
+	free(line);
 	d.jobs = NULL;
 	line = wire_hello(&d);
 	ok(strstr(line, "\"jobs\":[\"problem\"]") != NULL, "problems where nothing is said");
@@ -301,7 +375,8 @@ static void test_bad_lines(void)
 		struct wire_message m;
 		struct error err = ERROR_NONE;
 		int got = wire_parse(bad[i].line, strlen(bad[i].line), &m, &err);
-		ok(got == -1 && strstr(err.text, bad[i].says) && m.id == bad[i].id, "refused: %.60s", bad[i].line);
+		ok(got == -1 && strstr(err.text, bad[i].says) && m.id == bad[i].id, "refused: %.60s",
+			bad[i].line);
 		if (got != -1 || !strstr(err.text, bad[i].says))
 			printf("# %s\n", err.text);
 	}
@@ -310,38 +385,123 @@ static void test_bad_lines(void)
 	size_t n = WIRE_LINE_MAX + 1;
 	char *line = calloc(n, 1);
 	memset(line, ' ', n);
-	ok(wire_parse(line, n, &m, &err) == -1 && strstr(err.text, "more than 1048576"), "a line past the limit");
+	ok(wire_parse(line, n, &m, &err) == -1 && strstr(err.text, "more than 1048576"),
+		"a line past the limit");
+	for (int more = 0; more < 2; more++) {
+		char text[PROBLEM_TEXT_SIZE + 64];
+		int length = PROBLEM_TEXT_SIZE - 1 + more;
+		n = (size_t)snprintf(text, sizeof(text),
+			"{\"type\":\"algorithms\",\"id\":1,\"problem\":\"%0*d\"}", length, 1);
+		is_int(wire_parse(text, n, &m, &err), -more, "a problem of %d bytes", length);
+		if (!more)
+			wire_free(&m);
+	}
+	n = WIRE_LINE_MAX + 1;
 	memset(line, '[', n);
 	ok(wire_parse(line, n / 2, &m, &err) == -1, "deep nesting");
 	free(line);
+}
+
+/* Statistics of a result with status ok: what is too little, and what is just enough. */
+static void test_stats(void)
+{
+	static const struct {
+		const char *stats, *says; /* says: NULL: accepted */
+	} rows[] = {
+		{ "\"n\":1,\"median_ns\":5", NULL },
+		{ "\"n\":1,\"executions\":1,\"median_ns\":0", NULL },
+		{ "\"n\":3,\"median_ns\":5,\"lo_ns\":5,\"hi_ns\":5,\"min_ns\":5", NULL },
+		{ "\"n\":0,\"median_ns\":5", "is missing" },
+		{ "\"median_ns\":5", "is missing" },
+		{ "\"n\":3", "is missing" },
+		{ "\"n\":3,\"executions\":0,\"median_ns\":5", "is missing" },
+		{ "\"n\":3,\"median_ns\":5,\"lo_ns\":6", "outside its interval" },
+		{ "\"n\":3,\"median_ns\":5,\"hi_ns\":4", "outside its interval" },
+		{ "\"n\":3,\"median_ns\":5,\"min_ns\":6", "outside its interval" },
+		{ "\"n\":3.5,\"median_ns\":5", "\"n\" is not an integer" },
+		{ "\"n\":3,\"discarded\":-1,\"median_ns\":5", "\"discarded\" is not an integer" },
+		{ "\"n\":3,\"median_ns\":5,\"stop\":\"bored\"", "\"stop\" has the unknown value" },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		char line[512];
+		struct wire_message m;
+		struct error err = ERROR_NONE;
+		int n = snprintf(line, sizeof(line),
+			"{\"type\":\"result\",\"id\":1,\"result\":{\"problem\":\"x\",\"status\":\"ok\","
+			"\"algorithm\":{\"name\":\"a\"},\"stats\":{%s}}}",
+			rows[i].stats);
+		int got = wire_parse(line, (size_t)n, &m, &err);
+		ok(got == (rows[i].says ? -1 : 0) && (!rows[i].says || strstr(err.text, rows[i].says)),
+			"%s: %s", rows[i].says ? "refused" : "accepted", rows[i].stats);
+		if (got == 0)
+			wire_free(&m);
+	}
 }
 
 static void test_hello(void)
 {
 	struct arena a = { 0 };
 	struct error err = ERROR_NONE;
-	const struct device d = { .name = "cpu", .model = "A \"CPU\"", .stack = "lib 1, 2 threads", .runner = "r", .version = "0.1.0",
-		.host = "h", .attributes = "{\"isa\":\"avx2\"}", .threads = 2, .llc_bytes = NAN, .has_matrix = true };
+	const struct device d = { .name = "cpu",
+		.model = "A \"CPU\"",
+		.stack = "lib 1, 2 threads",
+		.runner = "r",
+		.version = "0.1.0",
+		.host = "h",
+		.attributes = "{\"isa\":\"avx2\"}",
+		.threads = 2,
+		.llc_bytes = NAN,
+		.has_matrix = true };
 	struct device b;
 	char *line = wire_hello(&d);
 	is_int(wire_parse_hello(line, &a, &b, &err), 1, "the hello is parsed");
 	is_str(b.model, d.model, "model");
 	is_str(b.stack, d.stack, "stack");
 	is_str(b.attributes, d.attributes, "attributes");
+	is_str(b.name, d.name, "name");
+	is_str(b.runner, d.runner, "runner");
+	is_str(b.version, d.version, "version");
+	is_str(b.host, d.host, "host");
 	ok(b.threads == 2 && isnan(b.llc_bytes) && b.has_matrix, "numbers, unknown cache");
 	char glued[1024];
 	size_t at;
 	int n = snprintf(glued, sizeof(glued), "{\"magic\": 3}$ %s", line);
-	is_int(wire_parse_hello(glued, &a, &b, &err), 0, "wire_parse_hello does not accept text before the hello");
-	is_int(wire_find_hello((struct text){ glued, (size_t)n }, &a, &b, &at, &err), 1, "wire_find_hello does");
+	char *padded = base_malloc(WIRE_LINE_MAX + 2);
+	for (size_t more = 0; more < 2; more++) { /* blanks up to the limit, and one more */
+		size_t own = strlen(line) - 1;
+		memcpy(padded, line, own);
+		memset(padded + own, ' ', WIRE_LINE_MAX + more - own);
+		padded[WIRE_LINE_MAX + more] = '\0';
+		is_int(wire_parse_hello(padded, &a, &b, &err), more ? 0 : 1, "a hello of %zu bytes",
+			WIRE_LINE_MAX + more);
+	}
+	free(padded);
+	is_int(wire_parse_hello(glued, &a, &b, &err), 0,
+		"wire_parse_hello does not accept text before the hello");
+	is_int(wire_find_hello((struct text){ glued, (size_t)n }, &a, &b, &at, &err), 1,
+		"wire_find_hello does");
 	ok(at == 14 && strcmp(b.stack, d.stack) == 0, "and returns the offset");
 	free(line);
+	static const struct {
+		const char *threads;
+		int got;
+	} threads[] = { { "0", 1 }, { "2147483647", 1 }, { "2147483648", -1 }, { "-1", -1 }, { "1.5", -1 } };
+	for (size_t i = 0; i < sizeof(threads) / sizeof(threads[0]); i++) {
+		snprintf(glued, sizeof(glued),
+			"{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"name\":\"n\",\"model\":\"m\","
+			"\"stack\":\"s\",\"threads\":%s}",
+			threads[i].threads);
+		is_int(wire_parse_hello(glued, &a, &b, &err), threads[i].got, "%s threads",
+			threads[i].threads);
+	}
 	is_int(wire_parse_hello("Welcome to gpu7!\n", &a, &b, &err), 0, "a login banner is skipped");
 	is_int(wire_parse_hello("{\"some\":\"json\"}\n", &a, &b, &err), 0, "other JSON is skipped");
 	is_int(wire_parse_hello("", &a, &b, &err), 0, "an empty line is skipped");
-	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":2}\n", &a, &b, &err), -1, "another protocol version is refused");
+	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":2}\n", &a, &b, &err), -1,
+		"another protocol version is refused");
 	ok(strstr(err.text, "protocol 2") != NULL, "the error has the version: %s", err.text);
-	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1}\n", &a, &b, &err), -1, "a hello without a device is refused");
+	is_int(wire_parse_hello("{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1}\n", &a, &b, &err), -1,
+		"a hello without a device is refused");
 	ok(strstr(err.text, "\"stack\" is missing") != NULL, "the error has the keys: %s", err.text);
 	arena_free(&a);
 }
@@ -352,22 +512,25 @@ static void test_clean(void)
 {
 #define EVIL "\\u001b[31m\\n\\u0085\\u202e"
 	static const char *const lines[] = {
-		"{\"type\":\"done\",\"id\":1,\"status\":\"failed\",\"why\":\"" EVIL "\",\"problem\":\"" EVIL "\"}",
+		"{\"type\":\"done\",\"id\":1,\"status\":\"failed\",\"why\":\"" EVIL "\",\"problem\":\"" EVIL
+		"\"}",
 		"{\"type\":\"log\",\"what\":\"" EVIL "\"}",
 		"{\"type\":\"heartbeat\",\"what\":\"" EVIL "\"}",
-		"{\"type\":\"check\",\"problem\":\"" EVIL "\",\"status\":\"ok\",\"why\":\"" EVIL "\",\"algorithm\":{\"name\":\"" EVIL "\"}}",
-		"{\"type\":\"algorithm\",\"algorithm\":{\"api\":\"" EVIL "\",\"name\":\"" EVIL "\",\"layouts\":\"" EVIL "\",\"math\":\"" EVIL
-		"\",\"notes\":\"" EVIL "\"}}",
-		"{\"type\":\"result\",\"result\":{\"problem\":\"" EVIL "\",\"algorithm\":{\"name\":\"" EVIL "\"},\"status\":\"failed\",\"why\":\""
-		EVIL "\",\"kernels\":\"" EVIL "\",\"runner_version\":\"" EVIL "\"}}",
+		"{\"type\":\"check\",\"problem\":\"" EVIL "\",\"status\":\"ok\",\"why\":\"" EVIL
+		"\",\"algorithm\":{\"name\":\"" EVIL "\"}}",
+		"{\"type\":\"algorithm\",\"algorithm\":{\"api\":\"" EVIL "\",\"name\":\"" EVIL
+		"\",\"layouts\":\"" EVIL "\",\"math\":\"" EVIL "\",\"notes\":\"" EVIL "\"}}",
+		"{\"type\":\"result\",\"result\":{\"problem\":\"" EVIL "\",\"algorithm\":{\"name\":\"" EVIL
+		"\"},\"status\":\"failed\",\"why\":\"" EVIL "\",\"kernels\":\"" EVIL
+		"\",\"runner_version\":\"" EVIL "\"}}",
 	};
 	for (size_t i = 0; i < sizeof(lines) / sizeof(lines[0]); i++) {
 		struct wire_message m;
 		struct error err = ERROR_NONE;
 		is_int(wire_parse(lines[i], strlen(lines[i]), &m, &err), 0, "parsed: %.30s", lines[i]);
 		const struct algorithm *g = m.type == WIRE_RESULT ? &m.result.algorithm : &m.algorithm;
-		const char *const texts[] = { m.what, m.problem, g->api, g->name, g->layouts, g->math, g->notes, m.result.problem,
-			m.result.why, m.result.runner_version };
+		const char *const texts[] = { m.what, m.problem, g->api, g->name, g->layouts, g->math,
+			g->notes, m.result.problem, m.result.why, m.result.runner_version };
 		int clean = 0;
 		for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++) {
 			ok(text_is_clean(text_of(texts[k])), "text %zu is clean", k);
@@ -381,20 +544,25 @@ static void test_clean(void)
 	struct arena a = { 0 };
 	struct error err = ERROR_NONE;
 	struct device d;
-	const char *hello = "{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"runner\":\"" EVIL "\",\"version\":\"" EVIL "\",\"name\":\"" EVIL
-		"\",\"model\":\"" EVIL "\",\"stack\":\"" EVIL "\",\"host\":\"" EVIL "\",\"attributes\":{\"" EVIL "\":[\"" EVIL "\"]}}";
+	const char *hello =
+		"{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"runner\":\"" EVIL "\",\"version\":\"" EVIL
+		"\",\"name\":\"" EVIL "\",\"model\":\"" EVIL "\",\"stack\":\"" EVIL "\",\"host\":\"" EVIL
+		"\",\"attributes\":{\"" EVIL "\":[\"" EVIL "\"]}}";
 	is_int(wire_parse_hello(hello, &a, &d, &err), 1, "a hello with control characters");
 	const char *const texts[] = { d.runner, d.version, d.name, d.model, d.stack, d.host };
 	for (size_t k = 0; k < sizeof(texts) / sizeof(texts[0]); k++)
 		is_str(texts[k], "?[31m???", "its text %zu", k);
 	is_str(d.attributes, "{\"?[31m???\":[\"?[31m???\"]}", "attributes are clean, keys too");
 	struct str big = { 0 };
-	str_puts(&big, "{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"name\":\"n\",\"model\":\"m\",\"stack\":\"s\",\"attributes\":{\"x\":\"");
+	str_puts(&big,
+		"{\"magic\":\"BENANZA-RUNNER\",\"protocol\":1,\"name\":\"n\",\"model\":\"m\",\"stack\":\"s\","
+		"\"attributes\":{\"x\":\"");
 	for (int i = 0; i < 1030; i++)
 		str_addf(&big, "%064d", i);
 	str_puts(&big, "\"}}");
 	is_int(wire_parse_hello(big.p, &a, &d, &err), -1, "attributes that are too long are refused");
-	ok(strstr(err.text, "\"attributes\" is longer than 65536 bytes") != NULL, "the error has the limit: %s", err.text);
+	ok(strstr(err.text, "\"attributes\" is longer than 65536 bytes") != NULL,
+		"the error has the limit: %s", err.text);
 	str_free(&big);
 	arena_free(&a);
 }
@@ -406,6 +574,7 @@ int main(void)
 	test_unknown();
 	test_older();
 	test_bad_lines();
+	test_stats();
 	test_kinds();
 	test_jobs();
 	test_hello();

@@ -19,9 +19,12 @@
 static void bench_prepare(struct bench *b, const char *program, const char *asked)
 {
 	static const char *const names[BENCH_RUNNERS] = { "a", "b", "c" };
-	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000, .device = asked }, .argv = { program, NULL } };
+	*b = (struct bench){ .config = { .budget_ms = 10, .problem_limit_ms = 60000, .device = asked },
+		.argv = { program, NULL } };
 	for (int i = 0; i < BENCH_RUNNERS; i++)
-		b->runners[i] = (struct config_runner){ .name = names[i], .argc = 1, .argv = b->argv, .count = 1, .env = b->env[i] };
+		b->runners[i] = (struct config_runner){
+			.name = names[i], .argc = 1, .argv = b->argv, .count = 1, .env = b->env[i]
+		};
 	b->config.runners = b->runners;
 	b->config.runner_count = BENCH_RUNNERS;
 	unlink(scratch_path("log"));
@@ -60,7 +63,8 @@ static int logged(const char *text)
 	return n;
 }
 
-/* How many of the problems have what one whole measurement gives: two algorithms, the first at its full time. */
+/* How many of the problems have what one whole measurement gives: two algorithms, the first at its full time.
+ */
 static int whole(const struct results *r)
 {
 	int n = 0, count;
@@ -110,22 +114,26 @@ static void test_pool(void)
 	/* one result of the killed attempt, then two of each problem */
 	is_int(bench_run(&b), 2 * PROBLEMS + 1, "all results, none twice");
 	struct queue_status s = queue_status(b.q);
-	ok(s.done == PROBLEMS && s.failed == 0 && s.pending == 0 && s.running == 0, "every problem is done, none failed");
+	ok(s.done == PROBLEMS && s.failed == 0 && s.pending == 0 && s.running == 0,
+		"every problem is done, none failed");
 	is_int(whole(b.results), PROBLEMS, "each problem counts once, also the one whose runner was lost");
 	is_int(logged("eltwise"), PROBLEMS + 1, "no runner was sent another problem");
 	ok(logged("a eltwise") > 0 && logged("b eltwise") > 10, "the killed runner was restarted");
 	is_int(logged("c eltwise"), 0, "another device was sent no problem");
-	has(queue_worker(b.q, 2).out, "c: is Another CPU (fake 1.0, strict), but the other runners are Fake CPU", "it was refused");
+	has(queue_worker(b.q, 2).out,
+		"c: is Another CPU (fake 1.0, strict), but the other runners are Fake CPU", "it was refused");
 	has(s.trouble, "results of two devices are never mixed", "the reason stays visible");
 	ok(!s.trouble_past, "although all problems were measured");
-	is_int(queue_worker(b.q, 0).ended + queue_worker(b.q, 1).ended, PROBLEMS, "each runner counts its jobs");
+	is_int(queue_worker(b.q, 0).ended + queue_worker(b.q, 1).ended, PROBLEMS,
+		"each runner counts its jobs");
 	struct results *kept = stored(&b, "pool.db", &devices);
 	is_int(devices, 1, "one device is stored");
 	is_int(whole(kept), PROBLEMS, "with the same results");
 	results_free(kept);
 	bench_close(&b);
 	bench_begin(&b, "pool.db");
-	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "the first runner connects again"); /* not c before it */
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0,
+		"the first runner connects again"); /* not c before it */
 	add(&b, PROBLEMS);
 	is_int(bench_run(&b), 0, "a second run has nothing to measure");
 	bench_close(&b);
@@ -162,7 +170,7 @@ static void test_kind_of_broken(void)
 	setenv("FAKE_ALL", "0", 1);
 }
 
-/* Three runners of which only the last lists models: each job goes to one that answers it. */
+/* Only the last of three runners lists models: each job goes to a runner that answers it. */
 static void test_kinds(void)
 {
 	struct bench b;
@@ -224,21 +232,25 @@ static void test_names(void)
 		const char *device;
 		bool runners;
 		int workers;
-	} cases[] = { { NULL, true, 1 }, { "a", true, 1 }, { "a:1,a:2", true, 2 }, { "b,c", true, 3 }, { "b, a", true, 2 }, { "a,nobody", false, 0 },
-		{ "a,", true, 1 }, { ",a", false, 0 }, { "", false, 0 }, { "oneDNN 2.6.3 (OpenMP, avx2)", false, 0 } };
+	} cases[] = { { NULL, true, 1 }, { "a", true, 1 }, { "a:1,a:2", true, 2 }, { "b,c", true, 3 },
+		{ "b, a", true, 2 }, { "a,nobody", false, 0 }, { "a,", true, 1 }, { ",a", false, 0 },
+		{ "", false, 0 }, { "oneDNN 2.6.3 (OpenMP, avx2)", false, 0 } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct bench b;
 		bench_prepare(&b, fake, cases[i].device);
 		b.runners[2].count = 2;
 		struct arena a = { 0 };
 		const char *unknown = queue_unknown_runner(&b.config, &a);
-		is_int(queue_has_runner(&b.config), cases[i].runners, "-d %s", cases[i].device ? cases[i].device : "nothing");
-		is_str(unknown ? unknown : "", cases[i].device && strstr(cases[i].device, "nobody") ? "nobody" : "", "the unknown name");
+		is_int(queue_has_runner(&b.config), cases[i].runners, "-d %s",
+			cases[i].device ? cases[i].device : "nothing");
+		is_str(unknown ? unknown : "",
+			cases[i].device && strstr(cases[i].device, "nobody") ? "nobody" : "",
+			"the unknown name");
 		arena_free(&a);
 		if (!cases[i].runners)
 			continue;
 		bench_begin(&b, NULL);
-		is_int(queue_status(b.q).workers, cases[i].workers, "so many runners");
+		is_int(queue_status(b.q).workers, cases[i].workers, "number of runners");
 		bench_close(&b);
 	}
 }
@@ -270,33 +282,133 @@ static enum job_state ended(const char *name, const char *how, bool once, char *
 }
 
 /* What the problem is not to blame for it does not suffer from; but not for ever. */
+/* What a list of devices means: which runners it names, and whether all of its names are runners. */
+static void test_lists(void)
+{
+	static const struct {
+		const char *device;
+		bool has, uses[BENCH_RUNNERS];
+		const char *unknown;
+	} rows[] = {
+		{ "a", true, { true, false, false }, NULL },
+		{ "c", true, { false, false, true }, NULL },
+		{ "a,c", true, { true, false, true }, NULL },
+		{ "a, b", true, { true, true, false }, NULL },
+		{ "a,x", false, { false, false, false }, "x" },
+		{ "x,b,y", false, { false, false, false }, "x" },
+		{ "x,y", false, { false, false, false }, NULL }, /* a model of CPU with a comma in its name */
+		{ "", false, { false, false, false }, NULL },
+		{ NULL, true, { false, false, false }, NULL },
+	};
+	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+		struct bench b;
+		struct arena a = { 0 };
+		const char *name = rows[i].device ? rows[i].device : "none given";
+		bench_prepare(&b, fake, rows[i].device);
+		is_int(queue_has_runner(&b.config), rows[i].has, "\"%s\": all names are runners", name);
+		for (int k = 0; k < BENCH_RUNNERS; k++)
+			is_int(queue_uses_runner(&b.config, &b.runners[k]), rows[i].uses[k],
+				"\"%s\": runner %d is used", name, k);
+		is_str(queue_unknown_runner(&b.config, &a), rows[i].unknown, "\"%s\": its unknown name",
+			name);
+		arena_free(&a);
+	}
+	struct bench b;
+	bench_prepare(&b, fake, NULL);
+	b.config.runner_count = 0;
+	ok(!queue_has_runner(&b.config), "no runners");
+}
+
+/* Number of open descriptors. */
+static int descriptors(void)
+{
+	int n = 0;
+	for (int fd = 0; fd < 1024; fd++)
+		n += fcntl(fd, F_GETFD) >= 0;
+	return n;
+}
+
+/* A queue closes all pipes of its runners, whatever became of them. */
+static void test_descriptors(void)
+{
+	static const char *const ends[] = { "FAKE_END=none", "FAKE_END=kill" };
+	for (int i = 0; i < 2; i++) {
+		struct bench b;
+		bench_prepare(&b, fake, "a,b");
+		b.env[0][0] = ends[i];
+		int before = descriptors();
+		bench_begin(&b, NULL);
+		add(&b, 5);
+		bench_run(&b);
+		ok(descriptors() > before, "%s: runners have pipes", ends[i]);
+		bench_close(&b);
+		is_int(descriptors(), before, "%s: they are closed", ends[i]);
+	}
+}
+
+/* The problem of a runner that was lost is the next one, before those that wait. */
+static void test_put_back(void)
+{
+	struct bench b;
+	char line[1024], order[64] = "";
+	bench_prepare(&b, fake, "a");
+	b.env[0][0] = "FAKE_END=kill";
+	b.env[0][1] = "FAKE_AT=2";
+	bench_begin(&b, NULL);
+	queue_limits(b.q)->restart = 1;
+	add(&b, 4);
+	ok(bench_run(&b) > 0, "four problems");
+	FILE *f = fopen(scratch_path("log"), "r");
+	for (int size; f && fgets(line, sizeof(line), f);)
+		if (sscanf(line, "%*s eltwise:f32,f32:relu:%d", &size) == 1)
+			snprintf(order + strlen(order), sizeof(order) - strlen(order), "%d ", size);
+	if (f)
+		fclose(f);
+	is_str(order, "1 2 2 3 4 ", "the second is measured again at once");
+	bench_close(&b);
+}
+
 static void test_links(void)
 {
 	char why[ERROR_TEXT_SIZE];
-	is_int(ended("ssh", "255", true, why, sizeof(why)), JOB_DONE, "a lost connection: measured by another runner");
-	is_int(ended("ssh", "255", false, why, sizeof(why)), JOB_FAILED, "a connection that is lost at every try: not for ever");
+	is_int(ended("ssh", "255", true, why, sizeof(why)), JOB_DONE,
+		"a lost connection: measured by another runner");
+	is_int(ended("ssh", "255", false, why, sizeof(why)), JOB_FAILED,
+		"a connection that is lost at every try: not for ever");
 	is_int(logged("eltwise"), 3, "three tries");
 	has(why, "ended with status 255", "the reason is reported");
 	is_int(ended("ssh", "silent", true, why, sizeof(why)), JOB_DONE, "no connection");
-	is_int(ended("runner", "silent", true, why, sizeof(why)), JOB_FAILED, "a local runner that hangs fails the problem");
+	is_int(ended("runner", "silent", true, why, sizeof(why)), JOB_FAILED,
+		"a local runner that hangs fails the problem");
 	is_int(ended("runner", "kill", true, why, sizeof(why)), JOB_DONE, "killed from outside");
-	is_int(ended("runner", "kill", false, why, sizeof(why)), JOB_FAILED, "killed from outside every time");
-	is_int(ended("runner", "left", true, why, sizeof(why)), JOB_DONE, "a runner that exits before it starts the job");
+	is_int(ended("runner", "kill", false, why, sizeof(why)), JOB_FAILED,
+		"killed from outside every time");
+	is_int(ended("runner", "left", true, why, sizeof(why)), JOB_DONE,
+		"a runner that exits before it starts the job");
 	is_int(ended("runner", "left", false, why, sizeof(why)), JOB_FAILED, "every time");
 	static const struct {
 		const char *program;
 		int status;
 		bool taken;
 	} ends[] = { { "/usr/bin/ssh", 255 << 8, true }, { "sh", 255 << 8, false }, { "ssh", 1 << 8, false },
-		{ "srun", (128 + SIGKILL) << 8, true }, { "srun", (128 + SIGSEGV) << 8, false }, { "x", SIGSEGV, false },
-		{ "podman", (128 + SIGKILL) << 8, true }, { "docker", 255 << 8, false }, { "x", SIGTERM, true }, { "x", 0, false }, { "x", 128 << 8, false } };
+		{ "srun", (128 + SIGKILL) << 8, true }, { "srun", (128 + SIGSEGV) << 8, false },
+		{ "x", SIGSEGV, false }, { "podman", (128 + SIGKILL) << 8, true },
+		{ "docker", 255 << 8, false }, { "x", SIGTERM, true }, { "x", 0, false },
+		{ "x", 128 << 8, false }, { "srun", 1 << 8, false }, { "bsub", 1 << 8, false },
+		{ "qsub", 1 << 8, false }, { "flux", 1 << 8, false }, { "kubectl", 1 << 8, false },
+		{ "kubectl", 255 << 8, false } };
 	for (size_t i = 0; i < sizeof(ends) / sizeof(ends[0]); i++)
-		is_int(link_was_killed(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x", ends[i].program, ends[i].status);
-	is_int(link_inner_signal((128 + SIGKILL) << 8), SIGKILL, "podman's status when its program was killed");
-	is_int(link_inner_signal(SIGKILL) | link_inner_signal(3 << 8) | link_inner_signal(255 << 8), 0, "no signal inside");
-	ok(link_waits("srun: job 7 queued and waiting for resources") && !link_waits("srun: job 7 has been allocated resources"),
+		is_int(link_was_killed(ends[i].program, ends[i].status), ends[i].taken, "%s, status %#x",
+			ends[i].program, ends[i].status);
+	is_int(link_inner_signal((128 + SIGKILL) << 8), SIGKILL,
+		"podman's status when its program was killed");
+	is_int(link_inner_signal(SIGKILL) | link_inner_signal(3 << 8) | link_inner_signal(255 << 8), 0,
+		"no signal inside");
+	ok(link_waits("srun: job 7 queued and waiting for resources") &&
+			!link_waits("srun: job 7 has been allocated resources"),
 		"a queue");
-	ok(link_is_lost("srun: error: Node failure on node3") && !link_is_lost("srun: error: node3: task 0: Segmentation fault"),
+	ok(link_is_lost("srun: error: Node failure on node3") &&
+			!link_is_lost("srun: error: node3: task 0: Segmentation fault"),
 		"a node");
 }
 
@@ -358,7 +470,8 @@ static void test_waiting(void)
 	queue_limits(b.q)->hello = 1;
 	for (int i = 0; i < 20; i++)
 		queue_step(b.q, 5, &err);
-	ok(queue_status(b.q).starting && !queue_status(b.q).trouble[0], "it does not count as a missing hello");
+	ok(queue_status(b.q).starting && !queue_status(b.q).trouble[0],
+		"it does not count as a missing hello");
 	ok(queue_status(b.q).waiting_s > 0, "the time of the wait");
 	queue_limits(b.q)->hello = 20000;
 	open_the_gate(queue_status(b.q).waiting);
@@ -390,7 +503,8 @@ static void test_surroundings(void)
 	setenv("SLURM_LABELIO", "1", 1);
 	bench_begin(&b, NULL);
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "connected");
-	is_str(queue_device(b.q)->model, "Of its own", "the runner's variables are set, those of link_variables are removed");
+	is_str(queue_device(b.q)->model, "Of its own",
+		"the runner's variables are set, those of link_variables are removed");
 	is_int(queue_device(b.q)->threads, 2, "they override those of all runners");
 	unsetenv("SLURM_LABELIO");
 	bench_close(&b);
@@ -433,15 +547,18 @@ static void test_shared(void)
 		add(&b, 20);
 		while (queue_status(b.q).workers_up < 2 && queue_step(b.q, 100, &err) >= 0)
 			;
-		ok((strstr(queue_status(b.q).trouble, "measure on the same device") != NULL) == (i == 1), "%s",
-			i ? "two runners on one GPU are noticed" : "on two GPUs they are welcome");
+		ok((strstr(queue_status(b.q).trouble, "measure on the same device") != NULL) == (i == 1),
+			"%s", i ? "two runners on one GPU are noticed" : "on two GPUs they are welcome");
 		bench_close(&b);
 	}
 	const struct device one = { .host = "h", .attributes = "{\"cores\":[0,1]}" },
-		two = { .host = "h", .attributes = "{\"cores\":[1,2]}" }, three = { .host = "h", .attributes = "{\"cores\":[2,3]}" },
-		far = { .host = "g", .attributes = "{\"cores\":[0,1]}" }, odd = { .host = "h", .attributes = "[\"cores\"" };
-	ok(device_is_same_hardware(&one, &two) && !device_is_same_hardware(&one, &three) && !device_is_same_hardware(&one, &far) &&
-			!device_is_same_hardware(&one, &odd) && !device_is_same_hardware(&odd, &odd),
+			    two = { .host = "h", .attributes = "{\"cores\":[1,2]}" },
+			    three = { .host = "h", .attributes = "{\"cores\":[2,3]}" },
+			    far = { .host = "g", .attributes = "{\"cores\":[0,1]}" },
+			    odd = { .host = "h", .attributes = "[\"cores\"" };
+	ok(device_is_same_hardware(&one, &two) && !device_is_same_hardware(&one, &three) &&
+			!device_is_same_hardware(&one, &far) && !device_is_same_hardware(&one, &odd) &&
+			!device_is_same_hardware(&odd, &odd),
 		"a CPU by its cores");
 }
 
@@ -454,27 +571,33 @@ static void test_threads(void)
 	b.env[1][0] = "FAKE_THREADS=2";
 	b.config.threads = 1;
 	bench_begin(&b, "threads.db");
-	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "a runner with the configured number of threads");
+	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0,
+		"a runner with the configured number of threads");
 	is_str(queue_worker(b.q, 0).note, "", "has no note");
 	add(&b, 20);
 	bench_run(&b);
-	has(queue_worker(b.q, 1).out, "results of two devices are never mixed; measure it separately, with -d b", "a runner with more threads is another device");
+	has(queue_worker(b.q, 1).out,
+		"results of two devices are never mixed; measure it separately, with -d b",
+		"a runner with more threads is another device");
 	is_int(queue_worker(b.q, 1).ended, 0, "it measures nothing here");
 	bench_close(&b);
 	b.config.device = "b";
 	bench_begin(&b, "threads.db");
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), 0, "alone it is accepted");
 	is_int(results_problem_count(b.results), 0, "the results of the other device are not loaded");
-	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the configured 1", "the number of threads is noted");
+	has(queue_worker(b.q, 0).note, "b measures with 2 threads, not with the configured 1",
+		"the number of threads is noted");
 	queue_add(b.q, problem(0), false, false);
 	is_int(bench_run(&b), 2, "it measures");
 	has(queue_worker(b.q, 0).note, "--threads 1", "the note stays, with the fix");
-	is_int(store_device_find(b.store, queue_device(b.q), &err), 2, "its results have a device of their own");
+	is_int(store_device_find(b.store, queue_device(b.q), &err), 2,
+		"its results have a device of their own");
 	bench_close(&b);
 	static const struct {
 		int asked;
 		const char *has, *name;
-	} quiet[] = { { 0, "FAKE_THREADS=2", "no number is asked for" }, { 1, "FAKE_THREADS=0", "a device that has no threads" },
+	} quiet[] = { { 0, "FAKE_THREADS=2", "no number is asked for" },
+		{ 1, "FAKE_THREADS=0", "a device that has no threads" },
 		{ 2, "FAKE_THREADS=2", "as many as are asked for" } };
 	for (size_t i = 0; i < sizeof(quiet) / sizeof(quiet[0]); i++) {
 		b.config.threads = quiet[i].asked;
@@ -487,7 +610,8 @@ static void test_threads(void)
 	b.env[1][0] = "FAKE_THREADS=1";
 	bench_begin(&b, NULL);
 	queue_connect(b.q, QUEUE_HELLO_LIMIT, &err);
-	has(queue_worker(b.q, 0).note, "b measures with 1 thread, not with the configured 2", "one thread is fewer than two");
+	has(queue_worker(b.q, 0).note, "b measures with 1 thread, not with the configured 2",
+		"one thread is fewer than two");
 	bench_close(&b);
 }
 
@@ -532,8 +656,13 @@ static void at_a_terminal(void)
 	fflush(stdout);
 	for (int i = 0; i < 4000 && !interrupted; i++)
 		nanosleep(&(struct timespec){ 0, 5000000 }, NULL);
-	struct wire_message run = { .type = WIRE_RUN, .id = 1, .problem = problem(0), .budget_ms = 1, .what = "",
-		.caches = { [CACHE_NET] = true }, .launches = { [LAUNCH_AMORTIZED] = true } };
+	struct wire_message run = { .type = WIRE_RUN,
+		.id = 1,
+		.problem = problem(0),
+		.budget_ms = 1,
+		.what = "",
+		.caches = { [CACHE_NET] = true },
+		.launches = { [LAUNCH_AMORTIZED] = true } };
 	bool alive = interrupted && runner_process_send(p, &run, &err) == 0;
 	int got = 0;
 	for (int i = 0; alive && i < 2000 && got == 0; i++) {
@@ -582,7 +711,8 @@ int main(void)
 	if (dir && dir[0] == '/')
 		snprintf(fake, sizeof(fake), "%s/tests/unit/fake_runner", dir);
 	else /* symbolic links to it lie elsewhere */
-		snprintf(fake, sizeof(fake), "%s/%s/tests/unit/fake_runner", getcwd(here, sizeof(here)), dir ? dir : ".");
+		snprintf(fake, sizeof(fake), "%s/%s/tests/unit/fake_runner", getcwd(here, sizeof(here)),
+			dir ? dir : ".");
 	unsetenv("FAKE_HELLO");
 	scratch_make();
 	test_pool();
@@ -591,6 +721,9 @@ int main(void)
 	test_kind_of_broken();
 	test_count();
 	test_names();
+	test_lists();
+	test_descriptors();
+	test_put_back();
 	test_links();
 	test_idle();
 	test_waiting();

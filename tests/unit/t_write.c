@@ -104,6 +104,33 @@ static void test_filled(void)
 	opset.version = 21;
 }
 
+/* The declared types of model inputs and outputs: data type, and a size, a symbol or nothing for each
+ * dimension. */
+static void test_types(void)
+{
+	make();
+	struct shape some = shape_make(&arena, 3);
+	some.dims[0] = dim_symbol(&arena, TEXT("batch"));
+	some.dims[1] = dim_known(7);
+	types[0] = (struct write_value){ .dtype = DTYPE_F16, .shape = some };
+	types[2] = (struct write_value){ .dtype = DTYPE_S64, .shape = SHAPE_UNKNOWN };
+	struct model *m = again(NULL);
+	if (!ok(m != NULL, "symbols and unknown ranks are written"))
+		return;
+	const struct value *x = &m->graph->values[m->graph->inputs[0]];
+	const struct value *y = &m->graph->values[m->graph->outputs[0]];
+	is_int(x->dtype, DTYPE_F16, "the type of the input");
+	is_str(shape_text(&arena, x->shape), "batchx7x?", "its symbol, size and unknown dimension");
+	is_int(y->dtype, DTYPE_S64, "the type of the output");
+	is_int(y->shape.rank, -1, "its rank is unknown");
+	model_free(m);
+	make();
+	types[0].shape = shape_make(&arena, 0);
+	m = again(NULL);
+	ok(m && m->graph->values[m->graph->inputs[0]].shape.rank == 0, "a scalar is no unknown rank");
+	model_free(m);
+}
+
 static void test_random(void)
 {
 	make();
@@ -198,6 +225,7 @@ int main(void)
 {
 	scratch_make();
 	test_filled();
+	test_types();
 	test_random();
 	test_refused();
 	scratch_remove();

@@ -2,13 +2,21 @@
 
 #include "ui_fixture.h"
 
+#include "session/session_agent.h"
+#include "session/session_private.h"
+
 #include "make_plan.h"
+#include "store/executions.h"
 
 #include <math.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 struct fixture_calls fixture_calls;
 const struct queue_status *fixture_status;
 int fixture_answer;
+int fixture_agent;
 
 struct queue {
 	struct fixture_options options;
@@ -125,7 +133,9 @@ static struct plan body_end(struct maker *outer, const char *role, double times)
 		struct plan_layer *l = &body->layers[i];
 		l->flops = l->bytes = l->class == CLASS_FREE ? 0 : 1e6;
 		l->class = text_is(l->node->op, "Conv") ? CLASS_COMPUTE : l->class;
-		l->problem = l->problem < 0 || times == 0 ? -1 : make_problem(outer, body->problems[l->problem].text);
+		l->problem = l->problem < 0 || times == 0
+			? -1
+			: make_problem(outer, body->problems[l->problem].text);
 		l->problem_nxc = l->problem;
 	}
 	maker = outer;
@@ -179,13 +189,16 @@ static void build_control(void)
 	x = make_layer(maker, "QuantizeLinear", "quantize:f32,u8:tensor:" SMALL, SMALL, x, -1);
 	NAMED(x, "stem_output_QuantizeLinear");
 	x = absorbed("DequantizeLinear", "stem_output_DequantizeLinear", 3, x);
-	x = conv("exact", "conv:u8,s8.c,f32/s32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", "64x64x3x3", SMALL, x);
+	x = conv("exact", "conv:u8,s8.c,f32/s32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+		"64x64x3x3", SMALL, x);
 	maker->plan.layers[3].quantized = true;
 	struct plan rounds = body_make("body", 12, "step", 2);
-	struct plan known[] = { body_make("else_branch", 0, "slow", 3), body_make("then_branch", 1, "quick", 1) };
+	struct plan known[] = { body_make("else_branch", 0, "slow", 3),
+		body_make("then_branch", 1, "quick", 1) };
 	x = control("Loop", "steps", 1, &rounds, x);
 	x = control("If", "choose", 2, known, x);
-	struct plan open[] = { body_make("then_branch", NAN, "skip", 0), body_make("else_branch", NAN, "refine", 1) };
+	struct plan open[] = { body_make("then_branch", NAN, "skip", 0),
+		body_make("else_branch", NAN, "refine", 1) };
 	x = control("If", "maybe", 2, open, x);
 	struct plan_layer *maybe = &maker->plan.layers[maker->plan.layer_count - 1];
 	maybe->at_least = true;
@@ -328,8 +341,12 @@ static void results_fill(struct session *s)
 
 static const struct described *h100(void)
 {
-	static struct described d = { .id = "h100", .path = "h100.json", .name = "NVIDIA H100", .arch = "Hopper",
-		.caveat = "", .sm = 90 };
+	static struct described d = { .id = "h100",
+		.path = "h100.json",
+		.name = "NVIDIA H100",
+		.arch = "Hopper",
+		.caveat = "",
+		.sm = 90 };
 	d.peaks = peaks_unknown();
 	d.peaks.bandwidth_bytes_s = 3.35e12;
 	d.peaks.flops[DTYPE_F32] = 66.9e12;
@@ -342,15 +359,122 @@ static void describe(struct session *s)
 	static const char *const nobody[] = { "nobody", NULL };
 	s->described = h100();
 	s->planner = planner_new(nobody);
-	s->device = (struct device){ .name = "h100", .model = h100()->name, .stack = "planned by cuDNN 9.19.0", .version = "",
-		.llc_bytes = 50e6, .has_matrix = true };
+	s->device = (struct device){ .name = "h100",
+		.model = h100()->name,
+		.stack = "planned by cuDNN 9.19.0",
+		.version = "",
+		.llc_bytes = 50e6,
+		.has_matrix = true };
 	s->device_changes++;
+}
+
+/* ---- a real execution in a database of its own ---- */
+
+static const char *scratch_db(void)
+{
+	static char path[128];
+	const char *dir = getenv("TMPDIR");
+	snprintf(path, sizeof(path), "%s/ui_fixture.%ld.db", dir ? dir : "/tmp", (long)getpid());
+	return path;
+}
+
+/* A row for each layer with a kernel; the framework fuses a batch normalization and a Relu into the layer
+ * before, takes 1.5 times our figure and, for the pooling and the third Relu of a chain, less. */
+static void rows_add(struct arena *a, const struct plan *p, struct execution *e)
+{
+	int capacity = 0, index = 0;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		bool less = text_is(l->node->op, "MaxPool") || text_is(l->name, "chain.2");
+		const char *name = arena_strndup(a, l->name.p, l->name.n);
+		if (l->problem < 0)
+			continue;
+		double ns = figure_ns(p->problems[l->problem].text) * (less ? 0.7 : 1.5);
+		if (!options.chain && index && (text_is(l->node->op, "Relu") ||
+				text_is(l->node->op, "BatchNormalization"))) {
+			struct execution_row *before = &e->rows[index - 1];
+			before->nodes = arena_printf(a, "%s\n%s", before->nodes, name);
+			before->ns += ns / 9;
+			continue;
+		}
+		struct execution_row *r = execution_add(a, e, &capacity);
+		index++;
+		r->level = LEVEL_LAYER;
+		r->name = r->nodes = name;
+		r->op = arena_strndup(a, l->node->op.p, l->node->op.n);
+		r->provider = e->provider;
+		r->kernel = "jit_avx512_core\033[31m_f32";
+		r->ns = ns;
+	}
+	for (int i = 0; i < e->row_count; i++) {
+		e->rows[i].lo_ns = e->rows[i].ns * 0.99;
+		e->rows[i].hi_ns = e->rows[i].ns * 1.01;
+	}
+}
+
+static void execution_store(struct session *s)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	struct execution e = execution_new();
+	memset(s->hash.text, 'a', DIGEST_SIZE - 1);
+	s->hash.state = SESSION_HASH_KNOWN;
+	e.source = "agent";
+	e.framework = "onnxruntime";
+	e.version = "1.32.0";
+	e.provider = "CPUExecutionProvider";
+	e.device = s->device.model;
+	e.threads = s->device.threads;
+	e.dtype = "f32";
+	e.math = "strict";
+	e.model_hash = s->hash.text;
+	e.inputs = options.chain ? "" : "image:f32:1x3x224x224";
+	e.batch = 1;
+	e.measured_at = 1700000000;
+	rows_add(&a, s->current->plan, &e);
+	double sum = execution_sum_ns(&e, LEVEL_LAYER);
+	e.stats = (struct sample_stats){ .n = 50,
+		.executions = 1,
+		.min = sum,
+		.q1 = sum,
+		.median = sum * 1.05,
+		.q3 = sum * 1.06,
+		.mean = sum * 1.05,
+		.stdev = 0,
+		.lo = sum * 1.04,
+		.hi = sum * 1.06,
+		.stop = options.real_noisy ? STOP_DISTURBED : STOP_CONVERGED };
+	unlink(scratch_db());
+	s->store = store_open(scratch_db(), false, &err);
+	if (!s->store || store_execution_add(s->store, &e, &err))
+		printf("Bail out! %s\n", err.text);
+	arena_free(&a);
+}
+
+static void execution_drop(struct session *s)
+{
+	static const char *const ends[] = { "", "-wal", "-shm" };
+	char path[160];
+	session_real_free(s->current->real);
+	session_hash_drop(s);
+	session_digests_free(s);
+	if (!s->store)
+		return;
+	store_close(s->store);
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		snprintf(path, sizeof(path), "%s%s", scratch_db(), ends[i]);
+		unlink(path);
+	}
 }
 
 struct session *fixture_open(const struct fixture_options *o)
 {
+	static struct config_runner agents[] = { { .name = "near" }, { .name = "far" } };
 	static struct config config;
 	options = *o;
+	config.agents = agents;
+	config.agent_count = o->agents ? 2 : 0;
+	fixture_agent = AGENT_WORKS;
 	fixture_calls = (struct fixture_calls){ 0 };
 	fixture_answer = 0;
 	session_choose_leave(NULL);
@@ -374,7 +498,9 @@ struct session *fixture_open(const struct fixture_options *o)
 	p->model = m;
 	struct session *s = base_calloc(1, sizeof(*s));
 	s->config = &config;
-	static struct config swept = { .batch_count = 2, .batch = { 1, 8 }, .dtype_count = 2, .dtype = { DTYPE_F32, DTYPE_BF16 } };
+	static struct config swept = {
+		.batch_count = 2, .batch = { 1, 8 }, .dtype_count = 2, .dtype = { DTYPE_F32, DTYPE_BF16 }
+	};
 	s->given = o->sweep ? &swept : &config;
 	s->model = m;
 	s->results = results_new();
@@ -399,6 +525,8 @@ struct session *fixture_open(const struct fixture_options *o)
 		describe(s);
 	else
 		results_fill(s);
+	if (o->real)
+		execution_store(s);
 	if (o->queue) {
 		s->queue = base_calloc(1, sizeof(*s->queue));
 		*s->queue = (struct queue){ *o, p };
@@ -408,6 +536,7 @@ struct session *fixture_open(const struct fixture_options *o)
 
 void fixture_close(struct session *s)
 {
+	execution_drop(s);
 	arena_free(&s->analysis_arena);
 	fusion_free(s->current->fusion);
 	results_free(s->results);
@@ -426,16 +555,29 @@ void fixture_close(struct session *s)
  * ---- */
 
 static const struct algorithm engines[] = {
-	{ .api = "cuDNN", .name = "eng1{k2=4,k24=12}", .layouts = "src=ncx wei=ncx dst=ncx", .math = "tf32", .matrix = MATRIX_YES,
-		.workspace_bytes = 1 << 20, .notes = "tensor_core" },
-	{ .api = "cuDNN", .name = "eng0", .layouts = "src=ncx wei=ncx dst=ncx", .math = "strict", .rank = 1,
-		.matrix = MATRIX_NO, .workspace_bytes = NAN, .notes = "" },
+	{ .api = "cuDNN",
+		.name = "eng1{k2=4,k24=12}",
+		.layouts = "src=ncx wei=ncx dst=ncx",
+		.math = "tf32",
+		.matrix = MATRIX_YES,
+		.workspace_bytes = 1 << 20,
+		.notes = "tensor_core" },
+	{ .api = "cuDNN",
+		.name = "eng0",
+		.layouts = "src=ncx wei=ncx dst=ncx",
+		.math = "strict",
+		.rank = 1,
+		.matrix = MATRIX_NO,
+		.workspace_bytes = NAN,
+		.notes = "" },
 };
 
 static const struct planned *fixture_planned(const char *problem)
 {
-	static const struct planned yes = { PLANNED_YES, 2, engines, "" }, asked = { .state = PLANNED_ASKED, .why = "" },
-		no = { .state = PLANNED_NO, .why = "CUDNN_STATUS_NOT_SUPPORTED_\x1b[31mSHAPE" };
+	static const struct planned yes = { PLANNED_YES, 2, engines, "" },
+				    asked = { .state = PLANNED_ASKED, .why = "" },
+				    no = { .state = PLANNED_NO,
+					    .why = "CUDNN_STATUS_NOT_SUPPORTED_\x1b[31mSHAPE" };
 	return strncmp(problem, "conv:", 5) == 0 ? &yes : strncmp(problem, "matmul:", 7) == 0 ? &no : &asked;
 }
 
@@ -447,12 +589,17 @@ bool session_refresh(struct session *s)
 	if (s->analysis && !s->stale && version == s->seen_version)
 		return false;
 	arena_free(&s->analysis_arena);
+	session_reality_drop(s);
 	s->peaks = s->described ? s->described->peaks : peaks_unknown();
 	const struct session_plan *c = s->current;
-	struct ground ground = { .plan = c->plan, .fusion = c->fusion, .results = s->results, .device = &s->device,
-		.peaks = s->described ? &s->described->peaks : NULL, .estimate = s->described != NULL };
-	s->analysis = analyze_on(&s->analysis_arena, &ground, &s->scenario);
-	s->effects = analyze_what_ifs_on(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
+	struct ground ground = { .plan = c->plan,
+		.fusion = c->fusion,
+		.results = s->results,
+		.device = &s->device,
+		.peaks = s->described ? &s->described->peaks : NULL,
+		.estimate = s->described != NULL };
+	s->analysis = analyze(&s->analysis_arena, &ground, &s->scenario);
+	s->effects = analyze_what_ifs(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->stale = false;
 	fixture_calls.refresh++;
@@ -481,7 +628,8 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	for (int i = 0; i < count; i++) {
 		fixture_calls.bind++;
 		fixture_calls.value = dims[i].value;
-		snprintf(fixture_calls.name, sizeof(fixture_calls.name), "%.*s", (int)dims[i].name.n, dims[i].name.p);
+		snprintf(fixture_calls.name, sizeof(fixture_calls.name), "%.*s", (int)dims[i].name.n,
+			dims[i].name.p);
 		if (dims[i].value > 100000)
 			return error_set(err, "too long");
 	}
@@ -504,8 +652,9 @@ int fixture_sweep_open;
 int session_measure_sweep(struct session *s, struct error *err)
 {
 	(void)err;
-	static struct session_sweep_point points[] = { { .batch = 1, .dtype = DTYPE_F32 }, { .batch = 8, .dtype = DTYPE_F32 },
-		{ .batch = 1, .dtype = DTYPE_BF16 }, { .batch = 8, .dtype = DTYPE_BF16 } };
+	static struct session_sweep_point points[] = { { .batch = 1, .dtype = DTYPE_F32 },
+		{ .batch = 8, .dtype = DTYPE_F32 }, { .batch = 1, .dtype = DTYPE_BF16 },
+		{ .batch = 8, .dtype = DTYPE_BF16 } };
 	fixture_calls.sweep++;
 	s->sweep = (struct session_sweep){ .count = 4, .points = points };
 	s->stale = true;
@@ -536,7 +685,7 @@ int session_measure_missing(struct session *s)
 	return ++fixture_calls.missing;
 }
 
-/* A machine of which nothing is known, with a variable that bends. */
+/* An unknown machine with a variable that distorts measurements. */
 struct doctor *session_doctor(const struct session *s)
 {
 	static const char *const variables[] = { "OMP_WAIT_POLICY=passive", "OMP_NUM_THREADS=2", NULL };
@@ -558,6 +707,14 @@ int session_measure_layer(struct session *s, int layer)
 	(void)s;
 	fixture_calls.layer = layer;
 	return 1;
+}
+
+int session_measure_layers(struct session *s, const bool *marked)
+{
+	fixture_calls.again = 0;
+	for (int i = 0; i < s->current->plan->layer_count; i++)
+		fixture_calls.again += marked[i];
+	return fixture_calls.again;
 }
 
 static bool is_problem(const char *text, const char *start)
@@ -656,9 +813,97 @@ struct queue_status queue_status(const struct queue *q)
 struct queue_worker queue_worker(const struct queue *q, int i)
 {
 	(void)q;
-	struct queue_worker w = { .label = i ? "gpu7 #2" : "gpu7 #1", .up = true, .what = "", .waiting = "", .out = "", .note = "",
-		.problem = i ? "matmul:f32,f32.c,f32/f32:x" : "conv:f32,f32.c,f32/f32:x", .silence_s = i ? 0 : 9 };
+	struct queue_worker w = { .label = i ? "gpu7 #2" : "gpu7 #1",
+		.up = true,
+		.what = "",
+		.waiting = "",
+		.out = "",
+		.note = "",
+		.problem = i ? "matmul:f32,f32.c,f32/f32:x" : "conv:f32,f32.c,f32/f32:x",
+		.silence_s = i ? 0 : 9 };
 	return w;
+}
+
+/* ---- agents ---- */
+
+struct session_agent {
+	struct session *session;
+	const char *name;
+	struct execution execution;
+};
+
+int session_agent_prepare(struct session *s, struct error *err)
+{
+	(void)s;
+	(void)err;
+	return 0;
+}
+
+struct session_agent *session_agent_start(
+	struct session *s, const char *name, bool again, bool *bad, struct error *err)
+{
+	static struct session_agent agent;
+	*bad = !again;
+	if (fixture_agent == AGENT_READY) {
+		error_set(err, "near: cannot be started");
+		return NULL;
+	}
+	fixture_calls.agent_starts++;
+	snprintf(fixture_calls.agent, sizeof(fixture_calls.agent), "%s", name);
+	agent = (struct session_agent){ s, name, execution_new() };
+	agent.execution.framework = name;
+	agent.execution.model_hash = "0";
+	agent.execution.device = s->device.model;
+	agent.execution.threads = s->device.threads;
+	agent.execution.dtype = "f32";
+	agent.execution.batch = 1;
+	agent.execution.measured_at = 1900000000;
+	agent.execution.stats = (struct sample_stats){ .n = 9, .median = 2e6, .lo = 2e6, .hi = 2e6,
+		.stop = STOP_CONVERGED };
+	return &agent;
+}
+
+enum agent_state session_agent_step(struct session_agent *a, int timeout_ms, struct error *err)
+{
+	(void)a;
+	(void)timeout_ms;
+	if (fixture_agent == AGENT_FAILED)
+		error_set(err, "boom");
+	return (enum agent_state)fixture_agent;
+}
+
+void session_agent_cancel(struct session_agent *a)
+{
+	(void)a;
+	fixture_calls.agent_cancels++;
+}
+
+void session_agent_free(struct session_agent *a)
+{
+	(void)a;
+	fixture_calls.agent_frees++;
+}
+
+const char *session_agent_name(const struct session_agent *a)
+{
+	return a->name;
+}
+
+const struct execution *session_agent_execution(const struct session_agent *a)
+{
+	return &a->execution;
+}
+
+struct agent_progress session_agent_progress(const struct session_agent *a)
+{
+	(void)a;
+	return (struct agent_progress){ .what = "12 of 50 samples", .waits = "", .elapsed_s = 7.3 };
+}
+
+int session_agent_fd(const struct session_agent *a)
+{
+	(void)a;
+	return -1;
 }
 
 /* ---- other devices ---- */
@@ -675,18 +920,25 @@ int session_devices(const struct session *s, struct arena *a, struct session_dev
 {
 	const struct session_device all[] = {
 		{ SESSION_RUNNER, "cpu", s->queue ? s->device.model : "", s->queue ? s->device.stack : "",
-			.command = "/usr/libexec/benanza/benanza-runner-cpu", .path = "", .in_use = s->queue != NULL },
-		{ SESSION_RUNNER, "far", "", "", .command = "ssh -x far\033[2J away benanza-runner-cuda --device cuda:1", .path = "" },
-		{ SESSION_RECORDED, "3", "AMD EPYC 7B13 64-Core Processor", "oneDNN 2.6.3, 2 threads", .command = "", .path = "",
-			.id = 3, .in_use = !s->queue && !s->described },
+			.command = "/usr/libexec/benanza/benanza-runner-cpu", .path = "",
+			.in_use = s->queue != NULL },
+		{ SESSION_RUNNER, "far", "", "",
+			.command = "ssh -x far\033[2J away benanza-runner-cuda --device cuda:1", .path = "" },
+		{ SESSION_RECORDED, "3", "AMD EPYC 7B13 64-Core Processor", "oneDNN 2.6.3, 2 threads",
+			.command = "", .path = "", .id = 3, .in_use = !s->queue && !s->described },
 		{ SESSION_RECORDED, "NVIDIA H200", "NVIDIA H200",
-			"driver 580.95.05, CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0, strict f32, clocks as they come",
+			"driver 580.95.05, CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0, strict f32, clocks as "
+			"they come",
 			.command = "", .path = "data/recorded/h200.jsonl.gz" },
-		{ SESSION_DESCRIBED, "h100", "NVIDIA H100", "", .command = "", .path = "h100.json", .described = *h100(),
-			.in_use = s->described != NULL },
+		{ SESSION_DESCRIBED, "h100", "NVIDIA H100", "", .command = "", .path = "h100.json",
+			.described = *h100(), .in_use = s->described != NULL },
 		{ SESSION_DESCRIBED, "v100", "Tesla V100-SXM2-32GB", "", .command = "", .path = "v100.json",
-			.described = { .id = "v100", .name = "Tesla V100-SXM2-32GB", .arch = "Volta", .sm = 70,
-				.caveat = "planned by this cuDNN, not served by this build", .peaks = peaks_unknown() } },
+			.described = { .id = "v100",
+				.name = "Tesla V100-SXM2-32GB",
+				.arch = "Volta",
+				.sm = 70,
+				.caveat = "planned by this cuDNN, not served by this build",
+				.peaks = peaks_unknown() } },
 	};
 	int count = sizeof(all) / sizeof(*all);
 	*list = ARENA_ARRAY(a, struct session_device, count);
@@ -727,7 +979,10 @@ int session_choose_step(struct session *s, int timeout_ms, struct error *err)
 	s->described = NULL;
 	planner_free(s->planner);
 	s->planner = NULL;
-	s->device = (struct device){ .name = "cuda:1", .model = "NVIDIA A100", .stack = "CUDA 13.0", .version = "test",
+	s->device = (struct device){ .name = "cuda:1",
+		.model = "NVIDIA A100",
+		.stack = "CUDA 13.0",
+		.version = "test",
 		.llc_bytes = NAN };
 	s->queue = base_calloc(1, sizeof(*s->queue));
 	*s->queue = (struct queue){ options, s->current->plan };

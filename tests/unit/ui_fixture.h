@@ -15,8 +15,12 @@ struct fixture_options {
 	bool proxies;      /* every layer's problem stands in */
 	bool unsupported;  /* the library refuses everything */
 	bool described;    /* the device is only described */
-	bool control;      /* instead: a loop, a choice that is known, one that is not, and an integer convolution */
+	bool control; /* instead: a loop, a choice that is known, one that is not, and an integer convolution
+		       */
 	bool sweep;        /* two batches and two data types are configured */
+	bool agents;       /* two are configured: "near", "far" */
+	bool real;         /* the database has an execution of the model */
+	bool real_noisy;   /* and it is noisy */
 	int chain;         /* > 0: instead, a chain of that many layers */
 };
 
@@ -26,14 +30,19 @@ void fixture_close(struct session *s);
 /* What was asked of the stand-ins. */
 struct fixture_calls {
 	int refresh, select, bind, missing, sweep, layer, problem, cancel;
+	int again;         /* layers to be measured again */
 	int64_t batch, value;
 	enum dtype dtype;
 	char name[64];
 	char chosen[64];   /* key of the device asked for last */
+	int agent_starts, agent_cancels, agent_frees;
+	char agent[64];    /* name of the agent started last */
 };
 extern struct fixture_calls fixture_calls;
 /* What the next session_choose_step says of what is awaited: 1, 0 (the usual), -1 with "says no hello". */
 extern int fixture_answer;
+/* What the next session_agent_step returns; AGENT_FAILED: with "boom"; AGENT_ENDED: an execution of 2 ms. */
+extern int fixture_agent;
 /* Problems that the points of the sweep still lack, once it was asked for. */
 extern int fixture_sweep_open;
 /* What queue_status says instead of the usual; NULL: the usual. */

@@ -22,7 +22,8 @@ static const struct segment seg_sizes = { "sizes", sizes_write, sizes_read };
 
 static int check(const struct problem *p, struct error *err)
 {
-	int64_t sizes[7] = { p->n, p->heads, p->kv_heads, p->query_length, p->key_length, p->head_size, p->value_size };
+	int64_t sizes[7] = { p->n, p->heads, p->kv_heads, p->query_length, p->key_length, p->head_size,
+		p->value_size };
 	if (problem_check_positive(sizes, 0, 7, "a size", err))
 		return -1;
 	if (p->heads % p->kv_heads)

@@ -37,12 +37,17 @@ static int check_channels(const struct problem *p, struct error *err)
 	int64_t channels[2] = { p->k, p->g };
 	if (problem_check_positive(channels, 0, 2, "output channels and groups", err))
 		return -1;
-	return p->c % p->g || p->k % p->g ? error_set(err, "problem: channels are not a multiple of the groups") : 0;
+	return p->c % p->g || p->k % p->g
+		? error_set(err, "problem: channels are not a multiple of the groups")
+		: 0;
 }
 
 static int conv_check(const struct problem *p, struct error *err)
 {
-	return space_check_source(p, err) || space_check_window(p, space_check_fits, err) || check_channels(p, err) ? -1 : 0;
+	return space_check_source(p, err) || space_check_window(p, space_check_fits, err) ||
+			check_channels(p, err)
+		? -1
+		: 0;
 }
 
 /* The output size of a deconvolution is at least 1 and does not overflow. */
@@ -58,13 +63,17 @@ static int deconv_check_out(const struct problem *p, int i, struct error *err)
 
 static int deconv_check(const struct problem *p, struct error *err)
 {
-	return space_check_source(p, err) || space_check_window(p, deconv_check_out, err) || check_channels(p, err) ? -1 : 0;
+	return space_check_source(p, err) || space_check_window(p, deconv_check_out, err) ||
+			check_channels(p, err)
+		? -1
+		: 0;
 }
 
 static int64_t deconv_out_size(const struct problem *p, int i)
 {
 	int64_t pads = p->pad_begin[i] + p->pad_end[i];
-	return (p->in[i] - 1) * p->stride[i] - pads + (p->kernel_size[i] - 1) * p->dilation[i] + 1 + p->out_pad[i];
+	return (p->in[i] - 1) * p->stride[i] - pads + (p->kernel_size[i] - 1) * p->dilation[i] + 1 +
+		p->out_pad[i];
 }
 
 static struct problem_shape shape_of(const struct problem *p, int i, int64_t first, int64_t second)
@@ -113,7 +122,8 @@ static double deconv_flops(const struct problem *p)
 
 /* Number of (index, tap) pairs that hit an element of the other side: index * stride + tap * dilation - pad
  * in [0, n). */
-static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t dilation, int64_t pad, int64_t n)
+static double pairs_met(
+	int64_t places, int64_t taps, int64_t stride, int64_t dilation, int64_t pad, int64_t n)
 {
 	double met = 0;
 	for (int64_t t = 0; t < taps; t++) {
@@ -125,13 +135,15 @@ static double pairs_met(int64_t places, int64_t taps, int64_t stride, int64_t di
 	return met;
 }
 
-/* Of windows that start at `places` indexes of one side, the share of taps that hit one of the n of the other. */
+/* Of windows that start at `places` indexes of one side, the share of taps that hit one of the n of the
+ * other. */
 static double share_met(const struct problem *p, int i, int64_t places, int64_t n)
 {
 	int64_t taps = p->kernel_size[i];
 	if (taps > TAPS_MOST || taps < 1 || places < 1)
 		return 0;
-	return pairs_met(places, taps, p->stride[i], p->dilation[i], p->pad_begin[i], n) / ((double)places * (double)taps);
+	return pairs_met(places, taps, p->stride[i], p->dilation[i], p->pad_begin[i], n) /
+		((double)places * (double)taps);
 }
 
 static double conv_share_computed(const struct problem *p)
@@ -154,7 +166,8 @@ const struct kernel_row kernel_conv = {
 	.operands = 3,
 	.names = { "src", "wei", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &segment_groups),
+	.segments =
+		SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &segment_groups),
 	.check = conv_check,
 	.shape = conv_shape,
 	.out_size = space_out_size,
@@ -175,7 +188,8 @@ const struct kernel_row kernel_deconv = {
 	.operands = 3,
 	.names = { "src", "wei", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad, &segment_groups),
+	.segments = SEGMENTS(&seg_sizes, &segment_pads, &segment_strides, &segment_dilations, &seg_out_pad,
+		&segment_groups),
 	.check = deconv_check,
 	.shape = deconv_shape,
 	.out_size = deconv_out_size,

@@ -1,5 +1,5 @@
-/* Group normalization (Wu and He, 2018): groupnorm. The c channels form g groups; mean and variance are those of c/g
- * channels and all their space. Scale and shift are per channel. */
+/* Group normalization (Wu and He, 2018): groupnorm. The c channels form g groups; mean and variance are those
+ * of c/g channels and all their space. Scale and shift are per channel. */
 #include "config.h"
 
 #include "problem/problem_private.h"
@@ -9,7 +9,9 @@ static int check(const struct problem *p, struct error *err)
 {
 	if (problem_check_positive(&p->g, 0, 1, "groups", err))
 		return -1;
-	return p->shape[0].dim[1] % p->g ? error_set(err, "problem: channels are not a multiple of the groups") : 0;
+	return p->shape[0].dim[1] % p->g
+		? error_set(err, "problem: channels are not a multiple of the groups")
+		: 0;
 }
 
 static int64_t channel_count(const struct problem *p)

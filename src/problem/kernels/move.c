@@ -166,7 +166,8 @@ const struct kernel_row kernel_transpose = {
 static int gather_check(const struct problem *p, struct error *err)
 {
 	if (p->shape[0].rank - 1 + p->shape[1].rank > PROBLEM_RANK)
-		return error_set(err, "problem: the result of gather has more than %d dimensions", PROBLEM_RANK);
+		return error_set(
+			err, "problem: the result of gather has more than %d dimensions", PROBLEM_RANK);
 	if (dtype_is_float(p->operand[1].dtype))
 		return error_set(err, "problem: indices of type %s", dtype_name(p->operand[1].dtype));
 	return 0;

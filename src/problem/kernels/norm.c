@@ -1,4 +1,5 @@
-/* Normalizations: batchnorm, layernorm, instancenorm, rmsnorm, softmax, lrn. Their operations are those of the formula. */
+/* Normalizations: batchnorm, layernorm, instancenorm, rmsnorm, softmax, lrn. Operations count as in the
+ * formula. */
 #include "config.h"
 
 #include "problem/problem_private.h"
@@ -104,7 +105,9 @@ static const struct segment seg_window = { "window", window_write, window_read }
 
 static int lrn_check(const struct problem *p, struct error *err)
 {
-	return p->size < 1 || p->size > PROBLEM_NUMBER_MAX ? error_set(err, "problem: window %lld", (long long)p->size) : 0;
+	return p->size < 1 || p->size > PROBLEM_NUMBER_MAX
+		? error_set(err, "problem: window %lld", (long long)p->size)
+		: 0;
 }
 
 /* A square and an addition for each channel of the window, then 3. */

@@ -38,7 +38,8 @@ const struct kernel_row kernel_cast = {
 
 static int dropout_check(const struct problem *p, struct error *err)
 {
-	return p->alpha >= 0 && p->alpha < 1 ? 0 : error_set(err, "problem: a ratio must be from 0 to below 1");
+	return p->alpha >= 0 && p->alpha < 1 ? 0
+					     : error_set(err, "problem: a ratio must be from 0 to below 1");
 }
 
 /* A comparison and a scaling. */
@@ -78,7 +79,8 @@ static struct problem_shape broadcast_shape(const struct problem *p, int i, int 
 		const struct problem_shape a = s, *b = &p->shape[j];
 		s.rank = a.rank > b->rank ? a.rank : b->rank;
 		for (int d = 1; d <= s.rank; d++) {
-			int64_t x = d <= a.rank ? a.dim[a.rank - d] : 1, y = d <= b->rank ? b->dim[b->rank - d] : 1;
+			int64_t x = d <= a.rank ? a.dim[a.rank - d] : 1,
+				y = d <= b->rank ? b->dim[b->rank - d] : 1;
 			s.dim[s.rank - d] = x == 1 ? y : x;
 		}
 	}

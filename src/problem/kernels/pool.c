@@ -37,7 +37,10 @@ static int pool_check(const struct problem *p, struct error *err)
 
 static int resample_check(const struct problem *p, struct error *err)
 {
-	return space_check_source(p, err) || problem_check_positive(p->out, 3 - p->spatial, 3, "output size", err) ? -1 : 0;
+	return space_check_source(p, err) ||
+			problem_check_positive(p->out, 3 - p->spatial, 3, "output size", err)
+		? -1
+		: 0;
 }
 
 static struct problem_shape shape_of(const struct problem *p, int i)

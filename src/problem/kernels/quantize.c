@@ -1,5 +1,5 @@
-/* Conversion to and from quantized types: quantize, dequantize. The mode says whether there is one scale, one a place
- * along the axis, or one a block of `size` elements along the axis. */
+/* Conversion to and from quantized types: quantize, dequantize. The mode says whether there is one scale, one
+ * a place along the axis, or one a block of `size` elements along the axis. */
 #include "config.h"
 
 #include "problem/problem_private.h"
@@ -45,7 +45,8 @@ static int check(const struct problem *p, int wide_operand, struct error *err)
 		return -1;
 	if (!dtype_is_float(wide) && !(packs && wide == DTYPE_S32))
 		return error_set(err, "problem: values of type %s cannot be quantized", dtype_name(wide));
-	if (dtype_bits(narrow) > 32 || narrow == DTYPE_BOOL || (dtype_is_float(narrow) && dtype_bits(narrow) > 8))
+	if (dtype_bits(narrow) > 32 || narrow == DTYPE_BOOL ||
+		(dtype_is_float(narrow) && dtype_bits(narrow) > 8))
 		return error_set(err, "problem: a quantized value cannot have type %s", dtype_name(narrow));
 	if (is_by_block(p->mode) && (p->size < 1 || p->size > PROBLEM_NUMBER_MAX))
 		return error_set(err, "problem: blocks of %lld elements", (long long)p->size);

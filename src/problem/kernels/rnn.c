@@ -5,7 +5,8 @@
 #include "problem/problem_segments.h"
 
 static const struct segment_field fields[] = { SEGMENT_FIELD("t", steps), SEGMENT_FIELD("n", n),
-	SEGMENT_FIELD("i", input_size), SEGMENT_FIELD("h", hidden_size), SEGMENT_FIELD("d", directions), { 0 } };
+	SEGMENT_FIELD("i", input_size), SEGMENT_FIELD("h", hidden_size), SEGMENT_FIELD("d", directions),
+	{ 0 } };
 
 static void sizes_write(const struct problem *p, struct str *out)
 {
@@ -36,7 +37,8 @@ int mode_gates(enum mode m)
 
 static struct problem_shape shape_of(const struct problem *p, int i)
 {
-	int64_t blob = p->directions * mode_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size + 2);
+	int64_t blob =
+		p->directions * mode_gates(p->mode) * p->hidden_size * (p->input_size + p->hidden_size + 2);
 	if (i == 0)
 		return (struct problem_shape){ .rank = 3, .dim = { p->steps, p->n, p->input_size } };
 	if (i == 1)

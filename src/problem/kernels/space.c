@@ -116,8 +116,8 @@ int space_check_source(const struct problem *p, struct error *err)
 		problem_check_positive(p->in, 3 - p->spatial, 3, "input size", err) ? -1 : 0;
 }
 
-int space_check_window(const struct problem *p, int (*check_out)(const struct problem *p, int i, struct error *err),
-	struct error *err)
+int space_check_window(const struct problem *p,
+	int (*check_out)(const struct problem *p, int i, struct error *err), struct error *err)
 {
 	int from = 3 - p->spatial;
 	if (problem_check_positive(p->kernel_size, from, 3, "kernel size", err) ||
@@ -138,7 +138,9 @@ int space_check_window(const struct problem *p, int (*check_out)(const struct pr
 
 int space_check_fits(const struct problem *p, int i, struct error *err)
 {
-	return space_out_size(p, i) < 1 ? error_set(err, "problem: the kernel is larger than the padded input") : 0;
+	return space_out_size(p, i) < 1
+		? error_set(err, "problem: the kernel is larger than the padded input")
+		: 0;
 }
 
 /* ---- shapes and costs */
@@ -161,7 +163,8 @@ struct problem_shape space_destination(const struct problem *p, int64_t channels
 
 int64_t space_out_size(const struct problem *p, int i)
 {
-	int64_t left = p->in[i] + p->pad_begin[i] + p->pad_end[i] - ((p->kernel_size[i] - 1) * p->dilation[i] + 1);
+	int64_t left =
+		p->in[i] + p->pad_begin[i] + p->pad_end[i] - ((p->kernel_size[i] - 1) * p->dilation[i] + 1);
 	return left < 0 ? 0 : left / p->stride[i] + 1;
 }
 
@@ -177,7 +180,8 @@ double space_share_read(const struct problem *p)
 {
 	double share = 1;
 	for (int i = 3 - p->spatial; i < 3; i++) {
-		int64_t taps = p->dilation[i] > 1 ? 1 : p->kernel_size[i], each = taps < p->stride[i] ? taps : p->stride[i];
+		int64_t taps = p->dilation[i] > 1 ? 1 : p->kernel_size[i],
+			each = taps < p->stride[i] ? taps : p->stride[i];
 		share *= fmin(1, (double)problem_out_size(p, i) * (double)each / (double)p->in[i]);
 	}
 	return share;

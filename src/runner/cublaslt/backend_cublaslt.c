@@ -67,8 +67,8 @@ static size_t workspace_limit(void)
 	return (size_t)(share < WORKSPACE_MOST ? share : WORKSPACE_MOST);
 }
 
-static cublasLtMatmulPreference_t preference_open(const struct cublaslt_api *api, const struct cublaslt_case *c,
-	const struct cublaslt_group *g, struct error *err)
+static cublasLtMatmulPreference_t preference_open(const struct cublaslt_api *api,
+	const struct cublaslt_case *c, const struct cublaslt_group *g, struct error *err)
 {
 	cublasLtMatmulPreference_t preference = NULL;
 	uint64_t most = workspace_limit(), units = g->units;
@@ -86,11 +86,13 @@ static cublasLtMatmulPreference_t preference_open(const struct cublaslt_api *api
 		{ CUBLASLT_MATMUL_PREF_MIN_ALIGNMENT_D_BYTES, &align[3], sizeof(align[3]) },
 		{ CUBLASLT_MATMUL_PREF_IMPL_MASK, &units, sizeof(units) },
 	};
-	if (cublaslt_error(api->cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", err))
+	if (cublaslt_error(
+		    api->cublasLtMatmulPreferenceCreate(&preference), "cublasLtMatmulPreferenceCreate", err))
 		return NULL;
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (cublaslt_error(api->cublasLtMatmulPreferenceSetAttribute(preference, settings[i].attribute,
-			settings[i].value, settings[i].bytes), "cublasLtMatmulPreferenceSetAttribute", err)) {
+		if (cublaslt_error(api->cublasLtMatmulPreferenceSetAttribute(preference,
+					   settings[i].attribute, settings[i].value, settings[i].bytes),
+			    "cublasLtMatmulPreferenceSetAttribute", err)) {
 			error_context(err, "attribute %d", settings[i].attribute);
 			api->cublasLtMatmulPreferenceDestroy(preference);
 			return NULL;
@@ -125,7 +127,8 @@ static void note(struct offer *o, const char *word, int64_t value)
 {
 	size_t n = strlen(o->notes);
 	if (value != 1)
-		snprintf(o->notes + n, sizeof(o->notes) - n, "%s%s=%lld", n ? " " : "", word, (long long)value);
+		snprintf(o->notes + n, sizeof(o->notes) - n, "%s%s=%lld", n ? " " : "", word,
+			(long long)value);
 }
 
 /* Adds a result unless another group returned the same algorithm; name and math mode identify it. */
@@ -138,7 +141,8 @@ static void offer_add(struct offers *o, const struct cublaslt_api *api, const st
 	const char *math = cublaslt_group_math(g, &o->kase.problem, flags);
 	cublaslt_name(api, &r->algo, one.name, sizeof(one.name));
 	for (int i = 0; i < o->count; i++)
-		if (strcmp(o->offer[i].name, one.name) == 0 && strcmp(o->offer[i].algorithm.math, math) == 0) {
+		if (strcmp(o->offer[i].name, one.name) == 0 &&
+			strcmp(o->offer[i].algorithm.math, math) == 0) {
 			if (group_rank < o->offer[i].group_rank)
 				o->offer[i].group_rank = group_rank;
 			return;
@@ -151,7 +155,7 @@ static void offer_add(struct offers *o, const struct cublaslt_api *api, const st
 	o->offer[o->count++] = one;
 }
 
-/* Adds the results of one group. Returns -1 and sets err if there are none; other groups may still have
+/* Adds the results of one group. Returns -1 and sets err if it finds none; other groups may still have
  * some. */
 static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtHandle_t handle,
 	const struct cublaslt_group *g, struct error *err)
@@ -164,8 +168,9 @@ static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtH
 	cublasLtMatmulPreference_t preference = preference_open(api, &o->kase, g, err);
 	memset(results, 0, sizeof(results));
 	if (preference)
-		bad = cublaslt_error(api->cublasLtMatmulAlgoGetHeuristic(handle, desc.operation, desc.a, desc.b, desc.c,
-			desc.d, preference, ASKED, results, &count), "cublasLtMatmulAlgoGetHeuristic", err);
+		bad = cublaslt_error(api->cublasLtMatmulAlgoGetHeuristic(handle, desc.operation, desc.a,
+					     desc.b, desc.c, desc.d, preference, ASKED, results, &count),
+			"cublasLtMatmulAlgoGetHeuristic", err);
 	for (int i = 0; !bad && i < count && i < ASKED; i++)
 		if (is_usable(api, &o->kase, &results[i]))
 			offer_add(o, api, g, &results[i], i);
@@ -210,8 +215,8 @@ static int offers_fill(struct offers *o, const struct problem *p, struct error *
 		return -1;
 	o->offer = base_calloc((size_t)group_count * ASKED, sizeof(*o->offer));
 	o->algorithm = base_calloc((size_t)group_count * ASKED, sizeof(*o->algorithm));
-	snprintf(o->layouts, sizeof(o->layouts), "a=%s b=%s dst=%s", cuda_layout_name(p, 0), cuda_layout_name(p, 1),
-		cuda_layout_name(p, 2));
+	snprintf(o->layouts, sizeof(o->layouts), "a=%s b=%s dst=%s", cuda_layout_name(p, 0),
+		cuda_layout_name(p, 1), cuda_layout_name(p, 2));
 	struct error first = ERROR_NONE, now = ERROR_NONE;
 	for (int i = 0; i < group_count; i++)
 		if (group_ask(o, api, handle, groups[i], &now) && !first.text[0])
@@ -298,7 +303,8 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	return 0;
 }
 
-static int plan(const struct backend_list *list, int index, struct cuda_plan *to, enum status *status, struct error *err)
+static int plan(const struct backend_list *list, int index, struct cuda_plan *to, enum status *status,
+	struct error *err)
 {
 	const struct offers *o = list->state;
 	assert(index >= 0 && index < o->count);

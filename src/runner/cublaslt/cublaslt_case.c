@@ -16,8 +16,13 @@ int cublaslt_type(enum dtype t, cudaDataType *to)
 		enum dtype dtype;
 		cudaDataType type;
 	} rows[] = {
-		{ DTYPE_F32, CUDA_R_32F }, { DTYPE_F16, CUDA_R_16F }, { DTYPE_BF16, CUDA_R_16BF }, { DTYPE_F64, CUDA_R_64F },
-		{ DTYPE_S8, CUDA_R_8I }, { DTYPE_S32, CUDA_R_32I }, { DTYPE_F8E4M3, CUDA_R_8F_E4M3 },
+		{ DTYPE_F32, CUDA_R_32F },
+		{ DTYPE_F16, CUDA_R_16F },
+		{ DTYPE_BF16, CUDA_R_16BF },
+		{ DTYPE_F64, CUDA_R_64F },
+		{ DTYPE_S8, CUDA_R_8I },
+		{ DTYPE_S32, CUDA_R_32I },
+		{ DTYPE_F8E4M3, CUDA_R_8F_E4M3 },
 		{ DTYPE_F8E5M2, CUDA_R_8F_E5M2 },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -48,7 +53,8 @@ static int epilogues_read(struct cublaslt_case *c, struct error *err)
 			c->bias = i;
 		} else if (e->kind == EPILOGUE_BINARY && e->mode == MODE_ADD && c->residual < 0) {
 			c->residual = i;
-		} else if (e->kind == EPILOGUE_ELTWISE && (e->mode == MODE_RELU || e->mode == MODE_GELU_TANH)) {
+		} else if (e->kind == EPILOGUE_ELTWISE &&
+			(e->mode == MODE_RELU || e->mode == MODE_GELU_TANH)) {
 			c->epilogue = e->mode == MODE_RELU ? CUBLASLT_EPILOGUE_RELU : CUBLASLT_EPILOGUE_GELU;
 			done = true;
 		} else if (e->kind == EPILOGUE_ELTWISE && e->mode == MODE_GELU_ERF) {
@@ -75,7 +81,8 @@ static int matrix_read(const struct cuda_layout *l, bool hint, struct cublaslt_m
 	struct error *err)
 {
 	int r = l->shape.rank - 2;
-	int64_t rows = l->shape.dim[r], cols = l->shape.dim[r + 1], down = l->stride[r], right = l->stride[r + 1];
+	int64_t rows = l->shape.dim[r], cols = l->shape.dim[r + 1], down = l->stride[r],
+		right = l->stride[r + 1];
 	bool plain = (right == 1 || cols == 1) && (rows == 1 || down >= cols);
 	bool transposed = (down == 1 || rows == 1) && (cols == 1 || right >= rows);
 	if (!plain && !transposed)
@@ -112,7 +119,8 @@ static void batch_read(const struct cuda_layout *const layouts[MATRICES], struct
 	for (int i = 0; i < b->rank; i++) {
 		b->dim[i] = layouts[D]->shape.dim[i];
 		for (int j = 0; j < MATRICES; j++)
-			b->stride[i][j] = !layouts[j] || layouts[j]->shape.dim[i] == 1 ? 0 : layouts[j]->stride[i];
+			b->stride[i][j] =
+				!layouts[j] || layouts[j]->shape.dim[i] == 1 ? 0 : layouts[j]->stride[i];
 	}
 }
 
@@ -140,7 +148,8 @@ static void batch_fold(struct cublaslt_case *c, struct batch *b)
 	for (int i = b->rank - 1; i >= 0; i--) {
 		const int64_t *s = b->stride[i];
 		bool residual = c->residual < 0 || (s[C] == c->c.ld * c->n && s[C] > 0);
-		if (s[A] != 0 || c->b.transposed || s[B] != c->b.ld * c->n || s[D] != c->d.ld * c->n || !residual)
+		if (s[A] != 0 || c->b.transposed || s[B] != c->b.ld * c->n || s[D] != c->d.ld * c->n ||
+			!residual)
 			continue;
 		c->folded *= b->dim[i];
 		c->n *= b->dim[i];
@@ -188,7 +197,8 @@ static int matrices_check(const struct cublaslt_case *c, struct error *err)
 	return 0;
 }
 
-static int residual_read(struct cublaslt_case *c, const struct problem *p, struct cuda_layout *l, struct error *err)
+static int residual_read(
+	struct cublaslt_case *c, const struct problem *p, struct cuda_layout *l, struct error *err)
 {
 	c->c = c->d;
 	if (c->residual < 0) {
@@ -213,13 +223,15 @@ int cublaslt_case_make(const struct problem *p, struct cublaslt_case *c, struct 
 		return -1;
 	struct cuda_layout a = cuda_operand_layout(p, 0, 0), b = cuda_operand_layout(p, 1, 0);
 	struct cuda_layout d = cuda_operand_layout(p, 2, 0), residual = d;
-	if (matrix_read(&b, p->transpose_b, &c->a, "b", err) || matrix_read(&a, p->transpose_a, &c->b, "a", err) ||
+	if (matrix_read(&b, p->transpose_b, &c->a, "b", err) ||
+		matrix_read(&a, p->transpose_a, &c->b, "a", err) ||
 		matrix_read(&d, false, &c->d, "the destination", err))
 		return -1;
 	if (c->d.transposed)
 		return error_set(err, "the destination's rows are not dense in memory");
 	if (c->bias >= 0 && cublaslt_type(p->epilogue[c->bias].operand.dtype, &c->bias_type))
-		return error_set(err, "bias: cuBLASLt has no type %s", dtype_name(p->epilogue[c->bias].operand.dtype));
+		return error_set(
+			err, "bias: cuBLASLt has no type %s", dtype_name(p->epilogue[c->bias].operand.dtype));
 	if (residual_read(c, p, &residual, err))
 		return -1;
 	c->m = p->mn;

@@ -113,25 +113,32 @@ struct setting {
 	size_t bytes;
 };
 
-static int layout_open(const struct cublaslt_api *api, cublasLtMatrixLayout_t *to, const struct cublaslt_case *c,
-	const struct cublaslt_matrix *m, struct error *err)
+static int layout_open(const struct cublaslt_api *api, cublasLtMatrixLayout_t *to,
+	const struct cublaslt_case *c, const struct cublaslt_matrix *m, struct error *err)
 {
-	if (cublaslt_error(api->cublasLtMatrixLayoutCreate(to, m->type, (uint64_t)m->rows, (uint64_t)m->cols, m->ld),
-		"cublasLtMatrixLayoutCreate", err))
+	if (cublaslt_error(
+		    api->cublasLtMatrixLayoutCreate(to, m->type, (uint64_t)m->rows, (uint64_t)m->cols, m->ld),
+		    "cublasLtMatrixLayoutCreate", err))
 		return -1;
 	if (c->batch == 1)
 		return 0;
 	int32_t count = (int32_t)c->batch;
-	return cublaslt_error(api->cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count,
-			sizeof(count)), "cublasLtMatrixLayoutSetAttribute(batch count)", err) ||
-		cublaslt_error(api->cublasLtMatrixLayoutSetAttribute(*to, CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET,
-			&m->batch, sizeof(m->batch)), "cublasLtMatrixLayoutSetAttribute(batch stride)", err) ? -1 : 0;
+	return cublaslt_error(api->cublasLtMatrixLayoutSetAttribute(
+				      *to, CUBLASLT_MATRIX_LAYOUT_BATCH_COUNT, &count, sizeof(count)),
+		       "cublasLtMatrixLayoutSetAttribute(batch count)", err) ||
+			cublaslt_error(api->cublasLtMatrixLayoutSetAttribute(*to,
+					       CUBLASLT_MATRIX_LAYOUT_STRIDED_BATCH_OFFSET, &m->batch,
+					       sizeof(m->batch)),
+				"cublasLtMatrixLayoutSetAttribute(batch stride)", err)
+		? -1
+		: 0;
 }
 
-static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *to, const struct cublaslt_case *c,
-	const struct cublaslt_group *g, struct error *err)
+static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *to,
+	const struct cublaslt_case *c, const struct cublaslt_group *g, struct error *err)
 {
-	int32_t op_a = c->a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N, op_b = c->b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
+	int32_t op_a = c->a.transposed ? CUBLAS_OP_T : CUBLAS_OP_N,
+		op_b = c->b.transposed ? CUBLAS_OP_T : CUBLAS_OP_N;
 	int32_t epilogue = c->epilogue, bias_type = c->bias_type;
 	int32_t vector = CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
 	int8_t fast = 1;
@@ -146,23 +153,28 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 		{ CUBLASLT_MATMUL_DESC_POINTER_MODE, &vector, c->scale >= 0 ? sizeof(vector) : 0 },
 		{ CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, g->fast ? sizeof(fast) : 0 },
 	};
-	if (cublaslt_error(api->cublasLtMatmulDescCreate(to, g->compute, g->scale), "cublasLtMatmulDescCreate", err))
+	if (cublaslt_error(
+		    api->cublasLtMatmulDescCreate(to, g->compute, g->scale), "cublasLtMatmulDescCreate", err))
 		return -1;
 	for (size_t i = 0; i < sizeof(settings) / sizeof(settings[0]); i++)
-		if (settings[i].bytes && cublaslt_error(api->cublasLtMatmulDescSetAttribute(*to,
-			(cublasLtMatmulDescAttributes_t)settings[i].attribute, settings[i].value, settings[i].bytes),
-			"cublasLtMatmulDescSetAttribute", err))
+		if (settings[i].bytes &&
+			cublaslt_error(api->cublasLtMatmulDescSetAttribute(*to,
+					       (cublasLtMatmulDescAttributes_t)settings[i].attribute,
+					       settings[i].value, settings[i].bytes),
+				"cublasLtMatmulDescSetAttribute", err))
 			return error_context(err, "attribute %d", settings[i].attribute);
 	return 0;
 }
 
-int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c, const struct cublaslt_group *g,
-	struct error *err)
+int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c,
+	const struct cublaslt_group *g, struct error *err)
 {
 	*desc = (struct cublaslt_desc){ 0 };
 	const struct cublaslt_api *api = cublaslt_library(err);
-	if (api && operation_open(api, &desc->operation, c, g, err) == 0 && layout_open(api, &desc->a, c, &c->a, err) == 0 &&
-		layout_open(api, &desc->b, c, &c->b, err) == 0 && layout_open(api, &desc->c, c, &c->c, err) == 0 &&
+	if (api && operation_open(api, &desc->operation, c, g, err) == 0 &&
+		layout_open(api, &desc->a, c, &c->a, err) == 0 &&
+		layout_open(api, &desc->b, c, &c->b, err) == 0 &&
+		layout_open(api, &desc->c, c, &c->c, err) == 0 &&
 		layout_open(api, &desc->d, c, &c->d, err) == 0)
 		return 0;
 	cublaslt_desc_close(desc);

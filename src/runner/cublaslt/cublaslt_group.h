@@ -27,8 +27,8 @@ struct cublaslt_desc {
 	cublasLtMatmulDesc_t operation;
 	cublasLtMatrixLayout_t a, b, c, d;
 };
-int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c, const struct cublaslt_group *g,
-	struct error *err);
+int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c,
+	const struct cublaslt_group *g, struct error *err);
 void cublaslt_desc_close(struct cublaslt_desc *desc);
 
 /* 1 or 0 in the group's scale type. */

@@ -144,7 +144,8 @@ static void add(char *name, size_t size, const char *word, uint32_t value)
 	snprintf(name + n, size - n, " %s%u", word, value);
 }
 
-static void add_sizes(char *name, size_t size, const struct cublaslt_api *api, const cublasLtMatmulAlgo_t *algo)
+static void add_sizes(
+	char *name, size_t size, const struct cublaslt_api *api, const cublasLtMatmulAlgo_t *algo)
 {
 	uint32_t tile = config(api, algo, CUBLASLT_ALGO_CONFIG_TILE_ID, false);
 	uint32_t stage = config(api, algo, CUBLASLT_ALGO_CONFIG_STAGES_ID, false);
@@ -194,8 +195,8 @@ uint64_t cublaslt_flags(const struct cublaslt_api *api, const cublasLtMatmulAlgo
 {
 	uint64_t flags = 0;
 	size_t written;
-	if (api->cublasLtMatmulAlgoCapGetAttribute(algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags, sizeof(flags),
-		&written) != CUBLAS_STATUS_SUCCESS)
+	if (api->cublasLtMatmulAlgoCapGetAttribute(algo, CUBLASLT_ALGO_CAP_NUMERICAL_IMPL_FLAGS, &flags,
+		    sizeof(flags), &written) != CUBLAS_STATUS_SUCCESS)
 		return 0;
 	return flags;
 }

@@ -18,18 +18,21 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	if (!api)
 		return -1;
 	int version = cudnn_version();
-	str_addf(stack, "%scuDNN %d.%d.%d", stack->n ? ", " : "", version / 10000, version / 100 % 100, version % 100);
+	str_addf(stack, "%scuDNN %d.%d.%d", stack->n ? ", " : "", version / 10000, version / 100 % 100,
+		version % 100);
 	json_object_set_new(attributes, "cudnn", json_integer(version));
 	/* each call loads a sub-library and compares its version with the others' */
 	const struct {
 		const char *key;
 		cudnnStatus_t (*check)(void);
-	} part[] = { { "cudnn_graph", api->cudnnGraphVersionCheck }, { "cudnn_ops", api->cudnnOpsVersionCheck },
-		{ "cudnn_cnn", api->cudnnCnnVersionCheck }, { "cudnn_adv", api->cudnnAdvVersionCheck } };
+	} part[] = { { "cudnn_graph", api->cudnnGraphVersionCheck },
+		{ "cudnn_ops", api->cudnnOpsVersionCheck }, { "cudnn_cnn", api->cudnnCnnVersionCheck },
+		{ "cudnn_adv", api->cudnnAdvVersionCheck } };
 	for (size_t i = 0; i < sizeof(part) / sizeof(part[0]); i++) {
 		cudnnStatus_t status = part[i].check();
-		json_object_set_new(attributes, part[i].key, json_string(status == CUDNN_STATUS_SUCCESS ? "loads" :
-			api->cudnnGetErrorString(status)));
+		json_object_set_new(attributes, part[i].key,
+			json_string(
+				status == CUDNN_STATUS_SUCCESS ? "loads" : api->cudnnGetErrorString(status)));
 	}
 	return 0;
 }
@@ -57,7 +60,8 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, &s->graph, at, err) : NULL;
 	if (!pack)
 		return -1;
-	return cudnn_error(s->graph.bag.api->cudnnBackendExecute(handle, s->plan, pack), "cudnnBackendExecute", err);
+	return cudnn_error(
+		s->graph.bag.api->cudnnBackendExecute(handle, s->plan, pack), "cudnnBackendExecute", err);
 }
 
 static void state_free(void *state)

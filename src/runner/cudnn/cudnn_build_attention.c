@@ -13,7 +13,8 @@ static struct cudnn_tensor operand(struct cudnn_graph *g, int i)
 {
 	struct cuda_layout l = cuda_operand_layout(g->p, i, 0);
 	struct cudnn_tensor shape = cudnn_shape_of(&l, RANK);
-	return i == 3 ? cudnn_tensor_bound(g, &shape, CUDNN_DESTINATION, 0) : cudnn_tensor_bound(g, &shape, CUDNN_SOURCE, i);
+	return i == 3 ? cudnn_tensor_bound(g, &shape, CUDNN_DESTINATION, 0)
+		      : cudnn_tensor_bound(g, &shape, CUDNN_SOURCE, i);
 }
 
 static float scale_of(const struct problem *p)
@@ -77,11 +78,13 @@ static struct cudnn_tensor causal_mask(struct cudnn_graph *g, const struct cudnn
 
 static struct cudnn_tensor softmax(struct cudnn_graph *g, const struct cudnn_tensor *scores, enum dtype to)
 {
-	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB }, exponent = { .mode = CUDNN_POINTWISE_EXP };
+	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB },
+			       exponent = { .mode = CUDNN_POINTWISE_EXP };
 	struct cudnn_pointwise div = { .mode = CUDNN_POINTWISE_DIV };
 	int64_t dim[RANK] = { scores->dim[0], scores->dim[1], scores->dim[2], 1 };
 	struct cudnn_tensor one = cudnn_shape_dense(RANK, dim, DTYPE_F32);
-	struct cudnn_tensor most = cudnn_tensor_virtual(g, &one, DTYPE_F32), sum = cudnn_tensor_virtual(g, &one, DTYPE_F32);
+	struct cudnn_tensor most = cudnn_tensor_virtual(g, &one, DTYPE_F32),
+			    sum = cudnn_tensor_virtual(g, &one, DTYPE_F32);
 	struct cudnn_tensor below = cudnn_tensor_virtual(g, scores, DTYPE_F32);
 	struct cudnn_tensor power = cudnn_tensor_virtual(g, scores, DTYPE_F32);
 	struct cudnn_tensor share = cudnn_tensor_virtual(g, scores, to);

@@ -68,12 +68,18 @@ struct direction {
 	const char *name;
 };
 #define DIRECTION(kind, prefix, from, to, what)                                                              \
-	{ CUDNN_BACKEND_OPERATION_CONVOLUTION_##kind##_DESCRIPTOR, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_CONV_DESC, \
-		CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##from, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_W,     \
-		CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##to, CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_ALPHA,   \
-		CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_BETA, what }
+	{                                                                                                    \
+		CUDNN_BACKEND_OPERATION_CONVOLUTION_##kind##_DESCRIPTOR,                                     \
+			CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_CONV_DESC,                               \
+			CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##from,                                  \
+			CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_W,                                       \
+			CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_##to,                                    \
+			CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_ALPHA,                                   \
+			CUDNN_ATTR_OPERATION_CONVOLUTION_##prefix##_BETA, what                               \
+	}
 static const struct direction forward = DIRECTION(FORWARD, FORWARD, X, Y, "convolution forward operation");
-static const struct direction backward = DIRECTION(BACKWARD_DATA, BWD_DATA, DY, DX, "convolution backward data operation");
+static const struct direction backward =
+	DIRECTION(BACKWARD_DATA, BWD_DATA, DY, DX, "convolution backward data operation");
 
 static void convolve(struct cudnn_graph *g, const struct direction *to)
 {
@@ -163,7 +169,8 @@ static bool batch_fold(struct cudnn_tensor *x, struct cudnn_tensor *w, struct cu
 {
 	struct cudnn_tensor *all[] = { x, w, y };
 	int r = y->rank, k = r - 3;
-	if (w->dim[k] != 1 || x->dim[k] != y->dim[k] || !rows_follow(x) || !rows_follow(y) || (r == 3 && y->dim[0] == 1))
+	if (w->dim[k] != 1 || x->dim[k] != y->dim[k] || !rows_follow(x) || !rows_follow(y) ||
+		(r == 3 && y->dim[0] == 1))
 		return false;
 	x->dim[r - 2] *= x->dim[k];
 	y->dim[r - 2] *= y->dim[k];

@@ -29,7 +29,9 @@ static bool is_dense(const struct cuda_layout *l)
 
 static cudnnBackendNormMode_t norm_mode(enum kernel k)
 {
-	return k == KERNEL_LAYERNORM ? CUDNN_LAYER_NORM : k == KERNEL_RMSNORM ? CUDNN_RMS_NORM : CUDNN_INSTANCE_NORM;
+	return k == KERNEL_LAYERNORM  ? CUDNN_LAYER_NORM
+		: k == KERNEL_RMSNORM ? CUDNN_RMS_NORM
+				      : CUDNN_INSTANCE_NORM;
 }
 
 static struct cudnn_tensor norm_shape(struct cudnn_graph *g, int operand)
@@ -97,8 +99,10 @@ void cudnn_build_batchnorm(struct cudnn_graph *g)
 	struct cudnn_tensor variance = cudnn_tensor_bound(g, one, CUDNN_VARIANCE, 0);
 	g->epsilon = EPSILON;
 	struct cudnn_tensor epsilon = cudnn_tensor_value(g, x.rank, EPSILON);
-	struct cudnn_tensor sum = cudnn_tensor_virtual(g, one, DTYPE_F32), root = cudnn_tensor_virtual(g, one, DTYPE_F32);
-	struct cudnn_pointwise add = { .mode = CUDNN_POINTWISE_ADD }, rsqrt = { .mode = CUDNN_POINTWISE_RSQRT };
+	struct cudnn_tensor sum = cudnn_tensor_virtual(g, one, DTYPE_F32),
+			    root = cudnn_tensor_virtual(g, one, DTYPE_F32);
+	struct cudnn_pointwise add = { .mode = CUDNN_POINTWISE_ADD },
+			       rsqrt = { .mode = CUDNN_POINTWISE_RSQRT };
 	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB }, mul = { .mode = CUDNN_POINTWISE_MUL };
 	struct cudnn_tensor mean = cudnn_tensor_bound(g, one, CUDNN_MEAN, 0);
 	struct cudnn_tensor centered = cudnn_tensor_virtual(g, &x, DTYPE_F32);

@@ -56,7 +56,8 @@ static void epilogues_add(struct cudnn_graph *g, struct cudnn_chain *chain, cons
 }
 
 /* Builds an operation on all sources (NULL: only the chain), then the epilogues. */
-static void pointwise_problem(struct cudnn_graph *g, const struct cudnn_pointwise *how, struct cudnn_chain *chain)
+static void pointwise_problem(
+	struct cudnn_graph *g, const struct cudnn_pointwise *how, struct cudnn_chain *chain)
 {
 	int count = problem_operand_count(g->p) - 1;
 	struct operands o;
@@ -161,15 +162,18 @@ void cudnn_build_softmax(struct cudnn_graph *g)
 	struct cudnn_chain chain = { 0 };
 	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
 	struct cudnn_tensor xs = line_shape(&in, g->p->axis), ys = line_shape(&to, g->p->axis), one = xs;
-	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB }, exponent = { .mode = CUDNN_POINTWISE_EXP };
-	struct cudnn_pointwise logarithm = { .mode = CUDNN_POINTWISE_LOG }, div = { .mode = CUDNN_POINTWISE_DIV };
+	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB },
+			       exponent = { .mode = CUDNN_POINTWISE_EXP };
+	struct cudnn_pointwise logarithm = { .mode = CUDNN_POINTWISE_LOG },
+			       div = { .mode = CUDNN_POINTWISE_DIV };
 	bool log = g->p->mode == MODE_LOGSOFTMAX;
 	one.dim[1] = 1;
 	one.stride[0] = one.stride[1] = one.dim[2];
 	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
 	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
 	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
-	struct cudnn_tensor most = cudnn_tensor_virtual(g, &one, DTYPE_F32), sum = cudnn_tensor_virtual(g, &one, DTYPE_F32);
+	struct cudnn_tensor most = cudnn_tensor_virtual(g, &one, DTYPE_F32),
+			    sum = cudnn_tensor_virtual(g, &one, DTYPE_F32);
 	struct cudnn_tensor below = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
 	struct cudnn_tensor power = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
 	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);

@@ -77,9 +77,10 @@ void cudnn_build_pool(struct cudnn_graph *g)
 {
 	const struct problem *p = g->p;
 	bool max = p->mode == MODE_MAX;
-	struct window w = { .padding = max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD, .mode = max ? CUDNN_RESAMPLE_MAXPOOL :
-		p->mode == MODE_AVG_INCLUDE ? CUDNN_RESAMPLE_AVGPOOL_INCLUDE_PADDING :
-		CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING };
+	struct window w = { .padding = max ? CUDNN_NEG_INF_PAD : CUDNN_ZERO_PAD,
+		.mode = max			      ? CUDNN_RESAMPLE_MAXPOOL
+			: p->mode == MODE_AVG_INCLUDE ? CUDNN_RESAMPLE_AVGPOOL_INCLUDE_PADDING
+						      : CUDNN_RESAMPLE_AVGPOOL_EXCLUDE_PADDING };
 	int begin = space_begin(p, &w);
 	for (int i = begin; i < SPACE; i++) {
 		bool is_there = i >= SPACE - p->spatial;
@@ -105,7 +106,8 @@ void cudnn_build_resample(struct cudnn_graph *g)
 		cudnn_bag_refuse(&g->bag, "cuDNN has no cubic resampling");
 	int begin = space_begin(p, &w);
 	for (int i = begin; i < SPACE; i++) {
-		int64_t in = i >= SPACE - p->spatial ? p->in[i] : 1, out = i >= SPACE - p->spatial ? p->out[i] : 1;
+		int64_t in = i >= SPACE - p->spatial ? p->in[i] : 1,
+			out = i >= SPACE - p->spatial ? p->out[i] : 1;
 		bool moves = in != out;
 		w.size[i - begin] = fraction(moves ? 2 : 1, 1);
 		w.stride[i - begin] = fraction(in, out);

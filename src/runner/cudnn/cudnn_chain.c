@@ -200,11 +200,17 @@ int cudnn_chain_mode(struct cudnn_graph *g, struct cudnn_chain *c, enum mode m, 
 cudnnPointwiseMode_t cudnn_binary_mode(enum mode m)
 {
 	static const cudnnPointwiseMode_t of[MODE_COUNT] = {
-		[MODE_ADD] = CUDNN_POINTWISE_ADD, [MODE_SUB] = CUDNN_POINTWISE_SUB, [MODE_MUL] = CUDNN_POINTWISE_MUL,
-		[MODE_DIV] = CUDNN_POINTWISE_DIV, [MODE_MAXIMUM] = CUDNN_POINTWISE_MAX,
-		[MODE_MINIMUM] = CUDNN_POINTWISE_MIN, [MODE_GREATER] = CUDNN_POINTWISE_CMP_GT,
-		[MODE_GREATER_EQ] = CUDNN_POINTWISE_CMP_GE, [MODE_LESS] = CUDNN_POINTWISE_CMP_LT,
-		[MODE_LESS_EQ] = CUDNN_POINTWISE_CMP_LE, [MODE_EQUAL] = CUDNN_POINTWISE_CMP_EQ,
+		[MODE_ADD] = CUDNN_POINTWISE_ADD,
+		[MODE_SUB] = CUDNN_POINTWISE_SUB,
+		[MODE_MUL] = CUDNN_POINTWISE_MUL,
+		[MODE_DIV] = CUDNN_POINTWISE_DIV,
+		[MODE_MAXIMUM] = CUDNN_POINTWISE_MAX,
+		[MODE_MINIMUM] = CUDNN_POINTWISE_MIN,
+		[MODE_GREATER] = CUDNN_POINTWISE_CMP_GT,
+		[MODE_GREATER_EQ] = CUDNN_POINTWISE_CMP_GE,
+		[MODE_LESS] = CUDNN_POINTWISE_CMP_LT,
+		[MODE_LESS_EQ] = CUDNN_POINTWISE_CMP_LE,
+		[MODE_EQUAL] = CUDNN_POINTWISE_CMP_EQ,
 	};
 	return of[m];
 }
@@ -233,8 +239,8 @@ static struct cudnn_tensor residual_shape(struct cudnn_graph *g, const struct cu
 	return like;
 }
 
-static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i, const struct cudnn_tensor *destination,
-	int channel, cudnn_shape *shape_of)
+static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i,
+	const struct cudnn_tensor *destination, int channel, cudnn_shape *shape_of)
 {
 	const struct epilogue *e = &g->p->epilogue[i];
 	if (e->kind == EPILOGUE_ELTWISE) {
@@ -242,8 +248,9 @@ static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i, co
 		return;
 	}
 	bool channels = e->kind == EPILOGUE_BIAS || e->kind == EPILOGUE_SCALE;
-	cudnnPointwiseMode_t mode = e->kind == EPILOGUE_BIAS ? CUDNN_POINTWISE_ADD : e->kind == EPILOGUE_SCALE ?
-		CUDNN_POINTWISE_MUL : cudnn_binary_mode(e->mode);
+	cudnnPointwiseMode_t mode = e->kind == EPILOGUE_BIAS ? CUDNN_POINTWISE_ADD
+		: e->kind == EPILOGUE_SCALE		     ? CUDNN_POINTWISE_MUL
+							     : cudnn_binary_mode(e->mode);
 	struct cuda_layout l = cuda_epilogue_layout(g->p, i);
 	struct cudnn_tensor shape = channels ? cudnn_shape_along(destination, channel, l.dtype) :
 		residual_shape(g, &l, destination, shape_of);
@@ -252,8 +259,8 @@ static void epilogue_add(struct cudnn_graph *g, struct cudnn_chain *c, int i, co
 
 /* A residual that follows the bias is added before it: the sum is the same, and cuDNN's ready-made fusions
  * have this order. */
-void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
-	int channel, cudnn_shape *shape_of)
+void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c,
+	const struct cudnn_tensor *destination, int channel, cudnn_shape *shape_of)
 {
 	const struct epilogue *e = g->p->epilogue;
 	int count = g->p->epilogue_count;
@@ -284,7 +291,8 @@ void cudnn_chain_add(struct cudnn_graph *g, const struct cudnn_chain *c, const s
 			kept = at;
 		if (s->second != CUDNN_STEP_UNARY)
 			b = second_operand(g, s, at.rank, &kept);
-		struct cudnn_tensor y = i == c->count - 1 ? *destination : cudnn_tensor_virtual(g, destination, DTYPE_F32);
+		struct cudnn_tensor y =
+			i == c->count - 1 ? *destination : cudnn_tensor_virtual(g, destination, DTYPE_F32);
 		cudnn_pointwise(g, &s->how, &at, s->second == CUDNN_STEP_UNARY ? NULL : &b, NULL, &y);
 		at = y;
 	}

@@ -51,7 +51,8 @@ static void check(struct cudnn_bag *b, cudnnStatus_t status, const char *what)
 	cudnn_error(status, what, &b->why);
 }
 
-cudnnBackendDescriptor_t cudnn_desc_make(struct cudnn_bag *b, cudnnBackendDescriptorType_t type, const char *name)
+cudnnBackendDescriptor_t cudnn_desc_make(
+	struct cudnn_bag *b, cudnnBackendDescriptorType_t type, const char *name)
 {
 	cudnnBackendDescriptor_t d = NULL;
 	if (b->bad)
@@ -80,7 +81,9 @@ int64_t cudnn_desc_get(struct cudnn_bag *b, cudnnBackendDescriptor_t d, cudnnBac
 	cudnnBackendAttributeType_t type, int64_t count, void *values)
 {
 	int64_t got = 0;
-	if (b->bad || b->api->cudnnBackendGetAttribute(d, attribute, type, count, &got, values) != CUDNN_STATUS_SUCCESS)
+	if (b->bad ||
+		b->api->cudnnBackendGetAttribute(d, attribute, type, count, &got, values) !=
+			CUDNN_STATUS_SUCCESS)
 		return 0;
 	return got;
 }

@@ -23,7 +23,8 @@ void cudnn_bag_cut(struct cudnn_bag *b, int count);
 int cudnn_bag_refuse(struct cudnn_bag *b, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 
 /* Creates a descriptor that the bag owns; returns NULL if the bag has failed. `name` is for errors. */
-cudnnBackendDescriptor_t cudnn_desc_make(struct cudnn_bag *b, cudnnBackendDescriptorType_t type, const char *name);
+cudnnBackendDescriptor_t cudnn_desc_make(
+	struct cudnn_bag *b, cudnnBackendDescriptorType_t type, const char *name);
 void cudnn_desc_put(struct cudnn_bag *b, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t attribute,
 	const char *name, cudnnBackendAttributeType_t type, int64_t count, const void *values);
 /* Finalizes a descriptor. `object` names it in errors, since cuDNN's reasons do not always do so. */

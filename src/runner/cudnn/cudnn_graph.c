@@ -33,12 +33,23 @@ static const struct cudnn_builder builders[] = {
 };
 
 static const cudnnDataType_t data_types[DTYPE_COUNT] = {
-	[DTYPE_F32] = CUDNN_DATA_FLOAT, [DTYPE_F16] = CUDNN_DATA_HALF, [DTYPE_BF16] = CUDNN_DATA_BFLOAT16,
-	[DTYPE_F64] = CUDNN_DATA_DOUBLE, [DTYPE_TF32] = CUDNN_DATA_FLOAT, [DTYPE_S8] = CUDNN_DATA_INT8,
-	[DTYPE_U8] = CUDNN_DATA_UINT8, [DTYPE_S32] = CUDNN_DATA_INT32, [DTYPE_U32] = CUDNN_DATA_UINT32,
-	[DTYPE_S64] = CUDNN_DATA_INT64, [DTYPE_BOOL] = CUDNN_DATA_BOOLEAN, [DTYPE_S4] = CUDNN_DATA_INT4,
-	[DTYPE_U4] = CUDNN_DATA_UINT4, [DTYPE_F8E4M3] = CUDNN_DATA_FP8_E4M3, [DTYPE_F8E5M2] = CUDNN_DATA_FP8_E5M2,
-	[DTYPE_F4E2M1] = CUDNN_DATA_FP4_E2M1, [DTYPE_C64] = CUDNN_DATA_COMPLEX_FP32,
+	[DTYPE_F32] = CUDNN_DATA_FLOAT,
+	[DTYPE_F16] = CUDNN_DATA_HALF,
+	[DTYPE_BF16] = CUDNN_DATA_BFLOAT16,
+	[DTYPE_F64] = CUDNN_DATA_DOUBLE,
+	[DTYPE_TF32] = CUDNN_DATA_FLOAT,
+	[DTYPE_S8] = CUDNN_DATA_INT8,
+	[DTYPE_U8] = CUDNN_DATA_UINT8,
+	[DTYPE_S32] = CUDNN_DATA_INT32,
+	[DTYPE_U32] = CUDNN_DATA_UINT32,
+	[DTYPE_S64] = CUDNN_DATA_INT64,
+	[DTYPE_BOOL] = CUDNN_DATA_BOOLEAN,
+	[DTYPE_S4] = CUDNN_DATA_INT4,
+	[DTYPE_U4] = CUDNN_DATA_UINT4,
+	[DTYPE_F8E4M3] = CUDNN_DATA_FP8_E4M3,
+	[DTYPE_F8E5M2] = CUDNN_DATA_FP8_E5M2,
+	[DTYPE_F4E2M1] = CUDNN_DATA_FP4_E2M1,
+	[DTYPE_C64] = CUDNN_DATA_COMPLEX_FP32,
 	[DTYPE_C128] = CUDNN_DATA_COMPLEX_FP64,
 };
 
@@ -93,7 +104,8 @@ struct cudnn_tensor cudnn_shape_spatial(const struct cuda_layout *l, int rank)
 bool cudnn_layouts_equal(const struct cuda_layout *a, const struct cuda_layout *b)
 {
 	for (int i = 0; i < a->shape.rank; i++)
-		if (a->shape.dim[i] != b->shape.dim[i] || (a->shape.dim[i] != 1 && a->stride[i] != b->stride[i]))
+		if (a->shape.dim[i] != b->shape.dim[i] ||
+			(a->shape.dim[i] != 1 && a->stride[i] != b->stride[i]))
 			return false;
 	return a->shape.rank == b->shape.rank;
 }
@@ -122,8 +134,8 @@ struct cudnn_tensor cudnn_shape_along(const struct cudnn_tensor *like, int axis,
 
 /* --- tensors --- */
 
-static struct cudnn_tensor tensor_make(struct cudnn_graph *g, const struct cudnn_tensor *like, bool is_virtual,
-	bool is_value)
+static struct cudnn_tensor tensor_make(
+	struct cudnn_graph *g, const struct cudnn_tensor *like, bool is_virtual, bool is_value)
 {
 	struct cudnn_tensor t = *like;
 	cudnnDataType_t type;
@@ -155,15 +167,16 @@ static struct cudnn_binding *bind(struct cudnn_graph *g, enum cudnn_role role, i
 	return b;
 }
 
-struct cudnn_tensor cudnn_tensor_bound(struct cudnn_graph *g, const struct cudnn_tensor *like, enum cudnn_role role,
-	int index)
+struct cudnn_tensor cudnn_tensor_bound(
+	struct cudnn_graph *g, const struct cudnn_tensor *like, enum cudnn_role role, int index)
 {
 	struct cudnn_tensor t = tensor_make(g, like, false, false);
 	bind(g, role, index);
 	return t;
 }
 
-struct cudnn_tensor cudnn_tensor_virtual(struct cudnn_graph *g, const struct cudnn_tensor *like, enum dtype dtype)
+struct cudnn_tensor cudnn_tensor_virtual(
+	struct cudnn_graph *g, const struct cudnn_tensor *like, enum dtype dtype)
 {
 	struct cudnn_tensor t = *like;
 	t.dtype = dtype;
@@ -209,13 +222,15 @@ static void graph_finish(struct cudnn_graph *g)
 	if (!b->bad && !cuda_context()->planning && !(handle = cudnn_handle(&b->why)))
 		b->bad = true;
 	g->graph = CUDNN_NEW(b, OPERATIONGRAPH);
-	CUDNN_PUT_ARRAY(b, g->graph, OPERATIONGRAPH_OPS, BACKEND_DESCRIPTOR, g->operation_count, g->operation);
+	CUDNN_PUT_ARRAY(
+		b, g->graph, OPERATIONGRAPH_OPS, BACKEND_DESCRIPTOR, g->operation_count, g->operation);
 	if (handle)
 		CUDNN_PUT(b, g->graph, OPERATIONGRAPH_HANDLE, HANDLE, handle);
 	cudnn_desc_finish(b, g->graph, "operation graph");
 }
 
-int cudnn_graph_build(struct cudnn_graph *g, const struct problem *p, int variant, const char **tag, struct error *err)
+int cudnn_graph_build(
+	struct cudnn_graph *g, const struct problem *p, int variant, const char **tag, struct error *err)
 {
 	const struct cudnn_builder *builder = NULL;
 	bool any = false;

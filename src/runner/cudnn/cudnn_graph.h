@@ -55,7 +55,8 @@ struct cudnn_tensor {
  * was built, 0 if there is no such variant, -1 on failure; err has cuDNN's reason if cuDNN refused. *tag:
  * prefix of the variant's algorithm names, "" for the first. The graph needs cudnn_graph_free in all
  * cases. */
-int cudnn_graph_build(struct cudnn_graph *g, const struct problem *p, int variant, const char **tag, struct error *err);
+int cudnn_graph_build(
+	struct cudnn_graph *g, const struct problem *p, int variant, const char **tag, struct error *err);
 void cudnn_graph_free(struct cudnn_graph *g);
 
 /* --- for builders; these functions do nothing once the graph's bag has failed --- */
@@ -66,10 +67,11 @@ bool cudnn_data_type(struct cudnn_graph *g, enum dtype t, cudnnDataType_t *type)
 bool cudnn_layouts_equal(const struct cuda_layout *a, const struct cuda_layout *b);
 
 /* Makes a tensor in memory, bound to a role. */
-struct cudnn_tensor cudnn_tensor_bound(struct cudnn_graph *g, const struct cudnn_tensor *like, enum cudnn_role role,
-	int index);
+struct cudnn_tensor cudnn_tensor_bound(
+	struct cudnn_graph *g, const struct cudnn_tensor *like, enum cudnn_role role, int index);
 /* Makes a virtual tensor: an intermediate result that is not stored. */
-struct cudnn_tensor cudnn_tensor_virtual(struct cudnn_graph *g, const struct cudnn_tensor *like, enum dtype dtype);
+struct cudnn_tensor cudnn_tensor_virtual(
+	struct cudnn_graph *g, const struct cudnn_tensor *like, enum dtype dtype);
 /* Makes a scalar with all sizes 1: f32, or s32 for index computations. */
 struct cudnn_tensor cudnn_tensor_value(struct cudnn_graph *g, int rank, float value);
 struct cudnn_tensor cudnn_tensor_index_value(struct cudnn_graph *g, int rank, int32_t value);
@@ -129,8 +131,8 @@ int cudnn_chain_mode(struct cudnn_graph *g, struct cudnn_chain *c, enum mode m, 
 /* Adds the problem's epilogues. `channel`: index of the destination's channel dimension. A residual with the
  * destination's layout gets the destination's shape, any other is shaped by `shape`, or refused if `shape` is
  * NULL. */
-void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c, const struct cudnn_tensor *destination,
-	int channel, cudnn_shape *shape);
+void cudnn_chain_epilogues(struct cudnn_graph *g, struct cudnn_chain *c,
+	const struct cudnn_tensor *destination, int channel, cudnn_shape *shape);
 void cudnn_chain_operand(struct cudnn_chain *c, cudnnPointwiseMode_t mode, enum cudnn_role role, int index,
 	const struct cudnn_tensor *shape);
 cudnnPointwiseMode_t cudnn_binary_mode(enum mode m);

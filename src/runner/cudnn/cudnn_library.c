@@ -34,10 +34,11 @@ int cudnn_version_check(int version, bool planning, struct error *err)
 	int major = version / 10000, minor = version / 100 % 100;
 	/* up to 8.9 the version was major * 1000 + minor * 100 + patch */
 	if (version < 10000)
-		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", version / 1000, version / 100 % 10,
-			CUDNN_MAJOR);
+		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", version / 1000,
+			version / 100 % 10, CUDNN_MAJOR);
 	if (major != CUDNN_MAJOR)
-		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", major, minor, CUDNN_MAJOR);
+		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", major, minor,
+			CUDNN_MAJOR);
 	if (planning && version < DEVICELESS_VERSION)
 		return error_set(err, "cuDNN %d.%d cannot plan without a GPU; install 9.8 or newer", major,
 			minor);
@@ -209,7 +210,8 @@ int cudnn_error(cudnnStatus_t status, const char *call, struct error *err)
 	if (status == CUDNN_STATUS_SUCCESS)
 		return 0;
 	reason_take(reason, sizeof(reason));
-	return error_set(err, "%s: %s%s%s", call, functions.cudnnGetErrorString(status), *reason ? ": " : "", reason);
+	return error_set(
+		err, "%s: %s%s%s", call, functions.cudnnGetErrorString(status), *reason ? ": " : "", reason);
 }
 
 int cudnn_error_reason(const char *what, struct error *err)

@@ -135,11 +135,13 @@ static void knobs_write(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, 
 	cudnnBackendDescriptor_t knob[KNOBS];
 	for (int i = 0; i < KNOBS; i++)
 		knob[i] = CUDNN_NEW(bag, KNOB_CHOICE);
-	int64_t n = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, knob);
+	int64_t n = cudnn_desc_get(
+		bag, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, knob);
 	for (int64_t i = 0; i < n && i < KNOBS; i++) {
 		cudnnBackendKnobType_t type = CUDNN_KNOB_TYPE_COUNTS;
 		int64_t value = 0;
-		cudnn_desc_get(bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
+		cudnn_desc_get(
+			bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
 		cudnn_desc_get(bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value);
 		str_addf(name, "%sk%d=%lld", i ? "," : "{", (int)type, (long long)value);
 	}
@@ -148,13 +150,16 @@ static void knobs_write(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, 
 
 /* Reads the engine's notes and makes a name like "eng12{k2=4,k14=1}" of engine and knobs. Leaves nothing in
  * the bag. */
-static bool engine_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, const char *tag, struct engine *e)
+static bool engine_read(
+	struct cudnn_bag *bag, cudnnBackendDescriptor_t config, const char *tag, struct engine *e)
 {
 	int mark = bag->count;
 	struct str name = { 0 };
 	cudnnBackendDescriptor_t engine = CUDNN_NEW(bag, ENGINE);
-	bool ok = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1, &engine) == 1 &&
-		cudnn_desc_get(bag, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &e->index) == 1;
+	bool ok = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
+			  &engine) == 1 &&
+		cudnn_desc_get(bag, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &e->index) ==
+			1;
 	if (ok) {
 		e->numerical = notes_read(bag, engine, true);
 		e->behaviour = notes_read(bag, engine, false);
@@ -214,8 +219,8 @@ static int compiled_count(const struct cudnn_offers *o)
 /* True if a plan can be made. A ready-made engine's plan is finalized, which also gives its workspace. A
  * compiled engine is accepted with unknown workspace: compiling takes up to two seconds and is left to its
  * preparation. */
-static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config, bool compiled, double *workspace_bytes,
-	struct error *err)
+static bool is_plannable(struct cudnn_graph *g, cudnnBackendDescriptor_t config, bool compiled,
+	double *workspace_bytes, struct error *err)
 {
 	int mark = g->bag.count;
 	*workspace_bytes = NAN;
@@ -241,8 +246,8 @@ static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
 	return integer && kernel_row(p->kernel)->product ? MATRIX_UNKNOWN : MATRIX_NO;
 }
 
-static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config, const char *tag,
-	struct error *err)
+static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config,
+	const char *tag, struct error *err)
 {
 	struct engine e = { 0 };
 	double workspace_bytes;
@@ -268,8 +273,8 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 }
 
 /* Adds the results of one heuristics mode. Returns -1 and sets err if nothing was added. */
-static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendHeurMode_t mode, const char *tag,
-	struct error *err)
+static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendHeurMode_t mode,
+	const char *tag, struct error *err)
 {
 	struct cudnn_bag *b = &g->bag;
 	int64_t count = 0;
@@ -287,7 +292,8 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 	cudnnBackendDescriptor_t config[CONFIGS];
 	for (int64_t i = 0; i < count; i++)
 		config[i] = CUDNN_NEW(b, ENGINECFG);
-	int64_t got = cudnn_desc_get(b, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, config);
+	int64_t got = cudnn_desc_get(
+		b, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, config);
 	int before = o->count;
 	for (int64_t i = 0; i < got && i < count; i++)
 		config_add(o, g, config[i], tag, err);

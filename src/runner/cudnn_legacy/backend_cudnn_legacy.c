@@ -50,11 +50,11 @@ static void layouts_set(struct offers *o)
 	const struct kernel_row *row = kernel_row(o->own.problem.kernel);
 	size_t n = 0;
 	for (int i = 0; i < row->operands; i++)
-		n += (size_t)snprintf(o->layouts + n, sizeof(o->layouts) - n, "%s%s=%s", n ? " " : "", row->names[i],
-			cuda_layout_name(&o->own.problem, i));
+		n += (size_t)snprintf(o->layouts + n, sizeof(o->layouts) - n, "%s%s=%s", n ? " " : "",
+			row->names[i], cuda_layout_name(&o->own.problem, i));
 }
 
-/* Keeps the candidates that can be planned. Returns -1 if there are none; err has the first one's reason. */
+/* Keeps the candidates that can be planned. Returns -1 if none can be; err has the first one's reason. */
 static int candidates_try(struct offers *o, struct error *err)
 {
 	struct cudnn_legacy_offers *own = &o->own;
@@ -93,8 +93,14 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	layouts_set(o);
 	for (int i = 0; i < o->own.count; i++) {
 		const struct cudnn_legacy_offer *one = &o->own.offer[i];
-		o->algorithm[i] = (struct algorithm){ .api = API, .name = one->name, .layouts = o->layouts, .math = one->math,
-			.rank = i, .matrix = one->matrix, .workspace_bytes = one->workspace_bytes, .notes = one->notes };
+		o->algorithm[i] = (struct algorithm){ .api = API,
+			.name = one->name,
+			.layouts = o->layouts,
+			.math = one->math,
+			.rank = i,
+			.matrix = one->matrix,
+			.workspace_bytes = one->workspace_bytes,
+			.notes = one->notes };
 	}
 	*list = (struct backend_list){ .count = o->own.count, .algorithm = o->algorithm, .state = o };
 	return 0;
@@ -122,7 +128,8 @@ static void plan_free(void *state)
 	free(state);
 }
 
-static int plan(const struct backend_list *list, int index, struct cuda_plan *to, enum status *status, struct error *err)
+static int plan(const struct backend_list *list, int index, struct cuda_plan *to, enum status *status,
+	struct error *err)
 {
 	const struct offers *o = list->state;
 	assert(index >= 0 && index < o->own.count);
@@ -134,8 +141,12 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 		return -1;
 	}
 	*status = STATUS_OK;
-	*to = (struct cuda_plan){ .state = l, .workspace_bytes = l->workspace_bytes, .enqueue = enqueue, .free = plan_free,
-		.epsilon = l->epsilon, .gain = tolerance_gain(&o->own.problem, &list->algorithm[index]) };
+	*to = (struct cuda_plan){ .state = l,
+		.workspace_bytes = l->workspace_bytes,
+		.enqueue = enqueue,
+		.free = plan_free,
+		.epsilon = l->epsilon,
+		.gain = tolerance_gain(&o->own.problem, &list->algorithm[index]) };
 	return 0;
 }
 

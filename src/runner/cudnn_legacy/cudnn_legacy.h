@@ -35,7 +35,8 @@ struct cudnn_legacy_way {
 	/* Makes the descriptors, which cudnn_legacy_close frees, and sets workspace and epsilon.
 	 * Returns -1 and sets err on failure, CUDNN_LEGACY_NO_MEMORY if device memory is exhausted. */
 	int (*plan)(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err);
-	int (*enqueue)(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
+	int (*enqueue)(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream,
+		struct error *err);
 };
 
 union cudnn_legacy_scalar { /* alpha and beta: double for f64, else float */
@@ -94,12 +95,13 @@ int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err);
 cudnnDataType_t cudnn_legacy_compute(enum dtype t);
 union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double value);
 /* Makes tensor[slot] from a layout, lifted to at least 4 dimensions: n c 1 w, n c 1 1, 1 c 1 1. */
-int cudnn_legacy_tensor(struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err);
+int cudnn_legacy_tensor(
+	struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err);
 struct cuda_layout cudnn_legacy_lift(const struct cuda_layout *layout);
 /* Makes tensor[slot + i] for the layouts of an element-wise operation: shapes are aligned at their last
  * dimensions (sizes of 1 broadcast), and dimensions are joined if there are more than cuDNN takes. */
-int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts, int count,
-	struct error *err);
+int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts,
+	int count, struct error *err);
 /* Sets the filter format, NCHW or NHWC. Returns -1 and sets err if the weights are not dense in one of
  * them. */
 int cudnn_legacy_format(const struct cuda_layout *layout, cudnnTensorFormat_t *format, struct error *err);

@@ -45,8 +45,10 @@ struct choices {
 static struct choices choices_of(const struct problem *p)
 {
 	if (p->kernel == KERNEL_CONV)
-		return (struct choices){ forward_choices, (int)(sizeof(forward_choices) / sizeof(forward_choices[0])) };
-	return (struct choices){ backward_choices, (int)(sizeof(backward_choices) / sizeof(backward_choices[0])) };
+		return (struct choices){ forward_choices,
+			(int)(sizeof(forward_choices) / sizeof(forward_choices[0])) };
+	return (struct choices){ backward_choices,
+		(int)(sizeof(backward_choices) / sizeof(backward_choices[0])) };
 }
 
 /* ---- math types ---- */
@@ -132,8 +134,8 @@ static int conv_open(struct cudnn_legacy *l, cudnnMathType_t type, struct error 
 	if (cudnn_legacy_int(p->g, &groups, err))
 		return -1;
 	CUDNN_CALL(l, cudnnCreateConvolutionDescriptor, &l->conv);
-	CUDNN_CALL(l, cudnnSetConvolutionNdDescriptor, l->conv, rank, pad, stride, dilation, CUDNN_CROSS_CORRELATION,
-		cudnn_legacy_compute(p->operand[0].dtype));
+	CUDNN_CALL(l, cudnnSetConvolutionNdDescriptor, l->conv, rank, pad, stride, dilation,
+		CUDNN_CROSS_CORRELATION, cudnn_legacy_compute(p->operand[0].dtype));
 	CUDNN_CALL(l, cudnnSetConvolutionMathType, l->conv, type);
 	CUDNN_CALL(l, cudnnSetConvolutionGroupCount, l->conv, groups);
 	return 0;
@@ -147,7 +149,8 @@ static int filter_open(struct cudnn_legacy *l, const struct cuda_layout *layout,
 	if (cudnn_legacy_format(layout, &format, err) || cudnn_legacy_type(layout->dtype, &type, err))
 		return -1;
 	/* weights with one channel or one tap fit both formats: use that of the source */
-	struct cuda_layout lifted = cudnn_legacy_lift(layout), source = cuda_operand_layout(&l->problem, 0, 0);
+	struct cuda_layout lifted = cudnn_legacy_lift(layout),
+			   source = cuda_operand_layout(&l->problem, 0, 0);
 	cudnnTensorFormat_t other;
 	struct error ignored;
 	bool flat = true;
@@ -169,7 +172,9 @@ static int describe(struct cudnn_legacy *l, cudnnMathType_t type, struct error *
 	struct cuda_layout source = cuda_operand_layout(p, 0, 0), weights = cuda_operand_layout(p, 1, 0);
 	struct cuda_layout destination = cuda_operand_layout(p, 2, 0);
 	return cudnn_legacy_tensor(l, SLOT_SOURCE, &source, err) || filter_open(l, &weights, err) ||
-		cudnn_legacy_tensor(l, SLOT_DESTINATION, &destination, err) || conv_open(l, type, err) ? -1 : 0;
+			cudnn_legacy_tensor(l, SLOT_DESTINATION, &destination, err) || conv_open(l, type, err)
+		? -1
+		: 0;
 }
 
 /* ---- forward, plain and fused ---- */
@@ -178,17 +183,18 @@ static int forward_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer 
 {
 	if (describe(l, o->type, err))
 		return -1;
-	CUDNN_CALL(l, cudnnGetConvolutionForwardWorkspaceSize, l->handle, l->tensor[SLOT_SOURCE], l->filter, l->conv,
-		l->tensor[SLOT_DESTINATION], (cudnnConvolutionFwdAlgo_t)l->algorithm, &l->workspace);
+	CUDNN_CALL(l, cudnnGetConvolutionForwardWorkspaceSize, l->handle, l->tensor[SLOT_SOURCE], l->filter,
+		l->conv, l->tensor[SLOT_DESTINATION], (cudnnConvolutionFwdAlgo_t)l->algorithm, &l->workspace);
 	return 0;
 }
 
-static int forward_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int forward_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnConvolutionForward, l->handle, &l->one, l->tensor[SLOT_SOURCE], at->source[0], l->filter,
-		at->weights, l->conv, (cudnnConvolutionFwdAlgo_t)l->algorithm, at->workspace, l->workspace, &l->zero,
-		l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnConvolutionForward, l->handle, &l->one, l->tensor[SLOT_SOURCE], at->source[0],
+		l->filter, at->weights, l->conv, (cudnnConvolutionFwdAlgo_t)l->algorithm, at->workspace,
+		l->workspace, &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -212,9 +218,12 @@ static int fused_read(const struct problem *p, int *bias, int *residual, bool *r
 		else if (e->kind == EPILOGUE_ELTWISE && e->mode == MODE_RELU)
 			*relu = true;
 		else
-			return error_set(err, "cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not %s",
-				e->kind == EPILOGUE_BIAS ? "a second bias" :
-				e->kind == EPILOGUE_SCALE ? "a scale per channel" : mode_name(e->mode));
+			return error_set(err,
+				"cudnnConvolutionBiasActivationForward fuses one bias, one add and relu, not "
+				"%s",
+				e->kind == EPILOGUE_BIAS	    ? "a second bias"
+					: e->kind == EPILOGUE_SCALE ? "a scale per channel"
+								    : mode_name(e->mode));
 	}
 	return *bias < 0 ? error_set(err, "cudnnConvolutionBiasActivationForward needs a bias") : 0;
 }
@@ -227,7 +236,8 @@ static int fused_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o
 		return -1;
 	struct cuda_layout bias = cuda_epilogue_layout(p, l->bias);
 	/* one value per channel: 1 k 1 1 */
-	struct cuda_layout flat = { .dtype = bias.dtype, .shape = { 2 + (p->spatial < 2 ? 2 : p->spatial), { 1, p->k, 1, 1, 1 } },
+	struct cuda_layout flat = { .dtype = bias.dtype,
+		.shape = { 2 + (p->spatial < 2 ? 2 : p->spatial), { 1, p->k, 1, 1, 1 } },
 		.stride = { p->k, 1, 1, 1, 1 } };
 	if (cudnn_legacy_tensor(l, SLOT_BIAS, &flat, err))
 		return -1;
@@ -237,20 +247,22 @@ static int fused_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o
 			return -1;
 	}
 	CUDNN_CALL(l, cudnnCreateActivationDescriptor, &l->activation);
-	CUDNN_CALL(l, cudnnSetActivationDescriptor, l->activation, relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY,
-		CUDNN_NOT_PROPAGATE_NAN, 0);
+	CUDNN_CALL(l, cudnnSetActivationDescriptor, l->activation,
+		relu ? CUDNN_ACTIVATION_RELU : CUDNN_ACTIVATION_IDENTITY, CUDNN_NOT_PROPAGATE_NAN, 0);
 	return 0;
 }
 
-static int fused_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int fused_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
 	bool add = l->residual >= 0;
-	CUDNN_CALL(l, cudnnConvolutionBiasActivationForward, l->handle, &l->one, l->tensor[SLOT_SOURCE], at->source[0],
-		l->filter, at->weights, l->conv, (cudnnConvolutionFwdAlgo_t)l->algorithm, at->workspace, l->workspace,
-		add ? &l->one : &l->zero, l->tensor[add ? SLOT_RESIDUAL : SLOT_DESTINATION],
-		add ? at->epilogue[l->residual] : at->destination, l->tensor[SLOT_BIAS], at->epilogue[l->bias], l->activation,
-		l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnConvolutionBiasActivationForward, l->handle, &l->one, l->tensor[SLOT_SOURCE],
+		at->source[0], l->filter, at->weights, l->conv, (cudnnConvolutionFwdAlgo_t)l->algorithm,
+		at->workspace, l->workspace, add ? &l->one : &l->zero,
+		l->tensor[add ? SLOT_RESIDUAL : SLOT_DESTINATION],
+		add ? at->epilogue[l->residual] : at->destination, l->tensor[SLOT_BIAS],
+		at->epilogue[l->bias], l->activation, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -262,17 +274,19 @@ static int backward_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer
 {
 	if (describe(l, o->type, err))
 		return -1;
-	CUDNN_CALL(l, cudnnGetConvolutionBackwardDataWorkspaceSize, l->handle, l->filter, l->tensor[SLOT_SOURCE], l->conv,
-		l->tensor[SLOT_DESTINATION], (cudnnConvolutionBwdDataAlgo_t)l->algorithm, &l->workspace);
+	CUDNN_CALL(l, cudnnGetConvolutionBackwardDataWorkspaceSize, l->handle, l->filter,
+		l->tensor[SLOT_SOURCE], l->conv, l->tensor[SLOT_DESTINATION],
+		(cudnnConvolutionBwdDataAlgo_t)l->algorithm, &l->workspace);
 	return 0;
 }
 
-static int backward_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int backward_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnConvolutionBackwardData, l->handle, &l->one, l->filter, at->weights, l->tensor[SLOT_SOURCE],
-		at->source[0], l->conv, (cudnnConvolutionBwdDataAlgo_t)l->algorithm, at->workspace, l->workspace, &l->zero,
-		l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnConvolutionBackwardData, l->handle, &l->one, l->filter, at->weights,
+		l->tensor[SLOT_SOURCE], at->source[0], l->conv, (cudnnConvolutionBwdDataAlgo_t)l->algorithm,
+		at->workspace, l->workspace, &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -289,8 +303,8 @@ static int rank_forward(struct cudnn_legacy *l, struct ranked *to, struct error 
 {
 	cudnnConvolutionFwdAlgoPerf_t found[RANKED];
 	int count = 0, kept = 0;
-	CUDNN_CALL(l, cudnnGetConvolutionForwardAlgorithm_v7, l->handle, l->tensor[SLOT_SOURCE], l->filter, l->conv,
-		l->tensor[SLOT_DESTINATION], RANKED, &count, found);
+	CUDNN_CALL(l, cudnnGetConvolutionForwardAlgorithm_v7, l->handle, l->tensor[SLOT_SOURCE], l->filter,
+		l->conv, l->tensor[SLOT_DESTINATION], RANKED, &count, found);
 	for (int i = 0; i < count && i < RANKED; i++)
 		if (found[i].status == CUDNN_STATUS_SUCCESS)
 			to[kept++] = (struct ranked){ (int)found[i].algo, found[i].mathType };
@@ -301,8 +315,8 @@ static int rank_backward(struct cudnn_legacy *l, struct ranked *to, struct error
 {
 	cudnnConvolutionBwdDataAlgoPerf_t found[RANKED];
 	int count = 0, kept = 0;
-	CUDNN_CALL(l, cudnnGetConvolutionBackwardDataAlgorithm_v7, l->handle, l->filter, l->tensor[SLOT_SOURCE], l->conv,
-		l->tensor[SLOT_DESTINATION], RANKED, &count, found);
+	CUDNN_CALL(l, cudnnGetConvolutionBackwardDataAlgorithm_v7, l->handle, l->filter,
+		l->tensor[SLOT_SOURCE], l->conv, l->tensor[SLOT_DESTINATION], RANKED, &count, found);
 	for (int i = 0; i < count && i < RANKED; i++)
 		if (found[i].status == CUDNN_STATUS_SUCCESS)
 			to[kept++] = (struct ranked){ (int)found[i].algo, found[i].mathType };
@@ -358,7 +372,8 @@ static void candidate(struct cudnn_legacy_offers *o, const struct cudnn_legacy_w
 		one->math = math;
 		one->matrix = math_matrix(m->in, type);
 		snprintf(one->notes, sizeof(one->notes), "%s%s%s", c.row[i].notes,
-			c.row[i].notes[0] && one->matrix == MATRIX_YES ? " " : "", one->matrix == MATRIX_YES ? "tensor_core" : "");
+			c.row[i].notes[0] && one->matrix == MATRIX_YES ? " " : "",
+			one->matrix == MATRIX_YES ? "tensor_core" : "");
 	}
 }
 
@@ -369,7 +384,8 @@ static bool is_for_identity(int algorithm)
 		algorithm == CUDNN_CONVOLUTION_FWD_ALGO_IMPLICIT_PRECOMP_GEMM;
 }
 
-static int offer_all(struct cudnn_legacy_offers *o, const struct cudnn_legacy_way *way, bool identity, struct error *err)
+static int offer_all(
+	struct cudnn_legacy_offers *o, const struct cudnn_legacy_way *way, bool identity, struct error *err)
 {
 	const struct problem *p = &o->problem;
 	struct ranked ranked[MATHS][RANKED + 8];

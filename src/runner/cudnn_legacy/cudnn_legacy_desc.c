@@ -68,7 +68,10 @@ struct cudnn_legacy_offer *cudnn_legacy_add(struct cudnn_legacy_offers *o, const
 {
 	assert(o->count < CUDNN_LEGACY_OFFERS);
 	struct cudnn_legacy_offer *one = &o->offer[o->count++];
-	*one = (struct cudnn_legacy_offer){ .way = way, .math = "strict", .matrix = MATRIX_NO, .algorithm = algorithm,
+	*one = (struct cudnn_legacy_offer){ .way = way,
+		.math = "strict",
+		.matrix = MATRIX_NO,
+		.algorithm = algorithm,
 		.type = CUDNN_DEFAULT_MATH };
 	snprintf(one->name, sizeof(one->name), "%s", name);
 	return one;
@@ -88,8 +91,12 @@ int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err)
 		enum dtype dtype;
 		cudnnDataType_t type;
 	} rows[] = {
-		{ DTYPE_F32, CUDNN_DATA_FLOAT }, { DTYPE_F16, CUDNN_DATA_HALF }, { DTYPE_BF16, CUDNN_DATA_BFLOAT16 },
-		{ DTYPE_F64, CUDNN_DATA_DOUBLE }, { DTYPE_S8, CUDNN_DATA_INT8 }, { DTYPE_U8, CUDNN_DATA_UINT8 },
+		{ DTYPE_F32, CUDNN_DATA_FLOAT },
+		{ DTYPE_F16, CUDNN_DATA_HALF },
+		{ DTYPE_BF16, CUDNN_DATA_BFLOAT16 },
+		{ DTYPE_F64, CUDNN_DATA_DOUBLE },
+		{ DTYPE_S8, CUDNN_DATA_INT8 },
+		{ DTYPE_U8, CUDNN_DATA_UINT8 },
 		{ DTYPE_S32, CUDNN_DATA_INT32 },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++)
@@ -102,7 +109,9 @@ int cudnn_legacy_type(enum dtype t, cudnnDataType_t *to, struct error *err)
 
 cudnnDataType_t cudnn_legacy_compute(enum dtype t)
 {
-	return t == DTYPE_F64 ? CUDNN_DATA_DOUBLE : t == DTYPE_S8 || t == DTYPE_U8 ? CUDNN_DATA_INT32 : CUDNN_DATA_FLOAT;
+	return t == DTYPE_F64			 ? CUDNN_DATA_DOUBLE
+		: t == DTYPE_S8 || t == DTYPE_U8 ? CUDNN_DATA_INT32
+						 : CUDNN_DATA_FLOAT;
 }
 
 union cudnn_legacy_scalar cudnn_legacy_scalar(const struct problem *p, double value)
@@ -128,7 +137,8 @@ bool cudnn_legacy_same(const struct cuda_layout *a, const struct cuda_layout *b)
 {
 	bool same = a->shape.rank == b->shape.rank && a->dtype == b->dtype;
 	for (int i = 0; same && i < a->shape.rank; i++)
-		same = a->shape.dim[i] == b->shape.dim[i] && (a->stride[i] == b->stride[i] || a->shape.dim[i] == 1);
+		same = a->shape.dim[i] == b->shape.dim[i] &&
+			(a->stride[i] == b->stride[i] || a->shape.dim[i] == 1);
 	return same;
 }
 
@@ -203,8 +213,8 @@ static bool layouts_join(struct cuda_layout *l, int count, int i)
 	return true;
 }
 
-int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts, int count,
-	struct error *err)
+int cudnn_legacy_tensors(struct cudnn_legacy *l, int slot, const struct cuda_layout *const *layouts,
+	int count, struct error *err)
 {
 	struct cuda_layout all[CUDNN_LEGACY_TENSORS] = { 0 };
 	int rank = 0;

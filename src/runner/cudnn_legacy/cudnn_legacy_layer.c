@@ -11,7 +11,8 @@ enum { SLOT_SOURCE, SLOT_DESTINATION, SLOT_CHANNELS };
 
 static int tensors_open(struct cudnn_legacy *l, struct error *err)
 {
-	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
+	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0),
+			   destination = cuda_operand_layout(&l->problem, 1, 0);
 	return cudnn_legacy_tensor(l, SLOT_SOURCE, &source, err) ||
 		cudnn_legacy_tensor(l, SLOT_DESTINATION, &destination, err) ? -1 : 0;
 }
@@ -34,16 +35,17 @@ static int pool_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o,
 	if (tensors_open(l, err))
 		return -1;
 	CUDNN_CALL(l, cudnnCreatePoolingDescriptor, &l->pooling);
-	CUDNN_CALL(l, cudnnSetPoolingNdDescriptor, l->pooling, (cudnnPoolingMode_t)l->algorithm, CUDNN_NOT_PROPAGATE_NAN, rank,
-		window, pad, stride);
+	CUDNN_CALL(l, cudnnSetPoolingNdDescriptor, l->pooling, (cudnnPoolingMode_t)l->algorithm,
+		CUDNN_NOT_PROPAGATE_NAN, rank, window, pad, stride);
 	return 0;
 }
 
-static int pool_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int pool_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnPoolingForward, l->handle, l->pooling, &l->one, l->tensor[SLOT_SOURCE], at->source[0], &l->zero,
-		l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnPoolingForward, l->handle, l->pooling, &l->one, l->tensor[SLOT_SOURCE],
+		at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -66,9 +68,11 @@ int cudnn_legacy_pool_offer(struct cudnn_legacy_offers *o, struct error *err)
 		cudnn_legacy_add(o, &pool_way, "max", CUDNN_POOLING_MAX);
 		cudnn_legacy_add(o, &pool_way, "max_deterministic", CUDNN_POOLING_MAX_DETERMINISTIC);
 	} else if (p->mode == MODE_AVG_INCLUDE) {
-		cudnn_legacy_add(o, &pool_way, "average_include", CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING);
+		cudnn_legacy_add(
+			o, &pool_way, "average_include", CUDNN_POOLING_AVERAGE_COUNT_INCLUDE_PADDING);
 	} else {
-		cudnn_legacy_add(o, &pool_way, "average_exclude", CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING);
+		cudnn_legacy_add(
+			o, &pool_way, "average_exclude", CUDNN_POOLING_AVERAGE_COUNT_EXCLUDE_PADDING);
 	}
 	return 0;
 }
@@ -96,7 +100,8 @@ static bool dims_join(const struct cuda_layout *l, int from, int until, int64_t 
 
 /* Makes a tensor with the dimensions before the axis as n, the axis as c, those after it as h. Both softmax
  * modes sum only over c: mode instance is only used if h is 1. */
-static int softmax_tensor(struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err)
+static int softmax_tensor(
+	struct cudnn_legacy *l, int slot, const struct cuda_layout *layout, struct error *err)
 {
 	int axis = l->problem.axis;
 	struct cuda_layout t = { .dtype = layout->dtype, .shape = { 4, { 1, layout->shape.dim[axis], 1, 1 } },
@@ -107,24 +112,31 @@ static int softmax_tensor(struct cudnn_legacy *l, int slot, const struct cuda_la
 			"of cuDNN's legacy API");
 	t.stride[3] = t.stride[2];
 	if (t.shape.dim[0] == 1)
-		t.stride[0] = t.stride[1] * t.shape.dim[1] > t.stride[2] * t.shape.dim[2] ? t.stride[1] * t.shape.dim[1] :
-			t.stride[2] * t.shape.dim[2];
+		t.stride[0] = t.stride[1] * t.shape.dim[1] > t.stride[2] * t.shape.dim[2]
+			? t.stride[1] * t.shape.dim[1]
+			: t.stride[2] * t.shape.dim[2];
 	return cudnn_legacy_tensor(l, slot, &t, err);
 }
 
 static int softmax_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
-	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
+	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0),
+			   destination = cuda_operand_layout(&l->problem, 1, 0);
 	(void)o;
-	return softmax_tensor(l, SLOT_SOURCE, &source, err) || softmax_tensor(l, SLOT_DESTINATION, &destination, err) ? -1 : 0;
+	return softmax_tensor(l, SLOT_SOURCE, &source, err) ||
+			softmax_tensor(l, SLOT_DESTINATION, &destination, err)
+		? -1
+		: 0;
 }
 
-static int softmax_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int softmax_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
 	CUDNN_CALL(l, cudnnSoftmaxForward, l->handle, (cudnnSoftmaxAlgorithm_t)(l->algorithm % BY_CHANNEL),
-		l->algorithm >= BY_CHANNEL ? CUDNN_SOFTMAX_MODE_CHANNEL : CUDNN_SOFTMAX_MODE_INSTANCE, &l->one,
-		l->tensor[SLOT_SOURCE], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
+		l->algorithm >= BY_CHANNEL ? CUDNN_SOFTMAX_MODE_CHANNEL : CUDNN_SOFTMAX_MODE_INSTANCE,
+		&l->one, l->tensor[SLOT_SOURCE], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION],
+		at->destination);
 	return 0;
 }
 
@@ -141,12 +153,14 @@ int cudnn_legacy_softmax_offer(struct cudnn_legacy_offers *o, struct error *err)
 	for (int channel = inner > 1; channel < 2; channel++) {
 		int by = channel ? BY_CHANNEL : 0;
 		if (p->mode == MODE_LOGSOFTMAX) {
-			cudnn_legacy_add(o, &softmax_way, channel ? "log:channel" : "log:instance", CUDNN_SOFTMAX_LOG + by);
+			cudnn_legacy_add(o, &softmax_way, channel ? "log:channel" : "log:instance",
+				CUDNN_SOFTMAX_LOG + by);
 			continue;
 		}
 		cudnn_legacy_add(o, &softmax_way, channel ? "accurate:channel" : "accurate:instance",
 			CUDNN_SOFTMAX_ACCURATE + by);
-		cudnn_legacy_add(o, &softmax_way, channel ? "fast:channel" : "fast:instance", CUDNN_SOFTMAX_FAST + by);
+		cudnn_legacy_add(
+			o, &softmax_way, channel ? "fast:channel" : "fast:instance", CUDNN_SOFTMAX_FAST + by);
 	}
 	return 0;
 }
@@ -164,12 +178,14 @@ static int batchnorm_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offe
 	return tensors_open(l, err) || cudnn_legacy_tensor(l, SLOT_CHANNELS, &one, err) ? -1 : 0;
 }
 
-static int batchnorm_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int batchnorm_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnBatchNormalizationForwardInference, l->handle, (cudnnBatchNormMode_t)l->algorithm, &l->one, &l->zero,
-		l->tensor[SLOT_SOURCE], at->source[0], l->tensor[SLOT_DESTINATION], at->destination, l->tensor[SLOT_CHANNELS],
-		at->scale, at->shift, at->mean, at->variance, l->epsilon);
+	CUDNN_CALL(l, cudnnBatchNormalizationForwardInference, l->handle, (cudnnBatchNormMode_t)l->algorithm,
+		&l->one, &l->zero, l->tensor[SLOT_SOURCE], at->source[0], l->tensor[SLOT_DESTINATION],
+		at->destination, l->tensor[SLOT_CHANNELS], at->scale, at->shift, at->mean, at->variance,
+		l->epsilon);
 	return 0;
 }
 
@@ -202,11 +218,13 @@ static int lrn_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, 
 	return 0;
 }
 
-static int lrn_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int lrn_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
 	CUDNN_CALL(l, cudnnLRNCrossChannelForward, l->handle, l->lrn, CUDNN_LRN_CROSS_CHANNEL_DIM1, &l->one,
-		l->tensor[SLOT_SOURCE], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
+		l->tensor[SLOT_SOURCE], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION],
+		at->destination);
 	return 0;
 }
 
@@ -228,9 +246,11 @@ int cudnn_legacy_lrn_offer(struct cudnn_legacy_offers *o, struct error *err)
 
 static int reduce_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
-	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
+	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0),
+			   destination = cuda_operand_layout(&l->problem, 1, 0);
 	const struct cuda_layout *const both[] = { &source, &destination };
-	cudnnDataType_t compute = l->problem.operand[0].dtype == DTYPE_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
+	cudnnDataType_t compute =
+		l->problem.operand[0].dtype == DTYPE_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT;
 	(void)o;
 	if (cudnn_legacy_tensors(l, SLOT_SOURCE, both, 2, err))
 		return -1;
@@ -242,11 +262,13 @@ static int reduce_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *
 	return 0;
 }
 
-static int reduce_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int reduce_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
 	CUDNN_CALL(l, cudnnReduceTensor, l->handle, l->reduce, NULL, 0, at->workspace, l->workspace, &l->one,
-		l->tensor[SLOT_SOURCE], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
+		l->tensor[SLOT_SOURCE], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION],
+		at->destination);
 	return 0;
 }
 
@@ -259,9 +281,12 @@ int cudnn_legacy_reduce_offer(struct cudnn_legacy_offers *o, struct error *err)
 		cudnnReduceTensorOp_t op;
 		const char *name;
 	} rows[] = {
-		{ MODE_REDUCE_SUM, CUDNN_REDUCE_TENSOR_ADD, "add" }, { MODE_REDUCE_MEAN, CUDNN_REDUCE_TENSOR_AVG, "avg" },
-		{ MODE_REDUCE_MAX, CUDNN_REDUCE_TENSOR_MAX, "max" }, { MODE_REDUCE_MIN, CUDNN_REDUCE_TENSOR_MIN, "min" },
-		{ MODE_REDUCE_MUL, CUDNN_REDUCE_TENSOR_MUL, "mul" }, { MODE_REDUCE_L2, CUDNN_REDUCE_TENSOR_NORM2, "norm2" },
+		{ MODE_REDUCE_SUM, CUDNN_REDUCE_TENSOR_ADD, "add" },
+		{ MODE_REDUCE_MEAN, CUDNN_REDUCE_TENSOR_AVG, "avg" },
+		{ MODE_REDUCE_MAX, CUDNN_REDUCE_TENSOR_MAX, "max" },
+		{ MODE_REDUCE_MIN, CUDNN_REDUCE_TENSOR_MIN, "min" },
+		{ MODE_REDUCE_MUL, CUDNN_REDUCE_TENSOR_MUL, "mul" },
+		{ MODE_REDUCE_L2, CUDNN_REDUCE_TENSOR_NORM2, "norm2" },
 	};
 	if (cudnn_legacy_refuse_epilogues(&o->problem, err))
 		return -1;
@@ -276,7 +301,8 @@ int cudnn_legacy_reduce_offer(struct cudnn_legacy_offers *o, struct error *err)
 
 static int dropout_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
-	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
+	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0),
+			   destination = cuda_operand_layout(&l->problem, 1, 0);
 	const struct cuda_layout *const both[] = { &source, &destination };
 	size_t states;
 	(void)o;
@@ -287,11 +313,13 @@ static int dropout_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer 
 	if (cuda_error(cudaMalloc(&l->states, states), "cudaMalloc", err))
 		return CUDNN_LEGACY_NO_MEMORY;
 	CUDNN_CALL(l, cudnnCreateDropoutDescriptor, &l->dropout);
-	CUDNN_CALL(l, cudnnSetDropoutDescriptor, l->dropout, l->handle, l->problem.alpha, l->states, states, DROPOUT_SEED);
+	CUDNN_CALL(l, cudnnSetDropoutDescriptor, l->dropout, l->handle, l->problem.alpha, l->states, states,
+		DROPOUT_SEED);
 	return 0;
 }
 
-static int dropout_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int dropout_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
 	CUDNN_CALL(l, cudnnDropoutForward, l->handle, l->dropout, l->tensor[SLOT_SOURCE], at->source[0],

@@ -29,7 +29,8 @@ static bool layout_is_dense(const struct cuda_layout *l)
 /* Makes the tensors of a kernel with one source. */
 static int tensors_open(struct cudnn_legacy *l, struct error *err)
 {
-	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
+	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0),
+			   destination = cuda_operand_layout(&l->problem, 1, 0);
 	const struct cuda_layout *const both[] = { &destination, &source };
 	return cudnn_legacy_tensors(l, SLOT_DESTINATION, both, 2, err);
 }
@@ -51,11 +52,12 @@ static int activation_plan(struct cudnn_legacy *l, const struct cudnn_legacy_off
 	return 0;
 }
 
-static int activation_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int activation_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnActivationForward, l->handle, l->activation, &l->one, l->tensor[SLOT_A], at->source[0], &l->zero,
-		l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnActivationForward, l->handle, l->activation, &l->one, l->tensor[SLOT_A],
+		at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -83,7 +85,8 @@ static int op_set(struct cudnn_legacy *l, struct error *err)
 {
 	CUDNN_CALL(l, cudnnCreateOpTensorDescriptor, &l->op);
 	CUDNN_CALL(l, cudnnSetOpTensorDescriptor, l->op, (cudnnOpTensorOp_t)l->algorithm,
-		l->problem.operand[0].dtype == DTYPE_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT, CUDNN_NOT_PROPAGATE_NAN);
+		l->problem.operand[0].dtype == DTYPE_F64 ? CUDNN_DATA_DOUBLE : CUDNN_DATA_FLOAT,
+		CUDNN_NOT_PROPAGATE_NAN);
 	return 0;
 }
 
@@ -101,11 +104,13 @@ static int op_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, s
 	return op_set(l, err);
 }
 
-static int op_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int op_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnOpTensor, l->handle, l->op, &l->factor, l->tensor[SLOT_A], at->source[l->operand[0]], &l->other,
-		l->tensor[SLOT_B], at->source[l->operand[1]], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnOpTensor, l->handle, l->op, &l->factor, l->tensor[SLOT_A],
+		at->source[l->operand[0]], &l->other, l->tensor[SLOT_B], at->source[l->operand[1]], &l->zero,
+		l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -118,11 +123,12 @@ static int unary_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o
 	return tensors_open(l, err) || op_set(l, err) ? -1 : 0;
 }
 
-static int unary_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int unary_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
-	CUDNN_CALL(l, cudnnOpTensor, l->handle, l->op, &l->one, l->tensor[SLOT_A], at->source[0], &l->one, l->tensor[SLOT_A],
-		at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnOpTensor, l->handle, l->op, &l->one, l->tensor[SLOT_A], at->source[0], &l->one,
+		l->tensor[SLOT_A], at->source[0], &l->zero, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -133,9 +139,11 @@ static const struct cudnn_legacy_way unary_way = { unary_plan, unary_enqueue };
 static int copy_first(struct cudnn_legacy *l, const struct cuda_pointers *at, int source, cudaStream_t stream,
 	struct error *err)
 {
-	struct cuda_layout destination = cuda_operand_layout(&l->problem, problem_operand_count(&l->problem) - 1, 0);
-	return cuda_error(cudaMemcpyAsync(at->destination, at->source[source], (size_t)layout_bytes(&destination),
-		cudaMemcpyDeviceToDevice, stream), "cudaMemcpyAsync", err);
+	struct cuda_layout destination =
+		cuda_operand_layout(&l->problem, problem_operand_count(&l->problem) - 1, 0);
+	return cuda_error(cudaMemcpyAsync(at->destination, at->source[source],
+				  (size_t)layout_bytes(&destination), cudaMemcpyDeviceToDevice, stream),
+		"cudaMemcpyAsync", err);
 }
 
 static int copy_check(const struct cuda_layout *from, const struct cuda_layout *to, struct error *err)
@@ -153,12 +161,13 @@ static int add_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, 
 		cudnn_legacy_tensors(l, SLOT_DESTINATION, all, 2, err) ? -1 : 0;
 }
 
-static int add_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int add_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	if (copy_first(l, at, l->operand[0], stream, err))
 		return -1;
-	CUDNN_CALL(l, cudnnAddTensor, l->handle, &l->one, l->tensor[SLOT_A], at->source[l->operand[1]], &l->one,
-		l->tensor[SLOT_DESTINATION], at->destination);
+	CUDNN_CALL(l, cudnnAddTensor, l->handle, &l->one, l->tensor[SLOT_A], at->source[l->operand[1]],
+		&l->one, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -166,13 +175,15 @@ static const struct cudnn_legacy_way add_way = { add_plan, add_enqueue };
 
 static int scale_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
-	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0), destination = cuda_operand_layout(&l->problem, 1, 0);
+	struct cuda_layout source = cuda_operand_layout(&l->problem, 0, 0),
+			   destination = cuda_operand_layout(&l->problem, 1, 0);
 	(void)o;
 	l->factor = cudnn_legacy_scalar(&l->problem, l->problem.alpha);
 	return copy_check(&source, &destination, err) || tensors_open(l, err) ? -1 : 0;
 }
 
-static int scale_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int scale_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	if (copy_first(l, at, 0, stream, err))
 		return -1;
@@ -192,7 +203,8 @@ static int transform_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offe
 	if (p->kernel == KERNEL_ELTWISE)
 		return tensors_open(l, err);
 	/* a transpose: the source with its dimensions in the destination's order */
-	struct cuda_layout source = cuda_operand_layout(p, 0, 0), destination = cuda_operand_layout(p, 1, 0), seen = source;
+	struct cuda_layout source = cuda_operand_layout(p, 0, 0), destination = cuda_operand_layout(p, 1, 0),
+			   seen = source;
 	const struct cuda_layout *const both[] = { &destination, &seen };
 	for (int i = 0; i < seen.shape.rank; i++) {
 		seen.shape.dim[i] = source.shape.dim[p->perm[i]];
@@ -201,7 +213,8 @@ static int transform_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offe
 	return cudnn_legacy_tensors(l, SLOT_DESTINATION, both, 2, err);
 }
 
-static int transform_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int transform_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	(void)stream;
 	CUDNN_CALL(l, cudnnTransformTensor, l->handle, &l->factor, l->tensor[SLOT_A], at->source[0], &l->zero,
@@ -242,8 +255,8 @@ int cudnn_legacy_eltwise_offer(struct cudnn_legacy_offers *o, struct error *err)
 		return error_set(err, "the scaling of cuDNN's legacy API has no offset");
 	for (size_t i = 0; i < sizeof(eltwises) / sizeof(eltwises[0]); i++)
 		if (eltwises[i].mode == p->mode) {
-			struct cudnn_legacy_offer *one = cudnn_legacy_add(o, eltwises[i].way, eltwises[i].name,
-				eltwises[i].algorithm);
+			struct cudnn_legacy_offer *one =
+				cudnn_legacy_add(o, eltwises[i].way, eltwises[i].name, eltwises[i].algorithm);
 			if (eltwises[i].way == &scale_way)
 				snprintf(one->notes, sizeof(one->notes), "copies_first");
 		}
@@ -257,8 +270,10 @@ int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err)
 		cudnnOpTensorOp_t op;
 		const char *name;
 	} rows[] = {
-		{ MODE_ADD, CUDNN_OP_TENSOR_ADD, "op_tensor:add" }, { MODE_SUB, CUDNN_OP_TENSOR_ADD, "op_tensor:add" },
-		{ MODE_MUL, CUDNN_OP_TENSOR_MUL, "op_tensor:mul" }, { MODE_MINIMUM, CUDNN_OP_TENSOR_MIN, "op_tensor:min" },
+		{ MODE_ADD, CUDNN_OP_TENSOR_ADD, "op_tensor:add" },
+		{ MODE_SUB, CUDNN_OP_TENSOR_ADD, "op_tensor:add" },
+		{ MODE_MUL, CUDNN_OP_TENSOR_MUL, "op_tensor:mul" },
+		{ MODE_MINIMUM, CUDNN_OP_TENSOR_MIN, "op_tensor:min" },
 		{ MODE_MAXIMUM, CUDNN_OP_TENSOR_MAX, "op_tensor:max" },
 	};
 	const struct problem *p = &o->problem;
@@ -268,7 +283,8 @@ int cudnn_legacy_binary_offer(struct cudnn_legacy_offers *o, struct error *err)
 		if (rows[i].mode == p->mode)
 			cudnn_legacy_add(o, &op_way, rows[i].name, rows[i].op);
 	if (p->mode == MODE_ADD)
-		snprintf(cudnn_legacy_add(o, &add_way, "add_tensor", 0)->notes, sizeof(o->offer[0].notes), "copies_first");
+		snprintf(cudnn_legacy_add(o, &add_way, "add_tensor", 0)->notes, sizeof(o->offer[0].notes),
+			"copies_first");
 	return o->count ? 0 : error_set(err, "cuDNN's legacy API has no %s", mode_name(p->mode));
 }
 

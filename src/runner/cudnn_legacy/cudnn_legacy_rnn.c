@@ -40,7 +40,8 @@ static void blob_offsets(const struct problem *p, int direction, int linear, int
 {
 	int gates = mode_gates(p->mode), gate = linear % gates;
 	bool recurrent = linear >= gates;
-	*matrix = direction * matrices_elements(p) + (recurrent ? gates * p->hidden_size * p->input_size : 0) +
+	*matrix = direction * matrices_elements(p) +
+		(recurrent ? gates * p->hidden_size * p->input_size : 0) +
 		gate * p->hidden_size * (recurrent ? p->hidden_size : p->input_size);
 	*bias = p->directions * matrices_elements(p) + (direction * 2 * gates + linear) * p->hidden_size;
 }
@@ -51,7 +52,8 @@ static int weights_check(struct cudnn_legacy *l, size_t space, struct error *err
 	int64_t size = dtype_bits(p->operand[1].dtype) / 8;
 	/* cuDNN only computes addresses from it: nothing is read or written there */
 	char *base = (char *)(uintptr_t)0x10000;
-	int64_t blob = p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) * size;
+	int64_t blob =
+		p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) * size;
 	if ((int64_t)space != blob)
 		return error_set(err, "cuDNN needs %lld bytes for these weights, the problem has %lld",
 			(long long)space, (long long)blob);
@@ -62,8 +64,8 @@ static int weights_check(struct cudnn_legacy *l, size_t space, struct error *err
 			void *matrix = NULL, *bias = NULL;
 			int64_t matrix_at, bias_at;
 			blob_offsets(p, d, i, &matrix_at, &bias_at);
-			CUDNN_CALL(l, cudnnGetRNNWeightParams, l->handle, l->rnn, d, space, base, i, l->tensor[SLOT_MATRIX],
-				&matrix, l->tensor[SLOT_BIAS], &bias);
+			CUDNN_CALL(l, cudnnGetRNNWeightParams, l->handle, l->rnn, d, space, base, i,
+				l->tensor[SLOT_MATRIX], &matrix, l->tensor[SLOT_BIAS], &bias);
 			if (matrix != base + matrix_at * size || bias != base + bias_at * size)
 				return error_set(err, "cuDNN's order of these weights is not the problem's");
 		}
@@ -86,8 +88,10 @@ static int data_open(struct cudnn_legacy *l, int i, int64_t vector, struct error
 	for (int j = 0; j < batch; j++)
 		lengths[j] = steps;
 	/* sequences of equal length are already packed; every algorithm takes packed data */
-	bad = cudnn_error(l->api->cudnnSetRNNDataDescriptor(l->data[i], type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED, steps,
-		batch, size, lengths, &padding), "cudnnSetRNNDataDescriptor", err);
+	bad = cudnn_error(
+		l->api->cudnnSetRNNDataDescriptor(l->data[i], type, CUDNN_RNN_DATA_LAYOUT_SEQ_MAJOR_PACKED,
+			steps, batch, size, lengths, &padding),
+		"cudnnSetRNNDataDescriptor", err);
 	free(lengths);
 	return bad;
 }
@@ -97,7 +101,8 @@ static int rnn_open(struct cudnn_legacy *l, struct error *err)
 	const struct problem *p = &l->problem;
 	cudnnDataType_t type;
 	int32_t input, hidden;
-	if (cudnn_legacy_type(p->operand[0].dtype, &type, err) || cudnn_legacy_int(p->input_size, &input, err) ||
+	if (cudnn_legacy_type(p->operand[0].dtype, &type, err) ||
+		cudnn_legacy_int(p->input_size, &input, err) ||
 		cudnn_legacy_int(p->hidden_size, &hidden, err))
 		return -1;
 	CUDNN_CALL(l, cudnnCreateDropoutDescriptor, &l->dropout);
@@ -105,9 +110,9 @@ static int rnn_open(struct cudnn_legacy *l, struct error *err)
 	CUDNN_CALL(l, cudnnSetDropoutDescriptor, l->dropout, l->handle, 0, NULL, 0, 0);
 	CUDNN_CALL(l, cudnnCreateRNNDescriptor, &l->rnn);
 	CUDNN_CALL(l, cudnnSetRNNDescriptor_v8, l->rnn, (cudnnRNNAlgo_t)l->algorithm, mode_of(p),
-		CUDNN_RNN_DOUBLE_BIAS, p->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL, CUDNN_LINEAR_INPUT, type,
-		cudnn_legacy_compute(p->operand[0].dtype), l->type, input, hidden, hidden, 1, l->dropout,
-		CUDNN_RNN_PADDED_IO_DISABLED);
+		CUDNN_RNN_DOUBLE_BIAS, p->directions == 2 ? CUDNN_BIDIRECTIONAL : CUDNN_UNIDIRECTIONAL,
+		CUDNN_LINEAR_INPUT, type, cudnn_legacy_compute(p->operand[0].dtype), l->type, input, hidden,
+		hidden, 1, l->dropout, CUDNN_RNN_PADDED_IO_DISABLED);
 	return 0;
 }
 
@@ -137,44 +142,49 @@ static int output_open(struct cudnn_legacy *l, struct error *err)
 static int rnn_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err)
 {
 	const struct problem *p = &l->problem;
-	struct cuda_layout state = { .dtype = p->operand[0].dtype, .shape = { 3, { p->directions, p->n, p->hidden_size } },
+	struct cuda_layout state = { .dtype = p->operand[0].dtype,
+		.shape = { 3, { p->directions, p->n, p->hidden_size } },
 		.stride = { p->n * p->hidden_size, p->hidden_size, 1 } };
 	cudnnDataType_t type;
 	size_t space, reserve;
 	(void)o;
-	if (rnn_open(l, err) || data_open(l, 0, p->input_size, err) || data_open(l, 1, p->directions * p->hidden_size, err) ||
+	if (rnn_open(l, err) || data_open(l, 0, p->input_size, err) ||
+		data_open(l, 1, p->directions * p->hidden_size, err) ||
 		cudnn_legacy_type(state.dtype, &type, err))
 		return -1;
 	int dim[3], stride[3];
 	for (int i = 0; i < 3; i++)
-		if (cudnn_legacy_int(state.shape.dim[i], &dim[i], err) || cudnn_legacy_int(state.stride[i], &stride[i], err))
+		if (cudnn_legacy_int(state.shape.dim[i], &dim[i], err) ||
+			cudnn_legacy_int(state.stride[i], &stride[i], err))
 			return -1;
 	CUDNN_CALL(l, cudnnCreateTensorDescriptor, &l->tensor[SLOT_STATE]);
 	CUDNN_CALL(l, cudnnSetTensorNdDescriptor, l->tensor[SLOT_STATE], type, 3, dim, stride);
 	CUDNN_CALL(l, cudnnGetRNNWeightSpaceSize, l->handle, l->rnn, &space);
 	if (weights_check(l, space, err))
 		return -1;
-	CUDNN_CALL(l, cudnnGetRNNTempSpaceSizes, l->handle, l->rnn, CUDNN_FWD_MODE_INFERENCE, l->data[0], &l->workspace,
-		&reserve);
+	CUDNN_CALL(l, cudnnGetRNNTempSpaceSizes, l->handle, l->rnn, CUDNN_FWD_MODE_INFERENCE, l->data[0],
+		&l->workspace, &reserve);
 	return output_open(l, err);
 }
 
-static int rnn_enqueue(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
+static int rnn_enqueue(
+	struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	const struct problem *p = &l->problem;
 	bool direct = output_matches(p);
 	void *y = direct ? at->destination : (char *)at->workspace + l->workspace;
-	size_t space = (size_t)(p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) *
-		(dtype_bits(p->operand[1].dtype) / 8));
+	size_t space =
+		(size_t)(p->directions * (matrices_elements(p) + 2 * mode_gates(p->mode) * p->hidden_size) *
+			(dtype_bits(p->operand[1].dtype) / 8));
 	(void)stream;
 	/* NULL: states start as zeros and are not returned; sequence lengths on the device are not needed
 	 * since cuDNN 8.9.1 */
-	CUDNN_CALL(l, cudnnRNNForward, l->handle, l->rnn, CUDNN_FWD_MODE_INFERENCE, NULL, l->data[0], at->source[0], l->data[1], y,
-		l->tensor[SLOT_STATE], NULL, NULL, l->tensor[SLOT_STATE], NULL, NULL, space, at->weights, l->workspace,
-		at->workspace, 0, NULL);
+	CUDNN_CALL(l, cudnnRNNForward, l->handle, l->rnn, CUDNN_FWD_MODE_INFERENCE, NULL, l->data[0],
+		at->source[0], l->data[1], y, l->tensor[SLOT_STATE], NULL, NULL, l->tensor[SLOT_STATE], NULL,
+		NULL, space, at->weights, l->workspace, at->workspace, 0, NULL);
 	if (!direct)
-		CUDNN_CALL(l, cudnnTransformTensor, l->handle, &l->one, l->tensor[SLOT_SIDE_BY_SIDE], y, &l->zero,
-			l->tensor[SLOT_DESTINATION], at->destination);
+		CUDNN_CALL(l, cudnnTransformTensor, l->handle, &l->one, l->tensor[SLOT_SIDE_BY_SIDE], y,
+			&l->zero, l->tensor[SLOT_DESTINATION], at->destination);
 	return 0;
 }
 
@@ -224,7 +234,8 @@ int cudnn_legacy_rnn_offer(struct cudnn_legacy_offers *o, struct error *err)
 			if (maths[i].in != p->operand[0].dtype || cuda_context()->sm < maths[i].sm)
 				continue;
 			snprintf(name, sizeof(name), "%s%s", algorithms[j].name, maths[i].suffix);
-			struct cudnn_legacy_offer *one = cudnn_legacy_add(o, &rnn_way, name, algorithms[j].algorithm);
+			struct cudnn_legacy_offer *one =
+				cudnn_legacy_add(o, &rnn_way, name, algorithms[j].algorithm);
 			one->type = maths[i].type;
 			one->math = maths[i].math;
 			one->matrix = maths[i].matrix;

@@ -154,10 +154,13 @@ static void buffers_free(struct cuda_buffers *b)
 static int part_fill(const struct cuda_buffers *b, const struct cuda_part *part, struct error *err)
 {
 	const struct cuda_layout *l = &part->layout;
-	struct cuda_strided t = { .data = cuda_buffers_at(b, part, 0), .dtype = l->dtype, .rank = l->shape.rank };
+	struct cuda_strided t = {
+		.data = cuda_buffers_at(b, part, 0), .dtype = l->dtype, .rank = l->shape.rank
+	};
 	memcpy(t.dim, l->shape.dim, sizeof(t.dim));
 	memcpy(t.stride, l->stride, sizeof(t.stride));
-	return cuda_error(cuda_fill(&t, cuda_part_seed(part), part->fill, part->limit, cuda_context()->stream),
+	return cuda_error(
+		cuda_fill(&t, cuda_part_seed(part), part->fill, part->limit, cuda_context()->stream),
 		"filling an operand", err);
 }
 
@@ -169,7 +172,8 @@ static int block_fill(struct cuda_buffers *b, int which, struct error *err)
 	cudaStream_t s = cuda_context()->stream;
 	if (!block->base)
 		return 0;
-	if (cuda_error(cudaMemsetAsync(block->base, CUDA_GUARD_BYTE, block->bytes, s), "cudaMemsetAsync", err))
+	if (cuda_error(
+		    cudaMemsetAsync(block->base, CUDA_GUARD_BYTE, block->bytes, s), "cudaMemsetAsync", err))
 		return -1;
 	for (int i = 0; i < b->part_count; i++)
 		if (b->part[i].constant == (which == 1) && b->part[i].kind == CUDA_PART_INPUT &&
@@ -197,7 +201,8 @@ static double value_of(void *state, enum check_role role, int number, int64_t in
 	for (int i = 0; i < b->part_count; i++) {
 		const struct cuda_part *part = &b->part[i];
 		if (part->kind == CUDA_PART_INPUT && part->role == role && part->number == number)
-			return fill_value(cuda_part_seed(part), index, part->fill, part->limit, part->layout.dtype);
+			return fill_value(
+				cuda_part_seed(part), index, part->fill, part->limit, part->layout.dtype);
 	}
 	return NAN;
 }
@@ -237,10 +242,11 @@ static bool is_same(const struct cuda_buffers *b, const struct problem *p, int64
 	return strcmp(mine, theirs) == 0;
 }
 
-struct cuda_buffers *cuda_buffers_get(const struct problem *p, const struct backend_limits *limits, enum status *status,
-	struct error *err)
+struct cuda_buffers *cuda_buffers_get(
+	const struct problem *p, const struct backend_limits *limits, enum status *status, struct error *err)
 {
-	int64_t sets = limits->sets > 1 ? limits->sets : 1, cold = limits->cold_sets > 1 ? limits->cold_sets : 1;
+	int64_t sets = limits->sets > 1 ? limits->sets : 1,
+		cold = limits->cold_sets > 1 ? limits->cold_sets : 1;
 	if (kept && is_same(kept, p, sets, cold)) {
 		kept->users++;
 		return kept;

@@ -33,7 +33,8 @@ struct cuda_part {
 /* Lists the operands of a problem and lays them out in the two blocks; allocates nothing and needs no device.
  * bytes: size of the block of variable operands [0] and of constant ones [1]. Returns -1 and sets err if the
  * runner cannot hold an operand: a type of less than 8 bits, or strides that do not fit the shape. */
-int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count, double bytes[2], struct error *err);
+int cuda_parts_list(
+	const struct problem *p, struct cuda_part *parts, int *count, double bytes[2], struct error *err);
 /* Returns the seed of an operand's values; it depends on role and number. */
 uint64_t cuda_part_seed(const struct cuda_part *part);
 
@@ -67,8 +68,8 @@ struct cuda_buffers {
 /* Returns the buffers for this problem and these limits and adds a user. Reuses those of the preceding call
  * if problem and set counts are equal. Returns NULL and sets *status (no_memory, unsupported, failed) and err
  * on failure; no CUDA error stays pending. */
-struct cuda_buffers *cuda_buffers_get(const struct problem *p, const struct backend_limits *limits, enum status *status,
-	struct error *err);
+struct cuda_buffers *cuda_buffers_get(
+	const struct problem *p, const struct backend_limits *limits, enum status *status, struct error *err);
 /* Returns -1 and sets err if `bytes` exceed the memory limit. */
 int cuda_buffers_refuse(double bytes, const struct backend_limits *limits, struct error *err);
 /* Removes a user. The memory stays allocated for the next algorithm, until buffers of another problem are

@@ -41,9 +41,13 @@ int cuda_check_begin(const struct cuda_check *c, struct error *err)
 	if (!c->space)
 		return 0;
 	char *at = cuda_space_at(c->space, 0);
-	return cuda_error(cudaMemsetAsync(at - CUDA_GUARD, CUDA_GUARD_BYTE, CUDA_GUARD, stream()), "cudaMemsetAsync", err) ||
-		cuda_error(cudaMemsetAsync(at + (size_t)c->workspace_bytes, CUDA_GUARD_BYTE, CUDA_GUARD, stream()),
-			"cudaMemsetAsync", err) ? -1 : 0;
+	return cuda_error(cudaMemsetAsync(at - CUDA_GUARD, CUDA_GUARD_BYTE, CUDA_GUARD, stream()),
+		       "cudaMemsetAsync", err) ||
+			cuda_error(cudaMemsetAsync(at + (size_t)c->workspace_bytes, CUDA_GUARD_BYTE,
+					   CUDA_GUARD, stream()),
+				"cudaMemsetAsync", err)
+		? -1
+		: 0;
 }
 
 /* --- reading back --- */
@@ -75,7 +79,8 @@ void cuda_check_close(void)
 
 static int fetch(void *to, const char *from, size_t bytes, struct error *err)
 {
-	return cuda_error(cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync", err);
+	return cuda_error(
+		cudaMemcpyAsync(to, from, bytes, cudaMemcpyDeviceToHost, stream()), "cudaMemcpyAsync", err);
 }
 
 static int wait(struct error *err)
@@ -98,8 +103,9 @@ static const char *part_name(const struct cuda_part *part)
 	static const char *const roles[] = { [CHECK_SOURCE] = "a source", [CHECK_WEIGHTS] = "the weights",
 		[CHECK_EPILOGUE] = "an epilogue operand", [CHECK_SCALE] = "the scale",
 		[CHECK_SHIFT] = "the shift", [CHECK_MEAN] = "the mean", [CHECK_VARIANCE] = "the variance" };
-	return part->kind == CUDA_PART_DESTINATION ? "the destination" : part->kind == CUDA_PART_INDICES ? "the indices" :
-		roles[part->role];
+	return part->kind == CUDA_PART_DESTINATION ? "the destination"
+		: part->kind == CUDA_PART_INDICES  ? "the indices"
+						   : roles[part->role];
 }
 
 /* Returns 0 if all guards are intact, 1 if one is overwritten (err names its operand), -1 if they cannot be
@@ -114,8 +120,10 @@ static int guards_check(const struct cuda_check *c, struct error *err)
 		const char *at = space ? cuda_space_at(c->space, 0) : cuda_buffers_at(b, &b->part[i], 0);
 		size_t bytes = (size_t)(space ? c->workspace_bytes : b->part[i].bytes);
 		unsigned char *to = seen + (size_t)i * 2 * CUDA_GUARD;
-		bad = fetch(to, at - CUDA_GUARD, CUDA_GUARD, err) || fetch(to + CUDA_GUARD, at + bytes, CUDA_GUARD, err) ?
-			-1 : 0;
+		bad = fetch(to, at - CUDA_GUARD, CUDA_GUARD, err) ||
+				fetch(to + CUDA_GUARD, at + bytes, CUDA_GUARD, err)
+			? -1
+			: 0;
 	}
 	if (!bad)
 		bad = wait(err);
@@ -198,8 +206,8 @@ static int64_t offset_of(const struct cuda_layout *l, int64_t index)
 }
 
 /* Reads elements of an operand into `to`, ELEMENT bytes apart. */
-static int elements_read(const struct cuda_buffers *b, const struct cuda_part *part, const int64_t *index, int count,
-	unsigned char *to, struct error *err)
+static int elements_read(const struct cuda_buffers *b, const struct cuda_part *part, const int64_t *index,
+	int count, unsigned char *to, struct error *err)
 {
 	const char *base = cuda_buffers_at(b, part, 0);
 	size_t size = (size_t)dtype_bits(part->layout.dtype) / 8;
@@ -207,7 +215,8 @@ static int elements_read(const struct cuda_buffers *b, const struct cuda_part *p
 	unsigned char *own, *seen = staging_of(whole ? (size_t)part->bytes : (size_t)count * ELEMENT, &own);
 	int bad = whole ? fetch(seen, base, (size_t)part->bytes, err) : 0;
 	for (int i = 0; i < count && !bad && !whole; i++)
-		bad = fetch(seen + i * ELEMENT, base + (size_t)offset_of(&part->layout, index[i]) * size, size, err);
+		bad = fetch(seen + i * ELEMENT, base + (size_t)offset_of(&part->layout, index[i]) * size,
+			size, err);
 	bad = bad || wait(err) ? -1 : 0;
 	for (int i = 0; i < count && !bad; i++)
 		memcpy(to + i * ELEMENT, seen + (whole ? (size_t)offset_of(&part->layout, index[i]) * size :
@@ -291,7 +300,8 @@ static double judge(struct cuda_buffers *b, const struct cuda_part *part, const 
 	return off;
 }
 
-static int part_compare(struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
+static int part_compare(
+	struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
 {
 	int count = b->expected_count;
 	int64_t *index = base_calloc((size_t)count, sizeof(*index));
@@ -307,7 +317,8 @@ static int part_compare(struct cuda_buffers *b, const struct cuda_part *part, do
 }
 
 /* For kernels without a reference: checks only that the first and the last element are written. */
-static int written_check(struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
+static int written_check(
+	struct cuda_buffers *b, const struct cuda_part *part, double *worst, struct error *err)
 {
 	unsigned char bytes[2 * ELEMENT];
 	int64_t index[2] = { 0, (int64_t)volume(&part->layout.shape) - 1 };
@@ -318,7 +329,8 @@ static int written_check(struct cuda_buffers *b, const struct cuda_part *part, d
 	for (int i = 0; i < 2; i++)
 		if (is_unwritten(bytes + i * ELEMENT, (size_t)dtype_bits(part->layout.dtype) / 8)) {
 			*worst = INFINITY;
-			error_set(err, "%s: element %lld is not written", part_name(part), (long long)index[i]);
+			error_set(
+				err, "%s: element %lld is not written", part_name(part), (long long)index[i]);
 		}
 	return 0;
 }
@@ -337,7 +349,8 @@ static int inputs_check(const struct cuda_buffers *b, struct error *err)
 		if (elements_read(b, part, index, INPUT_SAMPLES, seen, err))
 			return -1;
 		for (int j = 0; j < INPUT_SAMPLES; j++) {
-			double filled = fill_value(cuda_part_seed(part), index[j], part->fill, part->limit, part->layout.dtype);
+			double filled = fill_value(
+				cuda_part_seed(part), index[j], part->fill, part->limit, part->layout.dtype);
 			double now = fill_decode(seen + j * ELEMENT, part->layout.dtype);
 			if (fabs(now - filled) <= INPUT_SLACK * fabs(filled))
 				continue;

@@ -31,12 +31,12 @@ const struct cuda_context *cuda_context(void)
 /* --- errors --- */
 
 /* Errors that end the process's CUDA context: every later call fails (runtime API, cudaError). */
-static const cudaError_t sticky[] = { cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable, cudaErrorContained,
-	cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorContextIsDestroyed, cudaErrorAssert,
-	cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
+static const cudaError_t sticky[] = { cudaErrorECCUncorrectable, cudaErrorNvlinkUncorrectable,
+	cudaErrorContained, cudaErrorIllegalAddress, cudaErrorLaunchTimeout, cudaErrorContextIsDestroyed,
+	cudaErrorAssert, cudaErrorHardwareStackError, cudaErrorIllegalInstruction, cudaErrorMisalignedAddress,
 	cudaErrorInvalidAddressSpace, cudaErrorInvalidPc, cudaErrorLaunchFailure, cudaErrorTensorMemoryLeak,
-	cudaErrorMpsClientTerminated, cudaErrorMpsRpcFailure, cudaErrorExternalDevice, cudaErrorCudartUnloading,
-	cudaErrorDeviceUninitialized };
+	cudaErrorMpsClientTerminated, cudaErrorMpsRpcFailure, cudaErrorExternalDevice,
+	cudaErrorCudartUnloading, cudaErrorDeviceUninitialized };
 
 int cuda_error(cudaError_t c, const char *call, struct error *err)
 {
@@ -93,7 +93,8 @@ static int stream_open(struct cuda_context *c, struct error *err)
 		return error_context(err, "%s (%s) cannot be used", c->name, c->uuid);
 	cudaSetDeviceFlags(cudaDeviceScheduleSpin); /* spin while waiting: a sleeping thread wakes late */
 	cudaGetLastError();
-	return cuda_error(cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "cudaStreamCreate", err);
+	return cuda_error(
+		cudaStreamCreateWithFlags(&c->stream, cudaStreamNonBlocking), "cudaStreamCreate", err);
 }
 
 static int gpu_open(const char *wanted, struct cuda_context *c, json_t *attributes, struct error *err)
@@ -111,8 +112,10 @@ static int gpu_open(const char *wanted, struct cuda_context *c, json_t *attribut
 	c->memory_bytes = (double)p.totalGlobalMem;
 	c->l2_bytes = p.l2CacheSize > 0 ? p.l2CacheSize : NAN;
 	c->multiprocessors = p.multiProcessorCount;
-	c->clock_khz = cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, c->ordinal) == cudaSuccess && khz > 0 ?
-		khz : NAN;
+	c->clock_khz =
+		cudaDeviceGetAttribute(&khz, cudaDevAttrClockRate, c->ordinal) == cudaSuccess && khz > 0
+		? khz
+		: NAN;
 	if (c->sm < CUDA_LEAST_SM)
 		return error_set(err, "%s has compute capability %d.%d, which this build does not support: "
 			"it needs %d.%d or later", c->name, p.major, p.minor, CUDA_LEAST_SM / 10,

@@ -19,8 +19,8 @@ void cuda_context_uuid(const cudaUUID_t *u, char *text, int size)
 {
 	int n = snprintf(text, (size_t)size, "GPU-");
 	for (int i = 0; i < 16 && n < size - 3; i++)
-		n += snprintf(text + n, (size_t)(size - n), "%s%02x", i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "",
-			(unsigned char)u->bytes[i]);
+		n += snprintf(text + n, (size_t)(size - n), "%s%02x",
+			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)u->bytes[i]);
 }
 
 /* Sets err to the reason why no GPU can be counted, and the fix. */
@@ -77,7 +77,7 @@ static void devices_list(struct str *list, int count)
 	cudaGetLastError();
 }
 
-/* Returns the ordinal of the only match; -1 if there are none or several (err lists the GPUs). */
+/* Returns the ordinal of the only match; -1 without a match or with several (err lists the GPUs). */
 static int wanted_find(const char *wanted, int count, struct error *err)
 {
 	int number = number_of(wanted), found = -1, matches = 0;
@@ -129,7 +129,8 @@ void cuda_context_warn(json_t *attributes, const char *line)
 
 void cuda_context_environment(json_t *attributes)
 {
-	static const char *const starts[] = { "NVIDIA_TF32_OVERRIDE", "CUDA_", "CUDNN_", "CUBLAS", "NVIDIA_VISIBLE" };
+	static const char *const starts[] = { "NVIDIA_TF32_OVERRIDE", "CUDA_", "CUDNN_", "CUBLAS",
+		"NVIDIA_VISIBLE" };
 	json_t *o = json_object();
 	for (char **at = environ; at && *at; at++) {
 		const char *equals = strchr(*at, '=');

@@ -53,7 +53,8 @@ static const struct property {
 
 static bool property_is_whole(const json_t *v, const struct property *p)
 {
-	return json_is_integer(v) && (double)json_integer_value(v) >= p->least && (double)json_integer_value(v) <= p->most;
+	return json_is_integer(v) && (double)json_integer_value(v) >= p->least &&
+		(double)json_integer_value(v) <= p->most;
 }
 
 static int property_judge(const json_t *o, const struct property *p, struct error *err)
@@ -113,14 +114,16 @@ static int context_fill(struct cuda_context *c, struct arena *a, const json_t *o
 	return 0;
 }
 
-int cuda_context_plan(const char *path, struct arena *a, struct cuda_context *c, json_t *attributes, struct error *err)
+int cuda_context_plan(
+	const char *path, struct arena *a, struct cuda_context *c, json_t *attributes, struct error *err)
 {
-	static const char *const kept[] = { "arch", "sm", "caveat", "sources", "l2_bytes", "memory_bytes", "multiprocessors",
-		"clock_mhz", "bandwidth_bytes_s", "peak_flops" };
+	static const char *const kept[] = { "arch", "sm", "caveat", "sources", "l2_bytes", "memory_bytes",
+		"multiprocessors", "clock_mhz", "bandwidth_bytes_s", "peak_flops" };
 	json_error_t at;
 	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &at);
 	if (!o)
-		return at.line > 0 ? error_set(err, "%s:%d: %s", path, at.line, at.text) : error_set(err, "%s", at.text);
+		return at.line > 0 ? error_set(err, "%s:%d: %s", path, at.line, at.text)
+				   : error_set(err, "%s", at.text);
 	if (context_fill(c, a, o, err)) {
 		json_decref(o);
 		return error_context(err, "%s: not a valid device description", path);

@@ -6,7 +6,8 @@
 
 
 /* Reads the description of a device (data/devices) into the context and the attributes. */
-int cuda_context_plan(const char *path, struct arena *a, struct cuda_context *c, json_t *attributes, struct error *err);
+int cuda_context_plan(
+	const char *path, struct arena *a, struct cuda_context *c, json_t *attributes, struct error *err);
 
 /* Finds the GPU named by `wanted` (NULL: the first) and reads its properties. Returns -1 and sets err, which
  * lists the available GPUs, if none or several match. */

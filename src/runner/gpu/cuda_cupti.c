@@ -43,7 +43,8 @@ static void CUPTIAPI buffer_requested(uint8_t **buffer, size_t *size, size_t *mo
 	*most = 0;
 }
 
-static void CUPTIAPI buffer_completed(CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
+static void CUPTIAPI buffer_completed(
+	CUcontext context, uint32_t stream, uint8_t *buffer, size_t size, size_t valid)
 {
 	CUpti_Activity *a = NULL;
 	(void)context;
@@ -84,7 +85,8 @@ int cuda_cupti_begin(struct error *err)
 	if (state == UNTRIED) {
 		bool good = cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
 			"kernel names are unknown without it; it is part of the CUDA toolkit", &why) != NULL;
-		CUptiResult c = good ? api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed) : CUPTI_SUCCESS;
+		CUptiResult c = good ? api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed)
+				     : CUPTI_SUCCESS;
 		if (c != CUPTI_SUCCESS) {
 			error_set(&why, "CUPTI accepts no callbacks (%s)", reason(c));
 			good = false;

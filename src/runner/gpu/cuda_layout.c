@@ -42,7 +42,8 @@ static struct cuda_layout layout_of(const struct operand *o, const struct proble
 struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int source)
 {
 	const struct operand *o = &p->operand[i];
-	struct problem_shape s = kernel_row(p->kernel)->source_list && i == 0 ? p->shape[source] : problem_operand_shape(p, i);
+	struct problem_shape s =
+		kernel_row(p->kernel)->source_list && i == 0 ? p->shape[source] : problem_operand_shape(p, i);
 	struct cuda_layout l = layout_of(o, &s);
 	bool transposed = p->kernel == KERNEL_MATMUL &&
 		((i == 0 && p->transpose_a) || (i == 1 && p->transpose_b));

@@ -57,8 +57,8 @@ static void *open_any(const char *const *names, struct attempt *a)
 }
 
 /* Sets all symbols, or none if a required one is missing. */
-static int symbols_fill(void *handle, const char *library, const struct cuda_library_symbol *symbols, int count,
-	const char *fix, struct error *err)
+static int symbols_fill(void *handle, const char *library, const struct cuda_library_symbol *symbols,
+	int count, const char *fix, struct error *err)
 {
 	for (int i = 0; i < count; i++) {
 		*symbols[i].to = dlsym(handle, symbols[i].name);

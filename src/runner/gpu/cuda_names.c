@@ -36,8 +36,9 @@ static bool driver_find(void)
 		enum cudaDriverEntryPointQueryResult found = cudaDriverEntryPointSymbolNotFound;
 		if (*functions[i].to)
 			continue;
-		good = cudaGetDriverEntryPointByVersion(functions[i].name, functions[i].to, DRIVER_VERSION, cudaEnableDefault,
-			&found) == cudaSuccess && found == cudaDriverEntryPointSuccess && *functions[i].to;
+		good = cudaGetDriverEntryPointByVersion(functions[i].name, functions[i].to, DRIVER_VERSION,
+			       cudaEnableDefault, &found) == cudaSuccess &&
+			found == cudaDriverEntryPointSuccess && *functions[i].to;
 		if (!good)
 			*functions[i].to = NULL;
 	}
@@ -51,8 +52,9 @@ static const char *kernel_name_of(cudaGraphNode_t node)
 	const char *name = NULL;
 	if (driver.node(node, &p) != CUDA_SUCCESS)
 		return NULL;
-	CUresult c = p.func ? driver.function_name(&name, p.func) : p.kern ? driver.kernel_name(&name, p.kern) :
-		CUDA_ERROR_NOT_FOUND;
+	CUresult c = p.func ? driver.function_name(&name, p.func)
+		: p.kern    ? driver.kernel_name(&name, p.kern)
+			    : CUDA_ERROR_NOT_FOUND;
 	return c == CUDA_SUCCESS ? name : NULL;
 }
 

@@ -174,7 +174,8 @@ void cuda_nvml_read(struct cuda_nvml *r)
 	if (api.utilization && api.utilization(device, &rates) == NVML_SUCCESS)
 		r->utilization = rates.gpu / 100.0;
 	unsigned long long bits;
-	int (*reasons)(nvml_device, unsigned long long *) = api.event_reasons ? api.event_reasons : api.throttle_reasons;
+	int (*reasons)(nvml_device, unsigned long long *) =
+		api.event_reasons ? api.event_reasons : api.throttle_reasons;
 	if (reasons && reasons(device, &bits) == NVML_SUCCESS)
 		r->reasons = (double)bits;
 	processes_read(r);
@@ -183,11 +184,11 @@ void cuda_nvml_read(struct cuda_nvml *r)
 json_t *cuda_nvml_json(const struct cuda_nvml *r)
 {
 	char reasons[128];
-	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}",
-		"sm_mhz", json_number_or_null(r->sm_mhz), "memory_mhz", json_number_or_null(r->memory_mhz),
-		"power_w", json_number_or_null(r->power_w), "temperature_c", json_number_or_null(r->temperature_c),
-		"utilization", json_number_or_null(r->utilization),
-		"processes", json_number_or_null(r->processes < 0 ? NAN : r->processes));
+	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o}", "sm_mhz", json_number_or_null(r->sm_mhz),
+		"memory_mhz", json_number_or_null(r->memory_mhz), "power_w", json_number_or_null(r->power_w),
+		"temperature_c", json_number_or_null(r->temperature_c), "utilization",
+		json_number_or_null(r->utilization), "processes",
+		json_number_or_null(r->processes < 0 ? NAN : r->processes));
 	if (!isnan(r->reasons))
 		json_object_set_new(o, "slowed_by", json_text(text_of(cuda_nvml_reasons(r->reasons, reasons,
 			sizeof(reasons)))));
@@ -208,11 +209,13 @@ bool cuda_nvml_busy(const struct cuda_nvml *r, unsigned own, char *line, int siz
 	if (others > 0 || working) {
 		char share[32] = "";
 		if (!isnan(r->utilization))
-			snprintf(share, sizeof(share), "%s%.0f%% busy", others > 0 ? ", " : "", r->utilization * 100);
+			snprintf(share, sizeof(share), "%s%.0f%% busy", others > 0 ? ", " : "",
+				r->utilization * 100);
 		char who[96] = "";
 		if (others > 0)
-			snprintf(who, sizeof(who), "%d other process%s%s%s%s", others, others == 1 ? "" : "es",
-				pids.n ? " (" : "", pids.n ? pids.p : "", pids.n ? ")" : "");
+			snprintf(who, sizeof(who), "%d other process%s%s%s%s", others,
+				others == 1 ? "" : "es", pids.n ? " (" : "", pids.n ? pids.p : "",
+				pids.n ? ")" : "");
 		snprintf(line, (size_t)size, "this GPU is in use: %s%s; measured times may be too high", who,
 			share);
 	}
@@ -227,6 +230,7 @@ const char *cuda_nvml_reasons(double reasons, char *line, int size)
 	*line = '\0';
 	for (size_t i = 0; i < sizeof(reason_names) / sizeof(reason_names[0]); i++)
 		if ((bits & reason_names[i].bit) && n >= 0 && n < size)
-			n += snprintf(line + n, (size_t)(size - n), "%s%s", n ? " " : "", reason_names[i].name);
+			n += snprintf(
+				line + n, (size_t)(size - n), "%s%s", n ? " " : "", reason_names[i].name);
 	return line;
 }

@@ -28,10 +28,12 @@ static struct cuda_part *part_add(struct listing *l, struct cuda_layout layout, 
 	return part;
 }
 
-static struct cuda_part *input_add(struct listing *l, enum check_role role, int number, int operand, int source)
+static struct cuda_part *input_add(
+	struct listing *l, enum check_role role, int number, int operand, int source)
 {
 	const struct problem *p = l->problem;
-	struct cuda_part *part = part_add(l, cuda_operand_layout(p, operand, source), p->operand[operand].constant);
+	struct cuda_part *part =
+		part_add(l, cuda_operand_layout(p, operand, source), p->operand[operand].constant);
 	part->role = role;
 	part->number = number;
 	return part;
@@ -49,7 +51,8 @@ static void sources_add(struct listing *l)
 	}
 	for (int i = 0; i < inputs; i++) {
 		bool weights = row->weights && i == 1;
-		struct cuda_part *part = input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
+		struct cuda_part *part =
+			input_add(l, weights ? CHECK_WEIGHTS : CHECK_SOURCE, weights ? 0 : i, i, 0);
 		/* only the divisor of a division must be positive */
 		if (fill_mode_positive(p->mode) && (p->mode != MODE_DIV || i == 1))
 			part->fill = FILL_POSITIVE;
@@ -76,8 +79,9 @@ static void epilogues_add(struct listing *l)
 		struct cuda_part *part = part_add(l, cuda_epilogue_layout(p, e), x->operand.constant);
 		part->role = CHECK_EPILOGUE;
 		part->number = e;
-		part->fill = x->kind == EPILOGUE_SCALE ? FILL_FACTOR :
-			x->kind == EPILOGUE_BINARY && fill_mode_positive(x->mode) ? FILL_POSITIVE : FILL_SIGNED;
+		part->fill = x->kind == EPILOGUE_SCALE				    ? FILL_FACTOR
+			: x->kind == EPILOGUE_BINARY && fill_mode_positive(x->mode) ? FILL_POSITIVE
+										    : FILL_SIGNED;
 		part->limit = x->kind == EPILOGUE_SCALE ? integer_factor_limit(p) : 0;
 	}
 }
@@ -86,7 +90,9 @@ static void epilogues_add(struct listing *l)
  * them. */
 static void parameter_add(struct listing *l, enum check_role role, int64_t count, enum fill_kind fill)
 {
-	struct cuda_layout layout = { .dtype = DTYPE_F32, .shape = { .rank = 1, .dim = { count } }, .stride = { 1 } };
+	struct cuda_layout layout = {
+		.dtype = DTYPE_F32, .shape = { .rank = 1, .dim = { count } }, .stride = { 1 }
+	};
 	struct cuda_part *part = part_add(l, layout, true);
 	part->role = role;
 	part->fill = fill;
@@ -99,10 +105,11 @@ static void parameters_add(struct listing *l)
 	static const struct {
 		enum check_role role;
 		enum fill_kind fill;
-	} arrays[] = { { CHECK_SCALE, FILL_SIGNED }, { CHECK_SHIFT, FILL_SIGNED }, { CHECK_MEAN, FILL_SIGNED },
-		{ CHECK_VARIANCE, FILL_POSITIVE } };
+	} arrays[] = { { CHECK_SCALE, FILL_SIGNED }, { CHECK_SHIFT, FILL_SIGNED },
+		{ CHECK_MEAN, FILL_SIGNED }, { CHECK_VARIANCE, FILL_POSITIVE } };
 	for (int i = 0; i < row->parameters; i++)
-		parameter_add(l, arrays[i].role, problem_parameter_count(p), row->quantizer ? FILL_FACTOR : arrays[i].fill);
+		parameter_add(l, arrays[i].role, problem_parameter_count(p),
+			row->quantizer ? FILL_FACTOR : arrays[i].fill);
 	if (row->quantizer)
 		l->parts[l->count - 1].limit = integer_factor_limit(p);
 }
@@ -122,8 +129,8 @@ static void outputs_add(struct listing *l)
 	part->kind = CUDA_PART_INDICES;
 }
 
-/* Sufficient for no two elements to have the same offset: in order of stride, each stride is beyond the span of
- * the smaller ones. */
+/* Sufficient for no two elements to have the same offset: in order of stride, each stride is beyond the span
+ * of the smaller ones. */
 static bool is_disjoint(const struct cuda_layout *l)
 {
 	for (int i = 0; i < l->shape.rank; i++) {
@@ -152,7 +159,8 @@ static double span_bytes(const struct cuda_layout *l)
 static int part_place(struct cuda_part *part, double bytes[2], struct error *err)
 {
 	if (!fill_handles(part->layout.dtype))
-		return error_set(err, "operands of type %s are not measured on a GPU yet", dtype_name(part->layout.dtype));
+		return error_set(err, "operands of type %s are not measured on a GPU yet",
+			dtype_name(part->layout.dtype));
 	part->bytes = span_bytes(&part->layout);
 	if (!(part->bytes <= MOST_BYTES))
 		return error_set(err, "an operand's strides overlap or do not fit its shape");
@@ -170,7 +178,8 @@ static void fills_choose(struct listing *l)
 	for (int i = 0; i < l->count; i++) {
 		struct cuda_part *part = &l->parts[i];
 		bool second = part->role == CHECK_EPILOGUE ||
-			(l->problem->kernel == KERNEL_BINARY && part->role == CHECK_SOURCE && part->number == 1);
+			(l->problem->kernel == KERNEL_BINARY && part->role == CHECK_SOURCE &&
+				part->number == 1);
 		if (part->fill != FILL_SIGNED && part->fill != FILL_POSITIVE)
 			continue;
 		if (chosen) {
@@ -182,7 +191,8 @@ static void fills_choose(struct listing *l)
 	}
 }
 
-int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count, double bytes[2], struct error *err)
+int cuda_parts_list(
+	const struct problem *p, struct cuda_part *parts, int *count, double bytes[2], struct error *err)
 {
 	struct listing l = { .problem = p, .parts = parts };
 	sources_add(&l);
@@ -195,7 +205,8 @@ int cuda_parts_list(const struct problem *p, struct cuda_part *parts, int *count
 		const struct operand *o = &p->operand[i];
 		int rank = problem_operand_shape(p, i).rank;
 		if (o->layout == LAYOUT_STRIDES && o->stride_rank != rank)
-			return error_set(err, "operand %d has %d strides for %d dimensions", i, o->stride_rank, rank);
+			return error_set(
+				err, "operand %d has %d strides for %d dimensions", i, o->stride_rank, rank);
 	}
 	for (int i = 0; i < l.count; i++)
 		if (part_place(&parts[i], bytes, err))

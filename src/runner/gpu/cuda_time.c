@@ -44,9 +44,10 @@ static int shared_open(struct error *err)
 		return 0;
 	if (cuda_error(cudaEventCreate(&shared.begin), "cudaEventCreate", err) ||
 		cuda_error(cudaEventCreate(&shared.end), "cudaEventCreate", err) ||
-		cuda_error(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped | cudaHostAllocPortable), "cudaHostAlloc",
-			err) ||
-		cuda_error(cudaMalloc((void **)&shared.counts, 2 * sizeof(*shared.counts)), "cudaMalloc", err)) {
+		cuda_error(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped | cudaHostAllocPortable),
+			"cudaHostAlloc", err) ||
+		cuda_error(
+			cudaMalloc((void **)&shared.counts, 2 * sizeof(*shared.counts)), "cudaMalloc", err)) {
 		shared.flag = pinned;
 		cuda_time_close();
 		return -1;
@@ -93,8 +94,11 @@ static int clock_enqueue(struct error *err)
 {
 	cudaStream_t s = cuda_context()->stream;
 	return cuda_error(cuda_clock_count(shared.counts, CLOCK_COUNT_NS, s), "counting the clock", err) ||
-		cuda_error(cudaMemcpyAsync(shared.seen, shared.counts, 2 * sizeof(uint64_t), cudaMemcpyDeviceToHost, s),
-			"cudaMemcpyAsync", err) ? -1 : 0;
+			cuda_error(cudaMemcpyAsync(shared.seen, shared.counts, 2 * sizeof(uint64_t),
+					   cudaMemcpyDeviceToHost, s),
+				"cudaMemcpyAsync", err)
+		? -1
+		: 0;
 }
 
 /* Logs a low clock with the driver's reason, once per process. */
@@ -143,7 +147,8 @@ static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, stru
 	cudaStream_t s = cuda_context()->stream;
 	int64_t set = set_next(t, cache);
 	bool counts = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
-	if (t->ready(t->user, cache, set, err) || cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
+	if (t->ready(t->user, cache, set, err) ||
+		cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
 		return -1;
 	double began = clock_ns();
 	if (t->enqueue(t->user, cache, set, s, err))
@@ -241,7 +246,8 @@ static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, str
 		bool held = !shared.unholdable && !t->unholdable;
 		int bad = (held && hold_begin(err)) || (b->flushes && flush_enqueue(t, b->cache, err)) ||
 			cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
-			b->launch(t, b, err) || cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
+			b->launch(t, b, err) ||
+			cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
 			clock_enqueue(err);
 		bool waited = clock_ns() - began > HOLD_TIMED_OUT_NS;
 		hold_end(); /* also after an error: the stream would stay blocked for a second */
@@ -271,7 +277,9 @@ static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, dou
 {
 	*ns = 0;
 	while (times > 0) {
-		struct burst b = { .launch = launch_singly, .cache = cache, .times = times < CHUNK ? times : CHUNK };
+		struct burst b = {
+			.launch = launch_singly, .cache = cache, .times = times < CHUNK ? times : CHUNK
+		};
 		double part;
 		if (run_held(t, &b, &part, err))
 			return -1;
@@ -294,7 +302,8 @@ static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_
 {
 	cudaStream_t s = cuda_context()->stream;
 	*graph = NULL;
-	if (cuda_error(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture", err))
+	if (cuda_error(cudaStreamBeginCapture(s, cudaStreamCaptureModeThreadLocal), "cudaStreamBeginCapture",
+		    err))
 		return -1;
 	int bad = 0;
 	for (int64_t i = 0; i < times && !bad; i++)
@@ -312,8 +321,8 @@ static int capture(struct cuda_timer *t, enum cache cache, int64_t first, int64_
 }
 
 /* Captures, instantiates and uploads a graph, and launches it once untimed. */
-static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, cudaGraphExec_t *exec,
-	struct error *err)
+static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int64_t times,
+	cudaGraphExec_t *exec, struct error *err)
 {
 	cudaGraph_t graph;
 	cudaStream_t s = cuda_context()->stream;
@@ -326,7 +335,8 @@ static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int
 		*exec = NULL;
 	if (!bad)
 		bad = cuda_error(cudaGraphUpload(*exec, s), "cudaGraphUpload", err) ||
-			cuda_error(cudaGraphLaunch(*exec, s), "cudaGraphLaunch", err) || synchronize("a graph", err);
+			cuda_error(cudaGraphLaunch(*exec, s), "cudaGraphLaunch", err) ||
+			synchronize("a graph", err);
 	if (bad && *exec)
 		cudaGraphExecDestroy(*exec);
 	if (bad)
@@ -382,7 +392,9 @@ static struct cuda_time_graphs *graphs_find(struct cuda_timer *t, enum cache cac
 		t->kind_count--;
 	}
 	struct cuda_time_graphs *g = &t->kinds[t->kind_count++];
-	*g = (struct cuda_time_graphs){ .cache = cache, .times = times, .count = round_size(t->sets[cache], times) };
+	*g = (struct cuda_time_graphs){
+		.cache = cache, .times = times, .count = round_size(t->sets[cache], times)
+	};
 	return g;
 }
 
@@ -425,13 +437,15 @@ static int launch_first(struct cuda_timer *t, enum cache cache, struct error *er
 {
 	if (t->launched)
 		return 0;
-	if (t->enqueue(t->user, cache, 0, cuda_context()->stream, err) || synchronize("the first execution", err))
+	if (t->enqueue(t->user, cache, 0, cuda_context()->stream, err) ||
+		synchronize("the first execution", err))
 		return -1;
 	t->launched = true;
 	return 0;
 }
 
-int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+int cuda_time_run(
+	struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	if (cuda_context()->poisoned)
 		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");

@@ -38,7 +38,8 @@ struct cuda_timer {
 
 /* Runs `times` executions and sets *elapsed_ns to their total time; times <= 1: isolated. The first call
  * creates events and buffers. Returns -1 and sets err on failure. */
-int cuda_time_run(struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+int cuda_time_run(
+	struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 /* Captures one execution as a graph, which the caller destroys. Returns -1 and sets err if it cannot be
  * captured. */
 int cuda_time_capture(struct cuda_timer *t, cudaGraph_t *graph, struct error *err);

@@ -72,7 +72,8 @@ static int64_t space_copies(double bytes, int64_t cold_sets)
 	return enough < (double)cold_sets ? (int64_t)enough : cold_sets;
 }
 
-static int space_make(struct work *w, const struct backend_limits *limits, enum status *status, struct error *err)
+static int space_make(
+	struct work *w, const struct backend_limits *limits, enum status *status, struct error *err)
 {
 	double bytes = w->plan.workspace_bytes;
 	if (!(bytes > 0))
@@ -86,8 +87,8 @@ static int space_make(struct work *w, const struct backend_limits *limits, enum 
 	return w->space ? 0 : -1;
 }
 
-static int work_make(struct work *w, const struct backend_list *list, int index, const struct backend_limits *limits,
-	enum status *status, struct error *err)
+static int work_make(struct work *w, const struct backend_list *list, int index,
+	const struct backend_limits *limits, enum status *status, struct error *err)
 {
 	const struct cuda_backend *b = list->backend->detail;
 	*status = STATUS_FAILED;
@@ -132,8 +133,11 @@ int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_n
 int cuda_work_check(void *work, double *worst, struct error *err)
 {
 	struct work *w = work;
-	struct cuda_check c = { .buffers = w->buffers, .space = w->space, .workspace_bytes = w->plan.workspace_bytes,
-		.epsilon = w->plan.epsilon, .gain = w->plan.gain };
+	struct cuda_check c = { .buffers = w->buffers,
+		.space = w->space,
+		.workspace_bytes = w->plan.workspace_bytes,
+		.epsilon = w->plan.epsilon,
+		.gain = w->plan.gain };
 	*worst = NAN;
 	if (cuda_context()->poisoned)
 		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
@@ -146,7 +150,8 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 double cuda_work_rotated_bytes(const void *work)
 {
 	const struct work *w = work;
-	return problem_constant_bytes(&w->buffers->problem) * (double)cuda_time_sets_passed(&w->timer, CACHE_NET);
+	return problem_constant_bytes(&w->buffers->problem) *
+		(double)cuda_time_sets_passed(&w->timer, CACHE_NET);
 }
 
 /* Gets the kernel names by tracing one execution. Logs only once that it cannot. */

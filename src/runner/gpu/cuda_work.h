@@ -67,9 +67,10 @@ void cuda_work_release(void *work);
 const char *cuda_work_kernels(void *work);
 double cuda_work_enqueue_ns(const void *work);
 double cuda_work_clock_mhz(const void *work);
-#define CUDA_WORK_SLOTS .prepare = cuda_work_prepare, .run = cuda_work_run, .check = cuda_work_check, \
-	.rotated_bytes = cuda_work_rotated_bytes, .release = cuda_work_release, .kernels = cuda_work_kernels, \
-	.enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz
+#define CUDA_WORK_SLOTS                                                                                      \
+	.prepare = cuda_work_prepare, .run = cuda_work_run, .check = cuda_work_check,                        \
+	.rotated_bytes = cuda_work_rotated_bytes, .release = cuda_work_release,                              \
+	.kernels = cuda_work_kernels, .enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz
 
 extern const struct backend backend_cudnn, backend_cudnn_legacy, backend_cublaslt, backend_cuda;
 

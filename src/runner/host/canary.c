@@ -181,7 +181,8 @@ static bool is_stolen(void)
 		return canary.stolen_lately;
 	double stolen = stolen_read();
 	double ns = (stolen - canary.stolen) * 1e9 / (double)sysconf(_SC_CLK_TCK);
-	canary.stolen_lately = canary.stolen_at > 0 && ns > STOLEN_SHARE * past * (double)sysconf(_SC_NPROCESSORS_ONLN);
+	canary.stolen_lately =
+		canary.stolen_at > 0 && ns > STOLEN_SHARE * past * (double)sysconf(_SC_NPROCESSORS_ONLN);
 	canary.stolen = stolen;
 	canary.stolen_at = now;
 	return canary.stolen_lately;

@@ -56,7 +56,8 @@ void canary_recall(const char *cores, double *core_ns, int count)
 	int n = 0, known = 0;
 	FILE *f = path_make(&path, cores, 0) ? plain_open(path.p) : NULL;
 	if (f && fscanf(f, MAGIC " %d", &n) == 1 && n == count)
-		while (known < count && fscanf(f, "%lf", &core_ns[known]) == 1 && core_ns[known] > 0 && isfinite(core_ns[known]))
+		while (known < count && fscanf(f, "%lf", &core_ns[known]) == 1 && core_ns[known] > 0 &&
+			isfinite(core_ns[known]))
 			known++;
 	for (int i = 0; i < count && known < count; i++)
 		core_ns[i] = NAN;

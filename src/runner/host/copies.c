@@ -185,5 +185,6 @@ int64_t rotation_next(struct rotation *r)
 int64_t rotation_cold(double bytes, double problem_bytes, int64_t cold_sets)
 {
 	double pass = (double)(cold_sets - 1) * problem_bytes;
-	return cold_sets < 2 ? 1 : (int64_t)fmin((double)cold_sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
+	return cold_sets < 2 ? 1
+			     : (int64_t)fmin((double)cold_sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
 }

@@ -101,7 +101,8 @@ const char *threads_describe(const struct threads *t, char *buf)
 	};
 	int n = snprintf(buf, 64, "%d thread%s%s", t->count, t->count == 1 ? "" : "s", words[t->binding]);
 	if (t->binding == BINDING_CORE)
-		snprintf(buf + n, 64 - (size_t)n, " to %d core%s", t->core_count, t->core_count == 1 ? "" : "s");
+		snprintf(buf + n, 64 - (size_t)n, " to %d core%s", t->core_count,
+			t->core_count == 1 ? "" : "s");
 	return buf;
 }
 
@@ -109,8 +110,8 @@ const char *threads_describe(const struct threads *t, char *buf)
 
 bool threads_openmp(struct openmp *omp)
 {
-	static const char *const names[] = { "omp_get_max_threads", "omp_get_thread_num", "omp_get_num_threads",
-		"GOMP_parallel" };
+	static const char *const names[] = { "omp_get_max_threads", "omp_get_thread_num",
+		"omp_get_num_threads", "GOMP_parallel" };
 	void *found[4];
 	for (int i = 0; i < 4; i++) {
 		found[i] = dlsym(RTLD_DEFAULT, names[i]);
@@ -129,7 +130,8 @@ void threads_unbind(void)
 {
 	int (*places)(void), (*size)(int place);
 	void (*cpus)(int place, int *ids);
-	void *const found[] = { dlsym(RTLD_DEFAULT, "omp_get_num_places"), dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"),
+	void *const found[] = { dlsym(RTLD_DEFAULT, "omp_get_num_places"),
+		dlsym(RTLD_DEFAULT, "omp_get_place_num_procs"),
 		dlsym(RTLD_DEFAULT, "omp_get_place_proc_ids") };
 	if (!found[0] || !found[1] || !found[2])
 		return;

@@ -9,7 +9,7 @@
 
 enum binding {
 	BINDING_UNKNOWN,
-	BINDING_NONE,       /* all may run on the same cores, of which there are several */
+	BINDING_NONE,       /* all may run on the same several cores */
 	BINDING_SOME,       /* bound to sets of cores that differ */
 	BINDING_CORE,       /* each to one core, some to the same one */
 	BINDING_CORE_EACH   /* each to a core of its own */

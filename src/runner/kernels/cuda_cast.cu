@@ -109,20 +109,22 @@ static cudaError_t cast_any(const struct cuda_move *m, const void *from, void *t
 		(strided_map_of<2, PROBLEM_RANK>(m->plain.rank, m->plain.dim, stride)));
 }
 
-template <int FROM, int TO> static cudaError_t cast(const struct cuda_move *m, const void *from, void *to, cudaStream_t s)
+template <int FROM, int TO>
+static cudaError_t cast(const struct cuda_move *m, const void *from, void *to, cudaStream_t s)
 {
 	typedef typename number<FROM>::word from_word;
 	typedef typename number<TO>::word to_word;
 	const int64_t *stride[2] = { m->plain.from, m->plain.to };
 	int64_t count = strided_count(m->plain.rank, m->plain.dim);
 	if (m->dense && m->aligned)
-		return LAUNCH((cast_kernel<FROM, TO>), device_blocks(count / CAST_VECTOR, DEVICE_THREADS * DEVICE_UNROLL),
-			DEVICE_THREADS, s, (const from_word *)from, (to_word *)to, count / CAST_VECTOR,
+		return LAUNCH((cast_kernel<FROM, TO>),
+			device_blocks(count / CAST_VECTOR, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS, s,
+			(const from_word *)from, (to_word *)to, count / CAST_VECTOR,
 			(int)(count % CAST_VECTOR));
 	if (count > DEVICE_FAST_MAX)
 		return cast_any(m, from, to, s);
-	return LAUNCH((cast_strided_kernel<FROM, TO>), device_blocks(count, DEVICE_THREADS), DEVICE_THREADS, s,
-		(const from_word *)from, (to_word *)to, count,
+	return LAUNCH((cast_strided_kernel<FROM, TO>), device_blocks(count, DEVICE_THREADS), DEVICE_THREADS,
+		s, (const from_word *)from, (to_word *)to, count,
 		(strided_map_of<2, PROBLEM_RANK>(m->plain.rank, m->plain.dim, stride)));
 }
 

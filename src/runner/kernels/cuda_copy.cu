@@ -4,7 +4,8 @@
 
 /* Each thread issues DEVICE_UNROLL loads before it stores. The first threads copy the `rest` bytes after the
  * last full vector. */
-static __global__ void copy_kernel(const uint4 *__restrict__ from, uint4 *__restrict__ to, int64_t vectors, int rest)
+static __global__ void copy_kernel(
+	const uint4 *__restrict__ from, uint4 *__restrict__ to, int64_t vectors, int rest)
 {
 	int64_t each = (int64_t)DEVICE_THREADS * DEVICE_UNROLL, step = (int64_t)gridDim.x * each;
 	for (int64_t base = (int64_t)blockIdx.x * each + threadIdx.x; base < vectors; base += step) {
@@ -49,8 +50,9 @@ static cudaError_t strided_launch(const struct cuda_move_form *f, const void *fr
 	const int64_t *stride[2] = { f->from, f->to };
 	struct strided_map<2, RANK> p = strided_map_of<2, RANK>(f->rank, f->dim, stride);
 	int64_t count = strided_count(f->rank, f->dim);
-	return LAUNCH((strided_kernel<WORD, RANK, WIDE>), device_blocks(count, DEVICE_THREADS * DEVICE_UNROLL),
-		DEVICE_THREADS, s, (const WORD *)from, (WORD *)to, count, p);
+	return LAUNCH((strided_kernel<WORD, RANK, WIDE>),
+		device_blocks(count, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS, s, (const WORD *)from,
+		(WORD *)to, count, p);
 }
 
 template <typename WORD>
@@ -82,24 +84,28 @@ static cudaError_t strided(const struct cuda_move_form *f, const void *from, voi
 static cudaError_t dense(const struct cuda_move *m, const void *from, void *to, cudaStream_t s)
 {
 	int64_t bytes = m->plain.dim[0] * m->plain.bytes;
-	return LAUNCH(copy_kernel, device_blocks(bytes / 16, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS, s,
-		(const uint4 *)from, (uint4 *)to, bytes / 16, (int)(bytes % 16));
+	return LAUNCH(copy_kernel, device_blocks(bytes / 16, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS,
+		s, (const uint4 *)from, (uint4 *)to, bytes / 16, (int)(bytes % 16));
 }
 
 cudaError_t cuda_move_cast(const struct cuda_move *m, const void *from, void *to, cudaStream_t s);
 cudaError_t cuda_move_tiled(const struct cuda_move *m, bool tall, const void *from, void *to, cudaStream_t s);
 
-cudaError_t cuda_move(const struct cuda_move *m, enum cuda_move_kind kind, const void *from, void *to, cudaStream_t s)
+cudaError_t cuda_move(
+	const struct cuda_move *m, enum cuda_move_kind kind, const void *from, void *to, cudaStream_t s)
 {
 	if (!cuda_move_can(m, kind))
 		return cudaErrorInvalidValue;
 	switch (kind) {
 	case CUDA_MOVE_MEMCPY:
-		return cudaMemcpyAsync(to, from, (size_t)(m->plain.dim[0] * m->plain.bytes), cudaMemcpyDeviceToDevice, s);
+		return cudaMemcpyAsync(
+			to, from, (size_t)(m->plain.dim[0] * m->plain.bytes), cudaMemcpyDeviceToDevice, s);
 	case CUDA_MOVE_COPY: return dense(m, from, to, s);
 	case CUDA_MOVE_TILED:
 	case CUDA_MOVE_TALL: return cuda_move_tiled(m, kind == CUDA_MOVE_TALL, from, to, s);
 	case CUDA_MOVE_VECTOR: return strided(&m->wide, from, to, s);
-	default: return m->from_type != m->to_type ? cuda_move_cast(m, from, to, s) : strided(&m->plain, from, to, s);
+	default:
+		return m->from_type != m->to_type ? cuda_move_cast(m, from, to, s)
+						  : strided(&m->plain, from, to, s);
 	}
 }

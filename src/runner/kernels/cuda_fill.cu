@@ -23,7 +23,8 @@ template <int BYTES> static __global__ void fill_kernel(struct fill_job j)
 		}
 		if (j.t.rank)
 			at += rest * j.t.stride[0];
-		((word *)j.t.data)[at] = (word)fill_bits(fill_raw(j.seed, i, j.kind, j.limit, j.t.dtype), j.t.dtype);
+		((word *)j.t.data)[at] =
+			(word)fill_bits(fill_raw(j.seed, i, j.kind, j.limit, j.t.dtype), j.t.dtype);
 	}
 }
 
@@ -45,7 +46,8 @@ static void fill_merge(struct cuda_strided *t)
 	t->rank = rank;
 }
 
-cudaError_t cuda_fill(const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s)
+cudaError_t cuda_fill(
+	const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s)
 {
 	struct fill_job j = { *t, seed, kind, limit, 1 };
 	for (int i = 0; i < t->rank; i++)

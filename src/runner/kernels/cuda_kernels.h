@@ -23,7 +23,8 @@ struct cuda_strided {     /* a tensor in memory */
 };
 
 /* Fills with fill_value(seed, logical index). Returns cudaErrorInvalidValue for types of less than 8 bits. */
-cudaError_t cuda_fill(const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s);
+cudaError_t cuda_fill(
+	const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s);
 /* Occupies the stream for about `ns` and counts SM clock cycles and nanoseconds of the global timer
  * meanwhile, into counts[0] and counts[1] (device memory). */
 cudaError_t cuda_clock_count(uint64_t *counts, double ns, cudaStream_t s);
@@ -68,7 +69,8 @@ bool cuda_move_can(const struct cuda_move *m, enum cuda_move_kind kind);
 /* Returns "copy16", "tiled64x64:2_bytes", "strided:8_bytes" ...; may be written to buf, which holds 32
  * bytes. */
 const char *cuda_move_name(const struct cuda_move *m, enum cuda_move_kind kind, char *buf);
-cudaError_t cuda_move(const struct cuda_move *m, enum cuda_move_kind kind, const void *from, void *to, cudaStream_t s);
+cudaError_t cuda_move(
+	const struct cuda_move *m, enum cuda_move_kind kind, const void *from, void *to, cudaStream_t s);
 
 /* --- lookups: gather, select, resample --- */
 
@@ -80,7 +82,8 @@ struct cuda_gather {
 	int64_t outer, size, count, inner; /* inner in units of `bytes` */
 };
 int cuda_gather_plan(struct cuda_gather *g, const struct problem *p);
-cudaError_t cuda_gather(const struct cuda_gather *g, const void *source, const void *indices, void *to, cudaStream_t s);
+cudaError_t cuda_gather(
+	const struct cuda_gather *g, const void *source, const void *indices, void *to, cudaStream_t s);
 
 /* destination = condition ? a : b with broadcasting; each operand is dense in its own shape. */
 struct cuda_select {
@@ -89,8 +92,8 @@ struct cuda_select {
 	int64_t condition[PROBLEM_RANK], a[PROBLEM_RANK], b[PROBLEM_RANK]; /* strides; 0 broadcasts */
 };
 int cuda_select_plan(struct cuda_select *c, const struct problem *p);
-cudaError_t cuda_select(const struct cuda_select *c, const void *condition, const void *a, const void *b, void *to,
-	cudaStream_t s);
+cudaError_t cuda_select(const struct cuda_select *c, const void *condition, const void *a, const void *b,
+	void *to, cudaStream_t s);
 
 /* Half-pixel resampling as defined in check.h, of f32, f16 and bf16 with f32 sums. Strides are in order n, c,
  * d, h, w. */
@@ -117,15 +120,15 @@ struct cuda_quantize {
 };
 bool cuda_quantize_can(const struct cuda_quantize *q);
 /* workspace: CUDA_QUANTIZE_PARTS ranges; only used by dynamic quantization. */
-cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to, void *workspace,
-	cudaStream_t s);
+cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to,
+	void *workspace, cudaStream_t s);
 
 /* --- normalization of rows: groupnorm --- */
 
 #define CUDA_NORM_EPSILON 1e-5f
 
-/* Rows of `size` adjacent elements, normalized to mean 0 and variance 1. Element i of row r then has scale and shift
- * number r % groups * (size / inner) + i / inner. */
+/* Rows of `size` adjacent elements, normalized to mean 0 and variance 1. Element i of row r then has scale
+ * and shift number r % groups * (size / inner) + i / inner. */
 struct cuda_norm {
 	enum dtype dtype;             /* of source and destination: f32, f16 or bf16; sums are in f32 */
 	int64_t rows, size, inner, groups;
@@ -138,8 +141,8 @@ enum cuda_norm_kind {
 };
 bool cuda_norm_can(const struct cuda_norm *n);
 /* workspace: for CUDA_NORM_TWO_PASS, 8 bytes per row. */
-cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from, const float *scale,
-	const float *shift, void *to, void *workspace, cudaStream_t s);
+cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from,
+	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s);
 
 /* --- lines: operations along one axis of a dense tensor outer x size x inner --- */
 
@@ -173,7 +176,8 @@ enum cuda_line_kind {
 bool cuda_line_can(const struct cuda_line *l, enum cuda_line_kind kind);
 cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from,
 	void *indices, cudaStream_t s);
-cudaError_t cuda_scan(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s);
+cudaError_t cuda_scan(
+	const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s);
 
 #ifdef __cplusplus
 }

@@ -39,8 +39,8 @@ template <typename KEY> struct extreme_join {
 
 /* Returns the extreme of every `step`-th element, starting with `first`. */
 template <typename KEY>
-static __device__ inline extreme<KEY> extreme_of(const struct line_job &j, const void *from, int64_t line, int64_t first,
-	int64_t step)
+static __device__ inline extreme<KEY> extreme_of(
+	const struct line_job &j, const void *from, int64_t line, int64_t first, int64_t step)
 {
 	int64_t begin = line_begin(line, j.l.inner, j.l.size);
 	extreme<KEY> best = { 0, INT64_MAX };
@@ -123,16 +123,17 @@ static __global__ void scan_block_kernel(const typename number<TYPE>::word *__re
 			SUM v[LINE_ITEMS], total;
 #pragma unroll
 			for (int i = 0; i < LINE_ITEMS; i++) {
-				v[i] = first + i < j.l.size ?
-					(SUM)number<TYPE>::read(from[begin + (first + i) * j.l.inner]) : (SUM)0;
+				v[i] = first + i < j.l.size
+					? (SUM)number<TYPE>::read(from[begin + (first + i) * j.l.inner])
+					: (SUM)0;
 				v[i] += i ? v[i - 1] : (SUM)0;
 			}
 			SUM mine = v[LINE_ITEMS - 1], upto = before + scan::run(storage, mine, total) - mine;
 #pragma unroll
 			for (int i = 0; i < LINE_ITEMS; i++)
 				if (first + i < j.l.size)
-					to[begin + (first + i) * j.l.inner] =
-						number<TYPE>::write((typename number<TYPE>::value)(upto + v[i]));
+					to[begin + (first + i) * j.l.inner] = number<TYPE>::write(
+						(typename number<TYPE>::value)(upto + v[i]));
 			before += total;
 			__syncthreads();
 		}
@@ -155,17 +156,19 @@ static __global__ void scan_thread_kernel(const typename number<TYPE>::word *__r
 }
 
 template <int TYPE, typename SUM>
-static cudaError_t scan(const struct line_job &j, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s)
+static cudaError_t scan(
+	const struct line_job &j, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s)
 {
 	typedef typename number<TYPE>::word word;
 	if (kind == CUDA_LINE_BLOCK)
-		return LAUNCH_BLOCK((scan_block_kernel<TYPE, SUM>), device_blocks(j.lines, 1), LINE_THREADS, s,
-			(const word *)from, (word *)to, j);
+		return LAUNCH_BLOCK((scan_block_kernel<TYPE, SUM>), device_blocks(j.lines, 1), LINE_THREADS,
+			s, (const word *)from, (word *)to, j);
 	return LAUNCH((scan_thread_kernel<TYPE, SUM>), device_blocks(j.lines, LINE_THREADS), LINE_THREADS, s,
 		(const word *)from, (word *)to, j);
 }
 
-cudaError_t cuda_scan(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s)
+cudaError_t cuda_scan(
+	const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s)
 {
 	struct line_job j;
 	j.l = *l;

@@ -11,7 +11,8 @@ struct gather_job {
 /* Returns the index of the source word for destination word `at`; -1 if the looked-up index is out of
  * range. */
 template <typename WORD, typename INDEX, bool WIDE>
-static __device__ inline int64_t gather_from(const struct gather_job &j, const INDEX *__restrict__ indices, int64_t at)
+static __device__ inline int64_t gather_from(
+	const struct gather_job &j, const INDEX *__restrict__ indices, int64_t at)
 {
 	int64_t row = WIDE ? at / j.g.inner : (int64_t)device_divide((uint32_t)at, j.inner);
 	int64_t outer = WIDE ? row / j.g.count : (int64_t)device_divide((uint32_t)row, j.count);
@@ -47,7 +48,8 @@ static __global__ void gather_kernel(const WORD *__restrict__ from, const INDEX 
 }
 
 template <typename WORD, typename INDEX>
-static cudaError_t gather_index(const struct gather_job &j, const void *from, const void *indices, void *to, cudaStream_t s)
+static cudaError_t gather_index(
+	const struct gather_job &j, const void *from, const void *indices, void *to, cudaStream_t s)
 {
 	int64_t grid = device_blocks(j.total, DEVICE_THREADS * DEVICE_UNROLL);
 	if (j.total > DEVICE_FAST_MAX)
@@ -58,13 +60,15 @@ static cudaError_t gather_index(const struct gather_job &j, const void *from, co
 }
 
 template <typename WORD>
-static cudaError_t gather(const struct gather_job &j, const void *from, const void *indices, void *to, cudaStream_t s)
+static cudaError_t gather(
+	const struct gather_job &j, const void *from, const void *indices, void *to, cudaStream_t s)
 {
 	return j.g.index_type == DTYPE_S64 ? gather_index<WORD, int64_t>(j, from, indices, to, s) :
 		gather_index<WORD, int32_t>(j, from, indices, to, s);
 }
 
-cudaError_t cuda_gather(const struct cuda_gather *g, const void *source, const void *indices, void *to, cudaStream_t s)
+cudaError_t cuda_gather(
+	const struct cuda_gather *g, const void *source, const void *indices, void *to, cudaStream_t s)
 {
 	struct gather_job j;
 	j.g = *g;
@@ -105,19 +109,19 @@ static __global__ void select_kernel(const uint8_t *__restrict__ condition, cons
 }
 
 template <typename WORD, int RANK, bool WIDE>
-static cudaError_t select_launch(const struct cuda_select *c, const void *condition, const void *a, const void *b, void *to,
-	cudaStream_t s)
+static cudaError_t select_launch(const struct cuda_select *c, const void *condition, const void *a,
+	const void *b, void *to, cudaStream_t s)
 {
 	const int64_t *stride[3] = { c->condition, c->a, c->b };
 	int64_t count = strided_count(c->rank, c->dim);
 	return LAUNCH((select_kernel<WORD, RANK, WIDE>), device_blocks(count, DEVICE_THREADS * DEVICE_UNROLL),
-		DEVICE_THREADS, s, (const uint8_t *)condition, (const WORD *)a, (const WORD *)b, (WORD *)to, count,
-		(strided_map_of<3, RANK>(c->rank, c->dim, stride)));
+		DEVICE_THREADS, s, (const uint8_t *)condition, (const WORD *)a, (const WORD *)b, (WORD *)to,
+		count, (strided_map_of<3, RANK>(c->rank, c->dim, stride)));
 }
 
 template <typename WORD>
-static cudaError_t select(const struct cuda_select *c, const void *condition, const void *a, const void *b, void *to,
-	cudaStream_t s)
+static cudaError_t select(const struct cuda_select *c, const void *condition, const void *a, const void *b,
+	void *to, cudaStream_t s)
 {
 	if (strided_count(c->rank, c->dim) > DEVICE_FAST_MAX)
 		return select_launch<WORD, PROBLEM_RANK, true>(c, condition, a, b, to, s);
@@ -128,8 +132,8 @@ static cudaError_t select(const struct cuda_select *c, const void *condition, co
 	return select_launch<WORD, PROBLEM_RANK, false>(c, condition, a, b, to, s);
 }
 
-cudaError_t cuda_select(const struct cuda_select *c, const void *condition, const void *a, const void *b, void *to,
-	cudaStream_t s)
+cudaError_t cuda_select(const struct cuda_select *c, const void *condition, const void *a, const void *b,
+	void *to, cudaStream_t s)
 {
 	switch (c->bytes) {
 	case 1: return select<uint8_t>(c, condition, a, b, to, s);

@@ -89,8 +89,8 @@ static void plan_tiles(struct cuda_move *m, uintptr_t address)
 	for (int i = 0; i < last; i++)
 		if (f->from[i] == 1)
 			m->from_inner = i;
-	if (m->from_inner >= 0 && n > 1 && f->dim[last] % n == 0 && f->dim[m->from_inner] % n == 0 && address % 4 == 0 &&
-		strides_divide(f, m->from_inner, last, n))
+	if (m->from_inner >= 0 && n > 1 && f->dim[last] % n == 0 && f->dim[m->from_inner] % n == 0 &&
+		address % 4 == 0 && strides_divide(f, m->from_inner, last, n))
 		m->pack = n;
 }
 
@@ -98,9 +98,12 @@ int cuda_move_plan(struct cuda_move *m, const struct cuda_strided *from, const s
 {
 	int from_bits = dtype_bits(from->dtype), to_bits = dtype_bits(to->dtype);
 	uintptr_t address = (uintptr_t)from->data | (uintptr_t)to->data;
-	*m = (struct cuda_move){ .from_type = from->dtype, .to_type = to->dtype, .plain = { .rank = from->rank } };
-	if (from->rank != to->rank || memcmp(from->dim, to->dim, (size_t)from->rank * sizeof(*to->dim)) != 0 ||
-		from_bits < 8 || to_bits < 8)
+	*m = (struct cuda_move){
+		.from_type = from->dtype, .to_type = to->dtype, .plain = { .rank = from->rank }
+	};
+	if (from->rank != to->rank ||
+		memcmp(from->dim, to->dim, (size_t)from->rank * sizeof(*to->dim)) != 0 || from_bits < 8 ||
+		to_bits < 8)
 		return -1;
 	m->plain.bytes = to_bits / 8;
 	memcpy(m->plain.dim, from->dim, sizeof(m->plain.dim));
@@ -137,7 +140,9 @@ const char *cuda_move_name(const struct cuda_move *m, enum cuda_move_kind kind, 
 	case CUDA_MOVE_MEMCPY: return "cudaMemcpyAsync";
 	case CUDA_MOVE_COPY: return "copy16";
 	case CUDA_MOVE_TILED: snprintf(buf, 32, "tiled%dx%d:%d_bytes", tile, tile, m->wide.bytes); return buf;
-	case CUDA_MOVE_TALL: snprintf(buf, 32, "tiled%dx%d:%d_bytes", tile, 2 * tile, m->wide.bytes); return buf;
+	case CUDA_MOVE_TALL:
+		snprintf(buf, 32, "tiled%dx%d:%d_bytes", tile, 2 * tile, m->wide.bytes);
+		return buf;
 	case CUDA_MOVE_VECTOR: snprintf(buf, 32, "strided:%d_bytes", m->wide.bytes); return buf;
 	default: break;
 	}

@@ -1,9 +1,9 @@
 #include "runner/kernels/cuda_cub.cuh"
 #include "runner/kernels/cuda_number.cuh"
 
-/* Normalization of rows of adjacent elements. A block finds a row's moments from sums of the differences to the row's
- * first element and of their squares: sums of shifted data (Chan, Golub, LeVeque, The American Statistician 37(3),
- * 1983) need one pass and do not cancel where the mean is large. */
+/* Normalization of rows of adjacent elements. A block finds a row's moments from sums of the differences to
+ * the row's first element and of their squares: sums of shifted data (Chan, Golub, LeVeque, The American
+ * Statistician 37(3), 1983) need one pass and do not cancel where the mean is large. */
 
 #define NORM_THREADS 512
 
@@ -33,7 +33,8 @@ typedef library::block_reduce<sums, NORM_THREADS> norm_reduce;
 
 /* Only thread 0 gets the result. */
 template <int TYPE>
-static __device__ inline moments moments_of(norm_reduce::storage &storage, const typename number<TYPE>::word *x, int64_t size)
+static __device__ inline moments moments_of(
+	norm_reduce::storage &storage, const typename number<TYPE>::word *x, int64_t size)
 {
 	float first = (float)number<TYPE>::read(x[0]);
 	sums mine = { 0, 0 };
@@ -49,15 +50,16 @@ static __device__ inline moments moments_of(norm_reduce::storage &storage, const
 }
 
 template <int TYPE>
-static __device__ inline typename number<TYPE>::word normalized(typename number<TYPE>::word x, const moments &m, float scale,
-	float shift)
+static __device__ inline typename number<TYPE>::word normalized(
+	typename number<TYPE>::word x, const moments &m, float scale, float shift)
 {
 	return number<TYPE>::write(((float)number<TYPE>::read(x) - m.mean) * m.by * scale + shift);
 }
 
 template <int TYPE>
-static __global__ void norm_block_kernel(const typename number<TYPE>::word *__restrict__ from, const float *__restrict__ scale,
-	const float *__restrict__ shift, typename number<TYPE>::word *__restrict__ to, const struct norm_job j)
+static __global__ void norm_block_kernel(const typename number<TYPE>::word *__restrict__ from,
+	const float *__restrict__ scale, const float *__restrict__ shift,
+	typename number<TYPE>::word *__restrict__ to, const struct norm_job j)
 {
 	__shared__ norm_reduce::storage storage;
 	__shared__ moments found;
@@ -78,8 +80,8 @@ static __global__ void norm_block_kernel(const typename number<TYPE>::word *__re
 }
 
 template <int TYPE>
-static __global__ void moments_kernel(const typename number<TYPE>::word *__restrict__ from, moments *__restrict__ found,
-	const struct norm_job j)
+static __global__ void moments_kernel(const typename number<TYPE>::word *__restrict__ from,
+	moments *__restrict__ found, const struct norm_job j)
 {
 	__shared__ norm_reduce::storage storage;
 	for (int64_t row = blockIdx.x; row < j.rows; row += gridDim.x) {
@@ -104,20 +106,22 @@ static __global__ void normalize_kernel(const typename number<TYPE>::word *__res
 }
 
 template <int TYPE>
-static cudaError_t norm(const struct norm_job &j, enum cuda_norm_kind kind, const void *from, const float *scale,
-	const float *shift, void *to, void *workspace, cudaStream_t s)
+static cudaError_t norm(const struct norm_job &j, enum cuda_norm_kind kind, const void *from,
+	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s)
 {
 	typedef typename number<TYPE>::word word;
 	const word *x = (const word *)from;
 	moments *found = (moments *)workspace;
 	if (kind == CUDA_NORM_BLOCK)
-		return LAUNCH_BLOCK((norm_block_kernel<TYPE>), device_blocks(j.rows, 1), NORM_THREADS, s, x, scale, shift,
-			(word *)to, j);
-	cudaError_t bad = LAUNCH_BLOCK((moments_kernel<TYPE>), device_blocks(j.rows, 1), NORM_THREADS, s, x, found, j);
+		return LAUNCH_BLOCK((norm_block_kernel<TYPE>), device_blocks(j.rows, 1), NORM_THREADS, s, x,
+			scale, shift, (word *)to, j);
+	cudaError_t bad =
+		LAUNCH_BLOCK((moments_kernel<TYPE>), device_blocks(j.rows, 1), NORM_THREADS, s, x, found, j);
 	if (bad != cudaSuccess)
 		return bad;
-	return LAUNCH((normalize_kernel<TYPE>), device_blocks(j.rows * j.size, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS, s,
-		x, found, scale, shift, (word *)to, j);
+	return LAUNCH((normalize_kernel<TYPE>),
+		device_blocks(j.rows * j.size, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS, s, x, found,
+		scale, shift, (word *)to, j);
 }
 
 bool cuda_norm_can(const struct cuda_norm *n)
@@ -126,8 +130,8 @@ bool cuda_norm_can(const struct cuda_norm *n)
 	return number && n->rows * n->size <= DEVICE_FAST_MAX;
 }
 
-cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from, const float *scale,
-	const float *shift, void *to, void *workspace, cudaStream_t s)
+cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from,
+	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s)
 {
 	if (!cuda_norm_can(n))
 		return cudaErrorInvalidValue;

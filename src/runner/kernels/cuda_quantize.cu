@@ -26,7 +26,8 @@ static __device__ inline int64_t scale_index(const struct quantize_job &j, int64
 {
 	uint32_t row = device_divide((uint32_t)at, j.inner), column = (uint32_t)at - row * j.inner.divisor;
 	uint32_t outer = device_divide(row, j.dim), d = row - outer * j.dim.divisor;
-	return j.by_block ? ((int64_t)outer * j.blocks + device_divide(d, j.size)) * j.inner.divisor + column : (int64_t)d;
+	return j.by_block ? ((int64_t)outer * j.blocks + device_divide(d, j.size)) * j.inner.divisor + column
+			  : (int64_t)d;
 }
 
 /* Converts to TO. Integers: rounds to nearest even and saturates; NaN becomes the minimum. */
@@ -41,7 +42,8 @@ template <int TO> static __device__ inline typename number<TO>::word quantize_wo
 }
 
 template <int FROM, int TO, bool QUANTIZES>
-static __device__ inline typename number<TO>::word quantize_one(typename number<FROM>::word w, float scale, float zero)
+static __device__ inline typename number<TO>::word quantize_one(
+	typename number<FROM>::word w, float scale, float zero)
 {
 	float x = (float)number<FROM>::read(w);
 	return quantize_word<TO>(QUANTIZES ? x / scale + zero : (x - zero) * scale);
@@ -49,13 +51,16 @@ static __device__ inline typename number<TO>::word quantize_one(typename number<
 
 template <int FROM, int TO, bool QUANTIZES, bool SINGLE>
 static __global__ void quantize_kernel(const typename number<FROM>::word *__restrict__ from,
-	typename number<TO>::word *__restrict__ to, const float *__restrict__ scales, const struct quantize_job j)
+	typename number<TO>::word *__restrict__ to, const float *__restrict__ scales,
+	const struct quantize_job j)
 {
 	typedef quantize_words<typename number<FROM>::word> from_words;
 	typedef quantize_words<typename number<TO>::word> to_words;
-	int64_t vectors = j.count / QUANTIZE_VECTOR, step = (int64_t)gridDim.x * DEVICE_THREADS * DEVICE_UNROLL;
+	int64_t vectors = j.count / QUANTIZE_VECTOR,
+		step = (int64_t)gridDim.x * DEVICE_THREADS * DEVICE_UNROLL;
 	float one = SINGLE ? scales[0] : 1;
-	for (int64_t base = (int64_t)blockIdx.x * DEVICE_THREADS * DEVICE_UNROLL + threadIdx.x; base < vectors; base += step) {
+	for (int64_t base = (int64_t)blockIdx.x * DEVICE_THREADS * DEVICE_UNROLL + threadIdx.x;
+		base < vectors; base += step) {
 		from_words v[DEVICE_UNROLL];
 #pragma unroll
 		for (int u = 0; u < DEVICE_UNROLL; u++)
@@ -94,7 +99,8 @@ struct range_join {
 };
 
 template <int FROM>
-static __global__ void range_kernel(const typename number<FROM>::word *from, struct range *partial, int64_t count)
+static __global__ void range_kernel(
+	const typename number<FROM>::word *from, struct range *partial, int64_t count)
 {
 	typedef library::block_reduce<range, RANGE_THREADS> reduce;
 	__shared__ typename reduce::storage storage;
@@ -135,12 +141,13 @@ static __global__ void dynamic_kernel(const typename number<FROM>::word *from, t
 }
 
 template <int FROM, int TO, bool QUANTIZES>
-static cudaError_t quantize(const struct cuda_quantize *q, const void *from, void *to, const float *scales, cudaStream_t s)
+static cudaError_t quantize(
+	const struct cuda_quantize *q, const void *from, void *to, const float *scales, cudaStream_t s)
 {
 	typedef const typename number<FROM>::word *from_word;
 	typedef typename number<TO>::word *to_word;
-	struct quantize_job j = { q->count, q->by_block, device_divisor_of(q->inner), device_divisor_of(q->dim),
-		device_divisor_of(q->size), (q->dim - 1) / q->size + 1, q->zero };
+	struct quantize_job j = { q->count, q->by_block, device_divisor_of(q->inner),
+		device_divisor_of(q->dim), device_divisor_of(q->size), (q->dim - 1) / q->size + 1, q->zero };
 	int64_t blocks = device_blocks(q->count / QUANTIZE_VECTOR, DEVICE_THREADS * DEVICE_UNROLL);
 	if (q->single)
 		return LAUNCH((quantize_kernel<FROM, TO, QUANTIZES, true>), blocks, DEVICE_THREADS, s,
@@ -150,7 +157,8 @@ static cudaError_t quantize(const struct cuda_quantize *q, const void *from, voi
 }
 
 template <int FROM, int TO>
-static cudaError_t dynamic(const struct cuda_quantize *q, const void *from, void *to, void *workspace, cudaStream_t s)
+static cudaError_t dynamic(
+	const struct cuda_quantize *q, const void *from, void *to, void *workspace, cudaStream_t s)
 {
 	typedef const typename number<FROM>::word *from_word;
 	typedef typename number<TO>::word *to_word;
@@ -158,8 +166,10 @@ static cudaError_t dynamic(const struct cuda_quantize *q, const void *from, void
 	int64_t partials = blocks < CUDA_QUANTIZE_PARTS ? blocks : CUDA_QUANTIZE_PARTS;
 	cudaError_t bad = LAUNCH_BLOCK((range_kernel<FROM>), partials, RANGE_THREADS, s, (from_word)from,
 		(struct range *)workspace, q->count);
-	return bad != cudaSuccess ? bad : LAUNCH_BLOCK((dynamic_kernel<FROM, TO>), blocks, RANGE_THREADS, s, (from_word)from,
-		(to_word)to, (const struct range *)workspace, (int)partials, q->count);
+	return bad != cudaSuccess
+		? bad
+		: LAUNCH_BLOCK((dynamic_kernel<FROM, TO>), blocks, RANGE_THREADS, s, (from_word)from,
+			  (to_word)to, (const struct range *)workspace, (int)partials, q->count);
 }
 
 #define QUANTIZE_PAIRS(_)                                                                                   \
@@ -173,7 +183,8 @@ static cudaError_t dynamic(const struct cuda_quantize *q, const void *from, void
 static const struct {
 	enum kernel kernel;
 	enum dtype from, to;
-	cudaError_t (*call)(const struct cuda_quantize *q, const void *from, void *to, const float *scales, cudaStream_t s);
+	cudaError_t (*call)(const struct cuda_quantize *q, const void *from, void *to, const float *scales,
+		cudaStream_t s);
 } rows[] = {
 #define QUANTIZE_ROW(f, t) { KERNEL_QUANTIZE, DTYPE_##f, DTYPE_##t, quantize<DTYPE_##f, DTYPE_##t, true> },
 	QUANTIZE_PAIRS(QUANTIZE_ROW)
@@ -184,7 +195,8 @@ static const struct {
 
 static const struct {
 	enum dtype from, to;
-	cudaError_t (*call)(const struct cuda_quantize *q, const void *from, void *to, void *workspace, cudaStream_t s);
+	cudaError_t (*call)(
+		const struct cuda_quantize *q, const void *from, void *to, void *workspace, cudaStream_t s);
 } dynamic_rows[] = {
 #define DYNAMIC_ROW(f, t) { DTYPE_##f, DTYPE_##t, dynamic<DTYPE_##f, DTYPE_##t> },
 	DYNAMIC_PAIRS(DYNAMIC_ROW)
@@ -209,8 +221,8 @@ bool cuda_quantize_can(const struct cuda_quantize *q)
 	return row_of(q) >= 0 && (q->single || q->dynamic || q->count <= DEVICE_FAST_MAX);
 }
 
-cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to, void *workspace,
-	cudaStream_t s)
+cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to,
+	void *workspace, cudaStream_t s)
 {
 	int row = row_of(q);
 	if (row < 0)

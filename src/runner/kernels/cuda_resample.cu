@@ -49,7 +49,10 @@ static __device__ inline float cubic_weight(float d)
 
 template <int MODE> static __device__ inline float resample_weight(float rest, int tap)
 {
-	return MODE == MODE_NEAREST ? 1 : MODE == MODE_CUBIC ? cubic_weight(rest + 1 - tap) : tap ? rest : 1 - rest;
+	return MODE == MODE_NEAREST  ? 1
+		: MODE == MODE_CUBIC ? cubic_weight(rest + 1 - tap)
+		: tap		     ? rest
+				     : 1 - rest;
 }
 
 static __device__ inline int64_t clamp(int64_t x, int64_t size)
@@ -61,7 +64,10 @@ template <int TYPE, int MODE>
 static __device__ inline float resample_one(const typename number<TYPE>::word *__restrict__ from,
 	const struct resample_job &j, const int64_t *x)
 {
-	const int TAPS = MODE == MODE_NEAREST ? 1 : MODE == MODE_CUBIC ? 4 : 2, FIRST = MODE == MODE_CUBIC ? -1 : 0;
+	const int TAPS = MODE == MODE_NEAREST ? 1
+		: MODE == MODE_CUBIC	      ? 4
+					      : 2,
+		  FIRST = MODE == MODE_CUBIC ? -1 : 0;
 	struct resample_point d = resample_at<MODE>(j, 0, x[2]), h = resample_at<MODE>(j, 1, x[3]),
 		w = resample_at<MODE>(j, 2, x[4]);
 	int64_t plane = x[0] * j.r.from[0] + x[1] * j.r.from[1];
@@ -94,7 +100,8 @@ static __global__ void resample_kernel(const typename number<TYPE>::word *__rest
 		int64_t rest = i, lie[5];
 #pragma unroll
 		for (int d = 4; d > 0; d--) {
-			int64_t outer = j.fast ? (int64_t)device_divide((uint32_t)rest, j.divide[d]) : rest / j.dim[d];
+			int64_t outer = j.fast ? (int64_t)device_divide((uint32_t)rest, j.divide[d])
+					       : rest / j.dim[d];
 			lie[d] = rest - outer * j.dim[d];
 			rest = outer;
 		}
@@ -105,22 +112,27 @@ static __global__ void resample_kernel(const typename number<TYPE>::word *__rest
 			x[3] = lie[2];
 			x[4] = lie[3];
 		}
-		int64_t at = x[0] * j.r.to[0] + x[1] * j.r.to[1] + x[2] * j.r.to[2] + x[3] * j.r.to[3] + x[4] * j.r.to[4];
+		int64_t at = x[0] * j.r.to[0] + x[1] * j.r.to[1] + x[2] * j.r.to[2] + x[3] * j.r.to[3] +
+			x[4] * j.r.to[4];
 		to[at] = number<TYPE>::write(resample_one<TYPE, MODE>(from, j, x));
 	}
 }
 
-template <int TYPE> static cudaError_t resample(const struct resample_job &j, const void *from, void *to, cudaStream_t s)
+template <int TYPE>
+static cudaError_t resample(const struct resample_job &j, const void *from, void *to, cudaStream_t s)
 {
 	typedef typename number<TYPE>::word word;
 	int64_t grid = device_blocks(j.total, DEVICE_THREADS);
 	switch (j.r.mode) {
 	case MODE_NEAREST:
-		return LAUNCH((resample_kernel<TYPE, MODE_NEAREST>), grid, DEVICE_THREADS, s, (const word *)from, (word *)to, j);
+		return LAUNCH((resample_kernel<TYPE, MODE_NEAREST>), grid, DEVICE_THREADS, s,
+			(const word *)from, (word *)to, j);
 	case MODE_LINEAR:
-		return LAUNCH((resample_kernel<TYPE, MODE_LINEAR>), grid, DEVICE_THREADS, s, (const word *)from, (word *)to, j);
+		return LAUNCH((resample_kernel<TYPE, MODE_LINEAR>), grid, DEVICE_THREADS, s,
+			(const word *)from, (word *)to, j);
 	case MODE_CUBIC:
-		return LAUNCH((resample_kernel<TYPE, MODE_CUBIC>), grid, DEVICE_THREADS, s, (const word *)from, (word *)to, j);
+		return LAUNCH((resample_kernel<TYPE, MODE_CUBIC>), grid, DEVICE_THREADS, s,
+			(const word *)from, (word *)to, j);
 	default: return cudaErrorInvalidValue;
 	}
 }
@@ -132,7 +144,9 @@ cudaError_t cuda_resample(const struct cuda_resample *r, const void *from, void 
 	j.total = r->n * r->c * r->out[0] * r->out[1] * r->out[2];
 	j.fast = j.total <= DEVICE_FAST_MAX;
 	for (int i = 0; i < 3; i++)
-		j.fast = j.fast && (2.0 * (double)r->out[i] + 1) * (double)r->in[i] + (double)r->out[i] < DEVICE_FAST_MAX;
+		j.fast = j.fast &&
+			(2.0 * (double)r->out[i] + 1) * (double)r->in[i] + (double)r->out[i] <
+				DEVICE_FAST_MAX;
 	j.dim[0] = r->n;
 	j.dim[r->channels_last ? 4 : 1] = r->c;
 	for (int i = 0; i < 3; i++) {

@@ -67,7 +67,8 @@ static __device__ inline void tile_locate(const struct tiled_job &j, int64_t *fr
 }
 
 template <typename WORD, int PACK, int TALL>
-static __global__ void tiled_kernel(const WORD *__restrict__ from, WORD *__restrict__ to, const struct tiled_job j)
+static __global__ void tiled_kernel(
+	const WORD *__restrict__ from, WORD *__restrict__ to, const struct tiled_job j)
 {
 	const int STEPS = TILE * TALL / TILE_ROWS;
 	__shared__ WORD tile[TILE * PACK * TILE * TALL];
@@ -116,7 +117,8 @@ static bool tiled_job_of(const struct cuda_move *m, int tall, struct tiled_job *
 	j->rows = f->dim[last] / m->pack;
 	j->from_row = f->from[last];
 	j->to_column = f->to[m->from_inner];
-	int64_t row_tiles = (j->rows + TILE * tall - 1) / (TILE * tall), column_tiles = (j->columns + TILE - 1) / TILE;
+	int64_t row_tiles = (j->rows + TILE * tall - 1) / (TILE * tall),
+		column_tiles = (j->columns + TILE - 1) / TILE;
 	if (row_tiles > DEVICE_FAST_MAX || column_tiles > DEVICE_FAST_MAX)
 		return false;
 	j->row_tiles = device_divisor_of(row_tiles);
@@ -148,11 +150,13 @@ static cudaError_t tiled(const struct cuda_move *m, const void *from, void *to, 
 	int64_t tiles;
 	if (!tiled_job_of(m, TALL, &j, &tiles))
 		return cudaErrorInvalidValue;
-	return LAUNCH_BLOCK((tiled_kernel<WORD, PACK, TALL>), tiles, DEVICE_THREADS, s, (const WORD *)from, (WORD *)to, j);
+	return LAUNCH_BLOCK((tiled_kernel<WORD, PACK, TALL>), tiles, DEVICE_THREADS, s, (const WORD *)from,
+		(WORD *)to, j);
 }
 
 template <typename WORD, int PACK>
-static cudaError_t tiled_either(const struct cuda_move *m, bool tall, const void *from, void *to, cudaStream_t s)
+static cudaError_t tiled_either(
+	const struct cuda_move *m, bool tall, const void *from, void *to, cudaStream_t s)
 {
 	return tall ? tiled<WORD, PACK, 2>(m, from, to, s) : tiled<WORD, PACK, 1>(m, from, to, s);
 }

@@ -138,9 +138,11 @@ static size_t round_up(size_t n)
 }
 
 /* Sets the addresses of the parts. Returns the bytes before CUB's own part, `temp`. */
-template <typename KEY> static size_t topk_lay(struct topk_space<KEY> *w, const struct topk_job &j, void *base)
+template <typename KEY>
+static size_t topk_lay(struct topk_space<KEY> *w, const struct topk_job &j, void *base)
 {
-	size_t n = (size_t)(j.lines * j.l.size), keys = round_up(n * sizeof(KEY)), orders = round_up(n * sizeof(int));
+	size_t n = (size_t)(j.lines * j.l.size), keys = round_up(n * sizeof(KEY)),
+	       orders = round_up(n * sizeof(int));
 	uintptr_t at = (uintptr_t)base;
 	w->key = (KEY *)at;
 	w->sorted_key = (KEY *)(at + keys);
@@ -151,7 +153,8 @@ template <typename KEY> static size_t topk_lay(struct topk_space<KEY> *w, const 
 }
 
 template <typename KEY>
-static cudaError_t topk_sort(const struct topk_job &j, enum cuda_topk_kind kind, struct topk_space<KEY> *w, cudaStream_t s)
+static cudaError_t topk_sort(
+	const struct topk_job &j, enum cuda_topk_kind kind, struct topk_space<KEY> *w, cudaStream_t s)
 {
 	int bits = 8 * j.bytes, size = (int)j.l.size, lines = (int)j.lines;
 	line_offsets offsets = { j.l.size, 0 };
@@ -160,8 +163,9 @@ static cudaError_t topk_sort(const struct topk_job &j, enum cuda_topk_kind kind,
 			w->sorted_order, lines * size, lines, offsets, bits, s);
 	cudaError_t bad = cudaSuccess;
 	for (int64_t i = 0; i < (w->temp ? j.lines : 1) && bad == cudaSuccess; i++)
-		bad = library::sort_pairs<KEY>(w->temp, w->temp_bytes, w->key + i * size, w->sorted_key + i * size,
-			w->order + i * size, w->sorted_order + i * size, size, bits, s);
+		bad = library::sort_pairs<KEY>(w->temp, w->temp_bytes, w->key + i * size,
+			w->sorted_key + i * size, w->order + i * size, w->sorted_order + i * size, size, bits,
+			s);
 	return bad;
 }
 
@@ -200,13 +204,13 @@ static cudaError_t topk(const struct topk_job &j, enum cuda_topk_kind kind, cons
 	cudaError_t bad = topk_sort<KEY>(j, kind, &w, s);
 	w.temp = temp;
 	if (bad == cudaSuccess)
-		bad = LAUNCH((topk_keys_kernel<KEY>), device_blocks(j.lines * j.l.size, DEVICE_THREADS), DEVICE_THREADS, s,
-			from, w.key, w.order, j);
+		bad = LAUNCH((topk_keys_kernel<KEY>), device_blocks(j.lines * j.l.size, DEVICE_THREADS),
+			DEVICE_THREADS, s, from, w.key, w.order, j);
 	if (bad == cudaSuccess)
 		bad = topk_sort<KEY>(j, kind, &w, s);
 	if (bad == cudaSuccess)
-		bad = LAUNCH(topk_fetch_kernel, device_blocks(j.lines * j.l.k, DEVICE_THREADS), DEVICE_THREADS, s, from, to,
-			indices, w.sorted_order, j);
+		bad = LAUNCH(topk_fetch_kernel, device_blocks(j.lines * j.l.k, DEVICE_THREADS),
+			DEVICE_THREADS, s, from, to, indices, w.sorted_order, j);
 	return bad;
 }
 

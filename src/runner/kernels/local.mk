@@ -39,6 +39,7 @@ check_PROGRAMS += tests/cuda_on_cpu/t_kernels tests/cuda_on_cpu/t_own
 endif
 tests_cuda_on_cpu_t_kernels_SOURCES = src/runner/kernels/cuda_move.c src/runner/own/cuda_pick.c
 tests_cuda_on_cpu_t_kernels_LDADD = tests/cuda_on_cpu/main_kernels.$(OBJEXT) $(on_cpu_objects) $(below_verify) -lstdc++
-tests_cuda_on_cpu_t_own_SOURCES = $(tests_cuda_on_cpu_t_kernels_SOURCES) src/runner/gpu/cuda_layout.c src/runner/own/cuda_own.c
+tests_cuda_on_cpu_t_own_SOURCES = $(tests_cuda_on_cpu_t_kernels_SOURCES) src/runner/gpu/cuda_layout.c \
+	src/runner/measure/backend.c src/runner/own/cuda_own.c
 tests_cuda_on_cpu_t_own_LDADD = tests/cuda_on_cpu/main_own.$(OBJEXT) $(on_cpu_objects) $(below_verify) -lstdc++
 CLEANFILES += tests/cuda_on_cpu/main_kernels.$(OBJEXT) tests/cuda_on_cpu/main_own.$(OBJEXT) $(on_cpu_objects)

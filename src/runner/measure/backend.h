@@ -3,11 +3,10 @@
 #ifndef RUNNER_BACKEND_H
 #define RUNNER_BACKEND_H
 
+#include "base/arena.h"
 #include "base/error.h"
 #include "base/json.h"
 #include "problem/result.h"
-
-#include <stdlib.h>
 
 struct backend;
 
@@ -66,12 +65,19 @@ struct backend {
 };
 
 /* forget() for a state that is one allocation. */
-static inline void backend_forget(struct backend_list *list)
-{
-	free(list->state);
-	*list = (struct backend_list){ 0 };
-}
+void backend_forget(struct backend_list *list);
 
-extern const struct backend backend_onednn, backend_attention, backend_copy, backend_plain;
+/* State of a backend that has one algorithm; backend_forget frees it. */
+struct backend_single {
+	struct problem problem;
+	struct algorithm algorithm;
+	char name[48]; /* the algorithm's; the caller writes it */
+};
+
+/* Fills the list with copies of the problem and the algorithm. */
+struct backend_single *backend_single(
+	struct backend_list *list, const struct problem *p, const struct algorithm *a);
+
+extern const struct backend backend_onednn, backend_attention, backend_copy, backend_plain, backend_packed;
 
 #endif

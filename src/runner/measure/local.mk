@@ -1,7 +1,7 @@
 # runner/measure: sampling, the shortlist, statistics; what a backend and a platform are
 noinst_LIBRARIES += librunner_measure.a
 librunner_measure_a_SOURCES = \
-	src/runner/measure/backend.h \
+	src/runner/measure/backend.c src/runner/measure/backend.h \
 	src/runner/measure/clock.c src/runner/measure/clock.h \
 	src/runner/measure/device.c src/runner/measure/device.h \
 	src/runner/measure/measure.c src/runner/measure/measure.h \
@@ -10,8 +10,7 @@ librunner_measure_a_SOURCES = \
 	src/runner/measure/measure_shortlist.c \
 	src/runner/measure/offers.c src/runner/measure/offers.h \
 	src/runner/measure/platform.h \
-	src/runner/measure/preempt.c src/runner/measure/preempt.h \
-	src/runner/measure/stats.c src/runner/measure/stats.h
+	src/runner/measure/preempt.c src/runner/measure/preempt.h
 
 check_PROGRAMS += tests/unit/t_measure
 tests_unit_t_measure_LDADD = $(below_measure)

@@ -38,7 +38,8 @@ static bool is_wanted(const struct run *r, enum cache c)
 	if (c == CACHE_WARM) /* without constant operands net and warm are equal: only net is measured */
 		return problem_has_constant(r->problem) || !o->caches[CACHE_NET];
 	if (c == CACHE_COLD) /* only if enough bytes are read between uses */
-		return (double)r->limits.cold_sets * problem_bytes(r->problem) >= measure_enough_bytes(o->llc_bytes);
+		return (double)r->limits.cold_sets * problem_bytes(r->problem) >=
+			measure_enough_bytes(o->llc_bytes);
 	return true;
 }
 
@@ -56,9 +57,11 @@ static void limits_set(struct run *r, int contenders)
 	const struct measure_options *o = r->options;
 	bool cold = o->caches[CACHE_COLD];
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
-		.sets = measure_sets(problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
-		.cold_sets = cold ? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders) :
-			1 };
+		.sets = measure_sets(
+			problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
+		.cold_sets = cold
+			? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders)
+			: 1 };
 	if (!is_wanted(r, CACHE_COLD))
 		r->limits.cold_sets = 1;
 }
@@ -146,7 +149,8 @@ static int measure_state(struct run *r, int state)
 			c->finished = c->stop != STOP_NONE;
 			again = again || !c->finished;
 			if (c->finished)
-				measure_emit(r, c, r->states[state], c->stop, measure_executions_for(c, r->states[state].launch));
+				measure_emit(r, c, r->states[state], c->stop,
+					measure_executions_for(c, r->states[state].launch));
 		}
 	}
 	return 0;
@@ -159,10 +163,15 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
 		.status = STATUS_FAILED, .canary_asked = NAN, .canary_slower = 1 };
 	int stopped = 0;
-	limits_set(r, o->shares_operands ? 1 : offers->count < MEASURE_CONTENDERS ? offers->count : MEASURE_CONTENDERS);
+	limits_set(r,
+		o->shares_operands			     ? 1
+			: offers->count < MEASURE_CONTENDERS ? offers->count
+							     : MEASURE_CONTENDERS);
 	states_plan(r);
 	if (r->state_count == 0)
-		error_set(err, "nothing to measure: the copies of the operands are too small to make the caches cold");
+		error_set(err,
+			"nothing to measure: the copies of the operands are too small to make the caches "
+			"cold");
 	else
 		stopped = measure_shortlist(r) || warm_rest(r);
 	for (int i = 0; i < r->state_count && !stopped && !r->dead; i++)

@@ -4,7 +4,7 @@
 #define RUNNER_MEASURE_H
 
 #include "runner/measure/offers.h"
-#include "runner/measure/stats.h"
+#include "problem/stats.h"
 
 #define MEASURE_CONTENDERS 48 /* maximum number of algorithms of a problem */
 

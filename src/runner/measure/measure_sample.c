@@ -106,8 +106,10 @@ static double budget_for_calm(const struct contender *c)
 static bool is_hopeless(const struct run *r, const struct contender *c)
 {
 	const struct measure_outlook *o = r->options->outlook;
-	double share = (o->calm_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS), left = c->budget_ns - c->spent_ns;
-	double enough = fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_calm(c));
+	double share = (o->calm_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS),
+	       left = c->budget_ns - c->spent_ns;
+	double enough =
+		fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_calm(c));
 	return left <= 0 || left * share <= enough - c->calm_ns;
 }
 
@@ -150,7 +152,8 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 		*fastest = fmin(*fastest, ns);
 		double took = r->options->now_ns() - begin;
 		c->warmed_ns = warmed + took;
-		if (c->warmed_ns >= until_ns && (i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest)))
+		if (c->warmed_ns >= until_ns &&
+			(i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest)))
 			return 0;
 	}
 }
@@ -172,7 +175,8 @@ int measure_refine(struct run *r, struct contender *c, enum cache cache)
 		before = times;
 	}
 	c->executions = measure_executions_wanted(r, c->one_ns);
-	if (before > 1 && c->executions <= REFINED_FACTOR * (double)before && before <= REFINED_FACTOR * (double)c->executions)
+	if (before > 1 && c->executions <= REFINED_FACTOR * (double)before &&
+		before <= REFINED_FACTOR * (double)c->executions)
 		c->executions = before;
 	return 0;
 }
@@ -243,12 +247,14 @@ static bool is_scattered(const struct samples *s)
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
-	bool calm = (kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
+	bool calm =
+		(kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
 	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
 	bool useless = !calm && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
 		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
-	if (c->samples.n == 0 || (c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
+	if (c->samples.n == 0 ||
+		(c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
 		return STOP_NONE;
 	return calm ? STOP_BUDGET : STOP_DISTURBED;
 }
@@ -292,8 +298,14 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
 {
 	const struct samples none = { 0 };
-	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = status,
-		.cache = r->states[0].cache, .launch = r->states[0].launch, .why = why, .kernels = "", .enqueue_ns = NAN,
+	struct result result = { .problem = r->text,
+		.algorithm = *algorithm_of(c),
+		.status = status,
+		.cache = r->states[0].cache,
+		.launch = r->states[0].launch,
+		.why = why,
+		.kernels = "",
+		.enqueue_ns = NAN,
 		.clock_mhz = NAN };
 	stats_compute(&none, &result.stats);
 	r->status = status;

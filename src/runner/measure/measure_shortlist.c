@@ -51,7 +51,8 @@ static int trust(struct run *r, struct contender *c)
 	if (*why.text)
 		error_set(r->err, "%s", why.text);
 	else if (isfinite(worst))
-		error_set(r->err, "%s%sits outputs are off by %.2g of the sum of their terms, %.2g is allowed",
+		error_set(r->err,
+			"%s%sits outputs are off by %.2g of the sum of their terms, %.2g is allowed",
 			x ? x->reason : "", x ? ": " : "", worst, allowed);
 	else
 		error_set(r->err, "its outputs are wrong or were not written");
@@ -102,7 +103,8 @@ static bool is_finalist(const struct run *r, const struct contender *c)
 	for (int only = 0; only < ONLY_COMBINATIONS && !is; only++) {
 		if ((only & ONLY_WITHOUT_MATRIX) && !r->options->has_matrix)
 			continue;
-		is = is_such(c, only) && (c->shortlist_ns <= best_shortlisted(r, only) || is_first(r, c, only));
+		is = is_such(c, only) &&
+			(c->shortlist_ns <= best_shortlisted(r, only) || is_first(r, c, only));
 	}
 	return is;
 }
@@ -117,7 +119,8 @@ static void prune(struct run *r)
 		if (!c->work || is_finalist(r, c))
 			continue;
 		if (!c->sent && c->samples.n)
-			measure_emit(r, c, r->states[0], STOP_SHORTLIST, measure_executions_for(c, r->states[0].launch));
+			measure_emit(r, c, r->states[0], STOP_SHORTLIST,
+				measure_executions_for(c, r->states[0].launch));
 		c->sent = true;
 		measure_release(c);
 	}
@@ -168,8 +171,8 @@ static int shortlist_one(struct run *r, struct contender *c)
 		return measure_give_up(r, c, status);
 	c->rotated_bytes = backend_of(c)->rotated_bytes ? backend_of(c)->rotated_bytes(c->work) : 0;
 	bool share = r->options->shares_operands;
-	if (glance(r, c, s.cache) || (share && trust(r, c)) || (!is_far_behind(r, c) && measure_refine(r, c, s.cache)) ||
-		compare(r, c, s))
+	if (glance(r, c, s.cache) || (share && trust(r, c)) ||
+		(!is_far_behind(r, c) && measure_refine(r, c, s.cache)) || compare(r, c, s))
 		return -1;
 	if (share || !is_finalist(r, c))
 		return 0;
@@ -186,13 +189,16 @@ static int shortlist_one(struct run *r, struct contender *c)
  * Failures are sent as results and do not end the list. */
 int measure_shortlist(struct run *r)
 {
-	int most = r->options->most > 0 && r->options->most < MEASURE_CONTENDERS ? r->options->most : MEASURE_CONTENDERS;
+	int most = r->options->most > 0 && r->options->most < MEASURE_CONTENDERS ? r->options->most
+										 : MEASURE_CONTENDERS;
 	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, most);
 	for (int i = 0; i < count; i++) {
 		if (measure_is_over(r))
 			return -1;
 		struct contender *c = &r->contenders[r->count++];
-		*c = (struct contender){ .offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN, .kernels = "" };
+		*c = (struct contender){
+			.offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN, .kernels = ""
+		};
 		if (shortlist_one(r, c) == 0)
 			prune(r);
 	}

@@ -48,7 +48,8 @@ static void reason_add(struct str *reasons, const struct backend *b, const char 
 	str_addf(reasons, "%s%s%s", named ? "" : b->api, named ? "" : ": ", why);
 }
 
-int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err)
+int offers_open(
+	struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err)
 {
 	struct error first = ERROR_NONE, telling = ERROR_NONE;
 	struct str reasons = { 0 };
@@ -75,7 +76,10 @@ int offers_open(struct offers *o, const struct backend *const *backends, const s
 	if (o->list_count)
 		offers_number(o);
 	else
-		error_set(err, "%s", telling_count == 0 ? first.text : telling_count == 1 ? telling.text : reasons.p);
+		error_set(err, "%s",
+			telling_count == 0	     ? first.text
+				: telling_count == 1 ? telling.text
+						     : reasons.p);
 	str_free(&reasons);
 	return o->list_count ? 0 : -1;
 }

@@ -19,9 +19,10 @@ struct offers {
 	int count;
 };
 
-/* Collects the algorithms of all backends (NULL-terminated). Returns -1 if there are none; err has the
+/* Collects the algorithms of all backends (NULL-terminated). Returns -1 if no backend has one; err has the
  * reasons of the backends for such problems, else the first backend's. Call offers_close only after 0. */
-int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err);
+int offers_open(
+	struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err);
 void offers_close(struct offers *o);
 
 /* Picks at most `most` offers, as indices in order of rank. Each backend gets an equal share; unused

@@ -30,10 +30,13 @@ static const struct {
 	int arg;
 	enum buffer buffer;
 } given[PART_COUNT][PART_ARGS] = {
-	[PART_SCORES] = { { DNNL_ARG_SRC, BUFFER_Q }, { DNNL_ARG_WEIGHTS, BUFFER_K }, { DNNL_ARG_DST, BUFFER_SCORES } },
-	[PART_MASK] = { { DNNL_ARG_SRC_0, BUFFER_SCORES }, { DNNL_ARG_SRC_1, BUFFER_MASK }, { DNNL_ARG_DST, BUFFER_SCORES } },
+	[PART_SCORES] = { { DNNL_ARG_SRC, BUFFER_Q }, { DNNL_ARG_WEIGHTS, BUFFER_K },
+		{ DNNL_ARG_DST, BUFFER_SCORES } },
+	[PART_MASK] = { { DNNL_ARG_SRC_0, BUFFER_SCORES }, { DNNL_ARG_SRC_1, BUFFER_MASK },
+		{ DNNL_ARG_DST, BUFFER_SCORES } },
 	[PART_SOFTMAX] = { { DNNL_ARG_SRC, BUFFER_SCORES }, { DNNL_ARG_DST, BUFFER_SCORES } },
-	[PART_VALUES] = { { DNNL_ARG_SRC, BUFFER_SCORES }, { DNNL_ARG_WEIGHTS, BUFFER_V }, { DNNL_ARG_DST, BUFFER_OUT } },
+	[PART_VALUES] = { { DNNL_ARG_SRC, BUFFER_SCORES }, { DNNL_ARG_WEIGHTS, BUFFER_V },
+		{ DNNL_ARG_DST, BUFFER_OUT } },
 };
 
 struct state {
@@ -144,8 +147,8 @@ static int part_find(struct state *s, enum part part, struct error *err)
 	if (attr)
 		dnnl_primitive_attr_destroy(attr);
 	if (!found)
-		return error_set(err, "oneDNN has no %s for attention of these types and sizes (%s)", kernel_name(op.kind),
-			dnnl_status2str(status));
+		return error_set(err, "oneDNN has no %s for attention of these types and sizes (%s)",
+			kernel_name(op.kind), dnnl_status2str(status));
 	dnnl_primitive_desc_query(s->pd[part], dnnl_query_impl_info_str, 0, &name);
 	str_addf(&s->name, "%s%s", part == PART_SCORES ? "composed:" : "+", name ? name : "unnamed");
 	return 0;
@@ -171,9 +174,11 @@ static int refuse(const struct problem *p, struct error *err)
 	for (int i = 0; i < 4; i++) {
 		const struct operand *o = &p->operand[i];
 		if (o->dtype != p->operand[0].dtype || (o->dtype != DTYPE_F32 && o->dtype != DTYPE_BF16))
-			return error_set(err, "attention on oneDNN takes f32 or bf16, not %s", dtype_name(o->dtype));
+			return error_set(
+				err, "attention on oneDNN takes f32 or bf16, not %s", dtype_name(o->dtype));
 		if (o->constant || o->layout == LAYOUT_NXC || o->layout == LAYOUT_STRIDES)
-			return error_set(err, "attention on oneDNN takes dense row-major operands that are not constant");
+			return error_set(err,
+				"attention on oneDNN takes dense row-major operands that are not constant");
 	}
 	return onednn_stream ? 0 : error_set(err, "oneDNN has no CPU engine");
 }
@@ -208,8 +213,12 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 			state_free(s);
 			return -1;
 		}
-	s->algorithm = (struct algorithm){ .api = "oneDNN", .name = s->name.p, .layouts = "", .math = "strict",
-		.matrix = strstr(s->name.p, "amx") ? MATRIX_YES : MATRIX_NO, .workspace_bytes = inside };
+	s->algorithm = (struct algorithm){ .api = "oneDNN",
+		.name = s->name.p,
+		.layouts = "",
+		.math = "strict",
+		.matrix = strstr(s->name.p, "amx") ? MATRIX_YES : MATRIX_NO,
+		.workspace_bytes = inside };
 	list->count = 1;
 	list->algorithm = &s->algorithm;
 	list->state = s;
@@ -261,8 +270,8 @@ static bool buffer_make(struct work *w, enum buffer i)
 	if (copies_open(&w->copies[i], (size_t)(w->elements[i] * bytes), w->elements[i] ? w->cold.count : 1))
 		return false;
 	for (int64_t at = 0; at < w->elements[i] && i != BUFFER_OUT && i != BUFFER_SCORES; at++)
-		fill_encode(i == BUFFER_MASK ? mask_value(p, at) : source_value(p, (int)i, at), p->operand[0].dtype,
-			copies_at(&w->copies[i], 0) + at * bytes);
+		fill_encode(i == BUFFER_MASK ? mask_value(p, at) : source_value(p, (int)i, at),
+			p->operand[0].dtype, copies_at(&w->copies[i], 0) + at * bytes);
 	copies_spread(&w->copies[i]);
 	return true;
 }
@@ -305,7 +314,8 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	for (int i = 0; i < BUFFER_COUNT && good; i++)
 		good = buffer_make(w, (enum buffer)i);
 	if (!good)
-		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6,
+			limits->memory_bytes / 1e6);
 	for (int i = 0; i < PART_COUNT && good; i++)
 		if (w->state->pd[i] && !part_make(w, i)) {
 			good = false;
@@ -328,12 +338,14 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 		w->last = rotation_next(r);
 		for (int j = 0; j < PART_COUNT && status == dnnl_success; j++)
 			if (w->primitive[j])
-				status = dnnl_primitive_execute(w->primitive[j], onednn_stream, w->arg_count[j],
-					w->args[j][w->last]);
+				status = dnnl_primitive_execute(
+					w->primitive[j], onednn_stream, w->arg_count[j], w->args[j][w->last]);
 	}
 	dnnl_stream_wait(onednn_stream);
 	*elapsed_ns = clock_elapsed(begin);
-	return status == dnnl_success ? 0 : error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
+	return status == dnnl_success
+		? 0
+		: error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
 }
 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
@@ -392,7 +404,8 @@ static int check(void *work, double *worst, struct error *err)
 	*worst = 0;
 	if (!is_whole_memory(w, worst, err))
 		return 0;
-	int bad = reference_make(&e, p, &in, w->elements[BUFFER_OUT], (int64_t)fmax(16, fmin(REFERENCE_MOST, CHECK_COST / cost)), err);
+	int bad = reference_make(&e, p, &in, w->elements[BUFFER_OUT],
+		(int64_t)fmax(16, fmin(REFERENCE_MOST, CHECK_COST / cost)), err);
 	check_forget(&in);
 	return bad ? bad : judge(w, &e, worst, err);
 }

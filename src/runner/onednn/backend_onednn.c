@@ -75,8 +75,10 @@ static float *values_make(const struct onednn_case *c, const struct onednn_arg *
 		x ^= x >> 7;
 		x ^= x << 17;
 		float unit = (float)(x >> 40) / 16777216.0f; /* [0, 1) */
-		v[i] = a->fill == FILL_ONE ? 1 : a->fill == FILL_POSITIVE ? 0.5f + unit :
-			a->fill == FILL_FACTOR ? ldexpf(1, -(int)a->fill_limit - (int)(3 * unit)) : (2 * unit - 1) / by;
+		v[i] = a->fill == FILL_ONE	   ? 1
+			: a->fill == FILL_POSITIVE ? 0.5f + unit
+			: a->fill == FILL_FACTOR   ? ldexpf(1, -(int)a->fill_limit - (int)(3 * unit))
+						   : (2 * unit - 1) / by;
 		if (even)
 			v[i] = (float)(2 * (int)(unit * (float)(4 - least / 2)) + least);
 		else if (whole)
@@ -92,7 +94,8 @@ static onednn_md plain_md(const struct onednn_arg *a)
 {
 	int64_t strides[ONEDNN_RANK];
 	onednn_strides_ncx(a->rank, a->dims, strides);
-	return onednn_md_strides(a->rank, a->dims, dnnl_f32, a->plain_strides[0] ? a->plain_strides : strides);
+	return onednn_md_strides(
+		a->rank, a->dims, dnnl_f32, a->plain_strides[0] ? a->plain_strides : strides);
 }
 
 /* Fills an input in the layout and type that the implementation takes. */
@@ -104,8 +107,9 @@ static int input_fill(struct work *w, int i, onednn_md md, struct error *err)
 	if (!*plain)
 		*plain = values_make(c, a, i);
 	onednn_md from = plain_md(a);
-	dnnl_status_t status = *plain && from ? onednn_reorder(onednn_engine, onednn_stream, from, *plain, md, copies_at(&w->copies[i], 0)) :
-		dnnl_out_of_memory;
+	dnnl_status_t status = *plain && from
+		? onednn_reorder(onednn_engine, onednn_stream, from, *plain, md, copies_at(&w->copies[i], 0))
+		: dnnl_out_of_memory;
 	onednn_md_free(from);
 	return status == dnnl_success ? 0 :
 		error_set(err, "oneDNN cannot lay out the input %s (%s)", a->role, dnnl_status2str(status));
@@ -142,7 +146,8 @@ static int argument_prepare(struct work *w, int i, struct error *err)
 	onednn_md md = argument_md(w, i);
 	int64_t count = copies_wanted(w, i);
 	if (copies_open(copies, onednn_md_bytes(md), count))
-		return error_set(err, "no memory for %lld buffers of %zu bytes", (long long)count, onednn_md_bytes(md));
+		return error_set(err, "no memory for %lld buffers of %zu bytes", (long long)count,
+			onednn_md_bytes(md));
 	w->memory[i] = base_calloc((size_t)count, sizeof(*w->memory[i]));
 	for (int64_t set = 0; set < count; set++)
 		if (!(w->memory[i][set] = onednn_memory(md, onednn_engine, copies_at(copies, set))))
@@ -203,8 +208,9 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	*status = STATUS_NO_MEMORY;
 	rotation_plan(w, limits);
 	double need = bytes_needed(w);
-	int bad = need > limits->memory_bytes ?
-		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6) : 0;
+	int bad = need > limits->memory_bytes ? error_set(err, "needs %.0f MB of memory, %.0f MB are free",
+							need / 1e6, limits->memory_bytes / 1e6)
+					      : 0;
 	if (!bad && dnnl_primitive_create(&w->primitive, w->candidate->pd) != dnnl_success) {
 		*status = STATUS_FAILED;
 		bad = error_set(err, "oneDNN cannot create the primitive");
@@ -231,12 +237,15 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times && status == dnnl_success; i++) {
 		set = rotation_next(r);
-		status = dnnl_primitive_execute(w->primitive, onednn_stream, w->arg_count, args + set * w->arg_count);
+		status = dnnl_primitive_execute(
+			w->primitive, onednn_stream, w->arg_count, args + set * w->arg_count);
 	}
 	dnnl_stream_wait(onednn_stream);
 	*elapsed_ns = clock_elapsed(begin);
 	w->last = cold ? set : 0;
-	return status == dnnl_success ? 0 : error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
+	return status == dnnl_success
+		? 0
+		: error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
 }
 
 static double rotated_bytes(const void *work)
@@ -275,7 +284,8 @@ static float *values_read(const struct work *w, int i)
 	if (a->permuted) {
 		enum dtype type = w->offers->problem.operand[1].dtype;
 		for (size_t j = 0; j < n; j++)
-			v[j] = (float)fill_decode((const char *)bytes + j * (size_t)dtype_bits(type) / 8, type);
+			v[j] = (float)fill_decode(
+				(const char *)bytes + j * (size_t)dtype_bits(type) / 8, type);
 		return v;
 	}
 	onednn_md to = plain_md(a);
@@ -378,7 +388,8 @@ static int inputs_read(struct work *w, struct held *held, double *worst, struct 
 			continue;
 		if (!is_input_kept(w, i, held->argument[i])) {
 			*worst = INFINITY;
-			error_set(err, "its %s does not hold the values that were written", *a->role ? a->role : "input");
+			error_set(err, "its %s does not hold the values that were written",
+				*a->role ? a->role : "input");
 			return 0;
 		}
 		if (kernel != KERNEL_ELTWISE || a->arg == DNNL_ARG_SRC || a->epilogue)
@@ -400,7 +411,8 @@ static double got_at(void *state, int64_t place)
 }
 
 /* Compares the last outputs written with the reference. */
-static int outputs_judge(const struct work *w, const struct reference *e, int out, double *worst, struct error *err)
+static int outputs_judge(
+	const struct work *w, const struct reference *e, int out, double *worst, struct error *err)
 {
 	struct got got = { &w->offers->problem, values_read(w, out) };
 	if (!got.out)
@@ -412,7 +424,8 @@ static int outputs_judge(const struct work *w, const struct reference *e, int ou
 
 /* Executes again with other copies and poisoned outputs: the first result could come from an earlier
  * execution, and each copy must be right. */
-static int judge_again(struct work *w, const struct reference *e, int out, bool cold, double *worst, struct error *err)
+static int judge_again(
+	struct work *w, const struct reference *e, int out, bool cold, double *worst, struct error *err)
 {
 	const struct rotation *r = cold ? &w->cold : &w->net;
 	int64_t set = r->count > 1 ? 1 : 0;
@@ -440,7 +453,8 @@ static bool is_whole_memory(const struct work *w, double *worst, struct error *e
 	for (int i = 0; i < w->arg_count; i++)
 		if (!copies_are_whole(&w->copies[i])) {
 			*worst = INFINITY;
-			error_set(err, "it writes beyond its %s", i < c->arg_count && *c->arg[i].role ? c->arg[i].role : "memory");
+			error_set(err, "it writes beyond its %s",
+				i < c->arg_count && *c->arg[i].role ? c->arg[i].role : "memory");
 			return false;
 		}
 	return true;
@@ -495,6 +509,12 @@ static int check(void *work, double *worst, struct error *err)
 	return bad;
 }
 
-const struct backend backend_onednn = { .api = "oneDNN", .probe = onednn_probe, .algorithms = onednn_algorithms,
-	.forget = onednn_forget, .prepare = prepare, .run = run, .check = check, .rotated_bytes = rotated_bytes,
+const struct backend backend_onednn = { .api = "oneDNN",
+	.probe = onednn_probe,
+	.algorithms = onednn_algorithms,
+	.forget = onednn_forget,
+	.prepare = prepare,
+	.run = run,
+	.check = check,
+	.rotated_bytes = rotated_bytes,
 	.release = release };

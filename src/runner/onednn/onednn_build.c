@@ -33,7 +33,8 @@ static int build_two(struct onednn_case *c, struct problem_shape src, struct pro
 	const struct problem *p = &c->problem;
 	struct onednn_mode row = { 0 };
 	if (p->mode != MODE_NONE && !onednn_mode_resolve(p->mode, p->alpha, p->beta, &row))
-		return error_set(err, "oneDNN has no %s of mode %s", kernel_name(p->kernel), mode_name(p->mode));
+		return error_set(
+			err, "oneDNN has no %s of mode %s", kernel_name(p->kernel), mode_name(p->mode));
 	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], src, choice, err);
 	if (!a)
 		return -1;
@@ -112,16 +113,19 @@ static struct onednn_arg *conv_weights(struct onednn_case *c, enum onednn_choice
 
 static const char *conv_letters(const struct problem *p)
 {
-	static const char *const letters[2][3] = { { "oiw", "oihw", "oidhw" }, { "goiw", "goihw", "goidhw" } };
+	static const char *const letters[2][3] = { { "oiw", "oihw", "oidhw" },
+		{ "goiw", "goihw", "goidhw" } };
 	return letters[p->g > 1][p->spatial - 1];
 }
 
 /* Common part of convolutions and deconvolutions: source, weights, destination and windows. */
 static int conv_build(struct onednn_case *c, enum onednn_choice choice,
-	struct onednn_arg *(*weights)(struct onednn_case *c, enum onednn_choice choice, struct error *err), struct error *err)
+	struct onednn_arg *(*weights)(struct onednn_case *c, enum onednn_choice choice, struct error *err),
+	struct error *err)
 {
 	const struct problem *p = &c->problem;
-	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC, "src", &p->operand[0], problem_operand_shape(p, 0), choice, err);
+	struct onednn_arg *a = onednn_arg_add(
+		c, DNNL_ARG_SRC, "src", &p->operand[0], problem_operand_shape(p, 0), choice, err);
 	if (!a)
 		return -1;
 	c->op.src = a->md;
@@ -226,14 +230,16 @@ static struct problem matmul_simplify(const struct problem *p)
 
 /* Layout of a matrix. Activations are row-major, or column-major if the problem says transposed; only
  * constants may be repacked: to the library's choice (CHOICE_LIBRARY), rows (NCX) or columns (NXC). */
-static struct onednn_arg *matrix_add(struct onednn_case *c, int i, int arg, const char *role, enum onednn_choice choice,
-	struct error *err)
+static struct onednn_arg *matrix_add(
+	struct onednn_case *c, int i, int arg, const char *role, enum onednn_choice choice, struct error *err)
 {
 	const struct problem *p = &c->problem;
 	const struct operand *o = &p->operand[i];
 	struct problem_shape s = problem_operand_shape(p, i);
 	bool repacked = o->layout == LAYOUT_ANY && o->constant;
-	bool transposed = repacked ? choice == CHOICE_NXC : i == 0 ? p->transpose_a : i == 1 && p->transpose_b;
+	bool transposed = repacked ? choice == CHOICE_NXC
+		: i == 0	   ? p->transpose_a
+				   : i == 1 && p->transpose_b;
 	struct onednn_arg *a;
 	if (repacked && choice == CHOICE_LIBRARY) {
 		a = onednn_arg_add(c, arg, role, o, s, CHOICE_LIBRARY, err);
@@ -274,7 +280,8 @@ int onednn_build_matmul(struct onednn_case *c, enum onednn_choice choice, struct
 int onednn_build_pool(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	windows_set(c);
-	return build_two(c, problem_operand_shape(&c->problem, 0), problem_operand_shape(&c->problem, 1), choice, err);
+	return build_two(
+		c, problem_operand_shape(&c->problem, 0), problem_operand_shape(&c->problem, 1), choice, err);
 }
 
 int onednn_build_batchnorm(struct onednn_case *c, enum onednn_choice choice, struct error *err)
@@ -282,7 +289,10 @@ int onednn_build_batchnorm(struct onednn_case *c, enum onednn_choice choice, str
 	const int args[] = { DNNL_ARG_MEAN, DNNL_ARG_VARIANCE, DNNL_ARG_SCALE, DNNL_ARG_SHIFT };
 	c->op.flags = dnnl_use_global_stats | dnnl_use_scale | dnnl_use_shift;
 	c->op.epsilon = EPSILON;
-	return onednn_build_plain(c, choice, err) || args_add_channels(c, args, 4, c->problem.shape[0].dim[1], err) ? -1 : 0;
+	return onednn_build_plain(c, choice, err) ||
+			args_add_channels(c, args, 4, c->problem.shape[0].dim[1], err)
+		? -1
+		: 0;
 }
 
 /* Reshapes to a matrix of rows to normalize, because oneDNN normalizes the last dimension. */
@@ -317,9 +327,12 @@ int onednn_build_eltwise(struct onednn_case *c, enum onednn_choice choice, struc
 	if (p->mode != MODE_HARD_SIGMOID)
 		return onednn_build_plain(c, choice, err);
 	if (p->epilogue_count == PROBLEM_EPILOGUES)
-		return error_set(err, "hard_sigmoid takes one post-op more than oneDNN allows after these epilogues");
+		return error_set(
+			err, "hard_sigmoid takes one post-op more than oneDNN allows after these epilogues");
 	memmove(p->epilogue + 1, p->epilogue, (size_t)p->epilogue_count++ * sizeof(p->epilogue[0]));
-	p->epilogue[0] = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = p->mode, .alpha = p->alpha, .beta = p->beta };
+	p->epilogue[0] = (struct epilogue){
+		.kind = EPILOGUE_ELTWISE, .mode = p->mode, .alpha = p->alpha, .beta = p->beta
+	};
 	p->mode = MODE_MUL;
 	struct problem_shape one = { .rank = p->shape[0].rank ? p->shape[0].rank : 1 };
 	for (int i = 0; i < one.rank; i++)
@@ -349,7 +362,7 @@ static bool shape_equal(const struct problem_shape *a, const struct problem_shap
 	return a->rank == b->rank && memcmp(a->dim, b->dim, (size_t)a->rank * sizeof(a->dim[0])) == 0;
 }
 
-/* The mode after exchanging its sources; MODE_NONE: there is none. */
+/* Returns the mode after exchanging its sources, or MODE_NONE. */
 static enum mode mode_mirrored(enum mode m)
 {
 	switch (m) {
@@ -379,14 +392,17 @@ int onednn_build_binary(struct onednn_case *c, enum onednn_choice choice, struct
 	struct problem_shape dst = problem_operand_shape(p, 2);
 	if (dst.rank == 0)
 		dst = shape_1d(1);
-	struct problem_shape s[2] = { shape_of_rank(&p->shape[0], dst.rank), shape_of_rank(&p->shape[1], dst.rank) };
-	bool swap = !shape_equal(&s[0], &dst) && shape_equal(&s[1], &dst) && mode_mirrored(p->mode) != MODE_NONE;
+	struct problem_shape s[2] = { shape_of_rank(&p->shape[0], dst.rank),
+		shape_of_rank(&p->shape[1], dst.rank) };
+	bool swap =
+		!shape_equal(&s[0], &dst) && shape_equal(&s[1], &dst) && mode_mirrored(p->mode) != MODE_NONE;
 	struct onednn_mode row = { 0 };
 	if (!onednn_mode_resolve(swap ? mode_mirrored(p->mode) : p->mode, 0, 0, &row))
 		return error_set(err, "oneDNN has no binary of mode %s", mode_name(p->mode));
 	c->op.algorithm = row.algorithm;
 	c->swapped = swap;
-	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC_0, "src", &p->operand[swap], s[swap], choice, err);
+	struct onednn_arg *a =
+		onednn_arg_add(c, DNNL_ARG_SRC_0, "src", &p->operand[swap], s[swap], choice, err);
 	if (!a)
 		return -1;
 	c->op.src = a->md;
@@ -459,13 +475,14 @@ int onednn_build_concat(struct onednn_case *c, enum onednn_choice choice, struct
 {
 	const struct problem *p = &c->problem;
 	for (int i = 0; i < p->shape_count; i++) {
-		struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_MULTIPLE_SRC + i, i ? "" : "src", &p->operand[0], p->shape[i],
-			choice, err);
+		struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_MULTIPLE_SRC + i, i ? "" : "src",
+			&p->operand[0], p->shape[i], choice, err);
 		if (!a)
 			return -1;
 		c->op.source[c->op.source_count++] = a->md;
 	}
-	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_DST, "dst", &p->operand[1], problem_operand_shape(p, 1), choice, err);
+	struct onednn_arg *a = onednn_arg_add(
+		c, DNNL_ARG_DST, "dst", &p->operand[1], problem_operand_shape(p, 1), choice, err);
 	if (!a)
 		return -1;
 	c->op.dst = a->md;

@@ -72,7 +72,8 @@ int onednn_build_quantize(struct onednn_case *c, enum onednn_choice choice, stru
 {
 	const struct problem *p = &c->problem;
 	enum mode mode = p->mode;
-	bool packs = p->kernel == KERNEL_QUANTIZE, single = mode == MODE_QUANTIZE_TENSOR || mode == MODE_DEQUANTIZE_TENSOR;
+	bool packs = p->kernel == KERNEL_QUANTIZE,
+	     single = mode == MODE_QUANTIZE_TENSOR || mode == MODE_DEQUANTIZE_TENSOR;
 	if (!single && mode != MODE_QUANTIZE_AXIS && mode != MODE_DEQUANTIZE_AXIS)
 		return error_set(err, "oneDNN quantizes per tensor or per axis, not per block");
 	c->problem.mode = MODE_NONE; /* a reorder has no algorithm */

@@ -18,7 +18,8 @@ static int64_t biases_of(const struct problem *p)
 
 /* Adds weights from `from` values to the gates: in the library's layout if they are constant, else as in
  * the blob. */
-static struct onednn_arg *weights_add(struct onednn_case *c, int arg, const char *role, int64_t from, struct error *err)
+static struct onednn_arg *weights_add(
+	struct onednn_case *c, int arg, const char *role, int64_t from, struct error *err)
 {
 	const struct problem *p = &c->problem;
 	const struct operand *o = &p->operand[1];
@@ -42,9 +43,10 @@ int onednn_build_rnn(struct onednn_case *c, enum onednn_choice choice, struct er
 	struct problem_shape bias = { .rank = 4, .dim = { 1, p->directions, biases_of(p), p->hidden_size } };
 	const struct operand plain = { .dtype = p->operand[1].dtype, .constant = p->operand[1].constant };
 	if (p->directions > 1 && p->n > 1 && p->operand[2].layout != LAYOUT_ANY)
-		return error_set(err, "oneDNN interleaves the outputs of both directions, this layout separates them");
-	struct onednn_arg *a = onednn_arg_add(c, DNNL_ARG_SRC_LAYER, "src", &p->operand[0], problem_operand_shape(p, 0),
-		CHOICE_NCX, err);
+		return error_set(
+			err, "oneDNN interleaves the outputs of both directions, this layout separates them");
+	struct onednn_arg *a = onednn_arg_add(
+		c, DNNL_ARG_SRC_LAYER, "src", &p->operand[0], problem_operand_shape(p, 0), CHOICE_NCX, err);
 	if (!a)
 		return -1;
 	a->letters = "tnc";
@@ -99,10 +101,11 @@ float *onednn_rnn_blob(const struct problem *p, const float *input, const float 
 		matrices_copy(p, input + d * rows * p->input_size, p->input_size, to);
 		matrices_copy(p, recurrent + d * rows * h, h, to + rows * p->input_size);
 		for (int64_t g = 0; g < gates; g++)
-			memcpy(biases_at + (2 * d * gates + g) * h, bias + (d * biases + gate_place(p, g)) * h,
-				(size_t)h * sizeof(*blob));
+			memcpy(biases_at + (2 * d * gates + g) * h,
+				bias + (d * biases + gate_place(p, g)) * h, (size_t)h * sizeof(*blob));
 		if (p->mode == MODE_GRU) /* the reset bias comes after those of the gates */
-			memcpy(biases_at + (2 * d * gates + 5) * h, bias + (d * biases + 3) * h, (size_t)h * sizeof(*blob));
+			memcpy(biases_at + (2 * d * gates + 5) * h, bias + (d * biases + 3) * h,
+				(size_t)h * sizeof(*blob));
 	}
 	return blob;
 }
@@ -110,6 +113,7 @@ float *onednn_rnn_blob(const struct problem *p, const float *input, const float 
 int64_t onednn_rnn_place(const struct problem *p, int64_t index)
 {
 	int64_t h = index % p->hidden_size, n = index / p->hidden_size % p->n;
-	int64_t d = index / p->hidden_size / p->n % p->directions, t = index / p->hidden_size / p->n / p->directions;
+	int64_t d = index / p->hidden_size / p->n % p->directions,
+		t = index / p->hidden_size / p->n / p->directions;
 	return ((t * p->n + n) * p->directions + d) * p->hidden_size + h;
 }

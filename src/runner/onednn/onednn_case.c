@@ -14,8 +14,13 @@ static bool type_of(enum dtype t, dnnl_data_type_t *type)
 		enum dtype ours;
 		dnnl_data_type_t theirs;
 	} types[] = {
-		{ DTYPE_F32, dnnl_f32 }, { DTYPE_F16, dnnl_f16 }, { DTYPE_BF16, dnnl_bf16 }, { DTYPE_S8, dnnl_s8 },
-		{ DTYPE_U8, dnnl_u8 }, { DTYPE_S32, dnnl_s32 }, { DTYPE_BOOL, dnnl_u8 },
+		{ DTYPE_F32, dnnl_f32 },
+		{ DTYPE_F16, dnnl_f16 },
+		{ DTYPE_BF16, dnnl_bf16 },
+		{ DTYPE_S8, dnnl_s8 },
+		{ DTYPE_U8, dnnl_u8 },
+		{ DTYPE_S32, dnnl_s32 },
+		{ DTYPE_BOOL, dnnl_u8 },
 	};
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 		if (types[i].ours == t) {
@@ -62,8 +67,8 @@ struct onednn_arg *onednn_arg_add(struct onednn_case *c, int arg, const char *ro
 	return a;
 }
 
-struct onednn_arg *onednn_arg_add_strided(struct onednn_case *c, int arg, const char *role, const struct operand *o,
-	struct problem_shape s, const int64_t *strides, struct error *err)
+struct onednn_arg *onednn_arg_add_strided(struct onednn_case *c, int arg, const char *role,
+	const struct operand *o, struct problem_shape s, const int64_t *strides, struct error *err)
 {
 	struct operand fixed = *o;
 	fixed.layout = LAYOUT_STRIDES;
@@ -143,8 +148,8 @@ static int bias_add(struct onednn_case *c, int epilogue, struct error *err)
 
 /* Second source of a post-op: shaped as the destination, or one value per channel. A layout `any` is that
  * of the destination. */
-static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epilogue, enum onednn_choice choice,
-	struct error *err)
+static int post_binary_add(struct onednn_case *c, dnnl_post_ops_t post, int epilogue,
+	enum onednn_choice choice, struct error *err)
 {
 	const struct epilogue *e = &c->problem.epilogue[epilogue];
 	struct onednn_mode row = { .algorithm = dnnl_binary_add };
@@ -173,7 +178,8 @@ static void fills_choose(struct onednn_case *c)
 	bool positive = fill_chain_positive(&c->problem), chosen = fill_domain(&c->problem, range);
 	for (int i = 0; i < c->arg_count; i++) {
 		struct onednn_arg *a = &c->arg[i];
-		bool second = a->epilogue > 0 || (c->problem.kernel == KERNEL_BINARY && a->arg == DNNL_ARG_SRC_1);
+		bool second =
+			a->epilogue > 0 || (c->problem.kernel == KERNEL_BINARY && a->arg == DNNL_ARG_SRC_1);
 		if (a->fill != FILL_SIGNED && a->fill != FILL_POSITIVE)
 			continue;
 		if (chosen) {
@@ -222,8 +228,11 @@ static int post_eltwise_append(struct post_chain *chain, struct onednn_mode row,
 {
 	for (int i = 0; i < chain->count && DNNL_VERSION_MAJOR < 3; i++) {
 		const struct onednn_mode *other = &chain->row[i];
-		if (other->algorithm == row.algorithm && (other->alpha != row.alpha || other->beta != row.beta))
-			return error_set(err, "oneDNN 2 confuses the parameters of two %s in one chain of post-ops", mode_name(row.mode));
+		if (other->algorithm == row.algorithm &&
+			(other->alpha != row.alpha || other->beta != row.beta))
+			return error_set(err,
+				"oneDNN 2 confuses the parameters of two %s in one chain of post-ops",
+				mode_name(row.mode));
 	}
 	chain->row[chain->count++] = row;
 	if (onednn_post_eltwise(chain->post, row.algorithm, row.alpha, row.beta) != dnnl_success)
@@ -239,12 +248,21 @@ static bool is_line(const struct epilogue *e)
 
 static int post_eltwise_add(struct post_chain *chain, const struct epilogue *e, struct error *err)
 {
-	struct onednn_mode row = { .mode = e->mode, .algorithm = dnnl_eltwise_linear, .alpha = e->alpha, .beta = e->beta };
+	struct onednn_mode row = {
+		.mode = e->mode, .algorithm = dnnl_eltwise_linear, .alpha = e->alpha, .beta = e->beta
+	};
 	bool hard = e->mode == MODE_HARD_SIGMOID;
 	if (!hard && !onednn_mode_resolve(e->mode, e->alpha, e->beta, &row))
 		return error_set(err, "oneDNN has no post-op of mode %s", mode_name(e->mode));
-	return post_eltwise_append(chain, row, err) || (hard && post_eltwise_append(chain,
-		(struct onednn_mode){ .mode = e->mode, .algorithm = dnnl_eltwise_clip_v2, .beta = 1 }, err)) ? -1 : 0;
+	return post_eltwise_append(chain, row, err) ||
+			(hard &&
+				post_eltwise_append(chain,
+					(struct onednn_mode){ .mode = e->mode,
+						.algorithm = dnnl_eltwise_clip_v2,
+						.beta = 1 },
+					err))
+		? -1
+		: 0;
 }
 
 /* Merges the preceding linear map into e. Returns true if e is itself a linear map to be merged into the
@@ -271,12 +289,14 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 		return error_set(err, "oneDNN: no memory for post-ops");
 	for (int i = 0; i < p->epilogue_count && !bad; i++) {
 		struct epilogue one = p->epilogue[i], *e = &one;
-		if (is_line(e) && line_folds(e, &line, i + 1 < p->epilogue_count && is_line(&p->epilogue[i + 1])))
+		if (is_line(e) &&
+			line_folds(e, &line, i + 1 < p->epilogue_count && is_line(&p->epilogue[i + 1])))
 			continue;
-		bad = e->kind == EPILOGUE_ELTWISE ? post_eltwise_add(&chain, e, err) :
-			e->kind == EPILOGUE_SCALE ? onednn_scale_add(c, i, err) :
-			e->kind == EPILOGUE_BIAS && i == (c->factor != NULL) && has_bias ? bias_add(c, i, err) :
-			post_binary_add(c, chain.post, i, choice, err);
+		bad = e->kind == EPILOGUE_ELTWISE   ? post_eltwise_add(&chain, e, err)
+			: e->kind == EPILOGUE_SCALE ? onednn_scale_add(c, i, err)
+			: e->kind == EPILOGUE_BIAS && i == (c->factor != NULL) && has_bias
+			? bias_add(c, i, err)
+			: post_binary_add(c, chain.post, i, choice, err);
 	}
 	if (!bad && dnnl_primitive_attr_set_post_ops(c->attr, chain.post) != dnnl_success)
 		bad = error_set(err, "oneDNN does not take these post-ops");
@@ -284,17 +304,20 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 	return bad;
 }
 
-int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err)
+int onednn_case_build(
+	struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err)
 {
 	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel } };
 	if (p->kernel == KERNEL_ATTENTION)
 		return error_set(err, "only problems that are one primitive");
 	if (!kernels[p->kernel].build)
 		return error_set(err, "oneDNN has no %s", kernel_name(p->kernel));
-	if (p->kernel == KERNEL_CAST && p->operand[1].dtype == DTYPE_BOOL && p->operand[0].dtype != DTYPE_BOOL)
+	if (p->kernel == KERNEL_CAST && p->operand[1].dtype == DTYPE_BOOL &&
+		p->operand[0].dtype != DTYPE_BOOL)
 		return error_set(err, "oneDNN has no conversion to bool"); /* a conversion to u8 differs */
 	/* constant weights are repacked before; in channels-last layout only the reference code remains */
-	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->operand[1].constant && p->operand[1].layout == LAYOUT_NXC)
+	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->operand[1].constant &&
+		p->operand[1].layout == LAYOUT_NXC)
 		c->problem.operand[1].layout = LAYOUT_ANY;
 	/* oneDNN takes s8 weights only; subtracting 128 from every weight subtracts 128 times the sum of
 	 * the sources */

@@ -26,7 +26,7 @@ struct onednn_arg {
 	const float *divisor; /* a bias is divided by these factors, as the library multiplies it */
 	bool attribute;       /* an attribute: its descriptor is md for all implementations */
 	int64_t plain_strides[ONEDNN_RANK]; /* of its values, in the problem's order; all 0: row-major */
-	int epilogue;         /* 1 + index of the epilogue of which it is the operand, 0: none */
+	int epilogue;         /* 1 + index of the epilogue that it is an operand of, or 0 */
 };
 
 struct onednn_case {
@@ -43,14 +43,16 @@ struct onednn_case {
 
 /* Builds the case. Returns -1 if oneDNN cannot express the problem; err has the reason. Call
  * onednn_case_free only after 0. */
-int onednn_case_build(struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err);
+int onednn_case_build(
+	struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err);
 void onednn_case_free(struct onednn_case *c);
 
 /* True if the kernel needs a concrete source layout, so that each layout is a separate case. */
 bool onednn_case_tries_layouts(const struct problem *p);
 /* onednn_rnn_blob: converts a recurrent layer's arguments, dense ldigo and ldgo, to the blob of weights
  * and biases (check.h); the caller frees it. onednn_rnn_place: the library's index of output `index`. */
-float *onednn_rnn_blob(const struct problem *p, const float *input, const float *recurrent, const float *bias);
+float *onednn_rnn_blob(
+	const struct problem *p, const float *input, const float *recurrent, const float *bias);
 int64_t onednn_rnn_place(const struct problem *p, int64_t index);
 /* True if the layout of any operand is open. */
 bool onednn_case_is_open(const struct problem *p);

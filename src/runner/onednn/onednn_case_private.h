@@ -18,14 +18,15 @@ bool onednn_mode_resolve(enum mode m, float alpha, float beta, struct onednn_mod
 struct onednn_arg *onednn_arg_add(struct onednn_case *c, int arg, const char *role, const struct operand *o,
 	struct problem_shape s, enum onednn_choice choice, struct error *err);
 /* The same with strides. */
-struct onednn_arg *onednn_arg_add_strided(struct onednn_case *c, int arg, const char *role, const struct operand *o,
-	struct problem_shape s, const int64_t *strides, struct error *err);
+struct onednn_arg *onednn_arg_add_strided(struct onednn_case *c, int arg, const char *role,
+	const struct operand *o, struct problem_shape s, const int64_t *strides, struct error *err);
 
 /* Fill the operation and its arguments from c->problem, which may be rewritten to an equivalent one. */
 typedef int onednn_build(struct onednn_case *c, enum onednn_choice choice, struct error *err);
-onednn_build onednn_build_conv, onednn_build_matmul, onednn_build_pool, onednn_build_batchnorm, onednn_build_layernorm,
-	onednn_build_eltwise, onednn_build_binary, onednn_build_reduce, onednn_build_concat, onednn_build_transpose,
-	onednn_build_plain, onednn_build_deconv, onednn_build_rnn, onednn_build_quantize;
+onednn_build onednn_build_conv, onednn_build_matmul, onednn_build_pool, onednn_build_batchnorm,
+	onednn_build_layernorm, onednn_build_eltwise, onednn_build_binary, onednn_build_reduce,
+	onednn_build_concat, onednn_build_transpose, onednn_build_plain, onednn_build_deconv,
+	onednn_build_rnn, onednn_build_quantize;
 
 /* Adds the scale epilogue, and adapts a bias that follows it. */
 int onednn_scale_add(struct onednn_case *c, int epilogue, struct error *err);

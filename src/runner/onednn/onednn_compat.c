@@ -14,7 +14,8 @@
 onednn_md onednn_md_strides(int rank, const int64_t *dims, dnnl_data_type_t type, const int64_t *strides)
 {
 	dnnl_memory_desc_t md = NULL;
-	return dnnl_memory_desc_create_with_strides(&md, rank, dims, type, strides) == dnnl_success ? md : NULL;
+	return dnnl_memory_desc_create_with_strides(&md, rank, dims, type, strides) == dnnl_success ? md
+												    : NULL;
 }
 
 onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag)
@@ -73,7 +74,8 @@ static onednn_md md_keep(const dnnl_memory_desc_t *md)
 onednn_md onednn_md_strides(int rank, const int64_t *dims, dnnl_data_type_t type, const int64_t *strides)
 {
 	dnnl_memory_desc_t md;
-	return dnnl_memory_desc_init_by_strides(&md, rank, dims, type, strides) == dnnl_success ? md_keep(&md) : NULL;
+	return dnnl_memory_desc_init_by_strides(&md, rank, dims, type, strides) == dnnl_success ? md_keep(&md)
+												: NULL;
 }
 
 onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag)
@@ -137,7 +139,8 @@ static dnnl_alg_kind_t rnn_activation(const struct onednn_op *op)
 static dnnl_status_t concat_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, const struct onednn_op *op,
 	dnnl_primitive_attr_t attr)
 {
-	return dnnl_concat_primitive_desc_create(pd, e, op->dst, op->source_count, op->axis, op->source, attr);
+	return dnnl_concat_primitive_desc_create(
+		pd, e, op->dst, op->source_count, op->axis, op->source, attr);
 }
 
 static dnnl_status_t rnn_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, const struct onednn_op *op,
@@ -145,13 +148,13 @@ static dnnl_status_t rnn_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, cons
 {
 	const dnnl_prop_kind_t inference = dnnl_forward_inference;
 	if (op->mode == MODE_LSTM)
-		return dnnl_lstm_forward_primitive_desc_create(pd, e, inference, rnn_direction(op), op->src, NULL, NULL,
-			op->src1, op->src2, NULL, NULL, op->bias, op->dst, NULL, NULL, 0, attr);
+		return dnnl_lstm_forward_primitive_desc_create(pd, e, inference, rnn_direction(op), op->src,
+			NULL, NULL, op->src1, op->src2, NULL, NULL, op->bias, op->dst, NULL, NULL, 0, attr);
 	if (op->mode == MODE_GRU)
-		return dnnl_lbr_gru_forward_primitive_desc_create(pd, e, inference, rnn_direction(op), op->src, NULL,
-			op->src1, op->src2, op->bias, op->dst, NULL, 0, attr);
-	return dnnl_vanilla_rnn_forward_primitive_desc_create(pd, e, inference, rnn_activation(op), rnn_direction(op),
-		op->src, NULL, op->src1, op->src2, op->bias, op->dst, NULL, 0, 0, 0, attr);
+		return dnnl_lbr_gru_forward_primitive_desc_create(pd, e, inference, rnn_direction(op),
+			op->src, NULL, op->src1, op->src2, op->bias, op->dst, NULL, 0, attr);
+	return dnnl_vanilla_rnn_forward_primitive_desc_create(pd, e, inference, rnn_activation(op),
+		rnn_direction(op), op->src, NULL, op->src1, op->src2, op->bias, op->dst, NULL, 0, 0, 0, attr);
 }
 
 static dnnl_status_t first_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, const struct onednn_op *op,
@@ -160,18 +163,20 @@ static dnnl_status_t first_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, co
 	const dnnl_prop_kind_t inference = dnnl_forward_inference;
 	switch (op->kind) {
 	case KERNEL_CONV:
-		return dnnl_convolution_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src, op->src1,
-			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end, attr);
+		return dnnl_convolution_forward_primitive_desc_create(pd, e, inference, op->algorithm,
+			op->src, op->src1, op->bias, op->dst, op->stride, op->dilation, op->pad_begin,
+			op->pad_end, attr);
 	case KERNEL_DECONV:
-		return dnnl_deconvolution_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src, op->src1,
-			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end, attr);
+		return dnnl_deconvolution_forward_primitive_desc_create(pd, e, inference, op->algorithm,
+			op->src, op->src1, op->bias, op->dst, op->stride, op->dilation, op->pad_begin,
+			op->pad_end, attr);
 	case KERNEL_RNN:
 		return rnn_create(pd, e, op, attr);
 	case KERNEL_MATMUL:
 		return dnnl_matmul_primitive_desc_create(pd, e, op->src, op->src1, op->bias, op->dst, attr);
 	case KERNEL_POOL:
-		return dnnl_pooling_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src, op->dst,
-			op->stride, op->window, op->dilation, op->pad_begin, op->pad_end, attr);
+		return dnnl_pooling_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src,
+			op->dst, op->stride, op->window, op->dilation, op->pad_begin, op->pad_end, attr);
 	case KERNEL_BATCHNORM:
 		return dnnl_batch_normalization_forward_primitive_desc_create(
 			pd, e, inference, op->src, op->dst, op->epsilon, op->flags, attr);
@@ -185,7 +190,8 @@ static dnnl_status_t first_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, co
 		return dnnl_eltwise_forward_primitive_desc_create(
 			pd, e, inference, op->algorithm, op->src, op->dst, op->alpha, op->beta, attr);
 	case KERNEL_BINARY:
-		return dnnl_binary_primitive_desc_create(pd, e, op->algorithm, op->src, op->src1, op->dst, attr);
+		return dnnl_binary_primitive_desc_create(
+			pd, e, op->algorithm, op->src, op->src1, op->dst, attr);
 	case KERNEL_REDUCE:
 		return dnnl_reduction_primitive_desc_create(
 			pd, e, op->algorithm, op->src, op->dst, op->alpha, op->epsilon, attr);
@@ -193,8 +199,8 @@ static dnnl_status_t first_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, co
 		return dnnl_resampling_forward_primitive_desc_create(
 			pd, e, inference, op->algorithm, NULL, op->src, op->dst, attr);
 	case KERNEL_LRN:
-		return dnnl_lrn_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src, op->dst,
-			op->size, op->alpha, op->beta, op->k, attr);
+		return dnnl_lrn_forward_primitive_desc_create(pd, e, inference, op->algorithm, op->src,
+			op->dst, op->size, op->alpha, op->beta, op->k, attr);
 	case KERNEL_CONCAT:
 		return concat_create(pd, e, op, attr);
 	default:
@@ -240,13 +246,13 @@ static dnnl_status_t rnn_desc_init(dnnl_rnn_desc_t *d, const struct onednn_op *o
 {
 	const dnnl_prop_kind_t inference = dnnl_forward_inference;
 	if (op->mode == MODE_LSTM)
-		return dnnl_lstm_forward_desc_init(d, inference, rnn_direction(op), op->src, NULL, NULL, op->src1, op->src2,
-			op->bias, op->dst, NULL, NULL, 0);
+		return dnnl_lstm_forward_desc_init(d, inference, rnn_direction(op), op->src, NULL, NULL,
+			op->src1, op->src2, op->bias, op->dst, NULL, NULL, 0);
 	if (op->mode == MODE_GRU)
-		return dnnl_lbr_gru_forward_desc_init(d, inference, rnn_direction(op), op->src, NULL, op->src1, op->src2,
-			op->bias, op->dst, NULL, 0);
-	return dnnl_vanilla_rnn_forward_desc_init(d, inference, rnn_activation(op), rnn_direction(op), op->src, NULL,
-		op->src1, op->src2, op->bias, op->dst, NULL, 0, 0, 0);
+		return dnnl_lbr_gru_forward_desc_init(d, inference, rnn_direction(op), op->src, NULL,
+			op->src1, op->src2, op->bias, op->dst, NULL, 0);
+	return dnnl_vanilla_rnn_forward_desc_init(d, inference, rnn_activation(op), rnn_direction(op),
+		op->src, NULL, op->src1, op->src2, op->bias, op->dst, NULL, 0, 0, 0);
 }
 
 static dnnl_status_t op_desc_init(union op_desc *d, const struct onednn_op *op)
@@ -254,11 +260,12 @@ static dnnl_status_t op_desc_init(union op_desc *d, const struct onednn_op *op)
 	const dnnl_prop_kind_t inference = dnnl_forward_inference;
 	switch (op->kind) {
 	case KERNEL_CONV:
-		return dnnl_dilated_convolution_forward_desc_init(&d->conv, inference, op->algorithm, op->src, op->src1,
-			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end);
+		return dnnl_dilated_convolution_forward_desc_init(&d->conv, inference, op->algorithm, op->src,
+			op->src1, op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end);
 	case KERNEL_DECONV:
-		return dnnl_dilated_deconvolution_forward_desc_init(&d->deconv, inference, op->algorithm, op->src, op->src1,
-			op->bias, op->dst, op->stride, op->dilation, op->pad_begin, op->pad_end);
+		return dnnl_dilated_deconvolution_forward_desc_init(&d->deconv, inference, op->algorithm,
+			op->src, op->src1, op->bias, op->dst, op->stride, op->dilation, op->pad_begin,
+			op->pad_end);
 	case KERNEL_RNN:
 		return rnn_desc_init(&d->rnn, op);
 	case KERNEL_MATMUL:
@@ -281,9 +288,11 @@ static dnnl_status_t op_desc_init(union op_desc *d, const struct onednn_op *op)
 	case KERNEL_BINARY:
 		return dnnl_binary_desc_init(&d->binary, op->algorithm, op->src, op->src1, op->dst);
 	case KERNEL_REDUCE:
-		return dnnl_reduction_desc_init(&d->reduce, op->algorithm, op->src, op->dst, op->alpha, op->epsilon);
+		return dnnl_reduction_desc_init(
+			&d->reduce, op->algorithm, op->src, op->dst, op->alpha, op->epsilon);
 	case KERNEL_RESAMPLE:
-		return dnnl_resampling_forward_desc_init(&d->resample, inference, op->algorithm, NULL, op->src, op->dst);
+		return dnnl_resampling_forward_desc_init(
+			&d->resample, inference, op->algorithm, NULL, op->src, op->dst);
 	case KERNEL_LRN:
 		return dnnl_lrn_forward_desc_init(
 			&d->lrn, inference, op->algorithm, op->src, op->size, op->alpha, op->beta, op->k);
@@ -305,8 +314,8 @@ static dnnl_status_t concat_create(dnnl_primitive_desc_t *pd, dnnl_engine_t e, c
  * source and destination, so types and layouts must be equal. */
 static bool destination_fits(const struct onednn_op *op)
 {
-	bool one = op->kind == KERNEL_BATCHNORM || op->kind == KERNEL_LAYERNORM || op->kind == KERNEL_ELTWISE ||
-		op->kind == KERNEL_LRN;
+	bool one = op->kind == KERNEL_BATCHNORM || op->kind == KERNEL_LAYERNORM ||
+		op->kind == KERNEL_ELTWISE || op->kind == KERNEL_LRN;
 	if (!one || op->dst->format_kind == dnnl_format_kind_any)
 		return !one || op->dst->data_type == op->src->data_type;
 	return dnnl_memory_desc_equal(op->src, op->dst);
@@ -315,8 +324,8 @@ static bool destination_fits(const struct onednn_op *op)
 int onednn_implementations(dnnl_engine_t engine, const struct onednn_op *op, dnnl_primitive_attr_t attr,
 	dnnl_primitive_desc_t *pd, int max, dnnl_status_t *status)
 {
-	bool reorders = op->kind == KERNEL_TRANSPOSE || op->kind == KERNEL_CAST || op->kind == KERNEL_QUANTIZE ||
-		op->kind == KERNEL_DEQUANTIZE;
+	bool reorders = op->kind == KERNEL_TRANSPOSE || op->kind == KERNEL_CAST ||
+		op->kind == KERNEL_QUANTIZE || op->kind == KERNEL_DEQUANTIZE;
 	if (op->kind == KERNEL_CONCAT || reorders) {
 		*status = op->kind == KERNEL_CONCAT ? concat_create(pd, engine, op, attr) :
 			dnnl_reorder_primitive_desc_create(pd, op->src, engine, op->dst, engine, attr);
@@ -401,8 +410,8 @@ onednn_md onednn_argument(const_dnnl_primitive_desc_t pd, int arg)
 	return dnnl_primitive_desc_query_md(pd, dnnl_query_exec_arg_md, arg);
 }
 
-dnnl_status_t onednn_reorder(dnnl_engine_t engine, dnnl_stream_t stream, onednn_md from_md, void *from, onednn_md to_md,
-	void *to)
+dnnl_status_t onednn_reorder(
+	dnnl_engine_t engine, dnnl_stream_t stream, onednn_md from_md, void *from, onednn_md to_md, void *to)
 {
 	struct onednn_op op = { .kind = KERNEL_CAST, .src = from_md, .dst = to_md };
 	dnnl_primitive_desc_t pd = NULL;

@@ -93,7 +93,7 @@ dnnl_memory_t onednn_memory(onednn_md md, dnnl_engine_t engine, void *bytes);
 /* Returns the descriptor of an execution argument, borrowed from pd. */
 onednn_md onednn_argument(const_dnnl_primitive_desc_t pd, int arg);
 /* Copies between layouts and types, untimed. */
-dnnl_status_t onednn_reorder(dnnl_engine_t engine, dnnl_stream_t stream, onednn_md from_md, void *from, onednn_md to_md,
-	void *to);
+dnnl_status_t onednn_reorder(
+	dnnl_engine_t engine, dnnl_stream_t stream, onednn_md from_md, void *from, onednn_md to_md, void *to);
 
 #endif

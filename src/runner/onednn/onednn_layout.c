@@ -61,7 +61,8 @@ onednn_md onednn_layout_md(const struct operand *o, int rank, const int64_t *dim
 	if (choice == CHOICE_LIBRARY)
 		return onednn_md_tag(rank, dims, type, dnnl_format_tag_any);
 	/* an operand broadcast over the channels has none to block */
-	bool blocked = (choice == CHOICE_BLOCK8 || choice == CHOICE_BLOCK16) && rank >= 3 && rank <= 5 && dims[1] > 1;
+	bool blocked = (choice == CHOICE_BLOCK8 || choice == CHOICE_BLOCK16) && rank >= 3 && rank <= 5 &&
+		dims[1] > 1;
 	if (blocked)
 		return onednn_md_tag(rank, dims, type, blocked_tag(choice, rank));
 	if (choice == CHOICE_NXC)
@@ -131,7 +132,7 @@ char *onednn_layout_name(char buf[ONEDNN_LAYOUT_SIZE], onednn_md md, const char 
 		buf[n] = '\0';
 	}
 	for (int i = 0; dense && i < info.blocks && n + 24 < ONEDNN_LAYOUT_SIZE; i++)
-		n += (size_t)snprintf(buf + n, ONEDNN_LAYOUT_SIZE - n, "%lld%c", (long long)info.block_size[i],
-			letters[info.block_dim[i]]);
+		n += (size_t)snprintf(buf + n, ONEDNN_LAYOUT_SIZE - n, "%lld%c",
+			(long long)info.block_size[i], letters[info.block_dim[i]]);
 	return buf;
 }

@@ -100,7 +100,8 @@ static const char *layouts_of(struct arena *a, const struct onednn_case *c, cons
 		const struct onednn_arg *arg = &c->arg[i];
 		if (!arg->any || !*arg->role)
 			continue;
-		onednn_layout_name(name, arg->attribute ? arg->md : onednn_argument(pd, arg->arg), arg->letters);
+		onednn_layout_name(
+			name, arg->attribute ? arg->md : onednn_argument(pd, arg->arg), arg->letters);
 		str_addf(&text, "%s%s=%s", text.n ? " " : "", arg->role, name);
 	}
 	const char *kept = arena_strndup(a, text.p ? text.p : "", text.n);
@@ -125,7 +126,10 @@ static bool is_reference(const char *name)
 static const char *notes_of(const struct onednn_case *c, const char *name)
 {
 	bool approximate = approximation_of("oneDNN", name);
-	return c->shifted && approximate ? "wei_as_s8 approximate" : c->shifted ? "wei_as_s8" : approximate ? "approximate" : "";
+	return c->shifted && approximate ? "wei_as_s8 approximate"
+		: c->shifted		 ? "wei_as_s8"
+		: approximate		 ? "approximate"
+					 : "";
 }
 
 static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd)
@@ -145,7 +149,8 @@ static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, 
 
 /* Adds every implementation for one choice of layouts. Convolutions are listed twice, because Winograd
  * implementations that the library would not choose are listed only by name. */
-static int offers_add(struct onednn_offers *o, enum onednn_choice choice, dnnl_status_t *status, struct error *err)
+static int offers_add(
+	struct onednn_offers *o, enum onednn_choice choice, dnnl_status_t *status, struct error *err)
 {
 	dnnl_primitive_desc_t pd[IMPLEMENTATIONS];
 	struct onednn_case *c = arena_alloc(&o->arena, sizeof(*c));
@@ -244,13 +249,15 @@ static int choices_special(const struct problem *p, enum onednn_choice choices[C
 	bool constant = false;
 	for (int i = 0; i < 2; i++)
 		constant = constant || (p->operand[i].constant && p->operand[i].layout == LAYOUT_ANY);
-	bool asks = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL || p->kernel == KERNEL_RNN;
+	bool asks = p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV || p->kernel == KERNEL_MATMUL ||
+		p->kernel == KERNEL_RNN;
 	choices[0] = asks ? CHOICE_LIBRARY : CHOICE_NCX;
 	choices[1] = CHOICE_NXC;
 	choices[2] = CHOICE_NCX;
 	if (p->kernel == KERNEL_MATMUL && constant)
 		return 3;
-	if (p->kernel == KERNEL_SOFTMAX && p->axis == 1 && onednn_case_is_open(p) && onednn_choice_fits(CHOICE_NXC, s.rank, s.dim))
+	if (p->kernel == KERNEL_SOFTMAX && p->axis == 1 && onednn_case_is_open(p) &&
+		onednn_choice_fits(CHOICE_NXC, s.rank, s.dim))
 		return 2;
 	return onednn_case_tries_layouts(p) && onednn_case_is_open(p) ? 0 : 1;
 }
@@ -262,7 +269,8 @@ static int choices_for(const struct problem *p, enum onednn_choice choices[CHOIC
 	int n = choices_special(p, choices);
 	if (n)
 		return n;
-	enum onednn_choice home = s.rank >= 3 && s.rank <= 5 ? home_layout(p->operand[0].dtype, s.rank - 2) : CHOICE_NCX;
+	enum onednn_choice home =
+		s.rank >= 3 && s.rank <= 5 ? home_layout(p->operand[0].dtype, s.rank - 2) : CHOICE_NCX;
 	enum onednn_choice blocked = has_isa(dnnl_cpu_isa_avx512_core) ? CHOICE_BLOCK16 : CHOICE_BLOCK8;
 	const enum onednn_choice wanted[] = { home, blocked, CHOICE_NXC, CHOICE_NCX };
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
@@ -306,8 +314,10 @@ int onednn_algorithms(const struct problem *p, struct backend_list *list, struct
 	if (o->count == 0) {
 		const dnnl_version_t *v = dnnl_version();
 		if (!*why.text)
-			error_set(&why, "oneDNN %d.%d.%d on %s has no %s for these types, layouts and sizes (%s)", v->major,
-				v->minor, v->patch, isa_name(), kernel_name(p->kernel), dnnl_status2str(status));
+			error_set(&why,
+				"oneDNN %d.%d.%d on %s has no %s for these types, layouts and sizes (%s)",
+				v->major, v->minor, v->patch, isa_name(), kernel_name(p->kernel),
+				dnnl_status2str(status));
 		onednn_forget(list);
 		return error_set(err, "%s", why.text);
 	}

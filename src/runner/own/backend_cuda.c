@@ -44,8 +44,11 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	struct state *s = base_malloc(sizeof(*s));
 	s->own = *o;
 	s->kind = o->kind[index];
-	*out = (struct cuda_plan){ .state = s, .workspace_bytes = o->algorithm[index].workspace_bytes, .enqueue = enqueue,
-		.free = free, .epsilon = o->norm.rows ? CUDA_NORM_EPSILON : 0 };
+	*out = (struct cuda_plan){ .state = s,
+		.workspace_bytes = o->algorithm[index].workspace_bytes,
+		.enqueue = enqueue,
+		.free = free,
+		.epsilon = o->norm.rows ? CUDA_NORM_EPSILON : 0 };
 	return 0;
 }
 

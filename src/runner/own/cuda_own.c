@@ -18,8 +18,13 @@ static struct algorithm *offer(struct cuda_own *o, int kind, const char *api, co
 	int i = o->count++;
 	snprintf(o->name[i], sizeof(o->name[i]), "%s", name);
 	o->kind[i] = kind;
-	o->algorithm[i] = (struct algorithm){ .api = api, .name = o->name[i], .layouts = o->layouts, .math = "strict",
-		.rank = i, .matrix = MATRIX_NO, .notes = "" };
+	o->algorithm[i] = (struct algorithm){ .api = api,
+		.name = o->name[i],
+		.layouts = o->layouts,
+		.math = "strict",
+		.rank = i,
+		.matrix = MATRIX_NO,
+		.notes = "" };
 	return &o->algorithm[i];
 }
 
@@ -52,14 +57,18 @@ static void moves_offer(struct cuda_own *o)
 	for (int kind = 0; kind < CUDA_MOVE_KINDS; kind++) {
 		char buf[32];
 		bool tile = kind == CUDA_MOVE_TILED || kind == CUDA_MOVE_TALL;
-		bool poor = (tile && (rows < COLUMNS_FEW || columns < COLUMNS_FEW)) || (kind == CUDA_MOVE_TALL && rows <= 32) ||
-			(kind == CUDA_MOVE_STRIDED && (cuda_move_can(m, CUDA_MOVE_VECTOR) || cuda_move_can(m, CUDA_MOVE_COPY)));
+		bool poor = (tile && (rows < COLUMNS_FEW || columns < COLUMNS_FEW)) ||
+			(kind == CUDA_MOVE_TALL && rows <= 32) ||
+			(kind == CUDA_MOVE_STRIDED &&
+				(cuda_move_can(m, CUDA_MOVE_VECTOR) || cuda_move_can(m, CUDA_MOVE_COPY)));
 		if (cuda_move_can(m, kind) && !poor)
-			offer(o, kind, kind == CUDA_MOVE_MEMCPY ? "CUDA" : "benanza", cuda_move_name(m, kind, buf));
+			offer(o, kind, kind == CUDA_MOVE_MEMCPY ? "CUDA" : "benanza",
+				cuda_move_name(m, kind, buf));
 	}
 }
 
-static int move_plan(struct cuda_own *o, const struct cuda_strided *from, const struct cuda_strided *to, struct error *err)
+static int move_plan(
+	struct cuda_own *o, const struct cuda_strided *from, const struct cuda_strided *to, struct error *err)
 {
 	o->move_count = 1;
 	if (cuda_move_plan(&o->move[0], from, to))
@@ -70,7 +79,8 @@ static int move_plan(struct cuda_own *o, const struct cuda_strided *from, const 
 
 static int plain_offer(struct cuda_own *o, struct error *err)
 {
-	struct cuda_layout from = cuda_operand_layout(&o->problem, 0, 0), to = cuda_operand_layout(&o->problem, 1, 0);
+	struct cuda_layout from = cuda_operand_layout(&o->problem, 0, 0),
+			   to = cuda_operand_layout(&o->problem, 1, 0);
 	struct cuda_strided source = strided_of(&from), destination = strided_of(&to);
 	return move_plan(o, &source, &destination, err);
 }
@@ -87,7 +97,8 @@ static int transpose_offer(struct cuda_own *o, struct error *err)
 	return move_plan(o, &source, &destination, err);
 }
 
-static cudaError_t move_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t move_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	return cuda_move(&o->move[0], kind, at->source[0], at->destination, s);
 }
@@ -96,8 +107,10 @@ static cudaError_t move_enqueue(const struct cuda_own *o, int kind, const struct
 
 static enum cuda_move_kind widest(const struct cuda_move *m)
 {
-	return cuda_move_can(m, CUDA_MOVE_COPY) ? CUDA_MOVE_COPY : cuda_move_can(m, CUDA_MOVE_VECTOR) ? CUDA_MOVE_VECTOR :
-		m->from_inner >= 0 && !m->dense ? CUDA_MOVE_TILED : CUDA_MOVE_STRIDED;
+	return cuda_move_can(m, CUDA_MOVE_COPY)	     ? CUDA_MOVE_COPY
+		: cuda_move_can(m, CUDA_MOVE_VECTOR) ? CUDA_MOVE_VECTOR
+		: m->from_inner >= 0 && !m->dense    ? CUDA_MOVE_TILED
+						     : CUDA_MOVE_STRIDED;
 }
 
 static int concat_offer(struct cuda_own *o, struct error *err)
@@ -117,7 +130,8 @@ static int concat_offer(struct cuda_own *o, struct error *err)
 		begin += from.shape.dim[p->axis];
 		if (cuda_move_plan(&o->move[i], &source, &part))
 			return error_set(err, "our kernels do not move elements of less than 8 bits");
-		int wide = widest(&o->move[i]) == CUDA_MOVE_STRIDED ? o->move[i].plain.bytes : o->move[i].wide.bytes;
+		int wide = widest(&o->move[i]) == CUDA_MOVE_STRIDED ? o->move[i].plain.bytes
+								    : o->move[i].wide.bytes;
 		narrowest = wide < narrowest ? wide : narrowest;
 	}
 	snprintf(name, sizeof(name), "strided:%d_bytes", narrowest);
@@ -135,18 +149,21 @@ static size_t row_bytes(const struct problem_shape *s, int axis, enum dtype t)
 	return n;
 }
 
-static cudaError_t concat_copy(const struct cuda_own *o, int i, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t concat_copy(
+	const struct cuda_own *o, int i, const struct cuda_pointers *at, cudaStream_t s)
 {
 	const struct problem *p = &o->problem;
 	struct problem_shape to = problem_operand_shape(p, 1);
 	size_t width = row_bytes(&p->shape[i], p->axis, p->operand[0].dtype), rows = 1;
 	for (int d = 0; d < p->axis; d++)
 		rows *= (size_t)to.dim[d];
-	return cudaMemcpy2DAsync((char *)at->destination + o->move_offset[i], row_bytes(&to, p->axis, p->operand[1].dtype),
-		at->source[i], width, width, rows, cudaMemcpyDeviceToDevice, s);
+	return cudaMemcpy2DAsync((char *)at->destination + o->move_offset[i],
+		row_bytes(&to, p->axis, p->operand[1].dtype), at->source[i], width, width, rows,
+		cudaMemcpyDeviceToDevice, s);
 }
 
-static cudaError_t concat_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t concat_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	cudaError_t bad = cudaSuccess;
 	for (int i = 0; i < o->move_count && bad == cudaSuccess; i++)
@@ -171,7 +188,8 @@ static int gather_offer(struct cuda_own *o, struct error *err)
 	return 0;
 }
 
-static cudaError_t gather_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t gather_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	(void)kind;
 	return cuda_gather(&o->gather, at->source[0], at->source[1], at->destination, s);
@@ -188,7 +206,8 @@ static int select_offer(struct cuda_own *o, struct error *err)
 	return 0;
 }
 
-static cudaError_t select_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t select_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	(void)kind;
 	return cuda_select(&o->select, at->source[0], at->source[1], at->source[2], at->destination, s);
@@ -209,7 +228,8 @@ static int resample_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	struct cuda_layout from = cuda_operand_layout(p, 0, 0), to = cuda_operand_layout(p, 1, 0);
 	struct cuda_resample *r = &o->resample;
-	if (from.dtype != to.dtype || (from.dtype != DTYPE_F32 && from.dtype != DTYPE_F16 && from.dtype != DTYPE_BF16))
+	if (from.dtype != to.dtype ||
+		(from.dtype != DTYPE_F32 && from.dtype != DTYPE_F16 && from.dtype != DTYPE_BF16))
 		return error_set(err, "our resampling needs f32, f16 or bf16 on both sides");
 	*r = (struct cuda_resample){ .mode = p->mode, .dtype = from.dtype, .n = p->n, .c = p->c };
 	five_strides(&from, r->from);
@@ -223,7 +243,8 @@ static int resample_offer(struct cuda_own *o, struct error *err)
 	return 0;
 }
 
-static cudaError_t resample_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t resample_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	(void)kind;
 	return cuda_resample(&o->resample, at->source[0], at->destination, s);
@@ -255,12 +276,14 @@ static int topk_offer(struct cuda_own *o, struct error *err)
 		return error_set(err, "our topk needs the same type on both sides");
 	for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++)
 		if (cuda_topk_can(&o->line, kind))
-			offer(o, kind, "CUB", names[kind])->workspace_bytes = cuda_topk_workspace(&o->line, kind);
+			offer(o, kind, "CUB", names[kind])->workspace_bytes =
+				cuda_topk_workspace(&o->line, kind);
 	return o->count ? 0 : error_set(err, "our topk needs f32, f16, bf16, f64, bool or integers, "
 		"and less than 2^31 elements");
 }
 
-static cudaError_t topk_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t topk_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	return cuda_topk(&o->line, kind, at->source[0], at->destination, at->indices, at->workspace, s);
 }
@@ -278,15 +301,16 @@ static int argreduce_offer(struct cuda_own *o, struct error *err)
 	enum dtype t = o->problem.operand[0].dtype, index = o->problem.operand[1].dtype;
 	if (line_plan(o, err))
 		return -1;
-	if (dtype_bits(t) < 8 || t == DTYPE_TF32 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || dtype_bits(t) > 64 ||
-		(index != DTYPE_S32 && index != DTYPE_S64))
+	if (dtype_bits(t) < 8 || t == DTYPE_TF32 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 ||
+		dtype_bits(t) > 64 || (index != DTYPE_S32 && index != DTYPE_S64))
 		return error_set(err, "our argmax needs f32, f16, bf16, f64, bool or integers, "
 			"and s32 or s64 outputs");
 	lines_offer(o, "block_reduce", "argreduce:line_a_thread");
 	return 0;
 }
 
-static cudaError_t argreduce_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t argreduce_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	return cuda_argreduce(&o->line, kind, at->source[0], at->destination, s);
 }
@@ -296,15 +320,17 @@ static int scan_offer(struct cuda_own *o, struct error *err)
 	enum dtype t = o->problem.operand[0].dtype;
 	if (line_plan(o, err))
 		return -1;
-	if (t != o->problem.operand[1].dtype || (t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16 && t != DTYPE_F64 &&
-		t != DTYPE_S32 && t != DTYPE_S64))
+	if (t != o->problem.operand[1].dtype ||
+		(t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16 && t != DTYPE_F64 && t != DTYPE_S32 &&
+			t != DTYPE_S64))
 		return error_set(err, "our cumulative sum needs f32, f16, bf16, f64, s32 or s64, "
 			"the same on both sides");
 	lines_offer(o, "block_scan", "scan:line_a_thread");
 	return 0;
 }
 
-static cudaError_t scan_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t scan_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	return cuda_scan(&o->line, kind, at->source[0], at->destination, s);
 }
@@ -327,9 +353,16 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 	struct problem_shape scales = problem_scale_shape(p);
 	bool quantizes = p->kernel == KERNEL_QUANTIZE;
 	struct cuda_quantize *q = &o->quantize;
-	*q = (struct cuda_quantize){ .kernel = p->kernel, .from_type = p->operand[0].dtype, .to_type = p->operand[1].dtype,
-		.single = scales.rank == 0, .dynamic = p->mode == MODE_QUANTIZE_DYNAMIC, .count = 1, .dim = 1, .inner = 1,
-		.size = 1, .by_block = p->mode == MODE_QUANTIZE_BLOCK || p->mode == MODE_DEQUANTIZE_BLOCK,
+	*q = (struct cuda_quantize){ .kernel = p->kernel,
+		.from_type = p->operand[0].dtype,
+		.to_type = p->operand[1].dtype,
+		.single = scales.rank == 0,
+		.dynamic = p->mode == MODE_QUANTIZE_DYNAMIC,
+		.count = 1,
+		.dim = 1,
+		.inner = 1,
+		.size = 1,
+		.by_block = p->mode == MODE_QUANTIZE_BLOCK || p->mode == MODE_DEQUANTIZE_BLOCK,
 		.zero = (float)integer_zero_point(p->operand[quantizes ? 1 : 0].dtype) };
 	for (int i = 0; i < from.shape.rank; i++)
 		q->count *= from.shape.dim[i];
@@ -344,12 +377,14 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 	if (q->size > INT32_MAX || !cuda_quantize_can(q))
 		return error_set(err, "our quantization has no %s from %s to %s", mode_name(p->mode),
 			dtype_name(q->from_type), dtype_name(q->to_type));
-	struct algorithm *a = offer(o, 0, "benanza", q->dynamic ? "quantize:two_passes" : kernel_name(p->kernel));
+	struct algorithm *a =
+		offer(o, 0, "benanza", q->dynamic ? "quantize:two_passes" : kernel_name(p->kernel));
 	a->workspace_bytes = q->dynamic ? 8.0 * CUDA_QUANTIZE_PARTS : 0;
 	return 0;
 }
 
-static cudaError_t quantize_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t quantize_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
 	(void)kind;
 	return cuda_quantize(&o->quantize, at->source[0], at->scale, at->destination, at->workspace, s);
@@ -362,28 +397,36 @@ static int groupnorm_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	const struct problem_shape *s = &p->shape[0];
 	struct cuda_norm *n = &o->norm;
-	*n = (struct cuda_norm){ .dtype = p->operand[0].dtype, .rows = s->dim[0] * p->g, .inner = 1, .groups = p->g };
+	*n = (struct cuda_norm){
+		.dtype = p->operand[0].dtype, .rows = s->dim[0] * p->g, .inner = 1, .groups = p->g
+	};
 	for (int i = 2; i < s->rank; i++)
 		n->inner *= s->dim[i];
 	n->size = s->dim[1] / p->g * n->inner;
 	if (!is_dense(p) || p->operand[1].dtype != n->dtype || !cuda_norm_can(n))
-		return error_set(err, "our group normalization needs dense row-major operands of one type (f32, f16 or bf16) with "
+		return error_set(err,
+			"our group normalization needs dense row-major operands of one type (f32, f16 or "
+			"bf16) with "
 			"less than 2^31 elements");
 	offer(o, CUDA_NORM_BLOCK, "benanza", "groupnorm:row_a_block");
-	offer(o, CUDA_NORM_TWO_PASS, "benanza", "groupnorm:two_passes")->workspace_bytes = 8.0 * (double)n->rows;
+	offer(o, CUDA_NORM_TWO_PASS, "benanza", "groupnorm:two_passes")->workspace_bytes =
+		8.0 * (double)n->rows;
 	return 0;
 }
 
-static cudaError_t groupnorm_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
+static cudaError_t groupnorm_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
-	return cuda_norm(&o->norm, kind, at->source[0], at->scale, at->shift, at->destination, at->workspace, s);
+	return cuda_norm(
+		&o->norm, kind, at->source[0], at->scale, at->shift, at->destination, at->workspace, s);
 }
 
 /* --- families --- */
 
 static const struct {
 	int (*offer)(struct cuda_own *o, struct error *err);
-	cudaError_t (*enqueue)(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s);
+	cudaError_t (*enqueue)(
+		const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s);
 	const char *call;
 } families[KERNEL_COUNT] = {
 	[KERNEL_COPY] = { plain_offer, move_enqueue, "our copy" },
@@ -406,8 +449,8 @@ static void layouts_set(struct cuda_own *o)
 	const char *const *names = kernel_row(o->problem.kernel)->names;
 	int count = problem_operand_count(&o->problem), n = 0;
 	for (int i = 0; i < count; i++)
-		n += snprintf(o->layouts + n, sizeof(o->layouts) - (size_t)n, "%s%s=%s", i ? " " : "", names[i],
-			cuda_layout_name(&o->problem, i));
+		n += snprintf(o->layouts + n, sizeof(o->layouts) - (size_t)n, "%s%s=%s", i ? " " : "",
+			names[i], cuda_layout_name(&o->problem, i));
 }
 
 int cuda_own_offer(struct cuda_own *o, struct error *err)
@@ -415,7 +458,8 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	const struct problem *p = &o->problem;
 	int sm = cuda_context()->sm;
 	if (!families[p->kernel].offer)
-		return error_set(err, "only data movement, lookups, resampling, quantization, group normalization and "
+		return error_set(err,
+			"only data movement, lookups, resampling, quantization, group normalization and "
 			"operations along an axis");
 	if (p->epilogue_count)
 		return error_set(err, "our kernels have no epilogues");
@@ -426,8 +470,8 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	return families[p->kernel].offer(o, err);
 }
 
-cudaError_t cuda_own_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s,
-	const char **call)
+cudaError_t cuda_own_enqueue(
+	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s, const char **call)
 {
 	*call = families[o->problem.kernel].call;
 	return families[o->problem.kernel].enqueue(o, kind, at, s);

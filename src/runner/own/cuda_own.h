@@ -26,10 +26,10 @@ struct cuda_own {
 	struct cuda_norm norm;
 };
 
-/* Lists the algorithms for o->problem in *o. Returns -1 and sets err if there are none. */
+/* Lists the algorithms for o->problem in *o. Returns -1 and sets err if it finds none. */
 int cuda_own_offer(struct cuda_own *o, struct error *err);
 /* Enqueues one execution of a listed kind. *call: name of the operation, for error messages. */
-cudaError_t cuda_own_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s,
-	const char **call);
+cudaError_t cuda_own_enqueue(const struct cuda_own *o, int kind, const struct cuda_pointers *at,
+	cudaStream_t s, const char **call);
 
 #endif

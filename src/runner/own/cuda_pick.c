@@ -16,8 +16,11 @@ int cuda_gather_plan(struct cuda_gather *g, const struct problem *p)
 {
 	const struct problem_shape *s = &p->shape[0];
 	int bytes = dtype_bits(p->operand[0].dtype) / 8;
-	*g = (struct cuda_gather){ .bytes = bytes, .index_type = p->operand[1].dtype,
-		.outer = volume(s, 0, p->axis), .size = s->dim[p->axis], .count = volume(&p->shape[1], 0, p->shape[1].rank),
+	*g = (struct cuda_gather){ .bytes = bytes,
+		.index_type = p->operand[1].dtype,
+		.outer = volume(s, 0, p->axis),
+		.size = s->dim[p->axis],
+		.count = volume(&p->shape[1], 0, p->shape[1].rank),
 		.inner = volume(s, p->axis + 1, s->rank) };
 	if (!bytes || bytes > 16 || (g->index_type != DTYPE_S32 && g->index_type != DTYPE_S64) ||
 		p->operand[0].dtype != p->operand[2].dtype)
@@ -44,8 +47,8 @@ int cuda_select_plan(struct cuda_select *c, const struct problem *p)
 {
 	struct problem_shape to = problem_operand_shape(p, 3);
 	*c = (struct cuda_select){ .bytes = dtype_bits(p->operand[3].dtype) / 8 };
-	if (!c->bytes || c->bytes > 8 || dtype_bits(p->operand[0].dtype) != 8 || p->operand[1].dtype != p->operand[3].dtype ||
-		p->operand[2].dtype != p->operand[3].dtype)
+	if (!c->bytes || c->bytes > 8 || dtype_bits(p->operand[0].dtype) != 8 ||
+		p->operand[1].dtype != p->operand[3].dtype || p->operand[2].dtype != p->operand[3].dtype)
 		return -1;
 	/* neighboring dimensions are merged if all three operands allow it */
 	int64_t x[3][PROBLEM_RANK], *stride[3] = { c->condition, c->a, c->b };

@@ -38,8 +38,9 @@ struct work {
 static void offer(struct offers *o, int i, const char *name, int threads)
 {
 	o->threads[i] = threads;
-	o->algorithm[i] = (struct algorithm){ .api = "libc", .name = name, .layouts = "", .math = "strict", .rank = i,
-		.matrix = MATRIX_NO };
+	o->algorithm[i] = (struct algorithm){
+		.api = "libc", .name = name, .layouts = "", .math = "strict", .rank = i, .matrix = MATRIX_NO
+	};
 }
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
@@ -88,7 +89,8 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	if (!(need <= limits->memory_bytes) || copies_open(&w->from, (size_t)o->bytes, sources) ||
 		copies_open(&w->to, (size_t)o->bytes, w->cold.count)) {
 		release(w);
-		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6,
+			limits->memory_bytes / 1e6);
 		return NULL;
 	}
 	uint64_t x = 88172645463325252u;
@@ -96,7 +98,8 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 		x ^= x << 13;
 		x ^= x >> 7;
 		x ^= x << 17;
-		memcpy(copies_at(&w->from, 0) + i, &x, o->bytes - i < (int64_t)sizeof(x) ? (size_t)(o->bytes - i) : sizeof(x));
+		memcpy(copies_at(&w->from, 0) + i, &x,
+			o->bytes - i < (int64_t)sizeof(x) ? (size_t)(o->bytes - i) : sizeof(x));
 	}
 	copies_spread(&w->from);
 	copies_spread(&w->to);
@@ -109,7 +112,8 @@ static void copy_share(void *argument, int i, int count)
 	int64_t share = (w->bytes / count + LINE) / LINE * LINE, begin = i * share;
 	int64_t end = i == count - 1 ? w->bytes : begin + share;
 	if (begin < w->bytes)
-		memcpy(w->target + begin, w->source + begin, (size_t)((end < w->bytes ? end : w->bytes) - begin));
+		memcpy(w->target + begin, w->source + begin,
+			(size_t)((end < w->bytes ? end : w->bytes) - begin));
 }
 
 static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)

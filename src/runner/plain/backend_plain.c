@@ -1,6 +1,6 @@
 /* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
- * topk, argreduce, scan, instancenorm, groupnorm, rmsnorm, functions of bytes; also quantize and dequantize, which
- * oneDNN has too. The loops are vectorized by the compiler; each output is computed by one thread. */
+ * topk, argreduce, scan, instancenorm, groupnorm, rmsnorm, functions of bytes; also quantize and dequantize,
+ * which oneDNN has too. The loops are vectorized by the compiler; each output is computed by one thread. */
 #include "config.h"
 
 #include "problem/kernel.h"
@@ -24,12 +24,6 @@
 #define EPSILON 1e-5
 #define INDEX_SETS 1024    /* maximum number of index sets of a gather */
 #define SAMPLES 512
-
-struct state {
-	struct problem problem;
-	struct algorithm algorithm;
-	char name[48];
-};
 
 struct work {
 	struct problem p;
@@ -58,14 +52,11 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	*list = (struct backend_list){ 0 };
 	if (plain_refuses(p, err))
 		return -1;
-	struct state *s = base_calloc(1, sizeof(*s));
-	s->problem = *p;
-	snprintf(s->name, sizeof(s->name), "%s:%d_threads", plain_by_table(p) ? "table" : kernel_name(p->kernel), team_size());
-	s->algorithm = (struct algorithm){ .api = "plain C", .name = s->name, .layouts = "", .math = "strict",
-		.matrix = MATRIX_NO };
-	list->count = 1;
-	list->algorithm = &s->algorithm;
-	list->state = s;
+	struct backend_single *s = backend_single(list, p,
+		&(struct algorithm){
+			.api = "plain C", .layouts = "", .math = "strict", .matrix = MATRIX_NO });
+	snprintf(s->name, sizeof(s->name), "%s:%d_threads",
+		plain_by_table(p) ? "table" : kernel_name(p->kernel), team_size());
 	return 0;
 }
 
@@ -102,8 +93,8 @@ static double source_value(const struct work *w, int i, int64_t set, int64_t ind
 	if (plain_by_table(&w->p))
 		return byte_value(&w->p, index);
 	uint64_t seed = (uint64_t)(i + 1) + (index_set ? (uint64_t)set << 8 : 0);
-	return fill_value(seed, index, index_set ? FILL_INDEX : FILL_SIGNED, index_set ? w->p.shape[0].dim[w->p.axis] : 0,
-		w->p.operand[i].dtype);
+	return fill_value(seed, index, index_set ? FILL_INDEX : FILL_SIGNED,
+		index_set ? w->p.shape[0].dim[w->p.axis] : 0, w->p.operand[i].dtype);
 }
 
 static double role_value(const struct problem *p, enum check_role role, int64_t index)
@@ -259,7 +250,7 @@ static bool buffers_make(struct work *w)
 static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err)
 {
-	const struct state *s = list->state;
+	const struct backend_single *s = list->state;
 	struct work *w = base_calloc(1, sizeof(*w));
 	(void)index;
 	*status = STATUS_NO_MEMORY;
@@ -268,12 +259,15 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	double need = sizes_set(w, limits);
 	if (!(need <= limits->memory_bytes) || !buffers_make(w)) {
 		release(w);
-		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6, limits->memory_bytes / 1e6);
+		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6,
+			limits->memory_bytes / 1e6);
 		return NULL;
 	}
 	if (plain_by_table(&w->p))
 		plain_table_make(&w->p, &w->table);
-	w->plain = (struct plain){ .problem = &w->p, .table = &w->table, .partial = w->partial, .epsilon = (float)EPSILON };
+	w->plain = (struct plain){
+		.problem = &w->p, .table = &w->table, .partial = w->partial, .epsilon = (float)EPSILON
+	};
 	return w;
 }
 
@@ -285,7 +279,8 @@ static void *beside(const struct copies *c, int64_t set)
 /* Sets the arguments of the next execution. */
 static void operands_take(struct work *w, enum cache cache)
 {
-	int64_t cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0, net = cache == CACHE_NET ? rotation_next(&w->net) : 0;
+	int64_t cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0,
+		net = cache == CACHE_NET ? rotation_next(&w->net) : 0;
 	int last = w->operands - 1;
 	for (int i = 0; i < w->operands; i++) {
 		int64_t set = cache == CACHE_COLD ? cold : w->p.operand[i].constant ? net : 0;
@@ -320,7 +315,8 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
 	const struct work *w = state;
-	return role == CHECK_SOURCE ? source_value(w, number, w->last[number], index) : role_value(&w->p, role, index);
+	return role == CHECK_SOURCE ? source_value(w, number, w->last[number], index)
+				    : role_value(&w->p, role, index);
 }
 
 static double off_by(enum dtype type, double got, double value, double scale)
@@ -350,13 +346,15 @@ static int check(void *work, double *worst, struct error *err)
 			off = off_by(type, got, value, scale);
 		else
 			bad = error_set(err, "no reference for %s", kernel_name(w->p.kernel));
-		if (!bad && w->plain.indices && !check_accepts(&w->p, &in, at, (double)w->plain.indices[at], 0, &known))
+		if (!bad && w->plain.indices &&
+			!check_accepts(&w->p, &in, at, (double)w->plain.indices[at], 0, &known))
 			off = INFINITY;
 		if (!bad && off > *worst)
 			*worst = off;
 	}
 	check_forget(&in);
-	bool whole = copies_are_whole(&w->indices) && copies_are_whole(&w->scale) && copies_are_whole(&w->shift);
+	bool whole =
+		copies_are_whole(&w->indices) && copies_are_whole(&w->scale) && copies_are_whole(&w->shift);
 	for (int i = 0; i < w->operands; i++)
 		whole = whole && copies_are_whole(&w->operand[i]);
 	if (!bad && !whole) {
@@ -374,7 +372,8 @@ static double rotated_bytes(const void *work)
 		if (w->p.operand[i].constant)
 			bytes += (double)w->net.count * copies_lines(w->operand[i].bytes);
 	if (kernel_row(w->p.kernel)->index_operand && w->p.operand[0].constant) {
-		double taken = (double)w->operand[1].count * (double)w->elements[w->operands - 1] * dtype_bits(w->p.operand[0].dtype) / 8;
+		double taken = (double)w->operand[1].count * (double)w->elements[w->operands - 1] *
+			dtype_bits(w->p.operand[0].dtype) / 8;
 		return taken < bytes ? taken : bytes;
 	}
 	return bytes;

@@ -8,8 +8,9 @@
 
 bool plain_converts(enum dtype t)
 {
-	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 || t == DTYPE_S16 ||
-		t == DTYPE_U16 || t == DTYPE_S32 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 || t == DTYPE_S4 || t == DTYPE_U4;
+	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == DTYPE_S8 || t == DTYPE_U8 ||
+		t == DTYPE_S16 || t == DTYPE_U16 || t == DTYPE_S32 || t == DTYPE_F8E4M3 ||
+		t == DTYPE_F8E5M2 || t == DTYPE_S4 || t == DTYPE_U4;
 }
 
 static float float_of(uint32_t bits)

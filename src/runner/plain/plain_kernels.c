@@ -48,9 +48,11 @@ static void gather_share(const struct plain *a, int i, int count)
 	struct lines l = lines_of(p);
 	int64_t taken = volume(&p->shape[1], 0, p->shape[1].rank), total = l.outer * taken;
 	size_t bytes = (size_t)l.inner * (size_t)dtype_bits(p->operand[0].dtype) / 8;
-	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end; row++) {
+	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end;
+		row++) {
 		int64_t at = row / taken * l.size + index_at(a->source[1], p->operand[1].dtype, row % taken);
-		memcpy((char *)a->destination + (size_t)row * bytes, (const char *)a->source[0] + (size_t)at * bytes, bytes);
+		memcpy((char *)a->destination + (size_t)row * bytes,
+			(const char *)a->source[0] + (size_t)at * bytes, bytes);
 	}
 }
 
@@ -65,11 +67,12 @@ static void broadcast_steps(const struct problem_shape *from, const struct probl
 	}
 }
 
-#define SELECT_ROW(type)                                                                                       \
-	for (int64_t j = 0; j < n; j++)                                                                        \
-		((type *)to)[j] = c[j * step[0]] ? ((const type *)x)[j * step[1]] : ((const type *)y)[j * step[2]]
+#define SELECT_ROW(type)                                                                                     \
+	for (int64_t j = 0; j < n; j++)                                                                      \
+	((type *)to)[j] = c[j * step[0]] ? ((const type *)x)[j * step[1]] : ((const type *)y)[j * step[2]]
 
-static void select_row(int bytes, int64_t n, const int64_t *step, char *to, const char *c, const char *x, const char *y)
+static void select_row(
+	int bytes, int64_t n, const int64_t *step, char *to, const char *c, const char *x, const char *y)
 {
 	struct pair {
 		int64_t half[2];
@@ -92,63 +95,66 @@ static void select_share(const struct plain *a, int i, int count)
 	int64_t step[3][PROBLEM_RANK], total = volume(&to, 0, inner), n = to.dim[inner];
 	for (int j = 0; j < 3; j++)
 		broadcast_steps(&p->shape[j], &to, step[j]);
-	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end; row++) {
+	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end;
+		row++) {
 		int64_t at[3] = { 0 }, rest = row;
 		for (int d = inner - 1; d >= 0; rest /= to.dim[d--])
 			for (int j = 0; j < 3; j++)
 				at[j] += rest % to.dim[d] * step[j][d];
 		int64_t last[3] = { step[0][inner], step[1][inner], step[2][inner] };
-		select_row(bytes, n, last, (char *)a->destination + row * n * bytes, (const char *)a->source[0] + at[0],
-			(const char *)a->source[1] + at[1] * bytes, (const char *)a->source[2] + at[2] * bytes);
+		select_row(bytes, n, last, (char *)a->destination + row * n * bytes,
+			(const char *)a->source[0] + at[0], (const char *)a->source[1] + at[1] * bytes,
+			(const char *)a->source[2] + at[2] * bytes);
 	}
 }
 
 /* --- along one axis --- */
 
 /* Inserts into the k best so far, in order. Ties keep the lower index. */
-#define TOPK_LINE(type)                                                                                        \
-	do {                                                                                                   \
-		type *best = (type *)a->destination + to;                                                      \
-		const type *x = (const type *)a->source[0] + from;                                             \
-		int64_t *place = a->indices + to, held = 0;                                                    \
-		for (int64_t j = 0; j < l.size; j++) {                                                         \
-			type v = x[j * l.inner];                                                               \
-			if (held == k && !(small ? v < best[(k - 1) * l.inner] : v > best[(k - 1) * l.inner])) \
-				continue;                                                                      \
-			int64_t at = held < k ? held++ : k - 1;                                                \
-			for (; at > 0; at--) {                                                                 \
-				type before = best[(at - 1) * l.inner];                                        \
-				if (!(small ? v < before : v > before))                                        \
-					break;                                                                 \
-				best[at * l.inner] = before;                                                   \
-				place[at * l.inner] = place[(at - 1) * l.inner];                               \
-			}                                                                                      \
-			best[at * l.inner] = v;                                                                \
-			place[at * l.inner] = j;                                                               \
-		}                                                                                              \
+#define TOPK_LINE(type)                                                                                      \
+	do {                                                                                                 \
+		type *best = (type *)a->destination + to;                                                    \
+		const type *x = (const type *)a->source[0] + from;                                           \
+		int64_t *place = a->indices + to, held = 0;                                                  \
+		for (int64_t j = 0; j < l.size; j++) {                                                       \
+			type v = x[j * l.inner];                                                             \
+			if (held == k &&                                                                     \
+				!(small ? v < best[(k - 1) * l.inner] : v > best[(k - 1) * l.inner]))        \
+				continue;                                                                    \
+			int64_t at = held < k ? held++ : k - 1;                                              \
+			for (; at > 0; at--) {                                                               \
+				type before = best[(at - 1) * l.inner];                                      \
+				if (!(small ? v < before : v > before))                                      \
+					break;                                                               \
+				best[at * l.inner] = before;                                                 \
+				place[at * l.inner] = place[(at - 1) * l.inner];                             \
+			}                                                                                    \
+			best[at * l.inner] = v;                                                              \
+			place[at * l.inner] = j;                                                             \
+		}                                                                                            \
 	} while (0)
 
-#define ARG_LINE(type)                                                                                         \
-	do {                                                                                                   \
-		const type *x = (const type *)a->source[0] + from;                                             \
-		type best = x[0];                                                                              \
-		for (int64_t j = 1; j < l.size; j++) {                                                         \
-			if (small ? x[j * l.inner] < best : x[j * l.inner] > best) {                           \
-				best = x[j * l.inner];                                                         \
-				found = j;                                                                     \
-			}                                                                                      \
-		}                                                                                              \
+#define ARG_LINE(type)                                                                                       \
+	do {                                                                                                 \
+		const type *x = (const type *)a->source[0] + from;                                           \
+		type best = x[0];                                                                            \
+		for (int64_t j = 1; j < l.size; j++) {                                                       \
+			if (small ? x[j * l.inner] < best : x[j * l.inner] > best) {                         \
+				best = x[j * l.inner];                                                       \
+				found = j;                                                                   \
+			}                                                                                    \
+		}                                                                                            \
 	} while (0)
 
-#define SCAN_LINE(type, wide)                                                                                  \
-	do {                                                                                                   \
-		const type *x = (const type *)a->source[0] + from;                                             \
-		type *y = (type *)a->destination + from;                                                       \
-		wide sum = 0;                                                                                  \
-		for (int64_t j = 0; j < l.size; j++) {                                                         \
-			sum += (wide)x[j * l.inner];                                                           \
-			y[j * l.inner] = (type)sum;                                                            \
-		}                                                                                              \
+#define SCAN_LINE(type, wide)                                                                                \
+	do {                                                                                                 \
+		const type *x = (const type *)a->source[0] + from;                                           \
+		type *y = (type *)a->destination + from;                                                     \
+		wide sum = 0;                                                                                \
+		for (int64_t j = 0; j < l.size; j++) {                                                       \
+			sum += (wide)x[j * l.inner];                                                         \
+			y[j * l.inner] = (type)sum;                                                          \
+		}                                                                                            \
 	} while (0)
 
 static void topk_line(const struct plain *a, struct lines l, int64_t from, int64_t to)
@@ -194,7 +200,7 @@ static void scan_line(const struct plain *a, struct lines l, int64_t from, int64
 		SCAN_LINE(int32_t, uint32_t);
 }
 
-/* Computes one line, of which `from` and `to` are the first elements of source and destination. */
+/* Computes one line. `from` and `to` are its first elements in source and destination. */
 typedef void plain_line(const struct plain *a, struct lines l, int64_t from, int64_t to);
 
 /* A line of 16-bit floats and its f32 copy, which is used to compute. */
@@ -205,7 +211,8 @@ struct narrow {
 	int64_t *indices;
 };
 
-static void narrow_line(const struct plain *a, struct narrow *w, int64_t kept, plain_line *line, int64_t from, int64_t to)
+static void narrow_line(
+	const struct plain *a, struct narrow *w, int64_t kept, plain_line *line, int64_t from, int64_t to)
 {
 	const struct problem *p = a->problem;
 	enum dtype type = p->operand[0].dtype;
@@ -241,12 +248,15 @@ static void lines_share(const struct plain *a, int i, int count, int64_t kept, p
 	struct narrow w = { 0 };
 	if (is_narrow) {
 		size_t n = (size_t)l.size;
-		w = (struct narrow){ .problem = *p, .raw = base_malloc(n * sizeof(*w.raw)),
-			.wide = base_malloc(n * sizeof(*w.wide)), .result = base_malloc(n * sizeof(*w.result)),
+		w = (struct narrow){ .problem = *p,
+			.raw = base_malloc(n * sizeof(*w.raw)),
+			.wide = base_malloc(n * sizeof(*w.wide)),
+			.result = base_malloc(n * sizeof(*w.result)),
 			.indices = base_malloc(n * sizeof(*w.indices)) };
 		w.problem.operand[0].dtype = DTYPE_F32;
 	}
-	for (int64_t at = share_begin(total, i, count), end = share_begin(total, i + 1, count); at < end; at++) {
+	for (int64_t at = share_begin(total, i, count), end = share_begin(total, i + 1, count); at < end;
+		at++) {
 		int64_t from = at / l.inner * l.size * l.inner + at % l.inner;
 		int64_t to = at / l.inner * kept * l.inner + at % l.inner;
 		if (is_narrow)
@@ -313,7 +323,7 @@ static void instancenorm_row(const struct plain *a, const float *x, float *y, in
 		y[j] = (x[j] - mean) * by + a->shift[channel];
 }
 
-/* A row is a group of channels, each of which has its scale and shift. */
+/* A row is a group of channels. Each channel has its own scale and shift. */
 static void groupnorm_row(const struct plain *a, const float *x, float *y, int64_t n, int64_t row)
 {
 	const struct problem *p = a->problem;
@@ -334,7 +344,8 @@ static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_r
 	int64_t rows = volume(&p->shape[0], 0, p->shape[0].rank) / n;
 	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
 	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
-	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end; row++) {
+	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end;
+		row++) {
 		const float *x = wide ? wide : (const float *)a->source[0] + row * n;
 		float *y = wide ? wide : (float *)a->destination + row * n;
 		if (wide)
@@ -397,7 +408,8 @@ static bool select_fits(const struct problem *p)
 static bool argreduce_fits(const struct problem *p)
 {
 	enum dtype t = p->operand[0].dtype;
-	return (is_float(t) || is_whole(t) || t == DTYPE_U8 || t == DTYPE_S8) && is_whole(p->operand[1].dtype);
+	return (is_float(t) || is_whole(t) || t == DTYPE_U8 || t == DTYPE_S8) &&
+		is_whole(p->operand[1].dtype);
 }
 
 static bool same_number_fits(const struct problem *p)
@@ -444,7 +456,8 @@ int plain_refuses(const struct problem *p, struct error *err)
 	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_DROPOUT)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (!kernels[p->kernel].share || (kernels[p->kernel].only_by_table && !plain_by_table(p)))
-		return error_set(err, "only data movement, sorting, normalizations and tables that oneDNN does not have");
+		return error_set(err,
+			"only data movement, sorting, normalizations and tables that oneDNN does not have");
 	if (p->epilogue_count)
 		return error_set(err, "kernels in plain C have no epilogues");
 	/* with one scale or function for all elements their order is irrelevant */
@@ -453,7 +466,9 @@ int plain_refuses(const struct problem *p, struct error *err)
 	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
 		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
 			return error_set(err, "kernels in plain C take only dense tensors in ONNX order");
-	return kernels[p->kernel].fits(p) ? 0 : error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));
+	return kernels[p->kernel].fits(p)
+		? 0
+		: error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));
 }
 
 void plain_share(void *plain, int i, int count)

@@ -11,8 +11,8 @@ struct plain {
 	const struct problem *problem;
 	const void *source[PROBLEM_OPERANDS];
 	void *destination;
-	const float *scale, *shift; /* normalizations: problem_parameter_count of each; quantize, dequantize: scales
-				       only */
+	const float *scale, *shift; /* normalizations: problem_parameter_count of each; quantize, dequantize:
+				       scales only */
 	int64_t *indices;           /* topk: shaped like the destination */
 	float epsilon;
 	int pass;                   /* 0 .. plain_passes - 1 */

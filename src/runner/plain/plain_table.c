@@ -27,7 +27,8 @@ void plain_table_make(const struct problem *p, struct plain_table *t)
 	for (int i = 0; i < 256; i++) {
 		uint8_t bits = (uint8_t)i;
 		if (p->kernel == KERNEL_ELTWISE)
-			fill_encode(check_eltwise(p->mode, p->alpha, p->beta, fill_decode(&bits, p->operand[0].dtype)),
+			fill_encode(check_eltwise(p->mode, p->alpha, p->beta,
+					    fill_decode(&bits, p->operand[0].dtype)),
 				p->operand[1].dtype, &t->byte[i]);
 		t->power[i] = (uint32_t)nearbyint(exp((double)(i - 255)) * 0x1p31);
 	}
@@ -53,7 +54,8 @@ static void eltwise_share(const struct plain *a, int i, int count)
 	const uint8_t *x = a->source[0], *byte = a->table->byte;
 	uint8_t *restrict y = a->destination;
 	for (; at < end - 3; at += 4) {
-		uint8_t first = byte[x[at]], second = byte[x[at + 1]], third = byte[x[at + 2]], fourth = byte[x[at + 3]];
+		uint8_t first = byte[x[at]], second = byte[x[at + 1]], third = byte[x[at + 2]],
+			fourth = byte[x[at + 3]];
 		y[at] = first;
 		y[at + 1] = second;
 		y[at + 2] = third;
@@ -107,7 +109,8 @@ static void softmax_line(const uint32_t *powers, const struct softmax_line *l)
 	float by = 256.0f / (float)(sum[0] + sum[1] + sum[2] + sum[3]);
 	if (l->n < LEAST_FOR_TABLE) {
 		for (j = 0; j < l->n; j++)
-			l->y[j * l->step] = softmax_round(power[l->x[j * l->step] ^ l->flip_in], by) ^ l->flip_out;
+			l->y[j * l->step] =
+				softmax_round(power[l->x[j * l->step] ^ l->flip_in], by) ^ l->flip_out;
 		return;
 	}
 	/* indices stay in the table: no element is above the maximum */
@@ -122,10 +125,14 @@ static void softmax_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
 	const struct problem_shape *s = &p->shape[0];
-	int64_t inner = volume(s, p->axis + 1, s->rank), size = s->dim[p->axis], total = volume(s, 0, p->axis) * inner;
-	struct softmax_line l = { .n = size, .step = inner, .flip_in = p->operand[0].dtype == DTYPE_S8 ? 0x80 : 0,
+	int64_t inner = volume(s, p->axis + 1, s->rank), size = s->dim[p->axis],
+		total = volume(s, 0, p->axis) * inner;
+	struct softmax_line l = { .n = size,
+		.step = inner,
+		.flip_in = p->operand[0].dtype == DTYPE_S8 ? 0x80 : 0,
 		.flip_out = p->operand[1].dtype == DTYPE_S8 ? 0x80 : 0 };
-	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end; line++) {
+	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end;
+		line++) {
 		int64_t from = line / inner * size * inner + line % inner;
 		l.x = (const uint8_t *)a->source[0] + from;
 		l.y = (uint8_t *)a->destination + from;

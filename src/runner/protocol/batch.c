@@ -55,7 +55,8 @@ static int line_take(struct batch *b, const char *line, size_t n, const struct d
 	} else if (hello > 0) {
 		b->has_hello = true;
 		if (strcmp(theirs.model, d->model) != 0 || strcmp(theirs.stack, d->stack) != 0)
-			bad = error_set(err, "the output has results of %s (%s): write those of %s (%s) to another file",
+			bad = error_set(err,
+				"the output has results of %s (%s): write those of %s (%s) to another file",
 				theirs.model, theirs.stack, d->model, d->stack);
 	} else if (!b->has_hello) {
 		bad = error_set(err, "the output is not a runner's results: write to another file");
@@ -110,7 +111,8 @@ int batch_open(struct batch *b, int out, const struct device *d, struct error *e
 		return 0;
 	b->is_file = true;
 	if (flock(out, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK)
-		return error_set(err, "another process writes to the output: wait for it, or write to another file");
+		return error_set(
+			err, "another process writes to the output: wait for it, or write to another file");
 	if (s.st_size == 0)
 		return 0;
 	FILE *f = reader_open(out);
@@ -123,7 +125,8 @@ int batch_open(struct batch *b, int out, const struct device *d, struct error *e
 	if (bad)
 		return -1;
 	if (whole < s.st_size && ftruncate(out, whole))
-		return error_set(err, "cannot cut off the incomplete last line of the output: %s", strerror(errno));
+		return error_set(
+			err, "cannot cut off the incomplete last line of the output: %s", strerror(errno));
 	if (lseek(out, 0, SEEK_END) < 0)
 		return error_set(err, "cannot seek to the end of the output: %s", strerror(errno));
 	return 0;

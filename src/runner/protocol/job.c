@@ -46,9 +46,18 @@ static void forwarded_trying(void *user, const struct algorithm *a, enum cache c
 static void emit_whole(const struct job *j, enum status status, const char *why)
 {
 	const struct samples none = { 0 };
-	struct result r = { .problem = j->problem, .status = status, .why = why,
-		.algorithm = { .api = "", .name = "", .layouts = "", .math = "", .workspace_bytes = NAN, .notes = "" },
-		.kernels = "", .enqueue_ns = NAN, .clock_mhz = NAN };
+	struct result r = { .problem = j->problem,
+		.status = status,
+		.why = why,
+		.algorithm = { .api = "",
+			.name = "",
+			.layouts = "",
+			.math = "",
+			.workspace_bytes = NAN,
+			.notes = "" },
+		.kernels = "",
+		.enqueue_ns = NAN,
+		.clock_mhz = NAN };
 	while (r.cache < CACHE_COUNT - 1 && !j->caches[r.cache])
 		r.cache++;
 	while (r.launch < LAUNCH_COUNT - 1 && !j->launches[r.launch])
@@ -92,14 +101,27 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 	if (status != STATUS_OK)
 		return status;
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
-	struct measure_options o = { .budget_ns = j->budget_ns, .memory_bytes = memory,
-		.rotation_bytes = memory * ROTATION_SHARE, .llc_bytes = j->device->llc_bytes,
-		.shares_operands = platform.shares_operands, .most = j->most, .glance_ns = platform.glance_ns,
-		.alone_ns = platform.alone_ns, .is_alive = platform.is_alive,
-		.has_matrix = j->device->has_matrix, .now_ns = clock_ns, .tolerance = platform.tolerance,
-		.long_ns = platform.long_ns, .disturbances = platform.disturbances, .waited_ns = platform.waited_ns,
-		.canary = platform.canary, .outlook = &outlook, .user = (void *)(uintptr_t)j,
-		.cancelled = forwarded_cancelled, .trying = forwarded_trying, .emit = stamped_emit };
+	struct measure_options o = { .budget_ns = j->budget_ns,
+		.memory_bytes = memory,
+		.rotation_bytes = memory * ROTATION_SHARE,
+		.llc_bytes = j->device->llc_bytes,
+		.shares_operands = platform.shares_operands,
+		.most = j->most,
+		.glance_ns = platform.glance_ns,
+		.alone_ns = platform.alone_ns,
+		.is_alive = platform.is_alive,
+		.has_matrix = j->device->has_matrix,
+		.now_ns = clock_ns,
+		.tolerance = platform.tolerance,
+		.long_ns = platform.long_ns,
+		.disturbances = platform.disturbances,
+		.waited_ns = platform.waited_ns,
+		.canary = platform.canary,
+		.outlook = &outlook,
+		.user = (void *)(uintptr_t)j,
+		.cancelled = forwarded_cancelled,
+		.trying = forwarded_trying,
+		.emit = stamped_emit };
 	for (int i = 0; i < CACHE_COUNT; i++)
 		o.caches[i] = j->caches[i];
 	for (int i = 0; i < LAUNCH_COUNT; i++)
@@ -109,8 +131,8 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 	return status;
 }
 
-static enum status finding_judge(const struct problem *p, const struct backend *b, void *work, struct check_finding *f,
-	const struct algorithm *a, struct error *why)
+static enum status finding_judge(const struct problem *p, const struct backend *b, void *work,
+	struct check_finding *f, const struct algorithm *a, struct error *why)
 {
 	double ns;
 	if (b->run(work, CACHE_NET, 1, &ns, why))
@@ -143,7 +165,8 @@ static enum status check_one(const struct job *j, const struct problem *p, const
 		found.status = finding_judge(p, b, work, &found, &f->algorithm, &why);
 	found.status = is_lost() ? STATUS_FAILED : found.status;
 	if (found.status == STATUS_MISTRUSTED && !*why.text && isfinite(found.worst))
-		error_set(err, "off by %.3g of the sum of their terms, %.3g is allowed", found.worst, found.allowed);
+		error_set(err, "off by %.3g of the sum of their terms, %.3g is allowed", found.worst,
+			found.allowed);
 	else if (found.status == STATUS_MISTRUSTED || is_lost())
 		*err = why;
 	found.why = why.text;
@@ -161,7 +184,9 @@ enum status job_check(const struct job *j, struct error *err)
 	enum status status = problem_open(j, &p, &offers, err);
 	if (status != STATUS_OK)
 		return status;
-	struct backend_limits limits = { .memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1, .cold_sets = 1 };
+	struct backend_limits limits = {
+		.memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1, .cold_sets = 1
+	};
 	int *picked = base_calloc((size_t)offers.count, sizeof(*picked));
 	int count = offers_pick(&offers, picked, j->most > 0 ? j->most : offers.count);
 	int rejected = 0, judged = 0; /* without algorithms that are inexact by design */

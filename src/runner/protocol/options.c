@@ -9,8 +9,16 @@
 
 #include "wire/wire.h"
 
-enum long_only { OPTION_CACHE = 256, OPTION_LAUNCH, OPTION_CHECK, OPTION_ALGORITHMS, OPTION_DEVICE, OPTION_IDLE,
-	OPTION_PLAN, OPTION_VERSION };
+enum long_only {
+	OPTION_CACHE = 256,
+	OPTION_LAUNCH,
+	OPTION_CHECK,
+	OPTION_ALGORITHMS,
+	OPTION_DEVICE,
+	OPTION_IDLE,
+	OPTION_PLAN,
+	OPTION_VERSION
+};
 
 #define IDLE_S 60
 #define IDLE_MAX_S 1000000
@@ -77,7 +85,8 @@ static int usage_print(void)
 {
 	const char *me = platform.program;
 	printf("usage: %s [OPTION...]\n       %s [OPTION...] --problem TEXT [--list] [--json]\n"
-		"       %s [OPTION...] --check [--algorithms N]\n       %s [OPTION...] --info\n\n", me, me, me, me);
+	       "       %s [OPTION...] --check [--algorithms N]\n       %s [OPTION...] --info\n\n",
+		me, me, me, me);
 	puts("Without --problem the runner reads jobs from standard input and writes results to standard\n"
 		"output, one JSON object per line.\n");
 	for (size_t i = 0; i < sizeof(help) / sizeof(help[0]); i++)
@@ -139,8 +148,11 @@ static int option_take(struct options *o, int option)
 	case OPTION_CHECK: o->check = true; return -1;
 	case OPTION_DEVICE: o->machine.device = optarg; return -1;
 	case OPTION_PLAN: o->machine.plan = optarg; return -1;
-	case OPTION_ALGORITHMS: return number_take(&o->algorithms, 1000, "--algorithms takes 1 to 1000, not '%s'");
-	case 'b': return number_take(&o->budget_ms, WIRE_BUDGET_MS_MAX, "--budget-ms takes milliseconds, not '%s'");
+	case OPTION_ALGORITHMS:
+		return number_take(&o->algorithms, 1000, "--algorithms takes 1 to 1000, not '%s'");
+	case 'b':
+		return number_take(
+			&o->budget_ms, WIRE_BUDGET_MS_MAX, "--budget-ms takes milliseconds, not '%s'");
 	case OPTION_IDLE:
 		return number_read(optarg, 0, IDLE_MAX_S, &o->idle_s) ? -1 :
 			complain("--idle takes seconds, 0 to 1000000, not '%s'", optarg);
@@ -175,9 +187,11 @@ static int options_judge(const struct options *o)
 	if (o->check && o->machine.plan)
 		return complain("--check and --plan: %s", "a plan has no device to run on");
 	if (o->algorithms && (o->list || o->machine.plan))
-		return complain("--algorithms limits what is run, and %s runs nothing", o->list ? "--list" : "--plan");
+		return complain("--algorithms limits what is run, and %s runs nothing",
+			o->list ? "--list" : "--plan");
 	if (o->output && (o->problem || o->info))
-		return complain("--output is for jobs from standard input, not for %s", o->problem ? "--problem" : "--info");
+		return complain("--output is for jobs from standard input, not for %s",
+			o->problem ? "--problem" : "--info");
 	return -1;
 }
 

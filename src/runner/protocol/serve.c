@@ -336,9 +336,15 @@ static void working_check(void *user, const struct algorithm *a, const struct ch
 	struct working *w = user;
 	bool expected = f->approximate && f->status == STATUS_MISTRUSTED;
 	w->server->how->wrong |= f->status != STATUS_OK && f->status != STATUS_UNSUPPORTED && !expected;
-	send_message(w->server, &(struct wire_message){ .type = WIRE_CHECK, .id = w->message->id, .algorithm = *a,
-		.problem = w->message->problem, .status = f->status, .worst = f->worst, .allowed = f->allowed,
-		.what = f->why });
+	send_message(w->server,
+		&(struct wire_message){ .type = WIRE_CHECK,
+			.id = w->message->id,
+			.algorithm = *a,
+			.problem = w->message->problem,
+			.status = f->status,
+			.worst = f->worst,
+			.allowed = f->allowed,
+			.what = f->why });
 }
 
 /* Fills in from the command line what the job does not specify. */
@@ -366,7 +372,11 @@ static bool is_lost(void)
 /* Sends `done` with the problem and the states, and adds it to the output's index. */
 static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
 {
-	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = status, .what = why, .problem = m->problem,
+	struct wire_message done = { .type = WIRE_DONE,
+		.id = m->id,
+		.status = status,
+		.what = why,
+		.problem = m->problem,
 		.leaves = is_lost() };
 	if (is_measured(s, m)) {
 		memcpy(done.caches, m->caches, sizeof(done.caches));
@@ -418,9 +428,16 @@ static void work_on(struct server *s, struct wire_message *m)
 	job_default(s, m);
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
 		return;
-	struct job j = { .problem = m->problem, .budget_ns = (double)m->budget_ms * 1e6, .device = s->how->device,
-		.planning = s->how->planning, .most = s->how->most, .user = &w,
-		.cancelled = working_cancelled, .trying = working_trying, .emit = working_emit, .list = working_list,
+	struct job j = { .problem = m->problem,
+		.budget_ns = (double)m->budget_ms * 1e6,
+		.device = s->how->device,
+		.planning = s->how->planning,
+		.most = s->how->most,
+		.user = &w,
+		.cancelled = working_cancelled,
+		.trying = working_trying,
+		.emit = working_emit,
+		.list = working_list,
 		.check = working_check };
 	memcpy(j.caches, m->caches, sizeof(j.caches));
 	memcpy(j.launches, m->launches, sizeof(j.launches));
@@ -510,7 +527,7 @@ static int hello_send(const struct server *s, struct error *err)
 	return why ? error_set(err, "cannot write to the output: %s", strerror(why)) : 0;
 }
 
-/* Runs jobs until there are none, the device is lost, or the output cannot be written. */
+/* Runs jobs until the queue is empty, the device is lost, or the output cannot be written. */
 static int work(struct server *s, struct error *err)
 {
 	struct wire_message m;
@@ -519,13 +536,17 @@ static int work(struct server *s, struct error *err)
 		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
 		if (is_lost()) {
-			send_log(s, "error: the device is lost; a new runner process continues with the next job");
+			send_log(s,
+				"error: the device is lost; a new runner process continues with the next "
+				"job");
 			return error_set(err, "the device is lost: rerun to continue with the next job");
 		}
 	}
 	int why = unwritten(s);
-	return !why ? 0 : error_set(err, "cannot write results: %s; fix this and rerun (finished jobs are skipped)",
-		strerror(why));
+	return !why
+		? 0
+		: error_set(err, "cannot write results: %s; fix this and rerun (finished jobs are skipped)",
+			  strerror(why));
 }
 
 int serve(struct serving *how, int in, int out, struct error *err)

@@ -43,8 +43,9 @@ static void row_print(struct table *t, const struct result *r)
 	char median[STR_QUANTITY], lo[STR_QUANTITY], hi[STR_QUANTITY], scratch[STR_QUANTITY];
 	const struct algorithm *g = &r->algorithm;
 	if (t->rows++ == 0)
-		fprintf(t->out, "%4s  %-22s %-5s %-9s %9s  %-19s %5s %-9s  %-7s %-8s %9s  %s\n", "rank", "algorithm", "cache",
-			"launch", "median", "95% or (range)", "n", "stop", "matrix", "math", "workspace", "layouts");
+		fprintf(t->out, "%4s  %-22s %-5s %-9s %9s  %-19s %5s %-9s  %-7s %-8s %9s  %s\n", "rank",
+			"algorithm", "cache", "launch", "median", "95% or (range)", "n", "stop", "matrix",
+			"math", "workspace", "layouts");
 	fprintf(t->out, "%4d  %-22s %-5s %-9s ", g->rank, *g->name ? g->name : "-", cache_name(r->cache),
 		launch_name(r->launch));
 	if (r->status != STATUS_OK) {
@@ -55,9 +56,10 @@ static void row_print(struct table *t, const struct result *r)
 		t->rotated_bytes = fmin(t->rotated_bytes, r->rotated_bytes);
 	char interval[2 * STR_QUANTITY + 8];
 	int64_t unused;
-	bool is_range = r->stats.stop == STOP_DISTURBED || !stats_interval_ranks(r->stats.n, &unused, &unused);
-	snprintf(interval, sizeof(interval), is_range ? "(%s .. %s)" : "%s .. %s", str_duration(lo, r->stats.lo),
-		str_duration(hi, r->stats.hi));
+	bool is_range =
+		r->stats.stop == STOP_DISTURBED || !stats_interval_ranks(r->stats.n, &unused, &unused);
+	snprintf(interval, sizeof(interval), is_range ? "(%s .. %s)" : "%s .. %s",
+		str_duration(lo, r->stats.lo), str_duration(hi, r->stats.hi));
 	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %-8s %9s  %s\n", str_duration(median, r->stats.median),
 		isnan(r->stats.lo) ? "-" : interval, (long long)r->stats.n, stop_name(r->stats.stop),
 		matrix_name(g->matrix), g->math, str_bytes(scratch, g->workspace_bytes), g->layouts);
@@ -85,8 +87,8 @@ static void table_list(void *user, const struct algorithm *a)
 		return;
 	}
 	if (t->rows++ == 0)
-		fprintf(t->out, "%4s  %-22s %-12s %-7s %-8s %9s  %-24s  %s\n", "rank", "algorithm", "library", "matrix",
-			"math", "workspace", "layouts", "notes");
+		fprintf(t->out, "%4s  %-22s %-12s %-7s %-8s %9s  %-24s  %s\n", "rank", "algorithm", "library",
+			"matrix", "math", "workspace", "layouts", "notes");
 	fprintf(t->out, "%4d  %-22s %-12s %-7s %-8s %9s  %-24s  %s\n", a->rank, a->name, a->api,
 		matrix_name(a->matrix), a->math, str_bytes(scratch, a->workspace_bytes), a->layouts,
 		a->notes ? a->notes : "");
@@ -98,19 +100,26 @@ static void table_check(void *user, const struct algorithm *a, const struct chec
 	bool approximate = f->approximate && f->status == STATUS_MISTRUSTED;
 	t->bad = t->bad || (f->status != STATUS_OK && !approximate);
 	if (t->options->json) {
-		char *line = wire_format(&(struct wire_message){ .type = WIRE_CHECK, .problem = t->options->problem,
-			.algorithm = *a, .status = f->status, .worst = f->worst, .allowed = f->allowed, .what = f->why });
+		char *line = wire_format(&(struct wire_message){ .type = WIRE_CHECK,
+			.problem = t->options->problem,
+			.algorithm = *a,
+			.status = f->status,
+			.worst = f->worst,
+			.allowed = f->allowed,
+			.what = f->why });
 		fputs(line, t->out);
 		free(line);
 	} else if (approximate) {
-		fprintf(t->out, "approximate  %s %s: worst error %.3g, allowed %.3g: %s; never accepted as a result\n", a->name,
-			a->layouts, f->worst, f->allowed, f->approximate->reason);
+		fprintf(t->out,
+			"approximate  %s %s: worst error %.3g, allowed %.3g: %s; never accepted as a "
+			"result\n",
+			a->name, a->layouts, f->worst, f->allowed, f->approximate->reason);
 	} else if (*f->why) {
-		fprintf(t->out, "%s  %s %s: %s\n", f->status == STATUS_MISTRUSTED ? "WRONG" : "not checked", a->name, a->layouts,
-			f->why);
+		fprintf(t->out, "%s  %s %s: %s\n", f->status == STATUS_MISTRUSTED ? "WRONG" : "not checked",
+			a->name, a->layouts, f->why);
 	} else {
-		fprintf(t->out, "%s  %s %s: worst error %.3g, allowed %.3g\n", f->status == STATUS_OK ? "good" : "WRONG",
-			a->name, a->layouts, f->worst, f->allowed);
+		fprintf(t->out, "%s  %s %s: worst error %.3g, allowed %.3g\n",
+			f->status == STATUS_OK ? "good" : "WRONG", a->name, a->layouts, f->worst, f->allowed);
 	}
 }
 
@@ -138,9 +147,16 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 {
 	struct error err = ERROR_NONE;
 	struct table t = { .out = out, .options = o, .rotated_bytes = INFINITY };
-	struct job j = { .problem = o->problem, .device = d, .user = &t, .most = (int)o->algorithms,
+	struct job j = { .problem = o->problem,
+		.device = d,
+		.user = &t,
+		.most = (int)o->algorithms,
 		.budget_ns = (double)(o->budget_ms ? o->budget_ms : WIRE_BUDGET_MS) * 1e6,
-		.cancelled = never, .trying = ignore_trying, .emit = table_emit, .list = table_list, .check = table_check };
+		.cancelled = never,
+		.trying = ignore_trying,
+		.emit = table_emit,
+		.list = table_list,
+		.check = table_check };
 	struct problem p;
 	memcpy(j.caches, o->caches, sizeof(j.caches));
 	memcpy(j.launches, o->launches, sizeof(j.launches));
@@ -153,8 +169,11 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 	enum status status = problem_do(o, &j, &err);
 	char passed[STR_QUANTITY];
 	if (!o->json && t.rotated_bytes < measure_enough_bytes(d->llc_bytes))
-		fprintf(out, "\nnet: only %s of constant operands are read before one is used again, less than twice the\n"
-			"last-level cache: some may have been read from the cache\n", str_bytes(passed, t.rotated_bytes));
+		fprintf(out,
+			"\nnet: only %s of constant operands are read before one is used again, less than "
+			"twice the\n"
+			"last-level cache: some may have been read from the cache\n",
+			str_bytes(passed, t.rotated_bytes));
 	if (status != STATUS_OK)
 		fprintf(stderr, "%s: %s: %s\n", platform.program, status_name(status), err.text);
 	else if (*err.text && o->check)

@@ -123,7 +123,9 @@ int64_t check_volume(const struct problem_shape *s, int from, int until)
 struct check_line check_line_of(const struct problem_shape *s, int axis, int64_t index)
 {
 	int64_t step = check_volume(s, axis + 1, s->rank), size = s->dim[axis];
-	return (struct check_line){ .begin = index / (step * size) * step * size + index % step, .step = step, .size = size,
+	return (struct check_line){ .begin = index / (step * size) * step * size + index % step,
+		.step = step,
+		.size = size,
 		.place = index / step % size };
 }
 
@@ -158,8 +160,8 @@ static struct check_sum plain_cast(const struct problem *p, struct check_inputs 
 }
 
 /* Conversions to integers: ONNX truncates, libraries round. */
-static bool cast_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
-	bool *known)
+static bool cast_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got,
+	double slack, bool *known)
 {
 	(void)slack;
 	if (dtype_is_float(p->operand[1].dtype))
@@ -170,8 +172,8 @@ static bool cast_accepts(const struct problem *p, struct check_inputs *in, int64
 	return got == trunc(x) || got == nearbyint(x);
 }
 
-static bool dropout_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
-	bool *known)
+static bool dropout_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got,
+	double slack, bool *known)
 {
 	(void)known;
 	double want = check_source(in, index) / (1 - p->alpha);
@@ -235,7 +237,8 @@ int64_t check_sample(const struct problem *p, int64_t total, int64_t count, int6
 	return row && row->sample ? row->sample(p, total, count, i) : check_spread(total, count, i);
 }
 
-bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known)
+bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
+	bool *known)
 {
 	const struct check_row *row = row_of(p->kernel);
 	*known = row && row->accepts;
@@ -261,7 +264,8 @@ static double slope(const struct epilogue *e, double x, double scale)
 	return isfinite(most) ? most : 1;
 }
 
-bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale)
+bool check_output(
+	const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale)
 {
 	const struct check_row *row = row_of(p->kernel);
 	if (!row || !row->reference)
@@ -272,16 +276,21 @@ bool check_output(const struct problem *p, struct check_inputs *in, int64_t inde
 		const struct epilogue *e = &p->epilogue[i];
 		if (e->kind == EPILOGUE_ELTWISE) {
 			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* rounded as well */
-			s.scale = s.scale * slope(e, s.value, s.scale) + fmax(fabs(y), fabs((double)e->beta) * is_line(e));
+			s.scale = s.scale * slope(e, s.value, s.scale) +
+				fmax(fabs(y), fabs((double)e->beta) * is_line(e));
 			s.value = y;
 			continue;
 		}
 		int64_t at = e->kind == EPILOGUE_BINARY ? index :
 			check_along(&dst, problem_channel_axis(p), index);
 		double y = check_at(in, CHECK_EPILOGUE, i, at);
-		enum mode mode = e->kind == EPILOGUE_BIAS ? MODE_ADD : e->kind == EPILOGUE_SCALE ? MODE_MUL : e->mode;
+		enum mode mode = e->kind == EPILOGUE_BIAS ? MODE_ADD
+			: e->kind == EPILOGUE_SCALE	  ? MODE_MUL
+							  : e->mode;
 		s.value = check_binary(mode, s.value, y);
-		s.scale = mode == MODE_MUL ? s.scale * fabs(y) : mode == MODE_DIV ? s.scale / fabs(y) : s.scale + fabs(y);
+		s.scale = mode == MODE_MUL ? s.scale * fabs(y)
+			: mode == MODE_DIV ? s.scale / fabs(y)
+					   : s.scale + fabs(y);
 	}
 	*value = s.value;
 	*scale = s.scale;

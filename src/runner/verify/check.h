@@ -8,7 +8,15 @@
 /* Operand of a value. Normalizations have one scale, shift, mean and variance per channel; layernorm and
  * rmsnorm one scale and shift per normalized element; quantize and dequantize the scales of
  * problem_scale_shape and the zero points of integers.h. */
-enum check_role { CHECK_SOURCE, CHECK_WEIGHTS, CHECK_EPILOGUE, CHECK_SCALE, CHECK_SHIFT, CHECK_MEAN, CHECK_VARIANCE };
+enum check_role {
+	CHECK_SOURCE,
+	CHECK_WEIGHTS,
+	CHECK_EPILOGUE,
+	CHECK_SCALE,
+	CHECK_SHIFT,
+	CHECK_MEAN,
+	CHECK_VARIANCE
+};
 
 /* The inputs, read one value at a time, so that they need not be stored. */
 struct check_inputs {
@@ -45,17 +53,20 @@ void check_forget(struct check_inputs *in);
  * edge value is used.
  *
  * layernorm, instancenorm, groupnorm: the variance is the mean of the squared differences from the mean. */
-bool check_output(const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
+bool check_output(
+	const struct problem *p, struct check_inputs *in, int64_t index, double *value, double *scale);
 
 /* True if `got` is right at output `index` of a kernel with several right answers: argreduce (index of any
  * value equal to the extreme), topk's second output (index of any value equal to the right one), dropout
  * (0 or the scaled value), a cast to an integer type (ONNX truncates, libraries round). `slack`: relative
  * tolerance of floating-point values. *known false: the kernel has one right answer, call check_output. */
-bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack, bool *known);
+bool check_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
+	bool *known);
 
 /* Nearest resample: true if `got` is one of the nearest elements, where distances that differ by f32
  * rounding are equal. `slack` is relative. */
-bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack);
+bool check_is_nearest(
+	const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack);
 
 /* Returns the output index of comparison i of `count`: one random index from each of `count` parts of the
  * destination's `total` elements, with the first and the last. For an rnn, which is computed per sequence,

@@ -38,7 +38,8 @@ static struct check_sum check_quantize(const struct problem *p, struct check_inp
 {
 	if (p->mode == MODE_QUANTIZE_DYNAMIC)
 		return quantize_dynamic(p, in, index);
-	double scale = check_at(in, CHECK_SCALE, 0, integer_scale_index(p, index)), zero = integer_zero_point(p->operand[1].dtype);
+	double scale = check_at(in, CHECK_SCALE, 0, integer_scale_index(p, index)),
+	       zero = integer_zero_point(p->operand[1].dtype);
 	double x = check_source(in, index) / scale;
 	return (struct check_sum){ x + zero, fabs(x) + zero + small_float_scale(p->operand[1].dtype) };
 }
@@ -46,7 +47,8 @@ static struct check_sum check_quantize(const struct problem *p, struct check_inp
 static struct check_sum check_dequantize(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	double scale = check_at(in, CHECK_SCALE, 0, integer_scale_index(p, index));
-	struct check_sum s = check_moved((check_source(in, index) - integer_zero_point(p->operand[0].dtype)) * scale);
+	struct check_sum s =
+		check_moved((check_source(in, index) - integer_zero_point(p->operand[0].dtype)) * scale);
 	s.scale += small_float_scale(p->operand[1].dtype);
 	return s;
 }

@@ -29,9 +29,11 @@ static struct check_sum check_transpose(const struct problem *p, struct check_in
  * from the end. */
 static struct check_sum check_gather(const struct problem *p, struct check_inputs *in, int64_t index)
 {
-	int64_t inner = check_volume(&p->shape[0], p->axis + 1, p->shape[0].rank), size = p->shape[0].dim[p->axis];
+	int64_t inner = check_volume(&p->shape[0], p->axis + 1, p->shape[0].rank),
+		size = p->shape[0].dim[p->axis];
 	int64_t count = check_volume(&p->shape[1], 0, p->shape[1].rank);
-	int64_t outer = index / inner / count, place = (int64_t)check_at(in, CHECK_SOURCE, 1, index / inner % count);
+	int64_t outer = index / inner / count,
+		place = (int64_t)check_at(in, CHECK_SOURCE, 1, index / inner % count);
 	place += place < 0 ? size : 0;
 	if (place < 0 || place >= size)
 		return (struct check_sum){ NAN, NAN };
@@ -45,7 +47,8 @@ static struct check_sum check_select(const struct problem *p, struct check_input
 	check_unravel(&dst, index, at);
 	bool first = check_source(in, check_ravel_broadcast(&p->shape[0], at, dst.rank)) != 0;
 	int from = first ? 1 : 2;
-	return check_moved(check_at(in, CHECK_SOURCE, from, check_ravel_broadcast(&p->shape[from], at, dst.rank)));
+	return check_moved(
+		check_at(in, CHECK_SOURCE, from, check_ravel_broadcast(&p->shape[from], at, dst.rank)));
 }
 
 static int compare_down(const void *a, const void *b)
@@ -58,7 +61,8 @@ static int compare_down(const void *a, const void *b)
 static struct check_line source_line(const struct problem *p, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 1);
-	int64_t inner = check_volume(&p->shape[0], p->axis + 1, p->shape[0].rank), size = p->shape[0].dim[p->axis];
+	int64_t inner = check_volume(&p->shape[0], p->axis + 1, p->shape[0].rank),
+		size = p->shape[0].dim[p->axis];
 	int64_t kept = p->kernel == KERNEL_TOPK ? dst.dim[p->axis] : 1;
 	return check_line_of(&p->shape[0], p->axis, index / inner / kept * size * inner + index % inner);
 }
@@ -102,7 +106,8 @@ static struct check_sum check_scan(const struct problem *p, struct check_inputs 
 }
 
 /* True if the source's value at position `got` of its line equals `want`. */
-static bool accepts_place(const struct problem *p, struct check_inputs *in, int64_t index, double got, double want)
+static bool accepts_place(
+	const struct problem *p, struct check_inputs *in, int64_t index, double got, double want)
 {
 	struct check_line l = source_line(p, index);
 	if (!(got >= 0 && got < (double)l.size) || got != floor(got))
@@ -110,16 +115,16 @@ static bool accepts_place(const struct problem *p, struct check_inputs *in, int6
 	return check_source(in, l.begin + (int64_t)got * l.step) == want;
 }
 
-static bool topk_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
-	bool *known)
+static bool topk_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got,
+	double slack, bool *known)
 {
 	(void)slack;
 	(void)known;
 	return accepts_place(p, in, index, got, check_topk(p, in, index).value);
 }
 
-static bool argreduce_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
-	bool *known)
+static bool argreduce_accepts(const struct problem *p, struct check_inputs *in, int64_t index, double got,
+	double slack, bool *known)
 {
 	(void)slack;
 	(void)known;
@@ -140,7 +145,10 @@ static const struct check_row rows[] = {
 	{ .kernel = KERNEL_GATHER, .reference = check_gather },
 	{ .kernel = KERNEL_SELECT, .reference = check_select },
 	{ .kernel = KERNEL_TOPK, .reference = check_topk, .accepts = topk_accepts, .terms = line_terms },
-	{ .kernel = KERNEL_ARGREDUCE, .reference = check_argreduce, .accepts = argreduce_accepts, .terms = line_terms },
+	{ .kernel = KERNEL_ARGREDUCE,
+		.reference = check_argreduce,
+		.accepts = argreduce_accepts,
+		.terms = line_terms },
 	{ .kernel = KERNEL_SCAN, .reference = check_scan, .terms = line_terms },
 };
 const struct check_rows check_move_rows = CHECK_ROWS(rows);

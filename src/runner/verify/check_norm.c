@@ -22,7 +22,8 @@ static struct check_sum check_softmax(const struct problem *p, struct check_inpu
 }
 
 /* Mean and variance of `size` adjacent source elements. */
-static void moments(const struct check_inputs *in, int64_t begin, int64_t size, double *mean, double *variance)
+static void moments(
+	const struct check_inputs *in, int64_t begin, int64_t size, double *mean, double *variance)
 {
 	*mean = *variance = 0;
 	for (int64_t i = 0; i < size; i++)
@@ -36,7 +37,8 @@ static void moments(const struct check_inputs *in, int64_t begin, int64_t size, 
 }
 
 /* (x - mean) * by * scale + shift; the error scale includes the cancellation in x - mean. */
-static struct check_sum normalized(const struct check_inputs *in, double x, double mean, double by, int64_t place)
+static struct check_sum normalized(
+	const struct check_inputs *in, double x, double mean, double by, int64_t place)
 {
 	struct check_sum s = { 0 };
 	double scale = check_at(in, CHECK_SCALE, 0, place);
@@ -64,7 +66,8 @@ static struct check_sum check_instancenorm(const struct problem *p, struct check
 
 static struct check_sum check_groupnorm(const struct problem *p, struct check_inputs *in, int64_t index)
 {
-	int64_t inner, c = check_channel(&p->shape[0], index, &inner), size = p->shape[0].dim[1] / p->g * inner;
+	int64_t inner, c = check_channel(&p->shape[0], index, &inner),
+		       size = p->shape[0].dim[1] / p->g * inner;
 	double mean, variance;
 	moments(in, index / size * size, size, &mean, &variance);
 	return normalized(in, check_source(in, index), mean, 1 / sqrt(variance + in->epsilon), c);
@@ -135,7 +138,8 @@ static struct check_sum check_reduce(const struct problem *p, struct check_input
 	}
 	switch (p->mode) {
 	case MODE_REDUCE_SUM: return r.sum;
-	case MODE_REDUCE_MEAN: return (struct check_sum){ r.sum.value / (double)count, r.sum.scale / (double)count };
+	case MODE_REDUCE_MEAN:
+		return (struct check_sum){ r.sum.value / (double)count, r.sum.scale / (double)count };
 	case MODE_REDUCE_MAX: return check_moved(r.most);
 	case MODE_REDUCE_MIN: return check_moved(r.least);
 	case MODE_REDUCE_MUL: return check_moved(r.product);

@@ -79,8 +79,8 @@ struct check_row {
 	/* The value of output `index`; NULL: none, `accepts` judges. */
 	struct check_sum (*reference)(const struct problem *p, struct check_inputs *in, int64_t index);
 	/* As check_accepts; NULL: one right answer. */
-	bool (*accepts)(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack,
-		bool *known);
+	bool (*accepts)(const struct problem *p, struct check_inputs *in, int64_t index, double got,
+		double slack, bool *known);
 	/* Terms of the reference of one of `outputs` outputs; NULL: its multiply-adds. */
 	double (*terms)(const struct problem *p, double outputs);
 	/* As check_sample; NULL: anywhere. */

@@ -57,9 +57,11 @@ void check_forget(struct check_inputs *in)
 	in->memo = NULL;
 }
 
-static void memo_weights(struct check_memo *m, const struct problem *p, const struct check_inputs *in, int64_t direction)
+static void memo_weights(
+	struct check_memo *m, const struct problem *p, const struct check_inputs *in, int64_t direction)
 {
-	int64_t rows = mode_gates(p->mode) * p->hidden_size, matrices = rows * (p->input_size + p->hidden_size);
+	int64_t rows = mode_gates(p->mode) * p->hidden_size,
+		matrices = rows * (p->input_size + p->hidden_size);
 	if (!m->w)
 		m->w = base_malloc((size_t)(matrices + 2 * rows) * sizeof(double));
 	m->r = m->w + rows * p->input_size;
@@ -68,7 +70,8 @@ static void memo_weights(struct check_memo *m, const struct problem *p, const st
 	for (int64_t i = 0; i < matrices; i++)
 		m->w[i] = check_at(in, CHECK_WEIGHTS, 0, direction * matrices + i);
 	for (int64_t i = 0; i < 2 * rows; i++)
-		m->bw[i] = check_at(in, CHECK_WEIGHTS, 0, p->directions * matrices + direction * 2 * rows + i);
+		m->bw[i] =
+			check_at(in, CHECK_WEIGHTS, 0, p->directions * matrices + direction * 2 * rows + i);
 	m->weights_direction = direction;
 }
 
@@ -98,8 +101,8 @@ static double cell(const struct problem *p, const double *x, const double *h, do
 	return (1 - update) * tanh(x[2] + reset * h[2]) + update * last;
 }
 
-static void step(const struct problem *p, const struct check_memo *m, const double *x, const double *last, double *carried,
-	double *next)
+static void step(const struct problem *p, const struct check_memo *m, const double *x, const double *last,
+	double *carried, double *next)
 {
 	int64_t hidden = p->hidden_size;
 	for (int64_t j = 0; j < hidden; j++) {
@@ -113,15 +116,16 @@ static void step(const struct problem *p, const struct check_memo *m, const doub
 	}
 }
 
-static void memo_sequence(struct check_memo *m, const struct problem *p, const struct check_inputs *in, int64_t n,
-	int64_t direction)
+static void memo_sequence(struct check_memo *m, const struct problem *p, const struct check_inputs *in,
+	int64_t n, int64_t direction)
 {
 	int64_t hidden = p->hidden_size;
 	if (m->weights_direction != direction)
 		memo_weights(m, p, in, direction);
 	if (!m->output)
 		m->output = base_malloc((size_t)(p->steps * hidden) * sizeof(double));
-	double *x = base_calloc((size_t)p->input_size, sizeof(double)), *zero = base_calloc((size_t)hidden, sizeof(double));
+	double *x = base_calloc((size_t)p->input_size, sizeof(double)),
+	       *zero = base_calloc((size_t)hidden, sizeof(double));
 	double *carried = base_calloc((size_t)hidden, sizeof(double));
 	const double *last = zero;
 	for (int64_t i = 0; i < p->steps; i++) {
@@ -158,14 +162,17 @@ static int64_t rnn_sample(const struct problem *p, int64_t total, int64_t count,
 	/* sequence by sequence, so that each is computed once; about a second in total */
 	double cost = (double)p->steps * (double)mode_gates(p->mode) * (double)p->hidden_size *
 		(double)(p->hidden_size + p->input_size);
-	int64_t all = p->n * p->directions, sequences = (int64_t)fmax(1, fmin(fmin((double)all, (double)count), 5e8 / cost));
+	int64_t all = p->n * p->directions,
+		sequences = (int64_t)fmax(1, fmin(fmin((double)all, (double)count), 5e8 / cost));
 	int64_t each = (count + sequences - 1) / sequences, sequence = i / each, within = i % each;
 	int64_t of = p->steps * p->hidden_size;
 	/* the last sequence may have fewer samples */
-	int64_t looks = (sequence + 1) * each > count ? count - sequence * each : each, at = check_spread(of, looks, within);
+	int64_t looks = (sequence + 1) * each > count ? count - sequence * each : each,
+		at = check_spread(of, looks, within);
 	int64_t chosen = sequences > 1 ? sequence * (all - 1) / (sequences - 1) : all - 1;
 	int64_t direction = chosen / p->n, n = chosen % p->n;
-	return ((at / p->hidden_size * p->directions + direction) * p->n + n) * p->hidden_size + at % p->hidden_size;
+	return ((at / p->hidden_size * p->directions + direction) * p->n + n) * p->hidden_size +
+		at % p->hidden_size;
 }
 
 static double attention_terms(const struct problem *p, double outputs)

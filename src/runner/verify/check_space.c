@@ -34,8 +34,10 @@ static struct check_sum check_conv(const struct problem *p, struct check_inputs 
 	for (int64_t c = 0; c < depth; c++)
 		for (int64_t tap = 0; tap < taps; tap++)
 			if (window_tap(p, out, tap, at))
-				check_add(&s, check_source(in, check_space_index(p, nk[0] * p->c + first + c, at)) *
-					check_at(in, CHECK_WEIGHTS, 0, (nk[1] * depth + c) * taps + tap));
+				check_add(&s,
+					check_source(in, check_space_index(p, nk[0] * p->c + first + c, at)) *
+						check_at(in, CHECK_WEIGHTS, 0,
+							(nk[1] * depth + c) * taps + tap));
 	return s;
 }
 
@@ -148,7 +150,9 @@ static struct check_sum check_resample(const struct problem *p, struct check_inp
 	for (int i = 0; i < 3; i++)
 		x[i] = resample_coordinate(p, i, out[i]);
 	/* weights are fractions of coordinates, which libraries round to f32 */
-	double rounded = p->operand[0].dtype == DTYPE_F32 ? (fabs(x[0]) + fabs(x[1]) + fabs(x[2])) * COORDINATE_ROUNDING : 0;
+	double rounded = p->operand[0].dtype == DTYPE_F32
+		? (fabs(x[0]) + fabs(x[1]) + fabs(x[2])) * COORDINATE_ROUNDING
+		: 0;
 	for (int corner = 0; corner < 64; corner++) {
 		double weight = 1;
 		for (int i = 0; i < 3; i++) {
@@ -171,7 +175,8 @@ static struct check_sum check_resample(const struct problem *p, struct check_inp
 	return s;
 }
 
-bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack)
+bool check_is_nearest(
+	const struct problem *p, struct check_inputs *in, int64_t index, double got, double slack)
 {
 	struct problem_shape dst = problem_operand_shape(p, 1);
 	int64_t nc[2], out[3], low[3], high[3];
@@ -182,7 +187,8 @@ bool check_is_nearest(const struct problem *p, struct check_inputs *in, int64_t 
 		high[i] = (int64_t)fmin(fmax(floor(x + 0.5 + TIE), 0), last);
 	}
 	for (int corner = 0; corner < 8; corner++) {
-		const int64_t at[] = { corner & 4 ? high[0] : low[0], corner & 2 ? high[1] : low[1], corner & 1 ? high[2] : low[2] };
+		const int64_t at[] = { corner & 4 ? high[0] : low[0], corner & 2 ? high[1] : low[1],
+			corner & 1 ? high[2] : low[2] };
 		double from = check_source(in, check_space_index(p, nc[0] * p->c + nc[1], at));
 		if (fabs(got - from) <= slack * fabs(from))
 			return true;

@@ -111,7 +111,8 @@ static bool is_inside(const struct problem *p, const struct fill_range fill[2])
 bool fill_domain(const struct problem *p, struct fill_range choice[2])
 {
 	static const struct fill_range ranges[] = { { FILL_POSITIVE, 0 }, { FILL_SIGNED, 0 },
-		{ FILL_FACTOR, -2 } /* 1 to 4 */, { FILL_FACTOR, -4 } /* 4 to 16 */, { FILL_FACTOR, 1 } /* 1/8 to 1/2 */ };
+		{ FILL_FACTOR, -2 } /* 1 to 4 */, { FILL_FACTOR, -4 } /* 4 to 16 */,
+		{ FILL_FACTOR, 1 } /* 1/8 to 1/2 */ };
 	int count = sizeof(ranges) / sizeof(ranges[0]);
 	if (!fill_chain_positive(p) || !dtype_is_float(p->operand[0].dtype))
 		return false;

@@ -1,5 +1,5 @@
-/* Fills that keep the steps of a problem (its mode and its epilogues) inside their domains: the square root or
- * the logarithm of a negative value is NaN, and a NaN cannot be checked. */
+/* Fills that keep the steps of a problem (its mode and its epilogues) inside their domains: the square root
+ * or the logarithm of a negative value is NaN, and a NaN cannot be checked. */
 #ifndef RUNNER_DOMAIN_H
 #define RUNNER_DOMAIN_H
 
@@ -17,9 +17,9 @@ struct fill_range {
 	int64_t limit;
 };
 
-/* Where positive operands leave a domain, e.g. sqrt(log x) for x < 1: chooses others for the sources and weights
- * [0] and for the second operands [1]: a binary's second source, biases, epilogue operands. False: nothing to
- * change, or no choice is better. */
+/* Where positive operands leave a domain, e.g. sqrt(log x) for x < 1: chooses others for the sources and
+ * weights [0] and for the second operands [1]: a binary's second source, biases, epilogue operands. False:
+ * nothing to change, or no choice is better. */
 bool fill_domain(const struct problem *p, struct fill_range choice[2]);
 
 #endif

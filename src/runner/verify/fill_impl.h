@@ -75,7 +75,8 @@ static inline FILL_HD uint32_t fill_round(double value, struct fill_format f)
 	int drop = 52 - f.mantissa_bits + (own < 1 ? 1 - own : 0);
 	if (drop > 54)
 		return sign;
-	uint64_t kept = mantissa >> drop, rest = mantissa & ((UINT64_C(1) << drop) - 1), half = UINT64_C(1) << (drop - 1);
+	uint64_t kept = mantissa >> drop, rest = mantissa & ((UINT64_C(1) << drop) - 1),
+		 half = UINT64_C(1) << (drop - 1);
 	if (rest > half || (rest == half && (kept & 1)))
 		kept++;
 	/* the hidden bit, or a carry out of the mantissa, increments the exponent */
@@ -142,7 +143,8 @@ static inline FILL_HD uint64_t fill_integer(double value, int bits, bool is_sign
 /* Bits of an integer type; 0: another type. */
 static inline FILL_HD int fill_whole_bits(enum dtype type, bool *is_signed)
 {
-	*is_signed = type == DTYPE_S4 || type == DTYPE_S8 || type == DTYPE_S16 || type == DTYPE_S32 || type == DTYPE_S64;
+	*is_signed = type == DTYPE_S4 || type == DTYPE_S8 || type == DTYPE_S16 || type == DTYPE_S32 ||
+		type == DTYPE_S64;
 	switch (type) {
 	case DTYPE_S4:
 	case DTYPE_U4: return 4;
@@ -227,7 +229,8 @@ static inline FILL_HD int fill_bytes(enum dtype type)
 }
 
 /* fill_value before rounding to the type. */
-static inline FILL_HD double fill_raw(uint64_t seed, int64_t index, enum fill_kind kind, int64_t limit, enum dtype type)
+static inline FILL_HD double fill_raw(
+	uint64_t seed, int64_t index, enum fill_kind kind, int64_t limit, enum dtype type)
 {
 	uint64_t h = fill_hash(seed, (uint64_t)index);
 	double unit = (double)(h >> 11) * 1.1102230246251565e-16; /* 2^-53: [0, 1) */

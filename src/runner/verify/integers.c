@@ -17,7 +17,8 @@ static int64_t volume(const int64_t *v, int from, int to)
 
 static bool is_unsigned(enum dtype t)
 {
-	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_U4 || t == DTYPE_U2 || t == DTYPE_BOOL;
+	return t == DTYPE_U8 || t == DTYPE_U16 || t == DTYPE_U32 || t == DTYPE_U64 || t == DTYPE_U4 ||
+		t == DTYPE_U2 || t == DTYPE_BOOL;
 }
 
 /* A sum of n products of small integers is about 8 sqrt(n); it is scaled to 32, a quarter of s8's range.
@@ -29,7 +30,9 @@ int64_t integer_factor_limit(const struct problem *p)
 	const struct kernel_row *row = kernel_row(p->kernel);
 	double exponent;
 	if (row->quantizer) {
-		exponent = p->kernel == KERNEL_DEQUANTIZE ? 4 : dtype_is_float(to) ? 2 : fmin(dtype_bits(to), 16) - 2;
+		exponent = p->kernel == KERNEL_DEQUANTIZE ? 4
+			: dtype_is_float(to)		  ? 2
+							  : fmin(dtype_bits(to), 16) - 2;
 	} else {
 		double n = row->sum_terms(p);
 		bool positive = is_unsigned(p->operand[0].dtype) && is_unsigned(to);

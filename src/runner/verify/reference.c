@@ -10,8 +10,8 @@
 #define SCALE_LEAST 1e-6
 #define MIXED_SLACK 0x1p-8 /* slack for rounding between types */
 
-int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
-	struct error *err)
+int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total,
+	int64_t most, struct error *err)
 {
 	most = most < REFERENCE_MOST ? most : REFERENCE_MOST;
 	e->problem = p;
@@ -32,7 +32,8 @@ static double off_of(const struct reference *e, int64_t i, double got)
 {
 	const struct problem *p = e->problem;
 	double slack = p->operand[0].dtype == e->type ? 0 : MIXED_SLACK;
-	if (p->kernel == KERNEL_RESAMPLE && p->mode == MODE_NEAREST && check_is_nearest(p, e->in, e->place[i], got, slack))
+	if (p->kernel == KERNEL_RESAMPLE && p->mode == MODE_NEAREST &&
+		check_is_nearest(p, e->in, e->place[i], got, slack))
 		return 0;
 	if (isinf(e->value[i]) && fabs(got) >= FLT_MAX && signbit(got) == signbit(e->value[i]))
 		return 0;

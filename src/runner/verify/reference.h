@@ -17,8 +17,8 @@ struct reference {
 };
 
 /* Computes at most `most` of `total` outputs; p and in are borrowed. -1: the problem has no reference. */
-int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total, int64_t most,
-	struct error *err);
+int reference_make(struct reference *e, const struct problem *p, struct check_inputs *in, int64_t total,
+	int64_t most, struct error *err);
 /* Returns the largest error of the outputs, relative to the sum of the absolute values of their terms;
  * infinite if one is NaN. */
 double reference_off(const struct reference *e, double (*got)(void *state, int64_t place), void *state);

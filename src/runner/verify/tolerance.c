@@ -69,8 +69,8 @@ static double math_tolerance(const char *math)
 /* True if the problem has any operation other than addition, multiplication, comparison and data movement. */
 static bool is_transcendental(enum mode m)
 {
-	static const enum mode plain[] = { MODE_NONE, MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_ABS, MODE_SQUARE, MODE_ROUND,
-		MODE_LINEAR_MAP, MODE_HARD_SIGMOID, MODE_HARD_SWISH };
+	static const enum mode plain[] = { MODE_NONE, MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_ABS,
+		MODE_SQUARE, MODE_ROUND, MODE_LINEAR_MAP, MODE_HARD_SIGMOID, MODE_HARD_SWISH };
 	for (size_t i = 0; i < sizeof(plain) / sizeof(plain[0]); i++)
 		if (plain[i] == m)
 			return false;
@@ -79,9 +79,11 @@ static bool is_transcendental(enum mode m)
 
 static bool has_transcendental(const struct problem *p)
 {
-	bool any = kernel_row(p->kernel)->transcendental || (p->kernel == KERNEL_ELTWISE && is_transcendental(p->mode));
+	bool any = kernel_row(p->kernel)->transcendental ||
+		(p->kernel == KERNEL_ELTWISE && is_transcendental(p->mode));
 	for (int i = 0; i < p->epilogue_count; i++)
-		any = any || (p->epilogue[i].kind == EPILOGUE_ELTWISE && is_transcendental(p->epilogue[i].mode));
+		any = any ||
+			(p->epilogue[i].kind == EPILOGUE_ELTWISE && is_transcendental(p->epilogue[i].mode));
 	return any;
 }
 
@@ -119,8 +121,9 @@ double tolerance_of(const struct problem *p, const struct algorithm *a)
 	return allowed + rounding_to(p->operand[count - 1].dtype);
 }
 
-/* Winograd and FFT add and subtract operands before they multiply, which amplifies rounding errors, most of all
- * in Winograd's larger tiles. The tolerance of less precise types and math modes has room for a part of it. */
+/* Winograd and FFT add and subtract operands before they multiply, which amplifies rounding errors, most of
+ * all in Winograd's larger tiles. The tolerance of less precise types and math modes has room for a part of
+ * it. */
 double tolerance_gain(const struct problem *p, const struct algorithm *a)
 {
 	enum dtype type = p->operand[0].dtype;
@@ -133,7 +136,9 @@ void tolerance_all_rejected(int count, struct error *err)
 	struct error last = *err;
 	const char *text = *last.text ? last.text : "outputs differ from the reference values";
 	if (count > 1)
-		error_set(err, "all %d implementations that ran are suspect (%s): probably a defect of benanza, please report it",
+		error_set(err,
+			"all %d implementations that ran are suspect (%s): probably a defect of benanza, "
+			"please report it",
 			count, text);
 	else
 		error_set(err, "the only implementation that ran is suspect (%s): "

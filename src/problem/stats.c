@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "runner/measure/stats.h"
+#include "problem/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -29,6 +29,27 @@ void samples_add(struct samples *s, double value)
 	memmove(s->sorted + lo + 1, s->sorted + lo, (size_t)(s->n - lo) * sizeof(double));
 	s->sorted[lo] = value;
 	s->taken[s->n++] = value;
+}
+
+static int compare_values(const void *a, const void *b)
+{
+	double x = *(const double *)a, y = *(const double *)b;
+	return (x > y) - (x < y);
+}
+
+void samples_set(struct samples *s, const double *values, int64_t n)
+{
+	if (n > s->capacity) {
+		s->capacity = n;
+		s->taken = base_realloc(s->taken, (size_t)n * sizeof(double));
+		s->sorted = base_realloc(s->sorted, (size_t)n * sizeof(double));
+	}
+	s->n = n;
+	if (n == 0)
+		return;
+	memcpy(s->taken, values, (size_t)n * sizeof(double));
+	memcpy(s->sorted, values, (size_t)n * sizeof(double));
+	qsort(s->sorted, (size_t)n, sizeof(double), compare_values);
 }
 
 void samples_clear(struct samples *s)
@@ -71,9 +92,10 @@ bool stats_interval_ranks(int64_t n, int64_t *lo, int64_t *hi)
 	return true;
 }
 
-/* Quantile with linear interpolation between neighbours (type 7 of Hyndman and Fan, 1996). */
-static double quantile(const struct samples *s, double q)
+double samples_quantile(const struct samples *s, double q)
 {
+	if (s->n < 1)
+		return NAN;
 	double at = q * (double)(s->n - 1);
 	int64_t i = (int64_t)floor(at);
 	double rest = at - (double)i;
@@ -82,7 +104,7 @@ static double quantile(const struct samples *s, double q)
 
 /* Mean, and standard deviation by the two-pass formula, which does not cancel (Chan, Golub, LeVeque, The
  * American Statistician 37, 1983); quartiles and the 95% interval of the median from the sorted samples.
- * Linear in n. Unknown values are NaN: without samples all, of one sample the spread. */
+ * Linear in n. Unknown values are NaN: all of them without samples, the spread for one sample. */
 void stats_compute(const struct samples *s, struct sample_stats *out)
 {
 	*out = (struct sample_stats){ .n = s->n };
@@ -98,9 +120,9 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	if (s->n > 1)
 		out->stdev = sqrt(squares / (double)(s->n - 1));
 	out->min = s->sorted[0];
-	out->q1 = quantile(s, 0.25);
-	out->median = quantile(s, 0.5);
-	out->q3 = quantile(s, 0.75);
+	out->q1 = samples_quantile(s, 0.25);
+	out->median = samples_quantile(s, 0.5);
+	out->q3 = samples_quantile(s, 0.75);
 	if (s->n < 2)
 		return; /* one sample has no spread */
 	int64_t lo = 0, hi = s->n - 1; /* under 6 samples no 95% interval exists: use the range */
@@ -109,14 +131,14 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	out->hi = s->sorted[hi];
 }
 
-/* True if the 95% interval of the median lies within `tolerance` of it on both sides and there are at
- * least `least` samples. Distribution-free, so outliers do not delay it as they would delay a test of the
+/* Returns true if the 95% interval of the median lies within `tolerance` of it on both sides and there are at
+ * least `least` samples. The test is distribution-free: outliers do not delay it as they delay a test of the
  * mean. Constant time, except the ranks (interval_rank). */
 bool stats_converged(const struct samples *s, double tolerance, int64_t least)
 {
 	int64_t lo, hi;
 	if (s->n < least || !stats_interval_ranks(s->n, &lo, &hi))
 		return false;
-	double median = quantile(s, 0.5);
+	double median = samples_quantile(s, 0.5);
 	return s->sorted[hi] - median <= tolerance * median && median - s->sorted[lo] <= tolerance * median;
 }

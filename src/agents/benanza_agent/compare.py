@@ -1,0 +1,54 @@
+"""Checks the outputs of a model: finite, without denormals, error relative to the reference."""
+
+
+def as_float(array):
+    """Returns the values in f64. Frameworks return bf16 as a type of ml_dtypes, never as uint16."""
+    import numpy
+
+    array = numpy.asarray(array)
+    return array.astype(numpy.float64) if array.dtype != numpy.float64 else array
+
+
+def is_float(array):
+    return array.dtype.kind == "f" or "float" in array.dtype.name
+
+
+def finite(outputs):
+    """Returns True if no output has a NaN, an infinity or a denormal number."""
+    import numpy
+
+    for array in outputs:
+        if not hasattr(array, "dtype") or not is_float(array):
+            continue
+        if not numpy.isfinite(array.astype(numpy.float32) if array.dtype.kind != "f" else array).all():
+            return False
+        tiny = numpy.finfo(array.dtype).tiny if array.dtype.kind == "f" else 2.0**-126
+        size = numpy.abs(as_float(array))
+        if ((size > 0) & (size < float(tiny))).any():
+            return False
+    return True
+
+
+def error(outputs, reference):
+    """Returns the largest difference, relative to the largest reference value of the same output; None if it
+    is not a number or if the outputs differ in number or shape."""
+    import numpy
+
+    if len(outputs) != len(reference):
+        return None
+    worst = 0.0
+    for mine, theirs in zip(outputs, reference):
+        if not hasattr(mine, "dtype") or mine.dtype.kind in "OSU":
+            continue
+        if mine.shape != theirs.shape:
+            return None
+        if not mine.size:
+            continue
+        a, b = as_float(mine), as_float(theirs)
+        with numpy.errstate(invalid="ignore"):
+            largest, distance = float(numpy.abs(b).max()), float(numpy.abs(a - b).max())
+        one = distance / largest if largest else (0.0 if distance == 0 else float("inf"))
+        if not one < float("inf"):
+            return None
+        worst = max(worst, one)
+    return worst

@@ -1,0 +1,250 @@
+"""Measures repeated runs of a model: warm-up, quiet samples, statistics (docs/wire.md, "Agents")."""
+
+import hashlib
+import math
+import threading
+import time
+
+from . import machine
+
+MOST_SAMPLES = 20000
+LEAST_SAMPLES = 10  # fewer samples are never converged
+LEAST_BLOCKS = 6  # with this number of quiet blocks the noisy ones are discarded
+NARROW = 0.02  # half width of the interval, relative to the median
+BLOCK_NS = 2e6  # a block of runs lasts at least this long
+SLOW_CANARY = 1.3  # a block is disturbed if the canary is slower than usual by this factor
+SLOWER_MOST = 4  # a larger factor means that the canary itself was interrupted
+WAITED = 0.05  # share of a block that its threads may wait for a core
+CANARY = bytes(range(256)) * 128
+
+
+def canary_ns():
+    """Returns the time of a small fixed workload on this core. It is executed twice, because the model has
+    evicted it from the caches."""
+    hashlib.sha256(CANARY).digest()
+    begin = time.perf_counter_ns()
+    hashlib.sha256(CANARY).digest()
+    return time.perf_counter_ns() - begin
+
+
+def interval(values):
+    """Returns the 95% confidence interval of the median of sorted values, from order statistics (binomial;
+    normal approximation from 70 values on); the range for 2 to 5 values, (None, None) for one."""
+    n = len(values)
+    if n < 2:
+        return None, None
+    if n < 6:
+        return values[0], values[-1]
+    if n < 70:  # largest k with P(Bin(n, 1/2) < k) <= 2.5%
+        below, k = 0.5**n, 0
+        while below <= 0.025:
+            k += 1
+            below += math.comb(n, k) * 0.5**n
+        k = max(k, 1)
+    else:
+        k = max(1, int(math.floor((n - 1.96 * math.sqrt(n)) / 2)))
+    return values[k - 1], values[n - k]
+
+
+def quantile(values, part):
+    """Returns a quantile of sorted values, with linear interpolation between neighbours."""
+    at = part * (len(values) - 1)
+    low = int(at)
+    high = min(low + 1, len(values) - 1)
+    return values[low] + (values[high] - values[low]) * (at - low)
+
+
+def median(values):
+    return quantile(sorted(values), 0.5)
+
+
+def statistics(values, discarded=0, stop="budget"):
+    """Returns the `stats` of docs/wire.md for times in ns."""
+    values = sorted(values)
+    n = len(values)
+    mean = sum(values) / n
+    low, high = interval(values)
+    return {
+        "n": n,
+        "discarded": discarded,
+        "executions": 1,
+        "min_ns": values[0],
+        "q1_ns": quantile(values, 0.25),
+        "median_ns": quantile(values, 0.5),
+        "q3_ns": quantile(values, 0.75),
+        "mean_ns": mean,
+        "stdev_ns": math.sqrt(sum((v - mean) ** 2 for v in values) / (n - 1)) if n > 1 else None,
+        "lo_ns": low,
+        "hi_ns": high,
+        "stop": stop,
+    }
+
+
+class Crew:
+    """Runs blocks: each function `count` times in sequence; several functions run in threads of their own at
+    the same time."""
+
+    def __init__(self, runs):
+        self.runs = runs
+        self.error = None
+        if len(runs) > 1:
+            self.barrier = threading.Barrier(len(runs) + 1)
+            self.threads = [
+                threading.Thread(target=self.serve, args=(i,), daemon=True) for i in range(len(runs))
+            ]
+            self.times = [[] for _ in runs]
+            self.count = 0
+            for thread in self.threads:
+                thread.start()
+
+    def serve(self, index):
+        while True:
+            self.barrier.wait()
+            if not self.count:
+                return
+            try:
+                self.times[index] = timed(self.runs[index], self.count)
+            except BaseException as error:  # block() raises it
+                self.error, self.times[index] = error, []
+            self.barrier.wait()
+
+    def block(self, count):
+        """Returns (times of the runs in ns, time of the block in ns)."""
+        begin = time.perf_counter_ns()
+        if len(self.runs) == 1:
+            times = timed(self.runs[0], count)
+        else:
+            self.count = count
+            self.barrier.wait()
+            self.barrier.wait()
+            times = [t for one in self.times for t in one]
+            if self.error:
+                raise self.error
+        return times, time.perf_counter_ns() - begin
+
+    def end(self):
+        if len(self.runs) > 1:
+            self.count = 0
+            self.barrier.wait()
+
+
+def timed(run, count):
+    clock, times = time.perf_counter_ns, []
+    for _ in range(count):
+        begin = clock()
+        run()
+        times.append(clock() - begin)
+    return times
+
+
+class Canary:
+    """Detects a slower core: compares the canary's time with the minimum of its last values."""
+
+    def __init__(self):
+        self.seen = [canary_ns() for _ in range(5)]
+
+    def slowdown(self):
+        """Returns the factor by which the core is slower than usual; about 1 on a quiet machine."""
+        self.seen.append(canary_ns())
+        del self.seen[:-200]
+        return min(self.seen[-1] / min(self.seen), SLOWER_MOST)
+
+
+def warm_up(crew, least_ns=20e6):
+    """Runs at least twice and for at least 20 ms. Returns the time of the last run."""
+    spent, last, rounds = 0, 0, 0
+    while rounds < 2 or (spent < least_ns and rounds < 1000):
+        times, elapsed = crew.block(1)
+        spent, last, rounds = spent + elapsed, max(min(times), 1), rounds + 1
+    return last
+
+
+def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
+    """Takes samples until the interval of the median is within 2%, or the budget ends.
+
+    A block is the runs between two canaries. It is disturbed if the canary was slow before or after it or if
+    threads waited for a core; its runs are then discarded if enough quiet blocks remain. Returns (stats, p90,
+    p99, runs per second, reason of noise).
+    """
+    crew = Crew(runs)
+    one = warm_up(crew)
+    count = max(1, min(1000, math.ceil(BLOCK_NS * (1 if len(runs) == 1 else 10) / one)))
+    canary, quiet, noisy = canary or Canary(), [], []
+    now = time.perf_counter_ns
+    begin, total, stop, next_say = now(), 0, "budget", 0
+    before = canary.slowdown()
+    while True:
+        waiting = waited()
+        times, elapsed = crew.block(count)
+        waiting = waited() - waiting if waiting is not None else None
+        after = canary.slowdown()
+        slow = max(before, after)
+        before = after
+        wait = waiting / elapsed / max(1, len(runs)) if waiting is not None else 0
+        why = (
+            f"the core was {slow:.2f} times slower than usual"
+            if slow > SLOW_CANARY
+            else f"threads waited for a core for {wait:.0%} of the time" if wait > WAITED else ""
+        )
+        (noisy if why else quiet).append((times, elapsed, slow, why))
+        total += len(times)
+        spent = now() - begin
+        if now() >= next_say:
+            next_say = now() + 250_000_000
+            say(f"{total} samples")
+        if not why and len(quiet) >= LEAST_BLOCKS and narrow(quiet):
+            stop = "converged"
+            break
+        if spent >= budget_ns or total >= MOST_SAMPLES:
+            break
+    crew.end()
+    return summary(quiet, noisy, stop, budget_ns)
+
+
+def all_times(blocks):
+    return sorted(t for times, *_ in blocks for t in times)
+
+
+def narrow(blocks):
+    values = all_times(blocks)
+    if len(values) < LEAST_SAMPLES:
+        return False
+    low, high = interval(values)
+    middle = quantile(values, 0.5)
+    return high - middle <= NARROW * middle and middle - low <= NARROW * middle
+
+
+def summary(quiet, noisy, stop, budget_ns):
+    """Returns the result of sample(). It uses the quiet samples if there are enough blocks of them or they
+    took half of the budget; otherwise all samples, marked `disturbed`, with an interval that covers their
+    range."""
+    enough = len(quiet) >= LEAST_BLOCKS or quiet and (not noisy or sum(b[1] for b in quiet) >= budget_ns / 2)
+    kept = quiet if enough else quiet + noisy
+    values = all_times(kept)
+    stats = statistics(
+        values, sum(len(b[0]) for b in noisy) if enough else 0, stop if enough else "disturbed"
+    )
+    why = ""
+    if not enough:
+        stats["hi_ns"] = values[-1]
+        stats["lo_ns"] = min(values[0], min(min(times) / max(slow, 1) for times, _, slow, _ in kept))
+        why = max(noisy, key=lambda b: b[2])[3]
+    rate = len(values) / (sum(b[1] for b in kept) / 1e9)
+    return stats, quantile(values, 0.9), quantile(values, 0.99), rate, why
+
+
+def quick(run, budget_ns=50e6, most=200, part=0.5):
+    """Returns the median (or another quantile) of a few runs, in ns: for the floor and the copies."""
+    run()
+    times, begin = [], time.perf_counter_ns()
+    while len(times) < 5 or (time.perf_counter_ns() - begin < budget_ns and len(times) < most):
+        times += timed(run, 1)
+    return quantile(sorted(times), part)
+
+
+def copied(arrays):
+    """Returns the median time to copy arrays to others in the host's memory, in ns."""
+    import numpy
+
+    targets = [numpy.empty_like(array) for array in arrays]
+    return quick(lambda: [numpy.copyto(a, b) for a, b in zip(targets, arrays)])

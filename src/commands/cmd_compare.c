@@ -1,0 +1,412 @@
+#include "config.h"
+
+#include "analyze/xsp.h"
+#include "commands/agents.h"
+#include "commands/bench.h"
+#include "commands/compare.h"
+#include "commands/interrupt.h"
+#include "commands/keep.h"
+#include "commands/report.h"
+#include "problem/execution_field.h"
+#include "profile/profile.h"
+#include "session/session_reality.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static const struct option_row compare_rows[] = {
+	{ "run", 0, "LIST", OWN_TEXT(compare_options, run),
+		"run the model now with these frameworks (ort,openvino ...), and keep the executions" },
+	{ "latency", 0, "TIME", OWN_TEXT(compare_options, latency),
+		"latency of a run without profiler, e.g. 41.2ms; alone or with one FILE" },
+	{ "against", 0, NULL, OWN_FLAG(compare_options, against),
+		"compare the first execution with each other one, layer by layer" },
+	{ "analysis", 0, "LIST", OWN_TEXT(compare_options, analysis),
+		"tables instead of the report: XSP's A1 to A15, e.g. A3,type-latency, or all" },
+	{ "tree", 0, NULL, OWN_FLAG(compare_options, tree),
+		"model, layers and kernels as a tree instead: measured, bound, ratio, gap" },
+	{ "trace", 0, "FILE", OWN_TEXT(compare_options, trace),
+		"write execution and bound as a Chrome trace (for Perfetto)" },
+	{ 0 }
+};
+
+int compare_latency(const char *text, double *ns, struct error *err)
+{
+	static const struct { const char *unit; double ns; } units[] = { { "ns", 1 }, { "us", 1e3 },
+		{ "ms", 1e6 }, { "s", 1e9 } };
+	struct execution e = execution_new();
+	char *end;
+	double value = strtod(text, &end);
+	end += strspn(end, " ");
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end != text && !strcmp(end, units[i].unit))
+			e.stats.median = value * units[i].ns;
+	*ns = e.stats.median;
+	return isnan(*ns) || execution_fault(&e) ? error_set(err,
+		"--latency %s: not a time of at least 1 ns with a unit (ns, us, ms, s), at most 11 days; "
+		"e.g. --latency 41.2ms", text) : 0;
+}
+
+/* The data type of an execution, else the one that was asked for; DTYPE_UNKNOWN if neither is known. */
+static enum dtype execution_dtype(const struct execution *e)
+{
+	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
+	const char *asked = json_string_at(json_object_get(settings, "request"), "dtype", "");
+	const char *name = *e->dtype ? e->dtype : asked;
+	enum dtype dtype = *name ? dtype_parse(text_of(name)) : DTYPE_UNKNOWN;
+	json_decref(settings);
+	return dtype;
+}
+
+/* The plan of an execution: -b and -t, of several the ones that the execution reports; else what it reports.
+ */
+static int plan_select(
+	struct session *s, const struct options *o, const struct execution *e, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	enum dtype own = execution_dtype(e);
+	bool is_float = own == DTYPE_F32 || own == DTYPE_F16 || own == DTYPE_BF16;
+	if (!o->batch_option && !o->config.batch_count && e->batch > 0)
+		batches[0] = e->batch;
+	if (!o->config.dtype_count && is_float)
+		dtypes[0] = own;
+	for (int i = 1; i < batch_count; i++)
+		if (batches[i] == e->batch)
+			batches[0] = e->batch;
+	for (int i = 1; i < dtype_count; i++)
+		if (dtypes[i] == own)
+			dtypes[0] = own;
+	return options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? -1 : 0;
+}
+
+/* Runs the model on agents. Returns an exit_status. */
+static int scenarios_run(struct arena *a, struct session *s, const struct options *o,
+	struct agents_made *made, struct error *err)
+{
+	const struct compare_options *own = o->own;
+	struct agents_tally tally = { .report = json_array() };
+	int status = agents_run_all(s, o, own->run, true, a, made, &tally, err);
+	json_decref(tally.report);
+	if (interrupted && made->count)
+		fprintf(stderr, "benanza: interrupted; the executions before are stored\n");
+	else if (interrupted)
+		fprintf(stderr, "benanza: interrupted; nothing was stored\n");
+	return status;
+}
+
+static void reading_draw(void *user, double share)
+{
+	(void)user;
+	fprintf(stderr, "\r\x1b[Kreading the profile  %.0f%%", 100 * share);
+}
+
+/* Reads the files of the command line. Returns the number of executions, or -1. */
+static int files_read(
+	struct arena *a, const struct options *o, struct execution **list, struct error *err)
+{
+	bool bar = isatty(STDERR_FILENO) && !o->quiet;
+	const struct profile_options how = { .stop = o->stop, .progress = bar ? reading_draw : NULL };
+	int count = profile_read(a, o->argv + 1, o->argc - 1, &how, list, err);
+	if (bar)
+		fputs("\r\x1b[K", stderr);
+	return count;
+}
+
+/* --run: runs the model on agents, and adds the executions to the database; those of files follow. Returns an
+ * exit_status. */
+static int executions_run(struct arena *a, struct session *s, const struct options *o,
+	struct agents_made *made, struct error *err)
+{
+	const struct compare_options *own = o->own;
+	struct execution *read = NULL;
+	int files = 0, status = EXIT_BAD;
+	if (own->latency)
+		error_set(err, "--run and --latency exclude each other");
+	else if (o->argc > 1 && (files = files_read(a, o, &read, err)) < 0)
+		status = EXIT_BAD;
+	else
+		status = scenarios_run(a, s, o, made, err);
+	if (status > EXIT_GAPS)
+		return status;
+	keep_end(s->store, KEEP_WAIT_MS, o->quiet, err);
+	for (int i = 0; i < files; i++)
+		agents_made_add(a, made, read[i], NULL);
+	if (made->count < 2 && own->against)
+		return error_set(err, "--against: needs two executions; found %d", made->count), EXIT_BAD;
+	return status;
+}
+
+/* "2 executions of other shapes left out (batch 1; run benanza compare -b 1 ...)": e is one of them. */
+static const char *left_out(struct arena *a, const struct session *s, const struct execution *e, int count)
+{
+	int64_t batch = s->current->plan->batch;
+	const char *which = e->batch && batch && e->batch != batch
+		? arena_printf(a, "batch %lld; run benanza compare -b %lld ...", (long long)e->batch,
+			  (long long)e->batch)
+		: arena_printf(
+			  a, "%.*s; set its dimensions with --dim", (int)strcspn(e->inputs, "\n"), e->inputs);
+	return arena_printf(a, "%d execution%s of other shapes left out (%s)", count, count == 1 ? "" : "s",
+		which);
+}
+
+/* Keeps those executions of the database that ran the shapes of the plan in which they are compared. Returns
+ * the number, or -1. */
+static int shapes_filter(struct arena *a, struct session *s, const struct options *o, struct execution *list,
+	int count, struct error *err)
+{
+	const struct compare_options *own = o->own;
+	struct execution *other = NULL; /* one that names its batch, if there is one */
+	int kept = 0;
+	for (int i = 0; i < count; i++) {
+		if ((kept == 0 || !own->against) && plan_select(s, o, &list[i], err))
+			return -1;
+		if (comparable_shapes(s->current->plan, &list[i]))
+			list[kept++] = list[i];
+		else if (!other || (!other->batch && list[i].batch)) {
+			other = ARENA_NEW(a, struct execution);
+			*other = list[i];
+		}
+	}
+	if (other && !kept)
+		return error_set(err, "compare: %s", left_out(a, s, other, count));
+	if (other && !o->quiet)
+		fprintf(stderr, "benanza: %s\n", left_out(a, s, other, count - kept));
+	return kept;
+}
+
+static int executions_missing(const struct session *s, struct error *err)
+{
+	struct arena a = { 0 };
+	const char *path = s->config->db ? s->config->db : config_default_db(&a);
+	error_set(err,
+		"compare: needs an execution: a profile (FILE), or --latency 41.2ms; the database %s%s",
+		s->store ? "has none of this model" : path, s->store ? "" : " does not exist or is empty");
+	arena_free(&a);
+	return -1;
+}
+
+/* The executions of the command line. Returns the number, or -1. */
+static int executions_read(struct arena *a, struct session *s, const struct options *o,
+	struct execution **list, struct error *err)
+{
+	const struct compare_options *own = o->own;
+	double latency = NAN;
+	int count = 0;
+	if (own->latency && compare_latency(own->latency, &latency, err))
+		return -1;
+	if (o->argc > 1) {
+		count = files_read(a, o, list, err);
+	} else if (own->latency) {
+		*list = ARENA_NEW(a, struct execution);
+		**list = execution_new();
+		(*list)->source = "option";
+		count = 1;
+	} else if (session_executions(s, a, list, &count, err)) {
+		return -1;
+	} else if (count == 0)
+		return executions_missing(s, err);
+	else if ((count = shapes_filter(a, s, o, *list, count, err)) < 0)
+		return -1;
+	if (count == 0)
+		return error_set(err, "%s: holds no execution", o->argv[1]);
+	if (count > 1 && own->latency)
+		return error_set(err, "--latency: there are %d executions; give the files of one", count);
+	if (count == 1 && own->latency)
+		(*list)->stats.median = latency;
+	if (count >= 0 && count < 2 && own->against)
+		return error_set(err, "--against: needs two executions; found %d", count);
+	return count;
+}
+
+/* Fills c: the execution beside the bound of the current analysis. */
+static void compare_one(struct arena *a, struct session *s, struct execution *e, struct comparison *c)
+{
+	struct ground ground = session_ground(s);
+	c->execution = e;
+	c->match = match_execution(a, e, s->current->plan);
+	c->reality = reality_of(a, &ground, &s->scenario, s->analysis, e, c->match);
+	c->noisy = e->stats.stop == STOP_DISTURBED;
+}
+
+/* Checks an agent's execution that contradicts the bound: measures its layers again, then runs the model
+ * again, and judges both once more (reality_turn). Sets *e and c to the new execution. Returns an
+ * exit_status; after a failure, which it prints, the first judgement stays. */
+static int compare_again(struct arena *a, struct session *s, const struct options *o, const char *agent,
+	struct execution *e, struct comparison *c, struct error *err)
+{
+	struct agents_made made = { 0 };
+	struct agents_tally tally = { .report = json_array() };
+	struct error waiting = ERROR_NONE;
+	struct reality *first = c->reality;
+	struct execution *old = ARENA_NEW(a, struct execution);
+	*old = *e;
+	first->execution = old;
+	int added = session_turn_measure(s, first);
+	if (!o->quiet)
+		fprintf(stderr, "benanza: %s is faster than the bound: measuring %d problem%s and the model "
+			"again\n", agent, added, added == 1 ? "" : "s");
+	int status = bench_drain(s, o, NULL, NULL, err);
+	if (status == EXIT_DONE && !interrupted)
+		status = agents_run(s, o, agent, true, a, &made, &tally, err);
+	json_decref(tally.report);
+	if (keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting))
+		fprintf(stderr, "benanza: %s\n", waiting.text);
+	session_refresh(s);
+	if (made.count) {
+		*e = made.list[0];
+		compare_one(a, s, e, c);
+		reality_turn(c->reality, first);
+		return EXIT_DONE;
+	}
+	compare_one(a, s, e, c);
+	fprintf(stderr, "benanza: %s; the first run is compared\n",
+		interrupted ? "interrupted" : err->text[0] ? err->text : "the second run gave no result");
+	err->text[0] = '\0';
+	return status == EXIT_BAD ? EXIT_BAD : EXIT_GAPS;
+}
+
+/* Compares one execution, and measures contradictions again if it comes from an agent of this run. */
+static int compare_in_turn(struct arena *a, struct session *s, const struct options *o,
+	const struct agents_made *list, int index, struct comparison *c, struct error *err)
+{
+	const char *agent = list->agents ? list->agents[index] : NULL;
+	compare_one(a, s, &list->list[index], c);
+	if (agent && s->queue && !interrupted && session_turn_open(c->reality))
+		return compare_again(a, s, o, agent, &list->list[index], c, err);
+	session_turn(s, a, c->reality);
+	return EXIT_DONE;
+}
+
+static void against_print(struct arena *a, struct session *s, const struct options *o,
+	const struct comparison *x, const struct comparison *y)
+{
+	struct against *between = reality_against(a, x->reality, y->reality);
+	if (o->json)
+		report_json_line(report_against_json(s, x, y, between), stdout);
+	else
+		report_against_text(s, x, y, between, stdout);
+}
+
+static void compare_print(struct arena *a, struct session *s, const struct options *o, struct execution *list,
+	int count, const struct comparison *c, int number)
+{
+	const struct compare_options *own = o->own;
+	if (number > 1 && !o->json && !o->csv)
+		putchar('\n');
+	if (own->analyses || own->tree)
+		compare_tables(a, s, o, list, count, c);
+	else if (o->json)
+		report_json_line(report_compare_json(s, c), stdout);
+	else if (o->csv)
+		report_compare_csv(s, c, number, number == 1, stdout);
+	else
+		report_compare_text(s, c, o->ascii, stdout);
+}
+
+/* All executions, one after the other; with --against all in the first one's plan. Returns an exit_status. */
+static int compare_all(struct arena *a, struct session *s, const struct options *o,
+	const struct agents_made *made, struct error *err)
+{
+	struct execution *list = made->list;
+	int count = made->count;
+	const struct compare_options *own = o->own;
+	struct comparison *all = ARENA_ARRAY(a, struct comparison, count + 1);
+	struct trace trace = { 0 };
+	int status = EXIT_DONE;
+	if (own->trace && trace_open(&trace, own->trace, err))
+		return EXIT_BAD;
+	for (int i = 0; i < count && status <= EXIT_GAPS; i++) {
+		if ((i == 0 || !own->against) && plan_select(s, o, &list[i], err)) {
+			status = EXIT_BAD;
+			break;
+		}
+		session_refresh(s);
+		int again = compare_in_turn(a, s, o, made, i, &all[i], err);
+		status = again > status ? again : status;
+		if (!s->analysis->complete || *list[i].gaps || all[i].reality->prevents & USE_ROWS)
+			status = status > EXIT_GAPS ? status : EXIT_GAPS;
+		if (own->trace)
+			trace_add(&trace, s, &all[i]);
+		if (!own->against)
+			compare_print(a, s, o, list, count, &all[i], i + 1);
+		else if (i)
+			against_print(a, s, o, &all[0], &all[i]);
+	}
+	if (own->trace && trace_close(&trace, err))
+		status = EXIT_BAD;
+	return status;
+}
+
+/* Without a device, unless one was asked for, the bound is unknown and the execution still has its layers. */
+static int connect_or_note(struct session *s, const struct options *o, struct error *err)
+{
+	int connected = session_connect(s, QUEUE_HELLO_LIMIT, err);
+	if (connected == SESSION_UNREADABLE || (connected && o->config.device))
+		return options_connected(connected);
+	if (connected && !o->quiet)
+		fprintf(stderr, "benanza: the bound is unknown: %s\n", err->text);
+	err->text[0] = 0;
+	return EXIT_DONE;
+}
+
+static int cmd_compare(struct options *o, struct error *err)
+{
+	struct arena a = { 0 };
+	struct agents_made made = { 0 };
+	struct compare_options *own = o->own;
+	if (own->analysis && xsp_parse(own->analysis, false, &own->analyses, err))
+		return EXIT_BAD;
+	if (own->against && (own->analysis || own->tree))
+		return error_set(err,
+			       "--against: prints no analyses and no tree; leave --analysis and --tree out"),
+		       EXIT_BAD;
+	if (own->run)
+		config_add_agents(&o->config);
+	interrupt_watch();
+	o->stop = &interrupted;
+	int ran = EXIT_DONE, status = EXIT_BAD;
+	struct session *s = options_session(o, 0, own->run ? SESSION_DB_WRITE : SESSION_DB_READ, err);
+	if (s && own->run)
+		ran = executions_run(&a, s, o, &made, err);
+	else if (s)
+		made.count = executions_read(&a, s, o, &made.list, err);
+	if (s && own->run && (ran > EXIT_GAPS || !made.count))
+		status = ran;
+	else if (s && made.count > 0 && !plan_select(s, o, &made.list[0], err))
+		status = connect_or_note(s, o, err);
+	if (made.count > 0 && status == EXIT_DONE) {
+		status = compare_all(&a, s, o, &made, err);
+		status = ran > status ? ran : status;
+	}
+	if (s)
+		session_close(s);
+	arena_free(&a);
+	return status;
+}
+
+const struct command command_compare = {
+	.name = "compare",
+	.arguments = "MODEL [FILE...]",
+	.least = 1,
+	.most = COMMAND_ARGUMENTS_MAX,
+	.text = "a real execution beside the bound",
+	.about = "Reads profiles that frameworks wrote (ONNX Runtime, trtexec and others, recognized by "
+		 "content; "
+		 "save ONNX Runtime's optimized model beside its profile and name both), traces their rows "
+		 "to the "
+		 "model's layers, and splits the difference between measured latency and bound into gaps. "
+		 "With --run the model is run now, and if it is faster than the bound, both are measured "
+		 "again; else nothing is measured.",
+	.examples = { "benanza compare --run ort,openvino model.onnx",
+		"benanza compare -d h100 model.onnx --latency 41.2ms",
+		"benanza compare -d a100 -b 32 -w fusion,matrix model.onnx --latency 862us" },
+	.own = compare_rows,
+	.own_size = sizeof(struct compare_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
+		&options_json, &options_csv },
+	.run = cmd_compare,
+};

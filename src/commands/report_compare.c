@@ -1,0 +1,472 @@
+#include "config.h"
+
+#include "commands/compare.h"
+#include "commands/report.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define BAR_COLUMNS 31
+#define TOP_SHOWN 10
+#define SHARE_SHOWN 0.0005 /* a smaller gap is 0.0% of the latency */
+
+static const char *duration(struct arena *a, double ns)
+{
+	char text[STR_QUANTITY];
+	return arena_printf(a, "%s", str_duration(text, fabs(ns) < 0.05 ? 0 : ns));
+}
+
+static const char *change(struct arena *a, double ns)
+{
+	return arena_printf(a, "%s%s", ns < 0.05 ? "" : "+", duration(a, ns));
+}
+
+/* Adds "  word" if it is known. */
+static void add_word(struct str *line, const char *word)
+{
+	if (*word)
+		str_addf(line, "%s%s", line->n ? "  " : "", word);
+}
+
+static void who_text(struct arena *a, const struct execution *e, FILE *out)
+{
+	struct str line = { 0 };
+	if (!strcmp(e->source, "option"))
+		add_word(&line, "latency given with --latency");
+	else
+		add_word(&line, *e->framework ? e->framework : *e->source ? e->source : "execution");
+	if (*e->version)
+		str_addf(&line, " %s", e->version);
+	add_word(&line, e->provider);
+	add_word(&line, e->device);
+	if (e->threads)
+		str_addf(&line, "  %d thread%s", e->threads, e->threads == 1 ? "" : "s");
+	add_word(&line, e->dtype);
+	add_word(&line, strcmp(e->math, "strict") ? e->math : "");
+	fprintf(out, "%s\n", text_cut(a, line.p, 80, false));
+	str_free(&line);
+}
+
+static void model_text(struct arena *a, const struct session *s, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	fprintf(out, "%s", text_clean(a, text_of(s->model->path)));
+	if (p->batch)
+		fprintf(out, "  batch %lld", (long long)p->batch);
+	fprintf(out, "  %s\n", dtype_name(p->dtype));
+}
+
+static const char *interval(struct arena *a, double lo, double hi)
+{
+	return isnan(lo) || isnan(hi) ? "" :
+		arena_printf(a, "  %s to %s", duration(a, lo), duration(a, hi));
+}
+
+/* "what-ifs on: algorithm, launch" */
+static const char *what_ifs(struct arena *a, const struct scenario *s)
+{
+	char on[128];
+	struct str list = { 0 };
+	for (const char *p = scenario_text(s, on, sizeof(on)); *p; p++)
+		str_addf(&list, *p == ',' ? ", " : "%c", *p);
+	const char *kept = arena_printf(a, "what-ifs on: %s", list.n ? list.p : "none");
+	str_free(&list);
+	return kept;
+}
+
+/* "  (profiled runs ...)", "  noisy: a process ran on its core" */
+static const char *measured_note(struct arena *a, const struct comparison *c)
+{
+	static const char *const from[] = { "", "", "profiled runs less the profiler's predicted cost",
+		"sum of the layers; give --latency" };
+	const struct reality *y = c->reality;
+	const char *why = *c->execution->why ? c->execution->why : "other work disturbed it";
+	const char *how = y->from == MEASURED_PROFILED && isnan(y->profiler_ns) ?
+		"profiled runs, the profiler's cost included" : from[y->from];
+	return arena_printf(a, "%s%s%s%s%s", *how ? "  (" : "", how, *how ? ")" : "",
+		c->noisy ? "\nnoisy         " : "", c->noisy ? text_cut(a, why, 66, false) : "");
+}
+
+static void ratio_text(const struct reality *y, FILE *out)
+{
+	if (!isnan(y->ratio))
+		fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
+			y->bound_complete ? "" : "at least ", y->bound_estimated ? "~" : "",
+			y->ratio < 0.1 ? 4 : 2, y->ratio);
+	if (!isnan(y->ratio) && !*y->execution->device && y->execution->row_count)
+		fprintf(out, "              device of the profile is unknown: assumes the bound's device\n");
+}
+
+/* How to measure again what contradicts the bound, or why that is not possible. */
+static const char *again_hint(struct arena *a, const struct session *s, const struct execution *e)
+{
+	const struct config_runner *agent = config_agent(s->config, text_of(e->framework));
+	if (strcmp(e->source, "agent") != 0)
+		return "a file cannot be run again: benanza compare --run AGENT MODEL";
+	if (!s->queue)
+		return "no runner of the bound's device is configured here";
+	return arena_printf(a, "benanza compare --run %s MODEL", agent ? agent->name : "AGENT");
+}
+
+/* The whole model, if it is faster than the bound. */
+static void whole_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
+{
+	if (y->contradicted && y->in_turn)
+		fputs("contradicted  the whole model is faster than the bound: it is not a lower bound\n",
+			out);
+	else if (y->contradicted)
+		fprintf(out,
+			"contradicted  the whole model is faster than the bound, not measured again yet\n"
+			"              %s\n", text_cut(a, again_hint(a, s, y->execution), 66, false));
+	else if (y->unconfirmed)
+		fputs("faster        the whole model; not confirmed when measured again\n", out);
+}
+
+static void totals_text(struct arena *a, const struct session *s, const struct comparison *c, FILE *out)
+{
+	const struct reality *y = c->reality;
+	fprintf(out, "measured      %s%s%s\n",
+		isnan(y->measured_ns) ? "unknown" : duration(a, y->measured_ns), interval(a, y->lo, y->hi),
+		measured_note(a, c));
+	if (isnan(y->bound_ns))
+		fprintf(out,
+			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
+			"MODEL\n",
+			s->device.model ? s->device.model : "this device",
+			s->current->dtype == DTYPE_F32 ? "" : " -t ",
+			s->current->dtype == DTYPE_F32 ? "" : dtype_name(s->current->dtype));
+	else
+		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(s->analysis),
+			duration(a, y->bound_ns), interval(a, y->bound_lo, y->bound_hi),
+			what_ifs(a, &s->scenario));
+	ratio_text(y, out);
+	whole_text(a, s, y, out);
+	if (!y->row_count)
+		return;
+	fprintf(out, "layers        %s in %d row%s", duration(a, y->layers_ns), y->row_count,
+		y->row_count == 1 ? "" : "s");
+	if (y->match->runs > 1)
+		fprintf(out, " of %d runs, per run", y->match->runs);
+	if (!isnan(y->profiler_ns))
+		fprintf(out, ", %s of them predicted for the profiler", duration(a, y->profiler_ns));
+	double total = y->match->total_ns > 0 ? y->match->total_ns : 1;
+	fprintf(out,
+		"\nmatched       %.1f%% of the layers' time; added %.1f%%, not matched "
+		"%.1f%%\n",
+		100 * y->match->matched_ns / total, 100 * y->match->added_ns / total,
+		100 * y->match->unmatched_ns / total);
+	if (y->match->merged_layers)
+		fprintf(out,
+			"merged        %d layer%s with equal ones (same input and weights): the bound "
+			"counts each\n",
+			y->match->merged_layers, y->match->merged_layers == 1 ? "" : "s");
+	if (*y->execution->gaps)
+		fprintf(out, "incomplete    %s\n", y->execution->gaps);
+}
+
+/* ---- the waterfall ---- */
+
+static double greatest(const struct reality *y)
+{
+	double at = y->bound_ns, most = fmax(y->bound_ns, y->measured_ns);
+	for (int k = 0; k < GAP_COUNT; k++) {
+		at += isnan(y->gaps[k].ns) ? 0 : y->gaps[k].ns;
+		most = fmax(most, at);
+	}
+	return most;
+}
+
+/* Prints a bar from one time to another; a dot if it is shorter than a column. */
+static void bar_text(double from, double to, double most, bool ascii, FILE *out)
+{
+	double lo = fmax(0, fmin(from, to)), hi = fmax(0, fmax(from, to));
+	int first = (int)lround(BAR_COLUMNS * lo / most), last = (int)lround(BAR_COLUMNS * hi / most);
+	if (first == last) {
+		fprintf(out, "%*s%s\n", first < BAR_COLUMNS ? first : BAR_COLUMNS - 1, "", ascii ? "." : "·");
+		return;
+	}
+	fprintf(out, "%*s", first, "");
+	for (int i = first; i < last; i++)
+		fputs(ascii ? (to < from ? "-" : "#") : (to < from ? "░" : "█"), out);
+	fputc('\n', out);
+}
+
+/* Returns true if the gap contains costs of the bound, which may be estimates. */
+static bool of_bound(enum gap_kind k)
+{
+	return k != GAP_REORDER && k != GAP_PAD && k != GAP_COPY && k != GAP_OTHER;
+}
+
+static void waterfall_text(struct arena *a, const struct reality *y, bool ascii, FILE *out)
+{
+	const char *least = y->bound_complete ? "" : "at least ";
+	double most = greatest(y), at = y->bound_ns;
+	if (isnan(y->bound_ns) || isnan(y->measured_ns) || !(most > 0))
+		return;
+	fprintf(out, "\n%-23s %10s %7s  from the bound to reality\n", "", "time", "share");
+	fprintf(out, "%-14s %19s %6.1f%%  ", "bound",
+		arena_printf(a, "%s%s%s", least, y->bound_estimated ? "~" : "", duration(a, y->bound_ns)),
+		100 * y->bound_ns / y->measured_ns);
+	bar_text(0, at, most, ascii, out);
+	for (int k = 0; k < GAP_COUNT; k++) {
+		const struct gap *g = &y->gaps[k];
+		if (isnan(g->ns) || fabs(g->ns) < SHARE_SHOWN * y->measured_ns)
+			continue;
+		bool estimated = y->bound_estimated && of_bound((enum gap_kind)k);
+		fprintf(out, "%-23s %10s %6.1f%%  ", reality_label(y, (enum gap_kind)k),
+			arena_printf(a, "%s%s", estimated ? "~" : "", change(a, g->ns)),
+			100 * g->ns / y->measured_ns);
+		bar_text(at, at + g->ns, most, ascii, out);
+		at += g->ns;
+	}
+	if (isnan(y->gaps[GAP_LAUNCH].ns) && y->row_count)
+		fprintf(out, "%-23s %10s  unknown; part of unexplained\n", gap_label(GAP_LAUNCH), "?");
+	fprintf(out, "%-23s %10s %6.1f%%  ", "measured", duration(a, y->measured_ns), 100.0);
+	bar_text(0, y->measured_ns, most, ascii, out);
+}
+
+/* Without a bound, prints the time of each kind that does not need it. */
+static void kinds_text(struct arena *a, const struct reality *y, FILE *out)
+{
+	static const enum gap_kind kinds[] = { GAP_LAUNCH, GAP_PLACEMENT, GAP_REORDER, GAP_CAST, GAP_PAD,
+		GAP_COPY, GAP_OTHER };
+	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]) && isnan(y->bound_ns); i++)
+		if (!isnan(y->gaps[kinds[i]].ns))
+			fprintf(out, "%-23s %10s\n", reality_label(y, kinds[i]),
+				change(a, y->gaps[kinds[i]].ns));
+}
+
+/* ---- layers ---- */
+
+static const struct reality *sorting; /* of by_gap */
+
+static double gap_of(const struct reality_group *g)
+{
+	return isnan(g->cost_ns) ? g->real_ns : fabs(g->real_ns - g->cost_ns);
+}
+
+static int by_gap(const void *x, const void *y)
+{
+	int a = *(const int *)x, b = *(const int *)y;
+	double p = gap_of(&sorting->groups[a]), q = gap_of(&sorting->groups[b]);
+	return p != q ? (p < q ? 1 : -1) : a - b;
+}
+
+static const char *ops_of(struct arena *a, const struct plan *p, const struct reality_group *g)
+{
+	struct str ops = { 0 };
+	for (int i = 0; i < g->layer_count && ops.n < 40; i++)
+		if (p->layers[g->layers[i]].class != CLASS_FREE || g->layer_count == 1)
+			str_addf(&ops, "%s%s", ops.n ? "+" : "",
+				text_clean(a, p->layers[g->layers[i]].node->op));
+	const char *kept = arena_printf(a, "%s", ops.n ? ops.p : "-");
+	str_free(&ops);
+	return kept;
+}
+
+static void group_line(struct arena *a, const struct session *s, const struct reality_group *g,
+	const int *numbers, const char *last, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	int layer = g->layers[0];
+	fprintf(out, "%5d  %s %s %9s %s%9s  %s\n", numbers[layer],
+		text_pad(a, text_clean(a, p->layers[layer].name), 18, true),
+		text_pad(a, ops_of(a, p, g), 14, false), duration(a, g->real_ns), g->estimated ? "~" : " ",
+		duration(a, g->cost_ns), text_cut(a, last, 17, false));
+}
+
+/* Groups that are not slower than the bound, or were not before: contradicted, or why they are not. */
+static void faster_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
+{
+	int open = reality_not_again(y), faster = y->faster_count;
+	for (int i = 0; i < y->group_count; i++)
+		faster += y->groups[i].doubt == DOUBT_TURN && y->groups[i].kind != GAP_FASTER;
+	if (y->contradicted_count)
+		fprintf(out, "\ncontradicted  %d group%s of layers faster than the bound%s\n",
+			y->contradicted_count, y->contradicted_count == 1 ? "" : "s",
+			open == y->contradicted_count ? ", not measured again yet"
+						      : ": it is not a lower bound there");
+	else if (faster)
+		fprintf(out,
+			"\nfaster        %d group%s of layers faster than the bound; not contradicted:\n"
+			"              %s\n",
+			faster, faster == 1 ? "" : "s",
+			y->not_comparable ? y->not_comparable
+				: y->bound_estimated
+				? "the bound is an estimate"
+				: y->doubt_count[DOUBT_INTERVAL] + y->doubt_count[DOUBT_MATCH] +
+						y->doubt_count[DOUBT_TURN]
+				? "it is uncertain whether they are faster"
+				: "the bound reads weights from memory, the execution from a cache");
+	if (open && open < y->contradicted_count)
+		fprintf(out, "              %d of them not measured again yet\n", open);
+	if (open && (!y->contradicted || y->in_turn))
+		fprintf(out, "              %s\n", text_cut(a, again_hint(a, s, y->execution), 66, false));
+}
+
+static void groups_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
+{
+	int total, *numbers = session_numbers(s->current->plan, a, &total), shown = 0;
+	int *order = ARENA_ARRAY(a, int, y->group_count + 1);
+	for (int i = 0; i < y->group_count; i++)
+		order[i] = i;
+	sorting = y;
+	if (y->group_count)
+		qsort(order, (size_t)y->group_count, sizeof(*order), by_gap);
+	faster_text(a, s, y, out);
+	if (y->contradicted_count)
+		fprintf(out, "%5s  %-18s %-14s %9s %10s  %s\n", "layer", "name", "op", "real", "bound",
+			"kernel");
+	for (int i = 0; i < y->group_count && shown < TOP_SHOWN && y->contradicted_count; i++)
+		if (reality_contradicts(y, &y->groups[order[i]]) && ++shown)
+			group_line(a, s, &y->groups[order[i]], numbers, y->groups[order[i]].kernel, out);
+	for (int d = DOUBT_NONE + 1; d < DOUBT_COUNT; d++)
+		if (y->doubt_count[d])
+			fprintf(out, "              %d faster group%s %s: no contradiction\n",
+				y->doubt_count[d], y->doubt_count[d] == 1 ? "" : "s",
+				faster_doubt_text((enum faster_doubt)d));
+	if (y->group_count)
+		fprintf(out, "\nlargest differences\n%5s  %-18s %-14s %9s %10s  %s\n", "layer", "name", "op",
+			"real", "bound", "gap");
+	for (int i = 0; i < y->group_count && i < TOP_SHOWN; i++) {
+		const struct reality_group *g = &y->groups[order[i]];
+		bool slower = (g->kind == GAP_ALGORITHM || g->kind == GAP_MATRIX) && g->better;
+		group_line(a, s, g, numbers, slower ? arena_printf(a, "best: %s",
+			text_clean(a, text_of(g->better->algorithm.name))) : gap_name(g->kind), out);
+	}
+}
+
+/* Prints rows of one kind of match (added, none), the longest first. */
+static const struct execution *rows_of; /* of by_time */
+
+static int by_time(const void *x, const void *y)
+{
+	int a = *(const int *)x, b = *(const int *)y;
+	double p = isnan(rows_of->rows[a].ns) ? -1 : rows_of->rows[a].ns;
+	double q = isnan(rows_of->rows[b].ns) ? -1 : rows_of->rows[b].ns;
+	return p != q ? (p < q ? 1 : -1) : a - b;
+}
+
+static void rows_text(
+	struct arena *a, const struct reality *y, enum match_how how, const char *title, FILE *out)
+{
+	const struct execution *e = y->execution;
+	int *list = ARENA_ARRAY(a, int, e->row_count + 1), count = 0;
+	double sum = 0;
+	for (int i = 0; i < e->row_count; i++) {
+		const struct execution_row *r = &e->rows[i];
+		bool inner = r->parent >= 0 || y->match->rows[i].how != how || y->group_of_row[i] >= 0;
+		if (inner || (r->level != LEVEL_LAYER && r->level != LEVEL_KERNEL))
+			continue;
+		list[count++] = i;
+		sum += isnan(r->ns) ? 0 : r->ns / y->match->runs;
+	}
+	if (!count)
+		return;
+	rows_of = e;
+	qsort(list, (size_t)count, sizeof(*list), by_time);
+	fprintf(out, "\n%s  %d row%s, %s\n", title, count, count == 1 ? "" : "s", duration(a, sum));
+	int shown = 0;
+	for (; shown < count && shown < TOP_SHOWN && !(e->rows[list[shown]].ns == 0); shown++) {
+		const struct execution_row *r = &e->rows[list[shown]];
+		const char *kind = how == MATCH_ADDED ? added_name(y->match->rows[list[shown]].added) : "";
+		fprintf(out, "  %s %s %9s%s%s\n", text_pad(a, r->name, 42, true),
+			text_pad(a, r->op, 14, false), duration(a, r->ns / y->match->runs), *kind ? "  " : "",
+			kind);
+	}
+	if (count > shown)
+		fprintf(out, "  %d more\n", count - shown);
+}
+
+/* Prints the groups that another provider ran, the longest first. */
+static void placement_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	int *list = ARENA_ARRAY(a, int, y->group_count + 1), count = 0;
+	double sum = 0;
+	for (int i = 0; i < y->group_count; i++)
+		if (y->groups[i].kind == GAP_PLACEMENT) {
+			list[count++] = i;
+			sum += y->groups[i].real_ns;
+		}
+	if (!count)
+		return;
+	sorting = y;
+	qsort(list, (size_t)count, sizeof(*list), by_gap);
+	fprintf(out, "\nother provider  %d group%s of layers, %s\n", count, count == 1 ? "" : "s",
+		duration(a, sum));
+	for (int i = 0; i < count && i < TOP_SHOWN; i++) {
+		const struct reality_group *g = &y->groups[list[i]];
+		fprintf(out, "  %s %s %9s  %s\n",
+			text_pad(a, text_clean(a, p->layers[g->layers[0]].name), 24, true),
+			text_pad(a, ops_of(a, p, g), 14, false), duration(a, g->real_ns),
+			text_cut(a, g->provider, 26, false));
+	}
+	if (count > TOP_SHOWN)
+		fprintf(out, "  %d more\n", count - TOP_SHOWN);
+}
+
+void report_compare_text(struct session *s, const struct comparison *c, bool ascii, FILE *out)
+{
+	struct arena a = { 0 };
+	const struct reality *y = c->reality;
+	model_text(&a, s, out);
+	who_text(&a, c->execution, out);
+	if (s->device.model)
+		fprintf(out, "bound of      %s, %s\n", s->device.model,
+			s->device.stack ? s->device.stack : "");
+	if (y->prevents & USE_RATIO)
+		fprintf(out, "%s\n",
+			text_cut(&a, arena_printf(&a, "not comparable: %s", y->not_comparable), 80, false));
+	fputc('\n', out);
+	totals_text(&a, s, c, out);
+	if (!(y->prevents & USE_GAPS))
+		waterfall_text(&a, y, ascii, out);
+	kinds_text(&a, y, out);
+	groups_text(&a, s, y, out);
+	placement_text(&a, s, y, out);
+	rows_text(&a, y, MATCH_ADDED, "added nodes", out);
+	rows_text(&a, y, MATCH_NONE, "not matched", out);
+	arena_free(&a);
+}
+
+/* ---- two executions ---- */
+
+void report_against_text(struct session *s, const struct comparison *c, const struct comparison *d,
+	const struct against *x, FILE *out)
+{
+	struct arena a = { 0 };
+	const struct plan *p = s->current->plan;
+	int total, *numbers = session_numbers(p, &a, &total), significant = 0;
+	model_text(&a, s, out);
+	fprintf(out, "A  ");
+	who_text(&a, c->execution, out);
+	fprintf(out, "B  ");
+	who_text(&a, d->execution, out);
+	for (int i = 0; i < x->group_count; i++)
+		significant += x->groups[i].significant;
+	fprintf(out, "\nA             %s%s%s\nB             %s%s%s\nB - A         %s  %s\n",
+		duration(&a, x->a_ns), interval(&a, x->a_lo, x->a_hi), c->noisy ? "  noisy" : "",
+		duration(&a, x->b_ns), interval(&a, x->b_lo, x->b_hi), d->noisy ? "  noisy" : "",
+		change(&a, x->b_ns - x->a_ns),
+		x->significant ? "significant: the intervals are apart"
+			: isnan(x->a_lo) || isnan(x->b_lo) ? "significance unknown: no interval"
+							   : "not significant");
+	fprintf(out, "layers        %d significant of %d groups; * marks them\n", significant,
+		x->group_count);
+	fprintf(out, "other rows    A %s, B %s  (added or not matched)\n\n", duration(&a, x->a_other_ns),
+		duration(&a, x->b_other_ns));
+	fprintf(out, "%5s  %-22s %-14s %10s %10s %11s\n", "layer", "name", "op", "A", "B", "B - A");
+	for (int i = 0; i < x->group_count && i < 2 * TOP_SHOWN; i++) {
+		const struct against_group *g = &x->groups[i];
+		struct reality_group shown = { .layer_count = g->layer_count, .layers = g->layers };
+		bool both = !isnan(g->a_ns) && !isnan(g->b_ns);
+		fprintf(out, "%5d  %s %s %10s %10s %11s%s\n", numbers[g->layers[0]],
+			text_pad(&a, text_clean(&a, p->layers[g->layers[0]].name), 22, true),
+			text_pad(&a, ops_of(&a, p, &shown), 14, false), duration(&a, g->a_ns),
+			duration(&a, g->b_ns), both ? change(&a, g->b_ns - g->a_ns) : "-",
+			g->significant ? " *" : "");
+	}
+	arena_free(&a);
+}

@@ -1,0 +1,146 @@
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "profile/reader.h"
+#include "profile/scan.h"
+
+#define MS 1e6
+
+static bool is_times(const struct profile_head *h)
+{
+	return head_has_key(h, '[', "latencyMs") && head_has_key(h, '[', "computeMs");
+}
+
+static bool is_summary(const struct profile_head *h)
+{
+	return head_has_key(h, '{', "performance_summary");
+}
+
+/* The parts of a run: time on the device, copies of inputs and outputs. */
+enum part { COMPUTE, H2D, D2H, PART_COUNT };
+static const char *const times_keys[] = { "computeMs", "h2dMs", "d2hMs" };
+static const char *const summary_keys[] = { "GPU Compute Time", "H2D Latency", "D2H Latency" };
+
+struct times {
+	double *ns;
+	int64_t n, capacity;
+};
+
+static void add_run(struct times *parts, const json_t *v)
+{
+	for (int i = 0; i < PART_COUNT; i++) {
+		struct times *t = &parts[i];
+		double ms = json_number_or_nan(json_object_get(v, times_keys[i]));
+		if (!profile_is_time(ms * MS))
+			continue;
+		VEC_GROW(t->ns, t->n, t->capacity);
+		t->ns[t->n++] = ms * MS;
+	}
+}
+
+static void set_times(struct execution *e, const struct times *parts)
+{
+	double *const copies[] = { NULL, &e->copy_in_ns, &e->copy_out_ns };
+	struct samples samples = { 0 };
+	for (int i = PART_COUNT - 1; i >= 0; i--) {
+		samples_set(&samples, parts[i].ns, parts[i].n);
+		if (i != COMPUTE)
+			*copies[i] = samples_quantile(&samples, 0.5);
+	}
+	stats_compute(&samples, &e->stats);
+	e->stats.executions = 1;
+	e->p90_ns = samples_quantile(&samples, 0.9);
+	e->p99_ns = samples_quantile(&samples, 0.99);
+	samples_free(&samples);
+}
+
+static int read_times(struct arena *a, const char *path, const struct profile_options *options,
+	struct execution *e, struct error *err)
+{
+	struct times parts[PART_COUNT] = { { 0 } };
+	struct scan_item item;
+	struct scan *s = scan_open(path, options, err);
+	int got = -1;
+	if (!s)
+		return -1;
+	while ((got = scan_next(s, &item, err)) == 1) {
+		json_t *v = scan_parse(s, item.value);
+		add_run(parts, v);
+		json_decref(v);
+	}
+	e->framework = "tensorrt";
+	profile_add_gap(a, e, scan_gap(s, a, "run"));
+	if (got == 0 && parts[COMPUTE].n == 0)
+		got = error_set(err, "%s: has no run%s%s; run trtexec --exportTimes again", path,
+			*e->gaps ? ": " : "", e->gaps);
+	else if (got == 0)
+		set_times(e, parts);
+	for (int i = 0; i < PART_COUNT; i++)
+		free(parts[i].ns);
+	scan_close(s);
+	return got;
+}
+
+/* Minimum, maximum, mean, median in ms, then the percentiles 90, 95 and 99; older versions have only 99. */
+enum { MIN, MEAN = 2, MEDIAN, P90, P99 = -1 };
+
+static double summary_ns(const json_t *summary, enum part part, int which)
+{
+	const json_t *numbers = json_object_get(summary, summary_keys[part]);
+	size_t n = json_array_size(numbers);
+	if (n < 5 || (which == P90 && n < 7))
+		return NAN;
+	double ms = json_number_or_nan(json_array_get(numbers, which == P99 ? n - 1 : (size_t)which));
+	return profile_is_time(ms * MS) ? ms * MS : NAN;
+}
+
+static void set_summary(struct execution *e, const json_t *v)
+{
+	e->stats.min = summary_ns(v, COMPUTE, MIN);
+	e->stats.mean = summary_ns(v, COMPUTE, MEAN);
+	e->stats.median = summary_ns(v, COMPUTE, MEDIAN);
+	e->p90_ns = summary_ns(v, COMPUTE, P90);
+	e->p99_ns = summary_ns(v, COMPUTE, P99);
+	e->copy_in_ns = summary_ns(v, H2D, MEDIAN);
+	e->copy_out_ns = summary_ns(v, D2H, MEDIAN);
+}
+
+static int read_summary(struct arena *a, const char *path, const struct profile_options *options,
+	struct execution *e, struct error *err)
+{
+	struct scan_item item;
+	struct scan *s = scan_open(path, options, err);
+	int got = -1;
+	if (!s)
+		return -1;
+	while ((got = scan_next(s, &item, err)) == 1) {
+		json_t *v = scan_parse(s, item.value);
+		const char *device = json_string_at(v, "Selected Device", "");
+		if (text_is(item.key, "performance_summary"))
+			set_summary(e, v);
+		else if (text_is(item.key, "device_information") && *device)
+			e->device = arena_printf(a, "%s", device);
+		json_decref(v);
+	}
+	e->framework = "tensorrt";
+	profile_add_gap(a, e, scan_gap(s, a, "part"));
+	scan_close(s);
+	if (got == 0 && isnan(e->stats.median))
+		got = error_set(err, "%s: has no \"GPU Compute Time\"%s%s; make it again with TREx", path,
+			*e->gaps ? ": " : "", e->gaps);
+	return got;
+}
+
+const struct profile_reader profile_trtexec_times = {
+	.kind = PROFILE_TRTEXEC_TIMES, .is = is_times, .read = read_times, .packed = true, .alone = true,
+	.completes = 1u << PROFILE_TRTEXEC
+};
+const struct profile_reader profile_trtexec_summary = { .kind = PROFILE_TRTEXEC_SUMMARY,
+	.is = is_summary,
+	.read = read_summary,
+	.packed = true,
+	.alone = true,
+	.completes = 1u << PROFILE_TRTEXEC };

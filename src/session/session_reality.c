@@ -1,0 +1,338 @@
+#include "config.h"
+
+#include "session/session_reality.h"
+
+#include "base/log.h"
+#include "session/session_agent.h"
+#include "session/session_private.h"
+#include "store/executions.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* ---- which executions are comparable ---- */
+
+const char *session_why_not_comparable(
+	const struct session *s, struct arena *a, const struct execution *e)
+{
+	if (!s->current)
+		return "the model's dimensions are not set";
+	const struct ground g = { .plan = s->current->plan, .device = &s->device };
+	return comparable_find(a, &g, &s->scenario, e, NULL, USE_STORED).why;
+}
+
+bool session_is_comparable(const struct session *s, const struct execution *e)
+{
+	struct arena scratch = { 0 };
+	bool is = !session_why_not_comparable(s, &scratch, e);
+	arena_free(&scratch);
+	return is;
+}
+
+/* ---- the model's hash ---- */
+
+void session_hash_drop(struct session *s)
+{
+	s->hash = (struct session_hash){ 0 };
+	arena_free(&s->taken_arena);
+	s->taken = NULL;
+}
+
+const char *session_model_hash(const struct session *s)
+{
+	return s->hash.state == SESSION_HASH_KNOWN ? s->hash.text : NULL;
+}
+
+static bool hash_is_open(const struct session *s)
+{
+	return s->hash.state == SESSION_HASH_UNREAD;
+}
+
+static void hash_step(struct session *s)
+{
+	struct error err = ERROR_NONE;
+	int64_t bytes;
+	int more = session_digest_step(s, s->model->path, &err);
+	if (!more)
+		more = session_digest(s, s->model->path, s->hash.text, &bytes, &err);
+	if (more < 0)
+		log_line("no executions of the model: %s", err.text);
+	if (more <= 0)
+		s->hash.state = more ? SESSION_HASH_NONE : SESSION_HASH_KNOWN;
+}
+
+/* ---- looking up ---- */
+
+static bool any_wants(void *context, const struct execution *e)
+{
+	return session_is_comparable(context, e);
+}
+
+static int any_visit(void *context, const struct execution *e, struct error *err)
+{
+	(void)context;
+	(void)e;
+	(void)err;
+	return 1;
+}
+
+/* True if the database has a comparable execution of a model with any hash. */
+static bool any_comparable(struct session *s)
+{
+	struct error err = ERROR_NONE;
+	const struct executions_wanted wanted = { .without_rows = true };
+	const struct executions_walker w = { .context = s, .wants = any_wants, .visit = any_visit };
+	int any = s->store ? store_executions_walk(s->store, &wanted, &w, &err) : 0;
+	if (any < 0)
+		log_line("%s", err.text);
+	return any > 0;
+}
+
+/* ---- the comparable executions, per plan ---- */
+
+/* An execution beside the bound. */
+struct beside {
+	const struct execution *execution;
+	const struct match *match;
+	bool before_known;                 /* the one before it was looked up */
+	const struct execution *before;    /* NULL: none */
+	const struct match *before_match;
+};
+
+struct session_real {
+	struct arena arena;
+	uint64_t device_changes, changes; /* the session's number of renewals when it was looked up */
+	bool waits;                       /* for the model's hash */
+	struct error trouble;             /* why the database cannot be read, or empty */
+	int count;
+	struct beside *all;               /* the newest of each setup, newest first */
+};
+
+void session_real_free(struct session_real *r)
+{
+	if (!r)
+		return;
+	arena_free(&r->arena);
+	free(r);
+}
+
+/* Puts the execution of session_reality_take into the list, unless it has a newer one of its setup. The list
+ * has room for it. */
+static void take_in(struct arena *a, const struct execution *taken, struct execution *list, int *count)
+{
+	const char *setup = execution_setup(a, taken);
+	int at = 0;
+	while (at < *count && strcmp(execution_setup(a, &list[at]), setup) != 0)
+		at++;
+	if (at < *count && list[at].measured_at > taken->measured_at)
+		return;
+	*count += at == *count;
+	for (; at > 0 && list[at - 1].measured_at <= taken->measured_at; at--)
+		list[at] = list[at - 1];
+	list[at] = execution_copy(a, taken);
+}
+
+/* Finds the comparable executions of the model; without its hash, whether there may be some. */
+static void real_find(struct session *s, struct session_real *r)
+{
+	struct execution *list = NULL;
+	if (s->hash.state == SESSION_HASH_NONE)
+		return;
+	if (!session_model_hash(s)) {
+		r->waits = any_comparable(s);
+		return;
+	}
+	if (session_pick(s, &r->arena, session_model_hash(s), true, &list, &r->count, &r->trouble))
+		log_line("%s", r->trouble.text);
+	if (s->taken && session_is_comparable(s, s->taken))
+		take_in(&r->arena, s->taken, list, &r->count);
+	r->all = ARENA_ARRAY(&r->arena, struct beside, r->count + 1);
+	for (int i = 0; i < r->count; i++) {
+		r->all[i].execution = &list[i];
+		r->all[i].match = match_execution(&r->arena, &list[i], s->current->plan);
+	}
+}
+
+static struct session_real *real_of(struct session *s)
+{
+	struct session_real *r = s->current->real;
+	bool waited = r && r->waits && !hash_is_open(s);
+	if (r && !waited && r->device_changes == s->device_changes && r->changes == s->execution_changes)
+		return r;
+	session_real_free(r);
+	session_reality_drop(s);
+	r = s->current->real = base_calloc(1, sizeof(*r));
+	r->device_changes = s->device_changes;
+	r->changes = s->execution_changes;
+	real_find(s, r);
+	return r;
+}
+
+/* An execution beside the current bound. What contradicts it is judged with the execution before
+ * (reality_turn), which is looked up at the first contradiction. */
+static const struct reality *beside_bound(struct session *s, struct session_real *r, struct beside *b)
+{
+	struct arena *a = &s->analysis_arena;
+	struct ground g = session_ground(s);
+	struct reality *y = reality_of(a, &g, &s->scenario, s->analysis, b->execution, b->match);
+	if (!y->contradicted && !y->contradicted_count)
+		return y;
+	if (!b->before_known) {
+		b->before_known = true;
+		b->before = session_execution_before(s, &r->arena, b->execution);
+		b->before_match = b->before ? match_execution(&r->arena, b->before, g.plan) : NULL;
+	}
+	if (b->before)
+		reality_turn(
+			y, reality_of(a, &g, &s->scenario, s->analysis, b->before, b->before_match));
+	return y;
+}
+
+bool session_reality_step(struct session *s)
+{
+	if (!s->current || !hash_is_open(s) || !real_of(s)->waits)
+		return false;
+	hash_step(s);
+	if (hash_is_open(s))
+		return true;
+	session_reality_drop(s);
+	return false;
+}
+
+int session_reality_wait(struct session *s, struct error *err)
+{
+	while (session_reality_step(s))
+		;
+	const struct session_real *r = s->current ? real_of(s) : NULL;
+	return r && r->trouble.text[0] ? error_set(err, "%s", r->trouble.text) : 0;
+}
+
+void session_reality_take(struct session *s, const struct execution *e)
+{
+	session_hash_drop(s);
+	s->taken = ARENA_NEW(&s->taken_arena, struct execution);
+	*s->taken = execution_copy(&s->taken_arena, e);
+	snprintf(s->hash.text, sizeof(s->hash.text), "%s", e->model_hash);
+	s->hash.state = SESSION_HASH_KNOWN;
+	session_reality_renew(s);
+}
+
+void session_reality_renew(struct session *s)
+{
+	s->execution_changes++;
+	session_reality_drop(s);
+}
+
+void session_reality_drop(struct session *s)
+{
+	s->reality_known = false;
+	s->reality = NULL;
+	s->contradicted = (struct contradicted){ 0 };
+	s->contradicting = NULL;
+}
+
+const struct reality *session_reality(struct session *s)
+{
+	if (!s->current || !s->analysis)
+		return NULL;
+	struct session_real *r = real_of(s);
+	if (s->reality_known)
+		return s->reality;
+	s->reality_known = true;
+	s->reality = r->count ? beside_bound(s, r, &r->all[0]) : NULL;
+	return s->reality;
+}
+
+/* Counts what one execution contradicts. again: per layer, measured again in turn. */
+static void contradicted_add(struct session *s, const struct reality *y, bool *again)
+{
+	s->contradicted.executions++;
+	s->contradicted.whole += y->contradicted;
+	for (int i = 0; i < y->group_count; i++) {
+		const struct reality_group *g = &y->groups[i];
+		for (int k = 0; k < g->layer_count && reality_contradicts(y, g); k++) {
+			const struct reality **first = &s->contradicting[g->layers[k]];
+			*first = *first ? *first : y;
+			again[g->layers[k]] |= g->in_turn;
+		}
+	}
+}
+
+struct contradicted session_contradicted(struct session *s)
+{
+	const struct reality *newest = session_reality(s);
+	if (!newest || s->contradicting)
+		return s->contradicted;
+	struct session_real *r = s->current->real;
+	struct arena scratch = { 0 };
+	int layers = s->current->plan->layer_count;
+	bool *again = ARENA_ARRAY(&scratch, bool, layers + 1);
+	s->contradicting = ARENA_ARRAY(&s->analysis_arena, const struct reality *, layers + 1);
+	for (int i = 0; i < r->count; i++)
+		contradicted_add(s, i ? beside_bound(s, r, &r->all[i]) : newest, again);
+	for (int i = 0; i < layers; i++) {
+		s->contradicted.layers += s->contradicting[i] != NULL;
+		s->contradicted.not_again += s->contradicting[i] && !again[i];
+	}
+	arena_free(&scratch);
+	return s->contradicted;
+}
+
+const struct reality *session_contradicting(struct session *s, int layer)
+{
+	session_contradicted(s);
+	return s->contradicting && layer >= 0 && layer < s->current->plan->layer_count
+		? s->contradicting[layer] : NULL;
+}
+
+const struct reality_group *session_reality_group(const struct reality *y, int layer)
+{
+	int row = y && layer >= 0 && layer < y->match->layer_count ? y->match->row_of_layer[layer] : -1;
+	return row >= 0 && y->group_of_row[row] >= 0 ? &y->groups[y->group_of_row[row]] : NULL;
+}
+
+int session_reality_contradicted(const struct reality *y)
+{
+	int layers = 0;
+	for (int i = 0; i < y->group_count; i++)
+		layers += reality_contradicts(y, &y->groups[i]) ? y->groups[i].layer_count : 0;
+	return layers;
+}
+
+/* True if the group is faster in this execution, which was not judged in turn with its measurements. */
+static bool is_open(const struct reality *y, const struct reality_group *g)
+{
+	return g && !g->in_turn &&
+		(reality_contradicts(y, g) || (g->kind == GAP_FASTER && g->doubt == DOUBT_TURN));
+}
+
+bool session_turn_open(const struct reality *y)
+{
+	bool open = (y->contradicted || y->unconfirmed) && !y->in_turn;
+	for (int i = 0; i < y->group_count && !open; i++)
+		open = is_open(y, &y->groups[i]);
+	return open;
+}
+
+int session_turn_measure(struct session *s, const struct reality *y)
+{
+	struct arena scratch = { 0 };
+	bool *marked = ARENA_ARRAY(&scratch, bool, y->match->layer_count + 1);
+	for (int i = 0; i < y->match->layer_count; i++)
+		marked[i] = y->contradicted || y->unconfirmed || is_open(y, session_reality_group(y, i));
+	int added = session_measure_layers(s, marked);
+	arena_free(&scratch);
+	return added;
+}
+
+struct ground session_ground(struct session *s)
+{
+	return (struct ground){ .plan = s->current->plan,
+		.fusion = session_fusion(s->current),
+		.results = s->results,
+		.device = &s->device,
+		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL,
+		.estimate = s->described != NULL };
+}

@@ -1,0 +1,537 @@
+#!/usr/bin/env python3
+"""The parts that agents share (src/agents/benanza_agent), one by one. TAP."""
+
+import inspect
+import math
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+from python_tap import ROOT, Tap, need, program  # noqa: E402
+
+need("numpy", "onnx")
+import numpy  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
+
+sys.path.insert(0, str(ROOT / "src" / "agents"))
+import agent_openvino  # noqa: E402
+import benanza_agent  # noqa: E402
+from benanza_agent import (  # noqa: E402
+    compare,
+    files,
+    inputs,
+    machine,
+    measure,
+    onnx_graph,
+    package,
+    trace,
+    worker,
+)
+
+tap = Tap()
+scratch = tempfile.TemporaryDirectory(prefix="benanza-agents-")
+folder = pathlib.Path(scratch.name)
+
+
+@tap.test("the agents have the version of the program")
+def _():
+    said = subprocess.run([program(), "--version"], capture_output=True, text=True, timeout=60).stdout
+    if benanza_agent.VERSION not in said.split():
+        yield f"{benanza_agent.VERSION}: {said}"
+
+
+def columns(table):
+    """Names of the columns of a table in data/schema_3.sql."""
+    text = (ROOT / "data" / "schema_3.sql").read_text().split(f"CREATE TABLE {table} (")[1].split("STRICT")[0]
+    return re.findall(r"^\t([a-z]\w*) (?:TEXT|REAL|INTEGER)", text, re.MULTILINE)
+
+
+@tap.test("executions and rows have the fields of the database, in agents and in both documents")
+def _():
+    stats = set(measure.statistics([1.0])) | {"stats"}
+    made = set(worker.new_execution(agent_openvino, None)) | stats
+    row = set(worker.row("a", "Conv", [1.0])) - {"times"}
+    known, known_row = set(columns("execution")) - {"id"}, set(columns("execution_layer")[2:])
+    if len(known) < 45 or made - known - {"stats"}:
+        yield f"an execution: {made - known}"
+    if row != known_row:
+        yield f"a row: {row ^ known_row}"
+    later = set(re.findall(r'"(\w+)"', inspect.getsource(worker)))
+    if known - made - later:
+        yield f"no agent sets {known - made - later}"
+    for name in ("docs/wire.md", "man/benanza-json.5.in"):
+        words = set(re.findall(r"\w+", (ROOT / name).read_text()))
+        if (known | known_row) - words:
+            yield f"{name}: {(known | known_row) - words}"
+
+
+# ---- statistics
+
+
+@tap.test("the time outside the rows is that of each run less its own topmost rows")
+def _():
+    made = [
+        worker.row("a", "Loop", [10.0, 30.0, 20.0]),
+        worker.row("inner", "Add", [5.0, 5.0, 5.0], parent=0),
+        worker.row("b", "Conv", [1.0, 1.0, 1.0]),
+        worker.row("k", "", [9.0, 9.0, 9.0], level="kernel", parent=2),
+    ]
+    if worker.outside([15.0, 36.0, 24.0], made) != (4.0, 3.0, 5.0):
+        yield f"{worker.outside([15.0, 36.0, 24.0], made)}"
+    for latencies in ([15.0, 36.0], [], [5.0, 5.0, 5.0]):
+        if worker.outside(latencies, made) is not None:
+            yield f"{latencies}: {worker.outside(latencies, made)}"
+
+
+class Profiled:
+    """An agent whose profile of the chain takes 700 ns, 500 ns in 100 rows; the plain chain 300 ns."""
+
+    def __init__(self, rows_ns):
+        self.rows_ns = rows_ns
+
+    def profile_tiny(self, _content, _request):
+        return 700.0, 100, self.rows_ns
+
+
+@tap.test("the profiler's cost is split into a row's own part and the rest")
+def _():
+    for rows_ns, want in ((500.0, (4.0, 2.0)), (100.0, (4.0, 0.0)), (None, (4.0, None)), (9e3, (4.0, 4.0))):
+        job = worker.Job.__new__(worker.Job)
+        job.agent, job.request = Profiled(rows_ns), None
+        job.tiny = lambda _content, _part: 300.0
+        if job.profiler_cost() != want:
+            yield f"{rows_ns}: {job.profiler_cost()}"
+
+
+
+@tap.test("the median's interval covers it in 95% of cases, and is the narrowest pair of ranks that does")
+def _():
+    for n in range(6, 70):
+        low, high = measure.interval(list(range(1, n + 1)))
+
+        def outside(k):  # the median is below the k-th or above the (n + 1 - k)-th value
+            return 2 * sum(math.comb(n, i) for i in range(k)) / 2**n
+
+        if high != n + 1 - low or outside(low) > 0.05 or outside(low + 1) <= 0.05:
+            yield f"{n} values: ranks {low} {high}, {outside(low):.4f} {outside(low + 1):.4f}"
+    for n in (70, 1000, 20000):
+        low, high = measure.interval(list(range(1, n + 1)))
+        if abs((n + 1) / 2 - low - 0.98 * math.sqrt(n)) > 1.5 or high != n + 1 - low:
+            yield f"{n} values: ranks {low} {high}"
+    if [measure.interval([5.0] * n) for n in (1, 2)] != [(None, None), (5.0, 5.0)]:
+        yield "one and two values"
+    values = numpy.random.default_rng(0).random(101)
+    for part in (0.0, 0.25, 0.5, 0.9, 0.99, 1.0):
+        if abs(measure.quantile(sorted(values), part) - numpy.quantile(values, part)) > 1e-12:
+            yield f"quantile {part}"
+
+
+class Steps:
+    """A canary with given slowdowns; the last one stays."""
+
+    def __init__(self, *values):
+        self.values = list(values)
+
+    def slowdown(self):
+        return self.values.pop(0) if len(self.values) > 1 else self.values[0]
+
+
+def busy():
+    """About 10 us."""
+    sum(range(500))
+
+
+@tap.test("the canary's slowdown has a limit: an interrupted canary does not widen an interval further")
+def _():
+    canary = measure.Canary()
+    canary.seen = [1] * 5  # a nanosecond
+    if canary.slowdown() != measure.SLOWER_MOST:
+        yield f"slowdown {canary.seen}"
+
+
+@tap.test("disturbed samples are discarded while there are quiet ones, and all count when there are not")
+def _():
+    quiet = [
+        1.0,
+        1.0,
+        9.0,
+        1.0,
+        1.0,
+    ]  # before the first block, then after each: the second and third are disturbed
+    stats, _, _, rate, why = measure.sample([busy], 3e8, waited=lambda: 0, canary=Steps(*quiet))
+    if not stats["discarded"] or stats["stop"] == "disturbed" or why or rate <= 0:
+        yield f"two disturbed blocks: {stats} {why}"
+    stats, p90, p99, _, why = measure.sample([busy], 3e7, waited=lambda: 0, canary=Steps(3.0))
+    if stats["stop"] != "disturbed" or stats["discarded"] or "3.00 times slower" not in why:
+        yield f"slow throughout: {stats} {why}"
+    if not stats["lo_ns"] <= stats["min_ns"] / 2.9 or stats["hi_ns"] < p99 or p99 < p90:
+        yield f"its interval: {stats} {p90} {p99}"
+    ticks = iter(range(0, 1 << 60, 10**9))  # a second of waiting in each block
+    stats, *_, why = measure.sample([busy], 3e7, waited=lambda: next(ticks), canary=Steps(1.0))
+    if stats["stop"] != "disturbed" or "waited for a core" not in why:
+        yield f"waiting: {stats} {why}"
+    stats, *_ = measure.sample([busy], 3e7, waited=lambda: None, canary=Steps(1.0))
+    if stats["stop"] not in ("converged", "budget") or stats["n"] < 10:
+        yield f"waiting times unknown: {stats}"
+
+
+@tap.test("requests at a time run in threads, and an error of one is passed on")
+def _():
+    counts = [0, 0, 0]
+
+    def runner(i):
+        def run():
+            counts[i] += 1
+
+        return run
+
+    stats, *_ = measure.sample([runner(i) for i in range(3)], 2e7, canary=Steps(1.0))
+    if min(counts) < 3 or stats["n"] < 3:
+        yield f"{counts} {stats}"
+
+    def fails():
+        raise ValueError("in a thread")
+
+    try:
+        measure.sample([busy, fails], 1e7)
+        yield "the error is lost"
+    except ValueError:
+        pass
+
+
+# ---- inputs and outputs
+
+
+@tap.test("inputs depend on seed, name, type and shape alone; ranges hold; nothing is denormal")
+def _():
+    for dtype in inputs.NUMPY_TYPE:
+        one = inputs.make("x", dtype, [7, 300], seed=3)
+        if not (one == inputs.make("x", dtype, [7, 300], seed=3)).all() or one.shape != (7, 300):
+            yield f"{dtype}: not repeatable"
+        if dtype != "bool" and (one == inputs.make("y", dtype, [7, 300], seed=3)).all():
+            yield f"{dtype}: another name has the same values"
+        if dtype in ("f16", "f32", "f64") and (numpy.abs(one) < 6.2e-5).any():
+            yield f"{dtype}: denormal values"
+    whole = inputs.make("i", "s64", [5000], 3, 50256)
+    if whole.min() < 3 or whole.max() > 50256 or whole.max() < 49000:
+        yield f"range {whole.min()} {whole.max()}"
+    if set(numpy.unique(inputs.make("i", "u8", [100]))) != {0, 1} or inputs.make("s", "f32", []).shape != ():
+        yield "default range, scalar"
+    half = inputs.make("b", "bf16", [100]).astype(numpy.uint32) << 16
+    if (half.view(numpy.float32) - inputs.make("b", "f32", [100])).__abs__().max() > 0.05:
+        yield "bf16 is not the upper half of f32"
+    for bad in (
+        ("x", "string", [1]),
+        ("x", "f32", [1 << 40]),
+        ("x", "u8", [1], 300, 400),
+        ("x", "s8", [1], 5, 4),
+    ):
+        try:
+            inputs.make(*bad)
+            yield f"{bad} is accepted"
+        except inputs.InputError:
+            pass
+
+
+@tap.test("outputs: NaN, infinity, denormal numbers, other shapes, the largest relative difference")
+def _():
+    f = numpy.float32
+    for values, finite in (
+        ([1, 2], True),
+        ([0, -0.0], True),
+        ([numpy.nan], False),
+        ([numpy.inf], False),
+        ([1e-40], False),
+        ([1e-30], True),
+        ([], True),
+    ):
+        if compare.finite([numpy.array(values, f)]) is not finite:
+            yield f"finite {values}"
+    if compare.finite([numpy.array([1e-6], numpy.float16)]) or not compare.finite(
+        [numpy.array([1, 0], numpy.int8)]
+    ):
+        yield "other types"
+    a, b = numpy.array([1.0, 4.0], f), numpy.array([1.0, 5.0], f)
+    for mine, theirs, error in (
+        ([a], [b], 0.2),
+        ([a], [a], 0.0),
+        ([a], [a, a], None),
+        ([a], [a[:1]], None),
+        ([a * numpy.nan], [a], None),
+        ([a * 0], [a * 0], 0.0),
+        ([a], [a * 0], None),
+        ([a, b], [b, b * 2], 0.5),
+    ):
+        if compare.error(mine, theirs) != error:
+            yield f"{mine} {theirs}: {compare.error(mine, theirs)}"
+
+
+# ---- files of models
+
+
+@tap.test("names of external data that could leave the folder are refused")
+def _():
+    for name in (
+        "../a",
+        "a/../b",
+        "a/..",
+        "a//b",
+        "a/",
+        "a/.b",
+        "model.onnx/a",
+        "/a",
+        "",
+        ".",
+        "..",
+        "a\0b",
+        "a\\b",
+        ".part",
+        "model.onnx",
+        "n" * 300,
+        None,
+        7,
+    ):
+        try:
+            files.check_name(name)
+            yield f"{name!r} is accepted"
+        except files.FileError:
+            pass
+    for name in ("weights.bin", "a/b", "a/model.onnx", "a..b", "model.onnx.data", "gewichte ä"):
+        files.check_name(name)
+
+
+@tap.test("the reader of ONNX sees what the onnx package sees")
+def _():
+    for path in sorted((ROOT / "data" / "models").glob("*.onnx")):
+        mine, theirs = onnx_graph.read(path), onnx.load(path).graph
+        if [(n.name, n.op, n.domain, n.inputs, n.outputs) for n in mine.nodes] != [
+            (n.name, n.op_type, n.domain, list(n.input), list(n.output)) for n in theirs.node
+        ]:
+            yield f"{path.name}: nodes differ"
+        if mine.initializers != {t.name: t.data_type for t in theirs.initializer}:
+            yield f"{path.name}: initializers differ"
+        shapes = [
+            (
+                v.name,
+                v.type.tensor_type.elem_type,
+                [
+                    d.dim_param if d.WhichOneof("value") == "dim_param" else d.dim_value
+                    for d in v.type.tensor_type.shape.dim
+                ],
+            )
+            for v in theirs.input
+        ]
+        if mine.inputs != shapes or mine.outputs != [v.name for v in theirs.output]:
+            yield f"{path.name}: inputs or outputs differ"
+    for content in (onnx_graph.empty_model(), onnx_graph.chain_model()):
+        model = onnx.load_from_string(content)
+        onnx.checker.check_model(model, full_check=True)
+
+
+def looped():
+    """A loop whose body reads a tensor of the outer graph."""
+
+    def info(name, kind, shape):
+        return helper.make_tensor_value_info(name, kind, shape)
+
+    body = helper.make_graph(
+        [
+            helper.make_node("Add", ["h", "outer"], ["next"], "inner"),
+            helper.make_node("Identity", ["c"], ["d"]),
+        ],
+        "body",
+        [
+            info("i", TensorProto.INT64, []),
+            info("c", TensorProto.BOOL, []),
+            info("h", TensorProto.FLOAT, [4]),
+        ],
+        [info("d", TensorProto.BOOL, []), info("next", TensorProto.FLOAT, [4])],
+    )
+    graph = helper.make_graph(
+        [
+            helper.make_node("Relu", ["x"], ["outer"], "relu"),
+            helper.make_node("Loop", ["n", "", "x"], ["y"], "loop", body=body),
+        ],
+        "g",
+        [info("x", TensorProto.FLOAT, [4]), info("n", TensorProto.INT64, [])],
+        [info("y", TensorProto.FLOAT, [4])],
+    )
+    return helper.make_model(
+        graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8
+    ).SerializeToString()
+
+
+@tap.test("a model cut at every byte, or with any byte changed, is read or refused")
+def _():
+    content, path = looped(), folder / "cut.onnx"
+    path.write_bytes(content)
+    whole = onnx_graph.read(path)
+    if "outer" not in whole.nodes[1].inputs or trace.Trace(whole).body_names != {"inner", "d"}:
+        yield f"the loop reads {whole.nodes[1].inputs}"
+    broken = [content[:n] for n in range(len(content))]
+    broken += [content[:n] + bytes([content[n] ^ 255]) + content[n + 1 :] for n in range(len(content))]
+    nested = b""
+    for _ in range(100):  # bodies in bodies
+        nested = onnx_graph.field(1, onnx_graph.field(5, onnx_graph.field(6, nested)))
+    for one in broken + [
+        onnx_graph.field(7, nested),
+        b"\xff" * 40,
+        b"\x3a\xff\xff\xff\xff\xff\xff\xff\xff\x7f",
+    ]:
+        path.write_bytes(one)
+        try:
+            trace.Trace(onnx_graph.read(path))
+        except onnx_graph.GraphError:
+            pass
+        except Exception as error:
+            yield f"{one[:60]}: {type(error).__name__} {error}"
+            return
+
+
+# ---- tracing
+
+
+def graph_of(*nodes):
+    """A graph of (name, operator, inputs, outputs); what no node writes is an input, or a weight if it
+    begins with w."""
+    graph = onnx_graph.Graph()
+    for name, op, read, written in nodes:
+        node = onnx_graph.Node()
+        node.name, node.op, node.inputs, node.outputs = name, op, read.split(), written.split()
+        graph.nodes.append(node)
+    made = {name for node in graph.nodes for name in node.outputs}
+    free = {name for node in graph.nodes for name in node.inputs} - made
+    graph.inputs = [(name, 1, [1]) for name in sorted(free) if not name.startswith("w")]
+    graph.initializers = {name: 1 for name in free if name.startswith("w")}
+    read = {name for node in graph.nodes for name in node.inputs}
+    graph.outputs = sorted(made - read)
+    return graph.index()
+
+
+def traced(graph, *rows):
+    tracer, made = trace.Trace(graph), [trace.Row(n, op, i.split(), o.split()) for n, op, i, o in rows]
+    tracer.by_tensors(made)
+    tracer.fill(made)
+    found = []
+    for row in made:
+        into = {}
+        tracer.write(row, into)
+        found.append((row.name, into["nodes"], into["inputs"], into["outputs"]))
+    return found
+
+
+@tap.test("fused rows are traced to the nodes between their tensors")
+def _():
+    graph = graph_of(
+        ("pad", "Pad", "x wp", "p"),
+        ("conv", "Conv", "p w1", "c"),
+        ("norm", "BatchNormalization", "c w2", "n"),
+        ("relu", "Relu", "n", "r"),
+        ("conv2", "Conv", "r w3", "c2"),
+        ("add", "Add", "c2 r", "a"),
+        ("relu2", "Relu", "a", "b"),
+        ("shape", "Shape", "x", "s"),
+        ("view", "Reshape", "b s", "v"),
+        ("last", "Gemm", "v w4", "y"),
+    )
+    got = traced(
+        graph,
+        ("ReorderInput", "ReorderInput", "x", "t0"),
+        ("r_nchwc", "Conv", "t0 w1x", "t1"),
+        ("c2_nchwc", "Conv", "t1 w3x wb t1", "t2"),
+        ("ReorderOutput", "ReorderOutput", "t2", "b"),
+        ("last", "Gemm", "b w4", "y"),
+    )
+    want = [
+        ("ReorderInput", [], ["x"], ["x"]),
+        ("r_nchwc", ["pad", "conv", "norm", "relu"], ["x"], ["r"]),
+        ("c2_nchwc", ["conv2", "add", "relu2"], ["r"], ["b"]),
+        ("ReorderOutput", [], ["b"], ["b"]),
+        ("last", ["shape", "view", "last"], ["x", "b"], ["y"]),
+    ]
+    for one, other in zip(got, want):
+        if one != other:
+            yield f"{one}, not {other}"
+
+
+@tap.test("a sum of two convolutions belongs to the one that has it as an operand")
+def _():
+    graph = graph_of(
+        ("a", "Conv", "x w1", "ca"),
+        ("b", "Conv", "x w2", "cb"),
+        ("sum", "Add", "ca cb", "s"),
+        ("act", "Relu", "s", "y"),
+    )
+    got = traced(
+        graph,
+        ("ca_nchwc", "Conv", "x w1t", "t1"),
+        ("cb_nchwc", "Conv", "x w2t wb t1", "t2"),
+        ("out", "ReorderOutput", "t2", "y"),
+    )
+    want = [
+        ("ca_nchwc", ["a"], ["x"], ["ca"]),
+        ("cb_nchwc", ["b", "sum", "act"], ["x", "ca"], ["y"]),
+        ("out", [], ["y"], ["y"]),
+    ]
+    for one, other in zip(got, want):
+        if one != other:
+            yield f"{one}, not {other}"
+
+
+@tap.test("OpenVINO: a moved factor and the parts of a split node have its nodes; what is added has none")
+def _():
+    graph = graph_of(
+        ("norm", "LayerNormalization", "x w1 w2", "n"),
+        ("key", "Transpose", "n", "k"),
+        ("mul", "MatMul", "n k", "s"),
+        ("div", "Div", "s w3", "d"),
+        ("soft", "Softmax", "d", "y"),
+    )
+    rows = [
+        trace.Row("MVN_1", "MVN", ["x"]),
+        trace.Row("norm", "Subgraph", ["MVN_1"], nodes={0}),
+        trace.Row("norm_abcd", "Reorder", ["norm"]),
+        trace.Row("Multiply_2", "Subgraph", ["norm"]),
+        trace.Row("mul", "MatMul", ["norm_abcd", "Multiply_2"], nodes={1, 2}),
+        trace.Row("soft", "Softmax", ["mul"], nodes={4}),
+    ]
+    agent_openvino.name_unnamed(graph, rows)
+    got = [sorted(row.nodes) for row in rows]
+    if got != [[0], [0], [], [3], [1, 2], [4]]:
+        yield f"the division in a row of its own: {got}"
+    rows[3].nodes, rows[5].nodes = set(), {3, 4}
+    rows[4].nodes, rows[3].inputs, rows[5].inputs = set(), ["norm"], ["norm", "Multiply_2"]
+    agent_openvino.name_unnamed(graph, [rows[3], rows[5]])
+    if rows[3].nodes != {3}:
+        yield f"the division of its reader: {rows[3].nodes}"
+
+
+@tap.test("versions of packages, cores, memory")
+def _():
+    if (
+        not package.at_least("1.32.0", "1.14.0")
+        or package.at_least("1.9", "1.14")
+        or package.at_least("", "1")
+    ):
+        yield "versions"
+    if package.version("no-such-distribution")[0] is not None or package.folder("no_such_module"):
+        yield "an absent package"
+    text = "processor : 0\nmodel name\t: AMD  EPYC 7B13\n"
+    if machine.cpu_model(text) != "AMD EPYC 7B13" or not machine.cpu_model(""):
+        yield "processor"
+    pattern = str(folder / "sibling{}")
+    for cpu, core in enumerate(("0,2", "1,3", "0,2", "1,3")):
+        pathlib.Path(pattern.format(cpu)).write_text(core + "\n")
+    if machine.cores([0, 1, 2, 3], pattern) != [0, 1] or machine.cores([2, 3], pattern) != [2, 3]:
+        yield f"cores {machine.cores([0, 1, 2, 3], pattern)}"
+    if not machine.memory("VmRSS") or machine.memory("VmNothing") is not None:
+        yield "memory"
+
+
+scratch.cleanup()
+sys.exit(tap.end())

@@ -1,0 +1,92 @@
+#!/bin/sh
+# The program runs models with real frameworks: ONNX Runtime, and OpenVINO where it is installed.
+. "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
+unset BENANZA_DATA || :
+python3 -c 'import onnx, onnxruntime' 2>/dev/null ||
+    skip_all "the Python packages onnx and onnxruntime are missing"
+cd "$work" || exit 1
+tiny=$top/tests/models/tiny.onnx
+json() { python3 -c "import json,sys; d=[json.loads(l) for l in open('$work/out')][0]; print($1)"; }
+is() {
+    got=$(json "$2" 2>&1)
+    [ "$got" = "$1" ] || echo "# got $got, not $1"
+    ok "$([ "$got" = "$1" ]; echo $?)" "$2 = $1"
+}
+agents=$top/src/agents
+# away: an agent that does not find the model's files, as on another machine
+{
+    printf 'device: word\nrunners:\n  word: [sh, "%s", Word 1, "words, 1 thread"]\nagents:\n' \
+        "$top/tests/lib/word_runner.sh"
+    printf '  ort: [python3, "%s/agent_onnxruntime.py"]\n' "$agents"
+    printf '  openvino: [python3, "%s/agent_openvino.py"]\n' "$agents"
+} >config.yaml
+cat >away.sh <<S
+sed -u 's|"path":"[^"]*"|"path":"/none/model.onnx"|' | python3 "$agents/agent_onnxruntime.py"
+S
+printf '  away: [sh, "%s/away.sh"]\n' "$work" >>config.yaml
+benanza() { # COMMAND OPTION...
+    command=$1
+    shift
+    "$BENANZA" "$command" -c config.yaml --db a.db "$@"
+}
+try 0 "bench" benanza bench -q "$tiny"
+
+try 0 "compare --run ort" benanza compare --run ort --json "$tiny"
+is "onnxruntime CPUExecutionProvider f32 agent" \
+    "' '.join(d['agent'][k] for k in ('name', 'provider', 'dtype', 'source'))"
+is True "d['measured_ns'] > 0 and d['interval_ns'][0] <= d['measured_ns'] <= d['interval_ns'][1]"
+is True "d['matched']['matched_ns'] + d['matched']['added_ns'] >= 0.92 * d['matched']['total_ns']"
+is True "abs(sum(g['ns'] for g in d['gaps']) - d['measured_ns'] + d['bound_ns']) < 1"
+try 0 "bench --agents knows it" benanza bench --agents=ort --json "$tiny"
+is "ok True" "'%s %s' % (d['executions'][0]['status'], d['executions'][0]['already'])"
+try 0 "the execution is exported" "$BENANZA" db export --db a.db
+python3 - "$tiny" <<'PY'
+import hashlib, json, sys
+lines = [json.loads(line) for line in open("out")]
+e = [m["execution"] for m in lines if m.get("type") == "execution"][0]
+rows = [m["row"] for m in lines if m.get("type") == "row"]
+assert e["model_hash"] == hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest(), e["model_hash"]
+assert e["inputs"] and e["output_compared"] and e["output_finite"] and e["output_error"] < 1e-4, e
+assert e["load_ns"] > 0 and e["first_ns"] > 0 and e["floor_ns"] > 0 and e["memory_bytes"] > 1e6, e
+assert any(r["nodes"] for r in rows), rows
+PY
+ok $? "with what was measured"
+
+try 0 "export of a model" "$BENANZA" db export --db a.db "$tiny"
+says out '"type":"execution"'
+
+# a model with external data, on an agent that has no such file: it is sent, once
+python3 - <<'PY'
+import numpy, onnx
+from onnx import helper, numpy_helper, TensorProto
+w = numpy_helper.from_array(numpy.ones((256, 1024), numpy.float32), "w")
+graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "mm")], "g",
+    [helper.make_tensor_value_info("x", TensorProto.FLOAT, ["batch", 256])],
+    [helper.make_tensor_value_info("y", TensorProto.FLOAT, ["batch", 1024])], [w])
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+onnx.save(model, "ext.onnx", save_as_external_data=True, location="ext.bin", size_threshold=0)
+PY
+try 0 "bench of a model with external data" benanza bench -q -b 4 ext.onnx
+try 0 "its files are sent" benanza compare --run away -b 4 --json ext.onnx
+is "onnxruntime 4" "'%s %d' % (d['agent']['name'], d['scenario']['batch'])"
+ok "$([ "$(ls "$XDG_CACHE_HOME/benanza/models" | wc -l)" -ge 1 ]; echo $?)" "and kept by the agent"
+try 0 "export of one model of two" "$BENANZA" db export --db a.db -b 4 ext.onnx
+ok "$([ "$(grep -c '"type":"execution"' out)" -eq 1 ]; echo $?)" "has its execution only"
+mv ext.bin gone.bin
+try 2 "without its file" benanza compare --run ort ext.onnx
+says err "external data: ext.bin: cannot be read"
+mv gone.bin ext.bin
+
+# what an agent cannot run is a line
+try 1 "a type that the provider does not have" benanza compare --run ort -t bf16 "$tiny"
+one_line
+says err "unsupported"
+try 1 "a provider that is not there" benanza compare --run ort:MissingExecutionProvider "$tiny"
+one_line
+
+if python3 -c 'import openvino' 2>/dev/null; then
+    try 0 "two frameworks" benanza compare --run ort,openvino --against --json "$tiny"
+    try 0 "bench --agents runs what is installed" benanza bench --agents=openvino --json "$tiny"
+    is "openvino ok" "'%s %s' % (d['executions'][0]['agent'], d['executions'][0]['status'])"
+fi
+done_testing

@@ -1,0 +1,266 @@
+#include "config.h"
+
+#include "profile_help.h"
+
+#define SESSION(name, ts, dur)                                                                               \
+	"{\"cat\" : \"Session\",\"pid\" :9,\"tid\" :9,\"dur\" :" #dur ",\"ts\" :" #ts                        \
+	",\"ph\" : \"X\",\"name\" :\"" name "\",\"args\" : {}},\n"
+#define NODE(name, ts, dur, args)                                                                            \
+	"{\"cat\" : \"Node\",\"pid\" :9,\"tid\" :9,\"dur\" :" #dur ",\"ts\" :" #ts                           \
+	",\"ph\" : \"X\",\"name\" :\"" name "\",\"args\" : {" args "}},\n"
+#define CONV(index)                                                                                          \
+	"\"op_name\" : \"Conv\",\"provider\" : \"CPUExecutionProvider\",\"node_index\" : \"" index           \
+	"\",\"output_size\" : \"4096\",\"thread_scheduling_stats\" : {\"main_thread\": {\"core\": 0}},"      \
+	"\"input_type_shape\" : [{\"float\":[1,3,8,8]},{\"float\":[4,3,1,1]}]"
+#define RELU(index)                                                                                          \
+	"\"op_name\" : \"Relu\",\"provider\" : \"CPUExecutionProvider\",\"node_index\" : \"" index "\""
+#define RUN(at, conv, relu)                                                                                \
+	NODE("c_kernel_time", at##10, conv, CONV("7"))                                                       \
+	NODE("r_kernel_time", at##60, relu, RELU("9"))                                                       \
+	SESSION("SequentialExecutor::Execute", at##05, 80) SESSION("model_run", at##00, 90)
+
+static const char four_runs[] = "[\n" SESSION("model_loading_uri", 1, 100) SESSION(
+	"session_initialization", 101, 200) RUN(10, 45, 5) RUN(20, 20, 6) RUN(30, 24, 8) RUN(40, 22, 7);
+
+static void runs(void)
+{
+	struct execution *e = read_files(file_of_text("runs.json", four_runs), NULL, NULL);
+	const struct execution_row *c = row_named(e, "c"), *r = row_named(e, "r");
+	ok(e && e->row_count == 2 && e->rows == c && r == c + 1, "a row a node, in order of execution");
+	ok(c->ns == 22e3 && c->lo_ns == 20e3 && c->hi_ns == 24e3 && c->calls == 1,
+		"median and range of the runs after the first");
+	is_str(c->op, "Conv", "operator");
+	is_str(c->provider, "CPUExecutionProvider", "provider");
+	is_str(c->shapes, "[{\"float\":[1,3,8,8]},{\"float\":[4,3,1,1]}]", "shapes as printed");
+	ok(c->output_bytes == 4096 && c->start_ns == 10e3 && c->parent == -1 && c->level == LEVEL_LAYER,
+		"bytes of outputs, start in its run");
+	is_str(c->dtype, "f32", "type of the first input");
+	ok(isnan(r->output_bytes) && !*r->dtype && !*r->shapes, "what the file lacks is unknown");
+	ok(e->profiled_ns == 90e3 && isnan(e->stats.median) && e->first_ns == 90e3,
+		"profiled runs give no unprofiled latency");
+	ok(e->outside_ns == 61e3 && e->outside_lo_ns == 58e3 && e->outside_hi_ns == 64e3,
+		"time outside the rows: of each run less its own rows");
+	ok(e->load_ns == 300e3, "loading and initialization");
+	is_str(e->source, "onnxruntime", "source");
+	is_str(e->dtype, "f32", "type of the execution");
+	is_str(e->settings, "{\"runs\":3,\"runs_left_out\":1}", "runs counted");
+	ok(strstr(e->gaps, "truncated after 18 events") == e->gaps, "no closing bracket");
+	e = read_files(file_of_gzip("runs.json.gz", four_runs), NULL, NULL);
+	ok(e && execution_sum_ns(e, LEVEL_LAYER) == 29e3, "the same from gzip");
+}
+
+/* Keys of versions before 1.10, and events around each node. */
+#define OLD(op, plan) "\"op_name\" : \"" op "\",\"graph_index\" : \"0\",\"exec_plan_index\" : \"" plan "\""
+#define OLD_RUN(at, took)                                                                                    \
+	NODE("_fence_before", at##00, 3, OLD("Conv", "0"))                                                   \
+	NODE("_kernel_time", at##10, took, OLD("Conv", "0"))                                                 \
+	NODE("_fence_after", at##60, 0, OLD("Conv", "0"))                                                    \
+	NODE("_kernel_time", at##70, 5, OLD("Conv", "1")) SESSION("model_run", at##00, 90)
+
+static void old_keys(void)
+{
+	struct execution *e = read_files(file_of_text("old.json", "[\n" OLD_RUN(10, 9) OLD_RUN(20, 12)),
+		NULL, NULL);
+	ok(e && e->row_count == 3,
+		"nodes without a name differ by their index; a fence that takes no time is no row");
+	is_str(e->rows[0].name, "Conv_0:0", "a name of operator and index");
+	ok(e->rows[0].ns == 12e3 && e->rows[2].ns == 5e3 && !strcmp(e->rows[2].name, "Conv_0:1"),
+		"their times");
+	ok(e->rows[1].level == LEVEL_API && e->rows[1].parent == 0 && e->rows[1].ns == 3e3 &&
+			!strcmp(e->rows[1].op, "fence"), "a fence is a call under its node");
+	ok(e->load_ns != e->load_ns && execution_sum_ns(e, LEVEL_LAYER) == 17e3, "unknown loading");
+}
+
+/* Nodes of a body stand before the node that has it. */
+#define LOOP_RUN(at)                                                                                         \
+	NODE("a_kernel_time", at##00, 10, RELU("1")) NODE("body_kernel_time", at##12, 4, RELU("5"))          \
+	NODE("body_kernel_time", at##17, 5, RELU("5"))                                                       \
+	NODE("loop_kernel_time", at##12, 20, "\"op_name\" : \"Loop\",\"node_index\" : \"2\"")                \
+	NODE("zero_kernel_time", at##32, 0, RELU("3")) NODE("b_kernel_time", at##32, 8, RELU("4"))           \
+	SESSION("model_run", at##00, 50)
+
+static void bodies(void)
+{
+	struct execution *e =
+		read_files(file_of_text("loop.json", "[\n" LOOP_RUN(10) LOOP_RUN(20)), NULL, NULL);
+	const struct execution_row *body = row_named(e, "body"), *loop = row_named(e, "loop");
+	ok(e && body->parent == loop - e->rows && body->calls == 2 && body->ns == 9e3,
+		"a node of a body, twice a run");
+	ok(row_named(e, "a")->parent == -1 && row_named(e, "zero")->parent == -1 && loop->parent == -1,
+		"neighbours of no duration are not in it");
+	ok(execution_sum_ns(e, LEVEL_LAYER) == 38e3, "the sum counts a body once");
+}
+
+#define CUDA(index)                                                                                          \
+	"\"op_name\" : \"Conv\",\"provider\" : \"CUDAExecutionProvider\",\"node_index\" : \"" index "\""
+#define DEVICE(cat, name, ts, dur, parent)                                                                   \
+	"{\"cat\" : \"" cat "\",\"pid\" :-1,\"tid\" :-1,\"dur\" :" #dur ",\"ts\" :" #ts                      \
+	",\"ph\" : \"X\",\"name\" :\"" name                                                                  \
+	"\",\"args\" : {\"stream\" : \"7\",\"op_name\" : \"Conv\",\"parent_name\" "                          \
+	": \"" parent "\"}},\n"
+#define CUDA_RUN(at)                                                                                         \
+	NODE("c_kernel_time", at##00, 5, CUDA("1"))                                                          \
+	DEVICE("Kernel", "k<float>", at##02, 20, "c_kernel_time") DEVICE("Kernel", "k<float>", at##22, 20,   \
+		"c_kernel_time") DEVICE("Api", "cudaLaunchKernel", at##01, 1, "c_kernel_time")               \
+		NODE("on_cpu_kernel_time", at##50, 9, RELU("2")) SESSION("model_run", at##00, 70)
+
+static void kernels(void)
+{
+	struct execution *e =
+		read_files(file_of_text("cuda.json", "[\n" CUDA_RUN(10) CUDA_RUN(20) "]"), NULL, NULL);
+	const struct execution_row *c = row_named(e, "c"), *k = row_named(e, "k<float>");
+	ok(e && k->level == LEVEL_KERNEL && k->parent == c - e->rows && k->calls == 2 && k->ns == 40e3 &&
+			k->stream == 7, "kernels under their node");
+	ok(c->ns == 40e3 && row_named(e, "on_cpu")->ns == 9e3,
+		"a node on the GPU takes the time of its kernels, one on the CPU its own");
+	is_str(e->provider, "CUDAExecutionProvider", "provider of most of the time");
+	is_str(e->gaps, "", "complete");
+}
+
+/* Whatever is cut off: whole runs count, and gaps says so. */
+static void truncated(void)
+{
+	int wrong = 0, runs = 0;
+	for (size_t n = 200; n < sizeof(four_runs) - 1; n++) {
+		struct arena a = { 0 };
+		const char *path = memory_file(four_runs, n);
+		struct execution *e = NULL;
+		int got = profile_read(&a, &path, 1, NULL, &e, &err);
+		bool none = got == -1 && strstr(err.text, "no node ran in this profile: truncated after");
+		wrong += !none && (got != 1 || !strstr(e->gaps, "truncated after") || e->row_count > 2);
+		if (got == 1 && e->row_count && !isnan(e->profiled_ns))
+			runs++;
+		arena_free(&a);
+	}
+	ok(wrong == 0 && runs > 1000, "truncated at each byte");
+	struct execution *e =
+		read_files(file_of("cut.json", four_runs, sizeof(four_runs) - 1 - 300), NULL, NULL);
+	ok(e && row_named(e, "c")->ns == 22e3 && strstr(e->gaps, "1 event of an incomplete run left out"),
+		"an incomplete run is left out");
+	const char *cut = strstr(four_runs, "model_run");
+	e = read_files(file_of("part.json", four_runs, (size_t)(cut - four_runs)), NULL, NULL);
+	ok(e && row_named(e, "c")->ns == 45e3 && isnan(e->profiled_ns) && strstr(e->gaps, "no complete run"),
+		"no run at all: what ran, and no latency");
+}
+
+/* The model that the runtime saved gives the tensors. */
+static void optimized(void)
+{
+	struct str g = { 0 };
+	put_node(&g, "c", "Conv", "x", "w", "t_nchwc", NULL);
+	put_node(&g, "r", "Relu", "t_nchwc", "", "y", NULL);
+	float w[12] = { 0 };
+	put_tensor(&g, 5, "w", 1, "4,3,1,1", w, sizeof(w));
+	put_value(&g, 11, "x", 1, "1,3,8,8");
+	put_value(&g, 12, "y", 1, NULL);
+	struct str m = put_model(&g, 10, 17);
+	const char *model = file_of("o.onnx", m.p, m.n), *profile = file_of_text("runs.json", four_runs);
+	is_int(profile_recognize(model, &err), PROFILE_ONNX, "recognized by its content");
+	for (int first = 0; first < 2; first++) {
+		struct execution *e =
+			first ? read_files(model, profile, NULL) : read_files(profile, model, NULL);
+		is_str(row_named(e, "c")->inputs, "x", "inputs without constants");
+		is_str(row_named(e, "c")->outputs, "t_nchwc", "outputs");
+		is_str(row_named(e, "r")->outputs, "y", "of the last");
+		ok(e && e->row_count == 2 && row_named(e, "r")->ns == 7e3, "times as without it");
+	}
+	ok(is_refused(model, "give the profile that it belongs to"), "a model alone is no profile");
+	struct execution *e = read_files(model, file_of_text("old.json", "[\n" OLD_RUN(10, 9)), NULL);
+	ok(!e && strstr(err.text, "o.onnx: has no node of the profile"), "another model");
+	str_free(&m);
+}
+
+/* Files without names, in order among those of the same operator. */
+static void without_names(void)
+{
+	struct str g = { 0 };
+	put_node(&g, "", "Conv", "x", "w", "a", NULL);
+	put_node(&g, "", "Conv", "a", "w", "b", NULL);
+	put_value(&g, 11, "x", 1, "1,3,8,8");
+	put_value(&g, 11, "w", 1, "3,3,1,1");
+	put_value(&g, 12, "b", 1, NULL);
+	struct str m = put_model(&g, 10, 17);
+	struct execution *e =
+		read_files(file_of_text("old.json", "[\n" OLD_RUN(10, 9)), file_of("n.onnx", m.p, m.n), NULL);
+	is_str(row_named(e, "Conv_0:0")->outputs, "a", "the first without a name");
+	is_str(row_named(e, "Conv_0:1")->outputs, "b", "the second");
+	str_free(&m);
+}
+
+/* Each file that completes another goes to the nearest before it. */
+static void groups(void)
+{
+	const char *layers =
+		file_of_text("l.json", "{\"Layers\": [{\"Name\": \"a\", \"LayerType\": \"one\"}]}");
+	const char *more =
+		file_of_text("m.json", "{\"Layers\": [{\"Name\": \"a\", \"LayerType\": \"two\"}]}");
+	const char *p = file_of_text("p.json", "[{\"count\": 1}, {\"name\": \"a\", \"timeMs\": 1}]");
+	const char *paths[] = { p, layers, file_of_text("runs.json", four_runs), p, more };
+	struct execution *all;
+	int n = profile_read(&profiles, paths, 5, NULL, &all, &err);
+	ok(n == 3 && !strcmp(all[0].rows[0].op, "one") && !strcmp(all[1].source, "onnxruntime") &&
+			!strcmp(all[2].rows[0].op, "two"), "three executions of five files");
+}
+
+/* Reading on: progress, and a stop before and during it. */
+struct watched {
+	int calls, stop_at; /* stop_at 0: never */
+	double share;
+	bool falls;
+	volatile sig_atomic_t stop;
+};
+
+static void progress(void *user, double share)
+{
+	struct watched *w = user;
+	w->falls |= share <= w->share || share > 1;
+	w->share = share;
+	if (++w->calls == w->stop_at)
+		w->stop = 1;
+}
+
+static int read_watched(const char *path, struct watched *w)
+{
+	const struct profile_options how = { .stop = &w->stop, .progress = progress, .user = w };
+	struct execution *all;
+	err.text[0] = '\0';
+	return profile_read(&profiles, &path, 1, &how, &all, &err);
+}
+
+static void watched(void)
+{
+	enum { SPACES = 60 << 20 };
+	char *text = base_malloc(SPACES + sizeof(four_runs));
+	memcpy(text, four_runs, sizeof(four_runs) - 1);
+	memset(text + sizeof(four_runs) - 1, ' ', SPACES);
+	const char *path = memory_file(text, SPACES + sizeof(four_runs) - 1);
+	struct watched w = { 0 };
+	is_int(read_watched(path, &w), 1, "a file of 60 MB");
+	is_int(w.calls, 3, "progress each 16 MB");
+	ok(!w.falls && w.share > 0.7, "which rises");
+	w = (struct watched){ .stop_at = 2 };
+	is_int(read_watched(path, &w), -1, "stopped while it is read");
+	ok(strstr(err.text, path) == err.text && strstr(err.text, ": interrupted"), "%s", err.text);
+	is_int(w.calls, 2, "no progress after that");
+	w = (struct watched){ .stop = 1 };
+	ok(read_watched(file_of_text("runs.json", four_runs), &w) == -1 && strstr(err.text, "interrupted"),
+		"stopped before");
+	free(text);
+}
+
+int main(void)
+{
+	if (!scratch_open())
+		return 1;
+	runs();
+	old_keys();
+	bodies();
+	kernels();
+	truncated();
+	optimized();
+	without_names();
+	groups();
+	watched();
+	files_remove();
+	return done_testing();
+}

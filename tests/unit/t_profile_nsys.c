@@ -1,0 +1,210 @@
+/* Exports of Nsight Systems in several versions of their schema: runs, layers, who launched what. */
+#include "config.h"
+
+#include "profile_help.h"
+#include "store/store_private.h"
+
+/* Makes a database. */
+static const char *make(const char *name, const char *sql)
+{
+	const char *path = file_of(name, "", 0);
+	char *why = NULL;
+	sqlite3 *db;
+	remove(path);
+	sqlite3_open(path, &db);
+	if (sqlite3_exec(db, sql, NULL, NULL, &why))
+		printf("# %s\n", why);
+	sqlite3_free(why);
+	sqlite3_close(db);
+	return path;
+}
+
+#define STRINGS                                                                                              \
+	"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"                              \
+	"INSERT INTO StringIds VALUES (1, 'sgemm'), (2, 'void sgemm<float>(int)'), (3, 'relu'),"             \
+	"(4, 'void relu<float>(int)'), (5, 'cudaLaunchKernel'), (6, 'fc'), (7, 'act'), (8, 'infer'),"        \
+	"(9, 'cudaMemcpyAsync');"
+#define KERNELS                                                                                              \
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, deviceId INTEGER,"             \
+	" streamId INTEGER, correlationId INTEGER, globalPid INTEGER, demangledName INTEGER,"                \
+	" shortName INTEGER);"
+#define CALLS                                                                                                \
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_RUNTIME (start INTEGER, end INTEGER, eventClass INTEGER,"          \
+	" globalTid INTEGER, correlationId INTEGER, nameId INTEGER);"
+#define RANGES                                                                                               \
+	"CREATE TABLE NVTX_EVENTS (start INTEGER, end INTEGER, eventType INTEGER, text TEXT,"                \
+	" globalTid INTEGER, textId INTEGER);"
+#define COPIES                                                                                               \
+	"CREATE TABLE CUPTI_ACTIVITY_KIND_MEMCPY (start INTEGER, end INTEGER, streamId INTEGER,"             \
+	" correlationId INTEGER, globalPid INTEGER, bytes INTEGER, copyKind INTEGER);"
+#define GPU                                                                                                  \
+	"CREATE TABLE TARGET_INFO_GPU (id INTEGER, name TEXT);"                                              \
+	"INSERT INTO TARGET_INFO_GPU VALUES (0, 'NVIDIA A100');"
+
+/* A run from `at`: infer(fc(gemm gemm) act(relu)), with a copy before. Thread 2 of process 1 is 1 << 24 | 2.
+ * The correlation ids repeat in process 3, whose call lies outside of all ranges. */
+#define RUN(at, c, slow)                                                                                     \
+	"INSERT INTO NVTX_EVENTS VALUES (" #at "000," #at "900,59,NULL,16777218,8),"                         \
+	"(" #at "100," #at "400,59,NULL,16777218,6),(" #at "500," #at "600,59,'act',16777218,NULL);"         \
+	"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES"                                                     \
+	"(" #at "010," #at "020,0,16777218," #c "0,9),(" #at "110," #at "120,0,16777218," #c "1,5),"         \
+	"(" #at "130," #at "140,0,16777218," #c "2,5),(" #at "510," #at "520,0,16777218," #c "3,5),"         \
+	"(" #at "950," #at "960,0,50331650," #c "1,5);"                                                      \
+	"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES"                                                      \
+	"(" #at "200," #at "2" #slow ",0,7," #c "1,16777216,2,1),(" #at "300," #at "340,0,7," #c             \
+	"2,16777216,2,1),(" #at "700," #at "710,0,7," #c "3,16777216,4,3);"                                  \
+	"INSERT INTO CUPTI_ACTIVITY_KIND_MEMCPY VALUES (" #at "050," #at "055,7," #c "0,16777216,4096,1);"
+
+static const char whole[] =
+	STRINGS KERNELS CALLS RANGES COPIES GPU RUN(1, 1, 90) RUN(2, 2, 20) RUN(3, 3, 40) RUN(4, 4, 30);
+
+static void test_runs(void)
+{
+	struct execution *e = read_files(make("whole.sqlite", whole), NULL, NULL);
+	const struct execution_row *fc = row_named(e, "fc"), *act = row_named(e, "act");
+	const struct execution_row *gemm = row_named(e, "sgemm"), *relu = row_named(e, "relu");
+	/* medians of runs 2 to 4; in run 2 fc's kernels last 20 and 40 ns, from 200 to 340 */
+	ok(e && fc->level == LEVEL_LAYER && fc->ns == 140 && fc->calls == 1 && fc->parent == -1,
+		"a range is a layer: the span of its kernels");
+	ok(act->ns == 10 && act->level == LEVEL_LAYER, "a range with text of its own");
+	ok(gemm->level == LEVEL_KERNEL && gemm->ns == 30 && gemm->lo_ns == 20 && gemm->hi_ns == 40,
+		"median and range of a kernel");
+	is_str(gemm->kernel, "void sgemm<float>(int)", "demangled name");
+	ok(gemm->parent == fc - e->rows && relu->parent == act - e->rows, "kernels below their layers");
+	ok(gemm[1].ns == 40 && !strcmp(gemm[1].name, "sgemm") && gemm[1].parent == gemm->parent,
+		"a second kernel of the name is a row of its own");
+	ok(gemm->start_ns == 200 && gemm->stream == 7, "start in the run, stream");
+	const struct execution_row *copy = row_named(e, "memcpy HtoD"),
+				   *call = row_named(e, "cudaLaunchKernel");
+	ok(copy->level == LEVEL_COPY && copy->ns == 5 && copy->write_bytes == 4096 && e->copy_in_ns == 5,
+		"a copy to the device");
+	ok(call->level == LEVEL_API && call->ns == 10, "a call of the runtime");
+	is_str(e->device, "NVIDIA A100", "device");
+	is_str(e->source, "nsys", "source");
+	is_str(e->settings, "{\"runs\":3,\"runs_left_out\":1}", "runs of the repeated range");
+	ok(e->profiled_ns == 900 && isnan(e->stats.median), "latency of profiled runs");
+	is_str(e->gaps, "4 events outside of the runs left out", "calls of the other process");
+	ok(execution_sum_ns(e, LEVEL_LAYER) == 150, "sum of layers");
+}
+
+/* Layers without a range around them: their sequence repeats. */
+static void test_sequence(void)
+{
+	struct execution *e = read_files(
+		make("sequence.sqlite", STRINGS KERNELS CALLS RANGES
+			"INSERT INTO NVTX_EVENTS VALUES (100,200,59,'load',16777218,NULL),"
+			"(1000,1100,59,NULL,16777218,6),(1200,1300,59,NULL,16777218,7),"
+			"(2000,2100,59,NULL,16777218,6),(2200,2300,59,NULL,16777218,7);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (1010,1020,0,16777218,1,5),"
+			"(1210,1220,0,16777218,2,5),(2010,2020,0,16777218,3,5),(2210,2220,0,16777218,4,5);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (1030,1090,0,7,1,16777216,2,1),"
+			"(1230,1290,0,7,2,16777216,4,3),(2030,2080,0,7,3,16777216,2,1),"
+			"(2230,2250,0,7,4,16777216,4,3);"),
+		NULL, NULL);
+	ok(e && row_named(e, "fc")->ns == 50 && row_named(e, "act")->ns == 20, "layers of the second run");
+	is_str(e ? e->settings : "", "{\"runs\":1,\"runs_left_out\":1}", "runs of a repeated sequence");
+}
+
+/* An old export: no runtime calls, no ranges, no process. A new one: columns that nobody knows. */
+static void test_versions(void)
+{
+	struct execution *e = read_files(make("old.sqlite",
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, mangledName INTEGER);"
+		"CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT NOT NULL);"
+		"INSERT INTO StringIds VALUES (1, '_Z4gemm');"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 1), (40, 50, 1);"), NULL, NULL);
+	ok(e && e->row_count == 2 && e->rows[0].ns == 20 && e->rows[1].ns == 10, "one run of two kernels");
+	is_str(e ? e->rows[0].name : "", "_Z4gemm", "mangled name");
+	ok(e && strstr(e->gaps, "no calls of the CUDA runtime"), "what is missing");
+	e = read_files(make("nameless.sqlite",
+		"CREATE TABLE CUPTI_ACTIVITY_KIND_KERNEL (start INTEGER, end INTEGER, shortName INTEGER);"
+		"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 30, 1)"), NULL, NULL);
+	ok(e && e->row_count == 1 && !*e->rows[0].name && e->rows[0].ns == 20, "without strings");
+	e = read_files(
+		make("graph.sqlite",
+			STRINGS RANGES CALLS
+			"CREATE TABLE CUPTI_ACTIVITY_KIND_GRAPH_TRACE (start INTEGER, end INTEGER, "
+			"correlationId INTEGER,"
+			" globalPid INTEGER, greenContextId INTEGER, future BLOB);"
+			"INSERT INTO NVTX_EVENTS VALUES (1, 90, 59, 'infer', 16777218, NULL);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (5, 6, 0, 16777218, 1, 5);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_GRAPH_TRACE VALUES (10, 70, 1, 16777216, 0, x'00')"),
+		NULL, NULL);
+	ok(e && row_named(e, "CUDA graph")->ns == 60 && strstr(e->gaps, "cuda-graph-trace=node"),
+		"a CUDA graph");
+	e = read_files(make("host.sqlite", RANGES
+		"INSERT INTO NVTX_EVENTS VALUES (1, 90, 59, 'a', 1, NULL), (10, 20, 59, 'b', 1, NULL),"
+		"(30, 40, 60, 'c', 1, NULL)"), NULL, NULL);
+	ok(e && e->row_count == 2 && row_named(e, "b")->ns == 10 && row_named(e, "b")->parent == 0,
+		"ranges of the host alone");
+	ok(e && strstr(e->gaps, "no kernels"), "which has a gap");
+}
+
+static void test_hostile(void)
+{
+	struct execution *e = read_files(
+		make("hostile.sqlite",
+			KERNELS CALLS RANGES
+			"INSERT INTO NVTX_EVENTS VALUES (5, NULL, 59, 'open' || char(27) || '[2J', 1, NULL),"
+			"(9, 3, 59, 'back', 1, NULL), ('x', 7, 59, 'text', 1, NULL), (-4, 7, 59, 'negative', "
+			"1, NULL);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (6, 7, 0, 1, 4, NULL);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (10, 9223372036854775807, 0, 0, 4, 0, "
+			"1, 1),"
+			"(10, 20, 0, 99999999999, 4, 0, 'x', x'00'), (10, 30, 0, 0, 4, -1, 1, 1)"),
+		NULL, NULL);
+	ok(e && e->row_count == 4 && strstr(e->gaps, "4 events without a valid time"),
+		"bad times are counted");
+	is_str(e ? e->rows[0].name : "", "open?[2J", "names are clean, an open range has its work");
+	ok(is_refused(make("empty.sqlite", "CREATE TABLE t (x)"), "no kernels"), "a database of others");
+	ok(is_refused(make("view.sqlite",
+			      "CREATE TABLE t (start, end); CREATE VIEW CUPTI_ACTIVITY_KIND_KERNEL AS SELECT "
+			      "1 start, 2 end"),
+		   "no kernels"),
+		"a view is no table");
+}
+
+/* Every beginning of a file is refused with one line or read in part, and so is every damaged page. */
+static void test_truncated(void)
+{
+	size_t n;
+	FILE *f = fopen(make("t.sqlite", whole), "rb");
+	static char bytes[1 << 20], damaged[1 << 20];
+	n = fread(bytes, 1, sizeof(bytes), f);
+	fclose(f);
+	int bad = 0, read = 0;
+	for (size_t i = 0; i < n; i += i < 1100 ? 1 : 97) {
+		const char *path = file_of("cut.sqlite", bytes, i);
+		struct execution *all;
+		err.text[0] = '\0';
+		int got = profile_read(&profiles, &path, 1, NULL, &all, &err);
+		bad += got < 0 && (strstr(err.text, path) != err.text || strchr(err.text, '\n'));
+		read += got >= 0;
+	}
+	is_int(bad, 0, "each cut of a file gives one line");
+	for (size_t i = 100; i < n; i += 61) {
+		memcpy(damaged, bytes, n);
+		memset(damaged + i, 0x5a, 3);
+		const char *path = file_of("damaged.sqlite", damaged, n);
+		struct execution *all;
+		err.text[0] = '\0';
+		int got = profile_read(&profiles, &path, 1, NULL, &all, &err);
+		bad += got < 0 && (strstr(err.text, path) != err.text || strchr(err.text, '\n'));
+		read += got >= 0;
+	}
+	is_int(bad, 0, "and each damage");
+	ok(read > 0, "some of them can be read");
+}
+
+int main(void)
+{
+	if (!scratch_open())
+		return 1;
+	test_runs();
+	test_sequence();
+	test_versions();
+	test_hostile();
+	test_truncated();
+	files_remove();
+	return done_testing();
+}

@@ -1,0 +1,154 @@
+#include "config.h"
+
+#include "profile_help.h"
+
+static const char profile[] =
+	"[\n  { \"count\" : 100 }\n"
+	", { \"name\" : \"Reformatting CopyNode for Input Tensor 0 to Conv_0 + Relu_1\", \"timeMs\" : 1,"
+	" \"averageMs\" : 0.01, \"medianMs\" : 0.011, \"percentage\" : 1 }\n"
+	", { \"name\" : \"Conv_0 + Relu_1\", \"timeMs\" : 10, \"averageMs\" : 0.1, \"medianMs\" : 0.09,"
+	" \"percentage\" : 80 }\n"
+	", { \"name\" : \"{ForeignNode[a.weight...Softmax_9]} [profile 1]\", \"timeMs\" : 20, \"averageMs\" "
+	": 0.2,"
+	" \"percentage\" : 10 }\n"
+	", { \"name\" : \"twice\", \"timeMs\" : 4, \"percentage\" : 10 }\n"
+	", { \"name\" : \"twice\", \"timeMs\" : 6, \"averageMs\" : \"?\", \"percentage\" : 10 }\n]\n";
+
+#define TENSOR(name, format)                                                                                 \
+	"{\"Name\": \"" name "\", \"Dimensions\": [1,3,8,8], \"Format/Datatype\": \"" format "\"}"
+
+static const char layers[] =
+	"{\"Layers\": [{\"Name\": \"Reformatting CopyNode for Input Tensor 0 to Conv_0 + Relu_1\","
+	"\"LayerType\": \"Reformat\", \"Origin\": \"REFORMAT\", \"Metadata\": \"[ONNX Layer: Conv_0]\"},"
+	"{\"Name\": \"Conv_0 + Relu_1\", \"LayerType\": \"CaskConvolution\","
+	"\"Inputs\": [" TENSOR("x", "Row major linear FP32") "],"
+	"\"Outputs\": [" TENSOR("y", "Row major linear FP32") "," TENSOR("z", "Row major linear FP32") "],"
+	"\"TacticName\": \"sm80_xmma_fprop_implicit_gemm_tf32f32_tf32f32\","
+	"\"Metadata\": \"[ONNX Layer: m/Conv[0]]\\u001e[ONNX Layer: Relu_1]\\u001f[ONNX Layer: b]\"},"
+	"{\"Name\": \"{ForeignNode[a.weight...Softmax_9]} [profile 1]\", \"LayerType\": \"Myelin\","
+	"\"Inputs\": [" TENSOR("y", "Half(64,1:8)") "]},"
+	"{\"Name\": \"twice\", \"LayerType\": \"first\","
+	"\"Inputs\": [" TENSOR("z", "Four wide Int8 format") "]},"
+	"{\"Name\": \"twice\", \"LayerType\": \"second\"},"
+	"{\"Name\": \"of no profile\"}],"
+	"\"I/O Tensors\": [{\"Name\": \"x\"}]}";
+
+static void profile_alone(void)
+{
+	struct execution *e = read_files(file_of_text("p.json", profile), NULL, NULL);
+	if (!ok(e && e->row_count == 5, "a row a record"))
+		return;
+	ok(e->rows[0].ns == 0.011e6 && e->rows[1].ns == 0.09e6, "the median of records with one");
+	near(e->rows[2].ns, 0.2e6, 1e-12, "the mean of older records");
+	near(e->rows[3].ns, 0.04e6, 1e-12, "timeMs is the sum over the runs");
+	near(e->rows[4].ns, 0.06e6, 1e-12, "a text is no number");
+	is_str(e->rows[2].name, "{ForeignNode[a.weight...Softmax_9]}", "without the number of the profile");
+	is_str(e->source, "trtexec", "source");
+	is_str(e->settings, "{\"runs\":100}", "runs");
+	ok(isnan(e->profiled_ns) && isnan(e->stats.median) && !*e->rows[1].op && !*e->gaps,
+		"layers alone give no latency");
+}
+
+static void layer_information(void)
+{
+	const char *p = file_of_text("p.json", profile), *l = file_of_gzip("l.json.gz", layers);
+	struct execution *e = read_files(l, p, NULL);
+	if (!ok(e && e->row_count == 5, "layer information before its profile"))
+		return;
+	const struct execution_row *c = &e->rows[1];
+	is_str(c->op, "CaskConvolution", "type of the layer");
+	is_str(c->nodes, "m/Conv[0]\nRelu_1\nb",
+		"nodes from the metadata, both separators, brackets in a name");
+	is_str(e->rows[0].nodes, "", "a reformat stands for no node");
+	is_str(c->inputs, "x", "inputs");
+	is_str(c->outputs, "y\nz", "outputs");
+	is_str(c->shapes, "[1,3,8,8] Row major linear FP32", "shapes");
+	is_str(c->dtype, "tf32", "TF32 from the kernel's name");
+	is_str(e->math, "tf32", "math of the execution");
+	is_str(e->rows[2].op, "Myelin", "information of a further optimization profile");
+	is_str(e->rows[2].dtype, "f16", "type of newer formats");
+	ok(!strcmp(e->rows[3].op, "first") && !strcmp(e->rows[4].op, "second"),
+		"equal names in the order of the engine");
+	is_str(e->rows[3].dtype, "s8", "integers");
+	e = read_files(p, file_of_text("names.json", "{\"Layers\": [\"Conv_0 + Relu_1\"], \"Bindings\": []}"),
+		NULL);
+	ok(e && strstr(e->gaps, "detailed"), "information of names alone names the fix");
+	ok(is_refused(l, "give the profile"), "layer information without a profile");
+	e = read_files(p, file_of_text("other.json", "{\"Layers\": [\"another\"]}"), NULL);
+	ok(!e && strstr(err.text, "other.json: has no layer of the profile"),
+		"information of another engine");
+}
+
+static void times(void)
+{
+	struct str s = { 0 };
+	for (int i = 0; i < 9; i++)
+		str_addf(&s, "%s{\"latencyMs\" : 9, \"h2dMs\" : 0.5, \"computeMs\" : %d, \"d2hMs\" : 0.25}",
+			i ? ", " : "[", 10 - i);
+	str_puts(&s, "]");
+	const char *t = file_of_text("t.json", s.p);
+	str_free(&s);
+	struct execution *e = read_files(file_of_text("p.json", profile), t, NULL);
+	ok(e && e->row_count == 5 && e->stats.median == 6e6 && e->stats.n == 9 && e->stats.lo == 3e6 &&
+			e->stats.hi == 9e6, "times of the runs beside the profile");
+	ok(e && e->copy_in_ns == 0.5e6 && e->copy_out_ns == 0.25e6, "copies apart");
+	e = read_files(t, NULL, NULL);
+	ok(e && e->row_count == 0 && e->stats.median == 6e6 && !strcmp(e->framework, "tensorrt"),
+		"times alone are an execution");
+	static const char summary[] =
+		"{\"performance_summary\": {\"Throughput\": 1, \"GPU Compute Time\": [1, 9, 3, 2, 4, 5, 6]},"
+		"\"device_information\": {\"Selected Device\": \"A100\"}}";
+	e = read_files(file_of_text("s.json", summary), NULL, NULL);
+	ok(e && e->stats.median == 2e6 && e->p90_ns == 4e6 && e->p99_ns == 6e6 && isnan(e->copy_in_ns),
+		"the summary of TREx");
+	is_str(e ? e->device : "", "A100", "its device");
+}
+
+/* Real files, where they are: sums as in their README. */
+static void real_files(void)
+{
+	static const struct {
+		const char *stem;
+		int rows;
+		double sum_ms, latency_ms;
+	} files[] = {
+		{ "mobilenet.qat", 73, 0.468768, 0.351196 },
+		{ "pytorch_resnet_A100_fp32_resnet", 32, 2.123776, 1.99072 },
+		{ "pytorch_resnet_A100_fp16_resnet", 36, 1.016832, 0.862183 },
+		{ "pytorch_resnet_A100_qat_resnet-qat", 37, 1.09568, 0.882568 },
+		{ "tensorflow_resnet_RTX-3090_fp16_resnet", 86, 4.272736, 4.02026 },
+		{ "tensorflow_resnet_RTX-3090_qat_resnet-qat", 63, 2.380608, 2.19547 },
+	};
+	const char *shared = getenv("BENANZA_SHARED");
+	for (size_t i = 0; i < sizeof(files) / sizeof(files[0]); i++) {
+		const char *stem = arena_printf(&profiles, "%s/reference/profiles/tensorrt/%s",
+			shared ? shared : "", files[i].stem);
+		const char *p = arena_printf(&profiles, "%s.profile.json", stem);
+		if (access(p, R_OK)) {
+			ok(true, "%s # SKIP not present", files[i].stem);
+			continue;
+		}
+		struct execution *e = read_files(p, arena_printf(&profiles, "%s.graph.json.gz", stem),
+			arena_printf(&profiles, "%s.profile.metadata.json", stem));
+		int bare = 0;
+		for (int j = 0; e && j < e->row_count; j++)
+			bare += !*e->rows[j].outputs || !*e->rows[j].dtype;
+		ok(e && e->row_count == files[i].rows && bare == 0 && !*e->gaps, "%s: rows", files[i].stem);
+		near(e ? execution_sum_ns(e, LEVEL_LAYER) : NAN, files[i].sum_ms * 1e6, 1e-6, "%s: sum",
+			files[i].stem);
+		near(e ? e->stats.median : NAN, files[i].latency_ms * 1e6, 1e-6, "%s: latency",
+				files[i].stem);
+	}
+}
+
+int main(void)
+{
+	if (!scratch_open())
+		return 1;
+	profile_alone();
+	layer_information();
+	times();
+	real_files();
+	files_remove();
+	return done_testing();
+}
