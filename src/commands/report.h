@@ -24,6 +24,8 @@ void report_layers_text(const struct session *s, bool constants, FILE *out);
 json_t *report_bound_json(const struct session *s);
 void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_text(const struct session *s, FILE *out);
+/* The number of layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
+int report_disturbed(const struct analysis *a);
 
 /* Missing values (plan_needs): an array of strings; one line of text, nothing if no value is missing. */
 json_t *report_needs_json(const struct plan *p);

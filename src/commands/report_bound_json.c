@@ -1,0 +1,229 @@
+#include "config.h"
+
+#include "commands/report.h"
+
+#include <math.h>
+#include <string.h>
+
+static json_t *strings_json(const char *list)
+{
+	json_t *array = json_array();
+	while (*list) {
+		size_t n = strcspn(list, ",");
+		if (n)
+			json_array_append_new(array, json_stringn(list, n));
+		list += n + (list[n] == ',');
+	}
+	return array;
+}
+
+static json_t *interval_json(double lo, double hi)
+{
+	return isnan(lo) || isnan(hi) ? json_null()
+				      : json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
+}
+
+/* Costs of the layers in a layer's bodies, each listed once. */
+static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
+{
+	if (!c->bodies)
+		return NULL;
+	json_t *bodies = json_array();
+	for (int i = 0; i < l->body_count; i++) {
+		json_t *list = json_array();
+		for (int k = 0; k < l->bodies[i].layer_count; k++) {
+			const struct layer_cost *inner = &c->bodies[i][k];
+			json_t *one = json_pack("{s:i, s:o, s:s}", "index", k, "cost_ns",
+				json_number_or_null(inner->ns), "origin", origin_name(inner->origin));
+			json_t *within = bodies_json(&l->bodies[i].layers[k], inner);
+			if (within)
+				json_object_set_new(one, "body", within);
+			json_array_append_new(list, one);
+		}
+		json_array_append_new(bodies, list);
+	}
+	return bodies;
+}
+
+/* What limits the layer; all null if unknown, with the reason. */
+static void limit_json(json_t *o, const struct limit *l)
+{
+	const char *by = limit_name(l->by);
+	json_object_set_new(o, "bound_by", by ? json_string(by) : json_null());
+	json_object_set_new(o, "peak", l->peak[0] ? json_string(l->peak) : json_null());
+	json_object_set_new(o, "peak_bytes_s", json_number_or_null(l->is_rate ? l->peak_per_s : NAN));
+	json_object_set_new(o, "peak_flops_s", json_number_or_null(l->is_rate ? NAN : l->peak_per_s));
+	json_object_set_new(o, "peak_share", json_number_or_null(l->share));
+	if (limit_is_over(l))
+		json_object_set_new(o, "above_peak", json_true());
+	json_object_set_new(o, "flops_per_byte", json_number_or_null(l->intensity));
+	if (l->why[0])
+		json_object_set_new(o, "bound_by_why", json_string(l->why));
+}
+
+static json_t *layer_json(const struct session *s, const int *numbers, int i)
+{
+	const struct analysis *a = s->analysis;
+	const struct plan *p = s->current->plan;
+	json_t *bodies = bodies_json(&p->layers[i], &a->layers[i]);
+	const struct layer_cost *l = &a->layers[i];
+	bool known = l->origin != ORIGIN_MISSING && l->origin != ORIGIN_UNSUPPORTED;
+	json_t *o = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "index", i, "cost_ns",
+		json_number_or_null(known ? l->ns : NAN), "origin", origin_name(l->origin), "interval_ns",
+		interval_json(l->lo, l->hi), "algorithm",
+		l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
+		json_number_or_null(l->preferred_ns), "roofline_ns", json_number_or_null(l->roofline_ns),
+		"critical", l->critical, "slack_ns", json_number_or_null(l->slack_ns));
+	struct limit limit = limit_of_layer(a, p, &s->peaks, i);
+	limit_json(o, &limit);
+	json_object_set_new(o, "name", json_text(p->layers[i].name));
+	json_object_set_new(o, "op", json_text(p->layers[i].node->op));
+	json_object_set_new(o, "number", numbers[i] ? json_integer(numbers[i]) : json_null());
+	json_object_set_new(o, "start_ns", json_number_or_null(l->start_ns));
+	if (l->group)
+		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
+	if (l->group && l->group->layers[0] == i) {
+		json_object_set_new(o, "pattern", json_string(l->group->pattern));
+		if (l->group->residual >= 0)
+			json_object_set_new(o, "residual", json_integer(l->group->residual));
+	}
+	if (l->at_least)
+		json_object_set_new(o, "at_least", json_true());
+	if (l->mistrusted)
+		json_object_set_new(o, "mistrusted", json_true());
+	if (bodies)
+		json_object_set_new(o, "body", bodies);
+	if ((!known || l->at_least) && l->why)
+		json_object_set_new(o, "why", json_text(text_of(l->why)));
+	if (l->result) {
+		json_object_set_new(o, "problem", json_string(l->result->problem));
+		json_object_set_new(o, "api", json_string(l->result->algorithm.api));
+		json_object_set_new(o, "math", json_string(l->result->algorithm.math));
+		json_object_set_new(o, "matrix", json_string(matrix_name(l->result->algorithm.matrix)));
+		json_object_set_new(o, "layouts", json_string(l->result->algorithm.layouts));
+	}
+	return o;
+}
+
+static json_t *effects_json(const struct session *s)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < s->effect_count; i++) {
+		const struct what_if_effect *e = &s->effects[i];
+		double now = s->analysis->bound_ns;
+		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
+		bool known = e->available && !isnan(e->bound_ns);
+		json_array_append_new(list,
+			json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i}", "name",
+				e->row->name, "on", e->on, "bound_ns",
+				json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
+				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
+				json_number_or_null(
+					known && !isnan(e->saves_ns) && on_ns > 0 ? off_ns / on_ns : NAN),
+				"available", e->available, "complete", e->complete, "estimated", e->estimated,
+				"bound_complete", e->bound_complete, "unmeasured_problems",
+				e->unmeasured_problems, "unavailable_problems", e->unavailable_problems,
+				"noisy_problems", e->noisy_problems));
+	}
+	return list;
+}
+
+static json_t *coverage_json(const struct analysis *a)
+{
+	const struct coverage *c = &a->coverage;
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers,
+		"measured", c->measured, "proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated",
+		c->estimated, "assumed", c->assumed, "missing", c->missing, "unsupported", c->unsupported,
+		"flops_measured_share", json_number_or_null(c->flops_measured_share), "cost_proxy_share",
+		json_number_or_null(c->cost_proxy_share), "cost_estimated_share",
+		json_number_or_null(c->cost_estimated_share));
+}
+
+static json_t *contradicted_json(const struct contradicted *c)
+{
+	return !c->executions ? json_null() : json_pack("{s:i, s:i, s:i, s:i}", "executions",
+		c->executions, "layers", c->layers, "not_measured_again", c->not_again, "whole", c->whole);
+}
+
+json_t *report_bound_json(const struct session *s)
+{
+	const struct plan *p = s->current->plan;
+	const struct analysis *a = s->analysis;
+	const struct device *d = &s->device;
+	char on[128];
+	json_t *layers = json_array();
+	struct arena scratch = { 0 };
+	int total, *numbers = session_numbers(p, &scratch, &total);
+	for (int i = 0; i < a->layer_count; i++)
+		json_array_append_new(layers, layer_json(s, numbers, i));
+	arena_free(&scratch);
+	json_t *o = json_object();
+	json_object_set_new(o, "model",
+		json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(s->model->path)), "name",
+			json_text(s->model->graph->name), "nodes", s->model->graph->node_count));
+	json_object_set_new(o, "device",
+		json_pack("{s:s?, s:s?, s:s?, s:s?}", "name", d->name, "model", d->model, "runner", d->runner,
+			"stack", d->stack));
+	json_object_set_new(o, "scenario", json_pack("{s:o, s:s, s:o, s:s}", "batch",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
+		strings_json(scenario_text(&s->scenario, on, sizeof(on))), "cache", cache_name(a->cache)));
+	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
+	json_object_set_new(json_object_get(o, "scenario"), "dims_from", report_dims_from_json(s));
+	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
+	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
+	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
+	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
+	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
+	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
+	json_object_set_new(o, "conversions", json_integer(a->conversions));
+	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
+	json_object_set_new(o, "estimated", json_boolean(a->estimated));
+	json_object_set_new(o, "interval_ns", interval_json(a->lo_ns, a->hi_ns));
+	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
+	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));
+	json_object_set_new(o, "disturbed", json_integer(report_disturbed(a)));
+	json_object_set_new(o, "complete", json_boolean(a->complete));
+	json_object_set_new(o, "distinct", json_integer(p->problem_count));
+	json_object_set_new(o, "coverage", coverage_json(a));
+	json_object_set_new(o, "mistrusted",
+		json_pack("{s:i, s:o}", "layers", a->coverage.mistrusted, "cost_share",
+			json_number_or_null(a->coverage.cost_mistrusted_share)));
+	json_object_set_new(o, "contradicted", contradicted_json(&s->contradicted));
+	json_object_set_new(o, "what_if", effects_json(s));
+	json_object_set_new(o, "notes",
+		a->scenario.nxc ? json_array() : json_pack("[s]", "reorders between layers are not priced"));
+	json_object_set_new(o, "needs", report_needs_json(p));
+	json_object_set_new(o, "layers", layers);
+	return o;
+}
+
+static const char *number_field(struct arena *a, double ns)
+{
+	return isnan(ns) ? "" : arena_printf(a, "%.1f", ns);
+}
+
+void report_bound_csv(const struct session *s, bool header, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	struct arena a = { 0 }, kept = { 0 };
+	int total, *numbers = session_numbers(p, &kept, &total);
+	if (header)
+		fputs("batch,dtype,index,name,op,origin,cost_ns,lo_ns,hi_ns,preferred_ns,critical,slack_ns,"
+		      "algorithm,"
+		      "number\n",
+			out);
+	for (int i = 0; i < s->analysis->layer_count; i++) {
+		const struct layer_cost *c = &s->analysis->layers[i];
+		report_csv_plan(out, p);
+		fprintf(out, "%d,", i);
+		report_csv_field(out, text_clean(&a, p->layers[i].name), ',');
+		report_csv_field(out, text_clean(&a, p->layers[i].node->op), ',');
+		fprintf(out, "%s,%s,%s,%s,%s,%d,%s,", origin_name(c->origin), number_field(&a, c->ns),
+			number_field(&a, c->lo), number_field(&a, c->hi), number_field(&a, c->preferred_ns),
+			c->critical, number_field(&a, c->slack_ns));
+		report_csv_field(out, c->result ? c->result->algorithm.name : "", ',');
+		report_csv_number(out, numbers[i]);
+		arena_free(&a);
+	}
+	arena_free(&kept);
+}
