@@ -102,7 +102,7 @@ class Session:
         import openvino
 
         self.request = request
-        self.threads = request.threads or len(machine.cores())
+        self.threads = request.threads or len(request.own_cores)
         core = openvino.Core()
         model = core.read_model(source)
         self.ports = [name_of(port, request.given) for port in model.inputs]

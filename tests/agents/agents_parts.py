@@ -3,6 +3,7 @@
 
 import inspect
 import math
+import os
 import pathlib
 import re
 import subprocess
@@ -32,6 +33,7 @@ from benanza_agent import (  # noqa: E402
     trace,
     worker,
 )
+from benanza_agent.request import Request  # noqa: E402
 
 tap = Tap()
 scratch = tempfile.TemporaryDirectory(prefix="benanza-agents-")
@@ -531,6 +533,17 @@ def _():
         yield f"cores {machine.cores([0, 1, 2, 3], pattern)}"
     if not machine.memory("VmRSS") or machine.memory("VmNothing") is not None:
         yield "memory"
+
+
+@tap.test("every session of a job has the threads of the first, although that bound the calling thread")
+def _():
+    allowed, request = set(machine.affinity()), Request({"model": {}})
+    before = request.cores()
+    machine.bind(before[1][0])
+    after = request.cores()
+    os.sched_setaffinity(0, allowed)
+    if after != before or before != (len(machine.cores()), machine.cores()):
+        yield f"{before}, then {after}"
 
 
 scratch.cleanup()

@@ -68,6 +68,7 @@ class Request:
         self.name = _text(model, "name") or os.path.splitext(os.path.basename(_text(model, "path")))[0]
         self.given = self.read_inputs(model.get("inputs") or [])
         self.path = None
+        self.own_cores = machine.cores()  # before a session binds the calling thread to one of them
 
     @staticmethod
     def read_inputs(listed):
@@ -99,7 +100,7 @@ class Request:
     def cores(self):
         """Returns (threads, their cores): one thread a core. No cores if the request has more threads than
         there are cores, or several requests at a time: then nothing is bound."""
-        available = machine.cores()
+        available = self.own_cores
         threads = self.threads or len(available)
         return threads, available[:threads] if threads <= len(available) and self.requests == 1 else []
 
