@@ -1,3 +1,5 @@
+#include "config.h"
+
 #include "runner/measure/backend.h"
 
 #include <stdlib.h>
