@@ -25,7 +25,7 @@ test_scripts = \
 	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/measuring.sh \
 	tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh tests/runner/runner_cpu.sh \
 	tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
-	tests/bench/bench_tables.py \
+	tests/bench/bench_figures.py \
 	tests/agents/agents_builtin.sh tests/agents/agents_compare.py \
 	tests/agents/agents_models.py tests/agents/agents_parts.py \
 	tests/agents/agents_pytorch.py tests/agents/agents_trtexec.py \

@@ -1,175 +1,392 @@
 #!/usr/bin/env python3
-"""The Benanza ratio: the lower bound beside ONNX Runtime's latency, on the same machine and threads, in turns.
+"""The lower bound beside the faster of ONNX Runtime and OpenVINO, on the same machine and threads, in turn.
 
-A round measures the model with ONNX Runtime, then all its problems from a database that has nothing but the device's peaks, then with ONNX Runtime again; so
-a machine that speeds up or slows down shows as a spread, and where the two of a round differ, as "unsteady".  Models and
-batches come in an order of chance that differs from round to round.  For each model and scenario there is a line with the
-ratio of each round's bound to what is around it; then the geometric mean of each scenario, the models beyond the
-limits, and these layer by layer: those above, where the bound may be wrong, before those below, where ONNX Runtime has slow
-kernels or work that the bound does not count.
+For each case (a model at one batch): both runtimes run the model, then all its problems are measured, then
+the runtimes run again in the opposite order, and so on: --rounds measurements of the bound, each between two
+runs of each runtime. All of this is `benanza compare --run` and `benanza bench --again`, which use the same
+threads, bound one a core, with spinning. Layers that a runtime executes faster than the bound says are
+measured again in turn by `compare`; a group of layers that is faster again is contradicted.
 
-Both sides have the same threads, bound one a core, and both wait spinning.  Weights are random.  A model that has its batch
-baked in is compared at that batch.
+Weights are random, because runtimes can simplify constant ones. A model without a symbolic batch is one case.
 
-    tests/bench/bench_ratio.py [--benanza PATH] [--rounds 2] [--budget MS] [-b 1,8] [--explain 10] [MODEL...]
+    tests/bench/bench_ratio.py [--benanza PATH] [--rounds 2] [--budget MS] [-b 1,8] [--time MINUTES]
+                               [--save FILE] [--explain 10] [MODEL...]
 
-MODEL: a file, or a part of the name of a bundled model or of one that the onnx package carries; default: all of these.
-Leaves with 77 where ONNX Runtime is not installed.
+MODEL: a file, or part of the name of a bundled model or of a light_* model of the onnx package (default:
+all).
+--save: appends the result of each case to FILE (JSON lines); cases that FILE has are not measured again.
+
+Prints a line for each case: the bound without and with fusion, the latencies (medians of the runs), and the
+ratio of the bound with fusion to the faster runtime, with its interval: from the bound's low end divided by
+the runtime's slowest median to the bound's high end divided by its fastest median. Then the geometric mean,
+the cases beyond the limits (over: its whole interval is above 1.02; under: the ratio is below 0.85) with the
+gaps between bound and latency and the layers with the largest difference, and all contradicted groups.
+
+Exit status 77 if a runtime is not installed.
 """
 
 import argparse
-import collections
+import contextlib
 import json
 import math
 import os
 import pathlib
-import random
 import shutil
 import statistics
 import subprocess
 import sys
 import tempfile
+import time
 
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
-SCENARIOS = ("algorithm", "algorithm,fusion")
+sys.path.insert(0, str(TOP / "tests/lib"))
+PLAIN, FUSED = "algorithm", "algorithm,fusion"
+RUN, AGENTS = ("ort", "openvino"), ("onnxruntime", "openvino")  # as --run and as results name them
 MOST, LEAST = 1.02, 0.85
-UNSTEADY = 0.05
+SHOWN = 5  # groups of layers of a case that is explained
+GROUP_KEYS = ("row", "kernel", "algorithm", "real_ns", "real_interval_ns", "cost_ns", "cost_interval_ns",
+              "gap", "measured_again")
+
+
+class Failed(Exception):
+    """A command that gave no result."""
 
 
 def run_json(*words):
+    """Returns the objects that a command of benanza prints, one a line. Exit status 1: there are gaps."""
     out = subprocess.run([str(w) for w in words], stdout=subprocess.PIPE, text=True)
     if out.returncode > 1:
-        sys.exit(f"{' '.join(map(str, words))}: exit status {out.returncode}")
-    return json.loads(out.stdout.splitlines()[-1])
+        raise Failed(f"{' '.join(map(str, words))}: exit status {out.returncode}")
+    return [json.loads(line) for line in out.stdout.splitlines()]
 
 
-class Case:
-    """A model at one batch; None: it has none."""
+# ---- measuring
 
-    def __init__(self, model, batch):
-        self.model, self.batch = model, batch
-        self.sizes = [] if batch is None else ["-b", batch]
-        self.name = f"{model.stem} b{batch or 1}"
-        self.rounds = []  # (what ONNX Runtime took, {scenario: bound})
+class Bench:
+    """Measures cases. It keeps the peaks of the machine, which are measured once."""
 
-    def ort_ns(self, threads):
-        return run_json(sys.executable, TOP / "tests/bench/bench_ort.py", *self.sizes, "--threads", threads, self.model)["median_ns"]
+    def __init__(self, options, folder):
+        self.options, self.folder = options, pathlib.Path(folder)
+        self.threads = ["--threads", options.threads] if options.threads else []
+        device = run_json(options.benanza, "devices", "--json", *self.threads)[0]
+        agents = {one["framework"]: one for one in device["agents"] if not one.get("error")}
+        self.missing = [name for name in AGENTS if name not in agents]
+        self.setup = ", ".join([device["runners"][0]["model"], device["runners"][0]["stack"]] +
+                               [f"{name} {agents[name]['version']}" for name in AGENTS if name in agents])
+        self.random = (None, None)  # the model that was last written with random weights
 
-    def measure(self, options, database):
-        shutil.copy(options.peaks, database)
-        base = [options.benanza, "--db", database, *self.sizes, self.model]
-        before = self.ort_ns(options.threads)
-        run_json(base[0], "bench", "--json", "--budget", options.budget, *base[1:])
-        after = self.ort_ns(options.threads)
-        bounds = {s: run_json(base[0], "bound", "--json", "-w", s, *base[1:]) for s in SCENARIOS}
-        self.rounds.append(((before, after), bounds))
+    def peaks(self):
+        """Returns a database that has only the peaks."""
+        import ort_common
+        from onnx import helper
+        path = self.folder / "peaks.db"
+        if not path.exists():
+            node = helper.make_node("Relu", ["x"], ["y"])
+            model = ort_common.save_model(self.folder / "relu.onnx", [node], {"x": [1]}, {"y": [1]})
+            run_json(self.options.benanza, "bench", "--json", "-q", "--db", path, model)
+        return path
 
-    def ratios(self, scenario):
-        return [bounds[scenario]["bound_ns"] / statistics.mean(ort) for ort, bounds in self.rounds]
+    def with_random_weights(self, model):
+        """Writes the model with random weights, its sidecar beside it; the one before is removed."""
+        import onnx
+        import ort_common
+        if self.random[0] != model:
+            shutil.rmtree(self.folder / "model", ignore_errors=True)
+            path = self.folder / "model" / model.name
+            path.parent.mkdir()
+            onnx.save(ort_common.with_random_weights(onnx.load(model)), path)
+            sidecar = model.with_suffix(".yaml")
+            if sidecar.exists():
+                shutil.copy(sidecar, path.with_suffix(".yaml"))
+            self.random = (model, path)
+        return self.random[1]
 
-    def ratio(self, scenario):
-        return statistics.median(self.ratios(scenario))
+    def measure(self, model, batch):
+        """Measures a case and returns its record."""
+        path, database = self.with_random_weights(model), self.folder / "case.db"
+        shutil.copy(self.peaks(), database)
+        which = (["-b", batch] if batch else []) + ["--db", database, path]
+        common = ["--json", "-q", "--budget", self.options.budget, *self.threads, *which]
+        record = {"case": case_name(model, batch), "setup": self.setup, "budget_ms": self.options.budget,
+                  "measured_at": int(time.time()), "turns": [], "bounds": []}
+        for turn in range(self.options.rounds + 1):
+            order = ",".join(RUN if turn % 2 == 0 else RUN[::-1])
+            if turn:
+                run_json(self.options.benanza, "bench", "--again", "-w", FUSED, *common)
+            compared = run_json(self.options.benanza, "compare", "--run", order, "-w", FUSED, *common)
+            record["turns"].append({one["agent"]["name"]: latency_of(one) for one in compared})
+            if turn:  # the bound includes what compare measured again
+                record["bounds"].append({what: self.bound(what, which) for what in (PLAIN, FUSED)})
+        layers = run_json(self.options.benanza, "layers", "--json", *which)[0]["layers"]
+        record["compared"] = {one["agent"]["name"]: compared_of(one, layers) for one in compared}
+        for suffix in ("", "-wal", "-shm"):
+            pathlib.Path(f"{database}{suffix}").unlink(missing_ok=True)
+        return record
 
-    def line(self, scenario):
-        ort = [ns / 1e6 for pair, _ in self.rounds for ns in pair]
-        ours = [bounds[scenario]["bound_ns"] / 1e6 for _, bounds in self.rounds]
-        ratios, last = self.ratios(scenario), self.rounds[-1][1][scenario]
-        notes = [] if last["complete"] else ["at least: not all is measured"]
-        if last["coverage"].get("mistrusted"):
-            notes.append(f"{last['coverage']['mistrusted']} layers under their roofline")
-        if last["disturbed"]:
-            notes.append(f"{last['disturbed']} layers disturbed")
-        if any(abs(before / after - 1) > UNSTEADY for (before, after), _ in self.rounds):
-            notes.append("unsteady")
-        return (f"{self.name:26} {scenario:17} {statistics.median(ours):9.2f} {statistics.median(ort):9.2f} "
-                f"{min(ort):8.2f}-{max(ort):<8.2f} {self.ratio(scenario):6.3f}  {min(ratios):.3f}-{max(ratios):.3f}  "
-                f"{'; '.join(notes)}".rstrip())
+    def bound(self, what_if, which):
+        found = run_json(self.options.benanza, "bound", "--json", "-w", what_if, *self.threads, *which)[0]
+        return {key: found[key] for key in ("bound_ns", "interval_ns", "complete", "disturbed")} | \
+            {"mistrusted": found["mistrusted"]["layers"]}
 
+
+def case_name(model, batch):
+    return f"{model.stem} b{batch}" if batch else model.stem
+
+
+def latency_of(compared):
+    return {key: compared[key] for key in ("measured_ns", "interval_ns", "noisy")}
+
+
+def compared_of(compared, layers):
+    """What explains a ratio: gaps, contradicted groups, and the groups that differ most."""
+    def group(one):
+        ops = [layers[i]["op"] for i in one["layers"] if layers[i]["op"] != "Constant"]
+        return {key: one[key] for key in GROUP_KEYS} | {"ops": "+".join(ops[:4] + ["..."] * (len(ops) > 4))}
+
+    def more_ns(one):
+        return (one["real_ns"] or 0) - (one["cost_ns"] or 0)
+
+    groups = sorted((g for g in compared["layers"] if g["cost_ns"] is not None), key=more_ns)
+    return {"gaps": {gap["kind"]: gap["ns"] for gap in compared["gaps"]},
+            "contradicted": [group(one) for one in compared["contradicted"]],
+            "whole": compared["bound_contradicted"], "not_comparable": compared["not_comparable"],
+            "slower": [group(one) for one in groups[:-SHOWN - 1:-1] if more_ns(one) > 0],
+            "faster": [group(one) for one in groups[:SHOWN] if more_ns(one) < 0]}
+
+
+# ---- records to figures
+
+def figures(record):
+    """Returns the figures of a record: ns, intervals, ratios; None if a runtime or the bound is unknown."""
+    turns, bounds = record["turns"], record["bounds"]
+    found = {"case": record["case"], "complete": all(b[FUSED]["complete"] for b in bounds)}
+    for name in AGENTS:
+        times = [turn[name]["measured_ns"] for turn in turns if turn.get(name, {}).get("measured_ns")]
+        found[name] = statistics.median(times) if len(times) == len(turns) else None
+    known = [name for name in AGENTS if found[name]]
+    if not known or any(b[what]["bound_ns"] is None for b in bounds for what in (PLAIN, FUSED)):
+        return None
+    best = found["faster"] = min(known, key=lambda name: found[name])
+    times = [turn[best]["measured_ns"] for turn in turns]
+    for what in (PLAIN, FUSED):
+        found[what] = statistics.median(b[what]["bound_ns"] for b in bounds)
+        found["ratio", what] = statistics.median(
+            b[what]["bound_ns"] / statistics.mean(pair) for b, pair in zip(bounds, zip(times, times[1:])))
+    found["interval"] = interval([b[FUSED] for b in bounds], times)
+    over, under = found["interval"][0] > MOST, found["ratio", FUSED] < LEAST
+    found["flag"] = "over" if over else "under" if under else ""
+    return found
+
+
+def interval(bounds, times):
+    """The interval of the ratio: the bound's (the median ends of the rounds, wide enough for every round's
+    bound) by the runtime's (the range of its medians)."""
+    own = [bound["bound_ns"] for bound in bounds]
+    low, high = zip(*(bound["interval_ns"] or [bound["bound_ns"]] * 2 for bound in bounds))
+    return (min(statistics.median(low), *own) / max(times), max(statistics.median(high), *own) / min(times))
+
+
+def notes(record, found):
+    bounds = [b[FUSED] for b in record["bounds"]]
+    words = [found["flag"]] * bool(found["flag"]) + ["incomplete: at least"] * (not found["complete"])
+    for key, text in (("mistrusted", "layers below their roofline"), ("disturbed", "layers disturbed")):
+        count = max(b[key] for b in bounds)
+        words += [f"{count} {text}"] * bool(count)
+    noisy = sum(run["noisy"] for turn in record["turns"] for run in turn.values())
+    words += [f"{noisy} runs disturbed"] * bool(noisy)
+    words += [f"{name}: {one['not_comparable']}" for name, one in record["compared"].items()
+              if one["not_comparable"]]
+    return "; ".join(words)
+
+
+HEAD = (f"{'case':22} {'bound':>9} {'fused':>9} {'ORT':>9} {'OpenVINO':>9} {'faster':>8} {'ratio':>6} "
+        f"{'plain':>6} {'interval':^13} contradicted")
+
+
+def line(record):
+    """A row of the table: times in ms; groups that contradict the bound, of each runtime."""
+    found = figures(record)
+    if not found:
+        return f"{record['case']:22} the bound or the latency is unknown"
+    times = [found[PLAIN], found[FUSED], found["onnxruntime"], found["openvino"]]
+    shown = " ".join(f"{ns / 1e6:9.3f}" if ns else f"{'-':>9}" for ns in times)
+    count = [str(len(record["compared"][name]["contradicted"])) if name in record["compared"] else "-"
+             for name in AGENTS]
+    return (f"{record['case']:22} {shown} {'ORT' if found['faster'] == AGENTS[0] else 'OpenVINO':>8} "
+            f"{found['ratio', FUSED]:6.3f} {found['ratio', PLAIN]:6.3f} "
+            f"{found['interval'][0]:6.3f}-{found['interval'][1]:<6.3f} {' '.join(count):5} "
+            f"{notes(record, found)}").rstrip()
+
+
+def group_line(one):
+    kernels = f"{one['kernel'] or '?'} against {one['algorithm'] or '?'}"
+    return (f"    {(one['real_ns'] - one['cost_ns']) / 1e3:+10.1f} us: {one['real_ns'] / 1e3:9.1f} of "
+            f"{one['cost_ns'] / 1e3:9.1f}  {one['ops'][:40]:40} {kernels}, {one['row'][-40:]}")
+
+
+def explanation(record, found):
+    """The gaps between the bound and the faster runtime, and the groups of layers that differ most."""
+    one = record["compared"][found["faster"]]
+    gaps = sorted(one["gaps"].items(), key=lambda gap: -abs(gap[1] or 0))
+    words = ", ".join(f"{kind} {(ns or math.nan) / 1e3:+.0f}" for kind, ns in gaps)
+    kind = "faster" if found["flag"] == "over" else "slower"
+    return [f"  {record['case']}, {found['ratio', FUSED]:.3f}: {found['faster']} - bound in us: {words}"] + \
+        [group_line(group) for group in one[kind]]
+
+
+def summary(records, limit):
+    """The lines below the table."""
+    known = [(record, found) for record in records for found in [figures(record)] if found]
+    lines = []
+    for what, words in ((FUSED, "with fusion"), (PLAIN, "without fusion")):
+        logs = [math.log(found["ratio", what]) for _, found in known]
+        if logs:
+            lines.append(f"geometric mean {words}: {math.exp(statistics.mean(logs)):.3f} of {len(logs)}")
+    for flag, words in (("over", f"over {MOST} beyond the interval"), ("under", f"under {LEAST}")):
+        beyond = sorted((k for k in known if k[1]["flag"] == flag), key=lambda k: -k[1]["ratio", FUSED])
+        lines.append(f"{words}: {', '.join(record['case'] for record, _ in beyond) or 'none'}")
+        for record, found in beyond[:limit] if limit >= 0 else beyond:
+            lines += explanation(record, found)
+    contradicted = [(record["case"], name, one) for record, _ in known
+                    for name, one in record["compared"].items() if one["contradicted"] or one["whole"]]
+    lines.append(f"contradicted: {'none' if not contradicted else ''}".rstrip())
+    for case, name, one in contradicted:
+        lines.append(f"  {case}, {name}{': the whole model is faster' if one['whole'] else ''}")
+        lines += [group_line(group) + ("" if group["measured_again"] else ", not measured again")
+                  for group in one["contradicted"]]
+    return lines
+
+
+# ---- cases
 
 def choose(words):
     """The models that the words mean; all without words."""
     import ort_common
     known = ort_common.bundled_models() + ort_common.light_models()
-    found = known if not words else []
+    found = [] if words else known
     for word in words:
         here = [pathlib.Path(word)] if os.path.exists(word) else [path for path in known if word in path.stem]
-        found += here or sys.exit(f"no model is called '{word}'")
+        if not here:
+            raise Failed(f"no model is called '{word}'; there are {', '.join(path.stem for path in known)}")
+        found += here
     return list(dict.fromkeys(found))
 
 
-def peaks_database(options, folder):
-    """A database with the device's peaks, measured once for all cases."""
-    from onnx import TensorProto, helper
-    ends = [helper.make_tensor_value_info(name, TensorProto.FLOAT, [1]) for name in "xy"]
-    model, database = os.path.join(folder, "relu.onnx"), os.path.join(folder, "peaks.db")
-    graph = helper.make_graph([helper.make_node("Relu", ["x"], ["y"])], "relu", ends[:1], ends[1:])
-    pathlib.Path(model).write_bytes(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)]).SerializeToString())
-    run_json(options.benanza, "bench", "--json", "--db", database, model)
-    return database
-
-
 def cases_of(models, batches):
+    """(model, batch) for each case; the batch is None if the model has its own."""
     import onnx
     import ort_common
-    return [Case(model, batch) for model in models
+    return [(model, batch) for model in models
             for batch in (batches if "batch" in ort_common.symbols(onnx.load(model)) else [None])]
 
 
-def summarize(cases, limit, report):
-    """The geometric means, and who is beyond the limits."""
-    for scenario in SCENARIOS:
-        ratios = {case.name: case.ratio(scenario) for case in cases}
-        mean = math.exp(statistics.mean(math.log(r) for r in ratios.values()))
-        report(f"{scenario}: geometric mean {mean:.3f} of {len(ratios)}")
-        for words, beyond in ((f"over {MOST}", lambda r: r > MOST), (f"under {LEAST}", lambda r: r < LEAST)):
-            names = [f"{name} {r:.3f}" for name, r in sorted(ratios.items(), key=lambda item: -item[1]) if beyond(r)]
-            report(f"  {words}: {', '.join(names) or 'none'}")
-    beyond = collections.OrderedDict((case, s) for s in SCENARIOS for case in cases if case.ratio(s) > MOST)
-    for case in sorted(cases, key=lambda case: case.ratio(SCENARIOS[0])):
-        if case.ratio(SCENARIOS[0]) < LEAST:
-            beyond.setdefault(case, SCENARIOS[0])
-    return list(beyond.items())[:limit] if limit >= 0 else list(beyond.items())
+def saved(path, setup):
+    """The records of a file by case; none if there is no file. A last line without an end was interrupted."""
+    records = {}
+    if not path or not os.path.exists(path):
+        return records
+    text = pathlib.Path(path).read_text()
+    whole = text[:text.rfind("\n") + 1]
+    if whole != text:
+        os.truncate(path, len(whole.encode()))
+    for number, one in enumerate(whole.splitlines(), 1):
+        try:
+            record = json.loads(one)
+            records[record["case"]] = record
+            other = record["setup"]
+        except (ValueError, KeyError, TypeError) as error:
+            raise Failed(f"{path}:{number}: no result of bench_ratio ({error}); give another file") from error
+        if other != setup:
+            raise Failed(f"{path}:{number}: measured with {other}; here: {setup}; give another file")
+    return records
+
+
+class Clock:
+    """The time limit, if there is one. A case is expected to take as long as the longest so far."""
+
+    def __init__(self, minutes, now=time.monotonic):
+        self.now, self.end, self.longest = now, minutes and now() + 60 * minutes, 0
+
+    def allows(self):
+        return not self.end or self.now() + self.longest <= self.end
+
+    @contextlib.contextmanager
+    def case(self):
+        begin = self.now()
+        yield
+        self.longest = max(self.longest, self.now() - begin)
+
+
+def measure_all(bench, cases, records, options):
+    """Measures the cases that `records` lacks and adds them. Returns the names of those left out."""
+    clock, left = Clock(options.time), []
+    for model, batch in cases:
+        name = case_name(model, batch)
+        if name not in records:
+            if not clock.allows():
+                left.append(name)
+                continue
+            try:
+                with clock.case():
+                    records[name] = bench.measure(model, batch)
+            except Failed as error:
+                print(f"{name:22} {error}", flush=True)
+                continue
+            if options.save:
+                with open(options.save, "a", encoding="utf-8") as file:
+                    file.write(json.dumps(records[name]) + "\n")
+        print(line(records[name]), flush=True)
+    return left
+
+
+def positive(text):
+    if not float(text) > 0:
+        raise argparse.ArgumentTypeError(f"{text} is not above 0")
+    return float(text)
+
+
+def count(text):
+    return int(positive(text))
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--benanza", default=str(TOP / "build/benanza"))
-    parser.add_argument("--rounds", type=int, default=2)
-    parser.add_argument("--budget", type=int, default=200)
-    parser.add_argument("--threads", type=int, help="default: the runner's")
-    parser.add_argument("-b", "--batch", default="1,8", type=lambda text: [int(b) for b in text.split(",")])
-    parser.add_argument("--explain", type=int, default=-1, help="the most models to show layer by layer (default: all beyond the limits)")
-    parser.add_argument("--seed", type=int, default=random.randrange(1000))
+    parser.add_argument("--rounds", type=count, default=2, help="measurements of the bound (default: 2)")
+    parser.add_argument("--budget", type=count, default=40, metavar="MS",
+                        help="measuring time for a problem and algorithm (default: 40)")
+    parser.add_argument("--threads", type=count, help="default: the runner's")
+    parser.add_argument("-b", "--batch", default="1,8", type=lambda text: [count(b) for b in text.split(",")])
+    parser.add_argument("--explain", type=int, default=-1, metavar="N",
+                        help="explain the first N cases over and under the limits (default: all)")
+    parser.add_argument("--time", type=positive, metavar="MINUTES", help="begin no case that would end later")
+    parser.add_argument("--save", metavar="FILE", help="keep results here, and go on from those that it has")
     options = parser.parse_args()
     try:
-        import bench_layers
-        import onnxruntime
-        import ort_common  # noqa: F401
+        import numpy  # noqa: F401
+        import onnx  # noqa: F401
     except ImportError as missing:
         print(f"{missing.name} is not installed", file=sys.stderr)
         return 77
-    if options.threads:
-        os.environ["OMP_NUM_THREADS"] = str(options.threads)
-    runner = run_json(options.benanza, "devices", "--json")["runners"][0]
-    options.threads = options.threads or runner["threads"]
-    cases = cases_of(choose(options.models), options.batch)
-    print(f"benanza on {runner['model']}, {runner['stack']}; ONNX Runtime {onnxruntime.__version__}, {options.threads} threads bound "
-          f"one a core, spinning; budget {options.budget} ms, {options.rounds} rounds, order {options.seed}")
-    with tempfile.TemporaryDirectory() as folder:
-        chance = random.Random(options.seed)
-        options.peaks = peaks_database(options, folder)
-        for number in range(options.rounds):
-            for case in chance.sample(cases, len(cases)):
-                case.measure(options, os.path.join(folder, f"{number} {case.name}.db"))
-        print(f"{'model':26} {'what-ifs':17} {'bound ms':>9} {'ORT ms':>9} {'least-most':^17} {'ratio':>6}  {'spread':11}")
-        for case in cases:
-            for scenario in SCENARIOS:
-                print(case.line(scenario))
-        for case, scenario in summarize(cases, options.explain, print):
-            database = os.path.join(folder, f"{options.rounds - 1} {case.name}.db")
-            bench_layers.explain(options.benanza, case.model, case.batch or 1, database, scenario, options.threads, 10)
+    with tempfile.TemporaryDirectory(prefix="benanza-ratio-") as folder:
+        try:
+            bench = Bench(options, folder)
+            if bench.missing:
+                print(f"not installed: {', '.join(bench.missing)}", file=sys.stderr)
+                return 77
+            cases = cases_of(choose(options.models), options.batch)
+            records = saved(options.save, bench.setup)
+            print(f"{bench.setup}; spinning; {options.rounds} rounds, budget {options.budget} ms; "
+                  f"times in ms\n{HEAD}", flush=True)
+            left = measure_all(bench, cases, records, options)
+        except Failed as error:
+            sys.exit(f"bench_ratio: {error}")
+    names = [case_name(*case) for case in cases]
+    print(*summary([records[name] for name in names if name in records], options.explain), sep="\n")
+    if left:
+        print(f"left out, no time: {', '.join(left)}")
     return 0
 
 
