@@ -188,6 +188,27 @@ static bool real_has_row(const struct app *app)
 		app_reality(app) != NULL;
 }
 
+#define TRUST_ROW_HEIGHT 20 /* lower screens have the line only in the view what-if */
+
+static bool trust_has_row(const struct app *app)
+{
+	return app->canvas.height >= TRUST_ROW_HEIGHT;
+}
+
+/* How far the bound can be trusted. */
+static void draw_trust(struct app *app, struct area line)
+{
+	static const enum style styles[TRUST_VERDICT_COUNT] = { [TRUST_UNKNOWN] = STYLE_DIM,
+		[TRUST_PARTIAL] = STYLE_WARN, [TRUST_LOW] = STYLE_BAD, [TRUST_ESTIMATE] = STYLE_WARN,
+		[TRUST_FAIR] = STYLE_WARN, [TRUST_GOOD] = STYLE_GOOD };
+	enum trust_verdict verdict;
+	int x = 1 + canvas_text(line, 1, 0, STYLE_DIM, "trust ");
+	const char *text = app_trust_text(app, line.width - x, &verdict);
+	int word = (int)strcspn(text, ":");
+	canvas_text(line, x, 0, STYLE_NORMAL, text);
+	canvas_text(line, x, 0, styles[verdict], arena_strndup(&app->scratch, text, (size_t)word));
+}
+
 /* Returns the longest form, from `form` on, that ends before column `to`. */
 static void draw_real(struct app *app, struct area line, int x, int to, int form)
 {
@@ -488,7 +509,8 @@ int app_header_rows(const struct app *app)
 	int shown = p ? p->unbound_count : 0;
 	for (int i = 0; p && i < p->binding_count; i++)
 		shown += !is_title_dim(p, p->bindings[i].name);
-	return 3 + (shown && app->canvas.height >= APP_DIM_ROWS_MIN) + real_has_row(app);
+	return 3 + (shown && app->canvas.height >= APP_DIM_ROWS_MIN) + trust_has_row(app) +
+		real_has_row(app);
 }
 
 static void draw_dims(struct app *app, struct area line)
@@ -501,11 +523,14 @@ static void draw_dims(struct app *app, struct area line)
 
 void app_draw_header(struct app *app, struct area area)
 {
-	bool real = real_has_row(app);
+	bool real = real_has_row(app), trust = trust_has_row(app);
+	int bound = area.height - 2 - real - trust;
 	draw_title(app, canvas_part(area, 0, 0, area.width, 1));
-	if (area.height - real > 3)
+	if (bound > 1)
 		draw_dims(app, canvas_part(area, 0, 1, area.width, 1));
-	draw_bound(app, canvas_part(area, 0, area.height - 2 - real, area.width, 1));
+	draw_bound(app, canvas_part(area, 0, bound, area.width, 1));
+	if (trust && app->session->analysis)
+		draw_trust(app, canvas_part(area, 0, bound + 1, area.width, 1));
 	if (real)
 		draw_real(app, canvas_part(area, 0, area.height - 2, area.width, 1), 1, area.width, 0);
 	draw_toggles(app, canvas_part(area, 0, area.height - 1, area.width, 1));

@@ -3,6 +3,7 @@
 
 #include "ui/app_real.h"
 
+#include "ui/app_agent.h"
 #include "ui/app_say.h"
 
 #include <math.h>
@@ -57,6 +58,30 @@ const char *app_real_text(struct app *app, int form, enum style *style)
 	return form >= REAL_ALONE ? arena_printf(&app->scratch, "%s", text)
 				  : arena_printf(&app->scratch, "%s  %s", text,
 					    framework_text(app, y->execution, form));
+}
+
+/* ---- trust ---- */
+
+const char *app_trust_text(struct app *app, int columns, enum trust_verdict *verdict)
+{
+	const struct session *s = app->session;
+	bool idle = s->queue && queue_status(s->queue).idle;
+	const char *const steps[TRUST_NEXT_COUNT] = { [TRUST_NEXT_BENCH] = idle ? "press b" : NULL,
+		[TRUST_NEXT_SHAKY] = trust_commands[TRUST_NEXT_SHAKY],
+		[TRUST_NEXT_AGAIN] = trust_commands[TRUST_NEXT_AGAIN],
+		[TRUST_NEXT_COMPARE] = "filter &contradicted",
+		[TRUST_NEXT_RUN] =
+			app_agent_can_run(app) ? "press e" : trust_commands[TRUST_NEXT_RUN] };
+	struct str line = { 0 };
+	*verdict = TRUST_UNKNOWN;
+	if (!s->analysis)
+		return "";
+	struct trust t = session_trust(app->session);
+	*verdict = t.verdict;
+	trust_describe(&t, columns, steps, &line);
+	const char *kept = arena_strndup(&app->scratch, line.p, line.n);
+	str_free(&line);
+	return kept;
 }
 
 /* ---- the details of a layer ---- */

@@ -19,6 +19,9 @@ bool app_is_contradicted(const struct app *app, int layer);
 #define REAL_FORMS 6
 const char *app_real_text(struct app *app, int form, enum style *style);
 const char *app_real_framework(struct app *app); /* "onnxruntime 1.32.0" */
+/* How far the bound can be trusted (analyze/trust.h), in at most that many columns; "" without an analysis.
+ */
+const char *app_trust_text(struct app *app, int columns, enum trust_verdict *verdict);
 /* Adds real time, ratio and kernel of the layer to its details. */
 void app_real_details(struct app *app, struct detail *d);
 /* Returns the line of the model's figures; "" without an execution. */

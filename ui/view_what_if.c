@@ -5,6 +5,7 @@
 #include "ui/app_real.h"
 #include "ui/app_say.h"
 
+#include <limits.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -19,6 +20,7 @@ enum figure {
 	FIGURE_WEIGHTS,
 	FIGURE_DIMS,
 	FIGURE_COVERAGE,
+	FIGURE_TRUST,
 	FIGURE_CASTS,
 	FIGURE_DEVICE,
 	FIGURE_REAL,
@@ -139,6 +141,10 @@ static const char *figure_text(struct app *app, enum figure f)
 				    a->coverage.layers - app->folded_count, a->coverage.measured,
 				    a->coverage.proxy, a->coverage.free - app->folded_count,
 				    a->coverage.fused, a->coverage.missing, a->coverage.unsupported);
+	case FIGURE_TRUST: {
+		enum trust_verdict verdict;
+		return !a ? "" : arena_printf(s, " trust      %s", app_trust_text(app, INT_MAX, &verdict));
+	}
 	case FIGURE_CASTS:
 		if (!a || !(p->border_count + a->conversions))
 			return "";

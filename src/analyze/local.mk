@@ -29,6 +29,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/solve.c \
 	src/analyze/study_graph.c \
 	src/analyze/tree.c src/analyze/tree.h \
+	src/analyze/trust.c src/analyze/trust.h \
 	src/analyze/whatif.c \
 	src/analyze/xsp.c src/analyze/xsp.h \
 	src/analyze/xsp_levels.c \
@@ -72,3 +73,5 @@ check_PROGRAMS += tests/unit/t_xsp
 tests_unit_t_xsp_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_tree
 tests_unit_t_tree_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_trust
+tests_unit_t_trust_LDADD = $(below_analyze)

@@ -33,8 +33,9 @@ static void notes_print(struct session *s, const struct options *o)
 static void bound_print(struct session *s, const struct options *o, unsigned analyses, bool first)
 {
 	const struct report_analyses r = { .wanted = analyses };
+	struct trust trust = session_trust(s);
 	if (o->json) {
-		json_t *all = report_bound_json(s);
+		json_t *all = report_bound_json(s, &trust);
 		if (analyses)
 			json_object_set_new(all, "analyses", report_analyses_json(s, &r));
 		report_json_line(all, stdout);
@@ -43,7 +44,7 @@ static void bound_print(struct session *s, const struct options *o, unsigned ana
 	else if (o->csv)
 		report_bound_csv(s, first, stdout);
 	else
-		report_bound_text(s, stdout);
+		report_bound_text(s, &trust, stdout);
 }
 
 static int cmd_bound(struct options *o, struct error *err)
@@ -75,7 +76,6 @@ static int cmd_bound(struct options *o, struct error *err)
 			status = EXIT_BAD;
 			break;
 		}
-		session_contradicted(s);
 		if (!o->quiet && i % dtype_count == 0)
 			report_batch_note(s, batches[i / dtype_count]);
 		if (o->csv && !o->quiet)

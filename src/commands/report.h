@@ -20,10 +20,12 @@ void report_layers_csv(const struct session *s, bool header, FILE *out);
 /* constants: also list the layers that only compute constants. */
 void report_layers_text(const struct session *s, bool constants, FILE *out);
 
-/* `bound --json`: one object of the session's current analysis. */
-json_t *report_bound_json(const struct session *s);
+/* `bound --json`: one object of the session's current analysis. t: session_trust. */
+json_t *report_bound_json(const struct session *s, const struct trust *t);
+/* The verdict on a total: "trust" in `bound --json` and `compare --json`. */
+json_t *report_trust_json(const struct trust *t);
 void report_bound_csv(const struct session *s, bool header, FILE *out);
-void report_bound_text(const struct session *s, FILE *out);
+void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
 /* The number of layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 int report_disturbed(const struct analysis *a);
 

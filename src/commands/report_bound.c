@@ -56,6 +56,15 @@ static void total_text(const struct analysis *a, FILE *out)
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
 }
 
+/* How far the bound can be trusted: always within 80 columns. */
+static void trust_text(const struct trust *t, FILE *out)
+{
+	struct str line = { 0 };
+	trust_describe(t, 80 - 14, trust_commands, &line);
+	fprintf(out, "trust         %s\n", line.p);
+	str_free(&line);
+}
+
 /* The interval of the bound, and how many layers have no 95% interval. */
 static void interval_text(const struct analysis *a, FILE *out)
 {
@@ -132,14 +141,15 @@ static void launch_text(const struct analysis *a, FILE *out)
 				      : "less than the device's time");
 }
 
-static void bound_text(const struct session *s, FILE *out)
+static void bound_text(const struct session *s, const struct trust *t, FILE *out)
 {
 	const struct analysis *a = s->analysis;
 	const struct coverage *c = &a->coverage;
 	total_text(a, out);
+	trust_text(t, out);
 	interval_text(a, out);
 	disturbed_text(a, s->current->dtype, out);
-	contradicted_text(&s->contradicted, out);
+	contradicted_text(&t->against, out);
 	int gaps = c->missing + c->unsupported, shown;
 	struct arena scratch = { 0 };
 	session_numbers(s->current->plan, &scratch, &shown);
@@ -435,10 +445,10 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 	arena_free(&a);
 }
 
-void report_bound_text(const struct session *s, FILE *out)
+void report_bound_text(const struct session *s, const struct trust *t, FILE *out)
 {
 	head_text(s, out);
-	bound_text(s, out);
+	bound_text(s, t, out);
 	effects_text(s, out);
 	int width = report_width(out);
 	costs_text(s, width, out);

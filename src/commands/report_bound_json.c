@@ -2,6 +2,7 @@
 
 #include "commands/report.h"
 
+#include <limits.h>
 #include <math.h>
 #include <string.h>
 
@@ -145,7 +146,31 @@ static json_t *contradicted_json(const struct contradicted *c)
 		c->executions, "layers", c->layers, "not_measured_again", c->not_again, "whole", c->whole);
 }
 
-json_t *report_bound_json(const struct session *s)
+json_t *report_trust_json(const struct trust *t)
+{
+	const struct contradicted *c = &t->against;
+	const char *next = trust_commands[trust_next(t)];
+	struct str line = { 0 };
+	json_t *shares = json_object();
+	for (int i = 0; i < TRUST_PART_COUNT; i++)
+		json_object_set_new(
+			shares, trust_part_name((enum trust_part)i), json_number_or_null(t->share[i]));
+	trust_describe(t, INT_MAX, trust_commands, &line);
+	json_t *o = json_pack("{s:s, s:s, s:o, s:i, s:i, s:i, s:o}", "verdict",
+		trust_verdict_name(t->verdict), "text", line.p, "shares", shares, "missing", t->missing,
+		"unsupported", t->unsupported, "at_least", t->open, "uncertainty",
+		json_number_or_null(t->uncertainty));
+	json_object_set_new(o, "executions", c->known ? json_integer(c->executions) : json_null());
+	json_object_set_new(o, "contradicted_layers", c->known ? json_integer(c->layers) : json_null());
+	json_object_set_new(o, "contradicted_whole", c->known ? json_boolean(c->whole) : json_null());
+	json_object_set_new(o, "contradicted_ns", json_number_or_null(c->known ? c->ns : NAN));
+	json_object_set_new(o, "contradicted_by", c->by ? json_text(text_of(c->by)) : json_null());
+	json_object_set_new(o, "next", next ? json_string(next) : json_null());
+	str_free(&line);
+	return o;
+}
+
+json_t *report_bound_json(const struct session *s, const struct trust *t)
 {
 	const struct plan *p = s->current->plan;
 	const struct analysis *a = s->analysis;
@@ -188,7 +213,8 @@ json_t *report_bound_json(const struct session *s)
 	json_object_set_new(o, "mistrusted",
 		json_pack("{s:i, s:o}", "layers", a->coverage.mistrusted, "cost_share",
 			json_number_or_null(a->coverage.cost_mistrusted_share)));
-	json_object_set_new(o, "contradicted", contradicted_json(&s->contradicted));
+	json_object_set_new(o, "trust", report_trust_json(t));
+	json_object_set_new(o, "contradicted", contradicted_json(&t->against));
 	json_object_set_new(o, "what_if", effects_json(s));
 	json_object_set_new(o, "notes",
 		a->scenario.nxc ? json_array() : json_pack("[s]", "reorders between layers are not priced"));

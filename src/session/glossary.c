@@ -98,6 +98,10 @@ static const struct glossary_row rows[] = {
 	{ "suspect",
 		"A result that is probably wrong: the output failed its check, or the time is below what "
 		"the measured peaks allow. Marked !." },
+	{ "trust",
+		"How far to trust the bound: good, fair, low, estimate, partial or unknown, from the shares "
+		"of its time that are noisy, suspect, by proxy or estimated, its interval, and real "
+		"executions that contradict it." },
 	{ "warm", "Cache state: all operands are in the cache as the previous execution left them." },
 	{ "what-if",
 		"An optimization that can be switched on or off to see the bound with it: fusion, matrix "

@@ -6,6 +6,7 @@
 #include "analyze/analyze.h"
 #include "analyze/limit.h"
 #include "analyze/reality.h"
+#include "analyze/trust.h"
 #include "base/digest.h"
 #include "config/config.h"
 #include "doctor/doctor.h"
@@ -61,14 +62,6 @@ struct session_sweep {
 	bool nxc; /* the layout whose problems it has */
 	int count;
 	struct session_sweep_point *points;
-};
-
-/* Counts of comparable executions of the model that contradict the bound (session_contradicted). */
-struct contradicted {
-	int executions;   /* comparable ones, the newest of each setup */
-	int layers; /* layers that one of them runs faster than the bound, with disjoint intervals */
-	int not_again;    /* those of them that were not measured again in turn (reality_turn) */
-	int whole;        /* executions that are faster than the bound as a whole */
 };
 
 struct session_digest; /* session_agent.c */

@@ -31,8 +31,10 @@ int session_reality_wait(struct session *s, struct error *err);
 /* Returns the newest of them beside the current bound; NULL without one, or before the model's hash is known.
  */
 const struct reality *session_reality(struct session *s);
-/* Returns the numbers of contradictions of all of them; zeros without executions. */
+/* Returns what all of them say about the bound; zeros without executions. */
 struct contradicted session_contradicted(struct session *s);
+/* Returns how far the current bound can be trusted, with these contradictions. */
+struct trust session_trust(struct session *s);
 /* Returns the newest of them that contradicts the bound at this layer of the plan's main graph, or NULL. */
 const struct reality *session_contradicting(struct session *s, int layer);
 /* Adds a new execution of the session's model (by its hash) to those of the database, even if the database

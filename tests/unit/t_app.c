@@ -791,7 +791,7 @@ static void test_widths(void)
 {
 	static const struct fixture_options models[] = { { .queue = true }, { .measured = true },
 		{ .measured = true, .proxies = true }, { .queue = true, .unsupported = true } };
-	int cut = 0, unitless = 0, bare = 0, poorer = 0;
+	int cut = 0, unitless = 0, bare = 0, mute = 0, poorer = 0;
 	char line[4096];
 	for (size_t m = 0; m < sizeof(models) / sizeof(*models); m++) {
 		begin(&models[m]);
@@ -800,14 +800,16 @@ static void test_widths(void)
 		for (int width = 40; width <= 200; width++) {
 			canvas_resize(&app.canvas, width, 24);
 			app_draw(&app);
-			row_of_screen(2, line, sizeof(line));
+			row_of_screen(3, line, sizeof(line));
 			cut += !toggles_whole(line) || strlen(line) == 0;
+			row_of_screen(2, line, sizeof(line));
+			mute += strncmp(line, " trust ", 7) != 0 || !strpbrk(line + 7, ":");
 			row_of_screen(1, line, sizeof(line));
 			bare += strstr(line, "bound ") == NULL || !strpbrk(line + 7, "0123456789");
-			for (int y = 4; y < 20; y++)
+			for (int y = 5; y < 20; y++)
 				unitless += cut_numbers(y);
 			if (width >= 80 && m == 1) {
-				row_of_screen(4, line, sizeof(line));
+				row_of_screen(5, line, sizeof(line));
 				poorer += !strstr(line, "1x64x112x112") || !strstr(line, "\u2587") ||
 					  !strstr(line, "%") || !strstr(line, "2.97 ms");
 			}
@@ -817,6 +819,7 @@ static void test_widths(void)
 	is_int(cut, 0, "no number of the toggle line is cut");
 	is_int(unitless, 0, "no cost loses its unit");
 	is_int(bare, 0, "the bound's line says how much is known");
+	is_int(mute, 0, "the line below has a verdict and a reason at any width");
 	is_int(poorer, 0, "a wider screen shows what 80 columns show");
 }
 

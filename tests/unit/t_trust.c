@@ -1,0 +1,359 @@
+/* How far a total can be trusted: the shares, the verdict of each threshold, the line and its next step. */
+#include "config.h"
+
+#include "analyze/trust.h"
+#include "tap.h"
+
+#include <limits.h>
+#include <math.h>
+
+#define LAYERS 4
+
+/* A model of four layers of 100 ns each; the interval is 1% on each side. */
+struct made {
+	struct result noisy;
+	struct plan_layer planned[LAYERS];
+	struct plan plan;
+	struct layer_cost layers[LAYERS];
+	struct analysis a;
+	struct contradicted c;
+	bool measurable;
+};
+
+static void make(struct made *m)
+{
+	*m = (struct made){ .noisy = { .stats = { .stop = STOP_DISTURBED } }, .measurable = true };
+	m->plan = (struct plan){ .layer_count = LAYERS, .layers = m->planned };
+	for (int i = 0; i < LAYERS; i++)
+		m->layers[i] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED, .critical = true };
+	m->a = (struct analysis){ .layer_count = LAYERS, .layers = m->layers, .bound_ns = 400, .lo_ns = 396,
+		.hi_ns = 404, .complete = true };
+	m->c = (struct contradicted){ .known = true };
+}
+
+/* Sets the layers' costs. */
+static void costs(struct made *m, double a, double b, double c, double d)
+{
+	const double ns[LAYERS] = { a, b, c, d };
+	m->a.bound_ns = 0;
+	for (int i = 0; i < LAYERS; i++) {
+		m->layers[i].ns = ns[i];
+		m->a.bound_ns += isnan(ns[i]) ? 0 : ns[i];
+	}
+	m->a.lo_ns = 0.99 * m->a.bound_ns;
+	m->a.hi_ns = 1.01 * m->a.bound_ns;
+}
+
+static struct trust trust(const struct made *m)
+{
+	return trust_of(&m->plan, &m->a, &m->c, m->measurable);
+}
+
+/* The line in a report: 66 columns. */
+static void says(const struct made *m, const char *text, const char *what)
+{
+	struct trust t = trust(m);
+	struct str line = { 0 };
+	trust_describe(&t, 66, trust_commands, &line);
+	is_str(line.p, text, "%s", what);
+	str_free(&line);
+}
+
+static void verdict(const struct made *m, enum trust_verdict v, const char *what)
+{
+	struct trust t = trust(m);
+	is_str(trust_verdict_name(t.verdict), trust_verdict_name(v), "%s", what);
+}
+
+static void next(const struct made *m, enum trust_next n, const char *what)
+{
+	struct trust t = trust(m);
+	is_int(trust_next(&t), n, "%s", what);
+}
+
+static void shares(void)
+{
+	struct made m;
+	struct layer_cost inner = { .ns = 50, .origin = ORIGIN_MEASURED }, *bodies[] = { &inner };
+	struct plan body = { .layer_count = 1, .layers = (struct plan_layer[]){ { 0 } } };
+	make(&m);
+	m.layers[0].result = &m.noisy;
+	m.layers[1] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_PROXY, .mistrusted = true,
+		.result = &m.noisy };
+	m.layers[2].origin = ORIGIN_ESTIMATED;
+	struct trust t = trust(&m);
+	near(t.share[TRUST_NOISY], 0.25, 1e-9, "a noisy layer is a quarter of the total");
+	near(t.share[TRUST_SUSPECT], 0.25, 1e-9, "a suspect one, which is not counted as noisy or proxy");
+	near(t.share[TRUST_ESTIMATED], 0.25, 1e-9, "an estimated one");
+	near(t.share[TRUST_MEASURED], 0.25, 1e-9, "and a measured one");
+	near(t.uncertainty, 0.01, 1e-9, "half the interval / total");
+
+	m.a.bound_ns = 500;
+	t = trust(&m);
+	near(t.share[TRUST_MEASURED], 0.4, 1e-9, "casts count as measured");
+	m.a.border_estimated = true;
+	t = trust(&m);
+	near(t.share[TRUST_ESTIMATED], 0.4, 1e-9, "or as estimated");
+
+	make(&m);
+	m.layers[3].origin = ORIGIN_PROXY;
+	m.layers[1].critical = m.layers[2].critical = false;
+	m.a.scenario.parallel = true;
+	m.a.bound_ns = 200;
+	t = trust(&m);
+	near(t.share[TRUST_PROXY], 0.5, 1e-9, "parallel: half of the longest path");
+	m.layers[1].critical = true; /* as long as layer 0 */
+	t = trust(&m);
+	near(t.share[TRUST_MEASURED] + t.share[TRUST_PROXY], 1, 1e-9, "two equal paths: shares add up to 1");
+
+	make(&m);
+	m.planned[0] = (struct plan_layer){ .body_count = 1, .bodies = &body };
+	m.layers[0].bodies = bodies;
+	t = trust(&m);
+	ok(t.share[TRUST_NOISY] == 0, "a loop over a calm measurement");
+	inner.result = &m.noisy;
+	t = trust(&m);
+	near(t.share[TRUST_NOISY], 0.25, 1e-9, "over a noisy one");
+
+	make(&m);
+	m.layers[0].origin = ORIGIN_ASSUMED;
+	costs(&m, 300, 100, 0, 0);
+	t = trust(&m);
+	near(t.share[TRUST_ASSUMED], 0.75, 1e-9, "a given cost");
+	m.a.bound_ns = NAN;
+	t = trust(&m);
+	ok(isnan(t.share[TRUST_MEASURED]) && isnan(t.uncertainty), "no total: no share");
+}
+
+/* The shares of a part on both sides of its thresholds, as costs of layer 0 among 1000 ns. */
+static void threshold(struct made *m, double fair, double bad, enum trust_verdict v, const char *what)
+{
+	const double at[] = { fair - 1, fair, bad - 1, bad };
+	const enum trust_verdict want[] = { TRUST_GOOD, TRUST_FAIR, TRUST_FAIR, v };
+	for (int i = 0; i < 4; i++) {
+		char text[64];
+		snprintf(text, sizeof(text), "%s: %g of 1000 ns", what, at[i]);
+		costs(m, at[i], 1000 - at[i], 0, 0);
+		verdict(m, want[i], text);
+	}
+}
+
+static void verdicts(void)
+{
+	struct made m;
+	make(&m);
+	verdict(&m, TRUST_GOOD, "all measured");
+	m.layers[0].mistrusted = true;
+	threshold(&m, 10, 100, TRUST_LOW, "suspect");
+	make(&m);
+	m.layers[0].result = &m.noisy;
+	threshold(&m, 50, 300, TRUST_LOW, "noisy");
+	make(&m);
+	m.layers[0].origin = ORIGIN_ESTIMATED;
+	threshold(&m, 50, 500, TRUST_ESTIMATE, "estimated");
+	m.a.hi_ns = 9000;
+	verdict(&m, TRUST_ESTIMATE, "the spread of an estimate is no wide interval");
+	make(&m);
+	m.layers[0].origin = ORIGIN_PROXY;
+	threshold(&m, 100, 500, TRUST_LOW, "by proxy");
+	make(&m);
+	m.layers[0].origin = ORIGIN_ASSUMED;
+	threshold(&m, 100, 500, TRUST_LOW, "given");
+
+	make(&m);
+	const double wide[] = { 0.04, 0.06, 0.19, 0.21 };
+	const enum trust_verdict want[] = { TRUST_GOOD, TRUST_FAIR, TRUST_FAIR, TRUST_LOW };
+	for (int i = 0; i < 4; i++) {
+		m.a.lo_ns = 400 * (1 - wide[i]);
+		m.a.hi_ns = 400 * (1 + wide[i]);
+		verdict(&m, want[i], "an interval");
+	}
+	m.a.lo_ns = m.a.hi_ns = NAN;
+	verdict(&m, TRUST_GOOD, "without an interval");
+
+	make(&m);
+	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 1, .ns = 0.5 };
+	verdict(&m, TRUST_FAIR, "one layer is contradicted");
+	m.c.ns = 20;
+	verdict(&m, TRUST_LOW, "by 5% of the total");
+	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .whole = 1, .ns = 1 };
+	verdict(&m, TRUST_LOW, "the whole is contradicted");
+
+	make(&m);
+	m.layers[3].origin = ORIGIN_UNSUPPORTED;
+	m.layers[3].ns = NAN;
+	m.a.complete = false;
+	m.c.whole = 1;
+	verdict(&m, TRUST_PARTIAL, "a missing layer counts first");
+	m.a.bound_ns = NAN;
+	verdict(&m, TRUST_UNKNOWN, "no total");
+}
+
+static void good_lines(void)
+{
+	struct made m;
+	make(&m);
+	says(&m, "good: all measured; no real run yet (compare --run ort)", "a calm machine");
+	next(&m, TRUST_NEXT_RUN, "then a real run");
+	m.measurable = false;
+	says(&m, "good: all measured; no real run yet", "on a device without a runner");
+	next(&m, TRUST_NEXT_NONE, "nothing to do there");
+	m.c.executions = 2;
+	says(&m, "good: all measured; no comparable real run", "executions that prove nothing");
+	m.c.able = 1;
+	says(&m, "good: all measured; no real run contradicts it", "one of them could contradict it");
+	next(&m, TRUST_NEXT_NONE, "nothing is left to do");
+	m.c.known = false;
+	says(&m, "good: all measured", "executions that were not looked for");
+	m.layers[0].result = &m.noisy;
+	costs(&m, 2, 98, 0, 0);
+	m.c = (struct contradicted){ .known = true };
+	m.measurable = true;
+	says(&m, "good: 98% measured, 2% noisy; no real run yet (compare --run ort)", "a little noise");
+	costs(&m, 1, 299, 0, 0);
+	m.c.known = false;
+	says(&m, "good: all measured", "a third of a percent is not named");
+	make(&m);
+	costs(&m, 0, 0, 0, 0);
+	m.c.known = false;
+	says(&m, "good: no layer needs time", "a model of reshapes");
+}
+
+static void bad_lines(void)
+{
+	struct made m;
+	make(&m);
+	m.layers[0].result = &m.noisy;
+	costs(&m, 12, 88, 0, 0);
+	says(&m, "fair: 12% noisy (bench --shaky); 88% measured; no real run yet", "noise");
+	next(&m, TRUST_NEXT_SHAKY, "measure it again");
+	costs(&m, 31, 69, 0, 0);
+	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 4, .ns = 10,
+		.by = "onnxruntime" };
+	says(&m, "low: onnxruntime runs 4 layers 10 ns faster (compare); 31% noisy",
+		"contradicted, then noise");
+	next(&m, TRUST_NEXT_COMPARE, "see which layers");
+	m.c.ns = 0.5;
+	says(&m, "low: 31% noisy (bench --shaky); 4 contradicted; 69% measured",
+		"the worse finding first, the other one in few words");
+	m.c.by = NULL;
+	m.c.layers = 1;
+	m.c.ns = 8;
+	m.layers[0].result = NULL;
+	says(&m, "low: frameworks run 1 layer 8 ns faster (compare); all measured", "several frameworks");
+	m.c.whole = 1;
+	says(&m, "low: frameworks run the whole model 8 ns faster (compare)", "the whole");
+	make(&m);
+	m.a.hi_ns = 4000;
+	says(&m, "low: between 396 ns and 4.00 us (bench --again); all measured", "a wide interval");
+	next(&m, TRUST_NEXT_AGAIN, "measure it again");
+	make(&m);
+	m.layers[0].mistrusted = true;
+	says(&m, "low: 25% suspect (bench --again); 75% measured; no real run yet", "suspect results");
+	m.measurable = false;
+	says(&m, "low: 25% suspect; 75% measured; no real run yet", "of a recorded device");
+	make(&m);
+	m.layers[0].origin = ORIGIN_PROXY;
+	m.layers[1].origin = ORIGIN_ASSUMED;
+	says(&m, "fair: 25% by proxy; 25% given; 50% measured; no real run yet", "stand-ins");
+}
+
+static void partial_lines(void)
+{
+	struct made m;
+	make(&m);
+	m.layers[0].origin = m.layers[1].origin = ORIGIN_MISSING;
+	m.layers[2].origin = ORIGIN_UNSUPPORTED;
+	costs(&m, NAN, NAN, NAN, 100);
+	m.a.complete = false;
+	says(&m, "partial: 2 layers not measured, 1 unsupported (bench)", "missing layers");
+	next(&m, TRUST_NEXT_BENCH, "measure them");
+	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 1, .ns = 9 };
+	says(&m, "partial: 2 layers not measured, 1 unsupported (bench)",
+		"a line without room for the contradiction");
+	m.layers[0].origin = m.layers[1].origin = ORIGIN_MEASURED;
+	costs(&m, 100, 100, NAN, 100);
+	m.c.by = "o";
+	says(&m, "partial: 1 layer unsupported; o runs 1 layer 9 ns faster (compare)", "... with room");
+	next(&m, TRUST_NEXT_COMPARE, "what is unsupported cannot be measured");
+	m.measurable = false;
+	m.c = (struct contradicted){ 0 };
+	m.layers[2].origin = ORIGIN_MISSING;
+	says(&m, "partial: 1 layer without a time; rest all measured", "of a recorded device");
+	m.layers[2] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED, .at_least = true };
+	says(&m, "partial: 1 layer with an unknown loop or branch; rest all measured", "a loop");
+	m.layers[2].at_least = false;
+	m.measurable = true;
+	says(&m, "partial: casts or conversions not measured (bench)", "neither: casts");
+	m.a.border_ns = NAN;
+	next(&m, TRUST_NEXT_BENCH, "measure them");
+	m.a.complete = true;
+	m.a.bound_ns = NAN;
+	says(&m, "unknown: nothing is measured (bench)", "no total");
+	next(&m, TRUST_NEXT_BENCH, "measure it");
+	m.layers[0].origin = ORIGIN_UNSUPPORTED;
+	says(&m, "unknown: nothing can be measured", "all unsupported");
+}
+
+static void estimate_lines(void)
+{
+	struct made m;
+	make(&m);
+	m.measurable = false;
+	for (int i = 0; i < LAYERS; i++)
+		m.layers[i].origin = ORIGIN_ESTIMATED;
+	m.a.lo_ns = m.a.hi_ns = NAN;
+	says(&m, "estimate: nothing measured, peaks of the device; spread unknown", "a described device");
+	m.a.lo_ns = 300;
+	m.a.hi_ns = 1000;
+	says(&m, "estimate: nothing measured; likely 300 ns to 1.00 us", "with a spread");
+	next(&m, TRUST_NEXT_NONE, "nothing can be done");
+	m.c.executions = 1;
+	says(&m, "estimate: nothing measured; likely 300 ns to 1.00 us", "a step that does not fit");
+	next(&m, TRUST_NEXT_COMPARE, "... which is known");
+	m.layers[0].origin = m.layers[1].origin = ORIGIN_MEASURED;
+	m.c.executions = 0;
+	says(&m, "estimate: 50% estimated; likely 300 ns to 1.00 us; 50% measured", "one half");
+}
+
+/* No line is longer than its columns, whatever the columns. */
+static void widths(void)
+{
+	struct made m;
+	bool fits = true, word = true;
+	make(&m);
+	m.layers[0].result = &m.noisy;
+	m.layers[1].mistrusted = true;
+	m.layers[2].origin = ORIGIN_PROXY;
+	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 2, .ns = 9,
+		.by = "onnxruntime" };
+	for (int columns = 8; columns < 120; columns++) {
+		struct trust t = trust(&m);
+		struct str line = { 0 };
+		trust_describe(&t, columns, NULL, &line);
+		fits &= text_columns(line.p) <= columns;
+		word &= strncmp(line.p, "low", 3) == 0;
+		str_free(&line);
+	}
+	ok(fits, "every line fits");
+	ok(word, "and has its verdict");
+	struct trust t = trust(&m);
+	struct str line = { 0 };
+	str_puts(&line, "trust ");
+	trust_describe(&t, INT_MAX, trust_commands, &line);
+	is_str(line.p, "trust low: 25% suspect (bench --again); onnxruntime runs 2 layers 9 ns faster; 25% "
+		"noisy; 25% by proxy; 25% measured", "all findings, after what the buffer had");
+	str_free(&line);
+}
+
+int main(void)
+{
+	shares();
+	verdicts();
+	good_lines();
+	bad_lines();
+	partial_lines();
+	estimate_lines();
+	widths();
+	return done_testing();
+}
