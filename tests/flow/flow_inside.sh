@@ -4,7 +4,7 @@
 . "$top/tests/lib/screen.sh"
 . "$top/tests/lib/explorer.sh"
 
-explore 80 24 "'$top/tests/models/functions.onnx'"
+explore 80 25 "'$top/tests/models/functions.onnx'"
 see "block.0/choose" "a choice in the list"
 gone "block.0/then"
 keys /
