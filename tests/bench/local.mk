@@ -1,11 +1,16 @@
 # make bench: what speed was promised, beside what people use today; not part of make check.
 EXTRA_PROGRAMS += tests/bench/bench_graph tests/bench/bench_run tests/bench/bench_analyze
+if HAVE_ONEDNN
+EXTRA_PROGRAMS += tests/bench/bench_rows
+endif
+CLEANFILES += tests/bench/bench_rows$(EXEEXT)
 CLEANFILES += tests/bench/bench_graph$(EXEEXT) tests/bench/bench_run$(EXEEXT) tests/bench/bench_analyze$(EXEEXT)
 tests_bench_bench_graph_LDADD = $(below_ui)
 tests_bench_bench_run_LDADD =
 tests_bench_bench_analyze_LDADD = $(below_analyze)
+tests_bench_bench_rows_LDADD = librunner_onednn.a librunner_plain.a librunner_gemm.a $(below_host) -ldnnl
 
-benches = bench-open bench-graph bench-analyze bench-cheap bench-ratio bench-repeat bench-quiet
+benches = bench-open bench-graph bench-analyze bench-cheap bench-ratio bench-rows bench-repeat bench-quiet
 bench: $(benches)
 .PHONY: bench bench-before bench-planted $(benches)
 bench_script = PATH='$(abs_builddir)/venv/bin':"$$PATH" python3 $(srcdir)/tests/bench
@@ -21,6 +26,9 @@ bench-cheap: $(bin_PROGRAMS)
 BENCH_RATIO_FLAGS =
 bench-ratio: $(bin_PROGRAMS)
 	$(bench_script)/bench_ratio.py --benanza $(abs_builddir)/benanza $(BENCH_RATIO_FLAGS) || test $$? -eq 77
+BENCH_ROWS_FLAGS =
+bench-rows: tests/bench/bench_rows$(EXEEXT)
+	$(bench_script)/bench_rows.py --builddir $(abs_builddir) $(BENCH_ROWS_FLAGS) || test $$? -eq 77
 bench-repeat: benanza$(EXEEXT)
 	$(bench_script)/bench_repeat.py --benanza $(abs_builddir)/benanza
 bench-quiet: benanza$(EXEEXT)
