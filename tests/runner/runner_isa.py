@@ -101,6 +101,15 @@ ALWAYS = [
     "reduce:f32,f32:mean:4x8x16:4x1x1+affine,1,1e-05+sqrt", "reduce:f32,f32:sum:4x8x16:4x1x16+mul:f32",
 ]
 
+# Products of few rows, which have a kernel of their own (src/runner/gemm): rows of its tiles and passes, an
+# odd k, a last panel that is not full, B stored transposed, rows of a batch, what language models fuse.
+ROWS = "{t},{t}.c,{t}/f32:"
+PACKED = ["matmul:" + text.format(t=t) for t in ("f32", "bf16") for text in (
+    ROWS + "ba1bb1m1n50k37:ta0tb0", ROWS + "ba1bb1m1n50k37:ta1tb1", ROWS + "ba1bb1m2n49k130:ta0tb1",
+    ROWS + "ba3bb1m2n33k25:ta0tb0", ROWS + "ba1bb1m9n130k70:ta0tb0+bias:{t}.c",
+    ROWS + "ba1bb1m64n70k140:ta0tb0", ROWS + "ba1bb1m4n96k64:ta0tb0+bias:{t}.c+gelu_tanh",
+    ROWS + "ba1bb1m4n96k64:ta0tb0+bias:{t}.c+add:{t}+relu", ROWS + "ba1bb1m8n100k64:ta0tb0+swish,1+mul:{t}")]
+
 # The CPU runner measures none of these; each is verified to be refused.
 NO_KERNEL = {"dropout"}
 NO_TYPE = {"s2", "u2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f6e2m3", "f6e3m2", "f4e2m1", "c64", "c128"}
@@ -141,7 +150,8 @@ def problems():
     for templates, kind in ((FUSED_ELTWISE, "eltwise"), (FUSED_BINARY, "binary")):
         for template, t, m in itertools.product(templates, ("f32", "bf16"), MODES[kind]):
             made[template.format(t=t, m=with_parameters(m))] = template.split(":")[0], None, t
-    made |= {text: (text.split(":")[0], None, None) for text in ALWAYS}
+    fixed = ALWAYS + PACKED
+    made |= {text: (text.split(":")[0], None, None) for text in fixed}
     return made
 
 
@@ -203,6 +213,13 @@ def judge(tap, isa, texts, status, messages, errors):
         if m["status"] == "mistrusted" and "approximate" not in m["algorithm"]["notes"].split():
             print(f"# suspect: {m['problem']}: {m['algorithm']['name']} {m['algorithm']['layouts']}: "
                   f"{m['why'] or (m['worst'], m['allowed'])}")
+    own = [m for m in checks if m["algorithm"]["api"] == "plain C"]
+    wrong = [f"{m['problem']}: {m['algorithm']['name']}: {m['why'] or (m['worst'], m['allowed'])}"
+             for m in own if m["status"] == "mistrusted"]
+    tap.ok(own and not wrong, f"{isa}: none of {len(own)} kernels of our own is suspect", wrong)
+    packed = {m["problem"] for m in own if m["algorithm"]["name"].startswith("packed:")}
+    missing = [text for text in PACKED if text not in packed]
+    tap.ok(not missing, f"{isa}: products of few rows are packed, {len(packed)} of them", missing)
     last = {}
     for m in checks:
         last.setdefault(m["problem"], []).append("approximate" in m["algorithm"]["notes"].split())

@@ -7,82 +7,171 @@
 
 #include "base/arena.h"
 #include "runner/gemm/gemm_packed.h"
+#include "runner/verify/check_private.h"
+#include "runner/verify/fill.h"
 #include "tap.h"
 
 static float value(int64_t seed, int64_t at)
 {
 	uint32_t x = (uint32_t)(at * 2654435761u + seed * 40503u);
 	x ^= x >> 15;
-	return (float)(int)(x % 2001) / 1000 - 1;
+	return (float)(int)(x % 2001) / 1000 + (seed > 2 ? 0.5f : -1); /* 1, 2: A, B; divisors are positive */
 }
 
-/* The sum of one output, and in *scale that of its terms' absolute values. */
-static double sum(const struct gemm_packed *g, int64_t row, int64_t column, double *scale)
+/* One of the operands, rounded to the type of the product. */
+static float rounded(int64_t seed, int64_t at, bool narrow)
 {
-	double total = g->bias ? (double)g->bias[column] : 0;
-	*scale = fabs(total);
+	char bytes[8];
+	if (!narrow)
+		return value(seed, at);
+	fill_encode((double)value(seed, at), DTYPE_BF16, bytes);
+	return (float)fill_decode(bytes, DTYPE_BF16);
+}
+
+/* One output, and in *scale the sum of its terms' absolute values. */
+static double output(const struct gemm_packed *g, int64_t row, int64_t column, double *scale)
+{
+	double x = *scale = 0;
 	for (int64_t k = 0; k < g->k; k++) {
-		double term = (double)g->a[row * g->k + k] * (double)value(2, k * g->n + column);
-		total += term;
+		double term = (double)rounded(1, row * g->k + k, g->narrow) *
+			(double)rounded(2, k * g->n + column, g->narrow);
+		x += term;
 		*scale += fabs(term);
 	}
-	return total;
+	for (int i = 0; i < g->epilogue_count; i++) {
+		const struct epilogue *e = &g->epilogue[i];
+		int64_t at = e->kind == EPILOGUE_BIAS ? column : row * g->n + column;
+		double y = (double)rounded(3 + i, at, g->narrow);
+		x = e->kind == EPILOGUE_BIAS	     ? x + y
+			: e->kind == EPILOGUE_BINARY ? check_binary(e->mode, x, y) :
+			check_eltwise(e->mode, (double)e->alpha, (double)e->beta, x);
+		*scale += e->kind == EPILOGUE_ELTWISE ? fabs(x) : fabs(y);
+	}
+	return x;
 }
 
-/* Largest relative error of m x n outputs, computed in `shares` shares; INFINITY if a value beyond them was
- * written. */
-static double worst(const struct gemm_isa *isa, int64_t m, int64_t n, int64_t k, bool bias, int shares)
+static void fill(void *to, int64_t seed, int64_t n, bool narrow)
 {
-	float *a = base_calloc((size_t)(m * k), sizeof(*a)),
-	      *c = base_calloc((size_t)(m * n + 1), sizeof(*c));
-	float *add = base_calloc((size_t)n, sizeof(*add)), *b = aligned_alloc(64, gemm_packed_bytes(n, k));
-	struct gemm_packed g = {
-		.isa = isa, .m = m, .n = n, .k = k, .a = a, .b = b, .bias = bias ? add : NULL, .c = c
-	};
-	double most = 0, scale;
-	memset(b, 0, gemm_packed_bytes(n, k));
-	for (int64_t i = 0; i < m * k; i++)
-		a[i] = value(1, i);
 	for (int64_t i = 0; i < n; i++)
-		add[i] = value(3, i);
+		fill_encode((double)value(seed, i), narrow ? DTYPE_BF16 : DTYPE_F32,
+			(char *)to + i * (narrow ? 2 : 4));
+}
+
+/* Computes g, whose sizes are set, in `shares` shares. Returns the largest relative error of its outputs;
+ * INFINITY if a value beyond them was written. */
+static double worst(struct gemm_packed *g, int shares)
+{
+	int64_t m = g->m, n = g->n, k = g->k;
+	size_t size = g->narrow ? 2 : 4, bytes = gemm_packed_bytes(n, k, g->narrow);
+	char *a = base_calloc((size_t)(m * k), size), *c = base_calloc((size_t)(m * n + 1), size);
+	char *b = aligned_alloc(64, bytes), *operand[PROBLEM_EPILOGUES];
+	double most = 0, scale;
+	memset(b, 0, bytes);
+	memset(c, 0xff, (size_t)(m * n + 1) * size);
+	fill(a, 1, m * k, g->narrow);
 	for (int64_t i = 0; i < n * k; i++)
-		gemm_packed_put(b, n, k, i, value(2, i));
-	for (int64_t i = 0; i <= m * n; i++)
-		c[i] = NAN;
+		gemm_packed_put(b, n, k, g->narrow, i, (double)value(2, i));
+	for (int i = 0; i < g->epilogue_count; i++) {
+		g->operand[i] = operand[i] = base_calloc((size_t)(m * n), size);
+		fill(operand[i], 3 + i, m * n, g->narrow);
+	}
+	g->a = a, g->b = b, g->c = c;
 	for (int i = 0; i < shares; i++)
-		gemm_packed_share(&g, i, shares);
-	for (int64_t i = 0; i < m * n; i++) {
-		double off = fabs((double)c[i] - sum(&g, i / n, i % n, &scale)) / scale;
+		gemm_packed_share(g, i, shares);
+	for (int64_t i = 0; i <= m * n; i++) {
+		double got = fill_decode(c + i * (int64_t)size, g->narrow ? DTYPE_BF16 : DTYPE_F32);
+		double off = i == m * n ? isnan(got) ? 0 : INFINITY :
+			fabs(got - output(g, i / n, i % n, &scale)) / scale;
 		most = off <= most ? most : isnan(off) ? INFINITY : off;
 	}
-	most = isnan(c[m * n]) ? most : INFINITY;
+	for (int i = 0; i < g->epilogue_count; i++)
+		free(operand[i]);
 	free(a);
 	free(b);
 	free(c);
-	free(add);
 	return most;
+}
+
+static const int64_t sizes[][2] = { { 16, 8 }, { 1, 1 }, { 33, 25 }, { 50, 7 }, { 64, 100 }, { 98, 131 } };
+#define SIZES (sizeof(sizes) / sizeof(sizes[0]))
+
+static void test_rows(const char *cap, bool narrow)
+{
+	const struct epilogue bias = { .kind = EPILOGUE_BIAS };
+	int wrong = 0;
+	for (int64_t m = 1; m <= GEMM_PACKED_ROWS; m += m < 18 ? 1 : 23)
+		for (size_t i = 0; i < SIZES; i++)
+			for (int shares = 1; shares < 8; shares += 3) {
+				struct gemm_packed g = { .isa = gemm_isa(narrow), .m = m, .n = sizes[i][0],
+					.k = sizes[i][1], .narrow = narrow, .epilogue_count = m % 2,
+					.epilogue = &bias };
+				wrong += !(worst(&g, shares) < (narrow ? 5e-3 : 1e-6));
+			}
+	is_int(wrong, 0, "limited to %s: %s, all rows, sizes and shares in %s", cap, gemm_isa(narrow)->name,
+		narrow ? "bf16" : "f32");
+}
+
+/* Each epilogue after a scaling that gives it small and large values, then a bias. */
+static void test_epilogues(const char *cap, bool narrow)
+{
+	enum dtype type = narrow ? DTYPE_BF16 : DTYPE_F32;
+	int count = 0, wrong = 0;
+	for (int mode = MODE_NONE + 1; mode < MODE_COUNT; mode++) {
+		bool binary = mode >= MODE_ADD && mode <= MODE_EQUAL;
+		struct epilogue chain[] = {
+			{ .kind = EPILOGUE_ELTWISE, .mode = MODE_LINEAR_MAP, .alpha = 4 },
+			{ .kind = binary ? EPILOGUE_BINARY : EPILOGUE_ELTWISE, .mode = (enum mode)mode,
+				.alpha = mode == MODE_CLIP ? -0.5f : 0.7f, .beta = 0.6f,
+				.operand = { .dtype = type } },
+			{ .kind = EPILOGUE_BIAS, .operand = { .dtype = type } },
+		};
+		struct gemm_packed g = { .isa = gemm_isa(narrow), .m = 5, .n = 50, .k = 9, .narrow = narrow,
+			.epilogue_count = 3, .epilogue = chain };
+		if (!gemm_packed_takes(&chain[1], type))
+			continue;
+		double off = worst(&g, 1);
+		bool good = off < (narrow ? 5e-3 : 2e-6);
+		count++;
+		wrong += !good;
+		if (!good)
+			printf("# %s: %g\n", mode_name((enum mode)mode), off);
+	}
+	is_int(count, 21, "limited to %s: epilogues that it takes", cap);
+	is_int(wrong, 0, "limited to %s: all are right in %s", cap, narrow ? "bf16" : "f32");
 }
 
 static void test_isa(const char *cap)
 {
-	static const int64_t sizes[][2] = { { 16, 8 }, { 1, 1 }, { 33, 25 }, { 50, 7 }, { 64, 100 } };
-	int wrong = 0;
 	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
-	const struct gemm_isa *isa = gemm_isa();
-	for (int64_t m = 1; m <= GEMM_PACKED_ROWS; m += m < 20 ? 1 : 11)
-		for (size_t i = 0; i < sizeof(sizes) / sizeof(sizes[0]); i++)
-			for (int shares = 1; shares < 8; shares += 3)
-				wrong += !(worst(isa, m, sizes[i][0], sizes[i][1], m % 2, shares) < 1e-6);
-	is_int(wrong, 0, "limited to %s: %s, all rows, sizes and shares", cap, isa->name);
+	for (int narrow = 0; narrow < 2; narrow++) {
+		test_rows(cap, narrow);
+		test_epilogues(cap, narrow);
+	}
+}
+
+static void test_takes(void)
+{
+	struct epilogue e = { .kind = EPILOGUE_BIAS, .operand = { .dtype = DTYPE_F32 } };
+	ok(gemm_packed_takes(&e, DTYPE_F32), "a bias of the same type");
+	ok(!gemm_packed_takes(&e, DTYPE_BF16), "not of another");
+	e.operand.layout = LAYOUT_STRIDES;
+	ok(!gemm_packed_takes(&e, DTYPE_F32), "nor a strided one");
+	e = (struct epilogue){ .kind = EPILOGUE_ELTWISE, .mode = MODE_SOFTPLUS };
+	ok(!gemm_packed_takes(&e, DTYPE_F32), "no function that needs logarithms");
+	e = (struct epilogue){ .kind = EPILOGUE_SCALE, .operand = { .dtype = DTYPE_F32 } };
+	ok(!gemm_packed_takes(&e, DTYPE_F32), "no scale of integers");
 }
 
 int main(void)
 {
-	is_int(gemm_packed_bytes(17, 3), 2 * 3 * 64, "the last panel counts whole");
+	is_int(gemm_packed_bytes(17, 3, false), 2 * 3 * 64, "the last panel counts whole");
+	is_int(gemm_packed_bytes(17, 3, true), 2 * 2 * 64, "in bf16 a line has two rows");
+	test_takes();
 	test_isa("SSE41");
-	is_str(gemm_isa()->name, "base", "the limit of oneDNN holds here too");
+	is_str(gemm_isa(true)->name, "base", "the limit of oneDNN holds here too");
 	test_isa("AVX");
 	test_isa("AVX2_VNNI");
+	test_isa("AVX512_CORE");
 	test_isa("AVX512_CORE_AMX");
 	return done_testing();
 }

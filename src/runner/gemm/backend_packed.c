@@ -14,15 +14,21 @@
 #include "runner/host/copies.h"
 #include "runner/host/team.h"
 #include "runner/measure/clock.h"
-#include "runner/verify/fill.h"
+#include "runner/verify/domain.h"
 #include "runner/verify/reference.h"
 
-enum buffer { BUFFER_A, BUFFER_B, BUFFER_BIAS, BUFFER_C, BUFFER_COUNT };
+enum buffer {
+	BUFFER_A,
+	BUFFER_B,
+	BUFFER_C,
+	BUFFER_EPILOGUE, /* the first one's operand, then those of the others */
+	BUFFER_COUNT = BUFFER_EPILOGUE + PROBLEM_EPILOGUES
+};
 
 struct work {
 	struct problem p;
 	struct gemm_packed gemm;           /* arguments of the current execution */
-	size_t bytes[BUFFER_COUNT];        /* 0: no bias */
+	size_t bytes[BUFFER_COUNT];        /* 0: an epilogue without an operand */
 	struct copies copies[BUFFER_COUNT];
 	struct rotation net, cold;
 	int64_t last;                      /* copy of C that was written last */
@@ -30,9 +36,9 @@ struct work {
 
 /* --- what it takes --- */
 
-static bool is_dense_f32(const struct operand *o)
+static bool is_dense(const struct operand *o, enum dtype type)
 {
-	return o->dtype == DTYPE_F32 && (o->layout == LAYOUT_ANY || o->layout == LAYOUT_NCX);
+	return o->dtype == type && (o->layout == LAYOUT_ANY || o->layout == LAYOUT_NCX);
 }
 
 static int64_t volume(const struct problem_shape *s)
@@ -43,27 +49,41 @@ static int64_t volume(const struct problem_shape *s)
 	return n;
 }
 
+/* Rows of all batches, which lie one behind the other if B has no batch. */
+static int64_t rows_of(const struct problem *p)
+{
+	return p->m * volume(&p->batch_a);
+}
+
+/* B may be stored transposed, since it is packed beforehand; A only if its columns are single values. */
 static bool takes(const struct problem *p)
 {
-	const struct epilogue *e = &p->epilogue[0];
-	return p->kernel == KERNEL_MATMUL && p->m <= GEMM_PACKED_ROWS && (!p->transpose_a || p->m == 1) &&
-		volume(&p->batch_a) == 1 && volume(&p->batch_b) == 1 && p->operand[1].constant &&
-		is_dense_f32(&p->operand[0]) && is_dense_f32(&p->operand[1]) &&
-		is_dense_f32(&p->operand[2]) &&
-		p->accumulator == DTYPE_F32 && (!p->epilogue_count ||
-		(p->epilogue_count == 1 && e->kind == EPILOGUE_BIAS && is_dense_f32(&e->operand)));
+	enum dtype type = p->operand[0].dtype;
+	bool good = p->kernel == KERNEL_MATMUL && (type == DTYPE_F32 || type == DTYPE_BF16) &&
+		p->accumulator == DTYPE_F32 && p->operand[1].constant && volume(&p->batch_b) == 1 &&
+		rows_of(p) <= GEMM_PACKED_ROWS && (!p->transpose_a || p->m == 1);
+	for (int i = 0; i < 3; i++)
+		good = good && is_dense(&p->operand[i], type);
+	for (int i = 0; i < p->epilogue_count; i++)
+		good = good && gemm_packed_takes(&p->epilogue[i], type);
+	return good;
+}
+
+static bool is_narrow(const struct problem *p)
+{
+	return p->operand[0].dtype == DTYPE_BF16;
 }
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	*list = (struct backend_list){ 0 };
 	if (!takes(p))
-		return error_set(err, "only dense f32 matrix multiplications of at most %d rows with a "
-			"constant matrix and at most a bias are packed", GEMM_PACKED_ROWS);
+		return error_set(err, "only dense matrix multiplications in f32 or bf16 of at most %d rows "
+			"with a constant matrix are packed", GEMM_PACKED_ROWS);
 	struct backend_single *s = backend_single(list, p,
 		&(struct algorithm){ .api = "plain C", .layouts = "wei=packed16", .math = "strict",
 			.matrix = MATRIX_NO });
-	snprintf(s->name, sizeof(s->name), "packed:%s:%d_threads", gemm_isa()->name, team_size());
+	snprintf(s->name, sizeof(s->name), "packed:%s:%d_threads", gemm_isa(is_narrow(p))->name, team_size());
 	return 0;
 }
 
@@ -77,26 +97,39 @@ static void release(void *work)
 	free(w);
 }
 
+static const struct epilogue *epilogue_of(const struct work *w, enum buffer i)
+{
+	return &w->p.epilogue[i - BUFFER_EPILOGUE];
+}
+
 static bool is_constant(const struct work *w, enum buffer i)
 {
-	const struct problem *p = &w->p;
-	return i == BUFFER_A ? p->operand[0].constant :
-		i == BUFFER_BIAS ? w->bytes[i] && p->epilogue[0].operand.constant : i == BUFFER_B;
+	return i < BUFFER_EPILOGUE ? w->p.operand[i].constant :
+		w->bytes[i] && epilogue_of(w, i)->operand.constant;
+}
+
+static int64_t elements(const struct work *w, enum buffer i)
+{
+	const struct gemm_packed *g = &w->gemm;
+	if (i < BUFFER_EPILOGUE)
+		return i == BUFFER_A ? g->m * g->k : i == BUFFER_B ? g->k * g->n : g->m * g->n;
+	if ((int)i - BUFFER_EPILOGUE >= g->epilogue_count || epilogue_of(w, i)->kind == EPILOGUE_ELTWISE)
+		return 0;
+	return epilogue_of(w, i)->kind == EPILOGUE_BIAS ? g->n : g->m * g->n;
 }
 
 /* Sets the buffers' sizes and how many copies they have; returns the bytes of all. */
 static double sizes_set(struct work *w, const struct backend_limits *limits)
 {
-	const struct problem *p = &w->p;
+	const struct gemm_packed *g = &w->gemm;
 	double sum = 0, need = 0;
-	w->bytes[BUFFER_A] = (size_t)(p->m * p->mk) * sizeof(float);
-	w->bytes[BUFFER_B] = gemm_packed_bytes(p->mn, p->mk);
-	w->bytes[BUFFER_BIAS] = p->epilogue_count ? (size_t)p->mn * sizeof(float) : 0;
-	w->bytes[BUFFER_C] = (size_t)(p->m * p->mn) * sizeof(float);
-	for (int i = 0; i < BUFFER_COUNT; i++)
+	for (int i = 0; i < BUFFER_COUNT; i++) {
+		w->bytes[i] = i == BUFFER_B ? gemm_packed_bytes(g->n, g->k, g->narrow) :
+			(size_t)elements(w, (enum buffer)i) * (g->narrow ? 2 : 4);
 		sum += (double)w->bytes[i];
+	}
 	w->net = rotation_of(limits->sets);
-	w->cold = rotation_of(rotation_cold(sum, problem_bytes(p), limits->cold_sets));
+	w->cold = rotation_of(rotation_cold(sum, problem_bytes(&w->p), limits->cold_sets));
 	for (int i = 0; i < BUFFER_COUNT; i++) {
 		w->copies[i].count = is_constant(w, (enum buffer)i) && w->net.count > w->cold.count ?
 			w->net.count : w->cold.count;
@@ -105,9 +138,13 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 	return need;
 }
 
-static double value_at(enum buffer i, int64_t index)
+/* Divisors are positive. */
+static double value_at(const struct work *w, enum buffer i, int64_t index)
 {
-	return fill_value((uint64_t)i + 1, index, FILL_SIGNED, 0, DTYPE_F32);
+	bool divisor = i >= BUFFER_EPILOGUE && epilogue_of(w, i)->kind == EPILOGUE_BINARY &&
+		fill_mode_positive(epilogue_of(w, i)->mode);
+	return fill_value((uint64_t)i + 1, index, divisor ? FILL_POSITIVE : FILL_SIGNED, 0,
+		w->p.operand[0].dtype);
 }
 
 struct filling {
@@ -118,15 +155,18 @@ struct filling {
 static void fill_share(void *argument, int i, int count)
 {
 	const struct filling *f = argument;
-	const struct problem *p = &f->w->p;
-	float *to = (float *)(void *)copies_at(&f->w->copies[f->buffer], 0);
-	int64_t n = f->buffer == BUFFER_B ? p->mk * p->mn : (int64_t)(f->w->bytes[f->buffer] / sizeof(float));
-	for (int64_t at = n * i / count, end = n * (i + 1) / count; at < end; at++) {
-		float value = (float)value_at(f->buffer, at);
+	const struct gemm_packed *g = &f->w->gemm;
+	enum dtype type = f->w->p.operand[0].dtype;
+	char *to = copies_at(&f->w->copies[f->buffer], 0);
+	/* whole rows of B in pairs: no two threads write to one word */
+	int64_t step = f->buffer == BUFFER_B ? 2 * g->n : 1, n = elements(f->w, f->buffer);
+	int64_t steps = (n + step - 1) / step, end = steps * (i + 1) / count * step;
+	for (int64_t at = steps * i / count * step; at < n && at < end; at++) {
+		double value = value_at(f->w, f->buffer, at);
 		if (f->buffer == BUFFER_B)
-			gemm_packed_put(to, p->mn, p->mk, at, value);
+			gemm_packed_put(to, g->n, g->k, g->narrow, at, value);
 		else
-			to[at] = value;
+			fill_encode(value, type, to + at * (g->narrow ? 2 : 4));
 	}
 }
 
@@ -153,7 +193,10 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	struct work *w = base_calloc(1, sizeof(*w));
 	(void)index;
 	w->p = s->problem;
-	w->gemm = (struct gemm_packed){ .isa = gemm_isa(), .m = w->p.m, .n = w->p.mn, .k = w->p.mk };
+	bool narrow = is_narrow(&w->p);
+	w->gemm = (struct gemm_packed){ .isa = gemm_isa(narrow), .m = rows_of(&w->p), .n = w->p.mn,
+		.k = w->p.mk, .narrow = narrow, .epilogue_count = w->p.epilogue_count,
+		.epilogue = w->p.epilogue };
 	double need = sizes_set(w, limits);
 	bool good = need <= limits->memory_bytes;
 	for (int i = 0; i < BUFFER_COUNT && good; i++)
@@ -169,10 +212,10 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 /* --- execution --- */
 
 /* Returns a buffer's copy: of constants the next one in the rotation, of others only in CACHE_COLD. */
-static float *taken(const struct work *w, enum buffer i, int64_t net, int64_t cold)
+static void *taken(const struct work *w, enum buffer i, int64_t net, int64_t cold)
 {
 	bool rotates = is_constant(w, i);
-	return w->bytes[i] ? (float *)(void *)copies_at(&w->copies[i], rotates && !cold ? net : cold) : NULL;
+	return w->bytes[i] ? copies_at(&w->copies[i], rotates && !cold ? net : cold) : NULL;
 }
 
 static void operands_take(struct work *w, enum cache cache)
@@ -181,8 +224,9 @@ static void operands_take(struct work *w, enum cache cache)
 		cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0;
 	w->gemm.a = taken(w, BUFFER_A, net, cold);
 	w->gemm.b = taken(w, BUFFER_B, net, cold);
-	w->gemm.bias = taken(w, BUFFER_BIAS, net, cold);
 	w->gemm.c = taken(w, BUFFER_C, net, cold);
+	for (int i = 0; i < w->gemm.epilogue_count; i++)
+		w->gemm.operand[i] = taken(w, (enum buffer)(BUFFER_EPILOGUE + i), net, cold);
 	w->last = cold;
 }
 
@@ -212,18 +256,16 @@ static double rotated_bytes(const void *work)
 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
-	(void)number;
-	(void)state;
-	return value_at(role == CHECK_SOURCE	? BUFFER_A
-			: role == CHECK_WEIGHTS ? BUFFER_B
-						: BUFFER_BIAS,
-		index);
+	enum buffer i = role == CHECK_SOURCE ? BUFFER_A : role == CHECK_WEIGHTS ? BUFFER_B :
+		(enum buffer)(BUFFER_EPILOGUE + number);
+	return value_at(state, i, index);
 }
 
 static double got_at(void *state, int64_t place)
 {
 	const struct work *w = state;
-	return (double)((const float *)(const void *)copies_at(&w->copies[BUFFER_C], w->last))[place];
+	const char *c = copies_at(&w->copies[BUFFER_C], w->last);
+	return fill_decode(c + place * (w->gemm.narrow ? 2 : 4), w->p.operand[0].dtype);
 }
 
 /* Compares the last outputs, and those of one more execution into poisoned memory. */
@@ -233,7 +275,7 @@ static int check(void *work, double *worst, struct error *err)
 	struct check_inputs in = { .value = input_value, .state = w };
 	struct reference e;
 	double ns;
-	int bad = reference_make(&e, &w->p, &in, w->p.m * w->p.mn, REFERENCE_MOST, err);
+	int bad = reference_make(&e, &w->p, &in, w->gemm.m * w->gemm.n, REFERENCE_MOST, err);
 	check_forget(&in);
 	*worst = bad ? 0 : reference_off(&e, got_at, w);
 	if (bad || isinf(*worst))

@@ -1,39 +1,51 @@
-/* A matrix multiplication with few rows, C[m,n] = A[m,k] B[k,n] + bias[n] in f32, whose B was packed
- * beforehand. With few rows memory limits it: B is read once, in the order in which it is stored.
+/* A matrix multiplication with few rows, C[m,n] = A[m,k] B[k,n] in f32 or bf16 with sums in f32, whose B was
+ * packed beforehand, and its epilogues. With few rows memory limits it: B is read once, in the order in which
+ * it is stored.
  *
- * Packed B: panels of GEMM_LANES columns; of each panel k rows of GEMM_LANES values, 0 beyond column n. A
- * thread multiplies whole panels, in blocks of rows that fit its vector registers. */
+ * Packed B: panels of GEMM_LANES columns; of each panel lines of 64 bytes, one for a row of B in f32, one for
+ * two rows in bf16 (pairs of values of one column). Beyond column n and row k there are zeros. A thread
+ * multiplies groups of panels at the same time, so that several streams are read: a processor fetches ahead
+ * only within a page. Rows that do not fit its registers are multiplied in passes over a part of the group
+ * that fits the first cache, while the next part is fetched. */
 #ifndef RUNNER_GEMM_PACKED_H
 #define RUNNER_GEMM_PACKED_H
 
 #include <stddef.h>
-#include <stdint.h>
 
-#define GEMM_LANES 16      /* columns of a panel: 64 bytes, a cache line */
+#include "problem/problem.h"
+
+#define GEMM_LANES 16      /* columns of a panel: 64 bytes of f32, a cache line */
 #define GEMM_PACKED_ROWS 64 /* with more rows a matrix multiplication is no longer limited by memory */
 
 struct gemm_packed;
-/* The kernel for one instruction set: "avx512", "avx2" or "base", what the compiler targets. */
+/* The kernel for one instruction set: "avx512_bf16", "avx512", "avx2" or "base", what the compiler
+ * targets. */
 struct gemm_isa {
 	const char *name;
 	void (*share)(const struct gemm_packed *g, int i, int count);
 };
-/* The widest instruction set that both the processor and ONEDNN_MAX_CPU_ISA, or DNNL_MAX_CPU_ISA, permit. */
-const struct gemm_isa *gemm_isa(void);
+/* The widest instruction set that the processor and ONEDNN_MAX_CPU_ISA, or DNNL_MAX_CPU_ISA, permit; one for
+ * products of bf16 only if `narrow`. */
+const struct gemm_isa *gemm_isa(bool narrow);
 
 struct gemm_packed {
 	const struct gemm_isa *isa;
-	int64_t m, n, k;
-	const float *a;       /* m x k, row-major */
-	const float *b;       /* packed, aligned to 64 bytes */
-	const float *bias;    /* n values, or NULL */
-	float *c;             /* m x n, row-major */
+	int64_t m, n, k;      /* m: at most GEMM_PACKED_ROWS */
+	bool narrow;          /* all operands are bf16, else f32 */
+	const void *a;        /* m x k, row-major */
+	const void *b;        /* packed, aligned to 64 bytes */
+	void *c;              /* m x n, row-major */
+	int epilogue_count;   /* bias: n values; eltwise; binary: m x n values (line_computes) */
+	const struct epilogue *epilogue;
+	const void *operand[PROBLEM_EPILOGUES]; /* NULL: it has none */
 };
 
+/* True if the kernel computes the epilogue, whose operand has the type of the others. */
+bool gemm_packed_takes(const struct epilogue *e, enum dtype type);
 /* Bytes of a packed B. */
-size_t gemm_packed_bytes(int64_t n, int64_t k);
-/* Writes value number `at` (row * n + column) of B. The rest of a last panel must be set to 0 before. */
-void gemm_packed_put(float *packed, int64_t n, int64_t k, int64_t at, float value);
+size_t gemm_packed_bytes(int64_t n, int64_t k, bool narrow);
+/* Writes value number `at` (row * n + column) of B. All bytes must be set to 0 before. */
+void gemm_packed_put(void *packed, int64_t n, int64_t k, bool narrow, int64_t at, double value);
 
 /* Computes the panels of share i of count; `g` is a struct gemm_packed. Shares write different values. */
 void gemm_packed_share(void *g, int i, int count);

@@ -1,81 +1,181 @@
 /* The kernel of gemm_packed.c for one instruction set, included once for each. Parameters: NAME(x), a name of
- * this set; TARGET, its function attributes; VECTOR, bytes of a register; MOST, rows of a block at most, and
- * CASES, a CASE(rows, parts) for each number of rows up to it. */
+ * this set; TARGET, its function attributes; VECTOR, bytes of a register; WIDTHS, for 0, 1 ... rows the
+ * panels of a group if all rows are multiplied in one pass; PASS_ROWS, most rows of a pass if there are
+ * several, and PASS_PANELS, the panels of a group then; CASES, a CASE(rows, panels) for each tile that these
+ * make, and for single panels; DOT, if it multiplies pairs of bf16. */
 
-typedef float NAME(vector) __attribute__((vector_size(VECTOR)));
+typedef float NAME(vector) __attribute__((vector_size(VECTOR), may_alias));
+typedef uint32_t NAME(words) __attribute__((vector_size(VECTOR), may_alias));
 
-#define PER_LINE (LANES * (int)sizeof(float) / VECTOR) /* registers of a panel's row */
+#define PER_LINE (LINE_BYTES / VECTOR) /* registers of a line */
 
-/* Stores a row of a panel with the bias; the last panel may have fewer columns than LANES. */
-static inline __attribute__((always_inline)) TARGET void NAME(store)(
-	const struct gemm_packed *g, int64_t panel, int64_t row, const NAME(vector) *sum)
+/* sum += products of one line of B with two values of A, as bf16. */
+static inline __attribute__((always_inline)) TARGET void NAME(pair)(
+	NAME(vector) *sum, uint32_t a, const NAME(words) *b)
 {
-	int64_t column = panel * LANES, left = g->n - column;
-	float out[LANES], bias[LANES] = { 0 };
-	size_t bytes = (size_t)(left < LANES ? left : LANES) * sizeof(float);
-	memcpy(out, sum, sizeof(out));
-	if (g->bias)
-		memcpy(bias, g->bias + column, bytes);
-	for (int i = 0; i < LANES; i++)
-		out[i] += bias[i];
-	memcpy(g->c + row * g->n + column, out, bytes);
+	NAME(words) both = a - (NAME(words)){ 0 };
+#ifdef DOT
+	*sum = (NAME(vector))DOT(*sum, both, *b);
+#else
+	*sum += (NAME(vector))(both << 16) * (NAME(vector))(*b << 16);
+	*sum += (NAME(vector))(both & 0xffff0000) * (NAME(vector))(*b & 0xffff0000);
+#endif
 }
 
-/* Multiplies `rows` rows with one panel. Few rows are summed in `parts` parts, for successive k, so that an
- * addition does not wait for the one before it. rows and parts are constants: the function is inlined, its
- * loops are unrolled, and the sums are registers. */
-static inline __attribute__((always_inline)) TARGET void NAME(block)(
-	const struct gemm_packed *g, int64_t panel, int64_t row, const int rows, const int parts)
+/* Adds to the tile's sums the products of lines t->from to t->to. rows, panels and narrow are constants: the
+ * function is inlined, its loops are unrolled, and the sums are registers. */
+static inline __attribute__((always_inline)) TARGET void NAME(tile)(const struct gemm_packed *g,
+	const struct tile *t, const int rows, const int panels, const bool narrow, const bool ahead)
 {
-	const float *a = g->a + row * g->k, *b = g->b + panel * g->k * LANES;
-	NAME(vector) sum[MOST_SUMS][PER_LINE] = { { { 0 } } };
-	int64_t k = 0;
-	for (; k + parts <= g->k; k += parts)
-#pragma GCC unroll 16
-		for (int p = 0; p < parts; p++) {
-			const NAME(vector) *line = (const NAME(vector) *)(const void *)(b + (k + p) * LANES);
-			__builtin_prefetch(b + (k + p + AHEAD) * LANES);
-#pragma GCC unroll 16
-			for (int r = 0; r < rows; r++)
+	NAME(vector) sum[TILE_MOST][PER_LINE], *kept = (NAME(vector) *)(void *)t->kept;
+	const float *a = (const float *)g->a + t->row * g->k;
+	const uint16_t *halves = (const uint16_t *)g->a + t->row * g->k;
+#pragma GCC unroll 32
+	for (int i = 0; i < rows * panels; i++)
 #pragma GCC unroll 4
-				for (int i = 0; i < PER_LINE; i++)
-					sum[r * parts + p][i] += a[r * g->k + k + p] * line[i];
-		}
-	for (; k < g->k; k++)
-#pragma GCC unroll 16
-		for (int r = 0; r < rows; r++)
-#pragma GCC unroll 4
-			for (int i = 0; i < PER_LINE; i++)
-				sum[r * parts][i] += a[r * g->k + k] *
-					((const NAME(vector) *)(const void *)(b + k * LANES))[i];
-#pragma GCC unroll 16
-	for (int r = 0; r < rows; r++) {
+		for (int j = 0; j < PER_LINE; j++)
+			sum[i][j] = kept[i * PER_LINE + j];
+	for (int64_t at = t->from; at < t->to; at++) {
+		NAME(words) b[PANELS_MOST][PER_LINE];
+		if (ahead)
+			__builtin_prefetch(t->next + at * LINE_BYTES, 0, 1);
 #pragma GCC unroll 8
-		for (int p = 1; p < parts; p++)
+		for (int p = 0; p < panels; p++)
 #pragma GCC unroll 4
-			for (int i = 0; i < PER_LINE; i++)
-				sum[r * parts][i] += sum[r * parts + p][i];
-		NAME(store)(g, panel, row + r, sum[r * parts]);
+			for (int j = 0; j < PER_LINE; j++)
+				b[p][j] = ((const NAME(words) *)(const void *)(
+					t->b + p * t->step + at * LINE_BYTES))[j];
+#pragma GCC unroll 8
+		for (int r = 0; r < rows; r++) {
+			uint32_t two = 0;
+			float one = 0;
+			if (narrow)
+				memcpy(&two, halves + r * g->k + 2 * at, sizeof(two));
+			else
+				one = a[r * g->k + at];
+#pragma GCC unroll 8
+			for (int p = 0; p < panels; p++)
+#pragma GCC unroll 4
+				for (int j = 0; j < PER_LINE; j++)
+					if (narrow)
+						NAME(pair)(&sum[r * panels + p][j], two, &b[p][j]);
+					else
+						sum[r * panels + p][j] += one * (NAME(vector))b[p][j];
+		}
+	}
+#pragma GCC unroll 32
+	for (int i = 0; i < rows * panels; i++)
+#pragma GCC unroll 4
+		for (int j = 0; j < PER_LINE; j++)
+			kept[i * PER_LINE + j] = sum[i][j];
+}
+
+/* The last row of a B with an odd number of rows in bf16: A has no second value. */
+static TARGET void NAME(odd)(const struct gemm_packed *g, const struct tile *t, int rows, int panels)
+{
+	const uint16_t *a = (const uint16_t *)g->a + t->row * g->k + g->k - 1;
+	NAME(vector) *kept = (NAME(vector) *)(void *)t->kept;
+	for (int r = 0; r < rows; r++)
+		for (int p = 0; p < panels; p++)
+			for (int j = 0; j < PER_LINE; j++)
+				NAME(pair)(&kept[(r * panels + p) * PER_LINE + j], a[r * g->k],
+					(const NAME(words) *)(const void *)(t->b + p * t->step +
+						g->k / 2 * LINE_BYTES) + j);
+}
+
+static TARGET void NAME(multiply)(
+	const struct gemm_packed *g, const struct tile *t, int rows, int panels, bool ahead)
+{
+	switch (rows * 32 + panels * 4 + g->narrow * 2 + ahead) {
+#define CASE(r, p) \
+	case r * 32 + p * 4: NAME(tile)(g, t, r, p, false, false); break; \
+	case r * 32 + p * 4 + 1: NAME(tile)(g, t, r, p, false, true); break; \
+	case r * 32 + p * 4 + 2: NAME(tile)(g, t, r, p, true, false); break; \
+	case r * 32 + p * 4 + 3: NAME(tile)(g, t, r, p, true, true); break;
+		CASES
+#undef CASE
+	default: break;
 	}
 }
 
-/* Multiplies all rows with the panels of a share, panel by panel. */
+/* Applies the epilogues to a tile's sums and writes them. */
+static TARGET void NAME(finish)(
+	const struct gemm_packed *g, const struct tile *t, int rows, int panels, int64_t column)
+{
+	for (int i = 0; i < rows * panels; i++) {
+		int64_t row = t->row + i / panels, first = column + i % panels * GEMM_LANES;
+		int64_t count = g->n - first < GEMM_LANES ? g->n - first : GEMM_LANES;
+		line x, y;
+		memcpy(&x, t->kept + i * GEMM_LANES, sizeof(x));
+		for (int e = 0; e < g->epilogue_count; e++) {
+			const struct epilogue *step = &g->epilogue[e];
+			if (step->kind == EPILOGUE_ELTWISE) {
+				line_eltwise(&x, step->mode, step->alpha, step->beta);
+				continue;
+			}
+			bool bias = step->kind == EPILOGUE_BIAS;
+			line_load(&y, g->operand[e], g->narrow, bias ? first : row * g->n + first, count);
+			line_binary(&x, bias ? MODE_ADD : step->mode, &y);
+		}
+		line_store(&x, g->c, g->narrow, row * g->n + first, count);
+	}
+}
+
+/* Multiplies all rows with a group of panels, in `passes` passes over each part of it. */
+static TARGET void NAME(group)(const struct gemm_packed *g, int64_t panel, int panels, int passes)
+{
+	float kept[GEMM_PACKED_ROWS * PASS_PANELS_MOST * GEMM_LANES] __attribute__((aligned(64)));
+	int64_t pairs = g->k / 2, lines = g->narrow ? pairs : g->k, step = panel_bytes(g->k, g->narrow);
+	const char *b = (const char *)g->b + panel * step;
+	struct tile t[GEMM_PACKED_ROWS];
+	int rows[GEMM_PACKED_ROWS];
+	for (int i = 0; i < passes; i++) {
+		t[i] = (struct tile){ .row = g->m * i / passes, .b = b, .step = step };
+		t[i].kept = kept + t[i].row * panels * GEMM_LANES;
+		rows[i] = (int)(g->m * (i + 1) / passes - t[i].row);
+	}
+	memset(kept, 0, (size_t)(g->m * panels * GEMM_LANES) * sizeof(kept[0]));
+	int64_t part = passes > 1 ? PART_LINES : lines;
+	for (int64_t from = 0; from < lines; from += part)
+		for (int i = 0; i < passes; i++) {
+			bool last = from + part >= lines; /* then the next group's first part */
+			t[i].from = from;
+			t[i].to = last ? lines : from + part;
+			t[i].next = b + i % panels * step +
+				(last ? panels * step - from * LINE_BYTES : part * LINE_BYTES);
+			NAME(multiply)(g, &t[i], rows[i], panels, passes > 1);
+		}
+	for (int i = 0; i < passes; i++) {
+		if (g->narrow && g->k % 2)
+			NAME(odd)(g, &t[i], rows[i], panels);
+		NAME(finish)(g, &t[i], rows[i], panels, panel * GEMM_LANES);
+	}
+}
+
+/* A share has whole groups; if there is not one for each share, groups of one panel. */
 static TARGET void NAME(share)(const struct gemm_packed *g, int i, int count)
 {
-	int64_t total = panels(g->n), end = total * (i + 1) / count;
-	for (int64_t panel = total * i / count; panel < end; panel++)
-		for (int64_t row = 0; row < g->m; row += MOST)
-			switch (g->m - row < MOST ? (int)(g->m - row) : MOST) {
-#define CASE(rows, parts) case rows: NAME(block)(g, panel, row, rows, parts); break;
-			CASES
-#undef CASE
-			default: break;
-			}
+	static const int widths[] = WIDTHS;
+	const int single = (int)(sizeof(widths) / sizeof(widths[0])) - 1;
+	int64_t total = panels_of(g->n);
+	int passes = g->m <= single ? 1 : (int)((g->m + PASS_ROWS - 1) / PASS_ROWS);
+	int width = g->m <= single ? widths[g->m] : PASS_PANELS;
+	width = total < (int64_t)width * count ? 1 : width;
+	int64_t groups = (total + width - 1) / width, end = groups * (i + 1) / count;
+	for (int64_t group = groups * i / count; group < end; group++) {
+		int64_t panel = group * width;
+		int now = total - panel < width ? 1 : width;
+		for (; panel < total && panel < (group + 1) * width; panel += now)
+			NAME(group)(g, panel, now, passes);
+	}
 }
 
 #undef PER_LINE
 #undef NAME
 #undef TARGET
 #undef VECTOR
-#undef MOST
+#undef WIDTHS
+#undef PASS_ROWS
+#undef PASS_PANELS
 #undef CASES
+#undef DOT
