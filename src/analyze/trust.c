@@ -179,7 +179,7 @@ static void estimated_write(const struct trust *t, bool brief, struct str *out)
 {
 	char lo[STR_QUANTITY], hi[STR_QUANTITY];
 	if (t->share[TRUST_ESTIMATED] > 1 - SHOWN)
-		str_puts(out, "nothing measured");
+		str_puts(out, t->verdict == TRUST_PARTIAL ? "all estimated" : "nothing measured");
 	else {
 		add_percent(out, t->share[TRUST_ESTIMATED]);
 		str_puts(out, " estimated");
@@ -290,13 +290,12 @@ static enum trust_next reality_write(const struct trust *t, struct str *out)
 /* The parts of the total that no finding names: "88% measured, 3% by proxy"; "" for none. */
 static void rest_write(const struct trust *t, unsigned named, struct str *out)
 {
-	const char *before = t->verdict == TRUST_PARTIAL ? "rest " : "";
 	if (t->share[TRUST_MEASURED] > 1 - SHOWN)
-		str_addf(out, "%sall measured", before);
+		str_puts(out, "all measured");
 	else
 		for (int i = 0; i < TRUST_PART_COUNT; i++)
 			if (!(named & (1U << i)) && t->share[i] >= SHOWN) {
-				str_puts(out, out->n ? ", " : before);
+				str_puts(out, out->n ? ", " : "");
 				add_percent(out, t->share[i]);
 				str_addf(out, " %s", part_word((enum trust_part)i));
 			}
@@ -306,24 +305,28 @@ static void rest_write(const struct trust *t, unsigned named, struct str *out)
 
 struct line {
 	struct str *out;
-	size_t start;    /* of the line in out */
+	size_t start;     /* of the line in out */
 	int columns;
 	const char *const *steps;
 	int clauses;
-	bool step_given; /* only one step is suggested */
+	bool step_given;  /* only the step of the first finding that has one is suggested */
+	const char *rest; /* before the first share: "rest " if the total is partial */
 };
 
-/* Appends a clause with its step if both fit, else the clause alone. Returns false if neither fits. */
-static bool line_add(struct line *l, const char *clause, enum trust_next next)
+/* Appends a clause with its step if both fit, else the clause alone. shares: it has shares of the total.
+ * Returns false if neither fits. */
+static bool line_add(struct line *l, const char *clause, bool shares, enum trust_next next)
 {
 	const char *step = l->step_given || !l->steps ? NULL : l->steps[next];
-	int used = text_columns(l->out->p + l->start) + 2 + text_columns(clause);
+	const char *rest = shares ? l->rest : "";
+	int used = text_columns(l->out->p + l->start) + 2 + text_columns(rest) + text_columns(clause);
 	bool with = step && used + 3 + text_columns(step) <= l->columns;
 	if (used > l->columns)
 		return false;
-	str_addf(l->out, "%s%s%s%s%s", l->clauses++ ? "; " : ": ", clause, with ? " (" : "", with ? step : "",
-		with ? ")" : "");
-	l->step_given |= with;
+	str_addf(l->out, "%s%s%s%s%s%s", l->clauses++ ? "; " : ": ", rest, clause, with ? " (" : "",
+		with ? step : "", with ? ")" : "");
+	l->step_given |= next != TRUST_NEXT_NONE;
+	l->rest = shares ? "" : l->rest;
 	return true;
 }
 
@@ -338,7 +341,7 @@ static unsigned findings_add(struct line *l, const struct trust *t, enum trust_v
 		for (int brief = 0; brief < 2 && !done; brief++) {
 			struct str text = { 0 };
 			list[i]->write(t, brief, &text);
-			done = line_add(l, text.p, finding_next(list[i], t));
+			done = line_add(l, text.p, list[i]->parts != 0, finding_next(list[i], t));
 			str_free(&text);
 		}
 		named |= list[i]->parts;
@@ -349,13 +352,15 @@ static unsigned findings_add(struct line *l, const struct trust *t, enum trust_v
 void trust_describe(const struct trust *t, int columns, const char *const steps[TRUST_NEXT_COUNT],
 	struct str *out)
 {
-	struct line l = { .out = out, .start = out->n, .columns = columns, .steps = steps };
+	struct line l = { .out = out, .start = out->n, .columns = columns, .steps = steps,
+		.rest = t->verdict == TRUST_PARTIAL ? "rest " : "" };
 	struct str rest = { 0 }, real = { 0 };
 	unsigned named = 0;
 	str_puts(out, trust_verdict_name(t->verdict));
 	if (t->verdict == TRUST_UNKNOWN) {
 		bool open = t->missing || !t->unsupported;
-		line_add(&l, open ? "nothing is measured" : "nothing can be measured", trust_next(t));
+		line_add(&l, open ? "nothing is measured" : "nothing can be measured", false,
+			trust_next(t));
 		return;
 	}
 	for (int v = TRUST_PARTIAL; v < TRUST_GOOD; v++)
@@ -363,9 +368,9 @@ void trust_describe(const struct trust *t, int columns, const char *const steps[
 	enum trust_next next = reality_write(t, &real);
 	rest_write(t, named, &rest);
 	if (rest.n)
-		line_add(&l, rest.p, TRUST_NEXT_NONE);
+		line_add(&l, rest.p, t->bound_ns > 0, TRUST_NEXT_NONE);
 	if (real.n)
-		line_add(&l, real.p, next);
+		line_add(&l, real.p, false, next);
 	str_free(&rest);
 	str_free(&real);
 }

@@ -271,6 +271,17 @@ static void partial_lines(void)
 	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 1, .ns = 9 };
 	says(&m, "partial: 2 layers not measured, 1 unsupported (bench)",
 		"a line without room for the contradiction");
+	m.c.known = false;
+	m.c.layers = 0;
+	m.layers[3].result = &m.noisy;
+	m.layers[2].origin = ORIGIN_MISSING;
+	says(&m, "partial: 3 layers not measured (bench); rest 100% noisy", "noise: no second step");
+	m.layers[3].origin = ORIGIN_ESTIMATED;
+	m.a.lo_ns = NAN;
+	says(&m, "partial: 3 layers not measured (bench); rest all estimated", "estimates");
+	m.layers[3] = (struct layer_cost){ .origin = ORIGIN_MEASURED };
+	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 1, .ns = 9 };
+	m.layers[2].origin = ORIGIN_UNSUPPORTED;
 	m.layers[0].origin = m.layers[1].origin = ORIGIN_MEASURED;
 	costs(&m, 100, 100, NAN, 100);
 	m.c.by = "o";
