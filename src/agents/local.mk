@@ -8,6 +8,7 @@ dist_agents_SCRIPTS = \
 agentspackagedir = $(agentsdir)/benanza_agent
 dist_agentspackage_DATA = \
 	src/agents/benanza_agent/__init__.py \
+	src/agents/benanza_agent/canary.py \
 	src/agents/benanza_agent/compare.py \
 	src/agents/benanza_agent/files.py \
 	src/agents/benanza_agent/inputs.py \

@@ -23,6 +23,7 @@ sys.path.insert(0, str(ROOT / "src" / "agents"))
 import agent_openvino  # noqa: E402
 import benanza_agent  # noqa: E402
 from benanza_agent import (  # noqa: E402
+    canary,
     compare,
     files,
     inputs,
@@ -150,10 +151,74 @@ def busy():
 
 @tap.test("the canary's slowdown has a limit: an interrupted canary does not widen an interval further")
 def _():
-    canary = measure.Canary()
-    canary.seen = [1] * 5  # a nanosecond
-    if canary.slowdown() != measure.SLOWER_MOST:
-        yield f"slowdown {canary.seen}"
+    one = canary.Canary(memory=canary.Memory())
+    one.cores[0].usual_ns = 1
+    if one.slowdown() != canary.SLOWER_MOST:
+        yield f"slowdown {one.cores[0].seen}"
+
+
+class Told:
+    """A core whose times are given."""
+
+    def __init__(self, *times, usual_ns=None):
+        self.core = canary.Core(usual_ns)
+        self.core.run, self.times = self.run, list(times)
+
+    def run(self):
+        self.core.seen.append(self.times.pop(0) if len(self.times) > 1 else self.times[0])
+
+
+@tap.test("the slowest core decides, and the canary waits until all are as usual, or not longer than it may")
+def _():
+    one, clock = canary.Canary(memory=canary.Memory()), [0.0]
+    first, second = Told(100.0), Told(*[100.0] * 30, 160.0, 160.0, 100.0)
+    one.cores = [first.core, second.core]
+    one.run = lambda: [core.run() for core in one.cores]
+
+    def sleep(seconds):
+        clock[0] += seconds
+
+    for _ in range(30):
+        one.run()
+    if not 1.5 < one.slowdown() < 1.7:
+        yield f"slowdown with a slow second core: {one.slowdown()}"
+    waited = one.wait(1, now=lambda: clock[0], sleep=sleep)
+    if waited != canary.PAUSE_S:
+        yield f"waited {waited} s for one slow run"
+    second.times = [160.0]
+    waited = one.wait(0.01, now=lambda: clock[0], sleep=sleep)
+    if not 0.01 <= waited <= 0.01 + canary.PAUSE_S:
+        yield f"waited {waited} s without end"
+
+
+@tap.test("each core has its canary, and what is usual is remembered, but rises if it stays away")
+def _():
+    with tempfile.TemporaryDirectory() as folder:
+        before, os.environ["XDG_CACHE_HOME"] = os.environ.get("XDG_CACHE_HOME"), folder
+        try:
+            cores = machine.cores()[:2]
+            one = canary.Canary(cores)
+            one.slowdown()
+            if [len(core.seen) for core in one.cores] != [canary.FIRST + 1] * len(cores):
+                yield f"{[core.seen for core in one.cores]} on {cores}"
+            for core in one.cores:
+                core.seen = [1000.0] * 10
+            one.remember()
+            memory = canary.Memory(cores)
+            if memory.recall(len(cores)) != [1000 * canary.RISE] * len(cores):
+                yield f"remembered {memory.recall(len(cores))}"
+            late = canary.Core(memory.recall(len(cores))[0])
+            late.seen = [2000.0] * 10  # slow from the start
+            if not 1.9 < late.slowdown() < 2:
+                yield f"slowdown {late.slowdown()}"
+            for text in ("", "other 1: 5 5", canary.Memory.kind() + ": 5", canary.Memory.kind() + ": 5 x",
+                         canary.Memory.kind() + ": 5 -1 5", "\0\xff"):
+                pathlib.Path(memory.path).write_text(text)
+                if memory.recall(2 if len(cores) == 2 else 3) != [None] * (2 if len(cores) == 2 else 3):
+                    yield f"'{text}' is believed"
+        finally:
+            os.environ.pop("XDG_CACHE_HOME")
+            os.environ.update({} if before is None else {"XDG_CACHE_HOME": before})
 
 
 @tap.test("disturbed samples are discarded while there are quiet ones, and all count when there are not")
@@ -168,6 +233,10 @@ def _():
     stats, _, _, rate, why = measure.sample([busy], 3e8, waited=lambda: 0, canary=Steps(*quiet))
     if not stats["discarded"] or stats["stop"] == "disturbed" or why or rate <= 0:
         yield f"two disturbed blocks: {stats} {why}"
+    late = Steps(*[3.0] * 20, 1.0)  # quiet only after the budget of 10 blocks
+    stats, *_, why = measure.sample([busy], 2e7, waited=lambda: 0, canary=late)
+    if stats["stop"] == "disturbed" or not stats["discarded"] or why:
+        yield f"quiet late: {stats} {why}"
     stats, p90, p99, _, why = measure.sample([busy], 3e7, waited=lambda: 0, canary=Steps(3.0))
     if stats["stop"] != "disturbed" or stats["discarded"] or "3.00 times slower" not in why:
         yield f"slow throughout: {stats} {why}"

@@ -1,30 +1,19 @@
 """Measures repeated runs of a model: warm-up, quiet samples, statistics (docs/wire.md, "Agents")."""
 
-import hashlib
 import math
 import threading
 import time
 
 from . import machine
+from .canary import SLOW, Canary
 
 MOST_SAMPLES = 20000
 LEAST_SAMPLES = 10  # fewer samples are never converged
 LEAST_BLOCKS = 6  # with this number of quiet blocks the noisy ones are discarded
 NARROW = 0.02  # half width of the interval, relative to the median
 BLOCK_NS = 2e6  # a block of runs lasts at least this long
-SLOW_CANARY = 1.3  # a block is disturbed if the canary is slower than usual by this factor
-SLOWER_MOST = 4  # a larger factor means that the canary itself was interrupted
 WAITED = 0.05  # share of a block that its threads may wait for a core
-CANARY = bytes(range(256)) * 128
-
-
-def canary_ns():
-    """Returns the time of a small fixed workload on this core. It is executed twice, because the model has
-    evicted it from the caches."""
-    hashlib.sha256(CANARY).digest()
-    begin = time.perf_counter_ns()
-    hashlib.sha256(CANARY).digest()
-    return time.perf_counter_ns() - begin
+PATIENCE = 4  # budgets that a disturbed machine may take
 
 
 def interval(values):
@@ -137,19 +126,6 @@ def timed(run, count):
     return times
 
 
-class Canary:
-    """Detects a slower core: compares the canary's time with the minimum of its last values."""
-
-    def __init__(self):
-        self.seen = [canary_ns() for _ in range(5)]
-
-    def slowdown(self):
-        """Returns the factor by which the core is slower than usual; about 1 on a quiet machine."""
-        self.seen.append(canary_ns())
-        del self.seen[:-200]
-        return min(self.seen[-1] / min(self.seen), SLOWER_MOST)
-
-
 def warm_up(crew, least_ns=20e6):
     """Runs at least twice and for at least 20 ms. Returns the time of the last run."""
     spent, last, rounds = 0, 0, 0
@@ -160,7 +136,8 @@ def warm_up(crew, least_ns=20e6):
 
 
 def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
-    """Takes samples until the interval of the median is within 2%, or the budget ends.
+    """Takes samples until the interval of the median is within 2%, or the budget ends; without enough quiet
+    blocks then, until there are or PATIENCE budgets end.
 
     A block is the runs between two canaries. It is disturbed if the canary was slow before or after it or if
     threads waited for a core; its runs are then discarded if enough quiet blocks remain. Returns (stats, p90,
@@ -183,7 +160,7 @@ def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, can
         wait = waiting / elapsed / max(1, len(runs)) if waiting is not None else 0
         why = (
             f"the core was {slow:.2f} times slower than usual"
-            if slow > SLOW_CANARY
+            if slow > SLOW
             else f"threads waited for a core for {wait:.0%} of the time" if wait > WAITED else ""
         )
         (noisy if why else quiet).append((times, elapsed, slow, why))
@@ -195,7 +172,7 @@ def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, can
         if not why and len(quiet) >= LEAST_BLOCKS and narrow(quiet):
             stop = "converged"
             break
-        if spent >= budget_ns or total >= MOST_SAMPLES:
+        if total >= MOST_SAMPLES or spent >= (1 if len(quiet) >= LEAST_BLOCKS else PATIENCE) * budget_ns:
             break
     crew.end()
     return summary(quiet, noisy, stop, budget_ns)

@@ -9,7 +9,7 @@ import sys
 import time
 import traceback
 
-from . import compare, files, inputs, machine, measure, onnx_graph
+from . import canary, compare, files, inputs, machine, measure, onnx_graph
 from .request import Request, RequestError, Unsupported
 
 NO_MEMORY = re.compile(
@@ -23,6 +23,7 @@ UNSUPPORTED = re.compile(
     re.IGNORECASE,
 )
 LEAST_RUNS = 10  # profiled runs that count
+PATIENCE_S = 2  # that profiled runs wait for a quiet machine, together
 MOST_ROWS = 200000
 ROW_NUMBERS = (
     "ns",
@@ -171,8 +172,10 @@ def profiled_count(run, budget_ns):
 
 
 def profiled_runs(count, say):
-    """Yields 0 to count - 1 and reports the progress."""
+    """Yields 0 to count - 1, each when the machine is quiet or PATIENCE_S are over. Reports the progress."""
+    left = PATIENCE_S
     for done in range(count):
+        left -= canary.of_process().wait(left)
         yield done
         if done % 10 == 0:
             say(f"profiling: {done} of {count} runs")
@@ -273,7 +276,12 @@ class Job:
             session.runs[0]()
             out["first_ns"] = time.perf_counter_ns() - begin
             self.say("warming up")
-            stats, p90, p99, rate, why = measure.sample(session.runs, request.budget_ns, self.say)
+            on_cpu = out["device"] == machine.cpu_model()
+            watch = canary.of_process(request.cores()[1] if on_cpu else ())
+            stats, p90, p99, rate, why = measure.sample(
+                session.runs, request.budget_ns, self.say, canary=watch
+            )
+            watch.remember()
         own = getattr(session, "peak_memory", None)
         out.update(
             {
