@@ -16,11 +16,14 @@ MODEL: a file, or part of the name of a bundled model or of a light_* model of t
 all).
 --save: appends the result of each case to FILE (JSON lines); cases that FILE has are not measured again.
 
-Prints a line for each case: the bound without and with fusion, the latencies (medians of the runs), and the
-ratio of the bound with fusion to the faster runtime, with its interval: from the bound's low end divided by
-the runtime's slowest median to the bound's high end divided by its fastest median. Then the geometric mean,
-the cases beyond the limits (over: its whole interval is above 1.02; under: the ratio is below 0.85) with the
-gaps between bound and latency and the layers with the largest difference, and all contradicted groups.
+Of its runs each side counts with the fastest median, because disturbances only make it slower, and the bound
+waits for quiet periods. Disturbed runs count only if there are no others.
+
+Prints a line for each case: the bound without and with fusion, the latencies, and the ratio of the bound with
+fusion to the faster runtime, with its interval: the bound's own interval divided by that of the latency. Then
+the geometric mean, the cases beyond the limits (over: the whole interval is above 1.02; under: the ratio is
+below 0.85) with the gaps between bound and latency and the layers with the largest difference, and all
+contradicted groups, from the run whose layers were fastest.
 
 Exit status 77 if a runtime is not installed.
 """
@@ -44,6 +47,7 @@ sys.path.insert(0, str(TOP / "tests/lib"))
 PLAIN, FUSED = "algorithm", "algorithm,fusion"
 RUN, AGENTS = ("ort", "openvino"), ("onnxruntime", "openvino")  # as --run and as results name them
 MOST, LEAST = 1.02, 0.85
+UNSTEADY = 1.1  # runs whose medians differ by more are told
 SHOWN = 5  # groups of layers of a case that is explained
 GROUP_KEYS = ("row", "kernel", "algorithm", "real_ns", "real_interval_ns", "cost_ns", "cost_interval_ns",
               "gap", "measured_again")
@@ -109,17 +113,20 @@ class Bench:
         which = (["-b", batch] if batch else []) + ["--db", database, path]
         common = ["--json", "-q", "--budget", self.options.budget, *self.threads, *which]
         record = {"case": case_name(model, batch), "setup": self.setup, "budget_ms": self.options.budget,
-                  "measured_at": int(time.time()), "turns": [], "bounds": []}
+                  "measured_at": int(time.time()), "turns": [], "bounds": [], "compared": {}}
+        compared = []
         for turn in range(self.options.rounds + 1):
             order = ",".join(RUN if turn % 2 == 0 else RUN[::-1])
             if turn:
                 run_json(self.options.benanza, "bench", "--again", "-w", FUSED, *common)
-            compared = run_json(self.options.benanza, "compare", "--run", order, "-w", FUSED, *common)
-            record["turns"].append({one["agent"]["name"]: latency_of(one) for one in compared})
+            now = run_json(self.options.benanza, "compare", "--run", order, "-w", FUSED, *common)
+            record["turns"].append({one["agent"]["name"]: latency_of(one) for one in now})
             if turn:  # the bound includes what compare measured again
                 record["bounds"].append({what: self.bound(what, which) for what in (PLAIN, FUSED)})
+                compared += now
         layers = run_json(self.options.benanza, "layers", "--json", *which)[0]["layers"]
-        record["compared"] = {one["agent"]["name"]: compared_of(one, layers) for one in compared}
+        for one in sorted(compared, key=lambda one: one["layers_ns"] or math.inf):
+            record["compared"].setdefault(one["agent"]["name"], compared_of(one, layers))
         for suffix in ("", "-wal", "-shm"):
             pathlib.Path(f"{database}{suffix}").unlink(missing_ok=True)
         return record
@@ -159,32 +166,34 @@ def compared_of(compared, layers):
 
 def figures(record):
     """Returns the figures of a record: ns, intervals, ratios; None if a runtime or the bound is unknown."""
-    turns, bounds = record["turns"], record["bounds"]
-    found = {"case": record["case"], "complete": all(b[FUSED]["complete"] for b in bounds)}
-    for name in AGENTS:
-        times = [turn[name]["measured_ns"] for turn in turns if turn.get(name, {}).get("measured_ns")]
-        found[name] = statistics.median(times) if len(times) == len(turns) else None
-    known = [name for name in AGENTS if found[name]]
-    if not known or any(b[what]["bound_ns"] is None for b in bounds for what in (PLAIN, FUSED)):
+    found = {"case": record["case"], "complete": all(b[FUSED]["complete"] for b in record["bounds"])}
+    best = {name: fastest([turn.get(name) for turn in record["turns"]]) for name in AGENTS}
+    bounds = {what: fastest([{**b[what], "measured_ns": b[what]["bound_ns"], "noisy": not b[what]["complete"]}
+                             for b in record["bounds"]]) for what in (PLAIN, FUSED)}
+    known = [name for name in AGENTS if best[name]]
+    if not known or not all(bounds.values()):
         return None
-    best = found["faster"] = min(known, key=lambda name: found[name])
-    times = [turn[best]["measured_ns"] for turn in turns]
+    found["faster"] = min(known, key=lambda name: best[name]["measured_ns"])
+    run = best[found["faster"]]
+    found |= {name: one and one["measured_ns"] for name, one in {**best, **bounds}.items()}
     for what in (PLAIN, FUSED):
-        found[what] = statistics.median(b[what]["bound_ns"] for b in bounds)
-        found["ratio", what] = statistics.median(
-            b[what]["bound_ns"] / statistics.mean(pair) for b, pair in zip(bounds, zip(times, times[1:])))
-    found["interval"] = interval([b[FUSED] for b in bounds], times)
+        found["ratio", what] = found[what] / run["measured_ns"]
+    (low, high), (short, long) = ends(bounds[FUSED]), ends(run)
+    found["interval"] = (low / long, high / short)
     over, under = found["interval"][0] > MOST, found["ratio", FUSED] < LEAST
     found["flag"] = "over" if over else "under" if under else ""
     return found
 
 
-def interval(bounds, times):
-    """The interval of the ratio: the bound's (the median ends of the rounds, wide enough for every round's
-    bound) by the runtime's (the range of its medians)."""
-    own = [bound["bound_ns"] for bound in bounds]
-    low, high = zip(*(bound["interval_ns"] or [bound["bound_ns"]] * 2 for bound in bounds))
-    return (min(statistics.median(low), *own) / max(times), max(statistics.median(high), *own) / min(times))
+def fastest(runs):
+    """The run with the smallest median; a disturbed one only if all are. None if no run has a latency."""
+    known = [run for run in runs if run and run["measured_ns"]]
+    return min(known, key=lambda run: (run["noisy"], run["measured_ns"]), default=None)
+
+
+def ends(run):
+    """Its interval; the median twice if that is unknown."""
+    return [end or run["measured_ns"] for end in run["interval_ns"] or [None, None]]
 
 
 def notes(record, found):
@@ -193,6 +202,11 @@ def notes(record, found):
     for key, text in (("mistrusted", "layers below their roofline"), ("disturbed", "layers disturbed")):
         count = max(b[key] for b in bounds)
         words += [f"{count} {text}"] * bool(count)
+    for name in AGENTS:
+        times = [turn[name]["measured_ns"] for turn in record["turns"]
+                 if turn.get(name) and turn[name]["measured_ns"]]
+        if times and max(times) > UNSTEADY * min(times):
+            words.append(f"{name}'s runs took up to {max(times) / min(times):.1f} times as long")
     noisy = sum(run["noisy"] for turn in record["turns"] for run in turn.values())
     words += [f"{noisy} runs disturbed"] * bool(noisy)
     words += [f"{name}: {one['not_comparable']}" for name, one in record["compared"].items()
