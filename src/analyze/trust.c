@@ -37,6 +37,68 @@ const char *trust_verdict_name(enum trust_verdict v)
 	return names[v];
 }
 
+/* ---- what executions say ---- */
+
+/* What they say about a layer. */
+struct layer_doubt {
+	bool contradicted, again; /* again: measured again in turn */
+	double less_ns;           /* what the fastest execution takes less than the bound */
+};
+
+/* Adds the groups of an execution that contradict the bound. Returns whether there are any. */
+static bool groups_add(struct layer_doubt *doubts, const struct reality *y, const struct reality **first)
+{
+	bool any = false;
+	for (int i = 0; i < y->group_count; i++) {
+		const struct reality_group *g = &y->groups[i];
+		double less_ns = (g->cost_ns - g->real_ns) / g->layer_count;
+		if (!reality_contradicts(y, g))
+			continue;
+		any = true;
+		for (int k = 0; k < g->layer_count; k++) {
+			struct layer_doubt *d = &doubts[g->layers[k]];
+			if (first && !d->contradicted)
+				first[g->layers[k]] = y;
+			d->contradicted = true;
+			d->again |= g->in_turn;
+			d->less_ns = less_ns > d->less_ns ? less_ns : d->less_ns;
+		}
+	}
+	return any;
+}
+
+struct contradicted contradicted_of(const struct reality *const *list, int count, int layer_count,
+	const struct reality **first)
+{
+	struct contradicted c = { .known = true, .executions = count };
+	struct arena scratch = { 0 };
+	struct layer_doubt *doubts = ARENA_ARRAY(&scratch, struct layer_doubt, layer_count + 1);
+	double less_ns = 0;
+	bool any = false;
+	for (int i = 0; i < layer_count && first; i++)
+		first[i] = NULL;
+	for (int i = 0; i < count; i++) {
+		const struct reality *y = list[i];
+		const char *by = *y->execution->framework ? y->execution->framework : NULL;
+		c.able += !y->not_comparable && !y->bound_estimated;
+		c.whole += y->contradicted;
+		if (y->contradicted && y->bound_ns - y->measured_ns > c.ns)
+			c.ns = y->bound_ns - y->measured_ns;
+		if (!groups_add(doubts, y, first) && !y->contradicted)
+			continue;
+		c.by = !any || (c.by && by && strcmp(by, c.by) == 0) ? by : NULL;
+		any = true;
+	}
+	for (int i = 0; i < layer_count; i++) {
+		c.layers += doubts[i].contradicted;
+		c.not_again += doubts[i].contradicted && !doubts[i].again;
+		less_ns += doubts[i].less_ns;
+	}
+	c.ns = less_ns > c.ns ? less_ns : c.ns;
+	arena_free(&scratch);
+	return c;
+}
+
 /* ---- the shares ---- */
 
 /* True if a measurement in the cost is noisy, also one of a layer in a body. */

@@ -3,7 +3,7 @@
 #ifndef ANALYZE_TRUST_H
 #define ANALYZE_TRUST_H
 
-#include "analyze/analyze.h"
+#include "analyze/reality.h"
 
 /* Where the time of a total comes from: name in JSON, word after a percentage. A suspect measurement is not
  * counted as noisy too. */
@@ -61,6 +61,11 @@ struct contradicted {
 			     less. 0: nothing is contradicted */
 	const char *by;   /* the framework of those executions, borrowed; NULL: none, or several */
 };
+/* Returns what these executions, all beside the same bound, say about it; known is true. layer_count: of the
+ * plan. first: per layer the first of the list that contradicts the bound there, set to NULL without one; may
+ * be NULL. Time: the layers and the groups. */
+struct contradicted contradicted_of(const struct reality *const *list, int count, int layer_count,
+	const struct reality **first);
 
 struct trust {
 	enum trust_verdict verdict;

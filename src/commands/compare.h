@@ -2,7 +2,7 @@
 #ifndef COMMANDS_COMPARE_H
 #define COMMANDS_COMPARE_H
 
-#include "analyze/reality.h"
+#include "analyze/trust.h"
 #include "commands/command.h"
 
 struct compare_options {
@@ -22,6 +22,9 @@ struct comparison {
 	struct reality *reality;
 	bool noisy;        /* its latency was disturbed by other work */
 };
+
+/* How far the bound can be trusted, with this execution alone. */
+struct trust compare_trust(const struct session *s, const struct comparison *c);
 
 /* Parses "41.2ms", "862 us", "0.5 s", "900ns" into ns. Returns -1 with an error that names the option. */
 int compare_latency(const char *text, double *ns, struct error *err);

@@ -123,6 +123,25 @@ static void whole_text(struct arena *a, const struct session *s, const struct re
 		fputs("faster        the whole model; not confirmed when measured again\n", out);
 }
 
+struct trust compare_trust(const struct session *s, const struct comparison *c)
+{
+	const struct reality *const list[] = { c->reality };
+	struct contradicted said = contradicted_of(list, 1, s->current->plan->layer_count, NULL);
+	said.known = said.able > 0; /* else the report gives the reason */
+	return trust_of(s->current->plan, s->analysis, &said, s->queue != NULL);
+}
+
+static void trust_text(const struct trust *t, FILE *out)
+{
+	const char *steps[TRUST_NEXT_COUNT]; /* this is `compare` */
+	struct str line = { 0 };
+	for (int i = 0; i < TRUST_NEXT_COUNT; i++)
+		steps[i] = i == TRUST_NEXT_COMPARE ? NULL : trust_commands[i];
+	trust_describe(t, 80 - 14, steps, &line);
+	fprintf(out, "trust         %s\n", line.p);
+	str_free(&line);
+}
+
 static void totals_text(struct arena *a, const struct session *s, const struct comparison *c, FILE *out)
 {
 	const struct reality *y = c->reality;
@@ -136,10 +155,13 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			s->device.model ? s->device.model : "this device",
 			s->current->dtype == DTYPE_F32 ? "" : " -t ",
 			s->current->dtype == DTYPE_F32 ? "" : dtype_name(s->current->dtype));
-	else
+	else {
+		struct trust trust = compare_trust(s, c);
 		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(s->analysis),
 			duration(a, y->bound_ns), interval(a, y->bound_lo, y->bound_hi),
 			what_ifs(a, &s->scenario));
+		trust_text(&trust, out);
+	}
 	ratio_text(y, out);
 	whole_text(a, s, y, out);
 	if (!y->row_count)

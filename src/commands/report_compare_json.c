@@ -155,6 +155,8 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "bound_interval_ns", interval_json(y->bound_lo, y->bound_hi));
 	json_object_set_new(o, "complete", json_boolean(y->bound_complete));
 	json_object_set_new(o, "estimated", json_boolean(y->bound_estimated));
+	struct trust trust = compare_trust(s, c);
+	json_object_set_new(o, "trust", report_trust_json(&trust));
 	json_object_set_new(o, "benanza_ratio", json_number_or_null(y->ratio));
 	json_object_set_new(o, "layers_ns", json_number_or_null(y->layers_ns));
 	json_object_set_new(o, "profiler_ns", json_number_or_null(y->profiler_ns));

@@ -245,74 +245,23 @@ const struct reality *session_reality(struct session *s)
 	return s->reality;
 }
 
-/* What executions say about each layer. */
-struct layer_doubts {
-	bool again;     /* measured again in turn */
-	double less_ns; /* what the fastest execution takes less than the bound */
-};
-
-/* Adds the framework of a contradicting execution. */
-static void contradicted_name(struct contradicted *c, const struct reality *y, int *names)
-{
-	const char *by = *y->execution->framework ? y->execution->framework : NULL;
-	if (!*names)
-		c->by = by;
-	else if (c->by && (!by || strcmp(by, c->by) != 0))
-		c->by = NULL;
-	++*names;
-}
-
-/* Counts what one execution contradicts. names: the number of executions so far that contradict something. */
-static void contradicted_add(
-	struct session *s, const struct reality *y, struct layer_doubts *doubts, int *names)
-{
-	struct contradicted *c = &s->contradicted;
-	bool any = y->contradicted;
-	c->executions++;
-	c->able += !y->not_comparable && !y->bound_estimated;
-	c->whole += y->contradicted;
-	if (y->contradicted && y->bound_ns - y->measured_ns > c->ns)
-		c->ns = y->bound_ns - y->measured_ns;
-	for (int i = 0; i < y->group_count; i++) {
-		const struct reality_group *g = &y->groups[i];
-		for (int k = 0; k < g->layer_count && reality_contradicts(y, g); k++) {
-			const struct reality **first = &s->contradicting[g->layers[k]];
-			struct layer_doubts *d = &doubts[g->layers[k]];
-			double less_ns = (g->cost_ns - g->real_ns) / g->layer_count;
-			*first = *first ? *first : y;
-			d->again |= g->in_turn;
-			d->less_ns = less_ns > d->less_ns ? less_ns : d->less_ns;
-			any = true;
-		}
-	}
-	if (any)
-		contradicted_name(c, y, names);
-}
-
 struct contradicted session_contradicted(struct session *s)
 {
 	const struct reality *newest = session_reality(s);
 	const struct session_real *r = s->current && s->analysis ? s->current->real : NULL;
 	if (!r || s->contradicting)
 		return s->contradicted;
-	s->contradicted.known = !r->waits && !r->trouble.text[0] && s->hash.state != SESSION_HASH_NONE;
-	if (!newest)
-		return s->contradicted;
-	struct arena scratch = { 0 };
-	int layers = s->current->plan->layer_count, names = 0;
-	double less_ns = 0;
-	struct layer_doubts *doubts = ARENA_ARRAY(&scratch, struct layer_doubts, layers + 1);
-	s->contradicting = ARENA_ARRAY(&s->analysis_arena, const struct reality *, layers + 1);
-	for (int i = 0; i < r->count; i++)
-		contradicted_add(s, i ? beside_bound(s, s->current->real, &r->all[i]) : newest, doubts,
-			&names);
-	for (int i = 0; i < layers; i++) {
-		s->contradicted.layers += s->contradicting[i] != NULL;
-		s->contradicted.not_again += s->contradicting[i] && !doubts[i].again;
-		less_ns += doubts[i].less_ns;
+	if (newest) {
+		struct arena *a = &s->analysis_arena;
+		const struct reality **list = ARENA_ARRAY(a, const struct reality *, r->count + 1);
+		int layers = s->current->plan->layer_count;
+		list[0] = newest;
+		for (int i = 1; i < r->count; i++)
+			list[i] = beside_bound(s, s->current->real, &r->all[i]);
+		s->contradicting = ARENA_ARRAY(a, const struct reality *, layers + 1);
+		s->contradicted = contradicted_of(list, r->count, layers, s->contradicting);
 	}
-	s->contradicted.ns = less_ns > s->contradicted.ns ? less_ns : s->contradicted.ns;
-	arena_free(&scratch);
+	s->contradicted.known = !r->waits && !r->trouble.text[0] && s->hash.state != SESSION_HASH_NONE;
 	return s->contradicted;
 }
 

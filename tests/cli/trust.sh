@@ -78,7 +78,7 @@ json "(t['verdict'], t['unsupported'], t['missing']) == ('partial', 1, 0)" "part
 
 # a described device
 try 0 "bound" bz bound "$tiny" -d a100 --db t.db
-line "estimate: nothing measured, peaks of the device; spread unknown"
+says out "trust         estimate: nothing measured"
 try 0 "... as JSON" bz bound "$tiny" -d a100 --db t.db --json
 json "(t['verdict'], t['shares']['estimated'], t['next']) == ('estimate', 1, None)" "estimate"
 
@@ -113,6 +113,9 @@ try 0 "... as JSON" bz bound "$tiny" -d lex --db t.db --json
 json "(t['executions'], t['contradicted_layers'], t['contradicted_whole']) == (2, 3, False)" "one of two"
 json "(round(t['contradicted_ns']), t['contradicted_by']) == (34000, 'Quick')" "by what"
 json "t['next'] == 'compare'" "the next step"
+try 0 "compare" bz compare "$tiny" -d lex --db t.db
+says out "trust         good: all measured; no real run contradicts it"
+says out "trust         low: Quick runs 3 layers 34.0 us faster; all measured"
 try 0 "the explorer" bz --frame 80x24 "$tiny" -d lex --db t.db
 says out " trust low: Quick runs 3 layers 34.0 us faster (filter &contradicted)"
 execution Whole 200 300 >whole.jsonl

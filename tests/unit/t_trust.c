@@ -327,6 +327,59 @@ static void estimate_lines(void)
 	says(&m, "estimate: 50% estimated; likely 300 ns to 1.00 us; 50% measured", "one half");
 }
 
+/* An execution of `framework` with a group of two layers, of which it takes less_ns less than the bound. */
+static struct reality ran(struct execution *e, const char *framework, struct reality_group *g, int *layers,
+	double less_ns)
+{
+	*e = execution_new();
+	e->framework = framework;
+	*g = (struct reality_group){ .layer_count = 2, .layers = layers, .cost_ns = 200,
+		.real_ns = 200 - less_ns, .kind = less_ns > 0 ? GAP_FASTER : GAP_ALGORITHM };
+	return (struct reality){ .execution = e, .group_count = 1, .groups = g, .bound_ns = 400,
+		.measured_ns = 500 };
+}
+
+static void executions(void)
+{
+	struct execution e[3];
+	struct reality_group g[3];
+	int a[] = { 0, 1 }, b[] = { 1, 2 };
+	struct reality y[] = { ran(&e[0], "x", &g[0], a, 20), ran(&e[1], "x", &g[1], b, 60),
+		ran(&e[2], "z", &g[2], b, -10) };
+	const struct reality *list[] = { &y[0], &y[1], &y[2] }, *first[LAYERS];
+	struct contradicted c = contradicted_of(list, 0, LAYERS, first);
+	ok(c.known && !c.executions && !c.layers && c.ns == 0 && !c.by && !first[0], "no execution");
+	c = contradicted_of(&list[2], 1, LAYERS, NULL);
+	ok(c.executions == 1 && c.able == 1 && !c.layers && c.ns == 0 && !c.by, "one that is slower");
+	c = contradicted_of(list, 3, LAYERS, first);
+	ok(c.executions == 3 && c.able == 3, "three");
+	is_int(c.layers, 3, "two of them are faster in three layers");
+	near(c.ns, 10 + 30 + 30, 1e-9, "each layer in its fastest execution");
+	is_str(c.by, "x", "both of one framework");
+	ok(first[0] == &y[0] && first[1] == &y[0] && first[2] == &y[1] && !first[3],
+		"the first at each layer");
+	is_int(c.not_again, 3, "not measured again");
+	g[1].in_turn = true;
+	is_int(contradicted_of(list, 3, LAYERS, NULL).not_again, 1, "one of them measured two again");
+	e[1].framework = "v";
+	ok(!contradicted_of(list, 3, LAYERS, NULL).by, "of two frameworks");
+	y[1].not_comparable = "4 threads against 2";
+	c = contradicted_of(list, 3, LAYERS, NULL);
+	ok(c.able == 2 && c.layers == 2, "one that is not comparable");
+	is_str(c.by, "x", "which is not named either");
+	y[2].contradicted = true;
+	y[2].measured_ns = 390;
+	c = contradicted_of(list, 3, LAYERS, NULL);
+	ok(c.whole == 1 && fabs(c.ns - 20) < 1e-9 && !c.by, "a faster whole, by less than the layers");
+	y[2].measured_ns = 350;
+	near(contradicted_of(list, 3, LAYERS, NULL).ns, 50, 1e-9, "by more");
+	g[0].doubt = DOUBT_TURN;
+	c = contradicted_of(list, 3, LAYERS, NULL);
+	ok(c.layers == 0 && c.whole == 1, "what was not confirmed does not count");
+	y[0].bound_estimated = true;
+	is_int(contradicted_of(list, 3, LAYERS, NULL).able, 1, "nothing contradicts an estimate");
+}
+
 /* No line is longer than its columns, whatever the columns. */
 static void widths(void)
 {
@@ -365,6 +418,7 @@ int main(void)
 	bad_lines();
 	partial_lines();
 	estimate_lines();
+	executions();
 	widths();
 	return done_testing();
 }
