@@ -4,7 +4,9 @@
 import collections
 import copy
 import json
+import logging
 import os
+import platform
 import re
 import sys
 import tempfile
@@ -115,6 +117,7 @@ def load(request):
         request.provider = short[0]
     if (
         request.dtype != "f32"
+        and not request.converted
         and (request.provider, request.dtype) not in REDUCED
         and not request.options.get("model_type")
     ):
@@ -190,7 +193,8 @@ class Session:
             machine.bind(cores[0])
         self.memory = BY_NAME.get(request.provider, ("", {}))[0]
         self.binds = request.io_binding or bool(self.memory)
-        self.math = "tf32" if forced.get("use_tf32") == "1" else "strict"
+        bf16 = request.options.get(ARM_BF16) == "1"
+        self.math = "tf32" if forced.get("use_tf32") == "1" else "fast_bf16" if bf16 else "strict"
         spinning = entries["session.intra_op.allow_spinning"] != "0"
         self.settings = {
             "spinning": spinning,
@@ -278,6 +282,93 @@ def dtype_of(value):
 
 
 open = Session  # noqa: A001 - the name that the worker calls
+
+
+# ---- conversion: copies of the model in the worker's temporary folder
+
+MOST_INLINE = 1 << 30  # bytes; larger weights are saved beside the model (protobuf ends at 2 GiB)
+CALIBRATED = 8  # inputs from which the ranges of a quantized model are taken
+ARM_BF16 = "mlas.enable_gemm_fastmath_arm64_bfloat16"
+
+
+def convert(request, changed):
+    """Returns (path of the model in the type of the changed request, what made it): ONNX Runtime's own
+    converters; the path of the request if the provider converts by itself."""
+    if (changed.provider, changed.dtype) in REDUCED:
+        return request.path, "options of the provider"
+    changed.converted = True
+    maker = {"f16": half, "bf16": brain, "s8": quantized}.get(changed.dtype)
+    if not maker:
+        raise Unsupported(f"onnxruntime has no converter to {changed.dtype}")
+    return maker(request, changed)
+
+
+def brain(request, changed):
+    """The CPU provider multiplies f32 matrices in bf16 on Arm; there is no converter to bf16."""
+    if changed.provider != CPU or platform.machine() not in ("aarch64", "arm64"):
+        raise Unsupported(
+            "onnxruntime has no converter to bf16; its CPU provider has bf16 products on Arm only"
+        )
+    changed.options = {**changed.options, ARM_BF16: "1"}
+    return request.path, ARM_BF16
+
+
+def folded(request):
+    """Saves the model with the basic optimizations, which fold constants: converters see weights only in
+    initializers. Returns the path; weights are in a file beside it."""
+    import onnxruntime
+
+    folder = tempfile.mkdtemp(prefix="benanza-folded-")
+    options = onnxruntime.SessionOptions()
+    options.graph_optimization_level = onnxruntime.GraphOptimizationLevel.ORT_ENABLE_BASIC
+    options.optimized_model_filepath = os.path.join(folder, "model.onnx")
+    options.log_severity_level = 4
+    name = "session.optimized_model_external_initializers_"
+    options.add_session_config_entry(name + "file_name", "weights.bin")
+    options.add_session_config_entry(name + "min_size_in_bytes", "1024")
+    onnxruntime.InferenceSession(request.path, options, providers=[CPU])
+    return options.optimized_model_filepath
+
+
+def half(request, _changed):
+    onnx = package.imported("onnx")
+    float16 = package.imported("onnxruntime.transformers.float16")
+    source = folded(request)
+    large = sum(entry.stat().st_size for entry in os.scandir(os.path.dirname(source))) > MOST_INLINE
+    model = float16.convert_float_to_float16(
+        onnx.load(source), keep_io_types=True, disable_shape_infer=large
+    )
+    made = os.path.join(tempfile.mkdtemp(prefix="benanza-f16-"), "model.onnx")
+    onnx.save(model, made, save_as_external_data=large, location="weights.bin" if large else None)
+    return made, "onnxruntime.transformers.float16, inputs and outputs in f32"
+
+
+def quantized(request, _changed):
+    """Static quantization with ranges from inputs of other seeds than the measured ones."""
+    package.imported("onnx")
+    quantization = package.imported("onnxruntime.quantization")
+    logging.disable(logging.WARNING)  # advice on standard error
+
+    class Reader(quantization.CalibrationDataReader):
+        def __init__(self, specs):
+            self.specs, self.left = specs, CALIBRATED
+
+        def get_next(self):
+            if not self.left:
+                return None
+            one = copy.copy(request)
+            one.seed, self.left = request.seed + self.left, self.left - 1
+            return one.feeds(self.specs)
+
+    source = folded(request)
+    folder = tempfile.mkdtemp(prefix="benanza-int8-")
+    made = os.path.join(folder, "model.onnx")
+    specs = request.specs(onnx_graph.declared_inputs(onnx_graph.read(request.path)))
+    large = sum(entry.stat().st_size for entry in os.scandir(os.path.dirname(source))) > MOST_INLINE
+    quantization.quantize_static(source, made, Reader(specs), use_external_data_format=large)
+    if not any(node.op == "QuantizeLinear" for node in onnx_graph.read(made).nodes):
+        raise Unsupported("onnxruntime.quantization quantizes no node of this model")
+    return made, f"onnxruntime.quantization, static, {CALIBRATED} random inputs"
 
 
 # ---- profile

@@ -6,6 +6,7 @@ import copy
 import os
 import re
 import sys
+import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
@@ -56,7 +57,7 @@ def load(request):
         raise Unsupported(
             f"openvino {version} has no device '{request.provider}' here; it has {', '.join(devices)}"
         )
-    if request.dtype not in PRECISION:
+    if request.dtype not in PRECISION and not request.converted:
         raise Unsupported(
             f"openvino has no inference precision {request.dtype}; it has {', '.join(PRECISION)}"
         )
@@ -76,7 +77,7 @@ def configuration(request, threads, profiles):
     """Returns the properties of a compiled model: f32 unless another type is requested, one thread per
     core."""
     properties = {
-        "INFERENCE_PRECISION_HINT": PRECISION[request.dtype],
+        "INFERENCE_PRECISION_HINT": PRECISION.get(request.dtype, "f32"),
         "PERFORMANCE_HINT": "LATENCY" if request.requests == 1 else "THROUGHPUT",
         "PERFORMANCE_HINT_NUM_REQUESTS": request.requests,
         "PERF_COUNT": profiles,
@@ -215,6 +216,36 @@ def type_of(name, port):
 
 
 open = Session  # noqa: A001 - the name that the worker calls
+
+
+CALIBRATED = 8  # inputs from which the ranges of a quantized model are taken
+
+
+def convert(request, changed):
+    """Returns (path of the model in the type of the changed request, what made it). OpenVINO converts to
+    floating-point types while it compiles; NNCF quantizes into a file in the worker's temporary folder."""
+    if changed.dtype != "s8":
+        return request.path, f"INFERENCE_PRECISION_HINT {changed.dtype}"
+    try:
+        import nncf
+    except ImportError:
+        raise Unsupported(f"{sys.executable} has no package nncf, with which OpenVINO quantizes") from None
+    import openvino
+
+    changed.converted = True
+    session = Session(request.path, request)
+    specs = request.specs(session.inputs)
+    session.close()
+    calibration = []
+    for seed in range(1, CALIBRATED + 1):
+        one = copy.copy(request)
+        one.seed = request.seed + seed
+        calibration.append(one.feeds(specs))
+    model = openvino.Core().read_model(request.path)
+    model = nncf.quantize(model, nncf.Dataset(calibration), subset_size=CALIBRATED)
+    made = os.path.join(tempfile.mkdtemp(prefix="benanza-int8-"), "model.xml")
+    openvino.save_model(model, made, compress_to_fp16=False)
+    return made, f"nncf, {CALIBRATED} random inputs"
 
 
 # ---- profile

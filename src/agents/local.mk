@@ -19,6 +19,7 @@ dist_agentspackage_DATA = \
 	src/agents/benanza_agent/package.py \
 	src/agents/benanza_agent/request.py \
 	src/agents/benanza_agent/trace.py \
+	src/agents/benanza_agent/trial.py \
 	src/agents/benanza_agent/trt_layers.py \
 	src/agents/benanza_agent/trt_program.py \
 	src/agents/benanza_agent/wire.py \

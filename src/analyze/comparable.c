@@ -169,6 +169,13 @@ static const char *requests(struct arena *a, const struct sides *x)
 		arena_printf(a, "it ran %d requests at a time", x->execution->requests) : NULL;
 }
 
+/* One side of a trial (compare --try): what it changed is not always a field of the execution. */
+static const char *trial(struct arena *a, const struct sides *x)
+{
+	const char *move = execution_move(a, x->execution);
+	return *move ? arena_printf(a, "it tried %s (compare --try)", move) : NULL;
+}
+
 /* A described device, or one with CUDA, is a GPU. */
 static const char *device(struct arena *a, const struct sides *x)
 {
@@ -252,6 +259,7 @@ static const struct {
 	{ model, NO_GAPS | USE_ROWS },
 	{ shapes, NO_GAPS },
 	{ requests, NO_RATIO | USE_STORED },
+	{ trial, USE_STORED },
 	{ device, NO_RATIO | USE_STORED },
 	{ threads, NO_RATIO | USE_STORED },
 	{ type, NO_RATIO | USE_STORED },

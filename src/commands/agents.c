@@ -39,8 +39,7 @@ static void progress_draw(const struct session_agent *a)
 	fflush(stderr);
 }
 
-/* Runs the agent's steps until it ended or failed. */
-static enum agent_state drain(struct session_agent *a, const struct options *o, struct error *err)
+enum agent_state agents_drain(struct session_agent *a, const struct options *o, struct error *err)
 {
 	bool bar = isatty(STDERR_FILENO) && !o->quiet;
 	enum agent_state state;
@@ -78,19 +77,23 @@ static void say(const struct error *line)
 	fprintf(stderr, "benanza: %s\n", line->text);
 }
 
-void agents_made_add(struct arena *a, struct agents_made *m, struct execution e, const char *agent)
+void agents_made_add(struct arena *a, struct agents_made *m, struct execution e, const char *agent,
+	const char *providers)
 {
 	if (m->count == m->capacity) {
 		struct agents_made more = { .count = m->count, .capacity = 2 * m->capacity + 8 };
 		more.list = ARENA_ARRAY(a, struct execution, more.capacity);
 		more.agents = ARENA_ARRAY(a, const char *, more.capacity);
+		more.providers = ARENA_ARRAY(a, const char *, more.capacity);
 		for (int i = 0; i < m->count; i++) {
 			more.list[i] = m->list[i];
 			more.agents[i] = m->agents[i];
+			more.providers[i] = m->providers[i];
 		}
 		*m = more;
 	}
 	m->list[m->count] = e;
+	m->providers[m->count] = providers;
 	m->agents[m->count++] = agent;
 }
 
@@ -108,7 +111,8 @@ static void take(struct running *r, struct session_agent *a)
 	}
 	if (r->made)
 		agents_made_add(r->arena, r->made, execution_copy(r->arena, e),
-			arena_printf(r->arena, "%s", session_agent_name(a)));
+			arena_printf(r->arena, "%s", session_agent_name(a)),
+			agent_describe(r->arena, session_agent_device(a)).providers);
 }
 
 /* Runs one agent. Returns EXIT_DONE even after a failure: `last` then has its message, and the message of the
@@ -122,7 +126,7 @@ static int run_one(struct running *r, const char *name, bool again, struct error
 		error_set(err, "%s", why.text);
 		return EXIT_BAD;
 	}
-	enum agent_state state = a ? drain(a, r->o, &why) : AGENT_FAILED;
+	enum agent_state state = a ? agents_drain(a, r->o, &why) : AGENT_FAILED;
 	if (state == AGENT_ENDED) {
 		take(r, a);
 	} else if (!interrupted) {

@@ -3,6 +3,7 @@
 #define COMMANDS_AGENTS_H
 
 #include "commands/command.h"
+#include "drive/agent.h"
 #include "problem/execution.h"
 
 /* Outcomes of the executions in one or several calls of agents_run. A zeroed struct with `report` set to a
@@ -17,9 +18,15 @@ struct agents_made {
 	int count, capacity;
 	struct execution *list; /* the arrays are in an arena */
 	const char **agents;
+	const char **providers; /* of the agent's hello, separated by ", " */
 };
-/* Appends an execution. Its rows and texts, and the agent's name, must outlive m. */
-void agents_made_add(struct arena *a, struct agents_made *m, struct execution e, const char *agent);
+/* Appends an execution. Its rows and texts, and those of the agent, must outlive m. */
+void agents_made_add(struct arena *a, struct agents_made *m, struct execution e, const char *agent,
+	const char *providers);
+
+struct session_agent;
+/* Runs the agent's steps until it ended or failed, with progress. Ctrl-C cancels it. */
+enum agent_state agents_drain(struct session_agent *a, const struct options *o, struct error *err);
 
 /* Runs the session's current plan on the agents of `list` ("ort,openvino:GPU"; "": all whose framework is
  * installed). Executions of status ok are appended to *made (NULL: none wanted), in the arena. Every failure

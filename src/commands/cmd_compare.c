@@ -7,6 +7,7 @@
 #include "commands/interrupt.h"
 #include "commands/keep.h"
 #include "commands/report.h"
+#include "commands/try.h"
 #include "problem/execution_field.h"
 #include "profile/profile.h"
 #include "session/session_reality.h"
@@ -19,6 +20,8 @@
 static const struct option_row compare_rows[] = {
 	{ "run", 0, "LIST", OWN_TEXT(compare_options, run),
 		"run the model now with these frameworks (ort,openvino ...), and keep the executions" },
+	{ "try", 0, "[=LIST]", OWN_TEXT(compare_options, trials),
+		"with --run: try changes for real (level,threads,batch=8,f16,int8 ...; without LIST: all)" },
 	{ "latency", 0, "TIME", OWN_TEXT(compare_options, latency),
 		"latency of a run without profiler, e.g. 41.2ms; alone or with one FILE" },
 	{ "against", 0, NULL, OWN_FLAG(compare_options, against),
@@ -134,7 +137,7 @@ static int executions_run(struct arena *a, struct session *s, const struct optio
 		return status;
 	keep_end(s->store, KEEP_WAIT_MS, o->quiet, err);
 	for (int i = 0; i < files; i++)
-		agents_made_add(a, made, read[i], NULL);
+		agents_made_add(a, made, read[i], NULL, NULL);
 	if (made->count < 2 && own->against)
 		return error_set(err, "--against: needs two executions; found %d", made->count), EXIT_BAD;
 	return status;
@@ -291,12 +294,33 @@ static void against_print(struct arena *a, struct session *s, const struct optio
 		report_against_text(s, x, y, between, stdout);
 }
 
+/* --try: prints the report of one execution, tries the moves beside it, prints what they gave. Returns an
+ * exit_status. */
+static int compare_try(struct arena *a, struct session *s, const struct options *o,
+	const struct agents_made *made, int index, const struct comparison *c)
+{
+	const struct compare_options *own = o->own;
+	struct move moves[MOVES_MAX];
+	struct tried *tried;
+	json_t *report = o->json ? report_compare_json(s, c) : NULL;
+	if (!o->json)
+		report_compare_text(s, c, o->ascii, stdout);
+	fflush(stdout);
+	int given = moves_parse(a, own->trials, moves, NULL);
+	int count = try_all(a, s, o, moves, given, made->agents[index], made->providers[index], c, &tried);
+	if (o->json) {
+		json_object_set_new(report, "tried", report_try_json(tried, count));
+		report_json_line(report, stdout);
+	} else {
+		report_try_text(c->execution, tried, count, stdout);
+	}
+	return try_status(tried, count, !*own->trials);
+}
+
 static void compare_print(struct arena *a, struct session *s, const struct options *o, struct execution *list,
 	int count, const struct comparison *c, int number)
 {
 	const struct compare_options *own = o->own;
-	if (number > 1 && !o->json && !o->csv)
-		putchar('\n');
 	if (own->analyses || own->tree)
 		compare_tables(a, s, o, list, count, c);
 	else if (o->json)
@@ -331,7 +355,12 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 			status = status > EXIT_GAPS ? status : EXIT_GAPS;
 		if (own->trace)
 			trace_add(&trace, s, &all[i]);
-		if (!own->against)
+		if (i && !own->against && !o->json && !o->csv)
+			putchar('\n');
+		if (own->trials && made->agents[i] && !interrupted) {
+			int gaps = compare_try(a, s, o, made, i, &all[i]);
+			status = gaps > status ? gaps : status;
+		} else if (!own->against)
 			compare_print(a, s, o, list, count, &all[i], i + 1);
 		else if (i)
 			against_print(a, s, o, &all[0], &all[i]);
@@ -353,17 +382,36 @@ static int connect_or_note(struct session *s, const struct options *o, struct er
 	return EXIT_DONE;
 }
 
+/* Returns -1 if options exclude each other or have a wrong value. */
+static int check_options(struct options *o, struct error *err)
+{
+	struct compare_options *own = o->own;
+	struct arena a = { 0 };
+	struct move moves[MOVES_MAX];
+	int bad = 0;
+	if (own->analysis && xsp_parse(own->analysis, false, &own->analyses, err))
+		return -1;
+	if (own->against && (own->analysis || own->tree))
+		return error_set(err,
+			"--against: prints no analyses and no tree; leave --analysis and --tree out");
+	if (!own->trials)
+		return 0;
+	if (own->against || own->analysis || own->tree || o->csv)
+		return error_set(err,
+			"--try: prints a table or JSON; leave --against, --analysis, --tree and --csv out");
+	own->run = own->run ? own->run : "";
+	bad = moves_parse(&a, own->trials, moves, err) < 0;
+	arena_free(&a);
+	return bad ? -1 : 0;
+}
+
 static int cmd_compare(struct options *o, struct error *err)
 {
 	struct arena a = { 0 };
 	struct agents_made made = { 0 };
 	struct compare_options *own = o->own;
-	if (own->analysis && xsp_parse(own->analysis, false, &own->analyses, err))
+	if (check_options(o, err))
 		return EXIT_BAD;
-	if (own->against && (own->analysis || own->tree))
-		return error_set(err,
-			       "--against: prints no analyses and no tree; leave --analysis and --tree out"),
-		       EXIT_BAD;
 	if (own->run)
 		config_add_agents(&o->config);
 	interrupt_watch();
@@ -402,7 +450,7 @@ const struct command command_compare = {
 		 "With --run the model is run now, and if it is faster than the bound, both are measured "
 		 "again; else nothing is measured.",
 	.examples = { "benanza compare --run ort,openvino model.onnx",
-		"benanza compare -d h100 model.onnx --latency 41.2ms",
+		"benanza compare --run ort --try=level,threads model.onnx",
 		"benanza compare -d a100 -b 32 -w fusion,matrix model.onnx --latency 862us" },
 	.own = compare_rows,
 	.own_size = sizeof(struct compare_options),

@@ -9,6 +9,7 @@ struct compare_options {
 	const char *latency; /* --latency 41.2ms; NULL: not given */
 	const char *trace;   /* --trace FILE; NULL: none */
 	const char *run;     /* --run ort,openvino; NULL: runs none */
+	const char *trials;  /* --try[=LIST]; NULL: tries nothing */
 	bool against;        /* --against */
 	const char *analysis; /* --analysis LIST; NULL: none */
 	bool tree;           /* --tree */

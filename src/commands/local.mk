@@ -39,5 +39,7 @@ libcommands_a_SOURCES = \
 	src/commands/report_compare_json.c \
 	src/commands/report_layers.c \
 	src/commands/report_trace.c \
+	src/commands/report_try.c \
+	src/commands/try.c src/commands/try.h \
 	src/commands/wanted.c src/commands/wanted.h \
 	src/commands/wrap.c

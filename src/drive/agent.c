@@ -89,6 +89,11 @@ const struct execution *agent_execution(const struct agent *a)
 	return &a->gather.execution;
 }
 
+const struct wire_trial *agent_trial(const struct agent *a)
+{
+	return a->gather.trial;
+}
+
 const struct device *agent_device(const struct agent *a)
 {
 	return runner_process_device(a->process);

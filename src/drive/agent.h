@@ -51,6 +51,8 @@ void agent_cancel(struct agent *a);
  * of range is `mistrusted` and has no numbers. Its source is "agent" and its model_hash that of the request.
  * Valid until the next agent_run or agent_free. */
 const struct execution *agent_execution(const struct agent *a);
+/* Returns what a trial measured, with that execution; NULL: nothing, or the request was no trial. */
+const struct wire_trial *agent_trial(const struct agent *a);
 /* Returns the hello, or NULL before it. */
 const struct device *agent_device(const struct agent *a);
 int agent_fd(const struct agent *a); /* to poll */

@@ -29,6 +29,10 @@ int gather_take(struct gather *g, const struct wire_message *m, struct error *er
 	gather_clear(g);
 	g->execution = execution_copy(&g->arena, m->execution);
 	g->execution.row_count = 0;
+	if (m->trial) {
+		g->trial = ARENA_NEW(&g->arena, struct wire_trial);
+		*g->trial = *m->trial;
+	}
 	g->id = m->id;
 	g->open = true;
 	return 0;
@@ -37,7 +41,12 @@ int gather_take(struct gather *g, const struct wire_message *m, struct error *er
 const char *gather_end(struct gather *g)
 {
 	const char *fault = execution_fault(&g->execution);
+	struct execution base = execution_new();
 	g->open = false;
+	if (g->trial && !fault) {
+		base.stats = g->trial->base;
+		fault = execution_fault(&base);
+	}
 	for (int i = 0; i < g->execution.row_count && !fault; i++) {
 		const struct execution_row *r = &g->execution.rows[i];
 		if ((fault = execution_row_fault(r, i)))
@@ -67,6 +76,7 @@ void gather_mistrust(struct gather *g, const char *why)
 	e->batch = from.batch;
 	e->requests = from.requests;
 	e->status = STATUS_MISTRUSTED;
+	g->trial = NULL;
 	e->why = arena_printf(&g->arena, "%s", why);
 }
 

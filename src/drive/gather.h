@@ -8,6 +8,7 @@
 struct gather {
 	struct arena arena;
 	struct execution execution; /* with the rows so far, in the arena */
+	struct wire_trial *trial;   /* that came with it; NULL: none */
 	int capacity;
 	int64_t id;                 /* of the job */
 	bool open;                  /* between the execution's message and its end */

@@ -117,6 +117,16 @@ const char *execution_setup(struct arena *a, const struct execution *e)
 	return setup;
 }
 
+const char *execution_move(struct arena *a, const struct execution *e)
+{
+	json_t *all = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
+	const json_t *request = json_object_get(all, "request"), *trial = json_object_get(all, "try");
+	const char *move = json_string_at(request, "try", json_string_at(trial, "move", ""));
+	const char *kept = *move ? text_clean(a, text_of(move)) : "";
+	json_decref(all);
+	return kept;
+}
+
 double execution_corrected_ns(const struct execution *e, const struct execution_row *r, double ns)
 {
 	double calls = isnan(r->calls) ? 1 : r->calls;

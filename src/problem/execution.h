@@ -103,6 +103,9 @@ struct execution_row *execution_add(struct arena *a, struct execution *e, int *c
  * threads, type, math, settings, inputs, batch and requests. Measured settings are not part of it: keys that
  * end in a unit (_ns, _us, _ms, _s, _bytes) and `reference`. */
 const char *execution_setup(struct arena *a, const struct execution *e);
+/* Returns the change that a trial made ("batch=8"): the key `try` of the settings; "" if it was none. In the
+ * arena. */
+const char *execution_move(struct arena *a, const struct execution *e);
 /* Returns a time of the row (ns, lo_ns or hi_ns) less the profiler's predicted cost in it, profiler_inside_ns
  * a call; at least half of the time, because the prediction comes from another node. NaN for NaN. */
 double execution_corrected_ns(const struct execution *e, const struct execution_row *r, double ns);

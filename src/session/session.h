@@ -265,7 +265,8 @@ int session_measure_layers(struct session *s, const bool *marked);
 /* ---- executions of the model in the database (analyze/reality.h) ---- */
 
 /* Loads the successful executions of the model's file, newest first; of each setup (execution_setup) only the
- * newest. In the arena. Reads the file once for its hash, unless the database has no executions. A
+ * newest; without trials (execution_move). In the arena. Reads the file once for its hash, unless the
+ * database has no executions. A
  * model from standard input has no executions. Returns -1 with an error if the file or the database cannot be
  * read. */
 int session_executions(

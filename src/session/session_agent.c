@@ -20,6 +20,7 @@ struct session_agent {
 	const char *name;
 	struct agent_request request;
 	struct wire_model model;
+	struct wire_try change; /* of a trial: model.change points to it */
 	struct execution known, made; /* found in the database; sent by the agent */
 	bool again, is_known, is_missing, running;
 };
@@ -82,15 +83,17 @@ static int make_input(const struct session *s, struct arena *a, int value, struc
 	return 0;
 }
 
-static int make_inputs(struct session_agent *a, struct error *err)
+/* The inputs of the session's current plan. */
+static int make_inputs(
+	struct session_agent *a, const struct wire_input **list, int *count, struct error *err)
 {
 	const struct plan *p = a->session->current->plan;
 	struct wire_input *inputs = ARENA_ARRAY(&a->arena, struct wire_input, p->graph->input_count + 1);
 	for (int i = 0; i < p->graph->input_count; i++)
 		if (make_input(a->session, &a->arena, p->graph->inputs[i], &inputs[i], err))
 			return -1;
-	a->model.inputs = inputs;
-	a->model.input_count = p->graph->input_count;
+	*list = inputs;
+	*count = p->graph->input_count;
 	return 0;
 }
 
@@ -135,6 +138,24 @@ static int make_files(struct session_agent *a, struct error *err)
 	return 0;
 }
 
+/* The change of a trial, with the inputs of its batch. The session's plan stays. */
+static int make_change(struct session_agent *a, const struct wire_try *change, struct error *err)
+{
+	struct session *s = a->session;
+	const struct session_plan *base = s->current;
+	int bad = 0;
+	a->change = *change;
+	a->change.move = arena_printf(&a->arena, "%s", change->move);
+	a->change.provider = arena_printf(&a->arena, "%s", change->provider);
+	a->model.change = &a->change;
+	a->model.profile = a->model.compare = false;
+	if (!change->batch)
+		return 0;
+	bad = session_select(s, change->batch, base->dtype, err) || session_check_bound(s, err) ||
+		make_inputs(a, &a->change.inputs, &a->change.input_count, err);
+	return session_select(s, base->batch, base->dtype, bad ? NULL : err) || bad ? -1 : 0;
+}
+
 static int make_request(struct session_agent *a, const char *provider, struct error *err)
 {
 	struct session *s = a->session;
@@ -145,7 +166,8 @@ static int make_request(struct session_agent *a, const char *provider, struct er
 	a->model = (struct wire_model){ .seed = 1, .batch = p->batch, .provider = provider,
 		.dtype = dtype_name(p->dtype), .level = "all", .threads = s->config->threads, .requests = 1,
 		.profile = true, .compare = true, .options = "" };
-	if (session_check_bound(s, err) || make_files(a, err) || make_inputs(a, err))
+	if (session_check_bound(s, err) || make_files(a, err) ||
+		make_inputs(a, &a->model.inputs, &a->model.input_count, err))
 		return -1;
 	size_t n = strlen(base);
 	a->request.name = text_clean(&a->arena,
@@ -190,8 +212,8 @@ int session_agent_prepare(struct session *s, struct error *err)
 	return more;
 }
 
-struct session_agent *session_agent_start(
-	struct session *s, const char *name, bool again, bool *bad, struct error *err)
+static struct session_agent *start(struct session *s, const char *name, bool again,
+	const struct wire_try *change, bool *bad, struct error *err)
 {
 	const char *provider;
 	*bad = true;
@@ -206,7 +228,8 @@ struct session_agent *session_agent_start(
 	a->session = s;
 	a->name = arena_printf(&a->arena, "%s", name);
 	a->again = again;
-	if (make_request(a, arena_printf(&a->arena, "%s", provider), err) == 0) {
+	if (make_request(a, arena_printf(&a->arena, "%s", provider), err) == 0 &&
+		(!change || make_change(a, change, err) == 0)) {
 		*bad = false;
 		a->agent = agent_start(r, err);
 	}
@@ -215,6 +238,18 @@ struct session_agent *session_agent_start(
 		return NULL;
 	}
 	return a;
+}
+
+struct session_agent *session_agent_start(
+	struct session *s, const char *name, bool again, bool *bad, struct error *err)
+{
+	return start(s, name, again, NULL, bad, err);
+}
+
+struct session_agent *session_agent_try(struct session *s, const char *name, const struct wire_try *change,
+	bool *bad, struct error *err)
+{
+	return start(s, name, true, change, bad, err);
 }
 
 /* --- running --- */
@@ -239,8 +274,14 @@ static const char *inputs_text(struct session_agent *a)
 static json_t *request_json(const struct session_agent *a)
 {
 	const struct wire_model *m = &a->model;
-	return json_pack("{s:s, s:s, s:i, s:i}", "dtype", m->dtype, "level", m->level, "requests",
-		m->requests, "threads", m->threads ? m->threads : agent_device(a->agent)->threads);
+	const struct wire_try *t = &a->change; /* zeros without a trial */
+	int threads = t->threads ? t->threads : m->threads;
+	json_t *o = json_pack("{s:s, s:s, s:i, s:i}", "dtype", t->dtype && *t->dtype ? t->dtype : m->dtype,
+		"level", t->level && *t->level ? t->level : m->level, "requests", m->requests, "threads",
+		threads ? threads : agent_device(a->agent)->threads);
+	if (m->change)
+		json_object_set_new(o, "try", json_text(text_of(t->move)));
+	return o;
 }
 
 /* Returns true if the settings are those of the request. Settings without a request (an agent started by
@@ -329,6 +370,8 @@ static void keep(struct session_agent *a)
 	struct error err = ERROR_NONE;
 	struct store *store = a->session->store;
 	complete(a);
+	if (a->model.change && !session_agent_trial(a)) /* nothing was measured */
+		return;
 	if (store && a->session->options.db == SESSION_DB_WRITE &&
 		store_keep_execution(store, &a->made, &err) < 0)
 		log_line("%s", err.text);
@@ -366,6 +409,17 @@ const char *session_agent_name(const struct session_agent *a)
 const struct execution *session_agent_execution(const struct session_agent *a)
 {
 	return a->is_known ? &a->known : &a->made;
+}
+
+const struct wire_trial *session_agent_trial(const struct session_agent *a)
+{
+	bool compared = a->made.output_compared && !isnan(a->made.output_error);
+	return a->model.change && a->made.status == STATUS_OK && compared ? agent_trial(a->agent) : NULL;
+}
+
+const struct device *session_agent_device(const struct session_agent *a)
+{
+	return agent_device(a->agent);
 }
 
 bool session_agent_is_known(const struct session_agent *a)

@@ -15,6 +15,10 @@ struct session_agent;
  * used. The session must keep its plan until session_agent_free. */
 struct session_agent *session_agent_start(
 	struct session *s, const char *name, bool again, bool *bad, struct error *err);
+/* The same for a trial: the current plan is measured in turn with a side that has the change, which names no
+ * inputs (they follow the batch) and is copied. Without a profile. */
+struct session_agent *session_agent_try(struct session *s, const char *name, const struct wire_try *change,
+	bool *bad, struct error *err);
 /* Waits up to timeout_ms, as agent_step. AGENT_ENDED: session_agent_execution is set; a new execution is in
  * the session's database, unless that is read-only (queued if it is locked: store_waiting). AGENT_FAILED: one
  * line in err. */
@@ -25,6 +29,11 @@ void session_agent_free(struct session_agent *a);
 const char *session_agent_name(const struct session_agent *a);
 /* Returns the execution with its rows, whatever its status; valid until session_agent_free. */
 const struct execution *session_agent_execution(const struct session_agent *a);
+/* Returns what the trial measured. NULL: it was none, or nothing counts: it failed, its outputs were not
+ * compared or are no numbers, or the agent does not know trials; the execution is then not stored. */
+const struct wire_trial *session_agent_trial(const struct session_agent *a);
+/* Returns the agent's hello, or NULL before it. */
+const struct device *session_agent_device(const struct session_agent *a);
 /* Returns true if it was in the database: same files, framework, version, device and provider, and the same
  * request: inputs, batch, type, level, threads and requests. */
 bool session_agent_is_known(const struct session_agent *a);

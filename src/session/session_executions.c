@@ -38,7 +38,8 @@ struct picking {
 static bool pick_wants(void *context, const struct execution *e)
 {
 	struct picking *p = context;
-	if (e->status != STATUS_OK || (p->comparable && !session_is_comparable(p->session, e)))
+	if (e->status != STATUS_OK || *execution_move(p->arena, e) ||
+		(p->comparable && !session_is_comparable(p->session, e)))
 		return false;
 	const char *setup = execution_setup(p->arena, e);
 	for (int i = 0; i < p->count; i++)

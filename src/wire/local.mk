@@ -4,7 +4,8 @@ libwire_a_SOURCES = \
 	src/wire/wire.c src/wire/wire.h \
 	src/wire/wire_execution.c \
 	src/wire/wire_json.c \
-	src/wire/wire_private.h
+	src/wire/wire_private.h \
+	src/wire/wire_trial.c
 
 check_PROGRAMS += tests/unit/t_wire
 tests_unit_t_wire_LDADD = $(below_wire)

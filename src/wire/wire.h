@@ -56,6 +56,26 @@ struct wire_input {
 	double low, high; /* range of an integer input; NaN: 0 to 1 */
 };
 
+/* A change that is tried beside the unchanged model (docs/wire.md, "Trials"): values that the changed side
+ * has instead of those of the request. "" and 0: as in the request. */
+struct wire_try {
+	const char *move; /* its name: "batch=8" */
+	const char *provider, *dtype, *level;
+	int threads;
+	int64_t batch;
+	int input_count;
+	const struct wire_input *inputs;
+};
+
+/* What a trial measured besides the execution of the changed side. */
+struct wire_trial {
+	struct sample_stats base; /* latency of the unchanged side, in turn with the changed one */
+	double gain; /* time of an item of the unchanged side divided by that of the changed one: the median
+			over the rounds */
+	double lo, hi;            /* its 95% interval; NaN: unknown */
+	int64_t rounds;
+};
+
 /* A request to run a model (docs/wire.md). Absent texts are "", absent numbers have the defaults there. */
 struct wire_model {
 	const char *path; /* path on the parent's machine */
@@ -70,6 +90,7 @@ struct wire_model {
 	int threads, requests;
 	bool io_binding, profile, compare;
 	const char *options; /* JSON object of texts, for the framework itself; "": none */
+	const struct wire_try *change; /* NULL: no trial */
 };
 
 struct wire_message {
@@ -94,6 +115,7 @@ struct wire_message {
 	int64_t sample_count;    /* wire_format; a reader takes them from json["sample_ns"] */
 	const struct wire_model *model;	    /* RUN of the kind JOB_MODEL; NULL: no request */
 	const struct execution *execution;  /* EXECUTION: without rows */
+	const struct wire_trial *trial;     /* EXECUTION of a trial that was measured; else NULL */
 	const struct execution_row *row;    /* ROW */
 	const char *sha256;      /* NEED, FILE: which file, by its content */
 	int64_t offset, bytes;   /* NEED: bytes at most WIRE_CHUNK; FILE: offset */

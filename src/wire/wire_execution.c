@@ -130,7 +130,7 @@ static int object_from_json(const json_t *o, const char *key, struct arena *a, c
 		WIRE_LONG_MAX);
 }
 
-static int int_from_json(const json_t *o, const char *key, int otherwise, int *n, struct error *err)
+int wire_get_int(const json_t *o, const char *key, int otherwise, int *n, struct error *err)
 {
 	int64_t value;
 	if (wire_get_count(o, key, otherwise, &value, err))
@@ -180,7 +180,7 @@ static int field_from_json(const struct execution_field *f, const json_t *o, str
 	case FIELD_NUMBER:
 		return wire_get_amount(o, f->key, at, err);
 	case FIELD_INT:
-		return int_from_json(o, f->key, f->unknown, at, err);
+		return wire_get_int(o, f->key, f->unknown, at, err);
 	case FIELD_INT64:
 		return wire_get_count(o, f->key, f->unknown, at, err);
 	case FIELD_FLAG:
@@ -259,13 +259,22 @@ int wire_row_from_json(const json_t *o, struct arena *a, struct execution_row *r
 
 int wire_execution_format(const struct wire_message *m, json_t *o)
 {
+	if (m->trial)
+		json_object_set_new(o, "trial", wire_trial_to_json(m->trial));
 	return json_object_set_new(o, "execution", wire_execution_to_json(m->execution));
 }
 
 int wire_execution_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
 	struct execution *e = ARENA_NEW(&m->arena, struct execution);
+	const json_t *trial = json_object_get(o, "trial");
 	m->execution = e;
+	if (trial && !json_is_null(trial)) {
+		struct wire_trial *t = ARENA_NEW(&m->arena, struct wire_trial);
+		m->trial = t;
+		if (wire_trial_from_json(trial, t, err))
+			return error_context(err, "trial");
+	}
 	return wire_execution_from_json(json_object_get(o, "execution"), &m->arena, e, err);
 }
 
@@ -349,11 +358,11 @@ static json_t *parts_to_json(const struct wire_model *r)
 	return list;
 }
 
-static json_t *inputs_to_json(const struct wire_model *r)
+json_t *wire_inputs_to_json(const struct wire_input *inputs, int count)
 {
 	json_t *list = json_array();
-	for (int i = 0; i < r->input_count; i++) {
-		const struct wire_input *in = &r->inputs[i];
+	for (int i = 0; i < count; i++) {
+		const struct wire_input *in = &inputs[i];
 		json_t *one = json_object(), *shape = json_array();
 		for (int d = 0; d < in->rank; d++)
 			json_array_append_new(shape, json_integer(in->shape[d]));
@@ -374,7 +383,7 @@ int wire_model_format(const struct wire_model *r, json_t *o)
 	wire_set_text(model, "sha256", r->sha256);
 	json_object_set_new(model, "bytes", json_integer(r->bytes));
 	json_object_set_new(model, "external", parts_to_json(r));
-	json_object_set_new(model, "inputs", inputs_to_json(r));
+	json_object_set_new(model, "inputs", wire_inputs_to_json(r->inputs, r->input_count));
 	json_object_set_new(model, "seed", json_integer(r->seed));
 	json_object_set_new(model, "batch", r->batch ? json_integer(r->batch) : json_null());
 	wire_set_text(model, "provider", r->provider);
@@ -386,6 +395,8 @@ int wire_model_format(const struct wire_model *r, json_t *o)
 	json_object_set_new(model, "profile", json_boolean(r->profile));
 	json_object_set_new(model, "compare", json_boolean(r->compare));
 	json_object_set_new(model, "options", object_to_json(r->options));
+	if (r->change)
+		json_object_set_new(model, "try", wire_try_to_json(r->change));
 	return json_object_set_new(o, "model", model);
 }
 
@@ -447,15 +458,16 @@ static int input_from_json(const json_t *o, struct arena *a, struct wire_input *
 	return wire_get_text(o, "dtype", &in->dtype, err);
 }
 
-static int inputs_from_json(const json_t *list, struct arena *a, struct wire_model *r, struct error *err)
+int wire_inputs_from_json(const json_t *list, struct arena *a, const struct wire_input **inputs, int *count,
+	struct error *err)
 {
 	size_t n = json_array_size(list);
-	struct wire_input *inputs = ARENA_ARRAY(a, struct wire_input, n);
+	struct wire_input *all = ARENA_ARRAY(a, struct wire_input, n);
 	for (size_t i = 0; i < n; i++)
-		if (input_from_json(json_array_get(list, i), a, &inputs[i], err))
+		if (input_from_json(json_array_get(list, i), a, &all[i], err))
 			return error_context(err, "input");
-	r->inputs = inputs;
-	r->input_count = (int)n;
+	*inputs = all;
+	*count = (int)n;
 	return 0;
 }
 
@@ -468,21 +480,38 @@ static int level_parse(const char *level)
 	return -1;
 }
 
+int wire_get_level(const json_t *o, const char **level, struct error *err)
+{
+	int word;
+	return wire_get_text(o, "level", level, err) ? -1 :
+		wire_get_word(o, "level", level_parse, 0, &word, err);
+}
+
+/* The optional key `try`. */
+static int change_from_json(const json_t *o, struct arena *a, struct wire_model *r, struct error *err)
+{
+	const json_t *change = json_object_get(o, "try");
+	if (!change || json_is_null(change))
+		return 0;
+	struct wire_try *t = ARENA_NEW(a, struct wire_try);
+	r->change = t;
+	return wire_try_from_json(change, a, t, err) ? error_context(err, "try") : 0;
+}
+
 static int request_from_json(const json_t *o, struct arena *a, struct wire_model *r, struct error *err)
 {
-	int level;
 	if (wire_get_text(o, "path", &r->path, err) || get_hash(o, &r->sha256, err) ||
 		wire_get_count(o, "bytes", 0, &r->bytes, err) ||
 		parts_from_json(json_object_get(o, "external"), a, r, err) ||
-		inputs_from_json(json_object_get(o, "inputs"), a, r, err) ||
+		wire_inputs_from_json(
+			json_object_get(o, "inputs"), a, &r->inputs, &r->input_count, err) ||
 		wire_get_count(o, "seed", 1, &r->seed, err) ||
 		wire_get_count(o, "batch", 0, &r->batch, err) ||
 		wire_get_text(o, "provider", &r->provider, err) ||
-		wire_get_text(o, "dtype", &r->dtype, err) || wire_get_text(o, "level", &r->level, err) ||
-		wire_get_word(o, "level", level_parse, 0, &level, err) ||
-		int_from_json(o, "threads", 0, &r->threads, err) ||
-		int_from_json(o, "requests", 1, &r->requests, err) ||
-		object_from_json(o, "options", a, &r->options, err))
+		wire_get_text(o, "dtype", &r->dtype, err) || wire_get_level(o, &r->level, err) ||
+		wire_get_int(o, "threads", 0, &r->threads, err) ||
+		wire_get_int(o, "requests", 1, &r->requests, err) ||
+		object_from_json(o, "options", a, &r->options, err) || change_from_json(o, a, r, err))
 		return -1;
 	if (r->bytes < 1 || r->requests < 1)
 		return error_set(err, "\"bytes\" or \"requests\" is missing or 0");

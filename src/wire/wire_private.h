@@ -30,6 +30,18 @@ struct sample_stats wire_stats_unknown(void);
 /* wire_execution.c: the keys of the messages of agents, besides "type" and "id". */
 int wire_model_format(const struct wire_model *model, json_t *o);
 int wire_model_parse(const json_t *o, struct wire_message *m, struct error *err);
+json_t *wire_inputs_to_json(const struct wire_input *inputs, int count);
+int wire_inputs_from_json(const json_t *list, struct arena *a, const struct wire_input **inputs, int *count,
+	struct error *err);
+/* An integer from 0 to INT32_MAX; `otherwise` if it is absent. */
+int wire_get_int(const json_t *o, const char *key, int otherwise, int *n, struct error *err);
+/* Sets *level to one of the levels of graph optimizations, "" if it is absent. */
+int wire_get_level(const json_t *o, const char **level, struct error *err);
+/* wire_trial.c */
+json_t *wire_try_to_json(const struct wire_try *t);
+int wire_try_from_json(const json_t *o, struct arena *a, struct wire_try *t, struct error *err);
+json_t *wire_trial_to_json(const struct wire_trial *t);
+int wire_trial_from_json(const json_t *o, struct wire_trial *t, struct error *err);
 int wire_execution_format(const struct wire_message *m, json_t *o);
 int wire_execution_parse(const json_t *o, struct wire_message *m, struct error *err);
 int wire_row_format(const struct wire_message *m, json_t *o);

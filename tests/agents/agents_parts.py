@@ -9,6 +9,7 @@ import re
 import subprocess
 import sys
 import tempfile
+import types
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
@@ -34,7 +35,7 @@ from benanza_agent import (  # noqa: E402
     trace,
     worker,
 )
-from benanza_agent.request import Request  # noqa: E402
+from benanza_agent.request import Request, RequestError, Unsupported  # noqa: E402
 
 tap = Tap()
 scratch = tempfile.TemporaryDirectory(prefix="benanza-agents-")
@@ -580,6 +581,119 @@ def _():
     agent_openvino.name_unnamed(graph, [rows[3], rows[5]])
     if rows[3].nodes != {3}:
         yield f"the division of its reader: {rows[3].nodes}"
+
+
+# ---- trials
+
+
+def turns(factors, noisy=()):
+    """Two sides whose runs take time on a clock of their own; the changed side of round i takes factors[i]
+    times as long. Returns what alternate() finds, and the order of the runs."""
+    order, now = [], [0]
+
+    def round_now():
+        return max(0, (order.count("enter") - 3) // 2)  # the first two are to warm up
+
+    def run(side):
+        def one():
+            order.append(side)
+            factor = factors[min(round_now(), len(factors) - 1)] if side == "b" else 1
+            now[0] += int(4e6 * factor)
+
+        return one
+
+    class Still:
+        def slowdown(self):
+            return 2.0 if order.count("enter") > 2 and round_now() in noisy else 1.0
+
+    clock = measure.time
+    measure.time = types.SimpleNamespace(perf_counter_ns=lambda: now[0])
+    try:
+        sides = [([run(side)], lambda: order.append("enter")) for side in "ab"]
+        found = measure.alternate(sides, 2e9, waited=lambda: 0, canary=Still())
+    finally:
+        measure.time = clock
+    return found, order
+
+
+@tap.test("two sides are measured in turn")
+def _():
+    found, order = turns([0.5])
+    if found["ratio"] != 2 or found["interval"] != (2, 2) or found["rounds"] != 10 or found["why"]:
+        yield f"{found}"
+    if [one["stop"] for one in found["stats"]] != ["converged"] * 2 or found["stats"][1]["n"] != 10:
+        yield f"stats {found['stats']}"
+    measured = order[order.index("b") + 1 :]
+    measured = measured[measured.index("enter") :]  # after warming up
+    turn = ["enter", "a", "a", "enter", "b", "b"]
+    if measured != turn * 10:
+        yield f"each side runs once untimed before its block: {measured[:12]}"
+    found, _ = turns([0.5, 0.5, 2.0])
+    if not 0.5 <= found["interval"][0] <= found["ratio"] <= found["interval"][1]:
+        yield f"sides that vary: {found}"
+    found, _ = turns([0.5], noisy={3, 4})
+    if found["rounds"] != 10 or found["stats"][0]["discarded"] != 2 or found["why"]:
+        yield f"two disturbed rounds: {found['rounds']} {found['stats']}"
+    found, _ = turns([0.5], noisy=set(range(1000)))
+    if found["stats"][0]["stop"] != "disturbed" or "slower than usual" not in found["why"]:
+        yield f"disturbed throughout: {found['why']} {found['stats'][0]['stop']}"
+    if found["ratio"] != 2:
+        yield f"the ratio of disturbed rounds: {found['ratio']}"
+
+
+@tap.test("outputs of a changed model: error, repeated items, NaN")
+def _():
+    f32 = numpy.float32
+    one = numpy.array([[1.0, -4.0]], f32)
+    cases = [
+        ("equal", one, one, 0.0),
+        ("relative to the largest", numpy.array([[1.0, -3.0]], f32), one, 0.25),
+        ("items repeated", numpy.repeat(one, 8, 0), one, 0.0),
+        ("items cut", one, numpy.repeat(one, 8, 0), 0.0),
+        ("another type", one.astype(numpy.float16), one, 0.0),
+        ("infinity on both sides", numpy.array([f32("-inf"), 1.0]), numpy.array([f32("-inf"), 1.0]), 0.0),
+        ("a scalar", f32(2.0), f32(1.0), 1.0),
+        ("nothing", numpy.zeros((1, 0), f32), numpy.zeros((1, 0), f32), 0.0),
+    ]
+    for what, mine, theirs, want in cases:
+        got = compare.changed([mine], [theirs])
+        if got != (want, ""):
+            yield f"{what}: {got}"
+    nan, many = numpy.array([[float("nan"), 1.0]], f32), numpy.zeros((3, 5), f32)
+    wrong = [
+        ("NaN", [nan], [one], "output 1 has 1 values that are NaN"),
+        ("the second", [one, nan], [one, one], "output 2 has"),
+        ("infinity", [one * f32("inf")], [one], "that are infinity"),
+        ("the other infinity", [numpy.array([f32("inf")])], [numpy.array([f32("-inf")])], "infinity"),
+        ("numbers instead of NaN", [one], [nan], "numbers where the unchanged model has none"),
+        ("a shape", [many], [numpy.zeros((3, 4), f32)], "has the shape (3, 5), not (3, 4)"),
+        ("a rank", [one[0]], [one], "has the shape"),
+        ("a number of outputs", [one, one], [one], "it has 2 outputs, the unchanged model 1"),
+    ]
+    for what, mine, theirs, want in wrong:
+        error, why = compare.changed(mine, theirs)
+        if error is not None or want not in why:
+            yield f"{what}: {error} {why}"
+
+
+@tap.test("the request of a trial")
+def _():
+    model = {"level": "all", "batch": 1, "inputs": [{"name": "x", "shape": [1, 3]}]}
+    change = {"move": "batch=8", "batch": 8, "inputs": [{"name": "x", "shape": [8, 3]}]}
+    request = Request({"model": {**model, "try": change}})
+    changed = request.changed
+    if request.move != "batch=8" or request.batch != 1 or request.given["x"]["shape"] != [1, 3]:
+        yield "the unchanged side"
+    if changed.batch != 8 or changed.level != "all" or changed.given["x"]["shape"] != [8, 3]:
+        yield "the changed side"
+    if changed.changed is not None or Request({"model": model}).changed is not None:
+        yield "a request without a trial"
+    for bad in ({}, {"move": 3}, [], {"move": "x", "path": "/etc/passwd"}, {"move": "x", "level": "most"}):
+        try:
+            Request({"model": {**model, "try": bad}})
+            yield f"accepted: {bad}"
+        except (RequestError, Unsupported):
+            pass
 
 
 @tap.test("versions of packages, cores, memory")

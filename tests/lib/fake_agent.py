@@ -8,8 +8,8 @@ for another file), behind (asks behind the end), dies, hangs, deaf (ignores canc
 hello), foreign (another protocol), runner (answers problems), absent (the framework is not installed), slow
 (samples until it is cancelled), late (another model's hash), opaque (no data type, threads of its
 own), turn (behaves in its n-th run as the n-th word of $FAKE_AGENT_TURN says: another mode, or the time of
-the node left2 in us, with + it also changes the model's file; counts its runs in $FAKE_AGENT_RUNS). Its log
-of files goes to $FAKE_AGENT_LOG.
+the node left2 in us, with + it also changes the model's file; counts its runs in $FAKE_AGENT_RUNS), tries
+(answers each move of a trial in another way: MOVES). Its log of files goes to $FAKE_AGENT_LOG.
 FAKE_AGENT_MODEL, FAKE_AGENT_THREADS: the device that it reports."""
 import base64
 import hashlib
@@ -30,9 +30,12 @@ def say(**message):
 def hello():
     version = None if mode == "absent" else "1.2"
     say(magic="BENANZA-RUNNER", protocol=2 if mode == "foreign" else 1, runner="fake-agent", version="0",
-        name="fake", model="Fake CPU", stack="fake 1.2, 2 threads", threads=2, host="here",
+        name="fake", model=os.environ.get("FAKE_AGENT_MODEL", "Fake CPU"), stack="fake 1.2, 2 threads",
+        threads=2, host="here",
         jobs=["problem"] if mode == "runner" else ["model"],
-        attributes={"framework": "fake", "version": version, "providers": ["CPU"], "python": "3"})
+        attributes={"framework": "fake", "version": version,
+                    "providers": ["CPU", "evil\x1b[31mProvider"] if mode == "tries" else ["CPU"],
+                    "python": "3"})
 
 
 def fetch(job, sha256, size):
@@ -74,8 +77,9 @@ def execution(job, model, **fields):
                         "mean_ns": latency, "stdev_ns": latency / 100,
                         "lo_ns": latency * 0.99, "hi_ns": latency * 1.01, "stop": "converged"},
               "measured_at": 1700000000}
+    trial = fields.pop("trial", None)
     values.update(fields)
-    say(type="execution", id=job, execution=values)
+    say(type="execution", id=job, execution=values, **({"trial": trial} if trial else {}))
 
 
 def row(job, index, **fields):
@@ -94,6 +98,37 @@ def turn():
         word = words[min(len(runs.read()), len(words) - 1)]
         runs.write("x")
     return ("good", word) if word[0].isdigit() else (word, None)
+
+
+def gains(gain, low, high, base=1e6, **fields):
+    """What a trial measured: the changed side took base / gain a run."""
+    stats = {"n": 9, "discarded": 0, "executions": 1, "min_ns": base * 0.9, "q1_ns": base * 0.95,
+             "median_ns": base, "q3_ns": base * 1.05, "mean_ns": base, "stdev_ns": base / 100,
+             "lo_ns": base * 0.99, "hi_ns": base * 1.01, "stop": "converged"}
+    changed = {key: value / gain if key.endswith("_ns") else value for key, value in stats.items()}
+    return {"trial": {"base": stats, "gain": gain, "gain_lo": low, "gain_hi": high, "rounds": 20},
+            "stats": changed, "output_compared": True, "output_error": 2.5e-3,
+            "output_finite": True, **fields}
+
+
+HOSTILE = "\x1b[31mred\nline \u202e\x07 " + "long " * 60
+# what the mode `tries` sends for a move: fields of its execution; a text: why there is no execution
+MOVES = {
+    "level=extended": gains(1.25, 1.2, 1.3),
+    "level=basic": gains(0.5, 0.45, 0.55),
+    "level=all": gains(1.01, 0.98, 1.02),
+    "threads=1": gains(1.5, 1.4, 1.6, output_error=None),  # NaN is null in JSON
+    "threads=2": {"status": "mistrusted", "why": "output 1 has 3 values that are NaN", "stats": None},
+    "threads=3": gains(1.5, 1.6, 1.7),  # outside its interval: no message
+    "threads=4": gains(-1.5, -1.6, -1.4),
+    "threads=5": gains(1.5, 1.4, 1.6, base=1e17),
+    "threads=6": gains(1.5, 1.4, 1.6, output_compared=False),
+    "threads=7": {"output_compared": False},  # an agent that does not know trials
+    "f16": {"status": "unsupported", "why": HOSTILE, "stats": None},
+    "bf16": gains(2, 1.9, 2.1, settings={"try": {"move": "bf16", "with": HOSTILE}}, dtype="bf16"),
+    "int8": "the converter crashed",
+    "batch=8": gains(1.25, 1.2, 1.3),
+}
 
 
 def hang():
@@ -138,6 +173,24 @@ def run(message):
         hang()
     elif mode == "failed":
         say(**dict(done, status="failed", why="fake: the model is too strange"))
+        return
+    change = model.get("try") if mode == "tries" else None
+    if change:
+        known = MOVES.get(change["move"], {"status": "failed", "why": json.dumps(change), "stats": None})
+        if isinstance(known, str):
+            say(**dict(done, status="failed", why=known))
+            return
+        sides = {key: change[key] for key in ("threads", "batch", "dtype") if key in change}
+        if "inputs" in change:
+            sides["inputs"] = ["%s:%s:%s" % (i["name"], i["dtype"], "x".join(map(str, i["shape"])))
+                               for i in change["inputs"]]
+        execution(job, model, **{**sides, **known})
+        say(**dict(done, status=known.get("status", "ok")))
+        return
+    if mode == "tries":
+        execution(job, model)
+        row(job, 0, name="left1", nodes=["left1", "left1_relu"], ns=6e5, lo_ns=5.9e5, hi_ns=6.1e5)
+        say(**done)
         return
     if mode == "unsupported":
         execution(job, model, status="unsupported", why="fake has no operator Conv", stats=None)

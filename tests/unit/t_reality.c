@@ -348,6 +348,15 @@ static void reasons(void)
 	y = compare(&n, 100);
 	is_str(y->not_comparable, "it ran 4 requests at a time", "requests");
 	ok(isnan(y->ratio) && !(y->prevents & USE_GAPS), "has gaps, no ratio");
+	n.e.requests = 1;
+	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
+	is_str(comparable_find(&n.arena, &n.ground, &n.scenario, &n.e, NULL, USE_STORED).why,
+		"it tried level=basic (compare --try)", "a side of a trial");
+	n.e.settings = "{\"request\":{\"try\":\"f16\"}}";
+	is_str(comparable_find(&n.arena, &n.ground, &n.scenario, &n.e, NULL, USE_STORED).why,
+		"it tried f16 (compare --try)", "... by its request");
+	n.e.settings = "";
+	n.e.requests = 4;
 	n.e.inputs = "none:f32:1";
 	y = compare(&n, 100);
 	is_str(y->not_comparable, "it ran other shapes (set them with --dim or --input)", "shapes");

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "session/session_reality.h"
+#include "session/session_try.h"
 #include "store/executions.h"
 
 #include "store_help.h"
@@ -31,6 +32,35 @@ static struct execution like(const struct session *s)
 		.q3 = 1e6, .mean = 1e6, .lo = 1e6, .hi = 1e6, .stop = STOP_CONVERGED };
 	e.measured_at = 1800000000;
 	return e;
+}
+
+static void test_stacks(void)
+{
+	const char *two = "oneDNN 2.6 (OpenMP), 2 threads bound, strict";
+	ok(session_stack_is_like(two, two), "equal stacks");
+	ok(session_stack_is_like(two, "oneDNN 2.6 (OpenMP), 16 threads bound, strict"), "16 threads");
+	ok(session_stack_is_like("oneDNN 2.6 (OpenMP), 1 thread bound, strict", two), "one thread");
+	ok(!session_stack_is_like(two, "oneDNN 2.7 (OpenMP), 2 threads bound, strict"), "another version");
+	ok(!session_stack_is_like(two, "oneDNN 2.6 (OpenMP), 2 threads bound, relaxed"), "another math");
+	ok(!session_stack_is_like(two, "oneDNN 2.6 (OpenMP), 2 threads bound"), "a shorter one");
+	ok(!session_stack_is_like("x2 threads", "x3 threads"), "a number at the end of a word is a name");
+}
+
+/* The bound of a batch and type is that which the session has after it selected them. */
+static void test_bounds(void)
+{
+	struct session *s = opened();
+	struct error err = ERROR_NONE;
+	const struct session_plan *base = s->current;
+	double own = s->analysis->bound_ns;
+	struct session_bound b = session_bound_at(s, base->batch, base->dtype);
+	ok(own > 0 && b.ns == own && !b.estimated, "the bound of the current plan");
+	ok(s->current == base && s->analysis && s->analysis->bound_ns == own, "which stays");
+	b = session_bound_at(s, 64, DTYPE_BF16);
+	ok(isnan(b.ns) && s->current == base && s->analysis->bound_ns == own, "nothing is measured: unknown");
+	ok(isnan(session_bound_threads(s, 77).ns), "no records of 77 threads");
+	ok(session_select(s, base->batch, base->dtype, &err) == 0, "the plan is still there");
+	session_close(s);
 }
 
 static void test_comparable(void)
@@ -240,6 +270,8 @@ static void test_in_turn(void)
 int main(void)
 {
 	test_comparable();
+	test_stacks();
+	test_bounds();
 	test_newest();
 	test_hash();
 	test_layers();

@@ -64,6 +64,45 @@ static void test_request(void)
 	wire_free(&b);
 }
 
+/* A request with a change, and what was measured. */
+static void test_trial(void)
+{
+	bool good;
+	const int64_t shape[] = { 8, 3 };
+	const struct wire_input input = { .name = "data", .dtype = "f32", .rank = 2, .shape = shape,
+		.low = NAN, .high = NAN };
+	const struct wire_try change = { .move = "batch=8", .provider = "CPU", .dtype = "s8",
+		.level = "basic", .threads = 3, .batch = 8, .input_count = 1, .inputs = &input };
+	const struct wire_model request = { .path = "/m.onnx", .bytes = 9, .sha256 = HASH, .provider = "",
+		.dtype = "f32", .level = "all", .requests = 1, .options = "", .change = &change };
+	const struct wire_message run = { .type = WIRE_RUN, .id = 1, .kind = JOB_MODEL, .payload = "m",
+		.budget_ms = 9, .caches = { true }, .launches = { true }, .model = &request };
+	struct wire_message b = round_trip(&run, &good);
+	const struct wire_try *t = good && b.model ? b.model->change : NULL;
+	ok(t && !strcmp(t->move, "batch=8") && !strcmp(t->provider, "CPU") && !strcmp(t->dtype, "s8") &&
+			!strcmp(t->level, "basic"),
+		"a trial: its words");
+	ok(t && t->threads == 3 && t->batch == 8 && t->input_count == 1 && t->inputs[0].shape[0] == 8,
+		"its numbers and inputs");
+	wire_free(&b);
+	struct execution e = execution_new();
+	const struct wire_trial trial = { .base = { .n = 9, .executions = 1, .min = 1, .q1 = 2, .median = 3,
+						  .q3 = 4, .mean = 3, .stdev = 1, .lo = 2.5, .hi = 3.5 },
+		.gain = 1.25, .lo = 1.2, .hi = NAN, .rounds = 7 };
+	e.source = "agent";
+	e.status = STATUS_FAILED;
+	b = round_trip(&(struct wire_message){ .type = WIRE_EXECUTION, .id = 3, .execution = &e,
+			       .trial = &trial },
+		&good);
+	const struct wire_trial *x = b.trial;
+	ok(good && x && x->base.median == 3 && x->base.hi == 3.5 && x->base.n == 9, "the unchanged side");
+	ok(x && x->gain == 1.25 && x->lo == 1.2 && isnan(x->hi) && x->rounds == 7, "the gain");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_EXECUTION, .id = 3, .execution = &e }, &good);
+	ok(good && !b.trial, "an execution without a trial");
+	wire_free(&b);
+}
+
 static void test_request_defaults(void)
 {
 	struct wire_message b;
@@ -202,6 +241,9 @@ static void test_every_field(void)
 	RUN("{\"sha256\":\"" HASH "\",\"bytes\":7,\"external\":[{\"bytes\":1,\"sha256\":\"" HASH \
 		"\",\"name\":\"" name "\"}]}")
 #define EXECUTION(rest) "{\"type\":\"execution\",\"id\":1,\"execution\":{\"source\":\"agent\"," rest "}}"
+#define TRY(rest) RUN("{\"sha256\":\"" HASH "\",\"bytes\":7,\"try\":" rest "}")
+#define TRIAL(rest) "{\"type\":\"execution\",\"id\":1,\"execution\":{},\"trial\":" rest "}"
+#define BASE "\"base\":{\"n\":1,\"median_ns\":5},"
 #define ROW(rest) "{\"type\":\"row\",\"id\":1,\"row\":{\"level\":\"layer\"," rest "}}"
 
 static const struct {
@@ -215,6 +257,19 @@ static const struct {
 	{ RUN("{\"sha256\":\"" HASH "\",\"bytes\":7,\"threads\":99999999999}"), "out of range" },
 	{ RUN("{\"sha256\":\"" HASH "\",\"bytes\":7,\"inputs\":[{\"shape\":[-1]}]}"), "integer >= 0" },
 	{ RUN("{\"sha256\":\"" HASH "\",\"bytes\":7,\"inputs\":[{\"shape\":3}]}"), "not an object with a" },
+	{ TRY("3"), "try: is not an object" },
+	{ TRY("{}"), "\"move\" is missing" },
+	{ TRY("{\"move\":\"m\",\"level\":\"most\"}"), "unknown value \"most\"" },
+	{ TRY("{\"move\":\"m\",\"batch\":-1}"), "integer >= 0" },
+	{ TRY("{\"move\":\"m\",\"inputs\":[3]}"), "not an object with a" },
+	{ TRIAL("3"), "trial: is not an object" },
+	{ TRIAL("{\"gain\":1,\"rounds\":1}"), "\"stats\" is missing" },
+	{ TRIAL("{" BASE "\"gain\":0,\"rounds\":1}"), "not a number above 0" },
+	{ TRIAL("{" BASE "\"rounds\":1}"), "not a number above 0" },
+	{ TRIAL("{" BASE "\"gain\":1}"), "not a number above 0" },
+	{ TRIAL("{" BASE "\"gain\":-1,\"rounds\":1}"), "not a number >= 0" },
+	{ TRIAL("{" BASE "\"gain\":1,\"gain_lo\":1.1,\"rounds\":1}"), "outside its interval" },
+	{ TRIAL("{" BASE "\"gain\":1,\"gain_hi\":0.9,\"rounds\":1}"), "outside its interval" },
 	{ PART("a/../b"), "not a path below" },
 	{ PART("a//b"), "not a path below" },
 	{ PART("/b"), "not a path below" },
@@ -340,6 +395,7 @@ static void test_faults(void)
 int main(void)
 {
 	test_request();
+	test_trial();
 	test_request_defaults();
 	test_files();
 	test_every_field();

@@ -29,6 +29,40 @@ def finite(outputs):
     return True
 
 
+def changed(outputs, reference):
+    """Compares the outputs of a changed model with those of the unchanged one, whose items are repeated or
+    cut to the changed batch. Returns (largest difference, relative to the largest unchanged value of the
+    same output, ""), or (None, why the outputs are refused). Infinities and NaN of both sides are equal."""
+    import numpy
+
+    if len(outputs) != len(reference):
+        return None, f"it has {len(outputs)} outputs, the unchanged model {len(reference)}"
+    worst = 0.0
+    for number, (mine, theirs) in enumerate(zip(outputs, reference), 1):
+        if not hasattr(mine, "dtype") or mine.dtype.kind in "OSU":
+            continue
+        if mine.ndim != theirs.ndim:
+            return None, f"output {number} has the shape {mine.shape}, not {theirs.shape}"
+        for axis, (new, old) in enumerate(zip(mine.shape, theirs.shape)):
+            if new != old and (not old or not new or (new % old and old % new)):
+                return None, f"output {number} has the shape {mine.shape}, not {theirs.shape}"
+            if new != old:
+                theirs = numpy.take(theirs, numpy.arange(new) % old, axis)
+        a, b = as_float(mine), as_float(theirs)
+        strange = ~numpy.isfinite(a) & ~((numpy.isnan(a) & numpy.isnan(b)) | (a == b))
+        if strange.any():
+            kind = "NaN" if numpy.isnan(a[strange]).any() else "infinity"
+            return None, f"output {number} has {int(strange.sum())} values that are {kind}"
+        both = numpy.isfinite(a) & numpy.isfinite(b)
+        if (numpy.isfinite(a) != numpy.isfinite(b)).any():
+            return None, f"output {number} has numbers where the unchanged model has none"
+        if both.any():
+            a, b = a[both], b[both]
+            largest, distance = float(numpy.abs(b).max()), float(numpy.abs(a - b).max())
+            worst = max(worst, distance / largest if largest else (0.0 if distance == 0 else 1.0))
+    return worst, ""
+
+
 def error(outputs, reference):
     """Returns the largest difference, relative to the largest reference value of the same output; None if it
     is not a number or if the outputs differ in number or shape."""

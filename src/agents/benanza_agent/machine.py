@@ -53,8 +53,14 @@ def cores(cpus=None, siblings="/sys/devices/system/cpu/cpu{}/topology/thread_sib
 def bind(cpu):
     """Binds the calling thread to a processor; threads that it starts later inherit the binding. Returns
     False if the system does not allow it."""
+    return allow({cpu})
+
+
+def allow(cpus):
+    """Lets the calling thread, and threads that it starts later, run on these processors. Returns False if
+    the system does not allow it."""
     try:
-        os.sched_setaffinity(0, {cpu})
+        os.sched_setaffinity(0, cpus)
         return True
     except (AttributeError, OSError):
         return False

@@ -135,6 +135,35 @@ def warm_up(crew, least_ns=20e6):
     return last
 
 
+def block_count(crew, one):
+    """Returns the number of runs in a block, from the time of one."""
+    return max(1, min(1000, math.ceil(BLOCK_NS * (1 if len(crew.runs) == 1 else 10) / one)))
+
+
+class Watch:
+    """Runs blocks between two canaries and says which were disturbed."""
+
+    def __init__(self, waited=machine.waited_ns, canary=None):
+        self.waited, self.canary = waited, canary or Canary()
+        self.before = self.canary.slowdown()
+
+    def block(self, crew, count):
+        """Returns (times of the runs, time of the block, slowdown of the core, why it is disturbed or "")."""
+        waiting = self.waited()
+        times, elapsed = crew.block(count)
+        waiting = self.waited() - waiting if waiting is not None else None
+        after = self.canary.slowdown()
+        slow = max(self.before, after)
+        self.before = after
+        wait = waiting / elapsed / max(1, len(crew.runs)) if waiting is not None else 0
+        why = (
+            f"the core was {slow:.2f} times slower than usual"
+            if slow > SLOW
+            else f"threads waited for a core for {wait:.0%} of the time" if wait > WAITED else ""
+        )
+        return times, elapsed, slow, why
+
+
 def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
     """Takes samples until the interval of the median is within 2%, or the budget ends; without enough quiet
     blocks then, until there are or PATIENCE budgets end.
@@ -144,26 +173,14 @@ def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, can
     p99, runs per second, reason of noise).
     """
     crew = Crew(runs)
-    one = warm_up(crew)
-    count = max(1, min(1000, math.ceil(BLOCK_NS * (1 if len(runs) == 1 else 10) / one)))
-    canary, quiet, noisy = canary or Canary(), [], []
+    count = block_count(crew, warm_up(crew))
+    watch, quiet, noisy = Watch(waited, canary), [], []
     now = time.perf_counter_ns
     begin, total, stop, next_say = now(), 0, "budget", 0
-    before = canary.slowdown()
     while True:
-        waiting = waited()
-        times, elapsed = crew.block(count)
-        waiting = waited() - waiting if waiting is not None else None
-        after = canary.slowdown()
-        slow = max(before, after)
-        before = after
-        wait = waiting / elapsed / max(1, len(runs)) if waiting is not None else 0
-        why = (
-            f"the core was {slow:.2f} times slower than usual"
-            if slow > SLOW
-            else f"threads waited for a core for {wait:.0%} of the time" if wait > WAITED else ""
-        )
-        (noisy if why else quiet).append((times, elapsed, slow, why))
+        block = watch.block(crew, count)
+        times, why = block[0], block[3]
+        (noisy if why else quiet).append(block)
         total += len(times)
         spent = now() - begin
         if now() >= next_say:
@@ -178,12 +195,86 @@ def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, can
     return summary(quiet, noisy, stop, budget_ns)
 
 
+LEAST_ROUNDS = 6  # of two sides in turn
+
+
+def alternate(sides, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
+    """Runs two sides in turn, a block each (A B A B), until the interval of the ratio of their times is
+    within 2%, or the budget ends; without enough quiet rounds then, until there are or PATIENCE budgets end.
+    sides: (functions of concurrent requests, function to call before its block).
+
+    Before each block the side runs once untimed: the other side has evicted it from the caches, and may have
+    left threads that still spin. A round is a block of each side; its ratio is that of the medians, A / B. It
+    is disturbed if one of the blocks is (sample()). Returns the `stats` of both sides, the median of the
+    ratios with its 95% interval, the number of rounds, and the reason of noise.
+    """
+    crews = [Crew(runs) for runs, _ in sides]
+    counts, watch, rounds, now = [], Watch(waited, canary), [], time.perf_counter_ns
+    for (_, enter), crew in zip(sides, crews):
+        enter()
+        counts.append(block_count(crew, warm_up(crew)))
+    begin = now()
+    while True:
+        blocks = []
+        for (_, enter), crew, count in zip(sides, crews, counts):
+            enter()
+            crew.block(1)
+            watch.before = watch.canary.slowdown()
+            blocks.append(watch.block(crew, count))
+        rounds.append(blocks)
+        spent = now() - begin
+        say(f"{len(rounds)} rounds in turn")
+        quiet = [one for one in rounds if not disturbed(one)]
+        if len(quiet) >= LEAST_SAMPLES and narrow_values(sorted(map(ratio_of, quiet))):
+            stop = "converged"
+            break
+        if spent >= (1 if len(quiet) >= LEAST_ROUNDS else PATIENCE) * budget_ns:
+            stop = "budget"
+            break
+    for crew in crews:
+        crew.end()
+    return summary_of_rounds(rounds, quiet, stop)
+
+
+def disturbed(blocks):
+    return next((why for *_, why in blocks if why), "")
+
+
+def ratio_of(blocks):
+    """Returns the time of the first side, divided by that of the second."""
+    return median(blocks[0][0]) / median(blocks[1][0])
+
+
+def summary_of_rounds(rounds, quiet, stop):
+    """Returns the result of alternate(). With too few quiet rounds all count, and `stop` is `disturbed`:
+    the ratios stay comparable, because the disturbance meets both sides."""
+    enough = len(quiet) >= LEAST_ROUNDS or len(quiet) == len(rounds)
+    kept = quiet if enough else rounds
+    ratios = sorted(map(ratio_of, kept))
+    stats = []
+    for side in range(2):
+        values = [t for blocks in kept for t in blocks[side][0]]
+        dropped = sum(len(blocks[side][0]) for blocks in rounds) - len(values)
+        stats.append(statistics(values, dropped, stop if enough else "disturbed"))
+    return {
+        "stats": stats,
+        "ratio": quantile(ratios, 0.5),
+        "interval": interval(ratios),
+        "rounds": len(kept),
+        "why": "" if enough else next(filter(None, map(disturbed, rounds))),
+    }
+
+
 def all_times(blocks):
     return sorted(t for times, *_ in blocks for t in times)
 
 
 def narrow(blocks):
-    values = all_times(blocks)
+    return narrow_values(all_times(blocks))
+
+
+def narrow_values(values):
+    """Returns True if the interval of the median of sorted values is within 2%."""
     if len(values) < LEAST_SAMPLES:
         return False
     low, high = interval(values)

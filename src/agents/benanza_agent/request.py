@@ -5,6 +5,7 @@ import os
 from . import inputs, machine
 
 LEVELS = ("all", "extended", "basic", "none")
+CHANGES = ("level", "threads", "provider", "batch", "inputs", "dtype")  # keys that a trial may change
 
 
 class RequestError(Exception):
@@ -13,6 +14,10 @@ class RequestError(Exception):
 
 class Unsupported(Exception):
     """The framework lacks a provider, a type or an operator."""
+
+
+class Refused(Exception):
+    """The outputs of a changed model are no numbers."""
 
 
 def _number(source, key, default, low, high):
@@ -67,8 +72,23 @@ class Request:
         self.options = options
         self.name = _text(model, "name") or os.path.splitext(os.path.basename(_text(model, "path")))[0]
         self.given = self.read_inputs(model.get("inputs") or [])
-        self.path = None
+        self.path, self.converted = None, False
+        self.move, self.changed = "", None
+        if model.get("try") is not None:
+            self.read_try(message, model["try"])
         self.own_cores = machine.cores()  # before a session binds the calling thread to one of them
+
+    def read_try(self, message, trial):
+        """Sets `changed` to the request of the changed side."""
+        if not isinstance(trial, dict) or not _text(trial, "move"):
+            raise RequestError("'try' is not an object with a 'move'")
+        strange = sorted(set(trial) - {"move", *CHANGES})
+        if strange:
+            raise Unsupported(f"this agent cannot change '{strange[0][:80]}'")
+        self.move = trial["move"][:80]
+        changes = {key: value for key, value in trial.items() if key != "move"}
+        model = {key: value for key, value in message["model"].items() if key != "try"}
+        self.changed = Request({**message, "model": {**model, **changes}})
 
     @staticmethod
     def read_inputs(listed):

@@ -246,7 +246,8 @@ class Front:
             worker_.draft = message["execution"]
         elif kind == "execution":
             worker_.execution = message["execution"]
-            self.send({"type": kind, "id": id_, "execution": fitting(worker_.execution)})
+            made = {"trial": message["trial"]} if "trial" in message else {}
+            self.send({"type": kind, "id": id_, "execution": fitting(worker_.execution), **made})
         elif kind == "row":
             self.send({"type": kind, "id": id_, "row": fitting(message["row"])})
         elif kind == "end":

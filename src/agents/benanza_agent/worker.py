@@ -9,8 +9,8 @@ import sys
 import time
 import traceback
 
-from . import canary, compare, files, inputs, machine, measure, onnx_graph
-from .request import Request, RequestError, Unsupported
+from . import canary, compare, files, inputs, machine, measure, onnx_graph, trial
+from .request import Refused, Request, RequestError, Unsupported
 
 NO_MEMORY = re.compile(
     r"bad.?alloc|bad array new length|out.?of.?memory|cannot allocate|failed to allocate|"
@@ -52,6 +52,8 @@ def status_of(error):
         return "no_memory"
     if isinstance(error, Unsupported):
         return "unsupported"
+    if isinstance(error, Refused):
+        return "mistrusted"
     if isinstance(error, (RequestError, files.FileError, inputs.InputError)):
         return "failed"
     text = str(error)
@@ -210,7 +212,7 @@ class Job:
     """Loads, measures, profiles and compares one model; the execution so far is in `execution`."""
 
     def __init__(self, agent, message, link):
-        self.agent, self.link, self.gaps, self.rows = agent, link, [], []
+        self.agent, self.link, self.gaps, self.rows, self.trial = agent, link, [], [], None
         self.execution = new_execution(agent, None)
         self.request = Request(message)
         self.execution = new_execution(agent, self.request)
@@ -238,8 +240,11 @@ class Job:
         self.say(f"importing {agent.NAME}")
         begin = time.perf_counter_ns()
         out["version"] = agent.load(request)
-        import_ns = time.perf_counter_ns() - begin
+        self.import_ns = import_ns = time.perf_counter_ns() - begin
         out["provider"], out["device"] = request.provider, agent.device(request)
+        if request.changed:
+            self.trial = trial.run(self)
+            return
         machine.reset_peak()
         self.say("creating the session")
         begin = time.perf_counter_ns()
@@ -379,7 +384,7 @@ def main(agent):
             traceback.print_exc()
         execution.update({"status": status_of(error), "why": one_line(error)})
         execution.pop("stats", None)
-    link.send("execution", execution=execution)
+    link.send("execution", execution=execution, **({"trial": job.trial} if job and job.trial else {}))
     for one in job.rows[:MOST_ROWS] if job else []:
         link.send("row", row=one)
     link.send("end")

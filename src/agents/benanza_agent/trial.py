@@ -1,0 +1,138 @@
+"""A trial: the model with one changed setting beside the unchanged one, in one process and in turn
+(docs/wire.md, "Trials")."""
+
+import time
+
+from . import canary, compare, inputs, machine, measure
+from .request import Refused, Unsupported
+
+FLOATS = ("f32", "f16", "bf16")
+
+
+class Side:
+    """A session with its inputs, and the processors that its calling thread may use."""
+
+    def __init__(self, agent, path, request, allowed):
+        machine.allow(allowed)
+        begin = time.perf_counter_ns()
+        self.session = agent.open(path, request)
+        self.load_ns = time.perf_counter_ns() - begin
+        if hasattr(self.session, "sample"):
+            self.session.close()
+            raise Unsupported(f"{agent.NAME} is measured by its own program: two sides cannot take turns")
+        self.request, self.specs = request, request.specs(self.session.inputs)
+        self.allowed = machine.affinity()
+
+    def enter(self):
+        machine.allow(self.allowed)
+
+    def run_first(self, feeds):
+        """Runs once and returns the outputs."""
+        self.enter()
+        self.session.bind(feeds, self.request.requests)
+        begin = time.perf_counter_ns()
+        self.session.runs[0]()
+        self.first_ns = time.perf_counter_ns() - begin
+        return self.session.outputs()
+
+    def items(self):
+        return max(1, self.request.batch)
+
+
+def feeds_of(base, base_feeds, side):
+    """Returns the inputs of the changed side: those of the unchanged one; for another batch its items again
+    and again, or the first of them."""
+    import numpy
+
+    feeds = {}
+    for name, dtype, shape, *_ in side.specs:
+        array = base_feeds.get(name)
+        if array is None or len(array.shape) != len(shape):
+            raise Unsupported(f"input '{name}' differs from that of the unchanged model")
+        for axis, (old, new) in enumerate(zip(array.shape, shape)):
+            if old != new and old * side.items() != new * base.items():
+                raise Unsupported(f"input '{name}': {array.shape} and {tuple(shape)} do not follow the batch")
+            if old != new:
+                array = numpy.take(array, numpy.arange(new) % old, axis)
+        feeds[name] = numpy.ascontiguousarray(array)
+    return feeds
+
+
+def judged(outputs, reference):
+    """Returns the error of the outputs; raises Refused if they are no numbers where the unchanged model's
+    are."""
+    error, why = compare.changed(outputs, reference)
+    if why:
+        raise Refused(why)
+    return error
+
+
+def opened(job, allowed):
+    """Returns the changed side: the converted model where the type differs."""
+    agent, base, changed = job.agent, job.request, job.request.changed
+    changed.path, made = base.path, ""
+    changed.provider = changed.provider or base.provider
+    if changed.dtype != base.dtype and hasattr(agent, "convert"):
+        job.say(f"converting the model: {base.move}")
+        changed.path, made = agent.convert(base, changed)
+    agent.load(changed)
+    job.say(f"creating the session: {base.move}")
+    side = Side(agent, changed.path, changed, allowed)
+    computed = side.session.dtype()
+    if changed.dtype != base.dtype and changed.dtype in FLOATS and not changed.converted:
+        if computed in FLOATS and computed != changed.dtype:
+            raise Unsupported(f"{agent.NAME} computes in {computed} here, not in {changed.dtype}")
+    return side, computed, made
+
+
+def run(job):
+    """Measures both sides in turn. Fills the job's execution, that of the changed side, and returns the
+    `trial` of docs/wire.md."""
+    request, agent, out = job.request, job.agent, job.execution
+    allowed = machine.affinity()
+    job.say("creating the session")
+    base = Side(agent, request.path, request, allowed)
+    base_feeds = request.feeds(base.specs)
+    reference = base.run_first(base_feeds)
+    side, out["dtype"], made = opened(job, allowed)
+    settings = {"level": request.changed.level, **side.session.settings, "import_ns": job.import_ns}
+    settings["try"] = {"move": request.move, "with": made}
+    if request.changed.options:
+        settings["options"] = request.changed.options
+    out.update(
+        {
+            "provider": request.changed.provider,
+            "device": agent.device(request.changed),
+            "settings": settings,
+            "batch": request.changed.batch,
+            "threads": side.session.threads,
+            "math": side.session.math,
+            "inputs": [inputs.describe(name, dtype, shape) for name, dtype, shape, *_ in side.specs],
+            "load_ns": side.load_ns,
+        }
+    )
+    first = side.run_first(feeds_of(base, base_feeds, side))
+    out["first_ns"] = side.first_ns
+    judged(first, reference)
+    job.say(f"measuring in turn: {request.move}")
+    sides = [(base.session.runs, base.enter), (side.session.runs, side.enter)]
+    on_cpu = out["device"] == machine.cpu_model()
+    watch = canary.of_process(request.cores()[1] if on_cpu else ())
+    found = measure.alternate(sides, request.budget_ns, job.say, canary=watch)
+    watch.remember()
+    outputs, items = side.session.outputs(), side.items() / base.items()
+    out["output_error"], out["output_compared"] = judged(outputs, reference), True
+    out["output_finite"] = compare.finite(outputs)
+    stats = found["stats"][1]
+    out.update({"status": "ok", "why": found["why"], "stats": stats})
+    out["items_per_s"] = 1e9 * side.items() * max(1, request.requests) / stats["median_ns"]
+    side.session.close()
+    base.session.close()
+    low, high = found["interval"]
+    return {
+        "base": found["stats"][0],
+        "gain": found["ratio"] * items,
+        "gain_lo": low and low * items,
+        "gain_hi": high and high * items,
+        "rounds": found["rounds"],
+    }

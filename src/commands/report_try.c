@@ -1,0 +1,142 @@
+#include "config.h"
+
+#include "commands/report.h"
+#include "commands/try.h"
+
+#include <math.h>
+#include <string.h>
+
+#define REASON_COLUMN 28
+
+static const struct {
+	const char *name, *text;
+} states[TRIED_STATE_COUNT] = {
+	[TRIED_MEASURED] = { "ok", "" },
+	[TRIED_REFUSED] = { "refused", "refused" },
+	[TRIED_UNAVAILABLE] = { "unavailable", "not available here" },
+	[TRIED_FAILED] = { "failed", "failed" },
+};
+
+const char *tried_state_name(enum tried_state s)
+{
+	return states[s].name;
+}
+
+/* "3.4e-05", "0", "-" */
+static const char *error_of(struct arena *a, double x)
+{
+	return isnan(x) ? "-" : x == 0 ? "0" : arena_printf(a, "%.1e", x);
+}
+
+/* "1.23x", "~0.80x", "-" */
+static const char *factor(struct arena *a, double x, bool estimated)
+{
+	return isnan(x) ? "-" : arena_printf(a, "%s%.*fx", estimated ? "~" : "", x < 100 ? 2 : 0, x);
+}
+
+static double items_of(const struct execution *e)
+{
+	return e->batch > 0 ? (double)e->batch : 1;
+}
+
+static const char *verdict(const struct tried *t)
+{
+	return t->noisy ? "noisy" : !t->significant ? "unclear" : t->trial.gain > 1 ? "faster" : "slower";
+}
+
+static void tried_text(struct arena *a, const struct tried *t, FILE *out)
+{
+	char item[STR_QUANTITY];
+	fprintf(out, "%s %9s", text_pad(a, t->change.move, 16, false),
+		factor(a, t->predicted, t->estimated));
+	if (t->state != TRIED_MEASURED) {
+		fputs("  ", out);
+		report_wrapped(arena_printf(a, "%s: %s", states[t->state].text, t->why), REASON_COLUMN, 80,
+			out);
+		return;
+	}
+	bool known = !isnan(t->trial.lo) && !isnan(t->trial.hi);
+	fprintf(out, " %8s  %-14s %10s %8s  %s\n", factor(a, t->trial.gain, false),
+		known ? arena_printf(a, "%.2f to %.2f", t->trial.lo, t->trial.hi) : "-",
+		str_duration(item, t->execution.stats.median / items_of(&t->execution)),
+		error_of(a, t->execution.output_error), verdict(t));
+}
+
+/* "benanza bench -b 8 MODEL" for the first prediction of each kind that is unknown. */
+static void bench_text(struct arena *a, const struct tried *tried, int count, FILE *out)
+{
+	const char *title = "no prediction  ";
+	for (int i = 0; i < count; i++) {
+		if (!isnan(tried[i].predicted) || !*tried[i].bench || tried[i].state != TRIED_MEASURED)
+			continue;
+		fprintf(out, "%s%s of %s: benanza bench %s MODEL\n", title,
+			"without measurements", text_cut(a, tried[i].change.move, 16, false),
+			tried[i].bench);
+		title = "               ";
+	}
+}
+
+void report_try_text(const struct execution *base, const struct tried *tried, int count, FILE *out)
+{
+	struct arena a = { 0 };
+	char item[STR_QUANTITY];
+	fprintf(out, "\ntried         in turn with the unchanged model%s%s\n",
+		isnan(base->stats.median) ? "" : ", an item of which takes ",
+		isnan(base->stats.median) ? ""
+					  : str_duration(item, base->stats.median / items_of(base)));
+	fputs("              gain: time of an item, unchanged / changed; error: of the outputs\n", out);
+	fprintf(out, "%-16s %9s %8s  %-14s %10s %8s\n", "move", "predicted", "gain", "interval", "an item",
+		"error");
+	for (int i = 0; i < count; i++)
+		tried_text(&a, &tried[i], out);
+	bench_text(&a, tried, count, out);
+	arena_free(&a);
+}
+
+static json_t *text_or_null(const char *text)
+{
+	return text && *text ? json_text(text_of(text)) : json_null();
+}
+
+static json_t *interval_json(double lo, double hi)
+{
+	return isnan(lo) || isnan(hi) ? json_null() : json_pack("[f, f]", lo, hi);
+}
+
+static json_t *tried_json(const struct tried *t)
+{
+	const struct execution *e = &t->execution;
+	const struct sample_stats *base = &t->trial.base;
+	bool good = t->state == TRIED_MEASURED;
+	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
+	json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:b}", "move", json_text(text_of(t->change.move)),
+		"status", states[t->state].name, "why", text_or_null(t->why), "predicted_gain",
+		json_number_or_null(t->predicted), "predicted_estimated",
+		t->estimated && !isnan(t->predicted));
+	json_object_set_new(o, "gain", json_number_or_null(good ? t->trial.gain : NAN));
+	json_object_set_new(o, "gain_interval", good ? interval_json(t->trial.lo, t->trial.hi) : json_null());
+	json_object_set_new(o, "significant", json_boolean(good && t->significant));
+	json_object_set_new(o, "noisy", json_boolean(good && t->noisy));
+	json_object_set_new(o, "rounds", good ? json_integer(t->trial.rounds) : json_null());
+	json_object_set_new(o, "base_ns", json_number_or_null(good ? base->median : NAN));
+	json_object_set_new(o, "base_interval_ns", good ? interval_json(base->lo, base->hi) : json_null());
+	json_object_set_new(o, "measured_ns", json_number_or_null(good ? e->stats.median : NAN));
+	json_object_set_new(o, "interval_ns", good ? interval_json(e->stats.lo, e->stats.hi) : json_null());
+	json_object_set_new(o, "batch", good && e->batch ? json_integer(e->batch) : json_null());
+	json_object_set_new(o, "threads", good && e->threads ? json_integer(e->threads) : json_null());
+	json_object_set_new(o, "dtype", text_or_null(good ? e->dtype : ""));
+	json_object_set_new(o, "provider", text_or_null(good ? e->provider : ""));
+	json_object_set_new(o, "output_error", json_number_or_null(good ? e->output_error : NAN));
+	json_object_set_new(o, "with",
+		text_or_null(json_string_at(json_object_get(settings, "try"), "with", "")));
+	json_decref(settings);
+	return o;
+}
+
+json_t *report_try_json(const struct tried *tried, int count)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list, tried_json(&tried[i]));
+	return list;
+}

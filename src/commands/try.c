@@ -1,0 +1,367 @@
+#include "config.h"
+
+#include "commands/try.h"
+
+#include "base/log.h"
+#include "commands/agents.h"
+#include "commands/interrupt.h"
+#include "commands/keep.h"
+#include "session/session_agent.h"
+#include "session/session_try.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define VALUES_MAX 16 /* values that a kind proposes */
+
+/* The moves of one execution. */
+struct trying {
+	struct arena *arena;
+	struct session *session;
+	const struct options *options;
+	const char *agent, *providers;
+	const struct execution *base;
+	struct session_bound bound; /* of the base */
+	double fusion_ns;           /* session_fusion_saves */
+	double measured_ns;
+};
+
+struct move_kind {
+	const char *name;
+	const char *takes; /* its values, for errors; NULL: it has none */
+	/* Sets the change. Returns -1 if `value` is none of its values. */
+	int (*set)(struct wire_try *t, const char *value);
+	/* Proposes values for an execution; returns their number. NULL without values. */
+	int (*values)(const struct trying *t, const char *values[VALUES_MAX]);
+	const char *none;  /* why it proposes no value */
+	/* Sets the predicted gain, and the options of bench without which it is unknown. NULL: always
+	 * unknown. */
+	void (*predict)(const struct trying *t, struct tried *one);
+};
+
+/* ---- values ---- */
+
+static int whole(const char *text, long long most)
+{
+	char *end;
+	long long n = strtoll(text, &end, 10);
+	return *text >= '0' && *text <= '9' && !*end && n >= 1 && n <= most ? (int)n : -1;
+}
+
+static int set_level(struct wire_try *t, const char *value)
+{
+	static const char *const levels[] = { "all", "extended", "basic", "none" };
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (!strcmp(value, levels[i]))
+			t->level = levels[i];
+	return *t->level ? 0 : -1;
+}
+
+static int set_threads(struct wire_try *t, const char *value)
+{
+	t->threads = whole(value, 4096);
+	return t->threads < 0 ? -1 : 0;
+}
+
+static int set_provider(struct wire_try *t, const char *value)
+{
+	t->provider = value;
+	return *value ? 0 : -1;
+}
+
+static int set_batch(struct wire_try *t, const char *value)
+{
+	t->batch = whole(value, 65536);
+	return t->batch < 0 ? -1 : 0;
+}
+
+static int set_f16(struct wire_try *t, const char *value)
+{
+	(void)value;
+	t->dtype = "f16";
+	return 0;
+}
+
+static int set_bf16(struct wire_try *t, const char *value)
+{
+	(void)value;
+	t->dtype = "bf16";
+	return 0;
+}
+
+static int set_int8(struct wire_try *t, const char *value)
+{
+	(void)value;
+	t->dtype = "s8";
+	return 0;
+}
+
+static int level_values(const struct trying *t, const char *values[VALUES_MAX])
+{
+	(void)t;
+	values[0] = "extended";
+	values[1] = "basic";
+	return 2;
+}
+
+static int thread_values(const struct trying *t, const char *values[VALUES_MAX])
+{
+	int threads = t->base->threads;
+	values[0] = arena_printf(t->arena, "%d", threads > 1 ? threads / 2 : 2);
+	return threads > 0;
+}
+
+static int provider_values(const struct trying *t, const char *values[VALUES_MAX])
+{
+	int count = 0;
+	for (const char *at = t->providers; *at && count < VALUES_MAX;) {
+		size_t n = strcspn(at, ",");
+		const char *name = arena_strndup(t->arena, at, n);
+		if (strcmp(name, t->base->provider) != 0)
+			values[count++] = name;
+		at += n + strspn(at + n, ", ");
+	}
+	return count;
+}
+
+static int batch_values(const struct trying *t, const char *values[VALUES_MAX])
+{
+	values[0] = t->base->batch == 8 ? "1" : "8";
+	return 1;
+}
+
+/* ---- predictions ---- */
+
+static void predict_ratio(const struct trying *t, struct tried *one, struct session_bound to, double items)
+{
+	one->predicted = t->bound.ns > 0 && to.ns > 0 ? t->bound.ns * items / to.ns : NAN;
+	one->estimated = t->bound.estimated || to.estimated;
+}
+
+static void predict_batch(const struct trying *t, struct tried *one)
+{
+	const struct session_plan *base = t->session->current;
+	double items = base->plan->batch > 0 ? (double)one->change.batch / (double)base->plan->batch : NAN;
+	struct session_bound to = session_bound_at(t->session, one->change.batch, base->dtype);
+	predict_ratio(t, one, to, items);
+	one->bench = arena_printf(t->arena, "-b %lld", (long long)one->change.batch);
+}
+
+static void predict_type(const struct trying *t, struct tried *one)
+{
+	const struct session_plan *base = t->session->current;
+	enum dtype dtype = dtype_parse(text_of(one->change.dtype));
+	predict_ratio(t, one, session_bound_at(t->session, base->batch, dtype), 1);
+	one->bench = arena_printf(t->arena, "-t %s", one->change.dtype);
+}
+
+static void predict_threads(const struct trying *t, struct tried *one)
+{
+	predict_ratio(t, one, session_bound_threads(t->session, one->change.threads), 1);
+	one->bench = arena_printf(t->arena, "--threads %d", one->change.threads);
+}
+
+/* The levels basic and none do not fuse layers: the execution loses what its fusions save. */
+static void predict_level(const struct trying *t, struct tried *one)
+{
+	bool fuses = !strcmp(one->change.level, "all") || !strcmp(one->change.level, "extended");
+	one->predicted = fuses ? NAN : t->measured_ns / (t->measured_ns + t->fusion_ns);
+	one->estimated = true;
+}
+
+/* In the order in which they are tried. */
+static const struct move_kind kinds[] = {
+	{ "level", "all, extended, basic or none", set_level, level_values, "", predict_level },
+	{ "threads", "a number from 1 to 4096", set_threads, thread_values,
+		"the number of threads is unknown", predict_threads },
+	{ "provider", "the name of a provider or device", set_provider, provider_values,
+		"the framework has no other provider here", NULL },
+	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch },
+	{ "f16", NULL, set_f16, NULL, "", predict_type },
+	{ "bf16", NULL, set_bf16, NULL, "", predict_type },
+	{ "int8", NULL, set_int8, NULL, "", NULL },
+};
+#define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
+
+/* ---- the list ---- */
+
+static int unknown_move(struct arena *a, const char *name, struct error *err)
+{
+	struct str names = { 0 };
+	const char *nearest = NULL;
+	int least = 3; /* accepts up to two edits */
+	for (int i = 0; i < KINDS; i++) {
+		int distance = word_distance(name, kinds[i].name);
+		nearest = distance < least ? kinds[i].name : nearest;
+		least = distance < least ? distance : least;
+		str_addf(&names, "%s%s", i ? ", " : "", kinds[i].name);
+	}
+	error_set(err, "--try: unknown move '%s'%s%s%s; use %s",
+		text_cut(a, text_clean(a, text_of(name)), 40, false), nearest ? "; did you mean " : "",
+		nearest ? nearest : "", nearest ? "?" : "", names.p);
+	str_free(&names);
+	return -1;
+}
+
+static int move_parse(struct arena *a, const char *word, struct move *m, struct error *err)
+{
+	size_t n = strcspn(word, "=");
+	const char *name = arena_strndup(a, word, n), *value = word[n] ? word + n + 1 : NULL;
+	struct wire_try t = { .level = "" };
+	m->kind = NULL;
+	for (int i = 0; i < KINDS && !m->kind; i++)
+		m->kind = !strcmp(kinds[i].name, name) ? &kinds[i] : NULL;
+	m->value = value;
+	if (!m->kind)
+		return unknown_move(a, name, err);
+	if (value && !m->kind->takes)
+		return error_set(err, "--try: the move %s takes no value", name);
+	return value && m->kind->set(&t, value)
+		? error_set(err, "--try: %s=%s: not %s", name,
+			  text_cut(a, text_clean(a, text_of(value)), 40, false), m->kind->takes)
+		: 0;
+}
+
+int moves_parse(struct arena *a, const char *list, struct move moves[MOVES_MAX], struct error *err)
+{
+	int count = 0;
+	for (int i = 0; i < KINDS && !*list; i++)
+		moves[count++] = (struct move){ &kinds[i], NULL };
+	for (const char *at = list; *at;) {
+		size_t n = strcspn(at, ",");
+		if (count == MOVES_MAX)
+			return error_set(err, "--try: more than %d moves", MOVES_MAX);
+		if (move_parse(a, arena_strndup(a, at, n), &moves[count++], err))
+			return -1;
+		at += n + (at[n] == ',');
+	}
+	return count;
+}
+
+/* ---- trying ---- */
+
+static void put_why(const struct trying *t, struct tried *one, enum tried_state state, const char *why)
+{
+	one->state = state;
+	one->why = text_clean(t->arena, text_of(why));
+}
+
+/* Fills the outcome of a trial from what the agent sent. */
+static void take(const struct trying *t, const struct session_agent *a, struct tried *one)
+{
+	const struct execution *e = session_agent_execution(a);
+	const struct wire_trial *trial = session_agent_trial(a);
+	one->execution = execution_copy(t->arena, e);
+	if (trial) {
+		one->state = TRIED_MEASURED;
+		one->trial = *trial;
+		one->noisy = e->stats.stop == STOP_DISTURBED || trial->base.stop == STOP_DISTURBED;
+		one->significant = !one->noisy && (trial->lo > 1 || trial->hi < 1);
+	} else if (e->status == STATUS_UNSUPPORTED) {
+		put_why(t, one, TRIED_UNAVAILABLE, e->why);
+	} else if (e->status == STATUS_MISTRUSTED) {
+		put_why(t, one, TRIED_REFUSED, e->why);
+	} else if (e->status == STATUS_OK && e->output_compared) {
+		put_why(t, one, TRIED_REFUSED, "its outputs are no numbers");
+	} else if (e->status == STATUS_OK) {
+		put_why(t, one, TRIED_UNAVAILABLE, "the agent compares no outputs of two sides");
+	} else {
+		put_why(t, one, TRIED_FAILED, arena_printf(t->arena, "%s: %s", status_name(e->status),
+			e->why));
+	}
+}
+
+/* Runs one trial. A failure is its outcome. */
+static void try_one(const struct trying *t, struct tried *one)
+{
+	struct error why = ERROR_NONE;
+	bool bad;
+	struct session_agent *a =
+		session_agent_try(t->session, t->agent, &one->change, &bad, &why);
+	enum agent_state state = a ? agents_drain(a, t->options, &why) : AGENT_FAILED;
+	if (state == AGENT_ENDED)
+		take(t, a, one);
+	else
+		put_why(t, one, !a && bad ? TRIED_UNAVAILABLE : TRIED_FAILED,
+			interrupted ? "interrupted" : why.text);
+	session_agent_free(a);
+	if (t->session->store)
+		keep_on(t->session->store, t->options->quiet);
+}
+
+static struct tried tried_new(const struct trying *t, const struct move_kind *k, const char *value)
+{
+	struct tried one = { .predicted = NAN, .why = "", .bench = "", .execution = execution_new() };
+	one.change = (struct wire_try){ .provider = "", .dtype = "", .level = "" };
+	one.change.move = value ? text_clean(t->arena, text_of(arena_printf(t->arena, "%s=%s", k->name,
+		value))) : k->name;
+	if (value || !k->takes)
+		k->set(&one.change, value);
+	return one;
+}
+
+/* Returns why a change cannot be tried beside this base, or NULL. */
+static const char *no_change(const struct trying *t, const struct wire_try *change)
+{
+	const char *dtype = dtype_name(t->session->current->dtype);
+	return *change->dtype && !strcmp(change->dtype, dtype) ?
+		arena_printf(t->arena, "the unchanged side has the type %s already", dtype) : NULL;
+}
+
+/* Tries a move with its value, or with those that it proposes; those after an unavailable one are left out.
+ * Returns the number tried. */
+static int try_move(const struct trying *t, const struct move *m, struct tried *out)
+{
+	const char *values[VALUES_MAX] = { m->value };
+	bool proposes = m->kind->values && !m->value;
+	int count = proposes ? m->kind->values(t, values) : 1, done = 0;
+	if (!count) {
+		out[0] = tried_new(t, m->kind, NULL);
+		out[0].change.move = m->kind->name;
+		put_why(t, &out[0], TRIED_UNAVAILABLE, m->kind->none);
+		return 1;
+	}
+	for (int i = 0; i < count && !interrupted; i++) {
+		struct tried *one = &out[done++];
+		*one = tried_new(t, m->kind, values[i]);
+		const char *why = no_change(t, &one->change);
+		if (why) {
+			put_why(t, one, TRIED_UNAVAILABLE, why);
+			continue;
+		}
+		if (m->kind->predict)
+			m->kind->predict(t, one);
+		try_one(t, one);
+		if (one->state == TRIED_UNAVAILABLE && proposes && m->kind->values != provider_values) {
+			one->change.move = i ? one->change.move : m->kind->name;
+			break;
+		}
+	}
+	return done;
+}
+
+int try_all(struct arena *a, struct session *s, const struct options *o, const struct move *moves, int count,
+	const char *agent, const char *providers, const struct comparison *base, struct tried **tried)
+{
+	struct trying t = { .arena = a, .session = s, .options = o, .agent = agent, .providers = providers,
+		.base = base->execution, .measured_ns = base->reality->measured_ns };
+	struct error err = ERROR_NONE;
+	int done = 0;
+	t.fusion_ns = session_fusion_saves(s, base->reality);
+	t.bound = session_bound_at(s, s->current->batch, s->current->dtype);
+	*tried = ARENA_ARRAY(a, struct tried, count * VALUES_MAX + 1);
+	for (int i = 0; i < count && !interrupted; i++)
+		done += try_move(&t, &moves[i], *tried + done);
+	if (keep_end(s->store, KEEP_WAIT_MS, o->quiet, &err))
+		fprintf(stderr, "benanza: %s\n", err.text);
+	return done;
+}
+
+int try_status(const struct tried *tried, int count, bool all)
+{
+	bool gaps = interrupted;
+	for (int i = 0; i < count; i++)
+		gaps |= tried[i].state == TRIED_FAILED || (tried[i].state == TRIED_UNAVAILABLE && !all);
+	return gaps ? EXIT_GAPS : EXIT_DONE;
+}

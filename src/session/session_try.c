@@ -1,0 +1,99 @@
+#include "config.h"
+
+#include "session/session_try.h"
+
+#include "base/log.h"
+
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+
+static struct session_bound bound_of(const struct analysis *a)
+{
+	return (struct session_bound){ a && a->complete ? a->bound_ns : NAN, a && a->estimated };
+}
+
+struct session_bound session_bound_at(struct session *s, int64_t batch, enum dtype dtype)
+{
+	const struct session_plan *base = s->current;
+	struct session_bound found = { NAN, false };
+	struct error err = ERROR_NONE;
+	if (session_select(s, batch, dtype, &err) == 0 && session_check_bound(s, &err) == 0) {
+		session_refresh(s);
+		found = bound_of(s->analysis);
+	} else {
+		log_line("no bound of batch %lld %s: %s", (long long)batch, dtype_name(dtype), err.text);
+	}
+	session_select(s, base->batch, base->dtype, &err);
+	session_refresh(s);
+	return found;
+}
+
+/* Skips "12 threads" or "1 thread" at the start of p. Returns NULL if there is none. */
+static const char *after_threads(const char *p)
+{
+	size_t digits = strspn(p, "0123456789");
+	if (!digits || strncmp(p + digits, " thread", 7) != 0)
+		return NULL;
+	p += digits + 7;
+	return p + (*p == 's');
+}
+
+bool session_stack_is_like(const char *a, const char *b)
+{
+	for (bool inside = false; *a && *b;) {
+		const char *x = inside ? NULL : after_threads(a), *y = inside ? NULL : after_threads(b);
+		if (x && y) {
+			a = x;
+			b = y;
+		} else if (*a++ != *b++) {
+			return false;
+		} else {
+			inside = isalnum((unsigned char)a[-1]);
+		}
+	}
+	return !*a && !*b;
+}
+
+struct session_bound session_bound_threads(struct session *s, int threads)
+{
+	struct arena a = { 0 };
+	struct device *devices = NULL;
+	int64_t *ids = NULL;
+	struct error err = ERROR_NONE;
+	int count = 0, found = -1;
+	struct session_bound bound = { NAN, false };
+	if (!s->store || !s->device.model || !s->device.stack ||
+		store_devices(s->store, &a, &devices, &ids, &count, &err))
+		count = 0;
+	for (int i = 0; i < count && found < 0; i++)
+		if (devices[i].threads == threads && !strcmp(devices[i].model, s->device.model) &&
+			session_stack_is_like(devices[i].stack, s->device.stack))
+			found = i;
+	struct results *results = found >= 0 ? results_new() : NULL;
+	if (results && store_load(s->store, ids[found], results, &err) == 0) {
+		struct ground g = session_ground(s);
+		g.results = results;
+		g.device = &devices[found];
+		g.peaks = NULL;
+		bound = bound_of(analyze(&a, &g, &s->scenario));
+	}
+	if (results)
+		results_free(results);
+	arena_free(&a);
+	return bound;
+}
+
+double session_fusion_saves(struct session *s, const struct reality *y)
+{
+	struct arena a = { 0 };
+	struct ground g = session_ground(s);
+	struct scenario alone = s->scenario;
+	alone.fusion = false;
+	const struct analysis *bound = analyze(&a, &g, &alone);
+	double ns = NAN;
+	if (y->execution->row_count && bound->complete)
+		ns = -reality_of(&a, &g, &alone, bound, y->execution, y->match)->gaps[GAP_FUSION].ns;
+	arena_free(&a);
+	return ns;
+}
