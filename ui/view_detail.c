@@ -108,9 +108,14 @@ static void add_cost(struct app *app, struct detail *d)
 		say_interval(text, c->ns, c->lo, c->hi, n), origin_name(c->origin));
 	if (c->at_least && c->why)
 		detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(c->why)));
-	if (c->roofline_ns > 0 && c->origin != ORIGIN_ESTIMATED)
-		ADD(d, STYLE_NORMAL, -1, " roofline %s by the measured peaks, %.3g%% of the cost",
-			str_duration(slack, c->roofline_ns), 100 * c->roofline_ns / c->ns);
+	if (c->row)
+		ADD(d, STYLE_NORMAL, -1, " estimate %s, by kernels of %s%s",
+			calibration_kind_name(c->row->kind), calibration_library_name(c->row->library),
+			c->nearest ? ": the nearest that were measured" : "");
+	if (c->roofline_ns > 0 && (c->origin != ORIGIN_ESTIMATED || c->row))
+		ADD(d, STYLE_NORMAL, -1, " roofline %s by the %s peaks, %.3g%% of the cost",
+			str_duration(slack, c->roofline_ns), c->row ? "vendor's" : "measured",
+			100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
 	if (c->mistrusted)
 		detail_wrapped(d, STYLE_BAD, "          ",
@@ -349,7 +354,7 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
-/* Cost of a problem: of its measurement, or on a described device its roofline; NaN unknown. */
+/* Cost of a problem: of its measurement, or on a described device its estimate; NaN unknown. */
 static double problem_ns(const struct app *app, const char *text)
 {
 	const struct session *s = app->session;
@@ -357,7 +362,7 @@ static double problem_ns(const struct app *app, const char *text)
 	struct problem p;
 	if (r || !s->described || problem_parse(text_of(text), &p, NULL))
 		return r ? r->stats.median : NAN;
-	return roofline_ns(&p, &s->described->peaks, &s->scenario);
+	return estimate_of(&p, &s->described->peaks, &s->scenario).ns;
 }
 
 /* Sum of the costs of a group's layers when not fused; NaN if one is missing. */

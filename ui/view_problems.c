@@ -15,7 +15,7 @@ struct problem_row {
 	int uses, first;      /* layers (groups if fused); first layer, -1: cast of a model input or output */
 	bool fused;
 	double ns;            /* the time that the scenario uses; NaN unknown */
-	bool estimated;       /* ns is a roofline */
+	bool estimated;       /* ns is an estimate */
 };
 
 struct problems {
@@ -44,7 +44,7 @@ static double estimate_ns(const struct app *app, const char *text)
 	struct problem p;
 	if (!s->described || problem_parse(text_of(text), &p, &none))
 		return NAN;
-	return roofline_ns(&p, &s->described->peaks, &s->scenario);
+	return estimate_of(&p, &s->described->peaks, &s->scenario).ns;
 }
 
 static int problems_rows(struct app *app, void *state, int width)

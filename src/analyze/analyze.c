@@ -80,6 +80,7 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 		guess += c->origin == ORIGIN_ESTIMATED ? c->ns : 0;
 		doubt += c->mistrusted && !isnan(c->ns) ? c->ns : 0;
 		out->coverage.mistrusted += c->mistrusted;
+		out->coverage.nearest += c->nearest;
 	}
 	out->coverage.flops_measured_share = known > 0 ? measured / known : NAN;
 	out->coverage.cost_proxy_share = cost > 0 ? proxy / cost : NAN;
@@ -96,8 +97,7 @@ static struct interval node_interval(
 	*ns = inside ? inside->ns : problem >= 0 ? x->prices[problem].ns : NAN;
 	if (inside)
 		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
-	const struct result *r = problem >= 0 ? x->prices[problem].result : NULL;
-	return r ? interval_of(r) : (struct interval){ 0 };
+	return problem >= 0 ? interval_of_price(&x->prices[problem]) : (struct interval){ 0 };
 }
 
 /* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the

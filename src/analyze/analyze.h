@@ -3,6 +3,7 @@
 #ifndef ANALYZE_ANALYZE_H
 #define ANALYZE_ANALYZE_H
 
+#include "analyze/calibration.h"
 #include "analyze/peaks.h"
 #include "analyze/scenario.h"
 #include "plan/plan.h"
@@ -14,7 +15,7 @@ enum origin {
 	ORIGIN_PROXY,     /* a stand-in was measured */
 	ORIGIN_FREE,      /* class free */
 	ORIGIN_FUSED,     /* the cost is in the group's first layer (its anchor) */
-	ORIGIN_ESTIMATED, /* the roofline replaces a measurement */
+	ORIGIN_ESTIMATED, /* an estimate (analyze/calibration.h) replaces a measurement */
 	ORIGIN_ASSUMED,   /* --assume */
 	ORIGIN_UNSUPPORTED, /* no cost: the library does not support it */
 	ORIGIN_COUNT
@@ -77,9 +78,11 @@ void fusion_free(struct fusion *f);
 /* Cost of one layer in a scenario. Times in ns; NaN: unknown. */
 struct layer_cost {
 	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one);
-				       0 for free and fused */
+				       estimated: see struct estimate; 0 for free and fused */
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
+	const struct calibration_row *row; /* estimated: the row that it is from; NULL: the pure roofline */
+	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
 	double preferred_ns;        /* cost of the library's first choice, same states */
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
 	const char *why;            /* no cost, or at_least: the plan's or the runner's reason (untrusted
@@ -106,7 +109,8 @@ struct coverage {
 	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN without any */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN if that is 0 */
-	double cost_estimated_share; /* the same for rooflines that replace measurements */
+	double cost_estimated_share; /* the same for estimates that replace measurements */
+	int nearest;                 /* estimated layers whose row is of the nearest kind, or borrowed */
 	int mistrusted;              /* suspect layers, also counted above by their origin */
 	double cost_mistrusted_share; /* 0..1 of the sum of layer costs */
 };
@@ -126,11 +130,11 @@ struct analysis {
 	double sequential_ns, parallel_ns; /* NaN as bound_ns */
 	double border_ns;        /* casts at model inputs and outputs and (layout on) all conversions; part of
 				    the totals. NaN: there are some, and none has a cost */
-	bool border_estimated;   /* border_ns contains rooflines instead of measurements */
+	bool border_estimated;   /* border_ns contains estimates instead of measurements */
 	int conversions;         /* number of layout conversions in it */
 	bool complete;           /* no layer is missing and none is at_least; estimated layers are not
 				    missing */
-	bool estimated;          /* bound_ns contains rooflines instead of measurements: print `~` */
+	bool estimated;          /* bound_ns contains estimates instead of measurements: print `~` */
 	double enqueue_ns;       /* launch isolated: host time to enqueue all kernels, one after the other; no
 				    total is lower. NaN: no result has it */
 	bool host_bound;         /* ... and it equals bound_ns */
@@ -160,7 +164,7 @@ struct what_if_effect {
 				    side is unmeasured, or if the two sides lack different layers */
 	bool complete;           /* both sides are complete; false: the same layers are missing on both sides,
 				    print `~` */
-	bool estimated;          /* either side contains rooflines: print `~` */
+	bool estimated;          /* either side contains estimates: print `~` */
 	bool available;          /* false e.g. for matrix on a device without matrix units */
 	int unmeasured_problems; /* distinct problems of both sides that are not measured yet */
 	int noisy_problems;      /* distinct problems of both sides whose measurement is noisy */
@@ -177,7 +181,7 @@ struct ground {
 	const struct device *device;   /* llc_bytes NaN (unknown): cache state net. NULL: net, may have matrix
 					  units */
 	const struct peaks *peaks;     /* the device's peaks (analyze/peaks.h); NULL: unknown */
-	bool estimate;                 /* a layer without results costs its roofline (ORIGIN_ESTIMATED) */
+	bool estimate;                 /* a layer without results costs its estimate (ORIGIN_ESTIMATED) */
 };
 
 /* The analysis lives in the arena; results and groups in it are borrowed until the next results_add.

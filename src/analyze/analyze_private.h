@@ -121,7 +121,8 @@ static inline int study_group_distinct(const struct study *st, const struct fusi
 struct price {
 	double ns;              /* NaN: none */
 	const struct result *result; /* NULL: none, or estimated */
-	bool estimated;         /* its roofline */
+	bool estimated;
+	struct estimate guess;  /* if estimated */
 	bool answered;          /* measured in the scenario's launch mode, with any outcome, or estimated */
 	bool unsupported;       /* no price: not supported by the library, or only by algorithms that the
 				   scenario excludes */
@@ -187,6 +188,7 @@ struct interval {
 	double lo, hi;
 };
 struct interval interval_of(const struct result *r);
+struct interval interval_of_price(const struct price *p); /* of the measurement or estimate */
 /* Initializes a cost as unknown; as 0 (a free layer, or one whose cost is in another). */
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);

@@ -19,6 +19,15 @@ struct interval interval_of(const struct result *r)
 		.hi = s->hi };
 }
 
+struct interval interval_of_price(const struct price *p)
+{
+	if (p->result)
+		return interval_of(p->result);
+	return p->estimated && !isnan(p->guess.lo) ?
+		(struct interval){ .known = true, .lo = p->guess.lo, .hi = p->guess.hi } :
+		(struct interval){ .lo = NAN, .hi = NAN };
+}
+
 void cost_none(struct layer_cost *c)
 {
 	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,
@@ -41,6 +50,10 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->mistrusted = roof.mistrusted;
 	if (price->estimated) {
 		c->ns = price->ns;
+		c->lo = price->guess.lo;
+		c->hi = price->guess.hi;
+		c->row = price->guess.row;
+		c->nearest = price->guess.nearest;
 		c->preferred_ns = NAN;
 		c->origin = ORIGIN_ESTIMATED;
 		return;
@@ -82,6 +95,7 @@ static void cost_add(struct layer_cost *sum, const struct layer_cost *part, doub
 	sum->roofline_ns += times * part->roofline_ns;
 	sum->enqueue_ns += isnan(part->enqueue_ns) ? 0 : times * part->enqueue_ns;
 	sum->at_least |= part->at_least;
+	sum->nearest |= part->nearest;
 	sum->mistrusted |= part->mistrusted;
 }
 

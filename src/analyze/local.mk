@@ -4,6 +4,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/activation.c \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
+	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c \
 	src/analyze/comparable.c src/analyze/comparable.h \
 	src/analyze/cost.c \
@@ -38,6 +39,8 @@ libanalyze_a_SOURCES = \
 
 check_PROGRAMS += tests/unit/t_analyze
 tests_unit_t_analyze_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_calibration
+tests_unit_t_calibration_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_choose
 tests_unit_t_choose_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_critical_path

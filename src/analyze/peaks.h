@@ -26,9 +26,13 @@ struct peaks {
 						    unknown */
 	double matrix_flops[DTYPE_COUNT];        /* FLOP/s on matrix units (tf32: f32 operands rounded to it);
 						    NaN unknown */
+	/* of a described GPU, for estimates (analyze/calibration.h) */
+	int sm;                                  /* compute capability, 90 for 9.0; 0: not a described GPU */
+	double clock_share, bandwidth_share;     /* of its peaks, what the GPU holds under its power limit;
+						    1 if it holds them or is not known not to */
 };
 
-struct peaks peaks_unknown(void); /* all NaN, no level */
+struct peaks peaks_unknown(void); /* all NaN, no level; sm 0 */
 /* Sets the FLOP/s of a type by its name; "f8" sets both 8-bit floats, "s8" also u8. -1: unknown type, or
  * flops not above 0. */
 int peaks_set(struct peaks *p, struct text dtype, bool matrix, double flops);

@@ -163,6 +163,14 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 	return !said ? NULL : *said->why ? said->why : status_name(said->status);
 }
 
+static struct estimate estimate_of_distinct(const struct study *st, const struct scenario *s, int distinct)
+{
+	struct problem p;
+	if (problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+		return (struct estimate){ .ns = NAN, .lo = NAN, .hi = NAN };
+	return estimate_of(&p, st->on.peaks, s);
+}
+
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
 {
 	const struct found *f = &st->found[distinct];
@@ -174,7 +182,8 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 	else
 		price.unsupported = price.answered && refused(f, s);
 	if (!price.answered && st->on.estimate && st->on.peaks) {
-		price.ns = roofline_of_price(st, s, distinct, NULL).ns;
+		price.guess = estimate_of_distinct(st, s, distinct);
+		price.ns = price.guess.ns;
 		price.estimated = price.answered = !isnan(price.ns);
 	}
 	return price;

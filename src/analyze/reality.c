@@ -33,7 +33,7 @@ const char *reality_label(const struct reality *y, enum gap_kind k)
 		return "fused more than bound";
 	if (k == GAP_CAST && p->ns < 0 && !p->rows)
 		return "casts of the bound";
-	return k == GAP_ALGORITHM && p->estimated ? "above the roofline" : gap_label(k);
+	return k == GAP_ALGORITHM && p->estimated ? "above the estimate" : gap_label(k);
 }
 
 const char *faster_doubt_text(enum faster_doubt d)

@@ -40,7 +40,7 @@ const char *gap_name(enum gap_kind k);  /* "launch" */
 const char *gap_label(enum gap_kind k); /* at most 23 columns */
 struct reality;
 /* Returns the label in this comparison, which depends on the gap's sign and on estimates: "fused more than
- * bound", "casts of the bound", "above the roofline". */
+ * bound", "casts of the bound", "above the estimate". */
 const char *reality_label(const struct reality *y, enum gap_kind k);
 const char *gap_text(enum gap_kind k);  /* one line */
 
@@ -49,7 +49,7 @@ struct gap {
 	int layer_count;      /* ascending; in the arena */
 	int *layers;
 	int rows;             /* rows of the execution in it */
-	bool estimated;       /* it contains the cost of a roofline or a proxy */
+	bool estimated;       /* it contains the cost of an estimate or a proxy */
 };
 
 /* Reasons why a group that is faster than the bound does not contradict it. DOUBT_TURN: it was faster in one
@@ -71,7 +71,7 @@ struct reality_group {
 				     interval */
 	double cost_ns, cost_lo, cost_hi; /* cost of the same work in the bound's scenario, where only these
 				     layers may be fused with each other; NaN: a layer has no cost */
-	bool estimated;       /* cost_ns contains rooflines or proxies */
+	bool estimated;       /* cost_ns contains estimates or proxies */
 	bool single;          /* a cost in cost_ns has no interval: a single sample */
 	struct dates dates;   /* of the measurements in cost_ns */
 	enum faster_doubt doubt; /* why it contradicts nothing; kind FASTER, except DOUBT_TURN */

@@ -221,7 +221,7 @@ void group_cost(struct reality_group *g, const struct pricing *on, bool *inside)
 		for (int k = 0; k < one->layer_count; k++)
 			inside[one->layers[k]] = false;
 		const struct result *r = list[i].price.result;
-		struct interval v = r ? interval_of(r) : (struct interval){ .lo = NAN, .hi = NAN };
+		struct interval v = interval_of_price(&list[i].price);
 		add_cost(g, list[i].price.ns, v.lo, v.hi, list[i].price.estimated);
 		dates_add(&g->dates, r);
 		g->better = list[i].price.ns > dearest ? r : g->better;

@@ -31,7 +31,7 @@ struct tree_node {
 	double bound_ns;        /* NaN for rows without layers, and for kernels of a layer that has several */
 	double ratio, gap_ns;   /* bound / real, real - bound; NaN unless both are known; no ratio where both
 				   are not comparable (USE_RATIO) */
-	bool estimated;         /* bound_ns contains rooflines or proxies: print `~` */
+	bool estimated;         /* bound_ns contains estimates or proxies: print `~` */
 };
 
 struct tree {

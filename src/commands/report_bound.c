@@ -75,8 +75,9 @@ static void interval_text(const struct analysis *a, FILE *out)
 		fprintf(out, "interval      unknown: no layer has one\n");
 		return;
 	}
-	fprintf(out, "interval      %s to %s  (%s of the layers' 95%% intervals", str_duration(lo, a->lo_ns),
-		str_duration(hi, a->hi_ns), a->scenario.parallel ? "longest paths" : "sums");
+	fprintf(out, "interval      %s to %s  (%s of the layers' %s", str_duration(lo, a->lo_ns),
+		str_duration(hi, a->hi_ns), a->scenario.parallel ? "longest paths" : "sums",
+		a->estimated ? "intervals: 80% of real kernels" : "95% intervals");
 	if (a->range_intervals || a->without_interval)
 		fprintf(out, ";\n             ");
 	if (a->range_intervals)
@@ -86,6 +87,30 @@ static void interval_text(const struct analysis *a, FILE *out)
 		fprintf(out, " %d use%s the median", a->without_interval,
 			a->without_interval == 1 ? "s" : "");
 	fprintf(out, ")\n");
+}
+
+/* Where estimates come from, and how many layers have no row of their own. */
+static void calibration_text(const struct analysis *a, FILE *out)
+{
+	const struct calibration_row *row = NULL;
+	int pure = 0;
+	for (int i = 0; i < a->layer_count; i++) {
+		const struct layer_cost *c = &a->layers[i];
+		row = c->row ? c->row : row;
+		pure += c->origin == ORIGIN_ESTIMATED && !c->row && !c->bodies;
+	}
+	if (!a->coverage.estimated)
+		return;
+	fprintf(out, "estimates     ");
+	if (row)
+		fprintf(out, "by the share of the peaks that kernels of %s reach",
+			calibration_library_name(row->library));
+	if (row && a->coverage.nearest)
+		fprintf(out, "; %d layer%s by the nearest kind", a->coverage.nearest,
+			a->coverage.nearest == 1 ? "" : "s");
+	if (pure)
+		fprintf(out, "%s%d by the peaks alone", row ? "; " : "", pure);
+	fputc('\n', out);
 }
 
 static void disturbed_text(const struct analysis *a, enum dtype dtype, FILE *out)
@@ -170,6 +195,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	if (folded)
 		fprintf(out, "; %d more only compute%s constants", folded, folded == 1 ? "s" : "");
 	fputc('\n', out);
+	calibration_text(a, out);
 	border_text(s, out);
 	launch_text(a, out);
 	char roofline[STR_QUANTITY];

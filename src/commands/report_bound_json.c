@@ -62,6 +62,17 @@ static void limit_json(json_t *o, const struct limit *l)
 		json_object_set_new(o, "bound_by_why", json_string(l->why));
 }
 
+/* The row that an estimate is from; null: the pure roofline. */
+static json_t *estimate_json(const struct layer_cost *l)
+{
+	const struct calibration_row *r = l->row;
+	return !r ? json_null() :
+		json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f}", "kind",
+			calibration_kind_name(r->kind), "library", calibration_library_name(r->library), "matrix",
+			r->matrix, "nearest", l->nearest, "fixed_ns", r->fixed_ns, "share_flops",
+			r->share_flops, "share_bytes", r->share_bytes, "low", r->low, "high", r->high);
+}
+
 static json_t *layer_json(const struct session *s, const int *numbers, int i)
 {
 	const struct analysis *a = s->analysis;
@@ -88,6 +99,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		if (l->group->residual >= 0)
 			json_object_set_new(o, "residual", json_integer(l->group->residual));
 	}
+	if (l->origin == ORIGIN_ESTIMATED && !l->bodies)
+		json_object_set_new(o, "estimate", estimate_json(l));
 	if (l->at_least)
 		json_object_set_new(o, "at_least", json_true());
 	if (l->mistrusted)
@@ -132,9 +145,9 @@ static json_t *effects_json(const struct session *s)
 static json_t *coverage_json(const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers,
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers,
 		"measured", c->measured, "proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated",
-		c->estimated, "assumed", c->assumed, "missing", c->missing, "unsupported", c->unsupported,
+		c->estimated, "nearest", c->nearest, "assumed", c->assumed, "missing", c->missing, "unsupported", c->unsupported,
 		"flops_measured_share", json_number_or_null(c->flops_measured_share), "cost_proxy_share",
 		json_number_or_null(c->cost_proxy_share), "cost_estimated_share",
 		json_number_or_null(c->cost_estimated_share));

@@ -25,6 +25,13 @@ static double number_kept(const json_t *o, const char *key)
 	return n > 0 && isfinite(n) ? n : NAN;
 }
 
+/* A share of a peak; 1 if the key is missing, NaN if it is not above 0 and up to 1. */
+static double share_kept(const json_t *o, const char *key)
+{
+	double n = json_object_get(o, key) ? number_kept(o, key) : 1;
+	return n <= 1 ? n : NAN;
+}
+
 /* Sets the peak of one key, e.g. "f16_matrix": 989e12. -1: unknown type. */
 static int peak_take(struct peaks *p, const char *key, const json_t *value, struct error *err)
 {
@@ -47,6 +54,11 @@ static int peaks_take(struct peaks *p, const json_t *o, struct error *err)
 	json_object_foreach((json_t *)(uintptr_t)json_object_get(o, "peak_flops"), key, value)
 		if (peak_take(p, key, value, err))
 			return -1;
+	p->clock_share = share_kept(o, "clock_share");
+	p->bandwidth_share = share_kept(o, "bandwidth_share");
+	if (isnan(p->clock_share) || isnan(p->bandwidth_share))
+		return error_set(err, "%s is not a number above 0 and up to 1",
+			isnan(p->clock_share) ? "clock_share" : "bandwidth_share");
 	return isnan(p->bandwidth_bytes_s) ? error_set(err, "bandwidth_bytes_s is missing") : 0;
 }
 
@@ -77,7 +89,9 @@ static int described_take(struct arena *a, const json_t *o, struct described *d,
 		return error_set(err, "sm (90 for compute capability 9.0) is missing");
 	if (!json_is_object(json_object_get(o, "cudnn")))
 		return error_set(err, "cudnn (the device's properties for cuDNN) is missing");
-	return peaks_take(&d->peaks, o, err);
+	int bad = peaks_take(&d->peaks, o, err);
+	d->peaks.sm = d->sm;
+	return bad;
 }
 
 static const char *stem_of(struct arena *a, const char *path)

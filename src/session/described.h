@@ -1,6 +1,6 @@
 /* Described devices: data/devices/NAME.json, from public figures. Nothing is measured on them;
- * drive/planner.h reports what their libraries could run, and rooflines (analyze/peaks.h) estimate the
- * costs. */
+ * drive/planner.h reports what their libraries could run, and analyze/calibration.h estimates
+ * the costs. */
 #ifndef SESSION_DESCRIBED_H
 #define SESSION_DESCRIBED_H
 

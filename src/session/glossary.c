@@ -46,7 +46,8 @@ static const struct glossary_row rows[] = {
 		"Layers with the same problem are measured once; a distinct problem is one of these "
 		"problems." },
 	{ "estimate",
-		"The roofline, used instead of a measurement on a device that is only described. Marked ~." },
+		"Used instead of a measurement on a device that is only described: the roofline, divided by "
+		"the share of the peaks that real kernels of that kind reach. Marked ~." },
 	{ "execution",
 		"A real run of the whole model by a framework: its latency, and the times of its layers. "
 		"Agents make it, or a profile that a framework wrote." },

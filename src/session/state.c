@@ -25,7 +25,7 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_TIMEOUT] = { "timeout", "timeout", "late", "it exceeded the time limit" },
 	[STATE_PROXY] = { "proxy", "proxy", "", "a stand-in was measured: a copy of the same size" },
 	[STATE_ESTIMATED] = { "estimate", "estimated", "guess",
-		"not measured: its roofline is used instead" },
+		"not measured: an estimate is used instead" },
 	[STATE_ASSUMED] = { "given", "assumed", "", "its cost was given on the command line" },
 	[STATE_FUSED] = { "fused", "fused", "", "part of a fused kernel, whose cost is in its first layer" },
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },

@@ -156,7 +156,7 @@ def words(folder, tap):
     shows("an unknown launch", text.split(str(MODEL))[0],
           ["launch, synchronization ? unknown; part of unexplained"])
     text = benanza(folder, "compare", "--ascii", "-d", "a100", MODEL, statuses=(0, 1))
-    shows("bars beside an estimated bound are estimates", text, ["above the roofline ~+", "bound ~"])
+    shows("bars beside an estimated bound are estimates", text, ["above the estimate ~+", "bound ~"])
     (folder / "config.yaml").write_text(CONFIG.format(refused="conv*"))
     (folder / "t.db").unlink()
     benanza(folder, "bench", "-q", "-d", "lex", MODEL, statuses=(0, 1))

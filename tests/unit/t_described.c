@@ -18,12 +18,12 @@ static void test_data(void)
 	static const struct {
 		const char *id;
 		int sm;
-	} wanted[] = { { "v100", 70 }, { "t4", 75 }, { "a100", 80 }, { "l40s", 89 }, { "rtx4090", 89 },
+	} wanted[] = { { "v100", 70 }, { "t4", 75 }, { "a100", 80 }, { "rtx3090", 86 }, { "l40s", 89 }, { "rtx4090", 89 },
 		{ "h100", 90 }, { "h200", 90 }, { "b200", 100 } };
 	struct described *list, d;
 	int count;
 	is_int(described_list(&a, &list, &count, &err), 0, "the data folder is read (%s)", err.text);
-	ok(count >= 8, "at least eight");
+	ok(count >= 9, "at least nine");
 	for (size_t i = 0; i < sizeof(wanted) / sizeof(wanted[0]); i++) {
 		is_int(described_find(&a, wanted[i].id, &d, &err), 1, "%s is there", wanted[i].id);
 		is_int(d.sm, wanted[i].sm, "its architecture");
@@ -33,6 +33,8 @@ static void test_data(void)
 		ok(d.peaks.matrix_flops[DTYPE_F16] > 2 * d.peaks.flops[DTYPE_F32] ||
 				strcmp(d.id, "rtx4090") == 0,
 			"matrix units are much faster");
+		ok(d.peaks.sm == d.sm && (d.peaks.clock_share < 1) == (strcmp(d.id, "t4") == 0),
+			"estimates know its architecture, and that a T4 does not hold its clock");
 		ok(isnan(d.peaks.matrix_flops[DTYPE_TF32]) == (d.sm < 80), "TF32 from sm 80 on");
 		ok(isnan(d.peaks.matrix_flops[DTYPE_F8E4M3]) == (d.sm < 89), "8-bit floats from sm 89 on");
 	}
@@ -66,6 +68,10 @@ static void test_bad(void)
 		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{}}", "bandwidth_bytes_s is missing" },
 		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":-1}",
 			"bandwidth_bytes_s is missing" },
+		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"clock_share\":1.5}",
+			"clock_share is not a number above 0 and up to 1" },
+		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"bandwidth_share\":0}",
+			"bandwidth_share is not a number above 0 and up to 1" },
 		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f17\":1}"
 		  "}",
 			"f17" },

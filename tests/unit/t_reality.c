@@ -489,7 +489,7 @@ static void labels(void)
 	y->gaps[GAP_ALGORITHM].estimated = true;
 	y->gaps[GAP_CAST].ns = -1;
 	is_str(reality_label(y, GAP_FUSION), "missed fusion", "the bound fuses more");
-	is_str(reality_label(y, GAP_ALGORITHM), "above the roofline", "an estimate has no algorithm");
+	is_str(reality_label(y, GAP_ALGORITHM), "above the estimate", "an estimate has no algorithm");
 	is_str(reality_label(y, GAP_CAST), "casts of the bound", "without a cast in reality");
 	net_free(&n);
 }

@@ -1,0 +1,121 @@
+#include "config.h"
+
+#include "analyze/calibration.h"
+
+#include <math.h>
+
+#include "analyze/analyze_private.h"
+
+#define FEW_CHANNELS 8
+#define NEAREST_SPREAD 1.5 /* how much wider the spread for another kind is: tools/make_calibration.py */
+#define SM_NEW 75          /* first compute capability of the devices whose profiles are by TensorRT */
+
+const struct calibration_row *calibration_rows(int *count)
+{
+	static const struct calibration_row rows[] = {
+#include "analyze/calibration_table.h"
+	};
+	*count = sizeof(rows) / sizeof(rows[0]);
+	return rows;
+}
+
+const char *calibration_kind_name(enum calibration_kind k)
+{
+	static const char *const names[CALIBRATION_KIND_COUNT] = { "memory-bound kernel", "convolution",
+		"convolution of few channels", "depthwise convolution", "3x3 convolution", "matrix product",
+		"normalization" };
+	return names[k];
+}
+
+const char *calibration_library_name(enum calibration_library l)
+{
+	return l == CALIBRATION_OLD ? "cuDNN 7.6" : "TensorRT 8";
+}
+
+/* The kind of each kernel, and whether such kernels were measured. All others are nearest to memory-bound
+ * ones. */
+static const struct kernel_kind {
+	enum calibration_kind kind;
+	bool measured;
+} kinds[KERNEL_COUNT] = {
+	[KERNEL_CONV] = { CALIBRATION_CONV, true },
+	[KERNEL_DECONV] = { CALIBRATION_CONV, false },
+	[KERNEL_MATMUL] = { CALIBRATION_MATMUL, true },
+	[KERNEL_ATTENTION] = { CALIBRATION_MATMUL, false },
+	[KERNEL_RNN] = { CALIBRATION_MATMUL, false },
+	[KERNEL_BATCHNORM] = { CALIBRATION_NORM, true },
+	[KERNEL_POOL] = { CALIBRATION_MEMORY, true },
+	[KERNEL_SOFTMAX] = { CALIBRATION_MEMORY, true },
+	[KERNEL_ELTWISE] = { CALIBRATION_MEMORY, true },
+	[KERNEL_BINARY] = { CALIBRATION_MEMORY, true },
+	[KERNEL_TRANSPOSE] = { CALIBRATION_MEMORY, true },
+	[KERNEL_CAST] = { CALIBRATION_MEMORY, true },
+	[KERNEL_COPY] = { CALIBRATION_MEMORY, true },
+	[KERNEL_QUANTIZE] = { CALIBRATION_MEMORY, true },
+	[KERNEL_DEQUANTIZE] = { CALIBRATION_MEMORY, true },
+};
+
+/* True for a convolution that Winograd's algorithm computes: 3x3, no stride, dense, one group. */
+static bool is_winograd(const struct problem *p)
+{
+	bool fits = p->spatial == 2 && p->g == 1;
+	for (int i = 3 - p->spatial; i < 3; i++)
+		fits &= p->kernel_size[i] == 3 && p->stride[i] == 1 && p->dilation[i] == 1;
+	return fits;
+}
+
+static enum calibration_kind conv_kind(const struct problem *p, bool matrix)
+{
+	if (p->g > 1 && p->c == p->g)
+		return CALIBRATION_CONV_GROUP;
+	if (matrix)
+		return p->c / p->g < FEW_CHANNELS ? CALIBRATION_CONV_FEW : CALIBRATION_CONV;
+	return p->operand[0].dtype == DTYPE_F32 && is_winograd(p) ? CALIBRATION_CONV_WINOGRAD :
+		CALIBRATION_CONV;
+}
+
+/* The row of a kind. Kinds whose kernels run on either unit have one row. */
+static const struct calibration_row *row_of(enum calibration_kind kind, int sm, bool matrix)
+{
+	bool has_unit = kind != CALIBRATION_CONV_GROUP && kind != CALIBRATION_MEMORY &&
+		kind != CALIBRATION_NORM;
+	enum calibration_library library = sm < SM_NEW ? CALIBRATION_OLD : CALIBRATION_NEW;
+	int count;
+	const struct calibration_row *rows = calibration_rows(&count);
+	for (int i = 0; i < count; i++)
+		if (rows[i].library == library && rows[i].kind == kind &&
+			(rows[i].matrix == matrix || !has_unit))
+			return &rows[i];
+	return NULL;
+}
+
+/* Time of the bytes. Those that fused operations add are moved like those of memory-bound kernels if these
+ * reach more, so that a fused kernel never takes longer than its parts. */
+static double bytes_ns(const struct problem *p, const struct peaks *k, const struct scenario *s,
+	const struct calibration_row *row, double all_ns)
+{
+	const struct calibration_row *memory = row_of(CALIBRATION_MEMORY, k->sm, false);
+	struct problem bare = *p;
+	bare.epilogue_count = 0;
+	double own = fmin(all_ns, roofline_parts(&bare, k, s, CACHE_NET, NULL).bytes_ns);
+	return own / row->share_bytes + (all_ns - own) / fmax(row->share_bytes, memory->share_bytes);
+}
+
+struct estimate estimate_of(const struct problem *p, const struct peaks *k, const struct scenario *s)
+{
+	const struct kernel_kind *kind = &kinds[p->kernel];
+	struct roof_parts parts = roofline_parts(p, k, s, CACHE_NET, NULL);
+	struct estimate e = { .ns = roofline_ns(p, k, s), .lo = NAN, .hi = NAN };
+	if (!k->sm || isnan(e.ns))
+		return e;
+	e.row = row_of(p->kernel == KERNEL_CONV ? conv_kind(p, parts.unit.matrix) : kind->kind, k->sm,
+		parts.unit.matrix);
+	double ops = parts.ops_ns / e.row->share_flops / k->clock_share,
+		bytes = bytes_ns(p, k, s, e.row, parts.bytes_ns) / k->bandwidth_share,
+		spread = kind->measured ? 1 : NEAREST_SPREAD;
+	e.nearest = !kind->measured || !e.row->points;
+	e.ns = e.row->fixed_ns / k->clock_share + fmax(ops, bytes);
+	e.lo = e.ns * e.row->low / spread;
+	e.hi = e.ns * e.row->high * spread;
+	return e;
+}
