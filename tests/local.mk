@@ -8,7 +8,7 @@ test_scripts = \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh \
 	tests/faults/hostile.py tests/faults/interrupt.py tests/faults/kill.py \
 	tests/faults/mistrusted.sh \
-	tests/figures/compare_files.py tests/figures/models_figures.py \
+	tests/figures/calibration.py tests/figures/compare_files.py tests/figures/models_figures.py \
 	tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \
 	tests/flow/flow_agent.sh tests/flow/flow_devices.sh tests/flow/flow_help.sh \
 	tests/flow/flow_inside.sh tests/flow/flow_measure.sh tests/flow/flow_move.sh \

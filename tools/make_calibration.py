@@ -350,11 +350,15 @@ def proof(points):
         yield judged(f"{name} with itself", fit(points), of[name])
 
 
-def print_proof(points):
-    print(f"{'':66} layers factor  real/predicted inside  peaks |   real us  predicted   low    high   peaks")
-    for j in proof(points):
-        print("{name:66} {layers:6} {factor:6.2f}   {q10:5.2f} - {q90:4.2f}  {inside:6.0%} {peaks_factor:6.2f} "
+def print_judged(lines):
+    print(f"{'':56} layers factor  real/predicted inside  peaks |   real us  predicted   low    high   peaks")
+    for j in lines:
+        print("{name:56} {layers:6} {factor:6.2f}   {q10:5.2f} - {q90:4.2f}  {inside:6.0%} {peaks_factor:6.2f} "
               "| {us:9.0f} {predicted_us:9.0f} {low_us:7.0f} {high_us:7.0f} {peaks_us:7.0f}".format(**j))
+
+
+def print_proof(points):
+    print_judged(proof(points))
 
 
 def main():

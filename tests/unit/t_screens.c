@@ -44,6 +44,7 @@ static const struct screen {
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
 	{ "planned_80x24", 80, 24, NULL, "", false, false, { .described = true } },
 	{ "planned_problems_80x24", 80, 24, "problems", "", false, false, { .described = true } },
+	{ "planned_detail_80x24", 80, 24, NULL, "Enter", false, false, { .described = true } },
 	{ "planned_120x40", 120, 40, NULL, "", false, false, { .described = true } },
 	{ "planned_layout_120x40", 120, 40, NULL, "o", false, false, { .described = true } },
 	{ "planned_measure_80x24", 80, 24, NULL, "b", false, false, { .described = true } },

@@ -348,6 +348,7 @@ static const struct described *h100(void)
 		.caveat = "",
 		.sm = 90 };
 	d.peaks = peaks_unknown();
+	d.peaks.sm = d.sm;
 	d.peaks.bandwidth_bytes_s = 3.35e12;
 	d.peaks.flops[DTYPE_F32] = 66.9e12;
 	d.peaks.matrix_flops[DTYPE_F16] = 989e12;
