@@ -14,4 +14,5 @@ dist_recorded_DATA = data/recorded/README
 devicesdir = $(pkgdatadir)/devices
 dist_devices_DATA = \
 	data/devices/a100.json data/devices/b200.json data/devices/h100.json data/devices/h200.json \
-	data/devices/l40s.json data/devices/rtx3090.json data/devices/rtx4090.json data/devices/t4.json data/devices/v100.json
+	data/devices/l40s.json data/devices/rtx3090.json data/devices/rtx4090.json \
+	data/devices/t4.json data/devices/v100.json

@@ -24,8 +24,9 @@ import math
 import pathlib
 import sys
 
-# Peaks in TFLOP/s and GB/s. The authors' GPUs: Table III of the paper (IPDPS 2020), of K80 half a board, K520: 1536 cores at 800 MHz;
-# TensorRT's: architecture white papers of GA100, GA102 and Turing (data/devices), A100 PCIe: its datasheet.
+# Peaks in TFLOP/s and GB/s. The authors' GPUs: Table III of the paper (IPDPS 2020), of K80 half a board;
+# K520: 1536 cores at 800 MHz. TensorRT's: architecture white papers of GA100, GA102 and Turing (data/devices);
+# A100 PCIe: its datasheet.
 PEAKS = {
     "Tesla_V100-SXM2-16GB": {"f32": 15.7, "f16": 125, "bytes": 900},
     "TITAN_V": {"f32": 14.9, "f16": 110, "bytes": 672},
@@ -46,7 +47,8 @@ SHORTEST_US = 1.0     # no kernel takes less
 FEW_CHANNELS = 8      # fewer input channels do not fill a matrix unit
 LOW, HIGH = 0.1, 0.9  # percentiles of the spread
 
-# library (old: cuDNN 7.6, new: TensorRT 8), device, kind, matrix unit, time of operations and of bytes at the peaks, real time
+# library (old: cuDNN 7.6, new: TensorRT 8), device, kind, matrix unit, time of operations and of bytes at the
+# peaks, real time
 # product: a 1x1 convolution, which is a matrix product too
 Point = collections.namedtuple("Point", "library device file kind matrix ops bytes us product")
 
@@ -270,8 +272,8 @@ def row_for(rows, library, kind, matrix):
         own = rows.get((library, kind, not matrix)) or rows.get((library, near, matrix)) or rows.get(
             (library, near, not matrix)) or rows[other, kind, matrix]
         return borrowed(rows[other, kind, matrix], own.fixed)
-    row = next(rows[key] for key in [(library, near, matrix), (library, near, not matrix), (other, near, matrix),
-                                     (other, near, not matrix)] if key in rows)
+    row = next(rows[key] for key in [(library, near, matrix), (library, near, not matrix),
+                                     (other, near, matrix), (other, near, not matrix)] if key in rows)
     return borrowed(row, row.fixed)
 
 
@@ -280,11 +282,11 @@ def row_for(rows, library, kind, matrix):
 # kinds and units of the table; memory and norm have no unit
 TABLE = [("conv", False), ("conv", True), ("conv_few", True), ("conv_group", False), ("conv_winograd", False),
          ("matmul", False), ("matmul", True), ("memory", False), ("norm", False)]
-HEAD = """/* Written by tools/make_calibration.py: do not edit. Per library, kind and unit (matrix or not): fixed time
- * in ns, shares of the peaks, spread (10th and 90th percentile of real / estimate), kernels that it was fitted
- * on (0: borrowed from the other library). Sources: the authors' measurements of ResNet-50 with cuDNN 7.6
- * on V100, TITAN V, Quadro RTX 6000 and TITAN Xp (IPDPS 2020); profiles of ResNet-18, ResNet-50 and MobileNet
- * by TensorRT 8 on A100, RTX 3090 and TITAN RTX (examples of TensorRT's engine explorer). */
+HEAD = """/* Written by tools/make_calibration.py: do not edit. Per library, kind and unit (matrix or not): fixed
+ * time in ns, shares of the peaks, spread (10th and 90th percentile of real / estimate), kernels that it was
+ * fitted on (0: borrowed from the other library). Sources: the authors' measurements of ResNet-50 with
+ * cuDNN 7.6 on V100, TITAN V, Quadro RTX 6000 and TITAN Xp (IPDPS 2020); profiles of ResNet-18, ResNet-50
+ * and MobileNet by TensorRT 8 on A100, RTX 3090 and TITAN RTX (examples of TensorRT's engine explorer). */
 """
 
 
@@ -353,8 +355,9 @@ def proof(points):
 def print_judged(lines):
     print(f"{'':56} layers factor  real/predicted inside  peaks |   real us  predicted   low    high   peaks")
     for j in lines:
-        print("{name:56} {layers:6} {factor:6.2f}   {q10:5.2f} - {q90:4.2f}  {inside:6.0%} {peaks_factor:6.2f} "
-              "| {us:9.0f} {predicted_us:9.0f} {low_us:7.0f} {high_us:7.0f} {peaks_us:7.0f}".format(**j))
+        print("{name:56} {layers:6} {factor:6.2f}   {q10:5.2f} - {q90:4.2f}  {inside:6.0%} "
+              "{peaks_factor:6.2f} | {us:9.0f} {predicted_us:9.0f} {low_us:7.0f} {high_us:7.0f} "
+              "{peaks_us:7.0f}".format(**j))
 
 
 def print_proof(points):

@@ -112,8 +112,9 @@ static void add_cost(struct app *app, struct detail *d)
 		ADD(d, STYLE_NORMAL, -1, " estimate %s%s, %s", c->nearest ? "nearest: " : "",
 			calibration_kind_name(c->row->kind), calibration_library_name(c->row->library));
 	if (c->roofline_ns > 0 && (c->origin != ORIGIN_ESTIMATED || c->row))
-		ADD(d, STYLE_NORMAL, -1, " roofline %s%s, %.3g%% of the cost", str_duration(slack, c->roofline_ns),
-			c->row ? "" : " by the measured peaks", 100 * c->roofline_ns / c->ns);
+		ADD(d, STYLE_NORMAL, -1, " roofline %s%s, %.3g%% of the cost",
+			str_duration(slack, c->roofline_ns), c->row ? "" : " by the measured peaks",
+			100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
 	if (c->mistrusted)
 		detail_wrapped(d, STYLE_BAD, "          ",

@@ -32,29 +32,6 @@ const char *calibration_library_name(enum calibration_library l)
 	return l == CALIBRATION_OLD ? "cuDNN 7.6" : "TensorRT 8";
 }
 
-/* The kind of each kernel, and whether such kernels were measured. All others are nearest to memory-bound
- * ones. */
-static const struct kernel_kind {
-	enum calibration_kind kind;
-	bool measured;
-} kinds[KERNEL_COUNT] = {
-	[KERNEL_CONV] = { CALIBRATION_CONV, true },
-	[KERNEL_DECONV] = { CALIBRATION_CONV, false },
-	[KERNEL_MATMUL] = { CALIBRATION_MATMUL, true },
-	[KERNEL_ATTENTION] = { CALIBRATION_MATMUL, false },
-	[KERNEL_RNN] = { CALIBRATION_MATMUL, false },
-	[KERNEL_BATCHNORM] = { CALIBRATION_NORM, true },
-	[KERNEL_POOL] = { CALIBRATION_MEMORY, true },
-	[KERNEL_SOFTMAX] = { CALIBRATION_MEMORY, true },
-	[KERNEL_ELTWISE] = { CALIBRATION_MEMORY, true },
-	[KERNEL_BINARY] = { CALIBRATION_MEMORY, true },
-	[KERNEL_TRANSPOSE] = { CALIBRATION_MEMORY, true },
-	[KERNEL_CAST] = { CALIBRATION_MEMORY, true },
-	[KERNEL_COPY] = { CALIBRATION_MEMORY, true },
-	[KERNEL_QUANTIZE] = { CALIBRATION_MEMORY, true },
-	[KERNEL_DEQUANTIZE] = { CALIBRATION_MEMORY, true },
-};
-
 /* True for a convolution that Winograd's algorithm computes: 3x3, no stride, dense, one group. */
 static bool is_winograd(const struct problem *p)
 {
@@ -72,6 +49,16 @@ static enum calibration_kind conv_kind(const struct problem *p, bool matrix)
 		return p->c / p->g < FEW_CHANNELS ? CALIBRATION_CONV_FEW : CALIBRATION_CONV;
 	return p->operand[0].dtype == DTYPE_F32 && is_winograd(p) ? CALIBRATION_CONV_WINOGRAD :
 		CALIBRATION_CONV;
+}
+
+static enum calibration_kind kind_of(const struct problem *p, bool matrix)
+{
+	static const enum calibration_kind kinds[] = { [ESTIMATED_AS_BYTES] = CALIBRATION_MEMORY,
+		[ESTIMATED_AS_CONV] = CALIBRATION_CONV,
+		[ESTIMATED_AS_MATMUL] = CALIBRATION_MATMUL,
+		[ESTIMATED_AS_NORM] = CALIBRATION_NORM };
+	enum calibration_kind kind = kinds[kernel_row(p->kernel)->estimated_as];
+	return kind == CALIBRATION_CONV ? conv_kind(p, matrix) : kind;
 }
 
 /* The row of a kind. Kinds whose kernels run on either unit have one row. */
@@ -103,17 +90,16 @@ static double bytes_ns(const struct problem *p, const struct peaks *k, const str
 
 struct estimate estimate_of(const struct problem *p, const struct peaks *k, const struct scenario *s)
 {
-	const struct kernel_kind *kind = &kinds[p->kernel];
+	bool own = kernel_row(p->kernel)->estimated_from_own;
 	struct roof_parts parts = roofline_parts(p, k, s, CACHE_NET, NULL);
 	struct estimate e = { .ns = roofline_ns(p, k, s), .lo = NAN, .hi = NAN };
 	if (!k->sm || isnan(e.ns))
 		return e;
-	e.row = row_of(p->kernel == KERNEL_CONV ? conv_kind(p, parts.unit.matrix) : kind->kind, k->sm,
-		parts.unit.matrix);
+	e.row = row_of(kind_of(p, parts.unit.matrix), k->sm, parts.unit.matrix);
 	double ops = parts.ops_ns / e.row->share_flops / k->clock_share,
 		bytes = bytes_ns(p, k, s, e.row, parts.bytes_ns) / k->bandwidth_share,
-		spread = kind->measured ? 1 : NEAREST_SPREAD;
-	e.nearest = !kind->measured || !e.row->points;
+		spread = own ? 1 : NEAREST_SPREAD;
+	e.nearest = !own || !e.row->points;
 	e.ns = e.row->fixed_ns / k->clock_share + fmax(ops, bytes);
 	e.lo = e.ns * e.row->low / spread;
 	e.hi = e.ns * e.row->high * spread;

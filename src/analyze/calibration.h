@@ -47,8 +47,8 @@ struct estimate {
 	double lo, hi;             /* 80% of real kernels of its row are between them; NaN without a row */
 	const struct calibration_row *row; /* NULL: the pure roofline, because the device is not a described
 					      GPU */
-	bool nearest;              /* no kernel of its kind was measured with the library: a row of the nearest
-				      kind, or a borrowed one */
+	bool nearest;              /* no kernel of its kind was measured with the library: the row is of the
+				      nearest kind, or borrowed */
 };
 /* Estimate of a problem on a device of these peaks in a scenario; cache state as in roofline_ns. A row of the
  * nearest kind has its spread widened like a borrowed row. */

@@ -68,8 +68,8 @@ static json_t *estimate_json(const struct layer_cost *l)
 	const struct calibration_row *r = l->row;
 	return !r ? json_null() :
 		json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f}", "kind",
-			calibration_kind_name(r->kind), "library", calibration_library_name(r->library), "matrix",
-			r->matrix, "nearest", l->nearest, "fixed_ns", r->fixed_ns, "share_flops",
+			calibration_kind_name(r->kind), "library", calibration_library_name(r->library),
+			"matrix", r->matrix, "nearest", l->nearest, "fixed_ns", r->fixed_ns, "share_flops",
 			r->share_flops, "share_bytes", r->share_bytes, "low", r->low, "high", r->high);
 }
 
@@ -145,9 +145,10 @@ static json_t *effects_json(const struct session *s)
 static json_t *coverage_json(const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
-	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers", c->layers,
-		"measured", c->measured, "proxy", c->proxy, "free", c->free, "fused", c->fused, "estimated",
-		c->estimated, "nearest", c->nearest, "assumed", c->assumed, "missing", c->missing, "unsupported", c->unsupported,
+	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers",
+		c->layers, "measured", c->measured, "proxy", c->proxy, "free", c->free, "fused", c->fused,
+		"estimated", c->estimated, "nearest", c->nearest, "assumed", c->assumed, "missing", c->missing,
+		"unsupported", c->unsupported,
 		"flops_measured_share", json_number_or_null(c->flops_measured_share), "cost_proxy_share",
 		json_number_or_null(c->cost_proxy_share), "cost_estimated_share",
 		json_number_or_null(c->cost_estimated_share));

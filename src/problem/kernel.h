@@ -16,6 +16,9 @@ enum kernel_layout {
 	KERNEL_LAYOUT_SOURCE /* either, if the destination has the same bytes; only the source has a layout */
 };
 
+/* As which kind of kernel the time on a described GPU is estimated (analyze/calibration.h). */
+enum estimated_as { ESTIMATED_AS_BYTES, ESTIMATED_AS_CONV, ESTIMATED_AS_MATMUL, ESTIMATED_AS_NORM };
+
 struct kernel_row {
 	/* text: operands, accumulator, mode, then the segments, NULL-terminated */
 	int operands;       /* the destination is the last */
@@ -67,6 +70,8 @@ struct kernel_row {
 	/* what limits it */
 	/* sums of products of two operands, which matrix units compute; others are limited by bytes */
 	bool product;
+	enum estimated_as estimated_as;
+	bool estimated_from_own; /* real kernels of its own are among those that the estimate is fitted on */
 	/* Share of a convolution's products that read an input element instead of padding; NULL: 1. 0:
 	 * unknown */
 	double (*share_computed)(const struct problem *p);

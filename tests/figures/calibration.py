@@ -21,8 +21,8 @@ import make_calibration as calibration  # noqa: E402
 from python_tap import Tap, skip  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("BENANZA_SHARED") or ROOT.parent / "shared") / "reference"
-# Largest median factor between real and predicted layers. GPUs that do not hold their clock, or of generations
-# before those of the fit, take up to twice the prediction; their own shares are for data/devices.
+# Largest median factor between real and predicted layers. GPUs that do not hold their clock, or are older
+# than those of the fit, take up to twice the prediction; their own shares are for data/devices.
 DEVICES = {"V100": 1.25, "TITAN_V": 1.25, "Quadro": 1.25, "TITAN_Xp": 1.25, "T4": 2.0, "M60": 2.0, "K80": 2.0,
            "K520": 2.0}
 FILES = {"mobilenet": 2.1, "resnet": 1.3}

@@ -6,7 +6,8 @@
 
 #include <math.h>
 
-/* Estimates of described GPUs: the rows, which one a problem gets, the spread, and what analyses do with it. */
+/* Estimates of described GPUs: the rows, which one a problem gets, the spread, and what analyses do
+ * with it. */
 
 #define CONV(type, shape) "conv:" type "," type ".c," type "/f32:" shape ":dh1dw1:g1"
 #define CONV16 CONV("f16", "n32c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1")
@@ -169,7 +170,8 @@ static void analyses(void)
 	near(x->bound_ns, one.ns + two.ns, 1e-9, "the sum of estimates");
 	near(x->lo_ns, one.lo + two.lo, 1e-9, "its range: all low ends");
 	near(x->hi_ns, one.hi + two.hi, 1e-9, "... and all high ends");
-	near(x->roofline_ns, roof(RELU, &k, "") + roof(NORM, &k, ""), 1e-9, "the roofline stays that of the peaks");
+	near(x->roofline_ns, roof(RELU, &k, "") + roof(NORM, &k, ""), 1e-9,
+		"the roofline stays that of the peaks");
 	ok(x->estimated && x->without_interval == 0 && x->coverage.estimated == 2, "marked");
 	ok(x->layers[0].row == one.row && !x->layers[0].nearest && x->layers[1].nearest,
 		"each layer has its row");

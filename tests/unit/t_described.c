@@ -18,8 +18,8 @@ static void test_data(void)
 	static const struct {
 		const char *id;
 		int sm;
-	} wanted[] = { { "v100", 70 }, { "t4", 75 }, { "a100", 80 }, { "rtx3090", 86 }, { "l40s", 89 }, { "rtx4090", 89 },
-		{ "h100", 90 }, { "h200", 90 }, { "b200", 100 } };
+	} wanted[] = { { "v100", 70 }, { "t4", 75 }, { "a100", 80 }, { "rtx3090", 86 }, { "l40s", 89 },
+		{ "rtx4090", 89 }, { "h100", 90 }, { "h200", 90 }, { "b200", 100 } };
 	struct described *list, d;
 	int count;
 	is_int(described_list(&a, &list, &count, &err), 0, "the data folder is read (%s)", err.text);

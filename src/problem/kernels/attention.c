@@ -66,4 +66,5 @@ const struct kernel_row kernel_attention = {
 	.flops = flops,
 	.product = true,
 	.transcendental = true,
+	.estimated_as = ESTIMATED_AS_MATMUL,
 };

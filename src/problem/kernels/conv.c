@@ -182,6 +182,8 @@ const struct kernel_row kernel_conv = {
 	.eta_factor = { 0.5, 0.5 },
 	.weights = true,
 	.sum_terms = sum_terms,
+	.estimated_as = ESTIMATED_AS_CONV,
+	.estimated_from_own = true,
 };
 
 const struct kernel_row kernel_deconv = {
@@ -202,4 +204,5 @@ const struct kernel_row kernel_deconv = {
 	.eta_factor = { 0.5, 0.5 },
 	.weights = true,
 	.sum_terms = sum_terms,
+	.estimated_as = ESTIMATED_AS_CONV,
 };

@@ -103,4 +103,6 @@ const struct kernel_row kernel_matmul = {
 	.weights = true,
 	.channels_last = true,
 	.sum_terms = sum_terms,
+	.estimated_as = ESTIMATED_AS_MATMUL,
+	.estimated_from_own = true,
 };

@@ -36,6 +36,7 @@ const struct kernel_row kernel_copy = {
 	.check = copy_check,
 	.shape = copy_shape,
 	.eta_factor = { 1.8, 1.8 },
+	.estimated_from_own = true,
 };
 
 /* ---- concat: its inputs share one operand */
@@ -159,6 +160,7 @@ const struct kernel_row kernel_transpose = {
 	.shapes = 1,
 	.check = transpose_check,
 	.shape = transpose_shape,
+	.estimated_from_own = true,
 };
 
 /* ---- gather: only what it takes of the source counts as read */

@@ -35,6 +35,8 @@ const struct kernel_row kernel_batchnorm = {
 	.eta_factor = { 1.3, 1.3 },
 	.parameters = 4,
 	.parameter_count = channel_count,
+	.estimated_as = ESTIMATED_AS_NORM,
+	.estimated_from_own = true,
 };
 
 /* Mean, variance (2), the difference, scale (2), shift. */
@@ -87,6 +89,7 @@ const struct kernel_row kernel_softmax = {
 	.axis = true,
 	.element_flops = 5,
 	.transcendental = true,
+	.estimated_from_own = true,
 };
 
 /* ---- lrn: `size` channels are summed */

@@ -24,6 +24,7 @@ const struct kernel_row kernel_eltwise = {
 	.any_order = any_order,
 	.pointwise = true,
 	.eta_factor = { 0.9, 0.9 },
+	.estimated_from_own = true,
 };
 
 const struct kernel_row kernel_cast = {
@@ -34,6 +35,7 @@ const struct kernel_row kernel_cast = {
 	.image_like = true,
 	.layout = KERNEL_LAYOUT_PASS,
 	.any_order = any_order,
+	.estimated_from_own = true,
 };
 
 static int dropout_check(const struct problem *p, struct error *err)
@@ -122,6 +124,7 @@ const struct kernel_row kernel_binary = {
 	.any_order = binary_any_order,
 	.pointwise = true,
 	.eta_factor = { 1.7, 1.7 },
+	.estimated_from_own = true,
 };
 
 static int select_check(const struct problem *p, struct error *err)

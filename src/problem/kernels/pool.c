@@ -84,6 +84,7 @@ const struct kernel_row kernel_pool = {
 	.layout = KERNEL_LAYOUT_IMAGE,
 	.share_read = space_share_read,
 	.eta_factor = { 4, 4 },
+	.estimated_from_own = true,
 };
 
 const struct kernel_row kernel_resample = {

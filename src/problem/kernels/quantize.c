@@ -116,6 +116,7 @@ const struct kernel_row kernel_quantize = {
 	.quantizer = true,
 	.parameters = 1,
 	.parameter_count = scale_count,
+	.estimated_from_own = true,
 };
 
 const struct kernel_row kernel_dequantize = {
@@ -133,4 +134,5 @@ const struct kernel_row kernel_dequantize = {
 	.quantizer = true,
 	.parameters = 1,
 	.parameter_count = scale_count,
+	.estimated_from_own = true,
 };

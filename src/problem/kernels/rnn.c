@@ -67,4 +67,5 @@ const struct kernel_row kernel_rnn = {
 	.product = true,
 	.transcendental = true,
 	.weights = true,
+	.estimated_as = ESTIMATED_AS_MATMUL,
 };
