@@ -25,8 +25,8 @@ import pathlib
 import sys
 
 # Peaks in TFLOP/s and GB/s. The authors' GPUs: Table III of the paper (IPDPS 2020), of K80 half a board;
-# K520: 1536 cores at 800 MHz. TensorRT's: architecture white papers of GA100, GA102 and Turing (data/devices);
-# A100 PCIe: its datasheet.
+# K520: 1536 cores at 800 MHz. TensorRT's: white papers of GA100, GA102 and Turing (data/devices); A100 PCIe:
+# its datasheet.
 PEAKS = {
     "Tesla_V100-SXM2-16GB": {"f32": 15.7, "f16": 125, "bytes": 900},
     "TITAN_V": {"f32": 14.9, "f16": 110, "bytes": 672},
@@ -282,11 +282,13 @@ def row_for(rows, library, kind, matrix):
 # kinds and units of the table; memory and norm have no unit
 TABLE = [("conv", False), ("conv", True), ("conv_few", True), ("conv_group", False), ("conv_winograd", False),
          ("matmul", False), ("matmul", True), ("memory", False), ("norm", False)]
-HEAD = """/* Written by tools/make_calibration.py: do not edit. Per library, kind and unit (matrix or not): fixed
- * time in ns, shares of the peaks, spread (10th and 90th percentile of real / estimate), kernels that it was
+HEAD = """\
+/* Written by tools/make_calibration.py: do not edit. Per library, kind and unit (matrix or not): fixed time
+ * in ns, shares of the peaks, spread (10th and 90th percentile of real / estimate), kernels that it was
  * fitted on (0: borrowed from the other library). Sources: the authors' measurements of ResNet-50 with
  * cuDNN 7.6 on V100, TITAN V, Quadro RTX 6000 and TITAN Xp (IPDPS 2020); profiles of ResNet-18, ResNet-50
- * and MobileNet by TensorRT 8 on A100, RTX 3090 and TITAN RTX (examples of TensorRT's engine explorer). */
+ * and MobileNet by TensorRT 8 on A100, RTX 3090 and TITAN RTX (examples of TensorRT's engine explorer).
+ */
 """
 
 

@@ -1,8 +1,9 @@
-/* Written by tools/make_calibration.py: do not edit. Per library, kind and unit (matrix or not): fixed
- * time in ns, shares of the peaks, spread (10th and 90th percentile of real / estimate), kernels that it was
+/* Written by tools/make_calibration.py: do not edit. Per library, kind and unit (matrix or not): fixed time
+ * in ns, shares of the peaks, spread (10th and 90th percentile of real / estimate), kernels that it was
  * fitted on (0: borrowed from the other library). Sources: the authors' measurements of ResNet-50 with
  * cuDNN 7.6 on V100, TITAN V, Quadro RTX 6000 and TITAN Xp (IPDPS 2020); profiles of ResNet-18, ResNet-50
- * and MobileNet by TensorRT 8 on A100, RTX 3090 and TITAN RTX (examples of TensorRT's engine explorer). */
+ * and MobileNet by TensorRT 8 on A100, RTX 3090 and TITAN RTX (examples of TensorRT's engine explorer).
+ */
 { CALIBRATION_OLD, CALIBRATION_CONV, false, 35423, 0.67, 0.84, 0.80, 1.38, 692 },
 { CALIBRATION_OLD, CALIBRATION_CONV, true, 28242, 0.42, 0.72, 0.68, 1.88, 627 },
 { CALIBRATION_OLD, CALIBRATION_CONV_FEW, true, 12242, 0.08, 0.08, 0.80, 1.42, 33 },

@@ -147,8 +147,8 @@ static json_t *coverage_json(const struct analysis *a)
 	const struct coverage *c = &a->coverage;
 	return json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:o, s:o, s:o}", "layers",
 		c->layers, "measured", c->measured, "proxy", c->proxy, "free", c->free, "fused", c->fused,
-		"estimated", c->estimated, "nearest", c->nearest, "assumed", c->assumed, "missing", c->missing,
-		"unsupported", c->unsupported,
+		"estimated", c->estimated, "nearest", c->nearest, "assumed", c->assumed, "missing",
+		c->missing, "unsupported", c->unsupported,
 		"flops_measured_share", json_number_or_null(c->flops_measured_share), "cost_proxy_share",
 		json_number_or_null(c->cost_proxy_share), "cost_estimated_share",
 		json_number_or_null(c->cost_estimated_share));
