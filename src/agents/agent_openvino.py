@@ -128,6 +128,7 @@ class Session:
             )
         }
         self.threads = self.property("INFERENCE_NUM_THREADS") or self.threads
+        self.precision = TYPES.get(self.settings["inference_precision_hint"], "")
 
     def property(self, name):
         """Returns the value of a property in the compiled model, not the requested one; None if the device

@@ -286,6 +286,85 @@ def check_outputs(agent, _name):
             yield f"{op}: {execution['status']} {execution['why']} {execution['output_finite']}"
 
 
+def trial(agent, path, shape, external=(), **change):
+    """(execution, trial) of a change of a model with the input x."""
+    inputs = [{"name": "x", "dtype": "f32", "shape": shape}]
+    agent.say(job(path, inputs, external=external, **{"try": change}))
+    _, message = agent.until("execution")
+    _, done = agent.until("done")
+    if done["status"] != message["execution"]["status"]:
+        raise RuntimeError(f"{message} {done}")
+    return message["execution"], message.get("trial")
+
+
+def rounds_up():
+    """A model whose root is of 0.1 in f32, and of a negative number after f16 rounded its constants."""
+    values = {"zero": 0, "c1": 1000.7, "c2": 1.0006, "c3": 1000}
+    constants = [numpy_helper.from_array(numpy.full(64, v, numpy.float32), n) for n, v in values.items()]
+    nodes = [
+        helper.make_node("Mul", ["x", "zero"], ["m"]),
+        helper.make_node("Add", ["m", "c2"], ["a"]),
+        helper.make_node("Mul", ["a", "c3"], ["p"]),
+        helper.make_node("Sub", ["c1", "p"], ["s"]),
+        helper.make_node("Sqrt", ["s"], ["y"]),
+    ]
+    return save("rounds_up", nodes, {"x": ["n", 64]}, {"y": ["n", 64]}, constants)
+
+
+def check_trials(agent, name):
+    """Changes beside the unchanged model, which has external data."""
+    external, shape, before = [RESIDUAL.with_suffix(".data")], [1, 3, 32, 32], digest(RESIDUAL)
+    ort = name == "onnxruntime"
+    four = [{"name": "x", "shape": [4, 3, 32, 32]}]
+    moves = [
+        # the change; the largest error of the outputs, or what the reason has; what the execution has
+        ({"move": "same"}, 0, {"dtype": "f32"}),
+        ({"move": "level=basic", "level": "basic"}, 1e-5 if ort else "no level of graph", {}),
+        ({"move": "threads=1", "threads": 1}, 1e-5, {"threads": 1}),
+        ({"move": "batch=4", "batch": 4, "inputs": four}, 1e-5, {"inputs": ["x:f32:4x3x32x32"], "batch": 4}),
+        ({"move": "int8", "dtype": "s8"}, 0.3 if ort else "nncf", {"dtype": "mixed"}),
+        ({"move": "provider=X", "provider": "X"}, "'X'", {}),
+        ({"move": "options", "options": {}}, "cannot change 'options'", {}),
+    ]
+    if ort:
+        moves.append(({"move": "f16", "dtype": "f16"}, 1e-2, {"dtype": "mixed"}))
+    for change, expected, has in moves:
+        execution, found = trial(agent, RESIDUAL, shape, external, **change)
+        what = f"{change['move']}: {execution['status']} {execution['why']}"
+        if isinstance(expected, str):
+            if execution["status"] != "unsupported" or expected not in execution["why"] or found:
+                yield what
+            continue
+        if execution["status"] != "ok" or not found:
+            yield what
+            continue
+        if not found["gain_lo"] <= found["gain"] <= found["gain_hi"] or found["rounds"] < 2:
+            yield f"{change['move']}: {found}"
+        apart = found["base"]["median_ns"] * change.get("batch", 1) / execution["stats"]["median_ns"]
+        if not found["gain"] / 3 < apart < found["gain"] * 3:
+            yield f"{change['move']}: a gain of {found['gain']}, of the medians {apart}"
+        least = 1e-6 if change["move"] in ("f16", "int8") else 0  # a converted model does not compute alike
+        if not least <= execution["output_error"] <= expected or not execution["output_compared"]:
+            yield f"{change['move']}: error {execution['output_error']}"
+        for key, value in has.items():
+            if execution[key] != value:
+                yield f"{change['move']}: {key} {execution[key]}"
+        if execution["settings"]["try"]["move"] != change["move"]:
+            yield f"{change['move']}: settings {execution['settings']}"
+    if digest(RESIDUAL) != before or sorted(p.name for p in folder.glob("residual*")) != [
+        "residual.data",
+        "residual.onnx",
+    ]:
+        yield "the model's files changed"
+    if ort:
+        execution, found = trial(agent, rounds_up(), [1, 64], move="f16", dtype="f16")
+        if execution["status"] != "mistrusted" or "64 values that are NaN" not in execution["why"] or found:
+            yield f"NaN: {execution} {found}"
+        execution, found = trial(agent, unary("Abs", "plain"), [1, 64], move="int8", dtype="s8")
+        if execution["status"] != "unsupported" or "quantize" not in execution["why"]:
+            yield f"nothing to quantize: {execution}"
+
+
 def check_memory(name):
     """A model that needs more memory than the process may have."""
     nodes = [
@@ -392,6 +471,7 @@ for name in chosen:
         ("threads, requests at a time, options", check_requests),
         ("what cannot run has a status and a reason", check_failures),
         ("outputs that are not finite", check_outputs),
+        ("changes beside the unchanged model", check_trials),
     ):
         tap.test(f"{name}: {title}")(lambda: check(agent, name))
 

@@ -84,6 +84,40 @@ says err "unsupported"
 try 1 "a provider that is not there" benanza compare --run ort:MissingExecutionProvider "$tiny"
 one_line
 
+# moves, on a model with external data below its directory
+python3 - <<'PY'
+import numpy, os, onnx
+from onnx import helper, numpy_helper, TensorProto
+random = numpy.random.default_rng(0)
+def weight(name, *shape):
+    return numpy_helper.from_array((0.1 * random.standard_normal(shape)).astype(numpy.float32), name)
+def value(name, *shape):
+    return helper.make_tensor_value_info(name, TensorProto.FLOAT, ["batch", *shape])
+nodes = [helper.make_node("Conv", ["x", "w1"], ["c1"], "conv1"),
+         helper.make_node("Relu", ["c1"], ["r1"], "relu1"),
+         helper.make_node("Conv", ["r1", "w2"], ["c2"], "conv2"),
+         helper.make_node("Relu", ["c2"], ["y"], "relu2")]
+graph = helper.make_graph(nodes, "g", [value("x", 8, 20, 20)], [value("y", 16, 16, 16)],
+    [weight("w1", 16, 8, 3, 3), weight("w2", 16, 16, 3, 3)])
+os.makedirs("weights")
+model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
+onnx.save(model, "convs.onnx", save_as_external_data=True, location="weights/convs.bin", size_threshold=0)
+PY
+try 0 "bench of both batches" benanza bench -q -b 1,8 convs.onnx
+sha256sum convs.onnx weights/convs.bin >before
+try 0 "moves" benanza compare --run ort --try=level=basic,batch=8,int8 --json convs.onnx
+is "level=basic ok batch=8 ok int8 ok" "' '.join('%s %s' % (t['move'], t['status']) for t in d['tried'])"
+is True "all(t['gain_interval'][0] <= t['gain'] <= t['gain_interval'][1] for t in d['tried'])"
+is True "all(t['base_ns'] > 0 and t['measured_ns'] > 0 and t['rounds'] > 1 for t in d['tried'])"
+is True "all(t['output_error'] < 1e-5 for t in d['tried'][:2]) and 1e-6 < d['tried'][2]['output_error'] < 0.3"
+is "None 8" "'%s %d' % (d['tried'][2]['predicted_gain'], d['tried'][1]['batch'])"
+is True "d['tried'][1]['predicted_gain'] > 0 and d['tried'][0]['predicted_estimated']"
+is True "d['tried'][2]['with'].startswith('onnxruntime.quantization')"
+sha256sum -c --quiet before
+ok $? "the model's files are as before"
+try 0 "an agent that has no such file" benanza compare --run away --try=level=basic --json convs.onnx
+is ok "d['tried'][0]['status']"
+
 if python3 -c 'import openvino' 2>/dev/null; then
     try 0 "two frameworks" benanza compare --run ort,openvino --against --json "$tiny"
     try 0 "bench --agents runs what is installed" benanza bench --agents=openvino --json "$tiny"

@@ -78,11 +78,20 @@ def opened(job, allowed):
     agent.load(changed)
     job.say(f"creating the session: {base.move}")
     side = Side(agent, changed.path, changed, allowed)
-    computed = side.session.dtype()
-    if changed.dtype != base.dtype and changed.dtype in FLOATS and not changed.converted:
-        if computed in FLOATS and computed != changed.dtype:
-            raise Unsupported(f"{agent.NAME} computes in {computed} here, not in {changed.dtype}")
-    return side, computed, made
+    check_type(agent, base, side)
+    return side, side.session.dtype(), made
+
+
+def check_type(agent, base, side):
+    """Raises Unsupported if the framework does not compute in the type of the changed side. A session may
+    have its own `precision`, of layers that are no convolutions or products."""
+    wanted, computed = side.request.dtype, side.session.dtype() or getattr(side.session, "precision", "")
+    if wanted == base.dtype or computed not in FLOATS:
+        return
+    if wanted == "s8":
+        raise Unsupported(f"{agent.NAME} computes in {computed}: it found nothing to quantize")
+    if computed != wanted and not side.request.converted:
+        raise Unsupported(f"{agent.NAME} computes in {computed} here, not in {wanted}")
 
 
 def run(job):
