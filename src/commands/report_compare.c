@@ -88,14 +88,20 @@ static const char *measured_note(struct arena *a, const struct comparison *c)
 		c->noisy ? "\nnoisy         " : "", c->noisy ? text_cut(a, why, 66, false) : "");
 }
 
-static void ratio_text(const struct reality *y, FILE *out)
+static void ratio_text(const struct session *s, const struct reality *y, FILE *out)
 {
-	if (!isnan(y->ratio))
-		fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
-			y->bound_complete ? "" : "at least ", y->bound_estimated ? "~" : "",
-			y->ratio < 0.1 ? 4 : 2, y->ratio);
-	if (!isnan(y->ratio) && !*y->execution->device && y->execution->row_count)
+	const struct execution *e = y->execution;
+	enum dtype dtype = s->current->dtype;
+	if (isnan(y->ratio))
+		return;
+	fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
+		y->bound_complete ? "" : "at least ", y->bound_estimated ? "~" : "", y->ratio < 0.1 ? 4 : 2,
+		y->ratio);
+	if (!*e->device && e->row_count)
 		fprintf(out, "              device of the profile is unknown: assumes the bound's device\n");
+	if (!*e->dtype && e->row_count)
+		fprintf(out, "              type of the profile is unknown: assumes %s%s\n",
+			dtype_name(dtype), dtype == DTYPE_F32 ? "; for f16: -t f16" : "");
 }
 
 /* How to measure again what contradicts the bound, or why that is not possible. */
@@ -162,7 +168,7 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			what_ifs(a, &s->scenario));
 		trust_text(&trust, out);
 	}
-	ratio_text(y, out);
+	ratio_text(s, y, out);
 	whole_text(a, s, y, out);
 	if (!y->row_count)
 		return;
@@ -178,11 +184,10 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		"%.1f%%\n",
 		100 * y->match->matched_ns / total, 100 * y->match->added_ns / total,
 		100 * y->match->unmatched_ns / total);
-	if (y->match->merged_layers)
-		fprintf(out,
-			"merged        %d layer%s with equal ones (same input and weights): the bound "
-			"counts each\n",
-			y->match->merged_layers, y->match->merged_layers == 1 ? "" : "s");
+	int merged = y->match->merged_layers;
+	if (merged)
+		fprintf(out, "merged        %d layer%s with %s (the bound counts each)\n",
+			merged, merged == 1 ? "" : "s", merged == 1 ? "an equal one" : "equal ones");
 	if (*y->execution->gaps)
 		fprintf(out, "incomplete    %s\n", y->execution->gaps);
 }

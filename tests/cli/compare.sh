@@ -134,6 +134,25 @@ try 1 "without results" "$BENANZA" compare "$models/tiny.onnx" profile.json -c c
 says out "bound         unknown: nothing of it is measured"
 says out "benanza bench"
 
+# TensorRT's profile alone does not state its type
+cat >trt.json <<J
+[{"count": 10}, {"name": "stem", "timeMs": 0.7, "averageMs": 0.07, "medianMs": 0.07, "percentage": 100}]
+J
+try 0 "a profile without its type" bz compare "$models/tiny.onnx" trt.json
+says out "              type of the profile is unknown: assumes f32; for f16: -t f16"
+try 0 "bench of the other type" bz bench -q -t f16 "$models/tiny.onnx"
+try 0 "in that type" bz compare -t f16 "$models/tiny.onnx" trt.json
+says out "              type of the profile is unknown: assumes f16"
+! grep -q 'assumes f16;' out; ok $? "which needs no hint"
+cat >trt_layers.json <<J
+{"Layers": [{"Name": "stem", "LayerType": "Convolution", "TacticName": "sm80_f16",
+    "Inputs": [{"Name": "x", "Dimensions": [1, 3, 32, 32], "Format/Datatype": "Row major linear FP16"}],
+    "Outputs": []}]}
+J
+try 0 "with the layer information" bz compare -t f32 "$models/tiny.onnx" trt.json trt_layers.json
+says out "not comparable: f16 against f32 (run benanza compare -t f16 ...)"
+! grep -q 'type of the profile' out; ok $? "the type is known"
+
 # a node that another provider ran, and names that break out of a text or a terminal
 python3 - <<'PY'
 import json
@@ -213,6 +232,34 @@ json "d[0]['contradicted'] == {'executions': 2, 'layers': 3, 'not_measured_again
 try 0 "contradicted, as text" bz compare "$models/tiny.onnx"
 says out "contradicted  1 group of layers faster than the bound, not measured again yet"
 says out "              benanza compare --run AGENT MODEL"
+
+# a row of an operator that runs no other convolution: the one in it ran elsewhere, with an equal one
+python3 - "$models/tiny.onnx" >merged.jsonl <<'PY'
+import hashlib, json, sys
+digest = hashlib.sha256(open(sys.argv[1], "rb").read()).hexdigest()
+print(json.dumps({"type": "execution", "id": 1, "execution": {
+    "source": "agent", "framework": "M", "device": "Word 1", "dtype": "f32", "math": "strict",
+    "model": "tiny", "model_hash": digest, "status": "ok", "measured_at": 1700000000, "batch": 1,
+    "threads": 2, "stats": {"n": 20, "median_ns": 600000, "lo_ns": 600000, "hi_ns": 600000,
+    "stop": "converged"}}}))
+for op, nodes in (("Conv", ["left1"]), ("Gemm", ["right", "join", "fc"])):
+    print(json.dumps({"type": "row", "id": 1, "row": {
+        "level": "layer", "name": "row of " + op, "op": op, "nodes": nodes, "ns": 90000}}))
+print(json.dumps({"type": "done", "id": 1, "kind": "model", "payload": "tiny", "status": "ok"}))
+PY
+try 0 "bench" "$BENANZA" bench -q -c config.yaml -d lex --db merged.db "$models/tiny.onnx"
+try 0 "import of merged layers" "$BENANZA" db import -q --db merged.db merged.jsonl
+merged() { "$BENANZA" compare "$models/tiny.onnx" "$@" -c config.yaml -d lex --db merged.db; }
+try 0 "merged layers" merged
+says out "merged        2 layers with equal ones (the bound counts each)"
+try 0 "... as JSON" merged --json
+json "d[0]['matched']['merged_layers'] == 2" "their number"
+sed 's/, "join", "fc"//' merged.jsonl >apart.jsonl
+rm -f merged.db*
+try 0 "bench" "$BENANZA" bench -q -c config.yaml -d lex --db merged.db "$models/tiny.onnx"
+try 0 "import of an execution without them" "$BENANZA" db import -q --db merged.db apart.jsonl
+try 0 "none merged" merged
+! grep -q '^merged' out; ok $? "no such line"
 
 # faster, but on an unknown number of threads, or without intervals
 sed -e 's/"threads": 2,//' -e 's/"framework": "[A-D]"/"framework": "E"/' executions.jsonl >threads.jsonl
