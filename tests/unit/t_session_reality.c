@@ -49,8 +49,9 @@ static void test_stacks(void)
 /* The bound of a batch and type is that which the session has after it selected them. */
 static void test_bounds(void)
 {
-	struct session *s = opened();
+	struct session *s = fixture_open(&(struct fixture_options){ .measured = true, .chain = 7 });
 	struct error err = ERROR_NONE;
+	session_refresh(s);
 	const struct session_plan *base = s->current;
 	double own = s->analysis->bound_ns;
 	struct session_bound b = session_bound_at(s, base->batch, base->dtype);
@@ -60,7 +61,7 @@ static void test_bounds(void)
 	ok(isnan(b.ns) && s->current == base && s->analysis->bound_ns == own, "nothing is measured: unknown");
 	ok(isnan(session_bound_threads(s, 77).ns), "no records of 77 threads");
 	ok(session_select(s, base->batch, base->dtype, &err) == 0, "the plan is still there");
-	session_close(s);
+	fixture_close(s);
 }
 
 static void test_comparable(void)

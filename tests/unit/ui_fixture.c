@@ -623,6 +623,11 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	return 0;
 }
 
+int session_check_bound(const struct session *s, struct error *err)
+{
+	return s->current->plan->unbound_count ? error_set(err, "a dimension is not bound") : 0;
+}
+
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
 {
 	struct plan *p = s->current->plan;
