@@ -33,6 +33,9 @@ import time
 
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
+sys.path.insert(0, str(TOP / "src/agents"))
+from benanza_agent import machine  # noqa: E402
+
 SHAPES = {  # k, n
     "gpt2": [(768, 2304), (768, 768), (768, 3072), (3072, 768), (768, 50257)],
     "bert": [(768, 768), (768, 3072), (3072, 768)],
@@ -80,9 +83,14 @@ def make_model(m, n, k, nodes):
 
 def open_onnxruntime(content, feeds, threads):
     """Returns a function that runs the model; inputs and outputs are bound, so that nothing is copied."""
-    import bench_ort
     import onnxruntime
-    options, _ = bench_ort.session_options(threads)
+    options, places = onnxruntime.SessionOptions(), machine.cores()[:threads]
+    options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
+    options.add_session_config_entry("session.intra_op.allow_spinning", "1")
+    if 1 < threads == len(places):  # this thread is the first; processors are counted from 1
+        options.add_session_config_entry("session.intra_op_thread_affinities",
+                                         ";".join(str(cpu + 1) for cpu in places[1:]))
+        machine.bind(places[0])
     session = onnxruntime.InferenceSession(content, options, providers=["CPUExecutionProvider"])
     binding = session.io_binding()
     for name, value in feeds.items():
@@ -247,8 +255,7 @@ def main():
     parser.add_argument("--tail", default="", help="epilogues of the problem; without the runtimes then")
     parser.add_argument("--worker", choices=RUNTIMES, help=argparse.SUPPRESS)
     options = parser.parse_args()
-    import bench_ort
-    options.threads = options.threads or len(bench_ort.cores())
+    options.threads = options.threads or len(machine.cores())
     if options.worker:
         return worker(options.worker, options.threads)
     if not (options.builddir / "tests/bench/bench_rows").exists():

@@ -15,7 +15,7 @@
 #include "problem/problem.h"
 
 #define GEMM_LANES 16      /* columns of a panel: 64 bytes of f32, a cache line */
-#define GEMM_PACKED_ROWS 64 /* with more rows a matrix multiplication is no longer limited by memory */
+#define GEMM_PACKED_ROWS 32 /* with more rows oneDNN is as fast: measured at 24 to 128 by bench_rows.py */
 
 struct gemm_packed;
 /* The kernel for one instruction set: "avx512_bf16", "avx512", "avx2" or "base", what the compiler
