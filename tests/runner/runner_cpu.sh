@@ -365,6 +365,25 @@ done
 "$runner" --check --problem cast:s32,bool:64x64 >"$out" 2>"$err"
 grep -q 'unsupported: oneDNN has no conversion to bool' "$err"
 ok $? "a cast to bool is not replaced by one to u8"
+
+# --- one thread, where starting several takes longer than the work ---
+for one in eltwise:f32,f32:gelu_tanh:1x1x3072 binary:f32,f32,f32:add:1x768:1x768 layernorm:f32,f32:1x768:ax1 \
+    softmax:f32,f32:soft:12x129:ax1 concat:f32,f32:1x8,1x8:ax1 \
+    matmul:f32,f32,f32/f32:ba12bb12m1n64k16:ta0tb0 \
+    conv:f32,f32.c,f32/f32:n1c8h4w4k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu \
+    gather:f32.c,s64,f32:500x768:ax0:1x1 select:bool,f32,f32,f32:129:129:129 \
+    topk:f32,f32:largest:1x1000:ax1:k5 quantize:f32,u8:dynamic:1x768; do
+    run_line 1 "$one" | serve --check
+    has '"name":"[^"]*:1_threads*",.*"status":"ok","worst"' "right on one thread: $one"
+done
+{ run_line 1 eltwise:f32,f32:relu:1024x1024; run_line 2 gather:f32,s64,f32:1024x1024:ax0:1000; } |
+    serve --check
+grep -q '"type":"check","id":2' "$out" && ! grep -q ':1_thread' "$out"
+ok $? "large problems run on all threads only"
+run_line 1 eltwise:f32,f32:relu:64 | OMP_NUM_THREADS=1 "$runner" --check >"$out" 2>"$err"
+grep -q '"type":"check","id":1' "$out" && ! grep -q ':1_thread"' "$out"
+ok $? "a machine of one thread has no second list"
+
 { run_line 1 "$conv"; list_line 2 "$relu"; run_line 3 "nonsense:1"; } | serve --check --algorithms 2
 ok $? "--check takes jobs"
 [ "$(grep -c '"type":"check","id":1,.*"status":"ok","worst":[0-9e.-]*,"allowed":[0-9e.-]*,"why":""' "$out")" -le 2 ] &&

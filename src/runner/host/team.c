@@ -22,6 +22,14 @@ int team_size(void)
 	return team.size;
 }
 
+#define SMALL_BYTES 524288 /* a thread reads as many from its own caches, or */
+#define SMALL_FLOPS 2e6    /* computes as many, in about ten microseconds */
+
+bool team_is_too_large(const struct problem *p)
+{
+	return team.size > 1 && problem_bytes(p) <= SMALL_BYTES && problem_flops(p) <= SMALL_FLOPS;
+}
+
 static void member(void *argument)
 {
 	const struct piece *p = argument;

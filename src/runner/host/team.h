@@ -3,6 +3,7 @@
 #ifndef RUNNER_TEAM_H
 #define RUNNER_TEAM_H
 
+#include "problem/problem.h"
 #include "runner/host/threads.h"
 
 #define TEAM_MOST THREADS_MOST
@@ -11,6 +12,9 @@
  * there is no such runtime. */
 void team_set(int count);
 int team_size(void);
+/* True if a problem is so small that one thread may be faster than all: starting and ending a region of
+ * several threads takes microseconds. */
+bool team_is_too_large(const struct problem *p);
 /* Calls work(argument, i, count) for i = 0 .. count - 1, one call per thread, the caller included; returns
  * when all have ended. */
 void team_run(void (*work)(void *argument, int i, int count), void *argument);

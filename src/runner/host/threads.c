@@ -123,6 +123,16 @@ bool threads_openmp(struct openmp *omp)
 	return true;
 }
 
+void threads_limit(int count)
+{
+	static void *found;
+	void (*set)(int count);
+	found = found ? found : dlsym(RTLD_DEFAULT, "omp_set_num_threads");
+	memcpy(&set, &found, sizeof(set));
+	if (found)
+		set(count);
+}
+
 /* Gives the calling thread the union of all OpenMP places (omp_get_place_proc_ids, OpenMP 4.5), because
  * the runtime has bound it to the first place, and threads that it creates later would inherit that. Does
  * nothing if the runtime has no places. */

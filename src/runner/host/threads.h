@@ -31,6 +31,9 @@ struct openmp {
 };
 bool threads_openmp(struct openmp *omp); /* false: no runtime is loaded */
 
+/* Limits the regions that the library starts from the calling thread to `count` threads. */
+void threads_limit(int count);
+
 /* Resets the calling thread's affinity to all CPUs that the runtime found when it was loaded. If the
  * environment binds threads, the runtime has bound the first thread already, and its children would
  * inherit that. */

@@ -8,6 +8,7 @@
 
 #include "runner/measure/clock.h"
 #include "runner/host/copies.h"
+#include "runner/host/team.h"
 #include "runner/verify/reference.h"
 #include "runner/onednn/onednn_offers.h"
 #include "runner/verify/integers.h"
@@ -211,10 +212,12 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	int bad = need > limits->memory_bytes ? error_set(err, "needs %.0f MB of memory, %.0f MB are free",
 							need / 1e6, limits->memory_bytes / 1e6)
 					      : 0;
+	threads_limit(w->candidate->single ? 1 : team_size());
 	if (!bad && dnnl_primitive_create(&w->primitive, w->candidate->pd) != dnnl_success) {
 		*status = STATUS_FAILED;
 		bad = error_set(err, "oneDNN cannot create the primitive");
 	}
+	threads_limit(team_size());
 	for (int i = 0; i < w->arg_count && !bad; i++)
 		bad = argument_prepare(w, i, err);
 	if (bad) {
@@ -234,6 +237,7 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	const dnnl_exec_arg_t *args = cold ? w->cold_args : w->args;
 	struct rotation still = { .count = 1 }, *r = cold ? &w->cold : cache == CACHE_NET ? &w->net : &still;
 	int64_t set = 0;
+	threads_limit(w->candidate->single ? 1 : team_size());
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times && status == dnnl_success; i++) {
 		set = rotation_next(r);
@@ -242,6 +246,7 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	}
 	dnnl_stream_wait(onednn_stream);
 	*elapsed_ns = clock_elapsed(begin);
+	threads_limit(team_size());
 	w->last = cold ? set : 0;
 	return status == dnnl_success
 		? 0
@@ -432,9 +437,11 @@ static int judge_again(
 	double before = *worst;
 	w->last = cold ? set : 0;
 	memset(copies_at(&w->copies[out], w->last), 0xff, w->copies[out].bytes);
+	threads_limit(w->candidate->single ? 1 : team_size());
 	dnnl_status_t status = dnnl_primitive_execute(w->primitive, onednn_stream, w->arg_count,
 		(cold ? w->cold_args : w->args) + set * w->arg_count);
 	dnnl_stream_wait(onednn_stream);
+	threads_limit(team_size());
 	if (status != dnnl_success) {
 		*worst = INFINITY;
 		error_set(err, "oneDNN: a second execution failed (%s)", dnnl_status2str(status));

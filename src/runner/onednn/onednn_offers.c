@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/host/team.h"
 #include "runner/verify/tolerance.h"
 
 #define IMPLEMENTATIONS 16 /* maximum number of one case */
@@ -132,19 +133,35 @@ static const char *notes_of(const struct onednn_case *c, const char *name)
 					 : "";
 }
 
-static void candidate_add(struct onednn_offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd)
+static void candidate_add(
+	struct onednn_offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd, bool single)
 {
-	const char *name = implementation_name(pd), *layouts = layouts_of(&o->arena, c, pd);
+	const char *given = implementation_name(pd), *layouts = layouts_of(&o->arena, c, pd);
+	const char *name = arena_printf(&o->arena, "%s%s", given, single ? ":1_thread" : "");
 	if (o->count == ONEDNN_ALGORITHMS || is_known(o, name, layouts)) {
 		dnnl_primitive_desc_destroy(pd);
 		return;
 	}
 	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name),
-		approximation_of("oneDNN", name) != NULL };
+		approximation_of("oneDNN", name) != NULL, single };
 	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
-		.name = arena_strndup(&o->arena, name, strlen(name)), .layouts = layouts, .math = "strict",
+		.name = name, .layouts = layouts, .math = "strict",
 		.matrix = matrix_of(&c->problem, name), .notes = notes_of(c, name),
 		.workspace_bytes = (double)onednn_md_bytes(onednn_argument(pd, DNNL_ARG_SCRATCHPAD)) };
+}
+
+/* Adds the library's choice for one thread where that may be faster. The implementation is planned for as
+ * many threads as it runs on. */
+static void single_add(struct onednn_offers *o, const struct onednn_case *c)
+{
+	dnnl_primitive_desc_t pd;
+	dnnl_status_t ignored;
+	if (!team_is_too_large(&o->problem))
+		return;
+	threads_limit(1);
+	if (onednn_implementations(onednn_engine, &c->op, c->attr, &pd, 1, &ignored))
+		candidate_add(o, c, pd, true);
+	threads_limit(team_size());
 }
 
 /* Adds every implementation for one choice of layouts. Convolutions are listed twice, because Winograd
@@ -159,14 +176,15 @@ static int offers_add(
 	o->cases[o->case_count++] = c;
 	int n = onednn_implementations(onednn_engine, &c->op, c->attr, pd, IMPLEMENTATIONS, status);
 	for (int i = 0; i < n; i++)
-		candidate_add(o, c, pd[i]);
+		candidate_add(o, c, pd[i], false);
+	single_add(o, c);
 	if (c->op.kind != KERNEL_CONV)
 		return 0;
 	dnnl_status_t ignored;
 	c->op.algorithm = dnnl_convolution_winograd;
 	n = onednn_implementations(onednn_engine, &c->op, c->attr, pd, IMPLEMENTATIONS, &ignored);
 	for (int i = 0; i < n; i++)
-		candidate_add(o, c, pd[i]);
+		candidate_add(o, c, pd[i], false);
 	return 0;
 }
 

@@ -16,6 +16,7 @@ struct onednn_candidate {
 	const struct onednn_case *from;
 	dnnl_primitive_desc_t pd;
 	bool reference, approximate;
+	bool single; /* planned and run with one thread */
 };
 
 struct onednn_offers {

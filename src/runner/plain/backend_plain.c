@@ -25,6 +25,14 @@
 #define INDEX_SETS 1024    /* maximum number of index sets of a gather */
 #define SAMPLES 512
 
+/* All threads, and for small problems one. */
+struct offers {
+	struct problem problem;
+	struct algorithm algorithm[2];
+	int threads[2];
+	char name[2][48];
+};
+
 struct work {
 	struct problem p;
 	struct plain plain;                 /* arguments of the current execution */
@@ -35,6 +43,7 @@ struct work {
 	struct copies indices;              /* topk's second output */
 	struct rotation net, cold;
 	int64_t executions, last[PROBLEM_OPERANDS]; /* so far; last copy of each operand used */
+	int threads;
 	struct plain_table table;
 	float *partial;
 };
@@ -52,11 +61,17 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	*list = (struct backend_list){ 0 };
 	if (plain_refuses(p, err))
 		return -1;
-	struct backend_single *s = backend_single(list, p,
-		&(struct algorithm){
-			.api = "plain C", .layouts = "", .math = "strict", .matrix = MATRIX_NO });
-	snprintf(s->name, sizeof(s->name), "%s:%d_threads",
-		plain_by_table(p) ? "table" : kernel_name(p->kernel), team_size());
+	struct offers *o = base_calloc(1, sizeof(*o));
+	o->problem = *p;
+	*list = (struct backend_list){ .count = team_is_too_large(p) ? 2 : 1, .algorithm = o->algorithm,
+		.state = o };
+	for (int i = 0; i < list->count; i++) {
+		o->threads[i] = i ? 1 : team_size();
+		snprintf(o->name[i], sizeof(o->name[i]), "%s:%d_threads",
+			plain_by_table(p) ? "table" : kernel_name(p->kernel), o->threads[i]);
+		o->algorithm[i] = (struct algorithm){ .api = "plain C", .name = o->name[i], .layouts = "",
+			.math = "strict", .rank = i, .matrix = MATRIX_NO };
+	}
 	return 0;
 }
 
@@ -250,11 +265,11 @@ static bool buffers_make(struct work *w)
 static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err)
 {
-	const struct backend_single *s = list->state;
+	const struct offers *o = list->state;
 	struct work *w = base_calloc(1, sizeof(*w));
-	(void)index;
 	*status = STATUS_NO_MEMORY;
-	w->p = s->problem;
+	w->p = o->problem;
+	w->threads = o->threads[index];
 	w->operands = problem_operand_count(&w->p);
 	double need = sizes_set(w, limits);
 	if (!(need <= limits->memory_bytes) || !buffers_make(w)) {
@@ -305,7 +320,10 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	for (int64_t i = 0; i < times; i++) {
 		operands_take(w, cache);
 		for (w->plain.pass = 0; w->plain.pass < passes; w->plain.pass++)
-			team_run(plain_share, &w->plain);
+			if (w->threads == 1)
+				plain_share(&w->plain, 0, 1);
+			else
+				team_run(plain_share, &w->plain);
 		__asm__ volatile("" : : "r"(w->plain.destination) : "memory"); /* do not optimize away */
 	}
 	*elapsed_ns = clock_elapsed(begin);
