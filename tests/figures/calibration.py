@@ -5,7 +5,7 @@ Reads the authors' measurements and TensorRT's profiles where present ($BENANZA_
 and file is predicted from the others by tools/make_calibration.py, and the program's own table is compared
 with what the tool writes. Prints TAP, and the table as comments.
 
-    tests/figures/calibration.py
+    BENANZA=build/benanza tests/figures/calibration.py
 """
 
 import contextlib
@@ -18,7 +18,7 @@ sys.dont_write_bytecode = True
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests" / "lib"), str(ROOT / "tools")]
 import make_calibration as calibration  # noqa: E402
-from python_tap import Tap, skip  # noqa: E402
+from python_tap import Tap, said, skip  # noqa: E402
 
 FOLDER = pathlib.Path(os.environ.get("BENANZA_SHARED") or ROOT.parent / "shared") / "reference"
 # Largest median factor between real and predicted layers. GPUs that do not hold their clock, or are older
@@ -72,10 +72,21 @@ def shares(points):
             yield f"{key} is {value}"
 
 
+def program_on_rtx3090(wholes):
+    """The program's own estimate of ResNet-50 beside TensorRT's time. TensorFlow's model adds pads."""
+    d = said("bound", "--json", "-q", "-d", "rtx3090", "-t", "f16", "-b", 32, "-w", "fusion,matrix",
+             ROOT / "data" / "models" / "resnet50.onnx")
+    real, (low, high) = wholes["tensorflow_resnet_RTX-3090_fp16_resnet"] * 1e3, d["interval_ns"]
+    if not low < real < high or abs(d["bound_ns"] / real - 1) > 0.15:
+        yield f"{d['bound_ns']} ({low} to {high}), real {real}"
+    if not d["roofline_ns"] < 0.75 * real:
+        yield f"the peaks say {d['roofline_ns']}"
+
+
 def main():
     if not (FOLDER / "resnet50_v1_bench.csv.gz").exists() or not (FOLDER / "profiles" / "tensorrt").is_dir():
         skip(f"no measurements at {FOLDER}")
-    tap, (points, _) = Tap(), calibration.read(FOLDER)
+    tap, (points, wholes) = Tap(), calibration.read(FOLDER)
     table = (ROOT / "src" / "analyze" / "calibration_table.h").read_text()
     tap.result("the program's table is what the tool writes",
                [] if table == written(calibration.print_table, points) else ["run tools/make_calibration.py"])
@@ -83,6 +94,7 @@ def main():
     for one in judged:
         tap.result(one["name"], list(wrong(one)))
     tap.result("ResNet-18 in f16 on an A100", list(resnet_on_a100(judged)))
+    tap.result("ResNet-50 in f16 on an RTX 3090, by the program", list(program_on_rtx3090(wholes)))
     tap.result("shares of the peaks that a T4 holds", list(shares(points)))
     print("".join(f"# {line}\n" for line in written(calibration.print_judged, judged).splitlines()), end="")
     sys.exit(tap.end())
