@@ -612,11 +612,6 @@ const struct fusion *session_fusion(struct session_plan *sp)
 	return sp->fusion;
 }
 
-int session_check_bound(const struct session *s, struct error *err)
-{
-	return s->current->plan->unbound_count ? error_set(err, "a dimension has no value") : 0;
-}
-
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
 {
 	fixture_calls.select++;
