@@ -107,9 +107,11 @@ json "abs(total('A3') - d[0]['sequential_ns']) < 1e-6 and total('A6') == total('
 try 0 "a described device" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx" --analysis A14 --json
 json "all(r['estimated'] and r['bound_by'] for r in table('A14')['rows'])" "its latencies are estimates"
 try 0 "... from rows of real kernels" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx" --json
-json "all(x[0] < y < x[1] for x, y in ((l['interval_ns'], l['cost_ns']) for l in d[0]['layers']) if y)" "ranges"
+json "all(x[0] < y < x[1] for x, y in ((l['interval_ns'], l['cost_ns']) for l in d[0]['layers']) if y)" \
+    "each with its range"
 json "all(l['cost_ns'] > l['roofline_ns'] for l in d[0]['layers'] if 'estimate' in l)" "above its roofline"
-json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] == 'memory-bound kernel'" "its row"
+json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] == 'memory-bound kernel'" \
+    "its row"
 json "d[0]['interval_ns'][0] < d[0]['bound_ns'] < d[0]['interval_ns'][1]" "the total"
 json "d[0]['coverage']['nearest'] == 6" "layers by the nearest kind are counted"
 json "d[0]['roofline_ns'] < d[0]['bound_ns'] / 10" "the roofline stays that of the peaks"
