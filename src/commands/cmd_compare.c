@@ -235,6 +235,41 @@ static void compare_one(struct arena *a, struct session *s, struct execution *e,
 	c->noisy = e->stats.stop == STOP_DISTURBED;
 }
 
+static bool is_measured(const struct session *s, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(s->results, problem, &count);
+	for (int i = 0; i < count; i++)
+		if (all[i]->status == STATUS_OK)
+			return true;
+	return false;
+}
+
+/* Prints how many of the problems that were measured again have a result of before, but failed or were
+ * refused this time, with the reason of the first. Returns the number. */
+static int refused_print(struct session *s, int added)
+{
+	struct arena a = { 0 };
+	int count, refused = 0;
+	const char **texts = analyze_problems_in(
+		&a, s->current->plan, session_fusion(s->current), true, s->scenario.nxc, &count);
+	const char *first = NULL;
+	for (int i = count - 1; i >= 0; i--) {
+		enum job_state state = queue_state(s->queue, texts[i]);
+		if ((state != JOB_FAILED && state != JOB_UNSUPPORTED) || !is_measured(s, texts[i]))
+			continue;
+		refused++;
+		first = texts[i];
+	}
+	if (refused) {
+		const char *why = text_clean(&a, text_of(queue_why(s->queue, first)));
+		fprintf(stderr, "benanza: %d of %d problems could not be measured again: %s%s%s\n", refused,
+			added, first, *why ? ": " : "", why);
+	}
+	arena_free(&a);
+	return refused;
+}
+
 /* Checks an agent's execution that contradicts the bound: measures its layers again, then runs the model
  * again, and judges both once more (reality_turn). Sets *e and c to the new execution. Returns an
  * exit_status; after a failure, which it prints, the first judgement stays. */
@@ -248,11 +283,13 @@ static int compare_again(struct arena *a, struct session *s, const struct option
 	struct execution *old = ARENA_NEW(a, struct execution);
 	*old = *e;
 	first->execution = old;
+	if (queue_status(s->queue).idle)
+		queue_forget(s->queue); /* the states of an earlier turn */
 	int added = session_turn_measure(s, first);
 	if (!o->quiet)
 		fprintf(stderr, "benanza: %s is faster than the bound: measuring %d problem%s and the model "
 			"again\n", agent, added, added == 1 ? "" : "s");
-	int status = bench_drain(s, o, NULL, NULL, err);
+	int status = bench_drain(s, o, NULL, NULL, err), refused = refused_print(s, added);
 	if (status == EXIT_DONE && !interrupted)
 		status = agents_run(s, o, agent, true, a, &made, &tally, err);
 	json_decref(tally.report);
@@ -263,7 +300,7 @@ static int compare_again(struct arena *a, struct session *s, const struct option
 		*e = made.list[0];
 		compare_one(a, s, e, c);
 		reality_turn(c->reality, first);
-		return EXIT_DONE;
+		return refused ? EXIT_GAPS : EXIT_DONE;
 	}
 	compare_one(a, s, e, c);
 	fprintf(stderr, "benanza: %s; the first run is compared\n",

@@ -88,6 +88,14 @@ says err "killed by signal 9"
 says err "the first run is compared"
 says out "contradicted  1 group of layers faster than the bound, not measured again yet"
 says out "              benanza compare --run fake MODEL"
+sed 's/"words 1", "2"/"words 1", "2", "conv:*r3s3*"/' config.yaml >refuses.yaml
+fresh "50 50"
+try 1 "a runner that refuses what it measured before" \
+    "$BENANZA" compare -c refuses.yaml --db t.db --run fake "$tiny"
+runs xx
+says err "of 5 problems could not be measured again: conv:f32,f32.c,f32/f32:"
+says err ": no such word"
+says out "contradicted  1 group of layers faster than the bound, not measured again yet"
 cp "$tiny" changed.onnx
 fresh "50+ 50"
 try 2 "a model that changes between the runs" \
