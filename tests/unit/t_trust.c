@@ -49,14 +49,19 @@ static struct trust trust(const struct made *m)
 	return trust_of(&m->plan, &m->a, &m->c, m->measurable);
 }
 
-/* The line in a report: 66 columns. */
-static void says(const struct made *m, const char *text, const char *what)
+static void says_in(const struct made *m, int columns, const char *text, const char *what)
 {
 	struct trust t = trust(m);
 	struct str line = { 0 };
-	trust_describe(&t, 66, trust_commands, &line);
+	trust_describe(&t, columns, trust_commands, &line);
 	is_str(line.p, text, "%s", what);
 	str_free(&line);
+}
+
+/* The line in a report: 66 columns. */
+static void says(const struct made *m, const char *text, const char *what)
+{
+	says_in(m, 66, text, what);
 }
 
 static void verdict(const struct made *m, enum trust_verdict v, const char *what)
@@ -243,6 +248,8 @@ static void bad_lines(void)
 	says(&m, "low: frameworks run 1 layer 8 ns faster (compare); all measured", "several frameworks");
 	m.c.whole = 1;
 	says(&m, "low: frameworks run the whole model 8 ns faster (compare)", "the whole");
+	m.measurable = false;
+	next(&m, TRUST_NEXT_COMPARE, "also on a device without a runner");
 	make(&m);
 	m.a.hi_ns = 4000;
 	says(&m, "low: between 396 ns and 4.00 us (bench --again); all measured", "a wide interval");
@@ -276,6 +283,13 @@ static void partial_lines(void)
 	m.layers[3].result = &m.noisy;
 	m.layers[2].origin = ORIGIN_MISSING;
 	says(&m, "partial: 3 layers not measured (bench); rest 100% noisy", "noise: no second step");
+	m.layers[2] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED };
+	m.a.bound_ns = 200;
+	m.c.known = false;
+	says_in(&m, 80, "partial: 2 layers not measured (bench); rest 50% noisy; 50% measured",
+		"of the rest");
+	m.layers[2] = (struct layer_cost){ .ns = NAN, .origin = ORIGIN_MISSING };
+	m.a.bound_ns = 100;
 	m.layers[3].origin = ORIGIN_ESTIMATED;
 	m.a.lo_ns = NAN;
 	says(&m, "partial: 3 layers not measured (bench); rest all estimated", "estimates");
@@ -319,7 +333,11 @@ static void estimate_lines(void)
 	m.a.hi_ns = 1000;
 	says(&m, "estimate: nothing measured; likely 300 ns to 1.00 us", "with a spread");
 	next(&m, TRUST_NEXT_NONE, "nothing can be done");
+	says_in(&m, 200, "estimate: nothing measured; likely 300 ns to 1.00 us",
+		"without executions: not a word");
 	m.c.executions = 1;
+	says_in(&m, 200, "estimate: nothing measured; likely 300 ns to 1.00 us; see the real run (compare)",
+		"with one");
 	says(&m, "estimate: nothing measured; likely 300 ns to 1.00 us", "a step that does not fit");
 	next(&m, TRUST_NEXT_COMPARE, "... which is known");
 	m.layers[0].origin = m.layers[1].origin = ORIGIN_MEASURED;
@@ -361,6 +379,9 @@ static void executions(void)
 	is_int(c.not_again, 3, "not measured again");
 	g[1].in_turn = true;
 	is_int(contradicted_of(list, 3, LAYERS, NULL).not_again, 1, "one of them measured two again");
+	g[0].in_turn = true;
+	g[1].in_turn = false;
+	is_int(contradicted_of(list, 3, LAYERS, NULL).not_again, 1, "the other one does not undo it");
 	e[1].framework = "v";
 	ok(!contradicted_of(list, 3, LAYERS, NULL).by, "of two frameworks");
 	y[1].not_comparable = "4 threads against 2";
@@ -394,7 +415,7 @@ static void widths(void)
 	for (int columns = 8; columns < 120; columns++) {
 		struct trust t = trust(&m);
 		struct str line = { 0 };
-		trust_describe(&t, columns, NULL, &line);
+		trust_describe(&t, columns, columns % 2 ? NULL : trust_commands, &line);
 		fits &= text_columns(line.p) <= columns;
 		word &= strncmp(line.p, "low", 3) == 0;
 		str_free(&line);
