@@ -367,6 +367,12 @@ grep -q 'unsupported: oneDNN has no conversion to bool' "$err"
 ok $? "a cast to bool is not replaced by one to u8"
 
 # --- one thread, where starting several takes longer than the work ---
+run_line 1 eltwise:f32,f32:pow,1,3:1x1x3072 | serve --check
+has '"api":"plain C","name":"eltwise:2_threads",.*"status":"ok","worst"' "a cube is computed by products"
+run_line 1 eltwise:f32,f32:pow,1,2.5:1x1x3072 | serve --check
+grep -q '"type":"check","id":1' "$out" && ! grep -q '"api":"plain C"' "$out"
+ok $? "other powers are the library's"
+
 for one in eltwise:f32,f32:gelu_tanh:1x1x3072 binary:f32,f32,f32:add:1x768:1x768 layernorm:f32,f32:1x768:ax1 \
     softmax:f32,f32:soft:12x129:ax1 concat:f32,f32:1x8,1x8:ax1 \
     matmul:f32,f32,f32/f32:ba12bb12m1n64k16:ta0tb0 \

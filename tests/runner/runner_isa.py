@@ -96,6 +96,7 @@ ALWAYS = [
     "eltwise:f32,f32:affine,0.5,0.25:300+affine,2,-1+mul:f32",
     "eltwise:f32,f32:square:300+affine,0.5,0.25+sqrt+logarithm", "eltwise:f32,f32:abs:300+add:f32+sqrt",
     "binary:f32,f32,f32:add:300:300+sqrt+div:f32",
+    "eltwise:f32,f32:pow,2,3:5x7x11", "eltwise:f32,f32:pow,0.5,2:301",
     "reduce:f32,f32:sum:3x1x4:3x1x4", "reduce:f32,f32:mean:7:7+sqrt", "reduce:f32,f32:l2:3x1x4:3x1x4",
     "reduce:f32,f32:prod:1x1:1x1", "reduce:f32,f32:rmax:2x1x3x1:2x1x3x1+affine,2,1+add:f32",
     "reduce:f32,f32:mean:4x8x16:4x1x1+affine,1,1e-05+sqrt", "reduce:f32,f32:sum:4x8x16:4x1x16+mul:f32",

@@ -105,7 +105,7 @@ static TARGET void NAME(finish)(
 	for (int i = 0; i < rows * panels; i++) {
 		int64_t row = t->row + i / panels, first = column + i % panels * GEMM_LANES;
 		int64_t count = g->n - first < GEMM_LANES ? g->n - first : GEMM_LANES;
-		line x, y;
+		line_t x, y;
 		memcpy(&x, t->kept + i * GEMM_LANES, sizeof(x));
 		for (int e = 0; e < g->epilogue_count; e++) {
 			const struct epilogue *step = &g->epilogue[e];

@@ -16,93 +16,93 @@
 
 #define LINE 16
 
-typedef float line __attribute__((vector_size(64)));
+typedef float line_t __attribute__((vector_size(64)));
 typedef int32_t line_words __attribute__((vector_size(64)));
 #define LINE_INLINE static inline __attribute__((always_inline))
 
 /* to = mask ? from : to; mask: -1 or 0. */
-LINE_INLINE void line_pick(line *to, const line_words *mask, const line *from)
+LINE_INLINE void line_pick(line_t *to, const line_words *mask, const line_t *from)
 {
-	*to = (line)(((line_words)*from & *mask) | ((line_words)*to & ~*mask));
+	*to = (line_t)(((line_words)*from & *mask) | ((line_words)*to & ~*mask));
 }
 
-LINE_INLINE void line_most(line *x, const line *y)
+LINE_INLINE void line_most(line_t *x, const line_t *y)
 {
 	line_words mask = *y > *x;
 	line_pick(x, &mask, y);
 }
 
-LINE_INLINE void line_least(line *x, const line *y)
+LINE_INLINE void line_least(line_t *x, const line_t *y)
 {
 	line_words mask = *y < *x;
 	line_pick(x, &mask, y);
 }
 
-LINE_INLINE void line_clip(line *x, float low, float high)
+LINE_INLINE void line_clip(line_t *x, float low, float high)
 {
-	line from = low - (line){ 0 }, to = high - (line){ 0 };
+	line_t from = low - (line_t){ 0 }, to = high - (line_t){ 0 };
 	line_most(x, &from);
 	line_least(x, &to);
 }
 
 /* exp(x) for x from -87 to 88; outside the value at these ends. Adding 1.5 * 2^23 rounds to an integer, which
  * is then in the low bits. */
-LINE_INLINE void line_exp(line *x)
+LINE_INLINE void line_exp(line_t *x)
 {
 	const float rounder = 12582912.0f;
 	line_clip(x, -87, 88);
-	line sum = *x * 1.44269504f + rounder, n = sum - rounder;
-	line r = *x - n * 0.693359375f + n * 2.12194440e-4f;
-	line p = ((((r / 720 + 1.0f / 120) * r + 1.0f / 24) * r + 1.0f / 6) * r + 0.5f) * r * r + r + 1;
+	line_t sum = *x * 1.44269504f + rounder, n = sum - rounder;
+	line_t r = *x - n * 0.693359375f + n * 2.12194440e-4f;
+	line_t p = ((((r / 720 + 1.0f / 120) * r + 1.0f / 24) * r + 1.0f / 6) * r + 0.5f) * r * r + r + 1;
 	line_words power = ((line_words)sum - 0x4B400000 + 127) << 23;
-	*x = p * (line)power;
+	*x = p * (line_t)power;
 }
 
 /* x / (1 + exp(-by x)), or with `flat` 1 / (1 + exp(-by x)). */
-LINE_INLINE void line_gate(line *x, const line *by, bool flat)
+LINE_INLINE void line_gate(line_t *x, const line_t *by, bool flat)
 {
-	line e = -*by;
+	line_t e = -*by;
 	line_exp(&e);
-	*x = (flat ? 1 - (line){ 0 } : *x) / (1 + e);
+	*x = (flat ? 1 - (line_t){ 0 } : *x) / (1 + e);
 }
 
 /* (e - 1) / (e + 1) with e = exp(2 x); a series below 0.25, where the difference loses digits. */
-LINE_INLINE void line_tanh(line *x)
+LINE_INLINE void line_tanh(line_t *x)
 {
-	line e = 2 * *x, s = *x * *x;
+	line_t e = 2 * *x, s = *x * *x;
 	line_exp(&e);
-	line series = ((s * (62.0f / 2835) - 17.0f / 315) * s + 2.0f / 15) * s - 1.0f / 3;
-	line y = *x + *x * s * series, far = (e - 1) / (e + 1);
+	line_t series = ((s * (62.0f / 2835) - 17.0f / 315) * s + 2.0f / 15) * s - 1.0f / 3;
+	line_t y = *x + *x * s * series, far = (e - 1) / (e + 1);
 	line_words mask = s > 0.0625f;
 	line_pick(&y, &mask, &far);
 	*x = y;
 }
 
-LINE_INLINE void line_gelu_erf(line *x)
+LINE_INLINE void line_gelu_erf(line_t *x)
 {
-	line u = *x * 0.70710678f, minus = -u;
+	line_t u = *x * 0.70710678f, minus = -u;
 	line_most(&u, &minus);
-	line t = 1 / (1 + 0.3275911f * u), e = -u * u;
+	line_t t = 1 / (1 + 0.3275911f * u), e = -u * u;
 	line_exp(&e);
-	line rest = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t +
+	line_t rest = ((((1.061405429f * t - 1.453152027f) * t + 1.421413741f) * t - 0.284496736f) * t +
 			    0.254829592f) * t * e;
-	line y = 2 - rest; /* 1 + erf */
+	line_t y = 2 - rest; /* 1 + erf */
 	line_words mask = *x < 0;
 	line_pick(&y, &mask, &rest);
 	*x = *x * 0.5f * y;
 }
 
 /* x * tanh(log(1 + exp(x))) = x w / (w + 2) with w = e (e + 2). */
-LINE_INLINE void line_mish(line *x)
+LINE_INLINE void line_mish(line_t *x)
 {
-	line e = *x;
+	line_t e = *x;
 	line_clip(&e, -87, 40);
 	line_exp(&e);
-	line w = e * (e + 2);
+	line_t w = e * (e + 2);
 	*x = *x * w / (w + 2);
 }
 
-LINE_INLINE void line_below_zero(line *x, const line *y)
+LINE_INLINE void line_below_zero(line_t *x, const line_t *y)
 {
 	line_words mask = *x < 0;
 	line_pick(x, &mask, y);
@@ -122,11 +122,11 @@ static inline bool line_computes(enum mode m)
 }
 
 /* Elementwise functions of one operand; a and b: their parameters. */
-LINE_INLINE void line_eltwise(line *x, enum mode m, float a, float b)
+LINE_INLINE void line_eltwise(line_t *x, enum mode m, float a, float b)
 {
-	line y;
+	line_t y;
 	switch (m) {
-	case MODE_RELU: y = (line){ 0 }; line_most(x, &y); break;
+	case MODE_RELU: y = (line_t){ 0 }; line_most(x, &y); break;
 	case MODE_LEAKY_RELU: y = *x * a; line_below_zero(x, &y); break;
 	case MODE_CLIP: line_clip(x, a, b); break;
 	case MODE_SIGMOID: y = *x; line_gate(x, &y, true); break;
@@ -148,7 +148,7 @@ LINE_INLINE void line_eltwise(line *x, enum mode m, float a, float b)
 	}
 }
 
-LINE_INLINE void line_binary(line *x, enum mode m, const line *y)
+LINE_INLINE void line_binary(line_t *x, enum mode m, const line_t *y)
 {
 	switch (m) {
 	case MODE_ADD: *x += *y; break;
@@ -163,11 +163,11 @@ LINE_INLINE void line_binary(line *x, enum mode m, const line *y)
 
 /* Reads `count` values (at most LINE) of f32 or bf16, the rest is 0; and writes as many. bf16 is the upper
  * half of an f32, rounded to nearest, ties to even; NaN stays NaN. */
-LINE_INLINE void line_load(line *x, const void *from, bool narrow, int64_t at, int64_t count)
+LINE_INLINE void line_load(line_t *x, const void *from, bool narrow, int64_t at, int64_t count)
 {
 	uint16_t half[LINE] = { 0 };
 	uint32_t word[LINE];
-	*x = (line){ 0 };
+	*x = (line_t){ 0 };
 	if (!narrow) {
 		memcpy(x, (const float *)from + at, (size_t)count * sizeof(float));
 		return;
@@ -178,7 +178,7 @@ LINE_INLINE void line_load(line *x, const void *from, bool narrow, int64_t at, i
 	memcpy(x, word, sizeof(*x));
 }
 
-LINE_INLINE void line_store(const line *x, void *to, bool narrow, int64_t at, int64_t count)
+LINE_INLINE void line_store(const line_t *x, void *to, bool narrow, int64_t at, int64_t count)
 {
 	uint16_t half[LINE];
 	uint32_t word[LINE];

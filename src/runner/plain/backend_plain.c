@@ -1,6 +1,7 @@
 /* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
  * topk, argreduce, scan, instancenorm, groupnorm, rmsnorm, functions of bytes; also quantize and dequantize,
- * which oneDNN has too. The loops are vectorized by the compiler; each output is computed by one thread. */
+ * which oneDNN has too, and squares and cubes, for which it is slow. The loops are vectorized by the
+ * compiler; each output is computed by one thread. */
 #include "config.h"
 
 #include "problem/kernel.h"

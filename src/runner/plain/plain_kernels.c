@@ -9,6 +9,7 @@
 
 #include "base/arena.h"
 #include "runner/verify/fill.h"
+#include "runner/host/lines.h"
 #include "runner/plain/plain_convert.h"
 
 /* A problem along one axis: `outer` lines of `size` elements, `inner` elements apart. */
@@ -375,6 +376,42 @@ static void groupnorm_share(const struct plain *a, int i, int count)
 	norm_rows(a, i, count, volume(s, 1, s->rank) / a->problem->g, groupnorm_row);
 }
 
+/* --- powers --- */
+
+/* alpha x^2 and alpha x^3, as in the cubic of a GELU that the model writes as several layers: oneDNN computes
+ * every power by logarithms, which takes many times longer. */
+static bool is_product(const struct problem *p)
+{
+	return p->kernel == KERNEL_ELTWISE && p->mode == MODE_POW &&
+		((double)p->beta == 2 || (double)p->beta == 3) && p->operand[0].dtype == DTYPE_F32 &&
+		p->operand[1].dtype == DTYPE_F32;
+}
+
+static void product_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	int64_t n = volume(&p->shape[0], 0, p->shape[0].rank), from = share_begin(n, i, count);
+	bool cubic = (double)p->beta == 3;
+	n = share_begin(n, i + 1, count);
+	for (int64_t at = from; at < n; at += LINE) {
+		int64_t now = n - at < LINE ? n - at : LINE;
+		line_t x;
+		line_load(&x, a->source[0], false, at, now);
+		x = p->alpha * x * x * (cubic ? x : 1 - (line_t){ 0 });
+		line_store(&x, a->destination, false, at, now);
+	}
+}
+
+static bool eltwise_fits(const struct problem *p)
+{
+	return plain_by_table(p) || is_product(p);
+}
+
+static void eltwise_share(const struct plain *a, int i, int count)
+{
+	(is_product(a->problem) ? product_share : plain_table_share)(a, i, count);
+}
+
 /* --- supported problems --- */
 
 int plain_passes(const struct problem *p)
@@ -434,7 +471,7 @@ static bool float_fits(const struct problem *p)
 static const struct {
 	void (*share)(const struct plain *a, int i, int count);
 	bool (*fits)(const struct problem *p);
-	bool only_by_table; /* offered only where plain_by_table */
+	bool rare; /* other problems of this kernel are not for plain C */
 } kernels[KERNEL_COUNT] = {
 	[KERNEL_GATHER] = { gather_share, gather_fits },
 	[KERNEL_SELECT] = { select_share, select_fits },
@@ -446,8 +483,8 @@ static const struct {
 	[KERNEL_GROUPNORM] = { groupnorm_share, float_fits },
 	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits },
 	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits },
-	[KERNEL_ELTWISE] = { plain_table_share, plain_by_table, .only_by_table = true },
-	[KERNEL_SOFTMAX] = { plain_table_share, plain_by_table, .only_by_table = true },
+	[KERNEL_ELTWISE] = { eltwise_share, eltwise_fits, .rare = true },
+	[KERNEL_SOFTMAX] = { plain_table_share, plain_by_table, .rare = true },
 };
 
 int plain_refuses(const struct problem *p, struct error *err)
@@ -455,9 +492,9 @@ int plain_refuses(const struct problem *p, struct error *err)
 	const struct kernel_row *row = kernel_row(p->kernel);
 	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_DROPOUT)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
-	if (!kernels[p->kernel].share || (kernels[p->kernel].only_by_table && !plain_by_table(p)))
+	if (!kernels[p->kernel].share || (kernels[p->kernel].rare && !kernels[p->kernel].fits(p)))
 		return error_set(err,
-			"only data movement, sorting, normalizations and tables that oneDNN does not have");
+			"only data movement, sorting, normalizations, tables and powers that oneDNN lacks");
 	if (p->epilogue_count)
 		return error_set(err, "kernels in plain C have no epilogues");
 	/* with one scale or function for all elements their order is irrelevant */
