@@ -13,7 +13,7 @@ TensorRT (profiles/tensorrt). A kernel of one kind takes
 where both times are the roofline's at the vendor's peaks. Shares are at most 1, except for convolutions that
 Winograd's algorithm computes with fewer multiplications. The fit minimizes the logarithmic error with equal
 weight per source. The spread is the range from the 10th to the 90th percentile of real / predicted, each
-device predicted from the others where there are several.
+device predicted from the others; wider by half where there is one device only.
 """
 
 import collections
@@ -46,6 +46,7 @@ EVENT_US = 2.0        # of the time between two events around the shortest kerne
 SHORTEST_US = 1.0     # no kernel takes less
 FEW_CHANNELS = 8      # fewer input channels do not fill a matrix unit
 LOW, HIGH = 0.1, 0.9  # percentiles of the spread
+UNSEEN = 1.5          # how much wider the spread of a row is that is borrowed, or from one device only
 
 # library (old: cuDNN 7.6, new: TensorRT 8), device, kind, matrix unit, time of operations and of bytes at the
 # peaks, real time
@@ -238,7 +239,9 @@ def fit_row(points, cap):
         by = constants(rest, cap) if len(rest) >= 10 else row
         ratios += [p.us / predicted(by, p) for p in points if p.device == device]
     sources = sorted({p.device for p in points})
-    return Row(*row, min(1, percentile(ratios, LOW)), max(1, percentile(ratios, HIGH)), len(points), sources)
+    wider = 1 if len(sources) > 1 else UNSEEN
+    return Row(*row, min(1, percentile(ratios, LOW) / wider), max(1, percentile(ratios, HIGH) * wider),
+               len(points), sources)
 
 
 def fit(points):
@@ -255,11 +258,8 @@ def fit(points):
 
 NEAREST = {"conv_few": "conv", "conv_winograd": "conv", "conv_group": "memory", "norm": "memory",
            "matmul": "conv", "conv": "conv"}
-BORROWED = 1.5  # how much wider the spread of a borrowed row is
-
-
 def borrowed(row, fixed):
-    return row._replace(fixed=fixed, low=row.low / BORROWED, high=row.high * BORROWED, points=0)
+    return row._replace(fixed=fixed, low=row.low / UNSEEN, high=row.high * UNSEEN, points=0)
 
 
 def row_for(rows, library, kind, matrix):

@@ -34,7 +34,7 @@ struct calibration_row {
 	double fixed_ns;
 	double share_flops, share_bytes; /* of the peaks; above 1 for Winograd only */
 	double low, high;          /* 10th and 90th percentile of real / estimated, each device estimated
-				      from the others */
+				      from the others; of one device only 1.5 times wider */
 	int points;                /* kernels that it was fitted on; 0: borrowed from the other library,
 				      spread 1.5 times wider */
 };

@@ -194,14 +194,16 @@ static int described_json(json_t *list, struct error *err)
 		for (int j = 0; j < d->source_count; j++)
 			json_array_append_new(sources, json_string(d->sources[j]));
 		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:o, s:o}", "id", d->id,
+			json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o, s:o}",
+				"id", d->id,
 				"model", d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat,
 				"llc_bytes", json_number_or_null(d->l2_bytes), "memory_bytes",
 				json_number_or_null(d->memory_bytes), "bandwidth_bytes_s",
 				json_number_or_null(d->peaks.bandwidth_bytes_s), "f32_flops",
 				json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
-				json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "sources", sources,
-				"peaks", peaks_json(&d->peaks)));
+				json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "clock_share",
+				d->peaks.clock_share, "bandwidth_share", d->peaks.bandwidth_share, "sources",
+				sources, "peaks", peaks_json(&d->peaks)));
 	}
 	arena_free(&a);
 	return bad;
