@@ -21,6 +21,7 @@ where the runner is not built.
 """
 
 import argparse
+import functools
 import json
 import math
 import os
@@ -63,6 +64,12 @@ def matmul_text(m, n, k, tail):
 # --- a runtime, in a process of its own ---
 
 
+@functools.cache
+def cores():
+    """One processor of each core, asked before this process is bound to the first."""
+    return machine.cores()
+
+
 def make_model(m, n, k, nodes):
     """A model of `nodes` products, each with an input, an output and weights of its own."""
     import numpy
@@ -84,7 +91,7 @@ def make_model(m, n, k, nodes):
 def open_onnxruntime(content, feeds, threads):
     """Returns a function that runs the model; inputs and outputs are bound, so that nothing is copied."""
     import onnxruntime
-    options, places = onnxruntime.SessionOptions(), machine.cores()[:threads]
+    options, places = onnxruntime.SessionOptions(), cores()[:threads]
     options.intra_op_num_threads, options.inter_op_num_threads = threads, 1
     options.add_session_config_entry("session.intra_op.allow_spinning", "1")
     if 1 < threads == len(places):  # this thread is the first; processors are counted from 1
