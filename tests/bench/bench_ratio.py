@@ -142,7 +142,8 @@ def case_name(model, batch):
 
 
 def latency_of(compared):
-    return {key: compared[key] for key in ("measured_ns", "interval_ns", "noisy")}
+    return {key: compared[key] for key in ("measured_ns", "interval_ns", "noisy")} | \
+        {"why": compared["agent"]["noisy_reason"]}
 
 
 def compared_of(compared, layers):
