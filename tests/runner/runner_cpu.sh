@@ -159,6 +159,7 @@ reduce:f32,f32:l2:2x3x4:2x1x4
 reduce:f32,f32:rmax:8x32:8x1
 concat:f32,f32:1x16x7x7,1x24x7x7:ax1
 concat:f32,f32:3x4,5x4,1x4:ax0
+concat:f16,f16:3x2x1,3x2x7,3x2x5:ax2
 transpose:f32,f32:1x16x4x8:perm0x2x1x3
 transpose:f32,f32:5x6x7:perm2x0x1
 resample:f32,f32:nearest:n1c16h5w6:oh10ow12

@@ -50,7 +50,8 @@ SAME = {
     "eltwise": ["eltwise:{t},{t}:{m}:1x16x7x7"],
     "binary": ["binary:{t},{t},{t}:{m}:1x16x7x7:1x16x7x7", "binary:{t},{t}.c,{t}:{m}:1x16x7x7:16x1x1"],
     "reduce": ["reduce:{t},{t}:{m}:1x16x7x7:1x16x1x1"],
-    "concat": ["concat:{t},{t}:1x16x7x7,1x32x7x7:ax1"],
+    "concat": ["concat:{t},{t}:1x16x7x7,1x32x7x7:ax1", "concat:{t},{t}:3x4,5x4,1x4:ax0",
+               "concat:{t},{t}:3x2x1,3x2x7,3x2x5:ax2"],
     "transpose": ["transpose:{t},{t}:5x6x7:perm2x0x1"],
     "resample": ["resample:{t},{t}:{m}:n1c16h5w6:oh10ow12"],
     "lrn": ["lrn:{t},{t}:{m}:1x16x7x7:n5"],
@@ -221,6 +222,9 @@ def judge(tap, isa, texts, status, messages, errors):
     packed = {m["problem"] for m in own if m["algorithm"]["name"].startswith("packed:")}
     missing = [text for text in PACKED if text not in packed]
     tap.ok(not missing, f"{isa}: products of few rows are packed, {len(packed)} of them", missing)
+    joined = {m["problem"] for m in own if m["algorithm"]["name"].startswith("concat:")}
+    missing = [text for text in measured if text.startswith("concat:") and text not in joined]
+    tap.ok(joined and not missing, f"{isa}: each of {len(joined)} concats is one of our own, too", missing)
     last = {}
     for m in checks:
         last.setdefault(m["problem"], []).append("approximate" in m["algorithm"]["notes"].split())

@@ -1,7 +1,7 @@
 /* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
  * topk, argreduce, scan, instancenorm, groupnorm, rmsnorm, functions of bytes; also quantize and dequantize,
- * which oneDNN has too, and squares and cubes, for which it is slow. The loops are vectorized by the
- * compiler; each output is computed by one thread. */
+ * which oneDNN has too, and squares, cubes and concat, for which it is slow (it joins whole channels of one
+ * image on one thread). The loops are vectorized by the compiler; each output is computed by one thread. */
 #include "config.h"
 
 #include "problem/kernel.h"
@@ -148,7 +148,8 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 	double bytes = 0, need = 0;
 	for (int i = 0; i < w->operands; i++) {
 		struct problem_shape s = problem_operand_shape(&w->p, i);
-		w->elements[i] = volume(&s, 0, s.rank);
+		w->elements[i] = w->p.kernel == KERNEL_CONCAT ? plain_source_begin(&w->p, w->p.shape_count) :
+			volume(&s, 0, s.rank);
 		bytes += (double)bytes_of(w, i);
 	}
 	bool rotates = false;
@@ -334,6 +335,8 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
 	const struct work *w = state;
+	if (w->p.kernel == KERNEL_CONCAT)
+		return source_value(w, 0, w->last[0], plain_source_begin(&w->p, number) + index);
 	return role == CHECK_SOURCE ? source_value(w, number, w->last[number], index)
 				    : role_value(&w->p, role, index);
 }

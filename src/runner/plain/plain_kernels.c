@@ -57,6 +57,40 @@ static void gather_share(const struct plain *a, int i, int count)
 	}
 }
 
+int64_t plain_source_begin(const struct problem *p, int number)
+{
+	int64_t begin = 0;
+	for (int i = 0; i < number; i++)
+		begin += volume(&p->shape[i], 0, p->shape[i].rank);
+	return begin;
+}
+
+/* Elements of the destination one after the other; those of a row of the outer dimensions are pieces of the
+ * sources, each contiguous. O(copied elements + pieces). */
+static void concat_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	int64_t outer = volume(&p->shape[0], 0, p->axis);
+	int64_t total = plain_source_begin(p, p->shape_count), width = total / outer;
+	int64_t bytes = dtype_bits(p->operand[0].dtype) / 8;
+	int64_t at = share_begin(total, i, count), end = share_begin(total, i + 1, count);
+	while (at < end) {
+		int64_t row = at / width, past = at % width;
+		const char *from = a->source[0];
+		for (int j = 0; j < p->shape_count && at < end; j++) {
+			int64_t piece = volume(&p->shape[j], p->axis, p->shape[j].rank), n = piece - past;
+			if (n > 0) {
+				n = n < end - at ? n : end - at;
+				memcpy((char *)a->destination + at * bytes,
+					from + (row * piece + past) * bytes, (size_t)(n * bytes));
+				at += n;
+			}
+			past = past > piece ? past - piece : 0;
+			from += outer * piece * bytes;
+		}
+	}
+}
+
 /* Steps of a broadcast operand along each dimension of the destination, in elements. */
 static void broadcast_steps(const struct problem_shape *from, const struct problem_shape *to, int64_t *step)
 {
@@ -435,6 +469,12 @@ static bool gather_fits(const struct problem *p)
 	return t == p->operand[2].dtype && is_whole(p->operand[1].dtype) && fill_handles(t);
 }
 
+static bool concat_fits(const struct problem *p)
+{
+	enum dtype t = p->operand[0].dtype;
+	return t == p->operand[1].dtype && fill_handles(t) && dtype_bits(t) >= 8;
+}
+
 static bool select_fits(const struct problem *p)
 {
 	enum dtype c = p->operand[0].dtype, to = p->operand[3].dtype;
@@ -473,6 +513,7 @@ static const struct {
 	bool (*fits)(const struct problem *p);
 	bool rare; /* other problems of this kernel are not for plain C */
 } kernels[KERNEL_COUNT] = {
+	[KERNEL_CONCAT] = { concat_share, concat_fits },
 	[KERNEL_GATHER] = { gather_share, gather_fits },
 	[KERNEL_SELECT] = { select_share, select_fits },
 	[KERNEL_TOPK] = { topk_share, same_number_fits },

@@ -6,7 +6,7 @@
 #include "problem/problem.h"
 #include "runner/plain/plain_table.h"
 
-/* Arguments of one execution; operands are dense and row-major. */
+/* Arguments of one execution; operands are dense and row-major. All sources of a concat are source[0]. */
 struct plain {
 	const struct problem *problem;
 	const void *source[PROBLEM_OPERANDS];
@@ -22,6 +22,8 @@ struct plain {
 
 /* Returns -1 if plain_share cannot compute the problem; err has the reason. */
 int plain_refuses(const struct problem *p, struct error *err);
+/* Returns the first element of a concat's source `number`: its sources are one buffer, in order. */
+int64_t plain_source_begin(const struct problem *p, int number);
 /* Number of passes of an execution; each pass runs all shares. */
 int plain_passes(const struct problem *p);
 /* Computes share i of `count` of a pass; `plain` is a struct plain. The next two are for quantize and
