@@ -50,6 +50,8 @@ def describe():
 def bind_threads(request):
     """OpenMP binds one thread to each core. It reads these variables when PyTorch is loaded."""
     threads, cores = request.cores()
+    if "torch" in sys.modules and threads != sys.modules["torch"].get_num_threads():
+        raise Unsupported("pytorch's threads are those of the process: two sides cannot differ in them")
     if cores:
         os.environ["OMP_NUM_THREADS"] = str(threads)
         os.environ["OMP_PROC_BIND"] = "true"

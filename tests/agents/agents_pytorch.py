@@ -287,6 +287,28 @@ def _():
     agent.end()
 
 
+@tap.test("a trial: a type beside the unchanged model; threads are those of the process")
+def _():
+    agent = start()
+    agent.say(job(RELU, threads=2, **{"try": {"move": "f16", "dtype": "f16"}}))
+    _, message = agent.until("execution")
+    agent.until("done")
+    execution, trial = message["execution"], message.get("trial")
+    if execution["status"] != "ok" or execution["dtype"] != "f16" or not trial or trial["rounds"] < 1:
+        yield f"{execution} {trial}"
+    elif not 0 < execution["output_error"] < 1e-2:
+        yield f"error {execution['output_error']}"
+    yield from expect_all(agent, [
+        (job(RELU, threads=2, **{"try": change}), "unsupported", words)
+        for change, words in (
+            ({"move": "threads=1", "threads": 1}, "threads are those of the process"),
+            ({"move": "int8", "dtype": "s8"}, "no type s8"),
+            ({"move": "level=basic", "level": "basic"}, "'basic'"),
+        )
+    ])
+    agent.end()
+
+
 @tap.test("a request that PyTorch cannot fulfil")
 def _():
     agent = start()

@@ -221,6 +221,7 @@ def _():
     yield from expect_all(agent, [
         (job(RELU, provider="CPU"), "unsupported", "no provider 'CPU'"),
         (job(RELU, level="none"), "unsupported", "'none'"),
+        (job(RELU, **{"try": {"move": "f16", "dtype": "f16"}}), "unsupported", "by its own program"),
         (job(RELU, dtype="f64"), "unsupported", "no type f64"),
         (job(RELU, options={"--saveEngine": "/tmp/x"}), "unsupported", "--saveEngine is the agent's own"),
         (job(RELU, options={"--noSuch": "1"}), "failed", "Unknown option: --noSuch=1"),

@@ -17,9 +17,6 @@ class Side:
         begin = time.perf_counter_ns()
         self.session = agent.open(path, request)
         self.load_ns = time.perf_counter_ns() - begin
-        if hasattr(self.session, "sample"):
-            self.session.close()
-            raise Unsupported(f"{agent.NAME} is measured by its own program: two sides cannot take turns")
         self.request, self.specs = request, request.specs(self.session.inputs)
         self.allowed = machine.affinity()
 
@@ -98,6 +95,8 @@ def run(job):
     """Measures both sides in turn. Fills the job's execution, that of the changed side, and returns the
     `trial` of docs/wire.md."""
     request, agent, out = job.request, job.agent, job.execution
+    if hasattr(agent.open, "sample"):
+        raise Unsupported(f"{agent.NAME} is measured by its own program: two sides cannot take turns")
     allowed = machine.affinity()
     job.say("creating the session")
     base = Side(agent, request.path, request, allowed)

@@ -91,6 +91,10 @@ def set_num_threads(count):
     state["threads"] = count
 
 
+def get_num_threads():
+    return state["threads"]
+
+
 def set_num_interop_threads(count):
     state["interop"] = count
 
