@@ -130,11 +130,22 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 	return true;
 }
 
+/* True if all inputs of the layer but the first are there and constant. */
+static bool has_constant_parameters(const struct plan *p, const struct plan_layer *l)
+{
+	for (int i = 1; i < l->input_count; i++)
+		if (l->inputs[i] < 0 || !p->values[l->inputs[i]].constant)
+			return false;
+	return true;
+}
+
 bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct plan_layer *l)
 {
 	if (!chain_begin(c, p, l))
 		return false;
 	c->pointwise = true;
+	c->foldable = c->problem.kernel == KERNEL_BATCHNORM && has_constant_parameters(p, l);
+	c->channel_axis = c->foldable ? 1 : -1;
 	return !c->problem.epilogue_count && kernel_row(c->problem.kernel)->pointwise &&
 		c->problem.operand[0].dtype == destination(&c->problem)->dtype;
 }
@@ -176,7 +187,8 @@ static int other_input(const struct chain *c, const struct plan_layer *l)
 
 static int64_t channels(const struct chain *c)
 {
-	return kernel_row(c->problem.kernel)->output_channels(&c->problem);
+	return c->problem.kernel == KERNEL_BATCHNORM ? c->problem.shape[0].dim[1]
+		: kernel_row(c->problem.kernel)->output_channels(&c->problem);
 }
 
 /* True if the value has one element per channel: all other dimensions are 1, and it does not enlarge the
@@ -197,12 +209,13 @@ static bool is_channel_vector(const struct chain *c, int value)
 	return true;
 }
 
-/* Adds a bias; true if the kernel has one already or it can be its first epilogue. */
+/* Adds a bias; true if the kernel has one already or it can be its first epilogue. A batch normalization has
+ * its shift. */
 static bool fold_bias(struct chain *c)
 {
 	struct problem *q = &c->problem;
 	bool scaled = sums_are_scaled(q);
-	if (q->epilogue_count > scaled)
+	if (q->epilogue_count > scaled || q->kernel == KERNEL_BATCHNORM)
 		return true; /* two constants are folded into one */
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
 		.kind = EPILOGUE_BIAS,
@@ -219,9 +232,8 @@ static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 	if (!plan_layer_is(l, "BatchNormalization") || !c->foldable || l->input_count != 5 ||
 		l->inputs[0] != c->value)
 		return false;
-	for (int i = 1; i < 5; i++)
-		if (l->inputs[i] < 0 || !c->plan->values[l->inputs[i]].constant)
-			return false;
+	if (!has_constant_parameters(c->plan, l))
+		return false;
 	if (node_int(l->node, "training_mode", 0) != 0 || node_int(l->node, "spatial", 1) != 1)
 		return false;
 	/* its factors are folded into the weights, which must be constant and have the same channels */
@@ -229,6 +241,20 @@ static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 		return false;
 	str_puts(&c->pattern, "+BatchNorm");
 	return fold_bias(c);
+}
+
+/* A constant factor or divisor per channel, as in exports of a scale layer: folded into the constant weights,
+ * or the scale of a batch normalization, and the bias before it. It costs nothing. */
+static bool take_factor(struct chain *c, const struct plan_layer *l)
+{
+	int other = other_input(c, l);
+	bool divides = plan_layer_is(l, "Div") && l->inputs[0] == c->value;
+	bool weights = c->problem.kernel == KERNEL_BATCHNORM || c->problem.operand[1].constant;
+	if (!(plan_layer_is(l, "Mul") || divides) || !c->foldable || !weights || other < 0 ||
+		!is_channel_vector(c, other))
+		return false;
+	str_puts(&c->pattern, "+Scale");
+	return true;
 }
 
 static bool take_bias(struct chain *c, const struct plan_layer *l)
@@ -286,6 +312,7 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 		.mode = mode,
 		.operand = { .dtype = v->dtype, .constant = v->constant },
 	};
+	c->foldable = false;
 	if (v->producer > c->residual && !v->constant)
 		c->residual = v->producer;
 	chain_name(c, l);
@@ -383,8 +410,9 @@ static bool step_region(struct chain *c)
 static bool take_any(struct chain *c, const struct plan_layer *l)
 {
 	if (c->pointwise)
-		return take_binary(c, l) || take_function(c, l);
-	return take_batchnorm(c, l) || take_bias(c, l) || take_residual(c, l) || take_activation(c, l);
+		return take_factor(c, l) || take_bias(c, l) || take_binary(c, l) || take_function(c, l);
+	return take_batchnorm(c, l) || take_factor(c, l) || take_bias(c, l) || take_residual(c, l) ||
+		take_activation(c, l);
 }
 
 /* Extends the chain by one operation: follows the single reader of its value, past layers that only hand

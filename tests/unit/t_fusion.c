@@ -199,6 +199,31 @@ static void vector_of_channels(struct maker *m, int y)
 	make_layer(m, "Add", NULL, IMAGE, make_constant(m, "64x1x1"), y);
 }
 
+static void factor_of_channels(struct maker *m, int y)
+{
+	make_layer(m, "Mul", NULL, IMAGE, make_constant(m, "64x1x1"), y);
+}
+
+static void divisor_of_channels(struct maker *m, int y)
+{
+	make_layer(m, "Div", NULL, IMAGE, y, make_constant(m, "64x1x1"));
+}
+
+static void divided_constant(struct maker *m, int y)
+{
+	make_layer(m, "Div", NULL, IMAGE, make_constant(m, "64x1x1"), y);
+}
+
+static void factor_along_width(struct maker *m, int y)
+{
+	make_layer(m, "Mul", NULL, IMAGE, y, make_constant(m, "56"));
+}
+
+static void computed_factor(struct maker *m, int y)
+{
+	make_layer(m, "Mul", NULL, IMAGE, y, make_input(m, "64x1x1"));
+}
+
 static void trained_batchnorm(struct maker *m, int y)
 {
 	int inputs[5] = { y, make_constant(m, "64"), make_constant(m, "64"), make_constant(m, "64"),
@@ -253,6 +278,11 @@ static void what_blocks(void)
 	is_int(groups_when(narrow_residual), 0, "nor is a broadcast one");
 	is_int(groups_when(vector_along_width), 0, "a constant along another axis is no bias");
 	is_int(groups_when(vector_of_channels), 1, "one along the channels is");
+	is_int(groups_when(factor_of_channels), 1, "a constant factor per channel folds into the weights");
+	is_int(groups_when(divisor_of_channels), 1, "so does a divisor");
+	is_int(groups_when(divided_constant), 0, "a constant that is divided does not");
+	is_int(groups_when(factor_along_width), 0, "nor does a factor along another axis");
+	is_int(groups_when(computed_factor), 0, "nor one that is computed");
 	is_int(groups_when(trained_batchnorm), 0, "batch norm with a computed variance does not fold");
 	is_int(groups_when(through_dropout), 1, "Dropout passes the value on");
 	is_int(groups_when(through_reshape), 0, "a reshape behind a convolution does not");

@@ -51,6 +51,35 @@ static void chains(void)
 	make_end(m);
 }
 
+/* A scale layer, as old exports write it: a factor and a shift per channel behind a batch normalization. */
+static void scale_layer(void)
+{
+	static const char *const norm = "batchnorm:f32,f32:" IMAGE;
+	for (int with_conv = 0; with_conv < 3; with_conv++) {
+		struct maker *m = make_begin();
+		int v = make_input(m, IMAGE), c = make_constant(m, "64x1x1");
+		if (with_conv == 2)
+			m->plan.values[c].constant = false;
+		if (with_conv == 1)
+			v = make_layer(m, "Conv", CONV, IMAGE, v, make_constant(m, "64x64x3x3"));
+		v = make_batchnorm(m, IMAGE, 64, v);
+		v = make_layer(m, "Mul", "binary:f32,f32.c,f32:mul:" IMAGE ":64x1x1", IMAGE, v, c);
+		v = make_layer(m, "Add", "binary:f32,f32.c,f32:add:" IMAGE ":64x1x1", IMAGE, v, c);
+		v = make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, v, -1);
+		m->plan.values[v].is_output = true;
+		struct fusion *f = fusion_find(make_finish(m));
+		if (with_conv == 2)
+			ok(!group_at(f, 0, 0), "a computed factor is not folded");
+		else if (with_conv)
+			is_group(f, 0, 3, "Conv+BatchNorm+Scale+Bias+Relu", 5, CONV "+bias:f32.c+relu");
+		else
+			is_group(f, 0, 2, "BatchNormalization+Scale+Bias+Relu", 4,
+				arena_printf(&m->plan.arena, "%s+relu", norm));
+		fusion_free(f);
+		make_end(m);
+	}
+}
+
 /* What no epilogue says ends the chain. */
 static void ends(void)
 {
@@ -231,6 +260,7 @@ static void attention_is_chosen(void)
 int main(void)
 {
 	chains();
+	scale_layer();
 	ends();
 	regions();
 	beside_convolutions();
