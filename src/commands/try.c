@@ -266,6 +266,8 @@ static void take(const struct trying *t, const struct session_agent *a, struct t
 		put_why(t, one, TRIED_REFUSED, "its outputs are no numbers");
 	} else if (e->status == STATUS_OK) {
 		put_why(t, one, TRIED_UNAVAILABLE, "the agent compares no outputs of two sides");
+	} else if (e->status == STATUS_FAILED) {
+		put_why(t, one, TRIED_FAILED, e->why);
 	} else {
 		put_why(t, one, TRIED_FAILED, arena_printf(t->arena, "%s: %s", status_name(e->status),
 			e->why));

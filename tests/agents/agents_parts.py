@@ -652,6 +652,7 @@ def _():
         ("items cut", one, numpy.repeat(one, 8, 0), 0.0),
         ("another type", one.astype(numpy.float16), one, 0.0),
         ("infinity on both sides", numpy.array([f32("-inf"), 1.0]), numpy.array([f32("-inf"), 1.0]), 0.0),
+        ("NaN on both sides", numpy.array([f32("nan"), 1.0]), numpy.array([f32("nan"), 1.0]), 0.0),
         ("a scalar", f32(2.0), f32(1.0), 1.0),
         ("nothing", numpy.zeros((1, 0), f32), numpy.zeros((1, 0), f32), 0.0),
     ]
@@ -666,6 +667,7 @@ def _():
         ("infinity", [one * f32("inf")], [one], "that are infinity"),
         ("the other infinity", [numpy.array([f32("inf")])], [numpy.array([f32("-inf")])], "infinity"),
         ("numbers instead of NaN", [one], [nan], "numbers where the unchanged model has none"),
+        ("NaN alone, on both sides", [nan[:, :1]], [nan[:, :1]], "no output has a number"),
         ("a shape", [many], [numpy.zeros((3, 4), f32)], "has the shape (3, 5), not (3, 4)"),
         ("a rank", [one[0]], [one], "has the shape"),
         ("a number of outputs", [one, one], [one], "it has 2 outputs, the unchanged model 1"),

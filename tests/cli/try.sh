@@ -61,6 +61,7 @@ try 1 "the request of a batch" bz compare --run tries --try=batch=3 --json
 json "'\"batch\": 3' in t['batch=3']['why'] and '[3, 3, 32, 32]' in t['batch=3']['why']" \
     "has its inputs"
 json "t['batch=3']['status'] == 'failed'" "a failed move is a gap: exit status 1"
+json "not t['batch=3']['why'].startswith('failed')" "the status is not repeated in the reason"
 try 1 "the request of a level" bz compare --run tries --try=level=none --json
 json "'{\"move\": \"level=none\", \"level\": \"none\"}' in t['level=none']['why']" "has the level only"
 

@@ -32,12 +32,13 @@ def finite(outputs):
 def changed(outputs, reference):
     """Compares the outputs of a changed model with those of the unchanged one, whose items are repeated or
     cut to the changed batch. Returns (largest difference, relative to the largest unchanged value of the
-    same output, ""), or (None, why the outputs are refused). Infinities and NaN of both sides are equal."""
+    same output, ""), or (None, why the outputs are refused). Infinities and NaN of both sides are equal, but
+    if outputs have no other values, their error is unknown and they are refused."""
     import numpy
 
     if len(outputs) != len(reference):
         return None, f"it has {len(outputs)} outputs, the unchanged model {len(reference)}"
-    worst = 0.0
+    worst, numbers, strangers = 0.0, False, False
     for number, (mine, theirs) in enumerate(zip(outputs, reference), 1):
         if not hasattr(mine, "dtype") or mine.dtype.kind in "OSU":
             continue
@@ -60,6 +61,10 @@ def changed(outputs, reference):
             a, b = a[both], b[both]
             largest, distance = float(numpy.abs(b).max()), float(numpy.abs(a - b).max())
             worst = max(worst, distance / largest if largest else (0.0 if distance == 0 else 1.0))
+            numbers = True
+        strangers |= not both.all()
+    if strangers and not numbers:
+        return None, "no output has a number, nor has one of the unchanged model"
     return worst, ""
 
 
