@@ -167,6 +167,10 @@ LINE_INLINE void line_load(line_t *x, const void *from, bool narrow, int64_t at,
 {
 	uint16_t half[LINE] = { 0 };
 	uint32_t word[LINE];
+	if (!narrow && count == LINE) { /* a constant size is a move, not a call */
+		memcpy(x, (const float *)from + at, sizeof(*x));
+		return;
+	}
 	*x = (line_t){ 0 };
 	if (!narrow) {
 		memcpy(x, (const float *)from + at, (size_t)count * sizeof(float));
@@ -182,6 +186,10 @@ LINE_INLINE void line_store(const line_t *x, void *to, bool narrow, int64_t at, 
 {
 	uint16_t half[LINE];
 	uint32_t word[LINE];
+	if (!narrow && count == LINE) {
+		memcpy((float *)to + at, x, sizeof(*x));
+		return;
+	}
 	if (!narrow) {
 		memcpy((float *)to + at, x, (size_t)count * sizeof(float));
 		return;
