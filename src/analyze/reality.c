@@ -33,7 +33,8 @@ const char *reality_label(const struct reality *y, enum gap_kind k)
 		return "fused more than bound";
 	if (k == GAP_CAST && p->ns < 0 && !p->rows)
 		return "casts of the bound";
-	return k == GAP_ALGORITHM && p->estimated ? "above the estimate" : gap_label(k);
+	bool estimate = p->estimated_ns > p->ns / 2;
+	return k == GAP_ALGORITHM && estimate ? "above the estimate" : gap_label(k);
 }
 
 const char *faster_doubt_text(enum faster_doubt d)
@@ -292,7 +293,7 @@ static void group_sort(const struct sorting *x, struct reality_group *g)
 	else
 		gap_add(&x->y->gaps[g->kind], whole.ns, whole.lo, whole.hi);
 	x->y->gaps[g->kind].rows += g->row_count;
-	x->y->gaps[g->kind].estimated |= g->estimated;
+	x->y->gaps[g->kind].estimated_ns += g->estimated ? whole.ns : 0;
 }
 
 static const enum gap_kind gap_of_added[ADDED_COUNT] = { [ADDED_REORDER] = GAP_REORDER,

@@ -49,7 +49,7 @@ struct gap {
 	int layer_count;      /* ascending; in the arena */
 	int *layers;
 	int rows;             /* rows of the execution in it */
-	bool estimated;       /* it contains the cost of an estimate or a proxy */
+	double estimated_ns;  /* part of it by groups whose cost contains estimates or proxies */
 };
 
 /* Reasons why a group that is faster than the bound does not contradict it. DOUBT_TURN: it was faster in one
