@@ -9,8 +9,8 @@
 
 /* Finds fusion candidates. From each anchor a chain follows values that have a single reader, or whose
  * readers all belong to one activation (activation.c). Every prefix that a library's fused kernel can run
- * becomes a group. First the chains of convolutions, matmuls and attention, then those of the remaining
- * pointwise layers. */
+ * becomes a group. First the chains of convolutions, matmuls and attention, then those of activations that
+ * the model writes as several layers, also behind a matmul, and of the remaining pointwise layers. */
 
 #define TWIN_NEW (-2)
 
@@ -216,12 +216,12 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 	struct chain c;
 	int unit = f->unit[l->index];
 	bool inside = unit >= 0 && unit != l->index && unit != (l->index | FUSION_REGION);
-	if (taken[l->index] || inside || l->class == CLASS_FREE || l->input_count < 1)
+	if (inside || l->class == CLASS_FREE || l->input_count < 1)
 		return;
 	if (start_region(&c, f, l)) {
 		follow(f, &c, -1, true);
 		str_free(&c.pattern);
-	} else if (l->problem >= 0) {
+	} else if (l->problem >= 0 && !taken[l->index]) {
 		if (!kernel_row(f->plan->problems[l->problem].problem.kernel)->pointwise)
 			return;
 		if (chain_start_pointwise(&c, f->plan, l) && units_agree(f, &c))

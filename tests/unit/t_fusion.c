@@ -373,6 +373,8 @@ static void gelu(void)
 	gelu_tanh(m, bias(m, matmul(m)), (double)0.044715f);
 	struct fusion *f = fusion_find(make_finish(m));
 	is_group(f, 0, 1, "MatMul+Bias+Gelu(tanh)", 10, MATMUL "+bias:f32.c+gelu_tanh");
+	is_group(f, 2, 0, "Gelu(tanh)", 8, "eltwise:f32,f32:gelu_tanh:" ROWS);
+	is_int(groups_of(f, 2), 1, "... the activation may also be one kernel by itself");
 	fusion_free(f);
 	make_end(m);
 
