@@ -23,6 +23,7 @@ struct trying {
 	const char *agent, *providers;
 	const struct execution *base;
 	struct session_bound bound; /* of the base */
+	bool predicts;              /* the bound is of the device that the base ran on */
 	double fusion_ns;           /* session_fusion_saves */
 	double measured_ns;
 };
@@ -332,7 +333,7 @@ static int try_move(const struct trying *t, const struct move *m, struct tried *
 			put_why(t, one, TRIED_UNAVAILABLE, why);
 			continue;
 		}
-		if (m->kind->predict)
+		if (m->kind->predict && t->predicts)
 			m->kind->predict(t, one);
 		try_one(t, one);
 		if (one->state == TRIED_UNAVAILABLE && proposes && m->kind->values != provider_values) {
@@ -347,7 +348,8 @@ int try_all(struct arena *a, struct session *s, const struct options *o, const s
 	const char *agent, const char *providers, const struct comparison *base, struct tried **tried)
 {
 	struct trying t = { .arena = a, .session = s, .options = o, .agent = agent, .providers = providers,
-		.base = base->execution, .measured_ns = base->reality->measured_ns };
+		.base = base->execution, .measured_ns = base->reality->measured_ns,
+		.predicts = s->device.model && comparable_device(base->execution->device, s->device.model) };
 	struct error err = ERROR_NONE;
 	int done = 0;
 	t.fusion_ns = session_fusion_saves(s, base->reality);

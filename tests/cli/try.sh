@@ -57,6 +57,10 @@ ok $? "levels that do not fuse lose the gap fusion"
 try 0 "another batch" bz compare --run tries --try=batch --json
 json "list(t) == ['batch=8'] and t['batch=8']['batch'] == 8" "8 is proposed"
 json "abs(t['batch=8']['predicted_gain'] - 8 * $f32 / $eight) < 1e-9" "bounds are compared per item"
+cp t.db other.db
+try 0 "a bound of another device" env FAKE_AGENT_MODEL="Other 2" \
+    "$BENANZA" compare -c config.yaml --db other.db --run tries --try=batch,level=basic --json "$tiny"
+json "[t[k]['predicted_gain'] for k in t] == [None, None]" "predicts nothing"
 try 1 "the request of a batch" bz compare --run tries --try=batch=3 --json
 json "'\"batch\": 3' in t['batch=3']['why'] and '[3, 3, 32, 32]' in t['batch=3']['why']" \
     "has its inputs"
