@@ -195,6 +195,7 @@ static double matrix_saves(const struct reality_group *g, const struct analysis 
 
 struct sorting {
 	struct reality *y;
+	const struct plan *plan;
 	const struct analysis *bound;
 	const char *provider;
 	bool cache_differs;
@@ -227,6 +228,17 @@ static enum faster_doubt doubt_of(const struct reality *y, const struct reality_
 	return g->single || isnan(g->real_lo) || isnan(g->real_hi) ? DOUBT_INTERVAL : DOUBT_NONE;
 }
 
+/* True if a layer of the group reads constant operands: only these differ between cache states. */
+static bool reads_constants(const struct plan *p, const struct reality_group *g)
+{
+	for (int i = 0; i < g->layer_count; i++) {
+		int problem = p->layers[g->layers[i]].problem;
+		if (problem >= 0 && problem_constant_bytes(&p->problems[problem].problem) > 0)
+			return true;
+	}
+	return false;
+}
+
 static enum gap_kind kind_of(const struct sorting *x, const struct reality_group *g)
 {
 	double real_lo = low(g->real_ns, g->real_lo), real_hi = high(g->real_ns, g->real_hi);
@@ -236,8 +248,10 @@ static enum gap_kind kind_of(const struct sorting *x, const struct reality_group
 		return GAP_UNMEASURED;
 	if (g->cost_ns == 0)
 		return GAP_FREE;
+	if (real_hi < low(g->cost_ns, g->cost_lo) && !resolvable(x->y, g))
+		return GAP_UNEXPLAINED;
 	if (real_hi < low(g->cost_ns, g->cost_lo))
-		return !resolvable(x->y, g) ? GAP_UNEXPLAINED : x->cache_differs ? GAP_CACHE : GAP_FASTER;
+		return x->cache_differs && reads_constants(x->plan, g) ? GAP_CACHE : GAP_FASTER;
 	if (real_lo <= high(g->cost_ns, g->cost_hi))
 		return GAP_UNEXPLAINED;
 	return runs_on_plain_units(g->kernel) && matrix_saves(g, x->plain) > 0 ? GAP_MATRIX : GAP_ALGORITHM;
@@ -427,7 +441,8 @@ static void gaps_find(struct arena *a, struct reality *y, const struct ground *g
 	plain = unfused;
 	plain.matrix = false;
 	struct pricing on = { .scenario = s, .alone = s->fusion ? analyze(&scratch, g, &unfused) : bound };
-	struct sorting x = { .y = y, .bound = bound, .provider = main_provider(y->execution, traced),
+	struct sorting x = { .y = y, .plan = g->plan, .bound = bound,
+		.provider = main_provider(y->execution, traced),
 		.cache_differs = cache_differs(g, bound) != NULL,
 		.threads_share = threads_share(g->device, y->execution),
 		.plain = s->matrix ? analyze(&scratch, g, &plain) : NULL };

@@ -510,6 +510,16 @@ static void caches(void)
 	is_int(y->contradicted_count, 0, "a model that fits in the cache is not comparable with state net");
 	near(us(y, GAP_CACHE), -50, 1e-9, "the difference is the caches'");
 	net_free(&n);
+	n = net_new();
+	row(&n, "conv", "Conv", 100);
+	row(&n, "relu", "Relu", 5);
+	row(&n, "pool", "MaxPool", 30);
+	n.m->plan.weight_bytes = 60;
+	n.m->plan.peak_live_bytes = 20;
+	n.device.llc_bytes = 100;
+	y = compare(&n, 135);
+	is_int(y->contradicted_count, 1, "a layer without weights is comparable all the same");
+	net_free(&n);
 }
 
 static void gaps_of_the_bound(void)
