@@ -235,7 +235,16 @@ def _():
     if not stats["discarded"] or stats["stop"] == "disturbed" or why or rate <= 0:
         yield f"two disturbed blocks: {stats} {why}"
     late = Steps(*[3.0] * 20, 1.0)  # quiet only after the budget of 10 blocks
-    stats, *_, why = measure.sample([busy], 2e7, waited=lambda: 0, canary=late)
+    now, clock = [0], measure.time
+
+    def tenth_ms():
+        now[0] += 100_000
+
+    measure.time = types.SimpleNamespace(perf_counter_ns=lambda: now[0])
+    try:
+        stats, *_, why = measure.sample([tenth_ms], 2e7, waited=lambda: 0, canary=late)
+    finally:
+        measure.time = clock
     if stats["stop"] == "disturbed" or not stats["discarded"] or why:
         yield f"quiet late: {stats} {why}"
     stats, p90, p99, _, why = measure.sample([busy], 3e7, waited=lambda: 0, canary=Steps(3.0))
@@ -250,6 +259,23 @@ def _():
     stats, *_ = measure.sample([busy], 3e7, waited=lambda: None, canary=Steps(1.0))
     if stats["stop"] not in ("converged", "budget") or stats["n"] < 10:
         yield f"waiting times unknown: {stats}"
+
+
+@tap.test("a run that was interrupted does not size the blocks")
+def _():
+    now, clock, count = [0], measure.time, [0]
+
+    def run():
+        count[0] += 1
+        now[0] += 5_000_000 if count[0] == 151 else 100_000  # the last one of warming up
+
+    measure.time = types.SimpleNamespace(perf_counter_ns=lambda: now[0])
+    try:
+        one = measure.warm_up(measure.Crew([run]))
+    finally:
+        measure.time = clock
+    if one != 100_000 or count[0] != 151:
+        yield f"{one} ns after {count[0]} runs"
 
 
 @tap.test("requests at a time run in threads, and an error of one is passed on")
@@ -607,7 +633,9 @@ def turns(factors, noisy=()):
             return 2.0 if order.count("enter") > 2 and round_now() in noisy else 1.0
 
     clock = measure.time
-    measure.time = types.SimpleNamespace(perf_counter_ns=lambda: now[0])
+    measure.time = types.SimpleNamespace(
+        perf_counter_ns=lambda: now[0], sleep=lambda s: order.append(f"wait {1000 * s:g} ms")
+    )
     try:
         sides = [([run(side)], lambda: order.append("enter")) for side in "ab"]
         found = measure.alternate(sides, 2e9, waited=lambda: 0, canary=Still())
@@ -625,9 +653,9 @@ def _():
         yield f"stats {found['stats']}"
     measured = order[order.index("b") + 1 :]
     measured = measured[measured.index("enter") :]  # after warming up
-    turn = ["enter", "a", "a", "enter", "b", "b"]
+    turn = ["enter", "wait 20 ms", "a", "a", "enter", "wait 20 ms", "b", "b"]
     if measured != turn * 10:
-        yield f"each side runs once untimed before its block: {measured[:12]}"
+        yield f"before its block each side waits for the other's threads and runs once: {measured[:12]}"
     found, _ = turns([0.5, 0.5, 2.0])
     if not 0.5 <= found["interval"][0] <= found["ratio"] <= found["interval"][1]:
         yield f"sides that vary: {found}"

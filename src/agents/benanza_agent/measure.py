@@ -127,12 +127,15 @@ def timed(run, count):
 
 
 def warm_up(crew, least_ns=20e6):
-    """Runs at least twice and for at least 20 ms. Returns the time of the last run."""
-    spent, last, rounds = 0, 0, 0
-    while rounds < 2 or (spent < least_ns and rounds < 1000):
+    """Runs at least twice and for at least 20 ms. Returns the median time of the last 9 runs: a block that is
+    sized by one run that was interrupted has one run, the first after a pause, which takes several times as
+    long."""
+    spent, all_runs = 0, []
+    while len(all_runs) < 2 or (spent < least_ns and len(all_runs) < 1000):
         times, elapsed = crew.block(1)
-        spent, last, rounds = spent + elapsed, max(min(times), 1), rounds + 1
-    return last
+        spent += elapsed
+        all_runs.append(max(min(times), 1))
+    return median(sorted(all_runs[-9:]))
 
 
 def block_count(crew, one):
@@ -196,6 +199,7 @@ def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, can
 
 
 LEAST_ROUNDS = 6  # of two sides in turn
+SETTLE_S = 0.02  # a framework's threads spin for less after a run
 
 
 def alternate(sides, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
@@ -218,6 +222,7 @@ def alternate(sides, budget_ns, say=lambda what: None, waited=machine.waited_ns,
         blocks = []
         for (_, enter), crew, count in zip(sides, crews, counts):
             enter()
+            time.sleep(SETTLE_S)
             crew.block(1)
             watch.before = watch.canary.slowdown()
             blocks.append(watch.block(crew, count))
