@@ -62,16 +62,15 @@ static void tried_text(struct arena *a, const struct tried *t, FILE *out)
 		error_of(a, t->execution.output_error), verdict(t));
 }
 
-/* "benanza bench -b 8 MODEL" for the first prediction of each kind that is unknown. */
+/* "benanza bench -b 8 MODEL" for each prediction that is unknown. */
 static void bench_text(struct arena *a, const struct tried *tried, int count, FILE *out)
 {
-	const char *title = "no prediction  ";
+	const char *title = "not predicted  ";
 	for (int i = 0; i < count; i++) {
 		if (!isnan(tried[i].predicted) || !*tried[i].bench || tried[i].state != TRIED_MEASURED)
 			continue;
-		fprintf(out, "%s%s of %s: benanza bench %s MODEL\n", title,
-			"without measurements", text_cut(a, tried[i].change.move, 16, false),
-			tried[i].bench);
+		fprintf(out, "%s%s is not measured: benanza bench %s MODEL\n", title,
+			text_cut(a, tried[i].change.move, 16, false), tried[i].bench);
 		title = "               ";
 	}
 }

@@ -13,6 +13,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* Two sessions of the same model differ by up to this share: their memory lies elsewhere. */
+#define SESSIONS_DIFFER 0.05
+
 #define VALUES_MAX 16 /* values that a kind proposes */
 
 /* The moves of one execution. */
@@ -224,6 +227,17 @@ static int move_parse(struct arena *a, const char *word, struct move *m, struct 
 		: 0;
 }
 
+/* True if the last move is one of the `count` before it. */
+static bool is_repeated(const struct move *moves, int count)
+{
+	const char *value = moves[count].value ? moves[count].value : "";
+	for (int i = 0; i < count; i++)
+		if (moves[i].kind == moves[count].kind &&
+			!strcmp(moves[i].value ? moves[i].value : "", value))
+			return true;
+	return false;
+}
+
 int moves_parse(struct arena *a, const char *list, struct move moves[MOVES_MAX], struct error *err)
 {
 	int count = 0;
@@ -233,8 +247,9 @@ int moves_parse(struct arena *a, const char *list, struct move moves[MOVES_MAX],
 		size_t n = strcspn(at, ",");
 		if (count == MOVES_MAX)
 			return error_set(err, "--try: more than %d moves", MOVES_MAX);
-		if (move_parse(a, arena_strndup(a, at, n), &moves[count++], err))
+		if (move_parse(a, arena_strndup(a, at, n), &moves[count], err))
 			return -1;
+		count += !is_repeated(moves, count);
 		at += n + (at[n] == ',');
 	}
 	return count;
@@ -258,7 +273,8 @@ static void take(const struct trying *t, const struct session_agent *a, struct t
 		one->state = TRIED_MEASURED;
 		one->trial = *trial;
 		one->noisy = e->stats.stop == STOP_DISTURBED || trial->base.stop == STOP_DISTURBED;
-		one->significant = !one->noisy && (trial->lo > 1 || trial->hi < 1);
+		one->significant = !one->noisy && (trial->lo > 1 + SESSIONS_DIFFER ||
+			trial->hi < 1 - SESSIONS_DIFFER);
 	} else if (e->status == STATUS_UNSUPPORTED) {
 		put_why(t, one, TRIED_UNAVAILABLE, e->why);
 	} else if (e->status == STATUS_MISTRUSTED) {
@@ -307,9 +323,20 @@ static struct tried tried_new(const struct trying *t, const struct move_kind *k,
 /* Returns why a change cannot be tried beside this base, or NULL. */
 static const char *no_change(const struct trying *t, const struct wire_try *change)
 {
-	const char *dtype = dtype_name(t->session->current->dtype);
-	return *change->dtype && !strcmp(change->dtype, dtype) ?
-		arena_printf(t->arena, "the unchanged side has the type %s already", dtype) : NULL;
+	const struct execution *base = t->base;
+	json_t *settings = *base->settings ? json_loads(base->settings, 0, NULL) : NULL;
+	const char *level = arena_printf(t->arena, "%s", json_string_at(settings, "level", ""));
+	const struct {
+		const char *what, *from, *to;
+	} texts[] = { { "type", dtype_name(t->session->current->dtype), change->dtype },
+		{ "level", level, change->level }, { "provider", base->provider, change->provider } };
+	json_decref(settings);
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		if (*texts[i].to && !strcmp(texts[i].from, texts[i].to))
+			return arena_printf(t->arena, "the unchanged side has the %s %s already", texts[i].what,
+				text_clean(t->arena, text_of(texts[i].to)));
+	return change->threads && change->threads == base->threads ? "the unchanged side has as many threads" :
+		change->batch && change->batch == base->batch ? "the unchanged side has the same batch" : NULL;
 }
 
 /* Tries a move with its value, or with those that it proposes; those after an unavailable one are left out.

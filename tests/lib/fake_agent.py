@@ -116,9 +116,9 @@ HOSTILE = "\x1b[31mred\nline \u202e\x07 " + "long " * 60
 MOVES = {
     "level=extended": gains(1.25, 1.2, 1.3),
     "level=basic": gains(0.5, 0.45, 0.55),
-    "level=all": gains(1.01, 0.98, 1.02),
+    "threads=8": gains(1.01, 0.98, 1.02),
     "threads=1": gains(1.5, 1.4, 1.6, output_error=None),  # NaN is null in JSON
-    "threads=2": {"status": "mistrusted", "why": "output 1 has 3 values that are NaN", "stats": None},
+    "threads=9": {"status": "mistrusted", "why": "output 1 has 3 values that are NaN", "stats": None},
     "threads=3": gains(1.5, 1.6, 1.7),  # outside its interval: no message
     "threads=4": gains(-1.5, -1.6, -1.4),
     "threads=5": gains(1.5, 1.4, 1.6, base=1e17),
