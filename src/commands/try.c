@@ -333,10 +333,11 @@ static const char *no_change(const struct trying *t, const struct wire_try *chan
 	json_decref(settings);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (*texts[i].to && !strcmp(texts[i].from, texts[i].to))
-			return arena_printf(t->arena, "the unchanged side has the %s %s already", texts[i].what,
-				text_clean(t->arena, text_of(texts[i].to)));
-	return change->threads && change->threads == base->threads ? "the unchanged side has as many threads" :
-		change->batch && change->batch == base->batch ? "the unchanged side has the same batch" : NULL;
+			return arena_printf(t->arena, "the unchanged side has the %s %s already",
+				texts[i].what, text_clean(t->arena, text_of(texts[i].to)));
+	if (change->threads && change->threads == base->threads)
+		return "the unchanged side has as many threads";
+	return change->batch && change->batch == base->batch ? "the unchanged side has the same batch" : NULL;
 }
 
 /* Tries a move with its value, or with those that it proposes; those after an unavailable one are left out.

@@ -111,7 +111,7 @@ is True "all(t['gain_interval'][0] <= t['gain'] <= t['gain_interval'][1] for t i
 is True "all(t['base_ns'] > 0 and t['measured_ns'] > 0 and t['rounds'] > 1 for t in d['tried'])"
 is True "all(t['output_error'] < 1e-5 for t in d['tried'][:2]) and 1e-6 < d['tried'][2]['output_error'] < 0.3"
 is "None 8" "'%s %d' % (d['tried'][2]['predicted_gain'], d['tried'][1]['batch'])"
-is True "d['tried'][1]['predicted_gain'] > 0 and d['tried'][0]['predicted_estimated']"
+is True "all(t['predicted_gain'] is None for t in d['tried'])" # the bound is of another device
 is True "d['tried'][2]['with'].startswith('onnxruntime.quantization')"
 sha256sum -c --quiet before
 ok $? "the model's files are as before"
