@@ -30,7 +30,7 @@ enum calibration_library {
 struct calibration_row {
 	enum calibration_library library;
 	enum calibration_kind kind;
-	bool matrix;               /* on matrix units; false for kinds of which either unit has one row */
+	bool matrix;               /* on matrix units; false where one row serves both units */
 	double fixed_ns;
 	double share_flops, share_bytes; /* of the peaks; above 1 for Winograd only */
 	double low, high;          /* 10th and 90th percentile of real / estimated, each device estimated

@@ -80,7 +80,7 @@ void report_try_text(const struct execution *base, const struct tried *tried, in
 	struct arena a = { 0 };
 	char item[STR_QUANTITY];
 	fprintf(out, "\ntried         in turn with the unchanged model%s%s\n",
-		isnan(base->stats.median) ? "" : ", an item of which takes ",
+		isnan(base->stats.median) ? "" : ": one item takes ",
 		isnan(base->stats.median) ? ""
 					  : str_duration(item, base->stats.median / items_of(base)));
 	fputs("              gain: time of an item, unchanged / changed; error: of the outputs\n", out);

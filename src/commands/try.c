@@ -34,7 +34,7 @@ struct trying {
 struct move_kind {
 	const char *name;
 	const char *takes; /* its values, for errors; NULL: it has none */
-	/* Sets the change. Returns -1 if `value` is none of its values. */
+	/* Sets the change. Returns -1 if `value` is invalid. */
 	int (*set)(struct wire_try *t, const char *value);
 	/* Proposes values for an execution; returns their number. NULL without values. */
 	int (*values)(const struct trying *t, const char *values[VALUES_MAX]);

@@ -29,7 +29,7 @@ struct session_bound session_bound_at(struct session *s, int64_t batch, enum dty
 	return found;
 }
 
-/* Skips "12 threads" or "1 thread" at the start of p. Returns NULL if there is none. */
+/* Returns what follows "12 threads" or "1 thread" at the start of p, or NULL if p starts differently. */
 static const char *after_threads(const char *p)
 {
 	size_t digits = strspn(p, "0123456789");

@@ -50,7 +50,7 @@ bool gemm_packed_takes(const struct epilogue *e, enum dtype type)
 		(e->kind == EPILOGUE_BIAS || (e->kind == EPILOGUE_BINARY && line_computes(e->mode)));
 }
 
-/* Rows and panels of which a pass adds lines t->from to t->to of B to its sums. */
+/* A block of rows of A and panels of B. A pass adds the products with lines t->from to t->to of B. */
 struct tile {
 	int64_t row;          /* the first one */
 	const char *b;        /* the first panel */
