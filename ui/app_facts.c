@@ -78,6 +78,14 @@ const struct result *app_pick(const struct app *app, const char *problem)
 	return analyze_pick(s->results, problem, &s->scenario, s->analysis->cache);
 }
 
+double app_estimate_ns(const struct app *app, const char *problem)
+{
+	const struct session *s = app->session;
+	struct problem p;
+	return s->described && problem_parse(text_of(problem), &p, NULL) == 0
+		? estimate_of(&p, &s->described->peaks, &s->scenario).ns : NAN;
+}
+
 /* What each state looks like in a list. */
 static const uint8_t state_styles[STATE_COUNT] = {
 	[STATE_NONE] = STYLE_DIM,

@@ -249,6 +249,8 @@ int app_first_layer(const struct app *app, int problem);
 int app_same_as(const struct app *app, int layer);
 /* The problem's measurement that the current scenario uses, or NULL. */
 const struct result *app_pick(const struct app *app, const char *problem);
+/* Estimate of a problem on a described device in ns; NaN: another device, or unknown. */
+double app_estimate_ns(const struct app *app, const char *problem);
 /* Operator for narrow columns: "Norm" for "Normalization" and so on. */
 const char *app_op_short(struct app *app, struct text op);
 /* A layer's name for a narrow column beside its operator. Drops parts of an exporter's path that the next

@@ -356,12 +356,8 @@ static bool group_has(const struct fusion_group *g, int layer)
 /* Cost of a problem: of its measurement, or on a described device its estimate; NaN unknown. */
 static double problem_ns(const struct app *app, const char *text)
 {
-	const struct session *s = app->session;
 	const struct result *r = app_pick(app, text);
-	struct problem p;
-	if (r || !s->described || problem_parse(text_of(text), &p, NULL))
-		return r ? r->stats.median : NAN;
-	return estimate_of(&p, &s->described->peaks, &s->scenario).ns;
+	return r ? r->stats.median : app_estimate_ns(app, text);
 }
 
 /* Sum of the costs of a group's layers when not fused; NaN if one is missing. */

@@ -36,17 +36,6 @@ static void rows_add(struct problems *s, struct hash *seen, const char *text, in
 	s->rows[s->count++] = (struct problem_row){ text, uses, first, fused, NAN, false };
 }
 
-/* Estimate of a described device; else NaN. */
-static double estimate_ns(const struct app *app, const char *text)
-{
-	const struct session *s = app->session;
-	struct error none = ERROR_NONE;
-	struct problem p;
-	if (!s->described || problem_parse(text_of(text), &p, &none))
-		return NAN;
-	return estimate_of(&p, &s->described->peaks, &s->scenario).ns;
-}
-
 static int problems_rows(struct app *app, void *state, int width)
 {
 	struct problems *s = state;
@@ -74,7 +63,7 @@ static int problems_rows(struct app *app, void *state, int width)
 	hash_free(&seen);
 	for (int i = 0; i < s->count; i++) {
 		const struct result *r = app_pick(app, s->rows[i].text);
-		s->rows[i].ns = r ? r->stats.median : estimate_ns(app, s->rows[i].text);
+		s->rows[i].ns = r ? r->stats.median : app_estimate_ns(app, s->rows[i].text);
 		s->rows[i].estimated = !r;
 	}
 	return s->count;
