@@ -42,6 +42,9 @@ void report_wrapped(const char *text, int indent, int width, FILE *out);
 
 /* One JSON object on one line. Consumes the reference. */
 void report_json_line(json_t *object, FILE *out);
+/* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */
+json_t *report_json_text(const char *text);
+json_t *report_json_interval(double lo, double hi);
 /* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */
 void report_csv_field(FILE *out, const char *text, char after);
 /* The last field: the number of a layer as in lists, empty for 0. */

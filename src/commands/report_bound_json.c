@@ -18,12 +18,6 @@ static json_t *strings_json(const char *list)
 	return array;
 }
 
-static json_t *interval_json(double lo, double hi)
-{
-	return isnan(lo) || isnan(hi) ? json_null()
-				      : json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
-}
-
 /* Costs of the layers in a layer's bodies, each listed once. */
 static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
 {
@@ -82,7 +76,7 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 	bool known = l->origin != ORIGIN_MISSING && l->origin != ORIGIN_UNSUPPORTED;
 	json_t *o = json_pack("{s:i, s:o, s:s, s:o, s:o, s:o, s:o, s:b, s:o}", "index", i, "cost_ns",
 		json_number_or_null(known ? l->ns : NAN), "origin", origin_name(l->origin), "interval_ns",
-		interval_json(l->lo, l->hi), "algorithm",
+		report_json_interval(l->lo, l->hi), "algorithm",
 		l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
 		json_number_or_null(l->preferred_ns), "roofline_ns", json_number_or_null(l->roofline_ns),
 		"critical", l->critical, "slack_ns", json_number_or_null(l->slack_ns));
@@ -217,7 +211,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "conversions", json_integer(a->conversions));
 	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
 	json_object_set_new(o, "estimated", json_boolean(a->estimated));
-	json_object_set_new(o, "interval_ns", interval_json(a->lo_ns, a->hi_ns));
+	json_object_set_new(o, "interval_ns", report_json_interval(a->lo_ns, a->hi_ns));
 	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
 	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));
 	json_object_set_new(o, "disturbed", json_integer(report_disturbed(a)));

@@ -6,17 +6,6 @@
 #include <math.h>
 #include <string.h>
 
-static json_t *text_or_null(const char *text)
-{
-	return text && *text ? json_text(text_of(text)) : json_null();
-}
-
-static json_t *interval_json(double lo, double hi)
-{
-	return isnan(lo) || isnan(hi) ? json_null() :
-		json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
-}
-
 static json_t *ints_json(const int *list, int count)
 {
 	json_t *array = json_array();
@@ -29,11 +18,11 @@ static json_t *agent_json(const struct execution *e)
 {
 	bool noisy = e->stats.stop == STOP_DISTURBED;
 	return json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o}", "name",
-		text_or_null(e->framework), "version", text_or_null(e->version), "provider",
-		text_or_null(e->provider), "device", text_or_null(e->device), "threads",
-		e->threads ? json_integer(e->threads) : json_null(), "dtype", text_or_null(e->dtype), "math",
-		text_or_null(e->math), "source", text_or_null(e->source), "noisy", noisy, "noisy_reason",
-		text_or_null(noisy ? e->why : NULL));
+		report_json_text(e->framework), "version", report_json_text(e->version), "provider",
+		report_json_text(e->provider), "device", report_json_text(e->device), "threads",
+		e->threads ? json_integer(e->threads) : json_null(), "dtype", report_json_text(e->dtype),
+		"math", report_json_text(e->math), "source", report_json_text(e->source), "noisy", noisy,
+		"noisy_reason", report_json_text(noisy ? e->why : NULL));
 }
 
 static json_t *gaps_json(const struct reality *y)
@@ -45,7 +34,7 @@ static json_t *gaps_json(const struct reality *y)
 			continue;
 		json_array_append_new(list,
 			json_pack("{s:s, s:o, s:o, s:o, s:i, s:b}", "kind", gap_name((enum gap_kind)k), "ns",
-				json_number_or_null(g->ns), "interval_ns", interval_json(g->lo, g->hi),
+				json_number_or_null(g->ns), "interval_ns", report_json_interval(g->lo, g->hi),
 				"layers", ints_json(g->layers, g->layer_count), "rows", g->rows,
 				"estimated", g->estimated_ns != 0));
 	}
@@ -57,15 +46,15 @@ static json_t *group_json(const struct reality *y, const struct reality_group *g
 	const struct match_row *m = &y->match->rows[g->rows[0]];
 	json_t *o = json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:s, s:f, s:b}",
 		"index", g->layers[0], "layers", ints_json(g->layers, g->layer_count), "cost_ns",
-		json_number_or_null(g->cost_ns), "cost_interval_ns", interval_json(g->cost_lo, g->cost_hi),
-		"real_ns", json_number_or_null(g->real_ns), "real_interval_ns",
-		interval_json(g->real_lo, g->real_hi), "kernel", text_or_null(g->kernel), "provider",
-		text_or_null(g->provider), "algorithm",
+		json_number_or_null(g->cost_ns), "cost_interval_ns",
+		report_json_interval(g->cost_lo, g->cost_hi), "real_ns", json_number_or_null(g->real_ns),
+		"real_interval_ns", report_json_interval(g->real_lo, g->real_hi), "kernel",
+		report_json_text(g->kernel), "provider", report_json_text(g->provider), "algorithm",
 		g->better ? json_text(text_of(g->better->algorithm.name)) : json_null(), "row",
 		json_text(text_of(y->execution->rows[g->rows[0]].name)), "gap", gap_name(g->kind), "match",
 		match_how_name(m->how), "confidence", m->confidence, "estimated", g->estimated);
 	json_object_set_new(o, "rows", json_integer(g->row_count));
-	json_object_set_new(o, "doubt", text_or_null(faster_doubt_text(g->doubt)));
+	json_object_set_new(o, "doubt", report_json_text(faster_doubt_text(g->doubt)));
 	json_object_set_new(o, "measured_again", json_boolean(g->in_turn));
 	return o;
 }
@@ -91,8 +80,8 @@ static json_t *rows_json(const struct reality *y, enum match_how how)
 			(r->level != LEVEL_LAYER && r->level != LEVEL_KERNEL))
 			continue;
 		json_t *o = json_pack("{s:o, s:o, s:o, s:o}", "name", json_text(text_of(r->name)), "op",
-			text_or_null(r->op), "ns", json_number_or_null(r->ns / y->match->runs), "provider",
-			text_or_null(r->provider));
+			report_json_text(r->op), "ns", json_number_or_null(r->ns / y->match->runs),
+			"provider", report_json_text(r->provider));
 		if (how == MATCH_ADDED)
 			json_object_set_new(o, "kind", json_string(added_name(y->match->rows[i].added)));
 		json_array_append_new(list, o);
@@ -148,11 +137,11 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "scenario", scenario_json(s));
 	json_object_set_new(o, "agent", agent_json(c->execution));
 	json_object_set_new(o, "measured_ns", json_number_or_null(y->measured_ns));
-	json_object_set_new(o, "interval_ns", interval_json(y->lo, y->hi));
+	json_object_set_new(o, "interval_ns", report_json_interval(y->lo, y->hi));
 	json_object_set_new(o, "noisy", json_boolean(c->noisy));
 	json_object_set_new(o, "measured_from", json_string(from[y->from]));
 	json_object_set_new(o, "bound_ns", json_number_or_null(y->bound_ns));
-	json_object_set_new(o, "bound_interval_ns", interval_json(y->bound_lo, y->bound_hi));
+	json_object_set_new(o, "bound_interval_ns", report_json_interval(y->bound_lo, y->bound_hi));
 	json_object_set_new(o, "complete", json_boolean(y->bound_complete));
 	json_object_set_new(o, "estimated", json_boolean(y->bound_estimated));
 	struct trust trust = compare_trust(s, c);
@@ -169,11 +158,11 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "not_measured_again", json_integer(reality_not_again(y)));
 	json_object_set_new(o, "not_confirmed", json_integer(y->doubt_count[DOUBT_TURN]));
 	json_object_set_new(o, "faster", json_integer(y->faster_count));
-	json_object_set_new(o, "not_comparable", text_or_null(y->not_comparable));
+	json_object_set_new(o, "not_comparable", report_json_text(y->not_comparable));
 	json_object_set_new(o, "layers", groups_json(y, false));
 	json_object_set_new(o, "added", rows_json(y, MATCH_ADDED));
 	json_object_set_new(o, "unmatched", rows_json(y, MATCH_NONE));
-	json_object_set_new(o, "incomplete", text_or_null(c->execution->gaps));
+	json_object_set_new(o, "incomplete", report_json_text(c->execution->gaps));
 	return o;
 }
 
@@ -187,16 +176,16 @@ json_t *report_against_json(struct session *s, const struct comparison *c, const
 			json_pack("{s:i, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:o, s:o}", "index", g->layers[0],
 				"layers", ints_json(g->layers, g->layer_count), "a_ns",
 				json_number_or_null(g->a_ns), "a_interval_ns",
-				interval_json(g->a_lo, g->a_hi), "b_ns", json_number_or_null(g->b_ns),
-				"b_interval_ns", interval_json(g->b_lo, g->b_hi), "difference_ns",
+				report_json_interval(g->a_lo, g->a_hi), "b_ns", json_number_or_null(g->b_ns),
+				"b_interval_ns", report_json_interval(g->b_lo, g->b_hi), "difference_ns",
 				json_number_or_null(g->b_ns - g->a_ns), "significant", g->significant,
-				"a_kernel", text_or_null(g->a_kernel), "b_kernel",
-				text_or_null(g->b_kernel)));
+				"a_kernel", report_json_text(g->a_kernel), "b_kernel",
+				report_json_text(g->b_kernel)));
 	}
 	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "model", model_json(s), "a",
 		agent_json(c->execution), "b", agent_json(d->execution), "a_ns", json_number_or_null(x->a_ns),
-		"a_interval_ns", interval_json(x->a_lo, x->a_hi), "b_ns", json_number_or_null(x->b_ns),
-		"b_interval_ns", interval_json(x->b_lo, x->b_hi), "difference_ns",
+		"a_interval_ns", report_json_interval(x->a_lo, x->a_hi), "b_ns", json_number_or_null(x->b_ns),
+		"b_interval_ns", report_json_interval(x->b_lo, x->b_hi), "difference_ns",
 		json_number_or_null(x->b_ns - x->a_ns), "significant", x->significant);
 	json_object_set_new(o, "a_other_ns", json_number_or_null(x->a_other_ns));
 	json_object_set_new(o, "b_other_ns", json_number_or_null(x->b_other_ns));

@@ -20,6 +20,17 @@ void report_json_line(json_t *object, FILE *out)
 	fputc('\n', out);
 }
 
+json_t *report_json_text(const char *text)
+{
+	return text && *text ? json_text(text_of(text)) : json_null();
+}
+
+json_t *report_json_interval(double lo, double hi)
+{
+	return isnan(lo) || isnan(hi) ? json_null() :
+		json_pack("[o,o]", json_number_or_null(lo), json_number_or_null(hi));
+}
+
 void report_csv_field(FILE *out, const char *text, char after)
 {
 	bool formula = text[0] && strchr("=+-@", text[0]) &&

@@ -92,16 +92,6 @@ void report_try_text(const struct execution *base, const struct tried *tried, in
 	arena_free(&a);
 }
 
-static json_t *text_or_null(const char *text)
-{
-	return text && *text ? json_text(text_of(text)) : json_null();
-}
-
-static json_t *interval_json(double lo, double hi)
-{
-	return isnan(lo) || isnan(hi) ? json_null() : json_pack("[f, f]", lo, hi);
-}
-
 static json_t *tried_json(const struct tried *t)
 {
 	const struct execution *e = &t->execution;
@@ -109,25 +99,28 @@ static json_t *tried_json(const struct tried *t)
 	bool good = t->state == TRIED_MEASURED;
 	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
 	json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:b}", "move", json_text(text_of(t->change.move)),
-		"status", states[t->state].name, "why", text_or_null(t->why), "predicted_gain",
+		"status", states[t->state].name, "why", report_json_text(t->why), "predicted_gain",
 		json_number_or_null(t->predicted), "predicted_estimated",
 		t->estimated && !isnan(t->predicted));
 	json_object_set_new(o, "gain", json_number_or_null(good ? t->trial.gain : NAN));
-	json_object_set_new(o, "gain_interval", good ? interval_json(t->trial.lo, t->trial.hi) : json_null());
+	json_object_set_new(
+		o, "gain_interval", good ? report_json_interval(t->trial.lo, t->trial.hi) : json_null());
 	json_object_set_new(o, "significant", json_boolean(good && t->significant));
 	json_object_set_new(o, "noisy", json_boolean(good && t->noisy));
 	json_object_set_new(o, "rounds", good ? json_integer(t->trial.rounds) : json_null());
 	json_object_set_new(o, "base_ns", json_number_or_null(good ? base->median : NAN));
-	json_object_set_new(o, "base_interval_ns", good ? interval_json(base->lo, base->hi) : json_null());
+	json_object_set_new(
+		o, "base_interval_ns", good ? report_json_interval(base->lo, base->hi) : json_null());
 	json_object_set_new(o, "measured_ns", json_number_or_null(good ? e->stats.median : NAN));
-	json_object_set_new(o, "interval_ns", good ? interval_json(e->stats.lo, e->stats.hi) : json_null());
+	json_object_set_new(
+		o, "interval_ns", good ? report_json_interval(e->stats.lo, e->stats.hi) : json_null());
 	json_object_set_new(o, "batch", good && e->batch ? json_integer(e->batch) : json_null());
 	json_object_set_new(o, "threads", good && e->threads ? json_integer(e->threads) : json_null());
-	json_object_set_new(o, "dtype", text_or_null(good ? e->dtype : ""));
-	json_object_set_new(o, "provider", text_or_null(good ? e->provider : ""));
+	json_object_set_new(o, "dtype", report_json_text(good ? e->dtype : ""));
+	json_object_set_new(o, "provider", report_json_text(good ? e->provider : ""));
 	json_object_set_new(o, "output_error", json_number_or_null(good ? e->output_error : NAN));
 	json_object_set_new(o, "with",
-		text_or_null(json_string_at(json_object_get(settings, "try"), "with", "")));
+		report_json_text(json_string_at(json_object_get(settings, "try"), "with", "")));
 	json_decref(settings);
 	return o;
 }
