@@ -110,6 +110,8 @@ struct session {
 	bool stale;                   /* scenario or plan changed since then */
 	struct contradicted contradicted; /* of that analysis, set by session_contradicted; else zeros */
 	const struct reality **contradicting; /* set with it: of each layer the newest one, or NULL */
+	bool trust_known;
+	struct trust trust;           /* of that analysis, set by session_trust */
 	struct session_hash hash;
 	struct arena taken_arena;
 	struct execution *taken;      /* session_reality_take; NULL: none */

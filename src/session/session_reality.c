@@ -227,7 +227,7 @@ void session_reality_renew(struct session *s)
 
 void session_reality_drop(struct session *s)
 {
-	s->reality_known = false;
+	s->reality_known = s->trust_known = false;
 	s->reality = NULL;
 	s->contradicted = (struct contradicted){ 0 };
 	s->contradicting = NULL;
@@ -268,7 +268,11 @@ struct contradicted session_contradicted(struct session *s)
 struct trust session_trust(struct session *s)
 {
 	struct contradicted c = session_contradicted(s);
-	return trust_of(s->current->plan, s->analysis, &c, s->queue != NULL);
+	bool measurable = s->queue != NULL;
+	if (!s->trust_known || s->trust.against.known != c.known || s->trust.measurable != measurable)
+		s->trust = trust_of(s->current->plan, s->analysis, &c, measurable);
+	s->trust_known = true;
+	return s->trust;
 }
 
 const struct reality *session_contradicting(struct session *s, int layer)
