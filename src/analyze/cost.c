@@ -44,7 +44,8 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	int distinct, const struct price *price, bool proxy)
 {
 	c->result = price->result;
-	c->preferred_ns = s->best ? study_price(st, s, distinct, false).ns : price->ns;
+	bool choice = s->best && !price->estimated; /* an estimate has one algorithm */
+	c->preferred_ns = choice ? study_price(st, s, distinct, false).ns : price->ns;
 	struct roof roof = roofline_of_price(st, s, distinct, price->result);
 	c->roofline_ns = roof.ns;
 	c->mistrusted = roof.mistrusted;
