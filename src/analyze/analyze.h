@@ -189,7 +189,8 @@ struct ground {
  * fusion: in each cluster the choice with the fewest missing layers, then the fewest estimated ones, then the
  * lowest cost (parallel: the earliest finish); both are exact. sequential_ns and parallel_ns each have their
  * own best choice; layers show that of the active scenario. With launch isolated, groups are chosen by device
- * times; then the totals are raised to the host's enqueue time if that is longer (GPUs only). */
+ * times; then the totals are raised to the host's enqueue time if that is longer (GPUs only): device times do
+ * not contain it, and the host enqueues ahead while the device computes, so the longer of the two remains. */
 struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s);
 struct what_if_effect *analyze_what_ifs(
 	struct arena *a, const struct ground *g, const struct scenario *s, int *count);

@@ -25,7 +25,7 @@ enum status {
  * cached. */
 enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
 /* isolated: one execution between two readings of the clock; amortized: N executions back to back, time
- * divided by N. */
+ * divided by N. On a GPU both are its own time: the host enqueues before the GPU begins (docs/gpu.md). */
 enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
 /* Use of matrix units: AMX and tensor cores are matrix units, VNNI is not. */
 enum matrix { MATRIX_UNKNOWN, MATRIX_NO, MATRIX_YES };
@@ -88,7 +88,8 @@ struct result {
 	struct sample_stats stats;
 	const char *why;              /* the reason, one line, if not ok, or ok but noisy; else "" */
 	const char *kernels;          /* device kernels of one execution, one per line; "": unknown */
-	double enqueue_ns;            /* host time to enqueue one execution; NaN: unknown or not applicable */
+	double enqueue_ns;            /* host time to enqueue one execution, not part of its time; NaN:
+					 unknown or not applicable */
 	double clock_mhz;             /* device clock during the measurement; NaN: unknown */
 	int64_t measured_at;          /* seconds since the epoch */
 	const char *runner_version;

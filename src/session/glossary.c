@@ -58,7 +58,8 @@ static const struct glossary_row rows[] = {
 	{ "interval",
 		"95% confidence interval of a median; with 2 to 5 samples their range; with one sample "
 		"unknown." },
-	{ "isolated", "Launch mode: each execution is timed by itself, launch included. See amortized." },
+	{ "isolated", "Launch mode: each execution is timed by itself. A GPU's times do not contain the "
+		"host's time to enqueue it. See amortized." },
 	{ "left out",
 		"Samples that are not in the statistics, because the measurement was disturbed while they "
 		"were taken." },

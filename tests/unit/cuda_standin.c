@@ -70,6 +70,11 @@ int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_n
 	abort();
 }
 
+int cuda_work_amortized(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	return cuda_work_run(work, cache, times, elapsed_ns, err);
+}
+
 int cuda_work_check(void *work, double *worst, struct error *err)
 {
 	(void)work;

@@ -140,6 +140,8 @@ static cudaError_t enqueue(cudaStream_t s, const struct op *op)
 	if (c)
 		return c;
 	struct op stamped = *op;
+	if (fake.queue_most && !s->capturing && s->queue.count >= fake.queue_most)
+		drain(s);
 	stamped.enqueued_ns = s->capturing ? 0 : fake.host_ns;
 	/* only a kernel has arguments; of a copy or memset `size` is the size of the memory */
 	if (stamped.kind != OP_KERNEL) {

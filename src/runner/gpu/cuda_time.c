@@ -10,18 +10,18 @@
 #include "runner/kernels/cuda_kernels.h"
 #include "runner/gpu/cuda_nvml.h"
 
-/* An amortized sample is this sequence in the stream: hold kernel, L2 flush if needed, begin event, graph,
- * end event, clock count. The host enqueues all of it and only then ends the hold, so that the GPU never
- * waits for a launch between the events. The hold ends by itself after about 1 s: a launch that waits for the
- * stream would otherwise never return. */
+/* A sample is this sequence in the stream: hold kernel, L2 flush if needed, begin event, one execution or a
+ * graph, end event, clock count. The host enqueues all of it and only then ends the hold, so that the GPU
+ * never waits for a launch between the events. The hold ends by itself after about 1 s: a launch that waits
+ * for the stream would otherwise never return. */
 #define CLOCK_COUNT_NS 40e3        /* long: the global timer of some GPUs ticks once per microsecond */
-#define CLOCK_EVERY_NS 1e6         /* minimum time between clock counts of isolated samples */
 #define CLOCK_LEAST_SHARE 0.75     /* a sample with a clock below this share of the default is disturbed */
 #define HOLD_TIMED_OUT_NS 0.5e9    /* host time after which a launch must have waited for the hold to end */
-#define WAITS_MOST 3               /* consecutive timeouts until all launches count as blocking */
+#define WAITS_MOST 2               /* timeouts of an algorithm's graphs until they are not held any more */
 #define FLUSH_FACTOR 2             /* bytes written to flush the L2 cache, relative to its size */
 #define FLUSH_DEFAULT 64e6         /* assumed bytes of the L2 cache if unknown */
-#define CHUNK 128                  /* single enqueues per hold; more could fill the launch queue */
+#define CHUNK 128                  /* most single enqueues per hold: the launch queue holds about 1024 */
+#define CHUNK_LESS 8               /* factor by which they are reduced after a timeout */
 
 /* One instance, since a process measures one algorithm at a time. */
 static struct {
@@ -33,8 +33,6 @@ static struct {
 	char *flush;               /* device memory written to flush the L2 cache; NULL if not allocated */
 	size_t flush_bytes;
 	bool unholdable;           /* all launches wait for their kernels (profiler, debugger): never hold */
-	int waits;                 /* consecutive held graphs whose launch waited */
-	double clock_at;           /* clock_ns() at the last clock count */
 } shared;
 
 static int shared_open(struct error *err)
@@ -120,7 +118,6 @@ static void clock_log(double mhz)
 /* Evaluates the clock count; the stream must be idle. */
 static void clock_judge(struct cuda_timer *t, double *sum, int *count)
 {
-	shared.clock_at = clock_ns();
 	if (shared.seen[1] == 0)
 		return;
 	double mhz = (double)shared.seen[0] / (double)shared.seen[1] * 1e3;
@@ -140,30 +137,6 @@ static int64_t set_next(struct cuda_timer *t, enum cache cache)
 	int64_t set = t->next[cache];
 	t->next[cache] = (set + 1) % t->sets[cache];
 	return set;
-}
-
-static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, struct error *err)
-{
-	cudaStream_t s = cuda_context()->stream;
-	int64_t set = set_next(t, cache);
-	bool counts = clock_ns() - shared.clock_at >= CLOCK_EVERY_NS;
-	if (t->ready(t->user, cache, set, err) ||
-		cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err))
-		return -1;
-	double began = clock_ns();
-	if (t->enqueue(t->user, cache, set, s, err))
-		return -1;
-	double took = clock_ns() - began;
-	if (cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
-		(counts && clock_enqueue(err)) || synchronize("one execution", err))
-		return -1;
-	/* minimum, because disturbances of the host only increase it */
-	t->enqueue_ns = t->enqueue_ns > 0 ? fmin(t->enqueue_ns, took) : took;
-	double sum = 0;
-	int count = 0;
-	if (counts)
-		clock_judge(t, &sum, &count);
-	return elapsed_read(ns, err);
 }
 
 /* --- flushing the L2 cache --- */
@@ -215,54 +188,99 @@ struct burst {
 	int (*launch)(struct cuda_timer *t, const struct burst *b, struct error *err);
 	enum cache cache;
 	bool flushes;            /* flush the L2 cache before the begin event */
-	int64_t times;
+	int64_t set;             /* buffer set of an isolated execution */
+	int64_t times;           /* single enqueues; 0: a graph */
 	cudaGraphExec_t graph;
 };
 
-/* Disables holding after a launch waited for the held stream. A graph launch waits only if all launches do,
- * so it counts for the process; a single enqueue may wait because its library synchronizes, so it counts for
- * this algorithm only. */
+/* True if even one of our own small kernels cannot be enqueued behind a hold, as under some profilers and
+ * debuggers. */
+static bool launches_wait(void)
+{
+	double began = clock_ns();
+	int bad = hold_begin(NULL) || clock_enqueue(NULL);
+	bool waited = clock_ns() - began > HOLD_TIMED_OUT_NS;
+	hold_end();
+	return synchronize("a launch behind a hold", NULL) == 0 && !bad && waited;
+}
+
+/* Decides what to do after a launch waited for the held stream: all launches of this process do so; or a
+ * library synchronizes in this algorithm's enqueue; or the launch queue is full, then fewer are enqueued per
+ * hold. */
 static void holding_disable(struct cuda_timer *t, const struct burst *b)
 {
-	if (!b->graph) {
-		t->unholdable = true;
-		log_line("an algorithm waits for earlier work when it is enqueued; "
-			"its times include launch latency");
-	} else if (++shared.waits >= WAITS_MOST) {
+	if (launches_wait()) {
 		shared.unholdable = true;
 		log_line("launches wait for their kernels in this process; "
 			"measured times include launch latency");
+	} else if (b->times > 1) {
+		t->chunk = b->times > CHUNK_LESS ? b->times / CHUNK_LESS : 1;
+	} else if (!b->graph || ++t->waits >= WAITS_MOST) {
+		t->unholdable = true;
+		log_line("an algorithm waits for earlier work when it is enqueued; "
+			"its times include launch latency");
 	}
 }
 
-/* Measures a burst behind a hold; if a launch waited for the hold to time out, repeats it, at last without a
- * hold. */
-static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, struct error *err)
+/* Enqueues a burst between the two events, behind a hold if `held`. */
+static int burst_enqueue(struct cuda_timer *t, const struct burst *b, bool held, struct error *err)
 {
 	cudaStream_t s = cuda_context()->stream;
-	for (;;) {
-		double began = clock_ns(), sum = 0;
-		int count = 0;
-		bool held = !shared.unholdable && !t->unholdable;
-		int bad = (held && hold_begin(err)) || (b->flushes && flush_enqueue(t, b->cache, err)) ||
-			cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
-			b->launch(t, b, err) ||
-			cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) ||
-			clock_enqueue(err);
-		bool waited = clock_ns() - began > HOLD_TIMED_OUT_NS;
-		hold_end(); /* also after an error: the stream would stay blocked for a second */
-		if (bad) {
-			synchronize("executions back to back", NULL);
-			return -1;
-		}
-		if (synchronize("executions back to back", err))
-			return -1;
-		clock_judge(t, &sum, &count);
-		shared.waits = waited ? shared.waits : 0;
-		if (!waited || !held)
-			return elapsed_read(ns, err);
-		holding_disable(t, b);
+	return (held && hold_begin(err)) || (b->flushes && flush_enqueue(t, b->cache, err)) ||
+		cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
+		b->launch(t, b, err) ||
+		cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) || clock_enqueue(err);
+}
+
+/* Measures a burst. *waited: its launch waited for the hold to time out; then *ns is not set. */
+static int run_once(
+	struct cuda_timer *t, const struct burst *b, double *ns, bool *waited, struct error *err)
+{
+	double began = clock_ns(), sum = 0;
+	int count = 0;
+	bool held = !shared.unholdable && !t->unholdable;
+	int bad = burst_enqueue(t, b, held, err);
+	*waited = held && clock_ns() - began > HOLD_TIMED_OUT_NS;
+	hold_end(); /* also after an error: the stream would stay blocked for a second */
+	if (bad) {
+		synchronize("executions back to back", NULL);
+		return -1;
 	}
+	if (synchronize("executions back to back", err))
+		return -1;
+	clock_judge(t, &sum, &count);
+	return *waited ? 0 : elapsed_read(ns, err);
+}
+
+/* Measures a graph or one execution; repeats it if its launch waited, at last without a hold. */
+static int run_held(struct cuda_timer *t, const struct burst *b, double *ns, struct error *err)
+{
+	for (bool waited = true; waited;) {
+		if (run_once(t, b, ns, &waited, err))
+			return -1;
+		if (waited)
+			holding_disable(t, b);
+	}
+	return 0;
+}
+
+/* The minimum is kept, because disturbances of the host only increase it. */
+static int launch_isolated(struct cuda_timer *t, const struct burst *b, struct error *err)
+{
+	double began = clock_ns();
+	if (t->enqueue(t->user, b->cache, b->set, cuda_context()->stream, err))
+		return -1;
+	double took = clock_ns() - began;
+	t->enqueue_ns = t->enqueue_ns > 0 ? fmin(t->enqueue_ns, took) : took;
+	return 0;
+}
+
+static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, struct error *err)
+{
+	struct burst b = {
+		.launch = launch_isolated, .cache = cache, .set = set_next(t, cache), .times = 1
+	};
+	return t->ready(t->user, cache, b.set, err) ? -1 : run_held(t, &b, ns, err);
 }
 
 static int launch_singly(struct cuda_timer *t, const struct burst *b, struct error *err)
@@ -277,12 +295,18 @@ static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, dou
 {
 	*ns = 0;
 	while (times > 0) {
+		int64_t most = t->chunk ? t->chunk : CHUNK;
 		struct burst b = {
-			.launch = launch_singly, .cache = cache, .times = times < CHUNK ? times : CHUNK
+			.launch = launch_singly, .cache = cache, .times = times < most ? times : most
 		};
 		double part;
-		if (run_held(t, &b, &part, err))
+		bool waited;
+		if (run_once(t, &b, &part, &waited, err))
 			return -1;
+		if (waited) {
+			holding_disable(t, &b);
+			continue;
+		}
 		*ns += part;
 		times -= b.times;
 	}
@@ -444,14 +468,14 @@ static int launch_first(struct cuda_timer *t, enum cache cache, struct error *er
 	return 0;
 }
 
-int cuda_time_run(
-	struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+int cuda_time_run(struct cuda_timer *t, enum launch launch, enum cache cache, int64_t times,
+	double *elapsed_ns, struct error *err)
 {
 	if (cuda_context()->poisoned)
 		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
 	if (shared_open(err) || launch_first(t, cache, err))
 		return -1;
-	if (times <= 1)
+	if (launch == LAUNCH_ISOLATED)
 		return run_isolated(t, cache, elapsed_ns, err);
 	if (!t->uncapturable) {
 		if (run_graph(t, cache, times, elapsed_ns, err) == 0)

@@ -1,7 +1,8 @@
-/* Measures execution times with CUDA events. One execution (isolated): one enqueue between two events.
- * Several (amortized): one captured graph of all executions between two events. The graph is launched behind
- * a kernel that holds the stream until everything is enqueued, so that launch latency does not count. If
- * capture fails, the executions are enqueued one by one behind that kernel. */
+/* Measures execution times with CUDA events. Isolated: one enqueue between two events. Amortized: one
+ * captured graph of all executions between two events. Both are launched behind a kernel that holds the
+ * stream until everything is enqueued, so that the time between the events is that of the GPU alone; the
+ * host's time to enqueue an execution is measured apart (enqueue_ns). If capture fails, the executions are
+ * enqueued one by one behind that kernel. */
 #ifndef RUNNER_CUDA_TIME_H
 #define RUNNER_CUDA_TIME_H
 
@@ -31,15 +32,19 @@ struct cuda_timer {
 	int kind_count;
 	bool launched;               /* the first execution, which loads code, has run */
 	bool uncapturable;           /* capture failed: executions are enqueued one by one */
-	bool unholdable;             /* its enqueue waits for the stream, so the stream cannot be held */
-	double enqueue_ns;           /* minimum host time to enqueue one execution; 0: not measured yet */
+	bool unholdable;             /* its enqueue waits for the stream (or fills the launch queue), so the
+					stream cannot be held: times include launch latency */
+	int64_t chunk;               /* single enqueues per hold; 0: not reduced yet */
+	double enqueue_ns;           /* minimum host time to enqueue one execution; 0: not measured yet. If it
+					waits for the GPU, that is part of it */
+	int waits;                   /* held graphs whose launch waited */
 	double clock_mhz;            /* SM clock after the last run that counted it; 0: not measured yet */
 };
 
-/* Runs `times` executions and sets *elapsed_ns to their total time; times <= 1: isolated. The first call
- * creates events and buffers. Returns -1 and sets err on failure. */
-int cuda_time_run(
-	struct cuda_timer *t, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+/* Runs `times` executions, at least 1, and sets *elapsed_ns to their total time in ns. LAUNCH_ISOLATED runs
+ * one. The first call creates events and buffers. Returns -1 and sets err on failure. */
+int cuda_time_run(struct cuda_timer *t, enum launch launch, enum cache cache, int64_t times,
+	double *elapsed_ns, struct error *err);
 /* Captures one execution as a graph, which the caller destroys. Returns -1 and sets err if it cannot be
  * captured. */
 int cuda_time_capture(struct cuda_timer *t, cudaGraph_t *graph, struct error *err);

@@ -127,7 +127,14 @@ void *cuda_work_prepare(const struct backend_list *list, int index, const struct
 int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	struct work *w = work;
-	return cuda_time_run(&w->timer, cache, times, elapsed_ns, err);
+	return cuda_time_run(&w->timer, times <= 1 ? LAUNCH_ISOLATED : LAUNCH_AMORTIZED, cache, times,
+		elapsed_ns, err);
+}
+
+int cuda_work_amortized(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
+{
+	struct work *w = work;
+	return cuda_time_run(&w->timer, LAUNCH_AMORTIZED, cache, times, elapsed_ns, err);
 }
 
 int cuda_work_check(void *work, double *worst, struct error *err)

@@ -61,6 +61,7 @@ struct cuda_backend {
 void *cuda_work_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err);
 int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+int cuda_work_amortized(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 int cuda_work_check(void *work, double *worst, struct error *err);
 double cuda_work_rotated_bytes(const void *work);
 void cuda_work_release(void *work);
@@ -68,7 +69,8 @@ const char *cuda_work_kernels(void *work);
 double cuda_work_enqueue_ns(const void *work);
 double cuda_work_clock_mhz(const void *work);
 #define CUDA_WORK_SLOTS                                                                                      \
-	.prepare = cuda_work_prepare, .run = cuda_work_run, .check = cuda_work_check,                        \
+	.prepare = cuda_work_prepare, .run = cuda_work_run, .amortized = cuda_work_amortized,                \
+	.check = cuda_work_check,                                                                            \
 	.rotated_bytes = cuda_work_rotated_bytes, .release = cuda_work_release,                              \
 	.kernels = cuda_work_kernels, .enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz
 

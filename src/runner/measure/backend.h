@@ -43,13 +43,16 @@ struct backend {
 	/* Executes `times` times back to back; *elapsed_ns: the total. In CACHE_NET every execution uses
 	 * the next copy of the constant operands, in CACHE_COLD of all operands. Returns -1 with err. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
+	/* The same for amortized samples, if a single execution of `run` has costs that one of many back to
+	 * back has not: launching on a GPU, also of `times` 1. NULL: `run`. */
+	int (*amortized)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 	/* Compares sampled outputs of the last run with reference values; *worst is the largest error
 	 * relative to the sum of absolute terms. For other defects (an output not written, guard bytes
 	 * overwritten) *worst is INFINITY and err names the defect. -1: no comparison is possible, err has
 	 * the reason. */
 	int (*check)(void *work, double *worst, struct error *err);
-	/* Bytes of constant operands read in CACHE_NET before the first copy is reused; 0: none. May be
-	 * NULL (0). */
+	/* Bytes of constant operands read in CACHE_NET before the first copy is reused, in the runs so far;
+	 * 0: none. May be NULL (0). */
 	double (*rotated_bytes)(const void *work);
 	void (*release)(void *work);
 	/* The rest may be NULL. */

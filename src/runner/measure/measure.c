@@ -7,6 +7,7 @@
 
 #include "runner/verify/tolerance.h"
 
+#define LAUNCHED_FAST 0.1    /* of the time of an execution: time to enqueue it */
 #define EXECUTIONS_WRONG 4.0 /* executions per sample are corrected beyond this factor */
 
 int64_t measure_executions(double one_ns)
@@ -82,6 +83,14 @@ static int warm_rest(struct run *r)
 	return 0;
 }
 
+/* True if an amortized sample of one execution takes as long as an isolated one: they are taken in the same
+ * way, or the host enqueues it in a small share of its time. */
+static bool is_launched_fast(const struct contender *c)
+{
+	const struct backend *b = backend_of(c);
+	return !b->amortized || (b->enqueue_ns && b->enqueue_ns(c->work) < LAUNCHED_FAST * c->one_ns);
+}
+
 /* True if the isolated state can reuse the amortized samples before it: they have one execution each. */
 static bool is_same_as_before(const struct run *r, const struct contender *c, int state)
 {
@@ -89,7 +98,7 @@ static bool is_same_as_before(const struct run *r, const struct contender *c, in
 		return false;
 	struct state before = r->states[state - 1];
 	return before.cache == r->states[state].cache && before.launch == LAUNCH_AMORTIZED &&
-		measure_executions_for(c, LAUNCH_AMORTIZED) == 1;
+		measure_executions_for(c, LAUNCH_AMORTIZED) == 1 && is_launched_fast(c);
 }
 
 /* Time for a state of a contender; doubled if its samples count for two states. */

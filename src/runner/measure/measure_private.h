@@ -27,7 +27,6 @@ struct contender {
 	double spent_ns;       /* of that, used, with untimed executions and waiting */
 	double calm_ns;        /* of that, for the quiet samples */
 	double least_ns;       /* minimum of noisy samples / slowdown of the canary; INFINITY: none */
-	double rotated_bytes;  /* in state net; valid after `work` is released */
 	const char *kernels;   /* kernel names, owned by `work` */
 	char notes[256];       /* replaces the library's notes unless "" */
 	bool finished;         /* the current state is complete, */
@@ -72,6 +71,8 @@ static inline const struct backend *backend_of(const struct contender *c)
 
 /* --- measure_sample.c: samples and their quality --- */
 
+/* Executes `times` times as a sample of this launch mode does. Returns as backend.run. */
+int measure_run(struct run *r, struct contender *c, struct state s, int64_t times, double *ns);
 /* Executes at least once and until the total warm-up is until_ns; *fastest: the minimum duration in ns.
  * -1: an execution failed; the contender was released. */
 int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest);

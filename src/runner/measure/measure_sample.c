@@ -139,6 +139,14 @@ int64_t measure_executions_for(const struct contender *c, enum launch launch)
 	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
 }
 
+int measure_run(struct run *r, struct contender *c, struct state s, int64_t times, double *ns)
+{
+	const struct backend *b = backend_of(c);
+	return s.launch == LAUNCH_AMORTIZED && b->amortized ?
+		b->amortized(c->work, s.cache, times, ns, r->err) :
+		b->run(c->work, s.cache, times, ns, r->err);
+}
+
 /* Repeats at least WARM_UP_TRIES times if a thread lost its core: the number of executions and the first
  * comparison depend on this estimate. */
 int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest)
@@ -160,16 +168,17 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 
 /* Increases the executions per sample until the estimate of one is stable: n executions give a better
  * estimate, which gives a new n; at most REFINING_ROUNDS times and only if n grows by REFINING_FACTOR. A
- * single launch takes longer than one of many, on a GPU much longer. */
+ * single launch takes longer than one of many, on a GPU much longer: there even one execution is repeated as
+ * an amortized sample. */
 int measure_refine(struct run *r, struct contender *c, enum cache cache)
 {
-	int64_t before = 1;
+	int64_t before = backend_of(c)->amortized ? 0 : 1;
 	for (int round = 0; round < REFINING_ROUNDS; round++) {
 		int64_t times = measure_executions_wanted(r, c->one_ns);
 		double ns;
 		if (times < REFINING_FACTOR * before)
 			break;
-		if (backend_of(c)->run(c->work, cache, times, &ns, r->err))
+		if (measure_run(r, c, (struct state){ cache, LAUNCH_AMORTIZED }, times, &ns))
 			return measure_give_up(r, c, STATUS_FAILED);
 		c->one_ns = fmin(c->one_ns, ns / (double)times);
 		before = times;
@@ -195,7 +204,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
 	if (!bad) {
 		before = mark_now(r);
-		bad = backend_of(c)->run(c->work, s.cache, times, &ns, r->err);
+		bad = measure_run(r, c, s, times, &ns);
 	}
 	if (bad)
 		return measure_give_up(r, c, STATUS_FAILED);
@@ -270,6 +279,12 @@ enum stop measure_stop(struct run *r, struct contender *c)
 	return stop_reason(r, c);
 }
 
+/* Asked when the samples are complete: how they rotated depends on the graphs that they used. */
+static double rotated_bytes(const struct contender *c)
+{
+	return c->work && backend_of(c)->rotated_bytes ? backend_of(c)->rotated_bytes(c->work) : 0;
+}
+
 void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
 	const struct samples *kept = samples_kept(c);
@@ -278,7 +293,7 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 		.cache = s.cache, .launch = s.launch, .why = "", .kernels = c->kernels,
 		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
 		.clock_mhz = c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN,
-		.rotated_bytes = s.cache == CACHE_NET ? c->rotated_bytes : 0 };
+		.rotated_bytes = s.cache == CACHE_NET ? rotated_bytes(c) : 0 };
 	if (*c->notes)
 		result.algorithm.notes = c->notes;
 	stats_compute(kept, &result.stats);

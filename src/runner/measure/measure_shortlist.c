@@ -169,7 +169,6 @@ static int shortlist_one(struct run *r, struct contender *c)
 	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
 	if (!c->work)
 		return measure_give_up(r, c, status);
-	c->rotated_bytes = backend_of(c)->rotated_bytes ? backend_of(c)->rotated_bytes(c->work) : 0;
 	bool share = r->options->shares_operands;
 	if (glance(r, c, s.cache) || (share && trust(r, c)) ||
 		(!is_far_behind(r, c) && measure_refine(r, c, s.cache)) || compare(r, c, s))
