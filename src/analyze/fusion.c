@@ -191,6 +191,9 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 		add_group(f, &c, distinct_of_problem(f, &c.problem, false));
 	chain_keep(f, first);
 	str_free(&c.pattern);
+	if (chain_transposed(&c, f->plan, l) && units_agree(f, &c))
+		follow(f, &c, -1, true);
+	str_free(&c.pattern);
 }
 
 /* Starts a chain with an activation (region) whose first layer is l. */

@@ -335,6 +335,20 @@ static bool may_activate(const struct chain *c)
 	return (c->pointwise || !c->activation) && c->problem.epilogue_count < PROBLEM_EPILOGUES;
 }
 
+/* A factor or summand for all elements, as the scale of attention: an epilogue of its own where it cannot be
+ * folded into constant weights. */
+static bool take_affine(struct chain *c, const struct plan_layer *l)
+{
+	const struct plan_problem *pp = layer_problem(c->plan, l);
+	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
+		pp->problem.mode != MODE_LINEAR_MAP || pp->problem.epilogue_count)
+		return false;
+	chain_name(c, l);
+	add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
+	c->activation = false;
+	return true;
+}
+
 static bool take_activation(struct chain *c, const struct plan_layer *l)
 {
 	static const enum mode modes[] = { MODE_RELU, MODE_LEAKY_RELU, MODE_CLIP, MODE_SIGMOID, MODE_TANH,
@@ -412,7 +426,7 @@ static bool take_any(struct chain *c, const struct plan_layer *l)
 	if (c->pointwise)
 		return take_factor(c, l) || take_bias(c, l) || take_binary(c, l) || take_function(c, l);
 	return take_batchnorm(c, l) || take_factor(c, l) || take_bias(c, l) || take_residual(c, l) ||
-		take_activation(c, l);
+		take_activation(c, l) || take_affine(c, l);
 }
 
 /* Extends the chain by one operation: follows the single reader of its value, past layers that only hand

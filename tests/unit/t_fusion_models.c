@@ -34,6 +34,9 @@ static const struct expected expected[] = {
 	{ "bert_base", "bf16", "MatMul+Bias+Add", 24, "+bias:bf16.c+add:bf16" },
 	{ "bert_base", "f32", "Gemm+Tanh", 1, "+bias:f32.c+tanh" },
 	{ "gpt2_small", "f32", "Gemm+Gelu(tanh)", 12, "+bias:f32.c+gelu_tanh" },
+	{ "bert_base", "f32", "MatMul+Div", 12, "ta0tb0+affine,0.125,0" },
+	{ "gpt2_small", "f32", "Transpose+MatMul", 12, "m128n136k64:ta0tb1" },
+	{ "gpt2_small", "f32", "Transpose+MatMul+Div", 12, "m128n136k64:ta0tb1+affine,0.125,0" },
 	{ "gpt2_small", "bf16", "Gemm+Add", 24, "+bias:bf16.c+add:bf16" },
 };
 #define EXPECTED_COUNT ((int)(sizeof(expected) / sizeof(expected[0])))
