@@ -3,10 +3,9 @@
 #include "runner/gemm/gemm_packed.h"
 
 #include <stdbool.h>
-#include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 
+#include "runner/host/isa.h"
 #include "runner/host/lines.h"
 #include "runner/verify/fill.h"
 
@@ -114,34 +113,16 @@ static const struct gemm_isa isa_avx2 = { "avx2", share_avx2 }, isa_avx512 = { "
 static const struct gemm_isa isa_bf16 = { "avx512_bf16", share_avx512_bf16 };
 #endif
 
-/* oneDNN's names of limits: the first letters decide, other names limit nothing. */
-static const struct { const char *name; int level; } limits[] = { { "SSE41", 0 },
-	{ "AVX512_CORE_BF16", 3 }, { "AVX512_CORE_FP16", 3 }, { "AVX512_CORE_AMX", 3 }, { "AVX512", 2 },
-	{ "AVX10", 3 }, { "AVX2", 1 }, { "AVX", 0 } };
-
-static int level_permitted(void)
-{
-	const char *cap = getenv("ONEDNN_MAX_CPU_ISA");
-	cap = cap ? cap : getenv("DNNL_MAX_CPU_ISA");
-	for (size_t i = 0; cap && i < sizeof(limits) / sizeof(limits[0]); i++)
-		if (strncasecmp(cap, limits[i].name, strlen(limits[i].name)) == 0)
-			return limits[i].level;
-	return 3;
-}
-
 const struct gemm_isa *gemm_isa(bool narrow)
 {
-	int level = level_permitted();
+	enum isa isa = isa_present();
 #ifdef HAVE_BF16
-	if (narrow && level > 2 && __builtin_cpu_supports("avx512bf16"))
+	if (narrow && isa >= ISA_AVX512_BF16)
 		return &isa_bf16;
 #else
 	(void)narrow;
 #endif
-	if (level > 1 && __builtin_cpu_supports("avx512f"))
-		return &isa_avx512;
-	return level > 0 && __builtin_cpu_supports("avx2") && __builtin_cpu_supports("fma") ? &isa_avx2
-											    : &isa_base;
+	return isa >= ISA_AVX512 ? &isa_avx512 : isa >= ISA_AVX2 ? &isa_avx2 : &isa_base;
 }
 #else
 const struct gemm_isa *gemm_isa(bool narrow)

@@ -53,7 +53,9 @@ LINE_INLINE void line_exp(line_t *x)
 	line_clip(x, -87, 88);
 	line_t sum = *x * 1.44269504f + rounder, n = sum - rounder;
 	line_t r = *x - n * 0.693359375f + n * 2.12194440e-4f;
-	line_t p = ((((r / 720 + 1.0f / 120) * r + 1.0f / 24) * r + 1.0f / 6) * r + 0.5f) * r * r + r + 1;
+	/* not r / 720: compilers keep the division */
+	line_t p = (((r * (1.0f / 720) + 1.0f / 120) * r + 1.0f / 24) * r + 1.0f / 6) * r + 0.5f;
+	p = p * r * r + r + 1;
 	line_words power = ((line_words)sum - 0x4B400000 + 127) << 23;
 	*x = p * (line_t)power;
 }
@@ -138,7 +140,7 @@ LINE_INLINE void line_eltwise(line_t *x, enum mode m, float a, float b)
 		break;
 	case MODE_SWISH: y = *x * a; line_gate(x, &y, false); break;
 	case MODE_HARD_SIGMOID: *x = *x * a + b; line_clip(x, 0, 1); break;
-	case MODE_HARD_SWISH: y = *x / 6 + 0.5f; line_clip(&y, 0, 1); *x *= y; break;
+	case MODE_HARD_SWISH: y = *x * (1.0f / 6) + 0.5f; line_clip(&y, 0, 1); *x *= y; break;
 	case MODE_ELU: y = *x; line_exp(&y); y = (y - 1) * a; line_below_zero(x, &y); break;
 	case MODE_MISH: line_mish(x); break;
 	case MODE_ABS: y = -*x; line_below_zero(x, &y); break;

@@ -4,6 +4,7 @@ librunner_host_a_SOURCES = \
 	src/runner/host/canary.c src/runner/host/canary.h \
 	src/runner/host/canary_memory.c src/runner/host/canary_memory.h \
 	src/runner/host/copies.c src/runner/host/copies.h \
+	src/runner/host/isa.c src/runner/host/isa.h \
 	src/runner/host/lines.h \
 	src/runner/host/team.c src/runner/host/team.h \
 	src/runner/host/threads.c src/runner/host/threads.h
