@@ -61,8 +61,8 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 /* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
  * none. */
 bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);
-/* fusion_transposed.c: matches a Transpose of matrices and the matmul that reads them; true if they are a group
- * by themselves. The caller frees c->pattern in both cases. */
+/* fusion_transposed.c: matches a Transpose of matrices and the matmul that reads them; true if they are a
+ * group by themselves. The caller frees c->pattern in both cases. */
 bool chain_transposed(struct chain *c, const struct plan *p, const struct plan_layer *l);
 
 /* Shared helpers: */

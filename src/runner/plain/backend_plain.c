@@ -1,7 +1,8 @@
 /* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
  * topk, argreduce, scan, instancenorm, groupnorm, rmsnorm, functions of bytes; also quantize and dequantize,
- * which oneDNN has too, and squares, cubes and concat, for which it is slow (it joins whole channels of one
- * image on one thread). The loops are vectorized by the compiler; each output is computed by one thread. */
+ * which oneDNN has too, and squares, cubes, functions with an exponential and concat, for which it is slow
+ * (it joins whole channels of one image on one thread). The loops are vectorized by the compiler; each output
+ * is computed by one thread. */
 #include "config.h"
 
 #include "problem/kernel.h"
@@ -19,6 +20,7 @@
 #include "runner/verify/fill.h"
 #include "runner/plain/plain_convert.h"
 #include "runner/plain/plain_kernels.h"
+#include "runner/plain/plain_exp.h"
 #include "runner/host/team.h"
 #include "runner/verify/integers.h"
 
@@ -68,8 +70,9 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 		.state = o };
 	for (int i = 0; i < list->count; i++) {
 		o->threads[i] = i ? 1 : team_size();
-		snprintf(o->name[i], sizeof(o->name[i]), "%s:%d_threads",
-			plain_by_table(p) ? "table" : kernel_name(p->kernel), o->threads[i]);
+		snprintf(o->name[i], sizeof(o->name[i]), "%s%s%s:%d_threads",
+			plain_by_table(p) ? "table" : kernel_name(p->kernel), plain_by_exp(p) ? ":" : "",
+			plain_by_exp(p) ? plain_exp()->name : "", o->threads[i]);
 		o->algorithm[i] = (struct algorithm){ .api = "plain C", .name = o->name[i], .layouts = "",
 			.math = "strict", .rank = i, .matrix = MATRIX_NO };
 	}

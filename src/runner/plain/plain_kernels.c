@@ -11,6 +11,7 @@
 #include "runner/verify/fill.h"
 #include "runner/host/lines.h"
 #include "runner/plain/plain_convert.h"
+#include "runner/plain/plain_exp.h"
 
 /* A problem along one axis: `outer` lines of `size` elements, `inner` elements apart. */
 struct lines {
@@ -436,14 +437,25 @@ static void product_share(const struct plain *a, int i, int count)
 	}
 }
 
+/* --- functions with an exponential --- */
+
+static void exp_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	int64_t n = volume(&p->shape[0], 0, p->shape[0].rank);
+	plain_exp()->eltwise(p, a->source[0], a->destination, share_begin(n, i, count),
+		share_begin(n, i + 1, count));
+}
+
 static bool eltwise_fits(const struct problem *p)
 {
-	return plain_by_table(p) || is_product(p);
+	return plain_by_table(p) || plain_by_exp(p) || is_product(p);
 }
 
 static void eltwise_share(const struct plain *a, int i, int count)
 {
-	(is_product(a->problem) ? product_share : plain_table_share)(a, i, count);
+	(plain_by_exp(a->problem)      ? exp_share
+		: is_product(a->problem) ? product_share : plain_table_share)(a, i, count);
 }
 
 /* --- supported problems --- */
@@ -535,7 +547,7 @@ int plain_refuses(const struct problem *p, struct error *err)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (!kernels[p->kernel].share || (kernels[p->kernel].rare && !kernels[p->kernel].fits(p)))
 		return error_set(err,
-			"only data movement, sorting, normalizations, tables and powers that oneDNN lacks");
+			"only data movement, sorting, normalizations, tables, powers and exponentials");
 	if (p->epilogue_count)
 		return error_set(err, "kernels in plain C have no epilogues");
 	/* with one scale or function for all elements their order is irrelevant */
