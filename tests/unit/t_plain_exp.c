@@ -16,8 +16,8 @@ static float value(int i)
 	return i == 0 ? 0 : i == 1 ? 200 : i == 2 ? -200 : (float)(i % 401 - 200) * 0.1f / (float)(1 + i % 7);
 }
 
-/* Number of elements from `at` to `end` that are wrong by more than 1e-6 of the larger of 1 and the result, or
- * that are changed outside. */
+/* Number of elements from `at` to `end` that are wrong by more than 1e-6 of the larger of 1 and the result,
+ * and of those outside that are changed. */
 static int wrong(const struct problem *p, int at, int end)
 {
 	static float from[COUNT], to[COUNT];
@@ -48,8 +48,8 @@ static void test_isa(const char *cap, const char *name)
 		if (!plain_by_exp(&p))
 			continue;
 		functions++;
-		is_int(wrong(&p, 0, COUNT) + wrong(&p, 5, 38) + wrong(&p, 16, 32) + wrong(&p, 7, 7), 0, "%s: %s",
-			cap, mode_name((enum mode)mode));
+		is_int(wrong(&p, 0, COUNT) + wrong(&p, 5, 38) + wrong(&p, 16, 32) + wrong(&p, 7, 7), 0,
+			"%s: %s", cap, mode_name((enum mode)mode));
 		p.operand[1].dtype = DTYPE_BF16;
 		ok(!plain_by_exp(&p), "%s: only f32", mode_name((enum mode)mode));
 	}
