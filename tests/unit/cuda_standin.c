@@ -276,6 +276,8 @@ double standin_worst(const struct backend_list *list, int index, struct error *e
 	double worst = NAN;
 	if (own->plan(list, index, &plan, &status, err))
 		return NAN;
+	if (plan.problem) /* the layouts that the algorithm chose */
+		s.problem = plan.problem;
 	set_fill(&s);
 	standin_workspace_bytes = plan.workspace_bytes;
 	if (plan.workspace_bytes > 0) {

@@ -196,11 +196,29 @@ static int64_t notes_give(uint32_t bits, int64_t room, int32_t *to)
 	return n;
 }
 
+/* True if the graph has a convolution whose source does not have its channels innermost. */
+static bool has_channels_outside(const struct fake_node *graph)
+{
+	const struct fake_attribute *ops = fake_attribute(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
+	for (int64_t i = 0; i < ops->count; i++) {
+		const struct fake_node *op = ((struct fake_node *const *)ops->bytes)[i];
+		if (op->kind != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
+			continue;
+		const struct fake_node *x = fake_link(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X);
+		if (fake_int64(x, CUDNN_ATTR_TENSOR_STRIDES, 1) != 1)
+			return true;
+	}
+	return false;
+}
+
 static int64_t configs_give(const struct fake_node *heuristics, int64_t room, cudnnBackendDescriptor_t *to)
 {
 	cudnnBackendHeurMode_t mode =
 		*(const cudnnBackendHeurMode_t *)fake_values(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE);
-	if (mode == fake_cudnn_graph.silent)
+	if (mode == fake_cudnn_graph.silent ||
+		(fake_cudnn_graph.channels_last &&
+			has_channels_outside(
+				fake_link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH))))
 		return 0;
 	for (int64_t i = 0; i < 2 && i < room; i++) { /* the same result twice */
 		struct fake_node *config = to[i];

@@ -166,6 +166,28 @@ static void list_test(void)
 	fake_cudnn_graph.silent = CUDNN_HEUR_MODES_COUNT;
 }
 
+#define OPEN_CONV \
+	"conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+add:f32+relu"
+
+/* An open layout is channels last where only that has engines; a given one is not changed. */
+static void forms_test(void)
+{
+	static const char *const given =
+		"conv:f32@ncx,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1";
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	is_int(standin_ask(&backend_cudnn, OPEN_CONV, &list, &err), 2, "engines for ONNX's order");
+	is_str(list.algorithm[0].layouts, "src=ncx wei=ncx dst=ncx", "are taken");
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.channels_last = true;
+	is_int(standin_ask(&backend_cudnn, OPEN_CONV, &list, &err), 2, "engines for channels last only");
+	is_str(list.algorithm[1].layouts, "src=nxc wei=nxc dst=nxc", "the list says so");
+	near(standin_worst(&list, 0, &err), 0, TOLERANCE, "operands and residual lie so");
+	backend_cudnn.forget(&list);
+	is_int(standin_ask(&backend_cudnn, given, &list, &err), -1, "a given layout stays");
+	fake_cudnn_graph.channels_last = false;
+}
+
 static int plan_first(struct cuda_plan *plan, enum status *status, struct error *err)
 {
 	struct backend_list list;
@@ -274,6 +296,7 @@ int main(void)
 {
 	problems_test();
 	list_test();
+	forms_test();
 	faults_test();
 	packs_test();
 	probe_test();

@@ -94,6 +94,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		return -1;
 	}
 	out->state = s;
+	out->problem = &o->form[o->chosen].problem;
 	out->enqueue = enqueue;
 	out->ready = ready;
 	out->free = state_free;

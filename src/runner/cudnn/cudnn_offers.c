@@ -174,13 +174,14 @@ static bool engine_read(
 	return ok;
 }
 
-static const char *layouts_text(struct arena *a, const struct problem *p)
+/* Names the layouts of operands whose layout the asked problem leaves open, as they are in the form. */
+static const char *layouts_text(struct arena *a, const struct problem *asked, const struct problem *p)
 {
 	const char *const *role = kernel_row(p->kernel)->names;
 	int count = problem_operand_count(p);
 	struct str text = { 0 };
 	for (int i = 0; i < count; i++)
-		if (p->operand[i].layout == LAYOUT_ANY)
+		if (asked->operand[i].layout == LAYOUT_ANY)
 			str_addf(&text, "%s%s=%s", text.n ? " " : "", role[i], cuda_layout_name(p, i));
 	const char *copy = arena_strndup(a, text.n ? text.p : "", text.n);
 	str_free(&text);
@@ -265,7 +266,8 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 		.compiled = compiled };
 	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
 		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
-		.layouts = o->count ? o->algorithm[0].layouts : layouts_text(&o->arena, &o->problem),
+		.layouts = o->count ? o->algorithm[0].layouts :
+			layouts_text(&o->arena, &o->problem, &o->form[o->chosen].problem),
 		.math = cudnn_math_name(source, e.numerical), .rank = o->count,
 		.matrix = matrix_of(&o->problem, e.numerical), .workspace_bytes = workspace_bytes,
 		.notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour) };
@@ -314,25 +316,26 @@ static void variant_rank(struct cudnn_offers *o, struct cudnn_graph *g, const ch
 		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &second);
 }
 
-/* Adds the ranked results of all variants, then the fallback results, which work but are not ranked by
- * speed. */
+/* Adds the ranked results of all variants of the chosen form, then the fallback results, which work but are
+ * not ranked by speed. */
 static void variants_ask(struct cudnn_offers *o, struct error *err)
 {
 	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
 	const char *tag[CUDNN_VARIANTS];
 	bool built[CUDNN_VARIANTS] = { false };
+	struct cudnn_graph **graph = o->graph[o->chosen];
 	for (int i = 0; i < CUDNN_VARIANTS; i++) {
-		o->graph[i] = base_malloc(sizeof(**o->graph));
-		int bad = cudnn_graph_build(o->graph[i], &o->problem, i, &tag[i], &why[i]);
+		graph[i] = base_malloc(sizeof(**graph));
+		int bad = cudnn_graph_build(graph[i], &o->form[o->chosen].problem, i, &tag[i], &why[i]);
 		if (bad == 0)
 			break;
 		built[i] = bad > 0;
 		if (built[i])
-			variant_rank(o, o->graph[i], tag[i], &why[i]);
+			variant_rank(o, graph[i], tag[i], &why[i]);
 	}
 	for (int i = 0; i < CUDNN_VARIANTS; i++)
 		if (built[i])
-			heuristics_ask(o, o->graph[i], CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
+			heuristics_ask(o, graph[i], CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
 	/* the reason of the first variant, the direct translation, is the most useful one */
 	for (int i = 0; i < CUDNN_VARIANTS && !*err->text; i++)
 		error_set(err, "%s", *why[i].text ? why[i].text : fallback[i].text);
@@ -346,7 +349,14 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	struct error why = ERROR_NONE;
 	o->users = 1;
 	o->problem = *p;
-	variants_ask(o, &why);
+	int forms = cudnn_forms(p, o->form);
+	for (int i = 0; i < forms && !o->count; i++) {
+		struct error now = ERROR_NONE;
+		o->chosen = i;
+		variants_ask(o, &now);
+		if (i == 0) /* its reason is about the problem as asked */
+			why = now;
+	}
 	list->count = o->count;
 	list->algorithm = o->algorithm;
 	list->state = o;
@@ -360,11 +370,12 @@ void cudnn_offers_release(struct cudnn_offers *o)
 {
 	if (!o || --o->users)
 		return;
-	for (int i = 0; i < CUDNN_VARIANTS; i++)
-		if (o->graph[i]) {
-			cudnn_graph_free(o->graph[i]);
-			free(o->graph[i]);
-		}
+	for (int i = 0; i < CUDNN_FORMS * CUDNN_VARIANTS; i++) {
+		struct cudnn_graph *g = o->graph[i / CUDNN_VARIANTS][i % CUDNN_VARIANTS];
+		if (g)
+			cudnn_graph_free(g);
+		free(g);
+	}
 	arena_free(&o->arena);
 	free(o);
 }

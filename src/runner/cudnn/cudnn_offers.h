@@ -5,13 +5,14 @@
 
 #include "base/arena.h"
 #include "runner/measure/backend.h"
+#include "runner/cudnn/cudnn_form.h"
 #include "runner/cudnn/cudnn_graph.h"
 
 #define CUDNN_ALGORITHMS 96 /* maximum per problem */
 /* Maximum number of engines compiled at run time (half a second or more each) that are measured per problem;
  * $BENANZA_CUDNN_COMPILED overrides it. */
 #define CUDNN_COMPILED 8
-#define CUDNN_VARIANTS 2    /* maximum graphs per problem */
+#define CUDNN_VARIANTS 2    /* maximum graphs per form of a problem */
 
 struct cudnn_candidate {
 	struct cudnn_graph *graph;
@@ -24,7 +25,9 @@ struct cudnn_offers {
 	int users;                 /* the list and each plan; freed with the last one */
 	struct arena arena;
 	struct problem problem;
-	struct cudnn_graph *graph[CUDNN_VARIANTS];
+	struct cudnn_form form[CUDNN_FORMS];
+	int chosen;                /* the form that has engines; all candidates are of it */
+	struct cudnn_graph *graph[CUDNN_FORMS][CUDNN_VARIANTS]; /* NULL: not built */
 	int count;
 	struct cudnn_candidate candidate[CUDNN_ALGORITHMS];
 	struct algorithm algorithm[CUDNN_ALGORITHMS];

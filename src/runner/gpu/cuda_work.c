@@ -102,7 +102,8 @@ static int work_make(struct work *w, const struct backend_list *list, int index,
 	if (b->plan(list, index, &w->plan, status, err))
 		return -1;
 	w->planned = true;
-	w->buffers = cuda_buffers_get(b->problem(list), limits, status, err);
+	const struct problem *p = w->plan.problem ? w->plan.problem : b->problem(list);
+	w->buffers = cuda_buffers_get(p, limits, status, err);
 	if (!w->buffers || space_make(w, limits, status, err))
 		return -1;
 	w->timer.enqueue = enqueue;

@@ -40,6 +40,10 @@ const char *cuda_layout_name(const struct problem *p, int i);
 /* Filled by a backend's plan(). enqueue is captured into CUDA graphs: it must not synchronize or allocate. */
 struct cuda_plan {
 	void *state;
+	/* The problem with the layouts that the algorithm chose for operands whose layout was open, kept by
+	 * `state`: constants are laid out so, untimed, and the others arrive and leave so. NULL: ONNX's
+	 * order, as cuda_operand_layout says. */
+	const struct problem *problem;
 	double workspace_bytes;
 	int (*enqueue)(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err);
 	/* Does the host work that an execution at these addresses needs once; never timed. NULL if there is
