@@ -24,6 +24,7 @@ struct cuda_context standin_context = { .sm = 90,
 	.deviceprop = "{}",
 	.caveat = "" };
 double standin_workspace_bytes;
+int standin_enqueued;
 
 const struct cuda_context *cuda_context(void)
 {
@@ -33,6 +34,11 @@ const struct cuda_context *cuda_context(void)
 int cuda_error(cudaError_t c, const char *call, struct error *err)
 {
 	return c == cudaSuccess ? 0 : error_set(err, "%s: error %d", call, c);
+}
+
+int cuda_refusal(cudaError_t c)
+{
+	return c == cudaErrorNotSupported ? STATUS_UNSUPPORTED : -1;
 }
 
 void *cuda_library_open(const char *const *names, const struct cuda_library_symbol *symbols, int count,
@@ -284,7 +290,8 @@ double standin_worst(const struct backend_list *list, int index, struct error *e
 		char *w = arena_alloc(&s.arena, (size_t)plan.workspace_bytes + 256);
 		s.at.workspace = (void *)(((uintptr_t)w + 255) & ~(uintptr_t)255);
 	}
-	if (plan.enqueue(plan.state, &s.at, STANDIN_STREAM, err) == 0)
+	standin_enqueued = plan.enqueue(plan.state, &s.at, STANDIN_STREAM, err);
+	if (standin_enqueued == 0)
 		worst = compare(&s, plan.epsilon);
 	plan.free(plan.state);
 	arena_free(&s.arena);

@@ -21,7 +21,8 @@ int standin_ask(const struct backend *b, const char *text, struct backend_list *
  * INFINITY if an output is unwritten; NaN and sets err if it could not run. */
 double standin_worst(const struct backend_list *list, int index, struct error *err);
 
-/* Bytes of workspace of the last plan. */
+/* Bytes of workspace of the last plan, and what its enqueue returned. */
 extern double standin_workspace_bytes;
+extern int standin_enqueued;
 
 #endif

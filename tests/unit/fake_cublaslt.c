@@ -330,6 +330,8 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 		(algo->data[WORD_WORKSPACE] && (!workspace || (uintptr_t)workspace % 256)) ||
 		(by_beta == 0 && c != (mc->type == md->type ? d : NULL)))
 		return CUBLAS_STATUS_INVALID_VALUE;
+	if (fake_cublaslt.matmul_status != CUBLAS_STATUS_SUCCESS)
+		return fake_cublaslt.matmul_status;
 	fake_cublaslt.calls++;
 	fake_cublaslt.fast = o->fast;
 	fake_cublaslt.had_bias = o->epilogue & CUBLASLT_EPILOGUE_BIAS;

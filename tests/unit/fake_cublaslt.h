@@ -12,6 +12,7 @@ extern struct fake_cublaslt {
 	uint32_t align[4];
 	bool fast, had_bias, had_c; /* of the last matmul */
 	bool no_handle, no_algorithm, no_out_of_place;
+	cublasStatus_t matmul_status;   /* of the next matmuls; 0: success */
 	int32_t batch;
 	uint64_t rows, cols;        /* of the last D */
 } fake_cublaslt;

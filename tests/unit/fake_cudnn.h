@@ -39,6 +39,7 @@ extern struct fake_cudnn {
 	cudnnTensorFormat_t filter;
 	bool other_weights;     /* an rnn has its biases at another offset */
 	bool no_ranking, no_memory;
+	cudnnStatus_t forward_status; /* of the next forward LRN; 0: success */
 	int64_t allocated;      /* device memory not yet freed */
 } fake_cudnn;
 

@@ -418,6 +418,8 @@ cudnnStatus_t cudnnLRNCrossChannelForward(cudnnHandle_t h, cudnnLRNDescriptor_t 
 	if (!h || mode != CUDNN_LRN_CROSS_CHANNEL_DIM1 || !same_shape(xd, yd) ||
 		fake_scalar(alpha, xd->type) != 1 || fake_scalar(beta, xd->type) != 0)
 		return CUDNN_STATUS_BAD_PARAM;
+	if (fake_cudnn.forward_status != CUDNN_STATUS_SUCCESS)
+		return fake_cudnn.forward_status;
 	for (int64_t i = 0; i < fake_volume(yd); i++) {
 		double squares = 0;
 		fake_at(yd, i, at);

@@ -217,6 +217,29 @@ static void test_random(void)
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
 }
 
+/* What the heuristics offer may still be refused by the multiplication itself. */
+static void test_refused_run(void)
+{
+	static const struct {
+		cublasStatus_t says;
+		int returned;
+	} cases[] = { { CUBLAS_STATUS_NOT_SUPPORTED, STATUS_UNSUPPORTED },
+		{ CUBLAS_STATUS_ARCH_MISMATCH, STATUS_UNSUPPORTED },
+		{ CUBLAS_STATUS_ALLOC_FAILED, STATUS_NO_MEMORY }, { CUBLAS_STATUS_EXECUTION_FAILED, -1 },
+		{ CUBLAS_STATUS_SUCCESS, 0 } };
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	ok(standin_ask(&backend_cublaslt, "matmul:f32,f32.c,f32/f32:ba1bb1m5n7k3:ta0tb0", &list, &err) > 0,
+		"a product");
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		fake_cublaslt.matmul_status = cases[i].says;
+		standin_worst(&list, 0, &err);
+		is_int(standin_enqueued, cases[i].returned, "cuBLASLt says %d when run: %s", cases[i].says,
+			err.text);
+	}
+	backend_cublaslt.forget(&list);
+}
+
 static void test_refusals(void)
 {
 	static const char *const refused[][2] = {
@@ -376,6 +399,7 @@ int main(void)
 	test_products();
 	test_random();
 	test_refusals();
+	test_refused_run();
 	test_listing();
 	test_planning();
 	test_symbols();

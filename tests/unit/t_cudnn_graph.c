@@ -223,6 +223,8 @@ static void faults_test(void)
 	fake_cudnn_graph.execute_status = CUDNN_STATUS_EXECUTION_FAILED;
 	is_int(plan.enqueue(plan.state, &at, STANDIN_STREAM, &err), -1, "an execution fails");
 	ok(strstr(err.text, "cudnnBackendExecute: CUDNN_STATUS_EXECUTION_FAILED"), "why: %s", err.text);
+	fake_cudnn_graph.execute_status = CUDNN_STATUS_NOT_SUPPORTED;
+	is_int(plan.enqueue(plan.state, &at, STANDIN_STREAM, &err), STATUS_UNSUPPORTED, "or is refused");
 	fake_cudnn_graph.execute_status = CUDNN_STATUS_SUCCESS;
 	plan.free(plan.state);
 }

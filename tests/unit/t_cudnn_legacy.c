@@ -297,6 +297,30 @@ static void test_faults(void)
 	is_int(fake_cudnn.created, fake_cudnn.destroyed, "every descriptor was given back");
 }
 
+/* Many functions refuse types and sizes only when they run. */
+static void test_refused_run(void)
+{
+	static const struct {
+		cudnnStatus_t says;
+		int returned;
+	} cases[] = { { CUDNN_STATUS_NOT_SUPPORTED, STATUS_UNSUPPORTED },
+		{ CUDNN_STATUS_NOT_SUPPORTED_ARCH_MISMATCH, STATUS_UNSUPPORTED },
+		{ CUDNN_STATUS_INTERNAL_ERROR_DEVICE_ALLOCATION_FAILED, STATUS_NO_MEMORY },
+		{ CUDNN_STATUS_BAD_PARAM, -1 }, { CUDNN_STATUS_EXECUTION_FAILED, -1 },
+		{ CUDNN_STATUS_SUCCESS, 0 } };
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	ok(standin_ask(&backend_cudnn_legacy, "lrn:f32,f32:across,0.0001,0.75:2x6x2x3:n5", &list, &err) > 0,
+		"a normalization: %s", err.text);
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]) && list.count; i++) {
+		fake_cudnn.forward_status = cases[i].says;
+		standin_worst(&list, 0, &err);
+		is_int(standin_enqueued, cases[i].returned, "cuDNN says %d when run: %s", cases[i].says,
+			err.text);
+	}
+	backend_cudnn_legacy.forget(&list);
+}
+
 static void test_gain(void)
 {
 	struct backend_list list;
@@ -376,6 +400,7 @@ int main(void)
 	test_listing();
 	test_math();
 	test_faults();
+	test_refused_run();
 	test_gain();
 	test_symbols();
 	return done_testing();

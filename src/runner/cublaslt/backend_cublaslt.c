@@ -293,12 +293,13 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 		const void *residual = c->residual < 0 ? (c->c.type == c->d.type ? d : NULL) :
 			call_address(c, &c->c, p->epilogue[c->residual].operand.dtype,
 				at->epilogue[c->residual], i);
-		if (cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, by,
+		int refused = cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, by,
 			call_address(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,
 			call_address(c, &c->b, p->operand[0].dtype, at->source[0], i), s->desc.b, &beta,
 			residual, s->desc.c, d, s->desc.d, &s->algo, at->workspace, s->workspace, stream),
-			"cublasLtMatmul", err))
-			return -1;
+			"cublasLtMatmul", err);
+		if (refused)
+			return refused;
 	}
 	return 0;
 }

@@ -64,5 +64,8 @@ int cublaslt_error(cublasStatus_t status, const char *call, struct error *err)
 {
 	if (status == CUBLAS_STATUS_SUCCESS)
 		return 0;
-	return error_set(err, "%s: %s", call, functions.cublasLtGetStatusName(status));
+	int failed = error_set(err, "%s: %s", call, functions.cublasLtGetStatusName(status));
+	return status == CUBLAS_STATUS_NOT_SUPPORTED || status == CUBLAS_STATUS_ARCH_MISMATCH
+		? STATUS_UNSUPPORTED
+		: status == CUBLAS_STATUS_ALLOC_FAILED ? STATUS_NO_MEMORY : failed;
 }

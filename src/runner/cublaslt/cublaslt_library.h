@@ -38,7 +38,8 @@ const struct cublaslt_api *cublaslt_library(struct error *err);
  * failure. Must not be called while planning. */
 cublasLtHandle_t cublaslt_handle(struct error *err);
 
-/* Returns 0 for success; else -1 and sets err to "CALL: NAME_OF_STATUS". */
+/* Returns 0 for success; else sets err to "CALL: NAME_OF_STATUS" and returns STATUS_UNSUPPORTED if cuBLASLt
+ * refuses (not supported, or not on this GPU), STATUS_NO_MEMORY, or -1. */
 int cublaslt_error(cublasStatus_t status, const char *call, struct error *err);
 
 #endif

@@ -86,7 +86,8 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	s->plan = cudnn_plan_make(&s->graph.bag, c->config, &out->workspace_bytes);
 	if (!s->plan || isnan(out->workspace_bytes)) {
 		bool memory = cudnn_error_is_memory(s->graph.bag.status);
-		bool unsupported = s->graph.bag.status / 1000 * 1000 == CUDNN_STATUS_NOT_SUPPORTED;
+		bool unsupported = CUDNN_STATUS_CATEGORY((int)s->graph.bag.status) ==
+			CUDNN_STATUS_NOT_SUPPORTED;
 		*status = memory ? STATUS_NO_MEMORY : unsupported ? STATUS_UNSUPPORTED : STATUS_FAILED;
 		error_set(err, "%s", s->plan ? "cuDNN reports no workspace size for the plan" :
 			s->graph.bag.why.text);

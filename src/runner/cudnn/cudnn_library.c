@@ -210,8 +210,10 @@ int cudnn_error(cudnnStatus_t status, const char *call, struct error *err)
 	if (status == CUDNN_STATUS_SUCCESS)
 		return 0;
 	reason_take(reason, sizeof(reason));
-	return error_set(
+	int failed = error_set(
 		err, "%s: %s%s%s", call, functions.cudnnGetErrorString(status), *reason ? ": " : "", reason);
+	return CUDNN_STATUS_CATEGORY((int)status) == CUDNN_STATUS_NOT_SUPPORTED ? STATUS_UNSUPPORTED :
+		cudnn_error_is_memory(status) ? STATUS_NO_MEMORY : failed;
 }
 
 int cudnn_error_reason(const char *what, struct error *err)

@@ -111,7 +111,8 @@ cudnnHandle_t cudnn_handle(struct error *err);
 /* The same, on another stream. */
 cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err);
 
-/* Returns 0 for success; else -1 and sets err to "CALL: NAME_OF_STATUS: cuDNN's reason", one line. */
+/* Returns 0 for success; else sets err to "CALL: NAME_OF_STATUS: cuDNN's reason", one line, and returns
+ * STATUS_UNSUPPORTED if cuDNN refuses (its category NOT_SUPPORTED), STATUS_NO_MEMORY, or -1. */
 int cudnn_error(cudnnStatus_t status, const char *call, struct error *err);
 /* Returns -1 and sets err to "WHAT: cuDNN's reason", for calls that succeed but return nothing, as heuristics
  * do. */

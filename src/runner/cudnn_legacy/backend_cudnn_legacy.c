@@ -137,7 +137,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 	int bad = cudnn_legacy_open(l, &o->own.problem, &o->own.offer[index], err);
 	if (bad) {
 		free(l);
-		*status = bad == CUDNN_LEGACY_NO_MEMORY ? STATUS_NO_MEMORY : STATUS_FAILED;
+		*status = backend_status(bad);
 		return -1;
 	}
 	*status = STATUS_OK;

@@ -29,12 +29,11 @@ struct cudnn_legacy_offers {
 	struct cudnn_legacy_offer offer[CUDNN_LEGACY_OFFERS];
 };
 
-#define CUDNN_LEGACY_NO_MEMORY (-2)
-
 struct cudnn_legacy_way {
 	/* Makes the descriptors, which cudnn_legacy_close frees, and sets workspace and epsilon.
-	 * Returns -1 and sets err on failure, CUDNN_LEGACY_NO_MEMORY if device memory is exhausted. */
+	 * Returns 0; else sets err and returns the status, or -1 for failed, as cudnn_error. */
 	int (*plan)(struct cudnn_legacy *l, const struct cudnn_legacy_offer *o, struct error *err);
+	/* As `enqueue` of struct cuda_plan. */
 	int (*enqueue)(struct cudnn_legacy *l, const struct cuda_pointers *at, cudaStream_t stream,
 		struct error *err);
 };
@@ -74,12 +73,13 @@ struct cudnn_legacy {
 	double epsilon;
 };
 
-/* Calls cuDNN in an int function that has l and err: on an error, sets err and returns -1 from that
- * function. */
+/* Calls cuDNN in an int function that has l and err: on an error, sets err and returns from that function
+ * what cudnn_error returns. */
 #define CUDNN_CALL(l, function, ...)                                                              \
 	do {                                                                                      \
-		if (cudnn_error((l)->api->function(__VA_ARGS__), #function, err))                 \
-			return -1;                                                                \
+		int refused = cudnn_error((l)->api->function(__VA_ARGS__), #function, err);       \
+		if (refused)                                                                      \
+			return refused;                                                           \
 	} while (0)
 
 /* cudnn_legacy_desc.c. cudnn_legacy_open plans a candidate and returns the result of its plan function; 0

@@ -311,7 +311,7 @@ static int dropout_plan(struct cudnn_legacy *l, const struct cudnn_legacy_offer 
 	CUDNN_CALL(l, cudnnDropoutGetReserveSpaceSize, l->tensor[SLOT_SOURCE], &l->workspace);
 	CUDNN_CALL(l, cudnnDropoutGetStatesSize, l->handle, &states);
 	if (cuda_error(cudaMalloc(&l->states, states), "cudaMalloc", err))
-		return CUDNN_LEGACY_NO_MEMORY;
+		return STATUS_NO_MEMORY;
 	CUDNN_CALL(l, cudnnCreateDropoutDescriptor, &l->dropout);
 	CUDNN_CALL(l, cudnnSetDropoutDescriptor, l->dropout, l->handle, l->problem.alpha, l->states, states,
 		DROPOUT_SEED);

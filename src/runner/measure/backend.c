@@ -4,6 +4,11 @@
 
 #include <stdlib.h>
 
+enum status backend_status(int returned)
+{
+	return returned < 0 ? STATUS_FAILED : (enum status)returned;
+}
+
 void backend_forget(struct backend_list *list)
 {
 	free(list->state);

@@ -41,7 +41,9 @@ struct backend {
 	void *(*prepare)(const struct backend_list *list, int index, const struct backend_limits *limits,
 		enum status *status, struct error *err);
 	/* Executes `times` times back to back; *elapsed_ns: the total. In CACHE_NET every execution uses
-	 * the next copy of the constant operands, in CACHE_COLD of all operands. Returns -1 with err. */
+	 * the next copy of the constant operands, in CACHE_COLD of all operands. Returns 0; else sets err
+	 * and returns the status of the algorithm (STATUS_UNSUPPORTED if the library accepted the problem
+	 * but refuses to execute it, STATUS_NO_MEMORY), or -1 for STATUS_FAILED: backend_status. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 	/* The same for amortized samples, if a single execution of `run` has costs that one of many back to
 	 * back has not: launching on a GPU, also of `times` 1. NULL: `run`. */
@@ -66,6 +68,9 @@ struct backend {
 	/* Backends with a larger value come first, equal ones in the platform's order. NULL: 0. */
 	int (*preference)(const struct problem *p);
 };
+
+/* Returns the status for what run() returned. */
+enum status backend_status(int returned);
 
 /* forget() for a state that is one allocation. */
 void backend_forget(struct backend_list *list);

@@ -155,8 +155,9 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 	double begin = r->options->now_ns(), warmed = c->warmed_ns, ns;
 	*fastest = INFINITY;
 	for (int i = 1;; i++) {
-		if (backend_of(c)->run(c->work, cache, 1, &ns, r->err))
-			return measure_give_up(r, c, STATUS_FAILED);
+		int bad = backend_of(c)->run(c->work, cache, 1, &ns, r->err);
+		if (bad)
+			return measure_give_up(r, c, backend_status(bad));
 		*fastest = fmin(*fastest, ns);
 		double took = r->options->now_ns() - begin;
 		c->warmed_ns = warmed + took;
@@ -178,8 +179,9 @@ int measure_refine(struct run *r, struct contender *c, enum cache cache)
 		double ns;
 		if (times < REFINING_FACTOR * before)
 			break;
-		if (measure_run(r, c, (struct state){ cache, LAUNCH_AMORTIZED }, times, &ns))
-			return measure_give_up(r, c, STATUS_FAILED);
+		int bad = measure_run(r, c, (struct state){ cache, LAUNCH_AMORTIZED }, times, &ns);
+		if (bad)
+			return measure_give_up(r, c, backend_status(bad));
 		c->one_ns = fmin(c->one_ns, ns / (double)times);
 		before = times;
 	}
@@ -207,7 +209,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 		bad = measure_run(r, c, s, times, &ns);
 	}
 	if (bad)
-		return measure_give_up(r, c, STATUS_FAILED);
+		return measure_give_up(r, c, backend_status(bad));
 	double one = ns / (double)times;
 	samples_add(&c->samples, one);
 	c->one_ns = fmin(c->one_ns, one);
@@ -337,8 +339,8 @@ void measure_release(struct contender *c)
 
 int measure_give_up(struct run *r, struct contender *c, enum status status)
 {
+	measure_release(c); /* first: the device may show only now that it is lost */
 	r->dead = r->options->is_alive && !r->options->is_alive();
-	emit_failure(r, c, status, r->err->text);
-	measure_release(c);
+	emit_failure(r, c, r->dead ? STATUS_FAILED : status, r->err->text);
 	return -1;
 }
