@@ -57,7 +57,8 @@ struct worker {
 	struct runner_process *process; /* NULL: not up */
 	bool met;                /* one of its processes was accepted before */
 	bool greeted;            /* the present process has sent a hello that was accepted */
-	bool leaves;             /* the runner announced that it exits after its job */
+	bool leaves;             /* the runner announced that it exits after its job, */
+	bool excused;            /* which is not known to be the cause */
 	bool dismissed;          /* it was sent a quit */
 	bool more;               /* messages may be buffered that poll does not report */
 	bool broken;             /* not restarted before worker_reset */
@@ -150,6 +151,8 @@ const char *const *worker_argv(const struct worker *w, struct arena *a);
 int worker_start(struct queue *q, struct worker *w, struct error *err);
 /* Accepts or refuses the hello. */
 int worker_greet(struct queue *q, struct worker *w, struct error *err);
+/* True if the worker's job may be queued again after the process is lost. */
+bool worker_may_retry(const struct queue *q, const struct worker *w);
 /* The process ended, or must end (err has the reason): kills it, fails its job with `status` or queues it
  * again, and schedules a restart. */
 int worker_lose(struct queue *q, struct worker *w, enum status status, struct error *err);

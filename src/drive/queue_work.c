@@ -146,6 +146,9 @@ static int worker_done(struct queue *q, struct worker *w, const struct wire_mess
 		why = "not done within the time limit for a problem";
 	}
 	w->leaves = m->leaves;
+	w->excused = m->leaves && m->retry && !w->cancelled_ms && worker_may_retry(q, w);
+	if (w->excused)
+		return 0; /* worker_lose queues it again */
 	w->deaths = m->leaves ? w->deaths + 1 : 0;
 	return queue_end_job(q, w, status, why);
 }

@@ -60,7 +60,7 @@ int worker_start(struct queue *q, struct worker *w, struct error *err)
 	w->process = runner_process_start(worker_argv(w, &a), worker_env(q, w, &a), err);
 	arena_free(&a);
 	w->started_ms = clock_ms();
-	w->greeted = w->more = w->leaves = w->dismissed = false;
+	w->greeted = w->more = w->leaves = w->excused = w->dismissed = false;
 	if (!w->process) {
 		worker_name(q, w, err);
 		return worker_break(q, w, err);
@@ -75,7 +75,7 @@ static void worker_drop(struct queue *q, struct worker *w)
 	epoll_ctl(q->epoll, EPOLL_CTL_DEL, runner_process_fd(w->process), NULL);
 	runner_process_kill(w->process);
 	w->process = NULL;
-	w->greeted = w->more = w->leaves = w->dismissed = false;
+	w->greeted = w->more = w->leaves = w->excused = w->dismissed = false;
 }
 
 void worker_dismiss(struct worker *w)
@@ -182,16 +182,21 @@ int worker_greet(struct queue *q, struct worker *w, struct error *err)
 	return queue_load(q, err) ? worker_refuse(q, w, err) : 0;
 }
 
+bool worker_may_retry(const struct queue *q, const struct worker *w)
+{
+	return w->job >= 0 && q->list.jobs[w->job].lost < LOST_MAX;
+}
+
 /* True if its job did not cause the end of the process, so that it may be queued again (at most LOST_MAX
- * times): the process was ended from outside, could not be used, exited before it started the job, or a
- * remote one did not respond. */
+ * times): the runner said so, the process was ended from outside, could not be used, exited before it
+ * started the job, or a remote one did not respond. */
 static bool worker_is_blameless(const struct queue *q, const struct worker *w, enum runner_end end,
 	enum status status)
 {
-	if (w->job < 0 || w->cancelled_ms || q->list.jobs[w->job].lost >= LOST_MAX)
+	if (w->cancelled_ms || !worker_may_retry(q, w))
 		return false;
 	bool hung = status == STATUS_TIMEOUT && runner_process_is_remote(w->process);
-	return hung || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE ||
+	return hung || w->excused || end == RUNNER_END_KILLED || end == RUNNER_END_UNUSABLE ||
 		(end == RUNNER_END_EXITED && !w->heard);
 }
 

@@ -34,4 +34,5 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.long_ns = INFINITY,
 	.disturbances = cuda_context_disturbances,
 	.is_alive = cuda_context_is_alive,
+	.loss = cuda_context_loss,
 	.close = cuda_context_close };

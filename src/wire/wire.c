@@ -306,6 +306,8 @@ static int done_format(const struct wire_message *m, json_t *o)
 	wire_set_text(o, "why", m->what);
 	if (m->leaves)
 		json_object_set_new(o, "leaves", json_true());
+	if (m->retry)
+		json_object_set_new(o, "retry", json_true());
 	if (!wire_is_problem(m)) {
 		kind_format(m, o);
 		return wire_set_text(o, "payload", m->payload);
@@ -328,6 +330,7 @@ static int done_parse(const json_t *o, struct wire_message *m, struct error *err
 		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
 		return -1;
 	m->leaves = json_is_true(json_object_get(o, "leaves"));
+	m->retry = json_is_true(json_object_get(o, "retry"));
 	m->status = (enum status)status;
 	return 0;
 }

@@ -106,7 +106,8 @@ struct wire_message {
 	bool launches[LAUNCH_COUNT];
 	bool samples;            /* RUN: send the raw samples too */
 	enum status status;      /* DONE, CHECK */
-	bool leaves;             /* DONE: the runner lost its device and exits */
+	bool leaves;             /* DONE: the runner lost its device and exits, */
+	bool retry;              /* not through this problem, as far as is known: it may be sent again */
 	double worst, allowed;   /* CHECK: relative errors; NaN: unknown */
 	const char *what;        /* DONE, CHECK, FILE: why; HEARTBEAT, LOG: text */
 	struct algorithm algorithm;

@@ -136,6 +136,10 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 {
 	struct execution x = *(struct execution *)state;
 	x.at = *at;
+	if (fake_backend.enqueue_returns && ++fake_backend.enqueues >= fake_backend.enqueue_refused_from) {
+		error_set(err, "the library does not support this");
+		return fake_backend.enqueue_returns;
+	}
 	if (fake_backend.enqueue_allocates) {
 		void *p = NULL;
 		cudaError_t c = cudaMalloc(&p, 1);

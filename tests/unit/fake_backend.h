@@ -27,6 +27,9 @@ struct fake_backend {
 	int kernels;                    /* kernels per execution; the first one computes */
 	double gain, epsilon;
 	bool plan_fails, enqueue_allocates, enqueue_waits, enqueue_fails;
+	int enqueue_returns;            /* with an error: what libraries return that refuse when they run */
+	int enqueue_refused_from;       /* ... from the n-th enqueue on */
+	int enqueues;
 	int plans_alive;
 	/* executions in the order in which the device ran them */
 	struct cuda_pointers trace[FAKE_TRACE];

@@ -57,7 +57,7 @@ struct CUgraphExec_st {
 	bool uploaded;
 };
 
-static cudaError_t last, sticky;
+static cudaError_t last, sticky, passing;
 
 static cudaError_t fail(cudaError_t c)
 {
@@ -98,7 +98,8 @@ static void op_run(struct op *op)
 	case OP_KERNEL:
 		fake.kernels_run++;
 		if (fake.fault_at && --fake.fault_at == 0) {
-			sticky = cudaErrorIllegalAddress;
+			*(fake.fault_passes ? &passing : &sticky) =
+				fake.fault ? fake.fault : cudaErrorIllegalAddress;
 			return;
 		}
 		op->kernel(op->arguments);
@@ -208,6 +209,25 @@ cudaError_t cudaStreamSynchronize(cudaStream_t s)
 	if (c)
 		return c;
 	drain(s);
+	c = passing ? passing : sticky;
+	passing = cudaSuccess;
+	return c ? fail(c) : cudaSuccess;
+}
+
+/* Neither waits nor counts as a call: the clock of the tests stays. */
+cudaError_t cudaStreamQuery(cudaStream_t s)
+{
+	if (s->capturing) {
+		s->invalid = true;
+		return fail(cudaErrorStreamCaptureUnsupported);
+	}
+	return sticky ? fail(sticky) : s->queue.count ? cudaErrorNotReady : cudaSuccess;
+}
+
+cudaError_t cudaStreamIsCapturing(cudaStream_t s, enum cudaStreamCaptureStatus *status)
+{
+	*status = !s->capturing ? cudaStreamCaptureStatusNone :
+		s->invalid ? cudaStreamCaptureStatusInvalidated : cudaStreamCaptureStatusActive;
 	return sticky ? fail(sticky) : cudaSuccess;
 }
 
@@ -544,7 +564,8 @@ const char *cudaGetErrorString(cudaError_t c)
 
 const char *cudaGetErrorName(cudaError_t c)
 {
-	return c == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" : "cudaErrorOther";
+	return c == cudaErrorMemoryAllocation ? "cudaErrorMemoryAllocation" :
+		c == cudaErrorUnknown ? "cudaErrorUnknown" : "cudaErrorOther";
 }
 
 /* --- our own kernels --- */
@@ -619,7 +640,7 @@ double clock_elapsed(double begin)
 void fake_reset(void)
 {
 	double now = fake.host_ns + 1e9;
-	last = sticky = cudaSuccess;
+	last = sticky = passing = cudaSuccess;
 	fake = (struct fake){ .device_count = 1,
 		.driver_version = CUDART_VERSION,
 		.memory_bytes = 64e6,

@@ -28,6 +28,8 @@ struct fake {
 	int malloc_fails_at;             /* the n-th allocation from now fails; 0: none */
 	bool pinned_fails;               /* allocations of pinned memory fail */
 	int fault_at;                    /* the n-th kernel executed from now faults; 0: none */
+	cudaError_t fault;               /* ... with this error; 0: cudaErrorIllegalAddress */
+	bool fault_passes;               /* the next synchronization returns it, then the GPU works again */
 	bool capture_fails;              /* captures become invalid */
 	bool instantiate_fails;
 	bool launches_wait;              /* launches return after the kernel, as under some tools */

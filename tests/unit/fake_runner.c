@@ -166,6 +166,19 @@ static void do_leave(const struct wire_message *m)
 	pause();
 }
 
+/* As a GPU that is lost for another reason. */
+static void do_leave_retry(const struct wire_message *m)
+{
+	say(&(struct wire_message){ .type = WIRE_DONE,
+		.id = m->id,
+		.status = STATUS_FAILED,
+		.problem = m->problem,
+		.what = "fell off the bus",
+		.leaves = true,
+		.retry = true });
+	pause();
+}
+
 static void do_crash(const struct wire_message *m)
 {
 	say_result(m, m->id, m->problem, 1500, 0);
@@ -435,6 +448,7 @@ static const struct {
 	{ ":pow,", do_second_hello },
 	{ ":affine,", do_after },
 	{ ":tanh:", do_crash },
+	{ ":swish,2", do_leave_retry },
 	{ ":swish,", do_leave },
 	{ ":sigmoid:", do_hang },
 	{ ":exp:", do_stop },

@@ -50,7 +50,8 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.backends = backends,
 	.memory_bytes = cuda_context_memory_bytes,
 	.disturbances = cuda_context_disturbances,
-	.is_alive = cuda_context_is_alive };
+	.is_alive = cuda_context_is_alive,
+	.loss = cuda_context_loss };
 
 #define RESULTS 64
 static struct {
@@ -229,6 +230,56 @@ static void test_launch_bound(void)
 	end();
 }
 
+/* What a library refuses when it runs is unsupported, not failed, in the results and as a whole. */
+static void test_refused(void)
+{
+	begin(2);
+	fake_backend.enqueue_returns = STATUS_UNSUPPORTED;
+	is_int(run(MATMUL), STATUS_UNSUPPORTED, "refused when run: %s", err.text);
+	is_int(seen.count, 2, "by both algorithms");
+	for (int i = 0; i < seen.count; i++) {
+		is_int(seen.result[i].status, STATUS_UNSUPPORTED, "unsupported");
+		is_str(seen.why[i], "the library does not support this", "with the library's reason");
+	}
+	end();
+	begin(1);
+	fake_backend.enqueue_returns = STATUS_UNSUPPORTED;
+	fake_backend.enqueue_refused_from = 100; /* in the midst of the samples */
+	is_int(run(MATMUL), STATUS_UNSUPPORTED, "refused later");
+	end();
+}
+
+/* A device lost through no fault of the problem: its algorithm has no result, not a failed one. */
+static void test_lost(void)
+{
+	begin(3);
+	fake.fault_at = 40;
+	fake.fault = cudaErrorUnknown;
+	is_int(run(MATMUL), STATUS_FAILED, "an unknown error that lasts: %s", err.text);
+	ok(!cuda_context_is_alive(), "the device is lost");
+	is_int(seen.count, 0, "no algorithm has failed");
+	cuda_context_close();
+	fake_reset();
+}
+
+/* A failure of a library behind which a kernel faults, as the release shows. */
+static void test_late(void)
+{
+	begin(3);
+	fake_backend.enqueue_fails = true;
+	run(MATMUL);
+	int filling = fake.kernels_run - 3; /* each algorithm ran one kernel, inputs are filled by others */
+	end();
+	begin(3);
+	fake_backend.enqueue_fails = true;
+	fake.fault_at = filling + 1;
+	is_int(run(MATMUL), STATUS_FAILED, "a kernel faults behind a failure: %s", err.text);
+	ok(!cuda_context_is_alive(), "the device is lost");
+	is_int(seen.count, 1, "the first algorithm is blamed, no other one");
+	cuda_context_close();
+	fake_reset();
+}
+
 static void test_no_graphs(void)
 {
 	begin(1);
@@ -251,6 +302,9 @@ int main(void)
 	test_throttled();
 	test_no_graphs();
 	test_launch_bound();
+	test_refused();
+	test_lost();
+	test_late();
 	test_fault();
 	arena_free(&arena);
 	fake_folder_close();

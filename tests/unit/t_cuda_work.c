@@ -598,6 +598,67 @@ static void test_fault(void)
 	fake_reset();
 }
 
+/* A library that accepts a problem and refuses to execute it, at once or later. */
+static void test_refusal(void)
+{
+	double ns;
+	for (int from = 1; from <= 3; from += 2) {
+		begin(MATMUL);
+		void *w = prepare();
+		fake_backend.enqueue_returns = STATUS_UNSUPPORTED;
+		fake_backend.enqueue_refused_from = from;
+		for (int i = 0; i < from - 2; i++)
+			is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), 0, "execution %d is accepted", i);
+		is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), STATUS_UNSUPPORTED,
+			"refused from enqueue %d: %s", from, err.text);
+		fake_backend.enqueue_returns = STATUS_NO_MEMORY;
+		is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), STATUS_NO_MEMORY, "so is lack of memory");
+		fake_backend.enqueue_returns = 0;
+		fake_backend.enqueue_fails = true;
+		is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), -1, "a failure is none");
+		ok(cuda_context_is_alive() && !cuda_context_loss(), "the device lives");
+		cuda_work_release(w);
+		end("refusal");
+	}
+}
+
+/* cudaErrorUnknown is raised for one call, or for all that follow: only then is the device lost. */
+static void test_unknown(void)
+{
+	double ns;
+	begin(MATMUL);
+	void *w = prepare();
+	fake.fault_at = 1;
+	fake.fault = cudaErrorUnknown;
+	fake.fault_passes = true;
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), -1, "an unknown error: %s", err.text);
+	ok(cuda_context_is_alive(), "that passes does not end the device");
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), 0, "which works on");
+	fake.fault_at = 1;
+	fake.fault_passes = false;
+	is_int(cuda_work_run(w, CACHE_WARM, 10, &ns, &err), -1, "one that lasts: %s", err.text);
+	const struct platform_loss *loss = cuda_context_loss();
+	ok(loss && !loss->by_problem && strstr(loss->why, "cudaErrorUnknown"), "does, with the reason: %s",
+		loss ? loss->why : "none");
+	ok(strstr(err.text, "can no longer use the GPU") != NULL, "which the error says too: %s", err.text);
+	cuda_work_release(w);
+	end("unknown");
+	begin(MATMUL);
+	w = prepare();
+	fake_backend.enqueue_returns = STATUS_UNSUPPORTED;
+	fake_backend.enqueue_refused_from = 2;
+	cuda_work_run(w, CACHE_WARM, 1, &ns, &err);
+	fake.fault_at = 1;
+	fake.fault = cudaErrorIllegalAddress;
+	fake_backend.enqueue_returns = 0;
+	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), -1, "an illegal address");
+	loss = cuda_context_loss();
+	ok(loss && loss->by_problem, "is the kernel's own: %s", loss ? loss->why : "none");
+	cuda_work_release(w);
+	end("illegal address");
+	fake_reset();
+}
+
 static bool are_names(const char *names)
 {
 	return strcmp(names, "compute<3>\nsecond_kernel") == 0 ||
@@ -637,6 +698,8 @@ int main(void)
 	test_cold();
 	test_staging();
 	test_checks();
+	test_refusal();
+	test_unknown();
 	test_mischief();
 	test_gain();
 	test_large();

@@ -174,6 +174,25 @@ static void test_lost_device(void)
 	bench_close(&b);
 }
 
+/* Lost for another reason, its problem goes to a runner again, but not for ever. */
+static void test_retried(void)
+{
+	struct bench b;
+	const char *lost = "eltwise:f32,f32:swish,2:1x64";
+	bench_open(&b, NULL, "");
+	queue_add(b.q, lost, false, false);
+	queue_add(b.q, OK, false, false);
+	while (queue_state(b.q, lost) != JOB_FAILED && queue_step(b.q, 1000, &err) >= 0)
+		;
+	is_int(queue_state(b.q, lost), JOB_FAILED, "three lost devices are the problem's fault");
+	ok(strstr(queue_why(b.q, lost), "fell off the bus") != NULL, "with the reason: %s",
+		queue_why(b.q, lost));
+	ok(bench_run(&b) >= 0, "the queue continues");
+	is_int(queue_state(b.q, OK), JOB_DONE, "the next problem is measured");
+	is_int(b.q->list.jobs[0].lost, 2, "it was tried three times");
+	bench_close(&b);
+}
+
 /* A failure is tried again, but not in the batch that it happened in. */
 static void test_again(void)
 {
@@ -773,6 +792,7 @@ int main(void)
 	test_unanswered_kinds();
 	test_ok();
 	test_lost_device();
+	test_retried();
 	test_again();
 	test_elsewhere();
 	test_failures();

@@ -15,6 +15,7 @@
 static struct {
 	bool dead;
 	bool breaks;    /* at the first run of a tanh */
+	bool innocent;  /* ... through no fault of the tanh */
 	double worst;   /* what checks find */
 } fake;
 
@@ -83,6 +84,13 @@ static bool fake_is_alive(void)
 	return !fake.dead;
 }
 
+static const struct platform_loss *fake_loss(void)
+{
+	static struct platform_loss loss;
+	loss = (struct platform_loss){ .why = "fell off the bus", .by_problem = !fake.innocent };
+	return fake.dead ? &loss : NULL;
+}
+
 static const struct backend backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
 	.prepare = fake_prepare, .run = fake_run, .check = fake_check, .rotated_bytes = fake_rotated,
 	.release = fake_release };
@@ -92,7 +100,8 @@ const struct platform platform = { .program = "t_serve",
 	.long_ns = 5e6,
 	.backends = backends,
 	.memory_bytes = fake_memory,
-	.is_alive = fake_is_alive };
+	.is_alive = fake_is_alive,
+	.loss = fake_loss };
 
 #define RELU "eltwise:f32,f32:relu:100"
 #define TANH "eltwise:f32,f32:tanh:100"
@@ -181,6 +190,35 @@ static void test_lost(void)
 	empty();
 }
 
+/* The device is lost through no known fault of the problem: it is tried again, once. */
+static void test_lost_again(void)
+{
+	struct error err;
+	bool wrong;
+	const char *jobs = JOB("1", RELU) JOB("2", TANH) JOB("3", "eltwise:f32,f32:relu:200");
+	fake.breaks = fake.innocent = true;
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), -1, "a lost device ends the server");
+	ok(strstr(err.text, "fell off the bus") && strstr(err.text, "this job"), "with the reason: %s",
+		err.text);
+	ok(strstr(said, "\"leaves\":true,\"retry\":true"), "the job may be tried again");
+	is_int(times_said("\"type\":\"result\",\"id\":2"), 0, "it has no result");
+	fake.breaks = false;
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "the next process");
+	ok(skipped == 1 && strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"ok\""),
+		"goes on with the job that was lost");
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "a third one");
+	is_int(skipped, 3, "has nothing to do");
+	empty();
+	fake.breaks = true;
+	for (int i = 0; i < 2; i++)
+		is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), -1, "lost again, process %d", i);
+	is_int(times_said("\"retry\":true"), 1, "a second loss counts as the problem's");
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "so that the others are reached");
+	ok(skipped == 2 && strstr(said, "\"type\":\"done\",\"id\":3,\"status\":\"ok\""), "and measured");
+	fake.breaks = fake.innocent = false;
+	empty();
+}
+
 static void test_checked(void)
 {
 	struct error err;
@@ -244,6 +282,7 @@ int main(void)
 {
 	close(mkstemp(path));
 	test_lost();
+	test_lost_again();
 	test_checked();
 	test_planned();
 	test_idle();

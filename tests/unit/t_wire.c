@@ -127,7 +127,7 @@ static void test_answers(void)
 			       .launches = { false, true } },
 		&good);
 	is_str(b.problem, conv, "done has the problem");
-	ok(!b.leaves, "the runner does not exit by default");
+	ok(!b.leaves && !b.retry, "the runner does not exit by default");
 	ok(good && b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && b.caches[CACHE_COLD] &&
 			!b.launches[LAUNCH_AMORTIZED] && b.launches[LAUNCH_ISOLATED],
 		"done has the requested states");

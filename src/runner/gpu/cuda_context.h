@@ -24,7 +24,7 @@ struct cuda_context {
 	cudaStream_t stream;      /* all work is enqueued here; NULL when planning */
 	const char *deviceprop;   /* planning: JSON text for CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR */
 	const char *caveat;       /* planning: what limits the use of such plans, or "" */
-	bool poisoned;            /* a kernel faulted: nothing can run in this context any more */
+	bool poisoned;            /* lost: nothing can run in this context any more */
 };
 
 /* platform.prepare: sends log lines (warnings, waiting for the lock) to standard error. */
@@ -39,6 +39,7 @@ void cuda_context_close(void);
 double cuda_context_memory_bytes(void);
 int64_t cuda_context_disturbances(void);
 bool cuda_context_is_alive(void);
+const struct platform_loss *cuda_context_loss(void);
 /* Counts one more sample taken at a reduced clock. */
 void cuda_context_disturb(void);
 /* Keeps other benanza processes from measuring on this GPU until the matching unlock; locks nest. Waits while
@@ -51,8 +52,15 @@ void cuda_context_unlock(void);
 const struct cuda_context *cuda_context(void);
 
 /* Returns 0 if c is cudaSuccess. Else clears the runtime's error, sets err ("cudaMalloc: out of memory") and
- * returns -1; an error that ends the CUDA context also sets `poisoned`. */
+ * returns -1. Sets `poisoned` if the error is one that ends the CUDA context, or if the context does not
+ * answer any more (cudaErrorUnknown, for example, may last or not). */
 int cuda_error(cudaError_t c, const char *call, struct error *err);
+/* After an error of a library: sets `poisoned` if the context does not answer any more. `after` names the
+ * work. Does not wait. */
+void cuda_context_probe(const char *after);
+/* Returns what run() of struct backend returns for the error: STATUS_UNSUPPORTED if the GPU or the driver
+ * lacks what the call needs, STATUS_NO_MEMORY, else -1. */
+int cuda_refusal(cudaError_t c);
 bool cuda_error_is_memory(cudaError_t c);
 
 #endif

@@ -12,6 +12,9 @@
 #include "runner/gpu/cuda_names.h"
 #include "runner/gpu/cuda_time.h"
 
+#define PREPARING "preparing an algorithm"
+#define EXECUTING "executing an algorithm"
+
 struct work {
 	struct cuda_plan plan;
 	struct cuda_buffers *buffers;
@@ -19,6 +22,7 @@ struct work {
 	struct cuda_timer timer;
 	struct str kernels;
 	bool locked, planned;
+	int refused;               /* what the last enqueue returned, if it was a status */
 };
 
 /* Sets the addresses of a buffer set: CACHE_NET rotates only the constants, CACHE_COLD all operands. */
@@ -33,7 +37,9 @@ static int enqueue(void *user, enum cache cache, int64_t set, cudaStream_t strea
 	struct work *w = user;
 	struct cuda_pointers at;
 	pointers_of(w, cache, set, &at);
-	return w->plan.enqueue(w->plan.state, &at, stream, err);
+	int bad = w->plan.enqueue(w->plan.state, &at, stream, err);
+	w->refused = bad > 0 ? bad : 0;
+	return bad ? -1 : 0;
 }
 
 static int ready(void *user, enum cache cache, int64_t set, struct error *err)
@@ -121,21 +127,28 @@ void *cuda_work_prepare(const struct backend_list *list, int index, const struct
 	struct work *w = base_calloc(1, sizeof(*w));
 	if (work_make(w, list, index, limits, status, err) == 0)
 		return w;
+	cuda_context_probe(PREPARING);
 	cuda_work_release(w);
 	return NULL;
 }
 
+static int run(struct work *w, enum launch launch, enum cache cache, int64_t times, double *elapsed_ns,
+	struct error *err)
+{
+	if (cuda_time_run(&w->timer, launch, cache, times, elapsed_ns, err) == 0)
+		return 0;
+	cuda_context_probe(EXECUTING);
+	return w->refused && !cuda_context()->poisoned ? w->refused : -1;
+}
+
 int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
-	struct work *w = work;
-	return cuda_time_run(&w->timer, times <= 1 ? LAUNCH_ISOLATED : LAUNCH_AMORTIZED, cache, times,
-		elapsed_ns, err);
+	return run(work, times <= 1 ? LAUNCH_ISOLATED : LAUNCH_AMORTIZED, cache, times, elapsed_ns, err);
 }
 
 int cuda_work_amortized(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
-	struct work *w = work;
-	return cuda_time_run(&w->timer, LAUNCH_AMORTIZED, cache, times, elapsed_ns, err);
+	return run(work, LAUNCH_AMORTIZED, cache, times, elapsed_ns, err);
 }
 
 int cuda_work_check(void *work, double *worst, struct error *err)
@@ -150,8 +163,10 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 	if (cuda_context()->poisoned)
 		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
 	if (cuda_check_begin(&c, err) || enqueue(w, CACHE_WARM, 0, cuda_context()->stream, err) ||
-		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the checked execution", err))
+		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the checked execution", err)) {
+		cuda_context_probe(EXECUTING);
 		return -1;
+	}
 	return cuda_check_end(&c, worst, err);
 }
 

@@ -37,7 +37,8 @@ struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e);
 /* Returns "ncx", "nxc" or "strided", for the `layouts` of an algorithm. */
 const char *cuda_layout_name(const struct problem *p, int i);
 
-/* Filled by a backend's plan(). enqueue is captured into CUDA graphs: it must not synchronize or allocate. */
+/* Filled by a backend's plan(). enqueue is captured into CUDA graphs: it must not synchronize or allocate. It
+ * returns as run() of struct backend: libraries that accept a problem may still refuse to execute it. */
 struct cuda_plan {
 	void *state;
 	/* The problem with the layouts that the algorithm chose for operands whose layout was open, kept by

@@ -12,6 +12,14 @@ struct platform_options {
 	const char *plan;         /* --plan: file that describes a device, to list for; NULL: measure */
 };
 
+/* How a device was lost to this process. */
+struct platform_loss {
+	char why[256];            /* one line */
+	/* The kernel that ran caused it (an illegal address). Else the hardware, the driver or another
+	 * process may have: the problem may be measured again. */
+	bool by_problem;
+};
+
 struct platform {
 	const char *program;      /* "benanza-runner-cuda" */
 	bool has_threads, has_device, has_plan; /* which of the options it takes */
@@ -49,6 +57,8 @@ struct platform {
 	/* False if the device is lost to this process (a poisoned CUDA context): the program then ends
 	 * with a log line and the parent starts another. NULL: always true. */
 	bool (*is_alive)(void);
+	/* How the device was lost; NULL: it is alive. Absent (NULL): unknown, counts as by_problem. */
+	const struct platform_loss *(*loss)(void);
 	void (*close)(void);
 };
 

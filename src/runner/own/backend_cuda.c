@@ -30,7 +30,7 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	const struct state *s = state;
 	const char *call;
 	cudaError_t bad = cuda_own_enqueue(&s->own, s->kind, at, stream, &call);
-	return bad == cudaSuccess ? 0 : cuda_error(bad, call, err);
+	return cuda_error(bad, call, err) ? cuda_refusal(bad) : 0;
 }
 
 static int plan(const struct backend_list *list, int index, struct cuda_plan *out, enum status *status,

@@ -20,17 +20,34 @@ static int64_t states_bits(const bool *caches, const bool *launches)
 	return bits;
 }
 
+/* Returns the entry of a problem; a new one is -1. */
+static int64_t *entry(struct batch *b, struct hash *h, const char *problem)
+{
+	struct text key = text_of(problem);
+	if (hash_find(h, key) < 0) /* the map does not copy its keys */
+		key = text_of(arena_strndup(&b->arena, key.p, key.n));
+	return hash_at(h, key);
+}
+
 void batch_add(struct batch *b, const struct wire_message *done)
 {
 	bool cancelled = done->status == STATUS_FAILED && strcmp(done->what, "cancelled") == 0;
 	if (!b->is_file || done->type != WIRE_DONE || !done->problem || !*done->problem || cancelled)
 		return;
+	if (done->retry) {
+		int64_t *times = entry(b, &b->lost, done->problem);
+		*times = *times < 0 ? 1 : *times + 1;
+		return;
+	}
 	int64_t bits = states_bits(done->caches, done->launches);
-	struct text key = text_of(done->problem);
-	if (hash_find(&b->answered, key) < 0) /* the map does not copy its keys */
-		key = text_of(arena_strndup(&b->arena, key.p, key.n));
-	int64_t *held = hash_at(&b->answered, key);
+	int64_t *held = entry(b, &b->answered, done->problem);
 	*held = (*held < 0 ? 0 : *held) | (bits ? bits : BATCH_LISTED);
+}
+
+int64_t batch_losses(const struct batch *b, const char *problem)
+{
+	int64_t times = hash_find(&b->lost, text_of(problem));
+	return times < 0 ? 0 : times;
 }
 
 bool batch_skips(struct batch *b, const struct wire_message *job, bool measures)
@@ -135,6 +152,7 @@ int batch_open(struct batch *b, int out, const struct device *d, struct error *e
 void batch_close(struct batch *b)
 {
 	hash_free(&b->answered);
+	hash_free(&b->lost);
 	arena_free(&b->arena);
 	*b = (struct batch){ 0 };
 }

@@ -12,6 +12,7 @@ struct batch {
 	bool has_hello;        /* the first line is this device's hello */
 	int64_t skipped;       /* jobs skipped so far */
 	struct arena arena;
+	struct hash lost;      /* problem -> how often the device was lost while it was measured */
 	/* problem -> bits of its measured states, 1 << (cache * LAUNCH_COUNT + launch), or BATCH_LISTED */
 	struct hash answered;
 };
@@ -25,7 +26,10 @@ void batch_close(struct batch *b);
 /* True if the file has all that this job asks for; counts it as skipped. `measures`: the job asks for
  * times in its states. */
 bool batch_skips(struct batch *b, const struct wire_message *job, bool measures);
-/* Adds a `done` message with its problem; ignores other messages and cancelled jobs. */
+/* Adds a `done` message with its problem; ignores other messages and cancelled jobs. One that may be tried
+ * again (`retry`) is not an answer, only counted. */
 void batch_add(struct batch *b, const struct wire_message *done);
+/* Returns how often the device was lost with this problem, which may not have been the cause. */
+int64_t batch_losses(const struct batch *b, const char *problem);
 
 #endif

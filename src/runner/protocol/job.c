@@ -21,9 +21,20 @@ static enum status problem_open(const struct job *j, struct problem *p, struct o
 	return offers_open(o, platform.backends, p, err) ? STATUS_UNSUPPORTED : STATUS_OK;
 }
 
+const struct platform_loss *job_loss(void)
+{
+	static const struct platform_loss unknown = { .why = "", .by_problem = true };
+	if (platform.is_alive && platform.is_alive())
+		return NULL;
+	return platform.loss ? platform.loss() : platform.is_alive ? &unknown : NULL;
+}
+
 static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
 {
 	const struct job *j = user;
+	const struct platform_loss *loss = r->status == STATUS_FAILED ? job_loss() : NULL;
+	if (loss && !loss->by_problem)
+		return;
 	struct result stamped = *r;
 	stamped.measured_at = (int64_t)time(NULL);
 	stamped.runner_version = j->device->version;
@@ -135,8 +146,9 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 	struct check_finding *f, const struct algorithm *a, struct error *why)
 {
 	double ns;
-	if (b->run(work, CACHE_NET, 1, &ns, why))
-		return STATUS_FAILED;
+	int bad = b->run(work, CACHE_NET, 1, &ns, why);
+	if (bad)
+		return backend_status(bad);
 	if (!b->check) {
 		error_set(why, "%s cannot compare outputs", b->api);
 		return STATUS_UNSUPPORTED;
@@ -145,11 +157,6 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 	if (b->check(work, &f->worst, why))
 		return STATUS_UNSUPPORTED;
 	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;
-}
-
-static bool is_lost(void)
-{
-	return platform.is_alive && !platform.is_alive();
 }
 
 /* Prepares, runs and checks one algorithm; returns its status. */
@@ -163,11 +170,11 @@ static enum status check_one(const struct job *j, const struct problem *p, const
 	void *work = b->prepare(f->list, f->index, limits, &found.status, &why);
 	if (work)
 		found.status = finding_judge(p, b, work, &found, &f->algorithm, &why);
-	found.status = is_lost() ? STATUS_FAILED : found.status;
+	found.status = job_loss() ? STATUS_FAILED : found.status;
 	if (found.status == STATUS_MISTRUSTED && !*why.text && isfinite(found.worst))
 		error_set(err, "off by %.3g of the sum of their terms, %.3g is allowed", found.worst,
 			found.allowed);
-	else if (found.status == STATUS_MISTRUSTED || is_lost())
+	else if (found.status == STATUS_MISTRUSTED || job_loss())
 		*err = why;
 	found.why = why.text;
 	found.approximate = approximation_of(f->algorithm.api, f->algorithm.name);
@@ -190,7 +197,7 @@ enum status job_check(const struct job *j, struct error *err)
 	int *picked = base_calloc((size_t)offers.count, sizeof(*picked));
 	int count = offers_pick(&offers, picked, j->most > 0 ? j->most : offers.count);
 	int rejected = 0, judged = 0; /* without algorithms that are inexact by design */
-	for (int i = 0; i < count && !is_lost() && !j->cancelled(j->user); i++) {
+	for (int i = 0; i < count && !job_loss() && !j->cancelled(j->user); i++) {
 		const struct offer *f = &offers.offer[picked[i]];
 		enum status found = check_one(j, &p, f, &limits, err);
 		if (approximation_of(f->algorithm.api, f->algorithm.name))
@@ -200,7 +207,7 @@ enum status job_check(const struct job *j, struct error *err)
 	}
 	free(picked);
 	offers_close(&offers);
-	if (is_lost())
+	if (job_loss())
 		return STATUS_FAILED;
 	if (rejected > 0 && rejected == judged)
 		tolerance_all_rejected(rejected, err);

@@ -2,6 +2,7 @@
 #ifndef RUNNER_JOB_H
 #define RUNNER_JOB_H
 
+#include "runner/measure/platform.h"
 #include "runner/verify/tolerance.h"
 #include "runner/measure/measure.h"
 
@@ -30,8 +31,12 @@ struct job {
 	void (*check)(void *user, const struct algorithm *a, const struct check_finding *f);
 };
 
+/* Returns how the device was lost; NULL: it is alive. */
+const struct platform_loss *job_loss(void);
+
 /* Measures the problem and emits results as they are complete. Returns ok if any algorithm was measured;
- * else err has the reason. A text that is not a problem gives `failed`. *stopped: it was cancelled. */
+ * else err has the reason. A text that is not a problem gives `failed`. *stopped: it was cancelled. If the
+ * device is lost and the problem is not known to be the cause, the algorithm that ran has no result. */
 enum status job_run(const struct job *j, bool *stopped, struct error *err);
 /* Calls `list` for each algorithm. */
 enum status job_list(const struct job *j, struct error *err);

@@ -19,6 +19,7 @@
 #include "wire/wire.h"
 
 #define QUEUE_MOST 100000
+#define LOSSES_MOST 1 /* times that a file's job is tried again after the device was lost with it */
 
 struct queued {
 	struct wire_message message;
@@ -364,20 +365,20 @@ static bool is_measured(const struct server *s, const struct wire_message *m)
 	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
 }
 
-static bool is_lost(void)
-{
-	return platform.is_alive && !platform.is_alive();
-}
-
-/* Sends `done` with the problem and the states, and adds it to the output's index. */
+/* Sends `done` with the problem and the states, and adds it to the output's index. If the device is lost and
+ * the problem is not known to be the cause, it may be tried again: by a parent as often as that allows, in a
+ * file LOSSES_MOST times, so that a problem that does cause it cannot stop all others for ever. */
 static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
 {
+	const struct platform_loss *loss = job_loss();
 	struct wire_message done = { .type = WIRE_DONE,
 		.id = m->id,
 		.status = status,
 		.what = why,
 		.problem = m->problem,
-		.leaves = is_lost() };
+		.leaves = loss != NULL,
+		.retry = loss && !loss->by_problem && status != STATUS_OK &&
+			batch_losses(s->how->batch, m->problem) < LOSSES_MOST };
 	if (is_measured(s, m)) {
 		memcpy(done.caches, m->caches, sizeof(done.caches));
 		memcpy(done.launches, m->launches, sizeof(done.launches));
@@ -527,6 +528,17 @@ static int hello_send(const struct server *s, struct error *err)
 	return why ? error_set(err, "cannot write to the output: %s", strerror(why)) : 0;
 }
 
+/* Logs how the device was lost, and sets err to that. Returns -1. */
+static int loss_tell(struct server *s, const struct platform_loss *loss, struct error *err)
+{
+	error_set(err, "the device is lost%s%s; rerun to continue with %s", *loss->why ? ": " : "", loss->why,
+		loss->by_problem ? "the next job" : "this job");
+	struct error line = *err;
+	error_context(&line, "error");
+	send_log(s, line.text);
+	return -1;
+}
+
 /* Runs jobs until the queue is empty, the device is lost, or the output cannot be written. */
 static int work(struct server *s, struct error *err)
 {
@@ -535,12 +547,8 @@ static int work(struct server *s, struct error *err)
 		work_on(s, &m);
 		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
-		if (is_lost()) {
-			send_log(s,
-				"error: the device is lost; a new runner process continues with the next "
-				"job");
-			return error_set(err, "the device is lost: rerun to continue with the next job");
-		}
+		if (job_loss())
+			return loss_tell(s, job_loss(), err);
 	}
 	int why = unwritten(s);
 	return !why
