@@ -16,6 +16,7 @@
 /* Two sessions of the same model differ by up to this share: their memory lies elsewhere. */
 #define SESSIONS_DIFFER 0.05
 
+#define THREADS_MOST 512
 #define VALUES_MAX 16 /* values that a kind proposes */
 
 /* The moves of one execution. */
@@ -64,7 +65,7 @@ static int set_level(struct wire_try *t, const char *value)
 
 static int set_threads(struct wire_try *t, const char *value)
 {
-	t->threads = whole(value, 4096);
+	t->threads = whole(value, THREADS_MOST);
 	return t->threads < 0 ? -1 : 0;
 }
 
@@ -177,7 +178,7 @@ static void predict_level(const struct trying *t, struct tried *one)
 /* In the order in which they are tried. */
 static const struct move_kind kinds[] = {
 	{ "level", "all, extended, basic or none", set_level, level_values, "", predict_level },
-	{ "threads", "a number from 1 to 4096", set_threads, thread_values,
+	{ "threads", "a number from 1 to 512", set_threads, thread_values,
 		"the number of threads is unknown", predict_threads },
 	{ "provider", "the name of a provider or device", set_provider, provider_values,
 		"the framework has no other provider here", NULL },

@@ -326,6 +326,11 @@ def check_trials(agent, name):
         ({"move": "provider=X", "provider": "X"}, "'X'", {}),
         ({"move": "options", "options": {}}, "cannot change 'options'", {}),
     ]
+    fixed = save("fixed", [helper.make_node("Abs", ["x"], ["y"])], {"x": [1, 64]}, {"y": [1, 64]})
+    eight = {"move": "batch=8", "batch": 8, "inputs": [{"name": "x", "shape": [8, 64]}]}
+    execution, found = trial(agent, fixed, [1, 64], **eight)
+    if execution["status"] != "unsupported" or "batch is fixed" not in execution["why"] or found:
+        yield f"another batch of a model with a fixed one: {execution}"
     if ort:
         moves.append(({"move": "f16", "dtype": "f16"}, 1e-2, {"dtype": "mixed"}))
     for change, expected, has in moves:

@@ -155,7 +155,7 @@ wrong() { # LIST TEXT
 wrong levle "unknown move 'levle'; did you mean level?; use level, threads, provider, batch, f16"
 wrong nonsense "unknown move 'nonsense'; use level"
 wrong level=5 "level=5: not all, extended, basic or none"
-wrong threads=0 "threads=0: not a number from 1 to 4096"
+wrong threads=0 "threads=0: not a number from 1 to 512"
 wrong batch=99999999999999999999 "not a number from 1 to 65536"
 wrong provider= "provider=: not the name"
 wrong f16=1 "the move f16 takes no value"

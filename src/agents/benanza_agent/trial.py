@@ -4,7 +4,7 @@
 import time
 
 from . import canary, compare, inputs, machine, measure
-from .request import Refused, Unsupported
+from .request import Refused, RequestError, Unsupported
 
 FLOATS = ("f32", "f16", "bf16")
 
@@ -74,7 +74,12 @@ def opened(job, allowed):
         changed.path, made = agent.convert(base, changed)
     agent.load(changed)
     job.say(f"creating the session: {base.move}")
-    side = Side(agent, changed.path, changed, allowed)
+    try:
+        side = Side(agent, changed.path, changed, allowed)
+    except RequestError as error:  # of the inputs' sizes: the unchanged side has accepted all else
+        if changed.batch == base.batch:
+            raise
+        raise Unsupported(f"the model's batch is fixed: {error}") from error
     check_type(agent, base, side)
     return side, side.session.dtype(), made
 
