@@ -180,6 +180,9 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
 			fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count !=
 				fake_attribute(n, CUDNN_ATTR_TENSOR_STRIDES)->count))
 		return refuse(CUDNN_STATUS_BAD_PARAM, "rank of a tensor");
+	if (n->kind == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
+		n->graph = fake_link(fake_link(n, CUDNN_ATTR_ENGINECFG_ENGINE),
+			CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
 	fake_cudnn_graph.packs += n->kind == CUDNN_BACKEND_VARIANT_PACK_DESCRIPTOR;
 	n->finalized = true;
 	return CUDNN_STATUS_SUCCESS;

@@ -37,12 +37,8 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	return 0;
 }
 
-/* A plan. It keeps the graph and the engine configuration alive, which it may still use after the list is
- * freed. */
 struct state {
-	struct cudnn_offers *offers;
-	struct cudnn_graph graph;    /* copy of the offers' graph with its own bag */
-	cudnnBackendDescriptor_t plan;
+	struct cudnn_plan *plan;
 	struct cudnn_packs packs;
 };
 
@@ -50,26 +46,26 @@ struct state {
 static int ready(void *state, const struct cuda_pointers *at, struct error *err)
 {
 	struct state *s = state;
-	return cudnn_pack_of(&s->packs, &s->graph, at, err) ? 0 : -1;
+	return cudnn_pack_of(&s->packs, &s->plan->graph, at, err) ? 0 : -1;
 }
 
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct state *s = state;
+	const struct cudnn_graph *g = &s->plan->graph;
 	cudnnHandle_t handle = cudnn_handle_on(stream, err);
-	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, &s->graph, at, err) : NULL;
+	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, g, at, err) : NULL;
 	if (!pack)
 		return -1;
 	return cudnn_error(
-		s->graph.bag.api->cudnnBackendExecute(handle, s->plan, pack), "cudnnBackendExecute", err);
+		g->bag.api->cudnnBackendExecute(handle, s->plan->d, pack), "cudnnBackendExecute", err);
 }
 
 static void state_free(void *state)
 {
 	struct state *s = state;
-	cudnn_packs_free(&s->packs, s->graph.bag.api);
-	cudnn_graph_free(&s->graph);
-	cudnn_offers_release(s->offers);
+	cudnn_packs_free(&s->packs, s->plan->graph.bag.api);
+	cudnn_plan_free(s->plan);
 	free(s);
 }
 
@@ -77,29 +73,22 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	struct error *err)
 {
 	struct cudnn_offers *o = list->state;
-	const struct cudnn_candidate *c = &o->candidate[index];
-	struct state *s = base_calloc(1, sizeof(*s));
-	s->offers = o;
-	o->users++;
-	s->graph = *c->graph;
-	cudnn_bag_open(&s->graph.bag, c->graph->bag.api);
-	s->plan = cudnn_plan_make(&s->graph.bag, c->config, &out->workspace_bytes);
-	if (!s->plan || isnan(out->workspace_bytes)) {
-		bool memory = cudnn_error_is_memory(s->graph.bag.status);
-		bool unsupported = CUDNN_STATUS_CATEGORY((int)s->graph.bag.status) ==
-			CUDNN_STATUS_NOT_SUPPORTED;
-		*status = memory ? STATUS_NO_MEMORY : unsupported ? STATUS_UNSUPPORTED : STATUS_FAILED;
-		error_set(err, "%s", s->plan ? "cuDNN reports no workspace size for the plan" :
-			s->graph.bag.why.text);
-		state_free(s);
+	struct cudnn_plan *made = cudnn_plan_take(list, index);
+	if (!made->d) {
+		*status = made->status;
+		error_set(err, "%s", made->why.text);
+		cudnn_plan_free(made);
 		return -1;
 	}
+	struct state *s = base_calloc(1, sizeof(*s));
+	s->plan = made;
 	out->state = s;
-	out->problem = &o->form[o->chosen].problem;
+	out->problem = &made->problem;
+	out->workspace_bytes = made->workspace_bytes;
 	out->enqueue = enqueue;
 	out->ready = ready;
 	out->free = state_free;
-	out->epsilon = c->graph->epsilon;
+	out->epsilon = made->graph.epsilon;
 	out->gain = tolerance_gain(&o->problem, &list->algorithm[index]);
 	return 0;
 }
@@ -113,4 +102,4 @@ static const struct problem *problem_of(const struct backend_list *list)
 static const struct cuda_backend detail = { .plan = plan, .problem = problem_of };
 
 const struct backend backend_cudnn = { .api = "cuDNN", .detail = &detail, .probe = probe,
-	.algorithms = cudnn_algorithms, .forget = cudnn_forget, CUDA_WORK_SLOTS };
+	.algorithms = cudnn_algorithms, .compile = cudnn_compile, .forget = cudnn_forget, CUDA_WORK_SLOTS };

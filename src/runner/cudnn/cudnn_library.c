@@ -23,9 +23,14 @@ static struct {
 	const struct cudnn_api *api; /* NULL if it cannot be used, for the reason in `why` */
 	struct error why;
 	int version;
+} library;
+
+/* Threads must not share a handle while both use it. A thread keeps its own until the process ends: by then
+ * the CUDA runtime may be gone already. */
+static _Thread_local struct {
 	cudnnHandle_t handle;
 	cudaStream_t stream; /* of the handle */
-} library;
+} own;
 
 static struct cudnn_api functions;
 
@@ -100,15 +105,15 @@ cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err)
 {
 	const struct cudnn_api *api = cudnn_library(err);
 	assert(!cuda_context()->planning);
-	if (!api || (library.handle && library.stream == stream))
-		return api ? library.handle : NULL;
-	cudnnHandle_t h = library.handle;
+	if (!api || (own.handle && own.stream == stream))
+		return api ? own.handle : NULL;
+	cudnnHandle_t h = own.handle;
 	if (!h && cudnn_error(api->cudnnCreate(&h), "cudnnCreate", err))
 		return NULL;
-	library.handle = h;
+	own.handle = h;
 	if (cudnn_error(api->cudnnSetStream(h, stream), "cudnnSetStream", err))
 		return NULL;
-	library.stream = stream;
+	own.stream = stream;
 	return h;
 }
 

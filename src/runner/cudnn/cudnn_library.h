@@ -105,8 +105,8 @@ const struct cudnn_api *cudnn_library(struct error *err);
 /* Returns 91900 for 9.19.0; 0 before cudnn_library has succeeded. */
 int cudnn_version(void);
 
-/* Returns the handle, created at the first call, on the stream of cuda_context(). Returns NULL and sets err
- * on failure. Must not be called while planning. */
+/* Returns the calling thread's handle, created at its first call, on the stream of cuda_context(). Returns
+ * NULL and sets err on failure. Must not be called while planning. */
 cudnnHandle_t cudnn_handle(struct error *err);
 /* The same, on another stream. */
 cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err);

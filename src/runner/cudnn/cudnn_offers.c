@@ -12,7 +12,6 @@
  * listed once. Ready-made engines are listed only if their plan can be finalized, which also gives the
  * workspace; run-time compiled ones would have to be compiled for that, so their plans are made when they are
  * measured. */
-#define KNOBS 64
 #define CONFIGS 256   /* maximum results requested per heuristics mode */
 
 #define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
@@ -76,39 +75,6 @@ const char *cudnn_math_name(enum dtype source, uint32_t numerical)
 	return "strict";
 }
 
-/* --- plans --- */
-
-cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag)
-{
-	const char *text = cuda_context()->deviceprop;
-	if (!cuda_context()->planning)
-		return NULL;
-	cudnnBackendDescriptor_t d = CUDNN_NEW(bag, DEVICEPROP);
-	CUDNN_PUT_ARRAY(bag, d, DEVICEPROP_JSON_REPRESENTATION, CHAR, (int64_t)strlen(text) + 1, text);
-	cudnn_desc_finish(bag, d, "device properties");
-	return d;
-}
-
-cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
-	double *workspace_bytes)
-{
-	int64_t bytes = 0;
-	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(bag), plan = CUDNN_NEW(bag, EXECUTION_PLAN);
-	CUDNN_PUT(bag, plan, EXECUTION_PLAN_ENGINE_CONFIG, BACKEND_DESCRIPTOR, config);
-	if (device)
-		CUDNN_PUT(bag, plan, EXECUTION_PLAN_DEVICEPROP, BACKEND_DESCRIPTOR, device);
-	if (!bag->bad && !cuda_context()->planning) {
-		cudnnHandle_t handle = cudnn_handle(&bag->why);
-		bag->bad = !handle;
-		CUDNN_PUT(bag, plan, EXECUTION_PLAN_HANDLE, HANDLE, handle);
-	}
-	cudnn_desc_finish(bag, plan, "execution plan");
-	bool known = cudnn_desc_get(bag, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
-		1, &bytes) == 1;
-	*workspace_bytes = known ? (double)bytes : NAN;
-	return bag->bad ? NULL : plan;
-}
-
 /* --- name and properties of an engine configuration --- */
 
 static uint32_t notes_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t engine, bool numerical)
@@ -125,51 +91,63 @@ static uint32_t notes_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t engin
 }
 
 struct engine {
-	int64_t index;
+	struct cudnn_choice choice;
 	uint32_t numerical, behaviour;
 	char name[256];
 };
 
-static void knobs_write(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, struct str *name)
+/* Reads the knobs of a configuration. Returns false if it has too many. */
+static bool knobs_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t config, struct cudnn_choice *choice)
 {
-	cudnnBackendDescriptor_t knob[KNOBS];
-	for (int i = 0; i < KNOBS; i++)
+	cudnnBackendDescriptor_t knob[CUDNN_KNOBS];
+	for (int i = 0; i < CUDNN_KNOBS; i++)
 		knob[i] = CUDNN_NEW(bag, KNOB_CHOICE);
-	int64_t n = cudnn_desc_get(
-		bag, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES, CUDNN_TYPE_BACKEND_DESCRIPTOR, KNOBS, knob);
-	for (int64_t i = 0; i < n && i < KNOBS; i++) {
-		cudnnBackendKnobType_t type = CUDNN_KNOB_TYPE_COUNTS;
-		int64_t value = 0;
+	int64_t n = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES,
+		CUDNN_TYPE_BACKEND_DESCRIPTOR, CUDNN_KNOBS, knob);
+	choice->knob_count = n < CUDNN_KNOBS ? (int)n : CUDNN_KNOBS;
+	for (int i = 0; i < choice->knob_count; i++) {
+		struct cudnn_knob *k = &choice->knob[i];
+		k->type = CUDNN_KNOB_TYPE_COUNTS;
 		cudnn_desc_get(
-			bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &type);
-		cudnn_desc_get(bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &value);
-		str_addf(name, "%sk%d=%lld", i ? "," : "{", (int)type, (long long)value);
+			bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &k->type);
+		cudnn_desc_get(
+			bag, knob[i], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, CUDNN_TYPE_INT64, 1, &k->value);
 	}
-	str_addf(name, "%s", n > 0 ? "}" : "");
+	return n <= CUDNN_KNOBS;
 }
 
-/* Reads the engine's notes and makes a name like "eng12{k2=4,k14=1}" of engine and knobs. Leaves nothing in
- * the bag. */
+/* Makes a name like "eng12{k2=4,k14=1}" of engine and knobs. Returns false if it is too long. */
+static bool name_write(struct engine *e, const char *tag)
+{
+	struct str name = { 0 };
+	const struct cudnn_choice *c = &e->choice;
+	str_addf(&name, "%seng%lld", tag, (long long)c->engine);
+	for (int i = 0; i < c->knob_count; i++)
+		str_addf(&name, "%sk%d=%lld", i ? "," : "{", (int)c->knob[i].type,
+			(long long)c->knob[i].value);
+	str_addf(&name, "%s", c->knob_count ? "}" : "");
+	bool fits = name.n < sizeof(e->name);
+	if (fits)
+		memcpy(e->name, name.p, name.n + 1);
+	str_free(&name);
+	return fits;
+}
+
+/* Reads the engine, its notes and its knobs. Leaves nothing in the bag. */
 static bool engine_read(
 	struct cudnn_bag *bag, cudnnBackendDescriptor_t config, const char *tag, struct engine *e)
 {
 	int mark = bag->count;
-	struct str name = { 0 };
 	cudnnBackendDescriptor_t engine = CUDNN_NEW(bag, ENGINE);
 	bool ok = cudnn_desc_get(bag, config, CUDNN_ATTR_ENGINECFG_ENGINE, CUDNN_TYPE_BACKEND_DESCRIPTOR, 1,
 			  &engine) == 1 &&
-		cudnn_desc_get(bag, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1, &e->index) ==
-			1;
+		cudnn_desc_get(bag, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
+			&e->choice.engine) == 1;
 	if (ok) {
 		e->numerical = notes_read(bag, engine, true);
 		e->behaviour = notes_read(bag, engine, false);
-		str_addf(&name, "%seng%lld", tag, (long long)e->index);
-		knobs_write(bag, config, &name);
-		ok = name.n < sizeof(e->name);
+		ok = knobs_read(bag, config, &e->choice) && name_write(e, tag);
 	}
-	if (ok)
-		memcpy(e->name, name.p, name.n + 1);
-	str_free(&name);
 	cudnn_bag_cut(bag, mark);
 	return ok;
 }
@@ -199,14 +177,14 @@ static bool is_known(const struct cudnn_offers *o, const char *name)
 }
 
 /* Returns the maximum of run-time compiled algorithms: an environment variable sets it, since it depends on
- * how long the GPU is available. No limit when planning. */
+ * how long the GPU is available. No limit without it, and when planning. */
 static int64_t compiled_limit(void)
 {
 	const char *text = getenv("BENANZA_CUDNN_COMPILED");
 	int64_t most;
 	if (cuda_context()->planning)
 		return CUDNN_ALGORITHMS;
-	return text && text_to_int64(text_of(text), &most) && most >= 0 ? most : CUDNN_COMPILED;
+	return text && text_to_int64(text_of(text), &most) && most >= 0 ? most : CUDNN_ALGORITHMS;
 }
 
 static int compiled_count(const struct cudnn_offers *o)
@@ -247,10 +225,11 @@ static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
 	return integer && kernel_row(p->kernel)->product ? MATRIX_UNKNOWN : MATRIX_NO;
 }
 
-static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendDescriptor_t config,
-	const char *tag, struct error *err)
+static void config_add(struct cudnn_offers *o, int variant, cudnnBackendDescriptor_t config, const char *tag,
+	struct error *err)
 {
-	struct engine e = { 0 };
+	struct engine e = { .choice.variant = variant };
+	struct cudnn_graph *g = o->graph[variant];
 	double workspace_bytes;
 	if (o->count == CUDNN_ALGORITHMS || !engine_read(&g->bag, config, tag, &e) || is_known(o, e.name))
 		return;
@@ -262,8 +241,7 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 	if (!kernel_row(o->problem.kernel)->product)
 		e.numerical &= ~PRODUCT_NOTES;
 	enum dtype source = o->problem.operand[0].dtype;
-	o->candidate[o->count] = (struct cudnn_candidate){ .graph = g, .config = config, .notes = e.numerical,
-		.compiled = compiled };
+	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e.choice, .compiled = compiled };
 	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
 		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
 		.layouts = o->count ? o->algorithm[0].layouts :
@@ -275,9 +253,10 @@ static void config_add(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBacke
 }
 
 /* Adds the results of one heuristics mode. Returns -1 and sets err if nothing was added. */
-static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBackendHeurMode_t mode,
-	const char *tag, struct error *err)
+static int heuristics_ask(struct cudnn_offers *o, int variant, cudnnBackendHeurMode_t mode, const char *tag,
+	struct error *err)
 {
+	struct cudnn_graph *g = o->graph[variant];
 	struct cudnn_bag *b = &g->bag;
 	int64_t count = 0;
 	cudnn_error_forget();
@@ -298,7 +277,7 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 		b, heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS, CUDNN_TYPE_BACKEND_DESCRIPTOR, count, config);
 	int before = o->count;
 	for (int64_t i = 0; i < got && i < count; i++)
-		config_add(o, g, config[i], tag, err);
+		config_add(o, variant, config[i], tag, err);
 	if (b->bad)
 		error_set(err, "%s", b->why.text);
 	else if (got == 0)
@@ -309,11 +288,11 @@ static int heuristics_ask(struct cudnn_offers *o, struct cudnn_graph *g, cudnnBa
 
 /* Adds the ranked results. Mode B returns A's results if it has no better ones, and takes as long as A to
  * refuse a graph: it is asked only if A has results. */
-static void variant_rank(struct cudnn_offers *o, struct cudnn_graph *g, const char *tag, struct error *err)
+static void variant_rank(struct cudnn_offers *o, int variant, const char *tag, struct error *err)
 {
 	struct error second = ERROR_NONE;
-	if (heuristics_ask(o, g, CUDNN_HEUR_MODE_A, tag, err) == 0)
-		heuristics_ask(o, g, CUDNN_HEUR_MODE_B, tag, &second);
+	if (heuristics_ask(o, variant, CUDNN_HEUR_MODE_A, tag, err) == 0)
+		heuristics_ask(o, variant, CUDNN_HEUR_MODE_B, tag, &second);
 }
 
 /* Adds the ranked results of all variants of the chosen form, then the fallback results, which work but are
@@ -323,19 +302,18 @@ static void variants_ask(struct cudnn_offers *o, struct error *err)
 	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
 	const char *tag[CUDNN_VARIANTS];
 	bool built[CUDNN_VARIANTS] = { false };
-	struct cudnn_graph **graph = o->graph[o->chosen];
 	for (int i = 0; i < CUDNN_VARIANTS; i++) {
-		graph[i] = base_malloc(sizeof(**graph));
-		int bad = cudnn_graph_build(graph[i], &o->form[o->chosen].problem, i, &tag[i], &why[i]);
+		o->graph[i] = base_malloc(sizeof(**o->graph));
+		int bad = cudnn_graph_build(o->graph[i], &o->form[o->chosen].problem, i, &tag[i], &why[i]);
 		if (bad == 0)
 			break;
 		built[i] = bad > 0;
 		if (built[i])
-			variant_rank(o, graph[i], tag[i], &why[i]);
+			variant_rank(o, i, tag[i], &why[i]);
 	}
 	for (int i = 0; i < CUDNN_VARIANTS; i++)
 		if (built[i])
-			heuristics_ask(o, graph[i], CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
+			heuristics_ask(o, i, CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
 	/* the reason of the first variant, the direct translation, is the most useful one */
 	for (int i = 0; i < CUDNN_VARIANTS && !*err->text; i++)
 		error_set(err, "%s", *why[i].text ? why[i].text : fallback[i].text);
@@ -343,17 +321,27 @@ static void variants_ask(struct cudnn_offers *o, struct error *err)
 		error_set(err, "cuDNN has no engine for this problem");
 }
 
+static void graphs_free(struct cudnn_offers *o)
+{
+	for (int i = 0; i < CUDNN_VARIANTS; i++)
+		if (o->graph[i]) {
+			cudnn_graph_free(o->graph[i]);
+			free(o->graph[i]);
+			o->graph[i] = NULL;
+		}
+}
+
 int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	struct cudnn_offers *o = base_calloc(1, sizeof(*o));
 	struct error why = ERROR_NONE;
-	o->users = 1;
 	o->problem = *p;
 	int forms = cudnn_forms(p, o->form);
 	for (int i = 0; i < forms && !o->count; i++) {
 		struct error now = ERROR_NONE;
 		o->chosen = i;
 		variants_ask(o, &now);
+		graphs_free(o);
 		if (i == 0) /* its reason is about the problem as asked */
 			why = now;
 	}
@@ -366,23 +354,32 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	return error_set(err, "%s", why.text);
 }
 
-void cudnn_offers_release(struct cudnn_offers *o)
+/* Reads and writes only its own candidate, so that threads can compile candidates of one list at once. */
+void cudnn_compile(const struct backend_list *list, int index)
 {
-	if (!o || --o->users)
-		return;
-	for (int i = 0; i < CUDNN_FORMS * CUDNN_VARIANTS; i++) {
-		struct cudnn_graph *g = o->graph[i / CUDNN_VARIANTS][i % CUDNN_VARIANTS];
-		if (g)
-			cudnn_graph_free(g);
-		free(g);
-	}
-	arena_free(&o->arena);
-	free(o);
+	struct cudnn_offers *o = list->state;
+	struct cudnn_candidate *c = &o->candidate[index];
+	if (c->compiled && !c->plan)
+		c->plan = cudnn_plan_new(&o->form[o->chosen].problem, &c->choice);
+}
+
+struct cudnn_plan *cudnn_plan_take(const struct backend_list *list, int index)
+{
+	struct cudnn_offers *o = list->state;
+	struct cudnn_candidate *c = &o->candidate[index];
+	struct cudnn_plan *plan = c->plan;
+	c->plan = NULL;
+	return plan ? plan : cudnn_plan_new(&o->form[o->chosen].problem, &c->choice);
 }
 
 void cudnn_forget(struct backend_list *list)
 {
-	cudnn_offers_release(list->state);
+	struct cudnn_offers *o = list->state;
+	for (int i = 0; o && i < o->count; i++)
+		cudnn_plan_free(o->candidate[i].plan);
+	if (o)
+		arena_free(&o->arena);
+	free(o);
 	list->count = 0;
 	list->algorithm = NULL;
 	list->state = NULL;

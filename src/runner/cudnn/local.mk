@@ -16,7 +16,8 @@ librunner_cudnn_a_SOURCES = \
 	src/runner/cudnn/cudnn_library.c src/runner/cudnn/cudnn_library.h \
 	src/runner/cudnn/cudnn_merge.c src/runner/cudnn/cudnn_merge.h \
 	src/runner/cudnn/cudnn_offers.c src/runner/cudnn/cudnn_offers.h \
-	src/runner/cudnn/cudnn_pack.c src/runner/cudnn/cudnn_pack.h
+	src/runner/cudnn/cudnn_pack.c src/runner/cudnn/cudnn_pack.h \
+	src/runner/cudnn/cudnn_plan.c src/runner/cudnn/cudnn_plan.h
 
 # on a stand-in of the library, and planned without a device by the real one
 if HAVE_CUDA

@@ -1,0 +1,102 @@
+#include "config.h"
+
+#include "runner/cudnn/cudnn_plan.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/arena.h"
+
+cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag)
+{
+	const char *text = cuda_context()->deviceprop;
+	if (!cuda_context()->planning)
+		return NULL;
+	cudnnBackendDescriptor_t d = CUDNN_NEW(bag, DEVICEPROP);
+	CUDNN_PUT_ARRAY(bag, d, DEVICEPROP_JSON_REPRESENTATION, CHAR, (int64_t)strlen(text) + 1, text);
+	cudnn_desc_finish(bag, d, "device properties");
+	return d;
+}
+
+cudnnBackendDescriptor_t cudnn_config_make(struct cudnn_graph *g, const struct cudnn_choice *choice)
+{
+	struct cudnn_bag *b = &g->bag;
+	cudnnBackendDescriptor_t knob[CUDNN_KNOBS], device = cudnn_deviceprop_make(b),
+						    engine = CUDNN_NEW(b, ENGINE);
+	CUDNN_PUT(b, engine, ENGINE_OPERATION_GRAPH, BACKEND_DESCRIPTOR, g->graph);
+	CUDNN_PUT(b, engine, ENGINE_GLOBAL_INDEX, INT64, choice->engine);
+	if (device)
+		CUDNN_PUT(b, engine, ENGINE_DEVICEPROP, BACKEND_DESCRIPTOR, device);
+	cudnn_desc_finish(b, engine, "engine");
+	for (int i = 0; i < choice->knob_count; i++) {
+		knob[i] = CUDNN_NEW(b, KNOB_CHOICE);
+		CUDNN_PUT(b, knob[i], KNOB_CHOICE_KNOB_TYPE, KNOB_TYPE, choice->knob[i].type);
+		CUDNN_PUT(b, knob[i], KNOB_CHOICE_KNOB_VALUE, INT64, choice->knob[i].value);
+		cudnn_desc_finish(b, knob[i], "knob choice");
+	}
+	cudnnBackendDescriptor_t config = CUDNN_NEW(b, ENGINECFG);
+	CUDNN_PUT(b, config, ENGINECFG_ENGINE, BACKEND_DESCRIPTOR, engine);
+	if (choice->knob_count)
+		CUDNN_PUT_ARRAY(
+			b, config, ENGINECFG_KNOB_CHOICES, BACKEND_DESCRIPTOR, choice->knob_count, knob);
+	cudnn_desc_finish(b, config, "engine configuration");
+	return b->bad ? NULL : config;
+}
+
+cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
+	double *workspace_bytes)
+{
+	int64_t bytes = 0;
+	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(bag), plan = CUDNN_NEW(bag, EXECUTION_PLAN);
+	CUDNN_PUT(bag, plan, EXECUTION_PLAN_ENGINE_CONFIG, BACKEND_DESCRIPTOR, config);
+	if (device)
+		CUDNN_PUT(bag, plan, EXECUTION_PLAN_DEVICEPROP, BACKEND_DESCRIPTOR, device);
+	if (!bag->bad && !cuda_context()->planning) {
+		cudnnHandle_t handle = cudnn_handle(&bag->why);
+		bag->bad = !handle;
+		CUDNN_PUT(bag, plan, EXECUTION_PLAN_HANDLE, HANDLE, handle);
+	}
+	cudnn_desc_finish(bag, plan, "execution plan");
+	bool known = cudnn_desc_get(bag, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
+		1, &bytes) == 1;
+	*workspace_bytes = known ? (double)bytes : NAN;
+	return bag->bad ? NULL : plan;
+}
+
+static void failed(struct cudnn_plan *plan, const char *why)
+{
+	bool memory = cudnn_error_is_memory(plan->graph.bag.status);
+	bool unsupported = CUDNN_STATUS_CATEGORY((int)plan->graph.bag.status) ==
+		CUDNN_STATUS_NOT_SUPPORTED;
+	plan->status = memory ? STATUS_NO_MEMORY : unsupported ? STATUS_UNSUPPORTED : STATUS_FAILED;
+	plan->d = NULL;
+	error_set(&plan->why, "%s", why);
+}
+
+struct cudnn_plan *cudnn_plan_new(const struct problem *p, const struct cudnn_choice *choice)
+{
+	struct cudnn_plan *plan = base_calloc(1, sizeof(*plan));
+	struct error why = ERROR_NONE;
+	const char *tag;
+	plan->problem = *p;
+	plan->workspace_bytes = NAN;
+	if (cudnn_graph_build(&plan->graph, &plan->problem, choice->variant, &tag, &why) != 1) {
+		failed(plan, why.text);
+		return plan;
+	}
+	cudnnBackendDescriptor_t config = cudnn_config_make(&plan->graph, choice);
+	plan->d = config ? cudnn_plan_make(&plan->graph.bag, config, &plan->workspace_bytes) : NULL;
+	if (!plan->d)
+		failed(plan, plan->graph.bag.why.text);
+	else if (isnan(plan->workspace_bytes))
+		failed(plan, "cuDNN reports no workspace size for the plan");
+	return plan;
+}
+
+void cudnn_plan_free(struct cudnn_plan *plan)
+{
+	if (plan)
+		cudnn_graph_free(&plan->graph);
+	free(plan);
+}
