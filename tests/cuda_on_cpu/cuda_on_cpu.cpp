@@ -19,12 +19,16 @@ dim3 blockDim, gridDim;
 int64_t on_cpu_fast_max = 2147483647;
 
 #define FIBERS 1024
+#define WARP 32
 #define STACK_BYTES ((size_t)128 * 1024)
+
+enum fiber_state { FIBER_RUNS, FIBER_AT_BARRIER, FIBER_AT_SHUFFLE, FIBER_DONE };
 
 struct fiber {
 	ucontext_t context;
 	char *stack;
-	bool done, waits;
+	enum fiber_state state;
+	unsigned shuffles;
 	void *fake_stack;
 };
 
@@ -36,6 +40,8 @@ static size_t scheduler_size;
 static struct fiber *running;
 static const std::function<void()> *running_thread;
 static uint64_t ticks;
+/* two sets in turn: one thread may pass its next value while another has yet to read the last one */
+static uint32_t shuffled[2][FIBERS];
 
 uint64_t on_cpu_tick(void)
 {
@@ -54,7 +60,7 @@ static void fiber_main(void)
 	struct fiber *f = running;
 	FIBER_FINISH(NULL, &scheduler_bottom, &scheduler_size);
 	(*running_thread)();
-	f->done = true;
+	f->state = FIBER_DONE;
 	fiber_leave(f, true);
 }
 
@@ -67,25 +73,52 @@ static void fiber_enter(struct fiber *f)
 	running = NULL;
 }
 
-void on_cpu_barrier(void)
+static struct fiber *fiber_wait(enum fiber_state state)
 {
-	if (!running) {
-		fprintf(stderr, "barrier in a kernel started without barriers\n");
+	struct fiber *f = running;
+	if (!f) {
+		fprintf(stderr, "barrier or shuffle in a kernel started without barriers\n");
 		abort();
 	}
-	running->waits = true;
-	fiber_leave(running, false);
+	f->state = state;
+	fiber_leave(f, false);
+	return f;
 }
 
-/* Runs all threads to the next barrier or the end; all or none must reach it. Every second block runs its
- * threads in reverse order, which exposes missing barriers. */
+void on_cpu_barrier(void)
+{
+	fiber_wait(FIBER_AT_BARRIER);
+}
+
+uint32_t on_cpu_shuffle(uint32_t value, int lane)
+{
+	unsigned thread = threadIdx.x, set = running ? running->shuffles++ % 2 : 0;
+	shuffled[set][thread] = value;
+	fiber_wait(FIBER_AT_SHUFFLE);
+	return shuffled[set][thread / WARP * WARP + lane];
+}
+
+/* Lets the `count` fibers from `first` on run again if all of them are in `state`. */
+static bool fibers_release(int64_t first, int64_t count, enum fiber_state state)
+{
+	for (int64_t i = first; i < first + count; i++)
+		if (fibers[i].state != state)
+			return false;
+	for (int64_t i = first; i < first + count; i++)
+		fibers[i].state = FIBER_RUNS;
+	return true;
+}
+
+/* Runs all threads to the end. A barrier is passed when the whole block is there, a shuffle when its warp is.
+ * Every second block runs its threads in reverse order, which exposes missing barriers. */
 static void run_fibers(int64_t block, bool backwards)
 {
 	for (int64_t i = 0; i < block; i++) {
 		struct fiber *f = &fibers[i];
 		if (!f->stack)
 			f->stack = (char *)malloc(STACK_BYTES);
-		f->done = f->waits = false;
+		f->state = FIBER_RUNS;
+		f->shuffles = 0;
 		getcontext(&f->context);
 		f->context.uc_stack.ss_sp = f->stack;
 		f->context.uc_stack.ss_size = STACK_BYTES;
@@ -93,18 +126,21 @@ static void run_fibers(int64_t block, bool backwards)
 		makecontext(&f->context, fiber_main, 0);
 	}
 	for (int64_t done = 0; done < block;) {
-		int64_t waiting = 0;
+		bool moves = fibers_release(0, block, FIBER_AT_BARRIER);
 		for (int64_t n = 0; n < block; n++) {
 			int64_t i = backwards ? block - 1 - n : n;
+			if (fibers[i].state != FIBER_RUNS)
+				continue;
+			moves = true;
 			threadIdx.x = (unsigned)i;
-			fibers[i].waits = false;
 			fiber_enter(&fibers[i]);
-			done += fibers[i].done;
-			waiting += fibers[i].waits;
+			done += fibers[i].state == FIBER_DONE;
 		}
-		if (waiting && waiting != block) {
-			fprintf(stderr, "only %lld of %lld threads reach a barrier\n", (long long)waiting,
-				(long long)block);
+		for (int64_t i = 0; i < block; i += WARP)
+			moves = fibers_release(i, block - i < WARP ? block - i : WARP, FIBER_AT_SHUFFLE) ||
+				moves;
+		if (!moves) {
+			fprintf(stderr, "only some threads of a block or warp reach a barrier or shuffle\n");
 			abort();
 		}
 	}

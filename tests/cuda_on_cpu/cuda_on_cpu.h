@@ -30,11 +30,19 @@ void on_cpu_barrier(void);
 cudaError_t on_cpu_launch(int64_t grid, int64_t block, bool barriers, const std::function<void()> &thread);
 uint64_t on_cpu_tick(void);
 
+/* Returns the value that thread `lane` of the caller's warp passes; all threads of the warp call it. */
+uint32_t on_cpu_shuffle(uint32_t value, int lane);
+
 #define __syncthreads on_cpu_barrier
 #define LAUNCH(kernel, grid, block, stream, ...) \
 	((void)(stream), on_cpu_launch((grid), (block), false, [=]() { kernel(__VA_ARGS__); }))
 #define LAUNCH_BLOCK(kernel, grid, block, stream, ...) \
 	((void)(stream), on_cpu_launch((grid), (block), true, [=]() { kernel(__VA_ARGS__); }))
+
+static inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, int mask)
+{
+	return on_cpu_shuffle(value, (int)(threadIdx.x % 32) ^ mask);
+}
 
 static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 {

@@ -426,8 +426,10 @@ static void test_topk(void)
 
 static void test_argreduce(void)
 {
+	unsigned seen = 0;
 	for (enum dtype t : all_types)
-		for (const char *shape : { "3x100:ax1", "2x7x30:ax1", "2000:ax0", "300x4:ax0", "2x1:ax1" })
+		for (const char *shape : { "3x100:ax1", "2x7x30:ax1", "2000:ax0", "300x4:ax0", "2x1:ax1",
+			     "8200:ax0", "300x8:ax0" })
 			for (const char *mode : { "argmax", "argmin" }) {
 				if (t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2)
 					continue;
@@ -439,11 +441,15 @@ static void test_argreduce(void)
 				struct cuda_line l = line_of(&p);
 				int64_t wrong = 0, ways = 0;
 				for (int kind = 0; kind < CUDA_LINE_KINDS; kind++) {
-					if (!cuda_line_can(&l, (enum cuda_line_kind)kind))
+					enum cuda_line_kind k = (enum cuda_line_kind)kind;
+					if (!cuda_line_can(&l, CUDA_LINE_REDUCE, k))
 						continue;
-					buffer out(output_bytes(&p));
-					wrong += cuda_argreduce(&l, (enum cuda_line_kind)kind,
-							 v.bytes[0].data(), out.p, NULL) != cudaSuccess;
+					buffer out(output_bytes(&p)), from(v.bytes[0].size()),
+						space((size_t)cuda_line_workspace(&l, k));
+					memcpy(from.p, v.bytes[0].data(), from.n);
+					wrong += cuda_argreduce(&l, k, from.p, out.p, space.p, NULL) !=
+						cudaSuccess;
+					seen |= 1u << kind;
 					wrong += outputs_wrong(&p, &v, out.p, 0);
 					ways++;
 				}
@@ -457,8 +463,9 @@ static void test_argreduce(void)
 	l.outer = l.inner = 1;
 	l.size = 3;
 	int64_t place = -1;
-	ok(cuda_argreduce(&l, CUDA_LINE_THREAD, zeros, &place, NULL) == cudaSuccess && place == 0,
+	ok(cuda_argreduce(&l, CUDA_LINE_WARP, zeros, &place, NULL, NULL) == cudaSuccess && place == 0,
 		"-0 is as large as 0");
+	is_int(seen, (1 << CUDA_LINE_THREAD) - 1, "every way to divide lines was gone");
 }
 
 static void test_scan(void)
@@ -478,7 +485,7 @@ static void test_scan(void)
 			struct cuda_line l = line_of(&p);
 			int64_t wrong = 0, ways = 0;
 			for (int kind = 0; kind < CUDA_LINE_KINDS; kind++) {
-				if (!cuda_line_can(&l, (enum cuda_line_kind)kind))
+				if (!cuda_line_can(&l, CUDA_LINE_SCAN, (enum cuda_line_kind)kind))
 					continue;
 				buffer out(output_bytes(&p));
 				wrong += cuda_scan(&l, (enum cuda_line_kind)kind, v.bytes[0].data(), out.p,

@@ -228,15 +228,17 @@ static void test_others(void)
 	expect("topk:f32,f32:largest:2x100:ax1:k5", "block_radix_sort segmented_radix_sort radix_sort", 0);
 	expect("topk:f16,f16:smallest:20x100x2:ax1:k5", "block_radix_sort segmented_radix_sort", 0);
 	expect("topk:s64,s64:largest:5000:ax0:k3", "segmented_radix_sort radix_sort", 0);
-	expect("argreduce:f32,s64:argmax:4x1000:ax1", "block_reduce", 0);
-	expect("argreduce:bf16,s32:argmin:4x10x3:ax1", "argreduce:line_a_thread", 0);
+	expect("argreduce:f32,s64:argmax:4x1000:ax1", "argreduce:line_a_warp argreduce:line_a_block", 0);
+	expect("argreduce:bf16,s32:argmin:4x10x3:ax1", "argreduce:columns", 0);
+	expect("argreduce:f16,s64:argmax:2x20000:ax1", "argreduce:line_a_block argreduce:split_lines", 0);
+	expect("argreduce:s8,s64:argmin:300x16:ax0", "argreduce:columns argreduce:split_columns", 0);
 	expect("scan:f32,f32:cumsum:4x1000:ax1", "block_scan", 1e-6);
 	expect("scan:s32,s32:cumsum:4x10x3:ax1", "scan:line_a_thread", 0);
 }
 
 static void test_refusals(void)
 {
-	refuse("softmax:f32,f32:soft:1x8:ax1", "only data movement");
+	refuse("batchnorm:f32,f32:2x3x4", "our kernels are data movement");
 	refuse("gather:f32@s20x2,s64,f32:5x6:ax0:3", "gather needs dense operands");
 	refuse("gather:f32,s16,f32:5x6:ax0:3", "s32 or s64 indices");
 	refuse("select:s32,f32,f32,f32:5:5:5", "8-bit condition");
@@ -251,16 +253,103 @@ static void test_refusals(void)
 	context.sm = 75;
 }
 
+/* Adds the kernel's name and a colon to each of the words. */
+static std::string named(const char *text, const char *words)
+{
+	std::string kernel(text, strcspn(text, ":")), out, word;
+	for (const char *w = words; *w; w += strspn(w, " ")) {
+		size_t n = strcspn(w, " ");
+		out += (out.empty() ? "" : " ") + kernel + ":" + std::string(w, n);
+		w += n;
+	}
+	return out;
+}
+
+/* The same for f32, f16 and bf16: T stands for the type. */
+static void expect_floats(const char *text, const char *words, double tolerance)
+{
+	static const struct {
+		const char *name;
+		double factor;
+	} types[] = { { "f32", 1 }, { "f16", 1e3 }, { "bf16", 1e4 } };
+	for (auto &type : types) {
+		std::string t;
+		for (const char *c = text; *c; c++)
+			t += *c == 'T' ? std::string(type.name) : std::string(1, *c);
+		expect(t.c_str(), named(text, words).c_str(), tolerance * type.factor);
+	}
+}
+
+#define WARP "line_a_warp"
+#define BLOCK "line_a_block"
+#define SPLIT "split_lines"
+
 static void test_norm(void)
 {
-	const char *names = "groupnorm:row_a_block groupnorm:two_passes";
-	expect("groupnorm:f32,f32:2x12x5x7:g3", names, 1e-5);
-	expect("groupnorm:f32,f32:1x4x3000:g2", names, 1e-5);
-	expect("groupnorm:f16,f16:3x4x700:g4", names, 1e-3);
-	expect("groupnorm:bf16,bf16:5x6:g1", names, 1e-2);
+	expect_floats("groupnorm:T,T:2x12x5x7:g3", WARP, 2e-6);
+	expect_floats("groupnorm:T,T:1x4x3000:g2", BLOCK, 2e-6);
+	expect_floats("groupnorm:T,T:3x4x700:g4", WARP " " BLOCK, 2e-6);
+	expect_floats("groupnorm:T,T:5x6:g1", WARP, 2e-6);
+	expect_floats("groupnorm:T,T:1x8x9x130:g1", BLOCK " " SPLIT, 2e-6);
+	expect_floats("instancenorm:T,T:2x3x8x16", WARP, 2e-6);
+	expect_floats("instancenorm:T,T:1x3x17x31", WARP " " BLOCK, 2e-6);
+	expect_floats("layernorm:T,T:5x64:ax1", WARP, 2e-6);
+	expect_floats("layernorm:T,T:3x7x11:ax1", WARP, 2e-6);
+	expect_floats("layernorm:T,T:2x3x1600:ax2", BLOCK, 2e-6);
+	expect_floats("layernorm:T,T:2x8200:ax1", BLOCK " " SPLIT, 2e-6);
+	expect_floats("rmsnorm:T,T:9x768:ax1", WARP " " BLOCK, 2e-6);
+	expect_floats("rmsnorm:T,T:2x4097:ax1", BLOCK, 2e-6);
+	expect_floats("rmsnorm:T,T:1x9001:ax1", BLOCK " " SPLIT, 2e-6);
 	refuse("groupnorm:f64,f64:2x12x5x7:g3", "f32, f16 or bf16");
 	refuse("groupnorm:f32,f16:2x12x5x7:g3", "of one type");
 	refuse("groupnorm:f32@nxc,f32@nxc:2x12x5x7:g3", "row-major");
+}
+
+static void test_softmax(void)
+{
+	expect_floats("softmax:T,T:soft:3x40:ax1", WARP, 2e-6);
+	expect_floats("softmax:T,T:soft:9x1000:ax1", WARP " " BLOCK, 2e-6);
+	expect_floats("softmax:T,T:log:2x2003:ax1", BLOCK, 2e-6);
+	expect_floats("softmax:T,T:soft:1x8192:ax1", BLOCK " " SPLIT, 2e-6);
+	expect_floats("softmax:T,T:log:2x50257:ax1", BLOCK " " SPLIT, 2e-6);
+	expect_floats("softmax:T,T:soft:2x16x5x8:ax1", "columns", 2e-6);
+	expect_floats("softmax:T,T:log:70x3:ax0", "columns", 2e-6);
+	expect_floats("softmax:T,T:soft:1x1:ax1", WARP, 2e-6);
+	refuse("softmax:f32,u8:soft:1x8:ax1", "f32, f16 or bf16");
+	refuse("softmax:f32@nxc,f32@nxc:soft:1x8x3x3:ax1", "dense");
+}
+
+static void test_reduce(void)
+{
+	for (const char *mode : { "sum", "mean", "rmax", "rmin", "l2" }) {
+		std::string head = std::string("reduce:T,T:") + mode + ":";
+		expect_floats((head + "3x49:3x1").c_str(), WARP, 2e-6);
+		expect_floats((head + "2x600:2x1").c_str(), WARP " " BLOCK, 2e-6);
+		expect_floats((head + "6x5x40:6x1x40").c_str(), "columns", 2e-6);
+	}
+	/* products of many random values are too small for f16 */
+	expect("reduce:f32,f32:prod:3x49:3x1", "reduce:line_a_warp", 2e-6);
+	expect("reduce:bf16,bf16:prod:2x5x40:2x1x40", "reduce:columns", 1e-2);
+	expect_floats("reduce:T,T:prod:300x2:300x1", WARP, 2e-6);
+	expect_floats("reduce:T,T:sum:20000:1", BLOCK " " SPLIT, 2e-6);
+	expect_floats("reduce:T,T:rmin:1x9001:1x1", BLOCK " " SPLIT, 2e-6);
+	expect_floats("reduce:T,T:l2:300x7:1x7", "columns split_columns", 2e-6);
+	expect_floats("reduce:T,T:mean:2x1000x264:2x1x264", "columns split_columns", 2e-6);
+	expect_floats("reduce:T,T:sum:2x3x4x5:2x1x1x5", "columns", 2e-6);
+	expect_floats("reduce:T@nxc,T:mean:2x24x5x7:2x24x1x1", "columns", 2e-6);
+	expect_floats("reduce:T@nxc,T:mean:2x24x5x7:2x1x5x7", WARP, 2e-6);
+	expect_floats("reduce:T@s1x7,T:sum:7x20:1x20", WARP, 2e-6);
+	expect_floats("pool:T,T:avg_include:n2c9h7w7r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1", WARP, 2e-6);
+	expect_floats(
+		"pool:T@nxc,T@nxc:avg_exclude:n2c9h7w7r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1", "columns", 2e-6);
+	expect_floats("pool:T,T:max:n2c3w9s9:pw0qw0:sw1:dw1", WARP, 2e-6);
+	refuse("pool:f32,f32:max:n1c3h8w8r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1", "the whole image");
+	refuse("pool:f32,f32:max:n1c3h7w7r7s7:ph1pw0qh0qw0:sh2sw2:dh1dw1", "the whole image");
+	refuse("reduce:f32,f32:sum:4x5x6:1x5x1", "neighbors");
+	refuse("reduce:f32@s8x1,f32:sum:4x5:4x1", "dense");
+	refuse("reduce:f32@nxc,f32:mean:2x24x5x7:1x24x5x7", "neighbors");
+	refuse("reduce:f32,f16:sum:4x5:4x1", "on both sides");
+	refuse("reduce:s32,s32:sum:4x5:4x1", "f32, f16 or bf16");
 }
 
 int main(void)
@@ -270,6 +359,8 @@ int main(void)
 	test_concat();
 	test_quantize();
 	test_norm();
+	test_softmax();
+	test_reduce();
 	test_others();
 	test_refusals();
 	return done_testing();

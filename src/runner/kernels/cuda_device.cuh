@@ -41,6 +41,22 @@ static __device__ inline void device_nap(void)
 
 #include "runner/kernels/cuda_kernels.h"
 
+/* Returns the value that the thread of the warp whose number differs by `mask` passes; all threads of the
+ * warp call it. T: whole 32-bit words. */
+template <typename T> static __device__ inline T device_shuffle_xor(T value, int mask)
+{
+	static_assert(sizeof(T) % 4 == 0, "whole words");
+	union {
+		T value;
+		uint32_t word[sizeof(T) / 4];
+	} mine, other;
+	mine.value = value;
+#pragma unroll
+	for (int i = 0; i < (int)(sizeof(T) / 4); i++)
+		other.word[i] = __shfl_xor_sync(0xffffffffu, mine.word[i], mask);
+	return other.value;
+}
+
 /* Word types by size, for data that is only moved. */
 template <int BYTES> struct device_word;
 template <> struct device_word<1> { typedef uint8_t type; };

@@ -123,27 +123,6 @@ bool cuda_quantize_can(const struct cuda_quantize *q);
 cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to,
 	void *workspace, cudaStream_t s);
 
-/* --- normalization of rows: groupnorm --- */
-
-#define CUDA_NORM_EPSILON 1e-5f
-
-/* Rows of `size` adjacent elements, normalized to mean 0 and variance 1. Element i of row r then has scale
- * and shift number r % groups * (size / inner) + i / inner. */
-struct cuda_norm {
-	enum dtype dtype;             /* of source and destination: f32, f16 or bf16; sums are in f32 */
-	int64_t rows, size, inner, groups;
-};
-
-enum cuda_norm_kind {
-	CUDA_NORM_BLOCK,    /* one row per block */
-	CUDA_NORM_TWO_PASS, /* one row per block finds the moments, then each element is normalized */
-	CUDA_NORM_KINDS
-};
-bool cuda_norm_can(const struct cuda_norm *n);
-/* workspace: for CUDA_NORM_TWO_PASS, 8 bytes per row. */
-cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from,
-	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s);
-
 /* --- lines: operations along one axis of a dense tensor outer x size x inner --- */
 
 struct cuda_line {
@@ -168,16 +147,51 @@ double cuda_topk_workspace(const struct cuda_line *l, enum cuda_topk_kind kind);
 cudaError_t cuda_topk(const struct cuda_line *l, enum cuda_topk_kind kind, const void *from, void *to,
 	int64_t *indices, void *workspace, cudaStream_t s);
 
+/* What is done with a line: reduced to one value; mapped to a line by means of one value found from all of
+ * it; replaced by its cumulative sums. */
+enum cuda_line_task { CUDA_LINE_REDUCE, CUDA_LINE_MAP, CUDA_LINE_SCAN };
+
 enum cuda_line_kind {
+	CUDA_LINE_WARP,     /* one line per warp; with stride 1 */
 	CUDA_LINE_BLOCK,    /* one line per block */
-	CUDA_LINE_THREAD,   /* one line per thread, for lines that are adjacent in memory or short */
+	CUDA_LINE_SPLIT,    /* several blocks per line, with stride 1; their parts meet in the workspace */
+	CUDA_LINE_COLUMN,   /* a block on some lines that are adjacent in memory */
+	CUDA_LINE_COLUMN_SPLIT, /* several blocks on them */
+	CUDA_LINE_THREAD,   /* one line per thread */
 	CUDA_LINE_KINDS
 };
-bool cuda_line_can(const struct cuda_line *l, enum cuda_line_kind kind);
+#define CUDA_LINE_PART_BYTES 16
+bool cuda_line_can(const struct cuda_line *l, enum cuda_line_task task, enum cuda_line_kind kind);
+/* Returns the number of blocks that share a line, about; 1 unless the kind splits lines and they are long. */
+int64_t cuda_line_parts(const struct cuda_line *l, enum cuda_line_kind kind);
+double cuda_line_workspace(const struct cuda_line *l, enum cuda_line_kind kind);
+/* index of the extreme value; workspace: of cuda_line_workspace, here and below */
 cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from,
-	void *indices, cudaStream_t s);
+	void *indices, void *workspace, cudaStream_t s);
 cudaError_t cuda_scan(
 	const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s);
+/* f32, f16 and bf16, with f32 sums; l->mode: of reduce. */
+bool cuda_reduce_can(const struct cuda_line *l);
+cudaError_t cuda_reduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,
+	void *workspace, cudaStream_t s);
+/* The same types; l->mode: of softmax. */
+cudaError_t cuda_softmax(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,
+	void *workspace, cudaStream_t s);
+
+/* --- normalization of lines with stride 1: layernorm, rmsnorm, instancenorm, groupnorm --- */
+
+#define CUDA_NORM_EPSILON 1e-5f
+
+/* Lines are normalized to mean 0 and variance 1 (rms: to a mean square of 1, without shift). Element i of
+ * line r then has scale and shift number r % groups * (size / inner) + i / inner. */
+struct cuda_norm {
+	struct cuda_line line;        /* of f32, f16 or bf16 on both sides; sums are in f32; inner is 1 */
+	int64_t inner, groups;
+	bool rms;
+};
+bool cuda_norm_can(const struct cuda_norm *n);
+cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_line_kind kind, const void *from,
+	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s);
 
 #ifdef __cplusplus
 }

@@ -2,111 +2,64 @@
 #include "runner/kernels/cuda_line.cuh"
 #include "runner/kernels/cuda_number.cuh"
 
-/* Argmax, argmin and cumulative sums along an axis: one line per block, or per thread. Argmax compares
- * unsigned sort keys (cuda_line.cuh), with all bits flipped for argmin; of equal keys the smallest index
- * wins. A block scans a line in chunks of LINE_THREADS * LINE_ITEMS elements: each thread sums its items, a
- * block scan adds the sums of the threads before it, and the chunk's total carries over to the next chunk. */
+/* How lines are divided among threads, and cumulative sums along an axis: one line per block, or per thread.
+ * A block scans a line in chunks of LINE_THREADS * LINE_ITEMS elements: each thread sums its items, a block
+ * scan adds the sums of the threads before it, and the chunk's total carries over to the next chunk. */
 
 #define LINE_THREADS 256
-#define LINE_ITEMS 4       /* elements per thread and chunk of a cumulative sum */
-#define LINE_SHORT 256     /* maximum length of lines with stride 1 for CUDA_LINE_THREAD */
+#define LINE_ITEMS 4          /* elements per thread and chunk of a cumulative sum */
+#define LINE_SHORT 256        /* maximum length of lines with stride 1 for CUDA_LINE_THREAD */
+#define LINE_WARP_HELD 1024   /* maximum length of lines that a warp keeps in registers */
+#define LINE_WARP_READ 4096   /* ... that a warp reads */
+#define LINE_BLOCKS 1024      /* blocks to fill any GPU several times: lines are split into that many parts */
+#define LINE_PART 4096        /* minimum elements of a part with stride 1 */
+#define COLUMN_PART 64        /* minimum elements of a column's part */
+#define COLUMN_BYTES 512      /* of adjacent columns that a block takes */
 
-bool cuda_line_can(const struct cuda_line *l, enum cuda_line_kind kind)
+int64_t cuda_line_parts(const struct cuda_line *l, enum cuda_line_kind kind)
+{
+	int64_t bytes = fill_bytes(l->dtype), rows = l->outer,
+		columns = (l->inner * bytes + COLUMN_BYTES - 1) / COLUMN_BYTES;
+	bool column = kind == CUDA_LINE_COLUMN_SPLIT;
+	int64_t most = l->size / (column ? COLUMN_PART : LINE_PART),
+		parts = LINE_BLOCKS / (column ? rows * columns : rows * l->inner);
+	if (kind != CUDA_LINE_SPLIT && !column)
+		return 1;
+	parts = parts < most ? parts : most;
+	return parts < 1 ? 1 : parts;
+}
+
+double cuda_line_workspace(const struct cuda_line *l, enum cuda_line_kind kind)
+{
+	int64_t parts = cuda_line_parts(l, kind);
+	return parts > 1 ? CUDA_LINE_PART_BYTES * (double)parts * (double)line_count(l) : 0;
+}
+
+static bool scan_can(const struct cuda_line *l, enum cuda_line_kind kind)
 {
 	return kind == CUDA_LINE_BLOCK ? l->inner == 1 || l->size >= LINE_SHORT :
 		kind == CUDA_LINE_THREAD && (l->inner > 1 || l->size <= LINE_SHORT);
 }
 
+bool cuda_line_can(const struct cuda_line *l, enum cuda_line_task task, enum cuda_line_kind kind)
+{
+	bool reduces = task == CUDA_LINE_REDUCE;
+	if (task == CUDA_LINE_SCAN)
+		return scan_can(l, kind);
+	switch (kind) {
+	case CUDA_LINE_WARP: return l->inner == 1 && l->size <= (reduces ? LINE_WARP_READ : LINE_WARP_HELD);
+	case CUDA_LINE_BLOCK: return l->inner == 1 && l->size > LINE_SHORT;
+	case CUDA_LINE_SPLIT: return l->inner == 1 && cuda_line_parts(l, kind) > 1;
+	case CUDA_LINE_COLUMN: return l->inner > 1;
+	case CUDA_LINE_COLUMN_SPLIT: return reduces && l->inner > 1 && cuda_line_parts(l, kind) > 1;
+	default: return false;
+	}
+}
+
 struct line_job {
 	struct cuda_line l;
 	int64_t lines;
-	uint64_t flip;
 };
-
-template <typename KEY> struct extreme {
-	KEY key;
-	int64_t index;
-};
-
-/* Returns the one with the larger key, or of equal keys the smaller index. */
-template <typename KEY> struct extreme_join {
-	__device__ inline extreme<KEY> operator()(const extreme<KEY> &a, const extreme<KEY> &b) const
-	{
-		bool first = a.key != b.key ? a.key > b.key : a.index < b.index;
-		return first ? a : b;
-	}
-};
-
-/* Returns the extreme of every `step`-th element, starting with `first`. */
-template <typename KEY>
-static __device__ inline extreme<KEY> extreme_of(
-	const struct line_job &j, const void *from, int64_t line, int64_t first, int64_t step)
-{
-	int64_t begin = line_begin(line, j.l.inner, j.l.size);
-	extreme<KEY> best = { 0, INT64_MAX };
-	extreme_join<KEY> join;
-	for (int64_t i = first; i < j.l.size; i += step) {
-		extreme<KEY> x = { (KEY)(key_at(from, begin + i * j.l.inner, j.l.dtype) ^ j.flip), i };
-		best = join(best, x);
-	}
-	return best;
-}
-
-static __device__ inline void index_write(const struct line_job &j, void *indices, int64_t line,
-	int64_t index)
-{
-	if (j.l.index_type == DTYPE_S64)
-		((int64_t *)indices)[line] = index;
-	else
-		((int32_t *)indices)[line] = (int32_t)index;
-}
-
-template <typename KEY>
-static __global__ void argreduce_block_kernel(const void *from, void *indices, const struct line_job j)
-{
-	typedef library::block_reduce<extreme<KEY>, LINE_THREADS> reduce;
-	__shared__ typename reduce::storage storage;
-	for (int64_t line = blockIdx.x; line < j.lines; line += gridDim.x) {
-		extreme<KEY> mine = extreme_of<KEY>(j, from, line, threadIdx.x, LINE_THREADS);
-		extreme<KEY> best = reduce::run(storage, mine, extreme_join<KEY>());
-		if (threadIdx.x == 0)
-			index_write(j, indices, line, best.index);
-		__syncthreads();
-	}
-}
-
-template <typename KEY>
-static __global__ void argreduce_thread_kernel(const void *from, void *indices, const struct line_job j)
-{
-	int64_t step = (int64_t)gridDim.x * blockDim.x;
-	for (int64_t line = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; line < j.lines; line += step)
-		index_write(j, indices, line, extreme_of<KEY>(j, from, line, 0, 1).index);
-}
-
-template <typename KEY>
-static cudaError_t argreduce(const struct line_job &j, enum cuda_line_kind kind, const void *from,
-	void *indices, cudaStream_t s)
-{
-	if (kind == CUDA_LINE_BLOCK)
-		return LAUNCH_BLOCK((argreduce_block_kernel<KEY>), device_blocks(j.lines, 1), LINE_THREADS,
-			s, from, indices, j);
-	return LAUNCH((argreduce_thread_kernel<KEY>), device_blocks(j.lines, LINE_THREADS), LINE_THREADS, s,
-		from, indices, j);
-}
-
-cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from,
-	void *indices, cudaStream_t s)
-{
-	struct line_job j;
-	int bytes = fill_bytes(l->dtype);
-	if (!key_exists(l->dtype) || (l->index_type != DTYPE_S64 && l->index_type != DTYPE_S32))
-		return cudaErrorInvalidValue;
-	j.l = *l;
-	j.lines = line_count(l);
-	j.flip = l->mode == MODE_ARGMIN ? UINT64_MAX >> (64 - 8 * bytes) : 0;
-	return bytes == 8 ? argreduce<uint64_t>(j, kind, from, indices, s) :
-		argreduce<uint32_t>(j, kind, from, indices, s);
-}
 
 /* Sums are accumulated in f32, for f64 in f64, for integers in 64 bits. */
 template <int TYPE, typename SUM>
@@ -173,7 +126,6 @@ cudaError_t cuda_scan(
 	struct line_job j;
 	j.l = *l;
 	j.lines = line_count(l);
-	j.flip = 0;
 	switch (l->dtype) {
 	case DTYPE_F32: return scan<DTYPE_F32, float>(j, kind, from, to, s);
 	case DTYPE_F16: return scan<DTYPE_F16, float>(j, kind, from, to, s);

@@ -23,21 +23,29 @@ static __device__ inline uint64_t key_of_float(uint64_t bits, int width)
 
 /* Returns the sort key of an element; it has as many bits as the type. Floats: flip all bits of negative
  * values and the sign bit of the others; signed integers: flip the sign bit. */
-static __device__ inline uint64_t key_at(const void *from, int64_t at, enum dtype type)
+template <typename WORD> static __device__ inline uint64_t key_of(WORD bits, enum dtype type)
 {
 	switch (type) {
-	case DTYPE_F32: return key_of_float(((const uint32_t *)from)[at], 32);
+	case DTYPE_F32:
 	case DTYPE_F16:
-	case DTYPE_BF16: return key_of_float(((const uint16_t *)from)[at], 16);
-	case DTYPE_F64: return key_of_float(((const uint64_t *)from)[at], 64);
-	case DTYPE_S32: return ((const uint32_t *)from)[at] ^ 0x80000000u;
-	case DTYPE_S64: return ((const uint64_t *)from)[at] ^ UINT64_C(1) << 63;
-	case DTYPE_S16: return ((const uint16_t *)from)[at] ^ 0x8000u;
-	case DTYPE_S8: return ((const uint8_t *)from)[at] ^ 0x80u;
-	case DTYPE_U32: return ((const uint32_t *)from)[at];
-	case DTYPE_U64: return ((const uint64_t *)from)[at];
-	case DTYPE_U16: return ((const uint16_t *)from)[at];
-	default: return ((const uint8_t *)from)[at];
+	case DTYPE_BF16:
+	case DTYPE_F64: return key_of_float(bits, 8 * sizeof(WORD));
+	case DTYPE_S64:
+	case DTYPE_S32:
+	case DTYPE_S16:
+	case DTYPE_S8: return bits ^ UINT64_C(1) << (8 * sizeof(WORD) - 1);
+	default: return bits;
+	}
+}
+
+/* bytes: of an element. */
+static __device__ inline uint64_t key_at(const void *from, int64_t at, enum dtype type, int bytes)
+{
+	switch (bytes) {
+	case 1: return key_of(((const uint8_t *)from)[at], type);
+	case 2: return key_of(((const uint16_t *)from)[at], type);
+	case 4: return key_of(((const uint32_t *)from)[at], type);
+	default: return key_of(((const uint64_t *)from)[at], type);
 	}
 }
 

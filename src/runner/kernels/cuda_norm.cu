@@ -1,145 +1,123 @@
-#include "runner/kernels/cuda_cub.cuh"
-#include "runner/kernels/cuda_number.cuh"
+#include "runner/kernels/cuda_rows.cuh"
 
-/* Normalization of rows of adjacent elements. A block finds a row's moments from sums of the differences to
- * the row's first element and of their squares: sums of shifted data (Chan, Golub, LeVeque, The American
- * Statistician 37(3), 1983) need one pass and do not cancel where the mean is large. */
-
-#define NORM_THREADS 512
+/* Normalization of lines of adjacent elements (cuda_rows.cuh). A line's moments come from sums of the
+ * differences to its first element and of their squares: sums of shifted data (Chan, Golub, LeVeque, The
+ * American Statistician 37(3), 1983) need one pass and do not cancel where the mean is large. */
 
 struct sums {
 	float sum, squares;
 };
 
-struct sums_join {
-	__device__ inline sums operator()(const sums &a, const sums &b) const
+/* RMS: root mean square, without mean and shift. */
+template <int TYPE, bool RMS> struct norm_of {
+	typedef typename number<TYPE>::word word;
+	typedef word result;
+	typedef sums part;
+	struct total {
+		float mean, by; /* by: 1 / sqrt(variance + epsilon) */
+	};
+	static const bool has_columns = false;
+	const float *scale, *shift;
+	float size;
+	int64_t channels, groups; /* channels of a line */
+	struct device_divisor inner;
+
+	__device__ inline float origin(const word *line) const
 	{
-		sums both = { a.sum + b.sum, a.squares + b.squares };
-		return both;
+		return RMS ? 0 : (float)number<TYPE>::read(line[0]);
 	}
-};
-
-/* Of a row: the mean, and 1 / sqrt(variance + epsilon). */
-struct moments {
-	float mean, by;
-};
-
-struct norm_job {
-	int64_t rows, size, channels, groups; /* channels of a row */
-	struct device_divisor inner, row;
-};
-
-typedef library::block_reduce<sums, NORM_THREADS> norm_reduce;
-
-/* Only thread 0 gets the result. */
-template <int TYPE>
-static __device__ inline moments moments_of(
-	norm_reduce::storage &storage, const typename number<TYPE>::word *x, int64_t size)
-{
-	float first = (float)number<TYPE>::read(x[0]);
-	sums mine = { 0, 0 };
-	for (int64_t i = threadIdx.x; i < size; i += NORM_THREADS) {
-		float off = (float)number<TYPE>::read(x[i]) - first;
-		mine.sum += off;
-		mine.squares += off * off;
+	__device__ inline part none() const
+	{
+		part p = { 0, 0 };
+		return p;
 	}
-	sums all = norm_reduce::run(storage, mine, sums_join());
-	float mean = all.sum / (float)size, variance = all.squares / (float)size - mean * mean;
-	moments m = { first + mean, 1 / sqrtf((variance > 0 ? variance : 0) + CUDA_NORM_EPSILON) };
-	return m;
-}
-
-template <int TYPE>
-static __device__ inline typename number<TYPE>::word normalized(
-	typename number<TYPE>::word x, const moments &m, float scale, float shift)
-{
-	return number<TYPE>::write(((float)number<TYPE>::read(x) - m.mean) * m.by * scale + shift);
-}
-
-template <int TYPE>
-static __global__ void norm_block_kernel(const typename number<TYPE>::word *__restrict__ from,
-	const float *__restrict__ scale, const float *__restrict__ shift,
-	typename number<TYPE>::word *__restrict__ to, const struct norm_job j)
-{
-	__shared__ norm_reduce::storage storage;
-	__shared__ moments found;
-	for (int64_t row = blockIdx.x; row < j.rows; row += gridDim.x) {
-		const typename number<TYPE>::word *x = from + row * j.size;
-		int64_t channel = row % j.groups * j.channels;
-		moments m = moments_of<TYPE>(storage, x, j.size);
-		if (threadIdx.x == 0)
-			found = m;
-		__syncthreads();
-		m = found;
-		for (int64_t i = threadIdx.x; i < j.size; i += NORM_THREADS) {
-			int64_t c = channel + device_divide((uint32_t)i, j.inner);
-			to[row * j.size + i] = normalized<TYPE>(x[i], m, scale[c], shift[c]);
+	__device__ inline part join(const part &a, const part &b) const
+	{
+		part p = { a.sum + b.sum, a.squares + b.squares };
+		return p;
+	}
+	template <int N> __device__ inline void add(part &p, float origin, const word (&x)[N], int64_t) const
+	{
+#pragma unroll
+		for (int k = 0; k < N; k++) {
+			float off = (float)number<TYPE>::read(x[k]) - origin;
+			p.sum += off;
+			p.squares += off * off;
 		}
-		__syncthreads();
 	}
-}
-
-template <int TYPE>
-static __global__ void moments_kernel(const typename number<TYPE>::word *__restrict__ from,
-	moments *__restrict__ found, const struct norm_job j)
-{
-	__shared__ norm_reduce::storage storage;
-	for (int64_t row = blockIdx.x; row < j.rows; row += gridDim.x) {
-		moments m = moments_of<TYPE>(storage, from + row * j.size, j.size);
-		if (threadIdx.x == 0)
-			found[row] = m;
-		__syncthreads();
+	__device__ inline total of(const part &p, float origin) const
+	{
+		float mean = RMS ? 0 : p.sum / size, variance = p.squares / size - mean * mean;
+		total t = { origin + mean, 1 / sqrtf((variance > 0 ? variance : 0) + CUDA_NORM_EPSILON) };
+		return t;
 	}
-}
-
-template <int TYPE>
-static __global__ void normalize_kernel(const typename number<TYPE>::word *__restrict__ from,
-	const moments *__restrict__ found, const float *__restrict__ scale, const float *__restrict__ shift,
-	typename number<TYPE>::word *__restrict__ to, const struct norm_job j)
-{
-	int64_t step = (int64_t)gridDim.x * blockDim.x, count = j.rows * j.size;
-	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
-		int64_t row = device_divide((uint32_t)i, j.row), plane = device_divide((uint32_t)i, j.inner);
-		int64_t c = plane % (j.groups * j.channels);
-		to[i] = normalized<TYPE>(from[i], found[row], scale[c], shift[c]);
+	__device__ inline float one(const total &t, word x, float by, float plus) const
+	{
+		return ((float)number<TYPE>::read(x) - t.mean) * t.by * by + plus;
 	}
-}
+	/* One value each of scale and shift: N adjacent ones, aligned because i is a multiple of N. */
+	template <int N>
+	__device__ inline void map_each(const total &t, const word (&x)[N], result (&y)[N], int64_t i) const
+	{
+		const int FEW = N < 4 ? N : 4;
+#pragma unroll
+		for (int k = 0; k < N; k += FEW) {
+			pack<float, FEW> by = pack_at<float, FEW>(scale + i + k), plus = {};
+			if (!RMS)
+				plus = pack_at<float, FEW>(shift + i + k);
+#pragma unroll
+			for (int m = 0; m < FEW; m++)
+				y[k + m] = number<TYPE>::write(one(t, x[k + m], by.at[m], plus.at[m]));
+		}
+	}
+	template <int N>
+	__device__ inline void map(
+		const total &t, const word (&x)[N], result (&y)[N], int64_t line, int64_t i) const
+	{
+		if (inner.divisor == 1 && groups == 1) {
+			map_each<N>(t, x, y, i);
+			return;
+		}
+		int64_t first = line % groups * channels;
+#pragma unroll
+		for (int k = 0; k < N; k++) {
+			int64_t c = first + device_divide((uint32_t)(i + k), inner);
+			y[k] = number<TYPE>::write(one(t, x[k], scale[c], RMS ? 0 : shift[c]));
+		}
+	}
+};
 
-template <int TYPE>
-static cudaError_t norm(const struct norm_job &j, enum cuda_norm_kind kind, const void *from,
+template <int TYPE, bool RMS>
+static cudaError_t norm(const struct cuda_norm *n, enum cuda_line_kind kind, const void *from,
 	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s)
 {
-	typedef typename number<TYPE>::word word;
-	const word *x = (const word *)from;
-	moments *found = (moments *)workspace;
-	if (kind == CUDA_NORM_BLOCK)
-		return LAUNCH_BLOCK((norm_block_kernel<TYPE>), device_blocks(j.rows, 1), NORM_THREADS, s, x,
-			scale, shift, (word *)to, j);
-	cudaError_t bad =
-		LAUNCH_BLOCK((moments_kernel<TYPE>), device_blocks(j.rows, 1), NORM_THREADS, s, x, found, j);
-	if (bad != cudaSuccess)
-		return bad;
-	return LAUNCH((normalize_kernel<TYPE>),
-		device_blocks(j.rows * j.size, DEVICE_THREADS * DEVICE_UNROLL), DEVICE_THREADS, s, x, found,
-		scale, shift, (word *)to, j);
+	const norm_of<TYPE, RMS> op = { scale, shift, (float)n->line.size, n->line.size / n->inner, n->groups,
+		device_divisor_of(n->inner) };
+	return rows_map(op, &n->line, kind, from, to, workspace, s);
 }
 
 bool cuda_norm_can(const struct cuda_norm *n)
 {
-	bool number = n->dtype == DTYPE_F32 || n->dtype == DTYPE_F16 || n->dtype == DTYPE_BF16;
-	return number && n->rows * n->size <= DEVICE_FAST_MAX;
+	enum dtype t = n->line.dtype;
+	bool number = t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16;
+	return number && n->line.inner == 1 && n->line.size <= DEVICE_FAST_MAX;
 }
 
-cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_norm_kind kind, const void *from,
+cudaError_t cuda_norm(const struct cuda_norm *n, enum cuda_line_kind kind, const void *from,
 	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s)
 {
-	if (!cuda_norm_can(n))
+#define NORM(type)                                                                                           \
+	(n->rms ? norm<type, true>(n, kind, from, scale, shift, to, workspace, s)                            \
+		: norm<type, false>(n, kind, from, scale, shift, to, workspace, s))
+	if (!cuda_norm_can(n) || !cuda_line_can(&n->line, CUDA_LINE_MAP, kind))
 		return cudaErrorInvalidValue;
-	struct norm_job j = { n->rows, n->size, n->size / n->inner, n->groups, device_divisor_of(n->inner),
-		device_divisor_of(n->size) };
-	switch (n->dtype) {
-	case DTYPE_F16: return norm<DTYPE_F16>(j, kind, from, scale, shift, to, workspace, s);
-	case DTYPE_BF16: return norm<DTYPE_BF16>(j, kind, from, scale, shift, to, workspace, s);
-	default: return norm<DTYPE_F32>(j, kind, from, scale, shift, to, workspace, s);
+	switch (n->line.dtype) {
+	case DTYPE_F16:
+		return NORM(DTYPE_F16);
+	case DTYPE_BF16:
+		return NORM(DTYPE_BF16);
+	default:
+		return NORM(DTYPE_F32);
 	}
+#undef NORM
 }

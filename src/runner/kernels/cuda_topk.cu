@@ -14,6 +14,13 @@ struct topk_job {
 	int bytes;
 };
 
+/* Returns the sort key of an element: the smallest come first. */
+template <typename KEY>
+static __device__ inline KEY topk_key(const struct topk_job &j, const void *from, int64_t at)
+{
+	return (KEY)(key_at(from, at, j.l.dtype, j.bytes) ^ (uint64_t)j.flip);
+}
+
 static __device__ inline void topk_write(const struct topk_job &j, const void *from, void *to,
 	int64_t *indices, int64_t line, int64_t rank, int index)
 {
@@ -43,8 +50,7 @@ static __global__ void topk_block_kernel(const void *from, void *to, int64_t *in
 			index[i] = (int)threadIdx.x * ITEMS + i;
 			key[i] = (KEY)UINT64_MAX; /* padding, sorted after elements with this key */
 			if (index[i] < j.l.size)
-				key[i] = (KEY)(key_at(from, begin + index[i] * j.l.inner, j.l.dtype) ^
-					(uint64_t)j.flip);
+				key[i] = topk_key<KEY>(j, from, begin + index[i] * j.l.inner);
 		}
 		sort::run(storage, key, index, 8 * j.bytes);
 #pragma unroll
@@ -62,7 +68,7 @@ static __global__ void topk_keys_kernel(const void *from, KEY *keys, int *order,
 	for (int64_t i = (int64_t)blockIdx.x * blockDim.x + threadIdx.x; i < count; i += step) {
 		int64_t line = i / j.l.size, index = i - line * j.l.size;
 		int64_t at = line_begin(line, j.l.inner, j.l.size) + index * j.l.inner;
-		keys[i] = (KEY)(key_at(from, at, j.l.dtype) ^ (uint64_t)j.flip);
+		keys[i] = topk_key<KEY>(j, from, at);
 		order[i] = (int)index;
 	}
 }

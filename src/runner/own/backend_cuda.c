@@ -48,7 +48,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		.workspace_bytes = o->algorithm[index].workspace_bytes,
 		.enqueue = enqueue,
 		.free = free,
-		.epsilon = o->norm.rows ? CUDA_NORM_EPSILON : 0 };
+		.epsilon = o->norm.line.size ? CUDA_NORM_EPSILON : 0 };
 	return 0;
 }
 

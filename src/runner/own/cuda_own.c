@@ -1,7 +1,7 @@
 #include "config.h"
 
 #include "problem/kernel.h"
-#include "runner/own/cuda_own.h"
+#include "runner/own/cuda_own_private.h"
 
 #include <stdio.h>
 #include <string.h>
@@ -13,7 +13,7 @@
 #define CONCAT_MEMCPY 1   /* one cudaMemcpy2DAsync per source */
 #define COLUMNS_FEW 8     /* no tiles for shorter dimensions: most threads of a tile would idle */
 
-static struct algorithm *offer(struct cuda_own *o, int kind, const char *api, const char *name)
+struct algorithm *cuda_own_add(struct cuda_own *o, int kind, const char *api, const char *name)
 {
 	int i = o->count++;
 	snprintf(o->name[i], sizeof(o->name[i]), "%s", name);
@@ -36,7 +36,7 @@ static struct cuda_strided strided_of(const struct cuda_layout *l)
 	return s;
 }
 
-static bool is_dense(const struct problem *p)
+bool cuda_own_is_dense(const struct problem *p)
 {
 	for (int i = 0; i < problem_operand_count(p); i++)
 		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
@@ -62,7 +62,7 @@ static void moves_offer(struct cuda_own *o)
 			(kind == CUDA_MOVE_STRIDED &&
 				(cuda_move_can(m, CUDA_MOVE_VECTOR) || cuda_move_can(m, CUDA_MOVE_COPY)));
 		if (cuda_move_can(m, kind) && !poor)
-			offer(o, kind, kind == CUDA_MOVE_MEMCPY ? "CUDA" : "benanza",
+			cuda_own_add(o, kind, kind == CUDA_MOVE_MEMCPY ? "CUDA" : "benanza",
 				cuda_move_name(m, kind, buf));
 	}
 }
@@ -135,9 +135,9 @@ static int concat_offer(struct cuda_own *o, struct error *err)
 		narrowest = wide < narrowest ? wide : narrowest;
 	}
 	snprintf(name, sizeof(name), "strided:%d_bytes", narrowest);
-	offer(o, CONCAT_WIDE, "benanza", name);
-	if (is_dense(p) && p->operand[0].dtype == p->operand[1].dtype)
-		offer(o, CONCAT_MEMCPY, "CUDA", "cudaMemcpy2DAsync");
+	cuda_own_add(o, CONCAT_WIDE, "benanza", name);
+	if (cuda_own_is_dense(p) && p->operand[0].dtype == p->operand[1].dtype)
+		cuda_own_add(o, CONCAT_MEMCPY, "CUDA", "cudaMemcpy2DAsync");
 	return 0;
 }
 
@@ -178,13 +178,13 @@ static cudaError_t concat_enqueue(
 static int gather_offer(struct cuda_own *o, struct error *err)
 {
 	char name[48];
-	if (!is_dense(&o->problem))
+	if (!cuda_own_is_dense(&o->problem))
 		return error_set(err, "our gather needs dense operands");
 	if (cuda_gather_plan(&o->gather, &o->problem))
 		return error_set(err, "our gather needs s32 or s64 indices, "
 			"and equal element types of 8 bits or more");
 	snprintf(name, sizeof(name), "gather:%d_bytes", o->gather.bytes);
-	offer(o, 0, "benanza", name);
+	cuda_own_add(o, 0, "benanza", name);
 	return 0;
 }
 
@@ -197,12 +197,12 @@ static cudaError_t gather_enqueue(
 
 static int select_offer(struct cuda_own *o, struct error *err)
 {
-	if (!is_dense(&o->problem))
+	if (!cuda_own_is_dense(&o->problem))
 		return error_set(err, "our select needs dense operands");
 	if (cuda_select_plan(&o->select, &o->problem))
 		return error_set(err, "our select needs an 8-bit condition, "
 			"and equal element types of 8 to 64 bits");
-	offer(o, 0, "benanza", "select");
+	cuda_own_add(o, 0, "benanza", "select");
 	return 0;
 }
 
@@ -239,7 +239,7 @@ static int resample_offer(struct cuda_own *o, struct error *err)
 		r->in[i] = i < 3 - p->spatial ? 1 : p->in[i];
 		r->out[i] = i < 3 - p->spatial ? 1 : p->out[i];
 	}
-	offer(o, 0, "benanza", "resample");
+	cuda_own_add(o, 0, "benanza", "resample");
 	return 0;
 }
 
@@ -248,91 +248,6 @@ static cudaError_t resample_enqueue(
 {
 	(void)kind;
 	return cuda_resample(&o->resample, at->source[0], at->destination, s);
-}
-
-/* --- lines --- */
-
-static int line_plan(struct cuda_own *o, struct error *err)
-{
-	const struct problem *p = &o->problem;
-	const struct problem_shape *s = &p->shape[0];
-	struct cuda_line *l = &o->line;
-	*l = (struct cuda_line){ .dtype = p->operand[0].dtype, .index_type = p->operand[1].dtype,
-		.mode = p->mode,
-		.outer = 1, .size = s->dim[p->axis], .inner = 1, .k = p->size };
-	for (int i = 0; i < s->rank; i++) {
-		l->outer *= i < p->axis ? s->dim[i] : 1;
-		l->inner *= i > p->axis ? s->dim[i] : 1;
-	}
-	return is_dense(p) ? 0 : error_set(err, "our kernels along an axis need dense operands");
-}
-
-static int topk_offer(struct cuda_own *o, struct error *err)
-{
-	static const char *const names[] = { "block_radix_sort", "segmented_radix_sort", "radix_sort" };
-	if (line_plan(o, err))
-		return -1;
-	if (o->problem.operand[0].dtype != o->problem.operand[1].dtype)
-		return error_set(err, "our topk needs the same type on both sides");
-	for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++)
-		if (cuda_topk_can(&o->line, kind))
-			offer(o, kind, "CUB", names[kind])->workspace_bytes =
-				cuda_topk_workspace(&o->line, kind);
-	return o->count ? 0 : error_set(err, "our topk needs f32, f16, bf16, f64, bool or integers, "
-		"and less than 2^31 elements");
-}
-
-static cudaError_t topk_enqueue(
-	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
-{
-	return cuda_topk(&o->line, kind, at->source[0], at->destination, at->indices, at->workspace, s);
-}
-
-static void lines_offer(struct cuda_own *o, const char *block, const char *thread)
-{
-	if (cuda_line_can(&o->line, CUDA_LINE_BLOCK))
-		offer(o, CUDA_LINE_BLOCK, "CUB", block);
-	if (cuda_line_can(&o->line, CUDA_LINE_THREAD))
-		offer(o, CUDA_LINE_THREAD, "benanza", thread);
-}
-
-static int argreduce_offer(struct cuda_own *o, struct error *err)
-{
-	enum dtype t = o->problem.operand[0].dtype, index = o->problem.operand[1].dtype;
-	if (line_plan(o, err))
-		return -1;
-	if (dtype_bits(t) < 8 || t == DTYPE_TF32 || t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2 ||
-		dtype_bits(t) > 64 || (index != DTYPE_S32 && index != DTYPE_S64))
-		return error_set(err, "our argmax needs f32, f16, bf16, f64, bool or integers, "
-			"and s32 or s64 outputs");
-	lines_offer(o, "block_reduce", "argreduce:line_a_thread");
-	return 0;
-}
-
-static cudaError_t argreduce_enqueue(
-	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
-{
-	return cuda_argreduce(&o->line, kind, at->source[0], at->destination, s);
-}
-
-static int scan_offer(struct cuda_own *o, struct error *err)
-{
-	enum dtype t = o->problem.operand[0].dtype;
-	if (line_plan(o, err))
-		return -1;
-	if (t != o->problem.operand[1].dtype ||
-		(t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16 && t != DTYPE_F64 && t != DTYPE_S32 &&
-			t != DTYPE_S64))
-		return error_set(err, "our cumulative sum needs f32, f16, bf16, f64, s32 or s64, "
-			"the same on both sides");
-	lines_offer(o, "block_scan", "scan:line_a_thread");
-	return 0;
-}
-
-static cudaError_t scan_enqueue(
-	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
-{
-	return cuda_scan(&o->line, kind, at->source[0], at->destination, s);
 }
 
 /* --- quantization --- */
@@ -371,14 +286,14 @@ static int quantize_offer(struct cuda_own *o, struct error *err)
 		q->inner = from.stride[p->axis];
 		q->size = q->by_block ? p->size : 1;
 	}
-	if (!is_same_layout(p) || (q->by_block && !is_dense(p)))
+	if (!is_same_layout(p) || (q->by_block && !cuda_own_is_dense(p)))
 		return error_set(err, "our quantization needs dense operands of equal layout, "
 			"row-major for blocks");
 	if (q->size > INT32_MAX || !cuda_quantize_can(q))
 		return error_set(err, "our quantization has no %s from %s to %s", mode_name(p->mode),
 			dtype_name(q->from_type), dtype_name(q->to_type));
 	struct algorithm *a =
-		offer(o, 0, "benanza", q->dynamic ? "quantize:two_passes" : kernel_name(p->kernel));
+		cuda_own_add(o, 0, "benanza", q->dynamic ? "quantize:two_passes" : kernel_name(p->kernel));
 	a->workspace_bytes = q->dynamic ? 8.0 * CUDA_QUANTIZE_PARTS : 0;
 	return 0;
 }
@@ -390,58 +305,37 @@ static cudaError_t quantize_enqueue(
 	return cuda_quantize(&o->quantize, at->source[0], at->scale, at->destination, at->workspace, s);
 }
 
-/* --- normalization --- */
-
-static int groupnorm_offer(struct cuda_own *o, struct error *err)
-{
-	const struct problem *p = &o->problem;
-	const struct problem_shape *s = &p->shape[0];
-	struct cuda_norm *n = &o->norm;
-	*n = (struct cuda_norm){
-		.dtype = p->operand[0].dtype, .rows = s->dim[0] * p->g, .inner = 1, .groups = p->g
-	};
-	for (int i = 2; i < s->rank; i++)
-		n->inner *= s->dim[i];
-	n->size = s->dim[1] / p->g * n->inner;
-	if (!is_dense(p) || p->operand[1].dtype != n->dtype || !cuda_norm_can(n))
-		return error_set(err,
-			"our group normalization needs dense row-major operands of one type (f32, f16 or "
-			"bf16) with "
-			"less than 2^31 elements");
-	offer(o, CUDA_NORM_BLOCK, "benanza", "groupnorm:row_a_block");
-	offer(o, CUDA_NORM_TWO_PASS, "benanza", "groupnorm:two_passes")->workspace_bytes =
-		8.0 * (double)n->rows;
-	return 0;
-}
-
-static cudaError_t groupnorm_enqueue(
-	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
-{
-	return cuda_norm(
-		&o->norm, kind, at->source[0], at->scale, at->shift, at->destination, at->workspace, s);
-}
-
 /* --- families --- */
 
-static const struct {
-	int (*offer)(struct cuda_own *o, struct error *err);
-	cudaError_t (*enqueue)(
-		const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s);
-	const char *call;
-} families[KERNEL_COUNT] = {
-	[KERNEL_COPY] = { plain_offer, move_enqueue, "our copy" },
-	[KERNEL_CAST] = { plain_offer, move_enqueue, "our cast" },
-	[KERNEL_TRANSPOSE] = { transpose_offer, move_enqueue, "our transpose" },
-	[KERNEL_CONCAT] = { concat_offer, concat_enqueue, "our concat" },
-	[KERNEL_GATHER] = { gather_offer, gather_enqueue, "our gather" },
-	[KERNEL_SELECT] = { select_offer, select_enqueue, "our select" },
-	[KERNEL_RESAMPLE] = { resample_offer, resample_enqueue, "our resampling" },
-	[KERNEL_TOPK] = { topk_offer, topk_enqueue, "topk" },
-	[KERNEL_ARGREDUCE] = { argreduce_offer, argreduce_enqueue, "argreduce" },
-	[KERNEL_SCAN] = { scan_offer, scan_enqueue, "scan" },
-	[KERNEL_QUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
-	[KERNEL_DEQUANTIZE] = { quantize_offer, quantize_enqueue, "our quantization" },
-	[KERNEL_GROUPNORM] = { groupnorm_offer, groupnorm_enqueue, "our group normalization" },
+static const struct cuda_family of_copy = { plain_offer, move_enqueue, "our copy" },
+				of_cast = { plain_offer, move_enqueue, "our cast" },
+				of_transpose = { transpose_offer, move_enqueue, "our transpose" },
+				of_concat = { concat_offer, concat_enqueue, "our concat" },
+				of_gather = { gather_offer, gather_enqueue, "our gather" },
+				of_select = { select_offer, select_enqueue, "our select" },
+				of_resample = { resample_offer, resample_enqueue, "our resampling" },
+				of_quantize = { quantize_offer, quantize_enqueue, "our quantization" };
+
+static const struct cuda_family *const families[KERNEL_COUNT] = {
+	[KERNEL_COPY] = &of_copy,
+	[KERNEL_CAST] = &of_cast,
+	[KERNEL_TRANSPOSE] = &of_transpose,
+	[KERNEL_CONCAT] = &of_concat,
+	[KERNEL_GATHER] = &of_gather,
+	[KERNEL_SELECT] = &of_select,
+	[KERNEL_RESAMPLE] = &of_resample,
+	[KERNEL_QUANTIZE] = &of_quantize,
+	[KERNEL_DEQUANTIZE] = &of_quantize,
+	[KERNEL_TOPK] = &cuda_family_topk,
+	[KERNEL_ARGREDUCE] = &cuda_family_argreduce,
+	[KERNEL_SCAN] = &cuda_family_scan,
+	[KERNEL_REDUCE] = &cuda_family_reduce,
+	[KERNEL_POOL] = &cuda_family_pool,
+	[KERNEL_SOFTMAX] = &cuda_family_softmax,
+	[KERNEL_LAYERNORM] = &cuda_family_norm,
+	[KERNEL_RMSNORM] = &cuda_family_norm,
+	[KERNEL_INSTANCENORM] = &cuda_family_norm,
+	[KERNEL_GROUPNORM] = &cuda_family_norm,
 };
 
 static void layouts_set(struct cuda_own *o)
@@ -457,22 +351,21 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
 	int sm = cuda_context()->sm;
-	if (!families[p->kernel].offer)
-		return error_set(err,
-			"only data movement, lookups, resampling, quantization, group normalization and "
-			"operations along an axis");
+	if (!families[p->kernel])
+		return error_set(err, "our kernels are data movement, lookups, resampling, quantization, "
+			"normalization and operations along an axis");
 	if (p->epilogue_count)
 		return error_set(err, "our kernels have no epilogues");
 	if (sm < CUDA_LEAST_SM)
 		return error_set(err, "our kernels need compute capability %d.%d or later, "
 			"this GPU has %d.%d", CUDA_LEAST_SM / 10, CUDA_LEAST_SM % 10, sm / 10, sm % 10);
 	layouts_set(o);
-	return families[p->kernel].offer(o, err);
+	return families[p->kernel]->offer(o, err);
 }
 
 cudaError_t cuda_own_enqueue(
 	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s, const char **call)
 {
-	*call = families[o->problem.kernel].call;
-	return families[o->problem.kernel].enqueue(o, kind, at, s);
+	*call = families[o->problem.kernel]->call;
+	return families[o->problem.kernel]->enqueue(o, kind, at, s);
 }

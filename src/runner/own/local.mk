@@ -4,5 +4,6 @@ noinst_LIBRARIES += librunner_own.a
 endif
 librunner_own_a_SOURCES = \
 	src/runner/own/backend_cuda.c \
-	src/runner/own/cuda_own.c src/runner/own/cuda_own.h \
+	src/runner/own/cuda_own.c src/runner/own/cuda_own.h src/runner/own/cuda_own_private.h \
+	src/runner/own/cuda_own_lines.c \
 	src/runner/own/cuda_pick.c
