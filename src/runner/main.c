@@ -69,7 +69,12 @@ static int for_a_program(const struct options *o, const struct device *d, int ou
 		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* a plan holds no device */
 		.caches = o->has_caches ? o->caches : NULL,
 		.launches = o->has_launches ? o->launches : NULL };
-	int bad = batch_open(&batch, out, d, &err) || serve(&s, STDIN_FILENO, out, &err);
+	int bad = batch_open(&batch, out, d, &err);
+	/* without a parent nobody else ends a job that hangs */
+	double usual_s = batch.is_file ? platform.step_limit_s : 0;
+	double limit_s = o->step_limit_s >= 0 ? (double)o->step_limit_s : usual_s;
+	s.step_limit_ms = (int64_t)(limit_s * 1000);
+	bad = bad || serve(&s, STDIN_FILENO, out, &err);
 	if (bad)
 		fprintf(stderr, "%s: %s\n", platform.program, err.text);
 	if (batch.skipped)

@@ -9,6 +9,7 @@
 
 #define TOLERANCE 0.01
 #define GLANCE_NS 1e6
+#define STEP_LIMIT_S 120 /* the slowest steps, engines compiled at run time, take a few seconds */
 #define ALONE_NS 2e6 /* between two events the GPU waits about 10 us for a launch */
 
 /* In the order in which frameworks use them; a backend's preference() changes it for single problems. */
@@ -26,6 +27,7 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.shares_operands = true,
 	.glance_ns = GLANCE_NS,
 	.alone_ns = ALONE_NS,
+	.step_limit_s = STEP_LIMIT_S,
 	.tolerance = TOLERANCE,
 	.backends = backends,
 	.prepare = cuda_context_prepare,

@@ -212,7 +212,7 @@ check_options() {
     [ $? -eq 1 ] && grep -q 'unsupported: ..' "$err"
     ok $? "unsupported: status 1 and the reason"
     for bad in "--problem nonsense" "--budget-ms x" "--budget-ms 0" "--cache hot" "--launch twice" "--list" "extra" "--sing" \
-        "--problem $conv --list --algorithms 3" "--check --algorithms 0" "--problem $conv --output x" "--info --output x" \
+        "--problem $conv --list --algorithms 3" "--check --algorithms 0" "--step-limit x" "--problem $conv --output x" "--info --output x" \
         "--problem $conv --list --check" "$@"; do
         # shellcheck disable=SC2086
         serve $bad </dev/null

@@ -4,6 +4,7 @@
 
 #include <fcntl.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "runner/measure/platform.h"
@@ -15,6 +16,7 @@
 static struct {
 	bool dead;
 	bool breaks;    /* at the first run of a tanh */
+	bool hangs;     /* the second algorithm of a tanh does not end */
 	bool innocent;  /* ... through no fault of the tanh */
 	double worst;   /* what checks find */
 } fake;
@@ -49,8 +51,9 @@ static void *fake_prepare(const struct backend_list *list, int index, const stru
 
 static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
-	(void)work;
 	(void)cache;
+	while (fake.hangs && is_tanh && work == &offered[1])
+		pause();
 	fake.dead = fake.dead || (fake.breaks && is_tanh);
 	*elapsed_ns = 6e6 * (double)times;
 	return fake.dead ? error_set(err, "illegal address") : 0;
@@ -219,6 +222,45 @@ static void test_lost_again(void)
 	empty();
 }
 
+/* Serves in a process of its own; returns its exit status. */
+static int served_alone(const char *jobs, struct serving how)
+{
+	struct error err;
+	bool wrong;
+	pid_t child = fork();
+	if (child == 0) {
+		close(2); /* the reason is in the file too */
+		_exit(served(jobs, how, &wrong, &err) == 0 ? 0 : 1);
+	}
+	int status = -1;
+	waitpid(child, &status, 0);
+	return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
+}
+
+/* A kernel that does not end. */
+static void test_hangs(void)
+{
+	struct error err;
+	bool wrong;
+	const char *jobs = JOB("1", RELU) JOB("2", TANH) JOB("3", "eltwise:f32,f32:relu:200");
+	fake.hangs = true;
+	is_int(served_alone(jobs, (struct serving){ .step_limit_ms = 500 }), 3, "the program ends");
+	served("", (struct serving){ 0 }, &wrong, &err); /* reads the file */
+	is_int(times_said("\"type\":\"done\""), 2, "after two jobs");
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"timeout\",\"why\":\"given up: second took "
+			"more than"), "the second was given up, with the reason");
+	ok(strstr(said, "\"leaves\":true,\"caches\""), "the program said that it would leave");
+	ok(strstr(said, "\"id\":2,\"result\":{\"problem\":\"" TANH "\",\"algorithm\":{\"api\":\"fake\","
+			"\"name\":\"second\"") && times_said("\"status\":\"timeout\"") == 2,
+		"the algorithm has a result");
+	is_int(served_alone(jobs, (struct serving){ .step_limit_ms = 60000 }), 0, "the next process");
+	served(jobs, (struct serving){ 0 }, &wrong, &err);
+	ok(skipped == 3 && strstr(said, "\"type\":\"done\",\"id\":3,\"status\":\"ok\""),
+		"goes on behind it, and has ended all jobs");
+	fake.hangs = false;
+	empty();
+}
+
 static void test_checked(void)
 {
 	struct error err;
@@ -283,6 +325,7 @@ int main(void)
 	close(mkstemp(path));
 	test_lost();
 	test_lost_again();
+	test_hangs();
 	test_checked();
 	test_planned();
 	test_idle();

@@ -32,6 +32,7 @@ struct platform {
 	/* Longer executions (ns) take as long alone as back to back within a percent. For shorter ones an
 	 * amortized sample has at least two. 0: launches cost nothing. */
 	double alone_ns;
+	double step_limit_s;      /* usual limit of one step of a job from a file, in seconds; 0: none */
 	double tolerance;         /* sampling stops at this half-width: 0.02, on a GPU 0.01 */
 	const struct backend *const *backends;  /* NULL-terminated, in order of preference */
 	/* Called before any library is loaded and any thread is started; may restart the program with argv

@@ -76,6 +76,13 @@ static void emit_whole(const struct job *j, enum status status, const char *why)
 	stamped_emit((void *)(uintptr_t)j, &r, &none);
 }
 
+static void offers_end(const struct job *j, struct offers *o)
+{
+	if (j->trying)
+		j->trying(j->user, NULL, CACHE_NET, LAUNCH_AMORTIZED);
+	offers_close(o);
+}
+
 enum status job_list(const struct job *j, struct error *err)
 {
 	struct problem p;
@@ -85,7 +92,7 @@ enum status job_list(const struct job *j, struct error *err)
 		return status;
 	for (int i = 0; i < offers.count; i++)
 		j->list(j->user, &offers.offer[i].algorithm);
-	offers_close(&offers);
+	offers_end(j, &offers);
 	return STATUS_OK;
 }
 
@@ -138,7 +145,7 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 	for (int i = 0; i < LAUNCH_COUNT; i++)
 		o.launches[i] = j->launches[i];
 	*stopped = measure_problem(&offers, &p, j->problem, &o, &status, err) != 0;
-	offers_close(&offers);
+	offers_end(j, &offers);
 	return status;
 }
 
@@ -206,7 +213,7 @@ enum status job_check(const struct job *j, struct error *err)
 		judged += found == STATUS_MISTRUSTED || found == STATUS_OK;
 	}
 	free(picked);
-	offers_close(&offers);
+	offers_end(j, &offers);
 	if (job_loss())
 		return STATUS_FAILED;
 	if (rejected > 0 && rejected == judged)

@@ -24,6 +24,7 @@ struct job {
 	const struct device *device;
 	void *user;            /* argument of the functions below (measure.h) */
 	bool (*cancelled)(void *user);
+	/* a is NULL before the algorithms are freed. */
 	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l);
 	void (*emit)(void *user, const struct result *r, const struct samples *samples);
 	/* Called per algorithm by job_list, and by job_check. */

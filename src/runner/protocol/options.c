@@ -16,6 +16,7 @@ enum long_only {
 	OPTION_ALGORITHMS,
 	OPTION_DEVICE,
 	OPTION_IDLE,
+	OPTION_STEP_LIMIT,
 	OPTION_PLAN,
 	OPTION_VERSION
 };
@@ -41,6 +42,7 @@ static const struct option long_options[] = {
 	{ "check", no_argument, NULL, OPTION_CHECK },
 	{ "algorithms", required_argument, NULL, OPTION_ALGORITHMS },
 	{ "idle", required_argument, NULL, OPTION_IDLE },
+	{ "step-limit", required_argument, NULL, OPTION_STEP_LIMIT },
 	{ "version", no_argument, NULL, OPTION_VERSION },
 	{ "help", no_argument, NULL, 'h' },
 	{ NULL, 0, NULL, 0 },
@@ -60,6 +62,7 @@ static const struct {
 	{ NEED_NOTHING, "  -j, --json           print one JSON object per line instead of a table" },
 	{ NEED_NOTHING, "  -o, --output FILE    append results to a file; skip jobs that it has results of" },
 	{ NEED_NOTHING, "      --idle SECONDS   end after this time without a job, 0: never (60)" },
+	{ NEED_NOTHING, "      --step-limit S   give up a job with a longer execution (seconds, 0: never)" },
 	{ NEED_NOTHING, "  -i, --info           describe the device" },
 	{ NEED_THREADS, "  -n, --threads N      threads (OMP_NUM_THREADS, else one per core)" },
 	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, or the beginning of a UUID (the first)" },
@@ -156,6 +159,9 @@ static int option_take(struct options *o, int option)
 	case OPTION_IDLE:
 		return number_read(optarg, 0, IDLE_MAX_S, &o->idle_s) ? -1 :
 			complain("--idle takes seconds, 0 to 1000000, not '%s'", optarg);
+	case OPTION_STEP_LIMIT:
+		return number_read(optarg, 0, IDLE_MAX_S, &o->step_limit_s) ? -1 :
+			complain("--step-limit takes seconds, 0 to 1000000, not '%s'", optarg);
 	case 'n':
 		if (!number_read(optarg, 1, 4096, &n))
 			return complain("--threads takes 1 to 4096, not '%s'", optarg);
@@ -197,7 +203,7 @@ static int options_judge(const struct options *o)
 
 int options_read(struct options *o, int argc, char **argv)
 {
-	*o = (struct options){ .idle_s = IDLE_S };
+	*o = (struct options){ .idle_s = IDLE_S, .step_limit_s = -1 };
 	o->caches[CACHE_NET] = o->caches[CACHE_WARM] = true;
 	o->launches[LAUNCH_AMORTIZED] = o->launches[LAUNCH_ISOLATED] = true;
 	for (int option; (option = getopt_long(argc, argv, "p:b:ljio:n:h", long_options, NULL)) != -1;) {

@@ -12,6 +12,7 @@ struct options {
 	const char *output;    /* a file instead of standard output, or NULL */
 	int64_t budget_ms;     /* 0: not given */
 	int64_t idle_s;        /* the runner ends after this time without a job; 0: never */
+	int64_t step_limit_s;  /* -1: not given; 0: unlimited */
 	int64_t algorithms;    /* maximum number per problem; 0: not given */
 	bool list, json, info, check;
 	bool has_caches, has_launches; /* given; else the default states are set */

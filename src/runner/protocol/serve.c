@@ -13,7 +13,9 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "base/clock.h"
 #include "runner/protocol/job.h"
+#include "runner/protocol/options.h"
 #include "runner/measure/platform.h"
 #include "runner/measure/preempt.h"
 #include "wire/wire.h"
@@ -42,6 +44,9 @@ struct server {
 	bool ended, quit;            /* input ended; quit requested */
 	bool patient;                /* the input is a regular file */
 	bool finished;               /* tells the heart to stop */
+	const struct wire_message *job; /* the current one, while it is worked on, else NULL */
+	int64_t step_ms;             /* clock_ms of its last sign of progress */
+	bool given_up;               /* the heart ends the program */
 	const struct algorithm *trying;
 	enum cache cache;
 	enum launch launch;
@@ -94,6 +99,19 @@ static void send_done(struct server *s, int64_t id, enum status status, const ch
 	send_message(s, &(struct wire_message){ .type = WIRE_DONE, .id = id, .status = status, .what = why });
 }
 
+static bool is_measured(const struct server *s, const struct wire_message *m)
+{
+	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
+}
+
+static void states_copy(const struct server *s, const struct wire_message *m, struct wire_message *done)
+{
+	if (!is_measured(s, m))
+		return;
+	memcpy(done->caches, m->caches, sizeof(done->caches));
+	memcpy(done->launches, m->launches, sizeof(done->launches));
+}
+
 /* --- the heart --- */
 
 /* True if a message was sent since the last call. Then no heartbeat is needed: fewer wake-ups of the
@@ -123,6 +141,58 @@ static void heartbeat(struct server *s)
 	has_spoken(s); /* a heartbeat does not replace the next one */
 }
 
+/* Called by the main thread: the current job proceeds. If the heart has given it up, waits for the end of the
+ * program, so that nothing follows the end of the job and nothing that the heart reads is freed. */
+static void step(struct server *s, const struct algorithm *a, enum cache c, enum launch l)
+{
+	pthread_mutex_lock(&s->lock);
+	while (s->given_up)
+		pthread_cond_wait(&s->changed, &s->lock);
+	s->trying = a;
+	s->cache = c;
+	s->launch = l;
+	s->step_ms = clock_ms();
+	pthread_mutex_unlock(&s->lock);
+}
+
+/* Ends the current job and the program: the main thread waits for a kernel that does not end, and only the
+ * end of the process stops that. The job counts as answered: the same command goes on with the next one. */
+static void give_up(struct server *s)
+{
+	const struct wire_message *m = s->job;
+	const struct algorithm none = { .api = "", .name = "", .layouts = "", .math = "",
+		.workspace_bytes = NAN, .notes = "" };
+	struct error why = ERROR_NONE;
+	error_set(&why, "given up: %s took more than %lld s (--step-limit)",
+		s->trying ? s->trying->name : "listing its algorithms",
+		(long long)(s->how->step_limit_ms / 1000));
+	if (is_measured(s, m))
+		send_message(s, &(struct wire_message){ .type = WIRE_RESULT, .id = m->id,
+			.result = { .problem = m->problem, .algorithm = s->trying ? *s->trying : none,
+				.status = STATUS_TIMEOUT, .cache = s->cache, .launch = s->launch,
+				.why = why.text, .kernels = "", .enqueue_ns = NAN, .clock_mhz = NAN,
+				.measured_at = (int64_t)time(NULL),
+				.runner_version = s->how->device->version } });
+	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = STATUS_TIMEOUT,
+		.what = why.text, .problem = m->problem, .leaves = true };
+	states_copy(s, m, &done);
+	send_message(s, &done);
+	fprintf(stderr, "%s: %s: %s; rerun to continue with the next job\n", platform.program, m->problem,
+		why.text);
+	_exit(EXIT_DEVICE);
+}
+
+/* Gives the current job up if a step of it takes too long. */
+static void watch(struct server *s)
+{
+	int64_t limit = s->how->step_limit_ms;
+	pthread_mutex_lock(&s->lock);
+	s->given_up = limit > 0 && s->job && clock_ms() - s->step_ms > limit;
+	if (s->given_up)
+		give_up(s);
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void *heart(void *argument)
 {
 	struct server *s = argument;
@@ -141,6 +211,8 @@ static void *heart(void *argument)
 		pthread_mutex_unlock(&s->lock);
 		if (!finished && !has_spoken(s))
 			heartbeat(s);
+		if (!finished)
+			watch(s);
 	}
 	return NULL;
 }
@@ -285,15 +357,6 @@ static void *reader(void *argument)
 
 /* --- jobs --- */
 
-static void trying_set(struct server *s, const struct algorithm *a, enum cache c, enum launch l)
-{
-	pthread_mutex_lock(&s->lock);
-	s->trying = a;
-	s->cache = c;
-	s->launch = l;
-	pthread_mutex_unlock(&s->lock);
-}
-
 /* Argument of the callbacks of the current job. */
 struct working {
 	struct server *server;
@@ -303,6 +366,7 @@ struct working {
 static bool working_cancelled(void *user)
 {
 	struct server *s = ((struct working *)user)->server;
+	step(s, s->trying, s->cache, s->launch); /* only this thread writes them */
 	pthread_mutex_lock(&s->lock);
 	bool cancel_now = s->cancel;
 	pthread_mutex_unlock(&s->lock);
@@ -311,7 +375,7 @@ static bool working_cancelled(void *user)
 
 static void working_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
 {
-	trying_set(((struct working *)user)->server, a, c, l);
+	step(((struct working *)user)->server, a, c, l);
 }
 
 static void working_emit(void *user, const struct result *r, const struct samples *samples)
@@ -360,11 +424,6 @@ static void job_default(const struct server *s, struct wire_message *m)
 		memcpy(m->launches, how->launches, sizeof(m->launches));
 }
 
-static bool is_measured(const struct server *s, const struct wire_message *m)
-{
-	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
-}
-
 /* Sends `done` with the problem and the states, and adds it to the output's index. If the device is lost and
  * the problem is not known to be the cause, it may be tried again: by a parent as often as that allows, in a
  * file LOSSES_MOST times, so that a problem that does cause it cannot stop all others for ever. */
@@ -379,10 +438,7 @@ static void send_outcome(struct server *s, const struct wire_message *m, enum st
 		.leaves = loss != NULL,
 		.retry = loss && !loss->by_problem && status != STATUS_OK &&
 			batch_losses(s->how->batch, m->problem) < LOSSES_MOST };
-	if (is_measured(s, m)) {
-		memcpy(done.caches, m->caches, sizeof(done.caches));
-		memcpy(done.launches, m->launches, sizeof(done.launches));
-	}
+	states_copy(s, m, &done);
 	send_message(s, &done);
 	batch_add(s->how->batch, &done);
 }
@@ -417,6 +473,15 @@ static void refuse_kind(struct server *s, const struct wire_message *m)
 				.payload = m->payload });
 }
 
+/* The job that is worked on from now; NULL: none. */
+static void job_set(struct server *s, const struct wire_message *m)
+{
+	step(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
+	pthread_mutex_lock(&s->lock);
+	s->job = m;
+	pthread_mutex_unlock(&s->lock);
+}
+
 static void work_on(struct server *s, struct wire_message *m)
 {
 	struct error err = ERROR_NONE;
@@ -442,8 +507,10 @@ static void work_on(struct server *s, struct wire_message *m)
 		.check = working_check };
 	memcpy(j.caches, m->caches, sizeof(j.caches));
 	memcpy(j.launches, m->launches, sizeof(j.launches));
+	job_set(s, m);
 	enum status status = s->how->check ? job_check(&j, &err) :
 		m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
+	job_set(s, NULL);
 	if (stopped || (s->how->check && working_cancelled(&w)))
 		send_done(s, m->id, STATUS_FAILED, "cancelled");
 	else
@@ -545,7 +612,6 @@ static int work(struct server *s, struct error *err)
 	struct wire_message m;
 	while (!unwritten(s) && next_job(s, &m)) {
 		work_on(s, &m);
-		trying_set(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 		wire_free(&m);
 		if (job_loss())
 			return loss_tell(s, job_loss(), err);

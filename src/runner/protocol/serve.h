@@ -11,6 +11,9 @@ struct serving {
 	bool planning;                /* no device: only list */
 	bool check;                   /* check outputs instead of measuring */
 	int64_t idle_ms;              /* time without a job after which serve returns; 0: never */
+	/* Time for one step of a job (a plan, an execution, a check), after which serve ends the job with
+	 * `timeout` and the program with status 3: a kernel that does not end. 0: unlimited. */
+	int64_t step_limit_ms;
 	int most;                     /* maximum algorithms, an equal share per library; 0: all */
 	int64_t budget_ms;            /* default of jobs; 0: WIRE_BUDGET_MS */
 	const bool *caches, *launches;/* default of jobs; NULL: the usual states */
