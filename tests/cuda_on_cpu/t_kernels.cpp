@@ -497,6 +497,63 @@ static void test_scan(void)
 		}
 }
 
+/* Compares a conversion of u8 to s8 with a loop, byte by byte. */
+static bool shift_right(const struct cuda_shift &c)
+{
+	int64_t from = c.n, to = c.n;
+	for (int i = 0; i < 3; i++) {
+		from *= c.size[i];
+		to *= c.before[i] + c.size[i] + c.after[i];
+	}
+	buffer source((size_t)from), got((size_t)to);
+	std::vector<char> want;
+	for (int64_t i = 0; i < from; i++)
+		source.p[i] = (char)(i * 37 + i / 256);
+	const char *next = source.p;
+	for (int64_t n = 0; n < c.n; n++)
+		for (int64_t z = -c.before[0]; z < c.size[0] + c.after[0]; z++)
+			for (int64_t y = -c.before[1]; y < c.size[1] + c.after[1]; y++)
+				for (int64_t x = -c.before[2]; x < c.size[2] + c.after[2]; x++) {
+					bool in = z >= 0 && z < c.size[0] && y >= 0 && y < c.size[1] &&
+						x >= 0 && x < c.size[2];
+					int value = in ? (unsigned char)*next++ : 0;
+					want.push_back((char)(value - 128));
+				}
+	return cuda_shift(&c, source.p, got.p, NULL) == cudaSuccess &&
+		memcmp(got.p, want.data(), want.size()) == 0;
+}
+
+static void test_shift(void)
+{
+	static const struct {
+		struct cuda_shift c;
+		const char *what;
+	} row[] = {
+		{ { 1, { 1, 1, 4096 }, { 0, 0, 0 }, { 0, 0, 0 } }, "words of 16 bytes" },
+		{ { 1, { 1, 1, 20008 }, { 0, 0, 0 }, { 0, 0, 0 } }, "of 8" },
+		{ { 3, { 1, 1, 4 }, { 0, 0, 0 }, { 0, 0, 0 } }, "of 4" },
+		{ { 1, { 1, 1, 1003 }, { 0, 0, 0 }, { 0, 0, 0 } }, "single bytes" },
+		{ { 2, { 1, 5, 7 * 16 }, { 0, 1, 16 }, { 0, 1, 16 } }, "an image with a border" },
+		{ { 2, { 1, 5, 7 * 8 }, { 0, 2, 0 }, { 0, 0, 8 } }, "a border on two sides" },
+		{ { 2, { 3, 5, 7 * 3 }, { 1, 3, 9 }, { 2, 0, 3 } }, "of odd sizes in three dimensions" },
+		{ { 1, { 1, 3, 8 }, { 0, 0, 4 }, { 0, 0, 4 } }, "a border of half a row" },
+	};
+	for (auto &r : row)
+		ok(shift_right(r.c), "u8 as s8: %s", r.what);
+	int8_t w[] = { 1, -2, 3, 100, -128, 127 };
+	float scale[] = { 0.5f, 0.25f, 2 }, bias[] = { 1, 2, 3 }, to[3];
+	struct cuda_shift_sum s = { 3, 2, 1, 3, false };
+	ok(cuda_shift_sum(&s, w, scale, bias, to, NULL) == cudaSuccess, "sums of columns");
+	ok(to[0] == 1 + 64 * 101 && to[1] == 2 - 32 * 130 && to[2] == 3 + 256 * 130,
+		"scaled, and the bias");
+	ok(cuda_shift_sum(&s, w, scale, NULL, to, NULL) == cudaSuccess && to[1] == -32 * 130,
+		"without a bias");
+	struct cuda_shift_sum rows = { 3, 2, 2, 1, true };
+	int32_t whole[3];
+	ok(cuda_shift_sum(&rows, w, NULL, NULL, whole, NULL) == cudaSuccess && whole[0] == -128 &&
+			whole[1] == 128 * 103 && whole[2] == -128, "sums of rows, whole");
+}
+
 static void test_clock(void)
 {
 	uint64_t counts[2] = { 0, 0 };
@@ -521,6 +578,7 @@ int main(void)
 	test_topk();
 	test_argreduce();
 	test_scan();
+	test_shift();
 	test_clock();
 	/* the code for tensors of more than 2^31 elements */
 	on_cpu_fast_max = 50;

@@ -199,18 +199,32 @@ static int64_t notes_give(uint32_t bits, int64_t room, int32_t *to)
 	return n;
 }
 
-/* True if the graph has a convolution whose source does not have its channels innermost. */
-static bool has_channels_outside(const struct fake_node *graph)
+static bool is_u8(const struct fake_node *tensor)
+{
+	return *(const cudnnDataType_t *)fake_values(tensor, CUDNN_ATTR_TENSOR_DATA_TYPE) == CUDNN_DATA_UINT8;
+}
+
+/* True if no engine takes the product: as the test wants it. */
+static bool refuses_product(const struct fake_node *op)
+{
+	bool conv = op->kind == CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR;
+	if (!conv && op->kind != CUDNN_BACKEND_OPERATION_MATMUL_DESCRIPTOR)
+		return false;
+	const struct fake_node *x = fake_link(
+		op, conv ? CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X : CUDNN_ATTR_OPERATION_MATMUL_ADESC);
+	const struct fake_node *w = fake_link(
+		op, conv ? CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_W : CUDNN_ATTR_OPERATION_MATMUL_BDESC);
+	bool outside = conv && fake_int64(x, CUDNN_ATTR_TENSOR_STRIDES, 1) != 1;
+	return (fake_cudnn_graph.channels_last && outside) ||
+		(fake_cudnn_graph.signed_only && (is_u8(x) || is_u8(w)));
+}
+
+static bool refuses(const struct fake_node *graph)
 {
 	const struct fake_attribute *ops = fake_attribute(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
-	for (int64_t i = 0; i < ops->count; i++) {
-		const struct fake_node *op = ((struct fake_node *const *)ops->bytes)[i];
-		if (op->kind != CUDNN_BACKEND_OPERATION_CONVOLUTION_FORWARD_DESCRIPTOR)
-			continue;
-		const struct fake_node *x = fake_link(op, CUDNN_ATTR_OPERATION_CONVOLUTION_FORWARD_X);
-		if (fake_int64(x, CUDNN_ATTR_TENSOR_STRIDES, 1) != 1)
+	for (int64_t i = 0; i < ops->count; i++)
+		if (refuses_product(((struct fake_node *const *)ops->bytes)[i]))
 			return true;
-	}
 	return false;
 }
 
@@ -219,9 +233,7 @@ static int64_t configs_give(const struct fake_node *heuristics, int64_t room, cu
 	cudnnBackendHeurMode_t mode =
 		*(const cudnnBackendHeurMode_t *)fake_values(heuristics, CUDNN_ATTR_ENGINEHEUR_MODE);
 	if (mode == fake_cudnn_graph.silent ||
-		(fake_cudnn_graph.channels_last &&
-			has_channels_outside(
-				fake_link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH))))
+		refuses(fake_link(heuristics, CUDNN_ATTR_ENGINEHEUR_OPERATION_GRAPH)))
 		return 0;
 	for (int64_t i = 0; i < 2 && i < room; i++) { /* the same result twice */
 		struct fake_node *config = to[i];

@@ -32,6 +32,7 @@ extern struct fake_cudnn_graph {
 	cudnnStatus_t execute_status;
 	cudnnBackendHeurMode_t silent;    /* heuristics mode without results; CUDNN_HEUR_MODES_COUNT: none */
 	bool channels_last;               /* convolutions have engines only with channels innermost */
+	bool signed_only;                 /* products have engines only for s8 sources and weights */
 	uint32_t numerical, behaviour;    /* notes of the engine */
 	cudaStream_t stream;              /* of the handle */
 	char why[256];                    /* result of cudnnGetLastErrorString; first line of a refusal */

@@ -7,6 +7,7 @@
 
 #include "cuda_standin.h"
 #include "fake_cudnn_graph.h"
+#include "fake_shift.h"
 #include "runner/cudnn/cudnn_offers.h"
 #include "tap.h"
 
@@ -188,6 +189,78 @@ static void forms_test(void)
 	fake_cudnn_graph.channels_last = false;
 }
 
+/* A u8 source is converted to s8 in each execution, padding becomes a border, and what the conversion takes
+ * from the sums is added back: all results stay exact. */
+static void signed_test(void)
+{
+	static const char *const row[] = {
+		"conv:u8,s8.c,u8/s32:n2c4h7w6k6r3s3:ph1pw2qh0qw1:sh1sw2:dh1dw1:g1+scale:f32.c+bias:f32.c",
+		"conv:u8,s8.c,u8/s32:n1c4h5w6k6r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1"
+		"+scale:f32.c+bias:f32.c+relu",
+		"conv:u8,s8.c,s8/s32:n1c4h5w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+scale:f32.c+add:s8",
+		"conv:u8,s8.c,f32/s32:n1c4h5w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+scale:f32.c+relu",
+		"conv:u8,s8.c,s32/s32:n1c4h5w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+		"conv:u8@nxc,u8.c@nxc,u8@nxc/s32:n1c4w9k6s3:pw1qw1:sw1:dw1:g1+scale:f32.c+bias:f32.c",
+		"conv:u8,s8.c,u8/"
+		"s32:n1c2d3h4w5k3t3r2s3:pd1ph0pw1qd1qh1qw0:sd1sh1sw1:dd1dh1dw1:g1+scale:f32.c",
+		"matmul:u8,s8.c,u8/s32:ba1bb1m5n7k6:ta0tb0+scale:f32.c+bias:f32.c",
+		"matmul:u8,s8.c,f32/s32:ba1bb1m5n7k6:ta0tb1+scale:f32.c",
+		"matmul:u8,u8.c,s32/s32:ba3bb1m5n7k6:ta1tb0",
+	};
+	fake_cudnn_graph.channels_last = fake_cudnn_graph.signed_only = true;
+	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		int count = standin_ask(&backend_cudnn, row[i], &list, &err);
+		double worst = count > 0 ? standin_worst(&list, 0, &err) : NAN;
+		if (!ok(count == 2 && worst <= TOLERANCE, "%s", row[i]))
+			printf("# %d algorithms, worst %g, %s\n", count, worst, err.text);
+		if (count > 0) {
+			ok(strncmp(list.algorithm[0].name, "s8:eng12", 8) == 0, "its name says so");
+			ok(strncmp(list.algorithm[0].notes, "src_as_s8", 9) == 0, "and its notes");
+			ok(standin_workspace_bytes > 512, "the source is converted in the workspace");
+			backend_cudnn.forget(&list);
+		}
+	}
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	is_int(standin_ask(&backend_cudnn, "matmul:u8,s8,s32/s32:ba1bb1m5n7k6:ta0tb0", &list, &err), -1,
+		"not with weights that are not constant");
+	fake_cudnn_graph.channels_last = fake_cudnn_graph.signed_only = false;
+}
+
+/* The corrected bias is computed once per buffer set, before the executions. */
+static void sums_test(void)
+{
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	struct cuda_plan plan = { 0 };
+	enum status status;
+	unsigned char a[4] = { 1, 2, 3, 4 };
+	signed char w[2][4] = { { 1, 1, 1, 1 }, { 2, -2, 0, 1 } };
+	int32_t out[2][1];
+	char room[1024] __attribute__((aligned(256)));
+	fake_cudnn_graph.signed_only = true;
+	is_int(standin_ask(&backend_cudnn, "matmul:u8,s8.c,s32/s32:ba1bb1m1n1k4:ta0tb0", &list, &err), 2,
+		"a matmul of u8 by s8");
+	const struct cuda_backend *own = backend_cudnn.detail;
+	is_int(own->plan(&list, 0, &plan, &status, &err), 0, "a plan %s", err.text);
+	int before = fake_shift_sums;
+	for (int turn = 0; turn < 3; turn++)
+		for (int i = 0; i < 2; i++) {
+			struct cuda_pointers at = { .source = { a }, .weights = w[i], .destination = out[i],
+				.workspace = room };
+			is_int(plan.ready(plan.state, &at, &err), 0, "made ready");
+			is_int(plan.enqueue(plan.state, &at, STANDIN_STREAM, &err), 0, "an execution");
+		}
+	is_int(fake_shift_sums - before, 2, "one sum per set of weights");
+	is_int(out[0][0], 10, "the first set's result");
+	is_int(out[1][0], 2, "the second set's result");
+	plan.free(plan.state);
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.signed_only = false;
+}
+
 static int plan_first(struct cuda_plan *plan, enum status *status, struct error *err)
 {
 	struct backend_list list;
@@ -299,6 +372,8 @@ int main(void)
 	problems_test();
 	list_test();
 	forms_test();
+	signed_test();
+	sums_test();
 	faults_test();
 	packs_test();
 	probe_test();

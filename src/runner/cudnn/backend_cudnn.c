@@ -40,21 +40,36 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 struct state {
 	struct cudnn_plan *plan;
 	struct cudnn_packs packs;
+	struct cudnn_form form;
+	size_t room;                 /* where the converted source begins in the workspace */
+	struct cuda_signed_sums sums;
 };
 
 /* Makes the variant pack for these addresses, unless it exists. */
 static int ready(void *state, const struct cuda_pointers *at, struct error *err)
 {
 	struct state *s = state;
-	return cudnn_pack_of(&s->packs, &s->plan->graph, at, err) ? 0 : -1;
+	struct cuda_pointers inner = *at;
+	if (s->form.as_s8) {
+		if (cuda_signed_ready(&s->form.as_signed, &s->sums, at, err))
+			return -1;
+		inner = cuda_signed_pointers(
+			&s->form.as_signed, &s->sums, at, (char *)at->workspace + s->room);
+	}
+	return cudnn_pack_of(&s->packs, &s->plan->graph, &inner, err) ? 0 : -1;
 }
 
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct state *s = state;
 	const struct cudnn_graph *g = &s->plan->graph;
+	struct cuda_pointers inner = *at;
+	if (s->form.as_s8 &&
+		cuda_signed_enqueue(&s->form.as_signed, &s->sums, at, (char *)at->workspace + s->room, &inner,
+			stream, err))
+		return -1;
 	cudnnHandle_t handle = cudnn_handle_on(stream, err);
-	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, g, at, err) : NULL;
+	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, g, &inner, err) : NULL;
 	if (!pack)
 		return -1;
 	return cudnn_error(
@@ -65,6 +80,7 @@ static void state_free(void *state)
 {
 	struct state *s = state;
 	cudnn_packs_free(&s->packs, s->plan->graph.bag.api);
+	cuda_signed_free(&s->sums);
 	cudnn_plan_free(s->plan);
 	free(s);
 }
@@ -83,8 +99,15 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	struct state *s = base_calloc(1, sizeof(*s));
 	s->plan = made;
 	out->state = s;
-	out->problem = &made->problem;
+	s->form = o->form[o->candidate[index].form];
+	out->problem = &s->form.problem;
 	out->workspace_bytes = made->workspace_bytes;
+	if (s->form.as_s8) {
+		size_t blocks = ((size_t)made->workspace_bytes + CUDNN_SPACE_ALIGNMENT - 1) /
+			CUDNN_SPACE_ALIGNMENT;
+		s->room = blocks * CUDNN_SPACE_ALIGNMENT;
+		out->workspace_bytes = (double)s->room + cuda_signed_bytes(&s->form.as_signed);
+	}
 	out->enqueue = enqueue;
 	out->ready = ready;
 	out->free = state_free;

@@ -1,20 +1,34 @@
 /* The forms in which a problem is passed to cuDNN. A problem leaves the layout of its operands open; cuDNN's
- * engines of 8-bit types need channels last. */
+ * engines of 8-bit types need channels last. cuDNN multiplies s8 by s8: a u8 source is converted, which is a
+ * part of each execution (cuda_signed.h). */
 #ifndef RUNNER_CUDNN_FORM_H
 #define RUNNER_CUDNN_FORM_H
 
 #include "base/error.h"
 #include "problem/problem.h"
+#include "runner/gpu/cuda_signed.h"
 
-#define CUDNN_FORMS 2 /* maximum forms of a problem */
+#define CUDNN_FORMS 3 /* maximum forms of a problem */
 
 struct cudnn_form {
-	struct problem problem; /* as its operands lie in memory */
+	struct problem problem;   /* as its operands lie in memory */
+	bool as_s8;               /* its source is converted to s8: cuDNN is asked for as_signed.inner */
+	struct cuda_signed as_signed;
+	const char *tag;          /* prefix of the algorithms' names */
+	const char *notes;        /* "" or of all its algorithms */
+	const char *layouts;      /* of the operands whose layout was open */
 };
 
-/* Lists the forms in the order in which cuDNN is asked; the next one only if all before it have no engine.
- * The first is the problem itself, open layouts in ONNX's order; the second has all layouts channels last, if
- * all are open and the layout makes a difference. Returns their number. Pure. */
+/* Returns what cuDNN is asked for. */
+static inline const struct problem *cudnn_form_asked(const struct cudnn_form *f)
+{
+	return f->as_s8 ? &f->as_signed.inner : &f->problem;
+}
+
+/* Lists the forms in the order in which cuDNN is asked, without `layouts`. The first is the problem itself,
+ * open layouts in ONNX's order; the second has all layouts channels last, if all are open and the layout
+ * makes a difference: it is asked only if the first has no engine. The last, of products with a u8 source,
+ * is asked always. Returns their number. Pure. */
 int cudnn_forms(const struct problem *p, struct cudnn_form *to);
 
 #endif

@@ -225,6 +225,12 @@ static enum matrix matrix_of(const struct problem *p, uint32_t numerical)
 	return integer && kernel_row(p->kernel)->product ? MATRIX_UNKNOWN : MATRIX_NO;
 }
 
+/* The engine's part of a workspace with the converted source behind it; NaN stays NaN. */
+static double own_space(double workspace_bytes)
+{
+	return ceil(workspace_bytes / CUDNN_SPACE_ALIGNMENT) * CUDNN_SPACE_ALIGNMENT;
+}
+
 static void config_add(struct cudnn_offers *o, int variant, cudnnBackendDescriptor_t config, const char *tag,
 	struct error *err)
 {
@@ -241,14 +247,19 @@ static void config_add(struct cudnn_offers *o, int variant, cudnnBackendDescript
 	if (!kernel_row(o->problem.kernel)->product)
 		e.numerical &= ~PRODUCT_NOTES;
 	enum dtype source = o->problem.operand[0].dtype;
-	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e.choice, .compiled = compiled };
+	const struct cudnn_form *form = &o->form[o->chosen];
+	const char *notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour);
+	if (form->as_s8)
+		workspace_bytes = own_space(workspace_bytes) + cuda_signed_bytes(&form->as_signed);
+	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e.choice, .compiled = compiled,
+		.form = o->chosen };
 	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
 		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
-		.layouts = o->count ? o->algorithm[0].layouts :
-			layouts_text(&o->arena, &o->problem, &o->form[o->chosen].problem),
+		.layouts = form->layouts,
 		.math = cudnn_math_name(source, e.numerical), .rank = o->count,
 		.matrix = matrix_of(&o->problem, e.numerical), .workspace_bytes = workspace_bytes,
-		.notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour) };
+		.notes = !*form->notes ? notes : arena_printf(&o->arena, "%s%s%s", form->notes,
+			*notes ? " " : "", notes) };
 	o->count++;
 }
 
@@ -302,12 +313,16 @@ static void variants_ask(struct cudnn_offers *o, struct error *err)
 	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
 	const char *tag[CUDNN_VARIANTS];
 	bool built[CUDNN_VARIANTS] = { false };
+	struct cudnn_form *form = &o->form[o->chosen];
+	form->layouts = layouts_text(&o->arena, &o->problem, &form->problem);
 	for (int i = 0; i < CUDNN_VARIANTS; i++) {
 		o->graph[i] = base_malloc(sizeof(**o->graph));
-		int bad = cudnn_graph_build(o->graph[i], &o->form[o->chosen].problem, i, &tag[i], &why[i]);
+		int bad = cudnn_graph_build(o->graph[i], cudnn_form_asked(form), i, &tag[i], &why[i]);
 		if (bad == 0)
 			break;
 		built[i] = bad > 0;
+		if (built[i])
+			tag[i] = arena_printf(&o->arena, "%s%s", form->tag, tag[i]);
 		if (built[i])
 			variant_rank(o, i, tag[i], &why[i]);
 	}
@@ -337,7 +352,9 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	struct error why = ERROR_NONE;
 	o->problem = *p;
 	int forms = cudnn_forms(p, o->form);
-	for (int i = 0; i < forms && !o->count; i++) {
+	for (int i = 0; i < forms; i++) {
+		if (o->count && !o->form[i].as_s8)
+			continue;
 		struct error now = ERROR_NONE;
 		o->chosen = i;
 		variants_ask(o, &now);
@@ -360,7 +377,7 @@ void cudnn_compile(const struct backend_list *list, int index)
 	struct cudnn_offers *o = list->state;
 	struct cudnn_candidate *c = &o->candidate[index];
 	if (c->compiled && !c->plan)
-		c->plan = cudnn_plan_new(&o->form[o->chosen].problem, &c->choice);
+		c->plan = cudnn_plan_new(cudnn_form_asked(&o->form[c->form]), &c->choice);
 }
 
 struct cudnn_plan *cudnn_plan_take(const struct backend_list *list, int index)
@@ -369,7 +386,7 @@ struct cudnn_plan *cudnn_plan_take(const struct backend_list *list, int index)
 	struct cudnn_candidate *c = &o->candidate[index];
 	struct cudnn_plan *plan = c->plan;
 	c->plan = NULL;
-	return plan ? plan : cudnn_plan_new(&o->form[o->chosen].problem, &c->choice);
+	return plan ? plan : cudnn_plan_new(cudnn_form_asked(&o->form[c->form]), &c->choice);
 }
 
 void cudnn_forget(struct backend_list *list)

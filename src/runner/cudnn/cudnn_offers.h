@@ -11,7 +11,10 @@
 #define CUDNN_ALGORITHMS 96 /* maximum per problem */
 #define CUDNN_VARIANTS 2    /* maximum graphs per form of a problem */
 
+#define CUDNN_SPACE_ALIGNMENT 256 /* of the converted source behind the engine's workspace */
+
 struct cudnn_candidate {
+	int form;                  /* index of the form it is of */
 	struct cudnn_choice choice;
 	bool compiled;             /* compiled at run time: making its plan takes half a second or more */
 	struct cudnn_plan *plan;   /* made ahead by cudnn_compile; NULL: not made, or taken */
@@ -21,7 +24,7 @@ struct cudnn_offers {
 	struct arena arena;
 	struct problem problem;
 	struct cudnn_form form[CUDNN_FORMS];
-	int chosen;                /* the form that has engines; all candidates are of it */
+	int chosen;                /* the form that is asked */
 	struct cudnn_graph *graph[CUDNN_VARIANTS]; /* of that form, while listing; then NULL */
 	int count;
 	struct cudnn_candidate candidate[CUDNN_ALGORITHMS];

@@ -24,7 +24,7 @@ if HAVE_CUDA
 check_PROGRAMS += tests/unit/t_cudnn_graph tests/unit/t_cudnn_plan
 endif
 tests_unit_t_cudnn_graph_SOURCES = tests/unit/t_cudnn_graph.c tests/unit/fake_cudnn_graph.c tests/unit/fake_cudnn_run.c \
-	$(cuda_standin)
+	tests/unit/fake_shift.c 	$(cuda_standin)
 tests_unit_t_cudnn_graph_LDFLAGS = $(AM_LDFLAGS) -rdynamic
 tests_unit_t_cudnn_graph_LDADD = librunner_cudnn.a $(below_gpu)
 tests_unit_t_cudnn_plan_LDADD = librunner_cudnn.a $(below_gpu)

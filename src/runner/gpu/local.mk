@@ -16,6 +16,8 @@ librunner_gpu_a_SOURCES = \
 	src/runner/gpu/cuda_names.c src/runner/gpu/cuda_names.h \
 	src/runner/gpu/cuda_nvml.c src/runner/gpu/cuda_nvml.h \
 	src/runner/gpu/cuda_parts.c \
+	src/runner/gpu/cuda_signed.c src/runner/gpu/cuda_signed.h \
+	src/runner/gpu/cuda_signed_case.c \
 	src/runner/gpu/cuda_time.c src/runner/gpu/cuda_time.h \
 	src/runner/gpu/cuda_work.c src/runner/gpu/cuda_work.h
 

@@ -123,6 +123,24 @@ bool cuda_quantize_can(const struct cuda_quantize *q);
 cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to,
 	void *workspace, cudaStream_t s);
 
+/* --- u8 sources of products as s8 --- */
+
+/* Subtracts 128 from u8 values, which makes them s8: n blocks of planes x rows x bytes of a row, dense. The
+ * border before and after them is filled with -128, the u8 value 0. The result has less than 2^31 bytes. */
+struct cuda_shift {
+	int64_t n, size[3], before[3], after[3];
+};
+cudaError_t cuda_shift(const struct cuda_shift *c, const void *from, void *to, cudaStream_t s);
+
+/* What the subtraction takes from each sum of products is added back with the bias: to[i] = bias[i] + 128 *
+ * scale[i] * sum of the s8 weights of channel i, in f32; or `whole`, in s32 without scale and bias. */
+struct cuda_shift_sum {
+	int64_t channels, terms, channel_stride, term_stride; /* strides in elements */
+	bool whole;
+};
+cudaError_t cuda_shift_sum(const struct cuda_shift_sum *c, const void *weights, const float *scale,
+	const float *bias, void *to, cudaStream_t s);
+
 /* --- lines: operations along one axis of a dense tensor outer x size x inner --- */
 
 struct cuda_line {
