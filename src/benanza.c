@@ -14,6 +14,15 @@
 #include <string.h>
 #include <unistd.h>
 
+/* Name, choices (the one of "on" first) and help. */
+static void what_if_man(const struct what_if *w, struct str *out)
+{
+	str_addf(out, ".TP\n.BR %s \" (", w->name);
+	for (int i = 1; w->choices[i]; i++)
+		str_addf(out, "%s%s", i > 1 ? ", " : "", w->choices[i]);
+	str_addf(out, " or %s)\"\n%s\n", w->choices[0], w->text);
+}
+
 /* Prints a section of the man page that is generated from a table: benanza --print-man
  * options|whatifs|keys|glossary. */
 static int print_man(const char *section)
@@ -25,8 +34,7 @@ static int print_man(const char *section)
 		int count;
 		const struct what_if *rows = what_if_table(&count);
 		for (int i = 0; i < count; i++)
-			str_addf(&out, ".TP\n.BR %s \" (%s or %s)\"\n%s\n", rows[i].name, rows[i].on,
-				rows[i].off, rows[i].text);
+			what_if_man(&rows[i], &out);
 	} else if (strcmp(section, "keys") == 0) {
 		keys_print_man(&out);
 	} else if (strcmp(section, "glossary") == 0) {

@@ -161,14 +161,15 @@ void app_toggle(struct app *app, int row)
 	if (row < 0 || row >= count)
 		return;
 	struct session *s = app->session;
-	bool on = !table[row].get(&s->scenario), absent = app_is_inapplicable(app, &table[row]);
+	int next = table[row].get(&s->scenario) + 1;
+	bool on = next < what_if_choices(&table[row]), absent = app_is_inapplicable(app, &table[row]);
 	for (int i = 0; i < s->effect_count; i++)
 		absent |= s->effects[i].row == &table[row] && !s->effects[i].available;
 	if (absent && on) {
 		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
 		return;
 	}
-	table[row].set(&s->scenario, on);
+	table[row].set(&s->scenario, on ? next : 0);
 	s->stale = true;
 	app_refresh(app);
 	if (absent)

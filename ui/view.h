@@ -228,7 +228,7 @@ void app_device_choose(struct app *app, const struct session_device *d);
 /* True if the what-if does not apply because costs are estimates, which have no algorithms and no
  * launches. */
 bool app_is_inapplicable(const struct app *app, const struct what_if *row);
-/* Switches what-if number `row` of what_if_table on or off. */
+/* Takes the next choice of what-if number `row` of what_if_table; after the last one, off. */
 void app_toggle(struct app *app, int row);
 /* Bytes of text that fit in one line of `columns`: up to a blank if there is one, else up to the edge. The
  * next line begins after the blanks that follow. */

@@ -126,7 +126,7 @@ static void add_cost(struct app *app, struct detail *d)
 		ADD(d, STYLE_NORMAL, -1, " share    %.2f%% of the sequential bound",
 			100 * app_cost_all(app, d->layer) / total);
 	if (c->critical)
-		detail_add(d, STYLE_NORMAL, -1, " path     critical: sets the parallel bound");
+		detail_add(d, STYLE_NORMAL, -1, " path     critical: on the longest path");
 	else if (!isnan(c->slack_ns))
 		ADD(d, STYLE_NORMAL, -1, " path     %s of slack", str_duration(slack, c->slack_ns));
 }

@@ -53,12 +53,13 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 {
 	const struct what_if_effect *e = effect_of(app, row);
 	const struct analysis *a = app->session->analysis;
-	bool on = row->get(&app->session->scenario);
+	int choice = row->get(&app->session->scenario);
+	bool on = choice != 0;
 	char total[STR_QUANTITY], saves[STR_QUANTITY];
 	canvas_put(line, 2, 0, STYLE_BOLD, (uint32_t)(unsigned char)row->key);
 	canvas_fit(line, 6, 0, 12, STYLE_BOLD, row->name);
 	canvas_fit(line, 19, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
-		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', on ? row->on : row->off));
+		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', row->choices[choice]));
 	if (!e || !a)
 		return;
 	struct area rest = canvas_part(line, 33, 0, line.width - 33, 1);

@@ -125,6 +125,10 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = critical_path(st->node_count, lo, st->first, st->edges, NULL, NULL, NULL);
 		out->hi_ns = critical_path(st->node_count, hi, st->first, st->edges, NULL, NULL, NULL);
 	}
+	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit) { /* peaks have no interval */
+		out->lo_ns = fmax(out->lo_ns, out->bound_ns);
+		out->hi_ns = fmax(out->hi_ns, out->bound_ns);
+	}
 	if (out->enqueue_ns > out->lo_ns) /* host time has no interval; NaN compares false */
 		out->lo_ns = out->enqueue_ns;
 	if (out->enqueue_ns > out->hi_ns)
@@ -153,29 +157,8 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 	}
 	out->roofline_ns = !whole ? NAN : !s->parallel ? total :
 		critical_path(st->node_count, cost, st->first, st->edges, NULL, NULL, NULL);
-}
-
-/* Resource bound: even with unlimited parallelism, no resource does more than its peak. The longer of this
- * and the longest path, for the choice of the longest path. */
-static void fill_resource(struct analysis *out, const struct study *st, const struct scenario *s,
-	const struct solution *x, struct arena *scratch)
-{
-	double busy_ns[RESOURCE_COUNT] = { 0 };
-	int *times = ARENA_ARRAY(scratch, int, st->distinct_count);
-	out->resource_ns = st->on.peaks && !x->inside ? x->parallel_ns : NAN;
-	if (isnan(out->resource_ns))
-		return;
-	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, x->chosen_path, i);
-		if (problem >= 0 && !isnan(x->prices[problem].ns))
-			times[problem]++;
-	}
-	for (int i = 0; i < st->distinct_count; i++)
-		if (times[i])
-			roofline_resources(st, s, i, x->prices[i].result, times[i], busy_ns);
-	for (int i = 0; i < RESOURCE_COUNT; i++)
-		if (busy_ns[i] > out->resource_ns)
-			out->resource_ns = busy_ns[i];
+	if (s->parallel == PARALLEL_RESOURCES && x->busy_ns > out->roofline_ns) /* NaN compares false */
+		out->roofline_ns = fmin(x->busy_ns, total);
 }
 
 struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s)
@@ -194,6 +177,9 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 		.bound_ns = s->parallel ? x.parallel_ns : x.sequential_ns,
 		.sequential_ns = x.sequential_ns,
 		.parallel_ns = x.parallel_ns,
+		.path_ns = x.path_ns,
+		.resource_ns = isnan(x.busy_ns) ? NAN : x.busy_ns > x.path_ns ? x.busy_ns : x.path_ns,
+		.limit = x.resource < 0 ? NULL : resource_name(a, g->peaks, x.resource),
 		.border_ns = x.border_ns,
 		.border_estimated = x.border_estimated,
 		.conversions = st.nxc ? p->conversion_count : 0,
@@ -210,7 +196,6 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	fill_schedule(out, &st, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);
-	fill_resource(out, &st, s, &x, &scratch);
 	fill_coverage(out, p);
 	arena_free(&scratch);
 	study_close(&st);

@@ -119,15 +119,20 @@ struct analysis {
 	struct scenario scenario;
 	int layer_count;
 	struct layer_cost *layers;
-	double bound_ns;         /* total in the active scenario: sum or longest path. A missing layer adds 0,
-				    and complete is false: print "at least". NaN if no layer that needs time
+	double bound_ns;         /* total in the active scenario: sequential_ns or parallel_ns. A missing layer
+				    adds 0, and complete is false: print "at least". NaN if no layer that needs time
 				    has a cost; casts at model inputs and outputs alone are not a bound */
 	double lo_ns, hi_ns;     /* interval of bound_ns: the same sum or longest path with all layers at lo
 				    and all at hi (not in quadrature, because errors are correlated). A layer
 				    without an interval counts with its median; NaN if no layer has one */
 	int without_interval;    /* layers, groups and casts in it with a cost but no interval */
 	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */
-	double sequential_ns, parallel_ns; /* NaN as bound_ns */
+	double sequential_ns;    /* NaN as bound_ns */
+	double parallel_ns;      /* the same with parallel: the resources, or (path, or without peaks) the
+				    longest path */
+	double path_ns;          /* the longest path */
+	const char *limit;       /* "memory", "f16 matrix units": the resource that needs longer than the
+				    longest path; NULL: none, or unknown */
 	double border_ns;        /* casts at model inputs and outputs and (layout on) all conversions; part of
 				    the totals. NaN: there are some, and none has a cost */
 	bool border_estimated;   /* border_ns contains estimates instead of measurements */
@@ -156,7 +161,8 @@ const char *analysis_mark(const struct analysis *a);
 /* Effect of one what-if: the same analysis with that what-if switched. */
 struct what_if_effect {
 	const struct what_if *row;
-	bool on;
+	int choice;              /* the one in use */
+	bool on;                 /* it is not the first one, off. Switched: off, or from off to on */
 	double bound_ns;         /* bound with it switched; NaN if it is not available, or nothing is measured
 				    for it */
 	bool bound_complete;     /* that total is complete */

@@ -145,6 +145,13 @@ bool matrix_possible(const char *problem, bool strict);
 /* True if the algorithm's math is strict or not given. */
 bool is_strict(const struct result *r);
 
+/* effects.c: what_if.available of the rows that depend on the model or its results. */
+bool fusion_available(const struct study *st);
+bool matrix_available(const struct study *st);
+bool algorithm_available(const struct study *st);
+bool math_available(const struct study *st);
+bool layout_available(const struct study *st);
+
 /* roofline.c */
 /* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
@@ -180,6 +187,8 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 /* Resources that layers use: memory, each cache level, each unit for each data type. */
 enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS,
 	RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT, RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
+/* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
+const char *resource_name(struct arena *a, const struct peaks *k, int resource);
 /* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem use each resource at
  * its peak; r as in roofline_of_price. Unknown peaks add nothing. */
 void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
@@ -217,6 +226,9 @@ struct solution {
 	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
 					  counts as 0 */
 	double sequential_ns, parallel_ns; /* NaN: no layer that needs time has a price */
+	double path_ns;         /* the longest path; NaN as parallel_ns */
+	double busy_ns;         /* the time of the busiest resource at its peak; NaN: unknown */
+	int resource;           /* the busiest, if it needs longer than the path, RESOURCE_*; -1: none */
 	double border_ns;       /* NaN: there are casts or conversions, and none has a price */
 	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN: no result has
 					     it */

@@ -25,7 +25,7 @@ static bool estimates_differ(const struct study *st, bool f32_alone)
 
 /* True if the what-if matrix can have an effect: a result uses matrix units, or a problem that is not
  * measured yet could, on a device that has them. */
-static bool matrix_there(const struct study *st)
+bool matrix_available(const struct study *st)
 {
 	bool device = !st->device || st->device->has_matrix;
 	if (st->on.estimate && st->on.peaks)
@@ -47,7 +47,7 @@ static bool matrix_there(const struct study *st)
 
 /* True if the what-if math can have an effect: a result has relaxed math. Libraries list strict and relaxed
  * algorithms together, so measured results are enough to decide. */
-static bool relaxed_there(const struct study *st)
+bool math_available(const struct study *st)
 {
 	if (st->on.estimate && st->on.peaks)
 		return estimates_differ(st, true);
@@ -61,27 +61,22 @@ static bool relaxed_there(const struct study *st)
 }
 
 /* True if any result exists; estimates have neither algorithms nor launch modes. */
-static bool any_measured(const struct study *st)
+bool algorithm_available(const struct study *st)
 {
 	for (int i = 0; i < st->distinct_count; i++)
 		if (st->found[i].count)
 			return true;
-	return false;
+	return !st->on.estimate;
 }
 
-static bool is_available(const struct study *st, const struct what_if *row)
+bool layout_available(const struct study *st)
 {
-	struct scenario off = { 0 }, on = off;
-	row->set(&on, true);
-	if (on.best || on.amortized)
-		return !st->on.estimate || any_measured(st);
-	if (on.matrix)
-		return matrix_there(st);
-	if (on.relaxed)
-		return relaxed_there(st);
-	if (on.nxc)
-		return st->plan->nxc;
-	return !on.fusion || st->groups > 0;
+	return st->plan->nxc;
+}
+
+bool fusion_available(const struct study *st)
+{
+	return st->groups > 0;
 }
 
 struct view {
@@ -150,15 +145,16 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	struct solution other = *here; /* for parallel: a solution has both totals */
 	bool differ, *noisy = ARENA_ARRAY(&scratch, bool, st->distinct_count);
 	memset(noisy, 0, (size_t)st->distinct_count * sizeof(*noisy));
-	effect->on = row->get(s);
-	effect->available = is_available(st, row);
+	effect->choice = row->get(s);
+	effect->on = effect->choice != 0;
+	effect->available = !row->available || row->available(st);
 	effect->bound_ns = effect->saves_ns = NAN;
 	if (!effect->available) {
 		arena_free(&scratch);
 		return;
 	}
-	row->set(&flipped, !effect->on);
-	if (flipped.nxc != s->nxc) {
+	row->set(&flipped, effect->on ? 0 : 1);
+	if (row->stage == STAGE_PLAN) {
 		struct study side;
 		study_open(&side, &st->on, flipped.nxc, true);
 		solve(&side, &flipped, &scratch, &other);
@@ -168,7 +164,7 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 		noisy_mark(&side, &other, flipped.parallel, noisy);
 		study_close(&side);
 	} else {
-		if (flipped.parallel == s->parallel)
+		if (row->stage != STAGE_TOTAL)
 			solve(st, &flipped, &scratch, &other);
 		effect->unmeasured_problems = lacking_count(st, here, &other);
 		differ = !effect->unmeasured_problems &&

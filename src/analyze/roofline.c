@@ -250,6 +250,18 @@ static double peak_of(const struct peaks *k, int unit)
 		k->flops[unit - RESOURCE_PLAIN];
 }
 
+const char *resource_name(struct arena *a, const struct peaks *k, int resource)
+{
+	if (resource == RESOURCE_MEMORY)
+		return "memory";
+	if (resource < RESOURCE_PLAIN)
+		return arena_printf(a, "the L%d cache", k->level[resource - RESOURCE_CACHE].level);
+	bool matrix = resource >= RESOURCE_MATRIX;
+	return arena_printf(a, "%s %sunits",
+		dtype_name((enum dtype)(resource - (matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN))),
+		matrix ? "matrix " : "");
+}
+
 void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
 	const struct result *r, int times, double *busy_ns)
 {

@@ -7,8 +7,16 @@
 #include "problem/dtype.h"
 #include "problem/result.h"
 
+/* Which independent layers run at the same time. The first value is off, the second what "on" means. */
+enum parallel {
+	PARALLEL_OFF,         /* none: the sum of all layers */
+	PARALLEL_RESOURCES,   /* as many as memory, caches and units allow at their peaks: the longest path,
+				 or the time of the busiest resource, whichever is longer */
+	PARALLEL_PATH,        /* any number: the longest path */
+};
+
 struct scenario {
-	bool parallel;        /* longest path instead of the sum */
+	enum parallel parallel;
 	bool fusion;          /* a group may be replaced by its measured fused problem */
 	bool matrix;          /* algorithms on matrix units are allowed (also if their use is unknown) */
 	bool best;            /* the fastest algorithm; off: the library's preferred one */
@@ -22,24 +30,38 @@ struct scenario {
 /* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */
 struct scenario scenario_default(void);
 
+/* What a what-if changes; its effect is computed accordingly. */
+enum what_if_stage {
+	STAGE_PLAN,           /* the problems: layouts, conversions */
+	STAGE_RESULTS,        /* which results may be used, and groups */
+	STAGE_TOTAL,          /* the total only */
+};
+
+struct study;
+
 /* A row of the what-if table, from which help, --what-if, the status line and the man page are generated. */
 struct what_if {
 	const char *name;     /* "parallel" */
 	char key;             /* 'p' */
 	const char *label;    /* short, for the status line */
 	const char *text;     /* one line of help */
-	bool (*get)(const struct scenario *s);
-	void (*set)(struct scenario *s, bool on);
-	const char *on, *off; /* words for --what-if name=WORD: "on"/"off", "best"/"preferred",
-				 "amortized"/"isolated" */
+	enum what_if_stage stage;
+	/* The words of its choices for --what-if name=WORD, up to a NULL: that of off, that of on, then others
+	 * ("off", "resources", "path"). */
+	const char *choices[5];
+	int (*get)(const struct scenario *s); /* the choice: an index; 0 is off */
+	void (*set)(struct scenario *s, int choice);
 	bool quiet;           /* in the status line only if it is on or has a figure */
 	const char *absent;   /* why it is not available for a model and device */
+	bool (*available)(const struct study *st); /* NULL: always. For the analysis */
 };
 const struct what_if *what_if_table(int *count); /* static storage */
-/* Applies "fusion,matrix=off,algorithm=preferred" to s; a bare name switches on. On error (-1) s is
+int what_if_choices(const struct what_if *w); /* number of choices, 2 or more */
+/* Applies "fusion,matrix=off,parallel=path" to s; a bare name switches on. On error (-1) s is
  * unchanged; the error lists the names. */
 int scenario_parse(struct scenario *s, const char *list, struct error *err);
-/* Comma-separated names of the what-ifs that are on, into buf; only whole names that fit. */
+/* Comma-separated names of the what-ifs that are on ("parallel", "parallel=path"), into buf; only whole names
+ * that fit. */
 char *scenario_text(const struct scenario *s, char *buf, size_t size);
 
 #endif

@@ -3,6 +3,7 @@
 #include "analyze/analyze_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 
 /* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
@@ -151,12 +152,73 @@ static bool estimated(const struct study *st, const struct solution *out, const 
 	return false;
 }
 
+/* The time of the busiest resource if all problems of a choice run at its peak, and which one it is (-1: none
+ * is known). */
+static double busiest(const struct study *st, const struct scenario *s, const struct solution *x,
+	const int *chosen, int *which)
+{
+	double busy_ns[RESOURCE_COUNT] = { 0 }, most = 0;
+	int *times = base_calloc((size_t)st->distinct_count + 1, sizeof(int));
+	for (int i = 0; i < st->node_count; i++) {
+		int problem = solution_problem(st, chosen, i);
+		if (problem >= 0 && !isnan(x->prices[problem].ns))
+			times[problem]++;
+	}
+	for (int i = 0; i < st->distinct_count; i++)
+		if (times[i])
+			roofline_resources(st, s, i, x->prices[i].result, times[i], busy_ns);
+	free(times);
+	*which = -1;
+	for (int i = 0; i < RESOURCE_COUNT; i++)
+		if (busy_ns[i] > most) {
+			most = busy_ns[i];
+			*which = i;
+		}
+	return most;
+}
+
+static double path_of(const struct study *st, const double *cost)
+{
+	return critical_path(st->node_count, cost, st->first, st->edges, NULL, NULL, NULL);
+}
+
+/* Even with any number of layers at the same time no resource does more than its peak: the longer of the
+ * longest path and the time of the busiest resource. That of the choice of groups for the longest path, or
+ * of that for the sum, which does less work; each is reachable, so the lower one counts. Fills path_ns,
+ * busy_ns and resource for it. */
+static void total_resources(const struct study *st, const struct scenario *s, struct solution *out)
+{
+	out->path_ns = path_of(st, out->cost_path);
+	out->busy_ns = NAN;
+	out->resource = -1;
+	if (!st->on.peaks || out->inside)
+		return;
+	out->busy_ns = busiest(st, s, out, out->chosen_path, &out->resource);
+	if (out->busy_ns > out->path_ns && out->chosen_sum != out->chosen_path &&
+		s->parallel != PARALLEL_PATH) {
+		int which;
+		double path = path_of(st, out->cost_sum), busy = busiest(st, s, out, out->chosen_sum, &which);
+		if (fmax(path, busy) < out->busy_ns) {
+			out->chosen_path = out->chosen_sum;
+			out->cost_path = out->cost_sum;
+			out->path_ns = path;
+			out->busy_ns = busy;
+			out->resource = which;
+		}
+	}
+	if (!(out->busy_ns > out->path_ns))
+		out->resource = -1;
+}
+
 static void total_up(const struct study *st, const struct scenario *s, struct solution *out)
 {
 	for (int i = 0; i < st->node_count; i++)
 		out->sequential_ns += out->cost_sum[i];
-	out->parallel_ns = critical_path(st->node_count, out->cost_path, st->first, st->edges, NULL,
-		NULL, NULL);
+	total_resources(st, s, out);
+	out->parallel_ns = out->path_ns;
+	/* one after the other is always possible: a resource that needs longer has a wrong peak */
+	if (s->parallel != PARALLEL_PATH && out->resource >= 0)
+		out->parallel_ns = fmin(out->busy_ns, fmax(out->path_ns, out->sequential_ns));
 	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
 	out->enqueue_path = s->amortized ? NAN : enqueue(st, out, out->chosen_path);
 	if (out->enqueue_sum > out->sequential_ns) /* NaN compares false */
@@ -166,7 +228,7 @@ static void total_up(const struct study *st, const struct scenario *s, struct so
 	if (!known(st, out, out->chosen_sum))
 		out->sequential_ns = NAN;
 	if (!known(st, out, out->chosen_path))
-		out->parallel_ns = NAN;
+		out->parallel_ns = out->path_ns = NAN;
 	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
 	out->complete_path = out->border_complete && complete(st, out, out->chosen_path);
 	out->estimated_sum = estimated(st, out, out->chosen_sum);

@@ -1,58 +1,65 @@
 #include "config.h"
 
-#include "analyze/scenario.h"
+#include "analyze/analyze_private.h"
 
+#include <stdio.h>
 #include <string.h>
 
-#define TOGGLE(field)                                                  \
-	static bool field##_get(const struct scenario *s)              \
+#define CHOICE(field, type)                                            \
+	static int field##_get(const struct scenario *s)               \
 	{                                                              \
-		return s->field;                                       \
+		return (int)s->field;                                  \
 	}                                                              \
-	static void field##_set(struct scenario *s, bool on)           \
+	static void field##_set(struct scenario *s, int choice)        \
 	{                                                              \
-		s->field = on;                                         \
+		s->field = (type)choice;                               \
 	}
-TOGGLE(parallel)
-TOGGLE(fusion)
-TOGGLE(matrix)
-TOGGLE(best)
-TOGGLE(amortized)
-TOGGLE(relaxed)
-TOGGLE(nxc)
-#undef TOGGLE
+CHOICE(parallel, enum parallel)
+CHOICE(fusion, bool)
+CHOICE(matrix, bool)
+CHOICE(best, bool)
+CHOICE(amortized, bool)
+CHOICE(relaxed, bool)
+CHOICE(nxc, bool)
+#undef CHOICE
 
 static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel",
-		"independent layers run at the same time: the longest path instead of the sum", parallel_get,
-		parallel_set, "on", "off", false, NULL },
+		"independent layers run at the same time as memory, caches and units allow (resources), or "
+		"without limit (path)",
+		STAGE_TOTAL, { "off", "resources", "path" }, parallel_get, parallel_set, false, NULL, NULL },
 	{ "fusion", 'f', "fusion",
 		"fuse following layers into the kernel (batch norm, bias, activation, sums; attention as a "
 		"whole), where "
 		"the fused kernel is faster",
-		fusion_get, fusion_set, "on", "off", false, "no layers of the model can be fused" },
+		STAGE_RESULTS, { "off", "on" }, fusion_get, fusion_set, false,
+		"no layers of the model can be fused", fusion_available },
 	{ "matrix", 'm', "matrix",
 		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
-		matrix_get, matrix_set, "on", "off", false, "no problem here can run on matrix units" },
+		STAGE_RESULTS, { "off", "on" }, matrix_get, matrix_set, false,
+		"no problem here can run on matrix units", matrix_available },
 	{ "algorithm", 'a', "best algo",
 		"each layer runs the fastest algorithm measured (best), or the library's first choice "
 		"(preferred)",
-		best_get, best_set, "best", "preferred", false, "estimates have no algorithms" },
+		STAGE_RESULTS, { "preferred", "best" }, best_get, best_set, false,
+		"estimates have no algorithms", algorithm_available },
 	{ "launch", 'l', "launch",
 		"executions back to back, launch cost spread over them (amortized), or each on its own "
 		"(isolated)",
-		amortized_get, amortized_set, "amortized", "isolated", false, "estimates have no launches" },
+		STAGE_RESULTS, { "isolated", "amortized" }, amortized_get, amortized_set, false,
+		"estimates have no launches", algorithm_available },
 	{ "math", 'r', "math",
 		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision "
 		"inside f32), or "
 		"not (strict); those on matrix units need matrix too",
-		relaxed_get, relaxed_set, "relaxed", "strict", true,
-		"no measured algorithm rounds to lower precision" },
+		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, true,
+		"no measured algorithm rounds to lower precision", math_available },
 	{ "layout", 'o', "layout",
 		"channels last in the whole model (nhwc), with conversions where a layer, a model input or a "
 		"model output "
 		"needs the other order; off: as the library chooses or as in ONNX (nchw)",
-		nxc_get, nxc_set, "nhwc", "nchw", true, "no layer has a channels-last form" },
+		STAGE_PLAN, { "nchw", "nhwc" }, nxc_get, nxc_set, true, "no layer has a channels-last form",
+		layout_available },
 };
 #define TABLE_COUNT ((int)(sizeof(table) / sizeof(table[0])))
 
@@ -93,6 +100,33 @@ static int unknown_name(struct text name, struct error *err)
 	return error_set(err, "unknown what-if '%.*s'; use %s", shown(name), name.p, names);
 }
 
+int what_if_choices(const struct what_if *w)
+{
+	int count = 0;
+	while (w->choices[count])
+		count++;
+	return count;
+}
+
+/* The choice that a word names, or -1. */
+static int choice_named(const struct what_if *row, struct text word)
+{
+	for (int i = 0; row->choices[i]; i++)
+		if (text_is(word, row->choices[i]))
+			return i;
+	return text_is(word, "on") ? 1 : text_is(word, "off") ? 0 : -1;
+}
+
+static int unknown_choice(const struct what_if *row, struct text word, struct error *err)
+{
+	char words[128] = "";
+	for (int i = what_if_choices(row) - 1; i >= 0; i--) {
+		strcat(words, row->choices[i]);
+		strcat(words, i > 1 ? ", " : i ? " or " : "");
+	}
+	return error_set(err, "what-if %s: '%.*s' is not %s", row->name, shown(word), word.p, words);
+}
+
 /* One "name" or "name=word". */
 static int parse_item(struct scenario *s, struct text item, struct error *err)
 {
@@ -103,14 +137,12 @@ static int parse_item(struct scenario *s, struct text item, struct error *err)
 		word = trimmed(equals + 1, item.n - (size_t)(equals - item.p) - 1);
 	}
 	for (int i = 0; i < TABLE_COUNT; i++) {
-		const struct what_if *row = &table[i];
-		if (!text_is(name, row->name))
+		if (!text_is(name, table[i].name))
 			continue;
-		bool on = text_is(word, row->on) || text_is(word, "on");
-		if (!on && !text_is(word, row->off) && !text_is(word, "off"))
-			return error_set(err, "what-if %s: '%.*s' is not %s or %s", row->name, shown(word),
-				word.p, row->on, row->off);
-		row->set(s, on);
+		int choice = choice_named(&table[i], word);
+		if (choice < 0)
+			return unknown_choice(&table[i], word, err);
+		table[i].set(s, choice);
 		return 0;
 	}
 	return unknown_name(name, err);
@@ -138,14 +170,18 @@ char *scenario_text(const struct scenario *s, char *buf, size_t size)
 	if (size > 0)
 		buf[0] = '\0';
 	for (int i = 0; i < TABLE_COUNT; i++) {
-		size_t n = strlen(table[i].name), comma = used > 0;
-		if (!table[i].get(s))
+		char item[64];
+		int choice = table[i].get(s);
+		snprintf(item, sizeof(item), "%s%s%s", table[i].name, choice > 1 ? "=" : "",
+			choice > 1 ? table[i].choices[choice] : "");
+		size_t n = strlen(item), comma = used > 0;
+		if (!choice)
 			continue;
 		if (used + comma + n + 1 > size)
 			break; /* whole names only */
 		if (comma)
 			buf[used++] = ',';
-		memcpy(buf + used, table[i].name, n + 1);
+		memcpy(buf + used, item, n + 1);
 		used += n;
 	}
 	return buf;

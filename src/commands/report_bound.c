@@ -42,6 +42,20 @@ static void head_text(const struct session *s, FILE *out)
 	arena_free(&a);
 }
 
+/* What sets the parallel bound. */
+static void parallel_text(const struct analysis *a, FILE *out)
+{
+	char path[STR_QUANTITY];
+	if (a->scenario.parallel == PARALLEL_PATH)
+		fprintf(out, "limited by    the longest path, with any number of layers at the same time\n");
+	else if (a->limit)
+		fprintf(out, "limited by    %s at its peak (the longest path: %s)\n", a->limit,
+			str_duration(path, a->path_ns));
+	else
+		fprintf(out, "limited by    the longest path%s\n",
+			isnan(a->resource_ns) ? "; the peaks of memory and units are unknown" : "");
+}
+
 static void total_text(const struct analysis *a, FILE *out)
 {
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
@@ -54,6 +68,8 @@ static void total_text(const struct analysis *a, FILE *out)
 		fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", least, str_duration(bound, a->bound_ns),
 			parallel ? "parallel" : "sequential", parallel ? "sequential" : "parallel", least,
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
+	if (parallel && !isnan(a->bound_ns))
+		parallel_text(a, out);
 }
 
 /* How far the bound can be trusted: always within 80 columns. */
@@ -199,7 +215,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	border_text(s, out);
 	launch_text(a, out);
 	char roofline[STR_QUANTITY];
-	if (!isnan(a->resource_ns))
+	if (!isnan(a->resource_ns) && a->scenario.parallel != PARALLEL_RESOURCES)
 		fprintf(out,
 			"resources     %s%s  (the longest path, or the busiest of memory, caches and units "
 			"at its peak)\n",
@@ -225,7 +241,7 @@ static void duration_cell(double ns, bool complete, FILE *out)
 
 static void effect_text(const struct what_if_effect *e, const struct analysis *a, bool described, FILE *out)
 {
-	fprintf(out, "  %-11s %-10s", e->row->name, e->on ? e->row->on : e->row->off);
+	fprintf(out, "  %-11s %-10s", e->row->name, e->row->choices[e->choice]);
 	if (!e->available) {
 		fprintf(out, "not available here: %s\n", e->row->absent);
 		return;
@@ -246,7 +262,7 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		fprintf(out, "  unknown until %d problem%s measured", e->unmeasured_problems,
 			e->unmeasured_problems == 1 ? " is" : "s are");
 	struct scenario only = { 0 };
-	e->row->set(&only, true);
+	e->row->set(&only, 1);
 	if (e->unavailable_problems)
 		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, only.fusion ? "fused " : "",
 			e->unavailable_problems == 1 ? "" : "s",

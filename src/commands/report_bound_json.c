@@ -122,8 +122,9 @@ static json_t *effects_json(const struct session *s)
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
 		json_array_append_new(list,
-			json_pack("{s:s, s:b, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i}", "name",
-				e->row->name, "on", e->on, "bound_ns",
+			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i}",
+				"name", e->row->name, "on", e->on, "choice", e->row->choices[e->choice],
+				"bound_ns",
 				json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
 				json_number_or_null(
@@ -205,6 +206,8 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
+	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
+	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
 	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));

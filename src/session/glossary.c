@@ -22,8 +22,8 @@ static const struct glossary_row rows[] = {
 		"the execution is faster than the bound." },
 	{ "bound",
 		"Lower bound of the model's latency: the measured costs of its layers, added up "
-		"(sequential) or along the longest path (parallel). \"At least\" marks a bound in which "
-		"layers are missing." },
+		"(sequential), or the longest path or the busiest resource, whichever is longer "
+		"(parallel). \"At least\" marks a bound in which layers are missing." },
 	{ "bound by",
 		"What limits a layer under the roofline model: compute, memory (device memory or a cache), "
 		"or overhead (launching it takes longer than running it)." },
@@ -41,7 +41,7 @@ static const struct glossary_row rows[] = {
 		"How many layers of the bound are measured, and where the costs of the others come from." },
 	{ "critical path",
 		"The longest path through the graph; shortening any other layer does not shorten the "
-		"parallel bound." },
+		"parallel bound, unless a resource limits it." },
 	{ "distinct",
 		"Layers with the same problem are measured once; a distinct problem is one of these "
 		"problems." },

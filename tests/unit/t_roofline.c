@@ -620,9 +620,23 @@ static void resources(void)
 	measure(r, RELU, 10e3);
 	near(analyze(&a, &g, &s)->resource_ns, 400e3, 1e-9,
 		"units cannot do two products in the time of one");
-	near(analyze(&a, &g, &s)->parallel_ns, 220e3, 1e-9, "... which the longest path would let them");
+	near(analyze(&a, &g, &s)->path_ns, 220e3, 1e-9, "... which the longest path would let them");
+	near(analyze(&a, &g, &s)->parallel_ns, 400e3, 1e-9, "parallel: the resources");
+	is_str(analyze(&a, &g, &s)->limit, "f32 units", "... of which these are the busiest");
+	struct scenario p = s;
+	scenario_parse(&p, "parallel", NULL);
+	struct analysis *on = analyze(&a, &g, &p);
+	near(on->bound_ns, 400e3, 1e-9, "switched on, the bound is that");
+	ok(on->lo_ns <= on->bound_ns && on->hi_ns >= on->bound_ns, "... inside its interval");
+	scenario_parse(&p, "parallel=path", NULL);
+	near(analyze(&a, &g, &p)->bound_ns, 220e3, 1e-9, "parallel=path: the longest path");
+	k.flops[DTYPE_F32] = 1e12;
+	near(analyze(&a, &g, &s)->parallel_ns, 430e3, 1e-9,
+		"a peak that allows less than one after the other does is wrong");
+	k.flops[DTYPE_F32] = known().flops[DTYPE_F32];
 	k.flops[DTYPE_F32] = 20e12;
 	near(analyze(&a, &g, &s)->resource_ns, 220e3, 1e-9, "with units to spare, the longest path");
+	ok(!analyze(&a, &g, &s)->limit && analyze(&a, &g, &s)->parallel_ns <= 220e3, "... is the bound");
 	k.bandwidth_bytes_s = 1e10;
 	near(analyze(&a, &g, &s)->resource_ns, 2 * 4e6 / 1e10 * 1e9, 1e-9,
 		"memory: what surely comes from there, which is the weights");

@@ -41,6 +41,10 @@ int main(void)
 	parses("algorithm=best,launch=isolated", "algorithm");
 	parses("math=relaxed,layout=nhwc", "algorithm,launch,math,layout");
 	parses("math,layout,math=strict,layout=nchw", "algorithm,launch");
+	parses("parallel=path", "parallel=path,algorithm,launch");
+	parses("parallel=path,parallel=resources", "parallel,algorithm,launch");
+	parses("parallel,parallel=off", "algorithm,launch");
+	refuses("parallel=all", "path, resources or off");
 	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch, math, layout");
 	refuses("math=tf32", "relaxed or strict");
 	refuses("layout=blocked", "nhwc or nchw");
