@@ -46,8 +46,8 @@ struct what_if {
 	const char *label;    /* short, for the status line */
 	const char *text;     /* one line of help */
 	enum what_if_stage stage;
-	/* The words of its choices for --what-if name=WORD, up to a NULL: that of off, that of on, then others
-	 * ("off", "resources", "path"). */
+	/* The words of its choices for --what-if name=WORD, up to a NULL: that of off, that of on, then
+	 * others ("off", "resources", "path"). */
 	const char *choices[5];
 	int (*get)(const struct scenario *s); /* the choice: an index; 0 is off */
 	void (*set)(struct scenario *s, int choice);
