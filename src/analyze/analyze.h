@@ -121,7 +121,8 @@ struct analysis {
 	struct layer_cost *layers;
 	double bound_ns;         /* total in the active scenario: sequential_ns or parallel_ns. A missing
 				    layer adds 0, and complete is false: print "at least". NaN if no layer
-				    that needs time has a cost; casts at model inputs and outputs alone are not a bound */
+				    that needs time has a cost; casts at model inputs and outputs alone
+				    are not a bound */
 	double lo_ns, hi_ns;     /* interval of bound_ns: the same sum or longest path with all layers at lo
 				    and all at hi (not in quadrature, because errors are correlated). A layer
 				    without an interval counts with its median; NaN if no layer has one */
