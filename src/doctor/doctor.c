@@ -50,6 +50,9 @@ static const struct doctor_check checks[] = {
 		"see nvidia-smi -q -d PERFORMANCE; cool it, raise its limit (nvidia-smi -pl), measure "
 		"again" },
 	{ "gpu power", doctor_gpu_power, "" },
+	{ "gpu timer", doctor_gpu_timer,
+		"start the runner again; if it stays, update the driver: no time measured there can be "
+		"trusted" },
 	{ "gpu load", doctor_gpu_load,
 		"stop the other processes on it (nvidia-smi lists them), or use another GPU" },
 	{ "database", doctor_database, "" },

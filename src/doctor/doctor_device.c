@@ -18,13 +18,21 @@ static json_t *attributes_of(const struct doctor_runner *r)
 
 /* ---- all runners ---- */
 
+/* True if the check of the timer says the same. */
+static bool is_of_timer(const json_t *attributes, const char *line)
+{
+	const json_t *timer = json_object_get(attributes, "timer");
+	return *line && (strcmp(json_string_at(timer, "doubt", ""), line) == 0 ||
+		strcmp(json_string_at(timer, "caveat", ""), line) == 0);
+}
+
 static void warnings(struct doctor *d, const struct doctor_runner *r)
 {
 	json_t *attributes = attributes_of(r);
 	const json_t *one;
 	size_t i;
 	json_array_foreach(json_object_get(attributes, "warnings"), i, one)
-		if (json_is_string(one))
+		if (json_is_string(one) && !is_of_timer(attributes, json_string_value(one)))
 			doctor_found_of(d, r->name, DOCTOR_BENDS, NULL, "%s", json_string_value(one));
 	json_decref(attributes);
 }
@@ -240,6 +248,44 @@ void doctor_gpu_power(struct doctor *d)
 			doctor_found_of(d, r->name, DOCTOR_OK, NULL, "up to %.0f W", limit);
 		else if (is_gpu)
 			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "the power limit is unknown");
+		json_decref(attributes);
+	}
+}
+
+/* Appends ", the clock is steady at 1755 MHz" and the like. */
+static void timer_words(struct str *line, const json_t *timer)
+{
+	double graph = of(timer, "graph_ns"), mhz = of(timer, "steady_mhz"), scale = of(timer, "host_scale");
+	str_addf(line, "events count %.4g of the host's time", scale);
+	if (!isnan(graph))
+		str_addf(line, ", a graph starts in %.1f us", graph / 1e3);
+	if (!isnan(mhz))
+		str_addf(line, ", the clock under load is %s%.0f MHz",
+			json_is_true(json_object_get(timer, "steady")) ? "steady at " : "not steady, about ",
+			mhz);
+}
+
+void doctor_gpu_timer(struct doctor *d)
+{
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		json_t *attributes;
+		const json_t *now;
+		bool is_gpu = gpu_of(r, &attributes, &now);
+		const json_t *timer = json_object_get(attributes, "timer");
+		const char *doubt = json_string_at(timer, "doubt", ""), *caveat = json_string_at(timer,
+			"caveat", ""), *why = json_string_at(timer, "why", "its runner does not tell");
+		struct str line = { 0 };
+		timer_words(&line, timer);
+		if (is_gpu && (*doubt || *caveat))
+			doctor_found_of(d, r->name, DOCTOR_BENDS, *doubt ? NULL :
+				"times are right, but samples at a low clock are not discarded", "%.200s",
+				*doubt ? doubt : caveat);
+		else if (is_gpu && isnan(of(timer, "host_scale")))
+			doctor_found_of(d, r->name, DOCTOR_UNKNOWN, NULL, "%.200s", why);
+		else if (is_gpu)
+			doctor_found_of(d, r->name, DOCTOR_OK, NULL, "%s", line.p);
+		str_free(&line);
 		json_decref(attributes);
 	}
 }

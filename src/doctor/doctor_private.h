@@ -95,6 +95,7 @@ void doctor_isa(struct doctor *d);
 void doctor_threads(struct doctor *d);
 void doctor_gpu(struct doctor *d);
 void doctor_gpu_power(struct doctor *d);
+void doctor_gpu_timer(struct doctor *d);
 void doctor_gpu_load(struct doctor *d);
 
 #endif

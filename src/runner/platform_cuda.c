@@ -10,7 +10,7 @@
 #define TOLERANCE 0.01
 #define GLANCE_NS 1e6
 #define STEP_LIMIT_S 120 /* the slowest steps, engines compiled at run time, take a few seconds */
-#define ALONE_NS 2e6 /* between two events the GPU waits about 10 us for a launch */
+#define ALONE_NS 2e6 /* the start of a graph or of a kernel takes some microseconds */
 
 /* In the order in which frameworks use them; a backend's preference() changes it for single problems. */
 static const struct backend *const backends[] = {
@@ -35,6 +35,7 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.memory_bytes = cuda_context_memory_bytes,
 	.long_ns = INFINITY,
 	.disturbances = cuda_context_disturbances,
+	.doubt = cuda_context_doubt,
 	.is_alive = cuda_context_is_alive,
 	.loss = cuda_context_loss,
 	.close = cuda_context_close };

@@ -71,4 +71,17 @@ static inline uint64_t device_timer_ns(void)
 
 static inline void device_nap(void) {}
 
+/* Blocks run on four SMs in turn, from the last one. */
+static inline unsigned device_sm(void)
+{
+	return 3 - blockIdx.x % 4;
+}
+
+static inline bool device_claim(unsigned *flag)
+{
+	bool first = *flag == 0;
+	*flag = 1;
+	return first;
+}
+
 #endif

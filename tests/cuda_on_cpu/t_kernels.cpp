@@ -556,9 +556,33 @@ static void test_shift(void)
 
 static void test_clock(void)
 {
-	uint64_t counts[2] = { 0, 0 };
-	ok(cuda_clock_count(counts, 1000, NULL) == cudaSuccess && counts[1] >= 1000 && counts[0] > counts[1],
-		"clocks are counted while the time passes");
+	struct cuda_count c = { 0, 0, 0 };
+	/* the clock of the stand-in runs twice as fast as its timer, which both advance with each reading */
+	ok(cuda_spin(&c, 1000, 0, NULL) == cudaSuccess && c.ns >= 1000 && c.ns < 1100 && c.cycles > c.ns,
+		"a spin of 1000 ns: %d", (int)c.ns);
+	ok(c.tick_ns >= 1 && c.tick_ns <= 2, "the smallest step of the timer: %d", (int)c.tick_ns);
+	ok(cuda_spin(&c, 0, 5000, NULL) == cudaSuccess && c.cycles >= 5000 && c.cycles < 5100,
+		"a spin of 5000 cycles: %d", (int)c.cycles);
+	ok(cuda_spin(&c, 1000, 20000, NULL) == cudaSuccess && c.ns >= 1000 && c.cycles >= 20000,
+		"of both, the longer");
+	ok(cuda_heat(&c, 20, 1, NULL) == cudaSuccess && c.ns >= 20 && c.ns < 100 && c.cycles > 0,
+		"a load of 20 ns: %d", (int)c.ns);
+	ok(cuda_nothing(NULL) == cudaSuccess, "nothing");
+	struct cuda_span s;
+	memset(&s, 0x55, sizeof(s));
+	ok(cuda_span_begin(&s, NULL) == cudaSuccess && s.count.ns == 0, "a span begins");
+	ok(cuda_span_end(&s, 500, 2, NULL) == cudaSuccess && s.count.ns >= 500 && s.count.ns < 600 &&
+			s.count.cycles > s.count.ns,
+		"and ends after 500 ns: %d", (int)s.count.ns);
+	cuda_span_begin(&s, NULL);
+	cuda_span_end(&s, 0, 8, NULL);
+	uint64_t once = s.count.ns;
+	ok(once > 0 && once < 100, "at once, on the SM that began it, and only the first of its blocks: %d",
+		(int)once);
+	cuda_span_begin(&s, NULL);
+	s.sm = 7;
+	cuda_span_end(&s, 0, 8, NULL);
+	ok(s.count.ns == 0, "no block on that SM: nothing is counted");
 	volatile int flag = 0;
 	on_cpu_fast_max = 2147483647;
 	flag = 1;

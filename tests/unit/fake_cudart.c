@@ -3,6 +3,7 @@
 #include "fake_cudart.h"
 
 #include <cuda.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -16,7 +17,7 @@ struct fake fake;
 
 /* --- the stream --- */
 
-enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_EVENT, OP_HOLD };
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_EVENT, OP_HOLD, OP_PAUSE };
 
 struct op {
 	enum op_kind kind;
@@ -89,11 +90,46 @@ static void ops_add(struct ops *o, const struct op *op)
 	o->count++;
 }
 
+/* --- the GPU's clock --- */
+
+static double cycles, ramp_left;
+
+/* Passes time in which the GPU does nothing. */
+static void idle_until(double ns)
+{
+	if (!(ns > fake.device_ns))
+		return;
+	if (fake.idle_mhz > 0 && ns - fake.device_ns >= fake.pause_ns)
+		ramp_left = fake.ramp_ns;
+	fake.device_ns = ns;
+}
+
+/* Passes the time of a kernel that takes `ns` at `mhz`: more, if it takes cycles and the clock is down. */
+static void work(double ns, double mhz, bool takes_cycles)
+{
+	while (ns > 0) {
+		bool low = ramp_left > 0;
+		double now_mhz = low && fake.idle_mhz < mhz ? fake.idle_mhz : mhz;
+		double factor = takes_cycles ? mhz / now_mhz : 1, step = ns * factor;
+		step = low && ramp_left < step ? ramp_left : step;
+		ramp_left -= low ? step : 0;
+		cycles += step * now_mhz / 1e3 * fake.cycle_scale;
+		fake.device_ns += step;
+		ns = ns - step / factor < 1e-3 ? 0 : ns - step / factor;
+	}
+}
+
+static double timer_ns(void)
+{
+	double ns = fake.device_ns * fake.timer_scale;
+	return fake.timer_tick_ns > 0 ? floor(ns / fake.timer_tick_ns) * fake.timer_tick_ns : ns;
+}
+
 static void op_run(struct op *op)
 {
 	if (sticky)
 		return;
-	fake.device_ns = op->enqueued_ns > fake.device_ns ? op->enqueued_ns : fake.device_ns;
+	idle_until(op->enqueued_ns);
 	switch (op->kind) {
 	case OP_KERNEL:
 		fake.kernels_run++;
@@ -110,6 +146,7 @@ static void op_run(struct op *op)
 		memset(op->to, op->byte, op->size);
 		fake.flushes += op->size == 2 * FAKE_L2;
 		break;
+	case OP_PAUSE: break;
 	case OP_EVENT:
 		op->event->ns = fake.device_ns;
 		op->event->recorded = true;
@@ -119,11 +156,14 @@ static void op_run(struct op *op)
 			fake.device_ns += 1e9;
 			fake.blocks_given_up++;
 		} else if (fake.host_ns > fake.device_ns) {
-			fake.device_ns = fake.host_ns;
+			idle_until(fake.host_ns);
 		}
 		break;
 	}
-	fake.device_ns += op->ns;
+	if (op->kind == OP_KERNEL)
+		work(op->ns, fake.own_mhz > 0 ? fake.own_mhz : fake.clock_mhz, true);
+	else
+		fake.device_ns += op->ns;
 }
 
 static void drain(cudaStream_t s)
@@ -341,6 +381,9 @@ cudaError_t cudaGraphLaunch(cudaGraphExec_t exec, cudaStream_t s)
 		fake.host_ns += 1e6;
 	cudaError_t c = called();
 	fake.graph_launches++;
+	if (fake.graph_ns > 0)
+		ops_add(&s->queue,
+			&(struct op){ .kind = OP_PAUSE, .ns = fake.graph_ns, .enqueued_ns = fake.host_ns });
 	for (int i = 0; i < exec->ops.count && !c; i++) {
 		struct op op = exec->ops.op[i];
 		op.enqueued_ns = fake.host_ns;
@@ -386,14 +429,14 @@ cudaError_t cudaEventDestroy(cudaEvent_t e)
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
 	e->recorded = false;
-	return enqueue(s, &(struct op){ .kind = OP_EVENT, .event = e });
+	return enqueue(s, &(struct op){ .kind = OP_EVENT, .event = e, .ns = fake.event_ns });
 }
 
 cudaError_t cudaEventElapsedTime(float *ms, cudaEvent_t begin, cudaEvent_t end)
 {
 	if (!begin->recorded || !end->recorded)
 		return fail(cudaErrorNotReady);
-	*ms = (float)((end->ns - begin->ns) / 1e6);
+	*ms = (float)((end->ns - begin->ns) * fake.event_scale / 1e6);
 	return called();
 }
 
@@ -601,23 +644,96 @@ cudaError_t cuda_fill(
 	return fake_launch(fill_run, &f, sizeof(f), 1000, "fill", s);
 }
 
+/* The probes take no time of their own, and run at the clock of a load without much power. */
+
 struct counting {
-	uint64_t *counts;
-	double ns;
+	void *to;
+	double ns, cycles;
+	bool heats;
 };
 
-static void count_run(void *arguments)
+static void count_begin(struct cuda_span *s)
 {
-	const struct counting *c = arguments;
-	c->counts[0] = (uint64_t)(c->ns * fake.clock_mhz / 1e3);
-	c->counts[1] = (uint64_t)c->ns;
+	s->count = (struct cuda_count){ 0 };
+	s->began_ns = (uint64_t)timer_ns();
+	s->began_cycles = (uint64_t)cycles;
 }
 
-cudaError_t cuda_clock_count(uint64_t *counts, double ns, cudaStream_t s)
+static void count_end(struct cuda_span *s)
 {
-	struct counting c = { counts, ns };
-	fake.clock_count_ns = ns;
-	return fake_launch(count_run, &c, sizeof(c), ns, "count", s);
+	s->count.ns = (uint64_t)timer_ns() - s->began_ns;
+	s->count.cycles = (uint64_t)cycles - s->began_cycles;
+}
+
+/* Passes time until the span is as long by the global timer and by the cycle counter. */
+static void count_until(struct cuda_span *s, double ns, double least_cycles)
+{
+	count_end(s);
+	for (double left; (left = ns - (double)s->count.ns) > 0; count_end(s))
+		work(left / fake.timer_scale, fake.clock_mhz, false);
+	for (double left; (left = least_cycles - (double)s->count.cycles) > 0; count_end(s))
+		work((left + 1) / fake.clock_mhz * 1e3 / fake.cycle_scale, fake.clock_mhz, true);
+}
+
+static void spin_run(void *arguments)
+{
+	const struct counting *c = arguments;
+	struct cuda_span s;
+	double began = fake.device_ns;
+	count_begin(&s);
+	count_until(&s, c->ns, c->cycles);
+	s.count.tick_ns = (uint64_t)(fake.timer_tick_ns > 0 ? fake.timer_tick_ns : 1);
+	*(struct cuda_count *)c->to = s.count;
+	fake.heated_ns += c->heats ? fake.device_ns - began : 0;
+}
+
+static void span_begin_run(void *arguments)
+{
+	count_begin(((const struct counting *)arguments)->to);
+}
+
+static void span_end_run(void *arguments)
+{
+	const struct counting *c = arguments;
+	count_until(c->to, c->ns, 0);
+}
+
+static void nothing_run(void *arguments)
+{
+	(void)arguments;
+}
+
+static cudaError_t count_launch(fake_kernel *run, struct counting c, const char *name, cudaStream_t s)
+{
+	return fake_launch(run, &c, sizeof(c), 0, name, s);
+}
+
+cudaError_t cuda_span_begin(struct cuda_span *span, cudaStream_t s)
+{
+	return count_launch(span_begin_run, (struct counting){ .to = span }, "begin", s);
+}
+
+cudaError_t cuda_span_end(struct cuda_span *span, double least_ns, int multiprocessors, cudaStream_t s)
+{
+	(void)multiprocessors;
+	return count_launch(span_end_run, (struct counting){ .to = span, .ns = least_ns }, "end", s);
+}
+
+cudaError_t cuda_spin(struct cuda_count *count, double ns, double least_cycles, cudaStream_t s)
+{
+	return count_launch(spin_run, (struct counting){ .to = count, .ns = ns, .cycles = least_cycles },
+		"spin", s);
+}
+
+cudaError_t cuda_heat(struct cuda_count *count, double ns, int multiprocessors, cudaStream_t s)
+{
+	(void)multiprocessors;
+	return count_launch(spin_run, (struct counting){ .to = count, .ns = ns, .heats = true }, "heat", s);
+}
+
+cudaError_t cuda_nothing(cudaStream_t s)
+{
+	return fake_launch(nothing_run, NULL, 0, 1000, "nothing", s);
 }
 
 cudaError_t cuda_block(const volatile int *flag, cudaStream_t s)
@@ -641,11 +757,20 @@ void fake_reset(void)
 {
 	double now = fake.host_ns + 1e9;
 	last = sticky = passing = cudaSuccess;
+	ramp_left = 0;
 	fake = (struct fake){ .device_count = 1,
 		.driver_version = CUDART_VERSION,
 		.memory_bytes = 64e6,
 		.clock_mhz = 1900,
 		.default_mhz = 1980,
+		.pause_ns = 100e6,
+		.ramp_ns = 20e6,
+		.event_scale = 1,
+		.timer_scale = 1,
+		.cycle_scale = 1,
+		.timer_tick_ns = 32,
+		.nvml_mhz = 1900,
+		.nvml_reasons = 0x1 | 0x4 | 0x40,
 		.has_nvml = true,
 		.has_cupti = true,
 		.names_kernels = true,

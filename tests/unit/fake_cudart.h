@@ -1,4 +1,4 @@
-/* A fake CUDA runtime on host memory with a simulated clock, including our fill, clock and hold kernels, NVML
+/* A fake CUDA runtime on host memory with a simulated clock, including our fill, probe and hold kernels, NVML
  * and CUPTI. Enqueued work runs when the stream is synchronized, a kernel takes the time passed to
  * fake_launch, a host call takes a fixed time. Faults are injected by setting fields. */
 #ifndef FAKE_CUDART_H
@@ -20,7 +20,17 @@ struct fake {
 	struct { int major, minor; const char *name; unsigned char uuid; } device[FAKE_DEVICES];
 	cudaError_t set_device_error;
 	double memory_bytes;
-	double clock_mhz, default_mhz;
+	double clock_mhz, default_mhz;   /* under load; of cudaDevAttrClockRate */
+	double idle_mhz;                 /* clock after a pause; 0: it does not fall */
+	double pause_ns, ramp_ns;        /* idle time after which it falls; busy time until it rises again */
+	double own_mhz;                  /* clock under kernels that are not our own probes; 0: clock_mhz */
+	double graph_ns;                 /* before the first node of each graph */
+	double event_ns;                 /* time that recording an event takes */
+	double event_scale, timer_scale; /* speed of the events' clock and of the global timer */
+	double cycle_scale;              /* speed of the cycle counter */
+	double timer_tick_ns;            /* step of the global timer */
+	double nvml_mhz;
+	unsigned nvml_reasons;
 	bool has_nvml, has_cupti, names_kernels;
 	int nvml_processes;
 	unsigned nvml_pid[8], nvml_utilization;
@@ -42,7 +52,7 @@ struct fake {
 	int flushes;                     /* memsets of twice the L2 size */
 	int flags_set_device;
 	double host_ns, device_ns;
-	double clock_count_ns;           /* of the last cuda_clock_count */
+	double heated_ns;                /* device time in cuda_heat */
 };
 extern struct fake fake;
 

@@ -125,7 +125,7 @@ static int nvml_pci(const char *pci, void **device)
 static int nvml_clock(void *device, int type, unsigned *mhz)
 {
 	(void)device;
-	*mhz = type == 1 ? 1755 : 3201;
+	*mhz = type == 1 ? (unsigned)fake.nvml_mhz : 3201;
 	return 0;
 }
 
@@ -169,7 +169,7 @@ static int nvml_temperature(void *device, int sensor, unsigned *c)
 static int nvml_reasons(void *device, unsigned long long *bits)
 {
 	(void)device;
-	*bits = 0x1 | 0x4 | 0x40;
+	*bits = fake.nvml_reasons;
 	return 0;
 }
 

@@ -465,13 +465,16 @@ static void gpus(void)
 	static const char *const attributes[] = {
 		GPU("\"default_power_limit_w\":700,\"ecc\":true,\"persistence\":true,\"mig\":false,\"nvml\":{"
 		    "\"sm_mhz\":1980,\"utilization\":0,"
-		    "\"processes\":0,\"slowed_by\":\"\"}"),
+		    "\"processes\":0,\"slowed_by\":\"\"},\"timer\":{\"host_scale\":1.0001,"
+		    "\"graph_ns\":4100,\"steady_mhz\":1755,\"steady\":true,\"doubt\":\"\",\"caveat\":\"\"}"),
 		GPU("\"default_power_limit_w\":1000,\"nvml\":{\"sm_mhz\":900,\"utilization\":0.8,"
 		    "\"processes\":3,\"slowed_by\":\"thermal\"},"
-		    "\"warnings\":[\"cuDNN is missing\",7]"),
-		GPU("\"nvml\":7"),
+		    "\"timer\":{\"doubt\":\"events count half\"},"
+		    "\"warnings\":[\"cuDNN is missing\",7,\"events count half\"]"),
+		GPU("\"nvml\":7,\"timer\":{\"why\":\"another process measures\"}"),
 		"not JSON",
-		GPU("\"nvml\":{\"processes\":1}"),
+		GPU("\"nvml\":{\"processes\":1},\"timer\":{\"host_scale\":1,\"doubt\":\"\","
+		    "\"caveat\":\"clocks are unknown\"}"),
 		"{\"uuid\":\"0; "
 		"reboot\",\"power_limit_w\":700,\"default_power_limit_w\":1000,\"nvml\":{\"utilization\":0,"
 		"\"slowed_by\":\"\"}}",
@@ -502,7 +505,19 @@ static void gpus(void)
 	ok(of("gpu power", "ill")->outcome == DOCTOR_BENDS && of("gpu load", "ill")->outcome == DOCTOR_BENDS,
 		"... limited, and in use");
 	is_str(of("gpu power", "ill")->cure, "nvidia-smi -i GPU-1 -pl 1000", "... what to type");
-	ok(strstr(of("runners", "ill")->what, "cuDNN 9") && bending() == 5, "... and its warning");
+	ok(strstr(of("runners", "ill")->what, "cuDNN 9") && bending() == 7, "... and its warning");
+	is_str(of("gpu timer", "well")->what, "events count 1 of the host's time, a graph starts in 4.1 us, "
+		"the clock under load is steady at 1755 MHz", "a timer that is right");
+	ok(of("gpu timer", "ill")->outcome == DOCTOR_BENDS &&
+			strcmp(of("gpu timer", "ill")->what, "events count half") == 0,
+		"one that is wrong, said once");
+	ok(of("gpu timer", "half")->outcome == DOCTOR_BENDS &&
+			strstr(of("gpu timer", "half")->cure, "times are right"),
+		"clocks that are unknown");
+	ok(of("gpu timer", "dumb")->outcome == DOCTOR_UNKNOWN &&
+			strcmp(of("gpu timer", "dumb")->what, "another process measures") == 0,
+		"a timer that is not calibrated, and why");
+	ok(of("gpu timer", "hostile")->outcome == DOCTOR_UNKNOWN, "an older runner");
 	ok(of("gpu power", "hostile")->outcome == DOCTOR_BENDS &&
 			!strstr(of("gpu power", "hostile")->cure, "reboot"),
 		"what a runner says becomes no command");

@@ -11,7 +11,9 @@
 
 #include "base/log.h"
 #include "runner/gpu/cuda_buffers.h"
+#include "runner/gpu/cuda_calibrate.h"
 #include "runner/gpu/cuda_check.h"
+#include "runner/gpu/cuda_clock.h"
 #include "runner/gpu/cuda_context_private.h"
 #include "runner/gpu/cuda_lock.h"
 #include "runner/gpu/cuda_nvml.h"
@@ -245,6 +247,28 @@ static int backends_probe(struct str *stack, json_t *attributes, bool *has_matri
 	return found ? 0 : error_set(err, "%s", *first.text ? first.text : "no library to measure was found");
 }
 
+/* Calibrates the timer and records it as the attribute "timer". If another process measures now, which a
+ * hello cannot wait for, the first job does that. */
+static void timer_describe(json_t *attributes)
+{
+	const struct cuda_calibration *c = cuda_calibration();
+	struct error why = ERROR_NONE;
+	json_t *timer = NULL;
+	if (!cuda_lock_try(&lock)) {
+		timer = json_pack("{s:s}", "why", "not calibrated: another process measured on this GPU");
+	} else if (cuda_calibrate(&why)) {
+		timer = json_pack("{s:o}", "doubt", json_text(text_of(why.text)));
+		cuda_context_warn(attributes, why.text);
+	} else {
+		timer = cuda_calibration_json();
+		if (*c->doubt || *c->caveat)
+			cuda_context_warn(attributes, *c->doubt ? c->doubt : c->caveat);
+	}
+	if (!json_object_get(timer, "why"))
+		cuda_lock_give(&lock);
+	json_object_set_new(attributes, "timer", timer);
+}
+
 static void device_fill(struct arena *a, struct device *d, const struct str *stack, json_t *attributes)
 {
 	char host[256] = "";
@@ -270,13 +294,17 @@ int cuda_context_open(const struct platform_options *o, struct arena *a, struct 
 	*d = (struct device){ 0 };
 	is_open = true;
 	cuda_context_environment(attributes);
-	int bad = o->plan ? cuda_context_plan(o->plan, a, &context, attributes, err) :
-		gpu_open(o->device, &context, attributes, err);
+	int bad = cuda_clock_share_read(err);
+	if (!bad)
+		bad = o->plan ? cuda_context_plan(o->plan, a, &context, attributes, err) :
+			gpu_open(o->device, &context, attributes, err);
 	if (!bad) {
 		d->has_matrix = context.sm >= 70;
 		str_addf(&stack, "CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 		bad = backends_probe(&stack, attributes, &d->has_matrix, err);
 	}
+	if (!bad && !context.planning)
+		timer_describe(attributes);
 	const char *tf32 = getenv("NVIDIA_TF32_OVERRIDE");
 	if (!bad && tf32 && *tf32)
 		str_addf(&stack, ", NVIDIA_TF32_OVERRIDE=%.8s", tf32);
@@ -294,6 +322,8 @@ void cuda_context_close(void)
 	if (is_open)
 		cuda_buffers_drop();
 	cuda_time_close();
+	cuda_clock_close();
+	cuda_calibrate_forget();
 	cuda_check_close();
 	if (context.stream)
 		cudaStreamDestroy(context.stream);
@@ -322,6 +352,19 @@ double cuda_context_memory_bytes(void)
 int64_t cuda_context_disturbances(void)
 {
 	return disturbances;
+}
+
+const char *cuda_context_doubt(void)
+{
+	static struct error why;
+	why = (struct error)ERROR_NONE;
+	if (cuda_calibration()->is_done)
+		return *cuda_calibration()->doubt ? cuda_calibration()->doubt : NULL;
+	if (cuda_context_lock(&why))
+		return why.text;
+	int bad = cuda_calibrate(&why);
+	cuda_context_unlock();
+	return bad ? why.text : *cuda_calibration()->doubt ? cuda_calibration()->doubt : NULL;
 }
 
 void cuda_context_disturb(void)

@@ -40,6 +40,9 @@ double cuda_context_memory_bytes(void);
 int64_t cuda_context_disturbances(void);
 bool cuda_context_is_alive(void);
 const struct platform_loss *cuda_context_loss(void);
+/* Returns why times measured on this GPU cannot be trusted (cuda_calibrate.h), or NULL. Calibrates the timer
+ * if that is not done, and waits for the lock before. */
+const char *cuda_context_doubt(void);
 /* Counts one more sample taken at a reduced clock. */
 void cuda_context_disturb(void);
 /* Keeps other benanza processes from measuring on this GPU until the matching unlock; locks nest. Waits while

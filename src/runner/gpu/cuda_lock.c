@@ -78,6 +78,16 @@ int cuda_lock_take(struct cuda_lock *l, struct error *err)
 	return 0;
 }
 
+bool cuda_lock_try(struct cuda_lock *l)
+{
+	if (l->fd < 0)
+		return true;
+	if (l->holders == 0 && flock(l->fd, LOCK_EX | LOCK_NB))
+		return false;
+	l->holders++;
+	return true;
+}
+
 void cuda_lock_give(struct cuda_lock *l)
 {
 	if (l->fd < 0)

@@ -3,6 +3,8 @@
 #ifndef RUNNER_CUDA_LOCK_H
 #define RUNNER_CUDA_LOCK_H
 
+#include <stdbool.h>
+
 #include "base/error.h"
 
 /* $XDG_RUNTIME_DIR belongs to one user, and /run/lock is missing in many containers. $BENANZA_LOCK_DIR
@@ -21,6 +23,8 @@ int cuda_lock_open(struct cuda_lock *l, const char *folder, const char *uuid, st
 /* Takes the lock; logs one line and waits if another process holds it. Takes nest: each needs one give. No
  * effect on a closed lock. */
 int cuda_lock_take(struct cuda_lock *l, struct error *err);
+/* Takes the lock if no other process holds it, without waiting; false: not taken. */
+bool cuda_lock_try(struct cuda_lock *l);
 void cuda_lock_give(struct cuda_lock *l);
 void cuda_lock_close(struct cuda_lock *l);
 

@@ -131,6 +131,14 @@ static double number_of(int (*ask)(nvml_device, int, unsigned *), int which)
 	return ask && ask(device, which, &value) == NVML_SUCCESS ? (double)value : NAN;
 }
 
+double cuda_nvml_reasons_now(void)
+{
+	unsigned long long bits;
+	int (*ask)(nvml_device, unsigned long long *) =
+		api.event_reasons ? api.event_reasons : api.throttle_reasons;
+	return device && ask && ask(device, &bits) == NVML_SUCCESS ? (double)bits : NAN;
+}
+
 static void processes_read(struct cuda_nvml *r)
 {
 	struct nvml_process list[CUDA_NVML_PROCESSES];
@@ -173,11 +181,7 @@ void cuda_nvml_read(struct cuda_nvml *r)
 	struct nvml_utilization rates;
 	if (api.utilization && api.utilization(device, &rates) == NVML_SUCCESS)
 		r->utilization = rates.gpu / 100.0;
-	unsigned long long bits;
-	int (*reasons)(nvml_device, unsigned long long *) =
-		api.event_reasons ? api.event_reasons : api.throttle_reasons;
-	if (reasons && reasons(device, &bits) == NVML_SUCCESS)
-		r->reasons = (double)bits;
+	r->reasons = cuda_nvml_reasons_now();
 	processes_read(r);
 }
 

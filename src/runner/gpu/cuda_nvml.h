@@ -31,6 +31,8 @@ void cuda_nvml_read(struct cuda_nvml *r);
 json_t *cuda_nvml_json(const struct cuda_nvml *r);
 /* True if processes other than `own` use this GPU or it is busy; writes a one-line warning to `line`. */
 bool cuda_nvml_busy(const struct cuda_nvml *r, unsigned own, char *line, int size);
+/* Returns only `reasons`; NaN: unknown. */
+double cuda_nvml_reasons_now(void);
 /* Writes the names of the reasons that slow the GPU down, like "power_cap thermal", to `line` and returns it;
  * "" without one. */
 const char *cuda_nvml_reasons(double reasons, char *line, int size);

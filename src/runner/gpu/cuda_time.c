@@ -8,14 +8,13 @@
 #include "base/log.h"
 #include "runner/measure/clock.h"
 #include "runner/kernels/cuda_kernels.h"
-#include "runner/gpu/cuda_nvml.h"
+#include "runner/gpu/cuda_calibrate.h"
 
-/* A sample is this sequence in the stream: hold kernel, L2 flush if needed, begin event, one execution or a
- * graph, end event, clock count. The host enqueues all of it and only then ends the hold, so that the GPU
- * never waits for a launch between the events. The hold ends by itself after about 1 s: a launch that waits
- * for the stream would otherwise never return. */
-#define CLOCK_COUNT_NS 40e3        /* long: the global timer of some GPUs ticks once per microsecond */
-#define CLOCK_LEAST_SHARE 0.75     /* a sample with a clock below this share of the default is disturbed */
+/* A sample is this sequence in the stream: hold kernel, L2 flush if needed, begin of the clock's count, begin
+ * event, one execution or a graph, end event, end of the count. The host enqueues all of it and only then
+ * ends the hold, so that the GPU never waits for a launch between the events. The hold ends by itself after
+ * about 1 s: a launch that waits for the stream would otherwise never return. */
+#define LEAST_SHARE 0.1            /* of a measured time, which remains after its floor is subtracted */
 #define HOLD_TIMED_OUT_NS 0.5e9    /* host time after which a launch must have waited for the hold to end */
 #define WAITS_MOST 2               /* timeouts of an algorithm's graphs until they are not held any more */
 #define FLUSH_FACTOR 2             /* bytes written to flush the L2 cache, relative to its size */
@@ -27,8 +26,6 @@
 static struct {
 	cudaEvent_t begin, end;
 	int *flag;                 /* pinned; 1 ends the hold */
-	uint64_t *seen;            /* pinned copy of the counts */
-	uint64_t *counts;          /* device memory of cuda_clock_count */
 	bool is_open;
 	char *flush;               /* device memory written to flush the L2 cache; NULL if not allocated */
 	size_t flush_bytes;
@@ -44,23 +41,19 @@ static int shared_open(struct error *err)
 		cuda_error(cudaEventCreate(&shared.end), "cudaEventCreate", err) ||
 		cuda_error(cudaHostAlloc(&pinned, 64, cudaHostAllocMapped | cudaHostAllocPortable),
 			"cudaHostAlloc", err) ||
-		cuda_error(
-			cudaMalloc((void **)&shared.counts, 2 * sizeof(*shared.counts)), "cudaMalloc", err)) {
+		cuda_clock_open(err)) {
 		shared.flag = pinned;
 		cuda_time_close();
 		return -1;
 	}
 	memset(pinned, 0, 64);
 	shared.flag = pinned;
-	shared.seen = (uint64_t *)pinned + 2;
 	shared.is_open = true;
 	return 0;
 }
 
 void cuda_time_close(void)
 {
-	if (shared.counts)
-		cudaFree(shared.counts);
 	if (shared.flush)
 		cudaFree(shared.flush);
 	if (shared.flag)
@@ -77,57 +70,15 @@ static int synchronize(const char *what, struct error *err)
 	return cuda_error(cudaStreamSynchronize(cuda_context()->stream), what, err);
 }
 
-static int elapsed_read(double *ns, struct error *err)
+/* Reads the time between the events without floor_ns, the part that is not work. */
+static int elapsed_read(double floor_ns, double *ns, struct error *err)
 {
 	float ms = 0;
 	if (cuda_error(cudaEventElapsedTime(&ms, shared.begin, shared.end), "cudaEventElapsedTime", err))
 		return -1;
-	*ns = fmax((double)ms * 1e6, 1); /* never 0, though shorter times cannot be resolved */
+	double all = fmax((double)ms * 1e6, 1); /* never 0, though shorter times cannot be resolved */
+	*ns = fmax(all - floor_ns, LEAST_SHARE * all);
 	return 0;
-}
-
-/* --- the clock after a sample --- */
-
-static int clock_enqueue(struct error *err)
-{
-	cudaStream_t s = cuda_context()->stream;
-	return cuda_error(cuda_clock_count(shared.counts, CLOCK_COUNT_NS, s), "counting the clock", err) ||
-			cuda_error(cudaMemcpyAsync(shared.seen, shared.counts, 2 * sizeof(uint64_t),
-					   cudaMemcpyDeviceToHost, s),
-				"cudaMemcpyAsync", err)
-		? -1
-		: 0;
-}
-
-/* Logs a low clock with the driver's reason, once per process. */
-static void clock_log(double mhz)
-{
-	static bool logged;
-	struct cuda_nvml now;
-	char reasons[128];
-	if (logged)
-		return;
-	logged = true;
-	cuda_nvml_read(&now);
-	cuda_nvml_reasons(now.reasons, reasons, sizeof(reasons));
-	log_line("the GPU clock is down to %.0f of %.0f MHz%s%s%s; "
-		"such samples count only if there are no better ones",
-		mhz, cuda_context()->clock_khz / 1e3, *reasons ? " (" : "", reasons, *reasons ? ")" : "");
-}
-
-/* Evaluates the clock count; the stream must be idle. */
-static void clock_judge(struct cuda_timer *t, double *sum, int *count)
-{
-	if (shared.seen[1] == 0)
-		return;
-	double mhz = (double)shared.seen[0] / (double)shared.seen[1] * 1e3;
-	*sum += mhz;
-	(*count)++;
-	t->clock_mhz = *sum / *count;
-	if (mhz < CLOCK_LEAST_SHARE * cuda_context()->clock_khz / 1e3) {
-		clock_log(mhz);
-		cuda_context_disturb();
-	}
 }
 
 /* --- one launch between two events --- */
@@ -198,7 +149,7 @@ struct burst {
 static bool launches_wait(void)
 {
 	double began = clock_ns();
-	int bad = hold_begin(NULL) || clock_enqueue(NULL);
+	int bad = hold_begin(NULL) || cuda_nothing(cuda_context()->stream) != cudaSuccess;
 	bool waited = clock_ns() - began > HOLD_TIMED_OUT_NS;
 	hold_end();
 	return synchronize("a launch behind a hold", NULL) == 0 && !bad && waited;
@@ -227,29 +178,36 @@ static int burst_enqueue(struct cuda_timer *t, const struct burst *b, bool held,
 {
 	cudaStream_t s = cuda_context()->stream;
 	return (held && hold_begin(err)) || (b->flushes && flush_enqueue(t, b->cache, err)) ||
+		cuda_clock_begin(err) ||
 		cuda_error(cudaEventRecord(shared.begin, s), "cudaEventRecord", err) ||
 		b->launch(t, b, err) ||
-		cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) || clock_enqueue(err);
+		cuda_error(cudaEventRecord(shared.end, s), "cudaEventRecord", err) || cuda_clock_end(err);
 }
 
 /* Measures a burst. *waited: its launch waited for the hold to time out; then *ns is not set. */
 static int run_once(
 	struct cuda_timer *t, const struct burst *b, double *ns, bool *waited, struct error *err)
 {
-	double began = clock_ns(), sum = 0;
-	int count = 0;
+	const struct cuda_calibration *c = cuda_calibration();
+	if (cuda_clock_settle(&t->clock, err))
+		return -1;
+	double began = clock_ns();
 	bool held = !shared.unholdable && !t->unholdable;
 	int bad = burst_enqueue(t, b, held, err);
-	*waited = held && clock_ns() - began > HOLD_TIMED_OUT_NS;
+	double released = clock_ns();
+	*waited = held && released - began > HOLD_TIMED_OUT_NS;
 	hold_end(); /* also after an error: the stream would stay blocked for a second */
 	if (bad) {
 		synchronize("executions back to back", NULL);
 		return -1;
 	}
+	cuda_clock_ask(&t->clock);
 	if (synchronize("executions back to back", err))
 		return -1;
-	clock_judge(t, &sum, &count);
-	return *waited ? 0 : elapsed_read(ns, err);
+	t->host_ns = clock_ns() - released;
+	if (cuda_clock_judge(&t->clock))
+		cuda_context_disturb();
+	return *waited ? 0 : elapsed_read(b->graph ? c->graph_ns : c->pair_ns, ns, err);
 }
 
 /* Measures a graph or one execution; repeats it if its launch waited, at last without a hold. */

@@ -7,6 +7,7 @@
 #define RUNNER_CUDA_TIME_H
 
 #include "problem/result.h"
+#include "runner/gpu/cuda_clock.h"
 #include "runner/gpu/cuda_context.h"
 
 #define CUDA_TIME_GRAPHS 4   /* maximum graphs per cache state and count; each starts at another buffer set */
@@ -38,11 +39,14 @@ struct cuda_timer {
 	double enqueue_ns;           /* minimum host time to enqueue one execution; 0: not measured yet. If it
 					waits for the GPU, that is part of it */
 	int waits;                   /* held graphs whose launch waited */
-	double clock_mhz;            /* SM clock after the last run that counted it; 0: not measured yet */
+	double host_ns;              /* host time from the end of the last hold to the end of its work */
+	struct cuda_clock_track clock;
 };
 
-/* Runs `times` executions, at least 1, and sets *elapsed_ns to their total time in ns. LAUNCH_ISOLATED runs
- * one. The first call creates events and buffers. Returns -1 and sets err on failure. */
+/* Runs `times` executions, at least 1, and sets *elapsed_ns to their total time in ns, without the time that
+ * events and the start of a graph take (cuda_calibrate.h). LAUNCH_ISOLATED runs one. After a pause the GPU is
+ * heated first (cuda_clock_settle). The first call creates events and buffers. Returns -1 and sets err on
+ * failure. */
 int cuda_time_run(struct cuda_timer *t, enum launch launch, enum cache cache, int64_t times,
 	double *elapsed_ns, struct error *err);
 /* Captures one execution as a graph, which the caller destroys. Returns -1 and sets err if it cannot be

@@ -218,5 +218,5 @@ double cuda_work_enqueue_ns(const void *work)
 double cuda_work_clock_mhz(const void *work)
 {
 	const struct work *w = work;
-	return w->timer.clock_mhz > 0 ? w->timer.clock_mhz : NAN;
+	return w->timer.clock.mhz > 0 ? w->timer.clock.mhz : NAN;
 }

@@ -37,6 +37,20 @@ static __device__ inline void device_nap(void)
 {
 	__nanosleep(200);
 }
+
+/* Returns the number of the SM that runs this thread. */
+static __device__ inline unsigned device_sm(void)
+{
+	unsigned sm;
+	asm volatile("mov.u32 %0, %%smid;" : "=r"(sm));
+	return sm;
+}
+
+/* True for the first thread that calls it while *flag is 0; sets it. */
+static __device__ inline bool device_claim(unsigned *flag)
+{
+	return atomicExch(flag, 1) == 0;
+}
 #endif
 
 #include "runner/kernels/cuda_kernels.h"

@@ -64,29 +64,3 @@ cudaError_t cuda_fill(
 	default: return cudaErrorInvalidValue;
 	}
 }
-
-static __global__ void clock_count_kernel(uint64_t *counts, uint64_t ns)
-{
-	uint64_t began = device_timer_ns(), clock = device_clock(), now = began;
-	while (now - began < ns)
-		now = device_timer_ns();
-	counts[0] = device_clock() - clock;
-	counts[1] = now - began;
-}
-
-cudaError_t cuda_clock_count(uint64_t *counts, double ns, cudaStream_t s)
-{
-	return LAUNCH(clock_count_kernel, 1, 1, s, counts, ns > 0 ? (uint64_t)ns : 0);
-}
-
-static __global__ void block_kernel(const volatile int *flag, uint64_t most_ns)
-{
-	uint64_t began = device_timer_ns();
-	while (!*flag && device_timer_ns() - began < most_ns)
-		device_nap();
-}
-
-cudaError_t cuda_block(const volatile int *flag, cudaStream_t s)
-{
-	return LAUNCH(block_kernel, 1, 1, s, flag, (uint64_t)1000000000);
-}

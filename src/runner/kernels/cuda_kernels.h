@@ -25,9 +25,31 @@ struct cuda_strided {     /* a tensor in memory */
 /* Fills with fill_value(seed, logical index). Returns cudaErrorInvalidValue for types of less than 8 bits. */
 cudaError_t cuda_fill(
 	const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s);
-/* Occupies the stream for about `ns` and counts SM clock cycles and nanoseconds of the global timer
- * meanwhile, into counts[0] and counts[1] (device memory). */
-cudaError_t cuda_clock_count(uint64_t *counts, double ns, cudaStream_t s);
+
+/* --- probes: how fast the GPU and its timers run --- */
+
+struct cuda_count {       /* counted over the same time; device memory */
+	uint64_t cycles;  /* of one SM's clock */
+	uint64_t ns;      /* of the global timer; 0: nothing was counted */
+	uint64_t tick_ns; /* cuda_spin: the smallest step of the global timer; 0: none was seen */
+};
+
+struct cuda_span {        /* a count that begins in one kernel and ends in another; device memory */
+	struct cuda_count count;
+	uint64_t began_cycles, began_ns;
+	unsigned sm, ended;
+};
+/* Counts the cycles of one SM and the global timer between two places in the stream. The second call keeps
+ * the stream busy until least_ns have passed since the first. If none of its blocks runs on the SM of the
+ * first, count.ns remains 0. */
+cudaError_t cuda_span_begin(struct cuda_span *span, cudaStream_t s);
+cudaError_t cuda_span_end(struct cuda_span *span, double least_ns, int multiprocessors, cudaStream_t s);
+/* Occupies one SM until both `ns` of the global timer and `cycles` of its clock have passed. */
+cudaError_t cuda_spin(struct cuda_count *count, double ns, double cycles, cudaStream_t s);
+/* Keeps the multiply-add units of all SMs busy for `ns` and counts meanwhile. */
+cudaError_t cuda_heat(struct cuda_count *count, double ns, int multiprocessors, cudaStream_t s);
+/* An empty kernel of one thread. */
+cudaError_t cuda_nothing(cudaStream_t s);
 /* Blocks the stream until *flag (pinned host memory) is not 0, for at most about a second. */
 cudaError_t cuda_block(const volatile int *flag, cudaStream_t s);
 

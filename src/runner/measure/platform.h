@@ -46,7 +46,7 @@ struct platform {
 	/* Samples longer than this (ns) are kept although a thread was preempted: with a scheduler almost
 	 * all are. */
 	double long_ns;
-	/* Disturbances so far: preemptions of measuring threads (CPU), clocks below 75% of the default
+	/* Disturbances so far: preemptions of measuring threads (CPU), clocks below 75% of the steady one
 	 * (GPU). */
 	int64_t (*disturbances)(void);
 	/* Total time in ns that the measuring threads waited for cores; replaces `disturbances` if known.
@@ -55,6 +55,9 @@ struct platform {
 	/* As canary_ask (canary.h): the reason why the device is slower now and how many times, or NULL.
 	 * May be NULL. */
 	const char *(*canary)(double *slower);
+	/* Returns why times measured on this device cannot be trusted, or NULL: every problem is then
+	 * mistrusted for this reason. May be NULL (trusted). */
+	const char *(*doubt)(void);
 	/* False if the device is lost to this process (a poisoned CUDA context): the program then ends
 	 * with a log line and the parent starts another. NULL: always true. */
 	bool (*is_alive)(void);

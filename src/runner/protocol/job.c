@@ -118,6 +118,13 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		emit_whole(j, status, err->text);
 	if (status != STATUS_OK)
 		return status;
+	const char *doubt = platform.doubt ? platform.doubt() : NULL;
+	if (doubt) {
+		error_set(err, "%s", doubt);
+		emit_whole(j, STATUS_MISTRUSTED, err->text);
+		offers_close(&offers);
+		return STATUS_MISTRUSTED;
+	}
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
 	struct measure_options o = { .budget_ns = j->budget_ns,
 		.memory_bytes = memory,
