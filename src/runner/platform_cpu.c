@@ -232,7 +232,7 @@ static double memory_bytes(void)
 }
 
 static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain,
-	&backend_packed, &backend_copy, NULL };
+	&backend_packed, &backend_ones, &backend_copy, NULL };
 
 const struct platform platform = { .program = "benanza-runner-cpu",
 	.has_threads = true,

@@ -313,6 +313,19 @@ for problem in eltwise:f32,f32:logarithm:1000+sqrt eltwise:bf16,bf16:affine,-1,1
     ok $? "right: $problem"
 done
 
+# Sums as products with ones are one more algorithm, behind the library's own.
+for one in reduce:f32,f32:mean:40x100:40x1 reduce:f32,f32:sum:40x100:1x100 \
+    pool:f32@nxc,f32@nxc:avg_include:n2c32h7w7r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1 \
+    scan:f32,f32:cumsum:40x60:ax1; do
+    run_line 1 "$one" | serve --check
+    has '"name":"ones_[a-z]*:[^"]*".*"status":"ok","worst"' "right as a product with ones: $one"
+    list_line 1 "$one" | serve
+    grep '"type":"algorithm"' "$out" | head -n 1 | grep -q -v '"name":"ones_'
+    ok $? "which is not the first choice"
+done
+run_line 1 reduce:f32,f32:rmax:40x100:40x1 | serve --check
+hasnt '"name":"ones_' "an extreme value is no product"
+
 # --- for a person ---
 "$runner" --problem "$conv" --budget-ms 2 >"$out" 2>"$err"
 ok $? "--problem measures"

@@ -112,6 +112,16 @@ PACKED = ["matmul:" + text.format(t=t) for t in ("f32", "bf16") for text in (
     ROWS + "ba1bb1m32n70k140:ta0tb0", ROWS + "ba1bb1m4n96k64:ta0tb0+bias:{t}.c+gelu_tanh",
     ROWS + "ba1bb1m4n96k64:ta0tb0+bias:{t}.c+add:{t}+relu", ROWS + "ba1bb1m8n100k64:ta0tb0+swish,1+mul:{t}")]
 
+# Sums as products with ones (src/runner/onednn/onednn_ones.c): rows, columns, columns of a batch, a single
+# sum, whole images in both layouts, running sums along rows and columns; a mean followed by a line.
+ONES = [text.format(t=t) for t in ("f32", "bf16") for text in (
+    "reduce:{t},{t}:sum:33x130:33x1", "reduce:{t},{t}:mean:33x130:33x1+affine,2,0.5+relu",
+    "reduce:{t},{t}:mean:130x33:1x33", "reduce:{t},{t}:sum:3x50x7:3x1x7+add:{t}",
+    "reduce:{t},{t}:sum:2x3x500:1x1x1", "reduce:{t}@nxc,{t}:mean:2x24x7x5:2x24x1x1",
+    "pool:{t},{t}:avg_include:n2c24h7w5r7s5:ph0pw0qh0qw0:sh1sw1:dh1dw1",
+    "pool:{t}@nxc,{t}@nxc:avg_exclude:n2c24h7w5r7s5:ph0pw0qh0qw0:sh2sw1:dh1dw1",
+    "scan:{t},{t}:cumsum:9x65:ax1", "scan:{t},{t}:cumsum:3x65x7:ax1")]
+
 # The CPU runner measures none of these; each is verified to be refused.
 NO_KERNEL = {"dropout"}
 NO_TYPE = {"s2", "u2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f6e2m3", "f6e3m2", "f4e2m1", "c64", "c128"}
@@ -152,7 +162,7 @@ def problems():
     for templates, kind in ((FUSED_ELTWISE, "eltwise"), (FUSED_BINARY, "binary")):
         for template, t, m in itertools.product(templates, ("f32", "bf16"), MODES[kind]):
             made[template.format(t=t, m=with_parameters(m))] = template.split(":")[0], None, t
-    fixed = ALWAYS + PACKED
+    fixed = ALWAYS + PACKED + ONES
     made |= {text: (text.split(":")[0], None, None) for text in fixed}
     return made
 
@@ -193,6 +203,13 @@ class Tap:
         sys.stdout.flush()
 
 
+def multiplies(checks, t):
+    """True if the library has a matmul of this type that is more than plain loops."""
+    text = f"matmul:{t},{t}.c,{t}/f32:ba1bb1m3n33k25:ta0tb1"
+    found = [m["algorithm"] for m in checks if m["problem"] == text]
+    return any(a["api"] == "oneDNN" and "ref" not in a["name"] for a in found)
+
+
 def judge(tap, isa, texts, status, messages, errors):
     """What one instruction set gave. Returns the problems that were measured."""
     ends = {m["id"]: m for m in messages if m.get("type") == "done"}
@@ -222,6 +239,11 @@ def judge(tap, isa, texts, status, messages, errors):
     packed = {m["problem"] for m in own if m["algorithm"]["name"].startswith("packed:")}
     missing = [text for text in PACKED if text not in packed]
     tap.ok(not missing, f"{isa}: products of few rows are packed, {len(packed)} of them", missing)
+    products = [m for m in checks if m["algorithm"]["name"].startswith("ones_")]
+    right = {m["problem"] for m in products if m["status"] == "ok"}
+    wanted = [text for text in ONES if ":f32" in text or multiplies(checks, "bf16")]
+    missing = [text for text in wanted if text not in right]
+    tap.ok(not missing, f"{isa}: sums are products with ones, {len(right)} of them", missing)
     joined = {m["problem"] for m in own if m["algorithm"]["name"].startswith("concat:")}
     missing = [text for text in measured if text.startswith("concat:") and text not in joined]
     tap.ok(joined and not missing, f"{isa}: each of {len(joined)} concats is one of our own, too", missing)

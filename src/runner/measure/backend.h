@@ -90,6 +90,7 @@ struct backend_single {
 struct backend_single *backend_single(
 	struct backend_list *list, const struct problem *p, const struct algorithm *a);
 
-extern const struct backend backend_onednn, backend_attention, backend_copy, backend_plain, backend_packed;
+extern const struct backend backend_onednn, backend_attention, backend_ones, backend_copy, backend_plain,
+	backend_packed;
 
 #endif

@@ -320,6 +320,8 @@ static const float **input_place(struct held *h, const struct onednn_case *c, co
 {
 	if (a->epilogue)
 		return &h->epilogue[a->epilogue - 1];
+	if (a->source)
+		return &h->source[0];
 	switch (a->arg) {
 	case DNNL_ARG_SRC: return &h->source[c->swapped];
 	case DNNL_ARG_SRC_1: return &h->source[!c->swapped];
@@ -381,7 +383,6 @@ static bool is_input_kept(const struct work *w, int i, const float *now)
 static int inputs_read(struct work *w, struct held *held, double *worst, struct error *err)
 {
 	const struct onednn_case *c = w->candidate->from;
-	enum kernel kernel = w->offers->problem.kernel;
 	for (int i = 0; i < c->arg_count; i++) {
 		const struct onednn_arg *a = &c->arg[i];
 		if (a->output)
@@ -397,7 +398,7 @@ static int inputs_read(struct work *w, struct held *held, double *worst, struct 
 				*a->role ? a->role : "input");
 			return 0;
 		}
-		if (kernel != KERNEL_ELTWISE || a->arg == DNNL_ARG_SRC || a->epilogue)
+		if (a->fill != FILL_ONE)
 			*input_place(held, c, a) = held->argument[i];
 	}
 	held_complete(held, c);
@@ -519,6 +520,15 @@ static int check(void *work, double *worst, struct error *err)
 const struct backend backend_onednn = { .api = "oneDNN",
 	.probe = onednn_probe,
 	.algorithms = onednn_algorithms,
+	.forget = onednn_forget,
+	.prepare = prepare,
+	.run = run,
+	.check = check,
+	.rotated_bytes = rotated_bytes,
+	.release = release };
+
+const struct backend backend_ones = { .api = "oneDNN",
+	.algorithms = onednn_ones_algorithms,
 	.forget = onednn_forget,
 	.prepare = prepare,
 	.run = run,

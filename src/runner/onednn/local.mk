@@ -13,4 +13,10 @@ librunner_onednn_a_SOURCES = \
 	src/runner/onednn/onednn_compat.c src/runner/onednn/onednn_compat.h \
 	src/runner/onednn/onednn_layout.c src/runner/onednn/onednn_layout.h \
 	src/runner/onednn/onednn_mode.c \
-	src/runner/onednn/onednn_offers.c src/runner/onednn/onednn_offers.h
+	src/runner/onednn/onednn_offers.c src/runner/onednn/onednn_offers.h \
+	src/runner/onednn/onednn_ones.c src/runner/onednn/onednn_ones.h
+
+if HAVE_ONEDNN
+check_PROGRAMS += tests/unit/t_ones
+endif
+tests_unit_t_ones_LDADD = librunner_onednn.a $(below_host) -ldnnl

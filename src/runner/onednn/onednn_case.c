@@ -30,7 +30,7 @@ static bool type_of(enum dtype t, dnnl_data_type_t *type)
 	return false;
 }
 
-static const char *activation_letters(int rank)
+const char *onednn_letters(int rank)
 {
 	return rank == 3 ? "ncw" : rank == 4 ? "nchw" : rank == 5 ? "ncdhw" : "abcdefghijkl";
 }
@@ -55,7 +55,7 @@ struct onednn_arg *onednn_arg_add(struct onednn_case *c, int arg, const char *ro
 		 .rank = s.rank ? s.rank : 1 };
 	a->dims[0] = 1;
 	memcpy(a->dims, s.dim, (size_t)s.rank * sizeof(s.dim[0]));
-	a->letters = activation_letters(a->rank);
+	a->letters = onednn_letters(a->rank);
 	a->any = o->layout == LAYOUT_ANY;
 	a->output = arg == DNNL_ARG_DST;
 	a->md = onednn_layout_md(o, a->rank, a->dims, type, choice);
@@ -283,10 +283,15 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 	const struct problem *p = &c->problem;
 	bool has_bias = kernel_row(p->kernel)->output_channels != NULL;
 	struct post_chain chain = { .post = NULL };
-	struct epilogue line = { .alpha = 1 }; /* linear maps so far, merged into the next epilogue */
+	/* linear maps so far, merged into the next epilogue */
+	struct epilogue line = { .mode = MODE_LINEAR_MAP, .alpha = c->share };
 	int bad = 0;
 	if (dnnl_post_ops_create(&chain.post) != dnnl_success)
 		return error_set(err, "oneDNN: no memory for post-ops");
+	if (c->share != 1 && !(p->epilogue_count && is_line(&p->epilogue[0]))) {
+		bad = post_eltwise_add(&chain, &line, err);
+		line.alpha = 1;
+	}
 	for (int i = 0; i < p->epilogue_count && !bad; i++) {
 		struct epilogue one = p->epilogue[i], *e = &one;
 		if (is_line(e) &&
@@ -304,10 +309,28 @@ static int epilogues_add(struct onednn_case *c, enum onednn_choice choice, struc
 	return bad;
 }
 
+static int attributes_make(struct onednn_case *c, struct error *err)
+{
+	if (dnnl_primitive_attr_create(&c->attr) != dnnl_success)
+		return error_set(err, "oneDNN: no memory for attributes");
+	dnnl_primitive_attr_set_scratchpad_mode(c->attr, dnnl_scratchpad_mode_user);
+	return 0;
+}
+
+/* Frees a case that could not be built. */
+static int case_finish(struct onednn_case *c, bool bad)
+{
+	if (bad)
+		onednn_case_free(c);
+	else
+		fills_choose(c);
+	return bad ? -1 : 0;
+}
+
 int onednn_case_build(
 	struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err)
 {
-	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel } };
+	*c = (struct onednn_case){ .problem = *p, .op = { .kind = p->kernel }, .share = 1, .prefix = "" };
 	if (p->kernel == KERNEL_ATTENTION)
 		return error_set(err, "only problems that are one primitive");
 	if (!kernels[p->kernel].build)
@@ -329,15 +352,19 @@ int onednn_case_build(
 		return error_set(err, "oneDNN has no %s of bool", mode_name(p->mode));
 	if (p->accumulator != DTYPE_UNKNOWN && p->accumulator != DTYPE_F32 && p->accumulator != DTYPE_S32)
 		return error_set(err, "oneDNN does not accumulate in %s", dtype_name(p->accumulator));
-	if (dnnl_primitive_attr_create(&c->attr) != dnnl_success)
-		return error_set(err, "oneDNN: no memory for attributes");
-	dnnl_primitive_attr_set_scratchpad_mode(c->attr, dnnl_scratchpad_mode_user);
-	if (kernels[p->kernel].build(c, choice, err) || epilogues_add(c, choice, err)) {
-		onednn_case_free(c);
+	if (attributes_make(c, err))
 		return -1;
-	}
-	fills_choose(c);
-	return 0;
+	return case_finish(c, kernels[p->kernel].build(c, choice, err) || epilogues_add(c, choice, err));
+}
+
+int onednn_case_build_ones(struct onednn_case *c, const struct problem *p, enum onednn_choice choice,
+	enum onednn_side side, struct error *err)
+{
+	*c = (struct onednn_case){ .problem = *p, .op = { .kind = KERNEL_MATMUL }, .share = 1,
+		.prefix = side == SIDE_RIGHT ? "ones_right:" : "ones_left:" };
+	if (attributes_make(c, err))
+		return -1;
+	return case_finish(c, onednn_build_ones(c, choice, side, err) || epilogues_add(c, CHOICE_NCX, err));
 }
 
 void onednn_case_free(struct onednn_case *c)
@@ -345,7 +372,8 @@ void onednn_case_free(struct onednn_case *c)
 	for (int i = 0; i < c->arg_count; i++)
 		onednn_md_free(c->arg[i].md);
 	free(c->factor);
-	c->factor = NULL;
+	free(c->triangle);
+	c->factor = c->triangle = NULL;
 	if (c->attr)
 		dnnl_primitive_attr_destroy(c->attr);
 	c->arg_count = 0;

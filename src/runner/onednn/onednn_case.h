@@ -27,7 +27,12 @@ struct onednn_arg {
 	bool attribute;       /* an attribute: its descriptor is md for all implementations */
 	int64_t plain_strides[ONEDNN_RANK]; /* of its values, in the problem's order; all 0: row-major */
 	int epilogue;         /* 1 + index of the epilogue that it is an operand of, or 0 */
+	bool source;          /* the problem's source, whatever argument of the operation it is */
+	char layout[16];      /* name of its layout, if not that of its descriptor; "": that */
 };
+
+/* Side of the source on which a product has the matrix of ones (onednn_ones.h). */
+enum onednn_side { SIDE_RIGHT, SIDE_LEFT, SIDE_COUNT };
 
 struct onednn_case {
 	struct problem problem;
@@ -37,6 +42,9 @@ struct onednn_case {
 	bool shifted;                  /* u8 weights are passed as s8 */
 	float *factor;                 /* of a scale epilogue or of (de)quantize; owned */
 	float zero_point;
+	float share;                   /* the result is multiplied by it before the epilogues */
+	float *triangle;               /* ones of a running sum; owned */
+	const char *prefix;            /* of the names of its algorithms; static */
 	int arg_count;
 	struct onednn_arg arg[ONEDNN_ARGS];
 };
@@ -45,6 +53,9 @@ struct onednn_case {
  * onednn_case_free only after 0. */
 int onednn_case_build(
 	struct onednn_case *c, const struct problem *p, enum onednn_choice choice, struct error *err);
+/* The same as a product with ones on this side of the source. */
+int onednn_case_build_ones(struct onednn_case *c, const struct problem *p, enum onednn_choice choice,
+	enum onednn_side side, struct error *err);
 void onednn_case_free(struct onednn_case *c);
 
 /* True if the kernel needs a concrete source layout, so that each layout is a separate case. */

@@ -103,7 +103,7 @@ static const char *layouts_of(struct arena *a, const struct onednn_case *c, cons
 			continue;
 		onednn_layout_name(
 			name, arg->attribute ? arg->md : onednn_argument(pd, arg->arg), arg->letters);
-		str_addf(&text, "%s%s=%s", text.n ? " " : "", arg->role, name);
+		str_addf(&text, "%s%s=%s", text.n ? " " : "", arg->role, *arg->layout ? arg->layout : name);
 	}
 	const char *kept = arena_strndup(a, text.p ? text.p : "", text.n);
 	str_free(&text);
@@ -137,12 +137,12 @@ static void candidate_add(
 	struct onednn_offers *o, const struct onednn_case *c, dnnl_primitive_desc_t pd, bool single)
 {
 	const char *given = implementation_name(pd), *layouts = layouts_of(&o->arena, c, pd);
-	const char *name = arena_printf(&o->arena, "%s%s", given, single ? ":1_thread" : "");
+	const char *name = arena_printf(&o->arena, "%s%s%s", c->prefix, given, single ? ":1_thread" : "");
 	if (o->count == ONEDNN_ALGORITHMS || is_known(o, name, layouts)) {
 		dnnl_primitive_desc_destroy(pd);
 		return;
 	}
-	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(name),
+	o->candidate[o->count] = (struct onednn_candidate){ c, pd, is_reference(given),
 		approximation_of("oneDNN", name) != NULL, single };
 	o->algorithm[o->count++] = (struct algorithm){ .api = "oneDNN",
 		.name = name, .layouts = layouts, .math = "strict",
@@ -317,24 +317,17 @@ void onednn_forget(struct backend_list *list)
 	*list = (struct backend_list){ 0 };
 }
 
-int onednn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+/* Hands over the offers, or says why there is none: `why`, else that the library has no such `kernel`. */
+static int offers_give(struct backend_list *list, enum kernel kernel, dnnl_status_t status,
+	struct error why, struct error *err)
 {
-	enum onednn_choice choices[CHOICE_COUNT];
-	dnnl_status_t status = dnnl_unimplemented;
-	struct onednn_offers *o = base_calloc(1, sizeof(*o));
-	struct error why = ERROR_NONE;
-	*list = (struct backend_list){ .state = o };
-	o->problem = *p;
-	int n = library_open(&why) ? 0 : choices_for(p, choices);
-	for (int i = 0; i < n; i++)
-		offers_add(o, choices[i], &status, &why);
-	offers_filter(o);
+	struct onednn_offers *o = list->state;
 	if (o->count == 0) {
 		const dnnl_version_t *v = dnnl_version();
 		if (!*why.text)
 			error_set(&why,
 				"oneDNN %d.%d.%d on %s has no %s for these types, layouts and sizes (%s)",
-				v->major, v->minor, v->patch, isa_name(), kernel_name(p->kernel),
+				v->major, v->minor, v->patch, isa_name(), kernel_name(kernel),
 				dnnl_status2str(status));
 		onednn_forget(list);
 		return error_set(err, "%s", why.text);
@@ -342,4 +335,78 @@ int onednn_algorithms(const struct problem *p, struct backend_list *list, struct
 	list->count = o->count;
 	list->algorithm = o->algorithm;
 	return 0;
+}
+
+static struct onednn_offers *offers_make(const struct problem *p, struct backend_list *list)
+{
+	struct onednn_offers *o = base_calloc(1, sizeof(*o));
+	*list = (struct backend_list){ .state = o };
+	o->problem = *p;
+	return o;
+}
+
+int onednn_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	enum onednn_choice choices[CHOICE_COUNT];
+	dnnl_status_t status = dnnl_unimplemented;
+	struct onednn_offers *o = offers_make(p, list);
+	struct error why = ERROR_NONE;
+	int n = library_open(&why) ? 0 : choices_for(p, choices);
+	for (int i = 0; i < n; i++)
+		offers_add(o, choices[i], &status, &why);
+	offers_filter(o);
+	return offers_give(list, p->kernel, status, why, err);
+}
+
+/* --- products with ones --- */
+
+/* Adds every implementation but reference ones; the plain C kernels are not slower than these. */
+static void ones_list(
+	struct onednn_offers *o, const struct onednn_case *c, bool single, dnnl_status_t *status)
+{
+	dnnl_primitive_desc_t pd[IMPLEMENTATIONS];
+	threads_limit(single ? 1 : team_size());
+	int n = onednn_implementations(onednn_engine, &c->op, c->attr, pd, IMPLEMENTATIONS, status);
+	for (int i = 0; i < n; i++)
+		if (is_reference(implementation_name(pd[i])))
+			dnnl_primitive_desc_destroy(pd[i]);
+		else
+			candidate_add(o, c, pd[i], single);
+	threads_limit(team_size());
+}
+
+static int ones_add(struct onednn_offers *o, enum onednn_choice choice, enum onednn_side side,
+	dnnl_status_t *status, struct error *err)
+{
+	struct onednn_case *c = arena_alloc(&o->arena, sizeof(*c));
+	if (onednn_case_build_ones(c, &o->problem, choice, side, err))
+		return -1;
+	o->cases[o->case_count++] = c;
+	ones_list(o, c, false, status);
+	if (team_is_too_large(&o->problem))
+		ones_list(o, c, true, status);
+	return 0;
+}
+
+int onednn_ones_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+{
+	static const enum onednn_choice choices[] = { CHOICE_NCX, CHOICE_NXC };
+	dnnl_status_t status = dnnl_unimplemented;
+	struct onednn_offers *o = offers_make(p, list);
+	struct problem_shape s = problem_operand_shape(p, 0);
+	struct error why = ERROR_NONE;
+	bool open = p->operand[0].layout == LAYOUT_ANY, good = library_open(&why) == 0;
+	for (int i = 0; i < 2 && good; i++) {
+		if (i && (!open || !onednn_choice_fits(choices[i], s.rank, s.dim)))
+			continue;
+		for (int side = 0; side < SIDE_COUNT; side++) {
+			struct error ignored = ERROR_NONE;
+			ones_add(o, choices[i], (enum onednn_side)side, &status, i || side ? &ignored : &why);
+		}
+	}
+	if (o->count == 0 && !*why.text)
+		error_set(&why, "only types that oneDNN multiplies are multiplied by ones");
+	for (int i = 0; i < o->count; i++)
+		o->algorithm[i].rank = i;
+	return offers_give(list, p->kernel, status, why, err);
 }

@@ -22,7 +22,7 @@ struct onednn_candidate {
 struct onednn_offers {
 	struct arena arena;
 	struct problem problem;
-	struct onednn_case *cases[CHOICE_COUNT];
+	struct onednn_case *cases[CHOICE_COUNT]; /* or 2 layouts x SIDE_COUNT */
 	int case_count;
 	struct onednn_candidate candidate[ONEDNN_ALGORITHMS];
 	struct algorithm algorithm[ONEDNN_ALGORITHMS];
@@ -34,5 +34,7 @@ struct onednn_offers {
 int onednn_probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
 int onednn_algorithms(const struct problem *p, struct backend_list *list, struct error *err);
 void onednn_forget(struct backend_list *list);
+/* algorithms() of backend_ones: sums as products with ones (onednn_ones.h). */
+int onednn_ones_algorithms(const struct problem *p, struct backend_list *list, struct error *err);
 
 #endif
