@@ -14,7 +14,7 @@ test_scripts = \
 	tests/flow/flow_inside.sh tests/flow/flow_measure.sh tests/flow/flow_move.sh \
 	tests/flow/flow_resize.sh tests/flow/flow_what_if.sh \
 	tests/runner/check_gpu.sh \
-	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py \
+	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh \
 	tests/lint/readme.sh \
 	tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py tests/onnx/onnx_nodes.py \

@@ -3,11 +3,14 @@
 measured.
 
     tools/torch_models.py export NAME FILE.onnx [--batch N]
-    tools/torch_models.py time [NAME...] [--batch 1,8,32] [--dtype f32,tf32,f16,bf16] [--mode eager,compiled]
+    tools/torch_models.py time [NAME...] [--batch 1,8,32] [--dtype f16,tf32,f32,bf16] [--mode eager,compiled]
+                               [--output FILE]
     tools/torch_models.py table --bounds BOUNDS.jsonl LATENCIES.jsonl
 
 `time` prints one JSON object per line: the median of single inferences with all inputs on the device, between
-CUDA events (on a CPU: the wall clock). `compiled` is torch.compile with CUDA graphs. `table` compares these
+CUDA events (on a CPU: the wall clock). With --output it appends to a file and skips what the file has, so it
+can be killed and started again; what ended the program twice is skipped too. `compiled` is torch.compile with
+CUDA graphs. `table` compares these
 with the lines of `benanza bound --json` (the Benanza ratio is bound / latency; above 1 the framework was
 faster than the libraries' best). Weights are random. Needs torch and, for the image classifiers, torchvision.
 Its GoogLeNet has 3x3 convolutions where the original has 5x5, so compare its latency with the exported model,
@@ -15,8 +18,10 @@ not with the bundled one.
 """
 
 import argparse
+import itertools
 import json
 import math
+import os
 import statistics
 import sys
 import time
@@ -244,6 +249,9 @@ def prepared(name, batch, dtype, device):
 
 # --- timing ---
 
+# a measurement that has ended the program so often is given up
+TRIES = 2
+
 
 def samples_ns(run, device, seconds):
     """Latencies of single runs in ns, after a warm-up of a fifth of the measurement time."""
@@ -284,20 +292,31 @@ def measure(name, batch, dtype, mode, device, seconds):
             "n": len(taken), "device": gpu, "torch": torch.__version__}
 
 
+def is_settled(before, wanted):
+    """True if the lines of a file have the measurement, or it ended the program TRIES times."""
+    same = [x for x in before if all(x.get(k) == v for k, v in wanted.items())]
+    return any("median_ns" in x or "error" in x for x in same) or len(same) >= TRIES
+
+
 def run_time(args):
     device = torch.device(args.device or ("cuda" if torch.cuda.is_available() else "cpu"))
+    before = lines_of(args.output) if args.output and os.path.exists(args.output) else []
+    out = open(args.output, "a", encoding="utf-8") if args.output else sys.stdout
+    if args.output and ends_torn(args.output):
+        out.write("\n")
     failed = 0
-    for batch in args.batch:
-        for name in args.names or MODELS:
-            for dtype in args.dtype:
-                for mode in args.mode:
-                    try:
-                        line = measure(name, batch, dtype, mode, device, args.seconds)
-                    except Exception as e:  # a failure does not end the other measurements
-                        failed += 1
-                        line = {"model": name, "batch": batch, "dtype": dtype, "mode": mode,
-                                "error": str(e).splitlines()[0][:300] if str(e) else type(e).__name__}
-                    print(json.dumps(line), flush=True)
+    for batch, name, dtype, mode in itertools.product(args.batch, args.names or MODELS, args.dtype, args.mode):
+        wanted = {"model": name, "batch": batch, "dtype": dtype, "mode": mode}
+        if is_settled(before, wanted):
+            continue
+        if args.output:
+            print(json.dumps(wanted | {"begun": True}), file=out, flush=True)
+        try:
+            line = measure(name, batch, dtype, mode, device, args.seconds)
+        except Exception as e:  # a failure does not end the other measurements
+            failed += 1
+            line = wanted | {"error": str(e).splitlines()[0][:300] if str(e) else type(e).__name__}
+        print(json.dumps(line), file=out, flush=True)
     return 1 if failed else 0
 
 
@@ -312,8 +331,14 @@ def run_export(args):
 
 
 def lines_of(path):
+    """The JSON objects of a file; a line that was cut off is left out."""
     with open(path, encoding="utf-8") as f:
-        return [json.loads(line) for line in f if line.startswith("{")]
+        return [json.loads(line) for line in f if line.startswith("{") and line.endswith("}\n")]
+
+
+def ends_torn(path):
+    with open(path, "rb") as f:
+        return f.read()[-1:] not in (b"", b"\n")
 
 
 def scenario_of(bound):
@@ -362,9 +387,10 @@ def main():
     timing = verbs.add_parser("time")
     timing.add_argument("names", nargs="*", metavar="NAME", help=", ".join(MODELS))
     timing.add_argument("--batch", type=lambda t: [int(n) for n in t.split(",")], default=[1, 8, 32])
-    timing.add_argument("--dtype", type=words(list(DTYPES)), default=list(DTYPES))
+    timing.add_argument("--dtype", type=words(list(DTYPES)), default=["f16", "tf32", "f32", "bf16"])
     timing.add_argument("--mode", type=words(["eager", "compiled"]), default=["eager", "compiled"])
     timing.add_argument("--seconds", type=float, default=0.5, help="sampling time per measurement (0.5)")
+    timing.add_argument("--output", help="append to this file, skip what it has")
     timing.add_argument("--device", help="a torch device (cuda if available)")
     table = verbs.add_parser("table")
     table.add_argument("--bounds", required=True)

@@ -1,284 +1,279 @@
 #!/usr/bin/env python3
-"""Tests that need a GPU, in slices that can be resumed; `make check-gpu` runs it.
+"""Tests that need a GPU, in tiers that can be interrupted at any moment and resumed.
 
-    tests/gpu/check_gpu.py --runner benanza-runner-cuda --out FOLDER [--minutes 7.5] [--part NAME,...] [--jobs FILE...]
+    tests/gpu/check_gpu.py --runner benanza-runner-cuda --out FOLDER [--minutes 7.5] [--tier NAME,...]
+                           [--jobs FILE...] [--tar FILE]
 
-Needs only Python's standard library and the runner. All answers stay in FOLDER; the same command continues
-where the last one stopped. Parts, the most important first:
+Needs only Python's standard library and the runner; tests/gpu/first_hour.sh is the same as one command.
 
-  correct     every kernel family and data type, up to 8 algorithms each, against plain C (problems.txt)
-  bandwidth   our data movement kernels on at least four times the L2 cache: strided copies reach 90%,
-              transposes 80% of a copy
-  models      the jobs of the bundled models (--jobs, made by `benanza bench --emit-jobs`) into recorded.jsonl
-  repeat      a new process measures the problems again: 95% agree within 2% (from 20 us on) or 5% (below)
-  sanitizer   a sample of problems under compute-sanitizer, if it is installed
+  smoke     always first, at most four minutes: libraries, the timer against physics and the host's clock, one
+            problem a kernel x library, cache states and graphs, a product against the peak, provoked faults
+  correct   all of problems.txt: as many algorithms as manifest.txt demands, up to 8 of them against plain C
+  record    the jobs of the bundled models (--jobs, made by `make gpu-jobs`) into recorded.jsonl, which
+            `benanza db import` takes; not if smoke found times wrong (--anyway records nevertheless)
+  torch     the same models in PyTorch, if it can be imported (tools/torch_models.py), into torch.jsonl
+  repeat    own kernels reach their share of a copy's bandwidth; a new process measures the same
+  sanitize  a sample of problems under compute-sanitizer, if it is installed
 
-Prints TAP. Skipped without a device.
+After smoke each tier has its share of the remaining minutes; what one leaves over goes to the others. Answers
+stay in a folder of FOLDER, named after GPU, runner, libraries, problems and manifest; the same command
+continues there. --tar packs FOLDER into a file, every minute and at the end; if FOLDER is not there, it is
+unpacked from that file first. Prints TAP and, per tier, an exit status (also in status.txt): 0 passed,
+1 failed, 3 time is up, 77 cannot be done here. The program's own is that of the worst tier; 2 if the command
+line or a file is wrong. Without a device all is skipped, with --need-device status 2.
 """
 
 import argparse
+import contextlib
+import hashlib
 import json
 import os
 import pathlib
+import re
 import shutil
 import signal
 import subprocess
 import sys
+import tarfile
 import time
 
 HERE = pathlib.Path(__file__).resolve().parent
-TYPES = ("f32", "f16", "bf16")
-BUDGET_MS = 50
-ALGORITHMS = 8
-# algorithms per problem of the models: trying them takes more GPU time than the full measurements
-MODEL_ALGORITHMS = 16
-# run-time compiled cuDNN algorithms per problem (half a second or more each), unless
-# $BENANZA_CUDNN_COMPILED is set
-COMPILED = "1"
-# maximum losses of the device per part: each ends a runner, and the next one continues after the problem
-LOSSES = 50
+sys.path.insert(0, str(HERE))
+import gpu_feed  # noqa: E402
+import gpu_manifest  # noqa: E402
+import gpu_smoke  # noqa: E402
+import gpu_tiers  # noqa: E402
+
+# shares of the time after smoke
+WEIGHTS = {"correct": 6, "record": 9, "torch": 3, "repeat": 2, "sanitize": 1}
+TIERS = ["smoke", *WEIGHTS]
+SMOKE_MINUTES = 4
+PACK_EVERY_S = 60
+PACK_S = 3           # kept free at the end, for packing
+PASSED, FAILED, UNFINISHED, SKIPPED = 0, 1, 3, 77
+WORDS = {PASSED: "passed", FAILED: "failed", UNFINISHED: "time is up", SKIPPED: "skipped"}
+UNPACKED_MOST = 4 << 30
 
 
-def problems(path):
-    """Returns the lines of problems.txt with T replaced by each type, without duplicates."""
-    seen = {}
-    for line in path.read_text(encoding="utf-8").splitlines():
-        if not line or line.startswith("#"):
-            continue
-        # T is replaced only as a whole word between punctuation
-        words = line.replace(":", " : ").replace(",", " , ").replace("/", " / ").replace("@", " @ ")
-        words = words.replace(".", " . ").replace("+", " + ").split(" ")
-        for type_ in TYPES if "T" in words else ("",):
-            seen["".join(type_ if w == "T" else w for w in words)] = True
-    return list(seen)
+class Wrong(Exception):
+    """One line; exit status 2."""
 
 
-def job(number, problem, budget_ms=BUDGET_MS, launches=("amortized",), caches=("net",)):
-    return json.dumps({"type": "run", "id": number, "problem": problem, "budget_ms": budget_ms,
-                       "caches": list(caches), "launches": list(launches)})
+class Ended(Exception):
+    """A signal asked this program to end."""
 
 
-class Tap:
-    def __init__(self):
-        self.count = self.failed = 0
+# --- the tar ---
 
-    def say(self, good, name, *details):
-        self.count += 1
-        self.failed += not good
-        print(f"{'ok' if good else 'not ok'} {self.count} - {name}")
-        for detail in details:
-            print(f"# {detail}")
-        sys.stdout.flush()
+def pack(folder, path):
+    """Replaces the file as a whole: whatever is killed, it is the old or the new one."""
+    new = path.with_name(path.name + ".new")
+    with tarfile.open(new, "w:gz", compresslevel=6) as tar:
+        for file in sorted(folder.rglob("*")):
+            if file.is_file() and file.suffix != ".new":
+                tar.add(file, str(file.relative_to(folder)), recursive=False)
+    os.replace(new, path)
 
-    def skip(self, name, why):
-        self.count += 1
-        print(f"ok {self.count} - {name} # SKIP {why}", flush=True)
 
+def unpack(path, folder):
+    """Takes plain files inside the folder alone, into a new folder."""
+    new = folder.with_name(folder.name + ".new")
+    total = 0
+    try:
+        with tarfile.open(path) as tar:
+            for member in tar:
+                name = pathlib.PurePosixPath(member.name)
+                total += member.size
+                if not member.isfile() or name.is_absolute() or ".." in name.parts or total > UNPACKED_MOST:
+                    raise Wrong(f"{path}: it holds {member.name!r}, which check_gpu.py never packs; "
+                                "give the file that it wrote")
+                to = new / name
+                to.parent.mkdir(parents=True, exist_ok=True)
+                to.write_bytes(tar.extractfile(member).read())
+    except (OSError, EOFError, tarfile.TarError) as e:
+        raise Wrong(f"{path}: it cannot be unpacked: {e}; move it away to begin anew") from e
+    if new.exists():
+        os.replace(new, folder)
+
+
+# --- the device ---
+
+def describe(args):
+    """The runner's hello; a text if there is no device."""
+    command = [args.runner, *(["--device", args.device] if args.device else []), "--info", "--json"]
+    try:
+        p = subprocess.run(command, capture_output=True, text=True, timeout=120)
+    except (OSError, subprocess.TimeoutExpired) as e:
+        raise Wrong(f"{args.runner}: it cannot be run: {e}") from e
+    last = p.stderr.strip().splitlines()[-1:] or ["it wrote no error"]
+    if p.returncode == 3:
+        return last[0]
+    try:
+        info = json.loads(p.stdout)
+        return info if isinstance(info["stack"], str) and isinstance(info["model"], str) else 1 // 0
+    except (ValueError, KeyError, TypeError, ZeroDivisionError):
+        raise Wrong(f"{args.runner} --info --json: exit status {p.returncode}: {last[0]}") from None
+
+
+def folder_of(args, info):
+    """A folder per GPU, runner, libraries, problems and manifest: answers of two of them are never mixed."""
+    digest = hashlib.sha256()
+    for path in (args.runner, args.problems, args.manifest):
+        digest.update(hashlib.sha256(pathlib.Path(path).read_bytes()).digest())
+    digest.update(f"{info['model']}\n{info['stack']}".encode())
+    name = re.sub(r"[^a-z0-9]+", "-", info["model"].lower()).strip("-")[:40] or "gpu"
+    return args.out / f"{name}-{digest.hexdigest()[:8]}"
+
+
+# --- tiers ---
 
 class Check:
-    def __init__(self, args):
-        self.runner, self.out, self.args = args.runner, pathlib.Path(args.out), args
-        self.until = time.monotonic() + args.minutes * 60
-        self.tap = Tap()
-        self.out.mkdir(parents=True, exist_ok=True)
-        self.unfinished = []
+    def __init__(self, args, info, manifest):
+        self.args, self.until = args, time.monotonic() + 60 * args.minutes - (PACK_S if args.tar else 0)
+        self.packed = time.monotonic()
+        folder = folder_of(args, info)
+        folder.mkdir(parents=True, exist_ok=True)
+        (folder / "info.json").write_text(json.dumps(info, indent=1), encoding="utf-8")
+        self.tap = gpu_feed.Tap(folder / "log.tap")
+        self.state = gpu_feed.State(folder / "state.json")
+        self.feeder = gpu_feed.Feeder(args.runner, args.device, folder, self.tap, self.state, args.silent,
+                                      self.tick)
+        self.smoke = gpu_smoke.Smoke(self.feeder, info, manifest)
+        self.tiers = gpu_tiers.Tiers(self.feeder, info, manifest, args)
+        self.folder = folder
 
-    def command(self, *words):
-        return [self.runner, *(["--device", self.args.device] if self.args.device else []), *words]
+    def tick(self):
+        if self.args.tar and time.monotonic() - self.packed >= PACK_EVERY_S:
+            self.pack()
 
-    def left(self):
-        return self.until - time.monotonic()
+    def pack(self):
+        self.packed = time.monotonic()
+        if self.args.tar:
+            pack(self.args.out, self.args.tar)
 
-    def work(self, name, want, path, options):
-        """Runs one runner on the jobs. Returns its exit status; None if the time ran out."""
-        with open(want, encoding="utf-8") as jobs_in, open(self.out / f"{name}.err", "a", encoding="utf-8") as err:
-            p = subprocess.Popen(self.command(*options, "--output", str(path)), stdin=jobs_in, stderr=err)
-            try:
-                return p.wait(timeout=self.left())
-            except subprocess.TimeoutExpired:
-                p.send_signal(signal.SIGTERM)
-                p.wait()
-                return None
+    def tier(self, name, until):
+        """Runs a tier, keeps and tells its status."""
+        begin, failed = time.monotonic(), self.tap.failed
+        self.tap.note(f"--- {name}: {max(until - begin, 0):.1f} s ---")
+        if name == "smoke":
+            whole = self.smoke.run(until)
+            self.state.values["truth"] = self.smoke.truth
+        elif name == "record" and self.state.values.get("truth") is False and not self.args.anyway:
+            self.tap.say(False, "record: times can be believed",
+                         "smoke found them wrong: mend that first, or record with --anyway")
+            whole = True
+        else:
+            whole = getattr(self.tiers, name)(until)
+        if isinstance(whole, str):
+            self.tap.skip(name, whole)
+        status = FAILED if self.tap.failed > failed else SKIPPED if isinstance(whole, str) else \
+            PASSED if whole else UNFINISHED
+        self.state.section("tiers")[name] = status
+        self.state.section("left")[name] = whole is False
+        self.state.save()
+        self.tap.note(f"tier {name}: {status} {WORDS[status]} after {time.monotonic() - begin:.0f} s")
+        self.pack()
 
-    def feed(self, name, jobs, *options, into=None):
-        """Runs jobs into FOLDER/INTO.jsonl (default NAME). Returns the lines of the file; None if unfinished."""
-        path, want = self.out / f"{into or name}.jsonl", self.out / f"{name}.jobs"
-        want.write_text("\n".join(jobs) + "\n", encoding="utf-8")
-        status, answered = 3, None
-        for _ in range(LOSSES):
-            if self.left() < 5:
-                self.unfinished.append(name)
-                return None
-            before, status = answered, self.work(name, want, path, options)
-            answered = path.stat().st_size if path.exists() else 0
-            if status is None:
-                self.unfinished.append(name)
-                return None
-            if status != 3 or answered == before:
-                break
-            print(f"# {name}: the runner lost the device; starting another one", flush=True)
-        if status not in (0, 1):
-            tail = (self.out / f"{name}.err").read_text(encoding="utf-8", errors="replace").strip().splitlines()[-1:]
-            self.tap.say(False, f"{name}: the runner exits normally", f"exit status {status}", *tail)
-            self.unfinished.append(name)
-            return None
-        return [json.loads(line) for line in path.read_text(encoding="utf-8").splitlines() if line.startswith("{")]
+    def has_left(self, name):
+        """True if the tier was cut off by the time."""
+        return self.state.section("left").get(name, True)
 
-    # --- parts ---
-
-    def correct(self):
-        jobs = [job(i + 1, p) for i, p in enumerate(problems(self.args.problems))]
-        lines = self.feed("correct", jobs, "--check", "--algorithms", str(ALGORITHMS))
-        if lines is None:
-            return
-        by_problem = {}
-        for line in lines:
-            if line.get("type") == "check":
-                by_problem.setdefault(line["problem"], []).append(line)
-        refused = {x["problem"]: x["why"] for x in lines if x.get("type") == "done" and x["status"] != "ok"}
-        unchecked = 0
-        for problem in [json.loads(j)["problem"] for j in jobs]:
-            checks = by_problem.get(problem, [])
-            if not checks:
-                self.tap.skip(problem, refused.get(problem, "no answer").replace("\n", " ")[:160])
-                continue
-            right = [c for c in checks if c["status"] == "ok" and c["worst"] is not None]
-            unchecked += sum(c["status"] == "ok" and c["worst"] is None for c in checks)
-            wrong = [c for c in checks if c["status"] not in ("ok", "unsupported", "no_memory")]
-            self.tap.say(not wrong, f"{problem}: {len(right)} of {len(checks)} algorithms correct",
-                         *(f"{c['status']} {c['algorithm']['api']} {c['algorithm']['name']}: error {c['worst']}, "
-                           f"tolerance {c['allowed']} {c['why']}" for c in wrong))
-        self.tap.say(True, f"correct: {len(by_problem)} problems checked, {len(refused)} refused, "
-                           f"{unchecked} algorithms without reference values")
-
-    def bandwidth(self):
-        info = json.loads(subprocess.run(self.command("--info", "--json"), capture_output=True, text=True,
-                                         check=True).stdout)
-        # tensors of n x 1024 x 1024 f32 exceed the cache
-        n = int(4 * (info.get("llc_bytes") or 64e6)) // (4 * 1024 * 1024) + 1
-        copy = f"copy:u8,u8:b{n * 4 * 1024 * 1024}"
-        judged = {
-            f"transpose:f32,f32:{n}x1024x1024:perm0x2x1": 0.8,
-            f"transpose:f16,f16:{2 * n}x1024x1024:perm0x2x1": 0.8,
-            f"transpose:f32,f32:{n}x64x128x128:perm0x2x3x1": 0.8,
-            f"cast:f32@s{2 * 1024 * 1024}x1024x1,f32:{n}x1024x1024": 0.9,
-            f"cast:f16@s{4 * 1024 * 1024}x2048x1,f16:{n}x2048x1024": 0.9,
-            f"gather:f32.c,s64,f32:{n * 1024}x1024:ax0:{n * 1024}": None,
-        }
-        lines = self.feed("bandwidth", [job(i + 1, p, 200) for i, p in enumerate([copy, *judged])])
-        if lines is None:
-            return
-        best = {}
-        for line in lines:
-            r = line.get("result", {})
-            if r.get("status") == "ok" and r["algorithm"]["api"] in ("benanza", "CUDA"):
-                best[r["problem"]] = min(best.get(r["problem"], float("inf")), r["stats"]["median_ns"])
-        if copy not in best:
-            self.tap.say(False, "bandwidth: the copy was measured")
-            return
-        rate = 2 * n * 4 * 1024 * 1024 / best[copy]
-        self.tap.say(True, f"bandwidth: copy {rate:.0f} GB/s, {n * 4} MiB read and written")
-        for problem, least in judged.items():
-            if problem not in best:
-                self.tap.say(False, f"bandwidth: {problem} was measured")
-                continue
-            share = best[copy] / best[problem]  # all move as many bytes as the copy
-            name = f"bandwidth: {problem} {100 * share:.0f}% of the copy"
-            required = "" if least is None else f", required {100 * least:.0f}%"
-            self.tap.say(least is None or share >= least, name + required)
-
-    def models(self):
-        if not self.args.jobs:
-            self.tap.skip("models", "no --jobs given")
-        for path in self.args.jobs:
-            path = pathlib.Path(path)
-            jobs = [line for line in path.read_text(encoding="utf-8").splitlines() if line]
-            lines = self.feed(f"models-{path.stem}", jobs, "--budget-ms", str(BUDGET_MS), "--algorithms",
-                              str(self.args.algorithms), into="recorded")
-            if lines is None:
-                return
-            wanted = {json.loads(j)["problem"] for j in jobs}
-            done = list({x["problem"]: x for x in lines if x.get("type") == "done" and x["problem"] in wanted}.values())
-            by = {}
-            for x in done:
-                by[x["status"]] = by.get(x["status"], 0) + 1
-            bad = [x for x in done if x["status"] in ("failed", "crashed", "timeout", "mistrusted")]
-            self.tap.say(not bad, f"models: {path.stem}: " + ", ".join(f"{n} {s}" for s, n in sorted(by.items())),
-                         *(f"{x.get('problem', x['id'])}: {x['status']}: {x['why']}" for x in bad[:10]))
-
-    def repeat(self):
-        chosen = problems(self.args.problems)[::5]
-        jobs = [job(i + 1, p, 200) for i, p in enumerate(chosen)]
-        medians = []
-        for name in ("repeat-1", "repeat-2"):
-            lines = self.feed(name, jobs)
-            if lines is None:
-                return
-            medians.append({(x["result"]["problem"], *(x["result"]["algorithm"][k] for k in ("name", "api", "layouts", "math")),
-                             x["result"]["cache"], x["result"]["launch"]): x["result"]["stats"]["median_ns"] for x in lines
-                            if x.get("type") == "result" and x["result"]["status"] == "ok" and
-                            x["result"]["stats"]["stop"] != "shortlist"})
-        both = [k for k in medians[0] if k in medians[1]]
-        off = [k for k in both if abs(medians[1][k] / medians[0][k] - 1) > (0.02 if medians[0][k] >= 20e3 else 0.05)]
-        share = 1 - len(off) / len(both) if both else 0
-        self.tap.say(share >= 0.95, f"repeat: {100 * share:.1f}% of {len(both)} medians agree",
-                     *(f"{k[0]} {k[1]}: {medians[0][k]:.0f} ns, then {medians[1][k]:.0f}" for k in off[:20]))
-
-    def sanitizer(self):
-        tool = shutil.which("compute-sanitizer")
-        if not tool:
-            self.tap.skip("sanitizer", "compute-sanitizer is not installed")
-            return
-        for i, problem in enumerate(problems(self.args.problems)[::12]):
-            if self.left() < 30:
-                self.unfinished.append("sanitizer")
-                return
-            try:
-                p = subprocess.run([tool, "--error-exitcode", "99", *self.command("--problem", problem, "--check",
-                                                                                   "--algorithms", "2")],
-                                   capture_output=True, text=True, timeout=self.left())
-            except subprocess.TimeoutExpired:
-                self.unfinished.append("sanitizer")
-                return
-            self.tap.say(p.returncode != 99, f"sanitizer: {problem}", *p.stdout.splitlines()[-3:] if p.returncode == 99 else [])
+    def share(self, names):
+        """Runs tiers, each for its share of the time that is left."""
+        for i, name in enumerate(names):
+            now = time.monotonic()
+            weight = sum(WEIGHTS[n] for n in names[i:])
+            self.tier(name, now + max(self.until - now, 0) * WEIGHTS[name] / weight)
 
     def run(self):
-        for name in self.args.part:
-            getattr(self, name)()
-        if self.unfinished:
-            print(f"# time is up before: {', '.join(self.unfinished)}; run the same command to continue")
-        print(f"1..{self.tap.count}")
-        print(f"# {self.tap.count - self.tap.failed} passed, {self.tap.failed} failed")
-        return 1 if self.tap.failed else 3 if self.unfinished else 0
+        """All tiers that have not passed; then those that were cut off, with what time the others left."""
+        statuses = self.state.section("tiers")
+        names = [n for n in self.args.tier if statuses.get(n) != PASSED]
+        for name in [n for n in self.args.tier if n not in names]:
+            self.tap.note(f"tier {name}: passed before, in {self.folder}")
+        try:
+            if "smoke" in names:
+                self.tier("smoke", min(self.until, time.monotonic() + 60 * SMOKE_MINUTES))
+            later = [n for n in names if n != "smoke"]
+            self.share(later)
+            while self.until - time.monotonic() > 1 and any(map(self.has_left, later)):
+                self.share([n for n in later if self.has_left(n)])
+        except Ended as e:
+            self.tap.note(f"{e}: the same command continues")
+            for name in names:
+                statuses.setdefault(name, UNFINISHED)
+        return self.end()
+
+    def end(self):
+        statuses = {n: self.state.section("tiers").get(n, UNFINISHED) for n in self.args.tier}
+        text = "".join(f"{n} {s} {WORDS[s]}\n" for n, s in statuses.items())
+        (self.folder / "status.txt").write_text(text, encoding="utf-8")
+        self.state.save()
+        self.pack()
+        for line in text.splitlines():
+            self.tap.note(line)
+        self.tap.write(f"1..{self.tap.count}")
+        if self.tap.count == 0 and FAILED in statuses.values():
+            return FAILED
+        return next((s for s in (FAILED, UNFINISHED) if s in statuses.values()), PASSED)
 
 
-PARTS = ["correct", "bandwidth", "models", "repeat", "sanitizer"]
+def options():
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--runner", required=True)
+    parser.add_argument("--out", required=True, type=pathlib.Path)
+    parser.add_argument("--tar", type=pathlib.Path)
+    parser.add_argument("--device")
+    parser.add_argument("--need-device", action="store_true")
+    parser.add_argument("--minutes", type=float, default=7.5)
+    parser.add_argument("--tier", type=lambda t: t.split(","), default=TIERS)
+    parser.add_argument("--anyway", action="store_true")
+    parser.add_argument("--algorithms", type=int, default=gpu_tiers.RECORD_ALGORITHMS,
+                        help="maximum per problem of the models")
+    parser.add_argument("--silent", type=float, default=gpu_feed.SILENT_S,
+                        help="seconds after which a runner that writes nothing is killed")
+    parser.add_argument("--problems", type=pathlib.Path, default=HERE / "problems.txt")
+    parser.add_argument("--manifest", type=pathlib.Path, default=HERE / "manifest.txt")
+    parser.add_argument("--jobs", nargs="*", type=pathlib.Path, default=[])
+    args = parser.parse_args()
+    for tier in args.tier:
+        if tier not in TIERS:
+            parser.error(f"unknown tier {tier}; available: {', '.join(TIERS)}")
+    args.tier = [t for t in TIERS if t in args.tier]
+    args.here, args.runner = HERE, shutil.which(args.runner) or args.runner
+    return args
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runner", required=True)
-    parser.add_argument("--out", required=True)
-    parser.add_argument("--device")
-    parser.add_argument("--algorithms", type=int, default=MODEL_ALGORITHMS, help="maximum per problem of the models")
-    parser.add_argument("--minutes", type=float, default=7.5)
-    parser.add_argument("--part", type=lambda t: t.split(","), default=PARTS)
-    parser.add_argument("--problems", type=pathlib.Path, default=HERE / "problems.txt")
-    parser.add_argument("--jobs", nargs="*", default=[])
-    args = parser.parse_args()
-    for part in args.part:
-        if part not in PARTS:
-            parser.error(f"unknown part {part}; available: {', '.join(PARTS)}")
-    os.environ.setdefault("BENANZA_CUDNN_COMPILED", COMPILED)
-    info = subprocess.run([args.runner, *(["--device", args.device] if args.device else []), "--info"],
-                          capture_output=True, text=True)
-    if info.returncode == 3:
-        print(f"1..0 # SKIP {info.stderr.strip().splitlines()[-1] if info.stderr.strip() else 'no device'}")
-        return 0
-    if info.returncode:
-        print(f"Bail out! {args.runner} --info: exit status {info.returncode}: {info.stderr.strip()[-300:]}")
+    args = options()
+    try:
+        manifest = gpu_manifest.read(args.manifest)
+        info = describe(args)
+        if isinstance(info, str) and not args.need_device:
+            print(f"1..0 # SKIP {info}")
+            return PASSED
+        if isinstance(info, str):
+            raise Wrong(f"{args.runner}: {info}")
+        if args.tar and args.tar.exists() and not args.out.exists():
+            unpack(args.tar, args.out)
+        for path in args.jobs:
+            path.read_bytes()
+        check = Check(args, info, manifest)
+    except (Wrong, OSError, gpu_manifest.ManifestError) as e:
+        print(f"Bail out! {' '.join(str(e).split())}")
         return 2
-    return Check(args).run()
+
+    def ended(number, frame):
+        for other in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+            signal.signal(other, signal.SIG_IGN)
+        raise Ended(signal.Signals(number).name)
+
+    for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+        signal.signal(number, ended)
+    with contextlib.suppress(KeyboardInterrupt):
+        return check.run()
+    return UNFINISHED
 
 
 if __name__ == "__main__":

@@ -1,6 +1,6 @@
 #!/bin/sh
-# The check for GPUs is itself checked with the CPU runner in the GPU's place: it passes what is right, fails what is wrong,
-# goes on where it stopped, and skips where there is no device.
+# The check for GPUs with the real CPU runner in the GPU's place: it passes what is right, fails what is wrong,
+# continues the runner's files, and skips where there is no device. tests/gpu/tiers.py has the rest.
 . "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 script=$top/tests/gpu/check_gpu.py
 [ -x "$runner" ] || skip_all "benanza-runner-cpu was not built"
@@ -10,7 +10,9 @@ cat >"$work/problems" <<'END'
 eltwise:T,T:relu:1x64
 conv:T,T.c,T/f32:n1c8h8w8k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1
 END
-check() { python3 "$script" --problems "$work/problems" "$@"; }
+echo "sm 75" >"$work/manifest" # nothing is expected of a CPU
+check() { python3 "$script" --problems "$work/problems" --manifest "$work/manifest" "$@"; }
+answers() { cat "$work/$1"/*/"$2.jsonl"; }
 
 cat >"$work/no_device" <<'END'
 #!/bin/sh
@@ -46,29 +48,31 @@ chmod +x "$work/no_device" "$work/wrong" "$work/lossy" "$work/lost"
 try 0 "without a device" check --runner "$work/no_device" --out "$work/none"
 grep -q "^1\.\.0 # SKIP .*no NVIDIA driver found" "$work/out"; ok $? "skips, and says why"
 [ ! -e "$work/none" ]; ok $? "leaves nothing behind"
-try 2 "no part of that name" check --runner "$runner" --out "$work/a" --part nothing
-try 0 "what is right" check --runner "$runner" --out "$work/a" --part correct
+try 2 "no tier of that name" check --runner "$runner" --out "$work/a" --tier nothing
+try 2 "a device is needed" check --runner "$work/no_device" --out "$work/a" --need-device
+says out "no NVIDIA driver found"
+try 0 "what is right" check --runner "$runner" --out "$work/a" --tier correct
 says out "eltwise:f32,f32:relu:1x64: "
 grep -q '^ok .*conv:f32.*[1-9] of [1-9][0-9]* algorithms correct' "$work/out"; ok $? "the convolution's algorithms are right"
-says out "0 failed"
-before=$(wc -l <"$work/a/correct.jsonl")
-try 0 "the same again" check --runner "$runner" --out "$work/a" --part correct
-[ "$(wc -l <"$work/a/correct.jsonl")" -eq "$before" ]; ok $? "nothing is checked twice"
-try 1 "what is wrong" check --runner "$work/wrong" --out "$work/b" --part correct
+says out "tier correct: 0 passed"
+before=$(answers a correct | wc -l)
+try 0 "the same again" check --runner "$runner" --out "$work/a" --tier correct
+[ "$(answers a correct | wc -l)" -eq "$before" ]; ok $? "nothing is checked twice"
+try 1 "what is wrong" check --runner "$work/wrong" --out "$work/b" --tier correct
 says out "# mistrusted oneDNN"
-try 0 "a device that is lost on the way" check --runner "$work/lossy" --out "$work/e" --part correct
-says out "# correct: the runner lost the device; starting another one"
-says out "0 failed"
-[ "$(grep -c '"type":"done"' "$work/e/correct.jsonl")" -eq "$(wc -l <"$work/e/correct.jobs")" ]; ok $? "every problem is answered once"
-try 1 "a device that is lost at once" check --runner "$work/lost" --out "$work/f" --part correct
-says out "# the device is lost"
-try 3 "no time left" check --runner "$runner" --out "$work/c" --part correct --minutes 0.01
-says out "time is up before: correct"
+try 0 "a device that is lost on the way" check --runner "$work/lossy" --out "$work/e" --tier correct
+says out "the runner lost the device; starting another one"
+[ "$(answers e correct | grep -c '"type":"done"')" -eq "$(cat "$work"/e/*/correct.jobs | wc -l)" ]
+ok $? "every problem is answered once"
+try 1 "a device that is lost at once" check --runner "$work/lost" --out "$work/f" --tier correct
+says out "# exit status 3: the device is lost"
+try 3 "no time left" check --runner "$runner" --out "$work/c" --tier correct --minutes 0.001
+says out "tier correct: 3 time is up"
 printf '%s\n' '{"type":"run","id":1,"problem":"eltwise:f32,f32:relu:1x64","budget_ms":1}' \
     '{"type":"run","id":2,"problem":"eltwise:s64,s64:relu:4","budget_ms":1}' >"$work/few.jsonl"
-try 0 "models" check --runner "$runner" --out "$work/d" --part models --jobs "$work/few.jsonl"
-says out "models: few: 1 ok, 1 unsupported"
-try 0 "their results can be kept" "$BENANZA" db import "$work/d/recorded.jsonl"
+try 0 "models" check --runner "$runner" --out "$work/d" --tier record --jobs "$work/few.jsonl"
+says out "record: few: 2 of 2 problems: 1 ok, 1 unsupported"
+try 0 "their results can be kept" "$BENANZA" db import "$work"/d/*/recorded.jsonl
 bad=0
 for type in f32 f16 bf16; do
     grep -v '^#' "$top/tests/gpu/problems.txt" | grep . | sed "s/\bT\b/$type/g"

@@ -1,0 +1,372 @@
+"""The tier `smoke`: four minutes that say whether anything measured here can be believed.
+
+Limits come from physics and from the host's clock, not from another measurement of the same runner: bytes
+that cannot cross the memory bus faster than its width and clock allow, multiply-adds per clock and
+multiprocessor, wall time.
+"""
+
+import json
+import time
+
+import gpu_feed
+import gpu_manifest
+
+PROBLEMS = 40
+TWICE = 20
+BUDGET_MS = 30
+GIB = 1 << 30
+# run-time compiled cuDNN engines per problem: one is a second. Listing compiles none.
+FEW_COMPILED = {"BENANZA_CUDNN_COMPILED": "1"}
+ALL_COMPILED = {"BENANZA_CUDNN_COMPILED": "200"}
+
+# f16 operations (a multiply-add is two) per clock and multiprocessor with f32 sums, by compute capability:
+# NVIDIA's whitepapers of the architectures; tests/gpu/tiers.py holds it against data/devices/*.json.
+F16_PER_CLOCK = {70: 1024, 72: 1024, 75: 1024, 80: 2048, 86: 1024, 87: 2048, 89: 1024, 90: 4096, 100: 8192,
+                 103: 8192, 120: 1024}
+GEMM = "matmul:f16,f16.c,f16/f32:ba1bb1m8192n8192k8192:ta0tb0"
+GEMM_FLOPS = 2 * 8192 ** 3
+# one row times a matrix: its time is that of reading the weights, 32 MiB, which fit in some L2 caches
+ROW = "matmul:f16,f16.c,f16/f32:ba1bb1m1n4096k4096:ta0tb0"
+ROW_BYTES = 2 * 4096 * 4096
+STATES = [ROW, "conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n8c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+          "eltwise:f16,f16:relu:1x256x56x56", "softmax:f32,f32:soft:1x12x128x128:ax3"]
+# a result of one state may be slower than one of a colder state by so much
+COLDER = 1.2
+LEAST_BUS = 0.6      # share of the bus that a copy reaches on every GPU
+CLOCK_SLACK = 1.02   # reported clocks are rounded
+LEAST_GEMM = 0.5     # share of the peak, at the clock it ran at
+TIMER_OFF = 0.05     # largest difference of the runner's clocks
+# share of the wall time that timed executions may take: warm-up executions take at most four times as long
+LEAST_WALL, MOST_WALL = 0.1, 1.03
+
+
+def bus_bytes_s(attributes):
+    """Bytes that can cross the memory bus in a second: both edges of its clock. None if unknown."""
+    mhz, bits = attributes.get("memory_clock_mhz"), attributes.get("memory_bus_bits")
+    return mhz * 1e6 * 2 * bits / 8 if mhz and bits else None
+
+
+def peak_flops(attributes, mhz):
+    """f16 operations per second at an SM clock; None if unknown."""
+    listed = [sm for sm in F16_PER_CLOCK if sm <= (attributes.get("sm") or 0)]
+    if not listed or not mhz or not attributes.get("multiprocessors"):
+        return None
+    return attributes["multiprocessors"] * F16_PER_CLOCK[max(listed)] * mhz * 1e6
+
+
+def medians(answers):
+    """{(problem, algorithm ..., cache, launch): median} of finalists."""
+    return {(r["problem"], *(r["algorithm"][k] for k in ("api", "name", "layouts", "math")), r["cache"],
+             r["launch"]): r["stats"]["median_ns"] for r in answers.results()}
+
+
+def agreement(first, second):
+    """Share of the medians that agree within 2% (from 20 us on) or 5% (below), their number, the others."""
+    both = [k for k in first if k in second]
+    off = [k for k in both if abs(second[k] / first[k] - 1) > (0.02 if first[k] >= 20e3 else 0.05)]
+    return (1 - len(off) / len(both) if both else 0), len(both), [
+        f"{k[0]} {k[1]} {k[2]}: {first[k]:.0f} ns, then {second[k]:.0f}" for k in off[:20]]
+
+
+def cover(manifest, sm, count):
+    """Problems such that each kernel x library, then each kernel x library x type that the manifest expects
+    occurs; at most `count`, those of the larger gain first."""
+    wanted = {p: {(gpu_manifest.kernel_of(p), api) for api in manifest.expected(p, sm)}
+              for p in manifest.rows}
+    typed = {p: {(*pair, gpu_manifest.type_of(p)) for pair in pairs} for p, pairs in wanted.items()}
+    chosen, have = [], set()
+    for gains in (wanted, typed):
+        while len(chosen) < count:
+            best = max(gains, key=lambda p: len(gains[p] - have), default=None)
+            if best is None or not gains[best] - have:
+                break
+            chosen.append(best)
+            have |= wanted[best] | typed[best]
+    return chosen
+
+
+class Smoke:
+    """`run()` returns True if all was asked; tap is told what failed. `truth` is False if times are wrong."""
+
+    def __init__(self, feeder, info, manifest):
+        self.feeder, self.tap, self.info, self.manifest = feeder, feeder.tap, info, manifest
+        self.attributes = info.get("attributes") or {}
+        self.sm = self.attributes.get("sm") or 0
+        self.until, self.truth = 0.0, True
+
+    def must(self, good, name, *details):
+        """A fact without which no time can be believed."""
+        self.truth &= self.tap.say(good, name, *details)
+
+    def feed(self, name, jobs, *options, **more):
+        """Answers to jobs, or None (reported) if they are not complete."""
+        answers = self.feeder.feed(f"smoke-{name}", jobs, options, self.until, **more)
+        for problem, why in answers.given_up.items():
+            self.tap.say(False, f"smoke: {name}: {problem}", why)
+        if answers.broken:
+            self.tap.say(False, f"smoke: {name}: the runner works", answers.broken)
+        if answers.open:
+            self.tap.note(f"smoke: {name}: time is up, {len(answers.open)} problems are not answered")
+        return answers if answers.complete else None
+
+    # --- steps: each returns False if time ran out ---
+
+    def libraries(self):
+        """The stack names what the manifest expects of any problem."""
+        stack = self.info.get("stack", "")
+        apis = {api for p in self.manifest.rows for api in self.manifest.expected(p, self.sm)}
+        for api, word in (("cuDNN", "cuDNN "), ("cuBLASLt", "cuBLASLt ")):
+            if api in apis:
+                self.tap.say(word in stack, f"library {api} is loaded", f"the stack is: {stack}",
+                             *map(str, self.attributes.get("warnings") or []))
+        self.tap.say(self.manifest.column(self.sm) is not None,
+                     f"the manifest has compute capability {self.sm}")
+        for library in self.attributes.get("libraries") or []:
+            if isinstance(library, dict) and library.get("status", library.get("state")) == "missing":
+                self.tap.say(False, f"library {library.get('name')} is loaded", library.get("why", ""))
+        return True
+
+    def lists(self):
+        """Each library lists as many algorithms as the manifest demands."""
+        wanted = cover(self.manifest, self.sm, PROBLEMS)
+        answers = self.feed("list", gpu_manifest.list_jobs(wanted), variables=ALL_COMPILED)
+        if answers is None:
+            return False
+        for problem, counts in gpu_manifest.counts_of(answers.lines, wanted).items():
+            missing = self.manifest.missing(problem, self.sm, counts)
+            if missing:
+                self.tap.say(False, f"{problem}: as many algorithms as the manifest demands", *missing)
+        self.tap.say(bool(wanted), f"smoke: {len(wanted)} problems listed: "
+                     f"{len({gpu_manifest.kernel_of(p) for p in wanted})} kernels")
+        return True
+
+    def timer(self):
+        """The runner's own comparison of its clocks: spin kernels of known length."""
+        timer = self.attributes.get("timer")
+        if not isinstance(timer, dict):
+            self.must(False, "timer: the runner calibrates it", "the hello has no attribute \"timer\"")
+            return True
+        for key, what in (("host_scale", "the host's clock"), ("event_scale", "the GPU's global timer")):
+            scale = timer.get(key)
+            good = isinstance(scale, (int, float)) and abs(scale - 1) <= TIMER_OFF
+            if key == "event_scale" and not good and timer.get("caveat"):
+                self.tap.note(f"timer: {timer['caveat']}")  # the global timer is wrong, events are right
+                continue
+            self.must(good, f"timer: a spin kernel takes as long as {what} says: {scale}", timer.get("doubt"))
+        self.must(not timer.get("doubt"), "timer: no doubt", timer.get("doubt") or "")
+        return True
+
+    def bandwidth(self):
+        """A copy cannot be faster than the bus, and none is much slower."""
+        memory = self.attributes.get("memory_bytes") or GIB
+        size = int(min(max(GIB, 16 * (self.info.get("llc_bytes") or 64e6)), memory / 8)) & -4096
+        answers = self.feed("copy", [gpu_feed.job(1, f"copy:u8,u8:b{size}", 200)])
+        if answers is None:
+            return False
+        bus = bus_bytes_s(self.attributes)
+        rates = sorted(2 * size / r["stats"]["median_ns"] * 1e9 for r in answers.results(finalists=False))
+        if not bus or not rates:
+            self.must(False, "bandwidth: a copy and the width and clock of the bus are known",
+                      *(x.get("why", "") for x in answers.done.values()))
+            return True
+        # what the cache keeps from one pass to the next does not cross the bus
+        most = bus * CLOCK_SLACK * (1 + (self.info.get("llc_bytes") or 0) / (2 * size))
+        self.must(rates[-1] <= most, f"bandwidth: a copy of {size >> 20} MiB at {rates[-1] / 1e9:.0f} GB/s, "
+                  f"the bus has {bus / 1e9:.0f}")
+        self.must(rates[-1] >= LEAST_BUS * bus or self.attributes.get("mig"),
+                  f"bandwidth: {100 * rates[-1] / bus:.0f}% of the bus, required {100 * LEAST_BUS:.0f}%")
+        return True
+
+    def product(self):
+        """One large product between half and all of the peak, and a host's clock that agrees."""
+        job = json.loads(gpu_feed.job(1, GEMM, 600, ("amortized", "isolated"), ("net", "warm")))
+        told, status = self.feeder.ask(json.dumps(job) + "\n", ["--algorithms", "4"], self.until)
+        if status is None:
+            return False
+        found = [(at, m["result"]) for at, m in told if m.get("type") == "result" and
+                 m["result"]["status"] == "ok" and m["result"]["stats"]["stop"] != "shortlist"]
+        self.peak([r for _, r in found if r["algorithm"]["math"] == "strict"],
+                  next((m.get("why", "") for _, m in told if m.get("type") == "done"), f"status {status}"))
+        self.wall(found)
+        return True
+
+    def peak(self, results, why):
+        best = min(results, key=lambda r: r["stats"]["median_ns"], default=None)
+        most_mhz = max(self.attributes.get("most_clock_mhz") or 0, self.attributes.get("clock_mhz") or 0)
+        most = peak_flops(self.attributes, most_mhz * CLOCK_SLACK)
+        if best is None or most is None:
+            self.must(False, "f16 product: it was measured, and the peak is known", why)
+            return
+        rate, mhz = GEMM_FLOPS / best["stats"]["median_ns"] * 1e9, best.get("clock_mhz") or most_mhz
+        self.must(rate <= most, f"f16 product: {rate / 1e12:.0f} TFLOP/s, the peak is {most / 1e12:.0f} at "
+                  f"{most_mhz:.0f} MHz", best["algorithm"]["name"])
+        self.must(0 < mhz <= most_mhz * CLOCK_SLACK, f"f16 product: ran at {mhz:.0f} MHz of {most_mhz:.0f}")
+        # consumer cards have half the rate with f32 sums
+        half = 0.5 if "GeForce" in self.info.get("model", "") else 1
+        least = LEAST_GEMM * half * peak_flops(self.attributes, mhz)
+        self.must(rate >= least, f"f16 product: {rate / 1e12:.0f} TFLOP/s, required {least / 1e12:.0f}: "
+                  f"{100 * LEAST_GEMM * half:.0f}% of the peak at {mhz:.0f} MHz", best["algorithm"]["name"])
+
+    def wall(self, found):
+        """Timed executions fill a plausible share of the time in which the host saw their results arrive: all
+        algorithms of a state are measured between the last result of the state before and their own last."""
+        states = {}
+        for at, r in found:
+            s = r["stats"]
+            busy = (s["n"] + s["discarded"]) * s["executions"] * s["median_ns"] / 1e9
+            last, total = states.get((r["cache"], r["launch"]), (0, 0))
+            states[r["cache"], r["launch"]] = max(last, at), total + busy
+        ends = sorted(states.items(), key=lambda x: x[1][0])
+        for (_, (begin, _)), (state, (end, busy)) in zip(ends, ends[1:]):
+            if end - begin < 0.01:  # it shares the samples of the state before, or has too few
+                continue
+            share = busy / (end - begin)
+            self.must(LEAST_WALL <= share <= MOST_WALL, f"timer: {' '.join(state)}: {1e3 * busy:.0f} ms of "
+                      f"samples in {1e3 * (end - begin):.0f} ms of the host's clock", f"share {share:.2f}")
+
+    def states(self):
+        """Cache states and launch modes differ as they must; what a result says of its execution is there."""
+        jobs = [gpu_feed.job(i, p, 60 + 40 * (p == ROW), ("amortized", "isolated"), ("net", "warm", "cold"))
+                for i, p in enumerate(STATES, 1)]
+        answers = self.feed("states", jobs, "--algorithms", "3")
+        if answers is None:
+            return False
+        found = {}
+        for r in answers.results():
+            a = r["algorithm"]
+            found.setdefault((r["problem"], a["api"], a["name"], a["math"]), {})[r["cache"], r["launch"]] = r
+        for problem in STATES:
+            constant = ".c" in problem.split(":")[1]
+            caches = ("warm", "net", "cold") if constant else ("net", "cold")
+            whole = [s for (p, *_), s in found.items() if p == problem and
+                     all((c, la) in s for c in caches for la in ("amortized", "isolated"))]
+            self.tap.say(whole, f"states: {problem}: measured {' '.join(caches)}, amortized and isolated",
+                         answers.done[problem].get("why", ""))
+            for states in whole:
+                self.state_order(problem, caches, states)
+                self.state_facts(problem, states)
+        return True
+
+    def state_order(self, problem, caches, states):
+        ns = {key: r["stats"]["median_ns"] for key, r in states.items()}
+        wrong = [f"{a} {ns[a, 'amortized']:.0f} ns, {b} {ns[b, 'amortized']:.0f} ns"
+                 for a, b in zip(caches, caches[1:]) if ns[a, "amortized"] > COLDER * ns[b, "amortized"]]
+        wrong += [f"{c} amortized {ns[c, 'amortized']:.0f} ns, isolated {ns[c, 'isolated']:.0f} ns"
+                  for c in caches if ns[c, "amortized"] > COLDER * ns[c, "isolated"]]
+        self.must(not wrong, f"states: {problem}: colder is not faster, alone is not faster", *wrong)
+        bus = bus_bytes_s(self.attributes)
+        if problem == ROW and bus:
+            net, least = ns["net", "amortized"], ROW_BYTES / bus / CLOCK_SLACK * 1e9
+            self.must(net >= least, f"states: {problem}: net {net:.0f} ns, its weights cross the bus in "
+                      f"{least:.0f} at least")
+
+    def state_facts(self, problem, states):
+        wrong = []
+        most = max(self.attributes.get("most_clock_mhz") or 0, self.attributes.get("clock_mhz") or 0)
+        for (cache, launch), r in states.items():
+            where = f"{r['algorithm']['api']} {r['algorithm']['name']} {cache} {launch}"
+            if not r.get("kernels"):
+                wrong.append(f"{where}: no names of kernels")
+            if not (r.get("enqueue_ns") or 0) > 0:
+                wrong.append(f"{where}: no enqueue time")
+            if most and not 0 < (r.get("clock_mhz") or 0) <= most * CLOCK_SLACK:
+                wrong.append(f"{where}: a clock of {r.get('clock_mhz')} MHz, the most is {most:.0f}")
+            if launch == "amortized" and r["stats"]["executions"] < 2 and r["stats"]["median_ns"] < 2e6:
+                wrong.append(f"{where}: one execution per amortized sample")
+            if launch == "isolated" and r["stats"]["executions"] != 1:
+                wrong.append(f"{where}: {r['stats']['executions']} executions per isolated sample")
+        self.tap.say(not wrong, f"states: {problem}: kernels, enqueue time, clock, executions", *wrong[:6])
+
+    def each(self):
+        """One problem a kernel x library: the libraries that the manifest expects measure it, rightly."""
+        wanted = cover(self.manifest, self.sm, PROBLEMS)
+        jobs = [gpu_feed.job(i, p, BUDGET_MS) for i, p in enumerate(wanted, 1)]
+        answers = self.feeder.feed("smoke-each", jobs, ("--algorithms", "4"), self.until,
+                                   FEW_COMPILED)
+        by = {}
+        for line in answers.lines:
+            if line.get("type") == "result":
+                by.setdefault(line["result"]["problem"], []).append(line["result"])
+        for problem in answers.done:
+            results = by.get(problem, [])
+            ran = {r["algorithm"]["api"] for r in results if r["status"] == "ok"}
+            bad = [r for r in results if r["status"] not in ("ok", "unsupported", "no_memory")]
+            absent = [f"{api} measured nothing" for api in self.manifest.expected(problem, self.sm)
+                      if api not in ran]
+            self.tap.say(not bad and not absent, f"{problem}: measured by {', '.join(sorted(ran)) or 'none'}",
+                         *absent, *(f"{r['status']} {r['algorithm']['api']} {r['algorithm']['name']}: "
+                                    f"{r['why']}" for r in bad[:5]))
+        return self.feed("each", jobs) is not None
+
+    def twice(self):
+        """Two processes measure the same."""
+        wanted = cover(self.manifest, self.sm, PROBLEMS)[:TWICE]
+        jobs = [gpu_feed.job(i, p, 60) for i, p in enumerate(wanted, 1)]
+        both = []
+        for name in ("twice-1", "twice-2"):
+            answers = self.feed(name, jobs, "--algorithms", "2", variables=FEW_COMPILED)
+            if answers is None:
+                return False
+            both.append(medians(answers))
+        share, count, off = agreement(*both)
+        self.must(share >= 0.9, f"twice: {100 * share:.0f}% of {count} medians agree, required 90%", *off)
+        return True
+
+    # --- faults that are provoked ---
+
+    def killed(self):
+        """A runner that is killed loses the running problem alone: the next one continues its file."""
+        wanted = [p for p in cover(self.manifest, self.sm, PROBLEMS)
+                  if gpu_manifest.kernel_of(p) in ("copy", "eltwise", "transpose", "gather", "cast", "scan")]
+        jobs = [gpu_feed.job(i, p, 10) for i, p in enumerate(wanted[:8], 1)]
+        path = self.feeder.folder / "smoke-killed.jsonl"
+        if not path.exists():
+            with self.feeder.start(["--algorithms", "1", "--output", path], stdin=gpu_feed.subprocess.PIPE,
+                                   text=True) as runner:
+                runner.stdin.write("\n".join(jobs) + "\n")
+                runner.stdin.flush()
+                # not closed: the runner cannot end by itself
+                while sum(map(gpu_feed.is_answer, gpu_feed.read_lines(path))) < min(2, len(jobs)):
+                    if time.monotonic() >= self.until or runner.poll() is not None:
+                        break
+                    time.sleep(gpu_feed.POLL_S)
+                runner.kill()
+            with open(path, "a", encoding="utf-8") as torn:
+                torn.write('{"type":"result","id":1,"resu')
+        answers = self.feed("killed", jobs, "--algorithms", "1")
+        if answers is None:
+            return False
+        dones = [x["problem"] for x in answers.lines if gpu_feed.is_answer(x)]
+        self.tap.say(jobs and len(dones) == len(set(dones)) == len(jobs),
+                     f"fault: killed in its work, a runner continues: {len(dones)} answers, {len(jobs)} jobs")
+        return True
+
+    def refused(self):
+        """A problem larger than the memory and lines that are no jobs are refused, the next is answered."""
+        size = int(4 * (self.attributes.get("memory_bytes") or 1e12))
+        small = "copy:u8,u8:b1000003"
+        text = "\n".join(["this is no job", json.dumps({"type": "run", "id": 1, "problem": "nonsense"}),
+                          gpu_feed.job(2, f"copy:u8,u8:b{size}", 10), gpu_feed.job(3, small, 10)]) + "\n"
+        told, status = self.feeder.ask(text, ["--algorithms", "1"], self.until)
+        if status is None:
+            return False
+        done = {m.get("id"): m for _, m in told if m.get("type") == "done"}
+        for number, what, wanted in ((1, "a text that is no problem is refused", ("failed",)),
+                                     (2, f"{size >> 30} GiB are refused", ("no_memory", "unsupported")),
+                                     (3, "the next job is answered", ("ok",))):
+            got = done.get(number, {"status": "no answer", "why": f"exit status {status}"})
+            self.tap.say(got["status"] in wanted and (got["status"] == "ok" or got["why"]), f"fault: {what}",
+                         f"{got['status']}: {got.get('why', '')}")
+        return True
+
+    STEPS = ((libraries, 1), (timer, 1), (lists, 30), (bandwidth, 10), (product, 15), (states, 25),
+             (refused, 10), (killed, 10), (each, 80), (twice, 60))
+
+    def run(self, until):
+        """Each step has its share of the time that is left."""
+        whole = True
+        for i, (step, weight) in enumerate(self.STEPS):
+            now = time.monotonic()
+            self.until = now + max(until - now, 0) * weight / sum(w for _, w in self.STEPS[i:])
+            whole &= step(self)
+        return whole

@@ -1,0 +1,217 @@
+"""The tiers after `smoke`: correct, record, torch, repeat, sanitize. Each resumes where its files end."""
+
+import json
+import os
+import pathlib
+import shutil
+import subprocess
+import sys
+import time
+
+import gpu_feed
+import gpu_manifest
+import gpu_smoke
+from gpu_smoke import ALL_COMPILED, FEW_COMPILED
+
+CORRECT_ALGORITHMS = 8
+# algorithms per problem of the models: trying them takes more GPU time than the full measurements
+RECORD_ALGORITHMS = 16
+BUDGET_MS = 50
+PROBE = "import sys, torch; sys.exit(not torch.cuda.is_available())"
+WRONG = ("failed", "crashed", "timeout", "mistrusted")
+
+
+class Tiers:
+    """Each tier is a method; it returns True if nothing is left to do, or the reason why it is skipped."""
+
+    def __init__(self, feeder, info, manifest, args):
+        self.feeder, self.tap, self.info, self.manifest, self.args = feeder, feeder.tap, info, manifest, args
+        self.sm = (info.get("attributes") or {}).get("sm") or 0
+        self.problems = gpu_manifest.problems(args.problems)
+
+    def feed(self, name, jobs, options, until, variables=None):
+        answers = self.feeder.feed(name, jobs, options, until, variables)
+        for problem, why in answers.given_up.items():
+            self.tap.say(False, f"{name}: {problem}", why)
+        if answers.broken:
+            self.tap.say(False, f"{name}: the runner works", answers.broken)
+        if answers.open:
+            self.tap.note(f"{name}: {len(answers.open)} of {len(jobs)} problems are left")
+        return answers
+
+    # --- correct ---
+
+    def correct(self, until):
+        """All problems: listed as the manifest demands, and every kernel family against plain C."""
+        listed = self.feed("list", gpu_manifest.list_jobs(self.problems), (), until, ALL_COMPILED)
+        for problem, counts in gpu_manifest.counts_of(listed.lines, self.problems).items():
+            missing = self.manifest.missing(problem, self.sm, counts)
+            if missing:
+                self.tap.say(False, f"{problem}: as many algorithms as the manifest demands", *missing)
+        self.tap.note(f"correct: {len(listed.done)} of {len(self.problems)} problems listed")
+        jobs = [gpu_feed.job(i, p, BUDGET_MS) for i, p in enumerate(self.problems, 1)]
+        answers = self.feed("correct", jobs, ("--check", "--algorithms", CORRECT_ALGORITHMS), until,
+                            FEW_COMPILED)
+        checks = {}
+        for line in answers.lines:
+            if line.get("type") == "check":
+                checks.setdefault(line["problem"], []).append(line)
+        for problem, done in answers.done.items():
+            self.judge(problem, checks.get(problem, []), done.get("why", ""))
+        return not listed.late and not answers.late
+
+    def judge(self, problem, checks, why):
+        right = {c["algorithm"]["api"] for c in checks if c["status"] == "ok"}
+        wrong = [c for c in checks if c["status"] not in ("ok", "unsupported", "no_memory")]
+        absent = [f"no algorithm of {api} was right" for api in self.manifest.expected(problem, self.sm)
+                  if api not in right]
+        if not checks and not absent:
+            self.tap.skip(problem, why or "no algorithm")
+            return
+        good = sum(c["status"] == "ok" for c in checks)
+        self.tap.say(not wrong and not absent, f"{problem}: {good} of {len(checks)} algorithms correct",
+                     *absent, *([why] if absent and why else []),
+                     *(f"{c['status']} {c['algorithm']['api']} {c['algorithm']['name']}: error {c['worst']}, "
+                       f"tolerance {c['allowed']} {c['why']}" for c in wrong))
+
+    # --- record ---
+
+    def record(self, until):
+        """The jobs of the bundled models into recorded.jsonl, in the order given: the most valuable first."""
+        if not self.args.jobs:
+            return "no --jobs given"
+        files = {path: path.read_text(encoding="utf-8").split("\n") for path in self.args.jobs}
+        jobs = {json.loads(line)["problem"]: line for lines in files.values() for line in lines if line}
+        answers = self.feed("recorded", list(jobs.values()), ("--budget-ms", BUDGET_MS, "--algorithms",
+                                                              self.args.algorithms), until)
+        for path, lines in files.items():
+            wanted = dict.fromkeys(json.loads(line)["problem"] for line in lines if line)
+            done = [answers.done[p] for p in wanted if p in answers.done]
+            if not done:
+                continue
+            by = {}
+            for x in done:
+                by[x["status"]] = by.get(x["status"], 0) + 1
+            bad = [x for x in done if x["status"] in WRONG]
+            self.tap.say(not bad, f"record: {path.stem}: {len(done)} of {len(wanted)} problems: " +
+                         ", ".join(f"{n} {s}" for s, n in sorted(by.items())),
+                         *(f"{x['problem']}: {x['status']}: {x.get('why', '')}" for x in bad[:10]))
+        return not answers.late
+
+    # --- PyTorch ---
+
+    def torch(self, until):
+        """The same architectures in PyTorch, eager and compiled: tools/torch_models.py."""
+        here = self.args.here
+        tool = next((p / "torch_models.py" for p in (here, here.parents[1] / "tools")
+                     if (p / "torch_models.py").exists()), None)
+        if not tool:
+            return "torch_models.py is not there"
+        try:
+            probe = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True,
+                                   timeout=max(until - time.monotonic(), 1))
+        except subprocess.TimeoutExpired:
+            return False
+        if probe.returncode:
+            last = probe.stderr.strip().splitlines()[-1:] or ["torch finds no GPU"]
+            return last[0]
+        path = self.feeder.folder / "torch.jsonl"
+        with open(self.feeder.folder / "torch.err", "a", encoding="utf-8") as err:
+            p = subprocess.Popen([sys.executable, tool, "time", "--output", path], stdout=subprocess.DEVNULL,
+                                 stderr=err, preexec_fn=gpu_feed.end_with_parent)
+            try:
+                while p.poll() is None and time.monotonic() < until:
+                    time.sleep(gpu_feed.POLL_S)
+                    self.feeder.tick()
+                late = p.poll() is None
+            finally:
+                gpu_feed.end(p)
+        lines = gpu_feed.read_lines(path)
+        timed = [x for x in lines if "median_ns" in x]
+        errors = [f"{x['model']} batch {x['batch']} {x['dtype']} {x['mode']}: {x['error']}"
+                  for x in lines if "error" in x]
+        if timed or not late:
+            self.tap.say(timed, f"torch: {len(timed)} latencies, {len(errors)} not measured", *errors[:10])
+        return not late
+
+    # --- repeat ---
+
+    def repeat(self, until):
+        """Own kernels against a copy; the same problems in two processes."""
+        half = time.monotonic() + (until - time.monotonic()) / 4
+        return self.bandwidth(half) & self.again(until)
+
+    def bandwidth(self, until):
+        """Strided copies reach 90%, transposes 80% of a copy of at least four times the L2 cache."""
+        n = int(4 * (self.info.get("llc_bytes") or 64e6)) // (4 * 1024 * 1024) + 1
+        copy = f"copy:u8,u8:b{n * 4 * 1024 * 1024}"
+        judged = {
+            f"transpose:f32,f32:{n}x1024x1024:perm0x2x1": 0.8,
+            f"transpose:f16,f16:{2 * n}x1024x1024:perm0x2x1": 0.8,
+            f"transpose:f32,f32:{n}x64x128x128:perm0x2x3x1": 0.8,
+            f"cast:f32@s{2 * 1024 * 1024}x1024x1,f32:{n}x1024x1024": 0.9,
+            f"cast:f16@s{4 * 1024 * 1024}x2048x1,f16:{n}x2048x1024": 0.9,
+            f"gather:f32.c,s64,f32:{n * 1024}x1024:ax0:{n * 1024}": 0,
+        }
+        jobs = [gpu_feed.job(i, p, 200) for i, p in enumerate([copy, *judged], 1)]
+        answers = self.feed("bandwidth", jobs, (), until, FEW_COMPILED)
+        best = {}
+        for r in answers.results(finalists=False):
+            if r["algorithm"]["api"] in ("benanza", "CUDA"):
+                best[r["problem"]] = min(best.get(r["problem"], float("inf")), r["stats"]["median_ns"])
+        for problem, least in judged.items():
+            if problem not in answers.done or copy not in answers.done:
+                continue
+            share = best[copy] / best[problem] if copy in best and problem in best else 0  # as many bytes
+            self.tap.say(share >= least and share > 0, f"bandwidth: {problem} {100 * share:.0f}% of the "
+                         f"copy, required {100 * least:.0f}%")
+        return not answers.late
+
+    def again(self, until):
+        chosen = self.problems[::5]
+        jobs = [gpu_feed.job(i, p, 200) for i, p in enumerate(chosen, 1)]
+        medians = []
+        for name in ("repeat-1", "repeat-2"):
+            answers = self.feed(name, jobs, (), until, FEW_COMPILED)
+            if not answers.complete:
+                return not answers.late
+            medians.append(gpu_smoke.medians(answers))
+        share, count, off = gpu_smoke.agreement(*medians)
+        self.tap.say(share >= 0.95, f"repeat: {100 * share:.1f}% of {count} medians agree, required 95%",
+                     *off)
+        return True
+
+    # --- sanitize ---
+
+    def sanitize(self, until):
+        """A sample of problems under compute-sanitizer."""
+        tool = shutil.which("compute-sanitizer") or next((
+            str(p) for p in (pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin" /
+                             "compute-sanitizer",) if p.exists()), None)
+        if not tool:
+            return "compute-sanitizer is not installed"
+        verdicts, whole = self.feeder.state.section("sanitize"), True
+        for problem in self.problems[::12]:
+            if problem not in verdicts:
+                verdict = self.sanitize_one(tool, problem, until)
+                if verdict is None:
+                    whole = False
+                    break
+                verdicts[problem] = verdict
+                self.feeder.state.save()
+            self.tap.say(not verdicts[problem], f"sanitize: {problem}", *verdicts[problem])
+        return whole
+
+    def sanitize_one(self, tool, problem, until):
+        """What it found: lines, none if nothing; None if time ran out."""
+        if time.monotonic() >= until:
+            return None
+        command = [tool, "--error-exitcode", "99", *self.feeder.command("--problem", problem, "--check",
+                                                                        "--algorithms", "2")]
+        try:
+            p = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                               timeout=max(until - time.monotonic(), 0.1))
+        except subprocess.TimeoutExpired:
+            return None
+        self.feeder.tick()
+        return p.stdout.splitlines()[-3:] if p.returncode == 99 else []

@@ -1,0 +1,475 @@
+#!/usr/bin/env python3
+"""check_gpu.py and first_hour.sh without a GPU: a stand-in runner obeys physics, or breaks one law at a time.
+
+Each tier passes on a sound device, and each fault is found by the tier that is there for it. What was done
+survives a kill, and travels in the tar.
+"""
+
+import concurrent.futures
+import json
+import os
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+import tarfile
+import tempfile
+import time
+import types
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
+import gpu_smoke  # noqa: E402
+from python_tap import BUILD, ROOT, Tap  # noqa: E402
+
+CONV = "conv:f16,f16.c,f16/f32:n1c8h8w8k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+MATMUL = "matmul:f16,f16.c,f16/f32:ba1bb1m64n64k64:ta0tb0"
+PROBLEMS = [CONV, MATMUL, "softmax:f32,f32:soft:1x1000:ax1", "eltwise:f16,f16:relu:1x64",
+            "eltwise:f32,f32:relu:1x64", "copy:u8,u8:b1000003", "transpose:f32,f32:64x64:perm1x0", "cast:f32,f16:1x64"]
+APIS = {"cuDNN": ["conv", "matmul", "eltwise"], "cuDNN legacy": ["conv", "softmax"], "cuBLASLt": ["matmul"],
+        "benanza": ["copy", "transpose", "cast", "gather"]}
+H100 = {"magic": "BENANZA-RUNNER", "protocol": 1, "runner": "benanza-runner-cuda", "version": "0.0.0",
+        "name": "cuda:0", "model": "NVIDIA H100 80GB HBM3",
+        "stack": "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0", "threads": 0, "llc_bytes": 52428800, "has_matrix": True, "host": "vm", "jobs": ["problem"],
+        "attributes": {"sm": 90, "multiprocessors": 132, "clock_mhz": 1980, "most_clock_mhz": 1980,
+                       "memory_clock_mhz": 2619, "memory_bus_bits": 5120, "memory_bytes": 85899345920,
+                       "timer": {"host_scale": 1.001, "event_scale": 0.999, "doubt": "", "caveat": ""}}}
+JOBS = [json.dumps({"type": "run", "id": i, "problem": p, "budget_ms": 5})
+        for i, p in enumerate(PROBLEMS[:4], 1)]
+
+tap = Tap()
+
+
+class Machine:
+    """A folder with a stand-in runner, a manifest of what it lists, and a job file."""
+
+    def __init__(self, folder, hello=(), **faults):
+        self.folder = pathlib.Path(folder)
+        attributes = {**H100["attributes"], **dict(hello).pop("attributes", {})}
+        info = {**H100, **dict(hello), "attributes": attributes}
+        self.set(info=info, apis=APIS, **faults)
+        self.runner = self.folder / "benanza-runner-cuda"
+        self.runner.write_text(f"#!/bin/sh\nexec env STANDIN='{self.folder}/standin.json' "
+                               f"'{sys.executable}' -S '{HERE}/standin_runner.py' \"$@\"\n")
+        self.runner.chmod(0o755)
+        (self.folder / "problems.txt").write_text("\n".join(PROBLEMS) + "\n")
+        rows = [p + "".join(f"\n    {api} 2" for api, kernels in APIS.items() if p.split(":")[0] in kernels)
+                for p in PROBLEMS]
+        (self.folder / "manifest.txt").write_text("sm 90\n" + "\n".join(rows) + "\n")
+        (self.folder / "b1-f16.jsonl").write_text("\n".join(JOBS) + "\n")
+
+    def set(self, **values):
+        path = self.folder / "standin.json"
+        old = json.loads(path.read_text()) if path.exists() else {}
+        path.write_text(json.dumps({**old, **values}))
+
+    def command(self, *words):
+        return [sys.executable, HERE / "check_gpu.py", "--runner", self.runner, "--out", self.folder / "out",
+                "--problems", self.folder / "problems.txt", "--manifest", self.folder / "manifest.txt",
+                "--jobs", self.folder / "b1-f16.jsonl", "--minutes", "1", *words]
+
+    def check(self, *words):
+        """Runs it to its end. Returns its exit status and its output."""
+        done = subprocess.run(self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              text=True, env=environment())
+        return done.returncode, done.stdout
+
+    def statuses(self):
+        """{tier: status} of its status.txt."""
+        paths = list((self.folder / "out").glob("*/status.txt"))
+        return {line.split()[0]: int(line.split()[1]) for line in paths[0].read_text().splitlines()}
+
+    def lines(self, name):
+        paths = list((self.folder / "out").glob(f"*/{name}.jsonl"))
+        return [json.loads(line) for line in paths[0].read_text().splitlines()] if paths else []
+
+    def answers(self):
+        """How many answers all tiers have written so far."""
+        return sum(p.read_text().count('"type": "done"') for p in self.folder.glob("out/*/*.jsonl"))
+
+    def answered(self, name):
+        return [x["problem"] for x in self.lines(name) if x.get("type") == "done" and not x.get("retry")]
+
+
+def environment():
+    """No torch and no compute-sanitizer, wherever this runs; PATH keeps the rest."""
+    return {**os.environ, "CUDA_HOME": "/nowhere", "PYTHONPATH": str(HERE / "nothing"),
+            "PATH": ":".join(p for p in os.environ["PATH"].split(":")
+                             if not os.path.exists(os.path.join(p, "compute-sanitizer")))}
+
+
+def failed(output):
+    return re.findall(r"^not ok \d+ - (.*)", output, re.M)
+
+
+# Faults of a device, and what smoke says of each: (hello, stand-in's faults, {name: pattern of a failure}).
+FAULTS = [
+    ({"stack": "CUDA 13.0, cuDNN 9.19.0", "attributes": {"timer": None}}, {"less": {"cuBLASLt": 0}},
+     {"a library is missing": "library cuBLASLt is loaded",
+      "the timer is not calibrated": "the runner calibrates it",
+      "a library lists nothing": f"{re.escape(MATMUL)}: measured by cuDNN$"}),
+    ({"attributes": {"timer": {"host_scale": 2.0, "event_scale": 1, "doubt": "why"},
+                     "libraries": [{"name": "cuDNN", "status": "missing", "why": "no file"}]}},
+     {"less": {"cuDNN legacy": 1}, "wrong": [CONV]},
+     {"the host's clock disagrees": "a spin kernel takes as long as the host's clock",
+      "the hello calls a library missing": "library cuDNN is loaded",
+      "a library lists fewer algorithms than the manifest demands": "as many algorithms as the manifest",
+      "a wrong result": re.escape(CONV) + ": measured by none"}),
+    ({}, {"gemm": 0.35, "copy": 0.7, "row": 0.6, "cold": 0.4},
+     {"a product at twice the peak": "f16 product: .* the peak is",
+      "a copy above the bus": "bandwidth: a copy of .* the bus has 3352",
+      "weights that stay in the cache": "its weights cross the bus",
+      "cold faster than net": "colder is not faster"}),
+    ({}, {"gemm": 6, "copy": 2.7, "clock": 2900},
+     {"a product at a tenth of the peak": "f16 product: .* required",
+      "a copy at a third of the bus": "bandwidth: 33% of the bus",
+      "a clock above the most": "ran at 2900 MHz"}),
+    ({"attributes": {"sm": 75}}, {"hide": ["memory_bus_bits"], "per_clock": 1024},
+     {"a compute capability below the manifest's": "compute capability 75",
+      "an unknown bus": "the width and clock of the bus"}),
+    ({}, {"unsteady": 1, "dies": [CONV]},
+     {"two runs that differ": r"twice: .* agree",
+      "a runner that dies at one problem": re.escape(CONV)}),
+    ({}, {"timer": 2}, {"times twice as long as they are": "bandwidth: 45% of the bus"}),
+]
+
+
+def faults(number):
+    """The faults that smoke does not find; all of one device."""
+    hello, of, told = FAULTS[number]
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, hello, **of)
+        status, output = machine.check("--tier", "smoke")
+        lines = failed(output)
+        if status != 1 or machine.statuses() != {"smoke": 1}:
+            yield f"exit status {status}, {machine.statuses()}"
+        for name, pattern in told.items():
+            if not any(re.search(pattern, line) for line in lines):
+                yield f"not found: {name}; failed: {lines}"
+        yield from output.splitlines() if "Traceback" in output else ()
+
+
+def wall():
+    """Samples must fit into the host's time, and fill a share of it."""
+    for scale, share, good in ((1, 0.66, True), (1.6, 0.66, False), (0.1, 0.66, False), (1, 0.97, True)):
+        told, at, found = [], 5.0, []
+        for launch in ("amortized", "isolated"):
+            at += 20 * 1e-3 / share
+            stats = {"n": 10, "discarded": 0, "executions": 2, "median_ns": 1e6 * scale}
+            found.append((at, {"cache": "net", "launch": launch, "stats": stats}))
+        feeder = types.SimpleNamespace(tap=types.SimpleNamespace(say=lambda ok, *text: told.append(ok) or ok))
+        smoke = gpu_smoke.Smoke(feeder, {}, None)
+        smoke.wall(found)
+        if told != [good] or smoke.truth != good:
+            yield f"times of {scale}, {share} of the host's time: {told}"
+
+
+def sound():
+    """Nothing fails on a sound device; a second run measures nothing; the files are there."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        status, output = machine.check("--tar", f"{folder}/all.tar.gz")
+        want = {"smoke": 0, "correct": 0, "record": 0, "torch": 77, "repeat": 0, "sanitize": 77}
+        if status or failed(output) or machine.statuses() != want:
+            yield from (f"exit status {status}, {machine.statuses()}", *output.splitlines()[-40:])
+        if sorted(machine.answered("recorded")) != sorted(PROBLEMS[:4]):
+            yield f"recorded: {machine.answered('recorded')}"
+        before = {p: p.stat().st_mtime_ns for p in machine.folder.glob("out/*/*.jsonl")}
+        status, output = machine.check()
+        if status or "tier correct: passed before" not in output:
+            yield f"again: exit status {status}: {output}"
+        if before != {p: p.stat().st_mtime_ns for p in machine.folder.glob("out/*/*.jsonl")}:
+            yield "again: something was measured"
+        with tarfile.open(f"{folder}/all.tar.gz") as tar:
+            names = {pathlib.PurePath(n).name for n in tar.getnames()}
+        if not {"recorded.jsonl", "status.txt", "state.json", "log.tap", "correct.jsonl"} <= names:
+            yield f"packed: {names}"
+        yield from imported(machine)
+
+
+def imported(machine):
+    """`benanza db import` takes what was recorded."""
+    program = os.environ.get("BENANZA") or str(BUILD / "benanza")
+    if not os.access(program, os.X_OK):
+        return
+    path = next(machine.folder.glob("out/*/recorded.jsonl"))
+    env = {**os.environ, "HOME": str(machine.folder), "XDG_DATA_HOME": str(machine.folder)}
+    done = subprocess.run([program, "db", "import", "--db", machine.folder / "x.db", path], env=env,
+                          capture_output=True, text=True)
+    if done.returncode:
+        yield f"db import: {done.stdout} {done.stderr}"
+
+
+def later_tiers():
+    """Faults of the tiers after smoke."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, wrong=[CONV])
+        status, output = machine.check("--tier", "correct,record")
+        if status != 1 or machine.statuses() != {"correct": 1, "record": 1}:
+            yield f"wrong results: {status} {machine.statuses()}"
+        if not any("0 of 4 algorithms correct" in line for line in failed(output)):
+            yield f"wrong results: {failed(output)}"
+        machine.set(wrong=[], less={"cuBLASLt": 0})
+        (machine.folder / "out").rename(machine.folder / "old")
+        status, output = machine.check("--tier", "correct")
+        if status != 1 or "no algorithm of cuBLASLt was right" not in output:
+            yield f"a library without algorithms: {status} {failed(output)}"
+        machine.set(less={}, unsteady=1)
+        status, output = machine.check("--tier", "repeat")
+        if status != 1 or not any(line.startswith("repeat:") for line in failed(output)):
+            yield f"two runs that differ: {status} {failed(output)}"
+
+
+def untrusted():
+    """Nothing is recorded with a wrong timer, unless it is wished; a mended runner has its own folder."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, {"attributes": {"timer": {"host_scale": 1.5, "doubt": "why"}}})
+        status, output = machine.check("--tier", "smoke,record")
+        if status != 1 or machine.lines("recorded") or machine.statuses()["record"] != 1:
+            yield f"{status} {machine.statuses()}"
+        machine.check("--tier", "record", "--anyway")
+        if len(machine.answered("recorded")) != 4:
+            yield "--anyway does not record"
+        machine.set(info=H100)
+        machine.runner.write_text(machine.runner.read_text() + "# mended\n")
+        status, output = machine.check("--tier", "smoke,record")
+        if status or len(list(machine.folder.glob("out/*"))) != 2:
+            yield f"mended: {status} {failed(output)} {list(machine.folder.glob('out/*'))}"
+
+
+def shares():
+    """When time runs out the later tiers had theirs, and the same command continues."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, sleep=0.5)
+        status, output = machine.check("--tier", "correct,record,repeat", "--minutes", "0.08")
+        if status != 3 or machine.statuses()["correct"] != 3 or machine.statuses()["repeat"] != 3:
+            yield f"exit status {status}, {machine.statuses()}"
+        for name in ("list", "recorded"):
+            if not machine.answered(name):
+                yield f"{name}: nothing was asked"
+        given = [float(s) for s in re.findall(r"--- repeat: ([0-9.]+) s ---", output)]
+        if not given or given[0] < 0.4:
+            yield f"repeat was given {given} s of 4.8"
+        before = machine.answered("list")
+        machine.set(sleep=0)
+        status, output = machine.check("--tier", "correct,record,repeat")
+        if status or set(machine.statuses().values()) != {0}:
+            yield f"then: exit status {status}, {machine.statuses()} {failed(output)}"
+        for name in ("list", "recorded", "correct"):
+            if len(machine.answered(name)) != len(set(machine.answered(name))):
+                yield f"{name}: a problem was answered twice"
+        if machine.answered("list")[:len(before)] != before:
+            yield "it began anew"
+
+
+def losses():
+    """A lost device, a runner that dies and one that hangs cost one problem; the others are answered."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, loses=[MATMUL], dies=[CONV], hangs=[PROBLEMS[3]])
+        status, output = machine.check("--tier", "record", "--silent", "0.6")
+        if status != 1 or machine.answered("recorded") != [MATMUL, PROBLEMS[2]]:
+            yield f"exit status {status}: {machine.answered('recorded')}"
+        for text in ("signal 9", "nothing happened for 1 s"):
+            if text not in output:
+                yield f"not told: {text}"
+        status, again = machine.check("--tier", "record")
+        if status != 1 or "it is left out" in again:
+            yield f"again: exit status {status}: {again}"
+
+
+def kill():
+    """Killed at any moment, it loses the running problem alone; the tar stays whole; the runner ends too."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, sleep=0.15)
+        before = 0
+        for sign in (signal.SIGKILL, signal.SIGTERM, signal.SIGKILL):
+            p = subprocess.Popen(machine.command("--tier", "correct,record", "--tar", f"{folder}/all.tar.gz"),
+                                 stdout=subprocess.DEVNULL, env=environment())
+            until = time.monotonic() + 20
+            while machine.answers() < before + 2 and time.monotonic() < until:
+                time.sleep(0.02)
+            before = machine.answers()
+            p.send_signal(sign)
+            if p.wait() not in (-sign, 3):
+                yield f"exit status {p.returncode} after signal {sign}"
+            time.sleep(0.05)
+            if alive(machine.folder):
+                yield f"after signal {sign}: {alive(machine.folder)}"
+            if sign == signal.SIGTERM:
+                with tarfile.open(f"{folder}/all.tar.gz") as tar:
+                    tar.getnames()
+        machine.set(sleep=0)
+        status, output = machine.check("--tier", "correct,record", "--tar", f"{folder}/all.tar.gz")
+        if status:
+            yield from (f"then: exit status {status}", *failed(output))
+        if len(machine.answered("list")) != len(PROBLEMS):
+            yield f"{len(machine.answered('list'))} answers"
+
+
+def alive(folder):
+    """Processes that have the folder on their command line."""
+    found = []
+    for path in pathlib.Path("/proc").glob("[0-9]*/environ"):
+        try:
+            if f"STANDIN={folder}".encode() in path.read_bytes():
+                found.append(path.parent.name)
+        except OSError:
+            continue
+    return found
+
+
+def first_hour():
+    """One command on a bare machine: it finds runner, jobs and wheels, and resumes from the tar alone."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        bundle = machine.folder / "benanza gpu"
+        (bundle / "gpu-jobs").mkdir(parents=True)
+        for name in ("first_hour.sh", "check_gpu.py", "gpu_feed.py", "gpu_manifest.py", "gpu_smoke.py",
+                     "gpu_tiers.py"):
+            (bundle / name).write_bytes((HERE / name).read_bytes())
+        for name in ("manifest.txt", "problems.txt"):
+            (bundle / name).write_bytes((machine.folder / name).read_bytes())
+        (bundle / "gpu-jobs" / "b1-f16.jsonl").write_text("\n".join(JOBS) + "\n")
+        (bundle / "gpu-jobs" / "order.txt").write_text("b1-f16.jsonl\n")
+        (bundle / "benanza-runner-cuda").write_text(machine.runner.read_text())
+        (bundle / "benanza-runner-cuda").chmod(0o755)
+        wheel = machine.folder / "site" / "nvidia" / "cudnn" / "lib"
+        wheel.mkdir(parents=True)
+        (wheel / "libcudnn.so.9").write_text("")
+        env = {**environment(), "PYTHONPATH": str(machine.folder / "site"), "PYTHON": sys.executable}
+
+        def start(tiers):
+            return subprocess.run(["sh", bundle / "first_hour.sh", "--minutes", "0.5", "--tar",
+                                   f"{folder}/r.tar.gz", "--tier", tiers], cwd=folder, env=env,
+                                  stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+
+        done = start("record")
+        paths = f"LD_LIBRARY_PATH {os.environ.get('LD_LIBRARY_PATH', '')}"
+        if done.returncode or paths not in done.stdout or str(wheel) not in done.stdout:
+            yield from (f"exit status {done.returncode}", *done.stdout.splitlines())
+        if not (machine.folder / "gpu-results").exists():
+            yield "no folder beside the tar"
+        subprocess.run(["rm", "-rf", machine.folder / "gpu-results"], check=True)
+        done = start("correct,record")
+        if done.returncode or "tier record: passed before" not in done.stdout:
+            yield f"from the tar: exit status {done.returncode}: {done.stdout}"
+        machine.set(no_device=1)
+        done = start("smoke")
+        if done.returncode != 2 or "no NVIDIA driver found" not in done.stdout:
+            yield f"no device: exit status {done.returncode}: {done.stdout}"
+
+
+def torch():
+    """PyTorch has a tier of its own, after record, and is resumed."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        site = machine.folder / "site" / "torch"
+        site.mkdir(parents=True)
+        (site / "__init__.py").write_text("class cuda:\n    is_available = staticmethod(lambda: True)\n")
+        tool = machine.folder / "torch_models.py"
+        tool.write_text("import json, sys, time\nout = open(sys.argv[sys.argv.index('--output') + 1], 'a')\n"
+                        "print(json.dumps({'model': 'm', 'batch': 1, 'dtype': 'f16', 'mode': 'eager', "
+                        "'median_ns': 9.0}), file=out, flush=True)\n"
+                        "time.sleep(float(open(__file__ + '.s').read()))\n")
+        (machine.folder / "torch_models.py.s").write_text("9")
+        for name in ("check_gpu.py", "gpu_feed.py", "gpu_manifest.py", "gpu_smoke.py", "gpu_tiers.py"):
+            (machine.folder / name).write_bytes((HERE / name).read_bytes())
+        env = {**environment(), "PYTHONPATH": str(site.parent)}
+        command = machine.command("--tier", "torch", "--minutes", "0.02")
+        command[1] = machine.folder / "check_gpu.py"
+        for wait, want in (("9", 3), ("0", 0)):
+            (machine.folder / "torch_models.py.s").write_text(wait)
+            done = subprocess.run(command, env=env, capture_output=True, text=True)
+            if done.returncode != want or "latencies, 0 not measured" not in done.stdout:
+                yield f"waits {wait} s: exit status {done.returncode}: {done.stdout} {done.stderr}"
+
+
+def hostile():
+    """Tars and states that check_gpu.py did not write are refused, in one line."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        path = machine.folder / "bad.tar.gz"
+        link = tarfile.TarInfo("a/recorded.jsonl")
+        link.type, link.linkname = tarfile.SYMTYPE, "/etc/passwd"
+        for member in (tarfile.TarInfo("../out.jsonl"), tarfile.TarInfo("/tmp/out.jsonl"), link, None):
+            with tarfile.open(path, "w:gz") as tar:
+                if member:
+                    tar.addfile(member)
+            if not member:
+                path.write_bytes(b"no tar")
+            status, output = machine.check("--tier", "correct", "--tar", str(path))
+            if status != 2 or len(output.splitlines()) != 1 or (machine.folder / "out").exists():
+                yield f"{member}: exit status {status}: {output}"
+        status, output = machine.check("--tier", "everything")
+        if status != 2:
+            yield f"an unknown tier: exit status {status}"
+        (machine.folder / "manifest.txt").write_text("sm x\n")
+        status, output = machine.check("--tier", "correct")
+        if status != 2 or "manifest.txt:1:" not in output:
+            yield f"a damaged manifest: exit status {status}: {output}"
+
+
+def peaks():
+    """The table of operations per clock agrees with the published peaks of the described GPUs."""
+    for path in sorted((ROOT / "data" / "devices").glob("*.json")):
+        d = json.loads(path.read_text())
+        half = 0.5 if "GeForce" in d["name"] and "f16 accumulation" not in d["caveat"] else 1
+        peak, told = half * gpu_smoke.peak_flops(d, d["clock_mhz"]), d["peak_flops"]["f16_matrix"]
+        if not 0.85 <= told / peak <= 1.1:
+            yield f"{path.name}: {told / 1e12} TFLOP/s, computed {peak / 1e12:.0f}"
+
+
+def resumed_latencies():
+    """tools/torch_models.py --output: skips what the file has, tries what ended it once more."""
+    fake = types.ModuleType("torch")
+    fake.nn = types.ModuleType("torch.nn")
+    fake.nn.functional = types.ModuleType("torch.nn.functional")
+    fake.nn.Module = fake.nn.Sequential = object
+    for name in ("float32", "float16", "bfloat16"):
+        setattr(fake, name, name)
+    fake.device = str
+    sys.modules.update({"torch": fake, "torch.nn": fake.nn, "torch.nn.functional": fake.nn.functional})
+    sys.path.insert(0, str(ROOT / "tools"))
+    import torch_models
+    asked = []
+
+    def measure(name, batch, dtype, mode, device, seconds):
+        asked.append(dtype)
+        if dtype == "bf16":
+            raise RuntimeError("refused\nby it")
+        return {"model": name, "batch": batch, "dtype": dtype, "mode": mode, "median_ns": 1.0}
+
+    torch_models.measure = measure
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "t.jsonl"
+        key = {"model": "bert_base", "batch": 1, "mode": "eager"}
+        begun = [{**key, "dtype": "f16", "begun": True}, {**key, "dtype": "tf32", "begun": True},
+                 {**key, "dtype": "f16", "begun": True}, {**key, "dtype": "f32", "median_ns": 2.0}]
+        path.write_text("\n".join(map(json.dumps, begun)) + '\n{"model":"bert')
+        args = types.SimpleNamespace(batch=[1], names=["bert_base"], dtype=["f16", "tf32", "f32", "bf16"],
+                                     mode=["eager"], seconds=0, device="cpu", output=str(path))
+        for want in (["tf32", "bf16"], []):
+            torch_models.run_time(args)
+            if asked != want:
+                yield f"measured {asked}, expected {want}"
+            asked.clear()
+        if [x["dtype"] for x in torch_models.lines_of(path) if "median_ns" in x] != ["f32", "tf32"]:
+            yield path.read_text()
+
+
+def main():
+    cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
+    cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
+        sound, wall, later_tiers, untrusted, shares, losses, kill, first_hour, torch, hostile, peaks,
+        resumed_latencies)}
+    words = sys.argv[1:]
+    cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
+    with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of the time is waiting
+        for name, wrong in zip(cases, pool.map(lambda f: list(f()), cases.values())):
+            tap.result(name, wrong)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
