@@ -8,6 +8,7 @@ include src/runner/gemm/local.mk
 include src/runner/kernels/local.mk
 include src/runner/gpu/local.mk
 include src/runner/own/local.mk
+include src/runner/nvrtc/local.mk
 include src/runner/cublaslt/local.mk
 include src/runner/cudnn/local.mk
 include src/runner/cudnn_legacy/local.mk
@@ -36,7 +37,8 @@ endif
 benanza_runner_cuda_SOURCES = src/runner/main.c src/runner/platform_cuda.c
 benanza_runner_cuda_LDFLAGS = $(AM_LDFLAGS) -static-libgcc
 benanza_runner_cuda_LDADD = librunner_protocol.a librunner_cudnn_legacy.a librunner_cudnn.a librunner_cublaslt.a \
-	librunner_own.a librunner_gpu.a librunner_kernels.a librunner_measure.a librunner_verify.a libwire.a \
+	librunner_own.a librunner_nvrtc.a \
+	librunner_gpu.a librunner_kernels.a librunner_measure.a librunner_verify.a libwire.a \
 	libproblem.a libbase.a $(JANSSON_STATIC_LIBS) $(cuda_link)
 
 # nvcc compiles what ends in .cu, here and in tests, into libraries that name their sources as usual.

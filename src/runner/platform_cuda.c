@@ -18,6 +18,7 @@ static const struct backend *const backends[] = {
 	&backend_cudnn_legacy,
 	&backend_cublaslt,
 	&backend_cuda,
+	&backend_nvrtc,
 	NULL,
 };
 

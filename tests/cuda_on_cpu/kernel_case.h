@@ -47,6 +47,8 @@ struct operand_values {
 	std::vector<std::vector<char>> bytes;
 	std::vector<enum dtype> type;
 	std::vector<float> scale, shift;
+	std::vector<std::vector<char>> epilogue;
+	std::vector<enum dtype> epilogue_type;
 };
 
 static inline double operand_value(void *state, enum check_role role, int number, int64_t index)
@@ -56,6 +58,10 @@ static inline double operand_value(void *state, enum check_role role, int number
 		return v->scale[(size_t)index];
 	if (role == CHECK_SHIFT)
 		return v->shift[(size_t)index];
+	if (role == CHECK_EPILOGUE)
+		return fill_decode(&v->epilogue[(size_t)number][(size_t)(index *
+					   size_of(v->epilogue_type[(size_t)number]))],
+			v->epilogue_type[(size_t)number]);
 	return fill_decode(&v->bytes[number][(size_t)(index * size_of(v->type[number]))], v->type[number]);
 }
 

@@ -61,7 +61,7 @@ done
 report "the runner stands on base, problem and wire alone"
 
 # main.c and the two platforms, in src/runner itself, may include every box
-boxes="verify measure host onednn plain gemm kernels gpu own cublaslt cudnn cudnn_legacy protocol"
+boxes="verify measure host onednn plain gemm kernels gpu own nvrtc cublaslt cudnn cudnn_legacy protocol"
 for box in $boxes; do
     case $box in # what it may include besides itself
     verify) below= ;;
@@ -69,7 +69,7 @@ for box in $boxes; do
     host | kernels | protocol) below="verify measure" ;;
     onednn | plain | gemm) below="verify measure host" ;;
     gpu) below="verify measure kernels" ;;
-    own | cublaslt | cudnn) below="verify measure kernels gpu" ;;
+    own | nvrtc | cublaslt | cudnn) below="verify measure kernels gpu" ;;
     cudnn_legacy) below="verify measure kernels gpu cudnn" ;;
     esac
     for file in $(files_of "runner/$box"); do

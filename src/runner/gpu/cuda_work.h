@@ -79,6 +79,7 @@ double cuda_work_clock_mhz(const void *work);
 	.rotated_bytes = cuda_work_rotated_bytes, .release = cuda_work_release,                              \
 	.kernels = cuda_work_kernels, .enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz
 
-extern const struct backend backend_cudnn, backend_cudnn_legacy, backend_cublaslt, backend_cuda;
+extern const struct backend backend_cudnn, backend_cudnn_legacy, backend_cublaslt, backend_cuda,
+	backend_nvrtc;
 
 #endif

@@ -32,6 +32,7 @@ on_cpu_headers = $(wildcard $(srcdir)/tests/cuda_on_cpu/*.h $(srcdir)/src/runner
 	$(srcdir)/tests/unit/tap.h $(srcdir)/src/runner/verify/fill_impl.h $(srcdir)/src/runner/verify/check.h
 on_cpu_compile = $(AM_V_GEN)$(MKDIR_P) tests/cuda_on_cpu && $(CXX) -x c++ -std=c++17 -O1 -g -Wall -Wextra \
 	-Wno-unknown-pragmas -Wno-clobbered -fno-strict-aliasing $(BENANZA_LDFLAGS) -DCUDA_ON_CPU \
+	'-DCXX_USED="$(CXX)"' '-DSOURCES="$(abs_top_srcdir)"' \
 	-I$(srcdir)/tests/cuda_on_cpu -I$(srcdir)/src -I$(srcdir) $(CUDA_CPPFLAGS) -c -o $@
 tests/cuda_on_cpu/cuda_on_cpu.$(OBJEXT): tests/cuda_on_cpu/cuda_on_cpu.cpp $(on_cpu_headers)
 	$(on_cpu_compile) $(srcdir)/tests/cuda_on_cpu/cuda_on_cpu.cpp
