@@ -9,7 +9,8 @@
  * sets the version, which may be NULL. */
 int nvrtc_library(int *major, int *minor, struct error *err);
 /* Compiles the text for sm (90: compute capability 9.0) and appends machine code, or PTX of the newest
- * capability that the library knows if it is older than this one, to `code`. -1: err has the log's first line. */
+ * capability that the library knows if it is older than this one, to `code`. -1: err has the log's first
+ * line. */
 int nvrtc_compile(const char *text, int sm, struct str *code, struct error *err);
 
 #endif
