@@ -16,7 +16,7 @@ include src/runner/protocol/local.mk
 
 # a box and those below it, for the unit tests
 below_verify = librunner_verify.a libwire.a $(below_problem) -lm
-below_measure = librunner_measure.a $(below_verify)
+below_measure = librunner_measure.a $(below_verify) -lpthread
 below_host = librunner_host.a $(below_measure) -lpthread
 below_kernels = librunner_kernels.a $(below_measure) $(CUDA_CXX_LIBS)
 below_gpu = librunner_gpu.a $(below_measure) -ldl -lpthread

@@ -2,12 +2,14 @@
 
 #include <errno.h>
 #include <fcntl.h>
+#include <sched.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
+#include "runner/measure/measure.h"
 #include "runner/protocol/batch.h"
 #include "runner/protocol/options.h"
 #include "runner/protocol/serve.h"
@@ -42,21 +44,48 @@ static int stdout_take(void)
 	return out;
 }
 
-static int for_a_person(const struct options *o, const struct device *d, int out)
+/* Number of cores that the process may use. */
+static int cores_count(void)
+{
+	cpu_set_t set;
+	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
+}
+
+/* Starts the threads that list and compile ahead. Returns NULL if the device has no use for them, or with a
+ * message if they cannot start: everything is then done in its turn. */
+static struct ahead *ahead_start(const struct options *o)
+{
+	struct error err = ERROR_NONE;
+	int asked = o->machine.compile_threads, most = (int)o->algorithms;
+	struct ahead_options options = { .backends = platform.backends,
+		.threads = asked ? asked : ahead_threads(cores_count()),
+		.enter = platform.enter,
+		.lists_only = o->machine.plan || o->list,
+		.most = most || o->check ? most : MEASURE_CONTENDERS,
+		.ahead_ns = AHEAD_NS };
+	if (!platform.enter || o->info)
+		return NULL;
+	struct ahead *a = ahead_open(&options, &err);
+	if (!a)
+		fprintf(stderr, "%s: no threads to compile on: %s\n", platform.program, err.text);
+	return a;
+}
+
+static int for_a_person(const struct options *o, const struct device *d, struct ahead *ahead, int out)
 {
 	FILE *f = fdopen(out, "w");
 	int status = EXIT_DONE;
 	if (f && o->info)
 		info_print(o, d, f);
 	if (f && o->problem)
-		status = table_problem(o, d, f);
+		status = table_problem(o, d, ahead, f);
 	if (f && fclose(f) == 0)
 		return status;
 	fprintf(stderr, "%s: cannot write: %s\n", platform.program, strerror(errno));
 	return EXIT_DEVICE;
 }
 
-static int for_a_program(const struct options *o, const struct device *d, int out)
+static int for_a_program(const struct options *o, const struct device *d, struct ahead *ahead, int out)
 {
 	struct error err = ERROR_NONE;
 	struct batch batch;
@@ -64,6 +93,7 @@ static int for_a_program(const struct options *o, const struct device *d, int ou
 		.batch = &batch,
 		.budget_ms = o->budget_ms,
 		.check = o->check,
+		.ahead = ahead,
 		.most = (int)o->algorithms,
 		.planning = o->machine.plan != NULL,
 		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* a plan holds no device */
@@ -90,11 +120,14 @@ static int run(const struct options *o, int out)
 	struct device device;
 	struct error err = ERROR_NONE;
 	int status = EXIT_DEVICE;
-	if (platform.open(&o->machine, &arena, &device, &err))
+	if (platform.open(&o->machine, &arena, &device, &err)) {
 		fprintf(stderr, "%s: %s\n", platform.program, err.text);
-	else
-		status = o->problem || o->info ? for_a_person(o, &device, out)
-					       : for_a_program(o, &device, out);
+	} else {
+		struct ahead *ahead = ahead_start(o);
+		status = o->problem || o->info ? for_a_person(o, &device, ahead, out)
+					       : for_a_program(o, &device, ahead, out);
+		ahead_close(ahead);
+	}
 	platform.close();
 	arena_free(&arena);
 	return status;

@@ -122,6 +122,13 @@ static void chosen(const char *wanted, int ordinal)
 	is_int(open_gpu(wanted), 0, "'%s': %s", wanted, err.text);
 	is_int(cuda_context()->ordinal, ordinal, "is GPU %d", ordinal);
 	is_int(fake.flags_set_device, ordinal, "which is set");
+	fake.flags_set_device = -1;
+	is_int(cuda_context_enter(&err), 0, "another thread");
+	is_int(fake.flags_set_device, ordinal, "gets the same GPU");
+	fake.set_device_error = cudaErrorMemoryAllocation;
+	is_int(cuda_context_enter(&err), -1, "or an error");
+	ok(strstr(err.text, "cudaSetDevice: ") && cuda_context_is_alive(), "which is no loss: %s", err.text);
+	fake.set_device_error = cudaSuccess;
 	cuda_context_close();
 }
 

@@ -10,8 +10,10 @@ static struct {
 	bool tried;
 	const struct cublaslt_api *api; /* NULL if it cannot be used, for the reason in `why` */
 	struct error why;
-	cublasLtHandle_t handle;
 } library;
+
+/* One per thread, so that the first use needs no lock. Kept until the process ends. */
+static _Thread_local cublasLtHandle_t own;
 
 static struct cublaslt_api functions;
 
@@ -52,12 +54,12 @@ cublasLtHandle_t cublaslt_handle(struct error *err)
 {
 	const struct cublaslt_api *api = cublaslt_library(err);
 	assert(!cuda_context()->planning);
-	if (!api || library.handle)
-		return api ? library.handle : NULL;
+	if (!api || own)
+		return api ? own : NULL;
 	cublasLtHandle_t h = NULL;
 	if (cublaslt_error(api->cublasLtCreate(&h), "cublasLtCreate", err))
 		return NULL;
-	return library.handle = h;
+	return own = h;
 }
 
 int cublaslt_error(cublasStatus_t status, const char *call, struct error *err)

@@ -34,8 +34,8 @@ struct cublaslt_api {
  * is missing or its major version is not the one this runner was built with. A failure is remembered. */
 const struct cublaslt_api *cublaslt_library(struct error *err);
 
-/* Returns the handle, created at the first call on the context's device. Returns NULL and sets err on
- * failure. Must not be called while planning. */
+/* Returns the calling thread's handle, created at its first call on the context's device. Returns NULL and
+ * sets err on failure. Must not be called while planning. */
 cublasLtHandle_t cublaslt_handle(struct error *err);
 
 /* Returns 0 for success; else sets err to "CALL: NAME_OF_STATUS" and returns STATUS_UNSUPPORTED if cuBLASLt

@@ -317,6 +317,12 @@ int cuda_context_open(const struct platform_options *o, struct arena *a, struct 
 	return bad;
 }
 
+int cuda_context_enter(struct error *err)
+{
+	cudaError_t c = context.planning ? cudaSuccess : cudaSetDevice(context.ordinal);
+	return c == cudaSuccess ? 0 : error_set(err, "cudaSetDevice: %s", cudaGetErrorString(c));
+}
+
 void cuda_context_close(void)
 {
 	if (is_open)

@@ -35,6 +35,8 @@ void cuda_context_prepare(const struct platform_options *o, char **argv);
  * measured or planned. Warnings (GPU in use, missing library) go to the log and into the attributes. */
 int cuda_context_open(const struct platform_options *o, struct arena *a, struct device *d, struct error *err);
 void cuda_context_close(void);
+/* platform.enter: the CUDA runtime has a current device per thread. No effect when planning. */
+int cuda_context_enter(struct error *err);
 /* The other members of struct platform. */
 double cuda_context_memory_bytes(void);
 int64_t cuda_context_disturbances(void);

@@ -1,6 +1,7 @@
 # runner/measure: sampling, the shortlist, statistics; what a backend and a platform are
 noinst_LIBRARIES += librunner_measure.a
 librunner_measure_a_SOURCES = \
+	src/runner/measure/ahead.c src/runner/measure/ahead.h \
 	src/runner/measure/backend.c src/runner/measure/backend.h \
 	src/runner/measure/clock.c src/runner/measure/clock.h \
 	src/runner/measure/device.c src/runner/measure/device.h \

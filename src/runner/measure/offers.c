@@ -92,6 +92,14 @@ void offers_close(struct offers *o)
 	*o = (struct offers){ 0 };
 }
 
+void offers_move(struct offers *to, struct offers *from)
+{
+	*to = *from;
+	for (int i = 0; i < to->count; i++)
+		to->offer[i].list = &to->list[from->offer[i].list - from->list];
+	*from = (struct offers){ 0 };
+}
+
 int offers_pick(const struct offers *o, int *picked, int most)
 {
 	int taken[OFFERS_BACKENDS] = { 0 }, left = most, count = 0;

@@ -24,6 +24,8 @@ struct offers {
 int offers_open(
 	struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err);
 void offers_close(struct offers *o);
+/* Moves what offers_open filled to another place; *from is empty afterwards. */
+void offers_move(struct offers *to, struct offers *from);
 
 /* Picks at most `most` offers, as indices in order of rank. Each backend gets an equal share; unused
  * shares go to the others. Returns their number. */

@@ -10,6 +10,7 @@ struct platform_options {
 	int threads;              /* --threads; 0: not given */
 	const char *device;       /* --device: ordinal, "cuda:1", or beginning of a UUID; NULL: the first */
 	const char *plan;         /* --plan: file that describes a device, to list for; NULL: measure */
+	int compile_threads;      /* --compile-threads; 0: not given */
 };
 
 /* How a device was lost to this process. */
@@ -41,6 +42,9 @@ struct platform {
 	/* Opens the device and describes it; strings are in the arena. Returns -1 if there is no device
 	 * that can measure (or plan); err has the reason and the fix. */
 	int (*open)(const struct platform_options *o, struct arena *a, struct device *d, struct error *err);
+	/* Makes the device that of the calling thread. The backends' algorithms() and compile() may then be
+	 * called on it, at the same time as on others (ahead.h). NULL: they are for one thread. */
+	int (*enter)(struct error *err);
 	/* Free device memory in bytes, now. */
 	double (*memory_bytes)(void);
 	/* Samples longer than this (ns) are kept although a thread was preempted: with a scheduler almost

@@ -50,14 +50,18 @@ int64_t batch_losses(const struct batch *b, const char *problem)
 	return times < 0 ? 0 : times;
 }
 
-bool batch_skips(struct batch *b, const struct wire_message *job, bool measures)
+bool batch_answers(const struct batch *b, const struct wire_message *job, bool measures)
 {
 	int64_t held = hash_find(&b->answered, text_of(job->problem));
 	int64_t asked = measures ? states_bits(job->caches, job->launches) : BATCH_LISTED;
-	if (held < 0 || (asked & ~held))
-		return false;
-	b->skipped++;
-	return true;
+	return held >= 0 && !(asked & ~held);
+}
+
+bool batch_skips(struct batch *b, const struct wire_message *job, bool measures)
+{
+	bool skips = batch_answers(b, job, measures);
+	b->skipped += skips;
+	return skips;
 }
 
 /* Reads one complete line; the first is a hello. */

@@ -23,8 +23,9 @@ struct batch {
 int batch_open(struct batch *b, int out, const struct device *d, struct error *err);
 void batch_close(struct batch *b);
 
-/* True if the file has all that this job asks for; counts it as skipped. `measures`: the job asks for
- * times in its states. */
+/* True if the file has all that this job asks for. `measures`: the job asks for times in its states. */
+bool batch_answers(const struct batch *b, const struct wire_message *job, bool measures);
+/* The same; counts the job as skipped. */
 bool batch_skips(struct batch *b, const struct wire_message *job, bool measures);
 /* Adds a `done` message with its problem; ignores other messages and cancelled jobs. One that may be tried
  * again (`retry`) is not an answer, only counted. */

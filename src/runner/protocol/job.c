@@ -16,6 +16,9 @@
 
 static enum status problem_open(const struct job *j, struct problem *p, struct offers *o, struct error *err)
 {
+	enum status status;
+	if (j->ahead && ahead_take(j->ahead, j->problem, p, o, &status, err))
+		return status;
 	if (problem_parse(text_of(j->problem), p, err))
 		return STATUS_FAILED;
 	return offers_open(o, platform.backends, p, err) ? STATUS_UNSUPPORTED : STATUS_OK;

@@ -4,6 +4,7 @@
 
 #include "runner/measure/platform.h"
 #include "runner/verify/tolerance.h"
+#include "runner/measure/ahead.h"
 #include "runner/measure/measure.h"
 
 /* Result of checking one algorithm. */
@@ -21,6 +22,7 @@ struct job {
 	bool planning;         /* no device: job_run lists the algorithms and returns unsupported */
 	/* Maximum number of algorithms, an equal share per backend; 0: all (or MEASURE_CONTENDERS). */
 	int most;
+	struct ahead *ahead;   /* has what was prepared of the problem; NULL, or nothing: it is listed now */
 	const struct device *device;
 	void *user;            /* argument of the functions below (measure.h) */
 	bool (*cancelled)(void *user);

@@ -7,5 +7,6 @@ librunner_protocol_a_SOURCES = \
 	src/runner/protocol/serve.c src/runner/protocol/serve.h \
 	src/runner/protocol/table.c src/runner/protocol/table.h
 
-check_PROGRAMS += tests/unit/t_serve
+check_PROGRAMS += tests/unit/t_ahead tests/unit/t_serve
+tests_unit_t_ahead_LDADD = $(below_protocol)
 tests_unit_t_serve_LDADD = $(below_protocol)

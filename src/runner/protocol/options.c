@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/measure/ahead.h"
 #include "wire/wire.h"
 
 enum long_only {
@@ -14,6 +15,7 @@ enum long_only {
 	OPTION_LAUNCH,
 	OPTION_CHECK,
 	OPTION_ALGORITHMS,
+	OPTION_COMPILE_THREADS,
 	OPTION_DEVICE,
 	OPTION_IDLE,
 	OPTION_STEP_LIMIT,
@@ -25,7 +27,7 @@ enum long_only {
 #define IDLE_MAX_S 1000000
 
 /* What a platform needs for an option. */
-enum need { NEED_NOTHING, NEED_THREADS, NEED_DEVICE, NEED_PLAN };
+enum need { NEED_NOTHING, NEED_THREADS, NEED_DEVICE, NEED_PLAN, NEED_ENTER };
 
 static const struct option long_options[] = {
 	{ "problem", required_argument, NULL, 'p' },
@@ -41,6 +43,7 @@ static const struct option long_options[] = {
 	{ "launch", required_argument, NULL, OPTION_LAUNCH },
 	{ "check", no_argument, NULL, OPTION_CHECK },
 	{ "algorithms", required_argument, NULL, OPTION_ALGORITHMS },
+	{ "compile-threads", required_argument, NULL, OPTION_COMPILE_THREADS },
 	{ "idle", required_argument, NULL, OPTION_IDLE },
 	{ "step-limit", required_argument, NULL, OPTION_STEP_LIMIT },
 	{ "version", no_argument, NULL, OPTION_VERSION },
@@ -67,13 +70,14 @@ static const struct {
 	{ NEED_THREADS, "  -n, --threads N      threads (OMP_NUM_THREADS, else one per core)" },
 	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, or the beginning of a UUID (the first)" },
 	{ NEED_PLAN, "      --plan FILE      list algorithms for a described device; nothing is measured" },
+	{ NEED_ENTER, "      --compile-threads N  threads that list and compile (cores - 1, up to 8)" },
 	{ NEED_NOTHING, "      --version, --help" },
 };
 
 static bool is_had(enum need n)
 {
 	return n == NEED_THREADS ? platform.has_threads : n == NEED_DEVICE ? platform.has_device :
-		n == NEED_PLAN ? platform.has_plan : true;
+		n == NEED_PLAN ? platform.has_plan : n == NEED_ENTER ? platform.enter != NULL : true;
 }
 
 static int complain(const char *fmt, const char *what)
@@ -167,6 +171,11 @@ static int option_take(struct options *o, int option)
 			return complain("--threads takes 1 to 4096, not '%s'", optarg);
 		o->machine.threads = (int)n;
 		return -1;
+	case OPTION_COMPILE_THREADS:
+		if (!number_read(optarg, 1, AHEAD_THREADS_MAX, &n))
+			return complain("--compile-threads takes 1 to 64, not '%s'", optarg);
+		o->machine.compile_threads = (int)n;
+		return -1;
 	case OPTION_CACHE:
 	case OPTION_LAUNCH: return words_take(o, option);
 	case OPTION_VERSION: printf("%s %s\n", platform.program, PACKAGE_VERSION); return EXIT_DONE;
@@ -184,6 +193,8 @@ static int options_judge(const struct options *o)
 		return complain("--device is not an option of %s", platform.program);
 	if (o->machine.plan && !platform.has_plan)
 		return complain("--plan is not an option of %s", platform.program);
+	if (o->machine.compile_threads && !platform.enter)
+		return complain("--compile-threads is not an option of %s", platform.program);
 	if (o->machine.plan && o->machine.device)
 		return complain("--plan and --device: %s", "choose one");
 	if (o->list && !o->problem)

@@ -47,6 +47,7 @@ struct server {
 	const struct wire_message *job; /* the current one, while it is worked on, else NULL */
 	int64_t step_ms;             /* clock_ms of its last sign of progress */
 	bool given_up;               /* the heart ends the program */
+	bool preparing;              /* the current job and those after it */
 	const struct algorithm *trying;
 	enum cache cache;
 	enum launch launch;
@@ -131,7 +132,9 @@ static void heartbeat(struct server *s)
 	pthread_mutex_lock(&s->lock);
 	struct wire_message m = { .type = WIRE_HEARTBEAT, .id = s->current, .what = what };
 	bool is_file = s->how->batch->is_file; /* a file needs no heartbeats */
-	if (s->trying)
+	if (s->preparing)
+		snprintf(what, sizeof(what), "listing and compiling its algorithms");
+	else if (s->trying)
 		snprintf(what, sizeof(what), "%s%s%s %s %s", s->trying->name, *s->trying->layouts ? " " : "",
 			s->trying->layouts, cache_name(s->cache), launch_name(s->launch));
 	pthread_mutex_unlock(&s->lock);
@@ -164,7 +167,7 @@ static void give_up(struct server *s)
 		.workspace_bytes = NAN, .notes = "" };
 	struct error why = ERROR_NONE;
 	error_set(&why, "given up: %s took more than %lld s (--step-limit)",
-		s->trying ? s->trying->name : "listing its algorithms",
+		s->trying ? s->trying->name : "listing or compiling its algorithms",
 		(long long)(s->how->step_limit_ms / 1000));
 	if (is_measured(s, m))
 		send_message(s, &(struct wire_message){ .type = WIRE_RESULT, .id = m->id,
@@ -361,6 +364,7 @@ static void *reader(void *argument)
 struct working {
 	struct server *server;
 	const struct wire_message *message;
+	int64_t pieces;              /* of work that ahead has done, when last asked */
 };
 
 static bool working_cancelled(void *user)
@@ -424,6 +428,52 @@ static void job_default(const struct server *s, struct wire_message *m)
 		memcpy(m->launches, how->launches, sizeof(m->launches));
 }
 
+/* --- preparing --- */
+
+/* True if the message is a job whose algorithms can be prepared: with a device only those to measure or to
+ * check, as listing compiles nothing. */
+static bool is_preparable(const struct server *s, const struct wire_message *m)
+{
+	return wire_is_problem(m) && (m->type == WIRE_RUN || s->how->planning) &&
+		!batch_answers(s->how->batch, m, is_measured(s, m));
+}
+
+/* Asked while the threads work: each piece of work that they have done is a step of the job. */
+static bool preparing_cancelled(void *user)
+{
+	struct working *w = user;
+	int64_t done = ahead_pieces(w->server->how->ahead);
+	if (done != w->pieces)
+		step(w->server, NULL, CACHE_NET, LAUNCH_AMORTIZED);
+	w->pieces = done;
+	return working_cancelled(user);
+}
+
+/* Prepares the job and, while that needs time, the queued ones. Their texts are copied, since the reader may
+ * cancel jobs meanwhile. */
+static void jobs_prepare(struct server *s, const struct wire_message *m, struct working *w)
+{
+	char *text[AHEAD_PROBLEMS];
+	int count = 0;
+	if (!s->how->ahead || !is_preparable(s, m))
+		return;
+	pthread_mutex_lock(&s->lock);
+	s->preparing = true;
+	text[count++] = base_strdup(m->problem);
+	for (struct queued *q = s->first; q && count < AHEAD_PROBLEMS; q = q->next) {
+		job_default(s, &q->message);
+		if (is_preparable(s, &q->message))
+			text[count++] = base_strdup(q->message.problem);
+	}
+	pthread_mutex_unlock(&s->lock);
+	ahead_prepare(s->how->ahead, (const char *const *)text, count, preparing_cancelled, w);
+	pthread_mutex_lock(&s->lock);
+	s->preparing = false;
+	pthread_mutex_unlock(&s->lock);
+	while (count > 0)
+		free(text[--count]);
+}
+
 /* Sends `done` with the problem and the states, and adds it to the output's index. If the device is lost and
  * the problem is not known to be the cause, it may be tried again: by a parent as often as that allows, in a
  * file LOSSES_MOST times, so that a problem that does cause it cannot stop all others for ever. */
@@ -485,7 +535,7 @@ static void job_set(struct server *s, const struct wire_message *m)
 static void work_on(struct server *s, struct wire_message *m)
 {
 	struct error err = ERROR_NONE;
-	struct working w = { s, m };
+	struct working w = { .server = s, .message = m };
 	bool stopped = false;
 	if (!wire_is_problem(m)) {
 		refuse_kind(s, m);
@@ -494,7 +544,9 @@ static void work_on(struct server *s, struct wire_message *m)
 	job_default(s, m);
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
 		return;
+	jobs_prepare(s, m, &w);
 	struct job j = { .problem = m->problem,
+		.ahead = s->how->ahead,
 		.budget_ns = (double)m->budget_ms * 1e6,
 		.device = s->how->device,
 		.planning = s->how->planning,

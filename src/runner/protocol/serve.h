@@ -2,6 +2,7 @@
 #ifndef RUNNER_SERVE_H
 #define RUNNER_SERVE_H
 
+#include "runner/measure/ahead.h"
 #include "runner/protocol/batch.h"
 
 /* Settings from the command line, for what jobs do not specify. */
@@ -10,6 +11,7 @@ struct serving {
 	struct batch *batch;          /* results that the output has already; never NULL */
 	bool planning;                /* no device: only list */
 	bool check;                   /* check outputs instead of measuring */
+	struct ahead *ahead;          /* prepares the next jobs; NULL: each is prepared in its turn */
 	int64_t idle_ms;              /* time without a job after which serve returns; 0: never */
 	/* Time for one step of a job (a plan, an execution, a check), after which serve ends the job with
 	 * `timeout` and the program with status 3: a kernel that does not end. 0: unlimited. */

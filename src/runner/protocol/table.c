@@ -143,7 +143,7 @@ static enum status problem_do(const struct options *o, const struct job *j, stru
 	return o->check ? job_check(j, err) : job_run(j, &stopped, err);
 }
 
-int table_problem(const struct options *o, const struct device *d, FILE *out)
+int table_problem(const struct options *o, const struct device *d, struct ahead *ahead, FILE *out)
 {
 	struct error err = ERROR_NONE;
 	struct table t = { .out = out, .options = o, .rotated_bytes = INFINITY };
@@ -151,6 +151,7 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 		.device = d,
 		.user = &t,
 		.most = (int)o->algorithms,
+		.ahead = ahead,
 		.budget_ns = (double)(o->budget_ms ? o->budget_ms : WIRE_BUDGET_MS) * 1e6,
 		.cancelled = never,
 		.trying = ignore_trying,
@@ -166,6 +167,8 @@ int table_problem(const struct options *o, const struct device *d, FILE *out)
 	}
 	if (!o->json && !o->check)
 		heading_print(o, d, out);
+	if (ahead)
+		ahead_prepare(ahead, &o->problem, 1, never, NULL);
 	enum status status = problem_do(o, &j, &err);
 	char passed[STR_QUANTITY];
 	if (!o->json && t.rotated_bytes < measure_enough_bytes(d->llc_bytes))

@@ -4,9 +4,10 @@
 
 #include <stdio.h>
 
+#include "runner/measure/ahead.h"
 #include "runner/protocol/options.h"
 
-/* Prints to `out`, errors to stderr; returns the exit status (enum exits). */
-int table_problem(const struct options *o, const struct device *d, FILE *out);
+/* Prints to `out`, errors to stderr; returns the exit status (enum exits). ahead: compiles; may be NULL. */
+int table_problem(const struct options *o, const struct device *d, struct ahead *ahead, FILE *out);
 
 #endif
