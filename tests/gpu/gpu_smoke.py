@@ -6,6 +6,7 @@ multiprocessor, wall time.
 """
 
 import json
+import re
 import time
 
 import gpu_feed
@@ -15,14 +16,15 @@ PROBLEMS = 40
 TWICE = 20
 BUDGET_MS = 30
 GIB = 1 << 30
+# a kernel that hangs costs little of the four minutes
+STEP_LIMIT = ("--step-limit", "30")
 # run-time compiled cuDNN engines per problem: one is a second. Listing compiles none.
 FEW_COMPILED = {"BENANZA_CUDNN_COMPILED": "1"}
 ALL_COMPILED = {"BENANZA_CUDNN_COMPILED": "200"}
 
 # f16 operations (a multiply-add is two) per clock and multiprocessor with f32 sums, by compute capability:
 # NVIDIA's whitepapers of the architectures; tests/gpu/tiers.py holds it against data/devices/*.json.
-F16_PER_CLOCK = {70: 1024, 72: 1024, 75: 1024, 80: 2048, 86: 1024, 87: 2048, 89: 1024, 90: 4096, 100: 8192,
-                 103: 8192, 120: 1024}
+F16_PER_CLOCK = {70: 1024, 75: 1024, 80: 2048, 86: 1024, 89: 1024, 90: 4096, 100: 8192, 103: 8192, 120: 1024}
 GEMM = "matmul:f16,f16.c,f16/f32:ba1bb1m8192n8192k8192:ta0tb0"
 GEMM_FLOPS = 2 * 8192 ** 3
 # one row times a matrix: its time is that of reading the weights, 32 MiB, which fit in some L2 caches
@@ -30,8 +32,9 @@ ROW = "matmul:f16,f16.c,f16/f32:ba1bb1m1n4096k4096:ta0tb0"
 ROW_BYTES = 2 * 4096 * 4096
 STATES = [ROW, "conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n8c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
           "eltwise:f16,f16:relu:1x256x56x56", "softmax:f32,f32:soft:1x12x128x128:ax3"]
-# a result of one state may be slower than one of a colder state by so much
-COLDER = 1.2
+# a result of one state may be slower than one of a colder state by this factor and these ns, which floors
+# (a graph's nodes, an event pair) may differ by
+COLDER, COLDER_NS = 1.2, 2000
 LEAST_BUS = 0.6      # share of the bus that a copy reaches on every GPU
 CLOCK_SLACK = 1.02   # reported clocks are rounded
 LEAST_GEMM = 0.5     # share of the peak, at the clock it ran at
@@ -100,7 +103,7 @@ class Smoke:
 
     def feed(self, name, jobs, *options, **more):
         """Answers to jobs, or None (reported) if they are not complete."""
-        answers = self.feeder.feed(f"smoke-{name}", jobs, options, self.until, **more)
+        answers = self.feeder.feed(f"smoke-{name}", jobs, (*STEP_LIMIT, *options), self.until, **more)
         for problem, why in answers.given_up.items():
             self.tap.say(False, f"smoke: {name}: {problem}", why)
         if answers.broken:
@@ -115,15 +118,16 @@ class Smoke:
         """The stack names what the manifest expects of any problem."""
         stack = self.info.get("stack", "")
         apis = {api for p in self.manifest.rows for api in self.manifest.expected(p, self.sm)}
-        for api, word in (("cuDNN", "cuDNN "), ("cuBLASLt", "cuBLASLt ")):
-            if api in apis:
-                self.tap.say(word in stack, f"library {api} is loaded", f"the stack is: {stack}",
-                             *map(str, self.attributes.get("warnings") or []))
+        for api in ("cuDNN", "cuBLASLt"):
+            if api in apis:  # a missing one is left out, or named as "no cuBLASLt"
+                self.tap.say(re.search(rf"(?<!no ){api} \d", stack), f"library {api} is loaded",
+                             f"the stack is: {stack}", *map(str, self.attributes.get("warnings") or []))
         self.tap.say(self.manifest.column(self.sm) is not None,
                      f"the manifest has compute capability {self.sm}")
         for library in self.attributes.get("libraries") or []:
-            if isinstance(library, dict) and library.get("status", library.get("state")) == "missing":
-                self.tap.say(False, f"library {library.get('name')} is loaded", library.get("why", ""))
+            self.tap.say(library.get("present"), f"library {library.get('name')} is present: "
+                         f"{library.get('version')} {library.get('path')}", *(
+                             f"{key}: {library[key]}" for key in ("why", "tried", "fix") if library.get(key)))
         return True
 
     def lists(self):
@@ -145,6 +149,9 @@ class Smoke:
         timer = self.attributes.get("timer")
         if not isinstance(timer, dict):
             self.must(False, "timer: the runner calibrates it", "the hello has no attribute \"timer\"")
+            return True
+        if timer.get("why"):
+            self.must(False, "timer: it is calibrated", timer["why"])
             return True
         for key, what in (("host_scale", "the host's clock"), ("event_scale", "the GPU's global timer")):
             scale = timer.get(key)
@@ -181,14 +188,14 @@ class Smoke:
         """One large product between half and all of the peak, and a host's clock that agrees."""
         job = json.loads(gpu_feed.job(1, GEMM, 600, ("amortized", "isolated"), ("net", "warm")))
         told, status = self.feeder.ask(json.dumps(job) + "\n", ["--algorithms", "4"], self.until)
-        if status is None:
-            return False
         found = [(at, m["result"]) for at, m in told if m.get("type") == "result" and
                  m["result"]["status"] == "ok" and m["result"]["stats"]["stop"] != "shortlist"]
+        if status is None and not found:
+            return False
         self.peak([r for _, r in found if r["algorithm"]["math"] == "strict"],
                   next((m.get("why", "") for _, m in told if m.get("type") == "done"), f"status {status}"))
         self.wall(found)
-        return True
+        return status is not None
 
     def peak(self, results, why):
         best = min(results, key=lambda r: r["stats"]["median_ns"], default=None)
@@ -200,7 +207,8 @@ class Smoke:
         rate, mhz = GEMM_FLOPS / best["stats"]["median_ns"] * 1e9, best.get("clock_mhz") or most_mhz
         self.must(rate <= most, f"f16 product: {rate / 1e12:.0f} TFLOP/s, the peak is {most / 1e12:.0f} at "
                   f"{most_mhz:.0f} MHz", best["algorithm"]["name"])
-        self.must(0 < mhz <= most_mhz * CLOCK_SLACK, f"f16 product: ran at {mhz:.0f} MHz of {most_mhz:.0f}")
+        self.tap.say(0 < mhz <= most_mhz * CLOCK_SLACK,
+                     f"f16 product: ran at {mhz:.0f} MHz of {most_mhz:.0f}")
         # consumer cards have half the rate with f32 sums
         half = 0.5 if "GeForce" in self.info.get("model", "") else 1
         least = LEAST_GEMM * half * peak_flops(self.attributes, mhz)
@@ -249,11 +257,11 @@ class Smoke:
 
     def state_order(self, problem, caches, states):
         ns = {key: r["stats"]["median_ns"] for key, r in states.items()}
-        wrong = [f"{a} {ns[a, 'amortized']:.0f} ns, {b} {ns[b, 'amortized']:.0f} ns"
-                 for a, b in zip(caches, caches[1:]) if ns[a, "amortized"] > COLDER * ns[b, "amortized"]]
-        wrong += [f"{c} amortized {ns[c, 'amortized']:.0f} ns, isolated {ns[c, 'isolated']:.0f} ns"
-                  for c in caches if ns[c, "amortized"] > COLDER * ns[c, "isolated"]]
-        self.must(not wrong, f"states: {problem}: colder is not faster, alone is not faster", *wrong)
+        pairs = [((a, "amortized"), (b, "amortized")) for a, b in zip(caches, caches[1:])]
+        pairs += [((c, "amortized"), (c, "isolated")) for c in caches]
+        wrong = [f"{' '.join(a)} {ns[a]:.0f} ns, {' '.join(b)} {ns[b]:.0f} ns" for a, b in pairs
+                 if ns[a] > COLDER * ns[b] + COLDER_NS]
+        self.tap.say(not wrong, f"states: {problem}: colder is not faster, alone is not faster", *wrong)
         bus = bus_bytes_s(self.attributes)
         if problem == ROW and bus:
             net, least = ns["net", "amortized"], ROW_BYTES / bus / CLOCK_SLACK * 1e9
@@ -281,8 +289,8 @@ class Smoke:
         """One problem a kernel x library: the libraries that the manifest expects measure it, rightly."""
         wanted = cover(self.manifest, self.sm, PROBLEMS)
         jobs = [gpu_feed.job(i, p, BUDGET_MS) for i, p in enumerate(wanted, 1)]
-        answers = self.feeder.feed("smoke-each", jobs, ("--algorithms", "4"), self.until,
-                                   FEW_COMPILED)
+        options = (*STEP_LIMIT, "--algorithms", "4")
+        answers = self.feeder.feed("smoke-each", jobs, options, self.until, FEW_COMPILED)
         by = {}
         for line in answers.lines:
             if line.get("type") == "result":
@@ -309,7 +317,7 @@ class Smoke:
                 return False
             both.append(medians(answers))
         share, count, off = agreement(*both)
-        self.must(share >= 0.9, f"twice: {100 * share:.0f}% of {count} medians agree, required 90%", *off)
+        self.tap.say(share >= 0.9, f"twice: {100 * share:.0f}% of {count} medians agree, required 90%", *off)
         return True
 
     # --- faults that are provoked ---

@@ -26,12 +26,14 @@ from python_tap import BUILD, ROOT, Tap  # noqa: E402
 CONV = "conv:f16,f16.c,f16/f32:n1c8h8w8k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 MATMUL = "matmul:f16,f16.c,f16/f32:ba1bb1m64n64k64:ta0tb0"
 PROBLEMS = [CONV, MATMUL, "softmax:f32,f32:soft:1x1000:ax1", "eltwise:f16,f16:relu:1x64",
-            "eltwise:f32,f32:relu:1x64", "copy:u8,u8:b1000003", "transpose:f32,f32:64x64:perm1x0", "cast:f32,f16:1x64"]
+            "eltwise:f32,f32:relu:1x64", "copy:u8,u8:b1000003", "transpose:f32,f32:64x64:perm1x0",
+            "cast:f32,f16:1x64"]
 APIS = {"cuDNN": ["conv", "matmul", "eltwise"], "cuDNN legacy": ["conv", "softmax"], "cuBLASLt": ["matmul"],
         "benanza": ["copy", "transpose", "cast", "gather"]}
 H100 = {"magic": "BENANZA-RUNNER", "protocol": 1, "runner": "benanza-runner-cuda", "version": "0.0.0",
         "name": "cuda:0", "model": "NVIDIA H100 80GB HBM3",
-        "stack": "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0", "threads": 0, "llc_bytes": 52428800, "has_matrix": True, "host": "vm", "jobs": ["problem"],
+        "stack": "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0", "threads": 0, "llc_bytes": 52428800,
+        "has_matrix": True, "host": "vm", "jobs": ["problem"],
         "attributes": {"sm": 90, "multiprocessors": 132, "clock_mhz": 1980, "most_clock_mhz": 1980,
                        "memory_clock_mhz": 2619, "memory_bus_bits": 5120, "memory_bytes": 85899345920,
                        "timer": {"host_scale": 1.001, "event_scale": 0.999, "doubt": "", "caveat": ""}}}
@@ -105,15 +107,16 @@ def failed(output):
 
 # Faults of a device, and what smoke says of each: (hello, stand-in's faults, {name: pattern of a failure}).
 FAULTS = [
-    ({"stack": "CUDA 13.0, cuDNN 9.19.0", "attributes": {"timer": None}}, {"less": {"cuBLASLt": 0}},
+    ({"stack": "CUDA 13.0, cuDNN 9.19.0, no cuBLASLt", "attributes": {"timer": None}},
+     {"less": {"cuBLASLt": 0}},
      {"a library is missing": "library cuBLASLt is loaded",
       "the timer is not calibrated": "the runner calibrates it",
       "a library lists nothing": f"{re.escape(MATMUL)}: measured by cuDNN$"}),
     ({"attributes": {"timer": {"host_scale": 2.0, "event_scale": 1, "doubt": "why"},
-                     "libraries": [{"name": "cuDNN", "status": "missing", "why": "no file"}]}},
+                     "libraries": [{"name": "cuDNN", "present": False, "why": "no file", "fix": "get it"}]}},
      {"less": {"cuDNN legacy": 1}, "wrong": [CONV]},
      {"the host's clock disagrees": "a spin kernel takes as long as the host's clock",
-      "the hello calls a library missing": "library cuDNN is loaded",
+      "the hello calls a library missing": "library cuDNN is present",
       "a library lists fewer algorithms than the manifest demands": "as many algorithms as the manifest",
       "a wrong result": re.escape(CONV) + ": measured by none"}),
     ({}, {"gemm": 0.35, "copy": 0.7, "row": 0.6, "cold": 0.4},
@@ -121,12 +124,14 @@ FAULTS = [
       "a copy above the bus": "bandwidth: a copy of .* the bus has 3352",
       "weights that stay in the cache": "its weights cross the bus",
       "cold faster than net": "colder is not faster"}),
-    ({}, {"gemm": 6, "copy": 2.7, "clock": 2900},
+    ({}, {"gemm": 6, "waits": False, "copy": 2.7, "clock": 2900},
      {"a product at a tenth of the peak": "f16 product: .* required",
       "a copy at a third of the bus": "bandwidth: 33% of the bus",
       "a clock above the most": "ran at 2900 MHz"}),
-    ({"attributes": {"sm": 75}}, {"hide": ["memory_bus_bits"], "per_clock": 1024},
+    ({"attributes": {"sm": 75, "timer": {"why": "another process measured"}}},
+     {"hide": ["memory_bus_bits"], "per_clock": 1024},
      {"a compute capability below the manifest's": "compute capability 75",
+      "a timer that was not calibrated yet": "timer: it is calibrated",
       "an unknown bus": "the width and clock of the bus"}),
     ({}, {"unsteady": 1, "dies": [CONV]},
      {"two runs that differ": r"twice: .* agree",
