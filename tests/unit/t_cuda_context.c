@@ -245,8 +245,16 @@ static void test_libraries(void)
 	fake_reset();
 	missing[0] = true;
 	is_int(open_gpu(NULL), 0, "without cuDNN the others measure: %s", err.text);
-	ok(!strstr(device.stack, "cuDNN") && strstr(device.stack, "cuBLASLt"), "which is another stack: %s",
-		device.stack);
+	ok(strstr(device.stack, "no cuDNN, cuBLASLt") != NULL, "which is another stack: %s", device.stack);
+	json_t *o = attributes();
+	const json_t *gone = json_array_get(json_object_get(o, "libraries"), 0);
+	is_str(json_string_at(gone, "name", ""), "cuDNN", "the missing library");
+	is_str(json_string_at(gone, "why", ""), "libcudnn.so.9: cannot open shared object file",
+		"the reason");
+	is_str(json_string_at(gone, "fix", ""), "install cuDNN 9", "and the fix are listed");
+	ok(json_array_size(json_object_get(gone, "tried")) > 0, "with what was tried");
+	is_int((int64_t)json_array_size(json_object_get(o, "libraries")), 2, "for both of its interfaces");
+	json_decref(o);
 	ok(strstr(device.attributes, "install cuDNN 9") != NULL, "what to do is recorded");
 	cuda_context_close();
 	missing[1] = true;

@@ -339,8 +339,8 @@ static void version_test(void)
 	} row[] = {
 		{ 91900, true, NULL }, { 90800, true, NULL }, { 90000, false, NULL },
 		{ 90700, true, "cuDNN 9.7 cannot plan without a GPU; install 9.8 or newer" },
-		{ 8907, false, "cuDNN 8.9 is installed, this runner needs cuDNN 9" },
-		{ 100100, false, "cuDNN 10.1 is installed, this runner needs cuDNN 9" },
+		{ 8907, false, "cuDNN 8.9 is installed, this runner needs cuDNN 9; install it" },
+		{ 100100, false, "cuDNN 10.1 is installed, this runner needs cuDNN 9; install it" },
 	};
 	for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
 		struct error err = ERROR_NONE;
@@ -358,7 +358,14 @@ static void probe_test(void)
 	json_t *attributes = json_object();
 	str_addf(&stack, "CUDA 13.0");
 	is_int(backend_cudnn.probe(&stack, attributes, &has_matrix, &err), 0, "probe");
-	is_str(stack.p, "CUDA 13.0, cuDNN 9.19.0", "the stack line");
+	is_str(stack.p, "CUDA 13.0, cuDNN 9.19.0, no NVRTC, no cudnn_adv",
+		"the stack line has the compiler and the part that are missing");
+	const json_t *list = json_object_get(attributes, "libraries");
+	is_int((int64_t)json_array_size(list), 3, "libraries");
+	for (size_t i = 0; i < json_array_size(list); i++)
+		ok(json_is_true(json_object_get(json_array_get(list, i), "present")) == (i == 0), "%s: %s",
+			json_string_at(json_array_get(list, i), "name", ""),
+			json_string_at(json_array_get(list, i), "fix", "present"));
 	is_int(json_int_at(attributes, "cudnn", 0), 91900, "the version");
 	is_str(json_string_at(attributes, "cudnn_cnn", ""), "loads", "a part that loads");
 	is_str(json_string_at(attributes, "cudnn_adv", ""), "CUDNN_STATUS_NOT_SUPPORTED",

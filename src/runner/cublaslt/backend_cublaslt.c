@@ -46,16 +46,15 @@ struct state { /* of a plan */
 
 static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
 {
+	const struct cublaslt_api *api = cublaslt_library(err);
+	char version[64];
 	(void)has_matrix;
-	(void)err;
-	struct error why = ERROR_NONE;
-	const struct cublaslt_api *api = cublaslt_library(&why);
-	if (!api) { /* no error: the other libraries work without it */
-		json_object_set_new(attributes, "cublaslt_missing", json_string(why.text));
-		return 0;
-	}
+	if (!api)
+		return -1;
 	size_t v = api->cublasLtGetVersion();
-	str_addf(stack, "%scuBLASLt %zu.%zu.%zu", stack->n ? ", " : "", v / 10000, v / 100 % 100, v % 100);
+	snprintf(version, sizeof(version), "%zu.%zu.%zu", v / 10000, v / 100 % 100, v % 100);
+	str_addf(stack, "%scuBLASLt %s", stack->n ? ", " : "", version);
+	cuda_library_present(attributes, "cuBLASLt", version, (const void *)api->cublasLtGetVersion);
 	return 0;
 }
 

@@ -33,7 +33,7 @@ static int library_open(struct error *err)
 		return -1;
 	size_t version = functions.cublasLtGetVersion();
 	if (version / 10000 != CUBLAS_VER_MAJOR)
-		return error_set(err, "cuBLASLt %zu.%zu is installed, this runner needs %d.x",
+		return error_set(err, "cuBLASLt %zu.%zu is installed, this runner needs %d.x; install it",
 			version / 10000, version / 100 % 100, CUBLAS_VER_MAJOR);
 	return 0;
 }

@@ -4,12 +4,28 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "runner/cudnn/cudnn_offers.h"
 #include "runner/cudnn/cudnn_pack.h"
+#include "runner/gpu/cuda_compiler.h"
 #include "runner/verify/tolerance.h"
+
+/* Without the compiler cuDNN has fewer engines. */
+static void compiler_probe(struct str *stack, json_t *attributes)
+{
+	const char *version;
+	struct error why = ERROR_NONE;
+	const void *compiler = cuda_compiler(&version, &why);
+	if (compiler) {
+		cuda_library_present(attributes, "NVRTC", version, compiler);
+		return;
+	}
+	cuda_library_missing(attributes, "NVRTC", why.text);
+	str_addf(stack, ", no NVRTC");
+}
 
 static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
 {
@@ -21,6 +37,10 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	str_addf(stack, "%scuDNN %d.%d.%d", stack->n ? ", " : "", version / 10000, version / 100 % 100,
 		version % 100);
 	json_object_set_new(attributes, "cudnn", json_integer(version));
+	char text[32];
+	snprintf(text, sizeof(text), "%d.%d.%d", version / 10000, version / 100 % 100, version % 100);
+	cuda_library_present(attributes, "cuDNN", text, (const void *)api->cudnnGetVersion);
+	compiler_probe(stack, attributes);
 	/* each call loads a sub-library and compares its version with the others' */
 	const struct {
 		const char *key;
@@ -33,6 +53,14 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 		json_object_set_new(attributes, part[i].key,
 			json_string(
 				status == CUDNN_STATUS_SUCCESS ? "loads" : api->cudnnGetErrorString(status)));
+		if (status == CUDNN_STATUS_SUCCESS)
+			continue;
+		struct error why = ERROR_NONE;
+		error_set(&why, "lib%s.so.%d of cuDNN %s does not load: %s; install all parts of cuDNN "
+			"in the same version",
+			part[i].key, CUDNN_MAJOR, text, api->cudnnGetErrorString(status));
+		cuda_library_missing(attributes, part[i].key, why.text);
+		str_addf(stack, ", no %s", part[i].key);
 	}
 	return 0;
 }

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "runner/gpu/cuda_compiler.h"
 #include "runner/gpu/cuda_context.h"
 
 #ifndef BENANZA_CUDA_LIBDIR
@@ -39,10 +40,12 @@ int cudnn_version_check(int version, bool planning, struct error *err)
 	int major = version / 10000, minor = version / 100 % 100;
 	/* up to 8.9 the version was major * 1000 + minor * 100 + patch */
 	if (version < 10000)
-		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", version / 1000,
+		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d; "
+			"install it", version / 1000,
 			version / 100 % 10, CUDNN_MAJOR);
 	if (major != CUDNN_MAJOR)
-		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d", major, minor,
+		return error_set(err, "cuDNN %d.%d is installed, this runner needs cuDNN %d; "
+			"install it", major, minor,
 			CUDNN_MAJOR);
 	if (planning && version < DEVICELESS_VERSION)
 		return error_set(err, "cuDNN %d.%d cannot plan without a GPU; install 9.8 or newer", major,
@@ -58,15 +61,6 @@ static void driver_open(void)
 		dlopen(BENANZA_CUDA_LIBDIR "/stubs/libcuda.so", RTLD_NOW | RTLD_LOCAL);
 }
 
-/* cuDNN loads and unloads the run-time compiler (100 MB) for every engine that it considers; keeping it
- * loaded makes listing much faster. A missing compiler is no error. */
-static void compiler_hold(void)
-{
-	char name[32];
-	snprintf(name, sizeof(name), "libnvrtc.so.%d", CUDART_VERSION / 1000);
-	dlopen(name, RTLD_NOW | RTLD_LOCAL);
-}
-
 static int library_open(struct error *err)
 {
 	static const char *const names[] = { "libcudnn.so.9", "libcudnn.so", NULL };
@@ -76,7 +70,10 @@ static int library_open(struct error *err)
 #undef SYMBOL
 	if (cuda_context()->planning)
 		driver_open();
-	compiler_hold();
+	/* cuDNN loads and unloads the run-time compiler (100 MB) for every engine that it considers; keeping
+	 * it loaded makes listing much faster. The backend's probe reports a missing one. */
+	const char *compiler;
+	cuda_compiler(&compiler, NULL);
 	if (!cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
 		"install cuDNN 9 for this CUDA version, or add its folder to LD_LIBRARY_PATH", err))
 		return -1;

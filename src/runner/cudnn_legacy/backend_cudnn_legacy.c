@@ -152,6 +152,20 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 
 static const struct cuda_backend legacy = { .plan = plan, .problem = problem_of };
 
-/* No probe: the graph backend's probe already describes the library. */
-const struct backend backend_cudnn_legacy = { .api = API, .detail = &legacy, .algorithms = algorithms,
-	.forget = backend_forget, CUDA_WORK_SLOTS };
+/* The graph backend's probe adds the library to the stack. */
+static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	const struct cudnn_api *api = cudnn_library(err);
+	char version[64];
+	(void)stack;
+	(void)has_matrix;
+	if (!api)
+		return -1;
+	size_t n = api->cudnnGetVersion();
+	snprintf(version, sizeof(version), "%zu.%zu.%zu", n / 10000, n / 100 % 100, n % 100);
+	cuda_library_present(attributes, API, version, (const void *)api->cudnnGetVersion);
+	return 0;
+}
+
+const struct backend backend_cudnn_legacy = { .api = API, .detail = &legacy, .probe = probe,
+	.algorithms = algorithms, .forget = backend_forget, CUDA_WORK_SLOTS };

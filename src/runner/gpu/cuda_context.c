@@ -15,6 +15,7 @@
 #include "runner/gpu/cuda_check.h"
 #include "runner/gpu/cuda_clock.h"
 #include "runner/gpu/cuda_context_private.h"
+#include "runner/gpu/cuda_library.h"
 #include "runner/gpu/cuda_lock.h"
 #include "runner/gpu/cuda_nvml.h"
 #include "runner/gpu/cuda_time.h"
@@ -226,7 +227,24 @@ static void stack_add(struct str *stack, const char *words)
 		str_addf(stack, ", %s", words);
 }
 
-/* Probes all backends. A missing library is only a warning; returns -1 if all are missing. */
+/* Logs each missing library once; two backends may be interfaces of one. */
+static void missing_log(const json_t *attributes)
+{
+	const char *last = "";
+	size_t i;
+	const json_t *one;
+	json_array_foreach(json_object_get(attributes, "libraries"), i, one) {
+		const char *why = json_string_at(one, "why", "");
+		if (*why && strcmp(why, last) != 0)
+			log_line("%s missing: %s; %s", json_string_at(one, "name", ""), why,
+				json_string_at(one, "fix", ""));
+		last = *why ? why : last;
+	}
+}
+
+/* Probes all backends and lists their libraries. The stack, which is the identity of results, says which are
+ * missing ("no cuBLASLt"): a bound from fewer libraries is never taken for one from all. Returns -1 if no
+ * backend can be used. */
 static int backends_probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
 {
 	int found = 0;
@@ -236,14 +254,18 @@ static int backends_probe(struct str *stack, json_t *attributes, bool *has_matri
 		struct error why = ERROR_NONE;
 		const struct backend *b = platform.backends[i];
 		if (b->probe && b->probe(&words, attributes, has_matrix, &why)) {
-			cuda_context_warn(attributes, why.text);
+			str_free(&words);
+			/* "cuDNN legacy" is an interface of cuDNN */
+			str_addf(&words, "no %.*s", (int)strcspn(b->api, " "), b->api);
+			cuda_library_missing(attributes, b->api, why.text);
 			first = *first.text ? first : why;
 		} else {
 			found++;
-			stack_add(stack, words.p ? words.p : "");
 		}
+		stack_add(stack, words.p ? words.p : "");
 		str_free(&words);
 	}
+	missing_log(attributes);
 	return found ? 0 : error_set(err, "%s", *first.text ? first.text : "no library to measure was found");
 }
 

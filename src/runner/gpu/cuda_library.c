@@ -9,9 +9,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#ifndef BENANZA_CUDA_LIBDIR
-#define BENANZA_CUDA_LIBDIR ""
-#endif
+#include "base/arena.h"
+#include "runner/gpu/cuda_folders.h"
 
 /* The most useful error message of the loader: one about an existing file, else the first. */
 struct attempt {
@@ -30,12 +29,10 @@ static void *open_one(const char *path, bool file_exists, struct attempt *a)
 	return handle;
 }
 
-static void *open_in(const char *folder, const char *under, const char *name, struct attempt *a)
+static void *open_in(const char *folder, const char *name, struct attempt *a)
 {
 	char path[1024];
-	if (!folder || !*folder)
-		return NULL;
-	int n = snprintf(path, sizeof(path), "%s%s/%s", folder, under, name);
+	int n = snprintf(path, sizeof(path), "%s/%s", folder, name);
 	if (n < 0 || (size_t)n >= sizeof(path) || access(path, F_OK))
 		return NULL;
 	return open_one(path, true, a);
@@ -46,13 +43,14 @@ static void *open_any(const char *const *names, struct attempt *a)
 	void *handle = NULL;
 	for (int i = 0; names[i] && !handle; i++)
 		handle = open_one(names[i], false, a);
-	for (int i = 0; names[i] && !handle; i++) {
-		handle = open_in(BENANZA_CUDA_LIBDIR, "", names[i], a);
-		if (!handle)
-			handle = open_in(getenv("CUDA_HOME"), "/lib64", names[i], a);
-		if (!handle)
-			handle = open_in(getenv("CUDA_PATH"), "/lib64", names[i], a);
-	}
+	if (handle)
+		return handle;
+	struct cuda_folders *folders = base_malloc(sizeof(*folders));
+	cuda_folders_find(folders);
+	for (int i = 0; names[i] && !handle; i++)
+		for (int j = 0; j < folders->count && !handle; j++)
+			handle = open_in(folders->path[j], names[i], a);
+	free(folders);
 	return handle;
 }
 

@@ -6,6 +6,7 @@
 #include <stdbool.h>
 
 #include "base/error.h"
+#include "base/json.h"
 
 struct cuda_library_symbol {
 	const char *name;
@@ -13,12 +14,18 @@ struct cuda_library_symbol {
 	bool optional;     /* missing in older versions: stays NULL then */
 };
 
-/* Opens the first of the names (NULL-terminated) that loads: by the loader's own search, then in the
- * toolkit's folder found by configure, $CUDA_HOME/lib64 and $CUDA_PATH/lib64. Sets the symbols. Returns NULL
- * if none loads (err: library, the loader's message, `fix`) or if a required symbol is missing (err names
+/* Opens the first of the names (NULL-terminated) that loads: by the loader's own search (LD_LIBRARY_PATH,
+ * ldconfig's cache), then in the folders of cuda_folders_find. Sets the symbols. Returns NULL if none loads
+ * (err: library, the loader's message, `fix`) or if a required symbol is missing (err names
  * it). The handle is never closed. */
 void *cuda_library_open(const char *const *names, const struct cuda_library_symbol *symbols, int count,
 	const char *fix, struct error *err);
+
+/* Adds to the list "libraries" of the attributes (docs/wire.md) that a library is present: its version, and
+ * the path of the file that has the symbol (any of its functions); or that it is missing. `why` is an error's
+ * text "reason; fix"; the folders that were searched are added. */
+void cuda_library_present(json_t *attributes, const char *name, const char *version, const void *symbol);
+void cuda_library_missing(json_t *attributes, const char *name, const char *why);
 
 /* Declares a struct of function pointers from a list of names; the types come from the vendor's header.
  *   #define NVML_FUNCTIONS(_) _(nvmlInit_v2) ...

@@ -7,13 +7,16 @@ librunner_gpu_a_SOURCES = \
 	src/runner/gpu/cuda_calibrate.c src/runner/gpu/cuda_calibrate.h \
 	src/runner/gpu/cuda_check.c src/runner/gpu/cuda_check.h \
 	src/runner/gpu/cuda_clock.c src/runner/gpu/cuda_clock.h \
+	src/runner/gpu/cuda_compiler.c src/runner/gpu/cuda_compiler.h \
 	src/runner/gpu/cuda_context.c src/runner/gpu/cuda_context.h \
 	src/runner/gpu/cuda_context_device.c \
 	src/runner/gpu/cuda_context_plan.c \
 	src/runner/gpu/cuda_context_private.h \
 	src/runner/gpu/cuda_cupti.c src/runner/gpu/cuda_cupti.h \
 	src/runner/gpu/cuda_layout.c \
+	src/runner/gpu/cuda_folders.c src/runner/gpu/cuda_folders.h \
 	src/runner/gpu/cuda_library.c src/runner/gpu/cuda_library.h \
+	src/runner/gpu/cuda_library_list.c \
 	src/runner/gpu/cuda_lock.c src/runner/gpu/cuda_lock.h \
 	src/runner/gpu/cuda_names.c src/runner/gpu/cuda_names.h \
 	src/runner/gpu/cuda_nvml.c src/runner/gpu/cuda_nvml.h \
@@ -25,7 +28,8 @@ librunner_gpu_a_SOURCES = \
 
 # On a stand-in of the CUDA runtime. The two that need no toolkit are built everywhere.
 check_PROGRAMS += tests/unit/t_cuda_library tests/unit/t_cuda_lock
-tests_unit_t_cuda_library_SOURCES = tests/unit/t_cuda_library.c src/runner/gpu/cuda_library.c
+tests_unit_t_cuda_library_SOURCES = tests/unit/t_cuda_library.c src/runner/gpu/cuda_library.c \
+	src/runner/gpu/cuda_folders.c src/runner/gpu/cuda_library_list.c
 tests_unit_t_cuda_library_LDADD = $(below_base) -ldl
 tests_unit_t_cuda_lock_SOURCES = tests/unit/t_cuda_lock.c src/runner/gpu/cuda_lock.c
 tests_unit_t_cuda_lock_LDADD = $(below_base)

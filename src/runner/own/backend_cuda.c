@@ -5,6 +5,8 @@
 #include <math.h>
 #include <stdlib.h>
 
+#include "runner/gpu/cuda_library.h"
+
 /* The backend of our own kernels, CUB and the CUDA runtime's copies. */
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
@@ -57,7 +59,16 @@ static const struct problem *problem_of(const struct backend_list *list)
 	return &((const struct cuda_own *)list->state)->problem;
 }
 
+static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
+{
+	(void)stack;
+	(void)has_matrix;
+	(void)err;
+	cuda_library_present(attributes, "benanza", PACKAGE_VERSION, (const void *)probe);
+	return 0;
+}
+
 static const struct cuda_backend detail = { .plan = plan, .problem = problem_of };
 
-const struct backend backend_cuda = { .api = "benanza", .detail = &detail, .algorithms = algorithms,
-	.forget = backend_forget, CUDA_WORK_SLOTS };
+const struct backend backend_cuda = { .api = "benanza", .detail = &detail, .probe = probe,
+	.algorithms = algorithms, .forget = backend_forget, CUDA_WORK_SLOTS };
