@@ -86,7 +86,7 @@ struct result {
 	enum cache cache;
 	enum launch launch;
 	struct sample_stats stats;
-	const char *why;              /* the reason, one line, if not ok, or ok but noisy; else "" */
+	const char *why;              /* the reason, one line, if not ok, noisy or limited; else "" */
 	const char *kernels;          /* device kernels of one execution, one per line; "": unknown */
 	double enqueue_ns;            /* host time to enqueue one execution, not part of its time; NaN:
 					 unknown or not applicable */

@@ -119,6 +119,19 @@ double cuda_work_clock_mhz(const void *work)
 	abort();
 }
 
+int cuda_work_settle(void *work, struct error *err)
+{
+	(void)work;
+	(void)err;
+	abort();
+}
+
+const char *cuda_work_remark(void *work)
+{
+	(void)work;
+	abort();
+}
+
 /* ---- operands ---- */
 
 static int64_t volume(const struct problem_shape *s)

@@ -194,6 +194,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		.free = plan_free,
 		.gain = fake_backend.gain,
 		.epsilon = fake_backend.epsilon };
+	fake.host_ns += fake_backend.plan_ns;
 	fake_backend.plans_alive++;
 	return 0;
 }

@@ -23,6 +23,7 @@ enum mischief {
 struct fake_backend {
 	enum mischief mischief;
 	double workspace_bytes, kernel_ns;
+	double plan_ns;                 /* host time of plan(), as of a compilation */
 	double ready_ns;                /* host time of ready() per buffer set */
 	int kernels;                    /* kernels per execution; the first one computes */
 	double gain, epsilon;

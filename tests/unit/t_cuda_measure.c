@@ -50,6 +50,7 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.backends = backends,
 	.memory_bytes = cuda_context_memory_bytes,
 	.disturbances = cuda_context_disturbances,
+	.doubt = cuda_context_doubt,
 	.is_alive = cuda_context_is_alive,
 	.loss = cuda_context_loss };
 
@@ -82,6 +83,7 @@ static void emit(void *user, const struct result *r, const struct samples *sampl
 		return;
 	struct result *to = &seen.result[seen.count];
 	*to = *r;
+	to->why = seen.why[seen.count];
 	snprintf(seen.kernels[seen.count], sizeof(seen.kernels[0]), "%s", r->kernels ? r->kernels : "");
 	snprintf(seen.why[seen.count], sizeof(seen.why[0]), "%s", r->why ? r->why : "");
 	seen.count++;
@@ -93,10 +95,10 @@ static struct error err;
 
 static int calibrating; /* kernels that the open context has run */
 
-static void begin(int count)
+/* As begin() does, on a fake GPU that the caller has changed. */
+static void begin_as_is(int count)
 {
 	struct platform_options options = { 0 };
-	fake_reset();
 	fake_backend = (struct fake_backend){ .kernel_ns = 10e3, .kernels = 1, .epsilon = 1e-5 };
 	offered_count = count;
 	seen.count = 0;
@@ -104,6 +106,12 @@ static void begin(int count)
 	if (cuda_context_open(&options, &arena, &device, &err))
 		printf("# %s\n", err.text);
 	calibrating = fake.kernels_run;
+}
+
+static void begin(int count)
+{
+	fake_reset();
+	begin_as_is(count);
 }
 
 static enum status run(const char *problem)
@@ -157,7 +165,7 @@ static void test_states(void)
 		ok(amortized->stats.executions == 20 || amortized->stats.executions == 21,
 			"about twenty for two hundred microseconds: events count in floating point");
 		near(amortized->enqueue_ns, FAKE_CALL_NS, 1e-3, "the host's share");
-		near(amortized->clock_mhz, 1900, 1e-3, "the clock");
+		near(amortized->clock_mhz, 1900, 1e-3, "the clock, a mean of its samples");
 		is_int(amortized->stats.discarded, 0, "nothing was thrown away");
 	}
 	ok(strstr(seen.kernels[0], "compute") != NULL, "kernels: %s", seen.kernels[0]);
@@ -197,8 +205,95 @@ static void test_throttled(void)
 {
 	begin(1);
 	fake.clock_mhz = 1000;
-	is_int(run(MATMUL), STATUS_OK, "a GPU that never reaches its clock is measured all the same");
-	near(find(CACHE_NET, LAUNCH_AMORTIZED)->clock_mhz, 1000, 1e-3, "at what it does reach");
+	is_int(run(MATMUL), STATUS_OK, "a GPU whose clock falls for good is measured all the same");
+	near(find(CACHE_NET, LAUNCH_AMORTIZED)->clock_mhz, 1000, 0.01, "at what it does reach");
+	end();
+}
+
+/* Clocks locked at 60% of the peak: calm results. */
+static void test_locked(void)
+{
+	fake_reset();
+	fake.clock_mhz = fake.nvml_mhz = 0.6 * fake.default_mhz;
+	fake.nvml_reasons = 0;
+	begin_as_is(1);
+	is_int(run(MATMUL), STATUS_OK, "locked clocks: %s", err.text);
+	for (int i = 0; i < seen.count; i++) {
+		is_int(seen.result[i].stats.stop, STOP_CONVERGED, "converged");
+		is_int(seen.result[i].stats.discarded, 0, "nothing is discarded");
+		is_str(seen.why[i], "", "nothing to say");
+		near(seen.result[i].clock_mhz, 0.6 * 1980, 1e-3, "its clock");
+	}
+	end();
+}
+
+/* Compilations of 1.5 s, in which the clock falls to 345 MHz; it rises after 20 ms of load. */
+static void test_pauses(void)
+{
+	fake_reset();
+	fake.idle_mhz = 345;
+	fake.nvml_reasons = 0;
+	begin_as_is(3);
+	fake_backend.plan_ns = 1.5e9;
+	is_int(run(MATMUL), STATUS_OK, "pauses: %s", err.text);
+	is_int(seen.count, 18, "three algorithms in six states: none is dropped for a low clock");
+	for (int i = 0; i < seen.count; i++) {
+		near(seen.result[i].stats.median, 10e3, 0.005, "each at its own time");
+		near(seen.result[i].clock_mhz, 1900, 1e-3, "at the steady clock");
+		is_int(seen.result[i].stats.discarded, 0, "nothing is discarded");
+		is_int(seen.result[i].stats.stop, STOP_CONVERGED, "converged: heating is not budgeted");
+	}
+	end();
+}
+
+/* A graph starts in 4 us, which is 2% of a sample. */
+static void test_floor(void)
+{
+	fake_reset();
+	fake.graph_ns = 4000;
+	fake.event_ns = 600;
+	fake.nvml_reasons = 0;
+	begin_as_is(1);
+	is_int(run(MATMUL), STATUS_OK, "a slow start of graphs: %s", err.text);
+	near(find(CACHE_NET, LAUNCH_AMORTIZED)->stats.median, 10e3, 0.001, "is no part of an execution");
+	near(find(CACHE_NET, LAUNCH_ISOLATED)->stats.median, 10e3, 0.005, "nor are events");
+	is_str(seen.why[0], "", "the slope agrees");
+	fake.graph_ns = 24000;
+	seen.count = 0;
+	is_int(run(MATMUL), STATUS_OK, "a start that is longer than that of empty graphs");
+	const struct result *r = find(CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r->stats.median > 10.9e3 && r->stats.lo <= 10.01e3, "the interval contains the slope");
+	ok(strstr(r->why, "each execution more takes"), "which is said: %s", r->why);
+	end();
+}
+
+/* Events that run at half the speed: no time can be trusted, and each result says so. */
+static void test_timer(void)
+{
+	fake_reset();
+	fake.event_scale = 0.5;
+	begin_as_is(2);
+	ok(strstr(device.attributes, "the GPU's event timer is wrong") != NULL, "the hello says it");
+	is_int(run(MATMUL), STATUS_MISTRUSTED, "suspect: %s", err.text);
+	is_int(seen.count, 1, "one result for the problem");
+	is_int(seen.result[0].status, STATUS_MISTRUSTED, "suspect");
+	ok(strstr(seen.why[0], "counts 0.5 of the host's time") != NULL, "and why: %s", seen.why[0]);
+	end();
+}
+
+/* A load that draws so much power that the clock falls by half is steady there. */
+static void test_power(void)
+{
+	begin(1);
+	fake.own_mhz = 950;
+	fake.nvml_reasons = 0x4;
+	is_int(run(MATMUL), STATUS_OK, "a power limit: %s", err.text);
+	const struct result *r = find(CACHE_NET, LAUNCH_AMORTIZED);
+	is_int(r->stats.stop, STOP_CONVERGED, "calm");
+	ok(r->stats.discarded <= 2, "few samples are discarded: %d", (int)r->stats.discarded);
+	ok(r->clock_mhz < 1200, "its clock: %.0f MHz", r->clock_mhz);
+	ok(strstr(seen.why[0], "its load lowers the clock to") && strstr(seen.why[0], "(power_cap)"),
+		"and why: %s", seen.why[0]);
 	end();
 }
 
@@ -304,6 +399,11 @@ int main(void)
 	test_mistrusted();
 	test_memory();
 	test_throttled();
+	test_locked();
+	test_pauses();
+	test_floor();
+	test_timer();
+	test_power();
 	test_no_graphs();
 	test_launch_bound();
 	test_refused();

@@ -29,6 +29,7 @@
 #define PAUSE_NS 50e6           /* clocks may fall in a longer pause, as in the compilation of an engine */
 #define OWN_LOWS 2              /* equally low samples right after heating: the algorithm's own clock */
 #define OWN_EQUAL 0.1           /* short samples are counted no better than that */
+#define OWN_ENDS 5              /* samples in a row that are not low end that; short ones may be fast */
 #define ASK_NS 10e6             /* minimum time between two questions to NVML */
 
 static struct {
@@ -273,12 +274,13 @@ bool cuda_clock_judge(struct cuda_clock_track *k)
 	k->mhz = isnan(mhz) || shared.span_ns > SPAN_MOST_NS ? 0 : mhz;
 	if (k->mhz <= 0 || isnan(steady))
 		return false;
-	if (mhz > (1 + OWN_EQUAL) * k->own_mhz)
+	k->highs = mhz >= share * steady ? k->highs + 1 : 0;
+	if (k->highs >= OWN_ENDS) {
 		k->own_mhz = 0;
-	if (mhz >= share * (k->own_mhz > 0 ? k->own_mhz : steady)) {
 		k->lows = 0;
-		return false;
 	}
+	if (mhz >= share * (k->own_mhz > 0 ? k->own_mhz : steady))
+		return false;
 	if (is_own(k)) {
 		k->own_mhz = mhz;
 		k->lows = 0;

@@ -18,7 +18,8 @@ struct cuda_clock_track {
 	double own_mhz;    /* steady clock under this algorithm if lower than under our load; 0: not lower */
 	/* Private: */
 	double low_mhz;    /* of the last low sample */
-	int lows;          /* low samples in a row, each after heating */
+	int lows;          /* equally low samples, each after heating */
+	int highs;         /* samples in a row that were not low */
 	bool is_heated;    /* the GPU was at its steady clock, and no sample was low since */
 	uint64_t reasons;  /* NVML's reasons for reduced clocks, of all samples */
 	double asked_at;   /* clock_ns() when NVML was asked */

@@ -155,6 +155,11 @@ static bool launches_wait(void)
 	return synchronize("a launch behind a hold", NULL) == 0 && !bad && waited;
 }
 
+bool cuda_time_waits(const struct cuda_timer *t)
+{
+	return shared.unholdable || t->unholdable;
+}
+
 /* Decides what to do after a launch waited for the held stream: all launches of this process do so; or a
  * library synchronizes in this algorithm's enqueue; or the launch queue is full, then fewer are enqueued per
  * hold. */

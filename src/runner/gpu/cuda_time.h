@@ -49,6 +49,8 @@ struct cuda_timer {
  * failure. */
 int cuda_time_run(struct cuda_timer *t, enum launch launch, enum cache cache, int64_t times,
 	double *elapsed_ns, struct error *err);
+/* True if launches could not be enqueued behind a hold: times include launch latency. */
+bool cuda_time_waits(const struct cuda_timer *t);
 /* Captures one execution as a graph, which the caller destroys. Returns -1 and sets err if it cannot be
  * captured. */
 int cuda_time_capture(struct cuda_timer *t, cudaGraph_t *graph, struct error *err);

@@ -3,6 +3,7 @@
 #include "runner/gpu/cuda_work.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 
 #include "base/log.h"
@@ -21,6 +22,7 @@ struct work {
 	struct cuda_space *space;
 	struct cuda_timer timer;
 	struct str kernels;
+	char remark[300];
 	bool locked, planned;
 	int refused;               /* what the last enqueue returned, if it was a status */
 };
@@ -219,4 +221,24 @@ double cuda_work_clock_mhz(const void *work)
 {
 	const struct work *w = work;
 	return w->timer.clock.mhz > 0 ? w->timer.clock.mhz : NAN;
+}
+
+int cuda_work_settle(void *work, struct error *err)
+{
+	struct work *w = work;
+	if (cuda_context()->poisoned)
+		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
+	return cuda_clock_settle(&w->timer.clock, err);
+}
+
+const char *cuda_work_remark(void *work)
+{
+	struct work *w = work;
+	char clock[200];
+	cuda_clock_words(&w->timer.clock, clock, sizeof(clock));
+	bool waits = cuda_time_waits(&w->timer);
+	snprintf(w->remark, sizeof(w->remark), "%s%s%s",
+		waits ? "the stream could not be held: times include launch latency" : "",
+		waits && *clock ? "; " : "", clock);
+	return w->remark;
 }

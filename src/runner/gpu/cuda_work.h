@@ -73,11 +73,14 @@ void cuda_work_release(void *work);
 const char *cuda_work_kernels(void *work);
 double cuda_work_enqueue_ns(const void *work);
 double cuda_work_clock_mhz(const void *work);
+int cuda_work_settle(void *work, struct error *err);
+const char *cuda_work_remark(void *work);
 #define CUDA_WORK_SLOTS                                                                                      \
 	.prepare = cuda_work_prepare, .run = cuda_work_run, .amortized = cuda_work_amortized,                \
 	.check = cuda_work_check,                                                                            \
 	.rotated_bytes = cuda_work_rotated_bytes, .release = cuda_work_release,                              \
-	.kernels = cuda_work_kernels, .enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz
+	.kernels = cuda_work_kernels, .enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz, \
+	.settle = cuda_work_settle, .remark = cuda_work_remark
 
 extern const struct backend backend_cudnn, backend_cudnn_legacy, backend_cublaslt, backend_cuda,
 	backend_nvrtc;

@@ -69,6 +69,12 @@ struct backend {
 	double (*enqueue_ns)(const void *work);
 	/* Mean clock of the device during the last run in MHz; NaN: unknown. */
 	double (*clock_mhz)(const void *work);
+	/* Brings the device into its steady state if it paused or its clock fell: a GPU is heated. Called
+	 * before samples and no part of them. Returns as run. */
+	int (*settle)(void *work, struct error *err);
+	/* What limited the times of the runs so far, one line for `why` of a result; "": nothing. Owned by
+	 * the work. */
+	const char *(*remark)(void *work);
 	/* Backends with a larger value come first, equal ones in the platform's order. NULL: 0. */
 	int (*preference)(const struct problem *p);
 };

@@ -13,5 +13,6 @@ librunner_measure_a_SOURCES = \
 	src/runner/measure/platform.h \
 	src/runner/measure/preempt.c src/runner/measure/preempt.h
 
-check_PROGRAMS += tests/unit/t_measure
+check_PROGRAMS += tests/unit/t_measure tests/unit/t_measure_clock
 tests_unit_t_measure_LDADD = $(below_measure)
+tests_unit_t_measure_clock_LDADD = $(below_measure)

@@ -129,6 +129,7 @@ static void begin_state(struct run *r, int state)
 			c->finished = true;
 		} else if (c->work) {
 			measure_forget_samples(c);
+			c->wants_slopes = backend_of(c)->amortized != NULL;
 			if (state == 0) /* its estimate may have been too long, from noise */
 				executions_correct(r, c);
 			c->budget_ns = budget_of(r, c, state);

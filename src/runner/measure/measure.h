@@ -47,6 +47,11 @@ struct measure_options {
 #define MEASURE_LEAST_SAMPLES 10
 #define MEASURE_MOST_SAMPLES 20000
 #define MEASURE_SHORTLIST_SAMPLES 3
+#define MEASURE_SHORTLIST_TRIES 8  /* samples at most, if some were taken at a low clock */
+#define MEASURE_CLOCK_APART 0.03   /* clocks that differ by this share are different */
+#define MEASURE_SLOPES 3           /* pairs of samples of N and 2N executions */
+#define MEASURE_SLOPE_TOLERANCE 0.02 /* their growth per execution differs by more from the median: */
+#define MEASURE_SLOPE_MOST_NS 5e6  /* longer samples have no fixed costs that matter */
 #define MEASURE_DROP_FACTOR 4.0    /* an algorithm this many times slower than the best is dropped */
 #define MEASURE_CLOSE_FACTOR 1.25  /* algorithms within this factor of the fastest are measured in full */
 #define MEASURE_LEAST_CALM 6       /* quiet samples that suffice to discard the noisy ones */

@@ -10,6 +10,12 @@ struct pending {
 	double ns; /* time spent on them */
 };
 
+/* Sum of the mean clocks of samples, MHz. */
+struct clocks {
+	double sum;
+	int64_t count;
+};
+
 /* One algorithm: prepared, compared on the shortlist, then dropped or measured in full. */
 struct contender {
 	const struct offer *offer;
@@ -19,6 +25,8 @@ struct contender {
 	double warmed_ns;      /* duration of the warm-up so far */
 	int64_t executions;    /* in an amortized sample */
 	double shortlist_ns;   /* minimum on the shortlist, NaN before */
+	double shortlist_mhz;  /* clock of the sample that had it; NaN: unknown */
+	bool shortlist_low;    /* all its samples were taken at a low clock: it cannot be dropped */
 	bool sent;             /* its shortlist result was sent */
 	struct samples samples;/* all samples of the current state */
 	struct samples calm;   /* the quiet ones */
@@ -27,6 +35,15 @@ struct contender {
 	double spent_ns;       /* of that, used, with untimed executions and waiting */
 	double calm_ns;        /* of that, for the quiet samples */
 	double least_ns;       /* minimum of noisy samples / slowdown of the canary; INFINITY: none */
+	struct {
+		double ns, mhz;    /* per execution; its clock, NaN: unknown */
+		bool calm;
+	} last;                /* the last sample */
+	struct clocks clocks, calm_clocks; /* of all samples of the current state; of the quiet ones */
+	bool wants_slopes;     /* in a full measurement, if samples have fixed costs (backend.amortized) */
+	double slope[MEASURE_SLOPES]; /* (T(2N) - T(N)) / N, without what both have in common */
+	int slopes;
+	char why[512];         /* of the result being sent */
 	const char *kernels;   /* kernel names, owned by `work` */
 	char notes[256];       /* replaces the library's notes unless "" */
 	bool finished;         /* the current state is complete, */

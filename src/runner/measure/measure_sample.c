@@ -3,6 +3,8 @@
 #include "runner/measure/measure_private.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 /* Longer executions need no untimed one before a sample: they warm caches and threads in their first
  * percent. */
@@ -147,10 +149,26 @@ int measure_run(struct run *r, struct contender *c, struct state s, int64_t time
 		b->run(c->work, s.cache, times, ns, r->err);
 }
 
+/* Brings the device into its steady state; no part of a sample or of its budget. */
+static int device_settle(struct run *r, struct contender *c)
+{
+	const struct backend *b = backend_of(c);
+	int bad = b->settle ? b->settle(c->work, r->err) : 0;
+	return bad ? measure_give_up(r, c, backend_status(bad)) : 0;
+}
+
+static double clock_now(const struct contender *c)
+{
+	const struct backend *b = backend_of(c);
+	return c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN;
+}
+
 /* Repeats at least WARM_UP_TRIES times if a thread lost its core: the number of executions and the first
  * comparison depend on this estimate. */
 int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest)
 {
+	if (device_settle(r, c))
+		return -1;
 	struct mark before = mark_now(r);
 	double begin = r->options->now_ns(), warmed = c->warmed_ns, ns;
 	*fastest = INFINITY;
@@ -192,6 +210,43 @@ int measure_refine(struct run *r, struct contender *c, enum cache cache)
 	return 0;
 }
 
+/* Takes a sample of twice as many executions after one that took `ns`: the growth has no fixed costs, such as
+ * the start of a graph. Returns as backend.run. */
+static int slope_take(struct run *r, struct contender *c, struct state s, int64_t times, double ns)
+{
+	struct mark before = mark_now(r);
+	double both;
+	int bad = measure_run(r, c, s, 2 * times, &both);
+	if (!bad && !is_disturbed(r, before, both, 2 * ns))
+		c->slope[c->slopes++] = (both - ns) / (double)times;
+	return bad;
+}
+
+static bool wants_slope(const struct contender *c, struct state s, double ns)
+{
+	return c->wants_slopes && s.launch == LAUNCH_AMORTIZED && c->slopes < MEASURE_SLOPES &&
+		c->last.calm && ns <= MEASURE_SLOPE_MOST_NS;
+}
+
+static void clocks_add(struct clocks *c, double mhz)
+{
+	c->sum += isnan(mhz) ? 0 : mhz;
+	c->count += !isnan(mhz);
+}
+
+/* Keeps clock and quality of the sample that was just taken. */
+static void last_note(struct run *r, struct contender *c, struct mark before, double ns, int64_t times)
+{
+	c->last.ns = ns / (double)times;
+	c->last.mhz = clock_now(c);
+	c->one_ns = fmin(c->one_ns, c->last.ns);
+	c->last.calm = !is_disturbed(r, before, ns, c->one_ns * (double)times);
+	samples_add(&c->samples, c->last.ns);
+	clocks_add(&c->clocks, c->last.mhz);
+	if (c->last.calm)
+		clocks_add(&c->calm_clocks, c->last.mhz);
+}
+
 /* One sample: an untimed execution, which warms threads and activations after other algorithms or the
  * canary ran, then `times` timed ones. The samples stay pending until the canary ran again. */
 int measure_sample(struct run *r, struct contender *c, struct state s)
@@ -202,23 +257,25 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	if (isnan(r->canary_asked))
 		canary_ask(r);
 	calm_await(r, c);
+	if (device_settle(r, c))
+		return -1;
 	double begin = r->options->now_ns();
 	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
 	if (!bad) {
 		before = mark_now(r);
 		bad = measure_run(r, c, s, times, &ns);
 	}
+	if (!bad) {
+		last_note(r, c, before, ns, times);
+		bad = wants_slope(c, s, ns) ? slope_take(r, c, s, times, ns) : 0;
+	}
 	if (bad)
 		return measure_give_up(r, c, backend_status(bad));
-	double one = ns / (double)times;
-	samples_add(&c->samples, one);
-	c->one_ns = fmin(c->one_ns, one);
-	bool calm = !is_disturbed(r, before, ns, c->one_ns * (double)times);
 	double cost = r->options->now_ns() - begin;
 	c->spent_ns += cost;
 	r->unsettled_ns += cost;
-	if (calm) {
-		samples_add(&c->pending.samples, one);
+	if (c->last.calm) {
+		samples_add(&c->pending.samples, c->last.ns);
 		c->pending.ns += cost;
 	} else {
 		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
@@ -233,6 +290,8 @@ void measure_forget_samples(struct contender *c)
 	samples_clear(&c->samples);
 	samples_clear(&c->calm);
 	settle(c, false, NAN);
+	c->clocks = c->calm_clocks = (struct clocks){ 0 };
+	c->slopes = 0;
 	c->spent_ns = c->calm_ns = 0;
 	c->least_ns = INFINITY;
 }
@@ -287,14 +346,43 @@ static double rotated_bytes(const struct contender *c)
 	return c->work && backend_of(c)->rotated_bytes ? backend_of(c)->rotated_bytes(c->work) : 0;
 }
 
+static void why_add(struct contender *c, const char *text)
+{
+	size_t n = strlen(c->why);
+	if (text && *text)
+		snprintf(c->why + n, sizeof(c->why) - n, "%s%s", n ? "; " : "", text);
+}
+
+/* Compares the median, a sample's time / N, with the growth from N to 2N executions. If they differ, the
+ * interval contains both. */
+static void slopes_judge(struct contender *c, struct sample_stats *stats)
+{
+	double low = INFINITY, high = 0, tolerance = MEASURE_SLOPE_TOLERANCE * stats->median;
+	char line[160];
+	for (int i = 0; i < c->slopes; i++) {
+		low = fmin(low, c->slope[i]);
+		high = fmax(high, c->slope[i]);
+	}
+	bool differ = low > stats->median + tolerance || high < stats->median - tolerance;
+	if (c->slopes < MEASURE_SLOPES || !differ)
+		return;
+	snprintf(line, sizeof(line), "each execution more takes %.4g to %.4g us, not the median's %.4g us",
+		low / 1e3, high / 1e3, stats->median / 1e3);
+	why_add(c, line);
+	stats->lo = fmin(stats->lo, low); /* fmin and fmax ignore an unknown limit */
+	stats->hi = fmax(stats->hi, high);
+}
+
 void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
 	const struct samples *kept = samples_kept(c);
 	const struct backend *b = backend_of(c);
+	const struct clocks *clocks = kept == &c->calm ? &c->calm_clocks : &c->clocks;
+	*c->why = '\0';
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
-		.cache = s.cache, .launch = s.launch, .why = "", .kernels = c->kernels,
+		.cache = s.cache, .launch = s.launch, .why = c->why, .kernels = c->kernels,
 		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
-		.clock_mhz = c->work && b->clock_mhz ? b->clock_mhz(c->work) : NAN,
+		.clock_mhz = clocks->count ? clocks->sum / (double)clocks->count : NAN,
 		.rotated_bytes = s.cache == CACHE_NET ? rotated_bytes(c) : 0 };
 	if (*c->notes)
 		result.algorithm.notes = c->notes;
@@ -303,11 +391,15 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 	result.stats.executions = executions;
 	result.stats.discarded = c->samples.n - kept->n;
 	if (stop == STOP_DISTURBED)
-		result.why = r->disturbed_by ? r->disturbed_by : "its samples vary too much";
+		why_add(c, r->disturbed_by ? r->disturbed_by : "its samples vary too much");
 	if (stop == STOP_DISTURBED && kept->n > 1) { /* no sample can be preferred: give the whole range */
 		result.stats.lo = fmin(kept->sorted[0], c->least_ns);
 		result.stats.hi = kept->sorted[kept->n - 1];
 	}
+	if (s.launch == LAUNCH_AMORTIZED)
+		slopes_judge(c, &result.stats);
+	if (c->work && b->remark)
+		why_add(c, b->remark(c->work));
 	r->any_ok = true;
 	r->options->emit(r->options->user, &result, kept);
 }

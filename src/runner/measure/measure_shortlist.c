@@ -92,19 +92,43 @@ static bool is_first(const struct run *r, const struct contender *c, int only)
 	return true;
 }
 
+static double highest_mhz(const struct run *r)
+{
+	double most = 0;
+	for (int i = 0; i < r->count; i++)
+		most = fmax(most, r->contenders[i].shortlist_mhz); /* ignores NaN */
+	return most;
+}
+
+/* True if it was judged at a lower clock than another one. */
+static bool is_clocked_low(const struct run *r, const struct contender *c)
+{
+	return c->shortlist_low || c->shortlist_mhz < (1 - MEASURE_CLOCK_APART) * highest_mhz(r);
+}
+
+/* The least time that it might take at the highest clock that another one had: times fall no more than the
+ * clock rises. 0: all that is known is from samples that do not count. */
+static double least_ns(const struct run *r, const struct contender *c)
+{
+	double share = is_clocked_low(r, c) ? c->shortlist_mhz / highest_mhz(r) : 1;
+	return c->shortlist_low ? 0 : share * c->shortlist_ns;
+}
+
 /* True if it is worth measuring in full: within MEASURE_CLOSE_FACTOR of the fastest; or the fastest, or
  * the library's first choice, of all, of those without matrix units (if the device has any), of those in
- * strict math, or of both: the what-if analysis compares these. O(contenders) for each of the four sets. */
+ * strict math, or of both: the what-if analysis compares these. One that was judged at a low clock is not
+ * dropped for that. O(contenders) for each of the four sets. */
 static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))
 		return false;
-	bool is = c->shortlist_ns <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, 0);
+	double least = least_ns(r, c);
+	bool is = least <= MEASURE_CLOSE_FACTOR * best_shortlisted(r, 0);
 	for (int only = 0; only < ONLY_COMBINATIONS && !is; only++) {
 		if ((only & ONLY_WITHOUT_MATRIX) && !r->options->has_matrix)
 			continue;
 		is = is_such(c, only) &&
-			(c->shortlist_ns <= best_shortlisted(r, only) || is_first(r, c, only));
+			(least <= best_shortlisted(r, only) || is_first(r, c, only));
 	}
 	return is;
 }
@@ -128,23 +152,48 @@ static void prune(struct run *r)
 
 /* Takes up to MEASURE_SHORTLIST_SAMPLES samples; stops early at MEASURE_DROP_FACTOR times the best so far
  * (racing, as in Maron and Moore, 1994, with a fixed bound). Few samples are compared by their minimum:
- * disturbances only make a measurement slower. */
+ * disturbances only make a measurement slower. On a device that settles, samples at a low clock do not count:
+ * it is settled before the next one. */
 static int compare(struct run *r, struct contender *c, struct state s)
 {
 	if (r->offers->count == 1) {
 		c->shortlist_ns = c->one_ns;
 		return 0;
 	}
-	double best = best_shortlisted(r, 0);
+	const struct backend *b = backend_of(c);
+	double best = best_shortlisted(r, 0), mhz = b->clock_mhz ? b->clock_mhz(c->work) : NAN;
 	double fastest = c->one_ns;
-	for (int i = 0; i < MEASURE_SHORTLIST_SAMPLES; i++) {
+	int counted = 0;
+	for (int i = 0; counted < MEASURE_SHORTLIST_SAMPLES && i < MEASURE_SHORTLIST_TRIES; i++) {
 		if (measure_sample(r, c, s))
 			return -1;
-		fastest = fmin(fastest, c->samples.sorted[0]);
-		if (fastest > MEASURE_DROP_FACTOR * best)
+		bool counts = c->last.calm || !b->settle;
+		counted += counts;
+		if (c->last.ns <= fastest) {
+			fastest = c->last.ns;
+			mhz = c->last.mhz;
+		}
+		if (counts && fastest > MEASURE_DROP_FACTOR * best)
 			break;
 	}
+	c->shortlist_low = counted == 0;
 	c->shortlist_ns = fastest;
+	c->shortlist_mhz = mhz;
+	return 0;
+}
+
+/* Compares the finalists again that were judged at a lower clock than others: the device may have slowed down
+ * just then. They run next to each other, after it is settled. */
+static int judge_again(struct run *r)
+{
+	for (int i = 0; i < r->count; i++) {
+		struct contender *c = &r->contenders[i];
+		if (measure_is_over(r))
+			return -1;
+		if (c->work && !isnan(c->shortlist_ns) && is_clocked_low(r, c))
+			compare(r, c, r->states[0]);
+	}
+	prune(r);
 	return 0;
 }
 
@@ -196,10 +245,13 @@ int measure_shortlist(struct run *r)
 			return -1;
 		struct contender *c = &r->contenders[r->count++];
 		*c = (struct contender){
-			.offer = &r->offers->offer[picked[i]], .shortlist_ns = NAN, .kernels = ""
+			.offer = &r->offers->offer[picked[i]],
+			.shortlist_ns = NAN,
+			.shortlist_mhz = NAN,
+			.kernels = ""
 		};
 		if (shortlist_one(r, c) == 0)
 			prune(r);
 	}
-	return 0;
+	return judge_again(r);
 }
