@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
 """How `make bench-ratio` makes figures of what it measured: which runtime is the divisor, ratios, intervals,
-limits, explanations, and what is kept when it is interrupted. Measures nothing."""
+limits, explanations, and what is kept when it is interrupted; and `make bench-ones`. Measures nothing."""
 
 import argparse
 import contextlib
@@ -12,6 +12,7 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import python_tap  # noqa: E402
+import bench_ones  # noqa: E402
 import bench_ratio  # noqa: E402
 
 ORT, OPENVINO = bench_ratio.AGENTS
@@ -164,6 +165,37 @@ def interrupted(folder):
     return wrong
 
 
+class Sides:
+    """Answers as the program of bench_ones, with times of its own."""
+
+    def __init__(self, sides, ns):
+        self.sides, self.ns, self.asked = sides, ns, []
+
+    def ask(self, line):
+        word, what, *_ = line.split()
+        self.asked.append((word, what))
+        return {"sides": self.sides} if word == "open" else {"ns": self.ns[what].pop(0)}
+
+
+def products():
+    options = argparse.Namespace(rounds=3, ms=1)
+    both = Sides({"ones": "ones_left:a src=ab", "other": "b"},
+                 {"ones": [10e3, 20e3, 40e3], "other": [30e3] * 3})
+    text = bench_ones.line_of("rows", "f32", 16, *bench_ones.measure(both, "P", options))
+    wrong = [text] * (text.split()[3:6] != ["30.0", "20.0", "1.50"])
+    wrong += [text] * (text.split()[-2:] != ["b", "ones_left:a"])
+    wrong += ["not in turn"] * ([what for _, what in both.asked] != ["P"] + ["other", "ones"] * 3)
+    lone = Sides({"other": "b"}, {})
+    text = bench_ones.line_of("rows", "bf16", 16, *bench_ones.measure(lone, "P", options))
+    wrong += [text] * (not text.endswith("no ones"))
+    wrong += ["lengths"] * (max(bench_ones.lengths_of("running")) != 512 or
+                            (min(bench_ones.SEGMENTS), max(bench_ones.SEGMENTS)) != (16, 65536))
+    return wrong + [t for t, p in (("rows", "reduce:f32,f32:sum:65536x16:65536x1"),
+                                   ("columns", "reduce:f32,f32:sum:16x65536:1x65536"),
+                                   ("running", "scan:f32,f32:cumsum:65536x16:ax1"))
+                    if bench_ones.problem_of(t, "f32", 16) != p]
+
+
 def main():
     tap = python_tap.Tap()
     tap.result("the faster runtime is the divisor, and the fastest run of each side counts", divisor())
@@ -171,6 +203,7 @@ def main():
     tap.result("over: beyond the interval; under: the ratio itself", flags())
     tap.result("what is unknown is no ratio, and a bound with gaps is at least", unknown())
     tap.result("cases beyond the limits are explained, contradictions listed", explained())
+    tap.result("products with ones: both sides in turn, the median of the ratios", products())
     with tempfile.TemporaryDirectory() as folder:
         tap.result("an interrupted run goes on, and time that is short leaves cases out", interrupted(folder))
     return tap.end()

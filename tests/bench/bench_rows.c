@@ -3,9 +3,7 @@
  * Every execution uses the next copy of the weights (cache state net), so that they come from memory.
  *
  *     bench_rows LLC_BYTES
- * prints a line of JSON for each line of its input:
- *   open PROBLEM    {"threads", "sides": {NAME: algorithm}}
- *   run SIDE MS     {"ns"}: the time of one execution */
+ * prints a line of JSON for each line of its input (bench_sides.h). */
 #include "config.h"
 
 #include <dlfcn.h>
@@ -15,13 +13,10 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "bench_sides.h"
 #include "runner/host/copies.h"
-#include "runner/host/team.h"
 #include "runner/measure/clock.h"
-#include "runner/measure/measure.h"
-#include "runner/measure/offers.h"
 
-#define TRIED_NS 30e6       /* for each implementation when the fastest is looked for */
 #define LANES 8             /* 64-bit words of a cache line */
 #define STREAMS 4           /* of a thread that reads; the faster of 1 and 4 is taken */
 #define MEMORY 16e9
@@ -34,12 +29,6 @@ typedef void sgemv_fn(int order, int trans, int m, int n, float alpha, const flo
 enum { ROW_MAJOR = 101, NO_TRANS = 111, TRANS = 112 }; /* of CBLAS */
 
 /* --- the sides --- */
-
-struct backed { /* an algorithm of a backend */
-	struct offers offers;
-	int best;
-	void *work;
-};
 
 struct blas {
 	sgemm_fn *sgemm;
@@ -68,15 +57,6 @@ static struct backend_limits limits(void)
 {
 	return (struct backend_limits){ .memory_bytes = MEMORY, .cold_sets = 1,
 		.sets = measure_sets(problem_constant_bytes(&problem), llc_bytes, MEASURE_SETS_BYTES, 1) };
-}
-
-static double backed_run(void *side, int64_t times)
-{
-	struct backed *b = side;
-	struct error err = ERROR_NONE;
-	double ns = NAN;
-	const struct backend *backend = b->offers.offer[b->best].list->backend;
-	return backend->run(b->work, CACHE_NET, times, &ns, &err) ? NAN : ns;
 }
 
 /* Reads `count` lines as `streams` streams, which a processor fetches ahead side by side. */
@@ -134,71 +114,11 @@ static double blas_run(void *side, int64_t times)
 	return clock_elapsed(begin);
 }
 
-static struct side {
-	const char *name;
-	void *state;
-	double (*run)(void *side, int64_t times);
-	char what[128]; /* "": missing */
-} sides[] = { { "read", &reading, reading_run, "" }, { "packed", &packed, backed_run, "" },
+static struct side sides[] = { { "read", &reading, reading_run, "" }, { "packed", &packed, backed_run, "" },
 	{ "onednn", &onednn, backed_run, "" }, { "openblas", &blas, blas_run, "" } };
 #define SIDES (sizeof(sides) / sizeof(sides[0]))
 
-/* Runs for about `ns`, at least once after an untimed one; returns the time of one execution. */
-static double side_time(const struct side *s, double ns)
-{
-	double one = s->run(s->state, 1), spent = 0;
-	int64_t count = 0;
-	while (spent < ns && !isnan(spent)) {
-		int64_t times = (int64_t)fmin(fmax((ns - spent) / fmax(one, 100), 1), 10000);
-		spent += s->run(s->state, times);
-		count += times;
-	}
-	return spent / (double)count;
-}
-
 /* --- opening --- */
-
-static void backed_close(struct backed *b)
-{
-	if (b->work)
-		b->offers.offer[b->best].list->backend->release(b->work);
-	if (b->offers.count)
-		offers_close(&b->offers);
-	*b = (struct backed){ 0 };
-}
-
-static bool backed_prepare(struct backed *b, int i)
-{
-	const struct offer *o = &b->offers.offer[i];
-	struct backend_limits limit = limits();
-	enum status status;
-	struct error err = ERROR_NONE;
-	b->best = i;
-	b->work = o->list->backend->prepare(o->list, o->index, &limit, &status, &err);
-	return b->work != NULL;
-}
-
-static void backed_open(struct side *s, const struct backend *backend)
-{
-	const struct backend *const backends[] = { backend, NULL };
-	struct backed *b = s->state;
-	struct error err = ERROR_NONE;
-	double least = INFINITY;
-	int best = -1;
-	if (offers_open(&b->offers, backends, &problem, &err))
-		return;
-	for (int i = 0; i < b->offers.count && b->offers.count > 1; i++) {
-		double ns = backed_prepare(b, i) ? side_time(s, TRIED_NS) : INFINITY;
-		best = ns < least ? i : best;
-		least = fmin(ns, least);
-		if (b->work)
-			backend->release(b->work);
-		b->work = NULL;
-	}
-	if (backed_prepare(b, best < 0 ? 0 : best))
-		snprintf(s->what, sizeof(s->what), "%s %s", b->offers.offer[b->best].algorithm.name,
-			b->offers.offer[b->best].algorithm.layouts);
-}
 
 static void copies_fill(struct copies *c)
 {
@@ -282,48 +202,17 @@ static void all_open(const char *text)
 		exit(2);
 	}
 	reading_open(&sides[0]);
-	backed_open(&sides[1], &backend_packed);
-	backed_open(&sides[2], &backend_onednn);
+	backed_open(&sides[1], (const struct backend *const[]){ &backend_packed, NULL }, &problem, limits());
+	backed_open(&sides[2], (const struct backend *const[]){ &backend_onednn, NULL }, &problem, limits());
 	blas_open(&sides[3]);
-	printf("{\"threads\": %d, \"sides\": {", team_size());
-	const char *between = "";
-	for (size_t i = 0; i < SIDES; i++)
-		if (sides[i].what[0]) {
-			printf("%s\"%s\": \"%s\"", between, sides[i].name, sides[i].what);
-			between = ", ";
-		}
-	printf("}}\n");
-}
-
-static void side_run(const char *name, double ms)
-{
-	for (size_t i = 0; i < SIDES; i++)
-		if (strcmp(sides[i].name, name) == 0 && sides[i].what[0])
-			printf("{\"ns\": %.1f}\n", side_time(&sides[i], ms * 1e6));
 }
 
 int main(int argc, char **argv)
 {
-	char line[PROBLEM_TEXT_SIZE + 16], text[PROBLEM_TEXT_SIZE], name[16];
-	struct str stack = { 0 };
-	struct threads threads;
-	struct error err = ERROR_NONE;
-	bool has_matrix;
-	json_t *attributes = json_object();
 	llc_bytes = argc > 1 ? atof(argv[1]) : MEASURE_LLC_GUESS;
-	if (backend_onednn.probe(&stack, attributes, &has_matrix, &err)) {
-		fprintf(stderr, "bench_rows: %s\n", err.text);
+	if (sides_start("bench_rows"))
 		return 3;
-	}
-	threads_probe(&threads);
-	team_set(threads.count);
-	for (double ms; fgets(line, sizeof(line), stdin); fflush(stdout))
-		if (sscanf(line, "open %1023s", text) == 1)
-			all_open(text);
-		else if (sscanf(line, "run %15s %lf", name, &ms) == 2)
-			side_run(name, ms);
+	sides_serve(sides, SIDES, all_open);
 	all_close();
-	str_free(&stack);
-	json_decref(attributes);
 	return 0;
 }
