@@ -68,8 +68,25 @@ static void test_fill(void)
 	for (int64_t i = 0; i < 100000; i++)
 		wrong += ((int64_t *)b.p)[i] != (int64_t)fill_value(1, i, FILL_INDEX, 77, DTYPE_S64);
 	is_int(wrong, 0, "each its own");
-	s = dense(DTYPE_S4, { 4 });
-	ok(cuda_fill(&s, 1, FILL_SIGNED, 0, NULL) == cudaErrorInvalidValue, "no half bytes");
+	s = dense(DTYPE_F4E2M1, { 4 });
+	ok(cuda_fill(&s, 1, FILL_SIGNED, 0, NULL) == cudaErrorInvalidValue, "no floats of half bytes");
+	for (enum dtype t : { DTYPE_S4, DTYPE_U4 }) {
+		s = dense(t, { 6, 32 });
+		s.stride[0] = 1; /* by column */
+		s.stride[1] = 6;
+		buffer packed(96);
+		s.data = packed.p;
+		wrong = 0;
+		ok(cuda_fill(&s, 5, FILL_SIGNED, 0, NULL) == cudaSuccess, "fill %s", dtype_name(t));
+		for (int64_t i = 0; i < 6 * 32; i++) {
+			int64_t at = offset(s, i);
+			int v = packed.p[at / 2] >> at % 2 * 4 & 15;
+			wrong += (t == DTYPE_S4 && v > 7 ? v - 16 : v) != fill_value(5, i, FILL_SIGNED, 0, t);
+		}
+		is_int(wrong, 0, "two to a byte, the first in the low bits");
+		s.stride[1] = 7;
+		ok(cuda_fill(&s, 5, FILL_SIGNED, 0, NULL) == cudaErrorInvalidValue, "not with gaps");
+	}
 }
 
 static unsigned kinds_seen;

@@ -352,6 +352,114 @@ static void test_reduce(void)
 	refuse("reduce:s32,s32:sum:4x5:4x1", "f32, f16 or bf16");
 }
 
+/* A value of 4 bits in a row of them, two to a byte, the first in the low bits. */
+static int nibble(const std::vector<unsigned char> &v, int64_t i, bool is_signed)
+{
+	int one = v[(size_t)(i / 2)] >> i % 2 * 4 & 15;
+	return is_signed && one > 7 ? one - 16 : one;
+}
+
+static std::vector<unsigned char> random_bytes(int64_t n, uint64_t seed)
+{
+	std::vector<unsigned char> v((size_t)n);
+	for (int64_t i = 0; i < n; i++)
+		v[(size_t)i] = (unsigned char)fill_value(seed, i, FILL_INDEX, 256, DTYPE_S32);
+	return v;
+}
+
+/* A product with weights of 4 bits, with a scale and a zero point per block, against plain loops. */
+static void few_case(const char *text, int64_t block, const char *names, double tolerance)
+{
+	struct error err = ERROR_NONE;
+	struct cuda_own *o = (struct cuda_own *)calloc(1, sizeof(*o));
+	o->problem = parse(text);
+	if (!ok(cuda_own_offer(o, &err) == 0, "%s is ours", text)) {
+		printf("# %s\n", err.text);
+		free(o);
+		return;
+	}
+	o->few.block = block;
+	const struct cuda_few &f = o->few;
+	int bytes = size_of(f.dtype);
+	int64_t blocks = (f.terms + block - 1) / block, zero_bytes = (blocks + 1) / 2, wrong = 0;
+	std::vector<unsigned char> w = random_bytes(f.columns * f.terms / 2, 1),
+				   z = random_bytes(f.columns * zero_bytes, 2);
+	buffer a((size_t)(f.rows * f.terms * bytes)), scales((size_t)(f.columns * blocks * bytes)),
+		bias((size_t)(f.columns * bytes)), weights(w.size()), zeros(z.size());
+	memcpy(weights.p, w.data(), w.size());
+	memcpy(zeros.p, z.data(), z.size());
+	auto fill = [&](buffer &b, uint64_t seed, enum fill_kind kind) {
+		for (size_t i = 0; i < b.n / (size_t)bytes; i++)
+			fill_encode(fill_value(seed, (int64_t)i, kind, 1, f.dtype), f.dtype, b.p + i * bytes);
+	};
+	auto at = [&](const buffer &b, int64_t i) { return fill_decode(b.p + i * bytes, f.dtype); };
+	fill(a, 3, FILL_SIGNED);
+	fill(scales, 4, FILL_POSITIVE);
+	fill(bias, 5, FILL_SIGNED);
+	std::string got;
+	for (int i = 0; i < o->count; i++) {
+		buffer to((size_t)(f.rows * f.columns * bytes));
+		struct cuda_pointers p = {};
+		const char *call;
+		p.source[0] = a.p;
+		p.weights = weights.p;
+		p.scale = scales.p;
+		p.shift = zeros.p;
+		p.epilogue[0] = bias.p;
+		p.destination = to.p;
+		got += (i ? " " : "") + std::string(strchr(o->algorithm[i].name, ':') + 1);
+		wrong += cuda_own_enqueue(o, o->kind[i], &p, NULL, &call) != cudaSuccess;
+		for (int64_t r = 0; r < f.rows; r++)
+			for (int64_t c = 0; c < f.columns; c++) {
+				double sum = o->problem.epilogue_count ? at(bias, c) : 0, terms = fabs(sum);
+				for (int64_t k = 0; k < f.terms; k++) {
+					int64_t b = k / block;
+					double one = at(a, r * f.terms + k) * at(scales, c * blocks + b) *
+						(nibble(w, c * f.terms + k, f.is_signed) -
+							nibble(z, c * zero_bytes * 2 + b, f.is_signed));
+					sum += one;
+					terms += fabs(one);
+				}
+				wrong += !(fabs(at(to, r * f.columns + c) - sum) <= tolerance * terms);
+			}
+	}
+	is_str(got.c_str(), names, "its kernels");
+	is_int(wrong, 0, "all results");
+	free(o);
+}
+
+static void test_few(void)
+{
+	struct error err = ERROR_NONE;
+	few_case("matmul:f32,u4.c,f32/f32:ba1bb1m1n19k96:ta0tb1", 32, "column_a_warp", 1e-6);
+	few_case("matmul:f32,s4.c,f32/f32:ba1bb1m3n9k2080:ta0tb0+bias:f32.c", 128, "column_a_warp", 1e-6);
+	few_case("matmul:f16,u4.c,f16/f32:ba3bb1m2n70k160:ta0tb1+bias:f16.c", 64, "column_a_warp tile64x64",
+		1e-3);
+	few_case("matmul:bf16,s4.c,bf16/f32:ba1bb1m67n66k64:ta0tb1", 32, "tile64x64", 1e-2);
+	static const char *const refused[] = {
+		"matmul:f32,u4,f32/f32:ba1bb1m1n19k96:ta0tb1",
+		"matmul:f32,u4.c,f32/f32:ba1bb1m1n19k97:ta0tb1",
+		"matmul:f32,u4.c,f16/f32:ba1bb1m1n19k96:ta0tb1",
+		"matmul:f32,u4.c,f32/f32:ba2bb2m1n19k96:ta0tb1",
+		"matmul:f32,u4.c,f32/f32:ba1bb1m1n19k96:ta0tb1+relu",
+		"matmul:f32,u4.c@ncx,f32/f32:ba1bb1m1n19k96:ta0tb0",
+		"matmul:f32,f32.c,f32/f32:ba1bb1m1n19k96:ta0tb1",
+	};
+	for (const char *text : refused) {
+		struct cuda_own *o = (struct cuda_own *)calloc(1, sizeof(*o));
+		o->problem = parse(text);
+		ok(cuda_own_offer(o, &err) == -1 && *err.text, "%s is not: %s", text, err.text);
+		free(o);
+	}
+	struct cuda_own *o = (struct cuda_own *)calloc(1, sizeof(*o));
+	o->problem = parse("matmul:f32,s4.c,f32/f32:ba1bb1m3n9k64:ta0tb0");
+	ok(cuda_own_offer(o, &err) == 0, "weights by row");
+	struct cuda_layout l = cuda_operand_layout(&o->problem, 1, 0);
+	ok(l.stride[1] == 1 && l.stride[2] == 64, "are repacked by column");
+	is_str(o->layouts, "a=ncx b=strided dst=ncx", "and said so");
+	free(o);
+}
+
 int main(void)
 {
 	context.sm = 75;
@@ -363,5 +471,6 @@ int main(void)
 	test_reduce();
 	test_others();
 	test_refusals();
+	test_few();
 	return done_testing();
 }

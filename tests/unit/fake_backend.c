@@ -63,6 +63,15 @@ static double value_of(void *state, enum check_role role, int number, int64_t in
 	case CHECK_MEAN: base = at->mean; break;
 	case CHECK_VARIANCE: base = at->variance; break;
 	}
+	if (dtype_bits(l.dtype) == 4) {
+		int64_t element = 0;
+		for (int i = l.shape.rank - 1; i >= 0; i--) {
+			element += index % l.shape.dim[i] * l.stride[i];
+			index /= l.shape.dim[i];
+		}
+		int v = (unsigned char)base[element / 2] >> (element % 2 ? 4 : 0) & 15;
+		return l.dtype == DTYPE_S4 && v > 7 ? v - 16 : v;
+	}
 	return fill_decode(base + offset_of(&l, index), l.dtype);
 }
 

@@ -632,8 +632,15 @@ static void fill_run(void *arguments)
 			at += rest % f->t.dim[d] * f->t.stride[d];
 			rest /= f->t.dim[d];
 		}
-		fill_encode(fill_value(f->seed, i, f->kind, f->limit, f->t.dtype), f->t.dtype,
-			(char *)f->t.data + at * dtype_bits(f->t.dtype) / 8);
+		double value = fill_value(f->seed, i, f->kind, f->limit, f->t.dtype);
+		if (dtype_bits(f->t.dtype) == 4) { /* two to a byte, the first in the low bits */
+			unsigned char *both = (unsigned char *)f->t.data + at / 2;
+			int low = at % 2 ? *both & 15 : (int)value & 15;
+			int high = at % 2 ? (int)value & 15 : *both >> 4;
+			*both = (unsigned char)(high << 4 | low);
+			continue;
+		}
+		fill_encode(value, f->t.dtype, (char *)f->t.data + at * dtype_bits(f->t.dtype) / 8);
 	}
 }
 

@@ -145,6 +145,11 @@ static void test_refused(void)
 	struct problem p = parse("eltwise:s4,s4:relu:8");
 	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), -1, "types of less than a byte: %s",
 		err.text);
+	p = parse("matmul:f16,f16,u4/f32:ba1bb1m2n3k5:ta0tb1");
+	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), -1, "but as weights: %s", err.text);
+	p = parse("matmul:f16,u4.c,f16/f32:ba1bb1m2n3k5:ta0tb1");
+	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), 0, "which are packed");
+	near(parts[1].bytes, 8, 0, "two to a byte");
 	p = parse("eltwise:f32@s4x1,f32:relu:2x3");
 	is_int(cuda_parts_list(&p, parts, &count, bytes, &err), 0, "strides with gaps");
 	near(parts[0].bytes, 28, 0, "span the gaps");

@@ -266,6 +266,8 @@ static void test_checks(void)
 		"f32:n2c4h5w5k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+bias:f32.c+add:f32@nxc",
 		"conv:bf16,bf16.c,bf16/f32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
 		"conv:s8,s8.c,s32/s32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
+		"matmul:f16,u4.c,f16/f32:ba1bb1m3n7k32:ta0tb1",
+		"matmul:f32,s4.c@s224x1x32,f32/f32:ba1bb1m3n7k32:ta0tb0",
 		"conv:s8,s8.c,s8/s32:n1c3h6w6k4r3s3:ph0pw0qh0qw0:sh2sw2:dh1dw1:g1",
 		"concat:f16,f16:2x3x4,2x5x4,2x1x4:ax1", "transpose:f16@s1x3x12,f16:3x4x2:perm2x0x1",
 		"batchnorm:f32,f32:2x3x4x4", "layernorm:f32,f32:4x6:ax1", "binary:f32,f32,bool:lt:2x3:3",

@@ -70,7 +70,7 @@ struct state {
 	struct cudnn_packs packs;
 	struct cudnn_form form;
 	size_t room;                 /* where the converted source begins in the workspace */
-	struct cuda_signed_sums sums;
+	struct cuda_kept sums;
 };
 
 /* Makes the variant pack for these addresses, unless it exists. */
@@ -108,7 +108,7 @@ static void state_free(void *state)
 {
 	struct state *s = state;
 	cudnn_packs_free(&s->packs, s->plan->graph.bag.api);
-	cuda_signed_free(&s->sums);
+	cuda_kept_free(&s->sums);
 	cudnn_plan_free(s->plan);
 	free(s);
 }

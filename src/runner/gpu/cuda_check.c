@@ -205,21 +205,23 @@ static int64_t offset_of(const struct cuda_layout *l, int64_t index)
 	return at;
 }
 
-/* Reads elements of an operand into `to`, ELEMENT bytes apart. */
+/* Reads elements of an operand into `to`, ELEMENT bytes apart; of types of 4 bits, the byte that has it. */
 static int elements_read(const struct cuda_buffers *b, const struct cuda_part *part, const int64_t *index,
 	int count, unsigned char *to, struct error *err)
 {
 	const char *base = cuda_buffers_at(b, part, 0);
-	size_t size = (size_t)dtype_bits(part->layout.dtype) / 8;
+	int bits = dtype_bits(part->layout.dtype), per_byte = bits < 8 ? 8 / bits : 1;
+	size_t size = bits < 8 ? 1 : (size_t)bits / 8;
 	bool whole = part->bytes <= READ_WHOLE && count > INPUT_SAMPLES;
 	unsigned char *own, *seen = staging_of(whole ? (size_t)part->bytes : (size_t)count * ELEMENT, &own);
 	int bad = whole ? fetch(seen, base, (size_t)part->bytes, err) : 0;
 	for (int i = 0; i < count && !bad && !whole; i++)
-		bad = fetch(seen + i * ELEMENT, base + (size_t)offset_of(&part->layout, index[i]) * size,
-			size, err);
+		bad = fetch(seen + i * ELEMENT,
+			base + (size_t)(offset_of(&part->layout, index[i]) / per_byte) * size, size, err);
 	bad = bad || wait(err) ? -1 : 0;
 	for (int i = 0; i < count && !bad; i++)
-		memcpy(to + i * ELEMENT, seen + (whole ? (size_t)offset_of(&part->layout, index[i]) * size :
+		memcpy(to + i * ELEMENT, seen + (whole ?
+			(size_t)(offset_of(&part->layout, index[i]) / per_byte) * size :
 			(size_t)i * ELEMENT), size);
 	free(own);
 	return bad;
@@ -335,6 +337,16 @@ static int written_check(
 	return 0;
 }
 
+/* Returns an element of an input from its bytes, those of elements_read. */
+static double input_value(const struct cuda_part *part, const unsigned char *bytes, int64_t index)
+{
+	enum dtype t = part->layout.dtype;
+	if (dtype_bits(t) >= 8)
+		return fill_decode(bytes, t);
+	int v = bytes[0] >> (offset_of(&part->layout, index) % 2 ? 4 : 0) & 15;
+	return t == DTYPE_S4 && v > 7 ? v - 16 : v;
+}
+
 /* Returns 1 and sets err if an input no longer has the values filled in, -1 if it cannot be read. */
 static int inputs_check(const struct cuda_buffers *b, struct error *err)
 {
@@ -351,7 +363,7 @@ static int inputs_check(const struct cuda_buffers *b, struct error *err)
 		for (int j = 0; j < INPUT_SAMPLES; j++) {
 			double filled = fill_value(
 				cuda_part_seed(part), index[j], part->fill, part->limit, part->layout.dtype);
-			double now = fill_decode(seen + j * ELEMENT, part->layout.dtype);
+			double now = input_value(part, seen + j * ELEMENT, index[j]);
 			if (fabs(now - filled) <= INPUT_SLACK * fabs(filled))
 				continue;
 			error_set(err, "it overwrites %s", part_name(part));

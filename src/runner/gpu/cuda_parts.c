@@ -153,12 +153,15 @@ static double span_bytes(const struct cuda_layout *l)
 			return NAN;
 		last += (double)(l->shape.dim[i] - 1) * (double)l->stride[i];
 	}
-	return is_disjoint(l) ? (last + 1) * dtype_bits(l->dtype) / 8 : NAN;
+	return is_disjoint(l) ? ceil((last + 1) * dtype_bits(l->dtype) / 8) : NAN;
 }
 
 static int part_place(struct cuda_part *part, double bytes[2], struct error *err)
 {
-	if (!fill_handles(part->layout.dtype))
+	/* weights of 4 bits are packed, two to a byte */
+	bool packed = dtype_bits(part->layout.dtype) == 4 && !dtype_is_float(part->layout.dtype) &&
+		part->kind == CUDA_PART_INPUT && part->role == CHECK_WEIGHTS;
+	if (!fill_handles(part->layout.dtype) && !packed)
 		return error_set(err, "operands of type %s are not measured on a GPU yet",
 			dtype_name(part->layout.dtype));
 	part->bytes = span_bytes(&part->layout);

@@ -2,57 +2,42 @@
 
 #include "runner/gpu/cuda_signed.h"
 
-#include <stdlib.h>
-
-#include "base/arena.h"
-
-static struct cuda_signed_sum sum_of(const struct cuda_signed *c, const struct cuda_pointers *at)
+/* The constants that a corrected bias depends on. */
+static void keys_of(const struct cuda_signed *c, const struct cuda_pointers *at, const void **key)
 {
-	return (struct cuda_signed_sum){ .weights = at->weights,
-		.scale = c->sum.whole ? NULL : at->epilogue[0],
-		.bias = c->added ? NULL : at->epilogue[c->bias] };
+	key[0] = at->weights;
+	key[1] = c->sum.whole ? NULL : at->epilogue[0];
+	key[2] = c->added ? NULL : at->epilogue[c->bias];
 }
 
-static void *sum_find(const struct cuda_signed_sums *sums, const struct cuda_signed_sum *s)
+int cuda_signed_ready(const struct cuda_signed *c, struct cuda_kept *sums, const struct cuda_pointers *at,
+	struct error *err)
 {
-	for (int i = 0; i < sums->count; i++)
-		if (sums->at[i].weights == s->weights && sums->at[i].scale == s->scale &&
-			sums->at[i].bias == s->bias)
-			return sums->at[i].corrected;
-	return NULL;
-}
-
-int cuda_signed_ready(const struct cuda_signed *c, struct cuda_signed_sums *sums,
-	const struct cuda_pointers *at, struct error *err)
-{
-	struct cuda_signed_sum s = sum_of(c, at);
-	if (sum_find(sums, &s))
+	const void *key[CUDA_KEPT_KEYS];
+	keys_of(c, at, key);
+	if (cuda_kept_find(sums, key))
 		return 0;
-	if (cuda_error(cudaMalloc(&s.corrected, (size_t)c->sum.channels * 4), "cudaMalloc", err))
+	void *to = cuda_kept_add(sums, key, (size_t)c->sum.channels * 4, err);
+	if (!to)
 		return -1;
-	if (cuda_error(cuda_shift_sum(&c->sum, s.weights, s.scale, s.bias, s.corrected,
-		cuda_context()->stream), "the corrected bias", err)) {
-		cudaFree(s.corrected);
-		return -1;
-	}
-	VEC_GROW(sums->at, sums->count, sums->capacity);
-	sums->at[sums->count++] = s;
-	return 0;
+	return cuda_error(cuda_shift_sum(&c->sum, key[0], key[1], key[2], to, cuda_context()->stream),
+		"the corrected bias", err);
 }
 
-struct cuda_pointers cuda_signed_pointers(const struct cuda_signed *c, const struct cuda_signed_sums *sums,
+struct cuda_pointers cuda_signed_pointers(const struct cuda_signed *c, const struct cuda_kept *sums,
 	const struct cuda_pointers *at, void *room)
 {
 	struct cuda_pointers inner = *at;
-	struct cuda_signed_sum s = sum_of(c, at);
+	const void *key[CUDA_KEPT_KEYS];
+	keys_of(c, at, key);
 	inner.source[0] = room;
 	for (int i = c->bias + 1; c->added && i < c->inner.epilogue_count; i++)
 		inner.epilogue[i] = at->epilogue[i - 1];
-	inner.epilogue[c->bias] = sum_find(sums, &s);
+	inner.epilogue[c->bias] = cuda_kept_find(sums, key);
 	return inner;
 }
 
-int cuda_signed_enqueue(const struct cuda_signed *c, struct cuda_signed_sums *sums,
+int cuda_signed_enqueue(const struct cuda_signed *c, struct cuda_kept *sums,
 	const struct cuda_pointers *at, void *room, struct cuda_pointers *inner, cudaStream_t stream,
 	struct error *err)
 {
@@ -61,12 +46,4 @@ int cuda_signed_enqueue(const struct cuda_signed *c, struct cuda_signed_sums *su
 		return -1;
 	*inner = cuda_signed_pointers(c, sums, at, room);
 	return 0;
-}
-
-void cuda_signed_free(struct cuda_signed_sums *sums)
-{
-	for (int i = 0; i < sums->count; i++)
-		cudaFree(sums->at[i].corrected);
-	free(sums->at);
-	*sums = (struct cuda_signed_sums){ 0 };
 }

@@ -5,6 +5,7 @@
 #ifndef RUNNER_CUDA_SIGNED_H
 #define RUNNER_CUDA_SIGNED_H
 
+#include "runner/gpu/cuda_kept.h"
 #include "runner/gpu/cuda_work.h"
 #include "runner/kernels/cuda_kernels.h"
 
@@ -23,25 +24,15 @@ int cuda_signed_make(const struct problem *p, struct cuda_signed *c, struct erro
 /* Returns the bytes of the converted source. Pure. */
 double cuda_signed_bytes(const struct cuda_signed *c);
 
-/* Corrected biases, one per set of addresses. All zero is empty. */
-struct cuda_signed_sums {
-	int count, capacity;
-	struct cuda_signed_sum {
-		const void *weights, *scale, *bias;
-		void *corrected;    /* device memory */
-	} *at;
-};
-
-/* Computes the corrected bias for these addresses unless it exists: for cuda_plan.ready. */
-int cuda_signed_ready(const struct cuda_signed *c, struct cuda_signed_sums *sums,
+/* Computes the corrected bias for these addresses unless it is among `sums`: for cuda_plan.ready. */
+int cuda_signed_ready(const struct cuda_signed *c, struct cuda_kept *sums,
 	const struct cuda_pointers *at, struct error *err);
 /* Returns the addresses of `inner`, whose source is in `room`; only after cuda_signed_ready. */
-struct cuda_pointers cuda_signed_pointers(const struct cuda_signed *c, const struct cuda_signed_sums *sums,
+struct cuda_pointers cuda_signed_pointers(const struct cuda_signed *c, const struct cuda_kept *sums,
 	const struct cuda_pointers *at, void *room);
 /* Enqueues the conversion of the source into `room` (cuda_signed_bytes) and sets the addresses of `inner`. */
-int cuda_signed_enqueue(const struct cuda_signed *c, struct cuda_signed_sums *sums,
+int cuda_signed_enqueue(const struct cuda_signed *c, struct cuda_kept *sums,
 	const struct cuda_pointers *at, void *room, struct cuda_pointers *inner, cudaStream_t stream,
 	struct error *err);
-void cuda_signed_free(struct cuda_signed_sums *sums);
 
 #endif

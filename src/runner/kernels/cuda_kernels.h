@@ -22,7 +22,8 @@ struct cuda_strided {     /* a tensor in memory */
 	int64_t dim[PROBLEM_RANK], stride[PROBLEM_RANK];
 };
 
-/* Fills with fill_value(seed, logical index). Returns cudaErrorInvalidValue for types of less than 8 bits. */
+/* Fills with fill_value(seed, logical index). Types of 4 bits are packed two to a byte, the first in the low
+ * bits, and need strides without gaps. Returns cudaErrorInvalidValue for other types of less than 8 bits. */
 cudaError_t cuda_fill(
 	const struct cuda_strided *t, uint64_t seed, enum fill_kind kind, int64_t limit, cudaStream_t s);
 
@@ -144,6 +145,29 @@ bool cuda_quantize_can(const struct cuda_quantize *q);
 /* workspace: CUDA_QUANTIZE_PARTS ranges; only used by dynamic quantization. */
 cudaError_t cuda_quantize(const struct cuda_quantize *q, const void *from, const void *scales, void *to,
 	void *workspace, cudaStream_t s);
+
+/* --- products with weights of 4 bits --- */
+
+/* to[row][column] = bias[column] + sum over terms of source[row][term] * (weights[column][term] - zero) *
+ * scale, with f32 sums. Weights and zero points are packed two to a byte, the first in the low bits; each
+ * column begins a new byte. A column has a scale and a zero point for every `block` terms (MatMulNBits of
+ * com.microsoft, and of DequantizeLinear by blocks). terms: a multiple of 32; block: of 32 too. */
+struct cuda_few {
+	enum dtype dtype;             /* of source, scales, bias and destination: f32, f16 or bf16 */
+	bool is_signed;               /* weights and zero points are s4, else u4 */
+	int64_t rows, columns, terms, block;
+};
+struct cuda_few_operands {
+	const void *source, *weights, *scales, *zeros, *bias; /* bias: NULL if there is none */
+	void *to;
+};
+enum cuda_few_kind {
+	CUDA_FEW_ROWS,      /* a column of up to 4 rows per warp */
+	CUDA_FEW_TILE,      /* 64 x 64 results per block */
+	CUDA_FEW_KINDS
+};
+cudaError_t cuda_few(const struct cuda_few *c, enum cuda_few_kind kind, const struct cuda_few_operands *o,
+	cudaStream_t s);
 
 /* --- u8 sources of products as s8 --- */
 

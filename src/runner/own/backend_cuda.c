@@ -25,13 +25,33 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 struct state {
 	struct cuda_own own;
 	int kind;
+	struct cuda_kept scales; /* of weights of 4 bits */
 };
+
+static int ready(void *state, const struct cuda_pointers *at, struct error *err)
+{
+	struct state *s = state;
+	return cuda_own_scales_ready(&s->own, &s->scales, at, err);
+}
+
+static void state_free(void *state)
+{
+	struct state *s = state;
+	cuda_kept_free(&s->scales);
+	free(s);
+}
 
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
-	const struct state *s = state;
+	struct state *s = state;
+	struct cuda_pointers own = *at;
 	const char *call;
-	cudaError_t bad = cuda_own_enqueue(&s->own, s->kind, at, stream, &call);
+	if (s->own.few.terms) {
+		if (cuda_own_scales_ready(&s->own, &s->scales, at, err))
+			return -1;
+		cuda_own_scales_add(&s->own, &s->scales, &own);
+	}
+	cudaError_t bad = cuda_own_enqueue(&s->own, s->kind, &own, stream, &call);
 	return cuda_error(bad, call, err) ? cuda_refusal(bad) : 0;
 }
 
@@ -43,13 +63,14 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		*status = STATUS_FAILED;
 		return error_set(err, "CUB reports no workspace size for %s", o->algorithm[index].name);
 	}
-	struct state *s = base_malloc(sizeof(*s));
+	struct state *s = base_calloc(1, sizeof(*s));
 	s->own = *o;
 	s->kind = o->kind[index];
 	*out = (struct cuda_plan){ .state = s,
 		.workspace_bytes = o->algorithm[index].workspace_bytes,
 		.enqueue = enqueue,
-		.free = free,
+		.ready = o->few.terms ? ready : NULL,
+		.free = state_free,
 		.epsilon = o->norm.line.size ? CUDA_NORM_EPSILON : 0 };
 	return 0;
 }

@@ -336,6 +336,7 @@ static const struct cuda_family *const families[KERNEL_COUNT] = {
 	[KERNEL_RMSNORM] = &cuda_family_norm,
 	[KERNEL_INSTANCENORM] = &cuda_family_norm,
 	[KERNEL_GROUPNORM] = &cuda_family_norm,
+	[KERNEL_MATMUL] = &cuda_family_few,
 };
 
 static void layouts_set(struct cuda_own *o)
@@ -353,14 +354,16 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 	int sm = cuda_context()->sm;
 	if (!families[p->kernel])
 		return error_set(err, "our kernels are data movement, lookups, resampling, quantization, "
-			"normalization and operations along an axis");
-	if (p->epilogue_count)
+			"normalization, operations along an axis and products with weights of 4 bits");
+	if (p->epilogue_count && p->kernel != KERNEL_MATMUL)
 		return error_set(err, "our kernels have no epilogues");
 	if (sm < CUDA_LEAST_SM)
 		return error_set(err, "our kernels need compute capability %d.%d or later, "
 			"this GPU has %d.%d", CUDA_LEAST_SM / 10, CUDA_LEAST_SM % 10, sm / 10, sm % 10);
+	if (families[p->kernel]->offer(o, err))
+		return -1;
 	layouts_set(o);
-	return families[p->kernel]->offer(o, err);
+	return 0;
 }
 
 cudaError_t cuda_own_enqueue(
