@@ -1,7 +1,7 @@
 # Tests of the whole program, by folder. A unit test stands in its room's local.mk.
 check_DATA =
 test_scripts = \
-	tests/cli/analysis.sh tests/cli/agents.sh tests/cli/batch.sh tests/cli/cli.sh \
+	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/agents.sh tests/cli/batch.sh tests/cli/cli.sh \
 	tests/cli/compare.sh tests/cli/executions.sh tests/cli/help.sh tests/cli/merge.sh \
 	tests/cli/planted.py tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh \
 	tests/cli/turn.sh \

@@ -85,6 +85,13 @@ struct roof {
 /* ---- pick.c: the part of an analysis that is the same in all scenarios of one layout, and prices in one
  * scenario */
 
+/* What-ifs for a part of the model (advice.c). */
+struct limits {
+	const bool *group; /* per group: it may be fused */
+	const bool *best;  /* per distinct problem: the fastest algorithm, even if the scenario says
+			      preferred */
+};
+
 struct study {
 	struct arena arena;
 	struct ground on;
@@ -104,6 +111,7 @@ struct study {
 	bool *wanted;           /* per distinct problem: used in this layout */
 	struct roof *roofs;     /* per distinct problem: cache of the last roofline */
 	int groups;             /* number of fusion groups to consider: all or 0 */
+	const struct limits *limits; /* NULL: none */
 	/* The graph as nodes, in this order: casts at inputs, their conversions, each layer with its
 	 * conversions, casts at outputs. */
 	int node_count, last_layer_node;

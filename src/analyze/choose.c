@@ -103,8 +103,12 @@ static double group_ready(const struct chooser *c, const struct fusion_group *g)
 	return ready;
 }
 
+/* NULL: the group may not be fused. */
 static const struct price *group_price(const struct chooser *c, const struct fusion_group *g)
 {
+	const struct limits *limits = c->st->limits;
+	if (limits && !limits->group[g - c->st->fusion->groups])
+		return NULL;
 	int distinct = study_group_distinct(c->st, g);
 	return distinct >= 0 ? &c->out->prices[distinct] : NULL;
 }

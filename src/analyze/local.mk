@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libanalyze.a
 libanalyze_a_SOURCES = \
 	src/analyze/activation.c \
+	src/analyze/advice.c src/analyze/advice.h \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
@@ -69,6 +70,8 @@ check_PROGRAMS += tests/unit/t_recorded
 tests_unit_t_recorded_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_roofline
 tests_unit_t_roofline_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_advice
+tests_unit_t_advice_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_sides
 tests_unit_t_sides_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_whatif

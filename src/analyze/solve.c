@@ -12,7 +12,7 @@ static const struct price *price_of(const struct study *st, const struct scenari
 {
 	struct price *price = &out->prices[distinct];
 	if (!price->known)
-		*price = study_price(st, s, distinct, s->best);
+		*price = study_price(st, s, distinct, s->best || (st->limits && st->limits->best[distinct]));
 	out->lacking[distinct] = !price->answered;
 	out->refused[distinct] = price->answered && isnan(price->ns);
 	return price;

@@ -83,6 +83,7 @@ struct command {
 	ROW(layers)                                                                                          \
 	ROW(bench)                                                                                           \
 	ROW(bound)                                                                                           \
+	ROW(advise)                                                                                          \
 	ROW(compare)                                                                                         \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \

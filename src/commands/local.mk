@@ -6,6 +6,7 @@ libcommands_a_SOURCES = \
 	src/commands/bench_drain.c \
 	src/commands/bench_eta.c src/commands/bench_eta.h \
 	src/commands/bench_jobs.c \
+	src/commands/cmd_advise.c \
 	src/commands/cmd_bench.c \
 	src/commands/cmd_bound.c \
 	src/commands/cmd_compare.c \
@@ -32,6 +33,7 @@ libcommands_a_SOURCES = \
 	src/commands/option_values.c \
 	src/commands/options.c \
 	src/commands/report.h \
+	src/commands/report_advice.c \
 	src/commands/report_analysis.c src/commands/report_analysis.h \
 	src/commands/report_bound.c \
 	src/commands/report_bound_json.c \

@@ -2,6 +2,7 @@
 #ifndef COMMANDS_REPORT_H
 #define COMMANDS_REPORT_H
 
+#include "analyze/advice.h"
 #include "session/session.h"
 
 #include <stdio.h>
@@ -28,6 +29,15 @@ void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
 /* The number of layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 int report_disturbed(const struct analysis *a);
+
+/* Model, dimensions, type and device: the lines above a report. */
+void report_head_text(const struct session *s, FILE *out);
+
+/* `advise`. from: the scenario that the advice starts from. */
+void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
+	FILE *out);
+json_t *report_advice_json(
+	const struct session *s, const struct advice_list *l, const struct scenario *from);
 
 /* Missing values (plan_needs): an array of strings; one line of text, nothing if no value is missing. */
 json_t *report_needs_json(const struct plan *p);

@@ -20,7 +20,7 @@ int report_disturbed(const struct analysis *a)
 	return count;
 }
 
-static void head_text(const struct session *s, FILE *out)
+void report_head_text(const struct session *s, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 };
@@ -489,7 +489,7 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out)
 {
-	head_text(s, out);
+	report_head_text(s, out);
 	bound_text(s, t, out);
 	effects_text(s, out);
 	int width = report_width(out);

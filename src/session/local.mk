@@ -5,6 +5,7 @@ libsession_a_SOURCES = \
 	src/session/glossary.c src/session/glossary.h \
 	src/session/recorded.c src/session/recorded.h \
 	src/session/session.c src/session/session.h \
+	src/session/session_advice.c src/session/session_advice.h \
 	src/session/session_agent.c src/session/session_agent.h \
 	src/session/session_choose.c \
 	src/session/session_device.c \

@@ -1,0 +1,494 @@
+#include "config.h"
+
+#include "analyze/advice.h"
+#include "analyze/analyze_private.h"
+
+#include <assert.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define MOVES_MAX 64
+#define PATTERNS_MAX 32
+#define PLANS_MAX 4
+#define ALGORITHM_MOVES 8   /* problems with a move of their own; the others have one together */
+#define LEAST_SHARE 0.002   /* of the bound, that a move must save */
+#define TOGETHER_SHARE 0.01 /* of the bound, that a move of several changes must save more than fewer ones */
+
+/* A change of the scenario; unset fields change nothing. */
+struct move {
+	struct advice shown;
+	const char *pattern;   /* fusion: groups of this pattern may be fused */
+	bool *anchor[PLANS_MAX]; /* ... by plan, those that begin with these layers; NULL: none */
+	bool *inside;          /* ... all layers of these groups, in the first plan that has some */
+	int first_plan, places; /* ... which one that is, and their number there */
+	bool *best;            /* algorithm: layers (of plans[0]) that run their fastest algorithm */
+	int plan;              /* units: the type, an index of plans; else -1 */
+	bool matrix, relaxed, amortized, parallel, nxc;
+	int changes;           /* number of changes that it consists of */
+};
+
+struct adviser {
+	struct arena *arena;
+	struct arena scratch;
+	const struct advice_plan *plans;
+	int plan_count, layer_count, move_count;
+	struct study studies[PLANS_MAX][2]; /* by plan and layout */
+	bool open[PLANS_MAX][2];
+	struct scenario start;
+	struct move moves[MOVES_MAX];
+	bool on[MOVES_MAX];
+};
+
+/* A bound; ns NaN: unknown, or not comparable with the start. */
+struct reached {
+	double ns;
+	int missing;
+	bool estimated;
+};
+
+static const struct study *study_at(struct adviser *d, int plan, bool nxc)
+{
+	if (!d->open[plan][nxc])
+		study_open(&d->studies[plan][nxc], &d->plans[plan].on, nxc, true);
+	d->open[plan][nxc] = true;
+	return &d->studies[plan][nxc];
+}
+
+/* The scenario of the moves that are on; *plan: their plan. */
+static struct scenario scenario_of(const struct adviser *d, const bool *on, int *plan)
+{
+	struct scenario s = d->start;
+	*plan = 0;
+	for (int i = 0; i < d->move_count; i++) {
+		const struct move *m = &d->moves[i];
+		if (!on[i])
+			continue;
+		*plan = m->plan > 0 ? m->plan : *plan;
+		s.fusion |= m->pattern != NULL;
+		s.matrix |= m->matrix;
+		s.relaxed |= m->relaxed;
+		s.amortized |= m->amortized;
+		s.nxc |= m->nxc;
+		s.parallel = m->parallel ? PARALLEL_RESOURCES : s.parallel;
+	}
+	return s;
+}
+
+/* The move that fuses a pattern, or NULL. */
+static struct move *move_of_pattern(struct adviser *d, const char *pattern)
+{
+	for (int i = 0; i < d->move_count; i++)
+		if (d->moves[i].pattern && !strcmp(d->moves[i].pattern, pattern))
+			return &d->moves[i];
+	return NULL;
+}
+
+static bool group_is_on(struct adviser *d, const bool *on, int plan, const struct fusion_group *g)
+{
+	const struct move *m = move_of_pattern(d, g->pattern);
+	return m && on[m - d->moves] && m->anchor[plan] && m->anchor[plan][g->layers[0]];
+}
+
+/* Which groups the moves allow, and which problems run their fastest algorithm: those of the layers of moves,
+ * and those of groups that begin with one. */
+static struct limits limits_of(struct adviser *d, int plan, const struct study *st, const bool *on)
+{
+	bool *group = ARENA_ARRAY(&d->scratch, bool, st->groups + 1);
+	bool *best = ARENA_ARRAY(&d->scratch, bool, st->distinct_count + 1);
+	bool *layer = ARENA_ARRAY(&d->scratch, bool, d->layer_count + 1);
+	for (int i = 0; i < d->move_count; i++)
+		for (int k = 0; on[i] && d->moves[i].best && k < d->layer_count; k++)
+			layer[k] |= d->moves[i].best[k];
+	for (int i = 0; i < d->layer_count; i++) {
+		int problem = plan_layer_problem_index(st->plan, &st->plan->layers[i], st->nxc);
+		if (problem >= 0)
+			best[problem] |= layer[i];
+	}
+	for (int i = 0; i < st->groups; i++) {
+		const struct fusion_group *g = &st->fusion->groups[i];
+		int distinct = study_group_distinct(st, g);
+		group[i] = d->start.fusion || group_is_on(d, on, plan, g);
+		if (distinct >= 0)
+			best[distinct] |= layer[g->layers[0]];
+	}
+	return (struct limits){ .group = group, .best = best };
+}
+
+/* The bound under the moves that are on. results (may be NULL): per layer the measurement that its cost is
+ * from, or NULL. */
+static struct reached reach(struct adviser *d, const bool *on, const struct result **results)
+{
+	int plan;
+	struct scenario s = scenario_of(d, on, &plan);
+	struct study view = *study_at(d, plan, s.nxc);
+	struct limits limits = limits_of(d, plan, &view, on);
+	struct solution x;
+	view.limits = &limits;
+	solve(&view, &s, &d->scratch, &x);
+	const int *chosen = s.parallel ? x.chosen_path : x.chosen_sum;
+	struct reached r = { .ns = s.parallel ? x.parallel_ns : x.sequential_ns,
+		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
+	for (int i = 0; i < d->layer_count; i++) {
+		int node = view.layer_node[i], problem = solution_problem(&view, chosen, node);
+		r.missing += chosen[i] < 0 && isnan(x.cost[node]);
+		if (results)
+			results[i] = problem < 0 ? NULL : x.prices[problem].result;
+	}
+	r.missing += !x.border_complete;
+	arena_free(&d->scratch);
+	return r;
+}
+
+static bool is_noisy(const struct result *r)
+{
+	return r && r->stats.stop == STOP_DISTURBED;
+}
+
+/* True if a move changes layers whose measurement, before or after it, is noisy. */
+static bool noisy_between(struct adviser *d, const bool *before, const bool *after)
+{
+	const struct result **x = base_calloc((size_t)d->layer_count + 1, sizeof(*x)),
+			    **y = base_calloc((size_t)d->layer_count + 1, sizeof(*y));
+	bool noisy = false;
+	reach(d, before, x);
+	reach(d, after, y);
+	for (int i = 0; i < d->layer_count; i++)
+		noisy |= x[i] != y[i] && (is_noisy(x[i]) || is_noisy(y[i]));
+	free(x);
+	free(y);
+	return noisy;
+}
+
+/* The bound with one more move; ns NaN if it lacks another number of layers than `like`. */
+static struct reached reach_with(struct adviser *d, int move, const struct reached *like)
+{
+	bool on[MOVES_MAX];
+	memcpy(on, d->on, sizeof(on));
+	on[move] = true;
+	struct reached r = reach(d, on, NULL);
+	if (r.missing != like->missing)
+		r.ns = NAN;
+	return r;
+}
+
+/* ---- moves ---- */
+
+static struct move *move_add(struct adviser *d, enum advice_kind kind)
+{
+	assert(d->move_count < MOVES_MAX); /* patterns, 9 algorithms, 4 for each plan, and 3 */
+	struct move *m = &d->moves[d->move_count++];
+	*m = (struct move){ .shown = { .kind = kind }, .plan = -1, .changes = 1 };
+	return m;
+}
+
+static void layers_add(struct adviser *d, struct move *m, const bool *layers)
+{
+	int count = 0, *list = ARENA_ARRAY(d->arena, int, d->layer_count);
+	for (int i = 0; i < d->layer_count; i++)
+		if (layers[i])
+			list[count++] = i;
+	m->shown.layers = list;
+	m->shown.layer_count = count;
+}
+
+static const char *plural(int count)
+{
+	return count == 1 ? "" : "s";
+}
+
+/* A move for each pattern that the lowest bound of a plan fuses, in the places where it does. */
+static void add_patterns(struct adviser *d, int plan)
+{
+	const struct study *st = study_at(d, plan, d->start.nxc);
+	struct scenario s = d->start;
+	struct solution x;
+	s.fusion = s.matrix = s.relaxed = s.best = true;
+	solve(st, &s, &d->scratch, &x);
+	for (int i = 0; i < d->layer_count; i++) {
+		if (x.chosen_sum[i] < 0)
+			continue;
+		const struct fusion_group *g = &st->fusion->groups[x.chosen_sum[i]];
+		struct move *m = move_of_pattern(d, g->pattern);
+		if (!m && d->move_count == PATTERNS_MAX)
+			continue;
+		if (!m) {
+			m = move_add(d, ADVICE_FUSION);
+			m->pattern = g->pattern;
+			m->first_plan = plan;
+			m->inside = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+		}
+		if (!m->anchor[plan])
+			m->anchor[plan] = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+		m->anchor[plan][i] |= g->layers[0] == i;
+		if (m->first_plan == plan) {
+			m->inside[i] = true;
+			m->places += g->layers[0] == i;
+		}
+	}
+	arena_free(&d->scratch);
+}
+
+static void name_patterns(struct adviser *d)
+{
+	for (int i = 0; i < d->move_count; i++) {
+		struct move *m = &d->moves[i];
+		layers_add(d, m, m->inside);
+		m->shown.title = arena_printf(d->arena, "fuse %s in %d place%s", m->pattern, m->places,
+			plural(m->places));
+	}
+}
+
+/* A problem whose fastest algorithm is faster than the library's first choice. */
+struct better_algorithm {
+	int problem, layers, first;
+	double saves_ns, factor;
+	const char *fast, *slow;
+};
+
+static int by_saving(const void *x, const void *y)
+{
+	const struct better_algorithm *a = x, *b = y;
+	return a->saves_ns > b->saves_ns ? -1 : a->saves_ns < b->saves_ns ? 1 : a->problem - b->problem;
+}
+
+static int better_algorithms(struct adviser *d, const struct study *st, struct better_algorithm *list)
+{
+	int count = 0;
+	for (int i = 0; i < st->plan->problem_count; i++) {
+		struct better_algorithm b = { .problem = i, .first = -1 };
+		for (int k = 0; k < d->layer_count; k++)
+			if (plan_layer_problem_index(st->plan, &st->plan->layers[k], st->nxc) == i) {
+				b.first = b.first < 0 ? k : b.first;
+				b.layers++;
+			}
+		struct price slow = study_price(st, &d->start, i, false),
+			     fast = study_price(st, &d->start, i, true);
+		if (!b.layers || !slow.result || !fast.result || !(fast.ns < slow.ns))
+			continue;
+		b.saves_ns = (slow.ns - fast.ns) * b.layers;
+		b.factor = slow.ns / fast.ns;
+		b.fast = fast.result->algorithm.name;
+		b.slow = slow.result->algorithm.name;
+		list[count++] = b;
+	}
+	qsort(list, (size_t)count, sizeof(*list), by_saving);
+	return count;
+}
+
+static void add_algorithms(struct adviser *d, double bound_ns)
+{
+	const struct study *st = study_at(d, 0, d->start.nxc);
+	struct better_algorithm *list =
+		ARENA_ARRAY(&d->scratch, struct better_algorithm, st->plan->problem_count + 1);
+	int count = better_algorithms(d, st, list), alone = 0;
+	bool *rest = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+	memset(rest, true, (size_t)d->layer_count * sizeof(*rest));
+	for (; alone < count && alone < ALGORITHM_MOVES && list[alone].saves_ns > LEAST_SHARE * bound_ns; alone++) {
+		const struct better_algorithm *b = &list[alone];
+		const struct plan_layer *first = &st->plan->layers[b->first];
+		struct move *m = move_add(d, ADVICE_ALGORITHM);
+		m->best = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+		for (int k = 0; k < d->layer_count; k++) {
+			m->best[k] = plan_layer_problem_index(st->plan, &st->plan->layers[k], st->nxc) ==
+				b->problem;
+			rest[k] &= !m->best[k];
+		}
+		layers_add(d, m, m->best);
+		m->shown.title = arena_printf(d->arena,
+			"%s %s (%d layer%s): %s, %.2fx faster than the library's choice %s",
+			first->op->name, text_clean(d->arena, first->name), b->layers, plural(b->layers),
+			text_clean(d->arena, text_of(b->fast)), b->factor,
+			text_clean(d->arena, text_of(b->slow)));
+	}
+	struct move *m = move_add(d, ADVICE_ALGORITHM);
+	m->best = rest;
+	m->shown.title = alone ? "the fastest algorithm of all other problems" :
+		"the fastest algorithm of each problem";
+	arena_free(&d->scratch);
+}
+
+/* All combinations of a type, matrix units and relaxed math that change something. */
+static void add_units(struct adviser *d)
+{
+	for (int i = 0; i < 4 * d->plan_count; i++) {
+		bool type = i / 4 > 0, matrix = i & 1, relaxed = i & 2;
+		if ((matrix && d->start.matrix) || (relaxed && d->start.relaxed) || !(type || matrix || relaxed))
+			continue;
+		struct move *m = move_add(d, ADVICE_UNITS);
+		m->plan = type ? i / 4 : -1;
+		m->matrix = matrix;
+		m->relaxed = relaxed;
+		m->changes = type + matrix + relaxed;
+		m->shown.title = arena_printf(d->arena, "%s%s%s%s%s", type ? d->plans[i / 4].dtype : "",
+			type && matrix ? " and " : "", matrix ? "matrix units" : "",
+			(type || matrix) && relaxed ? " and " : "", relaxed ? "relaxed math" : "");
+	}
+}
+
+/* Without peaks it is unknown how many layers can run at the same time. */
+static bool has_peaks(const struct adviser *d)
+{
+	return d->plans[0].on.peaks != NULL;
+}
+
+static void add_moves(struct adviser *d, double bound_ns)
+{
+	if (!d->start.fusion)
+		for (int i = 0; i < d->plan_count; i++)
+			if (study_at(d, i, d->start.nxc)->groups)
+				add_patterns(d, i);
+	name_patterns(d);
+	if (!d->start.best)
+		add_algorithms(d, bound_ns);
+	add_units(d);
+	if (!d->start.amortized) {
+		struct move *m = move_add(d, ADVICE_LAUNCH);
+		m->amortized = true;
+		m->shown.title = "launch all kernels at once (a graph), not one by one";
+	}
+	if (!d->start.parallel && has_peaks(d)) {
+		struct move *m = move_add(d, ADVICE_PARALLEL);
+		m->parallel = true;
+		m->shown.title = "run independent layers at the same time";
+	}
+	if (!d->start.nxc && d->plans[0].on.plan->nxc) {
+		struct move *m = move_add(d, ADVICE_LAYOUT);
+		m->nxc = true;
+		m->shown.title = "channels last in the whole model";
+	}
+}
+
+/* ---- ranking ---- */
+
+/* True if a move changes nothing beside those that are on. */
+static bool is_implied(const struct adviser *d, int move)
+{
+	const struct move *m = &d->moves[move];
+	int plan;
+	struct scenario s = scenario_of(d, d->on, &plan);
+	return d->on[move] || (m->shown.kind == ADVICE_UNITS && (m->plan < 0 || m->plan == plan) &&
+		(!m->matrix || s.matrix) && (!m->relaxed || s.relaxed));
+}
+
+/* A move of several changes must save more than one of fewer. */
+static bool is_better(const struct move *m, double saves, const struct move *than, double best, double bound_ns)
+{
+	double more = than && m->changes > than->changes ? TOGETHER_SHARE * bound_ns :
+		than && m->changes < than->changes	 ? -TOGETHER_SHARE * bound_ns : 0;
+	return saves > best + more;
+}
+
+static void take(struct adviser *d, int move, const struct reached *before, const struct reached *after)
+{
+	struct advice *shown = &d->moves[move].shown;
+	char text[128];
+	int plan;
+	bool earlier[MOVES_MAX];
+	memcpy(earlier, d->on, sizeof(earlier));
+	d->on[move] = true;
+	shown->noisy = noisy_between(d, earlier, d->on);
+	struct scenario s = scenario_of(d, d->on, &plan);
+	s.best |= d->moves[move].best != NULL;
+	shown->saves_after_ns = before->ns - after->ns;
+	shown->bound_ns = after->ns;
+	shown->estimated = before->estimated || after->estimated;
+	shown->dtype = d->plans[plan].dtype;
+	shown->what_ifs = arena_printf(d->arena, "%s", scenario_text(&s, text, sizeof(text)));
+}
+
+/* Takes the move that saves most; false if none saves enough. order: the moves taken. last: also moves that
+ * come after all others, because they hide what those save: layers at the same time. */
+static bool take_next(
+	struct adviser *d, struct reached *now, double start_ns, int *order, int count, bool last)
+{
+	struct reached found = *now;
+	double best = LEAST_SHARE * start_ns;
+	int which = -1;
+	for (int i = 0; i < d->move_count; i++) {
+		if (is_implied(d, i))
+			continue;
+		struct reached r = reach_with(d, i, now);
+		double saves = now->ns - r.ns; /* NaN compares false */
+		if (!count)
+			d->moves[i].shown.saves_ns = saves;
+		if (saves > LEAST_SHARE * start_ns && (last || !d->moves[i].parallel) &&
+			is_better(&d->moves[i], saves, which < 0 ? NULL : &d->moves[which], best, now->ns)) {
+			best = saves;
+			which = i;
+			found = r;
+		}
+	}
+	if (which < 0)
+		return false;
+	take(d, which, now, &found);
+	order[count] = which;
+	*now = found;
+	return true;
+}
+
+/* Leaves out each move, from the least on, without which the target is still reached. Returns the number
+ * left. */
+static int leave_out(struct adviser *d, int *order, int count, double target_ns)
+{
+	for (int i = count - 1; i >= 0; i--) {
+		d->on[order[i]] = false;
+		if (reach(d, d->on, NULL).ns <= target_ns) {
+			memmove(order + i, order + i + 1, (size_t)(count - i - 1) * sizeof(*order));
+			count--;
+		} else {
+			d->on[order[i]] = true;
+		}
+	}
+	return count;
+}
+
+/* Fills what each move in `order` saves after those above it, from the start. */
+static void take_again(struct adviser *d, const int *order, int count, struct reached now)
+{
+	memset(d->on, 0, sizeof(d->on));
+	for (int i = 0; i < count; i++) {
+		struct reached next = reach_with(d, order[i], &now);
+		take(d, order[i], &now, &next);
+		now = next;
+	}
+}
+
+struct advice_list advice_find(struct arena *a, const struct advice_plan *plans, int plan_count,
+	const struct scenario *start, double target_ns)
+{
+	struct adviser *d = base_calloc(1, sizeof(*d));
+	int order[MOVES_MAX], count = 0;
+	d->arena = a;
+	d->plans = plans;
+	d->plan_count = plan_count < PLANS_MAX ? plan_count : PLANS_MAX;
+	d->layer_count = plans[0].on.plan->layer_count;
+	d->start = *start;
+	struct reached first = reach(d, d->on, NULL), now = first;
+	struct advice_list list = { .start_ns = first.ns, .least_ns = first.ns, .target_ns = target_ns,
+		.complete = !first.missing, .estimated = first.estimated, .reached = first.ns <= target_ns };
+	if (!isnan(first.ns))
+		add_moves(d, first.ns);
+	while (!list.reached && count < d->move_count &&
+		(take_next(d, &now, first.ns, order, count, false) ||
+			take_next(d, &now, first.ns, order, count, true))) {
+		count++;
+		list.reached = now.ns <= target_ns;
+	}
+	if (list.reached && count) {
+		count = leave_out(d, order, count, target_ns);
+		take_again(d, order, count, first);
+	}
+	list.items = ARENA_ARRAY(a, struct advice, count + 1);
+	for (int i = 0; i < count; i++) {
+		list.items[i] = d->moves[order[i]].shown;
+		list.estimated |= list.items[i].estimated;
+		list.least_ns = list.items[i].bound_ns;
+	}
+	list.count = count;
+	for (int i = 0; i < 2 * PLANS_MAX; i++)
+		if (d->open[i / 2][i % 2])
+			study_close(&d->studies[i / 2][i % 2]);
+	free(d);
+	return list;
+}

@@ -1,0 +1,59 @@
+/* Advice: the optimizations of a model on a device, ranked by what each would save. */
+#ifndef ANALYZE_ADVICE_H
+#define ANALYZE_ADVICE_H
+
+#include "analyze/analyze.h"
+
+enum advice_kind {
+	ADVICE_FUSION,    /* fuse the groups of one pattern */
+	ADVICE_ALGORITHM, /* run the fastest algorithm of some problems instead of the library's first choice */
+	ADVICE_UNITS,     /* another data type, matrix units, relaxed math: one of them, or together */
+	ADVICE_LAUNCH,    /* spread the launch cost: CUDA graphs */
+	ADVICE_PARALLEL,
+	ADVICE_LAYOUT,
+	ADVICE_KINDS
+};
+
+struct advice {
+	enum advice_kind kind;
+	const char *title;      /* "fuse Conv+BatchNorm+Relu in 33 places" */
+	const char *dtype;      /* the type after it, "bf16" */
+	const char *what_ifs;   /* the what-ifs that are on after it, as in scenario_text */
+	int layer_count;        /* layers whose cost it changes; 0: all */
+	const int *layers;      /* ascending */
+	double saves_ns;        /* alone: bound before all advice minus bound with it only */
+	double saves_after_ns;  /* bound after all advice above it minus bound with it too: never a sum of
+				   gains */
+	double bound_ns;        /* after it and all above it */
+	bool estimated;         /* one of these bounds contains estimates: print `~` */
+	bool noisy;             /* a measurement that it replaces, or takes, is noisy */
+};
+
+struct advice_list {
+	double start_ns;        /* the bound without advice; NaN: unknown */
+	double least_ns;        /* after all advice: the lowest bound found */
+	bool complete;          /* no layer is missing in them */
+	bool estimated;
+	int count;
+	struct advice *items;   /* by saves_after_ns, largest first */
+	double target_ns;       /* as given; NaN: none */
+	bool reached;           /* by items, which then are only those that the target needs; or without
+				   any */
+};
+
+/* What the advice may use: the plans of the same model and batch in other types, each with its results. */
+struct advice_plan {
+	struct ground on;
+	const char *dtype;
+};
+
+/* Finds advice for the scenario `start` of plans[0]. Greedy: the move that saves most under all moves before
+ * it comes next, as long as one saves 0.2% of the bound; moves that only save together (a type with the units
+ * and the math that it needs) are tried together. A bound that lacks other layers than the start's is not
+ * compared. target_ns (NaN: none): stops where the bound reaches it, then leaves out moves without which it is
+ * still reached. Texts and arrays live in arena a, or are borrowed from the plans. Time: the square of the
+ * number of moves (at most 64) times that of an analysis. */
+struct advice_list advice_find(struct arena *a, const struct advice_plan *plans, int plan_count,
+	const struct scenario *start, double target_ns);
+
+#endif

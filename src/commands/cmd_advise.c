@@ -1,0 +1,92 @@
+#include "config.h"
+
+#include "commands/command.h"
+#include "commands/report.h"
+#include "session/session_advice.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct advise_options {
+	const char *target; /* --target; NULL: none */
+};
+
+static const struct option_row advise_rows[] = {
+	{ "target", 0, "TIME", OWN_TEXT(advise_options, target),
+		"only what reaches this latency (5ms, 300us) or throughput (200/s, items)" },
+	{ 0 }
+};
+
+/* Sets *ns to the latency of "5ms", "300us", "1.2s", or of one batch at "200/s". */
+static int target_parse(const char *text, int64_t batch, double *ns, struct error *err)
+{
+	static const struct { const char *name; double ns; } units[] = {
+		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
+	char *end;
+	double value = strtod(text, &end);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
+		if (end > text && !strcmp(end, units[i].name) && value > 0 && value <= 1e15) {
+			*ns = units[i].ns > 0 ? value * units[i].ns :
+				1e9 * (double)(batch > 0 ? batch : 1) / value;
+			return 0;
+		}
+	return error_set(err, "--target: '%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)",
+		text);
+}
+
+/* Advice for the selected plan. */
+static int advise(struct session *s, const struct options *o, struct error *err)
+{
+	const struct advise_options *own = o->own;
+	struct arena a = { 0 };
+	double target = NAN;
+	if (own->target && target_parse(own->target, s->current->plan->batch, &target, err))
+		return EXIT_BAD;
+	session_refresh(s);
+	struct scenario from = s->config->what_if ? s->scenario : session_unoptimized(s);
+	struct advice_list list = session_advice(s, &a, &from, target);
+	if (o->json)
+		report_json_line(report_advice_json(s, &list, &from), stdout);
+	else
+		report_advice_text(s, &list, &from, stdout);
+	bool gaps = !list.complete || isnan(list.start_ns) || (own->target && !list.reached);
+	arena_free(&a);
+	return gaps ? EXIT_GAPS : EXIT_DONE;
+}
+
+static int cmd_advise(struct options *o, struct error *err)
+{
+	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
+	if (!s)
+		return EXIT_BAD;
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ?
+		EXIT_BAD : options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
+	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
+		int one = options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
+			session_check_bound(s, err) ? EXIT_BAD : advise(s, o, err);
+		status = one > status ? one : status;
+	}
+	session_close(s);
+	return status;
+}
+
+const struct command command_advise = {
+	.name = "advise",
+	.arguments = "MODEL",
+	.least = 1,
+	.most = 1,
+	.text = "optimizations, ranked by what they save",
+	.about = "Prints what to do first: fusions, algorithms, matrix units, data types, launches, layouts, each "
+		 "with what it saves after all advice above it, and how it is done in ONNX Runtime, TensorRT and "
+		 "PyTorch. It starts from a program that nothing has optimized, or from the scenario of -w. "
+		 "Measures nothing: run bench first, or name a recorded or described device.",
+	.examples = { "benanza advise model.onnx", "benanza advise -d h100 -b 8 --target 2ms model.onnx" },
+	.own = advise_rows,
+	.own_size = sizeof(struct advise_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
+	.run = cmd_advise,
+};

@@ -1,0 +1,150 @@
+#include "config.h"
+
+#include "commands/report.h"
+
+#include <math.h>
+#include <string.h>
+
+/* How each kind is done. */
+static const struct {
+	const char *name, *onnxruntime, *tensorrt, *pytorch;
+} how[ADVICE_KINDS] = {
+	[ADVICE_FUSION] = { "fusion", "graph optimization level ORT_ENABLE_ALL (the default); for attention and "
+		"norms optimize the file first: onnxruntime.transformers.optimizer",
+		"the builder fuses by itself; give it the whole graph, not parts between plugins",
+		"torch.compile(model)" },
+	[ADVICE_ALGORITHM] = { "algorithm",
+		"CUDA: cudnn_conv_algo_search=EXHAUSTIVE; CPU: another provider (dnnl, openvino)",
+		"builder optimization level 5, with a timing cache",
+		"torch.backends.cudnn.benchmark = True; matmuls: torch.compile(mode=\"max-autotune\")" },
+	[ADVICE_UNITS] = { "type and units",
+		"onnxruntime.transformers.float16 converts a file to f16; CUDA: use_tf32=1",
+		"builder flags FP16, BF16, TF32, or a strongly typed network",
+		"model.half() or torch.autocast; torch.set_float32_matmul_precision(\"high\") for TF32" },
+	[ADVICE_LAUNCH] = { "launch", "CUDA: enable_cuda_graph=1, with inputs and outputs bound",
+		"capture enqueueV3 in a CUDA graph; trtexec --useCudaGraph",
+		"torch.compile(mode=\"reduce-overhead\")" },
+	[ADVICE_PARALLEL] = { "parallel", "execution_mode ORT_PARALLEL with inter_op_num_threads",
+		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" },
+	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1", "the builder chooses; inputs as kHWC8 spare a reorder",
+		"model.to(memory_format=torch.channels_last)" },
+};
+
+static void duration(double ns, bool estimated, FILE *out)
+{
+	char text[STR_QUANTITY];
+	fprintf(out, " %s%8s", estimated && !isnan(ns) ? "~" : " ", str_duration(text, ns));
+}
+
+static void totals_text(const struct advice_list *l, const struct scenario *from, FILE *out)
+{
+	char text[STR_QUANTITY], words[128];
+	const char *mark = l->complete ? l->estimated ? "~" : "" : l->estimated ? "partial ~" : "at least ";
+	scenario_text(from, words, sizeof(words));
+	fprintf(out, "now           %s%s  (%s%s)\n", mark, str_duration(text, l->start_ns),
+		*words ? "what-ifs: " : "no what-if is on", words);
+	if (l->count)
+		fprintf(out, "with advice   %s%s  %.2fx\n", mark, str_duration(text, l->least_ns),
+			l->start_ns / l->least_ns);
+	if (isnan(l->target_ns))
+		return;
+	fprintf(out, "target        %s  ", str_duration(text, l->target_ns));
+	if (l->reached && !l->count)
+		fprintf(out, "reached without advice\n");
+	else if (l->reached)
+		fprintf(out, "reached by %s below\n", l->count == 1 ? "the advice" : "the advice together");
+	else
+		fprintf(out, "not reached: it takes a device %.2f times as fast, or a smaller model\n",
+			l->least_ns / l->target_ns);
+}
+
+static void how_text(const struct advice_list *l, FILE *out)
+{
+	bool said[ADVICE_KINDS] = { false };
+	int width = report_width(out);
+	fprintf(out, "\nhow\n");
+	for (int i = 0; i < l->count; i++) {
+		enum advice_kind k = l->items[i].kind;
+		const char *const ways[] = { "ONNX Runtime", how[k].onnxruntime, "TensorRT", how[k].tensorrt,
+			"PyTorch", how[k].pytorch };
+		for (int j = 0; j < 6 && !said[k]; j += 2) {
+			fprintf(out, "  %-15s %-13s ", j ? "" : how[k].name, ways[j]);
+			report_wrapped(ways[j + 1], 32, width, out);
+		}
+		said[k] = true;
+	}
+}
+
+void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
+	FILE *out)
+{
+	report_head_text(s, out);
+	if (isnan(l->start_ns)) {
+		fprintf(out, "no advice: nothing of the model is measured (benanza bench)\n");
+		return;
+	}
+	totals_text(l, from, out);
+	if (!l->count) {
+		if (isnan(l->target_ns) || !l->reached)
+			fprintf(out, "\nno advice: nothing that is measured saves 0.2%% of the bound\n");
+		return;
+	}
+	bool noisy = false;
+	fprintf(out, "\n  #     saves     alone     bound  what\n");
+	for (int i = 0; i < l->count; i++) {
+		const struct advice *one = &l->items[i];
+		fprintf(out, "%3d ", i + 1);
+		duration(one->saves_after_ns, one->estimated, out);
+		duration(one->saves_ns, one->estimated, out);
+		duration(one->bound_ns, one->estimated, out);
+		fprintf(out, one->noisy ? " *" : "  ");
+		noisy |= one->noisy;
+		report_wrapped(one->title, 36, report_width(out), out);
+	}
+	fprintf(out, "  (saves: after all advice above it; alone: without any other%s%s)\n",
+		l->estimated ? "; ~: estimates" : "", noisy ? ";\n   *: noisy, measure again: bench --shaky" : "");
+	how_text(l, out);
+}
+
+/* An array of the names in "fusion,matrix". */
+static json_t *names_json(const char *list)
+{
+	json_t *names = json_array();
+	for (const char *at = list; *at;) {
+		size_t n = strcspn(at, ",");
+		json_array_append_new(names, json_stringn(at, n));
+		at += n + (at[n] == ',');
+	}
+	return names;
+}
+
+static json_t *advice_json(const struct session *s, const struct advice *one)
+{
+	int64_t batch = s->current->plan->batch;
+	json_t *layers = json_array();
+	for (int i = 0; i < one->layer_count; i++)
+		json_array_append_new(layers, json_integer(one->layers[i]));
+	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:{s:s, s:s, s:s}}", "kind",
+		how[one->kind].name, "title", json_text(text_of(one->title)), "layers", layers, "scenario", "batch",
+		batch ? json_integer(batch) : json_null(), "dtype", one->dtype, "what_if", names_json(one->what_ifs),
+		"saves_ns", json_number_or_null(one->saves_ns), "saves_after_above_ns",
+		json_number_or_null(one->saves_after_ns), "bound_ns", json_number_or_null(one->bound_ns), "measured",
+		!one->estimated, "noisy", one->noisy, "how", "onnxruntime", how[one->kind].onnxruntime, "tensorrt",
+		how[one->kind].tensorrt, "pytorch", how[one->kind].pytorch);
+}
+
+json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)
+{
+	char words[128];
+	const struct plan *p = s->current->plan;
+	json_t *list = json_array();
+	for (int i = 0; i < l->count; i++)
+		json_array_append_new(list, advice_json(s, &l->items[i]));
+	return json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "model",
+		json_text(text_of(s->model->path)), "device", s->device.name, "scenario", "batch",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
+		names_json(scenario_text(from, words, sizeof(words))), "bound_ns", json_number_or_null(l->start_ns),
+		"least_ns", json_number_or_null(l->least_ns), "complete", l->complete, "estimated", l->estimated,
+		"target_ns", json_number_or_null(l->target_ns), "reached",
+		isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
+}

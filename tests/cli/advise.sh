@@ -1,0 +1,66 @@
+#!/bin/sh
+# advise: with fixed costs, so that the report is the same everywhere.
+. "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
+models=$top/tests/models
+cd "$work" || exit 1
+COLUMNS=80
+export COLUMNS
+cat >config.yaml <<Y
+runners:
+    lex: [sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", "2"]
+Y
+bz() { "$BENANZA" "$@" -c config.yaml --db "$work/t.db" -d lex; }
+json() { python3 -c "
+import json
+d = json.loads(open('$work/out').readline())
+a = d['advice']
+assert $1, $1"; ok $? "$2"; }
+
+bz advise "$models/tiny.onnx" >out 2>err
+[ $? -eq 1 ] && grep -q '^no advice: nothing of the model is measured' out
+ok $? "nothing is measured: exit status 1"
+bz bench -q "$models/tiny.onnx" >out 2>err
+ok $? "bench with fixed costs"
+bz advise "$models/tiny.onnx" --json >out 2>err
+ok $? "advise"
+json "len(a) > 0 and all(x['measured'] and not x['noisy'] and x['how']['pytorch'] for x in a)" "measured advice"
+json "all(x['saves_after_above_ns'] > 0 for x in a)" "each saves something after those above it"
+json "all(abs(x['bound_ns'] - (([d] + a)[i]['bound_ns'] - x['saves_after_above_ns'])) < 1 for i, x in enumerate(a))" \
+    "the bound after each"
+json "d['least_ns'] == a[-1]['bound_ns'] and d['complete'] and d['reached'] is None" "the lowest bound"
+json "[x['kind'] for x in a if x['kind'] != 'fusion'] == ['parallel'] and a[-1]['kind'] == 'parallel'" \
+    "one algorithm each: only fusions, and layers at the same time after them"
+json "all('Conv' in x['title'] and x['layers'] for x in a[:-1])" "each with its layers"
+least=$(python3 -c "import json; print(json.loads(open('out').readline())['least_ns'])")
+bz bound "$models/tiny.onnx" --json -w fusion,parallel >out 2>err
+python3 -c "
+import json
+d = json.loads(open('out').readline())
+assert abs(d['bound_ns'] - $least) <= 0.01 * $least, (d['bound_ns'], $least)"
+ok $? "all of it together is the bound of that scenario"
+bz advise "$models/tiny.onnx" -w fusion,parallel >out 2>err && grep -q '^no advice: nothing that is measured saves' out
+ok $? "-w sets the start: nothing is left"
+
+bz advise "$models/tiny.onnx" >out 2>err
+ok $? "text"
+[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 80 ]
+ok $? "within 80 columns"
+grep -q '^with advice  ' out && grep -q '^  fusion *ONNX Runtime ' out
+ok $? "the total, and how it is done"
+bz advise "$models/tiny.onnx" --target 1s >out 2>err && grep -q '^target  *1.00 s  reached without advice' out
+ok $? "a target that the start reaches"
+bz advise "$models/tiny.onnx" --target 1us --json >out 2>err
+[ $? -eq 1 ]
+ok $? "a target that cannot be reached: exit status 1"
+json "d['reached'] is False and d['target_ns'] == 1000" "... and said"
+bz advise "$models/tiny.onnx" --target 2/s --json >out 2>err
+json "d['target_ns'] == 5e8" "a throughput"
+for bad in 5 ms 5m -1ms 0/s nan inf 1e400s; do
+    bz advise "$models/tiny.onnx" "--target=$bad" >out 2>err
+    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "'$bad' is not a latency" err
+    ok $? "--target=$bad"
+done
+bz advise "$models/tiny.onnx" -b 1,2 --json >out 2>err
+[ $? -eq 1 ] && [ "$(wc -l <out)" -eq 2 ]
+ok $? "one object a batch; that of an unmeasured one has gaps"
+done_testing

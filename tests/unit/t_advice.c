@@ -1,0 +1,188 @@
+#include "config.h"
+
+#include <math.h>
+
+#include "analyze/advice.h"
+#include "make_plan.h"
+#include "tap.h"
+
+#define IMAGE "1x64x56x56"
+#define CONV "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define RELU "eltwise:f32,f32:relu:" IMAGE
+#define FUSED CONV "+relu"
+#define CONV_F16 "conv:f16,f16.c,f16/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define RELU_F16 "eltwise:f16,f16:relu:" IMAGE
+
+static const struct device gpu = { .name = "cuda:0", .llc_bytes = 32e6, .has_matrix = true };
+
+/* A model of two convolutions, each with a Relu, in one type. */
+struct world {
+	struct maker *m;
+	struct fusion *fusion;
+	struct results *results;
+	struct arena arena;
+	struct advice_plan plans[2];
+};
+
+static struct fusion *model(struct maker *m, const char *conv, const char *relu)
+{
+	int x = make_input(m, IMAGE);
+	for (int i = 0; i < 2; i++) {
+		x = make_layer(m, "Conv", conv, IMAGE, x, make_constant(m, "64x64x3x3"));
+		x = make_layer(m, "Relu", relu, IMAGE, x, -1);
+	}
+	m->plan.values[x].is_output = true;
+	return fusion_find(make_finish(m));
+}
+
+static void world_open(struct world *w)
+{
+	*w = (struct world){ .m = make_begin(), .results = results_new() };
+	w->fusion = model(w->m, CONV, RELU);
+	w->plans[0] = (struct advice_plan){ *GROUND(&w->m->plan, w->fusion, w->results, &gpu), "f32" };
+}
+
+static void world_close(struct world *w)
+{
+	arena_free(&w->arena);
+	fusion_free(w->fusion);
+	results_free(w->results);
+	make_end(w->m);
+}
+
+/* Advice for a program that nothing has optimized. */
+static struct advice_list find(struct world *w, int plans, double target_ns)
+{
+	struct scenario start = { .amortized = true };
+	return advice_find(&w->arena, w->plans, plans, &start, target_ns);
+}
+
+static void algorithm(struct world *w, const char *problem, int rank, enum matrix matrix, const char *math,
+	double ns)
+{
+	struct result one = make_result(problem, ns);
+	one.algorithm.name = rank ? "other" : "first";
+	one.algorithm.rank = rank;
+	one.algorithm.matrix = matrix;
+	one.algorithm.math = math;
+	results_put(w->results, &one);
+}
+
+static void ranked(void)
+{
+	struct world w;
+	world_open(&w);
+	struct advice_list l = find(&w, 1, NAN);
+	ok(isnan(l.start_ns) && !l.count && !l.complete, "nothing is measured: no advice");
+	algorithm(&w, CONV, 0, MATRIX_NO, "strict", 100);
+	algorithm(&w, CONV, 1, MATRIX_NO, "strict", 60);
+	algorithm(&w, RELU, 0, MATRIX_NO, "strict", 50);
+	algorithm(&w, FUSED, 0, MATRIX_NO, "strict", 80);
+	algorithm(&w, FUSED, 1, MATRIX_NO, "strict", 75);
+	l = find(&w, 1, NAN);
+	near(l.start_ns, 300, 1e-12, "the library's first choices, nothing fused");
+	is_int(l.count, 2, "two moves");
+	is_str(l.items[0].title, "fuse Conv+Relu in 2 places", "the one that saves most comes first");
+	near(l.items[0].saves_ns, 140, 1e-12, "... alone");
+	near(l.items[0].saves_after_ns, 140, 1e-12, "... which is the same for the first");
+	is_int(l.items[0].layer_count, 4, "... of all its layers");
+	is_str(l.items[0].what_ifs, "fusion,launch", "... under this scenario");
+	ok(strstr(l.items[1].title, "other, 1.67x faster than the library's choice first") != NULL, "then %s",
+		l.items[1].title);
+	near(l.items[1].saves_ns, 80, 1e-12, "an algorithm alone saves what it saves without fusion");
+	near(l.items[1].saves_after_ns, 10, 1e-12, "... after it, that of the fused problem");
+	near(l.least_ns, 150, 1e-12, "the lowest bound");
+	near(l.start_ns - l.items[0].saves_after_ns - l.items[1].saves_after_ns, l.least_ns, 1e-12,
+		"gains after the others add up");
+	ok(l.complete && !l.estimated && !l.items[0].noisy, "measured, quiet");
+	struct scenario all = scenario_default();
+	all.fusion = true;
+	l = advice_find(&w.arena, w.plans, 1, &all, NAN);
+	ok(!l.count && l.least_ns == 150 && l.start_ns == 150, "nothing is left of that scenario");
+	world_close(&w);
+}
+
+static void noisy(void)
+{
+	struct world w;
+	world_open(&w);
+	measure(w.results, CONV, 100);
+	measure(w.results, RELU, 50);
+	struct result one = make_result(FUSED, 110);
+	one.stats.stop = STOP_DISTURBED;
+	results_put(w.results, &one);
+	struct advice_list l = find(&w, 1, NAN);
+	ok(l.count == 1 && l.items[0].noisy, "a gain from a noisy measurement is marked");
+	world_close(&w);
+}
+
+/* Neither matrix units nor relaxed math save anything alone. */
+static void together(void)
+{
+	struct world w;
+	world_open(&w);
+	algorithm(&w, CONV, 0, MATRIX_NO, "strict", 100);
+	algorithm(&w, CONV, 1, MATRIX_YES, "tf32", 30);
+	algorithm(&w, RELU, 0, MATRIX_NO, "strict", 10);
+	struct scenario start = scenario_default();
+	struct advice_list l = advice_find(&w.arena, w.plans, 1, &start, NAN);
+	is_int(l.count, 1, "one move");
+	is_str(l.items[0].title, "matrix units and relaxed math", "... that changes two things");
+	near(l.items[0].saves_after_ns, 140, 1e-12, "... and saves what they save together");
+	is_str(l.items[0].what_ifs, "matrix,algorithm,launch,math", "... under both");
+	world_close(&w);
+}
+
+static void other_type(void)
+{
+	struct world w, half;
+	world_open(&w);
+	half = (struct world){ .m = make_begin() };
+	half.m->dtype = half.m->plan.dtype = DTYPE_F16;
+	half.fusion = model(half.m, CONV_F16, RELU_F16);
+	w.plans[1] = (struct advice_plan){ *GROUND(&half.m->plan, half.fusion, w.results, &gpu), "f16" };
+	measure(w.results, CONV, 100);
+	measure(w.results, RELU, 20);
+	algorithm(&w, CONV_F16, 0, MATRIX_YES, "strict", 20);
+	struct advice_list l = find(&w, 2, NAN);
+	is_int(l.count, 0, "a type whose Relu is not measured lacks layers: it is not compared");
+	algorithm(&w, RELU_F16, 0, MATRIX_NO, "strict", 10);
+	l = find(&w, 2, NAN);
+	is_int(l.count, 1, "a type needs the units that run it");
+	is_str(l.items[0].title, "f16 and matrix units", "... they are advised together");
+	is_str(l.items[0].dtype, "f16", "... and the scenario has that type");
+	near(l.least_ns, 60, 1e-12, "the bound is that of the type");
+	fusion_free(half.fusion);
+	make_end(half.m);
+	world_close(&w);
+}
+
+static void target(void)
+{
+	struct world w;
+	world_open(&w);
+	algorithm(&w, CONV, 0, MATRIX_NO, "strict", 100);
+	algorithm(&w, CONV, 1, MATRIX_NO, "strict", 90);
+	algorithm(&w, RELU, 0, MATRIX_NO, "strict", 50);
+	algorithm(&w, FUSED, 0, MATRIX_NO, "strict", 100);
+	algorithm(&w, FUSED, 1, MATRIX_NO, "strict", 90);
+	struct advice_list l = find(&w, 1, 300);
+	ok(l.reached && !l.count, "the start reaches it: no advice");
+	l = find(&w, 1, 210);
+	ok(l.reached && l.count == 1 && l.least_ns == 200, "only what it needs");
+	l = find(&w, 1, 180);
+	ok(l.reached && l.count == 2 && l.least_ns == 180, "both");
+	l = find(&w, 1, 100);
+	ok(!l.reached && l.count == 2 && l.least_ns == 180, "not reached: all advice, and how far it goes");
+	world_close(&w);
+}
+
+int main(void)
+{
+	ranked();
+	noisy();
+	together();
+	other_type();
+	target();
+	return done_testing();
+}
