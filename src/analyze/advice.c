@@ -13,19 +13,20 @@
 #define PLANS_MAX 4
 #define ALGORITHM_MOVES 8   /* problems with a move of their own; the others have one together */
 #define LEAST_SHARE 0.002   /* of the bound, that a move must save */
-#define TOGETHER_SHARE 0.01 /* of the bound, that a move of several changes must save more than fewer ones */
+#define TOGETHER_SHARE 0.01 /* of the bound, that a move of several changes must save more than fewer ones   \
+			     */
 
 /* A change of the scenario; unset fields change nothing. */
 struct move {
 	struct advice shown;
-	const char *pattern;   /* fusion: groups of this pattern may be fused */
+	const char *pattern;	 /* fusion: groups of this pattern may be fused */
 	bool *anchor[PLANS_MAX]; /* ... by plan, those that begin with these layers; NULL: none */
-	bool *inside;          /* ... all layers of these groups, in the first plan that has some */
-	int first_plan, places; /* ... which one that is, and their number there */
-	bool *best;            /* algorithm: layers (of plans[0]) that run their fastest algorithm */
-	int plan;              /* units: the type, an index of plans; else -1 */
+	bool *inside;		 /* ... all layers of these groups, in the first plan that has some */
+	int first_plan, places;	 /* ... which one that is, and their number there */
+	bool *best;		 /* algorithm: layers (of plans[0]) that run their fastest algorithm */
+	int plan;		 /* units: the type, an index of plans; else -1 */
 	bool matrix, relaxed, amortized, parallel, nxc;
-	int changes;           /* number of changes that it consists of */
+	int changes; /* number of changes that it consists of */
 };
 
 struct adviser {
@@ -234,8 +235,8 @@ static void name_patterns(struct adviser *d)
 	for (int i = 0; i < d->move_count; i++) {
 		struct move *m = &d->moves[i];
 		layers_add(d, m, m->inside);
-		m->shown.title = arena_printf(d->arena, "fuse %s in %d place%s", m->pattern, m->places,
-			plural(m->places));
+		m->shown.title = arena_printf(
+			d->arena, "fuse %s in %d place%s", m->pattern, m->places, plural(m->places));
 	}
 }
 
@@ -284,7 +285,8 @@ static void add_algorithms(struct adviser *d, double bound_ns)
 	int count = better_algorithms(d, st, list), alone = 0;
 	bool *rest = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
 	memset(rest, true, (size_t)d->layer_count * sizeof(*rest));
-	for (; alone < count && alone < ALGORITHM_MOVES && list[alone].saves_ns > LEAST_SHARE * bound_ns; alone++) {
+	for (; alone < count && alone < ALGORITHM_MOVES && list[alone].saves_ns > LEAST_SHARE * bound_ns;
+		alone++) {
 		const struct better_algorithm *b = &list[alone];
 		const struct plan_layer *first = &st->plan->layers[b->first];
 		struct move *m = move_add(d, ADVICE_ALGORITHM);
@@ -296,15 +298,15 @@ static void add_algorithms(struct adviser *d, double bound_ns)
 		}
 		layers_add(d, m, m->best);
 		m->shown.title = arena_printf(d->arena,
-			"%s %s (%d layer%s): %s, %.2fx faster than the library's choice %s",
-			first->op->name, text_clean(d->arena, first->name), b->layers, plural(b->layers),
+			"%s %s (%d layer%s): %s, %.2fx faster than the library's choice %s", first->op->name,
+			text_clean(d->arena, first->name), b->layers, plural(b->layers),
 			text_clean(d->arena, text_of(b->fast)), b->factor,
 			text_clean(d->arena, text_of(b->slow)));
 	}
 	struct move *m = move_add(d, ADVICE_ALGORITHM);
 	m->best = rest;
-	m->shown.title = alone ? "the fastest algorithm of all other problems" :
-		"the fastest algorithm of each problem";
+	m->shown.title = alone ? "the fastest algorithm of all other problems"
+			       : "the fastest algorithm of each problem";
 	arena_free(&d->scratch);
 }
 
@@ -313,7 +315,8 @@ static void add_units(struct adviser *d)
 {
 	for (int i = 0; i < 4 * d->plan_count; i++) {
 		bool type = i / 4 > 0, matrix = i & 1, relaxed = i & 2;
-		if ((matrix && d->start.matrix) || (relaxed && d->start.relaxed) || !(type || matrix || relaxed))
+		if ((matrix && d->start.matrix) || (relaxed && d->start.relaxed) ||
+			!(type || matrix || relaxed))
 			continue;
 		struct move *m = move_add(d, ADVICE_UNITS);
 		m->plan = type ? i / 4 : -1;
@@ -367,15 +370,18 @@ static bool is_implied(const struct adviser *d, int move)
 	const struct move *m = &d->moves[move];
 	int plan;
 	struct scenario s = scenario_of(d, d->on, &plan);
-	return d->on[move] || (m->shown.kind == ADVICE_UNITS && (m->plan < 0 || m->plan == plan) &&
-		(!m->matrix || s.matrix) && (!m->relaxed || s.relaxed));
+	return d->on[move] ||
+		(m->shown.kind == ADVICE_UNITS && (m->plan < 0 || m->plan == plan) &&
+			(!m->matrix || s.matrix) && (!m->relaxed || s.relaxed));
 }
 
 /* A move of several changes must save more than one of fewer. */
-static bool is_better(const struct move *m, double saves, const struct move *than, double best, double bound_ns)
+static bool is_better(
+	const struct move *m, double saves, const struct move *than, double best, double bound_ns)
 {
-	double more = than && m->changes > than->changes ? TOGETHER_SHARE * bound_ns :
-		than && m->changes < than->changes	 ? -TOGETHER_SHARE * bound_ns : 0;
+	double more = than && m->changes > than->changes ? TOGETHER_SHARE * bound_ns
+		: than && m->changes < than->changes	 ? -TOGETHER_SHARE * bound_ns
+							 : 0;
 	return saves > best + more;
 }
 
@@ -465,8 +471,12 @@ struct advice_list advice_find(struct arena *a, const struct advice_plan *plans,
 	d->layer_count = plans[0].on.plan->layer_count;
 	d->start = *start;
 	struct reached first = reach(d, d->on, NULL), now = first;
-	struct advice_list list = { .start_ns = first.ns, .least_ns = first.ns, .target_ns = target_ns,
-		.complete = !first.missing, .estimated = first.estimated, .reached = first.ns <= target_ns };
+	struct advice_list list = { .start_ns = first.ns,
+		.least_ns = first.ns,
+		.target_ns = target_ns,
+		.complete = !first.missing,
+		.estimated = first.estimated,
+		.reached = first.ns <= target_ns };
 	if (!isnan(first.ns))
 		add_moves(d, first.ns);
 	while (!list.reached && count < d->move_count &&

@@ -6,7 +6,7 @@
 
 enum advice_kind {
 	ADVICE_FUSION,    /* fuse the groups of one pattern */
-	ADVICE_ALGORITHM, /* run the fastest algorithm of some problems instead of the library's first choice */
+	ADVICE_ALGORITHM, /* run the fastest algorithm of some problems, not the library's first choice */
 	ADVICE_UNITS,     /* another data type, matrix units, relaxed math: one of them, or together */
 	ADVICE_LAUNCH,    /* spread the launch cost: CUDA graphs */
 	ADVICE_PARALLEL,
@@ -50,8 +50,8 @@ struct advice_plan {
 /* Finds advice for the scenario `start` of plans[0]. Greedy: the move that saves most under all moves before
  * it comes next, as long as one saves 0.2% of the bound; moves that only save together (a type with the units
  * and the math that it needs) are tried together. A bound that lacks other layers than the start's is not
- * compared. target_ns (NaN: none): stops where the bound reaches it, then leaves out moves without which it is
- * still reached. Texts and arrays live in arena a, or are borrowed from the plans. Time: the square of the
+ * compared. target_ns (NaN: none): stops where the bound reaches it, then leaves out moves without which it
+ * is still reached. Texts and arrays live in arena a, or are borrowed from the plans. Time: the square of the
  * number of moves (at most 64) times that of an analysis. */
 struct advice_list advice_find(struct arena *a, const struct advice_plan *plans, int plan_count,
 	const struct scenario *start, double target_ns);

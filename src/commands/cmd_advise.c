@@ -21,18 +21,20 @@ static const struct option_row advise_rows[] = {
 /* Sets *ns to the latency of "5ms", "300us", "1.2s", or of one batch at "200/s". */
 static int target_parse(const char *text, int64_t batch, double *ns, struct error *err)
 {
-	static const struct { const char *name; double ns; } units[] = {
-		{ "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
 	char *end;
 	double value = strtod(text, &end);
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (end > text && !strcmp(end, units[i].name) && value > 0 && value <= 1e15) {
-			*ns = units[i].ns > 0 ? value * units[i].ns :
-				1e9 * (double)(batch > 0 ? batch : 1) / value;
+			*ns = units[i].ns > 0 ? value * units[i].ns
+					      : 1e9 * (double)(batch > 0 ? batch : 1) / value;
 			return 0;
 		}
-	return error_set(err, "--target: '%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)",
-		text);
+	return error_set(
+		err, "--target: '%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)", text);
 }
 
 /* Advice for the selected plan. */
@@ -63,11 +65,14 @@ static int cmd_advise(struct options *o, struct error *err)
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ?
-		EXIT_BAD : options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
+	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err)
+		? EXIT_BAD
+		: options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
 		int one = options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
-			session_check_bound(s, err) ? EXIT_BAD : advise(s, o, err);
+				session_check_bound(s, err)
+			? EXIT_BAD
+			: advise(s, o, err);
 		status = one > status ? one : status;
 	}
 	session_close(s);
@@ -80,8 +85,10 @@ const struct command command_advise = {
 	.least = 1,
 	.most = 1,
 	.text = "optimizations, ranked by what they save",
-	.about = "Prints what to do first: fusions, algorithms, matrix units, data types, launches, layouts, each "
-		 "with what it saves after all advice above it, and how it is done in ONNX Runtime, TensorRT and "
+	.about = "Prints what to do first: fusions, algorithms, matrix units, data types, launches, layouts, "
+		 "each "
+		 "with what it saves after all advice above it, and how it is done in ONNX Runtime, TensorRT "
+		 "and "
 		 "PyTorch. It starts from a program that nothing has optimized, or from the scenario of -w. "
 		 "Measures nothing: run bench first, or name a recorded or described device.",
 	.examples = { "benanza advise model.onnx", "benanza advise -d h100 -b 8 --target 2ms model.onnx" },

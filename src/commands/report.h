@@ -55,6 +55,7 @@ void report_json_line(json_t *object, FILE *out);
 /* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */
 json_t *report_json_text(const char *text);
 json_t *report_json_interval(double lo, double hi);
+json_t *report_json_names(const char *list); /* "fusion,matrix" as an array */
 /* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */
 void report_csv_field(FILE *out, const char *text, char after);
 /* The last field: the number of a layer as in lists, empty for 0. */

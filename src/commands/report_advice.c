@@ -9,7 +9,8 @@
 static const struct {
 	const char *name, *onnxruntime, *tensorrt, *pytorch;
 } how[ADVICE_KINDS] = {
-	[ADVICE_FUSION] = { "fusion", "graph optimization level ORT_ENABLE_ALL (the default); for attention and "
+	[ADVICE_FUSION] = { "fusion",
+		"graph optimization level ORT_ENABLE_ALL (the default); for attention and "
 		"norms optimize the file first: onnxruntime.transformers.optimizer",
 		"the builder fuses by itself; give it the whole graph, not parts between plugins",
 		"torch.compile(model)" },
@@ -26,7 +27,8 @@ static const struct {
 		"torch.compile(mode=\"reduce-overhead\")" },
 	[ADVICE_PARALLEL] = { "parallel", "execution_mode ORT_PARALLEL with inter_op_num_threads",
 		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" },
-	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1", "the builder chooses; inputs as kHWC8 spare a reorder",
+	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1",
+		"the builder chooses; inputs as kHWC8 spare a reorder",
 		"model.to(memory_format=torch.channels_last)" },
 };
 
@@ -75,8 +77,8 @@ static void how_text(const struct advice_list *l, FILE *out)
 	}
 }
 
-void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
-	FILE *out)
+void report_advice_text(
+	const struct session *s, const struct advice_list *l, const struct scenario *from, FILE *out)
 {
 	report_head_text(s, out);
 	if (isnan(l->start_ns)) {
@@ -102,20 +104,9 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 		report_wrapped(one->title, 36, report_width(out), out);
 	}
 	fprintf(out, "  (saves: after all advice above it; alone: without any other%s%s)\n",
-		l->estimated ? "; ~: estimates" : "", noisy ? ";\n   *: noisy, measure again: bench --shaky" : "");
+		l->estimated ? "; ~: estimates" : "",
+		noisy ? ";\n   *: noisy, measure again: bench --shaky" : "");
 	how_text(l, out);
-}
-
-/* An array of the names in "fusion,matrix". */
-static json_t *names_json(const char *list)
-{
-	json_t *names = json_array();
-	for (const char *at = list; *at;) {
-		size_t n = strcspn(at, ",");
-		json_array_append_new(names, json_stringn(at, n));
-		at += n + (at[n] == ',');
-	}
-	return names;
 }
 
 static json_t *advice_json(const struct session *s, const struct advice *one)
@@ -124,13 +115,14 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 	json_t *layers = json_array();
 	for (int i = 0; i < one->layer_count; i++)
 		json_array_append_new(layers, json_integer(one->layers[i]));
-	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:{s:s, s:s, s:s}}", "kind",
-		how[one->kind].name, "title", json_text(text_of(one->title)), "layers", layers, "scenario", "batch",
-		batch ? json_integer(batch) : json_null(), "dtype", one->dtype, "what_if", names_json(one->what_ifs),
-		"saves_ns", json_number_or_null(one->saves_ns), "saves_after_above_ns",
-		json_number_or_null(one->saves_after_ns), "bound_ns", json_number_or_null(one->bound_ns), "measured",
-		!one->estimated, "noisy", one->noisy, "how", "onnxruntime", how[one->kind].onnxruntime, "tensorrt",
-		how[one->kind].tensorrt, "pytorch", how[one->kind].pytorch);
+	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:{s:s, s:s, s:s}}",
+		"kind", how[one->kind].name, "title", json_text(text_of(one->title)), "layers", layers,
+		"scenario", "batch", batch ? json_integer(batch) : json_null(), "dtype", one->dtype,
+		"what_if", report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
+		"saves_after_above_ns", json_number_or_null(one->saves_after_ns), "bound_ns",
+		json_number_or_null(one->bound_ns), "measured", !one->estimated, "noisy", one->noisy, "how",
+		"onnxruntime", how[one->kind].onnxruntime, "tensorrt", how[one->kind].tensorrt, "pytorch",
+		how[one->kind].pytorch);
 }
 
 json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)
@@ -143,8 +135,8 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 	return json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "model",
 		json_text(text_of(s->model->path)), "device", s->device.name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
-		names_json(scenario_text(from, words, sizeof(words))), "bound_ns", json_number_or_null(l->start_ns),
-		"least_ns", json_number_or_null(l->least_ns), "complete", l->complete, "estimated", l->estimated,
-		"target_ns", json_number_or_null(l->target_ns), "reached",
-		isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
+		report_json_names(scenario_text(from, words, sizeof(words))), "bound_ns",
+		json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns), "complete",
+		l->complete, "estimated", l->estimated, "target_ns", json_number_or_null(l->target_ns),
+		"reached", isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
 }
