@@ -200,7 +200,8 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 			"stack", d->stack));
 	json_object_set_new(o, "scenario", json_pack("{s:o, s:s, s:o, s:s}", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
-		report_json_names(scenario_text(&s->scenario, on, sizeof(on))), "cache", cache_name(a->cache)));
+		report_json_names(scenario_text(&s->scenario, on, sizeof(on))), "cache",
+		cache_name(a->cache)));
 	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
 	json_object_set_new(json_object_get(o, "scenario"), "dims_from", report_dims_from_json(s));
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
