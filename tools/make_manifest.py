@@ -21,6 +21,7 @@ import sys
 
 TOP = pathlib.Path(__file__).resolve().parents[1]
 sys.path.insert(0, str(TOP / "tests" / "gpu"))
+import gpu_feed  # noqa: E402
 import gpu_manifest  # noqa: E402
 
 DEVICES = {75: "t4", 80: "a100", 89: "l40s", 90: "h100", 100: "b200"}
@@ -68,12 +69,12 @@ def planned(runner, device, wanted):
 
 def observed(folder, wanted):
     """The compute capability of a device, and {problem: {api: number}} that it listed."""
-    lines = []
-    for line in (folder / "list.jsonl").read_text(encoding="utf-8").splitlines():
-        lines.append(json.loads(line))
-    sm = lines[0]["attributes"]["sm"]
-    jobs = (folder / "list.jobs").read_text(encoding="utf-8").splitlines()
-    names = [json.loads(job)["problem"] for job in jobs]
+    try:
+        lines = gpu_feed.read_lines(folder / "list.jsonl")
+        jobs = map(json.loads, (folder / "list.jobs").read_text(encoding="utf-8").splitlines())
+        names, sm = {job["id"]: job["problem"] for job in jobs}, lines[0]["attributes"]["sm"]
+    except (OSError, ValueError, LookupError) as e:
+        sys.exit(f"make_manifest.py: {folder}: no list.jsonl of check_gpu.py with a device's answers: {e!r}")
     return sm, {p: c for p, c in gpu_manifest.counts_of(lines, names).items() if p in wanted}
 
 

@@ -102,7 +102,8 @@ def describe(args):
     """The runner's hello; a text if there is no device."""
     command = [args.runner, *(["--device", args.device] if args.device else []), "--info", "--json"]
     try:
-        p = subprocess.run(command, capture_output=True, text=True, timeout=120)
+        p = subprocess.run(command, capture_output=True, text=True, timeout=120,
+                           env=gpu_feed.environment(args.libraries))
     except (OSError, subprocess.TimeoutExpired) as e:
         raise Wrong(f"{args.runner}: it cannot be run: {e}") from e
     last = p.stderr.strip().splitlines()[-1:] or ["it wrote no error"]
@@ -137,7 +138,7 @@ class Check:
         self.tap = gpu_feed.Tap(folder / "log.tap")
         self.state = gpu_feed.State(folder / "state.json")
         self.feeder = gpu_feed.Feeder(args.runner, args.device, folder, self.tap, self.state, args.silent,
-                                      self.tick)
+                                      self.tick, args.libraries)
         self.smoke = gpu_smoke.Smoke(self.feeder, info, manifest)
         self.tiers = gpu_tiers.Tiers(self.feeder, info, manifest, args)
         self.folder = folder
@@ -233,6 +234,8 @@ def options():
                         help="maximum per problem of the models")
     parser.add_argument("--silent", type=float, default=gpu_feed.SILENT_S,
                         help="seconds after which a runner that writes nothing is killed")
+    parser.add_argument("--libraries", default="", metavar="FOLDER:...",
+                        help="where the runner finds libraries after LD_LIBRARY_PATH")
     parser.add_argument("--problems", type=pathlib.Path, default=HERE / "problems.txt")
     parser.add_argument("--manifest", type=pathlib.Path, default=HERE / "manifest.txt")
     parser.add_argument("--jobs", nargs="*", type=pathlib.Path, default=[])

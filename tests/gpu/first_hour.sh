@@ -47,9 +47,9 @@ done
 [ -n "$runner" ] || runner=$(command -v benanza-runner-cuda) ||
     die "no benanza-runner-cuda beside this script, in build/ or in PATH; give --runner PROGRAM"
 
-# The libraries of Python wheels (nvidia/cudnn/lib, nvidia/cu13/lib ...) and of toolkits. The loader takes the
-# first that fits, so what LD_LIBRARY_PATH names already stays in front.
-found=$("$python" - 2>/dev/null <<'END'
+# The libraries of Python wheels (nvidia/cudnn/lib, nvidia/cu13/lib ...) and of toolkits, for the runner
+# alone: PyTorch has its own.
+libraries=$("$python" - 2>/dev/null <<'END'
 import glob, os, site, sys, sysconfig
 folders = [*sys.path, *site.getsitepackages(), site.getusersitepackages(), sysconfig.get_paths()["purelib"]]
 seen = dict.fromkeys(os.path.realpath(f) for f in folders if f and os.path.isdir(f))
@@ -58,11 +58,9 @@ roots = [os.environ.get("CUDA_HOME", ""), "/usr/local/cuda", *sorted(glob.glob("
 toolkits = [os.path.join(root, "lib64") for root in roots]
 print(":".join(lib for lib in dict.fromkeys(wheels + toolkits) if glob.glob(os.path.join(lib, "*.so*"))))
 END
-) || found=
-LD_LIBRARY_PATH=${LD_LIBRARY_PATH:-}${LD_LIBRARY_PATH:+${found:+:}}$found
-export LD_LIBRARY_PATH
+) || libraries=
 echo "# runner $runner"
-echo "# LD_LIBRARY_PATH $LD_LIBRARY_PATH"
+echo "# libraries $libraries"
 
 # The jobs of the bundled models, in the order of their value.
 jobs=
@@ -84,4 +82,4 @@ case " $* " in
     ;;
 esac
 exec "$python" "$here/check_gpu.py" --runner "$runner" --need-device --minutes "$minutes" --tar "$tar" \
-    --out "$out" "$@"
+    --libraries "$libraries" --out "$out" "$@"

@@ -101,6 +101,12 @@ def is_answer(line):
     return line.get("type") == "done" and line.get("why") != "cancelled" and not line.get("retry")
 
 
+def environment(libraries):
+    """The environment of a runner: folders of libraries behind those of LD_LIBRARY_PATH."""
+    path = ":".join(filter(None, (os.environ.get("LD_LIBRARY_PATH"), libraries)))
+    return {**os.environ, **({"LD_LIBRARY_PATH": path} if path else {})}
+
+
 def end_with_parent():
     """In the child: the system ends it if this program is killed (prctl PR_SET_PDEATHSIG, Linux)."""
     try:
@@ -149,20 +155,18 @@ class Answers:
 class Feeder:
     """The runner, its folder of answers, and the time. `tick` is called while a runner works."""
 
-    def __init__(self, runner, device, folder, tap, state, silent_s=SILENT_S, tick=None):
-        self.runner, self.device, self.folder = runner, device, folder
+    def __init__(self, runner, device, folder, tap, state, silent_s=SILENT_S, tick=None, libraries=""):
+        self.runner, self.device, self.folder, self.libraries = runner, device, folder, libraries
         self.tap, self.state, self.silent_s = tap, state, silent_s
         self.tick = tick or (lambda: None)
-        self.running = None
 
     def command(self, *words):
         return [self.runner, *(["--device", self.device] if self.device else []), *map(str, words)]
 
     def start(self, words, **streams):
         """Starts the runner; it ends with this program."""
-        env = {**os.environ, **streams.pop("variables", {})}
-        self.running = subprocess.Popen(self.command(*words), env=env, preexec_fn=end_with_parent, **streams)
-        return self.running
+        env = {**environment(self.libraries), **streams.pop("variables", {})}
+        return subprocess.Popen(self.command(*words), env=env, preexec_fn=end_with_parent, **streams)
 
     def _work(self, name, jobs, path, options, variables, until):
         """One runner on the jobs. Returns its exit status; "late" if time ran out, "silent" if it hangs."""

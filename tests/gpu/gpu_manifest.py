@@ -126,12 +126,14 @@ def list_jobs(wanted):
 
 
 def counts_of(lines, wanted):
-    """{problem: {api: number}} of the answers to list_jobs(wanted), without those that lack their `done`."""
-    counts, done = {p: {} for p in wanted}, set()
+    """{problem: {api: number}} of the answers to list_jobs(wanted), without those that lack their `done`.
+    `wanted` may also be {id: problem}."""
+    ids = wanted if isinstance(wanted, dict) else dict(enumerate(wanted, 1))
+    counts, done = {p: {} for p in ids.values()}, set()
     for line in lines:
-        if line.get("type") not in ("algorithm", "done") or not 0 < line.get("id", 0) <= len(wanted):
+        problem = ids.get(line.get("id"))
+        if line.get("type") not in ("algorithm", "done") or not problem:
             continue
-        problem = wanted[line["id"] - 1]
         if line["type"] == "done":
             done.add(problem)
         else:

@@ -210,6 +210,7 @@ class Tiers:
                                                                         "--algorithms", "2")]
         try:
             p = subprocess.run(command, capture_output=True, text=True, errors="replace",
+                               env=gpu_feed.environment(self.args.libraries),
                                timeout=max(until - time.monotonic(), 0.1))
         except subprocess.TimeoutExpired:
             return None

@@ -154,8 +154,9 @@ def main():
         print("standin: no NVIDIA driver found (libcuda.so.1)", file=sys.stderr)
         return 3
     if "--info" in sys.argv:
-        hidden = S.get("hide", ())
-        print(json.dumps({**INFO, "attributes": {k: v for k, v in A.items() if k not in hidden}}))
+        told = {k: v for k, v in A.items() if k not in S.get("hide", ())}
+        told["environment"] = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
+        print(json.dumps({**INFO, "attributes": told}))
         return 0
     path = option("--output")
     before = whole_lines(path) if path else []

@@ -330,8 +330,8 @@ def first_hour():
         machine = Machine(folder)
         bundle = machine.folder / "benanza gpu"
         (bundle / "gpu-jobs").mkdir(parents=True)
-        for name in ("first_hour.sh", "check_gpu.py", "gpu_feed.py", "gpu_manifest.py", "gpu_smoke.py",
-                     "gpu_tiers.py"):
+        packed = re.search(r"^gpu_bundle =((.*\\\n)*.*)", (HERE / "local.mk").read_text(), re.M)[1]
+        for name in packed.replace("\\", " ").split():
             (bundle / name).write_bytes((HERE / name).read_bytes())
         for name in ("manifest.txt", "problems.txt"):
             (bundle / name).write_bytes((machine.folder / name).read_bytes())
@@ -342,7 +342,8 @@ def first_hour():
         wheel = machine.folder / "site" / "nvidia" / "cudnn" / "lib"
         wheel.mkdir(parents=True)
         (wheel / "libcudnn.so.9").write_text("")
-        env = {**environment(), "PYTHONPATH": str(machine.folder / "site"), "PYTHON": sys.executable}
+        env = {**environment(), "PYTHONPATH": str(machine.folder / "site"), "PYTHON": sys.executable,
+               "LD_LIBRARY_PATH": "/first"}
 
         def start(tiers):
             return subprocess.run(["sh", bundle / "first_hour.sh", "--minutes", "0.5", "--tar",
@@ -350,9 +351,12 @@ def first_hour():
                                   stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
 
         done = start("record")
-        paths = f"LD_LIBRARY_PATH {os.environ.get('LD_LIBRARY_PATH', '')}"
-        if done.returncode or paths not in done.stdout or str(wheel) not in done.stdout:
+        if done.returncode:
             yield from (f"exit status {done.returncode}", *done.stdout.splitlines())
+        info = json.loads(next(machine.folder.glob("gpu-results/*/info.json")).read_text())
+        path = info["attributes"]["environment"]["LD_LIBRARY_PATH"].split(":")
+        if path[0] != "/first" or str(wheel) not in path:
+            yield f"LD_LIBRARY_PATH of the runner: {path}"
         if not (machine.folder / "gpu-results").exists():
             yield "no folder beside the tar"
         subprocess.run(["rm", "-rf", machine.folder / "gpu-results"], check=True)
@@ -363,6 +367,25 @@ def first_hour():
         done = start("smoke")
         if done.returncode != 2 or "no NVIDIA driver found" not in done.stdout:
             yield f"no device: exit status {done.returncode}: {done.stdout}"
+
+
+def manifest():
+    """make_manifest.py takes what a device listed, keeps what it cannot ask, refuses what is no result."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, less={"cuBLASLt": 7, "cuDNN": 5})
+        machine.check("--tier", "correct")
+        results = next(machine.folder.glob("out/*"))
+        tool = [sys.executable, ROOT / "tools" / "make_manifest.py", "--runner", machine.runner, "--problems",
+                machine.folder / "problems.txt", "--old", machine.folder / "new.txt"]
+        first = subprocess.run([*tool, "--from", results], capture_output=True, text=True)
+        (machine.folder / "new.txt").write_text(first.stdout)
+        again = subprocess.run(tool, capture_output=True, text=True)
+        want = f"\n{MATMUL}\n    cuDNN 3 3 3 3 3\n    cuBLASLt 1 1 1 7 1\n"
+        if first.returncode or want not in first.stdout or again.stdout != first.stdout:
+            yield from (first.stdout + first.stderr + again.stderr).splitlines()
+        bad = subprocess.run([*tool, "--from", folder], capture_output=True, text=True)
+        if bad.returncode != 1 or len(bad.stderr.splitlines()) != 1:
+            yield f"no results: exit status {bad.returncode}: {bad.stderr}"
 
 
 def torch():
@@ -466,8 +489,8 @@ def resumed_latencies():
 def main():
     cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
     cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
-        sound, wall, later_tiers, untrusted, shares, losses, kill, first_hour, torch, hostile, peaks,
-        resumed_latencies)}
+        sound, wall, later_tiers, untrusted, shares, losses, kill, first_hour, manifest, torch, hostile,
+        peaks, resumed_latencies)}
     words = sys.argv[1:]
     cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of the time is waiting
