@@ -525,19 +525,19 @@ static const struct {
 	bool (*fits)(const struct problem *p);
 	bool rare; /* other problems of this kernel are not for plain C */
 } kernels[KERNEL_COUNT] = {
-	[KERNEL_CONCAT] = { concat_share, concat_fits },
-	[KERNEL_GATHER] = { gather_share, gather_fits },
-	[KERNEL_SELECT] = { select_share, select_fits },
-	[KERNEL_TOPK] = { topk_share, same_number_fits },
-	[KERNEL_ARGREDUCE] = { argreduce_share, argreduce_fits },
-	[KERNEL_SCAN] = { scan_share, same_number_fits },
-	[KERNEL_RMSNORM] = { rmsnorm_share, float_fits },
-	[KERNEL_INSTANCENORM] = { instancenorm_share, float_fits },
-	[KERNEL_GROUPNORM] = { groupnorm_share, float_fits },
-	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits },
-	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits },
-	[KERNEL_ELTWISE] = { eltwise_share, eltwise_fits, .rare = true },
-	[KERNEL_SOFTMAX] = { plain_table_share, plain_by_table, .rare = true },
+	[KERNEL_CONCAT] = { concat_share, concat_fits, false },
+	[KERNEL_GATHER] = { gather_share, gather_fits, false },
+	[KERNEL_SELECT] = { select_share, select_fits, false },
+	[KERNEL_TOPK] = { topk_share, same_number_fits, false },
+	[KERNEL_ARGREDUCE] = { argreduce_share, argreduce_fits, false },
+	[KERNEL_SCAN] = { scan_share, same_number_fits, false },
+	[KERNEL_RMSNORM] = { rmsnorm_share, float_fits, false },
+	[KERNEL_INSTANCENORM] = { instancenorm_share, float_fits, false },
+	[KERNEL_GROUPNORM] = { groupnorm_share, float_fits, false },
+	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits, false },
+	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits, false },
+	[KERNEL_ELTWISE] = { eltwise_share, eltwise_fits, true },
+	[KERNEL_SOFTMAX] = { plain_table_share, plain_by_table, true },
 };
 
 int plain_refuses(const struct problem *p, struct error *err)
