@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const struct view *const views[] = {
-	&view_layers, &view_detail, &view_what_if, &view_problems, &view_devices, &view_doctor, &view_help,
+	&view_layers, &view_detail, &view_what_if, &view_problems, &view_devices, &view_doctor, &view_advice,
+	&view_help,
 };
 
 #define VIEW_COUNT ((int)(sizeof(views) / sizeof(*views)))

@@ -22,6 +22,7 @@ libui_a_SOURCES = \
 	ui/lanes.c ui/lanes.h \
 	ui/term.c ui/term.h \
 	ui/view.h \
+	ui/view_advice.c \
 	ui/view_detail.c \
 	ui/view_devices.c \
 	ui/view_doctor.c \

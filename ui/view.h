@@ -55,7 +55,7 @@ struct view {
 };
 
 extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_doctor,
-	view_help;
+	view_advice, view_help;
 
 /* A view with its state and position. */
 struct pane {
@@ -96,7 +96,7 @@ struct prompt {
 	int dim_count, dim_index;
 };
 
-#define APP_VIEWS_MAX 8
+#define APP_VIEWS_MAX 16
 
 /* Position of a layer: in the model's graph, or in a body of a layer. */
 struct place {

@@ -1,36 +1,10 @@
 #include "config.h"
 
 #include "commands/report.h"
+#include "session/session_advice.h"
 
 #include <math.h>
 #include <string.h>
-
-/* How each kind is done. */
-static const struct {
-	const char *name, *onnxruntime, *tensorrt, *pytorch;
-} how[ADVICE_KINDS] = {
-	[ADVICE_FUSION] = { "fusion",
-		"graph optimization level ORT_ENABLE_ALL (the default); for attention and "
-		"norms optimize the file first: onnxruntime.transformers.optimizer",
-		"the builder fuses by itself; give it the whole graph, not parts between plugins",
-		"torch.compile(model)" },
-	[ADVICE_ALGORITHM] = { "algorithm",
-		"CUDA: cudnn_conv_algo_search=EXHAUSTIVE; CPU: another provider (dnnl, openvino)",
-		"builder optimization level 5, with a timing cache",
-		"torch.backends.cudnn.benchmark = True; matmuls: torch.compile(mode=\"max-autotune\")" },
-	[ADVICE_UNITS] = { "type and units",
-		"onnxruntime.transformers.float16 converts a file to f16; CUDA: use_tf32=1",
-		"builder flags FP16, BF16, TF32, or a strongly typed network",
-		"model.half() or torch.autocast; torch.set_float32_matmul_precision(\"high\") for TF32" },
-	[ADVICE_LAUNCH] = { "launch", "CUDA: enable_cuda_graph=1, with inputs and outputs bound",
-		"capture enqueueV3 in a CUDA graph; trtexec --useCudaGraph",
-		"torch.compile(mode=\"reduce-overhead\")" },
-	[ADVICE_PARALLEL] = { "parallel", "execution_mode ORT_PARALLEL with inter_op_num_threads",
-		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" },
-	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1",
-		"the builder chooses; inputs as kHWC8 spare a reorder",
-		"model.to(memory_format=torch.channels_last)" },
-};
 
 static void duration(double ns, bool estimated, FILE *out)
 {
@@ -67,10 +41,11 @@ static void how_text(const struct advice_list *l, FILE *out)
 	fprintf(out, "\nhow\n");
 	for (int i = 0; i < l->count; i++) {
 		enum advice_kind k = l->items[i].kind;
-		const char *const ways[] = { "ONNX Runtime", how[k].onnxruntime, "TensorRT", how[k].tensorrt,
-			"PyTorch", how[k].pytorch };
+		const struct advice_how *how = advice_how(k);
+		const char *const ways[] = { "ONNX Runtime", how->onnxruntime, "TensorRT", how->tensorrt,
+			"PyTorch", how->pytorch };
 		for (int j = 0; j < 6 && !said[k]; j += 2) {
-			fprintf(out, "  %-15s %-13s ", j ? "" : how[k].name, ways[j]);
+			fprintf(out, "  %-15s %-13s ", j ? "" : how->name, ways[j]);
 			report_wrapped(ways[j + 1], 32, width, out);
 		}
 		said[k] = true;
@@ -96,33 +71,36 @@ void report_advice_text(
 	for (int i = 0; i < l->count; i++) {
 		const struct advice *one = &l->items[i];
 		fprintf(out, "%3d ", i + 1);
-		duration(one->saves_after_ns, one->estimated, out);
-		duration(one->saves_ns, one->estimated, out);
-		duration(one->bound_ns, one->estimated, out);
+		bool guess = one->estimated || !l->complete;
+		duration(one->saves_after_ns, guess, out);
+		duration(one->saves_ns, guess, out);
+		duration(one->bound_ns, guess, out);
 		fprintf(out, one->noisy ? " *" : "  ");
 		noisy |= one->noisy;
 		report_wrapped(one->title, 36, report_width(out), out);
 	}
 	fprintf(out, "  (saves: after all advice above it; alone: without any other%s%s)\n",
-		l->estimated ? "; ~: estimates" : "",
+		!l->complete	       ? "; ~: layers are missing"
+			: l->estimated ? "; ~: estimates"
+				       : "",
 		noisy ? ";\n   *: noisy, measure again: bench --shaky" : "");
 	how_text(l, out);
 }
 
 static json_t *advice_json(const struct session *s, const struct advice *one)
 {
+	const struct advice_how *how = advice_how(one->kind);
 	int64_t batch = s->current->plan->batch;
 	json_t *layers = json_array();
 	for (int i = 0; i < one->layer_count; i++)
 		json_array_append_new(layers, json_integer(one->layers[i]));
 	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:{s:s, s:s, s:s}}",
-		"kind", how[one->kind].name, "title", json_text(text_of(one->title)), "layers", layers,
-		"scenario", "batch", batch ? json_integer(batch) : json_null(), "dtype", one->dtype,
-		"what_if", report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
+		"kind", how->name, "title", json_text(text_of(one->title)), "layers", layers, "scenario",
+		"batch", batch ? json_integer(batch) : json_null(), "dtype", one->dtype, "what_if",
+		report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
 		"saves_after_above_ns", json_number_or_null(one->saves_after_ns), "bound_ns",
 		json_number_or_null(one->bound_ns), "measured", !one->estimated, "noisy", one->noisy, "how",
-		"onnxruntime", how[one->kind].onnxruntime, "tensorrt", how[one->kind].tensorrt, "pytorch",
-		how[one->kind].pytorch);
+		"onnxruntime", how->onnxruntime, "tensorrt", how->tensorrt, "pytorch", how->pytorch);
 }
 
 json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)

@@ -2,7 +2,38 @@
 
 #include "session/session_advice.h"
 
+#include <math.h>
+
 #include "base/log.h"
+
+static const struct advice_how hows[ADVICE_KINDS] = {
+	[ADVICE_FUSION] = { "fusion",
+		"graph optimization level ORT_ENABLE_ALL (the default); for attention and "
+		"norms optimize the file first: onnxruntime.transformers.optimizer",
+		"the builder fuses by itself; give it the whole graph, not parts between plugins",
+		"torch.compile(model)" },
+	[ADVICE_ALGORITHM] = { "algorithm",
+		"CUDA: cudnn_conv_algo_search=EXHAUSTIVE; CPU: another provider (dnnl, openvino)",
+		"builder optimization level 5, with a timing cache",
+		"torch.backends.cudnn.benchmark = True; matmuls: torch.compile(mode=\"max-autotune\")" },
+	[ADVICE_UNITS] = { "type and units",
+		"onnxruntime.transformers.float16 converts a file to f16; CUDA: use_tf32=1",
+		"builder flags FP16, BF16, TF32, or a strongly typed network",
+		"model.half() or torch.autocast; torch.set_float32_matmul_precision(\"high\") for TF32" },
+	[ADVICE_LAUNCH] = { "launch", "CUDA: enable_cuda_graph=1, with inputs and outputs bound",
+		"capture enqueueV3 in a CUDA graph; trtexec --useCudaGraph",
+		"torch.compile(mode=\"reduce-overhead\")" },
+	[ADVICE_PARALLEL] = { "parallel", "execution_mode ORT_PARALLEL with inter_op_num_threads",
+		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" },
+	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1",
+		"the builder chooses; inputs as kHWC8 spare a reorder",
+		"model.to(memory_format=torch.channels_last)" },
+};
+
+const struct advice_how *advice_how(enum advice_kind kind)
+{
+	return &hows[kind];
+}
 
 struct scenario session_unoptimized(struct session *s)
 {
@@ -43,4 +74,10 @@ struct advice_list session_advice(
 	for (int i = 0; i < count; i++)
 		plans[i].on.results = s->results;
 	return advice_find(a, plans, count, start, target_ns);
+}
+
+struct advice_list session_advice_here(struct session *s, struct arena *a)
+{
+	struct advice_plan plan = { .on = session_ground(s), .dtype = dtype_name(s->current->dtype) };
+	return advice_find(a, &plan, 1, &s->scenario, NAN);
 }

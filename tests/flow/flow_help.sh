@@ -9,7 +9,7 @@ see "[1] Layers"
 screen -e | grep -q "$(printf '\033')\[[0-9;]*3[0-7]m"
 ok $? "there is colour"
 keys "?"
-see "[7] Help"
+see "[8] Help"
 see "one row down"
 keys G
 see "Views" "its end"
@@ -28,13 +28,15 @@ see "[6] Doctor"
 see "refresh"
 gone "measuring the load of this machine" "the findings come by themselves"
 keys Tab
-see "[7] Help"
+see "[7] Advice"
+keys Tab
+see "[8] Help"
 keys Tab
 see "[1] Layers"
 keys BTab
-see "[7] Help" "backwards"
+see "[8] Help" "backwards"
 keys F1
-see "[7] Help"
+see "[8] Help"
 keys 1
 see "[1] Layers"
 keys q
