@@ -13,7 +13,8 @@ if HAVE_CUDA
 check_PROGRAMS += tests/cuda_on_cpu/t_pointwise
 endif
 tests_cuda_on_cpu_t_pointwise_SOURCES = src/runner/nvrtc/nvrtc_library.c src/runner/nvrtc/nvrtc_prelude.c \
-	src/runner/nvrtc/nvrtc_source.c src/runner/gpu/cuda_layout.c src/runner/gpu/cuda_library.c
+	src/runner/nvrtc/nvrtc_source.c src/runner/gpu/cuda_folders.c src/runner/gpu/cuda_layout.c \
+	src/runner/gpu/cuda_library.c
 tests_cuda_on_cpu_t_pointwise_LDADD = tests/cuda_on_cpu/main_pointwise.$(OBJEXT) \
 	$(below_verify) -lstdc++ -ldl -lpthread
 CLEANFILES += tests/cuda_on_cpu/main_pointwise.$(OBJEXT)
