@@ -71,6 +71,28 @@ static void expect_(const char *text, int64_t count, const double *want, struct 
 
 static const double counting[] = { 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16 };
 
+/* A library that computes ELU as exp(x) - 1 in f32 is right near 0, where the two almost cancel. */
+static void test_elu(void)
+{
+	static const double xs[] = { -1e-4, -2e-3, -0.5, -8, 1e-4 };
+	static const char *const texts[] = { "eltwise:f32,f32:elu,1:5",
+		"binary:f32,f32,f32:add:5:5+elu,1" };
+	for (size_t t = 0; t < 2; t++) {
+		struct problem p = parse(texts[t]);
+		struct values v = { .source = { xs, (const double[]){ 0, 0, 0, 0, 0 } } };
+		struct check_inputs in = { .value = value_of, .state = &v };
+		for (int64_t i = 0; i < 5; i++) {
+			double value = NAN, scale = NAN, x = xs[i];
+			float got = x < 0 ? expf((float)x) - 1.0f : (float)x;
+			check_output(&p, &in, i, &value, &scale);
+			ok(fabs((double)got - value) <= 1e-6 * scale, "%s of %g by exp(x) - 1", texts[t], x);
+			ok(fabs(0.9 * (double)got - value) > 1e-5 * scale || fabs(x) < 1e-3,
+				"%s of %g: a tenth less is wrong", texts[t], x);
+		}
+		check_forget(&in);
+	}
+}
+
 static void test_space(void)
 {
 	expect("conv:f32,f32,f32/f32:n1c1w4k1s2:pw0qw0:sw1:dw1:g1", 3, LIST(21, 32, 43), IN(counting),
@@ -455,6 +477,7 @@ static void test_domain(void)
 int main(void)
 {
 	test_domain();
+	test_elu();
 	test_space();
 	test_scale();
 	test_whole();

@@ -28,14 +28,16 @@ static struct {
 	int count;
 	double now;
 	int64_t low;       /* runs below SHARE of the steady clock */
-	bool settle_fails;
+	bool settle_fails, approximates;
+	double worst;      /* what the check finds */
+	const char *text;  /* the problem; NULL: a relu */
 	const char *remark;
 	struct measure_outlook outlook;
 } fake;
 
 static struct {
 	struct result results[64];
-	char why[64][256];
+	char why[64][256], notes[64][32];
 	int count;
 } seen;
 
@@ -122,6 +124,14 @@ static const char *remark(void *work)
 	return fake.remark ? fake.remark : "";
 }
 
+static int check(void *work, double *worst, struct error *err)
+{
+	(void)work;
+	(void)err;
+	*worst = fake.worst;
+	return 0;
+}
+
 static void release(void *work)
 {
 	(void)work;
@@ -129,7 +139,7 @@ static void release(void *work)
 
 static const struct backend backend = { .api = "fake", .algorithms = algorithms, .forget = forget,
 	.prepare = prepare, .run = run, .amortized = amortized, .settle = settle, .clock_mhz = clock_mhz,
-	.enqueue_ns = enqueue_ns, .remark = remark, .release = release };
+	.enqueue_ns = enqueue_ns, .remark = remark, .check = check, .release = release };
 static const struct backend *const backends[] = { &backend, NULL };
 
 static bool never(void *user)
@@ -152,6 +162,7 @@ static void emit(void *user, const struct result *r, const struct samples *sampl
 	(void)samples;
 	if (seen.count == 64)
 		return;
+	snprintf(seen.notes[seen.count], sizeof(seen.notes[0]), "%s", r->algorithm.notes);
 	snprintf(seen.why[seen.count], sizeof(seen.why[0]), "%s", r->why);
 	seen.results[seen.count] = *r;
 	seen.results[seen.count].why = seen.why[seen.count];
@@ -167,8 +178,8 @@ static enum status measure(struct error *err)
 		.launches = { true, true }, .tolerance = 0.01, .long_ns = INFINITY, .memory_bytes = 1e9,
 		.rotation_bytes = 1e6, .llc_bytes = 100e3, .now_ns = fake_now, .disturbances = fake_low,
 		.glance_ns = 1e6, .alone_ns = 2e6, .shares_operands = true, .cancelled = never,
-		.trying = trying, .emit = emit };
-	const char *text = "eltwise:f32,f32:relu:100";
+		.approximates = fake.approximates, .trying = trying, .emit = emit };
+	const char *text = fake.text ? fake.text : "eltwise:f32,f32:relu:100";
 	seen.count = 0;
 	*err = (struct error)ERROR_NONE;
 	if (problem_parse(text_of(text), &p, err) || offers_open(&offers, backends, &p, err))
@@ -295,6 +306,33 @@ static void test_settling(void)
 	is_str(err.text, "the heater is broken", "says why");
 }
 
+/* A GPU's instruction for tanh is off by up to 2^-11. */
+static void tanh_of(const char *text, bool approximates, double worst, enum status status, const char *notes)
+{
+	struct error err;
+	begin(1);
+	fake.algorithm[0] = (struct invented){ .name = "only", .ns = 10e3 };
+	fake.text = text;
+	fake.approximates = approximates;
+	fake.worst = worst;
+	is_int(measure(&err), status, "%s, off by %g: %s", text, worst, err.text);
+	is_str(seen.count ? seen.notes[0] : "none", notes, "its notes");
+}
+
+static void test_approximate(void)
+{
+	const char *tanh32 = "eltwise:f32,f32:tanh:8", *relu = "eltwise:f32,f32:relu:8";
+	tanh_of(tanh32, true, 4e-4, STATUS_OK, "approximate_tanh");
+	tanh_of(tanh32, true, 5e-6, STATUS_OK, "");
+	tanh_of(tanh32, true, 1e-3, STATUS_MISTRUSTED, "");
+	tanh_of(tanh32, false, 4e-4, STATUS_MISTRUSTED, "");
+	tanh_of(relu, true, 4e-4, STATUS_MISTRUSTED, "");
+	tanh_of("matmul:f32,f32.c,f32/f32:ba1bb1m8n8k8:ta0tb0+swish,1", true, 4e-4, STATUS_OK,
+		"approximate_tanh");
+	tanh_of("rnn:f32,f32.c,f32:lstm:t2n3i4h12d2", true, 4e-4, STATUS_OK, "approximate_tanh");
+	tanh_of("rnn:f32,f32.c,f32:rnn_relu:t2n3i4h12d2", true, 4e-4, STATUS_MISTRUSTED, "");
+}
+
 int main(void)
 {
 	low_at_first(4);
@@ -304,5 +342,6 @@ int main(void)
 	test_mean();
 	test_slope();
 	test_settling();
+	test_approximate();
 	return done_testing();
 }

@@ -23,6 +23,7 @@ struct measure_options {
 	bool shares_operands;      /* platform.h */
 	int most;                  /* maximum number of algorithms; 0: MEASURE_CONTENDERS */
 	double glance_ns, alone_ns;/* platform.h */
+	bool approximates;         /* platform.h */
 	bool has_matrix;           /* also measure the best algorithm without matrix units in full */
 	double (*now_ns)(void);    /* monotonic */
 	double tolerance;          /* sampling stops at this relative half-width of the median's interval */

@@ -9,11 +9,11 @@
 #include "base/log.h"
 #include "runner/verify/tolerance.h"
 
-/* Adds the note that its outputs were not checked. */
-static void note_unchecked(struct contender *c)
+/* Adds a note on its outputs. */
+static void note_add(struct contender *c, const char *note)
 {
 	const char *notes = algorithm_of(c)->notes;
-	snprintf(c->notes, sizeof(c->notes), "%s%sunchecked", notes ? notes : "", notes && *notes ? " " : "");
+	snprintf(c->notes, sizeof(c->notes), "%s%s%s", notes ? notes : "", notes && *notes ? " " : "", note);
 }
 
 /* Short warm-up before the shortlist; estimates the duration of an execution. */
@@ -43,11 +43,15 @@ static int trust(struct run *r, struct contender *c)
 	}
 	if (unknown) {
 		log_line("%s is not checked: %s", algorithm_of(c)->name, why.text);
-		note_unchecked(c);
+		note_add(c, "unchecked");
 		return 0;
 	}
 	if (worst <= allowed)
 		return 0;
+	if (r->options->approximates && worst <= tolerance_hardware(r->problem)) {
+		note_add(c, "approximate_tanh");
+		return 0;
+	}
 	if (*why.text)
 		error_set(r->err, "%s", why.text);
 	else if (isfinite(worst))

@@ -27,6 +27,9 @@ struct platform {
 	/* The algorithms of a problem share its operands and reference values, so copies count once and
 	 * checks are cheap. */
 	bool shares_operands;
+	/* Its instruction for tanh is approximate: outputs may differ by tolerance_hardware (noted as
+	 * approximate_tanh). */
+	bool approximates;
 	/* Warm-up in ns before algorithms are compared, if the device is warm from the previous one; the
 	 * rest follows before the full measurement. 0: the full warm-up. */
 	double glance_ns;

@@ -134,6 +134,7 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		.rotation_bytes = memory * ROTATION_SHARE,
 		.llc_bytes = j->device->llc_bytes,
 		.shares_operands = platform.shares_operands,
+		.approximates = platform.approximates,
 		.most = j->most,
 		.glance_ns = platform.glance_ns,
 		.alone_ns = platform.alone_ns,
@@ -170,7 +171,7 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 		error_set(why, "%s cannot compare outputs", b->api);
 		return STATUS_UNSUPPORTED;
 	}
-	f->allowed = tolerance_of(p, a);
+	f->allowed = fmax(tolerance_of(p, a), platform.approximates ? tolerance_hardware(p) : 0);
 	if (b->check(work, &f->worst, why))
 		return STATUS_UNSUPPORTED;
 	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;

@@ -129,10 +129,17 @@ struct check_line check_line_of(const struct problem_shape *s, int axis, int64_t
 		.place = index / step % size };
 }
 
+/* Sum of the absolute values of the terms by which libraries compute y = f(x). ELU near 0 is the small
+ * difference of exp(x) and 1, with the rounding errors of both; of other functions it is the value. */
+static double eltwise_terms(enum mode m, double a, double x, double y)
+{
+	return m == MODE_ELU && x < 0 ? fabs(a) * (exp(x) + 1) : fabs(y);
+}
+
 static struct check_sum plain_eltwise(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	double x = check_source(in, index), value = check_eltwise(p->mode, p->alpha, p->beta, x);
-	return (struct check_sum){ value, fabs(value) + fabs(x) };
+	return (struct check_sum){ value, eltwise_terms(p->mode, p->alpha, x, value) + fabs(x) };
 }
 
 static struct check_sum plain_binary(const struct problem *p, struct check_inputs *in, int64_t index)
@@ -277,7 +284,8 @@ bool check_output(
 		if (e->kind == EPILOGUE_ELTWISE) {
 			double y = check_eltwise(e->mode, e->alpha, e->beta, s.value); /* rounded as well */
 			s.scale = s.scale * slope(e, s.value, s.scale) +
-				fmax(fabs(y), fabs((double)e->beta) * is_line(e));
+				fmax(eltwise_terms(e->mode, e->alpha, s.value, y),
+					fabs((double)e->beta) * is_line(e));
 			s.value = y;
 			continue;
 		}

@@ -42,6 +42,8 @@ static const struct {
  * exponentials and roots. */
 #define TRANSCENDENTAL 1e-5
 
+#define HARDWARE_TANH 0x1p-11
+
 static double computing_with(enum dtype type)
 {
 	for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
@@ -119,6 +121,25 @@ double tolerance_of(const struct problem *p, const struct algorithm *a)
 	if (p->kernel == KERNEL_REDUCE && p->mode == MODE_REDUCE_MUL)
 		allowed = fmax(allowed, computing_with(DTYPE_F32));
 	return allowed + rounding_to(p->operand[count - 1].dtype);
+}
+
+/* True if the function contains tanh, or a sigmoid, which is (1 + tanh(x / 2)) / 2. */
+static bool has_tanh(enum mode m)
+{
+	static const enum mode modes[] = { MODE_TANH, MODE_SIGMOID, MODE_GELU_TANH, MODE_SWISH, MODE_MISH };
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (modes[i] == m)
+			return true;
+	return false;
+}
+
+double tolerance_hardware(const struct problem *p)
+{
+	bool any = (p->kernel == KERNEL_ELTWISE && has_tanh(p->mode)) ||
+		(p->kernel == KERNEL_RNN && p->mode != MODE_RNN_RELU);
+	for (int i = 0; i < p->epilogue_count; i++)
+		any = any || (p->epilogue[i].kind == EPILOGUE_ELTWISE && has_tanh(p->epilogue[i].mode));
+	return any ? HARDWARE_TANH : 0;
 }
 
 /* Winograd and FFT add and subtract operands before they multiply, which amplifies rounding errors, most of

@@ -19,6 +19,11 @@ const struct approximation *approximation_of(const char *api, const char *name);
  * plus rounding to the destination's type. 0: exact. */
 double tolerance_of(const struct problem *p, const struct algorithm *a);
 
+/* Returns the largest such error if the device's instruction for tanh is used, which is approximate (PTX ISA,
+ * tanh.approx.f32: a relative error of 2^-11); sigmoids and the like are computed with it. 0: the problem has
+ * no such function. */
+double tolerance_hardware(const struct problem *p);
+
 /* Returns the factor on the tolerance of an algorithm whose notes name "winograd" or "fft"; 1 for others. */
 double tolerance_gain(const struct problem *p, const struct algorithm *a);
 
