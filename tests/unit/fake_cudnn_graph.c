@@ -172,8 +172,13 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
 	struct fake_node *n = d;
 	if (n->finalized)
 		return refuse(CUDNN_STATUS_BAD_PARAM, "finalized twice");
-	if (n->kind == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR &&
-		fake_cudnn_graph.plan_status != CUDNN_STATUS_SUCCESS)
+	bool is_plan = n->kind == CUDNN_BACKEND_EXECUTION_PLAN_DESCRIPTOR;
+	bool is_text = is_plan && fake_attribute(n, CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION);
+	fake_cudnn_graph.loaded += is_text;
+	fake_cudnn_graph.compiled += is_plan && !is_text;
+	if (is_text && fake_cudnn_graph.load_status != CUDNN_STATUS_SUCCESS)
+		return refuse(fake_cudnn_graph.load_status, "the text is of another version");
+	if (is_plan && !is_text && fake_cudnn_graph.plan_status != CUDNN_STATUS_SUCCESS)
 		return refuse(fake_cudnn_graph.plan_status, "as the test wanted");
 	if (n->kind == CUDNN_BACKEND_TENSOR_DESCRIPTOR &&
 		(fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count < 3 ||
@@ -258,6 +263,18 @@ static int64_t knobs_give(int64_t room, cudnnBackendDescriptor_t *to)
 	return 2;
 }
 
+/* A plan's text names its engine, at a length of its own. */
+static int64_t text_give(const struct fake_node *plan, int64_t room, char *to)
+{
+	char text[64];
+	const struct fake_node *config = fake_link(plan, CUDNN_ATTR_EXECUTION_PLAN_ENGINE_CONFIG);
+	const struct fake_node *engine = fake_link(config, CUDNN_ATTR_ENGINECFG_ENGINE);
+	int n = snprintf(text, sizeof(text), "{\"engine\": %d}",
+		(int)fake_int64(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 0));
+	memcpy(to ? to : text, text, (size_t)(n < room ? n : room));
+	return n;
+}
+
 static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, int64_t room, int64_t *count,
 	void *values)
 {
@@ -280,6 +297,7 @@ static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, i
 	case CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE:
 		*count = notes_give(fake_cudnn_graph.behaviour, room, values);
 		return true;
+	case CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION: *count = text_give(n, room, values); return true;
 	case CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE: *count = 1; *(int64_t *)values = 512; return true;
 	default: return false;
 	}

@@ -28,6 +28,8 @@ struct fake_node {                        /* a descriptor */
 extern struct fake_cudnn_graph {
 	int created, destroyed;           /* descriptors */
 	int executed, packs;              /* executions; variant packs finalized */
+	int compiled, loaded;             /* plans finalized from a configuration, and from a text */
+	cudnnStatus_t load_status;        /* result of finalizing a plan from a text */
 	cudnnStatus_t plan_status;        /* result of finalizing the next plans; 0: success */
 	cudnnStatus_t execute_status;
 	cudnnBackendHeurMode_t silent;    /* heuristics mode without results; CUDNN_HEUR_MODES_COUNT: none */

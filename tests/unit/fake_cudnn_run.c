@@ -44,6 +44,7 @@ static enum dtype dtype_of(const struct fake_node *tensor)
 	case CUDNN_DATA_HALF: return DTYPE_F16;
 	case CUDNN_DATA_BFLOAT16: return DTYPE_BF16;
 	case CUDNN_DATA_INT8: return DTYPE_S8;
+	case CUDNN_DATA_UINT8: return DTYPE_U8;
 	case CUDNN_DATA_INT32: return DTYPE_S32;
 	case CUDNN_DATA_BOOLEAN: return DTYPE_BOOL;
 	case CUDNN_DATA_FP8_E4M3: return DTYPE_F8E4M3;

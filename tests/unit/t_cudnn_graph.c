@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cuda_standin.h"
 #include "fake_cudnn_graph.h"
@@ -330,6 +331,93 @@ static void packs_test(void)
 	free(out);
 }
 
+/* Plans one problem and returns how many plans cuDNN compiled for it; -1: it failed. */
+static int compiled_now(void)
+{
+	struct cuda_plan plan = { 0 };
+	struct error err = ERROR_NONE;
+	enum status status = STATUS_OK;
+	int before = fake_cudnn_graph.compiled;
+	if (plan_first(&plan, &status, &err))
+		return -1;
+	if (plan.workspace_bytes == 512)
+		plan.free(plan.state);
+	return fake_cudnn_graph.compiled - before;
+}
+
+static void kept_test(void)
+{
+	char root[] = "/tmp/t_cudnn_graph.XXXXXX", folder[64], command[128];
+	struct cuda_plan plan = { 0 };
+	struct error err = ERROR_NONE;
+	enum status status = STATUS_FAILED;
+	ok(mkdtemp(root) != NULL, "a folder");
+	snprintf(folder, sizeof(folder), "%s/deep/plans", root);
+	setenv("BENANZA_PLAN_CACHE", folder, 1);
+	is_int(compiled_now() == 0, 0, "ready-made engines: each plan is made");
+	is_int(access(folder, F_OK), -1, "and not kept");
+	fake_cudnn_graph.behaviour = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION;
+	is_int(plan_first(&plan, &status, &err), -1, "an engine that does not compile");
+	is_int(access(folder, F_OK), -1, "is not kept");
+	is_int(compiled_now(), 1, "an engine that compiles");
+	int loaded = fake_cudnn_graph.loaded;
+	is_int(compiled_now(), 0, "is not compiled again");
+	is_int(fake_cudnn_graph.loaded - loaded, 1, "but loaded");
+	fake_cudnn_graph.load_status = CUDNN_STATUS_SERIALIZATION_VERSION_MISMATCH;
+	is_int(compiled_now(), 1, "what cuDNN does not load is compiled");
+	fake_cudnn_graph.load_status = CUDNN_STATUS_SUCCESS;
+	standin_context.sm = 80;
+	is_int(compiled_now(), 1, "another GPU has other plans");
+	standin_context.sm = 90;
+	standin_context.software = "another driver";
+	is_int(compiled_now(), 1, "as has other software");
+	is_int(compiled_now(), 0, "which are kept, too");
+	standin_context.software = NULL;
+	is_int(compiled_now(), 0, "the first one is still there");
+	setenv("BENANZA_PLAN_CACHE", "none", 1);
+	is_int(compiled_now(), 1, "nothing is kept");
+	snprintf(folder, sizeof(folder), "%s/file/plans", root);
+	setenv("BENANZA_PLAN_CACHE", folder, 1);
+	snprintf(command, sizeof(command), "touch %s/file", root);
+	ok(system(command) == 0 && compiled_now() == 1 && compiled_now() == 1,
+		"a folder that cannot be made: all is compiled");
+	fake_cudnn_graph.behaviour = 0;
+	setenv("BENANZA_PLAN_CACHE", "none", 1);
+	snprintf(command, sizeof(command), "rm -r %s", root);
+	is_int(system(command), 0, "removed");
+}
+
+/* A list compiles its algorithms before they are planned, once; a failure is kept as well. */
+static void compile_test(void)
+{
+	struct backend_list list;
+	struct cuda_plan plan = { 0 };
+	struct error err = ERROR_NONE;
+	enum status status = STATUS_OK;
+	const struct cuda_backend *own = backend_cudnn.detail;
+	fake_cudnn_graph.behaviour = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION;
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 2, "two engines");
+	int before = fake_cudnn_graph.compiled;
+	backend_cudnn.compile(&list, 0);
+	backend_cudnn.compile(&list, 0);
+	is_int(fake_cudnn_graph.compiled - before, 1, "one is compiled");
+	is_int(own->plan(&list, 0, &plan, &status, &err), 0, "and planned");
+	is_int(fake_cudnn_graph.compiled - before, 1, "without compiling it again");
+	plan.free(plan.state);
+	fake_cudnn_graph.plan_status = CUDNN_STATUS_NOT_SUPPORTED;
+	backend_cudnn.compile(&list, 1);
+	fake_cudnn_graph.plan_status = CUDNN_STATUS_SUCCESS;
+	is_int(own->plan(&list, 1, &plan, &status, &err), -1, "the other one failed");
+	ok(status == STATUS_UNSUPPORTED && strstr(err.text, "as the test wanted"), "for this reason: %s",
+		err.text);
+	is_int(own->plan(&list, 0, &plan, &status, &err), 0, "a second plan");
+	is_int(fake_cudnn_graph.compiled - before, 3, "is compiled");
+	plan.free(plan.state);
+	backend_cudnn.compile(&list, 0); /* never taken: forget frees it */
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.behaviour = 0;
+}
+
 static void version_test(void)
 {
 	static const struct {
@@ -376,6 +464,7 @@ static void probe_test(void)
 
 int main(void)
 {
+	setenv("BENANZA_PLAN_CACHE", "none", 1);
 	problems_test();
 	list_test();
 	forms_test();
@@ -383,6 +472,8 @@ int main(void)
 	sums_test();
 	faults_test();
 	packs_test();
+	kept_test();
+	compile_test();
 	probe_test();
 	version_test();
 	is_int(fake_cudnn_graph.destroyed, fake_cudnn_graph.created, "every descriptor is destroyed");

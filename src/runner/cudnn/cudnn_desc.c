@@ -10,7 +10,29 @@
 
 void cudnn_bag_open(struct cudnn_bag *b, const struct cudnn_api *api)
 {
-	*b = (struct cudnn_bag){ .api = api };
+	*b = (struct cudnn_bag){ .api = api, .print = 0xcbf29ce484222325u };
+}
+
+static void print_add(struct cudnn_bag *b, const void *bytes, size_t n)
+{
+	for (size_t i = 0; i < n; i++) /* FNV-1a */
+		b->print = (b->print ^ ((const unsigned char *)bytes)[i]) * 0x100000001b3u;
+}
+
+/* Bytes of a value; 0 for those that are addresses. Enumerations are ints. */
+static size_t value_size(cudnnBackendAttributeType_t type)
+{
+	switch (type) {
+	case CUDNN_TYPE_HANDLE:
+	case CUDNN_TYPE_VOID_PTR:
+	case CUDNN_TYPE_BACKEND_DESCRIPTOR: return 0;
+	case CUDNN_TYPE_BOOLEAN: return sizeof(bool);
+	case CUDNN_TYPE_CHAR: return 1;
+	case CUDNN_TYPE_INT64:
+	case CUDNN_TYPE_DOUBLE: return 8;
+	case CUDNN_TYPE_FRACTION: return sizeof(cudnnFraction_t);
+	default: return 4;
+	}
 }
 
 void cudnn_bag_cut(struct cudnn_bag *b, int count)
@@ -60,6 +82,7 @@ cudnnBackendDescriptor_t cudnn_desc_make(
 	check(b, b->api->cudnnBackendCreateDescriptor(type, &d), name);
 	if (b->bad)
 		return NULL;
+	print_add(b, &type, sizeof(type));
 	VEC_GROW(b->item, b->count, b->capacity);
 	return b->item[b->count++] = d;
 }
@@ -67,8 +90,12 @@ cudnnBackendDescriptor_t cudnn_desc_make(
 void cudnn_desc_put(struct cudnn_bag *b, cudnnBackendDescriptor_t d, cudnnBackendAttributeName_t attribute,
 	const char *name, cudnnBackendAttributeType_t type, int64_t count, const void *values)
 {
-	if (!b->bad)
-		check(b, b->api->cudnnBackendSetAttribute(d, attribute, type, count, values), name);
+	if (b->bad)
+		return;
+	print_add(b, &attribute, sizeof(attribute));
+	print_add(b, &count, sizeof(count));
+	print_add(b, values, value_size(type) * (size_t)count);
+	check(b, b->api->cudnnBackendSetAttribute(d, attribute, type, count, values), name);
 }
 
 void cudnn_desc_finish(struct cudnn_bag *b, cudnnBackendDescriptor_t d, const char *object)

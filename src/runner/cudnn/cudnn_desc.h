@@ -3,6 +3,8 @@
 #ifndef RUNNER_CUDNN_DESC_H
 #define RUNNER_CUDNN_DESC_H
 
+#include <stdint.h>
+
 #include "runner/cudnn/cudnn_library.h"
 
 struct cudnn_bag {
@@ -12,6 +14,8 @@ struct cudnn_bag {
 	bool bad;                 /* something failed; `why` has the reason */
 	cudnnStatus_t status;     /* of the failed call; CUDNN_STATUS_SUCCESS if no call of cuDNN failed */
 	struct error why;
+	uint64_t print;           /* fingerprint of what was made and put: kinds, attributes and values,
+				     without addresses */
 };
 
 /* Makes the bag empty. */

@@ -191,7 +191,7 @@ static int compiled_count(const struct cudnn_offers *o)
 {
 	int n = 0;
 	for (int i = 0; i < o->count; i++)
-		n += o->candidate[i].compiled;
+		n += o->candidate[i].choice.compiled;
 	return n;
 }
 
@@ -251,8 +251,8 @@ static void config_add(struct cudnn_offers *o, int variant, cudnnBackendDescript
 	const char *notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour);
 	if (form->as_s8)
 		workspace_bytes = own_space(workspace_bytes) + cuda_signed_bytes(&form->as_signed);
-	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e.choice, .compiled = compiled,
-		.form = o->chosen };
+	e.choice.compiled = compiled;
+	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e.choice, .form = o->chosen };
 	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
 		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
 		.layouts = form->layouts,
@@ -376,7 +376,7 @@ void cudnn_compile(const struct backend_list *list, int index)
 {
 	struct cudnn_offers *o = list->state;
 	struct cudnn_candidate *c = &o->candidate[index];
-	if (c->compiled && !c->plan)
+	if (c->choice.compiled && !c->plan)
 		c->plan = cudnn_plan_new(cudnn_form_asked(&o->form[c->form]), &c->choice);
 }
 

@@ -16,7 +16,6 @@
 struct cudnn_candidate {
 	int form;                  /* index of the form it is of */
 	struct cudnn_choice choice;
-	bool compiled;             /* compiled at run time: making its plan takes half a second or more */
 	struct cudnn_plan *plan;   /* made ahead by cudnn_compile; NULL: not made, or taken */
 };
 

@@ -3,10 +3,14 @@
 #include "runner/cudnn/cudnn_plan.h"
 
 #include <math.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
+#include "base/str.h"
+#include "runner/cudnn/plan_cache.h"
 
 cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag)
 {
@@ -44,12 +48,10 @@ cudnnBackendDescriptor_t cudnn_config_make(struct cudnn_graph *g, const struct c
 	return b->bad ? NULL : config;
 }
 
-cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
-	double *workspace_bytes)
+/* Begins a plan on the context's GPU. */
+static cudnnBackendDescriptor_t plan_begin(struct cudnn_bag *bag)
 {
-	int64_t bytes = 0;
 	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(bag), plan = CUDNN_NEW(bag, EXECUTION_PLAN);
-	CUDNN_PUT(bag, plan, EXECUTION_PLAN_ENGINE_CONFIG, BACKEND_DESCRIPTOR, config);
 	if (device)
 		CUDNN_PUT(bag, plan, EXECUTION_PLAN_DEVICEPROP, BACKEND_DESCRIPTOR, device);
 	if (!bag->bad && !cuda_context()->planning) {
@@ -57,11 +59,27 @@ cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDesc
 		bag->bad = !handle;
 		CUDNN_PUT(bag, plan, EXECUTION_PLAN_HANDLE, HANDLE, handle);
 	}
+	return plan;
+}
+
+/* Finalizes a plan and reads its workspace. Returns NULL on failure. */
+static cudnnBackendDescriptor_t plan_end(struct cudnn_bag *bag, cudnnBackendDescriptor_t plan,
+	double *workspace_bytes)
+{
+	int64_t bytes = 0;
 	cudnn_desc_finish(bag, plan, "execution plan");
 	bool known = cudnn_desc_get(bag, plan, CUDNN_ATTR_EXECUTION_PLAN_WORKSPACE_SIZE, CUDNN_TYPE_INT64,
 		1, &bytes) == 1;
 	*workspace_bytes = known ? (double)bytes : NAN;
 	return bag->bad ? NULL : plan;
+}
+
+cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
+	double *workspace_bytes)
+{
+	cudnnBackendDescriptor_t plan = plan_begin(bag);
+	CUDNN_PUT(bag, plan, EXECUTION_PLAN_ENGINE_CONFIG, BACKEND_DESCRIPTOR, config);
+	return plan_end(bag, plan, workspace_bytes);
 }
 
 static void failed(struct cudnn_plan *plan, const char *why)
@@ -72,6 +90,61 @@ static void failed(struct cudnn_plan *plan, const char *why)
 	plan->status = memory ? STATUS_NO_MEMORY : unsupported ? STATUS_UNSUPPORTED : STATUS_FAILED;
 	plan->d = NULL;
 	error_set(&plan->why, "%s", why);
+}
+
+/* --- plans that are kept --- */
+
+/* Returns the text that identifies the plan, malloc'd: the software, the device, the problem, and the
+ * fingerprint of the graph, its engine and knobs as they were passed to cuDNN. */
+static char *key_make(const struct cudnn_plan *plan)
+{
+	const struct cuda_context *c = cuda_context();
+	struct str key = { 0 };
+	char text[PROBLEM_TEXT_SIZE] = "";
+	problem_format(&plan->problem, text, NULL);
+	str_addf(&key, "cuDNN %d\n%s\n%s\n", cudnn_version(), c->software ? c->software : "",
+		c->planning ? c->deviceprop : c->name);
+	str_addf(&key, "sm %d, %d multiprocessors\n%s\n%016llx\n", c->sm, c->multiprocessors, text,
+		(unsigned long long)plan->graph.bag.print);
+	return key.p;
+}
+
+/* Makes the plan from the cache. Returns NULL, and leaves the bag as it was, if it is not there or cuDNN
+ * refuses it. */
+static cudnnBackendDescriptor_t kept_load(struct cudnn_plan *plan, const struct plan_cache *cache,
+	const char *key)
+{
+	struct cudnn_bag *b = &plan->graph.bag;
+	size_t size;
+	int mark = b->count;
+	char *json = plan_cache_load(cache, key, &size);
+	if (!json)
+		return NULL;
+	cudnnBackendDescriptor_t d = plan_begin(b);
+	CUDNN_PUT_ARRAY(b, d, EXECUTION_PLAN_JSON_REPRESENTATION, CHAR, (int64_t)size, json);
+	free(json);
+	d = plan_end(b, d, &plan->workspace_bytes);
+	if (d && !isnan(plan->workspace_bytes))
+		return d;
+	cudnn_error_forget();
+	cudnn_bag_cut(b, mark);
+	return NULL;
+}
+
+static void kept_store(struct cudnn_plan *plan, const struct plan_cache *cache, const char *key)
+{
+	static atomic_flag logged = ATOMIC_FLAG_INIT;
+	struct cudnn_bag *b = &plan->graph.bag;
+	struct error why = ERROR_NONE;
+	const cudnnBackendAttributeName_t json = CUDNN_ATTR_EXECUTION_PLAN_JSON_REPRESENTATION;
+	int64_t size = cudnn_desc_get(b, plan->d, json, CUDNN_TYPE_CHAR, 0, NULL);
+	if (size <= 0) /* engines that cannot be serialized */
+		return;
+	char *text = base_malloc((size_t)size);
+	if (cudnn_desc_get(b, plan->d, json, CUDNN_TYPE_CHAR, size, text) == size &&
+		plan_cache_store(cache, key, text, (size_t)size, &why) && !atomic_flag_test_and_set(&logged))
+		log_line("compiled plans are not kept: %s", why.text);
+	free(text);
 }
 
 struct cudnn_plan *cudnn_plan_new(const struct problem *p, const struct cudnn_choice *choice)
@@ -85,8 +158,18 @@ struct cudnn_plan *cudnn_plan_new(const struct problem *p, const struct cudnn_ch
 		failed(plan, why.text);
 		return plan;
 	}
+	struct plan_cache cache = { .folder = "" };
 	cudnnBackendDescriptor_t config = cudnn_config_make(&plan->graph, choice);
-	plan->d = config ? cudnn_plan_make(&plan->graph.bag, config, &plan->workspace_bytes) : NULL;
+	if (choice->compiled)
+		plan_cache_open(&cache);
+	char *key = *cache.folder && config ? key_make(plan) : NULL;
+	plan->d = key ? kept_load(plan, &cache, key) : NULL;
+	if (config && !plan->d) {
+		plan->d = cudnn_plan_make(&plan->graph.bag, config, &plan->workspace_bytes);
+		if (key && plan->d)
+			kept_store(plan, &cache, key);
+	}
+	free(key);
 	if (!plan->d)
 		failed(plan, plan->graph.bag.why.text);
 	else if (isnan(plan->workspace_bytes))

@@ -17,6 +17,7 @@ struct cudnn_knob {
 /* What identifies a plan of a problem. */
 struct cudnn_choice {
 	int variant;                /* of cudnn_graph_build */
+	bool compiled;              /* compiled at run time: takes half a second or more */
 	int64_t engine;             /* CUDNN_ATTR_ENGINE_GLOBAL_INDEX */
 	int knob_count;
 	struct cudnn_knob knob[CUDNN_KNOBS];
@@ -33,7 +34,7 @@ struct cudnn_plan {
 
 /* Makes a finalized plan for the context's GPU, real or described; compiles an engine that is compiled
  * at run time. Never returns NULL; the result needs cudnn_plan_free. Several threads may call it at
- * once. */
+ * once. A compiled plan is kept on disk (plan_cache.h), and one that was kept is used if cuDNN accepts it. */
 struct cudnn_plan *cudnn_plan_new(const struct problem *p, const struct cudnn_choice *choice);
 void cudnn_plan_free(struct cudnn_plan *plan);
 

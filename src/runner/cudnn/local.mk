@@ -17,11 +17,13 @@ librunner_cudnn_a_SOURCES = \
 	src/runner/cudnn/cudnn_merge.c src/runner/cudnn/cudnn_merge.h \
 	src/runner/cudnn/cudnn_offers.c src/runner/cudnn/cudnn_offers.h \
 	src/runner/cudnn/cudnn_pack.c src/runner/cudnn/cudnn_pack.h \
-	src/runner/cudnn/cudnn_plan.c src/runner/cudnn/cudnn_plan.h
+	src/runner/cudnn/cudnn_plan.c src/runner/cudnn/cudnn_plan.h \
+	src/runner/cudnn/plan_cache.c src/runner/cudnn/plan_cache.h
 
 # on a stand-in of the library, and planned without a device by the real one
 if HAVE_CUDA
-check_PROGRAMS += tests/unit/t_cudnn_graph tests/unit/t_cudnn_plan
+check_PROGRAMS += tests/unit/t_cudnn_graph tests/unit/t_cudnn_plan tests/unit/t_plan_cache
+tests_unit_t_plan_cache_LDADD = librunner_cudnn.a libbase.a
 endif
 tests_unit_t_cudnn_graph_SOURCES = tests/unit/t_cudnn_graph.c tests/unit/fake_cudnn_graph.c tests/unit/fake_cudnn_run.c \
 	tests/unit/fake_shift.c 	$(cuda_standin)

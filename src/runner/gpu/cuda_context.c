@@ -298,6 +298,9 @@ static void device_fill(struct arena *a, struct device *d, const struct str *sta
 	d->name = context.planning ? "planned" : arena_printf(a, "cuda:%d", context.ordinal);
 	d->model = text_clean(a, text_of(context.name));
 	d->stack = text_clean(a, (struct text){ stack->p, stack->n });
+	context.software = arena_printf(a, "%s; driver %s, CUDA %s", d->stack,
+		json_string_at(attributes, "driver", "none"),
+		json_string_at(attributes, "cuda_driver", "none"));
 	d->runner = platform.program;
 	d->version = PACKAGE_VERSION;
 	d->host = text_clean(a, text_of(host));

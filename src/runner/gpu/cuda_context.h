@@ -22,6 +22,7 @@ struct cuda_context {
 	int multiprocessors;
 	double clock_khz;         /* default SM clock */
 	cudaStream_t stream;      /* all work is enqueued here; NULL when planning */
+	const char *software;     /* versions of all libraries and the driver; NULL while opening */
 	const char *deviceprop;   /* planning: JSON text for CUDNN_BACKEND_DEVICEPROP_DESCRIPTOR */
 	const char *caveat;       /* planning: what limits the use of such plans, or "" */
 	bool poisoned;            /* lost: nothing can run in this context any more */
