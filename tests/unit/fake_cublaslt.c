@@ -24,6 +24,7 @@ struct operation {
 	int32_t trans_a, trans_b, epilogue, bias_type, pointers;
 	int8_t fast;
 	const void *bias;
+	const float *scales[3]; /* of A, B and D */
 };
 
 struct preference {
@@ -103,6 +104,9 @@ cublasStatus_t cublasLtMatmulDescSetAttribute(
 	case CUBLASLT_MATMUL_DESC_BIAS_POINTER: return set(&o->bias, 8, value, bytes);
 	case CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE: return set(&o->bias_type, 4, value, bytes);
 	case CUBLASLT_MATMUL_DESC_POINTER_MODE: return set(&o->pointers, 4, value, bytes);
+	case CUBLASLT_MATMUL_DESC_A_SCALE_POINTER: return set(&o->scales[0], 8, value, bytes);
+	case CUBLASLT_MATMUL_DESC_B_SCALE_POINTER: return set(&o->scales[1], 8, value, bytes);
+	case CUBLASLT_MATMUL_DESC_D_SCALE_POINTER: return set(&o->scales[2], 8, value, bytes);
 	case CUBLASLT_MATMUL_DESC_FAST_ACCUM: return set(&o->fast, 1, value, bytes);
 	default: return CUBLAS_STATUS_INVALID_VALUE;
 	}
@@ -219,10 +223,11 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmul
 	if ((void *)h != (void *)&fake_cublaslt || !shared(in, other, c_in, out, o))
 		return CUBLAS_STATUS_INVALID_VALUE;
 	bool is_float8 = in->type == CUDA_R_8F_E4M3 || in->type == CUDA_R_8F_E5M2;
+	bool is_signed = in->type == CUDA_R_8I && fake_cublaslt.transposed_only;
 	/* as in cuBLASLt: 8-bit floats need a transposed A and a not transposed B, and cannot be the type of
 	 * C */
 	if (fake_cublaslt.no_algorithm ||
-		(is_float8 &&
+		((is_float8 || is_signed) &&
 			(o->trans_a != CUBLAS_OP_T || o->trans_b != CUBLAS_OP_N ||
 				c_in->type == CUDA_R_8F_E4M3 || c_in->type == CUDA_R_8F_E5M2)))
 		return CUBLAS_STATUS_NOT_SUPPORTED;
@@ -274,6 +279,30 @@ cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *
 		attribute == CUBLASLT_ALGO_CONFIG_INNER_SHAPE_ID;
 	*written = bytes;
 	return is_half ? set(to, 2, &half, bytes) : set(to, 4, &word, bytes);
+}
+
+/* ---- memory ---- */
+
+cudaError_t cudaMalloc(void **to, size_t bytes)
+{
+	*to = base_malloc(bytes);
+	fake_cublaslt.created++;
+	return cudaSuccess;
+}
+
+cudaError_t cudaFree(void *p)
+{
+	free(p);
+	fake_cublaslt.destroyed++;
+	return cudaSuccess;
+}
+
+cudaError_t cudaMemcpy(void *to, const void *from, size_t bytes, enum cudaMemcpyKind kind)
+{
+	if (kind != cudaMemcpyHostToDevice)
+		return cudaErrorInvalidValue;
+	memcpy(to, from, bytes);
+	return cudaSuccess;
 }
 
 /* ---- matmuls ---- */
@@ -340,6 +369,10 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 	fake_cublaslt.rows = md->rows;
 	fake_cublaslt.cols = md->cols;
 	enum dtype out = dtype_of((int)md->type);
+	for (int i = 0; i < 3; i++)
+		fake_cublaslt.scale[i] = o->scales[i] ? *o->scales[i] : 0;
+	double in_scale = (o->scales[0] ? *o->scales[0] : 1) * (o->scales[1] ? *o->scales[1] : 1),
+	       out_scale = o->scales[2] ? *o->scales[2] : 1;
 	for (int32_t i = 0; i < md->batch; i++)
 		for (uint64_t col = 0; col < md->cols; col++)
 			for (uint64_t row = 0; row < md->rows; row++) {
@@ -347,12 +380,13 @@ cublasStatus_t cublasLtMatmul(cublasLtHandle_t h, cublasLtMatmulDesc_t op, const
 				for (uint64_t k = 0; k < depth; k++)
 					sum += element(ma, a, i, o->trans_a == CUBLAS_OP_T, row, k) *
 						element(mb, b, i, o->trans_b == CUBLAS_OP_T, k, col);
+				sum *= in_scale;
 				sum *= vector ? load(alpha, CUDA_R_32F, (int64_t)row) : by_alpha;
 				if (by_beta != 0)
 					sum += by_beta * element(mc, c, i, false, row, col);
 				if (o->epilogue & CUBLASLT_EPILOGUE_BIAS)
 					sum += load(o->bias, o->bias_type, (int64_t)row);
-				fill_encode(finish(o, sum), out,
+				fill_encode(finish(o, sum) * out_scale, out,
 					(char *)d +
 						(i * md->stride + (int64_t)col * md->ld + (int64_t)row) *
 							(dtype_bits(out) / 8));

@@ -65,6 +65,9 @@ static const struct {
 		"rows_folded=4" },
 	{ "matmul:f64,f64.c,f64/f64:ba1bb1m5n7k3:ta0tb0", 1e-12, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb1+bias:bf16.c", 1e-6, 1, 1, NULL },
+	{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb0+bias:bf16.c", 1e-6, 1, 1, NULL },
+	{ "matmul:f8e5m2,f8e4m3.c,f16/f32:ba3bb1m5n1k3:ta0tb0", 1e-6, 1, 1, "rows_folded=3" },
+	{ "matmul:f8e4m3,f8e4m3.c,f16/f32:ba2bb2m5n7k3:ta0tb0", 1e-6, 1, 2, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb1+bias:f16.c+relu", 1e-6, 1, 1, NULL },
 	{ "matmul:f8e4m3,f8e5m2.c,f16/f32:ba1bb1m5n7k3:ta0tb1+add:f16", 1e-6, 1, 1, NULL },
@@ -102,6 +105,33 @@ static void test_products(void)
 	}
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
 	is_int(fake_cublaslt.handles, 1, "one handle");
+}
+
+/* Constants of 8 bits are laid out by column, which the matrix units need; scales are passed. */
+static void test_eight_bits(void)
+{
+	struct backend_list list;
+	struct error err;
+	fake_cublaslt.transposed_only = true;
+	ok(standin_ask(&backend_cublaslt, "matmul:s8,s8.c,s32/s32:ba1bb1m5n7k3:ta0tb0", &list, &err) > 0,
+		"s8 weights by row");
+	is_str(list.algorithm[0].layouts, "a=ncx b=strided dst=ncx", "are repacked");
+	near(standin_worst(&list, 0, &err), 0, 0, "and right");
+	ok(fake_cublaslt.scale[0] == 0, "integers have no scale pointers");
+	backend_cublaslt.forget(&list);
+	is_int(standin_ask(&backend_cublaslt, "matmul:s8,s8,s32/s32:ba1bb1m5n7k3:ta0tb0", &list, &err), -1,
+		"not if they are not constant");
+	fake_cublaslt.transposed_only = false;
+	standin_ask(&backend_cublaslt, "matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k3:ta0tb0", &list, &err);
+	near(standin_worst(&list, 0, &err), 0, 1e-6, "8-bit floats by row");
+	ok(fake_cublaslt.scale[0] == 1 && fake_cublaslt.scale[1] == 1 && fake_cublaslt.scale[2] == 1,
+		"with scales of both sources and of the destination");
+	backend_cublaslt.forget(&list);
+	standin_ask(&backend_cublaslt, "matmul:f8e4m3,f8e4m3.c,f16/f32:ba1bb1m5n7k3:ta0tb1", &list, &err);
+	near(standin_worst(&list, 0, &err), 0, 1e-6, "to f16");
+	ok(fake_cublaslt.scale[0] == 1 && fake_cublaslt.scale[2] == 0, "only those of the sources");
+	backend_cublaslt.forget(&list);
+	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "and their memory was given back");
 }
 
 /* ---- random problems ---- */
@@ -258,8 +288,9 @@ static void test_refusals(void)
 		{ "matmul:u8,u8.c,s32/s32:ba1bb1m5n7k3:ta0tb0", "b: cuBLASLt has no type u8" },
 		{ "matmul:f32,f32.c,f16/f32:ba1bb1m5n7k3:ta0tb0",
 			"cuBLASLt has no matmul of f32 with output f16" },
-		{ "matmul:f8e4m3,f8e4m3.c,bf16/f32:ba1bb1m5n7k3:ta0tb0",
+		{ "matmul:f8e4m3,f8e4m3,bf16/f32:ba1bb1m5n7k3:ta0tb0",
 			"cublasLtMatmulAlgoGetHeuristic: CUBLAS_STATUS_NOT_SUPPORTED" },
+		{ "matmul:f8e4m3,f8e4m3.c@ncx,bf16/f32:ba1bb1m5n7k3:ta0tb0", NULL },
 		{ "matmul:f8e5m2,f8e5m2.c,bf16/f32:ba1bb1m5n7k3:ta0tb1",
 			"cuBLASLt has no matmul of f8e5m2 and f8e5m2" },
 		{ "matmul:f32,f32,f32/f32:ba40x1x40x1bb1x40x1x40m2n2k2:ta1tb1",
@@ -397,6 +428,7 @@ static void test_symbols(void)
 int main(void)
 {
 	test_products();
+	test_eight_bits();
 	test_random();
 	test_refusals();
 	test_refused_run();

@@ -42,6 +42,7 @@ struct state { /* of a plan */
 	cublasLtMatmulAlgo_t algo;
 	size_t workspace;
 	cublasLtHandle_t handle;
+	float *scales;            /* of 8-bit floats, in device memory; else NULL */
 };
 
 static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
@@ -215,7 +216,7 @@ static int offers_fill(struct offers *o, const struct problem *p, struct error *
 	o->offer = base_calloc((size_t)group_count * ASKED, sizeof(*o->offer));
 	o->algorithm = base_calloc((size_t)group_count * ASKED, sizeof(*o->algorithm));
 	snprintf(o->layouts, sizeof(o->layouts), "a=%s b=%s dst=%s", cuda_layout_name(p, 0),
-		cuda_layout_name(p, 1), cuda_layout_name(p, 2));
+		cuda_layout_name(&o->kase.problem, 1), cuda_layout_name(p, 2));
 	struct error first = ERROR_NONE, now = ERROR_NONE;
 	for (int i = 0; i < group_count; i++)
 		if (group_ask(o, api, handle, groups[i], &now) && !first.text[0])
@@ -262,7 +263,23 @@ static void plan_free(void *state)
 {
 	struct state *s = state;
 	cublaslt_desc_close(&s->desc);
+	if (s->scales)
+		cudaFree(s->scales);
 	free(s);
+}
+
+/* The scales of 8-bit floats: a problem has none, but a product reads them. */
+static int scales_make(struct state *s, struct error *err)
+{
+	static const float ones[CUBLASLT_SCALES] = { 1, 1, 1 };
+	const struct cublaslt_case *c = &s->kase;
+	if (!cublaslt_is_float8(c->a.type))
+		return 0;
+	if (cuda_error(cudaMalloc((void **)&s->scales, sizeof(ones)), "cudaMalloc", err) ||
+		cuda_error(cudaMemcpy(s->scales, ones, sizeof(ones), cudaMemcpyHostToDevice), "the scales",
+			err))
+		return -1;
+	return cublaslt_desc_scale(&s->desc, c, s->scales, err);
 }
 
 /* Returns the address of a matrix for call number `call`. */
@@ -315,6 +332,10 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 	s->handle = cublaslt_handle(err);
 	if (!s->handle || cublaslt_desc_open(&s->desc, &s->kase, s->group, err)) {
 		free(s);
+		return -1;
+	}
+	if (scales_make(s, err)) {
+		plan_free(s);
 		return -1;
 	}
 	*status = STATUS_OK;

@@ -214,16 +214,38 @@ static int residual_read(
 	return c->c.transposed ? error_set(err, "the residual's rows are not dense in memory") : 0;
 }
 
-int cublaslt_case_make(const struct problem *p, struct cublaslt_case *c, struct error *err)
+/* The matrix units multiply 8-bit types only as "TN": our b lies by column. A constant b with an open layout
+ * is laid out so. Returns true if it was. */
+static bool weights_repack(struct problem *p)
 {
-	*c = (struct cublaslt_case){ .problem = *p, .batch = 1, .folded = 1, .calls = 1 };
-	if (p->kernel != KERNEL_MATMUL)
+	struct operand *b = &p->operand[1];
+	if (dtype_bits(b->dtype) != 8 || !b->constant || b->layout != LAYOUT_ANY || p->transpose_b)
+		return false;
+	struct problem_shape s = problem_operand_shape(p, 1);
+	int64_t step = p->mk * p->mn;
+	b->layout = LAYOUT_STRIDES;
+	b->stride_rank = s.rank;
+	b->stride[s.rank - 1] = p->mk;
+	b->stride[s.rank - 2] = 1;
+	for (int i = s.rank - 3; i >= 0; i--) {
+		b->stride[i] = step;
+		step *= s.dim[i];
+	}
+	return true;
+}
+
+int cublaslt_case_make(const struct problem *asked, struct cublaslt_case *c, struct error *err)
+{
+	*c = (struct cublaslt_case){ .problem = *asked, .batch = 1, .folded = 1, .calls = 1 };
+	if (asked->kernel != KERNEL_MATMUL)
 		return error_set(err, "only matmul");
+	bool by_column = weights_repack(&c->problem) || asked->transpose_b;
+	const struct problem *p = &c->problem;
 	if (epilogues_read(c, err))
 		return -1;
 	struct cuda_layout a = cuda_operand_layout(p, 0, 0), b = cuda_operand_layout(p, 1, 0);
 	struct cuda_layout d = cuda_operand_layout(p, 2, 0), residual = d;
-	if (matrix_read(&b, p->transpose_b, &c->a, "b", err) ||
+	if (matrix_read(&b, by_column, &c->a, "b", err) ||
 		matrix_read(&a, p->transpose_a, &c->b, "a", err) ||
 		matrix_read(&d, false, &c->d, "the destination", err))
 		return -1;

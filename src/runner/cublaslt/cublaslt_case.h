@@ -20,7 +20,7 @@ struct cublaslt_matrix {
 };
 
 struct cublaslt_case {
-	struct problem problem;
+	struct problem problem;        /* with the layout chosen for constant weights of 8 bits: by column */
 	int64_t m, n, k;               /* cuBLASLt's: our n, m, k */
 	struct cublaslt_matrix a, b, c, d; /* our b, a, residual, destination */
 	int64_t batch;                 /* matrices per call */

@@ -45,6 +45,11 @@ static const struct cublaslt_group groups[] = {
 	{ DTYPE_F64, DTYPE_F64, CUBLAS_COMPUTE_64F, CUDA_R_64F, STRICT, NO_MATRIX_UNITS, false },
 };
 
+bool cublaslt_is_float8(cudaDataType t)
+{
+	return t == CUDA_R_8F_E4M3 || t == CUDA_R_8F_E5M2;
+}
+
 static bool is_float8(enum dtype t)
 {
 	return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
@@ -142,8 +147,11 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 	int32_t epilogue = c->epilogue, bias_type = c->bias_type;
 	int32_t vector = CUBLASLT_POINTER_MODE_ALPHA_DEVICE_VECTOR_BETA_HOST;
 	int8_t fast = 1;
-	/* never dereferenced: each execution sets the real address; the heuristics only read its alignment */
+	/* never dereferenced: a plan or an execution sets the real address; the heuristics only read its
+	 * alignment */
 	const void *bias = (const void *)(uintptr_t)0x10000;
+	const void *scale = (const void *)(uintptr_t)0x10000;
+	bool scaled = cublaslt_is_float8(c->a.type), rescaled = cublaslt_is_float8(c->d.type);
 	const struct setting settings[] = {
 		{ CUBLASLT_MATMUL_DESC_TRANSA, &op_a, sizeof(op_a) },
 		{ CUBLASLT_MATMUL_DESC_TRANSB, &op_b, sizeof(op_b) },
@@ -151,6 +159,9 @@ static int operation_open(const struct cublaslt_api *api, cublasLtMatmulDesc_t *
 		{ CUBLASLT_MATMUL_DESC_BIAS_POINTER, &bias, c->bias >= 0 ? sizeof(bias) : 0 },
 		{ CUBLASLT_MATMUL_DESC_BIAS_DATA_TYPE, &bias_type, c->bias >= 0 ? sizeof(bias_type) : 0 },
 		{ CUBLASLT_MATMUL_DESC_POINTER_MODE, &vector, c->scale >= 0 ? sizeof(vector) : 0 },
+		{ CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, &scale, scaled ? sizeof(scale) : 0 },
+		{ CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, &scale, scaled ? sizeof(scale) : 0 },
+		{ CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, &scale, rescaled ? sizeof(scale) : 0 },
 		{ CUBLASLT_MATMUL_DESC_FAST_ACCUM, &fast, g->fast ? sizeof(fast) : 0 },
 	};
 	if (cublaslt_error(
@@ -179,6 +190,29 @@ int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c
 		return 0;
 	cublaslt_desc_close(desc);
 	return -1;
+}
+
+int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *ones,
+	struct error *err)
+{
+	const struct {
+		cublasLtMatmulDescAttributes_t attribute;
+		bool is_set;
+	} rows[] = {
+		{ CUBLASLT_MATMUL_DESC_A_SCALE_POINTER, cublaslt_is_float8(c->a.type) },
+		{ CUBLASLT_MATMUL_DESC_B_SCALE_POINTER, cublaslt_is_float8(c->b.type) },
+		{ CUBLASLT_MATMUL_DESC_D_SCALE_POINTER, cublaslt_is_float8(c->d.type) },
+	};
+	const struct cublaslt_api *api = cublaslt_library(err);
+	for (size_t i = 0; api && i < sizeof(rows) / sizeof(rows[0]); i++) {
+		const float *at = ones + i;
+		if (rows[i].is_set &&
+			cublaslt_error(api->cublasLtMatmulDescSetAttribute(
+					       desc->operation, rows[i].attribute, &at, sizeof(at)),
+				"cublasLtMatmulDescSetAttribute(scale pointer)", err))
+			return -1;
+	}
+	return api ? 0 : -1;
 }
 
 void cublaslt_desc_close(struct cublaslt_desc *desc)
