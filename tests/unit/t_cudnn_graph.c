@@ -24,6 +24,8 @@ static const char *const problems[] = {
 	"conv:f32,f32.c,f32/f32:n1c2d4h5w6k3t2r3s3:pd1ph1pw1qd0qh1qw1:sd1sh1sw2:dd1dh1dw1:g1",
 	"deconv:f32,f32.c,f32/f32:n1c4h5w6k3r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:uh1uw0:g1",
 	"deconv:f32,f32.c,f32/f32:n2c4h5w6k6r2s3:ph0pw1qh0qw0:sh2sw1:dh1dw2:uh0uw0:g2+bias:f32.c+tanh",
+	"matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m5n7k6:ta0tb0+bias:f16.c+relu",
+	"conv:f8e4m3,f8e4m3.c,f16/f32:n1c4h7w6k4r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c",
 	"matmul:f32,f32.c,f32/f32:ba1bb1m5n7k6:ta0tb0+bias:f32.c+gelu_erf",
 	"matmul:f32,f32,f32/f32:ba3bb3m5n7k6:ta1tb1",
 	"matmul:f32,f32,f32/f32:ba3bb1m5n7k6:ta0tb1+add:f32+gelu_tanh",
