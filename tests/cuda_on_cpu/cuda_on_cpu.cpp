@@ -172,6 +172,12 @@ extern "C" cudaError_t cudaMemcpyAsync(
 	return cudaSuccess;
 }
 
+extern "C" cudaError_t cudaMemsetAsync(void *to, int value, size_t bytes, cudaStream_t)
+{
+	memset(to, value, bytes);
+	return cudaSuccess;
+}
+
 extern "C" cudaError_t cudaMemcpy2DAsync(void *to, size_t to_pitch, const void *from, size_t from_pitch,
 	size_t width, size_t height, enum cudaMemcpyKind, cudaStream_t)
 {

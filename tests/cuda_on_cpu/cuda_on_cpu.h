@@ -44,6 +44,14 @@ static inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, int mask)
 	return on_cpu_shuffle(value, (int)(threadIdx.x % 32) ^ mask);
 }
 
+/* Threads only alternate at barriers. */
+static inline int atomicAdd(int *at, int value)
+{
+	int before = *at;
+	*at += value;
+	return before;
+}
+
 static inline uint32_t __umulhi(uint32_t a, uint32_t b)
 {
 	return (uint32_t)((uint64_t)a * b >> 32);

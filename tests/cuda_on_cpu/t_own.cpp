@@ -227,13 +227,18 @@ static void test_others(void)
 	expect("resample:f32,f32:linear:n2c2w9:ow4", "resample", 1e-6);
 	expect("topk:f32,f32:largest:2x100:ax1:k5", "block_radix_sort segmented_radix_sort radix_sort", 0);
 	expect("topk:f16,f16:smallest:20x100x2:ax1:k5", "block_radix_sort segmented_radix_sort", 0);
-	expect("topk:s64,s64:largest:5000:ax0:k3", "segmented_radix_sort radix_sort", 0);
+	expect("topk:s64,s64:largest:5000:ax0:k3", "segmented_radix_sort radix_sort topk:select", 0);
+	expect("topk:f32,f32:largest:2x9000:ax1:k300",
+		"segmented_radix_sort radix_sort topk:select topk:select_split", 0);
+	expect("topk:bool,bool:smallest:10000:ax0:k20",
+		"segmented_radix_sort radix_sort topk:select topk:select_split", 0);
 	expect("argreduce:f32,s64:argmax:4x1000:ax1", "argreduce:line_a_warp argreduce:line_a_block", 0);
 	expect("argreduce:bf16,s32:argmin:4x10x3:ax1", "argreduce:columns", 0);
 	expect("argreduce:f16,s64:argmax:2x20000:ax1", "argreduce:line_a_block argreduce:split_lines", 0);
 	expect("argreduce:s8,s64:argmin:300x16:ax0", "argreduce:columns argreduce:split_columns", 0);
 	expect("scan:f32,f32:cumsum:4x1000:ax1", "block_scan", 1e-6);
 	expect("scan:s32,s32:cumsum:4x10x3:ax1", "scan:line_a_thread", 0);
+	expect("scan:f16,f16:cumsum:2x9000:ax1", "block_scan scan:split_lines", 1e-3);
 }
 
 static void test_refusals(void)

@@ -201,9 +201,12 @@ enum cuda_topk_kind {
 	CUDA_TOPK_BLOCK,    /* one line per block, sorted in registers; up to CUDA_TOPK_BLOCK_SIZE elements */
 	CUDA_TOPK_SEGMENTED,/* all lines with one segmented sort */
 	CUDA_TOPK_SORT,     /* one device-wide sort per line */
+	CUDA_TOPK_SELECT,   /* one line per block: a radix selection, then a sort of the k elements */
+	CUDA_TOPK_SELECT_SPLIT, /* several blocks per line select */
 	CUDA_TOPK_KINDS
 };
 #define CUDA_TOPK_BLOCK_SIZE 4096
+#define CUDA_TOPK_SELECT_MOST 1024 /* maximum k of a selection */
 #define CUDA_TOPK_SORT_LINES 16 /* maximum lines for CUDA_TOPK_SORT */
 bool cuda_topk_can(const struct cuda_line *l, enum cuda_topk_kind kind);
 /* Returns the bytes of workspace that CUB reports; NaN if it reports none, as without a device. */
@@ -232,8 +235,8 @@ double cuda_line_workspace(const struct cuda_line *l, enum cuda_line_kind kind);
 /* index of the extreme value; workspace: of cuda_line_workspace, here and below */
 cudaError_t cuda_argreduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from,
 	void *indices, void *workspace, cudaStream_t s);
-cudaError_t cuda_scan(
-	const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to, cudaStream_t s);
+cudaError_t cuda_scan(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,
+	void *workspace, cudaStream_t s);
 /* f32, f16 and bf16, with f32 sums; l->mode: of reduce. */
 bool cuda_reduce_can(const struct cuda_line *l);
 cudaError_t cuda_reduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,

@@ -1,12 +1,12 @@
 #include "runner/kernels/cuda_cub.cuh"
-#include "runner/kernels/cuda_line.cuh"
+#include "runner/kernels/cuda_rows.cuh"
 
 #include <iterator>
 #include <math.h>
 
-/* The k largest or smallest elements of each line, in order: sorts keys together with their indices, then
- * fetches the values by index. Sorting is ascending, so keys are inverted for the largest; it is stable, so
- * equal values keep their order. */
+/* The k largest or smallest elements of each line, in order: sorts keys together with their indices, of all
+ * elements or of the k that a selection finds, then fetches the values by index. Sorting is ascending, so
+ * keys are inverted for the largest; it is stable, so equal values keep their order. */
 
 struct topk_job {
 	struct cuda_line l;
@@ -34,6 +34,8 @@ static __device__ inline void topk_write(const struct topk_job &j, const void *f
 	}
 	indices[put] = index;
 }
+
+/* --- sorting --- */
 
 template <typename KEY, int THREADS, int ITEMS>
 static __global__ void topk_block_kernel(const void *from, void *to, int64_t *indices,
@@ -83,6 +85,182 @@ static __global__ void topk_fetch_kernel(const void *from, void *to, int64_t *in
 	}
 }
 
+/* --- selection: radix select, then a sort of k elements ---  Digits of 8 bits, the highest first: a
+ * histogram of the digit among the elements that agree with the digits found so far gives the digit of the
+ * k-th element, and how many of those that agree are still to be taken. */
+
+#define SELECT_THREADS 256
+#define SELECT_BINS 256
+#define SELECT_ITEMS (CUDA_TOPK_SELECT_MOST / SELECT_THREADS)
+#define SELECT_DIGITS 8 /* of the longest keys */
+
+typedef library::block_scan<int, SELECT_THREADS> select_scan;
+
+/* Of a line in the workspace; zeroed first. */
+struct select_counts {
+	int bin[SELECT_DIGITS][SELECT_BINS];
+	int smaller, equal; /* elements taken */
+};
+
+/* The digits found so far, and how many elements that agree with them are to be taken. */
+template <typename KEY> struct select_state {
+	KEY digits;
+	int left;
+};
+
+/* Finds digit d from its histogram; all threads get the state. */
+template <typename KEY>
+static __device__ inline void select_digit(
+	select_scan::storage &storage, const int *bins, int d, select_state<KEY> &state)
+{
+	__shared__ select_state<KEY> next;
+	int mine = bins[threadIdx.x], total, upto = select_scan::run(storage, mine, total);
+	if (upto >= state.left && upto - mine < state.left) {
+		next.digits = state.digits | (KEY)((KEY)threadIdx.x << 8 * d);
+		next.left = state.left - (upto - mine);
+	}
+	__syncthreads();
+	state = next;
+	__syncthreads();
+}
+
+/* Counts digit d of the elements `first`, `first` + SELECT_THREADS ... before `last` that agree above it. */
+template <typename KEY>
+static __device__ inline void select_count(const struct topk_job &j, const void *from, int64_t line,
+	int64_t first, int64_t last, int d, KEY digits, int *bins)
+{
+	int64_t begin = line_begin(line, j.l.inner, j.l.size);
+	for (int64_t i = first + threadIdx.x; i < last; i += SELECT_THREADS) {
+		KEY other = topk_key<KEY>(j, from, begin + i * j.l.inner) ^ digits;
+		if ((uint64_t)other >> 8 * d < SELECT_BINS)
+			atomicAdd(&bins[(uint64_t)other >> 8 * d], 1);
+	}
+}
+
+/* Takes the elements below the k-th, and as many equal ones as are left, in any order. */
+template <typename KEY>
+static __device__ inline void select_take(const struct topk_job &j, const void *from, int64_t line,
+	int64_t first, int64_t last, const select_state<KEY> &state, int *smaller, int *equal, KEY *key,
+	int *index)
+{
+	int64_t begin = line_begin(line, j.l.inner, j.l.size);
+	for (int64_t i = first + threadIdx.x; i < last; i += SELECT_THREADS) {
+		KEY x = topk_key<KEY>(j, from, begin + i * j.l.inner);
+		int place = j.l.k;
+		if (x < state.digits)
+			place = atomicAdd(smaller, 1);
+		else if (x == state.digits)
+			place = (int)j.l.k - 1 - atomicAdd(equal, 1);
+		if (place < j.l.k && place >= (x < state.digits ? 0 : j.l.k - state.left)) {
+			key[place] = x;
+			index[place] = (int)i;
+		}
+	}
+}
+
+/* Sorts the k elements taken and writes them. */
+template <typename KEY>
+static __device__ inline void select_write(const struct topk_job &j, const void *from, void *to,
+	int64_t *indices, int64_t line, const KEY *taken, const int *taken_index)
+{
+	typedef library::block_sort<KEY, SELECT_THREADS, SELECT_ITEMS> sort;
+	__shared__ typename sort::storage storage;
+	KEY key[SELECT_ITEMS];
+	int index[SELECT_ITEMS];
+#pragma unroll
+	for (int i = 0; i < SELECT_ITEMS; i++) {
+		int at = (int)threadIdx.x * SELECT_ITEMS + i;
+		key[i] = at < j.l.k ? taken[at] : (KEY)UINT64_MAX;
+		index[i] = at < j.l.k ? taken_index[at] : 0;
+	}
+	sort::run(storage, key, index, 8 * j.bytes);
+#pragma unroll
+	for (int i = 0; i < SELECT_ITEMS; i++)
+		if ((int)threadIdx.x * SELECT_ITEMS + i < j.l.k)
+			topk_write(j, from, to, indices, line, threadIdx.x * SELECT_ITEMS + i, index[i]);
+	__syncthreads(); /* before the storage is reused */
+}
+
+/* One line per block. */
+template <typename KEY>
+static __global__ void topk_select_kernel(const void *from, void *to, int64_t *indices,
+	const struct topk_job j)
+{
+	__shared__ int bins[SELECT_BINS], taken[2], index[CUDA_TOPK_SELECT_MOST];
+	__shared__ KEY key[CUDA_TOPK_SELECT_MOST];
+	__shared__ select_scan::storage storage;
+	for (int64_t line = blockIdx.x; line < j.lines; line += gridDim.x) {
+		select_state<KEY> state = { 0, (int)j.l.k };
+		for (int d = j.bytes - 1; d >= 0; d--) {
+			bins[threadIdx.x] = 0;
+			__syncthreads();
+			select_count<KEY>(j, from, line, 0, j.l.size, d, state.digits, bins);
+			__syncthreads();
+			select_digit<KEY>(storage, bins, d, state);
+		}
+		if (threadIdx.x < 2)
+			taken[threadIdx.x] = 0;
+		__syncthreads();
+		select_take<KEY>(j, from, line, 0, j.l.size, state, &taken[0], &taken[1], key, index);
+		__syncthreads();
+		select_write<KEY>(j, from, to, indices, line, key, index);
+	}
+}
+
+/* Finds the digits above d again from the histograms in the workspace. */
+template <typename KEY>
+static __device__ inline select_state<KEY> select_state_of(const struct topk_job &j,
+	select_scan::storage &storage, const struct select_counts *counts, int d)
+{
+	select_state<KEY> state = { 0, (int)j.l.k };
+	for (int i = j.bytes - 1; i > d; i--)
+		select_digit<KEY>(storage, counts->bin[i], i, state);
+	return state;
+}
+
+/* A block per part of a line: counts digit d. */
+template <typename KEY>
+static __global__ void topk_count_kernel(const void *from, struct select_counts *counts,
+	const struct topk_job j, const struct row_parts parts, int d)
+{
+	__shared__ int bins[SELECT_BINS];
+	__shared__ select_scan::storage storage;
+	for (int64_t b = blockIdx.x; b < j.lines * parts.count; b += gridDim.x) {
+		int64_t line = b / parts.count, part = b - line * parts.count;
+		select_state<KEY> state = select_state_of<KEY>(j, storage, counts + line, d);
+		bins[threadIdx.x] = 0;
+		__syncthreads();
+		select_count<KEY>(j, from, line, part * parts.size, row_part_end(parts, part, j.l.size), d,
+			state.digits, bins);
+		__syncthreads();
+		if (bins[threadIdx.x])
+			atomicAdd(&counts[line].bin[d][threadIdx.x], bins[threadIdx.x]);
+		__syncthreads();
+	}
+}
+
+template <typename KEY>
+static __global__ void topk_take_kernel(const void *from, struct select_counts *counts, KEY *key, int *index,
+	const struct topk_job j, const struct row_parts parts)
+{
+	__shared__ select_scan::storage storage;
+	for (int64_t b = blockIdx.x; b < j.lines * parts.count; b += gridDim.x) {
+		int64_t line = b / parts.count, part = b - line * parts.count;
+		select_state<KEY> state = select_state_of<KEY>(j, storage, counts + line, -1);
+		select_take<KEY>(j, from, line, part * parts.size, row_part_end(parts, part, j.l.size), state,
+			&counts[line].smaller, &counts[line].equal, key + line * j.l.k,
+			index + line * j.l.k);
+	}
+}
+
+template <typename KEY>
+static __global__ void topk_order_kernel(const void *from, void *to, int64_t *indices, const KEY *key,
+	const int *index, const struct topk_job j)
+{
+	for (int64_t line = blockIdx.x; line < j.lines; line += gridDim.x)
+		select_write<KEY>(j, from, to, indices, line, key + line * j.l.k, index + line * j.l.k);
+}
+
 static struct topk_job topk_job_of(const struct cuda_line *l)
 {
 	struct topk_job j;
@@ -102,6 +280,9 @@ bool cuda_topk_can(const struct cuda_line *l, enum cuda_topk_kind kind)
 	case CUDA_TOPK_BLOCK: return l->size <= CUDA_TOPK_BLOCK_SIZE;
 	case CUDA_TOPK_SEGMENTED: return true;
 	case CUDA_TOPK_SORT: return line_count(l) <= CUDA_TOPK_SORT_LINES;
+	case CUDA_TOPK_SELECT: return l->k <= CUDA_TOPK_SELECT_MOST && l->size > SELECT_THREADS;
+	case CUDA_TOPK_SELECT_SPLIT:
+		return l->k <= CUDA_TOPK_SELECT_MOST && cuda_line_parts(l, CUDA_LINE_SPLIT) > 1;
 	default: return false;
 	}
 }
@@ -175,10 +356,53 @@ static cudaError_t topk_sort(
 	return bad;
 }
 
+/* The workspace of a selection by several blocks per line. */
+template <typename KEY> struct select_space {
+	struct select_counts *counts;
+	KEY *key;
+	int *index;
+};
+
+/* Sets the addresses; returns the bytes. */
+template <typename KEY>
+static size_t select_lay(struct select_space<KEY> *w, const struct topk_job &j, void *base)
+{
+	size_t counts = round_up((size_t)j.lines * sizeof(struct select_counts)),
+	       keys = round_up((size_t)(j.lines * j.l.k) * sizeof(KEY));
+	w->counts = (struct select_counts *)base;
+	w->key = (KEY *)((uintptr_t)base + counts);
+	w->index = (int *)((uintptr_t)base + counts + keys);
+	return counts + keys + round_up((size_t)(j.lines * j.l.k) * sizeof(int));
+}
+
+template <typename KEY>
+static cudaError_t topk_split(const struct topk_job &j, const void *from, void *to, int64_t *indices,
+	void *workspace, cudaStream_t s)
+{
+	struct row_parts parts = row_parts_of(cuda_line_parts(&j.l, CUDA_LINE_SPLIT), j.l.size);
+	int64_t grid = device_blocks(j.lines * parts.count, 1);
+	struct select_space<KEY> w;
+	select_lay<KEY>(&w, j, workspace);
+	cudaError_t bad = cudaMemsetAsync(w.counts, 0, (size_t)j.lines * sizeof(struct select_counts), s);
+	for (int d = j.bytes - 1; d >= 0 && bad == cudaSuccess; d--)
+		bad = LAUNCH_BLOCK((topk_count_kernel<KEY>), grid, SELECT_THREADS, s, from, w.counts, j,
+			parts, d);
+	if (bad == cudaSuccess)
+		bad = LAUNCH_BLOCK((topk_take_kernel<KEY>), grid, SELECT_THREADS, s, from, w.counts, w.key,
+			w.index, j, parts);
+	if (bad == cudaSuccess)
+		bad = LAUNCH_BLOCK((topk_order_kernel<KEY>), device_blocks(j.lines, 1), SELECT_THREADS, s,
+			from, to, indices, (const KEY *)w.key, (const int *)w.index, j);
+	return bad;
+}
+
 /* Returns the bytes of the whole workspace; NaN if CUB reports no size. */
 template <typename KEY> static double topk_bytes(const struct topk_job &j, enum cuda_topk_kind kind)
 {
 	struct topk_space<KEY> w;
+	struct select_space<KEY> selected;
+	if (kind == CUDA_TOPK_SELECT_SPLIT)
+		return (double)select_lay<KEY>(&selected, j, NULL);
 	size_t own = topk_lay<KEY>(&w, j, NULL);
 	w.temp = NULL;
 	w.temp_bytes = 0;
@@ -191,7 +415,7 @@ template <typename KEY> static double topk_bytes(const struct topk_job &j, enum 
 double cuda_topk_workspace(const struct cuda_line *l, enum cuda_topk_kind kind)
 {
 	struct topk_job j = topk_job_of(l);
-	if (kind == CUDA_TOPK_BLOCK)
+	if (kind == CUDA_TOPK_BLOCK || kind == CUDA_TOPK_SELECT)
 		return 0;
 	return j.bytes == 8 ? topk_bytes<uint64_t>(j, kind) : topk_bytes<uint32_t>(j, kind);
 }
@@ -202,6 +426,11 @@ static cudaError_t topk(const struct topk_job &j, enum cuda_topk_kind kind, cons
 {
 	if (kind == CUDA_TOPK_BLOCK)
 		return topk_block<KEY>(j, from, to, indices, s);
+	if (kind == CUDA_TOPK_SELECT)
+		return LAUNCH_BLOCK((topk_select_kernel<KEY>), device_blocks(j.lines, 1), SELECT_THREADS, s,
+			from, to, indices, j);
+	if (kind == CUDA_TOPK_SELECT_SPLIT)
+		return topk_split<KEY>(j, from, to, indices, workspace, s);
 	struct topk_space<KEY> w;
 	topk_lay<KEY>(&w, j, workspace);
 	void *temp = w.temp;

@@ -53,15 +53,20 @@ static void lines_offer(struct cuda_own *o, const struct cuda_line *l, enum cuda
 
 static int topk_offer(struct cuda_own *o, struct error *err)
 {
-	static const char *const names[] = { "block_radix_sort", "segmented_radix_sort", "radix_sort" };
+	static const char *const names[] = { "block_radix_sort", "segmented_radix_sort", "radix_sort",
+		"topk:select", "topk:select_split" };
 	if (line_plan(o, err))
 		return -1;
 	if (o->problem.operand[0].dtype != o->problem.operand[1].dtype)
 		return error_set(err, "our topk needs the same type on both sides");
-	for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++)
-		if (cuda_topk_can(&o->line, kind))
-			cuda_own_add(o, kind, "CUB", names[kind])->workspace_bytes =
-				cuda_topk_workspace(&o->line, kind);
+	for (int kind = 0; kind < CUDA_TOPK_KINDS; kind++) {
+		bool selects = kind >= CUDA_TOPK_SELECT; /* any of equal elements */
+		if (!cuda_topk_can(&o->line, kind))
+			continue;
+		struct algorithm *a = cuda_own_add(o, kind, selects ? "benanza" : "CUB", names[kind]);
+		a->workspace_bytes = cuda_topk_workspace(&o->line, kind);
+		a->notes = selects ? "nondeterministic" : "";
+	}
 	return o->count ? 0
 			: error_set(err,
 				  "our topk needs f32, f16, bf16, f64, bool or integers, "
@@ -118,7 +123,7 @@ static int scan_offer(struct cuda_own *o, struct error *err)
 static cudaError_t scan_enqueue(
 	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s)
 {
-	return cuda_scan(&o->line, kind, at->source[0], at->destination, s);
+	return cuda_scan(&o->line, kind, at->source[0], at->destination, at->workspace, s);
 }
 
 const struct cuda_family cuda_family_scan = { scan_offer, scan_enqueue, "scan" };
