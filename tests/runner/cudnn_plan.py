@@ -61,8 +61,9 @@ def ask(device, problems):
 
 
 def is_settled(algorithms, done):
-    """A finalized plan: its workspace is known. Or a reason of the library."""
-    if any(a["workspace_bytes"] is not None for a in algorithms):
+    """A finalized plan: its workspace is known, unless its kernel is compiled later. Or a reason of the
+    library."""
+    if any(a["workspace_bytes"] is not None or "runtime_compilation" in a["notes"] for a in algorithms):
         return True
     return not algorithms and done is not None and bool(OWN.search(done.get("why") or ""))
 
