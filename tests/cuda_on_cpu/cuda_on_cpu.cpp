@@ -41,7 +41,7 @@ static struct fiber *running;
 static const std::function<void()> *running_thread;
 static uint64_t ticks;
 /* two sets in turn: one thread may pass its next value while another has yet to read the last one */
-static uint32_t shuffled[2][FIBERS];
+static uint32_t shuffled[2][FIBERS][ON_CPU_WORDS];
 
 uint64_t on_cpu_tick(void)
 {
@@ -90,12 +90,18 @@ void on_cpu_barrier(void)
 	fiber_wait(FIBER_AT_BARRIER);
 }
 
-uint32_t on_cpu_shuffle(uint32_t value, int lane)
+const uint32_t (*on_cpu_exchange(const uint32_t *words))[ON_CPU_WORDS]
 {
 	unsigned thread = threadIdx.x, set = running ? running->shuffles++ % 2 : 0;
-	shuffled[set][thread] = value;
+	memcpy(shuffled[set][thread], words, sizeof(shuffled[set][thread]));
 	fiber_wait(FIBER_AT_SHUFFLE);
-	return shuffled[set][thread / WARP * WARP + lane];
+	return &shuffled[set][thread / WARP * WARP];
+}
+
+uint32_t on_cpu_shuffle(uint32_t value, int lane)
+{
+	const uint32_t words[ON_CPU_WORDS] = { value };
+	return on_cpu_exchange(words)[lane][0];
 }
 
 /* Lets the `count` fibers from `first` on run again if all of them are in `state`. */

@@ -33,6 +33,10 @@ uint64_t on_cpu_tick(void);
 /* Returns the value that thread `lane` of the caller's warp passes; all threads of the warp call it. */
 uint32_t on_cpu_shuffle(uint32_t value, int lane);
 
+/* Returns the words that the 32 threads of the caller's warp pass; valid until the call after the next. */
+#define ON_CPU_WORDS 6
+const uint32_t (*on_cpu_exchange(const uint32_t *words))[ON_CPU_WORDS];
+
 #define __syncthreads on_cpu_barrier
 #define LAUNCH(kernel, grid, block, stream, ...) \
 	((void)(stream), on_cpu_launch((grid), (block), false, [=]() { kernel(__VA_ARGS__); }))
@@ -42,6 +46,29 @@ uint32_t on_cpu_shuffle(uint32_t value, int lane);
 static inline uint32_t __shfl_xor_sync(uint32_t, uint32_t value, int mask)
 {
 	return on_cpu_shuffle(value, (int)(threadIdx.x % 32) ^ mask);
+}
+
+static inline uint32_t __shfl_sync(uint32_t, uint32_t value, int lane)
+{
+	return on_cpu_shuffle(value, lane);
+}
+
+/* d += a b of mma.m16n8k16, from the layouts in the PTX ISA; read: the value of half a word. */
+template <typename READ>
+static inline void on_cpu_product(float (&d)[4], const uint32_t (&a)[4], const uint32_t (&b)[2], READ read)
+{
+	const uint32_t mine[ON_CPU_WORDS] = { a[0], a[1], a[2], a[3], b[0], b[1] };
+	const uint32_t(*all)[ON_CPU_WORDS] = on_cpu_exchange(mine);
+	int lane = (int)(threadIdx.x % 32);
+	for (int i = 0; i < 4; i++) {
+		int row = lane / 4 + i / 2 * 8, column = lane % 4 * 2 + i % 2;
+		for (int k = 0; k < 16; k++) {
+			int in_four = k % 8 / 2, shift = 16 * (k % 2);
+			uint32_t x = all[row % 8 * 4 + in_four][row / 8 + k / 8 * 2] >> shift;
+			uint32_t y = all[column * 4 + in_four][4 + k / 8] >> shift;
+			d[i] += read((uint16_t)x) * read((uint16_t)y);
+		}
+	}
 }
 
 /* Threads only alternate at barriers. */

@@ -465,6 +465,41 @@ static void test_few(void)
 	free(o);
 }
 
+/* The same (or complete names) for f16 and bf16, on a GPU with the matrix units that products need. */
+static void expect_products(const char *text, const char *words)
+{
+	context.sm = 80;
+	for (const char *type : { "f16", "bf16" }) {
+		std::string t;
+		for (const char *c = text; *c; c++)
+			t += *c == 'T' ? std::string(type) : std::string(1, *c);
+		std::string names = strchr(words, ':') ? words : named(text, words);
+		expect(t.c_str(), names.c_str(), *type == 'f' ? 2e-3 : 2e-2);
+	}
+	context.sm = 75;
+}
+
+static void test_products(void)
+{
+	expect_products("reduce:T,T:sum:3x16:3x1", WARP " products");
+	expect_products("reduce:T,T:mean:37x49:37x1", WARP " products");
+	expect_products("reduce:T,T:sum:150x264:150x1", WARP " " BLOCK " products");
+	expect_products("reduce:T,T:mean:21x1003:21x1", WARP " " BLOCK " products");
+	expect_products("reduce:T,T:sum:17x4096:17x1", WARP " " BLOCK " products");
+	expect_products("reduce:T,T:rmax:17x64:17x1", WARP);
+	expect_products("reduce:T,T:sum:3x15:3x1", WARP);
+	expect_products("pool:T,T:avg_include:n2c30h7w7r7s7:ph0pw0qh0qw0:sh1sw1:dh1dw1", WARP " products");
+	expect_products("layernorm:T,T:19x72:ax1", WARP " products");
+	expect_products("layernorm:T,T:35x1600:ax1", BLOCK " products");
+	expect_products("rmsnorm:T,T:16x768:ax1", WARP " " BLOCK " products");
+	expect_products("groupnorm:T,T:2x12x4x6:g3", WARP " products");
+	expect_products("instancenorm:T,T:1x3x17x31", WARP " " BLOCK);
+	expect_products("scan:T,T:cumsum:5x16:ax1", "block_scan scan:line_a_thread scan:products");
+	expect_products("scan:T,T:cumsum:131x104:ax1", "block_scan scan:line_a_thread scan:products");
+	expect_products("softmax:T,T:soft:5x64:ax1", WARP);
+	expect("reduce:f32,f32:sum:3x16:3x1", "reduce:line_a_warp", 2e-6);
+}
+
 int main(void)
 {
 	context.sm = 75;
@@ -474,6 +509,7 @@ int main(void)
 	test_norm();
 	test_softmax();
 	test_reduce();
+	test_products();
 	test_others();
 	test_refusals();
 	test_few();

@@ -71,6 +71,18 @@ template <typename T> static __device__ inline T device_shuffle_xor(T value, int
 	return other.value;
 }
 
+/* Returns the value that thread `lane` of the warp passes; all threads of the warp call it. */
+static __device__ inline float device_shuffle(float value, int lane)
+{
+	union {
+		float value;
+		uint32_t word;
+	} mine, other;
+	mine.value = value;
+	other.word = __shfl_sync(0xffffffffu, mine.word, lane);
+	return other.value;
+}
+
 /* Word types by size, for data that is only moved. */
 template <int BYTES> struct device_word;
 template <> struct device_word<1> { typedef uint8_t type; };

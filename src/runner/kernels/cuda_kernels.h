@@ -225,6 +225,8 @@ enum cuda_line_kind {
 	CUDA_LINE_COLUMN,   /* a block on some lines that are adjacent in memory */
 	CUDA_LINE_COLUMN_SPLIT, /* several blocks on them */
 	CUDA_LINE_THREAD,   /* one line per thread */
+	CUDA_LINE_PRODUCT,  /* 16 lines of 16 to 4096 elements per warp or block, as products with ones on
+			       matrix units; f16 and bf16, stride 1, compute capability 8.0 */
 	CUDA_LINE_KINDS
 };
 #define CUDA_LINE_PART_BYTES 16
@@ -241,6 +243,9 @@ cudaError_t cuda_scan(const struct cuda_line *l, enum cuda_line_kind kind, const
 bool cuda_reduce_can(const struct cuda_line *l);
 cudaError_t cuda_reduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,
 	void *workspace, cudaStream_t s);
+/* Sums, means and cumulative sums of CUDA_LINE_PRODUCT, which cuda_reduce and cuda_scan use. */
+cudaError_t cuda_product_reduce(const struct cuda_line *l, const void *from, void *to, cudaStream_t s);
+cudaError_t cuda_product_scan(const struct cuda_line *l, const void *from, void *to, cudaStream_t s);
 /* The same types; l->mode: of softmax. */
 cudaError_t cuda_softmax(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,
 	void *workspace, cudaStream_t s);

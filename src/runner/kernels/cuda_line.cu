@@ -10,6 +10,8 @@
 #define LINE_SHORT 256	    /* maximum length of lines with stride 1 for CUDA_LINE_THREAD */
 #define LINE_WARP_HELD 1024 /* maximum length of lines that a warp keeps in registers */
 #define LINE_WARP_READ 4096 /* ... that a warp reads */
+#define LINE_PRODUCT_LEAST 16 /* length of lines that are summed by matrix units */
+#define LINE_PRODUCT_MOST 4096
 #define LINE_BLOCKS 1024    /* blocks to fill any GPU several times: lines are split into that many parts */
 #define LINE_PART 4096	    /* minimum elements of a part with stride 1 */
 #define COLUMN_PART 64	    /* minimum elements of a column's part */
@@ -34,6 +36,17 @@ double cuda_line_workspace(const struct cuda_line *l, enum cuda_line_kind kind)
 	return parts > 1 ? CUDA_LINE_PART_BYTES * (double)parts * (double)line_count(l) : 0;
 }
 
+/* Softmax is no sum of elements; maxima and products are no sums either. */
+static bool product_can(const struct cuda_line *l, enum cuda_line_task task)
+{
+	bool sums = task == CUDA_LINE_REDUCE ? l->mode == MODE_REDUCE_SUM || l->mode == MODE_REDUCE_MEAN :
+		task == CUDA_LINE_MAP        ? l->mode == MODE_NONE :
+					       true;
+	return sums && (l->dtype == DTYPE_F16 || l->dtype == DTYPE_BF16) && l->inner == 1 &&
+		l->size >= LINE_PRODUCT_LEAST && l->size <= LINE_PRODUCT_MOST &&
+		(task == CUDA_LINE_REDUCE || l->size % 8 == 0);
+}
+
 static bool scan_can(const struct cuda_line *l, enum cuda_line_kind kind)
 {
 	switch (kind) {
@@ -51,6 +64,8 @@ static bool scan_can(const struct cuda_line *l, enum cuda_line_kind kind)
 bool cuda_line_can(const struct cuda_line *l, enum cuda_line_task task, enum cuda_line_kind kind)
 {
 	bool reduces = task == CUDA_LINE_REDUCE;
+	if (kind == CUDA_LINE_PRODUCT)
+		return product_can(l, task);
 	if (task == CUDA_LINE_SCAN)
 		return scan_can(l, kind);
 	switch (kind) {
@@ -203,6 +218,8 @@ cudaError_t cuda_scan(const struct cuda_line *l, enum cuda_line_kind kind, const
 	struct line_job j;
 	j.l = *l;
 	j.lines = line_count(l);
+	if (kind == CUDA_LINE_PRODUCT)
+		return cuda_product_scan(l, from, to, s);
 	switch (l->dtype) {
 	case DTYPE_F32:
 		return scan<DTYPE_F32, float>(j, kind, from, to, workspace, s);

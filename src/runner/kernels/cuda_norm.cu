@@ -1,4 +1,4 @@
-#include "runner/kernels/cuda_rows.cuh"
+#include "runner/kernels/cuda_product.cuh"
 
 /* Normalization of lines of adjacent elements (cuda_rows.cuh). A line's moments come from sums of the
  * differences to its first element and of their squares: sums of shifted data (Chan, Golub, LeVeque, The
@@ -87,13 +87,64 @@ template <int TYPE, bool RMS> struct norm_of {
 	}
 };
 
+/* A block per 16 lines: moments as products with ones and of the lines with themselves. They are not shifted,
+ * so a mean that is large against the deviation costs digits. */
+template <int TYPE, bool RMS>
+static __global__ void norm_product_kernel(const norm_of<TYPE, RMS> op, const uint16_t *__restrict__ from,
+	uint16_t *__restrict__ to, int64_t lines, int64_t size)
+{
+	__shared__ sums shared[PRODUCT_WARPS][PRODUCT_LINES];
+	int warp = (int)threadIdx.x / 32, lane = (int)threadIdx.x % 32, g = lane / 4, t = lane % 4;
+	for (int64_t first = blockIdx.x * (int64_t)PRODUCT_LINES; first < lines;
+		first += gridDim.x * (int64_t)PRODUCT_LINES) {
+		product_sums s = product_sum<TYPE, 8, true>(from, lines, size, first + g,
+			(int64_t)warp * PRODUCT_COLUMNS, PRODUCT_WARPS * PRODUCT_COLUMNS);
+		for (int i = 0; i < 2; i++) {
+			if (t == 0)
+				shared[warp][g + 8 * i].sum = s.sum[i];
+			if (t == g / 2)
+				shared[warp][g + 8 * i].squares = s.squares[i];
+		}
+		__syncthreads();
+		for (int i = warp; i < PRODUCT_LINES && first + i < lines; i += PRODUCT_WARPS) {
+			sums p = op.none();
+			for (int w = 0; w < PRODUCT_WARPS; w++)
+				p = op.join(p, shared[w][i]);
+			typename norm_of<TYPE, RMS>::total total = op.of(p, 0);
+			for (int64_t c = lane * 8; c < size; c += 8 * 32) {
+				pack<uint16_t, 8> x = pack_at<uint16_t, 8>(from + (first + i) * size + c), y;
+				op.map(total, x.at, y.at, first + i, c);
+				*(pack<uint16_t, 8> *)(to + (first + i) * size + c) = y;
+			}
+		}
+		__syncthreads();
+	}
+}
+
+/* Lines of f32 are not summed by matrix units. */
+template <bool RMS>
+static cudaError_t norm_product(
+	const norm_of<DTYPE_F32, RMS> &, const struct cuda_norm *, const void *, void *, cudaStream_t)
+{
+	return cudaErrorInvalidValue;
+}
+
+template <int TYPE, bool RMS>
+static cudaError_t norm_product(const norm_of<TYPE, RMS> &op, const struct cuda_norm *n, const void *from,
+	void *to, cudaStream_t s)
+{
+	return LAUNCH_BLOCK((norm_product_kernel<TYPE, RMS>), device_blocks(n->line.outer, PRODUCT_LINES),
+		ROWS_THREADS, s, op, (const uint16_t *)from, (uint16_t *)to, n->line.outer, n->line.size);
+}
+
 template <int TYPE, bool RMS>
 static cudaError_t norm(const struct cuda_norm *n, enum cuda_line_kind kind, const void *from,
 	const float *scale, const float *shift, void *to, void *workspace, cudaStream_t s)
 {
 	const norm_of<TYPE, RMS> op = { scale, shift, (float)n->line.size, n->line.size / n->inner, n->groups,
 		device_divisor_of(n->inner) };
-	return rows_map(op, &n->line, kind, from, to, workspace, s);
+	return kind == CUDA_LINE_PRODUCT ? norm_product(op, n, from, to, s) :
+		rows_map(op, &n->line, kind, from, to, workspace, s);
 }
 
 bool cuda_norm_can(const struct cuda_norm *n)

@@ -85,6 +85,8 @@ bool cuda_reduce_can(const struct cuda_line *l)
 cudaError_t cuda_reduce(const struct cuda_line *l, enum cuda_line_kind kind, const void *from, void *to,
 	void *workspace, cudaStream_t s)
 {
+	if (kind == CUDA_LINE_PRODUCT)
+		return cuda_product_reduce(l, from, to, s);
 	if (!cuda_line_can(l, CUDA_LINE_REDUCE, kind))
 		return cudaErrorInvalidValue;
 	switch (l->dtype) {

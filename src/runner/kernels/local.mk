@@ -16,6 +16,7 @@ librunner_kernels_a_SOURCES = \
 	src/runner/kernels/cuda_norm.cu \
 	src/runner/kernels/cuda_probe.cu \
 	src/runner/kernels/cuda_number.cuh \
+	src/runner/kernels/cuda_product.cu src/runner/kernels/cuda_product.cuh \
 	src/runner/kernels/cuda_quantize.cu \
 	src/runner/kernels/cuda_reduce.cu \
 	src/runner/kernels/cuda_resample.cu \
@@ -27,7 +28,8 @@ librunner_kernels_a_SOURCES = \
 	src/runner/kernels/cuda_topk.cu
 
 # The same sources compiled for the CPU, with blocks and threads played by tests/cuda_on_cpu.
-on_cpu_kernels = cast copy few fill line lookup norm probe quantize reduce resample shift softmax tiled topk
+on_cpu_kernels = cast copy few fill line lookup norm product probe quantize reduce resample shift \
+	softmax tiled topk
 on_cpu_objects = $(on_cpu_kernels:%=tests/cuda_on_cpu/cuda_%.$(OBJEXT)) tests/cuda_on_cpu/cuda_on_cpu.$(OBJEXT)
 on_cpu_headers = $(wildcard $(srcdir)/tests/cuda_on_cpu/*.h $(srcdir)/src/runner/kernels/*.cuh $(srcdir)/src/runner/kernels/*.h) \
 	$(srcdir)/tests/unit/tap.h $(srcdir)/src/runner/verify/fill_impl.h $(srcdir)/src/runner/verify/check.h

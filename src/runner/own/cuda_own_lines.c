@@ -8,6 +8,8 @@
 
 /* Families along dimensions: topk, argreduce, scan, reduce, global pooling, softmax, normalizations. */
 
+#define PRODUCT_SM 80 /* least compute capability of CUDA_LINE_PRODUCT */
+
 static int line_plan(struct cuda_own *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
@@ -35,17 +37,21 @@ static void lines_offer(struct cuda_own *o, const struct cuda_line *l, enum cuda
 		const char *name;
 	} kinds[] = { { CUDA_LINE_WARP, "line_a_warp" }, { CUDA_LINE_BLOCK, "line_a_block" },
 		{ CUDA_LINE_SPLIT, "split_lines" }, { CUDA_LINE_COLUMN, "columns" },
-		{ CUDA_LINE_COLUMN_SPLIT, "split_columns" }, { CUDA_LINE_THREAD, "line_a_thread" } };
+		{ CUDA_LINE_COLUMN_SPLIT, "split_columns" }, { CUDA_LINE_THREAD, "line_a_thread" },
+		{ CUDA_LINE_PRODUCT, "products" } };
 	for (size_t i = 0; i < sizeof(kinds) / sizeof(kinds[0]); i++) {
 		char name[48];
-		if (!cuda_line_can(l, task, kinds[i].kind))
+		bool product = kinds[i].kind == CUDA_LINE_PRODUCT;
+		if (!cuda_line_can(l, task, kinds[i].kind) || (product && cuda_context()->sm < PRODUCT_SM))
 			continue;
 		if (task == CUDA_LINE_SCAN && kinds[i].kind == CUDA_LINE_BLOCK)
 			snprintf(name, sizeof(name), "block_scan");
 		else
 			snprintf(name, sizeof(name), "%s:%s", kernel_name(o->problem.kernel), kinds[i].name);
-		cuda_own_add(o, (int)kinds[i].kind, strchr(name, ':') ? "benanza" : "CUB", name)
-			->workspace_bytes = cuda_line_workspace(l, kinds[i].kind);
+		struct algorithm *a = cuda_own_add(
+			o, (int)kinds[i].kind, strchr(name, ':') ? "benanza" : "CUB", name);
+		a->workspace_bytes = cuda_line_workspace(l, kinds[i].kind);
+		a->matrix = product ? MATRIX_YES : MATRIX_NO;
 	}
 }
 
