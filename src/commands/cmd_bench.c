@@ -26,6 +26,7 @@ struct tally {
 	double wall_s, peaks_s, saved_by_sharing_s;
 	double eta_off; /* the worst factor of any model (bench_eta_off); NaN unknown */
 	bool interrupted;
+	json_t *warnings; /* lines: libraries that the runner lacks */
 	json_t *scenarios; /* [ { model, batch, dtype, problems, missing } ] */
 	json_t *runners; /* [ { name, problems, out, note } ] */
 	struct agents_tally agents;
@@ -353,6 +354,8 @@ static int bench_model(struct session **session, struct options *o, int index, s
 			s->trouble[0] ? "; " : "", s->device.model, s->described ? "described" : "recorded");
 		status = EXIT_NO_DEVICE;
 	}
+	if (status == EXIT_DONE && !o->quiet && index == 0)
+		report_libraries_text(&s->device, "benanza", stderr);
 	if (status == EXIT_DONE && !o->quiet)
 		report_dims_note(s);
 	if (status == EXIT_DONE)
@@ -379,13 +382,14 @@ static void tally_print(const struct tally *t, const struct options *o)
 	if (o->json) {
 		report_json_line(
 			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:O, s:i, "
-				  "s:f, s:o, s:O}",
+				  "s:f, s:o, s:O, s:O}",
 				"problems", t->problems, "already", t->already, "measured", t->measured,
 				"failed", t->failed, "unsupported", t->unsupported, "missing", t->missing,
 				"shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
 				t->saved_by_sharing_s, "interrupted", t->interrupted, "scenarios",
 				t->scenarios, "runners", t->runners, "peaks", t->peaks, "peaks_s", t->peaks_s,
-				"eta_off", json_number_or_null(t->eta_off), "executions", t->agents.report),
+				"eta_off", json_number_or_null(t->eta_off), "executions", t->agents.report,
+				"warnings", t->warnings),
 			stdout);
 		return;
 	}
@@ -446,11 +450,13 @@ static int cmd_bench(struct options *o, struct error *err)
 		int one = bench_model(&s, o, i, &t, &gone, err);
 		status = one > status ? one : status;
 	}
+	t.warnings = s ? report_libraries_json(&s->device) : json_array();
 	session_close(s);
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
 	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost ||
 		t.agents.failed;
+	json_decref(t.warnings);
 	json_decref(t.scenarios);
 	json_decref(t.runners);
 	json_decref(t.agents.report);

@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include "problem/libraries.h"
 #include "session/recorded.h"
 #include "session/session_agent.h"
 
@@ -23,6 +24,23 @@ static json_t *measured_json(struct store *store, const struct device *d)
 	return peaks_json(&peaks);
 }
 
+/* The libraries of a runner's hello; null if it lists none. */
+static json_t *libraries_json(const struct device *d)
+{
+	struct arena a = { 0 };
+	struct library *l;
+	int count = libraries_of(d, &a, &l);
+	json_t *list = count ? json_array() : json_null();
+	for (int i = 0; i < count; i++)
+		json_array_append_new(list, l[i].present
+			? json_pack("{s:s, s:b, s:s, s:s}", "name", l[i].name, "present", 1, "version",
+				  l[i].version, "path", l[i].path)
+			: json_pack("{s:s, s:b, s:s, s:s, s:s}", "name", l[i].name, "present", 0, "why",
+				  l[i].why, "tried", l[i].tried, "fix", l[i].fix));
+	arena_free(&a);
+	return list;
+}
+
 /* Starts one configured runner and returns its hello. */
 static json_t *runner_json(const struct config *c, const struct config_runner *r, struct store *store)
 {
@@ -41,6 +59,7 @@ static json_t *runner_json(const struct config *c, const struct config_runner *r
 				d->model, "stack", d->stack, "version", d->version, "host", d->host,
 				"threads", d->threads, "llc_bytes", json_number_or_null(d->llc_bytes),
 				"matrix_units", d->has_matrix));
+		json_object_set_new(o, "libraries", libraries_json(d));
 		json_object_set_new(o, "peaks", measured_json(store, d));
 	}
 	queue_free(q);
@@ -251,6 +270,22 @@ static void peaks_text(const json_t *o, const char *otherwise)
 	str_free(&line);
 }
 
+static void libraries_text(const json_t *libraries)
+{
+	size_t i;
+	const json_t *o;
+	json_array_foreach(libraries, i, o) {
+		const char *name = json_string_at(o, "name", "");
+		if (json_is_true(json_object_get(o, "present")))
+			printf("  %-8s %s %s (%s)\n", "", name, json_string_at(o, "version", ""),
+				json_string_at(o, "path", ""));
+		else
+			printf("  %-8s %s missing: %s; %s\n  %-8s searched: %s\n", "", name,
+				json_string_at(o, "why", ""), json_string_at(o, "fix", ""), "",
+				json_string_at(o, "tried", ""));
+	}
+}
+
 static void devices_text(const json_t *runners, const json_t *recorded)
 {
 	size_t i;
@@ -268,6 +303,7 @@ static void devices_text(const json_t *runners, const json_t *recorded)
 			str_bytes(llc, json_number_or_nan(json_object_get(o, "llc_bytes"))),
 			json_is_true(json_object_get(o, "matrix_units")) ? "yes" : "no",
 			json_string_at(o, "version", "?"));
+		libraries_text(json_object_get(o, "libraries"));
 		peaks_text(o, "peaks not measured yet (bench MODEL), or noisy (bench --shaky MODEL)");
 	}
 	puts("recorded in the database (choose with -d NUMBER) or with the program (-d MODEL or part of the "

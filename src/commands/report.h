@@ -27,6 +27,10 @@ json_t *report_bound_json(const struct session *s, const struct trust *t);
 json_t *report_trust_json(const struct trust *t);
 void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
+/* A line "BEFORE: cuBLASLt missing: reason; fix" for each library that the device's runner lacks; and the
+ * lines without BEFORE as JSON. */
+void report_libraries_text(const struct device *d, const char *before, FILE *out);
+json_t *report_libraries_json(const struct device *d);
 /* The number of layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 int report_disturbed(const struct analysis *a);
 

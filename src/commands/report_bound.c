@@ -8,6 +8,8 @@
 #include <sys/ioctl.h>
 #include <unistd.h>
 
+#include "problem/libraries.h"
+
 #define WIDTH_LEAST 80
 #define WIDTH_MOST 400
 #define WIDTH_PIPE 100000 /* not a terminal: lines are not cut */
@@ -18,6 +20,17 @@ int report_disturbed(const struct analysis *a)
 	for (int i = 0; i < a->layer_count; i++)
 		count += a->layers[i].result && a->layers[i].result->stats.stop == STOP_DISTURBED;
 	return count;
+}
+
+void report_libraries_text(const struct device *d, const char *before, FILE *out)
+{
+	struct arena a = { 0 };
+	struct library *l;
+	int count = libraries_of(d, &a, &l);
+	for (int i = 0; i < count; i++)
+		if (!l[i].present)
+			fprintf(out, "%s: %s\n", before, library_missing(&a, &l[i]));
+	arena_free(&a);
 }
 
 void report_head_text(const struct session *s, FILE *out)
@@ -36,8 +49,10 @@ void report_head_text(const struct session *s, FILE *out)
 	fprintf(out, "  %s\n", dtype_name(p->dtype));
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);
-	fprintf(out, "%s, %s\n\n", s->device.model ? s->device.model : "no device",
+	fprintf(out, "%s, %s\n", s->device.model ? s->device.model : "no device",
 		s->device.stack ? s->device.stack : "");
+	report_libraries_text(&s->device, "warning", out);
+	fputc('\n', out);
 	str_free(&dims);
 	arena_free(&a);
 }

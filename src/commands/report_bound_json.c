@@ -6,6 +6,8 @@
 #include <math.h>
 #include <string.h>
 
+#include "problem/libraries.h"
+
 json_t *report_json_names(const char *list)
 {
 	json_t *array = json_array();
@@ -179,6 +181,19 @@ json_t *report_trust_json(const struct trust *t)
 	return o;
 }
 
+json_t *report_libraries_json(const struct device *d)
+{
+	struct arena a = { 0 };
+	struct library *l;
+	int count = libraries_of(d, &a, &l);
+	json_t *list = json_array();
+	for (int i = 0; i < count; i++)
+		if (!l[i].present)
+			json_array_append_new(list, json_text(text_of(library_missing(&a, &l[i]))));
+	arena_free(&a);
+	return list;
+}
+
 json_t *report_bound_json(const struct session *s, const struct trust *t)
 {
 	const struct plan *p = s->current->plan;
@@ -230,6 +245,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "what_if", effects_json(s));
 	json_object_set_new(o, "notes",
 		a->scenario.nxc ? json_array() : json_pack("[s]", "reorders between layers are not priced"));
+	json_object_set_new(o, "warnings", report_libraries_json(d));
 	json_object_set_new(o, "needs", report_needs_json(p));
 	json_object_set_new(o, "layers", layers);
 	return o;

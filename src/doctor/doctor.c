@@ -41,6 +41,7 @@ static const struct doctor_check checks[] = {
 	{ "limits", doctor_limits, "" },
 	{ "variables", doctor_variables, "" },
 	{ "runners", doctor_runners, "" },
+	{ "libraries", doctor_libraries, "" },
 	{ "isa", doctor_isa,
 		"unset ONEDNN_MAX_CPU_ISA and DNNL_MAX_CPU_ISA, or use a oneDNN that supports this "
 		"processor" },

@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "doctor/doctor_private.h"
+#include "problem/libraries.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -56,6 +57,24 @@ void doctor_runners(struct doctor *d)
 			other ? "install the same version on both sides" : NULL, "%s%s%s", r->device->stack,
 			other ? "; its version is " : "", other ? version : "");
 		warnings(d, r);
+	}
+}
+
+/* Those that a runner opens when it starts, one line each. */
+void doctor_libraries(struct doctor *d)
+{
+	for (int i = 0; i < d->o.runner_count; i++) {
+		const struct doctor_runner *r = &d->o.runners[i];
+		struct library *l;
+		int count = r->device ? libraries_of(r->device, &d->arena, &l) : 0;
+		for (int k = 0; k < count; k++)
+			if (l[k].present)
+				doctor_found_of(d, r->name, DOCTOR_OK, NULL, "%s %s, %s", l[k].name,
+					l[k].version, *l[k].path ? l[k].path : "path unknown");
+			else
+				doctor_found_of(d, r->name, DOCTOR_BENDS, l[k].fix,
+					"%s missing: %s; bounds are those of the other libraries; "
+					"searched: %s", l[k].name, l[k].why, l[k].tried);
 	}
 }
 

@@ -91,6 +91,7 @@ void doctor_limits(struct doctor *d);
 void doctor_database(struct doctor *d);
 void doctor_variables(struct doctor *d);
 void doctor_runners(struct doctor *d);
+void doctor_libraries(struct doctor *d);
 void doctor_isa(struct doctor *d);
 void doctor_threads(struct doctor *d);
 void doctor_gpu(struct doctor *d);

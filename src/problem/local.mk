@@ -19,6 +19,7 @@ libproblem_a_SOURCES = \
 	src/problem/kernels/reduce.c \
 	src/problem/kernels/rnn.c \
 	src/problem/kernels/space.c src/problem/kernels/space.h \
+	src/problem/libraries.c src/problem/libraries.h \
 	src/problem/problem.c src/problem/problem.h \
 	src/problem/problem_check.c \
 	src/problem/problem_cost.c \

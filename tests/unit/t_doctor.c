@@ -346,6 +346,37 @@ static void others(void)
 	only("swap", "5 pages");
 }
 
+/* What a runner lists as present and as missing. */
+static void libraries(void)
+{
+	struct device gpu = { .name = "cuda:0", .stack = "CUDA 13.0, no cuBLASLt", .version = "1",
+		.attributes = "{\"libraries\":[{\"name\":\"cuDNN\",\"present\":true,\"version\":\"9.19.0\"},"
+			      "{\"name\":\"cuBLASLt\",\"present\":false,\"why\":\"no file\\u0007\",\"tried\":"
+			      "[\"/a\",4,\"/b\"],\"fix\":\"install it\"},{\"present\":false},7]}" };
+	struct doctor_runner runners[] = { { "lacks", &gpu, NULL } };
+	machine_make("libraries");
+	struct doctor_options o = options_of("libraries");
+	o.runners = runners;
+	o.runner_count = 1;
+	begin(&o);
+	pass("libraries", 2, 0);
+	int count;
+	const struct doctor_finding *f = doctor_look(doctor, &count);
+	int found = 0;
+	for (int i = 0; i < count; i++) {
+		if (strcmp(f[i].check, "libraries") != 0)
+			continue;
+		found++;
+		ok(f[i].outcome == (found == 1 ? DOCTOR_OK : DOCTOR_BENDS), "library %d: %s", found,
+			f[i].what);
+		is_str(f[i].cure, found == 1 ? "" : "install it", "its fix");
+		if (found == 2)
+			is_str(f[i].what, "cuBLASLt missing: no file?; bounds are those of the other "
+				"libraries; searched: /a, /b", "reason and what was searched");
+	}
+	is_int(found, 2, "both, and nothing that is none");
+}
+
 static void variables(void)
 {
 	static const char *const set[] = { "HOME=/root", "OMP_NUM_THREADS=2",
@@ -586,6 +617,7 @@ int main(void)
 	clocks();
 	shares();
 	others();
+	libraries();
 	variables();
 	no_number();
 	threads();
