@@ -161,6 +161,34 @@ static void test_choice(void)
 	refused("1", "available: cuda:0");
 }
 
+/* A MIG instance, which the runtime shows only if it is asked for before the first call. */
+static void test_mig(void)
+{
+	static const char name[] = "MIG-abababab-abab-abab-abab-abababababab";
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	fake_reset();
+	is_int(open_gpu(name), 0, "an instance: %s", err.text);
+	is_str(getenv("CUDA_VISIBLE_DEVICES"), name, "is asked for");
+	is_str(cuda_context()->uuid, name, "and named as such");
+	cuda_context_close();
+	fake_reset();
+	is_int(open_gpu(NULL), 0, "one that the user asked for: %s", err.text);
+	is_str(cuda_context()->uuid, name, "is named likewise");
+	cuda_context_close();
+	is_int(open_gpu("MIG-abab"), 0, "its beginning fits: %s", err.text);
+	cuda_context_close();
+	refused("MIG-cdcd", "no GPU matches 'MIG-cdcd'");
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	fake_reset();
+	fake.device_count = 2; /* the runtime did not understand the name */
+	refused("MIG-1", "no MIG instance 'MIG-1'; nvidia-smi -L");
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	fake.count_error = cudaErrorNoDevice;
+	refused(name, "no MIG instance");
+	unsetenv("CUDA_VISIBLE_DEVICES");
+	fake_reset();
+}
+
 static void test_faults(void)
 {
 	fake_reset();
@@ -172,6 +200,7 @@ static void test_faults(void)
 	snprintf(versions, sizeof(versions), "supports CUDA 12.4, this program needs CUDA %d.%d",
 		CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 	refused(NULL, versions);
+	refused(NULL, CUDART_VERSION >= 13000 ? "driver 580 or newer" : "driver 525 or newer");
 	fake.driver_version = CUDART_VERSION;
 	fake.count_error = cudaErrorNoDevice;
 	refused(NULL, "finds no GPU");
@@ -391,6 +420,7 @@ int main(void)
 	test_identity();
 	test_environment();
 	test_choice();
+	test_mig();
 	test_faults();
 	test_busy();
 	test_libraries();

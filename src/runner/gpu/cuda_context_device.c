@@ -5,6 +5,7 @@
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
@@ -15,12 +16,42 @@ extern char **environ;
 
 /* --- which GPU --- */
 
+#define GPU_START "GPU-"
+#define MIG_START "MIG-"
+
 void cuda_context_uuid(const cudaUUID_t *u, char *text, int size)
 {
-	int n = snprintf(text, (size_t)size, "GPU-");
+	/* of a MIG instance the runtime returns the instance's UUID; only one that was asked for is used */
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	bool mig = visible && strncasecmp(visible, MIG_START, strlen(MIG_START)) == 0;
+	int n = snprintf(text, (size_t)size, "%s", mig ? MIG_START : GPU_START);
 	for (int i = 0; i < 16 && n < size - 3; i++)
 		n += snprintf(text + n, (size_t)(size - n), "%s%02x",
 			i == 4 || i == 6 || i == 8 || i == 10 ? "-" : "", (unsigned char)u->bytes[i]);
+}
+
+/* The first driver branch for each version of CUDA (CUDA Toolkit Release Notes, "minimum required driver
+ * version for CUDA minor version compatibility"). */
+static const struct {
+	int cuda;
+	const char *driver;
+} branches[] = { { 11, "450" }, { 12, "525" }, { 13, "580" } };
+
+static const char *branch_of(int runtime)
+{
+	for (size_t i = 0; i < sizeof(branches) / sizeof(branches[0]); i++)
+		if (branches[i].cuda == runtime / 1000)
+			return branches[i].driver;
+	return NULL;
+}
+
+static int driver_error(int driver, int runtime, struct error *err)
+{
+	const char *branch = branch_of(runtime);
+	return error_set(err, "the NVIDIA driver is too old: it supports CUDA %d.%d, this program needs CUDA "
+		"%d.%d; install driver %s%s, or build this program with the toolkit of CUDA %d",
+		driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10,
+		branch ? branch : "of that version", branch ? " or newer" : "", driver / 1000);
 }
 
 /* Sets err to the reason why no GPU can be counted, and the fix. */
@@ -37,9 +68,7 @@ static int count_error(cudaError_t c, struct error *err)
 		return error_set(err, "no NVIDIA driver found (libcuda.so.1); install one, "
 			"or plan without it: --plan DEVICE.json here, -d h100 in benanza");
 	if (c == cudaErrorInsufficientDriver || driver / 1000 < runtime / 1000)
-		return error_set(err, "the NVIDIA driver is too old: it supports CUDA %d.%d, "
-			"this program needs CUDA %d.%d; install a newer driver",
-			driver / 1000, driver % 1000 / 10, runtime / 1000, runtime % 1000 / 10);
+		return driver_error(driver, runtime, err);
 	if (c == cudaErrorNoDevice)
 		return error_set(err, "the NVIDIA driver finds no GPU; check CUDA_VISIBLE_DEVICES, "
 			"or plan without it: --plan DEVICE.json here, -d h100 in benanza");
@@ -60,8 +89,8 @@ static int number_of(const char *wanted)
 
 static bool is_start_of(const char *wanted, const char *uuid)
 {
-	size_t n = strlen(wanted);
-	return n >= 4 && (strncasecmp(uuid, wanted, n) == 0 || strncasecmp(uuid + 4, wanted, n) == 0);
+	size_t n = strlen(wanted), start = strlen(GPU_START);
+	return n >= 4 && (strncasecmp(uuid, wanted, n) == 0 || strncasecmp(uuid + start, wanted, n) == 0);
 }
 
 static void devices_list(struct str *list, int count)
@@ -102,13 +131,29 @@ static int wanted_find(const char *wanted, int count, struct error *err)
 	return -1;
 }
 
+/* The runtime shows a MIG instance only if it is asked for by name before the first call, and then nothing
+ * else. The name is the instance's UUID, or "MIG-GPU-UUID/2/0" with older drivers. Returns true if such a
+ * name decides alone. */
+static bool mig_ask(const char *wanted)
+{
+	const char *visible = getenv("CUDA_VISIBLE_DEVICES");
+	if (!wanted || strncasecmp(wanted, MIG_START, strlen(MIG_START)) != 0 || (visible && *visible))
+		return false;
+	setenv("CUDA_VISIBLE_DEVICES", wanted, 1);
+	return true;
+}
+
 int cuda_context_choose(const char *wanted, int *ordinal, struct cudaDeviceProp *p, struct error *err)
 {
 	int count = 0;
+	bool is_mig = mig_ask(wanted);
 	cudaError_t c = cudaGetDeviceCount(&count);
+	if (is_mig && (c == cudaErrorNoDevice || (c == cudaSuccess && count != 1)))
+		return error_set(err, "no MIG instance '%s'; nvidia-smi -L lists them, by their whole names",
+			wanted);
 	if (c != cudaSuccess || count < 1)
 		return count_error(c == cudaSuccess ? cudaErrorNoDevice : c, err);
-	*ordinal = wanted ? wanted_find(wanted, count, err) : 0;
+	*ordinal = wanted && !is_mig ? wanted_find(wanted, count, err) : 0;
 	if (*ordinal < 0)
 		return -1;
 	return cuda_error(cudaGetDeviceProperties(p, *ordinal), "cudaGetDeviceProperties", err);

@@ -12,7 +12,7 @@ int cuda_context_plan(
 /* Finds the GPU named by `wanted` (NULL: the first) and reads its properties. Returns -1 and sets err, which
  * lists the available GPUs, if none or several match. */
 int cuda_context_choose(const char *wanted, int *ordinal, struct cudaDeviceProp *p, struct error *err);
-/* Formats a UUID as "GPU-8f...". */
+/* Formats a UUID as "GPU-8f...", or as "MIG-8f..." if CUDA_VISIBLE_DEVICES names a MIG instance. */
 void cuda_context_uuid(const cudaUUID_t *u, char *text, int size);
 
 /* Adds the properties of an open GPU and NVML's readings to the attributes. */

@@ -68,7 +68,7 @@ static const struct {
 	{ NEED_NOTHING, "      --step-limit S   give up a job with a longer execution (seconds, 0: never)" },
 	{ NEED_NOTHING, "  -i, --info           describe the device" },
 	{ NEED_THREADS, "  -n, --threads N      threads (OMP_NUM_THREADS, else one per core)" },
-	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, or the beginning of a UUID (the first)" },
+	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, a UUID or its beginning, MIG-UUID" },
 	{ NEED_PLAN, "      --plan FILE      list algorithms for a described device; nothing is measured" },
 	{ NEED_ENTER, "      --compile-threads N  threads that list and compile (cores - 1, up to 8)" },
 	{ NEED_NOTHING, "      --version, --help" },
