@@ -44,6 +44,7 @@ struct fake {
 	bool instantiate_fails;
 	bool launches_wait;              /* launches return after the kernel, as under some tools */
 	int queue_most;                  /* launches into a queue of so many wait until it is empty; 0: no */
+	bool cupti_attached;             /* every launch is slower then */
 	/* counters */
 	int allocations, allocations_alive, pinned_alive;
 	double bytes_alive, bytes_most;

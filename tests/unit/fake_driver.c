@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "fake_cudart.h"
+#include "runner/gpu/cuda_context.h"
 #include "runner/gpu/cuda_library.h"
 
 /* --- CUPTI --- */
@@ -16,7 +17,7 @@
 static CUpti_BuffersCallbackRequestFunc request;
 static CUpti_BuffersCallbackCompleteFunc complete;
 static bool tracing;
-static CUpti_ActivityKernel10 ran[64];
+static CUDA_CUPTI_KERNEL ran[64];
 static char ran_names[64][128];
 static size_t ran_count;
 
@@ -36,11 +37,14 @@ static CUptiResult fake_register(CUpti_BuffersCallbackRequestFunc r, CUpti_Buffe
 {
 	request = r;
 	complete = c;
+	fake.cupti_attached = true;
 	return CUPTI_SUCCESS;
 }
 
 static CUptiResult fake_enable(CUpti_ActivityKind kind)
 {
+	if (!fake.cupti_attached)
+		return CUPTI_ERROR_NOT_INITIALIZED;
 	tracing = kind == CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL;
 	ran_count = 0;
 	return CUPTI_SUCCESS;
@@ -50,6 +54,14 @@ static CUptiResult fake_disable(CUpti_ActivityKind kind)
 {
 	(void)kind;
 	tracing = false;
+	return CUPTI_SUCCESS;
+}
+
+static CUptiResult fake_finalize(void)
+{
+	request = NULL;
+	complete = NULL;
+	fake.cupti_attached = false;
 	return CUPTI_SUCCESS;
 }
 
@@ -235,6 +247,7 @@ static const struct {
 	{ "cuptiActivityFlushAll", (any_function *)fake_flush },
 	{ "cuptiActivityGetNextRecord", (any_function *)fake_next },
 	{ "cuptiGetResultString", (any_function *)fake_reason },
+	{ "cuptiFinalize", (any_function *)fake_finalize },
 	{ "nvmlInit_v2", (any_function *)nvml_ok },
 	{ "nvmlShutdown", (any_function *)nvml_ok },
 	{ "nvmlErrorString", (any_function *)nvml_error },

@@ -762,6 +762,11 @@ static void test_kernels(const char *how)
 	is_int(fake_backend.traced, before + traces, "%s: traced only where it must be", how);
 	ok(cuda_work_kernels(w) == names, "%s: asked again it is the same", how);
 	is_int(fake_backend.traced, before + traces, "%s: and nothing runs", how);
+	ok(!fake.cupti_attached, "%s: CUPTI is detached", how);
+	void *other = prepare();
+	cuda_work_run(other, CACHE_WARM, 1, &ns, &err);
+	ok(are_names(cuda_work_kernels(other)) && !fake.cupti_attached, "%s: and attached again", how);
+	cuda_work_release(other);
 	is_int(cuda_work_run(w, CACHE_WARM, 1, &ns, &err), 0, "%s: and it runs on", how);
 	cuda_work_release(w);
 	end(how);

@@ -2,22 +2,14 @@
 
 #include "runner/gpu/cuda_compiler.h"
 
-#include <cuda_runtime_api.h>
 #include <dlfcn.h>
 #include <limits.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "runner/gpu/cuda_context.h"
 #include "runner/gpu/cuda_library.h"
-
-#define TEXT_OF(x) #x
-#define NAME_OF(major) "libnvrtc.so." TEXT_OF(major)
-#if CUDART_VERSION >= 13000
-#define NAME NAME_OF(13)
-#else
-#define NAME NAME_OF(12)
-#endif
 
 static int (*version_get)(int *major, int *minor);
 
@@ -40,7 +32,7 @@ static void builtins_hold(int major, int minor)
 
 const void *cuda_compiler(const char **version, struct error *err)
 {
-	static const char *const names[] = { NAME, NULL };
+	static const char *const names[] = { "libnvrtc.so." CUDA_MAJOR, NULL };
 	static const struct cuda_library_symbol symbols[] = {
 		{ "nvrtcVersion", (void **)(void *)&version_get, false } };
 	static struct {

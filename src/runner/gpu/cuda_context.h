@@ -11,6 +11,18 @@
 #include "problem/result.h"
 #include "runner/measure/platform.h"
 
+#if CUDART_VERSION < 12080
+#error "the GPU runner needs CUDA 12.8 or newer"
+#endif
+/* The version in the names of the toolkit's libraries; CUPTI's newest record of a kernel, which gets a new
+ * name whenever fields are added at its end. */
+#if CUDART_VERSION >= 13000
+#define CUDA_MAJOR "13"
+#define CUDA_CUPTI_KERNEL CUpti_ActivityKernel10
+#else
+#define CUDA_MAJOR "12"
+#define CUDA_CUPTI_KERNEL CUpti_ActivityKernel9
+#endif
 #define CUDA_LEAST_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
 
 struct cuda_context {

@@ -11,6 +11,8 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "base/log.h"
+#include "runner/gpu/cuda_context.h"
 #include "runner/gpu/cuda_library.h"
 
 #define BUFFER_BYTES 65536
@@ -18,7 +20,7 @@
 #define NAME_SIZE 400
 
 #define CUPTI_FUNCTIONS(_) _(cuptiActivityRegisterCallbacks) _(cuptiActivityEnable) _(cuptiActivityDisable) \
-	_(cuptiActivityFlushAll) _(cuptiActivityGetNextRecord) _(cuptiGetResultString)
+	_(cuptiActivityFlushAll) _(cuptiActivityGetNextRecord) _(cuptiGetResultString) _(cuptiFinalize)
 static struct { CUPTI_FUNCTIONS(CUDA_LIBRARY_MEMBER) } api;
 
 static const struct cuda_library_symbol symbols[] = {
@@ -54,7 +56,7 @@ static void CUPTIAPI buffer_completed(
 	while (buffer && valid && api.cuptiActivityGetNextRecord(buffer, valid, &a) == CUPTI_SUCCESS) {
 		if (a->kind != CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL || record_count >= MOST_KERNELS)
 			continue;
-		const CUpti_ActivityKernel10 *k = (const void *)a;
+		const CUDA_CUPTI_KERNEL *k = (const void *)a;
 		VEC_GROW(records, record_count, record_capacity);
 		records[record_count++] = (struct record){ k->start, base_strdup(k->name ? k->name : "?") };
 	}
@@ -77,28 +79,42 @@ static const char *reason(CUptiResult c)
 	return api.cuptiGetResultString(c, &text) == CUPTI_SUCCESS && text ? text : "unknown reason";
 }
 
+/* Detaches CUPTI: attached, it slows every launch of the process down. The next begin attaches it again. Logs
+ * once that it cannot. */
+static void detach(void)
+{
+	static bool logged;
+	CUptiResult c = api.cuptiFinalize();
+	if (c != CUPTI_SUCCESS && !logged)
+		log_line("CUPTI cannot be detached (%s): launches in this process may be slower from now on",
+			reason(c));
+	logged = logged || c != CUPTI_SUCCESS;
+}
+
 int cuda_cupti_begin(struct error *err)
 {
-	static const char *const names[] = { "libcupti.so.13", "libcupti.so", NULL };
+	static const char *const names[] = { "libcupti.so." CUDA_MAJOR, "libcupti.so", NULL };
 	static enum { UNTRIED, OPEN, MISSING } state;
 	static struct error why;
-	if (state == UNTRIED) {
-		bool good = cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
-			"kernel names are unknown without it; it is part of the CUDA toolkit", &why) != NULL;
-		CUptiResult c = good ? api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed)
-				     : CUPTI_SUCCESS;
-		if (c != CUPTI_SUCCESS) {
-			error_set(&why, "CUPTI accepts no callbacks (%s)", reason(c));
-			good = false;
-		}
-		state = good ? OPEN : MISSING;
-	}
+	if (state == UNTRIED)
+		state = cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
+			"kernel names are unknown without it; it is part of the CUDA toolkit", &why)
+			? OPEN : MISSING;
 	if (state == MISSING)
 		return error_set(err, "%s", why.text);
 	records_clear();
-	CUptiResult c = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
-	if (c != CUPTI_SUCCESS)
-		return error_set(err, "CUPTI cannot trace kernels (%s)", reason(c));
+	CUptiResult c = api.cuptiActivityRegisterCallbacks(buffer_requested, buffer_completed);
+	if (c != CUPTI_SUCCESS) {
+		error_set(err, "CUPTI accepts no callbacks (%s)", reason(c));
+		detach();
+		return -1;
+	}
+	c = api.cuptiActivityEnable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	if (c != CUPTI_SUCCESS) {
+		error_set(err, "CUPTI cannot trace kernels (%s)", reason(c));
+		detach();
+		return -1;
+	}
 	return 0;
 }
 
@@ -113,6 +129,7 @@ void cuda_cupti_end(struct str *names)
 	char name[NAME_SIZE];
 	api.cuptiActivityFlushAll(CUPTI_ACTIVITY_FLAG_FLUSH_FORCED);
 	api.cuptiActivityDisable(CUPTI_ACTIVITY_KIND_CONCURRENT_KERNEL);
+	detach();
 	pthread_mutex_lock(&lock);
 	if (record_count)
 		qsort(records, (size_t)record_count, sizeof(*records), by_start);

@@ -1,5 +1,5 @@
-/* Names of the executed kernels, from the activity records of CUPTI, which is optional. Tracing is on only
- * between begin and end, because it slows launches down. */
+/* Names of the executed kernels, from the activity records of CUPTI, which is optional. CUPTI is
+ * attached only between begin and end, because it slows launches down. */
 #ifndef RUNNER_CUDA_CUPTI_H
 #define RUNNER_CUDA_CUPTI_H
 
