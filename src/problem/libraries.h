@@ -1,5 +1,5 @@
-/* The libraries that a runner lists in its hello (docs/wire.md): those that it found, and those that it lacks.
- * A bound without some of them is that of the others. */
+/* The libraries that a runner lists in its hello (docs/wire.md): those that it found, and those that it
+ * lacks. A bound without some of them is that of the others. */
 #ifndef PROBLEM_LIBRARIES_H
 #define PROBLEM_LIBRARIES_H
 
