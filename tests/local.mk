@@ -23,7 +23,8 @@ test_scripts = \
 	tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
 	tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
 	tests/ort/write_onnx.py \
-	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/measuring.sh \
+	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/few_bits.py \
+	tests/runner/measuring.sh \
 	tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh tests/runner/runner_cpu.sh \
 	tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
 	tests/bench/bench_figures.py \
