@@ -521,7 +521,8 @@ static void test_scan(void)
 			}
 			ok(wrong == 0 && ways > 0, "%s, %d ways", text.c_str(), (int)ways);
 		}
-	is_int(seen, 1 << CUDA_LINE_BLOCK | 1 << CUDA_LINE_SPLIT | 1 << CUDA_LINE_THREAD,
+	is_int(seen,
+		1 << CUDA_LINE_BLOCK | 1 << CUDA_LINE_SPLIT | 1 << CUDA_LINE_THREAD | 1 << CUDA_LINE_PRODUCT,
 		"every way to scan was gone");
 }
 
