@@ -87,7 +87,7 @@ PY
     has '"type":"done","id":5,"status":"failed"' "a message with an id is answered by that id"
     has '"type":"done","id":6,"status":"ok"' "and what follows is done"
 
-    { list_line 1 "eltwise:u16,u16:relu:4"; list_line 2 "nonsense:1"; list_line 3 "conv:f32,f32.c,f32/f32:n1c1h1w1k1r3s3"; } | serve
+    { list_line 1 "eltwise:c64,c64:relu:4"; list_line 2 "nonsense:1"; list_line 3 "conv:f32,f32.c,f32/f32:n1c1h1w1k1r3s3"; } | serve
     ok $? "problems that nothing computes do not end it"
     has '"type":"done","id":1,"status":"unsupported","why":"[^"][^"]*' "an unsupported one says so, with the reason"
     has '"type":"done","id":2,"status":"failed"' "a text that is no problem is failed"
@@ -208,7 +208,7 @@ check_options() {
     has '^stack  *[A-Za-z]* [0-9]' "--info"
     serve --info --json
     has '"magic":"BENANZA-RUNNER"' "--info --json is the hello"
-    serve --problem "eltwise:u16,u16:relu:4"
+    serve --problem "eltwise:c64,c64:relu:4"
     [ $? -eq 1 ] && grep -q 'unsupported: ..' "$err"
     ok $? "unsupported: status 1 and the reason"
     for bad in "--problem nonsense" "--budget-ms x" "--budget-ms 0" "--cache hot" "--launch twice" "--list" "extra" "--sing" \
