@@ -199,6 +199,23 @@ static cudaError_t enqueue(cudaStream_t s, const struct op *op)
 	return cudaSuccess;
 }
 
+/* Waits for the stream if the code of this kernel is not loaded yet. */
+static struct {
+	char name[64][32];
+	int count;
+} loaded;
+
+static void load(const char *name, cudaStream_t s)
+{
+	bool known = !fake.loads_lazily || s->capturing || loaded.count == 64;
+	for (int i = 0; i < loaded.count; i++)
+		known = known || strncmp(loaded.name[i], name, 31) == 0;
+	if (known)
+		return;
+	strncpy(loaded.name[loaded.count++], name, 31);
+	drain(s);
+}
+
 cudaError_t fake_launch(fake_kernel *kernel, const void *arguments, size_t size, double ns, const char *name,
 	cudaStream_t s)
 {
@@ -207,6 +224,7 @@ cudaError_t fake_launch(fake_kernel *kernel, const void *arguments, size_t size,
 	if (size)
 		memcpy(op.arguments, arguments, size);
 	strncpy(op.name, name, sizeof(op.name) - 1);
+	load(name, s);
 	cudaError_t c = enqueue(s, &op);
 	free(op.arguments);
 	return c;
@@ -530,6 +548,7 @@ cudaError_t cudaMemcpyAsync(void *to, const void *from, size_t size, enum cudaMe
 
 cudaError_t cudaMemsetAsync(void *to, int byte, size_t size, cudaStream_t s)
 {
+	load("memset", s);
 	return enqueue(s, &(struct op){ .kind = OP_SET, .to = to, .byte = byte, .size = size, .ns = 100 });
 }
 
@@ -686,12 +705,16 @@ static void spin_run(void *arguments)
 {
 	const struct counting *c = arguments;
 	struct cuda_span s;
-	double began = fake.device_ns;
+	double began = fake.device_ns, steady = fake.clock_mhz;
+	static int heats;
+	if (c->heats)
+		fake.clock_mhz *= heats++ % 2 ? 1 + fake.swing : 1 - fake.swing;
 	count_begin(&s);
 	count_until(&s, c->ns, c->cycles);
 	s.count.tick_ns = (uint64_t)(fake.timer_tick_ns > 0 ? fake.timer_tick_ns : 1);
 	*(struct cuda_count *)c->to = s.count;
 	fake.heated_ns += c->heats ? fake.device_ns - began : 0;
+	fake.clock_mhz = steady;
 }
 
 static void span_begin_run(void *arguments)
@@ -765,6 +788,7 @@ void fake_reset(void)
 	double now = fake.host_ns + 1e9;
 	last = sticky = passing = cudaSuccess;
 	ramp_left = 0;
+	memset(&loaded, 0, sizeof(loaded));
 	fake = (struct fake){ .device_count = 1,
 		.driver_version = CUDART_VERSION,
 		.memory_bytes = 64e6,

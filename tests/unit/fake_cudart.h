@@ -24,6 +24,7 @@ struct fake {
 	double idle_mhz;                 /* clock after a pause; 0: it does not fall */
 	double pause_ns, ramp_ns;        /* idle time after which it falls; busy time until it rises again */
 	double own_mhz;                  /* clock under kernels that are not our own probes; 0: clock_mhz */
+	double swing;                    /* share by which the clock swings under cuda_heat */
 	double graph_ns;                 /* before the first node of each graph */
 	double event_ns;                 /* time that recording an event takes */
 	double event_scale, timer_scale; /* speed of the events' clock and of the global timer */
@@ -43,6 +44,7 @@ struct fake {
 	bool capture_fails;              /* captures become invalid */
 	bool instantiate_fails;
 	bool launches_wait;              /* launches return after the kernel, as under some tools */
+	bool loads_lazily;               /* the first launch of each kernel waits for the stream */
 	int queue_most;                  /* launches into a queue of so many wait until it is empty; 0: no */
 	bool cupti_attached;             /* every launch is slower then */
 	/* counters */

@@ -209,6 +209,54 @@ static void test_tick(void)
 	close_all(all);
 }
 
+/* The code of a kernel is loaded at its first launch, which waits for the stream: never behind a hold. */
+static void test_loading(void)
+{
+	fake_reset();
+	fake.loads_lazily = true;
+	json_t *all = opened();
+	is_int(fake.blocks_given_up, 0, "calibrated without losing a hold");
+	near(timed(20), 20 * 10e3, 0.001, "measured");
+	struct backend_limits limits = { .memory_bytes = 32e6, .sets = 100, .cold_sets = 1 };
+	struct backend_list list;
+	enum status status;
+	double ns = NAN;
+	fake_ask("matmul:f32,f32.c,f32/f32:ba1bb1m4n8k16:ta0tb0", &list);
+	void *w = cuda_work_prepare(&list, 0, &limits, &status, &err);
+	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "with a flush");
+	is_int(fake.flushes, 1, "of the cache");
+	near(ns, 3 * 10e3, 0.001, "as well");
+	cuda_work_release(w);
+	is_int(fake.blocks_given_up, 0, "nor here");
+	close_all(all);
+}
+
+/* A clock that swings by more than 1%, as under a power limit: heating again does not take a second. */
+static void test_swing(void)
+{
+	fake_reset();
+	fake.swing = 0.02;
+	json_t *all = opened();
+	ok(json_is_false(json_object_get(json_object_get(all, "timer"), "steady")), "not steady");
+	near(of(all, "steady_mhz"), 1900, 0.01, "its mean");
+	fake.host_ns += 1e9;
+	double before = fake.heated_ns;
+	timed(20);
+	ok(fake.heated_ns - before < 150e6, "after a pause it is heated for %.0f ms",
+		(fake.heated_ns - before) / 1e6);
+	is_int(cuda_context_disturbances(), 0, "and calm");
+	/* another user of the GPU: heating never reaches the clock again, and stops trying */
+	fake.clock_mhz = 1000;
+	fake.swing = 0.2;
+	before = fake.heated_ns;
+	for (int i = 0; i < 20; i++)
+		timed(20);
+	ok(fake.heated_ns - before < 1.5e9, "in vain: %.1f s", (fake.heated_ns - before) / 1e9);
+	ok(cuda_context_disturbances() >= 10, "low samples are discarded: %d",
+		(int)cuda_context_disturbances());
+	close_all(all);
+}
+
 /* The hello does not wait for another process that measures; the first job calibrates then. */
 static void test_busy(void)
 {
@@ -297,6 +345,8 @@ int main(void)
 	test_cycles();
 	test_steady();
 	test_tick();
+	test_loading();
+	test_swing();
 	test_busy();
 	test_share();
 	test_fault();

@@ -235,8 +235,10 @@ static void judge(void)
 static int measure_all(struct cuda_count *count, struct error *err)
 {
 	struct spin first = { .count = count };
-	/* the first spin also loads the code of our kernels */
-	if (spin_run(&first, SPIN_NS, 0, err))
+	/* the first one loads the code of the kernel, which must not happen behind a hold */
+	if (cuda_error(cuda_spin(count, 0, 0, cuda_context()->stream), "a spin kernel", err) ||
+		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "a spin kernel", err) ||
+		spin_run(&first, SPIN_NS, 0, err))
 		return -1;
 	calibration.tick_ns = (double)first.seen.tick_ns;
 	if (cuda_clock_heat(calibration.tick_ns, err))

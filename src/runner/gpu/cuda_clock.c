@@ -26,6 +26,8 @@
 #define FIRST_MOST_NS 3e9
 #define AGAIN_MOST_NS 1e9
 #define AGAIN_SHARE 0.97        /* of the steady clock, which heating must reach again */
+#define AGAIN_ENOUGH_NS 100e6   /* after that the mean decides: some clocks swing by more than STEADY */
+#define AGAIN_REST_NS 10e9      /* without heating after the clock was not reached */
 #define PAUSE_NS 50e6           /* clocks may fall in a longer pause, as in the compilation of an engine */
 #define OWN_LOWS 2              /* equally low samples right after heating: the algorithm's own clock */
 #define OWN_EQUAL 0.1           /* short samples are counted no better than that */
@@ -37,6 +39,7 @@ static struct {
 	struct cuda_span *seen;   /* pinned copy */
 	struct cuda_clock_load load;
 	double window_ns, span_ns;
+	double missed_at;         /* clock_ns() when heating again missed the steady clock; 0: it did not */
 	double worked_at;         /* clock_ns() when the GPU last ended some work */
 	bool was_low;             /* the last sample */
 	bool low_logged, own_logged, unsteady_logged;
@@ -154,6 +157,7 @@ static int window_run(double *mhz, double *nvml_mhz, struct error *err)
 struct heating {
 	double least_ns, most_ns; /* in: how long to heat */
 	double least_mhz;         /* in: not steady below; 0: no limit */
+	double enough_ns;         /* in: after that reaching least_mhz is enough */
 	double mhz, ns;           /* out: mean clock of the last windows; how long it was heated */
 	bool is_steady;           /* out: the last windows are within STEADY of each other */
 };
@@ -174,7 +178,8 @@ static int heat(struct heating *h, struct error *err)
 		h->mhz = sum / count; /* NaN if one of them is */
 		h->is_steady = count == WINDOWS && high <= (1 + STEADY) * low && !isnan(sum);
 		h->ns = clock_ns() - began;
-		bool enough = h->is_steady && h->mhz >= h->least_mhz && h->ns >= h->least_ns;
+		bool still = h->is_steady || (count == WINDOWS && h->ns >= h->enough_ns);
+		bool enough = still && h->mhz >= h->least_mhz && h->ns >= h->least_ns;
 		if (enough || h->ns >= h->most_ns)
 			return 0;
 	}
@@ -182,7 +187,7 @@ static int heat(struct heating *h, struct error *err)
 
 int cuda_clock_heat(double tick_ns, struct error *err)
 {
-	struct heating h = { .least_ns = FIRST_LEAST_NS, .most_ns = FIRST_MOST_NS };
+	struct heating h = { .least_ns = FIRST_LEAST_NS, .most_ns = FIRST_MOST_NS, .enough_ns = INFINITY };
 	double span_ns = fmax(SPAN_LEAST_NS, SPAN_TICKS * tick_ns);
 	if (cuda_clock_open(err))
 		return -1;
@@ -225,12 +230,16 @@ int cuda_clock_settle(struct cuda_clock_track *k, struct error *err)
 		return 0;
 	if (clock_ns() - shared.worked_at <= PAUSE_NS && !shared.was_low)
 		return 0;
-	struct heating h = { .most_ns = AGAIN_MOST_NS, .least_mhz = AGAIN_SHARE * shared.load.steady_mhz };
+	if (shared.missed_at > 0 && clock_ns() - shared.missed_at < AGAIN_REST_NS)
+		return 0;
+	struct heating h = { .most_ns = AGAIN_MOST_NS, .enough_ns = AGAIN_ENOUGH_NS,
+		.least_mhz = AGAIN_SHARE * shared.load.steady_mhz };
 	if (heat(&h, err))
 		return -1;
 	load_learn(&h);
 	shared.was_low = false;
 	k->is_heated = h.mhz >= AGAIN_SHARE * shared.load.steady_mhz;
+	shared.missed_at = k->is_heated ? 0 : clock_ns();
 	return 0;
 }
 

@@ -32,6 +32,20 @@ static struct {
 	bool unholdable;           /* all launches wait for their kernels (profiler, debugger): never hold */
 } shared;
 
+/* Launches our kernels once: the driver loads the code of a kernel when it is launched first, and may wait
+ * for the stream, which would never end behind a hold. */
+static int code_load(struct error *err)
+{
+	cudaStream_t s = cuda_context()->stream;
+	*(volatile int *)shared.flag = 1;
+	return cuda_error(cuda_block(shared.flag, s), "a kernel that holds the stream", err) ||
+			cuda_clock_begin(err) || cuda_clock_end(err) ||
+			cuda_error(cuda_nothing(s), "an empty kernel", err) ||
+			cuda_error(cudaStreamSynchronize(s), "the first kernels", err)
+		? -1
+		: 0;
+}
+
 static int shared_open(struct error *err)
 {
 	void *pinned = NULL;
@@ -49,7 +63,7 @@ static int shared_open(struct error *err)
 	memset(pinned, 0, 64);
 	shared.flag = pinned;
 	shared.is_open = true;
-	return 0;
+	return code_load(err);
 }
 
 void cuda_time_close(void)
@@ -102,6 +116,9 @@ static void flush_open(void)
 		return;
 	if (cudaMalloc((void **)&shared.flush, bytes) == cudaSuccess) {
 		shared.flush_bytes = bytes;
+		/* once without a hold, as in code_load */
+		cudaMemsetAsync(shared.flush, 0, 1, cuda_context()->stream);
+		cudaStreamSynchronize(cuda_context()->stream);
 	} else {
 		cudaGetLastError();
 		shared.flush = NULL;
