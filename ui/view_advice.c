@@ -5,6 +5,8 @@
 
 #include <math.h>
 
+#include "base/clock.h"
+
 /* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Computed
  * when the view is shown and something has changed. Enter switches on the what-ifs of a row. */
 
@@ -21,12 +23,13 @@ struct advice_page {
 	struct advice_line *lines;
 	int count, capacity, width;
 	uint64_t generation;
-	bool made;
+	int64_t found_ms; /* when the advice was computed; 0: not yet */
 };
 
 #define TITLE_AT 38
 #define NARROW_BELOW 64 /* narrower screens have only the column `saves` before the title */
 #define NARROW_TITLE_AT 14
+#define LEAST_APART_MS 1000
 
 static int title_at(int width)
 {
@@ -70,14 +73,22 @@ static void add_how(struct advice_page *p)
 	}
 }
 
-static void page_make(struct app *app, struct advice_page *p)
+/* Computes the advice. */
+static void page_find(struct app *app, struct advice_page *p)
 {
 	const struct session *s = app->session;
 	arena_free(&p->arena);
-	p->count = 0;
 	p->list = (struct advice_list){ .start_ns = NAN };
 	if (s->current && s->analysis)
 		p->list = session_advice_here(app->session, &p->arena);
+	p->generation = app->generation;
+	p->found_ms = clock_ms();
+}
+
+/* Makes the lines of the page. */
+static void page_make(struct advice_page *p)
+{
+	p->count = 0;
 	for (int i = 0; i < p->list.count; i++)
 		add_wrapped(p, i, title_at(p->width), STYLE_NORMAL, p->list.items[i].title);
 	if (isnan(p->list.start_ns))
@@ -87,8 +98,10 @@ static void page_make(struct app *app, struct advice_page *p)
 	add_how(p);
 	add(p, -1, 0, STYLE_NORMAL, "");
 	add_wrapped(p, -1, 1, STYLE_DIM,
-		"saves: after all advice above it; alone: without any other. "
-		"`benanza advise` starts from an unoptimized program and tries f16 and bf16 too.");
+		"saves: after all advice above it; alone: without any other; *: noisy; ~: estimates, or "
+		"layers "
+		"are missing. `benanza advise` starts from an unoptimized program and tries f16 and bf16 "
+		"too.");
 }
 
 static void advice_close(struct app *app, void *state)
@@ -99,14 +112,25 @@ static void advice_close(struct app *app, void *state)
 	free(p->lines);
 }
 
+/* True if the advice is of an earlier state. While results arrive it is computed at most once a second. */
+static bool is_due(const struct app *app, const struct advice_page *p)
+{
+	return !p->found_ms ||
+		(p->generation != app->generation && clock_ms() - p->found_ms >= LEAST_APART_MS);
+}
+
 static int advice_rows(struct app *app, void *state, int width)
 {
 	struct advice_page *p = state;
-	if (!p->made || p->generation != app->generation || p->width != width) {
-		p->made = true;
-		p->generation = app->generation;
+	bool changed = p->generation != app->generation &&
+		(!app->session->queue || !queue_status(app->session->queue).running);
+	if (is_due(app, p) || changed) {
+		page_find(app, p);
+		p->width = 0;
+	}
+	if (p->width != width) {
 		p->width = width;
-		page_make(app, p);
+		page_make(p);
 	}
 	return p->count;
 }
@@ -176,6 +200,7 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 	for (int i = 0; i < count; i++)
 		if (table[i].get(&with) != table[i].get(&app->session->scenario))
 			app_toggle(app, i);
+	app_note(app, false, "on: %s", p->list.items[advice].what_ifs);
 	return true;
 }
 

@@ -11,10 +11,11 @@
 #define MOVES_MAX 64
 #define PATTERNS_MAX 32
 #define PLANS_MAX 4
-#define ALGORITHM_MOVES 8   /* problems with a move of their own; the others have one together */
-#define LEAST_SHARE 0.002   /* of the bound, that a move must save */
-#define TOGETHER_SHARE 0.01 /* of the bound, that a move of several changes must save more than fewer ones   \
-			     */
+#define ALGORITHM_MOVES 8 /* problems with a move of their own; the others have one together */
+#define LEAST_SHARE 0.002 /* of the bound, that a move must save */
+#define TOGETHER_SHARE                                                                                       \
+	0.01 /* of the bound, that a move of several changes must save more than fewer ones                  \
+	      */
 
 /* A change of the scenario; unset fields change nothing. */
 struct move {
@@ -39,12 +40,14 @@ struct adviser {
 	struct scenario start;
 	struct move moves[MOVES_MAX];
 	bool on[MOVES_MAX];
+	double last_ns[MOVES_MAX];     /* what each move saved when it was last tried */
+	int *move_of_group[PLANS_MAX]; /* see find_groups; NULL: no move fuses */
 };
 
 /* A bound; ns NaN: unknown, or not comparable with the start. */
 struct reached {
 	double ns;
-	int missing;
+	uint64_t missing; /* hash of the layers without a cost; 0: none is missing */
 	bool estimated;
 };
 
@@ -85,10 +88,17 @@ static struct move *move_of_pattern(struct adviser *d, const char *pattern)
 	return NULL;
 }
 
-static bool group_is_on(struct adviser *d, const bool *on, int plan, const struct fusion_group *g)
+/* The move that fuses each group of a plan, or -1. */
+static void find_groups(struct adviser *d, int plan)
 {
-	const struct move *m = move_of_pattern(d, g->pattern);
-	return m && on[m - d->moves] && m->anchor[plan] && m->anchor[plan][g->layers[0]];
+	const struct study *st = study_at(d, plan, d->start.nxc);
+	d->move_of_group[plan] = ARENA_ARRAY(d->arena, int, st->groups + 1);
+	for (int i = 0; i < st->groups; i++) {
+		const struct fusion_group *g = &st->fusion->groups[i];
+		const struct move *m = move_of_pattern(d, g->pattern);
+		bool may = m && m->anchor[plan] && m->anchor[plan][g->layers[0]];
+		d->move_of_group[plan][i] = may ? (int)(m - d->moves) : -1;
+	}
 }
 
 /* Which groups the moves allow, and which problems run their fastest algorithm: those of the layers of moves,
@@ -109,7 +119,8 @@ static struct limits limits_of(struct adviser *d, int plan, const struct study *
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		int distinct = study_group_distinct(st, g);
-		group[i] = d->start.fusion || group_is_on(d, on, plan, g);
+		int move = d->move_of_group[plan] ? d->move_of_group[plan][i] : -1;
+		group[i] = d->start.fusion || (move >= 0 && on[move]);
 		if (distinct >= 0)
 			best[distinct] |= layer[g->layers[0]];
 	}
@@ -132,11 +143,14 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
 	for (int i = 0; i < d->layer_count; i++) {
 		int node = view.layer_node[i], problem = solution_problem(&view, chosen, node);
-		r.missing += chosen[i] < 0 && isnan(x.cost[node]);
+		if (chosen[i] < 0 && isnan(x.cost[node]))
+			r.missing = (r.missing ^ (uint64_t)(i + 1)) * 0x100000001b3u;
+		if (x.inside && x.inside[i] && x.inside[i]->at_least)
+			r.missing = (r.missing ^ (uint64_t)(-i - 1)) * 0x100000001b3u;
 		if (results)
 			results[i] = problem < 0 ? NULL : x.prices[problem].result;
 	}
-	r.missing += !x.border_complete;
+	r.missing += x.border_complete ? 0 : 1;
 	arena_free(&d->scratch);
 	return r;
 }
@@ -161,7 +175,7 @@ static bool noisy_between(struct adviser *d, const bool *before, const bool *aft
 	return noisy;
 }
 
-/* The bound with one more move; ns NaN if it lacks another number of layers than `like`. */
+/* The bound with one more move; ns NaN if it lacks other layers than `like`. */
 static struct reached reach_with(struct adviser *d, int move, const struct reached *like)
 {
 	bool on[MOVES_MAX];
@@ -198,7 +212,34 @@ static const char *plural(int count)
 	return count == 1 ? "" : "s";
 }
 
-/* A move for each pattern that the lowest bound of a plan fuses, in the places where it does. */
+/* Adds the places where a choice of groups fuses, to the move of each pattern. */
+static void add_places(struct adviser *d, int plan, const struct fusion *f, const int *chosen)
+{
+	int known = d->move_count;
+	for (int i = 0; i < d->layer_count; i++) {
+		if (chosen[i] < 0)
+			continue;
+		const struct fusion_group *g = &f->groups[chosen[i]];
+		struct move *m = move_of_pattern(d, g->pattern);
+		if (!m && d->move_count == PATTERNS_MAX)
+			continue;
+		if (!m) {
+			m = move_add(d, ADVICE_FUSION);
+			m->pattern = g->pattern;
+			m->inside = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+		}
+		if (!m->anchor[plan])
+			m->anchor[plan] = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+		m->anchor[plan][i] |= g->layers[0] == i;
+		if (m - d->moves >= known) { /* new: these places are told */
+			m->inside[i] = true;
+			m->places += g->layers[0] == i;
+		}
+	}
+}
+
+/* A move for each pattern that the lowest bound of a plan fuses, sequential or parallel, in the places where
+ * it does. */
 static void add_patterns(struct adviser *d, int plan)
 {
 	const struct study *st = study_at(d, plan, d->start.nxc);
@@ -206,27 +247,8 @@ static void add_patterns(struct adviser *d, int plan)
 	struct solution x;
 	s.fusion = s.matrix = s.relaxed = s.best = true;
 	solve(st, &s, &d->scratch, &x);
-	for (int i = 0; i < d->layer_count; i++) {
-		if (x.chosen_sum[i] < 0)
-			continue;
-		const struct fusion_group *g = &st->fusion->groups[x.chosen_sum[i]];
-		struct move *m = move_of_pattern(d, g->pattern);
-		if (!m && d->move_count == PATTERNS_MAX)
-			continue;
-		if (!m) {
-			m = move_add(d, ADVICE_FUSION);
-			m->pattern = g->pattern;
-			m->first_plan = plan;
-			m->inside = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
-		}
-		if (!m->anchor[plan])
-			m->anchor[plan] = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
-		m->anchor[plan][i] |= g->layers[0] == i;
-		if (m->first_plan == plan) {
-			m->inside[i] = true;
-			m->places += g->layers[0] == i;
-		}
-	}
+	add_places(d, plan, st->fusion, x.chosen_sum);
+	add_places(d, plan, st->fusion, x.chosen_path);
 	arena_free(&d->scratch);
 }
 
@@ -342,6 +364,8 @@ static void add_moves(struct adviser *d, double bound_ns)
 			if (study_at(d, i, d->start.nxc)->groups)
 				add_patterns(d, i);
 	name_patterns(d);
+	for (int i = 0; i < d->plan_count && d->move_count; i++)
+		find_groups(d, i);
 	if (!d->start.best)
 		add_algorithms(d, bound_ns);
 	add_units(d);
@@ -403,22 +427,30 @@ static void take(struct adviser *d, int move, const struct reached *before, cons
 	shown->what_ifs = arena_printf(d->arena, "%s", scenario_text(&s, text, sizeof(text)));
 }
 
-/* Takes the move that saves most; false if none saves enough. order: the moves taken. last: also moves that
- * come after all others, because they hide what those save: layers at the same time. */
+/* True if a move needs no trial now: it saved much less than `best` when it was last tried. */
+static bool is_behind(const struct adviser *d, int move, double best)
+{
+	return d->last_ns[move] < best / 2; /* a gain can grow after other moves, but rarely doubles */
+}
+
+/* Takes the move that saves most; false if none saves enough. order: the moves taken. all: tries those that
+ * saved little before too, and those that come after all others, because they hide what those save (layers at
+ * the same time). */
 static bool take_next(
-	struct adviser *d, struct reached *now, double start_ns, int *order, int count, bool last)
+	struct adviser *d, struct reached *now, double start_ns, int *order, int count, bool all)
 {
 	struct reached found = *now;
 	double best = LEAST_SHARE * start_ns;
 	int which = -1;
 	for (int i = 0; i < d->move_count; i++) {
-		if (is_implied(d, i))
+		if (is_implied(d, i) || (!all && count && (d->moves[i].parallel || is_behind(d, i, best))))
 			continue;
 		struct reached r = reach_with(d, i, now);
-		double saves = now->ns - r.ns; /* NaN compares false */
+		double saves = now->ns - r.ns;
+		d->last_ns[i] = isnan(saves) ? 0 : saves;
 		if (!count)
 			d->moves[i].shown.saves_ns = saves;
-		if (saves > LEAST_SHARE * start_ns && (last || !d->moves[i].parallel) &&
+		if (saves > LEAST_SHARE * start_ns && (all || !d->moves[i].parallel) && /* false: NaN */
 			is_better(&d->moves[i], saves, which < 0 ? NULL : &d->moves[which], best, now->ns)) {
 			best = saves;
 			which = i;
@@ -435,11 +467,12 @@ static bool take_next(
 
 /* Leaves out each move, from the least on, without which the target is still reached. Returns the number
  * left. */
-static int leave_out(struct adviser *d, int *order, int count, double target_ns)
+static int leave_out(struct adviser *d, int *order, int count, const struct reached *first, double target_ns)
 {
 	for (int i = count - 1; i >= 0; i--) {
 		d->on[order[i]] = false;
-		if (reach(d, d->on, NULL).ns <= target_ns) {
+		struct reached r = reach(d, d->on, NULL);
+		if (r.ns <= target_ns && r.missing == first->missing) {
 			memmove(order + i, order + i + 1, (size_t)(count - i - 1) * sizeof(*order));
 			count--;
 		} else {
@@ -486,7 +519,7 @@ struct advice_list advice_find(struct arena *a, const struct advice_plan *plans,
 		list.reached = now.ns <= target_ns;
 	}
 	if (list.reached && count) {
-		count = leave_out(d, order, count, target_ns);
+		count = leave_out(d, order, count, &first, target_ns);
 		take_again(d, order, count, first);
 	}
 	list.items = ARENA_ARRAY(a, struct advice, count + 1);

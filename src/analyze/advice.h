@@ -35,7 +35,7 @@ struct advice_list {
 	bool complete;          /* no layer is missing in them */
 	bool estimated;
 	int count;
-	struct advice *items;   /* by saves_after_ns, largest first */
+	struct advice *items;   /* each saves most after those above */
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

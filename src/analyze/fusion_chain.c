@@ -341,7 +341,8 @@ static bool take_affine(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
 	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
-		pp->problem.mode != MODE_LINEAR_MAP || pp->problem.epilogue_count)
+		pp->problem.mode != MODE_LINEAR_MAP || pp->problem.epilogue_count ||
+		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	chain_name(c, l);
 	add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);

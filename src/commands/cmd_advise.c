@@ -8,6 +8,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define TARGET_LEAST_NS 1e-3
+#define TARGET_MOST_NS 1e15
+
 struct advise_options {
 	const char *target; /* --target; NULL: none */
 };
@@ -27,12 +30,14 @@ static int target_parse(const char *text, int64_t batch, double *ns, struct erro
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
 	char *end;
 	double value = strtod(text, &end);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
-		if (end > text && !strcmp(end, units[i].name) && value > 0 && value <= 1e15) {
-			*ns = units[i].ns > 0 ? value * units[i].ns
-					      : 1e9 * (double)(batch > 0 ? batch : 1) / value;
+	bool plain = strspn(text, "0123456789.eE-") >= (size_t)(end - text);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && plain && end > text; i++) {
+		if (strcmp(end, units[i].name) != 0)
+			continue;
+		*ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * (double)(batch > 0 ? batch : 1) / value;
+		if (*ns >= TARGET_LEAST_NS && *ns <= TARGET_MOST_NS)
 			return 0;
-		}
+	}
 	return error_set(
 		err, "--target: '%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)", text);
 }

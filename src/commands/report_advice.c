@@ -30,7 +30,7 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	else if (l->reached)
 		fprintf(out, "reached by %s below\n", l->count == 1 ? "the advice" : "the advice together");
 	else
-		fprintf(out, "not reached: it takes a device %.2f times as fast, or a smaller model\n",
+		fprintf(out, "not reached: it takes a device %.3g times as fast, or a smaller model\n",
 			l->least_ns / l->target_ns);
 }
 

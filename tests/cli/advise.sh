@@ -56,7 +56,7 @@ ok $? "a target that cannot be reached: exit status 1"
 json "d['reached'] is False and d['target_ns'] == 1000" "... and said"
 bz advise "$models/tiny.onnx" --target 2/s --json >out 2>err
 json "d['target_ns'] == 5e8" "a throughput"
-for bad in 5 ms 5m -1ms 0/s nan inf 1e400s; do
+for bad in 5 ms 5m -1ms 0/s nan inf 1e400s 0x10ms +1ms 1e-300s 1e-300/s infs; do
     bz advise "$models/tiny.onnx" "--target=$bad" >out 2>err
     [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "'$bad' is not a latency" err
     ok $? "--target=$bad"

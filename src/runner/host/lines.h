@@ -60,12 +60,16 @@ LINE_INLINE void line_exp(line_t *x)
 	*x = p * (line_t)power;
 }
 
-/* x / (1 + exp(-by x)), or with `flat` 1 / (1 + exp(-by x)). */
-LINE_INLINE void line_gate(line_t *x, const line_t *by, bool flat)
+/* x / (1 + exp(-y)), or with `flat` 1 / (1 + exp(-y)). Below -87 the exponential is at its limit, and the
+ * first is 0. */
+LINE_INLINE void line_gate(line_t *x, const line_t *y, bool flat)
 {
-	line_t e = -*by;
+	line_t e = -*y, zero = { 0 };
+	line_words far = *y < -87;
 	line_exp(&e);
-	*x = (flat ? 1 - (line_t){ 0 } : *x) / (1 + e);
+	*x = (flat ? 1 - zero : *x) / (1 + e);
+	if (!flat)
+		line_pick(x, &far, &zero);
 }
 
 /* (e - 1) / (e + 1) with e = exp(2 x); a series below 0.25, where the difference loses digits. */
@@ -100,8 +104,10 @@ LINE_INLINE void line_mish(line_t *x)
 	line_t e = *x;
 	line_clip(&e, -87, 40);
 	line_exp(&e);
-	line_t w = e * (e + 2);
-	*x = *x * w / (w + 2);
+	line_t w = e * (e + 2), zero = { 0 };
+	line_words far = *x < -87;
+	*x = *x * (w / (w + 2));
+	line_pick(x, &far, &zero);
 }
 
 LINE_INLINE void line_below_zero(line_t *x, const line_t *y)
