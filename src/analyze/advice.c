@@ -13,17 +13,15 @@
 #define PLANS_MAX 4
 #define ALGORITHM_MOVES 8 /* problems with a move of their own; the others have one together */
 #define LEAST_SHARE 0.002 /* of the bound, that a move must save */
-#define TOGETHER_SHARE                                                                                       \
-	0.01 /* of the bound, that a move of several changes must save more than fewer ones                  \
-	      */
+#define TOGETHER_SHARE 0.01 /* of the bound, that each further change of a move must save more */
 
 /* A change of the scenario; unset fields change nothing. */
 struct move {
 	struct advice shown;
 	const char *pattern;	 /* fusion: groups of this pattern may be fused */
 	bool *anchor[PLANS_MAX]; /* ... by plan, those that begin with these layers; NULL: none */
-	bool *inside;		 /* ... all layers of these groups, in the first plan that has some */
-	int first_plan, places;	 /* ... which one that is, and their number there */
+	bool *inside;		 /* ... all layers of these groups, as first found */
+	int places;		 /* ... and their number */
 	bool *best;		 /* algorithm: layers (of plans[0]) that run their fastest algorithm */
 	int plan;		 /* units: the type, an index of plans; else -1 */
 	bool matrix, relaxed, amortized, parallel, nxc;

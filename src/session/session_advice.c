@@ -71,8 +71,6 @@ struct advice_list session_advice(
 		count = plan_add(s, plans, count, DTYPE_BF16);
 	}
 	session_refresh(s);
-	for (int i = 0; i < count; i++)
-		plans[i].on.results = s->results;
 	return advice_find(a, plans, count, start, target_ns);
 }
 

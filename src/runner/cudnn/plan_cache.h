@@ -21,7 +21,8 @@ struct plan_cache {
  * ~/.cache/benanza/plans; $BENANZA_PLAN_CACHE_MB. */
 void plan_cache_open(struct plan_cache *c);
 
-/* Returns the plan of a key, malloc'd, and sets its size; NULL if there is none. Marks it as used. */
+/* Returns the plan stored under a key, malloc'd, and its size; NULL without a valid entry. Renews the
+ * entry's date. */
 char *plan_cache_load(const struct plan_cache *c, const char *key, size_t *size);
 
 /* Keeps a plan, and removes those not used for longest until all fit the limit. Returns -1 and sets err if it

@@ -14,7 +14,7 @@
 #include "runner/kernels/cuda_kernels.h"
 
 #define SPIN_NS 5e6         /* length of the shorter spin: the host's clock is read some microseconds late */
-#define SPIN_TICKS 100      /* and so many steps of the global timer, */
+#define SPIN_TICKS 100      /* and at least this many steps of the global timer, */
 #define SPIN_MOST_NS 200e6  /* at most this long */
 #define SPINS 5             /* pairs of spins */
 #define TRIES 3             /* repetitions if clocks disagree: another process may have interfered */

@@ -18,9 +18,9 @@
 #define SPAN_TICKS 40           /* and this many steps are enough to see a clock that is a quarter lower */
 #define SPAN_MOST_NS 2e6        /* a timer that needs more says nothing about single samples */
 #define WINDOW_NS 5e6           /* one count of the load, */
-#define WINDOW_TICKS 200        /* at least so many steps of the global timer, */
+#define WINDOW_TICKS 200        /* at least this many steps of the global timer, */
 #define WINDOW_MOST_NS 300e6    /* at most this long */
-#define WINDOWS 4               /* the clock is steady if so many counts in a row are within */
+#define WINDOWS 4               /* the clock is steady if this many consecutive counts are within */
 #define STEADY 0.01             /* this share of each other */
 #define FIRST_LEAST_NS 250e6    /* an idle clock is steady too: it rises only after some load */
 #define FIRST_MOST_NS 3e9

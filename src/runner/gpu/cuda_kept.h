@@ -18,7 +18,7 @@ struct cuda_kept {
 	} *at;
 };
 
-/* Returns the memory of these addresses; NULL if there is none. */
+/* Returns the memory kept for these addresses, or NULL. */
 void *cuda_kept_find(const struct cuda_kept *kept, const void *const *key);
 /* Allocates memory for these addresses. Returns NULL and sets err on failure. */
 void *cuda_kept_add(struct cuda_kept *kept, const void *const *key, size_t bytes, struct error *err);

@@ -4,7 +4,7 @@
 
 #include <string.h>
 
-/* Makes the epilogue with the corrected bias: the bias behind the factors, or an own one if there is none. */
+/* Makes the epilogue with the corrected bias: added to the bias after the factors, or as a new bias. */
 static int bias_place(struct cuda_signed *c, struct error *err)
 {
 	struct problem *p = &c->inner;

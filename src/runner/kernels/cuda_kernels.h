@@ -158,7 +158,7 @@ struct cuda_few {
 	int64_t rows, columns, terms, block;
 };
 struct cuda_few_operands {
-	const void *source, *weights, *scales, *zeros, *bias; /* bias: NULL if there is none */
+	const void *source, *weights, *scales, *zeros, *bias; /* bias may be NULL */
 	void *to;
 };
 enum cuda_few_kind {

@@ -92,7 +92,7 @@ static bool has_border(const struct cuda_shift *c)
 	return sum > 0;
 }
 
-/* The largest word of which rows and their borders, or without borders the whole, are multiples. */
+/* Returns the largest word size that divides a row and its borders, or the whole tensor without borders. */
 static int word_bytes(const struct cuda_shift *c)
 {
 	int64_t all = has_border(c) ? c->before[2] | c->size[2] | c->after[2] : to_bytes(c);
