@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "commands/command.h"
+#include "commands/each.h"
 #include "commands/report.h"
 #include "session/session_advice.h"
 
@@ -43,14 +43,13 @@ static int target_parse(const char *text, int64_t batch, double *ns, struct erro
 }
 
 /* Advice for the selected plan. */
-static int advise(struct session *s, const struct options *o, struct error *err)
+static int advise(struct session *s, struct options *o, struct error *err)
 {
 	const struct advise_options *own = o->own;
 	struct arena a = { 0 };
 	double target = NAN;
 	if (own->target && target_parse(own->target, s->current->plan->batch, &target, err))
 		return EXIT_BAD;
-	session_refresh(s);
 	struct scenario from = s->config->what_if ? s->scenario : session_unoptimized(s);
 	struct advice_list list = session_advice(s, &a, &from, target);
 	if (o->json)
@@ -64,24 +63,7 @@ static int advise(struct session *s, const struct options *o, struct error *err)
 
 static int cmd_advise(struct options *o, struct error *err)
 {
-	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
-	if (!s)
-		return EXIT_BAD;
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err)
-		? EXIT_BAD
-		: options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
-	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
-		int one = options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
-				session_check_bound(s, err)
-			? EXIT_BAD
-			: advise(s, o, err);
-		status = one > status ? one : status;
-	}
-	session_close(s);
-	return status;
+	return each_scenario(o, advise, err);
 }
 
 const struct command command_advise = {

@@ -26,6 +26,7 @@ libcommands_a_SOURCES = \
 	src/commands/db_export.c \
 	src/commands/db_import.c \
 	src/commands/db_merge.c \
+	src/commands/each.c src/commands/each.h \
 	src/commands/interrupt.c src/commands/interrupt.h \
 	src/commands/keep.c src/commands/keep.h \
 	src/commands/option_groups.c \

@@ -1,15 +1,7 @@
 #!/bin/sh
 # advise: with fixed costs, so that the report is the same everywhere.
 . "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
-models=$top/tests/models
-cd "$work" || exit 1
-COLUMNS=80
-export COLUMNS
-cat >config.yaml <<Y
-runners:
-    lex: [sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", "2"]
-Y
-bz() { "$BENANZA" "$@" -c config.yaml --db "$work/t.db" -d lex; }
+. "$top/tests/lib/words.sh"
 json() { python3 -c "
 import json
 d = json.loads(open('$work/out').readline())

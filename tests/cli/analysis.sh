@@ -2,15 +2,7 @@
 # compare --analysis and --tree, bound --analysis: an export of Nsight Systems with fixed times beside a bound
 # with fixed costs, so that the reports are the same everywhere.
 . "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
-models=$top/tests/models
-cd "$work" || exit 1
-COLUMNS=80
-export COLUMNS
-cat >config.yaml <<Y
-runners:
-    lex: [sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", "2"]
-Y
-bz() { "$BENANZA" "$@" -c config.yaml --db "$work/t.db" -d lex; }
+. "$top/tests/lib/words.sh"
 bz bench -q "$models/tiny.onnx" >out 2>err
 ok $? "bench with fixed costs"
 

@@ -1,0 +1,11 @@
+# Sourced by tests of commands after tap.sh: a runner with fixed costs (word_runner.sh), so that reports are the
+# same everywhere.  bz COMMAND...: the program with this runner and the database t.db, in $work, 80 columns.
+models=$top/tests/models
+cd "$work" || exit 1
+COLUMNS=80
+export COLUMNS
+cat >config.yaml <<Y
+runners:
+    lex: [sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", "2"]
+Y
+bz() { "$BENANZA" "$@" -c config.yaml --db "$work/t.db" -d lex; }
