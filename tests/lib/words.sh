@@ -1,5 +1,5 @@
 # Sourced by tests of commands after tap.sh: a runner with fixed costs (word_runner.sh), so that reports are
-# the same everywhere.  bz COMMAND...: the program with this runner and the database t.db, in $work, 80 columns.
+# the same everywhere.  bz COMMAND...: the program with this runner, in $work, with the database t.db.
 models=$top/tests/models
 cd "$work" || exit 1
 COLUMNS=80
