@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "fake_cudart.h"
+#include "runner/gpu/cuda_kept.h"
 #include "runner/verify/check.h"
 #include "runner/verify/fill.h"
 
@@ -17,6 +18,7 @@ struct execution {
 	const struct problem *problem;
 	struct cuda_pointers at;
 	double workspace_bytes;
+	struct cuda_kept *kept; /* what ready() allocated, by weights */
 };
 
 /* --- values in memory --- */
@@ -141,10 +143,19 @@ static void nothing(void *arguments)
 
 /* --- the backend --- */
 
+/* Allocates what the weights of these addresses need, if that was not done before. */
+static int keep(const struct execution *x, const struct cuda_pointers *at, struct error *err)
+{
+	const void *key[CUDA_KEPT_KEYS] = { at->weights };
+	return cuda_kept_find(x->kept, key) || cuda_kept_add(x->kept, key, 4, err) ? 0 : -1;
+}
+
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct execution x = *(struct execution *)state;
 	x.at = *at;
+	if (fake_backend.ready_ns > 0 && keep(&x, at, err))
+		return -1;
 	if (fake_backend.enqueue_returns && ++fake_backend.enqueues >= fake_backend.enqueue_refused_from) {
 		error_set(err, "the library does not support this");
 		return fake_backend.enqueue_returns;
@@ -175,14 +186,16 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 
 static int ready(void *state, const struct cuda_pointers *at, struct error *err)
 {
-	(void)state;
 	fake.host_ns += fake_backend.ready_ns;
-	return at->destination ? 0 : error_set(err, "no destination");
+	return at->destination ? keep(state, at, err) : error_set(err, "no destination");
 }
 
 static void plan_free(void *state)
 {
+	struct execution *x = state;
 	fake_backend.plans_alive--;
+	cuda_kept_free(x->kept);
+	free(x->kept);
 	free(state);
 }
 
@@ -196,6 +209,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 	struct execution *x = base_calloc(1, sizeof(*x));
 	x->problem = list->state;
 	x->workspace_bytes = fake_backend.workspace_bytes;
+	x->kept = base_calloc(1, sizeof(*x->kept));
 	*out = (struct cuda_plan){ .state = x,
 		.workspace_bytes = fake_backend.workspace_bytes,
 		.enqueue = enqueue,

@@ -24,7 +24,8 @@ struct fake_backend {
 	enum mischief mischief;
 	double workspace_bytes, kernel_ns;
 	double plan_ns;                 /* host time of plan(), as of a compilation */
-	double ready_ns;                /* host time of ready() per buffer set */
+	double ready_ns;                /* host time of ready() per buffer set; it allocates, as
+					   an execution on another set does */
 	int kernels;                    /* kernels per execution; the first one computes */
 	double gain, epsilon;
 	bool plan_fails, enqueue_allocates, enqueue_waits, enqueue_fails;

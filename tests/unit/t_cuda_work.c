@@ -151,6 +151,21 @@ static void test_ready(void)
 	near(cuda_work_enqueue_ns(w), FAKE_CALL_NS, 1e-4, "nor does its launch");
 	cuda_work_release(w);
 	end("ready");
+	begin(MATMUL);
+	limits.sets = 100;
+	fake_backend.ready_ns = 50e3;
+	w = prepare();
+	is_int(cuda_work_run(w, CACHE_NET, 20, &ns, &err), 0, "twenty sets in a graph");
+	is_int(fake.graph_launches, 2, "which was captured: nothing was allocated meanwhile");
+	is_int(cuda_work_run(w, CACHE_NET, 3, &ns, &err), 0, "three sets behind a flush");
+	is_int(fake.graph_launches, 4, "in a graph too");
+	int before = fake.allocations;
+	fake.capture_fails = true;
+	is_int(cuda_work_run(w, CACHE_NET, 50, &ns, &err), 0, "fifty without a graph");
+	near(ns, 50 * 10e3, 0.001, "with nothing else between the events");
+	is_int(fake.allocations - before, 30, "each allocated once");
+	cuda_work_release(w);
+	end("ready for graphs");
 }
 
 /* Many small buffer sets do not fit in the graphs, so the cache is flushed before each launch. */

@@ -255,12 +255,24 @@ static int launch_isolated(struct cuda_timer *t, const struct burst *b, struct e
 	return 0;
 }
 
+/* Makes the buffer sets of `times` executions from `first` on ready: libraries allocate for that, which a
+ * capture does not allow. */
+static int sets_ready(
+	struct cuda_timer *t, enum cache cache, int64_t first, int64_t times, struct error *err)
+{
+	int64_t sets = t->sets[cache], count = times < sets ? times : sets;
+	for (int64_t i = 0; i < count; i++)
+		if (t->ready(t->user, cache, (first + i) % sets, err))
+			return -1;
+	return 0;
+}
+
 static int run_isolated(struct cuda_timer *t, enum cache cache, double *ns, struct error *err)
 {
 	struct burst b = {
 		.launch = launch_isolated, .cache = cache, .set = set_next(t, cache), .times = 1
 	};
-	return t->ready(t->user, cache, b.set, err) ? -1 : run_held(t, &b, ns, err);
+	return sets_ready(t, cache, b.set, 1, err) ? -1 : run_held(t, &b, ns, err);
 }
 
 static int launch_singly(struct cuda_timer *t, const struct burst *b, struct error *err)
@@ -281,7 +293,8 @@ static int run_singly(struct cuda_timer *t, enum cache cache, int64_t times, dou
 		};
 		double part;
 		bool waited;
-		if (run_once(t, &b, &part, &waited, err))
+		if (sets_ready(t, cache, t->next[cache], b.times, err) ||
+			run_once(t, &b, &part, &waited, err))
 			return -1;
 		if (waited) {
 			holding_disable(t, &b);
@@ -331,7 +344,7 @@ static int graph_make(struct cuda_timer *t, enum cache cache, int64_t first, int
 	cudaGraph_t graph;
 	cudaStream_t s = cuda_context()->stream;
 	*exec = NULL;
-	if (capture(t, cache, first, times, &graph, err))
+	if (sets_ready(t, cache, first, times, err) || capture(t, cache, first, times, &graph, err))
 		return -1;
 	int bad = cuda_error(cudaGraphInstantiateWithFlags(exec, graph, 0), "cudaGraphInstantiate", err);
 	cudaGraphDestroy(graph);
@@ -421,6 +434,8 @@ static int run_graph(struct cuda_timer *t, enum cache cache, int64_t times, doub
 	bool flushes = needs_flush(t, g);
 	if (flushes)
 		flush_open();
+	if (flushes && sets_ready(t, cache, t->sets[cache] - 1, 1, err)) /* flush_enqueue uses it */
+		return -1;
 	struct burst b = { .launch = launch_graph, .cache = cache, .graph = *exec, .flushes = flushes };
 	return run_held(t, &b, ns, err);
 }
@@ -441,7 +456,8 @@ static int launch_first(struct cuda_timer *t, enum cache cache, struct error *er
 {
 	if (t->launched)
 		return 0;
-	if (t->enqueue(t->user, cache, 0, cuda_context()->stream, err) ||
+	if (sets_ready(t, cache, 0, 1, err) ||
+		t->enqueue(t->user, cache, 0, cuda_context()->stream, err) ||
 		synchronize("the first execution", err))
 		return -1;
 	t->launched = true;
