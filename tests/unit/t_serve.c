@@ -15,9 +15,11 @@
 
 static struct {
 	bool dead;
-	bool breaks;    /* at the first run of a tanh */
 	bool hangs;     /* the second algorithm of a tanh does not end */
-	bool innocent;  /* ... through no fault of the tanh */
+	bool breaks;    /* at the first run of a tanh, */
+	bool innocent;  /* through no fault of the tanh */
+	bool compiles;  /* algorithms are compiled on threads, */
+	bool stuck;     /* those of a tanh without end */
 	double worst;   /* what checks find */
 } fake;
 
@@ -49,6 +51,13 @@ static int fake_algorithms(const struct problem *p, struct backend_list *list, s
 static void fake_forget(struct backend_list *list)
 {
 	list->count = 0;
+}
+
+static void fake_compile(const struct backend_list *list, int index)
+{
+	(void)index;
+	while (fake.stuck && list->algorithm == offered[1])
+		pause();
 }
 
 static void *fake_prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
@@ -106,8 +115,8 @@ static const struct platform_loss *fake_loss(void)
 }
 
 static const struct backend backend = { .api = "fake", .algorithms = fake_algorithms, .forget = fake_forget,
-	.prepare = fake_prepare, .run = fake_run, .check = fake_check, .rotated_bytes = fake_rotated,
-	.release = fake_release };
+	.compile = fake_compile, .prepare = fake_prepare, .run = fake_run, .check = fake_check,
+	.rotated_bytes = fake_rotated, .release = fake_release };
 static const struct backend *const backends[] = { &backend, NULL };
 const struct platform platform = { .program = "t_serve",
 	.tolerance = 0.02,
@@ -144,9 +153,13 @@ static int served_from(int in, struct serving how, bool *wrong, struct error *er
 	fake.dead = false;
 	how.device = &device;
 	how.batch = &batch;
+	if (fake.compiles)
+		how.ahead = ahead_open(&(struct ahead_options){ .backends = backends, .threads = 2,
+			.ahead_ns = AHEAD_NS }, err);
 	int bad = batch_open(&batch, out, &device, err) || serve(&how, in, out, err) ? -1 : 0;
 	skipped = batch.skipped;
 	batch_close(&batch);
+	ahead_close(how.ahead);
 	*wrong = how.wrong;
 	ssize_t n = pread(out, said, sizeof(said) - 1, 0);
 	said[n > 0 ? n : 0] = '\0';
@@ -273,6 +286,25 @@ static void test_hangs(void)
 	empty();
 }
 
+/* A compilation that does not end, of a job that waits: that one is given up, not the current one. */
+static void test_stuck(void)
+{
+	struct error err;
+	bool wrong;
+	const char *jobs = JOB("1", RELU) JOB("2", TANH) JOB("3", "eltwise:f32,f32:relu:200");
+	fake.compiles = fake.stuck = true;
+	is_int(served_alone(jobs, (struct serving){ .step_limit_ms = 500 }), 3, "the program ends");
+	is_int(served_alone(jobs, (struct serving){ .step_limit_ms = 60000 }), 0, "the next does the others");
+	fake.compiles = false;
+	served("", (struct serving){ 0 }, &wrong, &err); /* reads the file */
+	is_int(times_said("\"type\":\"done\""), 3, "each job has its answer");
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"timeout\",\"why\":\"given "
+			"up: listing or compiling its algorithms took more than"), "that one is given up");
+	is_int(times_said(",\"status\":\"ok\",\"why\":\"\""), 2, "the others are measured");
+	fake.stuck = false;
+	empty();
+}
+
 static void test_checked(void)
 {
 	struct error err;
@@ -338,6 +370,7 @@ int main(void)
 	test_lost();
 	test_lost_again();
 	test_hangs();
+	test_stuck();
 	test_checked();
 	test_planned();
 	test_idle();

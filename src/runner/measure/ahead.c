@@ -4,6 +4,7 @@
 
 #include <errno.h>
 #include <pthread.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -252,6 +253,20 @@ int64_t ahead_pieces(struct ahead *a)
 	int64_t pieces = a->pieces;
 	pthread_mutex_unlock(&a->lock);
 	return pieces;
+}
+
+bool ahead_busy(struct ahead *a, char *text, size_t size)
+{
+	bool busy = false;
+	pthread_mutex_lock(&a->lock);
+	for (int i = 0; i < a->count && !busy; i++) {
+		const struct entry *e = a->entry[i];
+		busy = (e->listing && !e->listed) || e->begun > e->finished;
+		if (busy)
+			snprintf(text, size, "%s", e->text);
+	}
+	pthread_mutex_unlock(&a->lock);
+	return busy;
 }
 
 bool ahead_take(struct ahead *a, const char *text, struct problem *p, struct offers *o, enum status *status,

@@ -38,6 +38,10 @@ void ahead_prepare(struct ahead *a, const char *const *texts, int count, bool (*
 /* Returns how many algorithms were compiled and problems were listed so far. Any thread may ask. */
 int64_t ahead_pieces(struct ahead *a);
 
+/* Writes the first problem on which a thread works now. Returns false if there is none. Any thread may
+ * ask. */
+bool ahead_busy(struct ahead *a, char *text, size_t size);
+
 /* Hands out what was prepared for a problem, once: *status, with the offers if ok, else err. Returns false if
  * it was not listed. */
 bool ahead_take(struct ahead *a, const char *text, struct problem *p, struct offers *o, enum status *status,

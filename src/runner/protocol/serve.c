@@ -158,11 +158,23 @@ static void step(struct server *s, const struct algorithm *a, enum cache c, enum
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Ends the current job and the program: the main thread waits for a kernel that does not end, and only the
- * end of the process stops that. The job counts as answered: the same command goes on with the next one. */
+/* Returns the job that does not proceed: while algorithms are compiled that may be a queued one. */
+static const struct wire_message *job_stuck(const struct server *s)
+{
+	char text[PROBLEM_TEXT_SIZE];
+	bool compiles = s->preparing && ahead_busy(s->how->ahead, text, sizeof(text));
+	for (const struct queued *q = s->first; compiles && q; q = q->next)
+		if (q->message.problem && strcmp(q->message.problem, text) == 0 &&
+			strcmp(s->job->problem, text) != 0)
+			return &q->message;
+	return s->job;
+}
+
+/* Ends a job and the program: a kernel or a compilation does not end, and only the end of the process stops
+ * that. The job counts as answered: the same command goes on with the others. */
 static void give_up(struct server *s)
 {
-	const struct wire_message *m = s->job;
+	const struct wire_message *m = job_stuck(s);
 	const struct algorithm none = { .api = "", .name = "", .layouts = "", .math = "",
 		.workspace_bytes = NAN, .notes = "" };
 	struct error why = ERROR_NONE;
@@ -367,14 +379,19 @@ struct working {
 	int64_t pieces;              /* of work that ahead has done, when last asked */
 };
 
-static bool working_cancelled(void *user)
+static bool is_cancelled(struct server *s)
 {
-	struct server *s = ((struct working *)user)->server;
-	step(s, s->trying, s->cache, s->launch); /* only this thread writes them */
 	pthread_mutex_lock(&s->lock);
 	bool cancel_now = s->cancel;
 	pthread_mutex_unlock(&s->lock);
 	return cancel_now || unwritten(s);
+}
+
+static bool working_cancelled(void *user)
+{
+	struct server *s = ((struct working *)user)->server;
+	step(s, s->trying, s->cache, s->launch); /* only this thread writes them */
+	return is_cancelled(s);
 }
 
 static void working_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
@@ -405,15 +422,9 @@ static void working_check(void *user, const struct algorithm *a, const struct ch
 	struct working *w = user;
 	bool expected = f->approximate && f->status == STATUS_MISTRUSTED;
 	w->server->how->wrong |= f->status != STATUS_OK && f->status != STATUS_UNSUPPORTED && !expected;
-	send_message(w->server,
-		&(struct wire_message){ .type = WIRE_CHECK,
-			.id = w->message->id,
-			.algorithm = *a,
-			.problem = w->message->problem,
-			.status = f->status,
-			.worst = f->worst,
-			.allowed = f->allowed,
-			.what = f->why });
+	send_message(w->server, &(struct wire_message){ .type = WIRE_CHECK, .id = w->message->id,
+		.algorithm = *a, .problem = w->message->problem, .status = f->status, .worst = f->worst,
+		.allowed = f->allowed, .what = f->why });
 }
 
 /* Fills in from the command line what the job does not specify. */
@@ -438,7 +449,7 @@ static bool is_preparable(const struct server *s, const struct wire_message *m)
 		!batch_answers(s->how->batch, m, is_measured(s, m));
 }
 
-/* Asked while the threads work: each piece of work that they have done is a step of the job. */
+/* Asked while the threads work: only a piece of work that they have done is a step of the job. */
 static bool preparing_cancelled(void *user)
 {
 	struct working *w = user;
@@ -446,7 +457,7 @@ static bool preparing_cancelled(void *user)
 	if (done != w->pieces)
 		step(w->server, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 	w->pieces = done;
-	return working_cancelled(user);
+	return is_cancelled(w->server);
 }
 
 /* Prepares the job and, while that needs time, the queued ones. Their texts are copied, since the reader may
@@ -500,27 +511,15 @@ static void refuse_kind(struct server *s, const struct wire_message *m)
 	const struct device *d = s->how->device;
 	error_set(&why, "%s %s answers problems, but no jobs of the kind \"%s\"", d->runner, d->version,
 		m->kind);
-	send_message(s, &(struct wire_message){ .type = WIRE_RESULT,
-				.id = m->id,
-				.kind = m->kind,
-				.result = { .problem = m->payload,
-					.status = STATUS_UNSUPPORTED,
-					.why = why.text,
-					.kernels = "",
-					.algorithm = { .api = "",
-						.name = "",
-						.layouts = "",
-						.math = "",
-						.workspace_bytes = NAN,
-						.notes = "" },
-					.measured_at = (int64_t)time(NULL),
-					.runner_version = d->version } });
-	send_message(s, &(struct wire_message){ .type = WIRE_DONE,
-				.id = m->id,
-				.status = STATUS_UNSUPPORTED,
-				.what = why.text,
-				.kind = m->kind,
-				.payload = m->payload });
+	const struct result r = { .problem = m->payload, .status = STATUS_UNSUPPORTED, .why = why.text,
+		.kernels = "", .algorithm = { .api = "", .name = "", .layouts = "", .math = "",
+			.workspace_bytes = NAN, .notes = "" },
+		.enqueue_ns = NAN, .clock_mhz = NAN, .measured_at = (int64_t)time(NULL),
+		.runner_version = d->version };
+	send_message(s, &(struct wire_message){ .type = WIRE_RESULT, .id = m->id, .kind = m->kind,
+		.result = r });
+	send_message(s, &(struct wire_message){ .type = WIRE_DONE, .id = m->id, .status = STATUS_UNSUPPORTED,
+		.what = why.text, .kind = m->kind, .payload = m->payload });
 }
 
 /* The job that is worked on from now; NULL: none. */
@@ -544,6 +543,7 @@ static void work_on(struct server *s, struct wire_message *m)
 	job_default(s, m);
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
 		return;
+	job_set(s, m);
 	jobs_prepare(s, m, &w);
 	struct job j = { .problem = m->problem,
 		.ahead = s->how->ahead,
@@ -559,7 +559,7 @@ static void work_on(struct server *s, struct wire_message *m)
 		.check = working_check };
 	memcpy(j.caches, m->caches, sizeof(j.caches));
 	memcpy(j.launches, m->launches, sizeof(j.launches));
-	job_set(s, m);
+	step(s, NULL, CACHE_NET, LAUNCH_AMORTIZED);
 	enum status status = s->how->check ? job_check(&j, &err) :
 		m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
 	job_set(s, NULL);
