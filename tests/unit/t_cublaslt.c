@@ -134,6 +134,90 @@ static void test_eight_bits(void)
 	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "and their memory was given back");
 }
 
+/* ---- products with ones ---- */
+
+/* Sums of rows and columns, of a batch, of images, running ones: one product each, by every algorithm. */
+static void test_ones(void)
+{
+	static const struct {
+		const char *text, *side;
+		int batch;
+		int64_t rows, cols; /* of the product, column-major */
+	} sums[] = {
+		{ "reduce:f32,f32:sum:6x10:6x1", "ones_right:", 1, 6, 1 },
+		{ "reduce:f32,f32:mean:6x10:6x1", "ones_right:", 1, 6, 1 },
+		{ "reduce:f16,f16:sum:6x16:6x1", "ones_right:", 1, 6, 1 },
+		{ "reduce:f16,f32:mean:6x16:6x1", "ones_right:", 1, 6, 1 },
+		{ "reduce:bf16,bf16:mean:6x16:6x1", "ones_right:", 1, 6, 1 },
+		{ "reduce:f32,f32:sum:6x10:1x10", "ones_left:", 1, 10, 1 },
+		{ "reduce:f32,f32:sum:6x10:1x1", "ones_right:", 1, 1, 1 },
+		{ "reduce:f32,f32:mean:3x6x10:3x1x10", "ones_left:", 3, 10, 1 },
+		{ "reduce:f32,f32:mean:3x6x10:3x1x10+relu", "ones_left:", 3, 10, 1 },
+		{ "reduce:f32,f32:sum:3x6x10:3x1x1", "ones_right:", 1, 3, 1 },
+		{ "reduce:f32@nxc,f32:mean:3x4x5x6:3x4x1x1", "ones_left:", 3, 4, 1 },
+		{ "reduce:f32@s20x1,f32:sum:6x10:6x1", "ones_right:", 1, 6, 1 },
+		{ "reduce:f32@s1x8,f32:sum:6x10:6x1", "ones_left:", 1, 6, 1 },
+		{ "pool:f16,f16:avg_exclude:n2c3h4w5r4s5:ph0pw0qh0qw0:sh1sw1:dh1dw1", "ones_right:", 1, 6,
+			1 },
+		{ "pool:f32@nxc,f32@nxc:avg_include:n2c3h4w5r4s5:ph0pw0qh0qw0:sh1sw1:dh1dw1", "ones_left:", 2,
+			3, 1 },
+		{ "scan:f32,f32:cumsum:6x10:ax1", "ones_right:", 1, 10, 6 },
+		{ "scan:f32,f32:cumsum:6x10:ax0", "ones_left:", 1, 10, 6 },
+		{ "scan:f16,f16:cumsum:3x6x10:ax1", "ones_left:", 3, 10, 6 },
+	};
+	for (size_t i = 0; i < sizeof(sums) / sizeof(sums[0]); i++) {
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		bool good = standin_ask(&backend_cublaslt, sums[i].text, &list, &err) > 0;
+		for (int j = 0; j < list.count; j++) {
+			const struct algorithm *a = &list.algorithm[j];
+			int before = fake_cublaslt.calls;
+			double worst = standin_worst(&list, j, &err);
+			bool one = worst <= 1e-6 && fake_cublaslt.calls == before + 1 &&
+				fake_cublaslt.batch == sums[i].batch &&
+				(int64_t)fake_cublaslt.rows == sums[i].rows &&
+				(int64_t)fake_cublaslt.cols == sums[i].cols &&
+				strncmp(a->name, sums[i].side, strlen(sums[i].side)) == 0 &&
+				strcmp(a->math, "f16_accumulate") != 0 && strncmp(a->layouts, "src=", 4) == 0;
+			if (!one)
+				printf("# %s %s: error %g, batch %d of %d x %d\n", a->name, a->math,
+					worst, fake_cublaslt.batch, (int)fake_cublaslt.rows,
+					(int)fake_cublaslt.cols);
+			good = good && one;
+		}
+		if (!ok(good, "%s is one product with ones, by %d ways", sums[i].text, list.count))
+			printf("# %s\n", err.text);
+		if (list.count)
+			backend_cublaslt.forget(&list);
+	}
+	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "the ones were freed");
+}
+
+static void test_ones_refused(void)
+{
+	static const char *const refused[][2] = {
+		{ "reduce:f32,f32:rmax:6x10:6x1", "only sums, means" },
+		{ "reduce:s32,s32:sum:6x10:6x1", "only f32, bf16 and f16" },
+		{ "reduce:f32,f32:sum:2x3x4:1x3x1", "only sums along adjacent" },
+		{ "reduce:f32@s99x3,f32:sum:6x10:6x1", "only sums of dense rows or columns" },
+		{ "reduce:f32,f32@s1x6:sum:6x10x2:6x1x2", NULL },
+		{ "scan:f32,f32@s1x6:cumsum:6x10:ax1", "only dense results" },
+		{ "reduce:f32,f32:sum:2x16777217:2x1", "only sums of at most 2^24" },
+		{ "scan:f32,f32:cumsum:6x513:ax1", "only running sums of at most 512" },
+		{ "reduce:f32,f32:sum:6x10:6x1+mul:f32", "only element-wise epilogues" },
+		{ "reduce:f32,f32:sum:6x10:6x1+swish,1", "cuBLASLt does not fuse swish" },
+		{ "reduce:f32,f16:sum:6x10:6x1", "cuBLASLt has no matmul of f32 with output f16" },
+	};
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++) {
+		struct backend_list list;
+		struct error err = ERROR_NONE;
+		ok(standin_ask(&backend_cublaslt, refused[i][0], &list, &err) < 0, "%s: %s", refused[i][0],
+			err.text);
+		if (refused[i][1])
+			ok(strncmp(err.text, refused[i][1], strlen(refused[i][1])) == 0, "is its reason");
+	}
+}
+
 /* ---- random problems ---- */
 
 static uint32_t seed = 20200518;
@@ -295,7 +379,9 @@ static void test_refusals(void)
 			"cuBLASLt has no matmul of f8e5m2 and f8e5m2" },
 		{ "matmul:f32,f32,f32/f32:ba40x1x40x1bb1x40x1x40m2n2k2:ta1tb1",
 			"the batch dimensions need more than 1024 calls of cuBLASLt" },
-		{ "softmax:f32,f32:soft:2x3:ax1", "only matmul" },
+		{ "softmax:f32,f32:soft:2x3:ax1",
+			"only sums, means, averages of whole images and running sums are products with "
+			"ones" },
 	};
 	struct backend_list list;
 	struct error err;
@@ -429,6 +515,8 @@ int main(void)
 {
 	test_products();
 	test_eight_bits();
+	test_ones();
+	test_ones_refused();
 	test_random();
 	test_refusals();
 	test_refused_run();

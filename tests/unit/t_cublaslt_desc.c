@@ -25,6 +25,10 @@ static const char *const texts[] = {
 	"matmul:f64,f64.c,f64/f64:ba1bb1m5n7k3:ta0tb0",
 	"matmul:f8e4m3,f8e5m2.c,bf16/f32:ba1bb1m16n32k64:ta0tb1+bias:bf16.c",
 	"matmul:f8e4m3,f8e4m3.c,f8e4m3/f32:ba1bb1m16n32k64:ta0tb1",
+	/* products with ones */
+	"reduce:f16,f16:sum:64x128:64x1",
+	"reduce:f32,f32:mean:4x64x128:4x1x128+relu",
+	"scan:bf16,bf16:cumsum:64x128:ax1",
 };
 
 int main(void)
@@ -40,7 +44,7 @@ int main(void)
 		struct problem p;
 		int count = -1;
 		if (problem_parse(text_of(texts[i]), &p, &err) == 0 && cublaslt_case_make(&p, &c, &err) == 0)
-			count = cublaslt_groups(&p, groups, 8, &err);
+			count = cublaslt_groups(&c, groups, 8, &err);
 		bool good = count > 0;
 		for (int j = 0; j < count; j++) {
 			struct cublaslt_desc desc;

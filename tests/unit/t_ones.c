@@ -50,7 +50,7 @@ static int64_t output_of(const struct problem_shape *from, const struct problem_
 	return output;
 }
 
-static bool covers(const struct problem *p, const struct onednn_ones *v, bool channels_last)
+static bool covers(const struct problem *p, const struct ones_sum *v, bool channels_last)
 {
 	struct problem_shape from = problem_operand_shape(p, 0), to = problem_operand_shape(p, 1);
 	int64_t n = check_volume(&from, 0, from.rank);
@@ -96,7 +96,7 @@ static void test_views(void)
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
 		struct problem p = parsed(rows[i].text);
-		struct onednn_ones v;
+		struct ones_sum v;
 		struct error err = ERROR_NONE;
 		bool last = rows[i].channels_last;
 		int bad = onednn_ones_view(&p, last ? CHOICE_NXC : CHOICE_NCX, &v, &err);
@@ -128,7 +128,8 @@ static void test_refused(void)
 		{ "reduce:f32,f32:sum:6x10:6x10", "only sums of several terms" },
 		{ "reduce:f32,f32:sum:2x3x4:1x3x1", "only sums along adjacent" },
 		{ "reduce:f32,f32:sum:2x3x4x5:2x1x4x1", "only sums along adjacent" },
-		{ "reduce:f32@nxc,f32:sum:2x3x4x5:2x3x1x5", "only results that are the same in both" },
+		{ "reduce:f32@nxc,f32:sum:2x3x4x5:2x3x1x5", "only sums along adjacent" },
+		{ "reduce:f32,f32@nxc:sum:2x3x4x5:2x3x4x1", "only results that are the same in both" },
 		{ "scan:f32,f32:cumsum:6x513:ax1", "only running sums of at most 512" },
 	};
 	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {

@@ -1,5 +1,5 @@
 /* The backend of cuBLASLt: matmuls, with all algorithms that its heuristics return for each group of
- * settings. */
+ * settings, and sums as products with ones, with the first of them. */
 #include "config.h"
 
 #include <assert.h>
@@ -9,12 +9,14 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "problem/kernel.h"
 #include "runner/cublaslt/cublaslt_group.h"
 #include "runner/cublaslt/cublaslt_names.h"
 #include "runner/gpu/cuda_work.h"
 
 #define GROUPS_MOST 8
 #define ASKED 32                       /* maximum results per group */
+#define ASKED_ONES 4                   /* ... for a product with ones, one of many ways to sum */
 #define WORKSPACE_MOST 1073741824.0    /* maximum workspace: 1 GiB ... */
 #define WORKSPACE_SHARE 8              /* ... and one eighth of the device memory */
 
@@ -43,6 +45,7 @@ struct state { /* of a plan */
 	size_t workspace;
 	cublasLtHandle_t handle;
 	float *scales;            /* of 8-bit floats, in device memory; else NULL */
+	void *ones;               /* of a product with ones, in device memory; else NULL */
 };
 
 static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err)
@@ -139,7 +142,9 @@ static void offer_add(struct offers *o, const struct cublaslt_api *api, const st
 		.workspace = r->workspaceSize };
 	uint64_t flags = cublaslt_flags(api, &r->algo);
 	const char *math = cublaslt_group_math(g, &o->kase.problem, flags);
-	cublaslt_name(api, &r->algo, one.name, sizeof(one.name));
+	const char *side = !o->kase.ones.rows ? "" : o->kase.ones.left ? "ones_left:" : "ones_right:";
+	size_t n = (size_t)snprintf(one.name, sizeof(one.name), "%s", side);
+	cublaslt_name(api, &r->algo, one.name + n, sizeof(one.name) - n);
 	for (int i = 0; i < o->count; i++)
 		if (strcmp(o->offer[i].name, one.name) == 0 &&
 			strcmp(o->offer[i].algorithm.math, math) == 0) {
@@ -162,16 +167,16 @@ static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtH
 {
 	cublasLtMatmulHeuristicResult_t results[ASKED];
 	struct cublaslt_desc desc;
-	int count = 0, bad = -1, before = o->count;
+	int asked = o->kase.ones.rows ? ASKED_ONES : ASKED, count = 0, bad = -1, before = o->count;
 	if (cublaslt_desc_open(&desc, &o->kase, g, err))
 		return -1;
 	cublasLtMatmulPreference_t preference = preference_open(api, &o->kase, g, err);
 	memset(results, 0, sizeof(results));
 	if (preference)
 		bad = cublaslt_error(api->cublasLtMatmulAlgoGetHeuristic(handle, desc.operation, desc.a,
-					     desc.b, desc.c, desc.d, preference, ASKED, results, &count),
+					     desc.b, desc.c, desc.d, preference, asked, results, &count),
 			"cublasLtMatmulAlgoGetHeuristic", err);
-	for (int i = 0; !bad && i < count && i < ASKED; i++)
+	for (int i = 0; !bad && i < count && i < asked; i++)
 		if (is_usable(api, &o->kase, &results[i]))
 			offer_add(o, api, g, &results[i], i);
 	if (preference)
@@ -203,20 +208,23 @@ static void forget(struct backend_list *list)
 	*list = (struct backend_list){ 0 };
 }
 
-static int offers_fill(struct offers *o, const struct problem *p, struct error *err)
+static int offers_fill(struct offers *o, struct error *err)
 {
+	const struct problem *p = &o->kase.problem;
+	const char *const *names = kernel_row(p->kernel)->names;
 	const struct cublaslt_group *groups[GROUPS_MOST];
 	const struct cublaslt_api *api = cublaslt_library(err);
 	cublasLtHandle_t handle = api ? cublaslt_handle(err) : NULL;
 	if (!handle)
 		return -1;
-	int group_count = cublaslt_groups(p, groups, GROUPS_MOST, err);
+	int group_count = cublaslt_groups(&o->kase, groups, GROUPS_MOST, err);
 	if (group_count < 0)
 		return -1;
 	o->offer = base_calloc((size_t)group_count * ASKED, sizeof(*o->offer));
 	o->algorithm = base_calloc((size_t)group_count * ASKED, sizeof(*o->algorithm));
-	snprintf(o->layouts, sizeof(o->layouts), "a=%s b=%s dst=%s", cuda_layout_name(p, 0),
-		cuda_layout_name(&o->kase.problem, 1), cuda_layout_name(p, 2));
+	for (int i = 0, n = 0; i < problem_operand_count(p); i++)
+		n += snprintf(o->layouts + n, sizeof(o->layouts) - (size_t)n, "%s%s=%s", i ? " " : "",
+			names[i], cuda_layout_name(p, i));
 	struct error first = ERROR_NONE, now = ERROR_NONE;
 	for (int i = 0; i < group_count; i++)
 		if (group_ask(o, api, handle, groups[i], &now) && !first.text[0])
@@ -242,7 +250,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->kase = kase;
 	list->state = o;
-	if (offers_fill(o, p, err)) {
+	if (offers_fill(o, err)) {
 		forget(list);
 		return -1;
 	}
@@ -265,6 +273,8 @@ static void plan_free(void *state)
 	cublaslt_desc_close(&s->desc);
 	if (s->scales)
 		cudaFree(s->scales);
+	if (s->ones)
+		cudaFree(s->ones);
 	free(s);
 }
 
@@ -282,38 +292,51 @@ static int scales_make(struct state *s, struct error *err)
 	return cublaslt_desc_scale(&s->desc, c, s->scales, err);
 }
 
-/* Returns the address of a matrix for call number `call`. */
-static const void *call_address(const struct cublaslt_case *c, const struct cublaslt_matrix *m, enum dtype t,
-	const void *at, int64_t call)
+/* A product with ones reads them; no operand of the problem has them. */
+static int ones_make(struct state *s, struct error *err)
 {
-	return (const char *)at + cublaslt_case_offset(c, m, call) * (dtype_bits(t) / 8);
+	size_t bytes;
+	if (!s->kase.ones.rows)
+		return 0;
+	void *values = cublaslt_ones_values(&s->kase, &bytes);
+	int bad = cuda_error(cudaMalloc(&s->ones, bytes), "cudaMalloc", err) ||
+		cuda_error(cudaMemcpy(s->ones, values, bytes, cudaMemcpyHostToDevice), "the ones", err);
+	free(values);
+	return bad ? -1 : 0;
+}
+
+/* Returns the address of a matrix for call number `call`. */
+static const void *call_address(
+	const struct cublaslt_case *c, const struct cublaslt_matrix *m, const void *at, int64_t call)
+{
+	return (const char *)at + cublaslt_case_offset(c, m, call);
 }
 
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct state *s = state;
 	const struct cublaslt_case *c = &s->kase;
-	const struct problem *p = &c->problem;
 	const struct cublaslt_api *api = cublaslt_library(err);
+	const void *a = c->ones.is_a ? s->ones : c->ones.rows ? at->source[0] : at->weights;
+	const void *b = c->ones.rows && !c->ones.is_a ? s->ones : at->source[0];
 	union cublaslt_scalar alpha = cublaslt_scalar(s->group, true);
 	union cublaslt_scalar beta = cublaslt_scalar(s->group, c->residual >= 0);
 	const void *by = c->scale < 0 ? (const void *)&alpha : at->epilogue[c->scale];
-	enum dtype out = p->operand[2].dtype;
+	if (c->ones.rows)
+		alpha.f32 = c->ones.factor;
 	if (c->bias >= 0 && cublaslt_error(api->cublasLtMatmulDescSetAttribute(s->desc.operation,
 		CUBLASLT_MATMUL_DESC_BIAS_POINTER, &at->epilogue[c->bias], sizeof(at->epilogue[0])),
 		"cublasLtMatmulDescSetAttribute(bias pointer)", err))
 		return -1;
 	for (int64_t i = 0; i < c->calls; i++) {
-		void *d = (char *)at->destination + cublaslt_case_offset(c, &c->d, i) * (dtype_bits(out) / 8);
+		void *d = (char *)at->destination + cublaslt_case_offset(c, &c->d, i);
 		/* without a residual C is not read: it may be D if it has D's type */
 		const void *residual = c->residual < 0 ? (c->c.type == c->d.type ? d : NULL) :
-			call_address(c, &c->c, p->epilogue[c->residual].operand.dtype,
-				at->epilogue[c->residual], i);
+			call_address(c, &c->c, at->epilogue[c->residual], i);
 		int refused = cublaslt_error(api->cublasLtMatmul(s->handle, s->desc.operation, by,
-			call_address(c, &c->a, p->operand[1].dtype, at->weights, i), s->desc.a,
-			call_address(c, &c->b, p->operand[0].dtype, at->source[0], i), s->desc.b, &beta,
-			residual, s->desc.c, d, s->desc.d, &s->algo, at->workspace, s->workspace, stream),
-			"cublasLtMatmul", err);
+			call_address(c, &c->a, a, i), s->desc.a, call_address(c, &c->b, b, i), s->desc.b,
+			&beta, residual, s->desc.c, d, s->desc.d, &s->algo, at->workspace, s->workspace,
+			stream), "cublasLtMatmul", err);
 		if (refused)
 			return refused;
 	}
@@ -334,7 +357,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *to
 		free(s);
 		return -1;
 	}
-	if (scales_make(s, err)) {
+	if (scales_make(s, err) || ones_make(s, err)) {
 		plan_free(s);
 		return -1;
 	}

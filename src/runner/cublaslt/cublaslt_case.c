@@ -185,7 +185,7 @@ static int batch_share(struct cublaslt_case *c, const struct batch *b, struct er
 			return error_set(err, "the batch dimensions need more than %d calls of cuBLASLt",
 				CALLS_MOST);
 	}
-	return c->batch > INT32_MAX ? error_set(err, "more than 2^31 matmuls in a batch") : 0;
+	return 0;
 }
 
 static int matrices_check(const struct cublaslt_case *c, struct error *err)
@@ -194,7 +194,7 @@ static int matrices_check(const struct cublaslt_case *c, struct error *err)
 	for (int i = 0; i < 3; i++)
 		if (all[i]->rows > INT32_MAX || all[i]->cols > INT32_MAX || all[i]->ld > INT32_MAX)
 			return error_set(err, "a matrix has more than 2^31 rows or columns");
-	return 0;
+	return c->batch > INT32_MAX ? error_set(err, "more than 2^31 matmuls in a batch") : 0;
 }
 
 static int residual_read(
@@ -238,7 +238,8 @@ int cublaslt_case_make(const struct problem *asked, struct cublaslt_case *c, str
 {
 	*c = (struct cublaslt_case){ .problem = *asked, .batch = 1, .folded = 1, .calls = 1 };
 	if (asked->kernel != KERNEL_MATMUL)
-		return error_set(err, "only matmul");
+		return cublaslt_ones_make(c, err) || epilogues_read(c, err) || matrices_check(c, err) ? -1
+												      : 0;
 	bool by_column = weights_repack(&c->problem) || asked->transpose_b;
 	const struct problem *p = &c->problem;
 	if (epilogues_read(c, err))
@@ -269,16 +270,6 @@ int cublaslt_case_make(const struct problem *asked, struct cublaslt_case *c, str
 
 /* ---- calls ---- */
 
-int64_t cublaslt_case_offset(const struct cublaslt_case *c, const struct cublaslt_matrix *m, int64_t i)
-{
-	int64_t offset = 0;
-	for (int j = c->loop_count - 1; j >= 0; j--) {
-		offset += i % c->loop[j] * m->loop[j];
-		i /= c->loop[j];
-	}
-	return offset;
-}
-
 static int64_t type_bytes(cudaDataType t)
 {
 	switch (t) {
@@ -289,6 +280,16 @@ static int64_t type_bytes(cudaDataType t)
 	case CUDA_R_16BF: return 2;
 	default: return 1;
 	}
+}
+
+int64_t cublaslt_case_offset(const struct cublaslt_case *c, const struct cublaslt_matrix *m, int64_t i)
+{
+	int64_t offset = 0;
+	for (int j = c->loop_count - 1; j >= 0; j--) {
+		offset += i % c->loop[j] * m->loop[j];
+		i /= c->loop[j];
+	}
+	return offset * type_bytes(m->type);
 }
 
 uint32_t cublaslt_case_alignment(const struct cublaslt_case *c, const struct cublaslt_matrix *m)

@@ -1,4 +1,5 @@
-/* A matmul problem in terms of cuBLASLt: a matmul of two column-major matrices.
+/* A problem in terms of cuBLASLt: a matmul of two column-major matrices. Besides matmuls these are sums, as
+ * products with ones (runner/measure/ones.h).
  *
  * Our matrices are row-major, cuBLASLt's are column-major. So the operands are swapped: cuBLASLt computes
  * D' = B' A', which has the same memory layout as our D = A B. CUBLASLT_ORDER_ROW would avoid the swap, but
@@ -19,6 +20,15 @@ struct cublaslt_matrix {
 	int64_t loop[PROBLEM_RANK]; /* stride per loop, elements; 0 broadcasts */
 };
 
+/* Ones as one factor of the product: a vector of `rows`, or for running sums a triangle of rows x rows. */
+struct cublaslt_ones {
+	int64_t rows;   /* 0: the problem is a matmul */
+	bool is_a;      /* they are A, and the source is B */
+	bool running;
+	bool left;      /* of the source in row-major order: its columns are summed */
+	float factor;   /* alpha */
+};
+
 struct cublaslt_case {
 	struct problem problem;        /* with the layout chosen for constant weights of 8 bits: by column */
 	int64_t m, n, k;               /* cuBLASLt's: our n, m, k */
@@ -32,12 +42,20 @@ struct cublaslt_case {
 	int bias, residual;            /* indices of the epilogues, -1 if absent */
 	cublasLtEpilogue_t epilogue;
 	cudaDataType bias_type;
+	struct cublaslt_ones ones;
 };
 
 /* Translates a problem. Returns -1 and sets err if cuBLASLt cannot express it. */
 int cublaslt_case_make(const struct problem *p, struct cublaslt_case *c, struct error *err);
+/* The same for a sum, as a product with ones. Called by cublaslt_case_make with c set to a case of one call
+ * and the epilogues read. */
+int cublaslt_ones_make(struct cublaslt_case *c, struct error *err);
 
-/* Returns the elements to add to an operand's address for call number i. */
+/* Returns the values of the ones, column-major and in the source's type, to be freed by the caller; *bytes:
+ * their size. */
+void *cublaslt_ones_values(const struct cublaslt_case *c, size_t *bytes);
+
+/* Returns the bytes to add to an operand's address for call number i. */
 int64_t cublaslt_case_offset(const struct cublaslt_case *c, const struct cublaslt_matrix *m, int64_t i);
 
 /* Returns the alignment of this operand's address over all calls, in bytes; at most 256, the alignment of

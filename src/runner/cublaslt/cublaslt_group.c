@@ -55,10 +55,12 @@ static bool is_float8(enum dtype t)
 	return t == DTYPE_F8E4M3 || t == DTYPE_F8E5M2;
 }
 
-int cublaslt_groups(const struct problem *p, const struct cublaslt_group **to, int most, struct error *err)
+int cublaslt_groups(
+	const struct cublaslt_case *c, const struct cublaslt_group **to, int most, struct error *err)
 {
-	enum dtype a = p->operand[0].dtype, b = p->operand[1].dtype, d = p->operand[2].dtype;
-	bool scaled = p->epilogue_count && p->epilogue[0].kind == EPILOGUE_SCALE;
+	const struct operand *o = c->problem.operand;
+	bool ones = c->ones.rows, scaled = c->scale >= 0 || ones;
+	enum dtype a = o[0].dtype, b = ones ? a : o[1].dtype, d = o[ones ? 1 : 2].dtype;
 	int count = 0;
 	if (a != b && !(is_float8(a) && is_float8(b)))
 		return error_set(err, "cuBLASLt has no matmul of %s and %s", dtype_name(a), dtype_name(b));

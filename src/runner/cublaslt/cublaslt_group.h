@@ -14,9 +14,10 @@ struct cublaslt_group {
 	bool fast;                   /* CUBLASLT_MATMUL_DESC_FAST_ACCUM */
 };
 
-/* Lists at most `most` groups for the types of a problem, in the order to ask them. Returns their number; -1
+/* Lists at most `most` groups for the types of a case, in the order to ask them. Returns their number; -1
  * and sets err if cuBLASLt has no matmul of these types. */
-int cublaslt_groups(const struct problem *p, const struct cublaslt_group **to, int most, struct error *err);
+int cublaslt_groups(
+	const struct cublaslt_case *c, const struct cublaslt_group **to, int most, struct error *err);
 
 /* Returns the actual math mode of an algorithm of this group, from its numerical flags: "strict", "tf32",
  * "fast_f16", "fast_bf16", "emulated_bf16x9", "f16_accumulate", "fast_accumulate". */

@@ -9,6 +9,7 @@ librunner_measure_a_SOURCES = \
 	src/runner/measure/measure_private.h \
 	src/runner/measure/measure_sample.c \
 	src/runner/measure/measure_shortlist.c \
+	src/runner/measure/ones.c src/runner/measure/ones.h \
 	src/runner/measure/offers.c src/runner/measure/offers.h \
 	src/runner/measure/platform.h \
 	src/runner/measure/preempt.c src/runner/measure/preempt.h
