@@ -29,6 +29,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality_turn.c \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \
+	src/analyze/sharing.c src/analyze/sharing.h \
 	src/analyze/solve.c \
 	src/analyze/study_graph.c \
 	src/analyze/tree.c src/analyze/tree.h \
@@ -78,6 +79,8 @@ check_PROGRAMS += tests/unit/t_whatif
 tests_unit_t_whatif_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_xsp
 tests_unit_t_xsp_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_sharing
+tests_unit_t_sharing_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_tree
 tests_unit_t_tree_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_trust

@@ -85,6 +85,7 @@ struct command {
 	ROW(bound)                                                                                           \
 	ROW(advise)                                                                                          \
 	ROW(compare)                                                                                         \
+	ROW(models)                                                                                          \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \
 	ROW(doctor)                                                                                          \

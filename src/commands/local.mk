@@ -16,6 +16,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_explore.c \
 	src/commands/cmd_help.c \
 	src/commands/cmd_layers.c \
+	src/commands/cmd_models.c \
 	src/commands/cmd_ops.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
@@ -41,6 +42,7 @@ libcommands_a_SOURCES = \
 	src/commands/report_compare.c \
 	src/commands/report_compare_json.c \
 	src/commands/report_layers.c \
+	src/commands/report_models.c src/commands/report_models.h \
 	src/commands/report_trace.c \
 	src/commands/report_try.c \
 	src/commands/try.c src/commands/try.h \

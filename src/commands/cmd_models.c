@@ -1,0 +1,87 @@
+#include "config.h"
+
+#include "commands/each.h"
+#include "commands/report.h"
+#include "commands/report_models.h"
+
+/* A layer's own cost, whatever -w says of groups and totals. */
+static struct scenario scenario_alone(struct scenario s)
+{
+	s.parallel = PARALLEL_OFF;
+	s.fusion = s.nxc = false;
+	return s;
+}
+
+/* Selects the plan of argv[index]. */
+static int model_select(struct session *s, const struct options *o, int index, int64_t batch,
+	enum dtype dtype, struct error *err)
+{
+	if ((o->argc > 1 && session_turn_to(s, o->argv[index], err)) ||
+		options_select(s, batch, dtype, err) || session_check_bound(s, err))
+		return -1;
+	return 0;
+}
+
+/* Compares all models in one batch and data type. */
+static int models_compare(
+	struct session *s, const struct options *o, int64_t batch, enum dtype dtype, struct error *err)
+{
+	struct sharing sharing = { 0 };
+	int bad = 0, gaps = 0;
+	for (int i = 0; i < o->argc && !bad; i++) {
+		bad = model_select(s, o, i, batch, dtype, err);
+		if (bad)
+			break;
+		session_refresh(s);
+		if (!o->quiet)
+			report_batch_note(s, batch);
+		struct ground ground = session_ground(s);
+		sharing_add(&sharing, &ground, s->analysis);
+		gaps += sharing.models[i].unknown;
+	}
+	const struct report_models r = { .sharing = &sharing, .paths = o->argv, .batch = batch,
+		.dtype = dtype };
+	if (!bad && o->json)
+		report_json_line(report_models_json(s, &r), stdout);
+	else if (!bad)
+		report_models_text(s, &r, stdout);
+	sharing_free(&sharing);
+	return bad ? EXIT_BAD : gaps ? EXIT_GAPS : EXIT_DONE;
+}
+
+static int cmd_models(struct options *o, struct error *err)
+{
+	struct session *s = options_session(o, 0, SESSION_DB_READ, err);
+	if (!s)
+		return EXIT_BAD;
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	s->scenario = scenario_alone(s->scenario);
+	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err)
+		? EXIT_BAD
+		: options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
+	if (status == EXIT_DONE)
+		each_notes(s, o);
+	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
+		int one = models_compare(s, o, batches[i / dtype_count], dtypes[i % dtype_count], err);
+		status = one > status ? one : status;
+	}
+	session_close(s);
+	return status;
+}
+
+const struct command command_models = {
+	.name = "models",
+	.arguments = "MODEL...",
+	.least = 1,
+	.most = COMMAND_ARGUMENTS_MAX,
+	.text = "layers and time shared within and between models",
+	.about = "Prints how many layers of each model repeat, how similar the models are (Jaccard "
+		 "similarity of their distinct layers, plain and weighted by time), and which of them cover "
+		 "most of all distinct layers and of all time. Times are measured ones, else estimates; "
+		 "nothing is measured.",
+	.examples = { "benanza models *.onnx", "benanza models -d h100 -b 8 --json *.onnx" },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
+	.run = cmd_models,
+};

@@ -1,0 +1,18 @@
+/* Prints what models share (analyze/sharing.h). */
+#ifndef COMMANDS_REPORT_MODELS_H
+#define COMMANDS_REPORT_MODELS_H
+
+#include "analyze/sharing.h"
+#include "commands/report.h"
+
+struct report_models {
+	const struct sharing *sharing;
+	const char *const *paths; /* of its models */
+	int64_t batch;            /* 0: the models' own */
+	enum dtype dtype;
+};
+
+void report_models_text(const struct session *s, const struct report_models *r, FILE *out);
+json_t *report_models_json(const struct session *s, const struct report_models *r);
+
+#endif
