@@ -25,7 +25,8 @@ static int pair_compare(const void *p, const void *q)
 
 static struct pair_row *pairs_of(const struct sharing *s, struct arena *a, int *count)
 {
-	struct pair_row *rows = ARENA_ARRAY(a, struct pair_row, (size_t)s->model_count * s->model_count / 2 + 1);
+	size_t models = (size_t)s->model_count;
+	struct pair_row *rows = ARENA_ARRAY(a, struct pair_row, models * models / 2 + 1);
 	*count = 0;
 	for (int i = 0; i < s->model_count; i++)
 		for (int k = i + 1; k < s->model_count; k++)
