@@ -53,7 +53,8 @@ bz models "$models/symbolic.onnx" >out 2>err
 [ $? -eq 2 ] && grep -q -- '--dim' err
 ok $? "an unbound dimension: one line that says what to add"
 
-light=$(python3 -c 'import onnx, os; print(os.path.dirname(onnx.__file__))' 2>/dev/null)/backend/test/data/light
+light=$(python3 -c 'import onnx, os; print(os.path.dirname(onnx.__file__))' 2>/dev/null)
+light=$light/backend/test/data/light
 if [ -f "$light/light_resnet50.onnx" ]; then
     "$BENANZA" models -d h100 --json --db none.db "$top"/data/models/*.onnx "$light"/light_*.onnx \
         >out 2>err
