@@ -29,13 +29,14 @@ benanza_runner_cpu_SOURCES = src/runner/main.c src/runner/platform_cpu.c
 benanza_runner_cpu_LDADD = librunner_protocol.a librunner_onednn.a librunner_plain.a librunner_gemm.a \
 	$(below_host) -ldnnl
 
-# Only the CUDA runtime is linked, and statically: the program may be copied alone to another machine.
+# Only the CUDA runtime is linked, and statically: the program may be copied alone to another machine. There the C
+# library may be older: without unused sections of libstdc++ the program needs none of its newest functions.
 cuda_link = $(CUDA_LIBDIR)/libcudart_static.a $(CUDA_CXX_LIBS) -ldl -lpthread -lrt
 if HAVE_CUDA
 bin_PROGRAMS += benanza-runner-cuda
 endif
 benanza_runner_cuda_SOURCES = src/runner/main.c src/runner/platform_cuda.c
-benanza_runner_cuda_LDFLAGS = $(AM_LDFLAGS) -static-libgcc
+benanza_runner_cuda_LDFLAGS = $(AM_LDFLAGS) -static-libgcc -Wl,--gc-sections
 benanza_runner_cuda_LDADD = librunner_protocol.a librunner_cudnn_legacy.a librunner_cudnn.a librunner_cublaslt.a \
 	librunner_own.a librunner_nvrtc.a \
 	librunner_gpu.a librunner_kernels.a librunner_measure.a librunner_verify.a libwire.a \

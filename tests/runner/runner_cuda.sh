@@ -59,4 +59,6 @@ if [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
 fi
 readelf -d "$runner" 2>/dev/null >"$out"
 hasnt 'NEEDED.*\(cudnn\|cublas\|libcuda\|nvidia\|cupti\|stdc\|jansson\)' "it can be copied alone: no such library is linked"
+readelf --dyn-syms -W "$runner" 2>/dev/null >"$out"
+hasnt 'arc4random' "nor a function of the newest C library, which only libstdc++ would use"
 echo "1..$count"
