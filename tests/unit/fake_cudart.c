@@ -242,6 +242,14 @@ static cudaError_t forbidden_in_capture(void)
 	return c;
 }
 
+void fake_host_work(double ns)
+{
+	double end = fake.host_ns + ns;
+	if (only_stream)
+		drain(only_stream);
+	fake.host_ns = end;
+}
+
 cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
 {
 	(void)flags;

@@ -32,6 +32,8 @@ struct fake {
 	double timer_tick_ns;            /* step of the global timer */
 	double nvml_mhz;
 	unsigned nvml_reasons;
+	double nvml_ns;             /* host time of asking for them */
+	int nvml_asked;
 	bool has_nvml, has_cupti, names_kernels;
 	int nvml_processes;
 	unsigned nvml_pid[8], nvml_utilization;
@@ -65,6 +67,9 @@ void fake_reset(void);
 /* Create and remove a private folder for the lock, so that tests do not wait for each other. */
 bool fake_folder_open(void);
 void fake_folder_close(void);
+
+/* The host works for so long beside the device. */
+void fake_host_work(double ns);
 
 /* Enqueues a kernel: a function that runs on a copy of its arguments and takes `ns` on the device. */
 typedef void fake_kernel(void *arguments);

@@ -181,6 +181,8 @@ static int nvml_temperature(void *device, int sensor, unsigned *c)
 static int nvml_reasons(void *device, unsigned long long *bits)
 {
 	(void)device;
+	fake_host_work(fake.nvml_ns);
+	fake.nvml_asked++;
 	*bits = fake.nvml_reasons;
 	return 0;
 }

@@ -167,6 +167,23 @@ static void test_without_nvml(void)
 	close_all(all);
 }
 
+/* An answer of NVML may take milliseconds: no clock is wrong for that. */
+static void test_slow_nvml(void)
+{
+	fake_reset();
+	fake.nvml_ns = 7e6;
+	json_t *all = opened();
+	near(of(all, "host_scale"), 1, 1e-3, "a slow NVML is not in the host's time of a spin");
+	is_str(text_at(all, "doubt"), "", "so times can be trusted");
+	int before = fake.nvml_asked;
+	double began = fake.host_ns;
+	timed(2000);
+	ok(fake.nvml_asked > before, "samples ask it");
+	ok((fake.nvml_asked - before) * fake.nvml_ns < 0.2 * (fake.host_ns - began) + fake.nvml_ns,
+		"rarely: %d times in %.0f ms", fake.nvml_asked - before, (fake.host_ns - began) / 1e6);
+	close_all(all);
+}
+
 /* Locked clocks, and a clock that rises only after some load. */
 static void test_steady(void)
 {
@@ -343,6 +360,7 @@ int main(void)
 	test_floor();
 	test_scales();
 	test_cycles();
+	test_slow_nvml();
 	test_steady();
 	test_tick();
 	test_loading();

@@ -32,7 +32,8 @@
 #define OWN_LOWS 2              /* equally low samples right after heating: the algorithm's own clock */
 #define OWN_EQUAL 0.1           /* short samples are counted no better than that */
 #define OWN_ENDS 5              /* samples in a row that are not low end that; short ones may be fast */
-#define ASK_NS 10e6             /* minimum time between two questions to NVML */
+#define ASK_NS 10e6             /* minimum time between two questions to NVML, */
+#define ASK_PAUSE 20            /* and from the end of one, relative to how long it took */
 
 static struct {
 	struct cuda_span *span;   /* device memory */
@@ -247,11 +248,12 @@ int cuda_clock_settle(struct cuda_clock_track *k, struct error *err)
 
 void cuda_clock_ask(struct cuda_clock_track *k)
 {
-	if (k->asked_at > 0 && clock_ns() - k->asked_at < ASK_NS)
+	double now = clock_ns();
+	if (k->is_silent || now < k->ask_at)
 		return;
-	double reasons = cuda_nvml_reasons_now();
+	double reasons = cuda_nvml_reasons_now(), took = clock_ns() - now;
 	k->reasons |= reasons >= 0 ? (uint64_t)reasons : 0;
-	k->asked_at = clock_ns();
+	k->ask_at = now + took + fmax(ASK_NS, ASK_PAUSE * took);
 }
 
 /* Logs a low clock with the driver's reason, once per process. */

@@ -16,13 +16,14 @@
 struct cuda_clock_track {
 	double mhz;        /* mean clock of the last sample; 0: not counted */
 	double own_mhz;    /* steady clock under this algorithm if lower than under our load; 0: not lower */
+	bool is_silent;    /* in: do not ask NVML, which may take milliseconds */
 	/* Private: */
 	double low_mhz;    /* of the last low sample */
 	int lows;          /* equally low samples, each after heating */
 	int highs;         /* samples in a row that were not low */
 	bool is_heated;    /* the GPU was at its steady clock, and no sample was low since */
 	uint64_t reasons;  /* NVML's reasons for reduced clocks, of all samples */
-	double asked_at;   /* clock_ns() when NVML was asked */
+	double ask_at;     /* clock_ns() from which NVML is asked again */
 };
 
 /* The clock under our load. */
