@@ -22,16 +22,16 @@ struct offers {
 	struct error why;
 };
 
+/* The driver's launch, which accepts kernels of a library. */
+typedef int launch_function(void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
+	unsigned shared_bytes, void *stream, void **arguments, void **extra);
+
 struct state {
 	struct nvrtc_source source; /* without the text */
 	cudaLibrary_t library;
 	cudaKernel_t kernel;
+	launch_function *launch;
 };
-
-/* --- the driver's launch, which accepts kernels of a library --- */
-
-typedef int launch_function(void *kernel, unsigned, unsigned, unsigned, unsigned, unsigned, unsigned,
-	unsigned shared_bytes, void *stream, void **arguments, void **extra);
 
 static launch_function *driver_launch(struct error *err)
 {
@@ -119,16 +119,13 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	const void *address[NVRTC_INPUTS + 1] = { NULL };
 	void *arguments[NVRTC_INPUTS + 1];
 	int64_t blocks = (source->packs + THREADS - 1) / THREADS;
-	launch_function *launch = driver_launch(err);
-	if (!launch)
-		return -1;
 	for (int i = 0; i < source->input_count; i++)
 		address[i] = source->input[i].is_epilogue ? at->epilogue[source->input[i].number]
 							  : at->source[source->input[i].number];
 	address[NVRTC_INPUTS] = at->destination;
 	for (int i = 0; i <= NVRTC_INPUTS; i++)
 		arguments[i] = &address[i];
-	int bad = launch((void *)s->kernel, (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX), 1, 1,
+	int bad = s->launch((void *)s->kernel, (unsigned)(blocks < INT32_MAX ? blocks : INT32_MAX), 1, 1,
 		THREADS, 1, 1, 0, stream, arguments, NULL);
 	return bad ? error_set(err, "cuLaunchKernel: driver error %d", bad) : 0;
 }
@@ -155,7 +152,7 @@ static int plan(const struct backend_list *list, int index, struct cuda_plan *ou
 		    "cudaLibraryLoadData", err) ||
 		cuda_error(cudaLibraryGetKernel(&s->kernel, s->library, NVRTC_NAME), "cudaLibraryGetKernel",
 			err) ||
-		!driver_launch(err)) {
+		!(s->launch = driver_launch(err))) {
 		state_free(s);
 		return -1;
 	}
