@@ -29,8 +29,8 @@ benanza_runner_cpu_SOURCES = src/runner/main.c src/runner/platform_cpu.c
 benanza_runner_cpu_LDADD = librunner_protocol.a librunner_onednn.a librunner_plain.a librunner_gemm.a \
 	$(below_host) -ldnnl
 
-# Only the CUDA runtime is linked, and statically: the program may be copied alone to another machine. There the C
-# library may be older: without unused sections of libstdc++ the program needs none of its newest functions.
+# Only the CUDA runtime is linked, and statically: the program may be copied alone to another machine. The C
+# library may be older there: without unused sections of libstdc++ no function of the newest one is needed.
 cuda_link = $(CUDA_LIBDIR)/libcudart_static.a $(CUDA_CXX_LIBS) -ldl -lpthread -lrt
 if HAVE_CUDA
 bin_PROGRAMS += benanza-runner-cuda
