@@ -229,7 +229,8 @@ class Feeder:
         return Answers(read_lines(path), open_, {p: w for p, w in given_up.items() if p in wanted}, broken)
 
     def ask(self, text, options, until):
-        """Runs a runner on text through a pipe. Returns [(seconds, message)] and its exit status or None."""
+        """Runs a runner on text through a pipe. Returns [(seconds, message)] and its exit status or None.
+        Does nothing else meanwhile: the seconds are compared with what the runner measured."""
         runner = self.start(options, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, text=True)
         told, limit = [], threading.Timer(max(until - time.monotonic(), 0) + END_S, runner.kill)
@@ -242,7 +243,6 @@ class Feeder:
                     told.append((time.monotonic(), json.loads(line)))
                 except ValueError:
                     told.append((time.monotonic(), {"type": "garbage", "what": line[:200]}))
-                self.tick()
                 if time.monotonic() >= until:
                     return told, None
             return told, runner.wait()

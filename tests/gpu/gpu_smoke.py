@@ -35,6 +35,8 @@ STATES = [ROW, "conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n8c64h56w56k64r3s3:ph1pw1qh1q
 # a result of one state may be slower than one of a colder state by this factor and these ns, which floors
 # (a graph's nodes, an event pair) may differ by
 COLDER, COLDER_NS = 1.2, 2000
+# share of rotated weights that a cache may keep: caches of GPUs do not evict in the order of use
+KEPT = 0.25
 LEAST_BUS = 0.6      # share of the bus that a copy reaches on every GPU
 CLOCK_SLACK = 1.02   # reported clocks are rounded
 LEAST_GEMM = 0.5     # share of the peak, at the clock it ran at
@@ -264,9 +266,9 @@ class Smoke:
         self.tap.say(not wrong, f"states: {problem}: colder is not faster, alone is not faster", *wrong)
         bus = bus_bytes_s(self.attributes)
         if problem == ROW and bus:
-            net, least = ns["net", "amortized"], ROW_BYTES / bus / CLOCK_SLACK * 1e9
-            self.must(net >= least, f"states: {problem}: net {net:.0f} ns, its weights cross the bus in "
-                      f"{least:.0f} at least")
+            net, least = ns["net", "amortized"], (1 - KEPT) * ROW_BYTES / bus / CLOCK_SLACK * 1e9
+            self.must(net >= least, f"states: {problem}: net {net:.0f} ns, {100 * (1 - KEPT):.0f}% of its "
+                      f"weights cross the bus in {least:.0f} at least")
 
     def state_facts(self, problem, states):
         wrong = []

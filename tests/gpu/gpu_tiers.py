@@ -203,7 +203,7 @@ class Tiers:
         return whole
 
     def sanitize_one(self, tool, problem, until):
-        """What it found: lines, none if nothing; None if time ran out."""
+        """What it found, or why it did not run: lines, none if nothing; None if time ran out."""
         if time.monotonic() >= until:
             return None
         command = [tool, "--error-exitcode", "99", *self.feeder.command("--problem", problem, "--check",
@@ -215,4 +215,5 @@ class Tiers:
         except subprocess.TimeoutExpired:
             return None
         self.feeder.tick()
-        return p.stdout.splitlines()[-3:] if p.returncode == 99 else []
+        clean = p.returncode != 99 and "ERROR SUMMARY: 0 errors" in p.stdout
+        return [] if clean else [f"exit status {p.returncode}", *(p.stdout + p.stderr).splitlines()[-3:]]
