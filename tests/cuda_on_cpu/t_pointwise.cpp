@@ -2,6 +2,7 @@
  * what the reference of the check computes; and NVRTC, if it is there, must compile it for every capability.
  */
 #include "kernel_case.h"
+#include "pointwise_prelude.h"
 
 #include <dlfcn.h>
 #include <stdio.h>
@@ -113,20 +114,6 @@ static void chains_make(void)
 		}
 }
 
-/* Everything that the generated text uses, for a CPU: one thread after another. */
-static const char prelude[] =
-	"#include <math.h>\n#include <stdint.h>\n"
-	"#include \"runner/verify/fill_impl.h\"\n"
-	"typedef int8_t s8; typedef uint8_t u8; typedef int16_t s16; typedef uint16_t u16;\n"
-	"typedef int32_t s32; typedef uint32_t u32; typedef long long s64;\n"
-	"template <typename W, int N> struct alignas(sizeof(W) * N) pack { W at[N]; };\n"
-	"extern \"C\" { s64 thread, threads; }\n"
-	"#define KERNEL static\n#define FIRST thread\n#define STEP threads\n"
-	"static float read_f16(u16 w) { return (float)fill_unbits(w, DTYPE_F16); }\n"
-	"static u16 write_f16(float v) { return (u16)fill_bits(v, DTYPE_F16); }\n"
-	"static float read_bf16(u16 w) { return (float)fill_unbits(w, DTYPE_BF16); }\n"
-	"static u16 write_bf16(float v) { return (u16)fill_bits(v, DTYPE_BF16); }\n";
-
 typedef void run_function(const void *const *in, void *out);
 
 static void *library_make(void)
@@ -136,7 +123,7 @@ static void *library_make(void)
 		return NULL;
 	std::string source = std::string(folder) + "/all.cpp", library = std::string(folder) + "/all.so";
 	FILE *f = fopen(source.c_str(), "w");
-	fputs(prelude, f);
+	fputs(pointwise_prelude, f);
 	for (size_t i = 0; i < chains.size(); i++)
 		fprintf(f,
 			"namespace n%d {\n%s\n}\nextern \"C\" void run%d(const void *const *p, void *q)\n"

@@ -372,10 +372,12 @@ cudaError_t cudaGetDriverEntryPointByVersion(const char *name, void **to, unsign
 	any_function *f = strcmp(name, "cuGraphKernelNodeGetParams") == 0 ? (any_function *)driver_node :
 		strcmp(name, "cuFuncGetName") == 0 ? (any_function *)driver_function_name :
 		strcmp(name, "cuKernelGetName") == 0 ? (any_function *)driver_kernel_name : NULL;
+	bool is_launch = strcmp(name, "cuLaunchKernel") == 0;
 	(void)flags;
 	*to = NULL;
 	*found = cudaDriverEntryPointSymbolNotFound;
-	if (f && version <= (unsigned)fake.driver_version && fake.names_kernels) {
+	f = is_launch ? fake.driver_launch : f;
+	if (f && version <= (unsigned)fake.driver_version && (fake.names_kernels || is_launch)) {
 		memcpy(to, &f, sizeof(*to));
 		*found = cudaDriverEntryPointSuccess;
 	}

@@ -34,7 +34,8 @@ struct fake {
 	unsigned nvml_reasons;
 	double nvml_ns;             /* host time of asking for them */
 	int nvml_asked;
-	bool has_nvml, has_cupti, names_kernels;
+	bool has_nvml, has_cupti, has_nvrtc, names_kernels;
+	void (*driver_launch)(void);     /* the driver's cuLaunchKernel; NULL: it has none */
 	int nvml_processes;
 	unsigned nvml_pid[8], nvml_utilization;
 	/* faults */

@@ -3,6 +3,7 @@
 #include "fake_driver.h"
 
 #include <cupti.h>
+#include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -272,13 +273,14 @@ static const struct {
 void *cuda_library_open(const char *const *names, const struct cuda_library_symbol *symbols, int count,
 	const char *cure, struct error *err)
 {
-	bool there = strstr(names[0], "nvidia-ml") ? fake.has_nvml : fake.has_cupti;
+	bool there = strstr(names[0], "nvidia-ml") ? fake.has_nvml :
+		strstr(names[0], "nvrtc") ? fake.has_nvrtc : fake.has_cupti;
 	if (!there) {
 		error_set(err, "%s: cannot open shared object file; %s", names[0], cure);
 		return NULL;
 	}
 	for (int i = 0; i < count; i++) {
-		*symbols[i].to = NULL;
+		*symbols[i].to = dlsym(RTLD_DEFAULT, symbols[i].name);
 		for (size_t j = 0; j < sizeof(functions) / sizeof(functions[0]); j++)
 			if (strcmp(functions[j].name, symbols[i].name) == 0)
 				memcpy(symbols[i].to, &functions[j].function, sizeof(void *));

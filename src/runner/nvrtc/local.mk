@@ -18,3 +18,12 @@ tests_cuda_on_cpu_t_pointwise_SOURCES = src/runner/nvrtc/nvrtc_library.c src/run
 tests_cuda_on_cpu_t_pointwise_LDADD = tests/cuda_on_cpu/main_pointwise.$(OBJEXT) \
 	$(below_verify) -lstdc++ -ldl -lpthread
 CLEANFILES += tests/cuda_on_cpu/main_pointwise.$(OBJEXT)
+
+# The backend, with NVRTC and the driver's launch faked: kernels are compiled by the host's compiler.
+if HAVE_CUDA
+check_PROGRAMS += tests/unit/t_nvrtc
+endif
+tests_unit_t_nvrtc_SOURCES = tests/unit/t_nvrtc.c tests/unit/fake_nvrtc.c $(fake_cuda)
+tests_unit_t_nvrtc_CPPFLAGS = $(AM_CPPFLAGS) '-DCXX_USED="$(CXX)"' '-DSOURCES="$(abs_top_srcdir)"'
+tests_unit_t_nvrtc_LDFLAGS = $(AM_LDFLAGS) -rdynamic
+tests_unit_t_nvrtc_LDADD = librunner_nvrtc.a $(below_gpu)
