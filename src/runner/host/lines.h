@@ -38,6 +38,25 @@ LINE_INLINE void line_least(line_t *x, const line_t *y)
 	line_pick(x, &mask, y);
 }
 
+/* Exchanges the elements of the first 2 * distance; distance: 8, 4, 2 or 1. The others are undefined. */
+LINE_INLINE void line_exchange(line_t *to, const line_t *from, int distance)
+{
+#if defined(__clang__) || __GNUC__ >= 12 /* stays in registers if the distance is a constant */
+#define SHUFFLED(...) __builtin_shufflevector(*from, *from, __VA_ARGS__)
+	switch (distance) {
+	case 8: *to = SHUFFLED(8, 9, 10, 11, 12, 13, 14, 15, 0, 1, 2, 3, 4, 5, 6, 7); break;
+	case 4: *to = SHUFFLED(4, 5, 6, 7, 0, 1, 2, 3, 4, 5, 6, 7, 0, 1, 2, 3); break;
+	case 2: *to = SHUFFLED(2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1, 2, 3, 0, 1); break;
+	default: *to = SHUFFLED(1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0, 1, 0); break;
+	}
+#undef SHUFFLED
+#else
+	*to = *from;
+	for (int i = 0; i < 2 * distance; i++)
+		(*to)[i] = (*from)[i ^ distance];
+#endif
+}
+
 LINE_INLINE void line_clip(line_t *x, float low, float high)
 {
 	line_t from = low - (line_t){ 0 }, to = high - (line_t){ 0 };

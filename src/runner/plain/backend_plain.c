@@ -1,8 +1,8 @@
 /* Kernels in plain C on the runner's threads, for problems that oneDNN does not support: gather, select,
  * topk, argreduce, scan, instancenorm, groupnorm, rmsnorm, functions of bytes; also quantize and dequantize,
- * which oneDNN has too, and squares, cubes, functions with an exponential and concat, for which it is slow
- * (it joins whole channels of one image on one thread). The loops are vectorized by the compiler; each output
- * is computed by one thread. */
+ * which oneDNN has too, and squares, cubes, functions with an exponential, batchnorm, broadcasts and concat,
+ * for which it is slow (it joins whole channels of one image on one thread). The loops are vectorized by the
+ * compiler; each output is computed by one thread. */
 #include "config.h"
 
 #include "problem/kernel.h"
@@ -17,10 +17,11 @@
 #include "runner/verify/check.h"
 #include "runner/measure/clock.h"
 #include "runner/host/copies.h"
+#include "runner/verify/domain.h"
 #include "runner/verify/fill.h"
 #include "runner/plain/plain_convert.h"
 #include "runner/plain/plain_kernels.h"
-#include "runner/plain/plain_exp.h"
+#include "runner/plain/plain_lines.h"
 #include "runner/host/team.h"
 #include "runner/verify/integers.h"
 
@@ -71,8 +72,8 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	for (int i = 0; i < list->count; i++) {
 		o->threads[i] = i ? 1 : team_size();
 		snprintf(o->name[i], sizeof(o->name[i]), "%s%s%s:%d_threads",
-			plain_by_table(p) ? "table" : kernel_name(p->kernel), plain_by_exp(p) ? ":" : "",
-			plain_by_exp(p) ? plain_exp()->name : "", o->threads[i]);
+			plain_by_table(p) ? "table" : kernel_name(p->kernel), plain_by_lines(p) ? ":" : "",
+			plain_by_lines(p) ? plain_lines()->name : "", o->threads[i]);
 		o->algorithm[i] = (struct algorithm){ .api = "plain C", .name = o->name[i], .layouts = "",
 			.math = "strict", .rank = i, .matrix = MATRIX_NO };
 	}
@@ -112,7 +113,8 @@ static double source_value(const struct work *w, int i, int64_t set, int64_t ind
 	if (plain_by_table(&w->p))
 		return byte_value(&w->p, index);
 	uint64_t seed = (uint64_t)(i + 1) + (index_set ? (uint64_t)set << 8 : 0);
-	return fill_value(seed, index, index_set ? FILL_INDEX : FILL_SIGNED,
+	bool divisor = w->p.kernel == KERNEL_BINARY && i == 1 && fill_mode_positive(w->p.mode);
+	return fill_value(seed, index, index_set ? FILL_INDEX : divisor ? FILL_POSITIVE : FILL_SIGNED,
 		index_set ? w->p.shape[0].dim[w->p.axis] : 0, w->p.operand[i].dtype);
 }
 
@@ -120,8 +122,21 @@ static double role_value(const struct problem *p, enum check_role role, int64_t 
 {
 	if (kernel_row(p->kernel)->quantizer)
 		return fill_value(101, index, FILL_FACTOR, integer_factor_limit(p), DTYPE_F32);
-	return role == CHECK_SCALE ? fill_value(101, index, FILL_POSITIVE, 0, DTYPE_F32) :
-		fill_value(102, index, FILL_SIGNED, 0, DTYPE_F32);
+	bool positive = role == CHECK_SCALE || role == CHECK_VARIANCE;
+	enum fill_kind kind = positive ? FILL_POSITIVE : FILL_SIGNED;
+	return fill_value(101 + (uint64_t)(role - CHECK_SCALE), index, kind, 0, DTYPE_F32);
+}
+
+/* Factor (CHECK_SCALE) or addend (CHECK_SHIFT) number `index`. As every runtime does beforehand, those of a
+ * batchnorm include its mean and variance. */
+static float parameter(const struct problem *p, enum check_role role, int64_t index)
+{
+	double value = role_value(p, role, index);
+	if (p->kernel != KERNEL_BATCHNORM)
+		return (float)value;
+	double by = role_value(p, CHECK_SCALE, index) /
+		sqrt(role_value(p, CHECK_VARIANCE, index) + EPSILON);
+	return (float)(role == CHECK_SCALE ? by : value - role_value(p, CHECK_MEAN, index) * by);
 }
 
 /* Copies of operand i in CACHE_NET. A gather that reads few rows of a large table would find them in the
@@ -242,7 +257,7 @@ static bool factors_make(struct work *w, struct copies *c, enum check_role role)
 	if (copies_open(c, (size_t)values * sizeof(float), w->cold.count))
 		return false;
 	for (int64_t i = 0; i < values; i++) {
-		float value = (float)role_value(&w->p, role, i);
+		float value = parameter(&w->p, role, i);
 		memcpy(copies_at(c, 0) + i * (int64_t)sizeof(value), &value, sizeof(value));
 	}
 	copies_spread(c);

@@ -11,7 +11,7 @@
 #include "runner/verify/fill.h"
 #include "runner/host/lines.h"
 #include "runner/plain/plain_convert.h"
-#include "runner/plain/plain_exp.h"
+#include "runner/plain/plain_lines.h"
 
 /* A problem along one axis: `outer` lines of `size` elements, `inner` elements apart. */
 struct lines {
@@ -32,7 +32,7 @@ static struct lines lines_of(const struct problem *p)
 	return (struct lines){ volume(s, 0, p->axis), s->dim[p->axis], volume(s, p->axis + 1, s->rank) };
 }
 
-static int64_t share_begin(int64_t total, int i, int count)
+int64_t plain_begin(int64_t total, int i, int count)
 {
 	return total / count * i + total % count * i / count;
 }
@@ -50,8 +50,8 @@ static void gather_share(const struct plain *a, int i, int count)
 	struct lines l = lines_of(p);
 	int64_t taken = volume(&p->shape[1], 0, p->shape[1].rank), total = l.outer * taken;
 	size_t bytes = (size_t)l.inner * (size_t)dtype_bits(p->operand[0].dtype) / 8;
-	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end;
-		row++) {
+	int64_t end = plain_begin(total, i + 1, count);
+	for (int64_t row = plain_begin(total, i, count); row < end; row++) {
 		int64_t at = row / taken * l.size + index_at(a->source[1], p->operand[1].dtype, row % taken);
 		memcpy((char *)a->destination + (size_t)row * bytes,
 			(const char *)a->source[0] + (size_t)at * bytes, bytes);
@@ -74,7 +74,7 @@ static void concat_share(const struct plain *a, int i, int count)
 	int64_t outer = volume(&p->shape[0], 0, p->axis);
 	int64_t total = plain_source_begin(p, p->shape_count), width = total / outer;
 	int64_t bytes = dtype_bits(p->operand[0].dtype) / 8;
-	int64_t at = share_begin(total, i, count), end = share_begin(total, i + 1, count);
+	int64_t at = plain_begin(total, i, count), end = plain_begin(total, i + 1, count);
 	while (at < end) {
 		int64_t row = at / width, past = at % width;
 		const char *from = a->source[0];
@@ -92,8 +92,8 @@ static void concat_share(const struct plain *a, int i, int count)
 	}
 }
 
-/* Steps of a broadcast operand along each dimension of the destination, in elements. */
-static void broadcast_steps(const struct problem_shape *from, const struct problem_shape *to, int64_t *step)
+void plain_broadcast_steps(
+	const struct problem_shape *from, const struct problem_shape *to, int64_t *step)
 {
 	int64_t next = 1;
 	for (int i = to->rank - 1; i >= 0; i--) {
@@ -130,9 +130,9 @@ static void select_share(const struct plain *a, int i, int count)
 	int bytes = dtype_bits(p->operand[3].dtype) / 8, inner = to.rank - 1;
 	int64_t step[3][PROBLEM_RANK], total = volume(&to, 0, inner), n = to.dim[inner];
 	for (int j = 0; j < 3; j++)
-		broadcast_steps(&p->shape[j], &to, step[j]);
-	for (int64_t row = share_begin(total, i, count), end = share_begin(total, i + 1, count); row < end;
-		row++) {
+		plain_broadcast_steps(&p->shape[j], &to, step[j]);
+	int64_t end = plain_begin(total, i + 1, count);
+	for (int64_t row = plain_begin(total, i, count); row < end; row++) {
 		int64_t at[3] = { 0 }, rest = row;
 		for (int d = inner - 1; d >= 0; rest /= to.dim[d--])
 			for (int j = 0; j < 3; j++)
@@ -291,8 +291,8 @@ static void lines_share(const struct plain *a, int i, int count, int64_t kept, p
 			.indices = base_malloc(n * sizeof(*w.indices)) };
 		w.problem.operand[0].dtype = DTYPE_F32;
 	}
-	for (int64_t at = share_begin(total, i, count), end = share_begin(total, i + 1, count); at < end;
-		at++) {
+	int64_t end = plain_begin(total, i + 1, count);
+	for (int64_t at = plain_begin(total, i, count); at < end; at++) {
 		int64_t from = at / l.inner * l.size * l.inner + at % l.inner;
 		int64_t to = at / l.inner * kept * l.inner + at % l.inner;
 		if (is_narrow)
@@ -380,8 +380,8 @@ static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_r
 	int64_t rows = volume(&p->shape[0], 0, p->shape[0].rank) / n;
 	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
 	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
-	for (int64_t row = share_begin(rows, i, count), end = share_begin(rows, i + 1, count); row < end;
-		row++) {
+	int64_t end = plain_begin(rows, i + 1, count);
+	for (int64_t row = plain_begin(rows, i, count); row < end; row++) {
 		const float *x = wide ? wide : (const float *)a->source[0] + row * n;
 		float *y = wide ? wide : (float *)a->destination + row * n;
 		if (wide)
@@ -425,9 +425,9 @@ static bool is_product(const struct problem *p)
 static void product_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
-	int64_t n = volume(&p->shape[0], 0, p->shape[0].rank), from = share_begin(n, i, count);
+	int64_t n = volume(&p->shape[0], 0, p->shape[0].rank), from = plain_begin(n, i, count);
 	bool cubic = (double)p->beta == 3;
-	n = share_begin(n, i + 1, count);
+	n = plain_begin(n, i + 1, count);
 	for (int64_t at = from; at < n; at += LINE) {
 		int64_t now = n - at < LINE ? n - at : LINE;
 		line_t x;
@@ -437,25 +437,28 @@ static void product_share(const struct plain *a, int i, int count)
 	}
 }
 
-/* --- functions with an exponential --- */
-
-static void exp_share(const struct plain *a, int i, int count)
-{
-	const struct problem *p = a->problem;
-	int64_t n = volume(&p->shape[0], 0, p->shape[0].rank);
-	plain_exp()->eltwise(p, a->source[0], a->destination, share_begin(n, i, count),
-		share_begin(n, i + 1, count));
-}
+/* --- elementwise --- */
 
 static bool eltwise_fits(const struct problem *p)
 {
-	return plain_by_table(p) || plain_by_exp(p) || is_product(p);
+	return plain_by_table(p) || plain_by_lines(p) || is_product(p);
 }
 
 static void eltwise_share(const struct plain *a, int i, int count)
 {
-	(plain_by_exp(a->problem)      ? exp_share
-		: is_product(a->problem) ? product_share : plain_table_share)(a, i, count);
+	(plain_by_lines(a->problem)	   ? plain_lines_share
+		: is_product(a->problem)   ? product_share
+					   : plain_table_share)(a, i, count);
+}
+
+static bool softmax_fits(const struct problem *p)
+{
+	return plain_by_table(p) || plain_by_lines(p);
+}
+
+static void softmax_share(const struct plain *a, int i, int count)
+{
+	(plain_by_table(a->problem) ? plain_table_share : plain_softmax_share)(a, i, count);
 }
 
 /* --- supported problems --- */
@@ -537,7 +540,9 @@ static const struct {
 	[KERNEL_QUANTIZE] = { plain_quantize_share, quantize_fits, false },
 	[KERNEL_DEQUANTIZE] = { plain_quantize_share, quantize_fits, false },
 	[KERNEL_ELTWISE] = { eltwise_share, eltwise_fits, true },
-	[KERNEL_SOFTMAX] = { plain_table_share, plain_by_table, true },
+	[KERNEL_BINARY] = { plain_lines_share, plain_by_lines, true },
+	[KERNEL_BATCHNORM] = { plain_lines_share, plain_by_lines, true },
+	[KERNEL_SOFTMAX] = { softmax_share, softmax_fits, true },
 };
 
 int plain_refuses(const struct problem *p, struct error *err)
@@ -547,9 +552,10 @@ int plain_refuses(const struct problem *p, struct error *err)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (!kernels[p->kernel].share || (kernels[p->kernel].rare && !kernels[p->kernel].fits(p)))
 		return error_set(err,
-			"only data movement, sorting, normalizations, tables, powers and exponentials");
-	if (p->epilogue_count)
-		return error_set(err, "kernels in plain C have no epilogues");
+			"only data movement, sorting, normalizations, tables, powers, exponentials and "
+			"broadcasts");
+	if (p->epilogue_count && !plain_by_lines(p))
+		return error_set(err, "this kernel in plain C has no epilogues");
 	/* with one scale or function for all elements their order is irrelevant */
 	bool any_order = row->any_order && row->any_order(p) && p->operand[0].layout == LAYOUT_NXC &&
 		p->operand[1].layout == LAYOUT_NXC;

@@ -11,8 +11,9 @@ struct plain {
 	const struct problem *problem;
 	const void *source[PROBLEM_OPERANDS];
 	void *destination;
-	const float *scale, *shift; /* normalizations: problem_parameter_count of each; quantize, dequantize:
-				       scales only */
+	const float *scale, *shift; /* normalizations: problem_parameter_count of each, of a batchnorm those
+				       with its mean and variance folded in; quantize, dequantize: scales
+				       only */
 	int64_t *indices;           /* topk: shaped like the destination */
 	float epsilon;
 	int pass;                   /* 0 .. plain_passes - 1 */
@@ -24,6 +25,10 @@ struct plain {
 int plain_refuses(const struct problem *p, struct error *err);
 /* Returns the first element of a concat's source `number`: its sources are one buffer, in order. */
 int64_t plain_source_begin(const struct problem *p, int number);
+/* Returns the first of `total` elements that share i of `count` computes. */
+int64_t plain_begin(int64_t total, int i, int count);
+/* step: steps of a broadcast operand along each dimension of the destination, in elements. */
+void plain_broadcast_steps(const struct problem_shape *from, const struct problem_shape *to, int64_t *step);
 /* Number of passes of an execution; each pass runs all shares. */
 int plain_passes(const struct problem *p);
 /* Computes share i of `count` of a pass; `plain` is a struct plain. The next two are for quantize and

@@ -1,0 +1,202 @@
+#include "config.h"
+
+#include "problem/kernel.h"
+#include "runner/plain/plain_lines.h"
+
+#include "runner/host/isa.h"
+#include "runner/host/lines.h"
+
+#define RUN 2048 /* elements; the epilogues find them in the L1 cache */
+
+/* clang-format off */
+#define EXPONENTIALS \
+	FUNCTION(MODE_SIGMOID) FUNCTION(MODE_TANH) FUNCTION(MODE_GELU_ERF) FUNCTION(MODE_GELU_TANH) \
+	FUNCTION(MODE_SWISH) FUNCTION(MODE_ELU) FUNCTION(MODE_MISH)
+#define FUNCTIONS \
+	EXPONENTIALS \
+	FUNCTION(MODE_RELU) FUNCTION(MODE_LEAKY_RELU) FUNCTION(MODE_CLIP) FUNCTION(MODE_HARD_SIGMOID) \
+	FUNCTION(MODE_HARD_SWISH) FUNCTION(MODE_ABS) FUNCTION(MODE_SQUARE) FUNCTION(MODE_LINEAR_MAP)
+#define BINARIES \
+	FUNCTION(MODE_ADD) FUNCTION(MODE_SUB) FUNCTION(MODE_MUL) FUNCTION(MODE_DIV) FUNCTION(MODE_MAXIMUM) \
+	FUNCTION(MODE_MINIMUM)
+/* clang-format on */
+
+#define NAME(x) x##_base
+#define TARGET
+#include "runner/plain/plain_lines_impl.h"
+
+#if defined(__x86_64__) && defined(__GNUC__)
+#define NAME(x) x##_avx2
+#define TARGET __attribute__((target("avx2,fma")))
+#include "runner/plain/plain_lines_impl.h"
+
+#define NAME(x) x##_avx512
+#define TARGET __attribute__((target("avx512f")))
+#include "runner/plain/plain_lines_impl.h"
+
+static const struct plain_lines avx2 = { "avx2", compute_avx2, softmax_avx2 },
+				avx512 = { "avx512", compute_avx512, softmax_avx512 };
+#endif
+
+static const struct plain_lines base = { "base", compute_base, softmax_base };
+
+const struct plain_lines *plain_lines(void)
+{
+#if defined(__x86_64__) && defined(__GNUC__)
+	enum isa isa = isa_present();
+	if (isa >= ISA_AVX2)
+		return isa >= ISA_AVX512 ? &avx512 : &avx2;
+#endif
+	return &base;
+}
+
+#define FUNCTION(mode) case mode:
+
+static bool has_exponential(enum mode m)
+{
+	switch (m) {
+		EXPONENTIALS
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_function(enum mode m)
+{
+	switch (m) {
+		FUNCTIONS
+		return true;
+	default:
+		return false;
+	}
+}
+
+static bool is_binary(enum mode m)
+{
+	switch (m) {
+		BINARIES
+		return true;
+	default:
+		return false;
+	}
+}
+
+#undef FUNCTION
+
+static int64_t volume(const struct problem_shape *s, int from, int to)
+{
+	int64_t n = 1;
+	for (int i = from; i < to; i++)
+		n *= s->dim[i];
+	return n;
+}
+
+static bool eltwise_fits(const struct problem *p)
+{
+	return has_exponential(p->mode);
+}
+
+static bool batchnorm_fits(const struct problem *p)
+{
+	return p->shape[0].rank > 1;
+}
+
+static bool binary_fits(const struct problem *p)
+{
+	struct problem_shape to = problem_operand_shape(p, 2);
+	int64_t total = volume(&to, 0, to.rank);
+	bool broadcasts = volume(&p->shape[0], 0, p->shape[0].rank) < total ||
+		volume(&p->shape[1], 0, p->shape[1].rank) < total;
+	return broadcasts && is_binary(p->mode);
+}
+
+static bool softmax_fits(const struct problem *p)
+{
+	return p->mode == MODE_SOFTMAX && p->axis == p->shape[0].rank - 1 && !p->epilogue_count;
+}
+
+static bool (*const fits[KERNEL_COUNT])(const struct problem *p) = { [KERNEL_ELTWISE] = eltwise_fits,
+	[KERNEL_BATCHNORM] = batchnorm_fits,
+	[KERNEL_BINARY] = binary_fits,
+	[KERNEL_SOFTMAX] = softmax_fits };
+
+bool plain_by_lines(const struct problem *p)
+{
+	for (int i = 0; i < problem_operand_count(p); i++)
+		if (p->operand[i].dtype != DTYPE_F32)
+			return false;
+	for (int i = 0; i < p->epilogue_count; i++)
+		if (p->epilogue[i].kind != EPILOGUE_ELTWISE || !is_function(p->epilogue[i].mode))
+			return false;
+	return fits[p->kernel] && fits[p->kernel](p);
+}
+
+/* The destination as rows of `width` elements, in each of which a source's elements are adjacent or one; and
+ * the sources' steps along each dimension of the destination. */
+struct rows {
+	struct problem_shape to;
+	int sources, outer; /* number of dimensions that count rows */
+	int64_t width, step[2][PROBLEM_RANK], within[2];
+};
+
+/* Takes dimensions into the row, from the last one on, while all sources continue as they began. */
+static struct rows rows_of(const struct problem *p)
+{
+	struct rows r = { .to = problem_operand_shape(p, problem_operand_count(p) - 1), .width = 1 };
+	bool known = false;
+	r.sources = p->kernel == KERNEL_BINARY ? 2 : 1;
+	for (int j = 0; j < r.sources; j++)
+		plain_broadcast_steps(&p->shape[j], &r.to, r.step[j]);
+	for (r.outer = r.to.rank; r.outer > 0; r.outer--) {
+		int d = r.outer - 1;
+		if (p->kernel == KERNEL_BATCHNORM && d < 2)
+			break;
+		if (r.to.dim[d] == 1)
+			continue;
+		for (int j = 0; j < r.sources && known; j++)
+			if (r.step[j][d] != r.within[j] * r.width)
+				return r;
+		for (int j = 0; j < r.sources && !known; j++)
+			r.within[j] = r.step[j][d] != 0;
+		known = true;
+		r.width *= r.to.dim[d];
+	}
+	return r;
+}
+
+void plain_softmax_share(const struct plain *a, int i, int count)
+{
+	const struct problem_shape *s = &a->problem->shape[0];
+	const struct plain_lines *lines = plain_lines();
+	int64_t n = s->dim[s->rank - 1], rows = volume(s, 0, s->rank - 1);
+	for (int64_t row = plain_begin(rows, i, count), end = plain_begin(rows, i + 1, count); row < end;
+		row++)
+		lines->softmax((const float *)a->source[0] + row * n, (float *)a->destination + row * n, n);
+}
+
+void plain_lines_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	const struct plain_lines *lines = plain_lines();
+	struct rows r = rows_of(p);
+	int64_t total = volume(&r.to, 0, r.to.rank), end = plain_begin(total, i + 1, count);
+	struct plain_run run = { .x_step = r.within[0], .y_step = r.within[1] };
+	for (int64_t at = plain_begin(total, i, count); at < end; at += run.count) {
+		int64_t row = at / r.width, past = at % r.width, left = r.width - past, from[2] = { 0 };
+		run.count = left < end - at ? left : end - at;
+		run.count = run.count < RUN ? run.count : RUN;
+		if (p->kernel == KERNEL_BATCHNORM) {
+			run.scale = a->scale[row % r.to.dim[1]];
+			run.shift = a->shift[row % r.to.dim[1]];
+		}
+		for (int d = r.outer - 1; d >= 0; row /= r.to.dim[d--])
+			for (int j = 0; j < r.sources; j++)
+				from[j] += row % r.to.dim[d] * r.step[j][d];
+		run.x = (const float *)a->source[0] + from[0] + past * run.x_step;
+		if (r.sources > 1)
+			run.y = (const float *)a->source[1] + from[1] + past * run.y_step;
+		run.to = (float *)a->destination + at;
+		lines->compute(p, &run);
+	}
+}

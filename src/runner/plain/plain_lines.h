@@ -1,0 +1,34 @@
+/* Elementwise problems in f32, where oneDNN 2.6 is slow: functions with an exponential (swish: 521 us for 1.6
+ * million elements on two cores with AVX-512, these kernels 267); batch normalization, whose parameters are
+ * one factor and one addend per channel here; binary functions with operands that broadcast in ways for which
+ * oneDNN has only reference loops. Elementwise epilogues are applied while the results are in the caches. */
+#ifndef RUNNER_PLAIN_LINES_H
+#define RUNNER_PLAIN_LINES_H
+
+#include "problem/problem.h"
+#include "runner/plain/plain_kernels.h"
+
+/* Adjacent elements of the destination and their operands. */
+struct plain_run {
+	const float *x, *y;	/* y: second operand of a binary */
+	int64_t x_step, y_step; /* 1, or 0: one value for all elements */
+	float scale, shift;	/* batchnorm: x * scale + shift */
+	float *to;
+	int64_t count;
+};
+
+/* The kernel for the instruction set of isa_present. */
+struct plain_lines {
+	const char *name; /* of the instruction set */
+	void (*compute)(const struct problem *p, const struct plain_run *run);
+	void (*softmax)(const float *from, float *to, int64_t n); /* of n adjacent values */
+};
+
+const struct plain_lines *plain_lines(void);
+/* True if the kernels compute the problem. */
+bool plain_by_lines(const struct problem *p);
+/* Compute share i of `count`. */
+void plain_lines_share(const struct plain *a, int i, int count);
+void plain_softmax_share(const struct plain *a, int i, int count);
+
+#endif

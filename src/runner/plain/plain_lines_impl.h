@@ -1,0 +1,147 @@
+/* The kernels of plain_lines.c for one instruction set, included once for each. Parameters: NAME(x), a name
+ * of this set; TARGET, its function attributes. The mode of each function is a constant: it is inlined. */
+
+/* A line whose elements are at `from` + `at`, or all the same. */
+static inline __attribute__((always_inline)) TARGET void NAME(fetch)(
+	line_t *x, const float *from, int64_t step, int64_t at, int64_t count)
+{
+	if (step)
+		line_load(x, from, false, at, count);
+	else
+		*x = *from - (line_t){ 0 };
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(function)(
+	const enum mode mode, float alpha, float beta, const float *from, float *to, int64_t count)
+{
+	line_t x;
+	int64_t at = 0;
+	for (; at + LINE <= count; at += LINE) {
+		line_load(&x, from, false, at, LINE);
+		line_eltwise(&x, mode, alpha, beta);
+		line_store(&x, to, false, at, LINE);
+	}
+	line_load(&x, from, false, at, count - at);
+	line_eltwise(&x, mode, alpha, beta);
+	line_store(&x, to, false, at, count - at);
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(pair)(
+	const enum mode mode, const struct plain_run *r)
+{
+	line_t x, y;
+	int64_t at = 0;
+	for (; at + LINE <= r->count; at += LINE) {
+		NAME(fetch)(&x, r->x, r->x_step, at, LINE);
+		NAME(fetch)(&y, r->y, r->y_step, at, LINE);
+		line_binary(&x, mode, &y);
+		line_store(&x, r->to, false, at, LINE);
+	}
+	if (at == r->count)
+		return;
+	NAME(fetch)(&x, r->x, r->x_step, at, r->count - at);
+	NAME(fetch)(&y, r->y, r->y_step, at, r->count - at);
+	line_binary(&x, mode, &y);
+	line_store(&x, r->to, false, at, r->count - at);
+}
+
+static TARGET void NAME(eltwise)(
+	enum mode mode, float alpha, float beta, const float *from, float *to, int64_t count)
+{
+#define FUNCTION(m) case m: NAME(function)(m, alpha, beta, from, to, count); break;
+	switch (mode) {
+	FUNCTIONS
+	default: break;
+	}
+#undef FUNCTION
+}
+
+static TARGET void NAME(binary)(enum mode mode, const struct plain_run *r)
+{
+#define FUNCTION(m) case m: NAME(pair)(m, r); break;
+	switch (mode) {
+	BINARIES
+	default: break;
+	}
+#undef FUNCTION
+}
+
+static TARGET void NAME(compute)(const struct problem *p, const struct plain_run *r)
+{
+	if (p->kernel == KERNEL_BINARY)
+		NAME(binary)(p->mode, r);
+	else if (p->kernel == KERNEL_BATCHNORM)
+		NAME(eltwise)(MODE_LINEAR_MAP, r->scale, r->shift, r->x, r->to, r->count);
+	else
+		NAME(eltwise)(p->mode, p->alpha, p->beta, r->x, r->to, r->count);
+	for (int i = 0; i < p->epilogue_count; i++)
+		NAME(eltwise)(p->epilogue[i].mode, p->epilogue[i].alpha, p->epilogue[i].beta, r->to, r->to,
+			r->count);
+}
+
+/* Reduces a line to the largest value, or with `sum` to the sum. */
+static inline __attribute__((always_inline)) TARGET float NAME(reduce)(const line_t *x, bool sum)
+{
+	line_t all = *x, other;
+	for (int distance = LINE / 2; distance > 0; distance /= 2) {
+		line_exchange(&other, &all, distance);
+		if (sum)
+			all += other;
+		else
+			line_most(&all, &other);
+	}
+	return all[0];
+}
+
+/* Adds up exp(x - most) of a row and writes the exponentials. */
+static inline __attribute__((always_inline)) TARGET float NAME(exponentials)(
+	const float *from, float *to, float most, int64_t n)
+{
+	line_t x, sum = { 0 };
+	int64_t at = 0;
+	for (; at + LINE <= n; at += LINE) {
+		line_load(&x, from, false, at, LINE);
+		x -= most;
+		line_exp(&x);
+		sum += x;
+		line_store(&x, to, false, at, LINE);
+	}
+	float total = NAME(reduce)(&sum, true);
+	if (at == n)
+		return total;
+	line_load(&x, from, false, at, n - at);
+	x -= most;
+	line_exp(&x);
+	line_store(&x, to, false, at, n - at);
+	for (int i = 0; i < n - at; i++)
+		total += x[i];
+	return total;
+}
+
+static TARGET void NAME(softmax)(const float *from, float *to, int64_t n)
+{
+	line_t x, y;
+	int64_t at = LINE;
+	float most = from[0];
+	if (n >= LINE) {
+		line_load(&x, from, false, 0, LINE);
+		for (; at + LINE <= n; at += LINE) {
+			line_load(&y, from, false, at, LINE);
+			line_most(&x, &y);
+		}
+		most = NAME(reduce)(&x, false);
+	}
+	for (at = n >= LINE ? at : 1; at < n; at++)
+		most = from[at] > most ? from[at] : most;
+	float by = 1 / NAME(exponentials)(from, to, most, n);
+	for (at = 0; at + LINE <= n; at += LINE) {
+		line_load(&x, to, false, at, LINE);
+		x *= by;
+		line_store(&x, to, false, at, LINE);
+	}
+	for (; at < n; at++)
+		to[at] *= by;
+}
+
+#undef NAME
+#undef TARGET

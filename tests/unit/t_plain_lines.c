@@ -1,0 +1,162 @@
+/* The kernels of plain_lines.c against the reference in double, for each instruction set of this processor.
+ */
+#include "config.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+#include "runner/plain/plain_lines.h"
+#include "runner/verify/check_private.h"
+#include "tap.h"
+
+enum { COUNT = 1000, MOST = 8192 };
+
+/* Numbers from -2 to 2. */
+static float value_at(uint64_t seed, int64_t index)
+{
+	uint64_t x = (seed * 0x9E3779B97F4A7C15u + (uint64_t)index + 1) * 0xBF58476D1CE4E5B9u;
+	return (float)(x >> 40) / 4194304.0f - 2;
+}
+
+static float value(int i)
+{
+	static const float extreme[] = { 0, 200, -200, -3e38f, 3e38f, -1e10f, 1e20f, -88, 1e-40f };
+	return i < 9 ? extreme[i] : (float)(i % 401 - 200) * 0.1f / (float)(1 + i % 7);
+}
+
+/* Number of elements from `at` to `end` that are wrong by more than 1e-6 of the larger of 1 and the result,
+ * and of those outside that are changed. */
+static int wrong(const struct problem *p, int at, int end)
+{
+	static float from[COUNT], to[COUNT];
+	int count = 0;
+	for (int i = 0; i < COUNT; i++) {
+		from[i] = value(i);
+		to[i] = 12345;
+	}
+	plain_lines()->compute(
+		p, &(struct plain_run){ .x = from + at, .x_step = 1, .to = to + at, .count = end - at });
+	for (int i = 0; i < COUNT; i++) {
+		double want = check_eltwise(p->mode, (double)p->alpha, (double)p->beta, (double)from[i]);
+		bool inside = i >= at && i < end;
+		count += inside ? !(fabs((double)to[i] - want) <= 1e-6 * fmax(1, fabs(want)))
+				: (double)to[i] != 12345;
+	}
+	return count;
+}
+
+/* Operands and parameters are one function of role, number and index. */
+static double input(void *state, enum check_role role, int number, int64_t index)
+{
+	(void)state;
+	double value = (double)value_at((uint64_t)role * 8 + (uint64_t)number, index);
+	return role == CHECK_VARIANCE || (role == CHECK_SOURCE && number) ? 0.5 + fabs(value) : value;
+}
+
+static int64_t volume(struct problem_shape s)
+{
+	int64_t n = 1;
+	for (int i = 0; i < s.rank; i++)
+		n *= s.dim[i];
+	return n;
+}
+
+/* Largest error of a problem that three shares compute, relative to the sum of terms. */
+static double error_of(const char *text)
+{
+	static float operand[PROBLEM_OPERANDS][MOST], scale[MOST], shift[MOST];
+	struct check_inputs in = { .value = input, .epsilon = 1e-5 };
+	struct problem p;
+	struct error err;
+	double worst = 0;
+	if (problem_parse(text_of(text), &p, &err) || !plain_by_lines(&p))
+		return INFINITY;
+	struct plain a = { .problem = &p, .scale = scale, .shift = shift };
+	int last = problem_operand_count(&p) - 1;
+	for (int i = 0; i < last; i++) {
+		for (int64_t j = 0; j < volume(problem_operand_shape(&p, i)); j++)
+			operand[i][j] = (float)input(NULL, CHECK_SOURCE, i, j);
+		a.source[i] = operand[i];
+	}
+	for (int64_t i = 0; i < problem_parameter_count(&p); i++) {
+		double by =
+			input(NULL, CHECK_SCALE, 0, i) / sqrt(input(NULL, CHECK_VARIANCE, 0, i) + in.epsilon);
+		scale[i] = (float)by;
+		shift[i] = (float)(input(NULL, CHECK_SHIFT, 0, i) - input(NULL, CHECK_MEAN, 0, i) * by);
+	}
+	a.destination = operand[last];
+	int64_t total = volume(problem_operand_shape(&p, last));
+	for (int64_t i = 0; i <= total; i++)
+		operand[last][i] = 12345;
+	for (int i = 0; i < 3; i++)
+		plain_share(&a, i, 3);
+	for (int64_t i = 0; i < total; i++) {
+		double want, terms;
+		if (!check_output(&p, &in, i, &want, &terms))
+			return INFINITY;
+		worst = fmax(worst, fabs((double)operand[last][i] - want) / fmax(1, terms));
+	}
+	check_forget(&in);
+	return (double)operand[last][total] == 12345 ? worst : INFINITY;
+}
+
+static void test_problems(const char *cap)
+{
+	static const char *const text[] = { "batchnorm:f32,f32:2x5x7x7", "batchnorm:f32,f32:1x3x2050+relu",
+		"batchnorm:f32,f32:3x17+clip,0,6+swish,1", "binary:f32.c,f32,f32:sub:1x2x40:8x2x40",
+		"binary:f32,f32,f32:div:2x3x1x5:1x3x4x1", "binary:f32,f32,f32:mul:1x9x1x1:3x9x5x7+relu",
+		"binary:f32,f32,f32:maximum:7x1:1x33", "binary:f32,f32,f32:add:1x1:70x3",
+		"binary:f32,f32,f32:minimum:5x1x4:5x6x1", "softmax:f32,f32:soft:3x1:ax1",
+		"softmax:f32,f32:soft:7x15:ax1", "softmax:f32,f32:soft:7x16:ax1",
+		"softmax:f32,f32:soft:5x47:ax1", "softmax:f32,f32:soft:2x3x128:ax2",
+		"eltwise:f32,f32:swish,1:3x50+affine,2,1" };
+	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		double error = error_of(text[i]);
+		ok(error < 2e-6, "%s: %s: error %.1e", cap, text[i], error);
+	}
+}
+
+static void test_refused(void)
+{
+	static const char *const text[] = { "batchnorm:f16,f16:2x5x7x7", "binary:f32,f32,f32:add:4x4:4x4",
+		"binary:f32,f32,f32:eq:1x4:4x4", "softmax:f32,f32:soft:3x5:ax0",
+		"softmax:f32,f32:log:3x5:ax1", "batchnorm:f32,f32:2x5x7x7+sqrt", "eltwise:f32,f32:relu:4x4" };
+	struct problem p;
+	struct error err;
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++)
+		ok(!problem_parse(text_of(text[i]), &p, &err) && !plain_by_lines(&p), "refused: %s", text[i]);
+}
+
+static void test_isa(const char *cap, const char *name)
+{
+	int functions = 0;
+	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
+	if (name)
+		is_str(plain_lines()->name, name, "oneDNN's limit %s holds here too", cap);
+	for (int mode = MODE_NONE + 1; mode < MODE_COUNT; mode++) {
+		struct problem p = { .kernel = KERNEL_ELTWISE,
+			.mode = (enum mode)mode,
+			.alpha = 0.7f,
+			.operand = { { .dtype = DTYPE_F32 }, { .dtype = DTYPE_F32 } } };
+		if (!plain_by_lines(&p))
+			continue;
+		functions++;
+		is_int(wrong(&p, 0, COUNT) + wrong(&p, 5, 38) + wrong(&p, 16, 32) + wrong(&p, 7, 7), 0,
+			"%s: %s", cap, mode_name((enum mode)mode));
+		p.operand[1].dtype = DTYPE_BF16;
+		ok(!plain_by_lines(&p), "%s: only f32", mode_name((enum mode)mode));
+	}
+	is_int(functions, 7, "%s: functions", cap);
+}
+
+int main(void)
+{
+	static const char *const caps[] = { "SSE41", "AVX2", "AVX512_CORE" };
+	for (int i = 0; i < 3; i++) {
+		test_isa(caps[i], i ? NULL : "base");
+		test_problems(caps[i]);
+	}
+	test_refused();
+	return done_testing();
+}
