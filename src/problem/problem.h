@@ -125,6 +125,7 @@ enum kernel {
 	_(REDUCE_L2,    "l2",           REDUCE,    0) \
 	_(FULL,         "full",         ATTENTION, 0) \
 	_(CAUSAL,       "causal",       ATTENTION, 0) \
+	_(MASKED,       "masked",       ATTENTION, 0) \
 	_(LSTM,         "lstm",         RNN,       0) \
 	_(GRU,          "gru",          RNN,       0) \
 	_(RNN_RELU,     "rnn_relu",     RNN,       0) \
@@ -211,7 +212,8 @@ struct problem {
 						    out_pad; weights: c, k/g, r, s */
 	/* attention: softmax(q k' / sqrt(head_size)) v. Shapes: q n, heads, query_length, head_size; k n,
 	 * kv_heads, key_length, head_size; v n, kv_heads, key_length, value_size. causal: query i sees keys 0
-	 * to i + key_length - query_length */
+	 * to i + key_length - query_length. masked: a mask of q's type and of shape 0 is added to the scores;
+	 * each of its four dimensions is 1 or that of the scores (n, heads, query_length, key_length) */
 	int64_t heads, kv_heads, query_length, key_length, head_size, value_size;
 	/* rnn: source steps, n, input_size; destination steps, directions, n, hidden_size; all weights in one
 	 * block of directions * gates * hidden_size * (input_size + hidden_size + 2) elements (layout:
@@ -263,6 +265,8 @@ int64_t problem_out_size(const struct problem *p, int i);
 /* Logical shape of operand i. conv weights as in ONNX: k, c/g, r, s; matmul: batch dimensions first; rnn
  * weights: rank 1. topk's indices (s64, shaped like the destination) are not an operand. */
 struct problem_shape problem_operand_shape(const struct problem *p, int i);
+/* Shape of an attention's mask, which is in memory as a dense tensor of q's type; NULL: it has none. */
+const struct problem_shape *problem_mask(const struct problem *p);
 /* Number of operands without epilogues; 2 for concat: sources, destination. */
 int problem_operand_count(const struct problem *p);
 /* Shape of the scales of a quantize or dequantize. Modes tensor and dynamic: scalar; axis: one scale per
@@ -285,7 +289,8 @@ bool problem_set_layout(struct problem *p, enum layout l);
  *   conv       2 n k (c/g) r s * output size; dilation adds none
  *   deconv     2 n c (k/g) r s * input size
  *   attention  n heads * pairs * (2 head_size + 2 value_size + 5 of the softmax); pairs: query_length
- *              key_length; causal: query_length key_length - query_length (query_length - 1) / 2
+ *              key_length; causal: query_length key_length - query_length (query_length - 1) / 2; masked:
+ *              one more per pair, and the mask counts as read
  *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm), 8 (gru)
  *              or 1)
  *   quantize, dequantize  2 per element (scale and zero point), dynamic 4 (minimum and maximum too); the f32

@@ -71,7 +71,7 @@ PAIRS = {
     "quantize": ["quantize:{t},{u}:{m}:6x32"],
     "dequantize": ["dequantize:{t},{u}:{m}:6x32"],
 }
-SUFFIX = {"axis": ":ax0", "block": ":ax1:b16"}
+SUFFIX = {"axis": ":ax0", "block": ":ax1:b16", "masked": ":1x4x9x12"}
 # What has several types, and what is fused. {m}: each eltwise or binary mode.
 INTEGERS = [
     "conv:{s},{w}.c,s32/s32:" + CONV, "deconv:{s},{w}.c,s32/s32:" + DECONV, "matmul:{s},{w}.c,s32/s32:" + MATMUL,
@@ -151,7 +151,7 @@ def problems():
     made = {}
     for kernel, templates in SAME.items():
         for template, t, m in itertools.product(templates, TYPES, MODES.get(kernel, [None])):
-            made[template.format(t=t, m=m and with_parameters(m))] = kernel, m, t
+            made[template.format(t=t, m=m and with_parameters(m)) + SUFFIX.get(m, "")] = kernel, m, t
     for kernel, templates in PAIRS.items():
         for template, t, u, m in itertools.product(templates, TYPES, TYPES, MODES.get(kernel, [None])):
             if m == "dynamic" and t.startswith("f8"):

@@ -230,6 +230,10 @@ static void set_fill(struct set *s)
 		else
 			s->at.source[i] = operand(s, &l, CHECK_SOURCE, i);
 	}
+	if (problem_mask(p)) {
+		struct cuda_layout l = cuda_mask_layout(p);
+		s->at.source[last] = operand(s, &l, CHECK_SOURCE, last);
+	}
 	for (int i = 0; i < p->epilogue_count; i++)
 		if (p->epilogue[i].kind != EPILOGUE_ELTWISE) {
 			struct cuda_layout l = cuda_epilogue_layout(p, i);

@@ -184,6 +184,10 @@ static void test_attention(void)
 		IN(LIST(1), LIST(0, log(3)), LIST(4, 8)));
 	expect("attention:f32,f32,f32,f32/f32:full:n1hq4hk2lq1lk1d1e1", 4, LIST(5, 5, 6, 6),
 		IN(LIST(1, 2, 3, 4), LIST(1, 1), LIST(5, 6)));
+	expect("attention:f32,f32,f32,f32/f32:masked:n1hq2hk2lq2lk2d1e1:1x1x2x2", 4, LIST(7, 5, 7, 5),
+		IN(LIST(1, 1, 1, 1), LIST(0, 0, 0, 0), LIST(4, 8, 4, 8), LIST(0, log(3), log(3), 0)));
+	expect("attention:f32,f32,f32,f32/f32:masked:n2hq1hk1lq1lk2d1e1:2x1x1x2", 2, LIST(7, 5),
+		IN(LIST(1, 1), LIST(0, 0, 0, 0), LIST(4, 8, 4, 8), LIST(0, log(3), log(3), 0)));
 }
 
 static void test_rnn(void)

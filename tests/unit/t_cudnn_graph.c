@@ -95,6 +95,8 @@ static const char *const problems[] = {
 	"attention:f32,f32,f32,f32/f32:full:n2hq4hk2lq3lk5d4e6",
 	"attention:f32,f32,f32,f32/f32:causal:n2hq4hk2lq3lk5d4e6",
 	"attention:f32,f32,f32,f32/f32:causal:n1hq2hk2lq4lk4d4e4",
+	"attention:f32,f32,f32,f32/f32:masked:n2hq4hk2lq3lk5d4e6:2x1x1x5",
+	"attention:f32,f32,f32,f32/f32:masked:n2hq4hk2lq3lk5d4e6:1x4x3x5",
 };
 
 /* Tolerance for f32 constants and softmax in f32; standin_worst accounts for rounding of the output type. */

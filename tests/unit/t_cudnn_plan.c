@@ -108,6 +108,7 @@ static const char *const families[] = {
 	"transpose:%s,%s:1x128x12x64:perm0x2x1x3",
 	"attention:%s,%s,%s,%s/f32:full:n1hq12hk12lq128lk128d64e64",
 	"attention:%s,%s,%s,%s/f32:causal:n1hq12hk4lq128lk256d64e64",
+	"attention:%s,%s,%s,%s/f32:masked:n1hq12hk12lq128lk128d64e64:1x1x1x128",
 };
 #define FAMILIES ((int)(sizeof(families) / sizeof(families[0])))
 

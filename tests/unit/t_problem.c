@@ -53,6 +53,8 @@ static const struct {
 	{ "rmsnorm:bf16,bf16:128x4096:ax1", 4.0 * 128 * 4096, 4.0 * 128 * 4096 },
 	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk12lq128lk128d64e64", 12.0 * 128 * 128 * (4 * 64 + 5),
 		2.0 * 12 * 128 * 64 * 4 },
+	{ "attention:f32,f32,f32,f32/f32:masked:n2hq12hk12lq128lk128d64e64:2x1x1x128",
+		2 * 12.0 * 128 * 128 * (4 * 64 + 6), 4.0 * (2 * 4 * 12 * 128 * 64 + 2 * 128) },
 	{ "attention:f16,f16,f16,f16/f32:causal:n2hq8hk2lq3lk5d64e32",
 		16.0 * (3 + 4 + 5) * (2 * 64 + 2 * 32 + 5),
 		2.0 * 2 * (8 * 3 * 64 + 2 * 5 * 64 + 2 * 5 * 32 + 8 * 3 * 32) },
@@ -140,6 +142,10 @@ static const struct {
 	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk5lq128lk128d64e64", "heads" },
 	{ "attention:f16,f16,f16,f16/f32:causal:n1hq12hk12lq128lk127d64e64", "keys" },
 	{ "attention:f16,f16,f16,f16/f32:full:n1hq12hk0lq128lk128d64e64", "1 or more" },
+	{ "attention:f32,f32,f32,f32/f32:masked:n2hq8hk8lq3lk5d4e4:2x1x5x3", "mask" },
+	{ "attention:f32,f32,f32,f32/f32:masked:n2hq8hk8lq3lk5d4e4:3x5", "mask" },
+	{ "attention:f32,f32,f32,f32/f32:masked:n2hq8hk8lq3lk5d4e4", "expected" },
+	{ "attention:f32,f32,f32,f32/f32:full:n2hq8hk8lq3lk5d4e4:2x8x3x5", "expected" },
 	{ "attention:f16,f16,f16,f16/f32:full:n1hq281474976710656hk1lq281474976710656lk1d1e1", "1e15" },
 	{ "rnn:f32,f32.c,f32:elman:t1n1i1h1d1", "mode" },
 	{ "rnn:f32,f32.c,f32:lstm:t1n1i1h1d3", "directions" },
@@ -502,6 +508,10 @@ static void test_random(void)
 					dice(0, seen++) == 0)
 					p.mode = (enum mode)m;
 			dice_numbers(&p);
+			if (p.mode == MODE_MASKED) {
+				p.shape_count = 1;
+				p.shape[0] = (struct problem_shape){ 4, { p.n, 1, 1, p.key_length } };
+			}
 			int wrong = problem_format(&p, text, &err) ||
 				problem_parse(text_of(text), &back, &err) ||
 				problem_format(&back, again, &err) || strcmp(text, again) != 0 ||

@@ -22,6 +22,19 @@ static float scale_of(const struct problem *p)
 	return (float)(1 / sqrt((double)p->head_size));
 }
 
+/* Scales the scores. Where a mask is added next, by a division: cuDNN 9.19 takes a multiplication and an
+ * addition for parts of dropout. */
+static struct cudnn_tensor scaled(struct cudnn_graph *g, const struct cudnn_tensor *product)
+{
+	bool divides = problem_mask(g->p) != NULL;
+	struct cudnn_pointwise how = { .mode = divides ? CUDNN_POINTWISE_DIV : CUDNN_POINTWISE_MUL };
+	float by = divides ? 1 / scale_of(g->p) : scale_of(g->p);
+	struct cudnn_tensor scale = cudnn_tensor_value(g, RANK, by);
+	struct cudnn_tensor scores = cudnn_tensor_virtual(g, product, DTYPE_F32);
+	cudnn_pointwise(g, &how, product, &scale, NULL, &scores);
+	return scores;
+}
+
 static void refuse_epilogues(struct cudnn_graph *g)
 {
 	if (g->p->epilogue_count)
@@ -32,8 +45,8 @@ void cudnn_build_sdpa(struct cudnn_graph *g)
 {
 	struct cudnn_bag *b = &g->bag;
 	refuse_epilogues(g);
-	if (g->p->mode == MODE_CAUSAL)
-		cudnn_bag_refuse(b, "cuDNN's attention operation has no causal mask");
+	if (g->p->mode != MODE_FULL)
+		cudnn_bag_refuse(b, "cuDNN's attention operation has no mask");
 	struct cudnn_tensor q = operand(g, 0), k = operand(g, 1), v = operand(g, 2), o = operand(g, 3);
 	struct cudnn_tensor scale = cudnn_tensor_value(g, RANK, scale_of(g->p));
 	cudnnBackendDescriptor_t op = CUDNN_NEW(b, OPERATION_SDPA_FWD);
@@ -76,6 +89,18 @@ static struct cudnn_tensor causal_mask(struct cudnn_graph *g, const struct cudnn
 	return masked;
 }
 
+/* The scores and the mask, which broadcasts. */
+static struct cudnn_tensor added_mask(struct cudnn_graph *g, const struct cudnn_tensor *scores)
+{
+	struct cuda_layout layout = cuda_mask_layout(g->p);
+	struct cudnn_tensor shape = cudnn_shape_of(&layout, RANK);
+	struct cudnn_tensor mask = cudnn_tensor_bound(g, &shape, CUDNN_SOURCE, 3);
+	struct cudnn_tensor sum = cudnn_tensor_virtual(g, scores, DTYPE_F32);
+	struct cudnn_pointwise add = { .mode = CUDNN_POINTWISE_ADD };
+	cudnn_pointwise(g, &add, scores, &mask, NULL, &sum);
+	return sum;
+}
+
 static struct cudnn_tensor softmax(struct cudnn_graph *g, const struct cudnn_tensor *scores, enum dtype to)
 {
 	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB },
@@ -113,13 +138,12 @@ void cudnn_build_attention(struct cudnn_graph *g)
 	int64_t dim[RANK] = { p->n, p->heads, p->query_length, p->key_length };
 	struct cudnn_tensor square = cudnn_shape_dense(RANK, dim, DTYPE_F32);
 	struct cudnn_tensor product = cudnn_tensor_virtual(g, &square, DTYPE_F32);
-	struct cudnn_tensor scores = cudnn_tensor_virtual(g, &square, DTYPE_F32);
-	struct cudnn_tensor scale = cudnn_tensor_value(g, RANK, scale_of(p));
-	struct cudnn_pointwise mul = { .mode = CUDNN_POINTWISE_MUL };
 	cudnn_matmul(g, DTYPE_F32, &q, &k, &product);
-	cudnn_pointwise(g, &mul, &product, &scale, NULL, &scores);
+	struct cudnn_tensor scores = scaled(g, &product);
 	if (p->mode == MODE_CAUSAL)
 		scores = causal_mask(g, &scores);
+	else if (problem_mask(p))
+		scores = added_mask(g, &scores);
 	struct cudnn_tensor share = softmax(g, &scores, p->operand[2].dtype);
 	cudnn_matmul(g, DTYPE_F32, &share, &v, &o);
 }

@@ -63,6 +63,12 @@ struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e)
 	return layout_of(&x->operand, &s);
 }
 
+struct cuda_layout cuda_mask_layout(const struct problem *p)
+{
+	struct operand mask = { .dtype = p->operand[0].dtype };
+	return layout_of(&mask, problem_mask(p));
+}
+
 const char *cuda_layout_name(const struct problem *p, int i)
 {
 	static const char *const names[] = { [LAYOUT_ANY] = "ncx", [LAYOUT_NCX] = "ncx", [LAYOUT_NXC] = "nxc",

@@ -59,6 +59,11 @@ static void sources_add(struct listing *l)
 		if (p->kernel == KERNEL_CAST && is_unsigned(p->operand[1].dtype))
 			part->fill = FILL_POSITIVE;
 	}
+	if (problem_mask(p)) {
+		struct cuda_part *part = part_add(l, cuda_mask_layout(p), false);
+		part->role = CHECK_SOURCE;
+		part->number = inputs;
+	}
 	if (p->kernel == KERNEL_RNN) {
 		l->parts[l->count - 1].fill = FILL_SMALL;
 		l->parts[l->count - 1].limit = integer_small_limit(p);

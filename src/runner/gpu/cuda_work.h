@@ -11,8 +11,8 @@
 
 /* Device addresses for one execution, in the problem's order. Layouts and types: cuda_operand_layout. */
 struct cuda_pointers {
-	/* conv, deconv, rnn: [0]; matmul: a; binary: a, b; concat: all; attention: q, k, v; select:
-	 * condition, a, b; gather: source, indices */
+	/* conv, deconv, rnn: [0]; matmul: a; binary: a, b; concat: all; attention: q, k, v,
+	 * mask; select: condition, a, b; gather: source, indices */
 	const void *source[CUDA_SOURCES];
 	const void *weights;              /* conv, deconv, rnn; matmul: b */
 	const void *epilogue[PROBLEM_EPILOGUES];
@@ -34,6 +34,7 @@ struct cuda_layout {
  * operand. */
 struct cuda_layout cuda_operand_layout(const struct problem *p, int i, int source);
 struct cuda_layout cuda_epilogue_layout(const struct problem *p, int e);
+struct cuda_layout cuda_mask_layout(const struct problem *p); /* of the mask of an attention that has one */
 /* Returns "ncx", "nxc" or "strided", for the `layouts` of an algorithm. */
 const char *cuda_layout_name(const struct problem *p, int i);
 

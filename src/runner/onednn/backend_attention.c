@@ -1,6 +1,6 @@
-/* Attention on a CPU, composed of oneDNN primitives: scores = q k', a causal mask that is added, softmax,
- * scores times v. The scores of all heads are in memory between them. Heads of q that share keys and
- * values become further rows of one matmul. */
+/* Attention on a CPU, composed of oneDNN primitives: scores = q k', a mask that is added (the problem's own,
+ * or the causal one), softmax, scores times v. The scores of all heads are in memory between them. Heads of q
+ * that share keys and values become further rows of one matmul. */
 #include "config.h"
 
 #include "runner/measure/backend.h"
@@ -21,6 +21,7 @@
 
 #define CHECK_COST 1e8 /* multiplications of a check, at most */
 #define PART_ARGS 3
+#define MASK 3 /* its number among the sources (verify/check.h) */
 
 enum part { PART_SCORES, PART_MASK, PART_SOFTMAX, PART_VALUES, PART_COUNT };
 enum buffer { BUFFER_Q, BUFFER_K, BUFFER_V, BUFFER_OUT, BUFFER_SCORES, BUFFER_MASK, BUFFER_COUNT };
@@ -86,6 +87,19 @@ static onednn_md rows_of(const struct problem *p, int64_t m, int64_t n)
 	return onednn_md_strides(2, dims, type_of(p), strides);
 }
 
+/* The scores (whole), or the problem's mask, as n x heads x queries x keys. */
+static onednn_md mask_side(const struct problem *p, bool whole)
+{
+	const struct problem_shape *mask = problem_mask(p);
+	int64_t dims[] = { p->n, p->heads, p->query_length, p->key_length }, strides[4], step = 1;
+	for (int i = 3; i >= 0; i--) {
+		dims[i] = whole ? dims[i] : mask->dim[i];
+		strides[i] = step;
+		step *= dims[i];
+	}
+	return onednn_md_strides(4, dims, type_of(p), strides);
+}
+
 static void op_make(const struct problem *p, enum part part, struct onednn_op *op)
 {
 	int64_t b = planes(p), m = rows(p), n = p->key_length;
@@ -99,9 +113,9 @@ static void op_make(const struct problem *p, enum part part, struct onednn_op *o
 	case PART_MASK:
 		op->kind = KERNEL_BINARY;
 		op->algorithm = dnnl_binary_add;
-		op->src = rows_of(p, b, m * n);
-		op->src1 = rows_of(p, 1, m * n);
-		op->dst = rows_of(p, b, m * n);
+		op->src = problem_mask(p) ? mask_side(p, true) : rows_of(p, b, m * n);
+		op->src1 = problem_mask(p) ? mask_side(p, false) : rows_of(p, 1, m * n);
+		op->dst = problem_mask(p) ? mask_side(p, true) : rows_of(p, b, m * n);
 		break;
 	case PART_SOFTMAX:
 		op->kind = KERNEL_SOFTMAX;
@@ -190,7 +204,13 @@ static double elements_of(const struct problem *p, enum buffer i)
 		struct problem_shape s = problem_operand_shape(p, i);
 		return (double)s.dim[0] * (double)s.dim[1] * (double)s.dim[2] * (double)s.dim[3];
 	}
-	return i == BUFFER_SCORES ? m * (double)planes(p) : p->mode == MODE_CAUSAL ? m : 0;
+	if (i == BUFFER_SCORES)
+		return m * (double)planes(p);
+	const struct problem_shape *mask = problem_mask(p);
+	if (mask)
+		return (double)mask->dim[0] * (double)mask->dim[1] * (double)mask->dim[2] *
+			(double)mask->dim[3];
+	return p->mode == MODE_CAUSAL ? m : 0;
 }
 
 static double bytes_of(const struct problem *p, enum buffer i)
@@ -209,7 +229,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	struct state *s = base_calloc(1, sizeof(*s));
 	s->problem = *p;
 	for (int i = 0; i < PART_COUNT; i++)
-		if ((i != PART_MASK || p->mode == MODE_CAUSAL) && part_find(s, (enum part)i, err)) {
+		if ((i != PART_MASK || p->mode != MODE_FULL) && part_find(s, (enum part)i, err)) {
 			state_free(s);
 			return -1;
 		}
@@ -254,10 +274,12 @@ static double source_value(const struct problem *p, int number, int64_t index)
 	return fill_value((uint64_t)number + 1, index, FILL_SIGNED, 0, p->operand[number].dtype);
 }
 
-/* Mask: 0 if the query sees the key, else a value that makes its softmax weight 0. The i-th query from the
- * end sees all keys but the last i. */
+/* The problem's mask; or 0 if the query sees the key, else a value that makes its softmax weight 0. The i-th
+ * query from the end sees all keys but the last i. */
 static double mask_value(const struct problem *p, int64_t index)
 {
+	if (problem_mask(p))
+		return fill_value(MASK + 1, index, FILL_SIGNED, 0, p->operand[0].dtype);
 	int64_t query = index / p->key_length % p->query_length, key = index % p->key_length;
 	return key <= query + p->key_length - p->query_length ? 0 : -INFINITY;
 }
@@ -350,8 +372,10 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
-	const struct work *w = state;
-	return role == CHECK_SOURCE ? source_value(&w->state->problem, number, index) : NAN;
+	const struct problem *p = &((const struct work *)state)->state->problem;
+	if (role != CHECK_SOURCE)
+		return NAN;
+	return number == MASK ? mask_value(p, index) : source_value(p, number, index);
 }
 
 static double got_at(void *state, int64_t place)

@@ -22,8 +22,8 @@ enum check_role {
 struct check_inputs {
 	/* Returns the value as it is in memory, rounded to the operand's type. `number`: which source
 	 * (conv, deconv, rnn and all of one source: 0; matmul: a is source 0, b is the weights; binary: a,
-	 * b; concat: all; attention: q, k, v; select: condition, a, b; gather: source, indices) or which
-	 * epilogue, else 0. `index` is logical: row-major in the operand's shape, however it lies in
+	 * b; concat: all; attention: q, k, v, mask; select: condition, a, b; gather: source, indices) or
+	 * which epilogue, else 0. `index` is logical: row-major in the operand's shape, however it lies in
 	 * memory; conv and deconv have the shapes of ONNX. */
 	double (*value)(void *state, enum check_role role, int number, int64_t index);
 	void *state;
@@ -38,7 +38,8 @@ void check_forget(struct check_inputs *in);
  * check_accepts. The result of an argreduce is an index, the first of equal values.
  *
  * attention: softmax(q k' / sqrt(head_size)) v; if q has more heads than k and v, neighbouring heads of q
- * share one. causal: query i sees the keys up to i + key_length - query_length.
+ * share one. causal: query i sees the keys up to i + key_length - query_length. masked: the mask is added to
+ * the scores.
  *
  * rnn: initial states are zero. The block of weights holds, for each direction, w [gate][hidden][input] and
  * then r [gate][hidden][hidden]; after those of all directions, for each direction, bw [gate][hidden] and

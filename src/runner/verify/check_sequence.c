@@ -8,6 +8,22 @@
 
 
 /* One row of q times all keys that it sees, softmax, and the weighted sum of their values. */
+/* What is added to the scores of one query of one head: index of its value for key 0 in the mask, and the
+ * step to the next key (0: the same for all). */
+struct mask_row {
+	bool there;
+	int64_t at, step;
+};
+
+static struct mask_row mask_row_of(const struct problem *p, int64_t n, int64_t head, int64_t query)
+{
+	const struct problem_shape *mask = problem_mask(p);
+	if (!mask)
+		return (struct mask_row){ false, 0, 0 };
+	const int64_t at[] = { n, head, query, 0 };
+	return (struct mask_row){ true, check_ravel_broadcast(mask, at, 4), mask->dim[3] > 1 };
+}
+
 static struct check_sum check_attention(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	int64_t column = index % p->value_size, query = index / p->value_size % p->query_length;
@@ -16,6 +32,7 @@ static struct check_sum check_attention(const struct problem *p, struct check_in
 	int64_t plane = n * p->kv_heads + head / (p->heads / p->kv_heads);
 	int64_t q = ((n * p->heads + head) * p->query_length + query) * p->head_size;
 	int64_t seen = p->mode == MODE_CAUSAL ? query + 1 + p->key_length - p->query_length : p->key_length;
+	struct mask_row mask = mask_row_of(p, n, head, query);
 	seen = seen > p->key_length ? p->key_length : seen;
 	if (seen < 1)
 		return (struct check_sum){ 0, 1 }; /* a query that sees no key */
@@ -26,6 +43,8 @@ static struct check_sum check_attention(const struct problem *p, struct check_in
 			dot += check_source(in, q + j) *
 				check_at(in, CHECK_SOURCE, 1, (plane * p->key_length + i) * p->head_size + j);
 		score[i] = dot / sqrt((double)p->head_size);
+		if (mask.there)
+			score[i] += check_at(in, CHECK_SOURCE, 3, mask.at + i * mask.step);
 		most = fmax(most, score[i]);
 	}
 	for (int64_t i = 0; i < seen; i++)
