@@ -39,6 +39,12 @@ struct fusion_group {
 	int distinct_nxc;        /* index of text_nxc, or -1 */
 };
 
+/* A pattern that is no group, at one of its layers. */
+struct fusion_miss {
+	int layer;
+	const char *pattern, *why;
+};
+
 /* Layers that are fused together or not at all: one layer, or all layers of an activation written as several
  * operators. */
 struct fusion_unit {
@@ -64,6 +70,8 @@ struct fusion {
 	int group_count;
 	struct fusion_group *groups; /* malloc'd: there may be very many */
 	int *first_group;        /* per layer: index of its first group if it is an anchor, else -1 */
+	int miss_count;
+	struct fusion_miss *misses; /* ascending by layer */
 	int text_count;          /* distinct problem texts that are not in the plan, of both layouts */
 	const char **texts;
 	bool *text_is_nxc;       /* per text: used only with the what-if layout on */

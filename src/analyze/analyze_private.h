@@ -56,14 +56,22 @@ bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct p
 bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r);
 /* Appends the next layer (or region); true if a group can end there, false if the chain ends. */
 bool chain_step(struct chain *c);
-/* fusion_attention.c: matches attention from its first matmul, l. Returns false without a match. */
-bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* fusion_attention.c: matches attention from its softmax, l. Returns false without a match; *why then says
+ * what prevents one, or is NULL where l does not belong to attention. The caller frees c->pattern in both
+ * cases. */
+bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why);
+/* fusion_triangle.c: which elements of a constant of ... x queries x keys are not zero: those that causal
+ * attention sees, those that it hides, or others. */
+enum triangle { TRIANGLE_NONE, TRIANGLE_SEEN, TRIANGLE_HIDDEN };
+enum triangle triangle_of(const struct plan *p, int value);
 /* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
  * none. */
 bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);
 /* fusion_transposed.c: matches a Transpose of matrices and the matmul that reads them; true if they are a
  * group by themselves. The caller frees c->pattern in both cases. */
 bool chain_transposed(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* True for a Transpose that only exchanges the last two dimensions of its input. */
+bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l);
 
 /* Shared helpers: */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);

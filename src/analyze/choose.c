@@ -119,19 +119,19 @@ static void mark(const struct chooser *c, const struct fusion_group *g, bool on)
 		c->on_way[g->layers[i]] = on;
 }
 
-/* Walks a group from unit `at` down to its anchor. Children outside the group are added to the option `part`
- * and pushed on `stack` (each may be NULL). Returns the number pushed. */
+/* Walks a group, which is a tree, from its last unit `at` down. Children outside the group are added to the
+ * option `part` and pushed on `stack` (each may be NULL). Returns the number pushed. */
 static int off_way(const struct chooser *c, const struct fusion_cluster *cluster, int at,
 	struct option *part, int *stack)
 {
-	int put = 0;
-	for (int next = at; next >= 0;) {
-		const struct fusion_unit *u = &cluster->units[next];
-		next = -1;
+	int put = 0, inside[FUSION_LAYERS_MAX], depth = 0;
+	inside[depth++] = at;
+	while (depth > 0) {
+		const struct fusion_unit *u = &cluster->units[inside[--depth]];
 		for (int i = 0; i < u->child_count; i++) {
 			int child = u->children[i];
 			if (c->on_way[unit_last(&cluster->units[child])]) {
-				next = child;
+				inside[depth++] = child;
 				continue;
 			}
 			if (part)

@@ -35,6 +35,8 @@ struct finder {
 	struct arena scratch; /* keys of steps */
 	int group_capacity, own, distinct_count, distinct_capacity;
 	struct fusion_group *groups; /* malloc'd; moved to the fusion at the end */
+	int miss_capacity;
+	struct fusion_miss *misses;
 	struct distinct *distinct;
 	int *unit;         /* per layer: first layer of its unit, -1 in no group yet */
 	bool *converted;   /* per value: the graph has a layout conversion of it */
@@ -179,6 +181,34 @@ static void follow(struct finder *f, struct chain *c, int distinct, bool is_grou
 	chain_keep(f, first);
 }
 
+/* A layer at which a pattern ends before it is complete. */
+static void add_miss(struct finder *f, int layer, const char *why)
+{
+	struct fusion *out = f->fusion;
+	VEC_GROW(f->misses, out->miss_count, f->miss_capacity);
+	f->misses[out->miss_count++] = (struct fusion_miss){ layer, "Attention", why };
+}
+
+static void find_attention(struct finder *f, const struct plan_layer *l)
+{
+	struct chain c;
+	const char *why;
+	int first = f->fusion->group_count;
+	bool match = chain_attention(&c, f->plan, l, &why);
+	if (match && !units_agree(f, &c)) {
+		match = false;
+		why = "a layer of it belongs to another group";
+	}
+	int distinct = match ? distinct_of_problem(f, &c.problem, false) : -1;
+	if (match && distinct < 0)
+		why = "no problem text can express it";
+	add_group(f, &c, distinct);
+	chain_keep(f, first);
+	if (why)
+		add_miss(f, l->index, why);
+	str_free(&c.pattern);
+}
+
 static void find_products(struct finder *f, const struct plan_layer *l)
 {
 	struct chain c;
@@ -187,10 +217,11 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 		follow(f, &c, l->problem, false);
 	str_free(&c.pattern);
 	int first = f->fusion->group_count;
-	if ((starts ? chain_attention(&c, f->plan, l) : chain_bytes(&c, f->plan, l)) && units_agree(f, &c))
+	if (!starts && chain_bytes(&c, f->plan, l) && units_agree(f, &c))
 		add_group(f, &c, distinct_of_problem(f, &c.problem, false));
 	chain_keep(f, first);
 	str_free(&c.pattern);
+	find_attention(f, l);
 	if (chain_transposed(&c, f->plan, l) && units_agree(f, &c))
 		follow(f, &c, -1, true);
 	str_free(&c.pattern);
@@ -282,6 +313,9 @@ static void settle(struct finder *f)
 {
 	struct fusion *out = f->fusion;
 	settle_groups(f);
+	out->misses = ARENA_ARRAY(&out->arena, struct fusion_miss, out->miss_count);
+	if (out->miss_count)
+		memcpy(out->misses, f->misses, (size_t)out->miss_count * sizeof(*out->misses));
 	out->text_count = f->distinct_count - f->own;
 	out->texts = ARENA_ARRAY(&out->arena, const char *, out->text_count);
 	out->text_is_nxc = ARENA_ARRAY(&out->arena, bool, out->text_count);
@@ -324,6 +358,7 @@ struct fusion *fusion_find(const struct plan *p)
 	settle(&f);
 	fusion_cluster(out, p, f.unit);
 	free(f.distinct);
+	free(f.misses);
 	free(f.unit);
 	free(f.converted);
 	hash_free(&f.texts);

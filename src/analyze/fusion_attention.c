@@ -2,21 +2,39 @@
 
 #include "analyze/analyze_private.h"
 
-/* Matches attention as exporters write it: matmul of queries and transposed keys, scale, softmax over the
- * keys, matmul with the values. The fused kernel reads keys that are not transposed; the Transpose before
- * them stays a layer and moves the same number of bytes. The problem grammar has no mask, so a mask ends the
- * match. */
+#include <stdlib.h>
+#include <string.h>
 
-/* The four dimensions of a run-time tensor of heads; false if one is unknown. */
+/* Matches attention as exporters take it apart, from its softmax: upwards past casts, scales and a mask to
+ * the product of queries and keys, and on past what scales, transposes or repeats the keys; downwards to the
+ * product with the values. The time of attention does not depend on the value of the scale, so any scale
+ * matches. Keys whose transposition also moves the heads keep that Transpose as a layer of its own: it moves
+ * as many bytes as the one that the fused kernel needs. */
+
+struct match {
+	struct chain *c;
+	const struct plan *p;
+	const struct plan_layer *scores; /* product of queries and keys */
+	int mask;                        /* value that is added, or -1 */
+	bool causal;
+	int64_t n, heads;                /* of scores that are reshaped to four dimensions; 0: they are not */
+	const char *why;                 /* what ended the match */
+};
+
+/* ---- layers */
+
+/* The four dimensions of a run-time tensor of heads: n, heads, rows, columns; three are one sample. */
 static bool heads_of(const struct plan *p, int value, int64_t *size)
 {
 	if (value < 0)
 		return false;
 	const struct plan_value *v = &p->values[value];
-	if (v->constant || v->shape.rank != 4 || !shape_is_known(v->shape))
+	int front = 4 - v->shape.rank;
+	if (v->constant || front < 0 || front > 1 || !shape_is_known(v->shape))
 		return false;
-	for (int i = 0; i < 4; i++)
-		size[i] = v->shape.dims[i].value;
+	size[0] = 1;
+	for (int i = 0; i < v->shape.rank; i++)
+		size[front + i] = v->shape.dims[i].value;
 	return true;
 }
 
@@ -24,7 +42,8 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
 	return plan_layer_is(l, "MatMul") && pp && !l->proxy && pp->problem.kernel == KERNEL_MATMUL &&
-		!pp->problem.epilogue_count && l->input_count == 2 && chain_one_output(p, l);
+		!pp->problem.epilogue_count && l->input_count == 2 && !p->values[l->inputs[0]].constant &&
+		!p->values[l->inputs[1]].constant;
 }
 
 /* True for a multiplication by a constant. */
@@ -35,77 +54,380 @@ static bool is_scale(const struct plan *p, const struct plan_layer *l)
 		pp->problem.mode == MODE_LINEAR_MAP && pp->problem.beta >= 0 && pp->problem.beta <= 0;
 }
 
-/* Softmax over the last of four dimensions. Old opsets flatten the dimensions after the axis; then the
- * lengths differ. */
-static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t keys)
+static bool is_cast(const struct plan *p, const struct plan_layer *l)
+{
+	return plan_layer_is(l, "Cast") && dtype_is_float(p->values[l->inputs[0]].dtype) &&
+		dtype_is_float(p->values[l->outputs[0]].dtype);
+}
+
+static bool is_shaping(const struct plan_layer *l)
+{
+	return l->class == CLASS_FREE && (plan_layer_is(l, "Reshape") || plan_layer_is(l, "Unsqueeze") ||
+		plan_layer_is(l, "Squeeze"));
+}
+
+/* Softmax over the last dimension. Old opsets flatten the dimensions after the axis; then the lengths
+ * differ. */
+static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t *keys)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	return pp && !l->proxy && pp->problem.kernel == KERNEL_SOFTMAX && pp->problem.mode == MODE_SOFTMAX &&
-		pp->problem.axis == pp->problem.shape[0].rank - 1 &&
-		keys == pp->problem.shape[0].dim[pp->problem.axis];
+	if (!pp || l->proxy || pp->problem.kernel != KERNEL_SOFTMAX || pp->problem.mode != MODE_SOFTMAX ||
+		pp->problem.axis != pp->problem.shape[0].rank - 1)
+		return false;
+	*keys = pp->problem.shape[0].dim[pp->problem.axis];
+	return true;
 }
 
-/* The only reader of the chain's value, or NULL if it cannot be part of a group. */
-static const struct plan_layer *next_layer(const struct chain *c)
+/* The input of a layer that is not a constant. */
+static int changing_input(const struct plan *p, const struct plan_layer *l)
 {
-	int reader;
-	if (c->layer_count == FUSION_LAYERS_MAX || chain_readers(c->plan, c->value, &reader, 1) != 1)
-		return NULL;
-	const struct plan_layer *l = &c->plan->layers[reader];
-	return l->body_count || !chain_one_output(c->plan, l) ? NULL : l;
+	for (int i = 0; i < l->input_count; i++)
+		if (l->inputs[i] >= 0 && !p->values[l->inputs[i]].constant)
+			return l->inputs[i];
+	return l->inputs[0];
 }
 
-/* Extends the chain from the first matmul to the second one, which it returns; NULL: no match. */
-static const struct plan_layer *walk(struct chain *c, int64_t keys)
+#define PROBE_LAYERS 8
+#define READ "a value inside it is read by other layers or is a model output"
+
+/* True if one of the layers before l, along their first inputs that change, is a product of two tensors. */
+static bool leads_to_product(const struct plan *p, const struct plan_layer *l)
 {
-	const struct plan *p = c->plan;
-	bool scaled = false, soft = false;
-	for (const struct plan_layer *l = next_layer(c); l; l = next_layer(c)) {
-		if (soft && is_product(p, l))
-			return l->inputs[0] == c->value && l->inputs[1] != c->value ? l : NULL;
-		if (!chain_hands_on(l)) {
-			bool scale = !scaled && !soft && is_scale(p, l);
-			if (!scale && (soft || !is_softmax(p, l, keys)))
-				return NULL;
-			scaled |= scale;
-			soft |= !scale;
-			chain_name(c, l);
-		}
-		chain_take(c, l->index, l->outputs[0]);
+	for (int i = 0; i < PROBE_LAYERS && l->input_count > 0; i++) {
+		if (is_product(p, l))
+			return true;
+		int value = changing_input(p, l), producer = value >= 0 ? p->values[value].producer : -1;
+		if (producer < 0)
+			break;
+		l = &p->layers[producer];
 	}
-	return NULL;
+	return false;
 }
 
-bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l)
+/* ---- steps */
+
+static bool fail(struct match *m, const char *why)
+{
+	m->why = why;
+	return false;
+}
+
+static bool altered(struct match *m, const struct plan_layer *l)
+{
+	return fail(m, leads_to_product(m->p, l)
+			       ? "its scores are changed by an operation that the fused kernel does not have"
+			       : NULL);
+}
+
+static bool take(struct match *m, const struct plan_layer *l)
+{
+	if (m->c->layer_count == FUSION_LAYERS_MAX)
+		return fail(m, "it has too many layers");
+	chain_take(m->c, l->index, l->outputs[0]);
+	return true;
+}
+
+/* The layer that computes a value which only one layer reads; NULL if the value cannot be inside a group. */
+static const struct plan_layer *maker_of(struct match *m, int value)
+{
+	int reader, producer = m->p->values[value].producer;
+	if (producer < 0)
+		return NULL;
+	const struct plan_layer *l = &m->p->layers[producer];
+	if (!plan_layer_is_onnx(l) || l->body_count || l->input_count < 1 || l->inputs[0] < 0 ||
+		!chain_one_output(m->p, l) || l->absorbed_by >= 0)
+		return NULL;
+	if (chain_readers(m->p, value, &reader, 1) != 1) {
+		m->why = leads_to_product(m->p, l) ? READ : NULL;
+		return NULL;
+	}
+	return l;
+}
+
+static bool take_scores(struct match *m, int value);
+
+/* Goes on with the one input of l that has the shape of the scores, whichever leads to a product. */
+static bool take_either(struct match *m, const struct plan_layer *l, const int *inputs, int *other)
+{
+	const struct match before = *m;
+	int count = m->c->layer_count;
+	for (int i = 0; i < 2; i++) {
+		const struct plan_value *v = &m->p->values[inputs[i]];
+		if (v->constant || !shape_same(v->shape, m->p->values[l->outputs[0]].shape))
+			continue;
+		*other = inputs[!i];
+		if (take_scores(m, inputs[i]))
+			return true;
+		const char *why = m->why ? m->why : before.why;
+		*m = before;
+		m->why = why;
+		m->c->layer_count = count;
+	}
+	return false;
+}
+
+static bool take_added(struct match *m, const struct plan_layer *l)
+{
+	int mask;
+	const struct plan_problem *pp = layer_problem(m->p, l);
+	if (!pp || l->proxy || pp->problem.mode != MODE_ADD || pp->problem.epilogue_count ||
+		l->input_count != 2 || l->inputs[1] < 0)
+		return altered(m, l);
+	if (!take(m, l) || !take_either(m, l, l->inputs, &mask))
+		return false;
+	if (m->mask >= 0 || m->causal)
+		return fail(m, "it has two masks");
+	m->mask = mask;
+	return true;
+}
+
+/* Where(mask, scores, constant), or with both exchanged: a constant mask can be added instead. */
+static bool take_selected(struct match *m, const struct plan_layer *l)
+{
+	int fill;
+	if (l->input_count != 3 || l->inputs[1] < 0 || l->inputs[2] < 0)
+		return false;
+	if (!take(m, l) || !take_either(m, l, l->inputs + 1, &fill))
+		return false;
+	bool kept = fill == l->inputs[2];
+	if (m->mask >= 0 || m->causal)
+		return fail(m, "it has two masks");
+	if (!m->p->values[l->inputs[0]].constant || !m->p->values[fill].constant)
+		return fail(m, "a mask that is computed at run time selects its scores instead of being "
+			       "added to them");
+	m->causal = triangle_of(m->p, l->inputs[0]) == (kept ? TRIANGLE_SEEN : TRIANGLE_HIDDEN);
+	if (!m->causal)
+		m->mask = l->inputs[0];
+	return true;
+}
+
+/* Takes the layers from the product of queries and keys to the one that makes `value`, the last first. */
+static bool take_scores(struct match *m, int value)
+{
+	for (;;) {
+		const struct plan_layer *l = maker_of(m, value);
+		if (!l)
+			return false;
+		if (is_product(m->p, l)) {
+			m->scores = l;
+			return take(m, l);
+		}
+		const struct shape *s = &m->p->values[value].shape;
+		if (s->rank == 4 && shape_is_known(*s)) {
+			m->n = s->dims[0].value;
+			m->heads = s->dims[1].value;
+		}
+		if (plan_layer_is(l, "Add"))
+			return take_added(m, l);
+		if (plan_layer_is(l, "Where"))
+			return take_selected(m, l);
+		if (!is_scale(m->p, l) && !is_cast(m->p, l) && !chain_hands_on(l) && !is_shaping(l))
+			return altered(m, l);
+		if (!take(m, l))
+			return false;
+		value = changing_input(m->p, l);
+	}
+}
+
+/* Takes what repeats heads of keys or values for groups of queries: Unsqueeze, Expand, Reshape. Returns the
+ * value before it, or `value`. */
+static int take_repeat(struct match *m, int value)
+{
+	const char *why = m->why;
+	int count = m->c->layer_count;
+	const struct plan_layer *l[3] = { maker_of(m, value) };
+	for (int i = 0; i < 2 && l[i]; i++)
+		l[i + 1] = maker_of(m, l[i]->inputs[0]);
+	m->why = why;
+	if (!l[0] || !l[1] || !l[2] || !is_shaping(l[0]) || !is_shaping(l[2]) ||
+		!(plan_layer_is(l[1], "Expand") || plan_layer_is(l[1], "Tile")))
+		return value;
+	int64_t from[4], to[4];
+	const struct shape *wide = &m->p->values[l[1]->outputs[0]].shape;
+	if (!heads_of(m->p, l[2]->inputs[0], from) || !heads_of(m->p, value, to) || wide->rank != 5 ||
+		!shape_is_known(*wide) || from[0] != to[0] || from[2] != to[2] || from[3] != to[3] ||
+		to[1] % from[1] || wide->dims[1].value != from[1] || wide->dims[2].value * from[1] != to[1])
+		return value;
+	for (int i = 0; i < 3; i++)
+		if (!take(m, l[i])) {
+			m->c->layer_count = count;
+			return value;
+		}
+	return l[2]->inputs[0];
+}
+
+/* Takes what only scales a value, transposes its matrices (*turned) or repeats its heads. Returns the value
+ * before. */
+static int take_operand(struct match *m, int value, bool *turned)
+{
+	const char *why = m->why;
+	for (;;) {
+		const struct plan_layer *l = maker_of(m, value);
+		m->why = why;
+		bool swaps = turned && l && chain_swaps_matrix(m->p, l), scales = l && is_scale(m->p, l);
+		int before = swaps || scales ? changing_input(m->p, l) : take_repeat(m, value);
+		if (before == value || ((swaps || scales) && !take(m, l)))
+			return value;
+		if (swaps)
+			*turned = !*turned;
+		value = before;
+	}
+}
+
+/* A row without any key gives NaN, which exporters replace: IsNaN and Where behind the softmax, as one unit.
+ * Returns the Where, or NULL. */
+static const struct plan_layer *take_guard(struct match *m)
+{
+	struct chain *c = m->c;
+	int readers[2];
+	if (chain_readers(m->p, c->value, readers, 2) != 2)
+		return NULL;
+	const struct plan_layer *test = &m->p->layers[readers[0]], *l = &m->p->layers[readers[1]];
+	int reader, value = c->value, at = c->layer_count;
+	if (!plan_layer_is(test, "IsNaN") || !plan_layer_is(l, "Where") || l->inputs[0] != test->outputs[0] ||
+		l->inputs[2] != value || !m->p->values[l->inputs[1]].constant ||
+		chain_readers(m->p, test->outputs[0], &reader, 1) != 1 || !take(m, test) || !take(m, l))
+		return NULL;
+	c->unit[at] = c->unit[at + 1] = test->index | FUSION_REGION;
+	return l;
+}
+
+/* Takes the layers behind the softmax up to the product with the values, which it returns; NULL: none. */
+static const struct plan_layer *take_values(struct match *m)
+{
+	for (;;) {
+		int reader;
+		if (chain_readers(m->p, m->c->value, &reader, 1) != 1) {
+			if (take_guard(m))
+				continue;
+			fail(m, READ);
+			return NULL;
+		}
+		const struct plan_layer *l = &m->p->layers[reader];
+		if (is_product(m->p, l) && chain_one_output(m->p, l))
+			return l->inputs[0] == m->c->value && l->inputs[1] != m->c->value && take(m, l) ? l :
+				NULL;
+		bool passes = plan_layer_is_onnx(l) && !l->body_count && l->input_count > 0 &&
+			(chain_hands_on(l) || is_cast(m->p, l) || is_shaping(l)) && chain_one_output(m->p, l);
+		if (!passes || !take(m, l))
+			return NULL;
+	}
+}
+
+/* ---- the problem */
+
+/* The mask as four dimensions that broadcast to the scores. */
+static bool mask_fits(const struct match *m, struct problem *q)
+{
+	const struct plan_value *v = &m->p->values[m->mask];
+	const int64_t scores[] = { q->n, q->heads, q->query_length, q->key_length };
+	struct problem_shape *s = &q->shape[0];
+	if (v->shape.rank > 4 || !shape_is_known(v->shape))
+		return false;
+	*s = (struct problem_shape){ .rank = 4, .dim = { 1, 1, 1, 1 } };
+	for (int i = 0; i < v->shape.rank; i++)
+		s->dim[4 - v->shape.rank + i] = v->shape.dims[i].value;
+	for (int i = 0; i < 4; i++)
+		if (s->dim[i] != 1 && s->dim[i] != scores[i])
+			return false;
+	q->shape_count = 1;
+	q->mode = MODE_MASKED;
+	return true;
+}
+
+static bool problem_fill(struct match *m, const int *operands, bool turned, int64_t keys)
 {
 	int64_t q[4], k[4], v[4];
-	if (!chain_begin(c, p, l) || !is_product(p, l) || !heads_of(p, l->inputs[0], q) ||
-		!heads_of(p, l->inputs[1], k))
-		return false;
-	const struct plan_layer *last = walk(c, k[3]);
-	if (!last || !heads_of(p, last->inputs[1], v))
-		return false;
-	if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || (k[1] != q[1] && k[1] != 1) || k[2] != q[3] ||
-		v[2] != k[3])
-		return false;
-	enum dtype type = p->values[l->inputs[0]].dtype;
-	const int operands[4] = { l->inputs[0], l->inputs[1], last->inputs[1], last->outputs[0] };
-	c->problem = (struct problem){ .kernel = KERNEL_ATTENTION,
+	struct problem *to = &m->c->problem;
+	if (!heads_of(m->p, operands[0], q) || !heads_of(m->p, operands[1], k) ||
+		!heads_of(m->p, operands[2], v))
+		return fail(m, "its queries, keys or values are not tensors of heads");
+	int64_t head_size = turned ? k[3] : k[2], length = turned ? k[2] : k[3];
+	if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || k[1] < 1 || q[1] % k[1] || head_size != q[3] ||
+		v[2] != length || length != keys)
+		return fail(m, "its queries, keys and values do not fit");
+	bool merged = m->p->values[operands[0]].shape.rank == 3 && m->heads > 0 &&
+		m->n * m->heads == q[1] && k[1] == q[1];
+	*to = (struct problem){ .kernel = KERNEL_ATTENTION,
 		.mode = MODE_FULL,
 		.accumulator = DTYPE_F32,
-		.n = q[0],
-		.heads = q[1],
-		.kv_heads = k[1],
+		.n = merged ? m->n : q[0],
+		.heads = merged ? m->heads : q[1],
+		.kv_heads = merged ? m->heads : k[1],
 		.query_length = q[2],
-		.key_length = k[3],
+		.key_length = length,
 		.head_size = q[3],
 		.value_size = v[3] };
+	enum dtype type = m->p->values[operands[0]].dtype;
 	for (int i = 0; i < 4; i++) {
-		c->problem.operand[i].dtype = type;
-		if (p->values[operands[i]].dtype != type)
-			return false;
+		to->operand[i].dtype = type;
+		if (m->p->values[operands[i]].dtype != type)
+			return fail(m, "its queries, keys and values have different types");
 	}
-	chain_take(c, last->index, last->outputs[0]);
-	str_puts(&c->pattern, "+MatMul");
+	if (m->mask < 0 && m->causal && to->query_length > 1)
+		to->mode = MODE_CAUSAL;
+	const struct plan_value *mask = m->mask >= 0 ? &m->p->values[m->mask] : NULL;
+	if (mask && mask->dtype != type && mask->dtype != DTYPE_BOOL)
+		return fail(m, "its mask has another type than its queries");
+	return !mask || mask_fits(m, to) ? true : fail(m, "its mask does not fit the scores");
+}
+
+static int layer_compare(const void *x, const void *y)
+{
+	int a = *(const int *)x, b = *(const int *)y;
+	return (a > b) - (a < b);
+}
+
+/* Puts the layers in ascending order; each is a unit of its own but those of a guard. */
+static void sort_layers(struct chain *c)
+{
+	int pairs[FUSION_LAYERS_MAX][2];
+	for (int i = 0; i < c->layer_count; i++) {
+		pairs[i][0] = c->layers[i];
+		pairs[i][1] = c->unit[i];
+	}
+	qsort(pairs, (size_t)c->layer_count, sizeof(pairs[0]), layer_compare);
+	for (int i = 0; i < c->layer_count; i++) {
+		c->layers[i] = pairs[i][0];
+		c->unit[i] = pairs[i][1];
+	}
+}
+
+bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why)
+{
+	int64_t keys;
+	*why = NULL;
+	c->pattern = (struct str){ 0 };
+	if (!is_softmax(p, l, &keys) || !chain_begin(c, p, l))
+		return false;
+	struct match m = { .c = c, .p = p, .mask = -1 };
+	bool turned = false;
+	const struct plan_layer *last;
+	if (!take_scores(&m, l->inputs[0])) {
+		*why = m.why;
+		return false;
+	}
+	int operands[4];
+	operands[0] = take_operand(&m, m.scores->inputs[0], NULL);
+	operands[1] = take_operand(&m, m.scores->inputs[1], &turned);
+	c->value = l->outputs[0];
+	m.why = NULL;
+	last = take_values(&m);
+	if (!last) {
+		*why = m.why;
+		return false;
+	}
+	operands[2] = take_repeat(&m, last->inputs[1]);
+	operands[3] = last->outputs[0];
+	if (!problem_fill(&m, operands, turned, keys)) {
+		*why = m.why;
+		return false;
+	}
+	c->value = last->outputs[0];
+	c->residual = m.mask >= 0 && !p->values[m.mask].constant ? p->values[m.mask].producer : -1;
+	sort_layers(c);
+	str_free(&c->pattern);
+	str_puts(&c->pattern, c->problem.mode == MODE_CAUSAL ? "Attention(causal)" :
+		m.mask >= 0 ? "Attention(mask)" : "Attention");
 	return true;
 }

@@ -6,8 +6,7 @@
  * the keys of attention: the fused problem reads the operand as it is stored (`ta1` or `tb1`), as ONNX
  * Runtime's FusedMatMul does, and nothing is moved. */
 
-/* True for a Transpose that only exchanges the last two dimensions of its input. */
-static bool swaps_matrix(const struct plan *p, const struct plan_layer *l)
+bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l)
 {
 	if (!plan_layer_is(l, "Transpose") || l->class == CLASS_FREE || l->inputs[0] < 0)
 		return false;
@@ -36,7 +35,7 @@ bool chain_transposed(struct chain *c, const struct plan *p, const struct plan_l
 {
 	int reader;
 	c->pattern = (struct str){ 0 };
-	if (!swaps_matrix(p, l) || !chain_one_output(p, l) ||
+	if (!chain_swaps_matrix(p, l) || !chain_one_output(p, l) ||
 		chain_readers(p, l->outputs[0], &reader, 1) != 1)
 		return false;
 	const struct plan_layer *product = &p->layers[reader];

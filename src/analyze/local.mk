@@ -17,6 +17,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_chain.c \
 	src/analyze/fusion_cluster.c \
 	src/analyze/fusion_transposed.c \
+	src/analyze/fusion_triangle.c \
 	src/analyze/limit.c src/analyze/limit.h \
 	src/analyze/list.c \
 	src/analyze/peaks.c src/analyze/peaks.h \
