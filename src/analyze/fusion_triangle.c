@@ -59,7 +59,8 @@ enum triangle triangle_of(const struct plan *p, int value)
 		const struct plan_layer *l = &p->layers[v->producer];
 		if (plan_layer_is(l, "Trilu"))
 			return of_trilu(p, l, rows, columns);
-		if (!plan_layer_is(l, "Cast") && !plan_layer_is(l, "Unsqueeze") && !plan_layer_is(l, "Reshape"))
+		if (!plan_layer_is(l, "Cast") && !plan_layer_is(l, "Unsqueeze") &&
+			!plan_layer_is(l, "Reshape"))
 			break;
 		value = l->inputs[0];
 	}
