@@ -157,11 +157,11 @@ static __global__ void scan_split_kernel(const typename number<TYPE>::word *__re
 	const struct row_parts parts)
 {
 	for (int64_t b = blockIdx.x; b < j.lines * parts.count; b += gridDim.x) {
-		int64_t line = b / parts.count, part = b - line * parts.count;
+		row_range r = row_range_of(parts, b, j.l.size);
+		int64_t begin = r.line * j.l.size;
 		SUM before = part_of_parts<scan_sum<TYPE, SUM>, LINE_THREADS>(
-			scan_sum<TYPE, SUM>(), found + line * parts.count, part);
-		scan_range<TYPE, SUM>(from + line * j.l.size, to + line * j.l.size, 1, part * parts.size,
-			row_part_end(parts, part, j.l.size), before);
+			scan_sum<TYPE, SUM>(), found + r.line * parts.count, r.part);
+		scan_range<TYPE, SUM>(from + begin, to + begin, 1, r.first, r.last, before);
 	}
 }
 

@@ -93,10 +93,20 @@ static inline struct row_parts row_parts_of(int64_t count, int64_t size)
 	return p;
 }
 
-static __device__ inline int64_t row_part_end(const struct row_parts &parts, int64_t part, int64_t size)
+/* Elements `first` to `last` - 1 of a line. */
+struct row_range {
+	int64_t line, part, first, last;
+};
+
+/* Returns the range of block number b, if the parts of all lines follow one another. */
+static __device__ inline row_range row_range_of(const struct row_parts &parts, int64_t b, int64_t size)
 {
-	int64_t end = (part + 1) * parts.size;
-	return end < size ? end : size;
+	row_range r;
+	r.line = b / parts.count;
+	r.part = b - r.line * parts.count;
+	r.first = r.part * parts.size;
+	r.last = r.first + parts.size < size ? r.first + parts.size : size;
+	return r;
 }
 
 /* --- reductions --- */
@@ -122,10 +132,10 @@ static __global__ void rows_parts_kernel(OP op, const typename OP::word *__restr
 	typename OP::part *__restrict__ found, int64_t lines, int64_t size, const struct row_parts parts)
 {
 	for (int64_t b = blockIdx.x; b < lines * parts.count; b += gridDim.x) {
-		int64_t line = b / parts.count, part = b - line * parts.count;
-		const typename OP::word *x = from + line * size;
-		typename OP::part p = part_of_range<OP, N, ROWS_THREADS>(
-			op, x, op.origin(x), part * parts.size, row_part_end(parts, part, size));
+		row_range r = row_range_of(parts, b, size);
+		const typename OP::word *x = from + r.line * size;
+		typename OP::part p =
+			part_of_range<OP, N, ROWS_THREADS>(op, x, op.origin(x), r.first, r.last);
 		if (threadIdx.x == 0)
 			found[b] = p;
 	}
@@ -172,13 +182,13 @@ struct column_place {
 template <int N> static __device__ inline column_place column_place_of(const struct column_job &j, int64_t b)
 {
 	column_place at;
-	int64_t tile = b / j.parts.count;
-	at.part = b - tile * j.parts.count;
-	at.outer = tile / j.tiles;
-	at.column = ((tile - at.outer * j.tiles) * COLUMN_LANES + threadIdx.x % COLUMN_LANES) * N;
+	row_range r = row_range_of(j.parts, b, j.size); /* of a tile of columns as of a line */
+	at.part = r.part;
+	at.outer = r.line / j.tiles;
+	at.column = ((r.line - at.outer * j.tiles) * COLUMN_LANES + threadIdx.x % COLUMN_LANES) * N;
 	at.inside = at.column < j.inner;
-	at.first = at.part * j.parts.size + threadIdx.x / COLUMN_LANES;
-	at.last = row_part_end(j.parts, at.part, j.size);
+	at.first = r.first + threadIdx.x / COLUMN_LANES;
+	at.last = r.last;
 	return at;
 }
 
@@ -334,12 +344,12 @@ static __global__ void rows_map_kernel(OP op, const typename OP::word *__restric
 	int64_t size, const struct row_parts parts)
 {
 	for (int64_t b = blockIdx.x; b < lines * parts.count; b += gridDim.x) {
-		int64_t line = b / parts.count, part = b - line * parts.count;
-		const typename OP::word *x = from + line * size;
+		row_range r = row_range_of(parts, b, size);
+		const typename OP::word *x = from + r.line * size;
 		typename OP::part p =
-			part_of_parts<OP, ROWS_THREADS>(op, found + line * parts.count, parts.count);
-		map_range<OP, N>(op, op.of(p, op.origin(x)), x, to + line * size, line, part * parts.size,
-			row_part_end(parts, part, size));
+			part_of_parts<OP, ROWS_THREADS>(op, found + r.line * parts.count, parts.count);
+		map_range<OP, N>(
+			op, op.of(p, op.origin(x)), x, to + r.line * size, r.line, r.first, r.last);
 	}
 }
 

@@ -37,12 +37,25 @@ static __device__ inline void topk_write(const struct topk_job &j, const void *f
 
 /* --- sorting --- */
 
+/* Sorts the block's elements, ITEMS of each thread, and writes the first k. */
+template <typename KEY, int THREADS, int ITEMS>
+static __device__ inline void topk_sort_write(const struct topk_job &j, const void *from, void *to,
+	int64_t *indices, int64_t line, KEY (&key)[ITEMS], int (&index)[ITEMS])
+{
+	typedef library::block_sort<KEY, THREADS, ITEMS> sort;
+	__shared__ typename sort::storage storage;
+	sort::run(storage, key, index, 8 * j.bytes);
+#pragma unroll
+	for (int i = 0; i < ITEMS; i++)
+		if ((int)threadIdx.x * ITEMS + i < j.l.k)
+			topk_write(j, from, to, indices, line, threadIdx.x * ITEMS + i, index[i]);
+	__syncthreads(); /* before the storage is reused */
+}
+
 template <typename KEY, int THREADS, int ITEMS>
 static __global__ void topk_block_kernel(const void *from, void *to, int64_t *indices,
 	const struct topk_job j)
 {
-	typedef library::block_sort<KEY, THREADS, ITEMS> sort;
-	__shared__ typename sort::storage storage;
 	for (int64_t line = blockIdx.x; line < j.lines; line += gridDim.x) {
 		KEY key[ITEMS];
 		int index[ITEMS];
@@ -54,12 +67,7 @@ static __global__ void topk_block_kernel(const void *from, void *to, int64_t *in
 			if (index[i] < j.l.size)
 				key[i] = topk_key<KEY>(j, from, begin + index[i] * j.l.inner);
 		}
-		sort::run(storage, key, index, 8 * j.bytes);
-#pragma unroll
-		for (int i = 0; i < ITEMS; i++)
-			if ((int)threadIdx.x * ITEMS + i < j.l.k)
-				topk_write(j, from, to, indices, line, threadIdx.x * ITEMS + i, index[i]);
-		__syncthreads(); /* before the storage is reused */
+		topk_sort_write<KEY, THREADS, ITEMS>(j, from, to, indices, line, key, index);
 	}
 }
 
@@ -124,13 +132,13 @@ static __device__ inline void select_digit(
 	__syncthreads();
 }
 
-/* Counts digit d of the elements `first`, `first` + SELECT_THREADS ... before `last` that agree above it. */
+/* Counts digit d of the elements that agree above it. */
 template <typename KEY>
-static __device__ inline void select_count(const struct topk_job &j, const void *from, int64_t line,
-	int64_t first, int64_t last, int d, KEY digits, int *bins)
+static __device__ inline void select_count(const struct topk_job &j, const void *from, const row_range &r,
+	int d, KEY digits, int *bins)
 {
-	int64_t begin = line_begin(line, j.l.inner, j.l.size);
-	for (int64_t i = first + threadIdx.x; i < last; i += SELECT_THREADS) {
+	int64_t begin = line_begin(r.line, j.l.inner, j.l.size);
+	for (int64_t i = r.first + threadIdx.x; i < r.last; i += SELECT_THREADS) {
 		KEY other = topk_key<KEY>(j, from, begin + i * j.l.inner) ^ digits;
 		if ((uint64_t)other >> 8 * d < SELECT_BINS)
 			atomicAdd(&bins[(uint64_t)other >> 8 * d], 1);
@@ -139,12 +147,11 @@ static __device__ inline void select_count(const struct topk_job &j, const void 
 
 /* Takes the elements below the k-th, and as many equal ones as are left, in any order. */
 template <typename KEY>
-static __device__ inline void select_take(const struct topk_job &j, const void *from, int64_t line,
-	int64_t first, int64_t last, const select_state<KEY> &state, int *smaller, int *equal, KEY *key,
-	int *index)
+static __device__ inline void select_take(const struct topk_job &j, const void *from, const row_range &r,
+	const select_state<KEY> &state, int *smaller, int *equal, KEY *key, int *index)
 {
-	int64_t begin = line_begin(line, j.l.inner, j.l.size);
-	for (int64_t i = first + threadIdx.x; i < last; i += SELECT_THREADS) {
+	int64_t begin = line_begin(r.line, j.l.inner, j.l.size);
+	for (int64_t i = r.first + threadIdx.x; i < r.last; i += SELECT_THREADS) {
 		KEY x = topk_key<KEY>(j, from, begin + i * j.l.inner);
 		int place = j.l.k;
 		if (x < state.digits)
@@ -163,8 +170,6 @@ template <typename KEY>
 static __device__ inline void select_write(const struct topk_job &j, const void *from, void *to,
 	int64_t *indices, int64_t line, const KEY *taken, const int *taken_index)
 {
-	typedef library::block_sort<KEY, SELECT_THREADS, SELECT_ITEMS> sort;
-	__shared__ typename sort::storage storage;
 	KEY key[SELECT_ITEMS];
 	int index[SELECT_ITEMS];
 #pragma unroll
@@ -173,12 +178,7 @@ static __device__ inline void select_write(const struct topk_job &j, const void 
 		key[i] = at < j.l.k ? taken[at] : (KEY)UINT64_MAX;
 		index[i] = at < j.l.k ? taken_index[at] : 0;
 	}
-	sort::run(storage, key, index, 8 * j.bytes);
-#pragma unroll
-	for (int i = 0; i < SELECT_ITEMS; i++)
-		if ((int)threadIdx.x * SELECT_ITEMS + i < j.l.k)
-			topk_write(j, from, to, indices, line, threadIdx.x * SELECT_ITEMS + i, index[i]);
-	__syncthreads(); /* before the storage is reused */
+	topk_sort_write<KEY, SELECT_THREADS, SELECT_ITEMS>(j, from, to, indices, line, key, index);
 }
 
 /* One line per block. */
@@ -191,17 +191,18 @@ static __global__ void topk_select_kernel(const void *from, void *to, int64_t *i
 	__shared__ select_scan::storage storage;
 	for (int64_t line = blockIdx.x; line < j.lines; line += gridDim.x) {
 		select_state<KEY> state = { 0, (int)j.l.k };
+		const row_range all = { line, 0, 0, j.l.size };
 		for (int d = j.bytes - 1; d >= 0; d--) {
 			bins[threadIdx.x] = 0;
 			__syncthreads();
-			select_count<KEY>(j, from, line, 0, j.l.size, d, state.digits, bins);
+			select_count<KEY>(j, from, all, d, state.digits, bins);
 			__syncthreads();
 			select_digit<KEY>(storage, bins, d, state);
 		}
 		if (threadIdx.x < 2)
 			taken[threadIdx.x] = 0;
 		__syncthreads();
-		select_take<KEY>(j, from, line, 0, j.l.size, state, &taken[0], &taken[1], key, index);
+		select_take<KEY>(j, from, all, state, &taken[0], &taken[1], key, index);
 		__syncthreads();
 		select_write<KEY>(j, from, to, indices, line, key, index);
 	}
@@ -226,15 +227,14 @@ static __global__ void topk_count_kernel(const void *from, struct select_counts 
 	__shared__ int bins[SELECT_BINS];
 	__shared__ select_scan::storage storage;
 	for (int64_t b = blockIdx.x; b < j.lines * parts.count; b += gridDim.x) {
-		int64_t line = b / parts.count, part = b - line * parts.count;
-		select_state<KEY> state = select_state_of<KEY>(j, storage, counts + line, d);
+		row_range r = row_range_of(parts, b, j.l.size);
+		select_state<KEY> state = select_state_of<KEY>(j, storage, counts + r.line, d);
 		bins[threadIdx.x] = 0;
 		__syncthreads();
-		select_count<KEY>(j, from, line, part * parts.size, row_part_end(parts, part, j.l.size), d,
-			state.digits, bins);
+		select_count<KEY>(j, from, r, d, state.digits, bins);
 		__syncthreads();
 		if (bins[threadIdx.x])
-			atomicAdd(&counts[line].bin[d][threadIdx.x], bins[threadIdx.x]);
+			atomicAdd(&counts[r.line].bin[d][threadIdx.x], bins[threadIdx.x]);
 		__syncthreads();
 	}
 }
@@ -245,11 +245,10 @@ static __global__ void topk_take_kernel(const void *from, struct select_counts *
 {
 	__shared__ select_scan::storage storage;
 	for (int64_t b = blockIdx.x; b < j.lines * parts.count; b += gridDim.x) {
-		int64_t line = b / parts.count, part = b - line * parts.count;
-		select_state<KEY> state = select_state_of<KEY>(j, storage, counts + line, -1);
-		select_take<KEY>(j, from, line, part * parts.size, row_part_end(parts, part, j.l.size), state,
-			&counts[line].smaller, &counts[line].equal, key + line * j.l.k,
-			index + line * j.l.k);
+		row_range r = row_range_of(parts, b, j.l.size);
+		select_state<KEY> state = select_state_of<KEY>(j, storage, counts + r.line, -1);
+		select_take<KEY>(j, from, r, state, &counts[r.line].smaller, &counts[r.line].equal,
+			key + r.line * j.l.k, index + r.line * j.l.k);
 	}
 }
 
