@@ -31,6 +31,7 @@ struct fusion_group {
 	const char *text_nxc;    /* the same with the what-if layout on; NULL: a conversion inside the group
 				    prevents it */
 	const char *pattern;     /* "Conv+BatchNorm+Relu" */
+	enum fusion_level level; /* the lowest choice of the what-if that allows it */
 	int layer_count;
 	int residual;            /* layer whose output a fused binary operation reads; -1: none, or a model
 				    input */

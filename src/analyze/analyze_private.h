@@ -41,6 +41,7 @@ struct chain {
 				   folded */
 	bool pointwise;         /* pointwise anchor: fuses elementwise layers in any order */
 	bool activation, add;   /* the last epilogue is an activation; a residual was added */
+	enum fusion_level level;
 	int channel_axis;       /* of the chain's output; -1 unknown */
 	int value;              /* the chain's output */
 	int residual;           /* producer of the added value, or -1 */
@@ -119,6 +120,7 @@ struct study {
 	bool *wanted;           /* per distinct problem: used in this layout */
 	struct roof *roofs;     /* per distinct problem: cache of the last roofline */
 	int groups;             /* number of fusion groups to consider: all or 0 */
+	enum fusion_level level; /* of those, only the ones that this choice allows */
 	const struct limits *limits; /* NULL: none */
 	/* The graph as nodes, in this order: casts at inputs, their conversions, each layer with its
 	 * conversions, casts at outputs. */

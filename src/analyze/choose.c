@@ -107,7 +107,7 @@ static double group_ready(const struct chooser *c, const struct fusion_group *g)
 static const struct price *group_price(const struct chooser *c, const struct fusion_group *g)
 {
 	const struct limits *limits = c->st->limits;
-	if (limits && !limits->group[g - c->st->fusion->groups])
+	if ((limits && !limits->group[g - c->st->fusion->groups]) || !fusion_allows(c->st->level, g->level))
 		return NULL;
 	int distinct = study_group_distinct(c->st, g);
 	return distinct >= 0 ? &c->out->prices[distinct] : NULL;

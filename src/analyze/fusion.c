@@ -138,6 +138,7 @@ static void add_group(struct finder *f, const struct chain *c, int distinct)
 		.layers = (int *)c->layers, /* until chain_keep */
 		.residual = c->residual,
 		.pattern = pattern_keep(f, c),
+		.level = c->level,
 		.distinct = distinct,
 	};
 	g->distinct_nxc = group_twin(f, g, &c->problem);

@@ -426,6 +426,7 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 	c->value = last->outputs[0];
 	c->residual = m.mask >= 0 && !p->values[m.mask].constant ? p->values[m.mask].producer : -1;
 	sort_layers(c);
+	c->level = FUSION_PATTERN;
 	str_free(&c->pattern);
 	str_puts(&c->pattern, c->problem.mode == MODE_CAUSAL ? "Attention(causal)" :
 		m.mask >= 0 ? "Attention(mask)" : "Attention");

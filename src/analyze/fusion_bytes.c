@@ -86,7 +86,7 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 	c->pattern = (struct str){ 0 };
 	if (!is_product(p, l))
 		return false;
-	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1 };
+	*c = (struct chain){ .plan = p, .level = FUSION_FOLD, .residual = -1, .channel_axis = -1 };
 	c->problem = *own_problem(p, l);
 	str_puts(&c->pattern, l->op->name);
 	chain_take(c, l->index, l->outputs[0]);

@@ -54,6 +54,13 @@ void chain_name(struct chain *c, const struct plan_layer *l)
 	str_puts(&c->pattern, l->op->name);
 }
 
+/* The chain now needs at least this level. */
+static void raise_level(struct chain *c, enum fusion_level level)
+{
+	if (!fusion_allows(c->level, level))
+		c->level = level;
+}
+
 /* Appends all layers of a region as one unit. */
 static void take_region(struct chain *c, const struct region *r)
 {
@@ -62,6 +69,7 @@ static void take_region(struct chain *c, const struct region *r)
 		chain_take(c, r->layers[i], r->value);
 	for (int i = from; i < c->layer_count; i++)
 		c->unit[i] = r->layers[0] | FUSION_REGION;
+	raise_level(c, FUSION_PATTERN);
 	str_puts(&c->pattern, from ? "+" : "");
 	str_puts(&c->pattern, r->name);
 }
@@ -97,6 +105,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	c->plan = p;
 	memcpy(&c->problem, &pp->problem, problem_extent(&pp->problem));
 	c->foldable = c->pointwise = c->activation = c->add = false;
+	c->level = FUSION_EPILOGUE;
 	c->channel_axis = c->residual = -1;
 	c->layer_count = 0;
 	chain_take(c, l->index, l->outputs[0]);
@@ -156,7 +165,8 @@ bool chain_start_pointwise(struct chain *c, const struct plan *p, const struct p
 bool chain_start_region(struct chain *c, const struct plan *p, int value, const struct region *r)
 {
 	const struct plan_value *v = &p->values[value];
-	*c = (struct chain){ .plan = p, .residual = -1, .channel_axis = -1, .pointwise = true };
+	*c = (struct chain){ .plan = p, .level = FUSION_PATTERN, .residual = -1, .channel_axis = -1,
+		.pointwise = true };
 	if (!dtype_is_float(v->dtype) || v->shape.rank < 1 || v->shape.rank > PROBLEM_RANK ||
 		!shape_is_known(v->shape) || !same_shape(p, value, r->value) ||
 		p->values[r->value].dtype != v->dtype)
@@ -239,6 +249,7 @@ static bool take_batchnorm(struct chain *c, const struct plan_layer *l)
 	/* its factors are folded into the weights, which must be constant and have the same channels */
 	if (!c->problem.operand[1].constant || c->channel_axis != 1)
 		return false;
+	raise_level(c, FUSION_FOLD);
 	str_puts(&c->pattern, "+BatchNorm");
 	return fold_bias(c);
 }
@@ -253,6 +264,7 @@ static bool take_factor(struct chain *c, const struct plan_layer *l)
 	if (!(plan_layer_is(l, "Mul") || divides) || !c->foldable || !weights || other < 0 ||
 		!is_channel_vector(c, other))
 		return false;
+	raise_level(c, FUSION_FOLD);
 	str_puts(&c->pattern, "+Scale");
 	return true;
 }
@@ -285,6 +297,7 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	c->foldable = c->activation = false;
 	c->add = true;
 	c->residual = v->producer;
+	raise_level(c, FUSION_FOLD);
 	str_puts(&c->pattern, "+Add");
 	return true;
 }
@@ -419,13 +432,17 @@ static bool step_region(struct chain *c)
 		c->layer_count + r.layer_count > FUSION_LAYERS_MAX || !same_shape(c->plan, c->value, r.value))
 		return false;
 	take_region(c, &r);
+	if (c->pointwise)
+		raise_level(c, FUSION_ALL);
 	return add_activation(c, r.mode, r.alpha, r.beta);
 }
 
 static bool take_any(struct chain *c, const struct plan_layer *l)
 {
-	if (c->pointwise)
+	if (c->pointwise) {
+		raise_level(c, FUSION_ALL);
 		return take_factor(c, l) || take_bias(c, l) || take_binary(c, l) || take_function(c, l);
+	}
 	return take_batchnorm(c, l) || take_factor(c, l) || take_bias(c, l) || take_residual(c, l) ||
 		take_activation(c, l) || take_affine(c, l);
 }

@@ -50,6 +50,7 @@ bool chain_transposed(struct chain *c, const struct plan *p, const struct plan_l
 	if (is_a && !rows_are(p, in[0], q->m))
 		return false;
 	*(is_a ? &q->transpose_a : &q->transpose_b) ^= true;
+	c->level = FUSION_PATTERN;
 	c->layer_count = 0;
 	chain_take(c, l->index, l->outputs[0]);
 	chain_take(c, product->index, product->outputs[0]);

@@ -15,9 +15,21 @@ enum parallel {
 	PARALLEL_PATH,        /* any number: the longest path */
 };
 
+/* Which groups of layers may be fused, and the level of a group: the lowest that allows it. The first value
+ * is off, the second what "on" means; the others are steps to it, each with all groups of the one before. */
+enum fusion_level {
+	FUSION_OFF,
+	FUSION_ALL,      /* also chains of pointwise layers */
+	FUSION_EPILOGUE, /* a product with its bias, scale and activation */
+	FUSION_FOLD,     /* also batch normalizations, factors and sums behind it */
+	FUSION_PATTERN,  /* also what exporters take apart (attention, activations), transposed operands */
+};
+/* True if groups of that level may be fused where `chosen` is the choice. */
+bool fusion_allows(enum fusion_level chosen, enum fusion_level group);
+
 struct scenario {
 	enum parallel parallel;
-	bool fusion;          /* a group may be replaced by its measured fused problem */
+	enum fusion_level fusion; /* which groups may be replaced by their measured fused problem */
 	bool matrix;          /* algorithms on matrix units are allowed (also if their use is unknown) */
 	bool best;            /* the fastest algorithm; off: the library's preferred one */
 	bool amortized;       /* launch amortized; off: isolated */
@@ -48,7 +60,7 @@ struct what_if {
 	enum what_if_stage stage;
 	/* The words of its choices for --what-if name=WORD, up to a NULL: that of off, that of on, then
 	 * others ("off", "resources", "path"). */
-	const char *choices[5];
+	const char *choices[6];
 	int (*get)(const struct scenario *s); /* the choice: an index; 0 is off */
 	void (*set)(struct scenario *s, int choice);
 	bool quiet;           /* in the status line only if it is on or has a figure */

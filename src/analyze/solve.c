@@ -63,7 +63,7 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 	}
 	for (int i = 0; i < st->groups; i++) {
 		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
-		if (distinct >= 0)
+		if (distinct >= 0 && fusion_allows(st->level, st->fusion->groups[i].level))
 			price_of(st, s, out, distinct);
 	}
 	price_inside(st, s, a, out);
@@ -238,6 +238,7 @@ static void total_up(const struct study *st, const struct scenario *s, struct so
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	struct study view = *st;
+	view.level = s->fusion;
 	if (!s->fusion)
 		view.groups = 0;
 	*out = (struct solution){

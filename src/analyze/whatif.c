@@ -15,7 +15,7 @@
 		s->field = (type)choice;                               \
 	}
 CHOICE(parallel, enum parallel)
-CHOICE(fusion, bool)
+CHOICE(fusion, enum fusion_level)
 CHOICE(matrix, bool)
 CHOICE(best, bool)
 CHOICE(amortized, bool)
@@ -29,10 +29,10 @@ static const struct what_if table[] = {
 		"without limit (path)",
 		STAGE_TOTAL, { "off", "resources", "path" }, parallel_get, parallel_set, false, NULL, NULL },
 	{ "fusion", 'f', "fusion",
-		"fuse following layers into the kernel (batch norm, bias, activation, sums; attention as a "
-		"whole), where "
-		"the fused kernel is faster",
-		STAGE_RESULTS, { "off", "on" }, fusion_get, fusion_set, false,
+		"fuse following layers into the kernel where the fused kernel is faster: bias and activation "
+		"(epilogue), also batch norm and sums (fold), also attention and activations in parts "
+		"(pattern), or also pointwise chains (all)",
+		STAGE_RESULTS, { "off", "all", "epilogue", "fold", "pattern" }, fusion_get, fusion_set, false,
 		"no layers of the model can be fused", fusion_available },
 	{ "matrix", 'm', "matrix",
 		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
@@ -62,6 +62,13 @@ static const struct what_if table[] = {
 		layout_available },
 };
 #define TABLE_COUNT ((int)(sizeof(table) / sizeof(table[0])))
+
+bool fusion_allows(enum fusion_level chosen, enum fusion_level group)
+{
+	static const int steps[] = { [FUSION_OFF] = 0, [FUSION_EPILOGUE] = 1, [FUSION_FOLD] = 2,
+		[FUSION_PATTERN] = 3, [FUSION_ALL] = 4 };
+	return steps[group] <= steps[chosen];
+}
 
 struct scenario scenario_default(void)
 {

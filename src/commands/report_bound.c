@@ -287,6 +287,36 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 	fputc('\n', out);
 }
 
+#define REASONS_SHOWN 8
+
+/* Where a pattern is found that is no group, one line a reason. */
+static void misses_text(const struct session *s, FILE *out)
+{
+	const struct fusion *f = session_fusion(s->current);
+	const struct fusion_miss *first[REASONS_SHOWN];
+	int places[REASONS_SHOWN], count = 0;
+	struct arena a = { 0 };
+	for (int i = 0; i < f->miss_count; i++) {
+		int at = 0;
+		while (at < count && strcmp(first[at]->why, f->misses[i].why) != 0)
+			at++;
+		if (at == REASONS_SHOWN)
+			continue;
+		if (at == count) {
+			first[count] = &f->misses[i];
+			places[count++] = 0;
+		}
+		places[at]++;
+	}
+	for (int i = 0; i < count; i++)
+		fprintf(out, "not fused: %s at %s%s: %s\n", first[i]->pattern,
+			text_clean(&a, s->current->plan->layers[first[i]->layer].name),
+			places[i] > 1 ? arena_printf(&a, " (%d places)", places[i]) : "", first[i]->why);
+	if (count)
+		fputc('\n', out);
+	arena_free(&a);
+}
+
 static void effects_text(const struct session *s, FILE *out)
 {
 	fprintf(out, "what-if       now           saves      total    speedup\n");
@@ -507,6 +537,7 @@ void report_bound_text(const struct session *s, const struct trust *t, FILE *out
 	report_head_text(s, out);
 	bound_text(s, t, out);
 	effects_text(s, out);
+	misses_text(s, out);
 	int width = report_width(out);
 	costs_text(s, width, out);
 	gaps_text(s, width, out);

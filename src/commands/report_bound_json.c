@@ -115,6 +115,21 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 	return o;
 }
 
+/* Where a pattern is found that is no group, and why. */
+static json_t *misses_json(const struct session *s)
+{
+	const struct fusion *f = session_fusion(s->current);
+	json_t *list = json_array();
+	for (int i = 0; i < f->miss_count; i++) {
+		const struct fusion_miss *m = &f->misses[i];
+		json_array_append_new(list,
+			json_pack("{s:i, s:o, s:s, s:s}", "layer", m->layer, "name",
+				json_text(s->current->plan->layers[m->layer].name), "pattern", m->pattern,
+				"why", m->why));
+	}
+	return list;
+}
+
 static json_t *effects_json(const struct session *s)
 {
 	json_t *list = json_array();
@@ -243,6 +258,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "trust", report_trust_json(t));
 	json_object_set_new(o, "contradicted", contradicted_json(&t->against));
 	json_object_set_new(o, "what_if", effects_json(s));
+	json_object_set_new(o, "not_fused", misses_json(s));
 	json_object_set_new(o, "notes",
 		a->scenario.nxc ? json_array() : json_pack("[s]", "reorders between layers are not priced"));
 	json_object_set_new(o, "warnings", report_libraries_json(d));

@@ -15,7 +15,7 @@ keys f
 see "f FUSION" "fusion is on"
 keys p
 see "p PARALLEL" "parallel is on"
-keys p f
+keys p f f f f
 see "f fusion" "and off"
 keys a
 see "a best algo" "algorithm by the library's choice"

@@ -5,7 +5,7 @@
 #include "tap.h"
 
 /* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both
- * layouts. */
+ * layouts and at all levels of fusion. */
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 14
@@ -26,6 +26,7 @@ struct trial {
 	struct results *results;
 	double *price;          /* per distinct problem */
 	bool nxc;               /* the layout tried */
+	enum fusion_level level; /* the groups tried */
 	int anchor_count, anchors[LAYERS];
 	int group[LAYERS];      /* per anchor: the group tried, -1 none */
 	double best_sum, best_path;
@@ -213,7 +214,8 @@ static void try_all(struct trial *t, int anchor, uint32_t used)
 	t->group[anchor] = -1;
 	try_all(t, anchor + 1, used);
 	for (int g = f->first_group[first]; g < f->group_count && f->groups[g].layers[0] == first; g++) {
-		if (group_distinct(t, &f->groups[g]) < 0 || (bits(&f->groups[g]) & used))
+		if (!fusion_allows(t->level, f->groups[g].level) ||
+			group_distinct(t, &f->groups[g]) < 0 || (bits(&f->groups[g]) & used))
 			continue;
 		t->group[anchor] = g;
 		try_all(t, anchor + 1, used | bits(&f->groups[g]));
@@ -221,22 +223,29 @@ static void try_all(struct trial *t, int anchor, uint32_t used)
 }
 
 struct tally {
-	int trials, good, fused, clusters_of_two, clusters_of_many, waits, conversions, apart;
+	int trials, good, steps, fused, clusters_of_two, clusters_of_many, waits, conversions, apart;
 };
 
-static void one_side(struct tally *tally, struct trial *t, bool nxc)
+/* less[]: the bounds at the level below, in sequence and in parallel; a level never raises them. */
+static void one_side(
+	struct tally *tally, struct trial *t, bool nxc, enum fusion_level level, double less[2])
 {
 	struct arena arena = { 0 };
 	struct scenario s = scenario_default();
 	s.nxc = t->nxc = nxc;
 	struct scenario plain = s;
-	s.fusion = s.parallel = true;
+	s.fusion = t->level = level;
+	s.parallel = true;
 	t->best_sum = t->best_path = INFINITY;
 	try_all(t, 0, 0);
 	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &s);
 	struct analysis *unfused = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &plain);
 	bool good = a->sequential_ns == t->best_sum && a->parallel_ns == t->best_path && a->complete &&
 		a->sequential_ns <= unfused->sequential_ns && a->parallel_ns <= unfused->parallel_ns;
+	good &= a->sequential_ns <= less[0] && a->parallel_ns <= less[1];
+	tally->steps += a->sequential_ns < less[0] && less[0] < INFINITY;
+	less[0] = a->sequential_ns;
+	less[1] = a->parallel_ns;
 	double sum = a->border_ns;
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
@@ -260,8 +269,13 @@ static void one_trial(struct tally *tally)
 {
 	struct trial t;
 	open_trial(&t);
-	one_side(tally, &t, false);
-	one_side(tally, &t, true);
+	static const enum fusion_level levels[] = { FUSION_EPILOGUE, FUSION_FOLD, FUSION_PATTERN,
+		FUSION_ALL };
+	for (int nxc = 0; nxc < 2; nxc++) {
+		double less[2] = { INFINITY, INFINITY };
+		for (int i = 0; i < 4; i++)
+			one_side(tally, &t, nxc != 0, levels[i], less);
+	}
 	for (int i = 0; i < t.fusion->cluster_count; i++) {
 		tally->clusters_of_two += t.fusion->clusters[i].anchor_count == 2;
 		tally->clusters_of_many += t.fusion->clusters[i].anchor_count > 2;
@@ -278,6 +292,7 @@ int main(void)
 		one_trial(&tally);
 	is_int(tally.good, tally.trials, "the best of all choices, in sequence and in parallel");
 	ok(tally.fused > 200, "%d layers were fused", tally.fused);
+	ok(tally.steps > 200, "%d times a level allowed a lower bound than the one below", tally.steps);
 	ok(tally.waits > 20, "%d groups waited for another's output", tally.waits);
 	ok(tally.clusters_of_two > 20, "%d sums had two takers", tally.clusters_of_two);
 	ok(tally.clusters_of_many > 200, "%d clusters had three anchors and more", tally.clusters_of_many);

@@ -15,6 +15,18 @@ struct expected {
 	const char *text; /* of the first such group, its end */
 };
 
+/* The lowest level of the what-if fusion that allows a pattern. */
+static const struct {
+	const char *pattern;
+	enum fusion_level level;
+} levels[] = { { "MatMul+Bias", FUSION_EPILOGUE }, { "Gemm+Tanh", FUSION_EPILOGUE },
+	{ "MatMul+Div", FUSION_EPILOGUE }, { "Conv+Relu", FUSION_EPILOGUE },
+	{ "Conv+BatchNorm+Relu", FUSION_FOLD }, { "MatMul+Bias+Add", FUSION_FOLD },
+	{ "MatMul+Bias+Gelu", FUSION_PATTERN }, { "Conv+SiLU+Add", FUSION_PATTERN },
+	{ "Transpose+MatMul", FUSION_PATTERN }, { "Attention(mask)", FUSION_PATTERN },
+	{ "Add+Add", FUSION_ALL }, { "Add+Div", FUSION_ALL } };
+
+
 static const struct expected expected[] = {
 	{ "resnet50", "f32", "Conv+BatchNorm", 53, "g1+bias:f32.c" },
 	{ "resnet50", "f32", "Conv+BatchNorm+Relu", 33, "+bias:f32.c+relu" },
@@ -62,6 +74,9 @@ static void check(const struct expected *e, const struct fusion *f)
 		count++;
 	}
 	is_int(count, e->count, "%s %s: %s", e->model, e->dtype, e->pattern);
+	for (size_t i = 0; first && i < sizeof(levels) / sizeof(levels[0]); i++)
+		if (strcmp(levels[i].pattern, e->pattern) == 0)
+			is_int(first->level, levels[i].level, "... at its level");
 	ok(first && ends_with(first->text, e->text), "... as %s", first ? first->text : "nothing");
 }
 
