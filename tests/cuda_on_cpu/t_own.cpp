@@ -1,6 +1,8 @@
 /* Our kernels as a backend: every listed algorithm must compute its problem, with operands in the problem's
  * layouts. */
-#include "kernel_case.h"
+#include "layout_case.h"
+
+#include <algorithm>
 
 extern "C" {
 #include "problem/kernel.h"
@@ -12,24 +14,6 @@ static struct cuda_context context;
 extern "C" const struct cuda_context *cuda_context(void)
 {
 	return &context;
-}
-
-static int64_t place(const struct cuda_layout &l, int64_t index)
-{
-	int64_t at = 0;
-	for (int i = l.shape.rank - 1; i >= 0; i--) {
-		at += index % l.shape.dim[i] * l.stride[i];
-		index /= l.shape.dim[i];
-	}
-	return at;
-}
-
-static size_t span_bytes(const struct cuda_layout &l)
-{
-	int64_t n = 1;
-	for (int i = 0; i < l.shape.rank; i++)
-		n += (l.shape.dim[i] - 1) * l.stride[i];
-	return (size_t)(n * size_of(l.dtype));
 }
 
 /* Copies row-major operand values to memory in the operands' layouts. */
@@ -47,18 +31,11 @@ struct laid {
 		    count = p.kernel == KERNEL_CONCAT ? p.shape_count : last;
 		for (int i = 0; i < count; i++) {
 			struct cuda_layout l = cuda_operand_layout(&p, p.kernel == KERNEL_CONCAT ? 0 : i, i);
-			int64_t n = volume(l.shape.rank, l.shape.dim), bytes = size_of(l.dtype);
 			bool is_index = p.kernel == KERNEL_GATHER && i == 1;
-			held.push_back(new buffer(span_bytes(l)));
 			values.type.push_back(l.dtype);
-			values.bytes.push_back(std::vector<char>((size_t)(n * bytes)));
-			for (int64_t j = 0; j < n; j++) {
-				fill_encode(fill_value(50 + i, j, is_index ? FILL_INDEX : FILL_SIGNED,
-						    p.shape[0].dim[p.axis], l.dtype),
-					l.dtype, &values.bytes[i][(size_t)(j * bytes)]);
-				memcpy(held[i]->p + place(l, j) * bytes,
-					&values.bytes[i][(size_t)(j * bytes)], (size_t)bytes);
-			}
+			values.bytes.push_back({});
+			held.push_back(operand_make(l, 50 + i, is_index ? FILL_INDEX : FILL_SIGNED,
+				p.shape[0].dim[p.axis], &values.bytes.back()));
 			at.source[i] = held[i]->p;
 		}
 		to = cuda_operand_layout(&p, last, 0);
@@ -75,7 +52,7 @@ struct laid {
 	const void *parameter(const std::vector<float> &v)
 	{
 		held.push_back(new buffer(v.size() * sizeof(float)));
-		memcpy(held.back()->p, v.data(), v.size() * sizeof(float));
+		std::copy(v.begin(), v.end(), (float *)held.back()->p);
 		return held.back()->p;
 	}
 	~laid()
@@ -102,11 +79,9 @@ struct laid {
 	int64_t wrong(double tolerance)
 	{
 		int64_t n = volume(to.shape.rank, to.shape.dim), bytes = size_of(to.dtype), bad = 0;
-		std::vector<char> dense((size_t)(n * bytes));
-		for (int64_t i = 0; i < n; i++) {
-			memcpy(&dense[(size_t)(i * bytes)], out->p + place(to, i) * bytes, (size_t)bytes);
+		std::vector<char> dense = row_major_of(to, out->p);
+		for (int64_t i = 0; i < n; i++)
 			memset(out->p + place(to, i) * bytes, 0xa5, (size_t)bytes);
-		}
 		for (size_t i = 0; i < out->n; i++)
 			bad += out->p[i] != (char)0xa5;
 		struct check_inputs in = {};

@@ -1,7 +1,7 @@
 /* The kernels generated for pointwise chains. Their text, compiled for a CPU in one library, must compute
  * what the reference of the check computes; and NVRTC, if it is there, must compile it for every capability.
  */
-#include "kernel_case.h"
+#include "layout_case.h"
 #include "pointwise_prelude.h"
 
 #include <dlfcn.h>
@@ -11,7 +11,6 @@
 extern "C" {
 #include "runner/nvrtc/nvrtc_library.h"
 #include "runner/nvrtc/nvrtc_source.h"
-#include "runner/gpu/cuda_work.h"
 }
 
 /* T: f32, f16 and bf16 in turn. tolerance: of f32. */
@@ -143,39 +142,6 @@ static void *library_make(void)
 	return handle;
 }
 
-static int64_t place(const struct cuda_layout &l, int64_t index)
-{
-	int64_t at = 0;
-	for (int i = l.shape.rank - 1; i >= 0; i--) {
-		at += index % l.shape.dim[i] * l.stride[i];
-		index /= l.shape.dim[i];
-	}
-	return at;
-}
-
-static int64_t span(const struct cuda_layout &l)
-{
-	int64_t n = 1;
-	for (int i = 0; i < l.shape.rank; i++)
-		n += (l.shape.dim[i] - 1) * l.stride[i];
-	return n;
-}
-
-/* Fills a new operand; its row-major bytes go to `row_major`. */
-static buffer *operand_make(const struct cuda_layout &l, int seed, std::vector<char> *row_major)
-{
-	int bytes = size_of(l.dtype);
-	int64_t n = elements(l.shape);
-	buffer *b = new buffer((size_t)(span(l) * bytes));
-	row_major->resize((size_t)(n * bytes));
-	for (int64_t j = 0; j < n; j++) {
-		char *word = &(*row_major)[(size_t)(j * bytes)];
-		fill_encode(fill_value((uint64_t)seed, j, FILL_SIGNED, 0, l.dtype), l.dtype, word);
-		memcpy(b->p + place(l, j) * bytes, word, (size_t)bytes);
-	}
-	return b;
-}
-
 static void chain_run(const struct made &m, run_function *run, int64_t *thread, int64_t *threads)
 {
 	struct operand_values v;
@@ -190,8 +156,8 @@ static void chain_run(const struct made &m, run_function *run, int64_t *thread, 
 		bool is_epilogue = m.source.input[i].is_epilogue;
 		struct cuda_layout l = is_epilogue ? cuda_epilogue_layout(&m.p, number)
 						   : cuda_operand_layout(&m.p, number, 0);
-		held.push_back(operand_make(
-			l, 70 + i, is_epilogue ? &v.epilogue[(size_t)number] : &v.bytes[(size_t)number]));
+		held.push_back(operand_make(l, 70 + i, FILL_SIGNED, 0,
+			is_epilogue ? &v.epilogue[(size_t)number] : &v.bytes[(size_t)number]));
 		if (is_epilogue)
 			v.epilogue_type[(size_t)number] = l.dtype;
 		else
@@ -199,14 +165,11 @@ static void chain_run(const struct made &m, run_function *run, int64_t *thread, 
 		in[i] = held.back()->p;
 	}
 	struct cuda_layout to = cuda_operand_layout(&m.p, last, 0);
-	buffer out((size_t)(span(to) * size_of(to.dtype)));
+	buffer out(span_bytes(to));
 	*threads = 3;
 	for (*thread = 0; *thread < *threads; ++*thread)
 		run(in, out.p);
-	std::vector<char> dense(out.n);
-	for (int64_t i = 0; i < elements(to.shape); i++)
-		memcpy(&dense[(size_t)(i * size_of(to.dtype))], out.p + place(to, i) * size_of(to.dtype),
-			(size_t)size_of(to.dtype));
+	std::vector<char> dense = row_major_of(to, out.p);
 	is_int(outputs_wrong(&m.p, &v, dense.data(), m.tolerance), 0, "%s is right", m.text.c_str());
 	for (buffer *b : held)
 		delete b;
@@ -223,6 +186,7 @@ static void test_on_cpu(void)
 		std::string name = "run" + std::to_string(i);
 		chain_run(chains[i], (run_function *)dlsym(library, name.c_str()), thread, threads);
 	}
+	dlclose(library);
 }
 
 /* Joins every `of`-th kernel from number `first` on, with other names, to one program. */
@@ -305,5 +269,7 @@ int main(void)
 	refuse("eltwise:f8e4m3,f32:relu:8", "no f8e4m3");
 	refuse("binary:u64,u64,u64:add:8:8", "no u64");
 	refuse("eltwise:f32,f32@s32x1:relu:4x8", "dense destination");
+	for (struct made &m : chains)
+		str_free(&m.source.text);
 	return done_testing();
 }

@@ -8,6 +8,7 @@
 #include "fake_cudart.h"
 #include "runner/gpu/cuda_context.h"
 #include "runner/measure/platform.h"
+#include "seen_results.h"
 #include "tap.h"
 
 /* From a problem's text to its results, on the fake runtime with its simulated clock. */
@@ -54,40 +55,7 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.is_alive = cuda_context_is_alive,
 	.loss = cuda_context_loss };
 
-#define RESULTS 64
-static struct {
-	struct result result[RESULTS];
-	char kernels[RESULTS][256], why[RESULTS][256];
-	int count;
-} seen;
-
-static bool never(void *user)
-{
-	(void)user;
-	return false;
-}
-
-static void trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
-{
-	(void)user;
-	(void)a;
-	(void)c;
-	(void)l;
-}
-
-static void emit(void *user, const struct result *r, const struct samples *samples)
-{
-	(void)user;
-	(void)samples;
-	if (seen.count == RESULTS)
-		return;
-	struct result *to = &seen.result[seen.count];
-	*to = *r;
-	to->why = seen.why[seen.count];
-	snprintf(seen.kernels[seen.count], sizeof(seen.kernels[0]), "%s", r->kernels ? r->kernels : "");
-	snprintf(seen.why[seen.count], sizeof(seen.why[0]), "%s", r->why ? r->why : "");
-	seen.count++;
-}
+static struct seen seen;
 
 static struct arena arena;
 static struct device device;
@@ -119,9 +87,10 @@ static enum status run(const char *problem)
 	struct job j = { .problem = problem,
 		.budget_ns = 50e6,
 		.device = &device,
-		.cancelled = never,
-		.trying = trying,
-		.emit = emit };
+		.user = &seen,
+		.cancelled = seen_cancelled,
+		.trying = seen_trying,
+		.emit = seen_emit };
 	bool stopped;
 	for (int i = 0; i < CACHE_COUNT; i++)
 		j.caches[i] = true;
@@ -140,9 +109,9 @@ static void end(void)
 static const struct result *find(enum cache c, enum launch l)
 {
 	for (int i = 0; i < seen.count; i++)
-		if (seen.result[i].status == STATUS_OK && seen.result[i].cache == c &&
-			seen.result[i].launch == l && seen.result[i].stats.stop != STOP_SHORTLIST)
-			return &seen.result[i];
+		if (seen.results[i].status == STATUS_OK && seen.results[i].cache == c &&
+			seen.results[i].launch == l && seen.results[i].stats.stop != STOP_SHORTLIST)
+			return &seen.results[i];
 	return NULL;
 }
 
@@ -219,10 +188,10 @@ static void test_locked(void)
 	begin_as_is(1);
 	is_int(run(MATMUL), STATUS_OK, "locked clocks: %s", err.text);
 	for (int i = 0; i < seen.count; i++) {
-		is_int(seen.result[i].stats.stop, STOP_CONVERGED, "converged");
-		is_int(seen.result[i].stats.discarded, 0, "nothing is discarded");
+		is_int(seen.results[i].stats.stop, STOP_CONVERGED, "converged");
+		is_int(seen.results[i].stats.discarded, 0, "nothing is discarded");
 		is_str(seen.why[i], "", "nothing to say");
-		near(seen.result[i].clock_mhz, 0.6 * 1980, 1e-3, "its clock");
+		near(seen.results[i].clock_mhz, 0.6 * 1980, 1e-3, "its clock");
 	}
 	end();
 }
@@ -238,10 +207,10 @@ static void test_pauses(void)
 	is_int(run(MATMUL), STATUS_OK, "pauses: %s", err.text);
 	is_int(seen.count, 18, "three algorithms in six states: none is dropped for a low clock");
 	for (int i = 0; i < seen.count; i++) {
-		near(seen.result[i].stats.median, 10e3, 0.005, "each at its own time");
-		near(seen.result[i].clock_mhz, 1900, 1e-3, "at the steady clock");
-		is_int(seen.result[i].stats.discarded, 0, "nothing is discarded");
-		is_int(seen.result[i].stats.stop, STOP_CONVERGED, "converged: heating is not budgeted");
+		near(seen.results[i].stats.median, 10e3, 0.005, "each at its own time");
+		near(seen.results[i].clock_mhz, 1900, 1e-3, "at the steady clock");
+		is_int(seen.results[i].stats.discarded, 0, "nothing is discarded");
+		is_int(seen.results[i].stats.stop, STOP_CONVERGED, "converged: heating is not budgeted");
 	}
 	end();
 }
@@ -276,7 +245,7 @@ static void test_timer(void)
 	ok(strstr(device.attributes, "the GPU's event timer is wrong") != NULL, "the hello says it");
 	is_int(run(MATMUL), STATUS_MISTRUSTED, "suspect: %s", err.text);
 	is_int(seen.count, 1, "one result for the problem");
-	is_int(seen.result[0].status, STATUS_MISTRUSTED, "suspect");
+	is_int(seen.results[0].status, STATUS_MISTRUSTED, "suspect");
 	ok(strstr(seen.why[0], "counts 0.5 of the host's time") != NULL, "and why: %s", seen.why[0]);
 	end();
 }
@@ -336,7 +305,7 @@ static void test_refused(void)
 	is_int(run(MATMUL), STATUS_UNSUPPORTED, "refused when run: %s", err.text);
 	is_int(seen.count, 2, "by both algorithms");
 	for (int i = 0; i < seen.count; i++) {
-		is_int(seen.result[i].status, STATUS_UNSUPPORTED, "unsupported");
+		is_int(seen.results[i].status, STATUS_UNSUPPORTED, "unsupported");
 		is_str(seen.why[i], "the library does not support this", "with the library's reason");
 	}
 	end();

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "tests/unit/seen_results.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>
@@ -248,40 +249,6 @@ static const struct backend other_backend = { .api = "other",
 static const struct backend *const fake_backends[] = { &fake_backend, NULL };
 static const struct backend *const full_backends[] = { &full_backend, NULL };
 static const struct backend *const both_backends[] = { &fake_backend, &other_backend, NULL };
-
-struct seen {
-	struct result results[64];
-	char why[64][64], kernels[64][16], notes[64][32];
-	int count;
-	int cancel_after; /* questions, 0 never */
-	int asked;
-};
-
-static bool seen_cancelled(void *user)
-{
-	struct seen *s = user;
-	return s->cancel_after && ++s->asked > s->cancel_after;
-}
-
-static void seen_trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
-{
-	(void)user;
-	(void)a;
-	(void)c;
-	(void)l;
-}
-
-static void seen_emit(void *user, const struct result *r, const struct samples *samples)
-{
-	struct seen *s = user;
-	(void)samples;
-	if (s->count == 64)
-		return;
-	snprintf(s->why[s->count], sizeof(s->why[0]), "%s", r->why);
-	snprintf(s->notes[s->count], sizeof(s->notes[0]), "%s", r->algorithm.notes);
-	snprintf(s->kernels[s->count], sizeof(s->kernels[0]), "%s", r->kernels);
-	s->results[s->count++] = *r;
-}
 
 static const struct result *find(const struct seen *s, const char *name, enum cache c, enum launch l)
 {

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "tests/unit/seen_results.h"
 #include "tests/unit/tap.h"
 
 #include <stdlib.h>
@@ -35,11 +36,7 @@ static struct {
 	struct measure_outlook outlook;
 } fake;
 
-static struct {
-	struct result results[64];
-	char why[64][256], notes[64][32];
-	int count;
-} seen;
+static struct seen seen;
 
 static double fake_now(void)
 {
@@ -142,33 +139,6 @@ static const struct backend backend = { .api = "fake", .algorithms = algorithms,
 	.enqueue_ns = enqueue_ns, .remark = remark, .check = check, .release = release };
 static const struct backend *const backends[] = { &backend, NULL };
 
-static bool never(void *user)
-{
-	(void)user;
-	return false;
-}
-
-static void trying(void *user, const struct algorithm *a, enum cache c, enum launch l)
-{
-	(void)user;
-	(void)a;
-	(void)c;
-	(void)l;
-}
-
-static void emit(void *user, const struct result *r, const struct samples *samples)
-{
-	(void)user;
-	(void)samples;
-	if (seen.count == 64)
-		return;
-	snprintf(seen.notes[seen.count], sizeof(seen.notes[0]), "%s", r->algorithm.notes);
-	snprintf(seen.why[seen.count], sizeof(seen.why[0]), "%s", r->why);
-	seen.results[seen.count] = *r;
-	seen.results[seen.count].why = seen.why[seen.count];
-	seen.count++;
-}
-
 static enum status measure(struct error *err)
 {
 	struct problem p;
@@ -177,8 +147,9 @@ static enum status measure(struct error *err)
 	struct measure_options o = { .outlook = &fake.outlook, .budget_ns = 20e6, .caches = { true },
 		.launches = { true, true }, .tolerance = 0.01, .long_ns = INFINITY, .memory_bytes = 1e9,
 		.rotation_bytes = 1e6, .llc_bytes = 100e3, .now_ns = fake_now, .disturbances = fake_low,
-		.glance_ns = 1e6, .alone_ns = 2e6, .shares_operands = true, .cancelled = never,
-		.approximates = fake.approximates, .trying = trying, .emit = emit };
+		.glance_ns = 1e6, .alone_ns = 2e6, .shares_operands = true, .cancelled = seen_cancelled,
+		.approximates = fake.approximates, .trying = seen_trying, .emit = seen_emit,
+		.user = &seen };
 	const char *text = fake.text ? fake.text : "eltwise:f32,f32:relu:100";
 	seen.count = 0;
 	*err = (struct error)ERROR_NONE;
