@@ -40,5 +40,6 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.disturbances = cuda_context_disturbances,
 	.doubt = cuda_context_doubt,
 	.is_alive = cuda_context_is_alive,
+	.is_waiting = cuda_context_is_waiting,
 	.loss = cuda_context_loss,
 	.close = cuda_context_close };

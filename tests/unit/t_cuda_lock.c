@@ -6,6 +6,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -55,33 +56,40 @@ static void test_one(void)
 /* Another process holds the lock until it reads the log line of the waiting one. */
 static void test_two(void)
 {
-	struct cuda_lock l;
+	/* shared with the child */
+	struct cuda_lock *l =
+		mmap(NULL, sizeof(*l), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+	struct cuda_lock other;
 	struct error err = ERROR_NONE;
 	int taken[2], log[2], status;
 	char line[256] = "";
-	if (pipe(taken) || pipe(log))
+	if (l == MAP_FAILED || pipe(taken) || pipe(log))
 		abort();
 	pid_t child = fork();
 	if (child == 0) {
-		cuda_lock_open(&l, folder, UUID, NULL);
-		cuda_lock_take(&l, NULL);
+		cuda_lock_open(&other, folder, UUID, NULL);
+		cuda_lock_take(&other, NULL);
 		if (write(taken[1], "x", 1) != 1 || read(log[0], line, sizeof(line) - 1) < 1)
 			_exit(2);
+		if (!cuda_lock_waits(l))
+			_exit(3);
 		/* the kernel releases the lock */
 		_exit(strstr(line, "another process measures on this GPU") ? 0 : 1);
 	}
 	ok(read(taken[0], line, 1) == 1, "another process measures");
 	ok(!is_free(), "the lock is taken");
-	cuda_lock_open(&l, folder, UUID, &err);
+	cuda_lock_open(l, folder, UUID, &err);
 	FILE *f = fdopen(log[1], "w");
 	log_to(f);
-	is_int(cuda_lock_take(&l, &err), 0, "we wait until it is gone");
+	is_int(cuda_lock_take(l, &err), 0, "we wait until it is gone");
+	ok(!cuda_lock_waits(l), "and then no more");
 	log_to(NULL);
 	fclose(f);
 	waitpid(child, &status, 0);
 	is_int(status, 0, "having said so");
 	ok(!is_free(), "now it is ours");
-	cuda_lock_close(&l);
+	cuda_lock_close(l);
+	munmap(l, sizeof(*l));
 	close(taken[0]);
 	close(taken[1]);
 	close(log[0]);

@@ -18,6 +18,7 @@ static struct {
 	bool hangs;     /* the second algorithm of a tanh does not end */
 	bool breaks;    /* at the first run of a tanh, */
 	bool innocent;  /* through no fault of the tanh */
+	bool waits;     /* each run, for another process, longer than the limit of a step */
 	bool compiles;  /* algorithms are compiled on threads, */
 	bool stuck;     /* those of a tanh without end */
 	double worst;   /* what checks find */
@@ -69,9 +70,16 @@ static void *fake_prepare(const struct backend_list *list, int index, const stru
 	return (void *)&list->algorithm[index];
 }
 
+static bool is_waiting; /* read by another thread */
+
 static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err)
 {
 	(void)cache;
+	__atomic_store_n(&is_waiting, fake.waits, __ATOMIC_RELAXED);
+	if (fake.waits)
+		sleep(3);
+	__atomic_store_n(&is_waiting, false, __ATOMIC_RELAXED);
+	fake.waits = false;
 	while (fake.hangs && is_tanh(work) && is_second(work))
 		pause();
 	fake.dead = fake.dead || (fake.breaks && is_tanh(work));
@@ -95,6 +103,11 @@ static double fake_rotated(const void *work)
 static void fake_release(void *work)
 {
 	(void)work;
+}
+
+static bool fake_is_waiting(void)
+{
+	return __atomic_load_n(&is_waiting, __ATOMIC_RELAXED);
 }
 
 static double fake_memory(void)
@@ -124,6 +137,7 @@ const struct platform platform = { .program = "t_serve",
 	.backends = backends,
 	.memory_bytes = fake_memory,
 	.is_alive = fake_is_alive,
+	.is_waiting = fake_is_waiting,
 	.loss = fake_loss };
 
 #define RELU "eltwise:f32,f32:relu:100"
@@ -286,6 +300,19 @@ static void test_hangs(void)
 	empty();
 }
 
+/* Waiting for another process that measures is no fault of the job. */
+static void test_waits(void)
+{
+	struct error err;
+	bool wrong;
+	fake.waits = true;
+	is_int(served_alone(JOB("1", RELU), (struct serving){ .step_limit_ms = 500 }), 0, "it waits");
+	served("", (struct serving){ 0 }, &wrong, &err); /* reads the file */
+	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\""), "and then measures");
+	fake.waits = false;
+	empty();
+}
+
 /* A compilation that does not end, of a job that waits: that one is given up, not the current one. */
 static void test_stuck(void)
 {
@@ -371,6 +398,7 @@ int main(void)
 	test_lost_again();
 	test_hangs();
 	test_stuck();
+	test_waits();
 	test_checked();
 	test_planned();
 	test_idle();

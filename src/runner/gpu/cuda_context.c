@@ -408,6 +408,11 @@ bool cuda_context_is_alive(void)
 	return !context.poisoned;
 }
 
+bool cuda_context_is_waiting(void)
+{
+	return cuda_lock_waits(&lock);
+}
+
 int cuda_context_lock(struct error *err)
 {
 	return cuda_lock_take(&lock, err);

@@ -54,6 +54,7 @@ int cuda_context_enter(struct error *err);
 double cuda_context_memory_bytes(void);
 int64_t cuda_context_disturbances(void);
 bool cuda_context_is_alive(void);
+bool cuda_context_is_waiting(void);
 const struct platform_loss *cuda_context_loss(void);
 /* Returns why times measured on this GPU cannot be trusted (cuda_calibrate.h), or NULL. Calibrates the timer
  * if that is not done, and waits for the lock before. */

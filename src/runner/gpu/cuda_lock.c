@@ -69,9 +69,12 @@ int cuda_lock_take(struct cuda_lock *l, struct error *err)
 	if (l->fd < 0)
 		return 0;
 	if (l->holders == 0 && flock(l->fd, LOCK_EX | LOCK_NB)) {
-		if (errno == EWOULDBLOCK)
+		__atomic_store_n(&l->waits, errno == EWOULDBLOCK, __ATOMIC_RELAXED);
+		if (l->waits)
 			log_line("another process measures on this GPU; waiting until it is done");
-		if (wait_for(l->fd))
+		int bad = wait_for(l->fd);
+		__atomic_store_n(&l->waits, false, __ATOMIC_RELAXED);
+		if (bad)
 			return error_set(err, "cannot lock the GPU: %s", strerror(errno));
 	}
 	l->holders++;
@@ -86,6 +89,11 @@ bool cuda_lock_try(struct cuda_lock *l)
 		return false;
 	l->holders++;
 	return true;
+}
+
+bool cuda_lock_waits(const struct cuda_lock *l)
+{
+	return __atomic_load_n(&l->waits, __ATOMIC_RELAXED);
 }
 
 void cuda_lock_give(struct cuda_lock *l)

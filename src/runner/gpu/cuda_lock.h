@@ -14,6 +14,7 @@
 struct cuda_lock {
 	int fd;       /* -1: closed */
 	int holders;  /* takes of this process without a give */
+	bool waits;   /* for another process; any thread may ask: cuda_lock_waits */
 };
 #define CUDA_LOCK_CLOSED { .fd = -1 }
 
@@ -26,6 +27,8 @@ int cuda_lock_take(struct cuda_lock *l, struct error *err);
 /* Takes the lock if no other process holds it, without waiting; false: not taken. */
 bool cuda_lock_try(struct cuda_lock *l);
 void cuda_lock_give(struct cuda_lock *l);
+/* True while cuda_lock_take waits on some thread. */
+bool cuda_lock_waits(const struct cuda_lock *l);
 void cuda_lock_close(struct cuda_lock *l);
 
 #endif

@@ -68,6 +68,9 @@ struct platform {
 	/* False if the device is lost to this process (a poisoned CUDA context): the program then ends
 	 * with a log line and the parent starts another. NULL: always true. */
 	bool (*is_alive)(void);
+	/* True while it waits for another process to end its measurement, which counts against no limit. Any
+	 * thread may ask. NULL: never. */
+	bool (*is_waiting)(void);
 	/* How the device was lost; NULL: it is alive. Absent (NULL): unknown, counts as by_problem. */
 	const struct platform_loss *(*loss)(void);
 	void (*close)(void);

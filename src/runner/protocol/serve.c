@@ -202,6 +202,8 @@ static void watch(struct server *s)
 {
 	int64_t limit = s->how->step_limit_ms;
 	pthread_mutex_lock(&s->lock);
+	if (platform.is_waiting && platform.is_waiting())
+		s->step_ms = clock_ms();
 	s->given_up = limit > 0 && s->job && clock_ms() - s->step_ms > limit;
 	if (s->given_up)
 		give_up(s);
