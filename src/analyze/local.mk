@@ -33,6 +33,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/sharing.c src/analyze/sharing.h \
 	src/analyze/solve.c \
 	src/analyze/study_graph.c \
+	src/analyze/sweep.c src/analyze/sweep.h \
 	src/analyze/tree.c src/analyze/tree.h \
 	src/analyze/trust.c src/analyze/trust.h \
 	src/analyze/whatif.c \
@@ -57,6 +58,8 @@ check_PROGRAMS += tests/unit/t_fusion_pointwise
 tests_unit_t_fusion_pointwise_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_fusion_quant
 tests_unit_t_fusion_quant_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_sweep
+tests_unit_t_sweep_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_golden
 tests_unit_t_golden_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_hostile

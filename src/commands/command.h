@@ -86,6 +86,7 @@ struct command {
 	ROW(advise)                                                                                          \
 	ROW(compare)                                                                                         \
 	ROW(models)                                                                                          \
+	ROW(sweep)                                                                                           \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \
 	ROW(doctor)                                                                                          \

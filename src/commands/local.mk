@@ -17,6 +17,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_help.c \
 	src/commands/cmd_layers.c \
 	src/commands/cmd_models.c \
+	src/commands/cmd_sweep.c \
 	src/commands/cmd_ops.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
@@ -43,6 +44,7 @@ libcommands_a_SOURCES = \
 	src/commands/report_compare_json.c \
 	src/commands/report_layers.c \
 	src/commands/report_models.c src/commands/report_models.h \
+	src/commands/report_sweep.c src/commands/report_sweep.h \
 	src/commands/report_trace.c \
 	src/commands/report_try.c \
 	src/commands/try.c src/commands/try.h \

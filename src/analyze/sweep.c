@@ -1,0 +1,130 @@
+#include "config.h"
+
+#include "analyze/sweep.h"
+
+#include <math.h>
+#include <string.h>
+
+/* True if the text contains `word`, a word in lower case. */
+static bool has_word(struct text t, const char *word)
+{
+	size_t n = strlen(word);
+	for (size_t i = 0; i + n <= t.n; i++)
+		if (strncmp(t.p + i, word, n) == 0)
+			return true;
+	return false;
+}
+
+/* Elements of the model's token ids: its first input of integers with two dimensions that is named so
+ * (input_ids, decoder_input_ids, tokens). NaN: it has none. */
+static double token_count(const struct plan *p)
+{
+	for (int i = 0; i < p->value_count; i++) {
+		const struct plan_value *v = &p->values[i];
+		bool integer = v->dtype == DTYPE_S64 || v->dtype == DTYPE_S32;
+		if (v->is_input && integer && v->shape.rank == 2 &&
+			(has_word(v->name, "input_ids") || has_word(v->name, "token")) &&
+			!has_word(v->name, "token_type"))
+			return shape_count(v->shape);
+	}
+	return NAN;
+}
+
+static double workspace_of(const struct analysis *a)
+{
+	double most = 0;
+	for (int i = 0; i < a->layer_count; i++) {
+		const struct result *r = a->layers[i].result;
+		if (r && r->algorithm.workspace_bytes > most)
+			most = r->algorithm.workspace_bytes;
+	}
+	return most;
+}
+
+/* Sets what limits the largest share of the cost. */
+static void limit_set(struct sweep_point *s, const struct ground *g, const struct analysis *a)
+{
+	double ns[LIMIT_OVERHEAD + 1] = { 0 }, known = 0;
+	for (int i = 0; i < a->layer_count && g->peaks; i++) {
+		const struct layer_cost *c = &a->layers[i];
+		if (!(c->ns > 0))
+			continue;
+		struct limit l = limit_of_layer(a, g->plan, g->peaks, i);
+		ns[l.by] += c->ns;
+		known += l.by != LIMIT_UNKNOWN ? c->ns : 0;
+	}
+	for (int by = LIMIT_UNKNOWN + 1; by <= LIMIT_OVERHEAD; by++)
+		if (ns[by] > 0 && (s->by == LIMIT_UNKNOWN || ns[by] > ns[s->by]))
+			s->by = (enum limit_by)by;
+	s->by_share = known > 0 ? ns[s->by] / known : NAN;
+}
+
+struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a)
+{
+	const struct plan *p = g->plan;
+	struct sweep_point s = { .batch = p->batch,
+		.bound_ns = a->bound_ns,
+		.lo_ns = a->lo_ns,
+		.hi_ns = a->hi_ns,
+		.complete = a->complete && !isnan(a->bound_ns),
+		.estimated = a->estimated };
+	double second = a->bound_ns > 0 ? a->bound_ns / 1e9 : NAN;
+	s.items_per_s = (double)(p->batch > 0 ? p->batch : 1) / second;
+	s.tokens_per_s = token_count(p) / second;
+	s.flops_per_s = p->unknown_flops_layers ? NAN : p->flops / second;
+	s.memory_bytes = p->weight_bytes + p->peak_live_bytes + workspace_of(a);
+	limit_set(&s, g, a);
+	return s;
+}
+
+void sweep_best(struct sweep_point *points, int count)
+{
+	int best = 0, compared = count > 0 && points[0].complete;
+	for (int i = 1; i < count && compared == i && points[i].complete; i++, compared++) {
+		double factor = (double)points[i].batch / (double)points[i - 1].batch;
+		double gain = points[i].items_per_s / points[i - 1].items_per_s;
+		if (best == i - 1 && factor > 1 && pow(gain, 1 / log2(factor)) > 1 + SWEEP_LEAST_GAIN)
+			best = i;
+	}
+	for (int i = 0; i < count; i++)
+		points[i].best = compared > 1 && i == best;
+}
+
+/* Length of an algorithm's name without what follows the first colon: instruction set, threads. */
+static size_t name_length(const char *name)
+{
+	return strcspn(name, ":");
+}
+
+static bool same_algorithm(const struct algorithm *a, const struct algorithm *b)
+{
+	size_t n = name_length(a->name);
+	return strcmp(a->api, b->api) == 0 && n == name_length(b->name) && strncmp(a->name, b->name, n) == 0;
+}
+
+int sweep_crossovers(const struct sweep_algorithms *a, const struct sweep_algorithms *b)
+{
+	int count = 0, compared = 0;
+	for (int i = 0; i < a->count && a->count == b->count; i++) {
+		const struct algorithm *x = a->layers[i], *y = b->layers[i];
+		compared += x && y;
+		count += x && y && !same_algorithm(x, y);
+	}
+	return compared ? count : -1;
+}
+
+struct sweep_algorithms sweep_algorithms_of(const struct analysis *a, struct arena *to)
+{
+	struct sweep_algorithms all = { .count = a->layer_count };
+	all.layers = ARENA_ARRAY(to, const struct algorithm *, a->layer_count);
+	for (int i = 0; i < a->layer_count; i++) {
+		const struct result *r = a->layers[i].result;
+		struct algorithm *copy = r ? ARENA_ARRAY(to, struct algorithm, 1) : NULL;
+		if (copy)
+			*copy = (struct algorithm){ .api = arena_strndup(
+							    to, r->algorithm.api, strlen(r->algorithm.api)),
+				.name = arena_strndup(to, r->algorithm.name, strlen(r->algorithm.name)) };
+		all.layers[i] = copy;
+	}
+	return all;
+}

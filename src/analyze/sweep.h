@@ -1,0 +1,43 @@
+/* A sweep: the same model at several batches, data types and dimensions; what grows with the batch. */
+#ifndef ANALYZE_SWEEP_H
+#define ANALYZE_SWEEP_H
+
+#include "analyze/limit.h"
+
+/* A doubling of the batch is worth it while it raises the throughput by more than this share. */
+#define SWEEP_LEAST_GAIN 0.05
+
+/* One analysis. Numbers that are not known are NaN. */
+struct sweep_point {
+	int64_t batch;           /* 0: the model has none */
+	double bound_ns, lo_ns, hi_ns;
+	bool complete, estimated;
+	double items_per_s;      /* items of the batch; a model without a batch has one item */
+	double tokens_per_s;     /* elements of the model's token ids; NaN: it has none */
+	double memory_bytes;     /* weights, the most activations alive at the same time, and the largest
+				    workspace of the algorithms that the bound is made of */
+	enum limit_by by;        /* what limits the largest share of the cost; LIMIT_UNKNOWN without peaks */
+	double by_share;         /* that share of the cost whose limit is known, 0 to 1 */
+	double flops_per_s;
+	bool best;               /* set by sweep_best */
+};
+
+/* The point of a scenario. Borrows nothing. */
+struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a);
+/* Marks the best batch of points that differ only in their batch, which ascends: the last one until which
+ * every doubling gained more than SWEEP_LEAST_GAIN in items per second (of a step by another factor f: the
+ * gain to the power 1 / log2(f)). Points that are not complete, and those after them, are not compared. None
+ * is marked if fewer than two are compared. */
+void sweep_best(struct sweep_point *points, int count);
+/* The algorithm of each layer, or NULL. */
+struct sweep_algorithms {
+	int count;
+	const struct algorithm **layers; /* api and name only */
+};
+/* Copies them to the arena, because results may change. */
+struct sweep_algorithms sweep_algorithms_of(const struct analysis *a, struct arena *to);
+/* Number of layers whose algorithms differ: the library or the kernel, not what follows a colon in its name,
+ * such as the number of threads. -1: no layer has an algorithm in both, or these are not the same model. */
+int sweep_crossovers(const struct sweep_algorithms *a, const struct sweep_algorithms *b);
+
+#endif

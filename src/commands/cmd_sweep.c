@@ -1,0 +1,197 @@
+#include "config.h"
+
+#include "commands/each.h"
+#include "commands/report.h"
+#include "commands/report_sweep.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define SERIES_MOST 256 /* values of a dimension */
+#define NAMES_MOST 8
+
+struct sweep_options {
+	const char *over; /* --over; NULL: none */
+};
+
+static const struct option_row sweep_rows[] = {
+	{ "over", 0, "LIST", OWN_TEXT(sweep_options, over),
+		"values of a symbolic dimension: sequence=64,128,256; several, separated by ';', change "
+		"together" },
+	{ 0 }
+};
+
+/* Dimensions that change together, and their values. */
+struct over {
+	int name_count, value_count; /* 0 names: one value, nothing changes */
+	struct text name[NAMES_MOST];
+	int64_t value[NAMES_MOST][SERIES_MOST];
+};
+
+/* Reads "NAME=V,V" of length n. */
+static int name_parse(struct over *v, const char *text, size_t n, struct error *err)
+{
+	const char *equals = memchr(text, '=', n), *end = text + n;
+	int count = 0;
+	if (!equals || equals == text || v->name_count == NAMES_MOST)
+		return error_set(err, "--over: '%.*s' is not NAME=V1,V2,... (at most %d names)",
+			(int)(n < 60 ? n : 60), text, NAMES_MOST);
+	int64_t *values = v->value[v->name_count];
+	for (const char *p = equals + 1; p <= end; count++) {
+		size_t length = 0;
+		while (p + length < end && p[length] != ',')
+			length++;
+		if (count == SERIES_MOST || !text_to_int64((struct text){ p, length }, &values[count]) ||
+			values[count] < 0)
+			return error_set(err, "--over: '%.*s': give 1 to %d numbers, separated by commas",
+				(int)(n < 60 ? n : 60), text, SERIES_MOST);
+		p += length + 1;
+	}
+	if (v->name_count && count != v->value_count)
+		return error_set(err, "--over: '%.*s' has %d values, the first dimension has %d",
+			(int)(n < 60 ? n : 60), text, count, v->value_count);
+	v->value_count = count;
+	v->name[v->name_count++] = (struct text){ text, (size_t)(equals - text) };
+	return 0;
+}
+
+static int over_parse(struct over *v, const char *text, struct error *err)
+{
+	*v = (struct over){ .value_count = 1 };
+	while (text && *text) {
+		size_t n = strcspn(text, ";");
+		if (name_parse(v, text, n, err))
+			return -1;
+		text += n + (text[n] != 0);
+	}
+	return 0;
+}
+
+static int batch_compare(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* The sweep while it grows. */
+struct sweep {
+	struct session *s;
+	struct options *o;
+	struct over over;
+	struct arena arena;
+	struct report_sweep report;
+	bool gaps;
+};
+
+/* Appends the point of the selected plan. */
+static void row_add(struct sweep *w, int series, bool first)
+{
+	struct session *s = w->s;
+	session_refresh(s);
+	struct ground ground = session_ground(s);
+	struct sweep_row *row = &w->report.rows[w->report.count++];
+	*row = (struct sweep_row){ .point = sweep_point_of(&ground, s->analysis),
+		.dtype = s->current->dtype,
+		.dim_count = w->over.name_count,
+		.first = first,
+		.crossovers = -1,
+		.unmeasured = s->analysis->unmeasured_problems };
+	struct dim_binding *dims = ARENA_ARRAY(&w->arena, struct dim_binding, row->dim_count + 1);
+	for (int i = 0; i < row->dim_count; i++)
+		dims[i] = (struct dim_binding){ .name = w->over.name[i], .value = w->over.value[i][series] };
+	row->dims = dims;
+	row->algorithms = sweep_algorithms_of(s->analysis, &w->arena);
+	if (!first)
+		row->crossovers = sweep_crossovers(&row[-1].algorithms, &row->algorithms);
+	w->gaps |= !row->point.complete;
+}
+
+/* All batches in one data type, with value number `at` of the dimensions. */
+static int series_add(struct sweep *w, int at, enum dtype dtype, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	struct sweep_point points[CONFIG_LIST_MAX];
+	int count = options_batches(w->o, batches), begin = w->report.count;
+	qsort(batches, (size_t)count, sizeof(batches[0]), batch_compare);
+	for (int i = 0; i < count; i++) {
+		if (options_select(w->s, batches[i], dtype, err))
+			return -1;
+		if (w->over.name_count && !i) {
+			struct dim_binding dims[NAMES_MOST];
+			for (int k = 0; k < w->over.name_count; k++)
+				dims[k] = (struct dim_binding){ .name = w->over.name[k],
+					.value = w->over.value[k][at] };
+			if (session_bind(w->s, dims, w->over.name_count, err))
+				return -1;
+		}
+		if (session_check_bound(w->s, err))
+			return -1;
+		row_add(w, at, i == 0);
+	}
+	for (int i = 0; i < count; i++)
+		points[i] = w->report.rows[begin + i].point;
+	sweep_best(points, count);
+	for (int i = 0; i < count; i++)
+		w->report.rows[begin + i].point.best = points[i].best;
+	return 0;
+}
+
+static void sweep_print(struct sweep *w)
+{
+	if (w->o->json)
+		for (int i = 0; i < w->report.count; i++)
+			report_json_line(report_sweep_json(w->s, &w->report.rows[i]), stdout);
+	else if (w->o->csv)
+		report_sweep_csv(&w->report, stdout);
+	else
+		report_sweep_text(w->s, &w->report, w->o->ascii, stdout);
+}
+
+static int cmd_sweep(struct options *o, struct error *err)
+{
+	const struct sweep_options *own = o->own;
+	struct sweep w = { .o = o };
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int64_t batches[CONFIG_LIST_MAX];
+	int dtype_count = options_dtypes(o, dtypes), batch_count = options_batches(o, batches), bad;
+	if (over_parse(&w.over, own->over, err))
+		return EXIT_BAD;
+	w.s = options_session(o, 0, SESSION_DB_READ, err);
+	if (!w.s)
+		return EXIT_BAD;
+	w.report.rows =
+		ARENA_ARRAY(&w.arena, struct sweep_row, w.over.value_count * dtype_count * batch_count);
+	bad = options_select(w.s, batches[0], dtypes[0], err) ? EXIT_BAD : EXIT_DONE;
+	if (!bad)
+		bad = options_connected(session_connect(w.s, QUEUE_HELLO_LIMIT, err));
+	if (!bad)
+		each_notes(w.s, o);
+	for (int i = 0; i < w.over.value_count && !bad; i++)
+		for (int k = 0; k < dtype_count && !bad; k++)
+			bad = series_add(&w, i, dtypes[k], err) ? EXIT_BAD : EXIT_DONE;
+	if (!bad)
+		sweep_print(&w);
+	session_close(w.s);
+	arena_free(&w.arena);
+	return bad ? bad : w.gaps ? EXIT_GAPS : EXIT_DONE;
+}
+
+const struct command command_sweep = {
+	.name = "sweep",
+	.arguments = "MODEL",
+	.least = 1,
+	.most = 1,
+	.text = "batch x data type x dimensions: latency, throughput, memory, best batch",
+	.about = "Prints the bound of every batch (-b), data type (-t) and value of a dimension (--over), "
+		 "with "
+		 "throughput, memory, what limits it, and the best batch: the last one until which each "
+		 "doubling still gained more than 5%. Measures nothing: run bench with the same lists first, "
+		 "or name a recorded or described device.",
+	.examples = { "benanza sweep -d h100 -b 1,2,4,8,16,32 -t f32,f16 model.onnx",
+		"benanza sweep -b 1,8,32 --csv model.onnx" },
+	.own = sweep_rows,
+	.own_size = sizeof(struct sweep_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,
+		&options_csv },
+	.run = cmd_sweep,
+};

@@ -1,0 +1,212 @@
+#include "config.h"
+
+#include "commands/report.h"
+#include "commands/report_sweep.h"
+
+#include <math.h>
+
+#define BAR_MOST 30
+#define BAR_LEAST 4
+
+/* Which columns there are, and the largest throughput. */
+struct sheet {
+	bool batch, tokens, crossovers;
+	int unmeasured_rows, bar; /* bar: columns of the longest bar, 0: none fits */
+	double most;
+};
+
+/* Items, or tokens where there are any. */
+static double throughput(const struct sweep_point *p)
+{
+	return isnan(p->tokens_per_s) ? p->items_per_s : p->tokens_per_s;
+}
+
+static int dim_width(const struct sweep_row *row, int i, struct arena *a)
+{
+	int width = text_columns(text_clean(a, row->dims[i].name));
+	return width < 6 ? 6 : width > 16 ? 16 : width;
+}
+
+static struct sheet sheet_of(const struct report_sweep *r, struct arena *a, int width)
+{
+	struct sheet s = { .most = 0 };
+	int used = 5 + 13 + 10 + 10 + 14;
+	for (int i = 0; i < r->count; i++) {
+		const struct sweep_row *row = &r->rows[i];
+		s.batch |= row->point.batch > 0;
+		s.tokens |= !isnan(row->point.tokens_per_s);
+		s.crossovers |= row->crossovers >= 0;
+		s.unmeasured_rows += !row->point.complete;
+		if (throughput(&row->point) > s.most)
+			s.most = throughput(&row->point);
+	}
+	used += (s.batch ? 6 : 0) + (s.tokens ? 10 : 0) + (s.crossovers ? 6 : 0);
+	for (int i = 0; r->count && i < r->rows[0].dim_count; i++)
+		used += 1 + dim_width(&r->rows[0], i, a);
+	s.bar = width - used - 4; /* a mark and blanks before it */
+	s.bar = s.bar > BAR_MOST ? BAR_MOST : s.bar < BAR_LEAST ? 0 : s.bar;
+	return s;
+}
+
+static void head_print(const struct report_sweep *r, const struct sheet *s, struct arena *a, FILE *out)
+{
+	if (s->batch)
+		fprintf(out, "%5s ", "batch");
+	fprintf(out, "%-5s", "type");
+	for (int i = 0; i < r->rows[0].dim_count; i++) {
+		int width = dim_width(&r->rows[0], i, a);
+		const char *name = text_cut(a, text_clean(a, r->rows[0].dims[i].name), width, false);
+		fprintf(out, " %*s%s", width - text_columns(name), "", name);
+	}
+	fprintf(out, "%13s%10s", "bound", "items/s");
+	if (s->tokens)
+		fprintf(out, "%10s", "tokens/s");
+	fprintf(out, "%10s", "memory");
+	if (s->crossovers)
+		fprintf(out, "%6s", "other");
+	fprintf(out, "  limited by\n");
+}
+
+static const char *rate_text(struct arena *a, double rate)
+{
+	char text[STR_QUANTITY];
+	return arena_printf(a, "%s", str_count(text, rate));
+}
+
+static const char *limit_text(struct arena *a, const struct sweep_point *p)
+{
+	const char *name = limit_name(p->by);
+	return name ? arena_printf(a, "%s %.0f%%", name, 100 * p->by_share) : "-";
+}
+
+static void row_print(
+	const struct sweep_row *row, const struct sheet *s, bool ascii, struct arena *a, FILE *out)
+{
+	const struct sweep_point *p = &row->point;
+	char time[STR_QUANTITY], bytes[STR_QUANTITY];
+	const char *mark = isnan(p->bound_ns) ? "" : p->complete ? p->estimated ? "~" : "" : ">=";
+	if (s->batch)
+		fprintf(out, "%5lld ", (long long)p->batch);
+	fprintf(out, "%-5s", dtype_name(row->dtype));
+	for (int i = 0; i < row->dim_count; i++)
+		fprintf(out, " %*lld", dim_width(row, i, a), (long long)row->dims[i].value);
+	str_duration(time, p->bound_ns);
+	fprintf(out, "%13s%10s", arena_printf(a, "%s%s", mark, time), rate_text(a, p->items_per_s));
+	if (s->tokens)
+		fprintf(out, "%10s", rate_text(a, p->tokens_per_s));
+	fprintf(out, "%10s", str_bytes(bytes, p->memory_bytes));
+	if (s->crossovers && row->crossovers >= 0)
+		fprintf(out, "%6d", row->crossovers);
+	else if (s->crossovers)
+		fprintf(out, "%6s", "");
+	bool bar = s->bar && p->complete && s->most > 0;
+	fprintf(out, bar || p->best ? "  %-12s%s" : "  %s%s", limit_text(a, p),
+		p->best	      ? " *"
+			: bar ? "  "
+			      : "");
+	int length = bar ? (int)lround(s->bar * throughput(p) / s->most) : 0;
+	for (int i = 0; i < length; i++)
+		fputs(i ? ascii ? "#" : "\u2588" : ascii ? " #" : " \u2588", out);
+	fputc('\n', out);
+}
+
+/* What the marks and the columns mean. */
+static void legend_print(const struct report_sweep *r, const struct sheet *s, FILE *out)
+{
+	bool best = false, estimated = false;
+	for (int i = 0; i < r->count; i++) {
+		best |= r->rows[i].point.best;
+		estimated |= r->rows[i].point.estimated;
+	}
+	fputc('\n', out);
+	if (best)
+		fprintf(out,
+			"*  the best batch: up to here each doubling gained more than %.0f%% throughput\n",
+			100 * SWEEP_LEAST_GAIN);
+	else if (r->count > 1 && s->batch)
+		fprintf(out, "no best batch: fewer than two batches are complete\n");
+	if (estimated)
+		fprintf(out, "~  contains estimates\n");
+	if (s->unmeasured_rows)
+		fprintf(out,
+			">= %d of %d have layers without a result: run bench with the same -b, -t%s first\n",
+			s->unmeasured_rows, r->count, r->rows[0].dim_count ? " and --dim" : "");
+	if (s->crossovers)
+		fprintf(out, "other: layers with another algorithm than at the batch before\n");
+}
+
+void report_sweep_text(const struct session *s, const struct report_sweep *r, bool ascii, FILE *out)
+{
+	struct arena a = { 0 };
+	char words[128];
+	int width = report_width(out);
+	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
+	fprintf(out, "%s  %s\n%s, %s\n\n", text_clean(&a, text_of(s->model->path)),
+		scenario_text(&s->scenario, words, sizeof(words)),
+		s->device.model ? s->device.model : "no device", s->device.stack ? s->device.stack : "");
+	head_print(r, &sheet, &a, out);
+	for (int i = 0; i < r->count; i++) {
+		if (i && r->rows[i].first)
+			fputc('\n', out);
+		row_print(&r->rows[i], &sheet, ascii, &a, out);
+	}
+	legend_print(r, &sheet, out);
+	arena_free(&a);
+}
+
+static void csv_number(FILE *out, double value)
+{
+	if (isnan(value))
+		fputc(',', out);
+	else
+		fprintf(out, "%.9g,", value);
+}
+
+void report_sweep_csv(const struct report_sweep *r, FILE *out)
+{
+	struct arena a = { 0 };
+	fputs("batch,dtype,", out);
+	for (int i = 0; r->count && i < r->rows[0].dim_count; i++)
+		report_csv_field(out, text_clean(&a, r->rows[0].dims[i].name), ',');
+	fputs("bound_ns,items_per_s,tokens_per_s,memory_bytes,flops_per_s,limited_by,complete,best\n", out);
+	for (int i = 0; i < r->count; i++) {
+		const struct sweep_row *row = &r->rows[i];
+		const struct sweep_point *p = &row->point;
+		if (p->batch)
+			fprintf(out, "%lld", (long long)p->batch);
+		fprintf(out, ",%s,", dtype_name(row->dtype));
+		for (int k = 0; k < row->dim_count; k++)
+			fprintf(out, "%lld,", (long long)row->dims[k].value);
+		csv_number(out, p->bound_ns);
+		csv_number(out, p->items_per_s);
+		csv_number(out, p->tokens_per_s);
+		csv_number(out, p->memory_bytes);
+		csv_number(out, p->flops_per_s);
+		fprintf(out, "%s,%s,%s\n", limit_name(p->by) ? limit_name(p->by) : "",
+			p->complete ? "true" : "false", p->best ? "true" : "false");
+	}
+	arena_free(&a);
+}
+
+json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
+{
+	const struct sweep_point *p = &row->point;
+	char words[128];
+	json_t *dims = json_object();
+	for (int i = 0; i < row->dim_count; i++)
+		json_object_setn_new(
+			dims, row->dims[i].name.p, row->dims[i].name.n, json_integer(row->dims[i].value));
+	return json_pack("{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
+			 "s:b, s:b, s:b}",
+		"device", s->device.name, "scenario", "batch",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(row->dtype), "dims",
+		dims, "what_if", report_json_names(scenario_text(&s->scenario, words, sizeof(words))),
+		"bound_ns", json_number_or_null(p->bound_ns), "interval_ns",
+		report_json_interval(p->lo_ns, p->hi_ns), "items_per_s", json_number_or_null(p->items_per_s),
+		"tokens_per_s", json_number_or_null(p->tokens_per_s), "memory_bytes",
+		json_number_or_null(p->memory_bytes), "flops_per_s", json_number_or_null(p->flops_per_s),
+		"bound_by", limit_name(p->by), "bound_by_share",
+		json_number_or_null(p->by ? p->by_share : NAN), "crossovers",
+		row->crossovers < 0 ? json_null() : json_integer(row->crossovers), "unmeasured",
+		row->unmeasured, "complete", p->complete, "estimated", p->estimated, "best", p->best);
+}

@@ -1,0 +1,67 @@
+#!/bin/sh
+# sweep: batches, types and dimensions side by side, with fixed costs.
+. "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
+. "$top/tests/lib/words.sh"
+json() { python3 -c "
+import json
+d = [json.loads(line) for line in open('$work/out')]
+assert ($1), d"; ok $? "$2"; }
+
+bz sweep -b 1,2 "$models/tiny.onnx" >out 2>err
+[ $? -eq 1 ] && grep -q 'run bench with the same -b, -t first' out && grep -q '^no best batch' out
+ok $? "nothing is measured: exit status 1, and what to do"
+bz bench -q -b 1,2,4 -t f32,f16 "$models/tiny.onnx" >out 2>err
+bz sweep -b 4,1,2 -t f32,f16 --json "$models/tiny.onnx" >out 2>err
+ok $? "three batches, two types"
+json "[(p['scenario']['batch'], p['scenario']['dtype']) for p in d] ==
+    [(b, t) for t in ('f32', 'f16') for b in (1, 2, 4)]" "one object a point; batches ascend in each type"
+json "all(p['complete'] and abs(p['items_per_s'] * p['bound_ns'] - 1e9 * p['scenario']['batch']) < 1
+    for p in d)" "items/s = batch / bound"
+json "all(p['tokens_per_s'] is None for p in d)" "a model of images has no tokens"
+json "sum(p['best'] for p in d[:3]) == 1 and sum(p['best'] for p in d[3:]) == 1" "one best batch a type"
+json "d[0]['crossovers'] is None and d[1]['crossovers'] == 0 and d[3]['crossovers'] is None" \
+    "algorithms are compared within a series"
+bz bound -b 2 -t f16 --json "$models/tiny.onnx" >bound 2>err
+python3 -c "
+import json
+b = json.loads(open('bound').readline())
+p = [json.loads(line) for line in open('out')][4]
+assert b['bound_ns'] == p['bound_ns'] and b['interval_ns'] == p['interval_ns'], (b['bound_ns'], p)"
+ok $? "the bound is that of the command bound"
+bz sweep -b 1,2,4 -t f32 "$models/tiny.onnx" >out 2>err
+[ $? -eq 0 ] && [ "$(grep -c ' \* ' out)" -eq 1 ] && grep -q 'best batch: up to here' out
+ok $? "as text; one row is marked"
+bz sweep --ascii -b 1,2,4 "$models/tiny.onnx" >out 2>err
+[ "$(LC_ALL=C awk '/[^ -~]/ { n++ } length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] && grep -q '##' out
+ok $? "as ASCII, within 80 columns"
+bz sweep -b 1,2 --csv "$models/tiny.onnx" >out 2>err
+[ "$(awk -F, '{ print NF }' out | sort -u)" = 10 ] && [ "$(wc -l <out)" -eq 3 ]
+ok $? "as CSV: a header and a line a point"
+
+bert=$top/data/models/bert_base.onnx
+"$BENANZA" sweep -d h100 --db none.db --over 'sequence=64,256' -b 1,8 -t f16 --json "$bert" >out 2>err
+json "[(p['scenario']['dims'], p['scenario']['batch']) for p in d] ==
+    [({'sequence': s}, b) for s in (64, 256) for b in (1, 8)]" "a dimension and two batches"
+json "all(abs(p['tokens_per_s'] / p['items_per_s'] - p['scenario']['dims']['sequence']) < 1e-6 for p in d)" \
+    "tokens a second: those of input_ids"
+json "all(p['estimated'] and p['bound_by'] in ('memory', 'compute') for p in d) and
+    d[0]['memory_bytes'] < d[1]['memory_bytes'] < d[3]['memory_bytes']" "what limits it; memory grows"
+"$BENANZA" sweep -d h100 --db none.db -t f16 --json \
+    --over 'past_sequence=127,511;total_sequence=128,512' "$top/data/models/gpt2_small.onnx" >out 2>err
+json "[p['scenario']['dims'] for p in d] == [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)]
+    and d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
+
+bad() {
+    "$BENANZA" sweep -d h100 --db none.db --over "$1" "$bert" >out 2>err
+    [ $? -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$2" err
+    ok $? "refused: $1"
+}
+bad 'sequence' 'is not NAME='
+bad '=64' 'is not NAME='
+bad 'sequence=' 'give 1 to 256 numbers'
+bad 'sequence=64,' 'give 1 to 256 numbers'
+bad 'sequence=64,-1' 'give 1 to 256 numbers'
+bad 'sequence=64,128;batch=1' 'has 1 values, the first dimension has 2'
+bad 'nosuch=3' 'no dimension nosuch'
+bad 'sequence=99999' 'sequence'
+done_testing

@@ -1,0 +1,66 @@
+/* The best batch of a sweep, and algorithms that change. */
+#include "config.h"
+
+#include <math.h>
+
+#include "analyze/sweep.h"
+#include "tap.h"
+
+/* Index of the best of points with these batches and throughputs, or -1. A negative throughput: incomplete.
+ */
+static int best_of(int count, const int64_t *batch, const double *items_per_s)
+{
+	struct sweep_point points[8] = { { 0 } };
+	int best = -1, marked = 0;
+	for (int i = 0; i < count; i++)
+		points[i] = (struct sweep_point){ .batch = batch[i],
+			.items_per_s = fabs(items_per_s[i]),
+			.complete = items_per_s[i] > 0,
+			.best = true };
+	sweep_best(points, count);
+	for (int i = 0; i < count; i++)
+		if (points[i].best) {
+			best = i;
+			marked++;
+		}
+	return marked > 1 ? -2 : best;
+}
+
+#define BEST(...) best_of((int)(sizeof((double[])__VA_ARGS__) / sizeof(double)), batch, (double[])__VA_ARGS__)
+
+static void test_best(void)
+{
+	static const int64_t batch[] = { 1, 2, 4, 8, 16 }, wide[] = { 1, 16, 64 };
+	is_int(BEST({ 100, 180, 300, 400, 500 }), 4, "every doubling gains");
+	is_int(BEST({ 100, 180, 188, 300, 500 }), 1, "a doubling of 4.4% ends it, whatever comes later");
+	is_int(BEST({ 100, 180, 190, 199, 210 }), 2, "5.6%, then 4.7%");
+	is_int(BEST({ 100, 90, 80, 70, 60 }), 0, "nothing gains");
+	is_int(BEST({ 100, 180, -300, 600, 900 }), 1, "points after an incomplete one are not compared");
+	is_int(BEST({ 100, -180 }), -1, "one complete point");
+	is_int(BEST({ -100, 180, 300 }), -1, "the first one is incomplete");
+	is_int(BEST({ 100 }), -1, "one point");
+	is_int(best_of(3, wide, (double[]){ 100, 122, 130 }), 1,
+		"by a factor of 16: four doublings of 5.1%; then two of 3.2%");
+	is_int(best_of(3, wide, (double[]){ 100, 121, 130 }), 0, "four doublings of 4.9%");
+}
+
+static void test_crossovers(void)
+{
+	static const struct algorithm a = { .api = "oneDNN", .name = "jit:avx2" },
+				      b = { .api = "oneDNN", .name = "jit:avx512_core:1_thread" },
+				      c = { .api = "oneDNN", .name = "gemm" },
+				      d = { .api = "plain C", .name = "jit" };
+	const struct algorithm *x[] = { &a, &a, &a, NULL }, *y[] = { &b, &c, &d, &a }, *none[] = { NULL };
+	const struct sweep_algorithms p = { 4, x }, q = { 4, y }, r = { 1, none };
+	is_int(sweep_crossovers(&p, &p), 0, "the same");
+	is_int(sweep_crossovers(&p, &q), 2, "another kernel, another library; not another instruction set");
+	is_int(sweep_crossovers(&r, &r), -1, "no algorithm is known");
+	is_int(sweep_crossovers(&p, &r), -1, "not the same model");
+}
+
+int main(void)
+{
+	test_best();
+	test_crossovers();
+	return done_testing();
+}
