@@ -6,6 +6,7 @@
 #include "runner/host/isa.h"
 #include "runner/host/lines.h"
 
+#define WIDE ((int64_t)PLAIN_COLUMNS)
 #define RUN 2048 /* elements; the epilogues find them in the L1 cache */
 
 /* clang-format off */
@@ -34,11 +35,12 @@
 #define TARGET __attribute__((target("avx512f")))
 #include "runner/plain/plain_lines_impl.h"
 
-static const struct plain_lines avx2 = { "avx2", compute_avx2, softmax_avx2 },
-				avx512 = { "avx512", compute_avx512, softmax_avx512 };
+static const struct plain_lines avx2 = { "avx2", compute_avx2, softmax_avx2, softmax_columns_avx2 };
+static const struct plain_lines avx512 = { "avx512", compute_avx512, softmax_avx512,
+	softmax_columns_avx512 };
 #endif
 
-static const struct plain_lines base = { "base", compute_base, softmax_base };
+static const struct plain_lines base = { "base", compute_base, softmax_base, softmax_columns_base };
 
 const struct plain_lines *plain_lines(void)
 {
@@ -113,7 +115,7 @@ static bool binary_fits(const struct problem *p)
 
 static bool softmax_fits(const struct problem *p)
 {
-	return p->mode == MODE_SOFTMAX && p->axis == p->shape[0].rank - 1 && !p->epilogue_count;
+	return p->mode == MODE_SOFTMAX && !p->epilogue_count;
 }
 
 static bool (*const fits[KERNEL_COUNT])(const struct problem *p) = { [KERNEL_ELTWISE] = eltwise_fits,
@@ -165,14 +167,24 @@ static struct rows rows_of(const struct problem *p)
 	return r;
 }
 
+/* Along the last axis row by row, else many neighbouring columns at once. */
 void plain_softmax_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
 	const struct plain_lines *lines = plain_lines();
-	int64_t n = s->dim[s->rank - 1], rows = volume(s, 0, s->rank - 1);
-	for (int64_t row = plain_begin(rows, i, count), end = plain_begin(rows, i + 1, count); row < end;
-		row++)
-		lines->softmax((const float *)a->source[0] + row * n, (float *)a->destination + row * n, n);
+	int axis = a->problem->axis;
+	int64_t n = s->dim[axis], inner = volume(s, axis + 1, s->rank), blocks = (inner + WIDE - 1) / WIDE;
+	int64_t total = volume(s, 0, axis) * blocks, end = plain_begin(total, i + 1, count);
+	for (int64_t at = plain_begin(total, i, count); at < end; at++) {
+		int64_t column = at % blocks * WIDE, first = at / blocks * n * inner + column;
+		int64_t columns = inner - column < WIDE ? inner - column : WIDE;
+		const float *from = (const float *)a->source[0] + first;
+		float *to = (float *)a->destination + first;
+		if (inner == 1)
+			lines->softmax(from, to, n);
+		else
+			lines->softmax_columns(from, to, n, inner, columns);
+	}
 }
 
 void plain_lines_share(const struct plain *a, int i, int count)

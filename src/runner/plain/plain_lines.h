@@ -8,6 +8,8 @@
 #include "problem/problem.h"
 #include "runner/plain/plain_kernels.h"
 
+#define PLAIN_COLUMNS 128
+
 /* Adjacent elements of the destination and their operands. */
 struct plain_run {
 	const float *x, *y;	/* y: second operand of a binary */
@@ -22,6 +24,8 @@ struct plain_lines {
 	const char *name; /* of the instruction set */
 	void (*compute)(const struct problem *p, const struct plain_run *run);
 	void (*softmax)(const float *from, float *to, int64_t n); /* of n adjacent values */
+	/* Of `count` (at most PLAIN_COLUMNS) adjacent columns of n values each, `step` apart. */
+	void (*softmax_columns)(const float *from, float *to, int64_t n, int64_t step, int64_t count);
 };
 
 const struct plain_lines *plain_lines(void);

@@ -143,5 +143,41 @@ static TARGET void NAME(softmax)(const float *from, float *to, int64_t n)
 		to[at] *= by;
 }
 
+/* Number of columns of a line, of `count` from line k on. */
+static inline int64_t NAME(columns)(int64_t count, int64_t k)
+{
+	return count - k * LINE < LINE ? count - k * LINE : LINE;
+}
+
+/* `count` (at most PLAIN_COLUMNS) neighbouring columns of n values each, `step` apart. */
+static TARGET void NAME(softmax_columns)(const float *from, float *to, int64_t n, int64_t step, int64_t count)
+{
+	line_t x, most[PLAIN_COLUMNS / LINE], sum[PLAIN_COLUMNS / LINE] = { 0 };
+	int64_t lines = (count + LINE - 1) / LINE;
+	for (int64_t k = 0; k < lines; k++)
+		line_load(&most[k], from, false, k * LINE, NAME(columns)(count, k));
+	for (int64_t i = 1; i < n; i++)
+		for (int64_t k = 0; k < lines; k++) {
+			line_load(&x, from, false, i * step + k * LINE, NAME(columns)(count, k));
+			line_most(&most[k], &x);
+		}
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < lines; k++) {
+			line_load(&x, from, false, i * step + k * LINE, NAME(columns)(count, k));
+			x -= most[k];
+			line_exp(&x);
+			sum[k] += x;
+			line_store(&x, to, false, i * step + k * LINE, NAME(columns)(count, k));
+		}
+	for (int64_t k = 0; k < lines; k++)
+		sum[k] = 1 / sum[k];
+	for (int64_t i = 0; i < n; i++)
+		for (int64_t k = 0; k < lines; k++) {
+			line_load(&x, to, false, i * step + k * LINE, NAME(columns)(count, k));
+			x *= sum[k];
+			line_store(&x, to, false, i * step + k * LINE, NAME(columns)(count, k));
+		}
+}
+
 #undef NAME
 #undef TARGET
