@@ -188,7 +188,7 @@ const struct command command_sweep = {
 		 "doubling still gained more than 5%. Measures nothing: run bench with the same lists first, "
 		 "or name a recorded or described device.",
 	.examples = { "benanza sweep -d h100 -b 1,2,4,8,16,32 -t f32,f16 model.onnx",
-		"benanza sweep -b 1,8,32 --csv model.onnx" },
+		"benanza sweep -d h100 --csv -b 1,8,32 model.onnx" },
 	.own = sweep_rows,
 	.own_size = sizeof(struct sweep_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,

@@ -32,7 +32,8 @@ bz sweep -b 1,2,4 -t f32 "$models/tiny.onnx" >out 2>err
 [ $? -eq 0 ] && [ "$(grep -c ' \* ' out)" -eq 1 ] && grep -q 'best batch: up to here' out
 ok $? "as text; one row is marked"
 bz sweep --ascii -b 1,2,4 "$models/tiny.onnx" >out 2>err
-[ "$(LC_ALL=C awk '/[^ -~]/ { n++ } length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] && grep -q '##' out
+[ "$(LC_ALL=C awk '/[^ -~]/ { n++ } length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] &&
+    grep -q '##' out
 ok $? "as ASCII, within 80 columns"
 bz sweep -b 1,2 --csv "$models/tiny.onnx" >out 2>err
 [ "$(awk -F, '{ print NF }' out | sort -u)" = 10 ] && [ "$(wc -l <out)" -eq 3 ]
@@ -48,8 +49,8 @@ json "all(p['estimated'] and p['bound_by'] in ('memory', 'compute') for p in d) 
     d[0]['memory_bytes'] < d[1]['memory_bytes'] < d[3]['memory_bytes']" "what limits it; memory grows"
 "$BENANZA" sweep -d h100 --db none.db -t f16 --json \
     --over 'past_sequence=127,511;total_sequence=128,512' "$top/data/models/gpt2_small.onnx" >out 2>err
-json "[p['scenario']['dims'] for p in d] == [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)]
-    and d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
+json "[p['scenario']['dims'] for p in d] ==
+    [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)] and d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
 
 bad() {
     "$BENANZA" sweep -d h100 --db none.db --over "$1" "$bert" >out 2>err
