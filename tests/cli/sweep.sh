@@ -50,7 +50,8 @@ json "all(p['estimated'] and p['bound_by'] in ('memory', 'compute') for p in d) 
 "$BENANZA" sweep -d h100 --db none.db -t f16 --json \
     --over 'past_sequence=127,511;total_sequence=128,512' "$top/data/models/gpt2_small.onnx" >out 2>err
 json "[p['scenario']['dims'] for p in d] ==
-    [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)] and d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
+    [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)] and
+    d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
 
 bad() {
     "$BENANZA" sweep -d h100 --db none.db --over "$1" "$bert" >out 2>err
