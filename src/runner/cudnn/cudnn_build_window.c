@@ -95,8 +95,10 @@ void cudnn_build_pool(struct cudnn_graph *g)
 }
 
 /* cuDNN 9 resamples with windows of two pixels and stride in/out that start half a pixel before the source,
- * in all modes; the trailing pad follows from the output size. Which pixel it selects is not documented: the
- * check on the GPU shows whether it matches the problem (half-pixel centers). */
+ * in all modes; the trailing pad follows from the output size. For an output of twice the size, window o
+ * begins in the pixel (o - 1) / 2, rounded down: that is the lower of the two that half-pixel centers weigh,
+ * but asymmetric coordinates (o / 2) could weigh the same two. The weights are not documented: the check on
+ * the GPU shows whether they are those of the problem (half-pixel centers). */
 void cudnn_build_resample(struct cudnn_graph *g)
 {
 	const struct problem *p = g->p;
