@@ -1,0 +1,260 @@
+#!/usr/bin/env python3
+"""Attention as exporters write it: each form must become one group with the expected problem, or say why not.
+
+Builds small graphs with the onnx package, lists the jobs of `benanza bench --emit-jobs -w fusion` and reads
+`not_fused` of the bound on a described device. Prints TAP.
+
+    BENANZA=build/benanza tests/onnx/onnx_attention.py [NAME...]
+"""
+
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+from python_tap import Tap, need, program, said, terminal_environment, wanted  # noqa: E402
+
+need("onnx", "numpy")
+import numpy  # noqa: E402
+import onnx  # noqa: E402
+from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+
+N, HEADS, ROWS, KEYS, SIZE = 2, 8, 16, 16, 32
+WIDTH = HEADS * SIZE
+TEXT = "attention:f32,f32,f32,f32/f32:{mode}:n{n}hq{hq}hk{hk}lq16lk{lk}d32e32{mask}"
+
+
+class Graph:
+    """Nodes in order; each method returns the name of the value that it makes."""
+
+    def __init__(self):
+        self.nodes, self.inits, self.inputs, self.outputs = [], [], [], []
+
+    def input(self, name, *shape, dtype=TensorProto.FLOAT):
+        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
+        return name
+
+    def const(self, value, dtype="float32"):
+        name = f"c{len(self.inits)}"
+        self.inits.append(numpy_helper.from_array(numpy.asarray(value, dtype), name))
+        return name
+
+    def node(self, op, *inputs, **attributes):
+        name = f"{op}{len(self.nodes)}"
+        self.nodes.append(helper.make_node(op, inputs, [name], name=name, **attributes))
+        return name
+
+    def ints(self, *values):
+        return self.const(values, "int64")
+
+    def output(self, name, dtype=TensorProto.FLOAT):
+        self.outputs.append(helper.make_tensor_value_info(name, dtype, None))
+
+    def save(self, path, opset):
+        graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.inits)
+        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        onnx.save(model, path)
+
+
+def heads(g, x, count=HEADS, perm=(0, 2, 1, 3)):
+    return g.node("Transpose", g.node("Reshape", x, g.ints(N, -1, count, SIZE)), perm=perm)
+
+
+def three(g, kv=HEADS):
+    """Queries, keys and values from three products."""
+    x = g.input("x", N, ROWS, WIDTH)
+    return [heads(g, g.node("MatMul", x, g.const(numpy.zeros((WIDTH, n * SIZE)))), n) for n in (HEADS, kv, kv)]
+
+
+def split(g):
+    """The same from one product that is split."""
+    x = g.input("x", N, ROWS, WIDTH)
+    all_three = g.node("MatMul", x, g.const(numpy.zeros((WIDTH, 3 * WIDTH))))
+    g.nodes.append(helper.make_node("Split", [all_three, g.ints(WIDTH, WIDTH, WIDTH)], ["q", "k", "v"], axis=2))
+    return [heads(g, name) for name in ("q", "k", "v")]
+
+
+def turn(g, k):
+    return g.node("Transpose", k, perm=(0, 1, 3, 2))
+
+
+def end(g, scores, v):
+    y = g.node("MatMul", g.node("Softmax", scores, axis=-1), v)
+    g.output(g.node("Reshape", g.node("Transpose", y, perm=(0, 2, 1, 3)), g.ints(N, -1, WIDTH)))
+
+
+def scale_after(g):
+    q, k, v = three(g)
+    end(g, g.node("Div", g.node("MatMul", q, turn(g, k)), g.const(5.65)), v)
+
+
+def scale_on_both(g):
+    q, k, v = split(g)
+    root = g.node("Sqrt", g.const(0.176))
+    end(g, g.node("MatMul", g.node("Mul", q, root), g.node("Mul", turn(g, k), root)), v)
+
+
+def scale_on_queries(g):
+    q, k, v = three(g)
+    end(g, g.node("MatMul", g.node("Mul", q, g.const(0.176)), turn(g, k)), v)
+
+
+def padding_mask(g):
+    q, k, v = split(g)
+    kept = g.node("Cast", g.input("m", N, 1, 1, KEYS, dtype=TensorProto.INT64), to=TensorProto.FLOAT)
+    mask = g.node("Mul", g.node("Sub", g.const(1.0), kept), g.const(-1e9))
+    end(g, g.node("Add", mask, g.node("Mul", g.node("MatMul", q, turn(g, k)), g.const(0.176))), v)
+
+
+def full_mask(g):
+    """Both sides of the sum have the shape of the scores."""
+    q, k, v = three(g)
+    mask = g.input("m", N, HEADS, ROWS, KEYS)
+    end(g, g.node("Add", g.node("Relu", mask), g.node("MatMul", q, turn(g, k))), v)
+
+
+def trilu(g):
+    ones = g.node("ConstantOfShape", g.ints(ROWS, KEYS), value=helper.make_tensor("one", TensorProto.FLOAT, [1], [1]))
+    return g.node("Cast", g.node("Trilu", ones, upper=0), to=TensorProto.BOOL)
+
+
+def causal_where(g):
+    q, k, v = split(g)
+    scores = g.node("Div", g.node("MatMul", q, turn(g, k)), g.const(5.65))
+    end(g, g.node("Where", trilu(g), scores, g.const(-1e4)), v)
+
+
+def causal_constant(g):
+    q, k, v = three(g)
+    seen = g.const(numpy.tril(numpy.ones((1, 1, ROWS, KEYS))), "bool")
+    end(g, g.node("Where", seen, g.node("MatMul", q, turn(g, k)), g.const(-1e4)), v)
+
+
+def hidden_constant(g):
+    q, k, v = three(g)
+    hidden = g.const(1 - numpy.tril(numpy.ones((ROWS, KEYS))), "bool")
+    end(g, g.node("Where", hidden, g.const(-1e4), g.node("MatMul", q, turn(g, k))), v)
+
+
+def window_constant(g):
+    """A constant mask that is no triangle is added."""
+    q, k, v = three(g)
+    seen = g.const(numpy.tril(numpy.ones((1, 1, ROWS, KEYS))) * numpy.triu(numpy.ones((ROWS, KEYS)), -3), "bool")
+    end(g, g.node("Where", seen, g.node("MatMul", q, turn(g, k)), g.const(-1e4)), v)
+
+
+def repeated_keys(g):
+    q, k, v = three(g, kv=2)
+    wide = [g.node("Reshape", g.node("Expand", g.node("Unsqueeze", x, g.ints(2)), g.ints(N, 2, 4, KEYS, SIZE)),
+                   g.ints(N, HEADS, KEYS, SIZE)) for x in (k, v)]
+    mask = g.input("m", N, 1, ROWS, KEYS)
+    scores = g.node("Mul", g.node("MatMul", q, turn(g, wide[0])), g.const(0.176))
+    end(g, g.node("Add", scores, mask), wide[1])
+
+
+def casts(g):
+    """Products in f16, softmax in f32."""
+    q, k, v = [g.node("Cast", x, to=TensorProto.FLOAT16) for x in three(g)]
+    soft = g.node("Softmax", g.node("Cast", g.node("MatMul", q, turn(g, k)), to=TensorProto.FLOAT), axis=-1)
+    g.output(g.node("MatMul", g.node("Cast", soft, to=TensorProto.FLOAT16), v), TensorProto.FLOAT16)
+
+
+def guard(g):
+    """A row without any key gives NaN, which is replaced."""
+    q, k, v = three(g)
+    mask = g.input("m", ROWS, KEYS)
+    soft = g.node("Softmax", g.node("Add", g.node("MatMul", q, turn(g, k)), mask), axis=-1)
+    kept = g.node("Where", g.node("IsNaN", soft), g.const(0.0), soft)
+    g.output(g.node("MatMul", kept, v))
+
+
+def merged_heads(g):
+    """Three dimensions: samples and heads are one, but for the mask."""
+    q, k, v = [g.node("Reshape", x, g.ints(N * HEADS, -1, SIZE)) for x in three(g)]
+    scores = g.node("MatMul", q, g.node("Transpose", k, perm=(0, 2, 1)))
+    wide = g.node("Add", g.node("Reshape", scores, g.ints(N, HEADS, ROWS, KEYS)), g.input("m", N, 1, ROWS, KEYS))
+    soft = g.node("Softmax", g.node("Reshape", wide, g.ints(N * HEADS, ROWS, KEYS)), axis=-1)
+    g.output(g.node("MatMul", soft, v))
+
+
+def read_scores(g):
+    q, k, v = three(g)
+    soft = g.node("Softmax", g.node("MatMul", q, turn(g, k)), axis=-1)
+    g.output(g.node("MatMul", soft, v))
+    g.output(soft)
+
+
+def selected(g):
+    q, k, v = three(g)
+    mask = g.input("m", N, 1, 1, KEYS, dtype=TensorProto.BOOL)
+    end(g, g.node("Where", mask, g.node("MatMul", q, turn(g, k)), g.const(-1e9)), v)
+
+
+def soft_cap(g):
+    q, k, v = three(g)
+    scores = g.node("Tanh", g.node("Div", g.node("MatMul", q, turn(g, k)), g.const(50.0)))
+    end(g, g.node("Mul", scores, g.const(50.0)), v)
+
+
+def two_masks(g):
+    q, k, v = three(g)
+    causal = g.node("Where", trilu(g), g.node("MatMul", q, turn(g, k)), g.const(-1e4))
+    end(g, g.node("Add", causal, g.input("m", N, 1, 1, KEYS)), v)
+
+
+def text(mode="full", n=N, hq=HEADS, hk=HEADS, lk=KEYS, mask=""):
+    return TEXT.format(mode=mode, n=n, hq=hq, hk=hk, lk=lk, mask=mask)
+
+
+MASKED = {"mode": "masked"}
+# form -> its problem
+FORMS = {
+    scale_after: text(), scale_on_both: text(), scale_on_queries: text(),
+    padding_mask: text(**MASKED, mask=":2x1x1x16"), full_mask: text(**MASKED, mask=":2x8x16x16"),
+    causal_where: text("causal"), causal_constant: text("causal"), hidden_constant: text("causal"),
+    window_constant: text(**MASKED, mask=":1x1x16x16"), repeated_keys: text(**MASKED, hk=2, mask=":2x1x16x16"),
+    casts: text().replace("f32,f32,f32,f32", "f16,f16,f16,f16"),
+    guard: text(**MASKED, mask=":1x1x16x16"), merged_heads: text(**MASKED, mask=":2x1x16x16"),
+}
+# form -> a part of the reason why it is no group
+REASONS = {
+    read_scores: "read by other layers", selected: "selects its scores", soft_cap: "does not have",
+    two_masks: "two masks",
+}
+
+
+def jobs(path):
+    with tempfile.TemporaryDirectory() as home:
+        done = subprocess.run([program(), "bench", "--emit-jobs", "-q", "-w", "fusion", path], check=True,
+                              capture_output=True, text=True, env=terminal_environment(home))
+    return [json.loads(line)["problem"] for line in done.stdout.splitlines()]
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        for form in wanted([*FORMS, *REASONS], lambda f: f.__name__):
+            path = pathlib.Path(folder) / f"{form.__name__}.onnx"
+
+            @tap.test(f"{form.__name__}: {FORMS.get(form) or 'no group, ' + REASONS[form]}")
+            def _(form=form, path=path):
+                for opset in (14, 20):
+                    g = Graph()
+                    form(g)
+                    g.save(path, opset)
+                    found = [job for job in jobs(path) if job.startswith("attention:")]
+                    missed = said("bound", "--json", "-q", "-d", "h100", path)["not_fused"]
+                    if found != ([FORMS[form]] if form in FORMS else []):
+                        yield f"opset {opset}: {found}, {missed}"
+                    if form in REASONS and not (len(missed) == 1 and REASONS[form] in missed[0]["why"]):
+                        yield f"opset {opset}: not fused: {missed}"
+                    if form in FORMS and missed:
+                        yield f"opset {opset}: not fused: {missed}"
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
