@@ -66,14 +66,16 @@ def heads(g, x, count=HEADS, perm=(0, 2, 1, 3)):
 def three(g, kv=HEADS):
     """Queries, keys and values from three products."""
     x = g.input("x", N, ROWS, WIDTH)
-    return [heads(g, g.node("MatMul", x, g.const(numpy.zeros((WIDTH, n * SIZE)))), n) for n in (HEADS, kv, kv)]
+    return [heads(g, g.node("MatMul", x, g.const(numpy.zeros((WIDTH, n * SIZE)))), n)
+            for n in (HEADS, kv, kv)]
 
 
 def split(g):
     """The same from one product that is split."""
     x = g.input("x", N, ROWS, WIDTH)
     all_three = g.node("MatMul", x, g.const(numpy.zeros((WIDTH, 3 * WIDTH))))
-    g.nodes.append(helper.make_node("Split", [all_three, g.ints(WIDTH, WIDTH, WIDTH)], ["q", "k", "v"], axis=2))
+    sizes = g.ints(WIDTH, WIDTH, WIDTH)
+    g.nodes.append(helper.make_node("Split", [all_three, sizes], ["q", "k", "v"], axis=2))
     return [heads(g, name) for name in ("q", "k", "v")]
 
 
@@ -117,7 +119,8 @@ def full_mask(g):
 
 
 def trilu(g):
-    ones = g.node("ConstantOfShape", g.ints(ROWS, KEYS), value=helper.make_tensor("one", TensorProto.FLOAT, [1], [1]))
+    one = helper.make_tensor("one", TensorProto.FLOAT, [1], [1])
+    ones = g.node("ConstantOfShape", g.ints(ROWS, KEYS), value=one)
     return g.node("Cast", g.node("Trilu", ones, upper=0), to=TensorProto.BOOL)
 
 
@@ -142,14 +145,15 @@ def hidden_constant(g):
 def window_constant(g):
     """A constant mask that is no triangle is added."""
     q, k, v = three(g)
-    seen = g.const(numpy.tril(numpy.ones((1, 1, ROWS, KEYS))) * numpy.triu(numpy.ones((ROWS, KEYS)), -3), "bool")
+    band = numpy.triu(numpy.tril(numpy.ones((1, 1, ROWS, KEYS))), -3)
+    seen = g.const(band, "bool")
     end(g, g.node("Where", seen, g.node("MatMul", q, turn(g, k)), g.const(-1e4)), v)
 
 
 def repeated_keys(g):
     q, k, v = three(g, kv=2)
-    wide = [g.node("Reshape", g.node("Expand", g.node("Unsqueeze", x, g.ints(2)), g.ints(N, 2, 4, KEYS, SIZE)),
-                   g.ints(N, HEADS, KEYS, SIZE)) for x in (k, v)]
+    five = [g.node("Expand", g.node("Unsqueeze", x, g.ints(2)), g.ints(N, 2, 4, KEYS, SIZE)) for x in (k, v)]
+    wide = [g.node("Reshape", x, g.ints(N, HEADS, KEYS, SIZE)) for x in five]
     mask = g.input("m", N, 1, ROWS, KEYS)
     scores = g.node("Mul", g.node("MatMul", q, turn(g, wide[0])), g.const(0.176))
     end(g, g.node("Add", scores, mask), wide[1])
@@ -158,7 +162,8 @@ def repeated_keys(g):
 def casts(g):
     """Products in f16, softmax in f32."""
     q, k, v = [g.node("Cast", x, to=TensorProto.FLOAT16) for x in three(g)]
-    soft = g.node("Softmax", g.node("Cast", g.node("MatMul", q, turn(g, k)), to=TensorProto.FLOAT), axis=-1)
+    scores = g.node("Cast", g.node("MatMul", q, turn(g, k)), to=TensorProto.FLOAT)
+    soft = g.node("Softmax", scores, axis=-1)
     g.output(g.node("MatMul", g.node("Cast", soft, to=TensorProto.FLOAT16), v), TensorProto.FLOAT16)
 
 
@@ -175,7 +180,8 @@ def merged_heads(g):
     """Three dimensions: samples and heads are one, but for the mask."""
     q, k, v = [g.node("Reshape", x, g.ints(N * HEADS, -1, SIZE)) for x in three(g)]
     scores = g.node("MatMul", q, g.node("Transpose", k, perm=(0, 2, 1)))
-    wide = g.node("Add", g.node("Reshape", scores, g.ints(N, HEADS, ROWS, KEYS)), g.input("m", N, 1, ROWS, KEYS))
+    four = g.node("Reshape", scores, g.ints(N, HEADS, ROWS, KEYS))
+    wide = g.node("Add", four, g.input("m", N, 1, ROWS, KEYS))
     soft = g.node("Softmax", g.node("Reshape", wide, g.ints(N * HEADS, ROWS, KEYS)), axis=-1)
     g.output(g.node("MatMul", soft, v))
 
