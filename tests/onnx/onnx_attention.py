@@ -221,9 +221,9 @@ FORMS = {
     scale_after: text(), scale_on_both: text(), scale_on_queries: text(),
     padding_mask: text(**MASKED, mask=":2x1x1x16"), full_mask: text(**MASKED, mask=":2x8x16x16"),
     causal_where: text("causal"), causal_constant: text("causal"), hidden_constant: text("causal"),
-    window_constant: text(**MASKED, mask=":1x1x16x16"), repeated_keys: text(**MASKED, hk=2, mask=":2x1x16x16"),
+    window_constant: text(**MASKED, mask=":1x1x16x16"), guard: text(**MASKED, mask=":1x1x16x16"),
+    repeated_keys: text(**MASKED, hk=2, mask=":2x1x16x16"), merged_heads: text(**MASKED, mask=":2x1x16x16"),
     casts: text().replace("f32,f32,f32,f32", "f16,f16,f16,f16"),
-    guard: text(**MASKED, mask=":1x1x16x16"), merged_heads: text(**MASKED, mask=":2x1x16x16"),
 }
 # form -> a part of the reason why it is no group
 REASONS = {
