@@ -266,6 +266,20 @@ void str_add_clean(struct str *s, struct text t)
 	s->n += text_clean_to(s->p + s->n, t);
 }
 
+void str_add_word(struct str *s, const char *clean)
+{
+	size_t plain = strspn(
+		clean, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:=,+");
+	if (plain && clean[plain] == '\0') {
+		str_puts(s, clean);
+		return;
+	}
+	/* a quote ends the quoted text, stands escaped, and begins it again */
+	for (str_puts(s, "'"); *clean; clean++)
+		str_puts(s, *clean == '\'' ? "'\\''" : (char[]){ *clean, '\0' });
+	str_puts(s, "'");
+}
+
 char *text_clean(struct arena *a, struct text t)
 {
 	char *out = arena_alloc(a, t.n + 1);

@@ -57,6 +57,8 @@ const char *text_cut(struct arena *a, const char *clean, int width, bool tail);
 const char *text_pad(struct arena *a, const char *clean, int width, bool tail);
 bool text_is_clean(struct text t); /* true if text_clean would return the same bytes */
 void str_add_clean(struct str *s, struct text t);
+/* Adds a clean text as one word of a POSIX shell, in single quotes unless it is plain. */
+void str_add_word(struct str *s, const char *clean);
 
 /* Format a quantity for people with 3 significant digits. They write to buf (STR_QUANTITY bytes) and return
  * it. NaN (unknown) prints "-"; 0 prints 0. */

@@ -87,6 +87,7 @@ struct command {
 	ROW(compare)                                                                                         \
 	ROW(models)                                                                                          \
 	ROW(sweep)                                                                                           \
+	ROW(repro)                                                                                           \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \
 	ROW(doctor)                                                                                          \

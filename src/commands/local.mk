@@ -6,6 +6,7 @@ libcommands_a_SOURCES = \
 	src/commands/bench_drain.c \
 	src/commands/bench_eta.c src/commands/bench_eta.h \
 	src/commands/bench_jobs.c \
+	src/commands/benchdnn.c src/commands/benchdnn.h \
 	src/commands/cmd_advise.c \
 	src/commands/cmd_bench.c \
 	src/commands/cmd_bound.c \
@@ -19,6 +20,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_models.c \
 	src/commands/cmd_sweep.c \
 	src/commands/cmd_ops.c \
+	src/commands/cmd_repro.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
 	src/commands/compare.h \

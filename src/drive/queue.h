@@ -62,6 +62,10 @@ const char *queue_unknown_runner(const struct config *c, struct arena *a);
 /* True if config->device names this runner; false if it is NULL. */
 bool queue_uses_runner(const struct config *c, const struct config_runner *r);
 
+/* The command line of the first runner of config->device (queue_has_runner must be true), NULL-terminated,
+ * with the device's number ("cuda:1"). In the arena or the configuration. */
+const char *const *queue_runner_argv(const struct config *c, struct arena *a);
+
 /* Makes a queue for the runners of config->device (queue_has_runner must be true), each with its configured
  * count. Starts no runner. Results are added to `results` and, unless it is NULL, to the store. config, store
  * and results must outlive the queue. */

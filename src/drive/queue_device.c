@@ -109,6 +109,15 @@ const char *const *worker_argv(const struct worker *w, struct arena *a)
 	return argv;
 }
 
+const char *const *queue_runner_argv(const struct config *c, struct arena *a)
+{
+	const char *at = c->device, *name = at ? next_name(a, &at) : c->runners[0].name;
+	struct worker w = { .runner = runner_of(c, name) };
+	const char *part = queue_device_part(w.runner, name);
+	w.part = part ? part : "";
+	return worker_argv(&w, a);
+}
+
 /* True if `part` is a prefix of the device's UUID, with or without "GPU-", of at least 4 characters, the
  * runner's minimum. */
 static bool is_uuid_of(const struct device *d, const char *part)

@@ -103,17 +103,12 @@ static bool *deciding_values(const struct plan *p, struct arena *a)
 
 /* ---- the options as text */
 
-/* One argument of a POSIX shell: in single quotes unless the name is plain; a quote in it ends them, stands
- * escaped, and begins them again. */
+/* "--dim NAME=VALUE" for a POSIX shell. */
 static char *option_text(struct arena *a, const char *option, struct text name, const char *value)
 {
-	const char *c = text_clean(a, name);
-	if (c[strspn(c, "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./:")] == '\0')
-		return arena_printf(a, "%s %s=%s", option, c, value);
 	struct str out = { 0 };
-	for (str_addf(&out, "%s '", option); *c; c++)
-		str_puts(&out, *c == '\'' ? "'\\''" : (char[]){ *c, '\0' });
-	str_addf(&out, "=%s'", value);
+	str_addf(&out, "%s ", option);
+	str_add_word(&out, arena_printf(a, "%s=%s", text_clean(a, name), value));
 	char *text = arena_strndup(a, out.p, out.n);
 	str_free(&out);
 	return text;
