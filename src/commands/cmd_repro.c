@@ -95,8 +95,9 @@ static int file_write(const char *path, const struct str *bytes, struct error *e
 {
 	FILE *f = fopen(path, "wb");
 	bool good = f && fwrite(bytes->p, 1, bytes->n, f) == bytes->n;
-	return (f && fclose(f)) || !good ? error_set(err, "%s: cannot be written: %s", path, strerror(errno)) :
-		0;
+	return (f && fclose(f)) || !good
+		? error_set(err, "%s: cannot be written: %s", path, strerror(errno))
+		: 0;
 }
 
 /* Reads the written model and compares its problem with that of the layer. */
@@ -198,8 +199,11 @@ static json_t *runner_json(const struct repro *r)
 	json_t *words = json_array();
 	for (int i = 0; r->argv && r->argv[i]; i++)
 		json_array_append_new(words, json_text(text_of(r->argv[i])));
-	if (r->described)
-		json_array_extend(words, json_pack("[s, s, s]", "benanza-runner-cuda", "--plan", r->described));
+	if (r->described) {
+		json_array_append_new(words, json_string("benanza-runner-cuda"));
+		json_array_append_new(words, json_string("--plan"));
+		json_array_append_new(words, json_text(text_of(r->described)));
+	}
 	if (!json_array_size(words) || !r->problem) {
 		json_decref(words);
 		return json_null();
@@ -215,9 +219,9 @@ static void repro_json(const struct repro *r, FILE *out)
 {
 	const struct plan_layer *l = r->layer;
 	json_t *plan = plan_json(r);
-	report_json_line(json_pack("{s:o, s:{s:i, s:i, s:o, s:o}, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}", "model",
-		json_text(text_of(r->session->model->path)), "layer", "index", l->index, "number", r->number,
-		"name", json_text(l->name), "op", json_text(l->node->op), "problem",
+	report_json_line(json_pack("{s:o, s:{s:i, s:i, s:o, s:o}, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}",
+		"model", json_text(text_of(r->session->model->path)), "layer", "index", l->index,
+		"number", r->number, "name", json_text(l->name), "op", json_text(l->node->op), "problem",
 		r->problem ? r->problem->text : NULL, "runner", runner_json(r), "benchdnn",
 		report_json_text(r->benchdnn.p), "benchdnn_why", report_json_text(r->benchdnn_why), "plan",
 		plan ? plan : json_null(), "file", r->path ? json_text(text_of(r->path)) : json_null(),

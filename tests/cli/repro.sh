@@ -1,6 +1,6 @@
 #!/bin/sh
-# repro: each layer alone, as a model of one node that has the same problem and that ONNX Runtime runs; command
-# lines of other programs.
+# repro: each layer alone, as a model of one node that has the same problem and that ONNX Runtime runs;
+# command lines of other programs.
 . "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
 . "$top/tests/lib/words.sh"
 json() { python3 -c "
@@ -24,7 +24,8 @@ for number in range(1, 13):
     whole = layers[d["layer"]["index"]]
     assert d["layer"]["number"] == number and d["layer"]["name"] == whole["name"], d
     assert d["problem"] == whole["problem"] and d["same_problem"], d
-    assert len(alone) == 1 and alone[0]["op"] == whole["op"] and alone[0]["problem"] == whole["problem"], alone
+    assert len(alone) == 1 and alone[0]["op"] == whole["op"], alone
+    assert alone[0]["problem"] == whole["problem"], alone
     assert (d["runner"] or ["--problem", None])[-2:] == ["--problem", whole["problem"]], d
 PY
 ok $? "one node each, with the same problem"
@@ -45,7 +46,8 @@ bz repro "$models/tiny.onnx" left1 --json >out 2>err
 ok $? "by name"
 json "d['layer']['number'] == 4 and d['file'] is None and d['same_problem'] is None and d['plan'] is None" \
     "no file without -o"
-json "d['runner'] == ['sh', '$top/tests/lib/word_runner.sh', 'Word 1', 'words 1', '2', '--problem', d['problem']]" \
+json "d['runner'] == ['sh', '$top/tests/lib/word_runner.sh', 'Word 1', 'words 1', '2', '--problem',
+    d['problem']]" \
     "the command of the device's runner"
 json "d['benchdnn'] == ('--conv --mode=P --dir=FWD_I --dt=f32:f32:f32 --stag=any --wtag=any --dtag=any '
     'g1mb1ic16ih32iw32oc16oh32ow32kh3kw3sh1sw1ph1pw1dh0dw0')" "benchdnn"
@@ -57,7 +59,8 @@ json "d['benchdnn'] == ('--matmul --mode=P --dt=bf16:bf16:bf16 --stag=abc --wtag
 [ "$(python3 -c 'import json; print(json.load(open("alone"))["layers"][0]["problem"])')" = \
     "$(python3 -c 'import json; print(json.load(open("out"))["problem"])')" ]
 ok $? "opened with -t bf16 it is the same problem"
-bz repro "$models/tiny.onnx" fc >out 2>err && grep -q '^runner    sh .* .Word 1. .words 1. 2 --problem matmul:' out
+bz repro "$models/tiny.onnx" fc >out 2>err &&
+    grep -q '^runner    sh .* .Word 1. .words 1. 2 --problem matmul:' out
 ok $? "as text, with words for a shell"
 
 # results of cuDNN
@@ -72,7 +75,8 @@ json "d['runner'] is None" "no runner to name"
 
 for bad in 0 13 1x nothing "$(printf 'a\033[31m')"; do
     bz repro "$models/tiny.onnx" "$bad" >out 2>err
-    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'no layer is called' err && ! grep -q "$(printf '\033')" err
+    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q 'no layer is called' err &&
+        ! grep -q "$(printf '\033')" err
     ok $? "no such layer: one clean line"
 done
 bz repro "$models/tiny.onnx" stem -o /none/such/layer.onnx >out 2>err
