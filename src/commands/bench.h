@@ -12,6 +12,7 @@ struct bench_options {
 	bool emit_jobs;                /* print jobs for a runner on another machine */
 	const char *agents;            /* also run the models: list of agents, "": all; NULL: none */
 	const char *caches, *launches; /* states to measure; NULL: default */
+	const char *algorithms;        /* "all", "heuristics"; NULL: as configured */
 };
 
 /* The cache states of --caches; default net and warm. -1: unknown state. */

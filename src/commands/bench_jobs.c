@@ -49,6 +49,7 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 	const struct bench_options *own = o->own;
 	struct wire_message run = { .type = WIRE_RUN,
 		.budget_ms = o->config.budget_ms,
+		.all = config_lists_all(&o->config),
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	if (bench_caches(o, run.caches, err) ||

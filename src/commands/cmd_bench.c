@@ -37,6 +37,8 @@ static const struct option_row bench_rows[] = {
 	{ "shaky", 0, NULL, OWN_FLAG(bench_options, shaky), "also measure noisy results again" },
 	{ "agents", 0, "[=LIST]", OWN_TEXT(bench_options, agents),
 		"then also run the models with frameworks (ort,openvino ...; default: all installed)" },
+	{ "algorithms", 0, "WHICH", OWN_TEXT(bench_options, algorithms),
+		"all: also those that libraries' heuristics do not return, all measured again; heuristics" },
 	{ "caches", 0, "LIST", OWN_TEXT(bench_options, caches),
 		"cache states (net,warm,cold), all measured again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
@@ -222,6 +224,19 @@ static int doubts_queue(struct session *s, struct options *o)
 
 /* Reads --caches. The states in which a problem was measured are not stored, so all problems are measured
  * again. net is required, because bounds use it. */
+/* --algorithms replaces what the configuration says. */
+static int algorithms_read(struct options *o, struct error *err)
+{
+	const struct bench_options *own = o->own;
+	bool all = own->algorithms && strcmp(own->algorithms, "all") == 0;
+	if (!own->algorithms)
+		return 0;
+	if (!all && strcmp(own->algorithms, "heuristics") != 0)
+		return error_set(err, "--algorithms takes all or heuristics, not %.60s", own->algorithms);
+	return all || config_lists_all(&o->config) ?
+		config_set(&o->config, "algorithms", all ? "all" : "best", err) : 0;
+}
+
 static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
 {
 	const struct bench_options *own = o->own;
@@ -247,6 +262,7 @@ static int bench_problems(
 	for (int i = 0; i < w->count; i++)
 		queue_add(s->queue, w->problems[i].text, false,
 			own->again || own->caches ||
+				(own->algorithms && config_lists_all(&o->config)) ||
 				(own->shaky && is_shaky(s->results, w->problems[i].text)));
 	int status = bench_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
@@ -428,7 +444,7 @@ static int cmd_bench(struct options *o, struct error *err)
 	const struct bench_options *own = o->own;
 	if (own->agents)
 		config_add_agents(&o->config);
-	if (agents_check(o, err))
+	if (agents_check(o, err) || algorithms_read(o, err))
 		return EXIT_BAD;
 	if (own->emit_jobs)
 		return bench_jobs(o, err);

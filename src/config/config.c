@@ -119,6 +119,11 @@ static struct text agent_name(struct text name)
 	return name;
 }
 
+bool config_lists_all(const struct config *c)
+{
+	return c->algorithms && strcmp(c->algorithms, "all") == 0;
+}
+
 const struct config_runner *config_agent(const struct config *c, struct text name)
 {
 	for (int i = 0; i < c->agent_count; i++)

@@ -29,7 +29,9 @@ struct config {
 	int dtype_count;
 	enum dtype dtype[CONFIG_LIST_MAX];  /* empty: f32 */
 	const char *what_if;       /* "fusion,matrix=off"; NULL = defaults */
-	const char *algorithms;    /* "best" or "preferred": initial value of the what-if algorithm */
+	/* "best" or "preferred": initial value of the what-if algorithm; "all": best, and runners try all
+	 * algorithms (config_lists_all) */
+	const char *algorithms;
 	int64_t budget_ms;         /* measuring time per problem and algorithm, default 200 */
 	int64_t problem_limit_ms;  /* time limit per problem, default 30000 */
 	int threads;               /* 0: all cores of the affinity mask */
@@ -56,6 +58,8 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 /* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no
  * configured agent has. Only commands that use agents call it, because it looks for files. */
 void config_add_agents(struct config *c);
+/* True if runners shall try all algorithms, not only those that heuristics return. */
+bool config_lists_all(const struct config *c);
 /* Returns the agent with this name or alias ("onnxruntime" is "ort"), or NULL. */
 const struct config_runner *config_agent(const struct config *c, struct text name);
 /* Appends the effective configuration as commented YAML. */

@@ -23,8 +23,9 @@ static const struct option options[] = {
 	{ "dtype", OPTION_DTYPES, LIST(dtype), 0, 0, NULL, "f32", "-t, --dtype LIST", "data types" },
 	{ "what_if", OPTION_TEXT, FIELD(what_if), 0, 0, 0, NULL, "none", "-w, --what-if LIST",
 		"what-ifs that are on at the start, e.g. fusion,matrix=off" },
-	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred", "best", NULL,
-		"cost of a layer: that of its fastest algorithm, or of the library's preferred one" },
+	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred|all", "best", NULL,
+		"cost of a layer: that of its fastest algorithm, or of the library's preferred one; all: its "
+		"fastest, also of those that libraries' heuristics do not return" },
 	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget MS",
 		"time to sample one algorithm of one problem" },
 	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,

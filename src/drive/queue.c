@@ -24,7 +24,7 @@ struct queue *queue_new(const struct config *config, struct store *store, struct
 	q->caches[CACHE_NET] = q->caches[CACHE_WARM] = true;
 	q->limits = (struct queue_limits){ .hello = 30000,
 		.silence = 10000,
-		.problem = (int)config->problem_limit_ms,
+		.problem = (int)config->problem_limit_ms * (config_lists_all(config) ? QUEUE_ALL_FACTOR : 1),
 		.grace = 5000,
 		.restart = 100,
 		.deaths = 8,

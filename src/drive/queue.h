@@ -122,10 +122,12 @@ void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT]);
 void queue_forget(struct queue *q);
 
 /* Limits, in ms unless noted; queue_new sets the defaults. */
+#define QUEUE_ALL_FACTOR 10
 struct queue_limits {
 	int hello;    /* 30000: a runner without a hello is stopped */
 	int silence;  /* 10000: a runner with a job that sends nothing, not even heartbeats, is killed */
-	int problem;  /* problem_limit_ms of the configuration: a job is cancelled */
+	int problem;  /* problem_limit_ms of the configuration, QUEUE_ALL_FACTOR times that if all algorithms
+			 are tried: a job is cancelled */
 	int grace;    /* 5000: a runner that does not stop after a cancel or a quit is killed */
 	int restart;  /* 100: delay before the second restart in a row; doubles up to 32 times this */
 	int deaths;   /* 8 (a count): a runner that dies on this number of jobs in a row is not restarted */

@@ -91,6 +91,23 @@ static int queue_choose(struct queue *q, const struct worker *w)
 	return -1;
 }
 
+/* Lists the problems that the worker will probably do after `job`: of the pending ones, as many are left out
+ * between two as other workers are up, which take those. A job whose runner was lost names none, since one of
+ * them may have been the cause. Returns their number. */
+static int worker_next(const struct queue *q, const struct worker *w, int job, const char **next)
+{
+	int up = 0, seen = 0, count = 0;
+	for (int i = 0; i < q->worker_count; i++)
+		up += q->workers[i].greeted && !q->workers[i].dismissed;
+	for (int i = q->list.head; i >= 0 && count < WIRE_NEXT_MAX; i = q->list.jobs[i].after) {
+		const struct job *j = &q->list.jobs[i];
+		if (i != job && !q->list.jobs[job].lost && job_is_problem(j) && worker_answers(w, j) &&
+			++seen % (up > 0 ? up : 1) == 0)
+			next[count++] = j->payload;
+	}
+	return count;
+}
+
 static int worker_send_next(struct queue *q, struct worker *w, struct error *err)
 {
 	struct error reading = ERROR_NONE;
@@ -113,12 +130,16 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 	if (!q->batch_since_ms)
 		q->batch_since_ms = w->since_ms;
 	const struct job *j = &q->list.jobs[job];
+	const char *next[WIRE_NEXT_MAX];
 	struct wire_message run = { .type = WIRE_RUN,
 		.id = w->id,
 		.kind = j->kind,
 		.payload = j->payload,
 		.problem = j->payload,
 		.budget_ms = q->config->budget_ms,
+		.all = config_lists_all(q->config),
+		.next = next,
+		.next_count = job_is_problem(j) ? worker_next(q, w, job, next) : 0,
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	memcpy(run.caches, q->caches, sizeof(run.caches));
@@ -145,6 +166,9 @@ static int worker_done(struct queue *q, struct worker *w, const struct wire_mess
 		status = STATUS_TIMEOUT;
 		why = "not done within the time limit for a problem";
 	}
+	if (m->left_out > 0)
+		log_line("%s: %lld algorithms of %s are left out: more than it lists", w->label,
+			(long long)m->left_out, q->list.jobs[w->job].payload);
 	w->leaves = m->leaves;
 	w->excused = m->leaves && m->retry && !w->cancelled_ms && worker_may_retry(q, w);
 	if (w->excused)

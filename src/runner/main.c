@@ -9,7 +9,6 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "runner/measure/measure.h"
 #include "runner/protocol/batch.h"
 #include "runner/protocol/options.h"
 #include "runner/protocol/serve.h"
@@ -61,7 +60,7 @@ static struct ahead *ahead_start(const struct options *o)
 		.threads = asked ? asked : ahead_threads(cores_count()),
 		.enter = platform.enter,
 		.lists_only = o->machine.plan || o->list,
-		.most = most || o->check ? most : MEASURE_CONTENDERS,
+		.most = most,
 		.ahead_ns = AHEAD_NS };
 	if (!platform.enter || o->info)
 		return NULL;
@@ -94,6 +93,7 @@ static int for_a_program(const struct options *o, const struct device *d, struct
 		.budget_ms = o->budget_ms,
 		.check = o->check,
 		.ahead = ahead,
+		.all = o->all,
 		.most = (int)o->algorithms,
 		.planning = o->machine.plan != NULL,
 		.idle_ms = o->machine.plan ? 0 : o->idle_s * 1000, /* a plan holds no device */

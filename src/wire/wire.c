@@ -192,6 +192,17 @@ static int problem_only_parse(const json_t *o, struct wire_message *m, struct er
 	return 0;
 }
 
+/* What a job asks for: the algorithms that heuristics return, or all. */
+static const char *const algorithms_words[] = { "heuristics", "all" };
+
+static int algorithms_parse(const char *word)
+{
+	for (int i = 0; i < 2; i++)
+		if (strcmp(word, algorithms_words[i]) == 0)
+			return i;
+	return -1;
+}
+
 static json_t *words_to_json(const bool *set, int count, const char *(*name)(int))
 {
 	json_t *list = json_array();
@@ -231,6 +242,51 @@ static const char *launch_word(int i)
 	return launch_name((enum launch)i);
 }
 
+/* Written only where all are asked for: that is what older programs expect. */
+static void all_format(const struct wire_message *m, json_t *o)
+{
+	if (m->all)
+		json_object_set_new(o, "algorithms", json_string(algorithms_words[1]));
+}
+
+static int all_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	int all;
+	if (wire_get_word(o, "algorithms", algorithms_parse, 0, &all, err))
+		return -1;
+	m->all = all;
+	return 0;
+}
+
+static void next_format(const struct wire_message *m, json_t *o)
+{
+	json_t *list = m->next_count ? json_array() : NULL;
+	for (int i = 0; i < m->next_count; i++)
+		json_array_append_new(list, json_string(m->next[i]));
+	if (list)
+		json_object_set_new(o, "next", list);
+}
+
+/* Reads the problems that may follow. What is not a problem's text is found out when it is prepared. */
+static int next_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	const json_t *list = json_object_get(o, "next"), *v;
+	size_t i;
+	if (!list)
+		return 0;
+	if (!json_is_array(list))
+		return error_set(err, "\"next\" is not a list");
+	const char **next = ARENA_ARRAY(&m->arena, const char *, WIRE_NEXT_MAX);
+	json_array_foreach(list, i, v) {
+		if (!json_is_string(v) || json_string_length(v) >= PROBLEM_TEXT_SIZE)
+			return error_set(err, "\"next\" contains something that is not a problem");
+		if (m->next_count < WIRE_NEXT_MAX)
+			next[m->next_count++] = json_string_value(v);
+	}
+	m->next = next;
+	return 0;
+}
+
 static int run_format(const struct wire_message *m, json_t *o)
 {
 	bool is_problem = wire_is_problem(m);
@@ -241,6 +297,8 @@ static int run_format(const struct wire_message *m, json_t *o)
 		wire_model_format(m->model, o);
 	json_object_set_new(o, "caches", words_to_json(m->caches, CACHE_COUNT, cache_word));
 	json_object_set_new(o, "launches", words_to_json(m->launches, LAUNCH_COUNT, launch_word));
+	next_format(m, o);
+	all_format(m, o);
 	return m->samples ? json_object_set_new(o, "samples", json_true()) : 0;
 }
 
@@ -252,12 +310,24 @@ static int run_parse(const json_t *o, struct wire_message *m, struct error *err)
 		(wire_is_problem(m) ? problem_only_parse(o, m, err) : payload_parse(o, m, err)) ||
 		wire_get_count(o, "budget_ms", WIRE_BUDGET_MS, &m->budget_ms, err) ||
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
-		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
+		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err) ||
+		all_parse(o, m, err) || next_parse(o, m, err))
 		return -1;
 	if (m->budget_ms < 1 || m->budget_ms > WIRE_BUDGET_MS_MAX)
 		return error_set(err, "\"budget_ms\" must be 1 to %d", WIRE_BUDGET_MS_MAX);
 	m->samples = json_is_true(json_object_get(o, "samples"));
 	return strcmp(m->kind, JOB_MODEL) == 0 ? wire_model_parse(o, m, err) : 0;
+}
+
+static int algorithms_format(const struct wire_message *m, json_t *o)
+{
+	all_format(m, o);
+	return problem_only_format(m, o);
+}
+
+static int algorithms_request_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	return problem_only_parse(o, m, err) || all_parse(o, m, err) ? -1 : 0;
 }
 
 static int algorithm_format(const struct wire_message *m, json_t *o)
@@ -312,8 +382,11 @@ static int done_format(const struct wire_message *m, json_t *o)
 		kind_format(m, o);
 		return wire_set_text(o, "payload", m->payload);
 	}
+	if (m->left_out > 0)
+		json_object_set_new(o, "left_out", json_integer(m->left_out));
 	if (!m->problem || !*m->problem)
 		return 0;
+	all_format(m, o);
 	words_format(o, "caches", m->caches, CACHE_COUNT, cache_word);
 	words_format(o, "launches", m->launches, LAUNCH_COUNT, launch_word);
 	return wire_set_text(o, "problem", m->problem);
@@ -327,7 +400,8 @@ static int done_parse(const json_t *o, struct wire_message *m, struct error *err
 		wire_get_text(o, "problem", &m->problem, err) ||
 		wire_get_text(o, "payload", &m->payload, err) ||
 		words_from_json(o, "caches", cache_parse, m->caches, CACHE_COUNT, err) ||
-		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err))
+		words_from_json(o, "launches", launch_parse, m->launches, LAUNCH_COUNT, err) ||
+		all_parse(o, m, err) || wire_get_count(o, "left_out", 0, &m->left_out, err))
 		return -1;
 	m->leaves = json_is_true(json_object_get(o, "leaves"));
 	m->retry = json_is_true(json_object_get(o, "retry"));
@@ -369,7 +443,7 @@ static int what_parse(const json_t *o, struct wire_message *m, struct error *err
 
 static const struct wire_row rows[WIRE_TYPE_COUNT] = {
 	[WIRE_RUN] = { "run", run_format, run_parse },
-	[WIRE_ALGORITHMS] = { "algorithms", problem_only_format, problem_only_parse },
+	[WIRE_ALGORITHMS] = { "algorithms", algorithms_format, algorithms_request_parse },
 	[WIRE_CANCEL] = { "cancel", nothing_format, nothing_parse },
 	[WIRE_QUIT] = { "quit", nothing_format, nothing_parse },
 	[WIRE_ALGORITHM] = { "algorithm", algorithm_format, algorithm_parse },

@@ -15,19 +15,22 @@
 #define WIRE_BUDGET_MS_MAX 86400000
 #define WIRE_CHUNK (1 << 19)        /* most bytes of a file in one message */
 #define WIRE_HASH 64                /* characters of a SHA-256 */
+#define WIRE_NEXT_MAX 31            /* problems that a RUN may name besides its own */
 
 enum wire_type {
 	/* to the runner */
-	WIRE_RUN,	 /* id, kind, problem or payload, budget_ms, caches, launches, samples, model */
-	WIRE_ALGORITHMS, /* id, problem: list the algorithms, measure none */
+	/* id, kind, problem or payload, budget_ms, caches, launches, samples, all, next, model */
+	WIRE_RUN,
+	WIRE_ALGORITHMS, /* id, problem, all: list the algorithms, measure none */
 	WIRE_CANCEL,	 /* id (0: all queued and running jobs) */
 	WIRE_QUIT,
 	WIRE_FILE,	 /* id, sha256, offset, data; or what: why the file cannot be sent */
 	/* from the runner */
 	WIRE_ALGORITHM, /* id, algorithm: reply to WIRE_ALGORITHMS, one message per algorithm */
 	WIRE_RESULT,	/* id, kind, result */
-	WIRE_DONE,	/* id, status, why: the last message of a job; kind; problem, and after a run caches
-			   and launches, so that a batch can skip the jobs that its output file already has */
+	/* id, status, why, left_out: the last message of a job; kind; problem, all, and after a run caches
+	 * and launches, so that a batch can skip the jobs that its output file already has */
+	WIRE_DONE,
 	WIRE_CHECK,	/* id, problem, algorithm, status, why, worst, allowed: --check, one per algorithm */
 	WIRE_HEARTBEAT, /* id (0: idle), what: current algorithm and state */
 	WIRE_LOG,	/* what: text */
@@ -105,6 +108,11 @@ struct wire_message {
 	bool caches[CACHE_COUNT];
 	bool launches[LAUNCH_COUNT];
 	bool samples;            /* RUN: send the raw samples too */
+	bool all;                /* RUN, ALGORITHMS, DONE: all algorithms, not only those that heuristics
+				    return */
+	int next_count;          /* RUN: the problems that will probably follow */
+	const char *const *next;
+	int64_t left_out;        /* DONE: algorithms that were left out for a limit of the runner */
 	enum status status;      /* DONE, CHECK */
 	bool leaves;             /* DONE: the runner lost its device and exits, */
 	bool retry;              /* not through this problem, as far as is known: it may be sent again */

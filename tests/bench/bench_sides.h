@@ -87,7 +87,7 @@ static void backed_open(struct side *s, const struct backend *const *backends, c
 	struct error err = ERROR_NONE;
 	double least = INFINITY;
 	int best = -1;
-	if (offers_open(&b->offers, backends, p, &err))
+	if (offers_open(&b->offers, backends, p, false, &err))
 		return;
 	for (int i = 0; i < b->offers.count && b->offers.count > 1; i++) {
 		double ns = backed_prepare(b, i, &limits) ? side_time(s, TRIED_NS) : INFINITY;

@@ -252,14 +252,25 @@ static void set_fill(struct set *s)
 
 /* ---- runs ---- */
 
-int standin_ask(const struct backend *b, const char *text, struct backend_list *list, struct error *err)
+static int ask(const struct backend *b, const char *text, bool all, struct backend_list *list,
+	struct error *err)
 {
 	struct problem p;
-	*list = (struct backend_list){ 0 };
+	*list = (struct backend_list){ .all = all };
 	if (problem_parse(text_of(text), &p, err) || b->algorithms(&p, list, err))
 		return -1;
 	list->backend = b;
 	return list->count;
+}
+
+int standin_ask(const struct backend *b, const char *text, struct backend_list *list, struct error *err)
+{
+	return ask(b, text, false, list, err);
+}
+
+int standin_ask_all(const struct backend *b, const char *text, struct backend_list *list, struct error *err)
+{
+	return ask(b, text, true, list, err);
 }
 
 static double compare(struct set *s, double epsilon)

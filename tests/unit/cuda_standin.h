@@ -15,6 +15,8 @@ extern struct cuda_context standin_context;
 /* Parses a problem and lists its algorithms. Returns their number; -1 and sets err if the problem is refused.
  * The caller frees the list with backend->forget. */
 int standin_ask(const struct backend *b, const char *text, struct backend_list *list, struct error *err);
+/* The same, with all algorithms (struct backend_list). */
+int standin_ask_all(const struct backend *b, const char *text, struct backend_list *list, struct error *err);
 
 /* Plans algorithm `index`, executes it on host memory and compares every output with its reference value,
  * exact or rounded to the output type. Returns the largest error relative to the sum of absolute terms;

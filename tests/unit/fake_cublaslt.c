@@ -254,6 +254,93 @@ cublasStatus_t cublasLtMatmulAlgoGetHeuristic(cublasLtHandle_t h, cublasLtMatmul
 	return *count ? CUBLAS_STATUS_SUCCESS : CUBLAS_STATUS_NOT_SUPPORTED;
 }
 
+/* ---- all algorithms: id 66 with two tiles, id 13 with none, both with parts of k ---- */
+
+cublasStatus_t cublasLtMatmulAlgoGetIds(cublasLtHandle_t h, cublasComputeType_t compute,
+	cudaDataType_t scale, cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d,
+	int asked, int *ids, int *count)
+{
+	static const int all[] = { 13, 66, 99 };
+	if (!h || (int)scale < 0 || (int)b < 0 || (int)c < 0 || (int)d < 0 || asked < 3)
+		return CUBLAS_STATUS_INVALID_VALUE;
+	*count = 0;
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].compute == compute && known[i].in == a) {
+			memcpy(ids, all, sizeof(all));
+			*count = 3;
+		}
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+cublasStatus_t cublasLtMatmulAlgoInit(cublasLtHandle_t h, cublasComputeType_t compute, cudaDataType_t scale,
+	cudaDataType_t a, cudaDataType_t b, cudaDataType_t c, cudaDataType_t d, int id,
+	cublasLtMatmulAlgo_t *algo)
+{
+	(void)h, (void)scale, (void)b, (void)c, (void)d;
+	*algo = (cublasLtMatmulAlgo_t){ 0 };
+	for (size_t i = 0; i < sizeof(known) / sizeof(known[0]); i++)
+		if (known[i].compute == compute && known[i].in == a &&
+			id == (known[i].flags & F(FMA) ? 13 : 66)) {
+			algo->data[WORD_ID] = (uint64_t)id;
+			algo->data[WORD_FLAGS] = known[i].flags;
+			algo->data[WORD_SPLIT] = 1;
+			return CUBLAS_STATUS_SUCCESS;
+		}
+	return CUBLAS_STATUS_NOT_SUPPORTED;
+}
+
+cublasStatus_t cublasLtMatmulAlgoConfigSetAttribute(cublasLtMatmulAlgo_t *algo,
+	cublasLtMatmulAlgoConfigAttributes_t attribute, const void *from, size_t bytes)
+{
+	uint32_t value = *(const uint32_t *)from;
+	if (bytes != sizeof(value))
+		return CUBLAS_STATUS_INVALID_VALUE;
+	switch (attribute) {
+	case CUBLASLT_ALGO_CONFIG_TILE_ID: algo->data[WORD_TILE] = value; return CUBLAS_STATUS_SUCCESS;
+	case CUBLASLT_ALGO_CONFIG_SPLITK_NUM: algo->data[WORD_SPLIT] = value; return CUBLAS_STATUS_SUCCESS;
+	case CUBLASLT_ALGO_CONFIG_STAGES_ID:
+	case CUBLASLT_ALGO_CONFIG_CTA_SWIZZLING:
+	case CUBLASLT_ALGO_CONFIG_CUSTOM_OPTION:
+		return value ? CUBLAS_STATUS_INVALID_VALUE : CUBLAS_STATUS_SUCCESS;
+	case CUBLASLT_ALGO_CONFIG_REDUCTION_SCHEME: return CUBLAS_STATUS_SUCCESS;
+	default: return CUBLAS_STATUS_INVALID_VALUE;
+	}
+}
+
+/* Parts of k need a workspace; 4 is the largest number of them. */
+cublasStatus_t cublasLtMatmulAlgoCheck(cublasLtHandle_t h, cublasLtMatmulDesc_t op, cublasLtMatrixLayout_t a,
+	cublasLtMatrixLayout_t b, cublasLtMatrixLayout_t c, cublasLtMatrixLayout_t d,
+	const cublasLtMatmulAlgo_t *algo, cublasLtMatmulHeuristicResult_t *result)
+{
+	uint64_t split = algo->data[WORD_SPLIT];
+	fake_cublaslt.checked++;
+	if (!h || !shared((void *)a, (void *)b, (void *)c, (void *)d, (void *)op) || split > 4 || !split)
+		return CUBLAS_STATUS_NOT_SUPPORTED;
+	result->workspaceSize = split == 1 ? 0 : 4096 * split;
+	result->state = CUBLAS_STATUS_SUCCESS;
+	return CUBLAS_STATUS_SUCCESS;
+}
+
+/* The tiles 20 and 21 of the algorithm with matrix units; parts of k with one way to add them. */
+static cublasStatus_t settings_give(const cublasLtMatmulAlgo_t *algo,
+	cublasLtMatmulAlgoCapAttributes_t attribute, void *to, size_t bytes, size_t *written)
+{
+	static const uint32_t tiles[] = { 20, 21 };
+	uint32_t value = attribute == CUBLASLT_ALGO_CAP_SPLITK_SUPPORT ? 1 :
+		attribute == CUBLASLT_ALGO_CAP_REDUCTION_SCHEME_MASK ?
+		CUBLASLT_REDUCTION_SCHEME_COMPUTE_TYPE : 0;
+	if (attribute == CUBLASLT_ALGO_CAP_STAGES_IDS) {
+		*written = 0;
+		return CUBLAS_STATUS_SUCCESS;
+	}
+	if (attribute != CUBLASLT_ALGO_CAP_TILE_IDS)
+		return set(to, 4, &value, bytes);
+	*written = algo->data[WORD_ID] == 66 ? sizeof(tiles) : 0;
+	if (bytes)
+		memcpy(to, tiles, bytes < *written ? bytes : *written);
+	return CUBLAS_STATUS_SUCCESS;
+}
+
 cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *algo,
 	cublasLtMatmulAlgoCapAttributes_t attribute, void *to, size_t bytes, size_t *written)
 {
@@ -263,7 +350,7 @@ cublasStatus_t cublasLtMatmulAlgoCapGetAttribute(const cublasLtMatmulAlgo_t *alg
 		return set(to, 8, &algo->data[WORD_FLAGS], bytes);
 	if (attribute == CUBLASLT_ALGO_CAP_OUT_OF_PLACE_RESULT_SUPPORT)
 		return set(to, 4, &apart, bytes);
-	return CUBLAS_STATUS_INVALID_VALUE;
+	return settings_give(algo, attribute, to, bytes, written);
 }
 
 cublasStatus_t cublasLtMatmulAlgoConfigGetAttribute(const cublasLtMatmulAlgo_t *algo,

@@ -12,6 +12,7 @@ extern struct fake_cublaslt {
 	uint32_t align[4];
 	bool fast, had_bias, had_c; /* of the last matmul */
 	float scale[3];             /* by which it multiplied A, B and D; 0: it had none */
+	int checked;                /* algorithms that were checked */
 	bool no_handle, no_algorithm, no_out_of_place;
 	bool transposed_only;       /* s8 too has only algorithms for a transposed A and a not transposed B */
 	cublasStatus_t matmul_status;   /* of the next matmuls; 0: success */

@@ -167,6 +167,22 @@ struct fake_node *fake_link(const struct fake_node *n, cudnnBackendAttributeName
 	return to;
 }
 
+/* The engine takes even tiles with one stage, and the tile 5 with two. */
+static bool refuses_knobs(const struct fake_node *config)
+{
+	const struct fake_attribute *knobs = fake_attribute(config, CUDNN_ATTR_ENGINECFG_KNOB_CHOICES);
+	const struct fake_node *engine = fake_link(config, CUDNN_ATTR_ENGINECFG_ENGINE);
+	fake_cudnn_graph.configs++;
+	if (fake_int64(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 0) == 0)
+		return false;
+	if (!knobs || knobs->count != 2)
+		return true;
+	struct fake_node *const *knob = knobs->bytes;
+	int64_t tile = fake_int64(knob[0], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, 0);
+	int64_t stages = fake_int64(knob[1], CUDNN_ATTR_KNOB_CHOICE_KNOB_VALUE, 0);
+	return stages == 1 ? tile % 2 != 0 : tile != 5;
+}
+
 cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
 {
 	struct fake_node *n = d;
@@ -185,6 +201,11 @@ cudnnStatus_t cudnnBackendFinalize(cudnnBackendDescriptor_t d)
 			fake_attribute(n, CUDNN_ATTR_TENSOR_DIMENSIONS)->count !=
 				fake_attribute(n, CUDNN_ATTR_TENSOR_STRIDES)->count))
 		return refuse(CUDNN_STATUS_BAD_PARAM, "rank of a tensor");
+	if (n->kind == CUDNN_BACKEND_ENGINE_DESCRIPTOR &&
+		fake_int64(n, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 0) % 12)
+		return refuse(CUDNN_STATUS_NOT_SUPPORTED, "not an engine for this");
+	if (n->kind == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR && refuses_knobs(n))
+		return refuse(CUDNN_STATUS_NOT_SUPPORTED, "these knobs do not go together");
 	if (n->kind == CUDNN_BACKEND_ENGINECFG_DESCRIPTOR)
 		n->graph = fake_link(fake_link(n, CUDNN_ATTR_ENGINECFG_ENGINE),
 			CUDNN_ATTR_ENGINE_OPERATION_GRAPH);
@@ -263,6 +284,28 @@ static int64_t knobs_give(int64_t room, cudnnBackendDescriptor_t *to)
 	return 2;
 }
 
+/* In descending order of type. */
+static int64_t knob_infos_give(const struct fake_node *engine, int64_t room, cudnnBackendDescriptor_t *to)
+{
+	static const struct {
+		cudnnBackendKnobType_t type;
+		int64_t least, last, stride;
+	} knob[] = { { CUDNN_KNOB_TYPE_STAGES, 1, 2, 1 }, { CUDNN_KNOB_TYPE_TILE_SIZE, 0, 5, 1 } };
+	if (fake_int64(engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, 0) == 0)
+		return 0;
+	for (int i = 0; i < 2 && i < room; i++) {
+		cudnnBackendSetAttribute(
+			to[i], CUDNN_ATTR_KNOB_INFO_TYPE, CUDNN_TYPE_KNOB_TYPE, 1, &knob[i].type);
+		cudnnBackendSetAttribute(
+			to[i], CUDNN_ATTR_KNOB_INFO_MINIMUM_VALUE, CUDNN_TYPE_INT64, 1, &knob[i].least);
+		cudnnBackendSetAttribute(
+			to[i], CUDNN_ATTR_KNOB_INFO_MAXIMUM_VALUE, CUDNN_TYPE_INT64, 1, &knob[i].last);
+		cudnnBackendSetAttribute(
+			to[i], CUDNN_ATTR_KNOB_INFO_STRIDE, CUDNN_TYPE_INT64, 1, &knob[i].stride);
+	}
+	return 2;
+}
+
 /* A plan's text names its engine, at a length of its own. */
 static int64_t text_give(const struct fake_node *plan, int64_t room, char *to)
 {
@@ -281,6 +324,11 @@ static bool given(const struct fake_node *n, cudnnBackendAttributeName_t name, i
 	struct fake_node *const *first = values;
 	switch (name) {
 	case CUDNN_ATTR_ENGINEHEUR_RESULTS: *count = configs_give(n, room, values); return true;
+	case CUDNN_ATTR_OPERATIONGRAPH_ENGINE_GLOBAL_COUNT:
+		*count = 1;
+		*(int64_t *)values = fake_cudnn_graph.engines;
+		return true;
+	case CUDNN_ATTR_ENGINE_KNOB_INFO: *count = knob_infos_give(n, room, values); return true;
 	case CUDNN_ATTR_ENGINECFG_KNOB_CHOICES: *count = knobs_give(room, values); return true;
 	case CUDNN_ATTR_ENGINECFG_ENGINE:
 		(*first)->graph = n->graph;

@@ -34,6 +34,9 @@ extern struct fake_cudnn_graph {
 	cudnnStatus_t execute_status;
 	cudnnBackendHeurMode_t silent;    /* heuristics mode without results; CUDNN_HEUR_MODES_COUNT: none */
 	bool channels_last;               /* convolutions have engines only with channels innermost */
+	int engines;                      /* 0: it does not tell how many a graph has. Only the engines 0
+					     and 12 take a graph; 0 has no knobs */
+	int configs;                      /* engine configurations that were asked for */
 	bool signed_only;                 /* products have engines only for s8 sources and weights */
 	uint32_t numerical, behaviour;    /* notes of the engine */
 	cudaStream_t stream;              /* of the handle */

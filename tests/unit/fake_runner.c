@@ -13,6 +13,7 @@
  * FAKE_END     how one of those that share FAKE_MARK ends (none, kill, 255, left, silent), as the first to
  *              get to its job number FAKE_AT (from 1). Or idle: after that job, each time
  * FAKE_MARK    the file that marks that it has happened
+ * FAKE_NEXT    the log also tells which problems the job names as the next
  * FAKE_HOLD    a file: while it exists, jobs from number FAKE_AT on are begun, but not answered
  * FAKE_JOBS    the kinds of jobs in its hello, "problem model"; "none": a hello without the list, as before
  *              0.2
@@ -474,14 +475,19 @@ static void rest(int ms)
 }
 
 /* A line of the log is one write: several processes may share the file. */
-static void log_job(const char *problem)
+static void log_job(const struct wire_message *m)
 {
 	const char *path = getenv("FAKE_LOG"), *name = getenv("FAKE_NAME"), *node = getenv("SLURMD_NODENAME");
-	char text[PROBLEM_TEXT_SIZE + 128];
+	char text[2 * PROBLEM_TEXT_SIZE + 128];
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
 	if (fd < 0)
 		return;
-	int n = snprintf(text, sizeof(text), "%s %s\n", name ? name : node ? node : "-", problem);
+	int n = snprintf(text, sizeof(text), "%s %s", name ? name : node ? node : "-",
+		wire_is_problem(m) ? m->problem : m->payload);
+	if (getenv("FAKE_NEXT"))
+		n += snprintf(text + n, sizeof(text) - (size_t)n, " %d next, %s%s", m->next_count,
+			m->next_count ? m->next[0] : "none", m->all ? ", all" : "");
+	n += snprintf(text + n, sizeof(text) - (size_t)n, "\n");
 	if (n < 0 || write(fd, text, (size_t)n) != n)
 		complain("no log\n");
 	close(fd);
@@ -561,12 +567,12 @@ static void answer_kind(const struct wire_message *m)
 static void answer(const struct wire_message *m, int job)
 {
 	if (!wire_is_problem(m)) {
-		log_job(m->payload);
+		log_job(m);
 		answer_kind(m);
 		return;
 	}
 	const char *all = getenv("FAKE_ALL");
-	log_job(m->problem);
+	log_job(m);
 	hold(m, job);
 	end_if_asked(m, job, false);
 	for (size_t i = 0; !all && i < sizeof(acts) / sizeof(acts[0]); i++)

@@ -8,6 +8,7 @@
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdlib.h>
+#include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
 
@@ -25,7 +26,8 @@ static struct {
 	atomic_int run_while_compiling;
 	atomic_int prepared, prepared_raw; /* algorithms that were prepared; of those, not compiled before */
 	atomic_int compile_ms;
-	atomic_int entering_fails;
+	atomic_int entering_fails, listed_all;
+	atomic_int hangs; /* compiling for a tanh does not end */
 } fake;
 
 struct state {
@@ -42,6 +44,7 @@ static void pause_ms(int ms)
 static int fake_algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
 	static const char *const names[ALGORITHMS] = { "a", "b", "c", "d", "e", "f" };
+	bool list_all = list->all;
 	if (p->kernel != KERNEL_ELTWISE)
 		return error_set(err, "fake has no %s", kernel_name(p->kernel));
 	struct state *s = base_calloc(1, sizeof(*s));
@@ -52,6 +55,7 @@ static int fake_algorithms(const struct problem *p, struct backend_list *list, s
 		};
 	*list = (struct backend_list){ .count = ALGORITHMS, .algorithm = s->algorithm, .state = s };
 	fake.lists++;
+	fake.listed_all += list_all;
 	return 0;
 }
 
@@ -68,6 +72,8 @@ static void fake_compile(const struct backend_list *list, int index)
 	while (now > seen && !atomic_compare_exchange_weak(&fake.most_at_once, &seen, now))
 		;
 	pause_ms(fake.compile_ms);
+	while (fake.hangs && s->problem.mode == MODE_TANH)
+		pause_ms(10);
 	if (s->compiled[index]++)
 		fake.compiled_twice++;
 	fake.compiled++;
@@ -149,7 +155,7 @@ static int taken(struct ahead *a, const char *text, struct error *err)
 	struct problem p;
 	struct offers o;
 	enum status status;
-	if (!ahead_take(a, text, &p, &o, &status, err))
+	if (!ahead_take(a, (struct ahead_job){ text, false }, &p, &o, &status, err))
 		return -1;
 	if (status == STATUS_OK) {
 		ok(o.count == ALGORITHMS && o.offer[2].list == &o.list[0], "the offers point to their list");
@@ -160,14 +166,15 @@ static int taken(struct ahead *a, const char *text, struct error *err)
 
 static void test_round(void)
 {
-	const char *texts[] = { A, POOL, B, A, "nonsense", C };
+	const struct ahead_job jobs[] = { { A, false }, { POOL, false }, { B, false }, { A, false },
+		{ "nonsense", false }, { C, false } };
 	struct error err = ERROR_NONE;
 	fake.compile_ms = 20;
 	fake.entered = 0;
 	struct ahead *a = opened((struct ahead_options){ .threads = 6, .ahead_ns = 60e9 });
 	is_int(fake.entered, 6, "each thread makes the device its own");
 	double begin = clock_ns();
-	ahead_prepare(a, texts, 6, never, NULL);
+	ahead_prepare(a, jobs, 6, never, NULL);
 	double took = clock_ns() - begin;
 	is_int(fake.compiled, 3 * ALGORITHMS, "all algorithms of all problems are compiled");
 	is_int(fake.compiled_twice, 0, "each once");
@@ -179,9 +186,9 @@ static void test_round(void)
 	is_str(err.text, "fake has no pool", "with the reason");
 	is_int(taken(a, "nonsense", &err), STATUS_FAILED, "one that is none");
 	is_int(taken(a, A, &err), STATUS_OK, "one that was asked for twice");
-	ahead_prepare(a, (const char *[]){ C, A }, 2, never, NULL);
+	ahead_prepare(a, (struct ahead_job[]){ { C, false }, { A, false } }, 2, never, NULL);
 	is_int(fake.compiled, 3 * ALGORITHMS, "what is prepared begins no round");
-	ahead_prepare(a, (const char *[]){ B }, 1, never, NULL);
+	ahead_prepare(a, (struct ahead_job[]){ { B, false } }, 1, never, NULL);
 	is_int(fake.lists, 1, "what is not asked for again is freed");
 	is_int(fake.compiled, 4 * ALGORITHMS, "what was taken is made again");
 	pause_ms(30);
@@ -190,22 +197,40 @@ static void test_round(void)
 	is_int(fake.lists, 0, "the end frees what was not taken");
 }
 
+/* All algorithms of a problem and those of the heuristics are two lists. */
+static void test_all(void)
+{
+	struct problem p;
+	struct offers o;
+	enum status status;
+	struct error err = ERROR_NONE;
+	struct ahead *a = opened((struct ahead_options){ .threads = 2, .ahead_ns = 60e9 });
+	fake.compile_ms = fake.listed_all = 0;
+	ahead_prepare(a, (struct ahead_job[]){ { A, true } }, 1, never, NULL);
+	is_int(fake.listed_all, 1, "all are asked for");
+	is_int(taken(a, A, &err), -1, "what was prepared is not for who wants others");
+	ok(ahead_take(a, (struct ahead_job){ A, true }, &p, &o, &status, &err), "but for who wants all");
+	offers_close(&o);
+	ahead_close(a);
+	is_int(fake.lists, 0, "nothing is left");
+}
+
 static void test_limits(void)
 {
-	const char *texts[] = { A, B, C };
+	const struct ahead_job jobs[] = { { A, false }, { B, false }, { C, false } };
 	struct error err = ERROR_NONE;
 	fake.compile_ms = 5;
 	struct ahead *a = opened((struct ahead_options){ .threads = 2, .ahead_ns = 0 });
-	ahead_prepare(a, texts, 3, never, NULL);
+	ahead_prepare(a, jobs, 3, never, NULL);
 	is_int(fake.compiled, ALGORITHMS, "without time only the first problem is prepared");
 	is_int(taken(a, B, &err), -1, "not the second");
 	ahead_close(a);
 	a = opened((struct ahead_options){ .threads = 2, .ahead_ns = 60e9, .most = 4 });
-	ahead_prepare(a, texts, 3, never, NULL);
+	ahead_prepare(a, jobs, 3, never, NULL);
 	is_int(fake.compiled, 3 * 4, "no more algorithms than are tried");
 	ahead_close(a);
 	a = opened((struct ahead_options){ .threads = 2, .ahead_ns = 60e9, .lists_only = true });
-	ahead_prepare(a, texts, 3, never, NULL);
+	ahead_prepare(a, jobs, 3, never, NULL);
 	is_int(fake.compiled, 0, "only listed");
 	is_int(taken(a, C, &err), STATUS_OK, "all of them");
 	ahead_close(a);
@@ -223,13 +248,13 @@ static bool after_some(void *user)
 
 static void test_cancelled(void)
 {
-	const char *texts[] = { A, B, C };
+	const struct ahead_job jobs[] = { { A, false }, { B, false }, { C, false } };
 	fake.compile_ms = 60;
 	struct ahead *a = opened((struct ahead_options){ .threads = 1, .ahead_ns = 60e9 });
-	ahead_prepare(a, texts, 3, after_some, NULL);
+	ahead_prepare(a, jobs, 3, after_some, NULL);
 	ok(fake.compiled < ALGORITHMS, "a cancelled round ends: %d compiled", fake.compiled);
 	is_int(fake.compiling, 0, "and waits for what was begun");
-	ahead_prepare(a, texts, 3, never, NULL);
+	ahead_prepare(a, jobs, 3, never, NULL);
 	is_int(fake.compiled, 3 * ALGORITHMS, "the next one does the rest");
 	is_int(fake.compiled_twice, 0, "and only that");
 	ahead_close(a);
@@ -249,6 +274,10 @@ static void test_no_device(void)
 
 #define JOB(id, problem) "{\"type\":\"run\",\"id\":" id ",\"problem\":\"" problem "\",\"budget_ms\":1}\n"
 
+static const struct device device = { .name = "fake:0", .model = "Fake", .stack = "fake 1",
+	.runner = "t_ahead", .version = "1", .host = "here", .attributes = "{}", .llc_bytes = 1e6 };
+static char said[262144];
+
 static int file_of(const char *text)
 {
 	char name[] = "/tmp/t_ahead.XXXXXX";
@@ -259,9 +288,6 @@ static int file_of(const char *text)
 
 static void test_served(void)
 {
-	static const struct device device = { .name = "fake:0", .model = "Fake", .stack = "fake 1",
-		.runner = "t_ahead", .version = "1", .host = "here", .attributes = "{}", .llc_bytes = 1e6 };
-	static char said[262144];
 	struct error err = ERROR_NONE;
 	struct batch batch;
 	fake.compile_ms = 3;
@@ -286,8 +312,78 @@ static void test_served(void)
 	close(out);
 }
 
+#define RUN(id, problem) "{\"type\":\"run\",\"id\":" id ",\"problem\":\"" problem "\",\"budget_ms\":1"
+
+/* Serves jobs that come one at a time, as from a parent: `after` is sent when the first has ended. */
+static void served_by_parent(const char *first, const char *after, struct serving how)
+{
+	struct error err = ERROR_NONE;
+	struct batch batch;
+	int in[2], out[2];
+	ok(pipe(in) == 0 && pipe(out) == 0, "pipes");
+	how.device = &device;
+	how.batch = &batch;
+	pid_t child = fork();
+	if (child == 0) {
+		how.ahead = opened((struct ahead_options){ .threads = 3, .ahead_ns = 60e9 });
+		close(2);
+		close(in[1]);
+		batch_open(&batch, out[1], &device, &err);
+		int bad = serve(&how, in[0], out[1], &err);
+		char line[200];
+		int n = snprintf(line, sizeof(line), "compiled %d twice %d raw %d all %d\n", fake.compiled,
+			fake.compiled_twice, fake.prepared_raw, fake.listed_all);
+		_exit(write(out[1], line, (size_t)n) != n || bad);
+	}
+	close(in[0]);
+	close(out[1]);
+	size_t size = 0;
+	bool sent = false;
+	ok(write(in[1], first, strlen(first)) > 0, "a job");
+	for (ssize_t n; (n = read(out[0], said + size, sizeof(said) - 1 - size)) > 0;) {
+		said[size += (size_t)n] = '\0';
+		if (!sent && strstr(said, "\"done\"")) {
+			sent = true;
+			if (*after)
+				ok(write(in[1], after, strlen(after)) > 0, "the next one");
+			close(in[1]);
+		}
+	}
+	int status;
+	waitpid(child, &status, 0);
+	close(out[0]);
+}
+
+/* A parent sends one job at a time, and names those that will follow. */
+static void test_next(void)
+{
+	fake.compile_ms = 3;
+	served_by_parent(RUN("1", A) ",\"algorithms\":\"all\",\"next\":[\"" B "\",\"nonsense\",\"" C "\"]}\n",
+		RUN("2", C) ",\"algorithms\":\"all\"}\n", (struct serving){ 0 });
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"ok\""), "both are measured");
+	ok(strstr(said, "\"algorithms\":\"all\",\"caches\""), "with all algorithms, as the end says");
+	const char *end = strstr(said, "compiled ");
+	ok(end && strncmp(end, "compiled 18 twice 0 raw 0 all 3\n", 32) == 0,
+		"the next ones were compiled with the first: %s", end ? end : "nothing");
+}
+
+/* One of the next problems does not compile: the job in hand is not to blame. */
+static void test_next_hangs(void)
+{
+	fake.hangs = 1;
+	served_by_parent(RUN("1", A) ",\"next\":[\"" B "\"]}\n", "",
+		(struct serving){ .next_limit_ms = 300 });
+	fake.hangs = 0;
+	ok(strstr(said, "\"done\",\"id\":1,\"status\":\"failed\",\"why\":\"compiling for one of the next "
+			"problems does not end: " B "\",\"leaves\":true,\"retry\":true"),
+		"the job may be sent again, and the reason names the other: %s", said);
+}
+
 int main(void)
 {
+	test_next();
+	test_next_hangs();
+	test_all();
 	test_round();
 	test_limits();
 	test_cancelled();

@@ -332,6 +332,43 @@ static void test_random(void)
 }
 
 /* What the heuristics offer may still be refused by the multiplication itself. */
+/* Beyond the heuristics: all settings that cuBLASLt accepts, each once. */
+static void test_all(void)
+{
+	static const char text[] = "matmul:f16,f16.c,f32/f32:ba1bb1m5n7k3:ta0tb0";
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	struct str names = { 0 };
+	fake_cublaslt.checked = 0;
+	int few = standin_ask(&backend_cublaslt, text, &list, &err);
+	is_int(fake_cublaslt.checked, 0, "%d algorithms of the heuristics, without a sweep", few);
+	backend_cublaslt.forget(&list);
+	int count = standin_ask_all(&backend_cublaslt, text, &list, &err), twice = 0;
+	bool right = true;
+	for (int i = 0; i < count; i++) {
+		str_addf(&names, "%s;", list.algorithm[i].name);
+		for (int j = 0; j < i; j++)
+			twice += strcmp(list.algorithm[i].name, list.algorithm[j].name) == 0 &&
+				strcmp(list.algorithm[i].math, list.algorithm[j].math) == 0;
+		right = right && standin_worst(&list, i, &err) <= 1e-6 &&
+			standin_workspace_bytes == list.algorithm[i].workspace_bytes;
+	}
+	ok(count > few && fake_cublaslt.checked > 0, "%d in all", count);
+	is_int(twice, 0, "each once: %s", names.p);
+	ok(right, "all compute rightly, with the workspace that they name");
+	ok(strstr(names.p, "algo66 tile128x128 ") && strstr(names.p, "algo66 tile256x64 ") &&
+			strstr(names.p, " splitk3"), "tiles and parts of k beyond the heuristics");
+	ok(!strstr(names.p, " splitk6"), "not what cuBLASLt refuses");
+	ok(strstr(list.algorithm[0].name, "cluster2x1x1") != NULL, "the heuristics' choice is first");
+	backend_cublaslt.forget(&list);
+	fake_cublaslt.no_algorithm = true;
+	ok(standin_ask_all(&backend_cublaslt, text, &list, &err) > 0, "also if the heuristics have none");
+	fake_cublaslt.no_algorithm = false;
+	backend_cublaslt.forget(&list);
+	is_int(fake_cublaslt.created, fake_cublaslt.destroyed, "every descriptor was given back");
+	str_free(&names);
+}
+
 static void test_refused_run(void)
 {
 	static const struct {
@@ -520,6 +557,7 @@ int main(void)
 	test_random();
 	test_refusals();
 	test_refused_run();
+	test_all();
 	test_listing();
 	test_planning();
 	test_symbols();

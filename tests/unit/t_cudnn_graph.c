@@ -442,6 +442,39 @@ static void version_test(void)
 	}
 }
 
+/* Beyond the heuristics: every engine that takes the graph, with the knobs that go together. */
+static void all_test(void)
+{
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	struct str names = { 0 };
+	fake_cudnn_graph.engines = 14;
+	fake_cudnn_graph.configs = 0;
+	is_int(standin_ask(&backend_cudnn, PLAIN, &list, &err), 2, "what the heuristics return");
+	is_int(fake_cudnn_graph.configs, 0, "without a sweep");
+	backend_cudnn.forget(&list);
+	is_int(standin_ask_all(&backend_cudnn, PLAIN, &list, &err), 6, "all: %s", err.text);
+	for (int i = 0; i < list.count; i++)
+		str_addf(&names, "%s ", list.algorithm[i].name);
+	is_str(names.p, "eng12{k2=4,k14=1} eng0{k2=4,k14=1} eng0 eng12{k2=0,k14=1} eng12{k2=2,k14=1} "
+		"eng12{k2=5,k14=2} ", "each once, those of the heuristics first");
+	is_int(list.left_out, 0, "none is left out");
+	double worst = 0;
+	for (int i = 0; i < list.count; i++)
+		worst = fmax(worst, standin_worst(&list, i, &err));
+	near(worst, 0, 1e-6, "each runs");
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.engines = 0;
+	is_int(standin_ask_all(&backend_cudnn, PLAIN, &list, &err), 2, "a library that does not tell");
+	backend_cudnn.forget(&list);
+	setenv("BENANZA_CUDNN_COMPILED", "0", 1);
+	fake_cudnn_graph.behaviour = 1u << CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION;
+	ok(standin_ask(&backend_cudnn, PLAIN, &list, &err) < 0, "none of the engines that are compiled");
+	fake_cudnn_graph.behaviour = 0;
+	unsetenv("BENANZA_CUDNN_COMPILED");
+	str_free(&names);
+}
+
 static void probe_test(void)
 {
 	struct str stack = { 0 };
@@ -478,6 +511,7 @@ int main(void)
 	packs_test();
 	kept_test();
 	compile_test();
+	all_test();
 	probe_test();
 	version_test();
 	is_int(fake_cudnn_graph.destroyed, fake_cudnn_graph.created, "every descriptor is destroyed");

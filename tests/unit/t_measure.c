@@ -303,7 +303,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 			fake.other		 ? both_backends
 				: fake.has_check ? full_backends
 						 : fake_backends,
-			&p, &o->err))
+			&p, false, &o->err))
 		return;
 	o->stopped = measure_problem(&offers, &p, text, &options, &o->status, &o->err);
 	offers_close(&offers);
@@ -685,7 +685,8 @@ static void refused(const char *first, const char *second, const char *said, con
 	fake.refuses = first;
 	fake.other_refuses = second;
 	problem_parse(text_of(PLAIN), &p, &err);
-	ok(offers_open(&offers, both_backends, &p, &err) == -1 && strcmp(err.text, said) == 0, "%s", name);
+	ok(offers_open(&offers, both_backends, &p, false, &err) == -1 && strcmp(err.text, said) == 0, "%s",
+		name);
 	if (strcmp(err.text, said) != 0)
 		printf("# %s\n", err.text);
 }

@@ -153,7 +153,7 @@ static enum status measure(struct error *err)
 	const char *text = fake.text ? fake.text : "eltwise:f32,f32:relu:100";
 	seen.count = 0;
 	*err = (struct error)ERROR_NONE;
-	if (problem_parse(text_of(text), &p, err) || offers_open(&offers, backends, &p, err))
+	if (problem_parse(text_of(text), &p, err) || offers_open(&offers, backends, &p, false, err))
 		return STATUS_FAILED;
 	measure_problem(&offers, &p, text, &o, &status, err);
 	offers_close(&offers);

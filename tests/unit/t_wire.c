@@ -58,6 +58,35 @@ static struct wire_message round_trip(const struct wire_message *m, bool *good)
 	return back;
 }
 
+/* A runner takes as many next problems as it has room for. */
+static void next_limit_test(void)
+{
+	struct wire_message m;
+	struct error err = ERROR_NONE;
+	struct str line = { 0 };
+	str_addf(&line, "{\"type\":\"run\",\"id\":1,\"problem\":\"copy:u8,u8:b1\",\"next\":[");
+	for (int i = 0; i < 2 * WIRE_NEXT_MAX; i++)
+		str_addf(&line, "%s\"copy:u8,u8:b%d\"", i ? "," : "", i);
+	str_addf(&line, "]}");
+	ok(wire_parse(line.p, line.n, &m, &err) == 0 && m.next_count == WIRE_NEXT_MAX &&
+			strcmp(m.next[WIRE_NEXT_MAX - 1], "copy:u8,u8:b30") == 0,
+		"more problems than can be prepared: the first ones");
+	wire_free(&m);
+	str_free(&line);
+	static const char *const bad[][2] = {
+		{ "\"next\":\"copy:u8,u8:b1\"", "run: \"next\" is not a list" },
+		{ "\"next\":[1]", "run: \"next\" contains something that is not a problem" },
+		{ "\"algorithms\":\"some\"", "run: \"algorithms\" has the unknown value \"some\"" },
+	};
+	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
+		char text[200];
+		int n = snprintf(text, sizeof(text),
+			"{\"type\":\"run\",\"id\":1,\"problem\":\"copy:u8,u8:b1\",%s}", bad[i][0]);
+		is_int(wire_parse(text, (size_t)n, &m, &err), -1, "refused: %s", bad[i][0]);
+		is_str(err.text, bad[i][1], "and said");
+	}
+}
+
 static void test_requests(void)
 {
 	bool good;
@@ -70,6 +99,15 @@ static void test_requests(void)
 	is_str(b.problem, conv, "its problem");
 	ok(b.caches[CACHE_NET] && !b.caches[CACHE_WARM] && !b.caches[CACHE_COLD], "its cache states");
 	ok(b.launches[LAUNCH_ISOLATED] && !b.launches[LAUNCH_AMORTIZED], "its launches");
+	ok(!b.all && b.next_count == 0, "not all algorithms, and no next problems");
+	wire_free(&b);
+	const char *next[] = { "copy:u8,u8:b1", "copy:u8,u8:b2" };
+	m.all = true;
+	m.next = next;
+	m.next_count = 2;
+	b = round_trip(&m, &good);
+	ok(good && b.all && b.next_count == 2 && strcmp(b.next[1], next[1]) == 0,
+		"all algorithms, and the problems that follow");
 	wire_free(&b);
 	const enum wire_type plain[] = { WIRE_CANCEL, WIRE_QUIT };
 	for (size_t i = 0; i < 2; i++) {
@@ -79,8 +117,17 @@ static void test_requests(void)
 	}
 	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHMS, .id = 1, .problem = "copy:u8,u8:b1" },
 		&good);
-	ok(good && b.type == WIRE_ALGORITHMS, "algorithms");
+	ok(good && b.type == WIRE_ALGORITHMS && !b.all, "algorithms");
 	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_ALGORITHMS, .problem = conv, .all = true },
+		&good);
+	ok(good && b.all, "all of them");
+	wire_free(&b);
+	b = round_trip(&(struct wire_message){ .type = WIRE_DONE, .id = 1, .problem = conv, .all = true,
+		.left_out = 12, .what = "" }, &good);
+	ok(good && b.all && b.left_out == 12, "done: which were asked for, and how many were left out");
+	wire_free(&b);
+	next_limit_test();
 }
 
 static void test_answers(void)

@@ -170,6 +170,40 @@ static void test_kind_of_broken(void)
 	setenv("FAKE_ALL", "0", 1);
 }
 
+/* Each job names the problems that will follow it: what the other runners take is left out, and a job that is
+ * sent again names none. */
+static void test_next(void)
+{
+	struct bench b;
+	bench_prepare(&b, fake, "a");
+	b.config.algorithms = "all";
+	b.env[0][0] = "FAKE_NAME=a";
+	b.env[0][1] = "FAKE_NEXT=1";
+	b.env[0][2] = "FAKE_END=255";
+	b.env[0][3] = "FAKE_AT=3";
+	bench_begin(&b, NULL);
+	is_int(queue_limits(b.q)->problem, 10 * 60000, "all algorithms take ten times as long");
+	add(&b, 5);
+	bench_run(&b);
+	is_int(logged("relu:1x64 4 next, eltwise:f32,f32:relu:2x64, all"), 1, "the first names the others");
+	is_int(logged("relu:3x64 2 next, eltwise:f32,f32:relu:4x64, all"), 1, "one whose runner is lost");
+	is_int(logged("relu:3x64 0 next, none, all"), 1, "names none when it is sent again");
+	is_int(logged("relu:5x64 0 next, none, all"), 1, "the last has none");
+	bench_close(&b);
+	bench_prepare(&b, fake, "a,b");
+	b.env[0][0] = "FAKE_NAME=a";
+	b.env[0][1] = b.env[1][1] = "FAKE_NEXT=1";
+	b.env[1][0] = "FAKE_NAME=b";
+	setenv("FAKE_ALL", "20", 1);
+	bench_begin(&b, NULL);
+	add(&b, PROBLEMS);
+	bench_run(&b);
+	setenv("FAKE_ALL", "0", 1);
+	ok(logged(" 31 next, ") > 10, "many: as many as a message may name");
+	is_int(logged(" 10 next, "), 2, "two runners: half of the 20 or 21 that are left");
+	bench_close(&b);
+}
+
 /* Only the last of three runners lists models: each job goes to a runner that answers it. */
 static void test_kinds(void)
 {
@@ -718,6 +752,7 @@ int main(void)
 	test_pool();
 	setenv("FAKE_ALL", "0", 1);
 	test_kinds();
+	test_next();
 	test_kind_of_broken();
 	test_count();
 	test_names();

@@ -1,5 +1,6 @@
 /* The backend of cuBLASLt: matmuls, with all algorithms that its heuristics return for each group of
- * settings, and sums as products with ones, with the first of them. */
+ * settings (if all are asked for, those that it has beyond them too), and sums as products with ones, with
+ * the first of them. */
 #include "config.h"
 
 #include <assert.h>
@@ -12,6 +13,7 @@
 #include "problem/kernel.h"
 #include "runner/cublaslt/cublaslt_group.h"
 #include "runner/cublaslt/cublaslt_names.h"
+#include "runner/cublaslt/cublaslt_sweep.h"
 #include "runner/gpu/cuda_work.h"
 
 #define GROUPS_MOST 8
@@ -32,6 +34,7 @@ struct offer {
 struct offers {
 	struct cublaslt_case kase;
 	char layouts[64];
+	bool all;                         /* of struct backend_list */
 	int count;
 	struct offer *offer;
 	struct algorithm *algorithm;
@@ -160,6 +163,20 @@ static void offer_add(struct offers *o, const struct cublaslt_api *api, const st
 	o->offer[o->count++] = one;
 }
 
+/* Visits what the sweep found (cublaslt_sweep). These come after all results of the heuristics. */
+struct sweeping {
+	struct offers *o;
+	const struct cublaslt_api *api;
+	const struct cublaslt_group *group;
+};
+
+static void swept_add(void *user, const cublasLtMatmulHeuristicResult_t *r)
+{
+	const struct sweeping *s = user;
+	if (is_usable(s->api, &s->o->kase, r))
+		offer_add(s->o, s->api, s->group, r, ASKED);
+}
+
 /* Adds the results of one group. Returns -1 and sets err if it finds none; other groups may still have
  * some. */
 static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtHandle_t handle,
@@ -181,8 +198,13 @@ static int group_ask(struct offers *o, const struct cublaslt_api *api, cublasLtH
 			offer_add(o, api, g, &results[i], i);
 	if (preference)
 		api->cublasLtMatmulPreferenceDestroy(preference);
+	struct sweeping s = { o, api, g };
+	if (o->all && g->units == UINT64_MAX) /* other groups have a part of these */
+		cublaslt_sweep(handle, &o->kase, g, &desc, workspace_limit(), swept_add, &s);
 	cublaslt_desc_close(&desc);
-	if (!bad && o->count == before)
+	if (o->count > before)
+		return 0;
+	if (!bad)
 		return error_set(err, "cublasLtMatmulAlgoGetHeuristic: no algorithm");
 	return bad;
 }
@@ -220,8 +242,9 @@ static int offers_fill(struct offers *o, struct error *err)
 	int group_count = cublaslt_groups(&o->kase, groups, GROUPS_MOST, err);
 	if (group_count < 0)
 		return -1;
-	o->offer = base_calloc((size_t)group_count * ASKED, sizeof(*o->offer));
-	o->algorithm = base_calloc((size_t)group_count * ASKED, sizeof(*o->algorithm));
+	size_t most = (size_t)group_count * (ASKED + (o->all ? CUBLASLT_SWEEP_MOST : 0));
+	o->offer = base_calloc(most, sizeof(*o->offer));
+	o->algorithm = base_calloc(most, sizeof(*o->algorithm));
 	for (int i = 0, n = 0; i < problem_operand_count(p); i++)
 		n += snprintf(o->layouts + n, sizeof(o->layouts) - (size_t)n, "%s%s=%s", i ? " " : "",
 			names[i], cuda_layout_name(p, i));
@@ -241,6 +264,7 @@ static int offers_fill(struct offers *o, struct error *err)
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
 {
+	bool all = list->all;
 	*list = (struct backend_list){ 0 };
 	struct cublaslt_case kase;
 	if (cublaslt_case_make(p, &kase, err))
@@ -249,6 +273,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 		return error_set(err, "cuBLASLt lists algorithms only on a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->kase = kase;
+	o->all = all && !kase.ones.rows;
 	list->state = o;
 	if (offers_fill(o, err)) {
 		forget(list);

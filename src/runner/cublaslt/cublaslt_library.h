@@ -24,6 +24,10 @@
 	_(cublasLtMatmulAlgoGetHeuristic)         \
 	_(cublasLtMatmulAlgoCapGetAttribute)      \
 	_(cublasLtMatmulAlgoConfigGetAttribute)   \
+	_(cublasLtMatmulAlgoConfigSetAttribute)   \
+	_(cublasLtMatmulAlgoGetIds)               \
+	_(cublasLtMatmulAlgoInit)                 \
+	_(cublasLtMatmulAlgoCheck)                \
 	_(cublasLtMatmul)
 
 struct cublaslt_api {

@@ -8,6 +8,7 @@ librunner_cublaslt_a_SOURCES = \
 	src/runner/cublaslt/cublaslt_group.c src/runner/cublaslt/cublaslt_group.h \
 	src/runner/cublaslt/cublaslt_library.c src/runner/cublaslt/cublaslt_library.h \
 	src/runner/cublaslt/cublaslt_names.c src/runner/cublaslt/cublaslt_names.h \
+	src/runner/cublaslt/cublaslt_sweep.c src/runner/cublaslt/cublaslt_sweep.h \
 	src/runner/cublaslt/cublaslt_ones.c
 
 # on a stand-in of the library

@@ -12,7 +12,7 @@
  * listed once. Ready-made engines are listed only if their plan can be finalized, which also gives the
  * workspace; run-time compiled ones would have to be compiled for that, so their plans are made when they are
  * measured. */
-#define CONFIGS 256   /* maximum results requested per heuristics mode */
+#define CONFIGS 512 /* maximum results requested per heuristics mode */
 
 #define NOTE(name) (1u << CUDNN_NUMERICAL_NOTE_##name)
 
@@ -77,22 +77,9 @@ const char *cudnn_math_name(enum dtype source, uint32_t numerical)
 
 /* --- name and properties of an engine configuration --- */
 
-static uint32_t notes_read(struct cudnn_bag *bag, cudnnBackendDescriptor_t engine, bool numerical)
-{
-	int32_t note[32]; /* both enumerations are ints */
-	uint32_t bits = 0;
-	int64_t n = cudnn_desc_get(bag, engine,
-		numerical ? CUDNN_ATTR_ENGINE_NUMERICAL_NOTE : CUDNN_ATTR_ENGINE_BEHAVIOR_NOTE,
-		numerical ? CUDNN_TYPE_NUMERICAL_NOTE : CUDNN_TYPE_BEHAVIOR_NOTE, 32, note);
-	for (int64_t i = 0; i < n && i < 32; i++)
-		if (note[i] >= 0 && note[i] < 32)
-			bits |= 1u << note[i];
-	return bits;
-}
-
 struct engine {
 	struct cudnn_choice choice;
-	uint32_t numerical, behaviour;
+	struct cudnn_notes notes;
 	char name[256];
 };
 
@@ -144,8 +131,7 @@ static bool engine_read(
 		cudnn_desc_get(bag, engine, CUDNN_ATTR_ENGINE_GLOBAL_INDEX, CUDNN_TYPE_INT64, 1,
 			&e->choice.engine) == 1;
 	if (ok) {
-		e->numerical = notes_read(bag, engine, true);
-		e->behaviour = notes_read(bag, engine, false);
+		e->notes = cudnn_notes_read(bag, engine);
 		ok = knobs_read(bag, config, &e->choice) && name_write(e, tag);
 	}
 	cudnn_bag_cut(bag, mark);
@@ -231,36 +217,46 @@ static double own_space(double workspace_bytes)
 	return ceil(workspace_bytes / CUDNN_SPACE_ALIGNMENT) * CUDNN_SPACE_ALIGNMENT;
 }
 
+/* Adds an engine with its name and notes. A configuration that is listed already, by another mode or by the
+ * sweep, is not added again: its name identifies it. */
+static void engine_add(
+	struct cudnn_offers *o, struct engine *e, cudnnBackendDescriptor_t config, struct error *err)
+{
+	bool compiled = e->notes.behaviour >> CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION & 1;
+	double workspace_bytes;
+	if (is_known(o, e->name) ||
+		!is_plannable(o->graph[e->choice.variant], config, compiled, &workspace_bytes, err))
+		return;
+	if (o->count == CUDNN_ALGORITHMS || (compiled && compiled_count(o) >= compiled_limit())) {
+		o->left_out++;
+		return;
+	}
+	if (!kernel_row(o->problem.kernel)->product)
+		e->notes.numerical &= ~PRODUCT_NOTES;
+	enum dtype source = o->problem.operand[0].dtype;
+	const struct cudnn_form *form = &o->form[o->chosen];
+	const char *notes = cudnn_notes_text(&o->arena, e->notes.numerical, e->notes.behaviour);
+	if (form->as_s8)
+		workspace_bytes = own_space(workspace_bytes) + cuda_signed_bytes(&form->as_signed);
+	e->choice.compiled = compiled;
+	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e->choice, .form = o->chosen };
+	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
+		.name = arena_strndup(&o->arena, e->name, strlen(e->name)),
+		.layouts = form->layouts,
+		.math = cudnn_math_name(source, e->notes.numerical), .rank = o->count,
+		.matrix = matrix_of(&o->problem, e->notes.numerical), .workspace_bytes = workspace_bytes,
+		.notes = !*form->notes ? notes : arena_printf(&o->arena, "%s%s%s", form->notes,
+			*notes ? " " : "", notes) };
+	o->count++;
+}
+
+/* Adds a result of the heuristics. */
 static void config_add(struct cudnn_offers *o, int variant, cudnnBackendDescriptor_t config, const char *tag,
 	struct error *err)
 {
 	struct engine e = { .choice.variant = variant };
-	struct cudnn_graph *g = o->graph[variant];
-	double workspace_bytes;
-	if (o->count == CUDNN_ALGORITHMS || !engine_read(&g->bag, config, tag, &e) || is_known(o, e.name))
-		return;
-	bool compiled = e.behaviour >> CUDNN_BEHAVIOR_NOTE_RUNTIME_COMPILATION & 1;
-	if (compiled && compiled_count(o) >= compiled_limit())
-		return;
-	if (!is_plannable(g, config, compiled, &workspace_bytes, err))
-		return;
-	if (!kernel_row(o->problem.kernel)->product)
-		e.numerical &= ~PRODUCT_NOTES;
-	enum dtype source = o->problem.operand[0].dtype;
-	const struct cudnn_form *form = &o->form[o->chosen];
-	const char *notes = cudnn_notes_text(&o->arena, e.numerical, e.behaviour);
-	if (form->as_s8)
-		workspace_bytes = own_space(workspace_bytes) + cuda_signed_bytes(&form->as_signed);
-	e.choice.compiled = compiled;
-	o->candidate[o->count] = (struct cudnn_candidate){ .choice = e.choice, .form = o->chosen };
-	o->algorithm[o->count] = (struct algorithm){ .api = "cuDNN",
-		.name = arena_strndup(&o->arena, e.name, strlen(e.name)),
-		.layouts = form->layouts,
-		.math = cudnn_math_name(source, e.numerical), .rank = o->count,
-		.matrix = matrix_of(&o->problem, e.numerical), .workspace_bytes = workspace_bytes,
-		.notes = !*form->notes ? notes : arena_printf(&o->arena, "%s%s%s", form->notes,
-			*notes ? " " : "", notes) };
-	o->count++;
+	if (engine_read(&o->graph[variant]->bag, config, tag, &e))
+		engine_add(o, &e, config, err);
 }
 
 /* Adds the results of one heuristics mode. Returns -1 and sets err if nothing was added. */
@@ -280,6 +276,7 @@ static int heuristics_ask(struct cudnn_offers *o, int variant, cudnnBackendHeurM
 	if (!b->bad && cudnn_error(b->api->cudnnBackendGetAttribute(heuristics, CUDNN_ATTR_ENGINEHEUR_RESULTS,
 		CUDNN_TYPE_BACKEND_DESCRIPTOR, 0, &count, NULL), "heuristics", &b->why))
 		b->bad = true;
+	o->left_out += count > CONFIGS ? (int)(count - CONFIGS) : 0;
 	count = count < CONFIGS ? count : CONFIGS;
 	cudnnBackendDescriptor_t config[CONFIGS];
 	for (int64_t i = 0; i < count; i++)
@@ -306,8 +303,48 @@ static void variant_rank(struct cudnn_offers *o, int variant, const char *tag, s
 		heuristics_ask(o, variant, CUDNN_HEUR_MODE_B, tag, &second);
 }
 
+/* --- all engines --- */
+
+struct sweeping {
+	struct cudnn_offers *o;
+	int variant;
+	const char *tag;
+};
+
+/* Visits a choice that cuDNN accepts (cudnn_engine_sweep). */
+static void choice_add(void *user, const struct cudnn_choice *choice, struct cudnn_notes notes,
+	cudnnBackendDescriptor_t config)
+{
+	struct sweeping *s = user;
+	struct engine e = { .choice = *choice, .notes = notes };
+	struct error ignored = ERROR_NONE;
+	e.choice.variant = s->variant;
+	if (name_write(&e, s->tag))
+		engine_add(s->o, &e, config, &ignored);
+}
+
+/* Adds what the variant's engines can do beyond the results of the heuristics. They share the room that is
+ * left, so that the first ones push no other out. */
+static void engines_add(struct cudnn_offers *o, int variant, const char *tag)
+{
+	struct sweeping s = { o, variant, tag };
+	struct cudnn_graph *g = o->graph[variant];
+	int64_t count = cudnn_engine_count(g);
+	int supporting = 0;
+	for (int64_t i = 0; i < count; i++)
+		supporting += cudnn_engine_supports(g, i);
+	for (int64_t i = 0; i < count; i++) {
+		int share = (CUDNN_ALGORITHMS - o->count) / (supporting > 0 ? supporting : 1);
+		if (!cudnn_engine_supports(g, i))
+			continue;
+		cudnn_engine_sweep(g, i, share < CUDNN_ENGINE_MOST ? share : CUDNN_ENGINE_MOST, choice_add,
+			&s);
+		supporting--;
+	}
+}
+
 /* Adds the ranked results of all variants of the chosen form, then the fallback results, which work but are
- * not ranked by speed. */
+ * not ranked by speed; then, if all are asked for, what else the engines can do. */
 static void variants_ask(struct cudnn_offers *o, struct error *err)
 {
 	struct error why[CUDNN_VARIANTS] = { ERROR_NONE }, fallback[CUDNN_VARIANTS] = { ERROR_NONE };
@@ -329,6 +366,9 @@ static void variants_ask(struct cudnn_offers *o, struct error *err)
 	for (int i = 0; i < CUDNN_VARIANTS; i++)
 		if (built[i])
 			heuristics_ask(o, i, CUDNN_HEUR_MODE_FALLBACK, tag[i], &fallback[i]);
+	for (int i = 0; i < CUDNN_VARIANTS; i++)
+		if (built[i] && o->all)
+			engines_add(o, i, tag[i]);
 	/* the reason of the first variant, the direct translation, is the most useful one */
 	for (int i = 0; i < CUDNN_VARIANTS && !*err->text; i++)
 		error_set(err, "%s", *why[i].text ? why[i].text : fallback[i].text);
@@ -351,6 +391,7 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	struct cudnn_offers *o = base_calloc(1, sizeof(*o));
 	struct error why = ERROR_NONE;
 	o->problem = *p;
+	o->all = list->all;
 	int forms = cudnn_forms(p, o->form);
 	for (int i = 0; i < forms; i++) {
 		if (o->count && !o->form[i].as_s8)
@@ -363,6 +404,7 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 			why = now;
 	}
 	list->count = o->count;
+	list->left_out = o->left_out;
 	list->algorithm = o->algorithm;
 	list->state = o;
 	if (o->count)

@@ -1,14 +1,15 @@
 /* Lists the algorithms of cuDNN's graph API for a problem: the engine configurations returned by its
- * heuristics, best first. */
+ * heuristics, best first; if all are asked for, then those that its engines have beyond them. */
 #ifndef RUNNER_CUDNN_OFFERS_H
 #define RUNNER_CUDNN_OFFERS_H
 
 #include "base/arena.h"
 #include "runner/measure/backend.h"
+#include "runner/cudnn/cudnn_engines.h"
 #include "runner/cudnn/cudnn_form.h"
 #include "runner/cudnn/cudnn_plan.h"
 
-#define CUDNN_ALGORITHMS 96 /* maximum per problem */
+#define CUDNN_ALGORITHMS 512 /* maximum per problem; the heuristics return up to 95 (docs/gpu.md) */
 #define CUDNN_VARIANTS 2    /* maximum graphs per form of a problem */
 
 #define CUDNN_SPACE_ALIGNMENT 256 /* of the converted source behind the engine's workspace */
@@ -25,6 +26,8 @@ struct cudnn_offers {
 	struct cudnn_form form[CUDNN_FORMS];
 	int chosen;                /* the form that is asked */
 	struct cudnn_graph *graph[CUDNN_VARIANTS]; /* of that form, while listing; then NULL */
+	bool all;                  /* of struct backend_list */
+	int left_out;
 	int count;
 	struct cudnn_candidate candidate[CUDNN_ALGORITHMS];
 	struct algorithm algorithm[CUDNN_ALGORITHMS];

@@ -23,16 +23,24 @@ cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag)
 	return d;
 }
 
-cudnnBackendDescriptor_t cudnn_config_make(struct cudnn_graph *g, const struct cudnn_choice *choice)
+cudnnBackendDescriptor_t cudnn_engine_make(struct cudnn_graph *g, int64_t index)
 {
 	struct cudnn_bag *b = &g->bag;
-	cudnnBackendDescriptor_t knob[CUDNN_KNOBS], device = cudnn_deviceprop_make(b),
-						    engine = CUDNN_NEW(b, ENGINE);
+	cudnnBackendDescriptor_t device = cudnn_deviceprop_make(b), engine = CUDNN_NEW(b, ENGINE);
 	CUDNN_PUT(b, engine, ENGINE_OPERATION_GRAPH, BACKEND_DESCRIPTOR, g->graph);
-	CUDNN_PUT(b, engine, ENGINE_GLOBAL_INDEX, INT64, choice->engine);
+	CUDNN_PUT(b, engine, ENGINE_GLOBAL_INDEX, INT64, index);
 	if (device)
 		CUDNN_PUT(b, engine, ENGINE_DEVICEPROP, BACKEND_DESCRIPTOR, device);
 	cudnn_desc_finish(b, engine, "engine");
+	return b->bad ? NULL : engine;
+}
+
+cudnnBackendDescriptor_t cudnn_config_make(struct cudnn_graph *g, cudnnBackendDescriptor_t engine,
+	const struct cudnn_choice *choice)
+{
+	struct cudnn_bag *b = &g->bag;
+	cudnnBackendDescriptor_t knob[CUDNN_KNOBS];
+	engine = engine ? engine : cudnn_engine_make(g, choice->engine);
 	for (int i = 0; i < choice->knob_count; i++) {
 		knob[i] = CUDNN_NEW(b, KNOB_CHOICE);
 		CUDNN_PUT(b, knob[i], KNOB_CHOICE_KNOB_TYPE, KNOB_TYPE, choice->knob[i].type);
@@ -159,7 +167,7 @@ struct cudnn_plan *cudnn_plan_new(const struct problem *p, const struct cudnn_ch
 		return plan;
 	}
 	struct plan_cache cache = { .folder = "" };
-	cudnnBackendDescriptor_t config = cudnn_config_make(&plan->graph, choice);
+	cudnnBackendDescriptor_t config = cudnn_config_make(&plan->graph, NULL, choice);
 	if (choice->compiled)
 		plan_cache_open(&cache);
 	char *key = *cache.folder && config ? key_make(plan) : NULL;

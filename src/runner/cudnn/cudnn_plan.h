@@ -42,8 +42,12 @@ void cudnn_plan_free(struct cudnn_plan *plan);
  * NULL on failure; the bag has the reason. */
 cudnnBackendDescriptor_t cudnn_plan_make(struct cudnn_bag *bag, cudnnBackendDescriptor_t config,
 	double *workspace_bytes);
-/* Makes the engine configuration of a choice for a graph, in the graph's bag. Returns NULL on failure. */
-cudnnBackendDescriptor_t cudnn_config_make(struct cudnn_graph *g, const struct cudnn_choice *choice);
+/* Makes the engine of a graph with a global index, in the graph's bag. Returns NULL if cuDNN refuses it. */
+cudnnBackendDescriptor_t cudnn_engine_make(struct cudnn_graph *g, int64_t index);
+/* Makes the engine configuration of a choice for a graph, in the graph's bag. engine: that of the choice,
+ * from cudnn_engine_make; NULL: makes it. Returns NULL on failure. */
+cudnnBackendDescriptor_t cudnn_config_make(struct cudnn_graph *g, cudnnBackendDescriptor_t engine,
+	const struct cudnn_choice *choice);
 /* Makes a descriptor of the described GPU in `bag`. Returns NULL when measuring. */
 cudnnBackendDescriptor_t cudnn_deviceprop_make(struct cudnn_bag *bag);
 

@@ -11,6 +11,7 @@ librunner_cudnn_a_SOURCES = \
 	src/runner/cudnn/cudnn_build_window.c \
 	src/runner/cudnn/cudnn_chain.c \
 	src/runner/cudnn/cudnn_desc.c src/runner/cudnn/cudnn_desc.h \
+	src/runner/cudnn/cudnn_engines.c src/runner/cudnn/cudnn_engines.h \
 	src/runner/cudnn/cudnn_form.c src/runner/cudnn/cudnn_form.h \
 	src/runner/cudnn/cudnn_graph.c src/runner/cudnn/cudnn_graph.h \
 	src/runner/cudnn/cudnn_library.c src/runner/cudnn/cudnn_library.h \

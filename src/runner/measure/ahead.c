@@ -18,6 +18,7 @@
  * from the whole entry, a compiled algorithm only concerns the thread that has its index. */
 struct entry {
 	char *text;
+	bool all;
 	struct problem problem;
 	struct offers offers;
 	struct error err;
@@ -74,8 +75,8 @@ static void entry_list(const struct ahead *a, struct entry *e)
 	e->status = STATUS_FAILED;
 	if (problem_parse(text_of(e->text), &e->problem, &e->err))
 		return;
-	e->status = offers_open(&e->offers, a->options.backends, &e->problem, &e->err) ? STATUS_UNSUPPORTED :
-		STATUS_OK;
+	e->status = offers_open(&e->offers, a->options.backends, &e->problem, e->all, &e->err) ?
+		STATUS_UNSUPPORTED : STATUS_OK;
 	if (e->status != STATUS_OK || a->options.lists_only)
 		return;
 	const struct offers *o = &e->offers;
@@ -159,10 +160,15 @@ static void *thread_main(void *argument)
 
 /* --- rounds --- */
 
-static struct entry *entry_find(const struct ahead *a, const char *text)
+static bool is_of(const struct entry *e, struct ahead_job job)
+{
+	return e->all == job.all && strcmp(e->text, job.text) == 0;
+}
+
+static struct entry *entry_find(const struct ahead *a, struct ahead_job job)
 {
 	for (int i = 0; i < a->count; i++)
-		if (a->entry[i] && strcmp(a->entry[i]->text, text) == 0)
+		if (a->entry[i] && is_of(a->entry[i], job))
 			return a->entry[i];
 	return NULL;
 }
@@ -177,22 +183,23 @@ static void entry_remove(struct ahead *a, const struct entry *e)
 }
 
 /* Replaces the entries by those of these problems, keeping what is known of them. No thread is at work. */
-static void entries_set(struct ahead *a, const char *const *texts, int count)
+static void entries_set(struct ahead *a, const struct ahead_job *jobs, int count)
 {
 	struct entry *next[AHEAD_PROBLEMS];
 	int n = 0;
 	for (int i = 0; i < count && n < AHEAD_PROBLEMS; i++) {
-		struct entry *e = entry_find(a, texts[i]);
+		struct entry *e = entry_find(a, jobs[i]);
 		bool twice = false;
 		for (int j = 0; j < n; j++)
-			twice = twice || strcmp(next[j]->text, texts[i]) == 0;
+			twice = twice || is_of(next[j], jobs[i]);
 		if (twice)
 			continue;
 		if (e) {
 			entry_remove(a, e);
 		} else {
 			e = base_calloc(1, sizeof(*e));
-			e->text = base_strdup(texts[i]);
+			e->text = base_strdup(jobs[i].text);
+			e->all = jobs[i].all;
 		}
 		next[n++] = e;
 	}
@@ -221,14 +228,14 @@ static void wait_shortly(struct ahead *a)
 	pthread_cond_timedwait(&a->done, &a->lock, &until);
 }
 
-void ahead_prepare(struct ahead *a, const char *const *texts, int count, bool (*cancelled)(void *user),
+void ahead_prepare(struct ahead *a, const struct ahead_job *jobs, int count, bool (*cancelled)(void *user),
 	void *user)
 {
 	pthread_mutex_lock(&a->lock);
-	struct entry *first = count > 0 ? entry_find(a, texts[0]) : NULL;
+	struct entry *first = count > 0 ? entry_find(a, jobs[0]) : NULL;
 	bool needed = count > 0 && !(first && entry_is_done(first));
 	if (needed) {
-		entries_set(a, texts, count);
+		entries_set(a, jobs, count);
 		a->until_ns = clock_ns() + a->options.ahead_ns;
 		a->open = true;
 		pthread_cond_broadcast(&a->work);
@@ -269,11 +276,11 @@ bool ahead_busy(struct ahead *a, char *text, size_t size)
 	return busy;
 }
 
-bool ahead_take(struct ahead *a, const char *text, struct problem *p, struct offers *o, enum status *status,
-	struct error *err)
+bool ahead_take(struct ahead *a, struct ahead_job job, struct problem *p, struct offers *o,
+	enum status *status, struct error *err)
 {
 	pthread_mutex_lock(&a->lock);
-	struct entry *e = entry_find(a, text);
+	struct entry *e = entry_find(a, job);
 	bool known = e && e->listed;
 	if (known)
 		entry_remove(a, e);

@@ -23,16 +23,22 @@ struct ahead_options {
 	double ahead_ns;                       /* AHEAD_NS */
 };
 
+/* A problem to prepare: its text, and whether all its algorithms are listed (struct backend_list). */
+struct ahead_job {
+	const char *text;
+	bool all;
+};
+
 struct ahead;
 /* Starts the threads. Returns NULL and sets err if the system refuses them, or `enter` fails on one. */
 struct ahead *ahead_open(const struct ahead_options *o, struct error *err);
 /* Waits for the threads, frees what was not taken. NULL is allowed. */
 void ahead_close(struct ahead *a);
 
-/* Prepares problems, given by their texts in the order of their jobs: the first completely, the others as far
+/* Prepares problems, in the order of their jobs: the first completely, the others as far
  * as time permits. What was prepared for problems that are not among them is freed. Returns at once if the
  * first is prepared already. `cancelled` is asked about every 50 ms: once true, no further work is begun. */
-void ahead_prepare(struct ahead *a, const char *const *texts, int count, bool (*cancelled)(void *user),
+void ahead_prepare(struct ahead *a, const struct ahead_job *jobs, int count, bool (*cancelled)(void *user),
 	void *user);
 
 /* Returns how many algorithms were compiled and problems were listed so far. Any thread may ask. */
@@ -44,8 +50,8 @@ bool ahead_busy(struct ahead *a, char *text, size_t size);
 
 /* Hands out what was prepared for a problem, once: *status, with the offers if ok, else err. Returns false if
  * it was not listed. */
-bool ahead_take(struct ahead *a, const char *text, struct problem *p, struct offers *o, enum status *status,
-	struct error *err);
+bool ahead_take(struct ahead *a, struct ahead_job job, struct problem *p, struct offers *o,
+	enum status *status, struct error *err);
 
 /* Returns the default number of threads on a machine with `cores`. */
 int ahead_threads(int cores);

@@ -12,7 +12,10 @@ struct backend;
 
 /* A backend's algorithms for one problem, in the library's order of preference. */
 struct backend_list {
-	const struct backend *backend;     /* set by the caller of algorithms() */
+	const struct backend *backend;     /* set by the caller of algorithms(), as is the next one */
+	bool all;                          /* list all that the library has, not only what its heuristics
+					      return, up to the backend's limit */
+	int left_out;                      /* algorithms that are known but not listed, for that limit */
 	int count;
 	const struct algorithm *algorithm; /* owned by the list */
 	void *state;                       /* the backend's own */
@@ -31,9 +34,9 @@ struct backend {
 	/* Adds the library's name and version to `stack`, and details to `attributes`; sets *has_matrix if
 	 * there are matrix units. Returns -1 if the library cannot be used. NULL: nothing to add. */
 	int (*probe)(struct str *stack, json_t *attributes, bool *has_matrix, struct error *err);
-	/* Fills the list; 0 algorithms is an error. Returns -1 if nothing is offered; err has the reason.
-	 * A reason that begins with "only " means that the backend is not for such problems; those of
-	 * other backends are printed instead. */
+	/* Fills the list; 0 algorithms is an error. A backend without heuristics always lists all.
+	 * Returns -1 if nothing is offered; err has the reason. A reason that begins with "only " means that
+	 * the backend is not for such problems; those of other backends are printed instead. */
 	int (*algorithms)(const struct problem *p, struct backend_list *list, struct error *err);
 	void (*forget)(struct backend_list *list); /* frees its contents */
 	/* Does the host work of an algorithm that needs no device to itself, such as compiling, and keeps

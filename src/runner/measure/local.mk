@@ -12,8 +12,10 @@ librunner_measure_a_SOURCES = \
 	src/runner/measure/ones.c src/runner/measure/ones.h \
 	src/runner/measure/offers.c src/runner/measure/offers.h \
 	src/runner/measure/platform.h \
-	src/runner/measure/preempt.c src/runner/measure/preempt.h
+	src/runner/measure/preempt.c src/runner/measure/preempt.h \
+	src/runner/measure/sweep.c src/runner/measure/sweep.h
 
-check_PROGRAMS += tests/unit/t_measure tests/unit/t_measure_clock
+check_PROGRAMS += tests/unit/t_measure tests/unit/t_measure_clock tests/unit/t_settings
 tests_unit_t_measure_LDADD = $(below_measure)
 tests_unit_t_measure_clock_LDADD = $(below_measure)
+tests_unit_t_settings_LDADD = $(below_measure)

@@ -16,6 +16,11 @@ int64_t measure_executions(double one_ns)
 	return n < 1 ? 1 : n > MEASURE_EXECUTIONS ? MEASURE_EXECUTIONS : (int64_t)n;
 }
 
+int measure_most(const struct measure_options *o)
+{
+	return o->most > 0 && o->most < MEASURE_CONTENDERS ? o->most : MEASURE_CONTENDERS;
+}
+
 double measure_enough_bytes(double llc_bytes)
 {
 	return MEASURE_LLC_FACTOR * (isnan(llc_bytes) ? MEASURE_LLC_GUESS : llc_bytes);
@@ -173,10 +178,9 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
 		.status = STATUS_FAILED, .canary_asked = NAN, .canary_slower = 1 };
 	int stopped = 0;
-	limits_set(r,
-		o->shares_operands			     ? 1
-			: offers->count < MEASURE_CONTENDERS ? offers->count
-							     : MEASURE_CONTENDERS);
+	r->contenders = base_calloc((size_t)offers->count, sizeof(*r->contenders));
+	r->picked = base_calloc((size_t)offers->count, sizeof(*r->picked));
+	limits_set(r, o->shares_operands ? 1 : offers->count);
 	states_plan(r);
 	if (r->state_count == 0)
 		error_set(err,
@@ -196,6 +200,8 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	stopped = r->dead ? 0 : stopped;
 	if (*status != STATUS_OK && !r->dead && !stopped && r->rejected > 0)
 		tolerance_all_rejected(r->rejected, err);
+	free(r->contenders);
+	free(r->picked);
 	free(r);
 	return stopped;
 }

@@ -6,7 +6,9 @@
 #include "runner/measure/offers.h"
 #include "problem/stats.h"
 
-#define MEASURE_CONTENDERS 48 /* maximum number of algorithms of a problem */
+/* Maximum number of algorithms of a problem that are tried: more than the backends list (cudnn_offers.h,
+ * cublaslt_sweep.h), so that none is left out without a word. */
+#define MEASURE_CONTENDERS 2048
 
 /* Share of the last seconds of sampling and waiting that gave quiet samples; kept between problems. All
  * zero: nothing known, quiet samples are expected. */
@@ -71,14 +73,17 @@ struct measure_options {
 #define MEASURE_LLC_FACTOR 2       /* bytes read before a copy is reused, in last-level caches */
 #define MEASURE_LLC_GUESS 33554432.0
 
-/* Measures the problem with every candidate, or with as many of each backend as MEASURE_CONTENDERS allows,
- * and sends results through o->emit. *status: ok if any algorithm was measured, else the status of the
- * last one tried, with the reason in err; failed as soon as the device is lost (is_alive). Outputs that
- * can be compared are checked after the warm-up (without shares_operands: after the first samples, and
- * only for algorithms that may be measured in full); an error above tolerance_of gives the status
- * `mistrusted` (suspect). Returns -1 if cancelled. */
+/* Measures the problem with every candidate, or with as many of each backend as o->most allows, and sends
+ * results through o->emit. *status: ok if any algorithm was measured, else the status of the last one tried,
+ * with the reason in err; failed as soon as the device is lost (is_alive). Outputs that can be compared are
+ * checked after the warm-up (without shares_operands: after the first samples, and only for algorithms that
+ * may be measured in full); an error above tolerance_of gives the status `mistrusted` (suspect). Returns -1
+ * if cancelled. */
 int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
 	const struct measure_options *o, enum status *status, struct error *err);
+
+/* Returns the maximum number of algorithms that are tried. */
+int measure_most(const struct measure_options *o);
 
 /* Returns the number of executions in an amortized sample; one_ns: duration of one. */
 int64_t measure_executions(double one_ns);

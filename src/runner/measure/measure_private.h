@@ -63,7 +63,8 @@ struct run {
 	struct state states[CACHE_COUNT * LAUNCH_COUNT];
 	int state_count;
 	struct backend_limits limits;
-	struct contender contenders[MEASURE_CONTENDERS];
+	struct contender *contenders;        /* room for all offers */
+	int *picked;                         /* those that are tried, as indices of offers */
 	int count, rejected;                 /* algorithms; those whose outputs are wrong, without the
 						approximate ones */
 	double canary_asked, canary_cost_ns; /* time of its last run, and its duration */

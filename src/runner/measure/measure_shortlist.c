@@ -241,15 +241,13 @@ static int shortlist_one(struct run *r, struct contender *c)
  * Failures are sent as results and do not end the list. */
 int measure_shortlist(struct run *r)
 {
-	int most = r->options->most > 0 && r->options->most < MEASURE_CONTENDERS ? r->options->most
-										 : MEASURE_CONTENDERS;
-	int picked[MEASURE_CONTENDERS], count = offers_pick(r->offers, picked, most);
+	int count = offers_pick(r->offers, r->picked, measure_most(r->options));
 	for (int i = 0; i < count; i++) {
 		if (measure_is_over(r))
 			return -1;
 		struct contender *c = &r->contenders[r->count++];
 		*c = (struct contender){
-			.offer = &r->offers->offer[picked[i]],
+			.offer = &r->offers->offer[r->picked[i]],
 			.shortlist_ns = NAN,
 			.shortlist_mhz = NAN,
 			.kernels = ""

@@ -48,8 +48,8 @@ static void reason_add(struct str *reasons, const struct backend *b, const char 
 	str_addf(reasons, "%s%s%s", named ? "" : b->api, named ? "" : ": ", why);
 }
 
-int offers_open(
-	struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err)
+int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, bool all,
+	struct error *err)
 {
 	struct error first = ERROR_NONE, telling = ERROR_NONE;
 	struct str reasons = { 0 };
@@ -57,12 +57,13 @@ int offers_open(
 	*o = (struct offers){ 0 };
 	for (int i = 0; backends[i]; i++) {
 		struct error why = ERROR_NONE;
-		struct backend_list list = { 0 };
+		struct backend_list list = { .all = all };
 		assert(i < OFFERS_BACKENDS);
 		int bad = backends[i]->algorithms(p, &list, &why);
 		list.backend = backends[i];
 		if (!bad && list.count > 0) {
 			list_insert(o, &list, p);
+			o->left_out += list.left_out;
 			continue;
 		}
 		if (i == 0)

@@ -17,12 +17,14 @@ struct offers {
 	int list_count;
 	struct offer *offer;        /* in order of rank */
 	int count;
+	int left_out;               /* sum of the lists' */
 };
 
-/* Collects the algorithms of all backends (NULL-terminated). Returns -1 if no backend has one; err has the
- * reasons of the backends for such problems, else the first backend's. Call offers_close only after 0. */
-int offers_open(
-	struct offers *o, const struct backend *const *backends, const struct problem *p, struct error *err);
+/* Collects the algorithms of all backends (NULL-terminated); all: of struct backend_list. Returns -1 if no
+ * backend has one; err has the reasons of the backends for such problems, else the first backend's. Call
+ * offers_close only after 0. */
+int offers_open(struct offers *o, const struct backend *const *backends, const struct problem *p, bool all,
+	struct error *err);
 void offers_close(struct offers *o);
 /* Moves what offers_open filled to another place; *from is empty afterwards. */
 void offers_move(struct offers *to, struct offers *from);

@@ -41,7 +41,8 @@ void batch_add(struct batch *b, const struct wire_message *done)
 	}
 	int64_t bits = states_bits(done->caches, done->launches);
 	int64_t *held = entry(b, &b->answered, done->problem);
-	*held = (*held < 0 ? 0 : *held) | (bits ? bits : BATCH_LISTED);
+	bits = bits ? bits : BATCH_LISTED;
+	*held = (*held < 0 ? 0 : *held) | bits | (done->all ? bits << BATCH_ALL : 0);
 }
 
 int64_t batch_losses(const struct batch *b, const char *problem)
@@ -54,7 +55,7 @@ bool batch_answers(const struct batch *b, const struct wire_message *job, bool m
 {
 	int64_t held = hash_find(&b->answered, text_of(job->problem));
 	int64_t asked = measures ? states_bits(job->caches, job->launches) : BATCH_LISTED;
-	return held >= 0 && !(asked & ~held);
+	return held >= 0 && !(asked << (job->all ? BATCH_ALL : 0) & ~held);
 }
 
 bool batch_skips(struct batch *b, const struct wire_message *job, bool measures)

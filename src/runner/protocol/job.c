@@ -17,11 +17,16 @@
 static enum status problem_open(const struct job *j, struct problem *p, struct offers *o, struct error *err)
 {
 	enum status status;
-	if (j->ahead && ahead_take(j->ahead, j->problem, p, o, &status, err))
-		return status;
-	if (problem_parse(text_of(j->problem), p, err))
-		return STATUS_FAILED;
-	return offers_open(o, platform.backends, p, err) ? STATUS_UNSUPPORTED : STATUS_OK;
+	const struct ahead_job asked = { j->problem, j->all };
+	*j->left_out = 0;
+	if (!j->ahead || !ahead_take(j->ahead, asked, p, o, &status, err)) {
+		if (problem_parse(text_of(j->problem), p, err))
+			return STATUS_FAILED;
+		status = offers_open(o, platform.backends, p, j->all, err) ? STATUS_UNSUPPORTED : STATUS_OK;
+	}
+	if (status == STATUS_OK)
+		*j->left_out = o->left_out;
+	return status;
 }
 
 const struct platform_loss *job_loss(void)
@@ -128,6 +133,8 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		offers_close(&offers);
 		return STATUS_MISTRUSTED;
 	}
+	if (!j->most && offers.count > MEASURE_CONTENDERS)
+		*j->left_out += offers.count - MEASURE_CONTENDERS;
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
 	struct measure_options o = { .budget_ns = j->budget_ns,
 		.memory_bytes = memory,

@@ -20,8 +20,10 @@ struct job {
 	double budget_ns;
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
 	bool planning;         /* no device: job_run lists the algorithms and returns unsupported */
+	bool all;              /* all algorithms, not only what heuristics return (struct backend_list) */
 	/* Maximum number of algorithms, an equal share per backend; 0: all (or MEASURE_CONTENDERS). */
 	int most;
+	int *left_out;         /* out: algorithms that were left out for a limit other than `most` */
 	struct ahead *ahead;   /* has what was prepared of the problem; NULL, or nothing: it is listed now */
 	const struct device *device;
 	void *user;            /* argument of the functions below (measure.h) */

@@ -5,6 +5,8 @@ librunner_protocol_a_SOURCES = \
 	src/runner/protocol/job.c src/runner/protocol/job.h \
 	src/runner/protocol/options.c src/runner/protocol/options.h \
 	src/runner/protocol/serve.c src/runner/protocol/serve.h \
+	src/runner/protocol/serve_private.h \
+	src/runner/protocol/serve_read.c \
 	src/runner/protocol/table.c src/runner/protocol/table.h
 
 check_PROGRAMS += tests/unit/t_ahead tests/unit/t_serve

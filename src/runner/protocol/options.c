@@ -62,6 +62,7 @@ static const struct {
 	{ NEED_NOTHING, "      --launch LIST    amortized, isolated (both)" },
 	{ NEED_NOTHING, "      --check          run algorithms once and compare their outputs with plain C" },
 	{ NEED_NOTHING, "      --algorithms N   run at most N per problem, an equal share per library" },
+	{ NEED_NOTHING, "      --algorithms all  also those that a library's heuristics do not return" },
 	{ NEED_NOTHING, "  -j, --json           print one JSON object per line instead of a table" },
 	{ NEED_NOTHING, "  -o, --output FILE    append results to a file; skip jobs that it has results of" },
 	{ NEED_NOTHING, "      --idle SECONDS   end after this time without a job, 0: never (60)" },
@@ -156,7 +157,9 @@ static int option_take(struct options *o, int option)
 	case OPTION_DEVICE: o->machine.device = optarg; return -1;
 	case OPTION_PLAN: o->machine.plan = optarg; return -1;
 	case OPTION_ALGORITHMS:
-		return number_take(&o->algorithms, 1000, "--algorithms takes 1 to 1000, not '%s'");
+		o->all = o->all || strcmp(optarg, "all") == 0;
+		return strcmp(optarg, "all") == 0 ? -1 :
+			number_take(&o->algorithms, 1000, "--algorithms takes 1 to 1000 or all, not '%s'");
 	case 'b':
 		return number_take(
 			&o->budget_ms, WIRE_BUDGET_MS_MAX, "--budget-ms takes milliseconds, not '%s'");

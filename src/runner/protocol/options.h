@@ -14,6 +14,7 @@ struct options {
 	int64_t idle_s;        /* the runner ends after this time without a job; 0: never */
 	int64_t step_limit_s;  /* -1: not given; 0: unlimited */
 	int64_t algorithms;    /* maximum number per problem; 0: not given */
+	bool all;              /* --algorithms all */
 	bool list, json, info, check;
 	bool has_caches, has_launches; /* given; else the default states are set */
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];

@@ -1,11 +1,10 @@
 #include "config.h"
 
-#include "runner/protocol/serve.h"
+#include "runner/protocol/serve_private.h"
 
 #include <errno.h>
 #include <math.h>
 #include <poll.h>
-#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,44 +13,12 @@
 #include <unistd.h>
 
 #include "base/clock.h"
-#include "runner/protocol/job.h"
 #include "runner/protocol/options.h"
 #include "runner/measure/platform.h"
 #include "runner/measure/preempt.h"
-#include "wire/wire.h"
 
-#define QUEUE_MOST 100000
 #define LOSSES_MOST 1 /* times that a file's job is tried again after the device was lost with it */
-
-struct queued {
-	struct wire_message message;
-	struct queued *next;
-};
-
-/* State of three threads: the main one measures, the reader reads jobs, the heart sends heartbeats. */
-struct server {
-	int in, out;
-	struct serving *how;
-	pthread_mutex_t writing;     /* held to write a complete line; guards the next two */
-	bool spoke;                  /* a message was sent since the last look; counts as a heartbeat */
-	int unwritten;               /* errno of a failed write, 0: none */
-	pthread_mutex_t lock;        /* guards everything below */
-	pthread_cond_t changed;
-	struct queued *first, *last;
-	int queued;
-	int64_t current;             /* id of the current job, 0: none */
-	bool cancel;                 /* cancel the current job */
-	bool ended, quit;            /* input ended; quit requested */
-	bool patient;                /* the input is a regular file */
-	bool finished;               /* tells the heart to stop */
-	const struct wire_message *job; /* the current one, while it is worked on, else NULL */
-	int64_t step_ms;             /* clock_ms of its last sign of progress */
-	bool given_up;               /* the heart ends the program */
-	bool preparing;              /* the current job and those after it */
-	const struct algorithm *trying;
-	enum cache cache;
-	enum launch launch;
-};
+#define NEXT_LIMIT_MS 20000
 
 /* --- writing --- */
 
@@ -90,12 +57,12 @@ static int unwritten(struct server *s)
 	return why;
 }
 
-static void send_log(struct server *s, const char *text)
+void server_log(struct server *s, const char *text)
 {
 	send_message(s, &(struct wire_message){ .type = WIRE_LOG, .what = text });
 }
 
-static void send_done(struct server *s, int64_t id, enum status status, const char *why)
+void server_done(struct server *s, int64_t id, enum status status, const char *why)
 {
 	send_message(s, &(struct wire_message){ .type = WIRE_DONE, .id = id, .status = status, .what = why });
 }
@@ -158,26 +125,44 @@ static void step(struct server *s, const struct algorithm *a, enum cache c, enum
 	pthread_mutex_unlock(&s->lock);
 }
 
-/* Returns the job that does not proceed: while algorithms are compiled that may be a queued one. */
-static const struct wire_message *job_stuck(const struct server *s)
+/* Returns the job that does not proceed: while algorithms are compiled that may be a queued one. NULL: it is
+ * none, but a problem that was only named as one of the next. text: PROBLEM_TEXT_SIZE. */
+static const struct wire_message *job_stuck(const struct server *s, char *text)
 {
-	char text[PROBLEM_TEXT_SIZE];
-	bool compiles = s->preparing && ahead_busy(s->how->ahead, text, sizeof(text));
-	for (const struct queued *q = s->first; compiles && q; q = q->next)
-		if (q->message.problem && strcmp(q->message.problem, text) == 0 &&
-			strcmp(s->job->problem, text) != 0)
+	if (!s->preparing || !ahead_busy(s->how->ahead, text, PROBLEM_TEXT_SIZE) ||
+		strcmp(s->job->problem, text) == 0)
+		return s->job;
+	for (const struct queued *q = s->first; q; q = q->next)
+		if (q->message.problem && strcmp(q->message.problem, text) == 0)
 			return &q->message;
-	return s->job;
+	return NULL;
+}
+
+/* Ends the program because a problem that was named as one of the next holds up the current job, which is to
+ * be sent again. */
+static void give_up_next(struct server *s, const char *text)
+{
+	struct error why = ERROR_NONE;
+	error_set(&why, "compiling for one of the next problems does not end: %s", text);
+	struct wire_message done = { .type = WIRE_DONE, .id = s->job->id, .status = STATUS_FAILED,
+		.what = why.text, .problem = s->job->problem, .leaves = true, .retry = true };
+	states_copy(s, s->job, &done);
+	send_message(s, &done);
+	fprintf(stderr, "%s: %s; rerun to continue with this job\n", platform.program, why.text);
+	_exit(EXIT_DEVICE);
 }
 
 /* Ends a job and the program: a kernel or a compilation does not end, and only the end of the process stops
  * that. The job counts as answered: the same command goes on with the others. */
 static void give_up(struct server *s)
 {
-	const struct wire_message *m = job_stuck(s);
+	char text[PROBLEM_TEXT_SIZE];
+	const struct wire_message *m = job_stuck(s, text);
 	const struct algorithm none = { .api = "", .name = "", .layouts = "", .math = "",
 		.workspace_bytes = NAN, .notes = "" };
 	struct error why = ERROR_NONE;
+	if (!m)
+		give_up_next(s, text);
 	error_set(&why, "given up: %s took more than %lld s (--step-limit)",
 		s->trying ? s->trying->name : "listing or compiling its algorithms",
 		(long long)(s->how->step_limit_ms / 1000));
@@ -200,11 +185,14 @@ static void give_up(struct server *s)
 /* Gives the current job up if a step of it takes too long. */
 static void watch(struct server *s)
 {
-	int64_t limit = s->how->step_limit_ms;
+	int64_t limit = s->how->step_limit_ms, next = s->how->next_limit_ms;
+	char text[PROBLEM_TEXT_SIZE];
 	pthread_mutex_lock(&s->lock);
 	if (platform.is_waiting && platform.is_waiting())
 		s->step_ms = clock_ms();
-	s->given_up = limit > 0 && s->job && clock_ms() - s->step_ms > limit;
+	int64_t passed = s->job ? clock_ms() - s->step_ms : 0;
+	s->given_up = (limit > 0 && passed > limit) ||
+		(passed > (next ? next : NEXT_LIMIT_MS) && !job_stuck(s, text));
 	if (s->given_up)
 		give_up(s);
 	pthread_mutex_unlock(&s->lock);
@@ -231,144 +219,6 @@ static void *heart(void *argument)
 		if (!finished)
 			watch(s);
 	}
-	return NULL;
-}
-
-/* --- reading --- */
-
-static void drop_all(struct server *s)
-{
-	while (s->first) {
-		struct queued *q = s->first;
-		s->first = q->next;
-		send_done(s, q->message.id, STATUS_FAILED, "cancelled");
-		wire_free(&q->message);
-		free(q);
-	}
-	s->last = NULL;
-	s->queued = 0;
-}
-
-/* id 0: cancels all jobs; else the current job or a queued one. */
-static void cancel(struct server *s, int64_t id)
-{
-	if (id == 0)
-		drop_all(s);
-	s->cancel = s->cancel || (s->current && (id == 0 || id == s->current));
-	struct queued *before = NULL;
-	for (struct queued *q = s->first; q; before = q, q = q->next) {
-		if (q->message.id != id)
-			continue;
-		*(before ? &before->next : &s->first) = q->next;
-		s->last = s->last == q ? before : s->last;
-		s->queued--;
-		send_done(s, id, STATUS_FAILED, "cancelled");
-		wire_free(&q->message);
-		free(q);
-		break;
-	}
-}
-
-/* Queues the message or refuses it. Jobs from a file wait for room instead. */
-static void enqueue(struct server *s, struct wire_message *m)
-{
-	while (s->patient && s->queued >= QUEUE_MOST && !s->quit)
-		pthread_cond_wait(&s->changed, &s->lock);
-	if (s->queued >= QUEUE_MOST) {
-		send_done(s, m->id, STATUS_FAILED, "too many jobs are waiting");
-		wire_free(m);
-		return;
-	}
-	struct queued *q = base_malloc(sizeof(*q));
-	*q = (struct queued){ *m, NULL };
-	*(s->last ? &s->last->next : &s->first) = q;
-	s->last = q;
-	s->queued++;
-}
-
-static void message_take(struct server *s, struct wire_message *m)
-{
-	pthread_mutex_lock(&s->lock);
-	if (m->type == WIRE_RUN || m->type == WIRE_ALGORITHMS) {
-		enqueue(s, m);
-	} else {
-		if (m->type == WIRE_CANCEL) {
-			cancel(s, m->id);
-		} else if (m->type == WIRE_QUIT) {
-			s->quit = s->cancel = true;
-		} else {
-			send_log(s, "error: a runner sends this message and does not accept it");
-		}
-		wire_free(m);
-	}
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
-}
-
-static void line_take(struct server *s, const char *line, size_t n)
-{
-	struct error err = ERROR_NONE;
-	struct wire_message m;
-	while (n && (line[n - 1] == '\r' || line[n - 1] == ' '))
-		n--;
-	if (n == 0)
-		return;
-	if (wire_parse(line, n, &m, &err) == 0) {
-		message_take(s, &m);
-	} else if (m.id > 0) {
-		send_done(s, m.id, STATUS_FAILED, err.text);
-	} else {
-		error_context(&err, "error");
-		send_log(s, err.text);
-	}
-}
-
-/* Takes all complete lines out of the buffer. A line longer than the limit is dropped up to its end. */
-static void lines_take(struct server *s, struct str *buffer, bool *dropping)
-{
-	size_t at = 0;
-	for (char *end; at < buffer->n && (end = memchr(buffer->p + at, '\n', buffer->n - at));) {
-		size_t n = (size_t)(end - buffer->p) - at;
-		if (!*dropping)
-			line_take(s, buffer->p + at, n);
-		*dropping = false;
-		at += n + 1;
-	}
-	size_t rest = buffer->n - at;
-	if (rest > WIRE_LINE_MAX && !*dropping) {
-		send_log(s, "error: a line is longer than 1 MiB");
-		*dropping = true;
-	}
-	if (*dropping)
-		rest = 0;
-	else
-		memmove(buffer->p, buffer->p + at, rest);
-	buffer->n = rest;
-}
-
-static void *reader(void *argument)
-{
-	struct server *s = argument;
-	struct str buffer = { 0 };
-	char chunk[65536];
-	bool dropping = false;
-	preempt_leave_out();
-	for (;;) {
-		ssize_t n = read(s->in, chunk, sizeof(chunk));
-		if (n < 0 && errno == EINTR)
-			continue;
-		if (n <= 0)
-			break;
-		str_add(&buffer, chunk, (size_t)n);
-		lines_take(s, &buffer, &dropping);
-	}
-	if (!dropping && buffer.n) /* the last line may lack its newline */
-		line_take(s, buffer.p, buffer.n);
-	str_free(&buffer);
-	pthread_mutex_lock(&s->lock);
-	s->ended = true;
-	pthread_cond_broadcast(&s->changed);
-	pthread_mutex_unlock(&s->lock);
 	return NULL;
 }
 
@@ -439,6 +289,8 @@ static void job_default(const struct server *s, struct wire_message *m)
 		memcpy(m->caches, how->caches, sizeof(m->caches));
 	if (how->launches && !json_object_get(m->json, "launches"))
 		memcpy(m->launches, how->launches, sizeof(m->launches));
+	if (!json_object_get(m->json, "algorithms"))
+		m->all = how->all;
 }
 
 /* --- preparing --- */
@@ -462,35 +314,44 @@ static bool preparing_cancelled(void *user)
 	return is_cancelled(w->server);
 }
 
-/* Prepares the job and, while that needs time, the queued ones. Their texts are copied, since the reader may
- * cancel jobs meanwhile. */
+static void add_next(struct ahead_job *to, int *count, const char *problem, bool all)
+{
+	if (*count < AHEAD_PROBLEMS)
+		to[(*count)++] = (struct ahead_job){ base_strdup(problem), all };
+}
+
+/* Prepares the job and, while that needs time, the queued ones and those that it names as the next. Their
+ * texts are copied, since the reader may cancel jobs meanwhile. */
 static void jobs_prepare(struct server *s, const struct wire_message *m, struct working *w)
 {
-	char *text[AHEAD_PROBLEMS];
+	struct ahead_job job[AHEAD_PROBLEMS];
 	int count = 0;
 	if (!s->how->ahead || !is_preparable(s, m))
 		return;
 	pthread_mutex_lock(&s->lock);
 	s->preparing = true;
-	text[count++] = base_strdup(m->problem);
+	add_next(job, &count, m->problem, m->all);
 	for (struct queued *q = s->first; q && count < AHEAD_PROBLEMS; q = q->next) {
 		job_default(s, &q->message);
 		if (is_preparable(s, &q->message))
-			text[count++] = base_strdup(q->message.problem);
+			add_next(job, &count, q->message.problem, q->message.all);
 	}
+	for (int i = 0; i < m->next_count; i++)
+		add_next(job, &count, m->next[i], m->all);
 	pthread_mutex_unlock(&s->lock);
-	ahead_prepare(s->how->ahead, (const char *const *)text, count, preparing_cancelled, w);
+	ahead_prepare(s->how->ahead, job, count, preparing_cancelled, w);
 	pthread_mutex_lock(&s->lock);
 	s->preparing = false;
 	pthread_mutex_unlock(&s->lock);
 	while (count > 0)
-		free(text[--count]);
+		free((char *)(uintptr_t)job[--count].text);
 }
 
 /* Sends `done` with the problem and the states, and adds it to the output's index. If the device is lost and
  * the problem is not known to be the cause, it may be tried again: by a parent as often as that allows, in a
  * file LOSSES_MOST times, so that a problem that does cause it cannot stop all others for ever. */
-static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why)
+static void send_outcome(struct server *s, const struct wire_message *m, enum status status, const char *why,
+	int left_out)
 {
 	const struct platform_loss *loss = job_loss();
 	struct wire_message done = { .type = WIRE_DONE,
@@ -498,6 +359,8 @@ static void send_outcome(struct server *s, const struct wire_message *m, enum st
 		.status = status,
 		.what = why,
 		.problem = m->problem,
+		.all = m->all,
+		.left_out = left_out,
 		.leaves = loss != NULL,
 		.retry = loss && !loss->by_problem && status != STATUS_OK &&
 			batch_losses(s->how->batch, m->problem) < LOSSES_MOST };
@@ -538,6 +401,7 @@ static void work_on(struct server *s, struct wire_message *m)
 	struct error err = ERROR_NONE;
 	struct working w = { .server = s, .message = m };
 	bool stopped = false;
+	int left_out = 0;
 	if (!wire_is_problem(m)) {
 		refuse_kind(s, m);
 		return;
@@ -552,7 +416,9 @@ static void work_on(struct server *s, struct wire_message *m)
 		.budget_ns = (double)m->budget_ms * 1e6,
 		.device = s->how->device,
 		.planning = s->how->planning,
+		.all = m->all,
 		.most = s->how->most,
+		.left_out = &left_out,
 		.user = &w,
 		.cancelled = working_cancelled,
 		.trying = working_trying,
@@ -566,9 +432,9 @@ static void work_on(struct server *s, struct wire_message *m)
 		m->type == WIRE_RUN ? job_run(&j, &stopped, &err) : job_list(&j, &err);
 	job_set(s, NULL);
 	if (stopped || (s->how->check && working_cancelled(&w)))
-		send_done(s, m->id, STATUS_FAILED, "cancelled");
+		server_done(s, m->id, STATUS_FAILED, "cancelled");
 	else
-		send_outcome(s, m, status, status == STATUS_OK && !s->how->check ? "" : err.text);
+		send_outcome(s, m, status, status == STATUS_OK && !s->how->check ? "" : err.text, left_out);
 }
 
 /* Waits for a job, the end of input, quit, or the idle limit. Without limit if the input is a file, as
@@ -656,7 +522,7 @@ static int loss_tell(struct server *s, const struct platform_loss *loss, struct 
 		loss->by_problem ? "the next job" : "this job");
 	struct error line = *err;
 	error_context(&line, "error");
-	send_log(s, line.text);
+	server_log(s, line.text);
 	return -1;
 }
 
@@ -688,7 +554,7 @@ int serve(struct serving *how, int in, int out, struct error *err)
 	locks_make(s);
 	if (hello_send(s, err))
 		return -1;
-	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, reader, s))
+	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, server_reader, s))
 		return error_set(err, "cannot start threads");
 	pthread_detach(reading);
 	int bad = work(s, err);

@@ -16,6 +16,10 @@ struct serving {
 	/* Time for one step of a job (a plan, an execution, a check), after which serve ends the job with
 	 * `timeout` and the program with status 3: a kernel that does not end. 0: unlimited. */
 	int64_t step_limit_ms;
+	/* The same for a problem that was only named as one of the next: its compilation holds up the job,
+	 * which is to be sent again. 0: 20000. */
+	int64_t next_limit_ms;
+	bool all;                     /* default of jobs: all algorithms (docs/wire.md) */
 	int most;                     /* maximum algorithms, an equal share per library; 0: all */
 	int64_t budget_ms;            /* default of jobs; 0: WIRE_BUDGET_MS */
 	const bool *caches, *launches;/* default of jobs; NULL: the usual states */

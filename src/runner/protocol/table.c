@@ -147,10 +147,13 @@ int table_problem(const struct options *o, const struct device *d, struct ahead 
 {
 	struct error err = ERROR_NONE;
 	struct table t = { .out = out, .options = o, .rotated_bytes = INFINITY };
+	int left_out = 0;
 	struct job j = { .problem = o->problem,
 		.device = d,
 		.user = &t,
+		.all = o->all,
 		.most = (int)o->algorithms,
+		.left_out = &left_out,
 		.ahead = ahead,
 		.budget_ns = (double)(o->budget_ms ? o->budget_ms : WIRE_BUDGET_MS) * 1e6,
 		.cancelled = never,
@@ -168,7 +171,7 @@ int table_problem(const struct options *o, const struct device *d, struct ahead 
 	if (!o->json && !o->check)
 		heading_print(o, d, out);
 	if (ahead)
-		ahead_prepare(ahead, &o->problem, 1, never, NULL);
+		ahead_prepare(ahead, &(struct ahead_job){ o->problem, o->all }, 1, never, NULL);
 	enum status status = problem_do(o, &j, &err);
 	char passed[STR_QUANTITY];
 	if (!o->json && t.rotated_bytes < measure_enough_bytes(d->llc_bytes))
@@ -177,6 +180,9 @@ int table_problem(const struct options *o, const struct device *d, struct ahead 
 			"twice the\n"
 			"last-level cache: some may have been read from the cache\n",
 			str_bytes(passed, t.rotated_bytes));
+	if (left_out)
+		fprintf(stderr, "%s: %d algorithms are left out: more than are listed\n", platform.program,
+			left_out);
 	if (status != STATUS_OK)
 		fprintf(stderr, "%s: %s: %s\n", platform.program, status_name(status), err.text);
 	else if (*err.text && o->check)
