@@ -40,7 +40,7 @@ int app_own_problem(const struct app *app, int layer)
 	const struct plan_layer *l = app_layer(app, layer);
 	if (!l || app_is_body(app, layer)) /* the layout what-if does not apply in bodies */
 		return l ? l->problem : -1;
-	return plan_layer_problem_index(app_plan(app), l, app->session->scenario.nxc);
+	return plan_layer_problem_index(app_plan(app), l, app->session->scenario.layouts == LAYOUTS_NXC);
 }
 
 static const struct plan_problem *own_problem(const struct app *app, int layer)
@@ -59,7 +59,8 @@ const char *app_problem(const struct app *app, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
 	if (c && c->group && c->group->layers[0] == layer)
-		return app->session->scenario.nxc && c->group->text_nxc ? c->group->text_nxc : c->group->text;
+		return app->session->scenario.layouts == LAYOUTS_NXC && c->group->text_nxc ?
+			c->group->text_nxc : c->group->text;
 	const struct plan_problem *own = own_problem(app, layer);
 	return own ? own->text : NULL;
 }
@@ -245,7 +246,7 @@ void app_counts_renew(struct app *app)
 			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
 	}
 	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current),
-						true, s->scenario.nxc, &count)
+						true, s->scenario.layouts != LAYOUTS_FREE, &count)
 				      : NULL;
 	for (int i = 0; i < count; i++)
 		app->unmeasured_count += !results_is_finished(s->results, texts[i]);

@@ -384,7 +384,8 @@ static void add_fusions(struct app *app, struct detail *d)
 		const struct fusion_group *g = &f->groups[i];
 		if (!group_has(g, d->layer))
 			continue;
-		const char *text = app->session->scenario.nxc && g->text_nxc ? g->text_nxc : g->text;
+		bool nhwc = app->session->scenario.layouts == LAYOUTS_NXC && g->text_nxc;
+		const char *text = nhwc ? g->text_nxc : g->text;
 		double fused = problem_ns(app, text), apart = parts_ns(app, g), gain = apart - fused;
 		const char *mark = app->session->described ? "~" : "";
 		char by[STR_QUANTITY], with[STR_QUANTITY], without[STR_QUANTITY];

@@ -24,7 +24,7 @@ struct move {
 	int places;		 /* ... and their number */
 	bool *best;		 /* algorithm: layers (of plans[0]) that run their fastest algorithm */
 	int plan;		 /* units: the type, an index of plans; else -1 */
-	bool matrix, relaxed, amortized, parallel, nxc;
+	bool matrix, relaxed, amortized, parallel, nhwc;
 	int changes; /* number of changes that it consists of */
 };
 
@@ -33,8 +33,8 @@ struct adviser {
 	struct arena scratch;
 	const struct advice_plan *plans;
 	int plan_count, layer_count, move_count;
-	struct study studies[PLANS_MAX][2]; /* by plan and layout */
-	bool open[PLANS_MAX][2];
+	struct study studies[PLANS_MAX][3]; /* by plan and enum layouts */
+	bool open[PLANS_MAX][3];
 	struct scenario start;
 	struct move moves[MOVES_MAX];
 	bool on[MOVES_MAX];
@@ -49,12 +49,12 @@ struct reached {
 	bool estimated;
 };
 
-static const struct study *study_at(struct adviser *d, int plan, bool nxc)
+static const struct study *study_at(struct adviser *d, int plan, enum layouts layouts)
 {
-	if (!d->open[plan][nxc])
-		study_open(&d->studies[plan][nxc], &d->plans[plan].on, nxc, true);
-	d->open[plan][nxc] = true;
-	return &d->studies[plan][nxc];
+	if (!d->open[plan][layouts])
+		study_open(&d->studies[plan][layouts], &d->plans[plan].on, layouts, true);
+	d->open[plan][layouts] = true;
+	return &d->studies[plan][layouts];
 }
 
 /* The scenario of the moves that are on; *plan: their plan. */
@@ -71,7 +71,7 @@ static struct scenario scenario_of(const struct adviser *d, const bool *on, int 
 		s.matrix |= m->matrix;
 		s.relaxed |= m->relaxed;
 		s.amortized |= m->amortized;
-		s.nxc |= m->nxc;
+		s.layouts = m->nhwc ? LAYOUTS_NXC : s.layouts;
 		s.parallel = m->parallel ? PARALLEL_RESOURCES : s.parallel;
 	}
 	return s;
@@ -89,7 +89,7 @@ static struct move *move_of_pattern(struct adviser *d, const char *pattern)
 /* The move that fuses each group of a plan, or -1. */
 static void find_groups(struct adviser *d, int plan)
 {
-	const struct study *st = study_at(d, plan, d->start.nxc);
+	const struct study *st = study_at(d, plan, d->start.layouts);
 	d->move_of_group[plan] = ARENA_ARRAY(d->arena, int, st->groups + 1);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
@@ -131,7 +131,7 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 {
 	int plan;
 	struct scenario s = scenario_of(d, on, &plan);
-	struct study view = *study_at(d, plan, s.nxc);
+	struct study view = *study_at(d, plan, s.layouts);
 	struct limits limits = limits_of(d, plan, &view, on);
 	struct solution x;
 	view.limits = &limits;
@@ -140,13 +140,13 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 	struct reached r = { .ns = s.parallel ? x.parallel_ns : x.sequential_ns,
 		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
 	for (int i = 0; i < d->layer_count; i++) {
-		int node = view.layer_node[i], problem = solution_problem(&view, chosen, node);
+		int node = view.layer_node[i], problem = solution_problem(&view, &x, chosen, node);
 		if (chosen[i] < 0 && isnan(x.cost[node]))
 			r.missing = (r.missing ^ (uint64_t)(i + 1)) * 0x100000001b3u;
 		if (x.inside && x.inside[i] && x.inside[i]->at_least)
 			r.missing = (r.missing ^ (uint64_t)(-i - 1)) * 0x100000001b3u;
 		if (results)
-			results[i] = problem < 0 ? NULL : x.prices[problem].result;
+			results[i] = problem < 0 ? NULL : solution_price(&x, problem, node)->result;
 	}
 	r.missing += x.border_complete ? 0 : 1;
 	arena_free(&d->scratch);
@@ -240,7 +240,7 @@ static void add_places(struct adviser *d, int plan, const struct fusion *f, cons
  * it does. */
 static void add_patterns(struct adviser *d, int plan)
 {
-	const struct study *st = study_at(d, plan, d->start.nxc);
+	const struct study *st = study_at(d, plan, d->start.layouts);
 	struct scenario s = d->start;
 	struct solution x;
 	s.fusion = s.matrix = s.relaxed = s.best = true;
@@ -299,7 +299,7 @@ static int better_algorithms(struct adviser *d, const struct study *st, struct b
 
 static void add_algorithms(struct adviser *d, double bound_ns)
 {
-	const struct study *st = study_at(d, 0, d->start.nxc);
+	const struct study *st = study_at(d, 0, d->start.layouts);
 	struct better_algorithm *list =
 		ARENA_ARRAY(&d->scratch, struct better_algorithm, st->plan->problem_count + 1);
 	int count = better_algorithms(d, st, list), alone = 0;
@@ -359,7 +359,7 @@ static void add_moves(struct adviser *d, double bound_ns)
 {
 	if (!d->start.fusion)
 		for (int i = 0; i < d->plan_count; i++)
-			if (study_at(d, i, d->start.nxc)->groups)
+			if (study_at(d, i, d->start.layouts)->groups)
 				add_patterns(d, i);
 	name_patterns(d);
 	for (int i = 0; i < d->plan_count && d->move_count; i++)
@@ -377,9 +377,9 @@ static void add_moves(struct adviser *d, double bound_ns)
 		m->parallel = true;
 		m->shown.title = "run independent layers at the same time";
 	}
-	if (!d->start.nxc && d->plans[0].on.plan->nxc) {
+	if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc) {
 		struct move *m = move_add(d, ADVICE_LAYOUT);
-		m->nxc = true;
+		m->nhwc = true;
 		m->shown.title = "channels last in the whole model";
 	}
 }
@@ -527,9 +527,9 @@ struct advice_list advice_find(struct arena *a, const struct advice_plan *plans,
 		list.least_ns = list.items[i].bound_ns;
 	}
 	list.count = count;
-	for (int i = 0; i < 2 * PLANS_MAX; i++)
-		if (d->open[i / 2][i % 2])
-			study_close(&d->studies[i / 2][i % 2]);
+	for (int i = 0; i < 3 * PLANS_MAX; i++)
+		if (d->open[i / 3][i % 3])
+			study_close(&d->studies[i / 3][i % 3]);
 	free(d);
 	return list;
 }

@@ -22,24 +22,29 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 	cost_none(c);
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
 	if (c->group && c->group->layers[0] == l->index) {
-		int distinct = study_group_distinct(st, c->group);
-		cost_priced(a, c, st, s, distinct, &x->prices[distinct], false);
+		int node = st->layer_node[c->group->layers[c->group->layer_count - 1]];
+		int distinct = x->placed && x->placed[node].used ? x->placed[node].problem :
+			study_group_distinct(st, c->group);
+		cost_priced(a, c, st, s, distinct, solution_price(x, distinct, node), false);
 	} else if (c->group) {
 		cost_nothing(c, ORIGIN_FUSED);
 	} else {
-		cost_alone(a, c, st, s, x, l, plan_layer_problem_index(st->plan, l, st->nxc));
+		int node = st->layer_node[l->index], problem = x->placed && x->placed[node].used ?
+			x->placed[node].problem : plan_layer_problem_index(st->plan, l, st->nxc);
+		cost_alone(a, c, st, s, x, l, problem,
+			problem >= 0 ? solution_price(x, problem, node) : NULL);
 	}
 }
 
 /* Start, slack and critical path of the active choice, for layers with a cost. All layers of a group have the
  * values of its last layer. */
-static void fill_schedule(struct analysis *out, const struct study *st, const double *cost,
-	struct arena *scratch)
+static void fill_schedule(struct analysis *out, const struct study *st, const struct solution *x,
+	const double *cost, struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
 	bool *critical = ARENA_ARRAY(scratch, bool, st->node_count);
-	double length = critical_path(st->node_count, cost, st->first, st->edges, start, slack, critical);
+	double length = critical_path(st->node_count, cost, x->first, x->edges, start, slack, critical);
 	bool known = length > 0 && !isnan(out->bound_ns);
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
@@ -92,12 +97,12 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 static struct interval node_interval(
 	const struct study *st, const struct solution *x, const int *chosen, int node, double *ns)
 {
-	int problem = solution_problem(st, chosen, node);
+	int problem = solution_problem(st, x, chosen, node);
 	const struct layer_cost *inside = solution_inside(st, x, node);
-	*ns = inside ? inside->ns : problem >= 0 ? x->prices[problem].ns : NAN;
+	*ns = inside ? inside->ns : problem >= 0 ? solution_price(x, problem, node)->ns : NAN;
 	if (inside)
 		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
-	return problem >= 0 ? interval_of_price(&x->prices[problem]) : (struct interval){ 0 };
+	return problem >= 0 ? interval_of_price(solution_price(x, problem, node)) : (struct interval){ 0 };
 }
 
 /* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
@@ -122,8 +127,8 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->hi_ns += hi[i];
 	}
 	if (out->scenario.parallel) {
-		out->lo_ns = critical_path(st->node_count, lo, st->first, st->edges, NULL, NULL, NULL);
-		out->hi_ns = critical_path(st->node_count, hi, st->first, st->edges, NULL, NULL, NULL);
+		out->lo_ns = critical_path(st->node_count, lo, x->first, x->edges, NULL, NULL, NULL);
+		out->hi_ns = critical_path(st->node_count, hi, x->first, x->edges, NULL, NULL, NULL);
 	}
 	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit) { /* peaks have no interval */
 		out->lo_ns = fmax(out->lo_ns, out->bound_ns);
@@ -144,21 +149,31 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 	double *cost = ARENA_ARRAY(scratch, double, st->node_count), total = 0;
 	bool whole = st->on.peaks != NULL;
 	for (int i = 0; whole && i < st->node_count; i++) {
-		int problem = solution_problem(st, chosen, i), layer = st->node_layer[i];
+		int problem = solution_problem(st, x, chosen, i), layer = st->node_layer[i];
 		bool is_free = layer >= 0 && (chosen[layer] >= 0 ||
 			st->plan->layers[layer].class == CLASS_FREE);
 		const struct layer_cost *inside = solution_inside(st, x, i);
 		if (inside)
 			cost[i] = inside->roofline_ns;
 		else if (problem >= 0)
-			cost[i] = roofline_of_price(st, s, problem, x->prices[problem].result).ns;
+			cost[i] = roofline_of_price(st, s, problem, solution_price(x, problem, i)->result).ns;
+		else if (layer < 0 && x->placed) /* a conversion that is not needed */
+			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
 		total += cost[i];
 	}
 	out->roofline_ns = !whole ? NAN : !s->parallel ? total :
-		critical_path(st->node_count, cost, st->first, st->edges, NULL, NULL, NULL);
+		critical_path(st->node_count, cost, x->first, x->edges, NULL, NULL, NULL);
 	if (s->parallel == PARALLEL_RESOURCES && x->busy_ns > out->roofline_ns) /* NaN compares false */
 		out->roofline_ns = fmin(x->busy_ns, total);
+}
+
+static int conversions_used(const struct study *st, const struct solution *x)
+{
+	int used = 0;
+	for (int i = 0; i < st->conversion_count; i++)
+		used += !x->placed || x->placed[st->conversion_node[i]].used;
+	return used;
 }
 
 struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s)
@@ -167,7 +182,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	struct study st;
 	struct solution x;
 	const struct plan *p = g->plan;
-	study_open(&st, g, s->nxc, s->fusion);
+	study_open(&st, g, s->layouts, s->fusion);
 	solve(&st, s, &scratch, &x);
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){
@@ -182,7 +197,8 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 		.limit = x.resource < 0 ? NULL : resource_name(a, g->peaks, x.resource),
 		.border_ns = x.border_ns,
 		.border_estimated = x.border_estimated,
-		.conversions = st.nxc ? p->conversion_count : 0,
+		.conversions = conversions_used(&st, &x),
+		.layouts_exact = x.layouts_exact,
 		.complete = s->parallel ? x.complete_path : x.complete_sum,
 		.estimated = s->parallel ? x.estimated_path : x.estimated_sum,
 		.enqueue_ns = s->parallel ? x.enqueue_path : x.enqueue_sum,
@@ -193,7 +209,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	const int *chosen = s->parallel ? x.chosen_path : x.chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
-	fill_schedule(out, &st, s->parallel ? x.cost_path : x.cost_sum, &scratch);
+	fill_schedule(out, &st, &x, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);
 	fill_coverage(out, p);

@@ -147,6 +147,8 @@ struct analysis {
 				    the totals. NaN: there are some, and none has a cost */
 	bool border_estimated;   /* border_ns contains estimates instead of measurements */
 	int conversions;         /* number of layout conversions in it */
+	bool layouts_exact;      /* false: with layout=priced, or layers that are only channels last, the
+				    assignment of layouts is the best that was found, not surely the best */
 	bool complete;           /* no layer is missing and none is at_least; estimated layers are not
 				    missing */
 	bool estimated;          /* bound_ns contains estimates instead of measurements: print `~` */
@@ -217,6 +219,11 @@ const char **analyze_problems(
 	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
 const char **analyze_problems_in(
 	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc, int *count);
+
+/* The conversions between layouts that the results make possible, distinct, in arena a; none with
+ * layout=nhwc, where analyze_problems_in lists them. Measure the other problems first. */
+const char **analyze_conversions(
+	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 
 /* The measurement that a scenario uses for a problem, or NULL: the lowest median of the allowed algorithms or
  * (best off) the allowed one of lowest rank; status ok only. A result of the shortlist pass (stop) is used

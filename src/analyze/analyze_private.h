@@ -91,6 +91,45 @@ struct roof {
 	bool mistrusted;         /* suspect: the price is below it, and no cache can be the reason */
 };
 
+/* ---- layouts.c: layouts in which layers can work, and the conversions between them */
+
+enum { CONVERSION_UNKNOWN = -1, CONVERSION_FREE = -2 };
+
+/* A value whose layout is a choice. */
+struct layout_value {
+	int value;
+	uint32_t made, wanted;  /* layouts in which it may be produced and read, as bits of enum
+				   image_layout */
+	int distinct[IMAGE_LAYOUTS][IMAGE_LAYOUTS]; /* the conversion from a layout to another: its distinct
+						       problem or CONVERSION_* */
+	int conversion[IMAGE_LAYOUTS]; /* index of study.conversions by target, or -1 */
+};
+
+struct layouts_of {
+	bool priced;            /* every layer; else one that can work in ONNX order counts as if it did */
+	int count;
+	struct layout_value *values; /* ascending by producer */
+	int *of_value;          /* per plan value: its index, or -1 */
+	int *of_conversion;     /* per conversion: index of its value * IMAGE_LAYOUTS + target */
+};
+
+#define LAYOUT_PAIRS_ALL UINT32_MAX
+/* A layer's layouts of source and destination, as one number. */
+static inline int layout_pair(int in, int out)
+{
+	return in * IMAGE_LAYOUTS + out;
+}
+/* The pair in which an algorithm works; -1: it has a layout that no conversion makes. */
+int layout_pair_of(const struct result *r);
+/* The pairs of a problem's algorithms, as bits, ONNX order if none is known. */
+uint32_t layout_pairs(const struct study *st, int distinct);
+/* True if all algorithms of a problem read channels last. */
+bool layout_is_forced(const struct study *st, int distinct);
+/* True if a layer can have any layout, the same for sources and destination, at equal cost. */
+bool layout_passes(const struct plan *p, const struct plan_layer *l);
+/* Fills st->layouts, if conversions count, and the study's conversions. */
+void layouts_open(struct study *st, bool priced);
+
 /* ---- pick.c: the part of an analysis that is the same in all scenarios of one layout, and prices in one
  * scenario */
 
@@ -108,8 +147,14 @@ struct study {
 	const struct fusion *fusion;
 	const struct device *device;
 	enum cache cache;
-	bool nxc;               /* the what-if layout is on */
+	bool nxc;               /* the what-if layout is nhwc */
+	struct layouts_of *layouts; /* each layer has its own layout; NULL: none has a conversion, or nhwc */
 	int distinct_count;
+	int common_count;       /* of these, the plan's and fusion's; others are the texts in `extra` */
+	const char **extra;
+	const struct plan_conversion *conversions; /* the possible ones, ascending by producer; problem -1:
+						      the solution has it */
+	int conversion_count, *conversion_node;
 	struct found {
 		const struct result *const *results;
 		int count;
@@ -130,7 +175,10 @@ struct study {
 	int *node_problem;      /* distinct problem, -1 none */
 	int *first, *edges;     /* predecessors in the form of critical_path */
 };
-void study_open(struct study *st, const struct ground *g, bool nxc, bool fused);
+void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused);
+/* Reads the results of a distinct problem; adds distinct problems and reads theirs (texts borrowed). */
+void study_want(struct study *st, int distinct);
+void study_extend(struct study *st, const char *const *texts, int count);
 void study_close(struct study *st);
 /* study_graph.c */
 void study_graph(struct study *st);
@@ -151,6 +199,9 @@ struct price {
 };
 /* Price of a distinct problem; `best` overrides the scenario's. */
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
+/* ... of an algorithm with one of these pairs of layouts (bits). */
+struct price study_price_in(
+	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs);
 /* The text of a distinct problem. */
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
@@ -225,13 +276,20 @@ void cost_nothing(struct layer_cost *c, enum origin origin);
 /* Cost from the price of a distinct problem (the layer's or its group's). */
 void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	int distinct, const struct price *price, bool proxy);
-/* Cost of a layer that is in no group: from its problem, or the sum over its bodies, which are listed in
- * arena a. */
+/* Cost of a layer that is in no group: from its problem and its price, or the sum over its bodies, which are
+ * listed in arena a. */
 struct solution;
 void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
-	const struct solution *x, const struct plan_layer *l, int problem);
+	const struct solution *x, const struct plan_layer *l, int problem, const struct price *price);
 
 /* ---- solve.c, choose.c: costs in one scenario, with the best choice of groups */
+
+/* What a node runs if layers have their own layouts. */
+struct placed {
+	bool used;              /* of a conversion: it is needed */
+	int problem;            /* distinct; -1: that of the study */
+	struct price price;
+};
 
 struct solution {
 	struct price *prices;   /* per distinct problem */
@@ -239,6 +297,10 @@ struct solution {
 	bool *estimated;        /* per node, alone */
 	struct layer_cost **inside; /* per layer: the cost of its bodies, or NULL; NULL: no layer has
 				       bodies */
+	struct placed *placed;  /* per node; NULL: without st->layouts */
+	int *first, *edges;     /* the study's; with `placed`: without conversions that a layer does not
+				   read */
+	bool layouts_exact;     /* `placed` is the best assignment; else the best that was found */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without
 					  fusion */
 	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
@@ -266,8 +328,16 @@ static inline const struct layer_cost *solution_inside(
 	return x->inside && layer >= 0 ? x->inside[layer] : NULL;
 }
 /* The distinct problem whose cost is at a node (a group's is at its last layer), or -1. */
-int solution_problem(const struct study *st, const int *chosen, int node);
+int solution_problem(const struct study *st, const struct solution *x, const int *chosen, int node);
+/* ... and its price there: with layouts, nodes of one problem may run different algorithms. */
+static inline const struct price *solution_price(const struct solution *x, int problem, int node)
+{
+	return x->placed && x->placed[node].used ? &x->placed[node].price : &x->prices[problem];
+}
 /* Fills chosen_* and cost_*. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out);
+/* place.c: the same with a layout for each layer, if st->layouts; also placed, first, edges, layouts_exact.
+ * The choice for the sum counts for the longest path too. */
+void solve_layouts(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
 
 #endif

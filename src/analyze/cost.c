@@ -126,7 +126,9 @@ static void cost_inside(struct arena *a, struct layer_cost *c, const struct stud
 		c->bodies[i] = ARENA_ARRAY(a, struct layer_cost, body->layer_count);
 		for (int k = 0; k < body->layer_count; k++) {
 			cost_none(&c->bodies[i][k]);
-			cost_alone(a, &c->bodies[i][k], st, s, x, &body->layers[k], body->layers[k].problem);
+			int problem = body->layers[k].problem;
+			cost_alone(a, &c->bodies[i][k], st, s, x, &body->layers[k], problem,
+				problem >= 0 ? &x->prices[problem] : NULL);
 		}
 		struct layer_cost sum = body_sum(body, c->bodies[i]);
 		if (i < 2)
@@ -150,7 +152,7 @@ static void cost_inside(struct arena *a, struct layer_cost *c, const struct stud
 }
 
 void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
-	const struct solution *x, const struct plan_layer *l, int problem)
+	const struct solution *x, const struct plan_layer *l, int problem, const struct price *price)
 {
 	c->enqueue_ns = NAN;
 	if (l->class == CLASS_FREE) {
@@ -158,7 +160,7 @@ void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, c
 	} else if (plan_layer_is_control(l)) {
 		cost_inside(a, c, st, s, x, l);
 	} else if (problem >= 0) {
-		cost_priced(a, c, st, s, problem, &x->prices[problem], l->proxy);
+		cost_priced(a, c, st, s, problem, price, l->proxy);
 		if (c->result && isfinite(c->result->enqueue_ns) && c->result->enqueue_ns >= 0)
 			c->enqueue_ns = c->result->enqueue_ns;
 	} else {

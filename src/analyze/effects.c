@@ -108,23 +108,28 @@ static bool gaps_differ(const struct study *st, const struct solution *x, bool x
 	return x->border_complete != y->border_complete || (st != other && !x->border_complete);
 }
 
-static int lacking_count(const struct study *st, const struct solution *x, const struct solution *y)
+/* Distinct problems beyond the common ones are different in two studies. */
+static int lacking_count(const struct study *st, const struct solution *x, const struct study *other,
+	const struct solution *y)
 {
 	int count = 0;
 	for (int i = 0; i < st->distinct_count; i++)
-		count += x->lacking[i] || y->lacking[i];
+		count += x->lacking[i] || ((st == other || i < st->common_count) && y->lacking[i]);
+	for (int i = st->common_count; st != other && i < other->distinct_count; i++)
+		count += y->lacking[i];
 	return count;
 }
 
-/* Marks the distinct problems that a total contains and whose measurement is noisy. */
-static void noisy_mark(const struct study *st, const struct solution *x, bool path, bool *noisy)
+/* Marks the distinct problems that a total contains and whose measurement is noisy; those beyond the common
+ * ones from `own` on. */
+static void noisy_mark(const struct study *st, const struct solution *x, bool path, bool *noisy, int own)
 {
 	const int *chosen = path ? x->chosen_path : x->chosen_sum;
 	for (int node = 0; node < st->node_count; node++) {
-		int distinct = solution_problem(st, chosen, node);
-		const struct result *r = distinct >= 0 ? x->prices[distinct].result : NULL;
+		int distinct = solution_problem(st, x, chosen, node);
+		const struct result *r = distinct >= 0 ? solution_price(x, distinct, node)->result : NULL;
 		if (r && r->stats.stop == STOP_DISTURBED)
-			noisy[distinct] = true;
+			noisy[distinct + (distinct < st->common_count ? 0 : own - st->common_count)] = true;
 	}
 }
 
@@ -143,8 +148,8 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	struct scenario flipped = *s;
 	struct arena scratch = { 0 };
 	struct solution other = *here; /* for parallel: a solution has both totals */
-	bool differ, *noisy = ARENA_ARRAY(&scratch, bool, st->distinct_count);
-	memset(noisy, 0, (size_t)st->distinct_count * sizeof(*noisy));
+	bool differ, *noisy = NULL;
+	int problems = st->distinct_count;
 	effect->choice = row->get(s);
 	effect->on = effect->choice != 0;
 	effect->available = !row->available || row->available(st);
@@ -156,29 +161,32 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	row->set(&flipped, effect->on ? 0 : 1);
 	if (row->stage == STAGE_PLAN) {
 		struct study side;
-		study_open(&side, &st->on, flipped.nxc, true);
+		study_open(&side, &st->on, flipped.layouts, true);
 		solve(&side, &flipped, &scratch, &other);
-		effect->unmeasured_problems = lacking_count(st, here, &other);
+		problems += side.distinct_count;
+		noisy = ARENA_ARRAY(&scratch, bool, problems);
+		effect->unmeasured_problems = lacking_count(st, here, &side, &other);
 		differ = !effect->unmeasured_problems &&
 			gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
-		noisy_mark(&side, &other, flipped.parallel, noisy);
+		noisy_mark(&side, &other, flipped.parallel, noisy, st->distinct_count);
 		study_close(&side);
 	} else {
 		if (row->stage != STAGE_TOTAL)
 			solve(st, &flipped, &scratch, &other);
-		effect->unmeasured_problems = lacking_count(st, here, &other);
+		noisy = ARENA_ARRAY(&scratch, bool, problems);
+		effect->unmeasured_problems = lacking_count(st, here, st, &other);
 		differ = !effect->unmeasured_problems &&
 			gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
-		noisy_mark(st, &other, flipped.parallel, noisy);
+		noisy_mark(st, &other, flipped.parallel, noisy, st->common_count);
 	}
-	noisy_mark(st, here, s->parallel, noisy);
-	effect->noisy_problems = count_true(noisy, st->distinct_count);
+	noisy_mark(st, here, s->parallel, noisy, st->common_count);
+	effect->noisy_problems = count_true(noisy, problems);
 	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
 	effect->bound_ns = then.bound_ns;
 	effect->bound_complete = then.complete;
 	effect->complete = now.complete && then.complete;
 	effect->estimated = now.estimated || then.estimated;
-	for (int i = 0; i < st->distinct_count; i++)
+	for (int i = 0; i < st->common_count; i++)
 		effect->unavailable_problems += here->refused[i] != other.refused[i];
 	if (!effect->unmeasured_problems && !differ)
 		effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
@@ -193,7 +201,7 @@ struct what_if_effect *analyze_what_ifs(
 	struct arena scratch = { 0 };
 	struct study st;
 	struct solution here;
-	study_open(&st, g, s->nxc, true);
+	study_open(&st, g, s->layouts, true);
 	solve(&st, s, &scratch, &here);
 	for (int i = 0; i < *count; i++) {
 		effects[i].row = &table[i];

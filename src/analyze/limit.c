@@ -100,10 +100,10 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i)
 {
 	const struct layer_cost *c = &a->layers[i];
-	int own = plan_layer_problem_index(p, &p->layers[i], a->scenario.nxc);
+	int own = plan_layer_problem_index(p, &p->layers[i], a->scenario.layouts == LAYOUTS_NXC);
 	const char *text = own >= 0 ? p->problems[own].text : NULL;
 	if (c->group && c->group->layers[0] == i)
-		text = a->scenario.nxc && p->nxc ? c->group->text_nxc : c->group->text;
+		text = a->scenario.layouts == LAYOUTS_NXC && p->nxc ? c->group->text_nxc : c->group->text;
 	return limit_of(c, c->result ? c->result->problem : text, k, &a->scenario, a->cache);
 }
 

@@ -18,11 +18,14 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_cluster.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \
+	src/analyze/layouts.c \
 	src/analyze/limit.c src/analyze/limit.h \
 	src/analyze/list.c \
 	src/analyze/peaks.c src/analyze/peaks.h \
 	src/analyze/peaks_measured.c \
 	src/analyze/pick.c \
+	src/analyze/place.c src/analyze/place_private.h \
+	src/analyze/place_ways.c \
 	src/analyze/reality.c src/analyze/reality.h \
 	src/analyze/reality_against.c \
 	src/analyze/reality_groups.c \
@@ -69,6 +72,8 @@ check_PROGRAMS += tests/unit/t_inside
 tests_unit_t_inside_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_limit
 tests_unit_t_limit_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_layouts
+tests_unit_t_layouts_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_reality
 tests_unit_t_reality_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_recorded

@@ -56,9 +56,16 @@ static bool is_brief(const struct result *r)
 	return r->stats.stop == STOP_SHORTLIST;
 }
 
-/* The best result, or (best off) the first in the library's order; results are sorted by rank. */
+static bool in_pairs(const struct result *r, uint32_t pairs)
+{
+	int pair = pairs == LAYOUT_PAIRS_ALL ? 0 : layout_pair_of(r);
+	return pair >= 0 && (pairs >> pair & 1);
+}
+
+/* The best result, or (best off) the first in the library's order; results are sorted by rank. pairs: only of
+ * these layouts, as bits. */
 static const struct result *pick(const struct found *f, const struct scenario *s, enum cache c, bool best,
-	bool device_has_matrix)
+	bool device_has_matrix, uint32_t pairs)
 {
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *found = NULL;
@@ -72,7 +79,7 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 		any_warm |= r->cache == CACHE_WARM && r->status == STATUS_OK;
 		if (r->cache != c || !usable(r))
 			continue;
-		if (barred(r, s, device_has_matrix))
+		if (barred(r, s, device_has_matrix) || !in_pairs(r, pairs))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
 			found = is_brief(found) ? r : found;
@@ -82,7 +89,7 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 			found = r;
 	}
 	if (!found && c == CACHE_WARM && !any_warm)
-		return pick(f, s, CACHE_NET, best, device_has_matrix);
+		return pick(f, s, CACHE_NET, best, device_has_matrix, pairs);
 	return found;
 }
 
@@ -92,7 +99,7 @@ const struct result *analyze_pick(const struct results *r, const char *problem, 
 	struct found f;
 	f.results = results_of(r, problem, &f.count);
 	f.finished = results_is_finished(r, problem);
-	return pick(&f, s, c, s->best, true);
+	return pick(&f, s, c, s->best, true, LAYOUT_PAIRS_ALL);
 }
 
 bool found_answered(const struct found *f, enum launch launch, enum cache c)
@@ -118,7 +125,8 @@ const char *study_text(const struct study *st, int distinct)
 {
 	const struct plan *p = st->plan;
 	int own = plan_problem_total(p);
-	return distinct < own ? p->problems[distinct].text : st->fusion->texts[distinct - own];
+	return distinct < own ? p->problems[distinct].text : distinct < st->common_count ?
+		st->fusion->texts[distinct - own] : st->extra[distinct - st->common_count];
 }
 
 /* True if no result can be used because the library does not support the problem, or the scenario excludes
@@ -184,12 +192,13 @@ static struct estimate estimate_of_distinct(const struct study *st, const struct
 	return least;
 }
 
-struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
+struct price study_price_in(
+	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
 {
 	const struct found *f = &st->found[distinct];
 	struct price price = { .ns = NAN, .known = true };
 	price.answered = found_answered(f, s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED, st->cache);
-	price.result = pick(f, s, st->cache, best, !st->device || st->device->has_matrix);
+	price.result = pick(f, s, st->cache, best, !st->device || st->device->has_matrix, pairs);
 	if (price.result)
 		price.ns = price.result->stats.median;
 	else
@@ -202,6 +211,11 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 	return price;
 }
 
+struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
+{
+	return study_price_in(st, s, distinct, best, LAYOUT_PAIRS_ALL);
+}
+
 /* The cache state of the bound: warm if all weights and the peak of live activations fit in half of the
  * last-level cache, else (also if one of these is unknown) net. */
 static enum cache cache_of(const struct plan *p, const struct device *d)
@@ -210,13 +224,48 @@ static enum cache cache_of(const struct plan *p, const struct device *d)
 	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
 }
 
+void study_want(struct study *st, int distinct)
+{
+	const char *text = study_text(st, distinct);
+	if (st->wanted[distinct])
+		return;
+	st->wanted[distinct] = true;
+	st->found[distinct].results = results_of(st->on.results, text, &st->found[distinct].count);
+	st->found[distinct].finished = results_is_finished(st->on.results, text);
+}
+
+static void per_distinct(struct study *st, int had)
+{
+	struct found *found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);
+	bool *wanted = ARENA_ARRAY(&st->arena, bool, st->distinct_count);
+	if (had) {
+		memcpy(found, st->found, (size_t)had * sizeof(*found));
+		memcpy(wanted, st->wanted, (size_t)had * sizeof(*wanted));
+	}
+	st->found = found;
+	st->wanted = wanted;
+	st->roofs = ARENA_ARRAY(&st->arena, struct roof, st->distinct_count);
+}
+
+void study_extend(struct study *st, const char *const *texts, int count)
+{
+	int had = st->distinct_count;
+	st->extra = ARENA_ARRAY(&st->arena, const char *, count);
+	if (count)
+		memcpy(st->extra, texts, (size_t)count * sizeof(*texts));
+	st->distinct_count += count;
+	per_distinct(st, had);
+	for (int i = had; i < st->distinct_count; i++)
+		study_want(st, i);
+}
+
 static void want_bodies(struct study *st, const struct plan_layer *l)
 {
 	for (int i = 0; i < l->body_count; i++)
 		for (int k = 0; k < l->bodies[i].layer_count; k++) {
 			const struct plan_layer *inner = &l->bodies[i].layers[k];
 			if (inner->problem >= 0)
-				st->wanted[inner->problem] = true;
+				study_want(st, inner->problem);
 			want_bodies(st, inner);
 		}
 }
@@ -226,35 +275,35 @@ static void find_wanted(struct study *st)
 {
 	for (int i = 0; i < st->node_count; i++)
 		if (st->node_problem[i] >= 0)
-			st->wanted[st->node_problem[i]] = true;
+			study_want(st, st->node_problem[i]);
 	for (int i = 0; i < st->plan->layer_count; i++)
 		want_bodies(st, &st->plan->layers[i]);
 	for (int i = 0; i < st->groups; i++) {
 		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
 		if (distinct >= 0)
-			st->wanted[distinct] = true;
+			study_want(st, distinct);
 	}
 }
 
-void study_open(struct study *st, const struct ground *g, bool nxc, bool fused)
+void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused)
 {
 	const struct plan *p = g->plan;
 	*st = (struct study){ .on = *g, .plan = p, .fusion = g->fusion, .device = g->device,
-		.cache = cache_of(p, g->device), .nxc = nxc && p->nxc };
+		.cache = cache_of(p, g->device), .nxc = layouts == LAYOUTS_NXC && p->nxc };
 	st->groups = fused && g->fusion ? g->fusion->group_count : 0;
 	st->distinct_count = plan_problem_total(p) + (st->groups ? g->fusion->text_count : 0);
-	st->found = ARENA_ARRAY(&st->arena, struct found, st->distinct_count);
-	st->wanted = ARENA_ARRAY(&st->arena, bool, st->distinct_count);
-	st->roofs = ARENA_ARRAY(&st->arena, struct roof, st->distinct_count);
+	st->common_count = st->distinct_count;
+	per_distinct(st, 0);
+	if (st->nxc) {
+		st->conversions = p->conversions;
+		st->conversion_count = p->conversion_count;
+	}
 	study_graph(st);
 	find_wanted(st);
-	for (int i = 0; i < st->distinct_count; i++) {
-		if (!st->wanted[i])
-			continue;
-		const char *text = study_text(st, i);
-		st->found[i].results = results_of(g->results, text, &st->found[i].count);
-		st->found[i].finished = results_is_finished(g->results, text);
-	}
+	if (layouts != LAYOUTS_NXC)
+		layouts_open(st, layouts == LAYOUTS_PRICED);
+	if (st->layouts)
+		study_graph(st);
 }
 
 void study_close(struct study *st)

@@ -447,7 +447,7 @@ static void gaps_find(struct arena *a, struct reality *y, const struct ground *g
 		.threads_share = threads_share(g->device, y->execution),
 		.plain = s->matrix ? analyze(&scratch, g, &plain) : NULL };
 	bool *inside = ARENA_ARRAY(&scratch, bool, g->plan->layer_count + 1);
-	study_open(&on.study, g, s->nxc, true);
+	study_open(&on.study, g, s->layouts, true);
 	for (int i = 0; i < y->group_count; i++) {
 		group_cost(&y->groups[i], &on, inside);
 		group_sort(&x, &y->groups[i]);

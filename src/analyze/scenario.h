@@ -27,6 +27,14 @@ enum fusion_level {
 /* True if groups of that level may be fused where `chosen` is the choice. */
 bool fusion_allows(enum fusion_level chosen, enum fusion_level group);
 
+/* In which layout each layer's tensors are. The first value is off, the second what "on" means. */
+enum layouts {
+	LAYOUTS_FREE,         /* as the library chooses or as in ONNX; of the conversions only those at layers
+				 whose algorithms are all channels last are counted */
+	LAYOUTS_NXC,          /* channels last throughout, with the conversions at its borders */
+	LAYOUTS_PRICED,       /* each layer its own: the cheapest sum of layers and conversions */
+};
+
 struct scenario {
 	enum parallel parallel;
 	enum fusion_level fusion; /* which groups may be replaced by their measured fused problem */
@@ -35,8 +43,7 @@ struct scenario {
 	bool amortized;       /* launch amortized; off: isolated */
 	bool relaxed;         /* math relaxed: algorithms that round operands to lower precision (tf32 ...)
 				 are allowed */
-	bool nxc;             /* layout: channels last throughout, conversions measured; off: layout of the
-				 library or ONNX */
+	enum layouts layouts;
 };
 
 /* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */

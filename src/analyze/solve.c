@@ -46,7 +46,7 @@ static void price_inside(const struct study *st, const struct scenario *s, struc
 		struct layer_cost *c = out->inside[i] = ARENA_NEW(a, struct layer_cost);
 		price_bodies(st, s, out, l);
 		cost_none(c);
-		cost_alone(a, c, st, s, out, l, -1);
+		cost_alone(a, c, st, s, out, l, -1, NULL);
 		out->cost[st->layer_node[i]] = c->ns;
 		out->estimated[st->layer_node[i]] = c->origin == ORIGIN_ESTIMATED;
 	}
@@ -67,8 +67,19 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 			price_of(st, s, out, distinct);
 	}
 	price_inside(st, s, a, out);
-	for (int i = 0; i < st->distinct_count; i++)
-		out->unmeasured += out->lacking[i];
+}
+
+/* Prices of the conversions that may be needed and, with layout=priced, of the twins that may save them. */
+static void price_layouts(const struct study *st, const struct scenario *s, struct solution *out)
+{
+	for (int i = st->common_count; i < st->distinct_count; i++)
+		price_of(st, s, out, i);
+	for (int i = 0; st->layouts->priced && st->plan->nxc && i < st->plan->layer_count; i++)
+		if (st->plan->layers[i].class != CLASS_FREE && st->plan->layers[i].problem_nxc >= 0)
+			price_of(st, s, out, st->plan->layers[i].problem_nxc);
+	for (int i = 0; st->layouts->priced && i < st->groups; i++)
+		if (st->fusion->groups[i].distinct_nxc >= 0)
+			price_of(st, s, out, st->fusion->groups[i].distinct_nxc);
 }
 
 /* True if every layer outside the chosen groups has a price, and none is at_least. */
@@ -87,7 +98,8 @@ static void price_borders(const struct study *st, struct solution *out)
 {
 	int casts = 0, missing = 0;
 	for (int i = 0; i < st->node_count; i++) {
-		if (st->node_layer[i] >= 0)
+		bool idle = out->placed && st->node_problem[i] < 0 && !out->placed[i].used;
+		if (st->node_layer[i] >= 0 || idle)
 			continue;
 		casts++;
 		missing += isnan(out->cost[i]);
@@ -113,9 +125,11 @@ static bool known(const struct study *st, const struct solution *out, const int 
 	return !gaps && !isnan(out->border_ns);
 }
 
-int solution_problem(const struct study *st, const int *chosen, int node)
+int solution_problem(const struct study *st, const struct solution *x, const int *chosen, int node)
 {
 	int layer = st->node_layer[node];
+	if (x->placed && x->placed[node].problem >= 0)
+		return x->placed[node].problem;
 	if (layer < 0 || chosen[layer] < 0)
 		return st->node_problem[node];
 	const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
@@ -128,8 +142,8 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 	double total = 0;
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, chosen, i);
-		const struct result *r = problem >= 0 ? out->prices[problem].result : NULL;
+		int problem = solution_problem(st, out, chosen, i);
+		const struct result *r = problem >= 0 ? solution_price(out, problem, i)->result : NULL;
 		const struct layer_cost *inside = solution_inside(st, out, i);
 		double ns = inside ? inside->enqueue_ns : r ? r->enqueue_ns : NAN;
 		if (!isfinite(ns) || ns < 0)
@@ -143,9 +157,9 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 static bool estimated(const struct study *st, const struct solution *out, const int *chosen)
 {
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, chosen, i);
+		int problem = solution_problem(st, out, chosen, i);
 		const struct layer_cost *inside = solution_inside(st, out, i);
-		if ((problem >= 0 && out->prices[problem].estimated) ||
+		if ((problem >= 0 && solution_price(out, problem, i)->estimated) ||
 			(inside && inside->origin == ORIGIN_ESTIMATED))
 			return true;
 	}
@@ -160,8 +174,11 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 	double busy_ns[RESOURCE_COUNT] = { 0 }, most = 0;
 	int *times = base_calloc((size_t)st->distinct_count + 1, sizeof(int));
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, chosen, i);
-		if (problem >= 0 && !isnan(x->prices[problem].ns))
+		int problem = solution_problem(st, x, chosen, i);
+		const struct price *price = problem >= 0 ? solution_price(x, problem, i) : NULL;
+		if (price && price != &x->prices[problem] && !isnan(price->ns))
+			roofline_resources(st, s, problem, price->result, 1, busy_ns);
+		else if (price && !isnan(price->ns))
 			times[problem]++;
 	}
 	for (int i = 0; i < st->distinct_count; i++)
@@ -177,9 +194,9 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 	return most;
 }
 
-static double path_of(const struct study *st, const double *cost)
+static double path_of(const struct study *st, const struct solution *x, const double *cost)
 {
-	return critical_path(st->node_count, cost, st->first, st->edges, NULL, NULL, NULL);
+	return critical_path(st->node_count, cost, x->first, x->edges, NULL, NULL, NULL);
 }
 
 /* Even with any number of layers at the same time no resource does more than its peak: the longer of the
@@ -188,7 +205,7 @@ static double path_of(const struct study *st, const double *cost)
  * busy_ns and resource for it. */
 static void total_resources(const struct study *st, const struct scenario *s, struct solution *out)
 {
-	out->path_ns = path_of(st, out->cost_path);
+	out->path_ns = path_of(st, out, out->cost_path);
 	out->busy_ns = NAN;
 	out->resource = -1;
 	if (!st->on.peaks || out->inside)
@@ -197,7 +214,8 @@ static void total_resources(const struct study *st, const struct scenario *s, st
 	if (out->busy_ns > out->path_ns && out->chosen_sum != out->chosen_path &&
 		s->parallel != PARALLEL_PATH) {
 		int which;
-		double path = path_of(st, out->cost_sum), busy = busiest(st, s, out, out->chosen_sum, &which);
+		double path = path_of(st, out, out->cost_sum),
+		       busy = busiest(st, s, out, out->chosen_sum, &which);
 		if (fmax(path, busy) < out->busy_ns) {
 			out->chosen_path = out->chosen_sum;
 			out->cost_path = out->cost_sum;
@@ -241,6 +259,7 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 	view.level = s->fusion;
 	if (!s->fusion)
 		view.groups = 0;
+	st = &view;
 	*out = (struct solution){
 		.prices = ARENA_ARRAY(a, struct price, st->distinct_count),
 		.lacking = ARENA_ARRAY(a, bool, st->distinct_count),
@@ -249,9 +268,19 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 		.estimated = ARENA_ARRAY(a, bool, st->node_count),
 		.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count),
 		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
+		.first = st->first,
+		.edges = st->edges,
+		.layouts_exact = true,
 	};
-	price_all(&view, s, a, out);
-	price_borders(&view, out);
-	solve_choices(&view, a, out);
-	total_up(&view, s, out);
+	price_all(st, s, a, out);
+	if (st->layouts) {
+		price_layouts(st, s, out);
+		solve_layouts(st, s, a, out);
+	} else {
+		solve_choices(st, a, out);
+	}
+	for (int i = 0; i < st->distinct_count; i++)
+		out->unmeasured += out->lacking[i];
+	price_borders(st, out);
+	total_up(st, s, out);
 }

@@ -2,14 +2,15 @@
 
 #include "analyze/analyze_private.h"
 
-/* The graph in a scenario's layout: layers, casts at model inputs and outputs, and (layout on) conversions,
- * each after the producer of its value. A reader of a converted value keeps its edge to the producer: the
+/* The graph of a study: layers, casts at model inputs and outputs, and conversions between layouts, each
+ * after the producer of its value. A reader of a converted value keeps its edge to the producer: the
  * path through the conversion is never shorter. */
 
 struct drawing {
 	struct study *st;
 	const struct plan *plan;
-	int conversions;        /* 0 on the ONNX side */
+	int conversions;
+	const struct plan_conversion *conversion;
 	int *conversion_node;   /* per conversion */
 	int *cast_node;         /* per model input or output with a cast */
 	/* additional predecessors of layers, as linked lists */
@@ -31,8 +32,8 @@ static int node_add(struct drawing *g, int layer, int problem)
 static int add_conversions(struct drawing *g, int producer, int next)
 {
 	const struct plan *p = g->plan;
-	for (; next < g->conversions && p->values[p->conversions[next].value].producer <= producer; next++)
-		g->conversion_node[next] = node_add(g, -1, p->conversions[next].problem);
+	for (; next < g->conversions && p->values[g->conversion[next].value].producer <= producer; next++)
+		g->conversion_node[next] = node_add(g, -1, g->conversion[next].problem);
 	return next;
 }
 
@@ -70,7 +71,7 @@ static int link_capacity(const struct drawing *g)
 	for (int i = 0; i < p->border_count; i++)
 		links += p->borders[i].is_input ? p->values[p->borders[i].value].consumer_count : 0;
 	for (int i = 0; i < g->conversions; i++)
-		links += p->conversions[i].consumer_count;
+		links += g->conversion[i].consumer_count;
 	return links;
 }
 
@@ -87,8 +88,8 @@ static void add_links(struct drawing *g)
 			link_add(g, v->consumers[k], g->cast_node[i]);
 	}
 	for (int i = 0; i < g->conversions; i++)
-		for (int k = 0; k < p->conversions[i].consumer_count; k++)
-			link_add(g, p->conversions[i].consumers[k], g->conversion_node[i]);
+		for (int k = 0; k < g->conversion[i].consumer_count; k++)
+			link_add(g, g->conversion[i].consumers[k], g->conversion_node[i]);
 }
 
 static void edge_add(struct drawing *g, int from)
@@ -107,16 +108,16 @@ static void value_edges(struct drawing *g, int value, bool is_conversion)
 		if (p->borders[i].is_input && p->borders[i].value == value)
 			edge_add(g, g->cast_node[i]);
 	for (int i = 0; !is_conversion && i < g->conversions; i++)
-		if (p->conversions[i].value == value && !p->conversions[i].to_nxc)
+		if (g->conversion[i].value == value && !g->conversion[i].to_nxc)
 			edge_add(g, g->conversion_node[i]);
 }
 
 static int add_conversion_edges(struct drawing *g, int producer, int next)
 {
 	const struct plan *p = g->plan;
-	for (; next < g->conversions && p->values[p->conversions[next].value].producer <= producer; next++) {
+	for (; next < g->conversions && p->values[g->conversion[next].value].producer <= producer; next++) {
 		g->st->first[g->conversion_node[next]] = g->edge_count;
-		value_edges(g, p->conversions[next].value, true);
+		value_edges(g, g->conversion[next].value, true);
 	}
 	return next;
 }
@@ -154,13 +155,15 @@ void study_graph(struct study *st)
 {
 	const struct plan *p = st->plan;
 	struct arena *a = &st->arena;
-	struct drawing g = { .st = st, .plan = p, .conversions = st->nxc ? p->conversion_count : 0 };
+	struct drawing g = { .st = st, .plan = p, .conversions = st->conversion_count,
+		.conversion = st->conversions };
 	int nodes = p->layer_count + p->border_count + g.conversions, links = link_capacity(&g);
 	st->layer_node = ARENA_ARRAY(a, int, p->layer_count);
+	st->node_count = 0;
 	st->node_layer = ARENA_ARRAY(a, int, nodes);
 	st->node_problem = ARENA_ARRAY(a, int, nodes);
 	st->first = ARENA_ARRAY(a, int, nodes + 1);
-	g.conversion_node = ARENA_ARRAY(a, int, g.conversions);
+	g.conversion_node = st->conversion_node = ARENA_ARRAY(a, int, g.conversions);
 	g.cast_node = ARENA_ARRAY(a, int, p->border_count);
 	g.head = ARENA_ARRAY(a, int, p->layer_count);
 	g.next = ARENA_ARRAY(a, int, links);

@@ -20,7 +20,7 @@ CHOICE(matrix, bool)
 CHOICE(best, bool)
 CHOICE(amortized, bool)
 CHOICE(relaxed, bool)
-CHOICE(nxc, bool)
+CHOICE(layouts, enum layouts)
 #undef CHOICE
 
 static const struct what_if table[] = {
@@ -55,10 +55,11 @@ static const struct what_if table[] = {
 		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, true,
 		"no measured algorithm rounds to lower precision", math_available },
 	{ "layout", 'o', "layout",
-		"channels last in the whole model (nhwc), with conversions where a layer, a model input or a "
-		"model output "
-		"needs the other order; off: as the library chooses or as in ONNX (nchw)",
-		STAGE_PLAN, { "nchw", "nhwc" }, nxc_get, nxc_set, true, "no layer has a channels-last form",
+		"channels last in the whole model (nhwc), with conversions at its borders; or each layer its "
+		"own, for the cheapest total with conversions (priced); off: as the library chooses or as in "
+		"ONNX (nchw)",
+		STAGE_PLAN, { "nchw", "nhwc", "priced" }, layouts_get, layouts_set, true,
+		"no layer has a channels-last form",
 		layout_available },
 };
 #define TABLE_COUNT ((int)(sizeof(table) / sizeof(table[0])))

@@ -222,6 +222,30 @@ static int doubts_queue(struct session *s, struct options *o)
 	return added;
 }
 
+/* Queues the conversions between layouts that the results make possible, and adds them to the problems.
+ * Returns the number queued. */
+static int conversions_queue(struct session *s, struct options *o, struct wanted *w)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes), added = 0;
+	for (int i = 0; i < batch_count * dtype_count; i++) {
+		struct error err = ERROR_NONE;
+		struct arena a = { 0 };
+		int count;
+		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
+			continue;
+		session_refresh(s);
+		const char **texts = session_conversions(s, &a, &count);
+		for (int k = 0; k < count; k++) {
+			wanted_append(w, texts[k], i);
+			added += queue_add(s->queue, texts[k], false, false);
+		}
+		arena_free(&a);
+	}
+	return added;
+}
+
 /* Reads --caches. The states in which a problem was measured are not stored, so all problems are measured
  * again. net is required, because bounds use it. */
 /* --algorithms replaces what the configuration says. */
@@ -247,10 +271,10 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
 	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, which bounds need");
 }
 
-/* Measures all problems, then suspect ones and the peaks once more: other work on the machine can distort
- * both. */
+/* Measures all problems and conversions, then suspect ones and the peaks once more: other work on the machine
+ * can distort both. */
 static int bench_problems(
-	struct session *s, struct options *o, const struct wanted *w, struct tally *t, struct error *err)
+	struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
 {
 	const struct bench_options *own = o->own;
 	bool caches[CACHE_COUNT];
@@ -269,6 +293,8 @@ static int bench_problems(
 	if (status == EXIT_DONE && !interrupted)
 		t->eta_off = fmax(t->eta_off, bench_eta_off(&estimates));
 	bench_eta_free(&estimates);
+	if (status == EXIT_DONE && !interrupted && conversions_queue(s, o, w))
+		status = bench_drain(s, o, w, NULL, err);
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;
 	peaks_queue(s, true, true);

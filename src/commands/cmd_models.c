@@ -8,7 +8,8 @@
 static struct scenario scenario_alone(struct scenario s)
 {
 	s.parallel = PARALLEL_OFF;
-	s.fusion = s.nxc = false;
+	s.fusion = FUSION_OFF;
+	s.layouts = LAYOUTS_FREE;
 	return s;
 }
 

@@ -180,9 +180,10 @@ static void border_text(const struct session *s, FILE *out)
 	if (isnan(a->border_ns))
 		fprintf(out, "conversions   %s, not measured\n", what);
 	else if (casts || a->conversions)
-		fprintf(out, "conversions   %s%s of %s, %s\n", a->border_estimated ? "~" : "",
+		fprintf(out, "conversions   %s%s of %s, %s%s\n", a->border_estimated ? "~" : "",
 			str_duration(border, a->border_ns), what,
-			isnan(a->bound_ns) ? "alone not a bound" : "included");
+			isnan(a->bound_ns) ? "alone not a bound" : "included",
+			a->layouts_exact ? "" : "; there may be a better assignment of layouts");
 	arena_free(&scratch);
 }
 
@@ -244,7 +245,8 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 			"              measured peak is wrong. Measure again: benanza bench --again\n",
 			c->mistrusted, c->mistrusted == 1 ? "" : "s", 100 * c->cost_mistrusted_share,
 			ROOFLINE_TRUST);
-	fprintf(out, a->scenario.nxc ? "\n" : "not included  reorders between layers' layouts\n\n");
+	fprintf(out, a->scenario.layouts != LAYOUTS_FREE ? "\n" :
+		"not included  reorders between layers' layouts\n\n");
 }
 
 /* A duration in its column, marked ~ if it is from partial sums; an unknown one has no mark. */

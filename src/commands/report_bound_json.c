@@ -243,6 +243,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
 	json_object_set_new(o, "conversions", json_integer(a->conversions));
+	json_object_set_new(o, "layouts_exact", json_boolean(a->layouts_exact));
 	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
 	json_object_set_new(o, "estimated", json_boolean(a->estimated));
 	json_object_set_new(o, "interval_ns", report_json_interval(a->lo_ns, a->hi_ns));
@@ -260,7 +261,8 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "what_if", effects_json(s));
 	json_object_set_new(o, "not_fused", misses_json(s));
 	json_object_set_new(o, "notes",
-		a->scenario.nxc ? json_array() : json_pack("[s]", "reorders between layers are not priced"));
+		a->scenario.layouts != LAYOUTS_FREE ? json_array() :
+			json_pack("[s]", "reorders between layers are not priced"));
 	json_object_set_new(o, "warnings", report_libraries_json(d));
 	json_object_set_new(o, "needs", report_needs_json(p));
 	json_object_set_new(o, "layers", layers);

@@ -97,12 +97,22 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		if (!o->quiet && i % dtype_count == 0)
 			report_batch_note(s, batches[i / dtype_count]);
 		w->scenario = i;
-		wanted_plan(w, s->current, s->scenario.nxc);
+		wanted_plan(w, s->current, s->scenario.layouts != LAYOUTS_FREE);
 	}
 	if (!w->mentioned && !o->quiet)
 		fprintf(stderr, "benanza: %s: no layer has anything to measure; benanza layers lists them\n",
 			session_model_name(s));
 	return 0;
+}
+
+void wanted_append(struct wanted *w, const char *text, int scenario)
+{
+	for (int i = 0; i < w->count; i++)
+		if (strcmp(w->problems[i].text, text) == 0)
+			return;
+	VEC_GROW(w->problems, w->count, w->capacity);
+	w->problems[w->count++] = (struct wanted_problem){
+		.text = arena_strndup(&w->arena, text, strlen(text)), .scenario = scenario };
 }
 
 void wanted_add_peaks(struct wanted *w, const struct device *d)

@@ -32,6 +32,8 @@ void wanted_add_peaks(struct wanted *w, const struct device *d);
  * rough roofline of a typical GPU (wanted.c), good enough for an order. Fused problems count half, because
  * the first bound is complete without them. The index is empty afterwards. */
 void wanted_sort(struct wanted *w);
+/* Adds a problem at the end, unless it is there: after wanted_sort. */
+void wanted_append(struct wanted *w, const char *text, int scenario);
 void wanted_free(struct wanted *w);
 
 #endif

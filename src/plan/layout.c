@@ -65,7 +65,7 @@ static const struct shape *value_shape(const struct plan *p, int value)
 	return &p->values[value].shape;
 }
 
-static enum kernel_layout role_of(const struct plan *p, const struct plan_layer *l)
+enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_layer *l)
 {
 	bool whole = l->input_count > 0 && l->inputs[0] >= 0 && l->output_count > 0 && l->outputs[0] >= 0;
 	if (!whole || l->body_count || l->class == CLASS_HOST)
@@ -131,7 +131,7 @@ static void flood(struct finder *f)
 	struct plan *p = f->p;
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		enum kernel_layout role = role_of(p, l);
+		enum kernel_layout role = plan_layer_layout(p, l);
 		f->active[i] = role == KERNEL_LAYOUT_IMAGE ||
 			(role != KERNEL_LAYOUT_ORDER && pass_is_active(p, l, role));
 		int outputs = role == KERNEL_LAYOUT_IMAGE ? 1 : l->output_count;
@@ -198,30 +198,67 @@ static int twin_index(struct finder *f, int problem, int layer)
 	return f->twin_of[problem];
 }
 
-/* A transpose of the bytes in memory, with space as one dimension, so that equal work has one text. */
-static int conversion_problem(struct finder *f, const struct plan_value *v, bool to_nxc)
+/* The dimensions of an image in memory: channels of one layout as (outer, block), before or behind space. */
+static int block_of(enum image_layout l)
 {
-	struct problem t = { .kernel = KERNEL_TRANSPOSE, .shape_count = 1 };
+	return l == IMAGE_BLOCK8 ? 8 : l == IMAGE_BLOCK16 ? 16 : 0;
+}
+
+/* Adds a dimension that is at place `at` of the result, unless it is 1. */
+static void size_add(struct problem *t, int64_t size, int at, int *places)
+{
+	if (size < 2)
+		return;
+	places[t->shape[0].rank] = at;
+	t->shape[0].dim[t->shape[0].rank++] = size;
+}
+
+static void dims_add(struct problem *t, int *places, const int64_t *dims, const int *at, int count)
+{
+	for (int i = 0; i < count; i++)
+		size_add(t, dims[i], at[i], places);
+	for (int to = 0, k = 0; to < count; to++)
+		for (int i = 0; i < t->shape[0].rank; i++)
+			if (places[i] == to)
+				t->perm[k++] = i;
+}
+
+bool plan_reorder(const struct plan_value *v, enum image_layout from, enum image_layout to, struct problem *t)
+{
 	const struct shape *s = &v->shape;
-	int64_t channels = s->dims[1].value, space = 1;
+	int64_t n = s->dims[0].value, channels = s->dims[1].value, space = 1;
+	int places[PROBLEM_RANK], block = block_of(from) > block_of(to) ? block_of(from) : block_of(to);
 	for (int i = 2; i < s->rank; i++)
 		if (__builtin_mul_overflow(space, s->dims[i].value, &space))
-			return -1;
-	bool batched = s->dims[0].value > 1;
-	int64_t dims[3] = { s->dims[0].value, to_nxc ? channels : space, to_nxc ? space : channels };
-	t.operand[0].dtype = t.operand[1].dtype = v->dtype;
-	t.shape[0].rank = batched ? 3 : 2;
-	for (int i = 0; i < t.shape[0].rank; i++)
-		t.shape[0].dim[i] = dims[batched ? i : i + 1];
-	t.perm[batched] = batched + 1;
-	t.perm[batched + 1] = batched;
+			return false;
+	int64_t outer = block ? (channels + block - 1) / block : 1, inner = block ? block : channels;
+	if (__builtin_mul_overflow(n, outer, &outer))
+		return false;
+	*t = (struct problem){ .kernel = KERNEL_TRANSPOSE, .shape_count = 1 };
+	t->operand[0].dtype = t->operand[1].dtype = v->dtype;
+	if (block_of(from) && block_of(to)) /* outer x 2 x space x 8 and outer x space x 2 x 8 */
+		dims_add(t, places, (int64_t[]){ outer, from == IMAGE_BLOCK8 ? 2 : space,
+			from == IMAGE_BLOCK8 ? space : 2, 8 }, (int[]){ 0, 2, 1, 3 }, 4);
+	else if (!block || from == IMAGE_NCX || to == IMAGE_NCX) /* outer x block x space */
+		dims_add(t, places, (int64_t[]){ block ? outer : n, from == IMAGE_NCX ? inner : space,
+			from == IMAGE_NCX ? space : inner }, (int[]){ 0, 2, 1 }, 3);
+	else /* n x space x outer x block */
+		dims_add(t, places, (int64_t[]){ n, from == IMAGE_NXC ? space : outer / n,
+			from == IMAGE_NXC ? outer / n : space, block }, (int[]){ 0, 2, 1, 3 }, 4);
+	return true;
+}
+
+static int conversion_problem(struct finder *f, const struct plan_value *v, bool to_nxc)
+{
+	struct problem t;
+	if (!plan_reorder(v, to_nxc ? IMAGE_NCX : IMAGE_NXC, to_nxc ? IMAGE_NXC : IMAGE_NCX, &t))
+		return -1;
 	return problem_add(f, &t, v->producer < 0 ? 0 : v->producer);
 }
 
 /* ---- conversions */
 
-/* Shape(x) and Size(x) read no data. */
-static bool reads_data(const struct plan_layer *l, const struct plan_value *v)
+bool plan_reads_data(const struct plan_layer *l, const struct plan_value *v)
 {
 	if (l->class != CLASS_FREE)
 		return true;
@@ -240,7 +277,7 @@ static bool wants_nxc(const struct finder *f, const struct plan_layer *l, int va
 	const struct plan *p = f->p;
 	if (!f->active[l->index])
 		return false;
-	enum kernel_layout role = role_of(p, l);
+	enum kernel_layout role = plan_layer_layout(p, l);
 	if (role == KERNEL_LAYOUT_IMAGE)
 		return l->inputs[0] == value;
 	int rank = value_shape(p, value)->rank;
@@ -251,16 +288,21 @@ static bool wants_nxc(const struct finder *f, const struct plan_layer *l, int va
 	return false;
 }
 
+bool plan_value_has_layout(const struct plan_value *v)
+{
+	return !v->constant && v->kind == VALUE_TENSOR && layout_matters(&v->shape);
+}
+
 static void convert(struct finder *f, int value, int *room)
 {
 	struct plan *p = f->p;
 	const struct plan_value *v = &p->values[value];
 	struct plan_conversion c = { .value = value, .to_nxc = !v->nxc };
-	if (v->constant || v->kind != VALUE_TENSOR || !layout_matters(&v->shape))
+	if (!plan_value_has_layout(v))
 		return;
 	for (int i = 0; i < v->consumer_count; i++) {
 		const struct plan_layer *l = &p->layers[v->consumers[i]];
-		if (reads_data(l, v) && wants_nxc(f, l, value) != v->nxc)
+		if (plan_reads_data(l, v) && wants_nxc(f, l, value) != v->nxc)
 			room[c.consumer_count++] = v->consumers[i];
 	}
 	if (!c.consumer_count && !(v->is_output && v->nxc))

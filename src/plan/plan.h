@@ -6,6 +6,7 @@
 #include "model/graph.h"
 #include "model/write.h"
 #include "ops/op.h"
+#include "problem/kernel.h"
 
 #include <string.h>
 
@@ -187,6 +188,21 @@ void plan_free(struct plan *p);
 void plan_layout(struct plan *p);
 /* The problem with channels-last operands. False: the layout makes no difference. */
 bool plan_twin(const struct problem *p, struct problem *twin);
+/* Which layouts a layer can work in. */
+enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_layer *l);
+/* True if a layer that reads the value reads its data; Shape(x) and Size(x) do not. */
+bool plan_reads_data(const struct plan_layer *l, const struct plan_value *v);
+/* True if it is computed at run time and has several channels and several spatial positions; else all layouts
+ * are the same bytes. */
+bool plan_value_has_layout(const struct plan_value *v);
+
+/* Layouts of images: ONNX order, channels last, ONNX order in blocks of 8 or 16 channels (nChw8c). */
+enum image_layout { IMAGE_NCX, IMAGE_NXC, IMAGE_BLOCK8, IMAGE_BLOCK16, IMAGE_LAYOUTS };
+/* The conversion of a value that has a layout, as a transpose of the bytes in memory, with space as one
+ * dimension, so that equal work has one text. A last block counts as full. False: too large for a problem. */
+bool plan_reorder(const struct plan_value *v, enum image_layout from, enum image_layout to,
+	struct problem *t);
+
 /* Number of problems in both layouts. */
 static inline int plan_problem_total(const struct plan *p)
 {

@@ -359,7 +359,7 @@ int session_check_bound(const struct session *s, struct error *err)
 
 bool session_refresh(struct session *s)
 {
-	if (s->sweep.nxc != s->scenario.nxc)
+	if (s->sweep.nxc != (s->scenario.layouts != LAYOUTS_FREE))
 		session_sweep_drop(s);
 	if (s->queue && !s->device.name && queue_device(s->queue))
 		session_device_adopt(s, queue_device(s->queue));
@@ -389,17 +389,17 @@ bool session_refresh(struct session *s)
 /* Sends all problems of a plan and layout to the planner once; called at every key press. */
 static void plan_ask(struct session *s)
 {
-	if (s->asked == s->current && s->asked_nxc == s->scenario.nxc)
+	if (s->asked == s->current && s->asked_nxc == (s->scenario.layouts != LAYOUTS_FREE))
 		return;
 	struct arena a = { 0 };
 	int count;
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		s->scenario.nxc, &count);
+		s->scenario.layouts != LAYOUTS_FREE, &count);
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);
 	arena_free(&a);
 	s->asked = s->current;
-	s->asked_nxc = s->scenario.nxc;
+	s->asked_nxc = s->scenario.layouts != LAYOUTS_FREE;
 }
 
 bool session_plan_step(struct session *s, int timeout_ms)
@@ -436,6 +436,12 @@ const char **session_peak_problems(struct session *s, struct arena *a, int *coun
 	return peaks_problems(a, &s->device, types, count);
 }
 
+const char **session_conversions(struct session *s, struct arena *a, int *count)
+{
+	struct ground ground = session_ground(s);
+	return analyze_conversions(a, &ground, &s->scenario, count);
+}
+
 int session_measure_missing(struct session *s)
 {
 	if (!s->queue || !s->current)
@@ -443,7 +449,10 @@ int session_measure_missing(struct session *s)
 	struct arena a = { 0 };
 	int count, added = 0;
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		s->scenario.nxc, &count);
+		s->scenario.layouts != LAYOUTS_FREE, &count);
+	for (int i = 0; i < count; i++)
+		added += queue_add(s->queue, texts[i], false, false);
+	texts = session_conversions(s, &a, &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
 	texts = s->device.name ? session_peak_problems(s, &a, &count) : NULL;
@@ -468,14 +477,15 @@ int session_measure_problem(struct session *s, const char *problem)
 
 static int measure_group(struct session *s, const struct fusion_group *g)
 {
-	const char *text = s->scenario.nxc ? g->text_nxc : g->text;
+	const char *text = s->scenario.layouts == LAYOUTS_NXC ? g->text_nxc : g->text;
 	return text ? queue_add(s->queue, text, true, true) : 0;
 }
 
 static int measure_alone(struct session *s, int layer)
 {
 	const struct plan *p = s->current->plan;
-	int own = plan_layer_problem_index(p, &p->layers[layer], s->scenario.nxc);
+	int own = plan_layer_problem_index(p, &p->layers[layer],
+		s->scenario.layouts == LAYOUTS_NXC);
 	return own >= 0 ? queue_add(s->queue, p->problems[own].text, true, true) : 0;
 }
 

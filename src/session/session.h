@@ -235,6 +235,8 @@ bool session_plan_step(struct session *s, int timeout_ms);
 const struct planned *session_planned(const struct session *s, const char *problem);
 /* A doctor after its first reading. The caller closes it. */
 struct doctor *session_doctor(const struct session *s);
+/* The conversions between layouts that the results make possible (analyze_conversions), in arena a. */
+const char **session_conversions(struct session *s, struct arena *a, int *count);
 /* Queues all unmeasured problems of the scenario and its what-ifs, fused ones included, and then the device's
  * peaks. Returns the number added. */
 int session_measure_missing(struct session *s);

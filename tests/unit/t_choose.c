@@ -232,10 +232,11 @@ static void one_side(
 {
 	struct arena arena = { 0 };
 	struct scenario s = scenario_default();
-	s.nxc = t->nxc = nxc;
+	t->nxc = nxc;
+	s.layouts = nxc ? LAYOUTS_NXC : LAYOUTS_FREE;
 	struct scenario plain = s;
 	s.fusion = t->level = level;
-	s.parallel = true;
+	s.parallel = PARALLEL_RESOURCES;
 	t->best_sum = t->best_path = INFINITY;
 	try_all(t, 0, 0);
 	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &s);

@@ -129,7 +129,9 @@ static bool holds(const struct plan *p, const struct fusion *f)
 		measure(r, p->problems[i].text, 1);
 	struct analysis *sum = analyze(&a, GROUND(p, f, r, NULL), &s);
 	good &= sum->complete && sum->bound_ns == running;
-	s.fusion = s.parallel = s.nxc = true;
+	s.fusion = true;
+	s.parallel = PARALLEL_RESOURCES;
+	s.layouts = LAYOUTS_NXC;
 	analyze(&a, GROUND(p, f, r, NULL), &s);
 	results_free(r);
 	arena_free(&a);

@@ -29,7 +29,7 @@ static void parses(const char *list, const char *want)
 int main(void)
 {
 	struct scenario s = scenario_default();
-	ok(s.best && s.amortized && !s.parallel && !s.fusion && !s.matrix && !s.relaxed && !s.nxc,
+	ok(s.best && s.amortized && !s.parallel && !s.fusion && !s.matrix && !s.relaxed && !s.layouts,
 		"the defaults");
 	parses("", "algorithm,launch");
 	parses("  ", "algorithm,launch");
