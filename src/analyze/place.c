@@ -514,6 +514,9 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 			out->cost_sum[i] = isnan(out->cost[i]) ? 0 : out->cost[i];
 	out->chosen_path = out->chosen_sum;
 	out->cost_path = out->cost_sum;
+	/* an assignment around a conversion without a price is not surely the best */
+	for (int i = st->common_count; i < st->distinct_count; i++)
+		g.exact &= !isnan(out->prices[i].ns);
 	out->layouts_exact = g.exact;
 	free(g.table);
 }

@@ -184,6 +184,8 @@ static void border_text(const struct session *s, FILE *out)
 			str_duration(border, a->border_ns), what,
 			isnan(a->bound_ns) ? "alone not a bound" : "included",
 			a->layouts_exact ? "" : "; there may be a better assignment of layouts");
+	else if (!a->layouts_exact)
+		fprintf(out, "conversions   none; with some that are not measured the total may be less\n");
 	arena_free(&scratch);
 }
 

@@ -127,6 +127,7 @@ static void only_channels_last(void)
 	ok(!a->complete && a->unmeasured_problems == 2, "convolutions that only run channels last: two "
 		"conversions are to be measured");
 	near(a->bound_ns, 100 + 5 + 80 + 7, 0, "... and the total is at least the layers");
+	ok(!a->layouts_exact, "... and not exact");
 	measure(w.results, TO_NXC, 20);
 	measure(w.results, TO_NCX, 30);
 	a = look(&w, "");
