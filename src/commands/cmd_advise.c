@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "commands/each.h"
+#include "commands/reach.h"
 #include "commands/report.h"
 #include "session/session_advice.h"
 
@@ -21,8 +22,8 @@ static const struct option_row advise_rows[] = {
 	{ 0 }
 };
 
-/* Sets *ns to the latency of "5ms", "300us", "1.2s", or of one batch at "200/s". */
-static int target_parse(const char *text, int64_t batch, double *ns, struct error *err)
+/* Reads "5ms", "300us", "1.2s": a latency; or "200/s": that of one batch at this throughput. */
+static int target_parse(const char *text, int64_t batch, struct reach_target *to, struct error *err)
 {
 	static const struct {
 		const char *name;
@@ -34,8 +35,9 @@ static int target_parse(const char *text, int64_t batch, double *ns, struct erro
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && plain && end > text; i++) {
 		if (strcmp(end, units[i].name) != 0)
 			continue;
-		*ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * (double)(batch > 0 ? batch : 1) / value;
-		if (*ns >= TARGET_LEAST_NS && *ns <= TARGET_MOST_NS)
+		to->items_per_s = units[i].ns > 0 ? NAN : value;
+		to->ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * (double)(batch > 0 ? batch : 1) / value;
+		if (to->ns >= TARGET_LEAST_NS && to->ns <= TARGET_MOST_NS)
 			return 0;
 	}
 	return error_set(
@@ -47,15 +49,24 @@ static int advise(struct session *s, struct options *o, struct error *err)
 {
 	const struct advise_options *own = o->own;
 	struct arena a = { 0 };
-	double target = NAN;
+	struct reach_target target = { NAN, NAN };
+	struct reach reach = { 0 };
 	if (own->target && target_parse(own->target, s->current->plan->batch, &target, err))
 		return EXIT_BAD;
 	struct scenario from = s->config->what_if ? s->scenario : session_unoptimized(s);
-	struct advice_list list = session_advice(s, &a, &from, target);
-	if (o->json)
-		report_json_line(report_advice_json(s, &list, &from), stdout);
-	else
+	struct advice_list list = session_advice(s, &a, &from, target.ns);
+	bool missed = own->target && !list.reached && !isnan(list.start_ns);
+	if (missed)
+		reach = reach_find(s, o, &target, &a);
+	if (o->json) {
+		json_t *all = report_advice_json(s, &list, &from);
+		json_object_set_new(all, "would_reach", missed ? report_reach_json(&reach) : json_null());
+		report_json_line(all, stdout);
+	} else {
 		report_advice_text(s, &list, &from, stdout);
+		if (missed)
+			report_reach_text(&reach, &target, stdout);
+	}
 	bool gaps = !list.complete || isnan(list.start_ns) || (own->target && !list.reached);
 	arena_free(&a);
 	return gaps ? EXIT_GAPS : EXIT_DONE;

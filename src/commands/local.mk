@@ -37,6 +37,7 @@ libcommands_a_SOURCES = \
 	src/commands/option_unknown.c \
 	src/commands/option_values.c \
 	src/commands/options.c \
+	src/commands/reach.c src/commands/reach.h \
 	src/commands/report.h \
 	src/commands/report_advice.c \
 	src/commands/report_analysis.c src/commands/report_analysis.h \
@@ -46,6 +47,7 @@ libcommands_a_SOURCES = \
 	src/commands/report_compare_json.c \
 	src/commands/report_layers.c \
 	src/commands/report_models.c src/commands/report_models.h \
+	src/commands/report_reach.c \
 	src/commands/report_sweep.c src/commands/report_sweep.h \
 	src/commands/report_trace.c \
 	src/commands/report_try.c \

@@ -1,0 +1,40 @@
+/* What would have to be true for a latency or throughput that advice does not reach: another device, another
+ * batch. */
+#ifndef COMMANDS_REACH_H
+#define COMMANDS_REACH_H
+
+#include "commands/command.h"
+
+struct reach_target {
+	double ns;          /* latency of a batch; NaN: none is asked for */
+	double items_per_s; /* the throughput it is from; NaN: a latency was given */
+};
+
+/* The lowest bound on a device at a batch, after all advice. */
+struct reach_row {
+	const char *device; /* as for -d; NULL: the session's */
+	const char *model;  /* of the device, untrusted text; may be NULL */
+	int64_t batch;      /* 0: the model has none */
+	double ns;          /* complete; it may contain estimates */
+	double items_per_s; /* a model without a batch has one item */
+	bool estimated, reached;
+};
+
+struct reach {
+	int device_count, batch_count;
+	struct reach_row *devices; /* recorded and described ones with a complete bound: those that do not
+				      reach it, then the others, slowest first. For a throughput: at the
+				      first batch that reaches it, else where doublings gain less than 1% */
+	struct reach_row *batches; /* of the session's device, for a throughput: these doublings */
+};
+
+/* Analyses the session's plan on other devices, and for a throughput at larger batches. The session ends as
+ * it began. Rows live in the arena. */
+struct reach reach_find(struct session *s, const struct options *o, const struct reach_target *target,
+	struct arena *a);
+
+/* The rest of `advise --target`, after its advice. */
+void report_reach_text(const struct reach *r, const struct reach_target *t, FILE *out);
+json_t *report_reach_json(const struct reach *r);
+
+#endif
