@@ -30,13 +30,13 @@ static int target_parse(const char *text, int64_t batch, struct reach_target *to
 		double ns;
 	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
 	char *end;
-	double value = strtod(text, &end);
+	double value = strtod(text, &end), items = (double)(batch > 0 ? batch : 1);
 	bool plain = strspn(text, "0123456789.eE-") >= (size_t)(end - text);
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && plain && end > text; i++) {
 		if (strcmp(end, units[i].name) != 0)
 			continue;
 		to->items_per_s = units[i].ns > 0 ? NAN : value;
-		to->ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * (double)(batch > 0 ? batch : 1) / value;
+		to->ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * items / value;
 		if (to->ns >= TARGET_LEAST_NS && to->ns <= TARGET_MOST_NS)
 			return 0;
 	}

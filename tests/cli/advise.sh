@@ -6,7 +6,7 @@ json() { python3 -c "
 import json
 d = json.loads(open('$work/out').readline())
 a = d['advice']
-assert $1, $1"; ok $? "$2"; }
+assert ($1), 'failed'"; ok $? "$2"; }
 
 bz advise "$models/tiny.onnx" >out 2>err
 [ $? -eq 1 ] && grep -q '^no advice: nothing of the model is measured' out

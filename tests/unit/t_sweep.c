@@ -32,16 +32,16 @@ static void test_best(void)
 {
 	static const int64_t batch[] = { 1, 2, 4, 8, 16 }, wide[] = { 1, 16, 64 };
 	is_int(BEST({ 100, 180, 300, 400, 500 }), 4, "every doubling gains");
-	is_int(BEST({ 100, 180, 188, 300, 500 }), 1, "a doubling of 4.4% ends it, whatever comes later");
-	is_int(BEST({ 100, 180, 190, 199, 210 }), 2, "5.6%, then 4.7%");
+	is_int(BEST({ 100, 180, 188, 300, 500 }), 1, "a doubling of 4.4%% ends it, whatever comes later");
+	is_int(BEST({ 100, 180, 190, 199, 210 }), 2, "5.6%%, then 4.7%%");
 	is_int(BEST({ 100, 90, 80, 70, 60 }), 0, "nothing gains");
 	is_int(BEST({ 100, 180, -300, 600, 900 }), 1, "points after an incomplete one are not compared");
 	is_int(BEST({ 100, -180 }), -1, "one complete point");
 	is_int(BEST({ -100, 180, 300 }), -1, "the first one is incomplete");
 	is_int(BEST({ 100 }), -1, "one point");
 	is_int(best_of(3, wide, (double[]){ 100, 122, 130 }), 1,
-		"by a factor of 16: four doublings of 5.1%; then two of 3.2%");
-	is_int(best_of(3, wide, (double[]){ 100, 121, 130 }), 0, "four doublings of 4.9%");
+		"by a factor of 16: four doublings of 5.1%%; then two of 3.2%%");
+	is_int(best_of(3, wide, (double[]){ 100, 121, 130 }), 0, "four doublings of 4.9%%");
 }
 
 static void test_crossovers(void)
