@@ -32,6 +32,8 @@ enum {
 
 extern struct fake_cudnn {
 	int created, destroyed, handles, calls;
+	int creating;           /* calls of cudnnCreate that have not returned */
+	bool created_at_once;   /* two of them */
 	const char *function;   /* last function that computed */
 	int algorithm, math;    /* of the last convolution or rnn */
 	double residual;        /* alpha2 of the last fused convolution */

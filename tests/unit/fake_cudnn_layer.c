@@ -6,6 +6,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "base/arena.h"
 
@@ -30,7 +31,12 @@ void cudnnGetLastErrorString(char *text, size_t size)
 
 cudnnStatus_t cudnnCreate(cudnnHandle_t *h)
 {
-	fake_cudnn.handles++;
+	int creating = __atomic_add_fetch(&fake_cudnn.creating, 1, __ATOMIC_SEQ_CST);
+	if (creating > 1)
+		__atomic_store_n(&fake_cudnn.created_at_once, true, __ATOMIC_SEQ_CST);
+	nanosleep(&(struct timespec){ .tv_nsec = 5000000 }, NULL);
+	__atomic_add_fetch(&fake_cudnn.handles, 1, __ATOMIC_SEQ_CST);
+	__atomic_sub_fetch(&fake_cudnn.creating, 1, __ATOMIC_SEQ_CST);
 	*h = (cudnnHandle_t)(void *)&fake_cudnn;
 	return CUDNN_STATUS_SUCCESS;
 }

@@ -5,6 +5,7 @@
 #include "tap.h"
 
 #include <dlfcn.h>
+#include <pthread.h>
 #include <string.h>
 
 #include "cuda_standin.h"
@@ -374,6 +375,29 @@ static void test_math(void)
 	backend_cudnn_legacy.forget(&list);
 }
 
+static void *handle_take(void *to)
+{
+	*(cudnnHandle_t *)to = cudnn_handle(NULL);
+	return NULL;
+}
+
+/* Threads that begin at once each get a handle, one after the other. */
+static void test_handles(void)
+{
+	pthread_t thread[4];
+	cudnnHandle_t handle[4] = { NULL };
+	int before = fake_cudnn.handles, got = 0;
+	for (int i = 0; i < 4; i++)
+		pthread_create(&thread[i], NULL, handle_take, &handle[i]);
+	for (int i = 0; i < 4; i++) {
+		pthread_join(thread[i], NULL);
+		got += handle[i] != NULL;
+	}
+	is_int(got, 4, "each thread has a handle");
+	is_int(fake_cudnn.handles - before, 4, "of its own");
+	ok(!fake_cudnn.created_at_once, "no two were created at once");
+}
+
 /* The real library, if installed, must have all functions of the list. Calls none of them. */
 static void test_symbols(void)
 {
@@ -402,6 +426,7 @@ int main(void)
 	test_faults();
 	test_refused_run();
 	test_gain();
+	test_handles();
 	test_symbols();
 	return done_testing();
 }

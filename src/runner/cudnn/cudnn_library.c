@@ -4,6 +4,7 @@
 
 #include <assert.h>
 #include <dlfcn.h>
+#include <pthread.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -98,6 +99,16 @@ int cudnn_version(void)
 	return library.api ? library.version : 0;
 }
 
+/* One at a time: cuDNN's guide asks that the first handle exists before several threads create theirs. */
+static int handle_create(const struct cudnn_api *api, cudnnHandle_t *h, struct error *err)
+{
+	static pthread_mutex_t creating = PTHREAD_MUTEX_INITIALIZER;
+	pthread_mutex_lock(&creating);
+	cudnnStatus_t status = api->cudnnCreate(h);
+	pthread_mutex_unlock(&creating);
+	return cudnn_error(status, "cudnnCreate", err);
+}
+
 cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err)
 {
 	const struct cudnn_api *api = cudnn_library(err);
@@ -105,7 +116,7 @@ cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err)
 	if (!api || (own.handle && own.stream == stream))
 		return api ? own.handle : NULL;
 	cudnnHandle_t h = own.handle;
-	if (!h && cudnn_error(api->cudnnCreate(&h), "cudnnCreate", err))
+	if (!h && handle_create(api, &h, err))
 		return NULL;
 	own.handle = h;
 	if (cudnn_error(api->cudnnSetStream(h, stream), "cudnnSetStream", err))
