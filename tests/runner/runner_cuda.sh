@@ -26,6 +26,11 @@ hasnt '"type":"result"' "without a result"
 serve --problem "$conv16"
 has '^   0  ' "--problem lists"
 hasnt 'median' "and does not measure"
+serve --problem "$gemm" && grep -q 'not in this list: .*cuBLASLt cannot be asked without a GPU' "$err"
+ok $? "and says which library it could not ask"
+serve --problem reduce:f16,f16:mean:64x1024:64x1 && grep -q 'cuBLASLt cannot be asked' "$err" &&
+    serve --problem reduce:f16,f16:rmax:64x1024:64x1 && ! grep -q 'cuBLASLt' "$err"
+ok $? "of sums, but not of maxima, which are no products"
 run_line 1 "$conv16" | sed 's/}/,"caches":["cold"]}/' | serve
 has '"type":"done","id":1,"status":"unsupported","why":"planned only' "cold caches can be asked for"
 

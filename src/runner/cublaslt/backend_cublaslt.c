@@ -270,7 +270,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	if (cublaslt_case_make(p, &kase, err))
 		return -1;
 	if (cuda_context()->planning)
-		return error_set(err, "cuBLASLt lists algorithms only on a GPU");
+		return error_set(err, "cuBLASLt cannot be asked without a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->kase = kase;
 	o->all = all && !kase.ones.rows;

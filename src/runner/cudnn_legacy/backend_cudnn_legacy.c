@@ -83,7 +83,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 		return error_set(err, "only layers of cuDNN's legacy API, which has no %s",
 			kernel_name(p->kernel));
 	if (cuda_context()->planning)
-		return error_set(err, "cuDNN's legacy API lists algorithms only on a GPU");
+		return error_set(err, "cuDNN legacy cannot be asked without a GPU");
 	struct offers *o = base_calloc(1, sizeof(*o));
 	o->own.problem = *p;
 	if (kernels[row].offer(&o->own, err) || candidates_try(o, err)) {

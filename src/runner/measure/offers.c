@@ -74,13 +74,15 @@ int offers_open(struct offers *o, const struct backend *const *backends, const s
 			telling = why;
 		reason_add(&reasons, backends[i], why.text);
 	}
-	if (o->list_count)
+	if (o->list_count) {
 		offers_number(o);
-	else
+		o->others = reasons.n ? base_strdup(reasons.p) : NULL;
+	} else {
 		error_set(err, "%s",
 			telling_count == 0	     ? first.text
 				: telling_count == 1 ? telling.text
 						     : reasons.p);
+	}
 	str_free(&reasons);
 	return o->list_count ? 0 : -1;
 }
@@ -90,6 +92,7 @@ void offers_close(struct offers *o)
 	for (int l = 0; l < o->list_count; l++)
 		o->list[l].backend->forget(&o->list[l]);
 	free(o->offer);
+	free(o->others);
 	*o = (struct offers){ 0 };
 }
 

@@ -18,6 +18,7 @@ struct offers {
 	struct offer *offer;        /* in order of rank */
 	int count;
 	int left_out;               /* sum of the lists' */
+	char *others;               /* reasons of backends for such problems that have none; or NULL */
 };
 
 /* Collects the algorithms of all backends (NULL-terminated); all: of struct backend_list. Returns -1 if no

@@ -100,6 +100,8 @@ enum status job_list(const struct job *j, struct error *err)
 		return status;
 	for (int i = 0; i < offers.count; i++)
 		j->list(j->user, &offers.offer[i].algorithm);
+	if (j->others && offers.others)
+		j->others(j->user, offers.others);
 	offers_end(j, &offers);
 	return STATUS_OK;
 }

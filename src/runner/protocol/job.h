@@ -33,6 +33,9 @@ struct job {
 	void (*emit)(void *user, const struct result *r, const struct samples *samples);
 	/* Called per algorithm by job_list, and by job_check. */
 	void (*list)(void *user, const struct algorithm *a);
+	/* Called by job_list with the reasons of libraries for such problems that have no algorithm. May be
+	 * NULL. */
+	void (*others)(void *user, const char *reasons);
 	void (*check)(void *user, const struct algorithm *a, const struct check_finding *f);
 };
 

@@ -143,6 +143,13 @@ static enum status problem_do(const struct options *o, const struct job *j, stru
 	return o->check ? job_check(j, err) : job_run(j, &stopped, err);
 }
 
+/* A plan says which libraries it could not ask: they may have algorithms on the device. */
+static void table_others(void *user, const char *reasons)
+{
+	(void)user;
+	fprintf(stderr, "%s: not in this list: %s\n", platform.program, reasons);
+}
+
 int table_problem(const struct options *o, const struct device *d, struct ahead *ahead, FILE *out)
 {
 	struct error err = ERROR_NONE;
@@ -160,6 +167,7 @@ int table_problem(const struct options *o, const struct device *d, struct ahead 
 		.trying = ignore_trying,
 		.emit = table_emit,
 		.list = table_list,
+		.others = o->machine.plan ? table_others : NULL,
 		.check = table_check };
 	struct problem p;
 	memcpy(j.caches, o->caches, sizeof(j.caches));
