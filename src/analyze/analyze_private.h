@@ -65,6 +65,9 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
  * attention sees, those that it hides, or others. */
 enum triangle { TRIANGLE_NONE, TRIANGLE_SEEN, TRIANGLE_HIDDEN };
 enum triangle triangle_of(const struct plan *p, int value);
+/* fusion_norm.c: matches a normalization from l, the mean of its squares; true if it is a group by itself.
+ * The caller frees c->pattern in both cases. */
+bool chain_norm(struct chain *c, const struct plan *p, const struct plan_layer *l);
 /* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
  * none. */
 bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);

@@ -223,6 +223,11 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 	chain_keep(f, first);
 	str_free(&c.pattern);
 	find_attention(f, l);
+	first = f->fusion->group_count;
+	if (chain_norm(&c, f->plan, l) && units_agree(f, &c))
+		add_group(f, &c, distinct_of_problem(f, &c.problem, false));
+	chain_keep(f, first);
+	str_free(&c.pattern);
 	if (chain_transposed(&c, f->plan, l) && units_agree(f, &c))
 		follow(f, &c, -1, true);
 	str_free(&c.pattern);

@@ -16,6 +16,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_bytes.c \
 	src/analyze/fusion_chain.c \
 	src/analyze/fusion_cluster.c \
+	src/analyze/fusion_norm.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \
 	src/analyze/layouts.c \

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Attention as exporters write it: each form must become one group with the expected problem, or say why not.
+"""Attention and normalizations as exporters write them: each form must become one group with the expected problem, or say why not.
 
 Builds small graphs with the onnx package, lists the jobs of `benanza bench --emit-jobs -w fusion` and reads
 `not_fused` of the bound on a described device. Prints TAP.
@@ -232,6 +232,52 @@ REASONS = {
 }
 
 
+def norm(g, x, centred, inverts=False, square="Pow"):
+    """A normalization of the last dimension in parts."""
+    if centred:
+        x = g.node("Sub", x, g.node("ReduceMean", x, axes=[-1], keepdims=1))
+    squares = g.node("Pow", x, g.const(2.0)) if square == "Pow" else g.node("Mul", x, x)
+    root = g.node("Sqrt", g.node("Add", g.node("ReduceMean", squares, axes=[-1], keepdims=1), g.const(1e-5)))
+    return g.node("Mul", x, g.node("Reciprocal", root)) if inverts else g.node("Div", x, root)
+
+
+def layer_norm(g):
+    """The input is also read by the sum behind it."""
+    x = g.node("Relu", g.input("x", N, ROWS, WIDTH))
+    y = g.node("Mul", norm(g, x, True), g.const(numpy.ones(WIDTH)))
+    g.output(g.node("Add", x, g.node("Relu", g.node("Add", y, g.const(numpy.ones(WIDTH))))))
+
+
+def layer_norm_plain(g):
+    g.output(g.node("Relu", norm(g, g.input("x", N, ROWS, WIDTH), True, inverts=True, square="Mul")))
+
+
+def rms_norm(g):
+    x = g.input("x", N, ROWS, WIDTH)
+    g.output(g.node("Mul", g.const(numpy.ones(WIDTH)), norm(g, x, False, inverts=True)))
+
+
+def rms_norm_casts(g):
+    """Computed in f32 for elements of f16."""
+    half = g.input("x", N, ROWS, WIDTH, dtype=TensorProto.FLOAT16)
+    x = g.node("Cast", g.node("Relu", half), to=TensorProto.FLOAT)
+    y = g.node("Cast", norm(g, x, False), to=TensorProto.FLOAT16)
+    g.output(g.node("Mul", g.const(numpy.ones(WIDTH), "float16"), y), TensorProto.FLOAT16)
+
+
+def norm_is_read(g):
+    """Another layer reads the difference from the mean, which therefore stays a layer."""
+    x = g.input("x", N, ROWS, WIDTH)
+    y = norm(g, x, True)
+    g.output(g.node("Add", y, g.node("Relu", g.nodes[1].output[0])))
+
+
+SHAPE = f"{N}x{ROWS}x{WIDTH}:ax2"
+NORMS = {layer_norm: ["layernorm:f32,f32:" + SHAPE], layer_norm_plain: ["layernorm:f32,f32:" + SHAPE],
+         rms_norm: ["rmsnorm:f32,f32:" + SHAPE], rms_norm_casts: ["rmsnorm:f16,f16:" + SHAPE],
+         norm_is_read: ["rmsnorm:f32,f32:" + SHAPE]}
+
+
 def jobs(path):
     with tempfile.TemporaryDirectory() as home:
         done = subprocess.run([program(), "bench", "--emit-jobs", "-q", "-w", "fusion", path], check=True,
@@ -259,6 +305,16 @@ def main():
                         yield f"opset {opset}: not fused: {missed}"
                     if form in FORMS and missed:
                         yield f"opset {opset}: not fused: {missed}"
+        for form, expected in NORMS.items():
+            @tap.test(f"{form.__name__}: {', '.join(expected)}")
+            def _(form=form, expected=expected):
+                path = pathlib.Path(folder) / f"{form.__name__}.onnx"
+                g = Graph()
+                form(g)
+                g.save(path, 17)
+                found = [job for job in jobs(path) if "norm:" in job]
+                if found != expected:
+                    yield f"{found}"
     return tap.end()
 
 
