@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
-"""Attention and normalizations as exporters write them: each form must become one group with the expected problem, or say why not.
+"""Attention and normalizations as exporters write them: each form must become one group with the expected
+problem, or say why not.
 
 Builds small graphs with the onnx package, lists the jobs of `benanza bench --emit-jobs -w fusion` and reads
 `not_fused` of the bound on a described device. Prints TAP.
