@@ -178,8 +178,8 @@ static bool problem_fill(struct norm *m, enum kernel kernel, int x)
 {
 	struct problem *q = &m->c->problem;
 	const struct plan_value *from = &m->p->values[x], *to = &m->p->values[m->c->value];
-	if (!dtype_is_float(from->dtype) || !dtype_is_float(to->dtype) || !shape_same(from->shape, to->shape) ||
-		from->constant)
+	if (from->constant || !dtype_is_float(from->dtype) || !dtype_is_float(to->dtype) ||
+		!shape_same(from->shape, to->shape))
 		return false;
 	*q = (struct problem){ .kernel = kernel, .axis = m->axis, .shape_count = 1 };
 	q->operand[0].dtype = from->dtype;
