@@ -87,6 +87,7 @@ struct command {
 	ROW(compare)                                                                                         \
 	ROW(models)                                                                                          \
 	ROW(sweep)                                                                                           \
+	ROW(diff)                                                                                            \
 	ROW(repro)                                                                                           \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \
@@ -106,6 +107,8 @@ COMMAND_LIST(COMMAND_DECLARE)
 struct options {
 	struct arena arena;
 	struct config config;
+	int line_count;               /* the command line as given, with the program's name */
+	char **line;
 	const struct command *command; /* NULL: none has this name */
 	int argc;                     /* arguments without the command's name */
 	const char **argv;

@@ -13,6 +13,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_compare.c \
 	src/commands/cmd_db.c \
 	src/commands/cmd_devices.c \
+	src/commands/cmd_diff.c \
 	src/commands/cmd_doctor.c \
 	src/commands/cmd_explore.c \
 	src/commands/cmd_help.c \
@@ -30,6 +31,7 @@ libcommands_a_SOURCES = \
 	src/commands/db_export.c \
 	src/commands/db_import.c \
 	src/commands/db_merge.c \
+	src/commands/diff.c src/commands/diff.h \
 	src/commands/each.c src/commands/each.h \
 	src/commands/interrupt.c src/commands/interrupt.h \
 	src/commands/keep.c src/commands/keep.h \

@@ -192,6 +192,8 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err)
 {
 	struct pass first = { .is_lenient = true }, check = { 0 }, last = { .apply = true };
 	int words;
+	o->line_count = argc;
+	o->line = argv;
 	o->argv = ARENA_ARRAY(&o->arena, const char *, argc + 1);
 	options_pass(o, argc, argv, &first, err);
 	o->command = command_of(o->argv, first.may_name ? o->argc : 0, &words);

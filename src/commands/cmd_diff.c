@@ -1,0 +1,154 @@
+/* diff: two bounds side by side. Side A has the options of the command line, side B those of --with too. */
+#include "config.h"
+
+#include "commands/diff.h"
+#include "commands/each.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#define THRESHOLD 0.05
+#define WORDS_MAX 64
+
+struct diff_options {
+	const char *with, *threshold; /* --with, --threshold; NULL: not given */
+};
+
+static const struct option_row diff_rows[] = {
+	{ "with", 0, "OPTIONS", OWN_TEXT(diff_options, with),
+		"options of B, after those of A, e.g. --with '-d h100 -t f16'" },
+	{ "threshold", 0, "PERCENT", OWN_TEXT(diff_options, threshold),
+		"a slowdown of less is none (5%)" },
+	{ 0 }
+};
+
+static int threshold_parse(const char *text, double *share, struct error *err)
+{
+	char *end;
+	*share = THRESHOLD;
+	if (!text)
+		return 0;
+	double percent = strspn(text, "0123456789.") ? strtod(text, &end) : -1;
+	if (percent < 0 || percent > 1e6 || (strcmp(end, "") != 0 && strcmp(end, "%") != 0))
+		return error_set(err, "--threshold: '%.40s' is not a percentage from 0 on (5%%)", text);
+	*share = percent / 100;
+	return 0;
+}
+
+/* Splits at blanks; '...' and "..." keep them. Returns the number of words, or -1. */
+static int words_split(struct arena *a, const char *text, char *words[WORDS_MAX], struct error *err)
+{
+	int count = 0;
+	struct str word = { 0 };
+	for (text += strspn(text, " \t\n"); *text; text += strspn(text, " \t\n")) {
+		char quote = '\0';
+		str_clear(&word);
+		for (str_puts(&word, ""); *text && (quote || !strchr(" \t\n", *text)); text++)
+			if (quote ? *text == quote : *text == '\'' || *text == '"')
+				quote = quote ? '\0' : *text;
+			else
+				str_add(&word, text, 1);
+		if (quote || count == WORDS_MAX) {
+			str_free(&word);
+			return error_set(err, "--with: %s",
+				quote ? "a quote is not closed" : "too many words");
+		}
+		words[count++] = arena_strndup(a, word.n ? word.p : "", word.n);
+	}
+	str_free(&word);
+	return count;
+}
+
+/* The command line with the words of --with after the other options. */
+static int other_options(struct options *o, struct options *other, struct error *err)
+{
+	const struct diff_options *own = o->own;
+	char *words[WORDS_MAX];
+	int count = own->with ? words_split(&o->arena, own->with, words, err) : 0, n = 0;
+	if (count < 0)
+		return -1;
+	char **argv = ARENA_ARRAY(&o->arena, char *, o->line_count + count + 1);
+	int end = 0;
+	while (end < o->line_count && strcmp(o->line[end], "--") != 0)
+		argv[n++] = o->line[end++];
+	for (int i = 0; i < count; i++)
+		argv[n++] = words[i];
+	while (end < o->line_count)
+		argv[n++] = o->line[end++];
+	if (options_parse(other, n, argv, err))
+		return error_context(err, "--with");
+	if (other->argc != o->argc || other->command != o->command)
+		return error_set(err, "--with: '%.80s' has words that are not options", own->with);
+	return 0;
+}
+
+/* Opens a side and analyses it. Returns an exit status. */
+static int side_open(struct options *o, int index, struct session **s, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	if (options_batches(o, batches) > 1 || options_dtypes(o, dtypes) > 1)
+		return error_set(err, "diff: each side has one batch (-b) and one data type (-t)"), EXIT_BAD;
+	if (!(*s = options_session(o, index, SESSION_DB_READ, err)) ||
+		options_select(*s, batches[0], dtypes[0], err) || session_check_bound(*s, err))
+		return EXIT_BAD;
+	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
+	if (status != EXIT_DONE)
+		return status;
+	each_notes(*s, o);
+	session_refresh(*s);
+	return EXIT_DONE;
+}
+
+static int sides_compare(struct options *o, const struct session *a, const struct session *b,
+	double threshold, struct error *err)
+{
+	struct arena arena = { 0 };
+	struct diff d;
+	diff_make(&arena, a, b, threshold, &d);
+	if (o->json)
+		report_json_line(diff_json(&d), stdout);
+	else
+		diff_text(&d, stdout);
+	arena_free(&arena);
+	if (d.verdict == DIFF_UNKNOWN)
+		return error_set(err, "diff: side %s has layers without a cost; run benanza bench with its "
+			"options", a->analysis->complete ? "B" : "A"), EXIT_BAD;
+	return d.slower ? EXIT_GAPS : EXIT_DONE;
+}
+
+static int cmd_diff(struct options *o, struct error *err)
+{
+	const struct diff_options *own = o->own;
+	struct options other = { 0 };
+	struct session *a = NULL, *b = NULL;
+	double threshold;
+	int status = threshold_parse(own->threshold, &threshold, err) || other_options(o, &other, err) ?
+		EXIT_BAD : side_open(o, 0, &a, err);
+	if (status == EXIT_DONE)
+		status = side_open(&other, o->argc - 1, &b, err);
+	if (status == EXIT_DONE)
+		status = sides_compare(o, a, b, threshold, err);
+	session_close(b);
+	session_close(a);
+	options_free(&other);
+	return status;
+}
+
+const struct command command_diff = {
+	.name = "diff",
+	.arguments = "MODEL [MODEL_B]",
+	.least = 1,
+	.most = 2,
+	.text = "two bounds side by side: what changed, significant or not",
+	.about = "Compares two bounds: of two models, or of one with the options of --with (a device, "
+		 "database, batch, data type, scenario) beside the same without them. Differences within "
+		 "the intervals are unclear. Exit status 0: B is not significantly slower; 1: it is, by more "
+		 "than the threshold; 2: bad input, or costs are missing. Measures nothing.",
+	.examples = { "benanza diff model.onnx --with '-w fusion'",
+		"benanza diff -d h100 model.onnx --with '-t f16 -b 8' --threshold 10% --json" },
+	.own = diff_rows,
+	.own_size = sizeof(struct diff_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
+	.run = cmd_diff,
+};

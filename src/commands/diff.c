@@ -1,0 +1,238 @@
+#include "config.h"
+
+#include "commands/diff.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAYERS_SHOWN 20
+
+const char *diff_verdict_name(enum diff_verdict v)
+{
+	static const char *const names[] = { "unknown", "same", "unclear", "faster", "slower" };
+	return names[v];
+}
+
+struct span {
+	double ns, lo, hi;
+};
+
+static enum diff_verdict verdict_of(struct span a, struct span b)
+{
+	if (isnan(a.ns) || isnan(b.ns))
+		return DIFF_UNKNOWN;
+	if (a.ns == b.ns)
+		return DIFF_SAME;
+	if (b.lo > a.hi) /* false if one is unknown */
+		return DIFF_SLOWER;
+	return b.hi < a.lo ? DIFF_FASTER : DIFF_UNCLEAR;
+}
+
+/* A layer's cost per item; what the plan lacks costs nothing. */
+static struct span span_of(const struct session *s, int layer, double items)
+{
+	if (layer < 0)
+		return (struct span){ 0, 0, 0 };
+	const struct layer_cost *c = &s->analysis->layers[layer];
+	return (struct span){ c->ns / items, c->lo / items, c->hi / items };
+}
+
+static bool is_estimated(const struct session *s, int layer)
+{
+	return layer >= 0 && s->analysis->layers[layer].origin == ORIGIN_ESTIMATED;
+}
+
+static void layer_add(struct diff *d, int a, int b, double a_items, double b_items)
+{
+	struct span one = span_of(d->a, a, a_items), two = span_of(d->b, b, b_items);
+	d->layers[d->count++] = (struct diff_layer){ .a = a, .b = b, .a_ns = a < 0 ? NAN : one.ns,
+		.b_ns = b < 0 ? NAN : two.ns, .diff_ns = two.ns - one.ns,
+		.estimated = is_estimated(d->a, a) || is_estimated(d->b, b),
+		.verdict = verdict_of(one, two) };
+}
+
+static int layer_compare(const void *p, const void *q)
+{
+	const struct diff_layer *x = p, *y = q;
+	double a = fabs(x->diff_ns), b = fabs(y->diff_ns);
+	if (isnan(a) != isnan(b))
+		return isnan(a) ? 1 : -1;
+	if (a != b && !isnan(a))
+		return a < b ? 1 : -1;
+	int i = x->a < 0 ? x->b : x->a, k = y->a < 0 ? y->b : y->a;
+	return i != k ? (i > k) - (i < k) : x->a - y->a;
+}
+
+/* "name\nop" */
+static struct text layer_key(struct arena *a, const struct plan_layer *l)
+{
+	struct str key = { 0 };
+	str_add(&key, l->name.p, l->name.n);
+	str_add(&key, "\n", 1);
+	str_add(&key, l->node->op.p, l->node->op.n);
+	struct text t = { arena_strndup(a, key.p, key.n), key.n };
+	str_free(&key);
+	return t;
+}
+
+/* next[i]: the next layer of B with the name and operator of i, or -1. */
+static void layers_match(struct arena *arena, struct diff *d, double a_items, double b_items)
+{
+	const struct plan *a = d->a->current->plan, *b = d->b->current->plan;
+	struct hash first = { 0 };
+	int *next = ARENA_ARRAY(arena, int, b->layer_count + 1);
+	bool *taken = ARENA_ARRAY(arena, bool, b->layer_count + 1);
+	for (int i = b->layer_count - 1; i >= 0; i--) {
+		int64_t *at = hash_at(&first, layer_key(arena, &b->layers[i]));
+		next[i] = (int)*at;
+		*at = i;
+	}
+	d->layers = ARENA_ARRAY(arena, struct diff_layer, a->layer_count + b->layer_count);
+	for (int i = 0; i < a->layer_count; i++) {
+		struct text key = layer_key(arena, &a->layers[i]);
+		int found = (int)hash_find(&first, key);
+		if (found >= 0) {
+			*hash_at(&first, key) = next[found];
+			taken[found] = true;
+		}
+		layer_add(d, i, found, a_items, b_items);
+	}
+	for (int i = 0; i < b->layer_count; i++)
+		if (!taken[i])
+			layer_add(d, -1, i, a_items, b_items);
+	if (d->count)
+		qsort(d->layers, (size_t)d->count, sizeof(*d->layers), layer_compare);
+	hash_free(&first);
+}
+
+void diff_make(struct arena *arena, const struct session *one, const struct session *two, double threshold,
+	struct diff *d)
+{
+	const struct analysis *x = one->analysis, *y = two->analysis;
+	int64_t a_batch = one->current->plan->batch, b_batch = two->current->plan->batch;
+	*d = (struct diff){ .a = one, .b = two, .threshold = threshold,
+		.per_item = a_batch > 0 && b_batch > 0 && a_batch != b_batch };
+	double a_items = d->per_item ? (double)a_batch : 1, b_items = d->per_item ? (double)b_batch : 1;
+	layers_match(arena, d, a_items, b_items);
+	d->a_ns = x->bound_ns / a_items;
+	d->a_lo = x->lo_ns / a_items;
+	d->a_hi = x->hi_ns / a_items;
+	d->b_ns = y->bound_ns / b_items;
+	d->b_lo = y->lo_ns / b_items;
+	d->b_hi = y->hi_ns / b_items;
+	d->complete = x->complete && y->complete;
+	d->estimated = x->estimated || y->estimated;
+	d->verdict = !d->complete ? DIFF_UNKNOWN :
+		verdict_of((struct span){ d->a_ns, d->a_lo, d->a_hi },
+			(struct span){ d->b_ns, d->b_lo, d->b_hi });
+	d->slower = d->verdict == DIFF_SLOWER && d->b_ns - d->a_ns > threshold * d->a_ns;
+}
+
+/* ---- reports */
+
+static const struct plan_layer *layer_of(const struct diff *d, const struct diff_layer *l)
+{
+	return l->a >= 0 ? &d->a->current->plan->layers[l->a] : &d->b->current->plan->layers[l->b];
+}
+
+static const char *signed_text(struct arena *a, double ns)
+{
+	char text[STR_QUANTITY];
+	str_duration(text, fabs(ns));
+	return isnan(ns) ? "-" : arena_printf(a, "%s%s", ns > 0 ? "+" : ns < 0 ? "-" : "", text);
+}
+
+static void side_text(const char *which, const struct session *s, struct arena *a, FILE *out)
+{
+	char words[128], plan[64];
+	scenario_text(&s->scenario, words, sizeof(words));
+	fprintf(out, "%s  %s  %s%s%s\n   %s, %s\n", which, text_clean(a, text_of(s->model->path)),
+		session_sweep_text(plan, sizeof(plan), s->current->plan->batch, s->current->plan->dtype),
+		*words ? "  what-ifs: " : "", words,
+		s->device.model ? text_clean(a, text_of(s->device.model)) : "no device",
+		s->device.stack ? text_clean(a, text_of(s->device.stack)) : "");
+}
+
+static void layers_text(const struct diff *d, struct arena *a, FILE *out)
+{
+	int shown = 0, width = report_width(out) - 50;
+	fprintf(out, "        A         B       diff   share  verdict  layer\n");
+	for (; shown < d->count && shown < LAYERS_SHOWN; shown++) {
+		const struct diff_layer *l = &d->layers[shown];
+		char one[STR_QUANTITY], two[STR_QUANTITY], share[32] = "-";
+		if (l->verdict == DIFF_SAME)
+			break;
+		if (!isnan(l->diff_ns) && d->a_ns > 0)
+			snprintf(share, sizeof(share), "%+.1f%%", 100 * l->diff_ns / d->a_ns);
+		fprintf(out, "%9s %9s %s%9s %7s  %-7s  %s\n", l->a < 0 ? "none" : str_duration(one, l->a_ns),
+			l->b < 0 ? "none" : str_duration(two, l->b_ns), l->estimated ? "~" : " ",
+			signed_text(a, l->diff_ns), share, diff_verdict_name(l->verdict),
+			text_cut(a, text_clean(a, layer_of(d, l)->name), width, true));
+	}
+	int more = 0, same = 0;
+	for (int i = shown; i < d->count; i++) {
+		same += d->layers[i].verdict == DIFF_SAME;
+		more += d->layers[i].verdict != DIFF_SAME;
+	}
+	if (more)
+		fprintf(out, "  ... %d more; --json lists all\n", more);
+	if (same)
+		fprintf(out, "  %d layers do not differ\n", same);
+}
+
+void diff_text(const struct diff *d, FILE *out)
+{
+	struct arena a = { 0 };
+	char one[STR_QUANTITY], two[STR_QUANTITY];
+	side_text("A", d->a, &a, out);
+	side_text("B", d->b, &a, out);
+	fprintf(out, "\n%stotal%s  %s%s -> %s%s  %s", d->complete ? "" : "partial ",
+		d->per_item ? " per item" : "", d->a->analysis->estimated ? "~" : "",
+		str_duration(one, d->a_ns), d->b->analysis->estimated ? "~" : "", str_duration(two, d->b_ns),
+		signed_text(&a, d->b_ns - d->a_ns));
+	if (d->a_ns > 0)
+		fprintf(out, " (%+.1f%%)", 100 * (d->b_ns / d->a_ns - 1));
+	fprintf(out, "  %s%s\n\n", diff_verdict_name(d->verdict), d->verdict == DIFF_UNCLEAR ?
+		": within the intervals" : d->verdict == DIFF_SLOWER && !d->slower ?
+		", not beyond the threshold" : "");
+	layers_text(d, &a, out);
+	arena_free(&a);
+}
+
+static json_t *side_json(const struct session *s, double ns, double lo, double hi)
+{
+	char words[128];
+	const struct plan *p = s->current->plan;
+	return json_pack("{s:o, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b}", "model",
+		json_text(text_of(s->model->path)), "device", report_json_text(s->device.model), "stack",
+		report_json_text(s->device.stack), "scenario", "batch",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
+		report_json_names(scenario_text(&s->scenario, words, sizeof(words))), "ns",
+		json_number_or_null(ns), "interval_ns", report_json_interval(lo, hi), "complete",
+		s->analysis->complete, "estimated", s->analysis->estimated);
+}
+
+json_t *diff_json(const struct diff *d)
+{
+	json_t *layers = json_array();
+	for (int i = 0; i < d->count; i++) {
+		const struct diff_layer *l = &d->layers[i];
+		json_array_append_new(layers, json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:s}",
+			"name", json_text(layer_of(d, l)->name), "op",
+			 json_text(layer_of(d, l)->node->op),
+			"a_index",
+			l->a < 0 ? json_null() : json_integer(l->a), "b_index",
+			l->b < 0 ? json_null() : json_integer(l->b), "a_ns", json_number_or_null(l->a_ns),
+			"b_ns", json_number_or_null(l->b_ns), "diff_ns", json_number_or_null(l->diff_ns),
+			"estimated", l->estimated, "verdict", diff_verdict_name(l->verdict)));
+	}
+	return json_pack("{s:o, s:o, s:b, s:f, s:o, s:o, s:b, s:b, s:s, s:b, s:o}", "a",
+		side_json(d->a, d->a_ns, d->a_lo, d->a_hi), "b",
+		side_json(d->b, d->b_ns, d->b_lo, d->b_hi), "per_item", d->per_item, "threshold",
+		d->threshold, "diff_ns", json_number_or_null(d->b_ns - d->a_ns), "ratio",
+		json_number_or_null(d->b_ns / d->a_ns), "complete", d->complete, "estimated", d->estimated,
+		"verdict", diff_verdict_name(d->verdict), "slower", d->slower, "layers", layers);
+}

@@ -1,0 +1,35 @@
+#!/bin/sh
+# diff: two bounds with fixed costs.
+. "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
+. "$top/tests/lib/words.sh"
+tiny=$models/tiny.onnx
+json() { python3 -c "
+import json
+d = json.loads(open('$work/out').readline())
+l = d['layers']
+assert $1, d"; ok $? "$2"; }
+
+try 2 "nothing is measured" bz diff "$tiny"
+says err "side A has layers without a cost"
+bz bench -q "$tiny" >out 2>err
+ok $? "bench with fixed costs"
+try 0 "a model beside itself" bz diff --json "$tiny"
+json "d['verdict'] == 'same' and d['diff_ns'] == 0 and all(x['verdict'] == 'same' for x in l)" "no difference"
+try 0 "with fusion" bz diff --json "$tiny" --with '-w fusion'
+json "d['verdict'] == 'faster' and d['a']['scenario']['what_if'] != d['b']['scenario']['what_if']" "faster"
+json "abs(sum(x['diff_ns'] for x in l) - d['diff_ns']) < 1" "the differences of the layers add up"
+json "[abs(x['diff_ns']) for x in l] == sorted((abs(x['diff_ns']) for x in l), reverse=True)" "largest first"
+try 1 "the other way round it is slower" bz diff --json -w fusion "$tiny" --with '-w fusion=off'
+json "d['slower'] and d['verdict'] == 'slower' and d['threshold'] == 0.05" "beyond the threshold"
+try 0 "a higher threshold" bz diff --json -w fusion "$tiny" --with '-w fusion=off' --threshold 900%
+json "d['verdict'] == 'slower' and not d['slower']" "slower, but not beyond it"
+try 0 "as text" bz diff "$tiny" --with '-w fusion'
+[ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 110 ] && grep -q '^total ' out
+ok $? "the total"
+for bad in '-w nothing' "-w 'fusion" '-b 1,2' 'word' '--none'; do
+    try 2 "--with $bad" bz diff "$tiny" --with "$bad"
+    one_line
+done
+try 2 "a threshold that is no percentage" bz diff "$tiny" --threshold x
+one_line
+done_testing
