@@ -152,7 +152,7 @@ static bool never(void *user)
 
 static void test_ahead(void)
 {
-	const char *texts[] = { RELU, WIDE, CHAIN };
+	const struct ahead_job jobs[] = { { RELU, false }, { WIDE, false }, { CHAIN, false } };
 	struct problem p;
 	struct offers offers;
 	enum status status;
@@ -160,15 +160,15 @@ static void test_ahead(void)
 	fake_nvrtc.locked = is_locked;
 	struct ahead *a = ahead_open(&(struct ahead_options){ .backends = backends, .threads = 3,
 		.enter = cuda_context_enter, .ahead_ns = 60e9 }, &err);
-	ahead_prepare(a, texts, 3, never, NULL);
+	ahead_prepare(a, jobs, 3, never, NULL);
 	is_int(fake_nvrtc.compiled, 3, "the kernels of three problems are compiled");
 	is_int(fake_nvrtc.compiled_here, 0, "on threads of their own");
 	is_int(fake_nvrtc.compiled_locked, 0, "while the GPU is not locked");
 	is_int(fake_nvrtc.loaded, 0, "and nothing is loaded onto it");
 	for (int i = 0; i < 3; i++) {
 		double worst = INFINITY;
-		ok(ahead_take(a, texts[i], &p, &offers, &status, &err) && status == STATUS_OK,
-			"%s is handed out", texts[i]);
+		ok(ahead_take(a, jobs[i], &p, &offers, &status, &err) && status == STATUS_OK,
+			"%s is handed out", jobs[i].text);
 		list = *offers.offer[0].list;
 		void *w = prepare(&status);
 		ok(w && is_locked(), "prepared under the lock");
