@@ -84,7 +84,9 @@ static void begin(int count)
 
 static enum status run(const char *problem)
 {
+	int left_out = 0;
 	struct job j = { .problem = problem,
+		.left_out = &left_out,
 		.budget_ns = 50e6,
 		.device = &device,
 		.user = &seen,
