@@ -47,17 +47,25 @@ static int name_parse(struct over *v, const char *text, size_t n, struct error *
 				(int)(n < 60 ? n : 60), text, SERIES_MOST);
 		p += length + 1;
 	}
+	struct text name = { text, (size_t)(equals - text) };
+	if (text_is(name, "batch"))
+		return error_set(err, "--over: give batches with -b");
+	for (int i = 0; i < v->name_count; i++)
+		if (text_equal(v->name[i], name))
+			return error_set(err, "--over: '%.*s' is given twice", (int)(n < 60 ? n : 60), text);
 	if (v->name_count && count != v->value_count)
 		return error_set(err, "--over: '%.*s' has %d values, the first dimension has %d",
 			(int)(n < 60 ? n : 60), text, count, v->value_count);
 	v->value_count = count;
-	v->name[v->name_count++] = (struct text){ text, (size_t)(equals - text) };
+	v->name[v->name_count++] = name;
 	return 0;
 }
 
 static int over_parse(struct over *v, const char *text, struct error *err)
 {
 	*v = (struct over){ .value_count = 1 };
+	if (text && !*text)
+		return error_set(err, "--over: give NAME=V1,V2,...");
 	while (text && *text) {
 		size_t n = strcspn(text, ";");
 		if (name_parse(v, text, n, err))

@@ -11,6 +11,7 @@
 /* Which columns there are, and the largest throughput. */
 struct sheet {
 	bool batch, tokens, crossovers;
+	int series_rows; /* of the longest series */
 	int unmeasured_rows, bar; /* bar: columns of the longest bar, 0: none fits */
 	double most;
 };
@@ -30,9 +31,12 @@ static int dim_width(const struct sweep_row *row, int i, struct arena *a)
 static struct sheet sheet_of(const struct report_sweep *r, struct arena *a, int width)
 {
 	struct sheet s = { .most = 0 };
+	int rows = 0;
 	int used = 5 + 13 + 10 + 10 + 14;
 	for (int i = 0; i < r->count; i++) {
 		const struct sweep_row *row = &r->rows[i];
+		rows = row->first ? 1 : rows + 1;
+		s.series_rows = rows > s.series_rows ? rows : s.series_rows;
 		s.batch |= row->point.batch > 0;
 		s.tokens |= !isnan(row->point.tokens_per_s);
 		s.crossovers |= row->crossovers >= 0;
@@ -123,14 +127,14 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 		fprintf(out,
 			"*  the best batch: up to here each doubling gained more than %.0f%% throughput\n",
 			100 * SWEEP_LEAST_GAIN);
-	else if (r->count > 1 && s->batch)
+	else if (s->series_rows > 1 && s->batch)
 		fprintf(out, "no best batch: fewer than two batches are complete\n");
 	if (estimated)
 		fprintf(out, "~  contains estimates\n");
 	if (s->unmeasured_rows)
 		fprintf(out,
 			">= %d of %d have layers without a result: run bench with the same -b, -t%s first\n",
-			s->unmeasured_rows, r->count, r->rows[0].dim_count ? " and --dim" : "");
+			s->unmeasured_rows, r->count, r->rows[0].dim_count ? " and each --dim" : "");
 	if (s->crossovers)
 		fprintf(out, "other: layers with another algorithm than at the batch before\n");
 }
@@ -146,7 +150,7 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 		s->device.model ? s->device.model : "no device", s->device.stack ? s->device.stack : "");
 	head_print(r, &sheet, &a, out);
 	for (int i = 0; i < r->count; i++) {
-		if (i && r->rows[i].first)
+		if (i && r->rows[i].first && sheet.series_rows > 1)
 			fputc('\n', out);
 		row_print(&r->rows[i], &sheet, ascii, &a, out);
 	}

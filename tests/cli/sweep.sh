@@ -53,6 +53,11 @@ json "[p['scenario']['dims'] for p in d] ==
     [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)] and
     d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
 
+"$BENANZA" sweep -d h100 --db none.db --over 'sequence=64,128,256' "$bert" >out 2>err
+[ $? -eq 0 ] && ! grep -q 'no best batch' out && [ "$(grep -c '^ *1 f32' out)" -eq 3 ] &&
+    [ "$(sed -n '/^batch/,/^$/p' out | grep -c '^ *1 f32')" -eq 3 ]
+ok $? "one batch: no blank lines, and nothing about the best batch"
+
 bad() {
     "$BENANZA" sweep -d h100 --db none.db --over "$1" "$bert" >out 2>err
     [ $? -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] && grep -q -- "$2" err
@@ -63,7 +68,10 @@ bad '=64' 'is not NAME='
 bad 'sequence=' 'give 1 to 256 numbers'
 bad 'sequence=64,' 'give 1 to 256 numbers'
 bad 'sequence=64,-1' 'give 1 to 256 numbers'
-bad 'sequence=64,128;batch=1' 'has 1 values, the first dimension has 2'
+bad 'sequence=64,128;other=1' 'has 1 values, the first dimension has 2'
 bad 'nosuch=3' 'no dimension nosuch'
+bad 'sequence=64;sequence=128' 'is given twice'
+bad 'batch=1,2' 'with -b'
+bad '' 'give NAME='
 bad 'sequence=99999' 'sequence'
 done_testing
