@@ -76,7 +76,7 @@ const struct result *app_pick(const struct app *app, const char *problem)
 	const struct session *s = app->session;
 	if (!problem || !s->analysis)
 		return NULL;
-	return analyze_pick(s->results, problem, &s->scenario, s->analysis->cache);
+	return analyze_pick(s->analysis, s->results, problem);
 }
 
 double app_estimate_ns(const struct app *app, const char *problem)

@@ -213,6 +213,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);
 	fill_coverage(out, p);
+	study_apart(&st, a, out);
 	arena_free(&scratch);
 	study_close(&st);
 	return out;

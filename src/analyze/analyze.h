@@ -164,6 +164,9 @@ struct analysis {
 	enum cache cache;        /* the cache state that was read: net, or warm if everything fits
 				    (docs/wire.md) */
 	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result */
+	int apart_count;         /* problems with algorithms in place that it does not use, because a layer
+				    with the problem cannot write over its input */
+	const char **apart;
 };
 
 /* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a
@@ -225,15 +228,15 @@ const char **analyze_problems_in(
 const char **analyze_conversions(
 	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 
-/* The measurement that a scenario uses for a problem, or NULL: the lowest median of the allowed algorithms or
- * (best off) the allowed one of lowest rank; status ok only. A result of the shortlist pass (stop) is used
+/* The measurement that an analysis uses for a problem, or NULL: the lowest median of the allowed algorithms
+ * or (best off) the allowed one of lowest rank; status ok only. A result of the shortlist pass (stop) is used
  * only if no allowed algorithm of the same states was measured in full. matrix off excludes algorithms on
  * matrix units, and those that may use them (unknown, if the problem's type could run there); analyze()
  * allows the unknown ones on a device without matrix units. math off (strict) excludes all algorithms with
  * other than strict math. If a problem has no warm results, net is used for warm (it has no constants to
- * rotate). */
+ * rotate). Algorithms in place only if each layer with the problem may write over an input. */
 const struct result *analyze_pick(
-	const struct results *r, const char *problem, const struct scenario *s, enum cache c);
+	const struct analysis *a, const struct results *r, const char *problem);
 
 /* Longest path through a DAG of n nodes. cost[i] >= 0; predecessors in CSR form: those of i are
  * edges[first[i] .. first[i+1]-1], each < i. Returns the length; fills start, slack and critical (n each;

@@ -163,6 +163,7 @@ struct study {
 		int count;
 		bool finished;  /* measured to the end; before that, a slow algorithm may be the only
 				   result */
+		bool overwrites; /* each of its layers may write over an input (plan_layer.overwrites) */
 	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout
 				   are filled */
 	bool *wanted;           /* per distinct problem: used in this layout */
@@ -179,6 +180,8 @@ struct study {
 	int *first, *edges;     /* predecessors in the form of critical_path */
 };
 void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused);
+/* Fills out->apart, in arena a. */
+void study_apart(const struct study *st, struct arena *a, struct analysis *out);
 /* Reads the results of a distinct problem; adds distinct problems and reads theirs (texts borrowed). */
 void study_want(struct study *st, int distinct);
 void study_extend(struct study *st, const char *const *texts, int count);

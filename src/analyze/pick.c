@@ -79,7 +79,8 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 		any_warm |= r->cache == CACHE_WARM && r->status == STATUS_OK;
 		if (r->cache != c || !usable(r))
 			continue;
-		if (barred(r, s, device_has_matrix) || !in_pairs(r, pairs))
+		if (barred(r, s, device_has_matrix) || !in_pairs(r, pairs) ||
+			(!f->overwrites && algorithm_is_in_place(&r->algorithm)))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
 			found = is_brief(found) ? r : found;
@@ -93,13 +94,30 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 	return found;
 }
 
-const struct result *analyze_pick(const struct results *r, const char *problem, const struct scenario *s,
-	enum cache c)
+const struct result *analyze_pick(
+	const struct analysis *a, const struct results *r, const char *problem)
 {
-	struct found f;
+	struct found f = { .overwrites = true };
 	f.results = results_of(r, problem, &f.count);
 	f.finished = results_is_finished(r, problem);
-	return pick(&f, s, c, s->best, true, LAYOUT_PAIRS_ALL);
+	for (int i = 0; i < a->apart_count && f.overwrites; i++)
+		f.overwrites = strcmp(a->apart[i], problem) != 0;
+	return pick(&f, &a->scenario, a->cache, a->scenario.best, true, LAYOUT_PAIRS_ALL);
+}
+
+/* Lists the problems with algorithms in place whose layers cannot all use them. */
+void study_apart(const struct study *st, struct arena *a, struct analysis *out)
+{
+	out->apart = ARENA_ARRAY(a, const char *, st->distinct_count);
+	out->apart_count = 0;
+	for (int i = 0; i < st->distinct_count; i++) {
+		const struct found *f = &st->found[i];
+		bool any = false;
+		for (int k = 0; k < f->count && !f->overwrites; k++)
+			any = any || algorithm_is_in_place(&f->results[k]->algorithm);
+		if (any)
+			out->apart[out->apart_count++] = study_text(st, i);
+	}
 }
 
 bool found_answered(const struct found *f, enum launch launch, enum cache c)
@@ -230,6 +248,7 @@ void study_want(struct study *st, int distinct)
 	if (st->wanted[distinct])
 		return;
 	st->wanted[distinct] = true;
+	st->found[distinct].overwrites = true;
 	st->found[distinct].results = results_of(st->on.results, text, &st->found[distinct].count);
 	st->found[distinct].finished = results_is_finished(st->on.results, text);
 }
@@ -259,13 +278,21 @@ void study_extend(struct study *st, const char *const *texts, int count)
 		study_want(st, i);
 }
 
+/* A problem that a layer, or a group that begins with it, has. */
+static void want_of(struct study *st, int distinct, const struct plan_layer *l)
+{
+	if (distinct < 0)
+		return;
+	study_want(st, distinct);
+	st->found[distinct].overwrites = st->found[distinct].overwrites && l && l->overwrites;
+}
+
 static void want_bodies(struct study *st, const struct plan_layer *l)
 {
 	for (int i = 0; i < l->body_count; i++)
 		for (int k = 0; k < l->bodies[i].layer_count; k++) {
 			const struct plan_layer *inner = &l->bodies[i].layers[k];
-			if (inner->problem >= 0)
-				study_want(st, inner->problem);
+			want_of(st, inner->problem, inner);
 			want_bodies(st, inner);
 		}
 }
@@ -274,14 +301,13 @@ static void want_bodies(struct study *st, const struct plan_layer *l)
 static void find_wanted(struct study *st)
 {
 	for (int i = 0; i < st->node_count; i++)
-		if (st->node_problem[i] >= 0)
-			study_want(st, st->node_problem[i]);
+		want_of(st, st->node_problem[i],
+			st->node_layer[i] >= 0 ? &st->plan->layers[st->node_layer[i]] : NULL);
 	for (int i = 0; i < st->plan->layer_count; i++)
 		want_bodies(st, &st->plan->layers[i]);
 	for (int i = 0; i < st->groups; i++) {
-		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
-		if (distinct >= 0)
-			study_want(st, distinct);
+		const struct fusion_group *g = &st->fusion->groups[i];
+		want_of(st, study_group_distinct(st, g), &st->plan->layers[g->layers[0]]);
 	}
 }
 

@@ -300,6 +300,35 @@ static double live_peak(const struct plan *p, const int *root, const int *last)
 	return peak;
 }
 
+/* True if nothing but layer l reads the value at the end of its life: the memory is neither the model's input
+ * or output, nor a constant, nor a value of an enclosing graph. */
+static bool dies_in(const struct plan *p, const struct plan_layer *l, const struct plan_value *root, int last,
+	bool is_kept)
+{
+	return last == l->index && !is_kept && root->producer >= 0 && !root->constant && root->outer < 0 &&
+		!value_is_inner(p, root);
+}
+
+static void find_overwrites(struct plan *p, const int *root, const int *last)
+{
+	bool *kept = base_calloc((size_t)p->value_count + 1, sizeof(*kept));
+	for (int i = 0; i < p->value_count; i++)
+		kept[root[i]] |= p->values[i].is_output;
+	for (int i = 0; i < p->layer_count; i++) {
+		struct plan_layer *l = &p->layers[i];
+		const struct plan_value *to =
+			l->output_count && l->outputs[0] >= 0 ? &p->values[l->outputs[0]] : NULL;
+		for (int j = 0; to && j < l->input_count && !l->overwrites; j++) {
+			int value = l->inputs[j];
+			const struct plan_value *from = value >= 0 ? &p->values[value] : NULL;
+			l->overwrites = from && from->kind == VALUE_TENSOR && from->dtype == to->dtype &&
+				shape_count(from->shape) == shape_count(to->shape) &&
+				dies_in(p, l, &p->values[root[value]], last[root[value]], kept[root[value]]);
+		}
+	}
+	free(kept);
+}
+
 static void live_bytes(struct plan *p)
 {
 	int *root = base_malloc((size_t)p->value_count * sizeof(*root));
@@ -316,6 +345,7 @@ static void live_bytes(struct plan *p)
 		}
 	live_last(p, root, last);
 	p->peak_live_bytes = live_peak(p, root, last);
+	find_overwrites(p, root, last);
 	free(root);
 	free(last);
 }

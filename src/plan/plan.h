@@ -60,6 +60,8 @@ struct plan_layer {
 	int body_count;
 	int capture_count, *captures; /* values of this graph that its bodies read */
 	bool at_least;         /* it is unknown which branch runs: the costs are those of the cheaper one */
+	bool overwrites;       /* its kernel may write the first output over one of its inputs, which has the
+				  same type and shape, and which no later layer and no user reads */
 };
 
 /* A distinct problem. */

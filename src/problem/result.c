@@ -51,15 +51,24 @@ bool job_kind_is_valid(const char *kind)
 	return n > 0 && n <= JOB_KIND_MAX && !kind[n];
 }
 
-bool jobs_contain(const char *jobs, const char *kind)
+/* True if the word is one of a list that is separated by blanks. */
+static bool words_contain(const char *words, const char *word)
 {
-	size_t n = strlen(kind);
-	if (!jobs || !*jobs)
-		return strcmp(kind, JOB_PROBLEM) == 0;
-	for (const char *at = jobs; *at; at += strcspn(at, " "), at += strspn(at, " "))
-		if (strncmp(at, kind, n) == 0 && (!at[n] || at[n] == ' '))
+	size_t n = strlen(word);
+	for (const char *at = words; *at; at += strcspn(at, " "), at += strspn(at, " "))
+		if (strncmp(at, word, n) == 0 && (!at[n] || at[n] == ' '))
 			return true;
 	return false;
+}
+
+bool jobs_contain(const char *jobs, const char *kind)
+{
+	return jobs && *jobs ? words_contain(jobs, kind) : strcmp(kind, JOB_PROBLEM) == 0;
+}
+
+bool algorithm_is_in_place(const struct algorithm *a)
+{
+	return a->notes && words_contain(a->notes, "in_place");
 }
 
 static void strings_copy(struct arena *a, const char ***strings, int count)

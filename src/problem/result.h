@@ -64,9 +64,13 @@ struct algorithm {
 	int rank;             /* position in the library's order; 0: its first choice (preferred) */
 	enum matrix matrix;
 	double workspace_bytes;
-	const char *notes;    /* the library's notes on numerics and engine: "winograd down_convert"; "":
-				 none */
+	const char *notes;    /* the library's notes on numerics and engine, separated by a blank: "winograd
+				 down_convert"; "": none */
 };
+
+/* True if the algorithm writes its destination over a source (note "in_place"). A layer can use it only if
+ * nothing reads that source later. */
+bool algorithm_is_in_place(const struct algorithm *a);
 
 /* All times in ns per execution; NaN where unknown. Statistics are set only when status is ok. */
 struct sample_stats {

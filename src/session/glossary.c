@@ -55,6 +55,9 @@ static const struct glossary_row rows[] = {
 		"A layer that runs inside the kernel of another one. The kernel's cost is in its first "
 		"layer." },
 	{ "ideal", "The layer's time at the peak that limits it: its roofline." },
+	{ "in place",
+		"The algorithm writes its result over its input, so that fewer bytes pass through the "
+		"caches. Used only if nothing reads the input later." },
 	{ "interval",
 		"95% confidence interval of a median; with 2 to 5 samples their range; with one sample "
 		"unknown." },

@@ -91,7 +91,7 @@ static enum state state_of_results(const struct session *s, const char *problem)
 	if (good < 0)
 		return count ? state_of_status(r[0]->status) : STATE_NONE;
 	const struct result *used = s->analysis ?
-		analyze_pick(s->results, problem, &s->scenario, s->analysis->cache) : NULL;
+		analyze_pick(s->analysis, s->results, problem) : NULL;
 	used = used ? used : r[good];
 	const char *version = s->device.version;
 	bool stale = version && used->runner_version && strcmp(version, used->runner_version) != 0;

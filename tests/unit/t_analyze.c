@@ -486,10 +486,42 @@ static void algorithms(void)
 	failed.status = STATUS_CRASHED;
 	results_put(w.results, &failed);
 	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "the preferred one crashed: the next stands");
-	struct scenario s = scenario_default();
-	const struct result *r = analyze_pick(w.results, CONV, &s, CACHE_NET);
+	const struct result *r = analyze_pick(look(&w, ""), w.results, CONV);
 	is_str(r ? r->algorithm.name : NULL, "second", "analyze_pick picks the same");
-	ok(analyze_pick(w.results, "conv:nothing", &s, CACHE_NET) == NULL, "no results, no pick");
+	ok(analyze_pick(look(&w, ""), w.results, "conv:nothing") == NULL, "no results, no pick");
+	world_close(&w);
+}
+
+static void measure_in_place(struct world *w, const char *problem, double ns)
+{
+	struct result r = make_result(problem, ns);
+	r.algorithm.name = "over";
+	r.algorithm.rank = 1;
+	r.algorithm.notes = "unchecked in_place";
+	results_put(w->results, &r);
+}
+
+/* Two layers with one problem: an algorithm in place counts if both may write over their input. */
+static void in_place(void)
+{
+	struct maker *m = make_begin();
+	int x = make_input(m, IMAGE), a = relu(m, x);
+	relu(m, a);
+	struct world w;
+	world_open(&w, m);
+	measure_algorithm(w.results, RELU, "apart", 0, MATRIX_NO, 10);
+	measure_in_place(&w, RELU, 4);
+	struct analysis *over = look(&w, "");
+	near(over->bound_ns, 20, 0, "a layer's input is read again: no layer with the problem is in place");
+	is_str(analyze_pick(over, w.results, RELU)->algorithm.name, "apart", "... nor is the pick");
+	is_int(over->apart_count, 1, "... and the analysis names the problem");
+	w.plan->layers[0].overwrites = w.plan->layers[1].overwrites = true;
+	over = look(&w, "");
+	near(over->bound_ns, 8, 0, "both inputs end here: in place");
+	is_str(analyze_pick(over, w.results, RELU)->algorithm.name, "over", "... and so is the pick");
+	near(look(&w, "algorithm=preferred")->bound_ns, 20, 0, "... which is not the library's first choice");
+	w.plan->layers[1].overwrites = false;
+	near(look(&w, "")->bound_ns, 20, 0, "one of them does not: apart");
 	world_close(&w);
 }
 
@@ -807,6 +839,7 @@ int main(void)
 	nothing_known();
 	intervals();
 	algorithms();
+	in_place();
 	shortlists();
 	matrix_unknown();
 	matrix_open();

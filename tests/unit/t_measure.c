@@ -29,6 +29,7 @@ struct invented {
 	int checked;
 	int dies_at;        /* run number at which the device is lost, 0 never */
 	const char *math;   /* NULL: strict */
+	const char *notes;
 	int64_t cold_sets;
 	enum cache last_cache;
 	enum matrix matrix;
@@ -100,7 +101,7 @@ static int list_fill(struct backend_list *list, int first, int count, const char
 			.math = v->math ? v->math : "strict",
 			.rank = i,
 			.matrix = v->matrix,
-			.notes = "a note" };
+			.notes = v->notes ? v->notes : "a note" };
 	}
 	list->count = count;
 	list->algorithm = fake.list + first;
@@ -397,6 +398,21 @@ static void test_matrix(void)
 	measure(&o, PLAIN, 200e6, 0, false);
 	r = find(&o.seen, "vector", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST, "nor any where there are no matrix units");
+}
+
+static void test_in_place(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 3;
+	fake.algorithm[0] = (struct invented){ .name = "over", .ns = 100e3, .notes = "a note in_place" };
+	fake.algorithm[1] = (struct invented){ .name = "apart", .ns = 300e3 };
+	fake.algorithm[2] = (struct invented){ .name = "slower apart", .ns = 390e3 };
+	measure(&o, PLAIN, 200e6, 0, false);
+	const struct result *r = find(&o.seen, "apart", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_CONVERGED, "the fastest that is not in place is measured in full");
+	r = find(&o.seen, "slower apart", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_SHORTLIST, "others are not");
 }
 
 static void test_failures(void)
@@ -1032,6 +1048,7 @@ int main(void)
 	test_most();
 	test_alone();
 	test_matrix();
+	test_in_place();
 	test_failures();
 	test_disturbed();
 	test_waited();

@@ -62,17 +62,21 @@ static int64_t volume(struct problem_shape s)
 }
 
 /* Largest error of a problem that three shares compute, relative to the sum of terms. */
-static double error_of(const char *text)
+static double error_of(const char *text, bool in_place)
 {
 	static float operand[PROBLEM_OPERANDS][MOST], scale[MOST], shift[MOST];
 	struct check_inputs in = { .value = input, .epsilon = 1e-5 };
 	struct problem p;
 	struct error err;
 	double worst = 0;
-	if (problem_parse(text_of(text), &p, &err) || !plain_by_lines(&p))
+	if (problem_parse(text_of(text), &p, &err) ||
+		(in_place ? plain_overwritten(&p) < 0 : !plain_by_lines(&p)))
 		return INFINITY;
 	struct plain a = { .problem = &p, .scale = scale, .shift = shift };
-	int last = problem_operand_count(&p) - 1;
+	int last = problem_operand_count(&p) - 1, to = in_place ? plain_overwritten(&p) : last;
+	int64_t total = volume(problem_operand_shape(&p, last));
+	for (int64_t i = 0; i <= total; i++)
+		operand[to][i] = 12345;
 	for (int i = 0; i < last; i++) {
 		for (int64_t j = 0; j < volume(problem_operand_shape(&p, i)); j++)
 			operand[i][j] = (float)input(NULL, CHECK_SOURCE, i, j);
@@ -84,20 +88,17 @@ static double error_of(const char *text)
 		scale[i] = (float)by;
 		shift[i] = (float)(input(NULL, CHECK_SHIFT, 0, i) - input(NULL, CHECK_MEAN, 0, i) * by);
 	}
-	a.destination = operand[last];
-	int64_t total = volume(problem_operand_shape(&p, last));
-	for (int64_t i = 0; i <= total; i++)
-		operand[last][i] = 12345;
+	a.destination = operand[to];
 	for (int i = 0; i < 3; i++)
-		plain_share(&a, i, 3);
+		(in_place ? plain_in_place_share : plain_share)(&a, i, 3);
 	for (int64_t i = 0; i < total; i++) {
 		double want, terms;
 		if (!check_output(&p, &in, i, &want, &terms))
 			return INFINITY;
-		worst = fmax(worst, fabs((double)operand[last][i] - want) / fmax(1, terms));
+		worst = fmax(worst, fabs((double)operand[to][i] - want) / fmax(1, terms));
 	}
 	check_forget(&in);
-	return (double)operand[last][total] == 12345 ? worst : INFINITY;
+	return (double)operand[to][total] == 12345 ? worst : INFINITY;
 }
 
 static void test_problems(const char *cap)
@@ -114,9 +115,28 @@ static void test_problems(const char *cap)
 		"eltwise:f32,f32:swish,1:3x50+affine,2,1" };
 	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
-		double error = error_of(text[i]);
+		double error = error_of(text[i], false);
 		ok(error < 2e-6, "%s: %s: error %.1e", cap, text[i], error);
 	}
+}
+
+static void test_in_place(const char *cap)
+{
+	static const char *const text[] = { "eltwise:f32,f32:relu:3x50", "eltwise:f32,f32:sigmoid:7x9x33",
+		"batchnorm:f32,f32:2x5x7x7+relu", "binary:f32,f32,f32:sub:4x40:4x40",
+		"binary:f32,f32,f32:div:1x40:8x40", "binary:f32,f32.c,f32:mul:3x9x5x7:9x1x1+relu",
+		"softmax:f32,f32:soft:5x47:ax1", "softmax:f32,f32:soft:2x5x137:ax1" };
+	static const char *const refused[] = { "binary:f32,f32,f32:add:1x4:4x1",
+		"eltwise:bf16,bf16:relu:3x50", "binary:f32.c,f32,f32:add:4x4:1x4", "eltwise:f32,f32:sqrt:3x50" };
+	struct problem p;
+	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
+	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
+		double error = error_of(text[i], true);
+		ok(error < 2e-6, "%s: in place: %s: error %.1e", cap, text[i], error);
+	}
+	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
+		ok(problem_parse(text_of(refused[i]), &p, NULL) == 0 && plain_overwritten(&p) < 0,
+			"no source of %s can be overwritten", refused[i]);
 }
 
 static void test_refused(void)
@@ -158,6 +178,7 @@ int main(void)
 	for (int i = 0; i < 3; i++) {
 		test_isa(caps[i], i ? NULL : "base");
 		test_problems(caps[i]);
+		test_in_place(caps[i]);
 	}
 	test_refused();
 	return done_testing();

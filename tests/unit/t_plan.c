@@ -93,6 +93,10 @@ static void test_residual(void)
 	/* x, r1 or c2 ... : Add reads c2 and x while it writes s */
 	near(p->peak_live_bytes, 3 * 4.0 * 1568, 1e-12, "most bytes alive: at the addition");
 	is_int(p->unknown_shapes, 0, "no unknown shapes");
+	static const bool over[] = { false, true, true, true, true, true, false, false, false };
+	for (int i = 0; i < 9; i++)
+		is_int(p->layers[i].overwrites, over[i], "%s of layer %d may write over an input",
+			p->layers[i].op->name, i);
 	is_int(p->batch, 1, "the batch in force");
 	is_int(p->border_count, 0, "no casts in f32");
 	is_int(p->warning_count, 0, "no warnings");

@@ -115,8 +115,8 @@ static void relaxed_math(void)
 	near(effect(&w, "math", "matrix").saves_ns, 50, 0, "and matrix saves 50 of relaxed math");
 	near(effect(&w, "math", "math").bound_ns, 100, 0, "switched off again");
 	ok(effect(&w, "", "math").unmeasured_problems == 0, "nothing more to measure");
-	struct scenario s = scenario("math,matrix");
-	is_str(analyze_pick(w.results, CONV, &s, CACHE_NET)->algorithm.name, "tensor", "the pick follows");
+	is_str(analyze_pick(look(&w, "math,matrix"), w.results, CONV)->algorithm.name, "tensor",
+		"the pick follows");
 	results_free(w.results);
 	w.results = results_new();
 	algorithm(&w, "fma", 0, MATRIX_NO, "", 100);

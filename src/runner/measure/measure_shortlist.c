@@ -66,14 +66,16 @@ static int trust(struct run *r, struct contender *c)
 
 /* --- the shortlist --- */
 
-/* Bits: what-ifs compare the best algorithm without matrix units and the best in strict math. */
-enum only { ONLY_WITHOUT_MATRIX = 1, ONLY_STRICT = 2, ONLY_COMBINATIONS = 4 };
+/* Bits: what-ifs compare the best algorithm without matrix units and the best in strict math; a layer whose
+ * input is read again needs the best that is not in place. */
+enum only { ONLY_WITHOUT_MATRIX = 1, ONLY_STRICT = 2, ONLY_APART = 4, ONLY_COMBINATIONS = 8 };
 
 static bool is_such(const struct contender *c, int only)
 {
 	const struct algorithm *a = algorithm_of(c);
 	return (!(only & ONLY_WITHOUT_MATRIX) || a->matrix == MATRIX_NO) &&
-		(!(only & ONLY_STRICT) || strcmp(a->math, "strict") == 0);
+		(!(only & ONLY_STRICT) || strcmp(a->math, "strict") == 0) &&
+		(!(only & ONLY_APART) || !algorithm_is_in_place(a));
 }
 
 static double best_shortlisted(const struct run *r, int only)
@@ -120,8 +122,8 @@ static double least_ns(const struct run *r, const struct contender *c)
 
 /* True if it is worth measuring in full: within MEASURE_CLOSE_FACTOR of the fastest; or the fastest, or
  * the library's first choice, of all, of those without matrix units (if the device has any), of those in
- * strict math, or of both: the what-if analysis compares these. One that was judged at a low clock is not
- * dropped for that. O(contenders) for each of the four sets. */
+ * strict math, of those that are not in place, or of several of these: the analysis compares them. One that
+ * was judged at a low clock is not dropped for that. O(contenders) for each of the eight sets. */
 static bool is_finalist(const struct run *r, const struct contender *c)
 {
 	if (!c->work || isnan(c->shortlist_ns))

@@ -545,9 +545,21 @@ static const struct {
 	[KERNEL_SOFTMAX] = { softmax_share, softmax_fits, true },
 };
 
-int plain_refuses(const struct problem *p, struct error *err)
+bool plain_takes_order(const struct problem *p)
 {
 	const struct kernel_row *row = kernel_row(p->kernel);
+	/* with one scale or function for all elements their order is irrelevant */
+	if (row->any_order && row->any_order(p) && p->operand[0].layout == LAYOUT_NXC &&
+		p->operand[1].layout == LAYOUT_NXC)
+		return true;
+	for (int i = 0; i < problem_operand_count(p); i++)
+		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
+			return false;
+	return true;
+}
+
+int plain_refuses(const struct problem *p, struct error *err)
+{
 	if (p->kernel == KERNEL_DECONV || p->kernel == KERNEL_RNN || p->kernel == KERNEL_DROPOUT)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (!kernels[p->kernel].share || (kernels[p->kernel].rare && !kernels[p->kernel].fits(p)))
@@ -556,12 +568,8 @@ int plain_refuses(const struct problem *p, struct error *err)
 			"broadcasts");
 	if (p->epilogue_count && !plain_by_lines(p))
 		return error_set(err, "this kernel in plain C has no epilogues");
-	/* with one scale or function for all elements their order is irrelevant */
-	bool any_order = row->any_order && row->any_order(p) && p->operand[0].layout == LAYOUT_NXC &&
-		p->operand[1].layout == LAYOUT_NXC;
-	for (int i = 0; i < problem_operand_count(p) && !any_order; i++)
-		if (p->operand[i].layout == LAYOUT_NXC || p->operand[i].layout == LAYOUT_STRIDES)
-			return error_set(err, "kernels in plain C take only dense tensors in ONNX order");
+	if (!plain_takes_order(p))
+		return error_set(err, "kernels in plain C take only dense tensors in ONNX order");
 	return kernels[p->kernel].fits(p)
 		? 0
 		: error_set(err, "plain C has no %s for these types", kernel_name(p->kernel));

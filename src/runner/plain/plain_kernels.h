@@ -23,6 +23,8 @@ struct plain {
 
 /* Returns -1 if plain_share cannot compute the problem; err has the reason. */
 int plain_refuses(const struct problem *p, struct error *err);
+/* True if all operands are dense and in one order, so that elements at one index belong together. */
+bool plain_takes_order(const struct problem *p);
 /* Returns the first element of a concat's source `number`: its sources are one buffer, in order. */
 int64_t plain_source_begin(const struct problem *p, int number);
 /* Returns the first of `total` elements that share i of `count` computes. */

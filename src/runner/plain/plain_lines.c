@@ -3,6 +3,10 @@
 #include "problem/kernel.h"
 #include "runner/plain/plain_lines.h"
 
+#if defined(__SSE__)
+#include <xmmintrin.h>
+#endif
+
 #include "runner/host/isa.h"
 #include "runner/host/lines.h"
 
@@ -118,12 +122,27 @@ static bool softmax_fits(const struct problem *p)
 	return p->mode == MODE_SOFTMAX && !p->epilogue_count;
 }
 
-static bool (*const fits[KERNEL_COUNT])(const struct problem *p) = { [KERNEL_ELTWISE] = eltwise_fits,
-	[KERNEL_BATCHNORM] = batchnorm_fits,
-	[KERNEL_BINARY] = binary_fits,
-	[KERNEL_SOFTMAX] = softmax_fits };
+static bool eltwise_runs(const struct problem *p)
+{
+	return is_function(p->mode);
+}
 
-bool plain_by_lines(const struct problem *p)
+static bool binary_runs(const struct problem *p)
+{
+	return is_binary(p->mode);
+}
+
+/* What the kernels can compute, and what of it is slow with oneDNN. */
+static const struct {
+	bool (*runs)(const struct problem *p), (*fits)(const struct problem *p);
+} kernels[KERNEL_COUNT] = {
+	[KERNEL_ELTWISE] = { eltwise_runs, eltwise_fits },
+	[KERNEL_BATCHNORM] = { batchnorm_fits, batchnorm_fits },
+	[KERNEL_BINARY] = { binary_runs, binary_fits },
+	[KERNEL_SOFTMAX] = { softmax_fits, softmax_fits },
+};
+
+static bool is_computed(const struct problem *p)
 {
 	for (int i = 0; i < problem_operand_count(p); i++)
 		if (p->operand[i].dtype != DTYPE_F32)
@@ -131,7 +150,25 @@ bool plain_by_lines(const struct problem *p)
 	for (int i = 0; i < p->epilogue_count; i++)
 		if (p->epilogue[i].kind != EPILOGUE_ELTWISE || !is_function(p->epilogue[i].mode))
 			return false;
-	return fits[p->kernel] && fits[p->kernel](p);
+	return kernels[p->kernel].runs && kernels[p->kernel].runs(p);
+}
+
+bool plain_by_lines(const struct problem *p)
+{
+	return is_computed(p) && kernels[p->kernel].fits(p);
+}
+
+int plain_overwritten(const struct problem *p)
+{
+	struct problem_shape to = problem_operand_shape(p, problem_operand_count(p) - 1);
+	int sources = p->kernel == KERNEL_BINARY ? 2 : 1;
+	if (!is_computed(p))
+		return -1;
+	for (int i = 0; i < sources; i++)
+		if (!p->operand[i].constant &&
+			volume(&p->shape[i], 0, p->shape[i].rank) == volume(&to, 0, to.rank))
+			return i;
+	return -1;
 }
 
 /* The destination as rows of `width` elements, in each of which a source's elements are adjacent or one; and
@@ -211,4 +248,19 @@ void plain_lines_share(const struct plain *a, int i, int count)
 		run.to = (float *)a->destination + at;
 		lines->compute(p, &run);
 	}
+}
+
+void plain_in_place_share(void *plain, int i, int count)
+{
+	const struct plain *a = plain;
+	void (*share)(const struct plain *, int, int) =
+		a->problem->kernel == KERNEL_SOFTMAX ? plain_softmax_share : plain_lines_share;
+#if defined(__SSE__)
+	unsigned before = _mm_getcsr();
+	_mm_setcsr(before | 0x8040); /* denormal results and operands are 0 */
+	share(a, i, count);
+	_mm_setcsr(before);
+#else
+	share(a, i, count);
+#endif
 }

@@ -29,10 +29,17 @@ struct plain_lines {
 };
 
 const struct plain_lines *plain_lines(void);
-/* True if the kernels compute the problem. */
+/* True if the kernels compute the problem, for what oneDNN is slow at. */
 bool plain_by_lines(const struct problem *p);
+/* The source that they can overwrite with the destination, element by element: a lower memory traffic than
+ * any kernel that writes elsewhere has. -1: none. */
+int plain_overwritten(const struct problem *p);
 /* Compute share i of `count`. */
 void plain_lines_share(const struct plain *a, int i, int count);
 void plain_softmax_share(const struct plain *a, int i, int count);
+/* Computes a share in place: the destination is the source plain_overwritten. Executed again and again, a
+ * function takes its own results; on x86 denormal ones, which are slow and which a model's data does not
+ * have, are 0. `plain` is a struct plain. */
+void plain_in_place_share(void *plain, int i, int count);
 
 #endif
