@@ -3,7 +3,7 @@
 
 #include "commands/command.h"
 #include "session/glossary.h"
-#include "ui/keys.h"
+#include "ui/views/keys.h"
 
 #include <errno.h>
 #include <locale.h>

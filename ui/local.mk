@@ -1,35 +1,10 @@
-# ui: the explorer
+# ui: the explorer, in boxes (docs/architecture.md)
 noinst_LIBRARIES += libui.a
-libui_a_SOURCES = \
-	ui/app.c ui/app.h \
-	ui/app_agent.c ui/app_agent.h \
-	ui/app_device.c \
-	ui/app_draw.c \
-	ui/app_facts.c \
-	ui/app_header.c \
-	ui/app_panes.c \
-	ui/app_places.c \
-	ui/app_private.h \
-	ui/app_prompt.c \
-	ui/app_run.c \
-	ui/app_real.c ui/app_real.h \
-	ui/app_say.c ui/app_say.h \
-	ui/canvas.c ui/canvas.h \
-	ui/canvas_svg.c \
-	ui/detail.h \
-	ui/detail_results.c \
-	ui/keys.c ui/keys.h \
-	ui/lanes.c ui/lanes.h \
-	ui/term.c ui/term.h \
-	ui/view.h \
-	ui/view_advice.c \
-	ui/view_detail.c \
-	ui/view_devices.c \
-	ui/view_doctor.c \
-	ui/view_help.c \
-	ui/view_layers.c \
-	ui/view_problems.c \
-	ui/view_what_if.c
+libui_a_SOURCES =
+include ui/screen/local.mk
+include ui/model/local.mk
+include ui/views/local.mk
+include ui/frame/local.mk
 libui_a_CFLAGS = $(AM_CFLAGS) $(NCURSES_CFLAGS)
 
 # session and queue are stand-ins of the fixture

@@ -2,7 +2,7 @@
 
 #include "commands/command.h"
 #include "commands/keep.h"
-#include "ui/app.h"
+#include "ui/frame/app.h"
 
 #include "base/exe_path.h"
 

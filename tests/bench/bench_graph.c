@@ -7,7 +7,7 @@
 
 #include "analyze/analyze.h"
 #include "base/arena.h"
-#include "ui/lanes.h"
+#include "ui/screen/lanes.h"
 
 #include <sys/mman.h>
 #include <time.h>

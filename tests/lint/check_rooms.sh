@@ -30,7 +30,7 @@ rank() {
 
 files_of() { # room
     case $1 in
-    ui) ls ui/*.c ui/*.h 2>/dev/null ;;
+    ui) find ui -name '*.[ch]' ;;
     *) [ ! -d src/"$1" ] || find src/"$1" -name '*.[ch]' -o -name '*.cu' -o -name '*.cuh' ;;
     esac
 }
@@ -100,7 +100,7 @@ home 'sha2\.h' '^src/base/digest\.c$' libmd
 home 'yaml\.h' '^src/yaml/' libyaml
 home 'protobuf-c|onnx\.pb-c\.h' '^src/model/' protobuf-c
 home 'jansson\.h' '^src/base/json\.h$' jansson
-home 'n?curses(w)?[./]|ncursesw/|term\.h>' '^ui/term\.c$' curses
+home 'n?curses(w)?[./]|ncursesw/|term\.h>' '^ui/screen/term\.c$' curses
 home 'dnnl' '^src/runner/onednn/' oneDNN
 home 'cudnn' '^src/runner/cudnn' cuDNN
 home 'cublasLt' '^src/runner/cublaslt/' cuBLASLt

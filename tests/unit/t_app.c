@@ -3,8 +3,8 @@
 #include "config.h"
 
 #include "session/session_agent.h"
-#include "ui/app_agent.h"
-#include "ui/app_private.h"
+#include "ui/model/agent.h"
+#include "ui/frame/frame.h"
 
 #include "tap.h"
 #include "ui_fixture.h"

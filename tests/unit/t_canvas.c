@@ -1,7 +1,7 @@
 /* The canvas: widths, clipping, wide characters, cleaning, ASCII. */
 #include "config.h"
 
-#include "ui/canvas.h"
+#include "ui/screen/canvas.h"
 
 #include "tap.h"
 

@@ -1,7 +1,7 @@
 /* The key table: no key twice, every key has a name and is in the help and the manual page. */
 #include "config.h"
 
-#include "ui/app_private.h"
+#include "ui/frame/frame.h"
 
 #include "tap.h"
 #include "ui_fixture.h"

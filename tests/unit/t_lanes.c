@@ -2,7 +2,7 @@
  * two outputs share a lane at once. */
 #include "config.h"
 
-#include "ui/lanes.h"
+#include "ui/screen/lanes.h"
 
 #include "base/arena.h"
 #include "tap.h"

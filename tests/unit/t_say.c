@@ -1,7 +1,7 @@
 /* What the header says: unknown, partial, unsupported, complete. */
 #include "config.h"
 
-#include "ui/app_say.h"
+#include "ui/model/say.h"
 
 #include "tap.h"
 

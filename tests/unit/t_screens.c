@@ -2,7 +2,7 @@
  * committing. */
 #include "config.h"
 
-#include "ui/app_private.h"
+#include "ui/frame/frame.h"
 
 #include "tap.h"
 #include "ui_fixture.h"

@@ -1,0 +1,543 @@
+#include "config.h"
+
+#include "drive/runner_process.h"
+#include "ui/model/agent.h"
+#include "ui/frame/frame.h"
+#include "ui/model/real.h"
+#include "ui/model/say.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* A measuring runner sends a message twice a second; a silence longer than this is shown. */
+#define SILENCE_SAID_S 3
+
+/* ---- the footer: the selected layer, its problem, measuring, keys ---- */
+
+static const char *layer_price(struct app *app, int layer, const struct layer_cost *c)
+{
+	char text[SAY_INTERVAL];
+	if (!c)
+		return "";
+	if (c->origin == ORIGIN_FUSED && c->group)
+		return arena_printf(&app->scratch, "fused into %s",
+			app_clean(app, app_plan(app)->layers[c->group->layers[0]].name));
+	if (c->origin == ORIGIN_FREE) {
+		const char *why = app_layer(app, layer)->why;
+		return why ? arena_printf(&app->scratch, "%sfree: %s", c->at_least ? "~" : "",
+				     app_clean(app, text_of(why)))
+			   : "free: no kernel runs for it";
+	}
+	if (c->origin == ORIGIN_UNSUPPORTED)
+		return "n/a: the library does not support it";
+	if (isnan(c->ns) || c->origin == ORIGIN_MISSING)
+		return app_missing_why(app, layer);
+	int algorithms = 0, count = 0;
+	const char *problem = app_problem(app, layer), *last = "";
+	const struct result *const *all = problem ? results_of(app->session->results, problem, &count) : NULL;
+	for (int i = 0; i < count; i++)
+		if (strcmp(all[i]->algorithm.name, last) != 0) {
+			algorithms++;
+			last = all[i]->algorithm.name;
+		}
+	const char *name = c->result && c->result->algorithm.name
+				   ? app_clean(app, text_of(c->result->algorithm.name))
+				   : "";
+	const char *of = algorithms > 1 ? arena_printf(&app->scratch, " (of %d)", algorithms) : "";
+	return arena_printf(&app->scratch, "%s%s%s%s  %s", c->mistrusted ? "!" : app_is_guess(c) ? "~" : "",
+		say_interval(text, c->ns, c->lo, c->hi, c->result ? c->result->stats.n : 0),
+		name[0] ? "  " : "", name, of);
+}
+
+/* "  real 1.21 ms contradicted", or "". */
+static const char *real_price(struct app *app, int layer)
+{
+	const struct reality_group *g = app_real_group(app, layer);
+	char text[STR_QUANTITY];
+	if (!g)
+		return "";
+	return arena_printf(&app->scratch, "  real %s%s%s", str_duration(text, g->real_ns),
+		g->layer_count > 1 ? " fused" : "", app_is_contradicted(app, layer) ? " contradicted" : "");
+}
+
+static void draw_summary(struct app *app, struct area line)
+{
+	char number[STR_QUANTITY];
+	const struct plan *p = app_plan(app);
+	const struct plan_layer *l = app_layer(app, app->layer);
+	if (!p || !l)
+		return;
+	int same = app_same_as(app, app->layer),
+	    uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
+	const char *again = uses > 1 ? arena_printf(&app->scratch, "  x%d in this model", uses) : "";
+	if (same >= 0)
+		again = arena_printf(
+			&app->scratch, "  = %s, x%d", app_clean(app, app_layer(app, same)->name), uses);
+	double times = app->places[app->layer].times;
+	if (times > 1)
+		again = arena_printf(
+			&app->scratch, "%s  runs %s times, each", again, str_count(number, times));
+	const char *price = arena_printf(&app->scratch, "%s%s",
+		layer_price(app, app->layer, app_cost(app, app->layer)), real_price(app, app->layer));
+	int columns = canvas_columns(price), most = line.width - 4;
+	columns = columns > most * 2 / 3 ? most * 2 / 3 : columns;
+	int x = 1 + canvas_fit_tail(line, 1, 0, most - columns, STYLE_BOLD, app_clean(app, l->name));
+	x += canvas_fit(line, x, 0, line.width - columns - 3 - x, STYLE_NORMAL, again);
+	canvas_fit(line, x + 2, 0, line.width - x - 3, STYLE_NORMAL, price);
+}
+
+/* The problem and, where there is room, what limits it: "memory 43%". Details always have both. */
+static void draw_problem(struct app *app, struct area line)
+{
+	const char *problem = app->layer >= 0 ? app_problem(app, app->layer) : NULL;
+	const struct layer_cost *c = app_cost(app, app->layer);
+	if (!problem)
+		return;
+	struct str limit = { 0 };
+	if (c && c->ns > 0) {
+		struct limit l = session_limit(app->session, c, problem);
+		if (l.by != LIMIT_UNKNOWN)
+			limit_describe(&l, &limit);
+	}
+	int used = canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, problem);
+	if (limit.n && used + canvas_columns(limit.p) + 4 <= line.width)
+		canvas_fit_right(line, used + 3, 0, line.width - used - 4, STYLE_NORMAL, limit.p);
+	str_free(&limit);
+}
+
+static const char *clock_text(struct app *app, double seconds)
+{
+	if (isnan(seconds))
+		return "";
+	int s = seconds < 0 ? 0 : seconds > 359999 ? 359999 : (int)lround(seconds);
+	return s < 3600 ? arena_printf(&app->scratch, "%d:%02d left  ", s / 60, s % 60)
+			: arena_printf(&app->scratch, "%d:%02d:%02d left  ", s / 3600, s / 60 % 60, s % 60);
+}
+
+static const char *counted(struct app *app, int n, const char *word)
+{
+	return n ? arena_printf(&app->scratch, "%d %s  ", n, word) : "";
+}
+
+/* "waiting 2:13  srun: job 12 queued ..." for a runner in a cluster's queue, or "". */
+static const char *place_text(struct app *app, const struct queue_status *q)
+{
+	int s = (int)q->waiting_s;
+	if (!q->waiting || !*q->waiting)
+		return "";
+	return arena_printf(
+		&app->scratch, "waiting %d:%02d  %s  ", s / 60, s % 60, app_clean(app, text_of(q->waiting)));
+}
+
+/* Several runners: how many are up and what each is measuring: "2 of 3 runners  gpu7 #1 conv  gpu7 #2
+ * matmul". */
+static const char *runners_text(struct app *app, const struct queue_status *q)
+{
+	const char *out = arena_printf(&app->scratch, "%d of %d runners  ", q->workers_up, q->workers);
+	for (int i = 0; i < q->workers; i++) {
+		struct queue_worker w = queue_worker(app->session->queue, i);
+		int kernel = w.problem ? (int)strcspn(w.problem, ":") : 0;
+		if (kernel)
+			out = arena_printf(&app->scratch, "%s%s %.*s%s  ", out,
+				app_clean(app, text_of(w.label)), kernel, w.problem,
+				w.silence_s < SILENCE_SAID_S ? "" : " (no answer)");
+	}
+	return out;
+}
+
+/* "sweep 2/8 batch 4 bf16  ": the point that needs the problem being measured, or "". */
+static const char *sweep_text(struct app *app)
+{
+	const struct session *s = app->session;
+	int at = s->sweep.count > 1 ? session_sweep_running(s) : -1;
+	char point[64];
+	if (at < 0)
+		return "";
+	session_sweep_text(point, sizeof(point), s->sweep.points[at].batch, s->sweep.points[at].dtype);
+	return arena_printf(&app->scratch, "sweep %d/%d %s  ", at + 1, s->sweep.count, point);
+}
+
+static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
+{
+	int done = q->batch_done + q->batch_failed + q->batch_unsupported;
+	int total = done + q->pending + q->running, bar = line.width >= 70 ? 24 : 10;
+	canvas_put(line, 1, 0, STYLE_NORMAL, 0x2595);
+	canvas_bar(line, 2, 0, bar, STYLE_ACCENT, total ? (double)done / total : 0);
+	canvas_put(line, 2 + bar, 0, STYLE_NORMAL, 0x258f);
+	const char *what =
+		q->current_what && q->current_what[0] ? app_clean(app, text_of(q->current_what)) : "";
+	const char *wait = place_text(app, q), *sweep = sweep_text(app);
+	const char *silent = q->silence_s < SILENCE_SAID_S || q->workers > 1
+				     ? ""
+				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
+	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, STYLE_NORMAL,
+		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
+			*wait			? ""
+				: q->starting	? "starting the runner: "
+				: app->stopping ? "stopping "
+						: "measuring ",
+			done, total, wait, silent,
+			*sweep							     ? sweep
+				: q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  "
+										     : "",
+			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "n/a"),
+			counted(app, q->batch_failed, "failed"),
+			q->workers > 1 ? runners_text(app, q) : what));
+}
+
+/* Outcome of the last batch: "109 measured, 107 unsupported", or "". */
+static const char *batch_text(struct app *app, const struct queue_status *q)
+{
+	const struct {
+		int n;
+		const char *word;
+	} parts[] = { { q->batch_done, "measured" }, { q->batch_unsupported, "n/a" },
+		{ q->batch_failed, "failed" } };
+	const char *out = "";
+	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
+		if (parts[i].n)
+			out = arena_printf(&app->scratch, "%s%s%d %s", out, out[0] ? ", " : "", parts[i].n,
+				parts[i].word);
+	return out;
+}
+
+/* A described device: progress of planning, and where the numbers come from. */
+static const char *planning_text(struct app *app)
+{
+	const struct session *s = app->session;
+	const struct plan *p = app_plan(app);
+	int open = planner_open_count(s->planner), yes = 0;
+	for (int i = 0; i < p->problem_count; i++)
+		yes += session_planned(s, p->problems[i].text)->state == PLANNED_YES;
+	if (!open && !yes && !planner_device(s->planner))
+		return "planning...";
+	if (open)
+		return arena_printf(
+			&app->scratch, "planning... %d problem%s left", open, open == 1 ? "" : "s");
+	return arena_printf(&app->scratch,
+			"%d of %d problems plannable; times are estimates (~) from the vendor's specs", yes,
+		p->problem_count);
+}
+
+static const char *idle_text(struct app *app, const struct queue_status *q)
+{
+	const struct session *s = app->session;
+	const struct plan *p = app_plan(app);
+	const char *batch = batch_text(app, q);
+	char flops[STR_QUANTITY], bytes[STR_QUANTITY];
+	if (s->described && p && !p->unbound_count)
+		return planning_text(app);
+	if (q->starting && *place_text(app, q))
+		return arena_printf(&app->scratch, "the runner is %s", place_text(app, q));
+	if (p && p->unbound_count)
+		return arena_printf(&app->scratch, "dimension %s has no value: d sets it",
+			app_clean(app, p->unbound[0]));
+	int left = s->queue && s->analysis ? s->analysis->unmeasured_problems : 0;
+	const char *plural = left == 1 ? "" : "s";
+	if (left && batch[0])
+		return arena_printf(&app->scratch, "%d problem%s not measured yet: b measures them (%s)",
+			left, plural, batch);
+	if (left)
+		return arena_printf(&app->scratch,
+			"%d problem%s of this scenario %s not measured yet: b measures them", left, plural,
+			left == 1 ? "is" : "are");
+	if (batch[0])
+		return arena_printf(
+			&app->scratch, "%s%s", batch, s->store ? "" : "; not stored: no database");
+	if (!p)
+		return "";
+	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights",
+		p->layer_count - app->folded_count, p->problem_count, str_count(flops, p->flops),
+		str_bytes(bytes, p->weight_bytes));
+}
+
+static struct queue_status status_of(const struct app *app)
+{
+	struct queue_status none = { .idle = true, .eta_s = NAN };
+	return app->session->queue ? queue_status(app->session->queue) : none;
+}
+
+/* Draws a message, broken at blanks if the area has several rows. */
+static void draw_wrapped(struct area a, enum style style, const char *text)
+{
+	for (int y = 0; y < a.height && *text; y++) {
+		size_t n = 0, all = strlen(text);
+		char part[ERROR_TEXT_SIZE + 1];
+		while (y + 1 < a.height && all > 0) { /* as many words as fit */
+			size_t next = n + strspn(text + n, " ");
+			next += strcspn(text + next, " ");
+			snprintf(part, sizeof(part), "%.*s", (int)next, text);
+			if (next == n || canvas_columns_on(a, part) > a.width - 2)
+				break;
+			n = next;
+		}
+		n = n && n < all ? n : all;
+		snprintf(part, sizeof(part), "%.*s", (int)n, text);
+		canvas_fit(a, 1, y, a.width - 1, style, part);
+		text += n + strspn(text + n, " ");
+	}
+}
+
+/* "no NVIDIA driver found (the runner x ended with status 3)": the runner's last output goes first, because
+ * it is the reason and a line may be cut at its end. */
+static const char *reason_first(struct app *app, const char *text)
+{
+	const char *at = strstr(text, RUNNER_LAST_OUTPUT);
+	return at ? arena_printf(&app->scratch, "%s (%.*s)", at + strlen(RUNNER_LAST_OUTPUT),
+			    (int)(at - text), text)
+		  : text;
+}
+
+/* A lasting error, or ""; shown while there is no other message. */
+static const char *trouble_text(struct app *app, const struct queue_status *q)
+{
+	const struct session *s = app->session;
+	bool queue = q->trouble && q->trouble[0] && !q->trouble_past;
+	if (s->planner && *planner_trouble(s->planner))
+		return arena_printf(&app->scratch, "estimates only: %s",
+			reason_first(app, app_clean(app, text_of(planner_trouble(s->planner)))));
+	return app_clean(app, text_of(queue ? q->trouble : app->standing));
+}
+
+static const char *awaited_text(struct app *app)
+{
+	const struct session *s = app->session;
+	const char *name = s->device.name ? app_clean(app, text_of(s->device.name)) : NULL;
+	const char *wait = session_awaited_waits(s);
+	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x cancels%s%s",
+		app_clean(app, text_of(session_awaited(s))),
+		name ? "; until it answers, this device stays in use: " : "", name ? name : "",
+		*wait ? "; " : "", app_clean(app, text_of(wait)));
+}
+
+/* Reports results that are not stored yet, or cannot be, ahead of other messages; "" if all are stored. */
+static const char *waiting_text(struct app *app, const struct queue_status *q)
+{
+	struct store_waiting w =
+		app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
+	if (!w.results && !w.lost)
+		return "";
+	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ",
+		w.results ? w.results : w.lost, w.results ? "not stored yet" : "could not be stored",
+		app_clean(app, text_of(w.why)));
+}
+
+/* The rows above the keys. An error too long for one row also takes the row of the problem. */
+static void draw_progress(struct app *app, struct area rows)
+{
+	struct queue_status q = status_of(app);
+	struct area line = canvas_part(rows, 0, rows.height - 1, rows.width, 1);
+	bool note = app->note[0] != '\0';
+	const char *bad = note && app->note_bad ? app_clean(app, text_of(app->note))
+			  : note ? "" : waiting_text(app, &q);
+	if (!bad[0] && !note && q.idle && !session_awaited(app->session))
+		bad = trouble_text(app, &q);
+	bad = reason_first(app, bad);
+	if (bad[0]) {
+		bool fits = canvas_columns_on(line, bad) < line.width;
+		if (!fits)
+			canvas_fill(rows, 0, 0, rows.width, STYLE_NORMAL, ' ');
+		draw_wrapped(fits ? line : rows, STYLE_BAD, bad);
+	} else if (note)
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, app_clean(app, text_of(app->note)));
+	else if (session_awaited(app->session))
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, awaited_text(app));
+	else if (app_agent_is_busy(app))
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, app_agent_text(app));
+	else if (!q.idle)
+		draw_measuring(app, line, &q);
+	else
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_NORMAL, idle_text(app, &q));
+}
+
+static void draw_prompt(struct app *app, struct area line)
+{
+	const struct prompt *q = &app->prompt;
+	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
+		: arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
+	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, label);
+	x += canvas_fit_tail(
+		line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
+	canvas_put(line, x, 0, STYLE_REVERSE, ' ');
+	const char *end = q->dim_count > 1
+		? arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels", q->dim_index + 1,
+			  q->dim_count)
+		: "Enter accepts, Esc cancels";
+	if (line.width - x > canvas_columns(end) + 3)
+		canvas_fit_right(line, x + 2, 0, line.width - x - 3, STYLE_DIM, end);
+}
+
+/* Text of a hint, "" if its key does nothing now. */
+static const char *hint_text(struct app *app, const struct key_row *row, bool busy)
+{
+	const struct session *s = app->session;
+	const struct view *view = app_pane(app)->view;
+	const struct plan *p = app_plan(app);
+	bool unbound = p && p->unbound_count;
+	switch (row->request) {
+	case REQUEST_DIMS: return unbound && !busy ? "set dimensions" : "";
+	case REQUEST_CANCEL: return app_agent_is_busy(app) ? "stop the run" : busy ? "stop measuring" : "";
+	case REQUEST_AGENT: return app_agent_can_run(app) && !unbound && !busy ? row->hint : "";
+	case REQUEST_MEASURE_MISSING:
+		if (unbound || busy || !s->queue || !s->analysis)
+			return "";
+		if (app->sweep_left &&
+			!app->session->sweep.count) /* what is missing is counted by the first `b` */
+			return arena_printf(
+				&app->scratch, "measure sweep (%d points)", app_sweep_points(app));
+		if (app->sweep_left)
+			return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left,
+				app_sweep_points(app));
+		return app->unmeasured_count
+			? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)
+			: "all measured";
+	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
+	case REQUEST_SORT: return view->orders ? row->hint : "";
+	default: return row->hint;
+	}
+}
+
+/* The first hint is the next step; the others are always the same. */
+static void draw_hints(struct app *app, struct area line)
+{
+	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING,
+		REQUEST_OPEN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE, REQUEST_SORT,
+		REQUEST_AGENT };
+	struct queue_status q = status_of(app);
+	bool busy = (!q.idle && !app->stopping) || app_agent_is_busy(app);
+	int count, x = 1;
+	const struct key_row *rows = keys_table(&count);
+	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
+		for (int i = 0; i < count; i++) {
+			const char *hint =
+				rows[i].request == first[k] ? hint_text(app, &rows[i], busy) : NULL;
+			if (!hint || !hint[0])
+				continue;
+			const char *key = arena_printf(
+				&app->scratch, "%.*s", (int)strcspn(rows[i].keys, " "), rows[i].keys);
+			int columns = canvas_columns(key) + 1 + canvas_columns(hint);
+			if (x + columns > line.width)
+				return;
+			x += canvas_text(line, x, 0, STYLE_BOLD, key) + 1;
+			x += canvas_text(line, x, 0, STYLE_NORMAL, hint) + 2;
+		}
+}
+
+/* ---- the whole screen ---- */
+
+static int footer_rows(const struct app *app)
+{
+	return app->canvas.height >= 16 && !app->panes[app->stack[app->depth]].view->own_footer ? 4 : 2;
+}
+
+bool app_has_real_column(const struct app *app)
+{
+	return app->canvas.width >= APP_REAL_WIDTH && app_reality(app) && app_reality(app)->group_count;
+}
+
+/* Details are shown at the right only if the list keeps all its columns of an 80-column screen. */
+int app_list_width(const struct app *app)
+{
+	const struct view *v = app->panes[app->stack[app->depth]].view;
+	int lanes = app->lanes.width < 2 ? 2 : app->lanes.width > 5 ? 5 : app->lanes.width;
+	int least = APP_LIST_COLUMNS + 2 * lanes, width = app->canvas.width, right = width * 2 / 5;
+	if ((v != &view_layers && v != &view_problems) || width < least + 1 + APP_PANE_COLUMNS)
+		return width;
+	right = right > 80 ? 80 : right > width - least - 1 ? width - least - 1 : right;
+	int wanted = least - APP_LIST_NAMES +
+		app->name_columns; /* names that are cut take columns of the details */
+	wanted += app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
+	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
+	if (v == &view_layers && width - right - 1 < wanted)
+		right = width - 1 - wanted;
+	return width - (right < APP_PANE_COLUMNS ? APP_PANE_COLUMNS : right) - 1;
+}
+
+static bool is_split(const struct app *app)
+{
+	return app_list_width(app) < app->canvas.width;
+}
+
+static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus)
+{
+	pane_sync(app, p, a.width);
+	int above = -1, top = focus ? p->top : 0;
+	for (int y = 0; y < a.height && top + y < p->shown_count; y++) {
+		int row = p->shown[top + y];
+		struct area line = canvas_part(a, 0, y, a.width, 1);
+		p->view->draw_row(app, p->state, row, above, line);
+		above = row;
+		bool selected = focus && (!p->view->text || p->marked) && top + y == p->cursor;
+		if (selected && p->view->heading)
+			canvas_put(line, 0, 0, STYLE_BOLD, '>');
+		if (selected)
+			canvas_select(line, 0);
+		if (focus)
+			pane_mark_matches(app, line, selected);
+	}
+	if (p->shown_count == 0)
+		canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM,
+			p->filter[0] ? "no match; Esc clears the filter" : "no rows");
+}
+
+static void draw_body(struct app *app, struct area body)
+{
+	struct pane *p = app_pane(app);
+	int width = app_list_width(app);
+	struct area list = canvas_part(body, 0, 0, width, body.height);
+	int heading = p->view->heading ? 1 : 0;
+	app->page = list.height - heading;
+	pane_sync(app, p, width);
+	if (heading)
+		p->view->heading(app, p->state, canvas_part(list, 0, 0, width, 1));
+	draw_pane(app, p, canvas_part(list, 0, heading, width, list.height - heading), true);
+	if (!is_split(app))
+		return;
+	for (int y = 0; y < body.height; y++)
+		canvas_put(body, width, y, STYLE_DIM, 0x2502);
+	struct pane *detail = &app->panes[1];
+	pane_open(app, detail);
+	draw_pane(app, detail, canvas_part(body, width + 1, 0, body.width - width - 1, body.height), false);
+}
+
+bool app_is_too_small(const struct app *app)
+{
+	return app->canvas.width < APP_COLUMNS_MIN || app->canvas.height < APP_ROWS_MIN;
+}
+
+static void draw_too_small(struct app *app, struct area all)
+{
+	canvas_fit(all, 0, 0, all.width, STYLE_BOLD, "terminal too small");
+	canvas_fit(all, 0, 1, all.width, STYLE_NORMAL,
+		arena_printf(&app->scratch, "%dx%d, needs %dx%d", all.width, all.height, APP_COLUMNS_MIN,
+			APP_ROWS_MIN));
+	canvas_fit(all, 0, 2, all.width, STYLE_NORMAL, "q quit");
+}
+
+void app_draw(struct app *app)
+{
+	arena_free(&app->scratch);
+	canvas_clear(&app->canvas);
+	struct area all = canvas_area(&app->canvas);
+	if (app_is_too_small(app)) {
+		draw_too_small(app, all);
+		return;
+	}
+	int footer = footer_rows(app), y = all.height - footer;
+	int header = app_header_rows(app);
+	draw_body(app, canvas_part(all, 0, header, all.width, y - header));
+	app_draw_header(app, canvas_part(all, 0, 0, all.width, header));
+	if (footer == 4) {
+		draw_summary(app, canvas_part(all, 0, y, all.width, 1));
+		draw_problem(app, canvas_part(all, 0, y + 1, all.width, 1));
+	}
+	/* a long error may cover the last row while it is shown */
+	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad) ? 2 : 1;
+	draw_progress(app, canvas_part(all, 0, all.height - 1 - rows, all.width, rows));
+	struct area last = canvas_part(all, 0, all.height - 1, all.width, 1);
+	if (app->prompt.kind)
+		draw_prompt(app, last);
+	else
+		draw_hints(app, last);
+}

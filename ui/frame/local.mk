@@ -1,0 +1,11 @@
+# ui/frame: the frame around the views
+libui_a_SOURCES += \
+	ui/frame/app.c \
+	ui/frame/app.h \
+	ui/frame/device.c \
+	ui/frame/draw.c \
+	ui/frame/frame.h \
+	ui/frame/header.c \
+	ui/frame/panes.c \
+	ui/frame/prompt.c \
+	ui/frame/run.c

@@ -1,0 +1,287 @@
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+void pane_open(struct app *app, struct pane *p)
+{
+	if (p->is_open)
+		return;
+	p->state = base_calloc(1, p->view->state_size + 1);
+	p->is_open = true;
+	p->seen_width = -1;
+	if (p->view->open)
+		p->view->open(app, p->state);
+}
+
+void pane_close(struct app *app, struct pane *p)
+{
+	if (!p->is_open)
+		return;
+	if (p->view->close)
+		p->view->close(app, p->state);
+	free(p->state);
+	free(p->shown);
+	*p = (struct pane){ .view = p->view };
+}
+
+int pane_row(const struct pane *p)
+{
+	return p->cursor >= 0 && p->cursor < p->shown_count ? p->shown[p->cursor] : -1;
+}
+
+/* True for a row that the cursor skips. */
+static bool pane_passes(struct app *app, const struct pane *p, int at)
+{
+	return p->view->passes && p->view->passes(app, p->state, p->shown[at]);
+}
+
+/* Moves off a continuation row: in the direction of the move or, at the end, back. */
+static void pane_settle(struct app *app, struct pane *p, int direction)
+{
+	for (int turn = 0; turn < 2; turn++, direction = -direction)
+		for (int at = p->cursor; at >= 0 && at < p->shown_count; at += direction)
+			if (!pane_passes(app, p, at)) {
+				p->cursor = at;
+				return;
+			}
+}
+
+static void pane_keep_visible(struct app *app, struct pane *p)
+{
+	int page = app->page > 0 ? app->page : 1;
+	int last = p->shown_count > 0 ? p->shown_count - 1 : 0;
+	if (p->view->text) {
+		int lowest = p->shown_count > page ? p->shown_count - page : 0;
+		p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
+		if (p->marked && (p->cursor < p->top || p->cursor >= p->top + page))
+			p->top = p->cursor - page / 2;
+		p->top = p->top > lowest ? lowest : p->top < 0 ? 0 : p->top;
+		if (!p->marked)
+			p->cursor = p->top;
+		return;
+	}
+	p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
+	if (p->cursor < p->top)
+		p->top = p->cursor;
+	int end = p->cursor; /* its continuation rows are made visible too */
+	while (end < last && end - p->cursor < page - 1 && pane_passes(app, p, end + 1))
+		end++;
+	if (end >= p->top + page)
+		p->top = end - page + 1;
+	if (p->top > 0 && p->top + page > p->shown_count)
+		p->top = p->shown_count > page ? p->shown_count - page : 0;
+}
+
+void pane_tell(struct app *app, struct pane *p)
+{
+	int row = pane_row(p);
+	if (p->view->select && row >= 0)
+		p->view->select(app, p->state, row);
+}
+
+struct order {
+	struct app *app;
+	struct pane *pane;
+};
+
+static int order_compare(const void *x, const void *y, void *context)
+{
+	const struct order *o = context;
+	int a = *(const int *)x, b = *(const int *)y;
+	int c = o->pane->order ? o->pane->view->compare(o->app, o->pane->state, o->pane->order, a, b) : 0;
+	if (c == 0)
+		c = a < b ? -1 : a > b;
+	return o->pane->reverse ? -c : c;
+}
+
+/* True if search and filter match the row. Requires row_text. */
+static bool row_matches(struct app *app, struct pane *p, int row, struct text text)
+{
+	return (p->view->row_has && p->view->row_has(app, p->state, row, text)) ||
+	       text_contains(text_of(p->view->row_text(app, p->state, row)), text);
+}
+
+void pane_reorder(struct app *app, struct pane *p)
+{
+	int row = pane_row(p), count = 0;
+	if (p->row_count > p->capacity) {
+		p->capacity = p->row_count;
+		p->shown = base_realloc(p->shown, (size_t)p->capacity * sizeof(*p->shown));
+	}
+	for (int i = 0; i < p->row_count; i++) {
+		if (p->filter[0] && p->view->row_text && !row_matches(app, p, i, text_of(p->filter)))
+			continue;
+		p->shown[count++] = i;
+	}
+	p->shown_count = count;
+	struct order o = { app, p };
+	if (count > 1 && (p->order || p->reverse))
+		qsort_r(p->shown, (size_t)count, sizeof(*p->shown), order_compare, &o);
+	pane_select_row(app, p, row);
+}
+
+void pane_select_row(struct app *app, struct pane *p, int row)
+{
+	for (int i = 0; i < p->shown_count; i++)
+		if (p->shown[i] == row) {
+			p->cursor = i;
+			if (p->view->text)
+				p->top = i;
+			break;
+		}
+	pane_keep_visible(app, p);
+}
+
+void pane_sync(struct app *app, struct pane *p, int width)
+{
+	int rows = p->view->rows(app, p->state, width);
+	bool same = rows == p->row_count && p->seen_generation == app->generation && p->seen_width == width;
+	p->row_count = rows;
+	p->seen_generation = app->generation;
+	p->seen_width = width;
+	if (same)
+		pane_keep_visible(app, p);
+	else if (p->view->text) {
+		int top = p->top;
+		pane_reorder(app, p);
+		p->top = top;
+		pane_keep_visible(app, p);
+	} else
+		pane_reorder(app, p);
+}
+
+void pane_move(struct app *app, struct pane *p, int to)
+{
+	int last = p->shown_count > 0 ? p->shown_count - 1 : 0, direction = to < p->cursor ? -1 : 1;
+	p->cursor = to > last ? last : to < 0 ? 0 : to;
+	p->marked = false;
+	if (p->view->text)
+		p->top = p->cursor;
+	else
+		pane_settle(app, p, direction);
+	pane_keep_visible(app, p);
+	pane_tell(app, p);
+}
+
+void pane_find_show(struct app *app, struct pane *p, int at)
+{
+	if (!p->view->text) {
+		pane_move(app, p, at);
+		return;
+	}
+	p->cursor = at;
+	p->marked = true;
+	pane_keep_visible(app, p);
+}
+
+void pane_scroll(struct app *app, struct pane *p, int by)
+{
+	p->top += by;
+	if (p->top < 0)
+		p->top = 0;
+	pane_move(app, p, p->view->text ? p->top : p->cursor + by);
+}
+
+/* Returns the number of cells that match the text, ignoring the case of ASCII letters. */
+static bool cells_match(const struct cell *cells, int count, const uint32_t *text, int n)
+{
+	if (n > count)
+		return false;
+	for (int i = 0; i < n; i++) {
+		uint32_t c = cells[i].code;
+		c = c >= 'A' && c <= 'Z' ? c + 32 : c;
+		if (c != text[i])
+			return false;
+	}
+	return true;
+}
+
+void pane_mark_matches(const struct app *app, struct area line, bool selected)
+{
+	const char *text = app->prompt.kind == PROMPT_SEARCH ? app->prompt.text : app->search;
+	uint32_t wanted[sizeof(app->search)];
+	int n = 0;
+	if (!text[0] || line.width < 1 || line.height < 1)
+		return;
+	for (uint32_t code; (code = canvas_decode(&text));)
+		wanted[n++] = code >= 'A' && code <= 'Z' ? code + 32 : code;
+	struct cell *cells = line.canvas->cells + (size_t)line.y * (size_t)line.canvas->width + line.x;
+	for (int x = 0; x < line.width; x++) {
+		if (!cells_match(cells + x, line.width - x, wanted, n))
+			continue;
+		for (int i = 0; i < n; i++) { /* in the selected row, the match is shown not reversed */
+			cells[x + i].style = selected ? STYLE_BOLD : STYLE_REVERSE;
+			cells[x + i].selected = false;
+		}
+		x += n - 1;
+	}
+}
+
+const char *pane_filter_text(struct app *app, const struct pane *p, int room)
+{
+	if (!p->filter[0])
+		return "";
+	const char *counts = arena_printf(&app->scratch, "%d/%d", p->shown_count, p->row_count);
+	const char *text = app_clean(app, text_of(p->filter)), *end = text;
+	room -= canvas_columns(counts) + 3;
+	for (const char *next = text; *next;) {
+		room -= canvas_code_columns(canvas_decode(&next));
+		if (room >= 0)
+			end = next;
+	}
+	return end == text ? arena_printf(&app->scratch, "&%s", counts)
+			   : arena_printf(&app->scratch, "&%.*s%s %s", (int)(end - text), text,
+				     *end ? "\u2026" : "", counts);
+}
+
+int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text)
+{
+	if (!p->view->row_text || !text[0])
+		return -1;
+	for (int i = 0; i < p->shown_count; i++) {
+		int at = (from + direction * i) % p->shown_count;
+		at = at < 0 ? at + p->shown_count : at;
+		if (row_matches(app, p, p->shown[at], text_of(text)))
+			return at;
+	}
+	return -1;
+}
+
+size_t app_break(const char *text, int columns)
+{
+	const char *end = text, *blank = NULL, *next = text;
+	while (*next) {
+		if (*next == ' ' && next > text)
+			blank = next;
+		columns -= canvas_code_columns(canvas_decode(&next));
+		if (columns < 0)
+			return (size_t)((blank ? blank : end > text ? end : next) - text);
+		end = next;
+	}
+	return (size_t)(end - text);
+}
+
+static const struct pane *pane_of(const struct app *app, const struct view *view)
+{
+	int i = 0;
+	while (i + 1 < APP_VIEWS_MAX && app->panes[i].view != view)
+		i++;
+	return &app->panes[i];
+}
+
+const char *app_order_mark(const struct app *app, const struct view *view, int order)
+{
+	const struct pane *p = pane_of(app, view);
+	if (p->order != order || !app_is_sorted(app, view))
+		return "";
+	return app->canvas.ascii ? (p->reverse ? " ^" : " v") : (p->reverse ? "\u25b2" : "\u25bc");
+}
+
+bool app_is_sorted(const struct app *app, const struct view *view)
+{
+	const struct pane *p = pane_of(app, view);
+	return p->order || p->reverse;
+}

@@ -1,0 +1,280 @@
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Shows the text of dimension `index`; the first key replaces an existing value. */
+static void dim_show(struct prompt *q, int index)
+{
+	q->dim_index = index;
+	snprintf(q->text, sizeof(q->text), "%s", q->dims[index].text);
+	q->untouched = q->text[0] != '\0';
+}
+
+static void dim_put(struct app *app, struct text name, const char *text)
+{
+	struct prompt_dim *d = &app->prompt.dims[app->prompt.dim_count++];
+	char *copy = base_malloc(name.n + 1);
+	if (name.n)
+		memcpy(copy, name.p, name.n);
+	copy[name.n] = '\0';
+	*d = (struct prompt_dim){ .name = { copy, name.n }, .shown = base_strdup(app_clean(app, name)) };
+	snprintf(d->text, sizeof(d->text), "%s", text);
+}
+
+/* Prompts for the dimensions without a value or, if all have one, for all. Returns whether there are any. */
+static bool dims_ask(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	const struct plan *p = app_plan(app);
+	int count = !p ? 0 : p->unbound_count ? p->unbound_count : p->binding_count;
+	if (!count)
+		return false;
+	q->dims = base_calloc((size_t)count, sizeof(*q->dims));
+	for (int i = 0; i < count; i++) {
+		char value[PROMPT_DIM_SIZE] = "";
+		if (!p->unbound_count)
+			snprintf(value, sizeof(value), "%lld", (long long)p->bindings[i].value);
+		dim_put(app, p->unbound_count ? p->unbound[i] : p->bindings[i].name, value);
+	}
+	dim_show(q, 0);
+	return true;
+}
+
+void prompt_open(struct app *app, enum prompt_kind kind)
+{
+	struct prompt *q = &app->prompt;
+	struct pane *p = app_pane(app);
+	if (kind != PROMPT_DIM && !p->view->row_text) {
+		app_note(app, false, "this view cannot be searched");
+		return;
+	}
+	q->kind = kind;
+	q->text[0] = '\0';
+	q->untouched = false;
+	q->start_cursor = p->cursor;
+	q->start_top = p->top;
+	q->start_row = pane_row(p);
+	if (kind == PROMPT_FILTER) {
+		snprintf(q->text, sizeof(q->text), "%s", p->filter);
+		snprintf(q->before, sizeof(q->before), "%s", p->filter);
+		q->untouched = q->text[0] != '\0';
+	}
+	if (kind == PROMPT_DIM && !dims_ask(app)) {
+		prompt_close(app);
+		app_note(app, false, "this model has no symbolic dimensions");
+	}
+}
+
+void prompt_close(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	for (int i = 0; i < q->dim_count; i++) {
+		free((char *)q->dims[i].name.p);
+		free(q->dims[i].shown);
+	}
+	free(q->dims);
+	app->prompt = (struct prompt){ 0 };
+}
+
+void prompt_ask_unbound(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	if (p && p->unbound_count)
+		prompt_open(app, PROMPT_DIM);
+}
+
+static void search_restart(struct app *app)
+{
+	struct pane *p = app_pane(app);
+	p->top = app->prompt.start_top;
+	pane_move(app, p, p->view->text ? p->top : app->prompt.start_cursor);
+}
+
+/* Called after each change of the search text: finds the first match from where the search began. */
+static void search_follow(struct app *app)
+{
+	struct pane *p = app_pane(app);
+	int at = pane_find(app, p, app->prompt.start_cursor, 1, app->prompt.text);
+	search_restart(app);
+	if (at >= 0)
+		pane_find_show(app, p, at);
+}
+
+/* Selects the row where the filter was started whenever that row is shown. */
+static void filter_apply(struct app *app, const char *text)
+{
+	struct pane *p = app_pane(app);
+	snprintf(p->filter, sizeof(p->filter), "%s", text);
+	pane_reorder(app, p);
+	pane_select_row(app, p, app->prompt.start_row);
+	pane_tell(app, p);
+}
+
+static void filter_accept(struct app *app)
+{
+	struct pane *p = app_pane(app);
+	filter_apply(app, app->prompt.text);
+	if (p->filter[0])
+		app_note(app, p->shown_count == 0, "%d of %d rows match \"%s\"; Esc clears the filter",
+			p->shown_count, p->row_count, p->filter);
+}
+
+/* Sets all changed dimensions in one call: dimensions that depend on each other must be checked together. */
+static void dims_bind(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	struct error err = ERROR_NONE;
+	int count = 0;
+	struct dim_binding *bound = base_calloc((size_t)q->dim_count, sizeof(*bound));
+	for (int i = 0; i < q->dim_count; i++)
+		if (q->dims[i].changed && text_to_int64(text_of(q->dims[i].text), &bound[count].value))
+			bound[count++].name = q->dims[i].name;
+	int bad = count ? session_bind(app->session, bound, count, &err) : 0;
+	free(bound);
+	app_refresh(app);
+	if (bad) {
+		app_note(app, true, "%s", err.text);
+		dim_show(q, 0);
+		return;
+	}
+	prompt_close(app);
+	if (count)
+		prompt_ask_unbound(app); /* those that were skipped */
+}
+
+/* Stores the typed text as the dimension's value. Returns whether it is valid. */
+static bool dim_keep(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	struct prompt_dim *d = &q->dims[q->dim_index];
+	int64_t value;
+	if (q->untouched || (!q->text[0] && !d->text[0]))
+		return true;
+	if (q->text[0] && (!text_to_int64(text_of(q->text), &value) || value < 0 || value > INT32_MAX)) {
+		app_note(app, true, "%s must be 0-%d", d->shown, INT32_MAX);
+		return false;
+	}
+	d->changed |= q->text[0] && strcmp(d->text, q->text) != 0;
+	if (q->text[0])
+		snprintf(d->text, sizeof(d->text), "%.*s", PROMPT_DIM_SIZE - 1, q->text);
+	return true;
+}
+
+static void dim_accept(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	if (!dim_keep(app))
+		return;
+	if (q->dim_index + 1 < q->dim_count)
+		dim_show(q, q->dim_index + 1);
+	else
+		dims_bind(app);
+}
+
+static void prompt_accept(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	if (q->kind == PROMPT_DIM) {
+		dim_accept(app);
+		return;
+	}
+	if (q->kind == PROMPT_FILTER)
+		filter_accept(app);
+	else if (q->text[0]) {
+		snprintf(app->search, sizeof(app->search), "%s", q->text);
+		if (pane_find(app, app_pane(app), 0, 1, q->text) < 0)
+			app_note(app, true, "no match for \"%s\"", q->text);
+	}
+	prompt_close(app);
+}
+
+static void prompt_add(struct prompt *q, uint32_t key)
+{
+	struct str s = { 0 };
+	canvas_encode(&s, key);
+	if (strlen(q->text) + s.n < sizeof(q->text))
+		memcpy(q->text + strlen(q->text), s.p, s.n + 1);
+	str_free(&s);
+}
+
+static void prompt_erase_word(struct prompt *q)
+{
+	size_t n = strlen(q->text);
+	while (n > 0 && q->text[n - 1] == ' ')
+		n--;
+	while (n > 0 && q->text[n - 1] != ' ')
+		n--;
+	q->text[n] = '\0';
+}
+
+static void prompt_erase(struct prompt *q)
+{
+	size_t n = strlen(q->text);
+	while (n > 0 && (q->text[n - 1] & 0xc0) == 0x80)
+		n--;
+	q->text[n ? n - 1 : 0] = '\0';
+}
+
+/* Restores the state before the prompt. */
+static void prompt_leave(struct app *app)
+{
+	struct prompt *q = &app->prompt;
+	if (q->kind == PROMPT_SEARCH)
+		search_restart(app);
+	if (q->kind == PROMPT_FILTER)
+		filter_apply(app, q->before);
+	prompt_close(app);
+}
+
+/* Edits the text. Returns whether the key was an editing key. */
+static bool prompt_edit(struct prompt *q, uint32_t key)
+{
+	bool erases = key == KEY_CODE_BACKSPACE || key == ('H' & 31) || key == KEY_CODE_DELETE;
+	bool prints = key >= ' ' && key < KEY_CODE_UP && !(key >= 0x7f && key < 0xa0);
+	if (key == ('U' & 31) || (prints && q->untouched))
+		q->text[0] = '\0';
+	q->untouched = false;
+	if (erases)
+		prompt_erase(q);
+	else if (key == ('W' & 31))
+		prompt_erase_word(q);
+	else if (prints)
+		prompt_add(q, key);
+	else
+		return key == ('U' & 31);
+	return true;
+}
+
+void prompt_key(struct app *app, uint32_t key)
+{
+	struct prompt *q = &app->prompt;
+	bool next = q->kind == PROMPT_DIM && (key == KEY_CODE_DOWN || key == KEY_CODE_TAB);
+	if (key == KEY_CODE_ENTER || next) {
+		prompt_accept(app);
+		return;
+	}
+	if (q->kind == PROMPT_DIM && (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB)) {
+		if (dim_keep(app) && q->dim_index > 0)
+			dim_show(q, q->dim_index - 1);
+		return;
+	}
+	bool emptied = (key == KEY_CODE_BACKSPACE || key == ('H' & 31)) && !q->text[0];
+	if (emptied && q->kind == PROMPT_FILTER) { /* an empty filter shows all rows */
+		prompt_close(app);
+		return;
+	}
+	if (key == KEY_CODE_ESC || key == ('C' & 31) || emptied) {
+		prompt_leave(app);
+		return;
+	}
+	if (!prompt_edit(q, key))
+		return;
+	if (q->kind == PROMPT_SEARCH)
+		search_follow(app);
+	if (q->kind == PROMPT_FILTER)
+		filter_apply(app, q->text);
+}

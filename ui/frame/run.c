@@ -1,0 +1,324 @@
+#include "config.h"
+
+#include "ui/model/agent.h"
+#include "ui/frame/frame.h"
+#include "ui/model/real.h"
+#include "ui/screen/term.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Shortest time between frames during a measurement, unless a key was pressed: drawing disturbs what is
+ * measured. */
+#define MEASURING_REDRAW_MS 500
+#define IDLE_WAIT_MS 1000
+#define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
+
+static int64_t now_ms(void)
+{
+	struct timespec t;
+	clock_gettime(CLOCK_MONOTONIC, &t);
+	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
+}
+
+/* Starts the runner without waiting for it: the first frame is drawn before its hello arrives. */
+static void runner_start(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	struct queue *q = app->session->queue;
+	if (q && !queue_device(q))
+		queue_connect(q, 1, &err); /* queue_status reports errors */
+}
+
+/* Called when the runner does not answer: continues with recorded results. */
+static void runner_missed(struct app *app)
+{
+	struct session *s = app->session;
+	struct error err = ERROR_NONE;
+	if (s->device.name || queue_device(s->queue) || queue_status(s->queue).starting)
+		return;
+	char trouble[ERROR_TEXT_SIZE];
+	snprintf(trouble, sizeof(trouble), "%s", queue_status(s->queue).trouble);
+	if (session_give_up_runner(s, &err))
+		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
+	else
+		snprintf(app->standing, sizeof(app->standing),
+			"%.*s; recorded results are shown, nothing can be measured",
+			(int)sizeof(app->standing) - 80, trouble[0] ? trouble : "the runner does not answer");
+	app->generation++;
+}
+
+/* A described device: sends requests to the planner and reads its answers. */
+static void plan_on(struct app *app)
+{
+	uint64_t before = planner_version(app->session->planner);
+	session_plan_step(app->session, 0);
+	app->generation += planner_version(app->session->planner) - before;
+}
+
+/* Drives queue, planner and database. A runner that does not start is reported once and not retried. */
+static void drive(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	struct store *store = app->session->store;
+	if (store) {
+		int before = store_waiting(store).results;
+		app->generation += store_keep_retry(store, false) != before;
+	}
+	app_device_step(app, 0);
+	app_agent_step(app);
+	struct queue *q = app->session->queue;
+	if (app->session->planner)
+		plan_on(app);
+	if (!q || app->runner_dead)
+		return;
+	int came = queue_step(q, 0, &err);
+	if (came < 0) {
+		app->runner_dead = true;
+		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
+	}
+	if (came != 0)
+		app->generation++;
+	app->stopping &= !queue_status(q).idle;
+	runner_missed(app);
+}
+
+static bool is_measuring(const struct app *app)
+{
+	struct queue *q = app->session->queue;
+	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
+	return app_agent_is_busy(app) || (!app->runner_dead && (!status.idle || status.starting));
+}
+
+/* Reads the next part of the model's file for its hash, which identifies its executions in the database. Does
+ * nothing while the queue measures, because reading would disturb it. Returns true while there is more to
+ * read. */
+static bool read_model_on(struct app *app)
+{
+	struct session *s = app->session;
+	if (is_measuring(app) || session_model_hash(s))
+		return false;
+	bool more = session_reality_step(s);
+	app->generation += session_model_hash(s) != NULL;
+	return more;
+}
+
+static void show(struct app *app)
+{
+	app_draw(app);
+	term_show(&app->canvas, app->redraw);
+	app->redraw = false;
+}
+
+static void resize(struct app *app)
+{
+	int columns, rows;
+	term_size(&columns, &rows);
+	canvas_resize(&app->canvas, columns, rows);
+	app->redraw = true;
+}
+
+/* True while a device starts or an earlier one is shutting down. */
+static bool is_changing(const struct app *app)
+{
+	return app->session->awaited || app->session->leaving;
+}
+
+static int fd_of(const struct app *app)
+{
+	const struct session *s = app->session;
+	if (session_awaited(s))
+		return session_awaited_fd(s);
+	if (app->agent)
+		return app_agent_fd(app);
+	return s->planner ? planner_fd(s->planner) : s->queue && !app->runner_dead ? queue_fd(s->queue) : -1;
+}
+
+/* Milliseconds until the view changes by itself; -1: it does not. */
+static int view_due_ms(struct app *app)
+{
+	const struct pane *p = app_pane(app);
+	return p->view->due_ms && p->is_open ? p->view->due_ms(app, p->state) : -1;
+}
+
+/* For the same reason the analysis is recomputed only before a frame is drawn. */
+static int loop(struct app *app)
+{
+	bool changed = true, reading = false;
+	int64_t shown_ms = 0;
+	while (!app->quit) {
+		bool measuring = is_measuring(app);
+		int64_t since = now_ms() - shown_ms;
+		int due = view_due_ms(app);
+		changed |= due == 0;
+		if (!measuring || since >= MEASURING_REDRAW_MS || app->redraw) {
+			changed |= app_refresh(app) || measuring;
+			if (changed)
+				show(app);
+			shown_ms = now_ms();
+			since = 0;
+			changed = false;
+		}
+		/* A working runner reports twice a second, which wakes this loop. */
+		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed &&
+			measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
+		wait = due > 0 && due < wait ? due : wait;
+		uint32_t key;
+		enum term_event event = term_wait(fd_of(app), reading || wait < 0 ? 0 : (int)wait, &key);
+		if (event == TERM_SIGNAL)
+			return (int)key;
+		if (event == TERM_RESIZE)
+			resize(app);
+		if (event == TERM_KEY) {
+			app_key(app, key);
+			const struct key_row *row = keys_find(key);
+			if (row && row->request == REQUEST_MEASURE_MISSING)
+				app->runner_dead = false; /* requested by the user: try again */
+			shown_ms = 0;
+		}
+		uint64_t before = app->generation;
+		drive(app);
+		reading = app->agent_reads || read_model_on(app);
+		changed |= event == TERM_KEY || event == TERM_RESIZE || app->generation != before;
+	}
+	return 0;
+}
+
+/* The first frame, with a terminal or without. */
+static void begin(struct app *app, const struct view *view)
+{
+	if (view)
+		app_show(app, view, -1);
+	prompt_ask_unbound(app);
+	app_draw(app);
+}
+
+int app_run(struct session *s, const struct app_options *o, struct error *err)
+{
+	struct app app;
+	const struct view *view = o->view ? app_find_view(o->view) : NULL;
+	if (o->view && !view) {
+		struct str names = { 0 };
+		app_view_names(&names);
+		error_set(err, "unknown view \"%s\"; the views are %s", o->view, names.p);
+		str_free(&names);
+		return -1;
+	}
+	if (term_open(o->color, err))
+		return -1;
+	int columns, rows;
+	term_size(&columns, &rows);
+	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
+	if (o->note)
+		app_note(&app, true, "%s", o->note);
+	begin(&app, view);
+	term_show(&app.canvas, false);
+	runner_start(&app);
+	int result = loop(&app);
+	if (s->queue)
+		queue_cancel(s->queue);
+	app_free(&app);
+	term_close();
+	return result;
+}
+
+/* ---- without a terminal ---- */
+
+int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
+{
+	int64_t w, h;
+	const char *x = strchr(text, 'x');
+	if (!x || !text_to_int64((struct text){ text, (size_t)(x - text) }, &w) ||
+		!text_to_int64(text_of(x + 1), &h) || w < 1 || h < 1 || w > CANVAS_SIDE_MAX ||
+		h > CANVAS_SIDE_MAX)
+		return error_set(err,
+			"frame size \"%s\" must be COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
+			text, CANVAS_SIDE_MAX);
+	*columns = (int)w;
+	*rows = (int)h;
+	return 0;
+}
+
+/* Presses the key of that name; types the word letter by letter in an open prompt or after "text:". */
+static int type_word(struct app *app, struct text word, struct error *err)
+{
+	static const char typed[] = "text:";
+	size_t start = sizeof(typed) - 1;
+	uint32_t key = keys_parse(word);
+	if (key != KEY_CODE_NONE) {
+		app_key(app, key);
+		return 0;
+	}
+	if (word.n > start && memcmp(word.p, typed, start) == 0)
+		word = (struct text){ word.p + start, word.n - start };
+	else if (!app->prompt.kind)
+		return error_set(err, "unknown key \"%s\"; text:%s types it", app_clean(app, word),
+			app_clean(app, word));
+	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
+	str_add(&kept, word.p, word.n);
+	const char *p = kept.p;
+	for (uint32_t code; (code = canvas_decode(&p)) && !app->quit;)
+		app_key(app, code);
+	str_free(&kept);
+	return 0;
+}
+
+static void view_await(struct app *app)
+{
+	for (int due; (due = view_due_ms(app)) > 0;)
+		nanosleep(&(struct timespec){ .tv_nsec = due * 1000000L }, NULL);
+}
+
+/* Waits until a chosen device and the planner have answered, as a user at a terminal would. */
+static void frame_settle(struct app *app)
+{
+	while (session_awaited(app->session))
+		app_device_step(app, 100);
+	while (session_plan_step(app->session, 100) || session_reality_step(app->session))
+		;
+	view_await(app);
+}
+
+int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
+	bool svg, FILE *out, struct error *err)
+{
+	const struct view *first = app_find_view(view ? view : "layers");
+	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
+		return error_set(err, "a frame must be 1x1 to %dx%d", CANVAS_SIDE_MAX, CANVAS_SIDE_MAX);
+	struct str text = { 0 };
+	if (!first) {
+		app_view_names(&text);
+		error_set(err, "unknown view \"%s\"; the views are %s", view, text.p);
+		str_free(&text);
+		return -1;
+	}
+	struct app app;
+	app_init(&app, s, columns, rows, ascii);
+	app.is_frame = true;
+	begin(&app, first);
+	view_await(&app);
+	while (session_reality_step(s))
+		;
+	app.generation++; /* the view may show the execution that is known now */
+	app_draw(&app);
+	int bad = 0;
+	for (const char *p = keys ? keys : ""; *p && !app.quit && !bad;) {
+		p += strspn(p, " \t\n");
+		size_t n = strcspn(p, " \t\n");
+		if (n)
+			bad = type_word(&app, (struct text){ p, n }, err);
+		frame_settle(&app);
+		p += n;
+		app_refresh(&app);
+		app_draw(&app);
+	}
+	if (!bad) {
+		(svg ? canvas_print_svg : canvas_print)(&app.canvas, &text);
+		fwrite(text.p, 1, text.n, out);
+	}
+	str_free(&text);
+	app_free(&app);
+	return bad;
+}

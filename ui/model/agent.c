@@ -1,0 +1,221 @@
+/* Runs the model on an agent (session/session_agent.h) without blocking. Measuring and running at the same
+ * time would distort both: the agent starts once the queue is idle, and the queue is not filled until it has
+ * ended. */
+#include "config.h"
+
+#include "ui/model/agent.h"
+
+#include "session/session_agent.h"
+#include "session/session_reality.h"
+#include "ui/model/say.h"
+
+#include <string.h>
+
+/* Returns the agent that the key runs: by default the first configured one; NULL if no agent is configured.
+ */
+static const char *chosen(const struct app *app)
+{
+	const struct config *c = app->session->config;
+	return c && c->agent_count ? c->agents[app->agent_chosen % c->agent_count].name : NULL;
+}
+
+bool app_agent_is_busy(const struct app *app)
+{
+	return app->agent || app->agent_reads;
+}
+
+bool app_agent_can_run(const struct app *app)
+{
+	return chosen(app) && !app_agent_is_busy(app) && !app->agent_waits;
+}
+
+int app_agent_fd(const struct app *app)
+{
+	return app->agent ? session_agent_fd(app->agent) : -1;
+}
+
+static bool is_queue_busy(const struct app *app)
+{
+	struct queue *q = app->session->queue;
+	return q && !queue_status(q).idle;
+}
+
+bool app_agent_cancel(struct app *app)
+{
+	bool any = app_agent_is_busy(app) || app->agent_waits;
+	if (app->agent && !app->agent_stopping) {
+		session_agent_cancel(app->agent);
+		app->agent_stopping = true;
+	}
+	app->agent_waits = app->agent_reads = false;
+	app->agent_second = NULL;
+	return any;
+}
+
+void app_agent_choose(struct app *app)
+{
+	const struct config *c = app->session->config;
+	if (!chosen(app)) {
+		app_note(app, false, "no agent is configured (agents: in the configuration)");
+		return;
+	}
+	if (!app_agent_can_run(app)) {
+		app_note(app, false, "%s runs the model; choose another when it has ended, or e cancels it",
+			chosen(app));
+		return;
+	}
+	app->agent_chosen = (app->agent_chosen + 1) % c->agent_count;
+	app_note(app, false, "%s is chosen: e runs the model with it", chosen(app));
+}
+
+void app_agent_key(struct app *app)
+{
+	if (app_agent_cancel(app)) {
+		app_note(app, false, "the run of the model is cancelled");
+		return;
+	}
+	if (app->is_frame)
+		app_note(app, false, "a single frame runs nothing");
+	else if (!chosen(app))
+		app_note(app, true, "no agent is configured: add one under agents: in the configuration");
+	else if (app_plan(app) && app_plan(app)->unbound_count)
+		app_note(app, false, "set the model's dimensions first: d");
+	else if (is_queue_busy(app)) {
+		app->agent_waits = true;
+		app_note(app, false, "%s runs the model once measuring has ended; e cancels that",
+			chosen(app));
+	} else
+		app->agent_reads = true;
+}
+
+/* ---- running ---- */
+
+static void start(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	bool bad;
+	if (app->agent_second && app->agent_second != app->session->current) {
+		app->agent_second = NULL;
+		app_note(app, false, "%s does not run again: another batch or type was selected",
+			chosen(app));
+		return;
+	}
+	app->agent_stopping = false;
+	app->agent = session_agent_start(app->session, chosen(app), true, &bad, &err);
+	if (!app->agent)
+		app_note(app, true, "%s", err.text);
+	app->generation++;
+}
+
+/* After the first run: measures the layers that contradict the bound again, and then the agent runs once
+ * more. Returns a text for the message; after the second run it has the number of contradicted layers. */
+static const char *measure_in_turn(struct app *app)
+{
+	const struct reality *y = session_reality(app->session);
+	bool second = app->agent_second;
+	app->agent_second = NULL;
+	if (y && second)
+		return arena_printf(&app->scratch, "; measured again: %d contradicted%s",
+			session_reality_contradicted(y), y->contradicted ? ", and the model" : "");
+	bool open = y && !app->agent_stopping && session_turn_open(y);
+	int added = open ? session_turn_measure(app->session, y) : 0;
+	if (!added)
+		return "";
+	app->agent_waits = true;
+	app->agent_second = app->session->current;
+	return arena_printf(&app->scratch,
+		"; faster than the bound: measuring %d problem%s and the model again", added,
+		added == 1 ? "" : "s");
+}
+
+/* Shows the result, and the reason if it does not appear beside the bound. */
+static void tell(struct app *app, const struct execution *e)
+{
+	const char *name = session_agent_name(app->agent);
+	const char *why = session_why_not_comparable(app->session, &app->scratch, e);
+	char text[SAY_INTERVAL];
+	if (e->status != STATUS_OK)
+		app_note(app, true, "%s: the model did not run: %s", name,
+			*e->why ? e->why : status_name(e->status));
+	else
+		app_note(app, false, "%s: %s%s%s%s", name,
+			say_interval(text, e->stats.median, e->stats.lo, e->stats.hi, e->stats.n),
+			e->stats.stop == STOP_DISTURBED ? ", noisy" : "",
+			why ? "; not beside the bound: " : "", why ? why : measure_in_turn(app));
+}
+
+static void finish(struct app *app)
+{
+	const struct execution *e = session_agent_execution(app->agent);
+	if (app->agent_stopping && e->status != STATUS_OK)
+		app_note(app, false, "%s: cancelled", session_agent_name(app->agent));
+	else {
+		if (e->status == STATUS_OK)
+			session_reality_take(app->session, e);
+		tell(app, e);
+	}
+}
+
+static void end(struct app *app)
+{
+	session_agent_free(app->agent);
+	app->agent = NULL;
+	app->generation++;
+}
+
+void app_agent_close(struct app *app)
+{
+	if (app->agent)
+		end(app);
+}
+
+/* Reads the model's files for their hashes, in short steps. */
+static void read_files(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	int more = session_agent_prepare(app->session, &err);
+	app->agent_reads = more > 0;
+	if (more < 0)
+		app_note(app, true, "%s", err.text);
+	else if (!more)
+		start(app);
+	app->generation += more <= 0;
+}
+
+void app_agent_step(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	if (app->agent_waits && !is_queue_busy(app)) {
+		app->agent_waits = false;
+		app->agent_reads = true;
+	}
+	if (app->agent_reads)
+		read_files(app);
+	if (!app->agent)
+		return;
+	enum agent_state state = session_agent_step(app->agent, 0, &err);
+	if (state == AGENT_FAILED && app->agent_stopping)
+		app_note(app, false, "%s: cancelled", session_agent_name(app->agent));
+	else if (state == AGENT_FAILED)
+		app_note(app, true, "%s", err.text);
+	else if (state == AGENT_ENDED)
+		finish(app);
+	if (state == AGENT_FAILED || state == AGENT_ENDED)
+		end(app);
+}
+
+const char *app_agent_text(struct app *app)
+{
+	if (app->agent_reads)
+		return arena_printf(&app->scratch, "%s: reading the model; e cancels", chosen(app));
+	struct agent_progress p = session_agent_progress(app->agent);
+	int s = (int)p.elapsed_s;
+	bool sends = p.sent_bytes > 0 && p.sent_bytes < p.file_bytes;
+	const char *what = app->agent_stopping ? "stopping" : *p.waits ? p.waits : *p.what ? p.what :
+		sends ? "sending the model" : "starting";
+	const char *share = sends && !*p.what ? arena_printf(&app->scratch, " %.0f%%",
+		100 * (double)p.sent_bytes / (double)p.file_bytes) : "";
+	return arena_printf(&app->scratch, "%s: %s%s  %d:%02d%s", session_agent_name(app->agent),
+		app_clean(app, text_of(what)), share, s / 60, s % 60,
+		app->agent_stopping ? "" : "  e cancels");
+}

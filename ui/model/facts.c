@@ -1,0 +1,489 @@
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include "base/hash.h"
+#include "session/state.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+const struct plan *app_plan(const struct app *app)
+{
+	return app->session->current ? app->session->current->plan : NULL;
+}
+
+const struct layer_cost *app_cost(const struct app *app, int layer)
+{
+	const struct analysis *a = app->session->analysis;
+	if (!a || layer < 0 || layer >= app->place_count)
+		return NULL;
+	const struct place *at = &app->places[layer];
+	const struct layer_cost *around = app_cost(app, at->owner);
+	if (at->owner >= 0)
+		return around && around->bodies ? &around->bodies[at->body][layer - at->base] : NULL;
+	return layer < a->layer_count ? &a->layers[layer] : NULL;
+}
+
+double app_cost_all(const struct app *app, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	double times = c ? app->places[layer].times : NAN;
+	return !c ? NAN : isnan(times) ? c->ns : times * c->ns;
+}
+
+int app_own_problem(const struct app *app, int layer)
+{
+	const struct plan_layer *l = app_layer(app, layer);
+	if (!l || app_is_body(app, layer)) /* the layout what-if does not apply in bodies */
+		return l ? l->problem : -1;
+	return plan_layer_problem_index(app_plan(app), l, app->session->scenario.layouts == LAYOUTS_NXC);
+}
+
+static const struct plan_problem *own_problem(const struct app *app, int layer)
+{
+	int problem = app_own_problem(app, layer);
+	return problem >= 0 ? &app_plan(app)->problems[problem] : NULL;
+}
+
+int app_first_layer(const struct app *app, int problem)
+{
+	const struct plan *p = app_plan(app);
+	return problem < p->problem_count ? app->first_of[problem] : p->problems[problem].first_layer;
+}
+
+const char *app_problem(const struct app *app, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	if (c && c->group && c->group->layers[0] == layer)
+		return app->session->scenario.layouts == LAYOUTS_NXC && c->group->text_nxc ?
+			c->group->text_nxc : c->group->text;
+	const struct plan_problem *own = own_problem(app, layer);
+	return own ? own->text : NULL;
+}
+
+int app_same_as(const struct app *app, int layer)
+{
+	int own = app_own_problem(app, layer), first = own >= 0 ? app_first_layer(app, own) : -1;
+	return first != layer && app_own_problem(app, first) == own ? first : -1;
+}
+
+const struct result *app_pick(const struct app *app, const char *problem)
+{
+	const struct session *s = app->session;
+	if (!problem || !s->analysis)
+		return NULL;
+	return analyze_pick(s->analysis, s->results, problem);
+}
+
+double app_estimate_ns(const struct app *app, const char *problem)
+{
+	const struct session *s = app->session;
+	struct problem p;
+	return s->described && problem_parse(text_of(problem), &p, NULL) == 0
+		? estimate_of(&p, &s->described->peaks, &s->scenario).ns : NAN;
+}
+
+/* What each state looks like in a list. */
+static const uint8_t state_styles[STATE_COUNT] = {
+	[STATE_NONE] = STYLE_DIM,
+	[STATE_FUSED] = STYLE_DIM,
+	[STATE_FREE] = STYLE_DIM,
+	[STATE_PLANNING] = STYLE_DIM,
+	[STATE_MISSING] = STYLE_DIM,
+	[STATE_OK] = STYLE_GOOD,
+	[STATE_PLANNABLE] = STYLE_GOOD,
+	[STATE_NOISY] = STYLE_WARN,
+	[STATE_STALE] = STYLE_WARN,
+	[STATE_UNSUPPORTED] = STYLE_WARN,
+	[STATE_PROXY] = STYLE_WARN,
+	[STATE_ESTIMATED] = STYLE_DIM,
+	[STATE_ASSUMED] = STYLE_DIM,
+	[STATE_PART] = STYLE_WARN,
+	[STATE_BEGUN] = STYLE_WARN,
+	[STATE_UNKNOWN] = STYLE_WARN,
+	[STATE_NO_PLAN] = STYLE_WARN,
+	[STATE_SUSPECT] = STYLE_BAD,
+	[STATE_NO_MEMORY] = STYLE_BAD,
+	[STATE_FAILED] = STYLE_BAD,
+	[STATE_CRASHED] = STYLE_BAD,
+	[STATE_TIMEOUT] = STYLE_BAD,
+	[STATE_RUNNING] = STYLE_ACCENT,
+	[STATE_QUEUED] = STYLE_ACCENT,
+};
+
+#define QUEUE_SHOWN_MAX 99 /* later positions are "queue": the number would not fit in the column */
+
+int app_state_columns(const struct app *app)
+{
+	return app->session->described ? 10 : 8;
+}
+
+static const char *state_word(struct app *app, enum state state, int position, enum style *style)
+{
+	char text[STATE_TEXT_SIZE];
+	*style = (enum style)state_styles[state];
+	position = position > QUEUE_SHOWN_MAX ? 0 : position;
+	return arena_printf(&app->scratch, "%s", state_text(text, state, position));
+}
+
+const char *app_problem_state(struct app *app, const char *problem, enum style *style)
+{
+	int position;
+	enum state state = session_problem_state(app->session, problem, &position);
+	return state_word(app, state, position, style);
+}
+
+static enum state layer_state(const struct app *app, int layer, int *position)
+{
+	return session_layer_state(
+		app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
+}
+
+const char *app_layer_state(struct app *app, int layer, enum style *style)
+{
+	int position;
+	enum state state = layer_state(app, layer, &position);
+	return state_word(app, state, position, style);
+}
+
+/* The word, the stored name and the earlier word, so that a search finds each. */
+static const char *state_terms(struct app *app, enum state state)
+{
+	const struct state_row *row = state_row(state);
+	return arena_printf(&app->scratch, "%s %s %s", row->word, row->stored, row->earlier);
+}
+
+const char *app_problem_terms(struct app *app, const char *problem)
+{
+	int position;
+	return state_terms(app, session_problem_state(app->session, problem, &position));
+}
+
+const char *app_layer_terms(struct app *app, int layer)
+{
+	int position;
+	return state_terms(app, layer_state(app, layer, &position));
+}
+
+bool app_is_guess(const struct layer_cost *c)
+{
+	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+}
+
+bool app_is_inapplicable(const struct app *app, const struct what_if *row)
+{
+	return app->session->described &&
+		(strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
+}
+
+bool app_is_critical(const struct app *app, const struct layer_cost *c)
+{
+	const struct analysis *a = app->session->analysis;
+	return c && c->critical && a->scenario.parallel && a->complete;
+}
+
+const char *app_share(struct app *app, double ns, double total_ns)
+{
+	double percent = 100 * ns / total_ns;
+	const char *mark = app->session->analysis->complete ? "" : "~";
+	return arena_printf(&app->scratch, percent >= 99.95 ? "%s%.0f%%" : "%s%.1f%%", mark, percent);
+}
+
+bool app_can_measure(const struct app *app)
+{
+	const struct session *s = app->session;
+	return s->queue || (s->planner && planner_open_count(s->planner) > 0);
+}
+
+/* Status of a layer without a cost, or STATUS_OK without a result. The first result is enough: if any had
+ * succeeded, the layer would have a cost. */
+static enum status missing_status(const struct app *app, int layer)
+{
+	int count;
+	const char *problem = app_problem(app, layer);
+	const struct result *const *r = problem ? results_of(app->session->results, problem, &count) : NULL;
+	return r && count ? r[0]->status : STATUS_OK;
+}
+
+int app_sweep_points(const struct app *app)
+{
+	const struct config *c = app->session->given;
+	int batches = c && c->batch_count ? c->batch_count : 1,
+	    dtypes = c && c->dtype_count ? c->dtype_count : 1;
+	return batches * dtypes;
+}
+
+static int sweep_left(const struct app *app)
+{
+	const struct session *s = app->session;
+	int left = s->sweep.count ? 0 : app_sweep_points(app);
+	for (int i = 0; i < s->sweep.count; i++) {
+		struct session_sweep_progress p = session_sweep_progress(s, i);
+		left += p.open + p.missing > 0;
+	}
+	return left;
+}
+
+void app_counts_renew(struct app *app)
+{
+	const struct session *s = app->session;
+	struct arena a = { 0 };
+	int count = 0;
+	app->failed_count = app->suspect_count = app->unmeasured_count = 0;
+	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
+	if (!s->analysis)
+		return;
+	for (int i = 0; s->analysis->coverage.missing && i < s->analysis->layer_count; i++) {
+		if (s->analysis->layers[i].origin != ORIGIN_MISSING)
+			continue;
+		enum status status = missing_status(app, i);
+		app->suspect_count += status == STATUS_MISTRUSTED;
+		app->failed_count +=
+			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
+	}
+	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current),
+						true, s->scenario.layouts != LAYOUTS_FREE, &count)
+				      : NULL;
+	for (int i = 0; i < count; i++)
+		app->unmeasured_count += !results_is_finished(s->results, texts[i]);
+	arena_free(&a);
+}
+
+bool app_is_of_scenario(const struct app *app, const char *problem)
+{
+	const struct plan *p = app_plan(app);
+	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
+	for (int i = 0; p && i < plan_problem_total(p); i++)
+		if (strcmp(p->problems[i].text, problem) == 0)
+			return true;
+	for (int i = 0; f && i < f->text_count; i++)
+		if (strcmp(f->texts[i], problem) == 0)
+			return true;
+	return false;
+}
+
+/* A layer without a problem: the plan's reason, with the explorer's key instead of the option in the advice.
+ * */
+static const char *no_problem_why(struct app *app, const struct plan_layer *l)
+{
+	const char *why = l->why ? app_clean(app, text_of(l->why)) : "there is no benchmark for it";
+	const char *option = strstr(why, ": give --dim");
+	if (!option)
+		return why;
+	return arena_printf(&app->scratch, "%.*s: d gives it a value", (int)(option - why), why);
+}
+
+/* Counts the layers inside a layer that should have a cost, and those whose cost is unknown. */
+static void count_inside(const struct app *app, int layer, int *all, int *missing)
+{
+	const struct plan_layer *l = app->places[layer].layer;
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; l->bodies[i].times != 0 && k < l->bodies[i].layer_count; k++) {
+			int inner = app_body_first(app, layer, i) + k;
+			const struct layer_cost *c = app_cost(app, inner);
+			count_inside(app, inner, all, missing);
+			if (!c || c->origin == ORIGIN_FREE || c->bodies)
+				continue;
+			++*all;
+			*missing += isnan(c->ns);
+		}
+}
+
+const char *app_missing_why(struct app *app, int layer)
+{
+	const struct plan_layer *l = app_layer(app, layer);
+	int inside = 0, missing = 0;
+	if (plan_layer_is_control(l))
+		count_inside(app, layer, &inside, &missing);
+	if (missing && missing == inside && !isnan(l->flops))
+		return "no layer inside it is measured: b measures";
+	if (missing && !isnan(l->flops))
+		return arena_printf(&app->scratch, "%d of the %d layers inside it %s no cost", missing,
+			inside, missing == 1 ? "has" : "have");
+	const char *problem = app_problem(app, layer);
+	struct queue *q = app->session->queue;
+	enum style style;
+	if (!problem)
+		return no_problem_why(app, l);
+	const struct planned *planned = session_planned(app->session, problem);
+	if (planned)
+		return planned->state == PLANNED_NO ? app_clean(app, text_of(planned->why)) :
+			"no estimate: the description lacks a peak for this type";
+	if (q && queue_state(q, problem) == JOB_RUNNING)
+		return "not measured yet: it is being measured";
+	const char *state = app_problem_state(app, problem, &style);
+	if (q && queue_state(q, problem) == JOB_PENDING)
+		return arena_printf(&app->scratch, "not measured yet: %s", state);
+	const char *why = q ? app_clean(app, text_of(queue_why(q, problem))) : "";
+	if (why[0])
+		return arena_printf(&app->scratch, "not measured: %s", why);
+	const struct layer_cost *c = app_cost(app, layer);
+	if (c && c->why)
+		return app_clean(app, text_of(c->why));
+	if (!q)
+		return "not measured, and no runner answers";
+	return state[0] ? "no result for this scenario: b measures what is missing"
+			: "not measured: b measures";
+}
+
+const char *app_clean(struct app *app, struct text t)
+{
+	return text_clean(&app->scratch, t);
+}
+
+const char *app_op_short(struct app *app, struct text op)
+{
+	static const struct {
+		const char *full, *brief;
+	} shorter[] = {
+		{ "DequantizeLinear", "Dequant" },
+		{ "QuantizeLinear", "Quant" },
+		{ "Normalization", "Norm" },
+		{ "Average", "Avg" },
+		{ "Convolution", "Conv" },
+		{ "Quantize", "Quant" },
+		{ "Linear", "Lin" },
+	};
+	const char *s = app_clean(app, op);
+	for (size_t i = 0; i < sizeof(shorter) / sizeof(*shorter); i++) {
+		const char *at = strstr(s, shorter[i].full);
+		if (at)
+			s = arena_printf(&app->scratch, "%.*s%s%s", (int)(at - s), s, shorter[i].brief,
+				at + strlen(shorter[i].full));
+	}
+	return s;
+}
+
+/* "Conv", "Conv_3": the operator again, as exporters end their names. */
+static bool is_op_again(const char *part, size_t n, struct text op)
+{
+	if (n < op.n || memcmp(part, op.p, op.n) != 0)
+		return false;
+	size_t i = op.n + (n > op.n && part[op.n] == '_');
+	while (i < n && part[i] >= '0' && part[i] <= '9')
+		i++;
+	return i == n;
+}
+
+/* True if the next part of a path repeats this one: features, features.0. */
+static bool is_repeated(const char *part, size_t n, const char *next)
+{
+	return next[0] && strncmp(part, next, n) == 0 && (next[n] == '.' || next[n] == '/');
+}
+
+/* How much of a name is kept: raised from NAME_LEAST until the name is unique. */
+enum name_detail { NAME_LEAST, NAME_OP, NAME_WHOLE };
+
+/* True if the last part of a path names the operator, as in "layer1.0/relu". */
+static bool is_named_after(const char *path, size_t n, struct text op)
+{
+	size_t start = n;
+	while (start > 0 && path[start - 1] != '/')
+		start--;
+	return n - start >= op.n && strncasecmp(path + start, op.p, op.n) == 0;
+}
+
+/* Abbreviates the suffixes of quantizers, which would leave no room for the value's name. */
+static size_t name_quantized(char *name, size_t n)
+{
+	static const struct {
+		const char *end, *brief;
+	} ends[] = { { "_DequantizeLinear", "_DQ" }, { "_QuantizeLinear", "_Q" } };
+	for (size_t i = 0; i < sizeof(ends) / sizeof(*ends); i++) {
+		size_t long_n = strlen(ends[i].end), brief_n = strlen(ends[i].brief);
+		if (n > long_n && memcmp(name + n - long_n, ends[i].end, long_n) == 0) {
+			memcpy(name + n - long_n, ends[i].brief, brief_n);
+			return n - long_n + brief_n;
+		}
+	}
+	return n;
+}
+
+/* Returns the short name, allocated in the arena. */
+static const char *name_short(struct arena *a, const struct plan_layer *l, int detail)
+{
+	const char *name = text_clean(a, l->name);
+	struct text op = text_of(text_clean(a, l->node->op));
+	if (detail >= NAME_WHOLE)
+		return name;
+	char *out = arena_alloc(a, strlen(name) + 1);
+	size_t used = 0;
+	for (const char *p = name + strspn(name, "/"); *p;) {
+		size_t n = strcspn(p, "/");
+		const char *next = p + n + strspn(p + n, "/");
+		bool last = !*next, again = last && used && is_op_again(p, n, op);
+		bool named = again && detail == NAME_OP && is_named_after(out, used, op);
+		if (named) { /* "relu/Relu_1" becomes "relu_1" */
+			memcpy(out + used, p + op.n, n - op.n);
+			used += n - op.n;
+		}
+		if (named || (again && detail == NAME_LEAST) || (!last && is_repeated(p, n, next))) {
+			p = next;
+			continue;
+		}
+		if (used)
+			out[used++] = '/';
+		memcpy(out + used, p, n);
+		used += n;
+		p = next;
+	}
+	out[used = name_quantized(out, used)] = '\0';
+	return used ? out : name;
+}
+
+const char *app_name_short(struct app *app, const struct plan_layer *l)
+{
+	const struct plan *p = app_plan(app);
+	/* false for a layer of a body */
+	bool known = p && l->index >= 0 && l->index < p->layer_count && l == &p->layers[l->index];
+	return name_short(&app->scratch, l, known ? app->name_detail[l->index] : NAME_LEAST);
+}
+
+const char *app_name(struct app *app, int layer)
+{
+	return name_short(&app->scratch, app_layer(app, layer), app->name_detail[layer]);
+}
+
+/* Each round compares all listed names and lengthens those that are not unique. */
+void app_names_renew(struct app *app)
+{
+	size_t layers = (size_t)app->place_count;
+	app->name_detail = base_realloc(app->name_detail, layers + 1);
+	memset(app->name_detail, NAME_LEAST, layers + 1);
+	for (int round = NAME_LEAST; round < NAME_WHOLE; round++) {
+		struct arena names = { 0 }, one = { 0 }; /* a model may have a million */
+		struct hash seen = { 0 };
+		bool *twice = base_calloc((size_t)app->listed_count + 1, sizeof(bool));
+		size_t widest = 0;
+		for (int row = 0; row < app->listed_count; row++) {
+			int i = app->listed[row];
+			struct text name = text_of(name_short(&one, app_layer(app, i), app->name_detail[i]));
+			int64_t before = hash_find(&seen, name);
+			widest = name.n > widest ? name.n : widest;
+			if (before >= 0)
+				twice[before] = twice[row] = true;
+			else
+				*hash_at(&seen,
+					(struct text){ arena_strndup(&names, name.p, name.n), name.n }) = row;
+			arena_clear(&one);
+		}
+		for (int row = 0; row < app->listed_count; row++)
+			app->name_detail[app->listed[row]] += twice[row];
+		app->name_columns = widest < APP_NAME_COLUMNS_MAX ? (int)widest : APP_NAME_COLUMNS_MAX;
+		free(twice);
+		hash_free(&seen);
+		arena_free(&names);
+		arena_free(&one);
+	}
+}
+
+int app_compare_numbers(double a, double b)
+{
+	if (isnan(a) || isnan(b))
+		return isnan(a) - isnan(b);
+	return (a < b) - (a > b);
+}

@@ -1,0 +1,10 @@
+# ui/model: what the explorer shows: layers, facts, words
+libui_a_SOURCES += \
+	ui/model/agent.c \
+	ui/model/agent.h \
+	ui/model/facts.c \
+	ui/model/places.c \
+	ui/model/real.c \
+	ui/model/real.h \
+	ui/model/say.c \
+	ui/model/say.h

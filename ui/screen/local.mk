@@ -1,0 +1,9 @@
+# ui/screen: a canvas in memory, its terminal, lanes of a DAG
+libui_a_SOURCES += \
+	ui/screen/canvas.c \
+	ui/screen/canvas.h \
+	ui/screen/canvas_svg.c \
+	ui/screen/lanes.c \
+	ui/screen/lanes.h \
+	ui/screen/term.c \
+	ui/screen/term.h

@@ -1,0 +1,228 @@
+#include "config.h"
+
+#include "session/session_advice.h"
+#include "ui/views/view.h"
+
+#include <math.h>
+
+#include "base/clock.h"
+
+/* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Computed
+ * when the view is shown and something has changed. Enter switches on the what-ifs of a row. */
+
+struct advice_line {
+	int advice; /* index of the list; -1: text */
+	const char *text;
+	enum style style;
+	int at; /* column of the text */
+};
+
+struct advice_page {
+	struct arena arena;
+	struct advice_list list;
+	struct advice_line *lines;
+	int count, capacity, width;
+	uint64_t generation;
+	int64_t found_ms; /* when the advice was computed; 0: not yet */
+};
+
+#define TITLE_AT 38
+#define NARROW_BELOW 64 /* narrower screens have only the column `saves` before the title */
+#define NARROW_TITLE_AT 14
+#define LEAST_APART_MS 1000
+
+static int title_at(int width)
+{
+	return width < NARROW_BELOW ? NARROW_TITLE_AT : TITLE_AT;
+}
+
+static void add(struct advice_page *p, int advice, int at, enum style style, const char *text)
+{
+	VEC_GROW(p->lines, p->count, p->capacity);
+	p->lines[p->count++] = (struct advice_line){ advice, text, style, at };
+}
+
+/* Text in lines that begin at column `at`; the first one is the row of the advice. */
+static void add_wrapped(struct advice_page *p, int advice, int at, enum style style, const char *text)
+{
+	int room = p->width - at > 20 ? p->width - at : 20;
+	for (size_t n; *text && text[n = app_break(text, room)]; advice = -1) {
+		add(p, advice, at, style, arena_strndup(&p->arena, text, n));
+		text += n;
+		text += strspn(text, " ");
+	}
+	if (*text)
+		add(p, advice, at, style, text);
+}
+
+static void add_how(struct advice_page *p)
+{
+	bool said[ADVICE_KINDS] = { false };
+	for (int i = 0; i < p->list.count; i++) {
+		enum advice_kind kind = p->list.items[i].kind;
+		const struct advice_how *how = advice_how(kind);
+		if (said[kind])
+			continue;
+		said[kind] = true;
+		add(p, -1, 0, STYLE_NORMAL, "");
+		add(p, -1, 1, STYLE_HEADER, arena_printf(&p->arena, "How: %s", how->name));
+		add_wrapped(p, -1, 3, STYLE_NORMAL,
+			arena_printf(&p->arena, "ONNX Runtime: %s", how->onnxruntime));
+		add_wrapped(p, -1, 3, STYLE_NORMAL, arena_printf(&p->arena, "TensorRT: %s", how->tensorrt));
+		add_wrapped(p, -1, 3, STYLE_NORMAL, arena_printf(&p->arena, "PyTorch: %s", how->pytorch));
+	}
+}
+
+/* Computes the advice. */
+static void page_find(struct app *app, struct advice_page *p)
+{
+	const struct session *s = app->session;
+	arena_free(&p->arena);
+	p->list = (struct advice_list){ .start_ns = NAN };
+	if (s->current && s->analysis)
+		p->list = session_advice_here(app->session, &p->arena);
+	p->generation = app->generation;
+	p->found_ms = clock_ms();
+}
+
+/* Makes the lines of the page. */
+static void page_make(struct advice_page *p)
+{
+	p->count = 0;
+	for (int i = 0; i < p->list.count; i++)
+		add_wrapped(p, i, title_at(p->width), STYLE_NORMAL, p->list.items[i].title);
+	if (isnan(p->list.start_ns))
+		add(p, -1, 1, STYLE_DIM, "no advice: nothing is measured; b measures what is missing");
+	else if (!p->list.count)
+		add(p, -1, 1, STYLE_DIM, "no advice: nothing that is measured saves 0.2% of the bound");
+	add_how(p);
+	add(p, -1, 0, STYLE_NORMAL, "");
+	add_wrapped(p, -1, 1, STYLE_DIM,
+		"saves: after all advice above it; alone: without any other; *: noisy; ~: estimates, or "
+		"layers "
+		"are missing. `benanza advise` starts from an unoptimized program and tries f16 and bf16 "
+		"too.");
+}
+
+static void advice_close(struct app *app, void *state)
+{
+	struct advice_page *p = state;
+	(void)app;
+	arena_free(&p->arena);
+	free(p->lines);
+}
+
+/* True if the advice is of an earlier state. While results arrive it is computed at most once a second. */
+static bool is_due(const struct app *app, const struct advice_page *p)
+{
+	return !p->found_ms ||
+		(p->generation != app->generation && clock_ms() - p->found_ms >= LEAST_APART_MS);
+}
+
+static int advice_rows(struct app *app, void *state, int width)
+{
+	struct advice_page *p = state;
+	bool changed = p->generation != app->generation &&
+		(!app->session->queue || !queue_status(app->session->queue).running);
+	if (is_due(app, p) || changed) {
+		page_find(app, p);
+		p->width = 0;
+	}
+	if (p->width != width) {
+		p->width = width;
+		page_make(p);
+	}
+	return p->count;
+}
+
+static void advice_heading(struct app *app, void *state, struct area line)
+{
+	int at = title_at(line.width);
+	(void)app;
+	(void)state;
+	canvas_fit_right(line, 1, 0, 10, STYLE_HEADER, "saves");
+	if (at == TITLE_AT) {
+		canvas_fit_right(line, 12, 0, 10, STYLE_HEADER, "alone");
+		canvas_fit_right(line, 23, 0, 11, STYLE_HEADER, "bound");
+	}
+	canvas_fit(line, at, 0, line.width - at, STYLE_HEADER, "what");
+}
+
+static void draw_duration(struct app *app, struct area line, int x, int width, double ns, bool guess)
+{
+	char text[STR_QUANTITY];
+	canvas_fit_right(line, x, 0, width, STYLE_NORMAL,
+		arena_printf(&app->scratch, "%s%s", guess && !isnan(ns) ? "~" : "", str_duration(text, ns)));
+}
+
+static void advice_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	const struct advice_page *p = state;
+	const struct advice_line *l = &p->lines[row];
+	(void)above;
+	if (l->advice >= 0) {
+		const struct advice *one = &p->list.items[l->advice];
+		bool guess = one->estimated || !p->list.complete;
+		draw_duration(app, line, 1, 10, one->saves_after_ns, guess);
+		if (l->at == TITLE_AT) {
+			draw_duration(app, line, 12, 10, one->saves_ns, guess);
+			draw_duration(app, line, 23, 11, one->bound_ns, guess);
+		}
+		if (one->noisy)
+			canvas_fit(line, l->at - 2, 0, 1, STYLE_WARN, "*");
+	}
+	canvas_fit(line, l->at, 0, line.width - l->at, l->style, l->text);
+}
+
+static const char *advice_row_text(struct app *app, void *state, int row)
+{
+	(void)app;
+	return ((struct advice_page *)state)->lines[row].text;
+}
+
+static bool advice_passes(struct app *app, void *state, int row)
+{
+	(void)app;
+	return ((struct advice_page *)state)->lines[row].advice < 0;
+}
+
+/* Switches on the what-ifs that the advice adds to the current scenario. */
+static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	const struct advice_page *p = state;
+	int advice = p->lines[row].advice, count;
+	struct scenario with = app->session->scenario;
+	struct error err = ERROR_NONE;
+	if (key->request != REQUEST_OPEN || advice < 0 ||
+		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
+		return false;
+	const struct what_if *table = what_if_table(&count);
+	for (int i = 0; i < count; i++)
+		if (table[i].get(&with) != table[i].get(&app->session->scenario))
+			app_toggle(app, i);
+	app_note(app, false, "on: %s", p->list.items[advice].what_ifs);
+	return true;
+}
+
+static void advice_select(struct app *app, void *state, int row)
+{
+	const struct advice_page *p = state;
+	int advice = p->lines[row].advice;
+	if (advice >= 0 && p->list.items[advice].layer_count)
+		app->layer = p->list.items[advice].layers[0];
+}
+
+const struct view view_advice = {
+	.name = "advice",
+	.help = "what to do first from the current scenario on, what it saves, and how it is done",
+	.state_size = sizeof(struct advice_page),
+	.close = advice_close,
+	.rows = advice_rows,
+	.heading = advice_heading,
+	.draw_row = advice_draw_row,
+	.row_text = advice_row_text,
+	.request = advice_request,
+	.select = advice_select,
+	.passes = advice_passes,
+	.opens = "switch it on",
+};

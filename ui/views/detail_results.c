@@ -1,0 +1,271 @@
+/* The part of the details page about one problem's algorithms and measurements. */
+#include "config.h"
+
+#include "session/state.h"
+#include "ui/views/detail.h"
+
+#include <math.h>
+#include <string.h>
+
+/* From this width on, the main numbers of a measurement fit in one line. */
+#define WIDE 66
+
+static int name_columns(const struct detail *d)
+{
+	int rest = d->width - (d->width >= WIDE ? 48 : 21);
+	return rest < 12 ? 12 : rest > 40 ? 40 : rest;
+}
+
+static const char *matrix_word(enum matrix m)
+{
+	return m == MATRIX_YES ? "yes" : m == MATRIX_NO ? "no" : "?";
+}
+
+static void add_result(struct detail *d, const struct result *r, const struct result *used)
+{
+	char median[STR_QUANTITY], workspace[STR_QUANTITY];
+	int columns = name_columns(d);
+	const char *name = r->algorithm.name && r->algorithm.name[0] ?
+		detail_clean(d, text_of(r->algorithm.name))
+								     : "(whole problem)";
+	if (r->status != STATUS_OK) {
+		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, name,
+			state_row(state_of_status(r->status))->word,
+			detail_clean(d, text_of(r->why)));
+		return;
+	}
+	const struct sample_stats *s = &r->stats;
+	const char *why = r->why ? detail_clean(d, text_of(r->why)) : ""; /* what disturbed it */
+	double side = s->median > 0 ? 100 * fmax(s->hi - s->median, s->median - s->lo) / s->median : NAN;
+	const char *spread = isnan(side) ? "     -" : side >= 1000 ? " >999%" :
+		arena_printf(&d->arena, "%5.1f%%", side);
+	const char *left_out = s->discarded > 0 ?
+		arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
+	enum style style = r == used ? STYLE_GOOD : STYLE_NORMAL;
+	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
+	str_duration(median, s->median);
+	str_bytes(workspace, r->algorithm.workspace_bytes);
+	if (d->width >= WIDE) {
+		ADD(d, style, -1, " %s %-*.*s %9s %s %5lld %-3s %4s, %s", mark, columns, columns, name,
+			median,
+			spread, (long long)s->n, matrix_word(r->algorithm.matrix), cache_name(r->cache),
+			launch_name(r->launch));
+		ADD(d, STYLE_DIM, -1, "     library's choice %d, workspace %s, stopped: %s%s%s%s",
+			r->algorithm.rank + 1, workspace,
+			s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), left_out, *why ? ": " : "",
+			why);
+	} else {
+		ADD(d, style, -1, " %s %-*.*s %9s %s", mark, columns, columns, name, median, spread);
+		ADD(d, STYLE_DIM, -1, "     n %lld, %s, %s, matrix units %s", (long long)s->n,
+			cache_name(r->cache), launch_name(r->launch), matrix_word(r->algorithm.matrix));
+		ADD(d, STYLE_DIM, -1, "     choice %d, space %s, %s%s", r->algorithm.rank + 1, workspace,
+			s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop), left_out);
+	}
+	if (layouts[0])
+		detail_wrapped(d, STYLE_DIM, "     ", detail_clean(d, text_of(layouts)));
+}
+
+const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum style *style)
+{
+	const char *word = app_problem_state(app, problem, style);
+	enum job_state state = app->session->queue ? queue_state(app->session->queue, problem) : JOB_NONE;
+	if (state == JOB_RUNNING)
+		return "is being measured";
+	if (state == JOB_PENDING)
+		return arena_printf(&d->arena, "%s", word);
+	return word[0] == '\0' || strcmp(word, "ok") == 0 ? "not measured" : word;
+}
+
+/* Algorithms that the libraries of a described device offer; none is measured. */
+static void add_planned(struct app *app, struct detail *d, const char *title, const struct planned *p)
+{
+	int columns = d->width - 24 < 12 ? 12 : d->width - 24;
+	detail_heading(d, arena_printf(&d->arena, "%s (planned, not measured)", title));
+	if (p->state == PLANNED_NO)
+		detail_wrapped(d, STYLE_WARN, " ",
+			arena_printf(&d->arena, "none: %s", detail_clean(d, text_of(p->why))));
+	else if (p->state != PLANNED_YES)
+		detail_add(d, STYLE_DIM, -1, " planning...");
+	if (p->state != PLANNED_YES)
+		return;
+	if (*app->session->described->caveat)
+		detail_wrapped(d, STYLE_WARN, " ", app->session->described->caveat);
+	ADD(d, STYLE_DIM, -1, "   %-*s matrix  workspace", columns, "algorithm");
+	for (int i = 0; i < p->count; i++) {
+		const struct algorithm *a = &p->algorithms[i];
+		char workspace[STR_QUANTITY];
+		ADD(d, STYLE_NORMAL, -1, "   %-*.*s %-6s %10s", columns, columns,
+			detail_clean(d, text_of(a->name)),
+			matrix_word(a->matrix), str_bytes(workspace, a->workspace_bytes));
+		detail_wrapped(d, STYLE_DIM, "     ",
+			detail_clean(d, text_of(arena_printf(&d->arena, "%s, %s%s%s%s%s", a->api, a->math,
+			*a->notes ? ", " : "", a->notes, *a->layouts ? ", " : "", a->layouts))));
+	}
+}
+
+/* The columns of the table of algorithms: cache and launch states. */
+static const struct {
+	enum cache cache;
+	enum launch launch;
+	const char *title;
+} states[] = {
+	{ CACHE_NET, LAUNCH_AMORTIZED, "net" }, { CACHE_WARM, LAUNCH_AMORTIZED, "warm" },
+	{ CACHE_NET, LAUNCH_ISOLATED, "net iso" }, { CACHE_WARM, LAUNCH_ISOLATED, "warm iso" },
+};
+#define STATES ((int)(sizeof(states) / sizeof(states[0])))
+#define STATE_COLUMNS 9
+
+/* The values of layouts, once if all are equal: "nhwc" for "src=nhwc dst=nhwc", "nhwc nchw" for
+ * "src=nhwc dst=nchw". */
+static const char *layouts_short(struct detail *d, const char *layouts)
+{
+	struct str out = { 0 };
+	struct text first = { 0 };
+	bool equal = true;
+	str_puts(&out, "");
+	for (const char *at = layouts; *(at += strspn(at, " "));) {
+		struct text word = { at, strcspn(at, " ") };
+		const char *sign = memchr(at, '=', word.n);
+		struct text value = sign ? (struct text){ sign + 1, word.n - (size_t)(sign + 1 - at) } : word;
+		first = out.n ? first : value;
+		equal &= text_equal(first, value);
+		str_puts(&out, out.n ? " " : "");
+		str_add_clean(&out, value);
+		at += word.n;
+	}
+	const char *text = equal ? detail_clean(d, first) : arena_strndup(&d->arena, out.p, out.n);
+	str_free(&out);
+	return text;
+}
+
+/* What differs from other algorithms of the same name: " strict", " nhwc"; "" if the name is unique. */
+static const char *algorithm_apart(struct detail *d, const struct result *one, const struct result *const *r,
+	int count)
+{
+	const struct algorithm *a = &one->algorithm;
+	bool api = false, math = false, layouts = false;
+	for (int i = 0; i < count; i++) {
+		const struct algorithm *b = &r[i]->algorithm;
+		if (strcmp(a->name, b->name) != 0)
+			continue;
+		api |= strcmp(a->api, b->api) != 0;
+		math |= strcmp(a->math, b->math) != 0;
+		layouts |= strcmp(a->layouts, b->layouts) != 0;
+	}
+	const char *layout = layouts ? layouts_short(d, a->layouts) : "";
+	return arena_printf(&d->arena, "%s%s%s%s%s%s", api ? " " : "",
+		api ? detail_clean(d, text_of(a->api)) : "",
+		math ? " " : "", math ? detail_clean(d, text_of(a->math)) : "", *layout ? " " : "", layout);
+}
+
+/* The name and what differs from others of that name; a long name is cut to at least half of the columns. */
+static const char *algorithm_label(struct detail *d, const struct result *one, const struct result *const *r,
+	int count, int columns)
+{
+	const char *name = *one->algorithm.name ? detail_clean(d, text_of(one->algorithm.name)) :
+		"(whole problem)";
+	const char *apart = algorithm_apart(d, one, r, count);
+	int rest = columns - canvas_columns(apart);
+	return arena_printf(&d->arena, "%.*s%s", rest < columns / 2 ? columns / 2 : rest, name, apart);
+}
+
+/* An algorithm's medians, one column per state. */
+static void add_algorithm(struct detail *d, const char *label, const struct result *const *r, int count,
+	const struct result *used, int columns)
+{
+	const struct result *at[STATES] = { NULL };
+	bool is_used = false, good = false;
+	char text[STR_QUANTITY];
+	for (int i = 0; i < count; i++) {
+		is_used |= r[i] == used;
+		good |= r[i]->status == STATUS_OK;
+		for (int k = 0; k < STATES; k++)
+			if (r[i]->status == STATUS_OK && r[i]->cache == states[k].cache &&
+				r[i]->launch == states[k].launch)
+				at[k] = r[i];
+	}
+	if (!good) {
+		ADD(d, STYLE_WARN, -1, "   %-*.*s %s: %s", columns, columns, label,
+			state_row(state_of_status(r[0]->status))->word,
+			detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
+		return;
+	}
+	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns,
+		label);
+	for (int k = 0; k < STATES; k++)
+		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS,
+			at[k] ? str_duration(text, at[k]->stats.median) : "-");
+	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
+}
+
+/* One row per algorithm; the results of an algorithm are adjacent. */
+static void add_algorithms(struct detail *d, const struct result *const *r, int count,
+	const struct result *used)
+{
+	int columns = d->width - 3 - STATES * STATE_COLUMNS;
+	columns = columns < 8 ? 8 : columns > 40 ? 40 : columns;
+	const char *line = arena_printf(&d->arena, "   %-*s", columns, "algorithm");
+	for (int k = 0; k < STATES; k++)
+		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
+	detail_add(d, STYLE_DIM, -1, line);
+	for (int i = 0, end; i < count; i = end) {
+		for (end = i + 1; end < count && results_same_algorithm(r[i], r[end]);)
+			end++;
+		add_algorithm(d, algorithm_label(d, r[i], r, count, columns), r + i, end - i, used, columns);
+	}
+}
+
+/* How the cost in use was measured, in a few lines. */
+static void add_used(struct detail *d, const struct result *r)
+{
+	char workspace[STR_QUANTITY];
+	const struct sample_stats *s = &r->stats;
+	const char *left_out = s->discarded > 0 ?
+		arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
+	detail_wrapped(d, STYLE_DIM, "   ", arena_printf(&d->arena,
+		"> n %lld%s, %s; library's choice %d, matrix units %s, workspace %s",
+		(long long)s->n, left_out, s->stop == STOP_DISTURBED ? "noisy" : stop_name(s->stop),
+		r->algorithm.rank + 1,
+		matrix_word(r->algorithm.matrix), str_bytes(workspace, r->algorithm.workspace_bytes)));
+	if (r->why && *r->why)
+		detail_wrapped(d, STYLE_WARN, "     ", detail_clean(d, text_of(r->why)));
+}
+
+void detail_results(struct app *app, struct detail *d, const char *title, const char *problem)
+{
+	int count;
+	const struct planned *planned = session_planned(app->session, problem);
+	if (planned) {
+		add_planned(app, d, title, planned);
+		return;
+	}
+	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const struct result *used = app_pick(app, problem);
+	enum style style;
+	const char *word = detail_problem_word(app, d, problem, &style);
+	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
+	detail_heading(d, title);
+	if (count == 0) {
+		ADD(d, style, -1, " %s", word);
+		if (why && why[0])
+			detail_wrapped(d, STYLE_BAD, " ", detail_clean(d, text_of(why)));
+		return;
+	}
+	add_algorithms(d, r, count, used);
+	if (used)
+		add_used(d, used);
+}
+
+void detail_measurements(struct app *app, struct detail *d, const char *title, const char *problem)
+{
+	int count;
+	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const struct result *used = app_pick(app, problem);
+	if (count == 0 || session_planned(app->session, problem))
+		return;
+	detail_heading(d, title);
+	ADD(d, STYLE_DIM, -1, "   %-*s %9s      \u00b1%s", name_columns(d), "algorithm", "median",
+		d->width >= WIDE ? "     n mtx cache, launch" : "");
+	for (int i = 0; i < count; i++)
+		add_result(d, r[i], used);
+}

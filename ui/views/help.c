@@ -1,0 +1,146 @@
+#include "config.h"
+
+#include "ui/views/view.h"
+
+#include "session/glossary.h"
+#include "session/state.h"
+#include "ui/frame/frame.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* The lines are made from the tables of keys, states, terms and views. */
+struct help_line {
+	const char *left, *right;
+	bool heading;
+};
+
+struct help {
+	struct arena arena;
+	struct help_line *lines;
+	int count, capacity, width;
+};
+
+static void add(struct help *h, const char *left, const char *right, bool heading)
+{
+	VEC_GROW(h->lines, h->count, h->capacity);
+	h->lines[h->count++] = (struct help_line){ left, right, heading };
+}
+
+static const struct {
+	const char *left, *right;
+} signs[] = {
+	{ "\u25cf \u25cb \u25c6", "a layer: with a cost, free or fused, on the critical path" },
+	{ "\u251c \u2514 \u2500", "fused into the layer above; into one further up" },
+	{ "= 1.2 ms", "same problem as an earlier layer: measured once" },
+	{ "~", "a proxy or an estimate" },
+	{ "!", "suspect: faster than the measured peaks allow (details)" },
+	{ "<104 us", "real time below the bound: contradicted" },
+	{ "-", "not measured" },
+	{ "?3", "unknown until three problems are measured" },
+	{ "n/a", "does not apply on this device, or cannot be measured on it" },
+	{ "FUSION", "capitals: the what-if is on; the number is what it saves (-) or costs (+) when on" },
+};
+
+#define LEFT_COLUMNS 18
+#define LEFT_WIDTH 14
+
+/* Wraps text that is longer than the line at blanks. */
+static void add_wrapped(struct help *h, const char *left, const char *right)
+{
+	int room = h->width - LEFT_COLUMNS > 20 ? h->width - LEFT_COLUMNS : 20;
+	if (canvas_columns(left) > LEFT_WIDTH) { /* a long term gets its own line */
+		add(h, left, "", false);
+		left = "";
+	}
+	for (size_t n; right[n = app_break(right, room)]; left = "") {
+		add(h, left, arena_strndup(&h->arena, right, n), false);
+		right += n;
+		right += strspn(right, " ");
+	}
+	add(h, left, right, false);
+}
+
+static void help_make(struct help *h)
+{
+	int count;
+	const struct key_row *rows = keys_table(&count);
+	arena_free(&h->arena);
+	h->count = 0;
+	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
+		if (g)
+			add(h, "", "", false);
+		add(h, keys_group_name(g), "", true);
+		for (int i = 0; i < count; i++)
+			if (rows[i].group == (enum key_group)g)
+				add_wrapped(h, rows[i].keys, rows[i].text);
+	}
+	add(h, "", "", false);
+	add(h, "Signs", "", true);
+	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)
+		add_wrapped(h, signs[i].left, signs[i].right);
+	add(h, "", "", false);
+	add(h, "States", "", true);
+	for (int i = 0; i < STATE_COUNT; i++)
+		if (*state_row((enum state)i)->word)
+			add_wrapped(h, state_row((enum state)i)->word, state_row((enum state)i)->text);
+	int term_count;
+	const struct glossary_row *terms = glossary_table(&term_count);
+	add(h, "", "", false);
+	add(h, "Terms", "", true);
+	for (int i = 0; i < term_count; i++)
+		add_wrapped(h, terms[i].term, terms[i].text);
+	add(h, "", "", false);
+	add(h, "Views", "", true);
+	for (int i = 0; app_view(i); i++)
+		add_wrapped(h, app_view(i)->name, app_view(i)->help);
+}
+
+static void help_close(struct app *app, void *state)
+{
+	(void)app;
+	struct help *h = state;
+	arena_free(&h->arena);
+	free(h->lines);
+}
+
+static int help_rows(struct app *app, void *state, int width)
+{
+	struct help *h = state;
+	(void)app;
+	if (h->width != width) {
+		h->width = width;
+		help_make(h);
+	}
+	return h->count;
+}
+
+static void help_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	const struct help_line *l = &((struct help *)state)->lines[row];
+	(void)app;
+	(void)above;
+	if (l->heading) {
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_HEADER, l->left);
+		return;
+	}
+	canvas_fit(line, 3, 0, *l->right ? LEFT_WIDTH : line.width - 3, STYLE_BOLD, l->left);
+	canvas_fit(line, LEFT_COLUMNS, 0, line.width - LEFT_COLUMNS, STYLE_NORMAL, l->right);
+}
+
+static const char *help_row_text(struct app *app, void *state, int row)
+{
+	const struct help_line *l = &((struct help *)state)->lines[row];
+	return arena_printf(&app->scratch, "%s %s", l->left, l->right);
+}
+
+const struct view view_help = {
+	.name = "help",
+	.help = "this page",
+	.state_size = sizeof(struct help),
+	.close = help_close,
+	.rows = help_rows,
+	.draw_row = help_draw_row,
+	.row_text = help_row_text,
+	.text = true,
+};

@@ -1,0 +1,402 @@
+#include "config.h"
+
+#include "ui/frame/frame.h"
+#include "ui/model/real.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+/* Columns of the list for a width; a narrow list drops the widest first. Each is followed by one blank. */
+struct columns {
+	int dag, lanes, name, op, output, cost, bar, share, real, status;
+};
+
+/* The widest texts of the listed layers: room that they do not need goes to the names. */
+struct widths {
+	const struct plan_layer *layers;
+	int listed_count, op, output;
+};
+
+/* Columns left for names. */
+static int columns_rest(const struct columns *c, int width)
+{
+	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) - c->real -
+	       (c->op ? c->op + 1 : 0) - (c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
+}
+
+static struct columns columns_for(const struct app *app, const struct widths *w, int width)
+{
+	struct columns c = { .cost = 10, .status = app_state_columns(app) };
+	int most = width >= 130 ? 12 : width >= 100 ? 8 : width >= 70 ? 5 : 3;
+	c.lanes = app->lanes.width < most ? app->lanes.width : most;
+	c.lanes = c.lanes < 1 ? 1 : c.lanes;
+	c.dag = c.lanes * 2 < 4 ? 4 : c.lanes * 2;
+	c.share = width >= 46 ? 6 : 0;
+	c.op = width >= 110 ? 14 : width >= 56 ? 9 : 0;
+	c.output = width >= 110 ? 18 : width >= 66 ? 13 : 0;
+	c.bar = width >= 110 ? 12 : width >= 76 ? 4 : 0;
+	c.real = app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
+	c.op = c.op > w->op ? w->op : c.op;
+	c.output = c.output > w->output ? w->output : c.output;
+	if (columns_rest(&c, width) < 15)
+		c.bar = 0;
+	if (columns_rest(&c, width) < 15)
+		c.output = 0;
+	int rest = columns_rest(&c, width);
+	c.name = rest < 8 ? 8 : rest;
+	return c;
+}
+
+enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP, ORDER_REAL };
+
+/* A column's heading, marked if the rows are sorted by it. */
+static const char *marked(struct app *app, const char *heading, enum layers_order order)
+{
+	return arena_printf(&app->scratch, "%s%s", heading, app_order_mark(app, &view_layers, (int)order));
+}
+
+/* A sort order without its own column is shown in the heading of the names. */
+static const char *name_heading(struct app *app, const struct columns *c)
+{
+	if (app_order_mark(app, &view_layers, ORDER_WORK)[0])
+		return marked(app, "layer by work", ORDER_WORK);
+	if (app_order_mark(app, &view_layers, ORDER_OP)[0] && !c->op)
+		return marked(app, "layer by op", ORDER_OP);
+	if (app_order_mark(app, &view_layers, ORDER_REAL)[0] && !c->real)
+		return marked(app, "layer by real time", ORDER_REAL);
+	if (app_order_mark(app, &view_layers, ORDER_MODEL)[0])
+		return "layer, reversed";
+	return marked(app, "layer", ORDER_NAME);
+}
+
+static void layers_heading(struct app *app, void *state, struct area line)
+{
+	struct columns c = columns_for(app, state, line.width);
+	int x = 1;
+	canvas_fit(line, x, 0, c.dag, STYLE_DIM, "dag");
+	canvas_fit(line, x += c.dag + 1, 0, c.name, STYLE_DIM, name_heading(app, &c));
+	x += c.name + 1;
+	if (c.op)
+		canvas_fit(line, x, 0, c.op, STYLE_DIM, marked(app, "op", ORDER_OP));
+	x += c.op ? c.op + 1 : 0;
+	if (c.output)
+		canvas_fit(line, x, 0, c.output, STYLE_DIM, "output");
+	x += c.output ? c.output + 1 : 0;
+	canvas_fit_right(line, x, 0, c.cost - 1, STYLE_DIM, marked(app, "cost", ORDER_COST));
+	x += c.cost + (c.bar ? c.bar + 1 : 0);
+	if (c.share)
+		canvas_fit_right(line, x, 0, c.share, STYLE_DIM, "share");
+	if (c.real)
+		canvas_fit_right(line, line.width - c.status - c.real, 0, c.real - 1, STYLE_DIM,
+			marked(app, "real", ORDER_REAL));
+	canvas_fit(line, line.width - c.status, 0, c.status, STYLE_DIM, "state");
+}
+
+/* True if the layer is in a fused group and not its first layer, which has the cost. */
+static const struct fusion_group *group_fused_into(const struct layer_cost *cost, int layer)
+{
+	return cost && cost->group && cost->group->layers[0] != layer ? cost->group : NULL;
+}
+
+/* Prefix of a name: for a layer inside another, depth and number of runs; for its owner, open or closed. */
+static const char *body_prefix(struct app *app, int layer)
+{
+	const struct place *at = &app->places[layer];
+	const struct plan *body = at->owner >= 0 ? at->plan : NULL;
+	char number[STR_QUANTITY];
+	const char *often = "", *round = body ? strstr(app_clean(app, body->role), ", round ") : NULL;
+	if (round)
+		often = arena_printf(&app->scratch, "#%s ", round + strlen(", round "));
+	else if (body && isnan(body->times))
+		often = app_layer(app, at->owner)->body_count == 2
+			? arena_printf(&app->scratch, "%.4s? ", app_clean(app, body->role)) : "?x ";
+	else if (body && body->times > 1)
+		often = arena_printf(&app->scratch, "%sx ", str_count(number, body->times));
+	const char *sign = !app_can_unfold(app, layer) ? "" : app->unfolded[layer] ? "\u25be " : "\u25b8 ";
+	return arena_printf(&app->scratch, "%*s%s%s", 2 * (at->depth < 6 ? at->depth : 6), "", often, sign);
+}
+
+static const char *name_prefix(struct app *app, int layer, int above)
+{
+	const struct layer_cost *cost = app_cost(app, layer);
+	const struct fusion_group *g = group_fused_into(cost, layer);
+	if (app_is_body(app, layer) || app_can_unfold(app, layer))
+		return body_prefix(app, layer);
+	if (!g)
+		return "";
+	const struct layer_cost *before = app_cost(app, above);
+	bool adjoins = before && before->group == g;
+	return !adjoins ? "\u2500 " : g->layers[g->layer_count - 1] == layer ? "\u2514 " : "\u251c ";
+}
+
+/* Text of the cost column, and whether it is a number. */
+static const char *cost_text(struct app *app, int layer, const struct layer_cost *cost, enum style *style)
+{
+	char number[STR_QUANTITY];
+	*style = STYLE_DIM;
+	if (!cost)
+		return "-";
+	switch (cost->origin) {
+	case ORIGIN_FREE:
+		/* absorbed: part of an integer layer; ~free: 0 is a lower bound */
+		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " :
+			"free ";
+	case ORIGIN_FUSED: return "fused ";
+	case ORIGIN_UNSUPPORTED: *style = STYLE_WARN; return "n/a ";
+	case ORIGIN_MISSING: return "- ";
+	default: break;
+	}
+	*style = app_is_critical(app, cost) ? STYLE_CRITICAL : STYLE_NORMAL;
+	bool guess = app_is_guess(cost) || isnan(app->places[layer].times),
+		repeat = app_same_as(app, layer) >= 0;
+	/* no blank before the `~`: every number with its unit fits in nine columns */
+	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess || cost->mistrusted ? "=" : "= ",
+		cost->mistrusted ? "!" : guess ? "~" : "",
+		str_duration(number, app_cost_all(app, layer)));
+}
+
+static void draw_cost(struct app *app, int layer, struct area line, int x, const struct columns *c)
+{
+	const struct layer_cost *cost = app_cost(app, layer);
+	double ns = app_cost_all(app, layer);
+	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	enum style style;
+	const char *text = cost_text(app, layer, cost, &style);
+	int same = app_same_as(app, layer),
+	    rest = c->cost + (c->bar ? c->bar + 1 : 0) + (c->share ? c->share : 0);
+	if (cost && cost->origin == ORIGIN_MISSING && same >= 0) {
+		const char *name = app_name(app, same);
+		int used = canvas_text(line, x + 1, 0, STYLE_DIM, "= ");
+		canvas_fit_tail(line, x + 1 + used, 0, rest - used - 2, STYLE_DIM, name);
+		return;
+	}
+	canvas_fit_right(line, x, 0, c->cost - 1, style, text);
+	if (!cost || !(ns > 0))
+		return;
+	x += c->cost;
+	if (c->bar && app->most_ns > 0)
+		canvas_bar(line, x, 0, c->bar, style == STYLE_CRITICAL ? STYLE_CRITICAL : STYLE_ACCENT,
+			ns / app->most_ns);
+	x += c->bar ? c->bar + 1 : 0;
+	if (c->share && total > 0)
+		canvas_fit_right(line, x, 0, c->share, STYLE_NORMAL, app_share(app, ns, total));
+}
+
+/* The real time, marked `<` if it contradicts the bound; of layers that the framework fused at the first. */
+static void draw_real(struct app *app, int layer, struct area line, const struct columns *c)
+{
+	const struct reality_group *g = app_real_group(app, layer);
+	bool first = g && g->layers[0] == layer, less = app_is_contradicted(app, layer);
+	char number[STR_QUANTITY];
+	if (!g || !c->real)
+		return;
+	canvas_fit_right(line, line.width - c->status - c->real, 0, c->real - 1,
+		!first ? STYLE_DIM : less ? STYLE_BAD : STYLE_NORMAL,
+		!first ? "fused " : arena_printf(&app->scratch, "%s%s", less ? "<" : "",
+			str_duration(number, g->real_ns)));
+}
+
+static void draw_dag(const struct app *app, int row, struct area line, const struct columns *c)
+{
+	int layer = app->listed[row];
+	const struct layer_cost *cost = app_cost(app, layer);
+	bool critical = app_is_critical(app, cost);
+	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
+	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
+	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0];
+	if (in_order && app_is_body(app, layer))
+		lanes_pass(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes);
+	else if (in_order)
+		lanes_draw(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes, sign,
+			critical ? STYLE_CRITICAL : STYLE_ACCENT);
+	else
+		canvas_put(line, 1, 0, critical ? STYLE_CRITICAL : STYLE_ACCENT, sign);
+}
+
+#define DIM_SHORT 6 /* longest dimension, in bytes, kept when the shape does not fit */
+
+/* The shape with an ellipsis for each long dimension (mostly expressions). The details show all of it. */
+static const char *shape_short(struct app *app, struct shape s)
+{
+	struct str out = { 0 };
+	for (int i = 0; i < s.rank; i++) {
+		struct shape one = { .rank = 1, .dims = &s.dims[i] };
+		const char *dim = shape_text(&app->scratch, one);
+		str_addf(&out, "%s%s", i ? "x" : "", strlen(dim) > DIM_SHORT ? "\u2026" : dim);
+	}
+	const char *text = app_clean(app, (struct text){ out.p, out.n });
+	str_free(&out);
+	return text;
+}
+
+static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l,
+	struct area line, int width)
+{
+	int at = l->output_count ? l->outputs[0] : -1;
+	if (at < 0)
+		return "";
+	const struct plan_value *v = &p->values[at];
+	const char *text = app_clean(app, text_of(plan_value_text(&app->scratch, v)));
+	if (v->kind != VALUE_TENSOR || v->shape.rank < 2 || canvas_columns_on(line, text) <= width)
+		return text;
+	return shape_short(app, v->shape);
+}
+
+/* The operator; for an integer layer with its data type: "Conv u8". */
+static const char *op_text(struct app *app, const struct plan_layer *l)
+{
+	const char *op = app_op_short(app, l->node->op);
+	const struct plan_problem *problem = l->quantized ? plan_layer_problem(app_plan(app), l) : NULL;
+	return problem ? arena_printf(&app->scratch, "%s %s", op,
+		dtype_name(problem->problem.operand[0].dtype)) : op;
+}
+
+static void widths_renew(struct app *app, struct widths *w)
+{
+	*w = (struct widths){
+		.layers = app->lanes_layers, .listed_count = app->listed_count, .op = 2, .output = 6
+	};
+	for (int row = 0; row < app->listed_count; row++) {
+		const struct plan_layer *l = app_layer(app, app->listed[row]);
+		const struct plan *p = app->places[app->listed[row]].plan;
+		int op = canvas_columns(op_text(app, l)), at = l->output_count ? l->outputs[0] : -1;
+		int output = at < 0 ? 0 : canvas_columns(plan_value_text(&app->scratch, &p->values[at]));
+		w->op = op > w->op ? op : w->op;
+		w->output = output > w->output ? output : w->output;
+	}
+}
+
+static int layers_rows(struct app *app, void *state, int width)
+{
+	struct widths *w = state;
+	(void)width;
+	if (w->layers != app->lanes_layers || w->listed_count != app->listed_count)
+		widths_renew(app, w);
+	return app->listed_count;
+}
+
+static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	int layer = app->listed[row];
+	const struct plan_layer *l = app_layer(app, layer);
+	struct columns c = columns_for(app, state, line.width);
+	const struct layer_cost *cost = app_cost(app, layer);
+	enum style style = group_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
+	draw_dag(app, row, line, &c);
+	int x = 2 + c.dag;
+	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
+	int used = in_order ? canvas_text(line, x, 0, STYLE_DIM,
+				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
+			    : 0;
+	canvas_fit_tail(line, x + used, 0, c.name - used, style,
+		app_name(app, layer));
+	x += c.name + 1;
+	if (c.op)
+		canvas_fit(line, x, 0, c.op, style, op_text(app, l));
+	x += c.op ? c.op + 1 : 0;
+	if (c.output)
+		canvas_fit(line, x, 0, c.output, style,
+			output_text(app, app->places[layer].plan, l, line, c.output));
+	x += c.output ? c.output + 1 : 0;
+	draw_cost(app, layer, line, x, &c);
+	draw_real(app, layer, line, &c);
+	const char *word = app_layer_state(app, layer, &style);
+	canvas_fit(line, line.width - c.status, 0, c.status, style, word);
+}
+
+/* Text for search: all that the row and the footer show of the layer. */
+static const char *layers_row_text(struct app *app, void *state, int row)
+{
+	(void)state;
+	const struct plan_layer *l = app_layer(app, app->listed[row]);
+	int layer = app->listed[row], at = l->output_count ? l->outputs[0] : -1;
+	const struct plan *p = app->places[layer].plan;
+	enum style style;
+	const char *problem = app_problem(app, layer);
+	const char *output = at >= 0 ? app_clean(app,
+		text_of(plan_value_text(&app->scratch, &p->values[at]))) : "";
+	return arena_printf(&app->scratch, "%s %s %s %s %s %s %s %s%s", app_clean(app, l->name),
+		app_name(app, layer),
+		app_clean(app, l->node->op), op_class_name(l->class), output,
+		cost_text(app, layer, app_cost(app, layer), &style), app_layer_terms(app, layer),
+		problem ? problem : "", app_is_contradicted(app, layer) ? " contradicted" : "");
+}
+
+/* The name and the operator, uncleaned: a typed text has no control characters. */
+static bool layers_row_has(struct app *app, void *state, int row, struct text text)
+{
+	(void)state;
+	const struct plan_layer *l = app_layer(app, app->listed[row]);
+	return text_contains(l->name, text) || text_contains(l->node->op, text);
+}
+
+static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
+	"real time", NULL };
+
+static bool layers_offers(const struct app *app, int order)
+{
+	return order != ORDER_REAL || (app_reality(app) && app_reality(app)->group_count);
+}
+
+static int layers_compare(struct app *app, void *state, int order, int a, int b)
+{
+	(void)state;
+	int i = app->listed[a], j = app->listed[b];
+	const struct plan_layer *x = app_layer(app, i), *y = app_layer(app, j);
+	switch (order) {
+	case ORDER_COST: return app_compare_numbers(app_cost_all(app, i), app_cost_all(app, j));
+	case ORDER_WORK: return app_compare_numbers(x->flops, y->flops);
+	case ORDER_NAME: return text_compare(x->name, y->name);
+	case ORDER_OP: return text_compare(x->node->op, y->node->op);
+	case ORDER_REAL: return app_compare_numbers(app_real_ns(app, i), app_real_ns(app, j));
+	default: return 0;
+	}
+}
+
+static bool layers_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	(void)state;
+	if (row < 0)
+		return false;
+	if (key->request == REQUEST_UNFOLD)
+		return app_unfold(app, app->listed[row]);
+	if (key->request == REQUEST_FOLD)
+		return app_fold(app, app->listed[row]);
+	if (key->request != REQUEST_OPEN)
+		return false;
+	app_show(app, &view_detail, app->listed[row]);
+	return true;
+}
+
+static void layers_select(struct app *app, void *state, int row)
+{
+	(void)state;
+	app->layer = app->listed[row];
+}
+
+static int layers_row_of_layer(struct app *app, void *state, int layer)
+{
+	(void)state;
+	if (layer < 0)
+		return -1;
+	app->layer = app_listed_at(app, layer); /* inside a closed layer: that layer */
+	return app->row_of[app->layer];
+}
+
+const struct view view_layers = {
+	.name = "layers",
+	.help = "the model's layers in execution order, with the DAG as lanes beside them",
+	.state_size = sizeof(struct widths),
+	.rows = layers_rows,
+	.heading = layers_heading,
+	.draw_row = layers_draw_row,
+	.row_text = layers_row_text,
+	.row_has = layers_row_has,
+	.orders = layers_orders,
+	.offers = layers_offers,
+	.compare = layers_compare,
+	.request = layers_request,
+	.select = layers_select,
+	.row_of_layer = layers_row_of_layer,
+};

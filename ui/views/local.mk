@@ -1,0 +1,15 @@
+# ui/views: the views and the keys
+libui_a_SOURCES += \
+	ui/views/advice.c \
+	ui/views/detail.c \
+	ui/views/detail.h \
+	ui/views/detail_results.c \
+	ui/views/devices.c \
+	ui/views/doctor.c \
+	ui/views/help.c \
+	ui/views/keys.c \
+	ui/views/keys.h \
+	ui/views/layers.c \
+	ui/views/problems.c \
+	ui/views/view.h \
+	ui/views/what_if.c

@@ -1,0 +1,281 @@
+#include "config.h"
+
+#include "ui/views/view.h"
+
+#include "ui/model/real.h"
+#include "ui/model/say.h"
+
+#include <limits.h>
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The toggles in full, and below them the figures of the model. Longer texts continue in rows below, which
+ * the cursor skips. */
+enum figure {
+	FIGURE_FILE,
+	FIGURE_LAYERS,
+	FIGURE_WORK,
+	FIGURE_WEIGHTS,
+	FIGURE_DIMS,
+	FIGURE_COVERAGE,
+	FIGURE_TRUST,
+	FIGURE_CASTS,
+	FIGURE_DEVICE,
+	FIGURE_REAL,
+	FIGURE_COUNT
+};
+
+struct what_if_line {
+	const char *text;  /* NULL: the row of a toggle */
+	int toggle;        /* toggle of the row, or -1 */
+	enum style style;
+	bool passed;
+};
+
+struct what_if_page {
+	struct arena arena;
+	struct what_if_line *lines;
+	int count, capacity, width;
+	uint64_t generation;
+};
+
+static const struct what_if_effect *effect_of(const struct app *app, const struct what_if *row)
+{
+	for (int i = 0; i < app->session->effect_count; i++)
+		if (app->session->effects[i].row == row)
+			return &app->session->effects[i];
+	return NULL;
+}
+
+static void draw_toggle(struct app *app, const struct what_if *row, struct area line)
+{
+	const struct what_if_effect *e = effect_of(app, row);
+	const struct analysis *a = app->session->analysis;
+	int choice = row->get(&app->session->scenario);
+	bool on = choice != 0;
+	char total[STR_QUANTITY], saves[STR_QUANTITY];
+	canvas_put(line, 2, 0, STYLE_BOLD, (uint32_t)(unsigned char)row->key);
+	canvas_fit(line, 6, 0, 12, STYLE_BOLD, row->name);
+	canvas_fit(line, 19, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
+		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', row->choices[choice]));
+	if (!e || !a)
+		return;
+	struct area rest = canvas_part(line, 33, 0, line.width - 33, 1);
+	struct toggle_says t = say_toggle(e, app_can_measure(app));
+	double with_ns = e->on ? a->bound_ns : e->bound_ns;
+	bool complete = e->on ? a->complete : e->bound_complete;
+	if (t.gain == GAIN_ABSENT || app_is_inapplicable(app, row))
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
+	else if (t.wanted > 0)
+		canvas_fit(rest, 0, 0, rest.width, STYLE_WARN,
+			arena_printf(&app->scratch, "unknown until %d problem%s measured", t.wanted,
+				t.wanted == 1 ? " is" : "s are"));
+	else if (t.gain == GAIN_UNKNOWN || t.gain == GAIN_NEVER || isnan(with_ns))
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "unknown");
+	else
+		canvas_fit(rest, 0, 0, rest.width, t.noisy ? STYLE_WARN : STYLE_NORMAL,
+			arena_printf(&app->scratch, "%s%-18s %s%s%s%s", complete && !e->estimated ? " " : "~",
+				str_duration(total, with_ns), t.gain == GAIN_PARTLY ? "~" : " ",
+				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : "",
+				t.noisy ? arena_printf(&app->scratch, "  %d noisy", e->noisy_problems) : ""));
+}
+
+/* Unknown work is reported, never counted as 0. */
+static const char *work_text(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	char x[STR_QUANTITY], y[STR_QUANTITY];
+	int unknown = p->unknown_flops_layers;
+	if (unknown && !(p->flops > 0))
+		return arena_printf(&app->scratch, " work       unknown for %d layer%s", unknown,
+			unknown == 1 ? "" : "s");
+	return arena_printf(&app->scratch, " work       %s%s%s FLOPs, %s moved%s",
+		unknown && !p->upto ? "at least " : "", p->upto || (p->at_least && !unknown) ? "~" : "",
+		str_count(x, p->flops), str_bytes(y, p->bytes),
+		unknown ? arena_printf(
+				  &app->scratch, "; unknown for %d layer%s", unknown, unknown == 1 ? "" : "s")
+			: "");
+}
+
+static const char *figure_text(struct app *app, enum figure f)
+{
+	const struct plan *p = app_plan(app);
+	const struct model *m = p->model;
+	const struct device *d = &app->session->device;
+	const struct analysis *a = app->session->analysis;
+	struct arena *s = &app->scratch;
+	char x[STR_QUANTITY], y[STR_QUANTITY];
+	switch (f) {
+	case FIGURE_FILE:
+		return arena_printf(s, " model      %s, %s, producer %s %s", app_clean(app, text_of(m->path)),
+			str_bytes(x, (double)m->file_bytes), app_clean(app, m->producer),
+			app_clean(app, m->producer_version));
+	case FIGURE_LAYERS:
+		return arena_printf(s,
+			" layers     %d layers, %d constant%s, %d distinct problems; %d outputs of unknown "
+			"shape",
+			p->layer_count - app->folded_count, app->folded_count,
+			app->folded_count == 1 ? "" : "s", p->problem_count, p->unknown_shapes);
+	case FIGURE_WORK: return work_text(app);
+	case FIGURE_WEIGHTS:
+		return arena_printf(s, " weights    %s; peak live activations %s",
+			str_bytes(x, p->weight_bytes),
+			isnan(p->peak_live_bytes) ? "unknown" : str_bytes(y, p->peak_live_bytes));
+	case FIGURE_DIMS: {
+		const char *line =
+			p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
+		for (int i = 0; i < p->binding_count; i++)
+			line = arena_printf(s, "%s %s=%lld", line, app_clean(app, p->bindings[i].name),
+				(long long)p->bindings[i].value);
+		for (int i = 0; i < p->unbound_count; i++)
+			line = arena_printf(s, "%s %s=?", line, app_clean(app, p->unbound[i]));
+		return line;
+	}
+	case FIGURE_COVERAGE:
+		return !a ? ""
+			  : arena_printf(s,
+				    " coverage   %d layers: %d measured, %d proxy, %d free, %d fused, %d "
+				    "missing, "
+				    "%d unsupported",
+				    a->coverage.layers - app->folded_count, a->coverage.measured,
+				    a->coverage.proxy, a->coverage.free - app->folded_count,
+				    a->coverage.fused, a->coverage.missing, a->coverage.unsupported);
+	case FIGURE_TRUST: {
+		enum trust_verdict verdict;
+		return !a ? "" : arena_printf(s, " trust      %s", app_trust_text(app, INT_MAX, &verdict));
+	}
+	case FIGURE_CASTS:
+		if (!a || !(p->border_count + a->conversions))
+			return "";
+		return arena_printf(s, " casts      %d at the model's inputs and outputs%s, %s of the total",
+			p->border_count,
+			a->conversions ? arena_printf(s, ", %d layout conversion%s", a->conversions,
+						 a->conversions == 1 ? "" : "s")
+				       : "",
+			a->border_ns > 0 ? str_duration(x, a->border_ns) : "an unknown part");
+	case FIGURE_DEVICE:
+		return arena_printf(s, " device     %s; %s",
+			d->model ? app_clean(app, text_of(d->model)) : "none",
+			d->stack ? app_clean(app, text_of(d->stack)) : "no results");
+	case FIGURE_REAL: return app_real_figure(app);
+	default: return "";
+	}
+}
+
+#define INDENT "            "
+
+static void page_add(struct what_if_page *s, const char *text, int toggle, enum style style, bool passed)
+{
+	VEC_GROW(s->lines, s->count, s->capacity);
+	s->lines[s->count++] = (struct what_if_line){ text, toggle, style, passed };
+}
+
+/* Indent of continuation rows: under a toggle's name, or under the text after a figure's label. */
+static void page_wrap(struct what_if_page *s, const char *text, int toggle, enum style style)
+{
+	const char *indent = toggle >= 0 ? "      " : "";
+	for (size_t n; *text; indent = toggle >= 0 ? "      " : INDENT) {
+		int room = s->width - (int)strlen(indent) - 1;
+		n = app_break(text, room < 16 ? 16 : room);
+		page_add(s, arena_printf(&s->arena, "%s%.*s", indent, (int)n, text), toggle, style,
+			toggle >= 0 || indent[0]);
+		text += n;
+		text += strspn(text, " ");
+	}
+}
+
+static int what_if_rows(struct app *app, void *state, int width)
+{
+	struct what_if_page *s = state;
+	const struct plan *p = app_plan(app);
+	if (s->count && s->generation == app->generation && s->width == width)
+		return s->count;
+	arena_free(&s->arena);
+	s->count = 0;
+	s->generation = app->generation;
+	s->width = width;
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	for (int i = 0; i < count; i++) {
+		page_add(s, NULL, i, STYLE_NORMAL, false);
+		page_wrap(s, table[i].text, i, STYLE_DIM);
+	}
+	if (!p)
+		return s->count;
+	page_add(s, "", -1, STYLE_NORMAL, true);
+	for (int f = 0; f < FIGURE_COUNT; f++)
+		page_wrap(s, figure_text(app, (enum figure)f), -1, STYLE_NORMAL);
+	for (int i = 0; i < p->warning_count; i++)
+		page_wrap(s,
+			arena_printf(
+				&app->scratch, " warning    %s", app_clean(app, text_of(p->warnings[i]))),
+			-1, STYLE_WARN);
+	return s->count;
+}
+
+static void what_if_close(struct app *app, void *state)
+{
+	(void)app;
+	struct what_if_page *s = state;
+	arena_free(&s->arena);
+	free(s->lines);
+}
+
+/* As on the command line: total with the toggle on, and on compared with off, in either state. */
+static void what_if_heading(struct app *app, void *state, struct area line)
+{
+	(void)app;
+	(void)state;
+	canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM,
+		"key  what if      now           total with it on    saving when on");
+}
+
+static void what_if_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	const struct what_if_line *l = &((struct what_if_page *)state)->lines[row];
+	int count;
+	(void)above;
+	if (l->text)
+		canvas_fit(line, 0, 0, line.width, l->style, l->text);
+	else
+		draw_toggle(app, &what_if_table(&count)[l->toggle], line);
+}
+
+static const char *what_if_row_text(struct app *app, void *state, int row)
+{
+	const struct what_if_line *l = &((struct what_if_page *)state)->lines[row];
+	int count;
+	(void)app;
+	return l->text ? l->text : what_if_table(&count)[l->toggle].name;
+}
+
+static bool what_if_passes(struct app *app, void *state, int row)
+{
+	(void)app;
+	return ((struct what_if_page *)state)->lines[row].passed;
+}
+
+static bool what_if_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	int toggle = row >= 0 ? ((struct what_if_page *)state)->lines[row].toggle : -1;
+	if (key->request != REQUEST_OPEN || toggle < 0)
+		return false;
+	app_toggle(app, toggle);
+	return true;
+}
+
+const struct view view_what_if = {
+	.name = "what-if",
+	.help = "the toggles with what each would change, and the model's own figures; Enter flips one",
+	.state_size = sizeof(struct what_if_page),
+	.close = what_if_close,
+	.rows = what_if_rows,
+	.heading = what_if_heading,
+	.draw_row = what_if_draw_row,
+	.row_text = what_if_row_text,
+	.opens = "switch",
+	.passes = what_if_passes,
+	.request = what_if_request,
+};
