@@ -5,6 +5,7 @@
 #include "session/session_agent.h"
 #include "ui/model/agent.h"
 #include "ui/frame/frame.h"
+#include "ui/model/private.h"
 
 #include "tap.h"
 #include "ui_fixture.h"
@@ -33,7 +34,7 @@ static void type(const char *words)
 	for (const char *p = words; *p;) {
 		p += strspn(p, " ");
 		struct text word = { p, strcspn(p, " ") };
-		uint32_t key = keys_parse(word);
+		uint32_t key = key_parse(word);
 		if (key)
 			app_key(&app, key);
 		char copy[64];
@@ -51,7 +52,7 @@ static const char *screen(void)
 {
 	static struct str out;
 	str_clear(&out);
-	canvas_print(&app.canvas, &out);
+	canvas_print(&app.frame->canvas, &out);
 	return out.p;
 }
 
@@ -79,9 +80,9 @@ static void test_moving(void)
 	type("g k");
 	is_str(layer_name(), "conv1", "first, not before");
 	type("PgDn");
-	is_int(app_pane(&app)->cursor, app.page, "a page down");
+	is_int(app_pane(&app)->cursor, app.frame->page, "a page down");
 	type("^U");
-	is_int(app_pane(&app)->cursor, app.page - app.page / 2, "half a page up");
+	is_int(app_pane(&app)->cursor, app.frame->page - app.frame->page / 2, "half a page up");
 	type("PgUp PgUp");
 	is_int(app_pane(&app)->cursor, 0, "pages up");
 	end();
@@ -173,11 +174,11 @@ static void test_views(void)
 	type("Esc");
 	ok(app_pane(&app)->view == &view_problems, "Esc to where it came from");
 	type("Esc ? q");
-	ok(app_pane(&app)->view == &view_layers && !app.quit, "help and back");
+	ok(app_pane(&app)->view == &view_layers && !app.frame->quit, "help and back");
 	type("Esc");
-	ok(!app.quit, "Esc does not quit");
+	ok(!app.frame->quit, "Esc does not quit");
 	type("q");
-	ok(app.quit, "q does, at the top");
+	ok(app.frame->quit, "q does, at the top");
 	end();
 }
 
@@ -246,7 +247,7 @@ static void test_selection(void)
 	ok(pane_row(app_pane(&app)) == row && app.layer == layer, "new results move nothing");
 	type("Tab Tab Tab Tab Tab");
 	is_str(layer_name(), "layer1.0.relu1", "nor do other views");
-	is_int(app.listed[pane_row(&app.panes[0])], app.layer, "the list is at it");
+	is_int(app.listed[pane_row(&app.frame->panes[0])], app.layer, "the list is at it");
 	type("& maxpool Enter 4 g 1");
 	is_str(layer_name(), "maxpool", "a row that a filter hides gives way to the one that is highlighted");
 	end();
@@ -276,9 +277,9 @@ static void test_help_search(void)
 	for (int i = 1; i < count; i++)
 		rising &= matches[i] > matches[i - 1];
 	ok(rising, "n goes through all %d matches, those on the last page too", count);
-	ok(p->cursor >= p->top && p->cursor < p->top + app.page, "the match is seen");
+	ok(p->cursor >= p->top && p->cursor < p->top + app.frame->page, "the match is seen");
 	struct str styles = { 0 };
-	canvas_print_styles(&app.canvas, &styles);
+	canvas_print_styles(&app.frame->canvas, &styles);
 	ok(strstr(styles.p, "bbbbb") && strstr(styles.p, "rrrrr"), "and marked, and so are the others");
 	str_free(&styles);
 	int top = p->top;
@@ -291,12 +292,12 @@ static void test_prompt(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
 	type("/ x Backspace Backspace");
-	is_int(app.prompt.kind, PROMPT_NONE, "backspace on nothing closes a search");
+	is_int(app.frame->prompt.kind, PROMPT_NONE, "backspace on nothing closes a search");
 	type("/ layer1.0 Space relu");
 	type("^W");
-	is_str(app.prompt.text, "layer1.0 ", "^W erases a word");
+	is_str(app.frame->prompt.text, "layer1.0 ", "^W erases a word");
 	type("^W");
-	is_str(app.prompt.text, "", "and the next");
+	is_str(app.frame->prompt.text, "", "and the next");
 	type("Esc j \\ relu");
 	is_int(app_pane(&app)->shown_count, 5, "a filter follows what is typed");
 	ok(sees("&relu 5/22"), "and is shown");
@@ -310,11 +311,11 @@ static void test_prompt(void)
 	type("Z");
 	ok(sees("Z does nothing here: ? shows the keys"), "a key without a meaning says where help is");
 	type("g L");
-	is_int(app_pane(&app)->cursor, app.page - 1, "L");
+	is_int(app_pane(&app)->cursor, app.frame->page - 1, "L");
 	type("H");
 	is_int(app_pane(&app)->cursor, 0, "H");
 	type("M");
-	is_int(app_pane(&app)->cursor, (app.page - 1) / 2, "M");
+	is_int(app_pane(&app)->cursor, (app.frame->page - 1) / 2, "M");
 	end();
 }
 
@@ -566,7 +567,7 @@ static void test_dims(void)
 {
 	begin(&(struct fixture_options){ .queue = true, .unbound = true });
 	type("b");
-	ok(fixture_calls.missing == 0 && app.prompt.kind == PROMPT_DIM,
+	ok(fixture_calls.missing == 0 && app.frame->prompt.kind == PROMPT_DIM,
 		"measuring asks for dimensions first");
 	type("x y Enter");
 	ok(fixture_calls.bind == 0 && sees("sequence must be 0-2147483647"), "no number, no value");
@@ -580,9 +581,9 @@ static void test_dims(void)
 	ok(fixture_calls.bind == 2 && sees("too long"), "the session's objection is shown");
 	ok(sees("sequence = 128") && sees("1 of 2"), "at the first, with the values given");
 	type("Enter 5 Up");
-	ok(sees("sequence = 128") && app.prompt.kind == PROMPT_DIM, "Up goes back to the previous one");
+	ok(sees("sequence = 128") && app.frame->prompt.kind == PROMPT_DIM, "Up goes back to the previous one");
 	type("6 4 Enter Enter");
-	ok(app.prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5,
+	ok(app.frame->prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5,
 		"all have values, bound together");
 	type("d");
 	ok(sees("no symbolic dimensions"), "and no more are asked for");
@@ -743,7 +744,7 @@ static void row_of_screen(int row, char *out, size_t size)
 /* Ellipses behind a number in a row of the list. */
 static int cut_numbers(int y)
 {
-	const struct cell *row = &app.canvas.cells[y * app.canvas.width];
+	const struct cell *row = &app.frame->canvas.cells[y * app.frame->canvas.width];
 	int count = 0;
 	for (int x = 2; x < app_list_width(&app); x++) {
 		uint32_t before = row[x - 1].code == ' ' ? row[x - 2].code : row[x - 1].code;
@@ -775,7 +776,7 @@ static void test_devices_widths(void)
 	begin(&(struct fixture_options){ .described = true });
 	type("D");
 	for (int width = 40; width <= 200; width++) {
-		canvas_resize(&app.canvas, width, 40);
+		canvas_resize(&app.frame->canvas, width, 40);
 		app_draw(&app);
 		for (int y = 0; y < 40; y++)
 			cut += cut_numbers(y);
@@ -798,7 +799,7 @@ static void test_widths(void)
 		for (int i = 0; i < session->effect_count && m == 0; i++)
 			session->effects[i].unmeasured_problems = 100 + i; /* three digits each */
 		for (int width = 40; width <= 200; width++) {
-			canvas_resize(&app.canvas, width, 24);
+			canvas_resize(&app.frame->canvas, width, 24);
 			app_draw(&app);
 			row_of_screen(3, line, sizeof(line));
 			cut += !toggles_whole(line) || strlen(line) == 0;
@@ -902,7 +903,7 @@ static void test_footer(void)
 	status = (struct queue_status){
 		.current = "", .current_what = "", .trouble = "", .eta_s = NAN, .idle = true
 	};
-	snprintf(app.standing, sizeof(app.standing), "%s",
+	snprintf(app.frame->standing, sizeof(app.frame->standing), "%s",
 		"the runner /usr/local/libexec/benanza/benanza-runner-cpu is not there: install it, or name "
 		"another with -d NAME");
 	app_draw(&app);
@@ -917,12 +918,12 @@ static void test_too_small(void)
 {
 	begin(&(struct fixture_options){ .queue = true });
 	type("/ a");
-	canvas_resize(&app.canvas, 30, 8);
+	canvas_resize(&app.frame->canvas, 30, 8);
 	app_draw(&app);
 	type("j");
-	is_str(app.prompt.text, "a", "what cannot be seen is not typed into");
+	is_str(app.frame->prompt.text, "a", "what cannot be seen is not typed into");
 	type("q");
-	ok(app.quit, "q quits, as is said");
+	ok(app.frame->quit, "q quits, as is said");
 	end();
 }
 
@@ -940,12 +941,12 @@ static void any_keys(const struct fixture_options *o)
 		const struct key_row *row = &rows[(seed >> 8) % (uint32_t)count];
 		char name[16];
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->keys, " "), row->keys);
-		app_key(&app, keys_parse(text_of(name)));
+		app_key(&app, key_parse(text_of(name)));
 		if (i % 50 == 0)
-			canvas_resize(&app.canvas, sizes[i / 50 % 7][0], sizes[i / 50 % 7][1]);
+			canvas_resize(&app.frame->canvas, sizes[i / 50 % 7][0], sizes[i / 50 % 7][1]);
 		if (i % 7 == 0)
 			app_key(&app, seed >> 24);
-		app.quit = false;
+		app.frame->quit = false;
 		app_refresh(&app);
 		app_draw(&app);
 		if (i % 100 == 0)
@@ -1063,7 +1064,7 @@ static void test_frame_unbound(void)
 static void test_name_columns(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
-	canvas_resize(&app.canvas, 140, 40);
+	canvas_resize(&app.frame->canvas, 140, 40);
 	int narrow = app_list_width(&app);
 	app.name_columns = 40;
 	ok(app_list_width(&app) > narrow && app_list_width(&app) <= 140 - APP_PANE_COLUMNS - 1,
@@ -1079,10 +1080,10 @@ static void test_frame(void)
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, false, stdout, &err), -1, "no such view");
 	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, advice, help") != NULL,
 		"the error names the views");
-	ok(app_find_view("details") == &view_detail && app_find_view("what") == &view_what_if &&
-			app_find_view("device") == &view_devices,
+	ok(views_find("details") == &view_detail && views_find("what") == &view_what_if &&
+			views_find("device") == &view_devices,
 		"a view by another form of its name");
-	ok(!app_find_view("d") && !app_find_view("") && !app_find_view("lists"),
+	ok(!views_find("d") && !views_find("") && !views_find("lists"),
 		"but not by one that fits several or none");
 	is_int(app_frame(session, 0, 24, NULL, "", false, false, stdout, &err), -1, "no such size");
 	is_int(app_parse_size("120x40", &columns, &rows, &err), 0, "a size");

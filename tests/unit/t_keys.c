@@ -30,11 +30,12 @@ static void test_table(void)
 		char list[64];
 		snprintf(list, sizeof(list), "%s", rows[i].keys);
 		for (char *name = strtok(list, " "); name; name = strtok(NULL, " ")) {
-			char back[16];
-			uint32_t key = keys_parse(text_of(name));
-			unnamed += key == KEY_CODE_NONE;
-			twice += keys_find(key) != &rows[i];
-			odd += key != keys_parse(text_of(keys_name(back, key)));
+			char one[16], two[16], back[32];
+			struct key_pair keys = keys_parse(text_of(name));
+			unnamed += keys.first == KEY_CODE_NONE;
+			twice += keys_find(rows[i].view, keys) != &rows[i];
+			snprintf(back, sizeof(back), "%s%s", key_text(one, keys.first), key_text(two, keys.second));
+			odd += strcmp(back, name) != 0 && (keys.second || keys.first != key_parse(text_of(back)));
 		}
 		if (!rows[i].text || strlen(rows[i].text) < 4)
 			ok(false, "key %s has a text", rows[i].keys);
@@ -43,11 +44,18 @@ static void test_table(void)
 	is_int(twice, 0, "no key stands twice");
 	is_int(odd, 0, "names read back");
 	ok(count > 30, "there are %d rows", count);
-	is_int(keys_parse(text_of("conv")), KEY_CODE_NONE, "a word is no key");
-	is_int(keys_parse(text_of("F99")), KEY_CODE_NONE, "nor is F99");
-	is_int(keys_parse(text_of("^F")), 6, "control characters");
-	is_int(keys_parse(text_of("\u5c42")), 0x5c42, "any letter");
-	is_int(keys_parse(text_of("")), KEY_CODE_NONE, "nothing");
+	is_int(key_parse(text_of("conv")), KEY_CODE_NONE, "a word is no key");
+	is_int(keys_parse(text_of("conv")).first, KEY_CODE_NONE, "nor two");
+	struct key_pair pair = keys_parse(text_of("]c"));
+	ok(pair.first == ']' && pair.second == 'c', "two keys");
+	pair = keys_parse(text_of("gTab"));
+	ok(pair.first == 'g' && pair.second == KEY_CODE_TAB, "the second may have a name");
+	pair = keys_parse(text_of("Up"));
+	ok(pair.first == KEY_CODE_UP && !pair.second, "a name is one key");
+	is_int(key_parse(text_of("F99")), KEY_CODE_NONE, "nor is F99");
+	is_int(key_parse(text_of("^F")), 6, "control characters");
+	is_int(key_parse(text_of("\u5c42")), 0x5c42, "any letter");
+	is_int(key_parse(text_of("")), KEY_CODE_NONE, "nothing");
 }
 
 static void test_what_ifs(void)
@@ -55,10 +63,29 @@ static void test_what_ifs(void)
 	int count;
 	const struct what_if *table = what_if_table(&count);
 	for (int i = 0; i < count; i++) {
-		const struct key_row *row = keys_find((uint32_t)table[i].key);
+		const struct key_row *row = keys_find(&view_layers, (struct key_pair){ (uint32_t)table[i].key, 0 });
 		ok(row && row->request == REQUEST_WHAT_IF && row->argument == i, "%c flips %s", table[i].key,
 			table[i].name);
 	}
+}
+
+static void test_views(void)
+{
+	struct str pairs = { 0 };
+	int details = 0;
+	for (int i = 0; views_at(i); i++) {
+		const struct view *v = views_at(i);
+		struct text first = { v->keys, v->keys ? strcspn(v->keys, " ") : 0 };
+		const struct key_row *row = keys_find(v, keys_parse(first));
+		ok(row && row->request == REQUEST_VIEW && row->argument == i, "a key shows %s", v->name);
+		ok(!v->draw != !v->rows && v->help && views_find(v->name) == v, "%s is complete", v->name);
+		details += v->details;
+	}
+	is_int(details, 1, "one view describes the selected layer");
+	ok(keys_begins(&view_layers, 'z') && !keys_begins(&view_layers, 'x'), "z begins pairs, x does not");
+	keys_list_pairs(&view_layers, 'z', &pairs);
+	ok(strstr(pairs.p, "zo show the layers inside") && strstr(pairs.p, ", zc hide"), "which are: %s", pairs.p);
+	str_free(&pairs);
 }
 
 /* Without blanks, so that wrapped lines compare. */
@@ -113,6 +140,7 @@ int main(void)
 {
 	test_table();
 	test_what_ifs();
+	test_views();
 	test_help();
 	test_man();
 	return done_testing();

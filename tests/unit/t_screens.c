@@ -112,7 +112,7 @@ static char *frame(const struct screen *c)
 		for (const char *k = c->keys; *k; k++)
 			app_key(&app, (uint32_t)*k);
 		app_draw(&app);
-		canvas_print_styles(&app.canvas, &out);
+		canvas_print_styles(&app.frame->canvas, &out);
 		app_free(&app);
 	} else {
 		struct error err = ERROR_NONE;

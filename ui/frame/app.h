@@ -1,6 +1,6 @@
 /* The explorer: the frame around the views, and its two entry points. */
-#ifndef UI_APP_H
-#define UI_APP_H
+#ifndef UI_FRAME_APP_H
+#define UI_FRAME_APP_H
 
 #include "session/session.h"
 
@@ -26,7 +26,5 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 
 /* "COLUMNSxROWS" of --frame. */
 int app_parse_size(const char *text, int *columns, int *rows, struct error *err);
-/* Names of the views, comma separated, for help and errors. */
-void app_view_names(struct str *out);
 
 #endif

@@ -6,7 +6,7 @@
 static void cursor_follow(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	if (p->view != &view_devices)
+	if (!p->view->row_at_entry)
 		return;
 	pane_sync(app, p, app_list_width(app));
 	pane_select_row(app, p, p->view->row_at_entry(app, p->state));
@@ -16,8 +16,8 @@ static void cursor_follow(struct app *app)
 static void device_changed(struct app *app)
 {
 	const struct session *s = app->session;
-	app->runner_dead = false;
-	app->standing[0] = '\0';
+	app->frame->runner_dead = false;
+	app->frame->standing[0] = '\0';
 	app->generation++;
 	app_refresh(app);
 	cursor_follow(app);

@@ -175,7 +175,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
 			*wait			? ""
 				: q->starting	? "starting the runner: "
-				: app->stopping ? "stopping "
+				: app->frame->stopping ? "stopping "
 						: "measuring ",
 			done, total, wait, silent,
 			*sweep							     ? sweep
@@ -297,7 +297,7 @@ static const char *trouble_text(struct app *app, const struct queue_status *q)
 	if (s->planner && *planner_trouble(s->planner))
 		return arena_printf(&app->scratch, "estimates only: %s",
 			reason_first(app, app_clean(app, text_of(planner_trouble(s->planner)))));
-	return app_clean(app, text_of(queue ? q->trouble : app->standing));
+	return app_clean(app, text_of(queue ? q->trouble : app->frame->standing));
 }
 
 static const char *awaited_text(struct app *app)
@@ -353,7 +353,7 @@ static void draw_progress(struct app *app, struct area rows)
 
 static void draw_prompt(struct app *app, struct area line)
 {
-	const struct prompt *q = &app->prompt;
+	const struct prompt *q = &app->frame->prompt;
 	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
 		: arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
 	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, label);
@@ -402,10 +402,10 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 static void draw_hints(struct app *app, struct area line)
 {
 	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING,
-		REQUEST_OPEN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_HELP, REQUEST_CLOSE, REQUEST_SORT,
+		REQUEST_OPEN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_VIEW, REQUEST_CLOSE, REQUEST_SORT,
 		REQUEST_AGENT };
 	struct queue_status q = status_of(app);
-	bool busy = (!q.idle && !app->stopping) || app_agent_is_busy(app);
+	bool busy = (!q.idle && !app->frame->stopping) || app_agent_is_busy(app);
 	int count, x = 1;
 	const struct key_row *rows = keys_table(&count);
 	for (size_t k = 0; k < sizeof(first) / sizeof(*first); k++)
@@ -428,35 +428,35 @@ static void draw_hints(struct app *app, struct area line)
 
 static int footer_rows(const struct app *app)
 {
-	return app->canvas.height >= 16 && !app->panes[app->stack[app->depth]].view->own_footer ? 4 : 2;
+	return app->frame->canvas.height >= 16 && !app->frame->panes[app->frame->stack[app->frame->depth]].view->own_footer ? 4 : 2;
 }
 
 bool app_has_real_column(const struct app *app)
 {
-	return app->canvas.width >= APP_REAL_WIDTH && app_reality(app) && app_reality(app)->group_count;
+	return app->frame->canvas.width >= APP_REAL_WIDTH && app_reality(app) && app_reality(app)->group_count;
 }
 
 /* Details are shown at the right only if the list keeps all its columns of an 80-column screen. */
 int app_list_width(const struct app *app)
 {
-	const struct view *v = app->panes[app->stack[app->depth]].view;
+	const struct view *v = app->frame->panes[app->frame->stack[app->frame->depth]].view;
 	int lanes = app->lanes.width < 2 ? 2 : app->lanes.width > 5 ? 5 : app->lanes.width;
-	int least = APP_LIST_COLUMNS + 2 * lanes, width = app->canvas.width, right = width * 2 / 5;
-	if ((v != &view_layers && v != &view_problems) || width < least + 1 + APP_PANE_COLUMNS)
+	int least = APP_LIST_COLUMNS + 2 * lanes, width = app->frame->canvas.width, right = width * 2 / 5;
+	if (!v->beside || width < least + 1 + APP_PANE_COLUMNS)
 		return width;
 	right = right > 80 ? 80 : right > width - least - 1 ? width - least - 1 : right;
 	int wanted = least - APP_LIST_NAMES +
 		app->name_columns; /* names that are cut take columns of the details */
 	wanted += app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
 	wanted += wanted >= APP_LIST_WIDE ? APP_LIST_WIDE_MORE : 0;
-	if (v == &view_layers && width - right - 1 < wanted)
+	if (v->long_names && width - right - 1 < wanted)
 		right = width - 1 - wanted;
 	return width - (right < APP_PANE_COLUMNS ? APP_PANE_COLUMNS : right) - 1;
 }
 
 static bool is_split(const struct app *app)
 {
-	return app_list_width(app) < app->canvas.width;
+	return app_list_width(app) < app->frame->canvas.width;
 }
 
 static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus)
@@ -487,23 +487,27 @@ static void draw_body(struct app *app, struct area body)
 	int width = app_list_width(app);
 	struct area list = canvas_part(body, 0, 0, width, body.height);
 	int heading = p->view->heading ? 1 : 0;
-	app->page = list.height - heading;
+	app->frame->page = list.height - heading;
 	pane_sync(app, p, width);
 	if (heading)
 		p->view->heading(app, p->state, canvas_part(list, 0, 0, width, 1));
-	draw_pane(app, p, canvas_part(list, 0, heading, width, list.height - heading), true);
+	struct area rest = canvas_part(list, 0, heading, width, list.height - heading);
+	if (p->view->draw)
+		p->view->draw(app, p->state, rest);
+	else
+		draw_pane(app, p, rest, true);
 	if (!is_split(app))
 		return;
 	for (int y = 0; y < body.height; y++)
 		canvas_put(body, width, y, STYLE_DIM, 0x2502);
-	struct pane *detail = &app->panes[1];
+	struct pane *detail = &app->frame->panes[views_number(views_details())];
 	pane_open(app, detail);
 	draw_pane(app, detail, canvas_part(body, width + 1, 0, body.width - width - 1, body.height), false);
 }
 
 bool app_is_too_small(const struct app *app)
 {
-	return app->canvas.width < APP_COLUMNS_MIN || app->canvas.height < APP_ROWS_MIN;
+	return app->frame->canvas.width < APP_COLUMNS_MIN || app->frame->canvas.height < APP_ROWS_MIN;
 }
 
 static void draw_too_small(struct app *app, struct area all)
@@ -518,8 +522,8 @@ static void draw_too_small(struct app *app, struct area all)
 void app_draw(struct app *app)
 {
 	arena_free(&app->scratch);
-	canvas_clear(&app->canvas);
-	struct area all = canvas_area(&app->canvas);
+	canvas_clear(&app->frame->canvas);
+	struct area all = canvas_area(&app->frame->canvas);
 	if (app_is_too_small(app)) {
 		draw_too_small(app, all);
 		return;
@@ -536,7 +540,7 @@ void app_draw(struct app *app)
 	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad) ? 2 : 1;
 	draw_progress(app, canvas_part(all, 0, all.height - 1 - rows, all.width, rows));
 	struct area last = canvas_part(all, 0, all.height - 1, all.width, 1);
-	if (app->prompt.kind)
+	if (app->frame->prompt.kind)
 		draw_prompt(app, last);
 	else
 		draw_hints(app, last);

@@ -1,9 +1,74 @@
-/* Shared by the app_*.c files; view_help.c lists the views through app_view. */
-#ifndef UI_APP_PRIVATE_H
-#define UI_APP_PRIVATE_H
+/* The frame around the views: what its files share. */
+#ifndef UI_FRAME_FRAME_H
+#define UI_FRAME_FRAME_H
 
 #include "ui/frame/app.h"
+#include "ui/model/agent.h"
+#include "ui/model/real.h"
 #include "ui/views/view.h"
+
+/* A view with its state and position. */
+struct pane {
+	const struct view *view;
+	void *state;
+	bool is_open;
+	int row_count;       /* of the view */
+	int shown_count;     /* after filtering */
+	int *shown;          /* view rows in the order shown */
+	int capacity;
+	int cursor, top;     /* indexes into shown */
+	bool marked;         /* a page of text: the cursor is on a search result; else on the top line */
+	int order;
+	bool reverse;
+	char filter[128];
+	uint64_t seen_generation;
+	int seen_width;
+};
+
+enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM };
+
+#define PROMPT_DIM_SIZE 24
+
+struct prompt_dim {
+	struct text name;             /* as the model has it */
+	char *shown;                  /* cleaned for the screen; both malloc'd */
+	char text[PROMPT_DIM_SIZE];   /* "" no value */
+	bool changed;
+};
+
+struct prompt {
+	enum prompt_kind kind;
+	char text[128];
+	bool untouched;       /* text is the previous value: the first letter replaces it */
+	char before[128];     /* PROMPT_FILTER: the filter that Esc restores */
+	int start_cursor, start_top, start_row; /* position when the search or filter was started */
+	struct prompt_dim *dims; /* PROMPT_DIM: all dimensions of the prompt, bound together at the end */
+	int dim_count, dim_index;
+};
+
+/* Keys that wait for the next one. */
+struct typed {
+	uint32_t first;      /* first key of a pair; KEY_CODE_NONE: none */
+	int count;           /* 0: none */
+	int64_t until_ms;    /* then they mean what they mean alone; 0: they wait for a key */
+};
+
+struct frame {
+	struct canvas canvas;
+	struct pane *panes;      /* one a view, in the order of the table */
+	int *stack;              /* views opened one from another, as numbers; the last is shown, the first is 0 */
+	int depth;
+	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
+	int trail_count;
+	int page;                /* rows of the list at the last drawing */
+	char search[128];
+	struct prompt prompt;
+	struct typed typed;
+	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
+	bool quit, redraw;
+	bool stopping;           /* x was pressed; the running problem has not ended yet */
+	bool runner_dead;        /* it does not start; retried only when the user presses b or B */
+};
 
 /* Smallest screen that is drawn. */
 #define APP_COLUMNS_MIN 40
@@ -14,22 +79,43 @@
 #define APP_LIST_NAMES 17       /* columns of names in a list of APP_LIST_COLUMNS */
 #define APP_LIST_WIDE 110       /* from this width on, the other columns of the list are wider, by: */
 #define APP_LIST_WIDE_MORE 18
-#define APP_NAME_COLUMNS_MAX 64
-#define APP_REAL_WIDTH 140      /* from this width of the screen on, the list has a column of real times: */
-#define APP_REAL_COLUMNS 10
+#define APP_REAL_WIDTH 140      /* from this width of the screen on, the list has a column of real times */
 
 /* app.c */
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii);
 void app_free(struct app *app);
 /* Brings session, lanes and figures up to date. Returns whether anything changed. */
 bool app_refresh(struct app *app);
-/* Handles one key: passes it to the prompt, the view or the frame. */
-void app_key(struct app *app, uint32_t key);
-const struct view *app_find_view(const char *name);
-const struct view *app_view(int number); /* NULL beyond the last */
 struct pane *app_pane(struct app *app);  /* the pane that is shown */
+/* Reads the pane's rows and moves to the row of the selected layer. */
+void pane_enter(struct app *app);
+void view_cycle(struct app *app, int direction); /* Tab */
+/* Esc; quit_at_top: q */
+void view_back(struct app *app, bool quit_at_top);
 
-/* app_panes.c: a pane's rows, order, filter, cursor */
+/* request.c: handles one key by itself: passes it to the prompt, the view or the frame */
+void app_key(struct app *app, uint32_t key);
+/* Does what the row of a key asks for; count 0: none was typed. */
+void request_run(struct app *app, const struct key_row *row, int count);
+/* Says what keys that do nothing could be. */
+void request_unknown(struct app *app, struct key_pair keys);
+/* Passes a key to the prompt, if one is open. Returns whether the key is handled. */
+bool request_is_direct(struct app *app, uint32_t key);
+
+/* typed.c: handles a key as it is typed, which may be part of a count or pair; ms of any clock */
+void typed_key(struct app *app, uint32_t key, int64_t now_ms);
+int typed_due_ms(const struct app *app, int64_t now_ms); /* to typed_expire; -1: nothing waits */
+void typed_expire(struct app *app, int64_t now_ms);
+/* Handles "5j", "zo", "12gg". False: the word is none. */
+bool typed_word(struct app *app, struct text word);
+
+/* actions.c: what keys change besides the screen */
+void batch_step(struct app *app, int direction);
+void dtype_next(struct app *app);
+void measure(struct app *app, bool all); /* what is missing, or the selected layer */
+void measure_stop(struct app *app);
+
+/* panes.c: a pane's rows, order, filter, cursor */
 void pane_open(struct app *app, struct pane *p);
 void pane_close(struct app *app, struct pane *p);
 /* Reads the view's rows for a width; the selected row stays selected. Of the pane functions only pane_move,
@@ -52,33 +138,22 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room);
  * -1 without one. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
 
-/* app_places.c: to call after the plan changed, and after the set of listed layers changed */
-void places_renew(struct app *app);
-void listed_renew(struct app *app);
-
-/* app_facts.c: after the list was rebuilt, finds short names that several listed layers would share */
-void app_names_renew(struct app *app);
-
-/* app_facts.c: after every analysis, counts failed and unmeasured problems */
-void app_counts_renew(struct app *app);
-
-/* app_device.c: switches to the device that is starting once its runner answers */
+/* device.c: switches to the device that is starting once its runner answers */
 void app_device_step(struct app *app, int timeout_ms);
 /* Stops waiting for a device. False: none was starting. */
 bool app_device_leave(struct app *app);
 
-/* app_draw.c */
+/* draw.c */
 void app_draw(struct app *app);
 bool app_is_too_small(const struct app *app);
 int app_list_width(const struct app *app); /* columns of the main pane */
-bool app_has_real_column(const struct app *app);
 
-/* app_header.c: model and device; dimensions other than the batch, if any; bound; toggles */
+/* header.c: model and device; dimensions other than the batch, if any; bound; toggles */
 #define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */
 int app_header_rows(const struct app *app);
 void app_draw_header(struct app *app, struct area area);
 
-/* app_prompt.c: the input line at the bottom */
+/* prompt.c: the input line at the bottom */
 void prompt_open(struct app *app, enum prompt_kind kind);
 void prompt_key(struct app *app, uint32_t key);
 void prompt_close(struct app *app);

@@ -129,7 +129,7 @@ static void draw_title(struct app *app, struct area line)
 	const struct session *s = app->session;
 	const char *filter = pane_filter_text(app, app_pane(app), line.width / 4);
 	const char *view = arena_printf(&app->scratch, "%s%s[%d] %c%s", filter, filter[0] ? "  " : "",
-		app->stack[app->depth] + 1, upper(app_pane(app)->view->name[0]),
+		app->frame->stack[app->frame->depth] + 1, upper(app_pane(app)->view->name[0]),
 		app_pane(app)->view->name + 1);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
@@ -184,7 +184,7 @@ static const char *totals_text(struct app *app, const struct bound_says *b, int 
 
 static bool real_has_row(const struct app *app)
 {
-	return app->canvas.width < REAL_ROW_BELOW && app->canvas.height >= REAL_ROW_HEIGHT &&
+	return app->frame->canvas.width < REAL_ROW_BELOW && app->frame->canvas.height >= REAL_ROW_HEIGHT &&
 		app_reality(app) != NULL;
 }
 
@@ -192,7 +192,7 @@ static bool real_has_row(const struct app *app)
 
 static bool trust_has_row(const struct app *app)
 {
-	return app->canvas.height >= TRUST_ROW_HEIGHT;
+	return app->frame->canvas.height >= TRUST_ROW_HEIGHT;
 }
 
 /* How far the bound can be trusted. */
@@ -509,7 +509,7 @@ int app_header_rows(const struct app *app)
 	int shown = p ? p->unbound_count : 0;
 	for (int i = 0; p && i < p->binding_count; i++)
 		shown += !is_title_dim(p, p->bindings[i].name);
-	return 3 + (shown && app->canvas.height >= APP_DIM_ROWS_MIN) + trust_has_row(app) +
+	return 3 + (shown && app->frame->canvas.height >= APP_DIM_ROWS_MIN) + trust_has_row(app) +
 		real_has_row(app);
 }
 

@@ -1,5 +1,6 @@
 # ui/frame: the frame around the views
 libui_a_SOURCES += \
+	ui/frame/actions.c \
 	ui/frame/app.c \
 	ui/frame/app.h \
 	ui/frame/device.c \
@@ -8,4 +9,6 @@ libui_a_SOURCES += \
 	ui/frame/header.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \
-	ui/frame/run.c
+	ui/frame/request.c \
+	ui/frame/run.c \
+	ui/frame/typed.c

@@ -51,7 +51,7 @@ static void pane_settle(struct app *app, struct pane *p, int direction)
 
 static void pane_keep_visible(struct app *app, struct pane *p)
 {
-	int page = app->page > 0 ? app->page : 1;
+	int page = app->frame->page > 0 ? app->frame->page : 1;
 	int last = p->shown_count > 0 ? p->shown_count - 1 : 0;
 	if (p->view->text) {
 		int lowest = p->shown_count > page ? p->shown_count - page : 0;
@@ -137,7 +137,7 @@ void pane_select_row(struct app *app, struct pane *p, int row)
 
 void pane_sync(struct app *app, struct pane *p, int width)
 {
-	int rows = p->view->rows(app, p->state, width);
+	int rows = p->view->rows ? p->view->rows(app, p->state, width) : 0;
 	bool same = rows == p->row_count && p->seen_generation == app->generation && p->seen_width == width;
 	p->row_count = rows;
 	p->seen_generation = app->generation;
@@ -201,8 +201,8 @@ static bool cells_match(const struct cell *cells, int count, const uint32_t *tex
 
 void pane_mark_matches(const struct app *app, struct area line, bool selected)
 {
-	const char *text = app->prompt.kind == PROMPT_SEARCH ? app->prompt.text : app->search;
-	uint32_t wanted[sizeof(app->search)];
+	const char *text = app->frame->prompt.kind == PROMPT_SEARCH ? app->frame->prompt.text : app->frame->search;
+	uint32_t wanted[sizeof(app->frame->search)];
 	int n = 0;
 	if (!text[0] || line.width < 1 || line.height < 1)
 		return;
@@ -250,26 +250,9 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 	return -1;
 }
 
-size_t app_break(const char *text, int columns)
-{
-	const char *end = text, *blank = NULL, *next = text;
-	while (*next) {
-		if (*next == ' ' && next > text)
-			blank = next;
-		columns -= canvas_code_columns(canvas_decode(&next));
-		if (columns < 0)
-			return (size_t)((blank ? blank : end > text ? end : next) - text);
-		end = next;
-	}
-	return (size_t)(end - text);
-}
-
 static const struct pane *pane_of(const struct app *app, const struct view *view)
 {
-	int i = 0;
-	while (i + 1 < APP_VIEWS_MAX && app->panes[i].view != view)
-		i++;
-	return &app->panes[i];
+	return &app->frame->panes[views_number(view)];
 }
 
 const char *app_order_mark(const struct app *app, const struct view *view, int order)
@@ -277,11 +260,16 @@ const char *app_order_mark(const struct app *app, const struct view *view, int o
 	const struct pane *p = pane_of(app, view);
 	if (p->order != order || !app_is_sorted(app, view))
 		return "";
-	return app->canvas.ascii ? (p->reverse ? " ^" : " v") : (p->reverse ? "\u25b2" : "\u25bc");
+	return app->frame->canvas.ascii ? (p->reverse ? " ^" : " v") : (p->reverse ? "\u25b2" : "\u25bc");
 }
 
 bool app_is_sorted(const struct app *app, const struct view *view)
 {
 	const struct pane *p = pane_of(app, view);
 	return p->order || p->reverse;
+}
+
+bool app_is_filtered(const struct app *app, const struct view *view)
+{
+	return pane_of(app, view)->filter[0] != '\0';
 }

@@ -16,7 +16,7 @@ static void dim_show(struct prompt *q, int index)
 
 static void dim_put(struct app *app, struct text name, const char *text)
 {
-	struct prompt_dim *d = &app->prompt.dims[app->prompt.dim_count++];
+	struct prompt_dim *d = &app->frame->prompt.dims[app->frame->prompt.dim_count++];
 	char *copy = base_malloc(name.n + 1);
 	if (name.n)
 		memcpy(copy, name.p, name.n);
@@ -28,7 +28,7 @@ static void dim_put(struct app *app, struct text name, const char *text)
 /* Prompts for the dimensions without a value or, if all have one, for all. Returns whether there are any. */
 static bool dims_ask(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	const struct plan *p = app_plan(app);
 	int count = !p ? 0 : p->unbound_count ? p->unbound_count : p->binding_count;
 	if (!count)
@@ -46,7 +46,7 @@ static bool dims_ask(struct app *app)
 
 void prompt_open(struct app *app, enum prompt_kind kind)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	struct pane *p = app_pane(app);
 	if (kind != PROMPT_DIM && !p->view->row_text) {
 		app_note(app, false, "this view cannot be searched");
@@ -71,13 +71,13 @@ void prompt_open(struct app *app, enum prompt_kind kind)
 
 void prompt_close(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	for (int i = 0; i < q->dim_count; i++) {
 		free((char *)q->dims[i].name.p);
 		free(q->dims[i].shown);
 	}
 	free(q->dims);
-	app->prompt = (struct prompt){ 0 };
+	app->frame->prompt = (struct prompt){ 0 };
 }
 
 void prompt_ask_unbound(struct app *app)
@@ -90,15 +90,15 @@ void prompt_ask_unbound(struct app *app)
 static void search_restart(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	p->top = app->prompt.start_top;
-	pane_move(app, p, p->view->text ? p->top : app->prompt.start_cursor);
+	p->top = app->frame->prompt.start_top;
+	pane_move(app, p, p->view->text ? p->top : app->frame->prompt.start_cursor);
 }
 
 /* Called after each change of the search text: finds the first match from where the search began. */
 static void search_follow(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	int at = pane_find(app, p, app->prompt.start_cursor, 1, app->prompt.text);
+	int at = pane_find(app, p, app->frame->prompt.start_cursor, 1, app->frame->prompt.text);
 	search_restart(app);
 	if (at >= 0)
 		pane_find_show(app, p, at);
@@ -110,14 +110,14 @@ static void filter_apply(struct app *app, const char *text)
 	struct pane *p = app_pane(app);
 	snprintf(p->filter, sizeof(p->filter), "%s", text);
 	pane_reorder(app, p);
-	pane_select_row(app, p, app->prompt.start_row);
+	pane_select_row(app, p, app->frame->prompt.start_row);
 	pane_tell(app, p);
 }
 
 static void filter_accept(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	filter_apply(app, app->prompt.text);
+	filter_apply(app, app->frame->prompt.text);
 	if (p->filter[0])
 		app_note(app, p->shown_count == 0, "%d of %d rows match \"%s\"; Esc clears the filter",
 			p->shown_count, p->row_count, p->filter);
@@ -126,7 +126,7 @@ static void filter_accept(struct app *app)
 /* Sets all changed dimensions in one call: dimensions that depend on each other must be checked together. */
 static void dims_bind(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	struct error err = ERROR_NONE;
 	int count = 0;
 	struct dim_binding *bound = base_calloc((size_t)q->dim_count, sizeof(*bound));
@@ -149,7 +149,7 @@ static void dims_bind(struct app *app)
 /* Stores the typed text as the dimension's value. Returns whether it is valid. */
 static bool dim_keep(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	struct prompt_dim *d = &q->dims[q->dim_index];
 	int64_t value;
 	if (q->untouched || (!q->text[0] && !d->text[0]))
@@ -166,7 +166,7 @@ static bool dim_keep(struct app *app)
 
 static void dim_accept(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	if (!dim_keep(app))
 		return;
 	if (q->dim_index + 1 < q->dim_count)
@@ -177,7 +177,7 @@ static void dim_accept(struct app *app)
 
 static void prompt_accept(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	if (q->kind == PROMPT_DIM) {
 		dim_accept(app);
 		return;
@@ -185,7 +185,7 @@ static void prompt_accept(struct app *app)
 	if (q->kind == PROMPT_FILTER)
 		filter_accept(app);
 	else if (q->text[0]) {
-		snprintf(app->search, sizeof(app->search), "%s", q->text);
+		snprintf(app->frame->search, sizeof(app->frame->search), "%s", q->text);
 		if (pane_find(app, app_pane(app), 0, 1, q->text) < 0)
 			app_note(app, true, "no match for \"%s\"", q->text);
 	}
@@ -222,7 +222,7 @@ static void prompt_erase(struct prompt *q)
 /* Restores the state before the prompt. */
 static void prompt_leave(struct app *app)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	if (q->kind == PROMPT_SEARCH)
 		search_restart(app);
 	if (q->kind == PROMPT_FILTER)
@@ -251,7 +251,7 @@ static bool prompt_edit(struct prompt *q, uint32_t key)
 
 void prompt_key(struct app *app, uint32_t key)
 {
-	struct prompt *q = &app->prompt;
+	struct prompt *q = &app->frame->prompt;
 	bool next = q->kind == PROMPT_DIM && (key == KEY_CODE_DOWN || key == KEY_CODE_TAB);
 	if (key == KEY_CODE_ENTER || next) {
 		prompt_accept(app);

@@ -42,11 +42,11 @@ static void runner_missed(struct app *app)
 	char trouble[ERROR_TEXT_SIZE];
 	snprintf(trouble, sizeof(trouble), "%s", queue_status(s->queue).trouble);
 	if (session_give_up_runner(s, &err))
-		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
+		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);
 	else
-		snprintf(app->standing, sizeof(app->standing),
+		snprintf(app->frame->standing, sizeof(app->frame->standing),
 			"%.*s; recorded results are shown, nothing can be measured",
-			(int)sizeof(app->standing) - 80, trouble[0] ? trouble : "the runner does not answer");
+			(int)sizeof(app->frame->standing) - 80, trouble[0] ? trouble : "the runner does not answer");
 	app->generation++;
 }
 
@@ -72,16 +72,16 @@ static void drive(struct app *app)
 	struct queue *q = app->session->queue;
 	if (app->session->planner)
 		plan_on(app);
-	if (!q || app->runner_dead)
+	if (!q || app->frame->runner_dead)
 		return;
 	int came = queue_step(q, 0, &err);
 	if (came < 0) {
-		app->runner_dead = true;
-		snprintf(app->standing, sizeof(app->standing), "%s", err.text);
+		app->frame->runner_dead = true;
+		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);
 	}
 	if (came != 0)
 		app->generation++;
-	app->stopping &= !queue_status(q).idle;
+	app->frame->stopping &= !queue_status(q).idle;
 	runner_missed(app);
 }
 
@@ -89,7 +89,7 @@ static bool is_measuring(const struct app *app)
 {
 	struct queue *q = app->session->queue;
 	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
-	return app_agent_is_busy(app) || (!app->runner_dead && (!status.idle || status.starting));
+	return app_agent_is_busy(app) || (!app->frame->runner_dead && (!status.idle || status.starting));
 }
 
 /* Reads the next part of the model's file for its hash, which identifies its executions in the database. Does
@@ -108,16 +108,16 @@ static bool read_model_on(struct app *app)
 static void show(struct app *app)
 {
 	app_draw(app);
-	term_show(&app->canvas, app->redraw);
-	app->redraw = false;
+	term_show(&app->frame->canvas, app->frame->redraw);
+	app->frame->redraw = false;
 }
 
 static void resize(struct app *app)
 {
 	int columns, rows;
 	term_size(&columns, &rows);
-	canvas_resize(&app->canvas, columns, rows);
-	app->redraw = true;
+	canvas_resize(&app->frame->canvas, columns, rows);
+	app->frame->redraw = true;
 }
 
 /* True while a device starts or an earlier one is shutting down. */
@@ -131,9 +131,9 @@ static int fd_of(const struct app *app)
 	const struct session *s = app->session;
 	if (session_awaited(s))
 		return session_awaited_fd(s);
-	if (app->agent)
+	if (app_agent_fd(app) >= 0)
 		return app_agent_fd(app);
-	return s->planner ? planner_fd(s->planner) : s->queue && !app->runner_dead ? queue_fd(s->queue) : -1;
+	return s->planner ? planner_fd(s->planner) : s->queue && !app->frame->runner_dead ? queue_fd(s->queue) : -1;
 }
 
 /* Milliseconds until the view changes by itself; -1: it does not. */
@@ -148,12 +148,12 @@ static int loop(struct app *app)
 {
 	bool changed = true, reading = false;
 	int64_t shown_ms = 0;
-	while (!app->quit) {
+	while (!app->frame->quit) {
 		bool measuring = is_measuring(app);
 		int64_t since = now_ms() - shown_ms;
 		int due = view_due_ms(app);
 		changed |= due == 0;
-		if (!measuring || since >= MEASURING_REDRAW_MS || app->redraw) {
+		if (!measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
 			changed |= app_refresh(app) || measuring;
 			if (changed)
 				show(app);
@@ -165,22 +165,26 @@ static int loop(struct app *app)
 		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed &&
 			measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		wait = due > 0 && due < wait ? due : wait;
+		int typed = typed_due_ms(app, now_ms());
+		wait = typed >= 0 && typed < wait ? typed : wait;
 		uint32_t key;
 		enum term_event event = term_wait(fd_of(app), reading || wait < 0 ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)
 			return (int)key;
 		if (event == TERM_RESIZE)
 			resize(app);
+		if (typed_due_ms(app, now_ms()) == 0 && event != TERM_KEY) {
+			typed_expire(app, now_ms());
+			changed = true;
+			shown_ms = 0;
+		}
 		if (event == TERM_KEY) {
-			app_key(app, key);
-			const struct key_row *row = keys_find(key);
-			if (row && row->request == REQUEST_MEASURE_MISSING)
-				app->runner_dead = false; /* requested by the user: try again */
+			typed_key(app, key, now_ms());
 			shown_ms = 0;
 		}
 		uint64_t before = app->generation;
 		drive(app);
-		reading = app->agent_reads || read_model_on(app);
+		reading = app_agent_is_reading(app) || read_model_on(app);
 		changed |= event == TERM_KEY || event == TERM_RESIZE || app->generation != before;
 	}
 	return 0;
@@ -198,10 +202,10 @@ static void begin(struct app *app, const struct view *view)
 int app_run(struct session *s, const struct app_options *o, struct error *err)
 {
 	struct app app;
-	const struct view *view = o->view ? app_find_view(o->view) : NULL;
+	const struct view *view = o->view ? views_find(o->view) : NULL;
 	if (o->view && !view) {
 		struct str names = { 0 };
-		app_view_names(&names);
+		views_names(&names);
 		error_set(err, "unknown view \"%s\"; the views are %s", o->view, names.p);
 		str_free(&names);
 		return -1;
@@ -214,7 +218,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (o->note)
 		app_note(&app, true, "%s", o->note);
 	begin(&app, view);
-	term_show(&app.canvas, false);
+	term_show(&app.frame->canvas, false);
 	runner_start(&app);
 	int result = loop(&app);
 	if (s->queue)
@@ -241,25 +245,27 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 	return 0;
 }
 
-/* Presses the key of that name; types the word letter by letter in an open prompt or after "text:". */
+/* Presses the key of that name, or a count or pair ("5j", "zo"); types the word letter by letter in an open prompt or after "text:". */
 static int type_word(struct app *app, struct text word, struct error *err)
 {
 	static const char typed[] = "text:";
 	size_t start = sizeof(typed) - 1;
-	uint32_t key = keys_parse(word);
+	uint32_t key = key_parse(word);
 	if (key != KEY_CODE_NONE) {
 		app_key(app, key);
 		return 0;
 	}
+	if (typed_word(app, word))
+		return 0;
 	if (word.n > start && memcmp(word.p, typed, start) == 0)
 		word = (struct text){ word.p + start, word.n - start };
-	else if (!app->prompt.kind)
+	else if (!app->frame->prompt.kind)
 		return error_set(err, "unknown key \"%s\"; text:%s types it", app_clean(app, word),
 			app_clean(app, word));
 	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
 	str_add(&kept, word.p, word.n);
 	const char *p = kept.p;
-	for (uint32_t code; (code = canvas_decode(&p)) && !app->quit;)
+	for (uint32_t code; (code = canvas_decode(&p)) && !app->frame->quit;)
 		app_key(app, code);
 	str_free(&kept);
 	return 0;
@@ -284,19 +290,19 @@ static void frame_settle(struct app *app)
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
 	bool svg, FILE *out, struct error *err)
 {
-	const struct view *first = app_find_view(view ? view : "layers");
+	const struct view *first = views_find(view ? view : "layers");
 	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
 		return error_set(err, "a frame must be 1x1 to %dx%d", CANVAS_SIDE_MAX, CANVAS_SIDE_MAX);
 	struct str text = { 0 };
 	if (!first) {
-		app_view_names(&text);
+		views_names(&text);
 		error_set(err, "unknown view \"%s\"; the views are %s", view, text.p);
 		str_free(&text);
 		return -1;
 	}
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
-	app.is_frame = true;
+	app.is_still = true;
 	begin(&app, first);
 	view_await(&app);
 	while (session_reality_step(s))
@@ -304,7 +310,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	app.generation++; /* the view may show the execution that is known now */
 	app_draw(&app);
 	int bad = 0;
-	for (const char *p = keys ? keys : ""; *p && !app.quit && !bad;) {
+	for (const char *p = keys ? keys : ""; *p && !app.frame->quit && !bad;) {
 		p += strspn(p, " \t\n");
 		size_t n = strcspn(p, " \t\n");
 		if (n)
@@ -315,7 +321,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 		app_draw(&app);
 	}
 	if (!bad) {
-		(svg ? canvas_print_svg : canvas_print)(&app.canvas, &text);
+		(svg ? canvas_print_svg : canvas_print)(&app.frame->canvas, &text);
 		fwrite(text.p, 1, text.n, out);
 	}
 	str_free(&text);

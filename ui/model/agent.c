@@ -7,31 +7,60 @@
 
 #include "session/session_agent.h"
 #include "session/session_reality.h"
+#include "ui/model/private.h"
 #include "ui/model/say.h"
 
+#include <stdlib.h>
 #include <string.h>
+
+struct app_agent {
+	struct session_agent *run; /* it runs the model; or NULL */
+	int chosen;                /* index of a configured agent */
+	bool waits;                /* for the end of measuring */
+	bool reads;                /* the model's files are read before it starts */
+	bool stopping;             /* it was cancelled and has not ended yet */
+	/* plan of the first of two runs in turn with measuring (reality_turn), before the second; or NULL */
+	const struct session_plan *second;
+};
+
+struct app_agent *app_agent_new(void)
+{
+	return base_calloc(1, sizeof(struct app_agent));
+}
+
+void app_agent_free(struct app_agent *agent)
+{
+	if (agent->run)
+		session_agent_free(agent->run);
+	free(agent);
+}
 
 /* Returns the agent that the key runs: by default the first configured one; NULL if no agent is configured.
  */
 static const char *chosen(const struct app *app)
 {
 	const struct config *c = app->session->config;
-	return c && c->agent_count ? c->agents[app->agent_chosen % c->agent_count].name : NULL;
+	return c && c->agent_count ? c->agents[app->agent->chosen % c->agent_count].name : NULL;
 }
 
 bool app_agent_is_busy(const struct app *app)
 {
-	return app->agent || app->agent_reads;
+	return app->agent->run || app->agent->reads;
+}
+
+bool app_agent_is_reading(const struct app *app)
+{
+	return app->agent->reads;
 }
 
 bool app_agent_can_run(const struct app *app)
 {
-	return chosen(app) && !app_agent_is_busy(app) && !app->agent_waits;
+	return chosen(app) && !app_agent_is_busy(app) && !app->agent->waits;
 }
 
 int app_agent_fd(const struct app *app)
 {
-	return app->agent ? session_agent_fd(app->agent) : -1;
+	return app->agent->run ? session_agent_fd(app->agent->run) : -1;
 }
 
 static bool is_queue_busy(const struct app *app)
@@ -42,13 +71,13 @@ static bool is_queue_busy(const struct app *app)
 
 bool app_agent_cancel(struct app *app)
 {
-	bool any = app_agent_is_busy(app) || app->agent_waits;
-	if (app->agent && !app->agent_stopping) {
-		session_agent_cancel(app->agent);
-		app->agent_stopping = true;
+	bool any = app_agent_is_busy(app) || app->agent->waits;
+	if (app->agent->run && !app->agent->stopping) {
+		session_agent_cancel(app->agent->run);
+		app->agent->stopping = true;
 	}
-	app->agent_waits = app->agent_reads = false;
-	app->agent_second = NULL;
+	app->agent->waits = app->agent->reads = false;
+	app->agent->second = NULL;
 	return any;
 }
 
@@ -64,7 +93,7 @@ void app_agent_choose(struct app *app)
 			chosen(app));
 		return;
 	}
-	app->agent_chosen = (app->agent_chosen + 1) % c->agent_count;
+	app->agent->chosen = (app->agent->chosen + 1) % c->agent_count;
 	app_note(app, false, "%s is chosen: e runs the model with it", chosen(app));
 }
 
@@ -74,18 +103,18 @@ void app_agent_key(struct app *app)
 		app_note(app, false, "the run of the model is cancelled");
 		return;
 	}
-	if (app->is_frame)
+	if (app->is_still)
 		app_note(app, false, "a single frame runs nothing");
 	else if (!chosen(app))
 		app_note(app, true, "no agent is configured: add one under agents: in the configuration");
 	else if (app_plan(app) && app_plan(app)->unbound_count)
 		app_note(app, false, "set the model's dimensions first: d");
 	else if (is_queue_busy(app)) {
-		app->agent_waits = true;
+		app->agent->waits = true;
 		app_note(app, false, "%s runs the model once measuring has ended; e cancels that",
 			chosen(app));
 	} else
-		app->agent_reads = true;
+		app->agent->reads = true;
 }
 
 /* ---- running ---- */
@@ -94,15 +123,15 @@ static void start(struct app *app)
 {
 	struct error err = ERROR_NONE;
 	bool bad;
-	if (app->agent_second && app->agent_second != app->session->current) {
-		app->agent_second = NULL;
+	if (app->agent->second && app->agent->second != app->session->current) {
+		app->agent->second = NULL;
 		app_note(app, false, "%s does not run again: another batch or type was selected",
 			chosen(app));
 		return;
 	}
-	app->agent_stopping = false;
-	app->agent = session_agent_start(app->session, chosen(app), true, &bad, &err);
-	if (!app->agent)
+	app->agent->stopping = false;
+	app->agent->run = session_agent_start(app->session, chosen(app), true, &bad, &err);
+	if (!app->agent->run)
 		app_note(app, true, "%s", err.text);
 	app->generation++;
 }
@@ -112,17 +141,17 @@ static void start(struct app *app)
 static const char *measure_in_turn(struct app *app)
 {
 	const struct reality *y = session_reality(app->session);
-	bool second = app->agent_second;
-	app->agent_second = NULL;
+	bool second = app->agent->second;
+	app->agent->second = NULL;
 	if (y && second)
 		return arena_printf(&app->scratch, "; measured again: %d contradicted%s",
 			session_reality_contradicted(y), y->contradicted ? ", and the model" : "");
-	bool open = y && !app->agent_stopping && session_turn_open(y);
+	bool open = y && !app->agent->stopping && session_turn_open(y);
 	int added = open ? session_turn_measure(app->session, y) : 0;
 	if (!added)
 		return "";
-	app->agent_waits = true;
-	app->agent_second = app->session->current;
+	app->agent->waits = true;
+	app->agent->second = app->session->current;
 	return arena_printf(&app->scratch,
 		"; faster than the bound: measuring %d problem%s and the model again", added,
 		added == 1 ? "" : "s");
@@ -131,7 +160,7 @@ static const char *measure_in_turn(struct app *app)
 /* Shows the result, and the reason if it does not appear beside the bound. */
 static void tell(struct app *app, const struct execution *e)
 {
-	const char *name = session_agent_name(app->agent);
+	const char *name = session_agent_name(app->agent->run);
 	const char *why = session_why_not_comparable(app->session, &app->scratch, e);
 	char text[SAY_INTERVAL];
 	if (e->status != STATUS_OK)
@@ -146,9 +175,9 @@ static void tell(struct app *app, const struct execution *e)
 
 static void finish(struct app *app)
 {
-	const struct execution *e = session_agent_execution(app->agent);
-	if (app->agent_stopping && e->status != STATUS_OK)
-		app_note(app, false, "%s: cancelled", session_agent_name(app->agent));
+	const struct execution *e = session_agent_execution(app->agent->run);
+	if (app->agent->stopping && e->status != STATUS_OK)
+		app_note(app, false, "%s: cancelled", session_agent_name(app->agent->run));
 	else {
 		if (e->status == STATUS_OK)
 			session_reality_take(app->session, e);
@@ -158,15 +187,9 @@ static void finish(struct app *app)
 
 static void end(struct app *app)
 {
-	session_agent_free(app->agent);
-	app->agent = NULL;
+	session_agent_free(app->agent->run);
+	app->agent->run = NULL;
 	app->generation++;
-}
-
-void app_agent_close(struct app *app)
-{
-	if (app->agent)
-		end(app);
 }
 
 /* Reads the model's files for their hashes, in short steps. */
@@ -174,7 +197,7 @@ static void read_files(struct app *app)
 {
 	struct error err = ERROR_NONE;
 	int more = session_agent_prepare(app->session, &err);
-	app->agent_reads = more > 0;
+	app->agent->reads = more > 0;
 	if (more < 0)
 		app_note(app, true, "%s", err.text);
 	else if (!more)
@@ -185,17 +208,17 @@ static void read_files(struct app *app)
 void app_agent_step(struct app *app)
 {
 	struct error err = ERROR_NONE;
-	if (app->agent_waits && !is_queue_busy(app)) {
-		app->agent_waits = false;
-		app->agent_reads = true;
+	if (app->agent->waits && !is_queue_busy(app)) {
+		app->agent->waits = false;
+		app->agent->reads = true;
 	}
-	if (app->agent_reads)
+	if (app->agent->reads)
 		read_files(app);
-	if (!app->agent)
+	if (!app->agent->run)
 		return;
-	enum agent_state state = session_agent_step(app->agent, 0, &err);
-	if (state == AGENT_FAILED && app->agent_stopping)
-		app_note(app, false, "%s: cancelled", session_agent_name(app->agent));
+	enum agent_state state = session_agent_step(app->agent->run, 0, &err);
+	if (state == AGENT_FAILED && app->agent->stopping)
+		app_note(app, false, "%s: cancelled", session_agent_name(app->agent->run));
 	else if (state == AGENT_FAILED)
 		app_note(app, true, "%s", err.text);
 	else if (state == AGENT_ENDED)
@@ -206,16 +229,16 @@ void app_agent_step(struct app *app)
 
 const char *app_agent_text(struct app *app)
 {
-	if (app->agent_reads)
+	if (app->agent->reads)
 		return arena_printf(&app->scratch, "%s: reading the model; e cancels", chosen(app));
-	struct agent_progress p = session_agent_progress(app->agent);
+	struct agent_progress p = session_agent_progress(app->agent->run);
 	int s = (int)p.elapsed_s;
 	bool sends = p.sent_bytes > 0 && p.sent_bytes < p.file_bytes;
-	const char *what = app->agent_stopping ? "stopping" : *p.waits ? p.waits : *p.what ? p.what :
+	const char *what = app->agent->stopping ? "stopping" : *p.waits ? p.waits : *p.what ? p.what :
 		sends ? "sending the model" : "starting";
 	const char *share = sends && !*p.what ? arena_printf(&app->scratch, " %.0f%%",
 		100 * (double)p.sent_bytes / (double)p.file_bytes) : "";
-	return arena_printf(&app->scratch, "%s: %s%s  %d:%02d%s", session_agent_name(app->agent),
+	return arena_printf(&app->scratch, "%s: %s%s  %d:%02d%s", session_agent_name(app->agent->run),
 		app_clean(app, text_of(what)), share, s / 60, s % 60,
-		app->agent_stopping ? "" : "  e cancels");
+		app->agent->stopping ? "" : "  e cancels");
 }

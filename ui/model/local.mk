@@ -2,9 +2,13 @@
 libui_a_SOURCES += \
 	ui/model/agent.c \
 	ui/model/agent.h \
+	ui/model/app.h \
 	ui/model/facts.c \
+	ui/model/names.c \
 	ui/model/places.c \
+	ui/model/private.h \
 	ui/model/real.c \
 	ui/model/real.h \
+	ui/model/renew.c \
 	ui/model/say.c \
 	ui/model/say.h

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "ui/frame/frame.h"
+#include "ui/model/private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -155,45 +155,4 @@ int app_listed_at(const struct app *app, int layer)
 		app->places[layer].owner >= 0)
 		layer = app->places[layer].owner;
 	return layer;
-}
-
-static void unfold_set(struct app *app, int layer, bool open)
-{
-	app->unfolded[layer] = open;
-	app->unfold_changes++;
-	app_refresh(app);
-}
-
-bool app_unfold(struct app *app, int layer)
-{
-	if (layer < 0 || layer >= app->place_count || app->unfolded[layer] || !app_can_unfold(app, layer))
-		return false;
-	unfold_set(app, layer, true);
-	return true;
-}
-
-bool app_fold(struct app *app, int layer)
-{
-	if (layer < 0 || layer >= app->place_count)
-		return false;
-	if (!app->unfolded[layer])
-		layer = app->places[layer].owner;
-	if (layer < 0 || !app->unfolded[layer])
-		return false;
-	app->layer = layer;
-	unfold_set(app, layer, false);
-	return true;
-}
-
-int app_unfold_all(struct app *app)
-{
-	int closed = 0;
-	for (int i = 0; i < app->place_count; i++)
-		closed += !app->unfolded[i] && app_can_unfold(app, i);
-	for (int i = 0; i < app->place_count; i++)
-		app->unfolded[i] = closed > 0 && app_can_unfold(app, i);
-	app->layer = closed ? app->layer : app_listed_at(app, app->layer);
-	app->unfold_changes++;
-	app_refresh(app);
-	return closed;
 }

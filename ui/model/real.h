@@ -1,9 +1,9 @@
 /* A real execution beside the bound, for header, list and details. Texts are valid until the next drawing. */
-#ifndef UI_APP_REAL_H
-#define UI_APP_REAL_H
+#ifndef UI_MODEL_REAL_H
+#define UI_MODEL_REAL_H
 
 #include "session/session_reality.h"
-#include "ui/views/detail.h"
+#include "ui/model/app.h"
 
 /* Returns the newest execution with a known latency beside the bound, or NULL. */
 const struct reality *app_reality(const struct app *app);
@@ -19,11 +19,10 @@ bool app_is_contradicted(const struct app *app, int layer);
 #define REAL_FORMS 6
 const char *app_real_text(struct app *app, int form, enum style *style);
 const char *app_real_framework(struct app *app); /* "onnxruntime 1.32.0" */
+const char *app_real_of(struct app *app, const struct execution *e); /* the same of an execution */
 /* How far the bound can be trusted (analyze/trust.h), in at most that many columns; "" without an analysis.
  */
 const char *app_trust_text(struct app *app, int columns, enum trust_verdict *verdict);
-/* Adds real time, ratio and kernel of the layer to its details. */
-void app_real_details(struct app *app, struct detail *d);
 /* Returns the line of the model's figures; "" without an execution. */
 const char *app_real_figure(struct app *app);
 

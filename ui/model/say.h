@@ -1,6 +1,6 @@
 /* Texts of the header, without layout: pure functions of the analysis. */
-#ifndef UI_APP_SAY_H
-#define UI_APP_SAY_H
+#ifndef UI_MODEL_SAY_H
+#define UI_MODEL_SAY_H
 
 #include "analyze/analyze.h"
 #include "analyze/reality.h"

@@ -1,8 +1,8 @@
 /* The canvas: a screen in memory. Views draw on areas of it; term.c shows it and canvas_print writes it as
  * text. It has its own table of wide and combining characters (wcwidth depends on the locale) and an ASCII
  * fallback. */
-#ifndef UI_CANVAS_H
-#define UI_CANVAS_H
+#ifndef UI_SCREEN_CANVAS_H
+#define UI_SCREEN_CANVAS_H
 
 #include "base/str.h"
 

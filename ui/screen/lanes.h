@@ -1,7 +1,7 @@
 /* The DAG beside the list: every layer is one row, its output runs down a lane until its last reader.
  * Computed once per plan in O((layers + edges) log(lanes in use)). */
-#ifndef UI_LANES_H
-#define UI_LANES_H
+#ifndef UI_SCREEN_LANES_H
+#define UI_SCREEN_LANES_H
 
 #include "ui/screen/canvas.h"
 

@@ -1,11 +1,11 @@
 /* The terminal; no other file uses curses. Shows a canvas, reads keys, and restores the terminal on every way
  * out, signals included. Only one can be open. */
-#ifndef UI_TERM_H
-#define UI_TERM_H
+#ifndef UI_SCREEN_TERM_H
+#define UI_SCREEN_TERM_H
 
 #include "base/error.h"
 #include "ui/screen/canvas.h"
-#include "ui/views/keys.h"
+#include "ui/screen/key.h"
 
 /* Opens the terminal (the controlling one if stdin is not a terminal). color false: monochrome, as with
  * NO_COLOR or a terminal without colours. -1: there is no terminal, or it cannot move the cursor. */

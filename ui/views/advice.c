@@ -215,6 +215,8 @@ static void advice_select(struct app *app, void *state, int row)
 const struct view view_advice = {
 	.name = "advice",
 	.help = "what to do first from the current scenario on, what it saves, and how it is done",
+	.keys = "7 A",
+	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct advice_page),
 	.close = advice_close,
 	.rows = advice_rows,

@@ -423,7 +423,7 @@ static void detail_make(struct app *app, struct detail *d)
 					   : "only computes constants");
 	add_owner(app, d);
 	add_cost(app, d);
-	app_real_details(app, d);
+	detail_real(app, d);
 	if (!app_is_body(app, d->layer))
 		add_fusions(app, d);
 	add_work(app, d);
@@ -515,6 +515,8 @@ static int detail_row_of_layer(struct app *app, void *state, int layer)
 const struct view view_detail = {
 	.name = "detail",
 	.help = "everything known about one layer; Enter follows the lines that name another layer",
+	.keys = "2",
+	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct detail),
 	.open = detail_open,
 	.close = detail_close,
@@ -526,4 +528,5 @@ const struct view view_detail = {
 	.opens = "follow",
 	.row_of_layer = detail_row_of_layer,
 	.own_footer = true,
+	.details = true,
 };

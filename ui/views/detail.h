@@ -1,7 +1,7 @@
 /* The details page of one layer: lines made by view_detail.c and, for algorithms and measurements,
  * detail_results.c. */
-#ifndef UI_DETAIL_H
-#define UI_DETAIL_H
+#ifndef UI_VIEWS_DETAIL_H
+#define UI_VIEWS_DETAIL_H
 
 #include "ui/views/view.h"
 
@@ -36,5 +36,8 @@ const char *detail_problem_word(struct app *app, struct detail *d, const char *p
 void detail_results(struct app *app, struct detail *d, const char *title, const char *problem);
 /* Every measurement of one problem with its samples and layouts. */
 void detail_measurements(struct app *app, struct detail *d, const char *title, const char *problem);
+
+/* Real time, ratio and kernel of the layer (detail_real.c). */
+void detail_real(struct app *app, struct detail *d);
 
 #endif

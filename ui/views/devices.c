@@ -270,6 +270,8 @@ const struct view view_devices = {
 	.name = "devices",
 	.help = "runners, recorded and described devices; \u25cf is in use, Enter switches: scenario and "
 		"layer stay",
+	.keys = "5 D",
+	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct devices),
 	.close = devices_close,
 	.rows = devices_rows,

@@ -144,6 +144,8 @@ static bool doctor_view_request(struct app *app, void *state, const struct key_r
 const struct view view_doctor = {
 	.name = "doctor",
 	.help = "what distorts measurements on this machine, and the fix; Enter refreshes",
+	.keys = "6",
+	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct doctor_page),
 	.open = doctor_view_open,
 	.close = doctor_view_close,

@@ -4,12 +4,11 @@
 
 #include "session/glossary.h"
 #include "session/state.h"
-#include "ui/frame/frame.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* The lines are made from the tables of keys, states, terms and views. */
+/* The lines are made from the tables of keys, views, states and terms. */
 struct help_line {
 	const char *left, *right;
 	bool heading;
@@ -68,6 +67,8 @@ static void help_make(struct help *h)
 	arena_free(&h->arena);
 	h->count = 0;
 	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
+		if (!keys_group_has((enum key_group)g))
+			continue;
 		if (g)
 			add(h, "", "", false);
 		add(h, keys_group_name(g), "", true);
@@ -90,10 +91,6 @@ static void help_make(struct help *h)
 	add(h, "Terms", "", true);
 	for (int i = 0; i < term_count; i++)
 		add_wrapped(h, terms[i].term, terms[i].text);
-	add(h, "", "", false);
-	add(h, "Views", "", true);
-	for (int i = 0; app_view(i); i++)
-		add_wrapped(h, app_view(i)->name, app_view(i)->help);
 }
 
 static void help_close(struct app *app, void *state)
@@ -137,6 +134,9 @@ static const char *help_row_text(struct app *app, void *state, int row)
 const struct view view_help = {
 	.name = "help",
 	.help = "this page",
+	.keys = "? h F1 8",
+	.group = KEYS_VIEWS,
+	.hint = "help",
 	.state_size = sizeof(struct help),
 	.close = help_close,
 	.rows = help_rows,

@@ -1,18 +1,11 @@
 /* One table maps keys to requests. Dispatch, the help screen, the hints at the bottom and the key section of
- * the manual page are made from it. */
-#ifndef UI_KEYS_H
-#define UI_KEYS_H
+ * the manual page are made from it. A key of one view is a row in that view's file (struct view, own). */
+#ifndef UI_VIEWS_KEYS_H
+#define UI_VIEWS_KEYS_H
 
-#include "base/str.h"
+#include "ui/screen/key.h"
 
-/* A key: a code point (control characters as themselves: ^L is 12), or one of these. */
-enum key {
-	KEY_CODE_NONE = 0,
-	KEY_CODE_ENTER = 13, KEY_CODE_TAB = 9, KEY_CODE_ESC = 27, KEY_CODE_BACKSPACE = 127,
-	KEY_CODE_UP = 0x110000, KEY_CODE_DOWN, KEY_CODE_LEFT, KEY_CODE_RIGHT, KEY_CODE_HOME, KEY_CODE_END,
-	KEY_CODE_PAGE_UP, KEY_CODE_PAGE_DOWN, KEY_CODE_BACKTAB, KEY_CODE_DELETE,
-	KEY_CODE_F1, KEY_CODE_F12 = KEY_CODE_F1 + 11
-};
+struct view;
 
 enum request {
 	REQUEST_NONE,
@@ -45,7 +38,6 @@ enum request {
 	REQUEST_NEXT_VIEW,
 	REQUEST_PREVIOUS_VIEW,
 	REQUEST_VIEW,
-	REQUEST_HELP,
 	REQUEST_MEASURE_MISSING,
 	REQUEST_MEASURE_LAYER,
 	REQUEST_CANCEL,
@@ -58,30 +50,41 @@ enum request {
 	REQUEST_DIMS,
 	REQUEST_REDRAW,
 	REQUEST_CLOSE,
-	REQUEST_QUIT
+	REQUEST_QUIT,
+	REQUEST_OWN              /* of one view: `argument` is its own number of it */
 };
 
-enum key_group { KEYS_MOVE, KEYS_FIND, KEYS_VIEWS, KEYS_MEASURE, KEYS_WHAT_IF, KEYS_LEAVE, KEYS_GROUP_COUNT };
+enum key_group { KEYS_MOVE, KEYS_FIND, KEYS_VIEWS, KEYS_CHARTS, KEYS_MEASURE, KEYS_WHAT_IF, KEYS_LEAVE,
+	KEYS_GROUP_COUNT };
 
 struct key_row {
-	const char *keys;      /* names, separated by blanks: "j Down" */
+	const char *keys;      /* names, separated by blanks: "j Down"; "zo" is o after z */
 	enum request request;
 	int argument;          /* REQUEST_WHAT_IF: row of what_if_table; REQUEST_VIEW: number of the view */
 	enum key_group group;
 	const char *text;      /* one line of help */
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */
+	bool counts;           /* a number may be typed before it: 5j */
+	const struct view *view; /* set by keys_table: the only view that has it; NULL: all views */
 };
 
-/* All rows: the fixed ones and one per what-if. Built once, never freed. */
+/* All rows: the fixed ones, one per view and per what-if, and the views' own. Built once, never freed. */
 const struct key_row *keys_table(int *count);
 const char *keys_group_name(enum key_group g);
+bool keys_group_has(enum key_group g); /* false: the group has no rows */
 
-/* The row of a key, or NULL. */
-const struct key_row *keys_find(uint32_t key);
-/* The key of a name ("j", "Down", "^F", "F1"), KEY_CODE_NONE for an unknown name. */
-uint32_t keys_parse(struct text name);
-/* Writes the name of a key to buf (16 bytes), "" if it has none. */
-char *keys_name(char *buf, uint32_t key);
+/* One key, or two that are pressed one after the other (second KEY_CODE_NONE: one). */
+struct key_pair {
+	uint32_t first, second;
+};
+/* The keys of a name: "j", "Down", "zo", "]c"; first KEY_CODE_NONE for an unknown name. */
+struct key_pair keys_parse(struct text name);
+/* The row of a key in a view: one of its own if it has one, else one of all views; or NULL. */
+const struct key_row *keys_find(const struct view *view, struct key_pair keys);
+/* True if `first` begins a pair in that view. */
+bool keys_begins(const struct view *view, uint32_t first);
+/* Adds "zo show the layers inside, zc hide them": the pairs that begin with a key. */
+void keys_list_pairs(const struct view *view, uint32_t first, struct str *out);
 
 /* The key section of the manual page, in man macros. */
 void keys_print_man(struct str *out);

@@ -1,7 +1,7 @@
 #include "config.h"
 
-#include "ui/frame/frame.h"
 #include "ui/model/real.h"
+#include "ui/views/view.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -204,7 +204,7 @@ static void draw_dag(const struct app *app, int row, struct area line, const str
 	bool critical = app_is_critical(app, cost);
 	bool costs = !cost || (cost->origin != ORIGIN_FREE && cost->origin != ORIGIN_FUSED);
 	uint32_t sign = critical ? 0x25c6 : costs ? 0x25cf : 0x25cb;
-	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse && !app->panes[0].filter[0];
+	bool in_order = !app_is_sorted(app, &view_layers) && !app_is_filtered(app, &view_layers);
 	if (in_order && app_is_body(app, layer))
 		lanes_pass(&app->lanes, app->lane_of[row], line, 1, 0, c->lanes);
 	else if (in_order)
@@ -285,7 +285,7 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	enum style style = group_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
 	draw_dag(app, row, line, &c);
 	int x = 2 + c.dag;
-	bool in_order = app->panes[0].order == 0 && !app->panes[0].reverse;
+	bool in_order = !app_is_sorted(app, &view_layers);
 	int used = in_order ? canvas_text(line, x, 0, STYLE_DIM,
 				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
 			    : 0;
@@ -387,6 +387,8 @@ static int layers_row_of_layer(struct app *app, void *state, int layer)
 const struct view view_layers = {
 	.name = "layers",
 	.help = "the model's layers in execution order, with the DAG as lanes beside them",
+	.keys = "1",
+	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct widths),
 	.rows = layers_rows,
 	.heading = layers_heading,
@@ -399,4 +401,6 @@ const struct view view_layers = {
 	.request = layers_request,
 	.select = layers_select,
 	.row_of_layer = layers_row_of_layer,
+	.beside = true,
+	.long_names = true,
 };

@@ -3,6 +3,7 @@ libui_a_SOURCES += \
 	ui/views/advice.c \
 	ui/views/detail.c \
 	ui/views/detail.h \
+	ui/views/detail_real.c \
 	ui/views/detail_results.c \
 	ui/views/devices.c \
 	ui/views/doctor.c \
@@ -11,5 +12,7 @@ libui_a_SOURCES += \
 	ui/views/keys.h \
 	ui/views/layers.c \
 	ui/views/problems.c \
+	ui/views/view.c \
 	ui/views/view.h \
+	ui/views/views.c \
 	ui/views/what_if.c

@@ -185,6 +185,8 @@ static bool problems_request(struct app *app, void *state, const struct key_row 
 const struct view view_problems = {
 	.name = "problems",
 	.help = "every distinct problem with its state, uses and lowest time",
+	.keys = "4",
+	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct problems),
 	.close = problems_close,
 	.rows = problems_rows,
@@ -196,4 +198,5 @@ const struct view view_problems = {
 	.select = problems_select,
 	.row_of_layer = problems_row_of_layer,
 	.request = problems_request,
+	.beside = true,
 };

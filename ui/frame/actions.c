@@ -1,0 +1,169 @@
+/* What keys change besides the screen: the scenario, and what is measured. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+void app_toggle(struct app *app, int row)
+{
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	if (row < 0 || row >= count)
+		return;
+	struct session *s = app->session;
+	int next = table[row].get(&s->scenario) + 1;
+	bool on = next < what_if_choices(&table[row]), absent = app_is_inapplicable(app, &table[row]);
+	for (int i = 0; i < s->effect_count; i++)
+		absent |= s->effects[i].row == &table[row] && !s->effects[i].available;
+	if (absent && on) {
+		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
+		return;
+	}
+	table[row].set(&s->scenario, on ? next : 0);
+	s->stale = true;
+	app_refresh(app);
+	if (absent)
+		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
+}
+
+static void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
+{
+	struct error err = ERROR_NONE;
+	if (session_select(app->session, batch, dtype, &err))
+		app_note(app, true, "%s", err.text);
+	app_refresh(app);
+}
+
+void batch_step(struct app *app, int direction)
+{
+	const struct session_plan *now = app->session->current;
+	const struct config *c = app->session->config;
+	if (!now)
+		return;
+	int64_t present = now->batch > 0 ? now->batch : 1, next = direction > 0 ? present * 2 : present / 2;
+	if (c && c->batch_count > 1) {
+		next = 0;
+		for (int i = 0; i < c->batch_count; i++)
+			if (direction > 0 ? c->batch[i] > present && (!next || c->batch[i] < next)
+					  : c->batch[i] < present && c->batch[i] > next)
+				next = c->batch[i];
+	}
+	if (next < 1 || next > 65536)
+		app_note(app, false, "no %s batch size", direction > 0 ? "larger" : "smaller");
+	else
+		scenario_select(app, next, now->dtype);
+}
+
+void dtype_next(struct app *app)
+{
+	static const enum dtype usual[] = { DTYPE_F32, DTYPE_BF16 };
+	const struct session_plan *now = app->session->current;
+	const struct config *c = app->session->config;
+	if (!now)
+		return;
+	const enum dtype *list = c && c->dtype_count > 1 ? c->dtype : usual;
+	int count = c && c->dtype_count > 1 ? c->dtype_count : 2, at = 0;
+	while (at < count && list[at] != now->dtype)
+		at++;
+	scenario_select(app, now->batch, list[(at + 1) % count]);
+}
+
+static void measure_missing(struct app *app)
+{
+	struct session *s = app->session;
+	struct error err = ERROR_NONE;
+	int added = app_sweep_points(app) > 1 ? session_measure_sweep(s, &err) : session_measure_missing(s);
+	app_refresh(app);
+	if (added < 0)
+		app_note(app, true, "%s", err.text);
+	if (added)
+		return;
+	int waiting = queue_status(s->queue).pending + queue_status(s->queue).running;
+	if (waiting)
+		app_note(app, false, "already queued: %d problem%s", waiting,
+			waiting == 1 ? "" : "s");
+	else
+		app_note(app, false, "all measured");
+}
+
+/* A control layer has no problem of its own: queues those of the layers inside it. */
+static int measure_inside(struct app *app, int layer)
+{
+	const struct plan_layer *l = app->places[layer].layer;
+	int added = app_is_body(app, layer) && app_problem(app, layer)
+		? session_measure_problem(app->session, app_problem(app, layer)) : 0;
+	for (int i = 0; i < l->body_count; i++)
+		for (int k = 0; l->bodies[i].times != 0 && k < l->bodies[i].layer_count; k++)
+			added += measure_inside(app, app_body_first(app, layer, i) + k);
+	return added;
+}
+
+static void measure_layer(struct app *app)
+{
+	struct session *s = app->session;
+	enum style style;
+	if (app->layer < 0 || measure_inside(app, app->layer) ||
+		(!app_is_body(app, app->layer) && session_measure_layer(s, app->layer)))
+		return;
+	const char *problem = app_problem(app, app->layer);
+	enum job_state state = problem ? queue_state(s->queue, problem) : JOB_NONE;
+	if (state == JOB_RUNNING)
+		app_note(app, false, "this layer is being measured");
+	else if (state == JOB_PENDING)
+		app_note(app, false, "already queued: %s", app_problem_state(app, problem, &style));
+	else
+		app_note(app, false, "nothing to measure for this layer: %s",
+			app_cost(app, app->layer) && app_cost(app, app->layer)->origin == ORIGIN_FREE
+				? "no kernel runs for it"
+				: app_missing_why(app, app->layer));
+}
+
+void measure(struct app *app, bool all)
+{
+	if (app->session->described) {
+		app_note(app, true, "%s is only described: nothing can be measured",
+			app_clean(app, text_of(app->session->described->id)));
+		return;
+	}
+	if (!app->session->queue) {
+		app_note(app, true, "no runner answers: nothing can be measured");
+		return;
+	}
+	if (app_plan(app) && app_plan(app)->unbound_count) {
+		prompt_ask_unbound(app);
+		app_note(app, false, "set the model's dimensions first");
+		return;
+	}
+	if (!all && app->layer < 0) {
+		app_note(app, false, "no layer has this problem: b measures everything missing");
+		return;
+	}
+	if (app_agent_is_busy(app)) {
+		app_note(app, false, "the model is running: measure when it has ended, or e cancels it");
+		return;
+	}
+	app->frame->standing[0] = '\0';
+	app->frame->stopping = false;
+	app->frame->runner_dead = false; /* requested by the user: try again */
+	if (all)
+		measure_missing(app);
+	else
+		measure_layer(app);
+	app->generation++;
+}
+
+void measure_stop(struct app *app)
+{
+	struct queue *q = app->session->queue;
+	bool measuring = q && !queue_status(q).idle;
+	if (app_device_leave(app))
+		return;
+	if (app_agent_cancel(app) && !measuring) {
+		app_note(app, false, "the run of the model is cancelled");
+		return;
+	}
+	if (q)
+		queue_cancel(q);
+	app->frame->stopping = measuring;
+	app_note(app, false,
+		measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");
+}

@@ -1,0 +1,307 @@
+/* Keys and requests: moving, searching, sorting; all others go to actions, views and prompts. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+static void unfold_set(struct app *app, int layer, bool open)
+{
+	app->unfolded[layer] = open;
+	app->unfold_changes++;
+	app_refresh(app);
+}
+
+bool app_unfold(struct app *app, int layer)
+{
+	if (layer < 0 || layer >= app->place_count || app->unfolded[layer] || !app_can_unfold(app, layer))
+		return false;
+	unfold_set(app, layer, true);
+	return true;
+}
+
+bool app_fold(struct app *app, int layer)
+{
+	if (layer < 0 || layer >= app->place_count)
+		return false;
+	if (!app->unfolded[layer])
+		layer = app->places[layer].owner;
+	if (layer < 0 || !app->unfolded[layer])
+		return false;
+	app->layer = layer;
+	unfold_set(app, layer, false);
+	return true;
+}
+
+int app_unfold_all(struct app *app)
+{
+	int closed = 0;
+	for (int i = 0; i < app->place_count; i++)
+		closed += !app->unfolded[i] && app_can_unfold(app, i);
+	for (int i = 0; i < app->place_count; i++)
+		app->unfolded[i] = closed > 0 && app_can_unfold(app, i);
+	app->layer = closed ? app->layer : app_listed_at(app, app->layer);
+	app->unfold_changes++;
+	app_refresh(app);
+	return closed;
+}
+
+/* Stays within one graph: from a layer of a body to the next one of that body. */
+static void layer_step_one(struct app *app, int direction)
+{
+	struct pane *pane = app_pane(app);
+	if (app->layer < 0 || app->layer >= app->place_count)
+		return;
+	const struct place *at = &app->places[app->layer];
+	int layer = app->layer + direction, end = at->base + at->plan->layer_count;
+	while (layer >= at->base && layer < end && !app->show_folded && app_is_folded(app, layer))
+		layer += direction;
+	if (layer < at->base || layer >= end)
+		return;
+	app->layer = layer;
+	app->generation++;
+	int row = pane->view->row_of_layer ? pane->view->row_of_layer(app, pane->state, app->layer) : -1;
+	if (row >= 0)
+		pane_select_row(app, pane, row);
+}
+
+static void layer_step(struct app *app, int direction)
+{
+	int n = app->count ? app->count : 1;
+	for (int before = -1; n > 0 && app->layer != before; n--) {
+		before = app->layer;
+		layer_step_one(app, direction);
+	}
+}
+
+static void find(struct app *app, int direction)
+{
+	struct pane *p = app_pane(app);
+	int n = app->count < p->shown_count ? app->count : p->shown_count;
+	int at = pane_find(app, p, p->cursor + direction, direction, app->frame->search);
+	for (; n > 1 && at >= 0; n--)
+		at = pane_find(app, p, at + direction, direction, app->frame->search);
+	if (at >= 0)
+		pane_find_show(app, p, at);
+	else
+		app_note(app, app->frame->search[0] != '\0',
+			app->frame->search[0] ? "no match for \"%s\"" : "no search text: / starts a search",
+			app->frame->search);
+}
+
+static void sort(struct app *app, int step, bool reverse)
+{
+	struct pane *p = app_pane(app);
+	int count = 0;
+	while (p->view->orders && p->view->orders[count])
+		count++;
+	if (count == 0) {
+		app_note(app, false, "this view cannot be sorted");
+		return;
+	}
+	if (p->shown_count == 0) {
+		app_note(app, false,
+			p->filter[0] ? "nothing to sort: no row matches \"%s\"" : "nothing to sort",
+			p->filter);
+		return;
+	}
+	do
+		p->order = (p->order + step + count) % count;
+	while (step && p->view->offers && !p->view->offers(app, p->order));
+	p->reverse = reverse ? !p->reverse : step ? false : p->reverse;
+	pane_reorder(app, p);
+	if (step)
+		pane_move(app, p, 0);
+	pane_tell(app, p);
+	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
+}
+
+static void folded_toggle(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	app->show_folded = !app->show_folded;
+	app_refresh(app);
+	pane_enter(app);
+	const char *end = app->folded_count == 1 ? "" : "s";
+	if (p)
+		app_note(app, false,
+			app->show_folded ? "showing %d constant layer%s too" : "%d constant layer%s hidden",
+			app->folded_count, end);
+}
+
+static void unfold_all(struct app *app)
+{
+	int opened = app_unfold_all(app);
+	bool any = false;
+	for (int i = 0; i < app->place_count; i++)
+		any |= app_can_unfold(app, i);
+	if (opened)
+		app_note(app, false, "showing the layers inside %d layer%s", opened, opened == 1 ? "" : "s");
+	else
+		app_note(app, false, any ? "inner layers hidden" : "no layer has others inside");
+}
+
+/* Returns whether the request moved the cursor. */
+static bool request_move(struct app *app, enum request r)
+{
+	struct pane *p = app_pane(app);
+	int page = app->frame->page > 1 ? app->frame->page : 1, half = page > 1 ? page / 2 : 1;
+	int shown = p->shown_count - p->top < page ? p->shown_count - p->top : page;
+	int n = app->count ? app->count : 1, to = app->count - 1;
+	bool text = p->view->text;
+	int now = text ? p->top : p->cursor, last = text ? p->shown_count : p->shown_count - 1;
+	switch (r) {
+	case REQUEST_DOWN: pane_move(app, p, now + n); break;
+	case REQUEST_UP: pane_move(app, p, now - n); break;
+	case REQUEST_PAGE_DOWN: pane_scroll(app, p, n * page); break;
+	case REQUEST_PAGE_UP: pane_scroll(app, p, -n * page); break;
+	case REQUEST_HALF_DOWN: pane_scroll(app, p, n * half); break;
+	case REQUEST_HALF_UP: pane_scroll(app, p, -n * half); break;
+	case REQUEST_FIRST: pane_move(app, p, app->count ? to : 0); break;
+	case REQUEST_LAST: pane_move(app, p, app->count ? to : last); break;
+	case REQUEST_TOP: pane_move(app, p, p->top); break;
+	case REQUEST_MIDDLE: pane_move(app, p, text ? p->top : p->top + (shown - 1) / 2); break;
+	case REQUEST_BOTTOM: pane_move(app, p, text ? p->top : p->top + shown - 1); break;
+	case REQUEST_NEXT_LAYER: layer_step(app, 1); break;
+	case REQUEST_PREVIOUS_LAYER: layer_step(app, -1); break;
+	default: return false;
+	}
+	return true;
+}
+
+static bool request_find(struct app *app, enum request r)
+{
+	switch (r) {
+	case REQUEST_SEARCH: prompt_open(app, PROMPT_SEARCH); break;
+	case REQUEST_FILTER: prompt_open(app, PROMPT_FILTER); break;
+	case REQUEST_FIND_NEXT: find(app, 1); break;
+	case REQUEST_FIND_PREVIOUS: find(app, -1); break;
+	case REQUEST_SORT: sort(app, 1, false); break;
+	case REQUEST_SORT_BACK: sort(app, -1, false); break;
+	case REQUEST_REVERSE: sort(app, 0, true); break;
+	default: return false;
+	}
+	return true;
+}
+
+static bool view_request(struct app *app, const struct key_row *key)
+{
+	struct pane *p = app_pane(app);
+	return p->view->request && p->view->request(app, p->state, key, pane_row(p));
+}
+
+/* What only some views do. */
+static void request_open(struct app *app, const struct key_row *key)
+{
+	struct key_row open = *key;
+	if (key->request == REQUEST_UNFOLD) {
+		if (view_request(app, key))
+			return;
+		open.request = REQUEST_OPEN;
+	}
+	if (view_request(app, &open))
+		return;
+	if (key->request == REQUEST_FOLD)
+		view_back(app, false);
+	else if (key->request == REQUEST_OWN)
+		app_note(app, false, "nothing to do here for %s: %s", key->keys, key->text);
+	else
+		app_note(app, false, "nothing opens here");
+}
+
+static void request(struct app *app, const struct key_row *key)
+{
+	if (app_pane(app)->view->draw && view_request(app, key))
+		return;
+	if (request_move(app, key->request) || request_find(app, key->request))
+		return;
+	switch (key->request) {
+	case REQUEST_BACK: view_back(app, false); break;
+	case REQUEST_CLOSE: view_back(app, true); break;
+	case REQUEST_QUIT: app->frame->quit = true; break;
+	case REQUEST_NEXT_VIEW: view_cycle(app, 1); break;
+	case REQUEST_PREVIOUS_VIEW: view_cycle(app, -1); break;
+	case REQUEST_VIEW: app_show(app, views_at(key->argument), -1); break;
+	case REQUEST_MEASURE_MISSING: measure(app, true); break;
+	case REQUEST_MEASURE_LAYER: measure(app, false); break;
+	case REQUEST_CANCEL: measure_stop(app); break;
+	case REQUEST_AGENT: app_agent_key(app); break;
+	case REQUEST_AGENT_NEXT: app_agent_choose(app); break;
+	case REQUEST_WHAT_IF: app_toggle(app, key->argument); break;
+	case REQUEST_BATCH_UP: batch_step(app, 1); break;
+	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
+	case REQUEST_DTYPE: dtype_next(app); break;
+	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
+	case REQUEST_FOLDED: folded_toggle(app); break;
+	case REQUEST_UNFOLD_ALL: unfold_all(app); break;
+	case REQUEST_REDRAW: app->frame->redraw = true; break;
+	default: request_open(app, key);
+	}
+}
+
+void request_run(struct app *app, const struct key_row *row, int count)
+{
+	pane_sync(app, app_pane(app), app_list_width(app));
+	app->note[0] = '\0';
+	app->count = row->counts ? count : 0;
+	request(app, row);
+	app->count = 0;
+}
+
+/* "zq" of two keys, "^X" of one. */
+static const char *pair_name(struct app *app, struct key_pair keys)
+{
+	char one[16], two[16];
+	return arena_printf(&app->scratch, "%s%s", key_text(one, keys.first), key_text(two, keys.second));
+}
+
+/* The same letter in the other case, if it does something. */
+static const struct key_row *other_case(const struct view *view, uint32_t key)
+{
+	bool letter = (key >= 'a' && key <= 'z') || (key >= 'A' && key <= 'Z');
+	return letter ? keys_find(view, (struct key_pair){ key ^ 32, 0 }) : NULL;
+}
+
+void request_unknown(struct app *app, struct key_pair keys)
+{
+	const struct view *view = app_pane(app)->view;
+	const char *name = pair_name(app, keys);
+	const struct key_row *other = keys.second ? NULL : other_case(view, keys.first);
+	struct str pairs = { 0 };
+	app->note[0] = '\0';
+	keys_list_pairs(view, keys.first, &pairs);
+	if (pairs.n)
+		app_note(app, false, "%s%s%s", keys.second ? name : "", keys.second ? " does nothing: " : "",
+			pairs.p);
+	else
+		app_note(app, false, "%s does nothing here: ? shows the keys%s%s%s%s",
+			*name ? name : "this key", other ? "; " : "",
+			other ? pair_name(app, (struct key_pair){ keys.first ^ 32, 0 }) : "",
+			other ? ": " : "", other ? other->text : "");
+	str_free(&pairs);
+}
+
+bool request_is_direct(struct app *app, uint32_t key)
+{
+	const struct key_row *row = keys_find(app_pane(app)->view, (struct key_pair){ key, 0 });
+	if (app_is_too_small(app)) { /* the effect of any other key would be invisible */
+		app->frame->quit |= row && (row->request == REQUEST_CLOSE || row->request == REQUEST_QUIT);
+		return true;
+	}
+	if (!app->frame->prompt.kind)
+		return false;
+	pane_sync(app, app_pane(app), app_list_width(app));
+	app->note[0] = '\0';
+	prompt_key(app, key);
+	return true;
+}
+
+void app_key(struct app *app, uint32_t key)
+{
+	struct key_pair keys = { key, KEY_CODE_NONE };
+	if (request_is_direct(app, key))
+		return;
+	const struct key_row *row = keys_find(app_pane(app)->view, keys);
+	if (row)
+		request_run(app, row, 0);
+	else
+		request_unknown(app, keys);
+}

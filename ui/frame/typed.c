@@ -1,0 +1,139 @@
+/* Keys as they are typed: counts (5j) and pairs (zo). A key that could begin one, but means something by
+ * itself too, waits for the next key for a moment: 5 shows view 5, unless j follows at once. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#define WAIT_MS 300
+#define COUNT_MAX 99999
+
+static const struct view *view_of(struct app *app)
+{
+	return app_pane(app)->view;
+}
+
+static const struct key_row *row_of(struct app *app, uint32_t first, uint32_t second)
+{
+	return keys_find(view_of(app), (struct key_pair){ first, second });
+}
+
+static void clear(struct app *app)
+{
+	app->frame->typed = (struct typed){ 0 };
+}
+
+/* Waits for the next key: for a moment, or for as long as it takes if the key means nothing by itself. */
+static void wait(struct app *app, bool alone, int64_t now_ms)
+{
+	app->frame->typed.until_ms = alone ? now_ms + WAIT_MS : 0;
+	app->note[0] = '\0';
+}
+
+/* What waits means what it means by itself. */
+static void give_up(struct app *app)
+{
+	struct typed t = app->frame->typed;
+	const struct key_row *row = t.first ? row_of(app, t.first, 0) :
+		t.count && t.count < 10 ? row_of(app, (uint32_t)('0' + t.count), 0) : NULL;
+	clear(app);
+	if (row)
+		request_run(app, row, t.first ? t.count : 0);
+}
+
+/* The second key of a pair. Returns whether it was one; else it still has to be handled. */
+static bool pair_end(struct app *app, uint32_t key)
+{
+	struct typed t = app->frame->typed;
+	const struct key_row *row = row_of(app, t.first, key);
+	if (row) {
+		clear(app);
+		request_run(app, row, t.count);
+		return true;
+	}
+	if (t.until_ms) {
+		give_up(app);
+		return false;
+	}
+	clear(app);
+	app->note[0] = '\0';
+	if (key != KEY_CODE_ESC)
+		request_unknown(app, (struct key_pair){ t.first, key });
+	return true;
+}
+
+static void count_add(struct app *app, uint32_t key, int64_t now_ms)
+{
+	struct typed *t = &app->frame->typed;
+	bool first = !t->count;
+	t->count = 10 * t->count + (int)(key - '0');
+	t->count = t->count > COUNT_MAX ? COUNT_MAX : t->count;
+	wait(app, first && row_of(app, key, 0), now_ms);
+	if (!t->until_ms)
+		app_note(app, false, "%d", t->count);
+}
+
+void typed_key(struct app *app, uint32_t key, int64_t now_ms)
+{
+	struct typed *t = &app->frame->typed;
+	bool digit = key >= '0' && key <= '9';
+	if (app_is_too_small(app) || app->frame->prompt.kind) {
+		clear(app);
+		request_is_direct(app, key);
+		return;
+	}
+	if (t->first && pair_end(app, key))
+		return;
+	if (digit && (t->count || key > '0')) {
+		count_add(app, key, now_ms);
+		return;
+	}
+	const struct key_row *row = row_of(app, key, 0);
+	if (t->count && t->until_ms && !keys_begins(view_of(app), key) && !(row && row->counts)) {
+		give_up(app); /* 2 Enter: the view, then Enter in it */
+		row = row_of(app, key, 0);
+	}
+	if (keys_begins(view_of(app), key)) {
+		t->first = key;
+		wait(app, row, now_ms);
+		if (!row)
+			request_unknown(app, (struct key_pair){ key, 0 }); /* says what may follow */
+		return;
+	}
+	int count = t->count;
+	clear(app);
+	if (row)
+		request_run(app, row, count);
+	else if (key != KEY_CODE_ESC || !count)
+		app_key(app, key);
+}
+
+int typed_due_ms(const struct app *app, int64_t now_ms)
+{
+	int64_t until = app->frame->typed.until_ms;
+	return !until ? -1 : until > now_ms ? (int)(until - now_ms) : 0;
+}
+
+void typed_expire(struct app *app, int64_t now_ms)
+{
+	if (typed_due_ms(app, now_ms) == 0)
+		give_up(app);
+}
+
+bool typed_word(struct app *app, struct text word)
+{
+	size_t digits = 0;
+	int64_t count = 0;
+	if (app->frame->prompt.kind || app_is_too_small(app))
+		return false;
+	while (digits < word.n && word.p[digits] >= '0' && word.p[digits] <= '9')
+		digits++;
+	if (digits && (!text_to_int64((struct text){ word.p, digits }, &count) || count < 1 ||
+			      count > COUNT_MAX))
+		return false;
+	struct key_pair keys = keys_parse((struct text){ word.p + digits, word.n - digits });
+	const struct key_row *row = keys.first ? keys_find(view_of(app), keys) : NULL;
+	if (!row || (!digits && !keys.second) || (digits && !row->counts))
+		return false;
+	request_run(app, row, (int)count);
+	return true;
+}

@@ -1,0 +1,52 @@
+#include "config.h"
+
+#include "ui/views/view.h"
+
+#include <string.h>
+
+int views_count(void)
+{
+	int count = 0;
+	while (views_at(count))
+		count++;
+	return count;
+}
+
+int views_number(const struct view *view)
+{
+	int number = 0;
+	while (views_at(number) && views_at(number) != view)
+		number++;
+	return views_at(number) ? number : 0;
+}
+
+const struct view *views_details(void)
+{
+	int number = 0;
+	while (views_at(number) && !views_at(number)->details)
+		number++;
+	return views_at(number);
+}
+
+const struct view *views_find(const char *name)
+{
+	const struct view *found = NULL;
+	int count = 0;
+	for (int i = 0; views_at(i); i++) {
+		const char *own = views_at(i)->name;
+		size_t own_n = strlen(own), n = strlen(name);
+		if (strcmp(own, name) == 0)
+			return views_at(i);
+		if (n && strncmp(own, name, n < own_n ? n : own_n) == 0) {
+			found = views_at(i);
+			count++;
+		}
+	}
+	return count == 1 ? found : NULL;
+}
+
+void views_names(struct str *out)
+{
+	for (int i = 0; views_at(i); i++)
+		str_addf(out, "%s%s", i ? ", " : "", views_at(i)->name);
+}
