@@ -25,3 +25,6 @@ tests_unit_t_screens_LDADD = $(below_ui)
 check_PROGRAMS += tests/unit/t_say
 tests_unit_t_say_SOURCES = tests/unit/t_say.c $(ui_fixture)
 tests_unit_t_say_LDADD = $(below_ui)
+check_PROGRAMS += tests/unit/t_views
+tests_unit_t_views_SOURCES = tests/unit/t_views.c $(ui_fixture)
+tests_unit_t_views_LDADD = $(below_ui)

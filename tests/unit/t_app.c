@@ -581,7 +581,8 @@ static void test_dims(void)
 	ok(fixture_calls.bind == 2 && sees("too long"), "the session's objection is shown");
 	ok(sees("sequence = 128") && sees("1 of 2"), "at the first, with the values given");
 	type("Enter 5 Up");
-	ok(sees("sequence = 128") && app.frame->prompt.kind == PROMPT_DIM, "Up goes back to the previous one");
+	ok(sees("sequence = 128") && app.frame->prompt.kind == PROMPT_DIM,
+		"Up goes back to the previous one");
 	type("6 4 Enter Enter");
 	ok(app.frame->prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5,
 		"all have values, bound together");

@@ -46,14 +46,15 @@ void app_show(struct app *app, const struct view *view, int layer)
 
 void app_follow(struct app *app, int layer)
 {
-	int most = (int)(sizeof(app->frame->trail) / sizeof(*app->frame->trail));
-	if (app->frame->trail_count == most)
-		memmove(app->frame->trail, app->frame->trail + 1, (size_t)--app->frame->trail_count * sizeof(*app->frame->trail));
-	int count = app->frame->trail_count;
-	app->frame->trail[count].layer = app->layer;
-	app->frame->trail[count].cursor = app_pane(app)->cursor;
+	struct frame *f = app->frame;
+	int most = (int)(sizeof(f->trail) / sizeof(*f->trail));
+	if (f->trail_count == most)
+		memmove(f->trail, f->trail + 1, (size_t)--f->trail_count * sizeof(*f->trail));
+	int count = f->trail_count;
+	f->trail[count].layer = app->layer;
+	f->trail[count].cursor = app_pane(app)->cursor;
 	app_show(app, views_details(), layer);
-	app->frame->trail_count = count + 1;
+	f->trail_count = count + 1;
 }
 
 /* Returns to the layer from which a line of the details was followed. */

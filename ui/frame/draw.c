@@ -428,12 +428,14 @@ static void draw_hints(struct app *app, struct area line)
 
 static int footer_rows(const struct app *app)
 {
-	return app->frame->canvas.height >= 16 && !app->frame->panes[app->frame->stack[app->frame->depth]].view->own_footer ? 4 : 2;
+	const struct frame *f = app->frame;
+	return f->canvas.height >= 16 && !f->panes[f->stack[f->depth]].view->own_footer ? 4 : 2;
 }
 
 bool app_has_real_column(const struct app *app)
 {
-	return app->frame->canvas.width >= APP_REAL_WIDTH && app_reality(app) && app_reality(app)->group_count;
+	const struct reality *y = app_reality(app);
+	return app->frame->canvas.width >= APP_REAL_WIDTH && y && y->group_count;
 }
 
 /* Details are shown at the right only if the list keeps all its columns of an 80-column screen. */

@@ -56,7 +56,8 @@ struct typed {
 struct frame {
 	struct canvas canvas;
 	struct pane *panes;      /* one a view, in the order of the table */
-	int *stack;              /* views opened one from another, as numbers; the last is shown, the first is 0 */
+	int *stack;              /* numbers of views opened one from another; the last is shown, the
+					first is 0 */
 	int depth;
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;

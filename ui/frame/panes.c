@@ -201,7 +201,8 @@ static bool cells_match(const struct cell *cells, int count, const uint32_t *tex
 
 void pane_mark_matches(const struct app *app, struct area line, bool selected)
 {
-	const char *text = app->frame->prompt.kind == PROMPT_SEARCH ? app->frame->prompt.text : app->frame->search;
+	const struct frame *f = app->frame;
+	const char *text = f->prompt.kind == PROMPT_SEARCH ? f->prompt.text : f->search;
 	uint32_t wanted[sizeof(app->frame->search)];
 	int n = 0;
 	if (!text[0] || line.width < 1 || line.height < 1)

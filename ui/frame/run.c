@@ -46,7 +46,8 @@ static void runner_missed(struct app *app)
 	else
 		snprintf(app->frame->standing, sizeof(app->frame->standing),
 			"%.*s; recorded results are shown, nothing can be measured",
-			(int)sizeof(app->frame->standing) - 80, trouble[0] ? trouble : "the runner does not answer");
+			(int)sizeof(app->frame->standing) - 80,
+			trouble[0] ? trouble : "the runner does not answer");
 	app->generation++;
 }
 
@@ -133,7 +134,9 @@ static int fd_of(const struct app *app)
 		return session_awaited_fd(s);
 	if (app_agent_fd(app) >= 0)
 		return app_agent_fd(app);
-	return s->planner ? planner_fd(s->planner) : s->queue && !app->frame->runner_dead ? queue_fd(s->queue) : -1;
+	if (s->planner)
+		return planner_fd(s->planner);
+	return s->queue && !app->frame->runner_dead ? queue_fd(s->queue) : -1;
 }
 
 /* Milliseconds until the view changes by itself; -1: it does not. */
@@ -245,7 +248,8 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 	return 0;
 }
 
-/* Presses the key of that name, or a count or pair ("5j", "zo"); types the word letter by letter in an open prompt or after "text:". */
+/* Presses the key of that name, or a count or pair ("5j", "zo"); types the word letter by letter in an open
+ * prompt or after "text:". */
 static int type_word(struct app *app, struct text word, struct error *err)
 {
 	static const char typed[] = "text:";

@@ -20,7 +20,8 @@ static const struct key_row fixed[] = {
 	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .hint = NULL },
 	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", .hint = NULL },
 	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to the bottom of the screen", .hint = NULL },
-	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)", .counts = true },
+	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)",
+		.counts = true },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true },
 	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter stays at the match, Esc goes back",
 		.hint = "search" },
@@ -33,7 +34,8 @@ static const struct key_row fixed[] = {
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .hint = NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", .hint = NULL },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
-		"show or hide the layers that only compute constants (weights, arithmetic on shapes)", .hint = NULL },
+		"show or hide the layers that only compute constants (weights, arithmetic on shapes)",
+		.hint = NULL },
 	{ "Enter", REQUEST_OPEN, 0, KEYS_VIEWS,
 		"open a layer's details or the layer that a line names; flip a toggle; use a device",
 		.hint = "details" },
@@ -42,7 +44,8 @@ static const struct key_row fixed[] = {
 	{ "Right zo", REQUEST_UNFOLD, 0, KEYS_VIEWS,
 		"show the layers inside a layer (If, Loop, Scan); elsewhere: open", .hint = NULL },
 	{ "Left zc", REQUEST_FOLD, 0, KEYS_VIEWS, "hide them again; elsewhere: back", .hint = NULL },
-	{ "* za", REQUEST_UNFOLD_ALL, 0, KEYS_VIEWS, "show or hide the layers inside all such layers", .hint = NULL },
+	{ "* za", REQUEST_UNFOLD_ALL, 0, KEYS_VIEWS, "show or hide the layers inside all such layers",
+		.hint = NULL },
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", .hint = "next view" },
 	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "previous view", .hint = NULL },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
@@ -60,7 +63,8 @@ static const struct key_row fixed[] = {
 		.hint = NULL },
 	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; without any, halve it",
 		.hint = NULL },
-	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16", .hint = NULL },
+	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16",
+		.hint = NULL },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "set the model's symbolic dimensions", .hint = NULL },
 	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .hint = NULL },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view, quit (results are kept)",
@@ -173,6 +177,15 @@ struct key_pair keys_parse(struct text name)
 	keys.first = key_parse((struct text){ name.p, n });
 	keys.second = key_parse((struct text){ name.p + n, name.n - n });
 	return keys.second ? keys : (struct key_pair){ 0 };
+}
+
+struct text keys_shown(const char *keys)
+{
+	struct text shown = { "", 0 };
+	for (struct text name; name_next(&keys, &name);)
+		if (!shown.n || (name.n == 1 && name.p[0] >= '0' && name.p[0] <= '9'))
+			shown = name;
+	return shown;
 }
 
 static bool is_of(const struct key_row *row, const struct view *view)
