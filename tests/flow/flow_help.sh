@@ -12,7 +12,7 @@ keys "?"
 see "[8] Help"
 see "one row down"
 keys G
-see "Views" "its end"
+see "An optimization that can be switched" "its end"
 keys Escape
 see "[1] Layers"
 keys Tab

@@ -13,6 +13,18 @@ keys G
 see "Gemm" "the end of the model"
 keys g
 see "conv1"
+keys 3 j
+see "conv1/Conv" "a count"
+gone "[3] What-if" "is not a view"
+keys 3
+see "[3] What-if" "a digit alone is one"
+keys 1
+see "[1] Layers"
+keys z
+see "zo show the layers inside" "what may follow z"
+keys o
+see "no layers inside this one" "zo"
+keys g
 keys /
 typed layer3.5
 see "/layer3.5" "the search is shown while it is typed"

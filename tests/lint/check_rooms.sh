@@ -88,6 +88,34 @@ for file in src/runner/*.[ch]; do
 done
 report "every file of the runner is in a box"
 
+# the explorer: includes go down, and only the table of views names them
+ui_boxes="screen model views frame"
+ui_below=
+for box in $ui_boxes; do
+    for file in ui/"$box"/*.[ch]; do
+        for other in $(sed -n 's|^#include "ui/\([a-z_]*\)/.*|\1|p' "$file" | sort -u); do
+            case " $ui_below $box " in
+            *" $other "*) ;;
+            *) echo "$file includes ui/$other" >>"$failures" ;;
+            esac
+        done
+        sed -n 's|^#include "\(ui/[a-z_]*\.h\)".*|\1|p' "$file" | sed "s|^|$file includes |" >>"$failures"
+    done
+    report "box ui/$box includes only boxes below it"
+    ui_below="$ui_below $box"
+done
+for file in ui/*.[ch] ui/*/; do
+    case " $ui_boxes " in
+    *" $(basename "$file") "*) ;;
+    *) [ ! -e "$file" ] || echo "$file is not in a box" >>"$failures" ;;
+    esac
+done
+grep -ohE '^const struct view view_[a-z_]+' ui/views/*.c | sed 's/.* //' | while read -r view; do
+    grep -q "V(${view#view_})" ui/views/view_list.h || echo "$view is not in ui/views/view_list.h"
+    grep -nE "\\b$view\\b" ui/frame/*.[ch]
+done >>"$failures"
+report "every view is in the table, and the frame names none"
+
 # home PATTERN ALLOWED-PATH-REGEX NAME
 home() {
     grep -lE "#include [<\"]($1)" $(git ls-files 'src/*.[ch]' 'ui/*.[ch]' 2>/dev/null || find src ui -name '*.[ch]') \

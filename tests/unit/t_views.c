@@ -211,6 +211,10 @@ static void test_pairs(void)
 	ok(app.listed_count > closed, "zo opens a layer");
 	type("zc");
 	is_int(app.listed_count, closed, "zc closes it");
+	type("zc");
+	ok(sees("nothing to hide here") && strcmp(view_name(), "layers") == 0, "and goes nowhere");
+	type("ggzo");
+	ok(sees("no layers inside this one") && strcmp(view_name(), "layers") == 0, "nor does zo");
 	type("z");
 	pause_typing();
 	ok(sees("zo show the layers inside a layer"), "z says what may follow");

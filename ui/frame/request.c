@@ -197,10 +197,16 @@ static void request_open(struct app *app, const struct key_row *key)
 			return;
 		open.request = REQUEST_OPEN;
 	}
+	if (key->request == REQUEST_UNFOLD && !key->argument) {
+		app_note(app, false, "no layers inside this one");
+		return;
+	}
 	if (view_request(app, &open))
 		return;
-	if (key->request == REQUEST_FOLD)
+	if (key->request == REQUEST_FOLD && key->argument)
 		view_back(app, false);
+	else if (key->request == REQUEST_FOLD)
+		app_note(app, false, "nothing to hide here");
 	else if (key->request == REQUEST_OWN)
 		app_note(app, false, "nothing to do here for %s: %s", key->keys, key->text);
 	else

@@ -268,8 +268,7 @@ static bool devices_request(struct app *app, void *state, const struct key_row *
 
 const struct view view_devices = {
 	.name = "devices",
-	.help = "runners, recorded and described devices; \u25cf is in use, Enter switches: scenario and "
-		"layer stay",
+	.help = "runners, recorded and described devices; Enter switches: scenario and layer stay",
 	.keys = "5 D",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct devices),

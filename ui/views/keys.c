@@ -9,7 +9,8 @@
 #include <string.h>
 
 static const struct key_row fixed[] = {
-	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE, "one row down", .counts = true },
+	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE, "one row down; 5j: five rows (5 alone shows view 5)",
+		.counts = true },
 	{ "k Up", REQUEST_UP, 0, KEYS_MOVE, "one row up", .counts = true },
 	{ "PgDn ^F Space", REQUEST_PAGE_DOWN, 0, KEYS_MOVE, "one page down", .counts = true },
 	{ "PgUp ^B", REQUEST_PAGE_UP, 0, KEYS_MOVE, "one page up", .counts = true },
@@ -41,9 +42,12 @@ static const struct key_row fixed[] = {
 		.hint = "details" },
 	{ "Esc Backspace", REQUEST_BACK, 0, KEYS_VIEWS,
 		"back to the previous layer or view; clears a search or filter", .hint = NULL },
-	{ "Right zo", REQUEST_UNFOLD, 0, KEYS_VIEWS,
+	{ "Right", REQUEST_UNFOLD, KEYS_ELSE_OPEN, KEYS_VIEWS,
 		"show the layers inside a layer (If, Loop, Scan); elsewhere: open", .hint = NULL },
-	{ "Left zc", REQUEST_FOLD, 0, KEYS_VIEWS, "hide them again; elsewhere: back", .hint = NULL },
+	{ "Left", REQUEST_FOLD, KEYS_ELSE_OPEN, KEYS_VIEWS, "hide them again; elsewhere: back",
+		.hint = NULL },
+	{ "zo", REQUEST_UNFOLD, 0, KEYS_VIEWS, "show the layers inside a layer", .hint = NULL },
+	{ "zc", REQUEST_FOLD, 0, KEYS_VIEWS, "hide them again", .hint = NULL },
 	{ "* za", REQUEST_UNFOLD_ALL, 0, KEYS_VIEWS, "show or hide the layers inside all such layers",
 		.hint = NULL },
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", .hint = "next view" },
@@ -256,6 +260,7 @@ static void names_print_man(struct str *out)
 	str_addf(out, "\\fBF1\\fR to \\fBF12\\fR,\nand \\fB\\(haA\\fR to \\fB\\(haZ\\fR with Ctrl.\n"
 		"\\fBtext:\\fR\\fIWORD\\fR types a word letter by letter; while a prompt is open, any word "
 		"that is not a key name is typed:\n\\fB/ layer3 Enter Enter\\fR.\n"
+		"Two keys are one word\n(\\fBzo\\fR), and so is a key with its count\n(\\fB5j\\fR).\n"
 		"Any other word is an error.\n");
 }
 

@@ -57,10 +57,13 @@ enum request {
 enum key_group { KEYS_MOVE, KEYS_FIND, KEYS_VIEWS, KEYS_CHARTS, KEYS_MEASURE, KEYS_WHAT_IF, KEYS_LEAVE,
 	KEYS_GROUP_COUNT };
 
+#define KEYS_ELSE_OPEN 1 /* where nothing can be folded: opens, or goes back */
+
 struct key_row {
 	const char *keys;      /* names, separated by blanks: "j Down"; "zo" is o after z */
 	enum request request;
-	int argument;          /* REQUEST_WHAT_IF: row of what_if_table; REQUEST_VIEW: number of the view */
+	int argument;          /* REQUEST_WHAT_IF: row of what_if_table; REQUEST_VIEW: number of the view;
+				  REQUEST_UNFOLD, REQUEST_FOLD: KEYS_ELSE_OPEN or 0 */
 	enum key_group group;
 	const char *text;      /* one line of help */
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */

@@ -14,5 +14,6 @@ libui_a_SOURCES += \
 	ui/views/problems.c \
 	ui/views/view.c \
 	ui/views/view.h \
+	ui/views/view_list.h \
 	ui/views/views.c \
 	ui/views/what_if.c

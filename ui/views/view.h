@@ -1,11 +1,12 @@
 /* A view fills the screen between header and footer. One of rows draws them one by one, and the frame moves,
  * scrolls, searches, sorts and filters; one of a chart draws the whole area. A view is a file with a
- * struct view, and its line in the table of views.c. */
+ * struct view, and its line in view_list.h. */
 #ifndef UI_VIEWS_VIEW_H
 #define UI_VIEWS_VIEW_H
 
 #include "ui/model/app.h"
 #include "ui/views/keys.h"
+#include "ui/views/view_list.h"
 
 struct view {
 	const char *name;            /* for --view, and shown at the top right */
@@ -13,13 +14,13 @@ struct view {
 	const char *keys;            /* that show it, as in struct key_row: "7 A", "gr" */
 	enum key_group group;        /* of these keys */
 	const char *hint;            /* short text for the bottom line; NULL: no hint */
-	const struct key_row *own;   /* keys that only this view has, passed to its request; ends with a row of
+	const struct key_row *own;   /* keys that only this view has, passed to its request; the last row is
 					zeros; may be NULL */
 	size_t state_size;           /* the view's own state, zeroed before open */
 	void (*open)(struct app *app, void *state);  /* may be NULL */
 	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
-	/* A view without rows (a chart): fills the area. Keys that move or scroll go to its request, and other
-	 * members on rows are not used. NULL: a view of rows. */
+	/* A view without rows (a chart): fills the area. Keys that move or scroll go to its request, and the
+	 * members about rows are not used. NULL: a view of rows. */
 	void (*draw)(struct app *app, void *state, struct area area);
 	/* Number of rows for an area `width` columns wide; called before every drawing; the view may rebuild
 	 * its rows then. */
@@ -63,10 +64,10 @@ struct view {
 	bool long_names;             /* with `beside`: names of layers may take columns of the details */
 };
 
-extern const struct view view_layers, view_detail, view_what_if, view_problems, view_devices, view_doctor,
-	view_advice, view_help;
+#define VIEW_DECLARE(name) extern const struct view view_##name;
+VIEW_LIST(VIEW_DECLARE)
 
-/* ---- the table of views, in the order of Tab; the first is the one that the others return to ---- */
+/* ---- the table of views (view_list.h) ---- */
 
 const struct view *views_at(int number); /* views.c; NULL beyond the last */
 int views_count(void);

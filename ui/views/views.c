@@ -2,17 +2,8 @@
 
 #include "ui/views/view.h"
 
-/* In the order of Tab; the first is the one that the others return to. */
-static const struct view *const views[] = {
-	&view_layers,
-	&view_detail,
-	&view_what_if,
-	&view_problems,
-	&view_devices,
-	&view_doctor,
-	&view_advice,
-	&view_help,
-};
+#define VIEW_POINTER(name) &view_##name,
+static const struct view *const views[] = { VIEW_LIST(VIEW_POINTER) };
 
 const struct view *views_at(int number)
 {

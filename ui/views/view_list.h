@@ -1,0 +1,15 @@
+/* The views, in the order of Tab: a line each, for struct view view_NAME. The others return to the first. */
+#ifndef UI_VIEWS_VIEW_LIST_H
+#define UI_VIEWS_VIEW_LIST_H
+
+#define VIEW_LIST(V) \
+	V(layers) \
+	V(detail) \
+	V(what_if) \
+	V(problems) \
+	V(devices) \
+	V(doctor) \
+	V(advice) \
+	V(help)
+
+#endif
