@@ -14,7 +14,7 @@ see "Gemm" "the end of the model"
 keys g
 see "conv1"
 keys 3 j
-see "conv1/Conv" "a count"
+see "/maxpool/MaxPool  not measured" "a count"
 gone "[3] What-if" "is not a view"
 keys 3
 see "[3] What-if" "a digit alone is one"
