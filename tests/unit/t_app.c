@@ -942,11 +942,15 @@ static void any_keys(const struct fixture_options *o)
 		const struct key_row *row = &rows[(seed >> 8) % (uint32_t)count];
 		char name[16];
 		snprintf(name, sizeof(name), "%.*s", (int)strcspn(row->keys, " "), row->keys);
-		app_key(&app, key_parse(text_of(name)));
+		struct key_pair keys = keys_parse(text_of(name));
+		typed_key(&app, keys.first, 100 * i);
+		if (keys.second)
+			typed_key(&app, keys.second, 100 * i + 1);
+		typed_expire(&app, 100 * i + (int)(seed % 1000));
 		if (i % 50 == 0)
 			canvas_resize(&app.frame->canvas, sizes[i / 50 % 7][0], sizes[i / 50 % 7][1]);
 		if (i % 7 == 0)
-			app_key(&app, seed >> 24);
+			typed_key(&app, seed >> 24, 100 * i + 2);
 		app.frame->quit = false;
 		app_refresh(&app);
 		app_draw(&app);

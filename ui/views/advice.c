@@ -190,7 +190,7 @@ static bool advice_passes(struct app *app, void *state, int row)
 static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	const struct advice_page *p = state;
-	int advice = p->lines[row].advice, count;
+	int advice = row < 0 ? -1 : p->lines[row].advice, count;
 	struct scenario with = app->session->scenario;
 	struct error err = ERROR_NONE;
 	if (key->request != REQUEST_OPEN || advice < 0 ||
