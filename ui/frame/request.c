@@ -215,7 +215,8 @@ static void request_open(struct app *app, const struct key_row *key)
 
 static void request(struct app *app, const struct key_row *key)
 {
-	if (app_pane(app)->view->draw && view_request(app, key))
+	bool moves = key->request >= REQUEST_DOWN && key->request <= REQUEST_PREVIOUS_LAYER;
+	if (moves && app_pane(app)->view->draw && view_request(app, key))
 		return;
 	if (request_move(app, key->request) || request_find(app, key->request))
 		return;

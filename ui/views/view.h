@@ -19,7 +19,8 @@ struct view {
 	size_t state_size;           /* the view's own state, zeroed before open */
 	void (*open)(struct app *app, void *state);  /* may be NULL */
 	void (*close)(struct app *app, void *state); /* frees what the state owns; may be NULL */
-	/* A view without rows (a chart): fills the area. Keys that move or scroll go to its request, and the
+	/* A view without rows (a chart): fills the area. Keys that move (REQUEST_DOWN to
+	 * REQUEST_PREVIOUS_LAYER), Left and Right (REQUEST_FOLD, REQUEST_UNFOLD) go to its request; the
 	 * members about rows are not used. NULL: a view of rows. */
 	void (*draw)(struct app *app, void *state, struct area area);
 	/* Number of rows for an area `width` columns wide; called before every drawing; the view may rebuild
