@@ -144,6 +144,8 @@ static void test_chart(void)
 	is_int(seen.requests, before, "its keys are those of others elsewhere");
 	app_key(&app, KEY_CODE_BACKTAB);
 	is_str(view_name(), "more29", "the last of many views");
+	app_draw(&app);
+	ok(sees("  More29"), "one without a key");
 	for (int i = 0; i < views_count(); i++)
 		app_key(&app, KEY_CODE_TAB);
 	is_str(view_name(), "more29", "Tab goes round");

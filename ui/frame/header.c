@@ -130,8 +130,8 @@ static void draw_title(struct app *app, struct area line)
 	const char *filter = pane_filter_text(app, app_pane(app), line.width / 4);
 	const struct view *v = app_pane(app)->view;
 	struct text key = keys_shown(v->keys);
-	const char *view = arena_printf(&app->scratch, "%s%s[%.*s] %c%s", filter, filter[0] ? "  " : "",
-		(int)key.n, key.p, upper(v->name[0]), v->name + 1);
+	const char *view = arena_printf(&app->scratch, "%s%s%s%.*s%s%c%s", filter, filter[0] ? "  " : "",
+		key.n ? "[" : "", (int)key.n, key.p, key.n ? "] " : "", upper(v->name[0]), v->name + 1);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
 	const char *name = app_clean(app, text_of(base_name(s->model->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, STYLE_BOLD, name);

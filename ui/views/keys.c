@@ -186,7 +186,7 @@ struct key_pair keys_parse(struct text name)
 struct text keys_shown(const char *keys)
 {
 	struct text shown = { "", 0 };
-	for (struct text name; name_next(&keys, &name);)
+	for (struct text name; keys && name_next(&keys, &name);)
 		if (!shown.n || (name.n == 1 && name.p[0] >= '0' && name.p[0] <= '9'))
 			shown = name;
 	return shown;

@@ -84,7 +84,7 @@ struct key_pair {
 struct key_pair keys_parse(struct text name);
 /* The row of a key in a view: one of its own if it has one, else one of all views; or NULL. */
 const struct key_row *keys_find(const struct view *view, struct key_pair keys);
-/* Of the names in a list ("? F1 8") the digit, if there is one, else the first. */
+/* Of the names in a list ("? F1 8") the digit, if there is one, else the first; "" of NULL. */
 struct text keys_shown(const char *keys);
 /* True if `first` begins a pair in that view. */
 bool keys_begins(const struct view *view, uint32_t first);
