@@ -127,7 +127,8 @@ static void test_in_place(const char *cap)
 		"binary:f32,f32,f32:div:1x40:8x40", "binary:f32,f32.c,f32:mul:3x9x5x7:9x1x1+relu",
 		"softmax:f32,f32:soft:5x47:ax1", "softmax:f32,f32:soft:2x5x137:ax1" };
 	static const char *const refused[] = { "binary:f32,f32,f32:add:1x4:4x1",
-		"eltwise:bf16,bf16:relu:3x50", "binary:f32.c,f32,f32:add:4x4:1x4", "eltwise:f32,f32:sqrt:3x50" };
+		"eltwise:bf16,bf16:relu:3x50", "binary:f32.c,f32,f32:add:4x4:1x4",
+		"eltwise:f32,f32:sqrt:3x50" };
 	struct problem p;
 	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
 	for (size_t i = 0; i < sizeof(text) / sizeof(text[0]); i++) {
