@@ -56,16 +56,42 @@ static RULE_COST(batchnorm)
 	cost_per_element(c, 2, cost);
 }
 
+/* spatial=0, before opset 9: scale, shift and statistics have one value for each channel and position. */
+static bool has_value_per_position(const struct op_call *c)
+{
+	struct shape x = c->inputs[0].shape;
+	for (int i = 1; i < 5; i++) {
+		struct shape s = c->inputs[i].shape;
+		if (s.rank != x.rank - 1)
+			return false;
+		for (int k = 0; k < s.rank; k++)
+			if (dim_differs(s.dims[k], x.dims[k + 1]))
+				return false;
+	}
+	return true;
+}
+
+/* The same as a tensor in which each position is a channel of its own. */
+static void per_position_problem(const struct op_call *c, struct op_problem *out)
+{
+	norm_problem(c, out, KERNEL_BATCHNORM, MODE_NONE);
+	struct problem_shape *s = &out->problem.shape[0];
+	s->dim[1] = merged(s, 1, s->rank);
+	s->rank = 2;
+}
+
 static RULE_PROBLEM(batchnorm)
 {
 	if (!op_problem_ready(c, out))
 		return;
 	if (op_out(c, 1) || node_int(c->node, "training_mode", 0))
 		op_problem_why(out, "training mode is not measured");
-	else if (c->inputs[3].shape.rank != 1)
-		op_problem_why(out, "statistics per position (spatial=0) are not measured");
-	else
+	else if (c->inputs[3].shape.rank == 1)
 		norm_problem(c, out, KERNEL_BATCHNORM, MODE_NONE);
+	else if (!has_value_per_position(c))
+		op_problem_why(out, "scale, shift and statistics have a shape that is none of the input's");
+	else
+		per_position_problem(c, out);
 }
 
 /* ---- LayerNormalization, RMSNormalization */
