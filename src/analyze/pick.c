@@ -235,10 +235,13 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 }
 
 /* The cache state of the bound: warm if all weights and the peak of live activations fit in half of the
- * last-level cache, else (also if one of these is unknown) net. */
-static enum cache cache_of(const struct plan *p, const struct device *d)
+ * last-level cache, or if the device has results in no other state (of other programs); else (also if one of
+ * the sizes is unknown) net. */
+static enum cache cache_of(const struct plan *p, const struct device *d, const struct results *r)
 {
 	double live = p->weight_bytes + p->peak_live_bytes;
+	if (r && !results_have_cache(r, CACHE_NET) && results_have_cache(r, CACHE_WARM))
+		return CACHE_WARM;
 	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
 }
 
@@ -315,7 +318,7 @@ void study_open(struct study *st, const struct ground *g, enum layouts layouts, 
 {
 	const struct plan *p = g->plan;
 	*st = (struct study){ .on = *g, .plan = p, .fusion = g->fusion, .device = g->device,
-		.cache = cache_of(p, g->device), .nxc = layouts == LAYOUTS_NXC && p->nxc };
+		.cache = cache_of(p, g->device, g->results), .nxc = layouts == LAYOUTS_NXC && p->nxc };
 	st->groups = fused && g->fusion ? g->fusion->group_count : 0;
 	st->distinct_count = plan_problem_total(p) + (st->groups ? g->fusion->text_count : 0);
 	st->common_count = st->distinct_count;

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "commands/db.h"
+#include "commands/db_google.h"
 #include "commands/wanted.h"
 #include "session/recorded.h"
 #include "session/session_agent.h"
@@ -18,6 +19,10 @@ struct export {
 	struct str problem;             /* of the last result; "" none */
 	struct hash files;              /* SHA-256 of the given models' files */
 	struct arena arena;             /* of these */
+	struct db_google_file *google;  /* NULL: as a runner writes results */
+	int64_t device, google_device;  /* the current one; that of the file */
+	struct arena seen;
+	struct device now;              /* in `seen` */
 	int64_t id;                     /* of the current job */
 	int64_t results;
 };
@@ -58,6 +63,11 @@ static int export_device(void *context, const struct device *d, struct store_see
 {
 	struct export *ex = context;
 	(void)seen, (void)err;
+	if (ex->google) {
+		arena_clear(&ex->seen);
+		ex->now = device_copy(&ex->seen, d);
+		return 0;
+	}
 	export_end(ex);
 	char *hello = wire_hello(d);
 	str_clear(&ex->hello);
@@ -66,12 +76,31 @@ static int export_device(void *context, const struct device *d, struct store_see
 	return 0;
 }
 
+static int written(struct error *err)
+{
+	return ferror(stdout) ? error_set(err, "standard output: cannot write: %s", strerror(errno)) : 0;
+}
+
+/* A file of Google Benchmark describes the machine of its first result. */
+static int export_google(struct export *ex, const struct result *r, struct error *err)
+{
+	if (ex->results++ && ex->device != ex->google_device)
+		return error_set(err, "a file of Google Benchmark describes one machine, and these are results of "
+			"several devices; choose one with -d");
+	if (ex->results == 1)
+		db_google_begin(ex->google, &ex->now);
+	ex->google_device = ex->device;
+	db_google_result(ex->google, r, results_is_finished(ex->standing, r->problem));
+	return written(err);
+}
+
 static int export_result(void *context, const struct result *r, struct error *err)
 {
 	struct export *ex = context;
-	(void)err;
 	if (ex->wanted && hash_find(&ex->wanted->index, text_of(r->problem)) < 0)
 		return 0;
+	if (ex->google)
+		return export_google(ex, r, err);
 	if (!ex->problem.n || strcmp(ex->problem.p, r->problem) != 0) {
 		export_end(ex);
 		str_addf(&ex->problem, "%s", r->problem);
@@ -83,7 +112,7 @@ static int export_result(void *context, const struct result *r, struct error *er
 		.result = *r };
 	line_print(wire_format(&m));
 	ex->results++;
-	return ferror(stdout) ? error_set(err, "standard output: cannot write: %s", strerror(errno)) : 0;
+	return written(err);
 }
 
 static int export_one(struct store *s, int64_t device, struct export *ex, struct error *err)
@@ -91,6 +120,7 @@ static int export_one(struct store *s, int64_t device, struct export *ex, struct
 	struct results *standing = results_new();
 	struct store_walker walker = { .context = ex, .device = export_device, .result = export_result };
 	ex->standing = standing;
+	ex->device = device;
 	int bad = store_load(s, device, standing, err);
 	if (!bad)
 		bad = store_walk(s, device, &walker, err);
@@ -142,7 +172,7 @@ static int export_execution(void *context, const struct execution *e, struct err
 			      .payload = *e->model ? e->model : "?" },
 		id);
 	x->ex->results++;
-	return ferror(stdout) ? error_set(err, "standard output: cannot write: %s", strerror(errno)) : 0;
+	return written(err);
 }
 
 static int export_executions(struct store *s, struct export_executions *x, struct error *err)
@@ -166,7 +196,7 @@ static int export_all(struct store *s, const struct options *o, struct export *e
 				*hash_at(&executions.devices, text_of(devices[i].model)) = 1;
 				exported++;
 			}
-	if (!bad)
+	if (!bad && !ex->google)
 		bad = export_executions(s, &executions, err);
 	hash_free(&executions.devices);
 	if (!bad && !exported && !ex->results && o->config.device)
@@ -204,13 +234,18 @@ static int export_wanted(struct export *ex, struct wanted *w, struct options *o,
 int db_export(struct store *s, struct options *o, struct error *err)
 {
 	struct wanted wanted = { 0 };
-	struct export ex = { .wanted = o->argc ? &wanted : NULL };
-	int bad = export_wanted(&ex, &wanted, o, err) || export_all(s, o, &ex, err);
+	struct db_google_file file = { 0 };
+	int google = db_format_is_google(o, err);
+	struct export ex = { .wanted = o->argc ? &wanted : NULL, .google = google == 1 ? &file : NULL };
+	int bad = google < 0 || export_wanted(&ex, &wanted, o, err) || export_all(s, o, &ex, err);
+	if (ex.google)
+		db_google_end(&file);
 	wanted_free(&wanted);
 	str_free(&ex.hello);
 	str_free(&ex.problem);
 	hash_free(&ex.files);
 	arena_free(&ex.arena);
+	arena_free(&ex.seen);
 	if (!bad && !ex.results) {
 		error_set(err, "%s has no such results", store_path(s));
 		return EXIT_GAPS;

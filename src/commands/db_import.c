@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "commands/db_batch.h"
+#include "commands/db_google.h"
 #include "commands/interrupt.h"
 #include "commands/report.h"
 
@@ -115,7 +116,9 @@ static void import_print(const struct import *im)
 int db_import(struct store *s, struct options *o, struct error *err)
 {
 	struct import im = { .device = -1 };
-	int bad = 0;
+	int bad = 0, google = db_format_is_google(o, err);
+	if (google)
+		return google < 0 ? EXIT_BAD : db_google_import(s, o, err);
 	db_batch_start(&im.batch, s, o);
 	for (int i = 0; i < o->argc && !bad && !interrupted; i++)
 		bad = import_file(&im, o->argv[i], err);

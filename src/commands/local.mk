@@ -29,6 +29,8 @@ libcommands_a_SOURCES = \
 	src/commands/db.h \
 	src/commands/db_batch.c src/commands/db_batch.h \
 	src/commands/db_export.c \
+	src/commands/db_google.c src/commands/db_google.h \
+	src/commands/db_google_file.c \
 	src/commands/db_import.c \
 	src/commands/db_merge.c \
 	src/commands/diff.c src/commands/diff.h \

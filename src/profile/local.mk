@@ -1,6 +1,10 @@
 # profile: executions of whole models, from files that other programs wrote, and their match with a plan
 noinst_LIBRARIES += libprofile.a
 libprofile_a_SOURCES = \
+	src/profile/benchmarks.c src/profile/benchmarks.h \
+	src/profile/benchmarks_csv.c \
+	src/profile/benchmarks_gather.c src/profile/benchmarks_gather.h \
+	src/profile/benchmarks_json.c \
 	src/profile/calls.c src/profile/calls.h \
 	src/profile/lines.c src/profile/lines.h \
 	src/profile/kineto.h \
@@ -21,6 +25,7 @@ libprofile_a_SOURCES = \
 	src/profile/profile_trtexec_times.c \
 	src/profile/reader.h \
 	src/profile/scan.c src/profile/scan.h \
+	src/profile/scope.c src/profile/scope.h \
 	src/profile/stream.c src/profile/stream.h \
 	src/profile/timeline.c src/profile/timeline.h
 
@@ -38,3 +43,5 @@ check_PROGRAMS += tests/unit/t_profile_kineto
 tests_unit_t_profile_kineto_LDADD = $(below_profile)
 check_PROGRAMS += tests/unit/t_profile_hostile
 tests_unit_t_profile_hostile_LDADD = $(below_profile)
+check_PROGRAMS += tests/unit/t_benchmarks
+tests_unit_t_benchmarks_LDADD = $(below_profile)

@@ -20,7 +20,7 @@ enum recorded_match recorded_matches(const struct config *c, const struct device
 			(strcmp(d->name, c->device) == 0 ||
 				(text_to_int64(text_of(c->device), &number) && number == id))))
 		return RECORDED_WHOLE;
-	return strstr(d->stack, c->device) ? RECORDED_PART : RECORDED_NONE;
+	return strstr(d->stack, c->device) || strstr(d->model, c->device) ? RECORDED_PART : RECORDED_NONE;
 }
 
 static int is_record(const struct dirent *entry)

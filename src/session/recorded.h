@@ -9,7 +9,7 @@
 
 enum recorded_match {
 	RECORDED_NONE,
-	RECORDED_PART, /* config->device is a part of its stack */
+	RECORDED_PART, /* config->device is a part of its stack or model */
 	RECORDED_WHOLE /* config->device is its name, model or number, or is not set */
 };
 

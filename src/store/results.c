@@ -27,6 +27,7 @@ struct results {
 	const char **interned;
 	int interned_count, interned_capacity;
 	uint64_t version;
+	bool cache[CACHE_COUNT], launch[LAUNCH_COUNT]; /* of results with status ok */
 };
 
 struct results *results_new(void)
@@ -203,6 +204,8 @@ void results_add(struct results *r, const struct result *one)
 	}
 	struct results_entry *e = &r->entries[*at];
 	r->version++;
+	if (copy->status == STATUS_OK)
+		r->cache[copy->cache] = r->launch[copy->launch] = true;
 	if (results_is_outdated(e, copy))
 		results_entry_retire(e, copy);
 	else
@@ -221,6 +224,16 @@ const struct result *const *results_replaced(const struct results *r, const char
 	int64_t at = hash_find(&r->by_problem, text_of(problem));
 	*count = at < 0 ? 0 : r->entries[at].old_count;
 	return at < 0 ? NULL : (const struct result *const *)r->entries[at].old;
+}
+
+bool results_have_cache(const struct results *r, enum cache c)
+{
+	return r->cache[c];
+}
+
+bool results_have_launch(const struct results *r, enum launch l)
+{
+	return r->launch[l];
 }
 
 bool results_same_key(const struct result *a, const struct result *b)

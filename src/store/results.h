@@ -30,6 +30,9 @@ bool results_same_algorithm(const struct result *a, const struct result *b);
 /* Marks a problem as measured completely. Problems with results but without this mark were interrupted. */
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);
+/* True if a result with status ok was added that was measured in this cache state, or launch mode. */
+bool results_have_cache(const struct results *r, enum cache c);
+bool results_have_launch(const struct results *r, enum launch l);
 /* A number that changes whenever results_add adds a result: a cheap test for new results. */
 uint64_t results_version(const struct results *r);
 /* Number of problems with at least one result. */

@@ -19,6 +19,7 @@ mkdir "$work/here"
 cd "$work/here" || exit 1
 cp "$tiny" model.onnx
 try 0 "other.db" "$BENANZA" bench -q --db other.db model.onnx
+try 0 "results.json" sh -c '"$BENANZA" db export --db other.db --as google-benchmark >results.json'
 
 examples=0
 for command in $commands; do
