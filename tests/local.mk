@@ -2,13 +2,14 @@
 check_DATA =
 test_scripts = \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/agents.sh tests/cli/batch.sh tests/cli/cli.sh \
-	tests/cli/compare.sh tests/cli/diff.sh tests/cli/executions.sh tests/cli/help.sh \
+	tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh tests/cli/executions.sh tests/cli/help.sh \
 	tests/cli/libraries.sh \
 	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/repro.sh tests/cli/sweep.sh \
 	tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh \
 	tests/faults/hostile.py tests/faults/interrupt.py tests/faults/kill.py \
 	tests/faults/mistrusted.sh \
+	tests/figures/authors_results.py \
 	tests/figures/calibration.py tests/figures/compare_files.py tests/figures/models_figures.py \
 	tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \
 	tests/flow/flow_agent.sh tests/flow/flow_devices.sh tests/flow/flow_help.sh \

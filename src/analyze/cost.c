@@ -62,7 +62,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
 		c->why = price->answered ? study_why(st, s, distinct) : st->on.estimate ?
-			roofline_why(a, st, s, distinct) : NULL;
+			roofline_why(a, st, s, distinct) : study_other_launch(st, s, distinct);
 		return;
 	}
 	struct interval v = interval_of(price->result);

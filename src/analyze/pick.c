@@ -163,6 +163,16 @@ static bool refused(const struct found *f, const struct scenario *s)
 	return filtered || (unsupported && !other);
 }
 
+const char *study_other_launch(const struct study *st, const struct scenario *s, int distinct)
+{
+	const struct found *f = &st->found[distinct];
+	for (int i = 0; i < f->count && f->finished; i++)
+		if (usable(f->results[i]))
+			return s->amortized ? "only measured isolated (-w launch=isolated)" :
+					      "only measured amortized (-w launch=amortized)";
+	return NULL;
+}
+
 const char *study_why(const struct study *st, const struct scenario *s, int distinct)
 {
 	const struct found *f = &st->found[distinct];

@@ -14,18 +14,18 @@
 
 #define FORMAT "google-benchmark"
 
-const struct option_row db_format_rows[] = {
-	{ "as", 0, "FORMAT", OWN_TEXT(db_format, as), "the format of the file: " FORMAT " (benanza(1))" },
-	{ 0 }
-};
+const struct option_row db_format_rows[] = { { "as", 0, "FORMAT", OWN_TEXT(db_format, as),
+						     "the format of the file: " FORMAT " (benanza(1))" },
+	{ 0 } };
 
 int db_format_is_google(const struct options *o, struct error *err)
 {
 	const struct db_format *format = o->own;
 	if (!format->as)
 		return 0;
-	return strcmp(format->as, FORMAT) == 0 ? 1 : error_set(err, "--as: unknown format '%s'; use %s",
-		format->as, FORMAT);
+	return strcmp(format->as, FORMAT) == 0
+		? 1
+		: error_set(err, "--as: unknown format '%s'; use %s", format->as, FORMAT);
 }
 
 struct import {
@@ -48,7 +48,8 @@ static int add_results(struct import *im, const struct benchmarks *b, const int6
 			continue;
 		*hash_at(&done, text_of(key)) = 1;
 		bad = db_batch_ready(&im->batch, err);
-		if (!bad && store_finish_once(im->batch.store, ids[one->device], one->result.problem, err) < 0)
+		if (!bad &&
+			store_finish_once(im->batch.store, ids[one->device], one->result.problem, err) < 0)
 			bad = -1;
 		im->batch.now.finished += !bad;
 	}
@@ -117,16 +118,15 @@ static void print_json(struct import *im)
 	json_t *reasons = json_array();
 	const char *text;
 	json_t *one;
-	json_object_foreach(im->reasons, text, one)
-		json_array_append_new(reasons,
-			json_pack("{s:s, s:O, s:O}", "text", text, "count", json_object_get(one, "count"), "example",
-				json_object_get(one, "example")));
+	json_object_foreach(im->reasons, text, one) json_array_append_new(reasons,
+		json_pack("{s:s, s:O, s:O}", "text", text, "count", json_object_get(one, "count"), "example",
+			json_object_get(one, "example")));
 	report_json_line(
 		json_pack("{s:i, s:i, s:I, s:I, s:I, s:I, s:I, s:I, s:o, s:b}", "files", im->files, "devices",
-			im->devices, "benchmarks", (json_int_t)im->entries, "results", (json_int_t)c->results, "added",
-			(json_int_t)c->added, "already", (json_int_t)(c->results - c->added), "finished",
-			(json_int_t)c->finished, "left_out", (json_int_t)im->batch.left_out, "reasons", reasons,
-			"interrupted", interrupted != 0),
+			im->devices, "benchmarks", (json_int_t)im->entries, "results", (json_int_t)c->results,
+			"added", (json_int_t)c->added, "already", (json_int_t)(c->results - c->added),
+			"finished", (json_int_t)c->finished, "left_out", (json_int_t)im->batch.left_out,
+			"reasons", reasons, "interrupted", interrupted != 0),
 		stdout);
 }
 
@@ -141,9 +141,8 @@ static void print_text(struct import *im)
 	       " known already; %" PRId64 " problems complete",
 		im->entries, im->devices, c->results, c->added, c->results - c->added, c->finished);
 	puts(interrupted ? "; interrupted, added results are kept" : "");
-	json_object_foreach(im->reasons, text, one)
-		printf("left out: %lld: %s, such as %s\n", (long long)json_int_at(one, "count", 0), text,
-			json_string_at(one, "example", ""));
+	json_object_foreach(im->reasons, text, one) printf("left out: %lld: %s, such as %s\n",
+		(long long)json_int_at(one, "count", 0), text, json_string_at(one, "example", ""));
 }
 
 int db_google_import(struct store *s, struct options *o, struct error *err)

@@ -62,8 +62,8 @@ static void name_of(struct str *name, const struct result *r)
 }
 
 /* Up to the times. aggregate "": a run. */
-static void entry_begin(struct db_google_file *f, const struct result *r, const char *name,
-	const char *aggregate)
+static void entry_begin(
+	struct db_google_file *f, const struct result *r, const char *name, const char *aggregate)
 {
 	bool whole = *aggregate;
 	printf("%s\n{\"name\": ", f->count++ ? "," : "");
@@ -99,8 +99,8 @@ static void own_print(const struct result *r, bool finished)
 	free(line);
 }
 
-static void aggregate_print(struct db_google_file *f, const struct result *r, const char *name,
-	const char *aggregate, double ns)
+static void aggregate_print(
+	struct db_google_file *f, const struct result *r, const char *name, const char *aggregate, double ns)
 {
 	if (isnan(ns))
 		return;

@@ -21,8 +21,8 @@ static int first_byte(const char *path, struct error *err)
 	return n < 0 ? -1 : 0;
 }
 
-int benchmarks_read(const char *path, const struct profile_options *options, struct benchmarks *b,
-	struct error *err)
+int benchmarks_read(
+	const char *path, const struct profile_options *options, struct benchmarks *b, struct error *err)
 {
 	*b = (struct benchmarks){ .gap = "" };
 	switch (first_byte(path, err)) {
@@ -33,7 +33,8 @@ int benchmarks_read(const char *path, const struct profile_options *options, str
 	case 's':
 		return benchmarks_read_csv(path, options, b, err);
 	default:
-		return error_set(err, "%s: neither JSON of Google Benchmark nor a table of its results", path);
+		return error_set(
+			err, "%s: neither JSON of Google Benchmark nor a table of its results", path);
 	}
 }
 

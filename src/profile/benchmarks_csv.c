@@ -13,14 +13,15 @@
 
 /* Columns b0 and b1 are input[4] and input[5]. */
 #define COLUMNS(_)                                                                                           \
-	_(set) _(gpu) _(cudnn) _(batch) _(api) _(algo) _(dtype) _(n) _(c) _(h) _(w) _(k) _(r) _(s) _(pad_h)       \
-	_(pad_w) _(stride_h) _(stride_w) _(dil_h) _(dil_w) _(group) _(b0) _(b1) _(real_us) _(iters) _(status)    \
-	_(advised_algo) _(workspace_bytes)
+	_(set)                                                                                               \
+	_(gpu) _(cudnn) _(batch) _(api) _(algo) _(dtype) _(n) _(c) _(h) _(w) _(k) _(r) _(s) _(pad_h)         \
+		_(pad_w) _(stride_h) _(stride_w) _(dil_h) _(dil_w) _(group) _(b0) _(b1) _(real_us) _(iters)  \
+			_(status) _(advised_algo) _(workspace_bytes)
 enum column {
 #define COLUMN_ENUM(name) COLUMN_##name,
 	COLUMNS(COLUMN_ENUM)
 #undef COLUMN_ENUM
-	COLUMN_COUNT
+		COLUMN_COUNT
 };
 static const char *const column_names[] = {
 #define COLUMN_NAME(name) #name,
@@ -31,7 +32,7 @@ static const char *const column_names[] = {
 #define FIELDS_MOST 64
 
 struct table {
-	int place[COLUMN_COUNT];  /* field of the column */
+	int place[COLUMN_COUNT]; /* field of the column */
 	int fields;
 	struct text field[FIELDS_MOST];
 };
@@ -122,11 +123,14 @@ static void benchmark_set(const struct table *t, struct scope_benchmark *s)
 		s->input[i] = i < 6 ? number(t, inputs[i]) : NAN;
 }
 
-static void read_row(struct benchmarks *b, struct gather_runs *runs, struct arena *a, struct table *t,
-	struct text line)
+static void read_row(
+	struct benchmarks *b, struct gather_runs *runs, struct arena *a, struct table *t, struct text line)
 {
-	struct benchmarks_run run = { .name = line, .model = "", .stack = "",
-		.attributes = "{\"source\":\"google-benchmark\"}", .compute_capability = NAN };
+	struct benchmarks_run run = { .name = line,
+		.model = "",
+		.stack = "",
+		.attributes = "{\"source\":\"google-benchmark\"}",
+		.compute_capability = NAN };
 	if (split(line, t->field) != t->fields) {
 		b->entries++;
 		benchmarks_leave_out(b, "a line with another number of columns than the first", line);
@@ -156,16 +160,16 @@ static void read_row(struct benchmarks *b, struct gather_runs *runs, struct aren
 /* A part is what was one file of dlperf: a set, GPU and batch. */
 static bool is_next_part(const struct table *t, struct arena *a, const char **part)
 {
-	const char *now = arena_printf(a, "%.*s,%.*s,%.*s", (int)field(t, COLUMN_set).n, field(t, COLUMN_set).p,
-		(int)field(t, COLUMN_gpu).n, field(t, COLUMN_gpu).p, (int)field(t, COLUMN_batch).n,
-		field(t, COLUMN_batch).p);
+	const char *now = arena_printf(a, "%.*s,%.*s,%.*s", (int)field(t, COLUMN_set).n,
+		field(t, COLUMN_set).p, (int)field(t, COLUMN_gpu).n, field(t, COLUMN_gpu).p,
+		(int)field(t, COLUMN_batch).n, field(t, COLUMN_batch).p);
 	bool is = strcmp(now, *part) != 0;
 	*part = now;
 	return is;
 }
 
-int benchmarks_read_csv(const char *path, const struct profile_options *options, struct benchmarks *b,
-	struct error *err)
+int benchmarks_read_csv(
+	const char *path, const struct profile_options *options, struct benchmarks *b, struct error *err)
 {
 	struct lines *l = lines_open(path, options, err);
 	struct arena row[2] = { 0 }; /* of this line and the one before, in turn */

@@ -15,10 +15,10 @@
 /* A benchmark, once for each device, algorithm, order of the tensors and math mode. */
 struct group {
 	struct samples samples;
-	int64_t iterations;          /* least of its runs */
+	int64_t iterations; /* least of its runs */
 	int device;
-	struct result result;        /* of the first run that did not fail, else of the first */
-	const char *failure;         /* NULL: a run did not fail */
+	struct result result; /* of the first run that did not fail, else of the first */
+	const char *failure;  /* NULL: a run did not fail */
 };
 
 /* A run that does not say its device or order. */
@@ -32,12 +32,12 @@ struct gather_runs {
 	struct hash groups, devices;
 	struct group *group;
 	int64_t count, capacity;
-	struct arena run;            /* of the current run */
-	struct arena part;           /* of the current part: pending runs */
+	struct arena run;  /* of the current run */
+	struct arena part; /* of the current part: pending runs */
 	struct pending *pending, **last;
-	int device;                  /* of the part; -1: none yet, -2: several */
-	int order[2];                /* of the part, by scope_is_half; -1: none yet, -2: several */
-	bool says_order;             /* a run of the part does */
+	int device;	 /* of the part; -1: none yet, -2: several */
+	int order[2];	 /* of the part, by scope_is_half; -1: none yet, -2: several */
+	bool says_order; /* a run of the part does */
 	bool before_tf32;
 	int64_t measured_at;
 };
@@ -56,7 +56,8 @@ void benchmarks_leave_out(struct benchmarks *b, const char *reason, struct text 
 		char *example = text_clean(&b->arena,
 			(struct text){ name.p ? name.p : "", name.n < NAME_MOST ? name.n : NAME_MOST });
 		VEC_GROW(b->reasons, b->reason_count, b->reason_capacity);
-		b->reasons[b->reason_count++] = (struct benchmarks_reason){ .text = reason, .example = example };
+		b->reasons[b->reason_count++] =
+			(struct benchmarks_reason){ .text = reason, .example = example };
 	}
 	b->reasons[i].count++;
 }
@@ -96,11 +97,18 @@ static int device_of(struct gather_runs *g, const struct benchmarks_run *run)
 		*at = b->device_count;
 		VEC_GROW(b->devices, b->device_count, b->device_capacity);
 		b->devices[b->device_count++] = device_copy(&b->arena,
-			&(struct device){ .name = "imported", .model = run->model, .stack = run->stack,
-				.runner = "google-benchmark", .version = "", .host = "",
-				.attributes = run->attributes, .llc_bytes = NAN, .jobs = JOB_PROBLEM });
+			&(struct device){ .name = "imported",
+				.model = run->model,
+				.stack = run->stack,
+				.runner = "google-benchmark",
+				.version = "",
+				.host = "",
+				.attributes = run->attributes,
+				.llc_bytes = NAN,
+				.jobs = JOB_PROBLEM });
 	}
-	if (run->compute_capability >= 7 || (!run->failure && text_is(run->benchmark.dtype, "TENSORCOREHALF")))
+	if (run->compute_capability >= 7 ||
+		(!run->failure && text_is(run->benchmark.dtype, "TENSORCOREHALF")))
 		b->devices[*at].has_matrix = true;
 	return (int)*at;
 }
@@ -129,9 +137,9 @@ static struct group *group_of(struct gather_runs *g, int device, const struct re
 	if (*at < 0) {
 		*at = g->count;
 		VEC_GROW(g->group, g->count, g->capacity);
-		g->group[g->count++] = (struct group){ .device = device,
-			.result = result_copy(&b->arena, r),
-			.failure = "" };
+		g->group[g->count++] = (struct group){
+			.device = device, .result = result_copy(&b->arena, r), .failure = ""
+		};
 	}
 	return &g->group[*at];
 }
@@ -140,8 +148,14 @@ static struct group *group_of(struct gather_runs *g, int device, const struct re
 static void run_add(struct gather_runs *g, const struct benchmarks_run *run, int device)
 {
 	struct benchmarks *b = g->b;
-	struct result r = { .cache = CACHE_WARM, .launch = LAUNCH_ISOLATED, .kernels = "", .why = "",
-		.runner_version = "", .enqueue_ns = NAN, .clock_mhz = NAN, .rotated_bytes = NAN,
+	struct result r = { .cache = CACHE_WARM,
+		.launch = LAUNCH_ISOLATED,
+		.kernels = "",
+		.why = "",
+		.runner_version = "",
+		.enqueue_ns = NAN,
+		.clock_mhz = NAN,
+		.rotated_bytes = NAN,
 		.measured_at = run->measured_at };
 	const char *why = scope_map(&g->run, &run->benchmark, &r);
 	if (why) {
@@ -216,8 +230,8 @@ static void pending_add(struct gather_runs *g, struct benchmarks_run *run)
 	}
 	if (device < 0)
 		benchmarks_leave_out(g->b,
-			device == -1 ? "a failure in a file in which no benchmark names its GPU" :
-				       "a failure in a file with several GPUs or versions of cuDNN",
+			device == -1 ? "a failure in a file in which no benchmark names its GPU"
+				     : "a failure in a file with several GPUs or versions of cuDNN",
 			run->name);
 	else
 		run_add(g, run, device);
@@ -233,11 +247,18 @@ void gather_runs_part(struct gather_runs *g)
 static void group_end(struct benchmarks *b, struct group *group)
 {
 	struct result *r = &group->result;
-	r->stats = (struct sample_stats){ .min = NAN, .q1 = NAN, .median = NAN, .q3 = NAN, .mean = NAN,
-		.stdev = NAN, .lo = NAN, .hi = NAN };
+	r->stats = (struct sample_stats){ .min = NAN,
+		.q1 = NAN,
+		.median = NAN,
+		.q3 = NAN,
+		.mean = NAN,
+		.stdev = NAN,
+		.lo = NAN,
+		.hi = NAN };
 	if (group->failure) {
 		r->status = status_of(group->failure);
-		r->why = text_clean(&b->arena, (struct text){ group->failure, strnlen(group->failure, WHY_MOST) });
+		r->why = text_clean(
+			&b->arena, (struct text){ group->failure, strnlen(group->failure, WHY_MOST) });
 	} else {
 		stats_compute(&group->samples, &r->stats);
 		r->stats.executions = group->iterations;

@@ -18,7 +18,16 @@
 #define FACT_MOST 128
 
 /* What SCOPE says of the machine as keys "cudnn_version:7.5.1", whose values have no meaning. */
-enum fact { FACT_GPU, FACT_CUDNN, FACT_CUBLAS, FACT_RUNTIME, FACT_DRIVER, FACT_CAPABILITY, FACT_HOST, FACT_COUNT };
+enum fact {
+	FACT_GPU,
+	FACT_CUDNN,
+	FACT_CUBLAS,
+	FACT_RUNTIME,
+	FACT_DRIVER,
+	FACT_CAPABILITY,
+	FACT_HOST,
+	FACT_COUNT
+};
 static const char *const fact_keys[FACT_COUNT] = { "gpu_name:", "cudnn_version:", "cublas_version:",
 	"cuda_runtime_version:", "cuda_driver_version:", "compute_capability:", "host_name:" };
 
@@ -27,7 +36,7 @@ struct entry {
 	const char *name, *run_type, *run_name, *error, *unit;
 	bool failed;
 	double real, iterations, layout;
-	struct text own;                /* the value of the key "benanza" */
+	struct text own; /* the value of the key "benanza" */
 	const char *facts[FACT_COUNT];
 	struct scope_benchmark benchmark; /* without what the name says */
 };
@@ -36,10 +45,10 @@ struct reader {
 	struct benchmarks *b;
 	struct scan *scan;
 	struct gather_runs *runs;
-	struct arena arena;             /* of an element */
-	struct hash names;              /* of benchmarks of which the file has runs */
+	struct arena arena; /* of an element */
+	struct hash names;  /* of benchmarks of which the file has runs */
 	int64_t date;
-	bool own;                       /* the file's device is devices[0] */
+	bool own; /* the file's device is devices[0] */
 };
 
 /* "2019-09-30 10:25:24", or as in ISO 8601 with the offset; 0: another text. Without an offset as UTC. */
@@ -116,8 +125,8 @@ static const struct number arguments[] = {
 	{ "input[7]", AT(input, 7) },
 };
 
-static void number_set(struct scope_benchmark *b, const struct number *rows, size_t count, struct text key,
-	double value)
+static void number_set(
+	struct scope_benchmark *b, const struct number *rows, size_t count, struct text key, double value)
 {
 	for (size_t i = 0; i < count; i++)
 		if (text_is(key, rows[i].key))
@@ -188,7 +197,8 @@ static bool is_aggregate(struct reader *r, const struct entry *e)
 		*hash_at(&r->names, (struct text){ arena_strndup(&r->b->arena, name, n), n }) = 1;
 	if (is && hash_find(&r->names, key) < 0) {
 		r->b->entries++;
-		benchmarks_leave_out(r->b, "mean, median or deviation of runs that the file does not have", key);
+		benchmarks_leave_out(
+			r->b, "mean, median or deviation of runs that the file does not have", key);
 	}
 	return is;
 }
@@ -217,7 +227,9 @@ static bool read_arguments(struct scope_benchmark *b, struct text t)
 		const char *colon = memchr(one.p, ':', one.n);
 		int64_t value;
 		events |= text_is(one, "manual_time");
-		if (colon && text_to_int64((struct text){ colon + 1, (size_t)(one.p + one.n - colon - 1) }, &value))
+		if (colon &&
+			text_to_int64(
+				(struct text){ colon + 1, (size_t)(one.p + one.n - colon - 1) }, &value))
 			number_set(b, arguments, sizeof(arguments) / sizeof(arguments[0]),
 				(struct text){ one.p, (size_t)(colon - one.p) }, (double)value);
 		t.p += one.n + (slash != NULL);
@@ -236,7 +248,8 @@ static const char *stack_of(struct reader *r, const struct entry *e)
 	const char *stack = "";
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++)
 		if (e->facts[parts[i].fact])
-			stack = arena_printf(&r->arena, "%s%s %s, ", stack, parts[i].name, e->facts[parts[i].fact]);
+			stack = arena_printf(
+				&r->arena, "%s%s %s, ", stack, parts[i].name, e->facts[parts[i].fact]);
 	return arena_printf(&r->arena, "%sSCOPE", stack);
 }
 
@@ -244,7 +257,8 @@ static const char *attributes_of(struct reader *r, const struct entry *e)
 {
 	json_t *tree = json_pack("{s:s}", "source", "google-benchmark");
 	if (e->facts[FACT_CAPABILITY])
-		json_object_set_new(tree, "compute_capability", json_text(text_of(e->facts[FACT_CAPABILITY])));
+		json_object_set_new(
+			tree, "compute_capability", json_text(text_of(e->facts[FACT_CAPABILITY])));
 	if (e->facts[FACT_HOST])
 		json_object_set_new(tree, "host", json_text(text_of(e->facts[FACT_HOST])));
 	char *text = json_dumps(tree, JSON_COMPACT | JSON_SORT_KEYS);
@@ -270,9 +284,15 @@ static void scope_add(struct reader *r, struct entry *e)
 		benchmarks_leave_out(r->b, why, name);
 		return;
 	}
-	struct benchmarks_run run = { .name = name, .model = "", .stack = "", .attributes = "",
-		.compute_capability = NAN, .ns = nanoseconds(e), .iterations = e->failed ? 0 : (int64_t)e->iterations,
-		.failure = e->failed ? (*e->error ? e->error : "failed") : NULL, .measured_at = r->date };
+	struct benchmarks_run run = { .name = name,
+		.model = "",
+		.stack = "",
+		.attributes = "",
+		.compute_capability = NAN,
+		.ns = nanoseconds(e),
+		.iterations = e->failed ? 0 : (int64_t)e->iterations,
+		.failure = e->failed ? (*e->error ? e->error : "failed") : NULL,
+		.measured_at = r->date };
 	if (e->facts[FACT_GPU]) {
 		run.model = e->facts[FACT_GPU];
 		run.stack = stack_of(r, e);
@@ -280,7 +300,8 @@ static void scope_add(struct reader *r, struct entry *e)
 	}
 	if (e->facts[FACT_CAPABILITY])
 		run.compute_capability = atof(e->facts[FACT_CAPABILITY]);
-	s->before_tf32 = run.compute_capability < 8 || (e->facts[FACT_CUDNN] && atof(e->facts[FACT_CUDNN]) < 8);
+	s->before_tf32 =
+		run.compute_capability < 8 || (e->facts[FACT_CUDNN] && atof(e->facts[FACT_CUDNN]) < 8);
 	s->order = e->layout == 0 ? SCOPE_NCHW : e->layout == 1 ? SCOPE_NHWC : SCOPE_ORDER_UNKNOWN;
 	run.benchmark = *s;
 	gather_runs_add(r->runs, &run);
@@ -296,7 +317,8 @@ static void own_add(struct reader *r, const struct entry *e)
 	bool finished = false;
 	b->entries++;
 	if (!r->own || wire_parse(e->own.p, e->own.n, &m, NULL)) {
-		benchmarks_leave_out(b, r->own ? "an invalid result of benanza" : "a result without its device",
+		benchmarks_leave_out(b,
+			r->own ? "an invalid result of benanza" : "a result without its device",
 			text_of(e->name));
 		return;
 	}
@@ -321,13 +343,23 @@ static void own_add(struct reader *r, const struct entry *e)
 
 static void read_entry(struct reader *r, struct text value)
 {
-	struct entry e = { .name = "", .run_type = "", .run_name = "", .error = "", .unit = "ns", .real = NAN,
-		.iterations = NAN, .layout = NAN };
+	struct entry e = { .name = "",
+		.run_type = "",
+		.run_name = "",
+		.error = "",
+		.unit = "ns",
+		.real = NAN,
+		.iterations = NAN,
+		.layout = NAN };
 	struct scope_benchmark *s = &e.benchmark;
 	struct text rest = value, key, member;
 	int got;
-	*s = (struct scope_benchmark){ .filters = NAN, .group = NAN, .advised = NAN, .workspace_bytes = NAN,
-		.math_type = NAN, .order = SCOPE_ORDER_UNKNOWN };
+	*s = (struct scope_benchmark){ .filters = NAN,
+		.group = NAN,
+		.advised = NAN,
+		.workspace_bytes = NAN,
+		.math_type = NAN,
+		.order = SCOPE_ORDER_UNKNOWN };
 	for (int i = 0; i < SCOPE_INPUTS; i++)
 		s->input[i] = NAN;
 	for (int i = 0; i < 2; i++)
@@ -342,8 +374,8 @@ static void read_entry(struct reader *r, struct text value)
 		scope_add(r, &e);
 }
 
-int benchmarks_read_json(const char *path, const struct profile_options *options, struct benchmarks *b,
-	struct error *err)
+int benchmarks_read_json(
+	const char *path, const struct profile_options *options, struct benchmarks *b, struct error *err)
 {
 	struct reader r = { .b = b };
 	struct scan_item item;
@@ -366,8 +398,10 @@ int benchmarks_read_json(const char *path, const struct profile_options *options
 	gather_runs_end(r.runs);
 	b->gap = scan_gap(r.scan, &b->arena, "benchmark");
 	if (!bad && got == 0 && !any)
-		bad = error_set(err, "%s: has no \"benchmarks\"; give a file that Google Benchmark wrote with "
-			"--benchmark_out_format=json", path);
+		bad = error_set(err,
+			"%s: has no \"benchmarks\"; give a file that Google Benchmark wrote with "
+			"--benchmark_out_format=json",
+			path);
 	scan_close(r.scan);
 	hash_free(&r.names);
 	arena_free(&r.arena);

@@ -114,7 +114,8 @@ static bool window(const struct scope_benchmark *b, struct problem *p)
 		int at = i + 1;
 		good = good && size_of(b->input[2 + i], 1, &p->in[at]) &&
 			size_of(b->window[i], 1, &p->kernel_size[at]) &&
-			size_of(b->pad[i], 0, &p->pad_begin[at]) && size_of(b->stride[i], 1, &p->stride[at]) &&
+			size_of(b->pad[i], 0, &p->pad_begin[at]) &&
+			size_of(b->stride[i], 1, &p->stride[at]) &&
 			size_of(isnan(b->dilation[i]) ? 1 : b->dilation[i], 1, &p->dilation[at]);
 		p->pad_end[at] = p->pad_begin[at];
 	}
@@ -123,13 +124,15 @@ static bool window(const struct scope_benchmark *b, struct problem *p)
 
 /* ---- APIs: each fills the problem (types are set) and the algorithm; returns why it cannot, or NULL */
 
-static const char *const algorithm_words[] = { "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM", "DIRECT", "FFT",
-	"FFT_TILING", "WINOGRAD", "WINOGRAD_NONFUSED" };
+static const char *const algorithm_words[] = { "IMPLICIT_GEMM", "IMPLICIT_PRECOMP_GEMM", "GEMM", "DIRECT",
+	"FFT", "FFT_TILING", "WINOGRAD", "WINOGRAD_NONFUSED" };
 static const struct {
 	const char *name, *notes;
 } algorithms[] = { { "implicit_gemm", "" }, { "implicit_precomp_gemm", "" }, { "gemm", "" }, { "direct", "" },
-	{ "fft", "fft" }, { "fft_tiling", "fft" }, { "winograd", "winograd" }, { "winograd_nonfused", "winograd" } };
-static const char *const activation_words[] = { "SIGMOID", "RELU", "TANH", "CLIPPED_RELU", "ELU", "IDENTITY" };
+	{ "fft", "fft" }, { "fft_tiling", "fft" }, { "winograd", "winograd" },
+	{ "winograd_nonfused", "winograd" } };
+static const char *const activation_words[] = { "SIGMOID", "RELU", "TANH", "CLIPPED_RELU", "ELU",
+	"IDENTITY" };
 #define IDENTITY 5
 
 /* The function of an activation with the coefficient 1, which SCOPE passes. */
@@ -155,7 +158,8 @@ static void product_math(const struct scope_benchmark *b, struct problem *p, str
 	to->matrix = MATRIX_NO;
 	if (in == DTYPE_F16) {
 		to->math = "f16_accumulate";
-		to->matrix = b->math_type == 0 && !text_is(b->dtype, "TENSORCOREHALF") ? MATRIX_NO : MATRIX_UNKNOWN;
+		to->matrix = b->math_type == 0 && !text_is(b->dtype, "TENSORCOREHALF") ? MATRIX_NO
+										       : MATRIX_UNKNOWN;
 	} else if (in == DTYPE_F32 && b->math_type == 2) {
 		to->math = "fast_f16";
 		to->matrix = MATRIX_UNKNOWN;
@@ -165,8 +169,8 @@ static void product_math(const struct scope_benchmark *b, struct problem *p, str
 	}
 }
 
-static const char *map_conv(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_conv(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	(void)a;
 	int algorithm = mode_of(b->modes, "CONVOLUTION_FWD_ALGO_", algorithm_words, COUNT(algorithm_words));
@@ -192,12 +196,13 @@ static void add_epilogue(struct problem *p, enum epilogue_kind kind, enum mode m
 		e->operand = (struct operand){ .dtype = p->operand[2].dtype, .constant = true };
 }
 
-static const char *map_fused(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_fused(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	int activation = mode_of(b->modes, "ACTIVATION_", activation_words, COUNT(activation_words));
 	if (b->window[0] != b->window[1] || b->pad[0] != b->pad[1] || b->stride[0] != b->stride[1])
-		return "a fused convolution of unequal height and width, whose order differs between versions of "
+		return "a fused convolution of unequal height and width, whose order differs between "
+		       "versions of "
 		       "SCOPE";
 	if (activation < 0)
 		return "a fused convolution with an unknown activation";
@@ -211,8 +216,8 @@ static const char *map_fused(struct arena *a, const struct scope_benchmark *b, s
 	return why;
 }
 
-static const char *map_activation(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_activation(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	(void)a;
 	int activation = mode_of(b->modes, "ACTIVATION_", activation_words, COUNT(activations));
@@ -227,8 +232,8 @@ static const char *map_activation(struct arena *a, const struct scope_benchmark 
 }
 
 /* Per activation: one scale for each channel and position, which is a channel each if the tensor is flat. */
-static const char *map_batchnorm(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_batchnorm(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	static const char *const words[] = { "PER_ACTIVATION", "SPATIAL", "SPATIAL_PERSISTENT" };
 	static const char *const names[] = { "per_activation", "spatial", "spatial_persistent" };
@@ -249,12 +254,13 @@ static const char *map_batchnorm(struct arena *a, const struct scope_benchmark *
 	return s->dim[1] ? NULL : lacks;
 }
 
-static const char *map_pool(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_pool(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	static const char *const words[] = { "MAX", "MAX_DETERMINISTIC", "AVERAGE_COUNT_INCLUDE_PADDING",
 		"AVERAGE_COUNT_EXCLUDE_PADDING" };
-	static const char *const names[] = { "max", "max_deterministic", "average_include", "average_exclude" };
+	static const char *const names[] = { "max", "max_deterministic", "average_include",
+		"average_exclude" };
 	static const enum mode modes[] = { MODE_MAX, MODE_MAX, MODE_AVG_INCLUDE, MODE_AVG_EXCLUDE };
 	(void)a;
 	int mode = mode_of(b->modes, "POOLING_", words, COUNT(words));
@@ -271,10 +277,11 @@ static const char *map_pool(struct arena *a, const struct scope_benchmark *b, st
 }
 
 /* Instance: over all dimensions but the first. Channel: over the second. */
-static const char *map_softmax(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_softmax(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
-	static const char *const words[] = { "FAST", "ACCURATE", "LOG" }, *const ways[] = { "INSTANCE", "CHANNEL" };
+	static const char *const words[] = { "FAST", "ACCURATE", "LOG" },
+				 *const ways[] = { "INSTANCE", "CHANNEL" };
 	static const char *const names[][2] = { { "fast:instance", "fast:channel" },
 		{ "accurate:instance", "accurate:channel" }, { "log:instance", "log:channel" } };
 	(void)a;
@@ -298,8 +305,8 @@ static const char *map_softmax(struct arena *a, const struct scope_benchmark *b,
 }
 
 /* The input plus a bias of one value a channel. */
-static const char *map_add_tensor(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_add_tensor(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	(void)a;
 	for (int i = 0; i < 4; i++)
@@ -319,8 +326,8 @@ static const char *map_add_tensor(struct arena *a, const struct scope_benchmark 
 	return NULL;
 }
 
-static const char *map_op_tensor(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_op_tensor(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	static const struct {
 		const char *word;
@@ -347,10 +354,10 @@ static void product_shape(struct problem *p)
 	p->batch_a = p->batch_b = (struct problem_shape){ .rank = 1, .dim = { 1 } };
 }
 
-/* m n k, transposed a and b, alpha, beta, as cuBLAS takes them: column by column. In row order the same memory
- * holds the transposed product: the layer's constant b is the first factor. */
-static const char *map_gemm(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+/* m n k, transposed a and b, alpha, beta, as cuBLAS takes them: column by column. In row order the same
+ * memory holds the transposed product: the layer's constant b is the first factor. */
+static const char *map_gemm(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	int64_t ta, tb;
 	(void)a;
@@ -370,8 +377,8 @@ static const char *map_gemm(struct arena *a, const struct scope_benchmark *b, st
 
 /* Rows and columns of the matrix, which is stored column by column and, whatever the name says, never
  * transposed: one row times a constant. */
-static const char *map_gemv(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-	struct algorithm *to)
+static const char *map_gemv(
+	struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to)
 {
 	(void)a;
 	p->m = 1;
@@ -388,8 +395,8 @@ static const char *map_gemv(struct arena *a, const struct scope_benchmark *b, st
 static const struct api {
 	const char *name;
 	enum kernel kernel;
-	const char *(*map)(struct arena *a, const struct scope_benchmark *b, struct problem *p,
-		struct algorithm *to);
+	const char *(*map)(
+		struct arena *a, const struct scope_benchmark *b, struct problem *p, struct algorithm *to);
 } apis[] = {
 	{ "CUDNN_CONV_BIAS_ACTIVATION_FWD", KERNEL_CONV, map_fused },
 	{ "CUDNN_CONV_FWD", KERNEL_CONV, map_conv },
@@ -417,8 +424,8 @@ static const char *layouts_of(struct arena *a, const struct problem *p, enum sco
 	if (p->kernel == KERNEL_MATMUL)
 		return "";
 	for (int i = 0; i < row->operands; i++)
-		n += (size_t)snprintf(text + n, sizeof(text) - n, "%s%s=%s", n ? " " : "", row->names[i],
-			names[order]);
+		n += (size_t)snprintf(
+			text + n, sizeof(text) - n, "%s%s=%s", n ? " " : "", row->names[i], names[order]);
 	return arena_strndup(a, text, n);
 }
 
@@ -437,8 +444,12 @@ const char *scope_map(struct arena *a, const struct scope_benchmark *b, struct r
 	p.kernel = api->kernel;
 	for (int i = 0; i < kernel_row(api->kernel)->operands; i++)
 		p.operand[i].dtype = dtype;
-	r->algorithm = (struct algorithm){ .api = "cuDNN legacy", .name = "", .math = "strict", .notes = "",
-		.matrix = MATRIX_NO, .workspace_bytes = NAN };
+	r->algorithm = (struct algorithm){ .api = "cuDNN legacy",
+		.name = "",
+		.math = "strict",
+		.notes = "",
+		.matrix = MATRIX_NO,
+		.workspace_bytes = NAN };
 	const char *why = api->map(a, b, &p, &r->algorithm);
 	if (why)
 		return why;

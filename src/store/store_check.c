@@ -13,9 +13,9 @@
 
 static json_t *store_date(sqlite3_stmt *q, int column)
 {
-	if (sqlite3_column_type(q, column) != SQLITE_INTEGER)
-		return json_null();
 	time_t at = (time_t)sqlite3_column_int64(q, column);
+	if (sqlite3_column_type(q, column) != SQLITE_INTEGER || !at) /* 0: unknown */
+		return json_null();
 	struct tm tm;
 	char text[64];
 	if (!gmtime_r(&at, &tm) || !strftime(text, sizeof(text), "%Y-%m-%dT%H:%M:%SZ", &tm))
