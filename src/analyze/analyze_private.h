@@ -212,8 +212,8 @@ struct price study_price_in(
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
-/* Why a problem without a result for the scenario's launch mode is not measured: it is in the other mode. NULL:
- * it is in neither. */
+/* What to say of a problem that has a result only for the other launch mode than the scenario's; NULL: it has
+ * none. */
 const char *study_other_launch(const struct study *st, const struct scenario *s, int distinct);
 /* Why an answered problem has no price: the runner's reason, or what the scenario excludes; NULL: unknown. */
 const char *study_why(const struct study *st, const struct scenario *s, int distinct);

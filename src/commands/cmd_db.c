@@ -131,8 +131,8 @@ const struct command command_db_import = {
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "add the results that a runner wrote",
 	.about = "Adds the results that a runner or db export wrote, plain or gzipped; - is standard input. "
-		 "Results that the database has are not added again. With --as google-benchmark: the files that "
-		 "Google Benchmark wrote for SCOPE and dlperf, or db export.",
+		 "Results that the database has are not added again. With --as google-benchmark: the files "
+		 "that Google Benchmark wrote for SCOPE and dlperf, or db export.",
 	.examples = { "benanza db export > results.jsonl", "benanza db import --db other.db results.jsonl",
 		"benanza db import --as google-benchmark results.json" },
 	.own = db_format_rows,

@@ -30,7 +30,7 @@ const struct option_group options_model = { "model", false, model_rows };
 
 static const struct option_row device_rows[] = {
 	{ "device", 'd', "NAME", CONFIG_KEY("device"),
-		"a runner (cpu, cuda:1), a recorded device (model, number, part of its stack), or a "
+		"a runner (cpu, cuda:1), a recorded device (number, or part of its model or stack), or a "
 		"described one (h100)" },
 	{ 0 }
 };

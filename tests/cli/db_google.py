@@ -51,12 +51,12 @@ def conv(problem, algorithm, us, advised):
     """The benchmark of the first convolution of a model, from its problem."""
     n, c, h, w, k, r, s = problem
     sizes = (f"input[0]:{n}/input[1]:{c}/input[2]:{h}/input[3]:{w}/filter_count:{k}/filter_height:{r}"
-             f"/filter_width:{s}/pad_height:{r // 2}/pad_width:{s // 2}/stride_height:1/stride_width:1/dilation_height:1"
-             f"/dilation_width:1/group:1")
+             f"/filter_width:{s}/pad_height:{r // 2}/pad_width:{s // 2}/stride_height:1/stride_width:1"
+             f"/dilation_height:1/dilation_width:1/group:1")
     name = (f"LAYER_CUDNN_CONV_FWD_0_FLOAT32__BatchSize_1__34<CUDNN_CONVOLUTION_FWD_ALGO_{algorithm}>/{sizes}"
             "/manual_time")
     if us is None:
-        return {"name": name, "error_occurred": True, "error_message": "because of CUDNN_STATUS_NOT_SUPPORTED",
+        return {"name": name, "error_occurred": True, "error_message": "of CUDNN_STATUS_NOT_SUPPORTED",
                 "iterations": 1, "real_time": 0.0, "cpu_time": 0.0, "time_unit": "ns"}
     return {"name": name, "iterations": 10, "real_time": us, "cpu_time": us, "time_unit": "us",
             "advised_convolution_algorithm": float(ALGORITHMS.index(advised)), "workspace_bytes": 8.0,
@@ -68,8 +68,9 @@ def write_scope(path):
                   conv((1, 3, 8, 8, 4, 3, 3), "GEMM", 30.0, "GEMM"),
                   conv((1, 3, 8, 8, 4, 3, 3), "WINOGRAD", 20.0, "GEMM"),
                   relu((1, 4, 8, 8), 5.0),
-                  {"name": "BM_other/1", "iterations": 3, "real_time": 1.0, "cpu_time": 1.0, "time_unit": "ns"}]
-    path.write_text(json.dumps({"context": {"date": "2019-09-30 10:25:24"}, "benchmarks": benchmarks}, indent=1))
+                  {"name": "BM_other/1", "iterations": 3, "real_time": 1, "cpu_time": 1, "time_unit": "ns"}]
+    context = {"date": "2019-09-30 10:25:24"}
+    path.write_text(json.dumps({"context": context, "benchmarks": benchmarks}, indent=1))
 
 
 def write_model(path):
@@ -104,8 +105,9 @@ def check_import(here):
 
 def check_device(here):
     """-d takes a part of the GPU's name; algorithm=preferred is what the library advised."""
-    totals = [here.said("--db", "scope.db", "bound", "--json", "-d", "Tesla X", "-w", f"launch=isolated{more}",
-                        "model.onnx")["bound_ns"] for more in ("", ",algorithm=preferred")]
+    words = ("--db", "scope.db", "bound", "--json", "-d", "Tesla X", "model.onnx", "-w")
+    choices = ("launch=isolated", "launch=isolated,algorithm=preferred")
+    totals = [here.said(*words, choice)["bound_ns"] for choice in choices]
     return [] if totals == [25000, 35000] else [f"{totals}, not 25 and 35 us"]
 
 
@@ -166,7 +168,7 @@ def main():
         here.run("--db", "words.db", "bench", "-q", MODEL)
         tap.result("measurements come back", check_round_trip(here, "words.db", "words2.db"))
         tap.result("another format", check_refused(
-            here, ("db", "import", "--as", "csv", "scope.json"), "unknown format 'csv'; use google-benchmark"))
+            here, ("db", "import", "--as", "csv", "scope.json"), "format 'csv'; use google-benchmark"))
         here.run("--db", "both.db", "db", "merge", "scope.db", "words.db")
         tap.result("two devices are no file", check_refused(
             here, ("--db", "both.db", "db", "export", "--as", "google-benchmark"), "choose one with -d"))

@@ -169,7 +169,7 @@ def check_totals(results, gpu):
 
 
 def golden_norms():
-    """The authors' cost of batch normalizations at batch 1, the faster of both modes, by the output's shape."""
+    """The authors' cost of batch normalizations at batch 1, the faster of both modes, by their shape."""
     with gzip.open(GRAPHS, "rt") as lines:
         table = [line.rstrip("\n").split("\t") for line in lines]
     return {row[5]: float(row[6]) * 1e3 for row in table

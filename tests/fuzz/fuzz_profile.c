@@ -1,9 +1,10 @@
 /* Bytes are a profile: recognized and read alone, and as the file that completes a profile of TensorRT or of
- * ONNX Runtime. */
+ * ONNX Runtime; and a file of benchmarks. */
 #include "config.h"
 
 #include "tests/fuzz/fuzz.h"
 
+#include "profile/benchmarks.h"
 #include "profile/profile.h"
 
 #include <math.h>
@@ -54,6 +55,29 @@ static void check_read(const char *first, const char *second)
 	arena_free(&a);
 }
 
+static void check_benchmarks(const char *path)
+{
+	struct benchmarks b;
+	struct error err = ERROR_NONE;
+	if (benchmarks_read(path, NULL, &b, &err))
+		fuzz_check_line(err.text);
+	for (int i = 0; i < b.device_count; i++) {
+		check_text(b.devices[i].model);
+		check_text(b.devices[i].stack);
+	}
+	for (int i = 0; i < b.reason_count; i++)
+		check_text(b.reasons[i].example);
+	for (int64_t i = 0; i < b.result_count; i++) {
+		const struct result *r = &b.results[i].result;
+		struct problem p;
+		FUZZ_CHECK(b.results[i].device >= 0 && b.results[i].device < b.device_count);
+		FUZZ_CHECK(problem_parse(text_of(r->problem), &p, NULL) == 0);
+		FUZZ_CHECK(r->status != STATUS_OK || r->stats.median > 0);
+		check_text(r->why);
+	}
+	benchmarks_free(&b);
+}
+
 /* A profile with nodes a and b, made once. */
 static const char *fixed(char *path, const char *text)
 {
@@ -71,6 +95,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static char trtexec[64], onnxruntime[64];
 	const char *path = fuzz_file(bytes, n);
+	check_benchmarks(path);
 	check_read(path, NULL);
 	check_read(path, fixed(trtexec, "[{\"count\": 1}, {\"name\": \"a + b\", \"timeMs\": 1}]"));
 	check_read(path,

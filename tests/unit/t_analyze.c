@@ -327,7 +327,8 @@ static void refusals(void)
 	ok(!a->layers[1].critical && isnan(a->layers[1].slack_ns) && a->layers[0].critical &&
 			a->layers[6].critical,
 		"what has no cost is on no path, and a free layer may be");
-	ok(look(&w, "launch=isolated")->layers[0].why == NULL, "not measured needs no reason");
+	a = look(&w, "launch=isolated");
+	is_str(a->layers[0].why, "only measured amortized (-w launch=amortized)", "the other launch mode");
 	is_int(effect(&w, "", "fusion").unavailable_problems, 0, "fused problems not tried are not refused");
 	refuse(&w, CONV "+bias:f32.c", STATUS_UNSUPPORTED, "no such epilogue");
 	refuse(&w, CONV "+bias:f32.c+relu", STATUS_CRASHED, "");
@@ -629,6 +630,14 @@ static void cache_states(void)
 	struct scenario s = scenario_default();
 	struct analysis *a = analyze(&w.arena, GROUND(w.plan, NULL, w.results, NULL), &s);
 	near(a->bound_ns, 230, 1e-12, "no device and no fusion are no trouble");
+	results_free(w.results);
+	w.results = results_new();
+	ok(look(&w, "")->layers[0].why == NULL, "not measured needs no reason");
+	results_put(w.results, &warm);
+	is_int(look(&w, "")->cache, CACHE_WARM, "results in no other state");
+	near(look(&w, "")->layers[0].ns, 60, 1e-12, "... are used");
+	measure(w.results, RELU, 5);
+	is_int(look(&w, "")->cache, CACHE_NET, "a result in state net ends that");
 	world_close(&w);
 }
 

@@ -161,6 +161,9 @@ static void test_many(void)
 		results_add(r, &one);
 	}
 	int count, good = 0;
+	ok(results_have_cache(r, CACHE_NET) && !results_have_cache(r, CACHE_WARM), "in one cache state");
+	ok(results_have_launch(r, LAUNCH_AMORTIZED) && !results_have_launch(r, LAUNCH_ISOLATED),
+		"in one launch mode");
 	for (int i = 0; i < 5000; i++) {
 		snprintf(problem, sizeof(problem), "p%d", i);
 		const struct result *const *all = results_of(r, problem, &count);
