@@ -309,36 +309,35 @@ static void scope_add(struct reader *r, struct entry *e)
 
 /* ---- results of benanza */
 
+static bool is_result(const struct wire_message *m)
+{
+	if (m->type != WIRE_RESULT || !wire_is_problem(m) || store_result_fault(&m->result))
+		return false;
+	struct problem *p = base_calloc(1, sizeof(*p));
+	bool good = problem_parse(text_of(m->result.problem), p, NULL) == 0;
+	free(p);
+	return good;
+}
+
 static void own_add(struct reader *r, const struct entry *e)
 {
 	struct benchmarks *b = r->b;
 	struct wire_message m;
-	struct problem *p = NULL;
-	bool finished = false;
+	bool parsed = wire_parse(e->own.p, e->own.n, &m, NULL) == 0, good = parsed && is_result(&m);
 	b->entries++;
-	if (!r->own || wire_parse(e->own.p, e->own.n, &m, NULL)) {
+	if (good && r->own) {
+		VEC_GROW(b->results, b->result_count, b->result_capacity);
+		b->results[b->result_count++] = (struct benchmarks_result){
+			.finished = json_is_true(json_object_get(m.json, "finished")),
+			.result = result_copy(&b->arena, &m.result),
+		};
+	} else {
 		benchmarks_leave_out(b,
-			r->own ? "an invalid result of benanza" : "a result without its device",
+			good ? "a result without its device" : "an invalid result of benanza",
 			text_of(e->name));
-		return;
 	}
-	finished = json_is_true(json_object_get(m.json, "finished"));
-	if (m.type == WIRE_RESULT && wire_is_problem(&m) && !store_result_fault(&m.result)) {
-		p = base_calloc(1, sizeof(*p));
-		if (problem_parse(text_of(m.result.problem), p, NULL) == 0) {
-			VEC_GROW(b->results, b->result_count, b->result_capacity);
-			b->results[b->result_count++] = (struct benchmarks_result){ .finished = finished,
-				.result = result_copy(&b->arena, &m.result) };
-			finished = true;
-		} else {
-			free(p);
-			p = NULL;
-		}
-	}
-	if (!p)
-		benchmarks_leave_out(b, "an invalid result of benanza", text_of(e->name));
-	free(p);
-	wire_free(&m);
+	if (parsed)
+		wire_free(&m);
 }
 
 static void read_entry(struct reader *r, struct text value)

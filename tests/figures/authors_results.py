@@ -33,12 +33,15 @@ GPUS = {  # totals in ms that the authors published for these batches, cuDNN 7.6
     "TITAN Xp": (5.60, 7.39, 10.71, 17.66, 29.79, 57.94),
     "Quadro RTX 6000": (4.26, 5.21, 7.81, 12.98, 20.57, 38.97),
     "Tesla T4": (10.61, 14.32, 24.25, 42.06, 65.53, 123.68),
+    "Tesla K80": (22.1, 32.1, 51.6, 89.1, 144.0, 290.4),
+    "Tesla M60": (16.4, 22.8, 38.0, 68.2, 122.7, 239.4),
 }
 # Their totals take the faster of both modes of batch normalization, but the table has only one, and at batch
 # 1, 2 and 16 they lack the additions of 12 biases. At the other batches:
 WHOLE = {4, 8, 32}
 FUSED = (1.073, 1.067, 1.065, 1.058, 1.059, 1.057)
 HALF = {"nchw": (1.07, 1.19, 1.34, 1.60, 1.68, 1.76), "nhwc": (1.06, 1.18, 1.34, 1.59, 1.66, 1.72)}
+TWICE = {"Tesla K80", "Tesla M60"}  # of two stacks: chosen by number, the others by a part of the model
 UNMEASURED = {"GlobalAveragePool", "Flatten", "Transpose"}
 
 
@@ -128,9 +131,18 @@ class Results:
         return path
 
     @functools.cache
+    def number(self, gpu):
+        """Of the device with cuDNN 7.6.3: two GPUs have large batches with 7.6.1."""
+        found = [device["id"] for device in said("--db", self.db, "db", "info", "--json")["devices"]
+                 if gpu in device["model"] and "7.6.3" in device["stack"]]
+        assert len(found) == 1, f"{gpu}: {found}"
+        return found[0]
+
+    @functools.cache
     def bound(self, gpu, batch, what_if="", dtype="f32", bias_in_conv=False):
         words = ",".join(filter(None, ("launch=isolated", what_if)))
-        return said("--db", self.db, "bound", "--json", "-d", gpu, "-w", words, "-t", dtype,
+        device = self.number(gpu) if gpu in TWICE else gpu
+        return said("--db", self.db, "bound", "--json", "-d", device, "-w", words, "-t", dtype,
                     self.model(batch, bias_in_conv))
 
 
@@ -160,7 +172,7 @@ def check_totals(results, gpu):
     totals = [total(results.bound(gpu, batch)) for batch in BATCHES]
     wrong = []
     for batch, ours, theirs in zip(BATCHES, totals, GPUS[gpu]):
-        lowest, highest = (0.99, 1.01) if batch in WHOLE else (1, 1.07)
+        lowest, highest = (0.99, 1.01) if batch in WHOLE else (1, 1.08)
         if not lowest <= ours / theirs <= highest:
             wrong.append(f"batch {batch}: {ours:.2f} ms, theirs {theirs:.2f}")
         if not missing(results.bound(gpu, batch)) <= UNMEASURED:
