@@ -332,8 +332,7 @@ static void own_add(struct reader *r, const struct entry *e)
 			.result = result_copy(&b->arena, &m.result),
 		};
 	} else {
-		benchmarks_leave_out(b,
-			good ? "a result without its device" : "an invalid result of benanza",
+		benchmarks_leave_out(b, good ? "a result without its device" : "an invalid result of benanza",
 			text_of(e->name));
 	}
 	if (parsed)

@@ -19,14 +19,19 @@ static struct benchmarks all;
 #define CONV_SIZES ":n2c64h56w28k32r3s5:ph1pw2qh1qw2:sh2sw1:dh1dw1:g2"
 
 /* Reads a file of these benchmarks: the array's text. */
-static int read_text(const char *benchmarks)
+static int read_dated(const char *date, const char *benchmarks)
 {
 	struct str s = { 0 };
-	str_addf(&s, "{\"context\": {\"date\": \"2019-09-30 10:25:24\"}, \"benchmarks\": [%s]}", benchmarks);
+	str_addf(&s, "{\"context\": {\"date\": \"%s\"}, \"benchmarks\": [%s]}", date, benchmarks);
 	benchmarks_free(&all);
 	int bad = benchmarks_read(file_of("gb.json", s.p, s.n), NULL, &all, &err);
 	str_free(&s);
 	return bad;
+}
+
+static int read_text(const char *benchmarks)
+{
+	return read_dated("2019-09-30 10:25:24", benchmarks);
 }
 
 static int read_one(const char *name, const char *more)
@@ -187,6 +192,10 @@ static void statuses(void)
 	ok(all.result_count == 1 && all.entries == 3 && s->n == 3 && s->min == 8500 && s->median == 9500 &&
 			s->lo == 8500 && s->hi == 10500 && s->executions == 50,
 		"repetitions are samples");
+	read_dated("2019-09-30T10:25:24+02:00", RELU TIMES "}");
+	is_int(all.results[0].result.measured_at, 1569839124 - 7200, "a date with an offset");
+	read_dated("yesterday", RELU TIMES "}");
+	is_int(all.results[0].result.measured_at, 0, "no date");
 }
 
 static void refusals(void)
@@ -252,6 +261,7 @@ static void table(void)
 	ok(all.reason_count == 2 && strstr(all.reasons[0].text, "number of columns") &&
 			strstr(all.reasons[1].text, "names its GPU"),
 		"the others are counted by reason");
+	benchmarks_free(&all);
 	ok(benchmarks_read(file_of_text("t.csv", "set,gpu\n1,2\n"), NULL, &all, &err) < 0 &&
 			strstr(err.text, "has no column cudnn"),
 		"another table");
@@ -259,6 +269,7 @@ static void table(void)
 	ok(benchmarks_read(file_of_text("t.txt", "hello\n"), NULL, &all, &err) < 0 &&
 			strstr(err.text, "neither JSON of Google Benchmark nor"),
 		"another file");
+	benchmarks_free(&all);
 	ok(benchmarks_read(file_of_text("t.json", "{\"a\": 1}"), NULL, &all, &err) < 0 &&
 			strstr(err.text, "has no \"benchmarks\""),
 		"other JSON");
