@@ -117,7 +117,8 @@ void db_google_result(struct db_google_file *f, const struct result *r, bool fin
 	bool several = r->status == STATUS_OK && s->n > 1;
 	if (several) {
 		aggregate_print(f, r, name.p, "mean", s->mean);
-		aggregate_print(f, r, name.p, "stddev", s->stdev);
+		if (!(r->enqueue_ns > 0)) /* whose deviation is unknown */
+			aggregate_print(f, r, name.p, "stddev", s->stdev);
 	}
 	entry_begin(f, r, name.p, several ? "median" : "");
 	if (r->status != STATUS_OK) {
