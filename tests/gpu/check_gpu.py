@@ -17,14 +17,13 @@ Needs only Python's standard library and the runner; tests/gpu/first_hour.sh is 
 
 After smoke each tier has its share of the remaining minutes; what one leaves over goes to the others. Answers
 stay in a folder of FOLDER, named after GPU, runner, libraries, problems and manifest; the same command
-continues there. --tar packs FOLDER into a file, every minute and at the end; if FOLDER is not there, it is
-unpacked from that file first. Prints TAP and, per tier, an exit status (also in status.txt): 0 passed,
+continues there. --tar packs FOLDER into a file, every minute and at the end; first, what FOLDER lacks is
+unpacked from that file. Prints TAP and, per tier, an exit status (also in status.txt): 0 passed,
 1 failed, 3 time is up, 77 cannot be done here. The program's own is that of the worst tier; 2 if the command
 line or a file is wrong. Without a device all is skipped, with --need-device status 2.
 """
 
 import argparse
-import contextlib
 import hashlib
 import json
 import os
@@ -36,6 +35,7 @@ import subprocess
 import sys
 import tarfile
 import time
+import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
@@ -70,15 +70,21 @@ def pack(folder, path):
     new = path.with_name(path.name + ".new")
     with tarfile.open(new, "w:gz", compresslevel=6) as tar:
         for file in sorted(folder.rglob("*")):
-            if file.is_file() and file.suffix != ".new":
+            if file.is_file() and file.suffix != ".new" and file != path:
                 tar.add(file, str(file.relative_to(folder)), recursive=False)
     os.replace(new, path)
 
 
+def is_needed(member, to):
+    """True if a file of the tar is to be taken: it is not there, or is a longer file of answers, which only
+    grow."""
+    return not to.exists() or (to.suffix == ".jsonl" and member.size > to.stat().st_size)
+
+
 def unpack(path, folder):
-    """Takes plain files inside the folder alone, into a new folder."""
-    new = folder.with_name(folder.name + ".new")
-    total = 0
+    """Takes what the folder lacks: plain files alone."""
+    new, total, taken = folder.with_name(folder.name + ".new"), 0, []
+    shutil.rmtree(new, ignore_errors=True)
     try:
         with tarfile.open(path) as tar:
             for member in tar:
@@ -87,13 +93,17 @@ def unpack(path, folder):
                 if not member.isfile() or name.is_absolute() or ".." in name.parts or total > UNPACKED_MOST:
                     raise Wrong(f"{path}: it holds {member.name!r}, which check_gpu.py never packs; "
                                 "give the file that it wrote")
-                to = new / name
-                to.parent.mkdir(parents=True, exist_ok=True)
-                to.write_bytes(tar.extractfile(member).read())
-    except (OSError, EOFError, tarfile.TarError) as e:
+                if is_needed(member, folder / name):
+                    (new / name).parent.mkdir(parents=True, exist_ok=True)
+                    (new / name).write_bytes(tar.extractfile(member).read())
+                    taken.append(name)
+        for name in taken:  # only when the whole tar could be read
+            (folder / name).parent.mkdir(parents=True, exist_ok=True)
+            os.replace(new / name, folder / name)
+    except (OSError, EOFError, zlib.error, tarfile.TarError) as e:
         raise Wrong(f"{path}: it cannot be unpacked: {e}; move it away to begin anew") from e
-    if new.exists():
-        os.replace(new, folder)
+    finally:
+        shutil.rmtree(new, ignore_errors=True)
 
 
 # --- the device ---
@@ -133,7 +143,10 @@ class Check:
         self.args, self.until = args, time.monotonic() + 60 * args.minutes - (PACK_S if args.tar else 0)
         self.packed = time.monotonic()
         folder = folder_of(args, info)
-        folder.mkdir(parents=True, exist_ok=True)
+        try:
+            folder.mkdir(parents=True, exist_ok=True)
+        except OSError as e:
+            raise Wrong(f"{e}; give a folder that can be written: --out FOLDER") from e
         (folder / "info.json").write_text(json.dumps(info, indent=1), encoding="utf-8")
         self.tap = gpu_feed.Tap(folder / "log.tap")
         self.state = gpu_feed.State(folder / "state.json")
@@ -222,6 +235,14 @@ class Check:
         return next((s for s in (FAILED, UNFINISHED) if s in statuses.values()), PASSED)
 
 
+def number(text):
+    """A number above 0 and below a week of minutes."""
+    value = float(text)
+    if not 0 < value <= 10080:
+        raise ValueError
+    return value
+
+
 def options():
     parser = argparse.ArgumentParser(description=__doc__,
                                      formatter_class=argparse.RawDescriptionHelpFormatter)
@@ -230,12 +251,12 @@ def options():
     parser.add_argument("--tar", type=pathlib.Path)
     parser.add_argument("--device")
     parser.add_argument("--need-device", action="store_true")
-    parser.add_argument("--minutes", type=float, default=7.5)
+    parser.add_argument("--minutes", type=number, default=7.5)
     parser.add_argument("--tier", type=lambda t: t.split(","), default=TIERS)
     parser.add_argument("--anyway", action="store_true")
     parser.add_argument("--algorithms", type=int, default=gpu_tiers.RECORD_ALGORITHMS,
                         help="maximum per problem of the models")
-    parser.add_argument("--silent", type=float, default=gpu_feed.SILENT_S,
+    parser.add_argument("--silent", type=number, default=gpu_feed.SILENT_S,
                         help="seconds after which a runner that writes nothing is killed")
     parser.add_argument("--libraries", default="", metavar="FOLDER:...",
                         help="where the runner finds libraries after LD_LIBRARY_PATH")
@@ -248,7 +269,13 @@ def options():
             parser.error(f"unknown tier {tier}; available: {', '.join(TIERS)}")
     args.tier = [t for t in TIERS if t in args.tier]
     args.here, args.runner = HERE, shutil.which(args.runner) or args.runner
+    args.out, args.tar = args.out.resolve(), args.tar and args.tar.resolve()
     return args
+
+
+def bail_out(why):
+    print(f"Bail out! {' '.join(str(why).split())}")
+    return 2
 
 
 def main():
@@ -261,14 +288,13 @@ def main():
             return PASSED
         if isinstance(info, str):
             raise Wrong(f"{args.runner}: {info}")
-        if args.tar and args.tar.exists() and not args.out.exists():
+        if args.tar and args.tar.exists():
             unpack(args.tar, args.out)
         for path in args.jobs:
             path.read_bytes()
         check = Check(args, info, manifest)
     except (Wrong, OSError, gpu_manifest.ManifestError) as e:
-        print(f"Bail out! {' '.join(str(e).split())}")
-        return 2
+        return bail_out(e)
 
     def ended(number, frame):
         for other in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
@@ -277,9 +303,12 @@ def main():
 
     for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
         signal.signal(number, ended)
-    with contextlib.suppress(KeyboardInterrupt):
+    try:
         return check.run()
-    return UNFINISHED
+    except OSError as e:
+        return bail_out(f"{e}; what was answered is in {check.folder}, and the same command continues")
+    except (Ended, KeyboardInterrupt):
+        return UNFINISHED
 
 
 if __name__ == "__main__":

@@ -76,8 +76,10 @@ case " $* " in
     old=$IFS
     IFS='
 '
+    set -f
     # shellcheck disable=SC2086
     [ -z "$jobs" ] || set -- "$@" --jobs $jobs
+    set +f
     IFS=$old
     ;;
 esac

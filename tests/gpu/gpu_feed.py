@@ -46,7 +46,7 @@ class Tap:
         self.count += 1
         self.failed += not good
         self.write(f"{'ok' if good else 'not ok'} {self.count} - {' '.join(str(name).split())}")
-        for detail in details:
+        for detail in filter(None, details):
             self.note(detail)
         return bool(good)
 
@@ -84,17 +84,19 @@ def job(number, problem, budget_ms, launches=("amortized",), caches=("net",)):
                        "caches": list(caches), "launches": list(launches)})
 
 
-def read_lines(path):
-    """The JSON objects of a file of answers; a last line that was cut off is left out."""
-    found = []
+def read_lines(path, kind=""):
+    """The JSON objects of a file of answers, or those of one type; a last line that was cut off is left out.
+    Other types are not parsed: a recording has hundreds of megabytes."""
+    found, word = [], f'"{kind}"' if kind else ""
     if not path.exists():
         return found
-    for line in path.read_text(encoding="utf-8", errors="replace").splitlines():
-        try:
-            found.append(json.loads(line))
-        except ValueError:
-            continue
-    return [line for line in found if isinstance(line, dict)]
+    with open(path, encoding="utf-8", errors="replace", newline="\n") as lines:
+        for line in lines:
+            try:
+                found += [json.loads(line)] if word in line else []
+            except ValueError:
+                continue
+    return [x for x in found if isinstance(x, dict) and (not kind or x.get("type") == kind)]
 
 
 def is_answer(line):
@@ -195,19 +197,20 @@ class Feeder:
         text = path.read_text(encoding="utf-8", errors="replace").strip() if path.exists() else ""
         return text.splitlines()[-1] if text else "it wrote no error"
 
-    def feed(self, name, jobs, options=(), until=0.0, variables=None):
-        """Runs jobs, at most one per problem, into NAME.jsonl. Returns Answers."""
+    def feed(self, name, jobs, options=(), until=0.0, variables=None, kind=""):
+        """Runs jobs, at most one per problem, into NAME.jsonl. Returns Answers, of one type of lines if it is
+        given."""
         path, given_up = self.folder / f"{name}.jsonl", self.state.section("given_up").setdefault(name, {})
         wanted = {json.loads(j)["problem"]: j for j in jobs}
         broken = None
         for _ in range(LOSSES):
-            answers = Answers(read_lines(path), [], given_up, None)
+            answers = Answers(read_lines(path, kind), [], given_up, None)
             open_ = [p for p in wanted if p not in answers.done and p not in given_up]
             if not open_ or time.monotonic() >= until:
                 break
             left = [j for p, j in wanted.items() if p not in given_up]
             status = self._work(name, left, path, options, variables or {}, until)
-            after = Answers(read_lines(path), [], given_up, None)
+            after = Answers(read_lines(path, kind), [], given_up, None)
             # also by a job whose loss is not its fault, which is tried once more
             advanced = after.ends > answers.ends
             open_ = [p for p in wanted if p not in after.done and p not in given_up]
@@ -226,7 +229,8 @@ class Feeder:
                 break
         else:
             broken = f"the device or the runner was lost {LOSSES} times"
-        return Answers(read_lines(path), open_, {p: w for p, w in given_up.items() if p in wanted}, broken)
+        left_out = {p: w for p, w in given_up.items() if p in wanted}
+        return Answers(read_lines(path, kind), open_, left_out, broken)
 
     def ask(self, text, options, until):
         """Runs a runner on text through a pipe. Returns [(seconds, message)] and its exit status or None.

@@ -29,8 +29,8 @@ class Tiers:
         self.sm = (info.get("attributes") or {}).get("sm") or 0
         self.problems = gpu_manifest.problems(args.problems)
 
-    def feed(self, name, jobs, options, until, variables=None):
-        answers = self.feeder.feed(name, jobs, options, until, variables)
+    def feed(self, name, jobs, options, until, variables=None, kind=""):
+        answers = self.feeder.feed(name, jobs, options, until, variables, kind)
         for problem, why in answers.given_up.items():
             self.tap.say(False, f"{name}: {problem}", why)
         if answers.broken:
@@ -82,8 +82,8 @@ class Tiers:
             return "no --jobs given"
         files = {path: path.read_text(encoding="utf-8").split("\n") for path in self.args.jobs}
         jobs = {json.loads(line)["problem"]: line for lines in files.values() for line in lines if line}
-        answers = self.feed("recorded", list(jobs.values()), ("--budget-ms", BUDGET_MS, "--algorithms",
-                                                              self.args.algorithms), until)
+        options = ("--budget-ms", BUDGET_MS, "--algorithms", self.args.algorithms)
+        answers = self.feed("recorded", list(jobs.values()), options, until, kind="done")
         for path, lines in files.items():
             wanted = dict.fromkeys(json.loads(line)["problem"] for line in lines if line)
             done = [answers.done[p] for p in wanted if p in answers.done]

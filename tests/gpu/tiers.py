@@ -20,6 +20,7 @@ import types
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
+import gpu_feed  # noqa: E402
 import gpu_smoke  # noqa: E402
 from python_tap import BUILD, ROOT, Tap  # noqa: E402
 
@@ -252,6 +253,67 @@ def unpackable():
             yield f"exit status {status}: {output}"
 
 
+def unpacked():
+    """A tar gives what the folder lacks: none of its answers are lost, none that are newer are replaced."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        out, path = machine.folder / "out", f"{folder}/all.tar.gz"
+        machine.check("--tier", "record", "--tar", path)
+        whole = next(out.glob("*/recorded.jsonl"))
+        text = whole.read_text()
+        (machine.folder / "out.new").mkdir()
+        (machine.folder / "out.new" / "recorded.jsonl").write_text("remains of a process that was killed")
+        for left in ("", None, text[:text.rindex("\n", 0, -1) + 1], text + '{"type": "log"}\n'):
+            subprocess.run(["rm", "-rf", out if left == "" else whole], check=True)
+            if left == "":  # a start that failed has left an empty folder
+                out.mkdir()
+            elif left is not None:
+                whole.write_text(left)
+            status, output = machine.check("--tier", "record", "--tar", path)
+            want = text if left is None or left in text else left
+            if status or whole.read_text() != want or (machine.folder / "out.new").exists():
+                yield f"{left and len(left)} bytes left: exit status {status}: {output}"
+        with tarfile.open(path) as tar:
+            packed = [m.size for m in tar if m.name.endswith("recorded.jsonl")]
+        if packed != [len(text) + len('{"type": "log"}\n')]:
+            yield f"packed at last: {packed}"
+
+
+def full():
+    """A disk that is full, and a folder that cannot be written, are one line with what to do."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        limit = "import os, resource, sys; resource.setrlimit(resource.RLIMIT_FSIZE, (2000, 2000)); " \
+            "os.execv(sys.argv[1], sys.argv[1:])"
+        done = subprocess.run([sys.executable, "-c", limit, *machine.command("--tier", "smoke,correct")],
+                              env=environment(), stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True)
+        if done.returncode != 2 or 'check_gpu.py", line' in done.stdout or \
+                not re.search(r"^Bail out! .*the same command continues\n\Z", done.stdout, re.M):
+            yield f"a full disk: exit status {done.returncode}: {done.stdout}"
+        (machine.folder / "file").write_text("")
+        status, output = machine.check("--out", f"{folder}/file/out")
+        if status != 2 or len(output.splitlines()) != 1 or "--out FOLDER" not in output:
+            yield f"no folder: exit status {status}: {output}"
+
+
+def read():
+    """Of a recording only the ends of its jobs are parsed, since it has hundreds of megabytes."""
+    with tempfile.TemporaryDirectory() as folder:
+        path, parsed = pathlib.Path(folder) / "a.jsonl", []
+        rows = [{"type": t, "why": w} for t, w in (("result", "no \u2028 done"), ("done", "a \u2028 b"),
+                                                   ("log", '"done"'), ("result", "'done'"))]
+        path.write_text("\n".join(json.dumps(x, ensure_ascii=False) for x in rows) + '\n{"type":"done",')
+        loads = json.loads
+        gpu_feed.json = types.SimpleNamespace(loads=lambda line: parsed.append(line) or loads(line))
+        try:
+            if gpu_feed.read_lines(path, "done") != [rows[1]] or len(parsed) > 2:
+                yield f"parsed {parsed}"
+            if gpu_feed.read_lines(path) != rows:
+                yield f"read {gpu_feed.read_lines(path)}"
+        finally:
+            gpu_feed.json = json
+
+
 def untrusted():
     """Nothing is recorded with a wrong timer, unless it is wished; a mended runner has its own folder."""
     with tempfile.TemporaryDirectory() as folder:
@@ -455,9 +517,11 @@ def hostile():
             status, output = machine.check("--tier", "correct", "--tar", str(path))
             if status != 2 or len(output.splitlines()) != 1 or (machine.folder / "out").exists():
                 yield f"{member}: exit status {status}: {output}"
-        status, output = machine.check("--tier", "everything")
-        if status != 2:
-            yield f"an unknown tier: exit status {status}"
+        for bad in (("--tier", "everything"), ("--minutes", "nan"), ("--minutes", "0"), ("--minutes", "inf"),
+                    ("--silent", "-1")):
+            status, output = machine.check(*bad)
+            if status != 2 or (machine.folder / "out").exists():
+                yield f"{bad}: exit status {status}"
         (machine.folder / "manifest.txt").write_text("sm x\n")
         status, output = machine.check("--tier", "correct")
         if status != 2 or "manifest.txt:1:" not in output:
@@ -515,8 +579,8 @@ def resumed_latencies():
 def main():
     cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
     cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
-        sound, wall, later_tiers, sanitizers, unpackable, untrusted, shares, losses, kill, first_hour,
-        manifest, torch, hostile, peaks, resumed_latencies)}
+        sound, wall, later_tiers, sanitizers, unpackable, unpacked, full, read, untrusted, shares, losses,
+        kill, first_hour, manifest, torch, hostile, peaks, resumed_latencies)}
     words = sys.argv[1:]
     cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of the time is waiting
