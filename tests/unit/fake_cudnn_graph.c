@@ -245,13 +245,26 @@ static bool refuses_product(const struct fake_node *op)
 		(fake_cudnn_graph.signed_only && (is_u8(x) || is_u8(w)));
 }
 
+/* True for an operand with one value per channel. */
+static bool is_bias(const struct fake_node *op)
+{
+	const struct fake_attribute *b = fake_attribute(op, CUDNN_ATTR_OPERATION_POINTWISE_BDESC);
+	const struct fake_node *t = b ? *(struct fake_node *const *)b->bytes : NULL;
+	return t && fake_int64(t, CUDNN_ATTR_TENSOR_DIMENSIONS, 1) > 1 &&
+		fake_int64(t, CUDNN_ATTR_TENSOR_DIMENSIONS, 3) == 1;
+}
+
 static bool refuses(const struct fake_node *graph)
 {
 	const struct fake_attribute *ops = fake_attribute(graph, CUDNN_ATTR_OPERATIONGRAPH_OPS);
-	for (int64_t i = 0; i < ops->count; i++)
-		if (refuses_product(((struct fake_node *const *)ops->bytes)[i]))
+	bool any = false;
+	for (int64_t i = 0; i < ops->count; i++) {
+		const struct fake_node *op = ((struct fake_node *const *)ops->bytes)[i];
+		if (refuses_product(op))
 			return true;
-	return false;
+		any |= op->kind == CUDNN_BACKEND_OPERATION_POINTWISE_DESCRIPTOR && is_bias(op);
+	}
+	return fake_cudnn_graph.needs_bias && ops->count > 1 && !any;
 }
 
 static int64_t configs_give(const struct fake_node *heuristics, int64_t room, cudnnBackendDescriptor_t *to)

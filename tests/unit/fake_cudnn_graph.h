@@ -38,6 +38,7 @@ extern struct fake_cudnn_graph {
 					     and 12 take a graph; 0 has no knobs */
 	int configs;                      /* engine configurations that were asked for */
 	bool signed_only;                 /* products have engines only for s8 sources and weights */
+	bool needs_bias;                  /* convolutions have engines alone or with a bias, else none */
 	uint32_t numerical, behaviour;    /* notes of the engine */
 	cudaStream_t stream;              /* of the handle */
 	char why[256];                    /* result of cudnnGetLastErrorString; first line of a refusal */

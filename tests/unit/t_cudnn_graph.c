@@ -194,6 +194,55 @@ static void forms_test(void)
 	fake_cudnn_graph.channels_last = false;
 }
 
+/* A relu or a residual without a bias takes the engines that have one, with zeros. */
+static void zeros_test(void)
+{
+	static const struct {
+		const char *text;
+		int needs, needs_not; /* algorithms if engines need a bias, and if not */
+		int zeros;            /* of them with one of zeros */
+	} row[] = {
+		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu", 2, 4, 2 },
+		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+add:f32+relu", 2, 4, 2 },
+		{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c4w9k6s3:pw1qw1:sw1:dw1:g1+add:f32@nxc", 2, 4, 2 },
+		{ "conv:f16,f16.c,f16/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+relu", 2, 4, 2 },
+		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+swish,1", -1, 2, 0 },
+		{ "conv:f32,f32.c,f32/f32:n1c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu+add:f32", -1, 2, 0 },
+		{ "conv:f32,f32.c,f32/f32:n1c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu", 2, 2, 0 },
+		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 2, 2, 0 },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m4n5k6:ta0tb0+relu", -1, 2, 0 },
+	};
+	for (int needs = 1; needs >= 0; needs--)
+		for (size_t i = 0; i < sizeof(row) / sizeof(row[0]); i++) {
+			struct backend_list list = { 0 };
+			struct error err = ERROR_NONE;
+			int zeros = 0;
+			fake_cudnn_graph.needs_bias = needs;
+			int count = standin_ask(&backend_cudnn, row[i].text, &list, &err);
+			is_int(count, needs ? row[i].needs : row[i].needs_not, "%s", row[i].text);
+			for (int a = 0; a < count; a++) {
+				const struct algorithm *is = &list.algorithm[a];
+				bool told = strncmp(is->name, "zero_bias:", 10) == 0;
+				zeros += told;
+				near(standin_worst(&list, a, &err), 0, TOLERANCE, "%s", is->name);
+				is_int(strncmp(is->notes, "zero_bias", 9) == 0, told, "its notes say the same");
+			}
+			is_int(zeros, row[i].zeros, "so many with a bias of zeros");
+			if (count > 0)
+				backend_cudnn.forget(&list);
+		}
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	fake_cudnn_graph.needs_bias = fake_cudnn_graph.channels_last = true;
+	is_int(standin_ask(&backend_cudnn, row[0].text, &list, &err), -1,
+		"channels last is asked without zeros: %s", err.text);
+	fake_cudnn_graph.needs_bias = false;
+	is_int(standin_ask(&backend_cudnn, row[0].text, &list, &err), 2, "and taken");
+	is_str(list.algorithm[0].layouts, "src=nxc wei=nxc dst=nxc", "as before");
+	backend_cudnn.forget(&list);
+	fake_cudnn_graph.channels_last = false;
+}
+
 /* A u8 source is converted to s8 in each execution, padding becomes a border, and what the conversion takes
  * from the sums is added back: all results stay exact. */
 static void signed_test(void)
@@ -505,6 +554,7 @@ int main(void)
 	problems_test();
 	list_test();
 	forms_test();
+	zeros_test();
 	signed_test();
 	sums_test();
 	faults_test();

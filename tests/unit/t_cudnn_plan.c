@@ -274,6 +274,27 @@ static void ceiling_test(void)
 	}
 }
 
+/* A relu without a bias has the ready-made engines in ONNX's order that one with a bias has. */
+static void zeros_test(void)
+{
+	for (int d = 0; d < DEVICES; d++) {
+		struct backend_list list = { 0 }, biased = { 0 };
+		struct error err = ERROR_NONE;
+		device_choose(devices[d].file, devices[d].sm);
+#define RELU "conv:f16,f16.c,f16/f32:n1c64h28w28k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+		int bad = ask(RELU "+relu", &list, &err) || ask(RELU "+bias:f16.c+relu", &biased, &err);
+		ok(!bad && list.count == biased.count && list.count > 10 &&
+				strcmp(list.algorithm[0].layouts, "src=ncx wei=ncx dst=ncx") == 0 &&
+				!strstr(list.algorithm[0].notes, "runtime_compilation"),
+			"sm%d: %d engines for a relu, %d behind a bias %s", devices[d].sm, list.count,
+			biased.count, err.text);
+		if (list.count)
+			cudnn_forget(&list);
+		if (biased.count)
+			cudnn_forget(&biased);
+	}
+}
+
 /* Older versions fuse fewer patterns. */
 #define SEEN_VERSION 91900
 
@@ -369,6 +390,7 @@ int main(void)
 	} else if (has_driver()) {
 		compiled_test();
 		ceiling_test();
+		zeros_test();
 	}
 	free((char *)(uintptr_t)context.deviceprop);
 	return done_testing();

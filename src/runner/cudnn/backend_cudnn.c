@@ -70,8 +70,31 @@ struct state {
 	struct cudnn_packs packs;
 	struct cudnn_form form;
 	size_t room;                 /* where the converted source begins in the workspace */
-	struct cuda_kept sums;
+	struct cuda_kept kept;       /* corrected biases, or the bias of zeros */
 };
+
+static const void *const common[CUDA_KEPT_KEYS]; /* zeros are the same for all buffer sets */
+
+static int zeros_ready(struct state *s, struct error *err)
+{
+	const struct problem *p = &s->form.problem;
+	size_t bytes = (size_t)p->k * dtype_bits(p->operand[2].dtype) / 8;
+	if (cuda_kept_find(&s->kept, common))
+		return 0;
+	void *to = cuda_kept_add(&s->kept, common, bytes, err);
+	if (!to)
+		return -1;
+	return cuda_error(cudaMemsetAsync(to, 0, bytes, cuda_context()->stream), "a bias of zeros", err);
+}
+
+static struct cuda_pointers zeros_pointers(const struct state *s, const struct cuda_pointers *at)
+{
+	struct cuda_pointers inner = *at;
+	for (int i = 1; i < s->form.with_bias.epilogue_count; i++)
+		inner.epilogue[i] = at->epilogue[i - 1];
+	inner.epilogue[0] = cuda_kept_find(&s->kept, common);
+	return inner;
+}
 
 /* Makes the variant pack for these addresses, unless it exists. */
 static int ready(void *state, const struct cuda_pointers *at, struct error *err)
@@ -79,10 +102,14 @@ static int ready(void *state, const struct cuda_pointers *at, struct error *err)
 	struct state *s = state;
 	struct cuda_pointers inner = *at;
 	if (s->form.as_s8) {
-		if (cuda_signed_ready(&s->form.as_signed, &s->sums, at, err))
+		if (cuda_signed_ready(&s->form.as_signed, &s->kept, at, err))
 			return -1;
 		inner = cuda_signed_pointers(
-			&s->form.as_signed, &s->sums, at, (char *)at->workspace + s->room);
+			&s->form.as_signed, &s->kept, at, (char *)at->workspace + s->room);
+	} else if (s->form.zero_bias) {
+		if (zeros_ready(s, err))
+			return -1;
+		inner = zeros_pointers(s, at);
 	}
 	return cudnn_pack_of(&s->packs, &s->plan->graph, &inner, err) ? 0 : -1;
 }
@@ -93,9 +120,14 @@ static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t str
 	const struct cudnn_graph *g = &s->plan->graph;
 	struct cuda_pointers inner = *at;
 	if (s->form.as_s8 &&
-		cuda_signed_enqueue(&s->form.as_signed, &s->sums, at, (char *)at->workspace + s->room, &inner,
+		cuda_signed_enqueue(&s->form.as_signed, &s->kept, at, (char *)at->workspace + s->room, &inner,
 			stream, err))
 		return -1;
+	if (s->form.zero_bias) {
+		if (zeros_ready(s, err))
+			return -1;
+		inner = zeros_pointers(s, at);
+	}
 	cudnnHandle_t handle = cudnn_handle_on(stream, err);
 	cudnnBackendDescriptor_t pack = handle ? cudnn_pack_of(&s->packs, g, &inner, err) : NULL;
 	if (!pack)
@@ -108,7 +140,7 @@ static void state_free(void *state)
 {
 	struct state *s = state;
 	cudnn_packs_free(&s->packs, s->plan->graph.bag.api);
-	cuda_kept_free(&s->sums);
+	cuda_kept_free(&s->kept);
 	cudnn_plan_free(s->plan);
 	free(s);
 }

@@ -394,7 +394,7 @@ int cudnn_algorithms(const struct problem *p, struct backend_list *list, struct 
 	o->all = list->all;
 	int forms = cudnn_forms(p, o->form);
 	for (int i = 0; i < forms; i++) {
-		if (o->count && !o->form[i].as_s8)
+		if (o->count && !cudnn_form_always(&o->form[i]))
 			continue;
 		struct error now = ERROR_NONE;
 		o->chosen = i;
