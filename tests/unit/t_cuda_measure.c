@@ -2,11 +2,14 @@
 
 #include "runner/protocol/job.h"
 
+#include <pthread.h>
 #include <stdlib.h>
+#include <time.h>
 
 #include "fake_backend.h"
 #include "fake_cudart.h"
 #include "runner/gpu/cuda_context.h"
+#include "runner/gpu/cuda_lock.h"
 #include "runner/measure/platform.h"
 #include "seen_results.h"
 #include "tap.h"
@@ -49,6 +52,8 @@ const struct platform platform = { .program = "benanza-runner-cuda",
 	.tolerance = 0.01,
 	.long_ns = INFINITY,
 	.backends = backends,
+	.occupy = cuda_context_lock,
+	.vacate = cuda_context_vacate,
 	.memory_bytes = cuda_context_memory_bytes,
 	.disturbances = cuda_context_disturbances,
 	.doubt = cuda_context_doubt,
@@ -359,6 +364,40 @@ static void test_no_graphs(void)
 	end();
 }
 
+/* Another process, whose memory is free when it has measured. */
+static struct cuda_lock other;
+static double other_bytes;
+
+static void *other_ends(void *unused)
+{
+	(void)unused;
+	while (!cuda_context_is_waiting())
+		nanosleep(&(struct timespec){ .tv_nsec = 1000000 }, NULL);
+	fake.memory_bytes += other_bytes;
+	cuda_lock_give(&other);
+	return NULL;
+}
+
+static void test_shared(void)
+{
+	pthread_t thread;
+	begin(2);
+	double before = fake.bytes_alive;
+	const char *uuid = "GPU-abababab-abab-abab-abab-abababababab";
+	ok(cuda_lock_open(&other, getenv("BENANZA_LOCK_DIR"), uuid, &err) == 0 && cuda_lock_try(&other),
+		"another process measures");
+	other_bytes = fake.memory_bytes - before - 1000;
+	fake.memory_bytes -= other_bytes;
+	if (pthread_create(&thread, NULL, other_ends, NULL))
+		abort();
+	is_int(run(MATMUL), STATUS_OK, "measured when it has ended: %s", err.text);
+	pthread_join(thread, NULL);
+	near(fake.bytes_alive, before, 0, "no buffer is kept from another process");
+	ok(cuda_lock_try(&other), "nor is the lock");
+	cuda_lock_close(&other);
+	end();
+}
+
 int main(void)
 {
 	if (!fake_folder_open())
@@ -367,6 +406,7 @@ int main(void)
 	backend.algorithms = algorithms;
 	backend.forget = forget;
 	test_states();
+	test_shared();
 	test_mistrusted();
 	test_memory();
 	test_throttled();

@@ -35,7 +35,8 @@ static bool lacks_bias(const struct problem *p)
 	int n = p->epilogue_count;
 	enum dtype t = p->operand[2].dtype;
 	if (p->kernel != KERNEL_CONV || n == 0 || n == PROBLEM_EPILOGUES ||
-		p->operand[2].layout == LAYOUT_STRIDES || (t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16))
+		p->operand[2].layout == LAYOUT_STRIDES ||
+		(t != DTYPE_F32 && t != DTYPE_F16 && t != DTYPE_BF16))
 		return false;
 	for (int i = 0; i < n; i++) {
 		const struct epilogue *e = &p->epilogue[i];
@@ -57,7 +58,9 @@ static struct cudnn_form with_zeros(const struct problem *p)
 	*to = *p;
 	memmove(&to->epilogue[1], &to->epilogue[0], (size_t)to->epilogue_count * sizeof(to->epilogue[0]));
 	to->epilogue[0] = (struct epilogue){ .kind = EPILOGUE_BIAS,
-		.operand = { .dtype = p->operand[2].dtype, .layout = p->operand[2].layout, .constant = true } };
+		.operand = { .dtype = p->operand[2].dtype,
+			.layout = p->operand[2].layout,
+			.constant = true } };
 	to->epilogue_count++;
 	return f;
 }

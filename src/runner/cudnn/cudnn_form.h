@@ -29,9 +29,9 @@ static inline const struct problem *cudnn_form_asked(const struct cudnn_form *f)
 }
 
 /* Lists the forms in the order in which cuDNN is asked, without `layouts`. The first is the problem itself,
- * open layouts in ONNX's order; then the same with a bias of zeros. The next has all layouts channels last, if
- * all are open and the layout makes a difference: it is asked only if the forms before it have no engine. The
- * last, of products with a u8 source, is asked always. Returns their number. Pure. */
+ * open layouts in ONNX's order; then the same with a bias of zeros. The next has all layouts channels last,
+ * if all are open and the layout makes a difference: it is asked only if the forms before it have no engine.
+ * The last, of products with a u8 source, is asked always. Returns their number. Pure. */
 int cudnn_forms(const struct problem *p, struct cudnn_form *to);
 /* True if the form is asked although others have engines. Pure. */
 bool cudnn_form_always(const struct cudnn_form *f);

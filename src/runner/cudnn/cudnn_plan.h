@@ -1,6 +1,8 @@
 /* Plans of cuDNN's graph API. A plan is made from a choice, an engine and its knobs, in an operation graph of
  * its own: no descriptor is shared, so several threads can make plans at once. Each uses its own handle, as
- * NVIDIA requires ("Thread Safety" in the documentation of cuDNN). */
+ * NVIDIA requires ("Thread Safety" in the documentation of cuDNN). A thread that makes a plan hands it
+ * over: it is executed on another handle, as plans depend on the properties of the device alone ("Deviceless
+ * Ahead-of-time Compilation"; CUDNN_ATTR_EXECUTION_PLAN_HANDLE is deprecated in cuDNN 9.19). */
 #ifndef RUNNER_CUDNN_PLAN_H
 #define RUNNER_CUDNN_PLAN_H
 

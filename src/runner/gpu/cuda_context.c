@@ -422,3 +422,9 @@ void cuda_context_unlock(void)
 {
 	cuda_lock_give(&lock);
 }
+
+void cuda_context_vacate(void)
+{
+	cuda_buffers_drop();
+	cuda_context_unlock();
+}

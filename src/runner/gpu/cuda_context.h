@@ -66,6 +66,8 @@ void cuda_context_disturb(void);
  * locked. */
 int cuda_context_lock(struct error *err);
 void cuda_context_unlock(void);
+/* Unlocks, and frees the memory that is kept for the next algorithm of a problem: other processes need it. */
+void cuda_context_vacate(void);
 
 /* Returns the context; the platform must be open. */
 const struct cuda_context *cuda_context(void);

@@ -115,28 +115,11 @@ static enum status job_plan(const struct job *j, struct error *err)
 	return STATUS_UNSUPPORTED;
 }
 
-enum status job_run(const struct job *j, bool *stopped, struct error *err)
+static enum status job_measure(const struct job *j, struct problem *p, struct offers *offers, bool *stopped,
+	struct error *err)
 {
 	static struct measure_outlook outlook;
-	struct problem p;
-	struct offers offers;
-	*stopped = false;
-	if (j->planning)
-		return job_plan(j, err);
-	enum status status = problem_open(j, &p, &offers, err);
-	if (status == STATUS_UNSUPPORTED)
-		emit_whole(j, status, err->text);
-	if (status != STATUS_OK)
-		return status;
-	const char *doubt = platform.doubt ? platform.doubt() : NULL;
-	if (doubt) {
-		error_set(err, "%s", doubt);
-		emit_whole(j, STATUS_MISTRUSTED, err->text);
-		offers_close(&offers);
-		return STATUS_MISTRUSTED;
-	}
-	if (!j->most && offers.count > MEASURE_CONTENDERS)
-		*j->left_out += offers.count - MEASURE_CONTENDERS;
+	enum status status = STATUS_OK;
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
 	struct measure_options o = { .budget_ns = j->budget_ns,
 		.memory_bytes = memory,
@@ -164,8 +147,47 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		o.caches[i] = j->caches[i];
 	for (int i = 0; i < LAUNCH_COUNT; i++)
 		o.launches[i] = j->launches[i];
-	*stopped = measure_problem(&offers, &p, j->problem, &o, &status, err) != 0;
+	*stopped = measure_problem(offers, p, j->problem, &o, &status, err) != 0;
+	return status;
+}
+
+static int occupy(struct error *err)
+{
+	return platform.occupy ? platform.occupy(err) : 0;
+}
+
+static void vacate(void)
+{
+	if (platform.vacate)
+		platform.vacate();
+}
+
+enum status job_run(const struct job *j, bool *stopped, struct error *err)
+{
+	struct problem p;
+	struct offers offers;
+	*stopped = false;
+	if (j->planning)
+		return job_plan(j, err);
+	enum status status = problem_open(j, &p, &offers, err);
+	if (status == STATUS_UNSUPPORTED)
+		emit_whole(j, status, err->text);
+	if (status != STATUS_OK)
+		return status;
+	const char *doubt = platform.doubt ? platform.doubt() : NULL;
+	if (doubt) {
+		error_set(err, "%s", doubt);
+		emit_whole(j, STATUS_MISTRUSTED, err->text);
+		offers_close(&offers);
+		return STATUS_MISTRUSTED;
+	}
+	if (!j->most && offers.count > MEASURE_CONTENDERS)
+		*j->left_out += offers.count - MEASURE_CONTENDERS;
+	bool alone = occupy(err) == 0;
+	status = alone ? job_measure(j, &p, &offers, stopped, err) : STATUS_FAILED;
 	offers_end(j, &offers);
+	if (alone)
+		vacate();
 	return status;
 }
 
@@ -218,6 +240,10 @@ enum status job_check(const struct job *j, struct error *err)
 	enum status status = problem_open(j, &p, &offers, err);
 	if (status != STATUS_OK)
 		return status;
+	if (occupy(err)) {
+		offers_end(j, &offers);
+		return STATUS_FAILED;
+	}
 	struct backend_limits limits = {
 		.memory_bytes = platform.memory_bytes() * MEMORY_SHARE, .sets = 1, .cold_sets = 1
 	};
@@ -234,6 +260,7 @@ enum status job_check(const struct job *j, struct error *err)
 	}
 	free(picked);
 	offers_end(j, &offers);
+	vacate();
 	if (job_loss())
 		return STATUS_FAILED;
 	if (rejected > 0 && rejected == judged)
