@@ -197,19 +197,20 @@ static void forms_test(void)
 /* A relu or a residual without a bias takes the engines that have one, with zeros. */
 static void zeros_test(void)
 {
+#define CONV "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 	static const struct {
 		const char *text;
 		int needs, needs_not; /* algorithms if engines need a bias, and if not */
 		int zeros;            /* of them with one of zeros */
 	} row[] = {
-		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu", 2, 4, 2 },
-		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+add:f32+relu", 2, 4, 2 },
+		{ CONV "+relu", 2, 4, 2 },
+		{ CONV "+add:f32+relu", 2, 4, 2 },
 		{ "conv:f32@nxc,f32.c@nxc,f32@nxc/f32:n1c4w9k6s3:pw1qw1:sw1:dw1:g1+add:f32@nxc", 2, 4, 2 },
 		{ "conv:f16,f16.c,f16/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+relu", 2, 4, 2 },
-		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+swish,1", -1, 2, 0 },
-		{ "conv:f32,f32.c,f32/f32:n1c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+relu+add:f32", -1, 2, 0 },
-		{ "conv:f32,f32.c,f32/f32:n1c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f32.c+relu", 2, 2, 0 },
-		{ "conv:f32,f32.c,f32/f32:n2c4h7w6k6r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", 2, 2, 0 },
+		{ CONV "+swish,1", -1, 2, 0 },
+		{ CONV "+relu+add:f32", -1, 2, 0 },
+		{ CONV "+bias:f32.c+relu", 2, 2, 0 },
+		{ CONV, 2, 2, 0 },
 		{ "matmul:f32,f32.c,f32/f32:ba1bb1m4n5k6:ta0tb0+relu", -1, 2, 0 },
 	};
 	for (int needs = 1; needs >= 0; needs--)
@@ -225,7 +226,7 @@ static void zeros_test(void)
 				bool told = strncmp(is->name, "zero_bias:", 10) == 0;
 				zeros += told;
 				near(standin_worst(&list, a, &err), 0, TOLERANCE, "%s", is->name);
-				is_int(strncmp(is->notes, "zero_bias", 9) == 0, told, "its notes say the same");
+				is_int(strncmp(is->notes, "zero_bias", 9) == 0, told, "so do its notes");
 			}
 			is_int(zeros, row[i].zeros, "so many with a bias of zeros");
 			if (count > 0)

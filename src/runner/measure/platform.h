@@ -48,9 +48,9 @@ struct platform {
 	/* Makes the device that of the calling thread. The backends' algorithms() and compile() may then be
 	 * called on it, at the same time as on others (ahead.h). NULL: they are for one thread. */
 	int (*enter)(struct error *err);
-	/* Called before and after a problem is measured or checked: waits until no other process does so on this
-	 * device, whose memory is then free; returns -1 and sets err if that is impossible, and is then not
-	 * followed by vacate. Both NULL: nothing to do. */
+	/* Called before and after a problem is measured or checked: waits until no other process does so on
+	 * this device, whose memory is then free; returns -1 and sets err if that is impossible, and is then
+	 * not followed by vacate. Both NULL: nothing to do. */
 	int (*occupy)(struct error *err);
 	void (*vacate)(void);
 	/* Free device memory in bytes, now. */
