@@ -19,6 +19,8 @@ LOSSES = 50
 # a runner that writes nothing for so long hangs: a list's slowest problem compiles for a minute
 SILENT_S = 180
 POLL_S = 0.05
+# the last line of its errors while another process measures: then it does not hang
+WAITING = "another process measures on this GPU"
 # a runner asked to end gets so long before it is killed
 END_S = 5
 
@@ -186,7 +188,9 @@ class Feeder:
                     bytes_, grew = (size, now) if size != bytes_ else (bytes_, grew)
                     if now >= until:
                         return "late"
-                    if now - grew > self.silent_s:
+                    if now - grew > self.silent_s and WAITING in self._last_error(name):
+                        grew = now
+                    elif now - grew > self.silent_s:
                         return "silent"
                 return runner.returncode
             finally:

@@ -8,6 +8,7 @@ $STANDIN names a JSON file: "info" (the hello), "apis" (library -> kernels that 
   unsteady           each process reports other times
   wrong              problems whose outputs are wrong
   dies, hangs, loses problems at which it gets SIGKILL, sleeps, loses the device (once, with exit status 3)
+  locked             problems at which it waits for another process for 1.5 s
   sleep              seconds per job
   hide               attributes that --info does not tell
   cold, clock        factor of the time with cold caches; the clock that it reports
@@ -94,6 +95,9 @@ def misfortune(problem):
         os.kill(os.getpid(), signal.SIGKILL)
     if problem in S.get("hangs", ()):
         time.sleep(60)
+    if problem in S.get("locked", ()):
+        print("standin: another process measures on this GPU; waiting until it is done", file=sys.stderr)
+        time.sleep(1.5)
     return problem in S.get("loses", ()) and once(problem)
 
 

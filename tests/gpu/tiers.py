@@ -369,6 +369,11 @@ def losses():
         status, again = machine.check("--tier", "record")
         if status != 1 or "it is left out" in again:
             yield f"again: exit status {status}: {again}"
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, locked=[MATMUL])
+        status, output = machine.check("--tier", "record", "--silent", "0.6")
+        if status or len(machine.answered("recorded")) != 4:
+            yield f"one that waits for another process: exit status {status}: {output}"
 
 
 def kill():
