@@ -227,6 +227,7 @@ bool is_strict(const struct result *r);
 bool fusion_available(const struct study *st);
 bool matrix_available(const struct study *st);
 bool algorithm_available(const struct study *st);
+bool launch_available(const struct study *st);
 bool math_available(const struct study *st);
 bool layout_available(const struct study *st);
 

@@ -47,7 +47,7 @@ static enum calibration_kind conv_kind(const struct problem *p, bool matrix)
 		return CALIBRATION_CONV_GROUP;
 	if (matrix)
 		return p->c / p->g < FEW_CHANNELS ? CALIBRATION_CONV_FEW : CALIBRATION_CONV;
-	return p->operand[0].dtype == DTYPE_F32 && is_winograd(p) ? CALIBRATION_CONV_WINOGRAD :
+	return dtype_is_float(p->operand[0].dtype) && is_winograd(p) ? CALIBRATION_CONV_WINOGRAD :
 		CALIBRATION_CONV;
 }
 
@@ -100,7 +100,9 @@ struct estimate estimate_of(const struct problem *p, const struct peaks *k, cons
 		bytes = bytes_ns(p, k, s, e.row, parts.bytes_ns) / k->bandwidth_share,
 		spread = own ? 1 : NEAREST_SPREAD;
 	e.nearest = !own || !e.row->points;
-	e.ns = e.row->fixed_ns / k->clock_share + fmax(ops, bytes);
+	e.other_launch = s->amortized == (e.row->library == CALIBRATION_OLD);
+	spread = e.other_launch && e.row->points ? NEAREST_SPREAD : spread;
+	e.ns = e.row->fixed_ns / k->clock_share + (s->amortized ? 0 : e.row->launch_ns) + fmax(ops, bytes);
 	e.lo = e.ns * e.row->low / spread;
 	e.hi = e.ns * e.row->high * spread;
 	return e;

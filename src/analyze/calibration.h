@@ -1,10 +1,12 @@
 /* Calibrated estimates: what share of a vendor's peaks real kernels reach. A kernel on a described GPU takes
  *
- *     fixed + max(time of operations / share_flops, time of bytes / share_bytes)
+ *     fixed + launch + max(time of operations / share_flops, time of bytes / share_bytes)
  *
- * where both times are those of the roofline (analyze/peaks.h) at the vendor's peaks. The rows are fitted by
+ * where both times are those of the roofline (analyze/peaks.h) at the vendor's peaks, and launch counts only
+ * with isolated launches. Fixed time and launch are the same on all devices. The rows are fitted by
  * tools/make_calibration.py, which names the sources and predicts data that it did not use (--proof). The
- * fixed time, which is start, first loads and last stores, makes small kernels reach less of the peaks. */
+ * fixed time, which is start, first loads and last stores in a row of kernels, makes small kernels reach less
+ * of the peaks. */
 #ifndef ANALYZE_CALIBRATION_H
 #define ANALYZE_CALIBRATION_H
 
@@ -31,10 +33,11 @@ struct calibration_row {
 	enum calibration_library library;
 	enum calibration_kind kind;
 	bool matrix;               /* on matrix units; false where one row serves both units */
-	double fixed_ns;
+	double fixed_ns, launch_ns;
 	double share_flops, share_bytes; /* of the peaks; above 1 for Winograd only */
 	double low, high;          /* 10th and 90th percentile of real / estimated, each device estimated
-				      from the others; of one device only 1.5 times wider */
+				      from the others; of one device only 1.5 times wider. Old: of isolated
+				      launches, new: without launches */
 	int points;                /* kernels that it was fitted on; 0: borrowed from the other library,
 				      spread 1.5 times wider */
 };
@@ -49,6 +52,8 @@ struct estimate {
 					      GPU */
 	bool nearest;              /* no kernel of its kind was measured with the library: the row is of the
 				      nearest kind, or borrowed */
+	bool other_launch;         /* the library was measured in the other launch mode only: spread 1.5
+				      times wider */
 };
 /* Estimate of a problem on a device of these peaks in a scenario; cache state as in roofline_ns. A row of the
  * nearest kind has its spread widened like a borrowed row. */

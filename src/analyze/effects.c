@@ -60,13 +60,19 @@ bool math_available(const struct study *st)
 	return false;
 }
 
-/* True if any result exists; estimates have neither algorithms nor launch modes. */
+/* True if any result exists; estimates have one algorithm. */
 bool algorithm_available(const struct study *st)
 {
 	for (int i = 0; i < st->distinct_count; i++)
 		if (st->found[i].count)
 			return true;
 	return !st->on.estimate;
+}
+
+/* ... or launches can be estimated: the device is a described GPU. */
+bool launch_available(const struct study *st)
+{
+	return algorithm_available(st) || (st->on.peaks && st->on.peaks->sm);
 }
 
 bool layout_available(const struct study *st)

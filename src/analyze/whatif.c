@@ -47,7 +47,7 @@ static const struct what_if table[] = {
 		"executions back to back, launch cost spread over them (amortized), or each on its own "
 		"(isolated)",
 		STAGE_RESULTS, { "isolated", "amortized" }, amortized_get, amortized_set, false,
-		"estimates have no launches", algorithm_available },
+		"estimates by the peaks alone have no launches", launch_available },
 	{ "math", 'r', "math",
 		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision "
 		"inside f32), or "

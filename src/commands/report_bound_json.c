@@ -63,10 +63,11 @@ static json_t *estimate_json(const struct layer_cost *l)
 {
 	const struct calibration_row *r = l->row;
 	return !r ? json_null() :
-		json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f}", "kind",
+		json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f}", "kind",
 			calibration_kind_name(r->kind), "library", calibration_library_name(r->library),
-			"matrix", r->matrix, "nearest", l->nearest, "fixed_ns", r->fixed_ns, "share_flops",
-			r->share_flops, "share_bytes", r->share_bytes, "low", r->low, "high", r->high);
+			"matrix", r->matrix, "nearest", l->nearest, "fixed_ns", r->fixed_ns,
+			"launch_ns", r->launch_ns, "share_flops", r->share_flops, "share_bytes",
+			r->share_bytes, "low", r->low, "high", r->high);
 }
 
 static json_t *layer_json(const struct session *s, const int *numbers, int i)

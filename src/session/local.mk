@@ -22,6 +22,8 @@ libsession_a_SOURCES = \
 
 check_PROGRAMS += tests/unit/t_described
 tests_unit_t_described_LDADD = $(below_session)
+check_PROGRAMS += tests/unit/t_estimates
+tests_unit_t_estimates_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_state
 tests_unit_t_state_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_session_reality

@@ -87,7 +87,7 @@ static void rows(void)
 {
 	gets(CONV16, 80, "matrix", CALIBRATION_CONV, true, "a convolution on matrix units");
 	gets(CONV16, 70, "matrix", CALIBRATION_CONV, true, "... on a V100");
-	gets(CONV16, 80, "", CALIBRATION_CONV, false, "... on plain units");
+	gets(CONV16, 80, "", CALIBRATION_CONV_WINOGRAD, false, "... on plain units, 3x3: Winograd");
 	gets(CONV32, 80, "matrix", CALIBRATION_CONV_WINOGRAD, false, "3x3 in f32: Winograd");
 	gets(CONV32, 80, "matrix,math", CALIBRATION_CONV, true, "... in tf32 on matrix units");
 	gets(STRIDED, 80, "", CALIBRATION_CONV, false, "with a stride there is no Winograd");
@@ -96,6 +96,33 @@ static void rows(void)
 	gets(MATMUL, 90, "matrix", CALIBRATION_MATMUL, true, "a matrix product");
 	gets(RELU, 90, "matrix", CALIBRATION_MEMORY, false, "element by element");
 	gets(NORM, 90, "matrix", CALIBRATION_MEMORY, false, "a kernel that nobody measured");
+}
+
+/* An isolated launch adds its time; the mode in which a library was not measured has a wider range. */
+static void launches(const struct peaks *k)
+{
+	struct peaks volta = *k;
+	struct estimate row = guess(CONV16, k, "matrix"), alone = guess(CONV16, k, "matrix,launch=isolated");
+	volta.sm = 70;
+	near(alone.ns - row.ns, row.row->launch_ns, 1e-9, "an isolated launch adds its time");
+	ok(alone.other_launch && !row.other_launch && alone.hi / alone.ns > 1.4 * row.hi / row.ns,
+		"TensorRT's layers were not launched alone: a wider range");
+	row = guess(CONV16, &volta, "matrix");
+	alone = guess(CONV16, &volta, "matrix,launch=isolated");
+	ok(row.other_launch && !alone.other_launch && row.lo / row.ns < 0.7 * alone.lo / alone.ns,
+		"the authors' kernels were launched alone");
+	volta.clock_share = 0.5;
+	near(guess(CONV16, &volta, "matrix,launch=isolated").ns - guess(CONV16, &volta, "matrix").ns,
+		row.row->launch_ns, 1e-9, "the clock does not change a launch");
+	int count;
+	const struct calibration_row *r = calibration_rows(&count);
+	for (int i = 0; i < count; i++)
+		for (int j = 0; j < i; j++)
+			if (r[i].kind == r[j].kind && r[i].matrix == r[j].matrix)
+				ok(r[i].fixed_ns == r[j].fixed_ns && r[i].launch_ns == r[j].launch_ns &&
+						r[i].launch_ns > 0,
+					"%s: one fixed time and one launch",
+					calibration_kind_name(r[i].kind));
 }
 
 static void costs(void)
@@ -114,6 +141,7 @@ static void costs(void)
 	ok(n.nearest && n.row == e.row && fabs(n.hi / n.ns - 1.5 * e.row->high) < 1e-9,
 		"the nearest kind: wider by half");
 	ok(!guess(TRANSPOSE, &k, "").nearest, "a transpose was measured");
+	launches(&k);
 	slow.clock_share = 0.5;
 	e = guess(CONV16, &k, "matrix");
 	near(guess(CONV16, &slow, "matrix").ns, 2 * e.ns, 1e-9, "a GPU that holds half its clock");
