@@ -2,6 +2,7 @@
 
 #include "analyze/advice.h"
 #include "analyze/analyze_private.h"
+#include "analyze/limit.h"
 
 #include <assert.h>
 #include <math.h>
@@ -491,6 +492,20 @@ static void take_again(struct adviser *d, const int *order, int count, struct re
 	}
 }
 
+/* Layers of the start that fewer bits do not help. */
+static void find_overhead(struct advice_list *list, const struct ground *g, const struct scenario *start)
+{
+	struct arena scratch = { 0 };
+	list->overhead_ns = NAN;
+	if (g->peaks) {
+		const struct analysis *x = analyze(&scratch, g, start);
+		struct limit_totals t = limit_totals_of(x, g->plan, g->peaks);
+		list->overhead_ns = t.known_ns > 0 ? t.ns[LIMIT_OVERHEAD] : NAN;
+		list->overhead_layers = t.layers[LIMIT_OVERHEAD];
+	}
+	arena_free(&scratch);
+}
+
 struct advice_list advice_find(struct arena *a, const struct advice_plan *plans, int plan_count,
 	const struct scenario *start, double target_ns)
 {
@@ -527,6 +542,7 @@ struct advice_list advice_find(struct arena *a, const struct advice_plan *plans,
 		list.least_ns = list.items[i].bound_ns;
 	}
 	list.count = count;
+	find_overhead(&list, &plans[0].on, start);
 	for (int i = 0; i < 3 * PLANS_MAX; i++)
 		if (d->open[i / 3][i % 3])
 			study_close(&d->studies[i / 3][i % 3]);

@@ -36,6 +36,9 @@ struct advice_list {
 	bool estimated;
 	int count;
 	struct advice *items;   /* each saves most after those above */
+	double overhead_ns;     /* of the start: layers that are bound by overhead (analyze/limit.h); fewer
+				   bits do not help them. NaN: no limit is known */
+	int overhead_layers;
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

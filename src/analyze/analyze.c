@@ -4,6 +4,12 @@
 
 #include <math.h>
 
+/* A kernel that does hardly any work: its operands, operations, and the share of its time that the peaks
+ * account for. */
+#define LITTLE_BYTES 65536
+#define LITTLE_FLOPS 1e6
+#define LITTLE_SHARE 0.1
+
 const char *origin_name(enum origin o)
 {
 	static const char *const names[ORIGIN_COUNT] = { "missing", "measured", "proxy", "free", "fused",
@@ -142,6 +148,37 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = out->hi_ns = NAN;
 }
 
+static double roofline_at(
+	const struct study *st, const struct scenario *s, int problem, const struct price *price)
+{
+	struct scenario units = price_units(s, price);
+	return roofline_of_price(st, &units, problem, price->result).ns;
+}
+
+/* The shortest kernel of the model that does hardly any work: what each kernel takes at least. NaN: none is
+ * measured, or the peaks are unknown. */
+static double shortest_kernel(const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	double least = NAN;
+	for (int i = 0; st->on.peaks && i < st->plan->problem_count; i++) {
+		const struct price *price = &x->prices[i];
+		const struct problem *p = &st->plan->problems[i].problem;
+		if (!price->result || price->ns >= least || problem_bytes(p) > LITTLE_BYTES ||
+			problem_flops(p) > LITTLE_FLOPS)
+			continue;
+		if (roofline_of_price(st, s, i, price->result).ns <= LITTLE_SHARE * price->ns)
+			least = price->ns;
+	}
+	return least;
+}
+
+static void fill_overhead(struct analysis *out, double least)
+{
+	for (int i = 0; i < out->layer_count; i++)
+		if (out->layers[i].result)
+			out->layers[i].overhead_ns = least;
+}
+
 /* The sum or longest path of all rooflines; unknown if one of them is. */
 static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
 	const struct solution *x, const int *chosen, struct arena *scratch)
@@ -156,7 +193,7 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		if (inside)
 			cost[i] = inside->roofline_ns;
 		else if (problem >= 0)
-			cost[i] = roofline_of_price(st, s, problem, solution_price(x, problem, i)->result).ns;
+			cost[i] = roofline_at(st, s, problem, solution_price(x, problem, i));
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
 			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
@@ -209,6 +246,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	const int *chosen = s->parallel ? x.chosen_path : x.chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
+	fill_overhead(out, shortest_kernel(&st, s, &x));
 	fill_schedule(out, &st, &x, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);

@@ -92,6 +92,10 @@ struct layer_cost {
 	const struct result *result;/* the measurement used, or NULL */
 	const struct calibration_row *row; /* estimated: the row that it is from; NULL: the pure roofline */
 	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
+	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
+	double overhead_ns;         /* what the layer takes without any work. Estimated: fixed time and
+				       launch; measured: the model's shortest kernel that does hardly any
+				       work. NaN: unknown */
 	double preferred_ns;        /* cost of the library's first choice, same states */
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
 	const char *why;            /* no cost, or at_least: the plan's or the runner's reason (untrusted

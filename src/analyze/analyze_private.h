@@ -203,6 +203,16 @@ struct price {
 				   scenario excludes */
 	bool known;             /* looked up */
 };
+/* The scenario whose units a price is for: the estimate's, which may use fewer than are allowed. */
+static inline struct scenario price_units(const struct scenario *s, const struct price *price)
+{
+	struct scenario units = *s;
+	if (price->estimated) {
+		units.matrix = price->guess.matrix;
+		units.relaxed = price->guess.relaxed;
+	}
+	return units;
+}
 /* Price of a distinct problem; `best` overrides the scenario's. */
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
 /* ... of an algorithm with one of these pairs of layouts (bits). */
@@ -268,10 +278,11 @@ enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_L
 	RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT, RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
 /* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
 const char *resource_name(struct arena *a, const struct peaks *k, int resource);
-/* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem use each resource at
- * its peak; r as in roofline_of_price. Unknown peaks add nothing. */
+/* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem at a price use each
+ * resource at its peak. Unknown peaks add nothing, nor do operations of algorithms that do fewer
+ * multiplications than the problem counts. */
 void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
-	const struct result *r, int times, double *busy_ns);
+	const struct price *price, int times, double *busy_ns);
 
 /* ---- cost.c: the cost of one layer */
 struct interval {

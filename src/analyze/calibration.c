@@ -92,7 +92,8 @@ struct estimate estimate_of(const struct problem *p, const struct peaks *k, cons
 {
 	bool own = kernel_row(p->kernel)->estimated_from_own;
 	struct roof_parts parts = roofline_parts(p, k, s, CACHE_NET, NULL);
-	struct estimate e = { .ns = roofline_ns(p, k, s), .lo = NAN, .hi = NAN };
+	struct estimate e = { .ns = roofline_ns(p, k, s), .lo = NAN, .hi = NAN, .matrix = s->matrix,
+		.relaxed = s->relaxed };
 	if (!k->sm || isnan(e.ns))
 		return e;
 	e.row = row_of(kind_of(p, parts.unit.matrix), k->sm, parts.unit.matrix);
@@ -102,7 +103,8 @@ struct estimate estimate_of(const struct problem *p, const struct peaks *k, cons
 	e.nearest = !own || !e.row->points;
 	e.other_launch = s->amortized == (e.row->library == CALIBRATION_OLD);
 	spread = e.other_launch && e.row->points ? NEAREST_SPREAD : spread;
-	e.ns = e.row->fixed_ns / k->clock_share + (s->amortized ? 0 : e.row->launch_ns) + fmax(ops, bytes);
+	e.overhead_ns = e.row->fixed_ns / k->clock_share + (s->amortized ? 0 : e.row->launch_ns);
+	e.ns = e.overhead_ns + fmax(ops, bytes);
 	e.lo = e.ns * e.row->low / spread;
 	e.hi = e.ns * e.row->high * spread;
 	return e;

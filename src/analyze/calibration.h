@@ -48,6 +48,9 @@ const char *calibration_library_name(enum calibration_library l); /* "TensorRT 8
 struct estimate {
 	double ns;                 /* NaN: a peak that it needs is unknown */
 	double lo, hi;             /* 80% of real kernels of its row are between them; NaN without a row */
+	double overhead_ns;        /* of ns: what the layer takes without any work, fixed time and launch; 0
+				      without a row */
+	bool matrix, relaxed;      /* the units of the scenario that it is for */
 	const struct calibration_row *row; /* NULL: the pure roofline, because the device is not a described
 					      GPU */
 	bool nearest;              /* no kernel of its kind was measured with the library: the row is of the

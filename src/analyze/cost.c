@@ -31,7 +31,7 @@ struct interval interval_of_price(const struct price *p)
 void cost_none(struct layer_cost *c)
 {
 	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,
-		.start_ns = NAN, .roofline_ns = NAN };
+		.start_ns = NAN, .roofline_ns = NAN, .overhead_ns = NAN };
 }
 
 void cost_nothing(struct layer_cost *c, enum origin origin)
@@ -46,7 +46,8 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->result = price->result;
 	bool choice = s->best && !price->estimated; /* an estimate has one algorithm */
 	c->preferred_ns = choice ? study_price(st, s, distinct, false).ns : price->ns;
-	struct roof roof = roofline_of_price(st, s, distinct, price->result);
+	struct scenario units = price_units(s, price);
+	struct roof roof = roofline_of_price(st, &units, distinct, price->result);
 	c->roofline_ns = roof.ns;
 	c->mistrusted = roof.mistrusted;
 	if (price->estimated) {
@@ -55,6 +56,9 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 		c->hi = price->guess.hi;
 		c->row = price->guess.row;
 		c->nearest = price->guess.nearest;
+		c->matrix = price->guess.matrix;
+		c->relaxed = price->guess.relaxed;
+		c->overhead_ns = price->guess.overhead_ns;
 		c->preferred_ns = NAN;
 		c->origin = ORIGIN_ESTIMATED;
 		return;

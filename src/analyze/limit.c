@@ -10,7 +10,7 @@
 
 const char *limit_name(enum limit_by by)
 {
-	static const char *const names[] = { NULL, "compute", "memory", "overhead" };
+	static const char *const names[LIMIT_COUNT] = { NULL, "compute", "memory", "overhead" };
 	return names[by];
 }
 
@@ -41,6 +41,31 @@ static void by_memory(struct limit *l, const struct roof_parts *r, double ns)
 		snprintf(l->peak, sizeof(l->peak), "L%d", r->level);
 	else
 		snprintf(l->peak, sizeof(l->peak), "memory");
+}
+
+static void by_overhead(struct limit *l, double overhead, double ns, const char *what)
+{
+	l->by = LIMIT_OVERHEAD;
+	l->share = fmin(1, overhead / ns);
+	snprintf(l->peak, sizeof(l->peak), "%s", what);
+}
+
+/* The longest part of an estimate limits: what it takes without any work, or one of the two parts by the
+ * shares of the peaks that its row reaches. */
+static void by_estimate(
+	struct limit *l, const struct roof_parts *r, const struct peaks *k, const struct layer_cost *c)
+{
+	double ops = r->ops_ns / c->row->share_flops / k->clock_share,
+	       bytes = r->bytes_ns / c->row->share_bytes / k->bandwidth_share;
+	l->is_estimate = true;
+	if (c->overhead_ns >= fmax(ops, bytes))
+		by_overhead(l, c->overhead_ns, c->ns, "fixed time");
+	else if (ops >= bytes)
+		by_compute(l, r, c->ns);
+	else
+		by_memory(l, r, c->ns);
+	if (l->by == LIMIT_COMPUTE && c->row->kind == CALIBRATION_CONV_WINOGRAD)
+		l->share = NAN; /* it does fewer multiplications than the layer counts */
 }
 
 /* The longer part limits. If one part is unknown, the other proves nothing, except operations that outlast
@@ -87,11 +112,22 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 		snprintf(l.why, sizeof(l.why), "the layer has no problem to measure");
 		return l;
 	}
-	struct roof_parts parts = roofline_parts(&p, k, s, c->result ? c->result->cache : cache, c->result);
+	struct scenario units = *s;
+	if (c->origin == ORIGIN_ESTIMATED) {
+		units.matrix = c->matrix;
+		units.relaxed = c->relaxed;
+	}
+	struct roof_parts parts =
+		roofline_parts(&p, k, &units, c->result ? c->result->cache : cache, c->result);
 	l.intensity = problem_bytes(&p) > 0 ? problem_flops(&p) / problem_bytes(&p) : NAN;
 	double ns = c->origin == ORIGIN_MEASURED || c->origin == ORIGIN_PROXY ? c->ns : NAN;
 	if (!s->amortized && c->result && c->result->enqueue_ns >= ns)
-		l.by = LIMIT_OVERHEAD;
+		by_overhead(&l, c->result->enqueue_ns, ns, "enqueueing");
+	else if (c->origin == ORIGIN_ESTIMATED && c->row)
+		by_estimate(&l, &parts, k, c);
+	else if (ns > 0 && c->overhead_ns > parts.ops_ns && c->overhead_ns > parts.bytes_ns &&
+		!parts.counts_its_own && !parts.unit_unknown) /* NaN compares false */
+		by_overhead(&l, c->overhead_ns, ns, s->amortized ? "shortest kernel" : "launch");
 	else
 		by_roofline(&l, &parts, k, ns > 0 ? ns : NAN, c->origin != ORIGIN_ESTIMATED);
 	return l;
@@ -107,6 +143,22 @@ struct limit limit_of_layer(const struct analysis *a, const struct plan *p, cons
 	return limit_of(c, c->result ? c->result->problem : text, k, &a->scenario, a->cache);
 }
 
+struct limit_totals limit_totals_of(const struct analysis *a, const struct plan *p, const struct peaks *k)
+{
+	struct limit_totals t = { .known_ns = 0 };
+	for (int i = 0; i < a->layer_count; i++) {
+		double ns = a->layers[i].ns;
+		if (!(ns > 0))
+			continue;
+		enum limit_by by = limit_of_layer(a, p, k, i).by;
+		t.ns[by] += ns;
+		t.layers[by]++;
+		t.known_ns += by == LIMIT_UNKNOWN ? 0 : ns;
+		t.all_ns += ns;
+	}
+	return t;
+}
+
 bool limit_is_over(const struct limit *l)
 {
 	return l->share >= 1.005;
@@ -117,8 +169,8 @@ void limit_describe(const struct limit *l, struct str *out)
 	const char *name = limit_name(l->by);
 	str_puts(out, name ? name : "-");
 	if (!isnan(l->share))
-		str_addf(out, " %.*f%%%s", l->share < 0.1 ? 1 : 0, 100 * l->share,
-			limit_is_over(l) ? "?" : "");
+		str_addf(out, " %s%.*f%%%s", l->is_estimate ? "~" : "", l->share < 0.1 ? 1 : 0,
+			100 * l->share, limit_is_over(l) ? "?" : "");
 	if (name && l->peak[0] && strcmp(l->peak, name) != 0)
 		str_addf(out, " (%s)", l->peak);
 }

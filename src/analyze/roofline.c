@@ -263,14 +263,18 @@ const char *resource_name(struct arena *a, const struct peaks *k, int resource)
 }
 
 void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
-	const struct result *r, int times, double *busy_ns)
+	const struct price *price, int times, double *busy_ns)
 {
 	const struct peaks *k = st->on.peaks;
+	const struct result *r = price->result;
+	const struct calibration_row *row = price->estimated ? price->guess.row : NULL;
+	struct scenario units = price_units(s, price);
 	enum cache c = r ? r->cache : st->cache;
 	struct problem p;
 	if (problem_parse(text_of(study_text(st, distinct)), &p, NULL))
 		return;
-	int unit = unit_of(&p, k, s, r);
+	bool fewer = row && row->kind == CALIBRATION_CONV_WINOGRAD;
+	int unit = fewer ? -1 : unit_of(&p, k, &units, r);
 	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(&p) : constant_bytes(&p),
 		fast = problem_bytes(&p) - slow;
 	int at = level_for(k, fast, r == NULL);

@@ -177,13 +177,13 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 		int problem = solution_problem(st, x, chosen, i);
 		const struct price *price = problem >= 0 ? solution_price(x, problem, i) : NULL;
 		if (price && price != &x->prices[problem] && !isnan(price->ns))
-			roofline_resources(st, s, problem, price->result, 1, busy_ns);
+			roofline_resources(st, s, problem, price, 1, busy_ns);
 		else if (price && !isnan(price->ns))
 			times[problem]++;
 	}
 	for (int i = 0; i < st->distinct_count; i++)
 		if (times[i])
-			roofline_resources(st, s, i, x->prices[i].result, times[i], busy_ns);
+			roofline_resources(st, s, i, &x->prices[i], times[i], busy_ns);
 	free(times);
 	*which = -1;
 	for (int i = 0; i < RESOURCE_COUNT; i++)

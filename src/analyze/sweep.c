@@ -44,19 +44,13 @@ static double workspace_of(const struct analysis *a)
 /* Sets what limits the largest share of the cost. */
 static void limit_set(struct sweep_point *s, const struct ground *g, const struct analysis *a)
 {
-	double ns[LIMIT_OVERHEAD + 1] = { 0 }, known = 0;
-	for (int i = 0; i < a->layer_count && g->peaks; i++) {
-		const struct layer_cost *c = &a->layers[i];
-		if (!(c->ns > 0))
-			continue;
-		struct limit l = limit_of_layer(a, g->plan, g->peaks, i);
-		ns[l.by] += c->ns;
-		known += l.by != LIMIT_UNKNOWN ? c->ns : 0;
-	}
-	for (int by = LIMIT_UNKNOWN + 1; by <= LIMIT_OVERHEAD; by++)
-		if (ns[by] > 0 && (s->by == LIMIT_UNKNOWN || ns[by] > ns[s->by]))
+	struct limit_totals t = { .known_ns = 0 };
+	if (g->peaks)
+		t = limit_totals_of(a, g->plan, g->peaks);
+	for (int by = LIMIT_UNKNOWN + 1; by < LIMIT_COUNT; by++)
+		if (t.ns[by] > 0 && (s->by == LIMIT_UNKNOWN || t.ns[by] > t.ns[s->by]))
 			s->by = (enum limit_by)by;
-	s->by_share = known > 0 ? ns[s->by] / known : NAN;
+	s->by_share = t.known_ns > 0 ? t.ns[s->by] / t.known_ns : NAN;
 }
 
 struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a)

@@ -22,6 +22,10 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	if (l->count)
 		fprintf(out, "with advice   %s%s  %.2fx\n", mark, str_duration(text, l->least_ns),
 			l->start_ns / l->least_ns);
+	if (l->overhead_ns > 0)
+		fprintf(out, "overhead      %s%s now in %d layer%s that would take as long in fewer bits\n",
+			l->estimated ? "~" : "", str_duration(text, l->overhead_ns), l->overhead_layers,
+			l->overhead_layers == 1 ? "" : "s");
 	if (isnan(l->target_ns))
 		return;
 	fprintf(out, "target        %s  ", str_duration(text, l->target_ns));
@@ -110,11 +114,12 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 	json_t *list = json_array();
 	for (int i = 0; i < l->count; i++)
 		json_array_append_new(list, advice_json(s, &l->items[i]));
-	return json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:o, s:o}", "model",
-		json_text(text_of(s->model->path)), "device", s->device.name, "scenario", "batch",
+	return json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o}",
+		"model", json_text(text_of(s->model->path)), "device", s->device.name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
 		report_json_names(scenario_text(from, words, sizeof(words))), "bound_ns",
 		json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns), "complete",
-		l->complete, "estimated", l->estimated, "target_ns", json_number_or_null(l->target_ns),
+		l->complete, "estimated", l->estimated, "overhead_ns", json_number_or_null(l->overhead_ns),
+		"overhead_layers", l->overhead_layers, "target_ns", json_number_or_null(l->target_ns),
 		"reached", isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
 }

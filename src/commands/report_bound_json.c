@@ -70,6 +70,17 @@ static json_t *estimate_json(const struct layer_cost *l)
 			r->share_bytes, "low", r->low, "high", r->high);
 }
 
+/* Costs by what limits the layers. */
+static json_t *limit_totals_json(const struct session *s)
+{
+	struct limit_totals t = limit_totals_of(s->analysis, s->current->plan, &s->peaks);
+	json_t *all = json_object();
+	for (int by = 0; by < LIMIT_COUNT; by++)
+		json_object_set_new(all, by ? limit_name((enum limit_by)by) : "unknown",
+			json_pack("{s:i, s:f}", "layers", t.layers[by], "cost_ns", t.ns[by]));
+	return all;
+}
+
 static json_t *layer_json(const struct session *s, const int *numbers, int i)
 {
 	const struct analysis *a = s->analysis;
@@ -242,6 +253,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
 	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
+	json_object_set_new(o, "limits", limit_totals_json(s));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
 	json_object_set_new(o, "conversions", json_integer(a->conversions));
 	json_object_set_new(o, "layouts_exact", json_boolean(a->layouts_exact));

@@ -26,7 +26,8 @@ static const struct glossary_row rows[] = {
 		"(parallel). \"At least\" marks a bound in which layers are missing." },
 	{ "bound by",
 		"What limits a layer under the roofline model: compute, memory (device memory or a cache), "
-		"or overhead (launching it takes longer than running it)." },
+		"or overhead (it would take about as long without any work). Fewer bits do not help a layer "
+		"that is bound by overhead." },
 	{ "choice",
 		"The algorithm's rank in the library's order: choice 1 is what the library would run "
 		"(preferred)." },

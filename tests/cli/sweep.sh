@@ -45,7 +45,8 @@ json "[(p['scenario']['dims'], p['scenario']['batch']) for p in d] ==
     [({'sequence': s}, b) for s in (64, 256) for b in (1, 8)]" "a dimension and two batches"
 json "all(abs(p['tokens_per_s'] / p['items_per_s'] - p['scenario']['dims']['sequence']) < 1e-6 for p in d)" \
     "tokens a second: those of input_ids"
-json "all(p['estimated'] and p['bound_by'] in ('memory', 'compute') for p in d) and
+json "all(p['estimated'] and p['bound_by'] in ('memory', 'compute', 'overhead') for p in d) and
+    d[0]['bound_by'] == 'overhead' and d[3]['bound_by'] != 'overhead' and
     d[0]['memory_bytes'] < d[1]['memory_bytes'] < d[3]['memory_bytes']" "what limits it; memory grows"
 "$BENANZA" sweep -d h100 --db none.db -t f16 --json \
     --over 'past_sequence=127,511;total_sequence=128,512' "$top/data/models/gpt2_small.onnx" >out 2>err

@@ -143,6 +143,71 @@ static void overhead(void)
 	ok(!limit_name(LIMIT_UNKNOWN), "unknown has none");
 }
 
+/* An estimate is held against its own unit; what it takes without work limits it if that is most. */
+static void estimates(void)
+{
+	static const struct calibration_row row = { CALIBRATION_NEW, CALIBRATION_MATMUL, false, 5000, 20000,
+		0.5, 0.8, 0.9, 1.1, 10 };
+	struct peaks k = known();
+	struct scenario s = scenario_default();
+	struct layer_cost c = { .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };
+	struct limit l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
+	says(&l, "compute ~49% (f32)", "the share of an estimate is marked");
+	c = (struct layer_cost){ .ns = 15e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };
+	l = limit_of(&c, RELU, &k, &s, CACHE_NET);
+	says(&l, "memory ~53%", "bytes");
+	c = (struct layer_cost){ .ns = 26e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 16e3 };
+	l = limit_of(&c, RELU, &k, &s, CACHE_NET);
+	says(&l, "overhead ~62% (fixed time)", "it takes longer without work than its bytes do");
+	ok(isnan(l.peak_per_s) && !l.why[0], "... and no peak applies");
+	k.matrix_flops[DTYPE_TF32] = 80e12;
+	s.matrix = s.relaxed = true;
+	c = (struct layer_cost){ .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };
+	l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
+	is_str(l.peak, "f32", "an estimate for plain units, though matrix units are allowed");
+	c.matrix = c.relaxed = true;
+	l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
+	is_str(l.peak, "tf32 matrix", "... and for matrix units");
+}
+
+#define SMALL "eltwise:f32,f32:relu:1x100"
+#define LITTLE "eltwise:f32,f32:relu:1x200"
+
+/* A model of a large and two small layers: the shortest kernel limits the small ones. */
+static void shortest(void)
+{
+	struct maker *m = make_begin();
+	struct peaks k = known();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	int y = make_layer(m, "Relu", RELU, "1000x1000", make_input(m, "1000x1000"), -1);
+	int z = make_layer(m, "Relu", SMALL, "1x100", make_input(m, "1x100"), -1);
+	int w = make_layer(m, "Relu", LITTLE, "1x200", make_input(m, "1x200"), -1);
+	m->plan.values[y].is_output = m->plan.values[z].is_output = m->plan.values[w].is_output = true;
+	struct ground g = { .plan = make_finish(m), .results = results_new(), .peaks = &k };
+	measure((struct results *)g.results, RELU, 16e3);
+	struct analysis *x = analyze(&a, &g, &s);
+	struct limit l = limit_of_layer(x, g.plan, &k, 1);
+	ok(l.by == LIMIT_MEMORY, "nothing small is measured: no overhead is known");
+	measure((struct results *)g.results, SMALL, 2e3);
+	measure((struct results *)g.results, LITTLE, 4e3);
+	x = analyze(&a, &g, &s);
+	l = limit_of_layer(x, g.plan, &k, 0);
+	says(&l, "memory 50%", "the large layer: its bytes");
+	l = limit_of_layer(x, g.plan, &k, 1);
+	says(&l, "overhead 100% (shortest kernel)", "the shortest kernel");
+	l = limit_of_layer(x, g.plan, &k, 2);
+	says(&l, "overhead 50% (shortest kernel)", "... would be half of a small layer");
+	struct limit_totals t = limit_totals_of(x, g.plan, &k);
+	ok(t.layers[LIMIT_OVERHEAD] == 2 && t.layers[LIMIT_MEMORY] == 1 && !t.layers[LIMIT_COMPUTE],
+		"layers by their limits");
+	near(t.ns[LIMIT_OVERHEAD], 6e3, 1e-9, "... and their costs");
+	near(t.all_ns, 22e3, 1e-9, "... add up");
+	results_free((struct results *)g.results);
+	arena_free(&a);
+	make_end(m);
+}
+
 /* A layer of a plan, fused: the group's problem counts. */
 static void of_layers(void)
 {
@@ -175,6 +240,8 @@ int main(void)
 	gaps();
 	without_result();
 	overhead();
+	estimates();
+	shortest();
 	of_layers();
 	return done_testing();
 }

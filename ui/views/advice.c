@@ -95,6 +95,15 @@ static void page_make(struct advice_page *p)
 		add(p, -1, 1, STYLE_DIM, "no advice: nothing is measured; b measures what is missing");
 	else if (!p->list.count)
 		add(p, -1, 1, STYLE_DIM, "no advice: nothing that is measured saves 0.2% of the bound");
+	if (p->list.count && p->list.overhead_ns > 0) {
+		char text[STR_QUANTITY];
+		add(p, -1, 0, STYLE_NORMAL, "");
+		add_wrapped(p, -1, 1, STYLE_NORMAL,
+			arena_printf(&p->arena,
+				"Overhead: %s%s now in %d layer%s that would take as long in fewer bits.",
+				p->list.estimated ? "~" : "", str_duration(text, p->list.overhead_ns),
+				p->list.overhead_layers, p->list.overhead_layers == 1 ? "" : "s"));
+	}
 	add_how(p);
 	add(p, -1, 0, STYLE_NORMAL, "");
 	add_wrapped(p, -1, 1, STYLE_DIM,

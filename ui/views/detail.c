@@ -52,8 +52,8 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 		return;
 	}
 	const char *share = isnan(l.share) ? "" : arena_printf(&d->arena, ", %.3g%% of", 100 * l.share);
-	const char *of = isnan(l.peak_per_s)
-		? ""
+	const char *of = l.by == LIMIT_OVERHEAD ? arena_printf(&d->arena, "%s the cost (%s)", share, l.peak)
+		: isnan(l.peak_per_s) ? ""
 		: arena_printf(&d->arena, "%s %s%s (%s)", *share ? share : ", limit",
 			  str_count(peak, l.peak_per_s), l.is_rate ? "B/s" : "FLOP/s", l.peak);
 	const char *text = arena_printf(&d->arena, "%s%s%s", limit_name(l.by), of,
