@@ -41,7 +41,9 @@ libanalyze_a_SOURCES = \
 	src/analyze/tree.c src/analyze/tree.h \
 	src/analyze/trust.c src/analyze/trust.h \
 	src/analyze/whatif.c \
+	src/analyze/memory.c src/analyze/memory.h \
 	src/analyze/xsp.c src/analyze/xsp.h \
+	src/analyze/xsp_costs.c \
 	src/analyze/xsp_levels.c \
 	src/analyze/xsp_private.h \
 	src/analyze/xsp_tables.c

@@ -30,17 +30,6 @@ static double token_count(const struct plan *p)
 	return NAN;
 }
 
-static double workspace_of(const struct analysis *a)
-{
-	double most = 0;
-	for (int i = 0; i < a->layer_count; i++) {
-		const struct result *r = a->layers[i].result;
-		if (r && r->algorithm.workspace_bytes > most)
-			most = r->algorithm.workspace_bytes;
-	}
-	return most;
-}
-
 /* Sets what limits the largest share of the cost. */
 static void limit_set(struct sweep_point *s, const struct ground *g, const struct analysis *a)
 {
@@ -66,7 +55,7 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 	s.items_per_s = (double)(p->batch > 0 ? p->batch : 1) / second;
 	s.tokens_per_s = token_count(p) / second;
 	s.flops_per_s = p->unknown_flops_layers ? NAN : p->flops / second;
-	s.memory_bytes = p->weight_bytes + p->peak_live_bytes + workspace_of(a);
+	s.memory_bytes = memory_of(p, a).peak;
 	limit_set(&s, g, a);
 	return s;
 }

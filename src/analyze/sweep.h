@@ -3,6 +3,7 @@
 #define ANALYZE_SWEEP_H
 
 #include "analyze/limit.h"
+#include "analyze/memory.h"
 
 /* A doubling of the batch is worth it while it raises the throughput by more than this share. */
 #define SWEEP_LEAST_GAIN 0.05
@@ -14,8 +15,7 @@ struct sweep_point {
 	bool complete, estimated;
 	double items_per_s;      /* items of the batch; a model without a batch has one item */
 	double tokens_per_s;     /* elements of the model's token ids; NaN: it has none */
-	double memory_bytes;     /* weights, the most activations alive at the same time, and the largest
-				    workspace of the algorithms that the bound is made of */
+	double memory_bytes;     /* peak (analyze/memory.h) */
 	enum limit_by by;        /* what limits the largest share of the cost; LIMIT_UNKNOWN without peaks */
 	double by_share;         /* that share of the cost whose limit is known, 0 to 1 */
 	double flops_per_s;

@@ -52,8 +52,25 @@ static const struct xsp_column model_kernels_columns[] = { { "model_ns", "model"
 	{ "kernel_ns", "kernels", XSP_NS }, SHARE, FLOPS, READS, WRITES, OCCUPANCY, INTENSITY, THROUGHPUT,
 	LIMIT };
 
+#define COSTS COUNT, LATENCY, SHARE, { "preferred_ns", "preferred", XSP_NS }, LIMIT
+static const struct xsp_column by_type_columns[] = { TYPE, COSTS };
+static const struct xsp_column by_scope_columns[] = { { "scope", "scope", XSP_TEXT }, COSTS };
+static const struct xsp_column by_class_columns[] = { { "class", "class", XSP_TEXT }, COSTS };
+static const struct xsp_column distribution_columns[] = { { "cost_share", "of the cost", XSP_SHARE },
+	{ "layers", "layers", XSP_COUNT }, { "layer_share", "of layers", XSP_SHARE },
+	{ "least_ns", "least", XSP_NS }, { "sum_ns", "sum", XSP_NS } };
+static const struct xsp_column gains_columns[] = { INDEX, NAME, LATENCY,
+	{ "preferred_ns", "pref.", XSP_NS }, { "gain_fusion_ns", "fusion", XSP_NS },
+	{ "gain_matrix_ns", "matrix", XSP_NS }, { "gain_algorithm_ns", "algo", XSP_NS },
+	{ "gain_launch_ns", "launch", XSP_NS }, { "gain_math_ns", "math", XSP_NS },
+	{ "gain_layout_ns", "layout", XSP_NS } };
+_Static_assert(COUNT_OF(gains_columns) <= XSP_GAINS_FIRST + XSP_GAINS_MAX, "gains of what-ifs");
+
 #define ROW(id, name, fill, levels, from_bound, title)                                                       \
-	{ id, name, title, levels, from_bound, fill##_columns, COUNT_OF(fill##_columns), xsp_fill_##fill }
+	{ id, name, title, levels, from_bound, false, fill##_columns, COUNT_OF(fill##_columns),              \
+		xsp_fill_##fill }
+#define BOUND(id, name, fill, title)                                                                         \
+	{ id, name, title, XSP_LAYER, true, true, fill##_columns, COUNT_OF(fill##_columns), xsp_fill_##fill }
 static const struct xsp_analysis analyses[] = {
 	ROW("A1", "model", model, XSP_MODEL, false, "latency and throughput over the batch"),
 	ROW("A2", "layers", layers, XSP_LAYER, true, "output, latency and memory of the layers"),
@@ -74,6 +91,11 @@ static const struct xsp_analysis analyses[] = {
 	ROW("A14", "layer-roofline", layer_roofline, XSP_LAYER, true, "roofline of the layers"),
 	ROW("A15", "model-kernels", model_kernels, XSP_MODEL | XSP_KERNEL, false,
 		"kernels of the whole model"),
+	BOUND("B1", "by-type", by_type, "costs by operator type"),
+	BOUND("B2", "by-scope", by_scope, "costs by the first parts of the layers' names"),
+	BOUND("B3", "by-class", by_class, "costs by class"),
+	BOUND("B4", "distribution", distribution, "how many layers have how much of the cost"),
+	BOUND("B5", "gains", gains, "best and preferred cost, gain of each what-if"),
 };
 
 const struct xsp_analysis *xsp_analyses(int *count)
@@ -97,11 +119,16 @@ const char *xsp_unit_name(enum xsp_unit u)
 	return names[u];
 }
 
+static bool is_offered(const struct xsp_analysis *x, bool bound)
+{
+	return bound ? x->from_bound : !x->bound_alone;
+}
+
 /* Returns the available analyses as a list for an error. */
 static void list_names(bool bound, struct str *out)
 {
 	for (int i = 0; i < COUNT_OF(analyses); i++)
-		if (!bound || analyses[i].from_bound)
+		if (is_offered(&analyses[i], bound))
 			str_addf(out, "%s%s %s", out->n ? ", " : "", analyses[i].id, analyses[i].name);
 }
 
@@ -110,7 +137,10 @@ static int unknown(struct text word, bool bound, bool exists, struct error *err)
 	struct str names = { 0 };
 	list_names(bound, &names);
 	error_set(err, "--analysis %.*s: %s; use all, %s", (int)word.n, word.p,
-		exists ? "needs an execution (benanza compare)" : "no such analysis", names.p);
+		!exists ? "no such analysis" :
+		bound   ? "needs an execution (benanza compare)" :
+			  "is of the bound alone (benanza bound)",
+		names.p);
 	str_free(&names);
 	return -1;
 }
@@ -126,10 +156,10 @@ int xsp_parse(const char *list, bool bound, unsigned *wanted, struct error *err)
 			bool same = id.n == word.n && text_contains(word, id);
 			if (same || text_is(word, analyses[i].name))
 				at = i;
-			if (text_is(word, "all") && (!bound || analyses[i].from_bound))
+			if (text_is(word, "all") && is_offered(&analyses[i], bound))
 				found |= 1u << i;
 		}
-		if (!text_is(word, "all") && (at < 0 || (bound && !analyses[at].from_bound)))
+		if (!text_is(word, "all") && (at < 0 || !is_offered(&analyses[at], bound)))
 			return unknown(word, bound, at >= 0, err);
 		if (at >= 0)
 			found |= 1u << at;

@@ -1,6 +1,7 @@
 /* The fifteen analyses A1 to A15 of XSP (Li, Dakkak, Xiong, Wei, Xu, Hwu: "XSP: Across-Stack Profiling and
  * Analysis of Machine Learning Models on GPUs", IPDPS 2020, section III-D), from the available levels: model,
- * layer, kernel. Some need only the bound. An analysis is a table.
+ * layer, kernel. Some need only the bound. An analysis is a table. Five more tables are of the bound alone:
+ * costs by type, scope and class, their distribution, and what each what-if gains in each layer.
  *
  * Leveled correction (section III-C of the paper): a profiler adds its cost to the levels above the one that
  * it observes, so each level's latency comes from the execution in which it is the deepest profiled level:
@@ -49,11 +50,12 @@ struct xsp_analysis {
 	const char *title; /* one line */
 	unsigned levels;
 	bool from_bound;   /* also from the bound alone */
+	bool bound_alone;  /* only from the bound, not part of XSP */
 	const struct xsp_column *columns;
 	int column_count;
 	void (*fill)(struct xsp_table *t, struct xsp_levels *l); /* private */
 };
-const struct xsp_analysis *xsp_analyses(int *count); /* A1 to A15; static storage */
+const struct xsp_analysis *xsp_analyses(int *count); /* A1 to A15, B1 to B5; static storage */
 /* Sets bit i for analysis i of a list of ids and names, "A2,layer-latency", or "all". Returns -1 with an
  * error that lists them. bound: accepts only analyses that need nothing but the bound. */
 int xsp_parse(const char *list, bool bound, unsigned *wanted, struct error *err);
@@ -68,6 +70,7 @@ struct xsp_input {
 	const struct plan *plan;
 	const struct analysis *bound; /* of the plan; NULL: unknown */
 	const struct peaks *peaks;    /* of the device; NULL: unknown */
+	const struct ground *ground;  /* what the bound is an analysis of; NULL: no gains of what-ifs */
 	const char *device;           /* its model, for notes; NULL: unknown */
 	/* The first execution is analyzed. Others of the same framework, provider, data type and batch lend
 	 * it levels; those of other batches are in A1. With count 0 only the bound is analyzed. */

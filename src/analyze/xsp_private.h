@@ -58,6 +58,15 @@ XSP_FILL(layer_metrics);
 XSP_FILL(layer_device);
 XSP_FILL(layer_roofline);
 XSP_FILL(model_kernels);
+/* xsp_costs.c */
+XSP_FILL(by_type);
+XSP_FILL(by_scope);
+XSP_FILL(by_class);
+XSP_FILL(distribution);
+XSP_FILL(gains);
+/* Columns of gains: the first one of a what-if, with its name ("gain_fusion_ns"); most of them. */
+#define XSP_GAINS_FIRST 4
+#define XSP_GAINS_MAX 16
 
 /* Appends a row, then its cells in the order of the columns. */
 void xsp_row(struct xsp_table *t);

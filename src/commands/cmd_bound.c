@@ -13,13 +13,15 @@ struct bound_options {
 
 static const struct option_row bound_rows[] = {
 	{ "analysis", 0, "LIST", OWN_TEXT(bound_options, analysis),
-		"tables instead of the report: XSP's A2, A3, A5, A6, A14 of the bound, or all" },
+		"tables instead of the report: XSP's A2, A3, A5, A6, A14 of the bound; B1 by-type, B2 "
+		"by-scope, B3 by-class, B4 distribution, B5 gains; or all" },
 	{ 0 }
 };
 
 static void bound_print(struct session *s, const struct options *o, unsigned analyses, bool first)
 {
-	const struct report_analyses r = { .wanted = analyses };
+	const struct ground ground = session_ground(s);
+	const struct report_analyses r = { .wanted = analyses, .ground = &ground };
 	struct trust trust = session_trust(s);
 	if (o->json) {
 		json_t *all = report_bound_json(s, &trust);

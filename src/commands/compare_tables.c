@@ -20,7 +20,7 @@ static struct report_analyses gather(struct arena *a, struct session *s, const s
 		if (e != c->execution)
 			all[n++] = (struct xsp_execution){ e, match_execution(a, e, s->current->plan) };
 	}
-	return (struct report_analyses){ wanted, all, n };
+	return (struct report_analyses){ .wanted = wanted, .executions = all, .count = n };
 }
 
 void compare_tables(struct arena *a, struct session *s, const struct options *o, struct execution *list,

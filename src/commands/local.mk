@@ -47,6 +47,7 @@ libcommands_a_SOURCES = \
 	src/commands/report_analysis.c src/commands/report_analysis.h \
 	src/commands/report_bound.c \
 	src/commands/report_bound_json.c \
+	src/commands/report_bound_uses.c \
 	src/commands/report_compare.c \
 	src/commands/report_compare_json.c \
 	src/commands/report_layers.c \

@@ -27,6 +27,8 @@ json_t *report_bound_json(const struct session *s, const struct trust *t);
 json_t *report_trust_json(const struct trust *t);
 void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
+/* Its lines on limits and memory. */
+void report_bound_uses(const struct session *s, FILE *out);
 /* A line "BEFORE: cuBLASLt missing: reason; fix" for each library that the device's runner lacks; and the
  * lines without BEFORE as JSON. */
 void report_libraries_text(const struct device *d, const char *before, FILE *out);

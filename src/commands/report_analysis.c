@@ -152,6 +152,7 @@ static struct xsp_input input_of(const struct session *s, const struct report_an
 	return (struct xsp_input){ .plan = s->current->plan,
 		.bound = s->analysis,
 		.peaks = &s->peaks,
+		.ground = r->ground,
 		.device = s->device.model,
 		.executions = r->executions,
 		.execution_count = r->count };

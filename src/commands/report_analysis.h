@@ -11,6 +11,7 @@ struct report_analyses {
 	unsigned wanted; /* bits, xsp_parse */
 	const struct xsp_execution *executions;
 	int count;
+	const struct ground *ground; /* of the bound; NULL: no gains of what-ifs */
 };
 
 /* Prints tables that fit the terminal (report_width), separated by an empty line. */

@@ -193,30 +193,6 @@ static void border_text(const struct session *s, FILE *out)
 	arena_free(&scratch);
 }
 
-/* "limits  overhead 62% of the cost in 80 layers, memory 30% in 60, compute 8% in 3": the largest first. */
-static void limit_totals_text(const struct session *s, FILE *out)
-{
-	struct limit_totals t = limit_totals_of(s->analysis, s->current->plan, &s->peaks);
-	bool done[LIMIT_COUNT] = { [LIMIT_UNKNOWN] = true };
-	if (!(t.known_ns > 0))
-		return;
-	for (int n = 1, most; n < LIMIT_COUNT; n++) {
-		most = LIMIT_UNKNOWN;
-		for (int by = 1; by < LIMIT_COUNT; by++)
-			if (!done[by] && t.layers[by] && (!most || t.ns[by] > t.ns[most]))
-				most = by;
-		done[most] = true;
-		if (most)
-			fprintf(out, "%s%s %.3g%%%s in %d layer%s", n == 1 ? "limits        " : ", ",
-				limit_name((enum limit_by)most), 100 * t.ns[most] / t.all_ns,
-				n == 1 ? " of the cost" : "", t.layers[most],
-				t.layers[most] == 1 ? "" : "s");
-	}
-	if (t.layers[LIMIT_UNKNOWN])
-		fprintf(out, ", unknown %.3g%%", 100 * t.ns[LIMIT_UNKNOWN] / t.all_ns);
-	fprintf(out, "%s\n", t.layers[LIMIT_OVERHEAD] ? "; fewer bits do not help overhead" : "");
-}
-
 /* Launch isolated on a GPU: the host may take longer than the device. */
 static void launch_text(const struct analysis *a, FILE *out)
 {
@@ -268,7 +244,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 			a->complete ? "" : "at least ", str_duration(roofline, a->resource_ns));
 	if (!isnan(a->roofline_ns))
 		fprintf(out, "roofline      %s of all layers\n", str_duration(roofline, a->roofline_ns));
-	limit_totals_text(s, out);
+	report_bound_uses(s, out);
 	if (c->mistrusted)
 		fprintf(out,
 			"suspect       %d layer%s, %.1f%% of the cost, marked !: faster than %g of the "

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "analyze/memory.h"
 #include "commands/report.h"
 
 #include <limits.h>
@@ -79,6 +80,15 @@ static json_t *limit_totals_json(const struct session *s)
 		json_object_set_new(all, by ? limit_name((enum limit_by)by) : "unknown",
 			json_pack("{s:i, s:f}", "layers", t.layers[by], "cost_ns", t.ns[by]));
 	return all;
+}
+
+static json_t *memory_json(const struct session *s)
+{
+	struct memory_need m = memory_of(s->current->plan, s->analysis);
+	return json_pack("{s:o, s:o, s:o, s:o, s:i}", "peak_bytes", json_number_or_null(m.peak),
+		"weights_bytes", json_number_or_null(m.weights), "activations_bytes",
+		json_number_or_null(m.activations), "workspace_bytes", json_number_or_null(m.workspace),
+		"without_workspace", m.unknown);
 }
 
 static json_t *layer_json(const struct session *s, const int *numbers, int i)
@@ -254,6 +264,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
 	json_object_set_new(o, "limits", limit_totals_json(s));
+	json_object_set_new(o, "memory", memory_json(s));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));
 	json_object_set_new(o, "conversions", json_integer(a->conversions));
 	json_object_set_new(o, "layouts_exact", json_boolean(a->layouts_exact));

@@ -262,13 +262,20 @@ static int value_alias(const struct plan *p, const struct plan_value *v)
 	return !x->constant && shape_count(x->shape) == shape_count(v->shape) ? l->inputs[0] : -1;
 }
 
-static void live_last(const struct plan *p, const int *root, int *last)
+/* The layer at which a layer runs: itself without `at`. */
+static int runs_at(const int *at, int layer)
+{
+	return at ? at[layer] : layer;
+}
+
+static void live_last(const struct plan *p, const int *root, const int *at, int *last)
 {
 	for (int i = 0; i < p->value_count; i++) {
 		const struct plan_value *v = &p->values[i];
-		int end = v->producer >= 0 ? v->producer : 0;
-		if (v->consumer_count && v->consumers[v->consumer_count - 1] > end)
-			end = v->consumers[v->consumer_count - 1];
+		int end = v->producer >= 0 ? runs_at(at, v->producer) : 0;
+		for (int j = at ? 0 : v->consumer_count - 1; j >= 0 && j < v->consumer_count; j++)
+			if (runs_at(at, v->consumers[j]) > end)
+				end = runs_at(at, v->consumers[j]);
 		if (v->is_output && p->layer_count)
 			end = p->layer_count - 1;
 		if (end > last[root[i]])
@@ -277,8 +284,9 @@ static void live_last(const struct plan *p, const int *root, int *last)
 }
 
 /* Peak of live bytes, by a sweep over layers in execution order: a value lives from its producer (an input
- * from the beginning) to its last reader. */
-static double live_peak(const struct plan *p, const int *root, const int *last)
+ * from the beginning) to its last reader. at, workspace: as in plan_peak_bytes. */
+static double live_peak(
+	const struct plan *p, const int *root, const int *last, const int *at, const double *workspace)
 {
 	double *change = base_calloc((size_t)p->layer_count + 2, sizeof(*change)), live = 0, peak = 0;
 	for (int i = 0; i < p->value_count; i++) {
@@ -286,13 +294,16 @@ static double live_peak(const struct plan *p, const int *root, const int *last)
 		if (v->constant || v->outer >= 0 || root[i] != i || (v->producer < 0 && !v->consumer_count) ||
 			value_is_inner(p, v))
 			continue;
+		int begin = runs_at(at, value_begins(p, v));
 		double bytes = live_value(v->kind, v->dtype, v->shape, v->length, v->items);
-		change[value_begins(p, v)] += bytes;
+		if (at && v->producer >= 0 && v->consumer_count && !v->is_output && last[i] == begin)
+			continue; /* inside a kernel */
+		change[begin] += bytes;
 		change[last[i] + 1] -= bytes;
 	}
 	for (int i = 0; i < p->layer_count; i++) {
 		live += change[i];
-		double all = live + live_inside(&p->layers[i]);
+		double all = live + live_inside(&p->layers[i]) + (workspace ? workspace[i] : 0);
 		if (all > peak || isnan(all))
 			peak = all;
 	}
@@ -329,10 +340,10 @@ static void find_overwrites(struct plan *p, const int *root, const int *last)
 	free(kept);
 }
 
-static void live_bytes(struct plan *p)
+/* The value whose memory each value shares. */
+static int *roots_find(const struct plan *p)
 {
-	int *root = base_malloc((size_t)p->value_count * sizeof(*root));
-	int *last = base_calloc((size_t)p->value_count, sizeof(*last));
+	int *root = base_malloc(((size_t)p->value_count + 1) * sizeof(*root));
 	for (int i = 0; i < p->value_count; i++)
 		root[i] = i;
 	/* In execution order, so that chains of aliases are resolved to their first value. */
@@ -343,8 +354,26 @@ static void live_bytes(struct plan *p)
 			if (alias >= 0)
 				root[value] = root[alias];
 		}
-	live_last(p, root, last);
-	p->peak_live_bytes = live_peak(p, root, last);
+	return root;
+}
+
+double plan_peak_bytes(const struct plan *p, const int *at, const double *workspace)
+{
+	int *root = roots_find(p);
+	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
+	live_last(p, root, at, last);
+	double peak = live_peak(p, root, last, at, workspace);
+	free(root);
+	free(last);
+	return peak;
+}
+
+static void live_bytes(struct plan *p)
+{
+	int *root = roots_find(p);
+	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
+	live_last(p, root, NULL, last);
+	p->peak_live_bytes = live_peak(p, root, last, NULL, NULL);
 	find_overwrites(p, root, last);
 	free(root);
 	free(last);

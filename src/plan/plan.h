@@ -248,6 +248,10 @@ static inline bool plan_layer_is_control(const struct plan_layer *l)
 {
 	return l->body_count > 0 && l->class == CLASS_HOST;
 }
+/* The most bytes of activations that are alive at the same time, with the workspace of the layer that runs.
+ * at: per layer the layer at which it runs (a group's members at its last one; values between them do not
+ * exist); NULL: each at itself. workspace: bytes per layer; NULL: none. NaN: unknown. */
+double plan_peak_bytes(const struct plan *p, const int *at, const double *workspace);
 /* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 

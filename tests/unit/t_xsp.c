@@ -246,6 +246,58 @@ static void test_levels(void)
 
 #define CONV "conv:f32,f32.c,f32/f32:n1c2h4w4k2r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1"
 
+/* Costs by a word, their distribution, and gains: Conv 500 of 600 preferred, Relu 200, Softmax unknown. */
+static void test_costs(struct xsp_input *in, struct results *r)
+{
+	struct scenario s = scenario_default();
+	measure_algorithm(r, CONV, "fast", 1, MATRIX_NO, 500);
+	const struct ground *g = GROUND(in->plan, NULL, r, NULL);
+	in->ground = g;
+	in->bound = analyze(&arena, g, &s);
+	const struct xsp_table *t = table_of(in, "B1");
+	is_row(t, 0, "Conv", "count latency_ns share preferred_ns", 1.0, 500.0, 5.0 / 7, 600.0);
+	is_row(t, 2, "Reshape", "count latency_ns", 1.0, 0.0);
+	is_row(t, 3, "Softmax", "count latency_ns share", 1.0, NAN, NAN);
+	is_str(t->note, "1 layer without a cost", "what is missing is said");
+	t = table_of(in, "B3");
+	ok(xsp_sum(t, 1) == 4 && xsp_sum(t, 2) == 700, "classes have all layers and costs");
+	t = table_of(in, "B4");
+	is_row(t, 0, "half", "cost_share layers least_ns sum_ns", 0.5, 1.0, 500.0, 500.0);
+	is_row(t, 1, "most", "cost_share layers least_ns sum_ns", 0.8, 2.0, 200.0, 700.0);
+	is_row(table_of(in, "B5"), 0, "Conv", "latency_ns gain_algorithm_ns", 500.0, NAN);
+	measure(r, "softmax:f32,f32:soft:1x32:ax1", 100);
+	in->bound = analyze(&arena, g, &s);
+	t = table_of(in, "B5");
+	is_row(t, 0, "Conv", "latency_ns preferred_ns gain_algorithm_ns", 500.0, 600.0, 100.0);
+	is_row(t, 1, "Relu", "latency_ns gain_algorithm_ns gain_matrix_ns", 200.0, 0.0, NAN);
+	in->ground = NULL;
+	is_row(table_of(in, "B5"), 0, "Conv", "latency_ns gain_algorithm_ns", 500.0, NAN);
+}
+
+static void test_scopes(void)
+{
+	static const char *const names[] = { "/enc/a/q/MatMul", "/enc/a/k/MatMul", "/enc/b/q/MatMul",
+		"/enc/c/Add", "/enc/d/Add", "/Add" };
+	struct maker *m = make_begin();
+	struct results *r = results_new();
+	int x = make_input(m, "1x200");
+	for (int i = 0; i < 6; i++)
+		x = make_layer(m, "Relu", "eltwise:f32,f32:relu:1x200", "1x200", x, -1);
+	struct plan *p = make_finish(m);
+	for (int i = 0; i < 6; i++)
+		p->layers[i].name = text_of(names[i]);
+	measure(r, "eltwise:f32,f32:relu:1x200", 100);
+	struct scenario s = scenario_default();
+	struct xsp_input in = { .plan = p, .bound = analyze(&arena, GROUND(p, NULL, r, NULL), &s) };
+	const struct xsp_table *t = table_of(&in, "B2");
+	is_int(t->row_count, 5, "two parts of the names: four scopes and none");
+	is_str(text(t, 0, "scope"), "enc/a", "the one of highest cost first");
+	is_row(t, 0, "enc/a", "count latency_ns", 2.0, 200.0);
+	ok(xsp_sum(t, 2) == 600, "all layers");
+	results_free(r);
+	make_end(m);
+}
+
 static void test_bound(void)
 {
 	struct maker *m = make_begin();
@@ -282,6 +334,7 @@ static void test_bound(void)
 	is_int(table_of(&in, "A5")->row_count, 4, "types");
 	t = table_of(&in, "A8");
 	ok(t->row_count == 0 && strstr(t->missing, "needs an execution"), "kernels need an execution");
+	test_costs(&in, r);
 	in.peaks = NULL;
 	t = table_of(&in, "A14");
 	ok(isnan(number(t, 0, "roofline_share")) && !*text(t, 0, "bound_by") && strstr(t->note, "unknown"),
@@ -328,18 +381,21 @@ static void test_names(void)
 	ok(xsp_parse("kernel-roofline", false, &wanted, &err) == 0 && wanted == 1u << 8, "a name");
 	ok(xsp_parse("all", false, &wanted, &err) == 0 && wanted == 0x7fff, "all");
 	ok(xsp_parse("all", true, &wanted, &err) == 0 &&
-			wanted == (1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 13),
+			wanted == (1u << 1 | 1u << 2 | 1u << 4 | 1u << 5 | 1u << 13 | 0x1fu << 15),
 		"all of the bound");
 	ok(xsp_parse("A16", false, &wanted, &err) < 0 &&
 			strstr(err.text, "--analysis A16: no such analysis; use all, A1 model"),
 		"an unknown one");
 	ok(xsp_parse("A8", true, &wanted, &err) < 0 && strstr(err.text, "needs an execution"),
 		"not of the bound");
+	ok(xsp_parse("gains", true, &wanted, &err) == 0 && wanted == 1u << 19, "one of the bound alone");
+	ok(xsp_parse("B1", false, &wanted, &err) < 0 && strstr(err.text, "of the bound alone"),
+		"not of executions");
 	ok(xsp_parse("", false, &wanted, &err) < 0 && xsp_parse("A2,", false, &wanted, &err) < 0,
 		"an empty one");
 	int count;
 	const struct xsp_analysis *all = xsp_analyses(&count);
-	is_int(count, 15, "fifteen");
+	is_int(count, 20, "fifteen of XSP, five of the bound");
 	for (int i = 0; i < count; i++)
 		ok(strlen(all[i].title) + strlen(all[i].name) < 72 && all[i].column_count > 2, "%s",
 			all[i].title);
@@ -357,6 +413,7 @@ int main(void)
 	test_batches();
 	test_levels();
 	test_bound();
+	test_scopes();
 	test_fused();
 	test_names();
 	arena_free(&arena);

@@ -1,0 +1,49 @@
+/* What limits the layers of a bound, and the memory that it needs. */
+#include "config.h"
+
+#include "analyze/memory.h"
+#include "commands/report.h"
+
+static void memory_text(const struct session *s, FILE *out)
+{
+	struct memory_need m = memory_of(s->current->plan, s->analysis);
+	char peak[STR_QUANTITY], part[STR_QUANTITY];
+	fprintf(out, "memory        %s%s at the peak: weights ", m.unknown ? "at least " : "",
+		str_bytes(peak, m.peak));
+	fprintf(out, "%s, ", str_bytes(part, m.weights));
+	fprintf(out, "live activations %s, ", str_bytes(part, m.activations));
+	fprintf(out, "workspace %s", str_bytes(part, m.workspace));
+	if (m.unknown)
+		fprintf(out, " (unknown of %d layer%s)", m.unknown, m.unknown == 1 ? "" : "s");
+	fputc('\n', out);
+}
+
+/* "limits  overhead 62% of the cost in 80 layers, memory 30% in 60, compute 8% in 3": the largest first. */
+static void limit_totals_text(const struct session *s, FILE *out)
+{
+	struct limit_totals t = limit_totals_of(s->analysis, s->current->plan, &s->peaks);
+	bool done[LIMIT_COUNT] = { [LIMIT_UNKNOWN] = true };
+	if (!(t.known_ns > 0))
+		return;
+	for (int n = 1, most; n < LIMIT_COUNT; n++) {
+		most = LIMIT_UNKNOWN;
+		for (int by = 1; by < LIMIT_COUNT; by++)
+			if (!done[by] && t.layers[by] && (!most || t.ns[by] > t.ns[most]))
+				most = by;
+		done[most] = true;
+		if (most)
+			fprintf(out, "%s%s %.3g%%%s in %d layer%s", n == 1 ? "limits        " : ", ",
+				limit_name((enum limit_by)most), 100 * t.ns[most] / t.all_ns,
+				n == 1 ? " of the cost" : "", t.layers[most],
+				t.layers[most] == 1 ? "" : "s");
+	}
+	if (t.layers[LIMIT_UNKNOWN])
+		fprintf(out, ", unknown %.3g%%", 100 * t.ns[LIMIT_UNKNOWN] / t.all_ns);
+	fprintf(out, "%s\n", t.layers[LIMIT_OVERHEAD] ? "; fewer bits do not help overhead" : "");
+}
+
+void report_bound_uses(const struct session *s, FILE *out)
+{
+	limit_totals_text(s, out);
+	memory_text(s, out);
+}
