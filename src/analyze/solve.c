@@ -199,40 +199,87 @@ static double path_of(const struct study *st, const struct solution *x, const do
 	return critical_path(st->node_count, cost, x->first, x->edges, NULL, NULL, NULL);
 }
 
+static int missing_count(const struct study *st, const struct solution *x, const int *chosen)
+{
+	int count = 0;
+	for (int i = 0; i < st->plan->layer_count; i++)
+		count += chosen[i] < 0 && isnan(x->cost[st->layer_node[i]]);
+	return count;
+}
+
+/* Takes a choice of groups for path_ns, busy_ns and resource. */
+static void take_choice(
+	const struct study *st, const struct scenario *s, struct solution *out, int *chosen, double *cost)
+{
+	out->chosen_path = chosen;
+	out->cost_path = cost;
+	out->path_ns = path_of(st, out, cost);
+	out->busy_ns = busiest(st, s, out, chosen, &out->resource);
+}
+
+/* Takes another choice if its path and its busiest resource allow less, and it lacks no more layers. */
+static void offer_choice(
+	const struct study *st, const struct scenario *s, struct solution *out, int *chosen, double *cost)
+{
+	struct solution x = *out;
+	take_choice(st, s, &x, chosen, cost);
+	if (fmax(x.path_ns, x.busy_ns) < fmax(out->path_ns, out->busy_ns) &&
+		missing_count(st, out, chosen) <= missing_count(st, out, out->chosen_path))
+		*out = x;
+}
+
+/* Offers the choices of the lower levels of fusion, so that a level that allows more never needs more: groups
+ * that shorten the path may need more of the busiest resource. */
+static void offer_levels(
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+{
+	static const enum fusion_level levels[] = { FUSION_OFF, FUSION_EPILOGUE, FUSION_FOLD,
+		FUSION_PATTERN };
+	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
+		struct study view = *st;
+		struct solution x = *out;
+		if (levels[i] == st->level || !fusion_allows(st->level, levels[i]))
+			continue;
+		view.level = levels[i];
+		view.groups = levels[i] ? st->groups : 0;
+		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
+		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
+		solve_choices(&view, a, &x);
+		offer_choice(st, s, out, x.chosen_sum, x.cost_sum);
+		if (x.chosen_path != x.chosen_sum)
+			offer_choice(st, s, out, x.chosen_path, x.cost_path);
+	}
+}
+
 /* Even with any number of layers at the same time no resource does more than its peak: the longer of the
- * longest path and the time of the busiest resource. That of the choice of groups for the longest path, or
- * of that for the sum, which does less work; each is reachable, so the lower one counts. Fills path_ns,
- * busy_ns and resource for it. */
-static void total_resources(const struct study *st, const struct scenario *s, struct solution *out)
+ * longest path and the time of the busiest resource. That of the choice of groups for the longest path, of
+ * that for the sum, which does less work, or of those of lower levels; each is reachable, so the lowest one
+ * counts. Fills path_ns, busy_ns and resource for it. */
+static void total_resources(
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	out->path_ns = path_of(st, out, out->cost_path);
 	out->busy_ns = NAN;
 	out->resource = -1;
 	if (!st->on.peaks || out->inside)
 		return;
-	out->busy_ns = busiest(st, s, out, out->chosen_path, &out->resource);
+	take_choice(st, s, out, out->chosen_path, out->cost_path);
 	if (out->busy_ns > out->path_ns && out->chosen_sum != out->chosen_path &&
 		s->parallel != PARALLEL_PATH) {
-		int which;
-		double path = path_of(st, out, out->cost_sum),
-		       busy = busiest(st, s, out, out->chosen_sum, &which);
-		if (fmax(path, busy) < out->busy_ns) {
-			out->chosen_path = out->chosen_sum;
-			out->cost_path = out->cost_sum;
-			out->path_ns = path;
-			out->busy_ns = busy;
-			out->resource = which;
-		}
+		offer_choice(st, s, out, out->chosen_sum, out->cost_sum);
+		if (st->groups && !out->placed)
+			offer_levels(st, s, a, out);
 	}
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
 }
 
-static void total_up(const struct study *st, const struct scenario *s, struct solution *out)
+static void total_up(
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	for (int i = 0; i < st->node_count; i++)
 		out->sequential_ns += out->cost_sum[i];
-	total_resources(st, s, out);
+	total_resources(st, s, a, out);
 	out->parallel_ns = out->path_ns;
 	/* one after the other is always possible: a resource that needs longer has a wrong peak */
 	if (s->parallel != PARALLEL_PATH && out->resource >= 0)
@@ -243,6 +290,13 @@ static void total_up(const struct study *st, const struct scenario *s, struct so
 		out->sequential_ns = out->enqueue_sum;
 	if (out->enqueue_path > out->parallel_ns)
 		out->parallel_ns = out->enqueue_path;
+	if (out->parallel_ns > out->sequential_ns) { /* for the host; one after the other is possible */
+		out->chosen_path = out->chosen_sum;
+		out->cost_path = out->cost_sum;
+		out->path_ns = path_of(st, out, out->cost_sum);
+		out->enqueue_path = out->enqueue_sum;
+		out->parallel_ns = out->sequential_ns;
+	}
 	if (!known(st, out, out->chosen_sum))
 		out->sequential_ns = NAN;
 	if (!known(st, out, out->chosen_path))
@@ -282,5 +336,5 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
 	price_borders(st, out);
-	total_up(st, s, out);
+	total_up(st, s, a, out);
 }

@@ -224,6 +224,8 @@ double xsp_sum(const struct xsp_table *t, int column)
 static const char *missing(const struct xsp_analysis *x, const struct xsp_levels *l)
 {
 	bool bound = !l->in->execution_count;
+	if (!bound && x->bound_alone)
+		return "of the bound alone: benanza bound MODEL --analysis";
 	if (bound && !x->from_bound)
 		return "needs an execution: benanza compare MODEL PROFILE";
 	if (bound)

@@ -1,5 +1,5 @@
-/* Fills the tables of costs that only the bound has: by type, scope and class, the distribution, and what each
- * what-if gains in each layer. */
+/* Fills the tables of costs that only the bound has: by type, scope and class, the distribution, and what
+ * each what-if gains in each layer. */
 #include "config.h"
 
 #include "analyze/limit.h"
@@ -192,7 +192,8 @@ static void add_gains(double *gain, const struct analysis *off, const struct ana
 	for (int i = 0; i < off->layer_count; i++)
 		gain[i] = off->layers[i].ns - on->layers[i].ns;
 	for (int i = 0; i < off->layer_count; i++) {
-		const struct fusion_group *g = on->layers[i].group ? on->layers[i].group : off->layers[i].group;
+		const struct fusion_group *g =
+			on->layers[i].group ? on->layers[i].group : off->layers[i].group;
 		if (!g || g->layers[0] == i)
 			continue;
 		gain[g->layers[0]] += gain[i];
@@ -244,6 +245,6 @@ XSP_FILL(gains)
 			xsp_estimate(t, gains[k - first] ? gains[k - first][layer->index] : NAN,
 				layer->estimated);
 	}
-	t->note = "gains: cost with the what-if off less cost with it on; a group's is at its first layer; -: "
-		  "not available, or not all measured";
+	t->note = "gains: cost with the what-if off less cost with it on; a group's is at its first layer; "
+		  "-: not available, or not all measured";
 }

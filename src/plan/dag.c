@@ -294,7 +294,7 @@ static double live_peak(
 		if (v->constant || v->outer >= 0 || root[i] != i || (v->producer < 0 && !v->consumer_count) ||
 			value_is_inner(p, v))
 			continue;
-		int begin = runs_at(at, value_begins(p, v));
+		int begin = v->producer < 0 ? 0 : runs_at(at, value_begins(p, v));
 		double bytes = live_value(v->kind, v->dtype, v->shape, v->length, v->items);
 		if (at && v->producer >= 0 && v->consumer_count && !v->is_output && last[i] == begin)
 			continue; /* inside a kernel */

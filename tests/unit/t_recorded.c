@@ -448,8 +448,8 @@ static void add_realities(struct str *out, const struct plan *p, const struct fu
 			add_tree(out, &a, y[n], p, bound);
 		}
 		add_against(out, reality_against(&a, y[0], y[1]));
-		add_tables(out, &a, &(struct xsp_input){ p, bound, &k, "made up", both, 2 });
-		add_tables(out, &a, &(struct xsp_input){ p, bound, &k, "made up", NULL, 0 });
+		add_tables(out, &a, &(struct xsp_input){ p, bound, &k, NULL, "made up", both, 2 });
+		add_tables(out, &a, &(struct xsp_input){ p, bound, &k, NULL, "made up", NULL, 0 });
 		arena_free(&a);
 	}
 }
