@@ -31,7 +31,9 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 		int node = st->layer_node[c->group->layers[c->group->layer_count - 1]];
 		int distinct = x->placed && x->placed[node].used ? x->placed[node].problem :
 			study_group_distinct(st, c->group);
-		cost_priced(a, c, st, s, distinct, solution_price(x, distinct, node), false);
+		cost_priced(a, c, st, s, distinct, solution_price(x, distinct, node), c->group->proxy);
+		if (c->group->copy >= 0)
+			cost_copy(a, c, st, s, c->group->copy, &x->prices[c->group->copy]);
 	} else if (c->group) {
 		cost_nothing(c, ORIGIN_FUSED);
 	} else {
@@ -43,18 +45,23 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 }
 
 /* Start, slack and critical path of the active choice, for layers with a cost. All layers of a group have the
- * values of its last layer. */
+ * values of its last layer; those of a join the values of its member with the least slack. */
 static void fill_schedule(struct analysis *out, const struct study *st, const struct solution *x,
-	const double *cost, struct arena *scratch)
+	const int *chosen, const double *cost, struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
 	bool *critical = ARENA_ARRAY(scratch, bool, st->node_count);
-	double length = critical_path(st->node_count, cost, x->first, x->edges, start, slack, critical);
+	double length = solution_path(st, x, chosen, cost, start, slack, critical);
 	bool known = length > 0 && !isnan(out->bound_ns);
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
-		int node = st->layer_node[c->group ? c->group->layers[c->group->layer_count - 1] : i];
+		const struct fusion_group *g = c->group;
+		int node = st->layer_node[g ? g->layers[g->layer_count - 1] : i];
+		for (int k = 0; g && k < g->member_count; k++) {
+			int member = st->layer_node[g->members[k]];
+			node = !k || slack[member] < slack[node] ? member : node;
+		}
 		c->start_ns = known && !isnan(c->ns) ? start[node] : NAN;
 		c->slack_ns = known && !isnan(c->ns) ? slack[node] : NAN;
 		c->critical = known && !isnan(c->ns) && critical[node];
@@ -133,8 +140,8 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->hi_ns += hi[i];
 	}
 	if (out->scenario.parallel) {
-		out->lo_ns = critical_path(st->node_count, lo, x->first, x->edges, NULL, NULL, NULL);
-		out->hi_ns = critical_path(st->node_count, hi, x->first, x->edges, NULL, NULL, NULL);
+		out->lo_ns = solution_path(st, x, chosen, lo, NULL, NULL, NULL);
+		out->hi_ns = solution_path(st, x, chosen, hi, NULL, NULL, NULL);
 	}
 	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit) { /* peaks have no interval */
 		out->lo_ns = fmax(out->lo_ns, out->bound_ns);
@@ -200,7 +207,7 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		total += cost[i];
 	}
 	out->roofline_ns = !whole ? NAN : !s->parallel ? total :
-		critical_path(st->node_count, cost, x->first, x->edges, NULL, NULL, NULL);
+		solution_path(st, x, chosen, cost, NULL, NULL, NULL);
 	if (s->parallel == PARALLEL_RESOURCES && x->busy_ns > out->roofline_ns) /* NaN compares false */
 		out->roofline_ns = fmin(x->busy_ns, total);
 }
@@ -247,7 +254,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
 	fill_overhead(out, shortest_kernel(&st, s, &x));
-	fill_schedule(out, &st, &x, s->parallel ? x.cost_path : x.cost_sum, &scratch);
+	fill_schedule(out, &st, &x, chosen, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);
 	fill_roofline(out, &st, s, &x, chosen, &scratch);
 	fill_coverage(out, p);

@@ -24,7 +24,11 @@ const char *origin_name(enum origin o);
 
 /* A fusion candidate: a chain of layers whose inner values have a single consumer. Its first layer is the
  * anchor: a convolution or matmul followed by layers fused into it, the first of several pointwise layers, or
- * the first matmul of attention (matmul, scale, softmax, matmul). */
+ * the first matmul of attention (matmul, scale, softmax, matmul).
+ *
+ * Or (member_count > 1) a join: matmuls of one value, which run as one with their weights side by side. Each
+ * member's result is a part of the columns. Members read only that value and constants, so no path leads from
+ * one to another, and running them together delays nothing that one of them needs. */
 struct fusion_group {
 	int *layers;             /* ascending; layers[0] is the anchor */
 	const char *text;
@@ -38,6 +42,11 @@ struct fusion_group {
 	int distinct;            /* index of text: a problem of the plan if below plan_problem_total, else
 	                            texts[distinct - plan_problem_total] of struct fusion */
 	int distinct_nxc;        /* index of text_nxc, or -1 */
+	int member_count, *members; /* of a join: the matmul of each member, ascending; else 0 */
+	int copy;                /* of a join: the distinct problem that copies the parts whose readers need
+				    them dense; -1: none */
+	const char *copy_text;   /* NULL: none */
+	bool proxy;              /* the problem is a stand-in */
 };
 
 /* A pattern that is no group, at one of its layers. */
@@ -63,6 +72,13 @@ struct fusion_cluster {
 	struct fusion_unit *units;   /* ascending by their last layers: children before parents */
 };
 
+/* Joins that compete: they share a layer, or a cluster of other groups has layers of both. */
+struct fusion_contest {
+	int join_count, *joins;      /* groups */
+	int cluster_count, *clusters;
+	int single_count, *singles;  /* layers of the joins that are in no cluster */
+};
+
 /* Fusion candidates of a plan, found once per plan: for every anchor all prefixes of the longest chain, so
  * that a group can end at any layer. Groups of one anchor are adjacent, shortest first. Pointwise layers are
  * anchors if they cannot be fused into a convolution or matmul. */
@@ -78,7 +94,9 @@ struct fusion {
 	bool *text_is_nxc;       /* per text: used only with the what-if layout on */
 	int cluster_count;       /* ascending by their last layer */
 	struct fusion_cluster *clusters;
-	int *cluster_of;         /* per layer: its cluster, or -1 */
+	int *cluster_of;         /* per layer: its cluster, or -1; joins are in none */
+	int contest_count;
+	struct fusion_contest *contests;
 };
 /* The caller frees the result with fusion_free; it borrows texts of the plan. */
 struct fusion *fusion_find(const struct plan *p);

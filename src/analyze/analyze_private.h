@@ -45,6 +45,7 @@ struct chain {
 	int channel_axis;       /* of the chain's output; -1 unknown */
 	int value;              /* the chain's output */
 	int residual;           /* producer of the added value, or -1 */
+	bool proxy;             /* the problem is a stand-in */
 	int layer_count, layers[FUSION_LAYERS_MAX];
 	int unit[FUSION_LAYERS_MAX]; /* per layer: itself, or FUSION_REGION | first layer of its region */
 	struct str pattern;
@@ -77,6 +78,23 @@ bool chain_transposed(struct chain *c, const struct plan *p, const struct plan_l
 /* True for a Transpose that only exchanges the last two dimensions of its input. */
 bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l);
 
+/* fusion_join.c: matmuls of one value with constant weights, each with its bias. */
+#define JOIN_MEMBERS_MAX 8
+struct join {
+	int count;
+	struct chain parts[JOIN_MEMBERS_MAX]; /* ascending by their matmuls */
+	const char *why;        /* what prevents a join of several matmuls, or NULL */
+};
+/* Finds those that can run as one. False: fewer than two; the caller calls join_free in both cases. */
+bool join_find(struct join *j, const struct plan *p, int value);
+void join_free(struct join *j);
+/* Joins the members in the bit set: fills the problem, layers (ascending) and pattern of *c, and the size in
+ * bytes of the parts to copy. False: too large. */
+bool join_make(const struct join *j, unsigned members, struct chain *c, double *copy_bytes);
+/* The next bit set to try after this one, 0 at first; 0: no more. All sets of two and three members; of more,
+ * all together and the pairs 0 1, 2 3 ... */
+unsigned join_next(const struct join *j, unsigned members);
+
 /* Shared helpers: */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);
 void chain_take(struct chain *c, int layer, int value);
@@ -86,6 +104,9 @@ bool chain_one_output(const struct plan *p, const struct plan_layer *l);
 
 /* fusion_cluster.c: makes the clusters of the groups; unit: per layer as in struct chain, -1: in no group. */
 void fusion_cluster(struct fusion *f, const struct plan *p, const int *unit);
+
+/* ... and the contests of its joins. */
+void fusion_contests(struct fusion *f, const struct plan *p);
 
 /* Roofline that a price is compared with. */
 struct roof {
@@ -297,6 +318,9 @@ void cost_nothing(struct layer_cost *c, enum origin origin);
 /* Cost from the price of a distinct problem (the layer's or its group's). */
 void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	int distinct, const struct price *price, bool proxy);
+/* Adds the cost of a join's copy. */
+void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	int distinct, const struct price *price);
 /* Cost of a layer that is in no group: from its problem and its price, or the sum over its bodies, which are
  * listed in arena a. */
 struct solution;
@@ -348,13 +372,23 @@ static inline const struct layer_cost *solution_inside(
 	int layer = st->node_layer[node];
 	return x->inside && layer >= 0 ? x->inside[layer] : NULL;
 }
-/* The distinct problem whose cost is at a node (a group's is at its last layer), or -1. */
+/* The distinct problem whose cost is at a node (a group's is at its last layer, the copy of a join at its
+ * first), or -1. */
 int solution_problem(const struct study *st, const struct solution *x, const int *chosen, int node);
 /* ... and its price there: with layouts, nodes of one problem may run different algorithms. */
 static inline const struct price *solution_price(const struct solution *x, int problem, int node)
 {
 	return x->placed && x->placed[node].used ? &x->placed[node].price : &x->prices[problem];
 }
+/* The longest path through a choice's costs per node: each member of a join takes as long as all of it.
+ * start, slack, critical: as in critical_path, each may be NULL. */
+double solution_path(const struct study *st, const struct solution *x, const int *chosen, const double *cost,
+	double *start, double *slack, bool *critical);
+/* The price of a join with its copy; NaN: one is missing, or the join is not allowed. */
+struct price solution_join(const struct study *st, const struct solution *x, int group);
+/* Chooses the joins that lower the sum of layers most: their index per layer, else -1; NULL: none. In arena
+ * a. Of few joins that compete all selections are compared, of many the best that was found counts. */
+int *solve_joins(const struct study *st, struct arena *a, const struct solution *out);
 /* Fills chosen_* and cost_*. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out);
 /* place.c: the same with a layout for each layer, if st->layouts; also placed, first, edges, layouts_exact.

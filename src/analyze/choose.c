@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/choose_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -13,28 +13,10 @@
  * exact, in time linear in the groups' layers.
  *
  * A group's cost is at the node of its last layer, 0 at the others: all its layers lead to the last one,
- * which therefore starts when all inputs from outside are ready, a residual included. */
-
-struct option {
-	int group;      /* group that ends with the unit; -1: the unit alone */
-	int missing;    /* layers without a cost */
-	int estimated;  /* layers whose cost is a roofline */
-	double finish;  /* path: when the value is ready, ns; sum: 0 */
-	double cost;
-};
-
-struct chooser {
-	const struct study *st;
-	const struct solution *out;
-	bool path;
-	int *chosen;    /* per layer */
-	double *cost;   /* per node, for the choice */
-	double *finish; /* path: per node */
-	/* scratch for one cluster, sized for the largest */
-	struct option *best; /* per unit */
-	int *stack;
-	bool *on_way;   /* per layer: in the group that is tried */
-};
+ * which therefore starts when all inputs from outside are ready, a residual included.
+ *
+ * Joins are chosen first (choose_joins.c), and only for the sum: members of a join do not depend on each other,
+ * and side by side none waits for the others. Joined layers cost nothing in their clusters. */
 
 static int unit_last(const struct fusion_unit *u)
 {
@@ -59,11 +41,16 @@ static void set_finish(const struct chooser *c, int node, double finish)
 		c->finish[i] = ready_at(c, i) + (isnan(c->out->cost[i]) ? 0 : c->out->cost[i]);
 }
 
-static void option_add(struct option *o, const struct option *part)
+void choice_add(struct option *o, const struct option *part)
 {
 	o->missing += part->missing;
 	o->estimated += part->estimated;
 	o->cost += part->cost;
+}
+
+static bool is_joined(const struct chooser *c, int layer)
+{
+	return c->joined && c->joined[layer] >= 0;
 }
 
 /* The unit unfused, after the best options of its children. */
@@ -72,10 +59,12 @@ static struct option alone(const struct chooser *c, const struct fusion_unit *u)
 	const struct study *st = c->st;
 	struct option o = { .group = -1 };
 	for (int i = 0; i < u->child_count; i++)
-		option_add(&o, &c->best[u->children[i]]);
+		choice_add(&o, &c->best[u->children[i]]);
 	for (int i = 0; i < u->layer_count; i++) {
 		int node = st->layer_node[u->layers[i]];
 		double cost = c->out->cost[node];
+		if (is_joined(c, u->layers[i]))
+			continue;
 		o.missing += isnan(cost);
 		o.estimated += c->out->estimated[node];
 		o.cost += isnan(cost) ? 0 : cost;
@@ -109,6 +98,9 @@ static const struct price *group_price(const struct chooser *c, const struct fus
 	const struct limits *limits = c->st->limits;
 	if ((limits && !limits->group[g - c->st->fusion->groups]) || !fusion_allows(c->st->level, g->level))
 		return NULL;
+	for (int i = 0; c->joined && i < g->layer_count; i++)
+		if (is_joined(c, g->layers[i]))
+			return NULL;
 	int distinct = study_group_distinct(c->st, g);
 	return distinct >= 0 ? &c->out->prices[distinct] : NULL;
 }
@@ -135,7 +127,7 @@ static int off_way(const struct chooser *c, const struct fusion_cluster *cluster
 				continue;
 			}
 			if (part)
-				option_add(part, &c->best[child]);
+				choice_add(part, &c->best[child]);
 			if (stack)
 				stack[put++] = child;
 		}
@@ -143,8 +135,7 @@ static int off_way(const struct chooser *c, const struct fusion_cluster *cluster
 	return put;
 }
 
-/* Layers of a group that are not free; free layers never count as estimated. */
-static int paying_layers(const struct chooser *c, const struct fusion_group *g)
+int chooser_paying(const struct chooser *c, const struct fusion_group *g)
 {
 	int count = 0;
 	for (int i = 0; i < g->layer_count; i++)
@@ -158,7 +149,7 @@ static struct option fused(const struct chooser *c, const struct fusion_cluster 
 	const struct price *price = group_price(c, g);
 	struct option o = { .group = group, .cost = price->ns };
 	mark(c, g, true);
-	o.estimated = price->estimated ? paying_layers(c, g) : 0;
+	o.estimated = price->estimated ? chooser_paying(c, g) : 0;
 	off_way(c, cluster, at, &o, NULL);
 	if (c->path)
 		o.finish = group_ready(c, g) + price->ns;
@@ -166,9 +157,7 @@ static struct option fused(const struct chooser *c, const struct fusion_cluster 
 	return o;
 }
 
-/* Fewest gaps, then fewest estimates, then earliest finish, then lowest cost; false on a tie, so that the
- * shorter group, which is tried first, stays. */
-static bool better(const struct option *a, const struct option *b)
+bool choice_better(const struct option *a, const struct option *b)
 {
 	if (a->missing != b->missing)
 		return a->missing < b->missing;
@@ -188,11 +177,17 @@ static void decide_unit(const struct chooser *c, const struct fusion_cluster *cl
 		if (!price || isnan(price->ns))
 			continue;
 		struct option o = fused(c, cluster, at, u->ending[i]);
-		if (better(&o, &c->best[at]))
+		if (choice_better(&o, &c->best[at]))
 			c->best[at] = o;
 	}
 	if (c->path)
 		set_finish(c, c->st->layer_node[unit_last(u)], c->best[at].finish);
+}
+
+static void put_joined(const struct chooser *c, int layer)
+{
+	c->chosen[layer] = c->joined[layer];
+	c->cost[c->st->layer_node[layer]] = joined_cost(c->out, c->st, c->joined[layer], layer);
 }
 
 static void put_alone(const struct chooser *c, const struct fusion_unit *u)
@@ -201,6 +196,8 @@ static void put_alone(const struct chooser *c, const struct fusion_unit *u)
 		int node = c->st->layer_node[u->layers[i]];
 		c->chosen[u->layers[i]] = -1;
 		c->cost[node] = isnan(c->out->cost[node]) ? 0 : c->out->cost[node];
+		if (is_joined(c, u->layers[i]))
+			put_joined(c, u->layers[i]);
 	}
 }
 
@@ -214,11 +211,17 @@ static void put_group(const struct chooser *c, int group)
 	}
 }
 
-/* Solves a cluster bottom-up, then collects the chosen groups from the root down. */
-static void decide(const struct chooser *c, const struct fusion_cluster *cluster)
+struct option chooser_cluster(const struct chooser *c, const struct fusion_cluster *cluster)
 {
 	for (int i = 0; i < cluster->unit_count; i++)
 		decide_unit(c, cluster, i);
+	return c->best[cluster->unit_count - 1];
+}
+
+/* Solves a cluster bottom-up, then collects the chosen groups from the root down. */
+static void decide(const struct chooser *c, const struct fusion_cluster *cluster)
+{
+	chooser_cluster(c, cluster);
 	int depth = 0;
 	c->stack[depth++] = cluster->unit_count - 1;
 	while (depth > 0) {
@@ -237,17 +240,23 @@ static void decide(const struct chooser *c, const struct fusion_cluster *cluster
 	}
 }
 
-/* Fills the choice for every layer and the cost of every node. */
-static void choose(struct chooser *c, struct arena *a)
+void chooser_open(struct chooser *c, struct arena *a)
 {
-	const struct study *st = c->st;
-	const struct fusion *f = st->groups ? st->fusion : NULL;
+	const struct fusion *f = c->st->groups ? c->st->fusion : NULL;
 	int room = 0;
 	for (int i = 0; f && i < f->cluster_count; i++)
 		room = f->clusters[i].unit_count > room ? f->clusters[i].unit_count : room;
 	c->best = ARENA_ARRAY(a, struct option, room);
 	c->stack = ARENA_ARRAY(a, int, room + 1);
-	c->on_way = ARENA_ARRAY(a, bool, st->plan->layer_count);
+	c->on_way = ARENA_ARRAY(a, bool, c->st->plan->layer_count);
+}
+
+/* Fills the choice for every layer and the cost of every node. */
+static void choose(struct chooser *c, struct arena *a)
+{
+	const struct study *st = c->st;
+	const struct fusion *f = st->groups ? st->fusion : NULL;
+	chooser_open(c, a);
 	for (int node = 0; node < st->node_count; node++) {
 		int layer = st->node_layer[node];
 		int cluster = f && layer >= 0 ? f->cluster_of[layer] : -1;
@@ -261,6 +270,8 @@ static void choose(struct chooser *c, struct arena *a)
 		c->cost[node] = isnan(cost) ? 0 : cost;
 		if (layer >= 0)
 			c->chosen[layer] = -1;
+		if (layer >= 0 && is_joined(c, layer))
+			put_joined(c, layer);
 		if (c->path)
 			c->finish[node] = ready_at(c, node) + c->cost[node];
 	}
@@ -268,12 +279,14 @@ static void choose(struct chooser *c, struct arena *a)
 
 void solve_choices(const struct study *st, struct arena *a, struct solution *out)
 {
-	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum };
+	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
+		.joined = solve_joins(st, a, out) };
 	choose(&c, a);
 	out->chosen_path = out->chosen_sum;
 	out->cost_path = out->cost_sum;
 	if (st->groups) {
 		c.path = true;
+		c.joined = NULL;
 		c.chosen = out->chosen_path = ARENA_ARRAY(a, int, st->plan->layer_count);
 		c.cost = out->cost_path = ARENA_ARRAY(a, double, st->node_count);
 		c.finish = ARENA_ARRAY(a, double, st->node_count);

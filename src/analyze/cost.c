@@ -76,6 +76,21 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->origin = proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
 }
 
+void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
+	int distinct, const struct price *price)
+{
+	struct layer_cost copy;
+	cost_none(&copy);
+	cost_priced(a, &copy, st, s, distinct, price, true);
+	c->ns += copy.ns;
+	c->lo += isnan(copy.lo) ? copy.ns : copy.lo;
+	c->hi += isnan(copy.hi) ? copy.ns : copy.hi;
+	c->preferred_ns += copy.preferred_ns;
+	c->roofline_ns += copy.roofline_ns;
+	c->mistrusted |= copy.mistrusted;
+	c->origin = copy.origin == ORIGIN_ESTIMATED ? copy.origin : c->origin;
+}
+
 /* ---- bodies */
 
 /* Adds `times` times a part of a layer's cost. The origin is that of the worst part; NaN propagates. */

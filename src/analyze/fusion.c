@@ -10,7 +10,8 @@
 /* Finds fusion candidates. From each anchor a chain follows values that have a single reader, or whose
  * readers all belong to one activation (activation.c). Every prefix that a library's fused kernel can run
  * becomes a group. First the chains of convolutions, matmuls and attention, then those of activations that
- * the model writes as several layers, also behind a matmul, and of the remaining pointwise layers. */
+ * the model writes as several layers, also behind a matmul, and of the remaining pointwise layers; last the
+ * matmuls that can be joined. */
 
 #define TWIN_NEW (-2)
 
@@ -140,6 +141,8 @@ static void add_group(struct finder *f, const struct chain *c, int distinct)
 		.pattern = pattern_keep(f, c),
 		.level = c->level,
 		.distinct = distinct,
+		.copy = -1,
+		.proxy = c->proxy,
 	};
 	g->distinct_nxc = group_twin(f, g, &c->problem);
 	for (int i = 0; i < c->layer_count; i++)
@@ -183,11 +186,11 @@ static void follow(struct finder *f, struct chain *c, int distinct, bool is_grou
 }
 
 /* A layer at which a pattern ends before it is complete. */
-static void add_miss(struct finder *f, int layer, const char *why)
+static void add_miss(struct finder *f, int layer, const char *pattern, const char *why)
 {
 	struct fusion *out = f->fusion;
 	VEC_GROW(f->misses, out->miss_count, f->miss_capacity);
-	f->misses[out->miss_count++] = (struct fusion_miss){ layer, "Attention", why };
+	f->misses[out->miss_count++] = (struct fusion_miss){ layer, pattern, why };
 }
 
 static void find_attention(struct finder *f, const struct plan_layer *l)
@@ -206,7 +209,7 @@ static void find_attention(struct finder *f, const struct plan_layer *l)
 	add_group(f, &c, distinct);
 	chain_keep(f, first);
 	if (why)
-		add_miss(f, l->index, why);
+		add_miss(f, l->index, "Attention", why);
 	str_free(&c.pattern);
 }
 
@@ -231,6 +234,58 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 	if (chain_transposed(&c, f->plan, l) && units_agree(f, &c))
 		follow(f, &c, -1, true);
 	str_free(&c.pattern);
+}
+
+/* ---- joins */
+
+/* The distinct problem that copies that many bytes; -1: too many. */
+static int distinct_of_copy(struct finder *f, double bytes)
+{
+	struct problem q = { .kernel = KERNEL_COPY };
+	q.operand[0].dtype = q.operand[1].dtype = DTYPE_U8;
+	q.size = bytes < 1e15 ? (int64_t)bytes : 0;
+	return distinct_of_problem(f, &q, false);
+}
+
+/* Adds a set of the members as a group. Its layers stay what they are in other groups. */
+static void add_join(struct finder *f, const struct join *j, unsigned members)
+{
+	struct chain c;
+	double bytes;
+	bool made = join_make(j, members, &c, &bytes);
+	for (int i = 0; made && i < c.layer_count; i++)
+		made = f->unit[c.layers[i]] < 0 || f->unit[c.layers[i]] == c.layers[i];
+	int distinct = made ? distinct_of_problem(f, &c.problem, false) : -1;
+	int copy = bytes > 0 && distinct >= 0 ? distinct_of_copy(f, bytes) : -1;
+	if (distinct >= 0 && (copy >= 0 || !(bytes > 0))) {
+		struct fusion *out = f->fusion;
+		VEC_GROW(f->groups, out->group_count, f->group_capacity);
+		struct fusion_group *g = &f->groups[out->group_count++];
+		*g = (struct fusion_group){ .layer_count = c.layer_count, .residual = -1,
+			.layers = ARENA_ARRAY(&out->arena, int, c.layer_count),
+			.members = ARENA_ARRAY(&out->arena, int, j->count),
+			.pattern = pattern_keep(f, &c), .level = c.level, .distinct = distinct,
+			.distinct_nxc = distinct, .copy = copy };
+		memcpy(g->layers, c.layers, (size_t)c.layer_count * sizeof(int));
+		for (int i = 0; i < j->count; i++)
+			if (members >> i & 1)
+				g->members[g->member_count++] = j->parts[i].layers[0];
+	}
+	str_free(&c.pattern);
+}
+
+static void find_joins(struct finder *f)
+{
+	struct join *j = base_calloc(1, sizeof(*j));
+	for (int i = 0; i < f->plan->value_count; i++) {
+		bool any = join_find(j, f->plan, i);
+		for (unsigned set = any ? join_next(j, 0) : 0; set; set = join_next(j, set))
+			add_join(f, j, set);
+		if (j->why && j->count)
+			add_miss(f, j->parts[0].layers[0], "joined matmuls", j->why);
+		join_free(j);
+	}
+	free(j);
 }
 
 /* Starts a chain with an activation (region) whose first layer is l. */
@@ -307,6 +362,7 @@ static void settle_groups(struct finder *f)
 			order[at] = order[at - 1];
 		g->text = f->distinct[g->distinct].text;
 		g->text_nxc = g->distinct_nxc < 0 ? NULL : f->distinct[g->distinct_nxc].text;
+		g->copy_text = g->copy < 0 ? NULL : f->distinct[g->copy].text;
 		order[at] = i;
 	}
 	groups_permute(f->groups, order, out->group_count);
@@ -315,10 +371,18 @@ static void settle_groups(struct finder *f)
 	free(end);
 }
 
+static int miss_compare(const void *x, const void *y)
+{
+	const struct fusion_miss *a = x, *b = y;
+	return a->layer != b->layer ? a->layer - b->layer : strcmp(a->pattern, b->pattern);
+}
+
 static void settle(struct finder *f)
 {
 	struct fusion *out = f->fusion;
 	settle_groups(f);
+	if (out->miss_count)
+		qsort(f->misses, (size_t)out->miss_count, sizeof(*f->misses), miss_compare);
 	out->misses = ARENA_ARRAY(&out->arena, struct fusion_miss, out->miss_count);
 	if (out->miss_count)
 		memcpy(out->misses, f->misses, (size_t)out->miss_count * sizeof(*out->misses));
@@ -344,6 +408,7 @@ static void find_groups(struct finder *f)
 	for (int i = 0; i < p->layer_count; i++)
 		find_pointwise(f, &p->layers[i], taken);
 	free(taken);
+	find_joins(f);
 }
 
 struct fusion *fusion_find(const struct plan *p)
@@ -363,6 +428,7 @@ struct fusion *fusion_find(const struct plan *p)
 	find_groups(&f);
 	settle(&f);
 	fusion_cluster(out, p, f.unit);
+	fusion_contests(out, p);
 	free(f.distinct);
 	free(f.misses);
 	free(f.unit);

@@ -104,7 +104,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 		return false;
 	c->plan = p;
 	memcpy(&c->problem, &pp->problem, problem_extent(&pp->problem));
-	c->foldable = c->pointwise = c->activation = c->add = false;
+	c->foldable = c->pointwise = c->activation = c->add = c->proxy = false;
 	c->level = FUSION_EPILOGUE;
 	c->channel_axis = c->residual = -1;
 	c->layer_count = 0;

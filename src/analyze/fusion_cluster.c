@@ -5,7 +5,7 @@
 #include <assert.h>
 #include <stdlib.h>
 
-/* Partitions the groups into clusters by union-find over shared layers. Inner values of a group are read by
+/* Partitions the groups but joins into clusters by union-find over shared layers. Inner values of a group are read by
  * one unit, so the path from any layer of a cluster to its end is unique: a cluster is a tree, and its root
  * is its last unit. */
 
@@ -35,6 +35,8 @@ static void unite(struct maker *m)
 		m->parent[i] = i;
 	for (int i = 0; i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
+		if (g->member_count)
+			continue;
 		for (int k = 1; k < g->layer_count; k++) {
 			int a = root_of(m->parent, g->layers[0]), b = root_of(m->parent, g->layers[k]);
 			m->parent[a < b ? b : a] = a < b ? a : b;
@@ -186,7 +188,8 @@ static void fill_endings(struct maker *m)
 {
 	struct fusion *f = m->f;
 	for (int i = 0; i < f->group_count; i++)
-		end_of(m, &f->groups[i])->ending_count++;
+		if (!f->groups[i].member_count)
+			end_of(m, &f->groups[i])->ending_count++;
 	for (int i = 0; i < f->cluster_count; i++)
 		for (int k = 0; k < f->clusters[i].unit_count; k++) {
 			struct fusion_unit *u = &f->clusters[i].units[k];
@@ -194,6 +197,8 @@ static void fill_endings(struct maker *m)
 			u->ending_count = 0;
 		}
 	for (int i = 0; i < f->group_count; i++) {
+		if (f->groups[i].member_count)
+			continue;
 		struct fusion_unit *u = end_of(m, &f->groups[i]);
 		u->ending[u->ending_count++] = i;
 	}

@@ -6,7 +6,8 @@ libanalyze_a_SOURCES = \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
-	src/analyze/choose.c \
+	src/analyze/choose.c src/analyze/choose_private.h \
+	src/analyze/choose_joins.c \
 	src/analyze/comparable.c src/analyze/comparable.h \
 	src/analyze/cost.c \
 	src/analyze/critical_path.c \
@@ -16,6 +17,8 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_bytes.c \
 	src/analyze/fusion_chain.c \
 	src/analyze/fusion_cluster.c \
+	src/analyze/fusion_contest.c \
+	src/analyze/fusion_join.c \
 	src/analyze/fusion_norm.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \

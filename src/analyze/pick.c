@@ -321,6 +321,7 @@ static void find_wanted(struct study *st)
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		want_of(st, study_group_distinct(st, g), &st->plan->layers[g->layers[0]]);
+		want_of(st, g->copy, NULL);
 	}
 }
 

@@ -391,12 +391,13 @@ static void put_layer(struct placer *g, int layer, const struct choice *c)
 {
 	const struct plan_layer *l = &g->st->plan->layers[layer];
 	int node = g->st->layer_node[layer];
-	g->out->chosen_sum[layer] = c->group;
+	bool joined = g->joined && g->joined[layer] >= 0;
+	g->out->chosen_sum[layer] = joined ? g->joined[layer] : c->group;
 	if (!is_last(g, c, layer))
 		return;
 	if (c->way->problem >= 0)
 		g->out->placed[node] = (struct placed){ true, c->way->problem, c->way->price };
-	if (c->group < 0 && l->class != CLASS_FREE && c->way->problem >= 0) {
+	if (c->group < 0 && !joined && l->class != CLASS_FREE && c->way->problem >= 0) {
 		g->out->cost[node] = c->way->price.ns;
 		g->out->estimated[node] = c->way->price.estimated;
 	}
@@ -485,6 +486,27 @@ static void place_all(struct placer *g)
 	replay(g, chosen);
 }
 
+/* True if a layer that competes with joins has a choice of layouts, which the choice of joins does not see. */
+static bool joins_have_layouts(const struct study *st, const struct solution *out)
+{
+	const struct plan *p = st->plan;
+	for (int i = 0; i < st->groups; i++) {
+		const struct fusion_group *g = &st->fusion->groups[i];
+		bool may = g->member_count && !isnan(solution_join(st, out, i).ns);
+		for (int k = 0; may && k < g->layer_count; k++) {
+			int cluster = st->fusion->cluster_of[g->layers[k]];
+			const struct fusion_cluster *c = cluster < 0 ? NULL : &st->fusion->clusters[cluster];
+			for (int n = 0; n < (c ? c->layer_count : 1); n++) {
+				const struct plan_layer *l = &p->layers[c ? c->layers[n] : g->layers[k]];
+				for (int v = 0; v < l->input_count; v++)
+					if (l->inputs[v] >= 0 && st->layouts->of_value[l->inputs[v]] >= 0)
+						return true;
+			}
+		}
+	}
+	return false;
+}
+
 void solve_layouts(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	const struct plan *p = st->plan;
@@ -507,6 +529,8 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 		out->cost[st->conversion_node[i]] = 0;
 		out->estimated[st->conversion_node[i]] = false;
 	}
+	g.joined = solve_joins(st, a, out);
+	g.exact = !joins_have_layouts(st, out);
 	place_all(&g);
 	edges_compact(&g);
 	for (int i = 0; i < st->node_count; i++)

@@ -54,12 +54,13 @@ struct placer {
 	struct layer_step *steps;
 	int *table;             /* hash of states; -1 empty */
 	int table_size;
+	int *joined;            /* per layer: the join that it is in, or -1; NULL: no layer is in one */
 	bool exact;
 };
 
 /* ---- place_ways.c */
 struct rank rank_of(const struct price *p, int layers);
-/* Lists the groups of each layer, numbers the states of values inside them, and tracks these values. Returns
+/* Lists the groups of each layer that is in no join, numbers the states of values inside them, and tracks these values. Returns
  * the ways of each group. */
 struct ways *list_groups(struct placer *g);
 /* The choices of a layer, alone and in each of its groups, in arena g->a; returns their number. */

@@ -120,10 +120,33 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 	return ways_kept(g, &w);
 }
 
+/* A joined layer: the join has its price at its last layer, the copy at its first. */
+static struct ways ways_joined(struct placer *g, int layer)
+{
+	const struct fusion_group *f = &g->st->fusion->groups[g->joined[layer]];
+	struct price price = { .known = true };
+	struct collected w = { 0 };
+	int distinct = layer == f->layers[f->layer_count - 1] ? f->distinct : layer == f->layers[0] ?
+		f->copy : -1;
+	if (distinct >= 0)
+		price = g->out->prices[distinct];
+	way_add(&w, IMAGE_NCX, IMAGE_NCX, distinct, &price);
+	return ways_kept(g, &w);
+}
+
 /* ---- the choices of a layer */
+
+static bool is_joined(const struct placer *g, int layer)
+{
+	return g->joined && g->joined[layer] >= 0;
+}
 
 static bool group_allowed(const struct placer *g, int group)
 {
+	const struct fusion_group *f = &g->st->fusion->groups[group];
+	for (int i = 0; i < f->layer_count; i++)
+		if (f->member_count || is_joined(g, f->layers[i]))
+			return false;
 	return (!g->st->limits || g->st->limits->group[group]) &&
 		fusion_allows(g->st->level, g->st->fusion->groups[group].level);
 }
@@ -178,7 +201,7 @@ struct ways *list_groups(struct placer *g)
 int list_choices(struct placer *g, int layer, const struct ways *group_ways, struct choice **list)
 {
 	const struct plan_layer *l = &g->st->plan->layers[layer];
-	struct ways alone = ways_alone(g, l);
+	struct ways alone = is_joined(g, layer) ? ways_joined(g, layer) : ways_alone(g, l);
 	int count = 0, room = alone.count;
 	for (int i = 0; i < g->groups_at[layer]; i++)
 		room += group_ways[g->groups_of[layer][i]].count;

@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
@@ -63,8 +64,11 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 	}
 	for (int i = 0; i < st->groups; i++) {
 		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
-		if (distinct >= 0 && fusion_allows(st->level, st->fusion->groups[i].level))
-			price_of(st, s, out, distinct);
+		if (distinct < 0 || !fusion_allows(st->level, st->fusion->groups[i].level))
+			continue;
+		price_of(st, s, out, distinct);
+		if (st->fusion->groups[i].copy >= 0)
+			price_of(st, s, out, st->fusion->groups[i].copy);
 	}
 	price_inside(st, s, a, out);
 }
@@ -133,7 +137,9 @@ int solution_problem(const struct study *st, const struct solution *x, const int
 	if (layer < 0 || chosen[layer] < 0)
 		return st->node_problem[node];
 	const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
-	return g->layers[g->layer_count - 1] == layer ? study_group_distinct(st, g) : -1;
+	return g->layers[g->layer_count - 1] == layer ? study_group_distinct(st, g)
+		: g->layers[0] == layer		      ? g->copy
+						      : -1;
 }
 
 /* Host time to enqueue all executions, one after the other: the sum of the results that have it. */
@@ -194,9 +200,48 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 	return most;
 }
 
-static double path_of(const struct study *st, const struct solution *x, const double *cost)
+/* Moves the cost of a join from its first and last layers to each member. */
+static void spread_join(const struct study *st, const struct fusion_group *g, double *cost)
 {
-	return critical_path(st->node_count, cost, x->first, x->edges, NULL, NULL, NULL);
+	int first = st->layer_node[g->layers[0]], last = st->layer_node[g->layers[g->layer_count - 1]];
+	double all = cost[first] + cost[last];
+	cost[first] = cost[last] = 0;
+	for (int i = 0; i < g->member_count; i++)
+		cost[st->layer_node[g->members[i]]] = all;
+}
+
+double solution_path(const struct study *st, const struct solution *x, const int *chosen, const double *cost,
+	double *start, double *slack, bool *critical)
+{
+	double *own = NULL;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		const struct fusion_group *g = chosen[i] >= 0 ? &st->fusion->groups[chosen[i]] : NULL;
+		if (!g || !g->member_count || g->layers[0] != i)
+			continue;
+		if (!own) {
+			own = base_malloc((size_t)st->node_count * sizeof(*own));
+			memcpy(own, cost, (size_t)st->node_count * sizeof(*own));
+		}
+		spread_join(st, g, own);
+	}
+	double length =
+		critical_path(st->node_count, own ? own : cost, x->first, x->edges, start, slack, critical);
+	free(own);
+	return length;
+}
+
+static double path_of(
+	const struct study *st, const struct solution *x, const int *chosen, const double *cost)
+{
+	return solution_path(st, x, chosen, cost, NULL, NULL, NULL);
+}
+
+static bool has_join(const struct study *st, const struct solution *x)
+{
+	for (int i = 0; i < st->plan->layer_count; i++)
+		if (x->chosen_sum[i] >= 0 && st->fusion->groups[x->chosen_sum[i]].member_count)
+			return true;
+	return false;
 }
 
 static int missing_count(const struct study *st, const struct solution *x, const int *chosen)
@@ -213,7 +258,7 @@ static void take_choice(
 {
 	out->chosen_path = chosen;
 	out->cost_path = cost;
-	out->path_ns = path_of(st, out, cost);
+	out->path_ns = path_of(st, out, chosen, cost);
 	out->busy_ns = busiest(st, s, out, chosen, &out->resource);
 }
 
@@ -254,13 +299,19 @@ static void offer_levels(
 /* Even with any number of layers at the same time no resource does more than its peak: the longer of the
  * longest path and the time of the busiest resource. That of the choice of groups for the longest path, of
  * that for the sum, which does less work, or of those of lower levels; each is reachable, so the lowest one
- * counts. Fills path_ns, busy_ns and resource for it. */
+ * counts. Fills path_ns, busy_ns and resource for it. Only the choice for the sum has joins: where a join is
+ * faster than one of its members alone, its longest path can be the shorter one. */
 static void total_resources(
 	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
-	out->path_ns = path_of(st, out, out->cost_path);
+	out->path_ns = path_of(st, out, out->chosen_path, out->cost_path);
 	out->busy_ns = NAN;
 	out->resource = -1;
+	if (has_join(st, out) && path_of(st, out, out->chosen_sum, out->cost_sum) < out->path_ns) {
+		out->chosen_path = out->chosen_sum;
+		out->cost_path = out->cost_sum;
+		out->path_ns = path_of(st, out, out->chosen_path, out->cost_path);
+	}
 	if (!st->on.peaks || out->inside)
 		return;
 	take_choice(st, s, out, out->chosen_path, out->cost_path);

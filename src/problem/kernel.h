@@ -82,6 +82,9 @@ struct kernel_row {
 	/* fusion: a chain can start at it and become its epilogues; it can be fused with another of them */
 	bool takes_epilogues;
 	bool pointwise;
+	/* reads a source whose rows are columns of a wider matrix as fast as a dense one: libraries take a
+	 * leading dimension or strides */
+	bool leading_dimension;
 	/* time to prepare, check and measure one, relative to other kernels: without and with constants; 0
 	 * means 1. Fitted (tests/eta); mostly the number of implementations. */
 	double eta_factor[2];

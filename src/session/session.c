@@ -478,7 +478,8 @@ int session_measure_problem(struct session *s, const char *problem)
 static int measure_group(struct session *s, const struct fusion_group *g)
 {
 	const char *text = s->scenario.layouts == LAYOUTS_NXC ? g->text_nxc : g->text;
-	return text ? queue_add(s->queue, text, true, true) : 0;
+	int copy = g->copy_text ? queue_add(s->queue, g->copy_text, true, true) : 0;
+	return copy + (text ? queue_add(s->queue, text, true, true) : 0);
 }
 
 static int measure_alone(struct session *s, int layer)

@@ -2,10 +2,13 @@
 
 #include "analyze/analyze.h"
 #include "make_plan.h"
+#include "problem/kernel.h"
 #include "tap.h"
 
 /* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both
- * layouts and at all levels of fusion. */
+ * layouts and at all levels of fusion. Half of the graphs are of convolutions; half are of matmuls, several of
+ * which read one value and may be joined. The choice for the longest path has no joins; its total lies between
+ * the best without and the best with them. */
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 14
@@ -25,11 +28,14 @@ struct trial {
 	struct fusion *fusion;
 	struct results *results;
 	double *price;          /* per distinct problem */
+	bool products;          /* a graph of matmuls */
+	bool joins;             /* joins are tried */
 	bool nxc;               /* the layout tried */
 	enum fusion_level level; /* the groups tried */
 	int anchor_count, anchors[LAYERS];
 	int group[LAYERS];      /* per anchor: the group tried, -1 none */
-	double best_sum, best_path;
+	double best_sum, best_path; /* of all choices; the path without joins */
+	double least_path;      /* with joins */
 };
 
 static int conv(struct maker *m, int x)
@@ -71,19 +77,62 @@ static int grow(struct maker *m, const int *values, int count, int convs)
 	}
 }
 
-static void open_trial(struct trial *t)
+#define MATRIX "128x64"
+
+/* The same for graphs of matmuls: those of one value are frequent. Each has another number of columns, to
+ * which hand-made plans give the same shape. */
+static int grow_products(struct maker *m, const int *values, int count, int products)
+{
+	int x = values[count - 1 - below(count < 4 ? count : 4)], y = values[below(count)];
+	char text[96];
+	snprintf(text, sizeof(text), "matmul:f32,f32.c,f32/f32:ba1bb1m128n%dk64:ta0tb0",
+		64 + m->plan.layer_count);
+	switch (products < ANCHORS_MAX ? below(10) : 5 + below(5)) {
+	case 0:
+	case 1: return make_layer(m, "MatMul", text, MATRIX, x, make_constant(m, "64x64"));
+	case 2:
+	case 3:
+	case 4: return make_layer(m, "MatMul", text, MATRIX, values[0], make_constant(m, "64x64"));
+	case 5: return make_layer(m, "Softmax", "softmax:f32,f32:soft:" MATRIX ":ax1", MATRIX, x, -1);
+	case 6: return make_layer(m, "Relu", "eltwise:f32,f32:relu:" MATRIX, MATRIX, x, -1);
+	case 7:
+		return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" MATRIX ":" MATRIX, MATRIX, x, y);
+	case 8:
+		return make_layer(m, "Add", "binary:f32,f32,f32:add:" MATRIX ":" MATRIX, MATRIX, x, y);
+	default:
+		return make_layer(m, "Add", "binary:f32,f32.c,f32:add:" MATRIX ":1", MATRIX, x,
+			make_constant(m, "1"));
+	}
+}
+
+/* The price of a fused problem. Each matmul costs 50 to 80 alone. */
+static double fused_price(const char *text)
+{
+	struct problem q;
+	problem_parse(text_of(text), &q, NULL);
+	if (q.kernel == KERNEL_COPY)
+		return 1 + below(20);
+	if (q.kernel != KERNEL_MATMUL || q.mn < 128)
+		return 60 + below(60);
+	/* a join: some are faster than one member */
+	return (below(8) ? 50 * (double)(q.mn / 64) - 10 : 30) + below(50);
+}
+
+static void open_trial(struct trial *t, bool products)
 {
 	int values[LAYERS + 2], count = 0, convs = 0;
 	*t = (struct trial){
-		.m = make_begin(), .results = results_new(), .best_sum = INFINITY, .best_path = INFINITY
+		.m = make_begin(), .results = results_new(), .products = products,
+		.best_sum = INFINITY, .best_path = INFINITY
 	};
-	values[count++] = make_input(t->m, IMAGE);
-	values[count++] = conv(t->m, values[0]);
+	values[count++] = make_input(t->m, products ? MATRIX : IMAGE);
+	if (!products)
+		values[count++] = conv(t->m, values[0]);
 	while (t->m->plan.layer_count < LAYERS - 1) {
 		int before = t->m->plan.problem_count;
-		values[count] = grow(t->m, values, count, convs);
+		values[count] = (products ? grow_products : grow)(t->m, values, count, convs);
 		for (int i = before; i < t->m->plan.problem_count; i++)
-			convs += t->m->plan.problems[i].problem.kernel == KERNEL_CONV;
+			convs += kernel_row(t->m->plan.problems[i].problem.kernel)->takes_epilogues;
 		if (below(10) == 0)
 			t->m->plan.values[values[count]].is_output = true;
 		count++;
@@ -93,8 +142,10 @@ static void open_trial(struct trial *t)
 	int own = plan_problem_total(t->plan), distinct = own + t->fusion->text_count;
 	t->price = base_calloc((size_t)distinct, sizeof(double));
 	for (int i = 0; i < distinct; i++) {
-		t->price[i] = i >= own ? 60 + below(60) :
-			(t->plan->problems[i].problem.kernel == KERNEL_CONV ? 50 : 0) + below(30);
+		bool product = i < own &&
+			kernel_row(t->plan->problems[i].problem.kernel)->takes_epilogues;
+		t->price[i] = i < own ? (product ? 50 : 0) + below(30) :
+			fused_price(t->fusion->texts[i - own]);
 		measure(t->results, i < own ? t->plan->problems[i].text : t->fusion->texts[i - own],
 			t->price[i]);
 	}
@@ -182,16 +233,23 @@ static void evaluate(struct trial *t)
 	sum += convert(t, -1, 0, converted, &path);
 	for (int i = 0; i < t->plan->layer_count; i++) {
 		const struct fusion_group *g = taken[i] >= 0 ? &t->fusion->groups[taken[i]] : NULL;
-		if (g && g->layers[g->layer_count - 1] != i)
+		if (g && g->layers[g->member_count ? 0 : g->layer_count - 1] != i)
 			continue;
 		double cost = g ? t->price[group_distinct(t, g)] : alone(t, i);
+		cost += g && g->copy >= 0 ? t->price[g->copy] : 0;
 		finish[i] = ready(t, taken, finish, converted, i) + cost;
+		for (int k = 0; g && k < g->layer_count; k++)
+			finish[g->layers[k]] = finish[i];
 		sum += cost;
 		path = fmax(path, finish[i]);
 		sum += convert(t, i, finish[i], converted, &path);
 	}
-	t->best_sum = fmin(t->best_sum, sum);
-	t->best_path = fmin(t->best_path, path);
+	if (t->joins) {
+		t->best_sum = fmin(t->best_sum, sum);
+		t->least_path = fmin(t->least_path, path);
+	} else {
+		t->best_path = fmin(t->best_path, path);
+	}
 }
 
 /* Layers that groups chosen so far have, as bits. */
@@ -215,7 +273,8 @@ static void try_all(struct trial *t, int anchor, uint32_t used)
 	try_all(t, anchor + 1, used);
 	for (int g = f->first_group[first]; g < f->group_count && f->groups[g].layers[0] == first; g++) {
 		if (!fusion_allows(t->level, f->groups[g].level) ||
-			group_distinct(t, &f->groups[g]) < 0 || (bits(&f->groups[g]) & used))
+			group_distinct(t, &f->groups[g]) < 0 || (bits(&f->groups[g]) & used) ||
+			(f->groups[g].member_count && !t->joins))
 			continue;
 		t->group[anchor] = g;
 		try_all(t, anchor + 1, used | bits(&f->groups[g]));
@@ -224,7 +283,52 @@ static void try_all(struct trial *t, int anchor, uint32_t used)
 
 struct tally {
 	int trials, good, steps, fused, clusters_of_two, clusters_of_many, waits, conversions, apart;
+	int joined, copied, contested, all_joins, convex, between;
 };
+
+/* True if no member of a join is reached from another. */
+static bool is_convex(const struct plan *p, const struct fusion_group *g)
+{
+	bool after[LAYERS + 2] = { false };
+	for (int i = 0; i < p->layer_count; i++)
+		for (int k = 0; k < p->layers[i].pred_count; k++) {
+			int from = p->layers[i].preds[k];
+			bool own = false; /* a bias inside the join */
+			for (int n = 0; n < g->layer_count; n++)
+				own |= g->layers[n] == from;
+			after[i] |= own || after[from];
+		}
+	for (int i = 0; i < g->member_count; i++)
+		if (after[g->members[i]])
+			return false;
+	return true;
+}
+
+/* The layers of an analysis in sequence: their costs add up, and joins are among them. */
+static bool in_sequence(struct tally *tally, const struct trial *t, const struct scenario *s)
+{
+	struct arena arena = { 0 };
+	struct scenario one = *s;
+	one.parallel = PARALLEL_OFF;
+	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &one);
+	double sum = t->nxc ? a->border_ns : 0;
+	for (int i = 0; i < a->layer_count; i++) {
+		const struct fusion_group *g = a->layers[i].group;
+		sum += a->layers[i].ns;
+		if (g && g->member_count && g->layers[0] == i) {
+			tally->joined++;
+			tally->copied += g->copy >= 0;
+			tally->contested += t->fusion->cluster_of[i] >= 0;
+		}
+	}
+	bool good = fabs(sum - a->bound_ns) < 1e-6 && a->bound_ns == t->best_sum;
+	one.layouts = LAYOUTS_PRICED; /* matrices have no layouts: another way to the same bound */
+	if (t->products && !t->nxc)
+		good &= analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &one)->bound_ns ==
+			t->best_sum;
+	arena_free(&arena);
+	return good;
+}
 
 /* less[]: the bounds at the level below, in sequence and in parallel; a level never raises them. */
 static void one_side(
@@ -237,13 +341,20 @@ static void one_side(
 	struct scenario plain = s;
 	s.fusion = t->level = level;
 	s.parallel = PARALLEL_RESOURCES;
-	t->best_sum = t->best_path = INFINITY;
-	try_all(t, 0, 0);
+	t->best_sum = t->best_path = t->least_path = INFINITY;
+	for (int i = 0; i < 2; i++) {
+		t->joins = i != 0;
+		try_all(t, 0, 0);
+	}
 	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &s);
 	struct analysis *unfused = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &plain);
-	bool good = a->sequential_ns == t->best_sum && a->parallel_ns == t->best_path && a->complete &&
+	bool good = a->sequential_ns == t->best_sum && a->parallel_ns <= t->best_path &&
+		a->parallel_ns >= t->least_path && a->parallel_ns <= a->sequential_ns && a->complete &&
 		a->sequential_ns <= unfused->sequential_ns && a->parallel_ns <= unfused->parallel_ns;
+	good &= in_sequence(tally, t, &s);
 	good &= a->sequential_ns <= less[0] && a->parallel_ns <= less[1];
+	good &= a->parallel_ns == t->best_path || a->parallel_ns < t->best_path * t->products;
+	tally->between += a->parallel_ns > t->least_path;
 	tally->steps += a->sequential_ns < less[0] && less[0] < INFINITY;
 	less[0] = a->sequential_ns;
 	less[1] = a->parallel_ns;
@@ -266,10 +377,10 @@ static void one_side(
 	arena_free(&arena);
 }
 
-static void one_trial(struct tally *tally)
+static void one_trial(struct tally *tally, bool products)
 {
 	struct trial t;
-	open_trial(&t);
+	open_trial(&t, products);
 	static const enum fusion_level levels[] = { FUSION_EPILOGUE, FUSION_FOLD, FUSION_PATTERN,
 		FUSION_ALL };
 	for (int nxc = 0; nxc < 2; nxc++) {
@@ -281,16 +392,21 @@ static void one_trial(struct tally *tally)
 		tally->clusters_of_two += t.fusion->clusters[i].anchor_count == 2;
 		tally->clusters_of_many += t.fusion->clusters[i].anchor_count > 2;
 	}
-	for (int i = 0; i < t.fusion->group_count; i++)
+	for (int i = 0; i < t.fusion->group_count; i++) {
 		tally->apart += t.fusion->groups[i].distinct_nxc < 0;
+		if (t.fusion->groups[i].member_count) {
+			tally->all_joins++;
+			tally->convex += is_convex(t.plan, &t.fusion->groups[i]);
+		}
+	}
 	close_trial(&t);
 }
 
 int main(void)
 {
 	struct tally tally = { 0 };
-	for (int i = 0; i < 1500; i++)
-		one_trial(&tally);
+	for (int i = 0; i < 3000; i++)
+		one_trial(&tally, i % 2 != 0);
 	is_int(tally.good, tally.trials, "the best of all choices, in sequence and in parallel");
 	ok(tally.fused > 200, "%d layers were fused", tally.fused);
 	ok(tally.steps > 200, "%d times a level allowed a lower bound than the one below", tally.steps);
@@ -299,5 +415,10 @@ int main(void)
 	ok(tally.clusters_of_many > 200, "%d clusters had three anchors and more", tally.clusters_of_many);
 	ok(tally.conversions > 200, "%d conversions of layout", tally.conversions);
 	ok(tally.apart > 20, "%d groups that a conversion takes apart", tally.apart);
+	ok(tally.joined > 200, "%d joins were chosen", tally.joined);
+	ok(tally.copied > 20, "%d of them with a copy of parts", tally.copied);
+	ok(tally.contested > 100, "%d of them beside other groups of their layers", tally.contested);
+	ok(tally.between > 0 && tally.between < tally.trials / 20, "%d longest paths are not the shortest with joins", tally.between);
+	is_int(tally.convex, tally.all_joins, "no member of a join is reached from another");
 	return done_testing();
 }

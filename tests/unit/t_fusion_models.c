@@ -23,7 +23,7 @@ static const struct {
 	{ "MatMul+Div", FUSION_EPILOGUE }, { "Conv+Relu", FUSION_EPILOGUE },
 	{ "Conv+BatchNorm+Relu", FUSION_FOLD }, { "MatMul+Bias+Add", FUSION_FOLD },
 	{ "MatMul+Bias+Gelu", FUSION_PATTERN }, { "Conv+SiLU+Add", FUSION_PATTERN },
-	{ "Transpose+MatMul", FUSION_PATTERN }, { "Attention(mask)", FUSION_PATTERN },
+	{ "MatMul+Bias x3", FUSION_PATTERN }, { "Transpose+MatMul", FUSION_PATTERN }, { "Attention(mask)", FUSION_PATTERN },
 	{ "Add+Add", FUSION_ALL }, { "Add+Div", FUSION_ALL } };
 
 
@@ -45,6 +45,8 @@ static const struct expected expected[] = {
 	{ "bert_base", "f32", "MatMul+Bias+Gelu", 12, "+bias:f32.c+gelu_erf" },
 	{ "bert_base", "bf16", "MatMul+Bias+Add", 24, "+bias:bf16.c+add:bf16" },
 	{ "bert_base", "f32", "Gemm+Tanh", 1, "+bias:f32.c+tanh" },
+	{ "bert_base", "f32", "MatMul+Bias x3", 12, "m128n2304k768:ta0tb0+bias:f32.c" },
+	{ "bert_base", "f32", "MatMul+Bias x2", 36, "m128n1536k768:ta0tb0+bias:f32.c" },
 	{ "gpt2_small", "f32", "Gemm+Gelu(tanh)", 12, "+bias:f32.c+gelu_tanh" },
 	{ "bert_base", "f32", "Attention(mask)", 12,
 		"attention:f32,f32,f32,f32/f32:masked:n1hq12hk12lq128lk128d64e64:1x1x1x128" },
@@ -95,6 +97,8 @@ static bool sound(const struct plan *p, const struct fusion *f)
 			const struct plan_layer *l = &p->layers[g->layers[k]];
 			bool last = k == g->layer_count - 1;
 			good &= k == 0 || g->layers[k] > g->layers[k - 1];
+			if (g->member_count)
+				continue;
 			/* nothing but the last layer is read from outside */
 			for (int s = 0; s < l->succ_count && !last; s++)
 				good &= l->succs[s] <= g->layers[g->layer_count - 1];

@@ -386,7 +386,8 @@ static void add_fusions(struct app *app, struct detail *d)
 			continue;
 		bool nhwc = app->session->scenario.layouts == LAYOUTS_NXC && g->text_nxc;
 		const char *text = nhwc ? g->text_nxc : g->text;
-		double fused = problem_ns(app, text), apart = parts_ns(app, g), gain = apart - fused;
+		double fused = problem_ns(app, text) + (g->copy_text ? problem_ns(app, g->copy_text) : 0);
+		double apart = parts_ns(app, g), gain = apart - fused;
 		const char *mark = app->session->described ? "~" : "";
 		char by[STR_QUANTITY], with[STR_QUANTITY], without[STR_QUANTITY];
 		enum style style = STYLE_DIM;

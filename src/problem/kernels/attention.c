@@ -98,4 +98,5 @@ const struct kernel_row kernel_attention = {
 	.product = true,
 	.transcendental = true,
 	.estimated_as = ESTIMATED_AS_MATMUL,
+	.leading_dimension = true,
 };

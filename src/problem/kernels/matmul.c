@@ -105,4 +105,5 @@ const struct kernel_row kernel_matmul = {
 	.sum_terms = sum_terms,
 	.estimated_as = ESTIMATED_AS_MATMUL,
 	.estimated_from_own = true,
+	.leading_dimension = true,
 };

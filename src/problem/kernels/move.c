@@ -37,6 +37,7 @@ const struct kernel_row kernel_copy = {
 	.shape = copy_shape,
 	.eta_factor = { 1.8, 1.8 },
 	.estimated_from_own = true,
+	.leading_dimension = true,
 };
 
 /* ---- concat: its inputs share one operand */
@@ -106,6 +107,7 @@ const struct kernel_row kernel_concat = {
 	.image_like = true,
 	.layout = KERNEL_LAYOUT_PASS,
 	.source_list = true,
+	.leading_dimension = true,
 };
 
 /* ---- transpose */
@@ -161,6 +163,7 @@ const struct kernel_row kernel_transpose = {
 	.check = transpose_check,
 	.shape = transpose_shape,
 	.estimated_from_own = true,
+	.leading_dimension = true,
 };
 
 /* ---- gather: only what it takes of the source counts as read */

@@ -25,6 +25,7 @@ const struct kernel_row kernel_eltwise = {
 	.pointwise = true,
 	.eta_factor = { 0.9, 0.9 },
 	.estimated_from_own = true,
+	.leading_dimension = true,
 };
 
 const struct kernel_row kernel_cast = {
@@ -36,6 +37,7 @@ const struct kernel_row kernel_cast = {
 	.layout = KERNEL_LAYOUT_PASS,
 	.any_order = any_order,
 	.estimated_from_own = true,
+	.leading_dimension = true,
 };
 
 static int dropout_check(const struct problem *p, struct error *err)
@@ -125,6 +127,7 @@ const struct kernel_row kernel_binary = {
 	.pointwise = true,
 	.eta_factor = { 1.7, 1.7 },
 	.estimated_from_own = true,
+	.leading_dimension = true,
 };
 
 static int select_check(const struct problem *p, struct error *err)
@@ -145,4 +148,5 @@ const struct kernel_row kernel_select = {
 	.check = select_check,
 	.shape = select_shape,
 	.layout = KERNEL_LAYOUT_PASS,
+	.leading_dimension = true,
 };

@@ -1,0 +1,161 @@
+#include "config.h"
+
+#include "analyze/choose_private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* Chooses the joins for the sum of all layers. What a join saves depends on the groups that its layers leave
+ * behind in their clusters, so a selection of joins is priced with the best groups of all clusters of its
+ * contest. Contests are independent. First each join is taken that lowers the cost beside those before it;
+ * then all selections are compared, up to SELECTIONS_MAX of them. */
+
+#define SELECTIONS_MAX 256
+
+struct contest {
+	struct chooser *c;
+	const struct fusion_contest *on;
+	int *chosen, *best;     /* joins of a selection; of the best one */
+	int chosen_count, best_count, tried;
+	struct option least;    /* of the best selection */
+};
+
+struct price solution_join(const struct study *st, const struct solution *x, int group)
+{
+	const struct fusion_group *g = &st->fusion->groups[group];
+	int distinct = study_group_distinct(st, g);
+	if ((st->limits && !st->limits->group[group]) || !fusion_allows(st->level, g->level) || distinct < 0)
+		return (struct price){ .ns = NAN };
+	struct price price = x->prices[distinct];
+	if (g->copy >= 0) {
+		price.ns += x->prices[g->copy].ns;
+		price.estimated |= x->prices[g->copy].estimated;
+	}
+	return price;
+}
+
+double joined_cost(const struct solution *x, const struct study *st, int group, int layer)
+{
+	const struct fusion_group *g = &st->fusion->groups[group];
+	if (g->layers[g->layer_count - 1] == layer)
+		return x->prices[study_group_distinct(st, g)].ns;
+	return g->layers[0] == layer && g->copy >= 0 ? x->prices[g->copy].ns : 0;
+}
+
+static void set_joined(struct contest *k, int group, int value)
+{
+	const struct fusion_group *g = &k->c->st->fusion->groups[group];
+	for (int i = 0; i < g->layer_count; i++)
+		k->c->joined[g->layers[i]] = value;
+}
+
+static bool is_open(const struct contest *k, int group)
+{
+	const struct fusion_group *g = &k->c->st->fusion->groups[group];
+	for (int i = 0; i < g->layer_count; i++)
+		if (k->c->joined[g->layers[i]] >= 0)
+			return false;
+	return !isnan(solution_join(k->c->st, k->c->out, group).ns);
+}
+
+static void push(struct contest *k, int group)
+{
+	set_joined(k, group, group);
+	k->chosen[k->chosen_count++] = group;
+}
+
+static void pop(struct contest *k)
+{
+	set_joined(k, k->chosen[--k->chosen_count], -1);
+}
+
+/* The cost of all layers of the contest with the joins that are marked. */
+static struct option cost_of(const struct contest *k)
+{
+	const struct chooser *c = k->c;
+	const struct study *st = c->st;
+	struct option sum = { .group = -1 };
+	for (int i = 0; i < k->on->cluster_count; i++) {
+		struct option o = chooser_cluster(c, &st->fusion->clusters[k->on->clusters[i]]);
+		choice_add(&sum, &o);
+	}
+	for (int i = 0; i < k->on->single_count; i++) {
+		int layer = k->on->singles[i], node = st->layer_node[layer];
+		double cost = c->out->cost[node];
+		if (c->joined[layer] >= 0)
+			continue;
+		choice_add(&sum, &(struct option){ .missing = isnan(cost),
+			.estimated = c->out->estimated[node], .cost = isnan(cost) ? 0 : cost });
+	}
+	for (int i = 0; i < k->chosen_count; i++) {
+		struct price price = solution_join(st, c->out, k->chosen[i]);
+		const struct fusion_group *g = &st->fusion->groups[k->chosen[i]];
+		choice_add(&sum, &(struct option){ .cost = price.ns,
+			.estimated = price.estimated ? chooser_paying(c, g) : 0 });
+	}
+	return sum;
+}
+
+/* Keeps the marked selection if it is better than the best so far. */
+static bool try(struct contest *k)
+{
+	struct option o = cost_of(k);
+	k->tried++;
+	if (!choice_better(&o, &k->least))
+		return false;
+	k->least = o;
+	k->best_count = k->chosen_count;
+	if (k->chosen_count)
+		memcpy(k->best, k->chosen, (size_t)k->chosen_count * sizeof(int));
+	return true;
+}
+
+static void try_one_by_one(struct contest *k)
+{
+	k->least = cost_of(k);
+	for (int i = 0; i < k->on->join_count; i++) {
+		if (!is_open(k, k->on->joins[i]))
+			continue;
+		push(k, k->on->joins[i]);
+		if (!try(k))
+			pop(k);
+	}
+	while (k->chosen_count)
+		pop(k);
+}
+
+/* All selections that extend the marked one by joins from number `from` on. */
+static void try_all(struct contest *k, int from)
+{
+	for (int i = from; i < k->on->join_count && k->tried < SELECTIONS_MAX; i++) {
+		if (!is_open(k, k->on->joins[i]))
+			continue;
+		push(k, k->on->joins[i]);
+		try(k);
+		try_all(k, i + 1);
+		pop(k);
+	}
+}
+
+int *solve_joins(const struct study *st, struct arena *a, const struct solution *out)
+{
+	const struct fusion *f = st->groups ? st->fusion : NULL;
+	bool any = false;
+	if (!f || !f->contest_count)
+		return NULL;
+	struct chooser c = { .st = st, .out = out, .joined = ARENA_ARRAY(a, int, st->plan->layer_count) };
+	chooser_open(&c, a);
+	for (int i = 0; i < st->plan->layer_count; i++)
+		c.joined[i] = -1;
+	for (int i = 0; i < f->contest_count; i++) {
+		const struct fusion_contest *on = &f->contests[i];
+		struct contest k = { .c = &c, .on = on, .chosen = ARENA_ARRAY(a, int, on->join_count),
+			.best = ARENA_ARRAY(a, int, on->join_count) };
+		try_one_by_one(&k);
+		try_all(&k, 0);
+		for (int n = 0; n < k.best_count; n++)
+			set_joined(&k, k.best[n], k.best[n]);
+		any |= k.best_count > 0;
+	}
+	return any ? c.joined : NULL;
+}
