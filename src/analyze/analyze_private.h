@@ -41,6 +41,7 @@ struct chain {
 				   folded */
 	bool pointwise;         /* pointwise anchor: fuses elementwise layers in any order */
 	bool activation, add;   /* the last epilogue is an activation; a residual was added */
+	bool gate;              /* the result was multiplied by another tensor */
 	enum fusion_level level;
 	int channel_axis;       /* of the chain's output; -1 unknown */
 	int value;              /* the chain's output */
@@ -69,6 +70,9 @@ enum triangle triangle_of(const struct plan *p, int value);
 /* fusion_norm.c: matches a normalization from l, the mean of its squares; true if it is a group by itself.
  * The caller frees c->pattern in both cases. */
 bool chain_norm(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* fusion_rotary.c: matches a rotary position embedding from its last layer, l; why as in chain_attention. The
+ * caller frees c->pattern in both cases. */
+bool chain_rotary(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why);
 /* fusion_bytes.c: matches an integer convolution or matmul and the 8-bit sum after it; false if there is
  * none. */
 bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer *l);
@@ -94,6 +98,10 @@ bool join_make(const struct join *j, unsigned members, struct chain *c, double *
 /* The next bit set to try after this one, 0 at first; 0: no more. All sets of two and three members; of more,
  * all together and the pairs 0 1, 2 3 ... */
 unsigned join_next(const struct join *j, unsigned members);
+
+/* True if the layer is an activation and only a product with another tensor of its shape reads it: swish(gate)
+ * * up. */
+bool chain_is_gate(const struct plan *p, const struct plan_layer *l);
 
 /* Shared helpers: */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);

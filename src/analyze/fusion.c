@@ -193,12 +193,18 @@ static void add_miss(struct finder *f, int layer, const char *pattern, const cha
 	f->misses[out->miss_count++] = (struct fusion_miss){ layer, pattern, why };
 }
 
-static void find_attention(struct finder *f, const struct plan_layer *l)
+/* The patterns that say why they do not match. */
+static const struct {
+	const char *name;
+	bool (*match)(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why);
+} patterns[] = { { "Attention", chain_attention }, { "Rotary", chain_rotary } };
+
+static void find_pattern(struct finder *f, const struct plan_layer *l, int pattern)
 {
 	struct chain c;
 	const char *why;
 	int first = f->fusion->group_count;
-	bool match = chain_attention(&c, f->plan, l, &why);
+	bool match = patterns[pattern].match(&c, f->plan, l, &why);
 	if (match && !units_agree(f, &c)) {
 		match = false;
 		why = "a layer of it belongs to another group";
@@ -209,7 +215,7 @@ static void find_attention(struct finder *f, const struct plan_layer *l)
 	add_group(f, &c, distinct);
 	chain_keep(f, first);
 	if (why)
-		add_miss(f, l->index, "Attention", why);
+		add_miss(f, l->index, patterns[pattern].name, why);
 	str_free(&c.pattern);
 }
 
@@ -225,7 +231,8 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 		add_group(f, &c, distinct_of_problem(f, &c.problem, false));
 	chain_keep(f, first);
 	str_free(&c.pattern);
-	find_attention(f, l);
+	for (int i = 0; i < (int)(sizeof(patterns) / sizeof(patterns[0])); i++)
+		find_pattern(f, l, i);
 	first = f->fusion->group_count;
 	if (chain_norm(&c, f->plan, l) && units_agree(f, &c))
 		add_group(f, &c, distinct_of_problem(f, &c.problem, false));
@@ -316,7 +323,7 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 	if (start_region(&c, f, l)) {
 		follow(f, &c, -1, true);
 		str_free(&c.pattern);
-	} else if (l->problem >= 0 && !taken[l->index]) {
+	} else if (l->problem >= 0 && (!taken[l->index] || chain_is_gate(f->plan, l))) {
 		if (!kernel_row(f->plan->problems[l->problem].problem.kernel)->pointwise)
 			return;
 		if (chain_start_pointwise(&c, f->plan, l) && units_agree(f, &c))

@@ -181,7 +181,18 @@ static bool take_added(struct match *m, const struct plan_layer *l)
 	return true;
 }
 
-/* Where(mask, scores, constant), or with both exchanged: a constant mask can be added instead. */
+/* True for a number that hides the score that it replaces; contents that are not known count as one. */
+static bool hides(const struct plan *p, int value)
+{
+	const struct elements *e = p->values[value].elements;
+	if (!e || e->count != 1 || !e->f)
+		return true;
+	return e->f[0] < -100;
+}
+
+/* Where(mask, scores, constant), or with both exchanged: the same as adding 0 or the constant. A mask that the
+ * model computes stays outside; it counts as one of the scores' type, as the kernels that are measured read
+ * it. */
 static bool take_selected(struct match *m, const struct plan_layer *l)
 {
 	int fill;
@@ -192,10 +203,12 @@ static bool take_selected(struct match *m, const struct plan_layer *l)
 	bool kept = fill == l->inputs[2];
 	if (m->mask >= 0 || m->causal)
 		return fail(m, "it has two masks");
-	if (!m->p->values[l->inputs[0]].constant || !m->p->values[fill].constant)
-		return fail(m, "a mask that is computed at run time selects its scores instead of being "
-			       "added to them");
-	m->causal = triangle_of(m->p, l->inputs[0]) == (kept ? TRIANGLE_SEEN : TRIANGLE_HIDDEN);
+	if (!m->p->values[fill].constant)
+		return fail(m, "what replaces its masked scores is computed at run time");
+	if (!hides(m->p, fill))
+		return fail(m, "what replaces its masked scores does not hide them");
+	m->causal = m->p->values[l->inputs[0]].constant &&
+		triangle_of(m->p, l->inputs[0]) == (kept ? TRIANGLE_SEEN : TRIANGLE_HIDDEN);
 	if (!m->causal)
 		m->mask = l->inputs[0];
 	return true;

@@ -104,7 +104,7 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 		return false;
 	c->plan = p;
 	memcpy(&c->problem, &pp->problem, problem_extent(&pp->problem));
-	c->foldable = c->pointwise = c->activation = c->add = c->proxy = false;
+	c->foldable = c->pointwise = c->activation = c->add = c->gate = c->proxy = false;
 	c->level = FUSION_EPILOGUE;
 	c->channel_axis = c->residual = -1;
 	c->layer_count = 0;
@@ -278,27 +278,33 @@ static bool take_bias(struct chain *c, const struct plan_layer *l)
 	return fold_bias(c);
 }
 
-/* Adds another tensor of the same type and shape, at most once. It ends folding (the sum is no longer
- * linear in the weights alone) and allows another activation. c->residual is the producer: the fused
- * kernel cannot start before it has finished. */
+/* Adds another tensor of the same type and shape, at most once, or multiplies a matmul by one, as gated
+ * activations do. A sum ends folding (it is no longer linear in the weights alone) and allows another
+ * activation. c->residual is the producer: the fused kernel cannot start before it has finished. */
 static bool take_residual(struct chain *c, const struct plan_layer *l)
 {
 	int other = other_input(c, l);
 	struct problem *q = &c->problem;
-	if (!plan_layer_is(l, "Add") || c->add || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
+	bool adds = plan_layer_is(l, "Add") && !c->add;
+	bool gate = plan_layer_is(l, "Mul") && !c->gate && q->kernel == KERNEL_MATMUL;
+	if (!(adds || gate) || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
 	if (v->constant || v->dtype != destination(q)->dtype || !same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
-		.kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = { .dtype = v->dtype },
+		.kind = EPILOGUE_BINARY,
+		.mode = adds ? MODE_ADD : MODE_MUL,
+		.operand = { .dtype = v->dtype },
 	};
-	c->foldable = c->activation = false;
-	c->add = true;
-	c->residual = v->producer;
-	raise_level(c, FUSION_FOLD);
-	str_puts(&c->pattern, "+Add");
+	c->foldable = false;
+	c->activation = gate;
+	c->add |= adds;
+	c->gate |= gate;
+	c->residual = v->producer > c->residual ? v->producer : c->residual;
+	raise_level(c, gate ? FUSION_PATTERN : FUSION_FOLD);
+	chain_name(c, l);
 	return true;
 }
 
@@ -437,10 +443,38 @@ static bool step_region(struct chain *c)
 	return add_activation(c, r.mode, r.alpha, r.beta);
 }
 
+/* True for an activation of one operand. */
+static bool is_gating(const struct problem *q)
+{
+	static const enum mode modes[] = { MODE_SWISH, MODE_GELU_ERF, MODE_GELU_TANH, MODE_SIGMOID,
+		MODE_RELU };
+	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
+		if (q->kernel == KERNEL_ELTWISE && !q->epilogue_count && q->mode == modes[i])
+			return true;
+	return false;
+}
+
+/* True for a product of the chain's value with another tensor of its shape. */
+static bool is_product_with(const struct chain *c, const struct plan_layer *l)
+{
+	int other = plan_layer_is(l, "Mul") ? other_input(c, l) : -1;
+	return other >= 0 && !c->plan->values[other].constant && same_shape(c->plan, other, c->value);
+}
+
+bool chain_is_gate(const struct plan *p, const struct plan_layer *l)
+{
+	const struct plan_problem *pp = layer_problem(p, l);
+	struct chain c = { .plan = p, .value = l->outputs[0] };
+	int reader;
+	return pp && is_gating(&pp->problem) && chain_readers(p, c.value, &reader, 1) == 1 &&
+		is_product_with(&c, &p->layers[reader]);
+}
+
 static bool take_any(struct chain *c, const struct plan_layer *l)
 {
 	if (c->pointwise) {
-		raise_level(c, FUSION_ALL);
+		bool gate = is_gating(&c->problem) && is_product_with(c, l);
+		raise_level(c, gate ? FUSION_PATTERN : FUSION_ALL);
 		return take_factor(c, l) || take_bias(c, l) || take_binary(c, l) || take_function(c, l);
 	}
 	return take_batchnorm(c, l) || take_factor(c, l) || take_bias(c, l) || take_residual(c, l) ||

@@ -8,56 +8,22 @@ Builds small graphs with the onnx package, lists the jobs of `benanza bench --em
     BENANZA=build/benanza tests/onnx/onnx_attention.py [NAME...]
 """
 
-import json
 import pathlib
-import subprocess
 import sys
 import tempfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-from python_tap import Tap, need, program, said, terminal_environment, wanted  # noqa: E402
+from python_tap import Tap, need, said, wanted  # noqa: E402
 
 need("onnx", "numpy")
 import numpy  # noqa: E402
-import onnx  # noqa: E402
-from onnx import TensorProto, helper, numpy_helper  # noqa: E402
+from onnx import TensorProto, helper  # noqa: E402
+from onnx_forms import Graph, jobs  # noqa: E402
 
 N, HEADS, ROWS, KEYS, SIZE = 2, 8, 16, 16, 32
 WIDTH = HEADS * SIZE
 TEXT = "attention:f32,f32,f32,f32/f32:{mode}:n{n}hq{hq}hk{hk}lq16lk{lk}d32e32{mask}"
-
-
-class Graph:
-    """Nodes in order; each method returns the name of the value that it makes."""
-
-    def __init__(self):
-        self.nodes, self.inits, self.inputs, self.outputs = [], [], [], []
-
-    def input(self, name, *shape, dtype=TensorProto.FLOAT):
-        self.inputs.append(helper.make_tensor_value_info(name, dtype, shape))
-        return name
-
-    def const(self, value, dtype="float32"):
-        name = f"c{len(self.inits)}"
-        self.inits.append(numpy_helper.from_array(numpy.asarray(value, dtype), name))
-        return name
-
-    def node(self, op, *inputs, **attributes):
-        name = f"{op}{len(self.nodes)}"
-        self.nodes.append(helper.make_node(op, inputs, [name], name=name, **attributes))
-        return name
-
-    def ints(self, *values):
-        return self.const(values, "int64")
-
-    def output(self, name, dtype=TensorProto.FLOAT):
-        self.outputs.append(helper.make_tensor_value_info(name, dtype, None))
-
-    def save(self, path, opset):
-        graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.inits)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
-        onnx.save(model, path)
 
 
 def heads(g, x, count=HEADS, perm=(0, 2, 1, 3)):
@@ -200,6 +166,30 @@ def selected(g):
     end(g, g.node("Where", mask, g.node("MatMul", q, turn(g, k)), g.const(-1e9)), v)
 
 
+def causal_and_padding(g):
+    """A mask made of comparisons with the positions and of the padding, which stay outside."""
+    q, k, v = three(g)
+    rows, columns = g.ints(*range(ROWS)), g.input("positions", KEYS, dtype=TensorProto.INT64)
+    later = g.node("Greater", g.node("Unsqueeze", columns, g.ints(0)), g.node("Unsqueeze", rows, g.ints(1)))
+    padding = g.node("Cast", g.input("m", N, KEYS, dtype=TensorProto.INT64), to=TensorProto.BOOL)
+    wide = g.node("Expand", g.node("Unsqueeze", padding, g.ints(1, 2)), g.ints(N, 1, ROWS, KEYS))
+    hidden = g.node("Or", later, g.node("Not", wide))
+    scores = g.node("Mul", g.node("MatMul", q, turn(g, k)), g.const(0.176))
+    end(g, g.node("Where", hidden, g.const(-3.4e38), scores), v)
+
+
+def fill_is_zero(g):
+    q, k, v = three(g)
+    mask = g.input("m", N, 1, 1, KEYS, dtype=TensorProto.BOOL)
+    end(g, g.node("Where", mask, g.node("MatMul", q, turn(g, k)), g.const(0.0)), v)
+
+
+def fill_is_computed(g):
+    q, k, v = three(g)
+    mask, fill = g.input("m", N, 1, 1, KEYS, dtype=TensorProto.BOOL), g.node("Neg", g.input("f", 1))
+    end(g, g.node("Where", mask, g.node("MatMul", q, turn(g, k)), fill), v)
+
+
 def soft_cap(g):
     q, k, v = three(g)
     scores = g.node("Tanh", g.node("Div", g.node("MatMul", q, turn(g, k)), g.const(50.0)))
@@ -224,12 +214,14 @@ FORMS = {
     causal_where: text("causal"), causal_constant: text("causal"), hidden_constant: text("causal"),
     window_constant: text(**MASKED, mask=":1x1x16x16"), guard: text(**MASKED, mask=":1x1x16x16"),
     repeated_keys: text(**MASKED, hk=2, mask=":2x1x16x16"), merged_heads: text(**MASKED, mask=":2x1x16x16"),
+    selected: text(**MASKED, mask=":2x1x1x16"),
+    causal_and_padding: text(**MASKED, mask=":2x1x16x16"),
     casts: text().replace("f32,f32,f32,f32", "f16,f16,f16,f16"),
 }
 # form -> a part of the reason why it is no group
 REASONS = {
-    read_scores: "read by other layers", selected: "selects its scores", soft_cap: "does not have",
-    two_masks: "two masks",
+    read_scores: "read by other layers", soft_cap: "does not have", two_masks: "two masks",
+    fill_is_zero: "does not hide", fill_is_computed: "computed at run time",
 }
 
 
@@ -277,13 +269,6 @@ SHAPE = f"{N}x{ROWS}x{WIDTH}:ax2"
 NORMS = {layer_norm: ["layernorm:f32,f32:" + SHAPE], layer_norm_plain: ["layernorm:f32,f32:" + SHAPE],
          rms_norm: ["rmsnorm:f32,f32:" + SHAPE], rms_norm_casts: ["rmsnorm:f16,f16:" + SHAPE],
          norm_is_read: ["rmsnorm:f32,f32:" + SHAPE]}
-
-
-def jobs(path):
-    with tempfile.TemporaryDirectory() as home:
-        done = subprocess.run([program(), "bench", "--emit-jobs", "-q", "-w", "fusion", path], check=True,
-                              capture_output=True, text=True, env=terminal_environment(home))
-    return [json.loads(line)["problem"] for line in done.stdout.splitlines()]
 
 
 def main():
