@@ -23,6 +23,7 @@ test_scripts = \
 	tests/onnx/onnx_nodes.py \
 	tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
+	tests/ort/fused_groups.py \
 	tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
 	tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
 	tests/ort/write_onnx.py \

@@ -99,8 +99,8 @@ bool join_make(const struct join *j, unsigned members, struct chain *c, double *
  * all together and the pairs 0 1, 2 3 ... */
 unsigned join_next(const struct join *j, unsigned members);
 
-/* True if the layer is an activation and only a product with another tensor of its shape reads it: swish(gate)
- * * up. */
+/* True if the layer is an activation that only a product with another tensor of its shape reads, as in
+ * swish(gate) * up. */
 bool chain_is_gate(const struct plan *p, const struct plan_layer *l);
 
 /* Shared helpers: */

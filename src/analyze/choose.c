@@ -15,8 +15,8 @@
  * A group's cost is at the node of its last layer, 0 at the others: all its layers lead to the last one,
  * which therefore starts when all inputs from outside are ready, a residual included.
  *
- * Joins are chosen first (choose_joins.c), and only for the sum: members of a join do not depend on each other,
- * and side by side none waits for the others. Joined layers cost nothing in their clusters. */
+ * Joins are chosen first (choose_joins.c), and only for the sum: members of a join do not depend on each
+ * other, and side by side none waits for the others. Joined layers cost nothing in their clusters. */
 
 static int unit_last(const struct fusion_unit *u)
 {

@@ -190,9 +190,8 @@ static bool hides(const struct plan *p, int value)
 	return e->f[0] < -100;
 }
 
-/* Where(mask, scores, constant), or with both exchanged: the same as adding 0 or the constant. A mask that the
- * model computes stays outside; it counts as one of the scores' type, as the kernels that are measured read
- * it. */
+/* Where(mask, scores, constant), or with both exchanged: the same as adding 0 or the constant. A mask that
+ * the model computes stays outside; it counts as one of the scores' type, as the measured kernels read it. */
 static bool take_selected(struct match *m, const struct plan_layer *l)
 {
 	int fill;

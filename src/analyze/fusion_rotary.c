@@ -5,11 +5,11 @@
 #include <math.h>
 #include <stdlib.h>
 
-/* Matches rotary position embeddings as exporters write them, from their last layer. Of x, whose halves are x1
- * and x2 (the first and second half of each row, or its even and odd elements):
+/* Matches rotary position embeddings as exporters write them, from their last layer. Of x, whose halves are
+ * x1 and x2 (the first and second half of each row, or its even and odd elements), one of
  *
- *   x * cos + turned * sin                                 turned: -x2 and x1, put together as the halves were
- *   x1 * cos - x2 * sin and x2 * cos + x1 * sin            put together as the halves were
+ *   x * cos + turned * sin                        turned: -x2 and x1, put together as the halves were
+ *   x1 * cos - x2 * sin, x2 * cos + x1 * sin      put together as the halves were
  *
  * All layers are one unit, because most of their values are read twice inside. The problem is that of the
  * operator RotaryEmbedding: one pass over x and the tables. */

@@ -486,7 +486,7 @@ static void place_all(struct placer *g)
 	replay(g, chosen);
 }
 
-/* True if a layer that competes with joins has a choice of layouts, which the choice of joins does not see. */
+/* True if a layer that competes with joins has a choice of layouts. The choice of joins does not see it. */
 static bool joins_have_layouts(const struct study *st, const struct solution *out)
 {
 	const struct plan *p = st->plan;

@@ -60,8 +60,8 @@ struct placer {
 
 /* ---- place_ways.c */
 struct rank rank_of(const struct price *p, int layers);
-/* Lists the groups of each layer that is in no join, numbers the states of values inside them, and tracks these values. Returns
- * the ways of each group. */
+/* Lists the groups of each layer that is in no join, numbers the states of values inside them, and tracks
+ * these values. Returns the ways of each group. */
 struct ways *list_groups(struct placer *g);
 /* The choices of a layer, alone and in each of its groups, in arena g->a; returns their number. */
 int list_choices(struct placer *g, int layer, const struct ways *group_ways, struct choice **list);

@@ -22,8 +22,8 @@ enum fusion_level {
 	FUSION_ALL,      /* also chains of pointwise layers */
 	FUSION_EPILOGUE, /* a product with its bias, scale and activation */
 	FUSION_FOLD,     /* also batch normalizations, factors and sums behind it */
-	FUSION_PATTERN,  /* also what exporters take apart (attention, normalizations, activations),
-			    transposed operands, matmuls of one value as one */
+	FUSION_PATTERN,  /* also what exporters take apart (attention, rotary embeddings, normalizations,
+			    activations, also gated ones), transposed operands, matmuls of one value as one */
 };
 /* True if groups of that level may be fused where `chosen` is the choice. */
 bool fusion_allows(enum fusion_level chosen, enum fusion_level group);

@@ -1,4 +1,4 @@
-"""Small graphs with the onnx package, as exporters write them, and the problems that benanza would measure for them."""
+"""Small graphs with the onnx package, as exporters write them; the problems that benanza would measure."""
 
 import json
 import subprocess
@@ -38,7 +38,8 @@ class Graph:
 
     def save(self, path, opset):
         graph = helper.make_graph(self.nodes, "g", self.inputs, self.outputs, self.inits)
-        model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", opset)], ir_version=8)
+        opsets = [helper.make_opsetid("", opset), helper.make_opsetid("com.microsoft", 1)]
+        model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
         onnx.save(model, path)
 
 

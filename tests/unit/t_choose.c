@@ -6,9 +6,9 @@
 #include "tap.h"
 
 /* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both
- * layouts and at all levels of fusion. Half of the graphs are of convolutions; half are of matmuls, several of
- * which read one value and may be joined. The choice for the longest path has no joins; its total lies between
- * the best without and the best with them. */
+ * layouts and at all levels of fusion. Half of the graphs are of convolutions; half are of matmuls, several
+ * of which read one value and may be joined. The choice for the longest path has no joins; its total lies
+ * between the best without and the best with them. */
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 14
@@ -418,7 +418,8 @@ int main(void)
 	ok(tally.joined > 200, "%d joins were chosen", tally.joined);
 	ok(tally.copied > 20, "%d of them with a copy of parts", tally.copied);
 	ok(tally.contested > 100, "%d of them beside other groups of their layers", tally.contested);
-	ok(tally.between > 0 && tally.between < tally.trials / 20, "%d longest paths are not the shortest with joins", tally.between);
+	ok(tally.between > 0 && tally.between < tally.trials / 20,
+		"%d longest paths are not the shortest with joins", tally.between);
 	is_int(tally.convex, tally.all_joins, "no member of a join is reached from another");
 	return done_testing();
 }

@@ -23,7 +23,8 @@ static const struct {
 	{ "MatMul+Div", FUSION_EPILOGUE }, { "Conv+Relu", FUSION_EPILOGUE },
 	{ "Conv+BatchNorm+Relu", FUSION_FOLD }, { "MatMul+Bias+Add", FUSION_FOLD },
 	{ "MatMul+Bias+Gelu", FUSION_PATTERN }, { "Conv+SiLU+Add", FUSION_PATTERN },
-	{ "MatMul+Bias x3", FUSION_PATTERN }, { "Transpose+MatMul", FUSION_PATTERN }, { "Attention(mask)", FUSION_PATTERN },
+	{ "MatMul+Bias x3", FUSION_PATTERN }, { "Transpose+MatMul", FUSION_PATTERN },
+	{ "Attention(mask)", FUSION_PATTERN },
 	{ "Add+Add", FUSION_ALL }, { "Add+Div", FUSION_ALL } };
 
 
