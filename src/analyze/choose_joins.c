@@ -110,6 +110,14 @@ static bool try(struct contest *k)
 	return true;
 }
 
+static bool any_open(const struct contest *k)
+{
+	for (int i = 0; i < k->on->join_count; i++)
+		if (is_open(k, k->on->joins[i]))
+			return true;
+	return false;
+}
+
 static void try_one_by_one(struct contest *k)
 {
 	k->least = cost_of(k);
@@ -149,8 +157,11 @@ int *solve_joins(const struct study *st, struct arena *a, const struct solution 
 		c.joined[i] = -1;
 	for (int i = 0; i < f->contest_count; i++) {
 		const struct fusion_contest *on = &f->contests[i];
-		struct contest k = { .c = &c, .on = on, .chosen = ARENA_ARRAY(a, int, on->join_count),
-			.best = ARENA_ARRAY(a, int, on->join_count) };
+		struct contest k = { .c = &c, .on = on };
+		if (!any_open(&k))
+			continue;
+		k.chosen = ARENA_ARRAY(a, int, on->join_count);
+		k.best = ARENA_ARRAY(a, int, on->join_count);
 		try_one_by_one(&k);
 		try_all(&k, 0);
 		for (int n = 0; n < k.best_count; n++)

@@ -263,15 +263,15 @@ static bool problem_fill(struct rotary *m, int y)
 
 bool chain_rotary(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why)
 {
+	bool sum = plan_layer_is(l, "Add"), pairs = plan_layer_is(l, "Concat") || plan_layer_is(l, "Reshape");
 	*why = NULL;
-	*c = (struct chain){ .plan = p, .level = FUSION_PATTERN, .residual = -1, .channel_axis = -1,
-		.proxy = true };
-	if (l->output_count != 1 || l->outputs[0] < 0)
+	c->pattern = (struct str){ 0 };
+	if (!(sum || pairs) || l->output_count != 1 || l->outputs[0] < 0)
 		return false;
 	struct rotary m = { .c = c, .p = p, .x = -1, .cosine = -1, .sine = -1, .interleaved = -1 };
-	bool match = plan_layer_is(l, "Add") ? take(&m, l) && match_turned(&m, l)
-		: plan_layer_is(l, "Concat") || plan_layer_is(l, "Reshape") ? match_pairs(&m, l->outputs[0])
-									     : false;
+	*c = (struct chain){ .plan = p, .level = FUSION_PATTERN, .residual = -1, .channel_axis = -1,
+		.proxy = true };
+	bool match = sum ? take(&m, l) && match_turned(&m, l) : match_pairs(&m, l->outputs[0]);
 	*why = m.why;
 	if (!match)
 		return false;
