@@ -67,6 +67,10 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
  * attention sees, those that it hides, or others. */
 enum triangle { TRIANGLE_NONE, TRIANGLE_SEEN, TRIANGLE_HIDDEN };
 enum triangle triangle_of(const struct plan *p, int value);
+/* True for a constant that, added to the scores, hides what causal attention does not see. */
+bool triangle_added(const struct plan *p, int value);
+/* True for a number that hides the score that it replaces or is added to; unknown contents count as one. */
+bool triangle_hides(const struct plan *p, int value);
 /* fusion_norm.c: matches a normalization from l, the mean of its squares; true if it is a group by itself.
  * The caller frees c->pattern in both cases. */
 bool chain_norm(struct chain *c, const struct plan *p, const struct plan_layer *l);
@@ -85,6 +89,7 @@ bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l);
 /* fusion_join.c: matmuls of one value with constant weights, each with its bias. */
 #define JOIN_MEMBERS_MAX 8
 struct join {
+	const bool *dense;      /* per layer: it may become part of a kernel that reads dense rows only */
 	int count;
 	struct chain parts[JOIN_MEMBERS_MAX]; /* ascending by their matmuls */
 	const char *why;        /* what prevents a join of several matmuls, or NULL */

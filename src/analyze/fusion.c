@@ -41,6 +41,7 @@ struct finder {
 	struct distinct *distinct;
 	int *unit;         /* per layer: first layer of its unit, -1 in no group yet */
 	bool *converted;   /* per value: the graph has a layout conversion of it */
+	bool *dense;       /* per layer: it is in a group that reads no part of wider rows */
 };
 
 static void distinct_add(struct finder *f, const char *text, bool nxc)
@@ -145,8 +146,10 @@ static void add_group(struct finder *f, const struct chain *c, int distinct)
 		.proxy = c->proxy,
 	};
 	g->distinct_nxc = group_twin(f, g, &c->problem);
-	for (int i = 0; i < c->layer_count; i++)
+	for (int i = 0; i < c->layer_count; i++) {
 		f->unit[c->layers[i]] = c->unit[i];
+		f->dense[c->layers[i]] |= !kernel_row(c->problem.kernel)->leading_dimension;
+	}
 }
 
 /* True if all layers of the chain are in the same units as in other groups. */
@@ -284,6 +287,7 @@ static void add_join(struct finder *f, const struct join *j, unsigned members)
 static void find_joins(struct finder *f)
 {
 	struct join *j = base_calloc(1, sizeof(*j));
+	j->dense = f->dense;
 	for (int i = 0; i < f->plan->value_count; i++) {
 		bool any = join_find(j, f->plan, i);
 		for (unsigned set = any ? join_next(j, 0) : 0; set; set = join_next(j, set))
@@ -424,6 +428,7 @@ struct fusion *fusion_find(const struct plan *p)
 	struct finder f = { .plan = p, .fusion = out };
 	f.unit = base_malloc(((size_t)p->layer_count + 1) * sizeof(int));
 	f.converted = base_calloc((size_t)p->value_count + 1, sizeof(bool));
+	f.dense = base_calloc((size_t)p->layer_count + 1, sizeof(bool));
 	out->first_group = ARENA_ARRAY(&out->arena, int, p->layer_count);
 	for (int i = 0; i < p->layer_count; i++)
 		f.unit[i] = -1;
@@ -440,6 +445,7 @@ struct fusion *fusion_find(const struct plan *p)
 	free(f.misses);
 	free(f.unit);
 	free(f.converted);
+	free(f.dense);
 	hash_free(&f.texts);
 	hash_free(&f.steps);
 	hash_free(&f.patterns);

@@ -177,17 +177,9 @@ static bool take_added(struct match *m, const struct plan_layer *l)
 		return false;
 	if (m->mask >= 0 || m->causal)
 		return fail(m, "it has two masks");
-	m->mask = mask;
+	m->causal = triangle_added(m->p, mask);
+	m->mask = m->causal ? -1 : mask;
 	return true;
-}
-
-/* True for a number that hides the score that it replaces; contents that are not known count as one. */
-static bool hides(const struct plan *p, int value)
-{
-	const struct elements *e = p->values[value].elements;
-	if (!e || e->count != 1 || !e->f)
-		return true;
-	return e->f[0] < -100;
 }
 
 /* Where(mask, scores, constant), or with both exchanged: the same as adding 0 or the constant. A mask that
@@ -204,7 +196,7 @@ static bool take_selected(struct match *m, const struct plan_layer *l)
 		return fail(m, "it has two masks");
 	if (!m->p->values[fill].constant)
 		return fail(m, "what replaces its masked scores is computed at run time");
-	if (!hides(m->p, fill))
+	if (!triangle_hides(m->p, fill))
 		return fail(m, "what replaces its masked scores does not hide them");
 	m->causal = m->p->values[l->inputs[0]].constant &&
 		triangle_of(m->p, l->inputs[0]) == (kept ? TRIANGLE_SEEN : TRIANGLE_HIDDEN);

@@ -464,9 +464,9 @@ static bool is_product_with(const struct chain *c, const struct plan_layer *l)
 bool chain_is_gate(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	struct chain c = { .plan = p, .value = l->outputs[0] };
+	struct chain c = { .plan = p, .value = chain_one_output(p, l) ? l->outputs[0] : -1 };
 	int reader;
-	return pp && is_gating(&pp->problem) && chain_readers(p, c.value, &reader, 1) == 1 &&
+	return pp && c.value >= 0 && is_gating(&pp->problem) && chain_readers(p, c.value, &reader, 1) == 1 &&
 		is_product_with(&c, &p->layers[reader]);
 }
 

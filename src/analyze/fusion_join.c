@@ -135,7 +135,7 @@ static bool is_view(const struct plan *p, const struct plan_layer *l, int64_t co
 }
 
 /* True if all readers of a value, whose rows of `columns` elements are part of wider rows, read it so. */
-static bool reads_columns(const struct plan *p, int value, int64_t columns, int depth)
+static bool reads_columns(const struct join *j, const struct plan *p, int value, int64_t columns, int depth)
 {
 	const struct plan_value *v = &p->values[value];
 	if (v->is_output || depth == VIEWS)
@@ -146,10 +146,10 @@ static bool reads_columns(const struct plan *p, int value, int64_t columns, int 
 		if (!chain_reads(p, l->index, value))
 			continue;
 		bool view = plan_layer_is_onnx(l) && l->input_count > 0 && l->inputs[0] == value &&
-			l->output_count == 1 && is_view(p, l, columns);
-		if (view && reads_columns(p, l->outputs[0], columns, depth + 1))
+			l->output_count == 1 && l->outputs[0] >= 0 && is_view(p, l, columns);
+		if (view && reads_columns(j, p, l->outputs[0], columns, depth + 1))
 			continue;
-		if (l->class == CLASS_FREE || l->body_count || !pp ||
+		if (l->class == CLASS_FREE || l->body_count || !pp || j->dense[l->index] ||
 			!kernel_row(pp->problem.kernel)->leading_dimension)
 			return false;
 	}
@@ -198,7 +198,7 @@ bool join_make(const struct join *j, unsigned members, struct chain *c, double *
 			chain_take(c, part->layers[k], part->value);
 		c->problem.mn += columns;
 		biased = has_bias(part) ? part : biased;
-		if (!reads_columns(c->plan, part->value, columns, 0))
+		if (!reads_columns(j, c->plan, part->value, columns, 0))
 			*copy_bytes += dtype_bytes(part->problem.operand[2].dtype,
 				problem_operand_traffic(&part->problem, 2));
 	}

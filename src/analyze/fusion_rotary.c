@@ -35,11 +35,21 @@ static bool take(struct rotary *m, const struct plan_layer *l)
 	return true;
 }
 
-static const struct plan_layer *maker_of(const struct rotary *m, int value, const char *op)
+/* True if the layer has at least so many inputs, and none of these is omitted. */
+static bool has_inputs(const struct plan_layer *l, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (i >= l->input_count || l->inputs[i] < 0)
+			return false;
+	return true;
+}
+
+/* The layer that makes a value, if it is this operator with at least so many inputs; else NULL. */
+static const struct plan_layer *maker_of(const struct rotary *m, int value, const char *op, int inputs)
 {
 	int producer = value >= 0 ? m->p->values[value].producer : -1;
 	const struct plan_layer *l = producer >= 0 ? &m->p->layers[producer] : NULL;
-	return l && plan_layer_is(l, op) ? l : NULL;
+	return l && plan_layer_is(l, op) && has_inputs(l, inputs) ? l : NULL;
 }
 
 /* Sets what is not known yet; false: it is known and differs. */
@@ -94,7 +104,7 @@ static enum half half_of_slice(const struct plan *p, const struct plan_layer *l,
 static enum half half_of_split(const struct plan *p, const struct plan_layer *l, int value)
 {
 	int64_t row = row_of(p, l->inputs[0]), axis = node_int(l->node, "axis", 0);
-	if (l->output_count != 2 || (axis != -1 && axis != p->values[l->inputs[0]].shape.rank - 1) ||
+	if (l->output_count != 2 || l->outputs[0] < 0 || l->outputs[1] < 0 || (axis != -1 && axis != p->values[l->inputs[0]].shape.rank - 1) ||
 		row < 2 || row_of(p, l->outputs[0]) * 2 != row || row_of(p, l->outputs[1]) * 2 != row)
 		return NO_HALF;
 	return value == l->outputs[0] ? FIRST : SECOND;
@@ -105,7 +115,7 @@ static enum half half_of(struct rotary *m, int value)
 {
 	int interleaved = 0;
 	enum half half = NO_HALF;
-	const struct plan_layer *slice = maker_of(m, value, "Slice"), *split = maker_of(m, value, "Split");
+	const struct plan_layer *slice = maker_of(m, value, "Slice", 1), *split = maker_of(m, value, "Split", 1);
 	const struct plan_layer *l = slice ? slice : split;
 	if (slice)
 		half = half_of_slice(m->p, slice, &interleaved);
@@ -119,15 +129,15 @@ static enum half half_of(struct rotary *m, int value)
 /* Takes what puts two halves together; false: `value` is something else. */
 static bool take_together(struct rotary *m, int value, int parts[2])
 {
-	const struct plan_layer *reshape = maker_of(m, value, "Reshape");
-	const struct plan_layer *l = maker_of(m, reshape ? reshape->inputs[0] : value, "Concat");
+	const struct plan_layer *reshape = maker_of(m, value, "Reshape", 1);
+	const struct plan_layer *l = maker_of(m, reshape ? reshape->inputs[0] : value, "Concat", 2);
 	if (!l || l->input_count != 2 || (reshape && !take(m, reshape)))
 		return false;
 	int64_t axis = node_int(l->node, "axis", 0);
 	if ((axis != -1 && axis != m->p->values[l->outputs[0]].shape.rank - 1) || !take(m, l))
 		return false;
 	for (int i = 0; i < 2; i++) {
-		const struct plan_layer *pair = maker_of(m, l->inputs[i], "Unsqueeze");
+		const struct plan_layer *pair = maker_of(m, l->inputs[i], "Unsqueeze", 1);
 		parts[i] = reshape && pair ? pair->inputs[0] : l->inputs[i];
 		if (reshape && (!pair || row_of(m->p, l->inputs[i]) != 1 || !take(m, pair)))
 			return false;
@@ -143,7 +153,7 @@ static bool is_turned(struct rotary *m, int value)
 	int parts[2];
 	if (!take_together(m, value, parts))
 		return false;
-	const struct plan_layer *negative = maker_of(m, parts[0], "Neg");
+	const struct plan_layer *negative = maker_of(m, parts[0], "Neg", 1);
 	return negative && take(m, negative) && half_of(m, negative->inputs[0]) == SECOND &&
 		half_of(m, parts[1]) == FIRST;
 }
@@ -154,8 +164,8 @@ static bool match_turned(struct rotary *m, const struct plan_layer *sum)
 	const struct rotary before = *m;
 	int count = m->c->layer_count;
 	for (int i = 0; i < 4; i++) {
-		const struct plan_layer *turn = maker_of(m, sum->inputs[i / 2], "Mul");
-		const struct plan_layer *plain = maker_of(m, sum->inputs[!(i / 2)], "Mul");
+		const struct plan_layer *turn = maker_of(m, sum->inputs[i / 2], "Mul", 2);
+		const struct plan_layer *plain = maker_of(m, sum->inputs[!(i / 2)], "Mul", 2);
 		*m = before;
 		m->c->layer_count = count;
 		if (!turn || !plain || turn == plain || !is_turned(m, turn->inputs[i % 2]))
@@ -175,7 +185,7 @@ static bool match_turned(struct rotary *m, const struct plan_layer *sum)
 /* A product of a half with one of the tables. */
 static enum half take_product(struct rotary *m, int value, int *table)
 {
-	const struct plan_layer *l = maker_of(m, value, "Mul");
+	const struct plan_layer *l = maker_of(m, value, "Mul", 2);
 	for (int i = 0; l && i < 2; i++) {
 		enum half half = half_of(m, l->inputs[i]);
 		if (half)
@@ -190,7 +200,7 @@ static bool match_pairs(struct rotary *m, int value)
 	int parts[2];
 	if (!take_together(m, value, parts))
 		return false;
-	const struct plan_layer *less = maker_of(m, parts[0], "Sub"), *more = maker_of(m, parts[1], "Add");
+	const struct plan_layer *less = maker_of(m, parts[0], "Sub", 2), *more = maker_of(m, parts[1], "Add", 2);
 	if (!less || !more || !take(m, less) || !take(m, more) ||
 		take_product(m, less->inputs[0], &m->cosine) != FIRST ||
 		take_product(m, less->inputs[1], &m->sine) != SECOND)
@@ -266,7 +276,7 @@ bool chain_rotary(struct chain *c, const struct plan *p, const struct plan_layer
 	bool sum = plan_layer_is(l, "Add"), pairs = plan_layer_is(l, "Concat") || plan_layer_is(l, "Reshape");
 	*why = NULL;
 	c->pattern = (struct str){ 0 };
-	if (!(sum || pairs) || l->output_count != 1 || l->outputs[0] < 0)
+	if (!(sum || pairs) || !has_inputs(l, 2) || l->output_count != 1 || l->outputs[0] < 0)
 		return false;
 	struct rotary m = { .c = c, .p = p, .x = -1, .cosine = -1, .sine = -1, .interleaved = -1 };
 	*c = (struct chain){ .plan = p, .level = FUSION_PATTERN, .residual = -1, .channel_axis = -1,

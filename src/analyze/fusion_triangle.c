@@ -3,7 +3,7 @@
 #include "analyze/analyze_private.h"
 
 /* Recognizes constant masks of causal attention: those whose contents are known, and those that exporters
- * compute with Trilu. Rows are queries, columns are keys; query i sees the keys up to i + keys - queries. */
+ * compute with Trilu or by comparing positions. Rows are queries, columns are keys; query i sees the keys up to i + keys - queries. */
 
 /* The number in a constant of one element; `otherwise` if it is omitted or unknown. */
 static int64_t number_of(const struct plan *p, const struct plan_layer *l, int input, int64_t otherwise)
@@ -42,6 +42,82 @@ static enum triangle of_trilu(const struct plan *p, const struct plan_layer *l, 
 	return k == columns - rows + 1 ? TRIANGLE_HIDDEN : TRIANGLE_NONE;
 }
 
+/* Layers behind which the same elements follow in the same order, or are repeated in front. */
+static bool passes(const struct plan_layer *l)
+{
+	static const char *const ops[] = { "Cast", "Unsqueeze", "Squeeze", "Reshape", "Expand", "Identity" };
+	for (size_t i = 0; i < sizeof(ops) / sizeof(ops[0]); i++)
+		if (plan_layer_is(l, ops[i]) && l->input_count > 0 && l->inputs[0] >= 0)
+			return true;
+	return false;
+}
+
+#define STEPS 8
+
+/* The value before the layers that pass it on, as far as contents are not known. */
+static int before(const struct plan *p, int value)
+{
+	for (int step = 0; step < STEPS && !p->values[value].elements; step++) {
+		int producer = p->values[value].producer;
+		if (producer < 0 || !passes(&p->layers[producer]))
+			break;
+		value = p->layers[producer].inputs[0];
+	}
+	return value;
+}
+
+static const struct plan_layer *maker_of(const struct plan *p, int value)
+{
+	return p->values[value].producer < 0 ? NULL : &p->layers[p->values[value].producer];
+}
+
+/* True for integers that rise by one along dimension `axis` from the end, all others being 1; their first. */
+static bool rises(const struct plan *p, int value, int axis, int64_t size, int64_t *first)
+{
+	const struct shape *s = &p->values[value].shape;
+	for (int i = 1; i <= s->rank; i++)
+		if (s->dims[s->rank - i].kind != DIM_KNOWN ||
+			s->dims[s->rank - i].value != (i == axis ? size : 1))
+			return false;
+	if (s->rank < axis)
+		return false;
+	value = before(p, value);
+	const struct elements *e = p->values[value].elements;
+	for (int i = 0; e && i < e->count; i++)
+		if (!e->i || e->i[i].kind != DIM_KNOWN || e->i[i].value != e->i[0].value + i)
+			return false;
+	if (e && e->count) {
+		*first = e->i[0].value;
+		return true;
+	}
+	const struct plan_layer *range = maker_of(p, value);
+	if (!range || !plan_layer_is(range, "Range") || number_of(p, range, 2, 0) != 1)
+		return false;
+	*first = number_of(p, range, 0, INT64_MIN);
+	return *first != INT64_MIN;
+}
+
+/* From a comparison of positions: key <= query, or key > query. */
+static enum triangle of_comparison(
+	const struct plan *p, const struct plan_layer *l, int64_t rows, int64_t columns)
+{
+	static const struct {
+		const char *op;
+		int keys; /* the input with the positions of the keys */
+		enum triangle triangle;
+	} comparisons[] = { { "LessOrEqual", 0, TRIANGLE_SEEN }, { "GreaterOrEqual", 1, TRIANGLE_SEEN },
+		{ "Greater", 0, TRIANGLE_HIDDEN }, { "Less", 1, TRIANGLE_HIDDEN } };
+	int64_t query, key;
+	for (size_t i = 0; i < sizeof(comparisons) / sizeof(comparisons[0]); i++) {
+		int keys = comparisons[i].keys;
+		if (plan_layer_is(l, comparisons[i].op) && l->input_count == 2 && l->inputs[0] >= 0 &&
+			l->inputs[1] >= 0 && rises(p, l->inputs[keys], 1, columns, &key) &&
+			rises(p, l->inputs[!keys], 2, rows, &query) && query - key == columns - rows)
+			return comparisons[i].triangle;
+	}
+	return TRIANGLE_NONE;
+}
+
 enum triangle triangle_of(const struct plan *p, int value)
 {
 	const struct shape *s = &p->values[value].shape;
@@ -50,19 +126,43 @@ enum triangle triangle_of(const struct plan *p, int value)
 	int64_t rows = s->dims[s->rank - 2].value, columns = s->dims[s->rank - 1].value;
 	if (rows > columns)
 		return TRIANGLE_NONE;
-	for (int step = 0; step < 8; step++) {
-		const struct plan_value *v = &p->values[value];
-		if (v->elements && v->elements->count && (v->elements->i || v->elements->f))
-			return of_elements(v->elements, rows, columns);
-		if (v->producer < 0)
-			break;
-		const struct plan_layer *l = &p->layers[v->producer];
-		if (plan_layer_is(l, "Trilu"))
-			return of_trilu(p, l, rows, columns);
-		if (!plan_layer_is(l, "Cast") && !plan_layer_is(l, "Unsqueeze") &&
-			!plan_layer_is(l, "Reshape"))
-			break;
-		value = l->inputs[0];
-	}
-	return TRIANGLE_NONE;
+	value = before(p, value);
+	s = &p->values[value].shape;
+	if (s->rank < 2 || !shape_is_known(*s) || s->dims[s->rank - 2].value != rows ||
+		s->dims[s->rank - 1].value != columns)
+		return TRIANGLE_NONE; /* a row was repeated */
+	const struct elements *e = p->values[value].elements;
+	if (e)
+		return e->count && (e->i || e->f) ? of_elements(e, rows, columns) : TRIANGLE_NONE;
+	const struct plan_layer *l = maker_of(p, value);
+	return !l ? TRIANGLE_NONE : plan_layer_is(l, "Trilu") ? of_trilu(p, l, rows, columns) :
+		of_comparison(p, l, rows, columns);
+}
+
+bool triangle_hides(const struct plan *p, int value)
+{
+	const struct elements *e = p->values[value].elements;
+	return !e || e->count != 1 || !e->f || e->f[0] < -100;
+}
+
+static bool is_zero(const struct plan *p, int value)
+{
+	const struct elements *e = p->values[value].elements;
+	return e && e->count == 1 && e->f && !is_one(e, 0);
+}
+
+/* Where(triangle, 0, a large negative number), or with both exchanged. */
+bool triangle_added(const struct plan *p, int value)
+{
+	if (!p->values[value].constant)
+		return false;
+	value = before(p, value);
+	const struct plan_layer *l = maker_of(p, value);
+	if (!l || !plan_layer_is(l, "Where") || l->input_count != 3 || l->inputs[0] < 0 || l->inputs[1] < 0 ||
+		l->inputs[2] < 0)
+		return false;
+	enum triangle t = triangle_of(p, l->inputs[0]);
+	int shown = t == TRIANGLE_SEEN ? 1 : 2;
+	return t != TRIANGLE_NONE && is_zero(p, l->inputs[shown]) &&
+		p->values[l->inputs[3 - shown]].elements && triangle_hides(p, l->inputs[3 - shown]);
 }

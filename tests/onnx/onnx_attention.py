@@ -97,6 +97,52 @@ def causal_where(g):
     end(g, g.node("Where", trilu(g), scores, g.const(-1e4)), v)
 
 
+def causal_added(g):
+    """torch.onnx with dynamo: the mask is a sum of its own, and rows without keys are guarded."""
+    q, k, v = three(g)
+    ones = g.node("Expand", g.const([1.0]), g.ints(1, 1, ROWS, KEYS))
+    seen = g.node("Cast", g.node("Trilu", ones, upper=0), to=TensorProto.BOOL)
+    mask = g.node("Where", seen, g.const(0.0), g.const(-numpy.inf))
+    soft = g.node("Softmax", g.node("Add", g.node("MatMul", q, turn(g, k)), mask), axis=-1)
+    g.output(g.node("MatMul", g.node("Where", g.node("IsNaN", soft), g.const(0.0), soft), v))
+
+
+def positions(g, size, axis):
+    """0, 1, 2 ... as exporters write them, in the given dimension."""
+    return g.node("Unsqueeze", g.node("Range", g.const(0, "int64"), g.const(size, "int64"), g.const(1, "int64")),
+                  g.ints(axis))
+
+
+def causal_positions(g):
+    """Keys up to the position of the query are seen."""
+    q, k, v = three(g)
+    seen = g.node("LessOrEqual", positions(g, KEYS, 0), positions(g, ROWS, 1))
+    seen = g.node("Expand", g.node("Unsqueeze", seen, g.ints(0, 1)), g.ints(N, 1, ROWS, KEYS))
+    end(g, g.node("Where", seen, g.node("MatMul", q, turn(g, k)), g.const(-3.4e38)), v)
+
+
+def causal_later(g):
+    """Later positions are hidden; the comparison is written from the query."""
+    q, k, v = three(g)
+    hidden = g.node("Less", positions(g, ROWS, 1), positions(g, KEYS, 0))
+    end(g, g.node("Where", hidden, g.const(-3.4e38), g.node("MatMul", q, turn(g, k))), v)
+
+
+def shifted_positions(g):
+    """Each query also sees the next key, which is not causal attention."""
+    q, k, v = three(g)
+    next_one = g.node("Add", positions(g, ROWS, 1), g.const(1, "int64"))
+    seen = g.node("LessOrEqual", positions(g, KEYS, 0), next_one)
+    end(g, g.node("Where", seen, g.node("MatMul", q, turn(g, k)), g.const(-3.4e38)), v)
+
+
+def one_row(g):
+    """All queries see the first key only, which is not causal attention."""
+    q, k, v = three(g)
+    seen = g.node("Expand", g.const([[True] + [False] * (KEYS - 1)], "bool"), g.ints(ROWS, KEYS))
+    end(g, g.node("Where", seen, g.node("MatMul", q, turn(g, k)), g.const(-3.4e38)), v)
+
+
 def causal_constant(g):
     q, k, v = three(g)
     seen = g.const(numpy.tril(numpy.ones((1, 1, ROWS, KEYS))), "bool")
@@ -211,7 +257,10 @@ MASKED = {"mode": "masked"}
 FORMS = {
     scale_after: text(), scale_on_both: text(), scale_on_queries: text(),
     padding_mask: text(**MASKED, mask=":2x1x1x16"), full_mask: text(**MASKED, mask=":2x8x16x16"),
-    causal_where: text("causal"), causal_constant: text("causal"), hidden_constant: text("causal"),
+    causal_where: text("causal"), causal_added: text("causal"),
+    causal_positions: text("causal"), causal_later: text("causal"),
+    one_row: text(**MASKED, mask=":1x1x16x16"),
+    shifted_positions: text(**MASKED, mask=":1x1x16x16"), causal_constant: text("causal"), hidden_constant: text("causal"),
     window_constant: text(**MASKED, mask=":1x1x16x16"), guard: text(**MASKED, mask=":1x1x16x16"),
     repeated_keys: text(**MASKED, hk=2, mask=":2x1x16x16"), merged_heads: text(**MASKED, mask=":2x1x16x16"),
     selected: text(**MASKED, mask=":2x1x1x16"),

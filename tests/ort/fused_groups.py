@@ -197,6 +197,16 @@ def query_norm(g):
     return [("MatMul x3", 1, f"n{3 * WIDTH}k{WIDTH}:ta0tb0", 2 * N * ROWS * WIDTH * 4, joined([False] * 3))]
 
 
+def query_norm_parts(g):
+    """The same with RMS normalizations in parts: elementwise operators, but one kernel."""
+    q, k, v = projections(g, g.input("x", N, ROWS, WIDTH), [WIDTH, WIDTH, WIDTH])
+    q, k = (norm(g, g.node("Reshape", y, g.ints(N, ROWS, HEADS, SIZE)), False, SIZE) for y in (q, k))
+    q, k = (g.node("Transpose", y, perm=(0, 2, 1, 3)) for y in (q, k))
+    attend(g, q, k, heads(g, v))
+    return [("MatMul x3", 1, f"n{3 * WIDTH}k{WIDTH}:ta0tb0", 2 * N * ROWS * WIDTH * 4, joined([False] * 3)),
+            ("RMSNorm", 2, "rmsnorm:", 0, rms)]
+
+
 def swiglu_parts(g, x, activation):
     gate, up = (g.node("MatMul", x, weight(g, WIDTH, 3 * WIDTH)) for _ in range(2))
     down = g.node("MatMul", g.node("Mul", activation(gate), up), weight(g, 3 * WIDTH, WIDTH))
@@ -359,13 +369,13 @@ def rotary_operator(g):
     return [("MatMul x2", 1, f"n{2 * WIDTH}k{WIDTH}", 0, joined([False] * 2))]
 
 
-def norm(g, x, centred):
+def norm(g, x, centred, width=WIDTH):
     if centred:
         x = g.node("Sub", x, g.node("ReduceMean", x, g.ints(-1), keepdims=1))
     square = g.node("Pow", x, g.const(2.0))
     root = g.node("Sqrt", g.node("Add", g.node("ReduceMean", square, g.ints(-1), keepdims=1), g.const(1e-5)))
     y = g.node("Div", x, root) if centred else g.node("Mul", x, g.node("Reciprocal", root))
-    return g.node("Mul", y, weight(g, WIDTH))
+    return g.node("Mul", y, weight(g, width))
 
 
 def llama_block(g):
@@ -393,7 +403,7 @@ def layer_norm_parts(g):
 
 # block -> a pattern of problems that cannot be measured, or ""
 BLOCKS = {block: "" for block in (
-    bert, grouped_queries, hidden_where, whisper, linear_2d, present, query_norm, swiglu, swiglu_split, geglu,
+    bert, grouped_queries, hidden_where, whisper, linear_2d, present, query_norm, query_norm_parts, swiglu, swiglu_split, geglu,
     geglu_parts, rotary_rows, rotary_split, rotary_interleaved, rotary_products, rotary_products_interleaved,
     gate_alone, rotary_operator, llama_block, layer_norm_parts)}
 BLOCKS[swiglu_epilogue] = f"*n{6 * WIDTH}k*"
