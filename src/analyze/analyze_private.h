@@ -90,11 +90,13 @@ bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l);
 #define JOIN_MEMBERS_MAX 8
 struct join {
 	const bool *dense;      /* per layer: it may become part of a kernel that reads dense rows only */
+	int next;               /* the reader of the value to go on with: 0 at first */
 	int count;
 	struct chain parts[JOIN_MEMBERS_MAX]; /* ascending by their matmuls */
 	const char *why;        /* what prevents a join of several matmuls, or NULL */
 };
-/* Finds those that can run as one. False: fewer than two; the caller calls join_free in both cases. */
+/* Finds those that can run as one, from reader `next` on, which it advances: of many, JOIN_MEMBERS_MAX at a
+ * time. False: there are no more; the caller calls join_free in both cases. */
 bool join_find(struct join *j, const struct plan *p, int value);
 void join_free(struct join *j);
 /* Joins the members in the bit set: fills the problem, layers (ascending) and pattern of *c, and the size in

@@ -289,11 +289,12 @@ static void find_joins(struct finder *f)
 	struct join *j = base_calloc(1, sizeof(*j));
 	j->dense = f->dense;
 	for (int i = 0; i < f->plan->value_count; i++) {
-		bool any = join_find(j, f->plan, i);
-		for (unsigned set = any ? join_next(j, 0) : 0; set; set = join_next(j, set))
-			add_join(f, j, set);
-		if (j->why && j->count)
-			add_miss(f, j->parts[0].layers[0], "joined matmuls", j->why);
+		for (j->next = 0; join_find(j, f->plan, i); join_free(j)) {
+			for (unsigned set = join_next(j, 0); set; set = join_next(j, set))
+				add_join(f, j, set);
+			if (j->why)
+				add_miss(f, j->parts[0].layers[0], "joined matmuls", j->why);
+		}
 		join_free(j);
 	}
 	free(j);

@@ -84,24 +84,23 @@ bool join_find(struct join *j, const struct plan *p, int value)
 	j->why = NULL;
 	if (v->constant || v->consumer_count < 2)
 		return false;
-	for (int i = 0; i < v->consumer_count; i++) {
-		const struct plan_layer *l = &p->layers[v->consumers[i]];
+	while (j->next < v->consumer_count && j->count < JOIN_MEMBERS_MAX) {
+		const struct plan_layer *l = &p->layers[v->consumers[j->next++]];
 		if (!is_member(p, l, value))
 			continue;
 		struct chain *c = &j->parts[j->count];
-		if (++seen > JOIN_MEMBERS_MAX || !part_start(c, p, l))
+		seen++;
+		if (!part_start(c, p, l))
 			continue;
 		if (j->count && !same_form(&j->parts[0].problem, &c->problem))
 			str_free(&c->pattern);
 		else
 			j->count++;
 	}
-	if (seen > JOIN_MEMBERS_MAX)
-		j->why = "more than 8 matmuls read one value";
-	else if (j->count < seen)
+	if (j->count < seen)
 		j->why = "not all matmuls of the value have the same types and orders of their matrices, and "
 			 "one output";
-	return j->count > 1;
+	return j->count > 0;
 }
 
 unsigned join_next(const struct join *j, unsigned members)

@@ -104,7 +104,8 @@ static enum half half_of_slice(const struct plan *p, const struct plan_layer *l,
 static enum half half_of_split(const struct plan *p, const struct plan_layer *l, int value)
 {
 	int64_t row = row_of(p, l->inputs[0]), axis = node_int(l->node, "axis", 0);
-	if (l->output_count != 2 || l->outputs[0] < 0 || l->outputs[1] < 0 || (axis != -1 && axis != p->values[l->inputs[0]].shape.rank - 1) ||
+	if (l->output_count != 2 || l->outputs[0] < 0 || l->outputs[1] < 0 ||
+		(axis != -1 && axis != p->values[l->inputs[0]].shape.rank - 1) ||
 		row < 2 || row_of(p, l->outputs[0]) * 2 != row || row_of(p, l->outputs[1]) * 2 != row)
 		return NO_HALF;
 	return value == l->outputs[0] ? FIRST : SECOND;
@@ -115,7 +116,8 @@ static enum half half_of(struct rotary *m, int value)
 {
 	int interleaved = 0;
 	enum half half = NO_HALF;
-	const struct plan_layer *slice = maker_of(m, value, "Slice", 1), *split = maker_of(m, value, "Split", 1);
+	const struct plan_layer *slice = maker_of(m, value, "Slice", 1);
+	const struct plan_layer *split = maker_of(m, value, "Split", 1);
 	const struct plan_layer *l = slice ? slice : split;
 	if (slice)
 		half = half_of_slice(m->p, slice, &interleaved);
@@ -200,7 +202,8 @@ static bool match_pairs(struct rotary *m, int value)
 	int parts[2];
 	if (!take_together(m, value, parts))
 		return false;
-	const struct plan_layer *less = maker_of(m, parts[0], "Sub", 2), *more = maker_of(m, parts[1], "Add", 2);
+	const struct plan_layer *less = maker_of(m, parts[0], "Sub", 2);
+	const struct plan_layer *more = maker_of(m, parts[1], "Add", 2);
 	if (!less || !more || !take(m, less) || !take(m, more) ||
 		take_product(m, less->inputs[0], &m->cosine) != FIRST ||
 		take_product(m, less->inputs[1], &m->sine) != SECOND)

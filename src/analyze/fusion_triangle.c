@@ -3,7 +3,8 @@
 #include "analyze/analyze_private.h"
 
 /* Recognizes constant masks of causal attention: those whose contents are known, and those that exporters
- * compute with Trilu or by comparing positions. Rows are queries, columns are keys; query i sees the keys up to i + keys - queries. */
+ * compute with Trilu or by comparing positions. Rows are queries, columns are keys; query i sees the keys
+ * up to i + keys - queries. */
 
 /* The number in a constant of one element; `otherwise` if it is omitted or unknown. */
 static int64_t number_of(const struct plan *p, const struct plan_layer *l, int input, int64_t otherwise)

@@ -109,8 +109,8 @@ def causal_added(g):
 
 def positions(g, size, axis):
     """0, 1, 2 ... as exporters write them, in the given dimension."""
-    return g.node("Unsqueeze", g.node("Range", g.const(0, "int64"), g.const(size, "int64"), g.const(1, "int64")),
-                  g.ints(axis))
+    first, end, step = (g.const(number, "int64") for number in (0, size, 1))
+    return g.node("Unsqueeze", g.node("Range", first, end, step), g.ints(axis))
 
 
 def causal_positions(g):
@@ -260,7 +260,8 @@ FORMS = {
     causal_where: text("causal"), causal_added: text("causal"),
     causal_positions: text("causal"), causal_later: text("causal"),
     one_row: text(**MASKED, mask=":1x1x16x16"),
-    shifted_positions: text(**MASKED, mask=":1x1x16x16"), causal_constant: text("causal"), hidden_constant: text("causal"),
+    shifted_positions: text(**MASKED, mask=":1x1x16x16"), causal_constant: text("causal"),
+    hidden_constant: text("causal"),
     window_constant: text(**MASKED, mask=":1x1x16x16"), guard: text(**MASKED, mask=":1x1x16x16"),
     repeated_keys: text(**MASKED, hk=2, mask=":2x1x16x16"), merged_heads: text(**MASKED, mask=":2x1x16x16"),
     selected: text(**MASKED, mask=":2x1x1x16"),

@@ -403,9 +403,9 @@ def layer_norm_parts(g):
 
 # block -> a pattern of problems that cannot be measured, or ""
 BLOCKS = {block: "" for block in (
-    bert, grouped_queries, hidden_where, whisper, linear_2d, present, query_norm, query_norm_parts, swiglu, swiglu_split, geglu,
-    geglu_parts, rotary_rows, rotary_split, rotary_interleaved, rotary_products, rotary_products_interleaved,
-    gate_alone, rotary_operator, llama_block, layer_norm_parts)}
+    bert, grouped_queries, hidden_where, whisper, linear_2d, present, query_norm, query_norm_parts, swiglu,
+    swiglu_split, geglu, geglu_parts, rotary_rows, rotary_split, rotary_interleaved, rotary_products,
+    rotary_products_interleaved, gate_alone, rotary_operator, llama_block, layer_norm_parts)}
 BLOCKS[swiglu_epilogue] = f"*n{6 * WIDTH}k*"
 BLOCKS[gate_alone] = "*:tanh:*+mul:*"
 
