@@ -5,7 +5,7 @@
 #include "make_plan.h"
 #include "tap.h"
 
-/* Matmuls of one value that run as one: which are joined, how their parts are read, and when they are chosen. */
+/* Matmuls of one value that run as one: which are joined, how their parts are read, when they are chosen. */
 
 #define ROWS "128x64"
 #define ONE "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb0"
@@ -107,7 +107,8 @@ static void what_is_no_join(void)
 	static const struct {
 		const char *second, *why;
 		int count;
-	} cases[] = { { ONE, NULL, 1 }, { "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb1", "same types", 1 },
+	} cases[] = { { ONE, NULL, 1 },
+		{ "matmul:f32,f32.c,f32/f32:ba1bb1m128n64k64:ta0tb1", "same types", 1 },
 		{ "matmul:f32,f32,f32/f32:ba1bb1m128n64k64:ta0tb0", NULL, 1 }, { ONE, NULL, 11 } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
 		struct maker *m = make_begin();
@@ -117,8 +118,8 @@ static void what_is_no_join(void)
 			transpose(m, product(m, x, cases[i].second));
 		struct fusion *f = fusion_find(make_finish(m));
 		/* of twelve: eight and four, and pairs of both */
-		is_int(joins_of(f), i == 0 ? 1 : i == 3 ? 1 + 4 + 1 + 2 : 0, "%s x%d beside " ONE, cases[i].second,
-			cases[i].count);
+		is_int(joins_of(f), i == 0 ? 1 : i == 3 ? 1 + 4 + 1 + 2 : 0, "%s x%d beside " ONE,
+			cases[i].second, cases[i].count);
 		const char *why = f->miss_count ? f->misses[0].why : NULL;
 		ok(cases[i].why ? why && strstr(why, cases[i].why) != NULL : !why, "... %s",
 			why ? why : "needs no reason");
