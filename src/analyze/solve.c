@@ -344,7 +344,7 @@ static void total_up(
 	if (out->parallel_ns > out->sequential_ns) { /* for the host; one after the other is possible */
 		out->chosen_path = out->chosen_sum;
 		out->cost_path = out->cost_sum;
-		out->path_ns = path_of(st, out, out->cost_sum);
+		out->path_ns = path_of(st, out, out->chosen_sum, out->cost_sum);
 		out->enqueue_path = out->enqueue_sum;
 		out->parallel_ns = out->sequential_ns;
 	}
