@@ -72,7 +72,7 @@ static double error_of(const char *text, bool in_place)
 	if (problem_parse(text_of(text), &p, &err) ||
 		(in_place ? plain_overwritten(&p) < 0 : !plain_by_lines(&p)))
 		return INFINITY;
-	struct plain a = { .problem = &p, .scale = scale, .shift = shift };
+	struct plain a = { .problem = &p, .lines = plain_lines(), .scale = scale, .shift = shift };
 	int last = problem_operand_count(&p) - 1, to = in_place ? plain_overwritten(&p) : last;
 	int64_t total = volume(problem_operand_shape(&p, last));
 	for (int64_t i = 0; i <= total; i++)
@@ -104,7 +104,8 @@ static double error_of(const char *text, bool in_place)
 static void test_problems(const char *cap)
 {
 	static const char *const text[] = { "batchnorm:f32,f32:2x5x7x7", "batchnorm:f32,f32:1x3x2050+relu",
-		"batchnorm:f32,f32:3x17+clip,0,6+swish,1", "binary:f32.c,f32,f32:sub:1x2x40:8x2x40",
+		"batchnorm:f32,f32:3x17+clip,0,6+swish,1", "batchnorm:f32,f32:2x2100x1",
+		"batchnorm:f32,f32:9x1x1", "batchnorm:f32,f32:9x1x20", "binary:f32.c,f32,f32:sub:1x2x40:8x2x40",
 		"binary:f32,f32,f32:div:2x3x1x5:1x3x4x1", "binary:f32,f32,f32:mul:1x9x1x1:3x9x5x7+relu",
 		"binary:f32,f32,f32:maximum:7x1:1x33", "binary:f32,f32,f32:add:1x1:70x3",
 		"binary:f32,f32,f32:minimum:5x1x4:5x6x1", "softmax:f32,f32:soft:3x1:ax1",
@@ -138,6 +139,59 @@ static void test_in_place(const char *cap)
 	for (size_t i = 0; i < sizeof(refused) / sizeof(refused[0]); i++)
 		ok(problem_parse(text_of(refused[i]), &p, NULL) == 0 && plain_overwritten(&p) < 0,
 			"no source of %s can be overwritten", refused[i]);
+}
+
+static int runs;
+
+static void count_run(const struct problem *p, const struct plain_run *r)
+{
+	(void)p;
+	(void)r;
+	runs++;
+}
+
+/* The cost of a run's start is small beside its elements: as few runs as the operands allow. */
+static void test_runs(void)
+{
+	static const struct { const char *text; int most; } expected[] = { { "batchnorm:f32,f32:64x1024", 66 },
+		{ "batchnorm:f32,f32:64x1024x1x1", 66 }, { "batchnorm:f32,f32:4x8x7x7", 34 },
+		{ "binary:f32,f32,f32:add:1x64x1x1:32x64x1x1", 34 }, { "eltwise:f32,f32:swish,1:64x32", 3 } };
+	static const struct plain_lines counting = { "counting", count_run, NULL, NULL };
+	static const float number[1024];
+	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
+		struct problem p;
+		struct error err;
+		struct plain a = { .problem = &p, .lines = &counting, .scale = number, .shift = number };
+		a.source[0] = a.source[1] = number;
+		a.destination = (void *)(uintptr_t)number;
+		runs = 0;
+		ok(!problem_parse(text_of(expected[i].text), &p, &err), "%s", expected[i].text);
+		for (int share = 0; share < 3; share++)
+			plain_share(&a, share, 3);
+		ok(runs > 0 && runs <= expected[i].most, "%s: %d runs", expected[i].text, runs);
+	}
+}
+
+/* Row or column 1 of three has the number `strange`, the others are zeros. */
+static void test_strange(const char *cap, bool columns, int place, float strange, double rest)
+{
+	enum { N = 37 };
+	float from[3 * N] = { 0 }, to[3 * N];
+	int step = columns ? 3 : 1, bad = 0;
+	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
+	from[columns ? place * 3 + 1 : N + place] = strange;
+	for (int row = 0; row < 3 && !columns; row++)
+		plain_lines()->softmax(from + row * N, to + row * N, N);
+	if (columns)
+		plain_lines()->softmax_columns(from, to, N, 3, 3);
+	for (int row = 0; row < 3; row++)
+		for (int i = 0; i < N; i++) {
+			double got = (double)to[row * (columns ? 1 : N) + i * step];
+			double want = row != 1 ? 1.0 / N : i == place ? 1 - (N - 1) * rest : rest;
+			bad += isnan(want) ? !isnan(got) : !(fabs(got - want) < 1e-6);
+		}
+	is_int(bad, 0, "%s: %g at %d of a %s: only what it reaches", cap, (double)strange, place,
+		columns ? "column" : "row");
 }
 
 static void test_refused(void)
@@ -180,7 +234,16 @@ int main(void)
 		test_isa(caps[i], i ? NULL : "base");
 		test_problems(caps[i]);
 		test_in_place(caps[i]);
+		for (int place = 0; place < 37; place += 18)
+			for (int columns = 0; columns < 2; columns++) {
+				test_strange(caps[i], columns, place, NAN, NAN);
+				test_strange(caps[i], columns, place, INFINITY, NAN);
+				test_strange(caps[i], columns, place, -INFINITY, 1.0 / 36);
+				test_strange(caps[i], columns, place, 3e38f, 0);
+				test_strange(caps[i], columns, place, 1e-40f, 1.0 / 37);
+			}
 	}
+	test_runs();
 	test_refused();
 	return done_testing();
 }

@@ -61,14 +61,6 @@ struct work {
 	float *partial;
 };
 
-static int64_t volume(const struct problem_shape *s, int from, int to)
-{
-	int64_t n = 1;
-	for (int i = from; i < to; i++)
-		n *= s->dim[i];
-	return n;
-}
-
 static void offer(struct offers *o, int threads, bool in_place)
 {
 	const struct problem *p = &o->problem;
@@ -167,7 +159,7 @@ static int64_t sets_of(const struct work *w, int i, int64_t constant_sets)
 		return 1;
 	if (is_index(w, i) && p->operand[0].constant) {
 		struct problem_shape from = problem_operand_shape(p, 0), to = problem_operand_shape(p, 2);
-		int64_t rounds = volume(&from, 0, from.rank) / volume(&to, 0, to.rank) + 1;
+		int64_t rounds = plain_volume(&from, 0, from.rank) / plain_volume(&to, 0, to.rank) + 1;
 		int64_t most = INDEX_SETS > constant_sets ? INDEX_SETS / constant_sets : 1;
 		return constant_sets * (rounds < most ? rounds : most);
 	}
@@ -186,7 +178,7 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 	for (int i = 0; i < w->operands; i++) {
 		struct problem_shape s = problem_operand_shape(&w->p, i);
 		w->elements[i] = w->p.kernel == KERNEL_CONCAT ? plain_source_begin(&w->p, w->p.shape_count) :
-			volume(&s, 0, s.rank);
+			plain_volume(&s, 0, s.rank);
 		bytes += (double)bytes_of(w, i);
 	}
 	bool rotates = false;
@@ -320,9 +312,11 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	}
 	if (plain_by_table(&w->p))
 		plain_table_make(&w->p, &w->table);
-	w->plain = (struct plain){
-		.problem = &w->p, .table = &w->table, .partial = w->partial, .epsilon = (float)EPSILON
-	};
+	w->plain = (struct plain){ .problem = &w->p,
+		.lines = plain_lines(),
+		.table = &w->table,
+		.partial = w->partial,
+		.epsilon = (float)EPSILON };
 	return w;
 }
 

@@ -18,18 +18,19 @@ struct lines {
 	int64_t outer, size, inner;
 };
 
-static int64_t volume(const struct problem_shape *s, int from, int to)
+static struct lines lines_of(const struct problem *p)
+{
+	const struct problem_shape *s = &p->shape[0];
+	return (struct lines){ plain_volume(s, 0, p->axis), s->dim[p->axis],
+		plain_volume(s, p->axis + 1, s->rank) };
+}
+
+int64_t plain_volume(const struct problem_shape *s, int from, int to)
 {
 	int64_t n = 1;
 	for (int i = from; i < to; i++)
 		n *= s->dim[i];
 	return n;
-}
-
-static struct lines lines_of(const struct problem *p)
-{
-	const struct problem_shape *s = &p->shape[0];
-	return (struct lines){ volume(s, 0, p->axis), s->dim[p->axis], volume(s, p->axis + 1, s->rank) };
 }
 
 int64_t plain_begin(int64_t total, int i, int count)
@@ -48,7 +49,7 @@ static void gather_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
 	struct lines l = lines_of(p);
-	int64_t taken = volume(&p->shape[1], 0, p->shape[1].rank), total = l.outer * taken;
+	int64_t taken = plain_volume(&p->shape[1], 0, p->shape[1].rank), total = l.outer * taken;
 	size_t bytes = (size_t)l.inner * (size_t)dtype_bits(p->operand[0].dtype) / 8;
 	int64_t end = plain_begin(total, i + 1, count);
 	for (int64_t row = plain_begin(total, i, count); row < end; row++) {
@@ -62,7 +63,7 @@ int64_t plain_source_begin(const struct problem *p, int number)
 {
 	int64_t begin = 0;
 	for (int i = 0; i < number; i++)
-		begin += volume(&p->shape[i], 0, p->shape[i].rank);
+		begin += plain_volume(&p->shape[i], 0, p->shape[i].rank);
 	return begin;
 }
 
@@ -71,7 +72,7 @@ int64_t plain_source_begin(const struct problem *p, int number)
 static void concat_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
-	int64_t outer = volume(&p->shape[0], 0, p->axis);
+	int64_t outer = plain_volume(&p->shape[0], 0, p->axis);
 	int64_t total = plain_source_begin(p, p->shape_count), width = total / outer;
 	int64_t bytes = dtype_bits(p->operand[0].dtype) / 8;
 	int64_t at = plain_begin(total, i, count), end = plain_begin(total, i + 1, count);
@@ -79,7 +80,8 @@ static void concat_share(const struct plain *a, int i, int count)
 		int64_t row = at / width, past = at % width;
 		const char *from = a->source[0];
 		for (int j = 0; j < p->shape_count && at < end; j++) {
-			int64_t piece = volume(&p->shape[j], p->axis, p->shape[j].rank), n = piece - past;
+			int64_t piece = plain_volume(&p->shape[j], p->axis, p->shape[j].rank);
+			int64_t n = piece - past;
 			if (n > 0) {
 				n = n < end - at ? n : end - at;
 				memcpy((char *)a->destination + at * bytes,
@@ -128,7 +130,7 @@ static void select_share(const struct plain *a, int i, int count)
 	const struct problem *p = a->problem;
 	struct problem_shape to = problem_operand_shape(p, 3);
 	int bytes = dtype_bits(p->operand[3].dtype) / 8, inner = to.rank - 1;
-	int64_t step[3][PROBLEM_RANK], total = volume(&to, 0, inner), n = to.dim[inner];
+	int64_t step[3][PROBLEM_RANK], total = plain_volume(&to, 0, inner), n = to.dim[inner];
 	for (int j = 0; j < 3; j++)
 		plain_broadcast_steps(&p->shape[j], &to, step[j]);
 	int64_t end = plain_begin(total, i + 1, count);
@@ -377,7 +379,7 @@ static void groupnorm_row(const struct plain *a, const float *x, float *y, int64
 static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_row *normalize)
 {
 	const struct problem *p = a->problem;
-	int64_t rows = volume(&p->shape[0], 0, p->shape[0].rank) / n;
+	int64_t rows = plain_volume(&p->shape[0], 0, p->shape[0].rank) / n;
 	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
 	float *wide = from != DTYPE_F32 || to != DTYPE_F32 ? base_malloc((size_t)n * sizeof(*wide)) : NULL;
 	int64_t end = plain_begin(rows, i + 1, count);
@@ -396,19 +398,19 @@ static void norm_rows(const struct plain *a, int i, int count, int64_t n, norm_r
 static void rmsnorm_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
-	norm_rows(a, i, count, volume(&p->shape[0], p->axis, p->shape[0].rank), rmsnorm_row);
+	norm_rows(a, i, count, plain_volume(&p->shape[0], p->axis, p->shape[0].rank), rmsnorm_row);
 }
 
 static void instancenorm_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
-	norm_rows(a, i, count, volume(s, 2, s->rank), instancenorm_row);
+	norm_rows(a, i, count, plain_volume(s, 2, s->rank), instancenorm_row);
 }
 
 static void groupnorm_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
-	norm_rows(a, i, count, volume(s, 1, s->rank) / a->problem->g, groupnorm_row);
+	norm_rows(a, i, count, plain_volume(s, 1, s->rank) / a->problem->g, groupnorm_row);
 }
 
 /* --- powers --- */
@@ -425,7 +427,7 @@ static bool is_product(const struct problem *p)
 static void product_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
-	int64_t n = volume(&p->shape[0], 0, p->shape[0].rank), from = plain_begin(n, i, count);
+	int64_t n = plain_volume(&p->shape[0], 0, p->shape[0].rank), from = plain_begin(n, i, count);
 	bool cubic = (double)p->beta == 3;
 	n = plain_begin(n, i + 1, count);
 	for (int64_t at = from; at < n; at += LINE) {

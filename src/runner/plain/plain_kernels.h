@@ -9,6 +9,7 @@
 /* Arguments of one execution; operands are dense and row-major. All sources of a concat are source[0]. */
 struct plain {
 	const struct problem *problem;
+	const struct plain_lines *lines; /* plain_lines(), if plain_by_lines */
 	const void *source[PROBLEM_OPERANDS];
 	void *destination;
 	const float *scale, *shift; /* normalizations: problem_parameter_count of each, of a batchnorm those
@@ -27,6 +28,8 @@ int plain_refuses(const struct problem *p, struct error *err);
 bool plain_takes_order(const struct problem *p);
 /* Returns the first element of a concat's source `number`: its sources are one buffer, in order. */
 int64_t plain_source_begin(const struct problem *p, int number);
+/* Returns the product of dimensions `from` to `to` - 1. */
+int64_t plain_volume(const struct problem_shape *s, int from, int to);
 /* Returns the first of `total` elements that share i of `count` computes. */
 int64_t plain_begin(int64_t total, int i, int count);
 /* step: steps of a broadcast operand along each dimension of the destination, in elements. */

@@ -90,14 +90,6 @@ static bool is_binary(enum mode m)
 
 #undef FUNCTION
 
-static int64_t volume(const struct problem_shape *s, int from, int to)
-{
-	int64_t n = 1;
-	for (int i = from; i < to; i++)
-		n *= s->dim[i];
-	return n;
-}
-
 static bool eltwise_fits(const struct problem *p)
 {
 	return has_exponential(p->mode);
@@ -111,9 +103,9 @@ static bool batchnorm_fits(const struct problem *p)
 static bool binary_fits(const struct problem *p)
 {
 	struct problem_shape to = problem_operand_shape(p, 2);
-	int64_t total = volume(&to, 0, to.rank);
-	bool broadcasts = volume(&p->shape[0], 0, p->shape[0].rank) < total ||
-		volume(&p->shape[1], 0, p->shape[1].rank) < total;
+	int64_t total = plain_volume(&to, 0, to.rank);
+	bool broadcasts = plain_volume(&p->shape[0], 0, p->shape[0].rank) < total ||
+		plain_volume(&p->shape[1], 0, p->shape[1].rank) < total;
 	return broadcasts && is_binary(p->mode);
 }
 
@@ -166,7 +158,7 @@ int plain_overwritten(const struct problem *p)
 		return -1;
 	for (int i = 0; i < sources; i++)
 		if (!p->operand[i].constant &&
-			volume(&p->shape[i], 0, p->shape[i].rank) == volume(&to, 0, to.rank))
+			plain_volume(&p->shape[i], 0, p->shape[i].rank) == plain_volume(&to, 0, to.rank))
 			return i;
 	return -1;
 }
@@ -177,6 +169,7 @@ struct rows {
 	struct problem_shape to;
 	int sources, outer; /* number of dimensions that count rows */
 	int64_t width, step[2][PROBLEM_RANK], within[2];
+	bool by_channel; /* batchnorm without space: a row is the channels of one item */
 };
 
 /* Takes dimensions into the row, from the last one on, while all sources continue as they began. */
@@ -184,12 +177,13 @@ static struct rows rows_of(const struct problem *p)
 {
 	struct rows r = { .to = problem_operand_shape(p, problem_operand_count(p) - 1), .width = 1 };
 	bool known = false;
+	r.by_channel = p->kernel == KERNEL_BATCHNORM && plain_volume(&r.to, 2, r.to.rank) == 1;
 	r.sources = p->kernel == KERNEL_BINARY ? 2 : 1;
 	for (int j = 0; j < r.sources; j++)
 		plain_broadcast_steps(&p->shape[j], &r.to, r.step[j]);
 	for (r.outer = r.to.rank; r.outer > 0; r.outer--) {
 		int d = r.outer - 1;
-		if (p->kernel == KERNEL_BATCHNORM && d < 2)
+		if (p->kernel == KERNEL_BATCHNORM && d < (r.by_channel ? 1 : 2))
 			break;
 		if (r.to.dim[d] == 1)
 			continue;
@@ -208,36 +202,36 @@ static struct rows rows_of(const struct problem *p)
 void plain_softmax_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
-	const struct plain_lines *lines = plain_lines();
 	int axis = a->problem->axis;
-	int64_t n = s->dim[axis], inner = volume(s, axis + 1, s->rank), blocks = (inner + WIDE - 1) / WIDE;
-	int64_t total = volume(s, 0, axis) * blocks, end = plain_begin(total, i + 1, count);
+	int64_t n = s->dim[axis], inner = plain_volume(s, axis + 1, s->rank);
+	int64_t blocks = (inner + WIDE - 1) / WIDE;
+	int64_t total = plain_volume(s, 0, axis) * blocks, end = plain_begin(total, i + 1, count);
 	for (int64_t at = plain_begin(total, i, count); at < end; at++) {
 		int64_t column = at % blocks * WIDE, first = at / blocks * n * inner + column;
 		int64_t columns = inner - column < WIDE ? inner - column : WIDE;
 		const float *from = (const float *)a->source[0] + first;
 		float *to = (float *)a->destination + first;
 		if (inner == 1)
-			lines->softmax(from, to, n);
+			a->lines->softmax(from, to, n);
 		else
-			lines->softmax_columns(from, to, n, inner, columns);
+			a->lines->softmax_columns(from, to, n, inner, columns);
 	}
 }
 
 void plain_lines_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
-	const struct plain_lines *lines = plain_lines();
 	struct rows r = rows_of(p);
-	int64_t total = volume(&r.to, 0, r.to.rank), end = plain_begin(total, i + 1, count);
-	struct plain_run run = { .x_step = r.within[0], .y_step = r.within[1] };
+	int64_t total = plain_volume(&r.to, 0, r.to.rank), end = plain_begin(total, i + 1, count);
+	struct plain_run run = { .x_step = r.within[0], .y_step = r.within[1], .scale_step = r.by_channel };
 	for (int64_t at = plain_begin(total, i, count); at < end; at += run.count) {
 		int64_t row = at / r.width, past = at % r.width, left = r.width - past, from[2] = { 0 };
 		run.count = left < end - at ? left : end - at;
 		run.count = run.count < RUN ? run.count : RUN;
 		if (p->kernel == KERNEL_BATCHNORM) {
-			run.scale = a->scale[row % r.to.dim[1]];
-			run.shift = a->shift[row % r.to.dim[1]];
+			int64_t channel = r.by_channel ? past : row % r.to.dim[1];
+			run.scale = a->scale + channel;
+			run.shift = a->shift + channel;
 		}
 		for (int d = r.outer - 1; d >= 0; row /= r.to.dim[d--])
 			for (int j = 0; j < r.sources; j++)
@@ -246,7 +240,7 @@ void plain_lines_share(const struct plain *a, int i, int count)
 		if (r.sources > 1)
 			run.y = (const float *)a->source[1] + from[1] + past * run.y_step;
 		run.to = (float *)a->destination + at;
-		lines->compute(p, &run);
+		a->lines->compute(p, &run);
 	}
 }
 

@@ -1,6 +1,7 @@
 /* Elementwise problems in f32, where oneDNN 2.6 is slow: functions with an exponential (swish: 521 us for 1.6
  * million elements on two cores with AVX-512, these kernels 267); batch normalization, whose parameters are
- * one factor and one addend per channel here; binary functions with operands that broadcast in ways for which
+ * one factor and one addend per channel here (with channels as the last dimension oneDNN has only reference
+ * loops); binary functions with operands that broadcast in ways for which
  * oneDNN has only reference loops. Elementwise epilogues are applied while the results are in the caches. */
 #ifndef RUNNER_PLAIN_LINES_H
 #define RUNNER_PLAIN_LINES_H
@@ -14,7 +15,8 @@
 struct plain_run {
 	const float *x, *y;	/* y: second operand of a binary */
 	int64_t x_step, y_step; /* 1, or 0: one value for all elements */
-	float scale, shift;	/* batchnorm: x * scale + shift */
+	const float *scale, *shift; /* batchnorm: x * scale + shift */
+	int64_t scale_step;	/* of both: 1, or 0 as above */
 	float *to;
 	int64_t count;
 };

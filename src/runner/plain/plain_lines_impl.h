@@ -21,6 +21,8 @@ static inline __attribute__((always_inline)) TARGET void NAME(function)(
 		line_eltwise(&x, mode, alpha, beta);
 		line_store(&x, to, false, at, LINE);
 	}
+	if (at == count)
+		return;
 	line_load(&x, from, false, at, count - at);
 	line_eltwise(&x, mode, alpha, beta);
 	line_store(&x, to, false, at, count - at);
@@ -43,6 +45,30 @@ static inline __attribute__((always_inline)) TARGET void NAME(pair)(
 	NAME(fetch)(&y, r->y, r->y_step, at, r->count - at);
 	line_binary(&x, mode, &y);
 	line_store(&x, r->to, false, at, r->count - at);
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(scaled)(
+	const struct plain_run *r, int64_t step, int64_t at, int64_t count)
+{
+	line_t x, scale, shift;
+	line_load(&x, r->x, false, at, count);
+	NAME(fetch)(&scale, r->scale, step, at, count);
+	NAME(fetch)(&shift, r->shift, step, at, count);
+	x = x * scale + shift;
+	line_store(&x, r->to, false, at, count);
+}
+
+static TARGET void NAME(batchnorm)(const struct plain_run *r)
+{
+	int64_t at = 0, whole = r->count - r->count % LINE;
+	if (r->scale_step)
+		for (; at < whole; at += LINE)
+			NAME(scaled)(r, 1, at, LINE);
+	else
+		for (; at < whole; at += LINE)
+			NAME(scaled)(r, 0, at, LINE);
+	if (at < r->count)
+		NAME(scaled)(r, r->scale_step, at, r->count - at);
 }
 
 static TARGET void NAME(eltwise)(
@@ -71,7 +97,7 @@ static TARGET void NAME(compute)(const struct problem *p, const struct plain_run
 	if (p->kernel == KERNEL_BINARY)
 		NAME(binary)(p->mode, r);
 	else if (p->kernel == KERNEL_BATCHNORM)
-		NAME(eltwise)(MODE_LINEAR_MAP, r->scale, r->shift, r->x, r->to, r->count);
+		NAME(batchnorm)(r);
 	else
 		NAME(eltwise)(p->mode, p->alpha, p->beta, r->x, r->to, r->count);
 	for (int i = 0; i < p->epilogue_count; i++)

@@ -34,23 +34,11 @@ void plain_table_make(const struct problem *p, struct plain_table *t)
 	}
 }
 
-static int64_t share_begin(int64_t total, int i, int count)
-{
-	return total / count * i + total % count * i / count;
-}
-
-static int64_t volume(const struct problem_shape *s, int from, int to)
-{
-	int64_t n = 1;
-	for (int i = from; i < to; i++)
-		n *= s->dim[i];
-	return n;
-}
-
 static void eltwise_share(const struct plain *a, int i, int count)
 {
 	const struct problem_shape *s = &a->problem->shape[0];
-	int64_t n = volume(s, 0, s->rank), end = share_begin(n, i + 1, count), at = share_begin(n, i, count);
+	int64_t n = plain_volume(s, 0, s->rank);
+	int64_t end = plain_begin(n, i + 1, count), at = plain_begin(n, i, count);
 	const uint8_t *x = a->source[0], *byte = a->table->byte;
 	uint8_t *restrict y = a->destination;
 	for (; at < end - 3; at += 4) {
@@ -125,13 +113,13 @@ static void softmax_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
 	const struct problem_shape *s = &p->shape[0];
-	int64_t inner = volume(s, p->axis + 1, s->rank), size = s->dim[p->axis],
-		total = volume(s, 0, p->axis) * inner;
+	int64_t inner = plain_volume(s, p->axis + 1, s->rank), size = s->dim[p->axis],
+		total = plain_volume(s, 0, p->axis) * inner;
 	struct softmax_line l = { .n = size,
 		.step = inner,
 		.flip_in = p->operand[0].dtype == DTYPE_S8 ? 0x80 : 0,
 		.flip_out = p->operand[1].dtype == DTYPE_S8 ? 0x80 : 0 };
-	for (int64_t line = share_begin(total, i, count), end = share_begin(total, i + 1, count); line < end;
+	for (int64_t line = plain_begin(total, i, count), end = plain_begin(total, i + 1, count); line < end;
 		line++) {
 		int64_t from = line / inner * size * inner + line % inner;
 		l.x = (const uint8_t *)a->source[0] + from;
