@@ -7,6 +7,7 @@
 #include <string.h>
 
 #define REASON_COLUMN 28
+#define TITLE_COLUMN 15
 
 static const struct {
 	const char *name, *text;
@@ -62,16 +63,24 @@ static void tried_text(struct arena *a, const struct tried *t, FILE *out)
 		error_of(a, t->execution.output_error), verdict(t));
 }
 
-/* "benanza bench -b 8 MODEL" for each prediction that is unknown. */
-static void bench_text(struct arena *a, const struct tried *tried, int count, FILE *out)
+/* Why a prediction is unknown; if only measurements are missing: "batch=8 is not measured: benanza bench -b 8
+ * MODEL". */
+static const char *unpredicted(struct arena *a, const struct tried *t)
 {
-	const char *title = "not predicted  ";
+	const char *move = text_cut(a, t->change.move, 16, false);
+	return *t->unknown ? arena_printf(a, "%s: %s", move, t->unknown)
+			   : arena_printf(a, "%s is not measured: benanza bench %s MODEL", move, t->bench);
+}
+
+static void unpredicted_text(struct arena *a, const struct tried *tried, int count, FILE *out)
+{
+	const char *title = "not predicted";
 	for (int i = 0; i < count; i++) {
-		if (!isnan(tried[i].predicted) || !*tried[i].bench || tried[i].state != TRIED_MEASURED)
+		if (!isnan(tried[i].predicted) || tried[i].state != TRIED_MEASURED)
 			continue;
-		fprintf(out, "%s%s is not measured: benanza bench %s MODEL\n", title,
-			text_cut(a, tried[i].change.move, 16, false), tried[i].bench);
-		title = "               ";
+		fprintf(out, "%-*s", TITLE_COLUMN, title);
+		report_wrapped(unpredicted(a, &tried[i]), TITLE_COLUMN, 80, out);
+		title = "";
 	}
 }
 
@@ -88,7 +97,7 @@ void report_try_text(const struct execution *base, const struct tried *tried, in
 		"error");
 	for (int i = 0; i < count; i++)
 		tried_text(&a, &tried[i], out);
-	bench_text(&a, tried, count, out);
+	unpredicted_text(&a, tried, count, out);
 	arena_free(&a);
 }
 
@@ -96,12 +105,14 @@ static json_t *tried_json(const struct tried *t)
 {
 	const struct execution *e = &t->execution;
 	const struct sample_stats *base = &t->trial.base;
-	bool good = t->state == TRIED_MEASURED;
+	bool good = t->state == TRIED_MEASURED, unpredicted = good && isnan(t->predicted);
 	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
 	json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:b}", "move", json_text(text_of(t->change.move)),
 		"status", states[t->state].name, "why", report_json_text(t->why), "predicted_gain",
 		json_number_or_null(t->predicted), "predicted_estimated",
 		t->estimated && !isnan(t->predicted));
+	json_object_set_new(o, "unpredicted",
+		report_json_text(!unpredicted ? "" : *t->unknown ? t->unknown : "not measured"));
 	json_object_set_new(o, "gain", json_number_or_null(good ? t->trial.gain : NAN));
 	json_object_set_new(
 		o, "gain_interval", good ? report_json_interval(t->trial.lo, t->trial.hi) : json_null());

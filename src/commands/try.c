@@ -40,9 +40,10 @@ struct move_kind {
 	/* Proposes values for an execution; returns their number. NULL without values. */
 	int (*values)(const struct trying *t, const char *values[VALUES_MAX]);
 	const char *none;  /* why it proposes no value */
-	/* Sets the predicted gain, and the options of bench without which it is unknown. NULL: always
-	 * unknown. */
+	/* Sets the predicted gain, and why it is unknown or the options of bench that would make it known.
+	 * NULL: always unknown, because `unknown`. */
 	void (*predict)(const struct trying *t, struct tried *one);
+	const char *unknown;
 };
 
 /* ---- values ---- */
@@ -140,6 +141,8 @@ static int batch_values(const struct trying *t, const char *values[VALUES_MAX])
 
 static void predict_ratio(const struct trying *t, struct tried *one, struct session_bound to, double items)
 {
+	if (!(t->bound.ns > 0))
+		one->unknown = "the bound has gaps: benanza bench MODEL";
 	one->predicted = t->bound.ns > 0 && to.ns > 0 ? t->bound.ns * items / to.ns : NAN;
 	one->estimated = t->bound.estimated || to.estimated;
 }
@@ -167,25 +170,36 @@ static void predict_threads(const struct trying *t, struct tried *one)
 	one->bench = arena_printf(t->arena, "--threads %d", one->change.threads);
 }
 
-/* The levels basic and none do not fuse layers: the execution loses what its fusions save. */
+/* The levels basic and none do not fuse layers: the execution loses what its fusions save. But ONNX Runtime
+ * computes convolutions in blocks of channels at the level all only, and the bound has each convolution in
+ * its fastest layout. */
 static void predict_level(const struct trying *t, struct tried *one)
 {
-	bool fuses = !strcmp(one->change.level, "all") || !strcmp(one->change.level, "extended");
-	one->predicted = fuses ? NAN : t->measured_ns / (t->measured_ns + t->fusion_ns);
+	double changed = t->measured_ns + t->fusion_ns;
+	if (session_convolves(t->session))
+		one->unknown = "the level also changes the layout of convolutions, "
+			       "which no what-if describes";
+	else if (!strcmp(one->change.level, "all") || !strcmp(one->change.level, "extended"))
+		one->unknown = "the bound says only what basic and none lose without fusions";
+	else if (!(changed > 0))
+		one->unknown = "what its fusions save needs the rows of a profile and a bound without gaps";
+	else
+		one->predicted = t->measured_ns / changed;
 	one->estimated = true;
 }
 
 /* In the order in which they are tried. */
 static const struct move_kind kinds[] = {
-	{ "level", "all, extended, basic or none", set_level, level_values, "", predict_level },
+	{ "level", "all, extended, basic or none", set_level, level_values, "", predict_level, "" },
 	{ "threads", "a number from 1 to 512", set_threads, thread_values,
-		"the number of threads is unknown", predict_threads },
+		"the number of threads is unknown", predict_threads, "" },
 	{ "provider", "the name of a provider or device", set_provider, provider_values,
-		"the framework has no other provider here", NULL },
-	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch },
-	{ "f16", NULL, set_f16, NULL, "", predict_type },
-	{ "bf16", NULL, set_bf16, NULL, "", predict_type },
-	{ "int8", NULL, set_int8, NULL, "", NULL },
+		"the framework has no other provider here", NULL, "a bound describes no provider" },
+	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch, "" },
+	{ "f16", NULL, set_f16, NULL, "", predict_type, "" },
+	{ "bf16", NULL, set_bf16, NULL, "", predict_type, "" },
+	{ "int8", NULL, set_int8, NULL, "", NULL,
+		"the bound does not know which layers the converter quantizes" },
 };
 #define KINDS ((int)(sizeof(kinds) / sizeof(kinds[0])))
 
@@ -312,7 +326,9 @@ static void try_one(const struct trying *t, struct tried *one)
 
 static struct tried tried_new(const struct trying *t, const struct move_kind *k, const char *value)
 {
-	struct tried one = { .predicted = NAN, .why = "", .bench = "", .execution = execution_new() };
+	struct tried one = {
+		.predicted = NAN, .unknown = k->unknown, .why = "", .bench = "", .execution = execution_new()
+	};
 	one.change = (struct wire_try){ .provider = "", .dtype = "", .level = "" };
 	one.change.move = value ? text_clean(t->arena, text_of(arena_printf(t->arena, "%s=%s", k->name,
 		value))) : k->name;
@@ -362,7 +378,9 @@ static int try_move(const struct trying *t, const struct move *m, struct tried *
 			put_why(t, one, TRIED_UNAVAILABLE, why);
 			continue;
 		}
-		if (m->kind->predict && t->predicts)
+		if (!t->predicts)
+			one->unknown = "the bound is of another device than the execution";
+		else if (m->kind->predict)
 			m->kind->predict(t, one);
 		try_one(t, one);
 		if (one->state == TRIED_UNAVAILABLE && proposes && m->kind->values != provider_values) {

@@ -32,6 +32,7 @@ struct tried {
 	const char *why;            /* clean; "" if it was measured */
 	double predicted;           /* gain that the bound predicts; NaN: unknown */
 	bool estimated;             /* the prediction */
+	const char *unknown;        /* why there is no prediction; "": there is one, or `bench` gives it */
 	struct execution execution; /* of the changed side */
 	struct wire_trial trial;    /* if it was measured */
 	bool noisy, significant;    /* significant: the interval of the gain excludes 1, and not noisy */

@@ -84,6 +84,23 @@ struct session_bound session_bound_threads(struct session *s, int threads)
 	return bound;
 }
 
+static bool convolves(const struct plan *p)
+{
+	for (int i = 0; i < p->problem_count; i++)
+		if (p->problems[i].problem.kernel == KERNEL_CONV)
+			return true;
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].body_count; j++)
+			if (convolves(&p->layers[i].bodies[j]))
+				return true;
+	return false;
+}
+
+bool session_convolves(const struct session *s)
+{
+	return convolves(s->current->plan);
+}
+
 double session_fusion_saves(struct session *s, const struct reality *y)
 {
 	struct arena a = { 0 };

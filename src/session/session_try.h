@@ -19,6 +19,9 @@ struct session_bound session_bound_threads(struct session *s, int threads);
 /* Returns true if two stacks are equal except for their numbers of threads ("2 threads", "1 thread"). */
 bool session_stack_is_like(const char *a, const char *b);
 
+/* Returns true if the current plan has a convolution, in subgraphs too. */
+bool session_convolves(const struct session *s);
+
 /* Returns the time that the fusions of an execution save, from the costs of its fused layers and of the same
  * layers one by one: the gap `fusion` of a bound without fusion, negated. NaN: unknown. y: the execution
  * beside the session's bound. */

@@ -44,6 +44,19 @@ json "abs(t['bf16']['predicted_gain'] - $f32 / $bf16) < 1e-9" "a type: the ratio
 json "t['level=extended']['predicted_gain'] is None" "unknown is null"
 json "'\x1b' not in t['bf16']['with'] and '\n' not in t['bf16']['with']" "what made it is cleaned"
 json "d['measured_ns'] == 1e6 and d['interval_ns'] == [990000, 1010000]" "the unchanged execution"
+json "'layout of convolutions' in t['level=extended']['unpredicted']" "... with the reason"
+json "t['level=basic']['predicted_gain'] is None and not t['level=basic']['predicted_estimated']" \
+    "a level that also changes the layout of convolutions has no prediction"
+json "'layout of convolutions' in t['level=basic']['unpredicted']" "... with the reason"
+json "t['bf16']['unpredicted'] is None" "no reason where there is a prediction"
+
+# without convolutions
+dense=$top/tests/models/dense.onnx
+cp t.db dense.db
+try 0 "bench without convolutions" "$BENANZA" bench -q -c config.yaml --db dense.db "$dense"
+try 0 "levels without convolutions" "$BENANZA" compare -c config.yaml --db dense.db --run tries \
+    --try=level --json "$dense"
+json "'only what basic and none lose' in t['level=extended']['unpredicted']" "extended is not predicted"
 python3 - <<'PY'
 import json
 d = json.loads(open("out").readline())
@@ -54,6 +67,9 @@ assert abs(got["predicted_gain"] - 1e6 / (1e6 + saves)) < 1e-9, (got, saves)
 PY
 ok $? "levels that do not fuse lose the gap fusion"
 
+try 0 "as text" "$BENANZA" compare -c config.yaml --db dense.db --run tries --try=level,batch "$dense"
+says out "not predicted  level=extended: the bound says only what basic and none lose"
+says out "               batch=8 is not measured: benanza bench -b 8 MODEL"
 
 try 0 "another batch" bz compare --run tries --try=batch --json
 json "list(t) == ['batch=8'] and t['batch=8']['batch'] == 8" "8 is proposed"
@@ -62,6 +78,7 @@ cp t.db other.db
 try 0 "a bound of another device" env FAKE_AGENT_MODEL="Other 2" \
     "$BENANZA" compare -c config.yaml --db other.db --run tries --try=batch,level=basic --json "$tiny"
 json "[t[k]['predicted_gain'] for k in t] == [None, None]" "predicts nothing"
+json "all('another device' in t[k]['unpredicted'] for k in t)" "... and says why"
 try 1 "the request of a batch" bz compare --run tries --try=batch=3 --json
 json "'\"batch\": 3' in t['batch=3']['why'] and '[3, 3, 32, 32]' in t['batch=3']['why']" \
     "has its inputs"
@@ -110,7 +127,7 @@ try 0 "unavailable moves that were not named" bz compare --run old --try
 [ "$(grep -c 'not available here: the agent compares no' out)" -eq 6 ]; ok $? "are no gap: exit status 0"
 try 1 "a prediction without measurements" bz compare --run tries --try=bf16 -b 3
 says out "bf16                     -    2.00x"
-says out "bf16 is not measured: benanza bench -t bf16 MODEL"
+says out "not predicted  bf16: the bound has gaps: benanza bench MODEL"
 
 # moves that change nothing
 try 1 "no change" bz compare --run tries --try=level=all,threads=2,batch=1,batch=1 --json

@@ -84,6 +84,17 @@ def rows():
     save("rows", nodes, [value("x", "N", 32)], [value("y", "N", 16)], [weight("w", 32, 16)])
 
 
+def dense():
+    """Products and no convolution; fake_agent.py reports layers of these names."""
+    nodes = [
+        helper.make_node("Gemm", ["x", "w1", "b1"], ["h"], name="left1"),
+        helper.make_node("Relu", ["h"], ["r"], name="left1_relu"),
+        helper.make_node("Gemm", ["r", "w2", "b2"], ["y"], name="fc"),
+    ]
+    weights = [weight("w1", 32, 64), weight("b1", 64), weight("w2", 64, 10), weight("b2", 10)]
+    save("dense", nodes, [value("x", "batch", 32)], [value("y", "batch", 10)], weights)
+
+
 def baked():
     """A Reshape that holds the batch size as a constant."""
     shape = numpy_helper.from_array(np.array([1, 48], np.int64), "shape")
@@ -133,5 +144,5 @@ def functions():
 
 if __name__ == "__main__":
     HERE.mkdir(exist_ok=True)
-    for make in (tiny, hostile, symbolic, rows, baked, functions):
+    for make in (tiny, hostile, symbolic, rows, dense, baked, functions):
         make()

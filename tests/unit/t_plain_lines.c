@@ -104,8 +104,10 @@ static double error_of(const char *text, bool in_place)
 static void test_problems(const char *cap)
 {
 	static const char *const text[] = { "batchnorm:f32,f32:2x5x7x7", "batchnorm:f32,f32:1x3x2050+relu",
-		"batchnorm:f32,f32:3x17+clip,0,6+swish,1", "batchnorm:f32,f32:2x2100x1",
-		"batchnorm:f32,f32:9x1x1", "batchnorm:f32,f32:9x1x20", "binary:f32.c,f32,f32:sub:1x2x40:8x2x40",
+		"batchnorm:f32,f32:3x17+clip,0,6+swish,1",
+		"batchnorm:f32,f32:2x2100x1",
+		"batchnorm:f32,f32:9x1x1", "batchnorm:f32,f32:9x1x20",
+		"binary:f32.c,f32,f32:sub:1x2x40:8x2x40",
 		"binary:f32,f32,f32:div:2x3x1x5:1x3x4x1", "binary:f32,f32,f32:mul:1x9x1x1:3x9x5x7+relu",
 		"binary:f32,f32,f32:maximum:7x1:1x33", "binary:f32,f32,f32:add:1x1:70x3",
 		"binary:f32,f32,f32:minimum:5x1x4:5x6x1", "softmax:f32,f32:soft:3x1:ax1",
@@ -153,9 +155,13 @@ static void count_run(const struct problem *p, const struct plain_run *r)
 /* The cost of a run's start is small beside its elements: as few runs as the operands allow. */
 static void test_runs(void)
 {
-	static const struct { const char *text; int most; } expected[] = { { "batchnorm:f32,f32:64x1024", 66 },
-		{ "batchnorm:f32,f32:64x1024x1x1", 66 }, { "batchnorm:f32,f32:4x8x7x7", 34 },
-		{ "binary:f32,f32,f32:add:1x64x1x1:32x64x1x1", 34 }, { "eltwise:f32,f32:swish,1:64x32", 3 } };
+	static const struct { const char *text; int most; } expected[] = {
+		{ "batchnorm:f32,f32:64x1024", 66 },
+		{ "batchnorm:f32,f32:64x1024x1x1", 66 },
+		{ "batchnorm:f32,f32:4x8x7x7", 34 },
+		{ "binary:f32,f32,f32:add:1x64x1x1:32x64x1x1", 34 },
+		{ "eltwise:f32,f32:swish,1:64x32", 3 },
+	};
 	static const struct plain_lines counting = { "counting", count_run, NULL, NULL };
 	static const float number[1024];
 	for (size_t i = 0; i < sizeof(expected) / sizeof(expected[0]); i++) {
