@@ -12,7 +12,9 @@ import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 import python_tap  # noqa: E402
+import bench_lines  # noqa: E402
 import bench_ones  # noqa: E402
+import bench_pair  # noqa: E402
 import bench_ratio  # noqa: E402
 
 ORT, OPENVINO = bench_ratio.AGENTS
@@ -166,7 +168,7 @@ def interrupted(folder):
 
 
 class Sides:
-    """Answers as the program of bench_ones, with times of its own."""
+    """Answers as bench_pair, with times of its own."""
 
     def __init__(self, sides, ns):
         self.sides, self.ns, self.asked = sides, ns, []
@@ -177,16 +179,19 @@ class Sides:
         return {"sides": self.sides} if word == "open" else {"ns": self.ns[what].pop(0)}
 
 
+PAIR = ("other", "ones")
+
+
 def products():
     options = argparse.Namespace(rounds=3, ms=1)
     both = Sides({"ones": "ones_left:a src=ab", "other": "b"},
                  {"ones": [10e3, 20e3, 40e3], "other": [30e3] * 3})
-    text = bench_ones.line_of("rows", "f32", 16, *bench_ones.measure(both, "P", options))
-    wrong = [text] * (text.split()[3:6] != ["30.0", "20.0", "1.50"])
+    text = bench_pair.line_of("rows  16", PAIR, *bench_pair.measure(both, "P", PAIR, options))
+    wrong = [text] * (text.split()[2:5] != ["30.0", "20.0", "1.50"])
     wrong += [text] * (text.split()[-2:] != ["b", "ones_left:a"])
     wrong += ["not in turn"] * ([what for _, what in both.asked] != ["P"] + ["other", "ones"] * 3)
     lone = Sides({"other": "b"}, {})
-    text = bench_ones.line_of("rows", "bf16", 16, *bench_ones.measure(lone, "P", options))
+    text = bench_pair.line_of("rows  16", PAIR, *bench_pair.measure(lone, "P", PAIR, options))
     wrong += [text] * (not text.endswith("no ones"))
     wrong += ["lengths"] * (max(bench_ones.lengths_of("running")) != 512 or
                             (min(bench_ones.SEGMENTS), max(bench_ones.SEGMENTS)) != (16, 65536))
@@ -194,6 +199,12 @@ def products():
                                    ("columns", "reduce:f32,f32:sum:16x65536:1x65536"),
                                    ("running", "scan:f32,f32:cumsum:65536x16:ax1"))
                     if bench_ones.problem_of(t, "f32", 16) != p]
+
+
+def lines():
+    return [kind for kind, rest, text in (("binary", "add:2x3:3", "binary:f32,f32,f32:add:2x3:3"),
+                                          ("softmax", "soft:2x3:ax1", "softmax:f32,f32:soft:2x3:ax1"))
+            if bench_lines.problem_of(kind, rest) != text]
 
 
 def main():
@@ -204,6 +215,7 @@ def main():
     tap.result("what is unknown is no ratio, and a bound with gaps is at least", unknown())
     tap.result("cases beyond the limits are explained, contradictions listed", explained())
     tap.result("products with ones: both sides in turn, the median of the ratios", products())
+    tap.result("problems of the kernels for lines", lines())
     with tempfile.TemporaryDirectory() as folder:
         tap.result("an interrupted run goes on, and time that is short leaves cases out", interrupted(folder))
     return tap.end()

@@ -1,5 +1,5 @@
-/* What the programs of bench_rows.py and bench_ones.py share: sides that are timed in turn, among them the
- * fastest algorithm of some backends, and the lines that they answer:
+/* What bench_rows and bench_pair share: sides that are timed in turn, among them the fastest algorithm of
+ * some backends, and the lines that they answer:
  *   open PROBLEM    {"threads", "sides": {NAME: algorithm}}
  *   run SIDE MS     {"ns"}: the time of one execution */
 #ifndef BENCH_SIDES_H

@@ -218,29 +218,64 @@ void plain_softmax_share(const struct plain *a, int i, int count)
 	}
 }
 
+/* Where a run begins: the index of its row along the outer dimensions, the sources' first elements of this
+ * row, and the elements of the row before it. */
+struct place {
+	int64_t index[PROBLEM_RANK], from[2], past;
+};
+
+static struct place place_of(const struct rows *r, int64_t at)
+{
+	struct place where = { .past = at % r->width };
+	int64_t row = at / r->width;
+	for (int d = r->outer - 1; d >= 0; row /= r->to.dim[d--]) {
+		where.index[d] = row % r->to.dim[d];
+		for (int j = 0; j < r->sources; j++)
+			where.from[j] += where.index[d] * r->step[j][d];
+	}
+	return where;
+}
+
+/* Without divisions, which would take longer than a short row. */
+static void place_advance(const struct rows *r, struct place *where, int64_t count)
+{
+	where->past += count;
+	if (where->past < r->width)
+		return;
+	where->past = 0;
+	for (int d = r->outer - 1; d >= 0; d--) {
+		bool wraps = ++where->index[d] == r->to.dim[d];
+		for (int j = 0; j < r->sources; j++)
+			where->from[j] += r->step[j][d] * (wraps ? 1 - r->to.dim[d] : 1);
+		if (!wraps)
+			break;
+		where->index[d] = 0;
+	}
+}
+
 void plain_lines_share(const struct plain *a, int i, int count)
 {
 	const struct problem *p = a->problem;
 	struct rows r = rows_of(p);
-	int64_t total = plain_volume(&r.to, 0, r.to.rank), end = plain_begin(total, i + 1, count);
+	int64_t total = plain_volume(&r.to, 0, r.to.rank), at = plain_begin(total, i, count);
+	int64_t end = plain_begin(total, i + 1, count);
+	struct place where = place_of(&r, at);
 	struct plain_run run = { .x_step = r.within[0], .y_step = r.within[1], .scale_step = r.by_channel };
-	for (int64_t at = plain_begin(total, i, count); at < end; at += run.count) {
-		int64_t row = at / r.width, past = at % r.width, left = r.width - past, from[2] = { 0 };
+	for (; at < end; at += run.count) {
+		int64_t left = r.width - where.past;
 		run.count = left < end - at ? left : end - at;
 		run.count = run.count < RUN ? run.count : RUN;
 		if (p->kernel == KERNEL_BATCHNORM) {
-			int64_t channel = r.by_channel ? past : row % r.to.dim[1];
+			int64_t channel = r.by_channel ? where.past : where.index[1];
 			run.scale = a->scale + channel;
 			run.shift = a->shift + channel;
 		}
-		for (int d = r.outer - 1; d >= 0; row /= r.to.dim[d--])
-			for (int j = 0; j < r.sources; j++)
-				from[j] += row % r.to.dim[d] * r.step[j][d];
-		run.x = (const float *)a->source[0] + from[0] + past * run.x_step;
+		run.x = (const float *)a->source[0] + where.from[0] + where.past * run.x_step;
 		if (r.sources > 1)
-			run.y = (const float *)a->source[1] + from[1] + past * run.y_step;
+			run.y = (const float *)a->source[1] + where.from[1] + where.past * run.y_step;
 		run.to = (float *)a->destination + at;
 		a->lines->compute(p, &run);
+		place_advance(&r, &where, run.count);
 	}
 }
 

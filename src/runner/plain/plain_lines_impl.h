@@ -11,11 +11,15 @@ static inline __attribute__((always_inline)) TARGET void NAME(fetch)(
 		*x = *from - (line_t){ 0 };
 }
 
+/* Elements behind the last whole line are computed with those before them as one more line, which is read
+ * before the others are written: the destination may be the source. */
 static inline __attribute__((always_inline)) TARGET void NAME(function)(
 	const enum mode mode, float alpha, float beta, const float *from, float *to, int64_t count)
 {
-	line_t x;
-	int64_t at = 0;
+	line_t x, last;
+	int64_t at = 0, first = count < LINE ? 0 : count - LINE;
+	if (count % LINE)
+		line_load(&last, from, false, first, count - first);
 	for (; at + LINE <= count; at += LINE) {
 		line_load(&x, from, false, at, LINE);
 		line_eltwise(&x, mode, alpha, beta);
@@ -23,52 +27,71 @@ static inline __attribute__((always_inline)) TARGET void NAME(function)(
 	}
 	if (at == count)
 		return;
-	line_load(&x, from, false, at, count - at);
-	line_eltwise(&x, mode, alpha, beta);
-	line_store(&x, to, false, at, count - at);
+	line_eltwise(&last, mode, alpha, beta);
+	line_store(&last, to, false, first, count - first);
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(pair_line)(const enum mode mode,
+	const float *from, int64_t from_step, const float *other, int64_t other_step, float *to, int64_t at,
+	int64_t count)
+{
+	line_t x, y;
+	NAME(fetch)(&x, from, from_step, at, count);
+	NAME(fetch)(&y, other, other_step, at, count);
+	line_binary(&x, mode, &y);
+	line_store(&x, to, false, at, count);
+}
+
+/* The steps are constants, and the run's pointers are read once: what is stored could be the run. The
+ * destination is none of the sources. */
+static inline __attribute__((always_inline)) TARGET void NAME(pair_steps)(
+	const enum mode mode, const struct plain_run *r, const int64_t x_step, const int64_t y_step)
+{
+	const float *x = r->x, *y = r->y;
+	float *to = r->to;
+	int64_t count = r->count, at = 0;
+	for (; at + LINE <= count; at += LINE)
+		NAME(pair_line)(mode, x, x_step, y, y_step, to, at, LINE);
+	if (at < count && count > LINE)
+		NAME(pair_line)(mode, x, x_step, y, y_step, to, count - LINE, LINE);
+	else if (at < count)
+		NAME(pair_line)(mode, x, x_step, y, y_step, to, at, count - at);
 }
 
 static inline __attribute__((always_inline)) TARGET void NAME(pair)(
 	const enum mode mode, const struct plain_run *r)
 {
-	line_t x, y;
-	int64_t at = 0;
-	for (; at + LINE <= r->count; at += LINE) {
-		NAME(fetch)(&x, r->x, r->x_step, at, LINE);
-		NAME(fetch)(&y, r->y, r->y_step, at, LINE);
-		line_binary(&x, mode, &y);
-		line_store(&x, r->to, false, at, LINE);
-	}
-	if (at == r->count)
-		return;
-	NAME(fetch)(&x, r->x, r->x_step, at, r->count - at);
-	NAME(fetch)(&y, r->y, r->y_step, at, r->count - at);
-	line_binary(&x, mode, &y);
-	line_store(&x, r->to, false, at, r->count - at);
+	if (!r->x_step)
+		NAME(pair_steps)(mode, r, 0, 1);
+	else if (!r->y_step)
+		NAME(pair_steps)(mode, r, 1, 0);
+	else
+		NAME(pair_steps)(mode, r, 1, 1);
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(scaled_line)(const float *from,
+	const float *scales, const float *shifts, int64_t step, float *to, int64_t at, int64_t count)
+{
+	line_t x, scale, shift;
+	line_load(&x, from, false, at, count);
+	NAME(fetch)(&scale, scales, step, at, count);
+	NAME(fetch)(&shift, shifts, step, at, count);
+	x = x * scale + shift;
+	line_store(&x, to, false, at, count);
 }
 
 static inline __attribute__((always_inline)) TARGET void NAME(scaled)(
-	const struct plain_run *r, int64_t step, int64_t at, int64_t count)
+	const struct plain_run *r, const int64_t step)
 {
-	line_t x, scale, shift;
-	line_load(&x, r->x, false, at, count);
-	NAME(fetch)(&scale, r->scale, step, at, count);
-	NAME(fetch)(&shift, r->shift, step, at, count);
-	x = x * scale + shift;
-	line_store(&x, r->to, false, at, count);
-}
-
-static TARGET void NAME(batchnorm)(const struct plain_run *r)
-{
-	int64_t at = 0, whole = r->count - r->count % LINE;
-	if (r->scale_step)
-		for (; at < whole; at += LINE)
-			NAME(scaled)(r, 1, at, LINE);
-	else
-		for (; at < whole; at += LINE)
-			NAME(scaled)(r, 0, at, LINE);
-	if (at < r->count)
-		NAME(scaled)(r, r->scale_step, at, r->count - at);
+	const float *x = r->x, *scale = r->scale, *shift = r->shift;
+	float *to = r->to;
+	int64_t count = r->count, at = 0;
+	for (; at + LINE <= count; at += LINE)
+		NAME(scaled_line)(x, scale, shift, step, to, at, LINE);
+	if (at < count && count > LINE)
+		NAME(scaled_line)(x, scale, shift, step, to, count - LINE, LINE);
+	else if (at < count)
+		NAME(scaled_line)(x, scale, shift, step, to, at, count - at);
 }
 
 static TARGET void NAME(eltwise)(
@@ -96,8 +119,10 @@ static TARGET void NAME(compute)(const struct problem *p, const struct plain_run
 {
 	if (p->kernel == KERNEL_BINARY)
 		NAME(binary)(p->mode, r);
+	else if (p->kernel == KERNEL_BATCHNORM && r->scale_step)
+		NAME(scaled)(r, 1);
 	else if (p->kernel == KERNEL_BATCHNORM)
-		NAME(batchnorm)(r);
+		NAME(scaled)(r, 0);
 	else
 		NAME(eltwise)(p->mode, p->alpha, p->beta, r->x, r->to, r->count);
 	for (int i = 0; i < p->epilogue_count; i++)
