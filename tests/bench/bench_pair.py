@@ -49,15 +49,15 @@ def line_of(label, sides, times, ran):
 
 
 def table(options, pair, sides, heading, cases):
-    """Prints the table of (label, problem's text). sides: the other one, then ours; heading: what is measured,
-    and the title of the labels. Returns the exit status."""
+    """Prints the table of (label, problem's text). sides: the other one, then ours; heading: what is
+    measured, and the title of the labels. Returns the exit status."""
     program = options.builddir / "tests/bench/bench_pair"
     if not program.exists():
         print("bench_pair is not built", file=sys.stderr)
         return 77
     threads = str(options.threads or len(machine.cores()))
-    process = Process([str(program), pair], os.environ | {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": "close",
-                                                          "OMP_PLACES": "cores"})
+    bound = {"OMP_NUM_THREADS": threads, "OMP_PROC_BIND": "close", "OMP_PLACES": "cores"}
+    process = Process([str(program), pair], os.environ | bound)
     what, title = heading
     print(f"{threads} threads bound one a core; {what}{options.rounds} rounds of {options.ms:g} ms a side;"
           f" microseconds\n{title}" + "".join(f"{name:>12}" for name in sides) +

@@ -416,6 +416,53 @@ static void gemm_reshape(void)
 	}
 }
 
+#define SMALL(flags) "matmul:f32,f32,f32/f32:ba1bb1m7n9k5:" flags
+static const char turn[] = "transpose:f32,f32:5x7:perm1x0", turn_b[] = "transpose:f32,f32:9x5:perm1x0";
+
+/* A product whose operands are transposed as the flags say. third: 0, it has two; 1, a constant; 2, its
+ * first one. */
+static struct maker *product(const char *op, const char *problem, bool a, bool b, int third)
+{
+	struct maker *m = make_begin();
+	int in[3] = { make_input(m, a ? "5x7" : "7x5"), make_input(m, b ? "9x5" : "5x9"), -1 };
+	in[0] = a ? make_layer(m, "Transpose", turn, "7x5", in[0], -1) : in[0];
+	in[1] = b ? make_layer(m, "Transpose", turn_b, "5x9", in[1], -1) : in[1];
+	in[2] = third == 1 ? make_constant(m, "9") : in[0];
+	make_layer_n(m, op, problem, "7x9", third ? 3 : 2, in);
+	return m;
+}
+
+static void transposed(void)
+{
+	static const char gemm[] = SMALL("ta1tb0") "+bias:f32.c";
+	static const struct {
+		const char *op, *problem;
+		bool a, b;
+		int third, count; /* of layers in the group, 0: none */
+		const char *pattern, *text;
+	} cases[] = {
+		{ "MatMul", SMALL("ta0tb0"), true, false, 0, 2, "Transpose+MatMul", SMALL("ta1tb0") },
+		{ "MatMul", SMALL("ta0tb0"), false, true, 0, 2, "Transpose+MatMul", SMALL("ta0tb1") },
+		{ "MatMul", SMALL("ta0tb0"), true, true, 0, 3, "Transpose+Transpose+MatMul",
+			SMALL("ta1tb1") },
+		{ "Gemm", SMALL("ta0tb0") "+bias:f32.c", true, false, 1, 2, "Transpose+Gemm", gemm },
+		{ "Gemm", SMALL("ta1tb1") "+bias:f32.c", false, true, 1, 2, "Transpose+Gemm", gemm },
+		{ "Gemm", SMALL("ta0tb0") "+add:f32", true, false, 2, 0, "", "" },
+		{ "MatMul", SMALL("ta0tb0"), false, false, 0, 0, "", "" },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct maker *m = product(
+			cases[i].op, cases[i].problem, cases[i].a, cases[i].b, cases[i].third);
+		struct fusion *f = fusion_find(make_finish(m));
+		if (cases[i].count)
+			is_group(f, 0, 0, cases[i].pattern, cases[i].count, cases[i].text);
+		else
+			is_int(f->group_count, 0, "%s: no group", cases[i].problem);
+		fusion_free(f);
+		make_end(m);
+	}
+}
+
 static void types_follow(void)
 {
 	static const char conv16[] =
@@ -461,6 +508,7 @@ int main(void)
 	silu();
 	gelu();
 	gemm_reshape();
+	transposed();
 	types_follow();
 	hostile_fan_out();
 	return done_testing();
