@@ -1,8 +1,8 @@
 /* Elementwise problems in f32, where oneDNN 2.6 is slow: functions with an exponential (swish: 521 us for 1.6
  * million elements on two cores with AVX-512, these kernels 267); batch normalization, whose parameters are
- * one factor and one addend per channel here (with channels as the last dimension oneDNN has only reference
- * loops); binary functions with operands that broadcast in ways for which
- * oneDNN has only reference loops. Elementwise epilogues are applied while the results are in the caches. */
+ * one factor and one addend per channel here; binary functions with operands that broadcast. Where both
+ * operands broadcast, and for batch normalizations of rank 2, oneDNN has only reference loops. Elementwise
+ * epilogues are applied while the results are in the caches. Softmax, along any axis. */
 #ifndef RUNNER_PLAIN_LINES_H
 #define RUNNER_PLAIN_LINES_H
 
