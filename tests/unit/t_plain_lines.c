@@ -129,7 +129,8 @@ static void test_in_place(const char *cap)
 	static const char *const text[] = { "eltwise:f32,f32:relu:3x50", "eltwise:f32,f32:sigmoid:7x9x33",
 		"batchnorm:f32,f32:2x5x7x7+relu", "binary:f32,f32,f32:sub:4x40:4x40",
 		"binary:f32,f32,f32:div:1x40:8x40", "binary:f32,f32.c,f32:mul:3x9x5x7:9x1x1+relu",
-		"softmax:f32,f32:soft:5x47:ax1", "softmax:f32,f32:soft:2x5x137:ax1" };
+		"softmax:f32,f32:soft:5x47:ax1", "softmax:f32,f32:soft:2x5x137:ax1",
+		"batchnorm:f32,f32:5x43", "eltwise:f32,f32:affine,2,1:3x17" };
 	static const char *const refused[] = { "binary:f32,f32,f32:add:1x4:4x1",
 		"eltwise:bf16,bf16:relu:3x50", "binary:f32.c,f32,f32:add:4x4:1x4",
 		"eltwise:f32,f32:sqrt:3x50" };

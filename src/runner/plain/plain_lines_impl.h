@@ -31,31 +31,32 @@ static inline __attribute__((always_inline)) TARGET void NAME(function)(
 	line_store(&last, to, false, first, count - first);
 }
 
-static inline __attribute__((always_inline)) TARGET void NAME(pair_line)(const enum mode mode,
-	const float *from, int64_t from_step, const float *other, int64_t other_step, float *to, int64_t at,
+static inline __attribute__((always_inline)) TARGET void NAME(pair_line)(line_t *x, const enum mode mode,
+	const float *from, int64_t from_step, const float *other, int64_t other_step, int64_t at,
 	int64_t count)
 {
-	line_t x, y;
-	NAME(fetch)(&x, from, from_step, at, count);
+	line_t y;
+	NAME(fetch)(x, from, from_step, at, count);
 	NAME(fetch)(&y, other, other_step, at, count);
-	line_binary(&x, mode, &y);
-	line_store(&x, to, false, at, count);
+	line_binary(x, mode, &y);
 }
 
-/* The steps are constants, and the run's pointers are read once: what is stored could be the run. The
- * destination is none of the sources. */
+/* The steps are constants, and the run's pointers are read once: what is stored could be the run. */
 static inline __attribute__((always_inline)) TARGET void NAME(pair_steps)(
 	const enum mode mode, const struct plain_run *r, const int64_t x_step, const int64_t y_step)
 {
 	const float *x = r->x, *y = r->y;
 	float *to = r->to;
-	int64_t count = r->count, at = 0;
-	for (; at + LINE <= count; at += LINE)
-		NAME(pair_line)(mode, x, x_step, y, y_step, to, at, LINE);
-	if (at < count && count > LINE)
-		NAME(pair_line)(mode, x, x_step, y, y_step, to, count - LINE, LINE);
-	else if (at < count)
-		NAME(pair_line)(mode, x, x_step, y, y_step, to, at, count - at);
+	int64_t count = r->count, at = 0, first = count < LINE ? 0 : count - LINE;
+	line_t line, last;
+	if (count % LINE)
+		NAME(pair_line)(&last, mode, x, x_step, y, y_step, first, count - first);
+	for (; at + LINE <= count; at += LINE) {
+		NAME(pair_line)(&line, mode, x, x_step, y, y_step, at, LINE);
+		line_store(&line, to, false, at, LINE);
+	}
+	if (at < count)
+		line_store(&last, to, false, first, count - first);
 }
 
 static inline __attribute__((always_inline)) TARGET void NAME(pair)(
@@ -69,15 +70,14 @@ static inline __attribute__((always_inline)) TARGET void NAME(pair)(
 		NAME(pair_steps)(mode, r, 1, 1);
 }
 
-static inline __attribute__((always_inline)) TARGET void NAME(scaled_line)(const float *from,
-	const float *scales, const float *shifts, int64_t step, float *to, int64_t at, int64_t count)
+static inline __attribute__((always_inline)) TARGET void NAME(scaled_line)(line_t *x, const float *from,
+	const float *scales, const float *shifts, int64_t step, int64_t at, int64_t count)
 {
-	line_t x, scale, shift;
-	line_load(&x, from, false, at, count);
+	line_t scale, shift;
+	line_load(x, from, false, at, count);
 	NAME(fetch)(&scale, scales, step, at, count);
 	NAME(fetch)(&shift, shifts, step, at, count);
-	x = x * scale + shift;
-	line_store(&x, to, false, at, count);
+	*x = *x * scale + shift;
 }
 
 static inline __attribute__((always_inline)) TARGET void NAME(scaled)(
@@ -85,13 +85,16 @@ static inline __attribute__((always_inline)) TARGET void NAME(scaled)(
 {
 	const float *x = r->x, *scale = r->scale, *shift = r->shift;
 	float *to = r->to;
-	int64_t count = r->count, at = 0;
-	for (; at + LINE <= count; at += LINE)
-		NAME(scaled_line)(x, scale, shift, step, to, at, LINE);
-	if (at < count && count > LINE)
-		NAME(scaled_line)(x, scale, shift, step, to, count - LINE, LINE);
-	else if (at < count)
-		NAME(scaled_line)(x, scale, shift, step, to, at, count - at);
+	int64_t count = r->count, at = 0, first = count < LINE ? 0 : count - LINE;
+	line_t line, last;
+	if (count % LINE)
+		NAME(scaled_line)(&last, x, scale, shift, step, first, count - first);
+	for (; at + LINE <= count; at += LINE) {
+		NAME(scaled_line)(&line, x, scale, shift, step, at, LINE);
+		line_store(&line, to, false, at, LINE);
+	}
+	if (at < count)
+		line_store(&last, to, false, first, count - first);
 }
 
 static TARGET void NAME(eltwise)(
