@@ -90,6 +90,8 @@ static void backed_open(struct side *s, const struct backend *const *backends, c
 	if (offers_open(&b->offers, backends, p, false, &err))
 		return;
 	for (int i = 0; i < b->offers.count && b->offers.count > 1; i++) {
+		if (algorithm_is_in_place(&b->offers.offer[i].algorithm)) /* it moves fewer bytes */
+			continue;
 		double ns = backed_prepare(b, i, &limits) ? side_time(s, TRIED_NS) : INFINITY;
 		best = ns < least ? i : best;
 		least = fmin(ns, least);
