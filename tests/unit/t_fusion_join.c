@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
+#include "analyze/memory.h"
 #include "fusion_help.h"
 #include "make_plan.h"
 #include "tap.h"
@@ -168,8 +169,35 @@ static void when_chosen(void)
 	is_int(bound_of(180, 60, 20, true), 80, "... unless all are faster together than one");
 }
 
+/* All parts exist from the first member on, which in execution order is before the others. */
+static void memory(void)
+{
+	struct maker *m = make_begin();
+	struct arena arena = { 0 };
+	int x = make_input(m, ROWS);
+	for (int i = 0; i < 3; i++)
+		softmax(m, transpose(m, product(m, x, ONE)));
+	struct plan *p = make_finish(m);
+	struct fusion *f = fusion_find(p);
+	struct results *r = results_new();
+	struct scenario s = scenario_default();
+	measure(r, ONE, 100);
+	measure(r, THREE, 200);
+	for (int i = 0; i < 2; i++) {
+		s.fusion = i ? FUSION_ALL : FUSION_OFF;
+		struct analysis *a = analyze(&arena, GROUND(p, f, r, NULL), &s);
+		/* x, a part and what reads it; joined: also both other parts, but x no more */
+		is_int(memory_of(p, a).activations, (i ? 4 : 3) * 32768, "%s", i ? "joined" : "one by one");
+	}
+	arena_free(&arena);
+	results_free(r);
+	fusion_free(f);
+	make_end(m);
+}
+
 int main(void)
 {
+	memory();
 	queries_keys_values();
 	how_parts_are_read();
 	what_is_no_join();
