@@ -177,9 +177,11 @@ struct analysis {
 	double enqueue_ns;       /* launch isolated: host time to enqueue all kernels, one after the other; no
 				    total is lower. NaN: no result has it */
 	bool host_bound;         /* ... and it equals bound_ns */
-	double resource_ns;      /* the longer of the longest path and the time of the busiest resource
-				    (memory, a cache, a unit) if it does all the work at its peak; NaN without
-				    peaks, without a longest path, or if layers have subgraphs */
+	double resource_ns;      /* of the algorithms that are the fastest alone (another one may use less of
+				    the busiest resource): the longer of the longest path and the time of the
+				    busiest resource (memory, a cache, a unit) if it does all the work at its
+				    peak; NaN without peaks, without a longest path, or if layers have
+				    subgraphs */
 	double roofline_ns;      /* sum of all rooflines (parallel: the longest path); NaN if one of them is
 				    unknown */
 	struct coverage coverage;

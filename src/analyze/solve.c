@@ -325,29 +325,46 @@ static void total_resources(
 		out->resource = -1;
 }
 
+/* One after the other is always possible: a resource that needs longer than `sum` has a wrong peak. */
+static double parallel_of(const struct scenario *s, const struct solution *x, double sum)
+{
+	bool limited = s->parallel != PARALLEL_PATH && x->resource >= 0;
+	return limited ? fmin(x->busy_ns, fmax(x->path_ns, sum)) : x->path_ns;
+}
+
+/* Takes the choice of groups for the sum, whose kernels the host enqueues sooner. */
+static void parallel_as_sum(const struct study *st, const struct scenario *s, struct solution *out)
+{
+	if (isnan(out->busy_ns)) {
+		out->chosen_path = out->chosen_sum;
+		out->cost_path = out->cost_sum;
+		out->path_ns = path_of(st, out, out->chosen_sum, out->cost_sum);
+	} else {
+		take_choice(st, s, out, out->chosen_sum, out->cost_sum);
+	}
+	if (!(out->busy_ns > out->path_ns))
+		out->resource = -1;
+	out->enqueue_path = out->enqueue_sum;
+	out->parallel_ns = fmin(out->sequential_ns, parallel_of(s, out, out->sequential_ns));
+	if (out->enqueue_path > out->parallel_ns)
+		out->parallel_ns = out->enqueue_path;
+}
+
 static void total_up(
 	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	for (int i = 0; i < st->node_count; i++)
 		out->sequential_ns += out->cost_sum[i];
 	total_resources(st, s, a, out);
-	out->parallel_ns = out->path_ns;
-	/* one after the other is always possible: a resource that needs longer has a wrong peak */
-	if (s->parallel != PARALLEL_PATH && out->resource >= 0)
-		out->parallel_ns = fmin(out->busy_ns, fmax(out->path_ns, out->sequential_ns));
+	out->parallel_ns = parallel_of(s, out, out->sequential_ns);
 	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
 	out->enqueue_path = s->amortized ? NAN : enqueue(st, out, out->chosen_path);
 	if (out->enqueue_sum > out->sequential_ns) /* NaN compares false */
 		out->sequential_ns = out->enqueue_sum;
 	if (out->enqueue_path > out->parallel_ns)
 		out->parallel_ns = out->enqueue_path;
-	if (out->parallel_ns > out->sequential_ns) { /* for the host; one after the other is possible */
-		out->chosen_path = out->chosen_sum;
-		out->cost_path = out->cost_sum;
-		out->path_ns = path_of(st, out, out->chosen_sum, out->cost_sum);
-		out->enqueue_path = out->enqueue_sum;
-		out->parallel_ns = out->sequential_ns;
-	}
+	if (out->parallel_ns > out->sequential_ns) /* for the host: the choice for the sum is possible too */
+		parallel_as_sum(st, s, out);
 	if (!known(st, out, out->chosen_sum))
 		out->sequential_ns = NAN;
 	if (!known(st, out, out->chosen_path))

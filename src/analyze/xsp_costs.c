@@ -11,8 +11,9 @@
 
 #include "base/hash.h"
 
-#define SCOPES_LEAST 4 /* by-scope takes the first depth with so many scopes, none of more than half of the
-			  layers */
+#define SCOPES_LEAST                                                                                         \
+	4 /* by-scope takes the first depth with so many scopes, none of more than half of the               \
+	     layers */
 #define DEPTH_MOST 8
 
 static double share(double part, double whole)
@@ -92,8 +93,8 @@ static void fill_sums(struct xsp_table *t, struct xsp_levels *l, const char *con
 		xsp_text(t, limit_most(x));
 	}
 	if (without)
-		t->note = arena_printf(
-			t->arena, "%d layer%s without a cost", without, without == 1 ? "" : "s");
+		t->note =
+			arena_printf(t->arena, "%d layer%s without a cost", without, without == 1 ? "" : "s");
 }
 
 XSP_FILL(by_type)
@@ -242,8 +243,8 @@ XSP_FILL(gains)
 		xsp_estimate(t, layer->ns, layer->estimated);
 		xsp_number(t, c->preferred_ns);
 		for (int k = first; k < x->column_count; k++)
-			xsp_estimate(t, gains[k - first] ? gains[k - first][layer->index] : NAN,
-				layer->estimated);
+			xsp_estimate(
+				t, gains[k - first] ? gains[k - first][layer->index] : NAN, layer->estimated);
 	}
 	t->note = "gains: cost with the what-if off less cost with it on; a group's is at its first layer; "
 		  "-: not available, or not all measured";

@@ -34,8 +34,7 @@ static void limit_totals_text(const struct session *s, FILE *out)
 		if (most)
 			fprintf(out, "%s%s %.3g%%%s in %d layer%s", n == 1 ? "limits        " : ", ",
 				limit_name((enum limit_by)most), 100 * t.ns[most] / t.all_ns,
-				n == 1 ? " of the cost" : "", t.layers[most],
-				t.layers[most] == 1 ? "" : "s");
+				n == 1 ? " of the cost" : "", t.layers[most], t.layers[most] == 1 ? "" : "s");
 	}
 	if (t.layers[LIMIT_UNKNOWN])
 		fprintf(out, ", unknown %.3g%%", 100 * t.ns[LIMIT_UNKNOWN] / t.all_ns);

@@ -29,7 +29,7 @@ static int device_count;
 struct totals {
 	double ns[DEVICE_MAX][TYPE_COUNT][WHAT_IF_COUNT]; /* without the casts at its borders; NaN: a layer
 							     has no estimate */
-	int silent; /* layers without a cost and without a reason */
+	int silent;					  /* layers without a cost and without a reason */
 };
 
 static struct plan *plan_of(const char *name, enum dtype dtype, struct model **m)
@@ -70,8 +70,11 @@ static void totals_of(const char *name, struct totals *t)
 		struct fusion *f = fusion_find(p);
 		for (int d = 0; d < device_count; d++)
 			for (int w = 0; w < WHAT_IF_COUNT; w++) {
-				struct ground g = { .plan = p, .fusion = f, .results = none,
-					.peaks = &devices[d].peaks, .estimate = true };
+				struct ground g = { .plan = p,
+					.fusion = f,
+					.results = none,
+					.peaks = &devices[d].peaks,
+					.estimate = true };
 				t->ns[d][type][w] = total(&g, what_ifs[w], t);
 			}
 		fusion_free(f);
@@ -126,9 +129,9 @@ static void better_devices(const char *name, const struct totals *t)
 					compared += !isnan(x) && !isnan(y);
 					bool same = (devices[d].sm < 75) == (devices[e].sm < 75);
 					if (slower(x, y, same ? CLOSE : LIBRARIES))
-						ok(false, "%s, %s, %s: %s %g ns, %s %g ns", name,
-							what_ifs[w], dtype_name(types[type]), devices[d].id,
-							x, devices[e].id, y);
+						ok(false, "%s, %s, %s: %s %g ns, %s %g ns", name, what_ifs[w],
+							dtype_name(types[type]), devices[d].id, x,
+							devices[e].id, y);
 				}
 	ok(compared > 50, "%s: better devices compared %d times", name, compared);
 }

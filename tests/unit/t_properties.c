@@ -12,7 +12,7 @@
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 12
-#define TRIALS 150
+#define TRIALS 400
 #define EQUAL 1e-9
 
 static uint32_t random_state;
@@ -32,14 +32,13 @@ struct trial {
 	struct peaks peaks;
 	struct ground ground;
 	struct arena arena;
-	int failed;             /* in this trial */
+	int failed; /* in this trial */
 };
 
 static int failures, compared, brute, removed, incomplete, bound_by_resource;
 
 /* Counts a check of the current trial; says what failed, and where. */
-__attribute__((format(printf, 3, 4))) static void must(
-	struct trial *t, bool good, const char *format, ...)
+__attribute__((format(printf, 3, 4))) static void must(struct trial *t, bool good, const char *format, ...)
 {
 	va_list ap;
 	if (good)
@@ -71,13 +70,20 @@ static int grow(struct maker *m, const int *values, int count)
 	    z = values[count - 1 - below(count < 3 ? count : 3)];
 	switch (below(8)) {
 	case 0:
-	case 1: return conv(m, x);
-	case 2: return make_batchnorm(m, IMAGE, 64, z);
-	case 3: return make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, z, -1);
-	case 4: return make_layer(m, "Identity", NULL, IMAGE, z, -1);
-	case 5: return make_layer(m, "Softmax", "softmax:f32,f32:soft:" IMAGE ":ax3", IMAGE, x, -1);
-	case 6: return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, z, y);
-	default: return make_layer(m, "Add", "binary:f32,f32,f32:add:" IMAGE ":" IMAGE, IMAGE, z, y);
+	case 1:
+		return conv(m, x);
+	case 2:
+		return make_batchnorm(m, IMAGE, 64, z);
+	case 3:
+		return make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, z, -1);
+	case 4:
+		return make_layer(m, "Identity", NULL, IMAGE, z, -1);
+	case 5:
+		return make_layer(m, "Softmax", "softmax:f32,f32:soft:" IMAGE ":ax3", IMAGE, x, -1);
+	case 6:
+		return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, z, y);
+	default:
+		return make_layer(m, "Add", "binary:f32,f32,f32:add:" IMAGE ":" IMAGE, IMAGE, z, y);
 	}
 }
 
@@ -138,8 +144,10 @@ static void trial_open(struct trial *t)
 	const char **texts = analyze_problems(&t->arena, t->plan, t->fusion, true, &problems);
 	for (int i = 0; i < problems; i++)
 		random_results(t, texts[i]);
-	t->ground = (struct ground){ .plan = t->plan, .fusion = t->fusion, .results = t->results,
-		.peaks = &t->peaks };
+	t->ground = (struct ground){ .plan = t->plan,
+		.fusion = t->fusion,
+		.results = t->results,
+		.peaks = seed % 8 ? &t->peaks : NULL };
 }
 
 static void trial_close(struct trial *t)
@@ -169,14 +177,16 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 	double sum = isnan(a->border_ns) ? 0 : a->border_ns;
 	for (int i = 0; i < a->layer_count; i++)
 		sum += isnan(a->layers[i].ns) ? 0 : a->layers[i].ns;
-	struct limit_totals by = limit_totals_of(a, t->plan, &t->peaks);
+	struct limit_totals by = limit_totals_of(a, t->plan, &t->peaks); /* also of an analysis without */
 	double limits = 0;
 	for (int i = 0; i < LIMIT_COUNT; i++)
 		limits += by.ns[i];
 	if (isnan(a->bound_ns))
 		return;
 	if (!s->parallel)
-		must(t, fabs(fmax(sum, isnan(a->enqueue_ns) ? 0 : a->enqueue_ns) - a->bound_ns) <= EQUAL * sum,
+		must(t,
+			fabs(fmax(sum, isnan(a->enqueue_ns) ? 0 : a->enqueue_ns) - a->bound_ns) <=
+				EQUAL * sum,
 			"layers sum up to %g, the bound is %g", sum, a->bound_ns);
 	must(t, fabs(limits - by.all_ns) <= EQUAL * sum, "limits sum up to %g of %g", limits, by.all_ns);
 	must(t, a->path_ns <= a->sequential_ns * (1 + EQUAL), "path %g above the sum %g", a->path_ns,
@@ -187,8 +197,8 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 	must(t, a->lo_ns <= a->bound_ns * (1 + EQUAL) && a->bound_ns <= a->hi_ns * (1 + EQUAL),
 		"bound %g outside %g to %g", a->bound_ns, a->lo_ns, a->hi_ns);
 	if (s->parallel != PARALLEL_PATH && !isnan(a->resource_ns)) {
-		must(t, a->resource_ns <= a->parallel_ns * (1 + EQUAL), "resources %g above what is claimed, %g",
-			a->resource_ns, a->parallel_ns);
+		must(t, a->resource_ns <= a->parallel_ns * (1 + EQUAL),
+			"resources %g above what is claimed, %g", a->resource_ns, a->parallel_ns);
 		must(t, a->resource_ns <= a->sequential_ns * (1 + EQUAL), "resources %g above the sum %g",
 			a->resource_ns, a->sequential_ns);
 		bound_by_resource += a->limit != NULL;
@@ -196,6 +206,11 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 }
 
 /* ---- choices that allow more ---- */
+
+static int without_cost(const struct analysis *a)
+{
+	return a->coverage.missing + a->coverage.unsupported;
+}
 
 /* The layers without a cost, as bits; groups have the same outside. */
 static uint32_t lacking(const struct analysis *a)
@@ -208,10 +223,11 @@ static uint32_t lacking(const struct analysis *a)
 
 static void more(struct trial *t, const struct scenario *less, const struct scenario *s, const char *what)
 {
-	const struct analysis *x = analyze(&t->arena, &t->ground, less), *y = analyze(&t->arena, &t->ground, s);
+	const struct analysis *x = analyze(&t->arena, &t->ground, less),
+			      *y = analyze(&t->arena, &t->ground, s);
 	uint32_t before = lacking(x), after = lacking(y);
 	char words[128];
-	must(t, (after & ~before) == 0, "%s: a layer loses its cost", what);
+	must(t, without_cost(y) <= without_cost(x), "%s: more layers without a cost", what);
 	if (before || after || !s->amortized) /* the host's time is that of the chosen algorithms */
 		return;
 	compared++;
@@ -232,18 +248,21 @@ static void allows_more(struct trial *t, const struct scenario *s)
 	x = y = *s;
 	x.matrix = false;
 	y.matrix = true;
-	/* of more algorithms another one is preferred, which may be slower */
-	if (s->best)
+	/* Of more algorithms another one is preferred, which may be slower; and the fastest algorithm, which
+	 * counts, may need more of the busiest resource than others. */
+	bool fixed = s->parallel == PARALLEL_RESOURCES && !t->ground.estimate;
+	if (s->best && !fixed)
 		more(t, &x, &y, "matrix");
 	x = y = *s;
 	x.relaxed = false;
 	y.relaxed = true;
-	if (s->best)
+	if (s->best && !fixed)
 		more(t, &x, &y, "math");
 	x = y = *s;
 	x.best = false;
 	y.best = true;
-	more(t, &x, &y, "algorithm");
+	if (!fixed)
+		more(t, &x, &y, "algorithm");
 	for (int p = PARALLEL_OFF; p < PARALLEL_PATH; p++) {
 		x = y = *s;
 		x.parallel = (enum parallel)p;
@@ -262,7 +281,8 @@ static double price(const struct trial *t, const struct scenario *s, const char 
 	double least = NAN;
 	for (int i = 0; i < count; i++) {
 		const struct result *r = all[i];
-		bool strict = strcmp(r->algorithm.math, "strict") == 0, matrix = r->algorithm.matrix == MATRIX_YES;
+		bool strict = strcmp(r->algorithm.math, "strict") == 0,
+		     matrix = r->algorithm.matrix == MATRIX_YES;
 		if (r->status != STATUS_OK || (r->launch == LAUNCH_AMORTIZED) != s->amortized ||
 			(matrix && !s->matrix) || (!strict && !s->relaxed))
 			continue;
@@ -294,9 +314,9 @@ static void try_all(const struct trial *t, const struct scenario *s, int i, uint
 		try_all(t, s, i + 1, taken, now, best);
 		return;
 	}
-	double alone = l->class == CLASS_FREE ? 0 :
-		l->problem < 0                ? NAN :
-						price(t, s, t->plan->problems[l->problem].text);
+	double alone = l->class == CLASS_FREE ? 0
+		: l->problem < 0	      ? NAN
+					      : price(t, s, t->plan->problems[l->problem].text);
 	struct best next = { now.missing + isnan(alone), now.sum + (isnan(alone) ? 0 : alone) };
 	try_all(t, s, i + 1, taken, next, best);
 	for (int g = s->fusion ? t->fusion->first_group[i] : -1;
@@ -322,17 +342,13 @@ static void by_force(struct trial *t, const struct scenario *from)
 		return;
 	brute++;
 	double sum = s.amortized || isnan(a->enqueue_ns) ? best.sum : fmax(best.sum, a->enqueue_ns);
-	must(t, a->coverage.missing + a->coverage.unsupported == best.missing, "%d layers missing, by force %d",
-		a->coverage.missing + a->coverage.unsupported, best.missing);
+	must(t, a->coverage.missing + a->coverage.unsupported == best.missing,
+		"%d layers missing, by force %d", a->coverage.missing + a->coverage.unsupported,
+		best.missing);
 	must(t, fabs(a->bound_ns - sum) <= EQUAL * sum, "bound %g, by force %g", a->bound_ns, sum);
 }
 
 /* ---- a result less ---- */
-
-static int without_cost(const struct analysis *a)
-{
-	return a->coverage.missing + a->coverage.unsupported;
-}
 
 /* The analysis without the results of one problem, or of one algorithm. */
 static void one_less(struct trial *t, const struct scenario *s, const struct analysis *a)
@@ -357,9 +373,9 @@ static void one_less(struct trial *t, const struct scenario *s, const struct ana
 	removed++;
 	incomplete += said;
 	/* without the preferred algorithm the next one is preferred, which may be faster: it was measured */
-	if (s->best && s->amortized && !isnan(a->bound_ns) && s->parallel == PARALLEL_OFF)
-		must(t, said || b->bound_ns >= a->bound_ns * (1 - EQUAL), "%s less: %g, before %g, nothing is said",
-			gone, b->bound_ns, a->bound_ns);
+	if (s->best && s->amortized && !isnan(a->bound_ns) && s->parallel != PARALLEL_RESOURCES)
+		must(t, said || b->bound_ns >= a->bound_ns * (1 - EQUAL),
+			"%s less: %g, before %g, nothing is said", gone, b->bound_ns, a->bound_ns);
 	must(t, !b->complete || without_cost(b) == 0, "complete with layers without a cost");
 	results_free(rest);
 }
@@ -384,14 +400,16 @@ static void memory(struct trial *t, const struct analysis *a)
 		double now = c->result ? c->result->algorithm.workspace_bytes : 0;
 		for (int v = 0; v < p->value_count; v++) {
 			const struct plan_value *x = &p->values[v];
-			int made = x->producer < 0 ? 0 : x->producer, last = x->is_output ? p->layer_count : made;
+			int made = x->producer < 0 ? 0 : x->producer,
+			    last = x->is_output ? p->layer_count : made;
 			bool inside = x->producer >= 0 && !x->is_output && x->consumer_count > 0;
 			if (x->constant || (x->producer >= 0 && p->layers[x->producer].class == CLASS_FREE))
 				continue; /* shares its input's memory: counted there */
 			const struct fusion_group *from = a->layers[made].group;
 			if (x->producer >= 0 && from)
 				made = from->layers[from->layer_count - 1];
-			for (int w = 0; w < p->value_count; w++) { /* the value and those that share its memory */
+			for (int w = 0; w < p->value_count;
+				w++) { /* the value and those that share its memory */
 				int root = w;
 				while (p->values[root].producer >= 0 &&
 					p->layers[p->values[root].producer].class == CLASS_FREE)
@@ -427,6 +445,7 @@ static void estimates(struct trial *t, const struct scenario *from)
 	struct ground measured = t->ground;
 	struct scenario s = *from;
 	t->peaks.sm = below(2) ? 70 : 80;
+	t->ground.peaks = &t->peaks;
 	t->ground.results = none;
 	t->ground.estimate = true;
 	s.best = true;
@@ -465,7 +484,8 @@ int main(void)
 		run();
 	is_int(failures, 0, "all properties hold");
 	printf("# %d choices compared, %d totals by force, %d removals (%d leave a gap), %d bound by a "
-	       "resource\n", compared, brute, removed, incomplete, bound_by_resource);
+	       "resource\n",
+		compared, brute, removed, incomplete, bound_by_resource);
 	ok(asked || (compared > 1000 && brute > 300 && incomplete > 50 && bound_by_resource > 50),
 		"there was something to compare");
 	return done_testing();
