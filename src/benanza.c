@@ -20,6 +20,8 @@ static void what_if_man(const struct what_if *w, struct str *out)
 	str_addf(out, ".TP\n.BR %s \" (", w->name);
 	for (int i = 1; w->choices[i]; i++)
 		str_addf(out, "%s%s", i > 1 ? ", " : "", w->choices[i]);
+	if (w->value)
+		str_addf(out, "%s%s", w->choices[1] ? ", " : "", w->value);
 	str_addf(out, " or %s)\"\n%s\n", w->choices[0], w->text);
 }
 

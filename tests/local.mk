@@ -1,7 +1,8 @@
 # Tests of the whole program, by folder. A unit test stands in its room's local.mk.
 check_DATA =
 test_scripts = \
-	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/agents.sh tests/cli/batch.sh tests/cli/cli.sh \
+	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
+	tests/cli/batch.sh tests/cli/cli.sh \
 	tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh tests/cli/executions.sh \
 	tests/cli/help.sh tests/cli/libraries.sh \
 	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/repro.sh tests/cli/sweep.sh \

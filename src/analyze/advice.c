@@ -141,13 +141,14 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 	struct reached r = { .ns = s.parallel ? x.parallel_ns : x.sequential_ns,
 		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
 	for (int i = 0; i < d->layer_count; i++) {
-		int node = view.layer_node[i], problem = solution_problem(&view, &x, chosen, node);
+		int node = view.layer_node[i];
+		const struct price *price = solution_price(&view, &x, chosen, node);
 		if (chosen[i] < 0 && isnan(x.cost[node]))
 			r.missing = (r.missing ^ (uint64_t)(i + 1)) * 0x100000001b3u;
 		if (x.inside && x.inside[i] && x.inside[i]->at_least)
 			r.missing = (r.missing ^ (uint64_t)(-i - 1)) * 0x100000001b3u;
 		if (results)
-			results[i] = problem < 0 ? NULL : solution_price(&x, problem, node)->result;
+			results[i] = price ? price->result : NULL;
 	}
 	r.missing += x.border_complete ? 0 : 1;
 	arena_free(&d->scratch);
@@ -411,7 +412,7 @@ static bool is_better(
 static void take(struct adviser *d, int move, const struct reached *before, const struct reached *after)
 {
 	struct advice *shown = &d->moves[move].shown;
-	char text[128];
+	char text[SCENARIO_TEXT_SIZE];
 	int plan;
 	bool earlier[MOVES_MAX];
 	memcpy(earlier, d->on, sizeof(earlier));

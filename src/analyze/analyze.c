@@ -23,15 +23,16 @@ const char *analysis_mark(const struct analysis *a)
 }
 
 static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st,
-	const struct scenario *s, const struct solution *x, const struct plan_layer *l, int group)
+	const struct scenario *s, const struct solution *x, const struct plan_layer *l, const int *chosen)
 {
+	int group = chosen[l->index];
 	cost_none(c);
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
 	if (c->group && c->group->layers[0] == l->index) {
 		int node = st->layer_node[c->group->layers[c->group->layer_count - 1]];
 		int distinct = x->placed && x->placed[node].used ? x->placed[node].problem :
 			study_group_distinct(st, c->group);
-		cost_priced(a, c, st, s, distinct, solution_price(x, distinct, node), c->group->proxy);
+		cost_priced(a, c, st, s, distinct, solution_price(st, x, chosen, node), c->group->proxy);
 		if (c->group->copy >= 0)
 			cost_copy(a, c, st, s, c->group->copy, &x->prices[c->group->copy]);
 	} else if (c->group) {
@@ -39,8 +40,9 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 	} else {
 		int node = st->layer_node[l->index], problem = x->placed && x->placed[node].used ?
 			x->placed[node].problem : plan_layer_problem_index(st->plan, l, st->nxc);
-		cost_alone(a, c, st, s, x, l, problem,
-			problem >= 0 ? solution_price(x, problem, node) : NULL);
+		cost_alone(a, c, st, s, x, l, problem, solution_price(st, x, chosen, node));
+		if (plan_layer_is_control(l))
+			cost_assume(c, st, s, l->index);
 	}
 }
 
@@ -110,12 +112,12 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 static struct interval node_interval(
 	const struct study *st, const struct solution *x, const int *chosen, int node, double *ns)
 {
-	int problem = solution_problem(st, x, chosen, node);
+	const struct price *price = solution_price(st, x, chosen, node);
 	const struct layer_cost *inside = solution_inside(st, x, node);
-	*ns = inside ? inside->ns : problem >= 0 ? solution_price(x, problem, node)->ns : NAN;
+	*ns = inside ? inside->ns : price ? price->ns : NAN;
 	if (inside)
 		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
-	return problem >= 0 ? interval_of_price(solution_price(x, problem, node)) : (struct interval){ 0 };
+	return price ? interval_of_price(price) : (struct interval){ 0 };
 }
 
 /* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
@@ -200,7 +202,7 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		if (inside)
 			cost[i] = inside->roofline_ns;
 		else if (problem >= 0)
-			cost[i] = roofline_at(st, s, problem, solution_price(x, problem, i));
+			cost[i] = roofline_at(st, s, problem, solution_price(st, x, chosen, i));
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
 			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
@@ -227,6 +229,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	struct solution x;
 	const struct plan *p = g->plan;
 	study_open(&st, g, s->layouts, s->fusion);
+	st.cache = study_cache(&st, s);
 	solve(&st, s, &scratch, &x);
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){
@@ -252,7 +255,7 @@ struct analysis *analyze(struct arena *a, const struct ground *g, const struct s
 	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x.chosen_path : x.chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
-		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen[i]);
+		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen);
 	fill_overhead(out, shortest_kernel(&st, s, &x));
 	fill_schedule(out, &st, &x, chosen, s->parallel ? x.cost_path : x.cost_sum, &scratch);
 	fill_interval(out, &st, &x, chosen, &scratch);

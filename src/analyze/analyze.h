@@ -3,6 +3,7 @@
 #ifndef ANALYZE_ANALYZE_H
 #define ANALYZE_ANALYZE_H
 
+#include "analyze/assume.h"
 #include "analyze/calibration.h"
 #include "analyze/peaks.h"
 #include "analyze/scenario.h"
@@ -109,6 +110,7 @@ struct layer_cost {
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
 	const struct calibration_row *row; /* estimated: the row that it is from; NULL: the pure roofline */
+	bool padded;                /* the padded problem is the cheaper one, and counts */
 	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
 	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
 	double overhead_ns;         /* what the layer takes without any work. Estimated: fixed time and
@@ -210,6 +212,7 @@ struct what_if_effect {
 	bool complete;           /* both sides are complete; false: the same layers are missing on both sides,
 				    print `~` */
 	bool estimated;          /* either side contains estimates: print `~` */
+	int layers;              /* on: number of layers to which it applies; -1: not counted */
 	bool available;          /* false e.g. for matrix on a device without matrix units */
 	int unmeasured_problems; /* distinct problems of both sides that are not measured yet */
 	int noisy_problems;      /* distinct problems of both sides whose measurement is noisy */
@@ -227,6 +230,7 @@ struct ground {
 					  units */
 	const struct peaks *peaks;     /* the device's peaks (analyze/peaks.h); NULL: unknown */
 	bool estimate;                 /* a layer without results costs its estimate (ORIGIN_ESTIMATED) */
+	const struct assumption *assumed; /* per layer; they count if the scenario says so. NULL: none */
 };
 
 /* The analysis lives in the arena; results and groups in it are borrowed until the next results_add.
@@ -241,11 +245,17 @@ struct what_if_effect *analyze_what_ifs(
 	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 /* All distinct problems of the plan in order of first use, casts at model inputs and outputs last; fused ones
  * included if fusion is true. The array is in the arena, texts are borrowed from plan and fusion.
- * analyze_problems_in: with nxc, those of the what-if layout (layers, groups, conversions) come first. */
+ * analyze_problems_in: also those of other variants (PROBLEMS_*): first those of the what-if layout (layers,
+ * groups, conversions); a padded problem follows the problem. */
 const char **analyze_problems(
 	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
-const char **analyze_problems_in(
-	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc, int *count);
+const char **analyze_problems_in(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion,
+	unsigned variants, int *count);
+/* The variants that a scenario needs. */
+static inline unsigned scenario_variants(const struct scenario *s)
+{
+	return (s->layouts != LAYOUTS_FREE ? PROBLEMS_NXC : 0u) | (s->pad ? PROBLEMS_PADDED : 0u);
+}
 
 /* The conversions between layouts that the results make possible, distinct, in arena a; none with
  * layout=nhwc, where analyze_problems_in lists them. Measure the other problems first. */

@@ -238,6 +238,9 @@ struct price {
 	bool unsupported;       /* no price: not supported by the library, or only by algorithms that the
 				   scenario excludes */
 	bool known;             /* looked up */
+	bool padded;            /* that of the padded problem */
+	bool assumed;           /* given by the user (ground.assumed); then result is NULL, and: */
+	double lo, hi;          /* NaN unknown */
 };
 /* The scenario whose units a price is for: the estimate's, which may use fewer than are allowed. */
 static inline struct scenario price_units(const struct scenario *s, const struct price *price)
@@ -254,6 +257,13 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 /* ... of an algorithm with one of these pairs of layouts (bits). */
 struct price study_price_in(
 	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs);
+/* The cache state that a scenario reads; st->cache is what cache=auto means. */
+enum cache study_cache(const struct study *st, const struct scenario *s);
+/* True if the names of a scenario (onednn+plain) have the library; if its name (with wildcards) is the
+ * algorithm's; if the library notes that an algorithm may return other bits the next time. */
+bool library_is_named(const char *names, const char *api);
+bool algorithm_is_named(const char *name, const struct algorithm *a);
+bool is_nondeterministic(const struct result *r);
 /* The text of a distinct problem. */
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
@@ -276,6 +286,17 @@ bool algorithm_available(const struct study *st);
 bool launch_available(const struct study *st);
 bool math_available(const struct study *st);
 bool layout_available(const struct study *st);
+bool assume_available(const struct study *st);
+bool workspace_available(const struct study *st);
+bool deterministic_available(const struct study *st);
+bool libraries_available(const struct study *st);
+bool pad_available(const struct study *st);
+bool cache_available(const struct study *st);
+/* what_if.layers */
+struct solution;
+int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x);
+int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x);
+int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 
 /* roofline.c */
 /* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
@@ -336,6 +357,8 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 /* Adds the cost of a join's copy. */
 void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	int distinct, const struct price *price);
+/* Applies a layer's assumption to its cost: of a layer with bodies. */
+void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer);
 /* Cost of a layer that is in no group: from its problem and its price, or the sum over its bodies, which are
  * listed in arena a. */
 struct solution;
@@ -358,6 +381,9 @@ struct solution {
 	struct layer_cost **inside; /* per layer: the cost of its bodies, or NULL; NULL: no layer has
 				       bodies */
 	struct placed *placed;  /* per node; NULL: without st->layouts */
+	/* Per layer, and per group by its first layer: the prices that assumptions give them, if `assumed`.
+	 * NULL: none */
+	struct price *assumed_layer, *assumed_group;
 	int *first, *edges;     /* the study's; with `placed`: without conversions that a layer does not
 				   read */
 	bool layouts_exact;     /* `placed` is the best assignment; else the best that was found */
@@ -390,11 +416,16 @@ static inline const struct layer_cost *solution_inside(
 /* The distinct problem whose cost is at a node (a group's is at its last layer, the copy of a join at its
  * first), or -1. */
 int solution_problem(const struct study *st, const struct solution *x, const int *chosen, int node);
-/* ... and its price there: with layouts, nodes of one problem may run different algorithms. */
-static inline const struct price *solution_price(const struct solution *x, int problem, int node)
-{
-	return x->placed && x->placed[node].used ? &x->placed[node].price : &x->prices[problem];
-}
+/* ... and its price there, NULL if neither its problem nor an assumption gives it one: with layouts, nodes of
+ * one problem may run different algorithms. */
+const struct price *solution_price(
+	const struct study *st, const struct solution *x, const int *chosen, int node);
+/* The price of a group, or NULL. */
+const struct price *solution_group_price(const struct study *st, const struct solution *x, int group);
+/* A price with a layer's assumption: a time replaces it, a factor divides it. Unchanged if the scenario has
+ * no assumptions, or if there is no price to divide. */
+struct price price_assumed(
+	const struct study *st, const struct scenario *s, int layer, const struct price *price);
 /* The longest path through a choice's costs per node: each member of a join takes as long as all of it.
  * start, slack, critical: as in critical_path, each may be NULL. */
 double solution_path(const struct study *st, const struct solution *x, const int *chosen, const double *cost,

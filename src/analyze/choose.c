@@ -101,8 +101,7 @@ static const struct price *group_price(const struct chooser *c, const struct fus
 	for (int i = 0; c->joined && i < g->layer_count; i++)
 		if (is_joined(c, g->layers[i]))
 			return NULL;
-	int distinct = study_group_distinct(c->st, g);
-	return distinct >= 0 ? &c->out->prices[distinct] : NULL;
+	return solution_group_price(c->st, c->out, (int)(g - c->st->fusion->groups));
 }
 
 static void mark(const struct chooser *c, const struct fusion_group *g, bool on)

@@ -23,6 +23,8 @@ struct interval interval_of_price(const struct price *p)
 {
 	if (p->result)
 		return interval_of(p->result);
+	if (p->assumed)
+		return (struct interval){ .known = !isnan(p->lo), .lo = p->lo, .hi = p->hi };
 	return p->estimated && !isnan(p->guess.lo) ?
 		(struct interval){ .known = true, .lo = p->guess.lo, .hi = p->guess.hi } :
 		(struct interval){ .lo = NAN, .hi = NAN };
@@ -40,10 +42,40 @@ void cost_nothing(struct layer_cost *c, enum origin origin)
 	c->origin = origin;
 }
 
+static void cost_assumed(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
+	const struct price *price)
+{
+	c->ns = price->ns;
+	c->lo = price->lo;
+	c->hi = price->hi;
+	c->origin = ORIGIN_ASSUMED;
+	c->roofline_ns = distinct >= 0 ? roofline_of_price(st, s, distinct, NULL).ns : 0;
+}
+
+void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer)
+{
+	struct price own = { .ns = c->ns, .lo = c->lo, .hi = c->hi, .assumed = true };
+	struct price price = price_assumed(st, s, layer, &own);
+	if (!s->assume || !st->on.assumed || st->on.assumed[layer].kind == ASSUME_NOTHING || isnan(price.ns))
+		return;
+	c->ns = price.ns;
+	c->lo = price.lo;
+	c->hi = price.hi;
+	c->origin = ORIGIN_ASSUMED;
+	c->preferred_ns = NAN;
+	c->at_least = c->mistrusted = c->nearest = false;
+	c->why = NULL;
+}
+
 void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	int distinct, const struct price *price, bool proxy)
 {
+	if (price->assumed) {
+		cost_assumed(c, st, s, distinct, price);
+		return;
+	}
 	c->result = price->result;
+	c->padded = price->padded;
 	bool choice = s->best && !price->estimated; /* an estimate has one algorithm */
 	c->preferred_ns = choice ? study_price(st, s, distinct, false).ns : price->ns;
 	struct scenario units = price_units(s, price);
@@ -174,10 +206,12 @@ void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, c
 	const struct solution *x, const struct plan_layer *l, int problem, const struct price *price)
 {
 	c->enqueue_ns = NAN;
-	if (l->class == CLASS_FREE) {
-		cost_nothing(c, ORIGIN_FREE);
-	} else if (plan_layer_is_control(l)) {
+	if (plan_layer_is_control(l) && l->class != CLASS_FREE) {
 		cost_inside(a, c, st, s, x, l);
+	} else if (price && price->assumed) {
+		cost_assumed(c, st, s, problem, price);
+	} else if (l->class == CLASS_FREE) {
+		cost_nothing(c, ORIGIN_FREE);
 	} else if (problem >= 0) {
 		cost_priced(a, c, st, s, problem, price, l->proxy);
 		if (c->result && isfinite(c->result->enqueue_ns) && c->result->enqueue_ns >= 0)

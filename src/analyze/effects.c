@@ -80,6 +80,116 @@ bool layout_available(const struct study *st)
 	return st->plan->nxc;
 }
 
+bool assume_available(const struct study *st)
+{
+	for (int i = 0; st->on.assumed && i < st->plan->layer_count; i++)
+		if (st->on.assumed[i].kind != ASSUME_NOTHING)
+			return true;
+	return false;
+}
+
+/* True if a usable result passes the test. */
+static bool any_result(
+	const struct study *st, bool (*test)(const struct result *r, const struct result *first))
+{
+	const struct result *first = NULL;
+	for (int i = 0; i < st->distinct_count; i++)
+		for (int k = 0; k < st->found[i].count; k++) {
+			const struct result *r = st->found[i].results[k];
+			if (r->status != STATUS_OK)
+				continue;
+			first = first ? first : r;
+			if (test(r, first))
+				return true;
+		}
+	return false;
+}
+
+static bool needs_workspace(const struct result *r, const struct result *first)
+{
+	(void)first;
+	return !(r->algorithm.workspace_bytes <= 0); /* NaN: unknown */
+}
+
+static bool varies(const struct result *r, const struct result *first)
+{
+	(void)first;
+	return is_nondeterministic(r);
+}
+
+static bool other_library(const struct result *r, const struct result *first)
+{
+	return strcmp(r->algorithm.api, first->algorithm.api) != 0;
+}
+
+static bool other_cache(const struct result *r, const struct result *first)
+{
+	return r->cache != first->cache;
+}
+
+bool workspace_available(const struct study *st)
+{
+	return any_result(st, needs_workspace);
+}
+
+bool deterministic_available(const struct study *st)
+{
+	return any_result(st, varies);
+}
+
+bool libraries_available(const struct study *st)
+{
+	return any_result(st, other_library);
+}
+
+bool cache_available(const struct study *st)
+{
+	return any_result(st, other_cache);
+}
+
+int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	int count = 0;
+	if (!s->algorithm[0])
+		return -1;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		const struct price *price = solution_price(st, x, chosen, st->layer_node[i]);
+		count += price && price->result &&
+			algorithm_is_named(s->algorithm, &price->result->algorithm);
+	}
+	return count;
+}
+
+bool pad_available(const struct study *st)
+{
+	for (int i = 0; i < st->plan->problem_count; i++)
+		if (st->wanted[i] && plan_padded_index(st->plan, i) >= 0)
+			return true;
+	return false;
+}
+
+int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	int count = 0;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		const struct price *price = solution_price(st, x, chosen, st->layer_node[i]);
+		count += price && price->padded;
+	}
+	return count;
+}
+
+int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	int count = 0;
+	(void)s;
+	(void)x;
+	for (int i = 0; st->on.assumed && i < st->plan->layer_count; i++)
+		count += st->on.assumed[i].kind != ASSUME_NOTHING;
+	return count;
+}
+
 bool fusion_available(const struct study *st)
 {
 	return st->groups > 0;
@@ -133,7 +243,8 @@ static void noisy_mark(const struct study *st, const struct solution *x, bool pa
 	const int *chosen = path ? x->chosen_path : x->chosen_sum;
 	for (int node = 0; node < st->node_count; node++) {
 		int distinct = solution_problem(st, x, chosen, node);
-		const struct result *r = distinct >= 0 ? solution_price(x, distinct, node)->result : NULL;
+		const struct price *price = solution_price(st, x, chosen, node);
+		const struct result *r = distinct >= 0 && price ? price->result : NULL;
 		if (r && r->stats.stop == STOP_DISTURBED)
 			noisy[distinct + (distinct < st->common_count ? 0 : own - st->common_count)] = true;
 	}
@@ -160,7 +271,12 @@ static void fill_effect(const struct study *st, const struct scenario *s, const 
 	effect->on = effect->choice != 0;
 	effect->available = !row->available || row->available(st);
 	effect->bound_ns = effect->saves_ns = NAN;
+	effect->layers = effect->on && row->layers ? row->layers(st, s, here) : -1;
 	if (!effect->available) {
+		arena_free(&scratch);
+		return;
+	}
+	if (!effect->on && what_if_choices(row) < 2) { /* on needs a value */
 		arena_free(&scratch);
 		return;
 	}

@@ -10,6 +10,7 @@ struct text_list {
 	bool *seen;
 	const char **texts;
 	int count;
+	unsigned variants;
 };
 
 static void list_add(struct text_list *l, int distinct)
@@ -22,11 +23,19 @@ static void list_add(struct text_list *l, int distinct)
 		distinct < own ? l->plan->problems[distinct].text : l->fusion->texts[distinct - own];
 }
 
+/* A layer's problem, and its padded form. */
+static void list_problem(struct text_list *l, int problem)
+{
+	list_add(l, problem);
+	if (l->variants & PROBLEMS_PADDED)
+		list_add(l, plan_padded_index(l->plan, problem));
+}
+
 static void list_bodies(struct text_list *l, const struct plan_layer *layer)
 {
 	for (int i = 0; i < layer->body_count; i++)
 		for (int k = 0; k < layer->bodies[i].layer_count; k++) {
-			list_add(l, layer->bodies[i].layers[k].problem);
+			list_problem(l, layer->bodies[i].layers[k].problem);
 			list_bodies(l, &layer->bodies[i].layers[k]);
 		}
 }
@@ -39,7 +48,7 @@ static void list_side(struct text_list *l, bool nxc)
 	int conversions = nxc ? p->conversion_count : 0, next = 0;
 	for (int i = -1; i < p->layer_count; i++) {
 		if (i >= 0 && p->layers[i].class != CLASS_FREE)
-			list_add(l, plan_layer_problem_index(p, &p->layers[i], nxc));
+			list_problem(l, plan_layer_problem_index(p, &p->layers[i], nxc));
 		if (i >= 0)
 			list_bodies(l, &p->layers[i]);
 		int g = f && i >= 0 ? f->first_group[i] : -1;
@@ -53,14 +62,15 @@ static void list_side(struct text_list *l, bool nxc)
 }
 
 const char **analyze_problems_in(
-	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, bool nxc, int *count)
+	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, unsigned variants,
+	int *count)
 {
 	int distinct = plan_problem_total(p) + (fusion && f ? f->text_count : 0);
 	struct text_list list = {
 		.plan = p, .fusion = fusion ? f : NULL, .seen = ARENA_ARRAY(a, bool, distinct),
-		.texts = ARENA_ARRAY(a, const char *, distinct),
+		.texts = ARENA_ARRAY(a, const char *, distinct), .variants = variants,
 	};
-	if (nxc && p->nxc)
+	if ((variants & PROBLEMS_NXC) && p->nxc)
 		list_side(&list, true);
 	list_side(&list, false);
 	for (int i = 0; i < p->border_count; i++)
@@ -72,5 +82,5 @@ const char **analyze_problems_in(
 const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f,
 	bool fusion, int *count)
 {
-	return analyze_problems_in(a, p, f, fusion, false, count);
+	return analyze_problems_in(a, p, f, fusion, 0, count);
 }

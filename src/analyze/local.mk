@@ -5,6 +5,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/advice.c src/analyze/advice.h \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
+	src/analyze/assume.c src/analyze/assume.h \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_private.h \
 	src/analyze/choose_joins.c \
@@ -54,6 +55,10 @@ libanalyze_a_SOURCES = \
 
 check_PROGRAMS += tests/unit/t_analyze
 tests_unit_t_analyze_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_allow
+tests_unit_t_allow_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_assume
+tests_unit_t_assume_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_calibration
 tests_unit_t_calibration_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_choose

@@ -2,8 +2,10 @@
 
 #include "analyze/analyze_private.h"
 
+#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
+#include <strings.h>
 
 static bool is_kernel(const char *problem, enum kernel k)
 {
@@ -37,11 +39,66 @@ static bool allowed_without_matrix(const struct result *r, bool device_has_matri
 	return !device_has_matrix || !matrix_possible(r->problem, is_strict(r));
 }
 
-/* True if the scenario excludes the algorithm. */
-static bool barred(const struct result *r, const struct scenario *s, bool device_has_matrix)
+/* Why the scenario excludes an algorithm, and what that says of a problem that has no other. */
+enum bar {
+	BAR_NONE,
+	BAR_MATH,
+	BAR_MATRIX,
+	BAR_MATRIX_MAYBE,
+	BAR_WORKSPACE,
+	BAR_RANDOM,
+	BAR_LIBRARY,
+	BAR_COUNT
+};
+static const char *const bars[BAR_COUNT] = { NULL, "only measured with algorithms of relaxed math",
+	"only measured with algorithms that use matrix units or may",
+	"only measured with algorithms that use matrix units or may",
+	"only measured with algorithms that need more workspace than allowed, or an unknown one",
+	"only measured with nondeterministic algorithms",
+	"only measured with algorithms of libraries that the scenario leaves out" };
+
+static bool has_word(const char *list, const char *word)
 {
-	return (!s->matrix && !allowed_without_matrix(r, device_has_matrix)) ||
-		(!s->relaxed && !is_strict(r));
+	size_t n = strlen(word);
+	for (const char *p = list; p && (p = strstr(p, word)); p += n)
+		if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
+			return true;
+	return false;
+}
+
+/* The names are separated by '+'. A name is the whole of a library's, or all before its first blank. */
+bool library_is_named(const char *names, const char *api)
+{
+	for (const char *p = names; *p; p += *p == '+') {
+		size_t n = strcspn(p, "+");
+		if (api && strncasecmp(p, api, n) == 0 && (!api[n] || api[n] == ' '))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+bool algorithm_is_named(const char *name, const struct algorithm *a)
+{
+	return a->name && fnmatch(name, a->name, 0) == 0;
+}
+
+bool is_nondeterministic(const struct result *r)
+{
+	return has_word(r->algorithm.notes, "nondeterministic");
+}
+
+static enum bar bar_of(const struct result *r, const struct scenario *s, bool device_has_matrix)
+{
+	if (!s->relaxed && !is_strict(r))
+		return BAR_MATH;
+	if (!s->matrix && !allowed_without_matrix(r, device_has_matrix))
+		return r->algorithm.matrix == MATRIX_YES ? BAR_MATRIX : BAR_MATRIX_MAYBE;
+	if (s->limited && !(r->algorithm.workspace_bytes <= s->workspace_bytes)) /* NaN: unknown */
+		return BAR_WORKSPACE;
+	if (s->deterministic && is_nondeterministic(r))
+		return BAR_RANDOM;
+	return s->libraries[0] && !library_is_named(s->libraries, r->algorithm.api) ? BAR_LIBRARY : BAR_NONE;
 }
 
 static bool usable(const struct result *r)
@@ -63,9 +120,9 @@ static bool in_pairs(const struct result *r, uint32_t pairs)
 }
 
 /* The best result, or (best off) the first in the library's order; results are sorted by rank. pairs: only of
- * these layouts, as bits. */
-static const struct result *pick(const struct found *f, const struct scenario *s, enum cache c, bool best,
-	bool device_has_matrix, uint32_t pairs)
+ * these layouts, as bits. name: only algorithms of this name; NULL: all. */
+static const struct result *pick_named(const struct found *f, const struct scenario *s, enum cache c,
+	bool best, bool device_has_matrix, uint32_t pairs, const char *name)
 {
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *found = NULL;
@@ -79,7 +136,8 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 		any_warm |= r->cache == CACHE_WARM && r->status == STATUS_OK;
 		if (r->cache != c || !usable(r))
 			continue;
-		if (barred(r, s, device_has_matrix) || !in_pairs(r, pairs) ||
+		if (bar_of(r, s, device_has_matrix) || (name && !algorithm_is_named(name, &r->algorithm)) ||
+			!in_pairs(r, pairs) ||
 			(!f->overwrites && algorithm_is_in_place(&r->algorithm)))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
@@ -90,8 +148,16 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 			found = r;
 	}
 	if (!found && c == CACHE_WARM && !any_warm)
-		return pick(f, s, CACHE_NET, best, device_has_matrix, pairs);
+		return pick_named(f, s, CACHE_NET, best, device_has_matrix, pairs, name);
 	return found;
+}
+
+static const struct result *pick(const struct found *f, const struct scenario *s, enum cache c, bool best,
+	bool device_has_matrix, uint32_t pairs)
+{
+	const struct result *named = best && s->algorithm[0] ?
+		pick_named(f, s, c, best, device_has_matrix, pairs, s->algorithm) : NULL;
+	return named ? named : pick_named(f, s, c, best, device_has_matrix, pairs, NULL);
 }
 
 const struct result *analyze_pick(
@@ -122,7 +188,7 @@ void study_apart(const struct study *st, struct arena *a, struct analysis *out)
 
 bool found_answered(const struct found *f, enum launch launch, enum cache c)
 {
-	bool any_warm = false, net = false, warm = false;
+	bool any_warm = false, net = false, warm = false, cold = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		if (r->status != STATUS_OK && !*r->algorithm.name)
@@ -133,7 +199,10 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 		any_warm |= r->cache == CACHE_WARM;
 		net |= r->cache == CACHE_NET;
 		warm |= r->cache == CACHE_WARM;
+		cold |= r->cache == CACHE_COLD;
 	}
+	if (c == CACHE_COLD)
+		return cold;
 	if (c == CACHE_NET)
 		return net;
 	return warm || (net && !any_warm);
@@ -156,8 +225,8 @@ static bool refused(const struct found *f, const struct scenario *s)
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		unsupported |= r->status == STATUS_UNSUPPORTED;
-		filtered |= usable(r) && r->launch == launch &&
-			((!s->matrix && r->algorithm.matrix == MATRIX_YES) || (!s->relaxed && !is_strict(r)));
+		enum bar bar = usable(r) && r->launch == launch ? bar_of(r, s, true) : BAR_NONE;
+		filtered |= bar && bar != BAR_MATRIX_MAYBE;
 		other |= r->status != STATUS_UNSUPPORTED && r->status != STATUS_OK;
 	}
 	return filtered || (unsupported && !other);
@@ -178,7 +247,7 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 	const struct found *f = &st->found[distinct];
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *said = NULL;
-	bool matrix = false, relaxed = false;
+	enum bar bar = BAR_NONE;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
 		bool whole = !*r->algorithm.name;
@@ -186,16 +255,14 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 			said = r;
 		if (said == r && whole)
 			break;
-		bool counts = usable(r) && r->launch == launch;
-		matrix |= counts && !s->matrix && r->algorithm.matrix != MATRIX_NO;
-		relaxed |= counts && !s->relaxed && !is_strict(r);
+		if (!bar && usable(r) && r->launch == launch)
+			bar = bar_of(r, s, true);
 	}
 	/* if the scenario excludes measured algorithms, that is the reason, not the failure of another one */
 	if (said && !*said->algorithm.name)
 		return *said->why ? said->why : status_name(said->status);
-	if (relaxed || matrix)
-		return relaxed ? "only measured with algorithms of relaxed math" :
-				 "only measured with algorithms that use matrix units or may";
+	if (bar)
+		return bars[bar];
 	return !said ? NULL : *said->why ? said->why : status_name(said->status);
 }
 
@@ -220,7 +287,7 @@ static struct estimate estimate_of_distinct(const struct study *st, const struct
 	return least;
 }
 
-struct price study_price_in(
+static struct price price_unpadded(
 	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
 {
 	const struct found *f = &st->found[distinct];
@@ -239,6 +306,27 @@ struct price study_price_in(
 	return price;
 }
 
+/* True if price x is lower; an estimate does not replace a measurement. */
+static bool is_cheaper(const struct price *x, const struct price *y)
+{
+	if (isnan(x->ns) || isnan(y->ns))
+		return !isnan(x->ns);
+	return (!x->estimated || y->estimated) && x->ns < y->ns;
+}
+
+struct price study_price_in(
+	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
+{
+	struct price own = price_unpadded(st, s, distinct, best, pairs), padded;
+	int twin = s->pad && pairs == LAYOUT_PAIRS_ALL ? plan_padded_index(st->plan, distinct) : -1;
+	if (twin < 0)
+		return own;
+	padded = price_unpadded(st, s, twin, best, pairs);
+	padded.padded = true;
+	padded.answered = own.answered = own.answered && padded.answered;
+	return is_cheaper(&padded, &own) ? padded : own;
+}
+
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
 {
 	return study_price_in(st, s, distinct, best, LAYOUT_PAIRS_ALL);
@@ -255,15 +343,27 @@ static enum cache cache_of(const struct plan *p, const struct device *d, const s
 	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
 }
 
-void study_want(struct study *st, int distinct)
+enum cache study_cache(const struct study *st, const struct scenario *s)
+{
+	static const enum cache states[] = { [CACHE_CHOICE_WARM] = CACHE_WARM, [CACHE_CHOICE_NET] = CACHE_NET,
+		[CACHE_CHOICE_COLD] = CACHE_COLD };
+	bool own = s->cache == CACHE_CHOICE_AUTO || st->on.estimate; /* estimates have no choice */
+	return own ? st->cache : states[s->cache];
+}
+
+static void find_results(struct study *st, int distinct)
 {
 	const char *text = study_text(st, distinct);
-	if (st->wanted[distinct])
-		return;
-	st->wanted[distinct] = true;
 	st->found[distinct].overwrites = true;
 	st->found[distinct].results = results_of(st->on.results, text, &st->found[distinct].count);
 	st->found[distinct].finished = results_is_finished(st->on.results, text);
+}
+
+void study_want(struct study *st, int distinct)
+{
+	if (!st->wanted[distinct])
+		find_results(st, distinct);
+	st->wanted[distinct] = true;
 }
 
 static void per_distinct(struct study *st, int had)
@@ -313,6 +413,9 @@ static void want_bodies(struct study *st, const struct plan_layer *l)
 /* Marks the distinct problems of this layout. */
 static void find_wanted(struct study *st)
 {
+	for (int i = 0; st->plan->padded && i < st->plan->problem_count; i++)
+		if (st->plan->padded[i] >= 0)
+			find_results(st, st->plan->padded[i]);
 	for (int i = 0; i < st->node_count; i++)
 		want_of(st, st->node_problem[i],
 			st->node_layer[i] >= 0 ? &st->plan->layers[st->node_layer[i]] : NULL);

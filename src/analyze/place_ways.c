@@ -52,6 +52,8 @@ static void ways_own(struct placer *g, struct collected *w, int distinct)
 		way_add(w, IMAGE_NXC, IMAGE_NXC, distinct, all);
 		return;
 	}
+	bool named = g->s->algorithm[0] && all->result && use_best(g, distinct) &&
+		algorithm_is_named(g->s->algorithm, &all->result->algorithm);
 	if (!use_best(g, distinct)) /* the library's first choice has its layout */
 		pairs &= all->result && layout_pair_of(all->result) >= 0 ?
 			1u << layout_pair_of(all->result) : 0;
@@ -60,7 +62,7 @@ static void ways_own(struct placer *g, struct collected *w, int distinct)
 		if (!(pairs >> i & 1) || (!priced && (in > IMAGE_NXC || out > IMAGE_NXC)))
 			continue;
 		struct price price = study_price_in(g->st, g->s, distinct, use_best(g, distinct), 1u << i);
-		if (price.result)
+		if (price.result && (!named || algorithm_is_named(g->s->algorithm, &price.result->algorithm)))
 			way_add(w, in, out, distinct, &price);
 	}
 	if (!w->count)
@@ -117,6 +119,8 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 	}
 	if (!w.count)
 		way_add(&w, IMAGE_NCX, IMAGE_NCX, -1, is_free ? &nothing : &none);
+	for (int i = 0; i < w.count && !plan_layer_is_control(l); i++)
+		w.list[i].price = price_assumed(g->st, g->s, l->index, &w.list[i].price);
 	return ways_kept(g, &w);
 }
 
@@ -162,6 +166,8 @@ static struct ways ways_group(struct placer *g, int group)
 		if (!isnan(w.list[i].price.ns))
 			w.list[kept++] = w.list[i];
 	w.count = kept;
+	for (int i = 0; i < kept; i++)
+		w.list[i].price = price_assumed(g->st, g->s, f->layers[0], &w.list[i].price);
 	return ways_kept(g, &w);
 }
 

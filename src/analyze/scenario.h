@@ -36,6 +36,16 @@ enum layouts {
 	LAYOUTS_PRICED,       /* each layer its own: the cheapest sum of layers and conversions */
 };
 
+/* The cache state whose results count. The first value is off, the second what "on" means. */
+enum cache_choice {
+	CACHE_CHOICE_AUTO,    /* warm if weights and activations fit in half of the last-level cache; net */
+	CACHE_CHOICE_WARM,
+	CACHE_CHOICE_NET,
+	CACHE_CHOICE_COLD
+};
+
+#define SCENARIO_NAME_MAX 64
+
 struct scenario {
 	enum parallel parallel;
 	enum fusion_level fusion; /* which groups may be replaced by their measured fused problem */
@@ -45,6 +55,15 @@ struct scenario {
 	bool relaxed;         /* math relaxed: algorithms that round operands to lower precision (tf32 ...)
 				 are allowed */
 	enum layouts layouts;
+	bool limited;         /* only algorithms whose workspace is known and not above workspace_bytes */
+	double workspace_bytes; /* 0 unless limited */
+	bool deterministic;   /* only algorithms without the note "nondeterministic" */
+	char libraries[SCENARIO_NAME_MAX]; /* only algorithms of these, "onednn+plain"; "": all */
+	char algorithm[SCENARIO_NAME_MAX]; /* best: layers that have an algorithm of this name (wildcards) use
+				 the fastest such; "": none is preferred */
+	enum cache_choice cache;
+	bool pad;             /* convolutions and matmuls may run with channels padded to a multiple of 8 */
+	bool assume;          /* assumed costs of layers (ground.assumed) count */
 };
 
 /* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */
@@ -57,7 +76,16 @@ enum what_if_stage {
 	STAGE_TOTAL,          /* the total only */
 };
 
+/* When a what-if has a place in the status line; those of SHOW_ON are in the bound's table only if they are
+ * available. The what-if view and JSON have all. */
+enum what_if_show {
+	SHOW_ALWAYS,
+	SHOW_KNOWN,           /* on, or its effect is known */
+	SHOW_ON               /* on */
+};
+
 struct study;
+struct solution;
 
 /* A row of the what-if table, from which help, --what-if, the status line and the man page are generated. */
 struct what_if {
@@ -69,17 +97,27 @@ struct what_if {
 	/* The words of its choices for --what-if name=WORD, up to a NULL: that of off, that of on, then
 	 * others ("off", "resources", "path"). */
 	const char *choices[6];
-	int (*get)(const struct scenario *s); /* the choice: an index; 0 is off */
-	void (*set)(struct scenario *s, int choice);
-	bool quiet;           /* in the status line only if it is on or has a figure */
+	int (*get)(const struct scenario *s); /* the choice: an index; 0: off, what_if_choices: a value */
+	void (*set)(struct scenario *s, int choice); /* a choice that has a word */
+	enum what_if_show show;
+	const char *value;    /* what its free value is, besides the choices: "BYTES"; NULL: it has none */
+	/* Sets the free value; -1: the word is none. */
+	int (*take)(struct scenario *s, struct text word);
+	void (*say)(const struct scenario *s, char *buf, size_t size); /* the word of the free value */
 	const char *absent;   /* why it is not available for a model and device */
 	bool (*available)(const struct study *st); /* NULL: always. For the analysis */
+	/* Number of layers to which it applies when it is on; NULL: not counted. For the analysis */
+	int (*layers)(const struct study *st, const struct scenario *s, const struct solution *x);
 };
 const struct what_if *what_if_table(int *count); /* static storage */
-int what_if_choices(const struct what_if *w); /* number of choices, 2 or more */
+#define WHAT_IF_WORD_SIZE 64
+/* The word of the choice in use: "path", "64M"; as much as fits in buf, which it returns. */
+char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf, size_t size);
+int what_if_choices(const struct what_if *w); /* number of choices with a word; 2 or more, or 1 and a value */
 /* Applies "fusion,matrix=off,parallel=path" to s; a bare name switches on. On error (-1) s is
  * unchanged; the error lists the names. */
 int scenario_parse(struct scenario *s, const char *list, struct error *err);
+#define SCENARIO_TEXT_SIZE 512 /* has room for every scenario */
 /* Comma-separated names of the what-ifs that are on ("parallel", "parallel=path"), into buf; only whole names
  * that fit. */
 char *scenario_text(const struct scenario *s, char *buf, size_t size);

@@ -19,6 +19,78 @@ static const struct price *price_of(const struct study *st, const struct scenari
 	return price;
 }
 
+struct price price_assumed(
+	const struct study *st, const struct scenario *s, int layer, const struct price *price)
+{
+	const struct assumption *by = s->assume && st->on.assumed ? &st->on.assumed[layer] : NULL;
+	struct price p = *price;
+	if (!by || by->kind == ASSUME_NOTHING || (by->kind == ASSUME_FACTOR && isnan(p.ns)))
+		return p;
+	struct interval old = interval_of_price(price);
+	bool time = by->kind == ASSUME_TIME;
+	p.ns = time ? by->value : p.ns / by->value;
+	p.lo = time ? by->value : old.known ? old.lo / by->value : NAN;
+	p.hi = time ? by->value : old.known ? old.hi / by->value : NAN;
+	p.result = NULL;
+	p.estimated &= !time;
+	p.answered = p.assumed = p.known = true;
+	p.unsupported = false;
+	return p;
+}
+
+const struct price *solution_group_price(const struct study *st, const struct solution *x, int group)
+{
+	int distinct = study_group_distinct(st, &st->fusion->groups[group]);
+	if (x->assumed_group && x->assumed_group[group].assumed)
+		return &x->assumed_group[group];
+	return distinct >= 0 ? &x->prices[distinct] : NULL;
+}
+
+const struct price *solution_price(
+	const struct study *st, const struct solution *x, const int *chosen, int node)
+{
+	int layer = st->node_layer[node], group = layer >= 0 ? chosen[layer] : -1;
+	int problem = solution_problem(st, x, chosen, node);
+	if (x->placed && x->placed[node].used)
+		return &x->placed[node].price;
+	if (group >= 0 && problem >= 0 && !st->fusion->groups[group].member_count)
+		return solution_group_price(st, x, group);
+	if (group >= 0)
+		return problem >= 0 ? &x->prices[problem] : NULL;
+	if (layer >= 0 && x->assumed_layer && x->assumed_layer[layer].assumed)
+		return &x->assumed_layer[layer];
+	return problem >= 0 ? &x->prices[problem] : NULL;
+}
+
+/* Applies the assumptions to the prices of layers and groups. A group takes that of its first layer, but only
+ * a group that has a price is fused; joined matmuls keep their price. A layer with an assumed time needs no measurement. */
+static void price_assumptions(const struct study *st, const struct scenario *s, struct arena *a,
+	struct solution *out)
+{
+	const struct plan *p = st->plan;
+	static const struct price none = { .ns = NAN, .known = true };
+	out->assumed_layer = ARENA_ARRAY(a, struct price, p->layer_count);
+	out->assumed_group = ARENA_ARRAY(a, struct price, st->groups);
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		int node = st->layer_node[i], problem = st->node_problem[node];
+		if (st->on.assumed[i].kind == ASSUME_NOTHING || plan_layer_is_control(l))
+			continue;
+		struct price price = problem >= 0 ? out->prices[problem] : none;
+		price.ns = l->class == CLASS_FREE ? 0 : price.ns;
+		price = out->assumed_layer[i] = price_assumed(st, s, i, &price);
+		out->cost[node] = price.ns;
+		out->estimated[node] = price.estimated;
+	}
+	for (int i = 0; i < st->groups; i++) {
+		const struct fusion_group *g = &st->fusion->groups[i];
+		int distinct = study_group_distinct(st, g);
+		if (distinct >= 0 && !g->member_count && st->on.assumed[g->layers[0]].kind != ASSUME_NOTHING &&
+			out->prices[distinct].known && !isnan(out->prices[distinct].ns))
+			out->assumed_group[i] = price_assumed(st, s, g->layers[0], &out->prices[distinct]);
+	}
+}
+
 /* Prices of the problems in a layer's bodies. */
 static void price_bodies(const struct study *st, const struct scenario *s, struct solution *out,
 	const struct plan_layer *l)
@@ -48,6 +120,7 @@ static void price_inside(const struct study *st, const struct scenario *s, struc
 		price_bodies(st, s, out, l);
 		cost_none(c);
 		cost_alone(a, c, st, s, out, l, -1, NULL);
+		cost_assume(c, st, s, i);
 		out->cost[st->layer_node[i]] = c->ns;
 		out->estimated[st->layer_node[i]] = c->origin == ORIGIN_ESTIMATED;
 	}
@@ -55,10 +128,15 @@ static void price_inside(const struct study *st, const struct scenario *s, struc
 
 static void price_all(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
+	bool assume = s->assume && st->on.assumed;
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = st->node_problem[i], layer = st->node_layer[i];
-		const struct price *price = problem >= 0 ? price_of(st, s, out, problem) : NULL;
 		bool is_free = layer >= 0 && st->plan->layers[layer].class == CLASS_FREE;
+		bool given = assume && layer >= 0 && st->on.assumed[layer].kind == ASSUME_TIME;
+		bool lacked = given && problem >= 0 && out->lacking[problem];
+		const struct price *price = problem >= 0 ? price_of(st, s, out, problem) : NULL;
+		if (given && problem >= 0) /* it needs no measurement */
+			out->lacking[problem] = lacked;
 		out->cost[i] = price ? price->ns : is_free ? 0 : NAN;
 		out->estimated[i] = price && price->estimated;
 	}
@@ -70,6 +148,8 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 		if (st->fusion->groups[i].copy >= 0)
 			price_of(st, s, out, st->fusion->groups[i].copy);
 	}
+	if (assume)
+		price_assumptions(st, s, a, out);
 	price_inside(st, s, a, out);
 }
 
@@ -148,8 +228,8 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 	double total = 0;
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, out, chosen, i);
-		const struct result *r = problem >= 0 ? solution_price(out, problem, i)->result : NULL;
+		const struct price *price = solution_price(st, out, chosen, i);
+		const struct result *r = price ? price->result : NULL;
 		const struct layer_cost *inside = solution_inside(st, out, i);
 		double ns = inside ? inside->enqueue_ns : r ? r->enqueue_ns : NAN;
 		if (!isfinite(ns) || ns < 0)
@@ -163,9 +243,9 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 static bool estimated(const struct study *st, const struct solution *out, const int *chosen)
 {
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, out, chosen, i);
+		const struct price *price = solution_price(st, out, chosen, i);
 		const struct layer_cost *inside = solution_inside(st, out, i);
-		if ((problem >= 0 && solution_price(out, problem, i)->estimated) ||
+		if ((price && price->estimated) ||
 			(inside && inside->origin == ORIGIN_ESTIMATED))
 			return true;
 	}
@@ -181,10 +261,12 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 	int *times = base_calloc((size_t)st->distinct_count + 1, sizeof(int));
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = solution_problem(st, x, chosen, i);
-		const struct price *price = problem >= 0 ? solution_price(x, problem, i) : NULL;
-		if (price && price != &x->prices[problem] && !isnan(price->ns))
+		const struct price *price = problem >= 0 ? solution_price(st, x, chosen, i) : NULL;
+		if (!price || isnan(price->ns) || price->assumed) /* what an assumed kernel uses is unknown */
+			continue;
+		if (price != &x->prices[problem])
 			roofline_resources(st, s, problem, price, 1, busy_ns);
-		else if (price && !isnan(price->ns))
+		else
 			times[problem]++;
 	}
 	for (int i = 0; i < st->distinct_count; i++)
@@ -379,6 +461,7 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 {
 	struct study view = *st;
 	view.level = s->fusion;
+	view.cache = study_cache(st, s);
 	if (!s->fusion)
 		view.groups = 0;
 	st = &view;

@@ -2,6 +2,8 @@
 
 #include "analyze/analyze_private.h"
 
+#include <ctype.h>
+#include <math.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -17,50 +19,203 @@
 CHOICE(parallel, enum parallel)
 CHOICE(fusion, enum fusion_level)
 CHOICE(matrix, bool)
-CHOICE(best, bool)
 CHOICE(amortized, bool)
 CHOICE(relaxed, bool)
 CHOICE(layouts, enum layouts)
+CHOICE(deterministic, bool)
+CHOICE(cache, enum cache_choice)
+CHOICE(pad, bool)
+CHOICE(assume, bool)
 #undef CHOICE
+
+/* ---- rows with a free value: its choice is the one after those with a word */
+
+/* True if the word can be a name of a scenario: printable ASCII without quotes, short enough. */
+static bool is_name(struct text word)
+{
+	for (size_t i = 0; i < word.n; i++)
+		if (word.p[i] <= ' ' || word.p[i] >= 0x7f || strchr("\"'\\,", word.p[i]))
+			return false;
+	return word.n > 0 && word.n < SCENARIO_NAME_MAX;
+}
+
+static void name_set(char name[SCENARIO_NAME_MAX], struct text word)
+{
+	memset(name, 0, SCENARIO_NAME_MAX);
+	memcpy(name, word.n ? word.p : "", word.n);
+}
+
+static int algorithm_get(const struct scenario *s)
+{
+	return s->best && s->algorithm[0] ? 2 : s->best;
+}
+
+static void algorithm_set(struct scenario *s, int choice)
+{
+	s->best = choice > 0;
+	name_set(s->algorithm, (struct text){ 0 });
+}
+
+/* A word of letters only is a misspelt choice: names have digits or signs, and memcp[y] names the rest. */
+static int algorithm_take(struct scenario *s, struct text word)
+{
+	bool letters = true;
+	for (size_t i = 0; i < word.n; i++)
+		letters &= isalpha((unsigned char)word.p[i]) != 0;
+	if (letters || !is_name(word))
+		return -1;
+	s->best = true;
+	name_set(s->algorithm, word);
+	return 0;
+}
+
+static void algorithm_say(const struct scenario *s, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", s->algorithm);
+}
+
+static int workspace_get(const struct scenario *s)
+{
+	return !s->limited ? 0 : s->workspace_bytes > 0 ? 2 : 1;
+}
+
+static void workspace_set(struct scenario *s, int choice)
+{
+	s->limited = choice > 0;
+	s->workspace_bytes = 0;
+}
+
+static const char sizes[] = "KMGT";
+
+static int workspace_take(struct scenario *s, struct text word)
+{
+	double bytes = 0;
+	size_t n = 0;
+	while (n < word.n && n < 15 && word.p[n] >= '0' && word.p[n] <= '9')
+		bytes = 10 * bytes + (word.p[n++] - '0');
+	const char *unit = n < word.n ? strchr(sizes, toupper((unsigned char)word.p[n])) : NULL;
+	struct text end = { word.p + n + (unit != NULL), word.n - n - (unit != NULL) };
+	if (!n || (end.n && !text_is(end, "iB") && !text_is(end, "B")))
+		return -1;
+	s->limited = true;
+	s->workspace_bytes = unit ? ldexp(bytes, 10 * (int)(unit - sizes + 1)) : bytes;
+	return 0;
+}
+
+static void workspace_say(const struct scenario *s, char *buf, size_t size)
+{
+	double bytes = s->workspace_bytes;
+	int unit = 0;
+	while (unit < 4 && bytes >= 1024 && fmod(bytes, 1024) == 0) {
+		bytes /= 1024;
+		unit++;
+	}
+	snprintf(buf, size, "%.0f%.1s", bytes, unit ? &sizes[unit - 1] : "");
+}
+
+static int libraries_get(const struct scenario *s)
+{
+	return s->libraries[0] != '\0';
+}
+
+static void libraries_set(struct scenario *s, int choice)
+{
+	(void)choice; /* the only word is "all" */
+	name_set(s->libraries, (struct text){ 0 });
+}
+
+static int libraries_take(struct scenario *s, struct text word)
+{
+	bool empty = word.n && (word.p[0] == '+' || word.p[word.n - 1] == '+');
+	for (size_t i = 1; i < word.n; i++)
+		empty |= word.p[i] == '+' && word.p[i - 1] == '+';
+	if (empty || !is_name(word))
+		return -1;
+	name_set(s->libraries, word);
+	return 0;
+}
+
+static void libraries_say(const struct scenario *s, char *buf, size_t size)
+{
+	snprintf(buf, size, "%s", s->libraries);
+}
+
+/* ---- the table */
 
 static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel",
 		"independent layers run at the same time as memory, caches and units allow (resources), or "
 		"without limit (path)",
-		STAGE_TOTAL, { "off", "resources", "path" }, parallel_get, parallel_set, false, NULL, NULL },
+		STAGE_TOTAL, { "off", "resources", "path" }, parallel_get, parallel_set,
+		.show = SHOW_ALWAYS },
 	{ "fusion", 'f', "fusion",
 		"fuse following layers into the kernel where the fused kernel is faster: bias and activation "
 		"(epilogue), also batch norm and sums (fold), also attention and activations in parts "
 		"(pattern), or also pointwise chains (all)",
-		STAGE_RESULTS, { "off", "all", "epilogue", "fold", "pattern" }, fusion_get, fusion_set, false,
-		"no layers of the model can be fused", fusion_available },
+		STAGE_RESULTS, { "off", "all", "epilogue", "fold", "pattern" }, fusion_get, fusion_set,
+		.absent = "no layers of the model can be fused", .available = fusion_available },
 	{ "matrix", 'm', "matrix",
 		"allow algorithms on matrix units (AMX, tensor cores), at the data types of the scenario",
-		STAGE_RESULTS, { "off", "on" }, matrix_get, matrix_set, false,
-		"no problem here can run on matrix units", matrix_available },
+		STAGE_RESULTS, { "off", "on" }, matrix_get, matrix_set,
+		.absent = "no problem here can run on matrix units", .available = matrix_available },
 	{ "algorithm", 'a', "best algo",
-		"each layer runs the fastest algorithm measured (best), or the library's first choice "
-		"(preferred)",
-		STAGE_RESULTS, { "preferred", "best" }, best_get, best_set, false,
-		"estimates have no algorithms", algorithm_available },
+		"each layer runs the fastest algorithm measured (best), the library's first choice "
+		"(preferred), or the named one where it has it, else the fastest (wildcards: jit*)",
+		STAGE_RESULTS, { "preferred", "best" }, algorithm_get, algorithm_set,
+		.value = "NAME", .take = algorithm_take, .say = algorithm_say,
+		.absent = "estimates have no algorithms", .available = algorithm_available,
+		.layers = algorithm_layers },
 	{ "launch", 'l', "launch",
 		"executions back to back, launch cost spread over them (amortized), or each on its own "
 		"(isolated)",
-		STAGE_RESULTS, { "isolated", "amortized" }, amortized_get, amortized_set, false,
-		"estimates by the peaks alone have no launches", launch_available },
+		STAGE_RESULTS, { "isolated", "amortized" }, amortized_get, amortized_set,
+		.absent = "estimates by the peaks alone have no launches", .available = launch_available },
 	{ "math", 'r', "math",
 		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision "
 		"inside f32), or "
 		"not (strict); those on matrix units need matrix too",
-		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, true,
-		"no measured algorithm rounds to lower precision", math_available },
+		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, SHOW_KNOWN,
+		.absent = "no measured algorithm rounds to lower precision", .available = math_available },
 	{ "layout", 'o', "layout",
 		"channels last in the whole model (nhwc), with conversions at its borders; or each layer its "
 		"own, for the cheapest total with conversions (priced); off: as the library chooses or as in "
 		"ONNX (nchw)",
-		STAGE_PLAN, { "nchw", "nhwc", "priced" }, layouts_get, layouts_set, true,
-		"no layer has a channels-last form",
-		layout_available },
+		STAGE_PLAN, { "nchw", "nhwc", "priced" }, layouts_get, layouts_set, SHOW_KNOWN,
+		.absent = "no layer has a channels-last form", .available = layout_available },
+	{ "workspace", 'w', "workspace",
+		"only algorithms that need at most so much memory beside their operands (64M, 1G); one "
+		"whose need is unknown does not count",
+		STAGE_RESULTS, { "unlimited", "0" }, workspace_get, workspace_set, SHOW_ON,
+		.value = "BYTES", .take = workspace_take, .say = workspace_say,
+		.absent = "no measured algorithm needs a workspace", .available = workspace_available },
+	{ "deterministic", 'y', "determ.",
+		"only algorithms that return the same bits each time: not those that their library notes as "
+		"nondeterministic",
+		STAGE_RESULTS, { "off", "on" }, deterministic_get, deterministic_set, SHOW_ON,
+		.absent = "no measured algorithm is noted as nondeterministic",
+		.available = deterministic_available },
+	{ "libraries", 'v', "libraries",
+		"only algorithms of the named libraries, e.g. onednn+plain",
+		STAGE_RESULTS, { "all" }, libraries_get, libraries_set, SHOW_ON,
+		.value = "NAMES", .take = libraries_take, .say = libraries_say,
+		.absent = "all results are of one library", .available = libraries_available },
+	{ "cache", 'C', "cache",
+		"caches as the previous execution left them (warm), with constants out of the last-level "
+		"cache (net), or with nothing in them (cold); auto: warm if the model fits in half of it, "
+		"else net",
+		STAGE_RESULTS, { "auto", "warm", "net", "cold" }, cache_get, cache_set, SHOW_ON,
+		.absent = "results are of one cache state", .available = cache_available },
+	{ "pad", 'i', "pad",
+		"convolutions and matmuls run with channels padded to a multiple of 8 where that is faster; "
+		"copies of activations for it are not priced",
+		STAGE_RESULTS, { "off", "on" }, pad_get, pad_set, SHOW_ON,
+		.absent = "all channels are multiples of 8", .available = pad_available,
+		.layers = pad_layers },
+	{ "assume", 'u', "given",
+		"layers have the costs that are assumed for them (--assume; = in the explorer), as with "
+		"kernels of your own",
+		STAGE_RESULTS, { "off", "given" }, assume_get, assume_set, SHOW_ON,
+		.absent = "no cost is assumed", .available = assume_available, .layers = assume_layers },
 };
 #define TABLE_COUNT ((int)(sizeof(table) / sizeof(table[0])))
 
@@ -100,12 +255,22 @@ static int shown(struct text t)
 
 static int unknown_name(struct text name, struct error *err)
 {
-	char names[128] = "";
+	char names[256] = "";
 	for (int i = 0; i < TABLE_COUNT; i++) {
 		strcat(names, i ? ", " : "");
 		strcat(names, table[i].name);
 	}
 	return error_set(err, "unknown what-if '%.*s'; use %s", shown(name), name.p, names);
+}
+
+char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf, size_t size)
+{
+	int choice = w->get(s);
+	if (choice < what_if_choices(w))
+		snprintf(buf, size, "%s", w->choices[choice]);
+	else
+		w->say(s, buf, size);
+	return buf;
 }
 
 int what_if_choices(const struct what_if *w)
@@ -122,12 +287,14 @@ static int choice_named(const struct what_if *row, struct text word)
 	for (int i = 0; row->choices[i]; i++)
 		if (text_is(word, row->choices[i]))
 			return i;
-	return text_is(word, "on") ? 1 : text_is(word, "off") ? 0 : -1;
+	return text_is(word, "on") && row->choices[1] ? 1 : text_is(word, "off") ? 0 : -1;
 }
 
 static int unknown_choice(const struct what_if *row, struct text word, struct error *err)
 {
 	char words[128] = "";
+	if (row->value)
+		snprintf(words, sizeof(words), "%s%s", row->value, row->choices[1] ? ", " : " or ");
 	for (int i = what_if_choices(row) - 1; i >= 0; i--) {
 		strcat(words, row->choices[i]);
 		strcat(words, i > 1 ? ", " : i ? " or " : "");
@@ -148,9 +315,10 @@ static int parse_item(struct scenario *s, struct text item, struct error *err)
 		if (!text_is(name, table[i].name))
 			continue;
 		int choice = choice_named(&table[i], word);
-		if (choice < 0)
+		if (choice >= 0)
+			table[i].set(s, choice);
+		else if (!table[i].take || text_is(word, "on") || table[i].take(s, word))
 			return unknown_choice(&table[i], word, err);
-		table[i].set(s, choice);
 		return 0;
 	}
 	return unknown_name(name, err);
@@ -178,10 +346,11 @@ char *scenario_text(const struct scenario *s, char *buf, size_t size)
 	if (size > 0)
 		buf[0] = '\0';
 	for (int i = 0; i < TABLE_COUNT; i++) {
-		char item[64];
+		char item[2 * SCENARIO_NAME_MAX], word[WHAT_IF_WORD_SIZE];
 		int choice = table[i].get(s);
-		snprintf(item, sizeof(item), "%s%s%s", table[i].name, choice > 1 ? "=" : "",
-			choice > 1 ? table[i].choices[choice] : "");
+		bool bare = choice == 1 && what_if_choices(&table[i]) > 1; /* the choice that "on" means */
+		what_if_word(&table[i], s, word, sizeof(word));
+		snprintf(item, sizeof(item), "%s%s%s", table[i].name, bare ? "" : "=", bare ? "" : word);
 		size_t n = strlen(item), comma = used > 0;
 		if (!choice)
 			continue;

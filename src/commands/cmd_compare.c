@@ -253,7 +253,7 @@ static int refused_print(struct session *s, int added)
 	int count, refused = 0;
 	const char **texts = analyze_problems_in(
 		&a, s->current->plan, session_fusion(s->current), true,
-		s->scenario.layouts != LAYOUTS_FREE, &count);
+		scenario_variants(&s->scenario), &count);
 	const char *first = NULL;
 	for (int i = count - 1; i >= 0; i--) {
 		enum job_state state = queue_state(s->queue, texts[i]);

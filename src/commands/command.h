@@ -16,6 +16,7 @@ enum option_use {
 	USE_CONFIG,   /* passed to config_set with `key` */
 	USE_FILE,     /* the configuration file */
 	USE_DIM,
+	USE_ASSUME,
 	USE_INPUT,
 	USE_VALUE,
 	USE_FLAG,     /* a bool of struct options */
@@ -120,6 +121,8 @@ struct options {
 	struct dim_binding *dims;
 	struct plan_input_shape *shapes;
 	struct plan_input_value *values;
+	int assume_count;
+	struct assume_item *assume;
 	const volatile sig_atomic_t *stop; /* set by commands that end cleanly when interrupted; else NULL */
 	FILE *log;                    /* -v */
 	bool batch_option;            /* -b was given */
@@ -149,6 +152,7 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err);
 void options_free(struct options *o);
 /* The options whose values have a syntax of their own: --dim, --input, --value. */
 int options_add_dim(struct options *o, const char *text, struct error *err);
+int options_add_assume(struct options *o, const char *text, struct error *err);
 int options_add_input(struct options *o, const char *text, struct error *err);
 int options_add_value(struct options *o, const char *text, struct error *err);
 /* "Unknown option" for what getopt_long returned (':' or '?') with the options of o->command (NULL: of all

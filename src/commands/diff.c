@@ -147,7 +147,7 @@ static const char *signed_text(struct arena *a, double ns)
 
 static void side_text(const char *which, const struct session *s, struct arena *a, FILE *out)
 {
-	char words[128], plan[64];
+	char words[SCENARIO_TEXT_SIZE], plan[64];
 	scenario_text(&s->scenario, words, sizeof(words));
 	fprintf(out, "%s  %s  %s%s%s\n   %s, %s\n", which, text_clean(a, text_of(s->model->path)),
 		session_sweep_text(plan, sizeof(plan), s->current->plan->batch, s->current->plan->dtype),
@@ -204,15 +204,17 @@ void diff_text(const struct diff *d, FILE *out)
 
 static json_t *side_json(const struct session *s, double ns, double lo, double hi)
 {
-	char words[128];
+	char words[SCENARIO_TEXT_SIZE];
 	const struct plan *p = s->current->plan;
-	return json_pack("{s:o, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b}", "model",
+	json_t *o = json_pack("{s:o, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b}", "model",
 		json_text(text_of(s->model->path)), "device", report_json_text(s->device.model), "stack",
 		report_json_text(s->device.stack), "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
 		report_json_names(scenario_text(&s->scenario, words, sizeof(words))), "ns",
 		json_number_or_null(ns), "interval_ns", report_json_interval(lo, hi), "complete",
 		s->analysis->complete, "estimated", s->analysis->estimated);
+	report_json_assumed(json_object_get(o, "scenario"), s);
+	return o;
 }
 
 json_t *diff_json(const struct diff *d)

@@ -23,6 +23,19 @@ int options_add_dim(struct options *o, const char *text, struct error *err)
 	return 0;
 }
 
+int options_add_assume(struct options *o, const char *text, struct error *err)
+{
+	struct assume_item one, *more;
+	if (assume_parse(arena_strndup(&o->arena, text, strlen(text)), &one, err))
+		return error_context(err, "--assume");
+	more = ARENA_ARRAY(&o->arena, struct assume_item, o->assume_count + 1);
+	for (int i = 0; i < o->assume_count; i++)
+		more[i] = o->assume[i];
+	more[o->assume_count++] = one;
+	o->assume = more;
+	return 0;
+}
+
 int options_add_input(struct options *o, const char *text, struct error *err)
 {
 	const char *equals = strrchr(text, '=');

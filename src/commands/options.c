@@ -54,6 +54,8 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		return config_set(&o->config, r->key, value ? value : "no", err);
 	case USE_DIM:
 		return options_add_dim(o, value, err);
+	case USE_ASSUME:
+		return options_add_assume(o, value, err);
 	case USE_INPUT:
 		return options_add_input(o, value, err);
 	case USE_VALUE:
@@ -244,6 +246,7 @@ struct session *options_session(struct options *o, int index, enum session_db db
 		.dim_count = o->dim_count, .dims = o->dims, .batch_option = o->batch_option,
 		.shape_count = o->shape_count, .shapes = o->shapes,
 		.value_count = o->value_count, .values = o->values,
+		.assume_count = o->assume_count, .assume = o->assume,
 	};
 	return session_open(&o->config, &so, err);
 }

@@ -61,6 +61,8 @@ void report_json_line(json_t *object, FILE *out);
 /* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */
 json_t *report_json_text(const char *text);
 json_t *report_json_interval(double lo, double hi);
+/* Adds "assumed", the layers with an assumed cost, to a scenario's object if there are any and they count. */
+void report_json_assumed(json_t *scenario, const struct session *s);
 json_t *report_json_names(const char *list); /* "fusion,matrix" as an array */
 /* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */
 void report_csv_field(FILE *out, const char *text, char after);

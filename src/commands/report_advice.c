@@ -109,12 +109,12 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 
 json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)
 {
-	char words[128];
+	char words[SCENARIO_TEXT_SIZE];
 	const struct plan *p = s->current->plan;
 	json_t *list = json_array();
 	for (int i = 0; i < l->count; i++)
 		json_array_append_new(list, advice_json(s, &l->items[i]));
-	return json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o}",
+	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o}",
 		"model", json_text(text_of(s->model->path)), "device", s->device.name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
 		report_json_names(scenario_text(from, words, sizeof(words))), "bound_ns",
@@ -122,4 +122,6 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 		l->complete, "estimated", l->estimated, "overhead_ns", json_number_or_null(l->overhead_ns),
 		"overhead_layers", l->overhead_layers, "target_ns", json_number_or_null(l->target_ns),
 		"reached", isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
+	report_json_assumed(json_object_get(o, "scenario"), s);
+	return o;
 }

@@ -265,7 +265,12 @@ static void duration_cell(double ns, bool complete, FILE *out)
 
 static void effect_text(const struct what_if_effect *e, const struct analysis *a, bool described, FILE *out)
 {
-	fprintf(out, "  %-11s %-10s", e->row->name, e->row->choices[e->choice]);
+	if (e->row->show == SHOW_ON && !e->on && !e->available)
+		return;
+	char word[WHAT_IF_WORD_SIZE];
+	int name = (int)strlen(e->row->name), over = name > 11 ? name - 11 : 0;
+	fprintf(out, "  %-11s %-*s", e->row->name, 10 - over,
+		what_if_word(e->row, &a->scenario, word, sizeof(word)));
 	if (!e->available) {
 		fprintf(out, "not available here: %s\n", e->row->absent);
 		return;
@@ -285,12 +290,13 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 	else if (e->unmeasured_problems)
 		fprintf(out, "  unknown until %d problem%s measured", e->unmeasured_problems,
 			e->unmeasured_problems == 1 ? " is" : "s are");
-	struct scenario only = { 0 };
-	e->row->set(&only, 1);
+	bool fusion = strcmp(e->row->name, "fusion") == 0;
+	if (e->layers >= 0)
+		fprintf(out, "  %d layer%s", e->layers, e->layers == 1 ? "" : "s");
 	if (e->unavailable_problems)
-		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, only.fusion ? "fused " : "",
+		fprintf(out, "  %d %sproblem%s %s", e->unavailable_problems, fusion ? "fused " : "",
 			e->unavailable_problems == 1 ? "" : "s",
-			only.fusion ? "unsupported or failed" : "with a result on one side only");
+			fusion ? "unsupported or failed" : "with a result on one side only");
 	if (e->noisy_problems && !e->unmeasured_problems)
 		fprintf(out, "  %d noisy", e->noisy_problems);
 	fputc('\n', out);

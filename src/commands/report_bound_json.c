@@ -21,6 +21,23 @@ json_t *report_json_names(const char *list)
 	return array;
 }
 
+void report_json_assumed(json_t *scenario, const struct session *s)
+{
+	const struct session_plan *sp = s->current;
+	json_t *list = json_array();
+	for (int i = 0; i < sp->plan->layer_count; i++) {
+		char cost[ASSUME_TEXT_SIZE];
+		if (sp->assumed[i].kind != ASSUME_NOTHING)
+			json_array_append_new(list,
+				json_pack("{s:i, s:o, s:s}", "layer", i, "name",
+					json_text(sp->plan->layers[i].name), "cost",
+					assume_cost_text(cost, &sp->assumed[i])));
+	}
+	if (s->scenario.assume && json_array_size(list))
+		json_object_set(scenario, "assumed", list);
+	json_decref(list);
+}
+
 /* Costs of the layers in a layer's bodies, each listed once. */
 static json_t *bodies_json(const struct plan_layer *l, const struct layer_cost *c)
 {
@@ -110,6 +127,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 	json_object_set_new(o, "op", json_text(p->layers[i].node->op));
 	json_object_set_new(o, "number", numbers[i] ? json_integer(numbers[i]) : json_null());
 	json_object_set_new(o, "start_ns", json_number_or_null(l->start_ns));
+	if (l->padded)
+		json_object_set_new(o, "padded", json_true());
 	if (l->group)
 		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
 	if (l->group && l->group->layers[0] == i) {
@@ -159,12 +178,14 @@ static json_t *effects_json(const struct session *s)
 	json_t *list = json_array();
 	for (int i = 0; i < s->effect_count; i++) {
 		const struct what_if_effect *e = &s->effects[i];
+		char word[WHAT_IF_WORD_SIZE];
 		double now = s->analysis->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
 		json_array_append_new(list,
-			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i}",
-				"name", e->row->name, "on", e->on, "choice", e->row->choices[e->choice],
+			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, s:o}",
+				"name", e->row->name, "on", e->on, "choice",
+				what_if_word(e->row, &s->scenario, word, sizeof(word)),
 				"bound_ns",
 				json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
@@ -173,7 +194,8 @@ static json_t *effects_json(const struct session *s)
 				"available", e->available, "complete", e->complete, "estimated", e->estimated,
 				"bound_complete", e->bound_complete, "unmeasured_problems",
 				e->unmeasured_problems, "unavailable_problems", e->unavailable_problems,
-				"noisy_problems", e->noisy_problems));
+				"noisy_problems", e->noisy_problems, "layers",
+				e->layers < 0 ? json_null() : json_integer(e->layers)));
 	}
 	return list;
 }
@@ -238,7 +260,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	const struct plan *p = s->current->plan;
 	const struct analysis *a = s->analysis;
 	const struct device *d = &s->device;
-	char on[128];
+	char on[SCENARIO_TEXT_SIZE];
 	json_t *layers = json_array();
 	struct arena scratch = { 0 };
 	int total, *numbers = session_numbers(p, &scratch, &total);
@@ -258,6 +280,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 		cache_name(a->cache)));
 	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
 	json_object_set_new(json_object_get(o, "scenario"), "dims_from", report_dims_from_json(s));
+	report_json_assumed(json_object_get(o, "scenario"), s);
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));

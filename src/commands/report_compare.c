@@ -66,7 +66,7 @@ static const char *interval(struct arena *a, double lo, double hi)
 /* "what-ifs on: algorithm, launch" */
 static const char *what_ifs(struct arena *a, const struct scenario *s)
 {
-	char on[128];
+	char on[SCENARIO_TEXT_SIZE];
 	struct str list = { 0 };
 	for (const char *p = scenario_text(s, on, sizeof(on)); *p; p++)
 		str_addf(&list, *p == ',' ? ", " : "%c", *p);

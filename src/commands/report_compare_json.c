@@ -120,7 +120,7 @@ static json_t *names_json(const char *list)
 static json_t *scenario_json(const struct session *s)
 {
 	const struct plan *p = s->current->plan;
-	char on[128];
+	char on[SCENARIO_TEXT_SIZE];
 	return json_pack("{s:o, s:s, s:o, s:o}", "batch", p->batch ? json_integer(p->batch) : json_null(),
 		"dtype", dtype_name(p->dtype), "what_if",
 		names_json(scenario_text(&s->scenario, on, sizeof(on))), "dims", report_dims_json(p));

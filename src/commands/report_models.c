@@ -162,7 +162,7 @@ static json_t *pairs_json(const struct report_models *r, struct arena *a)
 json_t *report_models_json(const struct session *s, const struct report_models *r)
 {
 	struct arena a = { 0 };
-	char words[128];
+	char words[SCENARIO_TEXT_SIZE];
 	json_t *models = json_array();
 	int layers = 0;
 	for (int i = 0; i < r->sharing->model_count; i++) {

@@ -142,7 +142,7 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 void report_sweep_text(const struct session *s, const struct report_sweep *r, bool ascii, FILE *out)
 {
 	struct arena a = { 0 };
-	char words[128];
+	char words[SCENARIO_TEXT_SIZE];
 	int width = report_width(out);
 	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
 	fprintf(out, "%s  %s\n%s, %s\n\n", text_clean(&a, text_of(s->model->path)),
@@ -195,13 +195,14 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 {
 	const struct sweep_point *p = &row->point;
-	char words[128];
+	char words[SCENARIO_TEXT_SIZE];
 	json_t *dims = json_object();
 	for (int i = 0; i < row->dim_count; i++)
 		json_object_setn_new(
 			dims, row->dims[i].name.p, row->dims[i].name.n, json_integer(row->dims[i].value));
-	return json_pack("{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
-			 "s:b, s:b, s:b}",
+	json_t *o = json_pack(
+		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
+		"s:b, s:b, s:b}",
 		"device", s->device.name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(row->dtype), "dims",
 		dims, "what_if", report_json_names(scenario_text(&s->scenario, words, sizeof(words))),
@@ -213,4 +214,6 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		json_number_or_null(p->by ? p->by_share : NAN), "crossovers",
 		row->crossovers < 0 ? json_null() : json_integer(row->crossovers), "unmeasured",
 		row->unmeasured, "complete", p->complete, "estimated", p->estimated, "best", p->best);
+	report_json_assumed(json_object_get(o, "scenario"), s);
+	return o;
 }

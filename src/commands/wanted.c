@@ -55,22 +55,25 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 }
 
 /* Adds every problem of the selected plan. A problem that only groups use counts the groups as uses. */
-static void wanted_plan(struct wanted *w, struct session_plan *sp, bool nxc)
+static void wanted_plan(struct wanted *w, struct session_plan *sp, unsigned variants)
 {
 	struct arena a = { 0 };
 	int count;
 	double total = 0;
 	const struct plan *plan = sp->plan;
 	const struct fusion *fusion = session_fusion(sp);
-	const char **texts = analyze_problems_in(&a, plan, fusion, true, nxc, &count);
+	const char **texts = analyze_problems_in(&a, plan, fusion, true, variants, &count);
 	w->mentioned += count;
 	for (int i = 0; i < count; i++)
 		wanted_add(w, texts[i], 0, 0);
-	int problems = nxc ? plan_problem_total(plan) : plan->problem_count;
+	int problems = plan_problem_total(plan);
 	for (int i = 0; i < problems; i++)
-		total += plan->problems[i].use_count * rough_cost_s(plan->problems[i].text);
+		total += !plan_problem_is_in(plan, i, variants) ? 0 :
+			 plan->problems[i].use_count * rough_cost_s(plan->problems[i].text);
 	for (int i = 0; i < problems; i++) {
 		const struct plan_problem *p = &plan->problems[i];
+		if (!plan_problem_is_in(plan, i, variants))
+			continue;
 		wanted_add(w, p->text, p->use_count,
 			total > 0 ? p->use_count * rough_cost_s(p->text) / total : 0);
 	}
@@ -80,7 +83,7 @@ static void wanted_plan(struct wanted *w, struct session_plan *sp, bool nxc)
 		if (g->copy_text)
 			wanted_add(w, g->copy_text, 1,
 				total > 0 ? FUSED_WORTH * rough_cost_s(g->copy_text) / total : 0);
-		if (nxc && g->distinct_nxc >= 0 && g->distinct_nxc != g->distinct)
+		if ((variants & PROBLEMS_NXC) && g->distinct_nxc >= 0 && g->distinct_nxc != g->distinct)
 			wanted_add(w, g->text_nxc, 1,
 				total > 0 ? FUSED_WORTH * rough_cost_s(g->text_nxc) / total : 0);
 	}
@@ -100,7 +103,7 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		if (!o->quiet && i % dtype_count == 0)
 			report_batch_note(s, batches[i / dtype_count]);
 		w->scenario = i;
-		wanted_plan(w, s->current, s->scenario.layouts != LAYOUTS_FREE);
+		wanted_plan(w, s->current, scenario_variants(&s->scenario));
 	}
 	if (!w->mentioned && !o->quiet)
 		fprintf(stderr, "benanza: %s: no layer has anything to measure; benanza layers lists them\n",

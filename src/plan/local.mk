@@ -11,6 +11,7 @@ libplan_a_SOURCES = \
 	src/plan/infer.c \
 	src/plan/layout.c \
 	src/plan/needs.c \
+	src/plan/pad.c \
 	src/plan/plan.c src/plan/plan.h \
 	src/plan/plan_private.h \
 	src/plan/plan_write.c \

@@ -58,6 +58,7 @@ static int plan_graph(struct builder *b, struct error *err)
 	dedup_layers(b);
 	dag_edges(b->p);
 	plan_layout(b->p);
+	plan_pad(b->p);
 	return 0;
 }
 

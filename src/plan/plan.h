@@ -121,6 +121,9 @@ struct plan {
 	/* The layout what-if, channels last throughout; filled by plan_layout. */
 	bool nxc;                     /* at least one layer has a channels-last twin */
 	int nxc_problem_count;        /* twins and conversions; in problems[] after the first problem_count */
+	int padded_problem_count;     /* of the what-if pad; in problems[] after those of the layout */
+	int *padded;                  /* per problem of the first problem_count: the padded one, or -1; NULL:
+					 none has one. Filled by plan_pad */
 	int conversion_count;
 	struct plan_conversion *conversions; /* ascending by producer, those of model inputs first */
 	double flops, bytes;          /* sums over the layers with known costs */
@@ -205,10 +208,29 @@ enum image_layout { IMAGE_NCX, IMAGE_NXC, IMAGE_BLOCK8, IMAGE_BLOCK16, IMAGE_LAY
 bool plan_reorder(const struct plan_value *v, enum image_layout from, enum image_layout to,
 	struct problem *t);
 
-/* Number of problems in both layouts. */
+/* Fills the what-if pad of a plan that is complete otherwise; called by plan_build. */
+void plan_pad(struct plan *p);
+/* The problem with the channels of a convolution (not grouped), or the columns and the inner dimension of a
+ * matmul, rounded up to a multiple of 8. False: nothing changes, or strides forbid it. */
+bool plan_padded(const struct problem *p, struct problem *padded);
+
+/* Number of problems of all variants. */
 static inline int plan_problem_total(const struct plan *p)
 {
-	return p->problem_count + p->nxc_problem_count;
+	return p->problem_count + p->nxc_problem_count + p->padded_problem_count;
+}
+/* Variants of problems, as bits: those of the what-if layout, and padded ones. */
+enum { PROBLEMS_NXC = 1, PROBLEMS_PADDED = 2 };
+/* True if the variants have the problem number `index`. */
+static inline bool plan_problem_is_in(const struct plan *p, int index, unsigned variants)
+{
+	int nxc = p->problem_count, padded = nxc + p->nxc_problem_count;
+	return index < nxc || (index < padded ? variants & PROBLEMS_NXC : variants & PROBLEMS_PADDED);
+}
+/* The padded problem of a problem; -1: none. */
+static inline int plan_padded_index(const struct plan *p, int problem)
+{
+	return p->padded && problem >= 0 && problem < p->problem_count ? p->padded[problem] : -1;
 }
 /* Index of a layer's problem, with nxc in the what-if layout; -1: none. */
 static inline int plan_layer_problem_index(const struct plan *p, const struct plan_layer *l, bool nxc)

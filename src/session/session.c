@@ -156,6 +156,7 @@ struct session *session_open(struct config *config, const struct session_options
 		bad = db_open(s, err);
 	if (!bad && config->algorithms && strcmp(config->algorithms, "preferred") == 0)
 		s->scenario.best = false;
+	s->scenario.assume = o->assume_count > 0;
 	if (!bad && config->what_if)
 		bad = scenario_parse(&s->scenario, config->what_if, err);
 	if (!bad)
@@ -167,14 +168,19 @@ struct session *session_open(struct config *config, const struct session_options
 	return s;
 }
 
+static void plan_drop(struct session_plan *sp)
+{
+	session_real_free(sp->real);
+	fusion_free(sp->fusion);
+	plan_free(sp->plan);
+	free(sp->assumed);
+	free(sp);
+}
+
 static void plans_free(struct session *s)
 {
-	for (int i = 0; i < s->plan_count; i++) {
-		session_real_free(s->plans[i]->real);
-		fusion_free(s->plans[i]->fusion);
-		plan_free(s->plans[i]->plan);
-		free(s->plans[i]);
-	}
+	for (int i = 0; i < s->plan_count; i++)
+		plan_drop(s->plans[i]);
 	s->plan_count = 0;
 	s->current = NULL;
 	s->asked = NULL;
@@ -217,6 +223,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	session_analysis_drop(s);
 	session_sweep_drop(s);
 	session_hash_drop(s);
+	session_assume_drop(s);
 	plans_free(s);
 	model_free(before.model);
 	s->stale = true;
@@ -232,6 +239,7 @@ void session_close(struct session *s)
 	session_hash_drop(s);
 	session_device_free(s);
 	plans_free(s);
+	session_assume_drop(s);
 	free(s->plans);
 	session_digests_free(s);
 	if (s->store)
@@ -257,6 +265,10 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 		return NULL;
 	struct session_plan *made = base_calloc(1, sizeof(*made));
 	*made = (struct session_plan){ .batch = batch, .dtype = dtype, .plan = plan };
+	if (session_assume_plan(s, made, err)) {
+		plan_drop(made);
+		return NULL;
+	}
 	VEC_GROW(s->plans, s->plan_count, s->plan_capacity);
 	s->plans[s->plan_count++] = made;
 	return made;
@@ -315,8 +327,7 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	struct session_plan *made = plan_make(s, batch, dtype, err);
 	if (made && !batch_is_valid(s, made)) {
 		s->plan_count--;
-		plan_free(made->plan);
-		free(made);
+		plan_drop(made);
 		made = NULL;
 		error_set(err, "batch must be 1-%d", BATCH_MAX);
 	}
@@ -359,7 +370,7 @@ int session_check_bound(const struct session *s, struct error *err)
 
 bool session_refresh(struct session *s)
 {
-	if (s->sweep.nxc != (s->scenario.layouts != LAYOUTS_FREE))
+	if (s->sweep.variants != scenario_variants(&s->scenario))
 		session_sweep_drop(s);
 	if (s->queue && !s->device.name && queue_device(s->queue))
 		session_device_adopt(s, queue_device(s->queue));
@@ -389,17 +400,17 @@ bool session_refresh(struct session *s)
 /* Sends all problems of a plan and layout to the planner once; called at every key press. */
 static void plan_ask(struct session *s)
 {
-	if (s->asked == s->current && s->asked_nxc == (s->scenario.layouts != LAYOUTS_FREE))
+	if (s->asked == s->current && s->asked_variants == scenario_variants(&s->scenario))
 		return;
 	struct arena a = { 0 };
 	int count;
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		s->scenario.layouts != LAYOUTS_FREE, &count);
+		scenario_variants(&s->scenario), &count);
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);
 	arena_free(&a);
 	s->asked = s->current;
-	s->asked_nxc = s->scenario.layouts != LAYOUTS_FREE;
+	s->asked_variants = scenario_variants(&s->scenario);
 }
 
 bool session_plan_step(struct session *s, int timeout_ms)
@@ -449,7 +460,7 @@ int session_measure_missing(struct session *s)
 	struct arena a = { 0 };
 	int count, added = 0;
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		s->scenario.layouts != LAYOUTS_FREE, &count);
+		scenario_variants(&s->scenario), &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
 	texts = session_conversions(s, &a, &count);

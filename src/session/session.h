@@ -32,6 +32,8 @@ struct session_options {
 						   configuration file */
 	const struct plan_input_shape *shapes;  /* --input */
 	const struct plan_input_value *values;  /* --value */
+	int assume_count;
+	const struct assume_item *assume;       /* --assume */
 };
 
 struct session_plan {
@@ -40,6 +42,8 @@ struct session_plan {
 	struct plan *plan;
 	struct fusion *fusion;        /* NULL until session_fusion creates it */
 	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
+	int assumed_count;            /* layers with an assumed cost */
+	struct assumption *assumed;   /* per layer */
 };
 
 /* SHA-256 of the model's file (session/session_reality.h). */
@@ -59,7 +63,7 @@ struct session_sweep_point {
 /* The last sweep that was started; count 0: none. */
 struct session_sweep {
 	struct arena arena;
-	bool nxc; /* the layout whose problems it has */
+	unsigned variants; /* of the problems that it has */
 	int count;
 	struct session_sweep_point *points;
 };
@@ -88,8 +92,8 @@ struct session {
 					      NULL */
 	struct planner *planner;      /* of a described device; else NULL */
 	const struct session_plan *asked; /* the plan whose problems were sent to the planner, in layout
-					     asked_nxc; or NULL */
-	bool asked_nxc;
+					     asked_variants; or NULL */
+	unsigned asked_variants;
 	uint64_t seen_planner;        /* the planner's version at the last analysis */
 	uint64_t device_changes;      /* number of device changes, reconnections included */
 	struct session_seat *awaited; /* chosen device whose runner has not sent its hello yet; or NULL */
@@ -100,6 +104,11 @@ struct session {
 	struct session_plan **plans;
 	struct session_plan *current;
 	struct scenario scenario;
+	int assumed_count, assumed_capacity;
+	struct session_assumed {      /* costs that session_assume set */
+		int layer;
+		struct assumption cost;
+	} *assumed;
 	/* made by session_refresh */
 	struct arena analysis_arena;
 	struct analysis *analysis;
@@ -224,6 +233,9 @@ int session_check_bound(const struct session *s, struct error *err);
 /* Adopts the runner's device after its hello; recomputes the analysis if scenario, plan or results changed.
  * Returns true if it did. */
 bool session_refresh(struct session *s);
+/* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind
+ * ASSUME_NOTHING: none. Switches the what-if assume on, off without any. */
+void session_assume(struct session *s, int layer, const struct assumption *cost);
 /* The inputs of the current analysis (analyze/analyze.h), borrowed from the session. After session_refresh.
  */
 struct ground session_ground(struct session *s);

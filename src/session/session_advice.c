@@ -39,10 +39,10 @@ struct scenario session_unoptimized(struct session *s)
 {
 	struct arena a = { 0 };
 	struct ground g = session_ground(s);
-	struct scenario isolated = { 0 };
+	struct scenario isolated = { .assume = s->scenario.assume };
 	bool complete = !s->described && analyze(&a, &g, &isolated)->complete;
 	arena_free(&a);
-	return (struct scenario){ .amortized = !complete };
+	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume };
 }
 
 /* Adds the plan of the current model and batch in a type; nothing if it has none. */

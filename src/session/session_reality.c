@@ -329,5 +329,6 @@ struct ground session_ground(struct session *s)
 		.results = s->results,
 		.device = &s->device,
 		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL,
-		.estimate = s->described != NULL };
+		.estimate = s->described != NULL,
+		.assumed = s->current->assumed_count ? s->current->assumed : NULL };
 }

@@ -40,7 +40,7 @@ static int point_queue(struct session *s, struct session_sweep_point *point)
 	struct arena a = { 0 };
 	int added = 0;
 	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		s->scenario.layouts != LAYOUTS_FREE, &point->problem_count);
+		scenario_variants(&s->scenario), &point->problem_count);
 	point->problems = ARENA_ARRAY(&s->sweep.arena, const char *, point->problem_count);
 	for (int i = 0; i < point->problem_count; i++) {
 		point->problems[i] = arena_strndup(&s->sweep.arena, texts[i], strlen(texts[i]));
@@ -63,7 +63,7 @@ int session_measure_sweep(struct session *s, struct error *err)
 	int added = 0, bad = 0;
 	session_sweep_drop(s);
 	points_make(&s->sweep, s);
-	s->sweep.nxc = s->scenario.layouts != LAYOUTS_FREE;
+	s->sweep.variants = scenario_variants(&s->scenario);
 	for (int i = 0; i < s->sweep.count && !bad; i++) {
 		struct session_sweep_point *point = &s->sweep.points[i];
 		bad = session_select(s, point->batch, point->dtype, err) || session_check_bound(s, err);

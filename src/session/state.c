@@ -26,7 +26,7 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_PROXY] = { "proxy", "proxy", "", "a stand-in was measured: a copy of the same size" },
 	[STATE_ESTIMATED] = { "estimate", "estimated", "guess",
 		"not measured: an estimate is used instead" },
-	[STATE_ASSUMED] = { "given", "assumed", "", "its cost was given on the command line" },
+	[STATE_ASSUMED] = { "given", "assumed", "", "its cost is assumed: --assume, or = in the explorer" },
 	[STATE_FUSED] = { "fused", "fused", "", "part of a fused kernel, whose cost is in its first layer" },
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },
 	[STATE_PART] = { "part", "", "",
@@ -129,6 +129,8 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 		[ORIGIN_UNSUPPORTED] = STATE_UNSUPPORTED, [ORIGIN_MISSING] = STATE_MISSING };
 	enum state of_problem = session_problem_state(s, problem, position);
 	bool settled = of_problem <= STATE_SUSPECT;
+	if (c && c->origin == ORIGIN_ASSUMED)
+		return STATE_ASSUMED;
 	if (!c || !settled)
 		return of_problem;
 	if (c->at_least)

@@ -337,7 +337,7 @@ static void test_what_ifs(void)
 		"texts go on below");
 	str_free(&shown);
 	type("j j");
-	ok(sees("> a   algorithm    [x] best"), "the cursor passes over them");
+	ok(sees("> a   algorithm     [x] best"), "the cursor passes over them");
 	type("Enter");
 	ok(!session->scenario.best, "two below fusion is the algorithm");
 	type("Enter");
@@ -560,6 +560,54 @@ static void test_shown_is_found(void)
 	}
 	type("4 & noisy Enter");
 	ok(app_pane(&app)->shown_count > 0 && sees(">noisy"), "the problems view has the same state");
+	end();
+}
+
+static void test_assume(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	double before = app.session->analysis->sequential_ns;
+	double own = app.session->analysis->layers[0].ns;
+	type("=");
+	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("cost of ") && sees("12us, 2x, 0; empty removes"),
+		"= asks for the cost of the selected layer");
+	type("m u c h Enter");
+	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("'much' is not a cost"), "what is no cost is refused");
+	type("^U 2 x Enter");
+	ok(app.frame->prompt.kind == PROMPT_NONE && app.session->scenario.assume, "twice as fast");
+	near(app.session->analysis->sequential_ns, before - own / 2, 1, "the bound follows at once");
+	ok(sees("*1.49 ms") && sees("an assumed cost") && sees("given") && sees("u GIV"),
+		"the layer is marked");
+	canvas_resize(&app.frame->canvas, 120, 80);
+	type("3");
+	ok(sees("[x] 1 layer"), "the what-if view counts the layers");
+	type("u");
+	near(app.session->analysis->sequential_ns, before, 1, "its key switches them off");
+	ok(app.session->current->assumed_count == 1, "... and keeps them");
+	type("u 1 =");
+	is_str(app.frame->prompt.text, "2x", "the value is there to be changed");
+	type("^U Enter");
+	ok(!app.session->scenario.assume && app.session->current->assumed_count == 0, "empty removes it");
+	near(app.session->analysis->sequential_ns, before, 1, "... from the bound too");
+	type("3 =");
+	ok(app.frame->prompt.kind == PROMPT_CHOICE && sees("parallel = "), "= in the what-if view types a choice");
+	type("a l l Enter");
+	ok(sees("is not path, resources or off"), "... of those that there are");
+	type("^U p a t h Enter");
+	is_int(app.session->scenario.parallel, PARALLEL_PATH, "... and takes it");
+	type("w");
+	ok(app.frame->prompt.kind == PROMPT_NONE && sees("workspace is not available"),
+		"what is not available says so");
+	type("v");
+	ok(app.frame->prompt.kind == PROMPT_NONE && sees("libraries is not available"),
+		"... before a value is typed");
+	type("G");
+	while (!sees("> w "))
+		type("k");
+	type("= 6 4 M Enter");
+	ok(app.session->scenario.limited && sees("[x] 64M") && sees("w WORK"), "a typed value");
+	type("w");
+	ok(!app.session->scenario.limited && sees("[ ] unlimited"), "the row's key switches it off");
 	end();
 }
 
@@ -1121,6 +1169,7 @@ int main(void)
 	test_disturbed();
 	test_help_search();
 	test_prompt();
+	test_assume();
 	test_what_ifs();
 	test_measuring();
 	test_agent();

@@ -6,9 +6,9 @@
 #include "tap.h"
 
 /* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both
- * layouts and at all levels of fusion. Half of the graphs are of convolutions; half are of matmuls, several
- * of which read one value and may be joined. The choice for the longest path has no joins; its total lies
- * between the best without and the best with them. */
+ * layouts and at all levels of fusion, also with assumed costs of some layers. Half of the graphs are of
+ * convolutions; half are of matmuls, several of which read one value and may be joined. The choice for the
+ * longest path has no joins; its total lies between the best without and the best with them. */
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 14
@@ -36,6 +36,7 @@ struct trial {
 	int group[LAYERS];      /* per anchor: the group tried, -1 none */
 	double best_sum, best_path; /* of all choices; the path without joins */
 	double least_path;      /* with joins */
+	struct assumption assumed[LAYERS + 2];
 };
 
 static int conv(struct maker *m, int x)
@@ -149,6 +150,13 @@ static void open_trial(struct trial *t, bool products)
 		measure(t->results, i < own ? t->plan->problems[i].text : t->fusion->texts[i - own],
 			t->price[i]);
 	}
+	for (int i = 0; i < t->plan->layer_count; i++) {
+		bool factor = below(2) && t->plan->layers[i].class != CLASS_FREE;
+		if (below(4))
+			continue;
+		t->assumed[i] = factor ? (struct assumption){ ASSUME_FACTOR, 2 } :
+			(struct assumption){ ASSUME_TIME, below(80) };
+	}
 	for (int i = 0; i < t->plan->layer_count; i++)
 		if (t->fusion->first_group[i] >= 0)
 			t->anchors[t->anchor_count++] = i;
@@ -167,10 +175,17 @@ static int group_distinct(const struct trial *t, const struct fusion_group *g)
 	return t->nxc ? g->distinct_nxc : g->distinct;
 }
 
+/* A cost with the assumption for a layer; a group has that of its first one. */
+static double assumed(const struct trial *t, int layer, double cost)
+{
+	const struct assumption *by = &t->assumed[layer];
+	return by->kind == ASSUME_TIME ? by->value : by->kind == ASSUME_FACTOR ? cost / by->value : cost;
+}
+
 static double alone(const struct trial *t, int layer)
 {
 	int problem = plan_layer_problem_index(t->plan, &t->plan->layers[layer], t->nxc);
-	return problem < 0 ? 0 : t->price[problem];
+	return assumed(t, layer, problem < 0 ? 0 : t->price[problem]);
 }
 
 /* Marks the layers of the groups in force; false when two want the same one. */
@@ -235,7 +250,9 @@ static void evaluate(struct trial *t)
 		const struct fusion_group *g = taken[i] >= 0 ? &t->fusion->groups[taken[i]] : NULL;
 		if (g && g->layers[g->member_count ? 0 : g->layer_count - 1] != i)
 			continue;
-		double cost = g ? t->price[group_distinct(t, g)] : alone(t, i);
+		bool join = g && g->member_count;
+		double cost = !g ? alone(t, i) : join ? t->price[group_distinct(t, g)] :
+			assumed(t, g->layers[0], t->price[group_distinct(t, g)]);
 		cost += g && g->copy >= 0 ? t->price[g->copy] : 0;
 		finish[i] = ready(t, taken, finish, converted, i) + cost;
 		for (int k = 0; g && k < g->layer_count; k++)
@@ -282,7 +299,7 @@ static void try_all(struct trial *t, int anchor, uint32_t used)
 }
 
 struct tally {
-	int trials, good, steps, fused, clusters_of_two, clusters_of_many, waits, conversions, apart;
+	int trials, good, assumed, steps, fused, clusters_of_two, clusters_of_many, waits, conversions, apart;
 	int joined, copied, contested, all_joins, convex, between;
 };
 
@@ -310,7 +327,9 @@ static bool in_sequence(struct tally *tally, const struct trial *t, const struct
 	struct arena arena = { 0 };
 	struct scenario one = *s;
 	one.parallel = PARALLEL_OFF;
-	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &one);
+	struct ground ground = *GROUND(t->plan, t->fusion, t->results, NULL);
+	ground.assumed = t->assumed;
+	struct analysis *a = analyze(&arena, &ground, &one);
 	double sum = t->nxc ? a->border_ns : 0;
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct fusion_group *g = a->layers[i].group;
@@ -324,8 +343,7 @@ static bool in_sequence(struct tally *tally, const struct trial *t, const struct
 	bool good = fabs(sum - a->bound_ns) < 1e-6 && a->bound_ns == t->best_sum;
 	one.layouts = LAYOUTS_PRICED; /* matrices have no layouts: another way to the same bound */
 	if (t->products && !t->nxc)
-		good &= analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &one)->bound_ns ==
-			t->best_sum;
+		good &= analyze(&arena, &ground, &one)->bound_ns == t->best_sum;
 	arena_free(&arena);
 	return good;
 }
@@ -338,6 +356,9 @@ static void one_side(
 	struct scenario s = scenario_default();
 	t->nxc = nxc;
 	s.layouts = nxc ? LAYOUTS_NXC : LAYOUTS_FREE;
+	s.assume = true;
+	struct ground ground = *GROUND(t->plan, t->fusion, t->results, NULL);
+	ground.assumed = t->assumed;
 	struct scenario plain = s;
 	s.fusion = t->level = level;
 	s.parallel = PARALLEL_RESOURCES;
@@ -346,8 +367,8 @@ static void one_side(
 		t->joins = i != 0;
 		try_all(t, 0, 0);
 	}
-	struct analysis *a = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &s);
-	struct analysis *unfused = analyze(&arena, GROUND(t->plan, t->fusion, t->results, NULL), &plain);
+	struct analysis *a = analyze(&arena, &ground, &s);
+	struct analysis *unfused = analyze(&arena, &ground, &plain);
 	bool good = a->sequential_ns == t->best_sum && a->parallel_ns <= t->best_path &&
 		a->parallel_ns >= t->least_path && a->parallel_ns <= a->sequential_ns && a->complete &&
 		a->sequential_ns <= unfused->sequential_ns && a->parallel_ns <= unfused->parallel_ns;
@@ -365,6 +386,7 @@ static void one_side(
 		good &= (c->origin == ORIGIN_FUSED) == (c->group && c->group->layers[0] != i);
 		good &= c->start_ns + c->ns + c->slack_ns <= a->parallel_ns;
 		tally->fused += c->origin == ORIGIN_FUSED;
+		tally->assumed += c->origin == ORIGIN_ASSUMED;
 		tally->waits += c->group && c->group->layers[0] == i && c->group->residual >= 0;
 	}
 	good &= sum >= a->sequential_ns && sum >= a->parallel_ns;
@@ -408,6 +430,7 @@ int main(void)
 	for (int i = 0; i < 3000; i++)
 		one_trial(&tally, i % 2 != 0);
 	is_int(tally.good, tally.trials, "the best of all choices, in sequence and in parallel");
+	ok(tally.assumed > 200, "%d costs were assumed", tally.assumed);
 	ok(tally.fused > 200, "%d layers were fused", tally.fused);
 	ok(tally.steps > 200, "%d times a level allowed a lower bound than the one below", tally.steps);
 	ok(tally.waits > 20, "%d groups waited for another's output", tally.waits);

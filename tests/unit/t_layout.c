@@ -240,7 +240,7 @@ static void check_model(const char *name, int batch, int conversions, int twins)
 	bool sound = true;
 	for (int i = 0; i < p->layer_count; i++)
 		have += p->layers[i].problem_nxc != p->layers[i].problem;
-	for (int i = p->problem_count; i < plan_problem_total(p); i++) {
+	for (int i = p->problem_count; i < p->problem_count + p->nxc_problem_count; i++) {
 		struct problem back;
 		char again[PROBLEM_TEXT_SIZE];
 		const char *text = p->problems[i].text;

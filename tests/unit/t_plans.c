@@ -125,7 +125,7 @@ static void add_graph(struct str *out, const struct plan *whole, const struct pl
 static void add_layout(struct str *out, const struct plan *p)
 {
 	double problems = 0, conversions = 0, borders = 0;
-	for (int i = 0; i < plan_problem_total(p); i++) {
+	for (int i = 0; i < p->problem_count + p->nxc_problem_count; i++) {
 		const struct plan_problem *one = &p->problems[i];
 		problems = weighted(problems, hash_of(one->text) + one->first_layer + 3 * one->use_count +
 			9 * one->border, i);

@@ -154,7 +154,7 @@ static void add_texts(struct str *out, const struct plan *p, const struct fusion
 	for (int i = 0; i < 4; i++) {
 		int count;
 		double sum = 0;
-		const char **list = analyze_problems_in(&a, p, f, i & 1, i & 2, &count);
+		const char **list = analyze_problems_in(&a, p, f, i & 1, i & 2 ? PROBLEMS_NXC : 0, &count);
 		for (int k = 0; k < count; k++)
 			sum = weighted(sum, hash_of(list[k]) % 1000, k);
 		str_addf(out, "\tproblems%s%s: %d (sum %.0f)\n", i & 1 ? ", fused" : "",

@@ -41,6 +41,8 @@ static const struct screen {
 	{ "problems_80x24", 80, 24, "problems", "j", false, false, { .queue = true, .busy = true } },
 	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
 	{ "what_if_80x24", 80, 24, "what-if", "Esc G", false, false, { .queue = true, .unbound = true } },
+	{ "assumed_80x24", 80, 24, NULL, "= 2 x Enter", false, false, { .measured = true } },
+	{ "assuming_80x24", 80, 24, NULL, "j =", false, false, { .measured = true } },
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
 	{ "planned_80x24", 80, 24, NULL, "", false, false, { .described = true } },
 	{ "planned_problems_80x24", 80, 24, "problems", "", false, false, { .described = true } },

@@ -170,11 +170,11 @@ static void layouts(void)
 	near(effect(&w, "layout", "parallel").saves_ns, 0, 1e-12, "other toggles stay on that side");
 	near(a->lo_ns, 234 * 0.99, 1e-12, "intervals of the conversions count");
 	int count;
-	const char **texts = analyze_problems_in(&w.arena, w.plan, NULL, false, true, &count);
+	const char **texts = analyze_problems_in(&w.arena, w.plan, NULL, false, PROBLEMS_NXC, &count);
 	is_int(count, 6, "six problems of both layouts");
 	ok(strcmp(texts[0], TO_NXC) == 0 && strcmp(texts[1], CONV_NXC) == 0,
 		"the other layout's first, in order");
-	analyze_problems_in(&w.arena, w.plan, NULL, false, false, &count);
+	analyze_problems_in(&w.arena, w.plan, NULL, false, 0, &count);
 	is_int(count, 3, "three of one");
 	world_close(&w);
 }

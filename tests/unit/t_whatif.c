@@ -5,7 +5,7 @@
 
 static const char *text(const struct scenario *s)
 {
-	static char buf[128];
+	static char buf[SCENARIO_TEXT_SIZE];
 	return scenario_text(s, buf, sizeof(buf));
 }
 
@@ -44,8 +44,37 @@ int main(void)
 	parses("parallel=path", "parallel=path,algorithm,launch");
 	parses("parallel=path,parallel=resources", "parallel,algorithm,launch");
 	parses("parallel,parallel=off", "algorithm,launch");
+	parses("workspace=64M", "algorithm,launch,workspace=64M");
+	parses("workspace=1GiB", "algorithm,launch,workspace=1G");
+	parses("workspace=1000", "algorithm,launch,workspace=1000");
+	parses("workspace=0", "algorithm,launch,workspace");
+	parses("workspace", "algorithm,launch,workspace");
+	parses("workspace=2K,workspace=unlimited", "algorithm,launch");
+	parses("workspace=2K,workspace=off", "algorithm,launch");
+	parses("algorithm=jit:avx512*", "algorithm=jit:avx512*,launch");
+	parses("algorithm=memcp[y],algorithm=best", "algorithm,launch");
+	parses("algorithm=engine41,algorithm=preferred", "launch");
+	parses("libraries=onednn+plain", "algorithm,launch,libraries=onednn+plain");
+	parses("libraries=oneDNN,libraries=all", "algorithm,launch");
+	parses("deterministic,cache=cold", "algorithm,launch,deterministic,cache=cold");
+	parses("cache,cache=auto,assume", "algorithm,launch,assume");
+	refuses("workspace=much", "BYTES, 0 or unlimited");
+	refuses("workspace=-1", "BYTES");
+	refuses("workspace=1X", "BYTES");
+	refuses("workspace=", "BYTES");
+	refuses("workspace=1 M", "BYTES");
+	refuses("algorithm=bset", "NAME, best or preferred");
+	refuses("algorithm=a\"b", "NAME");
+	refuses("algorithm=\x1b[2J", "?[2J");
+	refuses("libraries", "NAMES or all");
+	refuses("libraries=", "NAMES or all");
+	refuses("libraries=a++b", "NAMES");
+	refuses("libraries=+b", "NAMES");
+	refuses("libraries=123456789012345678901234567890123456789012345678901234567890123456", "NAMES");
+	refuses("cache=hot", "cold, net, warm or auto");
 	refuses("parallel=all", "path, resources or off");
-	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch, math, layout");
+	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch, math, layout, workspace, "
+		"deterministic, libraries, cache, pad, assume");
 	refuses("math=tf32", "relaxed or strict");
 	refuses("layout=blocked", "nhwc or nchw");
 	refuses("fusion,", "parallel");
@@ -58,20 +87,38 @@ int main(void)
 
 	int count;
 	const struct what_if *table = what_if_table(&count);
-	is_int(count, 7, "seven toggles");
+	is_int(count, 13, "thirteen what-ifs");
 	for (int i = 0; i < count; i++) {
 		struct scenario all = { 0 }, before = { 0 };
-		table[i].set(&all, true);
+		if (what_if_choices(&table[i]) > 1)
+			table[i].set(&all, true);
+		else
+			ok(table[i].take(&all, TEXT("x1")) == 0, "%s takes a value", table[i].name);
 		ok(table[i].get(&all) && memcmp(&all, &before, sizeof(all)) != 0, "%s sets what it gets",
 			table[i].name);
 		table[i].set(&all, false);
 		ok(memcmp(&all, &before, sizeof(all)) == 0, "%s sets nothing else", table[i].name);
-		bool quiet = strcmp(table[i].name, "math") == 0 || strcmp(table[i].name, "layout") == 0;
-		is_int(table[i].quiet, quiet, "only math and layout may be left out of the status line: %s",
-			table[i].name);
+		static const enum what_if_show shows[] = { [5] = SHOW_KNOWN, SHOW_KNOWN, [7] = SHOW_ON,
+			SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON };
+		is_int(table[i].show, shows[i], "where %s is shown", table[i].name);
 		for (int k = 0; k < i; k++)
 			ok(table[i].key != table[k].key, "keys of %s and %s differ", table[i].name,
 				table[k].name);
+	}
+
+	for (int i = 0; i < count; i++) {
+		struct scenario value = { 0 }, again = { 0 };
+		char word[WHAT_IF_WORD_SIZE], item[SCENARIO_TEXT_SIZE];
+		int room = what_if_choices(&table[i]);
+		ok(room > 1 || table[i].value, "%s has a choice beside off", table[i].name);
+		if (!table[i].value)
+			continue;
+		ok(table[i].take(&value, TEXT("7")) == 0 && table[i].get(&value) == room,
+			"the free value of %s is the choice after those with words", table[i].name);
+		is_str(what_if_word(&table[i], &value, word, sizeof(word)), "7", "... as it was given");
+		scenario_text(&value, item, sizeof(item));
+		ok(scenario_parse(&again, item, NULL) == 0 && memcmp(&value, &again, sizeof(again)) == 0,
+			"... and %s reads back", item);
 	}
 
 	char small[10];

@@ -598,13 +598,25 @@ bool session_refresh(struct session *s)
 		.results = s->results,
 		.device = &s->device,
 		.peaks = s->described ? &s->described->peaks : NULL,
-		.estimate = s->described != NULL };
+		.estimate = s->described != NULL,
+		.assumed = c->assumed_count ? c->assumed : NULL };
 	s->analysis = analyze(&s->analysis_arena, &ground, &s->scenario);
 	s->effects = analyze_what_ifs(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->stale = false;
 	fixture_calls.refresh++;
 	return true;
+}
+
+void session_assume(struct session *s, int layer, const struct assumption *cost)
+{
+	struct session_plan *c = s->current;
+	if (!c->assumed)
+		c->assumed = ARENA_ARRAY(&s->device_arena, struct assumption, c->plan->layer_count);
+	c->assumed_count += (cost->kind != ASSUME_NOTHING) - (c->assumed[layer].kind != ASSUME_NOTHING);
+	c->assumed[layer] = *cost;
+	s->scenario.assume = c->assumed_count > 0;
+	s->stale = true;
 }
 
 const struct fusion *session_fusion(struct session_plan *sp)

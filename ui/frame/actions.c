@@ -3,6 +3,13 @@
 
 #include "ui/frame/frame.h"
 
+void app_use(struct app *app, const struct scenario *s)
+{
+	app->session->scenario = *s;
+	app->session->stale = true;
+	app_refresh(app);
+}
+
 void app_toggle(struct app *app, int row)
 {
 	int count;
@@ -14,8 +21,12 @@ void app_toggle(struct app *app, int row)
 	bool on = next < what_if_choices(&table[row]), absent = app_is_inapplicable(app, &table[row]);
 	for (int i = 0; i < s->effect_count; i++)
 		absent |= s->effects[i].row == &table[row] && !s->effects[i].available;
-	if (absent && on) {
+	if (absent && (on || next == 1)) {
 		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
+		return;
+	}
+	if (next == 1 && !on) { /* it has no word but off: on needs a value */
+		app_ask_choice(app, row);
 		return;
 	}
 	table[row].set(&s->scenario, on ? next : 0);

@@ -33,6 +33,9 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 		return "n/a: the library does not support it";
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING)
 		return app_missing_why(app, layer);
+	if (c->origin == ORIGIN_ASSUMED)
+		return arena_printf(&app->scratch, "%s  an assumed cost: = changes it",
+			say_interval(text, c->ns, c->lo, c->hi, 0));
 	int algorithms = 0, count = 0;
 	const char *problem = app_problem(app, layer), *last = "";
 	const struct result *const *all = problem ? results_of(app->session->results, problem, &count) : NULL;
@@ -354,16 +357,11 @@ static void draw_progress(struct app *app, struct area rows)
 static void draw_prompt(struct app *app, struct area line)
 {
 	const struct prompt *q = &app->frame->prompt;
-	const char *label = q->kind == PROMPT_SEARCH ? "/" : q->kind == PROMPT_FILTER ? "&"
-		: arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
-	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, label);
+	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, prompt_label(app));
 	x += canvas_fit_tail(
 		line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
 	canvas_put(line, x, 0, STYLE_REVERSE, ' ');
-	const char *end = q->dim_count > 1
-		? arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels", q->dim_index + 1,
-			  q->dim_count)
-		: "Enter accepts, Esc cancels";
+	const char *end = prompt_help(app);
 	if (line.width - x > canvas_columns(end) + 3)
 		canvas_fit_right(line, x + 2, 0, line.width - x - 3, STYLE_DIM, end);
 }

@@ -25,7 +25,7 @@ struct pane {
 	int seen_width;
 };
 
-enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM };
+enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE };
 
 #define PROMPT_DIM_SIZE 24
 
@@ -44,6 +44,8 @@ struct prompt {
 	int start_cursor, start_top, start_row; /* position when the search or filter was started */
 	struct prompt_dim *dims; /* PROMPT_DIM: all dimensions of the prompt, bound together at the end */
 	int dim_count, dim_index;
+	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
+				 what_if_table */
 };
 
 /* Keys that wait for the next one. */
@@ -155,6 +157,9 @@ int app_header_rows(const struct app *app);
 void app_draw_header(struct app *app, struct area area);
 
 /* prompt.c: the input line at the bottom */
+/* What stands before and after the text of the prompt. */
+const char *prompt_label(struct app *app);
+const char *prompt_help(struct app *app);
 void prompt_open(struct app *app, enum prompt_kind kind);
 void prompt_key(struct app *app, uint32_t key);
 void prompt_close(struct app *app);

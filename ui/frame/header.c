@@ -394,7 +394,8 @@ static bool is_shown(const struct app *app, const struct what_if_effect *e)
 {
 	if (app_is_inapplicable(app, e->row))
 		return false;
-	return !e->row->quiet || e->on || (e->available && !e->unmeasured_problems);
+	return e->on || e->row->show == SHOW_ALWAYS ||
+		(e->row->show == SHOW_KNOWN && e->available && !e->unmeasured_problems);
 }
 
 static void toggles_make(struct app *app, struct toggle_line *t, const struct toggle_style *style)

@@ -44,11 +44,66 @@ static bool dims_ask(struct app *app)
 	return true;
 }
 
+/* Prompts for the cost of the selected layer. */
+static void assume_ask(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	const struct session_plan *sp = app->session->current;
+	char cost[ASSUME_TEXT_SIZE];
+	if (app->layer < 0 || !sp || app_is_body(app, app->layer)) {
+		prompt_close(app);
+		app_note(app, false, app->layer < 0 || !sp ? "no layer is selected" :
+			"only layers of the model's own graph can have an assumed cost");
+		return;
+	}
+	q->target = app_layer(app, app->layer)->index;
+	if (sp->assumed_count)
+		snprintf(q->text, sizeof(q->text), "%s", assume_cost_text(cost, &sp->assumed[q->target]));
+	q->untouched = q->text[0] != '\0';
+}
+
+void app_ask_choice(struct app *app, int row)
+{
+	struct prompt *q = &app->frame->prompt;
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	prompt_open(app, PROMPT_CHOICE);
+	q->target = row;
+	what_if_word(&table[row], &app->session->scenario, q->text, sizeof(q->text));
+	q->untouched = true;
+}
+
+const char *prompt_label(struct app *app)
+{
+	const struct prompt *q = &app->frame->prompt;
+	int count;
+	switch (q->kind) {
+	case PROMPT_SEARCH: return "/";
+	case PROMPT_FILTER: return "&";
+	case PROMPT_ASSUME:
+		return arena_printf(&app->scratch, "cost of %s = ",
+			text_cut(&app->scratch, app_clean(app, app_plan(app)->layers[q->target].name), 24,
+				true));
+	case PROMPT_CHOICE:
+		return arena_printf(&app->scratch, "%s = ", what_if_table(&count)[q->target].name);
+	default: return arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
+	}
+}
+
+const char *prompt_help(struct app *app)
+{
+	const struct prompt *q = &app->frame->prompt;
+	if (q->dim_count > 1)
+		return arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels",
+			q->dim_index + 1, q->dim_count);
+	return q->kind == PROMPT_ASSUME ? "12us, 2x, 0; empty removes" : "Enter accepts, Esc cancels";
+}
+
 void prompt_open(struct app *app, enum prompt_kind kind)
 {
 	struct prompt *q = &app->frame->prompt;
 	struct pane *p = app_pane(app);
-	if (kind != PROMPT_DIM && !p->view->row_text) {
+	if ((kind == PROMPT_SEARCH || kind == PROMPT_FILTER) && !p->view->row_text) {
 		app_note(app, false, "this view cannot be searched");
 		return;
 	}
@@ -63,6 +118,8 @@ void prompt_open(struct app *app, enum prompt_kind kind)
 		snprintf(q->before, sizeof(q->before), "%s", p->filter);
 		q->untouched = q->text[0] != '\0';
 	}
+	if (kind == PROMPT_ASSUME)
+		assume_ask(app);
 	if (kind == PROMPT_DIM && !dims_ask(app)) {
 		prompt_close(app);
 		app_note(app, false, "this model has no symbolic dimensions");
@@ -175,9 +232,43 @@ static void dim_accept(struct app *app)
 		dims_bind(app);
 }
 
+static void assume_accept(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	struct assumption cost = { 0 };
+	struct error err = ERROR_NONE;
+	if (q->text[0] && assume_cost_parse(text_of(q->text), &cost, &err)) {
+		app_note(app, true, "%s", err.text);
+		return;
+	}
+	session_assume(app->session, q->target, &cost);
+	prompt_close(app);
+	app_refresh(app);
+}
+
+static void choice_accept(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	struct scenario with = app->session->scenario;
+	struct error err = ERROR_NONE;
+	int count;
+	const struct what_if *row = &what_if_table(&count)[q->target];
+	const char *item = arena_printf(&app->scratch, "%s=%s", row->name, q->text[0] ? q->text : "off");
+	if (strchr(q->text, ',') || scenario_parse(&with, item, &err)) {
+		app_note(app, true, "%s", err.text[0] ? err.text : "a choice has no comma");
+		return;
+	}
+	prompt_close(app);
+	app_use(app, &with);
+}
+
 static void prompt_accept(struct app *app)
 {
 	struct prompt *q = &app->frame->prompt;
+	if (q->kind == PROMPT_ASSUME || q->kind == PROMPT_CHOICE) {
+		q->kind == PROMPT_ASSUME ? assume_accept(app) : choice_accept(app);
+		return;
+	}
 	if (q->kind == PROMPT_DIM) {
 		dim_accept(app);
 		return;

@@ -237,6 +237,10 @@ static void request(struct app *app, const struct key_row *key)
 	case REQUEST_BATCH_DOWN: batch_step(app, -1); break;
 	case REQUEST_DTYPE: dtype_next(app); break;
 	case REQUEST_DIMS: prompt_open(app, PROMPT_DIM); break;
+	case REQUEST_TYPE:
+		if (!view_request(app, key))
+			prompt_open(app, PROMPT_ASSUME);
+		break;
 	case REQUEST_FOLDED: folded_toggle(app); break;
 	case REQUEST_UNFOLD_ALL: unfold_all(app); break;
 	case REQUEST_REDRAW: app->frame->redraw = true; break;

@@ -245,7 +245,7 @@ void app_counts_renew(struct app *app)
 			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
 	}
 	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current),
-						true, s->scenario.layouts != LAYOUTS_FREE, &count)
+						true, scenario_variants(&s->scenario), &count)
 				      : NULL;
 	for (int i = 0; i < count; i++)
 		app->unmeasured_count += !results_is_finished(s->results, texts[i]);

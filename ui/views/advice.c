@@ -199,17 +199,15 @@ static bool advice_passes(struct app *app, void *state, int row)
 static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	const struct advice_page *p = state;
-	int advice = row < 0 ? -1 : p->lines[row].advice, count;
+	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
 	struct scenario with = app->session->scenario;
 	struct error err = ERROR_NONE;
 	if (key->request != REQUEST_OPEN || advice < 0 ||
 		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
 		return false;
-	const struct what_if *table = what_if_table(&count);
-	for (int i = 0; i < count; i++)
-		if (table[i].get(&with) != table[i].get(&app->session->scenario))
-			app_toggle(app, i);
-	app_note(app, false, "on: %s", p->list.items[advice].what_ifs);
+	const char *on = arena_printf(&app->scratch, "on: %s", p->list.items[advice].what_ifs);
+	app_use(app, &with);
+	app_note(app, false, "%s", on);
 	return true;
 }
 

@@ -33,6 +33,7 @@ static const struct {
 	{ "\u251c \u2514 \u2500", "fused into the layer above; into one further up" },
 	{ "= 1.2 ms", "same problem as an earlier layer: measured once" },
 	{ "~", "a proxy or an estimate" },
+	{ "*", "an assumed cost (=, --assume)" },
 	{ "!", "suspect: faster than the measured peaks allow (details)" },
 	{ "<104 us", "real time below the bound: contradicted" },
 	{ "-", "not measured" },

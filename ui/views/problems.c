@@ -49,10 +49,12 @@ static int problems_rows(struct app *app, void *state, int width)
 	for (int i = 0; p && i < p->problem_count; i++)
 		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
 			p->problems[i].border ? -1 : app_first_layer(app, i), false);
-	bool nxc = app->session->scenario.layouts != LAYOUTS_FREE;
-	for (int i = p ? p->problem_count : 0; nxc && p && i < plan_problem_total(p); i++)
-		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count, p->problems[i].first_layer,
-			false);
+	unsigned variants = scenario_variants(&app->session->scenario);
+	bool nxc = variants & PROBLEMS_NXC;
+	for (int i = p ? p->problem_count : 0; p && i < plan_problem_total(p); i++)
+		if (plan_problem_is_in(p, i, variants))
+			rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
+				p->problems[i].first_layer, false);
 	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];

@@ -95,6 +95,10 @@ void app_follow(struct app *app, int layer);
 void app_show(struct app *app, const struct view *view, int layer);
 /* Switches to another device; the result is shown in the footer. */
 void app_device_choose(struct app *app, const struct session_device *d);
+/* Asks for the choice of what-if number `row`. */
+void app_ask_choice(struct app *app, int row);
+/* Turns to another scenario. */
+void app_use(struct app *app, const struct scenario *s);
 /* Takes the next choice of what-if number `row` of what_if_table; after the last one, off. */
 void app_toggle(struct app *app, int row);
 /* The mark behind the heading of the sorted column; "" for the other columns. */

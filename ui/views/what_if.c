@@ -53,16 +53,18 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 {
 	const struct what_if_effect *e = effect_of(app, row);
 	const struct analysis *a = app->session->analysis;
-	int choice = row->get(&app->session->scenario);
-	bool on = choice != 0;
-	char total[STR_QUANTITY], saves[STR_QUANTITY];
+	bool on = row->get(&app->session->scenario) != 0;
+	char total[STR_QUANTITY], saves[STR_QUANTITY], word[WHAT_IF_WORD_SIZE];
+	what_if_word(row, &app->session->scenario, word, sizeof(word));
 	canvas_put(line, 2, 0, STYLE_BOLD, (uint32_t)(unsigned char)row->key);
-	canvas_fit(line, 6, 0, 12, STYLE_BOLD, row->name);
-	canvas_fit(line, 19, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
-		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', row->choices[choice]));
+	canvas_fit(line, 6, 0, 13, STYLE_BOLD, row->name);
+	canvas_fit(line, 20, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
+		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ',
+			on && e && e->layers >= 0 ? arena_printf(&app->scratch, "%d layer%s", e->layers,
+				e->layers == 1 ? "" : "s") : word));
 	if (!e || !a)
 		return;
-	struct area rest = canvas_part(line, 33, 0, line.width - 33, 1);
+	struct area rest = canvas_part(line, 34, 0, line.width - 34, 1);
 	struct toggle_says t = say_toggle(e, app_can_measure(app));
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
@@ -229,7 +231,7 @@ static void what_if_heading(struct app *app, void *state, struct area line)
 	(void)app;
 	(void)state;
 	canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM,
-		"key  what if      now           total with it on    saving when on");
+		"key  what if       now           total with it on    saving when on");
 }
 
 static void what_if_draw_row(struct app *app, void *state, int row, int above, struct area line)
@@ -260,9 +262,12 @@ static bool what_if_passes(struct app *app, void *state, int row)
 static bool what_if_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	int toggle = row >= 0 ? ((struct what_if_page *)state)->lines[row].toggle : -1;
-	if (key->request != REQUEST_OPEN || toggle < 0)
-		return false;
-	app_toggle(app, toggle);
+	if (toggle < 0 || (key->request != REQUEST_OPEN && key->request != REQUEST_TYPE))
+		return key->request == REQUEST_TYPE;
+	if (key->request == REQUEST_TYPE)
+		app_ask_choice(app, toggle);
+	else
+		app_toggle(app, toggle);
 	return true;
 }
 

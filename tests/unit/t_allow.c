@@ -1,0 +1,308 @@
+#include "config.h"
+
+#include "analyze/analyze.h"
+#include "make_plan.h"
+#include "tap.h"
+
+/* The what-ifs that decide which results count: workspace, deterministic, libraries, a named algorithm,
+ * cache. */
+
+#define IMAGE "1x64x56x56"
+#define RELU "eltwise:f32,f32:relu:" IMAGE
+#define TANH "eltwise:f32,f32:tanh:" IMAGE
+#define EXP "eltwise:f32,f32:exp:" IMAGE
+static const char *const problems[] = { RELU, TANH, EXP };
+
+struct world {
+	struct maker *m;
+	struct plan *plan;
+	struct results *results;
+	struct arena arena;
+};
+
+static void world_open(struct world *w)
+{
+	struct maker *m = make_begin();
+	*w = (struct world){ .m = m, .results = results_new() };
+	int x = make_layer(m, "Relu", RELU, IMAGE, make_input(m, IMAGE), -1);
+	x = make_layer(m, "Tanh", TANH, IMAGE, x, -1);
+	x = make_layer(m, "Exp", EXP, IMAGE, make_layer(m, "Relu", RELU, IMAGE, x, -1), -1);
+	m->plan.values[x].is_output = true;
+	w->plan = make_finish(m);
+}
+
+static void world_close(struct world *w)
+{
+	arena_free(&w->arena);
+	results_free(w->results);
+	make_end(w->m);
+}
+
+struct kind {
+	const char *api, *name;
+	double workspace;
+	const char *notes;
+	enum cache cache;
+};
+
+static void put(struct world *w, const char *problem, struct kind k, double ns)
+{
+	struct result one = make_result(problem, ns);
+	one.algorithm.api = k.api;
+	one.algorithm.name = k.name;
+	one.algorithm.workspace_bytes = k.workspace;
+	one.algorithm.notes = k.notes;
+	one.cache = k.cache;
+	results_put(w->results, &one);
+}
+
+static struct analysis *look(struct world *w, const char *what_ifs)
+{
+	struct scenario s = scenario_default();
+	struct error err = ERROR_NONE;
+	if (scenario_parse(&s, what_ifs, &err))
+		ok(false, "%s", err.text);
+	return analyze(&w->arena, GROUND(w->plan, NULL, w->results, NULL), &s);
+}
+
+static struct what_if_effect effect(struct world *w, const char *what_ifs, const char *name)
+{
+	struct scenario s = scenario_default();
+	int count;
+	scenario_parse(&s, what_ifs, NULL);
+	struct what_if_effect *e =
+		analyze_what_ifs(&w->arena, GROUND(w->plan, NULL, w->results, NULL), &s, &count);
+	while (strcmp(e->row->name, name) != 0)
+		e++;
+	return *e;
+}
+
+static const struct kind small = { "oneDNN", "small:1", 0, "", CACHE_NET },
+	large = { "cuDNN", "large:1", 4096, "", CACHE_NET },
+	unknown = { "cuDNN", "unknown:1", NAN, "", CACHE_NET },
+	varying = { "cuBLASLt", "varying:1", 0, "winograd nondeterministic", CACHE_NET },
+	lookalike = { "plain C", "sure:1", 0, "not_nondeterministic", CACHE_NET };
+
+static void workspace(void)
+{
+	struct world w;
+	world_open(&w);
+	put(&w, RELU, small, 10);
+	put(&w, TANH, small, 10);
+	put(&w, EXP, small, 10);
+	ok(!effect(&w, "", "workspace").available, "no algorithm needs a workspace");
+	put(&w, RELU, large, 6);
+	put(&w, TANH, unknown, 3);
+	ok(look(&w, "")->bound_ns == 6 + 3 + 6 + 10, "without a limit");
+	ok(look(&w, "workspace=4K")->bound_ns == 6 + 10 + 6 + 10, "an unknown need does not count");
+	ok(look(&w, "workspace=4095")->bound_ns == 40, "too much by a byte");
+	ok(look(&w, "workspace")->bound_ns == 40, "none");
+	struct what_if_effect e = effect(&w, "", "workspace");
+	ok(e.available && e.bound_ns == 40 && e.saves_ns == 25 - 40, "what none costs");
+	e = effect(&w, "workspace=4K", "workspace");
+	ok(e.on && e.choice == 2 && e.bound_ns == 25 && e.saves_ns == 25 - 32, "what a limit costs");
+	world_close(&w);
+
+	world_open(&w);
+	put(&w, RELU, large, 6);
+	put(&w, TANH, small, 10);
+	put(&w, EXP, small, 10);
+	struct analysis *a = look(&w, "workspace");
+	ok(!a->complete && a->bound_ns == 20 && a->layers[0].origin == ORIGIN_UNSUPPORTED &&
+			isnan(a->layers[0].ns),
+		"a layer without another algorithm has no cost, and the total says so");
+	ok(a->layers[0].why && strstr(a->layers[0].why, "workspace"), "... and why: %s", a->layers[0].why);
+	is_int(a->unmeasured_problems, 0, "... and nothing is to be measured");
+	ok(isnan(effect(&w, "", "workspace").saves_ns), "... nor is there a saving");
+	world_close(&w);
+}
+
+static void others(void)
+{
+	struct world w;
+	world_open(&w);
+	for (int i = 0; i < 3; i++)
+		put(&w, problems[i], small, 10);
+	ok(!effect(&w, "", "deterministic").available && !effect(&w, "", "libraries").available,
+		"one library, which is deterministic");
+	put(&w, RELU, varying, 4);
+	put(&w, TANH, lookalike, 7);
+	ok(look(&w, "")->bound_ns == 4 + 7 + 4 + 10, "all");
+	ok(look(&w, "deterministic")->bound_ns == 10 + 7 + 10 + 10, "what is nondeterministic is barred");
+	ok(effect(&w, "", "deterministic").saves_ns == -12, "what that costs");
+	ok(look(&w, "libraries=plain+ONEDNN")->bound_ns == 37, "two libraries, by their first words");
+	ok(look(&w, "libraries=onednn")->bound_ns == 40, "one");
+	struct analysis *a = look(&w, "libraries=cublaslt");
+	ok(a->bound_ns == 8 && !a->complete && strstr(a->layers[1].why, "libraries"), "one that has gaps: %s",
+		a->layers[1].why);
+	ok(look(&w, "libraries=cublas")->coverage.unsupported == 4, "no part of a name");
+	struct what_if_effect e = effect(&w, "", "libraries");
+	ok(e.available && isnan(e.saves_ns) && isnan(e.bound_ns) && e.layers == -1, "no names, no effect");
+	ok(effect(&w, "libraries=onednn", "libraries").saves_ns == 25 - 40, "names have one");
+	ok(look(&w, "algorithm=small*")->bound_ns == 40, "a named algorithm");
+	ok(look(&w, "algorithm=sure:1")->bound_ns == 25, "... that is the best anyway");
+	is_int(effect(&w, "algorithm=varying:?", "algorithm").layers, 2, "... runs in two layers");
+	ok(look(&w, "algorithm=varying*,deterministic")->bound_ns == 37, "... unless it is barred");
+	is_int(effect(&w, "algorithm=nothing:1", "algorithm").layers, 0, "one that no layer has");
+	ok(look(&w, "algorithm=nothing:1")->bound_ns == 25, "... changes nothing");
+	world_close(&w);
+}
+
+static void caches(void)
+{
+	struct world w;
+	struct kind k = small;
+	world_open(&w);
+	for (int i = 0; i < 3; i++)
+		put(&w, problems[i], k, 10);
+	ok(!effect(&w, "", "cache").available, "one cache state");
+	k.cache = CACHE_WARM;
+	put(&w, RELU, k, 5);
+	ok(look(&w, "")->bound_ns == 40 && look(&w, "")->cache == CACHE_NET, "net");
+	struct analysis *a = look(&w, "cache=warm");
+	ok(a->bound_ns == 30 && a->complete && a->cache == CACHE_WARM, "warm, else net without constants");
+	ok(effect(&w, "", "cache").saves_ns == 10, "what it saves");
+	a = look(&w, "cache=cold");
+	ok(!a->complete && isnan(a->bound_ns) && a->unmeasured_problems == 3, "nothing was measured cold");
+	k.cache = CACHE_COLD;
+	for (int i = 0; i < 3; i++)
+		put(&w, problems[i], k, 20);
+	ok(look(&w, "cache=cold")->bound_ns == 80, "cold");
+	world_close(&w);
+}
+
+#define CONV3 "conv:f16,f16.c,f16/f32:n1c3h56w56k12r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define CONV8 "conv:f16,f16.c,f16/f32:n1c8h56w56k16r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+
+static void padded_is(const char *text, const char *want)
+{
+	struct problem p, padded;
+	char is[PROBLEM_TEXT_SIZE] = "none";
+	ok(problem_parse(text_of(text), &p, NULL) == 0, "%s", text);
+	if (plan_padded(&p, &padded))
+		problem_format(&padded, is, NULL);
+	is_str(is, want, "... padded");
+}
+
+static void pad(void)
+{
+	padded_is(CONV3, CONV8);
+	padded_is(CONV8, "none");
+	padded_is("conv:f32,f32.c,f32/f32:n1c12h56w56k12r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g12", "none");
+	padded_is("matmul:f16,f16.c,f16/f32:ba1bb1m7n50257k768:ta0tb0",
+		"matmul:f16,f16.c,f16/f32:ba1bb1m7n50264k768:ta0tb0");
+	padded_is(RELU, "none");
+
+	struct maker *m = make_begin();
+	struct world w = { .m = m, .results = results_new() };
+	int x = make_layer(m, "Conv", CONV3, IMAGE, make_input(m, IMAGE), make_constant(m, "12x3x3x3"));
+	x = make_layer(m, "Relu", RELU, IMAGE, x, -1);
+	x = make_layer(m, "Conv", CONV8, IMAGE, x, make_constant(m, "16x8x3x3"));
+	m->plan.values[x].is_output = true;
+	w.plan = make_finish(m);
+	ok(!effect(&w, "", "pad").available, "no padded problem is known");
+	plan_pad(w.plan);
+	int count;
+	analyze_problems_in(&w.arena, w.plan, NULL, false, 0, &count);
+	is_int(count, 3, "three problems");
+	analyze_problems_in(&w.arena, w.plan, NULL, false, PROBLEMS_PADDED, &count);
+	is_int(count, 3, "the padded one is another layer's");
+	put(&w, CONV3, small, 30);
+	put(&w, RELU, small, 10);
+	struct what_if_effect e = effect(&w, "", "pad");
+	ok(e.available && e.unmeasured_problems == 2 && isnan(e.saves_ns), "unknown until it is measured");
+	put(&w, CONV8, small, 20);
+	struct analysis *a = look(&w, "pad");
+	ok(a->bound_ns == 50 && a->complete && a->layers[0].padded && !a->layers[2].padded, "it is faster");
+	ok(a->layers[0].result && strcmp(a->layers[0].result->problem, CONV8) == 0, "... as measured");
+	ok(effect(&w, "", "pad").saves_ns == 10 && effect(&w, "pad", "pad").layers == 1, "in one layer");
+	results_free(w.results);
+	w.results = results_new();
+	put(&w, CONV3, small, 15);
+	put(&w, RELU, small, 10);
+	put(&w, CONV8, small, 20);
+	ok(look(&w, "pad")->bound_ns == 45 && !look(&w, "pad")->layers[0].padded, "a slower one is not used");
+	world_close(&w);
+}
+
+static uint32_t random_state = 5;
+
+static int below(int n)
+{
+	random_state = random_state * 1664525u + 1013904223u;
+	return (int)((random_state >> 8) % (uint32_t)n);
+}
+
+static void fill(struct world *w, const struct kind *kinds, const double *ns, const char *const *names,
+	int count, int without)
+{
+	for (int i = 0; i < count; i++) {
+		struct kind k = kinds[i];
+		k.name = names[i];
+		if (i != without)
+			put(w, problems[i % 3], k, ns[i]);
+	}
+}
+
+/* Pairs of which the second allows all that the first allows. */
+static const char *const wider[][2] = { { "workspace=0", "workspace=1K" }, { "workspace=1K", "workspace=1M" },
+	{ "workspace=1M", "" }, { "deterministic", "" }, { "libraries=onednn", "libraries=onednn+cudnn" },
+	{ "libraries=onednn+cudnn", "" }, { "deterministic,workspace=1K", "workspace=1K" },
+	{ "algorithm=a*", "algorithm=best" }, { "libraries=cudnn,deterministic", "deterministic" },
+	{ "algorithm=preferred", "" } };
+
+/* Counts violations: a wider scenario that has more gaps, or a higher bound where both are complete; and a
+ * removed result that lowers a total which does not say that it has gaps. */
+static int violations(int *compared, int *lowered)
+{
+	static const char *const apis[] = { "oneDNN", "cuDNN", "plain C" };
+	static const char *const names[] = { "a:1", "a:2", "b:1", "b:2", "c:1", "c:2", "d:1", "d:2" };
+	static const double spaces[] = { 0, 0, 512, 4096, NAN };
+	struct kind kinds[8];
+	double ns[8];
+	int wrong = 0, count = 4 + below(5);
+	struct world all, less;
+	for (int i = 0; i < count; i++) {
+		kinds[i] = (struct kind){ apis[below(3)], "", spaces[below(5)],
+			below(3) ? "" : "nondeterministic", CACHE_NET };
+		ns[i] = 1 + below(30);
+	}
+	world_open(&all);
+	world_open(&less);
+	fill(&all, kinds, ns, names, count, -1);
+	fill(&less, kinds, ns, names, count, below(count));
+	for (size_t i = 0; i < sizeof(wider) / sizeof(*wider); i++) {
+		struct analysis *narrow = look(&all, wider[i][0]), *wide = look(&all, wider[i][1]),
+				*removed = look(&less, wider[i][0]);
+		bool both = narrow->complete && wide->complete;
+		*compared += both;
+		wrong += narrow->complete && (!wide->complete || wide->bound_ns > narrow->bound_ns);
+		*lowered += removed->bound_ns < narrow->bound_ns;
+		/* without its first choice, or its named one, a layer runs another, which may be faster */
+		bool fastest = strncmp(wider[i][0], "algorithm", 9) != 0;
+		wrong += fastest && removed->bound_ns < narrow->bound_ns && removed->complete;
+	}
+	world_close(&all);
+	world_close(&less);
+	return wrong;
+}
+
+static void properties(void)
+{
+	int wrong = 0, compared = 0, lowered = 0;
+	for (int i = 0; i < 500; i++)
+		wrong += violations(&compared, &lowered);
+	is_int(wrong, 0, "what allows more never raises a bound; no total gets lower in silence");
+	ok(compared > 500 && lowered > 100, "%d pairs compared, %d totals got lower with gaps", compared,
+		lowered);
+}
+
+int main(void)
+{
+	workspace();
+	others();
+	caches();
+	pad();
+	properties();
+	return done_testing();
+}
