@@ -63,7 +63,8 @@ const struct price *solution_price(
 }
 
 /* Applies the assumptions to the prices of layers and groups. A group takes that of its first layer, but only
- * a group that has a price is fused; joined matmuls keep their price. A layer with an assumed time needs no measurement. */
+ * a group that has a price is fused; joined matmuls keep their price. A layer with an assumed time needs no
+ * measurement. */
 static void price_assumptions(const struct study *st, const struct scenario *s, struct arena *a,
 	struct solution *out)
 {
@@ -85,7 +86,9 @@ static void price_assumptions(const struct study *st, const struct scenario *s, 
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		int distinct = study_group_distinct(st, g);
-		if (distinct >= 0 && !g->member_count && st->on.assumed[g->layers[0]].kind != ASSUME_NOTHING &&
+		if (g->member_count || st->on.assumed[g->layers[0]].kind == ASSUME_NOTHING)
+			continue;
+		if (distinct >= 0 &&
 			out->prices[distinct].known && !isnan(out->prices[distinct].ns))
 			out->assumed_group[i] = price_assumed(st, s, g->layers[0], &out->prices[distinct]);
 	}

@@ -47,7 +47,8 @@ static int padded_add(struct plan *p, struct hash *texts, struct plan_problem *a
 	int index = plan_problem_total(p) + *count;
 	struct plan_problem *one = &added[(*count)++];
 	*one = (struct plan_problem){ .text = arena_strndup(&p->arena, text, strlen(text)), .problem = padded,
-		.first_layer = p->problems[problem].first_layer, .use_count = p->problems[problem].use_count };
+		.first_layer = p->problems[problem].first_layer,
+		.use_count = p->problems[problem].use_count };
 	*hash_at(texts, text_of(one->text)) = index;
 	return index;
 }

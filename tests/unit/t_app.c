@@ -572,7 +572,8 @@ static void test_assume(void)
 	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("cost of ") && sees("12us, 2x, 0; empty removes"),
 		"= asks for the cost of the selected layer");
 	type("m u c h Enter");
-	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("'much' is not a cost"), "what is no cost is refused");
+	ok(app.frame->prompt.kind == PROMPT_ASSUME && sees("'much' is not a cost"),
+		"what is no cost is refused");
 	type("^U 2 x Enter");
 	ok(app.frame->prompt.kind == PROMPT_NONE && app.session->scenario.assume, "twice as fast");
 	near(app.session->analysis->sequential_ns, before - own / 2, 1, "the bound follows at once");
@@ -590,7 +591,8 @@ static void test_assume(void)
 	ok(!app.session->scenario.assume && app.session->current->assumed_count == 0, "empty removes it");
 	near(app.session->analysis->sequential_ns, before, 1, "... from the bound too");
 	type("3 =");
-	ok(app.frame->prompt.kind == PROMPT_CHOICE && sees("parallel = "), "= in the what-if view types a choice");
+	ok(app.frame->prompt.kind == PROMPT_CHOICE && sees("parallel = "),
+		"= in the what-if view types a choice");
 	type("a l l Enter");
 	ok(sees("is not path, resources or off"), "... of those that there are");
 	type("^U p a t h Enter");

@@ -71,8 +71,8 @@ static const struct key_row fixed[] = {
 		.hint = NULL },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "set the model's symbolic dimensions", .hint = NULL },
 	{ "=", REQUEST_TYPE, 0, KEYS_WHAT_IF,
-		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the view "
-		"what-if: type a choice",
+		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the "
+		"view what-if: type a choice",
 		.hint = NULL },
 	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .hint = NULL },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view, quit (results are kept)",
