@@ -23,10 +23,16 @@ keys 3
 see "[ ] preferred" "the what-if view says so"
 keys j j j Enter
 see "[x] best" "Enter flips it"
+keys 1 = 1 2 u s Enter
+see "u GIV" "the first layer is assumed to cost 12 us"
+see "an assumed cost" "its line says so"
 keys +
 see "batch 2" "the next batch"
+see "an assumed cost" "the assumption holds for it too"
 keys t
 see "bf16" "the next type"
+keys = C-u Enter
+gone "GIV" "an empty cost removes it"
 keys q q
 left 0
 done_testing
