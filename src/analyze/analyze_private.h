@@ -294,6 +294,7 @@ bool pad_available(const struct study *st);
 bool cache_available(const struct study *st);
 /* what_if.layers */
 struct solution;
+int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x);

@@ -147,6 +147,18 @@ bool cache_available(const struct study *st)
 	return any_result(st, other_cache);
 }
 
+/* Layers that have an algorithm of the named libraries; 0 shows a misspelt name. */
+int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
+	int count = 0;
+	for (int i = 0; i < st->plan->layer_count; i++) {
+		const struct price *price = solution_price(st, x, chosen, st->layer_node[i]);
+		count += price && price->result;
+	}
+	return count;
+}
+
 int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;

@@ -198,7 +198,8 @@ static const struct what_if table[] = {
 		"only algorithms of the named libraries, e.g. onednn+plain",
 		STAGE_RESULTS, { "all" }, libraries_get, libraries_set, SHOW_ON,
 		.value = "NAMES", .take = libraries_take, .say = libraries_say,
-		.absent = "all results are of one library", .available = libraries_available },
+		.absent = "all results are of one library", .available = libraries_available,
+		.layers = libraries_layers },
 	{ "cache", 'C', "cache",
 		"caches as the previous execution left them (warm), with constants out of the last-level "
 		"cache (net), or with nothing in them (cold); auto: warm if the model fits in half of it, "

@@ -139,6 +139,9 @@ static void others(void)
 	struct what_if_effect e = effect(&w, "", "libraries");
 	ok(e.available && isnan(e.saves_ns) && isnan(e.bound_ns) && e.layers == -1, "no names, no effect");
 	ok(effect(&w, "libraries=onednn", "libraries").saves_ns == 25 - 40, "names have one");
+	is_int(effect(&w, "libraries=onednn", "libraries").layers, 4, "... in all layers");
+	is_int(effect(&w, "libraries=cublaslt", "libraries").layers, 2, "... in some");
+	is_int(effect(&w, "libraries=onedn", "libraries").layers, 0, "... a misspelt one in none");
 	ok(look(&w, "algorithm=small*")->bound_ns == 40, "a named algorithm");
 	ok(look(&w, "algorithm=sure:1")->bound_ns == 25, "... that is the best anyway");
 	is_int(effect(&w, "algorithm=varying:?", "algorithm").layers, 2, "... runs in two layers");

@@ -60,7 +60,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	canvas_fit(line, 6, 0, 13, STYLE_BOLD, row->name);
 	canvas_fit(line, 20, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
 		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ',
-			on && e && e->layers >= 0 ? arena_printf(&app->scratch, "%d layer%s", e->layers,
+			on && e && e->layers >= 0 && !row->value ? arena_printf(&app->scratch, "%d layer%s", e->layers,
 				e->layers == 1 ? "" : "s") : word));
 	if (!e || !a)
 		return;
