@@ -56,12 +56,12 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	bool on = row->get(&app->session->scenario) != 0;
 	char total[STR_QUANTITY], saves[STR_QUANTITY], word[WHAT_IF_WORD_SIZE];
 	what_if_word(row, &app->session->scenario, word, sizeof(word));
+	if (on && e && e->layers >= 0 && !row->value)
+		snprintf(word, sizeof(word), "%d layer%s", e->layers, e->layers == 1 ? "" : "s");
 	canvas_put(line, 2, 0, STYLE_BOLD, (uint32_t)(unsigned char)row->key);
 	canvas_fit(line, 6, 0, 13, STYLE_BOLD, row->name);
 	canvas_fit(line, 20, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
-		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ',
-			on && e && e->layers >= 0 && !row->value ? arena_printf(&app->scratch, "%d layer%s", e->layers,
-				e->layers == 1 ? "" : "s") : word));
+		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', word));
 	if (!e || !a)
 		return;
 	struct area rest = canvas_part(line, 34, 0, line.width - 34, 1);
