@@ -545,7 +545,7 @@ static int work(struct server *s, struct error *err)
 
 int serve(struct serving *how, int in, int out, struct error *err)
 {
-	static struct server one; /* static: the detached reader outlives this function */
+	static struct server one; /* static: a reader that waits for input outlives this function */
 	struct server *s = &one;
 	struct stat input;
 	pthread_t reading, beating;
@@ -556,9 +556,12 @@ int serve(struct serving *how, int in, int out, struct error *err)
 		return -1;
 	if (pthread_create(&beating, NULL, heart, s) || pthread_create(&reading, NULL, server_reader, s))
 		return error_set(err, "cannot start threads");
-	pthread_detach(reading);
 	int bad = work(s, err);
 	finish(s);
 	pthread_join(beating, NULL);
+	if (s->patient) /* a file never makes its reader wait */
+		pthread_join(reading, NULL);
+	else
+		pthread_detach(reading);
 	return bad;
 }

@@ -44,11 +44,16 @@ static void cancel(struct server *s, int64_t id)
 	}
 }
 
-/* Queues the message or refuses it. Jobs from a file wait for room instead. */
+/* Queues the message or refuses it. Jobs from a file wait for room instead; when the server has finished they
+ * are dropped. */
 static void enqueue(struct server *s, struct wire_message *m)
 {
-	while (s->patient && s->queued >= QUEUE_MOST && !s->quit)
+	while (s->patient && s->queued >= QUEUE_MOST && !s->quit && !s->finished)
 		pthread_cond_wait(&s->changed, &s->lock);
+	if (s->finished) {
+		wire_free(m);
+		return;
+	}
 	if (s->queued >= QUEUE_MOST) {
 		server_done(s, m->id, STATUS_FAILED, "too many jobs are waiting");
 		wire_free(m);
@@ -121,6 +126,14 @@ static void lines_take(struct server *s, struct str *buffer, bool *dropping)
 	buffer->n = rest;
 }
 
+static bool is_finished(struct server *s)
+{
+	pthread_mutex_lock(&s->lock);
+	bool finished = s->finished;
+	pthread_mutex_unlock(&s->lock);
+	return finished;
+}
+
 void *server_reader(void *argument)
 {
 	struct server *s = argument;
@@ -128,7 +141,7 @@ void *server_reader(void *argument)
 	char chunk[65536];
 	bool dropping = false;
 	preempt_leave_out();
-	for (;;) {
+	while (!is_finished(s)) {
 		ssize_t n = read(s->in, chunk, sizeof(chunk));
 		if (n < 0 && errno == EINTR)
 			continue;
