@@ -1,4 +1,4 @@
-# ui/screen: a canvas in memory, its terminal, lanes of a DAG
+# ui/screen: a canvas in memory, its terminal, lanes of a DAG, plots
 libui_a_SOURCES += \
 	ui/screen/canvas.c \
 	ui/screen/canvas.h \
@@ -7,5 +7,7 @@ libui_a_SOURCES += \
 	ui/screen/key.h \
 	ui/screen/lanes.c \
 	ui/screen/lanes.h \
+	ui/screen/plot.c \
+	ui/screen/plot.h \
 	ui/screen/term.c \
 	ui/screen/term.h

@@ -1,6 +1,8 @@
 # ui/views: the views and the keys
 libui_a_SOURCES += \
 	ui/views/advice.c \
+	ui/views/chart.c \
+	ui/views/chart.h \
 	ui/views/detail.c \
 	ui/views/detail.h \
 	ui/views/detail_real.c \
@@ -12,6 +14,8 @@ libui_a_SOURCES += \
 	ui/views/keys.h \
 	ui/views/layers.c \
 	ui/views/problems.c \
+	ui/views/roofline.c \
+	ui/views/timeline.c \
 	ui/views/view.c \
 	ui/views/view.h \
 	ui/views/view_list.h \

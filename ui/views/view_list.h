@@ -10,6 +10,8 @@
 	V(devices) \
 	V(doctor) \
 	V(advice) \
+	V(roofline) \
+	V(timeline) \
 	V(help)
 
 #endif

@@ -1,0 +1,35 @@
+/* What charts share: the signs of costs, the text of the selected layer, lines of text below a chart. */
+#ifndef UI_VIEWS_CHART_H
+#define UI_VIEWS_CHART_H
+
+#include "ui/model/app.h"
+
+/* A cost in eighths of the highest one: 1 (any cost above 0) to CHART_LEVELS; 0: no cost. CHART_UNKNOWN: not
+ * known (NaN). */
+#define CHART_LEVELS 8
+#define CHART_UNKNOWN (-1)
+int chart_level(double ns, double most_ns);
+/* The sign of a level: a block of so many eighths, in ASCII a digit; a dot for no cost; '?' for unknown. */
+uint32_t chart_sign(struct area a, int level);
+enum style chart_heat(int level);
+
+/* The layer of the model's own graph that contains a layer; of a fused layer the first one of its group. -1
+ * stays -1. */
+int chart_outermost(const struct app *app, int layer);
+int chart_anchor(const struct app *app, int layer);
+/* "layer1.0.conv2  Conv  x6": short name, operator, number of layers with the same problem. */
+const char *chart_name(struct app *app, int layer);
+/* "1.29 ms  12.3%": the cost in the model and its share of the sum of all costs, marked `~` (a guess) or `!`
+ * (suspect); without a cost the reason: "fused into conv1", "free", "not measured: b measures". */
+const char *chart_cost(struct app *app, int layer);
+
+struct chart_line {
+	const char *text; /* NULL or "": none */
+	enum style style;
+};
+/* Draws lines at the bottom of an area, broken at blanks; they take at most a third of it (at least one row).
+ * Each gets one row before another gets its second; the last ones are left out first. Returns the area
+ * above. */
+struct area chart_foot(struct area a, const struct chart_line *lines, int count);
+
+#endif

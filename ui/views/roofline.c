@@ -1,0 +1,514 @@
+/* The roofline model as a chart: a dot for each distinct problem at its intensity and the operations per
+ * second that it reaches, below the device's peaks. */
+#include "config.h"
+
+#include "ui/screen/plot.h"
+#include "ui/views/chart.h"
+#include "ui/views/view.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct roof_dot {
+	const char *problem;   /* of plan, fusion or result */
+	int layer, layers;     /* the first one, and how many have it */
+	double flops, bytes;   /* of one execution */
+	double ns, total_ns;   /* of one execution, of all in the model */
+	struct limit limit;
+	bool guess;
+};
+
+/* A peak: of a bandwidth in bytes/s, or of a unit in FLOP/s. */
+struct ceiling {
+	char text[64];         /* "L2 ~194 GB/s", "f32 212 GFLOP/s" */
+	double peak;
+	bool is_rate;
+};
+
+#define CEILINGS_MAX 24
+
+struct roofline {
+	struct roof_dot *dots; /* highest total_ns first */
+	int count, capacity;
+	int *by_intensity;     /* numbers of dots */
+	struct ceiling ceilings[CEILINGS_MAX];
+	int ceiling_count;
+	int unmeasured, idle, unlimited; /* layers without a cost; without FLOPs; dots of unknown limit */
+	uint64_t generation;
+};
+
+/* ---- dots ---- */
+
+static double intensity(const struct roof_dot *d)
+{
+	return d->flops / d->bytes;
+}
+
+static double rate(const struct roof_dot *d)
+{
+	return d->flops / d->ns * 1e9;
+}
+
+/* The problem whose time is the layer's cost. */
+static const char *problem_of(const struct app *app, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	return c && c->result ? c->result->problem : app_problem(app, layer);
+}
+
+static void dot_add(struct app *app, struct roofline *s, struct hash *seen, int layer)
+{
+	const struct layer_cost *c = app_cost(app, layer);
+	const char *text = problem_of(app, layer);
+	struct problem p;
+	if (!c || c->bodies || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)
+		return;
+	if (!(c->ns > 0) || !text || problem_parse(text_of(text), &p, NULL)) {
+		s->unmeasured += !(c->ns > 0);
+		s->idle += c->ns > 0;
+		return;
+	}
+	struct roof_dot d = { .problem = text, .layer = layer, .layers = 1, .flops = problem_flops(&p),
+		.bytes = problem_bytes(&p), .ns = c->ns, .total_ns = app_cost_all(app, layer),
+		.limit = session_limit(app->session, c, text), .guess = app_is_guess(c) };
+	if (!(d.flops > 0) || !(d.bytes > 0)) {
+		s->idle++;
+		return;
+	}
+	int64_t *at = hash_at(seen, text_of(text));
+	if (*at >= 0) {
+		s->dots[*at].layers++;
+		s->dots[*at].total_ns += d.total_ns;
+		return;
+	}
+	*at = s->count;
+	VEC_GROW(s->dots, s->count, s->capacity);
+	s->dots[s->count++] = d;
+	s->unlimited += d.limit.by == LIMIT_UNKNOWN;
+}
+
+static int by_cost(const void *x, const void *y)
+{
+	const struct roof_dot *a = x, *b = y;
+	int c = app_compare_numbers(a->total_ns, b->total_ns);
+	return c ? c : (a->layer > b->layer) - (a->layer < b->layer);
+}
+
+static int by_intensity(const void *x, const void *y, void *dots)
+{
+	const struct roof_dot *a = &((struct roof_dot *)dots)[*(const int *)x],
+		*b = &((struct roof_dot *)dots)[*(const int *)y];
+	int c = app_compare_numbers(intensity(b), intensity(a));
+	return c ? c : by_cost(a, b);
+}
+
+/* ---- ceilings ---- */
+
+static void ceiling_add(struct roofline *s, const char *name, double peak, bool is_rate, bool estimated)
+{
+	char number[STR_QUANTITY];
+	struct ceiling c = { .peak = peak, .is_rate = is_rate };
+	if (!(peak > 0) || s->ceiling_count == CEILINGS_MAX)
+		return;
+	snprintf(c.text, sizeof(c.text), "%s %s%s%s", name, estimated ? "~" : "", str_count(number, peak),
+		is_rate ? "B/s" : "FLOP/s");
+	for (int i = 0; i < s->ceiling_count; i++)
+		if (strcmp(s->ceilings[i].text, c.text) == 0)
+			return;
+	s->ceilings[s->ceiling_count++] = c;
+}
+
+/* The units that the scenario allows for a type. */
+static void ceilings_of_type(struct app *app, struct roofline *s, enum dtype type)
+{
+	const struct peaks *k = &app->session->peaks;
+	const struct scenario *w = &app->session->scenario;
+	char name[32];
+	ceiling_add(s, dtype_name(type), k->flops[type], false, false);
+	if (!w->matrix || (type == DTYPE_F32 && !w->relaxed))
+		return;
+	type = type == DTYPE_F32 ? DTYPE_TF32 : type;
+	snprintf(name, sizeof(name), "%s matrix", dtype_name(type));
+	ceiling_add(s, name, k->matrix_flops[type], false, false);
+}
+
+static void ceilings_renew(struct app *app, struct roofline *s)
+{
+	const struct peaks *k = &app->session->peaks;
+	bool types[DTYPE_COUNT] = { false };
+	char name[16];
+	s->ceiling_count = 0;
+	ceiling_add(s, "memory", k->bandwidth_bytes_s, true, false);
+	for (int i = 0; i < k->level_count; i++) {
+		snprintf(name, sizeof(name), "L%d", k->level[i].level);
+		ceiling_add(s, name, k->level[i].bandwidth_bytes_s, true, k->level[i].estimated);
+	}
+	for (int i = 0; i < s->count; i++) {
+		struct problem p;
+		if (problem_parse(text_of(s->dots[i].problem), &p, NULL) == 0)
+			types[p.operand[0].dtype] = true;
+		if (s->dots[i].limit.by == LIMIT_COMPUTE)
+			ceiling_add(s, s->dots[i].limit.peak, s->dots[i].limit.peak_per_s, false, false);
+	}
+	for (int t = 0; t < DTYPE_COUNT; t++)
+		if (types[t])
+			ceilings_of_type(app, s, (enum dtype)t);
+}
+
+static void roofline_renew(struct app *app, struct roofline *s)
+{
+	if (s->generation == app->generation)
+		return;
+	struct hash seen = { 0 };
+	s->generation = app->generation;
+	s->count = s->unmeasured = s->idle = s->unlimited = 0;
+	for (int i = 0; i < app->place_count; i++)
+		if (!app_is_folded(app, i) && app->places[i].times != 0)
+			dot_add(app, s, &seen, i);
+	hash_free(&seen);
+	if (s->count)
+		qsort(s->dots, (size_t)s->count, sizeof(*s->dots), by_cost);
+	s->by_intensity = base_realloc(s->by_intensity, ((size_t)s->count + 1) * sizeof(int));
+	for (int i = 0; i < s->count; i++)
+		s->by_intensity[i] = i;
+	qsort_r(s->by_intensity, (size_t)s->count, sizeof(int), by_intensity, s->dots);
+	ceilings_renew(app, s);
+}
+
+static void roofline_close(struct app *app, void *state)
+{
+	(void)app;
+	free(((struct roofline *)state)->dots);
+	free(((struct roofline *)state)->by_intensity);
+}
+
+/* The dot of the selected layer, or -1. */
+static int chosen(const struct app *app, const struct roofline *s)
+{
+	const char *problem = problem_of(app, chart_anchor(app, app->layer));
+	for (int i = 0; problem && i < s->count; i++)
+		if (strcmp(s->dots[i].problem, problem) == 0)
+			return i;
+	return -1;
+}
+
+/* ---- the chart ---- */
+
+struct roof_chart {
+	struct area area;
+	struct axis x, y;
+	struct plot plot;
+	uint8_t *taken; /* per cell: how much a label there would hide */
+};
+
+enum { TAKEN_LINE = 1, TAKEN_DOT = 4, TAKEN_LABEL = 20 };
+
+static int column_of(const struct roof_chart *c, double value)
+{
+	int x = (int)floor(axis_place(&c->x, value) * c->area.width);
+	return x < 0 ? 0 : x >= c->area.width ? c->area.width - 1 : x;
+}
+
+static int row_of(const struct roof_chart *c, double value)
+{
+	int y = (int)floor((1 - axis_place(&c->y, value)) * c->area.height);
+	return y < 0 ? 0 : y >= c->area.height ? c->area.height - 1 : y;
+}
+
+static double highest(const struct roofline *s, bool is_rate)
+{
+	double most = NAN;
+	for (int i = 0; i < s->ceiling_count; i++)
+		if (s->ceilings[i].is_rate == is_rate)
+			most = fmax(most, s->ceilings[i].peak);
+	return most;
+}
+
+/* The axes hold all dots, the corners of the roof and some room above it. */
+static void axes_make(const struct roofline *s, struct roof_chart *c)
+{
+	double left = NAN, right = NAN, low = NAN, high = highest(s, false);
+	for (int i = 0; i < s->count; i++) {
+		left = fmin(left, intensity(&s->dots[i]));
+		right = fmax(right, intensity(&s->dots[i]));
+		low = fmin(low, rate(&s->dots[i]));
+		high = fmax(high, rate(&s->dots[i]));
+	}
+	for (int i = 0; i < s->ceiling_count; i++)
+		if (s->ceilings[i].is_rate && !isnan(highest(s, false))) {
+			left = fmin(left, highest(s, false) / s->ceilings[i].peak / 2);
+			right = fmax(right, highest(s, false) / s->ceilings[i].peak * 2);
+		}
+	c->x = axis_of(left / 1.5, right * 1.5, true);
+	c->y = axis_of(low / 1.5, high * 1.5, true);
+}
+
+static void draw_ceiling(const struct roofline *s, struct roof_chart *c, const struct ceiling *one)
+{
+	double w = c->area.width, h = c->area.height;
+	double unit = highest(s, false), band = highest(s, true);
+	double x0 = c->x.low, x1 = c->x.high, y0 = one->peak, y1 = one->peak;
+	if (one->is_rate) {
+		x1 = isnan(unit) ? x1 : unit / one->peak;
+		y0 = x0 * one->peak;
+		y1 = x1 * one->peak;
+	} else if (!isnan(band))
+		x0 = fmax(x0, one->peak / band);
+	plot_line(&c->plot, axis_place(&c->x, x0) * w, (1 - axis_place(&c->y, y0)) * h,
+		axis_place(&c->x, x1) * w, (1 - axis_place(&c->y, y1)) * h,
+		one->is_rate ? STYLE_GOOD : STYLE_ACCENT, false);
+}
+
+/* What a text would hide at x, y; large if it does not fit. */
+static int hidden(const struct roof_chart *c, int x, int y, int columns)
+{
+	int sum = 0;
+	if (x < 0 || y < 0 || y >= c->area.height || x + columns > c->area.width)
+		return 1 << 20;
+	for (int i = x > 0 ? -1 : 0; i <= columns && x + i < c->area.width; i++)
+		sum += c->taken[y * c->area.width + x + i];
+	return sum;
+}
+
+/* Writes the figure of a ceiling beside its line, where it hides least. */
+static void label_ceiling(const struct roofline *s, struct roof_chart *c, const struct ceiling *one)
+{
+	int columns = canvas_columns_on(c->area, one->text), best = 1 << 20, at_x = 0, at_y = 0;
+	double unit = highest(s, false);
+	for (int row = 0; row < c->area.height; row++) {
+		double value = c->y.low * pow(c->y.high / c->y.low, 1 - (row + 0.5) / c->area.height);
+		int line = row_of(c, one->peak), x[2] = { c->area.width - columns - 1, 1 }, y = line - 1 + row;
+		if (one->is_rate) {
+			x[0] = column_of(c, value / one->peak) + 2;
+			x[1] = x[0] - columns - 3;
+			y = row;
+		} else if (row > 2)
+			break;
+		if (one->is_rate && (value > unit || value < c->x.low * one->peak || value > c->x.high * one->peak))
+			continue;
+		for (int k = 0; k < 2; k++) {
+			int cost = 4 * hidden(c, x[k], y, columns) + 2 * k + (one->is_rate ? 0 : row == 1);
+			if (cost < best) {
+				best = cost;
+				at_x = x[k];
+				at_y = y;
+			}
+		}
+	}
+	if (best >= 4 * TAKEN_DOT) /* no room: dots matter more */
+		return;
+	canvas_text(c->area, at_x, at_y, one->is_rate ? STYLE_GOOD : STYLE_ACCENT, one->text);
+	for (int i = 0; i < columns; i++)
+		c->taken[at_y * c->area.width + at_x + i] = TAKEN_LABEL;
+}
+
+/* Larger for a larger share of all costs: below 1%, below 5%, above. */
+static uint32_t dot_sign(struct area a, double share)
+{
+	static const uint32_t signs[2][3] = { { 0xb7, 0x2022, 0x25cf }, { '.', 'o', '@' } };
+	return signs[a.canvas->ascii][share >= 0.05 ? 2 : share >= 0.01];
+}
+
+static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_dot *d, bool selected)
+{
+	double share = d->total_ns / app->session->analysis->sequential_ns;
+	int x = column_of(c, intensity(d)), y = row_of(c, rate(d));
+	enum style style = selected ? STYLE_BOLD : d->limit.by == LIMIT_COMPUTE ? STYLE_ACCENT :
+		d->limit.by == LIMIT_MEMORY ? STYLE_GOOD : STYLE_WARN;
+	canvas_put(c->area, x, y, style, dot_sign(c->area, share));
+	if (!selected)
+		return;
+	canvas_put(c->area, x - 1, y, style, '(');
+	canvas_put(c->area, x + 1, y, style, ')');
+	const char *name = app_name(app, d->layer);
+	int columns = canvas_columns_on(c->area, name);
+	if (x + 3 + columns <= c->area.width || x < c->area.width / 2)
+		canvas_fit(c->area, x + 3, y, c->area.width - x - 3, style, name);
+	else
+		canvas_fit_right(c->area, x - 2 - columns > 0 ? x - 2 - columns : 0, y,
+			columns < x - 2 ? columns : x - 2, style, name);
+}
+
+static void draw_chart(struct app *app, struct roofline *s, struct area a, int selected)
+{
+	struct roof_chart c = { .area = a, .plot = plot_begin(a, &app->scratch),
+		.taken = ARENA_ARRAY(&app->scratch, uint8_t, (size_t)a.width * (size_t)a.height) };
+	axes_make(s, &c);
+	for (int i = 0; i < s->ceiling_count; i++)
+		draw_ceiling(s, &c, &s->ceilings[i]);
+	for (int i = 0; i < a.width * a.height; i++)
+		c.taken[i] = c.plot.cells[i] ? TAKEN_LINE : 0;
+	for (int i = 0; i < s->count; i++)
+		c.taken[row_of(&c, rate(&s->dots[i])) * a.width + column_of(&c, intensity(&s->dots[i]))] =
+			TAKEN_DOT;
+	plot_end(&c.plot);
+	for (int i = s->ceiling_count - 1; i >= 0; i--)
+		label_ceiling(s, &c, &s->ceilings[i]);
+	for (int i = s->count - 1; i >= 0; i--) /* larger ones over smaller ones */
+		draw_dot(app, &c, &s->dots[i], false);
+	if (selected >= 0)
+		draw_dot(app, &c, &s->dots[selected], true);
+}
+
+/* ---- texts ---- */
+
+static const char *limit_text(struct app *app, const struct limit *l)
+{
+	char peak[STR_QUANTITY];
+	if (l->by == LIMIT_UNKNOWN)
+		return arena_printf(&app->scratch, "bound by unknown: %s", l->why);
+	if (isnan(l->peak_per_s))
+		return arena_printf(&app->scratch, "bound by %s", limit_name(l->by));
+	const char *of = arena_printf(&app->scratch, "%s %s%s", l->peak, str_count(peak, l->peak_per_s),
+		l->is_rate ? "B/s" : "FLOP/s");
+	if (isnan(l->share))
+		return arena_printf(&app->scratch, "bound by %s (%s)", limit_name(l->by), of);
+	return arena_printf(&app->scratch, "%.*f%%%s of %s, bound by %s", l->share < 0.1 ? 1 : 0,
+		100 * l->share, limit_is_over(l) ? "?" : "", of, limit_name(l->by));
+}
+
+static const char *chosen_text(struct app *app, const struct roofline *s, int selected)
+{
+	char speed[STR_QUANTITY];
+	const struct roof_dot *d = selected >= 0 ? &s->dots[selected] : NULL;
+	if (app->layer < 0)
+		return "";
+	if (!d)
+		return arena_printf(&app->scratch, "%s  no position: %s", chart_name(app, app->layer),
+			app_cost_all(app, app->layer) > 0 ? "no FLOPs, or unknown" : chart_cost(app, app->layer));
+	double total = app->session->analysis->sequential_ns;
+	return arena_printf(&app->scratch, "%s  %.3g FLOP/byte  %s%sFLOP/s  %s  %s of the time",
+		app_name(app, app->layer), intensity(d), d->guess ? "~" : "", str_count(speed, rate(d)),
+		limit_text(app, &d->limit), total > 0 ? app_share(app, d->total_ns, total) : "-");
+}
+
+static const char *counts_text(struct app *app, const struct roofline *s, int selected)
+{
+	const char *at = selected >= 0 ? arena_printf(&app->scratch, "%d of ", selected + 1) : "";
+	const char *text = arena_printf(&app->scratch, "%s%d problem%s by cost", at, s->count,
+		s->count == 1 ? "" : "s");
+	if (s->unlimited)
+		text = arena_printf(&app->scratch, "%s, %d of unknown limit", text, s->unlimited);
+	if (s->unmeasured || s->idle)
+		text = arena_printf(&app->scratch, "%s; layers without a dot:", text);
+	if (s->unmeasured)
+		text = arena_printf(&app->scratch, "%s %d without a cost%s", text, s->unmeasured,
+			s->idle ? "," : "");
+	if (s->idle)
+		text = arena_printf(&app->scratch, "%s %d without FLOPs", text, s->idle);
+	if (!peaks_known(&app->session->peaks))
+		text = arena_printf(&app->scratch, "%s; peaks not known: b measures them", text);
+	return text;
+}
+
+static void roofline_draw(struct app *app, void *state, struct area area)
+{
+	struct roofline *s = state;
+	roofline_renew(app, s);
+	int selected = chosen(app, s);
+	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
+		{ counts_text(app, s, selected), STYLE_DIM } };
+	area = chart_foot(area, lines, 2);
+	int left = area.width >= 30 ? 8 : 0, below = area.height >= 5 ? 2 : 0, above = area.height >= 7;
+	struct area chart = canvas_part(area, left, above, area.width - left, area.height - below - above);
+	if (chart.width < 1 || chart.height < 1 || !app->session->analysis)
+		return;
+	if (!s->count) {
+		canvas_fit(chart, 1, 0, chart.width - 1, STYLE_DIM, "no layer has a position yet");
+		return;
+	}
+	struct roof_chart axes = { .area = chart };
+	axes_make(s, &axes);
+	if (above)
+		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM,
+			"FLOP/s by intensity in FLOP/byte; larger dots: a larger share of the time");
+	if (left)
+		axis_draw_left(canvas_part(area, 0, above, left, chart.height), &axes.y, str_count);
+	if (below)
+		axis_draw_below(canvas_part(area, left, above + chart.height, chart.width, 2), &axes.x,
+			str_count);
+	draw_chart(app, s, chart, selected);
+}
+
+/* ---- keys ---- */
+
+enum { ROOF_LEFT, ROOF_RIGHT, ROOF_NEXT, ROOF_PREVIOUS };
+
+/* Moves along `order` (NULL: by cost), over dots of another limit if `same`. */
+static void step(struct app *app, const struct roofline *s, const int *order, int by, bool same)
+{
+	int selected = chosen(app, s), n = app->count ? app->count : 1, at = -1;
+	for (int i = 0; i < s->count; i++)
+		at = (order ? order[i] : i) == selected ? i : at;
+	if (at < 0) {
+		app->layer = s->dots[0].layer;
+		return;
+	}
+	for (int i = at + by; n > 0 && i >= 0 && i < s->count; i += by) {
+		const struct roof_dot *d = &s->dots[order ? order[i] : i], *now = &s->dots[selected];
+		if (same && (d->limit.by != now->limit.by || strcmp(d->limit.peak, now->limit.peak) != 0))
+			continue;
+		app->layer = d->layer;
+		n--;
+	}
+	if (same && n == (app->count ? app->count : 1))
+		app_note(app, false, "no %s problem has the same limit", by > 0 ? "cheaper" : "costlier");
+}
+
+static bool own_request(struct app *app, const struct roofline *s, int argument)
+{
+	bool back = argument == ROOF_LEFT || argument == ROOF_PREVIOUS;
+	bool same = argument == ROOF_NEXT || argument == ROOF_PREVIOUS;
+	step(app, s, same ? NULL : s->by_intensity, back ? -1 : 1, same);
+	return true;
+}
+
+static bool roofline_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	struct roofline *s = state;
+	(void)row;
+	roofline_renew(app, s);
+	if (key->request == REQUEST_OPEN && app->layer >= 0) {
+		app_show(app, &view_detail, app->layer);
+		return true;
+	}
+	if (!s->count)
+		return key->request == REQUEST_OWN;
+	switch (key->request) {
+	case REQUEST_OWN: return own_request(app, s, key->argument);
+	case REQUEST_DOWN: step(app, s, NULL, 1, false); return true;
+	case REQUEST_UP: step(app, s, NULL, -1, false); return true;
+	case REQUEST_FIRST: app->layer = s->dots[0].layer; return true;
+	case REQUEST_LAST: app->layer = s->dots[s->count - 1].layer; return true;
+	default: return false;
+	}
+}
+
+static const struct key_row roofline_keys[] = {
+	{ "l Right", REQUEST_OWN, ROOF_RIGHT, KEYS_CHARTS, "to the layer of the next higher intensity",
+		.counts = true },
+	{ "h Left", REQUEST_OWN, ROOF_LEFT, KEYS_CHARTS, "to the layer of the next lower intensity",
+		.counts = true },
+	{ "n", REQUEST_OWN, ROOF_NEXT, KEYS_CHARTS, "to the next cheaper layer with the same limit",
+		.counts = true },
+	{ "N", REQUEST_OWN, ROOF_PREVIOUS, KEYS_CHARTS, "to the next costlier layer with the same limit",
+		.counts = true },
+	{ 0 }
+};
+
+const struct view view_roofline = {
+	.name = "roofline",
+	.help = "intensity and speed of each distinct problem below the device's peaks; j and k move by cost",
+	.keys = "gr",
+	.group = KEYS_CHARTS,
+	.own = roofline_keys,
+	.state_size = sizeof(struct roofline),
+	.close = roofline_close,
+	.draw = roofline_draw,
+	.request = roofline_request,
+	.own_footer = true,
+};

@@ -1,0 +1,458 @@
+/* The parallel schedule as lanes: every layer starts as soon as its inputs are there. A sequential scenario
+ * is one lane, in execution order. */
+#include "config.h"
+
+#include "ui/screen/plot.h"
+#include "ui/views/chart.h"
+#include "ui/views/view.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct bar {
+	int layer, lane;
+	double start, end, slack; /* ns; slack NaN: unknown, or one lane */
+	bool critical, guess;
+};
+
+struct timeline {
+	struct bar *bars;      /* by start */
+	int count, capacity, lane_count;
+	int *bar_of;           /* per layer of the model's graph: its bar, or -1 */
+	double end_ns;
+	int unknown;           /* layers without a cost */
+	double zoom, left_ns;  /* 1: all of it fits; the first moment shown */
+	int top;               /* first lane shown */
+	int seen_layer;        /* that was kept in sight last */
+	uint64_t generation;
+};
+
+/* ---- bars and lanes ---- */
+
+static void bar_add(struct app *app, struct timeline *s, int layer, const struct layer_cost *c, bool parallel)
+{
+	double start = parallel ? c->start_ns : s->end_ns;
+	VEC_GROW(s->bars, s->count, s->capacity);
+	s->bars[s->count++] = (struct bar){ .layer = layer, .start = start, .end = start + c->ns,
+		.slack = parallel ? c->slack_ns : NAN, .critical = parallel && app_is_critical(app, c),
+		.guess = app_is_guess(c) };
+	s->end_ns = fmax(s->end_ns, start + c->ns);
+}
+
+static int by_start(const void *x, const void *y)
+{
+	const struct bar *a = x, *b = y;
+	if (a->start != b->start)
+		return a->start < b->start ? -1 : 1;
+	return (a->layer > b->layer) - (a->layer < b->layer);
+}
+
+/* True if a lane that is busy until `free_ns` can take the bar; sums differ by rounding errors. */
+static bool is_free(double free_ns, const struct bar *b)
+{
+	return free_ns <= b->start + 1e-9 * fmax(b->end, 1);
+}
+
+/* A lane of a producer if it is free, else the first free one. */
+static int lane_for(struct app *app, const struct timeline *s, const struct bar *b, const double *free_ns)
+{
+	const struct plan_layer *l = app_layer(app, b->layer);
+	for (int i = 0; i < l->pred_count; i++) {
+		int before = s->bar_of[l->preds[i]];
+		if (before >= 0 && s->bars[before].lane >= 0 && is_free(free_ns[s->bars[before].lane], b))
+			return s->bars[before].lane;
+	}
+	int lane = 0;
+	while (lane < s->lane_count && !is_free(free_ns[lane], b))
+		lane++;
+	return lane;
+}
+
+static void lanes_assign(struct app *app, struct timeline *s)
+{
+	double *free_ns = NULL;
+	int capacity = 0;
+	s->lane_count = 0;
+	for (int i = 0; i < s->count; i++)
+		s->bars[i].lane = -1;
+	for (int i = 0; i < s->count; i++) {
+		int lane = lane_for(app, s, &s->bars[i], free_ns);
+		VEC_GROW(free_ns, s->lane_count, capacity);
+		s->lane_count = lane == s->lane_count ? lane + 1 : s->lane_count;
+		free_ns[lane] = s->bars[i].end;
+		s->bars[i].lane = lane;
+	}
+	free(free_ns);
+}
+
+static void timeline_renew(struct app *app, struct timeline *s)
+{
+	const struct analysis *a = app->session->analysis;
+	const struct plan *p = app_plan(app);
+	if (s->generation == app->generation)
+		return;
+	s->generation = app->generation;
+	s->count = s->unknown = s->lane_count = 0;
+	s->end_ns = 0;
+	s->zoom = s->zoom >= 1 ? s->zoom : 1;
+	s->seen_layer = -1;
+	if (!a || !p)
+		return;
+	s->bar_of = base_realloc(s->bar_of, ((size_t)p->layer_count + 1) * sizeof(int));
+	bool parallel = a->scenario.parallel != PARALLEL_OFF;
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct layer_cost *c = &a->layers[i];
+		s->bar_of[i] = -1;
+		bool missing = isnan(c->ns) || (parallel && isnan(c->start_ns));
+		s->unknown += missing && !app_is_folded(app, i);
+		if (!missing && c->ns > 0)
+			bar_add(app, s, i, c, parallel);
+	}
+	if (s->count)
+		qsort(s->bars, (size_t)s->count, sizeof(*s->bars), by_start);
+	for (int i = 0; i < s->count; i++)
+		s->bar_of[s->bars[i].layer] = i;
+	if (parallel)
+		lanes_assign(app, s);
+	else
+		s->lane_count = s->count > 0;
+}
+
+static void timeline_close(struct app *app, void *state)
+{
+	(void)app;
+	free(((struct timeline *)state)->bars);
+	free(((struct timeline *)state)->bar_of);
+}
+
+/* The bar of the selected layer, of its group or of the layer that contains it; or -1. */
+static int chosen(const struct app *app, const struct timeline *s)
+{
+	const struct plan *p = app_plan(app);
+	int layer = chart_anchor(app, chart_outermost(app, app->layer));
+	return p && s->count && layer >= 0 && layer < p->layer_count ? s->bar_of[layer] : -1;
+}
+
+/* ---- the part in sight ---- */
+
+static double span(const struct timeline *s)
+{
+	return s->end_ns / s->zoom;
+}
+
+static void window_clamp(struct timeline *s)
+{
+	double last = s->end_ns - span(s);
+	s->left_ns = s->left_ns > last ? last : s->left_ns;
+	s->left_ns = s->left_ns > 0 ? s->left_ns : 0;
+}
+
+/* Moves time and lanes so that a newly selected bar is in sight. */
+static void window_follow(struct timeline *s, const struct bar *b, int lanes)
+{
+	if (b->end > s->left_ns + span(s) || b->start < s->left_ns)
+		s->left_ns = (b->start + b->end) / 2 - span(s) / 2;
+	if (b->end - b->start > span(s))
+		s->left_ns = b->start;
+	s->top = b->lane < s->top ? b->lane : b->lane >= s->top + lanes ? b->lane - lanes + 1 : s->top;
+	window_clamp(s);
+}
+
+static void lanes_clamp(struct timeline *s, int lanes)
+{
+	int last = s->lane_count > lanes ? s->lane_count - lanes : 0;
+	s->top = s->top > last ? last : s->top < 0 ? 0 : s->top;
+}
+
+/* ---- drawing ---- */
+
+static int column_of(const struct timeline *s, struct area a, double ns)
+{
+	double x = floor((ns - s->left_ns) / span(s) * a.width);
+	return x < -1 ? -1 : x > a.width ? a.width : (int)x;
+}
+
+/* Critical bars are filled, others shaded: the difference is seen without colour. */
+static uint32_t bar_sign(struct area a, bool critical)
+{
+	return a.canvas->ascii ? (critical ? '#' : '=') : critical ? 0x2588 : 0x2592;
+}
+
+static void draw_slack(const struct timeline *s, struct area lane, const struct bar *b)
+{
+	int from = column_of(s, lane, b->end), to = column_of(s, lane, b->end + b->slack);
+	for (int x = from < 0 ? 0 : from + 1; b->slack > 0 && x <= to && x < lane.width; x++)
+		canvas_put(lane, x, 0, STYLE_DIM, lane.canvas->ascii ? '.' : 0x2508);
+}
+
+/* A bar begins with half a column, so that it ends where the next one begins; a wide one has its name. */
+static void draw_bar(struct app *app, const struct timeline *s, struct area lane, const struct bar *b,
+	bool selected)
+{
+	int from = column_of(s, lane, b->start), to = column_of(s, lane, b->end);
+	to = to > from ? to - 1 : to;
+	if (to < 0 || from >= lane.width)
+		return;
+	enum style style = selected ? STYLE_WARN : b->critical ? STYLE_CRITICAL : STYLE_ACCENT;
+	for (int x = from < 0 ? 0 : from; x <= to && x < lane.width; x++)
+		for (int y = 0; y < lane.height; y++)
+			canvas_put(lane, x, y, style, bar_sign(lane, b->critical));
+	for (int y = 0; y < lane.height && to > from; y++)
+		canvas_put(lane, from, y, style, lane.canvas->ascii ? '[' : 0x2590);
+	int x = (from < 0 ? 0 : from) + 1, room = (to < lane.width ? to : lane.width) - x - 1;
+	const char *name = app_name(app, b->layer);
+	if (room >= 4 && room >= canvas_columns_on(lane, name) / 2)
+		canvas_fit(canvas_part(lane, 0, lane.height / 2, lane.width, 1), x, 0, room,
+			selected ? STYLE_BOLD : STYLE_NORMAL, name);
+	if (selected)
+		for (int k = from < 0 ? 0 : from; k <= to; k++)
+			for (int y = 0; y < lane.height; y++)
+				canvas_select(canvas_part(lane, k, y, 1, 1), 0);
+}
+
+static void draw_lanes(struct app *app, const struct timeline *s, struct area a, int high, int selected)
+{
+	for (int pass = 0; pass < 3; pass++) /* slack, bars, the selected one */
+		for (int i = 0; i < s->count; i++) {
+			const struct bar *b = &s->bars[i];
+			bool seen = b->lane >= s->top && (b->lane - s->top + 1) * high <= a.height &&
+				b->start <= s->left_ns + span(s) && b->end + fmax(b->slack, 0) >= s->left_ns;
+			if (!seen || (pass == 2 && i != selected))
+				continue;
+			struct area lane = canvas_part(a, 0, (b->lane - s->top) * high, a.width, high > 1 ?
+				high - 1 : 1);
+			if (pass == 0)
+				draw_slack(s, lane, b);
+			else
+				draw_bar(app, s, lane, b, pass == 2);
+		}
+}
+
+/* ---- texts ---- */
+
+static const char *duration(struct app *app, double ns)
+{
+	char *text = ARENA_ARRAY(&app->scratch, char, STR_QUANTITY);
+	return str_duration(text, ns);
+}
+
+static const char *chosen_text(struct app *app, const struct timeline *s, int selected)
+{
+	const struct bar *b = selected >= 0 ? &s->bars[selected] : NULL;
+	if (app->layer < 0)
+		return "";
+	if (!b)
+		return arena_printf(&app->scratch, "%s  no bar: %s", chart_name(app, app->layer),
+			chart_cost(app, app->layer));
+	const char *in = b->layer == app->layer ? "" : arena_printf(&app->scratch, "%s in ",
+		app_name(app, app->layer));
+	const char *slack = isnan(b->slack) ? "" : b->critical ? "  no slack: on the critical path" :
+		arena_printf(&app->scratch, "  slack %s", duration(app, b->slack));
+	return arena_printf(&app->scratch, "%s%s  start %s%s  length %s%s%s", in, app_name(app, b->layer),
+		b->guess ? "~" : "", duration(app, b->start), b->guess ? "~" : "",
+		duration(app, b->end - b->start), slack);
+}
+
+static const char *summary_text(struct app *app, const struct timeline *s, int lanes)
+{
+	const struct analysis *a = app->session->analysis;
+	bool parallel = a->scenario.parallel != PARALLEL_OFF;
+	const char *text = parallel
+		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), duration(app, s->end_ns))
+		: arena_printf(&app->scratch, "sequential: one after the other, %s%s; p shows the parallel "
+			"schedule", analysis_mark(a), duration(app, s->end_ns));
+	if (parallel && a->limit)
+		text = arena_printf(&app->scratch, "%s; the bound is longer: %s needs %s", text, a->limit,
+			duration(app, a->bound_ns));
+	if (s->lane_count > 1)
+		text = lanes < s->lane_count ? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text,
+			s->top + 1, s->top + lanes, s->lane_count)
+			: arena_printf(&app->scratch, "%s; %d lanes", text, s->lane_count);
+	if (s->zoom > 1)
+		text = arena_printf(&app->scratch, "%s; %.0fx", text, s->zoom);
+	if (s->unknown)
+		text = arena_printf(&app->scratch, "%s; %d layers without a cost have no bar", text,
+			s->unknown);
+	if (a->border_ns > 0)
+		text = arena_printf(&app->scratch, "%s; casts of %s are not shown", text,
+			duration(app, a->border_ns));
+	return text;
+}
+
+static void timeline_draw(struct app *app, void *state, struct area area)
+{
+	struct timeline *s = state;
+	timeline_renew(app, s);
+	if (!app->session->analysis || !s->count) {
+		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM, "no layer has a cost yet");
+		return;
+	}
+	int selected = chosen(app, s);
+	/* the number of lanes in sight depends on the rows of the text, which names it: guess, then draw */
+	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
+		{ summary_text(app, s, s->lane_count), STYLE_DIM } };
+	int y = area.height;
+	struct area above = chart_foot(area, lines, 2);
+	int axis_rows = above.height >= 4 ? 2 : above.height >= 2;
+	struct area chart = canvas_part(above, 0, 0, area.width, above.height - axis_rows);
+	int high = s->lane_count && chart.height / s->lane_count >= 3 ? 3 :
+		s->lane_count && chart.height / s->lane_count >= 2 ? 2 : 1;
+	int lanes = chart.height / high;
+	if (lanes < 1 || chart.width < 1)
+		return;
+	lanes_clamp(s, lanes);
+	window_clamp(s);
+	if (selected >= 0 && s->seen_layer != app->layer)
+		window_follow(s, &s->bars[selected], lanes);
+	s->seen_layer = app->layer;
+	if (lanes < s->lane_count) {
+		lines[1].text = summary_text(app, s, lanes);
+		for (int row = above.height; row < y; row++)
+			canvas_fill(area, 0, row, area.width, STYLE_NORMAL, ' ');
+		chart_foot(area, lines, 2);
+	}
+	draw_lanes(app, s, chart, high, selected);
+	struct axis time = { s->left_ns, s->left_ns + span(s), false };
+	int bottom = lanes < s->lane_count ? chart.height : s->lane_count * high;
+	bottom = bottom < chart.height ? bottom : chart.height;
+	axis_draw_below(canvas_part(above, 0, bottom, area.width, axis_rows), &time, str_duration);
+}
+
+/* ---- keys ---- */
+
+enum { TIME_IN, TIME_OUT, TIME_ALL, TIME_NEXT, TIME_PREVIOUS, TIME_LATER, TIME_EARLIER };
+
+#define ZOOM_MAX 1e6
+
+static void zoom(struct timeline *s, const struct bar *b, double by)
+{
+	double middle = b ? (b->start + b->end) / 2 : s->left_ns + span(s) / 2;
+	s->zoom *= by;
+	s->zoom = s->zoom < 1 ? 1 : s->zoom > ZOOM_MAX ? ZOOM_MAX : s->zoom;
+	s->left_ns = middle - span(s) / 2;
+	window_clamp(s);
+}
+
+/* The bar of the nearest lane in a direction that is closest in time; or -1. */
+static int beside(const struct timeline *s, int from, int direction)
+{
+	const struct bar *b = &s->bars[from];
+	int best = -1;
+	double least = NAN;
+	for (int i = 0; i < s->count; i++) {
+		const struct bar *c = &s->bars[i];
+		if (c->lane != b->lane + direction)
+			continue;
+		double apart = fmax(fmax(c->start - b->end, b->start - c->end), 0) +
+			1e-6 * fabs(c->start - b->start);
+		if (!(apart >= least)) {
+			least = apart;
+			best = i;
+		}
+	}
+	return best;
+}
+
+static int along(const struct timeline *s, int from, int direction, bool critical)
+{
+	int i = from + direction;
+	while (i >= 0 && i < s->count &&
+		(critical ? !s->bars[i].critical : s->bars[i].lane != s->bars[from].lane))
+		i += direction;
+	return i >= 0 && i < s->count ? i : -1;
+}
+
+/* One lane: up and down are along it. */
+static int step(const struct timeline *s, int from, enum request r, int own)
+{
+	int down = r == REQUEST_DOWN ? 1 : r == REQUEST_UP ? -1 : 0;
+	int right = own == TIME_LATER ? 1 : own == TIME_EARLIER ? -1 : 0;
+	int next = own == TIME_NEXT ? 1 : own == TIME_PREVIOUS ? -1 : 0;
+	if (down && s->lane_count > 1)
+		return beside(s, from, down);
+	return along(s, from, down + right + next, next != 0);
+}
+
+static void walk(struct app *app, const struct timeline *s, enum request r, int own)
+{
+	int at = chosen(app, s), n = app->count ? app->count : 1, first = at;
+	if (at < 0) {
+		app->layer = s->bars[0].layer;
+		return;
+	}
+	for (int to; n > 0 && (to = step(s, at, r, own)) >= 0; n--)
+		at = to;
+	app->layer = at == first ? app->layer : s->bars[at].layer;
+	if (at == first && (own == TIME_NEXT || own == TIME_PREVIOUS))
+		app_note(app, false, app->session->scenario.parallel ? "no critical layer in this direction"
+			: "no critical path in a sequential scenario: p switches to parallel");
+}
+
+static bool own_request(struct app *app, struct timeline *s, int own)
+{
+	int selected = chosen(app, s);
+	const struct bar *b = selected >= 0 ? &s->bars[selected] : NULL;
+	double by = pow(2, app->count ? fmin(app->count, 40) : 1);
+	if (own == TIME_IN || own == TIME_OUT || own == TIME_ALL)
+		zoom(s, b, own == TIME_IN ? by : own == TIME_OUT ? 1 / by : 0);
+	else
+		walk(app, s, REQUEST_OWN, own);
+	return true;
+}
+
+static bool timeline_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	struct timeline *s = state;
+	(void)row;
+	timeline_renew(app, s);
+	if (key->request == REQUEST_OPEN && app->layer >= 0) {
+		app_show(app, &view_detail, app->layer);
+		return true;
+	}
+	if (!s->count)
+		return key->request == REQUEST_OWN;
+	double page = span(s) * (app->count ? app->count : 1);
+	switch (key->request) {
+	case REQUEST_OWN: return own_request(app, s, key->argument);
+	case REQUEST_DOWN:
+	case REQUEST_UP: walk(app, s, key->request, -1); return true;
+	case REQUEST_PAGE_DOWN: s->left_ns += page; break;
+	case REQUEST_PAGE_UP: s->left_ns -= page; break;
+	case REQUEST_HALF_DOWN: s->left_ns += page / 2; break;
+	case REQUEST_HALF_UP: s->left_ns -= page / 2; break;
+	case REQUEST_FIRST: app->layer = s->bars[0].layer; return true;
+	case REQUEST_LAST: app->layer = s->bars[s->count - 1].layer; return true;
+	default: return false;
+	}
+	window_clamp(s);
+	return true;
+}
+
+static const struct key_row timeline_keys[] = {
+	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS, "zoom in on the selected layer: twice; 3+: eight times",
+		.counts = true },
+	{ "-", REQUEST_OWN, TIME_OUT, KEYS_CHARTS, "zoom out", .counts = true },
+	{ "=", REQUEST_OWN, TIME_ALL, KEYS_CHARTS, "zoom out to all of it", .hint = NULL },
+	{ "l Right", REQUEST_OWN, TIME_LATER, KEYS_CHARTS, "to the next layer of the lane", .counts = true },
+	{ "h Left", REQUEST_OWN, TIME_EARLIER, KEYS_CHARTS, "to the previous layer of the lane",
+		.counts = true },
+	{ "n", REQUEST_OWN, TIME_NEXT, KEYS_CHARTS, "to the next layer of the critical path",
+		.counts = true },
+	{ "N", REQUEST_OWN, TIME_PREVIOUS, KEYS_CHARTS, "to the previous layer of the critical path",
+		.counts = true },
+	{ 0 }
+};
+
+const struct view view_timeline = {
+	.name = "timeline",
+	.help = "the parallel schedule as lanes to scale, with critical path and slack; PgDn and PgUp scroll",
+	.keys = "gt",
+	.group = KEYS_CHARTS,
+	.own = timeline_keys,
+	.state_size = sizeof(struct timeline),
+	.close = timeline_close,
+	.draw = timeline_draw,
+	.request = timeline_request,
+	.own_footer = true,
+};
