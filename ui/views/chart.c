@@ -105,22 +105,39 @@ static void draw_rows(struct area a, enum style style, const char *text)
 
 #define LINES_MAX 8
 
-struct area chart_foot(struct area a, const struct chart_line *lines, int count)
+/* Divides `most` rows among the lines. Returns the sum. */
+static int rows_share(int most, int width, const struct chart_line *lines, int count, int rows[LINES_MAX])
 {
-	int most = a.height >= 12 ? a.height / 3 : a.height >= 4 ? 2 : 1, rows[LINES_MAX] = { 0 }, left = most;
-	if (a.width < 2 || a.height < 1)
-		return (struct area){ a.canvas, a.x, a.y, a.width, 0 };
-	for (int i = 0; i < count && left > 0; i++)
-		left -= rows[i] = lines[i].text && *lines[i].text;
+	int left = most;
 	for (int i = 0; i < count; i++) {
-		int more = rows[i] ? rows_needed(lines[i].text, a.width - 1) - 1 : 0;
-		more = more < left ? more : left;
+		rows[i] = left > 0 && lines[i].text && *lines[i].text;
+		left -= rows[i];
+	}
+	for (int i = 0; i < count; i++) {
+		int more = rows[i] ? rows_needed(lines[i].text, width - 1) - 1 : 0;
+		more = more < 0 ? 0 : more < left ? more : left;
 		rows[i] += more;
 		left -= more;
 	}
-	int y = a.height - (most - left);
-	struct area above = canvas_part(a, 0, 0, a.width, y);
-	for (int i = 0; i < count; y += rows[i++])
+	return most - left;
+}
+
+struct area chart_above(struct area a, const struct chart_line *lines, int count)
+{
+	int most = a.height >= 12 ? a.height / 3 : a.height >= 4 ? 2 : 1, rows[LINES_MAX];
+	int used = a.height > 0 ? rows_share(most, a.width, lines, count, rows) : 0;
+	return canvas_part(a, 0, 0, a.width, a.height - used);
+}
+
+void chart_foot(struct area a, const struct chart_line *lines, int count)
+{
+	int rows[LINES_MAX];
+	rows_share(a.height, a.width, lines, count, rows);
+	for (int i = 0, y = 0; i < count; y += rows[i++])
 		draw_rows(canvas_part(a, 0, y, a.width, rows[i]), lines[i].style, lines[i].text);
-	return above;
+}
+
+struct area chart_below(struct area a, struct area above)
+{
+	return canvas_part(a, 0, above.height, a.width, a.height - above.height);
 }

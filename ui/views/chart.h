@@ -27,9 +27,11 @@ struct chart_line {
 	const char *text; /* NULL or "": none */
 	enum style style;
 };
-/* Draws lines at the bottom of an area, broken at blanks; they take at most a third of it (at least one row).
- * Each gets one row before another gets its second; the last ones are left out first. Returns the area
- * above. */
-struct area chart_foot(struct area a, const struct chart_line *lines, int count);
+/* Lines at the bottom of an area, broken at blanks: at most a third of it (at least one row). Each gets one
+ * row before another gets its second; the last ones are left out first. chart_above returns the area above
+ * them, chart_below the one that is left for them, chart_foot draws them there (at most 8). */
+struct area chart_above(struct area a, const struct chart_line *lines, int count);
+struct area chart_below(struct area a, struct area above);
+void chart_foot(struct area a, const struct chart_line *lines, int count);
 
 #endif

@@ -13,6 +13,7 @@ libui_a_SOURCES += \
 	ui/views/keys.c \
 	ui/views/keys.h \
 	ui/views/layers.c \
+	ui/views/map.c \
 	ui/views/problems.c \
 	ui/views/roofline.c \
 	ui/views/timeline.c \

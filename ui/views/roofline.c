@@ -412,7 +412,9 @@ static void roofline_draw(struct app *app, void *state, struct area area)
 	int selected = chosen(app, s);
 	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
 		{ counts_text(app, s, selected), STYLE_DIM } };
-	area = chart_foot(area, lines, 2);
+	struct area above_lines = chart_above(area, lines, 2);
+	chart_foot(chart_below(area, above_lines), lines, 2);
+	area = above_lines;
 	int left = area.width >= 30 ? 8 : 0, below = area.height >= 5 ? 2 : 0, above = area.height >= 7;
 	struct area chart = canvas_part(area, left, above, area.width - left, area.height - below - above);
 	if (chart.width < 1 || chart.height < 1 || !app->session->analysis)

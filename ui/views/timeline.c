@@ -266,7 +266,7 @@ static const char *summary_text(struct app *app, const struct timeline *s, int l
 		text = arena_printf(&app->scratch, "%s; the bound is longer: %s needs %s", text, a->limit,
 			duration(app, a->bound_ns));
 	if (s->lane_count > 1)
-		text = lanes < s->lane_count ? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text,
+		text = lanes > 0 && lanes < s->lane_count ? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text,
 			s->top + 1, s->top + lanes, s->lane_count)
 			: arena_printf(&app->scratch, "%s; %d lanes", text, s->lane_count);
 	if (s->zoom > 1)
@@ -289,29 +289,21 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 		return;
 	}
 	int selected = chosen(app, s);
-	/* the number of lanes in sight depends on the rows of the text, which names it: guess, then draw */
 	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
 		{ summary_text(app, s, s->lane_count), STYLE_DIM } };
-	int y = area.height;
-	struct area above = chart_foot(area, lines, 2);
+	struct area above = chart_above(area, lines, 2);
 	int axis_rows = above.height >= 4 ? 2 : above.height >= 2;
 	struct area chart = canvas_part(above, 0, 0, area.width, above.height - axis_rows);
 	int high = s->lane_count && chart.height / s->lane_count >= 3 ? 3 :
 		s->lane_count && chart.height / s->lane_count >= 2 ? 2 : 1;
 	int lanes = chart.height / high;
-	if (lanes < 1 || chart.width < 1)
-		return;
 	lanes_clamp(s, lanes);
 	window_clamp(s);
-	if (selected >= 0 && s->seen_layer != app->layer)
+	if (selected >= 0 && lanes > 0 && s->seen_layer != app->layer)
 		window_follow(s, &s->bars[selected], lanes);
 	s->seen_layer = app->layer;
-	if (lanes < s->lane_count) {
-		lines[1].text = summary_text(app, s, lanes);
-		for (int row = above.height; row < y; row++)
-			canvas_fill(area, 0, row, area.width, STYLE_NORMAL, ' ');
-		chart_foot(area, lines, 2);
-	}
+	lines[1].text = summary_text(app, s, lanes);
+	chart_foot(chart_below(area, above), lines, 2);
 	draw_lanes(app, s, chart, high, selected);
 	struct axis time = { s->left_ns, s->left_ns + span(s), false };
 	int bottom = lanes < s->lane_count ? chart.height : s->lane_count * high;

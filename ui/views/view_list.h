@@ -12,6 +12,7 @@
 	V(advice) \
 	V(roofline) \
 	V(timeline) \
+	V(map) \
 	V(help)
 
 #endif
