@@ -9,6 +9,7 @@ libui_a_SOURCES += \
 	ui/views/detail_results.c \
 	ui/views/devices.c \
 	ui/views/doctor.c \
+	ui/views/graph.c \
 	ui/views/help.c \
 	ui/views/keys.c \
 	ui/views/keys.h \

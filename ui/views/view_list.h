@@ -13,6 +13,7 @@
 	V(roofline) \
 	V(timeline) \
 	V(map) \
+	V(graph) \
 	V(help)
 
 #endif
