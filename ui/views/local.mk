@@ -8,6 +8,7 @@ libui_a_SOURCES += \
 	ui/views/detail_real.c \
 	ui/views/detail_results.c \
 	ui/views/devices.c \
+	ui/views/distribution.c \
 	ui/views/doctor.c \
 	ui/views/graph.c \
 	ui/views/help.c \

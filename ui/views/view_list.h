@@ -14,6 +14,7 @@
 	V(timeline) \
 	V(map) \
 	V(graph) \
+	V(distribution) \
 	V(help)
 
 #endif
