@@ -30,6 +30,16 @@ gone "measuring the load of this machine" "the findings come by themselves"
 keys Tab
 see "[7] Advice"
 keys Tab
+see "[gr] Roofline"
+keys Tab
+see "[gt] Timeline"
+keys Tab
+see "[gm] Map"
+keys Tab
+see "[gn] Graph"
+keys Tab
+see "[gd] Distribution"
+keys Tab
 see "[8] Help"
 keys Tab
 see "[1] Layers"

@@ -245,7 +245,7 @@ static void test_selection(void)
 	type("B");
 	is_int(fixture_calls.layer, layer, "B measures the highlighted row");
 	ok(pane_row(app_pane(&app)) == row && app.layer == layer, "new results move nothing");
-	type("Tab Tab Tab Tab Tab");
+	type("5 6 7 8 1");
 	is_str(layer_name(), "layer1.0.relu1", "nor do other views");
 	is_int(app.listed[pane_row(&app.frame->panes[0])], app.layer, "the list is at it");
 	type("& maxpool Enter 4 g 1");
@@ -1133,7 +1133,7 @@ static void test_frame(void)
 	int columns, rows;
 	session = fixture_open(&(struct fixture_options){ .measured = true });
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, false, stdout, &err), -1, "no such view");
-	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, advice, help") != NULL,
+	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, advice, ") != NULL,
 		"the error names the views");
 	ok(views_find("details") == &view_detail && views_find("what") == &view_what_if &&
 			views_find("device") == &view_devices,

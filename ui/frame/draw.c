@@ -392,6 +392,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 			: "all measured";
 	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view->orders ? row->hint : "";
+	case REQUEST_SEARCH: return view->row_text ? row->hint : "";
+	case REQUEST_OWN: return row->view == view ? row->hint : "";
 	default: return row->hint;
 	}
 }
@@ -400,8 +402,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 static void draw_hints(struct app *app, struct area line)
 {
 	static const enum request first[] = { REQUEST_DIMS, REQUEST_CANCEL, REQUEST_MEASURE_MISSING,
-		REQUEST_OPEN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_VIEW, REQUEST_CLOSE, REQUEST_SORT,
-		REQUEST_AGENT };
+		REQUEST_OPEN, REQUEST_OWN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_VIEW, REQUEST_CLOSE,
+		REQUEST_SORT, REQUEST_AGENT };
 	struct queue_status q = status_of(app);
 	bool busy = (!q.idle && !app->frame->stopping) || app_agent_is_busy(app);
 	int count, x = 1;

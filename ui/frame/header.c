@@ -369,6 +369,14 @@ static void piece_gain(struct app *app, struct toggle_piece *p, const struct tog
 		zero ? "" : t->saves_ns > 0 ? "-" : "+", size);
 }
 
+/* True if the key does something else in this view. */
+static bool is_taken(struct app *app, char key)
+{
+	const struct key_row *row =
+		keys_find(app_pane(app)->view, (struct key_pair){ (uint32_t)key, KEY_CODE_NONE });
+	return row && row->view;
+}
+
 static void piece_make(struct app *app, struct toggle_piece *p, const struct what_if_effect *e,
 	const struct toggle_style *style, int unit)
 {
@@ -380,6 +388,8 @@ static void piece_make(struct app *app, struct toggle_piece *p, const struct wha
 	*p = (struct toggle_piece){ .key = { e->row->key }, .label = label, .on = e->on };
 	if (!label[0] && e->on)
 		p->key[0] = upper(p->key[0]);
+	if (label[0] && is_taken(app, e->row->key))
+		p->key[0] = ' ';
 	piece_gain(app, p, &says, style, unit);
 }
 

@@ -7,9 +7,12 @@
 
 /* ---- axes ---- */
 
+/* Nothing that a chart shows is farther from 1. */
+#define EXTREME 1e200
+
 static bool is_on(double value, bool log)
 {
-	return isfinite(value) && (!log || value > 0);
+	return fabs(value) <= EXTREME && (!log || value >= 1 / EXTREME);
 }
 
 struct axis axis_of(double low, double high, bool log)
@@ -17,17 +20,18 @@ struct axis axis_of(double low, double high, bool log)
 	double one = is_on(low, log) ? low : is_on(high, log) ? high : 1;
 	double other = is_on(high, log) ? high : one;
 	struct axis x = { fmin(one, other), fmax(one, other), log };
-	double least = log ? 0 : 1e-9 * fmax(fabs(x.low), fabs(x.high));
+	double least = log ? 0 : fmax(1e-9 * fmax(fabs(x.low), fabs(x.high)), 1 / EXTREME);
 	if (log ? x.high / x.low < 1.001 : x.high - x.low <= least) {
-		x.low = log ? x.low / 2 : x.low - (x.low == 0 ? 0 : fabs(x.low) / 2);
-		x.high = log ? x.high * 2 : x.high + (x.high == 0 ? 1 : fabs(x.high) / 2);
+		double room = fabs(x.high) > least ? fabs(x.high) / 2 : 1;
+		x.low = log ? x.low / 2 : x.low - room;
+		x.high = log ? x.high * 2 : x.high + room;
 	}
 	return x;
 }
 
 double axis_place(const struct axis *x, double value)
 {
-	if (!is_on(value, x->log))
+	if (isnan(value) || (x->log && !(value > 0)))
 		return NAN;
 	return x->log ? log(value / x->low) / log(x->high / x->low) : (value - x->low) / (x->high - x->low);
 }
@@ -52,7 +56,8 @@ static int log_ticks(const struct axis *x, int used, int nth, int most, double t
 
 static int linear_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS])
 {
-	double least = (x->high - x->low) / most, power = pow(10, floor(log10(least))), step = 10 * power;
+	double least = (x->high - x->low) / (most > 1 ? most - 1 : 1) * (1 - 1e-9);
+	double power = pow(10, floor(log10(least))), step = 10 * power;
 	for (int i = 2; i >= 0; i--)
 		step = steps[i] * power >= least ? steps[i] * power : step;
 	int count = 0;
@@ -94,7 +99,7 @@ void axis_draw_below(struct area a, const struct axis *x, axis_text *text)
 {
 	double ticks[AXIS_TICKS];
 	char label[STR_QUANTITY];
-	int count = axis_ticks(x, a.width / LABEL_COLUMNS + 1, ticks), free_from = 0;
+	int count = axis_ticks(x, a.width / LABEL_COLUMNS + 2, ticks), free_from = 0;
 	canvas_fill(a, 0, 0, a.width, STYLE_DIM, 0x2500);
 	for (int i = 0; i < count; i++) {
 		int at = (int)lround(axis_place(x, ticks[i]) * (a.width - 1));
@@ -174,9 +179,9 @@ void plot_line(struct plot *p, double x0, double y0, double x1, double y1, enum 
 		!clip(x0, dx, p->area.width, &from, &to) || !clip(y0, dy, p->area.height, &from, &to))
 		return;
 	double length = fmax(fabs(dx) * p->across, fabs(dy) * p->down) * (to - from);
-	int count = (int)ceil(length);
-	for (int i = 0; i <= count; i += dotted ? 2 : 1) {
-		double t = count ? from + (to - from) * i / count : from;
+	int count = (int)ceil(length) > 1 ? (int)ceil(length) : 1;
+	for (int i = 0; i < count; i += dotted ? 2 : 1) {
+		double t = from + (to - from) * (i + 0.5) / count;
 		dot(p, x0 + t * dx, y0 + t * dy, style, slope_sign(dx, dy));
 	}
 }

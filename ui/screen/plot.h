@@ -12,8 +12,8 @@ struct axis {
 	bool log;
 };
 
-/* An axis that contains both values, whatever they are: equal, in either order, unknown (NaN, infinite) or,
- * for log, not above 0. */
+/* An axis that contains both values, whatever they are: equal, in either order, unknown (NaN), immense
+ * (beyond 1e200) or, for log, not above 0. */
 struct axis axis_of(double low, double high, bool log);
 /* Position of a value: 0 at low, 1 at high, beyond them outside; NaN of values that have none. */
 double axis_place(const struct axis *x, double value);

@@ -89,9 +89,10 @@ static const char *row_name(struct app *app, const struct sample_rows *s, const 
 	const char *layouts = app_clean(app, text_of(r->algorithm.layouts));
 	if (is_of_states(r, s->used) || !s->used)
 		return arena_printf(&app->scratch, "%s%s%s", name, *layouts ? " " : "", layouts);
-	return arena_printf(&app->scratch, "%s%s %s%s%s", r->cache == s->used->cache ? "" :
-		cache_name(r->cache), r->launch == s->used->launch ? "" : launch_name(r->launch), name,
-		*layouts ? " " : "", layouts);
+	const char *cache = r->cache == s->used->cache ? "" : cache_name(r->cache),
+		*launch = r->launch == s->used->launch ? "" : launch_name(r->launch);
+	return arena_printf(&app->scratch, "%s%s%s%s%s%s%s", cache, *cache ? " " : "", launch,
+		*launch ? " " : "", name, *layouts ? " " : "", layouts);
 }
 
 static const char *stats_text(struct app *app, const struct sample_rows *s, const struct result *r)
@@ -131,14 +132,21 @@ static const char *none_text(struct app *app, const struct sample_rows *s)
 
 static const char *counts_text(struct app *app, const struct distribution *d, const struct sample_rows *s)
 {
-	const char *text = arena_printf(&app->scratch, "%d of %d results", s->count ? d->row + 1 : 0, s->count);
+	const char *text = arena_printf(&app->scratch, "%d of %d results", d->row + 1, s->count);
 	if (s->without)
 		text = arena_printf(&app->scratch, "%s, %d more without samples", text, s->without);
-	return arena_printf(&app->scratch, "%s; box: quartiles and median, line: to the minimum (no maximum is "
-		"kept)%s", text, d->own_axis ? "; - shows all" : "; + spreads the chosen one");
+	return arena_printf(&app->scratch,
+		"%s; box: quartiles and median, line: to the minimum (no maximum is kept)%s", text,
+		d->own_axis ? "; - shows all" : "; + spreads the chosen one");
 }
 
 /* ---- the chart ---- */
+
+/* Statistics that are not known are NaN or 0. */
+static double known(double ns)
+{
+	return ns > 0 ? ns : NAN;
+}
 
 static struct axis axis_for(const struct distribution *d, const struct sample_rows *s)
 {
@@ -147,8 +155,8 @@ static struct axis axis_for(const struct distribution *d, const struct sample_ro
 		const struct sample_stats *t = &s->rows[i]->stats;
 		if (d->own_axis && i != d->row)
 			continue;
-		low = fmin(low, fmin(fmin(t->min, t->lo), fmin(t->q1, t->median)));
-		high = fmax(high, fmax(t->hi, fmax(t->q3, t->median)));
+		low = fmin(fmin(low, known(t->min)), fmin(known(t->lo), fmin(known(t->q1), t->median)));
+		high = fmax(high, fmax(known(t->hi), fmax(known(t->q3), t->median)));
 	}
 	double room = (high - low) / 20;
 	bool log = high > 20 * low;
@@ -285,7 +293,7 @@ static bool distribution_request(struct app *app, void *state, const struct key_
 
 static const struct key_row distribution_keys[] = {
 	{ "l Right n", REQUEST_OWN, SAMPLES_NEXT, KEYS_CHARTS, "to the next layer with samples",
-		.counts = true },
+		.hint = "next layer", .counts = true },
 	{ "h Left N", REQUEST_OWN, SAMPLES_PREVIOUS, KEYS_CHARTS, "to the previous layer with samples",
 		.counts = true },
 	{ "+", REQUEST_OWN, SAMPLES_SPREAD, KEYS_CHARTS, "spread the samples of the chosen algorithm",

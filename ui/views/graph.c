@@ -129,9 +129,10 @@ static void graph_find(const struct app *app, struct nearby *g, int layer)
 static const struct {
 	int rows[LEVELS], edges;
 } forms[] = {
-	{ { 4, 4, 4, 4, 4 }, 3 }, { { 4, 4, 4, 4, 4 }, 2 }, { { 3, 3, 4, 3, 3 }, 2 }, { { 3, 3, 3, 3, 3 }, 1 },
-	{ { 1, 3, 3, 3, 1 }, 1 }, { { 1, 1, 3, 1, 1 }, 1 }, { { 1, 1, 1, 1, 1 }, 1 }, { { 0, 1, 1, 1, 0 }, 1 },
-	{ { 0, 1, 1, 1, 0 }, 0 }, { { 0, 0, 1, 0, 0 }, 0 },
+	{ { 4, 4, 4, 4, 4 }, 3 }, { { 4, 4, 4, 4, 4 }, 2 }, { { 3, 3, 4, 3, 3 }, 2 },
+	{ { 3, 3, 3, 3, 3 }, 1 }, { { 1, 3, 3, 3, 1 }, 1 }, { { 1, 1, 3, 1, 1 }, 1 },
+	{ { 1, 1, 1, 1, 1 }, 1 }, { { 0, 1, 1, 1, 0 }, 1 }, { { 0, 1, 1, 1, 0 }, 0 },
+	{ { 0, 0, 1, 0, 0 }, 0 },
 };
 
 static void rows_place(struct nearby *g, int height)
@@ -263,7 +264,7 @@ static void draw_edges(struct app *app, const struct nearby *g, struct area a, i
 
 /* ---- boxes ---- */
 
-/* "1.29 ms 3.7%" with the sign of its level before it; short where there is no cost. */
+/* "1.29 ms  3.7%", or a short word where there is no cost. */
 static const char *cost_words(struct app *app, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
@@ -306,6 +307,11 @@ static void draw_box(struct app *app, struct area box, int layer, double most_ns
 	}
 	canvas_put(in, 0, 0, chart_heat(level), chart_sign(in, level));
 	int columns = canvas_columns_on(in, cost), room = in.width - 2;
+	const char *share = strstr(cost, "  ");
+	if (in.height < 2 && share && room - columns <= canvas_columns_on(in, name)) {
+		cost = arena_strndup(&app->scratch, cost, (size_t)(share - cost)); /* the time alone */
+		columns = canvas_columns_on(in, cost);
+	}
 	if (in.height >= 2) {
 		const char *op = app_op_short(app, app_layer(app, layer)->node->op);
 		canvas_fit_tail(in, 2, 0, room, style, name);
@@ -328,7 +334,8 @@ static void draw_level(struct app *app, const struct graph_level *l, struct area
 		draw_box(app, canvas_part(a, l->nodes[i].x, l->y, l->nodes[i].width, l->height),
 			l->nodes[i].layer, most_ns);
 	if (l->from && l->height)
-		canvas_fit(a, 0, y, MARK_COLUMNS - 1, STYLE_WARN, arena_printf(&app->scratch, "<%d", l->from));
+		canvas_fit(a, 0, y, MARK_COLUMNS - 1, STYLE_WARN,
+			arena_printf(&app->scratch, "<%d", l->from));
 	if (after && l->height)
 		canvas_fit_right(a, a.width - MARK_COLUMNS + 1, y, MARK_COLUMNS - 1, STYLE_WARN,
 			arena_printf(&app->scratch, "%d>", after));
@@ -345,8 +352,9 @@ static const char *around_text(struct app *app, const struct nearby *g)
 		down += app->show_folded || !app_is_folded(app, neighbour(app, app->layer, false, i));
 	const struct graph_level *centre = &g->levels[CENTRE];
 	int beside = centre->count - 1 + centre->more;
-	const char *text = arena_printf(&app->scratch, "%d producer%s (k), %d consumer%s (j), %d beside (h, l)",
-		up, up == 1 ? "" : "s", down, down == 1 ? "" : "s", beside);
+	const char *text = arena_printf(&app->scratch,
+		"%d producer%s (k), %d consumer%s (j), %d beside (h, l)", up, up == 1 ? "" : "s", down,
+		down == 1 ? "" : "s", beside);
 	if (g->edges_left_out)
 		text = arena_printf(&app->scratch, "%s; edges across levels not drawn: %d", text,
 			g->edges_left_out);
@@ -465,7 +473,7 @@ static const struct key_row graph_keys[] = {
 
 const struct view view_graph = {
 	.name = "graph",
-	.help = "the layers around the selected one as boxes; j goes to the costliest consumer, k to the producer",
+	.help = "the layers around the selected one as boxes; j goes to a consumer, k to a producer",
 	.keys = "gn",
 	.group = KEYS_CHARTS,
 	.own = graph_keys,

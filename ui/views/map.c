@@ -137,10 +137,12 @@ static bool strips_fit(const struct map *s, struct map_grid *g, struct area a)
  * where too many layers are side by side, several layers. */
 static struct map_grid grid_make(const struct app *app, const struct map *s, struct area a)
 {
-	struct map_grid g = { .per_column = 1, .per_cell = 1 };
+	struct map_grid g = { .per_column = 1, .per_cell = 1, .cell = 1 };
+	if (a.width < 1 || a.height < 1)
+		return g;
 	for (g.cell = 6; g.cell > 1 && !strips_fit(s, &g, a);)
 		g.cell--;
-	if (a.width > 0 && a.height > 0 && s->level_count > a.width * a.height)
+	if (s->level_count > a.width * a.height)
 		g.per_column = s->level_count / (a.width * a.height);
 	while (!strips_fit(s, &g, a) && g.columns > g.per_strip)
 		g.per_column++;
@@ -161,7 +163,8 @@ static struct map_grid grid_make(const struct app *app, const struct map *s, str
 static int index_of(const struct app *app, const struct map *s, int layer)
 {
 	layer = chart_outermost(app, layer);
-	if (layer < 0 || !s->count || !app_plan(app) || layer >= app_plan(app)->layer_count || s->level[layer] < 0)
+	const struct plan *p = app_plan(app);
+	if (layer < 0 || !s->count || !p || layer >= p->layer_count || s->level[layer] < 0)
 		return -1;
 	int i = s->first[s->level[layer]];
 	while (s->order[i] != layer)

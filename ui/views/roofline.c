@@ -281,14 +281,15 @@ static void label_ceiling(const struct roofline *s, struct roof_chart *c, const 
 	double unit = highest(s, false);
 	for (int row = 0; row < c->area.height; row++) {
 		double value = c->y.low * pow(c->y.high / c->y.low, 1 - (row + 0.5) / c->area.height);
-		int line = row_of(c, one->peak), x[2] = { c->area.width - columns - 1, 1 }, y = line - 1 + row;
+		int x[2] = { c->area.width - columns - 1, 1 }, y = row_of(c, one->peak) - 1 + row;
 		if (one->is_rate) {
 			x[0] = column_of(c, value / one->peak) + 2;
 			x[1] = x[0] - columns - 3;
 			y = row;
 		} else if (row > 2)
 			break;
-		if (one->is_rate && (value > unit || value < c->x.low * one->peak || value > c->x.high * one->peak))
+		bool beyond = value > unit || value < c->x.low * one->peak || value > c->x.high * one->peak;
+		if (one->is_rate && beyond)
 			continue;
 		for (int k = 0; k < 2; k++) {
 			int cost = 4 * hidden(c, x[k], y, columns) + 2 * k + (one->is_rate ? 0 : row == 1);
@@ -379,7 +380,8 @@ static const char *chosen_text(struct app *app, const struct roofline *s, int se
 		return "";
 	if (!d)
 		return arena_printf(&app->scratch, "%s  no position: %s", chart_name(app, app->layer),
-			app_cost_all(app, app->layer) > 0 ? "no FLOPs, or unknown" : chart_cost(app, app->layer));
+			app_cost_all(app, app->layer) > 0 ? "no FLOPs, or unknown" :
+			chart_cost(app, app->layer));
 	double total = app->session->analysis->sequential_ns;
 	return arena_printf(&app->scratch, "%s  %.3g FLOP/byte  %s%sFLOP/s  %s  %s of the time",
 		app_name(app, app->layer), intensity(d), d->guess ? "~" : "", str_count(speed, rate(d)),
@@ -496,7 +498,7 @@ static const struct key_row roofline_keys[] = {
 	{ "h Left", REQUEST_OWN, ROOF_LEFT, KEYS_CHARTS, "to the layer of the next lower intensity",
 		.counts = true },
 	{ "n", REQUEST_OWN, ROOF_NEXT, KEYS_CHARTS, "to the next cheaper layer with the same limit",
-		.counts = true },
+		.hint = "same limit", .counts = true },
 	{ "N", REQUEST_OWN, ROOF_PREVIOUS, KEYS_CHARTS, "to the next costlier layer with the same limit",
 		.counts = true },
 	{ 0 }

@@ -262,12 +262,15 @@ static const char *summary_text(struct app *app, const struct timeline *s, int l
 		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), duration(app, s->end_ns))
 		: arena_printf(&app->scratch, "sequential: one after the other, %s%s; p shows the parallel "
 			"schedule", analysis_mark(a), duration(app, s->end_ns));
+	if (parallel && !a->complete)
+		text = arena_printf(&app->scratch, "%s; critical path not known", text);
 	if (parallel && a->limit)
 		text = arena_printf(&app->scratch, "%s; the bound is longer: %s needs %s", text, a->limit,
 			duration(app, a->bound_ns));
 	if (s->lane_count > 1)
-		text = lanes > 0 && lanes < s->lane_count ? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text,
-			s->top + 1, s->top + lanes, s->lane_count)
+		text = lanes > 0 && lanes < s->lane_count
+			? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text, s->top + 1,
+				s->top + lanes, s->lane_count)
 			: arena_printf(&app->scratch, "%s; %d lanes", text, s->lane_count);
 	if (s->zoom > 1)
 		text = arena_printf(&app->scratch, "%s; %.0fx", text, s->zoom);
@@ -423,7 +426,7 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 
 static const struct key_row timeline_keys[] = {
 	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS, "zoom in on the selected layer: twice; 3+: eight times",
-		.counts = true },
+		.hint = "zoom in", .counts = true },
 	{ "-", REQUEST_OWN, TIME_OUT, KEYS_CHARTS, "zoom out", .counts = true },
 	{ "=", REQUEST_OWN, TIME_ALL, KEYS_CHARTS, "zoom out to all of it", .hint = NULL },
 	{ "l Right", REQUEST_OWN, TIME_LATER, KEYS_CHARTS, "to the next layer of the lane", .counts = true },

@@ -1,0 +1,395 @@
+/* Charts: their layout at all sizes, what their keys select, what they say is missing. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+#include <stdlib.h>
+
+static struct app app;
+static struct session *session;
+
+static void begin(struct fixture_options o, int columns, int rows)
+{
+	session = fixture_open(&o);
+	app_init(&app, session, columns, rows, false);
+	app_draw(&app);
+}
+
+static void end(void)
+{
+	app_free(&app);
+	fixture_close(session);
+}
+
+static bool sees(const char *text)
+{
+	static struct str out;
+	app_draw(&app);
+	str_clear(&out);
+	canvas_print(&app.frame->canvas, &out);
+	if (!strstr(out.p, text) && getenv("SHOW"))
+		puts(out.p);
+	return strstr(out.p, text) != NULL;
+}
+
+static void show(const char *name)
+{
+	app_show(&app, views_find(name), -1);
+	app_draw(&app);
+}
+
+static void type(const char *letters)
+{
+	for (; *letters; letters++)
+		app_key(&app, (uint32_t)*letters);
+	app_draw(&app);
+}
+
+static const char *view_name(void)
+{
+	return app_pane(&app)->view->name;
+}
+
+/* ---- layout ---- */
+
+static const struct fixture_options inputs[] = {
+	{ .measured = true, .peaks = true },
+	{ .queue = true, .busy = true },
+	{ .measured = true, .control = true, .peaks = true },
+	{ .described = true },
+	{ .measured = true, .chain = 400 },
+	{ .queue = true, .unbound = true },
+	{ .unsupported = true },
+};
+
+#define UNTOUCHED 'Z'
+
+/* Draws a view in the middle of a canvas one cell larger on every side. Returns the number of cells that are
+ * wrong: changed on the border, or not ASCII. */
+static int wrong_cells(const struct view *view, void *state, int width, int height, bool ascii)
+{
+	static struct canvas canvas;
+	int wrong = 0, right = width + 1, bottom = height + 1;
+	canvas.ascii = ascii;
+	canvas_resize(&canvas, width + 2, height + 2);
+	struct area all = canvas_area(&canvas);
+	for (int y = 0; y <= bottom; y++)
+		for (int x = 0; x <= right; x += y % bottom ? right : 1)
+			canvas_put(all, x, y, STYLE_NORMAL, UNTOUCHED);
+	arena_clear(&app.scratch);
+	view->draw(&app, state, canvas_part(all, 1, 1, width, height));
+	for (int y = 0; y <= bottom; y++)
+		for (int x = 0; x <= right; x += ascii || y % bottom == 0 ? 1 : right) {
+			bool border = y == 0 || x == 0 || y == bottom || x == right;
+			uint32_t code = canvas.cells[y * all.width + x].code;
+			wrong += border ? code != UNTOUCHED : code > 126;
+		}
+	return wrong;
+}
+
+/* By step 1 every size from 1x1 to 300x100. */
+static void check_sizes(const struct view *view, int step, const char *what)
+{
+	int wrong = 0;
+	void *state = calloc(1, view->state_size + 1);
+	if (view->open)
+		view->open(&app, state);
+	for (int width = 1; width <= 300; width += step)
+		for (int height = 1; height <= 100; height += step) {
+			app.layer = app.listed_count ? app.listed[(width + height) % app.listed_count] : -1;
+			wrong += wrong_cells(view, state, width, height, (width + height) % 8 == 0);
+		}
+	app.layer = -1;
+	wrong += wrong_cells(view, state, 80, 20, true);
+	is_int(wrong, 0, "%s: %s, every %d cells", view->name, what, step);
+	if (view->close)
+		view->close(&app, state);
+	free(state);
+}
+
+static void test_layout(void)
+{
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
+		begin(inputs[i], 80, 24);
+		for (int parallel = 0; parallel < 2; parallel++, app_key(&app, 'p'))
+			for (int v = 0; v < views_count(); v++)
+				if (views_at(v)->draw)
+					check_sizes(views_at(v), i == 0 && parallel ? 1 : 7,
+						parallel ? "parallel" : "sequential");
+		end();
+	}
+}
+
+/* ---- roofline ---- */
+
+static double intensity(void)
+{
+	struct limit l = session_limit(session, app_cost(&app, app.layer), app_problem(&app, app.layer));
+	return l.intensity;
+}
+
+static double total_of(const char *problem)
+{
+	double sum = 0;
+	for (int i = 0; i < app.place_count; i++)
+		if (app_problem(&app, i) && strcmp(app_problem(&app, i), problem) == 0 &&
+			app_cost_all(&app, i) > 0)
+			sum += app_cost_all(&app, i);
+	return sum;
+}
+
+static void test_roofline(void)
+{
+	begin((struct fixture_options){ .measured = true, .peaks = true }, 120, 40);
+	show("roofline");
+	type("g");
+	double before = total_of(app_problem(&app, app.layer));
+	int layer = app.layer, moves = 0, wrong = 0;
+	for (;; moves++) {
+		type("j");
+		if (app.layer == layer)
+			break;
+		double now = total_of(app_problem(&app, app.layer));
+		wrong += now > before;
+		before = now;
+		layer = app.layer;
+	}
+	ok(moves >= 5 && wrong == 0, "j goes to cheaper problems");
+	type("G");
+	is_int(app.layer, layer, "to the last one");
+	type("k");
+	ok(total_of(app_problem(&app, app.layer)) >= before, "k to a costlier one");
+	for (int i = 0; i < 40; i++)
+		type("h");
+	double low = intensity();
+	for (wrong = moves = 0;; moves++) {
+		layer = app.layer;
+		double was = intensity();
+		type("l");
+		wrong += intensity() < was;
+		if (app.layer == layer)
+			break;
+	}
+	ok(moves >= 3 && wrong == 0 && intensity() > low, "l goes to higher intensities");
+	ok(!session->scenario.amortized == !scenario_default().amortized, "and l flips nothing here");
+	type("g");
+	struct limit a = session_limit(session, app_cost(&app, app.layer), app_problem(&app, app.layer));
+	layer = app.layer;
+	type("n");
+	struct limit b = session_limit(session, app_cost(&app, app.layer), app_problem(&app, app.layer));
+	ok(app.layer != layer && a.by == b.by && strcmp(a.peak, b.peak) == 0, "n keeps to the same limit");
+	type("N");
+	is_int(app.layer, layer, "N goes back");
+	ok(sees("f32 220 GFLOP/s") && sees("memory 20.0 GB/s") && sees("L2 ~200 GB/s"),
+		"the ceilings have their figures");
+	ok(sees("bound by compute") && sees("FLOP/byte") && sees("% of f32"), "and the layer its limit");
+	app_key(&app, KEY_CODE_ENTER);
+	is_str(view_name(), "detail", "Enter opens the details");
+	end();
+	begin((struct fixture_options){ .queue = true, .busy = true }, 120, 40);
+	show("roofline");
+	ok(sees("without a cost") && sees("peaks not known"), "what is missing is said");
+	end();
+	begin((struct fixture_options){ .unsupported = true }, 120, 40);
+	show("roofline");
+	type("jknNhlgG");
+	ok(sees("no layer has a position yet"), "nothing is measured");
+	end();
+}
+
+/* ---- timeline ---- */
+
+static void test_timeline(void)
+{
+	begin((struct fixture_options){ .measured = true }, 120, 40);
+	show("timeline");
+	ok(sees("sequential: one after the other"), "a sequential scenario");
+	type("g");
+	int layer = app.layer;
+	type("j");
+	ok(app.layer == layer + 1, "j goes along the lane");
+	type("n");
+	ok(sees("no critical path in a sequential scenario"), "there is no critical path");
+	end();
+	begin((struct fixture_options){ .measured = true, .chain = 9 }, 120, 40);
+	type("p");
+	show("timeline");
+	type("g");
+	ok(sees("no slack: on the critical path"), "a chain is its critical path");
+	layer = app.layer;
+	type("nn");
+	ok(app.layer > layer, "n goes along it");
+	type("NN");
+	is_int(app.layer, layer, "N goes back");
+	type("+++");
+	ok(sees("8x"), "+ zooms");
+	type("G");
+	ok(sees("start "), "the last layer is followed");
+	type("=");
+	ok(!sees("8x"), "= shows all of it");
+	end();
+	begin((struct fixture_options){ .measured = true }, 120, 40);
+	type("p");
+	show("timeline");
+	ok(sees("2 lanes") && sees("longest path"), "parallel lanes");
+	int branch = -1;
+	for (int i = 0; i < session->analysis->layer_count; i++)
+		if (session->analysis->layers[i].slack_ns > 0 && session->analysis->layers[i].ns > 0)
+			branch = i;
+	app.layer = branch;
+	ok(branch >= 0 && sees("slack "), "with slack");
+	type("k");
+	ok(app.layer != branch, "k goes to the lane above");
+	ok(sees("without a cost have no bar") && sees("critical path not known"), "what is missing is said");
+	end();
+}
+
+/* ---- map ---- */
+
+static void test_map(void)
+{
+	begin((struct fixture_options){ .measured = true }, 120, 40);
+	show("map");
+	type("g");
+	int layer = app.layer;
+	type("ll");
+	ok(app.layer > layer, "l goes to later levels");
+	type("hh");
+	is_int(app.layer, layer, "h goes back");
+	ok(sees("22 layers in 20 levels"), "layers and levels"); /* without the constant one */
+	type("lll");
+	layer = app.layer;
+	app_key(&app, KEY_CODE_ENTER);
+	is_str(view_name(), "layers", "Enter dives into the list");
+	is_int(app.layer, layer, "at the same layer");
+	end();
+	begin((struct fixture_options){ .measured = true, .chain = 4000 }, 40, 10);
+	show("map");
+	ok(sees("4000 layers in 4000"), "more levels than columns");
+	canvas_resize(&app.frame->canvas, 100, 12);
+	ok(sees(" levels a column"), "several share one");
+	type("G");
+	is_int(app.layer, 3999, "to the last layer");
+	end();
+}
+
+/* ---- graph ---- */
+
+static bool reads(int from, int to)
+{
+	const struct plan_layer *l = app_layer(&app, to);
+	for (int i = 0; i < l->pred_count; i++)
+		if (app.places[to].base + l->preds[i] == from)
+			return true;
+	return false;
+}
+
+static void test_graph(void)
+{
+	begin((struct fixture_options){ .measured = true }, 120, 40);
+	show("graph");
+	type("g");
+	int steps = 0, wrong = 0;
+	for (int before = -1; before != app.layer; steps++) {
+		before = app.layer;
+		type("j");
+		wrong += before != app.layer && !reads(before, app.layer);
+	}
+	ok(steps > 10 && wrong == 0, "j goes from consumer to consumer");
+	for (int before = -1; before != app.layer;) {
+		before = app.layer;
+		type("k");
+		wrong += before != app.layer && !reads(app.layer, before);
+	}
+	is_int(wrong, 0, "k from producer to producer");
+	for (int i = 0; i < app.place_count; i++)
+		if (text_is(app_layer(&app, i)->name, "layer1.0.conv1"))
+			app.layer = i;
+	ok(sees("maxpool") && sees("layer1.0.downsample") && sees("layer1.0.relu1"), "what is around a layer");
+	type("l");
+	ok(text_is(app_layer(&app, app.layer)->name, "layer1.0.downsample"), "l goes to a sibling");
+	type("h");
+	ok(text_is(app_layer(&app, app.layer)->name, "layer1.0.conv1"), "h back");
+	end();
+	begin((struct fixture_options){ .measured = true, .control = true }, 120, 40);
+	show("graph");
+	for (int i = 0; i < app.place_count && !app_can_unfold(&app, app.layer); i++)
+		app.layer = i;
+	int loop = app.layer;
+	ok(sees("zo goes inside"), "a loop says how to go inside");
+	ok(typed_word(&app, text_of("zo")) && app_is_body(&app, app.layer) && sees("zc leaves"), "zo does");
+	ok(typed_word(&app, text_of("zc")) && app.layer == loop, "zc leaves");
+	end();
+}
+
+/* ---- distribution ---- */
+
+static void test_distribution(void)
+{
+	begin((struct fixture_options){ .measured = true }, 120, 40);
+	show("distribution");
+	ok(sees("(used): ") && sees("median 2.97 ms") && sees("no maximum is kept"), "the samples of a layer");
+	int layer = app.layer;
+	type("j");
+	is_int(app.layer, layer, "j chooses an algorithm");
+	ok(sees("2 of "), "the second");
+	type("+");
+	ok(sees("is kept); - shows"), "its own axis");
+	type("l");
+	ok(app.layer != layer && sees("1 of "), "l goes to the next layer");
+	type("h");
+	is_int(app.layer, layer, "h back");
+	end();
+	begin((struct fixture_options){ .described = true }, 120, 40);
+	show("distribution");
+	ok(sees("is an estimate: nothing was sampled"), "no samples are invented");
+	end();
+	begin((struct fixture_options){ .unsupported = true }, 120, 40);
+	show("distribution");
+	type("jkgG");
+	ok(sees("all without a time"), "none at all");
+	end();
+}
+
+/* ---- any keys ---- */
+
+static void test_any_keys(void)
+{
+	static const char keys[] = "jkhlnNgG+-=pfam<>";
+	uint32_t seed = 7;
+	int wrong = 0;
+	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
+		begin(inputs[i], 80, 24);
+		for (int k = 0; k < 3000; k++) {
+			seed = seed * 1664525 + 1013904223;
+			uint32_t dice = seed >> 16;
+			if (dice % 11 == 0)
+				app_key(&app, KEY_CODE_TAB);
+			else if (dice % 101 == 0)
+				canvas_resize(&app.frame->canvas, 40 + (int)(dice % 161), 10 + (int)(dice % 51));
+			else if (dice % 13 == 0)
+				app_key(&app, dice & 64 ? KEY_CODE_PAGE_DOWN : KEY_CODE_PAGE_UP);
+			else
+				app_key(&app, (uint32_t)keys[dice % (sizeof(keys) - 1)]);
+			app_draw(&app);
+			wrong += app.layer < -1 || app.layer >= app.place_count;
+		}
+		end();
+	}
+	is_int(wrong, 0, "the selected layer is always one");
+}
+
+int main(void)
+{
+	test_layout();
+	test_roofline();
+	test_timeline();
+	test_map();
+	test_graph();
+	test_distribution();
+	test_any_keys();
+	return done_testing();
+}
