@@ -243,7 +243,8 @@ static void test_timeline(void)
 	ok(branch >= 0 && sees("slack "), "with slack");
 	type("k");
 	ok(app.layer != branch, "k goes to the lane above");
-	ok(sees("without a cost have no bar") && sees("critical path not known"), "what is missing is said");
+	ok(sees("without a cost have no bar") && sees("critical path not known"),
+		"what is missing is said");
 	end();
 }
 
@@ -308,7 +309,8 @@ static void test_graph(void)
 	for (int i = 0; i < app.place_count; i++)
 		if (text_is(app_layer(&app, i)->name, "layer1.0.conv1"))
 			app.layer = i;
-	ok(sees("maxpool") && sees("layer1.0.downsample") && sees("layer1.0.relu1"), "what is around a layer");
+	ok(sees("maxpool") && sees("layer1.0.downsample") && sees("layer1.0.relu1"),
+		"what is around a layer");
 	type("l");
 	ok(text_is(app_layer(&app, app.layer)->name, "layer1.0.downsample"), "l goes to a sibling");
 	type("h");
@@ -331,7 +333,8 @@ static void test_distribution(void)
 {
 	begin((struct fixture_options){ .measured = true }, 120, 40);
 	show("distribution");
-	ok(sees("(used): ") && sees("median 2.97 ms") && sees("no maximum is kept"), "the samples of a layer");
+	ok(sees("(used): ") && sees("median 2.97 ms") && sees("no maximum is kept"),
+		"the samples of a layer");
 	int layer = app.layer;
 	type("j");
 	is_int(app.layer, layer, "j chooses an algorithm");
@@ -369,7 +372,8 @@ static void test_any_keys(void)
 			if (dice % 11 == 0)
 				app_key(&app, KEY_CODE_TAB);
 			else if (dice % 101 == 0)
-				canvas_resize(&app.frame->canvas, 40 + (int)(dice % 161), 10 + (int)(dice % 51));
+				canvas_resize(&app.frame->canvas, 40 + (int)(dice % 161),
+					10 + (int)(dice % 51));
 			else if (dice % 13 == 0)
 				app_key(&app, dice & 64 ? KEY_CODE_PAGE_DOWN : KEY_CODE_PAGE_UP);
 			else

@@ -60,6 +60,9 @@ static const char *problem_of(const struct app *app, int layer)
 	return c && c->result ? c->result->problem : app_problem(app, layer);
 }
 
+/* Numbers of dots by problem; problems without FLOPs have the number IDLE. */
+#define IDLE INT32_MAX
+
 static void dot_add(struct app *app, struct roofline *s, struct hash *seen, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
@@ -67,28 +70,30 @@ static void dot_add(struct app *app, struct roofline *s, struct hash *seen, int 
 	struct problem p;
 	if (!c || c->bodies || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)
 		return;
-	if (!(c->ns > 0) || !text || problem_parse(text_of(text), &p, NULL)) {
+	if (!(c->ns > 0) || !text) {
 		s->unmeasured += !(c->ns > 0);
 		s->idle += c->ns > 0;
 		return;
 	}
-	struct roof_dot d = { .problem = text, .layer = layer, .layers = 1, .flops = problem_flops(&p),
-		.bytes = problem_bytes(&p), .ns = c->ns, .total_ns = app_cost_all(app, layer),
-		.limit = session_limit(app->session, c, text), .guess = app_is_guess(c) };
-	if (!(d.flops > 0) || !(d.bytes > 0)) {
-		s->idle++;
-		return;
-	}
 	int64_t *at = hash_at(seen, text_of(text));
-	if (*at >= 0) {
+	if (*at >= 0 && *at < s->count) {
 		s->dots[*at].layers++;
-		s->dots[*at].total_ns += d.total_ns;
+		s->dots[*at].total_ns += app_cost_all(app, layer);
 		return;
 	}
+	if (*at < 0 && (problem_parse(text_of(text), &p, NULL) || !(problem_flops(&p) > 0) ||
+			!(problem_bytes(&p) > 0)))
+		*at = IDLE;
+	s->idle += *at == IDLE;
+	if (*at == IDLE)
+		return;
 	*at = s->count;
 	VEC_GROW(s->dots, s->count, s->capacity);
-	s->dots[s->count++] = d;
-	s->unlimited += d.limit.by == LIMIT_UNKNOWN;
+	struct roof_dot *d = &s->dots[s->count++];
+	*d = (struct roof_dot){ .problem = text, .layer = layer, .layers = 1, .flops = problem_flops(&p),
+		.bytes = problem_bytes(&p), .ns = c->ns, .total_ns = app_cost_all(app, layer),
+		.limit = session_limit(app->session, c, text), .guess = app_is_guess(c) };
+	s->unlimited += d->limit.by == LIMIT_UNKNOWN;
 }
 
 static int by_cost(const void *x, const void *y)
@@ -363,13 +368,14 @@ static const char *limit_text(struct app *app, const struct limit *l)
 	if (l->by == LIMIT_UNKNOWN)
 		return arena_printf(&app->scratch, "bound by unknown: %s", l->why);
 	if (isnan(l->peak_per_s))
-		return arena_printf(&app->scratch, "bound by %s", limit_name(l->by));
+		return arena_printf(&app->scratch, l->peak[0] ? "bound by %s (%s)" : "bound by %s",
+			limit_name(l->by), l->peak);
 	const char *of = arena_printf(&app->scratch, "%s %s%s", l->peak, str_count(peak, l->peak_per_s),
 		l->is_rate ? "B/s" : "FLOP/s");
 	if (isnan(l->share))
 		return arena_printf(&app->scratch, "bound by %s (%s)", limit_name(l->by), of);
-	return arena_printf(&app->scratch, "%.*f%%%s of %s, bound by %s", l->share < 0.1 ? 1 : 0,
-		100 * l->share, limit_is_over(l) ? "?" : "", of, limit_name(l->by));
+	return arena_printf(&app->scratch, "%s%.*f%%%s of %s, bound by %s", l->is_estimate ? "~" : "",
+		l->share < 0.1 ? 1 : 0, 100 * l->share, limit_is_over(l) ? "?" : "", of, limit_name(l->by));
 }
 
 static const char *chosen_text(struct app *app, const struct roofline *s, int selected)

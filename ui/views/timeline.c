@@ -181,8 +181,10 @@ static uint32_t bar_sign(struct area a, bool critical)
 
 static void draw_slack(const struct timeline *s, struct area lane, const struct bar *b)
 {
+	if (!(b->slack > 0)) /* none, or unknown */
+		return;
 	int from = column_of(s, lane, b->end), to = column_of(s, lane, b->end + b->slack);
-	for (int x = from < 0 ? 0 : from + 1; b->slack > 0 && x <= to && x < lane.width; x++)
+	for (int x = from < 0 ? 0 : from + 1; x <= to && x < lane.width; x++)
 		canvas_put(lane, x, 0, STYLE_DIM, lane.canvas->ascii ? '.' : 0x2508);
 }
 
