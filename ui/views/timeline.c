@@ -216,10 +216,10 @@ static void draw_bar(struct app *app, const struct timeline *s, struct area lane
 static void draw_lanes(struct app *app, const struct timeline *s, struct area a, int high, int selected)
 {
 	for (int pass = 0; pass < 3; pass++) /* slack, bars, the selected one */
-		for (int i = 0; i < s->count; i++) {
+		for (int i = 0; i < s->count && s->bars[i].start <= s->left_ns + span(s); i++) {
 			const struct bar *b = &s->bars[i];
-			bool seen = b->lane >= s->top && (b->lane - s->top + 1) * high <= a.height &&
-				b->start <= s->left_ns + span(s) && b->end + fmax(b->slack, 0) >= s->left_ns;
+			bool seen = b->lane >= s->top && (b->lane - s->top) * high < a.height &&
+				b->end + fmax(b->slack, 0) >= s->left_ns;
 			if (!seen || (pass == 2 && i != selected))
 				continue;
 			struct area lane = canvas_part(a, 0, (b->lane - s->top) * high, a.width, high > 1 ?
@@ -285,6 +285,27 @@ static const char *summary_text(struct app *app, const struct timeline *s, int l
 	return text;
 }
 
+/* Few lanes leave room: the time in sight continues in strips below, each with its axis. */
+struct strips {
+	int count, rows;  /* of a strip, with its axis */
+	int axis, high;   /* rows of an axis; of a lane, with the blank one below */
+	int lanes;        /* in sight */
+};
+
+static struct strips strips_make(const struct timeline *s, int height)
+{
+	struct strips g = { .count = 1, .axis = height >= 4 ? 2 : height >= 2, .high = 3 };
+	while (g.high > 1 && s->lane_count * g.high > height - g.axis)
+		g.high--;
+	g.lanes = (height - g.axis) / g.high;
+	g.rows = height;
+	if (g.lanes >= s->lane_count) {
+		g.rows = s->lane_count * g.high - (g.high > 2) + g.axis;
+		g.count = height / g.rows;
+	}
+	return g;
+}
+
 static void timeline_draw(struct app *app, void *state, struct area area)
 {
 	struct timeline *s = state;
@@ -297,23 +318,25 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 	struct chart_line lines[] = { { chosen_text(app, s, selected), STYLE_BOLD },
 		{ summary_text(app, s, s->lane_count), STYLE_DIM } };
 	struct area above = chart_above(area, lines, 2);
-	int axis_rows = above.height >= 4 ? 2 : above.height >= 2;
-	struct area chart = canvas_part(above, 0, 0, area.width, above.height - axis_rows);
-	int high = s->lane_count && chart.height / s->lane_count >= 3 ? 3 :
-		s->lane_count && chart.height / s->lane_count >= 2 ? 2 : 1;
-	int lanes = chart.height / high;
-	lanes_clamp(s, lanes);
+	struct strips g = strips_make(s, above.height);
+	lanes_clamp(s, g.lanes);
 	window_clamp(s);
-	if (selected >= 0 && lanes > 0 && s->seen_layer != app->layer)
-		window_follow(s, &s->bars[selected], lanes);
+	if (selected >= 0 && g.lanes > 0 && s->seen_layer != app->layer)
+		window_follow(s, &s->bars[selected], g.lanes);
 	s->seen_layer = app->layer;
-	lines[1].text = summary_text(app, s, lanes);
+	lines[1].text = summary_text(app, s, g.lanes);
 	chart_foot(chart_below(area, above), lines, 2);
-	draw_lanes(app, s, chart, high, selected);
-	struct axis time = { s->left_ns, s->left_ns + span(s), false };
-	int bottom = lanes < s->lane_count ? chart.height : s->lane_count * high;
-	bottom = bottom < chart.height ? bottom : chart.height;
-	axis_draw_below(canvas_part(above, 0, bottom, area.width, axis_rows), &time, str_duration);
+	for (int i = 0; i < g.count; i++) {
+		struct timeline part = *s;
+		part.zoom = s->zoom * g.count;
+		part.left_ns = s->left_ns + i * span(&part);
+		struct area strip = canvas_part(above, 0, i * g.rows, area.width, g.rows);
+		draw_lanes(app, &part, canvas_part(strip, 0, 0, strip.width, g.rows - g.axis), g.high,
+			selected);
+		struct axis time = { part.left_ns, part.left_ns + span(&part), false };
+		axis_draw_below(canvas_part(strip, 0, g.rows - g.axis, strip.width, g.axis), &time,
+			str_duration);
+	}
 }
 
 /* ---- keys ---- */
