@@ -58,7 +58,8 @@ static int split(struct text t, struct text *field)
 	int n = 0;
 	for (;;) {
 		const char *comma = memchr(t.p, ',', t.n);
-		field[n++] = (struct text){ t.p, comma && n < FIELDS_MOST - 1 ? (size_t)(comma - t.p) : t.n };
+		field[n] = (struct text){ t.p, comma && n < FIELDS_MOST - 1 ? (size_t)(comma - t.p) : t.n };
+		n++;
 		if (!comma || n == FIELDS_MOST)
 			return n;
 		t.n -= (size_t)(comma + 1 - t.p);
