@@ -3,6 +3,7 @@
 
 #include "commands/command.h"
 #include "session/glossary.h"
+#include "ui/model/terms.h"
 #include "ui/views/keys.h"
 
 #include <errno.h>
@@ -39,6 +40,7 @@ static int print_man(const char *section)
 			what_if_man(&rows[i], &out);
 	} else if (strcmp(section, "keys") == 0) {
 		keys_print_man(&out);
+		terms_print_man(&out);
 	} else if (strcmp(section, "glossary") == 0) {
 		glossary_man(&out);
 	}

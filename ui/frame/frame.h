@@ -7,6 +7,8 @@
 #include "ui/model/real.h"
 #include "ui/views/view.h"
 
+#define PROMPT_SIZE 128 /* of a typed text, with its end */
+
 /* A view with its state and position. */
 struct pane {
 	const struct view *view;
@@ -20,7 +22,7 @@ struct pane {
 	bool marked;         /* a page of text: the cursor is on a search result; else on the top line */
 	int order;
 	bool reverse;
-	char filter[128];
+	char filter[PROMPT_SIZE];
 	uint64_t seen_generation;
 	int seen_width;
 };
@@ -38,9 +40,9 @@ struct prompt_dim {
 
 struct prompt {
 	enum prompt_kind kind;
-	char text[128];
+	char text[PROMPT_SIZE];
 	bool untouched;       /* text is the previous value: the first letter replaces it */
-	char before[128];     /* PROMPT_FILTER: the filter that Esc restores */
+	char before[PROMPT_SIZE]; /* PROMPT_FILTER: the filter that Esc restores */
 	int start_cursor, start_top, start_row; /* position when the search or filter was started */
 	struct prompt_dim *dims; /* PROMPT_DIM: all dimensions of the prompt, bound together at the end */
 	int dim_count, dim_index;
@@ -64,7 +66,7 @@ struct frame {
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;
 	int page;                /* rows of the list at the last drawing */
-	char search[128];
+	char search[PROMPT_SIZE];
 	struct prompt prompt;
 	struct typed typed;
 	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
@@ -133,8 +135,10 @@ void pane_select_row(struct app *app, struct pane *p, int row);
 void pane_tell(struct app *app, struct pane *p);
 /* Moves to a search result (an index into shown); a page of text scrolls only if the row is not visible. */
 void pane_find_show(struct app *app, struct pane *p, int at);
+/* Parses a search or filter of the pane's view. Returns -1 with an error. */
+int pane_parse(const struct pane *p, const char *text, struct terms *out, struct error *err);
 /* Highlights the matches of the search in a line already drawn. */
-void pane_mark_matches(const struct app *app, struct area line, bool selected);
+void pane_mark_matches(struct app *app, struct area line, bool selected);
 /* "&Relu 49/175" in at most room columns (only the text is shortened); "" without a filter. */
 const char *pane_filter_text(struct app *app, const struct pane *p, int room);
 /* First row after `from` (an index into shown) in direction +1 or -1 that contains the text, wrapping;

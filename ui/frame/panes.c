@@ -2,6 +2,7 @@
 
 #include "ui/frame/frame.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -97,22 +98,47 @@ static int order_compare(const void *x, const void *y, void *context)
 	return o->pane->reverse ? -c : c;
 }
 
-/* True if search and filter match the row. Requires row_text. */
-static bool row_matches(struct app *app, struct pane *p, int row, struct text text)
+int pane_parse(const struct pane *p, const char *text, struct terms *out, struct error *err)
 {
-	return (p->view->row_has && p->view->row_has(app, p->state, row, text)) ||
-	       text_contains(text_of(p->view->row_text(app, p->state, row)), text);
+	return terms_parse(out, text, !p->view->subject, err);
+}
+
+/* True if all terms of a search or filter hold for the row. Requires row_text. */
+static bool row_matches(struct app *app, struct pane *p, int row, const struct terms *terms)
+{
+	const char *text = NULL;
+	struct subject of;
+	bool asked = false;
+	for (int i = 0; i < terms->count; i++) {
+		const struct term *t = &terms->term[i];
+		if (t->key) {
+			of = asked ? of : p->view->subject(app, p->state, row);
+			asked = true;
+			if (!term_holds(app, t, &of))
+				return false;
+			continue;
+		}
+		bool has = p->view->row_has && p->view->row_has(app, p->state, row, t->value);
+		if (!has && !text)
+			text = p->view->row_text(app, p->state, row);
+		has = has || text_contains(text_of(text), t->value);
+		if (has == t->negated)
+			return false;
+	}
+	return true;
 }
 
 void pane_reorder(struct app *app, struct pane *p)
 {
 	int row = pane_row(p), count = 0;
+	struct terms filter;
+	pane_parse(p, p->filter, &filter, NULL);
 	if (p->row_count > p->capacity) {
 		p->capacity = p->row_count;
 		p->shown = base_realloc(p->shown, (size_t)p->capacity * sizeof(*p->shown));
 	}
 	for (int i = 0; i < p->row_count; i++) {
-		if (p->filter[0] && p->view->row_text && !row_matches(app, p, i, text_of(p->filter)))
+		if (p->filter[0] && p->view->row_text && !row_matches(app, p, i, &filter))
 			continue;
 		p->shown[count++] = i;
 	}
@@ -199,15 +225,14 @@ static bool cells_match(const struct cell *cells, int count, const uint32_t *tex
 	return true;
 }
 
-void pane_mark_matches(const struct app *app, struct area line, bool selected)
+static void mark_word(const struct app *app, struct area line, bool selected, struct text word)
 {
-	const struct frame *f = app->frame;
-	const char *text = f->prompt.kind == PROMPT_SEARCH ? f->prompt.text : f->search;
+	char text[sizeof(app->frame->search)];
 	uint32_t wanted[sizeof(app->frame->search)];
 	int n = 0;
-	if (!text[0] || line.width < 1 || line.height < 1)
-		return;
-	for (uint32_t code; (code = canvas_decode(&text));)
+	snprintf(text, sizeof(text), "%.*s", (int)word.n, word.p);
+	const char *next = text;
+	for (uint32_t code; (code = canvas_decode(&next));)
 		wanted[n++] = code >= 'A' && code <= 'Z' ? code + 32 : code;
 	struct cell *cells = line.canvas->cells + (size_t)line.y * (size_t)line.canvas->width + line.x;
 	for (int x = 0; x < line.width; x++) {
@@ -219,6 +244,18 @@ void pane_mark_matches(const struct app *app, struct area line, bool selected)
 		}
 		x += n - 1;
 	}
+}
+
+void pane_mark_matches(struct app *app, struct area line, bool selected)
+{
+	const struct frame *f = app->frame;
+	const char *text = f->prompt.kind == PROMPT_SEARCH ? f->prompt.text : f->search;
+	struct terms terms;
+	if (!text[0] || line.width < 1 || line.height < 1 || pane_parse(app_pane(app), text, &terms, NULL))
+		return;
+	for (int i = 0; i < terms.count; i++)
+		if (!terms.term[i].key && !terms.term[i].negated)
+			mark_word(app, line, selected, terms.term[i].value);
 }
 
 const char *pane_filter_text(struct app *app, const struct pane *p, int room)
@@ -240,12 +277,13 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room)
 
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text)
 {
-	if (!p->view->row_text || !text[0])
+	struct terms terms;
+	if (!p->view->row_text || pane_parse(p, text, &terms, NULL) || !terms.count)
 		return -1;
 	for (int i = 0; i < p->shown_count; i++) {
 		int at = (from + direction * i) % p->shown_count;
 		at = at < 0 ? at + p->shown_count : at;
-		if (row_matches(app, p, p->shown[at], text_of(text)))
+		if (row_matches(app, p, p->shown[at], &terms))
 			return at;
 	}
 	return -1;

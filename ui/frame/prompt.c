@@ -144,6 +144,19 @@ void prompt_ask_unbound(struct app *app)
 		prompt_open(app, PROMPT_DIM);
 }
 
+/* A bad term is said at once. Returns whether there is one. good: the text up to it. */
+static bool text_is_bad(struct app *app, char good[PROMPT_SIZE])
+{
+	struct error err = ERROR_NONE;
+	struct terms terms;
+	const char *text = app->frame->prompt.text;
+	bool bad = pane_parse(app_pane(app), text, &terms, &err) != 0;
+	if (bad)
+		app_note(app, true, "%s", err.text);
+	snprintf(good, PROMPT_SIZE, "%.*s", bad ? (int)terms.end : PROMPT_SIZE, text);
+	return bad;
+}
+
 static void search_restart(struct app *app)
 {
 	struct pane *p = app_pane(app);
@@ -155,7 +168,9 @@ static void search_restart(struct app *app)
 static void search_follow(struct app *app)
 {
 	struct pane *p = app_pane(app);
-	int at = pane_find(app, p, app->frame->prompt.start_cursor, 1, app->frame->prompt.text);
+	char text[PROMPT_SIZE];
+	text_is_bad(app, text);
+	int at = pane_find(app, p, app->frame->prompt.start_cursor, 1, text);
 	search_restart(app);
 	if (at >= 0)
 		pane_find_show(app, p, at);
@@ -265,6 +280,7 @@ static void choice_accept(struct app *app)
 static void prompt_accept(struct app *app)
 {
 	struct prompt *q = &app->frame->prompt;
+	char text[PROMPT_SIZE];
 	if (q->kind == PROMPT_ASSUME || q->kind == PROMPT_CHOICE) {
 		q->kind == PROMPT_ASSUME ? assume_accept(app) : choice_accept(app);
 		return;
@@ -273,6 +289,8 @@ static void prompt_accept(struct app *app)
 		dim_accept(app);
 		return;
 	}
+	if (text_is_bad(app, text))
+		return;
 	if (q->kind == PROMPT_FILTER)
 		filter_accept(app);
 	else if (q->text[0]) {
@@ -343,6 +361,7 @@ static bool prompt_edit(struct prompt *q, uint32_t key)
 void prompt_key(struct app *app, uint32_t key)
 {
 	struct prompt *q = &app->frame->prompt;
+	char text[PROMPT_SIZE];
 	bool next = q->kind == PROMPT_DIM && (key == KEY_CODE_DOWN || key == KEY_CODE_TAB);
 	if (key == KEY_CODE_ENTER || next) {
 		prompt_accept(app);
@@ -366,6 +385,8 @@ void prompt_key(struct app *app, uint32_t key)
 		return;
 	if (q->kind == PROMPT_SEARCH)
 		search_follow(app);
-	if (q->kind == PROMPT_FILTER)
-		filter_apply(app, q->text);
+	if (q->kind == PROMPT_FILTER) {
+		text_is_bad(app, text);
+		filter_apply(app, text);
+	}
 }

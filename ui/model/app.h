@@ -3,7 +3,7 @@
 #ifndef UI_MODEL_APP_H
 #define UI_MODEL_APP_H
 
-#include "session/session.h"
+#include "session/state.h"
 #include "ui/screen/canvas.h"
 #include "ui/screen/lanes.h"
 
@@ -96,6 +96,7 @@ int app_state_columns(const struct app *app);
  * is recorded. */
 const char *app_problem_state(struct app *app, const char *problem, enum style *style);
 const char *app_layer_state(struct app *app, int layer, enum style *style);
+enum state app_state_of(const struct app *app, int layer);
 /* The words that search and filter match: the state's, its stored name and its earlier name. */
 const char *app_problem_terms(struct app *app, const char *problem);
 const char *app_layer_terms(struct app *app, int layer);

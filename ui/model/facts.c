@@ -142,6 +142,12 @@ static enum state layer_state(const struct app *app, int layer, int *position)
 		app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
 }
 
+enum state app_state_of(const struct app *app, int layer)
+{
+	int position;
+	return layer_state(app, layer, &position);
+}
+
 const char *app_layer_state(struct app *app, int layer, enum style *style)
 {
 	int position;

@@ -11,4 +11,6 @@ libui_a_SOURCES += \
 	ui/model/real.h \
 	ui/model/renew.c \
 	ui/model/say.c \
-	ui/model/say.h
+	ui/model/say.h \
+	ui/model/terms.c \
+	ui/model/terms.h

@@ -86,6 +86,11 @@ static void help_make(struct help *h)
 	for (int i = 0; i < STATE_COUNT; i++)
 		if (*state_row((enum state)i)->word)
 			add_wrapped(h, state_row((enum state)i)->word, state_row((enum state)i)->text);
+	const char *text, *term;
+	add(h, "", "", false);
+	add(h, "Search and filter", "", true);
+	for (int i = 0; (term = term_help(i, &text)); i++)
+		add_wrapped(h, term, text);
 	int term_count;
 	const struct glossary_row *terms = glossary_table(&term_count);
 	add(h, "", "", false);

@@ -331,6 +331,12 @@ static bool layers_row_has(struct app *app, void *state, int row, struct text te
 	return text_contains(l->name, text) || text_contains(l->node->op, text);
 }
 
+static struct subject layers_subject(struct app *app, void *state, int row)
+{
+	(void)state;
+	return subject_of_layer(app, app->listed[row]);
+}
+
 static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
 	"real time", NULL };
 
@@ -395,6 +401,7 @@ const struct view view_layers = {
 	.draw_row = layers_draw_row,
 	.row_text = layers_row_text,
 	.row_has = layers_row_has,
+	.subject = layers_subject,
 	.orders = layers_orders,
 	.offers = layers_offers,
 	.compare = layers_compare,

@@ -142,6 +142,14 @@ static const char *problems_row_text(struct app *app, void *state, int row)
 		app_problem_terms(app, r->text), app_clean(app, text_of(reason(app, r->text))));
 }
 
+static struct subject problems_subject(struct app *app, void *state, int row)
+{
+	const struct problem_row *r = &((struct problems *)state)->rows[row];
+	(void)app;
+	return (struct subject){ .layer = r->first, .problem = r->text, .is_problem = true, .ns = r->ns,
+		.uses = r->uses };
+}
+
 static const char *const problems_orders[] = { "first use", "cost", "uses", "text", NULL };
 
 static int problems_compare(struct app *app, void *state, int order, int a, int b)
@@ -197,6 +205,7 @@ const struct view view_problems = {
 	.heading = problems_heading,
 	.draw_row = problems_draw_row,
 	.row_text = problems_row_text,
+	.subject = problems_subject,
 	.orders = problems_orders,
 	.compare = problems_compare,
 	.select = problems_select,

@@ -5,6 +5,7 @@
 #define UI_VIEWS_VIEW_H
 
 #include "ui/model/app.h"
+#include "ui/model/terms.h"
 #include "ui/views/keys.h"
 #include "ui/views/view_list.h"
 
@@ -36,6 +37,8 @@ struct view {
 	const char *(*row_text)(struct app *app, void *state, int row);
 	/* True if a cheap part of row_text contains the text; false: unknown. May be NULL. */
 	bool (*row_has)(struct app *app, void *state, int row, struct text text);
+	/* The layer or problem that a row is about, for terms in searches and filters. NULL: there are none. */
+	struct subject (*subject)(struct app *app, void *state, int row);
 	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two
 	 * rows in one of the others. NULL = no sorting. */
 	const char *const *orders;
