@@ -78,6 +78,31 @@ void dtype_next(struct app *app)
 	scenario_select(app, now->batch, list[(at + 1) % count]);
 }
 
+static int measure_inside(struct app *app, int layer);
+
+/* Queues what the marked layers lack. */
+static void measure_picked(struct app *app)
+{
+	int added = 0, left = 0;
+	for (int i = 0; i < app->place_count; i++) {
+		struct subject of = subject_of_layer(app, i);
+		if (!app->picked[i] || !term_kind_holds(app, KIND_UNMEASURED, &of))
+			continue;
+		left++;
+		added += measure_inside(app, i);
+		added += app_is_body(app, i) ? 0 : session_measure_layer(app->session, i);
+	}
+	if (added)
+		app_note(app, false, "%d problem%s of the marked layers queued; U removes the marks", added,
+			added == 1 ? "" : "s");
+	else if (left)
+		app_note(app, false,
+			"nothing to measure for %d marked layer%s without a cost, or it is queued", left, left == 1 ? "" : "s");
+	else
+		app_note(app, false, "the marked layers (%d) are measured; U removes the marks",
+			app->picked_count);
+}
+
 static void measure_missing(struct app *app)
 {
 	struct session *s = app->session;
@@ -155,7 +180,9 @@ void measure(struct app *app, bool all)
 	app->frame->standing[0] = '\0';
 	app->frame->stopping = false;
 	app->frame->runner_dead = false; /* requested by the user: try again */
-	if (all)
+	if (all && app->picked_count)
+		measure_picked(app);
+	else if (all)
 		measure_missing(app);
 	else
 		measure_layer(app);

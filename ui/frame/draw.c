@@ -380,6 +380,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_MEASURE_MISSING:
 		if (unbound || busy || !s->queue || !s->analysis)
 			return "";
+		if (app->picked_count)
+			return arena_printf(&app->scratch, "measure marked (%d)", app->picked_count);
 		if (app->sweep_left &&
 			!app->session->sweep.count) /* what is missing is counted by the first `b` */
 			return arena_printf(
@@ -461,6 +463,15 @@ static bool is_split(const struct app *app)
 	return app_list_width(app) < app->frame->canvas.width;
 }
 
+/* True for a row of a layer that the user marked. Its sign is in the first column. */
+static bool row_is_picked(struct app *app, const struct pane *p, int row)
+{
+	if (!app->picked_count || !p->view->subject)
+		return false;
+	struct subject of = p->view->subject(app, p->state, row);
+	return !of.is_problem && of.layer >= 0 && app->picked[of.layer];
+}
+
 static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus)
 {
 	pane_sync(app, p, a.width);
@@ -470,8 +481,10 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 		struct area line = canvas_part(a, 0, y, a.width, 1);
 		p->view->draw_row(app, p->state, row, above, line);
 		above = row;
+		if (row_is_picked(app, p, row))
+			canvas_put(line, 0, 0, STYLE_BOLD, '*');
 		bool selected = focus && (!p->view->text || p->marked) && top + y == p->cursor;
-		if (selected && p->view->heading)
+		if (selected && p->view->heading && !row_is_picked(app, p, row))
 			canvas_put(line, 0, 0, STYLE_BOLD, '>');
 		if (selected)
 			canvas_select(line, 0);

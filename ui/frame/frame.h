@@ -43,7 +43,8 @@ struct prompt {
 	char text[PROMPT_SIZE];
 	bool untouched;       /* text is the previous value: the first letter replaces it */
 	char before[PROMPT_SIZE]; /* PROMPT_FILTER: the filter that Esc restores */
-	int start_cursor, start_top, start_row; /* position when the search or filter was started */
+	int start_cursor, start_top, start_row, start_layer; /* position when the search or filter
+								    was started */
 	struct prompt_dim *dims; /* PROMPT_DIM: all dimensions of the prompt, bound together at the end */
 	int dim_count, dim_index;
 	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
@@ -65,6 +66,9 @@ struct frame {
 	int depth;
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;
+	int jumps[64];           /* layers that ^O returns to; oldest first */
+	int jump_count;
+	int marks[26];           /* per letter: 1 + its layer; 0: none */
 	int page;                /* rows of the list at the last drawing */
 	char search[PROMPT_SIZE];
 	struct prompt prompt;
@@ -113,6 +117,17 @@ int typed_due_ms(const struct app *app, int64_t now_ms); /* to typed_expire; -1:
 void typed_expire(struct app *app, int64_t now_ms);
 /* Handles "5j", "zo", "12gg". False: the word is none. */
 bool typed_word(struct app *app, struct text word);
+
+/* jump.c: all of them stay in the view; app->count is how often */
+void jump_remember(struct app *app);              /* where ^O comes back to */
+void jump_to(struct app *app, int layer);
+void jump_back(struct app *app);
+void jump_kind(struct app *app, int argument);    /* of REQUEST_JUMP */
+void jump_along(struct app *app, int direction);  /* 1: to a reader, -1: to a producer */
+void mark_set(struct app *app, int letter);
+void mark_jump(struct app *app, int letter);
+void pick_toggle(struct app *app);                /* V */
+void pick_clear(struct app *app);
 
 /* actions.c: what keys change besides the screen */
 void batch_step(struct app *app, int direction);

@@ -7,6 +7,7 @@ libui_a_SOURCES += \
 	ui/frame/draw.c \
 	ui/frame/frame.h \
 	ui/frame/header.c \
+	ui/frame/jump.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \
 	ui/frame/request.c \

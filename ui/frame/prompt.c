@@ -113,6 +113,7 @@ void prompt_open(struct app *app, enum prompt_kind kind)
 	q->start_cursor = p->cursor;
 	q->start_top = p->top;
 	q->start_row = pane_row(p);
+	q->start_layer = app->layer;
 	if (kind == PROMPT_FILTER) {
 		snprintf(q->text, sizeof(q->text), "%s", p->filter);
 		snprintf(q->before, sizeof(q->before), "%s", p->filter);
@@ -294,6 +295,10 @@ static void prompt_accept(struct app *app)
 	if (q->kind == PROMPT_FILTER)
 		filter_accept(app);
 	else if (q->text[0]) {
+		int found = app->layer;
+		app->layer = q->start_layer;
+		jump_remember(app);
+		app->layer = found;
 		snprintf(app->frame->search, sizeof(app->frame->search), "%s", q->text);
 		if (pane_find(app, app_pane(app), 0, 1, q->text) < 0)
 			app_note(app, true, "no match for \"%s\"", q->text);

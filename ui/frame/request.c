@@ -155,8 +155,8 @@ static bool request_move(struct app *app, enum request r)
 	case REQUEST_PAGE_UP: pane_scroll(app, p, -n * page); break;
 	case REQUEST_HALF_DOWN: pane_scroll(app, p, n * half); break;
 	case REQUEST_HALF_UP: pane_scroll(app, p, -n * half); break;
-	case REQUEST_FIRST: pane_move(app, p, app->count ? to : 0); break;
-	case REQUEST_LAST: pane_move(app, p, app->count ? to : last); break;
+	case REQUEST_FIRST: jump_remember(app); pane_move(app, p, app->count ? to : 0); break;
+	case REQUEST_LAST: jump_remember(app); pane_move(app, p, app->count ? to : last); break;
 	case REQUEST_TOP: pane_move(app, p, p->top); break;
 	case REQUEST_MIDDLE: pane_move(app, p, text ? p->top : p->top + (shown - 1) / 2); break;
 	case REQUEST_BOTTOM: pane_move(app, p, text ? p->top : p->top + shown - 1); break;
@@ -167,9 +167,16 @@ static bool request_move(struct app *app, enum request r)
 	return true;
 }
 
-static bool request_find(struct app *app, enum request r)
+static bool request_find(struct app *app, const struct key_row *key)
 {
-	switch (r) {
+	switch (key->request) {
+	case REQUEST_JUMP: jump_kind(app, key->argument); break;
+	case REQUEST_JUMP_ALONG: jump_along(app, key->argument); break;
+	case REQUEST_JUMP_BACK: jump_back(app); break;
+	case REQUEST_MARK_SET: mark_set(app, key->argument); break;
+	case REQUEST_MARK_JUMP: mark_jump(app, key->argument); break;
+	case REQUEST_PICK: pick_toggle(app); break;
+	case REQUEST_PICK_CLEAR: pick_clear(app); break;
 	case REQUEST_SEARCH: prompt_open(app, PROMPT_SEARCH); break;
 	case REQUEST_FILTER: prompt_open(app, PROMPT_FILTER); break;
 	case REQUEST_FIND_NEXT: find(app, 1); break;
@@ -218,7 +225,7 @@ static void request(struct app *app, const struct key_row *key)
 	bool moves = key->request >= REQUEST_DOWN && key->request <= REQUEST_PREVIOUS_LAYER;
 	if (moves && app_pane(app)->view->draw && view_request(app, key))
 		return;
-	if (request_move(app, key->request) || request_find(app, key->request))
+	if (request_move(app, key->request) || request_find(app, key))
 		return;
 	switch (key->request) {
 	case REQUEST_BACK: view_back(app, false); break;

@@ -40,6 +40,14 @@ static void give_up(struct app *app)
 		request_run(app, row, t.first ? t.count : 0);
 }
 
+/* Runs the row of a pair, whose second key may be any letter. */
+static void pair_run(struct app *app, const struct key_row *row, uint32_t second, int count)
+{
+	struct key_row one = *row;
+	one.argument = row->letter ? (int)second : row->argument;
+	request_run(app, &one, count);
+}
+
 /* The second key of a pair. Returns whether it was one; else it still has to be handled. */
 static bool pair_end(struct app *app, uint32_t key)
 {
@@ -47,7 +55,7 @@ static bool pair_end(struct app *app, uint32_t key)
 	const struct key_row *row = row_of(app, t.first, key);
 	if (row) {
 		clear(app);
-		request_run(app, row, t.count);
+		pair_run(app, row, key, t.count);
 		return true;
 	}
 	if (t.until_ms) {
@@ -134,6 +142,6 @@ bool typed_word(struct app *app, struct text word)
 	const struct key_row *row = keys.first ? keys_find(view_of(app), keys) : NULL;
 	if (!row || (!digits && !keys.second) || (digits && !row->counts))
 		return false;
-	request_run(app, row, (int)count);
+	pair_run(app, row, keys.second, (int)count);
 	return true;
 }

@@ -39,6 +39,8 @@ struct app {
 	int place_count;
 	struct place *places;
 	bool *unfolded;          /* per place: true if its bodies are listed */
+	bool *picked;            /* per place: marked by the user */
+	int picked_count;
 	int unfold_changes, seen_unfolded;
 	int *first_of;           /* per problem of the plan: its first layer, or -1 */
 	int listed_count;        /* layers in the list, in execution order */
@@ -81,6 +83,8 @@ bool app_is_body(const struct app *app, int layer);
 bool app_is_folded(const struct app *app, int layer);
 /* True if the layer has inner layers that can be listed. */
 bool app_can_unfold(const struct app *app, int layer);
+/* Marks a layer, or removes its mark. */
+void app_pick_layer(struct app *app, int layer, bool picked);
 /* The layer itself or, if it is not listed, the innermost enclosing layer that is. */
 int app_listed_at(const struct app *app, int layer);
 /* A layer's cost, or NULL while there is no analysis. For a layer of a body: the cost of one run. */

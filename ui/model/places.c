@@ -52,6 +52,12 @@ bool app_is_folded(const struct app *app, int layer)
 	return session_is_folded(app->places[layer].plan, app->places[layer].layer);
 }
 
+void app_pick_layer(struct app *app, int layer, bool picked)
+{
+	app->picked_count += picked - app->picked[layer];
+	app->picked[layer] = picked;
+}
+
 /* ---- rebuilt with the plan */
 
 static void places_add(struct app *app, const struct plan *p, int owner, int body, int *capacity)
@@ -100,6 +106,9 @@ void places_renew(struct app *app)
 					     opened */
 		app->unfolded = base_realloc(app->unfolded, (size_t)app->place_count + 1);
 		memset(app->unfolded, 0, (size_t)app->place_count + 1);
+		app->picked = base_realloc(app->picked, (size_t)app->place_count + 1);
+		memset(app->picked, 0, (size_t)app->place_count + 1);
+		app->picked_count = 0;
 	}
 	firsts_renew(app, p);
 }

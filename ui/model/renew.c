@@ -78,6 +78,7 @@ void app_end(struct app *app)
 	lanes_free(&app->lanes);
 	free(app->places);
 	free(app->unfolded);
+	free(app->picked);
 	free(app->first_of);
 	free(app->listed);
 	free(app->lane_of);

@@ -68,7 +68,9 @@ static struct text fact_problem(struct app *app, const struct subject *of)
 static struct text fact_algorithm(struct app *app, const struct subject *of)
 {
 	const struct layer_cost *c = cost_of(app, of);
-	const struct result *r = c && c->result ? c->result : of->is_problem ? app_pick(app, of->problem) : NULL;
+	const struct result *r = c && c->result ? c->result
+		: of->is_problem                ? app_pick(app, of->problem)
+						: NULL;
 	return r ? text_of(arena_printf(&app->scratch, "%s %s", r->algorithm.api, r->algorithm.name))
 		 : (struct text){ 0 };
 }
@@ -187,25 +189,22 @@ static bool is_contradicted(struct app *app, const struct subject *of)
 	return of->layer >= 0 && app_is_contradicted(app, of->layer);
 }
 
+static bool is_marked(struct app *app, const struct subject *of)
+{
+	return of->layer >= 0 && app->picked[of->layer];
+}
+
 static const struct {
 	const char *word, *text;
 	bool (*holds)(struct app *app, const struct subject *of);
-} kinds[] = {
-	{ "critical", "critical layer", is_critical },
-	{ "unmeasured", "unmeasured layer", is_unmeasured },
-	{ "noisy", "noisy or suspect layer", is_noisy },
-	{ "same", "layer with the same problem", is_same },
-	{ "contradicted", "contradicted layer", is_contradicted },
+} kinds[KIND_COUNT] = {
+	[KIND_CRITICAL] = { "critical", "critical layer", is_critical },
+	[KIND_UNMEASURED] = { "unmeasured", "unmeasured layer", is_unmeasured },
+	[KIND_NOISY] = { "noisy", "noisy or suspect layer", is_noisy },
+	[KIND_SAME] = { "same", "layer with the same problem", is_same },
+	[KIND_CONTRADICTED] = { "contradicted", "contradicted layer", is_contradicted },
+	[KIND_MARKED] = { "marked", "marked layer", is_marked },
 };
-#define KIND_COUNT ((int)(sizeof(kinds) / sizeof(*kinds)))
-
-int term_kind_find(const char *word)
-{
-	int kind = 0;
-	while (kind < KIND_COUNT && strcmp(kinds[kind].word, word) != 0)
-		kind++;
-	return kind < KIND_COUNT ? kind : -1;
-}
 
 const char *term_kind_text(int kind)
 {
@@ -230,8 +229,8 @@ static bool kind_has(struct app *app, const struct subject *of, int word)
 static const struct term_key keys[] = {
 	{ "state", .word = state_word, .has = state_has, .example = "state:noisy", .help = "its state" },
 	{ "is", .word = kind_word, .has = kind_has, .example = "is:critical",
-		.help = "critical, unmeasured, noisy (or suspect), same (problem as the selected layer) or "
-			"contradicted" },
+		.help = "critical, unmeasured, noisy (or suspect), same (problem as the selected layer), "
+			"contradicted or marked (V)" },
 	{ "cost", .number = number_cost, .units = durations, .example = "cost>1ms cost<50us",
 		.help = "its cost in the model; an unknown one matches neither" },
 	{ "share", .number = number_share, .units = fractions, .example = "share>1%",
@@ -246,7 +245,8 @@ static const struct term_key keys[] = {
 		.help = "compute, memory, move, free or host" },
 	{ "algo", .text = fact_algorithm, .example = "algo:jit", .help = "library and algorithm used" },
 	{ "problem", .text = fact_problem, .example = "problem:bf16", .help = "text of the problem" },
-	{ "flops", .number = number_flops, .units = counts, .example = "flops>1G", .help = "FLOPs of one run" },
+	{ "flops", .number = number_flops, .units = counts, .example = "flops>1G",
+		.help = "FLOPs of one run" },
 	{ "bytes", .number = number_bytes, .units = sizes, .example = "bytes>1MiB",
 		.help = "compulsory bytes of one run" },
 	{ "real", .number = number_real, .units = durations, .example = "real>1ms",
@@ -359,8 +359,8 @@ static int term_read(struct term *t, struct error *err)
 		return error_set(err, "no term \"%.*s\"; did you mean %s, as in %s?", (int)name.n, name.p,
 			near->name, near->example);
 	if (!t->key && (compare == '<' || compare == '>'))
-		return error_set(err, "no term \"%.*s\": cost, share, peak, flops, bytes and real have an order",
-			(int)name.n, name.p);
+		return error_set(err,
+			"no term \"%.*s\": cost, share, peak, flops, bytes and real have an order", (int)name.n, name.p);
 	if (!t->key)
 		return 0;
 	t->compare = !also ? compare : compare == '<' ? 'l' : 'g';
@@ -450,8 +450,8 @@ const char *term_help(int line, const char **text)
 void terms_print_man(struct str *out)
 {
 	const char *text, *term;
-	str_addf(out, ".SS Search and filter\nThe text of a search (\\fB/\\fR) or filter (\\fB&\\fR) has words "
-		"and terms:\n");
+	str_addf(out, ".SS Search and filter\nThe text of a search (\\fB/\\fR) or filter (\\fB&\\fR) "
+		"has words and terms:\n");
 	for (int i = 0; (term = term_help(i, &text)); i++)
 		str_addf(out, ".TP\n\\fB%s\\fR\n%s\n", term, text);
 }

@@ -40,9 +40,9 @@ bool term_holds(struct app *app, const struct term *t, const struct subject *of)
 
 /* ---- words of the term is:, which the jumps use too */
 
-/* Number of a word of is:, or -1. */
-int term_kind_find(const char *word);
-/* Text of a kind for messages: "critical layer". */
+enum kind { KIND_CRITICAL, KIND_UNMEASURED, KIND_NOISY, KIND_SAME, KIND_CONTRADICTED, KIND_MARKED,
+	KIND_COUNT };
+/* For messages: "critical layer". */
 const char *term_kind_text(int kind);
 bool term_kind_holds(struct app *app, int kind, const struct subject *of);
 

@@ -24,12 +24,41 @@ static const struct key_row fixed[] = {
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)",
 		.counts = true },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true },
-	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND, "search as you type; Enter stays at the match, Esc goes back. Terms (cost>1ms) are below",
+	{ "]c", REQUEST_JUMP, 1 + KIND_CRITICAL, KEYS_FIND, "next layer on the critical path; [c: previous",
+		.counts = true },
+	{ "[c", REQUEST_JUMP, -1 - KIND_CRITICAL, KEYS_FIND, "previous critical layer", .counts = true },
+	{ "]u", REQUEST_JUMP, 1 + KIND_UNMEASURED, KEYS_FIND, "next layer without a cost", .counts = true },
+	{ "[u", REQUEST_JUMP, -1 - KIND_UNMEASURED, KEYS_FIND, "previous layer without a cost",
+		.counts = true },
+	{ "]n", REQUEST_JUMP, 1 + KIND_NOISY, KEYS_FIND, "next noisy or suspect layer", .counts = true },
+	{ "[n", REQUEST_JUMP, -1 - KIND_NOISY, KEYS_FIND, "previous noisy or suspect layer",
+		.counts = true },
+	{ "]s", REQUEST_JUMP, 1 + KIND_SAME, KEYS_FIND, "next layer with the same problem", .counts = true },
+	{ "[s", REQUEST_JUMP, -1 - KIND_SAME, KEYS_FIND, "previous layer with the same problem",
+		.counts = true },
+	{ "]m", REQUEST_JUMP, 1 + KIND_MARKED, KEYS_FIND, "next marked layer", .counts = true },
+	{ "[m", REQUEST_JUMP, -1 - KIND_MARKED, KEYS_FIND, "previous marked layer", .counts = true },
+	{ "]p", REQUEST_JUMP_ALONG, 1, KEYS_FIND, "to the first layer that reads what this one produces",
+		.counts = true },
+	{ "[p", REQUEST_JUMP_ALONG, -1, KEYS_FIND, "to the layer that produces its first input",
+		.counts = true },
+	{ "^O", REQUEST_JUMP_BACK, 0, KEYS_FIND, "back to where the last jump or search began",
+		.counts = true },
+	{ "\"a", REQUEST_MARK_SET, 0, KEYS_FIND, "set mark a, or another letter", .letter = true },
+	{ "'a", REQUEST_MARK_JUMP, 0, KEYS_FIND, "to mark a, or another letter", .letter = true },
+	{ "V", REQUEST_PICK, 0, KEYS_MEASURE,
+		"mark the layer (*), or remove its mark, and go on; 5V: five layers. b then measures only "
+		"marked layers",
+		.counts = true },
+	{ "U", REQUEST_PICK_CLEAR, 0, KEYS_MEASURE, "remove all marks of V", .hint = NULL },
+	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND,
+		"search as you type; Enter stays at the match, Esc goes back. Terms (cost>1ms) are below",
 		.hint = "search" },
 	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", .counts = true },
 	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "previous match", .counts = true },
 	{ "& \\ F4", REQUEST_FILTER, 0, KEYS_FIND,
-		"show only matching rows, as you type (state:noisy op=Conv); an empty text shows all", .hint = NULL },
+		"show only matching rows, as you type (state:noisy op=Conv); an empty text shows all",
+		.hint = NULL },
 	{ "s F6", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)",
 		.hint = "sort" },
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .hint = NULL },
@@ -63,9 +92,9 @@ static const struct key_row fixed[] = {
 		.hint = "real latency" },
 	{ "E", REQUEST_AGENT_NEXT, 0, KEYS_MEASURE, "choose the next configured agent", .hint = NULL },
 	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; finished results are kept", .hint = NULL },
-	{ "+ ]", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; without any, double it",
+	{ "+", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; without any, double it",
 		.hint = NULL },
-	{ "- [", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; without any, halve it",
+	{ "-", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; without any, halve it",
 		.hint = NULL },
 	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16",
 		.hint = NULL },
@@ -208,8 +237,9 @@ const struct key_row *keys_find(const struct view *view, struct key_pair keys)
 	for (int i = 0; i < table.entry_count; i++) {
 		const struct key_entry *e = &table.entries[i];
 		const struct key_row *row = &rows[e->row];
-		if (e->keys.first == keys.first && e->keys.second == keys.second && is_of(row, view) &&
-			(!found || row->view))
+		bool any = row->letter && keys.second >= 'a' && keys.second <= 'z';
+		if (e->keys.first == keys.first && (any || e->keys.second == keys.second) &&
+			is_of(row, view) && (!found || row->view))
 			found = row;
 	}
 	return found;

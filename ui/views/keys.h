@@ -22,6 +22,13 @@ enum request {
 	REQUEST_BOTTOM,
 	REQUEST_NEXT_LAYER,
 	REQUEST_PREVIOUS_LAYER,
+	REQUEST_JUMP,
+	REQUEST_JUMP_ALONG,
+	REQUEST_JUMP_BACK,
+	REQUEST_MARK_SET,
+	REQUEST_MARK_JUMP,
+	REQUEST_PICK,
+	REQUEST_PICK_CLEAR,
 	REQUEST_SEARCH,
 	REQUEST_FIND_NEXT,
 	REQUEST_FIND_PREVIOUS,
@@ -64,11 +71,14 @@ struct key_row {
 	const char *keys;      /* names, separated by blanks: "j Down"; "zo" is o after z */
 	enum request request;
 	int argument;          /* REQUEST_WHAT_IF: row of what_if_table; REQUEST_VIEW: number of the view;
-				  REQUEST_UNFOLD, REQUEST_FOLD: KEYS_ELSE_OPEN or 0 */
+				  REQUEST_UNFOLD, REQUEST_FOLD: KEYS_ELSE_OPEN or 0;
+				  REQUEST_JUMP: 1 + enum kind, negative: previous; REQUEST_JUMP_ALONG: 1
+				  or -1; with `letter`: the letter typed */
 	enum key_group group;
 	const char *text;      /* one line of help */
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */
 	bool counts;           /* a number may be typed before it: 5j */
+	bool letter;           /* the second key of a pair stands for any letter a to z */
 	const struct view *view; /* set by keys_table: the only view that has it; NULL: all views */
 };
 

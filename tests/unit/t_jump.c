@@ -1,0 +1,173 @@
+/* Jumps by kind, along the graph, to marks and back; measuring of marked layers. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+static struct app app;
+static struct session *session;
+static int64_t now_ms = 1000;
+
+static void begin(const struct fixture_options *o)
+{
+	session = fixture_open(o);
+	app_init(&app, session, 100, 30, false);
+	app_draw(&app);
+}
+
+static void end(void)
+{
+	app_free(&app);
+	fixture_close(session);
+}
+
+static void type(const char *letters)
+{
+	for (; *letters; letters++) {
+		typed_key(&app, *letters == '\r' ? KEY_CODE_ENTER : (uint32_t)*letters, now_ms += 10);
+		app_refresh(&app);
+		app_draw(&app);
+	}
+}
+
+static bool sees(const char *text)
+{
+	static struct str out;
+	str_clear(&out);
+	canvas_print(&app.frame->canvas, &out);
+	return strstr(out.p, text) != NULL;
+}
+
+static const char *name(void)
+{
+	return app_clean(&app, app_layer(&app, app.layer)->name);
+}
+
+static void back(void)
+{
+	typed_key(&app, 'O' & 31, now_ms);
+	app_draw(&app);
+}
+
+static void test_kinds(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	type("]u");
+	is_str(name(), "bn1", "]u: the first layer without a cost");
+	type("]u");
+	is_str(name(), "layer1.0.add", "the next");
+	type("[u");
+	is_str(name(), "bn1", "[u: back");
+	type("2]u");
+	is_str(name(), "layer1.1.add", "2]u");
+	type("99]u");
+	ok(sees("no further unmeasured layer"), "the last says so");
+	int last = app.layer;
+	type("]u");
+	is_int(app.layer, last, "and stays");
+	back();
+	is_str(name(), "layer1.1.add", "^O comes back");
+	typed_key(&app, '2', now_ms);
+	back();
+	is_str(name(), "layer1.0.add", "2^O, twice");
+	type("gg[u");
+	pane_move(&app, app_pane(&app), 0);
+	app_draw(&app);
+	ok(sees("no further unmeasured layer"), "none before the first");
+	type("]c");
+	ok(sees("no layer is critical: that needs the what-if parallel"), "why nothing is critical");
+	type("/layer1.0.conv2\r]s");
+	is_str(name(), "layer1.1.conv1", "]s: the same problem");
+	type("[s");
+	is_str(name(), "layer1.0.conv2", "[s");
+	type("&op=Conv\rgg");
+	type("]u");
+	ok(sees("no further unmeasured layer among the rows that the filter shows"), "in a filtered list");
+	end();
+	begin(&(struct fixture_options){ .measured = true, .chain = 7 });
+	type("p]c");
+	is_int(app.layer, 1, "]c on the critical path");
+	type("2[c");
+	ok(app.layer == 0 && sees("no further critical layer"), "a count too large goes to the end");
+	end();
+	begin(&(struct fixture_options){ .measured = true, .disturbed = true });
+	type("]n");
+	ok(app.layer > 0 && sees("noisy"), "]n");
+	type("\r");
+	int before = app.layer;
+	type("]n");
+	ok(app.layer > before && app_pane(&app)->view == &view_detail, "in the details too");
+	end();
+}
+
+static void test_graph(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("[p");
+	ok(sees("no further layer: its inputs are the model's"), "the first layer");
+	type("4]p");
+	is_str(name(), "layer1.0.conv1", "4]p: four readers on");
+	type("2]p]p");
+	is_str(name(), "layer1.0.add", "to where branches meet");
+	type("[p");
+	is_str(name(), "layer1.0.conv2", "[p: the producer of the first input");
+	type("G]p");
+	ok(sees("no further layer reads what it produces"), "the last layer");
+	end();
+}
+
+static void test_marks(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("3j\"xG'x");
+	is_str(name(), "maxpool", "a mark");
+	back();
+	is_str(name(), "fc", "^O");
+	type("'q");
+	ok(sees("there is no mark q: \"q sets it"), "no such mark");
+	type("\"");
+	ok(sees("\"a set mark a, or another letter"), "what may follow");
+	typed_key(&app, KEY_CODE_ESC, now_ms);
+	ok(typed_word(&app, text_of("\"z")) && typed_word(&app, text_of("'x")), "words of --keys");
+	is_str(name(), "maxpool", "at the mark");
+	type("\r'z");
+	ok(app_pane(&app)->view == &view_detail && strcmp(name(), "fc") == 0, "in the details");
+	end();
+}
+
+static void test_picked(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	type("jV");
+	is_str(name(), "relu", "V goes on");
+	ok(sees("1 layer is marked: b measures only it") && sees("measure marked (1)"), "and says so");
+	ok(sees("*●    bn1"), "the row has a sign");
+	type("3V");
+	is_int(app.picked_count, 4, "3V");
+	type("kV");
+	is_int(app.picked_count, 3, "V again removes it");
+	type("&is:marked\r");
+	is_int(app_pane(&app)->shown_count, 3, "is:marked");
+	typed_key(&app, KEY_CODE_ESC, now_ms);
+	fixture_calls = (struct fixture_calls){ 0 };
+	type("gg]m");
+	is_str(name(), "bn1", "]m");
+	type("b");
+	ok(fixture_calls.missing == 0 && fixture_calls.layer == app.layer, "b measures the one without a cost");
+	type("U");
+	ok(app.picked_count == 0 && sees("3 marks removed"), "U");
+	type("b");
+	is_int(fixture_calls.missing, 1, "b measures everything again");
+	end();
+}
+
+int main(void)
+{
+	test_kinds();
+	test_graph();
+	test_marks();
+	test_picked();
+	return done_testing();
+}

@@ -1,0 +1,197 @@
+/* Jumps: to the next or previous layer of a kind, along the graph, to marks, and back. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include <string.h>
+
+void jump_remember(struct app *app)
+{
+	struct frame *f = app->frame;
+	int most = (int)(sizeof(f->jumps) / sizeof(*f->jumps));
+	if (app->layer < 0 || (f->jump_count && f->jumps[f->jump_count - 1] == app->layer))
+		return;
+	if (f->jump_count == most)
+		memmove(f->jumps, f->jumps + 1, (size_t)--f->jump_count * sizeof(*f->jumps));
+	f->jumps[f->jump_count++] = app->layer;
+}
+
+/* Selects a layer, in the same view. */
+static void layer_select(struct app *app, int layer)
+{
+	struct pane *p = app_pane(app);
+	app->layer = layer;
+	app->generation++;
+	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
+	if (row >= 0)
+		pane_select_row(app, p, row);
+}
+
+void jump_to(struct app *app, int layer)
+{
+	if (layer == app->layer)
+		return;
+	jump_remember(app);
+	layer_select(app, layer);
+}
+
+void jump_back(struct app *app)
+{
+	struct frame *f = app->frame;
+	int layer = -1;
+	for (int n = app->count ? app->count : 1; n > 0 && f->jump_count > 0; n--)
+		layer = f->jumps[--f->jump_count];
+	if (layer < 0 || layer >= app->place_count)
+		app_note(app, false, "no earlier position");
+	else
+		layer_select(app, layer);
+}
+
+/* ---- to the next of a kind */
+
+/* Says that the last one is reached, and why there may be none. */
+static void no_further(struct app *app, int kind)
+{
+	const struct analysis *a = app->session->analysis;
+	const char *filter = app_pane(app)->filter[0] ? " among the rows that the filter shows" : "";
+	if (kind == KIND_CRITICAL && a && !(a->scenario.parallel && a->complete))
+		app_note(app, false, "no layer is critical: that needs %s",
+			a->scenario.parallel ? "a cost for every layer" : "the what-if parallel");
+	else
+		app_note(app, false, "no further %s%s", term_kind_text(kind), filter);
+}
+
+/* In a view of rows about layers or problems: through its rows, in the order shown. */
+static bool kind_in_rows(struct app *app, int kind, int direction, int n)
+{
+	struct pane *p = app_pane(app);
+	int found = -1;
+	for (int at = p->cursor + direction; n > 0 && at >= 0 && at < p->shown_count; at += direction) {
+		struct subject of = p->view->subject(app, p->state, p->shown[at]);
+		if (!term_kind_holds(app, kind, &of))
+			continue;
+		found = at;
+		n--;
+	}
+	if (found >= 0) {
+		jump_remember(app);
+		pane_move(app, p, found);
+	}
+	return n == 0;
+}
+
+/* Elsewhere: through the listed layers, in execution order. */
+static bool kind_in_layers(struct app *app, int kind, int direction, int n)
+{
+	int listed = app->layer >= 0 ? app_listed_at(app, app->layer) : -1, found = -1;
+	int at = listed >= 0 ? app->row_of[listed] : -1;
+	if (at < 0)
+		return false;
+	for (at += direction; n > 0 && at >= 0 && at < app->listed_count; at += direction) {
+		struct subject of = subject_of_layer(app, app->listed[at]);
+		if (!term_kind_holds(app, kind, &of))
+			continue;
+		found = app->listed[at];
+		n--;
+	}
+	if (found >= 0)
+		jump_to(app, found);
+	return n == 0;
+}
+
+void jump_kind(struct app *app, int argument)
+{
+	int direction = argument < 0 ? -1 : 1, kind = argument * direction - 1, n = app->count ? app->count : 1;
+	bool all = app_pane(app)->view->subject ? kind_in_rows(app, kind, direction, n)
+						: kind_in_layers(app, kind, direction, n);
+	if (!all)
+		no_further(app, kind);
+}
+
+/* ---- along the graph */
+
+/* The layer that produces the first input which a layer computes, or -1. */
+static int producer_of(const struct app *app, int layer)
+{
+	const struct plan_layer *l = app_layer(app, layer);
+	int found = -1;
+	for (int i = 0; i < l->input_count && found < 0; i++) {
+		found = l->inputs[i] >= 0 ? app_producer(app, layer, l->inputs[i]) : -1;
+		if (found >= 0 && app_is_folded(app, found) && !app->show_folded)
+			found = -1;
+	}
+	return found;
+}
+
+/* The first layer that reads what a layer produces, or -1. */
+static int reader_of(const struct app *app, int layer)
+{
+	const struct plan_layer *l = app_layer(app, layer);
+	for (int i = 0; i < l->succ_count; i++) {
+		int reader = app->places[layer].base + l->succs[i];
+		if (app->show_folded || !app_is_folded(app, reader))
+			return reader;
+	}
+	return -1;
+}
+
+void jump_along(struct app *app, int direction)
+{
+	int layer = app->layer, next = layer;
+	if (layer < 0)
+		return;
+	for (int n = app->count ? app->count : 1; n > 0 && next >= 0; n--) {
+		next = direction < 0 ? producer_of(app, layer) : reader_of(app, layer);
+		layer = next >= 0 ? next : layer;
+	}
+	if (next < 0)
+		app_note(app, false, direction < 0 ? "no further layer: its inputs are the model's"
+						   : "no further layer reads what it produces");
+	jump_to(app, layer);
+}
+
+/* ---- marks */
+
+void mark_set(struct app *app, int letter)
+{
+	if (app->layer < 0 || letter < 'a' || letter > 'z')
+		return;
+	app->frame->marks[letter - 'a'] = app->layer + 1;
+	app_note(app, false, "mark %c: '%c comes back to %s", letter, letter, app_name(app, app->layer));
+}
+
+void mark_jump(struct app *app, int letter)
+{
+	int layer = letter >= 'a' && letter <= 'z' ? app->frame->marks[letter - 'a'] - 1 : -1;
+	if (layer < 0 || layer >= app->place_count)
+		app_note(app, false, "there is no mark %c: \"%c sets it", letter, letter);
+	else
+		jump_to(app, layer);
+}
+
+void pick_toggle(struct app *app)
+{
+	int direction = 1;
+	if (app->layer < 0) {
+		app_note(app, false, "no layer is selected");
+		return;
+	}
+	for (int n = app->count ? app->count : 1; n > 0 && direction; n--) {
+		int before = app->layer;
+		app_pick_layer(app, app->layer, !app->picked[app->layer]);
+		if (!app_pane(app)->view->subject || app_pane(app)->cursor + 1 >= app_pane(app)->shown_count)
+			break;
+		pane_move(app, app_pane(app), app_pane(app)->cursor + 1);
+		direction = app->layer != before;
+	}
+	app_note(app, false, "%d layer%s marked: b measures only %s", app->picked_count,
+		app->picked_count == 1 ? " is" : "s are", app->picked_count == 1 ? "it" : "those");
+}
+
+void pick_clear(struct app *app)
+{
+	int count = app->picked_count;
+	for (int i = 0; i < app->place_count; i++)
+		app_pick_layer(app, i, false);
+	app_note(app, false, "%d mark%s removed", count, count == 1 ? "" : "s");
+}
