@@ -155,7 +155,8 @@ static void test_picked(void)
 	type("gg]m");
 	is_str(name(), "bn1", "]m");
 	type("b");
-	ok(fixture_calls.missing == 0 && fixture_calls.layer == app.layer, "b measures the one without a cost");
+	ok(fixture_calls.missing == 0 && fixture_calls.layer == app.layer,
+		 "b measures the one without a cost");
 	type("U");
 	ok(app.picked_count == 0 && sees("3 marks removed"), "U");
 	type("b");

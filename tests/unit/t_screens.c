@@ -102,6 +102,12 @@ static const struct screen {
 	{ "graph_80x24", 80, 24, "graph", "j j j j", false, false, { .measured = true } },
 	{ "graph_120x40", 120, 40, "graph", "4j", false, false, { .measured = true } },
 	{ "graph_80x24_ascii", 80, 24, "graph", "5j l", true, false, { .queue = true, .busy = true } },
+	{ "folded_80x24", 80, 24, NULL, "zM", false, false, { .queue = true, .busy = true } },
+	{ "folded_80x24_ascii", 80, 24, NULL, "/ layer1.0 Enter zc V", true, false,
+		{ .queue = true, .busy = true } },
+	{ "folded_120x40", 120, 40, NULL, "zM / downsample Enter", false, false, { .measured = true } },
+	{ "folded_40x10", 40, 10, NULL, "zM", false, false, { .measured = true } },
+	{ "terms_80x24", 80, 24, NULL, "& cost>1ms Space stat:ok", false, false, { .measured = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };
 

@@ -226,8 +226,11 @@ static void build_chain(int count)
 {
 	int x = make_input(maker, SMALL);
 	for (int i = 0; i < count; i++) {
-		char name[32];
-		snprintf(name, sizeof(name), "chain.%d", i);
+		char name[64];
+		if (options.scopes)
+			snprintf(name, sizeof(name), "/stage%d/stage%d.%d/Relu", i / 100, i / 100, i % 100);
+		else
+			snprintf(name, sizeof(name), "chain.%d", i);
 		x = relu(name, SMALL, x);
 	}
 }

@@ -23,6 +23,7 @@ struct fixture_options {
 	bool real;         /* the database has an execution of the model */
 	bool real_noisy;   /* and it is noisy */
 	int chain;         /* > 0: instead, a chain of that many layers */
+	bool scopes;       /* the chain is in scopes of 100 layers */
 };
 
 struct session *fixture_open(const struct fixture_options *o);

@@ -97,7 +97,8 @@ static void measure_picked(struct app *app)
 			added == 1 ? "" : "s");
 	else if (left)
 		app_note(app, false,
-			"nothing to measure for %d marked layer%s without a cost, or it is queued", left, left == 1 ? "" : "s");
+			"nothing to measure for %d marked layer%s without a cost, or it is queued",
+			left, left == 1 ? "" : "s");
 	else
 		app_note(app, false, "the marked layers (%d) are measured; U removes the marks",
 			app->picked_count);

@@ -20,7 +20,7 @@ void pane_enter(struct app *app)
 		: p->view->row_at_entry ? p->view->row_at_entry(app, p->state) : -1;
 	if (row >= 0)
 		pane_select_row(app, p, row);
-	if (p->view->row_of_layer && pane_row(p) != row)
+	if (p->view->row_of_layer && pane_row(p) != pane_shown_for(app, p, row))
 		pane_tell(app, p); /* not listed: take the layer of the highlighted row */
 }
 
@@ -117,6 +117,9 @@ void app_init(struct app *app, struct session *s, int columns, int rows, bool as
 	for (int i = 0; i < count; i++)
 		app->frame->panes[i].view = views_at(i);
 	app_refresh(app);
+	if (app->scopes.closed)
+		app_note(app, false, "%d layers: their scopes are closed; zo opens one, zR all",
+			app->listed_count);
 	pane_open(app, &app->frame->panes[0]);
 	pane_sync(app, &app->frame->panes[0], app_list_width(app));
 }

@@ -17,7 +17,10 @@ struct pane {
 	int row_count;       /* of the view */
 	int shown_count;     /* after filtering */
 	int *shown;          /* view rows in the order shown */
-	int capacity;
+	int all_count;       /* the same with the rows that folds hide */
+	int *all;
+	int *place;          /* of a row of shown: its index in all */
+	int capacity;        /* of the three */
 	int cursor, top;     /* indexes into shown */
 	bool marked;         /* a page of text: the cursor is on a search result; else on the top line */
 	int order;
@@ -148,15 +151,19 @@ void pane_scroll(struct app *app, struct pane *p, int by);
 void pane_select_row(struct app *app, struct pane *p, int row);
 /* Calls the view's `selected` for the row under the cursor, which may set app->layer. */
 void pane_tell(struct app *app, struct pane *p);
-/* Moves to a search result (an index into shown); a page of text scrolls only if the row is not visible. */
-void pane_find_show(struct app *app, struct pane *p, int at);
+/* Moves to a search result (an index into all); a page of text scrolls only if the row is not visible. open:
+ * opens folds that hide it; else moves to the fold. */
+void pane_find_show(struct app *app, struct pane *p, int at, bool open);
+int pane_place(const struct pane *p, int at); /* index in all of an index in shown */
+void pane_reveal(struct app *app, struct pane *p, int row); /* opens folds that hide the row */
+int pane_shown_for(struct app *app, const struct pane *p, int row);
 /* Parses a search or filter of the pane's view. Returns -1 with an error. */
 int pane_parse(const struct pane *p, const char *text, struct terms *out, struct error *err);
 /* Highlights the matches of the search in a line already drawn. */
 void pane_mark_matches(struct app *app, struct area line, bool selected);
 /* "&Relu 49/175" in at most room columns (only the text is shortened); "" without a filter. */
 const char *pane_filter_text(struct app *app, const struct pane *p, int room);
-/* First row after `from` (an index into shown) in direction +1 or -1 that contains the text, wrapping;
+/* First row after `from` (an index into all) in direction +1 or -1 that contains the text, wrapping;
  * -1 without one. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
 

@@ -23,8 +23,10 @@ static void layer_select(struct app *app, int layer)
 	app->layer = layer;
 	app->generation++;
 	int row = p->view->row_of_layer ? p->view->row_of_layer(app, p->state, layer) : -1;
-	if (row >= 0)
+	if (row >= 0) {
+		pane_reveal(app, p, row);
 		pane_select_row(app, p, row);
+	}
 }
 
 void jump_to(struct app *app, int layer)
@@ -65,9 +67,9 @@ static void no_further(struct app *app, int kind)
 static bool kind_in_rows(struct app *app, int kind, int direction, int n)
 {
 	struct pane *p = app_pane(app);
-	int found = -1;
-	for (int at = p->cursor + direction; n > 0 && at >= 0 && at < p->shown_count; at += direction) {
-		struct subject of = p->view->subject(app, p->state, p->shown[at]);
+	int found = -1, at = pane_place(p, p->cursor) + direction;
+	for (; n > 0 && at >= 0 && at < p->all_count; at += direction) {
+		struct subject of = p->view->subject(app, p->state, p->all[at]);
 		if (!term_kind_holds(app, kind, &of))
 			continue;
 		found = at;
@@ -75,7 +77,7 @@ static bool kind_in_rows(struct app *app, int kind, int direction, int n)
 	}
 	if (found >= 0) {
 		jump_remember(app);
-		pane_move(app, p, found);
+		pane_find_show(app, p, found, true);
 	}
 	return n == 0;
 }
@@ -101,7 +103,8 @@ static bool kind_in_layers(struct app *app, int kind, int direction, int n)
 
 void jump_kind(struct app *app, int argument)
 {
-	int direction = argument < 0 ? -1 : 1, kind = argument * direction - 1, n = app->count ? app->count : 1;
+	int direction = argument < 0 ? -1 : 1, kind = argument * direction - 1;
+	int n = app->count ? app->count : 1;
 	bool all = app_pane(app)->view->subject ? kind_in_rows(app, kind, direction, n)
 						: kind_in_layers(app, kind, direction, n);
 	if (!all)
@@ -169,6 +172,18 @@ void mark_jump(struct app *app, int letter)
 		jump_to(app, layer);
 }
 
+/* A closed scope stands for all its layers. */
+static void pick_selected(struct app *app)
+{
+	struct pane *p = app_pane(app);
+	bool folds = p->view->shown_for && !p->filter[0], picked = !app->picked[app->layer];
+	int scope = folds ? scope_shown_at(app, app->layer) : -1;
+	app_pick_layer(app, app->layer, picked);
+	for (int row = 0; scope >= 0 && row < app->listed_count; row++)
+		if (scope_closed_around(app, app->listed[row]) == scope)
+			app_pick_layer(app, app->listed[row], picked);
+}
+
 void pick_toggle(struct app *app)
 {
 	int direction = 1;
@@ -178,7 +193,7 @@ void pick_toggle(struct app *app)
 	}
 	for (int n = app->count ? app->count : 1; n > 0 && direction; n--) {
 		int before = app->layer;
-		app_pick_layer(app, app->layer, !app->picked[app->layer]);
+		pick_selected(app);
 		if (!app_pane(app)->view->subject || app_pane(app)->cursor + 1 >= app_pane(app)->shown_count)
 			break;
 		pane_move(app, app_pane(app), app_pane(app)->cursor + 1);

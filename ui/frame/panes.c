@@ -25,6 +25,8 @@ void pane_close(struct app *app, struct pane *p)
 		p->view->close(app, p->state);
 	free(p->state);
 	free(p->shown);
+	free(p->all);
+	free(p->place);
 	*p = (struct pane){ .view = p->view };
 }
 
@@ -128,6 +130,24 @@ static bool row_matches(struct app *app, struct pane *p, int row, const struct t
 	return true;
 }
 
+int pane_shown_for(struct app *app, const struct pane *p, int row)
+{
+	return row < 0 || p->filter[0] || !p->view->shown_for ? row : p->view->shown_for(app, p->state, row);
+}
+
+int pane_place(const struct pane *p, int at)
+{
+	return at < 0 ? -1 : at < p->shown_count ? p->place[at] : p->all_count;
+}
+
+void pane_reveal(struct app *app, struct pane *p, int row)
+{
+	if (pane_shown_for(app, p, row) == row)
+		return;
+	p->view->reveal(app, p->state, row);
+	pane_reorder(app, p);
+}
+
 void pane_reorder(struct app *app, struct pane *p)
 {
 	int row = pane_row(p), count = 0;
@@ -136,21 +156,31 @@ void pane_reorder(struct app *app, struct pane *p)
 	if (p->row_count > p->capacity) {
 		p->capacity = p->row_count;
 		p->shown = base_realloc(p->shown, (size_t)p->capacity * sizeof(*p->shown));
+		p->all = base_realloc(p->all, (size_t)p->capacity * sizeof(*p->all));
+		p->place = base_realloc(p->place, (size_t)p->capacity * sizeof(*p->place));
 	}
 	for (int i = 0; i < p->row_count; i++) {
 		if (p->filter[0] && p->view->row_text && !row_matches(app, p, i, &filter))
 			continue;
-		p->shown[count++] = i;
+		p->all[count++] = i;
 	}
-	p->shown_count = count;
+	p->all_count = count;
 	struct order o = { app, p };
 	if (count > 1 && (p->order || p->reverse))
-		qsort_r(p->shown, (size_t)count, sizeof(*p->shown), order_compare, &o);
+		qsort_r(p->all, (size_t)count, sizeof(*p->all), order_compare, &o);
+	p->shown_count = 0;
+	for (int i = 0; i < count; i++) {
+		if (pane_shown_for(app, p, p->all[i]) != p->all[i])
+			continue;
+		p->place[p->shown_count] = i;
+		p->shown[p->shown_count++] = p->all[i];
+	}
 	pane_select_row(app, p, row);
 }
 
 void pane_select_row(struct app *app, struct pane *p, int row)
 {
+	row = row < p->row_count ? pane_shown_for(app, p, row) : row;
 	for (int i = 0; i < p->shown_count; i++)
 		if (p->shown[i] == row) {
 			p->cursor = i;
@@ -192,10 +222,14 @@ void pane_move(struct app *app, struct pane *p, int to)
 	pane_tell(app, p);
 }
 
-void pane_find_show(struct app *app, struct pane *p, int at)
+void pane_find_show(struct app *app, struct pane *p, int at, bool open)
 {
 	if (!p->view->text) {
-		pane_move(app, p, at);
+		int row = p->all[at];
+		if (open)
+			pane_reveal(app, p, row);
+		pane_select_row(app, p, row);
+		pane_move(app, p, p->cursor);
 		return;
 	}
 	p->cursor = at;
@@ -280,10 +314,10 @@ int pane_find(struct app *app, struct pane *p, int from, int direction, const ch
 	struct terms terms;
 	if (!p->view->row_text || pane_parse(p, text, &terms, NULL) || !terms.count)
 		return -1;
-	for (int i = 0; i < p->shown_count; i++) {
-		int at = (from + direction * i) % p->shown_count;
-		at = at < 0 ? at + p->shown_count : at;
-		if (row_matches(app, p, p->shown[at], &terms))
+	for (int i = 0; i < p->all_count; i++) {
+		int at = (from + direction * i) % p->all_count;
+		at = at < 0 ? at + p->all_count : at;
+		if (row_matches(app, p, p->all[at], &terms))
 			return at;
 	}
 	return -1;

@@ -171,10 +171,10 @@ static void search_follow(struct app *app)
 	struct pane *p = app_pane(app);
 	char text[PROMPT_SIZE];
 	text_is_bad(app, text);
-	int at = pane_find(app, p, app->frame->prompt.start_cursor, 1, text);
+	int at = pane_find(app, p, pane_place(p, app->frame->prompt.start_cursor), 1, text);
 	search_restart(app);
 	if (at >= 0)
-		pane_find_show(app, p, at);
+		pane_find_show(app, p, at, false);
 }
 
 /* Selects the row where the filter was started whenever that row is shown. */
@@ -300,8 +300,12 @@ static void prompt_accept(struct app *app)
 		jump_remember(app);
 		app->layer = found;
 		snprintf(app->frame->search, sizeof(app->frame->search), "%s", q->text);
-		if (pane_find(app, app_pane(app), 0, 1, q->text) < 0)
+		struct pane *p = app_pane(app);
+		int at = pane_find(app, p, pane_place(p, q->start_cursor), 1, q->text);
+		if (at < 0)
 			app_note(app, true, "no match for \"%s\"", q->text);
+		else
+			pane_find_show(app, p, at, true);
 	}
 	prompt_close(app);
 }

@@ -75,12 +75,12 @@ static void layer_step(struct app *app, int direction)
 static void find(struct app *app, int direction)
 {
 	struct pane *p = app_pane(app);
-	int n = app->count < p->shown_count ? app->count : p->shown_count;
-	int at = pane_find(app, p, p->cursor + direction, direction, app->frame->search);
+	int n = app->count < p->all_count ? app->count : p->all_count;
+	int at = pane_find(app, p, pane_place(p, p->cursor) + direction, direction, app->frame->search);
 	for (; n > 1 && at >= 0; n--)
 		at = pane_find(app, p, at + direction, direction, app->frame->search);
 	if (at >= 0)
-		pane_find_show(app, p, at);
+		pane_find_show(app, p, at, true);
 	else
 		app_note(app, app->frame->search[0] != '\0',
 			app->frame->search[0] ? "no match for \"%s\"" : "no search text: / starts a search",

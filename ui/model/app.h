@@ -4,6 +4,7 @@
 #define UI_MODEL_APP_H
 
 #include "session/state.h"
+#include "ui/model/scopes.h"
 #include "ui/screen/canvas.h"
 #include "ui/screen/lanes.h"
 
@@ -49,6 +50,7 @@ struct app {
 	int *row_of;             /* row of a layer, or -1 */
 	int *number_of;          /* a layer's number from 1, constant layers not counted; 0 for these */
 	int name_columns; /* columns that the longest short name needs, about; at most APP_NAME_COLUMNS_MAX */
+	struct scopes scopes;
 	uint8_t *name_detail;    /* per place: how much of the name app_name_short keeps; 0 = least */
 	struct lanes lanes;      /* of the listed layers of the model's own graph */
 	const struct plan *lanes_plan;
@@ -100,6 +102,7 @@ int app_state_columns(const struct app *app);
  * is recorded. */
 const char *app_problem_state(struct app *app, const char *problem, enum style *style);
 const char *app_layer_state(struct app *app, int layer, enum style *style);
+const char *app_state_word(struct app *app, enum state state, enum style *style);
 enum state app_state_of(const struct app *app, int layer);
 /* The words that search and filter match: the state's, its stored name and its earlier name. */
 const char *app_problem_terms(struct app *app, const char *problem);

@@ -142,6 +142,11 @@ static enum state layer_state(const struct app *app, int layer, int *position)
 		app->session, app_layer(app, layer), app_cost(app, layer), app_problem(app, layer), position);
 }
 
+const char *app_state_word(struct app *app, enum state state, enum style *style)
+{
+	return state_word(app, state, 0, style);
+}
+
 enum state app_state_of(const struct app *app, int layer)
 {
 	int position;

@@ -12,5 +12,7 @@ libui_a_SOURCES += \
 	ui/model/renew.c \
 	ui/model/say.c \
 	ui/model/say.h \
+	ui/model/scopes.c \
+	ui/model/scopes.h \
 	ui/model/terms.c \
 	ui/model/terms.h

@@ -32,8 +32,7 @@ const char *app_op_short(struct app *app, struct text op)
 	return s;
 }
 
-/* "Conv", "Conv_3": the operator again, as exporters end their names. */
-static bool is_op_again(const char *part, size_t n, struct text op)
+bool name_is_op_again(const char *part, size_t n, struct text op)
 {
 	if (n < op.n || memcmp(part, op.p, op.n) != 0)
 		return false;
@@ -43,8 +42,7 @@ static bool is_op_again(const char *part, size_t n, struct text op)
 	return i == n;
 }
 
-/* True if the next part of a path repeats this one: features, features.0. */
-static bool is_repeated(const char *part, size_t n, const char *next)
+bool name_is_repeated(const char *part, size_t n, const char *next)
 {
 	return next[0] && strncmp(part, next, n) == 0 && (next[n] == '.' || next[n] == '/');
 }
@@ -89,13 +87,13 @@ static const char *name_short(struct arena *a, const struct plan_layer *l, int d
 	for (const char *p = name + strspn(name, "/"); *p;) {
 		size_t n = strcspn(p, "/");
 		const char *next = p + n + strspn(p + n, "/");
-		bool last = !*next, again = last && used && is_op_again(p, n, op);
+		bool last = !*next, again = last && used && name_is_op_again(p, n, op);
 		bool named = again && detail == NAME_OP && is_named_after(out, used, op);
 		if (named) { /* "relu/Relu_1" becomes "relu_1" */
 			memcpy(out + used, p + op.n, n - op.n);
 			used += n - op.n;
 		}
-		if (named || (again && detail == NAME_LEAST) || (!last && is_repeated(p, n, next))) {
+		if (named || (again && detail == NAME_LEAST) || (!last && name_is_repeated(p, n, next))) {
 			p = next;
 			continue;
 		}

@@ -51,6 +51,7 @@ enum app_change app_renew(struct app *app)
 		places_renew(app);
 	if (relisted) {
 		listed_renew(app);
+		scopes_renew(app);
 		lanes_renew(app);
 	}
 	app_counts_renew(app);
@@ -85,5 +86,6 @@ void app_end(struct app *app)
 	free(app->row_of);
 	free(app->number_of);
 	free(app->name_detail);
+	scopes_free(&app->scopes);
 	arena_free(&app->scratch);
 }

@@ -360,7 +360,8 @@ static int term_read(struct term *t, struct error *err)
 			near->name, near->example);
 	if (!t->key && (compare == '<' || compare == '>'))
 		return error_set(err,
-			"no term \"%.*s\": cost, share, peak, flops, bytes and real have an order", (int)name.n, name.p);
+			"no term \"%.*s\": cost, share, peak, flops, bytes and real have an order",
+			(int)name.n, name.p);
 	if (!t->key)
 		return 0;
 	t->compare = !also ? compare : compare == '<' ? 'l' : 'g';

@@ -136,7 +136,7 @@ static const struct {
 static const struct {
 	uint32_t code;
 	char ascii[3];
-} pairs[] = { { 0xb1, "+-" }, { 0x2026, ".." } };
+} pairs[] = { { 0xb1, "+-" }, { 0x2026, ".." }, { 0x2265, ">=" } };
 
 static const char *ascii_pair(uint32_t code)
 {

@@ -156,6 +156,17 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 		str_duration(number, app_cost_all(app, layer)));
 }
 
+/* The cost of a full bar. */
+static double cost_most(struct app *app)
+{
+	double most = 0;
+	if (app->scopes.closed) {
+		scope_at(app, 0); /* brings it up to date */
+		most = app->scopes.most_ns;
+	}
+	return most > app->most_ns ? most : app->most_ns;
+}
+
 static void draw_cost(struct app *app, int layer, struct area line, int x, const struct columns *c)
 {
 	const struct layer_cost *cost = app_cost(app, layer);
@@ -177,7 +188,7 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 	x += c->cost;
 	if (c->bar && app->most_ns > 0)
 		canvas_bar(line, x, 0, c->bar, style == STYLE_CRITICAL ? STYLE_CRITICAL : STYLE_ACCENT,
-			ns / app->most_ns);
+			ns / cost_most(app));
 	x += c->bar ? c->bar + 1 : 0;
 	if (c->share && total > 0)
 		canvas_fit_right(line, x, 0, c->share, STYLE_NORMAL, app_share(app, ns, total));
@@ -276,11 +287,68 @@ static int layers_rows(struct app *app, void *state, int width)
 	return app->listed_count;
 }
 
+/* The scope that a row shows, or -1. */
+static int scope_row(const struct app *app, int row)
+{
+	return app_is_filtered(app, &view_layers) ? -1 : scope_shown_at(app, app->listed[row]);
+}
+
+static void draw_scope_cost(struct app *app, const struct scope *s, struct area line, int x,
+	const struct columns *c)
+{
+	char number[STR_QUANTITY];
+	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	/* with gaps at least that much, or, since estimates are no lower bound, a guess */
+	const char *mark = s->guess ? "~" : s->missing ? "\u2265" : "";
+	enum style style = s->critical ? STYLE_CRITICAL : STYLE_NORMAL;
+	canvas_fit_right(line, x, 0, c->cost - 1, isnan(s->ns) ? STYLE_DIM : style,
+		isnan(s->ns) ? "- " : arena_printf(&app->scratch, "%s%s", mark, str_duration(number, s->ns)));
+	x += c->cost;
+	if (!(s->ns > 0))
+		return;
+	if (c->bar)
+		canvas_bar(line, x, 0, c->bar, s->critical ? STYLE_CRITICAL : STYLE_ACCENT,
+			s->ns / cost_most(app));
+	x += c->bar ? c->bar + 1 : 0;
+	if (c->share && total > 0)
+		canvas_fit_right(line, x, 0, c->share, STYLE_NORMAL, app_share(app, s->ns, total));
+}
+
+/* A closed scope: subtotals, and of the DAG only what runs past it. */
+static void draw_scope(struct app *app, const struct scope *s, struct area line, const struct columns *c)
+{
+	enum style style;
+	if (!app_is_sorted(app, &view_layers))
+		lanes_pass(&app->lanes, app->lane_of[s->last_row], line, 1, 0, c->lanes);
+	const char *count = arena_printf(&app->scratch, "%d layers", s->layers);
+	const char *name = arena_printf(&app->scratch, "\u25b8 %s", s->path);
+	int x = 2 + c->dag;
+	if (!c->op)
+		name = arena_printf(&app->scratch, "%s (%d)", name, s->layers);
+	canvas_fit_tail(line, x, 0, c->name, STYLE_BOLD, name);
+	x += c->name + 1;
+	if (c->op)
+		canvas_fit(line, x, 0, c->op, STYLE_DIM, count);
+	x += c->op ? c->op + 1 : 0;
+	if (c->output && s->missing)
+		canvas_fit(line, x, 0, c->output, STYLE_WARN,
+			arena_printf(&app->scratch, "%d no cost", s->missing));
+	x += c->output ? c->output + 1 : 0;
+	draw_scope_cost(app, s, line, x, c);
+	const char *word = app_state_word(app, s->worst, &style);
+	canvas_fit(line, line.width - c->status, 0, c->status, style, word);
+}
+
 static void layers_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	int layer = app->listed[row];
 	const struct plan_layer *l = app_layer(app, layer);
 	struct columns c = columns_for(app, state, line.width);
+	int scope = scope_row(app, row);
+	if (scope >= 0) {
+		draw_scope(app, scope_at(app, scope), line, &c);
+		return;
+	}
 	const struct layer_cost *cost = app_cost(app, layer);
 	enum style style = group_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
 	draw_dag(app, row, line, &c);
@@ -345,14 +413,27 @@ static bool layers_offers(const struct app *app, int order)
 	return order != ORDER_REAL || (app_reality(app) && app_reality(app)->group_count);
 }
 
+/* A closed scope is sorted by its subtotals. */
+static double row_cost(struct app *app, int row)
+{
+	int scope = scope_row(app, row);
+	return scope >= 0 ? scope_at(app, scope)->ns : app_cost_all(app, app->listed[row]);
+}
+
+static double row_flops(struct app *app, int row)
+{
+	int scope = scope_row(app, row);
+	return scope >= 0 ? scope_at(app, scope)->flops : app_layer(app, app->listed[row])->flops;
+}
+
 static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
 	(void)state;
 	int i = app->listed[a], j = app->listed[b];
 	const struct plan_layer *x = app_layer(app, i), *y = app_layer(app, j);
 	switch (order) {
-	case ORDER_COST: return app_compare_numbers(app_cost_all(app, i), app_cost_all(app, j));
-	case ORDER_WORK: return app_compare_numbers(x->flops, y->flops);
+	case ORDER_COST: return app_compare_numbers(row_cost(app, a), row_cost(app, b));
+	case ORDER_WORK: return app_compare_numbers(row_flops(app, a), row_flops(app, b));
 	case ORDER_NAME: return text_compare(x->name, y->name);
 	case ORDER_OP: return text_compare(x->node->op, y->node->op);
 	case ORDER_REAL: return app_compare_numbers(app_real_ns(app, i), app_real_ns(app, j));
@@ -360,19 +441,69 @@ static int layers_compare(struct app *app, void *state, int order, int a, int b)
 	}
 }
 
+enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL };
+
+static const struct key_row layers_keys[] = {
+	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close the scope",
+		.hint = NULL },
+	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all scopes",
+		.hint = NULL },
+	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes",
+		.hint = NULL },
+	{ 0 }
+};
+
+/* The keys of scopes. */
+static bool layers_fold(struct app *app, int key, int layer)
+{
+	if (app_is_filtered(app, &view_layers)) {
+		app_note(app, false, "scopes are open while a filter is set: Esc clears it");
+		return true;
+	}
+	if (!app->scopes.count) {
+		app_note(app, false, "the layers' names have no scopes");
+		return true;
+	}
+	if (key == OWN_FOLD_TOGGLE)
+		return scope_open(app, layer) || scope_close(app, layer);
+	scopes_set_all(app, key == OWN_FOLD_ALL);
+	app_note(app, false, "%d scopes %s", app->scopes.count, key == OWN_FOLD_ALL ? "closed" : "open");
+	return true;
+}
+
 static bool layers_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	(void)state;
 	if (row < 0)
 		return false;
-	if (key->request == REQUEST_UNFOLD)
-		return app_unfold(app, app->listed[row]);
-	if (key->request == REQUEST_FOLD)
-		return app_fold(app, app->listed[row]);
-	if (key->request != REQUEST_OPEN)
-		return false;
-	app_show(app, &view_detail, app->listed[row]);
-	return true;
+	int layer = app->listed[row], scope = scope_row(app, row);
+	switch (key->request) {
+	case REQUEST_OWN: return layers_fold(app, key->argument, layer);
+	case REQUEST_UNFOLD: return scope >= 0 ? scope_open(app, layer) : app_unfold(app, layer);
+	case REQUEST_FOLD:
+		return (scope < 0 && app_fold(app, layer)) ||
+			(!app_is_filtered(app, &view_layers) && scope_close(app, layer));
+	case REQUEST_OPEN:
+		if (scope >= 0)
+			return scope_open(app, layer);
+		app_show(app, &view_detail, layer);
+		return true;
+	default: return false;
+	}
+}
+
+/* The row of a closed scope stands for all its layers. */
+static int layers_shown_for(struct app *app, void *state, int row)
+{
+	(void)state;
+	int scope = scope_closed_around(app, app->listed[row]);
+	return scope >= 0 ? app->row_of[app->scopes.list[scope].first] : row;
+}
+
+static void layers_reveal(struct app *app, void *state, int row)
+{
+	(void)state;
+	scope_reveal(app, app->listed[row]);
 }
 
 static void layers_select(struct app *app, void *state, int row)
@@ -402,6 +533,9 @@ const struct view view_layers = {
 	.row_text = layers_row_text,
 	.row_has = layers_row_has,
 	.subject = layers_subject,
+	.shown_for = layers_shown_for,
+	.reveal = layers_reveal,
+	.own = layers_keys,
 	.orders = layers_orders,
 	.offers = layers_offers,
 	.compare = layers_compare,

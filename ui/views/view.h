@@ -37,8 +37,12 @@ struct view {
 	const char *(*row_text)(struct app *app, void *state, int row);
 	/* True if a cheap part of row_text contains the text; false: unknown. May be NULL. */
 	bool (*row_has)(struct app *app, void *state, int row, struct text text);
-	/* The layer or problem that a row is about, for terms in searches and filters. NULL: there are none. */
+	/* The layer or problem that a row is about, for terms in searches and filters. NULL: none. */
 	struct subject (*subject)(struct app *app, void *state, int row);
+	/* The row that is shown in place of a row: another one that stands for it (a closed fold), or the
+	 * row itself. Not used while a filter is set. NULL: no row is hidden. */
+	int (*shown_for)(struct app *app, void *state, int row);
+	void (*reveal)(struct app *app, void *state, int row); /* opens what hides the row; with shown_for */
 	/* Names of the sort orders, NULL-terminated, the first is the view's own; and a comparison of two
 	 * rows in one of the others. NULL = no sorting. */
 	const char *const *orders;
