@@ -46,6 +46,24 @@ keys s
 see "sorted by cost"
 keys s s
 see "sorted by name"
+keys g
+keys "&"
+typed "op=Conv cost>1"
+see "\"1\" is no number with a unit: cost>1ms" "a bad term is said while it is typed"
+keys C-u
+typed "op=MaxPool"
+keys Enter
+see "1 of 175 rows match" "a filter by a term"
+keys Escape
+gone "1/175" "and without"
+keys z M
+see "32 layers" "zM closes the scopes"
+keys /
+typed layer3.2/conv2
+keys Enter
+see "layer3.2/conv2  " "a search opens the scope of what it finds"
+keys C-o
+see "/maxpool/MaxPool  not measured" "^O comes back"
 keys q
 left 0
 done_testing

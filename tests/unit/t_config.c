@@ -43,7 +43,8 @@ static void test_good(void)
 {
 	is_int(load("db: sub/my.db\ndevice: gpu7\nbatch: [1, 8]\ndtype: f32, bf16\nwhat_if: "
 		    "'fusion,matrix=off'\n"
-		    "algorithms: preferred\nbudget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: "
+		    "algorithms: preferred\ncolumns: bound,peak\n"
+		    "budget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: "
 		    "no\nascii: true\n"
 		    "dims: {sequence: 128, past: 0, \"a b\": 3}\n"
 		    "runners:\n  gpu7: ssh  gpu7 run\n  x.y-z_1: [a, b c, '']\n  cpu: {command: [mine]}\n"
@@ -58,6 +59,7 @@ static void test_good(void)
 	ok(c.dtype_count == 2 && c.dtype[0] == DTYPE_F32 && c.dtype[1] == DTYPE_BF16, "dtype");
 	is_str(c.what_if, "fusion,matrix=off", "what_if");
 	is_str(c.algorithms, "preferred", "algorithms");
+	is_str(c.columns, "bound,peak", "columns");
 	ok(c.budget_ms == 50 && c.problem_limit_ms == 1000 && c.threads == 2 && !c.color && c.ascii,
 		"numbers and flags");
 	is_int(c.dim_count, 3, "dims");

@@ -77,7 +77,8 @@ static void test_scopes(void)
 	end();
 	begin(&(struct fixture_options){ .queue = true, .busy = true });
 	s = scope_at(&app, scope_named("layer1"));
-	ok(s->missing == 2 && s->ns > 0 && s->worst == STATE_MISSING, "one with gaps knows them: %d", s->missing);
+	ok(s->missing == 2 && s->ns > 0 && s->worst == STATE_MISSING, "one with gaps knows them: %d",
+		s->missing);
 	type("zM");
 	ok(sees("2 no cost") && sees("\u2265") && sees("11 layers"), "and says so");
 	end();

@@ -107,6 +107,10 @@ static const struct screen {
 		{ .queue = true, .busy = true } },
 	{ "folded_120x40", 120, 40, NULL, "zM / downsample Enter", false, false, { .measured = true } },
 	{ "folded_40x10", 40, 10, NULL, "zM", false, false, { .measured = true } },
+	{ "columns_100x30", 100, 30, NULL, "C C", false, false, { .measured = true } },
+	{ "columns_gain_120x30_ascii", 120, 30, NULL, "C C C zM s s s s s s", true, false,
+		{ .measured = true } },
+	{ "columns_200x60", 200, 60, NULL, "", false, false, { .measured = true } },
 	{ "terms_80x24", 80, 24, NULL, "& cost>1ms Space stat:ok", false, false, { .measured = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
 };

@@ -105,7 +105,7 @@ static void sort(struct app *app, int step, bool reverse)
 	}
 	do
 		p->order = (p->order + step + count) % count;
-	while (step && p->view->offers && !p->view->offers(app, p->order));
+	while (step && p->view->offers && !p->view->offers(app, p->state, p->order));
 	p->reverse = reverse ? !p->reverse : step ? false : p->reverse;
 	pane_reorder(app, p);
 	if (step)

@@ -4,6 +4,7 @@
 #include "ui/frame/frame.h"
 #include "ui/model/real.h"
 #include "ui/screen/term.h"
+#include "ui/views/columns.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -213,7 +214,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 		str_free(&names);
 		return -1;
 	}
-	if (term_open(o->color, err))
+	if (columns_check(s->config, err) || term_open(o->color, err))
 		return -1;
 	int columns, rows;
 	term_size(&columns, &rows);
@@ -304,6 +305,8 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 		str_free(&text);
 		return -1;
 	}
+	if (columns_check(s->config, err))
+		return -1;
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
 	app.is_still = true;

@@ -25,6 +25,7 @@ struct place {
 struct app {
 	struct session *session;
 	struct arena scratch;    /* freed before each drawing */
+	uint64_t analyses;       /* counts analyses: changes with every figure */
 	uint64_t generation;     /* counts changes of plan, results and scenario */
 	int layer;               /* the selected layer, or -1. Here and below a layer is an index into places:
 	                            the model's own layers in plan order, then those of bodies */

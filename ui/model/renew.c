@@ -38,7 +38,9 @@ static void lanes_renew(struct app *app)
 enum app_change app_renew(struct app *app)
 {
 	const struct session *s = app->session;
-	bool renewed = session_refresh(app->session), other_plan = app->lanes_plan != app_plan(app);
+	bool renewed = session_refresh(app->session);
+	app->analyses += renewed || !app->analyses;
+	bool other_plan = app->lanes_plan != app_plan(app);
 	bool relisted = other_plan || app->lanes_folded != app->show_folded ||
 		app->seen_unfolded != app->unfold_changes;
 	if (!renewed && !relisted)

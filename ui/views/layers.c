@@ -1,6 +1,8 @@
 #include "config.h"
 
 #include "ui/model/real.h"
+#include "ui/views/columns.h"
+#include "ui/views/layer_text.h"
 #include "ui/views/view.h"
 
 #include <math.h>
@@ -9,23 +11,25 @@
 
 /* Columns of the list for a width; a narrow list drops the widest first. Each is followed by one blank. */
 struct columns {
-	int dag, lanes, name, op, output, cost, bar, share, real, status;
+	int dag, lanes, name, op, output, cost, bar, share, more, real, status; /* more: columns.h */
 };
 
 /* The widest texts of the listed layers: room that they do not need goes to the names. */
 struct widths {
 	const struct plan_layer *layers;
 	int listed_count, op, output;
+	struct columns_chosen more;
 };
 
 /* Columns left for names. */
 static int columns_rest(const struct columns *c, int width)
 {
 	return width - 2 - c->dag - c->cost - 1 - c->status - (c->share ? c->share + 1 : 0) - c->real -
+	       c->more -
 	       (c->op ? c->op + 1 : 0) - (c->output ? c->output + 1 : 0) - (c->bar ? c->bar + 1 : 0);
 }
 
-static struct columns columns_for(const struct app *app, const struct widths *w, int width)
+static struct columns columns_for(const struct app *app, struct widths *w, int width)
 {
 	struct columns c = { .cost = 10, .status = app_state_columns(app) };
 	int most = width >= 130 ? 12 : width >= 100 ? 8 : width >= 70 ? 5 : 3;
@@ -39,6 +43,9 @@ static struct columns columns_for(const struct app *app, const struct widths *w,
 	c.real = app_has_real_column(app) ? APP_REAL_COLUMNS : 0;
 	c.op = c.op > w->op ? w->op : c.op;
 	c.output = c.output > w->output ? w->output : c.output;
+	int names = app->name_columns > 20 ? app->name_columns : 20;
+	c.more = columns_fit(app, &w->more, columns_rest(&c, width) - names, columns_rest(&c, width) +
+		(c.bar ? c.bar + 1 : 0) + (c.output ? c.output + 1 : 0) - 15);
 	if (columns_rest(&c, width) < 15)
 		c.bar = 0;
 	if (columns_rest(&c, width) < 15)
@@ -48,7 +55,8 @@ static struct columns columns_for(const struct app *app, const struct widths *w,
 	return c;
 }
 
-enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP, ORDER_REAL };
+/* From ORDER_MORE on: by further columns (columns.h). */
+enum layers_order { ORDER_MODEL, ORDER_COST, ORDER_WORK, ORDER_NAME, ORDER_OP, ORDER_REAL, ORDER_MORE };
 
 /* A column's heading, marked if the rows are sorted by it. */
 static const char *marked(struct app *app, const char *heading, enum layers_order order)
@@ -57,7 +65,7 @@ static const char *marked(struct app *app, const char *heading, enum layers_orde
 }
 
 /* A sort order without its own column is shown in the heading of the names. */
-static const char *name_heading(struct app *app, const struct columns *c)
+static const char *name_heading(struct app *app, const struct columns *c, const struct columns_chosen *more)
 {
 	if (app_order_mark(app, &view_layers, ORDER_WORK)[0])
 		return marked(app, "layer by work", ORDER_WORK);
@@ -67,7 +75,44 @@ static const char *name_heading(struct app *app, const struct columns *c)
 		return marked(app, "layer by real time", ORDER_REAL);
 	if (app_order_mark(app, &view_layers, ORDER_MODEL)[0])
 		return "layer, reversed";
+	for (int i = 0; i < column_count(); i++)
+		if (!column_is_shown(more, i) && app_order_mark(app, &view_layers, ORDER_MORE + i)[0])
+			return marked(app, arena_printf(&app->scratch, "layer by %s", column_name(i)),
+				(enum layers_order)(ORDER_MORE + i));
 	return marked(app, "layer", ORDER_NAME);
+}
+
+/* Where the further columns begin. */
+static int more_at(struct area line, const struct columns *c)
+{
+	return line.width - c->status - c->real - c->more;
+}
+
+static void more_heading(struct app *app, struct widths *w, struct area line, const struct columns *c)
+{
+	int x = more_at(line, c);
+	for (int i = 0; i < w->more.shown_count; i++) {
+		int column = w->more.shown[i], width = column_width(column);
+		int order = strcmp(column_name(column), "flops") == 0 ? ORDER_WORK : ORDER_MORE + column;
+		canvas_fit_right(line, x, 0, width, STYLE_DIM,
+			marked(app, column_name(column), (enum layers_order)order));
+		x += width + 1;
+	}
+}
+
+/* Of a layer, or (layer -1) of a closed scope. */
+static void draw_more(struct app *app, struct widths *w, int layer, int scope, struct area line,
+	const struct columns *c)
+{
+	int x = more_at(line, c);
+	for (int i = 0; i < w->more.shown_count; i++) {
+		int column = w->more.shown[i], width = column_width(column);
+		enum style style = STYLE_NORMAL;
+		const char *text = layer < 0 ? column_scope_text(app, &w->more, column, scope)
+					     : column_text(app, &w->more, column, layer, &style);
+		canvas_fit_right(line, x, 0, width, style, text);
+		x += width + 1;
+	}
 }
 
 static void layers_heading(struct app *app, void *state, struct area line)
@@ -75,7 +120,8 @@ static void layers_heading(struct app *app, void *state, struct area line)
 	struct columns c = columns_for(app, state, line.width);
 	int x = 1;
 	canvas_fit(line, x, 0, c.dag, STYLE_DIM, "dag");
-	canvas_fit(line, x += c.dag + 1, 0, c.name, STYLE_DIM, name_heading(app, &c));
+	canvas_fit(line, x += c.dag + 1, 0, c.name, STYLE_DIM,
+		name_heading(app, &c, &((struct widths *)state)->more));
 	x += c.name + 1;
 	if (c.op)
 		canvas_fit(line, x, 0, c.op, STYLE_DIM, marked(app, "op", ORDER_OP));
@@ -87,47 +133,11 @@ static void layers_heading(struct app *app, void *state, struct area line)
 	x += c.cost + (c.bar ? c.bar + 1 : 0);
 	if (c.share)
 		canvas_fit_right(line, x, 0, c.share, STYLE_DIM, "share");
+	more_heading(app, state, line, &c);
 	if (c.real)
 		canvas_fit_right(line, line.width - c.status - c.real, 0, c.real - 1, STYLE_DIM,
 			marked(app, "real", ORDER_REAL));
 	canvas_fit(line, line.width - c.status, 0, c.status, STYLE_DIM, "state");
-}
-
-/* True if the layer is in a fused group and not its first layer, which has the cost. */
-static const struct fusion_group *group_fused_into(const struct layer_cost *cost, int layer)
-{
-	return cost && cost->group && cost->group->layers[0] != layer ? cost->group : NULL;
-}
-
-/* Prefix of a name: for a layer inside another, depth and number of runs; for its owner, open or closed. */
-static const char *body_prefix(struct app *app, int layer)
-{
-	const struct place *at = &app->places[layer];
-	const struct plan *body = at->owner >= 0 ? at->plan : NULL;
-	char number[STR_QUANTITY];
-	const char *often = "", *round = body ? strstr(app_clean(app, body->role), ", round ") : NULL;
-	if (round)
-		often = arena_printf(&app->scratch, "#%s ", round + strlen(", round "));
-	else if (body && isnan(body->times))
-		often = app_layer(app, at->owner)->body_count == 2
-			? arena_printf(&app->scratch, "%.4s? ", app_clean(app, body->role)) : "?x ";
-	else if (body && body->times > 1)
-		often = arena_printf(&app->scratch, "%sx ", str_count(number, body->times));
-	const char *sign = !app_can_unfold(app, layer) ? "" : app->unfolded[layer] ? "\u25be " : "\u25b8 ";
-	return arena_printf(&app->scratch, "%*s%s%s", 2 * (at->depth < 6 ? at->depth : 6), "", often, sign);
-}
-
-static const char *name_prefix(struct app *app, int layer, int above)
-{
-	const struct layer_cost *cost = app_cost(app, layer);
-	const struct fusion_group *g = group_fused_into(cost, layer);
-	if (app_is_body(app, layer) || app_can_unfold(app, layer))
-		return body_prefix(app, layer);
-	if (!g)
-		return "";
-	const struct layer_cost *before = app_cost(app, above);
-	bool adjoins = before && before->group == g;
-	return !adjoins ? "\u2500 " : g->layers[g->layer_count - 1] == layer ? "\u2514 " : "\u251c ";
 }
 
 /* Text of the cost column, and whether it is a number. */
@@ -225,53 +235,16 @@ static void draw_dag(const struct app *app, int row, struct area line, const str
 		canvas_put(line, 1, 0, critical ? STYLE_CRITICAL : STYLE_ACCENT, sign);
 }
 
-#define DIM_SHORT 6 /* longest dimension, in bytes, kept when the shape does not fit */
-
-/* The shape with an ellipsis for each long dimension (mostly expressions). The details show all of it. */
-static const char *shape_short(struct app *app, struct shape s)
-{
-	struct str out = { 0 };
-	for (int i = 0; i < s.rank; i++) {
-		struct shape one = { .rank = 1, .dims = &s.dims[i] };
-		const char *dim = shape_text(&app->scratch, one);
-		str_addf(&out, "%s%s", i ? "x" : "", strlen(dim) > DIM_SHORT ? "\u2026" : dim);
-	}
-	const char *text = app_clean(app, (struct text){ out.p, out.n });
-	str_free(&out);
-	return text;
-}
-
-static const char *output_text(struct app *app, const struct plan *p, const struct plan_layer *l,
-	struct area line, int width)
-{
-	int at = l->output_count ? l->outputs[0] : -1;
-	if (at < 0)
-		return "";
-	const struct plan_value *v = &p->values[at];
-	const char *text = app_clean(app, text_of(plan_value_text(&app->scratch, v)));
-	if (v->kind != VALUE_TENSOR || v->shape.rank < 2 || canvas_columns_on(line, text) <= width)
-		return text;
-	return shape_short(app, v->shape);
-}
-
-/* The operator; for an integer layer with its data type: "Conv u8". */
-static const char *op_text(struct app *app, const struct plan_layer *l)
-{
-	const char *op = app_op_short(app, l->node->op);
-	const struct plan_problem *problem = l->quantized ? plan_layer_problem(app_plan(app), l) : NULL;
-	return problem ? arena_printf(&app->scratch, "%s %s", op,
-		dtype_name(problem->problem.operand[0].dtype)) : op;
-}
-
 static void widths_renew(struct app *app, struct widths *w)
 {
-	*w = (struct widths){
-		.layers = app->lanes_layers, .listed_count = app->listed_count, .op = 2, .output = 6
-	};
+	w->layers = app->lanes_layers;
+	w->listed_count = app->listed_count;
+	w->op = 2;
+	w->output = 6;
 	for (int row = 0; row < app->listed_count; row++) {
 		const struct plan_layer *l = app_layer(app, app->listed[row]);
 		const struct plan *p = app->places[app->listed[row]].plan;
-		int op = canvas_columns(op_text(app, l)), at = l->output_count ? l->outputs[0] : -1;
+		int op = canvas_columns(layer_op(app, l)), at = l->output_count ? l->outputs[0] : -1;
 		int output = at < 0 ? 0 : canvas_columns(plan_value_text(&app->scratch, &p->values[at]));
 		w->op = op > w->op ? op : w->op;
 		w->output = output > w->output ? output : w->output;
@@ -281,9 +254,9 @@ static void widths_renew(struct app *app, struct widths *w)
 static int layers_rows(struct app *app, void *state, int width)
 {
 	struct widths *w = state;
-	(void)width;
 	if (w->layers != app->lanes_layers || w->listed_count != app->listed_count)
 		widths_renew(app, w);
+	columns_for(app, w, width); /* which columns are shown, for sorting */
 	return app->listed_count;
 }
 
@@ -301,8 +274,9 @@ static void draw_scope_cost(struct app *app, const struct scope *s, struct area 
 	/* with gaps at least that much, or, since estimates are no lower bound, a guess */
 	const char *mark = s->guess ? "~" : s->missing ? "\u2265" : "";
 	enum style style = s->critical ? STYLE_CRITICAL : STYLE_NORMAL;
-	canvas_fit_right(line, x, 0, c->cost - 1, isnan(s->ns) ? STYLE_DIM : style,
-		isnan(s->ns) ? "- " : arena_printf(&app->scratch, "%s%s", mark, str_duration(number, s->ns)));
+	bool unknown = isnan(s->ns) || (s->missing && s->ns == 0); /* only free layers are known */
+	canvas_fit_right(line, x, 0, c->cost - 1, unknown ? STYLE_DIM : style,
+		unknown ? "- " : arena_printf(&app->scratch, "%s%s", mark, str_duration(number, s->ns)));
 	x += c->cost;
 	if (!(s->ns > 0))
 		return;
@@ -315,12 +289,16 @@ static void draw_scope_cost(struct app *app, const struct scope *s, struct area 
 }
 
 /* A closed scope: subtotals, and of the DAG only what runs past it. */
-static void draw_scope(struct app *app, const struct scope *s, struct area line, const struct columns *c)
+static void draw_scope(struct app *app, struct widths *w, int scope, struct area line,
+	const struct columns *c)
 {
+	const struct scope *s = scope_at(app, scope);
 	enum style style;
 	if (!app_is_sorted(app, &view_layers))
 		lanes_pass(&app->lanes, app->lane_of[s->last_row], line, 1, 0, c->lanes);
 	const char *count = arena_printf(&app->scratch, "%d layers", s->layers);
+	if (canvas_columns(count) > c->op)
+		count = arena_printf(&app->scratch, "x%d", s->layers);
 	const char *name = arena_printf(&app->scratch, "\u25b8 %s", s->path);
 	int x = 2 + c->dag;
 	if (!c->op)
@@ -335,6 +313,7 @@ static void draw_scope(struct app *app, const struct scope *s, struct area line,
 			arena_printf(&app->scratch, "%d no cost", s->missing));
 	x += c->output ? c->output + 1 : 0;
 	draw_scope_cost(app, s, line, x, c);
+	draw_more(app, w, -1, scope, line, c);
 	const char *word = app_state_word(app, s->worst, &style);
 	canvas_fit(line, line.width - c->status, 0, c->status, style, word);
 }
@@ -346,28 +325,29 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 	struct columns c = columns_for(app, state, line.width);
 	int scope = scope_row(app, row);
 	if (scope >= 0) {
-		draw_scope(app, scope_at(app, scope), line, &c);
+		draw_scope(app, state, scope, line, &c);
 		return;
 	}
 	const struct layer_cost *cost = app_cost(app, layer);
-	enum style style = group_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
+	enum style style = layer_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
 	draw_dag(app, row, line, &c);
 	int x = 2 + c.dag;
 	bool in_order = !app_is_sorted(app, &view_layers);
 	int used = in_order ? canvas_text(line, x, 0, STYLE_DIM,
-				      name_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
+				      layer_prefix(app, layer, above >= 0 ? app->listed[above] : -1))
 			    : 0;
 	canvas_fit_tail(line, x + used, 0, c.name - used, style,
 		app_name(app, layer));
 	x += c.name + 1;
 	if (c.op)
-		canvas_fit(line, x, 0, c.op, style, op_text(app, l));
+		canvas_fit(line, x, 0, c.op, style, layer_op(app, l));
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
 		canvas_fit(line, x, 0, c.output, style,
-			output_text(app, app->places[layer].plan, l, line, c.output));
+			layer_output(app, app->places[layer].plan, l, line, c.output));
 	x += c.output ? c.output + 1 : 0;
 	draw_cost(app, layer, line, x, &c);
+	draw_more(app, state, layer, -1, line, &c);
 	draw_real(app, layer, line, &c);
 	const char *word = app_layer_state(app, layer, &style);
 	canvas_fit(line, line.width - c.status, 0, c.status, style, word);
@@ -405,11 +385,30 @@ static struct subject layers_subject(struct app *app, void *state, int row)
 	return subject_of_layer(app, app->listed[row]);
 }
 
-static const char *const layers_orders[] = { "model order", "cost", "work (FLOPs)", "name", "operator",
-	"real time", NULL };
+static const char *layers_orders[ORDER_MORE + COLUMNS_MAX + 1] = { "model order", "cost", "work (FLOPs)",
+	"name", "operator", "real time" };
 
-static bool layers_offers(const struct app *app, int order)
+/* The orders by further columns have their names. */
+static void layers_open(struct app *app, void *state)
 {
+	(void)app;
+	(void)state;
+	for (int i = 0; i < column_count(); i++)
+		layers_orders[ORDER_MORE + i] = column_name(i);
+}
+
+static void layers_close(struct app *app, void *state)
+{
+	(void)app;
+	columns_free(&((struct widths *)state)->more);
+}
+
+static bool layers_offers(const struct app *app, const void *state, int order)
+{
+	const struct widths *w = state;
+	if (order >= ORDER_MORE) /* FLOPs have an order anyway */
+		return column_is_shown(&w->more, order - ORDER_MORE) &&
+			strcmp(column_name(order - ORDER_MORE), "flops") != 0;
 	return order != ORDER_REAL || (app_reality(app) && app_reality(app)->group_count);
 }
 
@@ -428,7 +427,6 @@ static double row_flops(struct app *app, int row)
 
 static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
-	(void)state;
 	int i = app->listed[a], j = app->listed[b];
 	const struct plan_layer *x = app_layer(app, i), *y = app_layer(app, j);
 	switch (order) {
@@ -437,18 +435,22 @@ static int layers_compare(struct app *app, void *state, int order, int a, int b)
 	case ORDER_NAME: return text_compare(x->name, y->name);
 	case ORDER_OP: return text_compare(x->node->op, y->node->op);
 	case ORDER_REAL: return app_compare_numbers(app_real_ns(app, i), app_real_ns(app, j));
-	default: return 0;
+	default:
+		return order >= ORDER_MORE
+			? column_compare(app, &((struct widths *)state)->more, order - ORDER_MORE, i, j) : 0;
 	}
 }
 
-enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL };
+enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL, OWN_COLUMNS };
 
 static const struct key_row layers_keys[] = {
 	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close the scope",
 		.hint = NULL },
 	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all scopes",
 		.hint = NULL },
-	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes",
+	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes", .hint = NULL },
+	{ "C", REQUEST_OWN, OWN_COLUMNS, KEYS_VIEWS,
+		"next set of further columns: what limits a layer, its work, what what-ifs save on it, none",
 		.hint = NULL },
 	{ 0 }
 };
@@ -473,7 +475,12 @@ static bool layers_fold(struct app *app, int key, int layer)
 
 static bool layers_request(struct app *app, void *state, const struct key_row *key, int row)
 {
-	(void)state;
+	if (key->request == REQUEST_OWN && key->argument == OWN_COLUMNS) {
+		app_note(app, false, "further columns: %s",
+			columns_next(app, &((struct widths *)state)->more));
+		app->generation++;
+		return true;
+	}
 	if (row < 0)
 		return false;
 	int layer = app->listed[row], scope = scope_row(app, row);
@@ -527,6 +534,8 @@ const struct view view_layers = {
 	.keys = "1",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct widths),
+	.open = layers_open,
+	.close = layers_close,
 	.rows = layers_rows,
 	.heading = layers_heading,
 	.draw_row = layers_draw_row,

@@ -3,6 +3,8 @@ libui_a_SOURCES += \
 	ui/views/advice.c \
 	ui/views/chart.c \
 	ui/views/chart.h \
+	ui/views/columns.c \
+	ui/views/columns.h \
 	ui/views/detail.c \
 	ui/views/detail.h \
 	ui/views/detail_real.c \
@@ -14,6 +16,8 @@ libui_a_SOURCES += \
 	ui/views/help.c \
 	ui/views/keys.c \
 	ui/views/keys.h \
+	ui/views/layer_text.c \
+	ui/views/layer_text.h \
 	ui/views/layers.c \
 	ui/views/map.c \
 	ui/views/problems.c \

@@ -47,7 +47,7 @@ struct view {
 	 * rows in one of the others. NULL = no sorting. */
 	const char *const *orders;
 	/* Returns false for an order that does not apply now; it is skipped. NULL: all apply. */
-	bool (*offers)(const struct app *app, int order);
+	bool (*offers)(const struct app *app, const void *state, int order);
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
 	/* Handles REQUEST_OPEN, REQUEST_FOLD and REQUEST_UNFOLD for the selected row (-1: none), its own keys
 	 * and, if it draws an area, keys that move; app->count has a typed count. False: it did nothing. */

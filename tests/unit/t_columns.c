@@ -1,0 +1,150 @@
+/* Further columns of the layers view: chosen by key and configuration, by room, sorted, with right figures. */
+#include "config.h"
+
+#include "config/config.h"
+#include "ui/frame/frame.h"
+#include "ui/views/columns.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+#include <math.h>
+
+static struct app app;
+static struct session *session;
+
+static void begin(const struct fixture_options *o, int width)
+{
+	session = fixture_open(o);
+	app_init(&app, session, width, 30, false);
+	app_draw(&app);
+}
+
+static void end(void)
+{
+	app_free(&app);
+	fixture_close(session);
+}
+
+static void type(const char *letters)
+{
+	for (; *letters; letters++) {
+		app_key(&app, (uint32_t)*letters);
+		app_refresh(&app);
+		app_draw(&app);
+	}
+}
+
+static bool sees(const char *text)
+{
+	static struct str out;
+	str_clear(&out);
+	canvas_print(&app.frame->canvas, &out);
+	return strstr(out.p, text) != NULL;
+}
+
+static int find(const char *name)
+{
+	int i = 0;
+	while (i < column_count() && strcmp(column_name(i), name) != 0)
+		i++;
+	return i;
+}
+
+static void test_key(void)
+{
+	begin(&(struct fixture_options){ .measured = true }, 100);
+	type("C");
+	ok(sees("bound") && sees("peak") && sees("preferred") && sees("further columns: bound,peak"),
+		"C shows the first set");
+	type("C");
+	ok(sees("flops") && sees("bytes") && sees("algo") && sees("236 M"), "then the work");
+	type("CC");
+	ok(!sees("bytes") && sees("further columns: none"), "then savings, and none");
+	type("C");
+	ok(sees("as many as there is room for"), "and as at first");
+	end();
+	begin(&(struct fixture_options){ .measured = true }, 40);
+	type("CCj");
+	ok(sees("conv1") && sees("2.97 ms ") && sees(" ok") && !sees("MiB"),
+		"a narrow screen has no room");
+	end();
+}
+
+static void test_room(void)
+{
+	begin(&(struct fixture_options){ .measured = true }, 80);
+	ok(!sees("algo") && !sees("flops"), "80 columns are full");
+	end();
+	begin(&(struct fixture_options){ .measured = true, .chain = 7 }, 200);
+	ok(sees("algo") && sees("flops"), "a wide screen has more columns by itself");
+	ok(sees("chain.6"), "and whole names");
+	end();
+}
+
+static void test_gain(void)
+{
+	begin(&(struct fixture_options){ .measured = true }, 120);
+	struct columns_chosen c = { 0 };
+	enum style style;
+	int fusion = find("fusion"), algorithm = find("algorithm");
+	char conv[32];
+	snprintf(conv, sizeof(conv), "%s", column_text(&app, &c, fusion, 1, &style));
+	ok(conv[0] == '-' && conv[1] > '0' && strstr(conv, "ms"), "what fusion saves on conv1: %s", conv);
+	double before = session->analysis->sequential_ns, sum = 0;
+	for (int i = 0; i < c.gains[fusion].count; i++)
+		sum += isnan(c.gains[fusion].ns[i]) ? 0 : c.gains[fusion].ns[i];
+	type("f");
+	double after = session->analysis->sequential_ns;
+	ok(before > after && fabs(sum - (before - after)) < 1, "all layers save what the total does: %g %g",
+		sum, before - after);
+	is_str(column_text(&app, &c, fusion, 1, &style), conv, "also while it is on");
+	type("f");
+	const char *best = column_text(&app, &c, algorithm, 1, &style);
+	is_str(best, column_text(&app, &c, find("preferred"), 1, &style), "best against preferred: %s", best);
+	columns_free(&c);
+	end();
+}
+
+static void test_sort(void)
+{
+	begin(&(struct fixture_options){ .measured = true }, 120);
+	type("CCC");
+	for (int i = 0; i < 12 && !sees("sorted by fusion"); i++)
+		type("s");
+	ok(sees("sorted by fusion"), "sorted by a further column");
+	ok(strstr(app_layer(&app, app.listed[app_pane(&app)->shown[0]])->name.p, "conv"),
+		"a convolution saves most");
+	type("C");
+	ok(sees("layer by fusion"), "a column that is hidden is named");
+	type("s");
+	ok(!sees("sorted by fusion"), "and the next order follows");
+	end();
+}
+
+static void test_config(void)
+{
+	struct config config = { .columns = "algo bytes", .path = "c.yaml" };
+	struct error err = ERROR_NONE;
+	begin(&(struct fixture_options){ .measured = true }, 100);
+	const struct config *own = session->config;
+	session->config = &config;
+	type("jk");
+	ok(sees("algo") && sees("bytes") && !sees("flops"), "the configuration's columns");
+	session->config = own;
+	is_int(columns_check(&config, &err), 0, "which are checked");
+	config.columns = "bound,speed";
+	ok(columns_check(&config, &err) && strstr(err.text, "c.yaml: columns: there is no column \"speed\""),
+		"%s", err.text);
+	end();
+}
+
+int main(void)
+{
+	test_key();
+	test_room();
+	test_gain();
+	test_sort();
+	test_config();
+	return done_testing();
+}

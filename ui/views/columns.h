@@ -1,0 +1,48 @@
+/* Further columns of the layers view: what limits a layer, its work, its algorithm, and what each what-if saves
+ * on it. The user chooses them (configuration `columns`, key C); else as many as there is room for. */
+#ifndef UI_VIEWS_COLUMNS_H
+#define UI_VIEWS_COLUMNS_H
+
+#include "ui/model/app.h"
+
+#define COLUMNS_MAX 24      /* of all kinds */
+#define COLUMNS_SHOWN_MAX 8
+
+/* Savings of a what-if by layer. */
+struct column_gain {
+	uint64_t at;            /* app->analyses of the values; 0: none */
+	double *ns;             /* per layer of the model's own graph; NaN unknown, or in another's */
+	bool *guess;            /* one of both costs is a proxy or an estimate */
+	int count;
+};
+
+/* All zero: automatic, nothing computed. */
+struct columns_chosen {
+	int set;                /* 0: automatic or, if there is one, the configuration's */
+	int shown_count, shown[COLUMNS_SHOWN_MAX]; /* set by columns_fit */
+	struct column_gain gains[COLUMNS_MAX];
+};
+
+int column_count(void);
+const char *column_name(int column);    /* "bound", "fusion" */
+int column_width(int column);           /* without the blank after it */
+const char *column_help(int column);
+const char *column_text(struct app *app, struct columns_chosen *c, int column, int layer, enum style *style);
+/* The same of a closed scope: the sum of a what-if's savings; "" for other columns. */
+const char *column_scope_text(struct app *app, struct columns_chosen *c, int column, int scope);
+/* Of the rows of two layers, which may show closed scopes. Larger first, unknown last; texts by the alphabet. */
+int column_compare(struct app *app, struct columns_chosen *c, int column, int a, int b);
+
+/* Chooses columns for `room` columns that the names do not need; chosen ones get `most`. Returns their width
+ * with blanks. */
+int columns_fit(const struct app *app, struct columns_chosen *c, int room, int most);
+bool columns_are_chosen(const struct app *app, const struct columns_chosen *c);
+bool column_is_shown(const struct columns_chosen *c, int column);
+/* The next set. Returns its words: "bound, peak, algo". */
+const char *columns_next(struct app *app, struct columns_chosen *c);
+void columns_free(struct columns_chosen *c);
+
+/* Checks the configuration's list: -1 with an error that names the columns. */
+int columns_check(const struct config *c, struct error *err);
+
+#endif
