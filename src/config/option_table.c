@@ -37,7 +37,7 @@ static const struct option options[] = {
 	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii",
 		"draw with ASCII characters only" },
 	{ "columns", OPTION_TEXT, FIELD(columns), 0, 0, 0, NULL, "as many as there is room for", NULL,
-		"further columns of the explorer's layers view, e.g. bound,peak,fusion (see its key C)" },
+		"further columns of the explorer's layers view, e.g. bound,peak,fusion (see its key |)" },
 	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",
 		"values for symbolic dimensions" },
 	{ "runners", OPTION_RUNNERS, FIELD(runners), FIELD(runner_count), 0, 0, NULL,

@@ -1,4 +1,5 @@
-/* Further columns of the layers view: chosen by key and configuration, by room, sorted, with right figures. */
+/* Further columns of the layers view: chosen by key and configuration, by room, sorted, with right
+ * figures. */
 #include "config.h"
 
 #include "config/config.h"
@@ -54,18 +55,18 @@ static int find(const char *name)
 static void test_key(void)
 {
 	begin(&(struct fixture_options){ .measured = true }, 100);
-	type("C");
+	type("|");
 	ok(sees("bound") && sees("peak") && sees("preferred") && sees("further columns: bound,peak"),
-		"C shows the first set");
-	type("C");
+		"| shows the first set");
+	type("|");
 	ok(sees("flops") && sees("bytes") && sees("algo") && sees("236 M"), "then the work");
-	type("CC");
+	type("||");
 	ok(!sees("bytes") && sees("further columns: none"), "then savings, and none");
-	type("C");
+	type("|");
 	ok(sees("as many as there is room for"), "and as at first");
 	end();
 	begin(&(struct fixture_options){ .measured = true }, 40);
-	type("CCj");
+	type("||j");
 	ok(sees("conv1") && sees("2.97 ms ") && sees(" ok") && !sees("MiB"),
 		"a narrow screen has no room");
 	end();
@@ -102,6 +103,7 @@ static void test_gain(void)
 	type("f");
 	const char *best = column_text(&app, &c, algorithm, 1, &style);
 	is_str(best, column_text(&app, &c, find("preferred"), 1, &style), "best against preferred: %s", best);
+	is_str(column_text(&app, &c, find("matrix"), 1, &style), "-", "n/a saves nothing that is known");
 	columns_free(&c);
 	end();
 }
@@ -109,13 +111,13 @@ static void test_gain(void)
 static void test_sort(void)
 {
 	begin(&(struct fixture_options){ .measured = true }, 120);
-	type("CCC");
+	type("|||");
 	for (int i = 0; i < 12 && !sees("sorted by fusion"); i++)
 		type("s");
 	ok(sees("sorted by fusion"), "sorted by a further column");
 	ok(strstr(app_layer(&app, app.listed[app_pane(&app)->shown[0]])->name.p, "conv"),
 		"a convolution saves most");
-	type("C");
+	type("|");
 	ok(sees("layer by fusion"), "a column that is hidden is named");
 	type("s");
 	ok(!sees("sorted by fusion"), "and the next order follows");

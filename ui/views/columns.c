@@ -139,7 +139,9 @@ int column_width(int column)
 
 const char *column_help(int column)
 {
-	return column < FIXED ? columns[column].help : "what this what-if saves (-) or costs (+) on the layer";
+	return column < FIXED    ? columns[column].help
+		: column < column_count() ? "what this what-if saves (-) or costs (+) on the layer"
+					  : NULL;
 }
 
 /* Cost of the layers that a layer's cost stands for on the side `of`: its own, or its group's on the side
@@ -154,6 +156,14 @@ static double cost_of_group(const struct analysis *a, int layer, const struct fu
 	return ns;
 }
 
+static bool is_available(const struct session *s, const struct what_if *row)
+{
+	for (int i = 0; i < s->effect_count; i++)
+		if (s->effects[i].row == row)
+			return s->effects[i].available;
+	return false;
+}
+
 static void gain_make(struct app *app, struct column_gain *g, const struct what_if *row)
 {
 	struct session *s = app->session;
@@ -161,6 +171,7 @@ static void gain_make(struct app *app, struct column_gain *g, const struct what_
 	struct ground ground = session_ground(s);
 	const struct analysis *side[2]; /* off, on */
 	int choice = row->get(&s->scenario);
+	bool available = is_available(s, row);
 	for (int on = 0; on < 2; on++) {
 		struct scenario other = s->scenario;
 		row->set(&other, on ? (choice ? choice : 1) : 0);
@@ -172,7 +183,7 @@ static void gain_make(struct app *app, struct column_gain *g, const struct what_
 	for (int i = 0; i < g->count; i++) {
 		const struct layer_cost *on = &side[1]->layers[i], *off = &side[0]->layers[i];
 		bool inside = on->group && on->group->layers[0] != i;
-		g->ns[i] = inside ? NAN : cost_of_group(side[0], i, on->group) - on->ns;
+		g->ns[i] = inside || !available ? NAN : cost_of_group(side[0], i, on->group) - on->ns;
 		g->guess[i] = app_is_guess(on) || app_is_guess(off);
 	}
 	arena_free(&arenas[0]);
@@ -344,7 +355,8 @@ int columns_check(const struct config *config, struct error *err)
 		for (int i = 0; i < column_count(); i++)
 			str_addf(&names, "%s%s", i ? ", " : "", column_name(i));
 		error_set(err, "%s%scolumns: there is no column \"%.*s\"; the columns are %s or none",
-			config->path ? config->path : "", config->path ? ": " : "", (int)name.n, name.p, names.p);
+			config->path ? config->path : "", config->path ? ": " : "", (int)name.n, name.p,
+			names.p);
 		str_free(&names);
 		return -1;
 	}

@@ -1,5 +1,5 @@
-/* Further columns of the layers view: what limits a layer, its work, its algorithm, and what each what-if saves
- * on it. The user chooses them (configuration `columns`, key C); else as many as there is room for. */
+/* Further columns of the layers view: what limits a layer, its work, its algorithm, and what each what-if
+ * saves on it. The user chooses them (configuration `columns`, key |); else as many as there is room for. */
 #ifndef UI_VIEWS_COLUMNS_H
 #define UI_VIEWS_COLUMNS_H
 
@@ -26,11 +26,13 @@ struct columns_chosen {
 int column_count(void);
 const char *column_name(int column);    /* "bound", "fusion" */
 int column_width(int column);           /* without the blank after it */
-const char *column_help(int column);
-const char *column_text(struct app *app, struct columns_chosen *c, int column, int layer, enum style *style);
+const char *column_help(int column);    /* NULL beyond the last */
+const char *column_text(
+	struct app *app, struct columns_chosen *c, int column, int layer, enum style *style);
 /* The same of a closed scope: the sum of a what-if's savings; "" for other columns. */
 const char *column_scope_text(struct app *app, struct columns_chosen *c, int column, int scope);
-/* Of the rows of two layers, which may show closed scopes. Larger first, unknown last; texts by the alphabet. */
+/* Of the rows of two layers, which may show closed scopes. Larger first, unknown last; texts by the
+ * alphabet. */
 int column_compare(struct app *app, struct columns_chosen *c, int column, int a, int b);
 
 /* Chooses columns for `room` columns that the names do not need; chosen ones get `most`. Returns their width

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/views/columns.h"
 #include "ui/views/view.h"
 
 #include "session/glossary.h"
@@ -86,6 +87,10 @@ static void help_make(struct help *h)
 	for (int i = 0; i < STATE_COUNT; i++)
 		if (*state_row((enum state)i)->word)
 			add_wrapped(h, state_row((enum state)i)->word, state_row((enum state)i)->text);
+	add(h, "", "", false);
+	add(h, "Columns of the layers view", "", true);
+	for (int i = 0; column_help(i); i++)
+		add_wrapped(h, column_name(i), column_help(i));
 	const char *text, *term;
 	add(h, "", "", false);
 	add(h, "Search and filter", "", true);

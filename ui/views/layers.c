@@ -449,7 +449,7 @@ static const struct key_row layers_keys[] = {
 	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all scopes",
 		.hint = NULL },
 	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes", .hint = NULL },
-	{ "C", REQUEST_OWN, OWN_COLUMNS, KEYS_VIEWS,
+	{ "|", REQUEST_OWN, OWN_COLUMNS, KEYS_VIEWS,
 		"next set of further columns: what limits a layer, its work, what what-ifs save on it, none",
 		.hint = NULL },
 	{ 0 }
