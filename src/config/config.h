@@ -33,6 +33,7 @@ struct config {
 	 * algorithms (config_lists_all) */
 	const char *algorithms;
 	const char *columns;       /* further columns of the explorer's list: "bound,peak"; NULL: by room */
+	int columns_count;         /* values that it was given in */
 	int64_t budget_ms;         /* measuring time per problem and algorithm, default 200 */
 	int64_t problem_limit_ms;  /* time limit per problem, default 30000 */
 	int threads;               /* 0: all cores of the affinity mask */

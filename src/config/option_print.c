@@ -127,6 +127,7 @@ static option_print_function *const printers[OPTION_TYPE_COUNT] = {
 	[OPTION_INT] = print_int,
 	[OPTION_FLAG] = print_flag,
 	[OPTION_NUMBERS] = print_numbers,
+	[OPTION_WORDS] = print_text_option,
 	[OPTION_DTYPES] = print_dtypes,
 	[OPTION_DIMS] = print_dims,
 	[OPTION_RUNNERS] = print_runners,

@@ -36,7 +36,7 @@ static const struct option options[] = {
 		"colours on the terminal" },
 	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii",
 		"draw with ASCII characters only" },
-	{ "columns", OPTION_TEXT, FIELD(columns), 0, 0, 0, NULL, "as many as there is room for", NULL,
+	{ "columns", OPTION_WORDS, LIST(columns), 0, 0, NULL, "as many as there is room for", NULL,
 		"further columns of the explorer's layers view, e.g. bound,peak,fusion (see its key |)" },
 	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",
 		"values for symbolic dimensions" },
@@ -137,6 +137,16 @@ static int option_add_text(struct config *c, const struct option *o, struct text
 		return error_set(err, "is not a valid text (longer than %d bytes, or contains a NUL)",
 			OPTION_TEXT_MAX);
 	*(const char **)option_field(c, o->offset) = arena_strndup(&c->arena, value.p, value.n);
+	return 0;
+}
+
+static int option_add_words(struct config *c, const struct option *o, struct text value, struct error *err)
+{
+	const char **list = option_field(c, o->offset), *before = *list;
+	if (option_add_text(c, o, value, err))
+		return -1;
+	if (++*option_count(c, o) > 1)
+		*list = arena_printf(&c->arena, "%s,%s", before, *list);
 	return 0;
 }
 
@@ -395,6 +405,7 @@ static const struct {
 	[OPTION_INT] = { option_add_number, false },
 	[OPTION_FLAG] = { option_add_flag, false },
 	[OPTION_NUMBERS] = { option_add_numbers, true },
+	[OPTION_WORDS] = { option_add_words, true },
 	[OPTION_DTYPES] = { option_add_dtypes, true },
 	[OPTION_DIMS] = { NULL, true },
 	[OPTION_RUNNERS] = { NULL, true },

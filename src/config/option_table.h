@@ -11,6 +11,7 @@ enum option_type {
 	OPTION_INT,     /* int */
 	OPTION_FLAG,    /* bool */
 	OPTION_NUMBERS, /* list of int64_t and its count */
+	OPTION_WORDS,   /* const char *, joined by commas, and the number of values given */
 	OPTION_DTYPES,  /* list of enum dtype and its count */
 	OPTION_DIMS,    /* map of a name to a number */
 	OPTION_RUNNERS, /* map of a name to a command */

@@ -64,6 +64,16 @@ keys Enter
 see "layer3.2/conv2  " "a search opens the scope of what it finds"
 keys C-o
 see "/maxpool/MaxPool  not measured" "^O comes back"
+keys "]" u
+gone "/maxpool/MaxPool  not measured" "]u goes to the next layer without a cost"
+keys '"' q G "'" q
+gone "Gemm  not measured" "a mark"
+keys V
+see "b measure marked (1)" "V marks a layer for b"
+keys U
+see "1 mark removed" "U removes the marks"
+keys zR "|" "|"
+see "flops    bytes" "other columns"
 keys q
 left 0
 done_testing

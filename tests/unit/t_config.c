@@ -166,6 +166,9 @@ static void test_bad(void)
 	bad("zzzzzzzzzzzz: 1\n", "unknown key zzzzzzzzzzzz; the keys are in benanza.yaml(5)");
 	bad("dtype: s8\n", "s8 is not a floating-point type");
 	bad("dtype: quux\n", "quux is not a floating-point type");
+	is_int(load("columns: [bound, peak, algo]\n"), 0, "a list of words: %s", err.text);
+	is_str(c.columns, "bound,peak,algo", "is joined");
+	config_free(&c);
 	bad("algorithms: worst\n", "worst is not one of best|preferred|all");
 	bad("color: purple\n", "purple is not true or false");
 	bad("budget_ms: 0\n", "0 is out of range 1..600000");
