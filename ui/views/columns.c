@@ -191,13 +191,15 @@ static void gain_make(struct app *app, struct column_gain *g, const struct what_
 }
 
 /* NULL while there is no analysis. */
-static const struct column_gain *gain_of(struct app *app, struct columns_chosen *c, int column)
+static struct column_gain *gain_of(struct app *app, struct columns_chosen *c, int column)
 {
 	struct column_gain *g = &c->gains[column];
 	if (!app->session->analysis)
 		return NULL;
-	if (g->at != app->analyses)
+	if (g->at != app->analyses) {
 		gain_make(app, g, what_if_of(column));
+		g->sums_at = 0;
+	}
 	g->at = app->analyses;
 	return g;
 }
@@ -219,20 +221,37 @@ const char *column_text(struct app *app, struct columns_chosen *c, int column, i
 	return text;
 }
 
-/* Sum over the layers of a closed scope; gaps: layers whose saving is unknown, but not those that are fused
- * into another. */
+/* Sums over the layers of each closed scope, once per generation. A sum is a guess if one of its layers has
+ * no cost. */
+static void sums_make(struct app *app, struct column_gain *g)
+{
+	size_t scopes = (size_t)app->scopes.count + 1;
+	g->sums_at = app->generation;
+	g->sums = base_realloc(g->sums, scopes * sizeof(*g->sums));
+	g->sum_guess = base_realloc(g->sum_guess, scopes);
+	for (size_t i = 0; i < scopes; i++) {
+		g->sums[i] = 0;
+		g->sum_guess[i] = false;
+	}
+	for (int row = 0; row < app->listed_count; row++) {
+		int layer = app->listed[row], scope = scope_closed_around(app, layer);
+		if (scope < 0 || layer >= g->count)
+			continue;
+		bool known = !isnan(g->ns[layer]);
+		g->sums[scope] += known ? g->ns[layer] : 0;
+		g->sum_guess[scope] |= g->guess[layer] || (!known && isnan(app_cost_all(app, layer)));
+	}
+}
+
 static double scope_sum(struct app *app, struct columns_chosen *c, int column, int scope, bool *guess)
 {
-	double sum = 0;
-	const struct column_gain *g = gain_of(app, c, column);
-	for (int row = 0; g && row < app->listed_count; row++) {
-		int layer = app->listed[row];
-		if (layer >= g->count || scope_closed_around(app, layer) != scope)
-			continue;
-		sum += isnan(g->ns[layer]) ? 0 : g->ns[layer];
-		*guess |= g->guess[layer] || (isnan(g->ns[layer]) && isnan(app_cost_all(app, layer)));
-	}
-	return g ? sum : NAN;
+	struct column_gain *g = gain_of(app, c, column);
+	if (!g)
+		return NAN;
+	if (g->sums_at != app->generation)
+		sums_make(app, g);
+	*guess = g->sum_guess[scope];
+	return g->sums[scope];
 }
 
 const char *column_scope_text(struct app *app, struct columns_chosen *c, int column, int scope)
@@ -342,6 +361,8 @@ void columns_free(struct columns_chosen *c)
 	for (int i = 0; i < COLUMNS_MAX; i++) {
 		free(c->gains[i].ns);
 		free(c->gains[i].guess);
+		free(c->gains[i].sums);
+		free(c->gains[i].sum_guess);
 	}
 }
 

@@ -14,6 +14,9 @@ struct column_gain {
 	double *ns;             /* per layer of the model's own graph; NaN unknown, or in another's */
 	bool *guess;            /* one of both costs is a proxy or an estimate */
 	int count;
+	uint64_t sums_at;       /* app->generation of the sums of closed scopes */
+	double *sums;
+	bool *sum_guess;
 };
 
 /* All zero: automatic, nothing computed. */
