@@ -29,10 +29,21 @@ struct move {
 	int changes; /* number of changes that it consists of */
 };
 
+/* A bound; ns NaN: unknown, or not comparable with the start. */
+struct reached {
+	double ns;
+	uint64_t missing; /* hash of the layers without a cost; 0: none is missing */
+	bool estimated;
+};
+
+enum phase { PHASE_START, PHASE_OVERHEAD, PHASE_MOVES, PHASE_TRY, PHASE_LEAVE, PHASE_END };
+
 struct adviser {
 	struct arena *arena;
-	struct arena scratch;
-	const struct advice_plan *plans;
+	struct arena own, scratch;     /* own: what `arena` is, until advice_end */
+	struct advice_plan plans[PLANS_MAX]; /* with the copies below */
+	struct peaks peaks[PLANS_MAX];
+	struct device device[PLANS_MAX];
 	int plan_count, layer_count, move_count;
 	struct study studies[PLANS_MAX][3]; /* by plan and enum layouts */
 	bool open[PLANS_MAX][3];
@@ -41,21 +52,27 @@ struct adviser {
 	bool on[MOVES_MAX];
 	double last_ns[MOVES_MAX];     /* what each move saved when it was last tried */
 	int *move_of_group[PLANS_MAX]; /* see find_groups; NULL: no move fuses */
-};
-
-/* A bound; ns NaN: unknown, or not comparable with the start. */
-struct reached {
-	double ns;
-	uint64_t missing; /* hash of the layers without a cost; 0: none is missing */
-	bool estimated;
+	/* the search: one step is one trial of a move */
+	enum phase phase;
+	struct reached first, now;
+	struct advice_list list;
+	int order[MOVES_MAX], count;   /* the moves taken */
+	/* the round: the next move to try, and the best one so far */
+	int at, which;
+	bool all;                      /* see try_next */
+	double best;
+	struct reached found;
 };
 
 static const struct study *study_at(struct adviser *d, int plan, enum layouts layouts)
 {
-	if (!d->open[plan][layouts])
-		study_open(&d->studies[plan][layouts], &d->plans[plan].on, layouts, true);
+	struct study *st = &d->studies[plan][layouts];
+	if (!d->open[plan][layouts]) {
+		study_open(st, &d->plans[plan].on, layouts, true);
+		study_detach(st);
+	}
 	d->open[plan][layouts] = true;
-	return &d->studies[plan][layouts];
+	return st;
 }
 
 /* The scenario of the moves that are on; *plan: their plan. */
@@ -151,7 +168,7 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 			results[i] = price ? price->result : NULL;
 	}
 	r.missing += x.border_complete ? 0 : 1;
-	arena_free(&d->scratch);
+	arena_clear(&d->scratch);
 	return r;
 }
 
@@ -277,18 +294,24 @@ static int by_saving(const void *x, const void *y)
 
 static int better_algorithms(struct adviser *d, const struct study *st, struct better_algorithm *list)
 {
-	int count = 0;
-	for (int i = 0; i < st->plan->problem_count; i++) {
-		struct better_algorithm b = { .problem = i, .first = -1 };
-		for (int k = 0; k < d->layer_count; k++)
-			if (plan_layer_problem_index(st->plan, &st->plan->layers[k], st->nxc) == i) {
-				b.first = b.first < 0 ? k : b.first;
-				b.layers++;
-			}
+	int count = 0, problems = st->plan->problem_count, most = plan_problem_total(st->plan);
+	struct better_algorithm *all = ARENA_ARRAY(&d->scratch, struct better_algorithm, most + 1);
+	for (int k = d->layer_count - 1; k >= 0; k--) {
+		int problem = plan_layer_problem_index(st->plan, &st->plan->layers[k], st->nxc);
+		if (problem < 0)
+			continue;
+		all[problem].first = k;
+		all[problem].layers++;
+	}
+	for (int i = 0; i < problems; i++) {
+		struct better_algorithm b = all[i];
+		if (!b.layers)
+			continue;
 		struct price slow = study_price(st, &d->start, i, false),
 			     fast = study_price(st, &d->start, i, true);
-		if (!b.layers || !slow.result || !fast.result || !(fast.ns < slow.ns))
+		if (!slow.result || !fast.result || !(fast.ns < slow.ns))
 			continue;
+		b.problem = i;
 		b.saves_ns = (slow.ns - fast.ns) * b.layers;
 		b.factor = slow.ns / fast.ns;
 		b.fast = fast.result->algorithm.name;
@@ -433,36 +456,36 @@ static bool is_behind(const struct adviser *d, int move, double best)
 	return d->last_ns[move] < best / 2; /* a gain can grow after other moves, but rarely doubles */
 }
 
-/* Takes the move that saves most; false if none saves enough. order: the moves taken. all: tries those that
- * saved little before too, and those that come after all others, because they hide what those save (layers at
- * the same time). */
-static bool take_next(
-	struct adviser *d, struct reached *now, double start_ns, int *order, int count, bool all)
+static void round_begin(struct adviser *d, bool all)
 {
-	struct reached found = *now;
-	double best = LEAST_SHARE * start_ns;
-	int which = -1;
-	for (int i = 0; i < d->move_count; i++) {
-		if (is_implied(d, i) || (!all && count && (d->moves[i].parallel || is_behind(d, i, best))))
-			continue;
-		struct reached r = reach_with(d, i, now);
-		double saves = now->ns - r.ns;
-		d->last_ns[i] = isnan(saves) ? 0 : saves;
-		if (!count)
-			d->moves[i].shown.saves_ns = saves;
-		if (saves > LEAST_SHARE * start_ns && (all || !d->moves[i].parallel) && /* false: NaN */
-			is_better(&d->moves[i], saves, which < 0 ? NULL : &d->moves[which], best, now->ns)) {
-			best = saves;
-			which = i;
-			found = r;
-		}
+	d->at = 0;
+	d->which = -1;
+	d->all = all;
+	d->best = LEAST_SHARE * d->first.ns;
+}
+
+/* True if a round needs no trial of the move. Only rounds with `all` try those that saved little before, and
+ * those that come after all others, because they hide what those save (layers at the same time). */
+static bool is_skipped(const struct adviser *d, int move)
+{
+	return is_implied(d, move) ||
+		(!d->all && d->count && (d->moves[move].parallel || is_behind(d, move, d->best)));
+}
+
+static void try_one(struct adviser *d, int move)
+{
+	struct reached r = reach_with(d, move, &d->now);
+	double saves = d->now.ns - r.ns;
+	const struct move *m = &d->moves[move];
+	d->last_ns[move] = isnan(saves) ? 0 : saves;
+	if (!d->count)
+		d->moves[move].shown.saves_ns = saves;
+	if (saves > LEAST_SHARE * d->first.ns && (d->all || !m->parallel) && /* false: NaN */
+		is_better(m, saves, d->which < 0 ? NULL : &d->moves[d->which], d->best, d->now.ns)) {
+		d->best = saves;
+		d->which = move;
+		d->found = r;
 	}
-	if (which < 0)
-		return false;
-	take(d, which, now, &found);
-	order[count] = which;
-	*now = found;
-	return true;
 }
 
 /* Leaves out each move, from the least on, without which the target is still reached. Returns the number
@@ -494,59 +517,151 @@ static void take_again(struct adviser *d, const int *order, int count, struct re
 }
 
 /* Layers of the start that fewer bits do not help. */
-static void find_overhead(struct advice_list *list, const struct ground *g, const struct scenario *start)
+static void find_overhead(struct adviser *d)
 {
-	struct arena scratch = { 0 };
-	list->overhead_ns = NAN;
-	if (g->peaks) {
-		const struct analysis *x = analyze(&scratch, g, start);
-		struct limit_totals t = limit_totals_of(x, g->plan, g->peaks);
-		list->overhead_ns = t.known_ns > 0 ? t.ns[LIMIT_OVERHEAD] : NAN;
-		list->overhead_layers = t.layers[LIMIT_OVERHEAD];
+	const struct ground *on = &d->plans[0].on;
+	const struct study *st = study_at(d, 0, d->start.layouts);
+	struct solution x;
+	d->list.overhead_ns = NAN;
+	if (!on->peaks)
+		return;
+	solve(st, &d->start, &d->scratch, &x);
+	const struct analysis *y = analysis_make(&d->scratch, st, &d->start, &x);
+	struct limit_totals t = limit_totals_of(y, on->plan, on->peaks);
+	d->list.overhead_ns = t.known_ns > 0 ? t.ns[LIMIT_OVERHEAD] : NAN;
+	d->list.overhead_layers = t.layers[LIMIT_OVERHEAD];
+	arena_clear(&d->scratch);
+}
+
+/* Tries the next move of the round. At its end takes the move that saves most; if none saves enough, all are
+ * tried once more, then the search is over. */
+static void try_next(struct adviser *d)
+{
+	while (d->at < d->move_count && is_skipped(d, d->at))
+		d->at++;
+	if (d->at < d->move_count) {
+		try_one(d, d->at++);
+	} else if (d->which >= 0) {
+		take(d, d->which, &d->now, &d->found);
+		d->order[d->count++] = d->which;
+		d->now = d->found;
+		d->list.reached = d->now.ns <= d->list.target_ns;
+		round_begin(d, false);
+		if (d->list.reached || d->count == d->move_count)
+			d->phase = PHASE_LEAVE;
+	} else if (!d->all) {
+		round_begin(d, true);
+	} else {
+		d->phase = PHASE_LEAVE;
 	}
-	arena_free(&scratch);
+}
+
+static void search_begin(struct adviser *d)
+{
+	for (int i = 0; i < d->plan_count; i++) { /* now, so that all have the same results */
+		study_at(d, i, d->start.layouts);
+		if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc)
+			study_at(d, i, LAYOUTS_NXC);
+	}
+	d->first = d->now = reach(d, d->on, NULL);
+	d->list.start_ns = d->list.least_ns = d->first.ns;
+	d->list.complete = !d->first.missing;
+	d->list.estimated = d->first.estimated;
+	d->list.reached = d->first.ns <= d->list.target_ns;
+	d->phase = PHASE_OVERHEAD;
+}
+
+static void search_end(struct adviser *d)
+{
+	if (d->list.reached && d->count) {
+		d->count = leave_out(d, d->order, d->count, &d->first, d->list.target_ns);
+		take_again(d, d->order, d->count, d->first);
+	}
+	d->phase = PHASE_END;
+}
+
+bool advice_step(struct adviser *d)
+{
+	switch (d->phase) {
+	case PHASE_START: search_begin(d); break;
+	case PHASE_OVERHEAD:
+		find_overhead(d);
+		d->phase = isnan(d->first.ns) ? PHASE_END : PHASE_MOVES;
+		break;
+	case PHASE_MOVES:
+		add_moves(d, d->first.ns);
+		round_begin(d, false);
+		d->phase = d->list.reached || !d->move_count ? PHASE_LEAVE : PHASE_TRY;
+		break;
+	case PHASE_TRY: try_next(d); break;
+	case PHASE_LEAVE: search_end(d); break;
+	case PHASE_END: break;
+	}
+	return d->phase != PHASE_END;
+}
+
+struct adviser *advice_begin(
+	const struct advice_plan *plans, int plan_count, const struct scenario *start, double target_ns)
+{
+	struct adviser *d = base_calloc(1, sizeof(*d));
+	d->arena = &d->own;
+	d->plan_count = plan_count < PLANS_MAX ? plan_count : PLANS_MAX;
+	for (int i = 0; i < d->plan_count; i++) {
+		struct ground *on = &d->plans[i].on;
+		d->plans[i] = plans[i];
+		if (on->peaks) {
+			d->peaks[i] = *on->peaks;
+			on->peaks = &d->peaks[i];
+		}
+		if (on->device) {
+			d->device[i] = *on->device;
+			on->device = &d->device[i];
+		}
+		if (on->assumed) {
+			int count = on->plan->layer_count;
+			struct assumption *copy = ARENA_ARRAY(&d->own, struct assumption, count);
+			memcpy(copy, on->assumed, (size_t)count * sizeof(*copy));
+			on->assumed = copy;
+		}
+	}
+	d->layer_count = plans[0].on.plan->layer_count;
+	d->start = *start;
+	d->list.target_ns = target_ns;
+	return d;
+}
+
+void advice_cancel(struct adviser *d)
+{
+	if (!d)
+		return;
+	for (int i = 0; i < 3 * PLANS_MAX; i++)
+		if (d->open[i / 3][i % 3])
+			study_close(&d->studies[i / 3][i % 3]);
+	arena_free(&d->scratch);
+	arena_free(&d->own);
+	free(d);
+}
+
+struct advice_list advice_end(struct adviser *d, struct arena *a)
+{
+	struct advice_list list = d->list;
+	list.items = ARENA_ARRAY(&d->own, struct advice, d->count + 1);
+	for (int i = 0; i < d->count; i++) {
+		list.items[i] = d->moves[d->order[i]].shown;
+		list.estimated |= list.items[i].estimated;
+		list.least_ns = list.items[i].bound_ns;
+	}
+	list.count = d->count;
+	arena_adopt(a, &d->own);
+	advice_cancel(d);
+	return list;
 }
 
 struct advice_list advice_find(struct arena *a, const struct advice_plan *plans, int plan_count,
 	const struct scenario *start, double target_ns)
 {
-	struct adviser *d = base_calloc(1, sizeof(*d));
-	int order[MOVES_MAX], count = 0;
-	d->arena = a;
-	d->plans = plans;
-	d->plan_count = plan_count < PLANS_MAX ? plan_count : PLANS_MAX;
-	d->layer_count = plans[0].on.plan->layer_count;
-	d->start = *start;
-	struct reached first = reach(d, d->on, NULL), now = first;
-	struct advice_list list = { .start_ns = first.ns,
-		.least_ns = first.ns,
-		.target_ns = target_ns,
-		.complete = !first.missing,
-		.estimated = first.estimated,
-		.reached = first.ns <= target_ns };
-	if (!isnan(first.ns))
-		add_moves(d, first.ns);
-	while (!list.reached && count < d->move_count &&
-		(take_next(d, &now, first.ns, order, count, false) ||
-			take_next(d, &now, first.ns, order, count, true))) {
-		count++;
-		list.reached = now.ns <= target_ns;
-	}
-	if (list.reached && count) {
-		count = leave_out(d, order, count, &first, target_ns);
-		take_again(d, order, count, first);
-	}
-	list.items = ARENA_ARRAY(a, struct advice, count + 1);
-	for (int i = 0; i < count; i++) {
-		list.items[i] = d->moves[order[i]].shown;
-		list.estimated |= list.items[i].estimated;
-		list.least_ns = list.items[i].bound_ns;
-	}
-	list.count = count;
-	find_overhead(&list, &plans[0].on, start);
-	for (int i = 0; i < 3 * PLANS_MAX; i++)
-		if (d->open[i / 3][i % 3])
-			study_close(&d->studies[i / 3][i % 3]);
-	free(d);
-	return list;
+	struct adviser *d = advice_begin(plans, plan_count, start, target_ns);
+	while (advice_step(d))
+		;
+	return advice_end(d, a);
 }

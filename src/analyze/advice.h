@@ -59,4 +59,15 @@ struct advice_plan {
 struct advice_list advice_find(struct arena *a, const struct advice_plan *plans, int plan_count,
 	const struct scenario *start, double target_ns);
 
+/* The same in steps, each of about one analysis. It works on a snapshot: results, peaks and device may change
+ * meanwhile, but plans and fusions must stay, and results may not be freed. advice_step: false once it is
+ * done. advice_end: hands over what was found, in arena a; advice_cancel (d may be NULL): drops it. Both free
+ * d, which may then point to plans and results that are freed. */
+struct adviser;
+struct adviser *advice_begin(
+	const struct advice_plan *plans, int plan_count, const struct scenario *start, double target_ns);
+bool advice_step(struct adviser *d);
+struct advice_list advice_end(struct adviser *d, struct arena *a);
+void advice_cancel(struct adviser *d);
+
 #endif

@@ -34,7 +34,7 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 			study_group_distinct(st, c->group);
 		cost_priced(a, c, st, s, distinct, solution_price(st, x, chosen, node), c->group->proxy);
 		if (c->group->copy >= 0)
-			cost_copy(a, c, st, s, c->group->copy, &x->prices[c->group->copy]);
+			cost_copy(a, c, st, s, c->group->copy, solution_at(x, c->group->copy));
 	} else if (c->group) {
 		cost_nothing(c, ORIGIN_FUSED);
 	} else {
@@ -157,25 +157,18 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = out->hi_ns = NAN;
 }
 
-static double roofline_at(
-	const struct study *st, const struct scenario *s, int problem, const struct price *price)
-{
-	struct scenario units = price_units(s, price);
-	return roofline_of_price(st, &units, problem, price->result).ns;
-}
-
 /* The shortest kernel of the model that does hardly any work: what each kernel takes at least. NaN: none is
  * measured, or the peaks are unknown. */
 static double shortest_kernel(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	double least = NAN;
 	for (int i = 0; st->on.peaks && i < st->plan->problem_count; i++) {
-		const struct price *price = &x->prices[i];
+		const struct price *price = solution_at(x, i);
 		const struct problem *p = &st->plan->problems[i].problem;
-		if (!price->result || price->ns >= least || problem_bytes(p) > LITTLE_BYTES ||
+		if (!x->asked[i] || !price->result || price->ns >= least || problem_bytes(p) > LITTLE_BYTES ||
 			problem_flops(p) > LITTLE_FLOPS)
 			continue;
-		if (roofline_of_price(st, s, i, price->result).ns <= LITTLE_SHARE * price->ns)
+		if (roofline_of_price(st, s, i, price).ns <= LITTLE_SHARE * price->ns)
 			least = price->ns;
 	}
 	return least;
@@ -195,14 +188,14 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 	double *cost = ARENA_ARRAY(scratch, double, st->node_count), total = 0;
 	bool whole = st->on.peaks != NULL;
 	for (int i = 0; whole && i < st->node_count; i++) {
-		int problem = solution_problem(st, x, chosen, i), layer = st->node_layer[i];
+		int problem = solution_problem(x, chosen, i), layer = st->node_layer[i];
 		bool is_free = layer >= 0 && (chosen[layer] >= 0 ||
 			st->plan->layers[layer].class == CLASS_FREE);
 		const struct layer_cost *inside = solution_inside(st, x, i);
 		if (inside)
 			cost[i] = inside->roofline_ns;
 		else if (problem >= 0)
-			cost[i] = roofline_at(st, s, problem, solution_price(st, x, chosen, i));
+			cost[i] = roofline_of_price(st, s, problem, solution_price(st, x, chosen, i)).ns;
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
 			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
@@ -222,47 +215,45 @@ static int conversions_used(const struct study *st, const struct solution *x)
 	return used;
 }
 
-struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s)
+struct analysis *analysis_make(
+	struct arena *a, const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	struct arena scratch = { 0 };
-	struct study st;
-	struct solution x;
-	const struct plan *p = g->plan;
-	study_open(&st, g, s->layouts, s->fusion);
-	st.cache = study_cache(&st, s);
-	solve(&st, s, &scratch, &x);
+	struct study view = *st;
+	const struct plan *p = st->plan;
+	view.cache = study_cache(st, s);
+	st = &view;
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){
 		.scenario = *s,
 		.layer_count = p->layer_count,
 		.layers = ARENA_ARRAY(a, struct layer_cost, p->layer_count),
-		.bound_ns = s->parallel ? x.parallel_ns : x.sequential_ns,
-		.sequential_ns = x.sequential_ns,
-		.parallel_ns = x.parallel_ns,
-		.path_ns = x.path_ns,
-		.resource_ns = isnan(x.busy_ns) ? NAN : x.busy_ns > x.path_ns ? x.busy_ns : x.path_ns,
-		.limit = x.resource < 0 ? NULL : resource_name(a, g->peaks, x.resource),
-		.border_ns = x.border_ns,
-		.border_estimated = x.border_estimated,
-		.conversions = conversions_used(&st, &x),
-		.layouts_exact = x.layouts_exact,
-		.complete = s->parallel ? x.complete_path : x.complete_sum,
-		.estimated = s->parallel ? x.estimated_path : x.estimated_sum,
-		.enqueue_ns = s->parallel ? x.enqueue_path : x.enqueue_sum,
-		.cache = st.cache,
-		.unmeasured_problems = x.unmeasured,
+		.bound_ns = s->parallel ? x->parallel_ns : x->sequential_ns,
+		.sequential_ns = x->sequential_ns,
+		.parallel_ns = x->parallel_ns,
+		.path_ns = x->path_ns,
+		.resource_ns = isnan(x->busy_ns) ? NAN : x->busy_ns > x->path_ns ? x->busy_ns : x->path_ns,
+		.limit = x->resource < 0 ? NULL : resource_name(a, st->on.peaks, x->resource),
+		.border_ns = x->border_ns,
+		.border_estimated = x->border_estimated,
+		.conversions = conversions_used(st, x),
+		.layouts_exact = x->layouts_exact,
+		.complete = s->parallel ? x->complete_path : x->complete_sum,
+		.estimated = s->parallel ? x->estimated_path : x->estimated_sum,
+		.enqueue_ns = s->parallel ? x->enqueue_path : x->enqueue_sum,
+		.cache = st->cache,
+		.unmeasured_problems = x->unmeasured,
 	};
 	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
-	const int *chosen = s->parallel ? x.chosen_path : x.chosen_sum;
+	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
-		fill_layer(a, &out->layers[i], &st, s, &x, &p->layers[i], chosen);
-	fill_overhead(out, shortest_kernel(&st, s, &x));
-	fill_schedule(out, &st, &x, chosen, s->parallel ? x.cost_path : x.cost_sum, &scratch);
-	fill_interval(out, &st, &x, chosen, &scratch);
-	fill_roofline(out, &st, s, &x, chosen, &scratch);
+		fill_layer(a, &out->layers[i], st, s, x, &p->layers[i], chosen);
+	fill_overhead(out, shortest_kernel(st, s, x));
+	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum, &scratch);
+	fill_interval(out, st, x, chosen, &scratch);
+	fill_roofline(out, st, s, x, chosen, &scratch);
 	fill_coverage(out, p);
-	study_apart(&st, a, out);
+	study_apart(st, a, out);
 	arena_free(&scratch);
-	study_close(&st);
 	return out;
 }

@@ -202,6 +202,7 @@ const char *analysis_mark(const struct analysis *a);
 /* Effect of one what-if: the same analysis with that what-if switched. */
 struct what_if_effect {
 	const struct what_if *row;
+	bool pending;            /* not computed yet: only row, choice, on and available are set */
 	int choice;              /* the one in use */
 	bool on;                 /* it is not the first one, off. Switched: off, or from off to on */
 	double bound_ns;         /* bound with it switched; NaN if it is not available, or nothing is measured
@@ -241,6 +242,19 @@ struct ground {
  * times; then the totals are raised to the host's enqueue time if that is longer (GPUs only): device times do
  * not contain it, and the host enqueues ahead while the device computes, so the longer of the two remains. */
 struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s);
+/* The same for many scenarios of one plan: keeps what they share. New results, another plan, device or other
+ * peaks are noticed. Release it before plan, fusion and results are freed, or make a new one for others at
+ * the same addresses. What it returns is valid until the next call with other results. analyzer_effect: the
+ * effect of one row of the table; analyzer_effect_begin leaves it pending. */
+struct analyzer;
+struct analyzer *analyzer_new(void);
+void analyzer_free(struct analyzer *z); /* may be NULL */
+struct analysis *analyzer_run(
+	struct analyzer *z, struct arena *a, const struct ground *g, const struct scenario *s);
+void analyzer_effect_begin(struct analyzer *z, const struct ground *g, const struct scenario *s, int row,
+	struct what_if_effect *effect);
+void analyzer_effect(struct analyzer *z, const struct ground *g, const struct scenario *s, int row,
+	struct what_if_effect *effect);
 struct what_if_effect *analyze_what_ifs(
 	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 /* All distinct problems of the plan in order of first use, casts at model inputs and outputs last; fused ones

@@ -5,6 +5,7 @@
 #include "analyze/analyze.h"
 #include "problem/kernel.h"
 
+#define WHAT_IFS_MAX 64      /* rows of the what-if table */
 #define FUSION_LAYERS_MAX 24 /* most layers of one group */
 #define FUSION_REGION (1 << 30)
 #define REGION_LAYERS_MAX 12 /* most layers of one activation written as several operators */
@@ -125,7 +126,8 @@ void fusion_contests(struct fusion *f, const struct plan *p);
 
 /* Roofline that a price is compared with. */
 struct roof {
-	const struct result *of; /* NULL: not computed yet */
+	bool known;              /* computed, of `of` */
+	const struct result *of;
 	double ns;               /* NaN unknown */
 	bool mistrusted;         /* suspect: the price is below it, and no cache can be the reason */
 };
@@ -199,13 +201,22 @@ struct study {
 		int count;
 		bool finished;  /* measured to the end; before that, a slow algorithm may be the only
 				   result */
+		bool matrix, relaxed, in_place; /* algorithms on matrix units were measured, of relaxed
+						   math, that write over an input */
+		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
 		bool overwrites; /* each of its layers may write over an input (plan_layer.overwrites) */
 	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout
 				   are filled */
 	bool *wanted;           /* per distinct problem: used in this layout */
-	struct roof *roofs;     /* per distinct problem: cache of the last roofline */
+	struct roof *roofs;     /* per distinct problem: cache of the last roofline of a result */
+	const struct problem **problems; /* per distinct problem: cache of study_problem */
+	struct price_lists *lists; /* prices in the scenarios asked so far */
 	int groups;             /* number of fusion groups to consider: all or 0 */
+	int *group_distinct;    /* per group: its distinct problem in this layout, or -1 */
+	uint8_t *group_level;   /* per group: its enum fusion_level */
+	bool *layer_free;       /* per layer: its class is free */
 	enum fusion_level level; /* of those, only the ones that this choice allows */
+	unsigned levels;        /* ... the levels of groups that it allows, as bits */
 	const struct limits *limits; /* NULL: none */
 	/* The graph as nodes, in this order: casts at inputs, their conversions, each layer with its
 	 * conversions, casts at outputs. */
@@ -216,27 +227,35 @@ struct study {
 	int *first, *edges;     /* predecessors in the form of critical_path */
 };
 void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused);
+/* What cache=auto means with the results that are there now; a study of another state must be opened
+ * again. */
+enum cache ground_cache(const struct ground *g);
 /* Fills out->apart, in arena a. */
 void study_apart(const struct study *st, struct arena *a, struct analysis *out);
-/* Reads the results of a distinct problem; adds distinct problems and reads theirs (texts borrowed). */
+/* Reads the results of a distinct problem, the first time or again; adds distinct problems and reads theirs
+ * (texts borrowed). */
+void study_read(struct study *st, int distinct);
 void study_want(struct study *st, int distinct);
 void study_extend(struct study *st, const char *const *texts, int count);
+/* Copies the lists of results, so that results may be added while the study is in use. */
+void study_detach(struct study *st);
 void study_close(struct study *st);
 /* study_graph.c */
 void study_graph(struct study *st);
 static inline int study_group_distinct(const struct study *st, const struct fusion_group *g)
 {
-	return st->nxc ? g->distinct_nxc : g->distinct;
+	return st->group_distinct[g - st->fusion->groups];
 }
 
 struct price {
 	double ns;              /* NaN: none */
 	const struct result *result; /* NULL: none, or estimated */
 	bool estimated;
-	struct estimate guess;  /* if estimated */
+	const struct estimate *guess; /* if estimated; in the study */
 	bool answered;          /* measured in the scenario's launch mode, with any outcome, or estimated */
 	bool unsupported;       /* no price: not supported by the library, or only by algorithms that the
 				   scenario excludes */
+	bool noisy;             /* the result's measurement was disturbed */
 	bool known;             /* looked up */
 	bool padded;            /* that of the padded problem */
 	bool assumed;           /* given by the user (ground.assumed); then result is NULL, and: */
@@ -247,11 +266,44 @@ static inline struct scenario price_units(const struct scenario *s, const struct
 {
 	struct scenario units = *s;
 	if (price->estimated) {
-		units.matrix = price->guess.matrix;
-		units.relaxed = price->guess.relaxed;
+		units.matrix = price->guess->matrix;
+		units.relaxed = price->guess->relaxed;
 	}
 	return units;
 }
+/* The use of each resource by one run of a problem. */
+struct use {
+	bool known;             /* computed */
+	int unit, level;        /* RESOURCE_* that runs the operations; index of the cache that has
+				   fast_bytes; -1: none */
+	double ops_ns, memory_bytes, fast_bytes;
+};
+
+/* Prices of all distinct problems, each looked up when it is first asked, where a scenario allows certain
+ * results. Kept with the study: scenarios that allow the same ones share them. */
+struct price_list {
+	struct scenario of;     /* parallel, fusion and layouts are off */
+	struct price *prices;   /* known: looked up */
+	struct roof *roofs;     /* of these prices */
+	struct use *uses;
+};
+/* The list of a scenario; `best` overrides its algorithm. Valid until study_close or study_renew. */
+struct price_list *study_prices(const struct study *st, const struct scenario *s, bool best);
+/* Looks up the price in its list. */
+const struct price *study_list_price(
+	const struct study *st, struct price_list *list, const struct scenario *s, int distinct);
+/* Reads the results of one problem again; forgets what depends on peaks; returns false if the study must be
+ * opened again instead. */
+bool study_renew(struct study *st, int distinct);
+void study_forget_prices(struct study *st);
+const struct estimate *study_keep_guess(const struct study *st, const struct estimate *guess);
+/* ... if they take much memory. No solution of the study may be in use. */
+void study_trim(struct study *st);
+/* For study_open and study_close. */
+void study_lists_open(struct study *st);
+void study_lists_close(struct study *st);
+/* The problem as parsed, or NULL: its text is not valid. Only its first problem_extent bytes are there. */
+const struct problem *study_problem(const struct study *st, int distinct);
 /* Price of a distinct problem; `best` overrides the scenario's. */
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
 /* ... of an algorithm with one of these pairs of layouts (bits). */
@@ -324,9 +376,10 @@ struct roof_parts {
 /* c: the cache state in which `of` was measured; of NULL: what the scenario would run. */
 struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s,
 	enum cache c, const struct result *of);
-/* Roofline of a problem in a scenario: of result r, or (NULL) of what would run. ns NaN without peaks. */
+/* Roofline of a problem in a scenario: of the price's result, or (none) of what would run, on the units of
+ * its estimate. ns NaN without peaks. */
 struct roof roofline_of_price(
-	const struct study *st, const struct scenario *s, int distinct, const struct result *r);
+	const struct study *st, const struct scenario *s, int distinct, const struct price *price);
 /* Why a problem has no estimate: its peak is unknown, or known only for units that the scenario excludes. In
  * arena a; NULL: the text is not a valid problem. */
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
@@ -337,10 +390,10 @@ enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_L
 /* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
 const char *resource_name(struct arena *a, const struct peaks *k, int resource);
 /* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem at a price use each
- * resource at its peak. Unknown peaks add nothing, nor do operations of algorithms that do fewer
- * multiplications than the problem counts. */
-void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
-	const struct price *price, int times, double *busy_ns);
+ * resource at its peak; list: where the use may be kept. Unknown peaks add nothing, nor do operations of
+ * algorithms that do fewer multiplications than the problem counts. */
+void roofline_resources(const struct study *st, const struct scenario *s, struct price_list *list,
+	int distinct, const struct price *price, int times, double *busy_ns);
 
 /* ---- cost.c: the cost of one layer */
 struct interval {
@@ -376,7 +429,9 @@ struct placed {
 };
 
 struct solution {
-	struct price *prices;   /* per distinct problem */
+	struct price_list *list; /* prices, shared with other solutions; see solution_at */
+	struct price_list *best_list; /* those of the fastest algorithms */
+	const bool *best;       /* per distinct problem: its price is in best_list; NULL: none */
 	double *cost;           /* per node, alone: NaN missing, 0 free */
 	bool *estimated;        /* per node, alone */
 	struct layer_cost **inside; /* per layer: the cost of its bodies, or NULL; NULL: no layer has
@@ -390,6 +445,8 @@ struct solution {
 	bool layouts_exact;     /* `placed` is the best assignment; else the best that was found */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without
 					  fusion */
+	int *ran_sum, *ran_path;       /* per node for each choice: the distinct problem whose cost is there
+					  (a group's is at its last layer), or -1 */
 	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
 					  counts as 0 */
 	double sequential_ns, parallel_ns; /* NaN: no layer that needs time has a price */
@@ -401,12 +458,24 @@ struct solution {
 					     it */
 	bool complete_sum, complete_path, border_complete, border_estimated;
 	bool estimated_sum, estimated_path;
+	bool *asked;            /* per distinct problem: priced here; lists also have prices of others */
 	bool *lacking;          /* per distinct problem: needed here and not answered */
 	bool *refused;          /* ... needed here, answered, and without a price */
 	int unmeasured;         /* number of lacking problems */
 };
-/* All arrays of *out live in arena a. */
+/* Prices live in the study, all other arrays of *out in arena a. solve_total: only the total of the scenario;
+ * with parallel off, path and resources are NaN and the choice for the sum stands for that of the path. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+void solve_total(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+static inline struct price_list *solution_list(const struct solution *x, int distinct)
+{
+	return x->best && x->best[distinct] ? x->best_list : x->list;
+}
+/* The price of a distinct problem that was looked up. */
+static inline const struct price *solution_at(const struct solution *x, int distinct)
+{
+	return &solution_list(x, distinct)->prices[distinct];
+}
 /* The cost of the bodies of the node's layer, or NULL. */
 static inline const struct layer_cost *solution_inside(
 	const struct study *st, const struct solution *x, int node)
@@ -415,8 +484,11 @@ static inline const struct layer_cost *solution_inside(
 	return x->inside && layer >= 0 ? x->inside[layer] : NULL;
 }
 /* The distinct problem whose cost is at a node (a group's is at its last layer, the copy of a join at its
- * first), or -1. */
-int solution_problem(const struct study *st, const struct solution *x, const int *chosen, int node);
+ * first), or -1; chosen: chosen_sum or chosen_path. */
+static inline int solution_problem(const struct solution *x, const int *chosen, int node)
+{
+	return (chosen == x->chosen_sum ? x->ran_sum : x->ran_path)[node];
+}
 /* ... and its price there, NULL if neither its problem nor an assumption gives it one: with layouts, nodes of
  * one problem may run different algorithms. */
 const struct price *solution_price(
@@ -436,10 +508,30 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 /* Chooses the joins that lower the sum of layers most: their index per layer, else -1; NULL: none. In arena
  * a. Of few joins that compete all selections are compared, of many the best that was found counts. */
 int *solve_joins(const struct study *st, struct arena *a, const struct solution *out);
-/* Fills chosen_* and cost_*. */
-void solve_choices(const struct study *st, struct arena *a, struct solution *out);
+/* Fills chosen_* and cost_*; without `path` those of the sum stand for both. */
+void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path);
 /* place.c: the same with a layout for each layer, if st->layouts; also placed, first, edges, layouts_exact.
  * The choice for the sum counts for the longest path too. */
 void solve_layouts(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+
+/* ---- analyze.c, effects.c: what is made of a solution (analyzer.c) */
+/* In arena a. */
+struct analysis *analysis_make(
+	struct arena *a, const struct study *st, const struct scenario *s, const struct solution *x);
+/* The totals of scenarios. A side is valid until sides_forget or sides_trim, which forgets them if they take
+ * much memory. side_find: NULL if it has none. */
+struct side;
+struct sides *sides_new(void);
+void sides_free(struct sides *sides);
+void sides_forget(struct sides *sides);
+void sides_trim(struct sides *sides);
+const struct side *side_add(struct sides *sides, const struct study *st, const struct scenario *s,
+	const struct solution *x);
+/* The number of layers to which a what-if (row of the table) applies; -1: not counted. */
+int side_layers(const struct side *side, int row);
+const struct side *side_find(const struct sides *sides, const struct scenario *s);
+/* Fills the figures of an effect from its two sides. */
+void effect_fill(
+	struct what_if_effect *effect, const struct side *here, const struct side *other, int layers);
 
 #endif

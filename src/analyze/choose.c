@@ -96,12 +96,13 @@ static double group_ready(const struct chooser *c, const struct fusion_group *g)
 static const struct price *group_price(const struct chooser *c, const struct fusion_group *g)
 {
 	const struct limits *limits = c->st->limits;
-	if ((limits && !limits->group[g - c->st->fusion->groups]) || !fusion_allows(c->st->level, g->level))
+	int i = (int)(g - c->st->fusion->groups);
+	if ((limits && !limits->group[i]) || !(c->st->levels >> c->st->group_level[i] & 1))
 		return NULL;
-	for (int i = 0; c->joined && i < g->layer_count; i++)
-		if (is_joined(c, g->layers[i]))
+	for (int k = 0; c->joined && k < g->layer_count; k++)
+		if (is_joined(c, g->layers[k]))
 			return NULL;
-	return solution_group_price(c->st, c->out, (int)(g - c->st->fusion->groups));
+	return solution_group_price(c->st, c->out, i);
 }
 
 static void mark(const struct chooser *c, const struct fusion_group *g, bool on)
@@ -138,7 +139,7 @@ int chooser_paying(const struct chooser *c, const struct fusion_group *g)
 {
 	int count = 0;
 	for (int i = 0; i < g->layer_count; i++)
-		count += c->st->plan->layers[g->layers[i]].class != CLASS_FREE;
+		count += !c->st->layer_free[g->layers[i]];
 	return count;
 }
 
@@ -276,14 +277,14 @@ static void choose(struct chooser *c, struct arena *a)
 	}
 }
 
-void solve_choices(const struct study *st, struct arena *a, struct solution *out)
+void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path)
 {
 	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
 		.joined = solve_joins(st, a, out) };
 	choose(&c, a);
 	out->chosen_path = out->chosen_sum;
 	out->cost_path = out->cost_sum;
-	if (st->groups) {
+	if (st->groups && path) {
 		c.path = true;
 		c.joined = NULL;
 		c.chosen = out->chosen_path = ARENA_ARRAY(a, int, st->plan->layer_count);

@@ -26,10 +26,10 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 	int distinct = study_group_distinct(st, g);
 	if ((st->limits && !st->limits->group[group]) || !fusion_allows(st->level, g->level) || distinct < 0)
 		return (struct price){ .ns = NAN };
-	struct price price = x->prices[distinct];
+	struct price price = *solution_at(x, distinct);
 	if (g->copy >= 0) {
-		price.ns += x->prices[g->copy].ns;
-		price.estimated |= x->prices[g->copy].estimated;
+		price.ns += solution_at(x, g->copy)->ns;
+		price.estimated |= solution_at(x, g->copy)->estimated;
 	}
 	return price;
 }
@@ -38,8 +38,8 @@ double joined_cost(const struct solution *x, const struct study *st, int group, 
 {
 	const struct fusion_group *g = &st->fusion->groups[group];
 	if (g->layers[g->layer_count - 1] == layer)
-		return x->prices[study_group_distinct(st, g)].ns;
-	return g->layers[0] == layer && g->copy >= 0 ? x->prices[g->copy].ns : 0;
+		return solution_at(x, study_group_distinct(st, g))->ns;
+	return g->layers[0] == layer && g->copy >= 0 ? solution_at(x, g->copy)->ns : 0;
 }
 
 static void set_joined(struct contest *k, int group, int value)

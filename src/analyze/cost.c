@@ -25,8 +25,8 @@ struct interval interval_of_price(const struct price *p)
 		return interval_of(p->result);
 	if (p->assumed)
 		return (struct interval){ .known = !isnan(p->lo), .lo = p->lo, .hi = p->hi };
-	return p->estimated && !isnan(p->guess.lo) ?
-		(struct interval){ .known = true, .lo = p->guess.lo, .hi = p->guess.hi } :
+	return p->estimated && !isnan(p->guess->lo) ?
+		(struct interval){ .known = true, .lo = p->guess->lo, .hi = p->guess->hi } :
 		(struct interval){ .lo = NAN, .hi = NAN };
 }
 
@@ -45,11 +45,12 @@ void cost_nothing(struct layer_cost *c, enum origin origin)
 static void cost_assumed(struct layer_cost *c, const struct study *st, const struct scenario *s, int distinct,
 	const struct price *price)
 {
+	static const struct price none = { .ns = NAN };
 	c->ns = price->ns;
 	c->lo = price->lo;
 	c->hi = price->hi;
 	c->origin = ORIGIN_ASSUMED;
-	c->roofline_ns = distinct >= 0 ? roofline_of_price(st, s, distinct, NULL).ns : 0;
+	c->roofline_ns = distinct >= 0 ? roofline_of_price(st, s, distinct, &none).ns : 0;
 }
 
 void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer)
@@ -78,19 +79,18 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->padded = price->padded;
 	bool choice = s->best && !price->estimated; /* an estimate has one algorithm */
 	c->preferred_ns = choice ? study_price(st, s, distinct, false).ns : price->ns;
-	struct scenario units = price_units(s, price);
-	struct roof roof = roofline_of_price(st, &units, distinct, price->result);
+	struct roof roof = roofline_of_price(st, s, distinct, price);
 	c->roofline_ns = roof.ns;
 	c->mistrusted = roof.mistrusted;
 	if (price->estimated) {
 		c->ns = price->ns;
-		c->lo = price->guess.lo;
-		c->hi = price->guess.hi;
-		c->row = price->guess.row;
-		c->nearest = price->guess.nearest;
-		c->matrix = price->guess.matrix;
-		c->relaxed = price->guess.relaxed;
-		c->overhead_ns = price->guess.overhead_ns;
+		c->lo = price->guess->lo;
+		c->hi = price->guess->hi;
+		c->row = price->guess->row;
+		c->nearest = price->guess->nearest;
+		c->matrix = price->guess->matrix;
+		c->relaxed = price->guess->relaxed;
+		c->overhead_ns = price->guess->overhead_ns;
 		c->preferred_ns = NAN;
 		c->origin = ORIGIN_ESTIMATED;
 		return;
@@ -179,7 +179,7 @@ static void cost_inside(struct arena *a, struct layer_cost *c, const struct stud
 			cost_none(&c->bodies[i][k]);
 			int problem = body->layers[k].problem;
 			cost_alone(a, &c->bodies[i][k], st, s, x, &body->layers[k], problem,
-				problem >= 0 ? &x->prices[problem] : NULL);
+				problem >= 0 ? solution_at(x, problem) : NULL);
 		}
 		struct layer_cost sum = body_sum(body, c->bodies[i]);
 		if (i < 2)

@@ -2,7 +2,10 @@
 
 #include "analyze/analyze_private.h"
 
+#include "base/hash.h"
+
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* True if the roofline of some problem can use matrix units: their peak for its type is known (for f32 that
@@ -32,14 +35,9 @@ bool matrix_available(const struct study *st)
 		return estimates_differ(st, false);
 	for (int i = 0; i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
-		for (int k = 0; k < f->count; k++)
-			if (f->results[k]->status == STATUS_OK &&
-				f->results[k]->algorithm.matrix == MATRIX_YES)
-				return true;
-		const char *text = study_text(st, i);
-		bool open = !found_answered(f, LAUNCH_AMORTIZED, st->cache) &&
-			!found_answered(f, LAUNCH_ISOLATED, st->cache);
-		if (st->wanted[i] && device && open && matrix_possible(text, true))
+		bool open = st->wanted[i] && !f->answered[st->cache][LAUNCH_AMORTIZED] &&
+			!f->answered[st->cache][LAUNCH_ISOLATED];
+		if (f->matrix || (device && open && matrix_possible(study_text(st, i), true)))
 			return true;
 	}
 	return false;
@@ -52,11 +50,8 @@ bool math_available(const struct study *st)
 	if (st->on.estimate && st->on.peaks)
 		return estimates_differ(st, true);
 	for (int i = 0; i < st->distinct_count; i++)
-		for (int k = 0; k < st->found[i].count; k++) {
-			const struct result *r = st->found[i].results[k];
-			if (r->status == STATUS_OK && !is_strict(r))
-				return true;
-		}
+		if (st->found[i].relaxed)
+			return true;
 	return false;
 }
 
@@ -207,141 +202,216 @@ bool fusion_available(const struct study *st)
 	return st->groups > 0;
 }
 
-struct view {
+/* ---- sides: what an effect compares */
+
+/* The total of one scenario, and which problems and layers it lacks, as bits. */
+struct side {
+	struct scenario of;
+	bool apart;             /* it has conversions of its own: distinct problems from `common` on are not
+				   those of other studies */
 	double bound_ns;
-	bool complete, estimated;
+	bool complete, estimated, border_complete;
+	int distinct_count, common;
+	const char *const *extra; /* texts of the distinct problems from `common` on, in the study */
+	uint64_t *lacking, *refused, *noisy; /* per distinct problem */
+	int layers[WHAT_IFS_MAX]; /* per row of the table: what_if_effect.layers */
+	uint64_t *gaps;         /* per layer: no cost; NULL: none */
 };
 
-static struct view seen(const struct solution *x, bool parallel)
+struct sides {
+	struct arena arena;
+	struct side **items;
+	int count, capacity;
+};
+
+#define SIDES_BYTES_MAX ((size_t)32 << 20)
+
+static uint64_t *bits_new(struct arena *a, int count)
 {
-	return parallel ? (struct view){ x->parallel_ns, x->complete_path, x->estimated_path } :
-			  (struct view){ x->sequential_ns, x->complete_sum, x->estimated_sum };
+	return ARENA_ARRAY(a, uint64_t, count / 64 + 1);
+}
+
+static void bit_set(uint64_t *bits, int i)
+{
+	bits[i / 64] |= (uint64_t)1 << i % 64;
+}
+
+static uint64_t *bits_of(struct arena *a, const bool *flags, int count)
+{
+	uint64_t *bits = bits_new(a, count);
+	for (int i = 0; i < count; i++)
+		bits[i / 64] |= (uint64_t)flags[i] << i % 64;
+	return bits;
+}
+
+/* Bit i, 0 beyond the end. */
+static bool bit_at(const uint64_t *bits, int count, int i)
+{
+	return i < count && (bits[i / 64] >> i % 64 & 1);
+}
+
+/* The number of problems that one or both sides have (differ: exactly one). Below `common` the numbers are
+ * those of both sides. */
+static int bits_count(const uint64_t *x, int x_count, const uint64_t *y, int y_count, int common, bool differ)
+{
+	int n = 0, shorter = x_count < y_count ? x_count : y_count,
+	    words = (shorter < common ? shorter : common) / 64;
+	for (int i = 0; i < words; i++)
+		n += __builtin_popcountll(differ ? x[i] ^ y[i] : x[i] | y[i]);
+	for (int i = words * 64; i < common; i++)
+		n += differ ? bit_at(x, x_count, i) != bit_at(y, y_count, i)
+			    : bit_at(x, x_count, i) || bit_at(y, y_count, i);
+	for (int i = common; !differ && (i < x_count || i < y_count); i++)
+		n += bit_at(x, x_count, i) + bit_at(y, y_count, i);
+	return n;
+}
+
+/* The number of conversions that are marked on both sides: studies of one layout number them differently if
+ * only one of them has groups. */
+static int bits_shared(const struct side *x, const uint64_t *in_x, const struct side *y, const uint64_t *in_y)
+{
+	struct hash marked = { 0 };
+	int n = 0;
+	for (int i = x->common; i < x->distinct_count; i++)
+		if (bit_at(in_x, x->distinct_count, i))
+			*hash_at(&marked, text_of(x->extra[i - x->common])) = 1;
+	for (int i = y->common; marked.count && i < y->distinct_count; i++)
+		n += bit_at(in_y, y->distinct_count, i) &&
+			hash_find(&marked, text_of(y->extra[i - y->common])) == 1;
+	hash_free(&marked);
+	return n;
+}
+
+/* Marks the problems in a total whose measurement is noisy. */
+static uint64_t *noisy_of(
+	struct arena *a, const struct study *st, const struct solution *x, const int *chosen)
+{
+	uint64_t *noisy = bits_new(a, st->distinct_count);
+	for (int node = 0; node < st->node_count; node++) {
+		int distinct = solution_problem(x, chosen, node);
+		const struct price *price = solution_price(st, x, chosen, node);
+		if (distinct >= 0 && price && price->noisy)
+			bit_set(noisy, distinct);
+	}
+	return noisy;
+}
+
+static uint64_t *gaps_of(struct arena *a, const struct study *st, const struct solution *x, const int *chosen)
+{
+	uint64_t *gaps = bits_new(a, st->plan->layer_count);
+	for (int i = 0; i < st->plan->layer_count; i++)
+		if (chosen[i] < 0 && isnan(x->cost[st->layer_node[i]]))
+			bit_set(gaps, i);
+	return gaps;
+}
+
+/* Fills the number of layers to which each what-if applies. */
+static void side_count(
+	struct side *side, const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	for (int i = 0; i < count; i++)
+		side->layers[i] = rows[i].layers && rows[i].get(s) ? rows[i].layers(st, s, x) : -1;
+}
+
+int side_layers(const struct side *side, int row)
+{
+	return side->layers[row];
+}
+
+const struct side *side_add(struct sides *sides, const struct study *st, const struct scenario *s,
+	const struct solution *x)
+{
+	struct arena *a = &sides->arena;
+	bool path = s->parallel != PARALLEL_OFF;
+	const int *chosen = path ? x->chosen_path : x->chosen_sum;
+	struct side *side = ARENA_NEW(a, struct side);
+	*side = (struct side){ .of = *s, .apart = st->layouts != NULL,
+		.bound_ns = path ? x->parallel_ns : x->sequential_ns,
+		.complete = path ? x->complete_path : x->complete_sum,
+		.estimated = path ? x->estimated_path : x->estimated_sum,
+		.border_complete = x->border_complete,
+		.distinct_count = st->distinct_count, .common = st->common_count,
+		.extra = st->extra,
+		.lacking = bits_of(a, x->lacking, st->distinct_count),
+		.refused = bits_of(a, x->refused, st->distinct_count),
+		.noisy = noisy_of(a, st, x, chosen),
+	};
+	side_count(side, st, s, x);
+	if (!side->complete)
+		side->gaps = gaps_of(a, st, x, chosen);
+	VEC_GROW(sides->items, sides->count, sides->capacity);
+	return sides->items[sides->count++] = side;
+}
+
+const struct side *side_find(const struct sides *sides, const struct scenario *s)
+{
+	for (int i = sides->count - 1; i >= 0; i--)
+		if (scenario_equal(&sides->items[i]->of, s))
+			return sides->items[i];
+	return NULL;
+}
+
+struct sides *sides_new(void)
+{
+	return base_calloc(1, sizeof(struct sides));
+}
+
+void sides_forget(struct sides *sides)
+{
+	arena_free(&sides->arena);
+	sides->count = 0;
+}
+
+void sides_trim(struct sides *sides)
+{
+	if (sides->arena.total > SIDES_BYTES_MAX)
+		sides_forget(sides);
+}
+
+void sides_free(struct sides *sides)
+{
+	sides_forget(sides);
+	free(sides->items);
+	free(sides);
 }
 
 /* True if the two sides lack the costs of different layers. Their totals then cover different parts of the
  * model, and the difference is not a saving. */
-static bool gaps_differ(const struct study *st, const struct solution *x, bool x_path,
-	const struct study *other, const struct solution *y, bool y_path)
+static bool gaps_differ(const struct side *x, const struct side *y, int layers)
 {
-	if (seen(x, x_path).complete && seen(y, y_path).complete && x->border_complete && y->border_complete)
+	if (x->complete && y->complete && x->border_complete && y->border_complete)
 		return false;
-	const int *in_x = x_path ? x->chosen_path : x->chosen_sum,
-		  *in_y = y_path ? y->chosen_path : y->chosen_sum;
-	for (int i = 0; i < st->plan->layer_count; i++) {
-		bool lacks_x = in_x[i] < 0 && isnan(x->cost[st->layer_node[i]]);
-		bool lacks_y = in_y[i] < 0 && isnan(y->cost[other->layer_node[i]]);
-		if (lacks_x != lacks_y)
+	for (int i = 0; i < layers; i++)
+		if ((x->gaps && bit_at(x->gaps, layers, i)) != (y->gaps && bit_at(y->gaps, layers, i)))
 			return true;
-	}
-	return x->border_complete != y->border_complete || (st != other && !x->border_complete);
+	bool apart = x->of.layouts != y->of.layouts || x->apart || y->apart;
+	return x->border_complete != y->border_complete || (apart && !x->border_complete);
 }
 
-/* Distinct problems beyond the common ones are different in two studies. */
-static int lacking_count(const struct study *st, const struct solution *x, const struct study *other,
-	const struct solution *y)
+void effect_fill(
+	struct what_if_effect *effect, const struct side *here, const struct side *other, int layers)
 {
-	int count = 0;
-	for (int i = 0; i < st->distinct_count; i++)
-		count += x->lacking[i] || ((st == other || i < st->common_count) && y->lacking[i]);
-	for (int i = st->common_count; st != other && i < other->distinct_count; i++)
-		count += y->lacking[i];
-	return count;
-}
-
-/* Marks the distinct problems that a total contains and whose measurement is noisy; those beyond the common
- * ones from `own` on. */
-static void noisy_mark(const struct study *st, const struct solution *x, bool path, bool *noisy, int own)
-{
-	const int *chosen = path ? x->chosen_path : x->chosen_sum;
-	for (int node = 0; node < st->node_count; node++) {
-		int distinct = solution_problem(st, x, chosen, node);
-		const struct price *price = solution_price(st, x, chosen, node);
-		const struct result *r = distinct >= 0 && price ? price->result : NULL;
-		if (r && r->stats.stop == STOP_DISTURBED)
-			noisy[distinct + (distinct < st->common_count ? 0 : own - st->common_count)] = true;
+	bool same = here->of.layouts == other->of.layouts && !here->of.fusion == !other->of.fusion,
+	     fewer = here->common < other->common;
+	int least = fewer ? here->common : other->common, most = fewer ? other->common : here->common;
+	int common = same ? here->distinct_count : least; /* of one study all numbers are the same */
+	effect->unmeasured_problems = bits_count(here->lacking, here->distinct_count, other->lacking,
+		other->distinct_count, common, false);
+	effect->noisy_problems = bits_count(here->noisy, here->distinct_count, other->noisy,
+		other->distinct_count, common, false);
+	if (!same && here->of.layouts == other->of.layouts) {
+		effect->unmeasured_problems -= bits_shared(here, here->lacking, other, other->lacking);
+		effect->noisy_problems -= bits_shared(here, here->noisy, other, other->noisy);
 	}
-}
-
-static int count_true(const bool *flags, int count)
-{
-	int n = 0;
-	for (int i = 0; i < count; i++)
-		n += flags[i];
-	return n;
-}
-
-static void fill_effect(const struct study *st, const struct scenario *s, const struct solution *here,
-	struct what_if_effect *effect)
-{
-	const struct what_if *row = effect->row;
-	struct scenario flipped = *s;
-	struct arena scratch = { 0 };
-	struct solution other = *here; /* for parallel: a solution has both totals */
-	bool differ, *noisy = NULL;
-	int problems = st->distinct_count;
-	effect->choice = row->get(s);
-	effect->on = effect->choice != 0;
-	effect->available = !row->available || row->available(st);
-	effect->bound_ns = effect->saves_ns = NAN;
-	effect->layers = effect->on && row->layers ? row->layers(st, s, here) : -1;
-	if (!effect->available) {
-		arena_free(&scratch);
-		return;
-	}
-	if (!effect->on && what_if_choices(row) < 2) { /* on needs a value */
-		arena_free(&scratch);
-		return;
-	}
-	row->set(&flipped, effect->on ? 0 : 1);
-	if (row->stage == STAGE_PLAN) {
-		struct study side;
-		study_open(&side, &st->on, flipped.layouts, true);
-		solve(&side, &flipped, &scratch, &other);
-		problems += side.distinct_count;
-		noisy = ARENA_ARRAY(&scratch, bool, problems);
-		effect->unmeasured_problems = lacking_count(st, here, &side, &other);
-		differ = !effect->unmeasured_problems &&
-			gaps_differ(st, here, s->parallel, &side, &other, flipped.parallel);
-		noisy_mark(&side, &other, flipped.parallel, noisy, st->distinct_count);
-		study_close(&side);
-	} else {
-		if (row->stage != STAGE_TOTAL)
-			solve(st, &flipped, &scratch, &other);
-		noisy = ARENA_ARRAY(&scratch, bool, problems);
-		effect->unmeasured_problems = lacking_count(st, here, st, &other);
-		differ = !effect->unmeasured_problems &&
-			gaps_differ(st, here, s->parallel, st, &other, flipped.parallel);
-		noisy_mark(st, &other, flipped.parallel, noisy, st->common_count);
-	}
-	noisy_mark(st, here, s->parallel, noisy, st->common_count);
-	effect->noisy_problems = count_true(noisy, problems);
-	struct view now = seen(here, s->parallel), then = seen(&other, flipped.parallel);
-	effect->bound_ns = then.bound_ns;
-	effect->bound_complete = then.complete;
-	effect->complete = now.complete && then.complete;
-	effect->estimated = now.estimated || then.estimated;
-	for (int i = 0; i < st->common_count; i++)
-		effect->unavailable_problems += here->refused[i] != other.refused[i];
-	if (!effect->unmeasured_problems && !differ)
-		effect->saves_ns = effect->on ? then.bound_ns - now.bound_ns : now.bound_ns - then.bound_ns;
-	arena_free(&scratch);
-}
-
-struct what_if_effect *analyze_what_ifs(
-	struct arena *a, const struct ground *g, const struct scenario *s, int *count)
-{
-	const struct what_if *table = what_if_table(count);
-	struct what_if_effect *effects = ARENA_ARRAY(a, struct what_if_effect, *count);
-	struct arena scratch = { 0 };
-	struct study st;
-	struct solution here;
-	study_open(&st, g, s->layouts, true);
-	solve(&st, s, &scratch, &here);
-	for (int i = 0; i < *count; i++) {
-		effects[i].row = &table[i];
-		fill_effect(&st, s, &here, &effects[i]);
-	}
-	arena_free(&scratch);
-	study_close(&st);
-	return effects;
+	effect->unavailable_problems =
+		bits_count(here->refused, here->common, other->refused, other->common, most, true);
+	effect->bound_ns = other->bound_ns;
+	effect->bound_complete = other->complete;
+	effect->complete = here->complete && other->complete;
+	effect->estimated = here->estimated || other->estimated;
+	if (!effect->unmeasured_problems && !gaps_differ(here, other, layers))
+		effect->saves_ns = effect->on ? other->bound_ns - here->bound_ns :
+			here->bound_ns - other->bound_ns;
 }

@@ -48,18 +48,17 @@ int layout_pair_of(const struct result *r)
 	return in < 0 || out < 0 ? -1 : layout_pair(in, out);
 }
 
-static bool has_open_layout(const struct study *st, int distinct, struct problem *p)
+static bool has_open_layout(const struct study *st, int distinct)
 {
-	return problem_parse(text_of(study_text(st, distinct)), p, NULL) == 0 &&
-		kernel_row(p->kernel)->image_like && p->operand[0].layout == LAYOUT_ANY;
+	const struct problem *p = study_problem(st, distinct);
+	return p && kernel_row(p->kernel)->image_like && p->operand[0].layout == LAYOUT_ANY;
 }
 
 uint32_t layout_pairs(const struct study *st, int distinct)
 {
-	struct problem p;
 	const struct found *f = &st->found[distinct];
 	uint32_t pairs = 0;
-	if (!has_open_layout(st, distinct, &p))
+	if (!has_open_layout(st, distinct))
 		return 1u << layout_pair(IMAGE_NCX, IMAGE_NCX);
 	for (int i = 0; i < f->count; i++) {
 		int pair = f->results[i]->status == STATUS_OK ? layout_pair_of(f->results[i]) : -1;
@@ -80,7 +79,6 @@ static bool estimated_nxc(const struct study *st, const struct problem *p)
 
 bool layout_is_forced(const struct study *st, int distinct)
 {
-	struct problem p;
 	const struct found *f = &st->found[distinct];
 	bool any = false;
 	for (int i = 0; i < f->count; i++) {
@@ -92,7 +90,8 @@ bool layout_is_forced(const struct study *st, int distinct)
 			return false;
 		any = true;
 	}
-	return has_open_layout(st, distinct, &p) && (any || (!f->count && estimated_nxc(st, &p)));
+	return has_open_layout(st, distinct) &&
+		(any || (!f->count && estimated_nxc(st, study_problem(st, distinct))));
 }
 
 /* ---- values whose layout is a choice */

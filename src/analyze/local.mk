@@ -5,6 +5,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/advice.c src/analyze/advice.h \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
+	src/analyze/analyzer.c \
 	src/analyze/assume.c src/analyze/assume.h \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_private.h \
@@ -37,6 +38,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality_groups.c \
 	src/analyze/reality_private.h \
 	src/analyze/reality_turn.c \
+	src/analyze/prices.c \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \
 	src/analyze/sharing.c src/analyze/sharing.h \
@@ -59,6 +61,8 @@ check_PROGRAMS += tests/unit/t_allow
 tests_unit_t_allow_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_assume
 tests_unit_t_assume_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_analyzer
+tests_unit_t_analyzer_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_calibration
 tests_unit_t_calibration_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_choose

@@ -174,14 +174,13 @@ const struct result *analyze_pick(
 /* Lists the problems with algorithms in place whose layers cannot all use them. */
 void study_apart(const struct study *st, struct arena *a, struct analysis *out)
 {
-	out->apart = ARENA_ARRAY(a, const char *, st->distinct_count);
+	int count = 0;
+	for (int i = 0; i < st->distinct_count; i++)
+		count += st->found[i].in_place && !st->found[i].overwrites;
+	out->apart = ARENA_ARRAY(a, const char *, count);
 	out->apart_count = 0;
 	for (int i = 0; i < st->distinct_count; i++) {
-		const struct found *f = &st->found[i];
-		bool any = false;
-		for (int k = 0; k < f->count && !f->overwrites; k++)
-			any = any || algorithm_is_in_place(&f->results[k]->algorithm);
-		if (any)
+		if (st->found[i].in_place && !st->found[i].overwrites)
 			out->apart[out->apart_count++] = study_text(st, i);
 	}
 }
@@ -270,17 +269,17 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
  * Where memory is the limit, plain units can be as fast. */
 static struct estimate estimate_of_distinct(const struct study *st, const struct scenario *s, int distinct)
 {
-	struct problem p;
+	const struct problem *p = study_problem(st, distinct);
 	struct estimate least = { .ns = NAN, .lo = NAN, .hi = NAN };
 	struct scenario units = *s;
-	if (problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+	if (!p)
 		return least;
 	for (int i = 0; i < 4; i++) {
 		units.matrix = i & 1;
 		units.relaxed = i & 2;
 		if ((units.matrix && !s->matrix) || (units.relaxed && !s->relaxed))
 			continue;
-		struct estimate one = estimate_of(&p, st->on.peaks, &units);
+		struct estimate one = estimate_of(p, st->on.peaks, &units);
 		if (isnan(least.ns) || one.ns < least.ns)
 			least = one;
 	}
@@ -292,16 +291,19 @@ static struct price price_unpadded(
 {
 	const struct found *f = &st->found[distinct];
 	struct price price = { .ns = NAN, .known = true };
-	price.answered = found_answered(f, s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED, st->cache);
+	price.answered = f->answered[st->cache][s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED];
 	price.result = pick(f, s, st->cache, best, !st->device || st->device->has_matrix, pairs);
-	if (price.result)
+	if (price.result) {
 		price.ns = price.result->stats.median;
-	else
+		price.noisy = price.result->stats.stop == STOP_DISTURBED;
+	} else {
 		price.unsupported = price.answered && refused(f, s);
+	}
 	if (!price.answered && st->on.estimate && st->on.peaks) {
-		price.guess = estimate_of_distinct(st, s, distinct);
-		price.ns = price.guess.ns;
+		struct estimate guess = estimate_of_distinct(st, s, distinct);
+		price.ns = guess.ns;
 		price.estimated = price.answered = !isnan(price.ns);
+		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;
 	}
 	return price;
 }
@@ -327,16 +329,14 @@ struct price study_price_in(
 	return is_cheaper(&padded, &own) ? padded : own;
 }
 
-struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
-{
-	return study_price_in(st, s, distinct, best, LAYOUT_PAIRS_ALL);
-}
-
 /* The cache state of the bound: warm if all weights and the peak of live activations fit in half of the
  * last-level cache, or if the device has results in no other state (of other programs); else (also if one of
  * the sizes is unknown) net. */
-static enum cache cache_of(const struct plan *p, const struct device *d, const struct results *r)
+enum cache ground_cache(const struct ground *g)
 {
+	const struct plan *p = g->plan;
+	const struct device *d = g->device;
+	const struct results *r = g->results;
 	double live = p->weight_bytes + p->peak_live_bytes;
 	if (r && !results_have_cache(r, CACHE_NET) && results_have_cache(r, CACHE_WARM))
 		return CACHE_WARM;
@@ -351,12 +351,30 @@ enum cache study_cache(const struct study *st, const struct scenario *s)
 	return own ? st->cache : states[s->cache];
 }
 
-static void find_results(struct study *st, int distinct)
+void study_read(struct study *st, int distinct)
 {
 	const char *text = study_text(st, distinct);
+	struct found *f = &st->found[distinct];
+	f->results = results_of(st->on.results, text, &f->count);
+	f->finished = results_is_finished(st->on.results, text);
+	f->matrix = f->relaxed = f->in_place = false;
+	for (int i = 0; i < f->count; i++) {
+		const struct result *r = f->results[i];
+		f->matrix |= r->status == STATUS_OK && r->algorithm.matrix == MATRIX_YES;
+		f->relaxed = f->relaxed || (r->status == STATUS_OK && !is_strict(r));
+		f->in_place = f->in_place || algorithm_is_in_place(&r->algorithm);
+	}
+	for (int i = 0; i < CACHE_COUNT * LAUNCH_COUNT; i++) {
+		enum cache c = (enum cache)(i / LAUNCH_COUNT);
+		enum launch l = (enum launch)(i % LAUNCH_COUNT);
+		f->answered[c][l] = found_answered(f, l, c);
+	}
+}
+
+static void find_results(struct study *st, int distinct)
+{
 	st->found[distinct].overwrites = true;
-	st->found[distinct].results = results_of(st->on.results, text, &st->found[distinct].count);
-	st->found[distinct].finished = results_is_finished(st->on.results, text);
+	study_read(st, distinct);
 }
 
 void study_want(struct study *st, int distinct)
@@ -377,6 +395,22 @@ static void per_distinct(struct study *st, int had)
 	st->found = found;
 	st->wanted = wanted;
 	st->roofs = ARENA_ARRAY(&st->arena, struct roof, st->distinct_count);
+	st->problems = ARENA_ARRAY(&st->arena, const struct problem *, st->distinct_count);
+}
+
+/* What a scenario reads of each group and layer, close together. */
+static void per_group(struct study *st)
+{
+	st->group_distinct = ARENA_ARRAY(&st->arena, int, st->groups);
+	st->group_level = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
+	for (int i = 0; i < st->groups; i++) {
+		const struct fusion_group *g = &st->fusion->groups[i];
+		st->group_distinct[i] = st->nxc ? g->distinct_nxc : g->distinct;
+		st->group_level[i] = (uint8_t)g->level;
+	}
+	st->layer_free = ARENA_ARRAY(&st->arena, bool, st->plan->layer_count);
+	for (int i = 0; i < st->plan->layer_count; i++)
+		st->layer_free[i] = st->plan->layers[i].class == CLASS_FREE;
 }
 
 void study_extend(struct study *st, const char *const *texts, int count)
@@ -432,11 +466,13 @@ void study_open(struct study *st, const struct ground *g, enum layouts layouts, 
 {
 	const struct plan *p = g->plan;
 	*st = (struct study){ .on = *g, .plan = p, .fusion = g->fusion, .device = g->device,
-		.cache = cache_of(p, g->device, g->results), .nxc = layouts == LAYOUTS_NXC && p->nxc };
+		.cache = ground_cache(g), .nxc = layouts == LAYOUTS_NXC && p->nxc };
 	st->groups = fused && g->fusion ? g->fusion->group_count : 0;
 	st->distinct_count = plan_problem_total(p) + (st->groups ? g->fusion->text_count : 0);
 	st->common_count = st->distinct_count;
 	per_distinct(st, 0);
+	per_group(st);
+	study_lists_open(st);
 	if (st->nxc) {
 		st->conversions = p->conversions;
 		st->conversion_count = p->conversion_count;
@@ -449,7 +485,19 @@ void study_open(struct study *st, const struct ground *g, enum layouts layouts, 
 		study_graph(st);
 }
 
+void study_detach(struct study *st)
+{
+	for (int i = 0; i < st->distinct_count; i++) {
+		struct found *f = &st->found[i];
+		const struct result **copy = ARENA_ARRAY(&st->arena, const struct result *, f->count);
+		if (f->count)
+			memcpy(copy, f->results, (size_t)f->count * sizeof(*copy));
+		f->results = copy;
+	}
+}
+
 void study_close(struct study *st)
 {
+	study_lists_close(st);
 	arena_free(&st->arena);
 }

@@ -79,7 +79,7 @@ static struct rank conversion_rank(const struct placer *g, int value, int from, 
 		return (struct rank){ 0 };
 	if (distinct == CONVERSION_UNKNOWN)
 		return (struct rank){ .missing = 1 };
-	return rank_of(&g->out->prices[distinct], 1);
+	return rank_of(solution_at(g->out, distinct), 1);
 }
 
 /* Makes a value available in a layout. Returns the new state, adds its price; -1: it is inside a group. */
@@ -335,7 +335,7 @@ static void use_conversion(struct placer *g, int value, int from, int to)
 	struct placed *x = &g->out->placed[node];
 	*x = (struct placed){ .used = true, .problem = distinct, .price = { .ns = NAN, .known = true } };
 	if (distinct >= 0)
-		x->price = g->out->prices[distinct];
+		x->price = *solution_at(g->out, distinct);
 	g->out->cost[node] = x->price.ns;
 	g->out->estimated[node] = x->price.estimated;
 }
@@ -540,7 +540,7 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 	out->cost_path = out->cost_sum;
 	/* an assignment around a conversion without a price is not surely the best */
 	for (int i = st->common_count; i < st->distinct_count; i++)
-		g.exact &= !isnan(out->prices[i].ns);
+		g.exact &= !isnan(solution_at(out, i)->ns);
 	out->layouts_exact = g.exact;
 	free(g.table);
 }

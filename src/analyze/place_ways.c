@@ -43,7 +43,7 @@ static bool use_best(const struct placer *g, int distinct)
  * as ONNX order. */
 static void ways_own(struct placer *g, struct collected *w, int distinct)
 {
-	const struct price *all = &g->out->prices[distinct];
+	const struct price *all = solution_at(g->out, distinct);
 	bool forced = layout_is_forced(g->st, distinct), priced = g->st->layouts->priced;
 	uint32_t pairs = layout_pairs(g->st, distinct);
 	if (!priced && !forced)
@@ -115,7 +115,7 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 		for (int k = 0; k < w.count; k++)
 			has |= w.list[k].in == i && w.list[k].out == i;
 		if (!has && (g->seen >> i & 1))
-			way_add(&w, i, i, problem, is_free ? &nothing : &g->out->prices[problem]);
+			way_add(&w, i, i, problem, is_free ? &nothing : solution_at(g->out, problem));
 	}
 	if (!w.count)
 		way_add(&w, IMAGE_NCX, IMAGE_NCX, -1, is_free ? &nothing : &none);
@@ -133,7 +133,7 @@ static struct ways ways_joined(struct placer *g, int layer)
 	int distinct = layer == f->layers[f->layer_count - 1] ? f->distinct : layer == f->layers[0] ?
 		f->copy : -1;
 	if (distinct >= 0)
-		price = g->out->prices[distinct];
+		price = *solution_at(g->out, distinct);
 	way_add(&w, IMAGE_NCX, IMAGE_NCX, distinct, &price);
 	return ways_kept(g, &w);
 }

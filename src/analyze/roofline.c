@@ -197,31 +197,50 @@ bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const st
 		r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
 }
 
-struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct,
+static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct,
 	const struct result *r)
 {
-	struct roof *kept = &st->roofs[distinct], roof = { .of = r, .ns = NAN };
-	struct problem p;
-	if (r && kept->of == r)
-		return *kept;
-	if (!st->on.peaks || problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+	struct roof roof = { .known = true, .of = r, .ns = NAN };
+	const struct problem *p = st->on.peaks ? study_problem(st, distinct) : NULL;
+	if (!p)
 		return roof;
-	roof.ns = r ? roofline_of_result(&p, st->on.peaks, r) :
-		scenario_roofline(&p, st->on.peaks, s, st->cache);
-	roof.mistrusted = r && roofline_mistrusts(&p, st->on.peaks, r);
-	return *kept = roof;
+	roof.ns = r ? roofline_of_result(p, st->on.peaks, r) :
+		scenario_roofline(p, st->on.peaks, s, st->cache);
+	roof.mistrusted = r && roofline_mistrusts(p, st->on.peaks, r);
+	return roof;
+}
+
+/* True if a price is that of the list: what follows from it may be kept there. */
+static bool is_listed(const struct price_list *list, int distinct, const struct price *price)
+{
+	const struct price *kept = &list->prices[distinct];
+	return kept->known && kept->result == price->result && kept->guess == price->guess;
+}
+
+struct roof roofline_of_price(const struct study *st, const struct scenario *s, int distinct,
+	const struct price *price)
+{
+	const struct result *r = price->result;
+	struct price_list *list = study_prices(st, s, s->best);
+	bool listed = is_listed(list, distinct, price);
+	struct roof *kept = listed ? &list->roofs[distinct] : &st->roofs[distinct];
+	if (!kept->known || kept->of != r || (!listed && !r)) { /* without a result it is the scenario's */
+		struct scenario units = price_units(s, price);
+		*kept = roof_of(st, &units, distinct, r);
+	}
+	return *kept;
 }
 
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
 {
-	struct problem p;
 	const struct peaks *k = st->on.peaks;
-	if (!k || problem_parse(text_of(study_text(st, distinct)), &p, NULL))
+	const struct problem *p = k ? study_problem(st, distinct) : NULL;
+	if (!p)
 		return NULL;
-	enum dtype own = p.operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;
+	enum dtype own = p->operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;
 	const char *name = dtype_name(own), *math = own == DTYPE_F32 && !s->relaxed ? ",math" : "";
 	bool barred = !s->matrix || *math;
-	if (kernel_row(p.kernel)->product && barred && !isnan(k->matrix_flops[matrix]))
+	if (kernel_row(p->kernel)->product && barred && !isnan(k->matrix_flops[matrix]))
 		return arena_printf(a, "%s peak only on matrix units: add -w %s%s", name,
 			s->matrix ? "" : "matrix", s->matrix ? math + 1 : math);
 	return arena_printf(a, "no %s peak of the device is known", name);
@@ -262,26 +281,52 @@ const char *resource_name(struct arena *a, const struct peaks *k, int resource)
 		matrix ? "matrix " : "");
 }
 
-void roofline_resources(const struct study *st, const struct scenario *s, int distinct,
-	const struct price *price, int times, double *busy_ns)
+static struct use use_of(
+	const struct study *st, const struct scenario *s, int distinct, const struct price *price)
 {
 	const struct peaks *k = st->on.peaks;
 	const struct result *r = price->result;
-	const struct calibration_row *row = price->estimated ? price->guess.row : NULL;
+	const struct calibration_row *row = price->estimated ? price->guess->row : NULL;
 	struct scenario units = price_units(s, price);
 	enum cache c = r ? r->cache : st->cache;
-	struct problem p;
-	if (problem_parse(text_of(study_text(st, distinct)), &p, NULL))
-		return;
+	const struct problem *p = study_problem(st, distinct);
+	struct use use = { .known = true, .unit = -1, .level = -1 };
+	if (!p)
+		return use;
+	double bytes = problem_bytes(p),
+		slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? bytes : constant_bytes(p), fast = bytes - slow;
 	bool fewer = row && row->kind == CALIBRATION_CONV_WINOGRAD;
-	int unit = fewer ? -1 : unit_of(&p, k, &units, r);
-	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(&p) : constant_bytes(&p),
-		fast = problem_bytes(&p) - slow;
 	int at = level_for(k, fast, r == NULL);
-	if (unit >= 0)
-		busy_ns[unit] += times * ops_ns(&p, peak_of(k, unit));
-	busy_ns[RESOURCE_MEMORY] += times * (slow + (at == k->level_count ? fast :
-		0)) / k->bandwidth_bytes_s * 1e9;
-	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s))
-		busy_ns[RESOURCE_CACHE + at] += times * fast / k->level[at].bandwidth_bytes_s * 1e9;
+	use.unit = fewer ? -1 : unit_of(p, k, &units, r);
+	use.ops_ns = use.unit >= 0 ? ops_ns(p, peak_of(k, use.unit)) : 0;
+	use.memory_bytes = slow + (at == k->level_count ? fast : 0);
+	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s)) {
+		use.level = at;
+		use.fast_bytes = fast;
+	}
+	return use;
+}
+
+/* Adds to busy_ns the time for which `times` runs of a problem use each resource at its peak. */
+static void use_add(const struct study *st, const struct use *use, int times, double *busy_ns)
+{
+	const struct peaks *k = st->on.peaks;
+	if (use->unit >= 0)
+		busy_ns[use->unit] += times * use->ops_ns;
+	if (use->memory_bytes > 0)
+		busy_ns[RESOURCE_MEMORY] += times * use->memory_bytes / k->bandwidth_bytes_s * 1e9;
+	if (use->level >= 0)
+		busy_ns[RESOURCE_CACHE + use->level] +=
+			times * use->fast_bytes / k->level[use->level].bandwidth_bytes_s * 1e9;
+}
+
+void roofline_resources(const struct study *st, const struct scenario *s, struct price_list *list,
+	int distinct, const struct price *price, int times, double *busy_ns)
+{
+	struct use one, *use = &one;
+	if (is_listed(list, distinct, price))
+		use = &list->uses[distinct];
+	if (use == &one || !use->known)
+		*use = use_of(st, s, distinct, price);
+	use_add(st, use, times, busy_ns);
 }

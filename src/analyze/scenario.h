@@ -25,6 +25,7 @@ enum fusion_level {
 	FUSION_PATTERN,  /* also what exporters take apart (attention, rotary embeddings, normalizations,
 			    activations, also gated ones), transposed operands, matmuls of one value as one */
 };
+#define FUSION_LEVELS (FUSION_PATTERN + 1)
 /* True if groups of that level may be fused where `chosen` is the choice. */
 bool fusion_allows(enum fusion_level chosen, enum fusion_level group);
 
@@ -68,6 +69,10 @@ struct scenario {
 
 /* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */
 struct scenario scenario_default(void);
+/* True if the two have the same analysis. False also if only their padding differs, which copies do not do.
+ * What is kept between analyses (analyze/prices.c, analyze/effects.c) relies on it: a text in a scenario is
+ * an array with zeros behind its end, and what a field points to must be compared here. */
+bool scenario_equal(const struct scenario *x, const struct scenario *y);
 
 /* What a what-if changes; its effect is computed accordingly. */
 enum what_if_stage {

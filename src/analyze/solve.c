@@ -8,12 +8,24 @@
 
 /* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
+/* The study with only the groups that a choice of fusion allows. */
+static struct study at_level(const struct study *st, enum fusion_level chosen)
+{
+	struct study view = *st;
+	view.levels = 0;
+	view.level = chosen;
+	for (int i = FUSION_OFF; i < FUSION_LEVELS; i++)
+		view.levels |= fusion_allows(chosen, (enum fusion_level)i) ? 1u << i : 0;
+	if (!chosen)
+		view.groups = 0;
+	return view;
+}
+
 static const struct price *price_of(const struct study *st, const struct scenario *s, struct solution *out,
 	int distinct)
 {
-	struct price *price = &out->prices[distinct];
-	if (!price->known)
-		*price = study_price(st, s, distinct, s->best || (st->limits && st->limits->best[distinct]));
+	const struct price *price = study_list_price(st, solution_list(out, distinct), s, distinct);
+	out->asked[distinct] = true;
 	out->lacking[distinct] = !price->answered;
 	out->refused[distinct] = price->answered && isnan(price->ns);
 	return price;
@@ -32,7 +44,9 @@ struct price price_assumed(
 	p.lo = time ? by->value : old.known ? old.lo / by->value : NAN;
 	p.hi = time ? by->value : old.known ? old.hi / by->value : NAN;
 	p.result = NULL;
+	p.noisy = false;
 	p.estimated &= !time;
+	p.guess = p.estimated ? p.guess : NULL;
 	p.answered = p.assumed = p.known = true;
 	p.unsupported = false;
 	return p;
@@ -40,26 +54,26 @@ struct price price_assumed(
 
 const struct price *solution_group_price(const struct study *st, const struct solution *x, int group)
 {
-	int distinct = study_group_distinct(st, &st->fusion->groups[group]);
+	int distinct = st->group_distinct[group];
 	if (x->assumed_group && x->assumed_group[group].assumed)
 		return &x->assumed_group[group];
-	return distinct >= 0 ? &x->prices[distinct] : NULL;
+	return distinct >= 0 ? solution_at(x, distinct) : NULL;
 }
 
 const struct price *solution_price(
 	const struct study *st, const struct solution *x, const int *chosen, int node)
 {
 	int layer = st->node_layer[node], group = layer >= 0 ? chosen[layer] : -1;
-	int problem = solution_problem(st, x, chosen, node);
+	int problem = solution_problem(x, chosen, node);
 	if (x->placed && x->placed[node].used)
 		return &x->placed[node].price;
 	if (group >= 0 && problem >= 0 && !st->fusion->groups[group].member_count)
 		return solution_group_price(st, x, group);
 	if (group >= 0)
-		return problem >= 0 ? &x->prices[problem] : NULL;
+		return problem >= 0 ? solution_at(x, problem) : NULL;
 	if (layer >= 0 && x->assumed_layer && x->assumed_layer[layer].assumed)
 		return &x->assumed_layer[layer];
-	return problem >= 0 ? &x->prices[problem] : NULL;
+	return problem >= 0 ? solution_at(x, problem) : NULL;
 }
 
 /* Applies the assumptions to the prices of layers and groups. A group takes that of its first layer, but only
@@ -77,7 +91,7 @@ static void price_assumptions(const struct study *st, const struct scenario *s, 
 		int node = st->layer_node[i], problem = st->node_problem[node];
 		if (st->on.assumed[i].kind == ASSUME_NOTHING || plan_layer_is_control(l))
 			continue;
-		struct price price = problem >= 0 ? out->prices[problem] : none;
+		struct price price = problem >= 0 ? *solution_at(out, problem) : none;
 		price.ns = l->class == CLASS_FREE ? 0 : price.ns;
 		price = out->assumed_layer[i] = price_assumed(st, s, i, &price);
 		out->cost[node] = price.ns;
@@ -88,9 +102,9 @@ static void price_assumptions(const struct study *st, const struct scenario *s, 
 		int distinct = study_group_distinct(st, g);
 		if (g->member_count || st->on.assumed[g->layers[0]].kind == ASSUME_NOTHING)
 			continue;
-		if (distinct >= 0 &&
-			out->prices[distinct].known && !isnan(out->prices[distinct].ns))
-			out->assumed_group[i] = price_assumed(st, s, g->layers[0], &out->prices[distinct]);
+		if (distinct >= 0 && out->asked[distinct] && !isnan(solution_at(out, distinct)->ns))
+			out->assumed_group[i] =
+				price_assumed(st, s, g->layers[0], solution_at(out, distinct));
 	}
 }
 
@@ -134,7 +148,7 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 	bool assume = s->assume && st->on.assumed;
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = st->node_problem[i], layer = st->node_layer[i];
-		bool is_free = layer >= 0 && st->plan->layers[layer].class == CLASS_FREE;
+		bool is_free = layer >= 0 && st->layer_free[layer];
 		bool given = assume && layer >= 0 && st->on.assumed[layer].kind == ASSUME_TIME;
 		bool lacked = given && problem >= 0 && out->lacking[problem];
 		const struct price *price = problem >= 0 ? price_of(st, s, out, problem) : NULL;
@@ -144,12 +158,12 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 		out->estimated[i] = price && price->estimated;
 	}
 	for (int i = 0; i < st->groups; i++) {
-		int distinct = study_group_distinct(st, &st->fusion->groups[i]);
-		if (distinct < 0 || !fusion_allows(st->level, st->fusion->groups[i].level))
+		int distinct = st->group_distinct[i], copy = st->fusion->groups[i].copy;
+		if (distinct < 0 || !(st->levels >> st->group_level[i] & 1))
 			continue;
 		price_of(st, s, out, distinct);
-		if (st->fusion->groups[i].copy >= 0)
-			price_of(st, s, out, st->fusion->groups[i].copy);
+		if (copy >= 0)
+			price_of(st, s, out, copy);
 	}
 	if (assume)
 		price_assumptions(st, s, a, out);
@@ -205,24 +219,29 @@ static bool known(const struct study *st, const struct solution *out, const int 
 	bool gaps = false;
 	for (int i = 0; i < st->plan->layer_count; i++) {
 		bool priced = chosen[i] >= 0 || !isnan(out->cost[st->layer_node[i]]);
-		if (priced && (chosen[i] >= 0 || st->plan->layers[i].class != CLASS_FREE))
+		if (priced && (chosen[i] >= 0 || !st->layer_free[i]))
 			return true;
 		gaps |= !priced;
 	}
 	return !gaps && !isnan(out->border_ns);
 }
 
-int solution_problem(const struct study *st, const struct solution *x, const int *chosen, int node)
+/* Fills ran_sum or ran_path for a choice. */
+static int *ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen)
 {
-	int layer = st->node_layer[node];
-	if (x->placed && x->placed[node].problem >= 0)
-		return x->placed[node].problem;
-	if (layer < 0 || chosen[layer] < 0)
-		return st->node_problem[node];
-	const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
-	return g->layers[g->layer_count - 1] == layer ? study_group_distinct(st, g)
-		: g->layers[0] == layer		      ? g->copy
-						      : -1;
+	int *problems = ARENA_ARRAY(a, int, st->node_count);
+	for (int node = 0; node < st->node_count; node++) {
+		int layer = st->node_layer[node];
+		problems[node] = st->node_problem[node];
+		if (x->placed && x->placed[node].problem >= 0) {
+			problems[node] = x->placed[node].problem;
+		} else if (layer >= 0 && chosen[layer] >= 0) {
+			const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
+			bool last = g->layers[g->layer_count - 1] == layer, first = g->layers[0] == layer;
+			problems[node] = last ? st->group_distinct[chosen[layer]] : first ? g->copy : -1;
+		}
+	}
+	return problems;
 }
 
 /* Host time to enqueue all executions, one after the other: the sum of the results that have it. */
@@ -263,18 +282,19 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 	double busy_ns[RESOURCE_COUNT] = { 0 }, most = 0;
 	int *times = base_calloc((size_t)st->distinct_count + 1, sizeof(int));
 	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(st, x, chosen, i);
+		int problem = solution_problem(x, chosen, i);
 		const struct price *price = problem >= 0 ? solution_price(st, x, chosen, i) : NULL;
 		if (!price || isnan(price->ns) || price->assumed) /* what an assumed kernel uses is unknown */
 			continue;
-		if (price != &x->prices[problem])
-			roofline_resources(st, s, problem, price, 1, busy_ns);
+		if (price != solution_at(x, problem))
+			roofline_resources(st, s, solution_list(x, problem), problem, price, 1, busy_ns);
 		else
 			times[problem]++;
 	}
 	for (int i = 0; i < st->distinct_count; i++)
 		if (times[i])
-			roofline_resources(st, s, i, &x->prices[i], times[i], busy_ns);
+			roofline_resources(
+				st, s, solution_list(x, i), i, solution_at(x, i), times[i], busy_ns);
 	free(times);
 	*which = -1;
 	for (int i = 0; i < RESOURCE_COUNT; i++)
@@ -337,22 +357,23 @@ static int missing_count(const struct study *st, const struct solution *x, const
 	return count;
 }
 
-/* Takes a choice of groups for path_ns, busy_ns and resource. */
-static void take_choice(
-	const struct study *st, const struct scenario *s, struct solution *out, int *chosen, double *cost)
+/* Makes a choice of groups that of the longest path. */
+static void put_path(
+	const struct study *st, struct arena *a, struct solution *out, int *chosen, double *cost)
 {
 	out->chosen_path = chosen;
 	out->cost_path = cost;
+	out->ran_path = chosen == out->chosen_sum ? out->ran_sum : ran(st, a, out, chosen);
 	out->path_ns = path_of(st, out, chosen, cost);
-	out->busy_ns = busiest(st, s, out, chosen, &out->resource);
 }
 
 /* Takes another choice if its path and its busiest resource allow less, and it lacks no more layers. */
-static void offer_choice(
-	const struct study *st, const struct scenario *s, struct solution *out, int *chosen, double *cost)
+static void offer_choice(const struct study *st, const struct scenario *s, struct arena *a,
+	struct solution *out, int *chosen, double *cost)
 {
 	struct solution x = *out;
-	take_choice(st, s, &x, chosen, cost);
+	put_path(st, a, &x, chosen, cost);
+	x.busy_ns = busiest(st, s, &x, chosen, &x.resource);
 	if (fmax(x.path_ns, x.busy_ns) < fmax(out->path_ns, out->busy_ns) &&
 		missing_count(st, out, chosen) <= missing_count(st, out, out->chosen_path))
 		*out = x;
@@ -366,18 +387,16 @@ static void offer_levels(
 	static const enum fusion_level levels[] = { FUSION_OFF, FUSION_EPILOGUE, FUSION_FOLD,
 		FUSION_PATTERN };
 	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
-		struct study view = *st;
+		struct study view = at_level(st, levels[i]);
 		struct solution x = *out;
 		if (levels[i] == st->level || !fusion_allows(st->level, levels[i]))
 			continue;
-		view.level = levels[i];
-		view.groups = levels[i] ? st->groups : 0;
 		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
 		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
-		solve_choices(&view, a, &x);
-		offer_choice(st, s, out, x.chosen_sum, x.cost_sum);
+		solve_choices(&view, a, &x, true);
+		offer_choice(st, s, a, out, x.chosen_sum, x.cost_sum);
 		if (x.chosen_path != x.chosen_sum)
-			offer_choice(st, s, out, x.chosen_path, x.cost_path);
+			offer_choice(st, s, a, out, x.chosen_path, x.cost_path);
 	}
 }
 
@@ -392,17 +411,14 @@ static void total_resources(
 	out->path_ns = path_of(st, out, out->chosen_path, out->cost_path);
 	out->busy_ns = NAN;
 	out->resource = -1;
-	if (has_join(st, out) && path_of(st, out, out->chosen_sum, out->cost_sum) < out->path_ns) {
-		out->chosen_path = out->chosen_sum;
-		out->cost_path = out->cost_sum;
-		out->path_ns = path_of(st, out, out->chosen_path, out->cost_path);
-	}
+	if (has_join(st, out) && path_of(st, out, out->chosen_sum, out->cost_sum) < out->path_ns)
+		put_path(st, a, out, out->chosen_sum, out->cost_sum);
 	if (!st->on.peaks || out->inside)
 		return;
-	take_choice(st, s, out, out->chosen_path, out->cost_path);
+	out->busy_ns = busiest(st, s, out, out->chosen_path, &out->resource);
 	if (out->busy_ns > out->path_ns && out->chosen_sum != out->chosen_path &&
 		s->parallel != PARALLEL_PATH) {
-		offer_choice(st, s, out, out->chosen_sum, out->cost_sum);
+		offer_choice(st, s, a, out, out->chosen_sum, out->cost_sum);
 		if (st->groups && !out->placed)
 			offer_levels(st, s, a, out);
 	}
@@ -418,15 +434,12 @@ static double parallel_of(const struct scenario *s, const struct solution *x, do
 }
 
 /* Takes the choice of groups for the sum, whose kernels the host enqueues sooner. */
-static void parallel_as_sum(const struct study *st, const struct scenario *s, struct solution *out)
+static void parallel_as_sum(
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
-	if (isnan(out->busy_ns)) {
-		out->chosen_path = out->chosen_sum;
-		out->cost_path = out->cost_sum;
-		out->path_ns = path_of(st, out, out->chosen_sum, out->cost_sum);
-	} else {
-		take_choice(st, s, out, out->chosen_sum, out->cost_sum);
-	}
+	put_path(st, a, out, out->chosen_sum, out->cost_sum);
+	if (!isnan(out->busy_ns))
+		out->busy_ns = busiest(st, s, out, out->chosen_sum, &out->resource);
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
 	out->enqueue_path = out->enqueue_sum;
@@ -436,40 +449,47 @@ static void parallel_as_sum(const struct study *st, const struct scenario *s, st
 }
 
 static void total_up(
-	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out, bool path)
 {
 	for (int i = 0; i < st->node_count; i++)
 		out->sequential_ns += out->cost_sum[i];
-	total_resources(st, s, a, out);
+	out->path_ns = out->busy_ns = NAN;
+	out->resource = -1;
+	if (path)
+		total_resources(st, s, a, out);
 	out->parallel_ns = parallel_of(s, out, out->sequential_ns);
 	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
-	out->enqueue_path = s->amortized ? NAN : enqueue(st, out, out->chosen_path);
+	bool same = out->chosen_path == out->chosen_sum;
+	out->enqueue_path = s->amortized ? NAN : same ? out->enqueue_sum : enqueue(st, out, out->chosen_path);
 	if (out->enqueue_sum > out->sequential_ns) /* NaN compares false */
 		out->sequential_ns = out->enqueue_sum;
 	if (out->enqueue_path > out->parallel_ns)
 		out->parallel_ns = out->enqueue_path;
-	if (out->parallel_ns > out->sequential_ns) /* for the host: the choice for the sum is possible too */
-		parallel_as_sum(st, s, out);
+	if (out->parallel_ns > out->sequential_ns) { /* for the host: that for the sum is possible too */
+		parallel_as_sum(st, s, a, out);
+		same = true;
+	}
 	if (!known(st, out, out->chosen_sum))
 		out->sequential_ns = NAN;
-	if (!known(st, out, out->chosen_path))
+	if (path && !known(st, out, out->chosen_path))
 		out->parallel_ns = out->path_ns = NAN;
 	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
-	out->complete_path = out->border_complete && complete(st, out, out->chosen_path);
+	out->complete_path = same ? out->complete_sum :
+		out->border_complete && complete(st, out, out->chosen_path);
 	out->estimated_sum = estimated(st, out, out->chosen_sum);
-	out->estimated_path = estimated(st, out, out->chosen_path);
+	out->estimated_path = same ? out->estimated_sum : estimated(st, out, out->chosen_path);
 }
 
-void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+static void solve_for(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,
+	bool path)
 {
-	struct study view = *st;
-	view.level = s->fusion;
+	struct study view = at_level(st, s->fusion);
 	view.cache = study_cache(st, s);
-	if (!s->fusion)
-		view.groups = 0;
 	st = &view;
 	*out = (struct solution){
-		.prices = ARENA_ARRAY(a, struct price, st->distinct_count),
+		.list = study_prices(st, s, s->best),
+		.best = st->limits && !s->best ? st->limits->best : NULL,
+		.asked = ARENA_ARRAY(a, bool, st->distinct_count),
 		.lacking = ARENA_ARRAY(a, bool, st->distinct_count),
 		.refused = ARENA_ARRAY(a, bool, st->distinct_count),
 		.cost = ARENA_ARRAY(a, double, st->node_count),
@@ -480,15 +500,30 @@ void solve(const struct study *st, const struct scenario *s, struct arena *a, st
 		.edges = st->edges,
 		.layouts_exact = true,
 	};
+	if (out->best)
+		out->best_list = study_prices(st, s, true);
 	price_all(st, s, a, out);
 	if (st->layouts) {
 		price_layouts(st, s, out);
 		solve_layouts(st, s, a, out);
 	} else {
-		solve_choices(st, a, out);
+		solve_choices(st, a, out, path);
 	}
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
+	out->ran_path = out->ran_sum = ran(st, a, out, out->chosen_sum);
+	if (out->chosen_path != out->chosen_sum)
+		out->ran_path = ran(st, a, out, out->chosen_path);
 	price_borders(st, out);
-	total_up(st, s, a, out);
+	total_up(st, s, a, out, path);
+}
+
+void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+{
+	solve_for(st, s, a, out, true);
+}
+
+void solve_total(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+{
+	solve_for(st, s, a, out, s->parallel != PARALLEL_OFF);
 }

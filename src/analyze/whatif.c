@@ -232,6 +232,11 @@ struct scenario scenario_default(void)
 	return (struct scenario){ .best = true, .amortized = true };
 }
 
+bool scenario_equal(const struct scenario *x, const struct scenario *y)
+{
+	return memcmp(x, y, sizeof(*x)) == 0;
+}
+
 const struct what_if *what_if_table(int *count)
 {
 	*count = TABLE_COUNT;

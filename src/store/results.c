@@ -26,8 +26,9 @@ struct results {
 	int count, capacity;
 	const char **interned;
 	int interned_count, interned_capacity;
-	uint64_t version;
 	bool cache[CACHE_COUNT], launch[LAUNCH_COUNT]; /* of results with status ok */
+	const char **changed; /* problem of each change, oldest first */
+	size_t changed_count, changed_capacity;
 };
 
 struct results *results_new(void)
@@ -45,6 +46,7 @@ void results_free(struct results *r)
 	}
 	free(r->entries);
 	free(r->interned);
+	free(r->changed);
 	hash_free(&r->by_problem);
 	hash_free(&r->finished);
 	hash_free(&r->strings);
@@ -184,6 +186,12 @@ static void results_entry_add(struct results_entry *e, const struct result *one)
 	e->items[at] = one;
 }
 
+static void results_note(struct results *r, const char *problem)
+{
+	VEC_GROW(r->changed, r->changed_count, r->changed_capacity);
+	r->changed[r->changed_count++] = problem;
+}
+
 void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = *one;
@@ -203,7 +211,7 @@ void results_add(struct results *r, const struct result *one)
 		r->entries[r->count++] = (struct results_entry){ 0 };
 	}
 	struct results_entry *e = &r->entries[*at];
-	r->version++;
+	results_note(r, copy->problem);
 	if (copy->status == STATUS_OK)
 		r->cache[copy->cache] = r->launch[copy->launch] = true;
 	if (results_is_outdated(e, copy))
@@ -249,7 +257,10 @@ bool results_same_algorithm(const struct result *a, const struct result *b)
 void results_finish(struct results *r, const char *problem)
 {
 	const char *copy = results_intern(r, problem);
-	*hash_at(&r->finished, text_of(copy)) = 1;
+	int64_t *finished = hash_at(&r->finished, text_of(copy));
+	if (*finished != 1)
+		results_note(r, copy);
+	*finished = 1;
 }
 
 bool results_is_finished(const struct results *r, const char *problem)
@@ -259,7 +270,12 @@ bool results_is_finished(const struct results *r, const char *problem)
 
 uint64_t results_version(const struct results *r)
 {
-	return r->version;
+	return r->changed_count;
+}
+
+const char *results_changed(const struct results *r, uint64_t change)
+{
+	return r->changed[change];
 }
 
 int results_problem_count(const struct results *r)

@@ -33,8 +33,10 @@ bool results_is_finished(const struct results *r, const char *problem);
 /* True if a result with status ok was added that was measured in this cache state, or launch mode. */
 bool results_have_cache(const struct results *r, enum cache c);
 bool results_have_launch(const struct results *r, enum launch l);
-/* A number that changes whenever results_add adds a result: a cheap test for new results. */
+/* Number of changes so far: results added, problems finished. A cheap test for new results. */
 uint64_t results_version(const struct results *r);
+/* The problem of change number `change`, counted from 0 to results_version - 1. */
+const char *results_changed(const struct results *r, uint64_t change);
 /* Number of problems with at least one result. */
 int results_problem_count(const struct results *r);
 

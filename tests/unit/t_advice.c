@@ -102,6 +102,38 @@ static void ranked(void)
 	world_close(&w);
 }
 
+/* In steps, from the results of the first step on, whatever arrives meanwhile. */
+static void in_steps(void)
+{
+	struct world w;
+	world_open(&w);
+	struct scenario start = { .amortized = true };
+	algorithm(&w, CONV, 0, MATRIX_NO, "strict", 100);
+	algorithm(&w, CONV, 1, MATRIX_NO, "strict", 60);
+	algorithm(&w, RELU, 0, MATRIX_NO, "strict", 50);
+	algorithm(&w, FUSED, 0, MATRIX_NO, "strict", 80);
+	struct advice_list whole = find(&w, 1, NAN);
+	struct adviser *d = advice_begin(w.plans, 1, &start, NAN);
+	int steps = 1;
+	for (; advice_step(d); steps++) {
+		algorithm(&w, CONV, 1 + steps, MATRIX_NO, "strict", 10 + steps);
+		algorithm(&w, FUSED, 1 + steps, MATRIX_NO, "strict", 10 + steps);
+	}
+	ok(steps > 5, "%d steps", steps);
+	struct advice_list l = advice_end(d, &w.arena);
+	ok(l.start_ns == whole.start_ns && l.least_ns == whole.least_ns, "the bounds of the beginning");
+	is_int(l.count, whole.count, "as many moves as at once");
+	for (int i = 0; i < l.count; i++)
+		is_str(l.items[i].title, whole.items[i].title, "move %d", i);
+	d = advice_begin(w.plans, 1, &start, NAN);
+	advice_step(d);
+	advice_step(d);
+	advice_cancel(d);
+	advice_cancel(advice_begin(w.plans, 1, &start, NAN));
+	advice_cancel(NULL);
+	world_close(&w);
+}
+
 static void noisy(void)
 {
 	struct world w;
@@ -208,10 +240,39 @@ static void lacking(void)
 	}
 }
 
+/* The layers bound by overhead are those of the beginning too. */
+static void overhead_in_steps(void)
+{
+	struct world w;
+	struct scenario start = { .amortized = true };
+	struct peaks k = peaks_unknown();
+	world_open(&w);
+	k.bandwidth_bytes_s = 2e12;
+	k.flops[DTYPE_F32] = 2e13;
+	k.sm = 80;
+	w.plans[0].on.peaks = &k;
+	w.plans[0].on.estimate = true;
+	struct advice_list whole = find(&w, 1, NAN);
+	ok(whole.overhead_ns > 0 && whole.overhead_layers == 2, "%d layers are bound by overhead",
+		whole.overhead_layers);
+	struct adviser *d = advice_begin(w.plans, 1, &start, NAN);
+	advice_step(d);
+	algorithm(&w, CONV, 0, MATRIX_NO, "strict", 1e6);
+	algorithm(&w, RELU, 0, MATRIX_NO, "strict", 1e6);
+	while (advice_step(d))
+		;
+	struct advice_list l = advice_end(d, &w.arena);
+	near(l.overhead_ns, whole.overhead_ns, 1e-12, "... and in steps, though results arrive");
+	is_int(l.overhead_layers, whole.overhead_layers, "... as many");
+	world_close(&w);
+}
+
 int main(void)
 {
 	lacking();
 	ranked();
+	in_steps();
+	overhead_in_steps();
 	noisy();
 	together();
 	other_type();

@@ -1,0 +1,162 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Prices kept with a study. A price depends on the results that a scenario allows, not on which layers run at
+ * the same time, are fused, or have which layout: scenarios that differ only in these share a list. A toggle
+ * therefore looks up no price that an earlier scenario or effect has looked up. */
+
+#define LISTS_BYTES_MAX ((size_t)96 << 20) /* beyond it, a new scenario starts with no lists */
+
+struct price_lists {
+	struct arena arena;
+	struct arena parsed;     /* of study_problem: results do not change it */
+	struct price_list **items;
+	int count, capacity, last[2]; /* last: the one asked before, by its `best` */
+};
+
+static struct scenario allowed_by(const struct scenario *s, bool best)
+{
+	struct scenario of = *s;
+	of.parallel = PARALLEL_OFF;
+	of.fusion = FUSION_OFF;
+	of.layouts = LAYOUTS_FREE;
+	of.assume = false; /* an assumption changes a layer's cost, not its problem's price */
+	of.best = best;
+	return of;
+}
+
+static struct price_list *list_add(const struct study *st, const struct scenario *of)
+{
+	struct price_lists *l = st->lists;
+	VEC_GROW(l->items, l->count, l->capacity);
+	struct price_list *list = l->items[l->count] = ARENA_NEW(&l->arena, struct price_list);
+	list->of = *of;
+	list->prices = ARENA_ARRAY(&l->arena, struct price, st->distinct_count);
+	list->roofs = ARENA_ARRAY(&l->arena, struct roof, st->distinct_count);
+	list->uses = ARENA_ARRAY(&l->arena, struct use, st->distinct_count);
+	l->last[of->best] = l->count++;
+	return list;
+}
+
+struct price_list *study_prices(const struct study *st, const struct scenario *s, bool best)
+{
+	struct price_lists *l = st->lists;
+	struct scenario of = allowed_by(s, best);
+	int last = l->last[best];
+	if (l->count && scenario_equal(&l->items[last]->of, &of))
+		return l->items[last];
+	for (int i = 0; i < l->count; i++)
+		if (scenario_equal(&l->items[i]->of, &of)) {
+			l->last[best] = i;
+			return l->items[i];
+		}
+	return list_add(st, &of);
+}
+
+const struct price *study_list_price(
+	const struct study *st, struct price_list *list, const struct scenario *s, int distinct)
+{
+	struct price *price = &list->prices[distinct];
+	if (!price->known)
+		*price = study_price_in(st, s, distinct, list->of.best, LAYOUT_PAIRS_ALL);
+	return price;
+}
+
+struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best)
+{
+	return *study_list_price(st, study_prices(st, s, best), s, distinct);
+}
+
+void study_lists_open(struct study *st)
+{
+	st->lists = base_calloc(1, sizeof(*st->lists));
+}
+
+void study_lists_close(struct study *st)
+{
+	if (st->lists) {
+		arena_free(&st->lists->arena);
+		arena_free(&st->lists->parsed);
+		free(st->lists->items);
+	}
+	free(st->lists);
+	st->lists = NULL;
+}
+
+void study_forget_prices(struct study *st)
+{
+	arena_free(&st->lists->arena);
+	st->lists->count = st->lists->last[0] = st->lists->last[1] = 0;
+	memset(st->roofs, 0, (size_t)st->distinct_count * sizeof(*st->roofs));
+}
+
+const struct estimate *study_keep_guess(const struct study *st, const struct estimate *guess)
+{
+	struct estimate *kept = ARENA_NEW(&st->lists->arena, struct estimate);
+	*kept = *guess;
+	return kept;
+}
+
+void study_trim(struct study *st)
+{
+	if (st->lists->arena.total > LISTS_BYTES_MAX)
+		study_forget_prices(st);
+}
+
+static void forget_price(struct study *st, int distinct)
+{
+	for (int i = 0; i < st->lists->count; i++) {
+		struct price_list *list = st->lists->items[i];
+		list->prices[distinct].known = list->roofs[distinct].known = false;
+		list->uses[distinct].known = false;
+	}
+	st->roofs[distinct].known = false;
+}
+
+bool study_renew(struct study *st, int distinct)
+{
+	bool pads = false;
+	if (st->layouts) /* conversions depend on the results */
+		return false;
+	for (int i = 0; st->plan->padded && i < st->plan->problem_count; i++)
+		if (st->plan->padded[i] == distinct) {
+			forget_price(st, i);
+			pads = true;
+		}
+	if (!st->wanted[distinct] && !pads)
+		return true;
+	study_read(st, distinct);
+	if (!st->nxc && st->wanted[distinct] && layout_is_forced(st, distinct))
+		return false;
+	forget_price(st, distinct);
+	return true;
+}
+
+/* Problems of a plan are kept as parsed; those that no kernel has are not. */
+static const struct problem *plan_parsed(const struct plan_problem *p)
+{
+	const char *kernel = kernel_name(p->problem.kernel);
+	size_t n = strlen(kernel);
+	return strncmp(p->text, kernel, n) == 0 && p->text[n] == ':' ? &p->problem : NULL;
+}
+
+const struct problem *study_problem(const struct study *st, int distinct)
+{
+	static const struct problem invalid;
+	const struct problem **kept = &st->problems[distinct];
+	if (!*kept && distinct < plan_problem_total(st->plan))
+		*kept = plan_parsed(&st->plan->problems[distinct]);
+	if (!*kept) {
+		struct problem p;
+		bool valid = problem_parse(text_of(study_text(st, distinct)), &p, NULL) == 0;
+		struct problem *copy = valid ? arena_alloc(&st->lists->parsed, problem_extent(&p)) : NULL;
+		if (copy)
+			memcpy(copy, &p, problem_extent(&p));
+		*kept = copy ? copy : &invalid;
+	}
+	return *kept == &invalid ? NULL : *kept;
+}
