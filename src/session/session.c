@@ -1,10 +1,13 @@
 #include "config.h"
 
+#include "session/session_advice.h"
 #include "session/session_private.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <errno.h>
+#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -186,13 +189,22 @@ static void plans_free(struct session *s)
 	s->asked = NULL;
 }
 
-void session_analysis_drop(struct session *s)
+static void analysis_clear(struct session *s)
 {
-	arena_free(&s->analysis_arena);
+	arena_clear(&s->analysis_arena);
 	s->analysis = NULL;
 	s->effects = NULL;
 	s->effect_count = 0;
 	session_reality_drop(s);
+}
+
+void session_analysis_drop(struct session *s)
+{
+	analysis_clear(s);
+	session_advice_cancel(s);
+	arena_free(&s->analysis_arena);
+	analyzer_free(s->analyzer);
+	s->analyzer = NULL;
 }
 
 int session_turn_to(struct session *s, const char *model_path, struct error *err)
@@ -384,15 +396,40 @@ bool session_refresh(struct session *s)
 	if (!s->current ||
 		(s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
-	session_analysis_drop(s);
+	analysis_clear(s);
+	int64_t begin = clock_ms();
 	s->peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
 	struct ground ground = session_ground(s);
-	s->analysis = analyze(&s->analysis_arena, &ground, &s->scenario);
-	s->effects = analyze_what_ifs(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
+	if (!s->analyzer)
+		s->analyzer = analyzer_new();
+	s->analysis = analyzer_run(s->analyzer, &s->analysis_arena, &ground, &s->scenario);
+	what_if_table(&s->effect_count);
+	s->effects = ARENA_ARRAY(&s->analysis_arena, struct what_if_effect, s->effect_count);
+	for (int i = 0; i < s->effect_count; i++)
+		analyzer_effect_begin(s->analyzer, &ground, &s->scenario, i, &s->effects[i]);
 	s->seen_version = version;
 	s->seen_planner = planned;
 	s->stale = false;
+	int64_t left = begin + s->effects_ms - clock_ms();
+	if (!s->effects_ms || left > 0)
+		session_effects_step(s, s->effects_ms ? (int)left : INT_MAX);
 	return true;
+}
+
+bool session_effects_step(struct session *s, int ms)
+{
+	int64_t begin = clock_ms();
+	if (!s->analysis || s->stale || results_version(s->results) != s->seen_version)
+		return false;
+	struct ground ground = session_ground(s);
+	for (int i = 0; i < s->effect_count; i++) {
+		if (!s->effects[i].pending)
+			continue;
+		if (clock_ms() - begin >= ms)
+			return true;
+		analyzer_effect(s->analyzer, &ground, &s->scenario, i, &s->effects[i]);
+	}
+	return false;
 }
 
 /* ---- planning for a described device ---- */

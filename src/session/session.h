@@ -113,6 +113,12 @@ struct session {
 	struct arena analysis_arena;
 	struct analysis *analysis;
 	struct peaks peaks;           /* the device's; they may have gaps (peaks_known) */
+	struct adviser *advice;       /* session_advice_begin; NULL: no search */
+	bool advice_done;             /* it has found all */
+	struct scenario advice_from;  /* its scenario */
+	struct analyzer *analyzer;    /* what the analyses of the current plan share; NULL until the first */
+	int effects_ms;               /* time that session_refresh takes for effects, about: the others
+					 stay pending until session_effects_step; 0: takes all */
 	struct what_if_effect *effects;
 	int effect_count;
 	uint64_t seen_version;        /* version of the results at the last analysis */
@@ -236,6 +242,9 @@ bool session_refresh(struct session *s);
 /* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind
  * ASSUME_NOTHING: none. Switches the what-if assume on, off without any. */
 void session_assume(struct session *s, int layer, const struct assumption *cost);
+/* Computes pending effects for about `ms`. Returns true while some are pending; false also if the analysis is
+ * not up to date, because session_refresh comes first. */
+bool session_effects_step(struct session *s, int ms);
 /* The inputs of the current analysis (analyze/analyze.h), borrowed from the session. After session_refresh.
  */
 struct ground session_ground(struct session *s);

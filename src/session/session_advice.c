@@ -2,9 +2,11 @@
 
 #include "session/session_advice.h"
 
-#include <math.h>
-
+#include "base/clock.h"
 #include "base/log.h"
+
+#include <math.h>
+#include <string.h>
 
 static const struct advice_how hows[ADVICE_KINDS] = {
 	[ADVICE_FUSION] = { "fusion",
@@ -74,8 +76,54 @@ struct advice_list session_advice(
 	return advice_find(a, plans, count, start, target_ns);
 }
 
+static struct advice_plan plan_here(struct session *s)
+{
+	return (struct advice_plan){ .on = session_ground(s), .dtype = dtype_name(s->current->dtype) };
+}
+
 struct advice_list session_advice_here(struct session *s, struct arena *a)
 {
-	struct advice_plan plan = { .on = session_ground(s), .dtype = dtype_name(s->current->dtype) };
+	struct advice_plan plan = plan_here(s);
 	return advice_find(a, &plan, 1, &s->scenario, NAN);
+}
+
+void session_advice_cancel(struct session *s)
+{
+	advice_cancel(s->advice);
+	s->advice = NULL;
+	s->advice_done = false;
+}
+
+bool session_advice_begin(struct session *s)
+{
+	session_advice_cancel(s);
+	if (!s->current || !s->analysis)
+		return false;
+	struct advice_plan plan = plan_here(s);
+	s->advice = advice_begin(&plan, 1, &s->scenario, NAN);
+	s->advice_from = s->scenario;
+	return true;
+}
+
+bool session_advice_step(struct session *s, int ms)
+{
+	int64_t begin = clock_ms();
+	while (s->advice && !s->advice_done && clock_ms() - begin < ms)
+		s->advice_done = !advice_step(s->advice);
+	return s->advice && !s->advice_done;
+}
+
+bool session_advice_runs(const struct session *s)
+{
+	return s->advice && scenario_equal(&s->advice_from, &s->scenario);
+}
+
+bool session_advice_take(struct session *s, struct arena *a, struct advice_list *list)
+{
+	if (!s->advice || !s->advice_done)
+		return false;
+	*list = advice_end(s->advice, a);
+	s->advice = NULL;
+	s->advice_done = false;
+	return true;
 }

@@ -19,5 +19,16 @@ struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns);
 /* The same for the current plan only, from the session's scenario on. Changes nothing in the session. */
 struct advice_list session_advice_here(struct session *s, struct arena *a);
+/* The same in slices, beside other work: begin (replaces a search that is running), step until it returns
+ * false, then take the list. A search works on the results of its beginning. It is cancelled when the plan or
+ * the device changes, or the session closes. Nothing is measured yet: begin returns false. */
+bool session_advice_begin(struct session *s);
+/* Goes on for about `ms`. Returns true while there is more to do. */
+bool session_advice_step(struct session *s, int ms);
+/* True if a search for the session's scenario runs, or has ended and was not taken. */
+bool session_advice_runs(const struct session *s);
+/* Hands over the list of a search that has ended, in arena a. False: none has. */
+bool session_advice_take(struct session *s, struct arena *a, struct advice_list *list);
+void session_advice_cancel(struct session *s);
 
 #endif

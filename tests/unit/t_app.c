@@ -359,6 +359,39 @@ static void test_what_ifs(void)
 	end();
 }
 
+/* All that the shown view computes beside other work. */
+static int work(void)
+{
+	const struct pane *p = app_pane(&app);
+	int parts = 0;
+	while (p->view->work(&app, p->state, 1))
+		parts++;
+	app_draw(&app);
+	return parts;
+}
+
+static void test_advice(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	app_show(&app, views_find("advice"), -1);
+	app_draw(&app);
+	ok(sees("computing...") && !sees("fuse Conv"), "the first frame does not wait for advice");
+	ok(app_pane(&app)->view->work(&app, app_pane(&app)->state, 0), "... there is work for later");
+	work();
+	ok(sees("fuse Conv") && !sees("computing"), "then it is there");
+	ok(!app_pane(&app)->view->work(&app, app_pane(&app)->state, 0), "... and nothing is left to do");
+	type("a");
+	ok(sees("fuse Conv") && sees("what (old; computing...)"), "another scenario: the last one stays");
+	type("l");
+	ok(sees("what (old; computing...)"), "the search begins again with the next scenario");
+	work();
+	app_draw(&app);
+	ok(!sees("computing"), "it is that of the scenario");
+	type("a");
+	ok(app.session->advice != NULL, "a search may run when the explorer is left");
+	end();
+}
+
 static void test_measuring(void)
 {
 	begin(&(struct fixture_options){ .queue = true });
@@ -1173,6 +1206,7 @@ int main(void)
 	test_prompt();
 	test_assume();
 	test_what_ifs();
+	test_advice();
 	test_measuring();
 	test_agent();
 	test_agent_plan();

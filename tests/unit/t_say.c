@@ -134,6 +134,10 @@ static void test_toggle(void)
 		is_int(say_toggle(&e, false).gain, cases[i].wanted ? GAIN_ABSENT : cases[i].gain,
 			"%s: where nothing can be measured", cases[i].what);
 	}
+	struct what_if_effect later = { .available = true, .pending = true, .saves_ns = NAN };
+	is_int(say_toggle(&later, true).gain, GAIN_PENDING, "computed after the frame");
+	later.available = false;
+	is_int(say_toggle(&later, true).gain, GAIN_ABSENT, "what does not apply is known at once");
 }
 
 static void test_interval(void)

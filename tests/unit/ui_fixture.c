@@ -637,6 +637,13 @@ void session_assume(struct session *s, int layer, const struct assumption *cost)
 	s->stale = true;
 }
 
+bool session_effects_step(struct session *s, int ms)
+{
+	(void)s;
+	(void)ms;
+	return false;
+}
+
 const struct fusion *session_fusion(struct session_plan *sp)
 {
 	return sp->fusion;

@@ -354,10 +354,12 @@ static void piece_gain(struct app *app, struct toggle_piece *p, const struct tog
 	const struct toggle_style *style, int unit)
 {
 	static const enum style styles[] = { [GAIN_ABSENT] = STYLE_DIM, [GAIN_NEVER] = STYLE_DIM,
-		[GAIN_UNKNOWN] = STYLE_WARN, [GAIN_PARTLY] = STYLE_WARN, [GAIN_KNOWN] = STYLE_NORMAL };
+		[GAIN_UNKNOWN] = STYLE_WARN, [GAIN_PENDING] = STYLE_DIM, [GAIN_PARTLY] = STYLE_WARN,
+		[GAIN_KNOWN] = STYLE_NORMAL };
 	p->style = t->gain == GAIN_KNOWN && t->noisy ? STYLE_WARN :
 		t->gain == GAIN_KNOWN && t->saves_ns > 0 ? STYLE_GOOD : styles[t->gain];
 	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-"
+		: t->gain == GAIN_PENDING ? "..."
 		: arena_printf(&app->scratch, "?%d", t->wanted);
 	if (t->gain < GAIN_PARTLY)
 		return;

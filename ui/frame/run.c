@@ -15,6 +15,7 @@
  * measured. */
 #define MEASURING_REDRAW_MS 500
 #define IDLE_WAIT_MS 1000
+#define SLICE_MS 4 /* of effects, with a key press and at a time between */
 #define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
 
 static int64_t now_ms(void)
@@ -147,6 +148,13 @@ static int view_due_ms(struct app *app)
 	return p->view->due_ms && p->is_open ? p->view->due_ms(app, p->state) : -1;
 }
 
+/* Goes on with what the view computes beside; true while there is more. */
+static bool view_work(struct app *app, int ms)
+{
+	const struct pane *p = app_pane(app);
+	return p->view->work && p->is_open && p->view->work(app, p->state, ms);
+}
+
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
@@ -172,7 +180,9 @@ static int loop(struct app *app)
 		int typed = typed_due_ms(app, now_ms());
 		wait = typed >= 0 && typed < wait ? typed : wait;
 		uint32_t key;
-		enum term_event event = term_wait(fd_of(app), reading || wait < 0 ? 0 : (int)wait, &key);
+		bool pending = session_effects_step(app->session, 0), working = view_work(app, 0);
+		bool busy = reading || pending || working || wait < 0;
+		enum term_event event = term_wait(fd_of(app), busy ? 0 : (int)wait, &key);
 		if (event == TERM_SIGNAL)
 			return (int)key;
 		if (event == TERM_RESIZE)
@@ -186,6 +196,12 @@ static int loop(struct app *app)
 			typed_key(app, key, now_ms());
 			shown_ms = 0;
 		}
+		if (event != TERM_KEY && pending) { /* before new results, which would make them old */
+			session_effects_step(app->session, SLICE_MS);
+			changed = true;
+		}
+		if (event != TERM_KEY && working)
+			changed |= !view_work(app, SLICE_MS);
 		uint64_t before = app->generation;
 		drive(app);
 		reading = app_agent_is_reading(app) || read_model_on(app);
@@ -217,6 +233,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (columns_check(s->config, err) || term_open(o->color, err))
 		return -1;
 	int columns, rows;
+	s->effects_ms = SLICE_MS;
 	term_size(&columns, &rows);
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
 	if (o->note)
@@ -292,6 +309,14 @@ static void frame_settle(struct app *app)
 	view_await(app);
 }
 
+/* Draws, with what the view computes beside. */
+static void frame_draw(struct app *app)
+{
+	for (app_draw(app); view_work(app, 0); app_draw(app))
+		while (view_work(app, SLICE_MS))
+			;
+}
+
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
 	bool svg, FILE *out, struct error *err)
 {
@@ -315,7 +340,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	while (session_reality_step(s))
 		;
 	app.generation++; /* the view may show the execution that is known now */
-	app_draw(&app);
+	frame_draw(&app);
 	int bad = 0;
 	for (const char *p = keys ? keys : ""; *p && !app.frame->quit && !bad;) {
 		p += strspn(p, " \t\n");
@@ -325,7 +350,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 		frame_settle(&app);
 		p += n;
 		app_refresh(&app);
-		app_draw(&app);
+		frame_draw(&app);
 	}
 	if (!bad) {
 		(svg ? canvas_print_svg : canvas_print)(&app.frame->canvas, &text);

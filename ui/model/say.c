@@ -39,7 +39,9 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable)
 	struct toggle_says t = { .saves_ns = e->saves_ns, .wanted = measurable ? e->unmeasured_problems : 0 };
 	bool nothing = isnan(e->saves_ns) || (!e->complete && e->saves_ns == 0);
 	t.noisy = e->noisy_problems > 0;
-	if (!e->available || (e->unmeasured_problems && !measurable))
+	if (e->available && e->pending)
+		t.gain = GAIN_PENDING;
+	else if (!e->available || (e->unmeasured_problems && !measurable))
 		t.gain = GAIN_ABSENT;
 	else if (t.wanted)
 		t.gain = GAIN_UNKNOWN;

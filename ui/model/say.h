@@ -26,6 +26,7 @@ enum gain {
 	GAIN_ABSENT,     /* the toggle does not apply, or its problems cannot be measured here */
 	GAIN_NEVER,      /* unknown, and nothing is left to measure */
 	GAIN_UNKNOWN,    /* problems must be measured first: no difference of partial sums is shown */
+	GAIN_PENDING,    /* not computed yet */
 	GAIN_PARTLY,     /* nothing is left to measure, but the sums have gaps or estimates */
 	GAIN_KNOWN
 };

@@ -7,8 +7,9 @@
 
 #include "base/clock.h"
 
-/* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Computed
- * when the view is shown and something has changed. Enter switches on the what-ifs of a row. */
+/* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Found
+ * beside other work; until then the rows are those of before, and the heading says so. Enter switches on the
+ * what-ifs of a row. */
 
 struct advice_line {
 	int advice; /* index of the list; -1: text */
@@ -22,8 +23,10 @@ struct advice_page {
 	struct advice_list list;
 	struct advice_line *lines;
 	int count, capacity, width;
-	uint64_t generation;
-	int64_t found_ms; /* when the advice was computed; 0: not yet */
+	bool known;            /* the list was found, if not for this state: is_old */
+	const struct plan *plan; /* of the list */
+	uint64_t generation;   /* of the app when the newest search began */
+	int64_t begun_ms;      /* when that was; 0: there was none */
 };
 
 #define TITLE_AT 38
@@ -73,25 +76,15 @@ static void add_how(struct advice_page *p)
 	}
 }
 
-/* Computes the advice. */
-static void page_find(struct app *app, struct advice_page *p)
-{
-	const struct session *s = app->session;
-	arena_free(&p->arena);
-	p->list = (struct advice_list){ .start_ns = NAN };
-	if (s->current && s->analysis)
-		p->list = session_advice_here(app->session, &p->arena);
-	p->generation = app->generation;
-	p->found_ms = clock_ms();
-}
-
 /* Makes the lines of the page. */
 static void page_make(struct advice_page *p)
 {
 	p->count = 0;
 	for (int i = 0; i < p->list.count; i++)
 		add_wrapped(p, i, title_at(p->width), STYLE_NORMAL, p->list.items[i].title);
-	if (isnan(p->list.start_ns))
+	if (!p->known)
+		add(p, -1, 1, STYLE_DIM, "computing...");
+	else if (isnan(p->list.start_ns))
 		add(p, -1, 1, STYLE_DIM, "no advice: nothing is measured; b measures what is missing");
 	else if (!p->list.count)
 		add(p, -1, 1, STYLE_DIM, "no advice: nothing that is measured saves 0.2% of the bound");
@@ -116,25 +109,48 @@ static void page_make(struct advice_page *p)
 static void advice_close(struct app *app, void *state)
 {
 	struct advice_page *p = state;
-	(void)app;
+	session_advice_cancel(app->session);
 	arena_free(&p->arena);
 	free(p->lines);
 }
 
-/* True if the advice is of an earlier state. While results arrive it is computed at most once a second. */
+/* True if there is no advice yet, or it is of an earlier state and none is searched for this scenario. While
+ * results arrive a search begins at most once a second. */
 static bool is_due(const struct app *app, const struct advice_page *p)
 {
-	return !p->found_ms ||
-		(p->generation != app->generation && clock_ms() - p->found_ms >= LEAST_APART_MS);
+	const struct session *s = app->session;
+	bool measuring = s->queue && queue_status(s->queue).running;
+	if (session_advice_runs(s) || (p->begun_ms && p->generation == app->generation))
+		return false;
+	return !p->begun_ms || s->advice || !measuring || clock_ms() - p->begun_ms >= LEAST_APART_MS;
+}
+
+/* True if the rows are not those of the present state. */
+static bool is_old(const struct app *app, const struct advice_page *p)
+{
+	return app->session->advice || p->generation != app->generation;
 }
 
 static int advice_rows(struct app *app, void *state, int width)
 {
 	struct advice_page *p = state;
-	bool changed = p->generation != app->generation &&
-		(!app->session->queue || !queue_status(app->session->queue).running);
-	if (is_due(app, p) || changed) {
-		page_find(app, p);
+	struct arena found = { 0 };
+	if (session_advice_take(app->session, &found, &p->list)) {
+		arena_free(&p->arena);
+		p->arena = found;
+		p->known = true;
+		p->width = 0;
+	}
+	bool any = true;
+	if (is_due(app, p)) {
+		any = session_advice_begin(app->session);
+		p->generation = app->generation;
+		p->begun_ms = clock_ms();
+	}
+	if (!any || p->plan != app_plan(app)) { /* those of another model are of no use */
+		p->known = !any;
+		p->list = (struct advice_list){ .start_ns = NAN };
+		p->plan = app_plan(app);
 		p->width = 0;
 	}
 	if (p->width != width) {
@@ -144,17 +160,23 @@ static int advice_rows(struct app *app, void *state, int width)
 	return p->count;
 }
 
+static bool advice_work(struct app *app, void *state, int ms)
+{
+	(void)state;
+	return session_advice_step(app->session, ms);
+}
+
 static void advice_heading(struct app *app, void *state, struct area line)
 {
 	int at = title_at(line.width);
-	(void)app;
-	(void)state;
 	canvas_fit_right(line, 1, 0, 10, STYLE_HEADER, "saves");
 	if (at == TITLE_AT) {
 		canvas_fit_right(line, 12, 0, 10, STYLE_HEADER, "alone");
 		canvas_fit_right(line, 23, 0, 11, STYLE_HEADER, "bound");
 	}
-	canvas_fit(line, at, 0, line.width - at, STYLE_HEADER, "what");
+	bool old = is_old(app, state);
+	canvas_fit(line, at, 0, line.width - at, STYLE_HEADER,
+		old ? "what (old; computing...)" : "what");
 }
 
 static void draw_duration(struct app *app, struct area line, int x, int width, double ns, bool guess)
@@ -215,7 +237,8 @@ static void advice_select(struct app *app, void *state, int row)
 {
 	const struct advice_page *p = state;
 	int advice = p->lines[row].advice;
-	if (advice >= 0 && p->list.items[advice].layer_count)
+	if (advice >= 0 && p->list.items[advice].layer_count &&
+		p->list.items[advice].layers[0] < app->place_count)
 		app->layer = p->list.items[advice].layers[0];
 }
 
@@ -227,6 +250,7 @@ const struct view view_advice = {
 	.state_size = sizeof(struct advice_page),
 	.close = advice_close,
 	.rows = advice_rows,
+	.work = advice_work,
 	.heading = advice_heading,
 	.draw_row = advice_draw_row,
 	.row_text = advice_row_text,

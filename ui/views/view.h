@@ -60,6 +60,9 @@ struct view {
 	int (*row_at_entry)(struct app *app, void *state);
 	/* True for a continuation or blank line, which the cursor skips. May be NULL. */
 	bool (*passes)(struct app *app, void *state, int row);
+	/* Goes on with what the view computes beside other work, for about `ms` (0: only asks). Returns true
+	 * while there is more. It is drawn again after each part. May be NULL. */
+	bool (*work)(struct app *app, void *state, int ms);
 	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
 	int (*due_ms)(struct app *app, void *state);
 	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */

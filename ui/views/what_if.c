@@ -70,6 +70,8 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	bool complete = e->on ? a->complete : e->bound_complete;
 	if (t.gain == GAIN_ABSENT || app_is_inapplicable(app, row))
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
+	else if (t.gain == GAIN_PENDING)
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "...");
 	else if (t.wanted > 0)
 		canvas_fit(rest, 0, 0, rest.width, STYLE_WARN,
 			arena_printf(&app->scratch, "unknown until %d problem%s measured", t.wanted,
