@@ -151,16 +151,25 @@ def write_graph(path, layers, chance):
 
 def growth(bench, rounds):
     """From exec to the last line of `benanza layers`, for graphs of ten times as many layers; sizes in turns, the least."""
-    sizes = (1000, 10000, 100000)
+    sizes = (1000, 10000, 100000, 1000000)
     with tempfile.TemporaryDirectory(prefix="benanza-bench-") as folder:
         for kind in ("chain", "random"):
             paths = [pathlib.Path(folder) / f"{size}.onnx" for size in sizes]
             for size, path in zip(sizes, paths):
                 write_graph(path, size, random.Random(size) if kind == "random" else None)
-            runs = [[bench.run(bench.benanza, "layers", "-q", str(path))[0]["cpu_ns"] / 1e6 for path in paths] for _ in range(rounds)]
-            least = [min(run[i] for run in runs) for i in range(len(sizes))]
-            print(f"{kind:7}", ", ".join(f"{size} layers {ms:.1f} ms" for size, ms in zip(sizes, least)),
-                  "of processor time:", " and ".join(f"{b / a:.1f} times" for a, b in zip(least, least[1:])))
+            def run(path):
+                return bench.run(bench.benanza, "layers", "-q", str(path))[0]
+
+            runs = [[run(path) for path in paths[:-1]] for _ in range(rounds)]
+            last = run(paths[-1])  # once: it takes seconds
+            least = [min(turn[i]["cpu_ns"] for turn in runs) / 1e6 for i in range(len(sizes) - 1)]
+            least.append(last["cpu_ns"] / 1e6)
+            peak = [figures["peak_bytes"] / 2**20 for figures in runs[0] + [last]]
+            for size, ms, mib, before in zip(sizes, least, peak, [None, *least]):
+                times = f"   {ms / before:5.1f} times" if before else ""
+                print(f"{kind:7} {size:8} layers {ms:8.1f} ms of processor time {mib:8.1f} MiB{times}", flush=True)
+            for path in paths:
+                path.unlink()
 
 
 def main():

@@ -1,11 +1,14 @@
 # make bench: what speed was promised, beside what people use today; not part of make check.
 EXTRA_PROGRAMS += tests/bench/bench_graph tests/bench/bench_run tests/bench/bench_analyze
+EXTRA_PROGRAMS += tests/bench/bench_frame
 if HAVE_ONEDNN
 EXTRA_PROGRAMS += tests/bench/bench_rows tests/bench/bench_pair
 endif
 CLEANFILES += tests/bench/bench_rows$(EXEEXT) tests/bench/bench_pair$(EXEEXT)
 CLEANFILES += tests/bench/bench_graph$(EXEEXT) tests/bench/bench_run$(EXEEXT) tests/bench/bench_analyze$(EXEEXT)
+CLEANFILES += tests/bench/bench_frame$(EXEEXT)
 tests_bench_bench_graph_LDADD = $(below_ui)
+tests_bench_bench_frame_LDADD = $(below_ui)
 tests_bench_bench_run_LDADD =
 tests_bench_bench_analyze_LDADD = $(below_analyze)
 tests_bench_bench_rows_LDADD = librunner_onednn.a librunner_plain.a librunner_gemm.a $(below_host) -ldnnl
@@ -13,7 +16,7 @@ tests_bench_bench_rows_SOURCES = tests/bench/bench_rows.c tests/bench/bench_side
 tests_bench_bench_pair_LDADD = $(tests_bench_bench_rows_LDADD)
 tests_bench_bench_pair_SOURCES = tests/bench/bench_pair.c tests/bench/bench_sides.h
 
-benches = bench-open bench-graph bench-analyze bench-cheap bench-ratio bench-rows bench-ones \
+benches = bench-open bench-graph bench-analyze bench-frame bench-cheap bench-ratio bench-rows bench-ones \
 	bench-lines bench-repeat bench-quiet
 bench: $(benches)
 .PHONY: bench bench-before bench-planted $(benches)
@@ -24,6 +27,8 @@ bench-graph: tests/bench/bench_graph$(EXEEXT)
 	tests/bench/bench_graph$(EXEEXT)
 bench-analyze: tests/bench/bench_analyze$(EXEEXT)
 	tests/bench/bench_analyze$(EXEEXT)
+bench-frame: tests/bench/bench_frame$(EXEEXT)
+	tests/bench/bench_frame$(EXEEXT)
 BENCH_CHEAP_FLAGS =
 bench-cheap: $(bin_PROGRAMS)
 	$(bench_script)/bench_cheap.py --benanza $(abs_builddir)/benanza $(BENCH_CHEAP_FLAGS) || test $$? -eq 77
