@@ -188,7 +188,7 @@ static const struct what_if table[] = {
 		STAGE_RESULTS, { "unlimited", "0" }, workspace_get, workspace_set, SHOW_ON,
 		.value = "BYTES", .take = workspace_take, .say = workspace_say,
 		.absent = "no measured algorithm needs a workspace", .available = workspace_available },
-	{ "deterministic", 'y', "determ.",
+	{ "deterministic", 'K', "determ.",
 		"only algorithms that return the same bits each time: not those that their library notes as "
 		"nondeterministic",
 		STAGE_RESULTS, { "off", "on" }, deterministic_get, deterministic_set, SHOW_ON,

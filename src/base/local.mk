@@ -10,7 +10,8 @@ libbase_a_SOURCES = \
 	src/base/hash.c src/base/hash.h \
 	src/base/json.c src/base/json.h \
 	src/base/log.c src/base/log.h \
-	src/base/str.c src/base/str.h
+	src/base/str.c src/base/str.h \
+	src/base/word.c src/base/word.h
 
 check_PROGRAMS += tests/unit/t_base
 tests_unit_t_base_LDADD = $(below_base)

@@ -163,8 +163,6 @@ int options_unknown(const struct options *o, int code, char **argv, struct error
  * Returns their number. */
 #define OPTION_ROWS_MAX 128
 int option_rows_of(const struct command *c, const struct option_row *rows[OPTION_ROWS_MAX]);
-/* Levenshtein distance of two words; 32 if b has over 31 letters. */
-int word_distance(const char *a, const char *b);
 
 /* Opens a session with the model o->argv[index]; the caller closes it. NULL with err on failure. */
 struct session *options_session(struct options *o, int index, enum session_db db, struct error *err);

@@ -1,6 +1,7 @@
 /* The table of commands, and how their names are found in the arguments. */
 #include "config.h"
 
+#include "base/word.h"
 #include "commands/command.h"
 
 #include <stdio.h>
@@ -72,16 +73,12 @@ bool command_has_group(const struct command *c, const struct option_group *g)
 
 int command_unknown(const char *const *words, int count, struct error *err)
 {
-	const char *nearest = NULL;
-	int least = 3; /* accepts up to two edits */
 	char word[41];
 	snprintf(word, sizeof(word), "%s%s%s", words[0], count > 1 ? " " : "", count > 1 ? words[1] : "");
-	for (int i = 1; i < COMMAND_COUNT; i++) {
-		int distance = word_distance(word, commands[i]->name);
-		nearest = distance < least ? commands[i]->name : nearest;
-		least = distance < least ? distance : least;
-	}
-	if (nearest)
-		return error_set(err, "unknown command \"%s\"; did you mean %s?", word, nearest);
+	struct word_nearest nearest = { .word = word };
+	for (int i = 1; i < COMMAND_COUNT; i++)
+		word_try(&nearest, commands[i]->name);
+	if (nearest.best)
+		return error_set(err, "unknown command \"%s\"; did you mean %s?", word, nearest.best);
 	return error_set(err, "unknown command \"%s\"; try --help", word);
 }

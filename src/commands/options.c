@@ -10,7 +10,6 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
 
 #define OPTION_BASE 256 /* getopt codes of rows without a letter */
 
@@ -157,16 +156,9 @@ static int options_pass(struct options *o, int argc, char **argv, struct pass *p
 /* -v: appends to $XDG_STATE_HOME/benanza/log, not to the terminal, on which the explorer draws. */
 static int log_open(struct options *o, struct error *err)
 {
-	const char *state = getenv("XDG_STATE_HOME"), *home = getenv("HOME");
-	const char *folder = state && *state ? state :
-		arena_printf(&o->arena, "%s/.local/state", home ? home : "");
-	char *path = arena_printf(&o->arena, "%s/benanza/log", folder);
-	for (char *p = path + 1; *p; p++)
-		if (*p == '/') {
-			*p = '\0';
-			mkdir(path, 0777);
-			*p = '/';
-		}
+	const char *path = config_state_path(&o->arena, "log");
+	if (!path)
+		return error_set(err, "cannot write the log: there is no $XDG_STATE_HOME or $HOME");
 	o->log = fopen(path, "a");
 	if (!o->log)
 		return error_set(err, "%s: cannot write the log: %s", path, strerror(errno));

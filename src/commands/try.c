@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "base/word.h"
 #include "commands/try.h"
 
 #include "base/log.h"
@@ -208,17 +209,14 @@ static const struct move_kind kinds[] = {
 static int unknown_move(struct arena *a, const char *name, struct error *err)
 {
 	struct str names = { 0 };
-	const char *nearest = NULL;
-	int least = 3; /* accepts up to two edits */
+	struct word_nearest nearest = { .word = name };
 	for (int i = 0; i < KINDS; i++) {
-		int distance = word_distance(name, kinds[i].name);
-		nearest = distance < least ? kinds[i].name : nearest;
-		least = distance < least ? distance : least;
+		word_try(&nearest, kinds[i].name);
 		str_addf(&names, "%s%s", i ? ", " : "", kinds[i].name);
 	}
 	error_set(err, "--try: unknown move '%s'%s%s%s; use %s",
-		text_cut(a, text_clean(a, text_of(name)), 40, false), nearest ? "; did you mean " : "",
-		nearest ? nearest : "", nearest ? "?" : "", names.p);
+		text_cut(a, text_clean(a, text_of(name)), 40, false), nearest.best ? "; did you mean " : "",
+		nearest.best ? nearest.best : "", nearest.best ? "?" : "", names.p);
 	str_free(&names);
 	return -1;
 }

@@ -45,6 +45,19 @@ const char *config_default_db(struct arena *a)
 	return path ? path : "benanza.db";
 }
 
+const char *config_state_path(struct arena *a, const char *file)
+{
+	const char *path = config_xdg(a, "XDG_STATE_HOME", ".local/state", file);
+	char *made = path ? arena_strndup(a, path, strlen(path)) : NULL;
+	for (char *p = made ? made + 1 : NULL; p && *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			mkdir(made, 0777);
+			*p = '/';
+		}
+	return path;
+}
+
 static const char *config_find_file(struct config *c, const char *path)
 {
 	struct stat st;

@@ -77,5 +77,7 @@ int config_sidecar(
 int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out, struct error *err);
 /* Default database path: $XDG_DATA_HOME/benanza/benanza.db (store_open creates the directories). */
 const char *config_default_db(struct arena *a);
+/* Path of a file in $XDG_STATE_HOME/benanza, whose directories are made; NULL: there is no home. */
+const char *config_state_path(struct arena *a, const char *file);
 
 #endif

@@ -66,7 +66,7 @@ const struct option *option_find(struct text key)
 	return NULL;
 }
 
-/* Levenshtein distance (see word_distance in commands/options.c); 99 for words over 32 letters. */
+/* Levenshtein distance (see word_distance in base/word.h); 99 for words over 32 letters. */
 static int option_distance(struct text a, const char *b)
 {
 	enum { MOST = 32 };

@@ -14,6 +14,8 @@
 #include "drive/queue.h"
 #include "session/described.h"
 
+#include <stdio.h>
+
 enum session_db {
 	SESSION_DB_READ,  /* nothing is written; a missing file counts as empty and is not created */
 	SESSION_DB_WRITE  /* results and dimensions are stored */
@@ -71,7 +73,18 @@ struct session_sweep {
 struct session_digest; /* session_agent.c */
 struct session_seat; /* a device that is being connected or closed */
 
+struct session;
+
+/* A form of file in which the explorer saves what it shows. */
+struct session_export {
+	const char *suffix;  /* of the file's name: "csv"; NULL ends a table */
+	/* layers: those that are shown, in their order, as indexes into the plan. After session_refresh, with
+	 * an analysis. */
+	void (*print)(struct session *s, const int *layers, int count, FILE *out);
+};
+
 struct session {
+	const struct session_export *exports; /* NULL: none; set by the explorer's command */
 	const struct config *given;   /* borrowed: the configuration at session_open */
 	const struct config *config;  /* the same, or with the device that was chosen since */
 	struct session_options options; /* as given; dims, shapes and values borrowed */

@@ -36,7 +36,31 @@ void app_toggle(struct app *app, int row)
 		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
 }
 
-static void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
+void what_ifs_set(struct app *app, const char *list)
+{
+	struct session *s = app->session;
+	struct scenario next = s->scenario;
+	struct error err = ERROR_NONE;
+	char on[SCENARIO_TEXT_SIZE];
+	if (scenario_parse(&next, list, &err)) {
+		app_note(app, true, "%s", err.text);
+		return;
+	}
+	for (int i = 0; i < s->effect_count; i++) {
+		const struct what_if *row = s->effects[i].row;
+		int choice = row->get(&next);
+		if (choice && choice != row->get(&s->scenario) &&
+			(!s->effects[i].available || app_is_inapplicable(app, row))) {
+			app_note(app, true, "%s is not available: %s", row->name, row->absent);
+			return;
+		}
+	}
+	app_use(app, &next);
+	scenario_text(&s->scenario, on, sizeof(on));
+	app_note(app, false, "what-ifs: %s", on[0] ? on : "all off");
+}
+
+void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
 {
 	struct error err = ERROR_NONE;
 	if (session_select(app->session, batch, dtype, &err))

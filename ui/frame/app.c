@@ -129,6 +129,8 @@ void app_free(struct app *app)
 	for (int i = 0; i < views_count(); i++)
 		pane_close(app, &app->frame->panes[i]);
 	prompt_close(app);
+	history_free(&app->frame->history);
+	str_free(&app->frame->copy);
 	canvas_free(&app->frame->canvas);
 	free(app->frame->panes);
 	free(app->frame->stack);

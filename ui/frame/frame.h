@@ -30,7 +30,10 @@ struct pane {
 	int seen_width;
 };
 
-enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE };
+enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE,
+	PROMPT_LINE };
+
+#define PROMPT_TEXT_SIZE 512  /* of a command; others have up to PROMPT_SIZE */
 
 #define PROMPT_DIM_SIZE 24
 
@@ -41,9 +44,16 @@ struct prompt_dim {
 	bool changed;
 };
 
+/* Tab in a command: what the text from byte `from` on may become. */
+struct completion {
+	int count, at;        /* at: the word that the text ends with, or -1; count 0: none */
+	size_t from;
+	char **words;         /* malloc'd */
+};
+
 struct prompt {
 	enum prompt_kind kind;
-	char text[PROMPT_SIZE];
+	char text[PROMPT_TEXT_SIZE];
 	bool untouched;       /* text is the previous value: the first letter replaces it */
 	char before[PROMPT_SIZE]; /* PROMPT_FILTER: the filter that Esc restores */
 	int start_cursor, start_top, start_row, start_layer; /* position when the search or filter
@@ -52,6 +62,17 @@ struct prompt {
 	int dim_count, dim_index;
 	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
 				 what_if_table */
+	struct completion completion;
+	int earlier;          /* PROMPT_LINE: lines of the history gone back, 0 none */
+	char draft[PROMPT_TEXT_SIZE]; /* the text typed before that */
+};
+
+/* Earlier commands, oldest first. */
+#define HISTORY_LINES 200
+struct history {
+	char *path;           /* of the file; NULL: they are not kept */
+	char **lines;
+	int count;
 };
 
 /* Keys that wait for the next one. */
@@ -76,6 +97,8 @@ struct frame {
 	char search[PROMPT_SIZE];
 	struct prompt prompt;
 	struct typed typed;
+	struct history history;
+	struct str copy;         /* to be put on the clipboard; empty: nothing */
 	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
 	bool quit, redraw;
 	bool stopping;           /* x was pressed; the running problem has not ended yet */
@@ -107,6 +130,8 @@ void view_back(struct app *app, bool quit_at_top);
 
 /* request.c: handles one key by itself: passes it to the prompt, the view or the frame */
 void app_key(struct app *app, uint32_t key);
+/* Sorts the pane's rows by one of the view's orders. */
+void sort_by(struct app *app, int order);
 /* Does what the row of a key asks for; count 0: none was typed. */
 void request_run(struct app *app, const struct key_row *row, int count);
 /* Says what keys that do nothing could be. */
@@ -135,6 +160,9 @@ void pick_clear(struct app *app);
 /* actions.c: what keys change besides the screen */
 void batch_step(struct app *app, int direction);
 void dtype_next(struct app *app);
+void scenario_select(struct app *app, int64_t batch, enum dtype dtype);
+/* Takes what-ifs as scenario_parse does; those that do not apply are refused. */
+void what_ifs_set(struct app *app, const char *list);
 void measure(struct app *app, bool all); /* what is missing, or the selected layer */
 void measure_stop(struct app *app);
 
@@ -166,6 +194,28 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room);
 /* First row after `from` (an index into all) in direction +1 or -1 that contains the text, wrapping;
  * -1 without one. */
 int pane_find(struct app *app, struct pane *p, int from, int direction, const char *text);
+
+/* line.c: what commands (ui/views/lines.h) do. The text is copied first. */
+void line_run(struct app *app, const char *typed);
+
+/* complete.c: Tab (direction 1) and BackTab (-1) in the command */
+void prompt_complete(struct app *app, int direction);
+void completion_clear(struct completion *c);
+
+/* history.c */
+/* Reads the file; later lines are added to it. */
+void history_open(struct history *h, const char *path);
+/* Keeps a line, unless it is the newest one already. */
+void history_add(struct history *h, const char *line);
+void history_free(struct history *h);
+
+/* write.c: saves what is shown. force: replaces a file. */
+void screen_write(struct app *app, const char *path, bool force);
+/* Suffix number n of those that it takes; NULL beyond the last. */
+const char *screen_write_suffix(const struct app *app, int n);
+
+/* copy.c: `y`, `Y` */
+void copy_layer(struct app *app, bool problem);
 
 /* device.c: switches to the device that is starting once its runner answers */
 void app_device_step(struct app *app, int timeout_ms);

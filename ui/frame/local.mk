@@ -3,13 +3,18 @@ libui_a_SOURCES += \
 	ui/frame/actions.c \
 	ui/frame/app.c \
 	ui/frame/app.h \
+	ui/frame/complete.c \
+	ui/frame/copy.c \
 	ui/frame/device.c \
 	ui/frame/draw.c \
 	ui/frame/frame.h \
 	ui/frame/header.c \
+	ui/frame/history.c \
 	ui/frame/jump.c \
+	ui/frame/line.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \
 	ui/frame/request.c \
 	ui/frame/run.c \
-	ui/frame/typed.c
+	ui/frame/typed.c \
+	ui/frame/write.c

@@ -80,6 +80,7 @@ const char *prompt_label(struct app *app)
 	switch (q->kind) {
 	case PROMPT_SEARCH: return "/";
 	case PROMPT_FILTER: return "&";
+	case PROMPT_LINE: return ":";
 	case PROMPT_ASSUME:
 		return arena_printf(&app->scratch, "cost of %s = ",
 			text_cut(&app->scratch, app_clean(app, app_plan(app)->layers[q->target].name), 24,
@@ -96,7 +97,8 @@ const char *prompt_help(struct app *app)
 	if (q->dim_count > 1)
 		return arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels",
 			q->dim_index + 1, q->dim_count);
-	return q->kind == PROMPT_ASSUME ? "12us, 2x, 0; empty removes" : "Enter accepts, Esc cancels";
+	return q->kind == PROMPT_ASSUME ? "12us, 2x, 0; empty removes"
+		: q->kind == PROMPT_LINE ? "Tab completes, Esc cancels" : "Enter accepts, Esc cancels";
 }
 
 void prompt_open(struct app *app, enum prompt_kind kind)
@@ -135,6 +137,7 @@ void prompt_close(struct app *app)
 		free(q->dims[i].shown);
 	}
 	free(q->dims);
+	completion_clear(&q->completion);
 	app->frame->prompt = (struct prompt){ 0 };
 }
 
@@ -181,7 +184,7 @@ static void search_follow(struct app *app)
 static void filter_apply(struct app *app, const char *text)
 {
 	struct pane *p = app_pane(app);
-	snprintf(p->filter, sizeof(p->filter), "%s", text);
+	snprintf(p->filter, sizeof(p->filter), "%.*s", PROMPT_SIZE - 1, text);
 	pane_reorder(app, p);
 	pane_select_row(app, p, app->frame->prompt.start_row);
 	pane_tell(app, p);
@@ -278,6 +281,30 @@ static void choice_accept(struct app *app)
 	app_use(app, &with);
 }
 
+static void line_accept(struct app *app)
+{
+	char typed[PROMPT_TEXT_SIZE];
+	memcpy(typed, app->frame->prompt.text, sizeof(typed));
+	prompt_close(app);
+	if (typed[strspn(typed, " ")])
+		history_add(&app->frame->history, typed);
+	line_run(app, typed);
+}
+
+/* Shows the line before (direction 1) or after the one that is shown. */
+static void line_earlier(struct app *app, int direction)
+{
+	struct prompt *q = &app->frame->prompt;
+	const struct history *h = &app->frame->history;
+	int to = q->earlier + direction;
+	if (to < 0 || to > h->count)
+		return;
+	if (!q->earlier)
+		memcpy(q->draft, q->text, sizeof(q->draft));
+	q->earlier = to;
+	snprintf(q->text, sizeof(q->text), "%s", to ? h->lines[h->count - to] : q->draft);
+}
+
 static void prompt_accept(struct app *app)
 {
 	struct prompt *q = &app->frame->prompt;
@@ -290,6 +317,10 @@ static void prompt_accept(struct app *app)
 		dim_accept(app);
 		return;
 	}
+	if (q->kind == PROMPT_LINE) {
+		line_accept(app);
+		return;
+	}
 	if (text_is_bad(app, text))
 		return;
 	if (q->kind == PROMPT_FILTER)
@@ -299,7 +330,7 @@ static void prompt_accept(struct app *app)
 		app->layer = q->start_layer;
 		jump_remember(app);
 		app->layer = found;
-		snprintf(app->frame->search, sizeof(app->frame->search), "%s", q->text);
+		snprintf(app->frame->search, sizeof(app->frame->search), "%s", text);
 		struct pane *p = app_pane(app);
 		int at = pane_find(app, p, pane_place(p, q->start_cursor), 1, q->text);
 		if (at < 0)
@@ -314,7 +345,8 @@ static void prompt_add(struct prompt *q, uint32_t key)
 {
 	struct str s = { 0 };
 	canvas_encode(&s, key);
-	if (strlen(q->text) + s.n < sizeof(q->text))
+	size_t room = q->kind == PROMPT_LINE ? PROMPT_TEXT_SIZE : PROMPT_SIZE;
+	if (strlen(q->text) + s.n < room)
 		memcpy(q->text + strlen(q->text), s.p, s.n + 1);
 	str_free(&s);
 }
@@ -379,6 +411,15 @@ void prompt_key(struct app *app, uint32_t key)
 	if (q->kind == PROMPT_DIM && (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB)) {
 		if (dim_keep(app) && q->dim_index > 0)
 			dim_show(q, q->dim_index - 1);
+		return;
+	}
+	if (q->kind == PROMPT_LINE && (key == KEY_CODE_TAB || key == KEY_CODE_BACKTAB)) {
+		prompt_complete(app, key == KEY_CODE_TAB ? 1 : -1);
+		return;
+	}
+	completion_clear(&q->completion);
+	if (q->kind == PROMPT_LINE && (key == KEY_CODE_UP || key == KEY_CODE_DOWN)) {
+		line_earlier(app, key == KEY_CODE_UP ? 1 : -1);
 		return;
 	}
 	bool emptied = (key == KEY_CODE_BACKSPACE || key == ('H' & 31)) && !q->text[0];

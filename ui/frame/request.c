@@ -114,6 +114,17 @@ static void sort(struct app *app, int step, bool reverse)
 	app_note(app, false, "sorted by %s%s", p->view->orders[p->order], p->reverse ? ", reversed" : "");
 }
 
+void sort_by(struct app *app, int order)
+{
+	struct pane *p = app_pane(app);
+	p->order = order;
+	p->reverse = false;
+	pane_reorder(app, p);
+	pane_move(app, p, 0);
+	pane_tell(app, p);
+	app_note(app, false, "sorted by %s", p->view->orders[order]);
+}
+
 static void folded_toggle(struct app *app)
 {
 	const struct plan *p = app_plan(app);
@@ -248,6 +259,9 @@ static void request(struct app *app, const struct key_row *key)
 		if (!view_request(app, key))
 			prompt_open(app, PROMPT_ASSUME);
 		break;
+	case REQUEST_COMMAND: prompt_open(app, PROMPT_LINE); break;
+	case REQUEST_COPY_NAME: copy_layer(app, false); break;
+	case REQUEST_COPY_PROBLEM: copy_layer(app, true); break;
 	case REQUEST_FOLDED: folded_toggle(app); break;
 	case REQUEST_UNFOLD_ALL: unfold_all(app); break;
 	case REQUEST_REDRAW: app->frame->redraw = true; break;

@@ -202,6 +202,10 @@ static int loop(struct app *app)
 		}
 		if (event != TERM_KEY && working)
 			changed |= !view_work(app, SLICE_MS);
+		if (app->frame->copy.n) {
+			term_copy((struct text){ app->frame->copy.p, app->frame->copy.n });
+			str_clear(&app->frame->copy);
+		}
 		uint64_t before = app->generation;
 		drive(app);
 		reading = app_agent_is_reading(app) || read_model_on(app);
@@ -238,6 +242,9 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
 	if (o->note)
 		app_note(&app, true, "%s", o->note);
+	struct arena path = { 0 };
+	history_open(&app.frame->history, config_state_path(&path, "history"));
+	arena_free(&path);
 	begin(&app, view);
 	term_show(&app.frame->canvas, false);
 	runner_start(&app);

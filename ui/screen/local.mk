@@ -3,6 +3,8 @@ libui_a_SOURCES += \
 	ui/screen/canvas.c \
 	ui/screen/canvas.h \
 	ui/screen/canvas_svg.c \
+	ui/screen/clipboard.c \
+	ui/screen/clipboard.h \
 	ui/screen/key.c \
 	ui/screen/key.h \
 	ui/screen/lanes.c \

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "ui/screen/term.h"
+#include "ui/screen/clipboard.h"
 
 #include "base/arena.h"
 
@@ -372,6 +373,20 @@ static bool resize_take(void)
 		return false;
 	resizeterm(size.ws_row, size.ws_col);
 	return true;
+}
+
+void term_copy(struct text t)
+{
+	struct str out = { 0 };
+	clipboard_sequence(&out, t);
+	fflush(stdout);
+	for (size_t done = 0; done < out.n;) {
+		ssize_t n = write(STDOUT_FILENO, out.p + done, out.n - done);
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	str_free(&out);
 }
 
 static bool key_take(uint32_t *key)

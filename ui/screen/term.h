@@ -16,6 +16,8 @@ bool term_is_utf8(void);
 void term_size(int *columns, int *rows);
 /* Shows the canvas; sends only the changes, or everything if `all`. */
 void term_show(const struct canvas *c, bool all);
+/* Asks the terminal to put the text on the clipboard (clipboard.h). */
+void term_copy(struct text t);
 
 enum term_event {
 	TERM_TIMEOUT, TERM_KEY, /* *key is set */

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "ui/views/columns.h"
+#include "ui/views/lines.h"
 #include "ui/views/view.h"
 
 #include "session/glossary.h"
@@ -62,6 +63,18 @@ static void add_wrapped(struct help *h, const char *left, const char *right)
 	add(h, left, right, false);
 }
 
+static void commands_add(struct help *h)
+{
+	int count;
+	const struct line_row *rows = lines_table(&count);
+	add(h, "", "", false);
+	add(h, "After :", "", true);
+	for (int i = 0; i < count; i++) {
+		char shown[LINE_SHOWN];
+		add_wrapped(h, arena_printf(&h->arena, "%s", line_shown(shown, &rows[i])), rows[i].text);
+	}
+}
+
 static void help_make(struct help *h)
 {
 	int count;
@@ -78,6 +91,7 @@ static void help_make(struct help *h)
 			if (rows[i].group == (enum key_group)g)
 				add_wrapped(h, rows[i].keys, rows[i].text);
 	}
+	commands_add(h);
 	add(h, "", "", false);
 	add(h, "Signs", "", true);
 	for (size_t i = 0; i < sizeof(signs) / sizeof(*signs); i++)

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/views/lines.h"
 #include "ui/views/view.h"
 
 #include "analyze/scenario.h"
@@ -107,6 +108,12 @@ static const struct key_row fixed[] = {
 		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the "
 		"view what-if: type a choice",
 		.hint = NULL },
+	{ ":", REQUEST_COMMAND, 0, KEYS_COMMAND,
+		"type a command: Tab completes, Up and Down go through earlier ones", .hint = NULL },
+	{ "y", REQUEST_COPY_NAME, 0, KEYS_COMMAND, "copy the selected layer's name to the clipboard",
+		.hint = NULL },
+	{ "Y", REQUEST_COPY_PROBLEM, 0, KEYS_COMMAND, "copy the text of its problem, as the runners take it",
+		.hint = NULL },
 	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .hint = NULL },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view, quit (results are kept)",
 		.hint = "quit" },
@@ -119,7 +126,8 @@ const char *keys_group_name(enum key_group g)
 {
 	static const char *const group_names[KEYS_GROUP_COUNT] = { [KEYS_MOVE] = "Moving",
 		[KEYS_FIND] = "Finding", [KEYS_VIEWS] = "Views", [KEYS_CHARTS] = "Charts",
-		[KEYS_MEASURE] = "Measuring", [KEYS_WHAT_IF] = "What if", [KEYS_LEAVE] = "Leaving" };
+		[KEYS_MEASURE] = "Measuring", [KEYS_WHAT_IF] = "What if", [KEYS_COMMAND] = "Commands",
+		[KEYS_LEAVE] = "Leaving" };
 	return group_names[g];
 }
 
@@ -276,7 +284,7 @@ void keys_list_pairs(const struct view *view, uint32_t first, struct str *out)
 }
 
 /* Escapes for roff: a leading dot or quote would be a request, a backslash an escape, a minus a hyphen. */
-static void man_add(struct str *out, const char *s, size_t n)
+void keys_man_add(struct str *out, const char *s, size_t n)
 {
 	for (size_t i = 0; i < n; i++)
 		switch (s[i]) {
@@ -317,13 +325,14 @@ void keys_print_man(struct str *out)
 			const char *list = rows[i].keys, *comma = "";
 			for (struct text name; name_next(&list, &name); comma = ", ") {
 				str_addf(out, "%s\\fB", comma);
-				man_add(out, name.p, name.n);
+				keys_man_add(out, name.p, name.n);
 				str_addf(out, "\\fR");
 			}
 			str_addf(out, "\n");
-			man_add(out, rows[i].text, strlen(rows[i].text));
+			keys_man_add(out, rows[i].text, strlen(rows[i].text));
 			str_addf(out, "\n");
 		}
 	}
+	lines_print_man(out);
 	names_print_man(out);
 }

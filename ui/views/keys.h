@@ -56,14 +56,17 @@ enum request {
 	REQUEST_DTYPE,
 	REQUEST_DIMS,
 	REQUEST_TYPE,
+	REQUEST_COMMAND,
+	REQUEST_COPY_NAME,
+	REQUEST_COPY_PROBLEM,
 	REQUEST_REDRAW,
 	REQUEST_CLOSE,
 	REQUEST_QUIT,
 	REQUEST_OWN              /* of one view: `argument` is its own number of it */
 };
 
-enum key_group { KEYS_MOVE, KEYS_FIND, KEYS_VIEWS, KEYS_CHARTS, KEYS_MEASURE, KEYS_WHAT_IF, KEYS_LEAVE,
-	KEYS_GROUP_COUNT };
+enum key_group { KEYS_MOVE, KEYS_FIND, KEYS_VIEWS, KEYS_CHARTS, KEYS_MEASURE, KEYS_WHAT_IF, KEYS_COMMAND,
+	KEYS_LEAVE, KEYS_GROUP_COUNT };
 
 #define KEYS_ELSE_OPEN 1 /* where nothing can be folded: opens, or goes back */
 

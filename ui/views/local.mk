@@ -19,6 +19,8 @@ libui_a_SOURCES += \
 	ui/views/layer_text.c \
 	ui/views/layer_text.h \
 	ui/views/layers.c \
+	ui/views/lines.c \
+	ui/views/lines.h \
 	ui/views/map.c \
 	ui/views/problems.c \
 	ui/views/roofline.c \

@@ -1,0 +1,141 @@
+/* `:write FILE`: what is shown, in the form that the end of the name says. The screen itself is written here;
+ * files made from the analysis come from the session's table of exports. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+static const struct {
+	const char *suffix;
+	void (*print)(const struct canvas *c, struct str *out);
+} screens[] = { { "txt", canvas_print }, { "svg", canvas_print_svg } };
+
+#define SCREENS ((int)(sizeof(screens) / sizeof(*screens)))
+
+const char *screen_write_suffix(const struct app *app, int n)
+{
+	const struct session_export *e = app->session->exports;
+	if (n < SCREENS)
+		return screens[n].suffix;
+	for (n -= SCREENS; e && e->suffix && n; n--)
+		e++;
+	return e ? e->suffix : NULL;
+}
+
+/* The layers of the model's own graph that the list has, in its order; those of closed scopes are among them,
+ * those that the filter hides are not. malloc'd. */
+static int *layers_shown(struct app *app, int *count)
+{
+	struct pane *p = &app->frame->panes[0]; /* its rows are app->listed */
+	*count = 0;
+	pane_sync(app, p, app_list_width(app));
+	int total = app_plan(app)->layer_count, *layers = base_calloc((size_t)p->all_count + 1, sizeof(*layers));
+	for (int i = 0; i < p->all_count; i++)
+		if (app->listed[p->all[i]] < total)
+			layers[(*count)++] = app->listed[p->all[i]];
+	return layers;
+}
+
+/* Makes the contents. -1: the name has no known end, or there is nothing yet. */
+static int contents(struct app *app, const char *suffix, struct str *out)
+{
+	const struct session_export *e = app->session->exports;
+	for (int i = 0; i < SCREENS; i++)
+		if (strcmp(suffix, screens[i].suffix) == 0) {
+			app->note[0] = '\0';
+			app_refresh(app);
+			app_draw(app);
+			screens[i].print(&app->frame->canvas, out);
+			return 0;
+		}
+	while (e && e->suffix && strcmp(suffix, e->suffix) != 0)
+		e++;
+	if (!e || !e->suffix)
+		return -1;
+	char *text;
+	size_t n;
+	while (session_effects_step(app->session, 1000))
+		;
+	int count, *layers = layers_shown(app, &count);
+	FILE *f = open_memstream(&text, &n);
+	if (!f)
+		abort();
+	e->print(app->session, layers, count, f);
+	fclose(f);
+	str_add(out, text, n);
+	free(text);
+	free(layers);
+	return 0;
+}
+
+/* 0, or an errno. An existing file is replaced only if `force`; what is no file never is. */
+static int file_put(const char *path, const struct str *text, bool force)
+{
+	struct stat st;
+	int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, fd = open(path, how | O_EXCL, 0666);
+	bool made = fd >= 0;
+	if (!made && errno == EEXIST && force)
+		fd = open(path, how);
+	if (fd < 0)
+		return errno;
+	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
+		close(fd);
+		return EINVAL;
+	}
+	int bad = made || ftruncate(fd, 0) == 0 ? 0 : errno;
+	for (size_t done = 0; !bad && done < text->n;) {
+		ssize_t n = write(fd, text->p + done, text->n - done);
+		bad = n < 0 && errno != EINTR ? errno : 0;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (close(fd) && !bad)
+		bad = errno;
+	if (bad && made)
+		unlink(path);
+	return bad;
+}
+
+static void unknown_suffix(struct app *app, const char *path)
+{
+	struct str all = { 0 };
+	const char *known;
+	for (int i = 0; (known = screen_write_suffix(app, i)); i++)
+		str_addf(&all, "%s.%s", i ? ", " : "", known);
+	app_note(app, true, "%s: the end of the name says the form: %s", path, all.p);
+	str_free(&all);
+}
+
+void screen_write(struct app *app, const char *path, bool force)
+{
+	const char *home = getenv("HOME"), *name = strrchr(path, '/');
+	name = name ? name + 1 : path;
+	const char *dot = strrchr(name, '.'), *suffix = dot && dot > name ? dot + 1 : "";
+	struct str text = { 0 }, whole = { 0 };
+	char size[STR_QUANTITY], shown[PROMPT_TEXT_SIZE];
+	text_clean_to(shown, text_of(path)); /* no longer than the prompt's text */
+	str_addf(&whole, "%s%s", path[0] == '~' && path[1] == '/' && home ? home : "",
+		path[0] == '~' && path[1] == '/' && home ? path + 1 : path);
+	if (!app->session->analysis || (app_plan(app) && app_plan(app)->unbound_count)) {
+		app_note(app, true, "%s: nothing to write: set the model's dimensions first", shown);
+	} else if (contents(app, suffix, &text)) {
+		unknown_suffix(app, shown);
+	} else {
+		int bad = file_put(whole.p, &text, force);
+		if (bad == EEXIST)
+			app_note(app, true, "%s: the file exists; :write! replaces it", shown);
+		else if (bad == EINVAL)
+			app_note(app, true, "%s: not a file that can be replaced", shown);
+		else if (bad)
+			app_note(app, true, "%s: cannot write: %s", shown, strerror(bad));
+		else
+			app_note(app, false, "wrote %s, %s", shown, str_bytes(size, (double)text.n));
+	}
+	str_free(&text);
+	str_free(&whole);
+}

@@ -1,0 +1,110 @@
+#include "config.h"
+
+#include "ui/views/lines.h"
+
+#include "analyze/scenario.h"
+#include "base/arena.h"
+
+#include <stdio.h>
+#include <string.h>
+
+static const struct line_row fixed[] = {
+	{ "view", "NAME", LINE_VIEW, 0, "shows a view: view problems" },
+	{ "set", "WHAT-IF[=CHOICE],...", LINE_SET, 0,
+		"what-ifs on or off, as --what-if takes them: set fusion=pattern,parallel" },
+	{ "device", "NAME", LINE_DEVICE, 0, "another device, by its name in the devices view" },
+	{ "batch", "N", LINE_BATCH, 0, "another batch size" },
+	{ "dtype", "TYPE", LINE_DTYPE, 0, "the floating-point type in which the layers run: dtype bf16" },
+	{ "dim", "NAME=VALUE ...", LINE_DIM, 0, "values of symbolic dimensions, set together" },
+	{ "filter", "[TEXT]", LINE_FILTER, 0, "only rows that contain the text; without one, all rows" },
+	{ "search", "TEXT", LINE_SEARCH, 0, "to the next row that contains the text" },
+	{ "sort", "ORDER", LINE_SORT, 0, "sorts the rows: sort cost" },
+	{ "reverse", NULL, LINE_REQUEST, REQUEST_REVERSE, "reverses the order" },
+	{ "layer", "N", LINE_LAYER, 0, "to a layer by its number; the number alone does the same" },
+	{ "write", "FILE", LINE_WRITE, 0,
+		"saves what is shown in the form that the end of the name says; write! replaces a file" },
+	{ "copy", NULL, LINE_REQUEST, REQUEST_COPY_NAME, "copies the selected layer's name" },
+	{ "measure", NULL, LINE_REQUEST, REQUEST_MEASURE_MISSING, "measures what is missing" },
+	{ "again", NULL, LINE_REQUEST, REQUEST_MEASURE_LAYER, "measures the selected layer again" },
+	{ "stop", NULL, LINE_REQUEST, REQUEST_CANCEL, "stops measuring" },
+	{ "run", NULL, LINE_REQUEST, REQUEST_AGENT, "runs the whole model with an agent" },
+	{ "help", NULL, LINE_VIEW, 0, "shows the keys and these commands" },
+	{ "quit", NULL, LINE_REQUEST, REQUEST_QUIT, "leaves; results are kept" },
+};
+
+#define FIXED_COUNT ((int)(sizeof(fixed) / sizeof(*fixed)))
+
+static struct {
+	struct arena arena;
+	struct line_row *rows;
+	int count;
+} table;
+
+/* "[off|all|epilogue]", "[off|BYTES]" */
+static const char *choices_text(const struct what_if *w)
+{
+	struct str out = { 0 };
+	for (int i = 0; i < what_if_choices(w); i++)
+		str_addf(&out, "%s%s", i ? "|" : "[", w->choices[i]);
+	str_addf(&out, "%s%s]", w->value ? "|" : "", w->value ? w->value : "");
+	const char *kept = arena_strndup(&table.arena, out.p, out.n);
+	str_free(&out);
+	return kept;
+}
+
+const struct line_row *lines_table(int *count)
+{
+	int what_ifs;
+	const struct what_if *w = what_if_table(&what_ifs);
+	if (!table.count) {
+		table.count = FIXED_COUNT + what_ifs;
+		table.rows = ARENA_ARRAY(&table.arena, struct line_row, table.count);
+		memcpy(table.rows, fixed, sizeof(fixed));
+		for (int i = 0; i < what_ifs; i++)
+			table.rows[FIXED_COUNT + i] = (struct line_row){ w[i].name, choices_text(&w[i]),
+				LINE_WHAT_IF, i, w[i].text };
+	}
+	*count = table.count;
+	return table.rows;
+}
+
+const struct line_row *lines_find(struct text name)
+{
+	int count, found[2] = { 0, 0 }; /* of the fixed ones, of what-ifs */
+	const struct line_row *rows = lines_table(&count), *longer[2] = { NULL, NULL };
+	for (int i = 0; i < count; i++) {
+		int of = i >= FIXED_COUNT;
+		if (text_is(name, rows[i].name))
+			return &rows[i];
+		if (name.n && name.n < strlen(rows[i].name) && memcmp(rows[i].name, name.p, name.n) == 0) {
+			longer[of] = &rows[i];
+			found[of]++;
+		}
+	}
+	return found[0] == 1 ? longer[0] : found[0] == 0 && found[1] == 1 ? longer[1] : NULL;
+}
+
+char *line_shown(char *buf, const struct line_row *row)
+{
+	snprintf(buf, LINE_SHOWN, ":%s%s%s", row->name, row->argument ? " " : "",
+		row->argument ? row->argument : "");
+	return buf;
+}
+
+void lines_print_man(struct str *out)
+{
+	int count;
+	const struct line_row *rows = lines_table(&count);
+	str_puts(out, ".SS Commands\nThe key \\fB:\\fR opens a line for these commands. Tab completes their "
+		      "names and arguments, and again goes through what is possible; Up and Down go through "
+		      "earlier lines. A name may be shortened to a beginning that no other has.\n");
+	for (int i = 0; i < count; i++) {
+		char shown[LINE_SHOWN];
+		str_puts(out, ".TP\n\\fB");
+		line_shown(shown, &rows[i]);
+		keys_man_add(out, shown, strlen(shown));
+		str_puts(out, "\\fR\n");
+		keys_man_add(out, rows[i].text, strlen(rows[i].text));
+		str_puts(out, "\n");
+	}
+}
