@@ -84,6 +84,7 @@ struct command {
 	ROW(layers)                                                                                          \
 	ROW(bench)                                                                                           \
 	ROW(bound)                                                                                           \
+	ROW(report)                                                                                          \
 	ROW(advise)                                                                                          \
 	ROW(compare)                                                                                         \
 	ROW(models)                                                                                          \

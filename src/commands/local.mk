@@ -21,6 +21,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_models.c \
 	src/commands/cmd_sweep.c \
 	src/commands/cmd_ops.c \
+	src/commands/cmd_report.c \
 	src/commands/cmd_repro.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
@@ -48,8 +49,11 @@ libcommands_a_SOURCES = \
 	src/commands/report_bound.c \
 	src/commands/report_bound_json.c \
 	src/commands/report_bound_uses.c \
+	src/commands/report_bound_dot.c \
+	src/commands/report_bound_html.c \
 	src/commands/report_compare.c \
 	src/commands/report_compare_json.c \
+	src/commands/report_exports.c \
 	src/commands/report_layers.c \
 	src/commands/report_models.c src/commands/report_models.h \
 	src/commands/report_reach.c \

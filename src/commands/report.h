@@ -26,7 +26,16 @@ json_t *report_bound_json(const struct session *s, const struct trust *t);
 /* The verdict on a total: "trust" in `bound --json` and `compare --json`. */
 json_t *report_trust_json(const struct trust *t);
 void report_bound_csv(const struct session *s, bool header, FILE *out);
+/* The same for some layers, in their order; NULL: for the first `count`. */
+void report_bound_csv_layers(
+	const struct session *s, const int *layers, int count, bool header, FILE *out);
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
+/* The graph in Graphviz's language: a node a layer, coloured by its cost. */
+void report_bound_dot(const struct session *s, FILE *out);
+/* A page for a browser that needs nothing else, and says how each number was made. */
+void report_bound_html(const struct session *s, const struct trust *t, FILE *out);
+/* The forms of files in which the explorer saves these. */
+extern const struct session_export report_exports[];
 /* Its lines on limits and memory. */
 void report_bound_uses(const struct session *s, FILE *out);
 /* A line "BEFORE: cuBLASLt missing: reason; fix" for each library that the device's runner lacks; and the

@@ -323,7 +323,8 @@ static const char *number_field(struct arena *a, double ns)
 	return isnan(ns) ? "" : arena_printf(a, "%.1f", ns);
 }
 
-void report_bound_csv(const struct session *s, bool header, FILE *out)
+void report_bound_csv_layers(
+	const struct session *s, const int *layers, int count, bool header, FILE *out)
 {
 	const struct plan *p = s->current->plan;
 	struct arena a = { 0 }, kept = { 0 };
@@ -333,7 +334,8 @@ void report_bound_csv(const struct session *s, bool header, FILE *out)
 		      "algorithm,"
 		      "number\n",
 			out);
-	for (int i = 0; i < s->analysis->layer_count; i++) {
+	for (int k = 0; k < count; k++) {
+		int i = layers ? layers[k] : k;
 		const struct layer_cost *c = &s->analysis->layers[i];
 		report_csv_plan(out, p);
 		fprintf(out, "%d,", i);
@@ -347,4 +349,9 @@ void report_bound_csv(const struct session *s, bool header, FILE *out)
 		arena_free(&a);
 	}
 	arena_free(&kept);
+}
+
+void report_bound_csv(const struct session *s, bool header, FILE *out)
+{
+	report_bound_csv_layers(s, NULL, s->analysis->layer_count, header, out);
 }

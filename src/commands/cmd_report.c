@@ -1,0 +1,56 @@
+#include "config.h"
+
+#include "commands/each.h"
+#include "commands/report.h"
+#include "session/session_reality.h"
+
+struct report_options {
+	bool dot;
+	bool printed; /* a page: the second one would follow it in the same file */
+};
+
+static const struct option_row report_rows[] = {
+	{ "dot", 0, NULL, OWN_FLAG(report_options, dot),
+		"the model's graph for Graphviz instead, coloured by cost" },
+	{ 0 }
+};
+
+static int report(struct session *s, struct options *o, struct error *err)
+{
+	struct report_options *own = o->own;
+	if (own->printed) {
+		error_set(err, "report prints one batch and type: give one -b and one -t");
+		return EXIT_BAD;
+	}
+	if (session_reality_wait(s, err))
+		return EXIT_BAD;
+	const struct trust trust = session_trust(s);
+	own->printed = true;
+	if (own->dot)
+		report_bound_dot(s, stdout);
+	else
+		report_bound_html(s, &trust, stdout);
+	return s->analysis->complete ? EXIT_DONE : EXIT_GAPS;
+}
+
+static int cmd_report(struct options *o, struct error *err)
+{
+	return each_scenario(o, report, err);
+}
+
+const struct command command_report = {
+	.name = "report",
+	.arguments = "MODEL",
+	.least = 1,
+	.most = 1,
+	.text = "the lower bound as a page to keep or print",
+	.about = "Prints the lower bound, the what-ifs and all layers as one HTML page that needs nothing "
+		 "else and says how each number was made. Measures nothing: run bench first, or name a "
+		 "recorded or described device.",
+	.examples = { "benanza report model.onnx > report.html",
+		"benanza report -d h100 -w fusion --dot model.onnx > model.dot" },
+	.own = report_rows,
+	.own_size = sizeof(struct report_options),
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads },
+	.run = cmd_report,
+};

@@ -1,0 +1,322 @@
+/* The bound as a page that stands alone: no script, no font, no picture from elsewhere, and a policy that
+ * forbids them. It says what each number is of and how it was made. */
+#include "config.h"
+
+#include "commands/report.h"
+
+#include <math.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+static const char style[] =
+	"body{font:15px/1.45 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;"
+	"color:#1b1f24;background:#fff}"
+	"h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}"
+	"table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;"
+	"padding:.2rem .6rem .2rem 0;border-bottom:1px solid #d8dee4}"
+	"thead{display:table-header-group}tr{break-inside:avoid}"
+	"td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
+	"td.w{overflow-wrap:anywhere}.bar{display:block;height:.55rem;background:#b35900;"
+	"print-color-adjust:exact;-webkit-print-color-adjust:exact}"
+	"dt{font-weight:600}dd{margin:0 0 .5rem}.big{font-size:2rem;margin:.4rem 0}.bad{font-weight:600}"
+	"@media print{body{margin:0;max-width:none;font-size:9pt}h2{break-after:avoid}@page{margin:15mm}}";
+
+static void escaped(FILE *out, const char *clean)
+{
+	for (; *clean; clean++)
+		switch (*clean) {
+		case '&': fputs("&amp;", out); break;
+		case '<': fputs("&lt;", out); break;
+		case '>': fputs("&gt;", out); break;
+		case '"': fputs("&quot;", out); break;
+		default: fputc(*clean, out);
+		}
+}
+
+static void untrusted(FILE *out, struct text t)
+{
+	struct arena a = { 0 };
+	escaped(out, text_clean(&a, t));
+	arena_free(&a);
+}
+
+/* A row of a table of two columns. */
+static void fact(FILE *out, const char *name, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
+static void fact(FILE *out, const char *name, const char *fmt, ...)
+{
+	va_list args;
+	char *line;
+	size_t n;
+	FILE *f = open_memstream(&line, &n);
+	if (!f)
+		return;
+	va_start(args, fmt);
+	vfprintf(f, fmt, args);
+	va_end(args);
+	fclose(f);
+	fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"w\">", name);
+	untrusted(out, text_of(line));
+	fputs("</td></tr>\n", out);
+	free(line);
+}
+
+static const char *date(char *buf, size_t size, time_t at)
+{
+	struct tm t;
+	if (!gmtime_r(&at, &t) || !strftime(buf, size, "%Y-%m-%d %H:%M UTC", &t))
+		snprintf(buf, size, "unknown");
+	return buf;
+}
+
+/* When the measurements in the total were made: from the first to the last. */
+static void measured_when(const struct analysis *a, FILE *out)
+{
+	int64_t first = 0, last = 0;
+	char from[32], to[32];
+	for (int i = 0; i < a->layer_count; i++) {
+		int64_t at = a->layers[i].result ? a->layers[i].result->measured_at : 0;
+		first = at && (!first || at < first) ? at : first;
+		last = at > last ? at : last;
+	}
+	if (first)
+		fact(out, "measured", "%s to %s", date(from, sizeof(from), (time_t)first),
+			date(to, sizeof(to), (time_t)last));
+	else
+		fact(out, "measured", "nothing in this total is a measurement");
+}
+
+static void coverage(const struct session *s, FILE *out)
+{
+	const struct analysis *a = s->analysis;
+	const struct coverage *c = &a->coverage;
+	struct arena scratch = { 0 };
+	int shown; /* without those that only compute constants, which count as free */
+	session_numbers(s->current->plan, &scratch, &shown);
+	arena_free(&scratch);
+	fact(out, "coverage",
+		"%d layers: %d measured, %d by proxy, %d estimated, %d given, %d fused, %d free, %d not "
+		"measured, %d unsupported%s",
+		shown, c->measured, c->proxy, c->estimated, c->assumed, c->fused,
+		c->free - (c->layers - shown), c->missing, c->unsupported,
+		a->complete ? "" : ": the total has gaps, and is \"at least\"");
+	if (!isnan(c->flops_measured_share))
+		fact(out, "measured work", "%.1f%% of the FLOPs", 100 * c->flops_measured_share);
+}
+
+static void about(const struct session *s, const struct trust *t, FILE *out)
+{
+	const struct analysis *a = s->analysis;
+	const struct plan *p = s->current->plan;
+	struct str line = { 0 };
+	char on[160], lo[STR_QUANTITY], hi[STR_QUANTITY], now[32];
+	fputs("<h2>What this is of</h2>\n<table><tbody>\n", out);
+	fact(out, "model", "%s, %d nodes", s->model->path, s->model->graph->node_count);
+	session_dims_describe(s, &line);
+	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
+	str_clear(&line);
+	fact(out, "type", "%s", dtype_name(p->dtype));
+	fact(out, "device", "%s", s->device.model ? s->device.model : "none");
+	fact(out, "stack", "%s", s->device.stack && *s->device.stack ? s->device.stack : "unknown");
+	if (s->described)
+		fact(out, "described only", "nothing was measured on this device: all times are estimates");
+	scenario_text(&a->scenario, on, sizeof(on));
+	fact(out, "what-ifs on", "%s", on[0] ? on : "none");
+	fact(out, "cache state", "%s: %s", cache_name(a->cache), a->cache == CACHE_NET ?
+		"activations are in the caches, constants are not" : "as the previous execution left it");
+	coverage(s, out);
+	if (isnan(a->lo_ns))
+		fact(out, "interval", "unknown: no layer has one");
+	else
+		fact(out, "interval", "%s to %s: the total with all layers at the lower and at the upper "
+			"ends of their intervals", str_duration(lo, a->lo_ns), str_duration(hi, a->hi_ns));
+	trust_describe(t, 1000, trust_commands, &line);
+	fact(out, "trust", "%s", line.p);
+	measured_when(a, out);
+	fact(out, "written", "%s by %s", date(now, sizeof(now), time(NULL)), PACKAGE_STRING);
+	fputs("</tbody></table>\n", out);
+	str_free(&line);
+}
+
+static void head(const struct session *s, FILE *out)
+{
+	const struct analysis *a = s->analysis;
+	char bound[STR_QUANTITY], other[STR_QUANTITY];
+	bool parallel = a->scenario.parallel;
+	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
+		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
+		"style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
+		"<title>");
+	untrusted(out, text_of(s->model->path));
+	fprintf(out, ": lower bound</title>\n<style>%s</style></head><body>\n"
+		"<h1>Lower bound of the latency of ", style);
+	untrusted(out, text_of(s->model->path));
+	fputs("</h1>\n<p class=\"big\">", out);
+	if (isnan(a->bound_ns))
+		fputs("unknown: nothing is measured", out);
+	else
+		fprintf(out, "%s%s", analysis_mark(a), str_duration(bound, a->bound_ns));
+	fputs("</p>\n", out);
+	if (!isnan(a->bound_ns))
+		fprintf(out, "<p>%s; %s: %s%s. A program that runs these layers with this library on this "
+			"device, and does no more than the what-ifs that are on, is not faster%s.</p>\n",
+			parallel ? "parallel" : "sequential",
+			parallel ? "sequential" : "parallel", analysis_mark(a),
+			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns),
+			a->estimated ? ", as far as the estimates hold" : "");
+}
+
+static void duration(double ns, bool guess, FILE *out)
+{
+	char text[STR_QUANTITY];
+	fprintf(out, "<td class=\"n\">%s%s</td>", guess && !isnan(ns) ? "~" : "",
+		isnan(ns) ? "unknown" : str_duration(text, ns));
+}
+
+static void what_ifs(const struct session *s, FILE *out)
+{
+	const double now = s->analysis->bound_ns;
+	fputs("<h2>What if</h2>\n<table><thead><tr><th>what-if</th><th>now</th><th class=\"n\">saves</th>"
+	      "<th class=\"n\">total with it</th><th></th></tr></thead><tbody>\n", out);
+	for (int i = 0; i < s->effect_count; i++) {
+		const struct what_if_effect *e = &s->effects[i];
+		bool guess = e->estimated || !e->complete, unknown = !e->available || e->unmeasured_problems;
+		fprintf(out, "<tr><td>%s</td><td>%s</td>", e->row->name, e->row->choices[e->choice]);
+		duration(e->available ? e->saves_ns : NAN, guess, out);
+		duration(e->on ? now : unknown ? NAN : e->bound_ns, guess, out);
+		fputs("<td>", out);
+		escaped(out, e->available ? e->row->text : e->row->absent);
+		if (e->available && e->unmeasured_problems)
+			fprintf(out, "; %d problems must be measured first", e->unmeasured_problems);
+		if (e->noisy_problems && !e->unmeasured_problems)
+			fprintf(out, "; %d noisy", e->noisy_problems);
+		fputs("</td></tr>\n", out);
+	}
+	fputs("</tbody></table>\n<p>saves: with it off less with it on; below zero, it costs. ~: estimates, "
+	      "or layers are missing on both sides.</p>\n", out);
+}
+
+/* How the layer's number was made. */
+static void method(const struct layer_cost *c, const int *numbers, FILE *out)
+{
+	const struct result *r = c->result;
+	if (c->mistrusted)
+		fputs("<span class=\"bad\">suspect</span>: ", out);
+	if (c->origin == ORIGIN_FUSED && c->group) {
+		fprintf(out, "runs in layer %d (", numbers[c->group->layers[0]]);
+		escaped(out, c->group->pattern);
+		fputs(")", out);
+		return;
+	}
+	fputs(c->at_least ? "in part: " : "", out);
+	fputs(c->origin == ORIGIN_MISSING ? "not measured" : origin_name(c->origin), out);
+	if (r) {
+		fputs(": ", out);
+		untrusted(out, text_of(r->algorithm.api));
+		fputs(" ", out);
+		untrusted(out, text_of(r->algorithm.name));
+		fprintf(out, ", %lld samples, %s", (long long)r->stats.n, launch_name(r->launch));
+		if (r->stats.stop == STOP_DISTURBED)
+			fputs(", <span class=\"bad\">noisy</span>", out);
+	} else if (c->origin == ORIGIN_ESTIMATED && c->row)
+		fprintf(out, ": the share of the peaks that kernels of kind %s of %s reach%s",
+			calibration_kind_name(c->row->kind), calibration_library_name(c->row->library),
+			c->nearest ? " (the nearest kind)" : "");
+	else if (c->origin == ORIGIN_ESTIMATED && !c->bodies)
+		fputs(": by the peaks alone", out);
+	if (c->why) {
+		fputs(": ", out);
+		untrusted(out, text_of(c->why));
+	}
+}
+
+static void layer(const struct session *s, const int *numbers, int i, double most, FILE *out)
+{
+	const struct analysis *a = s->analysis;
+	const struct plan_layer *l = &s->current->plan->layers[i];
+	const struct layer_cost *c = &a->layers[i];
+	struct limit limit = limit_of_layer(a, s->current->plan, &s->peaks, i);
+	struct str by = { 0 };
+	char lo[STR_QUANTITY], hi[STR_QUANTITY];
+	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+	fprintf(out, "<tr><td class=\"n\">%d</td><td class=\"w\">", numbers[i]);
+	untrusted(out, l->name);
+	fputs("</td><td>", out);
+	untrusted(out, l->node->op);
+	fputs("</td>", out);
+	duration(c->ns, guess, out);
+	if (c->ns > 0)
+		fprintf(out, "<td class=\"n\">%.1f%%</td>", 100 * c->ns / a->sequential_ns);
+	else
+		fputs("<td></td>", out);
+	fprintf(out, "<td style=\"width:6rem\">");
+	if (c->ns > 0 && most > 0)
+		fprintf(out, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * c->ns / most);
+	fputs("</td><td class=\"n\">", out);
+	if (c->ns > 0 && !isnan(c->lo) && !isnan(c->hi))
+		fprintf(out, "%s to %s", str_duration(lo, c->lo), str_duration(hi, c->hi));
+	limit_describe(&limit, &by);
+	fputs("</td><td>", out);
+	untrusted(out, text_of(by.p));
+	fputs("</td><td class=\"w\">", out);
+	method(c, numbers, out);
+	fputs("</td></tr>\n", out);
+	str_free(&by);
+}
+
+static void layers(const struct session *s, FILE *out)
+{
+	const struct plan *p = s->current->plan;
+	struct arena kept = { 0 };
+	int total, *numbers = session_numbers(p, &kept, &total);
+	double most = 0;
+	for (int i = 0; i < p->layer_count; i++)
+		most = s->analysis->layers[i].ns > most ? s->analysis->layers[i].ns : most;
+	fprintf(out, "<h2>Layers</h2>\n<p>%d layers; %d more only compute constants.</p>\n"
+		"<table><thead><tr><th class=\"n\">no</th><th>layer</th><th>operator</th>"
+		"<th class=\"n\">cost</th>"
+		"<th class=\"n\">share</th><th></th><th class=\"n\">interval</th><th>bound by</th>"
+		"<th>how the cost was made</th></tr></thead><tbody>\n", total, p->layer_count - total);
+	for (int i = 0; i < p->layer_count; i++)
+		if (numbers[i])
+			layer(s, numbers, i, most, out);
+	fputs("</tbody></table>\n", out);
+	arena_free(&kept);
+}
+
+static void methods(const struct session *s, FILE *out)
+{
+	fputs("<h2>How the numbers were made</h2>\n<dl>\n"
+	      "<dt>lower bound</dt><dd>The sum of the layers' costs (parallel: the longest path, or the time "
+	      "of the busiest resource), each that of the fastest algorithm that the what-ifs allow.</dd>\n"
+	      "<dt>measured</dt><dd>The layer's problem ran alone, repeatedly, on the device; the cost is "
+	      "the median, the interval its 95% confidence interval (the range of 2 to 5 samples). Layers "
+	      "with the same problem share one measurement.</dd>\n"
+	      "<dt>noisy</dt><dd>The machine was not quiet; all samples count, and the interval covers "
+	      "them.</dd>\n"
+	      "<dt>suspect</dt><dd>Faster than the measured peaks allow: one of the two is wrong.</dd>\n"
+	      "<dt>proxy</dt><dd>Another problem of the same size was measured in its place, marked ~.</dd>\n"
+	      "<dt>estimated</dt><dd>Not measured: from the device's peaks and the share of them that real "
+	      "kernels reach, marked ~; the interval has 80% of real kernels.</dd>\n"
+	      "<dt>free, fused</dt><dd>No kernel runs for the layer; its work is in another layer's "
+	      "kernel.</dd>\n"
+	      "<dt>not measured, unsupported</dt><dd>The cost is unknown and not in the total, which is then "
+	      "\"at least\".</dd>\n"
+	      "<dt>bound by</dt><dd>The peak that limits the layer, and the share of it that the layer "
+	      "reaches.</dd>\n", out);
+	if (s->analysis->scenario.layouts == LAYOUTS_FREE)
+		fputs("<dt>not included</dt><dd>Conversions between the layouts of neighbouring layers.</dd>"
+		      "\n", out);
+	fputs("</dl>\n", out);
+}
+
+void report_bound_html(const struct session *s, const struct trust *t, FILE *out)
+{
+	head(s, out);
+	about(s, t, out);
+	what_ifs(s, out);
+	layers(s, out);
+	methods(s, out);
+	fputs("</body></html>\n", out);
+}

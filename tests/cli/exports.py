@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""`report` and the explorer's `:write`: a page that needs nothing else, a graph, the rows of `bound`."""
+
+import csv
+import html.parser
+import io
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import python_tap  # noqa: E402
+
+MODELS = python_tap.ROOT / "tests" / "models"
+RUNNER = python_tap.ROOT / "tests" / "lib" / "word_runner.sh"
+VOID = {"meta"}
+
+
+class Page(html.parser.HTMLParser):
+    """The text of a page, its layers' rows, and what it must not have."""
+
+    def __init__(self):
+        super().__init__()
+        self.open, self.wrong, self.text, self.rows, self.cell = [], [], [], [], False
+
+    def handle_starttag(self, tag, attributes):
+        if tag not in VOID:
+            self.open.append(tag)
+        if tag in ("script", "link", "img", "iframe", "object", "base", "a"):
+            self.wrong.append(f"<{tag}>")
+        self.wrong += [f"{name}={value}" for name, value in attributes
+                       if name in ("src", "href", "background") or name.startswith("on")]
+        if tag == "tr":
+            self.rows.append([])
+        self.cell = tag in ("td", "th") or (self.cell and tag == "span")
+        if tag in ("td", "th"):
+            self.rows[-1].append("")
+
+    def handle_endtag(self, tag):
+        if not self.open or self.open.pop() != tag:
+            self.wrong.append(f"</{tag}> closes nothing")
+        if tag in ("td", "th"):
+            self.cell = False
+
+    def handle_data(self, data):
+        self.text.append(data)
+        if self.cell:
+            self.rows[-1][-1] += data
+
+
+def page_of(text):
+    page = Page()
+    page.feed(text)
+    page.close()
+    page.wrong += page.open + re.findall(r"url\(|@import|https?:", text)
+    page.wrong += re.findall("[\x00-\x08\x0b-\x1f\x7f]", text)
+    return page
+
+
+class Home:
+    """A home directory with results of a runner without a clock."""
+
+    def __init__(self, folder):
+        self.folder = pathlib.Path(folder)
+        config = self.folder / "config.yaml"
+        config.write_text(f'runners:\n  cpu: [sh, "{RUNNER}", "Word 1", "words 1, 1 thread", 1]\n')
+        places = {f"XDG_{kind}_HOME": folder for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
+        self.environment = os.environ | places | {"BENANZA_CONFIG": str(config)}
+
+    def run(self, *arguments):
+        return subprocess.run([python_tap.program(), *map(str, arguments)], capture_output=True, text=True,
+                              encoding="utf-8", timeout=python_tap.TIME_LIMIT_S, env=self.environment,
+                              cwd=self.folder)
+
+    def write(self, model, name, *before):
+        keys = " ".join([*before, ": text:write", "Space", f"text:{name}", "Enter"])
+        return self.run(model, "-q", "-d", "cpu", "--frame", "120x40", "--keys", keys)
+
+    def text(self, name):
+        return (self.folder / name).read_text(encoding="utf-8")
+
+
+def wrong_page(page, bound):
+    """What the page lacks of what `bound --json` says."""
+    yield from page.wrong
+    text = " ".join(page.text)
+    yield from (f"no {word}" for word in (
+        "Word 1", "words 1", "net:", "coverage", "trust", "interval", "written", "benanza",
+        "How the numbers were made")
+        if word not in text)
+    by_number = {row[0]: row for row in page.rows if len(row) == 9}
+    for layer in bound["layers"]:
+        row = by_number.get(str(layer["number"]))
+        if layer["number"] is None:
+            continue
+        if not row or row[2] != layer["op"]:
+            yield f"no row of layer {layer['number']}"
+        elif (layer["cost_ns"] is None) != (row[3] == "unknown"):
+            yield f"layer {layer['number']} costs {row[3]!r}"
+        elif layer["origin"] == "measured" and "samples" not in row[8]:
+            yield f"layer {layer['number']}: {row[8]!r}"
+    names = {row[0] for row in page.rows if len(row) == 5}
+    yield from (f"no what-if {e['name']}" for e in bound["what_if"] if e["name"] not in names)
+
+
+NODE = re.compile(r'  l(\d+) \[label="((?:[^"\\]|\\.)*)", fillcolor="#[0-9a-f]{6}", fontcolor="#[0-9a-f]{6}"'
+                  r'(?:, style="filled,dashed")?(?:, penwidth=3)?\];')
+
+
+def wrong_graph(text, bound):
+    lines = text.splitlines()
+    nodes = {int(m[1]): m[2] for m in map(NODE.fullmatch, lines) if m}
+    wanted = {layer["index"] for layer in bound["layers"] if layer["number"] is not None}
+    if set(nodes) != wanted:
+        yield f"nodes {sorted(set(nodes) ^ wanted)}"
+    edges = [m for m in (re.fullmatch(r"  l(\d+) -> l(\d+);", line) for line in lines) if m]
+    yield from (m[0] for m in edges if int(m[1]) not in nodes or int(m[2]) not in nodes)
+    if len(wanted) > 1 and not edges:
+        yield "no edges"
+    if len(lines) != len(nodes) + len(edges) + 5 or lines[-1] != "}":
+        yield f"{len(lines)} lines for {len(nodes)} nodes and {len(edges)} edges"
+    yield from (f"layer {layer['index']} is not dashed" for layer in bound["layers"]
+                if layer["number"] is not None and layer["cost_ns"] is None and layer["origin"] == "missing"
+                and "cost unknown" not in nodes.get(layer["index"], ""))
+
+
+def reports(tap, home, model, what):
+    bound = json.loads(home.run("bound", "-q", "--json", "-d", "cpu", model).stdout)
+    done = home.run("report", "-q", "-d", "cpu", model)
+    told = done.returncode == (not bound["complete"])
+    tap.result(f"{what}: the exit status tells gaps", [] if told else [done.stderr])
+    tap.result(f"{what}: the page stands alone and has every layer", wrong_page(page_of(done.stdout), bound))
+    graph = home.run("report", "-q", "-d", "cpu", "--dot", model).stdout
+    tap.result(f"{what}: the graph", wrong_graph(graph, bound))
+
+
+def writes(tap, home, model):
+    rows = home.run("bound", "-q", "--csv", "-d", "cpu", model).stdout
+    numbered = [row for row in csv.DictReader(io.StringIO(rows)) if row["number"]]
+    bound = json.loads(home.run("bound", "-q", "--json", "-d", "cpu", model).stdout)
+    for name in ("all.csv", "all.json", "all.dot", "all.html", "all.txt", "all.svg"):
+        said = home.write(model, name).stdout
+        tap.result(f":write {name}", [] if f"wrote {name}, " in said else [said])
+    got = list(csv.DictReader(io.StringIO(home.text("all.csv"))))
+    tap.result("CSV: the rows of bound --csv", [] if got == numbered else [f"{len(got)} rows"])
+    got = json.loads(home.text("all.json"))
+    listed = [layer for layer in bound["layers"] if layer["number"]]
+    tap.result("JSON: bound --json", [] if got == bound | {"layers": listed} else ["they differ"])
+    tap.result("the page is that of report", wrong_page(page_of(home.text("all.html")), bound))
+    tap.result("the graph is that of report", wrong_graph(home.text("all.dot"), bound))
+    tap.result("text: the screen", [] if "[1] Layers" in home.text("all.txt") else [home.text("all.txt")])
+    home.write(model, "some.csv", "&", "text:relu", "Enter", "s")
+    some = list(csv.DictReader(io.StringIO(home.text("some.csv"))))
+    wanted = [row for row in numbered if "relu" in (row["name"] + row["op"]).lower()]
+    some.sort(key=lambda row: int(row["index"]))
+    tap.result("filtered: only those rows", [] if some and some == wanted else [str(some)])
+    said = home.write(model, "some.csv").stdout
+    told = "some.csv: the file exists; :write! replaces it" in said
+    tap.result("a file is not replaced", [] if told else [said])
+    before = home.text("some.csv")
+    said = home.write(model, "some.xls").stdout
+    tap.result("an unknown form", [] if ".txt, .svg, .csv, .json, .dot, .html" in said else [said])
+    same = home.text("some.csv") == before and not (home.folder / "some.xls").exists()
+    tap.result("nothing was written", [] if same else ["it was"])
+
+
+def main():
+    tap = python_tap.Tap()
+    with tempfile.TemporaryDirectory() as folder:
+        home = Home(folder)
+        for name in ("tiny", "hostile"):
+            model = MODELS / f"{name}.onnx"
+            reports(tap, home, model, f"{name} without results")
+            home.run("bench", "-q", model)
+            reports(tap, home, model, name)
+        evil = home.folder / "a<script>b&\"c\\.onnx"
+        evil.write_bytes((MODELS / "tiny.onnx").read_bytes())
+        reports(tap, home, evil, "a file's name")
+        writes(tap, home, MODELS / "tiny.onnx")
+        done = home.run("report", "-b", "1,2", "-d", "cpu", MODELS / "tiny.onnx")
+        told = done.returncode == 2 and "one -b" in done.stderr
+        tap.result("one batch a page", [] if told else [done.stderr])
+    return tap.end()
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())
