@@ -4,7 +4,7 @@ test_scripts = \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
 	tests/cli/batch.sh tests/cli/cli.sh \
 	tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh tests/cli/executions.sh \
-	tests/cli/exports.py \
+	tests/cli/completion.sh tests/cli/exports.py \
 	tests/cli/help.sh tests/cli/libraries.sh \
 	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/repro.sh tests/cli/sweep.sh \
 	tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \

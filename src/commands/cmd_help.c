@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "commands/command.h"
+#include "commands/completion.h"
 #include "commands/report.h"
 
 #include <ctype.h>
@@ -10,8 +11,21 @@
 #define HELP_WIDTH 80
 #define TEXT_COLUMN 28 /* of an option's text */
 
+struct help_options {
+	const char *completion; /* --completion SHELL; NULL: help */
+};
+
+static const struct option_row help_rows[] = {
+	{ "completion", 0, "SHELL", OWN_TEXT(help_options, completion),
+		"instead: the completion script of bash, zsh or fish" },
+	{ 0 }
+};
+
 static int cmd_help(struct options *o, struct error *err)
 {
+	const struct help_options *own = o->own;
+	if (own->completion)
+		return completion_print(own->completion, stdout, err) ? EXIT_BAD : EXIT_DONE;
 	const struct command *c = o->argc ? command_named(o->argv, o->argc) : NULL;
 	if (o->argc && !c)
 		return command_unknown(o->argv, o->argc, err), EXIT_BAD;
@@ -26,7 +40,10 @@ const struct command command_help = {
 	.text = "all commands, or the options and examples of one",
 	.about = "Prints all commands, or the options and examples of one. \"explorer\" stands for benanza "
 		 "without a command.",
-	.examples = { "benanza help bench", "benanza help db export" },
+	.examples = { "benanza help bench", "benanza help db export",
+		"benanza help --completion bash > benanza.bash" },
+	.own = help_rows,
+	.own_size = sizeof(struct help_options),
 	.run = cmd_help,
 };
 

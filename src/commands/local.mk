@@ -27,6 +27,7 @@ libcommands_a_SOURCES = \
 	src/commands/command_table.c \
 	src/commands/compare.h \
 	src/commands/compare_tables.c \
+	src/commands/completion.c src/commands/completion.h \
 	src/commands/db.h \
 	src/commands/db_batch.c src/commands/db_batch.h \
 	src/commands/db_export.c \
@@ -63,3 +64,20 @@ libcommands_a_SOURCES = \
 	src/commands/try.c src/commands/try.h \
 	src/commands/wanted.c src/commands/wanted.h \
 	src/commands/wrap.c
+
+# completion of shells, in the folders in which they look
+bashcompletiondir = $(datadir)/bash-completion/completions
+nodist_bashcompletion_DATA = completion/benanza
+zshcompletiondir = $(datadir)/zsh/site-functions
+nodist_zshcompletion_DATA = completion/_benanza
+fishcompletiondir = $(datadir)/fish/vendor_completions.d
+nodist_fishcompletion_DATA = completion/benanza.fish
+completion_files = completion/benanza completion/_benanza completion/benanza.fish
+CLEANFILES += $(completion_files)
+completion/benanza: completion_shell = bash
+completion/_benanza: completion_shell = zsh
+completion/benanza.fish: completion_shell = fish
+# no user's configuration is read
+$(completion_files): benanza$(EXEEXT)
+	$(AM_V_GEN)$(MKDIR_P) completion && BENANZA_CONFIG= XDG_CONFIG_HOME='$(abs_builddir)/completion' \
+	./benanza help --completion $(completion_shell) > $@.tmp && mv $@.tmp $@

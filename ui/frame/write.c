@@ -35,7 +35,8 @@ static int *layers_shown(struct app *app, int *count)
 	struct pane *p = &app->frame->panes[0]; /* its rows are app->listed */
 	*count = 0;
 	pane_sync(app, p, app_list_width(app));
-	int total = app_plan(app)->layer_count, *layers = base_calloc((size_t)p->all_count + 1, sizeof(*layers));
+	int total = app_plan(app)->layer_count;
+	int *layers = base_calloc((size_t)p->all_count + 1, sizeof(*layers));
 	for (int i = 0; i < p->all_count; i++)
 		if (app->listed[p->all[i]] < total)
 			layers[(*count)++] = app->listed[p->all[i]];
