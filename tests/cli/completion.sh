@@ -34,7 +34,7 @@ END
 offers() { bash "$work/tab.bash" "$work/script.bash" "$@" | sort | tr '\n' ' '; }
 # tab WANTED NAME WORD...
 tab() {
-    wanted=$1 name=$2
+    wanted=$1 tab_name=$2
     shift 2
     got=$(offers "$@")
     [ "$got" = "$wanted " ] || echo "# offered: $got"
@@ -55,7 +55,7 @@ tab "pattern" "its choice in a list" benanza bound -w matrix,fusion = pat
 tab "all epilogue fold off pattern" "all choices" benanza bound -w fusion =
 tab "h100" "a described device" benanza bound -d h10
 tab "export" "a command of a family" benanza db ex
-tab "--as --ascii" "its option" benanza db export --a
+tab "--as --ascii --assume" "its options" benanza db export --a
 tab "problems" "a view" benanza model.onnx --frame 80x24 --view prob
 tab "zsh" "a shell" benanza help --completion z
 tab "sweep" "a command to be helped with" benanza help sw

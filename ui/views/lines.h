@@ -33,8 +33,8 @@ struct line_row {
 
 /* All rows, those of what-ifs last. Built once, never freed. */
 const struct line_row *lines_table(int *count);
-/* The row of a name or, if that is no name, the only row whose name begins with it; one of a what-if only if no
- * other does. NULL: none or several. */
+/* The row of a name or, if that is no name, the only row whose name begins with it; one of a what-if only if
+ * no other does. NULL: none or several. */
 const struct line_row *lines_find(struct text name);
 /* ":view NAME". Returns buf, of LINE_SHOWN bytes. */
 #define LINE_SHOWN 64
