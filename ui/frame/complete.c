@@ -72,8 +72,9 @@ static void offer_what_ifs(struct app *app)
 static void offer_devices(struct app *app)
 {
 	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
 	struct session_device *list;
-	int count = session_devices(app->session, &a, &list, NULL);
+	int count = session_devices(app->session, &a, &list, &err);
 	for (int i = 0; i < count; i++)
 		offer(&app->frame->prompt, "", list[i].key);
 	arena_free(&a);

@@ -62,7 +62,8 @@ const struct line_row *lines_table(int *count)
 		memcpy(table.rows, fixed, sizeof(fixed));
 		for (int i = 0; i < what_ifs; i++)
 			table.rows[FIXED_COUNT + i] = (struct line_row){ w[i].name, choices_text(&w[i]),
-				LINE_WHAT_IF, i, w[i].text };
+				LINE_WHAT_IF, i,
+				arena_printf(&table.arena, "the what-if of key %c", w[i].key) };
 	}
 	*count = table.count;
 	return table.rows;
