@@ -90,6 +90,7 @@ struct command {
 	ROW(models)                                                                                          \
 	ROW(sweep)                                                                                           \
 	ROW(diff)                                                                                            \
+	ROW(scenarios)                                                                                       \
 	ROW(repro)                                                                                           \
 	ROW(ops)                                                                                             \
 	ROW(devices)                                                                                         \
@@ -127,6 +128,9 @@ struct options {
 	const volatile sig_atomic_t *stop; /* set by commands that end cleanly when interrupted; else NULL */
 	FILE *log;                    /* -v */
 	bool batch_option;            /* -b was given */
+	unsigned given;               /* SCENARIO_BATCH ...: what the command line sets of a scenario */
+	bool scenario_wins;           /* a named scenario replaces what the command line sets; set before
+					 options_parse */
 };
 
 /* The commands of COMMAND_LIST. */

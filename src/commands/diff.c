@@ -16,11 +16,7 @@ const char *diff_verdict_name(enum diff_verdict v)
 	return names[v];
 }
 
-struct span {
-	double ns, lo, hi;
-};
-
-static enum diff_verdict verdict_of(struct span a, struct span b)
+enum diff_verdict diff_verdict_of(struct span a, struct span b)
 {
 	if (isnan(a.ns) || isnan(b.ns))
 		return DIFF_UNKNOWN;
@@ -51,7 +47,7 @@ static void layer_add(struct diff *d, int a, int b, double a_items, double b_ite
 	d->layers[d->count++] = (struct diff_layer){ .a = a, .b = b, .a_ns = a < 0 ? NAN : one.ns,
 		.b_ns = b < 0 ? NAN : two.ns, .diff_ns = two.ns - one.ns,
 		.estimated = is_estimated(d->a, a) || is_estimated(d->b, b),
-		.verdict = verdict_of(one, two) };
+		.verdict = diff_verdict_of(one, two) };
 }
 
 static int layer_compare(const void *p, const void *q)
@@ -126,7 +122,7 @@ void diff_make(struct arena *arena, const struct session *one, const struct sess
 	d->complete = x->complete && y->complete;
 	d->estimated = x->estimated || y->estimated;
 	d->verdict = !d->complete ? DIFF_UNKNOWN :
-		verdict_of((struct span){ d->a_ns, d->a_lo, d->a_hi },
+		diff_verdict_of((struct span){ d->a_ns, d->a_lo, d->a_hi },
 			(struct span){ d->b_ns, d->b_lo, d->b_hi });
 	d->slower = d->verdict == DIFF_SLOWER && d->b_ns - d->a_ns > threshold * d->a_ns;
 }

@@ -12,6 +12,11 @@ enum diff_verdict {
 	DIFF_SLOWER,
 };
 const char *diff_verdict_name(enum diff_verdict v);
+/* A time with its interval; NaN unknown. */
+struct span {
+	double ns, lo, hi;
+};
+enum diff_verdict diff_verdict_of(struct span a, struct span b);
 
 struct diff_layer {
 	int a, b;                    /* layers of the plans' main graphs; -1: the side has no such layer */

@@ -23,6 +23,7 @@ libcommands_a_SOURCES = \
 	src/commands/cmd_ops.c \
 	src/commands/cmd_report.c \
 	src/commands/cmd_repro.c \
+	src/commands/cmd_scenarios.c \
 	src/commands/command.h \
 	src/commands/command_table.c \
 	src/commands/compare.h \
@@ -36,6 +37,7 @@ libcommands_a_SOURCES = \
 	src/commands/db_import.c \
 	src/commands/db_merge.c \
 	src/commands/diff.c src/commands/diff.h \
+	src/commands/report_scenarios.c src/commands/report_scenarios.h \
 	src/commands/each.c src/commands/each.h \
 	src/commands/interrupt.c src/commands/interrupt.h \
 	src/commands/keep.c src/commands/keep.h \

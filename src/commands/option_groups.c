@@ -44,7 +44,7 @@ const struct option_group options_threads = { "device", true, threads_rows };
 
 static const struct option_row scenario_rows[] = {
 	{ "what-if", 'w', "LIST", CONFIG_KEY("what_if"),
-		"what-ifs, e.g. fusion,matrix=off,algorithm=preferred" },
+		"what-ifs and names of scenarios, e.g. fusion,matrix=off,algorithm=preferred" },
 	{ "assume", 0, "LAYER=COST", USE_ASSUME, NULL, 0,
 		"cost of a layer as with a kernel of your own: 12us, 2x (twice as fast), 0 (repeatable); by "
 		"name, number, wildcard, op=Conv or problem" },

@@ -4,6 +4,7 @@
 #include "commands/command.h"
 
 #include "base/log.h"
+#include "session/scenarios.h"
 
 #include <assert.h>
 #include <errno.h>
@@ -50,6 +51,8 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 	switch (r->use) {
 	case USE_CONFIG:
 		o->batch_option |= r->letter == 'b';
+		o->given |= strcmp(r->key, "batch") == 0 ? SCENARIO_BATCH : strcmp(r->key, "dtype") == 0 ?
+			SCENARIO_DTYPE : strcmp(r->key, "device") == 0 ? SCENARIO_DEVICE : 0;
 		return config_set(&o->config, r->key, value ? value : "no", err);
 	case USE_DIM:
 		return options_add_dim(o, value, err);
@@ -182,6 +185,28 @@ static int arguments_check(struct options *o, int words, struct error *err)
 		named ? c->name : "help explorer", named ? " --help" : "");
 }
 
+/* The scenarios that -w or the configuration names. Their dimensions count as --dim; given ones go first. */
+static int scenarios_use(struct options *o, struct error *err)
+{
+	struct dim_binding *dims;
+	int count, given = o->dim_count, fixed = o->scenario_wins ? 0 : given;
+	if (scenarios_apply(&o->config, o->scenario_wins ? 0 : o->given, &dims, &count, err))
+		return -1;
+	struct dim_binding *all = ARENA_ARRAY(&o->arena, struct dim_binding, given + count + 1);
+	for (int i = 0; i < given; i++)
+		all[i] = o->dims[i];
+	for (int i = 0; i < count; i++) {
+		int at = 0;
+		while (at < o->dim_count && !text_equal(all[at].name, dims[i].name))
+			at++;
+		if (at >= fixed)
+			all[at] = dims[i];
+		o->dim_count += at == o->dim_count;
+	}
+	o->dims = all;
+	return 0;
+}
+
 int options_parse(struct options *o, int argc, char **argv, struct error *err)
 {
 	struct pass first = { .is_lenient = true }, check = { 0 }, last = { .apply = true };
@@ -199,7 +224,8 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err)
 	if (!o->command)
 		return command_unknown(o->argv, 1, err);
 	o->own = arena_alloc(&o->arena, o->command->own_size);
-	if (config_load(&o->config, check.file, err) || options_pass(o, argc, argv, &last, err))
+	if (config_load(&o->config, check.file, err) || options_pass(o, argc, argv, &last, err) ||
+		scenarios_use(o, err))
 		return -1;
 	const char *no_color = getenv("NO_COLOR");
 	o->color = o->config.color && !(no_color && *no_color);

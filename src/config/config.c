@@ -29,9 +29,7 @@ static const char *config_env(const char *name)
 	return value && value[0] ? value : NULL;
 }
 
-/* Path of benanza's file below an XDG directory; relative XDG paths are ignored, as the specification
- * requires. */
-static const char *config_xdg(struct arena *a, const char *variable, const char *below_home, const char *file)
+const char *config_xdg(struct arena *a, const char *variable, const char *below_home, const char *file)
 {
 	const char *base = config_env(variable), *home = config_env("HOME");
 	if (base && base[0] == '/')
@@ -188,7 +186,7 @@ int config_load(struct config *c, const char *path, struct error *err)
 		.problem_limit_ms = 30000,
 		.color = !config_env("NO_COLOR") };
 	c->path = config_find_file(c, path);
-	if (c->path && config_read_yaml(c, c->path, NULL, err)) {
+	if ((c->path && config_read_yaml(c, c->path, NULL, err)) || config_read_saved(c, err)) {
 		config_free(c);
 		return -1;
 	}
@@ -229,6 +227,18 @@ static int config_set_dim(struct config *c, const char *value, struct error *err
 	return config_cut(value, true, &name, &number, err) ? -1 : option_add_dim(c, name, number, true, err);
 }
 
+static int config_set_scenario(struct config *c, const char *value, struct error *err)
+{
+	struct text name, what_if;
+	struct arena a = { 0 };
+	int rc = config_cut(value, false, &name, &what_if, err);
+	if (!rc)
+		rc = option_add_scenario(c, &(struct config_scenario){
+			.name = arena_strndup(&a, name.p, name.n), .what_if = what_if.p }, true, err);
+	arena_free(&a);
+	return rc;
+}
+
 /* Replaces a list by "1,8". On error it is unchanged. */
 static int config_set_list(struct config *c, const struct option *o, const char *value, struct error *err)
 {
@@ -259,6 +269,7 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 			nearest ? nearest : "");
 	}
 	int rc = o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
+		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)
 		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);

@@ -19,6 +19,21 @@ struct config_runner {
 	const char **env;    /* "NAME=VALUE", NULL-terminated; NULL: none */
 };
 
+/* A named scenario. What it does not set stays as it is. */
+struct config_scenario {
+	const char *name;          /* letters, digits, '_', '-' and '.', at most CONFIG_SCENARIO_NAME_MAX */
+	const char *what_if;       /* "fusion,matrix=off"; NULL: none. Not checked here */
+	int64_t batch;             /* 0: not set */
+	bool has_dtype;
+	enum dtype dtype;
+	const char *device;        /* NULL: not set */
+	int dim_count;
+	struct dim_binding *dims;
+	bool saved;                /* in the file of config_save_scenario, not in the user's own */
+};
+#define CONFIG_SCENARIO_NAME_MAX 32
+#define CONFIG_SCENARIOS_MAX 256
+
 struct config {
 	struct arena arena;
 	const char *path;          /* the file that was read, or NULL */
@@ -45,17 +60,19 @@ struct config {
 	const char *python;        /* interpreter of the built-in agents */
 	int dim_count;
 	struct dim_binding *dims;  /* `dims:` of the file */
+	int scenario_count;
+	struct config_scenario *scenarios; /* `scenarios:` of the file, then those that were saved */
 };
 
 /* Sets the defaults, then reads the file: path if not NULL (it must exist), else $BENANZA_CONFIG, else
  * $XDG_CONFIG_HOME/benanza/config.yaml if it exists. Unknown keys, wrong types and numbers out of range are
  * errors (-1) that name file, line, key and what is allowed; c is then empty. $BENANZA_DB overrides the
- * file's `db`. A runner "cpu" always exists: benanza-runner-cpu unless the file defines another. Release with
- * config_free. */
+ * file's `db`. A runner "cpu" always exists: benanza-runner-cpu unless the file defines another. Saved
+ * scenarios are read too; those with the name of one in the file are ignored. Release with config_free. */
 int config_load(struct config *c, const char *path, struct error *err);
 /* Sets one option by its key from text, as the command line does ("batch" "1,8"). A list is replaced; "dims"
- * ("NAME=VALUE"), "runners" and "agents" ("NAME=COMMAND WORD...") add or replace an entry. On error (-1) c is
- * unchanged. */
+ * ("NAME=VALUE"), "runners" and "agents" ("NAME=COMMAND WORD..."), "scenarios" ("NAME=WHAT-IFS") add or
+ * replace an entry. On error (-1) c is unchanged. */
 int config_set(struct config *c, const char *key, const char *value, struct error *err);
 /* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no
  * configured agent has. Only commands that use agents call it, because it looks for files. */
@@ -64,6 +81,13 @@ void config_add_agents(struct config *c);
 bool config_lists_all(const struct config *c);
 /* Returns the agent with this name or alias ("onnxruntime" is "ort"), or NULL. */
 const struct config_runner *config_agent(const struct config *c, struct text name);
+/* The scenario of that name, or NULL; the nearest name, or NULL if none is near. */
+const struct config_scenario *config_scenario(const struct config *c, struct text name);
+const char *config_scenario_nearest(const struct config *c, struct text name);
+/* Adds a copy of a scenario, or replaces one that was saved, and writes all saved ones to
+ * $XDG_DATA_HOME/benanza/scenarios.yaml. -1 with err: the name is not valid or belongs to the user's file, or
+ * the file cannot be written; c is then unchanged. */
+int config_save_scenario(struct config *c, const struct config_scenario *one, struct error *err);
 /* Appends the effective configuration as commented YAML. */
 void config_print(const struct config *c, struct str *out);
 void config_free(struct config *c);

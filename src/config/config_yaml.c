@@ -240,6 +240,102 @@ static int read_runners(struct reader *r, const struct option *o)
 	return more;
 }
 
+/* "fusion,parallel" and [fusion, parallel] are the same what-ifs. */
+static int read_what_if(struct reader *r, const struct option *o)
+{
+	struct str list = { 0 };
+	int bad = 0, line = r->item.line;
+	const struct option *to = option_find(TEXT("what_if"));
+	if (r->item.kind == YAML_SCALAR)
+		str_add(&list, r->item.text.p, r->item.text.n);
+	else if (r->item.kind != YAML_LIST)
+		bad = reader_wants(r, o->key, "what-ifs, e.g. [fusion, matrix=off], or a map with what_if");
+	while (!bad && r->item.kind != YAML_SCALAR) {
+		bad = reader_next(r);
+		if (bad || r->item.kind == YAML_LIST_END)
+			break;
+		if (r->item.kind != YAML_SCALAR) {
+			bad = reader_wants(r, o->key, "a what-if, e.g. fusion");
+			break;
+		}
+		str_addf(&list, list.n ? "," : "");
+		str_add(&list, r->item.text.p, r->item.text.n);
+		r->item.kind = YAML_LIST; /* the list goes on */
+	}
+	if (!bad && list.n && option_add(r->config, to, (struct text){ list.p, list.n }, r->err))
+		bad = reader_failed(r, o->key, line);
+	str_free(&list);
+	return bad;
+}
+
+static int read_value(struct reader *r, const struct option *o);
+
+/* One key of a scenario's map, into r->config. */
+static int read_scenario_key(struct reader *r, const struct option *o, struct text key, int line,
+	uint64_t *seen)
+{
+	static const char *const keys[] = { "what_if", "batch", "dtype", "device", "dims" };
+	const int count = sizeof(keys) / sizeof(keys[0]);
+	int i = 0;
+	while (i < count && !text_is(key, keys[i]))
+		i++;
+	bool again = i < count && *seen & 1ull << i;
+	if (i == count)
+		error_set(r->err, "%s: unknown key %.*s; a scenario has what_if, batch, dtype, device and "
+			"dims", o->key, key.n > 40 ? 40 : (int)key.n, key.p);
+	else if (again)
+		error_set(r->err, "%s: %s is given twice", o->key, keys[i]);
+	if (i == count || again)
+		return reader_at(r, line);
+	*seen |= 1ull << i;
+	if (i == 0)
+		return yaml_item_is_null(&r->item) ? 0 : read_what_if(r, o);
+	return read_value(r, option_find(key));
+}
+
+/* Reads the value of one scenario into r->config, which has nothing else. */
+static int read_scenario(struct reader *r, const struct option *o)
+{
+	struct text key;
+	int line, more;
+	uint64_t seen = 0;
+	if (yaml_item_is_null(&r->item))
+		return 0;
+	if (r->item.kind != YAML_MAP)
+		return read_what_if(r, o);
+	while ((more = read_name(r, o, &key, &line)) == 1)
+		if (read_scenario_key(r, o, key, line, &seen))
+			return -1;
+	if (!more && (r->config->batch_count > 1 || r->config->dtype_count > 1))
+		return reader_wants(r, o->key, "one batch and one data type in a scenario");
+	return more;
+}
+
+static int read_scenarios(struct reader *r, const struct option *o)
+{
+	struct text name;
+	int line, more;
+	if (r->item.kind != YAML_MAP)
+		return reader_wants(r, o->key, "a map of names to what-ifs");
+	while ((more = read_name(r, o, &name, &line)) == 1) {
+		struct config one = { 0 }, *all = r->config;
+		r->config = &one;
+		int bad = read_scenario(r, o);
+		r->config = all;
+		struct config_scenario new = { .name = name.p, .what_if = one.what_if, .device = one.device,
+			.batch = one.batch_count ? one.batch[0] : 0, .has_dtype = one.dtype_count > 0,
+			.dtype = one.dtype[0], .dim_count = one.dim_count, .dims = one.dims };
+		if (!bad && strlen(name.p) != name.n)
+			new.name = ""; /* it contains a NUL */
+		if (!bad && option_add_scenario(all, &new, false, r->err))
+			bad = reader_failed(r, o->key, line);
+		config_free(&one);
+		if (bad)
+			return -1;
+	}
+	return more;
+}
+
 static int read_value(struct reader *r, const struct option *o)
 {
 	if (yaml_item_is_null(&r->item))
@@ -248,6 +344,8 @@ static int read_value(struct reader *r, const struct option *o)
 		return read_dims(r, o);
 	if (o->type == OPTION_RUNNERS)
 		return read_runners(r, o);
+	if (o->type == OPTION_SCENARIOS)
+		return read_scenarios(r, o);
 	return option_is_list(o) ? read_list(r, o) : read_item(r, o);
 }
 

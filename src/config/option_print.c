@@ -118,6 +118,36 @@ static void print_runners(const struct config *c, const struct option *o, struct
 	}
 }
 
+static void print_scenarios(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, c->scenario_count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < c->scenario_count; i++) {
+		const struct config_scenario *s = &c->scenarios[i];
+		str_addf(out, "    ");
+		print_text(out, text_of(s->name));
+		str_addf(out, s->saved ? ": # saved\n        what_if: " : ":\n        what_if: ");
+		if (s->what_if)
+			print_text(out, text_of(s->what_if));
+		str_addf(out, "\n");
+		if (s->batch)
+			str_addf(out, "        batch: %" PRId64 "\n", s->batch);
+		if (s->has_dtype)
+			str_addf(out, "        dtype: %s\n", dtype_name(s->dtype));
+		if (s->device) {
+			str_addf(out, "        device: ");
+			print_text(out, text_of(s->device));
+			str_addf(out, "\n");
+		}
+		if (s->dim_count)
+			str_addf(out, "        dims:\n");
+		for (int k = 0; k < s->dim_count; k++) {
+			str_addf(out, "            ");
+			print_text(out, s->dims[k].name);
+			str_addf(out, ": %" PRId64 "\n", s->dims[k].value);
+		}
+	}
+}
+
 typedef void option_print_function(const struct config *c, const struct option *o, struct str *out);
 
 static option_print_function *const printers[OPTION_TYPE_COUNT] = {
@@ -131,6 +161,7 @@ static option_print_function *const printers[OPTION_TYPE_COUNT] = {
 	[OPTION_DTYPES] = print_dtypes,
 	[OPTION_DIMS] = print_dims,
 	[OPTION_RUNNERS] = print_runners,
+	[OPTION_SCENARIOS] = print_scenarios,
 };
 
 void option_print(const struct config *c, const struct option *o, struct str *out)

@@ -49,6 +49,8 @@ static const struct option options[] = {
 		"commands that start agents, which run whole models with a framework" },
 	{ "python", OPTION_TEXT, FIELD(python), 0, 0, 0, NULL, "python3", NULL,
 		"interpreter of the built-in agents, e.g. that of a virtual environment" },
+	{ "scenarios", OPTION_SCENARIOS, FIELD(scenarios), FIELD(scenario_count), 0, 0, NULL, "none", NULL,
+		"named scenarios for -w: what-ifs, and a batch, data type, device and dimensions" },
 };
 #define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
 
@@ -66,8 +68,7 @@ const struct option *option_find(struct text key)
 	return NULL;
 }
 
-/* Levenshtein distance (see word_distance in base/word.h); 99 for words over 32 letters. */
-static int option_distance(struct text a, const char *b)
+int option_distance(struct text a, const char *b)
 {
 	enum { MOST = 32 };
 	int row[MOST + 1], m = (int)strlen(b);
@@ -409,6 +410,7 @@ static const struct {
 	[OPTION_DTYPES] = { option_add_dtypes, true },
 	[OPTION_DIMS] = { NULL, true },
 	[OPTION_RUNNERS] = { NULL, true },
+	[OPTION_SCENARIOS] = { NULL, true },
 };
 
 bool option_is_list(const struct option *o)

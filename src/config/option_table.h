@@ -15,6 +15,7 @@ enum option_type {
 	OPTION_DTYPES,  /* list of enum dtype and its count */
 	OPTION_DIMS,    /* map of a name to a number */
 	OPTION_RUNNERS, /* map of a name to a command */
+	OPTION_SCENARIOS, /* map of a name to what-ifs, batch, data type, device, dimensions */
 	OPTION_TYPE_COUNT
 };
 
@@ -54,6 +55,10 @@ int option_add_runner(struct config *c, const struct option *o, struct text name
 int option_runner_count(struct config *c, const struct option *o, struct text value, struct error *err);
 int option_runner_variable(struct config *c, const struct option *o, struct text name, struct text value,
 	struct error *err);
+/* Adds a copy of a scenario. */
+int option_add_scenario(struct config *c, const struct config_scenario *one, bool replace, struct error *err);
+/* Levenshtein distance (see word_distance in commands/options.c); 99 for words over 32 letters. */
+int option_distance(struct text a, const char *b);
 /* Splits a command at blanks into words (borrowed); returns their number, -1 with err if it has no word or
  * too many. */
 #define OPTION_WORDS_MAX 64

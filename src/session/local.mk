@@ -4,6 +4,7 @@ libsession_a_SOURCES = \
 	src/session/described.c src/session/described.h \
 	src/session/glossary.c src/session/glossary.h \
 	src/session/recorded.c src/session/recorded.h \
+	src/session/scenarios.c src/session/scenarios.h \
 	src/session/session.c src/session/session.h \
 	src/session/session_advice.c src/session/session_advice.h \
 	src/session/session_agent.c src/session/session_agent.h \

@@ -293,12 +293,23 @@ const struct fusion *session_fusion(struct session_plan *sp)
 	return sp->fusion;
 }
 
+static struct session_plan *plan_find(const struct session *s, int64_t batch, enum dtype dtype)
+{
+	for (int i = 0; i < s->plan_count; i++)
+		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype)
+			return s->plans[i];
+	return NULL;
+}
+
+struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
+{
+	struct session_plan *found = plan_find(s, batch, dtype);
+	return found ? found : plan_make(s, batch, dtype, err);
+}
+
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
 {
-	struct session_plan *found = NULL;
-	for (int i = 0; i < s->plan_count && !found; i++)
-		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype)
-			found = s->plans[i];
+	struct session_plan *found = plan_find(s, batch, dtype);
 	if (!found) {
 		if (!(found = plan_make(s, batch, dtype, err)))
 			return -1;

@@ -85,7 +85,7 @@ struct session_export {
 
 struct session {
 	const struct session_export *exports; /* NULL: none; set by the explorer's command */
-	const struct config *given;   /* borrowed: the configuration at session_open */
+	struct config *given;         /* borrowed: the configuration at session_open */
 	const struct config *config;  /* the same, or with the device that was chosen since */
 	struct session_options options; /* as given; dims, shapes and values borrowed */
 	struct arena dim_arena;

@@ -21,6 +21,8 @@ cp "$tiny" model.onnx
 try 0 "other.db" "$BENANZA" bench -q --db other.db model.onnx
 try 0 "results.json" sh -c '"$BENANZA" db export --db other.db --as google-benchmark >results.json'
 
+echo 'scenarios: {today: [fusion], planned: [fusion, parallel]}' >>"$BENANZA_CONFIG"
+
 examples=0
 for command in $commands; do
     words=$(echo "$command" | tr , ' ')
@@ -80,7 +82,7 @@ refused "before the command too" "layers has no option --again; bench has it" --
 refused "an option of several others" "bound has no option --budget; the explorer, bench and compare have it" bound --budget 5 "$tiny"
 refused "with its value in one word" "bound has no option --budget; the" bound --budget=5 "$tiny"
 refused "abbreviated" "bench has no option --frame; the explorer has it" bench --fram 80x24 "$tiny"
-refused "a letter" "layers has no option -w (--what-if); the explorer, bench, bound, report, advise, compare, models, sweep, diff and db export have it" layers -w fusion "$tiny"
+refused "a letter" "layers has no option -w (--what-if); the explorer, bench, bound, report, advise, compare, models, sweep, diff, scenarios and db export have it" layers -w fusion "$tiny"
 refused "among letters" "ops has no option -b (--batch); the" ops -qb 8
 refused "the explorer" "the explorer has no option --constants; layers has it" "$tiny" --constants
 refused "a subcommand" "db info has no option -b (--batch); the" db info -b 8

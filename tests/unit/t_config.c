@@ -364,6 +364,91 @@ static void test_sidecar(void)
 	arena_free(&a);
 }
 
+static void test_scenarios(void)
+{
+	is_int(load("scenarios:\n  fast: [fusion, matrix=off]\n  text: parallel\n  none:\n  whole: {what_if: "
+		    "[fusion], batch: 8, dtype: bf16, device: h100, dims: {sequence: 512, \"a b\": 3}}\n"),
+		0, "scenarios: %s", err.text);
+	is_int(c.scenario_count, 4, "all of them");
+	const struct config_scenario *fast = config_scenario(&c, TEXT("fast")),
+		*whole = config_scenario(&c, TEXT("whole"));
+	is_str(fast->what_if, "fusion,matrix=off", "a list");
+	ok(!fast->batch && !fast->has_dtype && !fast->device && !fast->dim_count && !fast->saved,
+		"sets nothing else");
+	is_str(config_scenario(&c, TEXT("text"))->what_if, "parallel", "a text");
+	ok(!config_scenario(&c, TEXT("none"))->what_if, "nothing");
+	ok(whole->batch == 8 && whole->has_dtype && whole->dtype == DTYPE_BF16 &&
+			!strcmp(whole->device, "h100") && whole->dim_count == 2 &&
+			whole->dims[0].value == 512 && text_is(whole->dims[1].name, "a b"),
+		"a map");
+	ok(c.batch_count == 0 && c.dtype_count == 0 && !c.device && c.dim_count == 0 && !c.what_if,
+		"the configuration itself is unchanged");
+	is_str(config_scenario_nearest(&c, TEXT("fats")), "fast", "a misspelt name");
+	ok(!config_scenario_nearest(&c, TEXT("telepathy")), "nothing is near");
+	struct str once = { 0 }, twice = { 0 };
+	config_print(&c, &once);
+	config_free(&c);
+	is_int(load(once.p), 0, "what is printed loads: %s", err.text);
+	config_print(&c, &twice);
+	is_str(strchr(twice.p, '\n'), strchr(once.p, '\n'), "and prints the same");
+	str_free(&once);
+	str_free(&twice);
+	is_int(config_set(&c, "scenarios", "fast=parallel=path", &err), 0, "one is set");
+	is_str(config_scenario(&c, TEXT("fast"))->what_if, "parallel=path", "and replaced");
+	is_int(config_set(&c, "scenarios", "a b=fusion", &err), -1, "a bad name");
+	is_int(c.scenario_count, 4, "adds none");
+	config_free(&c);
+	bad("scenarios: [a]\n", "scenarios: expected a map");
+	bad("scenarios: {a: {b: c}}\n", "scenarios: unknown key b; a scenario has what_if");
+	bad("scenarios: {a: {batch: 0}}\n", "batch: 0 is out of range 1..65536");
+	bad("scenarios: {a: {batch: [1, 8]}}\n", "one batch and one data type");
+	bad("scenarios: {a: {batch: 1, batch: 8}}\n", "batch is given twice");
+	bad("scenarios: {a: {dtype: i8}}\n", "i8 is not a floating-point type");
+	bad("scenarios: {a: fusion, a: parallel}\n", "a is given twice");
+	bad("scenarios: {\"a,b\": fusion}\n", "the name of a scenario has");
+	bad("scenarios: {\"a\\0b\": fusion}\n", "the name of a scenario has");
+	bad("scenarios: {\"\": fusion}\n", "the name of a scenario has");
+	bad("scenarios: {a: [[fusion]]}\n", "expected a what-if");
+	bad("scenarios: {a: [fusion]}\nscenarios: {b: x}\n", "scenarios is given twice");
+}
+
+static void test_saved_scenarios(void)
+{
+	struct dim_binding dims[] = { { .name = TEXT("a: \"b\"\n"), .value = 7 } };
+	struct config_scenario one = { .name = "mine", .what_if = "fusion=all,matrix=off", .batch = 4,
+		.has_dtype = true, .dtype = DTYPE_F16, .device = "a: [b]", .dim_count = 1, .dims = dims };
+	setenv("XDG_DATA_HOME", scratch_path("data/deep"), 1);
+	is_int(load("scenarios: {own: fusion}\n"), 0, "nothing is saved yet");
+	is_int(config_save_scenario(&c, &one, &err), 0, "a scenario is saved: %s", err.text);
+	ok(c.scenario_count == 2 && c.scenarios[1].saved, "and known at once");
+	one.name = "own";
+	is_int(config_save_scenario(&c, &one, &err), -1, "one of the user's file is not replaced");
+	has(err.text, "own is a scenario of", "says why");
+	one.name = "../../etc";
+	is_int(config_save_scenario(&c, &one, &err), -1, "a name that is none");
+	one.name = "other";
+	is_int(config_save_scenario(&c, &one, &err), 0, "another one");
+	one.name = "mine";
+	one.batch = 16;
+	is_int(config_save_scenario(&c, &one, &err), 0, "the first again");
+	is_int(c.scenario_count, 3, "it is replaced");
+	config_free(&c);
+	is_int(load("scenarios: {own: fusion, other: parallel}\n"), 0, "they are read: %s", err.text);
+	const struct config_scenario *got = config_scenario(&c, TEXT("mine"));
+	ok(c.scenario_count == 3 && got && got->saved, "the user's own one goes before");
+	is_str(config_scenario(&c, TEXT("other"))->what_if, "parallel", "as written");
+	ok(got && got->batch == 16 && got->dtype == DTYPE_F16 && !strcmp(got->device, "a: [b]") &&
+			got->dim_count == 1 && text_equal(got->dims[0].name, dims[0].name) &&
+			got->dims[0].value == 7,
+		"whatever the texts contain");
+	config_free(&c);
+	file_text(scratch_path("data/deep/benanza/scenarios.yaml"), "batch: 3\n");
+	is_int(load(""), -1, "a file with other keys");
+	has(err.text, "scenarios.yaml:1: unknown key batch", "is refused");
+	unlink(scratch_path("data/deep/benanza/scenarios.yaml"));
+	setenv("XDG_DATA_HOME", scratch, 1);
+}
+
 /* The example and the manual page know every key. */
 static void test_documents(void)
 {
@@ -399,6 +484,7 @@ int main(void)
 {
 	scratch_make();
 	setenv("XDG_CONFIG_HOME", scratch, 1);
+	setenv("XDG_DATA_HOME", scratch, 1);
 	unsetenv("BENANZA_CONFIG");
 	unsetenv("BENANZA_DB");
 	unsetenv("NO_COLOR");
@@ -409,6 +495,8 @@ int main(void)
 	test_hostile();
 	test_set();
 	test_sidecar();
+	test_scenarios();
+	test_saved_scenarios();
 	test_documents();
 	test_environment();
 	scratch_remove();

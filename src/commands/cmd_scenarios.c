@@ -1,0 +1,146 @@
+/* scenarios: named scenarios side by side. A row has the options of the command line and -w NAME after them.
+ */
+#include "config.h"
+
+#include "commands/each.h"
+#include "commands/report_scenarios.h"
+
+#include <math.h>
+#include <string.h>
+
+/* The command line with -w NAME after the other options. */
+static int options_of(struct options *o, const char *name, struct options *other, struct error *err)
+{
+	char **argv = ARENA_ARRAY(&o->arena, char *, o->line_count + 3);
+	int n = 0, at = 0;
+	while (at < o->line_count && strcmp(o->line[at], "--") != 0)
+		argv[n++] = o->line[at++];
+	argv[n++] = arena_strndup(&o->arena, "-w", 2);
+	argv[n++] = arena_strndup(&o->arena, name, strlen(name));
+	while (at < o->line_count)
+		argv[n++] = o->line[at++];
+	other->scenario_wins = true;
+	return options_parse(other, n, argv, err);
+}
+
+static const char *kept(struct arena *a, const char *text)
+{
+	return text ? text_clean(a, text_of(text)) : "";
+}
+
+static void row_fill(struct session *s, struct scenario_row *row, struct arena *a)
+{
+	char words[SCENARIO_TEXT_SIZE];
+	struct str dims = { 0 };
+	struct ground ground = session_ground(s);
+	session_dims_describe(s, &dims);
+	row->point = sweep_point_of(&ground, s->analysis);
+	row->unmeasured = s->analysis->unmeasured_problems;
+	row->what_ifs = kept(a, scenario_text(&s->scenario, words, sizeof(words)));
+	row->device = kept(a, s->device.model);
+	row->stack = kept(a, s->device.stack);
+	row->dims = kept(a, dims.p);
+	row->batch = s->current->plan->batch;
+	row->dtype = s->current->dtype;
+	str_free(&dims);
+}
+
+/* Opens the model with the options of a row. Returns an exit status. */
+static int row_open(struct options *o, struct session **s, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	if (options_batches(o, batches) > 1 || options_dtypes(o, dtypes) > 1)
+		return error_set(err, "scenarios: give one batch (-b) and one data type (-t)"), EXIT_BAD;
+	if (!(*s = options_session(o, 0, SESSION_DB_READ, err)) ||
+		options_select(*s, batches[0], dtypes[0], err) || session_check_bound(*s, err))
+		return EXIT_BAD;
+	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
+	if (status == EXIT_DONE)
+		session_refresh(*s);
+	return status;
+}
+
+/* A row that cannot be analysed says why; the others are printed. */
+static void row_add(struct options *o, struct scenario_rows *r, const char *name, bool notes)
+{
+	struct options other = { 0 };
+	struct session *s = NULL;
+	struct error err = ERROR_NONE;
+	struct scenario_row *row = &r->rows[r->count++];
+	*row = (struct scenario_row){ .name = name,
+		.point = { .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN } };
+	if ((name && options_of(o, name, &other, &err)) || row_open(name ? &other : o, &s, &err) != EXIT_DONE)
+		row->why = kept(&o->arena, err.text);
+	else {
+		if (notes)
+			each_notes(s, o);
+		row_fill(s, row, &o->arena);
+	}
+	session_close(s);
+	if (name)
+		options_free(&other);
+}
+
+static int names_check(const struct options *o, struct error *err)
+{
+	for (int i = 1; i < o->argc; i++) {
+		const char *near = config_scenario_nearest(&o->config, text_of(o->argv[i]));
+		if (config_scenario(&o->config, text_of(o->argv[i])))
+			continue;
+		return error_set(err, "'%.40s' is not a scenario of the configuration%s%s%s", o->argv[i],
+			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	}
+	if (!o->config.scenario_count)
+		return error_set(err,
+			"no scenarios are configured: write them under scenarios: in %s, or save "
+			"them in the explorer (view scenarios)",
+			o->config.path ? o->config.path : "benanza.yaml");
+	return 0;
+}
+
+static int cmd_scenarios(struct options *o, struct error *err)
+{
+	struct scenario_rows r = { .model = o->argv[0] };
+	if (names_check(o, err))
+		return EXIT_BAD;
+	int named = o->argc - 1, count = named ? named : o->config.scenario_count;
+	r.rows = ARENA_ARRAY(&o->arena, struct scenario_row, count + 1);
+	if (!named)
+		row_add(o, &r, NULL, !o->quiet);
+	for (int i = 0; i < count; i++)
+		row_add(o, &r, named ? o->argv[i + 1] : o->config.scenarios[i].name,
+			named && i == 0 && !o->quiet);
+	if (r.rows[0].why)
+		return error_set(err, "%s%s%s", r.rows[0].name ? r.rows[0].name : "",
+			       r.rows[0].name ? ": " : "", r.rows[0].why),
+		       EXIT_BAD;
+	report_scenarios_compare(&r);
+	if (o->json)
+		report_json_line(report_scenarios_json(&r), stdout);
+	else if (o->csv)
+		report_scenarios_csv(&r, stdout);
+	else
+		report_scenarios_text(&r, stdout);
+	for (int i = 0; i < r.count; i++)
+		if (r.rows[i].why || !r.rows[i].point.complete)
+			return EXIT_GAPS;
+	return EXIT_DONE;
+}
+
+const struct command command_scenarios = {
+	.name = "scenarios",
+	.arguments = "MODEL [NAME...]",
+	.least = 1,
+	.most = CONFIG_SCENARIOS_MAX + 1,
+	.text = "named scenarios side by side, with differences to the first",
+	.about = "Prints the bound of each named scenario (scenarios: in benanza.yaml(5), and those that the "
+		 "explorer saved) beside the first; without names, of all of them beside the options as "
+		 "given. "
+		 "What a scenario sets replaces the options. Exit status 1: a row is incomplete. "
+		 "Measures nothing.",
+	.examples = { "benanza scenarios model.onnx", "benanza scenarios model.onnx today planned --csv" },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,
+		&options_csv },
+	.run = cmd_scenarios,
+};

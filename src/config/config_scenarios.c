@@ -1,0 +1,210 @@
+/* Named scenarios: their names, and the file of those that the explorer saves. That file is the program's
+ * own, so that it never rewrites one that the user has written. */
+#include "config.h"
+
+#include "config/config_private.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "yaml/yaml_write.h"
+
+const struct config_scenario *config_scenario(const struct config *c, struct text name)
+{
+	for (int i = 0; i < c->scenario_count; i++)
+		if (text_is(name, c->scenarios[i].name))
+			return &c->scenarios[i];
+	return NULL;
+}
+
+const char *config_scenario_nearest(const struct config *c, struct text name)
+{
+	const char *nearest = NULL;
+	int best = 99;
+	for (int i = 0; i < c->scenario_count; i++) {
+		int distance = option_distance(name, c->scenarios[i].name);
+		if (distance < best) {
+			best = distance;
+			nearest = c->scenarios[i].name;
+		}
+	}
+	return nearest && best <= 1 + (int)strlen(nearest) / 3 ? nearest : NULL;
+}
+
+static int name_fits(const char *name, struct error *err)
+{
+	static const char letters[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-.";
+	size_t n = strlen(name);
+	if (n > 0 && n <= CONFIG_SCENARIO_NAME_MAX && strspn(name, letters) == n)
+		return 0;
+	return error_set(err, "'%.40s': the name of a scenario has 1 to %d letters, digits, '_', '-' and '.'",
+		name, CONFIG_SCENARIO_NAME_MAX);
+}
+
+static const char *copy(struct arena *a, const char *text)
+{
+	return text ? arena_strndup(a, text, strlen(text)) : NULL;
+}
+
+int option_add_scenario(struct config *c, const struct config_scenario *one, bool replace, struct error *err)
+{
+	struct arena *a = &c->arena;
+	if (name_fits(one->name, err))
+		return -1;
+	struct config_scenario *to = (struct config_scenario *)config_scenario(c, text_of(one->name));
+	if (to && !replace)
+		return error_set(err, "%s is given twice", one->name);
+	if (!to && c->scenario_count == CONFIG_SCENARIOS_MAX)
+		return error_set(err, "more than %d scenarios", CONFIG_SCENARIOS_MAX);
+	if (!c->scenarios)
+		c->scenarios = ARENA_ARRAY(a, struct config_scenario, CONFIG_SCENARIOS_MAX);
+	struct config_scenario new = *one;
+	new.name = copy(a, one->name);
+	new.what_if = copy(a, one->what_if);
+	new.device = copy(a, one->device);
+	new.dims = ARENA_ARRAY(a, struct dim_binding, one->dim_count + 1);
+	for (int i = 0; i < one->dim_count; i++) {
+		struct text name = one->dims[i].name;
+		new.dims[i] = (struct dim_binding){ .name = { arena_strndup(a, name.p, name.n), name.n },
+			.value = one->dims[i].value };
+	}
+	if (!to)
+		to = &c->scenarios[c->scenario_count++];
+	*to = new;
+	return 0;
+}
+
+/* ---- the file of saved scenarios ---- */
+
+static const char *saved_path(struct arena *a)
+{
+	return config_xdg(a, "XDG_DATA_HOME", ".local/share", "scenarios.yaml");
+}
+
+int config_read_saved(struct config *c, struct error *err)
+{
+	struct config all = { 0 };
+	struct stat st;
+	const char *path = saved_path(&c->arena);
+	int bad = 0;
+	if (!path || stat(path, &st))
+		return 0;
+	bad = config_read_yaml(&all, path, "scenarios", err);
+	for (int i = 0; i < all.scenario_count && !bad; i++) {
+		all.scenarios[i].saved = true;
+		if (!config_scenario(c, text_of(all.scenarios[i].name)))
+			bad = option_add_scenario(c, &all.scenarios[i], false, err);
+	}
+	config_free(&all);
+	return bad;
+}
+
+static void write_key(struct yaml_writer *w, const char *key)
+{
+	yaml_write_text(w, text_of(key));
+}
+
+static void write_one(struct yaml_writer *w, const struct config_scenario *s)
+{
+	write_key(w, s->name);
+	yaml_write_map(w);
+	if (s->what_if) {
+		write_key(w, "what_if");
+		yaml_write_text(w, text_of(s->what_if));
+	}
+	if (s->batch) {
+		write_key(w, "batch");
+		yaml_write_int(w, s->batch);
+	}
+	if (s->has_dtype) {
+		write_key(w, "dtype");
+		yaml_write_text(w, text_of(dtype_name(s->dtype)));
+	}
+	if (s->device) {
+		write_key(w, "device");
+		yaml_write_text(w, text_of(s->device));
+	}
+	if (s->dim_count) {
+		write_key(w, "dims");
+		yaml_write_map(w);
+		for (int i = 0; i < s->dim_count; i++) {
+			yaml_write_text(w, s->dims[i].name);
+			yaml_write_int(w, s->dims[i].value);
+		}
+		yaml_write_end(w);
+	}
+	yaml_write_end(w);
+}
+
+/* Those that were saved, with `one` in place of its namesake. */
+static int saved_text(
+	const struct config *c, const struct config_scenario *one, struct str *out, struct error *err)
+{
+	struct yaml_writer *w = yaml_writer_new(out);
+	yaml_write_map(w);
+	write_key(w, "scenarios");
+	yaml_write_map(w);
+	for (int i = 0; i < c->scenario_count; i++)
+		if (c->scenarios[i].saved && strcmp(c->scenarios[i].name, one->name) != 0)
+			write_one(w, &c->scenarios[i]);
+	write_one(w, one);
+	yaml_write_end(w);
+	yaml_write_end(w);
+	return yaml_writer_finish(w, err);
+}
+
+/* Makes the directories of a path. */
+static void folders_make(struct arena *a, const char *path)
+{
+	char *part = arena_strndup(a, path, strlen(path));
+	for (char *p = part + 1; *p; p++)
+		if (*p == '/') {
+			*p = '\0';
+			mkdir(part, 0777);
+			*p = '/';
+		}
+}
+
+/* Replaces the file at once, so that a reader never sees half of it. */
+static int file_write(struct arena *a, const char *path, const struct str *text, struct error *err)
+{
+	const char *new = arena_printf(a, "%s.%ld", path, (long)getpid());
+	folders_make(a, path);
+	FILE *f = fopen(new, "w");
+	bool good = f && fwrite(text->p, 1, text->n, f) == text->n;
+	if (f)
+		good = fclose(f) == 0 && good;
+	if (good && rename(new, path) == 0)
+		return 0;
+	error_set(err, "%s: cannot be written: %s", path, strerror(errno));
+	unlink(new);
+	return -1;
+}
+
+int config_save_scenario(struct config *c, const struct config_scenario *one, struct error *err)
+{
+	struct arena a = { 0 };
+	struct str text = { 0 };
+	const char *path = saved_path(&a);
+	const struct config_scenario *before = config_scenario(c, text_of(one->name));
+	int bad = name_fits(one->name, err);
+	if (!bad && before && !before->saved)
+		bad = error_set(err, "%s is a scenario of %s; choose another name", one->name,
+			c->path ? c->path : "the configuration");
+	if (!bad && !path)
+		bad = error_set(err, "scenarios cannot be saved: HOME is not set");
+	if (!bad && !before && c->scenario_count == CONFIG_SCENARIOS_MAX)
+		bad = error_set(err, "more than %d scenarios", CONFIG_SCENARIOS_MAX);
+	if (!bad)
+		bad = saved_text(c, one, &text, err) || file_write(&a, path, &text, err);
+	struct config_scenario copy_of = *one;
+	copy_of.saved = true;
+	if (!bad)
+		bad = option_add_scenario(c, &copy_of, true, err);
+	str_free(&text);
+	arena_free(&a);
+	return bad ? -1 : 0;
+}

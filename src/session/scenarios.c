@@ -1,0 +1,293 @@
+#include "config.h"
+
+#include "session/scenarios.h"
+
+#include "session/session_private.h"
+
+#include <math.h>
+#include <string.h>
+
+/* ---- names in -w ---- */
+
+static bool is_what_if(struct text name)
+{
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	for (int i = 0; i < count; i++)
+		if (text_is(name, rows[i].name))
+			return true;
+	return false;
+}
+
+static int unknown(const struct config *c, struct text name, struct error *err)
+{
+	struct str names = { 0 };
+	const char *near = config_scenario_nearest(c, name);
+	int shown = name.n > 40 ? 40 : (int)name.n, rows;
+	const struct what_if *table = what_if_table(&rows);
+	for (int i = 0; i < rows; i++)
+		str_addf(&names, "%s%s", i ? ", " : "", table[i].name);
+	str_addf(&names, c->scenario_count ? "; scenarios: " : "; no scenarios are configured");
+	for (int i = 0; i < c->scenario_count && i < 8; i++)
+		str_addf(&names, "%s%s", i ? ", " : "", c->scenarios[i].name);
+	str_addf(&names, c->scenario_count > 8 ? " ..." : "");
+	if (near)
+		error_set(err, "unknown what-if or scenario '%.*s'; did you mean %s?", shown, name.p, near);
+	else
+		error_set(err, "unknown what-if or scenario '%.*s'; what-ifs: %s", shown, name.p, names.p);
+	str_free(&names);
+	return -1;
+}
+
+/* What the scenarios of a list set, the last one where several do. */
+struct merged {
+	int64_t batch;
+	bool has_dtype;
+	enum dtype dtype;
+	const char *device;
+	struct dim_binding *dims;
+	int dim_count;
+	struct str list; /* what-ifs */
+	bool any;	 /* the list has an item, maybe an empty one */
+};
+
+static void list_add(struct merged *m, struct text items)
+{
+	str_addf(&m->list, m->any ? "," : "");
+	str_add(&m->list, items.p, items.n);
+	m->any = true;
+}
+
+static void merge(struct arena *a, struct merged *m, const struct config_scenario *one)
+{
+	struct dim_binding *dims = ARENA_ARRAY(a, struct dim_binding, m->dim_count + one->dim_count + 1);
+	for (int i = 0; i < m->dim_count; i++)
+		dims[i] = m->dims[i];
+	for (int i = 0; i < one->dim_count; i++)
+		dims[m->dim_count + i] = one->dims[i];
+	m->dims = dims;
+	m->dim_count += one->dim_count;
+	m->batch = one->batch ? one->batch : m->batch;
+	m->dtype = one->has_dtype ? one->dtype : m->dtype;
+	m->has_dtype |= one->has_dtype;
+	m->device = one->device ? one->device : m->device;
+	if (one->what_if)
+		list_add(m, text_of(one->what_if));
+}
+
+static int item_add(struct config *c, struct merged *m, struct text item, struct error *err)
+{
+	const struct config_scenario *one = config_scenario(c, item);
+	struct scenario checked = scenario_default();
+	bool bare = !memchr(item.p, '=', item.n);
+	if (bare && item.n && !is_what_if(item) && !one)
+		return unknown(c, item, err);
+	if (one && one->what_if && scenario_parse(&checked, one->what_if, err))
+		return error_context(err, "scenario %s", one->name);
+	if (one)
+		merge(&c->arena, m, one);
+	else
+		list_add(m, item);
+	return 0;
+}
+
+int scenarios_apply(
+	struct config *c, unsigned given, struct dim_binding **dims, int *count, struct error *err)
+{
+	struct merged m = { 0 };
+	int bad = 0;
+	*count = 0;
+	for (int i = 0; i < c->scenario_count; i++)
+		if (is_what_if(text_of(c->scenarios[i].name)))
+			return error_set(err, "scenarios: %s is the name of a what-if; choose another",
+				c->scenarios[i].name);
+	for (const char *p = c->what_if; p && !bad;) {
+		p += strspn(p, " \t");
+		size_t n = strcspn(p, ","), used = n;
+		while (used > 0 && strchr(" \t", p[used - 1]))
+			used--;
+		bad = item_add(c, &m, (struct text){ p, used }, err);
+		p = p[n] ? p + n + 1 : NULL;
+	}
+	if (!bad && c->what_if)
+		c->what_if = arena_strndup(&c->arena, m.list.n ? m.list.p : "", m.list.n);
+	if (!bad && m.batch && !(given & SCENARIO_BATCH)) {
+		c->batch_count = 1;
+		c->batch[0] = m.batch;
+	}
+	if (!bad && m.has_dtype && !(given & SCENARIO_DTYPE)) {
+		c->dtype_count = 1;
+		c->dtype[0] = m.dtype;
+	}
+	if (!bad && m.device && !(given & SCENARIO_DEVICE))
+		c->device = m.device;
+	*dims = m.dims;
+	*count = bad ? 0 : m.dim_count;
+	str_free(&m.list);
+	return bad;
+}
+
+/* ---- the present scenario ---- */
+
+const char *scenarios_what_ifs(const struct scenario *s, struct arena *a)
+{
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	const char *list = "";
+	char word[WHAT_IF_WORD_SIZE];
+	for (int i = 0; i < count; i++)
+		list = arena_printf(a, "%s%s%s=%s", list, i ? "," : "", rows[i].name,
+			what_if_word(&rows[i], s, word, sizeof(word)));
+	return list;
+}
+
+/* The name by which -d finds the present device. */
+static const char *device_key(const struct session *s)
+{
+	return s->described ? s->described->id : s->config->device;
+}
+
+struct config_scenario scenarios_present(const struct session *s, struct arena *a)
+{
+	struct config_scenario one = { .what_if = scenarios_what_ifs(&s->scenario, a),
+		.device = device_key(s) };
+	const struct plan *p = s->current ? s->current->plan : NULL;
+	if (!p)
+		return one;
+	one.batch = p->batch;
+	one.has_dtype = true;
+	one.dtype = p->dtype;
+	one.dims = ARENA_ARRAY(a, struct dim_binding, p->binding_count + 1);
+	for (int i = 0; i < p->binding_count; i++)
+		if (*session_dim_source(s, p->bindings[i].name)) /* else the batch sets it */
+			one.dims[one.dim_count++] = (struct dim_binding){ .name = p->bindings[i].name,
+				.value = p->bindings[i].value };
+	return one;
+}
+
+/* What-ifs of a scenario, on those that the program begins with. */
+static int what_ifs_of(
+	const struct session *s, const struct config_scenario *one, struct scenario *out, struct error *err)
+{
+	*out = scenario_default();
+	out->best = !s->config->algorithms || strcmp(s->config->algorithms, "preferred") != 0;
+	out->assume = s->options.assume_count > 0;
+	return one->what_if ? scenario_parse(out, one->what_if, err) : 0;
+}
+
+static bool has_dims(const struct session *s, const struct config_scenario *one)
+{
+	const struct plan *p = s->current->plan;
+	for (int i = 0; i < one->dim_count; i++) {
+		bool same = false;
+		for (int k = 0; k < p->binding_count; k++)
+			same |= text_equal(p->bindings[k].name, one->dims[i].name) &&
+				p->bindings[k].value == one->dims[i].value;
+		if (!same)
+			return false;
+	}
+	return true;
+}
+
+static bool has_device(const struct session *s, const struct config_scenario *one)
+{
+	const char *key = device_key(s);
+	return !one->device || (key && strcmp(key, one->device) == 0) ||
+		(s->device.runner && strcmp(s->device.runner, one->device) == 0);
+}
+
+static bool scenario_equal(const struct scenario *a, const struct scenario *b)
+{
+	int count;
+	const struct what_if *rows = what_if_table(&count);
+	for (int i = 0; i < count; i++) {
+		char x[WHAT_IF_WORD_SIZE], y[WHAT_IF_WORD_SIZE];
+		if (strcmp(what_if_word(&rows[i], a, x, sizeof(x)), what_if_word(&rows[i], b, y, sizeof(y))))
+			return false;
+	}
+	return true;
+}
+
+bool scenarios_is_present(const struct session *s, const struct config_scenario *one)
+{
+	struct scenario with;
+	struct error err;
+	return s->current && !what_ifs_of(s, one, &with, &err) && scenario_equal(&with, &s->scenario) &&
+		(!one->batch || one->batch == s->current->plan->batch) &&
+		(!one->has_dtype || one->dtype == s->current->dtype) && has_dims(s, one) &&
+		has_device(s, one);
+}
+
+/* ---- totals ---- */
+
+/* Of the selected plan, in another scenario. */
+static void total_take(struct session *s, const struct scenario *with, struct scenario_total *t)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	struct scenario before = s->scenario;
+	int count;
+	s->scenario = *with;
+	session_recorded_more(s, &err); /* its error is shown when the scenario is selected */
+	const char **texts = !s->planner
+		? NULL
+		: analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+			  scenario_variants(with), &count);
+	for (int i = 0; texts && i < count; i++)
+		planner_ask(s->planner, texts[i]);
+	struct ground ground = session_ground(s);
+	const struct analysis *x = analyze(&a, &ground, with);
+	t->point = sweep_point_of(&ground, x);
+	t->unmeasured = x->unmeasured_problems;
+	s->scenario = before;
+	arena_free(&a);
+}
+
+struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a)
+{
+	struct scenario_total t = { .point = { .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN } };
+	struct session_plan *present = s->current;
+	struct scenario with;
+	struct error err = ERROR_NONE;
+	t.elsewhere = present && (!has_device(s, one) || !has_dims(s, one));
+	if (!present || what_ifs_of(s, one, &with, &err))
+		t.why = arena_printf(a, "%s", present ? err.text : "the model has no plan");
+	else if (!has_device(s, one))
+		t.why = arena_printf(a, "on %s", one->device);
+	else if (t.elsewhere)
+		t.why = "other dimensions";
+	if (t.why)
+		return t;
+	int64_t batch = !one->batch || one->batch == present->plan->batch ? present->batch : one->batch;
+	struct session_plan *other =
+		session_plan_of(s, batch, one->has_dtype ? one->dtype : present->dtype, &err);
+	if (!other) {
+		t.why = arena_printf(a, "%s", err.text);
+		return t;
+	}
+	s->current = other;
+	if (session_check_bound(s, &err))
+		t.why = "dimensions have no value";
+	else
+		total_take(s, &with, &t);
+	s->current = present;
+	return t;
+}
+
+int scenarios_take(struct session *s, const struct config_scenario *one, struct error *err)
+{
+	struct scenario with;
+	if (what_ifs_of(s, one, &with, err))
+		return -1;
+	if (s->current && !has_dims(s, one) && session_bind(s, one->dims, one->dim_count, err))
+		return -1;
+	if (s->current) {
+		int64_t batch =
+			!one->batch || one->batch == s->current->plan->batch ? s->current->batch : one->batch;
+		if (session_select(s, batch, one->has_dtype ? one->dtype : s->current->dtype, err))
+			return -1;
+	}
+	s->scenario = with;
+	s->stale = true;
+	return 0;
+}

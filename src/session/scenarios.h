@@ -1,0 +1,40 @@
+/* Named scenarios: those of the configuration (config_scenario) on the model of a session. */
+#ifndef SESSION_SCENARIOS_H
+#define SESSION_SCENARIOS_H
+
+#include "analyze/sweep.h"
+#include "session/session.h"
+
+/* What a scenario sets that the command line sets too. */
+enum { SCENARIO_BATCH = 1, SCENARIO_DTYPE = 2, SCENARIO_DEVICE = 4 };
+
+/* Replaces the names of scenarios in c->what_if by their what-ifs, and sets batch, data type and device of
+ * the last scenario that has them, but for those in `given`. The dimensions of all named scenarios are
+ * returned in *dims (in c's arena; a later value of a name comes later). -1 with err: a name is neither a
+ * what-if nor a scenario, or a scenario has the name of a what-if. */
+int scenarios_apply(
+	struct config *c, unsigned given, struct dim_binding **dims, int *count, struct error *err);
+
+/* What-ifs as for -w, with the choice of every one, so that they do not depend on defaults. In the arena. */
+const char *scenarios_what_ifs(const struct scenario *s, struct arena *a);
+/* A copy of what the session shows now: what-ifs, batch, data type, device, dimensions. In the arena; without
+ * a name. */
+struct config_scenario scenarios_present(const struct session *s, struct arena *a);
+/* True if the session shows that scenario now. */
+bool scenarios_is_present(const struct session *s, const struct config_scenario *one);
+
+/* The total of a scenario on the session's model and device. */
+struct scenario_total {
+	struct sweep_point point;
+	int unmeasured;	 /* distinct problems without a result */
+	const char *why; /* why there is no total: "on h100", "sequence 512"; NULL: there is one */
+	bool elsewhere;	 /* it has another device or other dimensions: only switching tells */
+};
+/* The session stays as it is, but for a plan that it keeps. On a described device the first call asks its
+ * planner, and a later one has the answers. `why` is in the arena. */
+struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a);
+/* Shows a scenario: what-ifs, dimensions, batch and data type, not the device. -1: one of them is not
+ * possible; what was set before it stays. */
+int scenarios_take(struct session *s, const struct config_scenario *one, struct error *err);
+
+#endif

@@ -1,0 +1,81 @@
+#!/bin/sh
+# scenarios: named scenarios in -w, diff and side by side, with fixed costs.
+. "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
+. "$top/tests/lib/words.sh"
+tiny=$models/tiny.onnx
+XDG_DATA_HOME=$work/data
+export XDG_DATA_HOME
+json() { python3 -c "
+import json
+d = json.loads(open('$work/out').readline())
+r = {x['name']: x for x in d.get('scenarios', [])}
+assert $1, d"; ok $? "$2"; }
+
+try 2 "no scenarios" bz scenarios "$tiny"
+says err "no scenarios are configured"
+one_line
+cat >>config.yaml <<Y
+scenarios:
+    fused: [fusion, matrix=off]
+    half: {what_if: fusion, dtype: bf16}
+    more: {batch: 4}
+    away: {device: no_such_device}
+    wrong: telepathy
+Y
+bz bench -q "$tiny" >out 2>err
+ok $? "bench with fixed costs"
+bz bench -q "$tiny" -b 4 >out 2>err
+ok $? "and of another batch"
+
+try 0 "a name in -w" bz bound --json "$tiny" -w fused
+json "'fusion' in d['scenario']['what_if'] and 'matrix' not in d['scenario']['what_if']" "its what-ifs"
+fused=$(python3 -c "import json; print(json.loads(open('$work/out').readline())['bound_ns'])")
+try 0 "mixed with a what-if" bz bound --json "$tiny" -w fused,fusion=off
+json "'fusion' not in d['scenario']['what_if'] and d['bound_ns'] > $fused" "later ones go before"
+try 0 "its batch" bz bound --json "$tiny" -w more
+json "d['scenario']['batch'] == 4" "is used"
+try 0 "unless -b is given" bz bound --json -b 1 "$tiny" -w more
+json "d['scenario']['batch'] == 1" "then that is used"
+try 0 "in diff" bz diff --json "$tiny" --with '-w fused'
+json "d['verdict'] == 'faster' and abs(d['b']['ns'] - $fused) < 1e-6" "a side"
+try 2 "a misspelt name" bz bound "$tiny" -w fsued
+says err "did you mean fused?"
+one_line
+try 2 "an unknown name" bz bound "$tiny" -w quantum
+says err "scenarios: fused, half"
+one_line
+try 2 "a wrong what-if in a scenario" bz bound "$tiny" -w wrong
+says err "scenario wrong: unknown what-if 'telepathy'"
+one_line
+
+try 0 "two by name" bz scenarios --json "$tiny" fused more
+json "[x['name'] for x in d['scenarios']] == ['fused', 'more'] and d['per_item']" "in the given order"
+json "r['fused']['diff_ns'] == 0 and \
+abs(r['more']['diff_ns'] - (r['more']['bound_ns'] / 4 - $fused)) < 1e-6" "differences are per item"
+try 1 "all of them" bz scenarios --json "$tiny"
+json "[x['name'] for x in d['scenarios']] == [None, 'fused', 'half', 'more', 'away', 'wrong']" \
+    "the given options first"
+json "abs(r['fused']['bound_ns'] - $fused) < 1e-6 and r['fused']['verdict'] == 'faster' and \
+abs(r['fused']['ratio'] - $fused / r[None]['bound_ns']) < 1e-9" "faster"
+json "r['half']['scenario']['dtype'] == 'bf16' and not r['half']['complete'] and \
+r['half']['unmeasured'] > 0 and r['half']['diff_ns'] is None and r['half']['verdict'] == 'unknown'" "not measured: no difference"
+json "'no_such_device' in r['away']['why'] and 'telepathy' in r['wrong']['why'] and \
+'bound_ns' not in r['away']" "why there is no bound"
+try 1 "as text" bz scenarios "$tiny"
+grep -q '^fused .* faster ' out && grep -q '^half .* - .* unknown .* unmeasured' out &&
+    grep -q '^away .* - .*no_such' out
+ok $? "rows"
+try 0 "as CSV" bz scenarios --csv "$tiny" more fused
+[ "$(sed -n 3p out | cut -d, -f3)" = fused ] && [ "$(awk -F, 'NR == 1 { print NF }' out)" -eq 16 ]
+ok $? "a line each"
+try 2 "an unknown scenario" bz scenarios "$tiny" fsued
+says err "did you mean fused?"
+one_line
+try 2 "the first has no bound" bz scenarios "$tiny" wrong fused
+says err "wrong: scenario wrong"
+
+sed 's/telepathy/parallel/; s/wrong:/fusion:/' config.yaml >names.yaml
+try 2 "a scenario with the name of a what-if" "$BENANZA" bound -c names.yaml "$tiny"
+says err "fusion is the name of a what-if"
+one_line
+done_testing
