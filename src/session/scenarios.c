@@ -165,8 +165,7 @@ struct config_scenario scenarios_present(const struct session *s, struct arena *
 	return one;
 }
 
-/* What-ifs of a scenario, on those that the program begins with. */
-static int what_ifs_of(
+int scenarios_what_ifs_of(
 	const struct session *s, const struct config_scenario *one, struct scenario *out, struct error *err)
 {
 	*out = scenario_default();
@@ -212,7 +211,8 @@ bool scenarios_is_present(const struct session *s, const struct config_scenario 
 {
 	struct scenario with;
 	struct error err;
-	return s->current && !what_ifs_of(s, one, &with, &err) && scenario_equal(&with, &s->scenario) &&
+	return s->current && !scenarios_what_ifs_of(s, one, &with, &err) &&
+		scenario_equal(&with, &s->scenario) &&
 		(!one->batch || one->batch == s->current->plan->batch) &&
 		(!one->has_dtype || one->dtype == s->current->dtype) && has_dims(s, one) &&
 		has_device(s, one);
@@ -239,6 +239,7 @@ static void total_take(struct session *s, const struct scenario *with, struct sc
 	const struct analysis *x = analyze(&a, &ground, with);
 	t->point = sweep_point_of(&ground, x);
 	t->unmeasured = x->unmeasured_problems;
+	t->without = x->coverage.missing + x->coverage.unsupported;
 	s->scenario = before;
 	arena_free(&a);
 }
@@ -250,7 +251,7 @@ struct scenario_total scenarios_total(struct session *s, const struct config_sce
 	struct scenario with;
 	struct error err = ERROR_NONE;
 	t.elsewhere = present && (!has_device(s, one) || !has_dims(s, one));
-	if (!present || what_ifs_of(s, one, &with, &err))
+	if (!present || scenarios_what_ifs_of(s, one, &with, &err))
 		t.why = arena_printf(a, "%s", present ? err.text : "the model has no plan");
 	else if (!has_device(s, one))
 		t.why = arena_printf(a, "on %s", one->device);
@@ -277,7 +278,7 @@ struct scenario_total scenarios_total(struct session *s, const struct config_sce
 int scenarios_take(struct session *s, const struct config_scenario *one, struct error *err)
 {
 	struct scenario with;
-	if (what_ifs_of(s, one, &with, err))
+	if (scenarios_what_ifs_of(s, one, &with, err))
 		return -1;
 	if (s->current && !has_dims(s, one) && session_bind(s, one->dims, one->dim_count, err))
 		return -1;

@@ -20,6 +20,9 @@ const char *scenarios_what_ifs(const struct scenario *s, struct arena *a);
 /* A copy of what the session shows now: what-ifs, batch, data type, device, dimensions. In the arena; without
  * a name. */
 struct config_scenario scenarios_present(const struct session *s, struct arena *a);
+/* The what-ifs of a scenario, on those that the program begins with. */
+int scenarios_what_ifs_of(const struct session *s, const struct config_scenario *one, struct scenario *out,
+	struct error *err);
 /* True if the session shows that scenario now. */
 bool scenarios_is_present(const struct session *s, const struct config_scenario *one);
 
@@ -27,6 +30,7 @@ bool scenarios_is_present(const struct session *s, const struct config_scenario 
 struct scenario_total {
 	struct sweep_point point;
 	int unmeasured;	 /* distinct problems without a result */
+	int without;     /* layers without a cost */
 	const char *why; /* why there is no total: "on h100", "sequence 512"; NULL: there is one */
 	bool elsewhere;	 /* it has another device or other dimensions: only switching tells */
 };

@@ -58,7 +58,8 @@ json "[x['name'] for x in d['scenarios']] == [None, 'fused', 'half', 'more', 'aw
 json "abs(r['fused']['bound_ns'] - $fused) < 1e-6 and r['fused']['verdict'] == 'faster' and \
 abs(r['fused']['ratio'] - $fused / r[None]['bound_ns']) < 1e-9" "faster"
 json "r['half']['scenario']['dtype'] == 'bf16' and not r['half']['complete'] and \
-r['half']['unmeasured'] > 0 and r['half']['diff_ns'] is None and r['half']['verdict'] == 'unknown'" "not measured: no difference"
+r['half']['unmeasured'] > 0 and r['half']['diff_ns'] is None and r['half']['verdict'] == 'unknown'" \
+    "not measured: no difference"
 json "'no_such_device' in r['away']['why'] and 'telepathy' in r['wrong']['why'] and \
 'bound_ns' not in r['away']" "why there is no bound"
 try 1 "as text" bz scenarios "$tiny"

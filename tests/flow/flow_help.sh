@@ -40,6 +40,8 @@ see "[gn] Graph"
 keys Tab
 see "[gd] Distribution"
 keys Tab
+see "[gs] Scenarios"
+keys Tab
 see "[8] Help"
 keys Tab
 see "[1] Layers"

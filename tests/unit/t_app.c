@@ -288,6 +288,59 @@ static void test_help_search(void)
 	end();
 }
 
+static void test_scenarios(void)
+{
+	char folder[] = "/tmp/benanza-test.XXXXXX", path[128];
+	setenv("XDG_DATA_HOME", mkdtemp(folder), 1);
+	begin(&(struct fixture_options){ .measured = true, .scenarios = true });
+	app_show(&app, &view_scenarios, -1);
+	app_draw(&app);
+	ok(sees("present") && sees("fused") && sees("unknown what-if 'telepathy'"), "all, and why not");
+	ok(sees("on h100: Enter switches"), "another device is not priced");
+	double before = app.session->analysis->bound_ns;
+	type("j Enter");
+	ok(app.session->scenario.fusion == FUSION_ALL && app.session->scenario.parallel == PARALLEL_RESOURCES,
+		"Enter takes the what-ifs");
+	ok(app.session->analysis->bound_ns < before, "at once");
+	ok(sees("scenario fused"), "and says so");
+	type("j Enter");
+	is_int(fixture_calls.batch, 8, "or the batch");
+	ok(app.session->scenario.fusion == FUSION_OFF && app.session->scenario.matrix,
+		"what-ifs that it does not name are as at the start");
+	type("j Enter");
+	is_str(fixture_calls.chosen, "h100", "or the device");
+	type("j Enter");
+	ok(sees("wrong: unknown what-if 'telepathy'"), "a wrong one is refused");
+	type("s");
+	ok(sees("save the present scenario as"), "a name is asked for");
+	for (const char *p = "fused"; *p; p++)
+		app_key(&app, (uint32_t)*p);
+	type("Enter");
+	ok(sees("fused is a scenario of") && app.frame->prompt.kind, "one of the user's file is kept");
+	app_key(&app, 'U' & 31);
+	for (const char *p = "fusion"; *p; p++)
+		app_key(&app, (uint32_t)*p);
+	type("Enter");
+	ok(sees("is the name of a what-if"), "nor a name of a what-if");
+	app_key(&app, 'U' & 31);
+	for (const char *p = "mine"; *p; p++)
+		app_key(&app, (uint32_t)*p);
+	type("Enter");
+	ok(sees("saved: -w mine uses it") && !app.frame->prompt.kind, "it is saved");
+	app_draw(&app);
+	const struct config_scenario *mine = config_scenario(app.session->given, TEXT("mine"));
+	ok(mine && mine->saved && mine->what_if && strstr(mine->what_if, "matrix=off") && mine->has_dtype,
+		"with all choices");
+	ok(sees(" mine "), "and listed");
+	end();
+	snprintf(path, sizeof(path), "%s/benanza/scenarios.yaml", folder);
+	is_int(unlink(path), 0, "in the program's own file");
+	*strrchr(path, '/') = '\0';
+	rmdir(path);
+	rmdir(folder);
+	unsetenv("XDG_DATA_HOME");
+}
+
 static void test_prompt(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -1203,6 +1256,7 @@ int main(void)
 	test_devices();
 	test_disturbed();
 	test_help_search();
+	test_scenarios();
 	test_prompt();
 	test_assume();
 	test_what_ifs();

@@ -18,6 +18,7 @@ struct fixture_options {
 	bool described;    /* the device is only described */
 	bool control; /* instead: a loop, a choice that is known, one that is not, and an integer convolution
 		       */
+	bool scenarios;    /* four are configured: "fused", "eight", "away", "wrong" */
 	bool sweep;        /* two batches and two data types are configured */
 	bool agents;       /* two are configured: "near", "far" */
 	bool real;         /* the database has an execution of the model */

@@ -31,7 +31,7 @@ struct pane {
 };
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE,
-	PROMPT_LINE };
+	PROMPT_LINE, PROMPT_TEXT };
 
 #define PROMPT_TEXT_SIZE 512  /* of a command; others have up to PROMPT_SIZE */
 
@@ -60,6 +60,8 @@ struct prompt {
 								    was started */
 	struct prompt_dim *dims; /* PROMPT_DIM: all dimensions of the prompt, bound together at the end */
 	int dim_count, dim_index;
+	const char *label;    /* PROMPT_TEXT: before the text */
+	bool (*accept)(struct app *app, const char *text);
 	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
 				 what_if_table */
 	struct completion completion;

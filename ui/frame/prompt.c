@@ -73,6 +73,13 @@ void app_ask_choice(struct app *app, int row)
 	q->untouched = true;
 }
 
+void app_ask(struct app *app, const char *label, bool (*accept)(struct app *app, const char *text))
+{
+	prompt_open(app, PROMPT_TEXT);
+	app->frame->prompt.label = label;
+	app->frame->prompt.accept = accept;
+}
+
 const char *prompt_label(struct app *app)
 {
 	const struct prompt *q = &app->frame->prompt;
@@ -85,6 +92,7 @@ const char *prompt_label(struct app *app)
 		return arena_printf(&app->scratch, "cost of %s = ",
 			text_cut(&app->scratch, app_clean(app, app_plan(app)->layers[q->target].name), 24,
 				true));
+	case PROMPT_TEXT: return q->label;
 	case PROMPT_CHOICE:
 		return arena_printf(&app->scratch, "%s = ", what_if_table(&count)[q->target].name);
 	default: return arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
@@ -305,10 +313,22 @@ static void line_earlier(struct app *app, int direction)
 	snprintf(q->text, sizeof(q->text), "%s", to ? h->lines[h->count - to] : q->draft);
 }
 
+static void text_accept(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	if (!q->text[0] || q->accept(app, q->text))
+		prompt_close(app);
+	app_refresh(app);
+}
+
 static void prompt_accept(struct app *app)
 {
 	struct prompt *q = &app->frame->prompt;
 	char text[PROMPT_SIZE];
+	if (q->kind == PROMPT_TEXT) {
+		text_accept(app);
+		return;
+	}
 	if (q->kind == PROMPT_ASSUME || q->kind == PROMPT_CHOICE) {
 		q->kind == PROMPT_ASSUME ? assume_accept(app) : choice_accept(app);
 		return;

@@ -25,6 +25,7 @@ libui_a_SOURCES += \
 	ui/views/problems.c \
 	ui/views/roofline.c \
 	ui/views/timeline.c \
+	ui/views/scenarios.c \
 	ui/views/view.c \
 	ui/views/view.h \
 	ui/views/view_list.h \

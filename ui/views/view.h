@@ -111,6 +111,9 @@ void app_ask_choice(struct app *app, int row);
 void app_use(struct app *app, const struct scenario *s);
 /* Takes the next choice of what-if number `row` of what_if_table; after the last one, off. */
 void app_toggle(struct app *app, int row);
+/* Asks for a text in the bottom line. accept is called with it; false: it is not good (it notes why), and the
+ * prompt stays. label: not copied. */
+void app_ask(struct app *app, const char *label, bool (*accept)(struct app *app, const char *text));
 /* The mark behind the heading of the sorted column; "" for the other columns. */
 const char *app_order_mark(const struct app *app, const struct view *view, int order);
 /* True if the rows are sorted or reversed, i.e. not in the view's own order; if a filter hides some. */

@@ -15,6 +15,7 @@
 	V(map) \
 	V(graph) \
 	V(distribution) \
+	V(scenarios) \
 	V(help)
 
 #endif
