@@ -42,6 +42,10 @@ see "[gd] Distribution"
 keys Tab
 see "[gs] Scenarios"
 keys Tab
+see "[gy] Groups"
+keys Tab
+see "[ga] Algorithms"
+keys Tab
 see "[8] Help"
 keys Tab
 see "[1] Layers"

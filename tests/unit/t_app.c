@@ -341,6 +341,66 @@ static void test_scenarios(void)
 	unsetenv("XDG_DATA_HOME");
 }
 
+static void test_groups(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	app_show(&app, &view_groups, -1);
+	app_draw(&app);
+	ok(sees("type") && sees("Conv") && sees("MaxPool"), "costs by type");
+	ok(sees("layers without a cost") || sees("layer without a cost"), "what is missing is said");
+	type("Right");
+	ok(sees("scope") && sees("layer1.1"), "by scope");
+	type(".");
+	ok(sees("class") && sees("compute"), "by class");
+	type("g Enter");
+	double most = app_cost(&app, app.layer)->ns;
+	for (int i = 0; i < app_plan(&app)->layer_count; i++)
+		if (app_plan(&app)->layers[i].class == app_layer(&app, app.layer)->class)
+			ok(!(app_cost(&app, i)->ns > most), "Enter opens the costliest layer of the row");
+	ok(app_pane(&app)->view == &view_detail, "in the details");
+	type("Esc");
+	type("Right");
+	ok(sees("of the cost"), "the distribution");
+	type("Left Left");
+	ok(sees("scope"), "and back");
+	end();
+}
+
+static void test_algorithms(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	app_show(&app, &view_algorithms, -1);
+	app_draw(&app);
+	int own = app_own_problem(&app, app.layer);
+	const struct result *used = app_pick(&app, app_plan(&app)->problems[own].text);
+	ok(used && sees(used->algorithm.name) && sees("1.00x"), "the algorithm in use");
+	ok(sees("fused 2.98 ms, apart 3.58 ms, -17%: 2 layers"), "fused and apart on top");
+	const char *best = strstr(screen(), "brgconv:avx"), *other = strstr(screen(), "jit:avx512_core"),
+		   *failed = strstr(screen(), "jit:avx2 ");
+	ok(best && other && failed && best < other && other < failed, "fastest first, unknown last");
+	ok(sees("0.83x") && sees("1.20x"), "beside the best and the preferred one");
+	int layer = app.layer;
+	type("> > >");
+	ok(app.layer != layer && !sees("jit:avx2 "), "those of the next layers");
+	end();
+	begin(&(struct fixture_options){ .queue = true });
+	app_show(&app, &view_algorithms, -1);
+	bool none = false, unmeasured = false;
+	for (int i = 0; i < 30; i++) {
+		type(">");
+		none |= sees("no kernel runs for this layer");
+		unmeasured |= sees("no algorithm of this layer is measured: B measures it");
+	}
+	ok(none && unmeasured, "why there is none");
+	end();
+	begin(&(struct fixture_options){ .described = true });
+	app_show(&app, &view_algorithms, -1);
+	app_draw(&app);
+	ok(sees("eng0") && sees("planned, not measured"), "planned ones");
+	ok(sees("fused ~"), "an estimate is marked");
+	end();
+}
+
 static void test_prompt(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -1257,6 +1317,8 @@ int main(void)
 	test_disturbed();
 	test_help_search();
 	test_scenarios();
+	test_groups();
+	test_algorithms();
 	test_prompt();
 	test_assume();
 	test_what_ifs();

@@ -5,6 +5,7 @@ libui_a_SOURCES += \
 	ui/views/chart.h \
 	ui/views/columns.c \
 	ui/views/columns.h \
+	ui/views/algorithms.c \
 	ui/views/detail.c \
 	ui/views/detail.h \
 	ui/views/detail_real.c \
@@ -13,6 +14,7 @@ libui_a_SOURCES += \
 	ui/views/distribution.c \
 	ui/views/doctor.c \
 	ui/views/graph.c \
+	ui/views/groups.c \
 	ui/views/help.c \
 	ui/views/keys.c \
 	ui/views/keys.h \

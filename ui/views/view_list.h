@@ -16,6 +16,8 @@
 	V(graph) \
 	V(distribution) \
 	V(scenarios) \
+	V(groups) \
+	V(algorithms) \
 	V(help)
 
 #endif
