@@ -46,6 +46,8 @@ see "[gy] Groups"
 keys Tab
 see "[ga] Algorithms"
 keys Tab
+see "[gw] Sweep"
+keys Tab
 see "[8] Help"
 keys Tab
 see "[1] Layers"

@@ -401,6 +401,42 @@ static void test_algorithms(void)
 	end();
 }
 
+static void test_sweep_view(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	session->current->plan->batch = 1;
+	app_show(&app, &view_sweep, -1);
+	for (int i = 0; i < 8; i++) /* a point at each drawing */
+		app_draw(&app);
+	ok(sees("16 f32  Reshape flatten has the batch 1 baked in") &&
+			sees("32 f32  Reshape flatten has the batch 1 baked in"),
+		"the usual batches, and why one is not possible");
+	ok(sees("2 without a cost"), "what is missing");
+	is_int(view_sweep.due_ms(&app, app_pane(&app)->state), -1, "nothing is open");
+	app.generation++;
+	int due = view_sweep.due_ms(&app, app_pane(&app)->state);
+	due += view_sweep.due_ms(&app, app_pane(&app)->state);
+	is_int(due, 1, "after a change it is drawn again soon");
+	type("j j Enter");
+	is_int(fixture_calls.batch, 4, "Enter takes the batch");
+	is_int((int)session->current->batch, 4, "at once");
+	end();
+	begin(&(struct fixture_options){ .queue = true });
+	session->current->plan->batch = 1;
+	app_show(&app, &view_sweep, -1);
+	type("b");
+	is_int(fixture_calls.sweep, 1, "b measures all batches");
+	is_int(app.session->given->batch_count, 6, "which are configured from then on");
+	end();
+	begin(&(struct fixture_options){ .queue = true, .sweep = true });
+	app_show(&app, &view_sweep, -1);
+	for (int i = 0; i < 8; i++)
+		app_draw(&app);
+	ok(sees("8 f32") && sees("8 bf16") && sees("unmeasured: b") && !sees(" 16 "),
+		"configured batches and types");
+	end();
+}
+
 static void test_prompt(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -1318,6 +1354,7 @@ int main(void)
 	test_help_search();
 	test_scenarios();
 	test_groups();
+	test_sweep_view();
 	test_algorithms();
 	test_prompt();
 	test_assume();

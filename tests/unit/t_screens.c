@@ -67,6 +67,8 @@ static const struct screen {
 	{ "algorithms_80x24", 80, 24, "algorithms", "", false, false, { .measured = true } },
 	{ "algorithms_120x40", 120, 40, "algorithms", "> > >", false, false, { .measured = true } },
 	{ "algorithms_planned_120x40", 120, 40, "algorithms", "", false, false, { .described = true } },
+	{ "sweep_80x24", 80, 24, "sweep", "j", false, false, { .described = true } },
+	{ "sweep_120x40", 120, 40, "sweep", "", false, false, { .measured = true, .sweep = true } },
 	{ "doctor_80x24", 80, 24, "doctor", "", false, false, { .queue = true } },
 	{ "devices_chosen_80x24", 80, 24, NULL, "D / h100 Enter Enter 1", false, false, { .queue = true } },
 	{ "devices_80x24_ascii", 80, 24, NULL, "D k", true, false, { .described = true } },

@@ -492,6 +492,7 @@ struct session *fixture_open(const struct fixture_options *o)
 	static struct config config;
 	options = *o;
 	config.agents = agents;
+	config.batch_count = 0;
 	config.agent_count = o->agents ? 2 : 0;
 	fixture_agent = AGENT_WORKS;
 	fixture_calls = (struct fixture_calls){ 0 };

@@ -214,6 +214,11 @@ void measure(struct app *app, bool all)
 	app->generation++;
 }
 
+void app_measure(struct app *app)
+{
+	measure(app, true);
+}
+
 void measure_stop(struct app *app)
 {
 	struct queue *q = app->session->queue;

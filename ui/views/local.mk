@@ -28,6 +28,7 @@ libui_a_SOURCES += \
 	ui/views/roofline.c \
 	ui/views/timeline.c \
 	ui/views/scenarios.c \
+	ui/views/sweep.c \
 	ui/views/view.c \
 	ui/views/view.h \
 	ui/views/view_list.h \

@@ -18,6 +18,7 @@
 	V(scenarios) \
 	V(groups) \
 	V(algorithms) \
+	V(sweep) \
 	V(help)
 
 #endif

@@ -1,0 +1,336 @@
+#include "config.h"
+
+#include "ui/views/view.h"
+
+#include "session/scenarios.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The bound at each batch and data type of the configuration; without any, at the usual batches. */
+struct sweep_line {
+	int64_t batch;
+	enum dtype dtype;
+	struct scenario_total total; /* `why` in its own arena */
+	struct arena arena;
+	uint64_t generation; /* of `total`; 0: none yet */
+	bool first;	     /* of its data type */
+};
+
+struct sweep {
+	struct sweep_line *lines;
+	int count, width;
+	bool turn; /* the next call of sweep_due says that the view is due */
+};
+
+#define BAR_LEAST 6
+#define BAR_MOST 60
+
+static const int64_t usual_batches[] = { 1, 2, 4, 8, 16, 32 };
+#define USUAL_COUNT ((int)(sizeof(usual_batches) / sizeof(usual_batches[0])))
+
+static void sweep_close(struct app *app, void *state)
+{
+	struct sweep *s = state;
+	(void)app;
+	for (int i = 0; i < s->count; i++)
+		arena_free(&s->lines[i].arena);
+	free(s->lines);
+	s->lines = NULL;
+	s->count = 0;
+}
+
+static int batch_order(const void *a, const void *b)
+{
+	const int64_t *x = a, *y = b;
+	return (*x > *y) - (*x < *y);
+}
+
+/* Batches in ascending order, within each data type. */
+static void sweep_open(struct app *app, void *state)
+{
+	struct sweep *s = state;
+	const struct config *c = app->session->given;
+	const struct plan *p = app_plan(app);
+	int64_t batches[CONFIG_LIST_MAX] = { 0 };
+	int batch_count = c->batch_count ? c->batch_count
+		: p && p->batch > 0	 ? USUAL_COUNT
+					 : 1,
+	    dtype_count = c->dtype_count ? c->dtype_count : 1;
+	sweep_close(app, s);
+	if (!p)
+		return;
+	for (int i = 0; i < batch_count && batch_count > 1; i++)
+		batches[i] = c->batch_count ? c->batch[i] : usual_batches[i];
+	if (batch_count == 1)
+		batches[0] = c->batch_count ? c->batch[0] : 0;
+	qsort(batches, (size_t)batch_count, sizeof(batches[0]), batch_order);
+	s->lines = base_calloc((size_t)(batch_count * dtype_count), sizeof(*s->lines));
+	for (int i = 0; i < batch_count * dtype_count; i++)
+		s->lines[s->count++] = (struct sweep_line){ .batch = batches[i % batch_count],
+			.dtype = c->dtype_count ? c->dtype[i / batch_count] : app->session->current->dtype,
+			.first = i % batch_count == 0 };
+}
+
+/* Marks the best batch of each data type. */
+static void best_mark(struct sweep *s)
+{
+	struct sweep_point points[CONFIG_LIST_MAX];
+	for (int i = 0, end; i < s->count; i = end) {
+		int n = 0;
+		for (end = i; end < s->count && (end == i || !s->lines[end].first); end++) {
+			points[n] = s->lines[end].total.point;
+			points[n++].complete &= !s->lines[end].total.why && s->lines[end].generation;
+		}
+		sweep_best(points, n);
+		for (int k = 0; k < n; k++)
+			s->lines[i + k].total.point.best = points[k].best;
+	}
+}
+
+static void line_fill(struct app *app, struct sweep_line *l)
+{
+	struct session *session = app->session;
+	arena_free(&l->arena);
+	struct config_scenario one = { .what_if = scenarios_what_ifs(&session->scenario, &l->arena),
+		.batch = l->batch,
+		.has_dtype = true,
+		.dtype = l->dtype };
+	l->total = scenarios_total(session, &one, &l->arena);
+	l->generation = app->generation;
+}
+
+/* One point at each drawing, so that keys do not wait for the others; a single frame has all. */
+static int sweep_rows(struct app *app, void *state, int width)
+{
+	struct sweep *s = state;
+	struct sweep_line *oldest = NULL;
+	s->width = width;
+	const struct session_plan *now = app->session->current;
+	bool other = s->count && now && !app->session->given->dtype_count && s->lines[0].dtype != now->dtype;
+	if (!s->lines || other)
+		sweep_open(app, s);
+	for (int i = 0; i < s->count; i++) {
+		struct sweep_line *l = &s->lines[i];
+		if (l->generation == app->generation)
+			continue;
+		if (app->is_still)
+			line_fill(app, l);
+		else if (!oldest || l->generation < oldest->generation)
+			oldest = l;
+	}
+	if (oldest)
+		line_fill(app, oldest);
+	best_mark(s);
+	return s->count;
+}
+
+static int sweep_due(struct app *app, void *state)
+{
+	struct sweep *s = state;
+	bool open = false;
+	for (int i = 0; i < s->count; i++)
+		open |= s->lines[i].generation != app->generation;
+	s->turn = !s->turn;
+	return !open || app->is_still ? -1 : s->turn ? 1 : 0;
+}
+
+/* ---- drawing ---- */
+
+static bool has_tokens(const struct sweep *s)
+{
+	for (int i = 0; i < s->count; i++)
+		if (s->lines[i].generation && !isnan(s->lines[i].total.point.tokens_per_s))
+			return true;
+	return false;
+}
+
+/* Items or tokens a second. */
+static double throughput(const struct sweep *s, const struct sweep_line *l)
+{
+	return has_tokens(s) ? l->total.point.tokens_per_s : l->total.point.items_per_s;
+}
+
+static bool is_known(const struct sweep_line *l)
+{
+	return l->generation && !l->total.why && l->total.point.complete;
+}
+
+static double most_of(const struct sweep *s, bool latency)
+{
+	double most = 0;
+	for (int i = 0; i < s->count; i++) {
+		double x = latency ? s->lines[i].total.point.bound_ns : throughput(s, &s->lines[i]);
+		if (is_known(&s->lines[i]) && x > most)
+			most = x;
+	}
+	return most;
+}
+
+#define TYPE_AT 9
+#define BOUND_AT 14
+#define RATE_AT 25
+#define MEMORY_AT 34
+#define LIMIT_AT 45
+#define BARS_AT 60
+
+static void sweep_heading(struct app *app, void *state, struct area line)
+{
+	const struct sweep *s = state;
+	int bars = (line.width - BARS_AT - 2) / 2;
+	(void)app;
+	canvas_fit_right(line, 1, 0, 7, STYLE_DIM, "batch");
+	canvas_fit(line, TYPE_AT, 0, 5, STYLE_DIM, "type");
+	canvas_fit_right(line, BOUND_AT, 0, 10, STYLE_DIM, "bound");
+	canvas_fit_right(line, RATE_AT, 0, 8, STYLE_DIM, has_tokens(s) ? "tokens/s" : "items/s");
+	canvas_fit_right(line, MEMORY_AT, 0, 10, STYLE_DIM, "memory");
+	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM, "limited by");
+	if (bars >= BAR_LEAST) {
+		canvas_fit(line, BARS_AT, 0, bars, STYLE_DIM, "latency");
+		canvas_fit(line, BARS_AT + bars + 1, 0, bars, STYLE_DIM, "throughput");
+	}
+}
+
+static void bar_draw(struct area line, int x, int columns, double value, double most, enum style style)
+{
+	int most_columns = columns > BAR_MOST ? BAR_MOST : columns;
+	int length = most > 0 ? (int)lround(most_columns * value / most) : 0;
+	for (int i = 0; i < (length ? length : 1); i++)
+		canvas_put(line, x + i, 0, style, 0x2588);
+}
+
+static const char *mark_of(const struct sweep_point *p)
+{
+	return isnan(p->bound_ns) ? "" : !p->complete ? ">=" : p->estimated ? "~" : "";
+}
+
+static void numbers_draw(struct app *app, const struct sweep *s, const struct sweep_line *l, struct area line)
+{
+	const struct sweep_point *p = &l->total.point;
+	struct arena *a = &app->scratch;
+	char text[STR_QUANTITY];
+	enum style style = p->best ? STYLE_GOOD : STYLE_NORMAL;
+	canvas_fit_right(line, BOUND_AT, 0, 10, style,
+		arena_printf(a, "%s%s", mark_of(p), str_duration(text, p->bound_ns)));
+	canvas_fit_right(
+		line, RATE_AT, 0, 8, style, arena_printf(a, "%s", str_count(text, throughput(s, l))));
+	canvas_fit_right(
+		line, MEMORY_AT, 0, 10, style, arena_printf(a, "%s", str_bytes(text, p->memory_bytes)));
+	const char *limit = limit_name(p->by);
+	int bars = (line.width - BARS_AT - 2) / 2;
+	if (!is_known(l)) {
+		const char *gap = l->total.unmeasured
+			? arena_printf(a, "%d unmeasured: b", l->total.unmeasured)
+			: arena_printf(a, "%d without a cost", l->total.without);
+		canvas_fit(line, LIMIT_AT, 0, line.width - LIMIT_AT, STYLE_WARN, gap);
+		return;
+	}
+	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM,
+		limit ? arena_printf(a, "%s %.0f%%", limit, 100 * p->by_share) : "-");
+	if (bars < BAR_LEAST) {
+		canvas_fit(line, BARS_AT, 0, line.width - BARS_AT, style, p->best ? "* best" : "");
+		return;
+	}
+	bar_draw(line, BARS_AT, bars, p->bound_ns, most_of(s, true), STYLE_DIM);
+	bar_draw(line, BARS_AT + bars + 1, bars, throughput(s, l), most_of(s, false),
+		p->best ? STYLE_GOOD : STYLE_ACCENT);
+}
+
+static void sweep_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	const struct sweep *s = state;
+	const struct sweep_line *l = &s->lines[row];
+	const struct session_plan *now = app->session->current;
+	struct arena *a = &app->scratch;
+	bool present = now && now->dtype == l->dtype && (!l->batch || now->plan->batch == l->batch);
+	(void)above;
+	if (present)
+		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+	canvas_fit_right(line, 2, 0, 6, l->total.point.best ? STYLE_GOOD : STYLE_NORMAL,
+		l->batch ? arena_printf(a, "%s%lld", l->total.point.best ? "*" : "", (long long)l->batch)
+			 : "-");
+	canvas_fit(line, TYPE_AT, 0, 5, STYLE_NORMAL, dtype_name(l->dtype));
+	if (!l->generation)
+		canvas_fit(line, BOUND_AT, 0, line.width - BOUND_AT, STYLE_DIM, "...");
+	else if (l->total.why)
+		canvas_fit(line, BOUND_AT, 0, line.width - BOUND_AT, STYLE_BAD,
+			app_clean(app, text_of(l->total.why)));
+	else
+		numbers_draw(app, s, l, line);
+}
+
+static const char *sweep_row_text(struct app *app, void *state, int row)
+{
+	const struct sweep_line *l = &((struct sweep *)state)->lines[row];
+	char text[64];
+	return app_clean(app,
+		text_of(arena_printf(&app->scratch, "%s %s%s",
+			session_sweep_text(text, sizeof(text), l->batch, l->dtype),
+			l->total.point.best ? "best " : "", l->total.why ? l->total.why : "")));
+}
+
+static int sweep_row_at_entry(struct app *app, void *state)
+{
+	const struct sweep *s = state;
+	const struct session_plan *now = app->session->current;
+	for (int i = 0; now && i < s->count; i++)
+		if (s->lines[i].dtype == now->dtype && s->lines[i].batch == now->plan->batch)
+			return i;
+	return s->count ? 0 : -1;
+}
+
+enum { SWEEP_MEASURE };
+
+static const struct key_row sweep_keys[] = {
+	{ "b", REQUEST_OWN, SWEEP_MEASURE, KEYS_MEASURE, "measure the whole sweep", .hint = NULL }, { 0 }
+};
+
+/* Batches that are not configured become so: what is measured is then also what + and - go through. */
+static void sweep_measure(struct app *app, const struct sweep *s)
+{
+	struct config *c = app->session->given;
+	for (int i = 0; !c->batch_count && s->count > 1 && i < USUAL_COUNT; i++)
+		c->batch[i] = usual_batches[i];
+	c->batch_count = c->batch_count || s->count < 2 ? c->batch_count : USUAL_COUNT;
+	app_measure(app);
+}
+
+static bool sweep_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	struct sweep *s = state;
+	struct error err = ERROR_NONE;
+	if (key->request == REQUEST_OWN) {
+		sweep_measure(app, s);
+		return true;
+	}
+	if (key->request != REQUEST_OPEN || row < 0)
+		return false;
+	const struct session_plan *now = app->session->current;
+	int64_t batch = s->lines[row].batch;
+	if (session_select(
+		    app->session, batch == now->plan->batch ? now->batch : batch, s->lines[row].dtype, &err))
+		app_note(app, true, "%s", err.text);
+	app->generation++;
+	return true;
+}
+
+const struct view view_sweep = {
+	.name = "sweep",
+	.help = "latency and throughput over batch and data type (-b, -t), best batch; Enter switches",
+	.keys = "gw",
+	.group = KEYS_VIEWS,
+	.own = sweep_keys,
+	.state_size = sizeof(struct sweep),
+	.open = sweep_open,
+	.close = sweep_close,
+	.rows = sweep_rows,
+	.heading = sweep_heading,
+	.draw_row = sweep_draw_row,
+	.row_text = sweep_row_text,
+	.row_at_entry = sweep_row_at_entry,
+	.request = sweep_request,
+	.due_ms = sweep_due,
+	.opens = "use it",
+};
