@@ -2,6 +2,8 @@
 #ifndef ANALYZE_SWEEP_H
 #define ANALYZE_SWEEP_H
 
+#include <math.h>
+
 #include "analyze/limit.h"
 #include "analyze/memory.h"
 
@@ -21,6 +23,11 @@ struct sweep_point {
 	double flops_per_s;
 	bool best;               /* set by sweep_best */
 };
+
+/* A point of which nothing is known. */
+#define SWEEP_POINT_UNKNOWN                                                                       \
+	((struct sweep_point){ .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .items_per_s = NAN,   \
+		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN })
 
 /* The point of a scenario. Borrows nothing. */
 struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a);

@@ -69,7 +69,7 @@ static void row_add(struct options *o, struct scenario_rows *r, const char *name
 	struct error err = ERROR_NONE;
 	struct scenario_row *row = &r->rows[r->count++];
 	*row = (struct scenario_row){ .name = name,
-		.point = { .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN } };
+		.point = SWEEP_POINT_UNKNOWN };
 	if ((name && options_of(o, name, &other, &err)) || row_open(name ? &other : o, &s, &err) != EXIT_DONE)
 		row->why = kept(&o->arena, err.text);
 	else {

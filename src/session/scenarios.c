@@ -246,7 +246,7 @@ static void total_take(struct session *s, const struct scenario *with, struct sc
 
 struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a)
 {
-	struct scenario_total t = { .point = { .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN } };
+	struct scenario_total t = { .point = SWEEP_POINT_UNKNOWN };
 	struct session_plan *present = s->current;
 	struct scenario with;
 	struct error err = ERROR_NONE;

@@ -412,6 +412,7 @@ static void test_sweep_view(void)
 			sees("32 f32  Reshape flatten has the batch 1 baked in"),
 		"the usual batches, and why one is not possible");
 	ok(sees("2 without a cost"), "what is missing");
+	ok(!sees("over the batch"), "no curve of gaps");
 	is_int(view_sweep.due_ms(&app, app_pane(&app)->state), -1, "nothing is open");
 	app.generation++;
 	int due = view_sweep.due_ms(&app, app_pane(&app)->state);
@@ -434,6 +435,21 @@ static void test_sweep_view(void)
 		app_draw(&app);
 	ok(sees("8 f32") && sees("8 bf16") && sees("unmeasured: b") && !sees(" 16 "),
 		"configured batches and types");
+	end();
+}
+
+/* A plan without gaps has curves below the table. */
+static void test_sweep_curves(void)
+{
+	begin(&(struct fixture_options){ .measured = true, .chain = 7 });
+	session->current->plan->batch = 1;
+	app_show(&app, &view_sweep, -1);
+	for (int i = 0; i < 8; i++)
+		app_draw(&app);
+	ok(!isnan(session->analysis->bound_ns) && session->analysis->complete, "all is known");
+	ok(sees("latency over the batch") && sees("items/s over the batch"), "curves");
+	type("G j j");
+	is_int(pane_row(app_pane(&app)), 5, "the cursor stays in the table");
 	end();
 }
 
@@ -1355,6 +1371,7 @@ int main(void)
 	test_scenarios();
 	test_groups();
 	test_sweep_view();
+	test_sweep_curves();
 	test_algorithms();
 	test_prompt();
 	test_assume();

@@ -3,6 +3,7 @@
 #include "ui/views/view.h"
 
 #include "session/scenarios.h"
+#include "ui/screen/plot.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -21,11 +22,15 @@ struct sweep_line {
 
 struct sweep {
 	struct sweep_line *lines;
+	struct canvas curves; /* below the lines: CURVE_ROWS rows */
 	int count, width;
 	bool turn; /* the next call of sweep_due says that the view is due */
 };
 
 #define BAR_LEAST 6
+#define CURVE_ROWS 14  /* with a blank one above, a title, and two of the axis */
+#define CURVE_LEAST 60 /* columns of the screen */
+#define CURVE_LEFT 10
 #define BAR_MOST 60
 
 static const int64_t usual_batches[] = { 1, 2, 4, 8, 16, 32 };
@@ -38,6 +43,8 @@ static void sweep_close(struct app *app, void *state)
 	for (int i = 0; i < s->count; i++)
 		arena_free(&s->lines[i].arena);
 	free(s->lines);
+	canvas_free(&s->curves);
+	s->curves = (struct canvas){ 0 };
 	s->lines = NULL;
 	s->count = 0;
 }
@@ -102,6 +109,8 @@ static void line_fill(struct app *app, struct sweep_line *l)
 	l->generation = app->generation;
 }
 
+static bool has_curves(const struct sweep *s, int width);
+
 /* One point at each drawing, so that keys do not wait for the others; a single frame has all. */
 static int sweep_rows(struct app *app, void *state, int width)
 {
@@ -124,7 +133,7 @@ static int sweep_rows(struct app *app, void *state, int width)
 	if (oldest)
 		line_fill(app, oldest);
 	best_mark(s);
-	return s->count;
+	return s->count + (has_curves(s, width) ? CURVE_ROWS : 0);
 }
 
 static int sweep_due(struct app *app, void *state)
@@ -238,8 +247,110 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 		p->best ? STYLE_GOOD : STYLE_ACCENT);
 }
 
+/* ---- curves: a row of the view shows a row of their canvas ---- */
+
+static double value_of(const struct sweep *s, const struct sweep_line *l, bool latency)
+{
+	return !is_known(l) || l->batch < 1 ? NAN : latency ? l->total.point.bound_ns : throughput(s, l);
+}
+
+/* True if a data type has two points to connect. */
+static bool has_curves(const struct sweep *s, int width)
+{
+	for (int i = 1; i < s->count && width >= CURVE_LEAST; i++)
+		if (!s->lines[i].first && !isnan(value_of(s, &s->lines[i], true)) &&
+			!isnan(value_of(s, &s->lines[i - 1], true)))
+			return true;
+	return false;
+}
+
+static enum style series_style(int series)
+{
+	static const enum style styles[] = { STYLE_ACCENT, STYLE_GOOD, STYLE_WARN, STYLE_BOLD };
+	return styles[series % 4];
+}
+
+/* Latency or throughput over the batch, both on log axes, a line a data type with its name at the end. */
+static void curve_draw(struct app *app, const struct sweep *s, struct area a, bool latency)
+{
+	double least_x = INFINITY, most_x = 0, least = INFINITY, most = 0;
+	for (int i = 0; i < s->count; i++) {
+		double y = value_of(s, &s->lines[i], latency), x = (double)s->lines[i].batch;
+		if (isnan(y))
+			continue;
+		least_x = x < least_x ? x : least_x;
+		most_x = x > most_x ? x : most_x;
+		least = y < least ? y : least;
+		most = y > most ? y : most;
+	}
+	struct axis across = axis_of(least_x, most_x, true), up = axis_of(least, most, true);
+	const char *unit = latency ? "latency" : has_tokens(s) ? "tokens/s" : "items/s";
+	canvas_fit(a, CURVE_LEFT, 0, a.width - CURVE_LEFT, STYLE_DIM,
+		arena_printf(&app->scratch, "%s over the batch", unit));
+	struct area plot = canvas_part(a, CURVE_LEFT, 1, a.width - CURVE_LEFT - 6, a.height - 3);
+	axis_draw_left(
+		canvas_part(a, 0, 1, CURVE_LEFT, plot.height), &up, latency ? str_duration : str_count);
+	axis_draw_below(canvas_part(a, CURVE_LEFT, 1 + plot.height, plot.width, 2), &across, str_count);
+	struct plot p = plot_begin(plot, &app->scratch);
+	for (int i = 0, series = -1; i < s->count; i++) {
+		const struct sweep_line *l = &s->lines[i];
+		series += l->first;
+		double y = (1 - axis_place(&up, value_of(s, l, latency))) * plot.height,
+		       x = axis_place(&across, (double)l->batch) * plot.width;
+		if (!l->first)
+			plot_line(&p, axis_place(&across, (double)l[-1].batch) * plot.width,
+				(1 - axis_place(&up, value_of(s, l - 1, latency))) * plot.height, x, y,
+				series_style(series), false);
+		bool last = i + 1 == s->count || s->lines[i + 1].first;
+		if (last && !isnan(y))
+			canvas_fit(a, CURVE_LEFT + plot.width + 1, 1 + (int)fmin(y, plot.height - 1), 5,
+				series_style(series), dtype_name(l->dtype));
+	}
+	plot_end(&p);
+	for (int i = 0; i < s->count; i++) {
+		const struct sweep_line *l = &s->lines[i];
+		double y = (1 - axis_place(&up, value_of(s, l, latency))) * plot.height,
+		       x = axis_place(&across, (double)l->batch) * plot.width;
+		if (l->total.point.best && !isnan(y))
+			canvas_put(plot, (int)fmin(x, plot.width - 1), (int)fmin(y, plot.height - 1),
+				STYLE_GOOD, '*');
+	}
+}
+
+static void curves_draw(struct app *app, struct sweep *s, struct area line)
+{
+	canvas_resize(&s->curves, line.width, CURVE_ROWS);
+	canvas_clear(&s->curves);
+	s->curves.ascii = line.canvas->ascii;
+	struct area all = canvas_area(&s->curves);
+	int half = line.width / 2;
+	curve_draw(app, s, canvas_part(all, 0, 1, half, CURVE_ROWS - 1), true);
+	curve_draw(app, s, canvas_part(all, half, 1, line.width - half, CURVE_ROWS - 1), false);
+}
+
+/* above: the row on the line above, to draw the canvas once. */
+static void curves_draw_row(struct app *app, struct sweep *s, int row, int above, struct area line)
+{
+	if (above < s->count || s->curves.width != line.width)
+		curves_draw(app, s, line);
+	const struct cell *cells = &s->curves.cells[(row - s->count) * s->curves.width];
+	for (int x = 0; x < s->curves.width; x++)
+		if (cells[x].code > ' ')
+			canvas_put(line, x, 0, cells[x].style, cells[x].code);
+}
+
+static bool sweep_passes(struct app *app, void *state, int row)
+{
+	(void)app;
+	return row >= ((struct sweep *)state)->count;
+}
+
 static void sweep_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
+	if (row >= ((struct sweep *)state)->count) {
+		curves_draw_row(app, state, row, above, line);
+		return;
+	}
 	const struct sweep *s = state;
 	const struct sweep_line *l = &s->lines[row];
 	const struct session_plan *now = app->session->current;
@@ -263,6 +374,8 @@ static void sweep_draw_row(struct app *app, void *state, int row, int above, str
 
 static const char *sweep_row_text(struct app *app, void *state, int row)
 {
+	if (row >= ((struct sweep *)state)->count)
+		return "";
 	const struct sweep_line *l = &((struct sweep *)state)->lines[row];
 	char text[64];
 	return app_clean(app,
@@ -305,7 +418,7 @@ static bool sweep_request(struct app *app, void *state, const struct key_row *ke
 		sweep_measure(app, s);
 		return true;
 	}
-	if (key->request != REQUEST_OPEN || row < 0)
+	if (key->request != REQUEST_OPEN || row < 0 || row >= s->count)
 		return false;
 	const struct session_plan *now = app->session->current;
 	int64_t batch = s->lines[row].batch;
@@ -330,6 +443,7 @@ const struct view view_sweep = {
 	.draw_row = sweep_draw_row,
 	.row_text = sweep_row_text,
 	.row_at_entry = sweep_row_at_entry,
+	.passes = sweep_passes,
 	.request = sweep_request,
 	.due_ms = sweep_due,
 	.opens = "use it",
