@@ -13,6 +13,13 @@
 
 #define MESSAGES_A_STEP 1000 /* read per step, so that endless output of a runner does not block the caller */
 
+static void queue_take_quick(void *user, const struct result *r)
+{
+	struct queue *q = user;
+	if (r->status == STATUS_OK)
+		results_add_rough(q->results, r);
+}
+
 struct queue *queue_new(const struct config *config, struct store *store, struct results *results)
 {
 	struct queue *q = base_calloc(1, sizeof(*q));
@@ -31,6 +38,7 @@ struct queue *queue_new(const struct config *config, struct store *store, struct
 		.idle = 60000 };
 	q->epoll = epoll_create1(EPOLL_CLOEXEC);
 	job_list_init(&q->list);
+	queue_set_taker(q, JOB_QUICK, queue_take_quick, q);
 	queue_make_workers(q);
 	return q;
 }
@@ -111,6 +119,17 @@ static void queue_reset_workers(struct queue *q)
 bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 {
 	return queue_add_job(q, JOB_PROBLEM, problem, first, again);
+}
+
+bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch)
+{
+	if (queue_job_state(q, JOB_QUICK, problem) != JOB_NONE || results_is_finished(q->results, problem) ||
+		results_rough(q->results, problem) || !queue_add_job(q, JOB_QUICK, problem, true, false))
+		return false;
+	struct job *j = &q->list.jobs[job_find(&q->list, JOB_QUICK, problem)];
+	j->cache = cache;
+	j->launch = launch;
+	return true;
 }
 
 /* Adds a job, or moves a pending one to the head. Constant expected time: one hash lookup and list

@@ -17,6 +17,7 @@ enum job_state { JOB_NONE, JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_U
 
 struct queue_status {
 	int pending, running, done, failed, unsupported; /* jobs since the queue was made or forgotten */
+	int quick, quick_ended; /* quick measurements, not among the above: pending or running; ended */
 	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
 	const char *current;	  /* problem (or payload) being measured, the first of several; or NULL */
 	const char *current_what; /* its current algorithm, from the heartbeat, or "" */
@@ -95,6 +96,11 @@ void queue_set_report(struct queue *q, void (*report)(const char *line));
  * failed otherwise (crashed, timeout, no memory ...) or was interrupted is added again, but not within the
  * batch in which it failed. first: puts it at the head, also if it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
+/* Adds a quick measurement of a problem at the head: one algorithm in this state of caches and launch mode,
+ * with a few samples. It is no part of the problem's state: the result is kept in memory only
+ * (results_add_rough) and the problem can be added too. Returns false if it has such a result or is
+ * finished, or if this was tried before. A runner that answers no such jobs leaves it out without an error. */
+bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
 int queue_position(const struct queue *q, const char *problem); /* 1: next; 0: not pending */
 const char *queue_why(const struct queue *q, const char *problem); /* why it failed, or "" */

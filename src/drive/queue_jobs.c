@@ -29,6 +29,11 @@ bool job_is_problem(const struct job *j)
 	return strcmp(j->kind, JOB_PROBLEM) == 0;
 }
 
+bool job_is_quick(const struct job *j)
+{
+	return strcmp(j->kind, JOB_QUICK) == 0;
+}
+
 /* A problem's text has no newline, so the keys of two kinds differ. */
 static struct text job_key(struct arena *a, const char *kind, const char *payload)
 {
@@ -57,6 +62,10 @@ int job_make(struct job_list *l, const char *kind, const char *payload)
 		.took_s = NAN,
 		.weight = eta_weigh(copy),
 		.why = "" };
+	if (job_is_quick(&l->jobs[l->count])) { /* they take hardly any of the time */
+		l->jobs[l->count].weight = (struct eta_weight){ 0 };
+		l->quick[JOB_NONE]++;
+	}
 	*hash_at(&l->by_key, job_key(&l->arena, kind, copy)) = l->count;
 	l->by_state[JOB_NONE]++;
 	return l->count++;
@@ -84,6 +93,10 @@ static void job_change(struct job_list *l, int job, enum job_state state)
 {
 	l->by_state[l->jobs[job].state]--;
 	l->by_state[state]++;
+	if (job_is_quick(&l->jobs[job])) {
+		l->quick[l->jobs[job].state]--;
+		l->quick[state]++;
+	}
 	l->jobs[job].state = state;
 }
 

@@ -17,6 +17,8 @@ struct job {
 	int64_t batch;     /* number of the batch in which it was last measured */
 	double took_s;     /* last time to measure it; NaN: none */
 	struct eta_weight weight;
+	enum cache cache;  /* quick: what to measure */
+	enum launch launch;
 	int lost;          /* how often its runner was lost, not caused by the problem */
 	int before, after; /* neighbours in the list of pending jobs; -1 at the ends */
 	int64_t slot;      /* pending: grows by 1 from head to tail, unless order_stale */
@@ -31,6 +33,7 @@ struct job_list {
 	int head, tail;    /* of the list of pending jobs; -1: empty */
 	bool order_stale;  /* slots have a gap */
 	int by_state[JOB_UNSUPPORTED + 1];
+	int quick[JOB_UNSUPPORTED + 1]; /* the quick ones among these */
 };
 
 void job_list_init(struct job_list *l);
@@ -40,6 +43,7 @@ int job_find(const struct job_list *l, const char *kind, const char *payload);
 /* The same, adding the job (JOB_NONE) if it is new. */
 int job_make(struct job_list *l, const char *kind, const char *payload);
 bool job_is_problem(const struct job *j);
+bool job_is_quick(const struct job *j);
 /* Makes a job pending, at the head or tail. It must not be pending. */
 void job_enqueue(struct job_list *l, int job, bool first);
 /* Sets a state other than JOB_PENDING; a pending job is removed from the list. why may be NULL. */

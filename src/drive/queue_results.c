@@ -142,6 +142,8 @@ static void queue_count_end(struct queue *q, int job)
 {
 	q->list.jobs[job].batch = q->batch;
 	q->batch_until_ms = clock_ms();
+	if (job_is_quick(&q->list.jobs[job]))
+		return;
 	q->batch_done++;
 	q->batch_by_state[q->list.jobs[job].state]++;
 }
@@ -164,7 +166,8 @@ void queue_refuse(struct queue *q, int job)
 			"no runner answers jobs of the kind \"%s\"; %s answers: %s. Install a newer runner",
 			kind, w->label, w->jobs && *w->jobs ? w->jobs : JOB_PROBLEM);
 	job_set(&q->list, job, JOB_FAILED, why.text);
-	queue_trouble(q, why.text);
+	if (!job_is_quick(&q->list.jobs[job])) /* these are only a convenience */
+		queue_trouble(q, why.text);
 	queue_count_end(q, job);
 }
 
@@ -206,7 +209,7 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	q->list.jobs[job].took_s = (double)(q->batch_until_ms - w->since_ms) / 1000;
 	if (!by_person && job_is_problem(&q->list.jobs[job]))
 		eta_learn(&q->eta, q->list.jobs[job].weight, q->list.jobs[job].took_s);
-	w->ended++;
+	w->ended += !job_is_quick(&q->list.jobs[job]);
 	q->trouble_past |=
 		status == STATUS_OK && w->id >= q->trouble_id; /* a later job succeeded */
 	w->job = -1;

@@ -151,14 +151,17 @@ static void status_of_workers(const struct queue *q, struct queue_status *s)
 
 struct queue_status queue_status(const struct queue *q)
 {
+	const struct job_list *l = &q->list;
 	bool idle = queue_is_idle(q);
 	int64_t until = idle ? q->batch_until_ms : clock_ms();
 	struct queue_status s = {
-		.pending = q->list.by_state[JOB_PENDING],
-		.running = q->list.by_state[JOB_RUNNING],
-		.done = q->list.by_state[JOB_DONE],
-		.failed = q->list.by_state[JOB_FAILED],
-		.unsupported = q->list.by_state[JOB_UNSUPPORTED],
+		.pending = l->by_state[JOB_PENDING] - l->quick[JOB_PENDING],
+		.running = l->by_state[JOB_RUNNING] - l->quick[JOB_RUNNING],
+		.done = l->by_state[JOB_DONE] - l->quick[JOB_DONE],
+		.failed = l->by_state[JOB_FAILED] - l->quick[JOB_FAILED],
+		.unsupported = l->by_state[JOB_UNSUPPORTED] - l->quick[JOB_UNSUPPORTED],
+		.quick = l->quick[JOB_PENDING] + l->quick[JOB_RUNNING],
+		.quick_ended = l->quick[JOB_DONE] + l->quick[JOB_FAILED] + l->quick[JOB_UNSUPPORTED],
 		.batch_done = q->batch_by_state[JOB_DONE],
 		.batch_failed = q->batch_by_state[JOB_FAILED],
 		.batch_unsupported = q->batch_by_state[JOB_UNSUPPORTED],

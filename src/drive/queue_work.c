@@ -53,10 +53,10 @@ static bool queue_nobody_answers(const struct queue *q, const struct job *j)
 static bool queue_needs(struct queue *q, int job)
 {
 	struct job *j = &q->list.jobs[job];
-	if (j->again || !job_is_problem(j))
+	if (j->again || (!job_is_problem(j) && !job_is_quick(j)))
 		return true;
 	bool finished = results_is_finished(q->results, j->payload);
-	if (!finished && (j->stepped_back || j->lost || !queue_is_elsewhere(q, j->payload)))
+	if (!finished && (job_is_quick(j) || j->stepped_back || j->lost || !queue_is_elsewhere(q, j->payload)))
 		return true;
 	job_set(&q->list, job, JOB_NONE, NULL);
 	if (finished)
@@ -143,6 +143,11 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	memcpy(run.caches, q->caches, sizeof(run.caches));
+	if (job_is_quick(j)) {
+		memset(run.caches, 0, sizeof(run.caches));
+		memset(run.launches, 0, sizeof(run.launches));
+		run.caches[j->cache] = run.launches[j->launch] = true;
+	}
 	return runner_process_send(w->process, &run, err);
 }
 

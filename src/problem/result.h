@@ -107,6 +107,7 @@ struct result {
 /* The kinds of jobs that a runner answers are words of lower case letters, digits, '_' and '-', at most
  * JOB_KIND_MAX bytes. The payload of a problem is its text; that of a model describes a request. */
 #define JOB_PROBLEM "problem"
+#define JOB_QUICK "quick" /* a quick measurement of a problem, whose text is the payload */
 #define JOB_MODEL "model"
 #define JOB_KIND_MAX 32
 bool job_kind_is_valid(const char *kind);

@@ -21,6 +21,9 @@ struct results {
 	struct arena arena;
 	struct hash by_problem; /* text -> index in entries */
 	struct hash finished;
+	struct hash rough_by_problem; /* text -> index in rough */
+	const struct result **rough;
+	int rough_count, rough_capacity;
 	struct hash strings; /* interned texts: many results share few distinct ones */
 	struct results_entry *entries;
 	int count, capacity;
@@ -47,6 +50,8 @@ void results_free(struct results *r)
 	free(r->entries);
 	free(r->interned);
 	free(r->changed);
+	free(r->rough);
+	hash_free(&r->rough_by_problem);
 	hash_free(&r->by_problem);
 	hash_free(&r->finished);
 	hash_free(&r->strings);
@@ -192,7 +197,8 @@ static void results_note(struct results *r, const char *problem)
 	r->changed[r->changed_count++] = problem;
 }
 
-void results_add(struct results *r, const struct result *one)
+/* The result with "" for texts that are NULL. */
+static struct result results_texts(const struct result *one)
 {
 	struct result whole = *one;
 	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
@@ -201,6 +207,12 @@ void results_add(struct results *r, const struct result *one)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";
+	return whole;
+}
+
+void results_add(struct results *r, const struct result *one)
+{
+	struct result whole = results_texts(one);
 	if (results_is_there(r, &whole))
 		return;
 	const struct result *copy = results_copy(r, &whole);
@@ -218,6 +230,26 @@ void results_add(struct results *r, const struct result *one)
 		results_entry_retire(e, copy);
 	else
 		results_entry_add(e, copy);
+}
+
+void results_add_rough(struct results *r, const struct result *one)
+{
+	struct result whole = results_texts(one);
+	const struct result *copy = results_copy(r, &whole);
+	int64_t *at = hash_at(&r->rough_by_problem, text_of(copy->problem));
+	if (*at < 0) {
+		*at = r->rough_count;
+		VEC_GROW(r->rough, r->rough_count, r->rough_capacity);
+		r->rough_count++;
+	}
+	r->rough[*at] = copy;
+	results_note(r, copy->problem);
+}
+
+const struct result *results_rough(const struct results *r, const char *problem)
+{
+	int64_t at = hash_find(&r->rough_by_problem, text_of(problem));
+	return at < 0 || results_is_finished(r, problem) ? NULL : r->rough[at];
 }
 
 const struct result *const *results_of(const struct results *r, const char *problem, int *count)

@@ -23,6 +23,11 @@ const struct result *const *results_of(const struct results *r, const char *prob
 /* Returns the replaced results with status ok, unordered. A result that was read back from the file may be
  * there twice. Validity as for results_of. */
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count);
+/* Adds the result of a quick measurement (JOB_QUICK), status ok: of one algorithm, from a few samples. It is
+ * kept apart from the others, and only until the problem is finished. */
+void results_add_rough(struct results *r, const struct result *one);
+/* The last one added; NULL: none, or the problem is finished. Valid until results_free. */
+const struct result *results_rough(const struct results *r, const char *problem);
 /* True if two results of the same problem have the same key. */
 bool results_same_key(const struct result *a, const struct result *b);
 /* True if two results have the same algorithm: API, name, layouts and math. */
@@ -33,7 +38,7 @@ bool results_is_finished(const struct results *r, const char *problem);
 /* True if a result with status ok was added that was measured in this cache state, or launch mode. */
 bool results_have_cache(const struct results *r, enum cache c);
 bool results_have_launch(const struct results *r, enum launch l);
-/* Number of changes so far: results added, problems finished. A cheap test for new results. */
+/* Number of changes so far: results added, also rough ones, problems finished. A cheap test for new results. */
 uint64_t results_version(const struct results *r);
 /* The problem of change number `change`, counted from 0 to results_version - 1. */
 const char *results_changed(const struct results *r, uint64_t change);

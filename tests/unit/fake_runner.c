@@ -482,7 +482,8 @@ static void log_job(const struct wire_message *m)
 	int fd = path ? open(path, O_WRONLY | O_CREAT | O_APPEND, 0666) : -1;
 	if (fd < 0)
 		return;
-	int n = snprintf(text, sizeof(text), "%s %s", name ? name : node ? node : "-",
+	int n = snprintf(text, sizeof(text), "%s %s%s", name ? name : node ? node : "-",
+		strcmp(m->kind, JOB_QUICK) == 0 ? "quick " : "",
 		wire_is_problem(m) ? m->problem : m->payload);
 	if (getenv("FAKE_NEXT"))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %d next, %s%s", m->next_count,
@@ -554,13 +555,16 @@ static void answer_kind(const struct wire_message *m)
 			.mean = 7,
 			.lo = 7,
 			.hi = 7 } };
-	if (strstr(m->payload, "good"))
+	bool good = strstr(m->payload, "good") || (strcmp(m->kind, JOB_QUICK) == 0 && strstr(m->payload, ":relu:"));
+	r.result.cache = m->caches[CACHE_NET] ? CACHE_NET : CACHE_WARM;
+	r.result.launch = m->launches[LAUNCH_AMORTIZED] ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
+	if (good)
 		say(&r);
 	say(&(struct wire_message){ .type = WIRE_DONE,
 		.id = m->id,
 		.kind = m->kind,
 		.payload = m->payload,
-		.status = strstr(m->payload, "good") ? STATUS_OK : STATUS_UNSUPPORTED,
+		.status = good ? STATUS_OK : STATUS_UNSUPPORTED,
 		.what = "no such model" });
 }
 

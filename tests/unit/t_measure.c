@@ -47,6 +47,7 @@ static struct {
 	int most;
 	double glance_ns, alone_ns;
 	bool cold;       /* cold is asked for too */
+	bool quick;
 	double now;
 	int64_t preemptions;
 	bool tells_waiting;
@@ -293,6 +294,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 		.has_matrix = has_matrix,
 		.cancelled = seen_cancelled,
 		.most = fake.most,
+		.quick = fake.quick,
 		.glance_ns = fake.glance_ns,
 		.alone_ns = fake.alone_ns,
 		.shares_operands = fake.shares,
@@ -333,6 +335,34 @@ static void test_one(void)
 	is_int(fake.alive, 0, "released");
 	measure(&o, WITH_CONSTANT, 200e6, 0, false);
 	is_int(o.seen.count, 4, "with a constant operand: net and warm");
+}
+
+/* The first choice that runs, in the first state, with few samples: no check, no other algorithm. */
+static void test_quick(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.quick = fake.has_check = true;
+	fake.count = 3;
+	fake.algorithm[0] = (struct invented){ .name = "absent", .ns = 1000, .fails_prepare = true };
+	fake.algorithm[1] = (struct invented){ .name = "first", .ns = 3000, .worst = 1 };
+	fake.algorithm[2] = (struct invented){ .name = "best", .ns = 1000 };
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	is_int(o.status, STATUS_OK, "quick: measured");
+	is_int(o.seen.count, 2, "the one that fails and the first that runs, in one state");
+	const struct result *r = find(&o.seen, "first", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == MEASURE_QUICK_SAMPLES, "with few samples");
+	near(r ? r->stats.median : NAN, 3000, 0.01, "its time");
+	ok(strstr(o.seen.notes[1], "unchecked") && fake.algorithm[1].checked == 0,
+		"its outputs are not checked, which is noted: %s", o.seen.notes[1]);
+	ok(fake.algorithm[2].prepared == 0 && fake.alive == 0, "no other one is prepared, all are released");
+	ok(fake.now < 4e6, "in a few milliseconds, without the warm-up: %g ms", fake.now / 1e6);
+	fake.algorithm[1].fails_run_at = 3;
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.status == STATUS_OK && find(&o.seen, "best", CACHE_NET, LAUNCH_AMORTIZED),
+		"one that fails as it runs is followed by the next");
+	measure(&o, PLAIN, 200e6, 2, false);
+	ok(o.stopped != 0 && fake.alive == 0, "it can be cancelled");
 }
 
 static void test_budget(void)
@@ -1042,6 +1072,7 @@ int main(void)
 	is_int(measure_executions(150e3), 2, "executions of 150 us");
 	is_int(measure_executions(1e9), 1, "executions of 1 s");
 	test_one();
+	test_quick();
 	test_budget();
 	test_shortlist();
 	test_glance();

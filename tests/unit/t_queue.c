@@ -3,6 +3,7 @@
 #include "drive/queue_private.h"
 
 #include <errno.h>
+#include <fcntl.h>
 #include <math.h>
 #include <poll.h>
 #include <signal.h>
@@ -782,6 +783,70 @@ static void test_unanswered_kinds(void)
 	bench_close(&b);
 }
 
+/* Quick measurements come before the problems, in memory only; the problems follow in full. */
+static void test_quick(void)
+{
+	struct bench b;
+	char log[2048] = "";
+	const char *path = scratch_path("quick.log");
+	setenv("FAKE_JOBS", "problem quick", 1);
+	setenv("FAKE_LOG", path, 1);
+	bench_open(&b, "quick.db", "");
+	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) &&
+			queue_add_quick(b.q, OK2, CACHE_NET, LAUNCH_AMORTIZED) &&
+			queue_add_quick(b.q, OK, CACHE_WARM, LAUNCH_ISOLATED),
+		"two problems, also quickly");
+	ok(!queue_add_quick(b.q, OK, CACHE_NET, LAUNCH_AMORTIZED), "not twice");
+	struct queue_status s = queue_status(b.q);
+	ok(s.pending == 2 && s.quick == 2 && queue_state(b.q, OK) == JOB_PENDING, "they are counted apart");
+	while (queue_status(b.q).quick > 0 && queue_step(b.q, 1000, &err) >= 0)
+		;
+	const struct result *r = results_rough(b.results, OK);
+	ok(r && r->cache == CACHE_WARM && r->launch == LAUNCH_ISOLATED && r->stats.median == 7,
+		"in the state that was asked for");
+	ok(queue_state(b.q, OK) != JOB_DONE && bench_results(&b, OK) == 0 &&
+			!results_is_finished(b.results, OK),
+		"the problem is not done");
+	is_int(queue_status(b.q).quick_ended, 2, "both have ended");
+	ok(isnan(queue_status(b.q).eta_s), "they say nothing of the time of the others");
+	bench_run(&b);
+	s = queue_status(b.q);
+	ok(s.done == 2 && s.batch_done == 2 && bench_results(&b, OK) == 2, "the problems follow, in full");
+	ok(!results_rough(b.results, OK) && !results_rough(b.results, OK2), "which ends the rough results");
+	ok(!queue_add_quick(b.q, OK, CACHE_NET, LAUNCH_AMORTIZED), "nor is anything quick left to do");
+	is_int(queue_worker(b.q, 0).ended, 2, "the worker counts problems");
+	int n = 0, fd = open(path, O_RDONLY);
+	if (fd >= 0)
+		n = (int)read(fd, log, sizeof(log) - 1);
+	close(fd);
+	ok(n > 0 && !strcmp(log, "- quick " OK "\n- quick " OK2 "\n- " OK "\n- " OK2 "\n"), "in this order");
+	struct results *stored = results_new();
+	int count;
+	store_load(b.store, store_device_find(b.store, queue_device(b.q), &err), stored, &err);
+	results_of(stored, OK, &count);
+	is_int(count, 2, "only the full ones are stored");
+	results_free(stored);
+	ok(queue_add_quick(b.q, UNSUPPORTED, CACHE_NET, LAUNCH_AMORTIZED), "one that fails");
+	bench_run(&b);
+	ok(queue_state(b.q, UNSUPPORTED) == JOB_NONE && !results_rough(b.results, UNSUPPORTED) &&
+			!queue_add_quick(b.q, UNSUPPORTED, CACHE_NET, LAUNCH_AMORTIZED) &&
+			!queue_status(b.q).trouble[0] && queue_status(b.q).failed == 0,
+		"leaves no trace and is not tried again");
+	ok(queue_add(b.q, UNSUPPORTED, false, false), "in full it is");
+	bench_close(&b);
+	unsetenv("FAKE_LOG");
+	setenv("FAKE_JOBS", "problem", 1);
+	bench_open(&b, NULL, "");
+	queue_add(b.q, OK3, false, false);
+	queue_add_quick(b.q, OK3, CACHE_NET, LAUNCH_AMORTIZED);
+	is_int(bench_run(&b), 2, "an older runner measures in full");
+	ok(queue_state(b.q, OK3) == JOB_DONE && !queue_status(b.q).trouble[0] &&
+			queue_status(b.q).batch_failed == 0,
+		"and nothing is said of the rest");
+	bench_close(&b);
+	unsetenv("FAKE_JOBS");
+}
+
 int main(void)
 {
 	const char *dir = getenv("builddir");
@@ -790,6 +855,7 @@ int main(void)
 	test_order();
 	test_kinds();
 	test_unanswered_kinds();
+	test_quick();
 	test_ok();
 	test_lost_device();
 	test_retried();

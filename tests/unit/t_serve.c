@@ -377,6 +377,43 @@ static void test_planned(void)
 	empty();
 }
 
+#define QUICK(id, problem) "{\"type\":\"run\",\"id\":" id ",\"kind\":\"quick\",\"payload\":\"" problem "\"," \
+	"\"caches\":[\"net\"],\"launches\":[\"amortized\"]}\n"
+
+/* Over a pipe a quick measurement is answered under its kind; into a file it is refused, since the file's
+ * jobs would then be skipped. */
+static void test_quick(void)
+{
+	struct error err;
+	struct batch none = { 0 };
+	bool wrong;
+	int in[2], out[2];
+	const char *jobs = QUICK("1", RELU) JOB("2", RELU);
+	is_int(served(jobs, (struct serving){ 0 }, &wrong, &err), 0, "a quick job in a batch");
+	ok(strstr(said, "\"jobs\":[\"problem\"]") && strstr(said, "no jobs of the kind \\\"quick\\\""),
+		"is refused, and the hello does not list it");
+	ok(strstr(said, "\"type\":\"done\",\"id\":2,\"status\":\"ok\""), "the problem is measured");
+	empty();
+	if (!ok(pipe(in) == 0 && pipe(out) == 0 && write(in[1], jobs, strlen(jobs)) > 0, "two pipes"))
+		return;
+	close(in[1]);
+	fcntl(out[1], F_SETPIPE_SZ, 1 << 20);
+	is_int(serve(&(struct serving){ .device = &device, .batch = &none }, in[0], out[1], &err), 0, "served");
+	close(out[1]);
+	ssize_t n = read(out[0], said, sizeof(said) - 1);
+	said[n > 0 ? n : 0] = '\0';
+	ok(strstr(said, "\"jobs\":[\"problem\",\"quick\"]"), "the hello lists it");
+	ok(times_said("\"type\":\"result\",\"id\":1,\"kind\":\"quick\"") == 1 &&
+			times_said("\"stop\":\"shortlist\"") >= 1,
+		"one result, of the kind, with few samples");
+	ok(strstr(said, "\"type\":\"done\",\"id\":1,\"status\":\"ok\",\"why\":\"\",\"kind\":\"quick\","
+			"\"payload\":\"" RELU "\""),
+		"and its end");
+	ok(times_said("\"type\":\"result\",\"id\":2") > 1, "the full job follows");
+	close(in[0]);
+	close(out[0]);
+}
+
 /* The input stays open: only the time ends it. Last of all, since the thread that reads stays in its read. */
 static void test_idle(void)
 {
@@ -401,6 +438,7 @@ int main(void)
 	test_waits();
 	test_checked();
 	test_planned();
+	test_quick();
 	test_idle();
 	unlink(path);
 	return done_testing();

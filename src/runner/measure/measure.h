@@ -24,6 +24,8 @@ struct measure_options {
 	double llc_bytes;          /* last-level cache; NaN: unknown */
 	bool shares_operands;      /* platform.h */
 	int most;                  /* maximum number of algorithms; 0: MEASURE_CONTENDERS */
+	bool quick;                /* only the library's first choice that runs, in the first state, with few
+				      samples and without a check of its outputs */
 	double glance_ns, alone_ns;/* platform.h */
 	bool approximates;         /* platform.h */
 	bool has_matrix;           /* also measure the best algorithm without matrix units in full */
@@ -50,6 +52,7 @@ struct measure_options {
 #define MEASURE_LEAST_SAMPLES 10
 #define MEASURE_MOST_SAMPLES 20000
 #define MEASURE_SHORTLIST_SAMPLES 3
+#define MEASURE_QUICK_SAMPLES 3    /* of a quick measurement */
 #define MEASURE_SHORTLIST_TRIES 8  /* samples at most, if some were taken at a low clock */
 #define MEASURE_CLOCK_APART 0.03   /* clocks that differ by this share are different */
 #define MEASURE_SLOPES 3           /* pairs of samples of N and 2N executions */

@@ -117,6 +117,9 @@ void measure_release(struct contender *c);
  * device is lost. */
 int measure_shortlist(struct run *r);
 
+/* For options.quick: measures the first algorithm that runs and sends its result. Returns as above. */
+int measure_quick(struct run *r);
+
 static inline bool measure_is_over(const struct run *r)
 {
 	return r->dead || r->options->cancelled(r->options->user);

@@ -238,6 +238,16 @@ static int shortlist_one(struct run *r, struct contender *c)
 	return 0;
 }
 
+static struct contender *contender_add(struct run *r, int picked)
+{
+	struct contender *c = &r->contenders[r->count++];
+	*c = (struct contender){ .offer = &r->offers->offer[r->picked[picked]],
+		.shortlist_ns = NAN,
+		.shortlist_mhz = NAN,
+		.kernels = "" };
+	return c;
+}
+
 /* Tries the library's algorithms one after the other and keeps the finalists: each is prepared, warmed
  * up, checked and compared. Cost: a warm-up and a few samples per algorithm instead of the whole budget.
  * Failures are sent as results and do not end the list. */
@@ -247,15 +257,49 @@ int measure_shortlist(struct run *r)
 	for (int i = 0; i < count; i++) {
 		if (measure_is_over(r))
 			return -1;
-		struct contender *c = &r->contenders[r->count++];
-		*c = (struct contender){
-			.offer = &r->offers->offer[r->picked[i]],
-			.shortlist_ns = NAN,
-			.shortlist_mhz = NAN,
-			.kernels = ""
-		};
-		if (shortlist_one(r, c) == 0)
+		if (shortlist_one(r, contender_add(r, i)) == 0)
 			prune(r);
 	}
 	return judge_again(r);
+}
+
+/* --- quick measurements --- */
+
+/* Prepares an algorithm and takes a few samples. Returns -1 if it failed, which was sent. */
+static int quick_one(struct run *r, struct contender *c)
+{
+	struct state s = r->states[0];
+	enum status status = STATUS_FAILED;
+	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
+	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
+	if (!c->work)
+		return measure_give_up(r, c, status);
+	if (measure_warm_up(r, c, s.cache, 0, &c->first_ns))
+		return -1;
+	c->one_ns = c->first_ns;
+	c->executions = measure_executions_wanted(r, c->one_ns);
+	if (measure_refine(r, c, s.cache))
+		return -1;
+	for (int i = 0; i < MEASURE_QUICK_SAMPLES; i++)
+		if (measure_is_over(r) || measure_sample(r, c, s))
+			return -1;
+	return 0;
+}
+
+int measure_quick(struct run *r)
+{
+	struct state s = r->states[0];
+	int count = offers_pick(r->offers, r->picked, measure_most(r->options));
+	for (int i = 0; i < count && !r->any_ok; i++) {
+		if (measure_is_over(r))
+			return -1;
+		struct contender *c = contender_add(r, i);
+		if (quick_one(r, c) == 0) {
+			c->kernels = backend_of(c)->kernels ? backend_of(c)->kernels(c->work) : "";
+			note_add(c, "unchecked");
+			measure_emit(r, c, s, STOP_SHORTLIST, measure_executions_for(c, s.launch));
+		}
+		measure_release(c);
+	}
+	return measure_is_over(r) ? -1 : 0;
 }

@@ -128,6 +128,7 @@ static enum status job_measure(const struct job *j, struct problem *p, struct of
 		.shares_operands = platform.shares_operands,
 		.approximates = platform.approximates,
 		.most = j->most,
+		.quick = j->quick,
 		.glance_ns = platform.glance_ns,
 		.alone_ns = platform.alone_ns,
 		.is_alive = platform.is_alive,
@@ -137,7 +138,7 @@ static enum status job_measure(const struct job *j, struct problem *p, struct of
 		.long_ns = platform.long_ns,
 		.disturbances = platform.disturbances,
 		.waited_ns = platform.waited_ns,
-		.canary = platform.canary,
+		.canary = j->quick ? NULL : platform.canary, /* no wait for quiet periods */
 		.outlook = &outlook,
 		.user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled,

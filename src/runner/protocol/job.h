@@ -20,6 +20,7 @@ struct job {
 	double budget_ns;
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
 	bool planning;         /* no device: job_run lists the algorithms and returns unsupported */
+	bool quick;            /* measure_options.quick */
 	bool all;              /* all algorithms, not only what heuristics return (struct backend_list) */
 	/* Maximum number of algorithms, an equal share per backend; 0: all (or MEASURE_CONTENDERS). */
 	int most;

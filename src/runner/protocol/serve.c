@@ -72,6 +72,17 @@ static bool is_measured(const struct server *s, const struct wire_message *m)
 	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
 }
 
+/* True if a quick measurement can be answered. Into a file only what a batch stores is written. */
+static bool does_quick(const struct server *s)
+{
+	return !s->how->check && !s->how->planning && !s->how->batch->is_file;
+}
+
+static bool is_quick(const struct server *s, const struct wire_message *m)
+{
+	return m->type == WIRE_RUN && strcmp(m->kind, JOB_QUICK) == 0 && does_quick(s);
+}
+
 static void states_copy(const struct server *s, const struct wire_message *m, struct wire_message *done)
 {
 	if (!is_measured(s, m))
@@ -167,14 +178,15 @@ static void give_up(struct server *s)
 		s->trying ? s->trying->name : "listing or compiling its algorithms",
 		(long long)(s->how->step_limit_ms / 1000));
 	if (is_measured(s, m))
-		send_message(s, &(struct wire_message){ .type = WIRE_RESULT, .id = m->id,
+		send_message(s, &(struct wire_message){ .type = WIRE_RESULT, .id = m->id, .kind = m->kind,
 			.result = { .problem = m->problem, .algorithm = s->trying ? *s->trying : none,
 				.status = STATUS_TIMEOUT, .cache = s->cache, .launch = s->launch,
 				.why = why.text, .kernels = "", .enqueue_ns = NAN, .clock_mhz = NAN,
 				.measured_at = (int64_t)time(NULL),
 				.runner_version = s->how->device->version } });
 	struct wire_message done = { .type = WIRE_DONE, .id = m->id, .status = STATUS_TIMEOUT,
-		.what = why.text, .problem = m->problem, .leaves = true };
+		.kind = m->kind, .payload = m->payload, .what = why.text, .problem = m->problem,
+		.leaves = true };
 	states_copy(s, m, &done);
 	send_message(s, &done);
 	fprintf(stderr, "%s: %s: %s; rerun to continue with the next job\n", platform.program, m->problem,
@@ -254,7 +266,8 @@ static void working_trying(void *user, const struct algorithm *a, enum cache c, 
 static void working_emit(void *user, const struct result *r, const struct samples *samples)
 {
 	struct working *w = user;
-	struct wire_message m = { .type = WIRE_RESULT, .id = w->message->id, .result = *r };
+	struct wire_message m = { .type = WIRE_RESULT, .id = w->message->id, .kind = w->message->kind,
+		.result = *r };
 	if (w->message->samples) {
 		m.sample_ns = samples->taken;
 		m.sample_count = samples->n;
@@ -356,6 +369,8 @@ static void send_outcome(struct server *s, const struct wire_message *m, enum st
 	const struct platform_loss *loss = job_loss();
 	struct wire_message done = { .type = WIRE_DONE,
 		.id = m->id,
+		.kind = m->kind,
+		.payload = m->payload,
 		.status = status,
 		.what = why,
 		.problem = m->problem,
@@ -402,20 +417,24 @@ static void work_on(struct server *s, struct wire_message *m)
 	struct working w = { .server = s, .message = m };
 	bool stopped = false;
 	int left_out = 0;
-	if (!wire_is_problem(m)) {
+	bool quick = is_quick(s, m);
+	if (!wire_is_problem(m) && !quick) {
 		refuse_kind(s, m);
 		return;
 	}
+	if (quick)
+		m->problem = m->payload;
 	job_default(s, m);
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
 		return;
 	job_set(s, m);
 	jobs_prepare(s, m, &w);
 	struct job j = { .problem = m->problem,
-		.ahead = s->how->ahead,
+		.ahead = quick ? NULL : s->how->ahead,
 		.budget_ns = (double)m->budget_ms * 1e6,
 		.device = s->how->device,
 		.planning = s->how->planning,
+		.quick = quick,
 		.all = m->all,
 		.most = s->how->most,
 		.left_out = &left_out,
@@ -509,7 +528,9 @@ static int hello_send(const struct server *s, struct error *err)
 {
 	if (s->how->batch->has_hello)
 		return 0;
-	char *hello = wire_hello(s->how->device);
+	struct device d = *s->how->device;
+	d.jobs = does_quick(s) ? JOB_PROBLEM " " JOB_QUICK : JOB_PROBLEM;
+	char *hello = wire_hello(&d);
 	int why = write_whole(s->out, hello, strlen(hello));
 	free(hello);
 	return why ? error_set(err, "cannot write to the output: %s", strerror(why)) : 0;
