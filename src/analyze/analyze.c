@@ -13,13 +13,16 @@
 const char *origin_name(enum origin o)
 {
 	static const char *const names[ORIGIN_COUNT] = { "missing", "measured", "proxy", "free", "fused",
-		"estimated", "assumed", "unsupported" };
+		"estimated", "assumed", "rough", "unsupported" };
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
 }
 
 const char *analysis_mark(const struct analysis *a)
 {
-	return a->complete ? (a->estimated ? "~" : "") : a->estimated ? "partial ~" : "at least ";
+	static const char *const marks[2][2][2] = { { { "at least ", "partial ~" },
+							    { "partial rough ", "partial rough ~" } },
+		{ { "", "~" }, { "rough ", "rough ~" } } };
+	return marks[a->complete][a->rough][a->estimated];
 }
 
 static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st,
@@ -73,7 +76,7 @@ static void fill_schedule(struct analysis *out, const struct study *st, const st
 static void count_layer(struct coverage *c, enum origin origin)
 {
 	int *const counters[ORIGIN_COUNT] = { &c->missing, &c->measured, &c->proxy, &c->free, &c->fused,
-		&c->estimated, &c->assumed, &c->unsupported };
+		&c->estimated, &c->assumed, &c->rough, &c->unsupported };
 	c->layers++;
 	++*counters[origin];
 }
@@ -118,6 +121,18 @@ static struct interval node_interval(
 	if (inside)
 		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
 	return price ? interval_of_price(price) : (struct interval){ 0 };
+}
+
+/* True if a cost of the active choice is of a quick measurement. */
+static bool is_rough(const struct study *st, const struct solution *x, const int *chosen)
+{
+	for (int i = 0; i < st->node_count; i++) {
+		const struct price *price = solution_price(st, x, chosen, i);
+		const struct layer_cost *inside = solution_inside(st, x, i);
+		if ((price && price->rough) || (inside && inside->origin == ORIGIN_ROUGH))
+			return true;
+	}
+	return false;
 }
 
 /* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
@@ -248,6 +263,7 @@ struct analysis *analysis_make(
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(a, &out->layers[i], st, s, x, &p->layers[i], chosen);
+	out->rough = is_rough(st, x, chosen);
 	fill_overhead(out, shortest_kernel(st, s, x));
 	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum, &scratch);
 	fill_interval(out, st, x, chosen, &scratch);

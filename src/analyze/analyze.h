@@ -18,6 +18,8 @@ enum origin {
 	ORIGIN_FUSED,     /* the cost is in the group's first layer (its anchor) */
 	ORIGIN_ESTIMATED, /* an estimate (analyze/calibration.h) replaces a measurement */
 	ORIGIN_ASSUMED,   /* --assume */
+	ORIGIN_ROUGH,     /* a quick measurement: the library's first choice, few samples; hardly ever faster
+			     than the best of a full one */
 	ORIGIN_UNSUPPORTED, /* no cost: the library does not support it */
 	ORIGIN_COUNT
 };
@@ -139,7 +141,7 @@ struct layer_cost {
 struct coverage {
 	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused
 	 * group as measured, the rest of the group as fused. missing + unsupported have no cost. */
-	int layers, measured, proxy, free, fused, estimated, assumed, missing, unsupported;
+	int layers, measured, proxy, free, fused, estimated, assumed, rough, missing, unsupported;
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN without any */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN if that is 0 */
 	double cost_estimated_share; /* the same for estimates that replace measurements */
@@ -176,6 +178,8 @@ struct analysis {
 	bool complete;           /* no layer is missing and none is at_least; estimated layers are not
 				    missing */
 	bool estimated;          /* bound_ns contains estimates instead of measurements: print `~` */
+	bool rough;              /* bound_ns contains quick measurements, whose problems still count as
+				    unmeasured: an upper estimate of the bound */
 	double enqueue_ns;       /* launch isolated: host time to enqueue all kernels, one after the other; no
 				    total is lower. NaN: no result has it */
 	bool host_bound;         /* ... and it equals bound_ns */
@@ -196,7 +200,8 @@ struct analysis {
 };
 
 /* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a
- * sum of estimates with gaps is not a lower bound). */
+ * sum of estimates with gaps is not a lower bound). With quick measurements "rough ", "rough ~", "partial
+ * rough " and "partial rough ~". */
 const char *analysis_mark(const struct analysis *a);
 
 /* Effect of one what-if: the same analysis with that what-if switched. */

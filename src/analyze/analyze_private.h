@@ -204,6 +204,7 @@ struct study {
 		bool matrix, relaxed, in_place; /* algorithms on matrix units were measured, of relaxed
 						   math, that write over an input */
 		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
+		const struct result *rough; /* results_rough */
 		bool overwrites; /* each of its layers may write over an input (plan_layer.overwrites) */
 	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout
 				   are filled */
@@ -257,6 +258,7 @@ struct price {
 				   scenario excludes */
 	bool noisy;             /* the result's measurement was disturbed */
 	bool known;             /* looked up */
+	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */
 	bool assumed;           /* given by the user (ground.assumed); then result is NULL, and: */
 	double lo, hi;          /* NaN unknown */

@@ -105,7 +105,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->ns = price->ns;
 	c->lo = v.lo;
 	c->hi = v.hi;
-	c->origin = proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
+	c->origin = price->rough ? ORIGIN_ROUGH : proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
 }
 
 void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
@@ -120,7 +120,7 @@ void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, co
 	c->preferred_ns += copy.preferred_ns;
 	c->roofline_ns += copy.roofline_ns;
 	c->mistrusted |= copy.mistrusted;
-	c->origin = copy.origin == ORIGIN_ESTIMATED ? copy.origin : c->origin;
+	c->origin = copy.origin == ORIGIN_ESTIMATED || copy.origin == ORIGIN_ROUGH ? copy.origin : c->origin;
 }
 
 /* ---- bodies */
@@ -128,9 +128,10 @@ void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, co
 /* Adds `times` times a part of a layer's cost. The origin is that of the worst part; NaN propagates. */
 static void cost_add(struct layer_cost *sum, const struct layer_cost *part, double times)
 {
-	static const int rank[ORIGIN_COUNT] = { [ORIGIN_MISSING] = 5,
-		[ORIGIN_UNSUPPORTED] = 4,
-		[ORIGIN_ESTIMATED] = 3,
+	static const int rank[ORIGIN_COUNT] = { [ORIGIN_MISSING] = 6,
+		[ORIGIN_UNSUPPORTED] = 5,
+		[ORIGIN_ESTIMATED] = 4,
+		[ORIGIN_ROUGH] = 3,
 		[ORIGIN_PROXY] = 2,
 		[ORIGIN_ASSUMED] = 1,
 		[ORIGIN_MEASURED] = 1 };

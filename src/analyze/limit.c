@@ -120,7 +120,9 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	struct roof_parts parts =
 		roofline_parts(&p, k, &units, c->result ? c->result->cache : cache, c->result);
 	l.intensity = problem_bytes(&p) > 0 ? problem_flops(&p) / problem_bytes(&p) : NAN;
-	double ns = c->origin == ORIGIN_MEASURED || c->origin == ORIGIN_PROXY ? c->ns : NAN;
+	double ns = c->origin == ORIGIN_MEASURED || c->origin == ORIGIN_PROXY ||
+			c->origin == ORIGIN_ROUGH ?
+		c->ns : NAN;
 	if (!s->amortized && c->result && c->result->enqueue_ns >= ns)
 		by_overhead(&l, c->result->enqueue_ns, ns, "enqueueing");
 	else if (c->origin == ORIGIN_ESTIMATED && c->row)

@@ -286,20 +286,36 @@ static struct estimate estimate_of_distinct(const struct study *st, const struct
 	return least;
 }
 
+/* The result of a quick measurement, if the scenario allows it. */
+static const struct result *pick_rough(
+	const struct found *f, const struct scenario *s, bool device_has_matrix, uint32_t pairs)
+{
+	const struct result *r = f->rough;
+	bool fits = r && r->launch == (s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED) && usable(r) &&
+		!bar_of(r, s, device_has_matrix) && in_pairs(r, pairs) &&
+		(f->overwrites || !algorithm_is_in_place(&r->algorithm));
+	return fits ? r : NULL;
+}
+
 static struct price price_unpadded(
 	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
 {
 	const struct found *f = &st->found[distinct];
 	struct price price = { .ns = NAN, .known = true };
 	price.answered = f->answered[st->cache][s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED];
-	price.result = pick(f, s, st->cache, best, !st->device || st->device->has_matrix, pairs);
+	bool has_matrix = !st->device || st->device->has_matrix;
+	price.result = pick(f, s, st->cache, best, has_matrix, pairs);
+	if (!price.result && !price.answered) {
+		price.result = pick_rough(f, s, has_matrix, pairs);
+		price.rough = price.result != NULL;
+	}
 	if (price.result) {
 		price.ns = price.result->stats.median;
 		price.noisy = price.result->stats.stop == STOP_DISTURBED;
 	} else {
 		price.unsupported = price.answered && refused(f, s);
 	}
-	if (!price.answered && st->on.estimate && st->on.peaks) {
+	if (!price.answered && !price.rough && st->on.estimate && st->on.peaks) {
 		struct estimate guess = estimate_of_distinct(st, s, distinct);
 		price.ns = guess.ns;
 		price.estimated = price.answered = !isnan(price.ns);
@@ -357,6 +373,7 @@ void study_read(struct study *st, int distinct)
 	struct found *f = &st->found[distinct];
 	f->results = results_of(st->on.results, text, &f->count);
 	f->finished = results_is_finished(st->on.results, text);
+	f->rough = results_rough(st->on.results, text);
 	f->matrix = f->relaxed = f->in_place = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];

@@ -113,7 +113,7 @@ static bool is_noisy(const struct plan_layer *l, const struct layer_cost *c)
 
 static enum trust_part part_of(const struct plan_layer *l, const struct layer_cost *c)
 {
-	if (c->origin == ORIGIN_ESTIMATED)
+	if (c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_ROUGH)
 		return TRUST_ESTIMATED;
 	if (c->mistrusted)
 		return TRUST_SUSPECT;

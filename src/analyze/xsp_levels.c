@@ -88,7 +88,7 @@ static void layers_of_bound(struct xsp_levels *l)
 		to->shape = output_text(l->arena, p, from);
 		to->ns = c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED ? NAN : c->ns;
 		to->estimated = c->at_least || c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_PROXY ||
-			c->origin == ORIGIN_ASSUMED;
+			c->origin == ORIGIN_ASSUMED || c->origin == ORIGIN_ROUGH;
 		to->output_bytes = output_bytes(p, from);
 		to->flops = from->flops;
 		to->bytes = from->bytes;

@@ -27,6 +27,8 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_ESTIMATED] = { "estimate", "estimated", "guess",
 		"not measured: an estimate is used instead" },
 	[STATE_ASSUMED] = { "given", "assumed", "", "its cost is assumed: --assume, or = in the explorer" },
+	[STATE_ROUGH] = { "rough", "rough", "",
+		"measured quickly: one algorithm, few samples; the full measurement is still to come" },
 	[STATE_FUSED] = { "fused", "fused", "", "part of a fused kernel, whose cost is in its first layer" },
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },
 	[STATE_PART] = { "part", "", "",
@@ -125,7 +127,7 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 {
 	static const enum state states[ORIGIN_COUNT] = { [ORIGIN_MEASURED] = STATE_OK,
 		[ORIGIN_PROXY] = STATE_PROXY, [ORIGIN_FREE] = STATE_FREE, [ORIGIN_FUSED] = STATE_FUSED,
-		[ORIGIN_ESTIMATED] = STATE_ESTIMATED, [ORIGIN_ASSUMED] = STATE_ASSUMED,
+		[ORIGIN_ESTIMATED] = STATE_ESTIMATED, [ORIGIN_ASSUMED] = STATE_ASSUMED, [ORIGIN_ROUGH] = STATE_ROUGH,
 		[ORIGIN_UNSUPPORTED] = STATE_UNSUPPORTED, [ORIGIN_MISSING] = STATE_MISSING };
 	enum state of_problem = session_problem_state(s, problem, position);
 	bool settled = of_problem <= STATE_SUSPECT;

@@ -834,9 +834,59 @@ static void unfinished(void)
 	world_close(&w);
 }
 
+static void quick(struct results *r, const char *problem, double ns, enum launch launch)
+{
+	struct result one = { .problem = problem, .status = STATUS_OK, .cache = CACHE_NET, .launch = launch,
+		.algorithm = { .api = "a", .name = "first", .math = "strict", .matrix = MATRIX_NO } };
+	one.stats = (struct sample_stats){ .n = 3, .median = ns, .lo = ns - 1, .hi = ns + 1,
+		.stop = STOP_SHORTLIST };
+	results_add_rough(r, &one);
+}
+
+/* Quick measurements give a rough bound, until the full ones replace them. */
+static void rough(void)
+{
+	struct world w;
+	struct maker *m = make_begin();
+	relu(m, add(m, conv(m, CONV, make_input(m, IMAGE)), conv(m, CONV2, make_input(m, IMAGE))));
+	world_open(&w, m);
+	quick(w.results, CONV, 100, LAUNCH_AMORTIZED);
+	quick(w.results, CONV2, 40, LAUNCH_AMORTIZED);
+	quick(w.results, ADD, 10, LAUNCH_AMORTIZED);
+	struct analysis *a = look(&w, "");
+	near(a->bound_ns, 150, 0, "three of four layers quickly");
+	ok(a->rough && !a->complete, "rough, with a gap");
+	is_str(analysis_mark(a), "partial rough ", "and neither a bound nor complete");
+	measure(w.results, RELU, 5);
+	a = look(&w, "");
+	near(a->bound_ns, 155, 0, "all four layers");
+	ok(a->rough && a->complete, "a complete bound");
+	is_str(analysis_mark(a), "rough ", "marked");
+	is_int(a->coverage.rough, 3, "three rough layers");
+	is_int(a->coverage.measured, 1, "one is measured");
+	is_int(a->unmeasured_problems, 3, "the problems still count as unmeasured");
+	ok(a->layers[0].origin == ORIGIN_ROUGH && !strcmp(origin_name(a->layers[0].origin), "rough"),
+		"the origin");
+	ok(a->hi_ns - a->lo_ns >= 6, "their ranges are in the interval");
+	a = look(&w, "launch=isolated");
+	ok(!a->rough && a->coverage.rough == 0 && a->coverage.missing >= 3, "only of the scenario's launch mode");
+	measure(w.results, CONV, 60);
+	a = look(&w, "");
+	near(a->bound_ns, 115, 0, "the full measurement replaces the quick one");
+	is_int(a->coverage.rough, 2, "two are left");
+	measure(w.results, CONV2, 50);
+	measure(w.results, ADD, 10);
+	a = look(&w, "");
+	near(a->bound_ns, 125, 0, "also if it is slower");
+	ok(!a->rough && a->unmeasured_problems == 0, "nothing is rough any more");
+	is_str(analysis_mark(a), "", "nor marked");
+	world_close(&w);
+}
+
 int main(void)
 {
 	unfinished();
+	rough();
 	sums();
 	fused();
 	partial_effects();
