@@ -42,6 +42,10 @@ static void progress_draw(const struct queue_status *q, const struct options *o,
 {
 	int total = q->pending + q->running + q->done + q->failed + q->unsupported;
 	int finished = q->done + q->failed + q->unsupported;
+	if (q->quick) {
+		total = q->quick + q->quick_ended;
+		finished = q->quick_ended;
+	}
 	int filled = total ? BAR_WIDTH * finished / total : 0;
 	char eta[32] = "", runners[48] = "", current[31], scenario[48];
 	if (!isnan(q->eta_s))
@@ -52,7 +56,7 @@ static void progress_draw(const struct queue_status *q, const struct options *o,
 	fputc('[', stderr);
 	for (int i = 0; i < BAR_WIDTH; i++)
 		fputs(i < filled ? (o->ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
-	fprintf(stderr, "] %d/%d  %s%-12s %s%s", finished, total, runners, q->starting ? "starting" : eta,
+	fprintf(stderr, "] %s%d/%d  %s%-12s %s%s", q->quick ? "first pass " : "", finished, total, runners, q->starting ? "starting" : eta,
 		scenario_text_of(scenario, sizeof(scenario), o, w, q->current),
 		text_fit(current, *runners || *scenario ? 21 : 31, q->current ? q->current : q->waiting));
 	fflush(stderr);

@@ -26,6 +26,9 @@ struct tally {
 	double wall_s, peaks_s, saved_by_sharing_s;
 	double eta_off; /* the worst factor of any model (bench_eta_off); NaN unknown */
 	bool interrupted;
+	double percent; /* --within; NaN: everything is measured */
+	bool within;    /* ... and reached by all models */
+	struct bench_quick quick;
 	json_t *warnings; /* lines: libraries that the runner lacks */
 	json_t *scenarios; /* [ { model, batch, dtype, problems, missing } ] */
 	json_t *runners; /* [ { name, problems, out, note } ] */
@@ -43,6 +46,10 @@ static const struct option_row bench_rows[] = {
 		"cache states (net,warm,cold), all measured again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
 		"print jobs for a runner on another machine, measure nothing" },
+	{ "no-quick", 0, NULL, OWN_FLAG(bench_options, no_quick),
+		"no first pass: measure each problem only in full" },
+	{ "within", 0, "PERCENT", OWN_TEXT(bench_options, within),
+		"stop as soon as the bound is known to +- PERCENT, and measure first what it takes most" },
 	{ "launches", 0, "LIST", OWN_TEXT(bench_options, launches),
 		"with --emit-jobs: launch modes (amortized,isolated)" },
 	{ 0 }
@@ -281,6 +288,17 @@ static int bench_problems(
 	states_read(o, caches, err);
 	queue_set_caches(s->queue, caches);
 	struct bench_eta estimates = { 0 };
+	if (!own->no_quick && !own->algorithms && !own->again && !own->caches) {
+		int one = bench_quick(s, o, &t->quick, err);
+		if (one != EXIT_DONE || interrupted)
+			return one;
+	}
+	if (!isnan(t->percent)) {
+		bool reached;
+		int one = bench_within(s, o, t->percent, &reached, err);
+		t->within &= reached;
+		return one;
+	}
 	if (w->count)
 		peaks_queue(s, own->again, own->shaky);
 	for (int i = 0; i < w->count; i++)
@@ -419,20 +437,29 @@ static int bench_model(struct session **session, struct options *o, int index, s
 	return status;
 }
 
+static json_t *tally_json(const struct tally *t)
+{
+	json_t *all = json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:O, s:i, "
+			  "s:f, s:o, s:O, s:O}",
+			"problems", t->problems, "already", t->already, "measured", t->measured,
+			"failed", t->failed, "unsupported", t->unsupported, "missing", t->missing,
+			"shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
+			t->saved_by_sharing_s, "interrupted", t->interrupted, "scenarios",
+			t->scenarios, "runners", t->runners, "peaks", t->peaks, "peaks_s", t->peaks_s,
+			"eta_off", json_number_or_null(t->eta_off), "executions", t->agents.report,
+			"warnings", t->warnings);
+	json_object_set_new(all, "first_pass", isnan(t->quick.bound_ns) ? json_null() :
+		json_pack("{s:i, s:f, s:f}", "problems", t->quick.problems, "bound_ns",
+			t->quick.bound_ns, "wall_s", t->quick.wall_s));
+	json_object_set_new(all, "within", isnan(t->percent) ? json_null() :
+		json_pack("{s:f, s:b}", "percent", t->percent, "reached", t->within));
+	return all;
+}
+
 static void tally_print(const struct tally *t, const struct options *o)
 {
 	if (o->json) {
-		report_json_line(
-			json_pack("{s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:i, s:f, s:f, s:b, s:O, s:O, s:i, "
-				  "s:f, s:o, s:O, s:O}",
-				"problems", t->problems, "already", t->already, "measured", t->measured,
-				"failed", t->failed, "unsupported", t->unsupported, "missing", t->missing,
-				"shaky", t->shaky, "lost", t->lost, "wall_s", t->wall_s, "saved_by_sharing_s",
-				t->saved_by_sharing_s, "interrupted", t->interrupted, "scenarios",
-				t->scenarios, "runners", t->runners, "peaks", t->peaks, "peaks_s", t->peaks_s,
-				"eta_off", json_number_or_null(t->eta_off), "executions", t->agents.report,
-				"warnings", t->warnings),
-			stdout);
+		report_json_line(tally_json(t), stdout);
 		return;
 	}
 	if (o->quiet)
@@ -472,13 +499,16 @@ static int cmd_bench(struct options *o, struct error *err)
 		config_add_agents(&o->config);
 	if (agents_check(o, err) || algorithms_read(o, err))
 		return EXIT_BAD;
+	double percent;
+	if (bench_within_read(o, &percent, err))
+		return EXIT_BAD;
 	if (own->emit_jobs)
 		return bench_jobs(o, err);
 	bool caches[CACHE_COUNT];
 	if (states_read(o, caches, err))
 		return EXIT_BAD;
 	struct tally t = { .scenarios = json_array(), .runners = json_array(), .eta_off = NAN,
-		.agents.report = json_array() };
+		.percent = percent, .within = true, .quick.bound_ns = NAN, .agents.report = json_array() };
 	interrupt_watch();
 	o->stop = &interrupted;
 	int status = EXIT_DONE;
@@ -496,8 +526,8 @@ static int cmd_bench(struct options *o, struct error *err)
 	session_close(s);
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);
-	bool gaps = t.failed || t.unsupported || t.missing || t.interrupted || t.lost ||
-		t.agents.failed;
+	bool short_of = isnan(t.percent) ? t.failed || t.unsupported || t.missing : !t.within;
+	bool gaps = short_of || t.interrupted || t.lost || t.agents.failed;
 	json_decref(t.warnings);
 	json_decref(t.scenarios);
 	json_decref(t.runners);

@@ -6,6 +6,7 @@ libcommands_a_SOURCES = \
 	src/commands/bench_drain.c \
 	src/commands/bench_eta.c src/commands/bench_eta.h \
 	src/commands/bench_jobs.c \
+	src/commands/bench_quick.c \
 	src/commands/benchdnn.c src/commands/benchdnn.h \
 	src/commands/cmd_advise.c \
 	src/commands/cmd_bench.c \

@@ -501,6 +501,29 @@ const char **session_conversions(struct session *s, struct arena *a, int *count)
 	return analyze_conversions(a, &ground, &s->scenario, count);
 }
 
+const char **session_problems(const struct session *s, struct arena *a, int *count)
+{
+	return analyze_problems_in(a, s->current->plan, session_fusion(s->current),
+		s->scenario.fusion != FUSION_OFF, scenario_variants(&s->scenario), count);
+}
+
+int session_measure_quick(struct session *s)
+{
+	struct arena a = { 0 };
+	int count, missing = 0, added = 0;
+	session_refresh(s);
+	if (!s->queue || !s->analysis)
+		return 0;
+	const char **texts = session_problems(s, &a, &count);
+	for (int i = 0; i < count; i++)
+		missing += !results_is_finished(s->results, texts[i]);
+	for (int i = count - 1; i >= 0 && missing > QUICK_LEAST; i--) /* the last one added is the first */
+		added += queue_add_quick(s->queue, texts[i], s->analysis->cache,
+			s->scenario.amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED);
+	arena_free(&a);
+	return added;
+}
+
 int session_measure_missing(struct session *s)
 {
 	if (!s->queue || !s->current)
@@ -517,6 +540,7 @@ int session_measure_missing(struct session *s)
 	texts = s->device.name ? session_peak_problems(s, &a, &count) : NULL;
 	for (int i = 0; texts && i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
+	session_measure_quick(s);
 	arena_free(&a);
 	return added;
 }

@@ -271,6 +271,12 @@ const struct planned *session_planned(const struct session *s, const char *probl
 struct doctor *session_doctor(const struct session *s);
 /* The conversions between layouts that the results make possible (analyze_conversions), in arena a. */
 const char **session_conversions(struct session *s, struct arena *a, int *count);
+/* All distinct problems of the current scenario, in arena a. */
+const char **session_problems(const struct session *s, struct arena *a, int *count);
+/* Queues quick measurements (queue_add_quick) of the current scenario's unmeasured problems, if they are more
+ * than QUICK_LEAST. Returns the number added. */
+#define QUICK_LEAST 10
+int session_measure_quick(struct session *s);
 /* Queues all unmeasured problems of the scenario and its what-ifs, fused ones included, and then the device's
  * peaks. Returns the number added. */
 int session_measure_missing(struct session *s);

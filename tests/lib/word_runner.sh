@@ -1,10 +1,12 @@
 #!/bin/sh
 # A runner that measures nothing: figures follow from the problem's text, so they are the same everywhere. Speaks
 # docs/wire.md.   word_runner.sh MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
-# A letter costs $WORD_NS, 1000 ns by default. UNSUPPORTED: problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
+# A letter costs $WORD_NS, 1000 ns by default; intervals are +- $WORD_SPREAD ns. WORD_QUICK: also quick measurements,
+# which cost twice as much. WORD_LOG: a file to which each job adds a line.
+# UNSUPPORTED: problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
 model=$1 stack=$2 threads=${3:-1} refused=${4:-} command=${5:-}
 n=0
-printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test","attributes":{}}\n' "$model" "$stack" "$threads"
+printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test",%s"attributes":{}}\n' "$model" "$stack" "$threads" "${WORD_QUICK:+\"jobs\":[\"problem\",\"quick\"],}"
 while IFS= read -r line; do
     case $line in
     *'"type":"quit"'*) exit 0 ;;
@@ -15,6 +17,19 @@ while IFS= read -r line; do
     id=${rest%%[,\}]*}
     rest=${line#*'"problem":"'}
     problem=${rest%%'"'*}
+    case $line in
+    *'"kind":"quick"'*)
+        rest=${line#*'"payload":"'}
+        problem=${rest%%'"'*}
+        ns=$((2 * ${#problem} * ${WORD_NS:-1000}))
+        [ -z "${WORD_LOG:-}" ] || echo "quick $problem" >>"$WORD_LOG"
+        printf '{"type":"result","id":%s,"kind":"quick","result":{"problem":"%s","algorithm":{"api":"word","name":"word:two","layouts":"","math":"strict","rank":0,"matrix":"no","workspace_bytes":0,"notes":"unchecked"},"status":"ok","cache":"net","launch":"amortized","stats":{"n":3,"discarded":0,"executions":1,"min_ns":%s,"median_ns":%s,"lo_ns":%s,"hi_ns":%s,"stop":"shortlist"},"why":"","measured_at":1700000000,"runner_version":"1"}}\n' \
+            "$id" "$problem" "$ns" "$ns" "$ns" "$ns"
+        printf '{"type":"done","id":%s,"kind":"quick","payload":"%s","status":"ok","why":""}\n' "$id" "$problem"
+        continue
+        ;;
+    esac
+    [ -z "${WORD_LOG:-}" ] || echo "$problem" >>"$WORD_LOG"
     n=$((n + 1))
     [ "$n" -ne 2 ] || [ -z "$command" ] || eval "$command"
     if [ -n "$refused" ]; then
@@ -28,10 +43,11 @@ while IFS= read -r line; do
         esac
     fi
     ns=$((${#problem} * ${WORD_NS:-1000}))
+    lo=$((ns - ${WORD_SPREAD:-0})) hi=$((ns + ${WORD_SPREAD:-0}))
     for cache in net warm; do
         for launch in amortized isolated; do
             printf '{"type":"result","id":%s,"result":{"problem":"%s","algorithm":{"api":"word","name":"word:one","layouts":"","math":"strict","rank":0,"matrix":"no","workspace_bytes":0,"notes":"letters"},"status":"ok","cache":"%s","launch":"%s","stats":{"n":10,"discarded":0,"executions":1,"min_ns":%s,"q1_ns":%s,"median_ns":%s,"q3_ns":%s,"mean_ns":%s,"stdev_ns":0,"lo_ns":%s,"hi_ns":%s,"stop":"converged"},"why":"","kernels":"spell\\nread","enqueue_ns":2500,"clock_mhz":1500,"measured_at":1700000000,"runner_version":"1"}}\n' \
-                "$id" "$problem" "$cache" "$launch" "$ns" "$ns" "$ns" "$ns" "$ns" "$ns" "$ns"
+                "$id" "$problem" "$cache" "$launch" "$lo" "$lo" "$ns" "$hi" "$ns" "$lo" "$hi"
         done
     done
     printf '{"type":"done","id":%s,"status":"ok","why":""}\n' "$id"
