@@ -9,6 +9,8 @@ test_scripts = \
 	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/repro.sh \
 	tests/cli/scenarios.sh tests/cli/sweep.sh \
 	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/quick.sh tests/cli/repro.sh tests/cli/sweep.sh \
+	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/quick.sh \
+	tests/cli/repro.sh tests/cli/sweep.sh \
 	tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh \
 	tests/faults/hostile.py tests/faults/interrupt.py tests/faults/kill.py \

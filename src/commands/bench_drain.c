@@ -56,7 +56,8 @@ static void progress_draw(const struct queue_status *q, const struct options *o,
 	fputc('[', stderr);
 	for (int i = 0; i < BAR_WIDTH; i++)
 		fputs(i < filled ? (o->ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
-	fprintf(stderr, "] %s%d/%d  %s%-12s %s%s", q->quick ? "first pass " : "", finished, total, runners, q->starting ? "starting" : eta,
+	fprintf(stderr, "] %s%d/%d  %s%-12s %s%s", q->quick ? "first pass " : "", finished, total, runners,
+		q->starting ? "starting" : eta,
 		scenario_text_of(scenario, sizeof(scenario), o, w, q->current),
 		text_fit(current, *runners || *scenario ? 21 : 31, q->current ? q->current : q->waiting));
 	fflush(stderr);

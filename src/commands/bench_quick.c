@@ -131,7 +131,8 @@ static void parts_of_layers(struct parts *p, const struct session *s)
 		int own = plan_layer_problem_index(plan, &plan->layers[i],
 			s->scenario.layouts == LAYOUTS_NXC);
 		bool counts = !a->scenario.parallel || c->critical || isnan(c->ns);
-		const char *text = c->result ? c->result->problem : own >= 0 ? plan->problems[own].text : NULL;
+		const char *text = c->result ? c->result->problem :
+			own >= 0 ? plan->problems[own].text : NULL;
 		if (c->bodies || !text || !counts || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)
 			continue;
 		if (c->origin == ORIGIN_MISSING || c->origin == ORIGIN_ROUGH)

@@ -99,7 +99,7 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again);
 /* Adds a quick measurement of a problem at the head: one algorithm in this state of caches and launch mode,
  * with a few samples. It is no part of the problem's state: the result is kept in memory only
  * (results_add_rough) and the problem can be added too. Returns false if it has such a result or is
- * finished, or if this was tried before. A runner that answers no such jobs leaves it out without an error. */
+ * finished, or if this was tried before. If no runner answers such jobs, it fails without an error. */
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
 int queue_position(const struct queue *q, const char *problem); /* 1: next; 0: not pending */

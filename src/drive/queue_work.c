@@ -56,7 +56,8 @@ static bool queue_needs(struct queue *q, int job)
 	if (j->again || (!job_is_problem(j) && !job_is_quick(j)))
 		return true;
 	bool finished = results_is_finished(q->results, j->payload);
-	if (!finished && (job_is_quick(j) || j->stepped_back || j->lost || !queue_is_elsewhere(q, j->payload)))
+	bool now = job_is_quick(j) || j->stepped_back || j->lost || !queue_is_elsewhere(q, j->payload);
+	if (!finished && now)
 		return true;
 	job_set(&q->list, job, JOB_NONE, NULL);
 	if (finished)

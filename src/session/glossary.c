@@ -92,6 +92,9 @@ static const struct glossary_row rows[] = {
 	{ "roofline",
 		"The shortest time that the device's peaks allow: the longer of FLOPs / peak FLOP/s and "
 		"bytes / bandwidth." },
+	{ "rough",
+		"From a quick measurement: the library's first choice of algorithm and three samples, not "
+		"checked. A rough bound is an upper estimate of the final one." },
 	{ "runner",
 		"The program that measures problems on a device: benanza-runner-cpu, benanza-runner-cuda, "
 		"or a command that speaks their protocol." },

@@ -127,7 +127,8 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 {
 	static const enum state states[ORIGIN_COUNT] = { [ORIGIN_MEASURED] = STATE_OK,
 		[ORIGIN_PROXY] = STATE_PROXY, [ORIGIN_FREE] = STATE_FREE, [ORIGIN_FUSED] = STATE_FUSED,
-		[ORIGIN_ESTIMATED] = STATE_ESTIMATED, [ORIGIN_ASSUMED] = STATE_ASSUMED, [ORIGIN_ROUGH] = STATE_ROUGH,
+		[ORIGIN_ESTIMATED] = STATE_ESTIMATED, [ORIGIN_ASSUMED] = STATE_ASSUMED,
+		[ORIGIN_ROUGH] = STATE_ROUGH,
 		[ORIGIN_UNSUPPORTED] = STATE_UNSUPPORTED, [ORIGIN_MISSING] = STATE_MISSING };
 	enum state of_problem = session_problem_state(s, problem, position);
 	bool settled = of_problem <= STATE_SUSPECT;

@@ -1,9 +1,9 @@
 #!/bin/sh
-# A runner that measures nothing: figures follow from the problem's text, so they are the same everywhere. Speaks
-# docs/wire.md.   word_runner.sh MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
-# A letter costs $WORD_NS, 1000 ns by default; intervals are +- $WORD_SPREAD ns. WORD_QUICK: also quick measurements,
-# which cost twice as much. WORD_LOG: a file to which each job adds a line.
-# UNSUPPORTED: problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
+# A runner that measures nothing: figures follow from the problem's text, so they are the same everywhere.
+# Speaks docs/wire.md.   word_runner.sh MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
+# A letter costs $WORD_NS, 1000 ns by default; intervals are +- $WORD_SPREAD ns. UNSUPPORTED: problems that
+# this shell pattern fits have no implementation. COMMAND: run before the second answer. WORD_QUICK: also
+# quick measurements, which cost twice as much. WORD_LOG: a file to which each job adds a line.
 model=$1 stack=$2 threads=${3:-1} refused=${4:-} command=${5:-}
 n=0
 printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test",%s"attributes":{}}\n' "$model" "$stack" "$threads" "${WORD_QUICK:+\"jobs\":[\"problem\",\"quick\"],}"
@@ -23,9 +23,13 @@ while IFS= read -r line; do
         problem=${rest%%'"'*}
         ns=$((2 * ${#problem} * ${WORD_NS:-1000}))
         [ -z "${WORD_LOG:-}" ] || echo "quick $problem" >>"$WORD_LOG"
-        printf '{"type":"result","id":%s,"kind":"quick","result":{"problem":"%s","algorithm":{"api":"word","name":"word:two","layouts":"","math":"strict","rank":0,"matrix":"no","workspace_bytes":0,"notes":"unchecked"},"status":"ok","cache":"net","launch":"amortized","stats":{"n":3,"discarded":0,"executions":1,"min_ns":%s,"median_ns":%s,"lo_ns":%s,"hi_ns":%s,"stop":"shortlist"},"why":"","measured_at":1700000000,"runner_version":"1"}}\n' \
-            "$id" "$problem" "$ns" "$ns" "$ns" "$ns"
-        printf '{"type":"done","id":%s,"kind":"quick","payload":"%s","status":"ok","why":""}\n' "$id" "$problem"
+        printf '{"type":"result","id":%s,"kind":"quick","result":{"problem":"%s",' "$id" "$problem"
+        printf '"algorithm":{"api":"word","name":"word:two","layouts":"","math":"strict","rank":0,'
+        printf '"matrix":"no","workspace_bytes":0,"notes":"unchecked"},"status":"ok","cache":"net",'
+        printf '"launch":"amortized","stats":{"n":3,"discarded":0,"executions":1,"min_ns":%s,' "$ns"
+        printf '"median_ns":%s,"lo_ns":%s,"hi_ns":%s,"stop":"shortlist"},"why":"",' "$ns" "$ns" "$ns"
+        printf '"measured_at":1700000000,"runner_version":"1"}}\n'
+        printf '{"type":"done","id":%s,"kind":"quick","payload":"%s","status":"ok"}\n' "$id" "$problem"
         continue
         ;;
     esac

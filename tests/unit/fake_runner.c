@@ -555,7 +555,8 @@ static void answer_kind(const struct wire_message *m)
 			.mean = 7,
 			.lo = 7,
 			.hi = 7 } };
-	bool good = strstr(m->payload, "good") || (strcmp(m->kind, JOB_QUICK) == 0 && strstr(m->payload, ":relu:"));
+	bool quick = strcmp(m->kind, JOB_QUICK) == 0;
+	bool good = strstr(m->payload, quick ? ":relu:" : "good") != NULL;
 	r.result.cache = m->caches[CACHE_NET] ? CACHE_NET : CACHE_WARM;
 	r.result.launch = m->launches[LAUNCH_AMORTIZED] ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	if (good)

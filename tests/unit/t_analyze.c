@@ -869,7 +869,8 @@ static void rough(void)
 		"the origin");
 	ok(a->hi_ns - a->lo_ns >= 6, "their ranges are in the interval");
 	a = look(&w, "launch=isolated");
-	ok(!a->rough && a->coverage.rough == 0 && a->coverage.missing >= 3, "only of the scenario's launch mode");
+	ok(!a->rough && a->coverage.rough == 0 && a->coverage.missing >= 3,
+		"only of the scenario's launch mode");
 	measure(w.results, CONV, 60);
 	a = look(&w, "");
 	near(a->bound_ns, 115, 0, "the full measurement replaces the quick one");

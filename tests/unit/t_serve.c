@@ -377,8 +377,9 @@ static void test_planned(void)
 	empty();
 }
 
-#define QUICK(id, problem) "{\"type\":\"run\",\"id\":" id ",\"kind\":\"quick\",\"payload\":\"" problem "\"," \
-	"\"caches\":[\"net\"],\"launches\":[\"amortized\"]}\n"
+#define QUICK(id, problem) \
+	"{\"type\":\"run\",\"id\":" id ",\"kind\":\"quick\",\"caches\":[\"net\"]," \
+	"\"launches\":[\"amortized\"],\"payload\":\"" problem "\"}\n"
 
 /* Over a pipe a quick measurement is answered under its kind; into a file it is refused, since the file's
  * jobs would then be skipped. */
@@ -398,7 +399,8 @@ static void test_quick(void)
 		return;
 	close(in[1]);
 	fcntl(out[1], F_SETPIPE_SZ, 1 << 20);
-	is_int(serve(&(struct serving){ .device = &device, .batch = &none }, in[0], out[1], &err), 0, "served");
+	struct serving how = { .device = &device, .batch = &none };
+	is_int(serve(&how, in[0], out[1], &err), 0, "served");
 	close(out[1]);
 	ssize_t n = read(out[0], said, sizeof(said) - 1);
 	said[n > 0 ? n : 0] = '\0';

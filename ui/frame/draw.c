@@ -163,8 +163,8 @@ static const char *sweep_text(struct app *app)
 
 static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
 {
-	int done = q->batch_done + q->batch_failed + q->batch_unsupported;
-	int total = done + q->pending + q->running, bar = line.width >= 70 ? 24 : 10;
+	int done = q->quick ? q->quick_ended : q->batch_done + q->batch_failed + q->batch_unsupported;
+	int total = done + (q->quick ? q->quick : q->pending + q->running), bar = line.width >= 70 ? 24 : 10;
 	canvas_put(line, 1, 0, STYLE_NORMAL, 0x2595);
 	canvas_bar(line, 2, 0, bar, STYLE_ACCENT, total ? (double)done / total : 0);
 	canvas_put(line, 2 + bar, 0, STYLE_NORMAL, 0x258f);
@@ -179,6 +179,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 			*wait			? ""
 				: q->starting	? "starting the runner: "
 				: app->frame->stopping ? "stopping "
+				: q->quick	? "first pass: "
 						: "measuring ",
 			done, total, wait, silent,
 			*sweep							     ? sweep
