@@ -29,7 +29,7 @@ has '"type":"done","id":1,"status":"unsupported","why":"oneDNN has no type s64"'
 
 { printf '{"type":"run","id":4,"kind":"model","payload":"resnet50.onnx"}\n'; run_line 5 "eltwise:f32,f32:relu:4"; } | serve
 ok $? "a job of an unknown kind does not end it"
-has '"magic":.*"jobs":\["problem","quick"\]' "the hello lists the kinds of jobs"
+has '"magic":.*"jobs":\["problem"\]' "the hello lists the kinds of jobs that a file may have"
 has '"type":"result","id":4,"kind":"model","result":{"problem":"resnet50.onnx",.*"name":"",.*"status":"unsupported"' \
     "a job of an unknown kind has a result"
 has '"type":"done","id":4,"status":"unsupported","why":".*no jobs of the kind \\"model\\"","kind":"model"' "that names the kind"
