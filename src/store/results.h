@@ -38,7 +38,7 @@ bool results_is_finished(const struct results *r, const char *problem);
 /* True if a result with status ok was added that was measured in this cache state, or launch mode. */
 bool results_have_cache(const struct results *r, enum cache c);
 bool results_have_launch(const struct results *r, enum launch l);
-/* Number of changes so far: results added, also rough ones, problems finished. A cheap test for new results. */
+/* Number of changes so far: results added (rough ones too), problems finished. A cheap test for new ones. */
 uint64_t results_version(const struct results *r);
 /* The problem of change number `change`, counted from 0 to results_version - 1. */
 const char *results_changed(const struct results *r, uint64_t change);
