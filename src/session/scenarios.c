@@ -195,7 +195,7 @@ static bool has_device(const struct session *s, const struct config_scenario *on
 		(s->device.runner && strcmp(s->device.runner, one->device) == 0);
 }
 
-static bool scenario_equal(const struct scenario *a, const struct scenario *b)
+static bool has_what_ifs(const struct scenario *a, const struct scenario *b)
 {
 	int count;
 	const struct what_if *rows = what_if_table(&count);
@@ -212,7 +212,7 @@ bool scenarios_is_present(const struct session *s, const struct config_scenario 
 	struct scenario with;
 	struct error err;
 	return s->current && !scenarios_what_ifs_of(s, one, &with, &err) &&
-		scenario_equal(&with, &s->scenario) &&
+		has_what_ifs(&with, &s->scenario) &&
 		(!one->batch || one->batch == s->current->plan->batch) &&
 		(!one->has_dtype || one->dtype == s->current->dtype) && has_dims(s, one) &&
 		has_device(s, one);
