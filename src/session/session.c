@@ -336,6 +336,15 @@ static bool batch_is_valid(const struct session *s, const struct session_plan *m
 
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
 {
+	return session_set(s, s->current ? s->current->batch : 0, s->current ? s->current->dtype : DTYPE_F32,
+		dims, count, err);
+}
+
+int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct dim_binding *dims, int count,
+	struct error *err)
+{
+	if (!count)
+		return session_select(s, batch, dtype, err);
 	int before_count = s->dim_count;
 	struct dim_binding *before = s->dims;
 	const char **before_sources = s->dim_sources;
@@ -345,8 +354,6 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	dims_copy(s);
 	for (int i = 0; i < count; i++)
 		dims_put(s, dims[i].name, dims[i].value, "entered");
-	int64_t batch = s->current ? s->current->batch : 0;
-	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
 	struct session_plan *made = plan_make(s, batch, dtype, err);
 	if (made && !batch_is_valid(s, made)) {
 		s->plan_count--;

@@ -230,6 +230,9 @@ const struct fusion *session_fusion(struct session_plan *sp);
 /* Sets symbolic dimensions together (remembered) and plans again, once. -1: the model rejects them, and
  * nothing changes. */
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err);
+/* The same with a batch and data type (as session_select), all checked together. */
+int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct dim_binding *dims, int count,
+	struct error *err);
 /* Source of a dimension's value, one word: "--dim", "remembered", "config", "sidecar", "entered"; "" if the
  * plan itself sets it (-b, --input). */
 const char *session_dim_source(const struct session *s, struct text name);

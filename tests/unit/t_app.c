@@ -817,41 +817,70 @@ static void test_dims(void)
 	type("b");
 	ok(fixture_calls.missing == 0 && app.frame->prompt.kind == PROMPT_DIM,
 		"measuring asks for dimensions first");
+	ok(sees("> sequence") && sees("past?[2Jlength") && sees("no value") && sees("3 of 4"),
+		"all are in sight, cleaned; the first without a value is selected");
+	ok(sees("batch") && sees("1-65536") && sees("data type"), "batch and data type too");
 	type("x y Enter");
 	ok(fixture_calls.bind == 0 && sees("sequence must be 0-2147483647"), "no number, no value");
-	ok(sees("1 of 2"), "how many are asked for");
-	type("^U 1 2 8 Enter");
-	ok(fixture_calls.bind == 0, "nothing is checked before all are given");
-	ok(sees("past?[2Jlength = ") && sees("2 of 2"), "then the next, cleaned");
+	type("^U 1 2 8 Tab");
+	ok(fixture_calls.bind == 0 && sees("* changed") && sees("> past?[2Jlength"),
+		"Tab moves on; nothing is checked before Enter");
 	type("9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 Enter");
 	is_int(fixture_calls.bind, 0, "no absurd number");
 	type("^U 2 0 0 0 0 0 Enter");
-	ok(fixture_calls.bind == 2 && sees("too long"), "the session's objection is shown");
-	ok(sees("sequence = 128") && sees("1 of 2"), "at the first, with the values given");
-	type("Enter 5 Up");
-	ok(sees("sequence = 128") && app.frame->prompt.kind == PROMPT_DIM,
-		"Up goes back to the previous one");
-	type("6 4 Enter Enter");
+	ok(fixture_calls.bind == 2 && sees("sequence 128: too long"),
+		"the session's objection is shown, with a changed dimension");
+	ok(sees("> sequence") && sees("200000"), "at that dimension, with the values given");
+	type("BackTab BackTab BackTab");
+	ok(sees("> past?[2Jlength"), "the form goes round");
+	type("5 Up 6 4 Enter");
 	ok(app.frame->prompt.kind == PROMPT_NONE && fixture_calls.bind == 4 && fixture_calls.value == 5,
 		"all have values, bound together");
-	type("d");
-	ok(sees("no symbolic dimensions"), "and no more are asked for");
-	static struct dim_binding bound[2] = { { .name = TEXT("batch"), .value = 1 },
-		{ .name = TEXT("sequence"), .value = 77 } };
+	static struct dim_binding bound[3] = { { .name = TEXT("batch"), .value = 1 },
+		{ .name = TEXT("sequence"), .value = 77 }, { .name = TEXT("wide"), .value = 3 } };
 	struct plan *plan = session->current->plan;
-	static enum plan_dim_source sources[2];
+	static enum plan_dim_source sources[3] = { [2] = PLAN_DIM_SHAPE };
 	plan->bindings = bound;
 	plan->binding_sources = sources;
-	plan->binding_count = 2;
+	plan->binding_count = 3;
 	int before = fixture_calls.bind;
 	app_draw(&app);
 	ok(sees("sequence 77 (remembered)"), "the header shows dimensions and where they come from");
-	type("d Enter");
-	ok(fixture_calls.bind == before && sees("sequence = 77"), "Enter leaves a value as it is");
-	type("6 4 Enter");
+	type("d");
+	ok(sees("> sequence               77") && sees("remembered"), "the form too");
+	type("Enter");
+	ok(fixture_calls.bind == before && app.frame->prompt.kind == PROMPT_NONE,
+		"Enter leaves a value as it is");
+	type("d 6 4 Enter");
 	is_int(fixture_calls.value, 64, "the first digit replaces the old value");
-	type("d Enter Backspace 8 Enter");
+	type("d Backspace 8 Enter");
 	is_int(fixture_calls.value, 78, "after a backspace it is edited");
+	type("d 6 4 Esc");
+	ok(fixture_calls.value == 78 && app.frame->prompt.kind == PROMPT_NONE, "Esc changes nothing");
+	type("d Tab 9");
+	ok(sees("wide is fixed: --input sets it") && sees("--input       fixed"), "what is fixed says so");
+	end();
+}
+
+static void test_form_batch(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	int before = fixture_calls.select;
+	type("d");
+	ok(sees("> batch") && sees("1 of 2"), "a model without symbols has two fields");
+	type("0 Enter");
+	ok(sees("batch must be 1-65536"), "no batch of nothing");
+	type("^U 4 Tab Right");
+	ok(sees("> data type              bf16"), "Right takes the next type");
+	type("^U i n t Enter");
+	ok(sees("data type must be a floating-point type"), "another word is no type");
+	type("^U f 1 6 Enter");
+	ok(fixture_calls.select == before + 1 && fixture_calls.batch == 4 && fixture_calls.dtype == DTYPE_F16,
+		"both are applied at once");
+	type("d ^U 9 Enter");
+	ok(sees("Reshape flatten has the batch") && sees("> batch") && app.frame->prompt.kind == PROMPT_DIM,
+		"what the model rejects is said, and the form stays");
+	type("Esc");
 	end();
 }
 
@@ -1308,7 +1337,7 @@ static void test_frame_unbound(void)
 	is_int(app_frame(session, 80, 24, NULL, "", false, false, f, &err), 0,
 		"a frame of a model with free dimensions");
 	fclose(f);
-	ok(strstr(text, "sequence = ") != NULL, "asks for them as the live screen does");
+	ok(strstr(text, "> sequence") != NULL, "asks for them as the live screen does");
 	free(text);
 	fixture_close(session);
 }
@@ -1382,6 +1411,7 @@ int main(void)
 	test_agent_plan();
 	test_reality();
 	test_dims();
+	test_form_batch();
 	test_sweep();
 	test_reason_first();
 	test_shown_is_found();

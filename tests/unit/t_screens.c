@@ -126,6 +126,8 @@ static const struct screen {
 	{ "columns_200x60", 200, 60, NULL, "", false, false, { .measured = true } },
 	{ "terms_80x24", 80, 24, NULL, "& cost>1ms Space stat:ok", false, false, { .measured = true } },
 	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
+	{ "dims_40x10_ascii", 40, 10, NULL, "1 2 8 Tab", true, false, { .queue = true, .unbound = true } },
+	{ "dims_120x40", 120, 40, NULL, "d 4 Tab", false, false, { .queue = true } },
 };
 
 static char *read_whole(const char *path)

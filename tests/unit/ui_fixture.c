@@ -710,6 +710,14 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	return 0;
 }
 
+int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct dim_binding *dims, int count,
+	struct error *err)
+{
+	if (count && session_bind(s, dims, count, err))
+		return -1;
+	return session_select(s, batch, dtype, err);
+}
+
 const char *session_dim_source(const struct session *s, struct text name)
 {
 	(void)s;

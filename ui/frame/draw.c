@@ -358,6 +358,10 @@ static void draw_progress(struct app *app, struct area rows)
 static void draw_prompt(struct app *app, struct area line)
 {
 	const struct prompt *q = &app->frame->prompt;
+	if (q->kind == PROMPT_DIM) {
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, form_help(app));
+		return;
+	}
 	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, prompt_label(app));
 	x += canvas_fit_tail(
 		line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
@@ -546,7 +550,10 @@ void app_draw(struct app *app)
 	}
 	int footer = footer_rows(app), y = all.height - footer;
 	int header = app_header_rows(app);
-	draw_body(app, canvas_part(all, 0, header, all.width, y - header));
+	struct area body = canvas_part(all, 0, header, all.width, y - header);
+	draw_body(app, body);
+	if (app->frame->prompt.kind == PROMPT_DIM)
+		form_draw(app, body);
 	app_draw_header(app, canvas_part(all, 0, 0, all.width, header));
 	if (footer == 4) {
 		draw_summary(app, canvas_part(all, 0, y, all.width, 1));

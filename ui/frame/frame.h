@@ -35,13 +35,16 @@ enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT
 
 #define PROMPT_TEXT_SIZE 512  /* of a command; others have up to PROMPT_SIZE */
 
-#define PROMPT_DIM_SIZE 24
+#define FORM_TEXT_SIZE 24
 
-struct prompt_dim {
+/* A field of the form of dimensions (form.c). */
+struct form_field {
+	enum form_kind { FORM_BATCH, FORM_DTYPE, FORM_DIM } kind;
 	struct text name;             /* as the model has it */
 	char *shown;                  /* cleaned for the screen; both malloc'd */
-	char text[PROMPT_DIM_SIZE];   /* "" no value */
-	bool changed;
+	char text[FORM_TEXT_SIZE], before[FORM_TEXT_SIZE]; /* "" no value; the value in force */
+	const char *source;           /* where that value comes from */
+	bool locked;                  /* --input sets it */
 };
 
 /* Tab in a command: what the text from byte `from` on may become. */
@@ -58,10 +61,10 @@ struct prompt {
 	char before[PROMPT_SIZE]; /* PROMPT_FILTER: the filter that Esc restores */
 	int start_cursor, start_top, start_row, start_layer; /* position when the search or filter
 								    was started */
-	struct prompt_dim *dims; /* PROMPT_DIM: all dimensions of the prompt, bound together at the end */
-	int dim_count, dim_index;
 	const char *label;    /* PROMPT_TEXT: before the text */
 	bool (*accept)(struct app *app, const char *text);
+	struct form_field *fields; /* PROMPT_DIM: the form; `text` is that of field `field` */
+	int field_count, field;
 	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
 				 what_if_table */
 	struct completion completion;
@@ -243,5 +246,14 @@ void prompt_key(struct app *app, uint32_t key);
 void prompt_close(struct app *app);
 /* Prompts for the dimensions without a value, if there are any. */
 void prompt_ask_unbound(struct app *app);
+/* Edits the text. Returns whether the key was an editing key. */
+bool prompt_edit(struct prompt *q, uint32_t key);
+
+/* form.c: batch, data type and all dimensions in one form over the view, applied together */
+void form_open(struct app *app);
+void form_key(struct app *app, uint32_t key);
+void form_free(struct prompt *q);
+void form_draw(struct app *app, struct area body);
+const char *form_help(struct app *app); /* for the bottom line */
 
 #endif

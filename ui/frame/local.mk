@@ -7,6 +7,7 @@ libui_a_SOURCES += \
 	ui/frame/copy.c \
 	ui/frame/device.c \
 	ui/frame/draw.c \
+	ui/frame/form.c \
 	ui/frame/frame.h \
 	ui/frame/header.c \
 	ui/frame/history.c \

@@ -3,46 +3,7 @@
 #include "ui/frame/frame.h"
 
 #include <stdio.h>
-#include <stdlib.h>
 #include <string.h>
-
-/* Shows the text of dimension `index`; the first key replaces an existing value. */
-static void dim_show(struct prompt *q, int index)
-{
-	q->dim_index = index;
-	snprintf(q->text, sizeof(q->text), "%s", q->dims[index].text);
-	q->untouched = q->text[0] != '\0';
-}
-
-static void dim_put(struct app *app, struct text name, const char *text)
-{
-	struct prompt_dim *d = &app->frame->prompt.dims[app->frame->prompt.dim_count++];
-	char *copy = base_malloc(name.n + 1);
-	if (name.n)
-		memcpy(copy, name.p, name.n);
-	copy[name.n] = '\0';
-	*d = (struct prompt_dim){ .name = { copy, name.n }, .shown = base_strdup(app_clean(app, name)) };
-	snprintf(d->text, sizeof(d->text), "%s", text);
-}
-
-/* Prompts for the dimensions without a value or, if all have one, for all. Returns whether there are any. */
-static bool dims_ask(struct app *app)
-{
-	struct prompt *q = &app->frame->prompt;
-	const struct plan *p = app_plan(app);
-	int count = !p ? 0 : p->unbound_count ? p->unbound_count : p->binding_count;
-	if (!count)
-		return false;
-	q->dims = base_calloc((size_t)count, sizeof(*q->dims));
-	for (int i = 0; i < count; i++) {
-		char value[PROMPT_DIM_SIZE] = "";
-		if (!p->unbound_count)
-			snprintf(value, sizeof(value), "%lld", (long long)p->bindings[i].value);
-		dim_put(app, p->unbound_count ? p->unbound[i] : p->bindings[i].name, value);
-	}
-	dim_show(q, 0);
-	return true;
-}
 
 /* Prompts for the cost of the selected layer. */
 static void assume_ask(struct app *app)
@@ -95,16 +56,13 @@ const char *prompt_label(struct app *app)
 	case PROMPT_TEXT: return q->label;
 	case PROMPT_CHOICE:
 		return arena_printf(&app->scratch, "%s = ", what_if_table(&count)[q->target].name);
-	default: return arena_printf(&app->scratch, "%s = ", q->dims[q->dim_index].shown);
+	default: return "";
 	}
 }
 
 const char *prompt_help(struct app *app)
 {
 	const struct prompt *q = &app->frame->prompt;
-	if (q->dim_count > 1)
-		return arena_printf(&app->scratch, "%d of %d; Enter next, Up back, Esc cancels",
-			q->dim_index + 1, q->dim_count);
 	return q->kind == PROMPT_ASSUME ? "12us, 2x, 0; empty removes"
 		: q->kind == PROMPT_LINE ? "Tab completes, Esc cancels" : "Enter accepts, Esc cancels";
 }
@@ -131,21 +89,14 @@ void prompt_open(struct app *app, enum prompt_kind kind)
 	}
 	if (kind == PROMPT_ASSUME)
 		assume_ask(app);
-	if (kind == PROMPT_DIM && !dims_ask(app)) {
-		prompt_close(app);
-		app_note(app, false, "this model has no symbolic dimensions");
-	}
+	if (kind == PROMPT_DIM)
+		form_open(app);
 }
 
 void prompt_close(struct app *app)
 {
-	struct prompt *q = &app->frame->prompt;
-	for (int i = 0; i < q->dim_count; i++) {
-		free((char *)q->dims[i].name.p);
-		free(q->dims[i].shown);
-	}
-	free(q->dims);
-	completion_clear(&q->completion);
+	form_free(&app->frame->prompt);
+	completion_clear(&app->frame->prompt.completion);
 	app->frame->prompt = (struct prompt){ 0 };
 }
 
@@ -205,58 +156,6 @@ static void filter_accept(struct app *app)
 	if (p->filter[0])
 		app_note(app, p->shown_count == 0, "%d of %d rows match \"%s\"; Esc clears the filter",
 			p->shown_count, p->row_count, p->filter);
-}
-
-/* Sets all changed dimensions in one call: dimensions that depend on each other must be checked together. */
-static void dims_bind(struct app *app)
-{
-	struct prompt *q = &app->frame->prompt;
-	struct error err = ERROR_NONE;
-	int count = 0;
-	struct dim_binding *bound = base_calloc((size_t)q->dim_count, sizeof(*bound));
-	for (int i = 0; i < q->dim_count; i++)
-		if (q->dims[i].changed && text_to_int64(text_of(q->dims[i].text), &bound[count].value))
-			bound[count++].name = q->dims[i].name;
-	int bad = count ? session_bind(app->session, bound, count, &err) : 0;
-	free(bound);
-	app_refresh(app);
-	if (bad) {
-		app_note(app, true, "%s", err.text);
-		dim_show(q, 0);
-		return;
-	}
-	prompt_close(app);
-	if (count)
-		prompt_ask_unbound(app); /* those that were skipped */
-}
-
-/* Stores the typed text as the dimension's value. Returns whether it is valid. */
-static bool dim_keep(struct app *app)
-{
-	struct prompt *q = &app->frame->prompt;
-	struct prompt_dim *d = &q->dims[q->dim_index];
-	int64_t value;
-	if (q->untouched || (!q->text[0] && !d->text[0]))
-		return true;
-	if (q->text[0] && (!text_to_int64(text_of(q->text), &value) || value < 0 || value > INT32_MAX)) {
-		app_note(app, true, "%s must be 0-%d", d->shown, INT32_MAX);
-		return false;
-	}
-	d->changed |= q->text[0] && strcmp(d->text, q->text) != 0;
-	if (q->text[0])
-		snprintf(d->text, sizeof(d->text), "%.*s", PROMPT_DIM_SIZE - 1, q->text);
-	return true;
-}
-
-static void dim_accept(struct app *app)
-{
-	struct prompt *q = &app->frame->prompt;
-	if (!dim_keep(app))
-		return;
-	if (q->dim_index + 1 < q->dim_count)
-		dim_show(q, q->dim_index + 1);
-	else
-		dims_bind(app);
 }
 
 static void assume_accept(struct app *app)
@@ -333,10 +232,6 @@ static void prompt_accept(struct app *app)
 		q->kind == PROMPT_ASSUME ? assume_accept(app) : choice_accept(app);
 		return;
 	}
-	if (q->kind == PROMPT_DIM) {
-		dim_accept(app);
-		return;
-	}
 	if (q->kind == PROMPT_LINE) {
 		line_accept(app);
 		return;
@@ -400,8 +295,7 @@ static void prompt_leave(struct app *app)
 	prompt_close(app);
 }
 
-/* Edits the text. Returns whether the key was an editing key. */
-static bool prompt_edit(struct prompt *q, uint32_t key)
+bool prompt_edit(struct prompt *q, uint32_t key)
 {
 	bool erases = key == KEY_CODE_BACKSPACE || key == ('H' & 31) || key == KEY_CODE_DELETE;
 	bool prints = key >= ' ' && key < KEY_CODE_UP && !(key >= 0x7f && key < 0xa0);
@@ -423,14 +317,12 @@ void prompt_key(struct app *app, uint32_t key)
 {
 	struct prompt *q = &app->frame->prompt;
 	char text[PROMPT_SIZE];
-	bool next = q->kind == PROMPT_DIM && (key == KEY_CODE_DOWN || key == KEY_CODE_TAB);
-	if (key == KEY_CODE_ENTER || next) {
-		prompt_accept(app);
+	if (q->kind == PROMPT_DIM) {
+		form_key(app, key);
 		return;
 	}
-	if (q->kind == PROMPT_DIM && (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB)) {
-		if (dim_keep(app) && q->dim_index > 0)
-			dim_show(q, q->dim_index - 1);
+	if (key == KEY_CODE_ENTER) {
+		prompt_accept(app);
 		return;
 	}
 	if (q->kind == PROMPT_LINE && (key == KEY_CODE_TAB || key == KEY_CODE_BACKTAB)) {

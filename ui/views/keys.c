@@ -103,7 +103,8 @@ static const struct key_row fixed[] = {
 		.hint = NULL },
 	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16",
 		.hint = NULL },
-	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "set the model's symbolic dimensions", .hint = NULL },
+	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "batch, data type and all dimensions in one form, set together",
+		.hint = NULL },
 	{ "=", REQUEST_TYPE, 0, KEYS_WHAT_IF,
 		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the "
 		"view what-if: type a choice",

@@ -1,0 +1,294 @@
+/* The form of batch, data type and dimensions. All are applied together, because dimensions that depend on
+ * each other can only be checked together. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define FORM_BATCH_MAX 65536 /* as of --batch */
+
+static void field_add(struct prompt *q, enum form_kind kind, struct text name, const char *shown,
+	const char *text, const char *source)
+{
+	struct form_field *f = &q->fields[q->field_count++];
+	char *copy = base_malloc(name.n + 1);
+	if (name.n)
+		memcpy(copy, name.p, name.n);
+	copy[name.n] = '\0';
+	*f = (struct form_field){ .kind = kind, .name = { copy, name.n }, .shown = base_strdup(shown),
+		.source = source };
+	snprintf(f->text, sizeof(f->text), "%s", text);
+	snprintf(f->before, sizeof(f->before), "%s", text);
+}
+
+/* Shows the text of a field; the first key replaces an existing value. */
+static void field_show(struct prompt *q, int index)
+{
+	q->field = index;
+	snprintf(q->text, sizeof(q->text), "%s", q->fields[index].text);
+	q->untouched = q->text[0] != '\0';
+}
+
+/* The batch as a field of its own stands for the bindings that it overrides. */
+static bool is_batch(const struct plan *p, int binding)
+{
+	return p->binding_sources[binding] == PLAN_DIM_BATCH || text_is(p->bindings[binding].name, "batch") ||
+		(p->binding_sources[binding] == PLAN_DIM_ASSUMED && p->batch > 0);
+}
+
+static void add_batch(struct app *app)
+{
+	const struct session_plan *now = app->session->current;
+	const struct plan *p = now->plan;
+	int64_t batch = now->batch > 0 ? now->batch : p->batch;
+	const char *source = batch ? "default" : "no value";
+	char value[FORM_TEXT_SIZE] = "";
+	for (int i = 0; i < p->binding_count; i++)
+		if (is_batch(p, i)) {
+			batch = batch ? batch : p->bindings[i].value;
+			source = session_binding_origin(app->session, i);
+		}
+	if (batch)
+		snprintf(value, sizeof(value), "%lld", (long long)batch);
+	field_add(&app->frame->prompt, FORM_BATCH, TEXT("batch"), "batch", value,
+		p->shape_batch ? "--input" : source);
+	app->frame->prompt.fields[0].locked = p->shape_batch > 0;
+}
+
+void form_open(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	const struct session *s = app->session;
+	const struct plan *p = app_plan(app);
+	if (!p) {
+		prompt_close(app);
+		return;
+	}
+	q->fields = base_calloc((size_t)(p->unbound_count + p->binding_count + 2), sizeof(*q->fields));
+	add_batch(app);
+	field_add(q, FORM_DTYPE, TEXT("type"), "data type", dtype_name(s->current->dtype), "");
+	for (int i = 0; i < p->unbound_count; i++)
+		field_add(q, FORM_DIM, p->unbound[i], app_clean(app, p->unbound[i]), "", "no value");
+	for (int i = 0; i < p->binding_count; i++) {
+		if (is_batch(p, i))
+			continue;
+		char value[FORM_TEXT_SIZE];
+		bool locked = p->binding_sources[i] == PLAN_DIM_SHAPE;
+		snprintf(value, sizeof(value), "%lld", (long long)p->bindings[i].value);
+		field_add(q, FORM_DIM, p->bindings[i].name, app_clean(app, p->bindings[i].name), value,
+			locked ? "--input" : session_binding_origin(s, i));
+		q->fields[q->field_count - 1].locked = locked;
+	}
+	field_show(q, q->field_count > 2 ? 2 : 0);
+}
+
+void form_free(struct prompt *q)
+{
+	for (int i = 0; i < q->field_count; i++) {
+		free((char *)q->fields[i].name.p);
+		free(q->fields[i].shown);
+	}
+	free(q->fields);
+}
+
+static bool field_changed(const struct form_field *f)
+{
+	return f->text[0] && strcmp(f->text, f->before) != 0;
+}
+
+static const char *field_range(const struct form_field *f)
+{
+	return f->locked			? "fixed"
+		: f->kind == FORM_BATCH		? "1-65536"
+		: f->kind == FORM_DTYPE		? "f32 bf16 f16 ..."
+						: "0-2147483647";
+}
+
+static bool text_is_valid(const struct form_field *f, const char *text)
+{
+	int64_t value;
+	if (f->kind == FORM_DTYPE)
+		return dtype_is_float(dtype_parse(text_of(text)));
+	return text_to_int64(text_of(text), &value) && value >= (f->kind == FORM_BATCH ? 1 : 0) &&
+		value <= (f->kind == FORM_BATCH ? FORM_BATCH_MAX : INT32_MAX);
+}
+
+/* Stores the typed text in its field; an empty one keeps the value. Returns whether it is valid. */
+static bool field_keep(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	struct form_field *f = &q->fields[q->field];
+	if (q->untouched || strcmp(q->text, f->text) == 0)
+		return true;
+	const char *text = q->text[0] ? q->text : f->before;
+	if (text[0] && !text_is_valid(f, text)) {
+		if (f->kind == FORM_DTYPE)
+			app_note(app, true, "data type must be a floating-point type: f32, bf16, f16 ...");
+		else
+			app_note(app, true, "%s must be %s", f->shown, field_range(f));
+		return false;
+	}
+	snprintf(f->text, sizeof(f->text), "%.*s", FORM_TEXT_SIZE - 1, text);
+	return true;
+}
+
+/* Moves to the changed field that an error names, else to the first changed one, which is then added. */
+static void say_error(struct app *app, const struct error *err)
+{
+	struct prompt *q = &app->frame->prompt;
+	int first = -1, named = -1;
+	for (int i = q->field_count; i-- > 0;)
+		if (field_changed(&q->fields[i])) {
+			first = i;
+			if (strstr(err->text, q->fields[i].shown))
+				named = i;
+		}
+	if (named < 0 && first >= 0)
+		app_note(app, true, "%s %s: %s", q->fields[first].shown, q->fields[first].text, err->text);
+	else
+		app_note(app, true, "%s", err->text);
+	field_show(q, named >= 0 ? named : first >= 0 ? first : q->field);
+}
+
+static void form_apply(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	struct error err = ERROR_NONE;
+	struct session *s = app->session;
+	int64_t batch = s->current->batch;
+	enum dtype dtype = s->current->dtype;
+	struct dim_binding *bound = base_calloc((size_t)q->field_count, sizeof(*bound));
+	int count = 0, changed = 0;
+	for (int i = 0; i < q->field_count; i++) {
+		const struct form_field *f = &q->fields[i];
+		if (!field_changed(f))
+			continue;
+		changed++;
+		if (f->kind == FORM_DTYPE)
+			dtype = dtype_parse(text_of(f->text));
+		else if (f->kind == FORM_BATCH)
+			text_to_int64(text_of(f->text), &batch);
+		else if (text_to_int64(text_of(f->text), &bound[count].value))
+			bound[count++].name = f->name;
+	}
+	int bad = changed ? session_set(s, batch, dtype, bound, count, &err) : 0;
+	free(bound);
+	app_refresh(app);
+	if (bad) {
+		say_error(app, &err);
+		return;
+	}
+	prompt_close(app);
+	if (changed)
+		prompt_ask_unbound(app); /* those that were left empty */
+}
+
+static void field_step(struct app *app, int by)
+{
+	struct prompt *q = &app->frame->prompt;
+	if (field_keep(app))
+		field_show(q, (q->field + by + q->field_count) % q->field_count);
+}
+
+/* Left, Right, Space: the next of the usual data types. */
+static void dtype_step(struct prompt *q, int by)
+{
+	static const enum dtype usual[] = { DTYPE_F32, DTYPE_BF16, DTYPE_F16 };
+	int count = (int)(sizeof(usual) / sizeof(*usual)), at = 0;
+	while (at < count && strcmp(q->text, dtype_name(usual[at])) != 0)
+		at++;
+	at = at == count ? 0 : (at + by + count) % count;
+	snprintf(q->text, sizeof(q->text), "%s", dtype_name(usual[at]));
+	q->untouched = false;
+}
+
+void form_key(struct app *app, uint32_t key)
+{
+	struct prompt *q = &app->frame->prompt;
+	struct form_field *f = &q->fields[q->field];
+	if (key == KEY_CODE_ESC || key == ('C' & 31))
+		prompt_close(app);
+	else if (key == KEY_CODE_ENTER) {
+		if (field_keep(app))
+			form_apply(app);
+	} else if (key == KEY_CODE_DOWN || key == KEY_CODE_TAB)
+		field_step(app, 1);
+	else if (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB)
+		field_step(app, -1);
+	else if (f->locked)
+		app_note(app, false, "%s is fixed: --input sets it", f->shown);
+	else if (f->kind == FORM_DTYPE && (key == KEY_CODE_LEFT || key == KEY_CODE_RIGHT || key == ' '))
+		dtype_step(q, key == KEY_CODE_LEFT ? -1 : 1);
+	else
+		prompt_edit(q, key);
+}
+
+const char *form_help(struct app *app)
+{
+	const struct prompt *q = &app->frame->prompt;
+	return arena_printf(&app->scratch, "%d of %d  %s  Tab next  Enter applies all  Esc leaves",
+		q->field + 1, q->field_count, field_range(&q->fields[q->field]));
+}
+
+/* ---- drawing ---- */
+
+#define FORM_WIDTH 72
+#define FORM_VALUE_COLUMNS 12
+#define FORM_SOURCE_COLUMNS 14
+
+static void draw_field(const struct prompt *q, int index, struct area line)
+{
+	const struct form_field *f = &q->fields[index];
+	bool here = index == q->field;
+	int source = line.width < 50 ? 10 : FORM_SOURCE_COLUMNS;
+	int value = line.width - FORM_VALUE_COLUMNS - source, range = line.width;
+	if (line.width >= 64) {
+		range = line.width - 17;
+		value -= 17;
+	}
+	const char *text = here ? q->text : f->text;
+	bool changed = here ? !q->untouched && strcmp(text, f->before) != 0 : field_changed(f);
+	canvas_put(line, 0, 0, STYLE_BOLD, here ? '>' : ' ');
+	canvas_fit(line, 2, 0, value - 3, here ? STYLE_BOLD : STYLE_NORMAL, f->shown);
+	int used = canvas_fit_tail(line, value, 0, FORM_VALUE_COLUMNS - 2,
+		here && !q->untouched ? STYLE_BOLD : STYLE_NORMAL, text);
+	if (here)
+		canvas_put(line, value + used, 0, STYLE_REVERSE, ' ');
+	if (!here && !text[0])
+		canvas_put(line, value, 0, STYLE_WARN, '?');
+	canvas_fit(line, value + FORM_VALUE_COLUMNS, 0, source, STYLE_DIM,
+		changed ? "* changed" : f->source);
+	if (range < line.width)
+		canvas_fit(line, range, 0, line.width - range, STYLE_DIM, field_range(f));
+}
+
+static void draw_border(struct area box)
+{
+	int right = box.width - 1, bottom = box.height - 1;
+	canvas_fill(box, 0, 0, box.width, STYLE_DIM, 0x2500);
+	canvas_fill(box, 0, bottom, box.width, STYLE_DIM, 0x2500);
+	for (int y = 0; y <= bottom; y++) {
+		bool first = y == 0, last = y == bottom;
+		canvas_put(box, 0, y, STYLE_DIM, first ? 0x250c : last ? 0x2514 : 0x2502);
+		canvas_put(box, right, y, STYLE_DIM, first ? 0x2510 : last ? 0x2518 : 0x2502);
+	}
+	canvas_text(box, 2, 0, STYLE_BOLD, " Batch, data type, dimensions ");
+}
+
+void form_draw(struct app *app, struct area body)
+{
+	const struct prompt *q = &app->frame->prompt;
+	int width = body.width < FORM_WIDTH ? body.width : FORM_WIDTH;
+	int height = q->field_count + 2 < body.height ? q->field_count + 2 : body.height;
+	struct area box = canvas_part(body, (body.width - width) / 2, (body.height - height) / 2, width,
+		height);
+	for (int y = 0; y < height; y++)
+		canvas_fill(box, 0, y, width, STYLE_NORMAL, ' ');
+	draw_border(box);
+	int rows = height - 2, top = q->field < rows ? 0 : q->field - rows + 1;
+	for (int y = 0; y < rows && top + y < q->field_count; y++)
+		draw_field(q, top + y, canvas_part(box, 2, 1 + y, width - 4, 1));
+}
