@@ -21,6 +21,7 @@ static bool is_unheard_of(const struct options *o, const struct session *s, int 
 struct explorer_options {
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
 	bool svg;                        /* with --frame */
+	bool fresh;
 };
 
 static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_TEXT(explorer_options, frame),
@@ -29,6 +30,8 @@ static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_T
 	{ "keys", 0, "KEYS", OWN_TEXT(explorer_options, keys), "with --frame: keys to press first" },
 	{ "svg", 0, NULL, OWN_FLAG(explorer_options, svg),
 		"with --frame: the screen as an SVG picture, in colour" },
+	{ "fresh", 0, NULL, OWN_FLAG(explorer_options, fresh),
+		"start without the view, selection, what-ifs and filters of the last time" },
 	{ 0 } };
 
 static int frame_print(const struct options *o, struct session *s, struct error *err)
@@ -101,7 +104,8 @@ static int cmd_explore(struct options *o, struct error *err)
 	if (status == EXIT_DONE && own->frame) {
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {
-		struct app_options ao = { .color = o->color, .ascii = o->ascii };
+		struct app_options ao = { .color = o->color, .ascii = o->ascii, .fresh = own->fresh,
+			.what_ifs_given = o->what_if_option || o->assume_count };
 		/* does not wait: the first frame is drawn before the runner's hello */
 		int connected = session_connect(s, 0, err);
 		status = is_unheard_of(o, s, connected) || connected == SESSION_UNREADABLE ?

@@ -131,6 +131,7 @@ struct options {
 	unsigned given;               /* SCENARIO_BATCH ...: what the command line sets of a scenario */
 	bool scenario_wins;           /* a named scenario replaces what the command line sets; set before
 					 options_parse */
+	bool what_if_option;          /* -w was given */
 };
 
 /* The commands of COMMAND_LIST. */

@@ -53,6 +53,7 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		o->batch_option |= r->letter == 'b';
 		o->given |= strcmp(r->key, "batch") == 0 ? SCENARIO_BATCH : strcmp(r->key, "dtype") == 0 ?
 			SCENARIO_DTYPE : strcmp(r->key, "device") == 0 ? SCENARIO_DEVICE : 0;
+		o->what_if_option |= r->letter == 'w';
 		return config_set(&o->config, r->key, value ? value : "no", err);
 	case USE_DIM:
 		return options_add_dim(o, value, err);

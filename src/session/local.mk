@@ -3,6 +3,7 @@ noinst_LIBRARIES += libsession.a
 libsession_a_SOURCES = \
 	src/session/described.c src/session/described.h \
 	src/session/glossary.c src/session/glossary.h \
+	src/session/recent.c src/session/recent.h \
 	src/session/recorded.c src/session/recorded.h \
 	src/session/scenarios.c src/session/scenarios.h \
 	src/session/session.c src/session/session.h \
@@ -26,6 +27,8 @@ check_PROGRAMS += tests/unit/t_described
 tests_unit_t_described_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_estimates
 tests_unit_t_estimates_LDADD = $(below_session)
+check_PROGRAMS += tests/unit/t_recent
+tests_unit_t_recent_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_state
 tests_unit_t_state_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_session_reality

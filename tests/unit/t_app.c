@@ -1327,6 +1327,62 @@ static void test_same_names(void)
 	end();
 }
 
+/* ---- what comes back ---- */
+
+static void test_keep(void)
+{
+	begin(&(struct fixture_options){ .measured = true, .control = true });
+	type("4 s s I 1 / steps Enter Right & s t e p Enter f p j");
+	struct scenario with = app.session->scenario;
+	int layer = app.layer, order = app.frame->panes[views_number(&view_problems)].order;
+	json_t *state = keep_state(&app);
+	end();
+	begin(&(struct fixture_options){ .measured = true, .control = true });
+	keep_restore(&app, state, true, true);
+	app_draw(&app);
+	char before[SCENARIO_TEXT_SIZE], after[SCENARIO_TEXT_SIZE];
+	scenario_text(&with, before, sizeof(before));
+	scenario_text(&app.session->scenario, after, sizeof(after));
+	is_int(app.layer, layer, "the selected layer comes back");
+	ok(app.places[layer].owner >= 0 && app.unfolded[app.places[layer].owner], "and what is open");
+	ok(strcmp(before, after) == 0 && strstr(before, "parallel"), "the what-ifs");
+	is_str(app_pane(&app)->filter, "step", "the filter");
+	ok(app_pane(&app)->shown_count < app_pane(&app)->row_count && sees("&step "), "in force and in sight");
+	type("4");
+	ok(order > 0 && app_pane(&app)->order == order && app_pane(&app)->reverse, "another view's order");
+	end();
+	begin(&(struct fixture_options){ .measured = true, .control = true });
+	json_object_set_new(state, "view", json_string("problems"));
+	keep_restore(&app, state, false, true);
+	ok(!app.session->scenario.parallel, "what-ifs of options stay");
+	ok(app_pane(&app)->view == &view_problems, "the view comes back");
+	end();
+	static const char *const hostile[] = { "{}", "{\"version\":1,\"layer\":99999999,\"name\":7}",
+		"{\"layer\":-5,\"name\":\"steps\",\"places\":-1,\"unfolded\":[1,2,3]}",
+		"{\"views\":[],\"view\":{},\"what_if\":[1],\"unfolded\":7}",
+		"{\"views\":{\"layers\":{\"sort\":7,\"filter\":[1]},\"help\":{\"sort\":\"cost\",\"filter\":\"x\"}}}",
+		"{\"what_if\":\"warp=9,fusion\",\"view\":\"no such view\"}" };
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
+		begin(&(struct fixture_options){ .measured = true });
+		json_t *bad = json_loads(hostile[i], 0, NULL);
+		keep_restore(&app, bad, true, true);
+		app_draw(&app);
+		type("j ? 1");
+		ok(app.layer >= 0 && !app.session->scenario.fusion, "what does not fit is left out: %s",
+			hostile[i]);
+		json_decref(bad);
+		end();
+	}
+	begin(&(struct fixture_options){ .measured = true });
+	json_t *many = json_loads("{\"unfolded\":[-1,0,1,5,99999999,\"x\",3.5]}", 0, NULL);
+	json_object_set_new(many, "places", json_integer(app.place_count));
+	keep_restore(&app, many, true, true);
+	ok(!app.unfolded[0] && !app.unfolded[5], "only layers that have others inside are opened");
+	json_decref(many);
+	json_decref(state);
+	end();
+}
+
 static void test_frame_unbound(void)
 {
 	struct error err = ERROR_NONE;
@@ -1412,6 +1468,7 @@ int main(void)
 	test_reality();
 	test_dims();
 	test_form_batch();
+	test_keep();
 	test_sweep();
 	test_reason_first();
 	test_shown_is_found();

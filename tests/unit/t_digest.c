@@ -19,6 +19,30 @@ static void check(const char *name, const char *text, size_t n, const char *want
 	is_int(bytes, (int64_t)n, "its size");
 }
 
+/* The key of a file: size, first and last MiB. */
+static void test_ends(void)
+{
+	enum { BIG = 3 << 20 };
+	char keys[4][DIGEST_SIZE], *big = calloc(BIG, 1);
+	struct error err = ERROR_NONE;
+	static const int changed[] = { -1, BIG - 1, 0, BIG / 2 };
+	for (int i = 0; i < 4; i++) {
+		memset(big, 0, BIG);
+		if (changed[i] >= 0)
+			big[changed[i]] = 1;
+		file_write(scratch_path("big"), big, BIG);
+		is_int(digest_ends(scratch_path("big"), keys[i], &err), 0, "a key: %s", err.text);
+	}
+	ok(strcmp(keys[0], keys[1]) != 0 && strcmp(keys[0], keys[2]) != 0, "its ends make a difference");
+	is_str(keys[3], keys[0], "its middle is not read");
+	file_write(scratch_path("big"), big, BIG / 2);
+	digest_ends(scratch_path("big"), keys[1], &err);
+	ok(strcmp(keys[0], keys[1]) != 0, "nor is another size the same");
+	is_int(digest_ends(scratch_path("none"), keys[0], &err), -1, "a missing file");
+	has(err.text, "none: cannot be read", "is named");
+	free(big);
+}
+
 int main(void)
 {
 	scratch_make();
@@ -29,6 +53,7 @@ int main(void)
 	check("a million times a", million, 1000000,
 		"cdc76e5c9914fb9281a1c7e284d73e67f1809a48a497200e046d39ccc7112cd0");
 	free(million);
+	test_ends();
 	char digest[DIGEST_SIZE];
 	int64_t bytes;
 	struct error err = ERROR_NONE;

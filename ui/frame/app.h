@@ -9,6 +9,8 @@
 struct app_options {
 	bool ascii, color;   /* color false: monochrome; NO_COLOR and the terminal's limits are checked
 				inside */
+	bool fresh;          /* the last state of the model does not come back */
+	bool what_ifs_given; /* by an option: those of the last state do not come back */
 	const char *view;    /* the first view; NULL = layers */
 	const char *note;    /* shown at first, e.g. why there is no device; or NULL */
 };

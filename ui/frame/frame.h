@@ -2,6 +2,7 @@
 #ifndef UI_FRAME_FRAME_H
 #define UI_FRAME_FRAME_H
 
+#include "base/json.h"
 #include "ui/frame/app.h"
 #include "ui/model/agent.h"
 #include "ui/model/real.h"
@@ -236,6 +237,14 @@ int app_list_width(const struct app *app); /* columns of the main pane */
 #define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */
 int app_header_rows(const struct app *app);
 void app_draw_header(struct app *app, struct area area);
+
+/* keep.c: what comes back when the model is opened again */
+json_t *keep_state(const struct app *app);
+/* Restores a state, which is untrusted. what_ifs, view: restore these too. */
+void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view);
+/* The same with the file of the model, if there is one. A damaged file is ignored, with a note. */
+void keep_load(struct app *app, bool what_ifs, bool view);
+void keep_save(const struct app *app); /* writes the file; a failure is only logged */
 
 /* prompt.c: the input line at the bottom */
 /* What stands before and after the text of the prompt. */

@@ -12,6 +12,7 @@ libui_a_SOURCES += \
 	ui/frame/header.c \
 	ui/frame/history.c \
 	ui/frame/jump.c \
+	ui/frame/keep.c \
 	ui/frame/line.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \

@@ -215,8 +215,10 @@ static int loop(struct app *app)
 }
 
 /* The first frame, with a terminal or without. */
-static void begin(struct app *app, const struct view *view)
+static void begin(struct app *app, const struct view *view, const struct app_options *o)
 {
+	if (o && !o->fresh)
+		keep_load(app, !o->what_ifs_given, !view);
 	if (view)
 		app_show(app, view, -1);
 	prompt_ask_unbound(app);
@@ -245,10 +247,11 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	struct arena path = { 0 };
 	history_open(&app.frame->history, config_state_path(&path, "history"));
 	arena_free(&path);
-	begin(&app, view);
+	begin(&app, view, o);
 	term_show(&app.frame->canvas, false);
 	runner_start(&app);
 	int result = loop(&app);
+	keep_save(&app);
 	if (s->queue)
 		queue_cancel(s->queue);
 	app_free(&app);
@@ -342,7 +345,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
 	app.is_still = true;
-	begin(&app, first);
+	begin(&app, first, NULL);
 	view_await(&app);
 	while (session_reality_step(s))
 		;

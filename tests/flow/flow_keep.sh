@@ -1,0 +1,51 @@
+#!/bin/sh
+# A flow: what was shown comes back with the model; --fresh starts without; damaged states are ignored.
+. "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
+. "$top/tests/lib/screen.sh"
+. "$top/tests/lib/explorer.sh"
+
+fresh=
+explore 100 30 "'$tiny'"
+see "[1] Layers"
+keys p 4
+see "[4] Problems"
+keys "&"
+typed conv
+keys Enter
+see "&conv "
+keys Q
+left 0
+cp "$tiny" "$work/copy.onnx"
+explore 100 30 "'$work/copy.onnx'"
+see "[4] Problems" "a copy of the model shows the same view"
+see "&conv " "with its filter"
+see "p PARALLEL" "and what-ifs"
+keys Q
+left 0
+explore 100 30 "'$tiny' -w fusion"
+see "[4] Problems"
+see "f FUSION" "what-ifs of options win"
+see "p parallel"
+keys Q
+left 0
+explore 100 30 "'$tiny' --fresh"
+see "[1] Layers" "--fresh starts without"
+gone "&conv"
+keys 4
+see "[4] Problems"
+keys Q
+left 0
+for f in "$work"/state/benanza/models/*.json; do
+    echo '{"version":1,' >"$f"
+done
+explore 100 30 "'$tiny'"
+see "[1] Layers" "a damaged state"
+see "the last state is ignored, damaged" "is said"
+keys Q
+left 0
+explore 100 30 "'$tiny'"
+see "[1] Layers"
+gone "is ignored" "and replaced"
+keys Q
+left 0
+done_testing

@@ -1,0 +1,168 @@
+/* What comes back when a model is opened again: view, selected layer, what-ifs, sort, filter, what is folded
+ * (session/recent.h). The state is a JSON object; it is untrusted: what does not fit is left out. */
+#include "config.h"
+
+#include "base/log.h"
+#include "session/recent.h"
+#include "ui/frame/frame.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define UNFOLDED_MOST 1000
+
+/* All what-ifs with their words, but not `assume`: assumed costs are not kept. */
+static char *scenario_words(const struct scenario *s)
+{
+	int count;
+	const struct what_if *table = what_if_table(&count);
+	struct str out = { 0 };
+	for (int i = 0; i < count; i++) {
+		char word[WHAT_IF_WORD_SIZE];
+		if (strcmp(table[i].name, "assume") != 0)
+			str_addf(&out, "%s%s=%s", out.n ? "," : "", table[i].name,
+				what_if_word(&table[i], s, word, sizeof(word)));
+	}
+	return out.p;
+}
+
+static json_t *panes_of(const struct app *app)
+{
+	json_t *out = json_object();
+	for (int i = 0; i < views_count(); i++) {
+		const struct pane *p = &app->frame->panes[i];
+		if (!p->order && !p->reverse && !p->filter[0])
+			continue;
+		json_object_set_new(out, p->view->name, json_pack("{s:s, s:b, s:o}", "sort",
+			p->order ? p->view->orders[p->order] : "", "reverse", p->reverse, "filter",
+			json_text(text_of(p->filter))));
+	}
+	return out;
+}
+
+json_t *keep_state(const struct app *app)
+{
+	const struct plan_layer *l = app_layer(app, app->layer);
+	json_t *out = json_pack("{s:i, s:s, s:b, s:i, s:o}", "version", 1, "view",
+		app_pane((struct app *)app)->view->name, "constants", app->show_folded, "places",
+		app->place_count, "views", panes_of(app));
+	char *words = scenario_words(&app->session->scenario);
+	json_object_set_new(out, "what_if", json_string(words));
+	free(words);
+	if (l) {
+		json_object_set_new(out, "layer", json_integer(app->layer));
+		json_object_set_new(out, "name", json_text(l->name));
+	}
+	json_t *open = json_array();
+	for (int i = 0; i < app->place_count && json_array_size(open) < UNFOLDED_MOST; i++)
+		if (app->unfolded[i])
+			json_array_append_new(open, json_integer(i));
+	json_object_set_new(out, "unfolded", open);
+	return out;
+}
+
+/* The layer by number, if it has that name, else by name in the model's own graph; -1: none. */
+static int layer_of(struct app *app, const json_t *state)
+{
+	const char *name = json_string_at(state, "name", "");
+	int64_t at = json_int_at(state, "layer", -1);
+	if (at >= 0 && at < app->place_count &&
+		strcmp(app_clean(app, app_layer(app, (int)at)->name), name) == 0)
+		return (int)at;
+	const struct plan *p = app_plan(app);
+	for (int i = 0; p && *name && i < p->layer_count; i++)
+		if (strcmp(app_clean(app, p->layers[i].name), name) == 0)
+			return i;
+	return -1;
+}
+
+static void pane_restore(struct app *app, struct pane *p, const json_t *kept)
+{
+	const char *sort = json_string_at(kept, "sort", ""), *filter = json_string_at(kept, "filter", "");
+	pane_open(app, p);
+	for (int i = 0; p->view->orders && p->view->orders[i]; i++)
+		if (*sort && strcmp(p->view->orders[i], sort) == 0 &&
+			(!p->view->offers || p->view->offers(app, p->state, i)))
+			p->order = i;
+	p->reverse = p->view->orders && json_is_true(json_object_get(kept, "reverse"));
+	if (p->view->row_text && strlen(filter) < sizeof(p->filter))
+		snprintf(p->filter, sizeof(p->filter), "%s", filter);
+	p->seen_width = -1; /* order and filter are applied with the next rows */
+}
+
+static void scenario_restore(struct app *app, const json_t *state)
+{
+	struct error err = ERROR_NONE;
+	struct scenario with = app->session->scenario;
+	const char *words = json_string_at(state, "what_if", "");
+	if (*words && strlen(words) < 4096 && !scenario_parse(&with, words, &err)) {
+		with.assume = app->session->scenario.assume;
+		app_use(app, &with);
+	}
+}
+
+void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view)
+{
+	if (what_ifs)
+		scenario_restore(app, state);
+	app->show_folded = json_is_true(json_object_get(state, "constants"));
+	const json_t *open = json_object_get(state, "unfolded"), *number;
+	size_t i;
+	if (json_int_at(state, "places", -1) == app->place_count)
+		json_array_foreach((json_t *)open, i, number)
+			if (json_is_integer(number) && json_integer_value(number) >= 0 &&
+				json_integer_value(number) < app->place_count &&
+				app_can_unfold(app, (int)json_integer_value(number)))
+				app->unfolded[json_integer_value(number)] = true;
+	app->unfold_changes++;
+	app_refresh(app);
+	for (int v = 0; v < views_count(); v++) {
+		const json_t *kept = json_object_get(json_object_get(state, "views"), views_at(v)->name);
+		if (json_is_object(kept))
+			pane_restore(app, &app->frame->panes[v], kept);
+	}
+	int layer = layer_of(app, state);
+	if (layer >= 0)
+		app->layer = app_listed_at(app, layer);
+	const struct view *shown = NULL;
+	for (int v = 0; view && v < views_count(); v++)
+		if (strcmp(views_at(v)->name, json_string_at(state, "view", "")) == 0)
+			shown = views_at(v);
+	app_show(app, shown ? shown : views_at(0), app->layer);
+}
+
+/* The key of the model's file; false: it has none (standard input). */
+static bool key_of(const struct session *s, char key[DIGEST_SIZE])
+{
+	struct error err;
+	return strcmp(s->options.model_path, "-") != 0 && !digest_ends(s->options.model_path, key, &err);
+}
+
+void keep_load(struct app *app, bool what_ifs, bool view)
+{
+	char key[DIGEST_SIZE];
+	struct error err = ERROR_NONE;
+	json_t *state = key_of(app->session, key) ? recent_load(key, &err) : NULL;
+	if (state)
+		keep_restore(app, state, what_ifs, view);
+	else if (err.text[0])
+		app_note(app, true, "%s", err.text);
+	json_decref(state);
+}
+
+void keep_save(const struct app *app)
+{
+	char key[DIGEST_SIZE];
+	struct error err = ERROR_NONE;
+	if (!key_of(app->session, key))
+		return;
+	char *real = realpath(app->session->options.model_path, NULL);
+	json_t *state = keep_state(app), *path = real ? json_string(real) : NULL; /* NULL: no UTF-8 */
+	if (path)
+		json_object_set_new(state, "path", path);
+	if (recent_save(key, state, &err))
+		log_line("what is shown is not kept: %s", err.text);
+	json_decref(state);
+	free(real);
+}
