@@ -76,7 +76,8 @@ static int explore(struct session *s, const struct app_options *ao, struct error
 static int cmd_explore(struct options *o, struct error *err)
 {
 	const struct explorer_options *own = o->own;
-	if (!o->argc)
+	bool chosen = o->argc > 0;
+	if (!chosen)
 		o->argv[o->argc++] = default_model(&o->arena);
 	if (own->svg && !own->frame) {
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
@@ -105,6 +106,8 @@ static int cmd_explore(struct options *o, struct error *err)
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {
 		struct app_options ao = { .color = o->color, .ascii = o->ascii, .fresh = own->fresh,
+			.view = chosen ? NULL : "models",
+			.note = chosen ? NULL : "choose a model: Enter opens it, o types a path",
 			.what_ifs_given = o->what_if_option || o->assume_count };
 		/* does not wait: the first frame is drawn before the runner's hello */
 		int connected = session_connect(s, 0, err);
@@ -121,7 +124,7 @@ const struct command command_explorer = {
 	.name = "explorer",
 	.arguments = "[MODEL.onnx]",
 	.most = 1,
-	.text = "the explorer (? shows its keys); default: ResNet-50",
+	.text = "the explorer (? shows its keys); without a model: a list of models",
 	.about = "Opens the explorer: the model's layers, bound and what-ifs; key b measures, ? lists the "
 		 "keys. "
 		 "With --frame, prints one screen and exits.",

@@ -39,8 +39,8 @@ static char *read_small(struct arena *a, const char *path, size_t *n, struct err
 	}
 	char *text = NULL;
 	if (fstat(fd, &st) || !S_ISREG(st.st_mode) || st.st_size > RECENT_BYTES_MOST)
-		error_set(err, "the last state is ignored, not a file of at most %d bytes: %s", RECENT_BYTES_MOST,
-			path);
+		error_set(err, "the last state is ignored, not a file of at most %d bytes: %s",
+			RECENT_BYTES_MOST, path);
 	else {
 		text = arena_alloc(a, RECENT_BYTES_MOST + 1);
 		ssize_t got = read(fd, text, RECENT_BYTES_MOST + 1);

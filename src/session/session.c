@@ -286,6 +286,50 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 	return made;
 }
 
+/* Frees what belongs to the model of before. */
+static void model_leave(struct session *s, const struct session *before)
+{
+	struct session old = *before;
+	session_analysis_drop(s);
+	session_sweep_drop(s);
+	session_hash_drop(s);
+	plans_free(&old);
+	free(old.plans);
+	session_assume_drop(&old);
+	model_free(old.model);
+	s->asked = NULL;
+	s->scenario.assume = false;
+}
+
+int session_replace(struct session *s, const char *model_path, int64_t batch, enum dtype dtype,
+	struct error *err)
+{
+	struct session before = *s;
+	s->options.model_path = arena_strndup(&s->dim_arena, model_path, strlen(model_path));
+	s->options.dim_count = s->options.shape_count = s->options.value_count = s->options.assume_count = 0;
+	s->plans = NULL;
+	s->current = NULL;
+	s->assumed = NULL;
+	s->dims = NULL;
+	s->plan_count = s->plan_capacity = s->assumed_count = s->assumed_capacity = s->dim_count = 0;
+	session_file_note(s, model_path);
+	s->model = model_load(model_path, err);
+	struct session_plan *made = s->model && !dims_gather(s, err) ? plan_make(s, batch, dtype, err) : NULL;
+	if (!made) {
+		struct arena arena = s->dim_arena; /* it may have grown */
+		if (s->model)
+			model_free(s->model);
+		free(s->plans);
+		*s = before;
+		s->dim_arena = arena;
+		return -1;
+	}
+	model_leave(s, &before);
+	s->current = made;
+	s->stale = true;
+	return 0;
+}
+
 const struct fusion *session_fusion(struct session_plan *sp)
 {
 	if (!sp->fusion)

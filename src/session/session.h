@@ -162,6 +162,10 @@ struct session *session_open(struct config *config, const struct session_options
 /* Opens another model on the same device. Database, results, runners and scenario stay; dimensions are those
  * of the model; no plan is made. -1: it cannot be opened, and the previous model stays. */
 int session_turn_to(struct session *s, const char *model_path, struct error *err);
+/* The same for a person: plans the model too (as session_select) before anything of the previous one is given
+ * up. --dim, --input, --value and assumed costs were for the previous model. -1: nothing changes. */
+int session_replace(struct session *s, const char *model_path, int64_t batch, enum dtype dtype,
+	struct error *err);
 void session_close(struct session *s);
 
 /* Connects to the runner of config->device (timeout_ms as in queue_connect) and loads the device's results.

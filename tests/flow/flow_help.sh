@@ -24,6 +24,8 @@ see "[4] Problems"
 keys Tab
 see "[5] Devices"
 keys Tab
+see "[O] Models"
+keys Tab
 see "[6] Doctor"
 see "refresh"
 gone "measuring the load of this machine" "the findings come by themselves"

@@ -12,8 +12,8 @@ runners:
 END
 tiny=$top/tests/models/tiny.onnx
 resnet=$top/data/models/resnet50.onnx
-# explore COLUMNS ROWS [ARGUMENTS]: $wrap comes before the program, $config is the configuration in force; with
-# fresh= the last state of the model comes back
+# explore COLUMNS ROWS [ARGUMENTS]: $wrap comes before the program, $config is the
+# configuration in force; with fresh= the last state of the model comes back
 fresh=--fresh
 config=$work/gate.yaml
 wrap=
@@ -21,5 +21,6 @@ explore() {
     columns=$1 rows=$2
     shift 2
     screen_open "$columns" "$rows" \
-        "env LC_ALL=C.UTF-8 $wrap '$BENANZA' -c '$config' -d gate --db '$work/flow.db' $fresh $*; echo left with \$?; exec cat"
+        "env LC_ALL=C.UTF-8 $wrap '$BENANZA' \
+             -c '$config' -d gate --db '$work/flow.db' $fresh $*; echo left with \$?; exec cat"
 }

@@ -12,6 +12,7 @@
 
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 static struct app app;
 static struct session *session;
@@ -1347,7 +1348,8 @@ static void test_keep(void)
 	ok(app.places[layer].owner >= 0 && app.unfolded[app.places[layer].owner], "and what is open");
 	ok(strcmp(before, after) == 0 && strstr(before, "parallel"), "the what-ifs");
 	is_str(app_pane(&app)->filter, "step", "the filter");
-	ok(app_pane(&app)->shown_count < app_pane(&app)->row_count && sees("&step "), "in force and in sight");
+	ok(app_pane(&app)->shown_count < app_pane(&app)->row_count && sees("&step "),
+		"in force and in sight");
 	type("4");
 	ok(order > 0 && app_pane(&app)->order == order && app_pane(&app)->reverse, "another view's order");
 	end();
@@ -1360,7 +1362,8 @@ static void test_keep(void)
 	static const char *const hostile[] = { "{}", "{\"version\":1,\"layer\":99999999,\"name\":7}",
 		"{\"layer\":-5,\"name\":\"steps\",\"places\":-1,\"unfolded\":[1,2,3]}",
 		"{\"views\":[],\"view\":{},\"what_if\":[1],\"unfolded\":7}",
-		"{\"views\":{\"layers\":{\"sort\":7,\"filter\":[1]},\"help\":{\"sort\":\"cost\",\"filter\":\"x\"}}}",
+		"{\"views\":{\"layers\":{\"sort\":7,\"filter\":[1]},"
+		"\"help\":{\"sort\":\"cost\",\"filter\":\"x\"}}}",
 		"{\"what_if\":\"warp=9,fusion\",\"view\":\"no such view\"}" };
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(*hostile); i++) {
 		begin(&(struct fixture_options){ .measured = true });
@@ -1380,6 +1383,38 @@ static void test_keep(void)
 	ok(!app.unfolded[0] && !app.unfolded[5], "only layers that have others inside are opened");
 	json_decref(many);
 	json_decref(state);
+	end();
+}
+
+/* ---- another model ---- */
+
+static void test_models(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("j j O");
+	ok(sees("[O] Models"), "a list of models");
+	type("o x Backspace b a d . o n n x Enter");
+	ok(sees("bad.onnx: not an ONNX model") && app.frame->prompt.kind == PROMPT_PATH,
+		"what cannot be opened is said, and can be mended");
+	is_str(fixture_calls.opened, "bad.onnx", "was tried");
+	is_str(layer_name(), "relu", "the present model stays");
+	type("^U / n o w h e r e / Tab");
+	ok(sees("no directory or .onnx file begins like this"), "nothing to complete");
+	type("^U . . / t e s t s / m o d e l s / t i n y . o Tab");
+	if (strstr(app.frame->prompt.text, "../tests/models/tiny.onnx"))
+		ok(true, "Tab completes");
+	else
+		ok(access("../tests/models/tiny.onnx", R_OK) != 0, "Tab completes %s",
+			app.frame->prompt.text);
+	type("^U ~ / x . o n n x Enter");
+	const char *home = getenv("HOME");
+	ok(strstr(fixture_calls.opened, "/x.onnx") && home && strncmp(fixture_calls.opened, home, 4) == 0,
+		"~ is the home directory");
+	ok(app.frame->prompt.kind == PROMPT_NONE && sees("[1] Layers"),
+		"another model begins with its layers");
+	is_int(app.layer, app.listed[0], "at the first");
+	type("O o Esc");
+	ok(app.frame->prompt.kind == PROMPT_NONE && sees("[O] Models"), "Esc leaves the prompt");
 	end();
 }
 
@@ -1416,7 +1451,7 @@ static void test_frame(void)
 	int columns, rows;
 	session = fixture_open(&(struct fixture_options){ .measured = true });
 	is_int(app_frame(session, 80, 24, "nonsense", "", false, false, stdout, &err), -1, "no such view");
-	ok(strstr(err.text, "layers, detail, what-if, problems, devices, doctor, advice, ") != NULL,
+	ok(strstr(err.text, "what-if, problems, devices, models, doctor, advice, ") != NULL,
 		"the error names the views");
 	ok(views_find("details") == &view_detail && views_find("what") == &view_what_if &&
 			views_find("device") == &view_devices,
@@ -1469,6 +1504,7 @@ int main(void)
 	test_dims();
 	test_form_batch();
 	test_keep();
+	test_models();
 	test_sweep();
 	test_reason_first();
 	test_shown_is_found();

@@ -710,6 +710,18 @@ int session_bind(struct session *s, const struct dim_binding *dims, int count, s
 	return 0;
 }
 
+int session_replace(struct session *s, const char *model_path, int64_t batch, enum dtype dtype,
+	struct error *err)
+{
+	(void)batch;
+	snprintf(fixture_calls.opened, sizeof(fixture_calls.opened), "%s", model_path);
+	if (strstr(model_path, "bad"))
+		return error_set(err, "%s: not an ONNX model", model_path);
+	s->current->dtype = dtype;
+	s->stale = true;
+	return 0;
+}
+
 int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct dim_binding *dims, int count,
 	struct error *err)
 {

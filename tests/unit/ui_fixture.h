@@ -37,6 +37,7 @@ struct fixture_calls {
 	int64_t batch, value;
 	enum dtype dtype;
 	char name[64];
+	char opened[64];   /* path of the model asked for last */
 	char chosen[64];   /* key of the device asked for last */
 	int agent_starts, agent_cancels, agent_frees;
 	char agent[64];    /* name of the agent started last */

@@ -8,7 +8,7 @@
 #include "ui/model/real.h"
 #include "ui/views/view.h"
 
-#define PROMPT_SIZE 128 /* of a typed text, with its end */
+#define PROMPT_SIZE 1024 /* bytes of a text that is typed */
 
 /* A view with its state and position. */
 struct pane {
@@ -32,7 +32,7 @@ struct pane {
 };
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE,
-	PROMPT_LINE, PROMPT_TEXT };
+	PROMPT_LINE, PROMPT_TEXT, PROMPT_PATH };
 
 #define PROMPT_TEXT_SIZE 512  /* of a command; others have up to PROMPT_SIZE */
 
@@ -107,6 +107,8 @@ struct frame {
 	struct str copy;         /* to be put on the clipboard; empty: nothing */
 	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
 	bool quit, redraw;
+	bool keeps;              /* in a terminal: the state of the model is kept */
+	bool fresh, what_ifs_given; /* of struct app_options */
 	bool stopping;           /* x was pressed; the running problem has not ended yet */
 	bool runner_dead;        /* it does not start; retried only when the user presses b or B */
 };
@@ -245,6 +247,9 @@ void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view
 /* The same with the file of the model, if there is one. A damaged file is ignored, with a note. */
 void keep_load(struct app *app, bool what_ifs, bool view);
 void keep_save(const struct app *app); /* writes the file; a failure is only logged */
+
+/* models.c: completes the path of a model in the prompt */
+void path_complete(struct app *app);
 
 /* prompt.c: the input line at the bottom */
 /* What stands before and after the text of the prompt. */

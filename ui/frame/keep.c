@@ -41,11 +41,19 @@ static json_t *panes_of(const struct app *app)
 	return out;
 }
 
+static const char *view_of(const struct frame *f)
+{
+	int at = f->depth;
+	while (at > 0 && f->panes[f->stack[at]].view->passing)
+		at--;
+	return f->panes[f->stack[at]].view->name;
+}
+
 json_t *keep_state(const struct app *app)
 {
 	const struct plan_layer *l = app_layer(app, app->layer);
 	json_t *out = json_pack("{s:i, s:s, s:b, s:i, s:o}", "version", 1, "view",
-		app_pane((struct app *)app)->view->name, "constants", app->show_folded, "places",
+		view_of(app->frame), "constants", app->show_folded, "places",
 		app->place_count, "views", panes_of(app));
 	char *words = scenario_words(&app->session->scenario);
 	json_object_set_new(out, "what_if", json_string(words));

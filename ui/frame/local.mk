@@ -14,6 +14,7 @@ libui_a_SOURCES += \
 	ui/frame/jump.c \
 	ui/frame/keep.c \
 	ui/frame/line.c \
+	ui/frame/models.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \
 	ui/frame/request.c \

@@ -54,6 +54,7 @@ const char *prompt_label(struct app *app)
 			text_cut(&app->scratch, app_clean(app, app_plan(app)->layers[q->target].name), 24,
 				true));
 	case PROMPT_TEXT: return q->label;
+	case PROMPT_PATH: return "open ";
 	case PROMPT_CHOICE:
 		return arena_printf(&app->scratch, "%s = ", what_if_table(&count)[q->target].name);
 	default: return "";
@@ -64,7 +65,8 @@ const char *prompt_help(struct app *app)
 {
 	const struct prompt *q = &app->frame->prompt;
 	return q->kind == PROMPT_ASSUME ? "12us, 2x, 0; empty removes"
-		: q->kind == PROMPT_LINE ? "Tab completes, Esc cancels" : "Enter accepts, Esc cancels";
+		: q->kind == PROMPT_LINE || q->kind == PROMPT_PATH ? "Tab completes, Esc cancels"
+		: "Enter accepts, Esc cancels";
 }
 
 void prompt_open(struct app *app, enum prompt_kind kind)
@@ -236,6 +238,13 @@ static void prompt_accept(struct app *app)
 		line_accept(app);
 		return;
 	}
+	if (q->kind == PROMPT_PATH) {
+		char path[PROMPT_SIZE];
+		snprintf(path, sizeof(path), "%s", q->text);
+		if (!path[0] || app_open_model(app, path))
+			prompt_close(app);
+		return;
+	}
 	if (text_is_bad(app, text))
 		return;
 	if (q->kind == PROMPT_FILTER)
@@ -332,6 +341,10 @@ void prompt_key(struct app *app, uint32_t key)
 	completion_clear(&q->completion);
 	if (q->kind == PROMPT_LINE && (key == KEY_CODE_UP || key == KEY_CODE_DOWN)) {
 		line_earlier(app, key == KEY_CODE_UP ? 1 : -1);
+		return;
+	}
+	if (q->kind == PROMPT_PATH && key == KEY_CODE_TAB) {
+		path_complete(app);
 		return;
 	}
 	bool emptied = (key == KEY_CODE_BACKSPACE || key == ('H' & 31)) && !q->text[0];

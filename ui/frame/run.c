@@ -217,6 +217,9 @@ static int loop(struct app *app)
 /* The first frame, with a terminal or without. */
 static void begin(struct app *app, const struct view *view, const struct app_options *o)
 {
+	app->frame->keeps = o != NULL;
+	app->frame->fresh = o && o->fresh;
+	app->frame->what_ifs_given = o && o->what_ifs_given;
 	if (o && !o->fresh)
 		keep_load(app, !o->what_ifs_given, !view);
 	if (view)

@@ -69,6 +69,7 @@ struct view {
 	bool text;                   /* a page of text: it scrolls, and has a cursor only on a search
 					result */
 	bool own_footer;             /* no rows for the selected layer at the bottom */
+	bool passing;                /* one chooses here and goes on: it is not the view that comes back */
 	bool details;                /* of one view: it describes the selected layer; Esc goes back through
 					the layers that app_follow left */
 	bool beside;                 /* on a wide screen the details are at its right */
@@ -105,6 +106,10 @@ void app_follow(struct app *app, int layer);
 void app_show(struct app *app, const struct view *view, int layer);
 /* Switches to another device; the result is shown in the footer. */
 void app_device_choose(struct app *app, const struct session_device *d);
+/* Opens another model in place of this one. False: it cannot be opened (said), and this one stays. */
+bool app_open_model(struct app *app, const char *path);
+/* Asks for the path of a model. */
+void app_ask_path(struct app *app);
 /* Asks for the choice of what-if number `row`. */
 void app_ask_choice(struct app *app, int row);
 /* Turns to another scenario. */

@@ -8,6 +8,7 @@
 	V(what_if) \
 	V(problems) \
 	V(devices) \
+	V(models) \
 	V(doctor) \
 	V(advice) \
 	V(roofline) \

@@ -1,0 +1,120 @@
+/* Another model in place of this one, and completion of its path. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include <dirent.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+/* Forgets what belongs to the previous model: panes, selection, what is open. */
+static void frame_reset(struct app *app)
+{
+	struct frame *f = app->frame;
+	for (int i = 0; i < views_count(); i++)
+		pane_close(app, &f->panes[i]);
+	f->depth = 0;
+	f->trail_count = 0;
+	f->search[0] = f->standing[0] = '\0';
+	app->layer = -1;
+	app->lanes_plan = NULL; /* so that app_renew lists the layers again */
+	if (app->unfolded)
+		memset(app->unfolded, 0, (size_t)app->place_count + 1);
+	app->unfold_changes++;
+	app->generation++;
+	app_refresh(app);
+	pane_open(app, &f->panes[0]);
+	pane_enter(app);
+}
+
+bool app_open_model(struct app *app, const char *path)
+{
+	struct session *s = app->session;
+	struct error err = ERROR_NONE;
+	const char *home = getenv("HOME");
+	char *full = path[0] == '~' && path[1] == '/' && home ?
+		arena_printf(&app->scratch, "%s%s", home, path + 1) : arena_printf(&app->scratch, "%s", path);
+	if (app_agent_is_busy(app)) {
+		app_note(app, false, "the model is running: open another when it has ended, or e cancels it");
+		return false;
+	}
+	if (app->frame->keeps)
+		keep_save(app);
+	int64_t batch = s->config && s->config->batch_count ? s->config->batch[0] : 0;
+	if (session_replace(s, full, batch, s->current ? s->current->dtype : DTYPE_F32, &err)) {
+		app_note(app, true, "%s", err.text);
+		return false;
+	}
+	frame_reset(app);
+	app->note[0] = '\0';
+	if (app->frame->keeps && !app->frame->fresh)
+		keep_load(app, !app->frame->what_ifs_given, true);
+	prompt_close(app);
+	prompt_ask_unbound(app);
+	if (!app->note[0])
+		app_note(app, false, "opened %s", path);
+	return true;
+}
+
+void app_ask_path(struct app *app)
+{
+	prompt_open(app, PROMPT_PATH);
+}
+
+/* ---- completion ---- */
+
+static bool is_model(const char *name)
+{
+	size_t n = strlen(name);
+	return n > 5 && strcmp(name + n - 5, ".onnx") == 0;
+}
+
+/* Shortens `common` to what it shares with `name`; at first takes it whole. */
+static void share(char *common, size_t size, const char *name, int found)
+{
+	size_t n = 0;
+	if (!found)
+		snprintf(common, size, "%s", name);
+	while (common[n] && common[n] == name[n])
+		n++;
+	while (n > 0 && (common[n] & 0xc0) == 0x80) /* not within a character */
+		n--;
+	common[n] = '\0';
+}
+
+/* Directories and models whose name continues the text; the part that all share is added, and the first are
+ * listed. */
+void path_complete(struct app *app)
+{
+	struct prompt *q = &app->frame->prompt;
+	const char *slash = strrchr(q->text, '/'), *home = getenv("HOME");
+	size_t start = slash ? (size_t)(slash - q->text) + 1 : 0, typed = strlen(q->text + start);
+	const char *folder = !start ? "." : strncmp(q->text, "~/", 2) == 0 && home ?
+		arena_printf(&app->scratch, "%s%.*s", home, (int)start - 1, q->text + 1) :
+		arena_printf(&app->scratch, "%.*s", (int)start, q->text);
+	DIR *d = opendir(folder);
+	char common[PROMPT_SIZE];
+	struct str list = { 0 };
+	int found = 0;
+	for (struct dirent *e; d && (e = readdir(d));) {
+		struct stat st;
+		char name[sizeof(e->d_name) + 1];
+		if (strncmp(e->d_name, q->text + start, typed) != 0 || (e->d_name[0] == '.' && !typed) ||
+			stat(arena_printf(&app->scratch, "%s/%s", folder, e->d_name), &st) ||
+			!(S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && is_model(e->d_name))))
+			continue;
+		snprintf(name, sizeof(name), "%s%s", e->d_name, S_ISDIR(st.st_mode) ? "/" : "");
+		share(common, sizeof(common), name, found++);
+		if (list.n < 200)
+			str_addf(&list, "%s%s", list.n ? "  " : "", name);
+	}
+	if (d)
+		closedir(d);
+	if (found && start + strlen(common) < sizeof(q->text))
+		memcpy(q->text + start, common, strlen(common) + 1);
+	if (found != 1)
+		app_note(app, false, "%s", found ? list.p : "no directory or .onnx file begins like this");
+	str_free(&list);
+}
