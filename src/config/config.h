@@ -53,6 +53,7 @@ struct config {
 	int64_t problem_limit_ms;  /* time limit per problem, default 30000 */
 	int threads;               /* 0: all cores of the affinity mask */
 	bool color, ascii;
+	const char *measure;       /* "ask", "always" or "never": when a model opens with nothing measured */
 	int runner_count;
 	struct config_runner *runners;
 	int agent_count;

@@ -30,6 +30,8 @@ static const struct option options[] = {
 		"time to sample one algorithm of one problem" },
 	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,
 		"time limit of one problem" },
+	{ "measure", OPTION_CHOICE, FIELD(measure), 0, 0, 0, "ask|always|never", "ask", NULL,
+		"whether the explorer measures a model of which nothing is measured when it opens" },
 	{ "threads", OPTION_INT, FIELD(threads), 0, 0, 4096, NULL, "0", "--threads N",
 		"number of threads; 0: one per core that the process may use" },
 	{ "color", OPTION_FLAG, FIELD(color), 0, 0, 0, NULL, "true, unless NO_COLOR is set", "--no-color",

@@ -154,7 +154,7 @@ class Screen:
 
     def leave(self):
         """q; the exit status. What was said behind the screen is heard to its end."""
-        self.press("q")
+        self.press("Q")
         end = time.monotonic() + GIVEN_UP_S
         while self.hear(1) and time.monotonic() < end:
             pass
@@ -248,7 +248,7 @@ def locked_explorer(place, _whole):
     wrong += screen.see("not stored yet") + screen.see("layers known")
     screen.press("?")
     wrong += screen.see("one row down")  # it lives
-    screen.press("q")
+    screen.press("Q")
     wrong += expect("rows while locked", place.rows(), (0, 0))
     end, asked = time.monotonic() + GIVEN_UP_S, 0
     while asked < place.asked() and time.monotonic() < end:  # to its last question
@@ -308,7 +308,7 @@ def removed_explorer(place, _whole):
     wrong += screen.see("was removed or replaced")
     screen.press("?")
     wrong += screen.see("one row down")
-    screen.press("q")
+    screen.press("Q")
     screen.leave()
     os.close(gate)
     return wrong

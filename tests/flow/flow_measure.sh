@@ -17,6 +17,8 @@ see "one row down" "help while it measures"
 keys q
 see "[1] Layers"
 keys q
+see "measuring: leave?" "leaving asks"
+keys y
 left 0
 
 explore 80 24 "'$tiny'"
@@ -36,5 +38,20 @@ see "layers known" "its results are there all the same"
 keys b
 see "no runner answers" "and b says what is wrong"
 keys q
+left 0
+sed -i 's/^measure: never/measure: ask/' "$work/gate.yaml"
+config=$work/gate.yaml
+rm -f "$work"/flow.db*
+explore 80 24 "'$tiny'"
+see "problems have no result: measure now, ~" "a miss asks"
+keys j
+see "b measure missing (" "another key does its work"
+keys Q
+left 0
+explore 80 24 "'$tiny'"
+see "measure now, ~"
+keys y
+see "measuring 0/" "y measures"
+keys Q
 left 0
 done_testing

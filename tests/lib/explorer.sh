@@ -3,6 +3,7 @@ gate=$work/gate
 mkfifo "$gate"
 exec 3<>"$gate" # keeps it open: nobody waits for the other end
 cat >"$work/gate.yaml" <<END
+measure: ${measure:-never}
 runners:
   gate: [sh, "$top/tests/lib/gate_runner.sh", "$gate"]
 END

@@ -1418,6 +1418,41 @@ static void test_models(void)
 	end();
 }
 
+/* ---- questions ---- */
+
+static void test_questions(void)
+{
+	begin(&(struct fixture_options){ .queue = true, .busy = true });
+	type("q");
+	ok(!app.frame->quit && sees("measuring: leave? finished results are kept; y/n"),
+		"q asks while measuring");
+	type("n");
+	ok(!app.frame->quit && !app.frame->prompt.kind, "n stays");
+	type("q j");
+	ok(!app.frame->quit && !app.frame->prompt.kind && app.layer == app.listed[1],
+		"another key does its work");
+	type("q q");
+	ok(app.frame->quit, "q again leaves");
+	end();
+	begin(&(struct fixture_options){ .queue = true });
+	app.frame->prompt.kind = PROMPT_MEASURE;
+	app_draw(&app);
+	ok(sees("problems have no result: measure now, ~") && sees("y/n/a(lways)"), "a miss asks");
+	type("n");
+	ok(!fixture_calls.missing && !app.frame->prompt.kind, "n measures nothing");
+	app.frame->prompt.kind = PROMPT_MEASURE;
+	type("y");
+	ok(fixture_calls.missing == 1 && !app.frame->always, "y measures");
+	app.frame->prompt.kind = PROMPT_MEASURE;
+	type("a");
+	ok(fixture_calls.missing == 2 && app.frame->always && sees("set measure: always"),
+		"a does so from now on");
+	ok(!question_measure(&app), "what has results is not asked for");
+	type("q");
+	ok(app.frame->quit, "q leaves at once while nothing is measured");
+	end();
+}
+
 static void test_frame_unbound(void)
 {
 	struct error err = ERROR_NONE;
@@ -1505,6 +1540,7 @@ int main(void)
 	test_form_batch();
 	test_keep();
 	test_models();
+	test_questions();
 	test_sweep();
 	test_reason_first();
 	test_shown_is_found();

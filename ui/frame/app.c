@@ -90,7 +90,7 @@ void view_back(struct app *app, bool quit_at_top)
 		app->frame->depth--;
 		pane_enter(app);
 	} else if (quit_at_top)
-		app->frame->quit = true;
+		question_leave(app);
 	else
 		app->frame->search[0] = '\0';
 }

@@ -358,6 +358,10 @@ static void draw_progress(struct app *app, struct area rows)
 static void draw_prompt(struct app *app, struct area line)
 {
 	const struct prompt *q = &app->frame->prompt;
+	if (q->kind == PROMPT_MEASURE || q->kind == PROMPT_LEAVE) {
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_BOLD, question_text(app));
+		return;
+	}
 	if (q->kind == PROMPT_DIM) {
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, form_help(app));
 		return;
@@ -395,7 +399,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 			return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left,
 				app_sweep_points(app));
 		return app->unmeasured_count
-			? arena_printf(&app->scratch, "measure missing (%d)", app->unmeasured_count)
+			? arena_printf(&app->scratch, "measure missing (%d, %s)", app->unmeasured_count,
+				question_time(app))
 			: "all measured";
 	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view->orders ? row->hint : "";

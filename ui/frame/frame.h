@@ -32,9 +32,7 @@ struct pane {
 };
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE,
-	PROMPT_LINE, PROMPT_TEXT, PROMPT_PATH };
-
-#define PROMPT_TEXT_SIZE 512  /* of a command; others have up to PROMPT_SIZE */
+	PROMPT_LINE, PROMPT_TEXT, PROMPT_PATH, PROMPT_MEASURE, PROMPT_LEAVE };
 
 #define FORM_TEXT_SIZE 24
 
@@ -107,6 +105,8 @@ struct frame {
 	struct str copy;         /* to be put on the clipboard; empty: nothing */
 	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
 	bool quit, redraw;
+	bool asked;              /* whether to measure, since the model was opened */
+	bool always;             /* the answer was: always */
 	bool keeps;              /* in a terminal: the state of the model is kept */
 	bool fresh, what_ifs_given; /* of struct app_options */
 	bool stopping;           /* x was pressed; the running problem has not ended yet */
@@ -173,6 +173,16 @@ void scenario_select(struct app *app, int64_t batch, enum dtype dtype);
 void what_ifs_set(struct app *app, const char *list);
 void measure(struct app *app, bool all); /* what is missing, or the selected layer */
 void measure_stop(struct app *app);
+
+/* questions.c: y, n and a (always) answer; any other key does what it does */
+bool question_key(struct app *app, uint32_t key); /* false: the key was no answer */
+const char *question_text(struct app *app);
+/* Once a model: asks whether to measure, if nothing is measured and a runner is there. True: something
+ * changed. */
+bool question_measure(struct app *app);
+void question_leave(struct app *app); /* leaves, but asks while something is measured */
+/* About how long measuring what is missing takes: "~14 s". */
+const char *question_time(struct app *app);
 
 /* panes.c: a pane's rows, order, filter, cursor */
 void pane_open(struct app *app, struct pane *p);

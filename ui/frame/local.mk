@@ -17,6 +17,7 @@ libui_a_SOURCES += \
 	ui/frame/models.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \
+	ui/frame/questions.c \
 	ui/frame/request.c \
 	ui/frame/run.c \
 	ui/frame/typed.c \

@@ -19,6 +19,7 @@ static void frame_reset(struct app *app)
 	f->trail_count = 0;
 	f->search[0] = f->standing[0] = '\0';
 	app->layer = -1;
+	f->asked = false;
 	app->lanes_plan = NULL; /* so that app_renew lists the layers again */
 	if (app->unfolded)
 		memset(app->unfolded, 0, (size_t)app->place_count + 1);

@@ -322,6 +322,8 @@ bool request_is_direct(struct app *app, uint32_t key)
 		return false;
 	pane_sync(app, app_pane(app), app_list_width(app));
 	app->note[0] = '\0';
+	if (app->frame->prompt.kind == PROMPT_MEASURE || app->frame->prompt.kind == PROMPT_LEAVE)
+		return question_key(app, key);
 	prompt_key(app, key);
 	return true;
 }

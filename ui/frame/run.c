@@ -85,6 +85,7 @@ static void drive(struct app *app)
 	if (came != 0)
 		app->generation++;
 	app->frame->stopping &= !queue_status(q).idle;
+	app->generation += question_measure(app);
 	runner_missed(app);
 }
 
