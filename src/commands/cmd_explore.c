@@ -4,6 +4,7 @@
 #include "commands/keep.h"
 #include "commands/report.h"
 #include "ui/frame/app.h"
+#include "ui/views/keys.h"
 
 #include "base/exe_path.h"
 
@@ -81,6 +82,11 @@ static int cmd_explore(struct options *o, struct error *err)
 		o->argv[o->argc++] = default_model(&o->arena);
 	if (own->svg && !own->frame) {
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
+		return EXIT_BAD;
+	}
+	struct error why;
+	if (keys_bind(o->config.keys, o->config.keys_count, &why)) {
+		error_set(err, "%s:%s", o->config.path, why.text);
 		return EXIT_BAD;
 	}
 	config_add_agents(&o->config);

@@ -260,6 +260,14 @@ static int config_set_list(struct config *c, const struct option *o, const char 
 	}
 }
 
+/* "NAME=KEYS" */
+static int config_set_key(struct config *c, const char *value, struct error *err)
+{
+	const char *equals = strchr(value, '=');
+	return equals ? option_add_key(c, (struct text){ value, (size_t)(equals - value) },
+		text_of(equals + 1), 0, err) : error_set(err, "%s: give NAME=KEYS", value);
+}
+
 int config_set(struct config *c, const char *key, const char *value, struct error *err)
 {
 	const struct option *o = option_find(text_of(key));
@@ -270,6 +278,7 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 	}
 	int rc = o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
 		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)
+		 : o->type == OPTION_KEYS    ? config_set_key(c, value, err)
 		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);

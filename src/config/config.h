@@ -33,6 +33,11 @@ struct config_scenario {
 };
 #define CONFIG_SCENARIO_NAME_MAX 32
 #define CONFIG_SCENARIOS_MAX 256
+/* An entry of `keys`: the name of a request of the explorer, and its keys, separated by blanks. */
+struct config_word {
+	const char *name, *value;
+	int line;            /* in the file; 0: not from it */
+};
 
 struct config {
 	struct arena arena;
@@ -63,6 +68,8 @@ struct config {
 	struct dim_binding *dims;  /* `dims:` of the file */
 	int scenario_count;
 	struct config_scenario *scenarios; /* `scenarios:` of the file, then those that were saved */
+	int keys_count;
+	struct config_word *keys;  /* `keys:` of the file; the explorer checks them */
 };
 
 /* Sets the defaults, then reads the file: path if not NULL (it must exist), else $BENANZA_CONFIG, else

@@ -108,6 +108,21 @@ static int read_dims(struct reader *r, const struct option *o)
 	return more;
 }
 
+static int read_keys(struct reader *r, const struct option *o)
+{
+	struct text name;
+	int line, more;
+	if (r->item.kind != YAML_MAP)
+		return reader_wants(r, o->key, "a map of names to keys, e.g. { down: j Down }");
+	while ((more = read_name(r, o, &name, &line)) == 1) {
+		if (r->item.kind != YAML_SCALAR)
+			return reader_wants(r, o->key, "keys, separated by blanks");
+		if (option_add_key(r->config, name, r->item.text, line, r->err))
+			return reader_failed(r, o->key, line);
+	}
+	return more;
+}
+
 /* The words of a command: a list, or a text that is split at blanks. Returns their number, -1 on error. */
 static int read_words(struct reader *r, const struct option *o, struct text *words)
 {
@@ -342,6 +357,8 @@ static int read_value(struct reader *r, const struct option *o)
 		return 0;
 	if (o->type == OPTION_DIMS)
 		return read_dims(r, o);
+	if (o->type == OPTION_KEYS)
+		return read_keys(r, o);
 	if (o->type == OPTION_RUNNERS)
 		return read_runners(r, o);
 	if (o->type == OPTION_SCENARIOS)

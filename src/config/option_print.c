@@ -82,6 +82,18 @@ static void print_dims(const struct config *c, const struct option *o, struct st
 	}
 }
 
+static void print_keys(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, c->keys_count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < c->keys_count; i++) {
+		str_addf(out, "    ");
+		print_text(out, text_of(c->keys[i].name));
+		str_addf(out, ": ");
+		print_text(out, text_of(c->keys[i].value));
+		str_addf(out, "\n");
+	}
+}
+
 static void print_command(const struct config_runner *r, struct str *out)
 {
 	str_addf(out, "[");
@@ -160,6 +172,7 @@ static option_print_function *const printers[OPTION_TYPE_COUNT] = {
 	[OPTION_WORDS] = print_text_option,
 	[OPTION_DTYPES] = print_dtypes,
 	[OPTION_DIMS] = print_dims,
+	[OPTION_KEYS] = print_keys,
 	[OPTION_RUNNERS] = print_runners,
 	[OPTION_SCENARIOS] = print_scenarios,
 };

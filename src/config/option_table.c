@@ -42,6 +42,8 @@ static const struct option options[] = {
 		"further columns of the explorer's layers view, e.g. bound,peak,fusion (see its key |)" },
 	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",
 		"values for symbolic dimensions" },
+	{ "keys", OPTION_KEYS, LIST(keys), 0, 0, NULL, "those of benanza(1)", NULL,
+		"keys of the explorer's requests, by name, e.g. down: j Down ^N" },
 	{ "runners", OPTION_RUNNERS, FIELD(runners), FIELD(runner_count), 0, 0, NULL,
 		"cpu: benanza-runner-cpu", NULL,
 		"commands that start runners: any program that speaks the protocol on standard input and "
@@ -254,6 +256,22 @@ int option_add_dim(struct config *c, struct text name, struct text value, bool r
 	return 0;
 }
 
+int option_add_key(struct config *c, struct text name, struct text value, int line, struct error *err)
+{
+	if (option_name_fits(name, err) || option_name_fits(value, err))
+		return -1;
+	for (int i = 0; i < c->keys_count; i++)
+		if (text_is(name, c->keys[i].name))
+			return error_set(err, "%.*s is given twice", (int)name.n, name.p);
+	if (c->keys_count == OPTION_MAP_MAX)
+		return error_set(err, "more than %d entries", OPTION_MAP_MAX);
+	if (c->keys_count == 0)
+		c->keys = ARENA_ARRAY(&c->arena, struct config_word, OPTION_MAP_MAX);
+	c->keys[c->keys_count++] = (struct config_word){ arena_strndup(&c->arena, name.p, name.n),
+		arena_strndup(&c->arena, value.p, value.n), line };
+	return 0;
+}
+
 int option_words(struct text command, struct text *words, struct error *err)
 {
 	int count = 0;
@@ -411,6 +429,7 @@ static const struct {
 	[OPTION_WORDS] = { option_add_words, true },
 	[OPTION_DTYPES] = { option_add_dtypes, true },
 	[OPTION_DIMS] = { NULL, true },
+	[OPTION_KEYS] = { NULL, true },
 	[OPTION_RUNNERS] = { NULL, true },
 	[OPTION_SCENARIOS] = { NULL, true },
 };

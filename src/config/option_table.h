@@ -14,6 +14,7 @@ enum option_type {
 	OPTION_WORDS,   /* const char *, joined by commas, and the number of values given */
 	OPTION_DTYPES,  /* list of enum dtype and its count */
 	OPTION_DIMS,    /* map of a name to a number */
+	OPTION_KEYS,    /* map of a name to a text */
 	OPTION_RUNNERS, /* map of a name to a command */
 	OPTION_SCENARIOS, /* map of a name to what-ifs, batch, data type, device, dimensions */
 	OPTION_TYPE_COUNT
@@ -48,6 +49,7 @@ int option_add(struct config *c, const struct option *o, struct text value, stru
 int option_add_dim(struct config *c, struct text name, struct text value, bool replace, struct error *err);
 int option_add_runner(struct config *c, const struct option *o, struct text name, const struct text *words,
 	int count, bool replace, struct error *err);
+int option_add_key(struct config *c, struct text name, struct text value, int line, struct error *err);
 /* For the runner or agent that was added last: the number of processes that may run at once; one more
  * environment variable. */
 #define OPTION_PROCESSES_MAX 256

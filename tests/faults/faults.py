@@ -153,7 +153,7 @@ class Screen:
         os.write(self.fd, keys.encode())
 
     def leave(self):
-        """q; the exit status. What was said behind the screen is heard to its end."""
+        """Q; the exit status. What was said behind the screen is heard to its end."""
         self.press("Q")
         end = time.monotonic() + GIVEN_UP_S
         while self.hear(1) and time.monotonic() < end:

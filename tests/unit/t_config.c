@@ -449,6 +449,27 @@ static void test_saved_scenarios(void)
 	setenv("XDG_DATA_HOME", scratch, 1);
 }
 
+static void test_keys(void)
+{
+	static const char good[] = "threads: 1\nkeys:\n  down: j ^N\n  up: k\n", twice[] =
+		"keys:\n  down: j\n  down: k\n";
+	file_write(scratch_path("keys.yaml"), good, sizeof(good) - 1);
+	is_int(config_load(&c, scratch_path("keys.yaml"), &err), 0, "keys are read");
+	ok(c.keys_count == 2 && strcmp(c.keys[0].value, "j ^N") == 0 && c.keys[1].line == 4,
+		"with their lines");
+	struct str out = { 0 };
+	config_print(&c, &out);
+	has(out.p, "\nkeys:\n    down: ", "and printed");
+	str_free(&out);
+	config_free(&c);
+	file_write(scratch_path("keys.yaml"), twice, sizeof(twice) - 1);
+	is_int(config_load(&c, scratch_path("keys.yaml"), &err), -1, "a name twice");
+	has(err.text, "keys.yaml:3: keys: down is given twice", "is an error with its line");
+	file_write(scratch_path("keys.yaml"), "keys: [j]\n", 10);
+	is_int(config_load(&c, scratch_path("keys.yaml"), &err), -1, "a list");
+	has(err.text, "keys.yaml:1: keys: expected a map", "is none");
+}
+
 /* The example and the manual page know every key. */
 static void test_documents(void)
 {
@@ -497,6 +518,7 @@ int main(void)
 	test_sidecar();
 	test_scenarios();
 	test_saved_scenarios();
+	test_keys();
 	test_documents();
 	test_environment();
 	scratch_remove();

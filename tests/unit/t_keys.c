@@ -1,6 +1,7 @@
 /* The key table: no key twice, every key has a name and is in the help and the manual page. */
 #include "config.h"
 
+#include "config/config.h"
 #include "ui/frame/frame.h"
 #include "ui/views/lines.h"
 
@@ -142,6 +143,36 @@ static void test_man(void)
 	str_free(&out);
 }
 
+static void test_bind(void)
+{
+	struct error err = ERROR_NONE;
+	static const struct config_word swap[] = { { "down", "k ^N", 3 }, { "up", "j", 4 },
+		{ "problems", "gp", 5 } };
+	static const struct config_word bad[][2] = { { { "down", "warp", 7 } }, { { "fly", "F12", 8 } },
+		{ { "up", "F12", 9 }, { "down", "q", 10 } }, { { "up", "F12", 9 }, { "down", "F12", 10 } } };
+	static const char *const says[] = { "7: keys: down: \"warp\" is no key", "8: keys: there is no fly",
+		"10: keys: down: q already means \"close", "10: keys: down: F12 already means \"one row up" };
+	is_int(keys_bind(swap, 3, &err), 0, "keys can be exchanged: %s", err.text);
+	const struct key_row *k = keys_find(&view_layers, (struct key_pair){ 'k', 0 });
+	ok(k && k->request == REQUEST_DOWN, "k goes down");
+	k = keys_find(&view_layers, (struct key_pair){ 'g', 'p' });
+	ok(k && k->request == REQUEST_VIEW && !keys_find(&view_layers, (struct key_pair){ '4', 0 }),
+		"a view has a pair and no other key");
+	char *page = help_page(100);
+	ok(strstr(page, "k ^N") != NULL, "the help screen shows them");
+	free(page);
+	for (size_t i = 0; i < 4; i++) {
+		is_int(keys_bind(bad[i], i < 2 ? 1 : 2, &err), -1, "refused");
+		ok(strstr(err.text, says[i]) == err.text, "%s", err.text);
+	}
+	k = keys_find(&view_layers, (struct key_pair){ 'j', 0 });
+	ok(k && k->request == REQUEST_DOWN, "then all keys are the usual ones");
+	struct str names = { 0 };
+	keys_names(&names);
+	ok(strstr(names.p, "dimensions, ") && strstr(names.p, ", problems"), "names");
+	str_free(&names);
+}
+
 int main(void)
 {
 	test_table();
@@ -149,5 +180,6 @@ int main(void)
 	test_views();
 	test_help();
 	test_man();
+	test_bind();
 	return done_testing();
 }

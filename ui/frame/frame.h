@@ -55,7 +55,7 @@ struct completion {
 
 struct prompt {
 	enum prompt_kind kind;
-	char text[PROMPT_TEXT_SIZE];
+	char text[PROMPT_SIZE];
 	bool untouched;       /* text is the previous value: the first letter replaces it */
 	char before[PROMPT_SIZE]; /* PROMPT_FILTER: the filter that Esc restores */
 	int start_cursor, start_top, start_row, start_layer; /* position when the search or filter
@@ -68,7 +68,7 @@ struct prompt {
 				 what_if_table */
 	struct completion completion;
 	int earlier;          /* PROMPT_LINE: lines of the history gone back, 0 none */
-	char draft[PROMPT_TEXT_SIZE]; /* the text typed before that */
+	char draft[PROMPT_SIZE]; /* the text typed before that */
 };
 
 /* Earlier commands, oldest first. */

@@ -10,7 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define FILE_MOST (4 * HISTORY_LINES * PROMPT_TEXT_SIZE) /* bytes that are read */
+#define FILE_MOST (4 * HISTORY_LINES * PROMPT_SIZE) /* bytes that are read */
 
 static void keep(struct history *h, const char *line)
 {
@@ -39,7 +39,7 @@ static void append(const char *path, int flags, char *const *lines, int count)
 
 void history_open(struct history *h, const char *path)
 {
-	char line[PROMPT_TEXT_SIZE + 1];
+	char line[PROMPT_SIZE + 1];
 	int read = 0, fd = path ? open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK) : -1;
 	struct stat st;
 	h->path = path ? base_strdup(path) : NULL;

@@ -267,7 +267,7 @@ static void unknown_name(struct app *app, struct text name)
 
 void line_run(struct app *app, const char *typed)
 {
-	char text[PROMPT_TEXT_SIZE], shown[LINE_SHOWN];
+	char text[PROMPT_SIZE], shown[LINE_SHOWN];
 	snprintf(text, sizeof(text), "%s", typed + strspn(typed, ": "));
 	for (size_t n = strlen(text); n && text[n - 1] == ' ';)
 		text[--n] = '\0';

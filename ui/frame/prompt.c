@@ -192,7 +192,7 @@ static void choice_accept(struct app *app)
 
 static void line_accept(struct app *app)
 {
-	char typed[PROMPT_TEXT_SIZE];
+	char typed[PROMPT_SIZE];
 	memcpy(typed, app->frame->prompt.text, sizeof(typed));
 	prompt_close(app);
 	if (typed[strspn(typed, " ")])
@@ -269,7 +269,7 @@ static void prompt_add(struct prompt *q, uint32_t key)
 {
 	struct str s = { 0 };
 	canvas_encode(&s, key);
-	size_t room = q->kind == PROMPT_LINE ? PROMPT_TEXT_SIZE : PROMPT_SIZE;
+	size_t room = q->kind == PROMPT_LINE ? PROMPT_SIZE : PROMPT_SIZE;
 	if (strlen(q->text) + s.n < room)
 		memcpy(q->text + strlen(q->text), s.p, s.n + 1);
 	str_free(&s);

@@ -118,7 +118,7 @@ void screen_write(struct app *app, const char *path, bool force)
 	name = name ? name + 1 : path;
 	const char *dot = strrchr(name, '.'), *suffix = dot && dot > name ? dot + 1 : "";
 	struct str text = { 0 }, whole = { 0 };
-	char size[STR_QUANTITY], shown[PROMPT_TEXT_SIZE];
+	char size[STR_QUANTITY], shown[PROMPT_SIZE];
 	text_clean_to(shown, text_of(path)); /* no longer than the prompt's text */
 	str_addf(&whole, "%s%s", path[0] == '~' && path[1] == '/' && home ? home : "",
 		path[0] == '~' && path[1] == '/' && home ? path + 1 : path);

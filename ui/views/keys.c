@@ -5,8 +5,10 @@
 
 #include "analyze/scenario.h"
 #include "base/arena.h"
+#include "config/config.h"
 
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct key_row fixed[] = {
@@ -236,6 +238,110 @@ struct text keys_shown(const char *keys)
 		if (!shown.n || (name.n == 1 && name.p[0] >= '0' && name.p[0] <= '9'))
 			shown = name;
 	return shown;
+}
+
+/* ---- other keys ---- */
+
+/* Names of requests in the configuration; what-ifs keep their letters, which the screen shows everywhere. */
+static const char *const request_names[REQUEST_OWN] = { [REQUEST_DOWN] = "down", [REQUEST_UP] = "up",
+	[REQUEST_PAGE_DOWN] = "page-down", [REQUEST_PAGE_UP] = "page-up", [REQUEST_HALF_DOWN] = "half-down",
+	[REQUEST_HALF_UP] = "half-up", [REQUEST_FIRST] = "first", [REQUEST_LAST] = "last",
+	[REQUEST_TOP] = "top", [REQUEST_MIDDLE] = "middle", [REQUEST_BOTTOM] = "bottom",
+	[REQUEST_NEXT_LAYER] = "next-layer", [REQUEST_PREVIOUS_LAYER] = "previous-layer",
+	[REQUEST_SEARCH] = "search", [REQUEST_FIND_NEXT] = "find-next",
+	[REQUEST_FIND_PREVIOUS] = "find-previous", [REQUEST_FILTER] = "filter", [REQUEST_SORT] = "sort",
+	[REQUEST_SORT_BACK] = "sort-back", [REQUEST_REVERSE] = "reverse", [REQUEST_FOLDED] = "constants",
+	[REQUEST_UNFOLD_ALL] = "unfold-all", [REQUEST_OPEN] = "open", [REQUEST_BACK] = "back",
+	[REQUEST_NEXT_VIEW] = "next-view", [REQUEST_PREVIOUS_VIEW] = "previous-view",
+	[REQUEST_MEASURE_MISSING] = "measure", [REQUEST_MEASURE_LAYER] = "measure-layer",
+	[REQUEST_CANCEL] = "stop", [REQUEST_AGENT] = "agent", [REQUEST_AGENT_NEXT] = "next-agent",
+	[REQUEST_BATCH_UP] = "batch-up", [REQUEST_BATCH_DOWN] = "batch-down", [REQUEST_DTYPE] = "type",
+	[REQUEST_DIMS] = "dimensions", [REQUEST_TYPE] = "assume", [REQUEST_REDRAW] = "redraw",
+	[REQUEST_CLOSE] = "close", [REQUEST_QUIT] = "quit" };
+
+/* NULL: it has none. */
+static const char *row_name(const struct key_row *row)
+{
+	return row->request == REQUEST_VIEW ? views_at(row->argument)->name :
+		row->view || row->request >= REQUEST_OWN ? NULL : request_names[row->request];
+}
+
+void keys_names(struct str *out)
+{
+	int count;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < count; i++)
+		if (row_name(&rows[i]))
+			str_addf(out, "%s%s", out->n ? ", " : "", row_name(&rows[i]));
+}
+
+static int row_named(const char *name)
+{
+	for (int i = 0; i < table.count; i++)
+		if (row_name(&table.rows[i]) && strcmp(row_name(&table.rows[i]), name) == 0)
+			return i;
+	return -1;
+}
+
+static int entries_add(int row, const char *list, struct error *err)
+{
+	for (struct text name; name_next(&list, &name);) {
+		struct key_pair keys = keys_parse(name);
+		if (!keys.first)
+			return error_set(err, "\"%.*s\" is no key; keys are j, Down, ^F, F3, gg ...",
+				name.n > 20 ? 20 : (int)name.n, name.p);
+		for (int i = 0; i < table.entry_count; i++) {
+			const struct key_entry *e = &table.entries[i];
+			const struct key_row *other = &table.rows[e->row];
+			if (!other->view && e->keys.first == keys.first && e->keys.second == keys.second)
+				return error_set(err, "%.*s already means \"%.40s%s\"; choose another, or "
+					"give that other keys too", (int)name.n, name.p, other->text,
+					strlen(other->text) > 40 ? " ..." : "");
+		}
+		VEC_GROW(table.entries, table.entry_count, table.entry_capacity);
+		table.entries[table.entry_count++] = (struct key_entry){ keys, row };
+	}
+	return 0;
+}
+
+static void entries_remove(int row)
+{
+	int kept = 0;
+	for (int i = 0; i < table.entry_count; i++)
+		if (table.entries[i].row != row)
+			table.entries[kept++] = table.entries[i];
+	table.entry_count = kept;
+}
+
+static int bind_all(const struct config_word *list, int count, struct error *err)
+{
+	for (int i = 0; i < count; i++) {
+		int row = row_named(list[i].name);
+		if (row < 0)
+			return error_set(err, "%d: keys: there is no %s; names are in benanza.yaml(5)",
+				list[i].line, list[i].name);
+		entries_remove(row);
+	}
+	for (int i = 0; i < count; i++) { /* after all are removed: keys may be exchanged */
+		int row = row_named(list[i].name);
+		if (entries_add(row, list[i].value, err))
+			return error_context(err, "%d: keys: %s", list[i].line, list[i].name);
+		table.rows[row].keys = arena_printf(&table.arena, "%s", list[i].value);
+	}
+	return 0;
+}
+
+int keys_bind(const struct config_word *list, int count, struct error *err)
+{
+	int rows;
+	keys_table(&rows);
+	if (!bind_all(list, count, err))
+		return 0;
+	arena_free(&table.arena); /* as it was */
+	free(table.rows);
+	free(table.entries);
+	memset(&table, 0, sizeof(table));
+	return -1;
 }
 
 static bool is_of(const struct key_row *row, const struct view *view)

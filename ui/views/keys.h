@@ -3,6 +3,7 @@
 #ifndef UI_VIEWS_KEYS_H
 #define UI_VIEWS_KEYS_H
 
+#include "base/error.h"
 #include "ui/screen/key.h"
 
 struct view;
@@ -89,6 +90,13 @@ struct key_row {
 const struct key_row *keys_table(int *count);
 const char *keys_group_name(enum key_group g);
 bool keys_group_has(enum key_group g); /* false: the group has no rows */
+
+/* Gives requests other keys, as configured; all or none. Names are those of views and of keys_names. -1 with
+ * an error that has the line: an unknown name or key, or a key with two meanings. */
+struct config_word;
+int keys_bind(const struct config_word *list, int count, struct error *err);
+/* The names that `keys:` of the configuration takes, comma separated. */
+void keys_names(struct str *out);
 
 /* One key, or two that are pressed one after the other (second KEY_CODE_NONE: one). */
 struct key_pair {
