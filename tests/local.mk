@@ -21,6 +21,8 @@ test_scripts = \
 	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_command.sh \
 	tests/flow/flow_devices.sh tests/flow/flow_help.sh \
 	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_devices.sh tests/flow/flow_dims.sh \
+	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_devices.sh \
+	tests/flow/flow_dims.sh \
 	tests/flow/flow_help.sh \
 	tests/flow/flow_inside.sh tests/flow/flow_keep.sh tests/flow/flow_measure.sh \
 	tests/flow/flow_models.sh tests/flow/flow_move.sh \
