@@ -269,8 +269,7 @@ static void prompt_add(struct prompt *q, uint32_t key)
 {
 	struct str s = { 0 };
 	canvas_encode(&s, key);
-	size_t room = q->kind == PROMPT_LINE ? PROMPT_SIZE : PROMPT_SIZE;
-	if (strlen(q->text) + s.n < room)
+	if (strlen(q->text) + s.n < sizeof(q->text))
 		memcpy(q->text + strlen(q->text), s.p, s.n + 1);
 	str_free(&s);
 }
