@@ -54,7 +54,7 @@ static void command(const char *letters)
 /* What Tab, pressed so many times, makes of a command. */
 static const char *completed(const char *letters, int tabs)
 {
-	static char made[PROMPT_TEXT_SIZE];
+	static char made[PROMPT_SIZE];
 	press(':');
 	text(letters);
 	for (; tabs > 0; tabs--)
@@ -162,7 +162,7 @@ static void test_refused(void)
 	for (int i = 0; i < 2000; i++)
 		app_key(&app, i % 3 ? 'x' : 0x5c42);
 	app_draw(&app);
-	ok(strlen(app.frame->prompt.text) < PROMPT_TEXT_SIZE, "long input ends");
+	ok(strlen(app.frame->prompt.text) < PROMPT_SIZE, "long input ends");
 	press(KEY_CODE_TAB);
 	press(KEY_CODE_ENTER);
 	ok(app.note_bad && !strchr(app.note, '\n') && strlen(app.note) < 150, "and is cut in the message");
