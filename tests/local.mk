@@ -2,51 +2,35 @@
 check_DATA =
 test_scripts = \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
-	tests/cli/batch.sh tests/cli/cli.sh \
-	tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh tests/cli/executions.sh \
-	tests/cli/completion.sh tests/cli/exports.py \
-	tests/cli/help.sh tests/cli/libraries.sh \
-	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/repro.sh \
-	tests/cli/scenarios.sh tests/cli/sweep.sh \
-	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/quick.sh tests/cli/repro.sh tests/cli/sweep.sh \
-	tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py tests/cli/quick.sh \
-	tests/cli/repro.sh tests/cli/sweep.sh \
-	tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
-	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh \
-	tests/faults/hostile.py tests/faults/interrupt.py tests/faults/kill.py \
-	tests/faults/mistrusted.sh \
-	tests/figures/authors_results.py \
-	tests/figures/calibration.py tests/figures/compare_files.py tests/figures/models_figures.py \
-	tests/figures/models_ort.py tests/figures/paper_table.py tests/figures/real_models.py \
+	tests/cli/batch.sh tests/cli/cli.sh tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh \
+	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/help.sh \
+	tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
+	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/sweep.sh tests/cli/quick.sh tests/cli/svg.py \
+	tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
+	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \
+	tests/faults/interrupt.py tests/faults/kill.py tests/faults/mistrusted.sh \
+	tests/figures/authors_results.py tests/figures/calibration.py tests/figures/compare_files.py \
+	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py \
+	tests/figures/real_models.py \
 	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_command.sh \
-	tests/flow/flow_devices.sh tests/flow/flow_help.sh \
-	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_devices.sh tests/flow/flow_dims.sh \
-	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_devices.sh \
-	tests/flow/flow_dims.sh \
-	tests/flow/flow_help.sh \
+	tests/flow/flow_devices.sh tests/flow/flow_help.sh tests/flow/flow_dims.sh \
 	tests/flow/flow_inside.sh tests/flow/flow_keep.sh tests/flow/flow_measure.sh \
-	tests/flow/flow_models.sh tests/flow/flow_move.sh \
-	tests/flow/flow_resize.sh tests/flow/flow_what_if.sh \
+	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
+	tests/flow/flow_what_if.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
-	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh \
-	tests/lint/readme.sh \
+	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh tests/lint/readme.sh \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
-	tests/onnx/onnx_nodes.py \
-	tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
+	tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
-	tests/ort/fused_groups.py \
-	tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
-	tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
-	tests/ort/write_onnx.py \
+	tests/ort/fused_groups.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
+	tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py tests/ort/write_onnx.py \
 	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/few_bits.py \
-	tests/runner/measuring.sh \
-	tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh tests/runner/runner_cpu.sh \
-	tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
+	tests/runner/measuring.sh tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh \
+	tests/runner/runner_cpu.sh tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
 	tests/bench/bench_figures.py \
-	tests/agents/agents_builtin.sh tests/agents/agents_compare.py \
-	tests/agents/agents_models.py tests/agents/agents_parts.py \
-	tests/agents/agents_pytorch.py tests/agents/agents_trtexec.py \
+	tests/agents/agents_builtin.sh tests/agents/agents_compare.py tests/agents/agents_models.py \
+	tests/agents/agents_parts.py tests/agents/agents_pytorch.py tests/agents/agents_trtexec.py \
 	tests/agents/agents_wire.py
 
 TESTS = $(check_PROGRAMS) $(test_scripts)

@@ -17,6 +17,12 @@ const char *origin_name(enum origin o)
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
 }
 
+bool cost_is_guess(const struct layer_cost *c)
+{
+	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_ROUGH ||
+		c->at_least;
+}
+
 const char *analysis_mark(const struct analysis *a)
 {
 	static const char *const marks[2][2][2] = { { { "at least ", "partial ~" },
@@ -180,8 +186,8 @@ static double shortest_kernel(const struct study *st, const struct scenario *s, 
 	for (int i = 0; st->on.peaks && i < st->plan->problem_count; i++) {
 		const struct price *price = solution_at(x, i);
 		const struct problem *p = &st->plan->problems[i].problem;
-		if (!x->asked[i] || !price->result || price->ns >= least || problem_bytes(p) > LITTLE_BYTES ||
-			problem_flops(p) > LITTLE_FLOPS)
+		if (!x->asked[i] || !price->result || price->rough || price->ns >= least ||
+			problem_bytes(p) > LITTLE_BYTES || problem_flops(p) > LITTLE_FLOPS)
 			continue;
 		if (roofline_of_price(st, s, i, price).ns <= LITTLE_SHARE * price->ns)
 			least = price->ns;

@@ -138,6 +138,9 @@ struct layer_cost {
 				       totals. With bodies: one of their layers is */
 };
 
+/* True if the cost is not a measurement of this work: a proxy, an estimate, rough, or of a part. */
+bool cost_is_guess(const struct layer_cost *c);
+
 struct coverage {
 	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused
 	 * group as measured, the rest of the group as fused. missing + unsupported have no cost. */

@@ -237,6 +237,9 @@ void study_apart(const struct study *st, struct arena *a, struct analysis *out);
  * (texts borrowed). */
 void study_read(struct study *st, int distinct);
 void study_want(struct study *st, int distinct);
+/* The same for a problem of a layer, or of a group that begins with it; NULL: of no layer. -1: none.
+ * Algorithms in place count only if all its layers may write over an input. */
+void study_want_of(struct study *st, int distinct, const struct plan_layer *l);
 void study_extend(struct study *st, const char *const *texts, int count);
 /* Copies the lists of results, so that results may be added while the study is in use. */
 void study_detach(struct study *st);

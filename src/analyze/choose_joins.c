@@ -30,6 +30,7 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 	if (g->copy >= 0) {
 		price.ns += solution_at(x, g->copy)->ns;
 		price.estimated |= solution_at(x, g->copy)->estimated;
+		price.rough |= solution_at(x, g->copy)->rough;
 	}
 	return price;
 }

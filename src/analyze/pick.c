@@ -286,12 +286,14 @@ static struct estimate estimate_of_distinct(const struct study *st, const struct
 	return least;
 }
 
-/* The result of a quick measurement, if the scenario allows it. */
-static const struct result *pick_rough(
-	const struct found *f, const struct scenario *s, bool device_has_matrix, uint32_t pairs)
+/* The result of a quick measurement, if the scenario allows it; c: the cache state. One in net counts for warm
+ * too. */
+static const struct result *pick_rough(const struct found *f, const struct scenario *s, enum cache c,
+	bool device_has_matrix, uint32_t pairs)
 {
 	const struct result *r = f->rough;
 	bool fits = r && r->launch == (s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED) && usable(r) &&
+		(r->cache == c || (c == CACHE_WARM && r->cache == CACHE_NET)) &&
 		!bar_of(r, s, device_has_matrix) && in_pairs(r, pairs) &&
 		(f->overwrites || !algorithm_is_in_place(&r->algorithm));
 	return fits ? r : NULL;
@@ -306,7 +308,7 @@ static struct price price_unpadded(
 	bool has_matrix = !st->device || st->device->has_matrix;
 	price.result = pick(f, s, st->cache, best, has_matrix, pairs);
 	if (!price.result && !price.answered) {
-		price.result = pick_rough(f, s, has_matrix, pairs);
+		price.result = pick_rough(f, s, st->cache, has_matrix, pairs);
 		price.rough = price.result != NULL;
 	}
 	if (price.result) {
@@ -443,7 +445,7 @@ void study_extend(struct study *st, const char *const *texts, int count)
 }
 
 /* A problem that a layer, or a group that begins with it, has. */
-static void want_of(struct study *st, int distinct, const struct plan_layer *l)
+void study_want_of(struct study *st, int distinct, const struct plan_layer *l)
 {
 	if (distinct < 0)
 		return;
@@ -456,7 +458,7 @@ static void want_bodies(struct study *st, const struct plan_layer *l)
 	for (int i = 0; i < l->body_count; i++)
 		for (int k = 0; k < l->bodies[i].layer_count; k++) {
 			const struct plan_layer *inner = &l->bodies[i].layers[k];
-			want_of(st, inner->problem, inner);
+			study_want_of(st, inner->problem, inner);
 			want_bodies(st, inner);
 		}
 }
@@ -468,14 +470,14 @@ static void find_wanted(struct study *st)
 		if (st->plan->padded[i] >= 0)
 			find_results(st, st->plan->padded[i]);
 	for (int i = 0; i < st->node_count; i++)
-		want_of(st, st->node_problem[i],
+		study_want_of(st, st->node_problem[i],
 			st->node_layer[i] >= 0 ? &st->plan->layers[st->node_layer[i]] : NULL);
 	for (int i = 0; i < st->plan->layer_count; i++)
 		want_bodies(st, &st->plan->layers[i]);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
-		want_of(st, study_group_distinct(st, g), &st->plan->layers[g->layers[0]]);
-		want_of(st, g->copy, NULL);
+		study_want_of(st, study_group_distinct(st, g), &st->plan->layers[g->layers[0]]);
+		study_want_of(st, g->copy, NULL);
 	}
 }
 

@@ -480,7 +480,7 @@ struct reality *reality_of(struct arena *a, const struct ground *g, const struct
 	y->bound_lo = bound->lo_ns;
 	y->bound_hi = bound->hi_ns;
 	y->bound_complete = bound->complete;
-	y->bound_estimated = bound->estimated;
+	y->bound_estimated = bound->estimated || bound->rough;
 	struct comparable c = comparable_find(a, g, s, e, m, USE_CONTRADICTION);
 	y->not_comparable = c.why;
 	y->prevents = c.prevents;

@@ -222,7 +222,7 @@ void group_cost(struct reality_group *g, const struct pricing *on, bool *inside)
 			inside[one->layers[k]] = false;
 		const struct result *r = list[i].price.result;
 		struct interval v = interval_of_price(&list[i].price);
-		add_cost(g, list[i].price.ns, v.lo, v.hi, list[i].price.estimated);
+		add_cost(g, list[i].price.ns, v.lo, v.hi, list[i].price.estimated || list[i].price.rough);
 		dates_add(&g->dates, r);
 		g->better = list[i].price.ns > dearest ? r : g->better;
 		dearest = fmax(dearest, list[i].price.ns);
@@ -232,7 +232,7 @@ void group_cost(struct reality_group *g, const struct pricing *on, bool *inside)
 		if (!inside[g->layers[i]])
 			continue;
 		inside[g->layers[i]] = false;
-		add_cost(g, c->ns, c->lo, c->hi, c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_PROXY);
+		add_cost(g, c->ns, c->lo, c->hi, cost_is_guess(c));
 		dates_add(&g->dates, c->result);
 		g->better = c->ns > dearest ? c->result : g->better;
 		dearest = c->ns > dearest ? c->ns : dearest;

@@ -46,6 +46,7 @@ struct price price_assumed(
 	p.result = NULL;
 	p.noisy = false;
 	p.estimated &= !time;
+	p.rough &= !time;
 	p.guess = p.estimated ? p.guess : NULL;
 	p.answered = p.assumed = p.known = true;
 	p.unsupported = false;

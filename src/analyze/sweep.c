@@ -50,7 +50,7 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 		.lo_ns = a->lo_ns,
 		.hi_ns = a->hi_ns,
 		.complete = a->complete && !isnan(a->bound_ns),
-		.estimated = a->estimated };
+		.estimated = a->estimated || a->rough };
 	double second = a->bound_ns > 0 ? a->bound_ns / 1e9 : NAN;
 	s.items_per_s = (double)(p->batch > 0 ? p->batch : 1) / second;
 	s.tokens_per_s = token_count(p) / second;

@@ -177,7 +177,8 @@ static double half_share(const struct analysis *a)
 
 static bool is_within(const struct analysis *a, double percent)
 {
-	return !a->rough && a->unmeasured_problems == 0 && half_share(a) * 100 <= percent;
+	return !a->rough && a->unmeasured_problems == 0 && !a->coverage.missing && !a->coverage.unsupported &&
+		half_share(a) * 100 <= percent;
 }
 
 /* Queues the problems to which the interval owes most, as many as there are runners. One that failed is not
@@ -224,6 +225,9 @@ static void within_tell(const struct session *s, const struct options *o, const 
 	if (a->unmeasured_problems)
 		fprintf(stderr, "; %d problem%s not measured", a->unmeasured_problems,
 			a->unmeasured_problems == 1 ? " is" : "s are");
+	int gaps = a->coverage.missing + a->coverage.unsupported;
+	if (gaps)
+		fprintf(stderr, "; %d layer%s no cost", gaps, gaps == 1 ? " has" : "s have");
 	fputc('\n', stderr);
 }
 

@@ -438,7 +438,7 @@ static void cost_line(struct arena *a, const struct session *s, int layer, int n
 	const struct analysis *an = s->analysis;
 	const struct layer_cost *c = &an->layers[layer];
 	const struct plan_layer *l = &s->current->plan->layers[layer];
-	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+	bool guess = cost_is_guess(c);
 	char cost[STR_QUANTITY];
 	fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s  %s\n", number,
 		text_pad(a, text_clean(a, l->name), w->name, true),

@@ -35,7 +35,7 @@ static double most_ns(const struct analysis *a)
 
 static bool is_guess(const struct layer_cost *c)
 {
-	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+	return cost_is_guess(c);
 }
 
 static void cost(const struct session *s, const struct layer_cost *c, const int *numbers, FILE *out)

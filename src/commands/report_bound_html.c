@@ -239,7 +239,7 @@ static void layer(const struct session *s, const int *numbers, int i, double mos
 	struct limit limit = limit_of_layer(a, s->current->plan, &s->peaks, i);
 	struct str by = { 0 };
 	char lo[STR_QUANTITY], hi[STR_QUANTITY];
-	bool guess = c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+	bool guess = cost_is_guess(c);
 	fprintf(out, "<tr><td class=\"n\">%d</td><td class=\"w\">", numbers[i]);
 	untrusted(out, l->name);
 	fputs("</td><td>", out);

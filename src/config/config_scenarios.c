@@ -4,6 +4,7 @@
 
 #include "config/config_private.h"
 
+#include <fcntl.h>
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -173,7 +174,9 @@ static int file_write(struct arena *a, const char *path, const struct str *text,
 {
 	const char *new = arena_printf(a, "%s.%ld", path, (long)getpid());
 	folders_make(a, path);
-	FILE *f = fopen(new, "w");
+	unlink(new);
+	int fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
+	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
 	bool good = f && fwrite(text->p, 1, text->n, f) == text->n;
 	if (f)
 		good = fclose(f) == 0 && good;

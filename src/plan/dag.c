@@ -312,12 +312,15 @@ static double live_peak(
 }
 
 /* True if nothing but layer l reads the value at the end of its life: the memory is neither the model's input
- * or output, nor a constant, nor a value of an enclosing graph. */
+ * or output, nor a constant, nor a value of an enclosing graph, nor part of another value (an element of a
+ * sequence, the result of a branch). */
 static bool dies_in(const struct plan *p, const struct plan_layer *l, const struct plan_value *root, int last,
 	bool is_kept)
 {
-	return last == l->index && !is_kept && root->producer >= 0 && !root->constant && root->outer < 0 &&
-		!value_is_inner(p, root);
+	const struct plan_layer *by = root->producer >= 0 ? &p->layers[root->producer] : NULL;
+	return last == l->index && !is_kept && by && !root->constant && root->outer < 0 &&
+		!value_is_inner(p, root) && (by->class != CLASS_FREE || by->absorbed_by >= 0) &&
+		!plan_layer_is_control(by);
 }
 
 static void find_overwrites(struct plan *p, const int *root, const int *last)

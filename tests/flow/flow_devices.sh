@@ -8,6 +8,7 @@
 devices() {
     config=$work/$1.yaml
     cat >"$config" <<END
+measure: never
 runners:
   gate: [sh, "$top/tests/lib/gate_runner.sh", "$gate"]
   absent: [/nowhere/runner]
@@ -85,7 +86,7 @@ left 0
 cp "$top/data/models/bert_base.onnx" "$work/free.onnx" # without the dimensions that lie beside it
 devices answers
 explore 80 24 -d h100 "'$work/free.onnx'"
-see " = " "a dimension is asked for"
+see "Batch, data type" "a dimension is asked for"
 keys Escape
 to v100
 see "not served by this build"

@@ -48,7 +48,7 @@ ok $? "lines and echo are back"
 
 wrap="env TERM=vt100"
 explore 80 24 "'$tiny'"
-see "q quit" "a terminal without a second screen"
+see "? help" "a terminal without a second screen"
 keys q
 left 0
 gone "q quit" "its last line is free for the prompt"

@@ -7,6 +7,7 @@
 #include "config/config.h"
 #include "config/config_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Behind the first line, which names the file. */
@@ -15,6 +16,12 @@ static const char *body(const struct str *printed)
 	const char *end = strchr(printed->p, '\n');
 	FUZZ_CHECK(end);
 	return end;
+}
+
+/* No scenarios that were saved. */
+__attribute__((constructor)) static void no_home(void)
+{
+	setenv("XDG_DATA_HOME", "/nonexistent", 1);
 }
 
 static void check_whole(const uint8_t *bytes, size_t n)

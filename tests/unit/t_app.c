@@ -339,7 +339,7 @@ static void test_scenarios(void)
 	*strrchr(path, '/') = '\0';
 	rmdir(path);
 	rmdir(folder);
-	unsetenv("XDG_DATA_HOME");
+	setenv("XDG_DATA_HOME", "/nonexistent", 1);
 }
 
 static void test_groups(void)

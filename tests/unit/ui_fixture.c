@@ -23,6 +23,13 @@ struct queue {
 	const struct plan *plan;
 };
 
+/* Nothing is saved in the user's directories. */
+__attribute__((constructor)) static void no_home(void)
+{
+	setenv("XDG_DATA_HOME", "/nonexistent", 1);
+	setenv("XDG_STATE_HOME", "/nonexistent", 1);
+}
+
 static struct fixture_options options;
 static struct maker *maker;
 static struct maker *inner[8]; /* of bodies */

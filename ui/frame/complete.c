@@ -108,7 +108,8 @@ static void offer_files(struct app *app)
 	for (struct dirent *e; d && (e = readdir(d));) {
 		struct stat st;
 		const char *path = arena_printf(&app->scratch, "%s%s", folder, e->d_name);
-		if (e->d_name[0] == '.' && (slash ? slash[1] : typed[0]) != '.')
+		if ((e->d_name[0] == '.' && (slash ? slash[1] : typed[0]) != '.') ||
+			!text_is_clean(text_of(e->d_name)))
 			continue;
 		offer(q, path, stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? "/" : "");
 	}

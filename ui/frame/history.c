@@ -53,15 +53,17 @@ void history_open(struct history *h, const char *path)
 		h->path = NULL;
 		return;
 	}
-	if (st.st_size > FILE_MOST)
+	bool begins = st.st_size <= FILE_MOST; /* else the first line is cut */
+	if (!begins)
 		fseek(f, -(long)FILE_MOST, SEEK_END);
 	while (fgets(line, sizeof(line), f)) {
 		size_t n = strcspn(line, "\n");
 		bool whole = line[n] == '\n';
 		line[n] = '\0';
 		read++;
-		if (whole && n && text_is_clean(text_of(line)))
+		if (begins && whole && n && text_is_clean(text_of(line)))
 			keep(h, line);
+		begins = whole;
 	}
 	fclose(f);
 	if (read > 2 * HISTORY_LINES || st.st_size > FILE_MOST)

@@ -23,6 +23,11 @@ static void frame_reset(struct app *app)
 	app->lanes_plan = NULL; /* so that app_renew lists the layers again */
 	if (app->unfolded)
 		memset(app->unfolded, 0, (size_t)app->place_count + 1);
+	if (app->picked)
+		memset(app->picked, 0, (size_t)app->place_count + 1);
+	app->picked_count = 0;
+	f->jump_count = 0;
+	memset(f->marks, 0, sizeof(f->marks));
 	app->unfold_changes++;
 	app->generation++;
 	app_refresh(app);
@@ -37,6 +42,13 @@ bool app_open_model(struct app *app, const char *path)
 	const char *home = getenv("HOME");
 	char *full = path[0] == '~' && path[1] == '/' && home ?
 		arena_printf(&app->scratch, "%s%s", home, path + 1) : arena_printf(&app->scratch, "%s", path);
+	struct stat st;
+	if (strcmp(full, "-") == 0)
+		full = arena_printf(&app->scratch, "./-");
+	if (stat(full, &st) == 0 && !S_ISREG(st.st_mode) && !S_ISDIR(st.st_mode)) {
+		app_note(app, true, "%s: not a file", path);
+		return false;
+	}
 	if (app_agent_is_busy(app)) {
 		app_note(app, false, "the model is running: open another when it has ended, or e cancels it");
 		return false;
@@ -48,6 +60,7 @@ bool app_open_model(struct app *app, const char *path)
 		app_note(app, true, "%s", err.text);
 		return false;
 	}
+	app_agent_cancel(app); /* a run that waits was for the other model */
 	frame_reset(app);
 	app->note[0] = '\0';
 	if (app->frame->keeps && !app->frame->fresh)
@@ -102,7 +115,8 @@ void path_complete(struct app *app)
 	for (struct dirent *e; d && (e = readdir(d));) {
 		struct stat st;
 		char name[sizeof(e->d_name) + 1];
-		if (strncmp(e->d_name, q->text + start, typed) != 0 || (e->d_name[0] == '.' && !typed) ||
+		if (!text_is_clean(text_of(e->d_name)) ||
+			strncmp(e->d_name, q->text + start, typed) != 0 || (e->d_name[0] == '.' && !typed) ||
 			stat(arena_printf(&app->scratch, "%s/%s", folder, e->d_name), &st) ||
 			!(S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && is_model(e->d_name))))
 			continue;

@@ -241,8 +241,10 @@ static void prompt_accept(struct app *app)
 	if (q->kind == PROMPT_PATH) {
 		char path[PROMPT_SIZE];
 		snprintf(path, sizeof(path), "%s", q->text);
-		if (!path[0] || app_open_model(app, path))
+		if (!path[0])
 			prompt_close(app);
+		else
+			app_open_model(app, path); /* closes the prompt, and may ask for dimensions */
 		return;
 	}
 	if (text_is_bad(app, text))

@@ -86,8 +86,8 @@ void typed_key(struct app *app, uint32_t key, int64_t now_ms)
 	bool digit = key >= '0' && key <= '9';
 	if (app_is_too_small(app) || app->frame->prompt.kind) {
 		clear(app);
-		request_is_direct(app, key);
-		return;
+		if (request_is_direct(app, key))
+			return;
 	}
 	if (t->first && pair_end(app, key))
 		return;

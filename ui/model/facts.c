@@ -182,7 +182,7 @@ const char *app_layer_terms(struct app *app, int layer)
 
 bool app_is_guess(const struct layer_cost *c)
 {
-	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->at_least;
+	return cost_is_guess(c);
 }
 
 bool app_is_inapplicable(const struct app *app, const struct what_if *row)
