@@ -286,8 +286,8 @@ static struct estimate estimate_of_distinct(const struct study *st, const struct
 	return least;
 }
 
-/* The result of a quick measurement, if the scenario allows it; c: the cache state. One in net counts for warm
- * too. */
+/* The result of a quick measurement, if the scenario allows it; c: the cache state. One in net counts for
+ * warm too. */
 static const struct result *pick_rough(const struct found *f, const struct scenario *s, enum cache c,
 	bool device_has_matrix, uint32_t pairs)
 {
