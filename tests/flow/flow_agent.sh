@@ -4,7 +4,7 @@
 . "$top/tests/lib/screen.sh"
 . "$top/tests/lib/explorer.sh"
 for mode in good slow dies absent; do
-    printf 'runners:\n  gate: [sh, "%s", "%s"]\nagents:\n  %s: [python3, "%s", %s]\n' \
+    printf 'measure: never\nrunners:\n  gate: [sh, "%s", "%s"]\nagents:\n  %s: [python3, "%s", %s]\n' \
         "$top/tests/lib/gate_runner.sh" "$gate" $mode "$top/tests/lib/fake_agent.py" $mode >"$work/$mode.yaml"
 done
 wrap="FAKE_AGENT_MODEL='Gate 1' FAKE_AGENT_THREADS=1"
