@@ -155,9 +155,9 @@ try 0 "two batches are two objects" "$BENANZA" layers --json -b 1,2 "$models/tin
 [ "$(wc -l <"$work/out")" -eq 2 ]; ok $? "one a line"
 gpt2=$top/data/models/gpt2_small.onnx
 try 0 "dimensions that depend on each other are entered together" "$BENANZA" --frame 100x20 "$gpt2" \
-    --keys 'd Enter 1 6 Enter 1 4 4 Enter Enter'
+    --keys 'd 1 6 Tab 1 4 4 Enter'
 says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar)"
-try 0 "those that do not fit are refused together" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd Enter 1 6 Enter Enter Enter'
+try 0 "those that do not fit are refused together" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd 1 6 Enter'
 says out "do not broadcast"
 says out " sequence 1, total_sequence 129, past_sequence 128 (sidecar)"
 try 0 "a value of the command line" "$BENANZA" --frame 100x20 --dim total_sequence=129 "$gpt2"
@@ -166,7 +166,7 @@ try 0 "a shape goes before the batch" "$BENANZA" --frame 80x24 -b 3 --input x=2x
 says out "batch 2 "
 try 0 "the source of a dimension that --input sets" "$BENANZA" layers --input x=2x3x64x64 "$models/tiny.onnx"
 says out "batch 2 (option)"
-try 0 "a batch beyond the option's range" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd 9 9 9 9 9 9 9 Enter Enter Enter Enter'
+try 0 "a batch beyond the option's range" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd Up Up 9 9 9 9 9 9 9 Enter'
 says out "batch must be 1-65536"
 try 0 "csv" "$BENANZA" layers --csv "$models/tiny.onnx"
 [ "$(wc -l <"$work/out")" -eq 13 ]; ok $? "a head and a line a layer"
@@ -361,7 +361,7 @@ if [ -x "$runner" ]; then
     ! grep -q '  \.\.' "$work/out"; ok $? "nothing is cut where no terminal is written to"
     try 0 "long names" env COLUMNS=80 "$BENANZA" bound "$models/rows.onnx"
     grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
-    try 0 "long names on a wide terminal" env COLUMNS=180 "$BENANZA" bound "$models/rows.onnx"
+    try 0 "long names on a wide terminal" env COLUMNS=220 "$BENANZA" bound "$models/rows.onnx"
     says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
     "$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
     "$BENANZA" bound --json -t bf16 "$models/tiny.onnx" >"$work/out" || :
