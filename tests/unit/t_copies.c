@@ -60,9 +60,20 @@ static void test_kept(void)
 	ok(copies_kept_bytes() <= 0, "until they are forgotten");
 }
 
+/* An algorithm whose buffers are larger than the problem's operands rotates through fewer copies of them. */
+static void test_sets(void)
+{
+	is_int(rotation_sets(1152, 1152, 16384), 16384, "buffers of the problem's own size: all sets");
+	is_int(rotation_sets(600, 1152, 16384), 16384, "smaller ones: not more");
+	is_int(rotation_sets(256 * 1152, 1152, 16384), 65, "256 times the size: as many bytes pass");
+	is_int(rotation_sets(1e12, 1152, 16384), 2, "two at least, if copies are wanted");
+	is_int(rotation_sets(1152, 1152, 1), 1, "one if no copies are wanted");
+}
+
 int main(void)
 {
 	test_content();
 	test_kept();
+	test_sets();
 	return done_testing();
 }

@@ -129,7 +129,7 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 		sum += (double)w->bytes[i];
 	}
 	w->net = rotation_of(limits->sets);
-	w->cold = rotation_of(rotation_cold(sum, problem_bytes(&w->p), limits->cold_sets));
+	w->cold = rotation_of(rotation_sets(sum, problem_bytes(&w->p), limits->cold_sets));
 	for (int i = 0; i < BUFFER_COUNT; i++) {
 		w->copies[i].count = is_constant(w, (enum buffer)i) && w->net.count > w->cold.count ?
 			w->net.count : w->cold.count;

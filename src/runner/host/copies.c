@@ -182,9 +182,8 @@ int64_t rotation_next(struct rotation *r)
 	return now;
 }
 
-int64_t rotation_cold(double bytes, double problem_bytes, int64_t cold_sets)
+int64_t rotation_sets(double bytes, double problem_bytes, int64_t sets)
 {
-	double pass = (double)(cold_sets - 1) * problem_bytes;
-	return cold_sets < 2 ? 1
-			     : (int64_t)fmin((double)cold_sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
+	double pass = (double)(sets - 1) * problem_bytes;
+	return sets < 2 ? 1 : (int64_t)fmin((double)sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
 }

@@ -329,7 +329,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	*status = STATUS_NO_MEMORY;
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		bytes += bytes_of(p, (enum buffer)i);
-	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(p), limits->cold_sets));
+	w->cold = rotation_of(rotation_sets(bytes, problem_bytes(p), limits->cold_sets));
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		need += copies_need((size_t)bytes_of(p, (enum buffer)i), w->cold.count);
 	bool good = need <= limits->memory_bytes;

@@ -160,8 +160,7 @@ static int argument_prepare(struct work *w, int i, struct error *err)
 	return 0;
 }
 
-/* Plans the copies. In CACHE_NET all algorithms rotate through the same number of constants; in CACHE_COLD
- * the number depends on the bytes that this algorithm uses. */
+/* Plans the copies: their number depends on the bytes that this algorithm uses (rotation_sets). */
 static void rotation_plan(struct work *w, const struct backend_limits *limits)
 {
 	double bytes = 0;
@@ -169,8 +168,10 @@ static void rotation_plan(struct work *w, const struct backend_limits *limits)
 		bytes += (double)argument_bytes(w, i);
 		w->constant_bytes += is_constant(w, i) ? copies_lines(argument_bytes(w, i)) : 0;
 	}
-	w->net = rotation_of(w->constant_bytes > 0 ? limits->sets : 1);
-	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(&w->offers->problem), limits->cold_sets));
+	const struct problem *p = &w->offers->problem;
+	w->net = rotation_of(w->constant_bytes > 0 ?
+		rotation_sets(w->constant_bytes, problem_constant_bytes(p), limits->sets) : 1);
+	w->cold = rotation_of(rotation_sets(bytes, problem_bytes(p), limits->cold_sets));
 }
 
 /* Arguments of each execution. all: copy `set` of every argument; else only of constants. */

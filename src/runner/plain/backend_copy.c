@@ -83,7 +83,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	w->threads = o->threads[index];
 	w->constant = o->constant;
 	w->net = rotation_of(o->constant ? limits->sets : 1);
-	w->cold = rotation_of(rotation_cold(2 * (double)o->bytes, 2 * (double)o->bytes, limits->cold_sets));
+	w->cold = rotation_of(rotation_sets(2 * (double)o->bytes, 2 * (double)o->bytes, limits->cold_sets));
 	int64_t sources = w->net.count > w->cold.count ? w->net.count : w->cold.count;
 	double need = copies_need((size_t)o->bytes, sources) + copies_need((size_t)o->bytes, w->cold.count);
 	if (!(need <= limits->memory_bytes) || copies_open(&w->from, (size_t)o->bytes, sources) ||

@@ -185,7 +185,7 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 	for (int i = 0; i < w->operands; i++)
 		rotates = rotates || w->p.operand[i].constant;
 	w->net = rotation_of(rotates ? limits->sets : 1);
-	w->cold = rotation_of(rotation_cold(bytes, problem_bytes(&w->p), limits->cold_sets));
+	w->cold = rotation_of(rotation_sets(bytes, problem_bytes(&w->p), limits->cold_sets));
 	for (int i = 0; i < w->operands - (w->overwritten >= 0); i++) {
 		int64_t sets = sets_of(w, i, w->net.count);
 		w->operand[i].count = sets > w->cold.count ? sets : w->cold.count;
