@@ -10,7 +10,7 @@ measured again in turn by `compare`; a group of layers that is faster again is c
 Weights are random, because runtimes can simplify constant ones. A model without a symbolic batch is one case.
 
     tests/bench/bench_ratio.py [--benanza PATH] [--rounds 2] [--budget MS] [-b 1,8] [--time MINUTES]
-                               [--save FILE] [--explain 10] [MODEL...]
+                               [-w algorithm,fusion,layout=priced] [--save FILE] [--explain 10] [MODEL...]
 
 MODEL: a file, or part of the name of a bundled model or of a light_* model of the onnx package (default:
 all).
@@ -44,7 +44,7 @@ import time
 sys.dont_write_bytecode = True
 TOP = pathlib.Path(__file__).resolve().parents[2]
 sys.path.insert(0, str(TOP / "tests/lib"))
-PLAIN, FUSED = "algorithm", "algorithm,fusion"
+PLAIN, FUSED = "algorithm", "algorithm,fusion"  # --what-if replaces the second
 RUN, AGENTS = ("ort", "openvino"), ("onnxruntime", "openvino")  # as --run and as results name them
 MOST, LEAST = 1.02, 0.85
 UNSTEADY = 1.1  # runs whose medians differ by more are told
@@ -366,6 +366,7 @@ def count(text):
 
 
 def main():
+    global FUSED
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("models", nargs="*", metavar="MODEL")
     parser.add_argument("--benanza", default=str(TOP / "build/benanza"))
@@ -374,11 +375,14 @@ def main():
                         help="measuring time for a problem and algorithm (default: 40)")
     parser.add_argument("--threads", type=count, help="default: the runner's")
     parser.add_argument("-b", "--batch", default="1,8", type=lambda text: [count(b) for b in text.split(",")])
+    parser.add_argument("-w", "--what-if", default=FUSED, metavar="LIST",
+                        help=f"the scenario of the bound with fusion (default: {FUSED})")
     parser.add_argument("--explain", type=int, default=-1, metavar="N",
                         help="explain the first N cases over and under the limits (default: all)")
     parser.add_argument("--time", type=positive, metavar="MINUTES", help="begin no case that would end later")
     parser.add_argument("--save", metavar="FILE", help="keep results here, and go on from those that it has")
     options = parser.parse_args()
+    FUSED = options.what_if
     try:
         import numpy  # noqa: F401
         import onnx  # noqa: F401
