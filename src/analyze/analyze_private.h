@@ -205,7 +205,7 @@ struct study {
 						   math, that write over an input */
 		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
 		const struct result *rough; /* results_rough */
-		bool overwrites; /* each of its layers may write over an input (plan_layer.overwrites) */
+		bool overwrites; /* each of its layers may write over an input (plan_overwrites) */
 	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout
 				   are filled */
 	bool *wanted;           /* per distinct problem: used in this layout */
@@ -237,9 +237,9 @@ void study_apart(const struct study *st, struct arena *a, struct analysis *out);
  * (texts borrowed). */
 void study_read(struct study *st, int distinct);
 void study_want(struct study *st, int distinct);
-/* The same for a problem of a layer, or of a group that begins with it; NULL: of no layer. -1: none.
- * Algorithms in place count only if all its layers may write over an input. */
-void study_want_of(struct study *st, int distinct, const struct plan_layer *l);
+/* The same for the problem of a layer or of a group of layers of plan p (ascending); of none: count 0.
+ * distinct -1: nothing. Algorithms in place count only if all users of the problem may write over an input. */
+void study_want_of(struct study *st, int distinct, const struct plan *p, const int *layers, int count);
 void study_extend(struct study *st, const char *const *texts, int count);
 /* Copies the lists of results, so that results may be added while the study is in use. */
 void study_detach(struct study *st);

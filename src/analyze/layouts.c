@@ -302,10 +302,10 @@ static void want_twins(struct study *st)
 {
 	for (int i = 0; i < st->plan->layer_count && st->plan->nxc; i++)
 		if (st->plan->layers[i].class != CLASS_FREE && st->plan->layers[i].problem_nxc >= 0)
-			study_want_of(st, st->plan->layers[i].problem_nxc, &st->plan->layers[i]);
+			study_want_of(st, st->plan->layers[i].problem_nxc, st->plan, &i, 1);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
-		study_want_of(st, g->distinct_nxc, &st->plan->layers[g->layers[0]]);
+		study_want_of(st, g->distinct_nxc, st->plan, g->layers, g->layer_count);
 	}
 }
 

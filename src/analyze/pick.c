@@ -444,13 +444,13 @@ void study_extend(struct study *st, const char *const *texts, int count)
 		study_want(st, i);
 }
 
-/* A problem that a layer, or a group that begins with it, has. */
-void study_want_of(struct study *st, int distinct, const struct plan_layer *l)
+void study_want_of(struct study *st, int distinct, const struct plan *p, const int *layers, int count)
 {
 	if (distinct < 0)
 		return;
 	study_want(st, distinct);
-	st->found[distinct].overwrites = st->found[distinct].overwrites && l && l->overwrites;
+	bool *over = &st->found[distinct].overwrites;
+	*over = *over && count > 0 && plan_overwrites(p, layers, count);
 }
 
 static void want_bodies(struct study *st, const struct plan_layer *l)
@@ -458,7 +458,7 @@ static void want_bodies(struct study *st, const struct plan_layer *l)
 	for (int i = 0; i < l->body_count; i++)
 		for (int k = 0; k < l->bodies[i].layer_count; k++) {
 			const struct plan_layer *inner = &l->bodies[i].layers[k];
-			study_want_of(st, inner->problem, inner);
+			study_want_of(st, inner->problem, &l->bodies[i], &inner->index, 1);
 			want_bodies(st, inner);
 		}
 }
@@ -470,14 +470,13 @@ static void find_wanted(struct study *st)
 		if (st->plan->padded[i] >= 0)
 			find_results(st, st->plan->padded[i]);
 	for (int i = 0; i < st->node_count; i++)
-		study_want_of(st, st->node_problem[i],
-			st->node_layer[i] >= 0 ? &st->plan->layers[st->node_layer[i]] : NULL);
+		study_want_of(st, st->node_problem[i], st->plan, &st->node_layer[i], st->node_layer[i] >= 0);
 	for (int i = 0; i < st->plan->layer_count; i++)
 		want_bodies(st, &st->plan->layers[i]);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
-		study_want_of(st, study_group_distinct(st, g), &st->plan->layers[g->layers[0]]);
-		study_want_of(st, g->copy, NULL);
+		study_want_of(st, study_group_distinct(st, g), st->plan, g->layers, g->layer_count);
+		study_want_of(st, g->copy, st->plan, NULL, 0);
 	}
 }
 

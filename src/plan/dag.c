@@ -311,36 +311,51 @@ static double live_peak(
 	return peak;
 }
 
-/* True if nothing but layer l reads the value at the end of its life: the memory is neither the model's input
- * or output, nor a constant, nor a value of an enclosing graph, nor part of another value (an element of a
+/* True if the memory of this root may be overwritten after its last reader: it is neither the model's input or
+ * output, nor a constant, nor a value of an enclosing graph, nor part of another value (an element of a
  * sequence, the result of a branch). */
-static bool dies_in(const struct plan *p, const struct plan_layer *l, const struct plan_value *root, int last,
-	bool is_kept)
+static bool root_dies(const struct plan *p, const struct plan_value *root, bool is_kept)
 {
 	const struct plan_layer *by = root->producer >= 0 ? &p->layers[root->producer] : NULL;
-	return last == l->index && !is_kept && by && !root->constant && root->outer < 0 &&
-		!value_is_inner(p, root) && (by->class != CLASS_FREE || by->absorbed_by >= 0) &&
-		!plan_layer_is_control(by);
+	return !is_kept && by && !root->constant && root->outer < 0 && !value_is_inner(p, root) &&
+		(by->class != CLASS_FREE || by->absorbed_by >= 0) && !plan_layer_is_control(by);
 }
 
-static void find_overwrites(struct plan *p, const int *root, const int *last)
+static void find_deaths(struct plan *p, const int *root, const int *last)
 {
 	bool *kept = base_calloc((size_t)p->value_count + 1, sizeof(*kept));
 	for (int i = 0; i < p->value_count; i++)
 		kept[root[i]] |= p->values[i].is_output;
-	for (int i = 0; i < p->layer_count; i++) {
-		struct plan_layer *l = &p->layers[i];
-		const struct plan_value *to =
-			l->output_count && l->outputs[0] >= 0 ? &p->values[l->outputs[0]] : NULL;
-		for (int j = 0; to && j < l->input_count && !l->overwrites; j++) {
-			int value = l->inputs[j];
-			const struct plan_value *from = value >= 0 ? &p->values[value] : NULL;
-			l->overwrites = from && from->kind == VALUE_TENSOR && from->dtype == to->dtype &&
+	for (int i = 0; i < p->value_count; i++) /* kept becomes: may not be overwritten */
+		if (root[i] == i)
+			kept[i] = !root_dies(p, &p->values[i], kept[i]);
+	for (int i = 0; i < p->value_count; i++)
+		p->values[i].dies_in = kept[root[i]] ? -1 : last[root[i]];
+	free(kept);
+}
+
+static bool int_is_in(int x, const int *list, int count)
+{
+	return count > 0 && bsearch(&x, list, (size_t)count, sizeof(*list), int_compare);
+}
+
+bool plan_overwrites(const struct plan *p, const int *layers, int count)
+{
+	const struct plan_layer *end = &p->layers[layers[count - 1]];
+	const struct plan_value *to =
+		end->output_count && end->outputs[0] >= 0 ? &p->values[end->outputs[0]] : NULL;
+	for (int i = 0; to && i < count; i++) {
+		const struct plan_layer *l = &p->layers[layers[i]];
+		for (int j = 0; j < l->input_count; j++) {
+			const struct plan_value *from = l->inputs[j] >= 0 ? &p->values[l->inputs[j]] : NULL;
+			if (from && from->kind == VALUE_TENSOR && from->dtype == to->dtype &&
 				shape_count(from->shape) == shape_count(to->shape) &&
-				dies_in(p, l, &p->values[root[value]], last[root[value]], kept[root[value]]);
+				int_is_in(from->dies_in, layers, count) &&
+				!int_is_in(from->producer, layers, count))
+				return true;
 		}
 	}
-	free(kept);
+	return false;
 }
 
 /* The value whose memory each value shares. */
@@ -377,7 +392,7 @@ static void live_bytes(struct plan *p)
 	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
 	live_last(p, root, NULL, last);
 	p->peak_live_bytes = live_peak(p, root, last, NULL, NULL);
-	find_overwrites(p, root, last);
+	find_deaths(p, root, last);
 	free(root);
 	free(last);
 }

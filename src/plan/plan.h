@@ -28,6 +28,9 @@ struct plan_value {
 	bool is_input, is_output; /* of the model */
 	bool is_read;          /* a constant that is needed at run time: a layer with a kernel reads it */
 	bool nxc;              /* layout what-if: stored channels last */
+	int dies_in;           /* the last layer that reads its memory, which the layer may overwrite; -1: it
+				  may not (a model input or output, a constant, a value of an enclosing graph,
+				  part of another value) */
 };
 
 struct plan_layer {
@@ -60,8 +63,6 @@ struct plan_layer {
 	int body_count;
 	int capture_count, *captures; /* values of this graph that its bodies read */
 	bool at_least;         /* it is unknown which branch runs: the costs are those of the cheaper one */
-	bool overwrites;       /* its kernel may write the first output over one of its inputs, which has the
-				  same type and shape, and which no later layer and no user reads */
 };
 
 /* A distinct problem. */
@@ -274,6 +275,10 @@ static inline bool plan_layer_is_control(const struct plan_layer *l)
  * at: per layer the layer at which it runs (a group's members at its last one; values between them do not
  * exist); NULL: each at itself. workspace: bytes per layer; NULL: none. NaN: unknown. */
 double plan_peak_bytes(const struct plan *p, const int *at, const double *workspace);
+/* True if one kernel that does the work of these layers (ascending, at least one) may write the first output of
+ * the last over a tensor of the same type and size that it reads. The kernel runs at its last layer: what layers
+ * before that read is still there. */
+bool plan_overwrites(const struct plan *p, const int *layers, int count);
 /* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 

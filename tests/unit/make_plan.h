@@ -55,6 +55,7 @@ __attribute__((unused)) static int make_value(struct maker *m, const char *shape
 		.shape = make_shape(m, shape),
 		.producer = -1,
 		.outer = -1,
+		.dies_in = -1,
 		.length = dim_unknown(),
 	};
 	return m->plan.value_count++;

@@ -516,12 +516,14 @@ static void in_place(void)
 	near(over->bound_ns, 20, 0, "a layer's input is read again: no layer with the problem is in place");
 	is_str(analyze_pick(over, w.results, RELU)->algorithm.name, "apart", "... nor is the pick");
 	is_int(over->apart_count, 1, "... and the analysis names the problem");
-	w.plan->layers[0].overwrites = w.plan->layers[1].overwrites = true;
+	int b = w.plan->layers[1].inputs[0];
+	w.plan->values[x].dies_in = 0;
+	w.plan->values[b].dies_in = 1;
 	over = look(&w, "");
 	near(over->bound_ns, 8, 0, "both inputs end here: in place");
 	is_str(analyze_pick(over, w.results, RELU)->algorithm.name, "over", "... and so is the pick");
 	near(look(&w, "algorithm=preferred")->bound_ns, 20, 0, "... which is not the library's first choice");
-	w.plan->layers[1].overwrites = false;
+	w.plan->values[b].dies_in = -1;
 	near(look(&w, "")->bound_ns, 20, 0, "one of them does not: apart");
 	world_close(&w);
 }

@@ -63,6 +63,32 @@ static struct net *residual(const char *dims)
 	return n;
 }
 
+/* What the layers of one kernel read may be overwritten if none outside them reads it later. */
+static void test_overwrites(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "1,8,14,14");
+	net_weight(n, "w", "8,8,3,3");
+	net_node(n, "Conv", "x,w", "c", "pads=1,1,1,1");
+	net_node(n, "Sigmoid", "c", "s", NULL);
+	net_node(n, "Relu", "c", "r", NULL);
+	net_node(n, "Mul", "c,s", "m", NULL);
+	net_node(n, "Sigmoid", "m", "s2", NULL);
+	net_node(n, "Mul", "m,s2", "m2", NULL);
+	net_node(n, "Add", "m,r", "y", NULL);
+	net_output(n, "y", NULL);
+	net_output(n, "m2", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	ok(!plan_overwrites(p, (int[]){ 1 }, 1), "a sigmoid whose input is read again: it may not overwrite it");
+	ok(plan_overwrites(p, (int[]){ 1, 3 }, 2), "sigmoid and product in one kernel: they may");
+	ok(plan_overwrites(p, (int[]){ 3 }, 1), "the product alone, which reads it last, may");
+	ok(!plan_overwrites(p, (int[]){ 2 }, 1), "a layer between them may not");
+	ok(!plan_overwrites(p, (int[]){ 4, 5 }, 2), "a kernel whose input a layer after it reads may not");
+	ok(plan_overwrites(p, (int[]){ 6 }, 1), "... which may");
+	plan_free(p);
+	net_free(n);
+}
+
 static void test_residual(void)
 {
 	struct net *n = residual("1,8,14,14");
@@ -95,7 +121,7 @@ static void test_residual(void)
 	is_int(p->unknown_shapes, 0, "no unknown shapes");
 	static const bool over[] = { false, true, true, true, true, true, false, false, false };
 	for (int i = 0; i < 9; i++)
-		is_int(p->layers[i].overwrites, over[i], "%s of layer %d may write over an input",
+		is_int(plan_overwrites(p, &i, 1), over[i], "%s of layer %d may write over an input",
 			p->layers[i].op->name, i);
 	is_int(p->batch, 1, "the batch in force");
 	is_int(p->border_count, 0, "no casts in f32");
@@ -1217,6 +1243,7 @@ int main(void)
 {
 	test_unread_attribute();
 	test_residual();
+	test_overwrites();
 	test_dtype();
 	test_made_up_names();
 	test_given_values();
