@@ -79,7 +79,7 @@ static void test_overwrites(void)
 	net_output(n, "y", NULL);
 	net_output(n, "m2", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
-	ok(!plan_overwrites(p, (int[]){ 1 }, 1), "a sigmoid whose input is read again: it may not overwrite it");
+	ok(!plan_overwrites(p, (int[]){ 1 }, 1), "a sigmoid whose input is read again may not overwrite it");
 	ok(plan_overwrites(p, (int[]){ 1, 3 }, 2), "sigmoid and product in one kernel: they may");
 	ok(plan_overwrites(p, (int[]){ 3 }, 1), "the product alone, which reads it last, may");
 	ok(!plan_overwrites(p, (int[]){ 2 }, 1), "a layer between them may not");
