@@ -3,46 +3,11 @@
 #include "config.h"
 
 #include "config/config.h"
-#include "ui/frame/frame.h"
 #include "ui/views/columns.h"
 
-#include "tap.h"
-#include "ui_fixture.h"
+#include "ui_help.h"
 
 #include <math.h>
-
-static struct app app;
-static struct session *session;
-
-static void begin(const struct fixture_options *o, int width)
-{
-	session = fixture_open(o);
-	app_init(&app, session, width, 30, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
-static void type(const char *letters)
-{
-	for (; *letters; letters++) {
-		app_key(&app, (uint32_t)*letters);
-		app_refresh(&app);
-		app_draw(&app);
-	}
-}
-
-static bool sees(const char *text)
-{
-	static struct str out;
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	return strstr(out.p, text) != NULL;
-}
 
 static int find(const char *name)
 {
@@ -54,7 +19,7 @@ static int find(const char *name)
 
 static void test_key(void)
 {
-	begin(&(struct fixture_options){ .measured = true }, 100);
+	begin_at(&(struct fixture_options){ .measured = true }, 100, 30);
 	type("|");
 	ok(sees("bound") && sees("peak") && sees("preferred") && sees("further columns: bound,peak"),
 		"| shows the first set");
@@ -65,7 +30,7 @@ static void test_key(void)
 	type("|");
 	ok(sees("as many as there is room for"), "and as at first");
 	end();
-	begin(&(struct fixture_options){ .measured = true }, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 40, 30);
 	type("||j");
 	ok(sees("conv1") && sees("2.97 ms ") && sees(" ok") && !sees("MiB"),
 		"a narrow screen has no room");
@@ -74,10 +39,10 @@ static void test_key(void)
 
 static void test_room(void)
 {
-	begin(&(struct fixture_options){ .measured = true }, 80);
+	begin_at(&(struct fixture_options){ .measured = true }, 80, 30);
 	ok(!sees("algo") && !sees("flops"), "80 columns are full");
 	end();
-	begin(&(struct fixture_options){ .measured = true, .chain = 7 }, 200);
+	begin_at(&(struct fixture_options){ .measured = true, .chain = 7 }, 200, 30);
 	ok(sees("algo") && sees("flops"), "a wide screen has more columns by itself");
 	ok(sees("chain.6"), "and whole names");
 	end();
@@ -85,7 +50,7 @@ static void test_room(void)
 
 static void test_gain(void)
 {
-	begin(&(struct fixture_options){ .measured = true }, 120);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 30);
 	struct columns_chosen c = { 0 };
 	enum style style;
 	int fusion = find("fusion"), algorithm = find("algorithm");
@@ -110,7 +75,7 @@ static void test_gain(void)
 
 static void test_sort(void)
 {
-	begin(&(struct fixture_options){ .measured = true }, 120);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 30);
 	type("|||");
 	for (int i = 0; i < 12 && !sees("sorted by fusion"); i++)
 		type("s");
@@ -128,7 +93,7 @@ static void test_config(void)
 {
 	struct config config = { .columns = "algo bytes", .path = "c.yaml" };
 	struct error err = ERROR_NONE;
-	begin(&(struct fixture_options){ .measured = true }, 100);
+	begin_at(&(struct fixture_options){ .measured = true }, 100, 30);
 	const struct config *own = session->config;
 	session->config = &config;
 	type("jk");

@@ -1,51 +1,9 @@
 /* Folding by scopes of the layers' names: keys, subtotals, searches and jumps that open folds. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
-
-#include "tap.h"
-#include "ui_fixture.h"
+#include "ui_help.h"
 
 #include <math.h>
-
-static struct app app;
-static struct session *session;
-static int64_t now_ms = 1000;
-
-static void begin(const struct fixture_options *o)
-{
-	session = fixture_open(o);
-	app_init(&app, session, 100, 30, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
-static void type(const char *letters)
-{
-	for (; *letters; letters++) {
-		typed_key(&app, *letters == '\r' ? KEY_CODE_ENTER : (uint32_t)*letters, now_ms += 10);
-		app_refresh(&app);
-		app_draw(&app);
-	}
-}
-
-static bool sees(const char *text)
-{
-	static struct str out;
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	return strstr(out.p, text) != NULL;
-}
-
-static const char *name(void)
-{
-	return app_clean(&app, app_layer(&app, app.layer)->name);
-}
 
 static int shown(void)
 {

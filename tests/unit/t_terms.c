@@ -1,41 +1,7 @@
 /* Terms of searches and filters: what they accept, which rows they match, and errors while they are typed. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
-
-#include "tap.h"
-#include "ui_fixture.h"
-
-static struct app app;
-static struct session *session;
-
-static void begin(const struct fixture_options *o)
-{
-	session = fixture_open(o);
-	app_init(&app, session, 100, 30, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
-static void type(const char *keys)
-{
-	for (; *keys; keys++)
-		app_key(&app, *keys == '\r' ? KEY_CODE_ENTER : (uint32_t)*keys);
-	app_draw(&app);
-}
-
-static bool sees(const char *text)
-{
-	static struct str out;
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	return strstr(out.p, text) != NULL;
-}
+#include "ui_help.h"
 
 /* Rows that a filter leaves. */
 static int rows(const char *filter)
