@@ -217,7 +217,9 @@ struct what_if_effect {
 				    for it */
 	bool bound_complete;     /* that total is complete */
 	double saves_ns;         /* bound with it off minus bound with it on. NaN while a problem of either
-				    side is unmeasured, or if the two sides lack different layers */
+				    side is unmeasured (but see rough), or if the two sides lack different
+				    layers */
+	bool rough;              /* what is unmeasured has quick measurements, and these are enough to tell */
 	bool complete;           /* both sides are complete; false: the same layers are missing on both sides,
 				    print `~` */
 	bool estimated;          /* either side contains estimates: print `~` */

@@ -465,6 +465,7 @@ struct solution {
 	bool estimated_sum, estimated_path;
 	bool *asked;            /* per distinct problem: priced here; lists also have prices of others */
 	bool *lacking;          /* per distinct problem: needed here and not answered */
+	bool *untried;          /* ... and without a quick measurement that the scenario allows */
 	bool *refused;          /* ... needed here, answered, and without a price */
 	int unmeasured;         /* number of lacking problems */
 };

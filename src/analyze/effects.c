@@ -213,7 +213,7 @@ struct side {
 	bool complete, estimated, border_complete;
 	int distinct_count, common;
 	const char *const *extra; /* texts of the distinct problems from `common` on, in the study */
-	uint64_t *lacking, *refused, *noisy; /* per distinct problem */
+	uint64_t *lacking, *untried, *refused, *noisy; /* per distinct problem */
 	int layers[WHAT_IFS_MAX]; /* per row of the table: what_if_effect.layers */
 	uint64_t *gaps;         /* per layer: no cost; NULL: none */
 };
@@ -335,6 +335,7 @@ const struct side *side_add(struct sides *sides, const struct study *st, const s
 		.distinct_count = st->distinct_count, .common = st->common_count,
 		.extra = st->extra,
 		.lacking = bits_of(a, x->lacking, st->distinct_count),
+		.untried = bits_of(a, x->untried, st->distinct_count),
 		.refused = bits_of(a, x->refused, st->distinct_count),
 		.noisy = noisy_of(a, st, x, chosen),
 	};
@@ -390,6 +391,21 @@ static bool gaps_differ(const struct side *x, const struct side *y, int layers)
 	return x->border_complete != y->border_complete || (apart && !x->border_complete);
 }
 
+/* True if quick measurements say what the difference is: they have one algorithm, so a what-if that allows
+ * others needs the full ones. */
+static bool rough_says(const struct side *here, const struct side *other, int common)
+{
+	struct scenario same = here->of;
+	same.parallel = other->of.parallel;
+	same.fusion = other->of.fusion;
+	same.layouts = other->of.layouts;
+	same.pad = other->of.pad;
+	same.assume = other->of.assume;
+	return scenario_equal(&same, &other->of) &&
+		!bits_count(here->untried, here->distinct_count, other->untried, other->distinct_count,
+			common, false);
+}
+
 void effect_fill(
 	struct what_if_effect *effect, const struct side *here, const struct side *other, int layers)
 {
@@ -411,7 +427,8 @@ void effect_fill(
 	effect->bound_complete = other->complete;
 	effect->complete = here->complete && other->complete;
 	effect->estimated = here->estimated || other->estimated;
-	if (!effect->unmeasured_problems && !gaps_differ(here, other, layers))
+	effect->rough = effect->unmeasured_problems && rough_says(here, other, common);
+	if ((!effect->unmeasured_problems || effect->rough) && !gaps_differ(here, other, layers))
 		effect->saves_ns = effect->on ? other->bound_ns - here->bound_ns :
 			here->bound_ns - other->bound_ns;
 }

@@ -27,6 +27,7 @@ static const struct price *price_of(const struct study *st, const struct scenari
 	const struct price *price = study_list_price(st, solution_list(out, distinct), s, distinct);
 	out->asked[distinct] = true;
 	out->lacking[distinct] = !price->answered;
+	out->untried[distinct] = !price->answered && !price->rough;
 	out->refused[distinct] = price->answered && isnan(price->ns);
 	return price;
 }
@@ -152,9 +153,12 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 		bool is_free = layer >= 0 && st->layer_free[layer];
 		bool given = assume && layer >= 0 && st->on.assumed[layer].kind == ASSUME_TIME;
 		bool lacked = given && problem >= 0 && out->lacking[problem];
+		bool untried = lacked && out->untried[problem];
 		const struct price *price = problem >= 0 ? price_of(st, s, out, problem) : NULL;
-		if (given && problem >= 0) /* it needs no measurement */
+		if (given && problem >= 0) { /* it needs no measurement */
 			out->lacking[problem] = lacked;
+			out->untried[problem] = untried;
+		}
 		out->cost[i] = price ? price->ns : is_free ? 0 : NAN;
 		out->estimated[i] = price && price->estimated;
 	}
@@ -492,6 +496,7 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 		.best = st->limits && !s->best ? st->limits->best : NULL,
 		.asked = ARENA_ARRAY(a, bool, st->distinct_count),
 		.lacking = ARENA_ARRAY(a, bool, st->distinct_count),
+		.untried = ARENA_ARRAY(a, bool, st->distinct_count),
 		.refused = ARENA_ARRAY(a, bool, st->distinct_count),
 		.cost = ARENA_ARRAY(a, double, st->node_count),
 		.estimated = ARENA_ARRAY(a, bool, st->node_count),

@@ -183,6 +183,7 @@ int config_load(struct config *c, const char *path, struct error *err)
 {
 	*c = (struct config){ .algorithms = "best",
 		.budget_ms = 200,
+		.quick = true,
 		.problem_limit_ms = 30000,
 		.color = !config_env("NO_COLOR") };
 	c->path = config_find_file(c, path);

@@ -32,6 +32,8 @@ static const struct option options[] = {
 		"time limit of one problem" },
 	{ "measure", OPTION_CHOICE, FIELD(measure), 0, 0, 0, "ask|always|never", "ask", NULL,
 		"whether the explorer measures a model of which nothing is measured when it opens" },
+	{ "quick", OPTION_FLAG, FIELD(quick), 0, 0, 0, NULL, "true", NULL,
+		"measuring begins with a quick pass: a rough bound at once; bench --no-quick goes without" },
 	{ "threads", OPTION_INT, FIELD(threads), 0, 0, 4096, NULL, "0", "--threads N",
 		"number of threads; 0: one per core that the process may use" },
 	{ "color", OPTION_FLAG, FIELD(color), 0, 0, 0, NULL, "true, unless NO_COLOR is set", "--no-color",

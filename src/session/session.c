@@ -558,21 +558,42 @@ const char **session_problems(const struct session *s, struct arena *a, int *cou
 		s->scenario.fusion != FUSION_OFF, scenario_variants(&s->scenario), count);
 }
 
-int session_measure_quick(struct session *s)
+static int quick_add(struct session *s, const char **texts, int count)
 {
-	struct arena a = { 0 };
-	int count, missing = 0, added = 0;
-	session_refresh(s);
-	if (!s->queue || !s->analysis)
-		return 0;
-	const char **texts = session_problems(s, &a, &count);
+	int missing = 0, added = 0;
 	for (int i = 0; i < count; i++)
 		missing += !results_is_finished(s->results, texts[i]);
 	for (int i = count - 1; i >= 0 && missing > QUICK_LEAST; i--) /* the last one added is the first */
 		added += queue_add_quick(s->queue, texts[i], s->analysis->cache,
 			s->scenario.amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED);
+	return added;
+}
+
+int session_measure_quick(struct session *s)
+{
+	struct arena a = { 0 };
+	int count;
+	session_refresh(s);
+	if (!s->queue || !s->analysis || !s->config->quick)
+		return 0;
+	const char **texts = session_problems(s, &a, &count);
+	int added = quick_add(s, texts, count);
 	arena_free(&a);
 	return added;
+}
+
+int session_measure_quick_all(struct session *s)
+{
+	struct arena a = { 0 };
+	int count;
+	session_refresh(s);
+	if (!s->queue || !s->analysis || !s->config->quick)
+		return 0;
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+		scenario_variants(&s->scenario), &count);
+	int added = quick_add(s, texts, count);
+	arena_free(&a);
+	return added + session_measure_quick(s);
 }
 
 int session_measure_missing(struct session *s)
@@ -591,7 +612,7 @@ int session_measure_missing(struct session *s)
 	texts = s->device.name ? session_peak_problems(s, &a, &count) : NULL;
 	for (int i = 0; texts && i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
-	session_measure_quick(s);
+	session_measure_quick_all(s);
 	arena_free(&a);
 	return added;
 }

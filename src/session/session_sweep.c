@@ -57,6 +57,16 @@ void session_sweep_drop(struct session *s)
 	s->sweep = (struct session_sweep){ 0 };
 }
 
+/* A quick pass over all points comes first, the current scenario's at its head. */
+static void quick_points(struct session *s)
+{
+	for (int i = s->sweep.count - 1; i >= 0; i--) { /* the last one added is the first */
+		const struct session_sweep_point *point = &s->sweep.points[i];
+		if (!session_select(s, point->batch, point->dtype, NULL))
+			session_measure_quick(s);
+	}
+}
+
 int session_measure_sweep(struct session *s, struct error *err)
 {
 	struct session_plan *present = s->current;
@@ -77,6 +87,8 @@ int session_measure_sweep(struct session *s, struct error *err)
 			added += queue_add(s->queue, texts[i], false, false);
 		arena_free(&a);
 	}
+	if (!bad)
+		quick_points(s);
 	if (present && present != s->current)
 		session_select(s, present->batch, present->dtype, NULL); /* it is kept, so this cannot fail */
 	if (bad)

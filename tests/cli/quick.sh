@@ -54,6 +54,15 @@ try 0 "few problems" bz bench "$models/rows.onnx"
 try 0 "without a pass" bz bench --no-quick chain.onnx
 [ "$(lines '^quick ')" -eq 0 ] && ! grep -q "first pass" "$work/err"; ok $? "nothing is measured quickly"
 
+anew
+cp config.yaml quick.yaml
+echo 'quick: off' >>quick.yaml
+try 0 "quick: off" "$BENANZA" bench -c quick.yaml --db "$work/t.db" -d lex chain.onnx
+[ "$(lines '^quick ')" -eq 0 ] && [ "$(wc -l <"$WORD_LOG")" -gt 24 ]; ok $? "does the same"
+anew
+try 0 "a sweep" bz bench -b 1,2 chain.onnx
+[ "$(head -n 24 "$WORD_LOG" | grep -c '^quick ')" -eq 24 ]; ok $? "begins with the first point"
+
 # a runner from before quick measurements
 anew
 unset WORD_QUICK

@@ -870,6 +870,17 @@ static void rough(void)
 	ok(a->layers[0].origin == ORIGIN_ROUGH && !strcmp(origin_name(a->layers[0].origin), "rough"),
 		"the origin");
 	ok(a->hi_ns - a->lo_ns >= 6, "their ranges are in the interval");
+	struct what_if_effect e = effect(&w, "", "parallel");
+	ok(e.rough && e.unmeasured_problems == 3, "a what-if of the same problems has a rough gain");
+	near(e.saves_ns, 40, 0, "which is that of the rough bounds");
+	near(effect(&w, "parallel", "parallel").saves_ns, 40, 0, "in either direction");
+	e = effect(&w, "", "algorithm");
+	ok(!e.rough && isnan(e.saves_ns), "a choice of algorithms needs the full measurements");
+	e = effect(&w, "", "launch");
+	ok(!e.rough && isnan(e.saves_ns), "and so does another launch mode");
+	e = effect(&w, "", "fusion");
+	ok(!e.rough && isnan(e.saves_ns) && e.unmeasured_problems > 3,
+		"fused problems that were not tried say nothing");
 	a = look(&w, "launch=isolated");
 	ok(!a->rough && a->coverage.rough == 0 && a->coverage.missing >= 3,
 		"only of the scenario's launch mode");

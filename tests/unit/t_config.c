@@ -21,6 +21,7 @@ static void test_defaults(void)
 		"nothing is set");
 	is_str(c.algorithms, "best", "algorithms");
 	ok(c.budget_ms == 200 && c.problem_limit_ms == 30000 && c.threads == 0, "numbers");
+	ok(c.quick, "the quick pass");
 	ok(c.color && !c.ascii, "flags");
 	is_int(c.runner_count, 1, "one runner");
 	ok(!strcmp(c.runners[0].name, "cpu") && c.runners[0].count == 1, "our own, once");
@@ -43,7 +44,7 @@ static void test_good(void)
 {
 	is_int(load("db: sub/my.db\ndevice: gpu7\nbatch: [1, 8]\ndtype: f32, bf16\nwhat_if: "
 		    "'fusion,matrix=off'\n"
-		    "algorithms: preferred\ncolumns: bound,peak\n"
+		    "algorithms: preferred\ncolumns: bound,peak\nquick: off\n"
 		    "budget_ms: 50\nproblem_limit_ms: 1000\nthreads: 2\ncolor: "
 		    "no\nascii: true\n"
 		    "dims: {sequence: 128, past: 0, \"a b\": 3}\n"
@@ -60,6 +61,7 @@ static void test_good(void)
 	is_str(c.what_if, "fusion,matrix=off", "what_if");
 	is_str(c.algorithms, "preferred", "algorithms");
 	is_str(c.columns, "bound,peak", "columns");
+	ok(!c.quick, "quick");
 	ok(c.budget_ms == 50 && c.problem_limit_ms == 1000 && c.threads == 2 && !c.color && c.ascii,
 		"numbers and flags");
 	is_int(c.dim_count, 3, "dims");

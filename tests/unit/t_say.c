@@ -134,6 +134,12 @@ static void test_toggle(void)
 		is_int(say_toggle(&e, false).gain, cases[i].wanted ? GAIN_ABSENT : cases[i].gain,
 			"%s: where nothing can be measured", cases[i].what);
 	}
+	struct what_if_effect quick = { .available = true, .complete = true, .saves_ns = 40, .rough = true,
+		.unmeasured_problems = 3 };
+	is_int(say_toggle(&quick, true).gain, GAIN_ROUGH, "of quick measurements");
+	is_int(say_toggle(&quick, false).gain, GAIN_ROUGH, "also where nothing more can be measured");
+	quick.saves_ns = NAN;
+	is_int(say_toggle(&quick, true).gain, GAIN_UNKNOWN, "different gaps have no difference");
 	struct what_if_effect later = { .available = true, .pending = true, .saves_ns = NAN };
 	is_int(say_toggle(&later, true).gain, GAIN_PENDING, "computed after the frame");
 	later.available = false;

@@ -354,20 +354,21 @@ static void piece_gain(struct app *app, struct toggle_piece *p, const struct tog
 	const struct toggle_style *style, int unit)
 {
 	static const enum style styles[] = { [GAIN_ABSENT] = STYLE_DIM, [GAIN_NEVER] = STYLE_DIM,
-		[GAIN_UNKNOWN] = STYLE_WARN, [GAIN_PENDING] = STYLE_DIM, [GAIN_PARTLY] = STYLE_WARN,
+		[GAIN_UNKNOWN] = STYLE_WARN, [GAIN_PENDING] = STYLE_DIM, [GAIN_ROUGH] = STYLE_WARN,
+		[GAIN_PARTLY] = STYLE_WARN,
 		[GAIN_KNOWN] = STYLE_NORMAL };
 	p->style = t->gain == GAIN_KNOWN && t->noisy ? STYLE_WARN :
 		t->gain == GAIN_KNOWN && t->saves_ns > 0 ? STYLE_GOOD : styles[t->gain];
 	p->gain = t->gain == GAIN_ABSENT ? "n/a" : t->gain == GAIN_NEVER ? "-"
 		: t->gain == GAIN_PENDING ? "..."
 		: arena_printf(&app->scratch, "?%d", t->wanted);
-	if (t->gain < GAIN_PARTLY)
+	if (t->gain < GAIN_ROUGH)
 		return;
 	const char *size =
 		size_text(app, fabs(t->saves_ns), style->common_unit ? unit : -1, style->before_unit);
 	bool zero = size[0] == '0' && !size[1];
 	p->sized = !zero;
-	p->gain = arena_printf(&app->scratch, "%s%s%s", t->gain == GAIN_PARTLY ? "~" : "",
+	p->gain = arena_printf(&app->scratch, "%s%s%s", t->gain == GAIN_KNOWN ? "" : "~",
 		zero ? "" : t->saves_ns > 0 ? "-" : "+", size);
 }
 

@@ -41,6 +41,8 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable)
 	t.noisy = e->noisy_problems > 0;
 	if (e->available && e->pending)
 		t.gain = GAIN_PENDING;
+	else if (e->available && e->rough && !nothing)
+		t.gain = GAIN_ROUGH;
 	else if (!e->available || (e->unmeasured_problems && !measurable))
 		t.gain = GAIN_ABSENT;
 	else if (t.wanted)

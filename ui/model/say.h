@@ -27,15 +27,16 @@ enum gain {
 	GAIN_NEVER,      /* unknown, and nothing is left to measure */
 	GAIN_UNKNOWN,    /* problems must be measured first: no difference of partial sums is shown */
 	GAIN_PENDING,    /* not computed yet */
+	GAIN_ROUGH,      /* of quick measurements: `wanted` problems are still to be measured in full */
 	GAIN_PARTLY,     /* nothing is left to measure, but the sums have gaps or estimates */
 	GAIN_KNOWN
 };
 
 struct toggle_says {
 	enum gain gain;
-	double saves_ns;         /* PARTLY, KNOWN; below 0: it costs */
+	double saves_ns;         /* ROUGH, PARTLY, KNOWN; below 0: it costs */
 	int wanted;              /* UNKNOWN: distinct problems to be measured first */
-	bool noisy;              /* PARTLY, KNOWN: a measurement in either total is noisy */
+	bool noisy;              /* ROUGH, PARTLY, KNOWN: a measurement in either total is noisy */
 };
 /* measurable: true if the device can measure or plan what is missing. */
 struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable);

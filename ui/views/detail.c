@@ -106,6 +106,10 @@ static void add_cost(struct app *app, struct detail *d)
 			: guess ? "~"
 				: "",
 		say_interval(text, c->ns, c->lo, c->hi, n), origin_name(c->origin));
+	if (c->origin == ORIGIN_ROUGH)
+		detail_wrapped(d, STYLE_WARN, "          ",
+			"rough: a quick measurement of the library's first choice, few samples; b measures "
+			"the layer in full");
 	if (c->at_least && c->why)
 		detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(c->why)));
 	if (c->row)

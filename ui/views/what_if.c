@@ -72,7 +72,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
 	else if (t.gain == GAIN_PENDING)
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "...");
-	else if (t.wanted > 0)
+	else if (t.gain == GAIN_UNKNOWN && t.wanted > 0)
 		canvas_fit(rest, 0, 0, rest.width, STYLE_WARN,
 			arena_printf(&app->scratch, "unknown until %d problem%s measured", t.wanted,
 				t.wanted == 1 ? " is" : "s are"));
@@ -80,9 +80,11 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "unknown");
 	else
 		canvas_fit(rest, 0, 0, rest.width, t.noisy ? STYLE_WARN : STYLE_NORMAL,
-			arena_printf(&app->scratch, "%s%-18s %s%s%s%s", complete && !e->estimated ? " " : "~",
-				str_duration(total, with_ns), t.gain == GAIN_PARTLY ? "~" : " ",
+			arena_printf(&app->scratch, "%s%-18s %s%s%s%s%s",
+				complete && !e->estimated && !e->rough ? " " : "~",
+				str_duration(total, with_ns), t.gain == GAIN_KNOWN ? " " : "~",
 				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : "",
+				t.gain == GAIN_ROUGH ? "  rough" : "",
 				t.noisy ? arena_printf(&app->scratch, "  %d noisy", e->noisy_problems) : ""));
 }
 
