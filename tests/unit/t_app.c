@@ -1359,7 +1359,36 @@ static void test_keep(void)
 	ok(!app.session->scenario.parallel, "what-ifs of options stay");
 	ok(app_pane(&app)->view == &view_problems, "the view comes back");
 	end();
-	static const char *const hostile[] = { "{}", "{\"version\":1,\"layer\":99999999,\"name\":7}",
+	begin(&(struct fixture_options){ .measured = true });
+	type("| | j V");
+	typed_word(&app, text_of("\"q"));
+	type("/ layer1.0.conv2 Enter");
+	typed_word(&app, text_of("zc"));
+	int closed = app.scopes.closed;
+	json_t *folded = keep_state(&app);
+	end();
+	begin(&(struct fixture_options){ .measured = true });
+	keep_restore(&app, folded, true, true);
+	app_draw(&app);
+	ok(closed == 1 && app.scopes.closed == 1 && sees("\u25b8 layer1.0"), "a closed scope comes back");
+	ok(app.picked_count == 1 && app.picked[2], "layers marked by V");
+	is_int(app.frame->marks['q' - 'a'], 1 + 3, "marks set by \"");
+	ok(sees("flops") && sees("bytes"), "further columns");
+	json_object_set_new(folded, "places", json_integer(3));
+	json_object_set_new(folded, "closed", json_true());
+	end();
+	begin(&(struct fixture_options){ .measured = true });
+	keep_restore(&app, folded, true, true);
+	app_draw(&app);
+	ok(app.picked_count == 0 && !app.frame->marks['q' - 'a'], "marks of another model do not");
+	is_int(app.scopes.closed, app.scopes.count, "all scopes closed, in one word");
+	json_decref(folded);
+	end();
+	static const char *const hostile[] = { "{}",
+		"{\"picked\":[-1,\"x\",7e9],\"marks\":{\"a\":-7,\"b\":\"c\"},"
+		"\"closed\":[1,{}],"
+		"\"views\":{\"layers\":{\"own\":{\"columns\":[2]}},\"map\":{\"own\":7}}}",
+		"{\"version\":1,\"layer\":99999999,\"name\":7}",
 		"{\"layer\":-5,\"name\":\"steps\",\"places\":-1,\"unfolded\":[1,2,3]}",
 		"{\"views\":[],\"view\":{},\"what_if\":[1],\"unfolded\":7}",
 		"{\"views\":{\"layers\":{\"sort\":7,\"filter\":[1]},"

@@ -1,5 +1,6 @@
-/* What comes back when a model is opened again: view, selected layer, what-ifs, sort, filter, what is folded
- * (session/recent.h). The state is a JSON object; it is untrusted: what does not fit is left out. */
+/* What comes back when a model is opened again: view, selected layer, what-ifs, sort, filter, columns, what
+ * is folded, marks (session/recent.h). The state is a JSON object; it is untrusted: what does not fit is left
+ * out. */
 #include "config.h"
 
 #include "base/log.h"
@@ -10,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define UNFOLDED_MOST 1000
+#define LIST_MOST 1000 /* layers or scopes in a list */
 
 /* All what-ifs with their words, but not `assume`: assumed costs are not kept. */
 static char *scenario_words(const struct scenario *s)
@@ -32,12 +33,47 @@ static json_t *panes_of(const struct app *app)
 	json_t *out = json_object();
 	for (int i = 0; i < views_count(); i++) {
 		const struct pane *p = &app->frame->panes[i];
-		if (!p->order && !p->reverse && !p->filter[0])
+		json_t *own = p->is_open && p->view->keep ? p->view->keep(app, p->state) : NULL;
+		if (!p->order && !p->reverse && !p->filter[0] && !own)
 			continue;
-		json_object_set_new(out, p->view->name, json_pack("{s:s, s:b, s:o}", "sort",
+		json_object_set_new(out, p->view->name, json_pack("{s:s, s:b, s:o, s:o*}", "sort",
 			p->order ? p->view->orders[p->order] : "", "reverse", p->reverse, "filter",
-			json_text(text_of(p->filter))));
+			json_text(text_of(p->filter)), "own", own));
 	}
+	return out;
+}
+
+/* The layers that are set in an array of all places. */
+static json_t *layers_of(const struct app *app, const bool *set)
+{
+	json_t *out = json_array();
+	for (int i = 0; i < app->place_count && json_array_size(out) < LIST_MOST; i++)
+		if (set[i])
+			json_array_append_new(out, json_integer(i));
+	return out;
+}
+
+/* Paths of the closed scopes; true: all. */
+static json_t *closed_of(const struct app *app)
+{
+	const struct scopes *s = &app->scopes;
+	if (s->count && s->closed == s->count)
+		return json_true();
+	json_t *out = json_array();
+	for (int i = 0; i < s->count && json_array_size(out) < LIST_MOST; i++)
+		if (s->list[i].closed)
+			json_array_append_new(out, json_text(text_of(s->list[i].path)));
+	return out;
+}
+
+/* {"a": 7}: the layer of each mark. */
+static json_t *marks_of(const struct frame *f)
+{
+	json_t *out = json_object();
+	for (int i = 0; i < 26; i++)
+		if (f->marks[i])
+			json_object_set_new(out, (char[]){ (char)('a' + i), 0 },
+				json_integer(f->marks[i] - 1));
 	return out;
 }
 
@@ -62,11 +98,10 @@ json_t *keep_state(const struct app *app)
 		json_object_set_new(out, "layer", json_integer(app->layer));
 		json_object_set_new(out, "name", json_text(l->name));
 	}
-	json_t *open = json_array();
-	for (int i = 0; i < app->place_count && json_array_size(open) < UNFOLDED_MOST; i++)
-		if (app->unfolded[i])
-			json_array_append_new(open, json_integer(i));
-	json_object_set_new(out, "unfolded", open);
+	json_object_set_new(out, "unfolded", layers_of(app, app->unfolded));
+	json_object_set_new(out, "picked", layers_of(app, app->picked));
+	json_object_set_new(out, "closed", closed_of(app));
+	json_object_set_new(out, "marks", marks_of(app->frame));
 	return out;
 }
 
@@ -88,7 +123,10 @@ static int layer_of(struct app *app, const json_t *state)
 static void pane_restore(struct app *app, struct pane *p, const json_t *kept)
 {
 	const char *sort = json_string_at(kept, "sort", ""), *filter = json_string_at(kept, "filter", "");
+	const json_t *own = json_object_get(kept, "own");
 	pane_open(app, p);
+	if (own && p->view->restore)
+		p->view->restore(app, p->state, own);
 	for (int i = 0; p->view->orders && p->view->orders[i]; i++)
 		if (*sort && strcmp(p->view->orders[i], sort) == 0 &&
 			(!p->view->offers || p->view->offers(app, p->state, i)))
@@ -97,6 +135,45 @@ static void pane_restore(struct app *app, struct pane *p, const json_t *kept)
 	if (p->view->row_text && strlen(filter) < sizeof(p->filter))
 		snprintf(p->filter, sizeof(p->filter), "%s", filter);
 	p->seen_width = -1; /* order and filter are applied with the next rows */
+}
+
+/* The next layer of a list: its index, or -1 for what is none. */
+static int layer_at(const struct app *app, const json_t *number)
+{
+	int64_t at = json_is_integer(number) ? json_integer_value(number) : -1;
+	return at >= 0 && at < app->place_count ? (int)at : -1;
+}
+
+/* What is numbered by layers: only if the model has as many. */
+static void layers_restore(struct app *app, const json_t *state)
+{
+	const json_t *open = json_object_get(state, "unfolded"), *picked = json_object_get(state, "picked"),
+		     *number;
+	size_t i;
+	json_array_foreach((json_t *)open, i, number) {
+		int layer = layer_at(app, number);
+		if (layer >= 0 && app_can_unfold(app, layer))
+			app->unfolded[layer] = true;
+	}
+	json_array_foreach((json_t *)picked, i, number)
+		if (layer_at(app, number) >= 0)
+			app_pick_layer(app, layer_at(app, number), true);
+	for (int k = 0; k < 26; k++)
+		app->frame->marks[k] = 1 + layer_at(app,
+			json_object_get(json_object_get(state, "marks"), (char[]){ (char)('a' + k), 0 }));
+}
+
+static void scopes_restore(struct app *app, const json_t *closed)
+{
+	json_t *paths = json_object(), *path;
+	size_t i;
+	json_array_foreach((json_t *)closed, i, path)
+		if (json_is_string(path))
+			json_object_set_new(paths, json_string_value(path), json_true());
+	for (int k = 0; k < app->scopes.count && closed; k++)
+		scope_set(app, k,
+			json_is_true(closed) || json_object_get(paths, app->scopes.list[k].path));
+	json_decref(paths);
 }
 
 static void scenario_restore(struct app *app, const json_t *state)
@@ -115,16 +192,11 @@ void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view
 	if (what_ifs)
 		scenario_restore(app, state);
 	app->show_folded = json_is_true(json_object_get(state, "constants"));
-	const json_t *open = json_object_get(state, "unfolded"), *number;
-	size_t i;
 	if (json_int_at(state, "places", -1) == app->place_count)
-		json_array_foreach((json_t *)open, i, number)
-			if (json_is_integer(number) && json_integer_value(number) >= 0 &&
-				json_integer_value(number) < app->place_count &&
-				app_can_unfold(app, (int)json_integer_value(number)))
-				app->unfolded[json_integer_value(number)] = true;
+		layers_restore(app, state);
 	app->unfold_changes++;
 	app_refresh(app);
+	scopes_restore(app, json_object_get(state, "closed"));
 	for (int v = 0; v < views_count(); v++) {
 		const json_t *kept = json_object_get(json_object_get(state, "views"), views_at(v)->name);
 		if (json_is_object(kept))

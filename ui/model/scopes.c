@@ -192,7 +192,7 @@ int scope_shown_at(const struct app *app, int layer)
 	return scope >= 0 && app->scopes.list[scope].first == layer ? scope : -1;
 }
 
-static void scope_set(struct app *app, int scope, bool closed)
+void scope_set(struct app *app, int scope, bool closed)
 {
 	app->scopes.closed += closed - app->scopes.list[scope].closed;
 	app->scopes.list[scope].closed = closed;

@@ -51,6 +51,7 @@ const struct scope *scope_at(struct app *app, int scope);
 bool scope_open(struct app *app, int layer);
 bool scope_close(struct app *app, int layer);
 void scope_reveal(struct app *app, int layer); /* opens all around the layer */
+void scope_set(struct app *app, int scope, bool closed); /* selects nothing */
 void scopes_set_all(struct app *app, bool closed);
 
 #endif

@@ -356,6 +356,18 @@ const char *columns_next(struct app *app, struct columns_chosen *c)
 	return words ? words : "as many as there is room for";
 }
 
+const char *columns_words(const struct columns_chosen *c)
+{
+	return sets[c->set];
+}
+
+void columns_choose(struct columns_chosen *c, const char *words)
+{
+	for (int i = 1; i < SET_COUNT; i++)
+		if (strcmp(sets[i], words) == 0)
+			c->set = i;
+}
+
 void columns_free(struct columns_chosen *c)
 {
 	for (int i = 0; i < COLUMNS_MAX; i++) {

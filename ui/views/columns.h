@@ -45,6 +45,10 @@ bool columns_are_chosen(const struct app *app, const struct columns_chosen *c);
 bool column_is_shown(const struct columns_chosen *c, int column);
 /* The next set. Returns its words: "bound, peak, algo". */
 const char *columns_next(struct app *app, struct columns_chosen *c);
+/* The words of the set chosen by key, to keep them; NULL: none was. columns_choose: the set with these words,
+ * if there is one. */
+const char *columns_words(const struct columns_chosen *c);
+void columns_choose(struct columns_chosen *c, const char *words);
 void columns_free(struct columns_chosen *c);
 
 /* Checks the configuration's list: -1 with an error that names the columns. */

@@ -403,6 +403,20 @@ static void layers_close(struct app *app, void *state)
 	columns_free(&((struct widths *)state)->more);
 }
 
+static json_t *layers_keep(const struct app *app, const void *state)
+{
+	const char *words = columns_words(&((const struct widths *)state)->more);
+	(void)app;
+	return words ? json_pack("{s:s}", "columns", words) : NULL;
+}
+
+/* The columns are found at once, so that an order by one of them is offered. */
+static void layers_restore(struct app *app, void *state, const json_t *kept)
+{
+	columns_choose(&((struct widths *)state)->more, json_string_at(kept, "columns", ""));
+	columns_fit(app, &((struct widths *)state)->more, 0, 1000);
+}
+
 static bool layers_offers(const struct app *app, const void *state, int order)
 {
 	const struct widths *w = state;
@@ -547,6 +561,8 @@ const struct view view_layers = {
 	.own = layers_keys,
 	.orders = layers_orders,
 	.offers = layers_offers,
+	.keep = layers_keep,
+	.restore = layers_restore,
 	.compare = layers_compare,
 	.request = layers_request,
 	.select = layers_select,
