@@ -9,6 +9,7 @@ libdrive_a_SOURCES = \
 	src/drive/queue.c src/drive/queue.h \
 	src/drive/queue_device.c \
 	src/drive/queue_jobs.c \
+	src/drive/queue_list.c \
 	src/drive/queue_private.h \
 	src/drive/queue_results.c \
 	src/drive/queue_status.c \

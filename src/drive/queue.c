@@ -178,8 +178,10 @@ void queue_cancel(struct queue *q)
 void queue_forget(struct queue *q)
 {
 	assert(queue_is_idle(q));
+	uint64_t version = q->list.version + 1;
 	job_list_free(&q->list);
 	job_list_init(&q->list);
+	q->list.version = version;
 	for (int i = 0; i < q->worker_count; i++)
 		q->workers[i].ended = 0;
 	q->trouble[0] = '\0';

@@ -121,6 +121,28 @@ const char *queue_job_why(const struct queue *q, const char *kind, const char *p
  * are not finished. */
 void queue_cancel(struct queue *q);
 
+/* ---- jobs one by one, for screens (queue_list.c) ---- */
+
+/* Jobs are numbered from 0 as they are first added; the numbers stay until queue_forget. */
+int queue_job_count(const struct queue *q);
+/* Changes with the state or place of any job. */
+uint64_t queue_version(const struct queue *q);
+struct queue_job {
+	const char *kind, *payload;
+	enum job_state state; /* JOB_NONE: it was removed, or did not have to be done any more */
+	int position;         /* pending: 1 next; else 0 */
+	int64_t ended;        /* the later it ended the higher; 0: it has not ended */
+	double seconds;       /* running: since it was sent; else the last time that it took; NaN: none */
+	const char *what;     /* running: its current algorithm; failed, unsupported: why; else "" */
+};
+struct queue_job queue_job(const struct queue *q, int number);
+/* Removes a pending job, or cancels a running one as queue_cancel does. False: it is neither. */
+bool queue_drop(struct queue *q, int number);
+/* Puts a pending job at the head. False: it is not pending, or is there already. */
+bool queue_put_first(struct queue *q, int number);
+/* Removes the pending jobs; running ones go on. Returns their number. */
+int queue_clear(struct queue *q);
+
 /* Sets the cache states that later jobs measure; the default is net and warm. */
 void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT]);
 

@@ -98,6 +98,7 @@ static void job_change(struct job_list *l, int job, enum job_state state)
 		l->quick[state]++;
 	}
 	l->jobs[job].state = state;
+	l->version++;
 }
 
 /* Links the job at the head or tail, with the slot number before the first or after the last, which may

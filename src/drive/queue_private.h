@@ -21,6 +21,7 @@ struct job {
 	enum launch launch;
 	int lost;          /* how often its runner was lost, not caused by the problem */
 	int before, after; /* neighbours in the list of pending jobs; -1 at the ends */
+	int64_t ended;     /* number of its end among all; 0: it has not ended */
 	int64_t slot;      /* pending: grows by 1 from head to tail, unless order_stale */
 	const char *why;
 };
@@ -32,6 +33,7 @@ struct job_list {
 	int count, capacity;
 	int head, tail;    /* of the list of pending jobs; -1: empty */
 	bool order_stale;  /* slots have a gap */
+	uint64_t version;  /* changes with any job's state or place */
 	int by_state[JOB_UNSUPPORTED + 1];
 	int quick[JOB_UNSUPPORTED + 1]; /* the quick ones among these */
 };
@@ -121,6 +123,7 @@ struct queue {
 
 	int64_t next_id;
 	int64_t batch;           /* number of the present batch */
+	int64_t ended;           /* jobs that have ended */
 	int64_t batch_since_ms, batch_until_ms;
 	int batch_done;
 	int batch_by_state[JOB_UNSUPPORTED + 1]; /* how the jobs of this batch ended */

@@ -141,6 +141,7 @@ static void queue_keep_failure(struct queue *q, struct worker *w, const char *pr
 static void queue_count_end(struct queue *q, int job)
 {
 	q->list.jobs[job].batch = q->batch;
+	q->list.jobs[job].ended = ++q->ended;
 	q->batch_until_ms = clock_ms();
 	if (job_is_quick(&q->list.jobs[job]))
 		return;
@@ -195,6 +196,7 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	} else {
 		if (status != STATUS_OK) {
 			queue_keep_failure(q, w, payload, status, why);
+			log_line("%s: %s: %s: %s", w->label, payload, status_name(status), why);
 			added = 1;
 		}
 		if (queue_is_answer(status) && job_is_problem(&q->list.jobs[job]))

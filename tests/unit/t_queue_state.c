@@ -538,6 +538,49 @@ static void test_adding(void)
 }
 
 /* A runner that is lost: whether its job is queued again. */
+/* Jobs one by one: their numbers stay; the version tells of every change. */
+static void test_list(void)
+{
+	struct bench b;
+	quiet_begin(&b, 1);
+	struct queue *q = b.q;
+	queue_add(q, A, false, false);
+	queue_add(q, B, false, false);
+	queue_add(q, C, false, false);
+	is_int(queue_job_count(q), 3, "three jobs");
+	uint64_t version = queue_version(q);
+	struct queue_job j = queue_job(q, 1);
+	ok(j.state == JOB_PENDING && j.position == 2 && !strcmp(j.payload, B) && isnan(j.seconds),
+		"the second waits");
+	ok(queue_put_first(q, 1) && queue_job(q, 1).position == 1 && queue_job(q, 0).position == 2,
+		"it goes to the head, and keeps its number");
+	ok(queue_version(q) != version, "the version changed");
+	ok(!queue_put_first(q, 1), "it is there already");
+	ok(queue_drop(q, 2) && queue_job(q, 2).state == JOB_NONE && queue_status(q).pending == 2,
+		"one is removed");
+	ok(!queue_drop(q, 2), "once");
+	queue_drop(q, 1);
+	give(&b, 0, B);
+	struct worker *w = &q->workers[0];
+	snprintf(w->what, sizeof(w->what), "jit");
+	j = queue_job(q, 1);
+	ok(j.state == JOB_RUNNING && j.position == 0 && j.seconds >= 0 && !strcmp(j.what, "jit"),
+		"a running one");
+	is_int(queue_clear(q), 1, "those that wait are removed");
+	is_int(queue_job(q, 1).state, JOB_RUNNING, "the running one goes on");
+	ok(queue_drop(q, 1) && w->cancelled_ms, "until it is cancelled");
+	ok(!queue_drop(q, 1), "once");
+	w->cancelled_ms = 0;
+	queue_end_job(q, w, STATUS_FAILED, "no luck");
+	j = queue_job(q, 1);
+	ok(j.state == JOB_FAILED && !strcmp(j.what, "no luck") && j.ended == 1 && j.seconds >= 0,
+		"one that failed says why");
+	version = queue_version(q);
+	queue_forget(q);
+	ok(queue_job_count(q) == 0 && queue_version(q) != version, "forgotten");
+	bench_close(&b);
+}
+
 static void test_lost(void)
 {
 	struct bench b;
@@ -581,6 +624,7 @@ int main(void)
 	test_elsewhere();
 	test_status();
 	test_adding();
+	test_list();
 	test_lost();
 	scratch_remove();
 	return done_testing();

@@ -1,0 +1,103 @@
+/* The view queue: order and words of jobs, its keys, the log beneath. */
+#include "config.h"
+
+#include "base/log.h"
+
+#include "ui_help.h"
+
+static const struct fixture_options busy = { .queue = true, .busy = true };
+
+/* The row of the screen that contains a text; -1: none. */
+static int line_of(const char *text)
+{
+	struct str out = { 0 };
+	canvas_print(&app.frame->canvas, &out);
+	const char *at = strstr(out.p, text);
+	int line = at ? 0 : -1;
+	for (const char *p = out.p; at && p < at; p++)
+		line += *p == '\n';
+	str_free(&out);
+	return line;
+}
+
+static void test_rows(void)
+{
+	begin(&busy);
+	type("gq");
+	is_str(view_name(), "queue", "gq");
+	ok(sees("1 running") && sees("2 waiting") && sees("20 done") && sees("1 n/a"),
+		"counts of each state");
+	int running = line_of("running  "), waiting = line_of("queue 1"), done = line_of("done  ");
+	ok(running > 0 && waiting == running + 1 && line_of("queue 2") == waiting + 1 && done > waiting,
+		"running, waiting in order, ended");
+	ok(sees("gemm:jit"), "what the runner is at");
+	ok(sees("out of?[2J memory") || sees("out of"), "the reason of a failure");
+	ok(line_of("removed") > done, "removed ones last");
+	type("&failed\r");
+	is_int(app_pane(&app)->shown_count, 1, "a filter by state");
+	press(KEY_CODE_ESC);
+	type("/queue 2\r");
+	int layer = app.layer;
+	type("\r");
+	ok(app_pane(&app)->view == &view_detail && app.layer == layer && layer >= 0,
+		"Enter shows the layer");
+	end();
+	begin(&(struct fixture_options){ .queue = true });
+	type("gq");
+	ok(sees("no jobs yet: b measures"), "an empty queue says what to do");
+	end();
+	begin(&(struct fixture_options){ .described = true });
+	type("gq");
+	ok(sees("a described device measures nothing"), "no queue at all");
+	end();
+}
+
+static void test_keys(void)
+{
+	begin(&busy);
+	type("gq");
+	type("X");
+	ok(fixture_calls.dropped == 1 && sees("cancelled; its results so far are kept"), "X cancels");
+	type("j");
+	type("T");
+	ok(fixture_calls.put_first == 0 && sees("it is the next one already"), "T on the first");
+	type("jT");
+	ok(fixture_calls.put_first == 1 && sees("it is the next one"), "T puts another one first");
+	type("C");
+	ok(fixture_calls.cleared == 1 && sees("2 jobs removed"), "C clears");
+	type("jT");
+	ok(fixture_calls.problem == 1 && sees("queued again"), "T measures an ended one again");
+	type("X");
+	ok(sees("it has ended already"), "which cannot be cancelled");
+	end();
+}
+
+static void test_log(void)
+{
+	log_keep(20);
+	begin(&busy);
+	for (int i = 0; i < 30; i++)
+		log_line("line %d of\033[31m the log", i);
+	type("gq");
+	ok(sees("line 29 of") && sees("log (. all of it)"), "the last lines beneath");
+	is_int((int)log_count() - (int)log_first(), 20, "the last ones are kept");
+	ok(!log_kept(9) && log_kept(10) && strstr(log_kept(10), "line 10 of"), "and no others");
+	int jobs = app_pane(&app)->row_count;
+	type(".");
+	is_int(app_pane(&app)->row_count, 20, ". shows all of it");
+	type("G/line 12\r");
+	ok(sees("line 12 of") && sees("log of this session"), "to be searched");
+	type(".");
+	is_int(app_pane(&app)->row_count, jobs, "and the jobs again");
+	end();
+	log_keep(0);
+	is_int((int)log_count(), 0, "nothing is kept any more");
+}
+
+int main(void)
+{
+	test_rows();
+	test_keys();
+	test_log();
+	return done_testing();
+}
