@@ -1,0 +1,147 @@
+/* The view reality: gaps that add up, folding, what to do without an execution; devices side by side. */
+#include "config.h"
+
+#include "ui/model/real.h"
+
+#include "ui_help.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+static const struct fixture_options real = { .measured = true, .real = true };
+
+static int shown(void)
+{
+	return app_pane(&app)->shown_count;
+}
+
+static void test_gaps(void)
+{
+	begin(&real);
+	const struct reality *y = app_reality(&app);
+	double sum = 0;
+	for (int k = 0; k < GAP_COUNT; k++)
+		sum += isnan(y->gaps[k].ns) ? 0 : y->gaps[k].ns;
+	ok(fabs(y->bound_ns + sum - y->measured_ns) < 1, "the gaps add up");
+	type("ge");
+	is_str(view_name(), "reality", "ge");
+	ok(sees("mostly slower algorithms"), "the answer in one line");
+	ok(sees(" bound ") && sees("real latency"), "the two ends");
+	ok(sees("slower algorithms") && sees("faster than bound"), "gaps of both signs");
+	int rows = shown();
+	type("\r");
+	ok(shown() > rows, "Enter opens the largest gap to its layers");
+	type("j\r");
+	ok(app_pane(&app)->view == &view_detail && app.layer >= 0, "and a layer to its details");
+	press(KEY_CODE_ESC);
+	is_str(view_name(), "reality", "Esc comes back");
+	type("zc");
+	is_int(shown(), rows, "zc inside closes the gap");
+	type("zR");
+	int all = shown();
+	ok(all > rows, "zR opens all");
+	type("zM");
+	is_int(shown(), rows, "zM closes all but the model");
+	type("/maxpool\r");
+	ok(app.layer >= 0 && strcmp(name(), "maxpool") == 0 && shown() > rows, "a search opens what it finds");
+	end();
+}
+
+static void test_tree(void)
+{
+	begin_at(&real, 80, 40);
+	type("ge");
+	int rows = shown();
+	type("/model\rzc");
+	ok(shown() < rows, "the model of the tree closes");
+	type("za");
+	is_int(shown(), rows, "and opens");
+	ok(sees("ratio") && sees("1.5 ") == false, "with numbers");
+	end();
+}
+
+static void test_none(void)
+{
+	begin(&(struct fixture_options){ .measured = true, .agents = true });
+	type("ge");
+	ok(sees("no real execution of this model") && sees("e runs it with near"), "the key that makes one");
+	end();
+	begin(&(struct fixture_options){ .measured = true });
+	type("ge");
+	ok(sees("benanza compare --run AGENT MODEL"), "or the command");
+	type("zRzMzo\r");
+	is_str(view_name(), "reality", "keys without rows");
+	end();
+}
+
+static void test_sizes(void)
+{
+	for (int columns = 40; columns < 230; columns += 17)
+		for (int rows = 10; rows < 60; rows += 11) {
+			begin_at(&real, columns, rows);
+			type("gezRGgggq");
+			end();
+		}
+	ok(true, "all sizes are drawn");
+}
+
+/* ---- devices side by side ---- */
+
+static void test_devices(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true, .queue = true }, 120, 30);
+	type("D/h100\rV");
+	ok(sees("h100 is marked; 1 marked") && app.beside.count == 1, "V marks a device");
+	type("/H200\rV/far\rV");
+	is_int(app.beside.count, 3, "three are marked");
+	type("gs");
+	ok(sees("present") && sees("~1.00 ms") && sees("NVIDIA H100"), "a row for each, estimates marked");
+	ok(sees(">=2.00 ms") && sees("3 unmeasured") && sees("unknown"), "gaps are said");
+	ok(sees("its runner is not started"), "and why there is nothing");
+	ok(sees("to the present") && sees("~-"), "differences, marked too");
+	type("/h100\r.");
+	ok(sees("to h100") && sees("~+"), ". compares with another row");
+	type("X");
+	ok(app.beside.count == 2 && !sees("NVIDIA H100"), "X removes the mark");
+	type("D/H200\rV");
+	is_int(app.beside.count, 1, "V again removes it too");
+	end();
+}
+
+/* ---- saved scenarios ---- */
+
+static void test_saved(void)
+{
+	char path[] = "/tmp/t_reality_view.XXXXXX";
+	begin(&(struct fixture_options){ .measured = true });
+	setenv("XDG_DATA_HOME", mkdtemp(path), 1);
+	type("gssmine\r");
+	ok(sees("saved: -w mine") && session->given->scenario_count == 1, "a saved scenario");
+	type("/mine\r");
+	press(KEY_CODE_F1 + 1);
+	type("other\r");
+	is_str(session->given->scenarios[0].name, "other", "F2 gives it another name");
+	type("X");
+	ok(sees("delete the scenario other? y/n"), "X asks");
+	type("n");
+	is_int(session->given->scenario_count, 1, "n keeps it");
+	type("Xy");
+	ok(session->given->scenario_count == 0 && sees("other is deleted"), "y deletes it");
+	end();
+	setenv("XDG_DATA_HOME", "/nonexistent", 1);
+	begin(&(struct fixture_options){ .measured = true, .scenarios = true });
+	type("gs/fused\rX");
+	ok(sees("fused is in the configuration: change it there"), "those of the user's file stay");
+	end();
+}
+
+int main(void)
+{
+	test_gaps();
+	test_tree();
+	test_none();
+	test_sizes();
+	test_devices();
+	test_saved();
+	return done_testing();
+}

@@ -1,0 +1,561 @@
+/* A real execution of the model beside the bound: the gaps from the bound to the latency, and the tree model >
+ * layer > kernel. Gaps open to the layers that make them up. */
+#include "config.h"
+
+#include "ui/model/agent.h"
+#include "ui/model/real.h"
+#include "ui/model/say.h"
+#include "ui/views/view.h"
+
+#include "analyze/tree.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum line_kind { LINE_TEXT, LINE_BOUND, LINE_GAP, LINE_GROUP, LINE_LAYER, LINE_REAL, LINE_NODE };
+
+struct reality_line {
+	enum line_kind kind;
+	int at;              /* gap kind, group or node */
+	int parent;          /* line that hides it while closed, or -1 */
+	int layer;           /* or -1 */
+	const char *text;    /* LINE_TEXT */
+	enum style style;
+	double from_ns, to_ns; /* of its bar: where the gap begins and ends */
+};
+
+struct reality_view {
+	struct arena arena;
+	uint64_t generation;
+	const struct reality *reality; /* of the lines; NULL: none */
+	struct tree *tree;
+	struct reality_line *lines;
+	int count, capacity, width;
+	bool gap_open[GAP_COUNT];
+	int node_count;      /* of node_open */
+	bool *node_open;     /* per node of the tree */
+	double most_ns;      /* end of the scale of bars */
+	bool closed;         /* the root was closed */
+};
+
+#define NAME_AT 3
+#define NAME_COLUMNS 26
+#define COLUMN 10
+#define BAR_MOST 64
+#define SHARE_SHOWN 0.0005 /* a smaller gap is 0.0% of the latency */
+
+static struct reality_line *line_add(struct reality_view *s, enum line_kind kind, int at, int parent)
+{
+	VEC_GROW(s->lines, s->count, s->capacity);
+	s->lines[s->count] = (struct reality_line){ .kind = kind, .at = at, .parent = parent, .layer = -1,
+		.text = "", .from_ns = NAN, .to_ns = NAN };
+	return &s->lines[s->count++];
+}
+
+/* In as many lines as it needs. */
+static void text_add(struct reality_view *s, enum style style, const char *text)
+{
+	int room = s->width - 2 > 20 ? s->width - 2 : 20;
+	while (*text) {
+		size_t n = app_break(text, room);
+		struct reality_line *l = line_add(s, LINE_TEXT, 0, -1);
+		l->text = arena_strndup(&s->arena, text, n);
+		l->style = style;
+		text += n;
+		text += strspn(text, " ");
+	}
+}
+
+/* ---- the gaps ---- */
+
+static int by_size(const void *x, const void *y, void *context)
+{
+	const struct reality *r = context;
+	return app_compare_numbers(r->gaps[*(const int *)x].ns, r->gaps[*(const int *)y].ns);
+}
+
+static double group_ns(const struct reality_group *g)
+{
+	return g->real_ns - (isnan(g->cost_ns) ? 0 : g->cost_ns);
+}
+
+/* Larger first; of gaps below 0 the lowest. */
+static int by_gap(const void *x, const void *y, void *context)
+{
+	const struct reality *r = context;
+	double a = group_ns(&r->groups[*(const int *)x]), b = group_ns(&r->groups[*(const int *)y]);
+	return app_compare_numbers(fabs(a), fabs(b));
+}
+
+/* What makes a gap up: its groups, or the layers of a gap that no row shows. */
+static void gap_open_lines(struct reality_view *s, enum gap_kind k, int parent)
+{
+	const struct reality *r = s->reality;
+	int *groups = ARENA_ARRAY(&s->arena, int, r->group_count + 1), count = 0;
+	for (int i = 0; i < r->group_count; i++)
+		if (r->groups[i].kind == k)
+			groups[count++] = i;
+	if (count > 1)
+		qsort_r(groups, (size_t)count, sizeof(*groups), by_gap, (void *)(uintptr_t)r);
+	for (int i = 0; i < count; i++)
+		line_add(s, LINE_GROUP, groups[i], parent)->layer = r->groups[groups[i]].layers[0];
+	for (int i = 0; i < r->gaps[k].layer_count && !count; i++)
+		line_add(s, LINE_LAYER, r->gaps[k].layers[i], parent)->layer = r->gaps[k].layers[i];
+}
+
+static void gaps_add(struct reality_view *s)
+{
+	const struct reality *r = s->reality;
+	int order[GAP_COUNT], count = 0;
+	double at = isnan(r->bound_ns) ? 0 : r->bound_ns;
+	for (int k = 0; k < GAP_COUNT; k++)
+		if (fabs(r->gaps[k].ns) >= SHARE_SHOWN * r->measured_ns)
+			order[count++] = k;
+	qsort_r(order, (size_t)count, sizeof(*order), by_size, (void *)(uintptr_t)r);
+	struct reality_line *l = line_add(s, LINE_BOUND, 0, -1);
+	l->from_ns = 0;
+	l->to_ns = at;
+	s->most_ns = fmax(at, r->measured_ns);
+	for (int i = 0; i < count; i++) {
+		const struct gap *g = &r->gaps[order[i]];
+		int parent = s->count;
+		l = line_add(s, LINE_GAP, order[i], -1);
+		l->from_ns = fmin(at, at + g->ns);
+		l->to_ns = fmax(at, at + g->ns);
+		at += g->ns;
+		s->most_ns = fmax(s->most_ns, l->to_ns);
+		gap_open_lines(s, (enum gap_kind)order[i], parent);
+	}
+	l = line_add(s, LINE_REAL, 0, -1);
+	l->from_ns = 0;
+	l->to_ns = r->measured_ns;
+}
+
+/* "2.1x the bound, mostly by slower algorithms (12.3 ms)" */
+static const char *why_text(struct reality_view *s)
+{
+	const struct reality *r = s->reality;
+	char size[STR_QUANTITY];
+	int most = -1;
+	for (int k = 0; k < GAP_COUNT; k++)
+		if (r->gaps[k].ns > 0 && (most < 0 || r->gaps[k].ns > r->gaps[most].ns))
+			most = k;
+	const char *times = isnan(r->ratio) || !(r->ratio > 0) ? ""
+		: arena_printf(&s->arena, "%s%s%.2fx the bound", r->bound_complete ? "" : "at most ",
+			  r->bound_estimated ? "~" : "", 1 / r->ratio);
+	if (most < 0)
+		return times;
+	return arena_printf(&s->arena, "%s%smostly %s (%s): %s", times, *times ? ", " : "",
+		reality_label(r, (enum gap_kind)most), str_duration(size, r->gaps[most].ns),
+		gap_text((enum gap_kind)most));
+}
+
+/* ---- the tree ---- */
+
+static void tree_add(struct app *app, struct reality_view *s)
+{
+	s->tree = tree_of(&s->arena, s->reality, app_plan(app), app->session->analysis);
+	if (s->node_count != s->tree->count) { /* another execution, or another plan */
+		s->node_open = base_realloc(s->node_open, (size_t)s->tree->count + 1);
+		memset(s->node_open, 0, (size_t)s->tree->count + 1);
+		s->node_open[0] = !s->closed;
+		s->node_count = s->tree->count;
+	}
+	int first = s->count;
+	for (int i = 0; i < s->tree->count; i++) {
+		const struct tree_node *n = &s->tree->nodes[i];
+		line_add(s, LINE_NODE, i, n->parent < 0 ? -1 : first + n->parent)->layer = n->layer;
+	}
+}
+
+/* ---- nothing to show ---- */
+
+static const char *nothing_text(struct app *app, struct reality_view *s)
+{
+	const struct session *session = app->session;
+	const struct config *c = session->config;
+	if (app_agent_is_busy(app))
+		return "the model runs: its real latency comes here";
+	if (!app->is_still && session->store && !session_model_hash(session))
+		return "stored executions are looked for once nothing is measured";
+	return arena_printf(&s->arena, "no real execution of this model with this batch, type and device. %s",
+		!c || !c->agent_count ? "benanza compare --run AGENT MODEL makes one (agents: in "
+					"benanza.yaml(5))"
+			: session->described ? "Choose a device that can run it (D); or benanza compare "
+					       "reads one from a profile"
+			: arena_printf(&s->arena, "e runs it with %s; or benanza compare --run %s MODEL",
+				  c->agents[0].name, c->agents[0].name));
+}
+
+static void lines_make(struct app *app, struct reality_view *s)
+{
+	arena_free(&s->arena);
+	s->count = 0;
+	s->tree = NULL;
+	s->reality = app->session->analysis ? app_reality(app) : NULL;
+	if (!s->reality) {
+		text_add(s, STYLE_WARN, nothing_text(app, s));
+		return;
+	}
+	const struct reality *r = s->reality;
+	text_add(s, STYLE_BOLD, why_text(s));
+	if (r->not_comparable)
+		text_add(s, STYLE_WARN, arena_printf(&s->arena, "cannot contradict the bound: %s",
+			app_clean(app, text_of(r->not_comparable))));
+	gaps_add(s);
+	if (!r->row_count)
+		text_add(s, STYLE_DIM, "no times of layers: this execution has only the whole");
+	else
+		tree_add(app, s);
+}
+
+static int reality_rows(struct app *app, void *state, int width)
+{
+	struct reality_view *s = state;
+	if (s->generation != app->generation || s->width != width) {
+		s->width = width;
+		lines_make(app, s);
+	}
+	s->generation = app->generation;
+	return s->count;
+}
+
+static void reality_close(struct app *app, void *state)
+{
+	struct reality_view *s = state;
+	(void)app;
+	arena_free(&s->arena);
+	free(s->lines);
+	free(s->node_open);
+}
+
+/* ---- folding ---- */
+
+/* The flag of a line that can be open; NULL: it has nothing inside. */
+static bool *flag_of(struct reality_view *s, int row)
+{
+	const struct reality_line *l = &s->lines[row];
+	bool inside = row + 1 < s->count && s->lines[row + 1].parent == row;
+	return !inside ? NULL : l->kind == LINE_GAP ? &s->gap_open[l->at]
+		: l->kind == LINE_NODE ? &s->node_open[l->at] : NULL;
+}
+
+/* The outermost closed line around a row. */
+static int reality_shown_for(struct app *app, void *state, int row)
+{
+	struct reality_view *s = state;
+	int shown = row;
+	(void)app;
+	for (int up = s->lines[row].parent; up >= 0; up = s->lines[up].parent)
+		shown = *flag_of(s, up) ? shown : up;
+	return shown;
+}
+
+static void open_set(struct app *app, struct reality_view *s, int row, bool open)
+{
+	*flag_of(s, row) = open;
+	s->closed = s->node_count && !s->node_open[0];
+	s->generation = ++app->generation; /* the lines stay */
+}
+
+static void reality_reveal(struct app *app, void *state, int row)
+{
+	struct reality_view *s = state;
+	for (int up = s->lines[row].parent; up >= 0; up = s->lines[up].parent)
+		open_set(app, s, up, true);
+}
+
+static void open_all(struct app *app, struct reality_view *s, bool open)
+{
+	for (int i = 0; i < s->count; i++)
+		if (flag_of(s, i))
+			open_set(app, s, i, open || (s->lines[i].kind == LINE_NODE && !s->lines[i].at));
+}
+
+/* ---- drawing ---- */
+
+/* Columns of the bar at the right; 0: no room. */
+static int bar_columns(struct area line, int from)
+{
+	int room = line.width - from - 1;
+	return room < 8 ? 0 : room > BAR_MOST ? BAR_MOST : room;
+}
+
+static void bar_draw(struct area line, int x, const struct reality_view *s, double from, double to,
+	enum style style)
+{
+	int columns = bar_columns(line, x);
+	if (!columns || isnan(from) || isnan(to) || !(s->most_ns > 0))
+		return;
+	int begin = (int)lround(from / s->most_ns * columns), end = (int)lround(to / s->most_ns * columns);
+	begin = begin < columns ? begin : columns - 1;
+	end = end > begin ? end : begin + 1;
+	for (int i = begin < 0 ? 0 : begin; i < end; i++)
+		canvas_put(line, x + i, 0, style, 0x2588);
+}
+
+static const char *number(struct app *app, bool guess, bool sign, double ns)
+{
+	char text[STR_QUANTITY];
+	return isnan(ns) ? "-" : arena_printf(&app->scratch, "%s%s%s", guess ? "~" : "",
+		!sign ? "" : ns < 0 ? "-" : "+", str_duration(text, sign ? fabs(ns) : ns));
+}
+
+static const char *share(struct app *app, const struct reality_view *s, double ns)
+{
+	double part = ns / s->reality->measured_ns;
+	return isnan(part) ? "" : arena_printf(&app->scratch, "%+.1f%%", 100 * part);
+}
+
+static void sign_draw(struct reality_view *s, int row, struct area line, int x)
+{
+	const bool *open = flag_of(s, row);
+	if (open)
+		canvas_put(line, x, 0, STYLE_NORMAL, *open ? 0x25be : 0x25b8);
+}
+
+static void draw_gap(struct app *app, struct reality_view *s, int row, struct area line)
+{
+	const struct reality_line *l = &s->lines[row];
+	const struct gap *g = &s->reality->gaps[l->at];
+	enum style style = g->ns > 0 ? STYLE_WARN : STYLE_GOOD;
+	int x = NAME_AT + NAME_COLUMNS + 1;
+	sign_draw(s, row, line, 1);
+	canvas_fit(line, NAME_AT, 0, NAME_COLUMNS, STYLE_NORMAL, reality_label(s->reality, l->at));
+	canvas_fit_right(line, x, 0, COLUMN, style, number(app, fabs(g->estimated_ns) > 0, true, g->ns));
+	canvas_fit_right(line, x + COLUMN + 1, 0, 7, STYLE_NORMAL, share(app, s, g->ns));
+	x += COLUMN + 10;
+	if (line.width >= 76) {
+		const char *what = g->layer_count ? "layer" : "row";
+		int n = g->layer_count ? g->layer_count : g->rows;
+		if (n)
+			canvas_fit_right(line, x, 0, COLUMN, STYLE_DIM,
+				arena_printf(&app->scratch, "%d %s%s", n, what, n == 1 ? "" : "s"));
+		x += COLUMN + 2;
+	}
+	bar_draw(line, x, s, l->from_ns, l->to_ns, style);
+}
+
+static void draw_end(struct app *app, struct reality_view *s, int row, struct area line)
+{
+	const struct reality_line *l = &s->lines[row];
+	const struct reality *r = s->reality;
+	bool bound = l->kind == LINE_BOUND;
+	int x = NAME_AT + NAME_COLUMNS + 1;
+	canvas_fit(line, NAME_AT, 0, NAME_COLUMNS, STYLE_BOLD, !bound ? "real latency"
+			: r->bound_complete ? "bound" : "bound, at least");
+	canvas_fit_right(line, x, 0, COLUMN, STYLE_BOLD,
+		number(app, bound && r->bound_estimated, false, bound ? r->bound_ns : r->measured_ns));
+	bar_draw(line, x + COLUMN + 10 + (line.width >= 76 ? COLUMN + 2 : 0), s, l->from_ns, l->to_ns,
+		bound ? STYLE_ACCENT : STYLE_BOLD);
+}
+
+/* The columns of numbers of groups and nodes, from the right: gap, ratio, bound, real. */
+static int numbers_at(struct area line)
+{
+	return line.width >= 76 ? line.width - 4 * COLUMN - 1 : line.width - 2 * COLUMN - 1;
+}
+
+static void draw_numbers(struct app *app, struct area line, double real, double bound, double ratio, bool guess,
+	enum style style)
+{
+	int x = numbers_at(line);
+	char text[STR_QUANTITY];
+	canvas_fit_right(line, x, 0, COLUMN, style, number(app, false, false, real));
+	if (line.width >= 76) {
+		canvas_fit_right(line, x += COLUMN, 0, COLUMN, STYLE_NORMAL,
+			number(app, guess, false, bound));
+		canvas_fit_right(line, x += COLUMN, 0, COLUMN, STYLE_NORMAL,
+			isnan(ratio) ? "-" : arena_printf(&app->scratch, "%s%s", guess ? "~" : "",
+				say_ratio(text, ratio)));
+	}
+	canvas_fit_right(line, x + COLUMN, 0, COLUMN, real > bound ? STYLE_WARN : style,
+		number(app, guess, true, real - bound));
+}
+
+static const char *node_text(struct app *app, const struct tree_node *n)
+{
+	const char *kind = n->kind == TREE_ADDED ? "added: " : n->kind == TREE_FOREIGN ? "no layer: "
+		: n->kind == TREE_ABSENT ? "no row: " : "";
+	const char *name = n->kind == TREE_LAYER && n->layer_count == 1 ? app_name(app, n->layer) :
+		app_clean(app, text_of(n->name));
+	return arena_printf(&app->scratch, "%s%s%s%s", kind, name, *n->op ? "  " : "",
+		app_clean(app, text_of(n->op)));
+}
+
+static void draw_node(struct app *app, struct reality_view *s, int row, struct area line)
+{
+	const struct tree_node *n = &s->tree->nodes[s->lines[row].at];
+	int x = 1 + 2 * n->depth;
+	const struct reality_group *g = n->group >= 0 ? &s->reality->groups[n->group] : NULL;
+	bool contradicts = g && n->kind == TREE_LAYER && reality_contradicts(s->reality, g);
+	sign_draw(s, row, line, x);
+	canvas_fit(line, x + 2, 0, numbers_at(line) - x - 2,
+		contradicts ? STYLE_BAD : n->kind == TREE_MODEL ? STYLE_BOLD : STYLE_NORMAL,
+		node_text(app, n));
+	draw_numbers(app, line, n->real_ns, n->bound_ns, n->ratio, n->estimated,
+		contradicts ? STYLE_BAD : STYLE_NORMAL);
+}
+
+static void draw_group(struct app *app, struct reality_view *s, int row, struct area line)
+{
+	const struct reality_line *l = &s->lines[row];
+	const struct reality_group *g = l->kind == LINE_GROUP ? &s->reality->groups[l->at] : NULL;
+	const char *name = app_name(app, l->layer);
+	bool ratio = g && g->real_ns > 0 && !(s->reality->prevents & USE_RATIO);
+	if (g && g->layer_count > 1)
+		name = arena_printf(&app->scratch, "%s +%d", name, g->layer_count - 1);
+	if (g && *g->kernel)
+		name = arena_printf(&app->scratch, "%s  %s", name, app_clean(app, text_of(g->kernel)));
+	canvas_fit(line, NAME_AT + 2, 0, numbers_at(line) - NAME_AT - 2, STYLE_NORMAL, name);
+	draw_numbers(app, line, g ? g->real_ns : NAN,
+		g ? g->cost_ns : app->session->analysis->layers[l->layer].ns,
+		ratio ? g->cost_ns / g->real_ns : NAN, g && g->estimated, STYLE_NORMAL);
+}
+
+static void reality_draw_row(struct app *app, void *state, int row, int above, struct area line)
+{
+	struct reality_view *s = state;
+	const struct reality_line *l = &s->lines[row];
+	(void)above;
+	switch (l->kind) {
+	case LINE_TEXT: canvas_fit(line, 1, 0, line.width - 1, l->style, l->text); break;
+	case LINE_BOUND:
+	case LINE_REAL: draw_end(app, s, row, line); break;
+	case LINE_GAP: draw_gap(app, s, row, line); break;
+	case LINE_NODE: draw_node(app, s, row, line); break;
+	default: draw_group(app, s, row, line);
+	}
+}
+
+static void reality_heading(struct app *app, void *state, struct area line)
+{
+	const struct reality_view *s = state;
+	int x = numbers_at(line);
+	if (!s->reality)
+		return;
+	canvas_fit(line, 1, 0, x - 1, STYLE_DIM, app_real_of(app, s->reality->execution));
+	canvas_fit_right(line, x, 0, COLUMN, STYLE_DIM, "real");
+	if (line.width >= 76) {
+		canvas_fit_right(line, x += COLUMN, 0, COLUMN, STYLE_DIM, "bound");
+		canvas_fit_right(line, x += COLUMN, 0, COLUMN, STYLE_DIM, "ratio");
+	}
+	canvas_fit_right(line, x + COLUMN, 0, COLUMN, STYLE_DIM, "gap");
+}
+
+static const char *reality_row_text(struct app *app, void *state, int row)
+{
+	struct reality_view *s = state;
+	const struct reality_line *l = &s->lines[row];
+	switch (l->kind) {
+	case LINE_TEXT: return l->text;
+	case LINE_BOUND: return "bound";
+	case LINE_REAL: return "real latency";
+	case LINE_GAP: return reality_label(s->reality, l->at);
+	case LINE_NODE: return node_text(app, &s->tree->nodes[l->at]);
+	case LINE_GROUP:
+		return arena_printf(&app->scratch, "%s %s", app_name(app, l->layer),
+			app_clean(app, text_of(s->reality->groups[l->at].kernel)));
+	default: return app_name(app, l->layer);
+	}
+}
+
+static bool reality_passes(struct app *app, void *state, int row)
+{
+	const struct reality_view *s = state;
+	(void)app;
+	return s->lines[row].kind == LINE_TEXT && s->count > 1;
+}
+
+static struct subject reality_subject(struct app *app, void *state, int row)
+{
+	const struct reality_line *l = &((struct reality_view *)state)->lines[row];
+	return l->layer >= 0 ? subject_of_layer(app, l->layer) : (struct subject){ .layer = -1, .ns = NAN };
+}
+
+/* ---- keys ---- */
+
+enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL };
+
+static const struct key_row reality_keys[] = {
+	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close a gap or a layer", .hint = NULL },
+	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all but the model", .hint = NULL },
+	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all", .hint = NULL },
+	{ 0 }
+};
+
+/* Opens or closes the row; closing works from inside too. */
+static bool fold(struct app *app, struct reality_view *s, int row, bool open)
+{
+	const bool *flag = flag_of(s, row);
+	int up = flag && *flag ? row : s->lines[row].parent;
+	if (open ? !flag || *flag : up < 0)
+		return false;
+	open_set(app, s, open ? row : up, open);
+	return true;
+}
+
+static bool reality_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	struct reality_view *s = state;
+	if (key->request == REQUEST_OWN && key->argument != OWN_FOLD_TOGGLE) {
+		open_all(app, s, key->argument == OWN_OPEN_ALL);
+		return true;
+	}
+	if (row < 0 || row >= s->count)
+		return false;
+	const bool *flag = flag_of(s, row);
+	switch (key->request) {
+	case REQUEST_OWN: return fold(app, s, row, flag && !*flag);
+	case REQUEST_UNFOLD: return fold(app, s, row, true);
+	case REQUEST_FOLD: return fold(app, s, row, false);
+	case REQUEST_OPEN:
+		if (flag && s->lines[row].layer < 0)
+			return fold(app, s, row, !*flag);
+		if (s->lines[row].layer < 0)
+			return false;
+		app_show(app, views_details(), s->lines[row].layer);
+		return true;
+	default: return false;
+	}
+}
+
+static void reality_select(struct app *app, void *state, int row)
+{
+	int layer = ((struct reality_view *)state)->lines[row].layer;
+	app->layer = layer >= 0 ? layer : app->layer;
+}
+
+/* The largest gap. */
+static int reality_row_at_entry(struct app *app, void *state)
+{
+	const struct reality_view *s = state;
+	(void)app;
+	for (int i = 0; i < s->count; i++)
+		if (s->lines[i].kind == LINE_GAP)
+			return i;
+	return 0;
+}
+
+const struct view view_reality = {
+	.name = "reality",
+	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; zo opens",
+	.keys = "ge",
+	.group = KEYS_VIEWS,
+	.own = reality_keys,
+	.state_size = sizeof(struct reality_view),
+	.close = reality_close,
+	.rows = reality_rows,
+	.heading = reality_heading,
+	.draw_row = reality_draw_row,
+	.row_text = reality_row_text,
+	.subject = reality_subject,
+	.shown_for = reality_shown_for,
+	.reveal = reality_reveal,
+	.row_at_entry = reality_row_at_entry,
+	.passes = reality_passes,
+	.request = reality_request,
+	.select = reality_select,
+	.opens = "open",
+};
