@@ -15,7 +15,7 @@ test_scripts = \
 	tests/flow/flow_agent.sh tests/flow/flow_charts.sh tests/flow/flow_command.sh \
 	tests/flow/flow_devices.sh tests/flow/flow_help.sh tests/flow/flow_dims.sh \
 	tests/flow/flow_inside.sh tests/flow/flow_keep.sh tests/flow/flow_measure.sh \
-	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
+	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_queue.sh tests/flow/flow_resize.sh \
 	tests/flow/flow_what_if.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \

@@ -7,6 +7,20 @@
 
 #include <math.h>
 #include <string.h>
+#include <unistd.h>
+
+struct scenarios_options {
+	const char *delete, *rename;
+	bool yes;
+};
+
+static const struct option_row scenarios_rows[] = {
+	{ "delete", 0, "NAME", OWN_TEXT(scenarios_options, delete),
+		"delete a scenario that the explorer saved, after a question" },
+	{ "rename", 0, "NAME=NEW", OWN_TEXT(scenarios_options, rename), "give such a scenario another name" },
+	{ "yes", 0, NULL, OWN_FLAG(scenarios_options, yes), "with --delete: no question" },
+	{ 0 }
+};
 
 /* The command line with -w NAME after the other options. */
 static int options_of(struct options *o, const char *name, struct options *other, struct error *err)
@@ -99,8 +113,46 @@ static int names_check(const struct options *o, struct error *err)
 	return 0;
 }
 
+/* True if a person answers the question with y. -1 with err: there is nobody to ask. */
+static int is_sure(const struct options *o, const char *name, struct error *err)
+{
+	const struct scenarios_options *own = o->own;
+	char answer[16] = "";
+	if (own->yes)
+		return true;
+	if (!isatty(STDIN_FILENO) || !isatty(STDERR_FILENO))
+		return error_set(err, "--delete %.40s asks before it deletes: add --yes", name);
+	fprintf(stderr, "delete the scenario %s? [y/N] ", name);
+	return fgets(answer, sizeof(answer), stdin) && (answer[0] == 'y' || answer[0] == 'Y');
+}
+
+/* --delete and --rename. */
+static int scenarios_edit(struct options *o, struct error *err)
+{
+	const struct scenarios_options *own = o->own;
+	const char *split = own->rename ? strchr(own->rename, '=') : NULL;
+	if (o->argc || (own->delete && own->rename))
+		return error_set(err, "scenarios: --delete and --rename go alone, without a model"), EXIT_BAD;
+	if (own->rename && !split)
+		return error_set(err, "--rename takes NAME=NEW, not %.60s", own->rename), EXIT_BAD;
+	if (own->rename) {
+		const char *name = arena_strndup(&o->arena, own->rename, (size_t)(split - own->rename));
+		return config_rename_scenario(&o->config, name, split + 1, err) ? EXIT_BAD : EXIT_DONE;
+	}
+	const struct config_scenario *one = config_scenario(&o->config, text_of(own->delete));
+	int sure = one && one->saved ? is_sure(o, own->delete, err) : true; /* else it says why not */
+	if (sure < 0 || (sure && config_delete_scenario(&o->config, own->delete, err)))
+		return EXIT_BAD;
+	return sure ? EXIT_DONE : EXIT_GAPS;
+}
+
 static int cmd_scenarios(struct options *o, struct error *err)
 {
+	const struct scenarios_options *own = o->own;
+	if (own->delete || own->rename)
+		return scenarios_edit(o, err);
+	if (!o->argc)
+		return error_set(err, "scenarios: give a model, or --delete NAME"), EXIT_BAD;
 	struct scenario_rows r = { .model = o->argv[0] };
 	if (names_check(o, err))
 		return EXIT_BAD;
@@ -130,16 +182,18 @@ static int cmd_scenarios(struct options *o, struct error *err)
 
 const struct command command_scenarios = {
 	.name = "scenarios",
-	.arguments = "MODEL [NAME...]",
-	.least = 1,
+	.arguments = "[MODEL [NAME...]]",
+	.least = 0,
 	.most = CONFIG_SCENARIOS_MAX + 1,
 	.text = "named scenarios side by side, with differences to the first",
 	.about = "Prints the bound of each named scenario (scenarios: in benanza.yaml(5), and those that the "
 		 "explorer saved) beside the first; without names, of all of them beside the options as "
 		 "given. "
 		 "What a scenario sets replaces the options. Exit status 1: a row is incomplete. "
-		 "Measures nothing.",
+		 "Measures nothing. --delete and --rename change those that the explorer saved.",
 	.examples = { "benanza scenarios model.onnx", "benanza scenarios model.onnx today planned --csv" },
+	.own = scenarios_rows,
+	.own_size = sizeof(struct scenarios_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json,
 		&options_csv },
 	.run = cmd_scenarios,

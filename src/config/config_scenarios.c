@@ -140,18 +140,19 @@ static void write_one(struct yaml_writer *w, const struct config_scenario *s)
 	yaml_write_end(w);
 }
 
-/* Those that were saved, with `one` in place of its namesake. */
-static int saved_text(
-	const struct config *c, const struct config_scenario *one, struct str *out, struct error *err)
+/* Those that were saved without the one of that name, and with `one` (may be NULL). */
+static int saved_text(const struct config *c, const char *without, const struct config_scenario *one,
+	struct str *out, struct error *err)
 {
 	struct yaml_writer *w = yaml_writer_new(out);
 	yaml_write_map(w);
 	write_key(w, "scenarios");
 	yaml_write_map(w);
 	for (int i = 0; i < c->scenario_count; i++)
-		if (c->scenarios[i].saved && strcmp(c->scenarios[i].name, one->name) != 0)
+		if (c->scenarios[i].saved && strcmp(c->scenarios[i].name, without) != 0)
 			write_one(w, &c->scenarios[i]);
-	write_one(w, one);
+	if (one)
+		write_one(w, one);
 	yaml_write_end(w);
 	yaml_write_end(w);
 	return yaml_writer_finish(w, err);
@@ -202,7 +203,7 @@ int config_save_scenario(struct config *c, const struct config_scenario *one, st
 	if (!bad && !before && c->scenario_count == CONFIG_SCENARIOS_MAX)
 		bad = error_set(err, "more than %d scenarios", CONFIG_SCENARIOS_MAX);
 	if (!bad)
-		bad = saved_text(c, one, &text, err) || file_write(&a, path, &text, err);
+		bad = saved_text(c, one->name, one, &text, err) || file_write(&a, path, &text, err);
 	struct config_scenario copy_of = *one;
 	copy_of.saved = true;
 	if (!bad)
@@ -210,4 +211,62 @@ int config_save_scenario(struct config *c, const struct config_scenario *one, st
 	str_free(&text);
 	arena_free(&a);
 	return bad ? -1 : 0;
+}
+
+/* The saved scenario of that name. NULL with err: it is none, or of the user's file. */
+static struct config_scenario *saved_find(struct config *c, const char *name, struct error *err)
+{
+	struct config_scenario *one = (struct config_scenario *)config_scenario(c, text_of(name));
+	const char *near = one ? NULL : config_scenario_nearest(c, text_of(name));
+	if (one && one->saved)
+		return one;
+	if (one)
+		error_set(err, "%s is a scenario of %s: change it there", name,
+			c->path ? c->path : "the configuration");
+	else
+		error_set(err, "there is no saved scenario '%.40s'%s%s%s", name,
+			near ? "; did you mean " : "", near ? near : "", near ? "?" : "");
+	return NULL;
+}
+
+/* Writes the file with `one` in place of the scenario `name`; NULL: without it. */
+static int saved_replace(
+	const struct config *c, const char *name, const struct config_scenario *one, struct error *err)
+{
+	struct arena a = { 0 };
+	struct str text = { 0 };
+	const char *path = saved_path(&a);
+	int bad = !path ? error_set(err, "scenarios cannot be saved: HOME is not set")
+			: saved_text(c, name, one, &text, err) || file_write(&a, path, &text, err);
+	str_free(&text);
+	arena_free(&a);
+	return bad ? -1 : 0;
+}
+
+int config_delete_scenario(struct config *c, const char *name, struct error *err)
+{
+	struct config_scenario *one = saved_find(c, name, err);
+	if (!one || saved_replace(c, name, NULL, err))
+		return -1;
+	size_t behind = (size_t)(&c->scenarios[c->scenario_count] - one) - 1;
+	memmove(one, one + 1, behind * sizeof(*one));
+	c->scenario_count--;
+	return 0;
+}
+
+int config_rename_scenario(struct config *c, const char *name, const char *to, struct error *err)
+{
+	struct config_scenario *one = saved_find(c, name, err);
+	if (!one || name_fits(to, err))
+		return -1;
+	if (strcmp(name, to) == 0)
+		return 0;
+	if (config_scenario(c, text_of(to)))
+		return error_set(err, "there is a scenario %s already", to);
+	struct config_scenario new = *one;
+	new.name = copy(&c->arena, to);
+	if (saved_replace(c, name, &new, err))
+		return -1;
+	*one = new;
+	return 0;
 }

@@ -37,6 +37,14 @@ struct scenario_total {
 /* The session stays as it is, but for a plan that it keeps. On a described device the first call asks its
  * planner, and a later one has the answers. `why` is in the arena. */
 struct scenario_total scenarios_total(struct session *s, const struct config_scenario *one, struct arena *a);
+/* The total of the present scenario, batch, type and dimensions on another device, recorded or described,
+ * whose results then stay loaded. A runner that is not in use has none (why). Of a described device only
+ * session_beside_step gets the planner's answers: true if some came since its total was taken. */
+struct scenario_total session_beside_total(
+	struct session *s, const struct session_device *d, struct arena *a);
+bool session_beside_step(struct session *s);
+bool session_beside_waits(const struct session *s); /* a planner has not answered all */
+void session_beside_drop(struct session *s);
 /* Shows a scenario: what-ifs, dimensions, batch and data type, not the device. -1: one of them is not
  * possible; what was set before it stays. */
 int scenarios_take(struct session *s, const struct config_scenario *one, struct error *err);

@@ -71,6 +71,7 @@ struct session_sweep {
 };
 
 struct session_digest; /* session_agent.c */
+struct session_beside; /* session_choose.c */
 struct session_seat; /* a device that is being connected or closed */
 
 struct session;
@@ -110,6 +111,7 @@ struct session {
 	uint64_t seen_planner;        /* the planner's version at the last analysis */
 	uint64_t device_changes;      /* number of device changes, reconnections included */
 	struct session_seat *awaited; /* chosen device whose runner has not sent its hello yet; or NULL */
+	struct session_beside *beside; /* devices that were opened to be compared; or NULL */
 	struct session_seat *leaving; /* previous devices whose runners have not ended yet */
 	char trouble[ERROR_TEXT_SIZE]; /* why the requested runner does not answer, so that records are shown;
 					  else "" */
@@ -281,9 +283,11 @@ const char **session_conversions(struct session *s, struct arena *a, int *count)
 /* All distinct problems of the current scenario, in arena a. */
 const char **session_problems(const struct session *s, struct arena *a, int *count);
 /* Queues quick measurements (queue_add_quick) of the current scenario's unmeasured problems, if they are more
- * than QUICK_LEAST. Returns the number added. */
+ * than QUICK_LEAST and the configuration does not switch them off (quick). Returns the number added. _all:
+ * and then of its what-ifs', behind these. */
 #define QUICK_LEAST 10
 int session_measure_quick(struct session *s);
+int session_measure_quick_all(struct session *s);
 /* Queues all unmeasured problems of the scenario and its what-ifs, fused ones included, and then the device's
  * peaks. Returns the number added. */
 int session_measure_missing(struct session *s);

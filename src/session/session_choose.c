@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/log.h"
+#include "session/scenarios.h"
 
 struct session_seat {
 	struct session_seat *next;
@@ -123,6 +124,7 @@ static void leaving_step(struct session *s)
 
 void session_device_free(struct session *s)
 {
+	session_beside_drop(s);
 	seat_free(seat_lift(s));
 	session_choose_leave(s);
 	while (s->leaving) {
@@ -132,7 +134,7 @@ void session_device_free(struct session *s)
 	}
 }
 
-/* ---- choosing ---- */
+/* ---- opening ---- */
 
 static int open_recorded(struct session *s, const struct session_device *d, struct error *err)
 {
@@ -165,6 +167,128 @@ static int open_described(struct session *s, const struct session_device *d, str
 	session_use_described(s, one);
 	return 0;
 }
+
+/* ---- beside the present one ---- */
+
+/* A device that was opened to be compared. */
+struct session_beside {
+	struct session_beside *next;
+	const char *key;
+	enum session_device_kind kind;
+	struct session_seat *seat; /* NULL while it is the current one, or if it cannot be opened */
+	char why[ERROR_TEXT_SIZE];
+	uint64_t version;          /* of its planner, when its total was taken */
+};
+
+/* What belongs to the current device and is not in its seat. */
+struct outside {
+	struct peaks peaks;
+	uint64_t seen_planner;
+	const struct session_plan *asked;
+	unsigned asked_variants;
+};
+
+static struct outside outside_of(const struct session *s)
+{
+	return (struct outside){ s->peaks, s->seen_planner, s->asked, s->asked_variants };
+}
+
+static void outside_set(struct session *s, const struct outside *o)
+{
+	s->peaks = o->peaks;
+	s->seen_planner = o->seen_planner;
+	s->asked = o->asked;
+	s->asked_variants = o->asked_variants;
+}
+
+/* Opens the device in a seat of its own; the session keeps its own device. */
+static void beside_open(struct session *s, struct session_beside *b, const struct session_device *d)
+{
+	struct error err = ERROR_NONE;
+	struct outside own = outside_of(s);
+	struct session_seat *present = seat_lift(s);
+	seat_set(s, seat_new(s, d));
+	s->trouble[0] = '\0';
+	bool bad = d->kind == SESSION_RECORDED ? open_recorded(s, d, &err) : open_described(s, d, &err);
+	b->seat = seat_lift(s);
+	if (bad) {
+		snprintf(b->why, sizeof(b->why), "%s", err.text);
+		seat_free(b->seat);
+		b->seat = NULL;
+	}
+	seat_set(s, present);
+	outside_set(s, &own);
+}
+
+static struct session_beside *beside_of(struct session *s, const struct session_device *d)
+{
+	struct session_beside *b = s->beside;
+	while (b && (b->kind != d->kind || strcmp(b->key, d->key) != 0))
+		b = b->next;
+	if (b)
+		return b;
+	b = base_calloc(1, sizeof(*b) + strlen(d->key) + 1);
+	b->key = strcpy((char *)(b + 1), d->key);
+	b->kind = d->kind;
+	b->next = s->beside;
+	s->beside = b;
+	beside_open(s, b, d);
+	return b;
+}
+
+struct scenario_total session_beside_total(
+	struct session *s, const struct session_device *d, struct arena *a)
+{
+	struct scenario_total t = { .point = SWEEP_POINT_UNKNOWN };
+	struct session_beside *b = d->kind == SESSION_RUNNER ? NULL : beside_of(s, d);
+	if (!b || !b->seat) {
+		t.elsewhere = !b;
+		t.why = b ? arena_printf(a, "%s", b->why) : "its runner is not started";
+		return t;
+	}
+	const struct config_scenario one = { .what_if = scenarios_what_ifs(&s->scenario, a) };
+	struct outside own = outside_of(s);
+	struct session_seat *present = seat_lift(s);
+	seat_set(s, b->seat);
+	s->peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
+	t = scenarios_total(s, &one, a);
+	b->version = s->planner ? planner_version(s->planner) : 0;
+	b->seat = seat_lift(s);
+	seat_set(s, present);
+	outside_set(s, &own);
+	return t;
+}
+
+bool session_beside_step(struct session *s)
+{
+	bool changed = false;
+	for (struct session_beside *b = s->beside; b; b = b->next)
+		if (b->seat && b->seat->planner) {
+			planner_step(b->seat->planner, 0);
+			changed |= planner_version(b->seat->planner) != b->version;
+		}
+	return changed;
+}
+
+bool session_beside_waits(const struct session *s)
+{
+	for (const struct session_beside *b = s->beside; b; b = b->next)
+		if (b->seat && b->seat->planner && !planner_is_idle(b->seat->planner))
+			return true;
+	return false;
+}
+
+void session_beside_drop(struct session *s)
+{
+	while (s->beside) {
+		struct session_beside *next = s->beside->next;
+		seat_free(s->beside->seat);
+		free(s->beside);
+		s->beside = next;
+	}
+}
+
+/* ---- choosing ---- */
 
 /* Switches to a device without a runner: succeeds or fails at once. */
 static int choose_now(struct session *s, const struct session_device *d, struct error *err)

@@ -79,4 +79,29 @@ sed 's/telepathy/parallel/; s/wrong:/fusion:/' config.yaml >names.yaml
 try 2 "a scenario with the name of a what-if" "$BENANZA" bound -c names.yaml "$tiny"
 says err "fusion is the name of a what-if"
 one_line
+
+try 2 "none is saved" bz scenarios --delete mine --yes
+says err "there is no saved scenario 'mine'"
+one_line
+mkdir -p "$XDG_DATA_HOME/benanza"
+echo 'scenarios: {mine: {what_if: fusion}, second: {what_if: parallel}}' \
+    >"$XDG_DATA_HOME/benanza/scenarios.yaml"
+try 0 "a saved one" bz bound --json "$tiny" -w mine
+try 2 "without a terminal nobody can be asked" bz scenarios --delete mine </dev/null
+says err "add --yes"
+one_line
+try 2 "one of the configuration" bz scenarios --delete fused --yes
+says err "change it there"
+try 0 "renamed" bz scenarios --rename mine=other
+try 0 "is used by its new name" bz bound --json "$tiny" -w other
+try 2 "and not by the old one" bz bound "$tiny" -w mine
+try 2 "a name that is taken" bz scenarios --rename other=second
+says err "there is a scenario second already"
+try 2 "no new name" bz scenarios --rename other
+says err "--rename takes NAME=NEW"
+try 0 "deleted" bz scenarios --delete other --yes
+try 2 "is gone" bz bound "$tiny" -w other
+try 0 "the other one stays" bz bound --json "$tiny" -w second
+try 2 "no model" bz scenarios
+says err "give a model"
 done_testing

@@ -50,6 +50,12 @@ see "[ga] Algorithms"
 keys Tab
 see "[gw] Sweep"
 keys Tab
+see "[gq] Queue"
+see "no jobs yet: b measures what is missing"
+keys Tab
+see "[ge] Reality"
+see "no real execution of this model"
+keys Tab
 see "[8] Help"
 keys Tab
 see "[1] Layers"

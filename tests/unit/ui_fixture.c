@@ -2,6 +2,7 @@
 
 #include "ui_fixture.h"
 
+#include "session/scenarios.h"
 #include "session/session_agent.h"
 #include "session/session_private.h"
 
@@ -686,6 +687,35 @@ struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtyp
 	return NULL;
 }
 
+/* An h100 has estimates, other recorded and described devices gaps. */
+struct scenario_total session_beside_total(
+	struct session *s, const struct session_device *d, struct arena *a)
+{
+	struct scenario_total t = { .point = SWEEP_POINT_UNKNOWN };
+	(void)s;
+	(void)a;
+	t.point.batch = 1;
+	t.point.estimated = d->kind == SESSION_DESCRIBED;
+	t.point.complete = t.point.estimated;
+	t.point.bound_ns = strcmp(d->key, "h100") == 0 ? 1e6 : 2e6;
+	t.unmeasured = t.point.complete ? 0 : 3;
+	t.why = d->kind == SESSION_RUNNER ? "its runner is not started" : NULL;
+	t.elsewhere = d->kind == SESSION_RUNNER;
+	return t;
+}
+
+bool session_beside_step(struct session *s)
+{
+	(void)s;
+	return false;
+}
+
+bool session_beside_waits(const struct session *s)
+{
+	(void)s;
+	return false;
+}
+
 int session_recorded_more(struct session *s, struct error *err)
 {
 	(void)s;
@@ -847,6 +877,50 @@ void queue_cancel(struct queue *q)
 {
 	(void)q;
 	fixture_calls.cancel++;
+}
+
+/* The problems of the plan in the states of queue_state; of those that have none, the convolutions are done
+ * and the reductions failed. */
+int queue_job_count(const struct queue *q)
+{
+	return q->options.busy ? q->plan->problem_count : 0;
+}
+
+uint64_t queue_version(const struct queue *q)
+{
+	(void)q;
+	return 1 + (uint64_t)fixture_calls.dropped + (uint64_t)fixture_calls.put_first;
+}
+
+struct queue_job queue_job(const struct queue *q, int number)
+{
+	const char *text = q->plan->problems[number].text;
+	enum job_state state = queue_state(q, text);
+	bool conv = strncmp(text, "conv", 4) == 0, reduce = strncmp(text, "reduce", 6) == 0;
+	state = state != JOB_NONE ? state : conv ? JOB_DONE : reduce ? JOB_FAILED : JOB_NONE;
+	return (struct queue_job){ .kind = JOB_PROBLEM, .payload = text, .state = state,
+		.position = queue_position(q, text), .ended = conv || reduce ? 1 + number : 0,
+		.seconds = state == JOB_RUNNING ? 1.5 : conv ? 0.8 + 0.1 * number : NAN,
+		.what = state == JOB_RUNNING ? "gemm:jit" : reduce ? "out of\033[2J memory" : "" };
+}
+
+bool queue_drop(struct queue *q, int number)
+{
+	enum job_state state = queue_job(q, number).state;
+	fixture_calls.dropped += state == JOB_PENDING || state == JOB_RUNNING;
+	return state == JOB_PENDING || state == JOB_RUNNING;
+}
+
+bool queue_put_first(struct queue *q, int number)
+{
+	fixture_calls.put_first += queue_job(q, number).position > 1;
+	return queue_job(q, number).position > 1;
+}
+
+int queue_clear(struct queue *q)
+{
+	fixture_calls.cleared++;
+	return q->options.busy ? 2 : 0;
 }
 
 int queue_step(struct queue *q, int timeout_ms, struct error *err)

@@ -358,7 +358,7 @@ static void draw_progress(struct app *app, struct area rows)
 static void draw_prompt(struct app *app, struct area line)
 {
 	const struct prompt *q = &app->frame->prompt;
-	if (q->kind == PROMPT_MEASURE || q->kind == PROMPT_LEAVE) {
+	if (question_is_open(app)) {
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_BOLD, question_text(app));
 		return;
 	}
@@ -512,11 +512,15 @@ static void draw_body(struct app *app, struct area body)
 	int width = app_list_width(app);
 	struct area list = canvas_part(body, 0, 0, width, body.height);
 	int heading = p->view->heading ? 1 : 0;
-	app->frame->page = list.height - heading;
+	int foot = p->view->foot ? p->view->foot(app, p->state, list.height) : 0;
+	app->frame->page = list.height - heading - foot;
 	pane_sync(app, p, width);
+	if (foot)
+		p->view->draw_foot(app, p->state,
+			canvas_part(list, 0, list.height - foot, width, foot));
 	if (heading)
 		p->view->heading(app, p->state, canvas_part(list, 0, 0, width, 1));
-	struct area rest = canvas_part(list, 0, heading, width, list.height - heading);
+	struct area rest = canvas_part(list, 0, heading, width, list.height - heading - foot);
 	if (p->view->draw)
 		p->view->draw(app, p->state, rest);
 	else

@@ -32,7 +32,7 @@ struct pane {
 };
 
 enum prompt_kind { PROMPT_NONE, PROMPT_SEARCH, PROMPT_FILTER, PROMPT_DIM, PROMPT_ASSUME, PROMPT_CHOICE,
-	PROMPT_LINE, PROMPT_TEXT, PROMPT_PATH, PROMPT_MEASURE, PROMPT_LEAVE };
+	PROMPT_LINE, PROMPT_TEXT, PROMPT_PATH, PROMPT_MEASURE, PROMPT_LEAVE, PROMPT_CONFIRM };
 
 #define FORM_TEXT_SIZE 24
 
@@ -62,6 +62,7 @@ struct prompt {
 								    was started */
 	const char *label;    /* PROMPT_TEXT: before the text */
 	bool (*accept)(struct app *app, const char *text);
+	void (*yes)(struct app *app); /* PROMPT_CONFIRM: the question is `text` */
 	struct form_field *fields; /* PROMPT_DIM: the form; `text` is that of field `field` */
 	int field_count, field;
 	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
@@ -176,6 +177,7 @@ void measure_stop(struct app *app);
 
 /* questions.c: y, n and a (always) answer; any other key does what it does */
 bool question_key(struct app *app, uint32_t key); /* false: the key was no answer */
+bool question_is_open(const struct app *app);
 const char *question_text(struct app *app);
 /* Once a model: asks whether to measure, if nothing is measured and a runner is there. True: something
  * changed. */

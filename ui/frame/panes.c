@@ -94,7 +94,8 @@ static int order_compare(const void *x, const void *y, void *context)
 {
 	const struct order *o = context;
 	int a = *(const int *)x, b = *(const int *)y;
-	int c = o->pane->order ? o->pane->view->compare(o->app, o->pane->state, o->pane->order, a, b) : 0;
+	bool compares = o->pane->order || o->pane->view->ranked;
+	int c = compares ? o->pane->view->compare(o->app, o->pane->state, o->pane->order, a, b) : 0;
 	if (c == 0)
 		c = a < b ? -1 : a > b;
 	return o->pane->reverse ? -c : c;
@@ -166,7 +167,7 @@ void pane_reorder(struct app *app, struct pane *p)
 	}
 	p->all_count = count;
 	struct order o = { app, p };
-	if (count > 1 && (p->order || p->reverse))
+	if (count > 1 && (p->order || p->reverse || p->view->ranked))
 		qsort_r(p->all, (size_t)count, sizeof(*p->all), order_compare, &o);
 	p->shown_count = 0;
 	for (int i = 0; i < count; i++) {

@@ -4,6 +4,7 @@
 #include "ui/frame/frame.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* Budgets that a problem takes, all its algorithms together: 68 problems of ResNet-50 took 62 s with 200
@@ -20,8 +21,24 @@ const char *question_time(struct app *app)
 		arena_printf(&app->scratch, "~%.0f h", ceil(s / 3600));
 }
 
+bool question_is_open(const struct app *app)
+{
+	enum prompt_kind kind = app->frame->prompt.kind;
+	return kind == PROMPT_MEASURE || kind == PROMPT_LEAVE || kind == PROMPT_CONFIRM;
+}
+
+void app_confirm(struct app *app, const char *question, void (*yes)(struct app *app))
+{
+	struct prompt *q = &app->frame->prompt;
+	prompt_open(app, PROMPT_CONFIRM);
+	snprintf(q->text, sizeof(q->text), "%s", question);
+	q->yes = yes;
+}
+
 const char *question_text(struct app *app)
 {
+	if (app->frame->prompt.kind == PROMPT_CONFIRM)
+		return arena_printf(&app->scratch, "%s y/n", app->frame->prompt.text);
 	if (app->frame->prompt.kind == PROMPT_LEAVE)
 		return "measuring: leave? finished results are kept; y/n";
 	return arena_printf(&app->scratch, "%d problem%s %s no result: measure now, %s? y/n/a(lways)",
@@ -44,13 +61,16 @@ bool question_key(struct app *app, uint32_t key)
 {
 	enum prompt_kind kind = app->frame->prompt.kind;
 	bool no = key == 'n' || key == KEY_CODE_ESC, yes = key == 'y' || key == KEY_CODE_ENTER;
-	bool answer = no || yes || (kind == PROMPT_LEAVE ? key == 'q' : key == 'a');
+	bool answer = no || yes || (kind == PROMPT_LEAVE ? key == 'q' : kind == PROMPT_MEASURE && key == 'a');
+	void (*confirmed)(struct app *app) = app->frame->prompt.yes;
 	prompt_close(app);
 	if (!answer)
 		return false;
 	if (kind == PROMPT_MEASURE)
 		answer_measure(app, key);
-	else
+	else if (kind == PROMPT_CONFIRM && yes)
+		confirmed(app);
+	else if (kind == PROMPT_LEAVE)
 		app->frame->quit = !no;
 	return true;
 }

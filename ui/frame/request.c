@@ -322,7 +322,7 @@ bool request_is_direct(struct app *app, uint32_t key)
 		return false;
 	pane_sync(app, app_pane(app), app_list_width(app));
 	app->note[0] = '\0';
-	if (app->frame->prompt.kind == PROMPT_MEASURE || app->frame->prompt.kind == PROMPT_LEAVE)
+	if (question_is_open(app))
 		return question_key(app, key);
 	prompt_key(app, key);
 	return true;

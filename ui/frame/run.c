@@ -6,6 +6,8 @@
 #include "ui/screen/term.h"
 #include "ui/views/columns.h"
 
+#include "base/log.h"
+
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -15,6 +17,7 @@
  * measured. */
 #define MEASURING_REDRAW_MS 500
 #define IDLE_WAIT_MS 1000
+#define LOG_LINES 1000 /* kept for the view queue */
 #define SLICE_MS 4 /* of effects, with a key press and at a time between */
 #define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
 
@@ -244,6 +247,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 		return -1;
 	int columns, rows;
 	s->effects_ms = SLICE_MS;
+	log_keep(LOG_LINES);
 	term_size(&columns, &rows);
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
 	if (o->note)
@@ -259,6 +263,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (s->queue)
 		queue_cancel(s->queue);
 	app_free(&app);
+	log_keep(0);
 	term_close();
 	return result;
 }

@@ -22,8 +22,17 @@ struct place {
 	double times;                  /* runs per run of the model; NaN unknown, 0 never */
 };
 
+/* Devices marked to be compared (beside.h), in the order of the marks. */
+#define BESIDE_MOST 16
+struct beside {
+	struct arena arena;
+	int count;
+	struct session_device list[BESIDE_MOST];
+};
+
 struct app {
 	struct session *session;
+	struct beside beside;
 	struct arena scratch;    /* freed before each drawing */
 	uint64_t analyses;       /* counts analyses: changes with every figure */
 	uint64_t generation;     /* counts changes of plan, results and scenario */

@@ -2,6 +2,7 @@
 
 #include "ui/model/private.h"
 
+#include "base/log.h"
 #include "session/state.h"
 
 #include <math.h>
@@ -374,4 +375,6 @@ void app_note(struct app *app, bool bad, const char *fmt, ...)
 	vsnprintf(app->note, sizeof(app->note), fmt, ap);
 	va_end(ap);
 	app->note_bad = bad;
+	if (bad)
+		log_line("%s", app->note);
 }

@@ -3,6 +3,8 @@ libui_a_SOURCES += \
 	ui/model/agent.c \
 	ui/model/agent.h \
 	ui/model/app.h \
+	ui/model/beside.c \
+	ui/model/beside.h \
 	ui/model/facts.c \
 	ui/model/names.c \
 	ui/model/places.c \

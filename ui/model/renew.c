@@ -89,5 +89,6 @@ void app_end(struct app *app)
 	free(app->number_of);
 	free(app->name_detail);
 	scopes_free(&app->scopes);
+	arena_free(&app->beside.arena);
 	arena_free(&app->scratch);
 }

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/model/beside.h"
 #include "ui/views/view.h"
 
 #include <math.h>
@@ -222,6 +223,8 @@ static void devices_draw_row(struct app *app, void *state, int row, int above, s
 	int end = d->kind == SESSION_DESCRIBED ? figures_draw(app, &d->described, line) : line.width;
 	if (d->in_use)
 		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+	if (app_beside_at(app, d) >= 0)
+		canvas_put(line, 2, 0, STYLE_BOLD, '*');
 	canvas_fit(line, KEY_AT, 0, MODEL_AT - KEY_AT - 1, d->in_use ? STYLE_GOOD : STYLE_BOLD,
 		d->kind == SESSION_RECORDED && !d->id ? "-" : app_clean(app, text_of(d->key)));
 	const char *what = starting ? "starting" : *d->model ? d->model : d->command;
@@ -257,9 +260,32 @@ static int devices_row_at_entry(struct app *app, void *state)
 	return 1; /* below the first heading */
 }
 
+enum { OWN_BESIDE };
+
+static const struct key_row devices_keys[] = {
+	{ "V", REQUEST_OWN, OWN_BESIDE, KEYS_VIEWS,
+		"mark the device (*), or remove its mark; gs compares the marked ones", .hint = "compare" },
+	{ 0 }
+};
+
+static void beside_toggle(struct app *app, const struct session_device *d)
+{
+	int marked = app_beside_toggle(app, d);
+	if (marked < 0)
+		app_note(app, false, "%d devices are marked: no more", BESIDE_MOST);
+	else
+		app_note(app, false, "%s %s; %d marked: gs compares them with the one in use",
+			app_clean(app, text_of(d->key)), marked ? "is marked" : "is not marked any more",
+			app->beside.count);
+}
+
 static bool devices_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	const struct devices *s = state;
+	if (key->request == REQUEST_OWN && row >= 0 && s->lines[row].device >= 0) {
+		beside_toggle(app, &s->list[s->lines[row].device]);
+		return true;
+	}
 	if (key->request != REQUEST_OPEN || row < 0 || s->lines[row].device < 0)
 		return false;
 	app_device_choose(app, &s->list[s->lines[row].device]);
@@ -271,6 +297,7 @@ const struct view view_devices = {
 	.help = "runners, recorded and described devices; Enter switches: scenario and layer stay",
 	.keys = "5 D",
 	.group = KEYS_VIEWS,
+	.own = devices_keys,
 	.state_size = sizeof(struct devices),
 	.close = devices_close,
 	.rows = devices_rows,

@@ -26,6 +26,8 @@ libui_a_SOURCES += \
 	ui/views/map.c \
 	ui/views/models.c \
 	ui/views/problems.c \
+	ui/views/queue.c \
+	ui/views/reality.c \
 	ui/views/roofline.c \
 	ui/views/timeline.c \
 	ui/views/scenarios.c \

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "ui/model/beside.h"
 #include "ui/views/view.h"
 
 #include "session/scenarios.h"
@@ -9,9 +10,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The present scenario, then the named ones, each beside the present. */
+/* The present scenario, on the present device and on those that are marked, then the named ones, each beside
+ * one of them. */
 struct scenario_line {
 	const struct config_scenario *one; /* NULL: the present */
+	const struct session_device *device; /* a marked one; NULL: the present */
 	struct scenario_total total;
 	const char *what_ifs; /* as the status line names them */
 	enum dtype dtype;
@@ -24,17 +27,23 @@ struct scenarios {
 	int count;
 	uint64_t generation;
 	int known; /* scenarios of the configuration at the last reading */
+	int base;  /* row with which the others are compared; 0: the present */
 };
 
 #define NAME_AT 3
 #define NAME_LEAST 12
 #define NAME_MOST CONFIG_SCENARIO_NAME_MAX
 
+static const char *line_name(const struct scenario_line *l)
+{
+	return l->one ? l->one->name : l->device ? l->device->key : "present";
+}
+
 static int name_columns(const struct scenarios *s, int width)
 {
 	int most = NAME_LEAST;
 	for (int i = 1; i < s->count; i++) {
-		int n = (int)strlen(s->lines[i].one->name);
+		int n = canvas_columns(line_name(&s->lines[i]));
 		most = n > most ? n : most;
 	}
 	int room = width - 60; /* of the other columns, and some what-ifs */
@@ -42,17 +51,19 @@ static int name_columns(const struct scenarios *s, int width)
 }
 
 static void line_fill(
-	struct app *app, struct scenarios *s, struct scenario_line *l, const struct config_scenario *one)
+	struct app *app, struct scenarios *s, struct scenario_line *l, const struct config_scenario *one,
+	const struct session_device *device)
 {
 	struct session *session = app->session;
 	struct scenario with;
 	char words[SCENARIO_TEXT_SIZE];
 	struct error err;
 	*l = (struct scenario_line){ .one = one,
-		.dtype = session->current ? session->current->dtype : DTYPE_F32 };
+		.device = device, .dtype = session->current ? session->current->dtype : DTYPE_F32 };
 	struct config_scenario present = { .what_if = scenarios_what_ifs(&session->scenario, &s->arena) };
-	l->total = scenarios_total(session, one ? one : &present, &s->arena);
-	l->present = !one || scenarios_is_present(session, one);
+	l->total = device ? session_beside_total(session, device, &s->arena)
+			  : scenarios_total(session, one ? one : &present, &s->arena);
+	l->present = device ? false : !one || scenarios_is_present(session, one);
 	if (one && one->has_dtype)
 		l->dtype = one->dtype;
 	bool known = !scenarios_what_ifs_of(session, one ? one : &present, &with, &err);
@@ -64,14 +75,17 @@ static int scenarios_rows(struct app *app, void *state, int width)
 {
 	struct scenarios *s = state;
 	const struct config *c = app->session->given;
+	int devices = app->beside.count;
 	(void)width;
 	if (s->lines && s->generation == app->generation && s->known == c->scenario_count)
 		return s->count;
 	arena_free(&s->arena);
-	s->count = 1 + c->scenario_count;
+	s->count = 1 + devices + c->scenario_count;
 	s->lines = ARENA_ARRAY(&s->arena, struct scenario_line, s->count);
 	for (int i = 0; i < s->count; i++)
-		line_fill(app, s, &s->lines[i], i ? &c->scenarios[i - 1] : NULL);
+		line_fill(app, s, &s->lines[i], i > devices ? &c->scenarios[i - devices - 1] : NULL,
+			i && i <= devices ? &app->beside.list[i - 1] : NULL);
+	s->base = s->base < s->count ? s->base : 0;
 	s->generation = app->generation;
 	s->known = c->scenario_count;
 	return s->count;
@@ -86,15 +100,18 @@ static void scenarios_close(struct app *app, void *state)
 static void scenarios_heading(struct app *app, void *state, struct area line)
 {
 	int x = NAME_AT + name_columns(state, line.width) + 1;
-	(void)app;
 	canvas_text(line, NAME_AT, 0, STYLE_DIM, "scenario");
 	canvas_fit_right(line, x, 0, 10, STYLE_DIM, "bound");
 	canvas_fit_right(line, x + 11, 0, 6, STYLE_DIM, "\u00b1");
-	canvas_fit_right(line, x + 18, 0, 21, STYLE_DIM, "to the present");
+	const struct scenarios *s = state;
+	const char *base = s->base && s->base < s->count ? line_name(&s->lines[s->base]) : "the present";
+	canvas_fit_right(line, x + 18, 0, 21, STYLE_DIM,
+		arena_printf(&app->scratch, "to %s", app_clean(app, text_of(base))));
 	canvas_fit(line, x + 41, 0, line.width - x - 41, STYLE_DIM, "batch, type, what-ifs");
 }
 
-/* "-403 us -47.6%", per item if the batches differ; "" if one of them is not complete. */
+/* "-403 us -47.6%", with `~` if one of them has estimates, per item if the batches differ; "" if one of them
+ * is not complete. */
 static const char *delta_text(struct app *app, const struct scenario_line *l, const struct scenario_line *now)
 {
 	const struct sweep_point *a = &now->total.point, *b = &l->total.point;
@@ -106,7 +123,8 @@ static const char *delta_text(struct app *app, const struct scenario_line *l, co
 	       to = per_item ? b->bound_ns / (double)b->batch : b->bound_ns;
 	if (to == from)
 		return "same";
-	return arena_printf(&app->scratch, "%s%s%s %+.1f%%", to > from ? "+" : "-",
+	return arena_printf(&app->scratch, "%s%s%s%s %+.1f%%", a->estimated || b->estimated ? "~" : "",
+		to > from ? "+" : "-",
 		str_duration(text, fabs(to - from)), per_item ? "/item" : "", 100 * (to / from - 1));
 }
 
@@ -116,14 +134,16 @@ static const char *interval_text(struct app *app, const struct sweep_point *p)
 	return isnan(half) ? "" : arena_printf(&app->scratch, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
 }
 
-/* "8 bf16 fusion,parallel  3 unmeasured" */
+/* "8 bf16 fusion,parallel  3 unmeasured"; of another device its name. */
 static const char *what_text(struct app *app, const struct scenario_line *l)
 {
 	const struct scenario_total *t = &l->total;
 	struct arena *a = &app->scratch;
+	const char *device = l->device ? app_clean(app, text_of(arena_printf(a, "%s%s%s  ", l->device->model,
+		*l->device->stack ? ", " : "", l->device->stack))) : "";
 	const char *gap = t->unmeasured ? arena_printf(a, "%d unmeasured  ", t->unmeasured) :
 		t->without ? arena_printf(a, "%d without a cost  ", t->without) : "";
-	return arena_printf(a, "%s%s%s %s", gap,
+	return arena_printf(a, "%s%s%s%s %s", gap, device,
 		t->point.batch ? arena_printf(a, "%lld ", (long long)t->point.batch) : "",
 		dtype_name(l->dtype), *l->what_ifs ? l->what_ifs : "no what-ifs");
 }
@@ -138,8 +158,10 @@ static void scenarios_draw_row(struct app *app, void *state, int row, int above,
 	(void)above;
 	if (l->present)
 		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+	if (row == s->base)
+		canvas_put(line, 2, 0, STYLE_BOLD, '=');
 	canvas_fit(line, NAME_AT, 0, name, l->present ? STYLE_GOOD : STYLE_BOLD,
-		l->one ? l->one->name : "present");
+		app_clean(app, text_of(line_name(l))));
 	if (l->total.why) {
 		canvas_fit_right(line, x, 0, 10, STYLE_NORMAL, "-");
 		canvas_fit(line, x + 12, 0, line.width - x - 12, l->total.elsewhere ? STYLE_DIM : STYLE_BAD,
@@ -152,9 +174,9 @@ static void scenarios_draw_row(struct app *app, void *state, int row, int above,
 	canvas_fit_right(line, x, 0, 10, STYLE_NORMAL,
 		arena_printf(&app->scratch, "%s%s", mark, str_duration(time, p->bound_ns)));
 	canvas_fit_right(line, x + 11, 0, 6, STYLE_DIM, interval_text(app, p));
-	const char *delta = row ? delta_text(app, l, &s->lines[0]) : "";
-	canvas_fit_right(line, x + 18, 0, 21, *delta == '-' ? STYLE_GOOD : STYLE_NORMAL,
-		row && !*delta ? "unknown" : delta);
+	const char *delta = row != s->base ? delta_text(app, l, &s->lines[s->base]) : "";
+	canvas_fit_right(line, x + 18, 0, 21, *(delta + (*delta == '~')) == '-' ? STYLE_GOOD : STYLE_NORMAL,
+		row != s->base && !*delta ? "unknown" : delta);
 	canvas_fit(line, x + 41, 0, line.width - x - 41, !p->complete ? STYLE_WARN : STYLE_DIM,
 		what_text(app, l));
 }
@@ -164,7 +186,7 @@ static const char *scenarios_row_text(struct app *app, void *state, int row)
 	const struct scenario_line *l = &((struct scenarios *)state)->lines[row];
 	char time[STR_QUANTITY];
 	return app_clean(app,
-		text_of(arena_printf(&app->scratch, "%s %s %s %s", l->one ? l->one->name : "present",
+		text_of(arena_printf(&app->scratch, "%s %s %s %s", line_name(l),
 			str_duration(time, l->total.point.bound_ns), what_text(app, l),
 			l->total.why ? l->total.why : "")));
 }
@@ -172,8 +194,7 @@ static const char *scenarios_row_text(struct app *app, void *state, int row)
 static int scenarios_row_at_entry(struct app *app, void *state)
 {
 	const struct scenarios *s = state;
-	(void)app;
-	for (int i = 1; i < s->count; i++)
+	for (int i = 1 + app->beside.count; i < s->count; i++)
 		if (s->lines[i].present)
 			return i;
 	return 0;
@@ -232,29 +253,103 @@ static bool scenario_save(struct app *app, const char *name)
 	return !bad;
 }
 
-enum { SCENARIO_SAVE };
+/* ---- keys ---- */
 
-static const struct key_row scenarios_keys[] = { { "s", REQUEST_OWN, SCENARIO_SAVE, KEYS_WHAT_IF,
-							 "save the present scenario under a name",
-							 .hint = "save" },
-	{ 0 } };
+enum { SCENARIO_SAVE, SCENARIO_DELETE, SCENARIO_RENAME, SCENARIO_BASE };
+
+static const struct key_row scenarios_keys[] = {
+	{ "s", REQUEST_OWN, SCENARIO_SAVE, KEYS_WHAT_IF, "save the present scenario under a name",
+		.hint = "save" },
+	{ ".", REQUEST_OWN, SCENARIO_BASE, KEYS_WHAT_IF, "compare the others with this row, or again with "
+		"the present", .hint = "compare with this" },
+	{ "X", REQUEST_OWN, SCENARIO_DELETE, KEYS_WHAT_IF, "delete a saved scenario, after a question; of a "
+		"marked device: remove its mark", .hint = NULL },
+	{ "F2", REQUEST_OWN, SCENARIO_RENAME, KEYS_WHAT_IF, "give a saved scenario another name",
+		.hint = NULL },
+	{ 0 }
+};
+
+/* The scenario that a question is about. */
+static char asked[CONFIG_SCENARIO_NAME_MAX + 1];
+
+static void scenario_delete(struct app *app)
+{
+	struct error err = ERROR_NONE;
+	if (config_delete_scenario(app->session->given, asked, &err))
+		app_note(app, true, "%s", err.text);
+	else
+		app_note(app, false, "%s is deleted", asked);
+	app->generation++;
+}
+
+static bool scenario_rename(struct app *app, const char *to)
+{
+	struct error err = ERROR_NONE;
+	if (config_rename_scenario(app->session->given, asked, to, &err)) {
+		app_note(app, true, "%s", err.text);
+		return false;
+	}
+	app_note(app, false, "%s is now %s", asked, to);
+	app->generation++;
+	return true;
+}
+
+/* Asks before a saved scenario is deleted, or for its new name. */
+static bool scenario_ask(struct app *app, const struct scenario_line *l, bool deletes)
+{
+	if (!l->one)
+		return false;
+	if (!l->one->saved) {
+		app_note(app, false, "%s is in %s: change it there", l->one->name,
+			app->session->given->path ? app->session->given->path : "the configuration");
+		return true;
+	}
+	snprintf(asked, sizeof(asked), "%s", l->one->name);
+	if (deletes)
+		app_confirm(app, arena_printf(&app->scratch, "delete the scenario %s?", asked),
+			scenario_delete);
+	else
+		app_ask(app, "new name: ", scenario_rename);
+	return true;
+}
 
 static bool scenarios_request(struct app *app, void *state, const struct key_row *key, int row)
 {
-	const struct scenarios *s = state;
-	if (key->request == REQUEST_OWN) {
+	struct scenarios *s = state;
+	const struct scenario_line *l = row >= 0 && row < s->count ? &s->lines[row] : NULL;
+	if (key->request == REQUEST_OWN && key->argument == SCENARIO_SAVE) {
 		app_ask(app, "save the present scenario as ", scenario_save);
 		return true;
 	}
-	if (key->request != REQUEST_OPEN || row < 1)
+	if (!l || (key->request != REQUEST_OWN && key->request != REQUEST_OPEN))
 		return false;
-	scenario_use(app, s->lines[row].one);
-	return true;
+	if (key->request == REQUEST_OPEN) {
+		if (l->one)
+			scenario_use(app, l->one);
+		else if (l->device)
+			device_use(app, l->device->key);
+		return l->one || l->device;
+	}
+	if (key->argument == SCENARIO_BASE) {
+		s->base = s->base == row ? 0 : row;
+		return true;
+	}
+	if (l->device && key->argument == SCENARIO_DELETE)
+		return app_beside_toggle(app, l->device) >= 0;
+	return scenario_ask(app, l, key->argument == SCENARIO_DELETE);
+}
+
+/* While a planner answers. */
+static int scenarios_due_ms(struct app *app, void *state)
+{
+	(void)state;
+	app->generation += session_beside_step(app->session);
+	return app->beside.count && session_beside_waits(app->session) ? 100 : -1;
 }
 
 const struct view view_scenarios = {
 	.name = "scenarios",
-	.help = "named scenarios beside the present one: bound, difference; Enter switches, s saves",
+	.help = "named scenarios and marked devices beside the present one; Enter switches, s saves",
 	.keys = "gs",
 	.group = KEYS_VIEWS,
 	.own = scenarios_keys,
@@ -266,5 +361,6 @@ const struct view view_scenarios = {
 	.row_text = scenarios_row_text,
 	.row_at_entry = scenarios_row_at_entry,
 	.request = scenarios_request,
+	.due_ms = scenarios_due_ms,
 	.opens = "use it",
 };

@@ -4,6 +4,7 @@
 #ifndef UI_VIEWS_VIEW_H
 #define UI_VIEWS_VIEW_H
 
+#include "base/json.h"
 #include "ui/model/app.h"
 #include "ui/model/terms.h"
 #include "ui/views/keys.h"
@@ -49,6 +50,10 @@ struct view {
 	/* Returns false for an order that does not apply now; it is skipped. NULL: all apply. */
 	bool (*offers)(const struct app *app, const void *state, int order);
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
+	bool ranked; /* compare also says the view's own order, 0: the numbers of rows do not */
+	/* Lines at the bottom of an area of that height that are no rows, and what is there. NULL: none. */
+	int (*foot)(struct app *app, void *state, int height);
+	void (*draw_foot)(struct app *app, void *state, struct area area);
 	/* Handles REQUEST_OPEN, REQUEST_FOLD and REQUEST_UNFOLD for the selected row (-1: none), its own keys
 	 * and, if it draws an area, keys that move; app->count has a typed count. False: it did nothing. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
@@ -63,6 +68,10 @@ struct view {
 	/* Goes on with what the view computes beside other work, for about `ms` (0: only asks). Returns true
 	 * while there is more. It is drawn again after each part. May be NULL. */
 	bool (*work)(struct app *app, void *state, int ms);
+	/* What of the view's own state comes back with the model (NULL: nothing), and gives it back; what was
+	 * kept is untrusted. May be NULL. */
+	json_t *(*keep)(const struct app *app, const void *state);
+	void (*restore)(struct app *app, void *state, const json_t *kept);
 	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
 	int (*due_ms)(struct app *app, void *state);
 	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
@@ -121,6 +130,8 @@ void app_measure(struct app *app);
 /* Asks for a text in the bottom line. accept is called with it; false: it is not good (it notes why), and the
  * prompt stays. label: not copied. */
 void app_ask(struct app *app, const char *label, bool (*accept)(struct app *app, const char *text));
+/* Asks a question in the bottom line; y or Enter calls yes. The text is copied. */
+void app_confirm(struct app *app, const char *question, void (*yes)(struct app *app));
 /* The mark behind the heading of the sorted column; "" for the other columns. */
 const char *app_order_mark(const struct app *app, const struct view *view, int order);
 /* True if the rows are sorted or reversed, i.e. not in the view's own order; if a filter hides some. */

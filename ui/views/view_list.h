@@ -20,6 +20,8 @@
 	V(groups) \
 	V(algorithms) \
 	V(sweep) \
+	V(queue) \
+	V(reality) \
 	V(help)
 
 #endif

@@ -1,0 +1,55 @@
+#!/bin/sh
+# A flow: the queue while it is measured, its keys, its log; saved scenarios deleted and renamed; devices beside each other.
+. "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
+. "$top/tests/lib/screen.sh"
+. "$top/tests/lib/explorer.sh"
+
+explore 100 30 "'$tiny'"
+see "not measured"
+keys b
+see "waiting at" "one is done, the next is held back"
+keys g q
+see "[gq] Queue"
+see "1 running"
+see "queue 2"
+see "done" "what has ended"
+keys /
+typed "queue 3"
+keys Enter T
+see "it is the next one" "T puts a job first"
+keys C
+see "jobs removed; the running one goes on" "C clears the queue"
+see "0 waiting"
+echo go >&3
+see "0 running" "the running one ends"
+keys .
+see "log of this session" "the whole log"
+keys . b
+see "waiting" "b queues the rest again"
+see "0 waiting" "and all are measured"
+keys g s s
+typed "mine"
+keys Enter
+see "saved: -w mine"
+keys /
+typed "mine"
+keys Enter F2
+typed "yours"
+keys Enter
+see "mine is now yours"
+keys X
+see "delete the scenario yours? y/n"
+keys y
+see "yours is deleted"
+gone "yours  "
+keys D /
+typed "h100"
+keys Enter V
+see "is marked; 1 marked"
+keys g s
+see "to the present"
+see "NVIDIA H100" "the marked device is a row"
+see "~" "of estimates"
+keys Q
+left 0
+done_testing

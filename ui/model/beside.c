@@ -1,0 +1,42 @@
+/* Devices that the user marked to be compared. */
+#include "config.h"
+
+#include "ui/model/beside.h"
+
+#include <string.h>
+
+static const char *kept(struct app *app, const char *text)
+{
+	return arena_strndup(&app->beside.arena, text, strlen(text));
+}
+
+static bool is_same(const struct session_device *a, const struct session_device *b)
+{
+	return a->kind == b->kind && a->id == b->id && strcmp(a->key, b->key) == 0 &&
+		strcmp(a->path, b->path) == 0;
+}
+
+int app_beside_at(const struct app *app, const struct session_device *d)
+{
+	for (int i = 0; i < app->beside.count; i++)
+		if (is_same(&app->beside.list[i], d))
+			return i;
+	return -1;
+}
+
+int app_beside_toggle(struct app *app, const struct session_device *d)
+{
+	struct beside *b = &app->beside;
+	int at = app_beside_at(app, d);
+	if (at < 0 && b->count == BESIDE_MOST)
+		return -1;
+	app->generation++;
+	if (at >= 0) {
+		memmove(&b->list[at], &b->list[at + 1], (size_t)(--b->count - at) * sizeof(*b->list));
+		return 0;
+	}
+	b->list[b->count++] = (struct session_device){ .kind = d->kind, .id = d->id, .key = kept(app, d->key),
+		.model = kept(app, d->model), .stack = kept(app, d->stack), .path = kept(app, d->path),
+		.command = "" };
+	return 1;
+}
