@@ -190,9 +190,14 @@ static const struct reality *beside_bound(struct session *s, struct session_real
 	return y;
 }
 
+bool session_reality_waits(struct session *s)
+{
+	return s->current && hash_is_open(s) && real_of(s)->waits;
+}
+
 bool session_reality_step(struct session *s)
 {
-	if (!s->current || !hash_is_open(s) || !real_of(s)->waits)
+	if (!session_reality_waits(s))
 		return false;
 	hash_step(s);
 	if (hash_is_open(s))

@@ -19,6 +19,8 @@ const char *session_model_hash(const struct session *s);
 /* Reads about 2 MB of the model's file for its hash, if the database has an execution that may be of this
  * model; else does nothing. Returns true while there is more to read. */
 bool session_reality_step(struct session *s);
+/* True while there is something to read. */
+bool session_reality_waits(struct session *s);
 
 /* Reads the rest of that file. Returns -1 with an error if the executions in the database cannot be read. */
 int session_reality_wait(struct session *s, struct error *err);

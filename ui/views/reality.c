@@ -177,7 +177,7 @@ static const char *nothing_text(struct app *app, struct reality_view *s)
 	const struct config *c = session->config;
 	if (app_agent_is_busy(app))
 		return "the model runs: its real latency comes here";
-	if (!app->is_still && session->store && !session_model_hash(session))
+	if (session_reality_waits(app->session))
 		return "stored executions are looked for once nothing is measured";
 	return arena_printf(&s->arena, "no real execution of this model with this batch, type and device. %s",
 		!c || !c->agent_count ? "benanza compare --run AGENT MODEL makes one (agents: in "
