@@ -1,8 +1,8 @@
 #include "config.h"
 
 #include "analyze/assume.h"
+#include "base/word.h"
 
-#include <ctype.h>
 #include <fnmatch.h>
 #include <math.h>
 #include <stdio.h>
@@ -135,28 +135,6 @@ static int count_selected(const struct selector *x, enum selects how)
 	return count;
 }
 
-/* Edits between two names (Levenshtein; Wagner and Fischer 1974), of at most 64 bytes; else 99. */
-static int name_distance(struct text a, struct text b)
-{
-	enum { MOST = 64 };
-	int row[MOST + 1];
-	if (a.n > MOST || b.n > MOST)
-		return 99;
-	for (size_t j = 0; j <= b.n; j++)
-		row[j] = (int)j;
-	for (size_t i = 0; i < a.n; i++) {
-		int corner = row[0]++;
-		for (size_t j = 1; j <= b.n; j++) {
-			int x = (unsigned char)a.p[i], y = (unsigned char)b.p[j - 1];
-			int change = corner + (tolower(x) != tolower(y));
-			int gap = 1 + (row[j] < row[j - 1] ? row[j] : row[j - 1]);
-			corner = row[j];
-			row[j] = change < gap ? change : gap;
-		}
-	}
-	return row[b.n];
-}
-
 /* No layer is selected. Suggests an operator of that name, else the first name that contains the text, else
  * the nearest one. */
 static int unknown_layer(const struct selector *x, struct error *err)
@@ -168,7 +146,7 @@ static int unknown_layer(const struct selector *x, struct error *err)
 		const struct plan_layer *l = &x->plan->layers[i];
 		if (!x->numbers[i] || !needs_time(l))
 			continue;
-		int distance = name_distance(x->text, l->name);
+		int distance = word_distance(x->text, l->name, true);
 		op = op || !is_operator(l, x->text) ? op : l;
 		containing += text_contains(l->name, x->text);
 		inside = inside || !text_contains(l->name, x->text) ? inside : l;

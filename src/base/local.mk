@@ -19,3 +19,5 @@ check_PROGRAMS += tests/unit/t_cgroup
 tests_unit_t_cgroup_LDADD = $(below_base)
 check_PROGRAMS += tests/unit/t_digest
 tests_unit_t_digest_LDADD = $(below_base) $(MD_LIBS)
+check_PROGRAMS += tests/unit/t_word
+tests_unit_t_word_LDADD = $(below_base)

@@ -2,32 +2,32 @@
 
 #include "base/word.h"
 
-#include <string.h>
+#include <ctype.h>
 
 /* Levenshtein distance by dynamic programming, one row of the table at a time (Wagner and Fischer, 1974). */
-int word_distance(const char *a, const char *b)
+int word_distance(struct text a, struct text b, bool fold)
 {
-	int row[32];
-	size_t n = strlen(b);
-	if (n >= 32)
-		return 32;
-	for (size_t k = 0; k <= n; k++)
+	int row[WORD_MAX + 1];
+	if (a.n > WORD_MAX || b.n > WORD_MAX)
+		return WORD_FAR;
+	for (size_t k = 0; k <= b.n; k++)
 		row[k] = (int)k;
-	for (size_t i = 0; a[i]; i++) {
+	for (size_t i = 0; i < a.n; i++) {
 		int corner = row[0]++;
-		for (size_t k = 1; k <= n; k++) {
-			int change = corner + (a[i] != b[k - 1]),
+		for (size_t k = 1; k <= b.n; k++) {
+			int x = (unsigned char)a.p[i], y = (unsigned char)b.p[k - 1];
+			int change = corner + (fold ? tolower(x) != tolower(y) : x != y),
 				gap = 1 + (row[k] < row[k - 1] ? row[k] : row[k - 1]);
 			corner = row[k];
 			row[k] = change < gap ? change : gap;
 		}
 	}
-	return row[n];
+	return row[b.n];
 }
 
 void word_try(struct word_nearest *n, const char *known)
 {
-	int distance = word_distance(n->word, known);
+	int distance = word_distance(text_of(n->word), text_of(known), false);
 	if (distance > 2 || (n->best && distance >= n->distance))
 		return;
 	n->best = known;

@@ -2,8 +2,15 @@
 #ifndef BASE_WORD_H
 #define BASE_WORD_H
 
-/* Levenshtein distance of two words; 32 if b has over 31 letters. */
-int word_distance(const char *a, const char *b);
+#include "base/str.h"
+
+#include <stdbool.h>
+
+#define WORD_MAX 64 /* bytes */
+#define WORD_FAR 99 /* distance to a longer word */
+/* Levenshtein distance of two words: the fewest letters to insert, remove or replace. fold: letters that
+ * differ in case only are equal. */
+int word_distance(struct text a, struct text b, bool fold);
 
 /* The nearest of the words that were tried; best is NULL while none is within two edits. */
 struct word_nearest {

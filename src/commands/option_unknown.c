@@ -54,7 +54,7 @@ static const struct option_row *row_nearest(const struct option_row *const *rows
 	const struct option_row *best = NULL;
 	int least = 3; /* accepts up to two edits */
 	for (int i = 0; i < count; i++) {
-		int distance = word_distance(name, rows[i]->name);
+		int distance = word_distance(text_of(name), text_of(rows[i]->name), false);
 		best = distance < least ? rows[i] : best;
 		least = distance < least ? distance : least;
 	}

@@ -4,6 +4,8 @@
 
 #include "config/config_private.h"
 
+#include "base/word.h"
+
 #include <fcntl.h>
 #include <errno.h>
 #include <stdio.h>
@@ -26,7 +28,7 @@ const char *config_scenario_nearest(const struct config *c, struct text name)
 	const char *nearest = NULL;
 	int best = 99;
 	for (int i = 0; i < c->scenario_count; i++) {
-		int distance = option_distance(name, c->scenarios[i].name);
+		int distance = word_distance(name, text_of(c->scenarios[i].name), false);
 		if (distance < best) {
 			best = distance;
 			nearest = c->scenarios[i].name;

@@ -2,6 +2,8 @@
 
 #include "config/option_table.h"
 
+#include "base/word.h"
+
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
@@ -74,33 +76,12 @@ const struct option *option_find(struct text key)
 	return NULL;
 }
 
-int option_distance(struct text a, const char *b)
-{
-	enum { MOST = 32 };
-	int row[MOST + 1], m = (int)strlen(b);
-	if (a.n > MOST || m > MOST)
-		return 99;
-	for (int j = 0; j <= m; j++)
-		row[j] = j;
-	for (size_t i = 0; i < a.n; i++) {
-		int corner = row[0];
-		row[0] = (int)i + 1;
-		for (int j = 1; j <= m; j++) {
-			int change = corner + (a.p[i] != b[j - 1]);
-			corner = row[j];
-			int least = row[j] < row[j - 1] ? row[j] + 1 : row[j - 1] + 1;
-			row[j] = change < least ? change : least;
-		}
-	}
-	return row[m];
-}
-
 const char *option_nearest(struct text key)
 {
 	const char *nearest = NULL;
 	int best = 99;
 	for (int i = 0; i < OPTION_COUNT; i++) {
-		int distance = option_distance(key, options[i].key);
+		int distance = word_distance(key, text_of(options[i].key), false);
 		if (distance < best) {
 			best = distance;
 			nearest = options[i].key;

@@ -59,8 +59,6 @@ int option_runner_variable(struct config *c, const struct option *o, struct text
 	struct error *err);
 /* Adds a copy of a scenario. */
 int option_add_scenario(struct config *c, const struct config_scenario *one, bool replace, struct error *err);
-/* Levenshtein distance (see word_distance in commands/options.c); 99 for words over 32 letters. */
-int option_distance(struct text a, const char *b);
 /* Splits a command at blanks into words (borrowed); returns their number, -1 with err if it has no word or
  * too many. */
 #define OPTION_WORDS_MAX 64
