@@ -15,45 +15,109 @@ struct dedup {
 	struct hash mistyped; /* reasons already warned of */
 	struct op_types_met types;
 	struct plan_problem *problems;
-	int count, capacity;
+	int64_t **words;     /* per problem: the number of its words, then these, in the plan's arena */
+	int count, capacity, words_capacity;
 	int layer;           /* the layer of the main graph being priced, including its bodies */
 };
 
-/* Multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4; the factor is 2^64 divided
- * by the golden ratio) of fields that nearly always differ between problems. They are at the start of the
- * struct and are read as words. A collision costs one comparison or one formatted text, never a wrong
- * result. */
-static uint64_t problem_digest(const struct problem *p)
+/* What tells problems apart, as words: no padding, nothing of arrays beyond their ends. */
+#define WORDS_MAX (sizeof(struct problem) / sizeof(int64_t))
+
+static int64_t *put_pair(int64_t *w, int low, int high)
 {
-	size_t front = offsetof(struct problem, epilogue) / sizeof(uint64_t),
-	       shapes = 2 * sizeof(p->shape[0]) / sizeof(uint64_t);
-	uint64_t words[sizeof(*p) / sizeof(uint64_t)], h = 0;
-	memcpy(words, p, front * sizeof(words[0]));
-	memcpy(words + front, p->shape, shapes * sizeof(words[0]));
-	for (size_t i = 0; i < front + shapes; i++)
-		h = (h ^ words[i]) * 0x9e3779b97f4a7c15u + (h >> 29);
+	*w = (int64_t)((uint64_t)(uint32_t)high << 32 | (uint32_t)low);
+	return w + 1;
+}
+
+static int64_t *put_shape(int64_t *w, const struct problem_shape *s)
+{
+	*w++ = s->rank;
+	for (int i = 0; i < s->rank; i++)
+		*w++ = s->dim[i];
+	return w;
+}
+
+static int64_t *put_operand(int64_t *w, const struct operand *o)
+{
+	w = put_pair(w, (int)o->dtype, o->constant);
+	w = put_pair(w, (int)o->layout, o->stride_rank);
+	for (int i = 0; i < o->stride_rank; i++)
+		*w++ = o->stride[i];
+	return w;
+}
+
+/* The words of a problem; returns their number. */
+static int problem_words(const struct problem *p, int64_t words[WORDS_MAX])
+{
+	int64_t *w = words;
+	const size_t numbers = offsetof(struct problem, batch_a) - offsetof(struct problem, n);
+	w = put_pair(w, (int)p->kernel, (int)p->mode);
+	memcpy(w, &p->alpha, 2 * sizeof(p->alpha)); /* and beta */
+	w = put_pair(w + 1, (int)p->accumulator, p->spatial);
+	for (int i = 0; i < PROBLEM_OPERANDS; i++)
+		w = put_operand(w, &p->operand[i]);
+	memcpy(w, &p->n, numbers); /* up to mk */
+	w = put_shape(w + numbers / sizeof(*w), &p->batch_a);
+	w = put_shape(w, &p->batch_b);
+	w = put_pair(w, p->transpose_a | p->transpose_b << 1, p->axis);
+	memcpy(w, p->perm, sizeof(p->perm));
+	w += sizeof(p->perm) / sizeof(*w);
+	*w++ = p->size;
+	for (int i = 0; i < p->epilogue_count; i++) {
+		w = put_pair(w, (int)p->epilogue[i].kind, (int)p->epilogue[i].mode);
+		memcpy(w, &p->epilogue[i].alpha, 2 * sizeof(p->alpha)); /* and beta */
+		w = put_operand(w + 1, &p->epilogue[i].operand);
+	}
+	for (int i = 0; i < p->shape_count; i++)
+		w = put_shape(w, &p->shape[i]);
+	return (int)(w - words);
+}
+
+/* Multiplicative hash (Knuth, The Art of Computer Programming, volume 3, 6.4; the factor is 2^64 divided
+ * by the golden ratio). A collision costs one formatted text, never a wrong result. */
+static uint64_t words_digest(const int64_t *words, int count)
+{
+	uint64_t h = (uint64_t)count;
+	for (int i = 0; i < count; i++)
+		h = (h ^ (uint64_t)words[i]) * 0x9e3779b97f4a7c15u + (h >> 29);
 	return h;
 }
 
-/* Index of an earlier problem with the same bytes, or -1. Equal bytes mean equal texts, and formatting is
- * most of the work. Equal problems may differ in padding; then their texts are compared. */
-static int problem_met(struct dedup *d, const struct problem *problem, uint64_t digest)
+/* Index of an earlier problem with the same words, or -1. Equal words mean equal texts, and formatting is
+ * most of the work. */
+static int problem_met(struct dedup *d, const int64_t *words, int count, uint64_t digest)
 {
 	int64_t found = hash_find(&d->digests, (struct text){ (const char *)&digest, sizeof(digest) });
-	return found >= 0 && memcmp(&d->problems[found].problem, problem, problem_extent(problem)) == 0
+	const int64_t *kept = found >= 0 ? d->words[found] : NULL;
+	return kept && kept[0] == count && memcmp(kept + 1, words, (size_t)count * sizeof(*words)) == 0
 		? (int)found
 		: -1;
 }
 
-/* Index of the problem, added if it is new; -1 with the reason in err. Two levels of hashing: equal bytes
+static void problem_keep(struct dedup *d, const char *text, const int64_t *words, int count, uint64_t digest)
+{
+	struct arena *a = &d->b->p->arena;
+	int64_t *kept = ARENA_ARRAY(a, int64_t, count + 2);
+	kept[0] = count;
+	memcpy(kept + 1, words, (size_t)count * sizeof(*words));
+	memcpy(kept + 1 + count, &digest, sizeof(digest)); /* the key */
+	VEC_GROW(d->words, d->count, d->words_capacity);
+	d->words[d->count] = kept;
+	*hash_at(&d->texts, text_of(text)) = d->count;
+	*hash_at(&d->digests, (struct text){ (const char *)(kept + 1 + count), sizeof(digest) }) = d->count;
+}
+
+/* Index of the problem, added if it is new; -1 with the reason in err. Two levels of hashing: equal words
  * by digest (nearly all repetitions, no text), then equal texts, which are the identity of a problem in
- * the database. Expected constant time, plus formatting for each problem with new bytes. */
+ * the database. Expected constant time, plus formatting for each problem with new words. */
 static int problem_add(
 	struct dedup *d, const struct problem *problem, int layer, bool border, struct error *err)
 {
 	char text[PROBLEM_TEXT_SIZE];
-	uint64_t digest = problem_digest(problem);
-	int met = problem_met(d, problem, digest);
+	int64_t words[WORDS_MAX];
+	int count = problem_words(problem, words);
+	uint64_t digest = words_digest(words, count);
+	int met = problem_met(d, words, count, digest);
 	if (met >= 0) {
 		d->problems[met].use_count++;
 		return met;
@@ -74,10 +138,7 @@ static int problem_add(
 		.use_count = 1,
 		.border = border,
 	};
-	*hash_at(&d->texts, text_of(kept)) = d->count;
-	char *key = arena_alloc(&d->b->p->arena, sizeof(digest));
-	memcpy(key, &digest, sizeof(digest));
-	*hash_at(&d->digests, (struct text){ key, sizeof(digest) }) = d->count;
+	problem_keep(d, kept, words, count, digest);
 	return d->count++;
 }
 
@@ -528,6 +589,7 @@ void dedup_layers(struct builder *b)
 		memcpy(p->problems, d.problems, (size_t)d.count * sizeof(*d.problems));
 	problems_share(p, p);
 	free(d.problems);
+	free(d.words);
 	hash_free(&d.texts);
 	hash_free(&d.digests);
 	hash_free(&d.mistyped);
