@@ -240,9 +240,8 @@ struct analysis *analysis_make(
 	struct arena *a, const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	struct arena scratch = { 0 };
-	struct study view = *st;
+	const struct study view = study_view(st, s);
 	const struct plan *p = st->plan;
-	view.cache = study_cache(st, s);
 	st = &view;
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){

@@ -126,7 +126,9 @@ void fusion_contests(struct fusion *f, const struct plan *p);
 
 /* Roofline that a price is compared with. */
 struct roof {
-	bool known;              /* computed, of `of` */
+	bool known;              /* computed, of `of`; without a result for these units and this cache */
+	bool matrix, relaxed;
+	enum cache cache;
 	const struct result *of;
 	double ns;               /* NaN unknown */
 	bool mistrusted;         /* suspect: the price is below it, and no cache can be the reason */
@@ -181,13 +183,27 @@ struct limits {
 			      preferred */
 };
 
+/* What the results of a study have that a choice of a scenario can bar. */
+struct marks {
+	bool relaxed, matrix, random; /* some algorithm has relaxed math, uses matrix units or may, is
+					 nondeterministic */
+	double workspace_bytes;       /* the most that one needs; INFINITY: unknown for one */
+};
+
 struct study {
 	struct arena arena;
 	struct ground on;
 	const struct plan *plan;
 	const struct fusion *fusion;
 	const struct device *device;
-	enum cache cache;
+	enum cache cache;       /* in a view (study_view): that of the scenario */
+	enum cache usual;       /* what cache=auto means */
+	struct marks marks;
+	bool pads;              /* some problem has a padded twin */
+	uint8_t group_levels;   /* the levels of its groups, as bits */
+	/* of a view: its scenario and the lists of that, by `best` */
+	const struct scenario *view_of;
+	struct price_list *view_lists[2];
 	bool nxc;               /* the what-if layout is nhwc */
 	struct layouts_of *layouts; /* each layer has its own layout; NULL: none has a conversion, or nhwc */
 	int distinct_count;
@@ -287,13 +303,22 @@ struct use {
 /* Prices of all distinct problems, each looked up when it is first asked, where a scenario allows certain
  * results. Kept with the study: scenarios that allow the same ones share them. */
 struct price_list {
-	struct scenario of;     /* parallel, fusion and layouts are off */
+	struct scenario of;     /* study_plain; parallel, fusion and layouts are off */
+	struct arena arena;
+	uint64_t asked;         /* when it was last asked, counted */
 	struct price *prices;   /* known: looked up */
-	struct roof *roofs;     /* of these prices */
+	struct roof *roofs;     /* of these prices, made when first asked: study_roofs, study_uses */
 	struct use *uses;
 };
+struct roof *study_roofs(const struct study *st, struct price_list *list);
+struct use *study_uses(const struct study *st, struct price_list *list);
 /* The list of a scenario; `best` overrides its algorithm. Valid until study_close or study_renew. */
 struct price_list *study_prices(const struct study *st, const struct scenario *s, bool best);
+/* The study as a scenario sees it: its cache state, and its lists at hand. Valid while *s does not change. */
+struct study study_view(const struct study *st, const struct scenario *s);
+/* The scenario with each choice that changes no price and no group replaced by its first value: scenarios
+ * that are then equal have the same totals. */
+struct scenario study_plain(const struct study *st, const struct scenario *s);
 /* Looks up the price in its list. */
 const struct price *study_list_price(
 	const struct study *st, struct price_list *list, const struct scenario *s, int distinct);

@@ -182,36 +182,42 @@ static void ready(struct analyzer *z, const struct ground *g)
 		z->device = *g->device;
 }
 
+static struct scenario plain_of(struct analyzer *z, const struct scenario *s)
+{
+	return study_plain(study_in(z, s), s);
+}
+
 struct analysis *analyzer_run(
 	struct analyzer *z, struct arena *a, const struct ground *g, const struct scenario *s)
 {
 	struct arena scratch = { 0 };
 	struct solution x;
 	ready(z, g);
-	const struct study *st = study_in(z, s);
-	solve(st, s, &scratch, &x);
+	struct scenario plain = plain_of(z, s), other = plain;
+	const struct study *st = study_in(z, &plain);
+	solve(st, &plain, &scratch, &x);
 	struct analysis *out = analysis_make(a, st, s, &x);
 	/* a solution has both totals, unless the critical path was wanted: that may choose other groups */
-	struct scenario other = *s;
 	other.parallel = s->parallel ? PARALLEL_OFF : PARALLEL_RESOURCES;
-	if (!side_find(z->sides, s))
-		side_add(z->sides, st, s, &x);
+	if (!side_find(z->sides, &plain))
+		side_add(z->sides, st, &plain, &x);
 	if (!side_find(z->sides, &other))
 		side_add(z->sides, st, &other, &x);
 	arena_free(&scratch);
 	return out;
 }
 
-static const struct side *side_of(struct analyzer *z, const struct scenario *s)
+/* The total of a scenario in which no choice is without effect (plain_of). */
+static const struct side *side_of(struct analyzer *z, const struct scenario *plain)
 {
-	const struct side *kept = side_find(z->sides, s);
+	const struct side *kept = side_find(z->sides, plain);
 	if (kept)
 		return kept;
 	struct arena scratch = { 0 };
 	struct solution x;
-	const struct study *st = study_in(z, s);
-	solve_total(st, s, &scratch, &x);
-	kept = side_add(z->sides, st, s, &x);
+	const struct study *st = study_in(z, plain);
+	solve_total(st, plain, &scratch, &x);
+	kept = side_add(z->sides, st, plain, &x);
 	arena_free(&scratch);
 	return kept;
 }
@@ -246,12 +252,14 @@ void analyzer_effect(struct analyzer *z, const struct ground *g, const struct sc
 	struct scenario flipped = *s;
 	analyzer_effect_begin(z, g, s, row, effect);
 	effect->pending = false;
+	struct scenario plain = plain_of(z, s);
 	if (effect->on && effect->row->layers)
-		effect->layers = side_layers(side_of(z, s), row);
+		effect->layers = effect->row->get(&plain) ? side_layers(side_of(z, &plain), row) : 0;
 	if (!effect->available || (!effect->on && what_if_choices(effect->row) < 2)) /* on needs a value */
 		return;
 	effect->row->set(&flipped, effect->on ? 0 : 1);
-	const struct side *here = side_of(z, s);
+	flipped = plain_of(z, &flipped);
+	const struct side *here = side_of(z, &plain);
 	effect_fill(effect, here, side_of(z, &flipped), g->plan->layer_count);
 }
 

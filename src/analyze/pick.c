@@ -369,6 +369,18 @@ enum cache study_cache(const struct study *st, const struct scenario *s)
 	return own ? st->cache : states[s->cache];
 }
 
+/* Notes what choices can bar; nothing is taken back when results change. */
+static void mark(struct marks *m, const struct result *r)
+{
+	double bytes = r->algorithm.workspace_bytes;
+	if (!usable(r))
+		return;
+	m->relaxed = m->relaxed || !is_strict(r);
+	m->matrix = m->matrix || !allowed_without_matrix(r, true);
+	m->random = m->random || is_nondeterministic(r);
+	m->workspace_bytes = bytes <= m->workspace_bytes ? m->workspace_bytes : isnan(bytes) ? INFINITY : bytes;
+}
+
 void study_read(struct study *st, int distinct)
 {
 	const char *text = study_text(st, distinct);
@@ -379,10 +391,13 @@ void study_read(struct study *st, int distinct)
 	f->matrix = f->relaxed = f->in_place = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
+		mark(&st->marks, r);
 		f->matrix |= r->status == STATUS_OK && r->algorithm.matrix == MATRIX_YES;
 		f->relaxed = f->relaxed || (r->status == STATUS_OK && !is_strict(r));
 		f->in_place = f->in_place || algorithm_is_in_place(&r->algorithm);
 	}
+	if (f->rough)
+		mark(&st->marks, f->rough);
 	for (int i = 0; i < CACHE_COUNT * LAUNCH_COUNT; i++) {
 		enum cache c = (enum cache)(i / LAUNCH_COUNT);
 		enum launch l = (enum launch)(i % LAUNCH_COUNT);
@@ -426,6 +441,7 @@ static void per_group(struct study *st)
 		const struct fusion_group *g = &st->fusion->groups[i];
 		st->group_distinct[i] = st->nxc ? g->distinct_nxc : g->distinct;
 		st->group_level[i] = (uint8_t)g->level;
+		st->group_levels = (uint8_t)(st->group_levels | 1u << g->level);
 	}
 	st->layer_free = ARENA_ARRAY(&st->arena, bool, st->plan->layer_count);
 	for (int i = 0; i < st->plan->layer_count; i++)
@@ -467,8 +483,10 @@ static void want_bodies(struct study *st, const struct plan_layer *l)
 static void find_wanted(struct study *st)
 {
 	for (int i = 0; st->plan->padded && i < st->plan->problem_count; i++)
-		if (st->plan->padded[i] >= 0)
+		if (st->plan->padded[i] >= 0) {
 			find_results(st, st->plan->padded[i]);
+			st->pads = true;
+		}
 	for (int i = 0; i < st->node_count; i++)
 		study_want_of(st, st->node_problem[i], st->plan, &st->node_layer[i], st->node_layer[i] >= 0);
 	for (int i = 0; i < st->plan->layer_count; i++)
@@ -483,8 +501,9 @@ static void find_wanted(struct study *st)
 void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused)
 {
 	const struct plan *p = g->plan;
+	enum cache cache = ground_cache(g);
 	*st = (struct study){ .on = *g, .plan = p, .fusion = g->fusion, .device = g->device,
-		.cache = ground_cache(g), .nxc = layouts == LAYOUTS_NXC && p->nxc };
+		.cache = cache, .usual = cache, .nxc = layouts == LAYOUTS_NXC && p->nxc };
 	st->groups = fused && g->fusion ? g->fusion->group_count : 0;
 	st->distinct_count = plan_problem_total(p) + (st->groups ? g->fusion->text_count : 0);
 	st->common_count = st->distinct_count;

@@ -9,18 +9,52 @@
  * the same time, are fused, or have which layout: scenarios that differ only in these share a list. A toggle
  * therefore looks up no price that an earlier scenario or effect has looked up. */
 
-#define LISTS_BYTES_MAX ((size_t)96 << 20) /* beyond it, a new scenario starts with no lists */
+#define LISTS_BYTES_MAX ((size_t)96 << 20) /* beyond it, those that were asked longest ago are dropped */
 
 struct price_lists {
-	struct arena arena;
+	struct arena guesses;
+	uint64_t asked;          /* how often lists were asked */
 	struct arena parsed;     /* of study_problem: results do not change it */
 	struct price_list **items;
 	int count, capacity, last[2]; /* last: the one asked before, by its `best` */
 };
 
-static struct scenario allowed_by(const struct scenario *s, bool best)
+/* The lowest choice that allows the same groups of the study. */
+static enum fusion_level plain_fusion(const struct study *st, enum fusion_level chosen)
 {
-	struct scenario of = *s;
+	static const enum fusion_level steps[] = { FUSION_OFF, FUSION_EPILOGUE, FUSION_FOLD, FUSION_PATTERN };
+	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
+		bool same = true;
+		for (int k = FUSION_OFF + 1; k < FUSION_LEVELS; k++)
+			same &= !(st->group_levels >> k & 1) || fusion_allows(steps[i], (enum fusion_level)k) ==
+				fusion_allows(chosen, (enum fusion_level)k);
+		if (same)
+			return steps[i];
+	}
+	return chosen;
+}
+
+struct scenario study_plain(const struct study *st, const struct scenario *s)
+{
+	struct scenario plain = *s;
+	const struct marks *m = &st->marks;
+	bool estimates = st->on.estimate && st->on.peaks; /* which depend on the units allowed */
+	plain.matrix = s->matrix && (m->matrix || estimates);
+	plain.relaxed = s->relaxed && (m->relaxed || estimates);
+	plain.deterministic = s->deterministic && m->random;
+	plain.limited = s->limited && !(m->workspace_bytes <= s->workspace_bytes);
+	plain.workspace_bytes = plain.limited ? s->workspace_bytes : 0;
+	plain.cache = s->cache == CACHE_CHOICE_AUTO || study_cache(st, s) == st->usual ? CACHE_CHOICE_AUTO
+										       : s->cache;
+	plain.pad = s->pad && st->pads;
+	plain.assume = s->assume && st->on.assumed;
+	plain.fusion = plain_fusion(st, s->fusion);
+	return plain;
+}
+
+static struct scenario allowed_by(const struct study *st, const struct scenario *s, bool best)
+{
+	struct scenario of = study_plain(st, s);
 	of.parallel = PARALLEL_OFF;
 	of.fusion = FUSION_OFF;
 	of.layouts = LAYOUTS_FREE;
@@ -33,28 +67,61 @@ static struct price_list *list_add(const struct study *st, const struct scenario
 {
 	struct price_lists *l = st->lists;
 	VEC_GROW(l->items, l->count, l->capacity);
-	struct price_list *list = l->items[l->count] = ARENA_NEW(&l->arena, struct price_list);
+	struct price_list *list = l->items[l->count] = base_calloc(1, sizeof(*list));
 	list->of = *of;
-	list->prices = ARENA_ARRAY(&l->arena, struct price, st->distinct_count);
-	list->roofs = ARENA_ARRAY(&l->arena, struct roof, st->distinct_count);
-	list->uses = ARENA_ARRAY(&l->arena, struct use, st->distinct_count);
+	list->asked = ++l->asked;
+	list->prices = ARENA_ARRAY(&list->arena, struct price, st->distinct_count);
 	l->last[of->best] = l->count++;
 	return list;
+}
+
+static void list_free(struct price_list *list)
+{
+	arena_free(&list->arena);
+	free(list);
+}
+
+struct roof *study_roofs(const struct study *st, struct price_list *list)
+{
+	if (!list->roofs)
+		list->roofs = ARENA_ARRAY(&list->arena, struct roof, st->distinct_count);
+	return list->roofs;
+}
+
+struct use *study_uses(const struct study *st, struct price_list *list)
+{
+	if (!list->uses)
+		list->uses = ARENA_ARRAY(&list->arena, struct use, st->distinct_count);
+	return list->uses;
 }
 
 struct price_list *study_prices(const struct study *st, const struct scenario *s, bool best)
 {
 	struct price_lists *l = st->lists;
-	struct scenario of = allowed_by(s, best);
+	if (st->view_of == s)
+		return st->view_lists[best];
+	struct scenario of = allowed_by(st, s, best);
 	int last = l->last[best];
-	if (l->count && scenario_equal(&l->items[last]->of, &of))
+	if (last < l->count && scenario_equal(&l->items[last]->of, &of))
 		return l->items[last];
 	for (int i = 0; i < l->count; i++)
 		if (scenario_equal(&l->items[i]->of, &of)) {
 			l->last[best] = i;
+			l->items[i]->asked = ++l->asked;
 			return l->items[i];
 		}
 	return list_add(st, &of);
+}
+
+struct study study_view(const struct study *st, const struct scenario *s)
+{
+	struct study view = *st;
+	view.cache = study_cache(st, s);
+	view.view_of = NULL;
+	for (int i = 0; i < 2; i++)
+		view.view_lists[i] = study_prices(st, s, i);
+	view.view_of = s;
+	return view;
 }
 
 const struct price *study_list_price(
@@ -79,7 +146,7 @@ void study_lists_open(struct study *st)
 void study_lists_close(struct study *st)
 {
 	if (st->lists) {
-		arena_free(&st->lists->arena);
+		study_forget_prices(st);
 		arena_free(&st->lists->parsed);
 		free(st->lists->items);
 	}
@@ -89,30 +156,47 @@ void study_lists_close(struct study *st)
 
 void study_forget_prices(struct study *st)
 {
-	arena_free(&st->lists->arena);
+	for (int i = 0; i < st->lists->count; i++)
+		list_free(st->lists->items[i]);
+	arena_free(&st->lists->guesses);
 	st->lists->count = st->lists->last[0] = st->lists->last[1] = 0;
 	memset(st->roofs, 0, (size_t)st->distinct_count * sizeof(*st->roofs));
 }
 
 const struct estimate *study_keep_guess(const struct study *st, const struct estimate *guess)
 {
-	struct estimate *kept = ARENA_NEW(&st->lists->arena, struct estimate);
+	struct estimate *kept = ARENA_NEW(&st->lists->guesses, struct estimate);
 	*kept = *guess;
 	return kept;
 }
 
 void study_trim(struct study *st)
 {
-	if (st->lists->arena.total > LISTS_BYTES_MAX)
+	struct price_lists *l = st->lists;
+	size_t total = l->guesses.total;
+	if (total > LISTS_BYTES_MAX)
 		study_forget_prices(st);
+	for (int i = 0; i < l->count; i++)
+		total += l->items[i]->arena.total;
+	for (; l->count && total > LISTS_BYTES_MAX; l->count--) {
+		int oldest = 0;
+		for (int i = 1; i < l->count; i++)
+			oldest = l->items[i]->asked < l->items[oldest]->asked ? i : oldest;
+		total -= l->items[oldest]->arena.total;
+		list_free(l->items[oldest]);
+		l->items[oldest] = l->items[l->count - 1];
+	}
 }
 
 static void forget_price(struct study *st, int distinct)
 {
 	for (int i = 0; i < st->lists->count; i++) {
 		struct price_list *list = st->lists->items[i];
-		list->prices[distinct].known = list->roofs[distinct].known = false;
-		list->uses[distinct].known = false;
+		list->prices[distinct].known = false;
+		if (list->roofs)
+			list->roofs[distinct].known = false;
+		if (list->uses)
+			list->uses[distinct].known = false;
 	}
 	st->roofs[distinct].known = false;
 }

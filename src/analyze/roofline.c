@@ -200,7 +200,8 @@ bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const st
 static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct,
 	const struct result *r)
 {
-	struct roof roof = { .known = true, .of = r, .ns = NAN };
+	struct roof roof = { .known = true, .of = r, .ns = NAN, .matrix = s->matrix, .relaxed = s->relaxed,
+		.cache = st->cache };
 	const struct problem *p = st->on.peaks ? study_problem(st, distinct) : NULL;
 	if (!p)
 		return roof;
@@ -223,11 +224,13 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 	const struct result *r = price->result;
 	struct price_list *list = study_prices(st, s, s->best);
 	bool listed = is_listed(list, distinct, price);
-	struct roof *kept = listed ? &list->roofs[distinct] : &st->roofs[distinct];
-	if (!kept->known || kept->of != r || (!listed && !r)) { /* without a result it is the scenario's */
-		struct scenario units = price_units(s, price);
+	struct roof *kept = listed ? &study_roofs(st, list)[distinct] : &st->roofs[distinct];
+	if (kept->known && kept->of == r && r)
+		return *kept;
+	struct scenario units = price_units(s, price);
+	if (!kept->known || kept->of != r || kept->matrix != units.matrix || kept->relaxed != units.relaxed ||
+		kept->cache != st->cache)
 		*kept = roof_of(st, &units, distinct, r);
-	}
 	return *kept;
 }
 
@@ -325,7 +328,7 @@ void roofline_resources(const struct study *st, const struct scenario *s, struct
 {
 	struct use one, *use = &one;
 	if (is_listed(list, distinct, price))
-		use = &list->uses[distinct];
+		use = &study_uses(st, list)[distinct];
 	if (use == &one || !use->known)
 		*use = use_of(st, s, distinct, price);
 	use_add(st, use, times, busy_ns);

@@ -488,8 +488,7 @@ static void total_up(
 static void solve_for(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,
 	bool path)
 {
-	struct study view = at_level(st, s->fusion);
-	view.cache = study_cache(st, s);
+	const struct study seen = study_view(st, s), view = at_level(&seen, s->fusion);
 	st = &view;
 	*out = (struct solution){
 		.list = study_prices(st, s, s->best),
