@@ -159,7 +159,7 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
 	for (int i = 0; i < d->layer_count; i++) {
 		int node = view.layer_node[i];
-		const struct price *price = solution_price(&view, &x, chosen, node);
+		const struct price *price = solution_price(&x, chosen, node);
 		if (chosen[i] < 0 && isnan(x.cost[node]))
 			r.missing = (r.missing ^ (uint64_t)(i + 1)) * 0x100000001b3u;
 		if (x.inside && x.inside[i] && x.inside[i]->at_least)

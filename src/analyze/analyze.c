@@ -41,24 +41,26 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 		int node = st->layer_node[c->group->layers[c->group->layer_count - 1]];
 		int distinct = x->placed && x->placed[node].used ? x->placed[node].problem :
 			study_group_distinct(st, c->group);
-		cost_priced(a, c, st, s, distinct, solution_price(st, x, chosen, node), c->group->proxy);
-		if (c->group->copy >= 0)
-			cost_copy(a, c, st, s, c->group->copy, solution_at(x, c->group->copy));
+		cost_priced(a, c, st, s, distinct, solution_price(x, chosen, node), c->group->proxy);
+		int copy = fusion_copy(c->group);
+		if (copy >= 0)
+			cost_copy(a, c, st, s, copy, solution_at(x, copy));
 	} else if (c->group) {
 		cost_nothing(c, ORIGIN_FUSED);
 	} else {
 		int node = st->layer_node[l->index], problem = x->placed && x->placed[node].used ?
 			x->placed[node].problem : plan_layer_problem_index(st->plan, l, st->nxc);
-		cost_alone(a, c, st, s, x, l, problem, solution_price(st, x, chosen, node));
+		cost_alone(a, c, st, s, x, l, problem, solution_price(x, chosen, node));
 		if (plan_layer_is_control(l))
 			cost_assume(c, st, s, l->index);
 	}
 }
 
 /* Start, slack and critical path of the active choice, for layers with a cost. All layers of a group have the
- * values of its last layer; those of a join the values of its member with the least slack. */
+ * values of its last layer; those of a join the values of its member with the least slack. Also the overhead,
+ * `least`. */
 static void fill_schedule(struct analysis *out, const struct study *st, const struct solution *x,
-	const int *chosen, const double *cost, struct arena *scratch)
+	const int *chosen, const double *cost, double least, struct arena *scratch)
 {
 	double *start = ARENA_ARRAY(scratch, double, st->node_count);
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
@@ -69,13 +71,15 @@ static void fill_schedule(struct analysis *out, const struct study *st, const st
 		struct layer_cost *c = &out->layers[i];
 		const struct fusion_group *g = c->group;
 		int node = st->layer_node[g ? g->layers[g->layer_count - 1] : i];
-		for (int k = 0; g && k < g->member_count; k++) {
-			int member = st->layer_node[g->members[k]];
+		for (int k = 0; g && g->join && k < g->join->member_count; k++) {
+			int member = st->layer_node[g->join->members[k]];
 			node = !k || slack[member] < slack[node] ? member : node;
 		}
 		c->start_ns = known && !isnan(c->ns) ? start[node] : NAN;
 		c->slack_ns = known && !isnan(c->ns) ? slack[node] : NAN;
 		c->critical = known && !isnan(c->ns) && critical[node];
+		if (c->result)
+			c->overhead_ns = least;
 	}
 }
 
@@ -121,7 +125,7 @@ static void fill_coverage(struct analysis *out, const struct plan *p)
 static struct interval node_interval(
 	const struct study *st, const struct solution *x, const int *chosen, int node, double *ns)
 {
-	const struct price *price = solution_price(st, x, chosen, node);
+	const struct price *price = solution_price(x, chosen, node);
 	const struct layer_cost *inside = solution_inside(st, x, node);
 	*ns = inside ? inside->ns : price ? price->ns : NAN;
 	if (inside)
@@ -133,7 +137,7 @@ static struct interval node_interval(
 static bool is_rough(const struct study *st, const struct solution *x, const int *chosen)
 {
 	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(st, x, chosen, i);
+		const struct price *price = solution_price(x, chosen, i);
 		const struct layer_cost *inside = solution_inside(st, x, i);
 		if ((price && price->rough) || (inside && inside->origin == ORIGIN_ROUGH))
 			return true;
@@ -195,13 +199,6 @@ static double shortest_kernel(const struct study *st, const struct scenario *s, 
 	return least;
 }
 
-static void fill_overhead(struct analysis *out, double least)
-{
-	for (int i = 0; i < out->layer_count; i++)
-		if (out->layers[i].result)
-			out->layers[i].overhead_ns = least;
-}
-
 /* The sum or longest path of all rooflines; unknown if one of them is. */
 static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
 	const struct solution *x, const int *chosen, struct arena *scratch)
@@ -216,7 +213,7 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		if (inside)
 			cost[i] = inside->roofline_ns;
 		else if (problem >= 0)
-			cost[i] = roofline_of_price(st, s, problem, solution_price(st, x, chosen, i)).ns;
+			cost[i] = roofline_of_price(st, s, problem, solution_price(x, chosen, i)).ns;
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
 			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
@@ -269,8 +266,8 @@ struct analysis *analysis_make(
 	for (int i = 0; i < p->layer_count; i++)
 		fill_layer(a, &out->layers[i], st, s, x, &p->layers[i], chosen);
 	out->rough = is_rough(st, x, chosen);
-	fill_overhead(out, shortest_kernel(st, s, x));
-	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum, &scratch);
+	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum,
+		shortest_kernel(st, s, x), &scratch);
 	fill_interval(out, st, x, chosen, &scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
 	fill_coverage(out, p);

@@ -28,10 +28,7 @@ const char *origin_name(enum origin o);
 /* A fusion candidate: a chain of layers whose inner values have a single consumer. Its first layer is the
  * anchor: a convolution or matmul followed by layers fused into it, the first of several pointwise layers, or
  * the first matmul of attention (matmul, scale, softmax, matmul).
- *
- * Or (member_count > 1) a join: matmuls of one value, which run as one with their weights side by side. Each
- * member's result is a part of the columns. Members read only that value and constants, so no path leads from
- * one to another, and running them together delays nothing that one of them needs. */
+ * There may be a million groups, so what only few have is behind a pointer. */
 struct fusion_group {
 	int *layers;             /* ascending; layers[0] is the anchor */
 	const char *text;
@@ -45,12 +42,28 @@ struct fusion_group {
 	int distinct;            /* index of text: a problem of the plan if below plan_problem_total, else
 	                            texts[distinct - plan_problem_total] of struct fusion */
 	int distinct_nxc;        /* index of text_nxc, or -1 */
-	int member_count, *members; /* of a join: the matmul of each member, ascending; else 0 */
-	int copy;                /* of a join: the distinct problem that copies the parts whose readers need
-				    them dense; -1: none */
-	const char *copy_text;   /* NULL: none */
 	bool proxy;              /* the problem is a stand-in */
+	struct fusion_join *join; /* NULL: it is no join */
 };
+
+/* A join: matmuls of one value, which run as one with their weights side by side. Each member's result is a
+ * part of the columns. Members read only that value and constants, so no path leads from one to another, and
+ * running them together delays nothing that one of them needs. */
+struct fusion_join {
+	int member_count, *members; /* the matmul of each member, ascending; 2 or more */
+	int copy;                /* the distinct problem that copies the parts whose readers need them dense;
+				    -1: none */
+	const char *copy_text;   /* NULL: none */
+};
+/* The copy of a group; -1 or NULL: it has none. */
+static inline int fusion_copy(const struct fusion_group *g)
+{
+	return g->join ? g->join->copy : -1;
+}
+static inline const char *fusion_copy_text(const struct fusion_group *g)
+{
+	return g->join ? g->join->copy_text : NULL;
+}
 
 /* A pattern that is no group, at one of its layers. */
 struct fusion_miss {

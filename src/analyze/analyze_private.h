@@ -183,6 +183,15 @@ struct limits {
 			      preferred */
 };
 
+/* Clusters whose units are single layers, each of which reads the one before: choose_chain.c. */
+struct chains {
+	int *begin;             /* per cluster, and at the end: its first unit; a tree has none here */
+	int *node;              /* per unit */
+	int *ending;            /* per unit, and at the end: the first of the groups that end with it */
+	int *group;             /* ... these, shortest first */
+	uint8_t *size, *paying; /* ... and the number of their layers; of those that are not free */
+};
+
 /* What the results of a study have that a choice of a scenario can bar. */
 struct marks {
 	bool relaxed, matrix, random; /* some algorithm has relaxed math, uses matrix units or may, is
@@ -232,6 +241,7 @@ struct study {
 	int *group_distinct;    /* per group: its distinct problem in this layout, or -1 */
 	uint8_t *group_level;   /* per group: its enum fusion_level */
 	bool *layer_free;       /* per layer: its class is free */
+	struct chains chains;
 	enum fusion_level level; /* of those, only the ones that this choice allows */
 	unsigned levels;        /* ... the levels of groups that it allows, as bits */
 	const struct limits *limits; /* NULL: none */
@@ -262,6 +272,8 @@ void study_detach(struct study *st);
 void study_close(struct study *st);
 /* study_graph.c */
 void study_graph(struct study *st);
+/* choose_chain.c: fills st->chains. */
+void chains_open(struct study *st);
 static inline int study_group_distinct(const struct study *st, const struct fusion_group *g)
 {
 	return st->group_distinct[g - st->fusion->groups];
@@ -279,9 +291,13 @@ struct price {
 	bool known;             /* looked up */
 	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */
-	bool assumed;           /* given by the user (ground.assumed); then result is NULL, and: */
-	double lo, hi;          /* NaN unknown */
+	bool assumed;           /* given by the user (ground.assumed); then result is NULL */
+	bool is_range;          /* of lo and hi: as in struct interval */
+	double lo, hi;          /* interval of the measurement, estimate or assumption; NaN: unknown */
+	double enqueue_ns;      /* of the result; NaN: unknown */
 };
+/* The initial fields of a price that has no measurement. */
+#define PRICE_UNMEASURED .lo = NAN, .hi = NAN, .enqueue_ns = NAN
 /* The scenario whose units a price is for: the estimate's, which may use fewer than are allowed. */
 static inline struct scenario price_units(const struct scenario *s, const struct price *price)
 {
@@ -300,6 +316,8 @@ struct use {
 	double ops_ns, memory_bytes, fast_bytes;
 };
 
+enum { PRICE_KNOWN = 1, PRICE_ANSWERED = 2, PRICE_REFUSED = 4, PRICE_ESTIMATED = 8, PRICE_ROUGH = 16 };
+
 /* Prices of all distinct problems, each looked up when it is first asked, where a scenario allows certain
  * results. Kept with the study: scenarios that allow the same ones share them. */
 struct price_list {
@@ -307,6 +325,8 @@ struct price_list {
 	struct arena arena;
 	uint64_t asked;         /* when it was last asked, counted */
 	struct price *prices;   /* known: looked up */
+	double *ns;             /* ... and what is read most of them, close together */
+	uint8_t *state;         /* PRICE_*, as bits; 0: not looked up */
 	struct roof *roofs;     /* of these prices, made when first asked: study_roofs, study_uses */
 	struct use *uses;
 };
@@ -430,8 +450,9 @@ struct interval {
 	bool known, is_range;   /* is_range: of 2 to 5 samples, too few for a 95% interval */
 	double lo, hi;
 };
-struct interval interval_of(const struct result *r);
-struct interval interval_of_price(const struct price *p); /* of the measurement or estimate */
+struct interval interval_of_price(const struct price *p);
+/* Fills lo, hi and is_range from the result or estimate. */
+void price_interval(struct price *p);
 /* Initializes a cost as unknown; as 0 (a free layer, or one whose cost is in another). */
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);
@@ -477,6 +498,7 @@ struct solution {
 					  fusion */
 	int *ran_sum, *ran_path;       /* per node for each choice: the distinct problem whose cost is there
 					  (a group's is at its last layer), or -1 */
+	const struct price **price_sum, **price_path; /* ... and its price (solution_price) */
 	double *cost_sum, *cost_path;  /* per node for each choice: a group's cost is at its last layer; NaN
 					  counts as 0 */
 	double sequential_ns, parallel_ns; /* NaN: no layer that needs time has a price */
@@ -522,8 +544,10 @@ static inline int solution_problem(const struct solution *x, const int *chosen, 
 }
 /* ... and its price there, NULL if neither its problem nor an assumption gives it one: with layouts, nodes of
  * one problem may run different algorithms. */
-const struct price *solution_price(
-	const struct study *st, const struct solution *x, const int *chosen, int node);
+static inline const struct price *solution_price(const struct solution *x, const int *chosen, int node)
+{
+	return (chosen == x->chosen_sum ? x->price_sum : x->price_path)[node];
+}
 /* The price of a group, or NULL. */
 const struct price *solution_group_price(const struct study *st, const struct solution *x, int group);
 /* A price with a layer's assumption: a time replaces it, a factor divides it. Unchanged if the scenario has

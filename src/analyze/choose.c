@@ -32,8 +32,7 @@ static double ready_at(const struct chooser *c, int node)
 	return ready;
 }
 
-/* Sets when a layer's value is ready, and its conversions. */
-static void set_finish(const struct chooser *c, int node, double finish)
+void chooser_finish(const struct chooser *c, int node, double finish)
 {
 	const struct study *st = c->st;
 	c->finish[node] = finish;
@@ -70,7 +69,7 @@ static struct option alone(const struct chooser *c, const struct fusion_unit *u)
 		o.cost += isnan(cost) ? 0 : cost;
 		if (c->path) {
 			o.finish = ready_at(c, node) + (isnan(cost) ? 0 : cost);
-			set_finish(c, node, o.finish);
+			chooser_finish(c, node, o.finish);
 		}
 	}
 	return o;
@@ -181,7 +180,7 @@ static void decide_unit(const struct chooser *c, const struct fusion_cluster *cl
 			c->best[at] = o;
 	}
 	if (c->path)
-		set_finish(c, c->st->layer_node[unit_last(u)], c->best[at].finish);
+		chooser_finish(c, c->st->layer_node[unit_last(u)], c->best[at].finish);
 }
 
 static void put_joined(const struct chooser *c, int layer)
@@ -248,6 +247,7 @@ void chooser_open(struct chooser *c, struct arena *a)
 		room = f->clusters[i].unit_count > room ? f->clusters[i].unit_count : room;
 	c->best = ARENA_ARRAY(a, struct option, room);
 	c->stack = ARENA_ARRAY(a, int, room + 1);
+	c->outer = ARENA_ARRAY(a, double, room);
 	c->on_way = ARENA_ARRAY(a, bool, c->st->plan->layer_count);
 }
 
@@ -260,6 +260,11 @@ static void choose(struct chooser *c, struct arena *a)
 	for (int node = 0; node < st->node_count; node++) {
 		int layer = st->node_layer[node];
 		int cluster = f && layer >= 0 ? f->cluster_of[layer] : -1;
+		if (cluster >= 0 && !c->joined && st->chains.begin[cluster + 1] > st->chains.begin[cluster]) {
+			if (st->chains.node[st->chains.begin[cluster + 1] - 1] == node)
+				chooser_chain(c, cluster);
+			continue;
+		}
 		if (cluster >= 0) {
 			const struct fusion_cluster *k = &f->clusters[cluster];
 			if (k->layers[k->layer_count - 1] == layer)

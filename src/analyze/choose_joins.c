@@ -25,12 +25,13 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 	const struct fusion_group *g = &st->fusion->groups[group];
 	int distinct = study_group_distinct(st, g);
 	if ((st->limits && !st->limits->group[group]) || !fusion_allows(st->level, g->level) || distinct < 0)
-		return (struct price){ .ns = NAN };
+		return (struct price){ .ns = NAN, PRICE_UNMEASURED };
 	struct price price = *solution_at(x, distinct);
-	if (g->copy >= 0) {
-		price.ns += solution_at(x, g->copy)->ns;
-		price.estimated |= solution_at(x, g->copy)->estimated;
-		price.rough |= solution_at(x, g->copy)->rough;
+	if (fusion_copy(g) >= 0) {
+		const struct price *copy = solution_at(x, fusion_copy(g));
+		price.ns += copy->ns;
+		price.estimated |= copy->estimated;
+		price.rough |= copy->rough;
 	}
 	return price;
 }
@@ -40,7 +41,7 @@ double joined_cost(const struct solution *x, const struct study *st, int group, 
 	const struct fusion_group *g = &st->fusion->groups[group];
 	if (g->layers[g->layer_count - 1] == layer)
 		return solution_at(x, study_group_distinct(st, g))->ns;
-	return g->layers[0] == layer && g->copy >= 0 ? solution_at(x, g->copy)->ns : 0;
+	return g->layers[0] == layer && fusion_copy(g) >= 0 ? solution_at(x, fusion_copy(g))->ns : 0;
 }
 
 static void set_joined(struct contest *k, int group, int value)

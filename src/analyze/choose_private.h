@@ -23,6 +23,7 @@ struct chooser {
 	/* scratch for one cluster, sized for the largest */
 	struct option *best; /* per unit */
 	int *stack;
+	double *outer;  /* path, per unit of a chain: when the values are ready that it reads from elsewhere */
 	bool *on_way;   /* per layer: in the group that is tried */
 };
 
@@ -37,6 +38,12 @@ void chooser_open(struct chooser *c, struct arena *a);
 struct option chooser_cluster(const struct chooser *c, const struct fusion_cluster *cluster);
 /* Layers of a group that are not free; free layers never count as estimated. */
 int chooser_paying(const struct chooser *c, const struct fusion_group *g);
+/* Sets when a layer's value is ready, and its conversions. */
+void chooser_finish(const struct chooser *c, int node, double finish);
+
+/* ---- choose_chain.c */
+/* Solves a cluster that is a chain, without joins, and fills its part of the choice. */
+void chooser_chain(const struct chooser *c, int cluster);
 
 /* ---- choose_joins.c */
 /* The cost of a joined layer's node: of the join at its last layer, of its copy at its first, else 0. */

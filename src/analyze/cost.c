@@ -9,7 +9,7 @@
 #define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
 
 /* Records can have a single sample as its own interval; that is not an interval. */
-struct interval interval_of(const struct result *r)
+static struct interval interval_of(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
 	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median ||
@@ -19,15 +19,21 @@ struct interval interval_of(const struct result *r)
 		.hi = s->hi };
 }
 
+void price_interval(struct price *p)
+{
+	struct interval v = { .lo = NAN, .hi = NAN };
+	if (p->result)
+		v = interval_of(p->result);
+	else if (p->estimated && !isnan(p->guess->lo))
+		v = (struct interval){ .lo = p->guess->lo, .hi = p->guess->hi };
+	p->lo = v.lo;
+	p->hi = v.hi;
+	p->is_range = v.is_range;
+}
+
 struct interval interval_of_price(const struct price *p)
 {
-	if (p->result)
-		return interval_of(p->result);
-	if (p->assumed)
-		return (struct interval){ .known = !isnan(p->lo), .lo = p->lo, .hi = p->hi };
-	return p->estimated && !isnan(p->guess->lo) ?
-		(struct interval){ .known = true, .lo = p->guess->lo, .hi = p->guess->hi } :
-		(struct interval){ .lo = NAN, .hi = NAN };
+	return (struct interval){ .known = !isnan(p->lo), .is_range = p->is_range, .lo = p->lo, .hi = p->hi };
 }
 
 void cost_none(struct layer_cost *c)
@@ -55,7 +61,8 @@ static void cost_assumed(struct layer_cost *c, const struct study *st, const str
 
 void cost_assume(struct layer_cost *c, const struct study *st, const struct scenario *s, int layer)
 {
-	struct price own = { .ns = c->ns, .lo = c->lo, .hi = c->hi, .assumed = true };
+	struct price own = { .ns = c->ns, .lo = c->lo, .hi = c->hi, .assumed = true,
+		.enqueue_ns = NAN };
 	struct price price = price_assumed(st, s, layer, &own);
 	if (!s->assume || !st->on.assumed || st->on.assumed[layer].kind == ASSUME_NOTHING || isnan(price.ns))
 		return;
@@ -101,10 +108,9 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 			roofline_why(a, st, s, distinct) : study_other_launch(st, s, distinct);
 		return;
 	}
-	struct interval v = interval_of(price->result);
 	c->ns = price->ns;
-	c->lo = v.lo;
-	c->hi = v.hi;
+	c->lo = price->lo;
+	c->hi = price->hi;
 	c->origin = price->rough ? ORIGIN_ROUGH : proxy ? ORIGIN_PROXY : ORIGIN_MEASURED;
 }
 

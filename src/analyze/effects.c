@@ -148,7 +148,7 @@ int libraries_layers(const struct study *st, const struct scenario *s, const str
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	int count = 0;
 	for (int i = 0; i < st->plan->layer_count; i++) {
-		const struct price *price = solution_price(st, x, chosen, st->layer_node[i]);
+		const struct price *price = solution_price(x, chosen, st->layer_node[i]);
 		count += price && price->result;
 	}
 	return count;
@@ -161,7 +161,7 @@ int algorithm_layers(const struct study *st, const struct scenario *s, const str
 	if (!s->algorithm[0])
 		return -1;
 	for (int i = 0; i < st->plan->layer_count; i++) {
-		const struct price *price = solution_price(st, x, chosen, st->layer_node[i]);
+		const struct price *price = solution_price(x, chosen, st->layer_node[i]);
 		count += price && price->result &&
 			algorithm_is_named(s->algorithm, &price->result->algorithm);
 	}
@@ -181,7 +181,7 @@ int pad_layers(const struct study *st, const struct scenario *s, const struct so
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	int count = 0;
 	for (int i = 0; i < st->plan->layer_count; i++) {
-		const struct price *price = solution_price(st, x, chosen, st->layer_node[i]);
+		const struct price *price = solution_price(x, chosen, st->layer_node[i]);
 		count += price && price->padded;
 	}
 	return count;
@@ -289,7 +289,7 @@ static uint64_t *noisy_of(
 	uint64_t *noisy = bits_new(a, st->distinct_count);
 	for (int node = 0; node < st->node_count; node++) {
 		int distinct = solution_problem(x, chosen, node);
-		const struct price *price = solution_price(st, x, chosen, node);
+		const struct price *price = solution_price(x, chosen, node);
 		if (distinct >= 0 && price && price->noisy)
 			bit_set(noisy, distinct);
 	}

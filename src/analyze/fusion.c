@@ -142,7 +142,6 @@ static void add_group(struct finder *f, const struct chain *c, int distinct)
 		.pattern = pattern_keep(f, c),
 		.level = c->level,
 		.distinct = distinct,
-		.copy = -1,
 		.proxy = c->proxy,
 	};
 	g->distinct_nxc = group_twin(f, g, &c->problem);
@@ -273,13 +272,14 @@ static void add_join(struct finder *f, const struct join *j, unsigned members)
 		struct fusion_group *g = &f->groups[out->group_count++];
 		*g = (struct fusion_group){ .layer_count = c.layer_count, .residual = -1,
 			.layers = ARENA_ARRAY(&out->arena, int, c.layer_count),
-			.members = ARENA_ARRAY(&out->arena, int, j->count),
 			.pattern = pattern_keep(f, &c), .level = c.level, .distinct = distinct,
-			.distinct_nxc = distinct, .copy = copy };
+			.distinct_nxc = distinct, .join = ARENA_NEW(&out->arena, struct fusion_join) };
+		g->join->copy = copy;
+		g->join->members = ARENA_ARRAY(&out->arena, int, j->count);
 		memcpy(g->layers, c.layers, (size_t)c.layer_count * sizeof(int));
 		for (int i = 0; i < j->count; i++)
 			if (members >> i & 1)
-				g->members[g->member_count++] = j->parts[i].layers[0];
+				g->join->members[g->join->member_count++] = j->parts[i].layers[0];
 	}
 	str_free(&c.pattern);
 }
@@ -374,7 +374,8 @@ static void settle_groups(struct finder *f)
 			order[at] = order[at - 1];
 		g->text = f->distinct[g->distinct].text;
 		g->text_nxc = g->distinct_nxc < 0 ? NULL : f->distinct[g->distinct_nxc].text;
-		g->copy_text = g->copy < 0 ? NULL : f->distinct[g->copy].text;
+		if (fusion_copy(g) >= 0)
+			g->join->copy_text = f->distinct[g->join->copy].text;
 		order[at] = i;
 	}
 	groups_permute(f->groups, order, out->group_count);

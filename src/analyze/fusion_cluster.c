@@ -35,7 +35,7 @@ static void unite(struct maker *m)
 		m->parent[i] = i;
 	for (int i = 0; i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
-		if (g->member_count)
+		if (g->join)
 			continue;
 		for (int k = 1; k < g->layer_count; k++) {
 			int a = root_of(m->parent, g->layers[0]), b = root_of(m->parent, g->layers[k]);
@@ -188,7 +188,7 @@ static void fill_endings(struct maker *m)
 {
 	struct fusion *f = m->f;
 	for (int i = 0; i < f->group_count; i++)
-		if (!f->groups[i].member_count)
+		if (!f->groups[i].join)
 			end_of(m, &f->groups[i])->ending_count++;
 	for (int i = 0; i < f->cluster_count; i++)
 		for (int k = 0; k < f->clusters[i].unit_count; k++) {
@@ -197,7 +197,7 @@ static void fill_endings(struct maker *m)
 			u->ending_count = 0;
 		}
 	for (int i = 0; i < f->group_count; i++) {
-		if (f->groups[i].member_count)
+		if (f->groups[i].join)
 			continue;
 		struct fusion_unit *u = end_of(m, &f->groups[i]);
 		u->ending[u->ending_count++] = i;

@@ -42,7 +42,7 @@ static void list(struct maker *m, bool *seen)
 	struct fusion *f = m->f;
 	for (int i = 0; i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
-		if (!g->member_count)
+		if (!g->join)
 			continue;
 		int root = root_of(m->parent, place_of(f, g->layers[0]));
 		struct fusion_contest *c = &f->contests[m->contest[root]];
@@ -90,11 +90,11 @@ void fusion_contests(struct fusion *f, const struct plan *p)
 		m.contest[i] = -1;
 	}
 	for (int i = 0; i < f->group_count; i++)
-		if (f->groups[i].member_count)
+		if (f->groups[i].join)
 			unite(&m, &f->groups[i]);
 	for (int i = 0; i < f->group_count; i++) {
 		int root = root_of(m.parent, place_of(f, f->groups[i].layers[0]));
-		if (f->groups[i].member_count && m.contest[root] < 0)
+		if (f->groups[i].join && m.contest[root] < 0)
 			m.contest[root] = f->contest_count++;
 	}
 	f->contests = ARENA_ARRAY(&f->arena, struct fusion_contest, f->contest_count + 1);

@@ -54,7 +54,7 @@ static void list_side(struct text_list *l, bool nxc)
 		int g = f && i >= 0 ? f->first_group[i] : -1;
 		for (; g >= 0 && g < f->group_count && f->groups[g].layers[0] == i; g++) {
 			list_add(l, nxc ? f->groups[g].distinct_nxc : f->groups[g].distinct);
-			list_add(l, f->groups[g].copy);
+			list_add(l, fusion_copy(&f->groups[g]));
 		}
 		for (; next < conversions && p->values[p->conversions[next].value].producer <= i; next++)
 			list_add(l, p->conversions[next].problem);

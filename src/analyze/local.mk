@@ -8,7 +8,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/analyzer.c \
 	src/analyze/assume.c src/analyze/assume.h \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
-	src/analyze/choose.c src/analyze/choose_private.h \
+	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
 	src/analyze/choose_joins.c \
 	src/analyze/comparable.c src/analyze/comparable.h \
 	src/analyze/cost.c \

@@ -15,7 +15,7 @@ struct memory_need memory_of(const struct plan *p, const struct analysis *a)
 		const struct layer_cost *c = &a->layers[i];
 		const struct fusion_group *g = c->group;
 		/* the parts of a join exist when its first member runs, before they are read */
-		at[i] = g ? g->layers[g->member_count ? 0 : g->layer_count - 1] : i;
+		at[i] = g ? g->layers[g->join ? 0 : g->layer_count - 1] : i;
 		if (c->result && c->result->algorithm.workspace_bytes > workspace[at[i]])
 			workspace[at[i]] = c->result->algorithm.workspace_bytes;
 		m.unknown += !c->result && c->ns > 0;

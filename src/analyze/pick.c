@@ -303,7 +303,7 @@ static struct price price_unpadded(
 	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
 {
 	const struct found *f = &st->found[distinct];
-	struct price price = { .ns = NAN, .known = true };
+	struct price price = { .ns = NAN, .known = true, PRICE_UNMEASURED };
 	price.answered = f->answered[st->cache][s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED];
 	bool has_matrix = !st->device || st->device->has_matrix;
 	price.result = pick(f, s, st->cache, best, has_matrix, pairs);
@@ -314,6 +314,7 @@ static struct price price_unpadded(
 	if (price.result) {
 		price.ns = price.result->stats.median;
 		price.noisy = price.result->stats.stop == STOP_DISTURBED;
+		price.enqueue_ns = price.result->enqueue_ns;
 	} else {
 		price.unsupported = price.answered && refused(f, s);
 	}
@@ -323,6 +324,7 @@ static struct price price_unpadded(
 		price.estimated = price.answered = !isnan(price.ns);
 		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;
 	}
+	price_interval(&price);
 	return price;
 }
 
@@ -494,7 +496,7 @@ static void find_wanted(struct study *st)
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		study_want_of(st, study_group_distinct(st, g), st->plan, g->layers, g->layer_count);
-		study_want_of(st, g->copy, st->plan, NULL, 0);
+		study_want_of(st, fusion_copy(g), st->plan, NULL, 0);
 	}
 }
 
@@ -520,6 +522,7 @@ void study_open(struct study *st, const struct ground *g, enum layouts layouts, 
 		layouts_open(st, layouts == LAYOUTS_PRICED);
 	if (st->layouts)
 		study_graph(st);
+	chains_open(st);
 }
 
 void study_detach(struct study *st)

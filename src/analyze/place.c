@@ -333,7 +333,8 @@ static void use_conversion(struct placer *g, int value, int from, int to)
 		return;
 	int node = g->st->conversion_node[v->conversion[to]], distinct = v->distinct[from][to];
 	struct placed *x = &g->out->placed[node];
-	*x = (struct placed){ .used = true, .problem = distinct, .price = { .ns = NAN, .known = true } };
+	*x = (struct placed){ .used = true, .problem = distinct,
+		.price = { .ns = NAN, .known = true, PRICE_UNMEASURED } };
 	if (distinct >= 0)
 		x->price = *solution_at(g->out, distinct);
 	g->out->cost[node] = x->price.ns;
@@ -492,7 +493,7 @@ static bool joins_have_layouts(const struct study *st, const struct solution *ou
 	const struct plan *p = st->plan;
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
-		bool may = g->member_count && !isnan(solution_join(st, out, i).ns);
+		bool may = g->join && !isnan(solution_join(st, out, i).ns);
 		for (int k = 0; may && k < g->layer_count; k++) {
 			int cluster = st->fusion->cluster_of[g->layers[k]];
 			const struct fusion_cluster *c = cluster < 0 ? NULL : &st->fusion->clusters[cluster];

@@ -102,10 +102,11 @@ static void ways_both(struct placer *g, struct collected *w, int distinct, int t
 
 static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 {
-	static const struct price nothing = { .known = true };
+	static const struct price nothing = { .known = true, PRICE_UNMEASURED };
 	int node = g->st->layer_node[l->index];
 	bool passes = layout_passes(g->st->plan, l), is_free = l->class == CLASS_FREE;
-	struct price none = { .ns = g->out->cost[node], .estimated = g->out->estimated[node] };
+	struct price none = { .ns = g->out->cost[node], .estimated = g->out->estimated[node],
+		PRICE_UNMEASURED };
 	struct collected w = { 0 };
 	int problem = is_free || plan_layer_is_control(l) ? -1 : l->problem;
 	if (problem >= 0)
@@ -128,10 +129,10 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 static struct ways ways_joined(struct placer *g, int layer)
 {
 	const struct fusion_group *f = &g->st->fusion->groups[g->joined[layer]];
-	struct price price = { .known = true };
+	struct price price = { .known = true, PRICE_UNMEASURED };
 	struct collected w = { 0 };
 	int distinct = layer == f->layers[f->layer_count - 1] ? f->distinct : layer == f->layers[0] ?
-		f->copy : -1;
+		fusion_copy(f) : -1;
 	if (distinct >= 0)
 		price = *solution_at(g->out, distinct);
 	way_add(&w, IMAGE_NCX, IMAGE_NCX, distinct, &price);
@@ -149,7 +150,7 @@ static bool group_allowed(const struct placer *g, int group)
 {
 	const struct fusion_group *f = &g->st->fusion->groups[group];
 	for (int i = 0; i < f->layer_count; i++)
-		if (f->member_count || is_joined(g, f->layers[i]))
+		if (f->join || is_joined(g, f->layers[i]))
 			return false;
 	return (!g->st->limits || g->st->limits->group[group]) &&
 		fusion_allows(g->st->level, g->st->fusion->groups[group].level);

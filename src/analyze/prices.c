@@ -2,6 +2,7 @@
 
 #include "analyze/analyze_private.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -71,6 +72,8 @@ static struct price_list *list_add(const struct study *st, const struct scenario
 	list->of = *of;
 	list->asked = ++l->asked;
 	list->prices = ARENA_ARRAY(&list->arena, struct price, st->distinct_count);
+	list->ns = ARENA_ARRAY(&list->arena, double, st->distinct_count);
+	list->state = ARENA_ARRAY(&list->arena, uint8_t, st->distinct_count);
 	l->last[of->best] = l->count++;
 	return list;
 }
@@ -130,6 +133,10 @@ const struct price *study_list_price(
 	struct price *price = &list->prices[distinct];
 	if (!price->known)
 		*price = study_price_in(st, s, distinct, list->of.best, LAYOUT_PAIRS_ALL);
+	list->ns[distinct] = price->ns;
+	list->state[distinct] = (uint8_t)(PRICE_KNOWN | (price->answered ? PRICE_ANSWERED : 0) |
+		(price->answered && isnan(price->ns) ? PRICE_REFUSED : 0) |
+		(price->estimated ? PRICE_ESTIMATED : 0) | (price->rough ? PRICE_ROUGH : 0));
 	return price;
 }
 
@@ -193,6 +200,7 @@ static void forget_price(struct study *st, int distinct)
 	for (int i = 0; i < st->lists->count; i++) {
 		struct price_list *list = st->lists->items[i];
 		list->prices[distinct].known = false;
+		list->state[distinct] = 0;
 		if (list->roofs)
 			list->roofs[distinct].known = false;
 		if (list->uses)

@@ -158,7 +158,7 @@ static int candidates_of(struct arena *a, const struct pricing *on, const struct
 		for (int k = f->first_group[g->layers[i]];
 			k >= 0 && k < f->group_count && f->groups[k].layers[0] == g->layers[i]; k++) {
 			const struct fusion_group *one = &f->groups[k];
-			bool within = study_group_distinct(&on->study, one) >= 0 && one->copy < 0;
+			bool within = study_group_distinct(&on->study, one) >= 0 && fusion_copy(one) < 0;
 			for (int n = 0; n < one->layer_count && within; n++)
 				within = inside[one->layers[n]];
 			if (!within)

@@ -21,15 +21,18 @@ static struct study at_level(const struct study *st, enum fusion_level chosen)
 	return view;
 }
 
-static const struct price *price_of(const struct study *st, const struct scenario *s, struct solution *out,
-	int distinct)
+/* Prices a distinct problem, if its list does not have it yet; returns the list. */
+static const struct price_list *price_of(const struct study *st, const struct scenario *s,
+	struct solution *out, int distinct)
 {
-	const struct price *price = study_list_price(st, solution_list(out, distinct), s, distinct);
+	struct price_list *list = solution_list(out, distinct);
+	if (!list->state[distinct])
+		study_list_price(st, list, s, distinct);
 	out->asked[distinct] = true;
-	out->lacking[distinct] = !price->answered;
-	out->untried[distinct] = !price->answered && !price->rough;
-	out->refused[distinct] = price->answered && isnan(price->ns);
-	return price;
+	out->lacking[distinct] = !(list->state[distinct] & PRICE_ANSWERED);
+	out->untried[distinct] = !(list->state[distinct] & (PRICE_ANSWERED | PRICE_ROUGH));
+	out->refused[distinct] = list->state[distinct] & PRICE_REFUSED;
+	return list;
 }
 
 struct price price_assumed(
@@ -45,6 +48,8 @@ struct price price_assumed(
 	p.lo = time ? by->value : old.known ? old.lo / by->value : NAN;
 	p.hi = time ? by->value : old.known ? old.hi / by->value : NAN;
 	p.result = NULL;
+	p.is_range = false;
+	p.enqueue_ns = NAN;
 	p.noisy = false;
 	p.estimated &= !time;
 	p.rough &= !time;
@@ -62,14 +67,14 @@ const struct price *solution_group_price(const struct study *st, const struct so
 	return distinct >= 0 ? solution_at(x, distinct) : NULL;
 }
 
-const struct price *solution_price(
-	const struct study *st, const struct solution *x, const int *chosen, int node)
+/* The price at a node that runs `problem`. */
+static const struct price *node_price(
+	const struct study *st, const struct solution *x, const int *chosen, int node, int problem)
 {
 	int layer = st->node_layer[node], group = layer >= 0 ? chosen[layer] : -1;
-	int problem = solution_problem(x, chosen, node);
 	if (x->placed && x->placed[node].used)
 		return &x->placed[node].price;
-	if (group >= 0 && problem >= 0 && !st->fusion->groups[group].member_count)
+	if (group >= 0 && problem >= 0 && !st->fusion->groups[group].join)
 		return solution_group_price(st, x, group);
 	if (group >= 0)
 		return problem >= 0 ? solution_at(x, problem) : NULL;
@@ -85,7 +90,7 @@ static void price_assumptions(const struct study *st, const struct scenario *s, 
 	struct solution *out)
 {
 	const struct plan *p = st->plan;
-	static const struct price none = { .ns = NAN, .known = true };
+	static const struct price none = { .ns = NAN, .known = true, PRICE_UNMEASURED };
 	out->assumed_layer = ARENA_ARRAY(a, struct price, p->layer_count);
 	out->assumed_group = ARENA_ARRAY(a, struct price, st->groups);
 	for (int i = 0; i < p->layer_count; i++) {
@@ -102,7 +107,7 @@ static void price_assumptions(const struct study *st, const struct scenario *s, 
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		int distinct = study_group_distinct(st, g);
-		if (g->member_count || st->on.assumed[g->layers[0]].kind == ASSUME_NOTHING)
+		if (g->join || st->on.assumed[g->layers[0]].kind == ASSUME_NOTHING)
 			continue;
 		if (distinct >= 0 && out->asked[distinct] && !isnan(solution_at(out, distinct)->ns))
 			out->assumed_group[i] =
@@ -154,16 +159,17 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 		bool given = assume && layer >= 0 && st->on.assumed[layer].kind == ASSUME_TIME;
 		bool lacked = given && problem >= 0 && out->lacking[problem];
 		bool untried = lacked && out->untried[problem];
-		const struct price *price = problem >= 0 ? price_of(st, s, out, problem) : NULL;
+		const struct price_list *list = problem >= 0 ? price_of(st, s, out, problem) : NULL;
 		if (given && problem >= 0) { /* it needs no measurement */
 			out->lacking[problem] = lacked;
 			out->untried[problem] = untried;
 		}
-		out->cost[i] = price ? price->ns : is_free ? 0 : NAN;
-		out->estimated[i] = price && price->estimated;
+		out->cost[i] = list ? list->ns[problem] : is_free ? 0 : NAN;
+		out->estimated[i] = list && list->state[problem] & PRICE_ESTIMATED;
 	}
 	for (int i = 0; i < st->groups; i++) {
-		int distinct = st->group_distinct[i], copy = st->fusion->groups[i].copy;
+		int distinct = st->group_distinct[i];
+		int copy = st->fusion->contest_count ? fusion_copy(&st->fusion->groups[i]) : -1; /* joins only */
 		if (distinct < 0 || !(st->levels >> st->group_level[i] & 1))
 			continue;
 		price_of(st, s, out, distinct);
@@ -231,10 +237,12 @@ static bool known(const struct study *st, const struct solution *out, const int 
 	return !gaps && !isnan(out->border_ns);
 }
 
-/* Fills ran_sum or ran_path for a choice. */
-static int *ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen)
+/* Fills ran_sum and price_sum, or those of the path, for a choice. */
+static void fill_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
+	int **ran, const struct price ***prices)
 {
-	int *problems = ARENA_ARRAY(a, int, st->node_count);
+	int *problems = *ran = ARENA_ARRAY(a, int, st->node_count);
+	*prices = ARENA_ARRAY(a, const struct price *, st->node_count);
 	for (int node = 0; node < st->node_count; node++) {
 		int layer = st->node_layer[node];
 		problems[node] = st->node_problem[node];
@@ -243,10 +251,10 @@ static int *ran(const struct study *st, struct arena *a, const struct solution *
 		} else if (layer >= 0 && chosen[layer] >= 0) {
 			const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
 			bool last = g->layers[g->layer_count - 1] == layer, first = g->layers[0] == layer;
-			problems[node] = last ? st->group_distinct[chosen[layer]] : first ? g->copy : -1;
+			problems[node] = last ? st->group_distinct[chosen[layer]] : first ? fusion_copy(g) : -1;
 		}
+		(*prices)[node] = node_price(st, x, chosen, node, problems[node]);
 	}
-	return problems;
 }
 
 /* Host time to enqueue all executions, one after the other: the sum of the results that have it. */
@@ -255,10 +263,9 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 	double total = 0;
 	bool any = false;
 	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(st, out, chosen, i);
-		const struct result *r = price ? price->result : NULL;
+		const struct price *price = solution_price(out, chosen, i);
 		const struct layer_cost *inside = solution_inside(st, out, i);
-		double ns = inside ? inside->enqueue_ns : r ? r->enqueue_ns : NAN;
+		double ns = inside ? inside->enqueue_ns : price ? price->enqueue_ns : NAN;
 		if (!isfinite(ns) || ns < 0)
 			continue;
 		total += ns;
@@ -270,7 +277,7 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 static bool estimated(const struct study *st, const struct solution *out, const int *chosen)
 {
 	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(st, out, chosen, i);
+		const struct price *price = solution_price(out, chosen, i);
 		const struct layer_cost *inside = solution_inside(st, out, i);
 		if ((price && price->estimated) ||
 			(inside && inside->origin == ORIGIN_ESTIMATED))
@@ -288,7 +295,7 @@ static double busiest(const struct study *st, const struct scenario *s, const st
 	int *times = base_calloc((size_t)st->distinct_count + 1, sizeof(int));
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = solution_problem(x, chosen, i);
-		const struct price *price = problem >= 0 ? solution_price(st, x, chosen, i) : NULL;
+		const struct price *price = problem >= 0 ? solution_price(x, chosen, i) : NULL;
 		if (!price || isnan(price->ns) || price->assumed) /* what an assumed kernel uses is unknown */
 			continue;
 		if (price != solution_at(x, problem))
@@ -316,17 +323,22 @@ static void spread_join(const struct study *st, const struct fusion_group *g, do
 	int first = st->layer_node[g->layers[0]], last = st->layer_node[g->layers[g->layer_count - 1]];
 	double all = cost[first] + cost[last];
 	cost[first] = cost[last] = 0;
-	for (int i = 0; i < g->member_count; i++)
-		cost[st->layer_node[g->members[i]]] = all;
+	for (int i = 0; i < g->join->member_count; i++)
+		cost[st->layer_node[g->join->members[i]]] = all;
+}
+
+static bool may_join(const struct study *st)
+{
+	return st->fusion && st->fusion->contest_count;
 }
 
 double solution_path(const struct study *st, const struct solution *x, const int *chosen, const double *cost,
 	double *start, double *slack, bool *critical)
 {
 	double *own = NULL;
-	for (int i = 0; i < st->plan->layer_count; i++) {
+	for (int i = 0; may_join(st) && i < st->plan->layer_count; i++) {
 		const struct fusion_group *g = chosen[i] >= 0 ? &st->fusion->groups[chosen[i]] : NULL;
-		if (!g || !g->member_count || g->layers[0] != i)
+		if (!g || !g->join || g->layers[0] != i)
 			continue;
 		if (!own) {
 			own = base_malloc((size_t)st->node_count * sizeof(*own));
@@ -348,8 +360,8 @@ static double path_of(
 
 static bool has_join(const struct study *st, const struct solution *x)
 {
-	for (int i = 0; i < st->plan->layer_count; i++)
-		if (x->chosen_sum[i] >= 0 && st->fusion->groups[x->chosen_sum[i]].member_count)
+	for (int i = 0; may_join(st) && i < st->plan->layer_count; i++)
+		if (x->chosen_sum[i] >= 0 && st->fusion->groups[x->chosen_sum[i]].join)
 			return true;
 	return false;
 }
@@ -368,7 +380,10 @@ static void put_path(
 {
 	out->chosen_path = chosen;
 	out->cost_path = cost;
-	out->ran_path = chosen == out->chosen_sum ? out->ran_sum : ran(st, a, out, chosen);
+	out->ran_path = out->ran_sum;
+	out->price_path = out->price_sum;
+	if (chosen != out->chosen_sum)
+		fill_ran(st, a, out, chosen, &out->ran_path, &out->price_path);
 	out->path_ns = path_of(st, out, chosen, cost);
 }
 
@@ -516,9 +531,11 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 	}
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
-	out->ran_path = out->ran_sum = ran(st, a, out, out->chosen_sum);
+	fill_ran(st, a, out, out->chosen_sum, &out->ran_sum, &out->price_sum);
+	out->ran_path = out->ran_sum;
+	out->price_path = out->price_sum;
 	if (out->chosen_path != out->chosen_sum)
-		out->ran_path = ran(st, a, out, out->chosen_path);
+		fill_ran(st, a, out, out->chosen_path, &out->ran_path, &out->price_path);
 	price_borders(st, out);
 	total_up(st, s, a, out, path);
 }

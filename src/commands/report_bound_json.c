@@ -135,8 +135,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		json_object_set_new(o, "pattern", json_string(l->group->pattern));
 		if (l->group->residual >= 0)
 			json_object_set_new(o, "residual", json_integer(l->group->residual));
-		if (l->group->copy_text)
-			json_object_set_new(o, "copy", json_string(l->group->copy_text));
+		if (fusion_copy_text(l->group))
+			json_object_set_new(o, "copy", json_string(fusion_copy_text(l->group)));
 	}
 	if (l->origin == ORIGIN_ESTIMATED && !l->bodies)
 		json_object_set_new(o, "estimate", estimate_json(l));

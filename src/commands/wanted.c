@@ -80,9 +80,9 @@ static void wanted_plan(struct wanted *w, struct session_plan *sp, unsigned vari
 	for (int i = 0; i < fusion->group_count; i++) {
 		const struct fusion_group *g = &fusion->groups[i];
 		wanted_add(w, g->text, 1, total > 0 ? FUSED_WORTH * rough_cost_s(g->text) / total : 0);
-		if (g->copy_text)
-			wanted_add(w, g->copy_text, 1,
-				total > 0 ? FUSED_WORTH * rough_cost_s(g->copy_text) / total : 0);
+		if (fusion_copy_text(g))
+			wanted_add(w, fusion_copy_text(g), 1,
+				total > 0 ? FUSED_WORTH * rough_cost_s(fusion_copy_text(g)) / total : 0);
 		if ((variants & PROBLEMS_NXC) && g->distinct_nxc >= 0 && g->distinct_nxc != g->distinct)
 			wanted_add(w, g->text_nxc, 1,
 				total > 0 ? FUSED_WORTH * rough_cost_s(g->text_nxc) / total : 0);

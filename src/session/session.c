@@ -633,7 +633,8 @@ int session_measure_problem(struct session *s, const char *problem)
 static int measure_group(struct session *s, const struct fusion_group *g)
 {
 	const char *text = s->scenario.layouts == LAYOUTS_NXC ? g->text_nxc : g->text;
-	int copy = g->copy_text ? queue_add(s->queue, g->copy_text, true, true) : 0;
+	const char *copied = fusion_copy_text(g);
+	int copy = copied ? queue_add(s->queue, copied, true, true) : 0;
 	return copy + (text ? queue_add(s->queue, text, true, true) : 0);
 }
 

@@ -188,7 +188,7 @@ static const struct {
 static bool has_join(const struct fusion *f)
 {
 	for (int i = 0; i < f->group_count; i++)
-		if (f->groups[i].member_count && f->groups[i].copy >= 0)
+		if (fusion_copy(&f->groups[i]) >= 0)
 			return true;
 	return false;
 }

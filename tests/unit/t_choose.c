@@ -250,12 +250,12 @@ static void evaluate(struct trial *t)
 	sum += convert(t, -1, 0, converted, &path);
 	for (int i = 0; i < t->plan->layer_count; i++) {
 		const struct fusion_group *g = taken[i] >= 0 ? &t->fusion->groups[taken[i]] : NULL;
-		if (g && g->layers[g->member_count ? 0 : g->layer_count - 1] != i)
+		if (g && g->layers[g->join ? 0 : g->layer_count - 1] != i)
 			continue;
-		bool join = g && g->member_count;
+		bool join = g && g->join;
 		double cost = !g ? alone(t, i) : join ? t->price[group_distinct(t, g)] :
 			assumed(t, g->layers[0], t->price[group_distinct(t, g)]);
-		cost += g && g->copy >= 0 ? t->price[g->copy] : 0;
+		cost += g && fusion_copy(g) >= 0 ? t->price[fusion_copy(g)] : 0;
 		finish[i] = ready(t, taken, finish, converted, i) + cost;
 		for (int k = 0; g && k < g->layer_count; k++)
 			finish[g->layers[k]] = finish[i];
@@ -293,7 +293,7 @@ static void try_all(struct trial *t, int anchor, uint32_t used)
 	for (int g = f->first_group[first]; g < f->group_count && f->groups[g].layers[0] == first; g++) {
 		if (!fusion_allows(t->level, f->groups[g].level) ||
 			group_distinct(t, &f->groups[g]) < 0 || (bits(&f->groups[g]) & used) ||
-			(f->groups[g].member_count && !t->joins))
+			(f->groups[g].join && !t->joins))
 			continue;
 		t->group[anchor] = g;
 		try_all(t, anchor + 1, used | bits(&f->groups[g]));
@@ -317,8 +317,8 @@ static bool is_convex(const struct plan *p, const struct fusion_group *g)
 				own |= g->layers[n] == from;
 			after[i] |= own || after[from];
 		}
-	for (int i = 0; i < g->member_count; i++)
-		if (after[g->members[i]])
+	for (int i = 0; i < g->join->member_count; i++)
+		if (after[g->join->members[i]])
 			return false;
 	return true;
 }
@@ -336,9 +336,9 @@ static bool in_sequence(struct tally *tally, const struct trial *t, const struct
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct fusion_group *g = a->layers[i].group;
 		sum += a->layers[i].ns;
-		if (g && g->member_count && g->layers[0] == i) {
+		if (g && g->join && g->layers[0] == i) {
 			tally->joined++;
-			tally->copied += g->copy >= 0;
+			tally->copied += fusion_copy(g) >= 0;
 			tally->contested += t->fusion->cluster_of[i] >= 0;
 		}
 	}
@@ -421,7 +421,7 @@ static void one_trial(struct tally *tally, bool products)
 	}
 	for (int i = 0; i < t.fusion->group_count; i++) {
 		tally->apart += t.fusion->groups[i].distinct_nxc < 0;
-		if (t.fusion->groups[i].member_count) {
+		if (t.fusion->groups[i].join) {
 			tally->all_joins++;
 			tally->convex += is_convex(t.plan, &t.fusion->groups[i]);
 		}

@@ -38,7 +38,7 @@ static int softmax(struct maker *m, int x)
 static const struct fusion_group *join_of(const struct fusion *f, int members)
 {
 	for (int i = 0; i < f->group_count; i++)
-		if (f->groups[i].member_count == members)
+		if (f->groups[i].join && f->groups[i].join->member_count == members)
 			return &f->groups[i];
 	return NULL;
 }
@@ -47,7 +47,7 @@ static int joins_of(const struct fusion *f)
 {
 	int count = 0;
 	for (int i = 0; i < f->group_count; i++)
-		count += f->groups[i].member_count > 0;
+		count += f->groups[i].join != NULL;
 	return count;
 }
 
@@ -64,7 +64,7 @@ static void queries_keys_values(void)
 	is_str(g ? g->text : NULL, THREE "+bias:f32.c", "... as one matmul with all columns");
 	is_int(g ? g->layer_count : 0, 6, "... of six layers");
 	is_int(g ? g->level : 0, FUSION_PATTERN, "... at the level of patterns");
-	ok(g && !g->copy_text, "... whose parts transpositions read where they are");
+	ok(g && !fusion_copy_text(g), "... whose parts transpositions read where they are");
 	is_int(f->contest_count, 1, "the joins are one contest");
 	is_int(f->contests[0].cluster_count, 3, "... with the groups of matmul and bias");
 	fusion_free(f);
@@ -97,7 +97,7 @@ static void how_parts_are_read(void)
 		m->plan.values[part].is_output = cases[i].output;
 		struct fusion *f = fusion_find(make_finish(m));
 		const struct fusion_group *g = join_of(f, 2);
-		is_str(g ? g->copy_text : "no join", cases[i].copy, "a part is read by %s", cases[i].name);
+		is_str(g ? fusion_copy_text(g) : "no join", cases[i].copy, "a part is read by %s", cases[i].name);
 		fusion_free(f);
 		make_end(m);
 	}

@@ -98,7 +98,7 @@ static bool sound(const struct plan *p, const struct fusion *f)
 			const struct plan_layer *l = &p->layers[g->layers[k]];
 			bool last = k == g->layer_count - 1;
 			good &= k == 0 || g->layers[k] > g->layers[k - 1];
-			if (g->member_count)
+			if (g->join)
 				continue;
 			/* nothing but the last layer is read from outside */
 			for (int s = 0; s < l->succ_count && !last; s++)

@@ -390,7 +390,8 @@ static void add_fusions(struct app *app, struct detail *d)
 			continue;
 		bool nhwc = app->session->scenario.layouts == LAYOUTS_NXC && g->text_nxc;
 		const char *text = nhwc ? g->text_nxc : g->text;
-		double fused = problem_ns(app, text) + (g->copy_text ? problem_ns(app, g->copy_text) : 0);
+		const char *copy = fusion_copy_text(g);
+		double fused = problem_ns(app, text) + (copy ? problem_ns(app, copy) : 0);
 		double apart = parts_ns(app, g), gain = apart - fused;
 		const char *mark = app->session->described ? "~" : "";
 		char by[STR_QUANTITY], with[STR_QUANTITY], without[STR_QUANTITY];

@@ -59,8 +59,8 @@ static int problems_rows(struct app *app, void *state, int width)
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
 		rows_add(s, &seen, g->text, 1, g->layers[0], true);
-		if (g->copy_text)
-			rows_add(s, &seen, g->copy_text, 1, g->layers[0], true);
+		if (fusion_copy_text(g))
+			rows_add(s, &seen, fusion_copy_text(g), 1, g->layers[0], true);
 		if (nxc && g->text_nxc && g->text_nxc != g->text)
 			rows_add(s, &seen, g->text_nxc, 1, g->layers[0], true);
 	}
