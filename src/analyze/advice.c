@@ -1,70 +1,17 @@
 #include "config.h"
 
-#include "analyze/advice.h"
-#include "analyze/analyze_private.h"
+#include "analyze/advice_private.h"
 #include "analyze/limit.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-#define MOVES_MAX 64
-#define PATTERNS_MAX 32
-#define PLANS_MAX 4
-#define ALGORITHM_MOVES 8 /* problems with a move of their own; the others have one together */
-#define LEAST_SHARE 0.002 /* of the bound, that a move must save */
+/* The search for the moves that save most. The moves are in advice_moves.c. */
+
 #define TOGETHER_SHARE 0.01 /* of the bound, that each further change of a move must save more */
 
-/* A change of the scenario; unset fields change nothing. */
-struct move {
-	struct advice shown;
-	const char *pattern;	 /* fusion: groups of this pattern may be fused */
-	bool *anchor[PLANS_MAX]; /* ... by plan, those that begin with these layers; NULL: none */
-	bool *inside;		 /* ... all layers of these groups, as first found */
-	int places;		 /* ... and their number */
-	bool *best;		 /* algorithm: layers (of plans[0]) that run their fastest algorithm */
-	int plan;		 /* units: the type, an index of plans; else -1 */
-	bool matrix, relaxed, amortized, parallel, nhwc;
-	int changes; /* number of changes that it consists of */
-};
-
-/* A bound; ns NaN: unknown, or not comparable with the start. */
-struct reached {
-	double ns;
-	uint64_t missing; /* hash of the layers without a cost; 0: none is missing */
-	bool estimated;
-};
-
-enum phase { PHASE_START, PHASE_OVERHEAD, PHASE_MOVES, PHASE_TRY, PHASE_LEAVE, PHASE_END };
-
-struct adviser {
-	struct arena *arena;
-	struct arena own, scratch;     /* own: what `arena` is, until advice_end */
-	struct advice_plan plans[PLANS_MAX]; /* with the copies below */
-	struct peaks peaks[PLANS_MAX];
-	struct device device[PLANS_MAX];
-	int plan_count, layer_count, move_count;
-	struct study studies[PLANS_MAX][3]; /* by plan and enum layouts */
-	bool open[PLANS_MAX][3];
-	struct scenario start;
-	struct move moves[MOVES_MAX];
-	bool on[MOVES_MAX];
-	double last_ns[MOVES_MAX];     /* what each move saved when it was last tried */
-	int *move_of_group[PLANS_MAX]; /* see find_groups; NULL: no move fuses */
-	/* the search: one step is one trial of a move */
-	enum phase phase;
-	struct reached first, now;
-	struct advice_list list;
-	int order[MOVES_MAX], count;   /* the moves taken */
-	/* the round: the next move to try, and the best one so far */
-	int at, which;
-	bool all;                      /* see try_next */
-	double best;
-	struct reached found;
-};
-
-static const struct study *study_at(struct adviser *d, int plan, enum layouts layouts)
+const struct study *advice_study(struct adviser *d, int plan, enum layouts layouts)
 {
 	struct study *st = &d->studies[plan][layouts];
 	if (!d->open[plan][layouts]) {
@@ -93,28 +40,6 @@ static struct scenario scenario_of(const struct adviser *d, const bool *on, int 
 		s.parallel = m->parallel ? PARALLEL_RESOURCES : s.parallel;
 	}
 	return s;
-}
-
-/* The move that fuses a pattern, or NULL. */
-static struct move *move_of_pattern(struct adviser *d, const char *pattern)
-{
-	for (int i = 0; i < d->move_count; i++)
-		if (d->moves[i].pattern && !strcmp(d->moves[i].pattern, pattern))
-			return &d->moves[i];
-	return NULL;
-}
-
-/* The move that fuses each group of a plan, or -1. */
-static void find_groups(struct adviser *d, int plan)
-{
-	const struct study *st = study_at(d, plan, d->start.layouts);
-	d->move_of_group[plan] = ARENA_ARRAY(d->arena, int, st->groups + 1);
-	for (int i = 0; i < st->groups; i++) {
-		const struct fusion_group *g = &st->fusion->groups[i];
-		const struct move *m = move_of_pattern(d, g->pattern);
-		bool may = m && m->anchor[plan] && m->anchor[plan][g->layers[0]];
-		d->move_of_group[plan][i] = may ? (int)(m - d->moves) : -1;
-	}
 }
 
 /* Which groups the moves allow, and which problems run their fastest algorithm: those of the layers of moves,
@@ -149,7 +74,7 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 {
 	int plan;
 	struct scenario s = scenario_of(d, on, &plan);
-	struct study view = *study_at(d, plan, s.layouts);
+	struct study view = *advice_study(d, plan, s.layouts);
 	struct limits limits = limits_of(d, plan, &view, on);
 	struct solution x;
 	view.limits = &limits;
@@ -202,211 +127,6 @@ static struct reached reach_with(struct adviser *d, int move, const struct reach
 	if (r.missing != like->missing)
 		r.ns = NAN;
 	return r;
-}
-
-/* ---- moves ---- */
-
-static struct move *move_add(struct adviser *d, enum advice_kind kind)
-{
-	assert(d->move_count < MOVES_MAX); /* patterns, 9 algorithms, 4 for each plan, and 3 */
-	struct move *m = &d->moves[d->move_count++];
-	*m = (struct move){ .shown = { .kind = kind }, .plan = -1, .changes = 1 };
-	return m;
-}
-
-static void layers_add(struct adviser *d, struct move *m, const bool *layers)
-{
-	int count = 0, *list = ARENA_ARRAY(d->arena, int, d->layer_count);
-	for (int i = 0; i < d->layer_count; i++)
-		if (layers[i])
-			list[count++] = i;
-	m->shown.layers = list;
-	m->shown.layer_count = count;
-}
-
-static const char *plural(int count)
-{
-	return count == 1 ? "" : "s";
-}
-
-/* Adds the places where a choice of groups fuses, to the move of each pattern. */
-static void add_places(struct adviser *d, int plan, const struct fusion *f, const int *chosen)
-{
-	int known = d->move_count;
-	for (int i = 0; i < d->layer_count; i++) {
-		if (chosen[i] < 0)
-			continue;
-		const struct fusion_group *g = &f->groups[chosen[i]];
-		struct move *m = move_of_pattern(d, g->pattern);
-		if (!m && d->move_count == PATTERNS_MAX)
-			continue;
-		if (!m) {
-			m = move_add(d, ADVICE_FUSION);
-			m->pattern = g->pattern;
-			m->inside = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
-		}
-		if (!m->anchor[plan])
-			m->anchor[plan] = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
-		m->anchor[plan][i] |= g->layers[0] == i;
-		if (m - d->moves >= known) { /* new: these places are told */
-			m->inside[i] = true;
-			m->places += g->layers[0] == i;
-		}
-	}
-}
-
-/* A move for each pattern that the lowest bound of a plan fuses, sequential or parallel, in the places where
- * it does. */
-static void add_patterns(struct adviser *d, int plan)
-{
-	const struct study *st = study_at(d, plan, d->start.layouts);
-	struct scenario s = d->start;
-	struct solution x;
-	s.fusion = s.matrix = s.relaxed = s.best = true;
-	solve(st, &s, &d->scratch, &x);
-	add_places(d, plan, st->fusion, x.chosen_sum);
-	add_places(d, plan, st->fusion, x.chosen_path);
-	arena_free(&d->scratch);
-}
-
-static void name_patterns(struct adviser *d)
-{
-	for (int i = 0; i < d->move_count; i++) {
-		struct move *m = &d->moves[i];
-		layers_add(d, m, m->inside);
-		m->shown.title = arena_printf(
-			d->arena, "fuse %s in %d place%s", m->pattern, m->places, plural(m->places));
-	}
-}
-
-/* A problem whose fastest algorithm is faster than the library's first choice. */
-struct better_algorithm {
-	int problem, layers, first;
-	double saves_ns, factor;
-	const char *fast, *slow;
-};
-
-static int by_saving(const void *x, const void *y)
-{
-	const struct better_algorithm *a = x, *b = y;
-	return a->saves_ns > b->saves_ns ? -1 : a->saves_ns < b->saves_ns ? 1 : a->problem - b->problem;
-}
-
-static int better_algorithms(struct adviser *d, const struct study *st, struct better_algorithm *list)
-{
-	int count = 0, problems = st->plan->problem_count, most = plan_problem_total(st->plan);
-	struct better_algorithm *all = ARENA_ARRAY(&d->scratch, struct better_algorithm, most + 1);
-	for (int k = d->layer_count - 1; k >= 0; k--) {
-		int problem = plan_layer_problem_index(st->plan, &st->plan->layers[k], st->nxc);
-		if (problem < 0)
-			continue;
-		all[problem].first = k;
-		all[problem].layers++;
-	}
-	for (int i = 0; i < problems; i++) {
-		struct better_algorithm b = all[i];
-		if (!b.layers)
-			continue;
-		struct price slow = study_price(st, &d->start, i, false),
-			     fast = study_price(st, &d->start, i, true);
-		if (!slow.result || !fast.result || !(fast.ns < slow.ns))
-			continue;
-		b.problem = i;
-		b.saves_ns = (slow.ns - fast.ns) * b.layers;
-		b.factor = slow.ns / fast.ns;
-		b.fast = fast.result->algorithm.name;
-		b.slow = slow.result->algorithm.name;
-		list[count++] = b;
-	}
-	qsort(list, (size_t)count, sizeof(*list), by_saving);
-	return count;
-}
-
-static void add_algorithms(struct adviser *d, double bound_ns)
-{
-	const struct study *st = study_at(d, 0, d->start.layouts);
-	struct better_algorithm *list =
-		ARENA_ARRAY(&d->scratch, struct better_algorithm, st->plan->problem_count + 1);
-	int count = better_algorithms(d, st, list), alone = 0;
-	bool *rest = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
-	memset(rest, true, (size_t)d->layer_count * sizeof(*rest));
-	for (; alone < count && alone < ALGORITHM_MOVES && list[alone].saves_ns > LEAST_SHARE * bound_ns;
-		alone++) {
-		const struct better_algorithm *b = &list[alone];
-		const struct plan_layer *first = &st->plan->layers[b->first];
-		struct move *m = move_add(d, ADVICE_ALGORITHM);
-		m->best = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
-		for (int k = 0; k < d->layer_count; k++) {
-			m->best[k] = plan_layer_problem_index(st->plan, &st->plan->layers[k], st->nxc) ==
-				b->problem;
-			rest[k] &= !m->best[k];
-		}
-		layers_add(d, m, m->best);
-		m->shown.title = arena_printf(d->arena,
-			"%s %s (%d layer%s): %s, %.2fx faster than the library's choice %s", first->op->name,
-			text_clean(d->arena, first->name), b->layers, plural(b->layers),
-			text_clean(d->arena, text_of(b->fast)), b->factor,
-			text_clean(d->arena, text_of(b->slow)));
-	}
-	struct move *m = move_add(d, ADVICE_ALGORITHM);
-	m->best = rest;
-	m->shown.title = alone ? "the fastest algorithm of all other problems"
-			       : "the fastest algorithm of each problem";
-	arena_free(&d->scratch);
-}
-
-/* All combinations of a type, matrix units and relaxed math that change something. */
-static void add_units(struct adviser *d)
-{
-	for (int i = 0; i < 4 * d->plan_count; i++) {
-		bool type = i / 4 > 0, matrix = i & 1, relaxed = i & 2;
-		if ((matrix && d->start.matrix) || (relaxed && d->start.relaxed) ||
-			!(type || matrix || relaxed))
-			continue;
-		struct move *m = move_add(d, ADVICE_UNITS);
-		m->plan = type ? i / 4 : -1;
-		m->matrix = matrix;
-		m->relaxed = relaxed;
-		m->changes = type + matrix + relaxed;
-		m->shown.title = arena_printf(d->arena, "%s%s%s%s%s", type ? d->plans[i / 4].dtype : "",
-			type && matrix ? " and " : "", matrix ? "matrix units" : "",
-			(type || matrix) && relaxed ? " and " : "", relaxed ? "relaxed math" : "");
-	}
-}
-
-/* Without peaks it is unknown how many layers can run at the same time. */
-static bool has_peaks(const struct adviser *d)
-{
-	return d->plans[0].on.peaks != NULL;
-}
-
-static void add_moves(struct adviser *d, double bound_ns)
-{
-	if (!d->start.fusion)
-		for (int i = 0; i < d->plan_count; i++)
-			if (study_at(d, i, d->start.layouts)->groups)
-				add_patterns(d, i);
-	name_patterns(d);
-	for (int i = 0; i < d->plan_count && d->move_count; i++)
-		find_groups(d, i);
-	if (!d->start.best)
-		add_algorithms(d, bound_ns);
-	add_units(d);
-	if (!d->start.amortized) {
-		struct move *m = move_add(d, ADVICE_LAUNCH);
-		m->amortized = true;
-		m->shown.title = "launch all kernels at once (a graph), not one by one";
-	}
-	if (!d->start.parallel && has_peaks(d)) {
-		struct move *m = move_add(d, ADVICE_PARALLEL);
-		m->parallel = true;
-		m->shown.title = "run independent layers at the same time";
-	}
-	if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc) {
-		struct move *m = move_add(d, ADVICE_LAYOUT);
-		m->nhwc = true;
-		m->shown.title = "channels last in the whole model";
-	}
 }
 
 /* ---- ranking ---- */
@@ -520,7 +240,7 @@ static void take_again(struct adviser *d, const int *order, int count, struct re
 static void find_overhead(struct adviser *d)
 {
 	const struct ground *on = &d->plans[0].on;
-	const struct study *st = study_at(d, 0, d->start.layouts);
+	const struct study *st = advice_study(d, 0, d->start.layouts);
 	struct solution x;
 	d->list.overhead_ns = NAN;
 	if (!on->peaks)
@@ -559,9 +279,9 @@ static void try_next(struct adviser *d)
 static void search_begin(struct adviser *d)
 {
 	for (int i = 0; i < d->plan_count; i++) { /* now, so that all have the same results */
-		study_at(d, i, d->start.layouts);
+		advice_study(d, i, d->start.layouts);
 		if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc)
-			study_at(d, i, LAYOUTS_NXC);
+			advice_study(d, i, LAYOUTS_NXC);
 	}
 	d->first = d->now = reach(d, d->on, NULL);
 	d->list.start_ns = d->list.least_ns = d->first.ns;
@@ -589,7 +309,7 @@ bool advice_step(struct adviser *d)
 		d->phase = isnan(d->first.ns) ? PHASE_END : PHASE_MOVES;
 		break;
 	case PHASE_MOVES:
-		add_moves(d, d->first.ns);
+		advice_moves(d, d->first.ns);
 		round_begin(d, false);
 		d->phase = d->list.reached || !d->move_count ? PHASE_LEAVE : PHASE_TRY;
 		break;

@@ -2,7 +2,7 @@
 noinst_LIBRARIES += libanalyze.a
 libanalyze_a_SOURCES = \
 	src/analyze/activation.c \
-	src/analyze/advice.c src/analyze/advice.h \
+	src/analyze/advice.c src/analyze/advice_moves.c src/analyze/advice.h src/analyze/advice_private.h \
 	src/analyze/analyze.c src/analyze/analyze.h \
 	src/analyze/analyze_private.h \
 	src/analyze/analyzer.c \
