@@ -60,8 +60,9 @@ static int problem_words(const struct problem *p, int64_t words[WORDS_MAX])
 	w = put_shape(w + numbers / sizeof(*w), &p->batch_a);
 	w = put_shape(w, &p->batch_b);
 	w = put_pair(w, p->transpose_a | p->transpose_b << 1, p->axis);
+	_Static_assert(sizeof(p->perm) % sizeof(*w) == 0, "whole words");
 	memcpy(w, p->perm, sizeof(p->perm));
-	w += sizeof(p->perm) / sizeof(*w);
+	w += sizeof(p->perm) / (sizeof(*w));
 	*w++ = p->size;
 	for (int i = 0; i < p->epilogue_count; i++) {
 		w = put_pair(w, (int)p->epilogue[i].kind, (int)p->epilogue[i].mode);
