@@ -17,6 +17,8 @@ test_scripts = \
 	tests/flow/flow_inside.sh tests/flow/flow_keep.sh tests/flow/flow_measure.sh \
 	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_queue.sh tests/flow/flow_resize.sh \
 	tests/flow/flow_what_if.sh \
+	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
+	tests/flow/flow_what_if.sh tests/flow/terminals.py \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh tests/lint/readme.sh \

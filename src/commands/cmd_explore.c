@@ -4,6 +4,7 @@
 #include "commands/keep.h"
 #include "commands/report.h"
 #include "ui/frame/app.h"
+#include "ui/screen/theme.h"
 #include "ui/views/keys.h"
 
 #include "base/exe_path.h"
@@ -29,6 +30,8 @@ static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_T
 							   "print one screen of the explorer and exit" },
 	{ "view", 0, "NAME", OWN_TEXT(explorer_options, view), "with --frame: the view to show" },
 	{ "keys", 0, "KEYS", OWN_TEXT(explorer_options, keys), "with --frame: keys to press first" },
+	{ "theme", 0, "NAME", CONFIG_KEY("theme"),
+		"colours: auto, dark, light, ansi or mono, and roles (\"light,warning=208 bold\")" },
 	{ "svg", 0, NULL, OWN_FLAG(explorer_options, svg),
 		"with --frame: the screen as an SVG picture, in colour" },
 	{ "fresh", 0, NULL, OWN_FLAG(explorer_options, fresh),
@@ -53,7 +56,9 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	while (session_plan_step(s, 100))
 		;
 	err->text[0] = '\0';
-	return app_frame(s, columns, rows, own->view, own->keys, o->ascii, own->svg, stdout, err) ?
+	enum frame_form form = own->svg ? FRAME_SVG :
+		o->color && isatty(STDOUT_FILENO) ? FRAME_COLOR : FRAME_TEXT;
+	return app_frame(s, columns, rows, own->view, own->keys, o->ascii, form, stdout, err) ?
 		EXIT_BAD : EXIT_DONE;
 }
 
@@ -74,6 +79,19 @@ static int explore(struct session *s, const struct app_options *ao, struct error
 	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
 
+/* What only the explorer knows: names of keys, themes and roles. */
+static int words_check(const struct config *c, struct error *err)
+{
+	struct error why;
+	struct theme theme;
+	if (keys_bind(c->keys, c->keys_count, &why))
+		return error_set(err, "%s:%s", c->path, why.text);
+	if (!theme_make(&theme, c->theme, c->theme_count, false, &why))
+		return 0;
+	bool of_file = c->theme_count && c->theme[0].line;
+	return error_set(err, "%s%s%s", of_file ? c->path : "--", of_file ? ":" : "", why.text);
+}
+
 static int cmd_explore(struct options *o, struct error *err)
 {
 	const struct explorer_options *own = o->own;
@@ -84,11 +102,8 @@ static int cmd_explore(struct options *o, struct error *err)
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
 		return EXIT_BAD;
 	}
-	struct error why;
-	if (keys_bind(o->config.keys, o->config.keys_count, &why)) {
-		error_set(err, "%s:%s", o->config.path, why.text);
+	if (words_check(&o->config, err))
 		return EXIT_BAD;
-	}
 	config_add_agents(&o->config);
 	bool blind = !own->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
 							     stdin */

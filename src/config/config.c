@@ -262,11 +262,24 @@ static int config_set_list(struct config *c, const struct option *o, const char 
 }
 
 /* "NAME=KEYS" */
-static int config_set_key(struct config *c, const char *value, struct error *err)
+static int config_set_key(struct config *c, const struct option *o, const char *value, struct error *err)
 {
 	const char *equals = strchr(value, '=');
-	return equals ? option_add_key(c, (struct text){ value, (size_t)(equals - value) },
+	return equals ? option_add_key(c, o, (struct text){ value, (size_t)(equals - value) },
 		text_of(equals + 1), 0, err) : error_set(err, "%s: give NAME=KEYS", value);
+}
+
+/* Replaces the whole theme. On error it is unchanged. */
+static int config_set_theme(struct config *c, const struct option *o, const char *value, struct error *err)
+{
+	int count = c->theme_count;
+	struct config_word *theme = c->theme;
+	c->theme_count = 0;
+	if (!option_add_theme(c, o, text_of(value), 0, err))
+		return 0;
+	c->theme_count = count;
+	c->theme = theme;
+	return -1;
 }
 
 int config_set(struct config *c, const char *key, const char *value, struct error *err)
@@ -279,7 +292,8 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 	}
 	int rc = o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
 		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)
-		 : o->type == OPTION_KEYS    ? config_set_key(c, value, err)
+		 : o->type == OPTION_KEYS    ? config_set_key(c, o, value, err)
+		 : o->type == OPTION_THEME   ? config_set_theme(c, o, value, err)
 		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);

@@ -33,7 +33,8 @@ struct config_scenario {
 };
 #define CONFIG_SCENARIO_NAME_MAX 32
 #define CONFIG_SCENARIOS_MAX 256
-/* An entry of `keys`: the name of a request of the explorer, and its keys, separated by blanks. */
+/* An entry of `keys`: the name of a request of the explorer, and its keys, separated by blanks. An entry of
+ * `theme`: the name of a role, or "base", and what it looks like. The explorer checks both. */
 struct config_word {
 	const char *name, *value;
 	int line;            /* in the file; 0: not from it */
@@ -70,7 +71,10 @@ struct config {
 	int scenario_count;
 	struct config_scenario *scenarios; /* `scenarios:` of the file, then those that were saved */
 	int keys_count;
-	struct config_word *keys;  /* `keys:` of the file; the explorer checks them */
+	struct config_word *keys;  /* `keys:` of the file */
+	int theme_count;
+	struct config_word *theme;
+	bool mouse;
 };
 
 /* Sets the defaults, then reads the file: path if not NULL (it must exist), else $BENANZA_CONFIG, else

@@ -108,16 +108,23 @@ static int read_dims(struct reader *r, const struct option *o)
 	return more;
 }
 
+/* A map of names to texts; `theme` may be a text instead. */
 static int read_keys(struct reader *r, const struct option *o)
 {
 	struct text name;
-	int line, more;
+	int line = r->item.line, more;
+	bool theme = o->type == OPTION_THEME;
+	if (theme && r->item.kind == YAML_SCALAR)
+		return option_add_theme(r->config, o, r->item.text, line, r->err) ?
+			reader_failed(r, o->key, line) : 0;
 	if (r->item.kind != YAML_MAP)
-		return reader_wants(r, o->key, "a map of names to keys, e.g. { down: j Down }");
+		return reader_wants(r, o->key, theme ? "a theme, or a map with base and roles, e.g. { base: "
+			"light, warning: 208 }" : "a map of names to keys, e.g. { down: j Down }");
 	while ((more = read_name(r, o, &name, &line)) == 1) {
-		if (r->item.kind != YAML_SCALAR)
-			return reader_wants(r, o->key, "keys, separated by blanks");
-		if (option_add_key(r->config, name, r->item.text, line, r->err))
+		if (r->item.kind != YAML_SCALAR || (theme && yaml_item_is_null(&r->item)))
+			return reader_wants(r, o->key, theme ? "a colour; #rrggbb needs quotes" :
+				"keys, separated by blanks");
+		if (option_add_key(r->config, o, name, r->item.text, line, r->err))
 			return reader_failed(r, o->key, line);
 	}
 	return more;
@@ -357,7 +364,7 @@ static int read_value(struct reader *r, const struct option *o)
 		return 0;
 	if (o->type == OPTION_DIMS)
 		return read_dims(r, o);
-	if (o->type == OPTION_KEYS)
+	if (o->type == OPTION_KEYS || o->type == OPTION_THEME)
 		return read_keys(r, o);
 	if (o->type == OPTION_RUNNERS)
 		return read_runners(r, o);

@@ -84,12 +84,15 @@ static void print_dims(const struct config *c, const struct option *o, struct st
 
 static void print_keys(const struct config *c, const struct option *o, struct str *out)
 {
-	str_addf(out, c->keys_count ? "%s:\n" : "# %s:\n", o->key);
-	for (int i = 0; i < c->keys_count; i++) {
+	const struct config_word *list =
+		*(struct config_word *const *)(const void *)((const char *)c + o->offset);
+	int count = *(const int *)(const void *)((const char *)c + o->count_offset);
+	str_addf(out, count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < count; i++) {
 		str_addf(out, "    ");
-		print_text(out, text_of(c->keys[i].name));
+		print_text(out, text_of(list[i].name));
 		str_addf(out, ": ");
-		print_text(out, text_of(c->keys[i].value));
+		print_text(out, text_of(list[i].value));
 		str_addf(out, "\n");
 	}
 }
@@ -173,6 +176,7 @@ static option_print_function *const printers[OPTION_TYPE_COUNT] = {
 	[OPTION_DTYPES] = print_dtypes,
 	[OPTION_DIMS] = print_dims,
 	[OPTION_KEYS] = print_keys,
+	[OPTION_THEME] = print_keys,
 	[OPTION_RUNNERS] = print_runners,
 	[OPTION_SCENARIOS] = print_scenarios,
 };

@@ -42,6 +42,10 @@ static const struct option options[] = {
 		"colours on the terminal" },
 	{ "ascii", OPTION_FLAG, FIELD(ascii), 0, 0, 0, NULL, "false", "--ascii",
 		"draw with ASCII characters only" },
+	{ "theme", OPTION_THEME, LIST(theme), 0, 0, NULL, "auto", "--theme NAME",
+		"colours of the explorer: auto, dark, light, ansi or mono, and those of roles" },
+	{ "mouse", OPTION_FLAG, FIELD(mouse), 0, 0, 0, NULL, "false", NULL,
+		"the explorer takes clicks and the wheel; text is then selected with Shift" },
 	{ "columns", OPTION_WORDS, LIST(columns), 0, 0, NULL, "as many as there is room for", NULL,
 		"further columns of the explorer's layers view, e.g. bound,peak,fusion (see its key |)" },
 	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",
@@ -239,19 +243,43 @@ int option_add_dim(struct config *c, struct text name, struct text value, bool r
 	return 0;
 }
 
-int option_add_key(struct config *c, struct text name, struct text value, int line, struct error *err)
+int option_add_key(struct config *c, const struct option *o, struct text name, struct text value, int line,
+	struct error *err)
 {
+	struct config_word **list = option_field(c, o->offset);
+	int *count = option_count(c, o);
 	if (option_name_fits(name, err) || option_name_fits(value, err))
 		return -1;
-	for (int i = 0; i < c->keys_count; i++)
-		if (text_is(name, c->keys[i].name))
+	for (int i = 0; i < *count; i++)
+		if (text_is(name, (*list)[i].name))
 			return error_set(err, "%.*s is given twice", (int)name.n, name.p);
-	if (c->keys_count == OPTION_MAP_MAX)
+	if (*count == OPTION_MAP_MAX)
 		return error_set(err, "more than %d entries", OPTION_MAP_MAX);
-	if (c->keys_count == 0)
-		c->keys = ARENA_ARRAY(&c->arena, struct config_word, OPTION_MAP_MAX);
-	c->keys[c->keys_count++] = (struct config_word){ arena_strndup(&c->arena, name.p, name.n),
+	if (*count == 0)
+		*list = ARENA_ARRAY(&c->arena, struct config_word, OPTION_MAP_MAX);
+	(*list)[(*count)++] = (struct config_word){ arena_strndup(&c->arena, name.p, name.n),
 		arena_strndup(&c->arena, value.p, value.n), line };
+	return 0;
+}
+
+int option_add_theme(
+	struct config *c, const struct option *o, struct text value, int line, struct error *err)
+{
+	if (!value.n)
+		return error_set(err, "is empty");
+	for (size_t i = 0; i < value.n;) {
+		while (i < value.n && value.p[i] == ' ')
+			i++;
+		const char *item = value.p + i, *end = memchr(item, ',', value.n - i);
+		size_t n = end ? (size_t)(end - item) : value.n - i;
+		const char *equals = n ? memchr(item, '=', n) : NULL;
+		size_t name = equals ? (size_t)(equals - item) : 0;
+		struct text base = TEXT("base"), all = { item, n };
+		if (option_add_key(c, o, equals ? (struct text){ item, name } : base,
+			    equals ? (struct text){ equals + 1, n - name - 1 } : all, line, err))
+			return -1;
+		i += n + 1;
+	}
 	return 0;
 }
 
@@ -413,6 +441,7 @@ static const struct {
 	[OPTION_DTYPES] = { option_add_dtypes, true },
 	[OPTION_DIMS] = { NULL, true },
 	[OPTION_KEYS] = { NULL, true },
+	[OPTION_THEME] = { NULL, true },
 	[OPTION_RUNNERS] = { NULL, true },
 	[OPTION_SCENARIOS] = { NULL, true },
 };

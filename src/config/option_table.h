@@ -15,6 +15,7 @@ enum option_type {
 	OPTION_DTYPES,  /* list of enum dtype and its count */
 	OPTION_DIMS,    /* map of a name to a number */
 	OPTION_KEYS,    /* map of a name to a text */
+	OPTION_THEME,   /* the same, or a text: "light", "light,warning=208 bold" */
 	OPTION_RUNNERS, /* map of a name to a command */
 	OPTION_SCENARIOS, /* map of a name to what-ifs, batch, data type, device, dimensions */
 	OPTION_TYPE_COUNT
@@ -44,12 +45,16 @@ void option_clear(struct config *c, const struct option *o);
 /* Parses one value: sets a scalar, appends to a list. Not for runners and dims. Returns 0, or -1 with err,
  * which does not contain the key. */
 int option_add(struct config *c, const struct option *o, struct text value, struct error *err);
-/* Adds one entry of `dims`, or of `runners` or `agents`. An entry of that name is replaced if `replace`, else
- * it is an error. */
+/* Adds one entry of `dims`, of `runners` or `agents`, of `keys` or `theme`. An entry of that name is replaced
+ * if `replace`, else it is an error. */
 int option_add_dim(struct config *c, struct text name, struct text value, bool replace, struct error *err);
 int option_add_runner(struct config *c, const struct option *o, struct text name, const struct text *words,
 	int count, bool replace, struct error *err);
-int option_add_key(struct config *c, struct text name, struct text value, int line, struct error *err);
+int option_add_key(struct config *c, const struct option *o, struct text name, struct text value, int line,
+	struct error *err);
+/* "light,warning=208 bold": entries of a theme; a word alone is its "base". */
+int option_add_theme(
+	struct config *c, const struct option *o, struct text value, int line, struct error *err);
 /* For the runner or agent that was added last: the number of processes that may run at once; one more
  * environment variable. */
 #define OPTION_PROCESSES_MAX 256

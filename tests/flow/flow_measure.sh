@@ -45,7 +45,7 @@ rm -f "$work"/flow.db*
 explore 80 24 "'$tiny'"
 see "problems have no result: measure now, ~" "a miss asks"
 keys j
-see "b measure missing (" "another key does its work"
+see "b measure" "another key does its work"
 keys Q
 left 0
 explore 80 24 "'$tiny'"

@@ -8,7 +8,7 @@ explore 80 24 "'$resnet'"
 see "resnet50.onnx  batch 1  f32"
 see "Gate 1, " "the runner is up"
 see "bound unknown yet"
-see "b measure missing"
+see "b measure"
 keys G
 see "Gemm" "the end of the model"
 keys g

@@ -128,7 +128,7 @@ home 'sha2\.h' '^src/base/digest\.c$' libmd
 home 'yaml\.h' '^src/yaml/' libyaml
 home 'protobuf-c|onnx\.pb-c\.h' '^src/model/' protobuf-c
 home 'jansson\.h' '^src/base/json\.h$' jansson
-home 'n?curses(w)?[./]|ncursesw/|term\.h>' '^ui/screen/term\.c$' curses
+home 'n?curses(w)?[./]|ncursesw/|term\.h>' '^ui/screen/term(_out)?\.c$' curses
 home 'dnnl' '^src/runner/onednn/' oneDNN
 home 'cudnn' '^src/runner/cudnn' cuDNN
 home 'cublasLt' '^src/runner/cublaslt/' cuBLASLt

@@ -472,6 +472,34 @@ static void test_keys(void)
 	has(err.text, "keys.yaml:1: keys: expected a map", "is none");
 }
 
+static void test_theme(void)
+{
+	is_int(load("threads: 1\ntheme: light,warning=208 bold\n"), 0, "a theme in one line");
+	is_str(c.theme[0].name, "base", "a name alone");
+	ok(c.theme_count == 2 && strcmp(c.theme[0].value, "light") == 0,
+		"its base");
+	ok(strcmp(c.theme[1].name, "warning") == 0 && strcmp(c.theme[1].value, "208 bold") == 0 &&
+			c.theme[1].line == 2, "and a role with its line");
+	config_free(&c);
+	is_int(load("theme:\n  base: dark\n  selection: 'black on #e69f00'\nmouse: on\n"), 0, "a map");
+	ok(c.theme_count == 2 && c.theme[1].line == 3 && c.mouse, "with lines");
+	struct str out = { 0 };
+	config_print(&c, &out);
+	has(out.p, "\ntheme:\n    base: dark\n    selection: ", "is printed");
+	is_int(load(out.p), 0, "and reads back");
+	is_str(c.theme[1].value, "black on #e69f00", "as it was");
+	str_free(&out);
+	is_int(config_set(&c, "theme", "mono", &err), 0, "an option");
+	ok(c.theme_count == 1 && strcmp(c.theme[0].value, "mono") == 0 && !c.theme[0].line,
+		"replaces all of it");
+	is_int(config_set(&c, "theme", "dark,bad=1,bad=2", &err), -1, "a role twice");
+	ok(c.theme_count == 1 && strcmp(c.theme[0].value, "mono") == 0, "changes nothing");
+	is_int(config_set(&c, "theme", "", &err), -1, "nothing is no theme");
+	config_free(&c);
+	is_int(load("theme: [dark]\n"), -1, "a list is none");
+	has(err.text, ":1: theme: expected a theme, or a map", "and is said");
+}
+
 /* The example and the manual page know every key. */
 static void test_documents(void)
 {
@@ -521,6 +549,7 @@ int main(void)
 	test_scenarios();
 	test_saved_scenarios();
 	test_keys();
+	test_theme();
 	test_documents();
 	test_environment();
 	scratch_remove();

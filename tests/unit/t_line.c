@@ -361,6 +361,31 @@ static void test_pages(void)
 	str_free(&man);
 }
 
+static void test_looks(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	is_int(app.frame->theme.page_ground, 0x0d1117, "dark at first");
+	command("theme light");
+	is_int(app.frame->theme.page_ground, 0xffffff, ":theme light");
+	ok(app.frame->redraw && app.frame->theme_chosen,
+		"all is drawn again, and the terminal's word does not count");
+	command("theme mono,warning=208 bold");
+	ok(!app.frame->theme.colored, ":theme mono");
+	is_int(theme_shade(&app.frame->theme, STYLE_WARN, false, 0).marks, LOOK_BOLD, "with a role");
+	command("theme drak");
+	ok(notes("did you mean dark?") && !app.frame->theme.colored, "a wrong one is refused");
+	command("theme dark,warnin=1");
+	ok(notes("did you mean warning?"), "so is a wrong role");
+	is_str(completed("theme li", 1), "theme light", "Tab completes it");
+	command("mouse");
+	ok(app.frame->mouse && notes("Shift"), ":mouse");
+	command("mouse off");
+	ok(!app.frame->mouse, ":mouse off");
+	command("mouse maybe");
+	ok(!app.frame->mouse && app.note_bad, "on or off");
+	end();
+}
+
 int main(void)
 {
 	if (!mkdtemp(folder))
@@ -374,6 +399,7 @@ int main(void)
 	test_write();
 	test_copy();
 	test_pages();
+	test_looks();
 	char line[80];
 	snprintf(line, sizeof(line), "rm -rf %s", folder);
 	ok(system(line) == 0, "clean");

@@ -574,6 +574,7 @@ void fixture_close(struct session *s)
 {
 	execution_drop(s);
 	arena_free(&s->analysis_arena);
+	arena_free(&s->device_arena);
 	fusion_free(s->current->fusion);
 	results_free(s->results);
 	free(s->queue);

@@ -104,12 +104,34 @@ bool app_refresh(struct app *app)
 	return change != APP_SAME;
 }
 
+int theme_set(struct app *app, const struct config_word *words, int count, struct error *err)
+{
+	struct theme made;
+	if (theme_make(&made, words, count, app->frame->light, err))
+		return -1;
+	app->frame->theme = made;
+	app->frame->redraw = true;
+	return 0;
+}
+
+void theme_use(struct app *app, bool light)
+{
+	const struct config *c = app->session->config;
+	struct error err = ERROR_NONE;
+	app->frame->light = light;
+	if (!c || theme_set(app, c->theme, c->theme_count, &err)) /* cmd_explore has refused what is wrong */
+		theme_set(app, NULL, 0, &err);
+}
+
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii)
 {
 	int count = views_count();
 	app_begin(app, s);
 	app->frame = base_calloc(1, sizeof(*app->frame));
 	app->frame->page = 1;
+	app->frame->clicked = -1;
+	theme_use(app, false);
+	app->frame->redraw = false;
 	app->frame->panes = base_calloc((size_t)count, sizeof(*app->frame->panes));
 	app->frame->stack = base_calloc((size_t)count + 1, sizeof(*app->frame->stack));
 	app->frame->canvas.ascii = ascii;

@@ -20,11 +20,16 @@ struct app_options {
  * -1: no usable terminal. */
 int app_run(struct session *s, const struct app_options *o, struct error *err);
 
-/* One frame, as text or as an SVG picture, after the keys: names of the key table ("Down", "Enter", "^F") or
- * characters, separated by blanks, or "text:WORD"; while a prompt is open any word is typed. Nothing is
- * measured. view NULL = layers. -1: no such view or key, a size out of range. */
+enum frame_form {
+	FRAME_TEXT, FRAME_SVG,
+	FRAME_COLOR /* text with the sequences of the terminal's colours */
+};
+
+/* One frame, as text or as an SVG picture in the colours of the theme, after the keys: names of the key table
+ * ("Down", "Enter", "^F") or characters, separated by blanks, or "text:WORD"; while a prompt is open any word
+ * is typed. Nothing is measured. view NULL = layers. -1: no such view or key, a size out of range. */
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
-	bool svg, FILE *out, struct error *err);
+	enum frame_form form, FILE *out, struct error *err);
 
 /* "COLUMNSxROWS" of --frame. */
 int app_parse_size(const char *text, int *columns, int *rows, struct error *err);

@@ -145,6 +145,14 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 				offer(q, "", view->orders[i]);
 		break;
 	case LINE_WRITE: offer_files(app); break;
+	case LINE_THEME:
+		for (int i = 0; theme_name_at(i); i++)
+			offer(q, "", theme_name_at(i));
+		break;
+	case LINE_MOUSE:
+		offer(q, "", "on");
+		offer(q, "", "off");
+		break;
 	default: break;
 	}
 }

@@ -6,6 +6,8 @@
 #include "ui/frame/app.h"
 #include "ui/model/agent.h"
 #include "ui/model/real.h"
+#include "ui/screen/reply.h"
+#include "ui/screen/theme.h"
 #include "ui/views/view.h"
 
 #define PROMPT_SIZE 1024 /* bytes of a text that is typed */
@@ -87,8 +89,25 @@ struct typed {
 	int64_t until_ms;    /* then they mean what they mean alone; 0: they wait for a key */
 };
 
+/* Where something stands that a click does, on the screen drawn last. */
+#define SPOTS_MAX 48
+struct spot {
+	int x, y, width;
+	struct key_row row;
+};
+
 struct frame {
 	struct canvas canvas;
+	struct theme theme;
+	bool light;              /* the terminal's background */
+	bool theme_chosen;       /* by :theme */
+	bool mouse;              /* on */
+	struct spot spots[SPOTS_MAX];
+	int spot_count;
+	struct area list;        /* rows of the view, without their heading; a chart has none */
+	int clicked;             /* row clicked last, or -1 */
+	const struct view *clicked_view;
+	int64_t clicked_ms;
 	struct pane *panes;      /* one a view, in the order of the table */
 	int *stack;              /* numbers of views opened one from another; the last is shown, the
 					first is 0 */
@@ -128,6 +147,10 @@ struct frame {
 /* app.c */
 void app_init(struct app *app, struct session *s, int columns, int rows, bool ascii);
 void app_free(struct app *app);
+struct config_word;
+int theme_set(struct app *app, const struct config_word *words, int count, struct error *err);
+/* Takes the theme of the configuration; light: what "auto" is. */
+void theme_use(struct app *app, bool light);
 /* Brings session, lanes and figures up to date. Returns whether anything changed. */
 bool app_refresh(struct app *app);
 struct pane *app_pane(struct app *app);  /* the pane that is shown */
@@ -150,10 +173,17 @@ bool request_is_direct(struct app *app, uint32_t key);
 
 /* typed.c: handles a key as it is typed, which may be part of a count or pair; ms of any clock */
 void typed_key(struct app *app, uint32_t key, int64_t now_ms);
+/* The keys that wait for the next one: "12g", or "". */
+const char *typed_text(struct app *app);
 int typed_due_ms(const struct app *app, int64_t now_ms); /* to typed_expire; -1: nothing waits */
 void typed_expire(struct app *app, int64_t now_ms);
 /* Handles "5j", "zo", "12gg". False: the word is none. */
 bool typed_word(struct app *app, struct text word);
+
+/* mouse.c */
+void mouse_event(struct app *app, const struct mouse *m, int64_t now_ms);
+/* While drawing: a click on `width` columns from x on does what the row of a key asks for. */
+void spot_add(struct app *app, struct area line, int x, int width, const struct key_row *row);
 
 /* jump.c: all of them stay in the view; app->count is how often */
 void jump_remember(struct app *app);              /* where ^O comes back to */

@@ -144,6 +144,8 @@ static void draw_title(struct app *app, struct area line)
 			dtype_name(s->current->dtype)));
 	}
 	canvas_fit(line, right, 0, view_columns, STYLE_HEADER, view);
+	spot_add(app, line, right, view_columns, &(struct key_row){ .keys = "Tab",
+		.request = REQUEST_NEXT_VIEW, .text = "" });
 	int room = right - x - 4;
 	for (int form = 0; form < DEVICE_FORMS; form++) {
 		const char *device = device_text(app, form);
@@ -310,6 +312,7 @@ struct toggle_piece {
 	char key[2];
 	const char *label, *gain;
 	enum style style;
+	int row;          /* of what_if_table */
 	bool on, sized;   /* sized: the gain is in the common unit */
 };
 
@@ -388,7 +391,9 @@ static void piece_make(struct app *app, struct toggle_piece *p, const struct wha
 	char *label = arena_printf(&app->scratch, "%.*s", style->label, blank ? blank + 1 : e->row->label);
 	for (char *c = label; e->on && *c; c++)
 		*c = upper(*c);
-	*p = (struct toggle_piece){ .key = { e->row->key }, .label = label, .on = e->on };
+	int count;
+	*p = (struct toggle_piece){ .key = { e->row->key }, .label = label, .on = e->on,
+		.row = (int)(e->row - what_if_table(&count)) };
 	if (!label[0] && e->on)
 		p->key[0] = upper(p->key[0]);
 	if (label[0] && is_taken(app, e->row->key))
@@ -474,6 +479,8 @@ static void draw_toggles(struct app *app, struct area line)
 		canvas_text(line, x, 0, bare && p->on ? STYLE_REVERSE : STYLE_ACCENT, p->key);
 		canvas_text(line, x + 2, 0, p->on ? STYLE_REVERSE : STYLE_NORMAL, p->label);
 		canvas_text(line, x + 2 + (bare ? 0 : 1 + canvas_columns(p->label)), 0, p->style, p->gain);
+		spot_add(app, line, x, piece_columns(line, p), &(struct key_row){ .keys = p->key,
+			.request = REQUEST_WHAT_IF, .argument = p->row, .text = "" });
 		x += piece_columns(line, p);
 	}
 }

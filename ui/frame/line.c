@@ -237,13 +237,41 @@ static void run_request(struct app *app, const struct line_row *row, const char 
 	request_run(app, &key, 0);
 }
 
+static void run_theme(struct app *app, const struct line_row *row, const char *argument, bool force)
+{
+	struct config one = { 0 };
+	struct error err = ERROR_NONE;
+	(void)row;
+	(void)force;
+	if (config_set(&one, "theme", argument, &err) || theme_set(app, one.theme, one.theme_count, &err))
+		app_note(app, true, "%s", err.text);
+	else
+		app->frame->theme_chosen = true;
+	config_free(&one);
+}
+
+static void run_mouse(struct app *app, const struct line_row *row, const char *argument, bool force)
+{
+	bool on = strcmp(argument, "on") == 0;
+	(void)row;
+	(void)force;
+	if (*argument && !on && strcmp(argument, "off") != 0) {
+		app_note(app, true, "mouse on, or mouse off");
+		return;
+	}
+	app->frame->mouse = *argument ? on : !app->frame->mouse;
+	app_note(app, false, app->frame->mouse ? "clicks and the wheel work; Shift selects text" :
+		"the mouse is the terminal's");
+}
+
 static void (*const runs[LINE_ACTIONS])(
 	struct app *app, const struct line_row *row, const char *argument, bool force) = {
 	[LINE_VIEW] = run_view, [LINE_SET] = run_set, [LINE_WHAT_IF] = run_what_if,
 	[LINE_DEVICE] = run_device, [LINE_BATCH] = run_batch, [LINE_DTYPE] = run_dtype,
 	[LINE_DIM] = run_dim, [LINE_FILTER] = run_filter,
 	[LINE_SEARCH] = run_search, [LINE_SORT] = run_sort, [LINE_LAYER] = run_layer,
-	[LINE_WRITE] = run_write, [LINE_REQUEST] = run_request
+	[LINE_WRITE] = run_write, [LINE_THEME] = run_theme, [LINE_MOUSE] = run_mouse,
+	[LINE_REQUEST] = run_request
 };
 
 /* The name is none, or the beginning of several. */

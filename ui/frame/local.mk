@@ -15,6 +15,7 @@ libui_a_SOURCES += \
 	ui/frame/keep.c \
 	ui/frame/line.c \
 	ui/frame/models.c \
+	ui/frame/mouse.c \
 	ui/frame/panes.c \
 	ui/frame/prompt.c \
 	ui/frame/questions.c \

@@ -115,7 +115,8 @@ static bool read_model_on(struct app *app)
 static void show(struct app *app)
 {
 	app_draw(app);
-	term_show(&app->frame->canvas, app->frame->redraw);
+	term_mouse(app->frame->mouse);
+	term_show(&app->frame->canvas, &app->frame->theme, app->frame->redraw);
 	app->frame->redraw = false;
 }
 
@@ -159,6 +160,15 @@ static bool view_work(struct app *app, int ms)
 	return p->view->work && p->is_open && p->view->work(app, p->state, ms);
 }
 
+/* The terminal says what its background is: the theme "auto" follows it. */
+static void ground_take(struct app *app, uint32_t rgb)
+{
+	const struct config *c = app->session->config;
+	if (theme_is_auto(c ? c->theme : NULL, c ? c->theme_count : 0) && !app->frame->theme_chosen)
+		theme_use(app, theme_light_by_color(rgb));
+	app->frame->light = theme_light_by_color(rgb);
+}
+
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
@@ -183,28 +193,32 @@ static int loop(struct app *app)
 		wait = due > 0 && due < wait ? due : wait;
 		int typed = typed_due_ms(app, now_ms());
 		wait = typed >= 0 && typed < wait ? typed : wait;
-		uint32_t key;
+		struct term_value value;
 		bool pending = session_effects_step(app->session, 0), working = view_work(app, 0);
 		bool busy = reading || pending || working || wait < 0;
-		enum term_event event = term_wait(fd_of(app), busy ? 0 : (int)wait, &key);
+		enum term_event event = term_wait(fd_of(app), busy ? 0 : (int)wait, &value);
 		if (event == TERM_SIGNAL)
-			return (int)key;
+			return (int)value.key;
 		if (event == TERM_RESIZE)
 			resize(app);
-		if (typed_due_ms(app, now_ms()) == 0 && event != TERM_KEY) {
+		if (event == TERM_GROUND)
+			ground_take(app, value.key);
+		bool used = event == TERM_KEY || event == TERM_MOUSE;
+		if (typed_due_ms(app, now_ms()) == 0 && !used) {
 			typed_expire(app, now_ms());
 			changed = true;
 			shown_ms = 0;
 		}
-		if (event == TERM_KEY) {
-			typed_key(app, key, now_ms());
-			shown_ms = 0;
-		}
-		if (event != TERM_KEY && pending) { /* before new results, which would make them old */
+		if (event == TERM_KEY)
+			typed_key(app, value.key, now_ms());
+		if (event == TERM_MOUSE)
+			mouse_event(app, &value.mouse, now_ms());
+		shown_ms = used ? 0 : shown_ms;
+		if (!used && pending) { /* before new results, which would make them old */
 			session_effects_step(app->session, SLICE_MS);
 			changed = true;
 		}
-		if (event != TERM_KEY && working)
+		if (!used && working)
 			changed |= !view_work(app, SLICE_MS);
 		if (app->frame->copy.n) {
 			term_copy((struct text){ app->frame->copy.p, app->frame->copy.n });
@@ -213,7 +227,7 @@ static int loop(struct app *app)
 		uint64_t before = app->generation;
 		drive(app);
 		reading = app_agent_is_reading(app) || read_model_on(app);
-		changed |= event == TERM_KEY || event == TERM_RESIZE || app->generation != before;
+		changed |= used || event == TERM_RESIZE || event == TERM_GROUND || app->generation != before;
 	}
 	return 0;
 }
@@ -243,20 +257,27 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 		str_free(&names);
 		return -1;
 	}
-	if (columns_check(s->config, err) || term_open(o->color, err))
+	const struct config *c = s->config;
+	int light = theme_light_by_env(getenv("COLORFGBG"));
+	bool open = theme_is_auto(c ? c->theme : NULL, c ? c->theme_count : 0) && light < 0;
+	struct term_options how = { .color = o->color, .mouse = c && c->mouse,
+		.ask_ground = o->color && open };
+	if (columns_check(s->config, err) || term_open(&how, err))
 		return -1;
 	int columns, rows;
 	s->effects_ms = SLICE_MS;
 	log_keep(LOG_LINES);
 	term_size(&columns, &rows);
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
+	app.frame->mouse = how.mouse;
+	theme_use(&app, light > 0);
 	if (o->note)
 		app_note(&app, true, "%s", o->note);
 	struct arena path = { 0 };
 	history_open(&app.frame->history, config_state_path(&path, "history"));
 	arena_free(&path);
 	begin(&app, view, o);
-	term_show(&app.frame->canvas, false);
+	term_show(&app.frame->canvas, &app.frame->theme, false);
 	runner_start(&app);
 	int result = loop(&app);
 	keep_save(&app);
@@ -337,7 +358,7 @@ static void frame_draw(struct app *app)
 }
 
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
-	bool svg, FILE *out, struct error *err)
+	enum frame_form form, FILE *out, struct error *err)
 {
 	const struct view *first = views_find(view ? view : "layers");
 	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
@@ -354,6 +375,8 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
 	app.is_still = true;
+	if (form == FRAME_COLOR)
+		theme_use(&app, theme_light_by_env(getenv("COLORFGBG")) > 0);
 	begin(&app, first, NULL);
 	view_await(&app);
 	while (session_reality_step(s))
@@ -372,7 +395,13 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 		frame_draw(&app);
 	}
 	if (!bad) {
-		(svg ? canvas_print_svg : canvas_print)(&app.frame->canvas, &text);
+		const struct canvas *c = &app.frame->canvas;
+		if (form == FRAME_SVG)
+			canvas_print_svg(c, &app.frame->theme, &text);
+		else if (form == FRAME_COLOR)
+			theme_print(c, &app.frame->theme, term_colors(true), &text);
+		else
+			canvas_print(c, &text);
 		fwrite(text.p, 1, text.n, out);
 	}
 	str_free(&text);

@@ -76,8 +76,6 @@ static void count_add(struct app *app, uint32_t key, int64_t now_ms)
 	t->count = 10 * t->count + (int)(key - '0');
 	t->count = t->count > COUNT_MAX ? COUNT_MAX : t->count;
 	wait(app, first && row_of(app, key, 0), now_ms);
-	if (!t->until_ms)
-		app_note(app, false, "%d", t->count);
 }
 
 void typed_key(struct app *app, uint32_t key, int64_t now_ms)
@@ -113,6 +111,15 @@ void typed_key(struct app *app, uint32_t key, int64_t now_ms)
 		request_run(app, row, count);
 	else if (key != KEY_CODE_ESC || !count)
 		app_key(app, key);
+}
+
+const char *typed_text(struct app *app)
+{
+	const struct typed *t = &app->frame->typed;
+	char key[16];
+	key_text(key, t->first);
+	return t->count ? arena_printf(&app->scratch, "%d%s", t->count, key) :
+		arena_printf(&app->scratch, "%s", key);
 }
 
 int typed_due_ms(const struct app *app, int64_t now_ms)

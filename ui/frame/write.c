@@ -11,10 +11,20 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+static void print_text(const struct app *app, struct str *out)
+{
+	canvas_print(&app->frame->canvas, out);
+}
+
+static void print_svg(const struct app *app, struct str *out)
+{
+	canvas_print_svg(&app->frame->canvas, &app->frame->theme, out);
+}
+
 static const struct {
 	const char *suffix;
-	void (*print)(const struct canvas *c, struct str *out);
-} screens[] = { { "txt", canvas_print }, { "svg", canvas_print_svg } };
+	void (*print)(const struct app *app, struct str *out);
+} screens[] = { { "txt", print_text }, { "svg", print_svg } };
 
 #define SCREENS ((int)(sizeof(screens) / sizeof(*screens)))
 
@@ -52,7 +62,7 @@ static int contents(struct app *app, const char *suffix, struct str *out)
 			app->note[0] = '\0';
 			app_refresh(app);
 			app_draw(app);
-			screens[i].print(&app->frame->canvas, out);
+			screens[i].print(app, out);
 			return 0;
 		}
 	while (e && e->suffix && strcmp(suffix, e->suffix) != 0)

@@ -6,7 +6,7 @@
 
 #include "base/str.h"
 
-/* Meaning of a cell, which selects its colour: id, letter in canvas_print_styles. */
+/* Meaning of a cell, which selects its colour (theme.h): id, letter in canvas_print_styles. */
 #define STYLE_LIST(_)    \
 	_(NORMAL, '.')   \
 	_(DIM, 'd')      \
@@ -17,7 +17,13 @@
 	_(BAD, 'x')      \
 	_(ACCENT, 'a')   \
 	_(CRITICAL, 'c') \
-	_(HEADER, 'h')
+	_(HEADER, 'h')   \
+	_(BUSY, 'u')     \
+	_(ESTIMATE, 'e') \
+	_(ROUGH, 'o')    \
+	_(HEAT_LOW, 'i') \
+	_(HEAT_MIDDLE, 'j') \
+	_(HEAT_HIGH, 'k')
 enum style {
 #define STYLE_ENUM(id, letter) STYLE_##id,
 	STYLE_LIST(STYLE_ENUM)
@@ -89,8 +95,9 @@ uint32_t canvas_ascii(uint32_t code);
 
 /* The rows as text, trailing blanks removed, a newline after each. */
 void canvas_print(const struct canvas *c, struct str *out);
-/* The rows as a standalone SVG picture in colour; the text in it is that of canvas_print. */
-void canvas_print_svg(const struct canvas *c, struct str *out);
+/* The rows as a standalone SVG picture in the colours of a theme; the text in it is that of canvas_print. */
+struct theme;
+void canvas_print_svg(const struct canvas *c, const struct theme *t, struct str *out);
 /* The styles in the same shape, one letter per cell (capital = selected); for tests. */
 void canvas_print_styles(const struct canvas *c, struct str *out);
 

@@ -4,30 +4,50 @@
  * background, so it reads the same on light and dark pages. Equal canvases give identical bytes. */
 #include "config.h"
 
-#include "ui/screen/canvas.h"
+#include "ui/screen/theme.h"
 
 #define CELL_X10 84 /* width of a cell in tenths of a pixel: 0.6 em of the font below */
 #define CELL_Y 18   /* height of a cell, pixels */
 #define BASELINE 14 /* of the text in its cell, pixels from the top */
 #define MARGIN 10
 
-static const char ground[] = "#0d1117", ink[] = "#e6edf3";
+/* Of the page: the theme's, unless its role "text" has others. */
+static uint32_t rgb_of(int32_t color, uint32_t otherwise)
+{
+	return color == INK_DEFAULT ? otherwise : color >= INK_RGB ? (uint32_t)color & 0xffffff :
+		theme_index_rgb((int)color);
+}
 
-/* NULL: the colour of plain text. */
-static const struct svg_style {
-	const char *ink;
-	bool bold, reverse;
-} svg_styles[STYLE_COUNT] = {
-	[STYLE_DIM] = { "#8b949e", false, false },
-	[STYLE_BOLD] = { NULL, true, false },
-	[STYLE_REVERSE] = { NULL, false, true },
-	[STYLE_GOOD] = { "#3fb950", false, false },
-	[STYLE_WARN] = { "#e3b341", false, false },
-	[STYLE_BAD] = { "#ff7b72", true, false },
-	[STYLE_ACCENT] = { "#56d4dd", false, false },
-	[STYLE_CRITICAL] = { "#d2a8ff", true, false },
-	[STYLE_HEADER] = { "#79c0ff", true, false },
+static uint32_t page_ink(const struct theme *t)
+{
+	return rgb_of(t->colored ? t->looks[STYLE_NORMAL].ink.color : INK_DEFAULT, t->page_ink);
+}
+
+static uint32_t page_ground(const struct theme *t)
+{
+	return rgb_of(t->colored ? t->looks[STYLE_NORMAL].ground.color : INK_DEFAULT, t->page_ground);
+}
+
+/* The colours of a cell: indexes as rgb, reversed ones exchanged. */
+struct paint {
+	uint32_t ink, ground;
+	bool bold, underline;
 };
+
+static struct paint paint_of(const struct theme *t, const struct cell *c)
+{
+	struct shade s = theme_shade(t, (enum style)c->style, c->selected, COLORS_ALL);
+	struct paint p = { rgb_of(s.ink, page_ink(t)), rgb_of(s.ground, page_ground(t)),
+		(s.marks & LOOK_BOLD) != 0, (s.marks & LOOK_UNDERLINE) != 0 };
+	if (s.marks & LOOK_DIM && s.ink == INK_DEFAULT)
+		p.ink = (p.ink >> 1 & 0x7f7f7f) + (p.ground >> 1 & 0x7f7f7f);
+	if (s.marks & LOOK_REVERSE) {
+		uint32_t ink = p.ink;
+		p.ink = p.ground;
+		p.ground = ink;
+	}
+	return p;
+}
 
 static void add_tenths(struct str *out, const char *before, int tenths)
 {
@@ -63,40 +83,32 @@ static int run_end(const struct cell *row, int last, int x)
 	return end;
 }
 
-static bool is_reverse(const struct cell *c)
-{
-	return svg_styles[c->style].reverse || c->selected;
-}
-
-static const char *ink_of(const struct cell *c)
-{
-	return svg_styles[c->style].ink ? svg_styles[c->style].ink : ink;
-}
-
-/* The backgrounds of reversed cells. */
-static void add_grounds(struct str *out, const struct cell *row, int width, int y)
+/* The backgrounds that are not the page's. */
+static void add_grounds(struct str *out, const struct theme *t, const struct cell *row, int width, int y)
 {
 	for (int x = 0, end; x < width; x = end) {
+		uint32_t ground = paint_of(t, &row[x]).ground;
 		end = x + 1;
-		if (!is_reverse(&row[x]))
+		if (ground == page_ground(t))
 			continue;
-		while (end < width && is_reverse(&row[end]) && ink_of(&row[end]) == ink_of(&row[x]))
+		while (end < width && paint_of(t, &row[end]).ground == ground)
 			end++;
 		add_tenths(out, "<rect x=\"", MARGIN * 10 + x * CELL_X10);
 		add_tenths(out, " width=\"", (end - x) * CELL_X10);
-		str_addf(out, " y=\"%d\" height=\"%d\" fill=\"%s\"/>\n", MARGIN + y * CELL_Y, CELL_Y,
-			ink_of(&row[x]));
+		str_addf(out, " y=\"%d\" height=\"%d\" fill=\"#%06x\"/>\n", MARGIN + y * CELL_Y, CELL_Y,
+			ground);
 	}
 }
 
-static void add_run(struct str *out, const struct cell *row, int from, int to)
+static void add_run(struct str *out, const struct theme *t, const struct cell *row, int from, int to)
 {
-	const struct cell *first = &row[from];
+	struct paint p = paint_of(t, &row[from]);
 	add_tenths(out, "<tspan x=\"", MARGIN * 10 + from * CELL_X10);
 	add_tenths(out, " textLength=\"", (to - from) * CELL_X10);
-	if (is_reverse(first) || svg_styles[first->style].ink)
-		str_addf(out, " fill=\"%s\"", is_reverse(first) ? ground : ink_of(first));
-	str_addf(out, "%s>", svg_styles[first->style].bold ? " font-weight=\"bold\"" : "");
+	if (p.ink != page_ink(t))
+		str_addf(out, " fill=\"#%06x\"", p.ink);
+	str_addf(out, "%s%s>", p.bold ? " font-weight=\"bold\"" : "",
+		p.underline ? " text-decoration=\"underline\"" : "");
 	for (int x = from; x < to; x++) {
 		if (row[x].columns)
 			add_code(out, row[x].code);
@@ -106,32 +118,32 @@ static void add_run(struct str *out, const struct cell *row, int from, int to)
 	str_addf(out, "</tspan>");
 }
 
-static void add_row(struct str *out, const struct cell *row, int width, int y)
+static void add_row(struct str *out, const struct theme *t, const struct cell *row, int width, int y)
 {
 	int last = width;
 	while (last > 0 && is_blank(&row[last - 1]))
 		last--;
-	add_grounds(out, row, width, y);
+	add_grounds(out, t, row, width, y);
 	str_addf(out, "<text y=\"%d\">", MARGIN + y * CELL_Y + BASELINE);
 	for (int x = 0, end; x < last; x = end) {
 		end = run_end(row, last, x);
-		add_run(out, row, x, end);
+		add_run(out, t, row, x, end);
 	}
 	str_addf(out, "</text>\n");
 }
 
-void canvas_print_svg(const struct canvas *c, struct str *out)
+void canvas_print_svg(const struct canvas *c, const struct theme *t, struct str *out)
 {
 	int width = 2 * MARGIN + (c->width * CELL_X10 + 9) / 10, height = 2 * MARGIN + c->height * CELL_Y;
 	str_addf(out,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%d\" height=\"%d\" viewBox=\"0 0 %d %d\" "
 		"font-family=\"ui-monospace, 'DejaVu Sans Mono', Menlo, Consolas, monospace\" "
 		"font-size=\"14\" "
-		"fill=\"%s\" shape-rendering=\"crispEdges\" style=\"white-space:pre\" "
+		"fill=\"#%06x\" shape-rendering=\"crispEdges\" style=\"white-space:pre\" "
 		"xml:space=\"preserve\">\n"
-		"<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"%s\"/>\n",
-		width, height, width, height, ink, width, height, ground);
+		"<rect width=\"%d\" height=\"%d\" rx=\"6\" fill=\"#%06x\"/>\n",
+		width, height, width, height, page_ink(t), width, height, page_ground(t));
 	for (int y = 0; y < c->height; y++)
-		add_row(out, &c->cells[(size_t)y * (size_t)c->width], c->width, y);
+		add_row(out, t, &c->cells[(size_t)y * (size_t)c->width], c->width, y);
 	str_addf(out, "</svg>\n");
 }

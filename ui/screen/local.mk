@@ -11,5 +11,11 @@ libui_a_SOURCES += \
 	ui/screen/lanes.h \
 	ui/screen/plot.c \
 	ui/screen/plot.h \
+	ui/screen/reply.c \
+	ui/screen/reply.h \
 	ui/screen/term.c \
-	ui/screen/term.h
+	ui/screen/term.h \
+	ui/screen/term_out.c \
+	ui/screen/term_out.h \
+	ui/screen/theme.c \
+	ui/screen/theme.h

@@ -2,6 +2,7 @@
 
 #include "ui/screen/term.h"
 #include "ui/screen/clipboard.h"
+#include "ui/screen/term_out.h"
 
 #include "base/arena.h"
 
@@ -27,8 +28,12 @@ static struct {
 	SCREEN *screen;
 	FILE *file;              /* /dev/tty if stdin is not a terminal, else NULL */
 	int fd;                  /* the keyboard */
-	bool color;
-	struct canvas shown;
+	WINDOW *keyboard;        /* a pad: reading from it draws nothing */
+	int colors;              /* as term_colors */
+	bool mouse, mouse_known; /* on; the terminal has one */
+	struct reply reply;      /* being read */
+	struct { int status; wint_t code; } held[3]; /* codes read too far, the next first */
+	int held_count;
 	int wake[2];             /* signal handlers write a byte here */
 } term = { .fd = -1, .wake = { -1, -1 } };
 
@@ -36,13 +41,14 @@ static struct {
 static struct termios saved_modes;
 static char leave_text[128];
 static size_t leave_bytes;
-static volatile sig_atomic_t end_signal, was_resized, was_continued;
+static volatile sig_atomic_t end_signal, was_resized, was_continued, was_stopped;
 static int leave_fd = -1;
 
-static void leave_add(const char *capability)
+static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
+
+static void leave_add(const char *s)
 {
-	const char *s = tigetstr(capability);
-	if (!s || s == (const char *)-1)
+	if (!s)
 		return;
 	while (*s && leave_bytes < sizeof(leave_text)) {
 		if (s[0] == '$' && s[1] == '<') { /* padding */
@@ -103,6 +109,14 @@ static void on_continue(int number)
 	wake();
 }
 
+/* ^Z: the loop restores the terminal first. */
+static void on_stop(int number)
+{
+	(void)number;
+	was_stopped = 1;
+	wake();
+}
+
 static const struct {
 	int number;
 	void (*handler)(int);
@@ -119,6 +133,7 @@ static const struct {
 	{ SIGABRT, on_fatal, SA_RESETHAND },
 	{ SIGWINCH, on_resize, SA_RESTART },
 	{ SIGCONT, on_continue, SA_RESTART },
+	{ SIGTSTP, on_stop, SA_RESTART },
 };
 
 #define HANDLER_COUNT (sizeof(handlers) / sizeof(*handlers))
@@ -133,7 +148,9 @@ static void handlers_install(void)
 		struct sigaction action = { .sa_handler = handlers[i].handler,
 			.sa_flags = handlers[i].flags };
 		sigemptyset(&action.sa_mask);
-		sigaction(handlers[i].number, &action, &saved_actions[i]);
+		sigaction(handlers[i].number, NULL, &saved_actions[i]);
+		if (handlers[i].number != SIGTSTP || saved_actions[i].sa_handler != SIG_IGN)
+			sigaction(handlers[i].number, &action, NULL);
 	}
 }
 
@@ -155,25 +172,45 @@ static int wake_open(struct error *err)
 	return 0;
 }
 
-/* Colour pairs on the terminal's default background. */
-static void colors_start(bool wanted)
+/* Of the terminal that curses has set up. COLORTERM says more than terminfo; in GNU screen it is that of the
+ * terminal around it, whose colours screen does not pass on. */
+static int colors_known(bool wanted)
 {
-	static const short of_style[STYLE_COUNT] = {
-		[STYLE_GOOD] = COLOR_GREEN,
-		[STYLE_WARN] = COLOR_YELLOW,
-		[STYLE_BAD] = COLOR_RED,
-		[STYLE_ACCENT] = COLOR_CYAN,
-		[STYLE_CRITICAL] = COLOR_MAGENTA,
-		[STYLE_HEADER] = COLOR_BLUE,
-	};
-	const char *no_color = getenv("NO_COLOR");
-	term.color = wanted && !(no_color && no_color[0]) && has_colors() && start_color() == OK;
-	if (!term.color)
+	const char *no_color = getenv("NO_COLOR"), *more = getenv("COLORTERM"), *name = getenv("TERM");
+	int count = tigetnum("colors");
+	if (!wanted || (no_color && no_color[0]) || count < 8 || !out_find("setaf") || !out_find("setab"))
+		return COLORS_NONE;
+	bool screen = name && strncmp(name, "screen", 6) == 0 && !getenv("TMUX");
+	bool all = more && !screen && (strcmp(more, "truecolor") == 0 || strcmp(more, "24bit") == 0);
+	all |= tigetflag("RGB") > 0 || tigetnum("RGB") > 0 || tigetflag("Tc") > 0;
+	return count >= 256 && all ? COLORS_ALL : count >= 256 ? 256 : count >= 16 ? 16 : 8;
+}
+
+int term_colors(bool color)
+{
+	int found = 0;
+	if (term.screen)
+		return term.colors;
+	if (setupterm(NULL, STDOUT_FILENO, &found) != OK)
+		return COLORS_NONE;
+	int colors = colors_known(color);
+	del_curterm(cur_term);
+	return colors;
+}
+
+static void mouse_send(bool on)
+{
+	if (term.mouse_known)
+		out_text(on ? mouse_on : mouse_off);
+}
+
+void term_mouse(bool on)
+{
+	if (!term.screen || on == term.mouse)
 		return;
-	short background = use_default_colors() == OK ? -1 : COLOR_BLACK;
-	for (short i = 0; i < STYLE_COUNT; i++)
-		if (of_style[i])
-			init_pair((short)(i + 1), of_style[i], background);
+	mouse_send(on);
+	term.mouse = on;
+	out_send();
 }
 
 static int screen_open(struct error *err)
@@ -222,17 +259,22 @@ static void flow_control_off(void)
 static void screen_close(void)
 {
 	if (term.screen) {
-		const char *back = tigetstr("rmcup");
-		if (handlers_are_on && (!back || back == (const char *)-1)) {
+		if (term.mouse)
+			mouse_send(false);
+		out_plain();
+		if (handlers_are_on && !out_find("rmcup")) {
 			/* no alternate screen: start the shell's prompt on a new line */
-			move(LINES - 1, 0);
-			clrtoeol();
-			refresh();
+			out_last_row();
 		}
+		out_send();
 		endwin();
+		if (term.keyboard)
+			delwin(term.keyboard);
 		delscreen(term.screen);
 		term.screen = NULL;
+		term.keyboard = NULL;
 	}
+	out_free();
 	if (term.file)
 		fclose(term.file);
 	term.file = NULL;
@@ -241,13 +283,22 @@ static void screen_close(void)
 			close(term.wake[i]);
 		term.wake[i] = -1;
 	}
-	canvas_free(&term.shown);
 }
 
-int term_open(bool color, struct error *err)
+/* A terminal that knows xterm's questions answers among the keys; others are not asked. */
+static void ground_ask(void)
 {
-	end_signal = was_resized = was_continued = 0;
+	if (tigetflag("XT") > 0)
+		out_text("\033]11;?\033\\");
+}
+
+int term_open(const struct term_options *o, struct error *err)
+{
+	end_signal = was_resized = was_continued = was_stopped = 0;
 	leave_bytes = 0;
+	term.held_count = 0;
+	term.reply.kind = REPLY_NONE;
+	term.mouse = false;
 	if (wake_open(err) || screen_open(err)) {
 		screen_close();
 		return -1;
@@ -257,15 +308,29 @@ int term_open(bool color, struct error *err)
 	noecho();
 	nonl();
 	flow_control_off();
-	keypad(stdscr, TRUE);
-	nodelay(stdscr, TRUE);
+	refresh(); /* the alternate screen; curses draws nothing else */
+	term.keyboard = newpad(1, 1);
+	if (!term.keyboard)
+		abort();
+	keypad(term.keyboard, TRUE);
+	nodelay(term.keyboard, TRUE);
 	curs_set(0);
-	colors_start(color);
-	leave_add("sgr0");
-	leave_add("rmkx");
-	leave_add("cnorm");
-	leave_add("rmcup");
+	term.colors = colors_known(o->color);
+	out_colors(term.colors, tigetnum("ncv"));
+	const char *mouse = out_find("kmous");
+	term.mouse_known = mouse != NULL;
+	if (mouse) /* as any other sequence: curses would take it for itself */
+		define_key(mouse, 0);
+	if (term.mouse_known)
+		leave_add(mouse_off);
+	leave_add(out_find("sgr0"));
+	leave_add(out_find("rmkx"));
+	leave_add(out_find("cnorm"));
+	leave_add(out_find("rmcup"));
 	handlers_install();
+	if (o->ask_ground)
+		ground_ask();
+	term_mouse(o->mouse);
 	return 0;
 }
 
@@ -286,54 +351,6 @@ void term_size(int *columns, int *rows)
 {
 	*columns = COLS;
 	*rows = LINES;
-}
-
-/* Attributes without colour: every style with a meaning still differs from plain text. */
-static attr_t attributes_of(const struct cell *c)
-{
-	static const attr_t colored[STYLE_COUNT] = {
-		[STYLE_DIM] = A_DIM, [STYLE_BOLD] = A_BOLD, [STYLE_REVERSE] = A_REVERSE, [STYLE_BAD] = A_BOLD,
-		[STYLE_CRITICAL] = A_BOLD, [STYLE_HEADER] = A_BOLD,
-	};
-	static const attr_t plain[STYLE_COUNT] = {
-		[STYLE_DIM] = A_DIM,
-		[STYLE_BOLD] = A_BOLD,
-		[STYLE_REVERSE] = A_REVERSE,
-		[STYLE_WARN] = A_BOLD,
-		[STYLE_BAD] = A_BOLD | A_UNDERLINE,
-		[STYLE_CRITICAL] = A_BOLD,
-		[STYLE_HEADER] = A_BOLD | A_UNDERLINE,
-	};
-	attr_t a = term.color ? colored[c->style] : plain[c->style];
-	return c->selected ? (a & ~A_DIM) | A_REVERSE : a;
-}
-
-static short pair_of(const struct cell *c)
-{
-	bool colored = c->style >= STYLE_GOOD && term.color;
-	return colored ? (short)(c->style + 1) : 0;
-}
-
-void term_show(const struct canvas *c, bool all)
-{
-	if (!all && canvas_same(c, &term.shown))
-		return;
-	if (all)
-		clearok(stdscr, TRUE);
-	for (int y = 0; y < c->height && y < LINES; y++)
-		for (int x = 0; x < c->width && x < COLS; x++) {
-			const struct cell *cell = &c->cells[(size_t)y * (size_t)c->width + (size_t)x];
-			if (cell->columns == 0)
-				continue;
-			wchar_t text[3] = { (wchar_t)cell->code, (wchar_t)cell->mark, 0 };
-			cchar_t out;
-			if (setcchar(&out, text, attributes_of(cell), pair_of(cell), NULL) == OK)
-				mvadd_wch(y, x, &out);
-		}
-	refresh();
-	if (term.shown.width != c->width || term.shown.height != c->height)
-		canvas_resize(&term.shown, c->width, c->height);
-	memcpy(term.shown.cells, c->cells, (size_t)c->width * (size_t)c->height * sizeof(*c->cells));
 }
 
 static uint32_t key_of(int status, wint_t code)
@@ -379,59 +396,134 @@ void term_copy(struct text t)
 {
 	struct str out = { 0 };
 	clipboard_sequence(&out, t);
-	fflush(stdout);
-	for (size_t done = 0; done < out.n;) {
-		ssize_t n = write(STDOUT_FILENO, out.p + done, out.n - done);
-		if (n < 0 && errno != EINTR)
-			break;
-		done += n > 0 ? (size_t)n : 0;
-	}
+	out_text(out.p);
+	out_send();
 	str_free(&out);
 }
 
-static bool key_take(uint32_t *key)
+/* The next code from the keyboard; false: none. */
+static bool code_take(int *status, wint_t *code)
+{
+	if (term.held_count) {
+		*status = term.held[0].status;
+		*code = term.held[0].code;
+		memmove(term.held, term.held + 1, (size_t)--term.held_count * sizeof(*term.held));
+		return true;
+	}
+	do /* curses reports a resize as a key: skip it */
+		*status = wget_wch(term.keyboard, code);
+	while (*status == KEY_CODE_YES && *code == KEY_RESIZE);
+	return *status != ERR;
+}
+
+/* After ESC: whether a sequence of the terminal begins, rather than keys. */
+static bool reply_starts(void)
+{
+	int status[2];
+	wint_t code[2];
+	int n = 0;
+	while (n < 2 && code_take(&status[n], &code[n]))
+		n++;
+	if (n == 2 && status[0] == OK && status[1] == OK && reply_begin(&term.reply, code[0], code[1]))
+		return true;
+	memmove(term.held + n, term.held, (size_t)term.held_count * sizeof(*term.held));
+	for (int i = 0; i < n; i++) {
+		term.held[i].status = status[i];
+		term.held[i].code = code[i];
+	}
+	term.held_count += n;
+	return false;
+}
+
+static enum term_event reply_event(struct term_value *value)
+{
+	struct reply r = term.reply;
+	term.reply.kind = REPLY_NONE;
+	if (reply_mouse(&r, &value->mouse))
+		return term.mouse ? TERM_MOUSE : TERM_TIMEOUT;
+	return reply_ground(&r, &value->key) ? TERM_GROUND : TERM_TIMEOUT;
+}
+
+/* TERM_TIMEOUT: nothing was typed. */
+static enum term_event input_take(struct term_value *value)
 {
 	wint_t code;
 	int status;
-	do /* curses reports a resize as a key: skip it */
-		status = get_wch(&code);
-	while (status == KEY_CODE_YES && code == KEY_RESIZE);
-	if (status == ERR)
-		return false;
-	*key = key_of(status, code);
-	return true;
+	while (code_take(&status, &code)) {
+		bool again = code == KEY_CODE_ESC && term.reply.kind != REPLY_STRING; /* it was cut */
+		if (term.reply.kind && status == OK && !again) {
+			enum term_event event = reply_add(&term.reply, (uint32_t)code) ? reply_event(value) :
+				TERM_TIMEOUT;
+			if (event != TERM_TIMEOUT)
+				return event;
+			continue;
+		}
+		term.reply.kind = REPLY_NONE;
+		if (status == OK && code == KEY_CODE_ESC && reply_starts())
+			continue;
+		value->key = key_of(status, code);
+		return TERM_KEY;
+	}
+	return TERM_TIMEOUT;
 }
 
-enum term_event term_wait(int fd, int timeout_ms, uint32_t *key)
+/* Nothing that is on the screen is known any more. */
+static void screen_again(void)
 {
-	*key = KEY_CODE_NONE;
-	if (!end_signal && !was_resized && key_take(key))
-		return TERM_KEY;
+	out_forget();
+	if (term.mouse)
+		mouse_send(true);
+	out_send();
+}
+
+static void stop(void)
+{
+	was_stopped = 0;
+	if (term.mouse)
+		mouse_send(false);
+	out_send();
+	endwin();
+	struct sigaction once = { .sa_handler = SIG_DFL }, own;
+	sigemptyset(&once.sa_mask);
+	sigaction(SIGTSTP, &once, &own);
+	raise(SIGTSTP);
+	sigaction(SIGTSTP, &own, NULL);
+	refresh();
+	was_continued = 1;
+	was_resized = 1;
+}
+
+enum term_event term_wait(int fd, int timeout_ms, struct term_value *value)
+{
+	*value = (struct term_value){ .key = KEY_CODE_NONE };
+	enum term_event event = end_signal || was_resized ? TERM_TIMEOUT : input_take(value);
+	if (event != TERM_TIMEOUT)
+		return event;
 	struct pollfd polled[3] = { { term.wake[0], POLLIN, 0 }, { term.fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
-	int ready =
-		end_signal || was_resized || was_continued ? 0 : poll(polled, fd >= 0 ? 3 : 2, timeout_ms);
+	int ready = end_signal || was_resized || was_continued || was_stopped ? 0 :
+		poll(polled, fd >= 0 ? 3 : 2, timeout_ms);
 	char drained[64];
 	while (read(term.wake[0], drained, sizeof(drained)) > 0)
 		;
 	if (end_signal) {
-		*key = (uint32_t)end_signal;
+		value->key = (uint32_t)end_signal;
 		return TERM_SIGNAL;
 	}
-	if (was_resized && resize_take())
+	if (was_stopped)
+		stop();
+	if (was_resized && resize_take() && !was_continued)
 		return TERM_RESIZE;
 	if (was_continued) {
 		was_continued = 0;
-		clearok(stdscr, TRUE);
-		canvas_free(&term.shown);
+		screen_again();
 		return TERM_RESIZE;
 	}
 	if (ready <= 0)
 		return TERM_TIMEOUT;
 	if (polled[1].revents & (POLLHUP | POLLERR | POLLNVAL)) {
-		*key = SIGHUP;
+		value->key = SIGHUP;
 		return TERM_SIGNAL;
 	}
-	if (polled[1].revents && key_take(key))
-		return TERM_KEY;
-	return polled[2].revents ? TERM_WAKE : TERM_TIMEOUT;
+	event = polled[1].revents ? input_take(value) : TERM_TIMEOUT;
+	return event != TERM_TIMEOUT ? event : polled[2].revents ? TERM_WAKE : TERM_TIMEOUT;
 }

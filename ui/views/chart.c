@@ -29,8 +29,8 @@ enum style chart_heat(int level)
 {
 	return level == CHART_UNKNOWN ? STYLE_BAD :
 		level == 0 ? STYLE_DIM :
-		level <= 1 ? STYLE_NORMAL :
-		level <= 4 ? STYLE_ACCENT : STYLE_WARN;
+		level <= 1 ? STYLE_HEAT_LOW :
+		level <= 4 ? STYLE_HEAT_MIDDLE : STYLE_HEAT_HIGH;
 }
 
 /* ---- layers ---- */

@@ -157,9 +157,10 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	case ORIGIN_MISSING: return "- ";
 	default: break;
 	}
-	*style = app_is_critical(app, cost) ? STYLE_CRITICAL : STYLE_NORMAL;
 	bool guess = app_is_guess(cost) || isnan(app->places[layer].times),
 		repeat = app_same_as(app, layer) >= 0 && cost->origin != ORIGIN_ASSUMED;
+	*style = app_is_critical(app, cost) ? STYLE_CRITICAL :
+		guess || cost->origin == ORIGIN_ASSUMED ? STYLE_ESTIMATE : STYLE_NORMAL;
 	/* no blank before the `~`: every number with its unit fits in nine columns */
 	return arena_printf(&app->scratch, "%s%s%s", !repeat ? "" : guess || cost->mistrusted ? "=" : "= ",
 		cost->mistrusted ? "!" : cost->origin == ORIGIN_ASSUMED ? "*" : guess ? "~" : "",

@@ -18,6 +18,8 @@ enum line_action {
 	LINE_SORT,
 	LINE_LAYER,
 	LINE_WRITE,
+	LINE_THEME,
+	LINE_MOUSE,
 	LINE_REQUEST,    /* what a key does: `number` is its enum request */
 	LINE_ACTIONS
 };

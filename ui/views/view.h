@@ -74,6 +74,7 @@ struct view {
 	void (*restore)(struct app *app, void *state, const json_t *kept);
 	/* Milliseconds until the view must be drawn again; -1: no such time. May be NULL. */
 	int (*due_ms)(struct app *app, void *state);
+	bool click_opens;            /* one click does what Enter does; else it takes two */
 	const char *opens;           /* what Enter does, for the hints at the bottom; NULL: the key table's */
 	bool text;                   /* a page of text: it scrolls, and has a cursor only on a search
 					result */

@@ -286,6 +286,7 @@ const struct view view_what_if = {
 	.heading = what_if_heading,
 	.draw_row = what_if_draw_row,
 	.row_text = what_if_row_text,
+	.click_opens = true,
 	.opens = "switch",
 	.passes = what_if_passes,
 	.request = what_if_request,

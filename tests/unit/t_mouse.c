@@ -1,0 +1,210 @@
+/* The mouse: what clicks and the wheel do, found by what is on the screen. */
+#include "config.h"
+
+#include "ui/frame/frame.h"
+
+#include "tap.h"
+#include "ui_fixture.h"
+
+#include <stdlib.h>
+
+static struct app app;
+static struct session *session;
+static int64_t now = 1000;
+
+static void begin(struct fixture_options o, int columns, int rows)
+{
+	session = fixture_open(&o);
+	app_init(&app, session, columns, rows, false);
+	app_draw(&app);
+}
+
+static void end(void)
+{
+	app_free(&app);
+	fixture_close(session);
+}
+
+static void send(int kind, int x, int y)
+{
+	mouse_event(&app, &(struct mouse){ kind, x, y }, now);
+	app_draw(&app);
+	now += 1000;
+}
+
+/* The place of a text on the screen, the first from row `from` on. */
+static bool place(const char *text, int from, int *x, int *y)
+{
+	const struct canvas *c = &app.frame->canvas;
+	int n = (int)strlen(text);
+	for (*y = from; *y < c->height; ++*y)
+		for (*x = 0; *x + n <= c->width; ++*x) {
+			int i = 0;
+			while (i < n && c->cells[*y * c->width + *x + i].code == (unsigned char)text[i])
+				i++;
+			if (i == n)
+				return true;
+		}
+	return false;
+}
+
+static void click(const char *text, int from)
+{
+	int x, y;
+	if (ok(place(text, from, &x, &y), "there is \"%s\"", text))
+		send(MOUSE_PRESS, x, y);
+}
+
+static const char *view_name(void)
+{
+	return app_pane(&app)->view->name;
+}
+
+static void test_rows(void)
+{
+	begin((struct fixture_options){ .measured = true }, 80, 24);
+	struct area list = app.frame->list;
+	send(MOUSE_PRESS, 20, list.y + 2);
+	is_int(app_pane(&app)->cursor, 2, "a click selects the row");
+	is_str(view_name(), "layers", "and opens nothing");
+	send(MOUSE_PRESS, 20, list.y + 2);
+	is_str(view_name(), "layers", "nor does another one later");
+	int layer = app.layer;
+	now -= 900;
+	send(MOUSE_PRESS, 20, list.y + 2);
+	is_str(view_name(), "detail", "a second one at once opens");
+	is_int(app.layer, layer, "that layer");
+	app_show(&app, views_find("layers"), -1);
+	app_draw(&app);
+	send(MOUSE_PRESS, 20, list.y + 1);
+	now -= 900;
+	send(MOUSE_PRESS, 20, list.y + 3);
+	is_str(view_name(), "layers", "two clicks on two rows are no double click");
+	is_int(app_pane(&app)->cursor, 3, "the second one selects");
+	send(MOUSE_PRESS, 20, list.y + list.height - 1);
+	ok(app_pane(&app)->cursor < app_pane(&app)->shown_count, "below the last row: nothing");
+	send(MOUSE_WHEEL_DOWN, 5, 5);
+	for (int i = 0; i < 20; i++)
+		send(MOUSE_WHEEL_UP, 5, 5);
+	is_int(app_pane(&app)->cursor, 0, "the wheel goes back to the top");
+	send(MOUSE_WHEEL_DOWN, 5, 5);
+	is_int(app_pane(&app)->cursor, 3, "three rows down");
+	end();
+}
+
+static void test_what_ifs(void)
+{
+	begin((struct fixture_options){ .measured = true }, 120, 40);
+	app_show(&app, views_find("what-if"), -1);
+	app_draw(&app);
+	int count, row = 0;
+	const struct what_if *table = what_if_table(&count);
+	while (row < count && strcmp(table[row].name, "fusion") != 0)
+		row++;
+	int before = table[row].get(&app.session->scenario);
+	click("fusion", app.frame->list.y);
+	ok(table[row].get(&app.session->scenario) != before, "a click on its row switches a what-if");
+	struct scenario off = app.session->scenario;
+	table[row].set(&off, before);
+	app_use(&app, &off);
+	app_show(&app, views_find("layers"), -1);
+	app_draw(&app);
+	click("f fusion", 0);
+	ok(table[row].get(&app.session->scenario) != before, "so does one in the header");
+	end();
+}
+
+static void test_spots(void)
+{
+	begin((struct fixture_options){ .measured = true }, 80, 24);
+	click("[1] Layers", 0);
+	is_str(view_name(), "detail", "a click on the view's name shows the next view");
+	app_show(&app, views_find("layers"), -1);
+	app_draw(&app);
+	click("/ search", 22);
+	is_int(app.frame->prompt.kind, PROMPT_SEARCH, "one on a hint does what its key does");
+	send(MOUSE_PRESS, 20, app.frame->list.y + 2);
+	is_int(app.frame->prompt.kind, PROMPT_SEARCH, "while something is typed, the mouse does nothing");
+	send(MOUSE_WHEEL_DOWN, 20, 10);
+	is_int(app_pane(&app)->cursor, 0, "nor does the wheel");
+	app_key(&app, KEY_CODE_ESC);
+	app_draw(&app);
+	click("q quit", 22);
+	ok(app.frame->quit, "the last hint leaves");
+	end();
+}
+
+/* Everywhere, in every view and size: nothing breaks, nothing is selected that is not there. */
+static void test_everywhere(void)
+{
+	static const int sizes[][2] = { { 1, 1 }, { 40, 10 }, { 80, 24 }, { 200, 60 } };
+	int wrong = 0;
+	srand(11);
+	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
+		int columns = sizes[k][0], rows = sizes[k][1];
+		begin((struct fixture_options){ .measured = true, .peaks = true, .queue = true,
+			      .scenarios = true }, columns, rows);
+		for (int turn = 0; turn < 1500; turn++) {
+			if (turn % 30 == 0) {
+				prompt_close(&app);
+				app_show(&app, views_at(rand() % views_count()), -1);
+				app_draw(&app);
+			}
+			now -= rand() % 2 ? 990 : 0;
+			int kind = rand() % 8;
+			send(kind > 2 ? MOUSE_PRESS : kind, rand() % (columns + 3), rand() % (rows + 3));
+			struct pane *p = app_pane(&app);
+			wrong += p->shown_count > 0 && (p->cursor < 0 || p->cursor >= p->shown_count);
+			wrong += app.layer >= app.place_count;
+			app_refresh(&app);
+		}
+		end();
+	}
+	is_int(wrong, 0, "6000 random clicks");
+}
+
+static void test_waiting(void)
+{
+	begin((struct fixture_options){ .measured = true }, 80, 24);
+	int x, y;
+	typed_key(&app, 'g', 0);
+	app_draw(&app);
+	is_str(typed_text(&app), "g", "a key that waits is known at once");
+	ok(place("g", 23, &x, &y) && app.frame->canvas.cells[23 * 80 + 78].code == 'g',
+		"and stands at the end of the last line");
+	typed_expire(&app, 10000);
+	app_draw(&app);
+	is_str(typed_text(&app), "", "until it is clear what it means");
+	typed_key(&app, '1', 20000);
+	typed_key(&app, '2', 20000);
+	app_draw(&app);
+	ok(place("12", 23, &x, &y) && x == 77, "a count too");
+	send(MOUSE_PRESS, 20, app.frame->list.y);
+	is_str(typed_text(&app), "", "a click ends it");
+	end();
+}
+
+/* At 80 columns the way out is among the hints, whatever else is. */
+static void test_hints(void)
+{
+	int x, y;
+	begin((struct fixture_options){ .queue = true }, 80, 24);
+	ok(place("b measure", 23, &x, &y), "what is missing is offered");
+	ok(place("q quit", 23, &x, &y), "and the way out");
+	end();
+	begin((struct fixture_options){ .queue = true }, 160, 50);
+	ok(place("b measure missing (", 49, &x, &y) && place("q quit", 49, &x, &y),
+		"with more words on a wide screen");
+	end();
+}
+
+int main(void)
+{
+	test_rows();
+	test_what_ifs();
+	test_spots();
+	test_everywhere();
+	test_waiting();
+	test_hints();
+	return done_testing();
+}
