@@ -37,8 +37,8 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 	int group = chosen[l->index];
 	cost_none(c);
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
-	if (c->group && c->group->layers[0] == l->index) {
-		int node = st->layer_node[c->group->layers[c->group->layer_count - 1]];
+	if (c->group && st->group_first[group] == l->index) {
+		int node = st->layer_node[st->group_last[group]];
 		int distinct = x->placed && x->placed[node].used ? x->placed[node].problem :
 			study_group_distinct(st, c->group);
 		cost_priced(a, c, st, s, distinct, solution_price(x, chosen, node), c->group->proxy);
@@ -66,11 +66,11 @@ static void fill_schedule(struct analysis *out, const struct study *st, const st
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
 	bool *critical = ARENA_ARRAY(scratch, bool, st->node_count);
 	double length = solution_path(st, x, chosen, cost, start, slack, critical);
-	bool known = length > 0 && !isnan(out->bound_ns);
+	bool known = length > 0 && !isnan(out->bound_ns), joins = st->fusion && st->fusion->contest_count;
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
-		const struct fusion_group *g = c->group;
-		int node = st->layer_node[g ? g->layers[g->layer_count - 1] : i];
+		const struct fusion_group *g = joins ? c->group : NULL;
+		int node = st->layer_node[chosen[i] >= 0 ? st->group_last[chosen[i]] : i];
 		for (int k = 0; g && g->join && k < g->join->member_count; k++) {
 			int member = st->layer_node[g->join->members[k]];
 			node = !k || slack[member] < slack[node] ? member : node;
@@ -97,12 +97,15 @@ static bool is_fused_measured(const struct analysis *a, const struct layer_cost 
 	return c->origin == ORIGIN_FUSED && a->layers[c->group->layers[0]].origin == ORIGIN_MEASURED;
 }
 
-static void fill_coverage(struct analysis *out, const struct plan *p)
+/* Fills the layers and, in the same pass over the plan, the coverage. */
+static void fill_layers(struct arena *a, struct analysis *out, const struct study *st,
+	const struct scenario *s, const struct solution *x, const int *chosen)
 {
 	double known = 0, measured = 0, cost = 0, proxy = 0, guess = 0, doubt = 0;
 	for (int i = 0; i < out->layer_count; i++) {
-		const struct layer_cost *c = &out->layers[i];
-		double flops = p->layers[i].flops;
+		struct layer_cost *c = &out->layers[i];
+		fill_layer(a, c, st, s, x, &st->plan->layers[i], chosen);
+		double flops = st->plan->layers[i].flops;
 		count_layer(&out->coverage, c->origin);
 		if (!isnan(flops) && c->origin != ORIGIN_FREE) {
 			known += flops;
@@ -131,18 +134,6 @@ static struct interval node_interval(
 	if (inside)
 		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
 	return price ? interval_of_price(price) : (struct interval){ 0 };
-}
-
-/* True if a cost of the active choice is of a quick measurement. */
-static bool is_rough(const struct study *st, const struct solution *x, const int *chosen)
-{
-	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(x, chosen, i);
-		const struct layer_cost *inside = solution_inside(st, x, i);
-		if ((price && price->rough) || (inside && inside->origin == ORIGIN_ROUGH))
-			return true;
-	}
-	return false;
 }
 
 /* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
@@ -182,6 +173,16 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns = out->hi_ns = NAN;
 }
 
+static bool is_little(const struct study *st, int problem)
+{
+	const struct problem *p = &st->plan->problems[problem].problem;
+	if (!st->little[problem]) {
+		bool little = problem_bytes(p) <= LITTLE_BYTES && problem_flops(p) <= LITTLE_FLOPS;
+		st->little[problem] = little ? 1 : -1;
+	}
+	return st->little[problem] > 0;
+}
+
 /* The shortest kernel of the model that does hardly any work: what each kernel takes at least. NaN: none is
  * measured, or the peaks are unknown. */
 static double shortest_kernel(const struct study *st, const struct scenario *s, const struct solution *x)
@@ -189,9 +190,7 @@ static double shortest_kernel(const struct study *st, const struct scenario *s, 
 	double least = NAN;
 	for (int i = 0; st->on.peaks && i < st->plan->problem_count; i++) {
 		const struct price *price = solution_at(x, i);
-		const struct problem *p = &st->plan->problems[i].problem;
-		if (!x->asked[i] || !price->result || price->rough || price->ns >= least ||
-			problem_bytes(p) > LITTLE_BYTES || problem_flops(p) > LITTLE_FLOPS)
+		if (!x->asked[i] || !is_little(st, i) || !price->result || price->rough || price->ns >= least)
 			continue;
 		if (roofline_of_price(st, s, i, price).ns <= LITTLE_SHARE * price->ns)
 			least = price->ns;
@@ -199,12 +198,22 @@ static double shortest_kernel(const struct study *st, const struct scenario *s, 
 	return least;
 }
 
+/* The roofline at a node of a layer or group, as its layers have it. */
+static double layer_roofline(const struct analysis *out, const struct study *st, const int *chosen, int layer)
+{
+	int group = chosen[layer];
+	if (group < 0)
+		return out->layers[layer].roofline_ns;
+	return st->group_last[group] == layer ? out->layers[st->group_first[group]].roofline_ns : 0;
+}
+
 /* The sum or longest path of all rooflines; unknown if one of them is. */
 static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
 	const struct solution *x, const int *chosen, struct arena *scratch)
 {
 	double *cost = ARENA_ARRAY(scratch, double, st->node_count), total = 0;
-	bool whole = st->on.peaks != NULL;
+	bool whole = st->on.peaks != NULL, joins = st->fusion && st->fusion->contest_count,
+	     plain = !x->placed && !x->assumed_layer && !joins;
 	for (int i = 0; whole && i < st->node_count; i++) {
 		int problem = solution_problem(x, chosen, i), layer = st->node_layer[i];
 		bool is_free = layer >= 0 && (chosen[layer] >= 0 ||
@@ -212,6 +221,8 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		const struct layer_cost *inside = solution_inside(st, x, i);
 		if (inside)
 			cost[i] = inside->roofline_ns;
+		else if (plain && problem >= 0 && layer >= 0)
+			cost[i] = layer_roofline(out, st, chosen, layer);
 		else if (problem >= 0)
 			cost[i] = roofline_of_price(st, s, problem, solution_price(x, chosen, i)).ns;
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
@@ -257,20 +268,18 @@ struct analysis *analysis_make(
 		.layouts_exact = x->layouts_exact,
 		.complete = s->parallel ? x->complete_path : x->complete_sum,
 		.estimated = s->parallel ? x->estimated_path : x->estimated_sum,
+		.rough = s->parallel ? x->rough_path : x->rough_sum,
 		.enqueue_ns = s->parallel ? x->enqueue_path : x->enqueue_sum,
 		.cache = st->cache,
 		.unmeasured_problems = x->unmeasured,
 	};
 	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
-	for (int i = 0; i < p->layer_count; i++)
-		fill_layer(a, &out->layers[i], st, s, x, &p->layers[i], chosen);
-	out->rough = is_rough(st, x, chosen);
+	fill_layers(a, out, st, s, x, chosen);
 	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum,
 		shortest_kernel(st, s, x), &scratch);
 	fill_interval(out, st, x, chosen, &scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
-	fill_coverage(out, p);
 	study_apart(st, a, out);
 	arena_free(&scratch);
 	return out;

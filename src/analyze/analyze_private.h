@@ -196,6 +196,7 @@ struct chains {
 struct marks {
 	bool relaxed, matrix, random; /* some algorithm has relaxed math, uses matrix units or may, is
 					 nondeterministic */
+	bool in_place;                /* ... writes over an input */
 	double workspace_bytes;       /* the most that one needs; INFINITY: unknown for one */
 };
 
@@ -236,10 +237,12 @@ struct study {
 	bool *wanted;           /* per distinct problem: used in this layout */
 	struct roof *roofs;     /* per distinct problem: cache of the last roofline of a result */
 	const struct problem **problems; /* per distinct problem: cache of study_problem */
+	signed char *little;    /* per distinct problem: it does hardly any work; -1: not; 0: not known */
 	struct price_lists *lists; /* prices in the scenarios asked so far */
 	int groups;             /* number of fusion groups to consider: all or 0 */
 	int *group_distinct;    /* per group: its distinct problem in this layout, or -1 */
 	uint8_t *group_level;   /* per group: its enum fusion_level */
+	int *group_first, *group_last; /* per group: its layers */
 	bool *layer_free;       /* per layer: its class is free */
 	struct chains chains;
 	enum fusion_level level; /* of those, only the ones that this choice allows */
@@ -509,7 +512,8 @@ struct solution {
 	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN: no result has
 					     it */
 	bool complete_sum, complete_path, border_complete, border_estimated;
-	bool estimated_sum, estimated_path;
+	bool estimated_sum, estimated_path; /* the choice has estimates, quick or noisy measurements */
+	bool rough_sum, rough_path, noisy_sum, noisy_path;
 	bool *asked;            /* per distinct problem: priced here; lists also have prices of others */
 	bool *lacking;          /* per distinct problem: needed here and not answered */
 	bool *untried;          /* ... and without a quick measurement that the scenario allows */

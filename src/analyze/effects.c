@@ -287,7 +287,8 @@ static uint64_t *noisy_of(
 	struct arena *a, const struct study *st, const struct solution *x, const int *chosen)
 {
 	uint64_t *noisy = bits_new(a, st->distinct_count);
-	for (int node = 0; node < st->node_count; node++) {
+	bool any = chosen == x->chosen_sum ? x->noisy_sum : x->noisy_path;
+	for (int node = 0; any && node < st->node_count; node++) {
 		int distinct = solution_problem(x, chosen, node);
 		const struct price *price = solution_price(x, chosen, node);
 		if (distinct >= 0 && price && price->noisy)

@@ -114,3 +114,5 @@ check_PROGRAMS += tests/unit/t_tree
 tests_unit_t_tree_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_trust
 tests_unit_t_trust_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_plain
+tests_unit_t_plain_LDADD = $(below_analyze)

@@ -175,11 +175,11 @@ const struct result *analyze_pick(
 void study_apart(const struct study *st, struct arena *a, struct analysis *out)
 {
 	int count = 0;
-	for (int i = 0; i < st->distinct_count; i++)
+	for (int i = 0; st->marks.in_place && i < st->distinct_count; i++)
 		count += st->found[i].in_place && !st->found[i].overwrites;
 	out->apart = ARENA_ARRAY(a, const char *, count);
 	out->apart_count = 0;
-	for (int i = 0; i < st->distinct_count; i++) {
+	for (int i = 0; st->marks.in_place && i < st->distinct_count; i++) {
 		if (st->found[i].in_place && !st->found[i].overwrites)
 			out->apart[out->apart_count++] = study_text(st, i);
 	}
@@ -400,6 +400,7 @@ void study_read(struct study *st, int distinct)
 	}
 	if (f->rough)
 		mark(&st->marks, f->rough);
+	st->marks.in_place = st->marks.in_place || f->in_place;
 	for (int i = 0; i < CACHE_COUNT * LAUNCH_COUNT; i++) {
 		enum cache c = (enum cache)(i / LAUNCH_COUNT);
 		enum launch l = (enum launch)(i % LAUNCH_COUNT);
@@ -432,6 +433,7 @@ static void per_distinct(struct study *st, int had)
 	st->wanted = wanted;
 	st->roofs = ARENA_ARRAY(&st->arena, struct roof, st->distinct_count);
 	st->problems = ARENA_ARRAY(&st->arena, const struct problem *, st->distinct_count);
+	st->little = ARENA_ARRAY(&st->arena, signed char, st->distinct_count);
 }
 
 /* What a scenario reads of each group and layer, close together. */
@@ -439,10 +441,14 @@ static void per_group(struct study *st)
 {
 	st->group_distinct = ARENA_ARRAY(&st->arena, int, st->groups);
 	st->group_level = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
+	st->group_first = ARENA_ARRAY(&st->arena, int, st->groups);
+	st->group_last = ARENA_ARRAY(&st->arena, int, st->groups);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		st->group_distinct[i] = st->nxc ? g->distinct_nxc : g->distinct;
 		st->group_level[i] = (uint8_t)g->level;
+		st->group_first[i] = g->layers[0];
+		st->group_last[i] = g->layers[g->layer_count - 1];
 		st->group_levels = (uint8_t)(st->group_levels | 1u << g->level);
 	}
 	st->layer_free = ARENA_ARRAY(&st->arena, bool, st->plan->layer_count);

@@ -131,8 +131,9 @@ const struct price *study_list_price(
 	const struct study *st, struct price_list *list, const struct scenario *s, int distinct)
 {
 	struct price *price = &list->prices[distinct];
-	if (!price->known)
-		*price = study_price_in(st, s, distinct, list->of.best, LAYOUT_PAIRS_ALL);
+	if (list->state[distinct])
+		return price;
+	*price = study_price_in(st, s, distinct, list->of.best, LAYOUT_PAIRS_ALL);
 	list->ns[distinct] = price->ns;
 	list->state[distinct] = (uint8_t)(PRICE_KNOWN | (price->answered ? PRICE_ANSWERED : 0) |
 		(price->answered && isnan(price->ns) ? PRICE_REFUSED : 0) |

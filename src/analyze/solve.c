@@ -67,6 +67,12 @@ const struct price *solution_group_price(const struct study *st, const struct so
 	return distinct >= 0 ? solution_at(x, distinct) : NULL;
 }
 
+/* True if some group is a join. */
+static bool may_join(const struct study *st)
+{
+	return st->fusion && st->fusion->contest_count;
+}
+
 /* The price at a node that runs `problem`. */
 static const struct price *node_price(
 	const struct study *st, const struct solution *x, const int *chosen, int node, int problem)
@@ -74,7 +80,7 @@ static const struct price *node_price(
 	int layer = st->node_layer[node], group = layer >= 0 ? chosen[layer] : -1;
 	if (x->placed && x->placed[node].used)
 		return &x->placed[node].price;
-	if (group >= 0 && problem >= 0 && !st->fusion->groups[group].join)
+	if (group >= 0 && problem >= 0 && !(may_join(st) && st->fusion->groups[group].join))
 		return solution_group_price(st, x, group);
 	if (group >= 0)
 		return problem >= 0 ? solution_at(x, problem) : NULL;
@@ -243,15 +249,17 @@ static void fill_ran(const struct study *st, struct arena *a, const struct solut
 {
 	int *problems = *ran = ARENA_ARRAY(a, int, st->node_count);
 	*prices = ARENA_ARRAY(a, const struct price *, st->node_count);
+	bool joins = may_join(st);
 	for (int node = 0; node < st->node_count; node++) {
 		int layer = st->node_layer[node];
 		problems[node] = st->node_problem[node];
 		if (x->placed && x->placed[node].problem >= 0) {
 			problems[node] = x->placed[node].problem;
 		} else if (layer >= 0 && chosen[layer] >= 0) {
-			const struct fusion_group *g = &st->fusion->groups[chosen[layer]];
-			bool last = g->layers[g->layer_count - 1] == layer, first = g->layers[0] == layer;
-			problems[node] = last ? st->group_distinct[chosen[layer]] : first ? fusion_copy(g) : -1;
+			int g = chosen[layer];
+			bool copies = joins && st->group_first[g] == layer;
+			problems[node] = st->group_last[g] == layer ? st->group_distinct[g] : copies ?
+				fusion_copy(&st->fusion->groups[g]) : -1;
 		}
 		(*prices)[node] = node_price(st, x, chosen, node, problems[node]);
 	}
@@ -274,16 +282,21 @@ static double enqueue(const struct study *st, const struct solution *out, const 
 	return any ? total : NAN;
 }
 
-static bool estimated(const struct study *st, const struct solution *out, const int *chosen)
+/* Fills what measurements and estimates a choice has: of each that of any node. */
+static void fill_kinds(const struct study *st, const struct solution *x, const int *chosen, bool *estimated,
+	bool *rough, bool *noisy)
 {
+	*estimated = *rough = *noisy = false;
 	for (int i = 0; i < st->node_count; i++) {
-		const struct price *price = solution_price(out, chosen, i);
-		const struct layer_cost *inside = solution_inside(st, out, i);
-		if ((price && price->estimated) ||
-			(inside && inside->origin == ORIGIN_ESTIMATED))
-			return true;
+		const struct price *price = solution_price(x, chosen, i);
+		*estimated |= price && price->estimated;
+		*rough |= price && price->rough;
+		*noisy |= price && price->noisy;
 	}
-	return false;
+	for (int i = 0; x->inside && i < st->plan->layer_count; i++) {
+		*estimated |= x->inside[i] && x->inside[i]->origin == ORIGIN_ESTIMATED;
+		*rough |= x->inside[i] && x->inside[i]->origin == ORIGIN_ROUGH;
+	}
 }
 
 /* The time of the busiest resource if all problems of a choice run at its peak, and which one it is (-1: none
@@ -325,11 +338,6 @@ static void spread_join(const struct study *st, const struct fusion_group *g, do
 	cost[first] = cost[last] = 0;
 	for (int i = 0; i < g->join->member_count; i++)
 		cost[st->layer_node[g->join->members[i]]] = all;
-}
-
-static bool may_join(const struct study *st)
-{
-	return st->fusion && st->fusion->contest_count;
 }
 
 double solution_path(const struct study *st, const struct solution *x, const int *chosen, const double *cost,
@@ -496,8 +504,13 @@ static void total_up(
 	out->complete_sum = out->border_complete && complete(st, out, out->chosen_sum);
 	out->complete_path = same ? out->complete_sum :
 		out->border_complete && complete(st, out, out->chosen_path);
-	out->estimated_sum = estimated(st, out, out->chosen_sum);
-	out->estimated_path = same ? out->estimated_sum : estimated(st, out, out->chosen_path);
+	fill_kinds(st, out, out->chosen_sum, &out->estimated_sum, &out->rough_sum, &out->noisy_sum);
+	out->estimated_path = out->estimated_sum;
+	out->rough_path = out->rough_sum;
+	out->noisy_path = out->noisy_sum;
+	if (out->chosen_path != out->chosen_sum)
+		fill_kinds(st, out, out->chosen_path, &out->estimated_path, &out->rough_path,
+			&out->noisy_path);
 }
 
 static void solve_for(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,

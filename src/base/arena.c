@@ -33,21 +33,25 @@ static void out_of_memory(void)
 }
 
 #define LARGE_PAGE ((uintptr_t)2 << 20)
-#define LARGE_HEAP ((size_t)31 << 20) /* below M_MMAP_THRESHOLD, so that it comes from the heap */
+#define LARGE_BLOCK ((size_t)31 << 20) /* below M_MMAP_THRESHOLD, so that it comes from the heap */
+#define LARGE_BLOCKS 4
 
 /* By default malloc returns large blocks to the kernel, which then clears the pages of the next one: a third
- * of the time for a large model. The heap also starts on huge pages if the kernel grants them: one page fault
- * instead of 512. */
+ * of the time for a large model. The first 124 MiB of the heap also have huge pages if the kernel grants
+ * them: one page fault instead of 512. Blocks taken one after the other and freed are the top of the heap. */
 void base_memory_keep(void)
 {
+	void *blocks[LARGE_BLOCKS];
 	mallopt(M_MMAP_THRESHOLD, 32 << 20);
 	mallopt(M_TRIM_THRESHOLD, 512 << 20);
-	void *heap = malloc(LARGE_HEAP);
-	uintptr_t from = ((uintptr_t)heap + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
-	uintptr_t to = ((uintptr_t)heap + LARGE_HEAP) & ~(LARGE_PAGE - 1);
-	if (heap)
+	for (int i = 0; i < LARGE_BLOCKS; i++)
+		blocks[i] = malloc(LARGE_BLOCK);
+	uintptr_t from = ((uintptr_t)blocks[0] + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+	uintptr_t to = ((uintptr_t)blocks[LARGE_BLOCKS - 1] + LARGE_BLOCK) & ~(LARGE_PAGE - 1);
+	if (blocks[0] && blocks[LARGE_BLOCKS - 1] && to > from && to - from <= LARGE_BLOCKS * (LARGE_BLOCK + 64))
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
-	free(heap);
+	for (int i = LARGE_BLOCKS - 1; i >= 0; i--)
+		free(blocks[i]);
 }
 
 void *base_malloc(size_t size)

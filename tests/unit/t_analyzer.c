@@ -74,6 +74,8 @@ static void arrive(struct results *r, const char *const *texts, int count)
 	one.algorithm.matrix = (enum matrix)below(3);
 	one.algorithm.math = below(3) ? "strict" : "tf32";
 	one.algorithm.layouts = layouts[below(3) ? 0 : below(3)];
+	one.algorithm.notes = below(4) ? "" : "nondeterministic";
+	one.algorithm.workspace_bytes = below(3) ? 0 : 1000000.0 * below(3);
 	one.cache = (enum cache)below(2);
 	one.launch = below(4) ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	one.enqueue_ns = below(2) ? 40 : NAN;

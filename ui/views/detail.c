@@ -65,31 +65,27 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 	detail_wrapped(d, STYLE_NORMAL, indent, text + n + strspn(text + n, " "));
 }
 
-static void add_cost(struct app *app, struct detail *d)
+/* The line of a layer whose time is elsewhere, free or unknown; false: it has a cost. */
+static bool add_no_cost(
+	struct app *app, struct detail *d, const struct layer_cost *c, const struct plan_layer *l)
 {
-	const struct layer_cost *c = app_cost(app, d->layer);
-	const struct plan_layer *l = app_layer(app, d->layer);
-	char text[SAY_INTERVAL], slack[STR_QUANTITY];
-	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
-	if (!c)
-		return;
 	if (c->origin == ORIGIN_FUSED) {
 		ADD(d, STYLE_NORMAL, c->group->layers[0], " cost     fused into %s",
 			detail_clean(d, app_plan(app)->layers[c->group->layers[0]].name));
-		return;
+		return true;
 	}
 	if (c->origin == ORIGIN_FREE && l->absorbed_by >= 0) {
 		int into = app->places[d->layer].base + l->absorbed_by;
 		ADD(d, STYLE_NORMAL, into, " cost     part of the quantized %s",
 			detail_clean(d, app_layer(app, into)->name));
-		return;
+		return true;
 	}
 	if (c->origin == ORIGIN_FREE) {
 		detail_add(d, STYLE_NORMAL, -1,
 			c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
 		if (l->why)
 			detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(l->why)));
-		return;
+		return true;
 	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
 		ADD(d, STYLE_WARN, -1, " cost     unknown: %s",
@@ -97,8 +93,18 @@ static void add_cost(struct app *app, struct detail *d)
 			: l->problem < 0 && l->why	  ? detail_clean(d, text_of(l->why))
 			: c->origin == ORIGIN_UNSUPPORTED ? "n/a: the library does not support it"
 							  : "not measured");
-		return;
+		return true;
 	}
+	return false;
+}
+
+static void add_cost(struct app *app, struct detail *d)
+{
+	const struct layer_cost *c = app_cost(app, d->layer);
+	char text[SAY_INTERVAL], slack[STR_QUANTITY];
+	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	if (!c || add_no_cost(app, d, c, app_layer(app, d->layer)))
+		return;
 	bool guess = app_is_guess(c);
 	int64_t n = c->result ? c->result->stats.n : 0;
 	ADD(d, STYLE_BOLD, -1, " cost     %s%s  %s",

@@ -105,6 +105,18 @@ static const char *work_text(struct app *app)
 			: "");
 }
 
+static const char *dims_text(struct app *app)
+{
+	const struct plan *p = app_plan(app);
+	const char *line = p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
+	for (int i = 0; i < p->binding_count; i++)
+		line = arena_printf(&app->scratch, "%s %s=%lld", line, app_clean(app, p->bindings[i].name),
+			(long long)p->bindings[i].value);
+	for (int i = 0; i < p->unbound_count; i++)
+		line = arena_printf(&app->scratch, "%s %s=?", line, app_clean(app, p->unbound[i]));
+	return line;
+}
+
 static const char *figure_text(struct app *app, enum figure f)
 {
 	const struct plan *p = app_plan(app);
@@ -129,16 +141,7 @@ static const char *figure_text(struct app *app, enum figure f)
 		return arena_printf(s, " weights    %s; peak live activations %s",
 			str_bytes(x, p->weight_bytes),
 			isnan(p->peak_live_bytes) ? "unknown" : str_bytes(y, p->peak_live_bytes));
-	case FIGURE_DIMS: {
-		const char *line =
-			p->binding_count || p->unbound_count ? " dimensions" : " dimensions all fixed";
-		for (int i = 0; i < p->binding_count; i++)
-			line = arena_printf(s, "%s %s=%lld", line, app_clean(app, p->bindings[i].name),
-				(long long)p->bindings[i].value);
-		for (int i = 0; i < p->unbound_count; i++)
-			line = arena_printf(s, "%s %s=?", line, app_clean(app, p->unbound[i]));
-		return line;
-	}
+	case FIGURE_DIMS: return dims_text(app);
 	case FIGURE_COVERAGE:
 		return !a ? ""
 			  : arena_printf(s,
