@@ -189,7 +189,7 @@ struct chains {
 	int *node;              /* per unit */
 	int *ending;            /* per unit, and at the end: the first of the groups that end with it */
 	int *group;             /* ... these, shortest first */
-	uint8_t *size, *paying; /* ... and the number of their layers; of those that are not free */
+	uint8_t *paying;        /* ... and the number of their layers that are not free */
 };
 
 /* What the results of a study have that a choice of a scenario can bar. */
@@ -243,6 +243,8 @@ struct study {
 	int *group_distinct;    /* per group: its distinct problem in this layout, or -1 */
 	uint8_t *group_level;   /* per group: its enum fusion_level */
 	int *group_first, *group_last; /* per group: its layers */
+	uint8_t *group_size;    /* ... and their number */
+	int *controls, control_count; /* layers whose cost is that of their bodies */
 	bool *layer_free;       /* per layer: its class is free */
 	struct chains chains;
 	enum fusion_level level; /* of those, only the ones that this choice allows */

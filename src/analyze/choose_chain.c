@@ -38,18 +38,17 @@ void chains_open(struct study *st)
 	c->node = ARENA_ARRAY(&st->arena, int, units);
 	c->ending = ARENA_ARRAY(&st->arena, int, units + 1);
 	c->group = ARENA_ARRAY(&st->arena, int, st->groups);
-	c->size = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
 	c->paying = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
 	units = 0;
 	for (int i = 0; i < f->cluster_count; i++) {
 		const struct fusion_cluster *k = &f->clusters[i];
+		int count = is_chain(f, k) ? k->unit_count : 0;
 		c->begin[i] = units;
-		for (int n = 0; n < k->unit_count && is_chain(f, k); n++) {
+		for (int n = 0; n < count; n++) {
 			const struct fusion_unit *u = &k->units[n];
 			c->node[units] = st->layer_node[u->layers[0]];
 			for (int m = 0; m < u->ending_count; m++) {
 				const struct fusion_group *g = &f->groups[u->ending[m]];
-				c->size[endings] = (uint8_t)g->layer_count;
 				for (int at = 0; at < g->layer_count; at++)
 					c->paying[endings] += !st->layer_free[g->layers[at]];
 				c->group[endings++] = u->ending[m];
@@ -109,7 +108,7 @@ static struct option chain_option(const struct chooser *c, int base, int i)
 		double ns = group_ns(c, k->group[e], &estimated);
 		if (isnan(ns))
 			continue;
-		int rest = i - k->size[e]; /* the last unit before the group */
+		int rest = i - c->st->group_size[k->group[e]]; /* the last unit before the group */
 		struct option o = rest >= 0 ? c->best[rest] : none;
 		for (; c->path && from > rest + 1; from--) /* groups come shortest first */
 			outer = fmax(outer, c->outer[from - 1]);
@@ -139,7 +138,7 @@ static void chain_put(const struct chooser *c, int base, int count)
 			continue;
 		}
 		c->cost[node] = group_ns(c, group, &estimated);
-		for (int n = st->fusion->groups[group].layer_count; n > 0; n--, i--) {
+		for (int n = st->group_size[group]; n > 0; n--, i--) {
 			c->chosen[st->node_layer[nodes[i]]] = group;
 			if (nodes[i] != node)
 				c->cost[nodes[i]] = 0;

@@ -222,8 +222,8 @@ void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, c
 		cost_nothing(c, ORIGIN_FREE);
 	} else if (problem >= 0) {
 		cost_priced(a, c, st, s, problem, price, l->proxy);
-		if (c->result && isfinite(c->result->enqueue_ns) && c->result->enqueue_ns >= 0)
-			c->enqueue_ns = c->result->enqueue_ns;
+		if (c->result && isfinite(price->enqueue_ns) && price->enqueue_ns >= 0)
+			c->enqueue_ns = price->enqueue_ns;
 	} else {
 		c->why = l->why;
 	}

@@ -443,17 +443,26 @@ static void per_group(struct study *st)
 	st->group_level = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
 	st->group_first = ARENA_ARRAY(&st->arena, int, st->groups);
 	st->group_last = ARENA_ARRAY(&st->arena, int, st->groups);
+	st->group_size = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		st->group_distinct[i] = st->nxc ? g->distinct_nxc : g->distinct;
 		st->group_level[i] = (uint8_t)g->level;
 		st->group_first[i] = g->layers[0];
 		st->group_last[i] = g->layers[g->layer_count - 1];
+		st->group_size[i] = (uint8_t)g->layer_count;
 		st->group_levels = (uint8_t)(st->group_levels | 1u << g->level);
 	}
 	st->layer_free = ARENA_ARRAY(&st->arena, bool, st->plan->layer_count);
-	for (int i = 0; i < st->plan->layer_count; i++)
+	for (int i = 0; i < st->plan->layer_count; i++) {
 		st->layer_free[i] = st->plan->layers[i].class == CLASS_FREE;
+		st->control_count += plan_layer_is_control(&st->plan->layers[i]);
+	}
+	int count = 0;
+	st->controls = ARENA_ARRAY(&st->arena, int, st->control_count);
+	for (int i = 0; count < st->control_count; i++)
+		if (plan_layer_is_control(&st->plan->layers[i]))
+			st->controls[count++] = i;
 }
 
 void study_extend(struct study *st, const char *const *texts, int count)

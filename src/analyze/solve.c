@@ -140,12 +140,11 @@ static void price_inside(const struct study *st, const struct scenario *s, struc
 	struct solution *out)
 {
 	const struct plan *p = st->plan;
-	for (int i = 0; i < p->layer_count; i++) {
+	if (st->control_count)
+		out->inside = ARENA_ARRAY(a, struct layer_cost *, p->layer_count);
+	for (int k = 0; k < st->control_count; k++) {
+		int i = st->controls[k];
 		const struct plan_layer *l = &p->layers[i];
-		if (!plan_layer_is_control(l))
-			continue;
-		if (!out->inside)
-			out->inside = ARENA_ARRAY(a, struct layer_cost *, p->layer_count);
 		struct layer_cost *c = out->inside[i] = ARENA_NEW(a, struct layer_cost);
 		price_bodies(st, s, out, l);
 		cost_none(c);
