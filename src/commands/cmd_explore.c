@@ -111,7 +111,7 @@ static int cmd_explore(struct options *o, struct error *err)
 		own->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
 	if (!s)
 		return EXIT_BAD;
-	s->exports = report_exports;
+	session_exports_set(s, report_exports);
 	if (blind) { /* after errors of the model */
 		error_set(err, "the explorer needs a terminal; use benanza bound %s, or --frame 80x24",
 			o->argv[0]);

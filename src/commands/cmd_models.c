@@ -58,7 +58,8 @@ static int cmd_models(struct options *o, struct error *err)
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	s->scenario = scenario_alone(s->scenario);
+	struct scenario alone = scenario_alone(s->scenario);
+	session_use(s, &alone);
 	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err)
 		? EXIT_BAD
 		: options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));

@@ -23,6 +23,9 @@ libsession_a_SOURCES = \
 	src/session/session_try.c src/session/session_try.h \
 	src/session/state.c src/session/state.h
 
+# the others only read what a session has
+libsession_a_CPPFLAGS = $(AM_CPPFLAGS) -DSESSION_ROOM
+
 check_PROGRAMS += tests/unit/t_described
 tests_unit_t_described_LDADD = $(below_session)
 check_PROGRAMS += tests/unit/t_estimates

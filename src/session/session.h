@@ -84,7 +84,15 @@ struct session_export {
 	void (*print)(struct session *s, const int *layers, int count, FILE *out);
 };
 
-struct session {
+/* Outside src/session, which is compiled with SESSION_ROOM, all of it can only be read: what changes goes
+ * through functions. (gcc refuses to write members of the const struct; clang does not look at them.) */
+#ifdef SESSION_ROOM
+#define SESSION_MEMBERS struct
+#else
+#define SESSION_MEMBERS const struct
+#endif
+
+struct session { SESSION_MEMBERS {
 	const struct session_export *exports; /* NULL: none; set by the explorer's command */
 	struct config *given;         /* borrowed: the configuration at session_open */
 	const struct config *config;  /* the same, or with the device that was chosen since */
@@ -154,7 +162,7 @@ struct session {
 	struct session_digest *digests; /* of files that session_digest read */
 	int64_t model_bytes, model_date_ns; /* of the model's file when it was loaded; date 0: unknown */
 	struct digest *digest_reading; /* the file that session_digest_step reads; or NULL */
-};
+}; };
 
 /* Opens the model, its sidecar and the database; starts no runner, makes no plan. Remembered dimensions of
  * the model's file apply if no others are given; given ones are remembered if the database is writable.
@@ -264,6 +272,12 @@ bool session_refresh(struct session *s);
 /* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind
  * ASSUME_NOTHING: none. Switches the what-if assume on, off without any. */
 void session_assume(struct session *s, int layer, const struct assumption *cost);
+/* Takes another scenario; session_refresh computes what it changes. */
+void session_use(struct session *s, const struct scenario *scenario);
+/* The time that session_refresh may take for effects; the others stay pending. */
+void session_effects_within(struct session *s, int ms);
+/* The forms in which the explorer saves what it shows; the table is borrowed. */
+void session_exports_set(struct session *s, const struct session_export *table);
 /* Computes pending effects for about `ms`. Returns true while some are pending; false also if the analysis is
  * not up to date, because session_refresh comes first. */
 bool session_effects_step(struct session *s, int ms);

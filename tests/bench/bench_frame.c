@@ -110,7 +110,7 @@ static void bench(int layers)
 	const char **texts = analyze_problems(&a, s->current->plan, session_fusion(s->current), true, &count);
 	for (int i = 0; i < 4 * count; i++)
 		arrive(s, texts[i % count]);
-	s->effects_ms = 4;
+	session_effects_within(s, 4);
 	struct app app;
 	double least[64];
 	for (int i = 0; i < 64; i++)

@@ -1,5 +1,6 @@
 /* The frame: moving, searching, sorting, views, toggles, measuring, dimensions, and any key in any view at
  * any size. */
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "session/session_agent.h"

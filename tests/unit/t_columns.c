@@ -1,5 +1,6 @@
 /* Further columns of the layers view: chosen by key and configuration, by room, sorted, with right
  * figures. */
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "config/config.h"

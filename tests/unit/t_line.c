@@ -1,4 +1,5 @@
 /* The line that `:` opens: its commands, their completion and history; files that it writes; copies. */
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "ui/frame/frame.h"

@@ -1,4 +1,5 @@
 /* Folding by scopes of the layers' names: keys, subtotals, searches and jumps that open folds. */
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "ui_help.h"

@@ -1,4 +1,5 @@
 /* The newest comparable execution of a session's model, which executions are comparable, and what is kept. */
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "session/session_reality.h"

@@ -1,3 +1,4 @@
+#define SESSION_ROOM /* a stand-in of the session writes it */
 #include "config.h"
 
 #include "ui_fixture.h"
@@ -653,6 +654,17 @@ void session_assume(struct session *s, int layer, const struct assumption *cost)
 	c->assumed[layer] = *cost;
 	s->scenario.assume = c->assumed_count > 0;
 	s->stale = true;
+}
+
+void session_use(struct session *s, const struct scenario *scenario)
+{
+	s->scenario = *scenario;
+	s->stale = true;
+}
+
+void session_effects_within(struct session *s, int ms)
+{
+	s->effects_ms = ms;
 }
 
 bool session_effects_step(struct session *s, int ms)

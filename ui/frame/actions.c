@@ -5,8 +5,7 @@
 
 void app_use(struct app *app, const struct scenario *s)
 {
-	app->session->scenario = *s;
-	app->session->stale = true;
+	session_use(app->session, s);
 	app_refresh(app);
 }
 
@@ -29,9 +28,9 @@ void app_toggle(struct app *app, int row)
 		app_ask_choice(app, row);
 		return;
 	}
-	table[row].set(&s->scenario, on ? next : 0);
-	s->stale = true;
-	app_refresh(app);
+	struct scenario with = s->scenario;
+	table[row].set(&with, on ? next : 0);
+	app_use(app, &with);
 	if (absent)
 		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
 }

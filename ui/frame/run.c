@@ -265,7 +265,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (columns_check(s->config, err) || term_open(&how, err))
 		return -1;
 	int columns, rows;
-	s->effects_ms = SLICE_MS;
+	session_effects_within(s, SLICE_MS);
 	log_keep(LOG_LINES);
 	term_size(&columns, &rows);
 	app_init(&app, s, columns, rows, o->ascii || !term_is_utf8());
