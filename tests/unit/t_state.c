@@ -1,3 +1,4 @@
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "session/glossary.h"
