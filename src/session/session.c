@@ -4,6 +4,7 @@
 #include "session/session_private.h"
 
 #include "base/clock.h"
+#include "base/hash.h"
 #include "base/log.h"
 
 #include <errno.h>
@@ -605,11 +606,20 @@ int session_measure_quick_all(struct session *s)
 	session_refresh(s);
 	if (!s->queue || !s->analysis || !s->config->quick)
 		return 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+	struct hash own = { 0 };
+	const char **texts = session_problems(s, &a, &count);
+	for (int i = 0; i < count; i++)
+		*hash_at(&own, text_of(texts[i])) = i;
+	int others = 0;
+	texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
 		scenario_variants(&s->scenario), &count);
-	int added = quick_add(s, texts, count);
+	for (int i = 0; i < count; i++)
+		if (hash_find(&own, text_of(texts[i])) < 0)
+			texts[others++] = texts[i];
+	int added = quick_add(s, texts, others);
+	hash_free(&own);
 	arena_free(&a);
-	return added + session_measure_quick(s);
+	return added + session_measure_quick(s); /* these come first */
 }
 
 int session_measure_missing(struct session *s)

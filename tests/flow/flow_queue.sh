@@ -52,4 +52,27 @@ see "NVIDIA H100" "the marked device is a row"
 see "~" "of estimates"
 keys Q
 left 0
+
+# quick measurements of everything, then a full one; the next is held back
+cat >"$work/quick.yaml" <<END
+measure: never
+runners:
+  gate:
+    command: [sh, "$top/tests/lib/word_runner.sh", Lex, "lex 1, 1 thread", 1, none, "read -r open <$gate"]
+    env: { WORD_QUICK: "1" }
+END
+config=$work/quick.yaml
+rm -f "$work"/flow.db*
+explore 120 30 "'$resnet'"
+see "not measured"
+keys b
+see "bound rough" "a rough bound"
+see "f fusion ~-" "with rough gains of what-ifs"
+keys 3
+see "  rough" "which say so"
+keys 1 Enter
+see "a quick measurement of the library's first choice" "a layer's details"
+echo go >&3
+keys Q
+left 0
 done_testing

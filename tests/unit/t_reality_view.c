@@ -68,7 +68,7 @@ static void test_none(void)
 	end();
 	begin(&(struct fixture_options){ .measured = true });
 	type("ge");
-	ok(sees("compare --run AGENT MODEL"), "or the command");
+	ok(sees("agents: in benanza.yaml(5)"), "or the command");
 	type("zRzMzo\r");
 	is_str(view_name(), "reality", "keys without rows");
 	end();

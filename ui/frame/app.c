@@ -128,7 +128,7 @@ void app_init(struct app *app, struct session *s, int columns, int rows, bool as
 	int count = views_count();
 	app_begin(app, s);
 	app->frame = base_calloc(1, sizeof(*app->frame));
-	app->frame->page = 1;
+	app->frame->page = rows > 12 ? rows - 11 : 1; /* about, until the first drawing */
 	app->frame->clicked = -1;
 	theme_use(app, false);
 	app->frame->redraw = false;
