@@ -39,6 +39,12 @@ config=$work/slow.yaml
 explore 120 40 "'$tiny'"
 see "ratio " "the database has the execution"
 see "e real latency" "the key is among the hints"
+keys g e
+see "[ge] Reality"
+see "ratio"
+gone "no real execution" "which the view reality explains"
+keys q
+see "[1] Layers"
 keys e
 see "slow: 12 of 50 samples" "progress"
 keys j

@@ -70,7 +70,7 @@ see "bound rough" "a rough bound"
 see "f fusion ~-" "with rough gains of what-ifs"
 keys 3
 see "  rough" "which say so"
-keys 1 Enter
+keys 1 j Enter
 see "a quick measurement of the library's first choice" "a layer's details"
 echo go >&3
 keys Q
