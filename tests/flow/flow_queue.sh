@@ -59,7 +59,7 @@ measure: never
 runners:
   gate:
     command: [sh, "$top/tests/lib/word_runner.sh", Lex, "lex 1, 1 thread", 1, none, "read -r open <$gate"]
-    env: { WORD_QUICK: "1" }
+    env: { WORD_QUICK: "1", WORD_LOG: "$work/log" }
 END
 config=$work/quick.yaml
 rm -f "$work"/flow.db*
@@ -72,6 +72,19 @@ keys 3
 see "  rough" "which say so"
 keys 1 j Enter
 see "a quick measurement of the library's first choice" "a layer's details"
+echo go >&3
+keys Q
+left 0
+
+: >"$work/log"
+rm -f "$work"/flow.db*
+explore 120 30 "'$resnet' -b 1,2"
+see "not measured"
+keys b
+see "measuring " "a sweep: the first full measurement"
+sed '/^quick /!q' "$work/log" >"$work/before"
+grep -q '^quick conv:.*:n1c' "$work/before" && grep -q '^quick conv:.*:n2c' "$work/before"
+ok $? "comes after a quick pass over all points"
 echo go >&3
 keys Q
 left 0
