@@ -70,7 +70,9 @@ see "bound rough" "a rough bound"
 see "f fusion ~-" "with rough gains of what-ifs"
 keys 3
 see "  rough" "which say so"
-keys 1 j Enter
+keys q
+see "[1] Layers"
+keys j Enter
 see "a quick measurement of the library's first choice" "a layer's details"
 echo go >&3
 keys Q
@@ -81,7 +83,7 @@ rm -f "$work"/flow.db*
 explore 120 30 "'$resnet' -b 1,2"
 see "not measured"
 keys b
-see "measuring " "a sweep: the first full measurement"
+see "measuring 1" "a sweep: the first full measurement"
 sed '/^quick /!q' "$work/log" >"$work/before"
 grep -q '^quick conv:.*:n1c' "$work/before" && grep -q '^quick conv:.*:n2c' "$work/before"
 ok $? "comes after a quick pass over all points"
