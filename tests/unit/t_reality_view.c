@@ -105,6 +105,8 @@ static void test_devices(void)
 	ok(app.beside.count == 2 && !sees("NVIDIA H100"), "X removes the mark");
 	type("D/H200\rV");
 	is_int(app.beside.count, 1, "V again removes it too");
+	type(":beside h100\r");
+	ok(app.beside.count == 2 && sees("h100 is marked; 2 marked"), ":beside marks by name");
 	end();
 }
 

@@ -132,7 +132,8 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 		break;
 	case LINE_SET: offer_what_ifs(app); break;
 	case LINE_WHAT_IF: offer_choices(q, &what_if_table(&count)[row->number], ""); break;
-	case LINE_DEVICE: offer_devices(app); break;
+	case LINE_DEVICE:
+	case LINE_BESIDE: offer_devices(app); break;
 	case LINE_DTYPE:
 		for (int t = DTYPE_UNKNOWN + 1; t < DTYPE_COUNT; t++)
 			if (dtype_is_float((enum dtype)t))

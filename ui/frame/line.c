@@ -3,6 +3,7 @@
 
 #include "base/word.h"
 #include "ui/frame/frame.h"
+#include "ui/model/beside.h"
 #include "ui/views/lines.h"
 
 #include <string.h>
@@ -84,11 +85,12 @@ static void run_device(struct app *app, const struct line_row *row, const char *
 	int count = session_devices(app->session, &a, &list, &err);
 	const struct session_device *d = device_of(list, count, text_of(argument));
 	struct word_nearest near = { .word = argument };
-	(void)row;
 	(void)force;
 	for (int i = 0; i < count; i++)
 		word_try(&near, app_clean(app, text_of(list[i].key)));
-	if (d)
+	if (d && row->action == LINE_BESIDE)
+		app_beside_toggle(app, d);
+	else if (d)
 		app_device_choose(app, d);
 	else
 		unknown(app, "no device, or several, named", &near, ":view devices lists them");
@@ -267,7 +269,7 @@ static void run_mouse(struct app *app, const struct line_row *row, const char *a
 static void (*const runs[LINE_ACTIONS])(
 	struct app *app, const struct line_row *row, const char *argument, bool force) = {
 	[LINE_VIEW] = run_view, [LINE_SET] = run_set, [LINE_WHAT_IF] = run_what_if,
-	[LINE_DEVICE] = run_device, [LINE_BATCH] = run_batch, [LINE_DTYPE] = run_dtype,
+	[LINE_DEVICE] = run_device, [LINE_BESIDE] = run_device, [LINE_BATCH] = run_batch, [LINE_DTYPE] = run_dtype,
 	[LINE_DIM] = run_dim, [LINE_FILTER] = run_filter,
 	[LINE_SEARCH] = run_search, [LINE_SORT] = run_sort, [LINE_LAYER] = run_layer,
 	[LINE_WRITE] = run_write, [LINE_THEME] = run_theme, [LINE_MOUSE] = run_mouse,

@@ -24,7 +24,8 @@ int app_beside_at(const struct app *app, const struct session_device *d)
 	return -1;
 }
 
-int app_beside_toggle(struct app *app, const struct session_device *d)
+/* 1: it is marked now; 0: not any more; -1: BESIDE_MOST are marked. */
+static int toggle(struct app *app, const struct session_device *d)
 {
 	struct beside *b = &app->beside;
 	int at = app_beside_at(app, d);
@@ -39,4 +40,15 @@ int app_beside_toggle(struct app *app, const struct session_device *d)
 		.model = kept(app, d->model), .stack = kept(app, d->stack), .path = kept(app, d->path),
 		.command = "" };
 	return 1;
+}
+
+void app_beside_toggle(struct app *app, const struct session_device *d)
+{
+	const char *key = app_clean(app, text_of(d->key));
+	int marked = toggle(app, d);
+	if (marked < 0)
+		app_note(app, false, "%d devices are marked: no more", BESIDE_MOST);
+	else
+		app_note(app, false, "%s %s; %d marked: gs compares them with the one in use", key,
+			marked ? "is marked" : "is not marked any more", app->beside.count);
 }

@@ -6,7 +6,7 @@
 
 /* The place of a device among the marked ones, or -1. */
 int app_beside_at(const struct app *app, const struct session_device *d);
-/* Marks a device, or removes its mark: 1, 0; -1: BESIDE_MOST are marked. */
-int app_beside_toggle(struct app *app, const struct session_device *d);
+/* Marks a device, or removes its mark, and says so. */
+void app_beside_toggle(struct app *app, const struct session_device *d);
 
 #endif

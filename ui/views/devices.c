@@ -268,22 +268,11 @@ static const struct key_row devices_keys[] = {
 	{ 0 }
 };
 
-static void beside_toggle(struct app *app, const struct session_device *d)
-{
-	int marked = app_beside_toggle(app, d);
-	if (marked < 0)
-		app_note(app, false, "%d devices are marked: no more", BESIDE_MOST);
-	else
-		app_note(app, false, "%s %s; %d marked: gs compares them with the one in use",
-			app_clean(app, text_of(d->key)), marked ? "is marked" : "is not marked any more",
-			app->beside.count);
-}
-
 static bool devices_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	const struct devices *s = state;
 	if (key->request == REQUEST_OWN && row >= 0 && s->lines[row].device >= 0) {
-		beside_toggle(app, &s->list[s->lines[row].device]);
+		app_beside_toggle(app, &s->list[s->lines[row].device]);
 		return true;
 	}
 	if (key->request != REQUEST_OPEN || row < 0 || s->lines[row].device < 0)

@@ -13,6 +13,8 @@ static const struct line_row fixed[] = {
 	{ "set", "WHAT-IF[=CHOICE],...", LINE_SET, 0,
 		"what-ifs on or off, as --what-if takes them: set fusion=pattern,parallel" },
 	{ "device", "NAME", LINE_DEVICE, 0, "another device, by its name in the devices view" },
+	{ "beside", "NAME", LINE_BESIDE, 0,
+		"marks a device, or removes its mark: the view scenarios compares the marked ones" },
 	{ "batch", "N", LINE_BATCH, 0, "another batch size" },
 	{ "dtype", "TYPE", LINE_DTYPE, 0, "the floating-point type in which the layers run: dtype bf16" },
 	{ "dim", "NAME=VALUE ...", LINE_DIM, 0, "values of symbolic dimensions, set together" },

@@ -10,6 +10,7 @@ enum line_action {
 	LINE_SET,        /* what-ifs by name */
 	LINE_WHAT_IF,    /* one what-if: `number` is its row in what_if_table */
 	LINE_DEVICE,
+	LINE_BESIDE,     /* marks a device to be compared */
 	LINE_BATCH,
 	LINE_DTYPE,
 	LINE_DIM,

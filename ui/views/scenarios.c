@@ -334,8 +334,10 @@ static bool scenarios_request(struct app *app, void *state, const struct key_row
 		s->base = s->base == row ? 0 : row;
 		return true;
 	}
-	if (l->device && key->argument == SCENARIO_DELETE)
-		return app_beside_toggle(app, l->device) >= 0;
+	if (l->device && key->argument == SCENARIO_DELETE) {
+		app_beside_toggle(app, l->device);
+		return true;
+	}
 	return scenario_ask(app, l, key->argument == SCENARIO_DELETE);
 }
 
