@@ -1,5 +1,6 @@
 #!/bin/sh
-# A flow: the queue while it is measured, its keys, its log; saved scenarios deleted and renamed; devices beside each other.
+# A flow: the queue while it is measured, its keys, its log; saved scenarios deleted and renamed; devices
+# beside each other; the quick pass.
 . "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 . "$top/tests/lib/screen.sh"
 . "$top/tests/lib/explorer.sh"

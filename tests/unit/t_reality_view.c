@@ -43,7 +43,8 @@ static void test_gaps(void)
 	type("zM");
 	is_int(shown(), rows, "zM closes all but the model");
 	type("/maxpool\r");
-	ok(app.layer >= 0 && strcmp(name(), "maxpool") == 0 && shown() > rows, "a search opens what it finds");
+	ok(app.layer >= 0 && strcmp(name(), "maxpool") == 0 && shown() > rows,
+		"a search opens what it finds");
 	end();
 }
 

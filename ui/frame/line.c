@@ -269,7 +269,8 @@ static void run_mouse(struct app *app, const struct line_row *row, const char *a
 static void (*const runs[LINE_ACTIONS])(
 	struct app *app, const struct line_row *row, const char *argument, bool force) = {
 	[LINE_VIEW] = run_view, [LINE_SET] = run_set, [LINE_WHAT_IF] = run_what_if,
-	[LINE_DEVICE] = run_device, [LINE_BESIDE] = run_device, [LINE_BATCH] = run_batch, [LINE_DTYPE] = run_dtype,
+	[LINE_DEVICE] = run_device, [LINE_BESIDE] = run_device, [LINE_BATCH] = run_batch,
+	[LINE_DTYPE] = run_dtype,
 	[LINE_DIM] = run_dim, [LINE_FILTER] = run_filter,
 	[LINE_SEARCH] = run_search, [LINE_SORT] = run_sort, [LINE_LAYER] = run_layer,
 	[LINE_WRITE] = run_write, [LINE_THEME] = run_theme, [LINE_MOUSE] = run_mouse,

@@ -1,4 +1,5 @@
-/* Devices that the user marked: the view scenarios shows the present scenario on them (session/scenarios.h). */
+/* Devices that the user marked: the view scenarios shows the present scenario on them
+ * (session/scenarios.h). */
 #ifndef UI_MODEL_BESIDE_H
 #define UI_MODEL_BESIDE_H
 

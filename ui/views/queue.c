@@ -190,7 +190,8 @@ static void queue_heading(struct app *app, void *state, struct area line)
 	int x = 1;
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
 		if (parts[i].n || i < 2)
-			x += 2 + canvas_fit(line, x, 0, line.width - x, parts[i].n ? parts[i].style : STYLE_DIM,
+			x += 2 + canvas_fit(line, x, 0, line.width - x,
+				parts[i].n ? parts[i].style : STYLE_DIM,
 				arena_printf(&app->scratch, "%d %s", parts[i].n, parts[i].word));
 	if (now.eta_s > 0 && !now.idle)
 		x += canvas_fit(line, x, 0, line.width - x, STYLE_NORMAL,

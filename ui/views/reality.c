@@ -1,5 +1,5 @@
-/* A real execution of the model beside the bound: the gaps from the bound to the latency, and the tree model >
- * layer > kernel. Gaps open to the layers that make them up. */
+/* A real execution of the model beside the bound: the gaps from the bound to the latency, and the tree model
+ * > layer > kernel. Gaps open to the layers that make them up. */
 #include "config.h"
 
 #include "ui/model/agent.h"
@@ -357,8 +357,8 @@ static int numbers_at(struct area line)
 	return line.width >= 76 ? line.width - 4 * COLUMN - 1 : line.width - 2 * COLUMN - 1;
 }
 
-static void draw_numbers(struct app *app, struct area line, double real, double bound, double ratio, bool guess,
-	enum style style)
+static void draw_numbers(struct app *app, struct area line, double real, double bound, double ratio,
+	bool guess, enum style style)
 {
 	int x = numbers_at(line);
 	char text[STR_QUANTITY];
