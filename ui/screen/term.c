@@ -39,6 +39,7 @@ static struct {
 
 /* Data of the signal handlers, filled before they are installed. */
 static struct termios saved_modes;
+static bool modes_are_changed;
 static char leave_text[128];
 static size_t leave_bytes;
 static volatile sig_atomic_t end_signal, was_resized, was_continued, was_stopped;
@@ -213,6 +214,17 @@ void term_mouse(bool on)
 	out_send();
 }
 
+/* Disables ^S, which would freeze the screen without a hint that ^Q continues. Output that ^S stopped before
+ * the program was ready goes on. */
+static void flow_control_off(void)
+{
+	struct termios modes;
+	if (tcgetattr(STDOUT_FILENO, &modes))
+		return;
+	modes.c_iflag &= ~(tcflag_t)IXON;
+	tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
+}
+
 static int screen_open(struct error *err)
 {
 	setlocale(LC_CTYPE, "");
@@ -228,6 +240,8 @@ static int screen_open(struct error *err)
 	leave_fd = STDOUT_FILENO;
 	if (tcgetattr(STDOUT_FILENO, &saved_modes))
 		return error_set(err, "cannot read the terminal's settings: %s", strerror(errno));
+	modes_are_changed = true;
+	flow_control_off(); /* before curses writes anything */
 	int found = 0; /* checked first: a failed newterm leaks memory */
 	bool known = setupterm(NULL, STDOUT_FILENO, &found) == OK;
 	if (known)
@@ -243,17 +257,6 @@ static int screen_open(struct error *err)
 		return error_set(err, "terminal \"%s\" cannot move the cursor",
 			getenv("TERM") ? getenv("TERM") : "");
 	return 0;
-}
-
-/* Disables ^S, which would freeze the screen without a hint that ^Q continues. */
-static void flow_control_off(void)
-{
-	struct termios modes;
-	if (tcgetattr(STDOUT_FILENO, &modes))
-		return;
-	modes.c_iflag &= ~(tcflag_t)IXON;
-	tcsetattr(STDOUT_FILENO, TCSADRAIN, &modes);
-	def_prog_mode(); /* curses returns to these modes after a stop */
 }
 
 static void screen_close(void)
@@ -274,6 +277,9 @@ static void screen_close(void)
 		term.screen = NULL;
 		term.keyboard = NULL;
 	}
+	if (modes_are_changed) /* curses saw them without flow control */
+		tcsetattr(STDOUT_FILENO, TCSADRAIN, &saved_modes);
+	modes_are_changed = false;
 	out_free();
 	if (term.file)
 		fclose(term.file);
@@ -308,6 +314,7 @@ int term_open(const struct term_options *o, struct error *err)
 	noecho();
 	nonl();
 	flow_control_off();
+	def_prog_mode(); /* curses returns to these modes after a stop */
 	refresh(); /* the alternate screen; curses draws nothing else */
 	term.keyboard = newpad(1, 1);
 	if (!term.keyboard)
