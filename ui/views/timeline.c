@@ -21,6 +21,7 @@ struct timeline {
 	int count, capacity, lane_count;
 	int *bar_of;           /* per layer of the model's graph: its bar, or -1 */
 	double end_ns;
+	double longest, longest_with_slack; /* bar */
 	int unknown;           /* layers without a cost */
 	double zoom, left_ns;  /* 1: all of it fits; the first moment shown */
 	int top;               /* first lane shown */
@@ -38,6 +39,8 @@ static void bar_add(struct app *app, struct timeline *s, int layer, const struct
 		.slack = parallel ? c->slack_ns : NAN, .critical = parallel && app_is_critical(app, c),
 		.guess = app_is_guess(c) };
 	s->end_ns = fmax(s->end_ns, start + c->ns);
+	s->longest = fmax(s->longest, c->ns);
+	s->longest_with_slack = fmax(s->longest_with_slack, c->ns + (parallel ? fmax(c->slack_ns, 0) : 0));
 }
 
 static int by_start(const void *x, const void *y)
@@ -48,42 +51,88 @@ static int by_start(const void *x, const void *y)
 	return (a->layer > b->layer) - (a->layer < b->layer);
 }
 
-/* True if a lane that is busy until `free_ns` can take the bar; sums differ by rounding errors. */
-static bool is_free(double free_ns, const struct bar *b)
+/* A heap of lanes, the least key first: moments until which they are busy, or their numbers. */
+struct lane_heap {
+	struct lane_key {
+		double key;
+		int lane;
+	} *list;
+	int count, capacity;
+};
+
+static void heap_add(struct lane_heap *h, double key, int lane)
 {
-	return free_ns <= b->start + 1e-9 * fmax(b->end, 1);
+	VEC_GROW(h->list, h->count, h->capacity);
+	int i = h->count++;
+	for (; i > 0 && h->list[(i - 1) / 2].key > key; i = (i - 1) / 2)
+		h->list[i] = h->list[(i - 1) / 2];
+	h->list[i] = (struct lane_key){ key, lane };
 }
 
-/* A lane of a producer if it is free, else the first free one. */
-static int lane_for(struct app *app, const struct timeline *s, const struct bar *b, const double *free_ns)
+static int heap_take(struct lane_heap *h)
+{
+	int lane = h->list[0].lane, i = 0;
+	struct lane_key last = h->list[--h->count];
+	for (int next; (next = 2 * i + 1) < h->count; i = next) {
+		next += next + 1 < h->count && h->list[next + 1].key < h->list[next].key;
+		if (h->list[next].key >= last.key)
+			break;
+		h->list[i] = h->list[next];
+	}
+	h->list[i] = last;
+	return lane;
+}
+
+struct lanes_state {
+	struct lane_heap busy, idle; /* idle: also lanes that were taken since */
+	bool *is_idle;               /* per lane */
+	int capacity;
+};
+
+/* Lanes whose bar has ended by then are idle; sums differ by rounding errors. */
+static void lanes_release(struct lanes_state *t, double now)
+{
+	while (t->busy.count && t->busy.list[0].key <= now + 1e-9 * fmax(now, 1)) {
+		int lane = heap_take(&t->busy);
+		t->is_idle[lane] = true;
+		heap_add(&t->idle, lane, lane);
+	}
+}
+
+/* A lane of a producer if it is idle, else the first idle one, else a new one. */
+static int lane_for(struct app *app, struct timeline *s, const struct bar *b, struct lanes_state *t)
 {
 	const struct plan_layer *l = app_layer(app, b->layer);
 	for (int i = 0; i < l->pred_count; i++) {
-		int before = s->bar_of[l->preds[i]];
-		if (before >= 0 && s->bars[before].lane >= 0 && is_free(free_ns[s->bars[before].lane], b))
-			return s->bars[before].lane;
+		int before = s->bar_of[l->preds[i]], lane = before >= 0 ? s->bars[before].lane : -1;
+		if (lane >= 0 && t->is_idle[lane])
+			return lane;
 	}
-	int lane = 0;
-	while (lane < s->lane_count && !is_free(free_ns[lane], b))
-		lane++;
-	return lane;
+	while (t->idle.count) {
+		int lane = heap_take(&t->idle);
+		if (t->is_idle[lane])
+			return lane;
+	}
+	VEC_GROW(t->is_idle, s->lane_count, t->capacity);
+	return s->lane_count++;
 }
 
 static void lanes_assign(struct app *app, struct timeline *s)
 {
-	double *free_ns = NULL;
-	int capacity = 0;
+	struct lanes_state t = { .capacity = 0 };
 	s->lane_count = 0;
 	for (int i = 0; i < s->count; i++)
 		s->bars[i].lane = -1;
 	for (int i = 0; i < s->count; i++) {
-		int lane = lane_for(app, s, &s->bars[i], free_ns);
-		VEC_GROW(free_ns, s->lane_count, capacity);
-		s->lane_count = lane == s->lane_count ? lane + 1 : s->lane_count;
-		free_ns[lane] = s->bars[i].end;
-		s->bars[i].lane = lane;
+		struct bar *b = &s->bars[i];
+		lanes_release(&t, b->start);
+		b->lane = lane_for(app, s, b, &t);
+		t.is_idle[b->lane] = false;
+		heap_add(&t.busy, b->end, b->lane);
 	}
-	free(free_ns);
+	free(t.busy.list);
+	free(t.idle.list);
+	free(t.is_idle);
 }
 
 static void timeline_renew(struct app *app, struct timeline *s)
@@ -94,7 +143,7 @@ static void timeline_renew(struct app *app, struct timeline *s)
 		return;
 	s->generation = app->generation;
 	s->count = s->unknown = s->lane_count = 0;
-	s->end_ns = 0;
+	s->end_ns = s->longest = s->longest_with_slack = 0;
 	s->zoom = s->zoom >= 1 ? s->zoom : 1;
 	s->seen_layer = -1;
 	if (!a || !p)
@@ -109,7 +158,7 @@ static void timeline_renew(struct app *app, struct timeline *s)
 		if (!missing && c->ns > 0)
 			bar_add(app, s, i, c, parallel);
 	}
-	if (s->count)
+	if (s->count && parallel) /* else they are in this order */
 		qsort(s->bars, (size_t)s->count, sizeof(*s->bars), by_start);
 	for (int i = 0; i < s->count; i++)
 		s->bar_of[s->bars[i].layer] = i;
@@ -203,8 +252,8 @@ static void draw_bar(struct app *app, const struct timeline *s, struct area lane
 	for (int y = 0; y < lane.height && to > from; y++)
 		canvas_put(lane, from, y, style, lane.canvas->ascii ? '[' : 0x2590);
 	int x = (from < 0 ? 0 : from) + 1, room = (to < lane.width ? to : lane.width) - x - 1;
-	const char *name = app_name(app, b->layer);
-	if (room >= 4 && room >= canvas_columns_on(lane, name) / 2)
+	const char *name = room >= 4 ? app_name(app, b->layer) : NULL;
+	if (name && room >= canvas_columns_on(lane, name) / 2)
 		canvas_fit(canvas_part(lane, 0, lane.height / 2, lane.width, 1), x, 0, room,
 			selected ? STYLE_BOLD : STYLE_NORMAL, name);
 	if (selected)
@@ -213,10 +262,26 @@ static void draw_bar(struct app *app, const struct timeline *s, struct area lane
 				canvas_select(canvas_part(lane, k, y, 1, 1), 0);
 }
 
+/* The first bar that may reach into sight: those before begin too early, whatever their length or slack. */
+static int first_seen(const struct timeline *s, bool with_slack)
+{
+	double from = s->left_ns - (with_slack ? s->longest_with_slack : s->longest);
+	int low = 0, high = s->count;
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		if (s->bars[middle].start < from)
+			low = middle + 1;
+		else
+			high = middle;
+	}
+	return low;
+}
+
 static void draw_lanes(struct app *app, const struct timeline *s, struct area a, int high, int selected)
 {
 	for (int pass = 0; pass < 3; pass++) /* slack, bars, the selected one */
-		for (int i = 0; i < s->count && s->bars[i].start <= s->left_ns + span(s); i++) {
+		for (int i = first_seen(s, pass == 0); i < s->count && s->bars[i].start <= s->left_ns +
+				span(s); i++) {
 			const struct bar *b = &s->bars[i];
 			bool seen = b->lane >= s->top && (b->lane - s->top) * high < a.height &&
 				b->end + fmax(b->slack, 0) >= s->left_ns;
