@@ -398,7 +398,9 @@ static void test_algorithms(void)
 	begin(&(struct fixture_options){ .described = true });
 	app_show(&app, &view_algorithms, -1);
 	app_draw(&app);
-	ok(sees("eng0") && sees("planned, not measured"), "planned ones");
+	canvas_resize(&app.frame->canvas, 120, 24);
+	app_draw(&app);
+	ok(sees("eng1{k2=4,k24=12}  ") && sees("planned         -         -  1.00 MiB"), "planned ones");
 	ok(sees("fused ~"), "an estimate is marked");
 	end();
 }

@@ -50,18 +50,23 @@ static double alone_ns(const struct app *app, int layer, bool *estimated)
 	return r ? r->stats.median : app_estimate_ns(app, text);
 }
 
+static bool group_has(const struct fusion_group *g, int layer)
+{
+	for (int k = 0; k < g->layer_count; k++)
+		if (g->layers[k] == layer)
+			return true;
+	return false;
+}
+
 static void groups_add(struct app *app, struct algorithms *s, const struct fusion *f, int layer)
 {
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
 		struct algorithm_line line = { .g = g };
-		bool has = false;
-		for (int k = 0; k < g->layer_count; k++) {
-			has |= g->layers[k] == layer;
-			line.apart_ns += alone_ns(app, g->layers[k], &line.estimated);
-		}
-		if (!has)
+		if (!group_has(g, layer))
 			continue;
+		for (int k = 0; k < g->layer_count; k++)
+			line.apart_ns += alone_ns(app, g->layers[k], &line.estimated);
 		const struct result *r = app_pick(app, g->text);
 		line.r = r;
 		line.ns = r ? r->stats.median : app_estimate_ns(app, g->text);
@@ -177,7 +182,8 @@ static void algorithms_heading(struct app *app, void *state, struct area line)
 	canvas_fit(line, 3, 0, name, STYLE_DIM, "algorithm");
 	for (int i = 0; i < number_count(line.width); i++, x += NUMBER)
 		canvas_fit_right(line, x, 0, NUMBER, STYLE_DIM, titles[i]);
-	canvas_fit(line, x + 1, 0, line.width - x - 1, STYLE_DIM, "mtx  notes, layouts");
+	canvas_fit(line, x + 1, 0, line.width - x - 1, STYLE_DIM,
+		line.width - x > 20 ? "mtx  notes, layouts" : "mtx  notes");
 }
 
 static const char *times(struct app *app, double ns, double of)
@@ -196,6 +202,9 @@ static const char *duration(struct app *app, double ns, bool estimated)
 static const char *group_text(struct app *app, const struct algorithm_line *l)
 {
 	double ratio = l->ns / l->apart_ns;
+	if (isnan(l->ns) && isnan(l->apart_ns))
+		return arena_printf(&app->scratch, "fused or apart: not measured: %d layers, %s",
+			l->g->layer_count, l->g->text);
 	return arena_printf(&app->scratch, "fused %s, apart %s%s: %d layers, %s",
 		duration(app, l->ns, l->estimated), duration(app, l->apart_ns, l->estimated),
 		isnan(ratio) ? " (not all measured)"
@@ -215,12 +224,9 @@ static const char *remarks(struct app *app, const struct algorithm_line *l)
 	const struct result *r = l->r;
 	const char *state = "";
 	char text[STR_QUANTITY];
-	if (!r)
-		state = arena_printf(&app->scratch, "planned, not measured; matrix units: %s, workspace %s  ",
-			matrix_word(a), str_bytes(text, a->workspace_bytes));
-	else if (r->status != STATUS_OK)
+	if (r && r->status != STATUS_OK)
 		state = arena_printf(&app->scratch, "%s: %s  ", status_name(r->status), r->why ? r->why : "");
-	else if (isnan(l->ns)) {
+	else if (r && isnan(l->ns)) {
 		state = arena_printf(&app->scratch, "%s %s, %s only  ", str_duration(text, r->stats.median),
 			cache_name(r->cache), launch_name(r->launch));
 	}
@@ -252,13 +258,13 @@ static void algorithms_draw_row(struct app *app, void *state, int row, int above
 		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
 	const char *title = l->a->name && *l->a->name ? l->a->name : "(whole problem)";
 	canvas_fit(line, 3, 0, name - 1, style, app_clean(app, text_of(title)));
-	if (isnan(l->ns)) {
+	if (l->r && isnan(l->ns)) {
 		canvas_fit(line, x + 1, 0, line.width - x - 1, style == STYLE_WARN ? style : STYLE_DIM,
 			remarks(app, l));
 		return;
 	}
-	double half = fmax(l->r->stats.hi - l->ns, l->ns - l->r->stats.lo) / l->ns;
-	const char *cells[] = { duration(app, l->ns, false), times(app, l->ns, s->best_ns),
+	double half = l->r ? fmax(l->r->stats.hi - l->ns, l->ns - l->r->stats.lo) / l->ns : NAN;
+	const char *cells[] = { l->r ? duration(app, l->ns, false) : "planned", times(app, l->ns, s->best_ns),
 		times(app, l->ns, s->preferred_ns),
 		arena_printf(&app->scratch, "%s", str_bytes(text, l->a->workspace_bytes)),
 		isnan(half) ? "-" : arena_printf(&app->scratch, "%.1f%%", 100 * half) };

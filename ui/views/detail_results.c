@@ -169,10 +169,39 @@ static const char *algorithm_label(struct detail *d, const struct result *one, c
 	return arena_printf(&d->arena, "%.*s%s", rest < columns / 2 ? columns / 2 : rest, name, apart);
 }
 
+/* The states that have a column, and the columns of the name. */
+struct algorithm_columns {
+	bool shown[STATES];
+	int name;
+};
+
+#define NAME_LEAST 14
+
+/* Those with a result, as many as leave room for names; that of the result in use is always among them. */
+static struct algorithm_columns columns_choose(const struct detail *d, const struct result *const *r,
+	int count, const struct result *used)
+{
+	struct algorithm_columns c = { .name = d->width - 3 };
+	for (int turn = 0; turn < 2; turn++)
+		for (int k = 0; k < STATES; k++) {
+			bool wanted = false, fits = turn == 0 || c.name - STATE_COLUMNS >= NAME_LEAST;
+			for (int i = 0; i < count; i++)
+				wanted |= (turn || r[i] == used) && r[i]->status == STATUS_OK &&
+					r[i]->cache == states[k].cache && r[i]->launch == states[k].launch;
+			if (!wanted || !fits || c.shown[k])
+				continue;
+			c.shown[k] = true;
+			c.name -= STATE_COLUMNS;
+		}
+	c.name = c.name < NAME_LEAST ? NAME_LEAST : c.name > 40 ? 40 : c.name;
+	return c;
+}
+
 /* An algorithm's medians, one column per state. */
 static void add_algorithm(struct detail *d, const char *label, const struct result *const *r, int count,
-	const struct result *used, int columns)
+	const struct result *used, const struct algorithm_columns *c)
 {
+	int columns = c->name;
 	const struct result *at[STATES] = { NULL };
 	bool is_used = false, good = false;
 	char text[STR_QUANTITY];
@@ -193,7 +222,7 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns,
 		label);
 	for (int k = 0; k < STATES; k++)
-		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS,
+		line = !c->shown[k] ? line : arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS,
 			at[k] ? str_duration(text, at[k]->stats.median) : "-");
 	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
 }
@@ -202,16 +231,15 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 static void add_algorithms(struct detail *d, const struct result *const *r, int count,
 	const struct result *used)
 {
-	int columns = d->width - 3 - STATES * STATE_COLUMNS;
-	columns = columns < 8 ? 8 : columns > 40 ? 40 : columns;
-	const char *line = arena_printf(&d->arena, "   %-*s", columns, "algorithm");
+	struct algorithm_columns c = columns_choose(d, r, count, used);
+	const char *line = arena_printf(&d->arena, "   %-*s", c.name, "algorithm");
 	for (int k = 0; k < STATES; k++)
-		line = arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
+		line = !c.shown[k] ? line : arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
 	detail_add(d, STYLE_DIM, -1, line);
 	for (int i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && results_same_algorithm(r[i], r[end]);)
 			end++;
-		add_algorithm(d, algorithm_label(d, r[i], r, count, columns), r + i, end - i, used, columns);
+		add_algorithm(d, algorithm_label(d, r[i], r, count, c.name), r + i, end - i, used, &c);
 	}
 }
 

@@ -21,7 +21,8 @@ struct models {
 	int count, capacity;
 };
 
-#define NAME_COLUMNS 30
+#define NAME_LEAST 30
+#define NAME_MOST 70
 #define WHERE_COLUMNS 9
 
 static void row_add(struct app *app, struct models *s, const char *path, const char *where)
@@ -87,28 +88,39 @@ static int models_rows(struct app *app, void *state, int width)
 	return ((struct models *)state)->count;
 }
 
-static void models_heading(struct app *app, void *state, struct area line)
-{
-	(void)app;
-	(void)state;
-	canvas_fit(line, 2, 0, NAME_COLUMNS, STYLE_HEADER, "model");
-	canvas_fit(line, 2 + NAME_COLUMNS, 0, WHERE_COLUMNS, STYLE_HEADER, "list");
-	canvas_fit(line, 2 + NAME_COLUMNS + WHERE_COLUMNS, 0, line.width, STYLE_HEADER, "folder");
-}
-
 static const char *name_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
 	return slash ? slash + 1 : path;
 }
 
+/* Columns of the names, with a blank: what the longest needs, at most half of a wide screen. */
+static int name_columns(struct app *app, const struct models *s, int width)
+{
+	int most = width / 2 < NAME_LEAST ? NAME_LEAST : width / 2 > NAME_MOST ? NAME_MOST : width / 2;
+	int columns = NAME_LEAST;
+	for (int i = 0; i < s->count; i++) {
+		int n = 2 + canvas_columns(app_clean(app, text_of(name_of(s->rows[i].path))));
+		columns = n > columns ? n : columns;
+	}
+	return columns < most ? columns : most;
+}
+
+static void models_heading(struct app *app, void *state, struct area line)
+{
+	int name = name_columns(app, state, line.width);
+	canvas_fit(line, 2, 0, name, STYLE_DIM, "model");
+	canvas_fit(line, 2 + name, 0, WHERE_COLUMNS, STYLE_DIM, "list");
+	canvas_fit(line, 2 + name + WHERE_COLUMNS, 0, line.width, STYLE_DIM, "folder");
+}
+
 static void models_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	const struct model_row *r = &((struct models *)state)->rows[row];
 	const char *name = name_of(r->path);
-	int x = 2 + NAME_COLUMNS;
+	int columns = name_columns(app, state, line.width), x = 2 + columns;
 	(void)above;
-	canvas_fit(line, 2, 0, NAME_COLUMNS - 1, r->in_use ? STYLE_BOLD : STYLE_NORMAL,
+	canvas_fit(line, 2, 0, columns - 1, r->in_use ? STYLE_BOLD : STYLE_NORMAL,
 		app_clean(app, text_of(name)));
 	canvas_fit(line, x, 0, WHERE_COLUMNS - 1, STYLE_NORMAL, r->in_use ? "in use" : r->where);
 	x += WHERE_COLUMNS;

@@ -198,7 +198,8 @@ static void sweep_heading(struct app *app, void *state, struct area line)
 	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM, "limited by");
 	if (bars >= BAR_LEAST) {
 		canvas_fit(line, BARS_AT, 0, bars, STYLE_DIM, "latency");
-		canvas_fit(line, BARS_AT + bars + 1, 0, bars, STYLE_DIM, "throughput");
+		canvas_fit(line, BARS_AT + bars + 1, 0, bars, STYLE_DIM,
+			bars >= 10 ? "throughput" : has_tokens(s) ? "tokens/s" : "items/s");
 	}
 }
 
@@ -224,7 +225,8 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 	canvas_fit_right(line, BOUND_AT, 0, 10, style,
 		arena_printf(a, "%s%s", mark_of(p), str_duration(text, p->bound_ns)));
 	canvas_fit_right(
-		line, RATE_AT, 0, 8, style, arena_printf(a, "%s", str_count(text, throughput(s, l))));
+		line, RATE_AT, 0, 8, style, arena_printf(a, "%s%s", isnan(throughput(s, l)) ? "" :
+			!p->complete ? "<=" : mark_of(p), str_count(text, throughput(s, l))));
 	canvas_fit_right(
 		line, MEMORY_AT, 0, 10, style, arena_printf(a, "%s", str_bytes(text, p->memory_bytes)));
 	const char *limit = limit_name(p->by);
