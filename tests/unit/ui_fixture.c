@@ -560,7 +560,7 @@ struct session *fixture_open(const struct fixture_options *o)
 	}
 	if (o->described) /* nothing was ever measured there */
 		describe(s);
-	else
+	else if (!o->nothing)
 		results_fill(s);
 	if (o->real)
 		execution_store(s);

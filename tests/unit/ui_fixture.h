@@ -10,6 +10,7 @@ struct fixture_options {
 	bool queue;        /* there is one; else no runner answers */
 	bool busy;         /* it is measuring the matmul; two problems wait */
 	bool measured;     /* results for everything */
+	bool nothing;      /* no results at all */
 	bool peaks;        /* and the peaks of the device */
 	bool disturbed;    /* and all of it taken on a machine that was never calm */
 	bool unbound;      /* the model has a dimension "sequence" without a value */
