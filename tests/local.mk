@@ -9,6 +9,7 @@ test_scripts = \
 	tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \
 	tests/faults/interrupt.py tests/faults/kill.py tests/faults/mistrusted.sh \
+	tests/faults/monkey.py \
 	tests/figures/authors_results.py tests/figures/calibration.py tests/figures/compare_files.py \
 	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py \
 	tests/figures/real_models.py \
@@ -19,6 +20,8 @@ test_scripts = \
 	tests/flow/flow_what_if.sh \
 	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
 	tests/flow/flow_what_if.sh tests/flow/terminals.py \
+	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
+	tests/flow/flow_terminal.sh tests/flow/flow_views.sh tests/flow/flow_what_if.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.sh tests/lint/format.py tests/lint/operators_page.sh tests/lint/readme.sh \

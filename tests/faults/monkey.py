@@ -1,0 +1,358 @@
+#!/usr/bin/env python3
+"""Random keys in the explorer: sequences, commands, texts, pastes and sizes from 1x1 to 300x100, in all
+views, on bundled and hostile models, with runners that measure, that misbehave and that are not there.
+
+It must never end by itself, hang, or grow. By hand, for longer, usually with a program that was built with
+--enable-asan --enable-ubsan (its reports end the run):
+
+    monkey.py [--seconds N] [--seed N] [--steady] [--model FILE]
+
+--steady does not leave the program, and compares its memory after a minute with that at the end. The seed is
+printed; MONKEY_SEED and MONKEY_SECONDS set both in the suite.
+"""
+
+import argparse
+import fcntl
+import os
+import pathlib
+import pty
+import random
+import select
+import shutil
+import signal
+import struct
+import sys
+import tempfile
+import termios
+import time
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import python_tap  # noqa: E402
+
+GIVEN_UP_S = 120      # without a sign of life
+INTERRUPTED = (130, -2)  # by ^C: in the program, and before it was ready
+KEPT_KEYS = 20000     # bytes that were typed last, for the report
+SETTLED_S = 60        # memory is compared with that after so long
+GROWTH_KIB = 16 * 1024
+MODELS = sorted(path for folder in ("data/models", "tests/models")
+                for path in (python_tap.ROOT / folder).glob("*.onnx"))
+HOSTILE = python_tap.BUILD / "tests/unit/fake_runner"  # crashes, hangs, lies
+
+NAMED = [b"\x1b[A", b"\x1b[B", b"\x1b[C", b"\x1b[D", b"\x1b[H", b"\x1b[F", b"\x1b[5~", b"\x1b[6~",
+         b"\x1b[3~", b"\x1b[Z", b"\x1bOP", b"\x1bOQ", b"\x1bOR", b"\x1bOS", b"\x1b[15~", b"\x1b[17~",
+         b"\x1b[21~", b"\x1b", b"\r", b"\t", b"\x7f", b"\x1b[<0;10;10M", b"\x1b[200~", b"\x1b[201~",
+         b"\x1b[I", b"\x1b[O", b"\x1b[99;99;99~", b"\x1b\x1b", b"\x1b[", b"\x1bO"]
+SIZES = [(1, 1), (2, 2), (39, 9), (40, 10), (41, 11), (80, 24), (80, 15), (81, 16), (100, 30), (120, 40),
+         (200, 60), (300, 100), (300, 10), (40, 100)]
+WORDS = ["conv", "cost>1ms", "cost<0", "state:noisy", "op=Conv", "-relu", "is:critical", "share>1%", "x>>",
+         "\u5c42", "e\u0301", "\ud7ff", "0", "1", "8", "64", "-1", "99999999999999999999", "2x", "12us",
+         "0x", "1e309", "nan", "%s%n", "\"", "'", "=", ">", "f32", "bf16", "f16", "u8", "fusion",
+         "fusion=all,parallel", "matrix=off", "telepathy", "layers", "help", "h100", "l40s", "cpu",
+         "out.txt", "out.csv", "out.json", "out.svg", "out.dot", "out.html", "nowhere/out.txt", "batch=4",
+         "batch=0", "sequence=7", "a=b=c", "cost", "name", "100", "3", "name with blanks", "a" * 300]
+COMMANDS = ["view", "set", "device", "batch", "dtype", "dim", "filter", "search", "sort", "reverse",
+            "layer", "write", "write!", "copy", "measure", "again", "stop", "run", "help", "fusion",
+            "parallel", "matrix", "layout", "assume", "bogus", "5", "0", "%"]
+
+
+class Typist:
+    """What is typed next, by chance; `leaves`: also what leaves the program."""
+
+    def __init__(self, rng, leaves):
+        self.rng, self.leaves = rng, leaves
+        self.keys = [bytes([c]) for c in (*range(1, 27), *range(29, 127))]
+        if not leaves:
+            gone = (b"q", b"Q", b"\x03", b"\x1b[21~")
+            self.keys = [k for k in self.keys if k not in gone]
+        self.kinds = [(30, self.key), (15, self.named), (15, self.view), (10, self.pair), (8, self.count),
+                      (8, self.toggles), (6, self.command), (5, self.text), (4, self.form),
+                      (4, self.measuring), (2, self.paste), (2, self.escape), (2, self.device),
+                      (1, self.model)]
+
+    def next(self):
+        kind, = self.rng.choices([k for _, k in self.kinds], [w for w, _ in self.kinds])
+        typed = kind()
+        return typed if self.leaves else typed.replace(b"\x1b[21~", b"")
+
+    def one(self, letters):
+        return self.rng.choice(letters).encode()
+
+    def key(self):
+        return self.rng.choice(self.keys)
+
+    def named(self):
+        return self.rng.choice(NAMED)
+
+    def view(self):
+        return self.one("1234567890?ADO") if self.rng.random() < 0.4 else b"g" + self.one("mnrtdsyawielqhox")
+
+    def pair(self):
+        return self.one("gz[]\"'") + self.one("abcdefghijklmnopqrstuvwxyzMRAOC")
+
+    def count(self):
+        most = self.rng.choice([10, 200, 10**7])
+        return str(self.rng.randrange(most)).encode() + self.one("jkgGnNV>< lh+-")
+
+    def toggles(self):
+        return b"".join(self.one("pfmalotro") for _ in range(self.rng.randrange(1, 5)))
+
+    def letters(self):
+        if self.rng.random() < 0.7:
+            return self.rng.choice(WORDS).encode("utf-8", "surrogatepass")
+        some = b"abcxyz019 .:=<>&-,*\xe5\xb1\x82\xff\x80\xc3"
+        return bytes(self.rng.choice(some) for _ in range(self.rng.randrange(30)))
+
+    def end(self):
+        return self.rng.choice([b"\r", b"\r", b"\r", b"\x1b", b"\t\r", b"", b"\x15", b"\x17\r"])
+
+    def command(self):
+        """By name with arguments, or completed from a letter."""
+        if self.rng.random() < 0.3:
+            tabs = [b"\t" * self.rng.randrange(8) for _ in range(2)]
+            return b":" + self.one("abcdfghilmnoprstuvw") + b" ".join(tabs) + self.end()
+        name = self.rng.choice(COMMANDS).encode()
+        return b":" + name + b" " + self.letters() + b"\t" * self.rng.randrange(3) + self.end()
+
+    def text(self):
+        return self.one("/&=") + self.letters() + self.end()
+
+    def form(self):
+        moves = [b"\t", b"\x1b[Z", b"\x1b[A", b"\x1b[B", b"\x15", b"\x7f", b" "]
+        typed = [self.rng.choice([self.letters(), self.rng.choice(moves)])
+                 for _ in range(self.rng.randrange(6))]
+        return b"d" + b"".join(typed) + self.end()
+
+    def measuring(self):
+        return self.rng.choice([b"b", b"b", b"B", b"x", b"by", b"bn", b"ba", b"e", b"E", b"VVb", b"U", b"x"])
+
+    def paste(self):
+        body = b"".join(self.letters() for _ in range(self.rng.choice([10, 300])))
+        body = body if self.leaves else body.replace(b"q", b"r")
+        return self.rng.choice([b":", b"/", b"&", b"d"]) + b"\x1b[200~" + body + b"\x1b[201~" + self.end()
+
+    def escape(self):
+        numbers = bytes(self.rng.choice(b"0123456789;?<>") for _ in range(self.rng.randrange(8)))
+        return b"\x1b[" + numbers + self.one("ABCDHFMRcmn~")
+
+    def device(self):
+        return b"D" + self.rng.choice([b"j", b"k", b"/h100\r", b"G"]) + b"\r"
+
+    def model(self):
+        return b"O" + self.rng.choice([b"j\r", b"G\r", b"o\x15./m\t\r", b"o\x15\xff\xfe\r", b"/resnet\r\r"])
+
+
+class Program:
+    """The explorer in a terminal of our own."""
+
+    def __init__(self, rng, folder, model, runner, measure):
+        self.folder, self.model, self.runner = folder, model, runner
+        config = folder / "config.yaml"
+        lib = python_tap.ROOT / "tests/lib"
+        words = f'[sh, "{lib}/word_runner.sh", Word 1, "words, 1 thread"]'
+        hostile = f'[env, "ASAN_OPTIONS=detect_leaks=0", "{HOSTILE}"]'
+        runners = {"words": words, "hostile": hostile, "nobody": '[sh, -c, "exit 7"]'}
+        config.write_text(
+            f"measure: {measure}\npython: /bin/false\nrunners:\n  cpu: {runners[runner]}\n"
+            f'  more: {words}\n  cuda: [sh, "{lib}/plan_runner.sh", answers]\n'
+            f'batch: [1, 8]\ndtype: [f32, bf16]\nagents:\n  good: [python3, "{lib}/fake_agent.py", good]\n'
+            f'  bad: [python3, "{lib}/fake_agent.py", garbage]\nscenarios:\n  fused: [fusion, parallel]\n'
+            "  eight: { batch: 8, dtype: bf16 }\n  away: { device: h100 }\n")
+        command = [python_tap.program(), str(model), "-c", str(config), "--db", str(folder / "monkey.db")]
+        command += ["--ascii"] if rng.random() < 0.2 else []
+        command += ["--fresh"] if rng.random() < 0.3 else []
+        self.command = command
+        log = folder / "sanitizer"
+        env = {k: v for k, v in os.environ.items() if not k.startswith(("COLUMNS", "LINES", "TMUX"))}
+        env |= {"HOME": str(folder), "LC_ALL": "C.UTF-8", "WORD_QUICK": "1", "WORD_SPREAD": "400",
+                "TERM": rng.choice(["xterm-256color", "screen", "vt100", "linux"]),
+                "ASAN_OPTIONS": f"exitcode=99:log_path={log}:detect_leaks=1:handle_segv=2:handle_abort=2",
+                "UBSAN_OPTIONS": f"exitcode=98:print_stacktrace=1:log_path={log}"}
+        env |= {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("DATA", "CONFIG", "STATE", "CACHE")}
+        if rng.random() < 0.2:
+            env["NO_COLOR"] = "1"
+        self.size, self.heard, self.status = (80, 24), 0, None
+        self.typed = self.first = self.shown = b""
+        self.pid, self.fd = pty.fork()
+        if self.pid == 0:
+            os.chdir(folder)
+            os.execvpe(command[0], command, env)
+        os.set_blocking(self.fd, False)
+        self.resize(self.size)
+
+    def resize(self, size):
+        self.size = size
+        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
+
+    def hear(self, seconds):
+        """Takes what it draws. False when it has ended."""
+        if self.status is not None:
+            return False
+        if select.select([self.fd], [], [], seconds)[0]:
+            try:
+                data = os.read(self.fd, 65536)
+            except BlockingIOError:
+                return True
+            except OSError:  # nobody has the terminal any more
+                return self.ended()
+            self.heard += len(data)
+            self.first = (self.first + data)[:2000]
+            self.shown = (self.shown + data)[-20000:]
+        return True
+
+    def ended(self):
+        end = time.monotonic() + GIVEN_UP_S
+        while self.status is None and time.monotonic() < end:
+            pid, status = os.waitpid(self.pid, os.WNOHANG)
+            if pid:
+                self.status = os.waitstatus_to_exitcode(status)
+            else:
+                time.sleep(0.01)
+        return False
+
+    def type(self, data):
+        """False when it has ended; an error if it does not take the keys."""
+        self.typed = (self.typed + data)[-KEPT_KEYS:]
+        end = time.monotonic() + GIVEN_UP_S
+        while data:
+            if not self.hear(0):
+                return False
+            try:
+                data = data[os.write(self.fd, data):]
+            except BlockingIOError:
+                self.hear(0.05)
+            except OSError:
+                return self.ended()
+            if time.monotonic() > end:
+                raise TimeoutError("takes no keys")
+        return True
+
+    def lives(self):
+        """Another size makes it draw, whatever it is at."""
+        before, end = self.heard, time.monotonic() + GIVEN_UP_S
+        os.kill(self.pid, signal.SIGCONT)  # after ^Z
+        self.resize((82, 25) if self.size == (81, 24) else (81, 24))
+        while self.heard == before:
+            if not self.hear(0.5):
+                return False
+            if time.monotonic() > end:
+                raise TimeoutError("does not draw")
+        return True
+
+    def leave(self):
+        """The exit status."""
+        self.lives()
+        self.type(b"\x1b")
+        self.hear(0.5)
+        end = time.monotonic() + GIVEN_UP_S
+        while self.type(b"\x1b\x1b") and self.hear(0.3) and self.type(b"Q") and time.monotonic() < end:
+            until = time.monotonic() + 2
+            while time.monotonic() < until and self.hear(0.2):
+                pass
+        if self.status is None:
+            raise TimeoutError("does not leave")
+        return self.status
+
+    def kill(self):
+        if self.status is None:
+            os.kill(self.pid, signal.SIGKILL)
+            os.waitpid(self.pid, 0)
+        os.close(self.fd)
+
+    def memory_kib(self):
+        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
+            if line.startswith("VmRSS:"):
+                return int(line.split()[1])
+        return 0
+
+    def report(self, what):
+        yield what
+        yield " ".join(self.command)
+        yield f"runner {self.runner}, size {self.size}"
+        yield f"typed last: {self.typed!r}"
+        yield f"shown first: {self.first!r}"
+        yield f"shown last: {self.shown[-600:]!r}"
+        for log in sorted(self.folder.glob("sanitizer*")):
+            yield from log.read_text(errors="replace").splitlines()[:60]
+
+
+class Monkey:
+    def __init__(self, options):
+        self.rng, self.options = random.Random(options.seed), options
+        self.typist = Typist(self.rng, not options.steady)
+        self.end = time.monotonic() + options.seconds
+        self.folder = pathlib.Path(tempfile.mkdtemp(prefix="monkey."))
+        self.presses = self.starts = 0
+        self.wrong, self.memory = [], []
+
+    def program(self):
+        model = pathlib.Path(self.options.model) if self.options.model else self.rng.choice(MODELS)
+        hostile = ["hostile"] if HOSTILE.exists() else []
+        runner = self.rng.choice(["words", "words", "words", "nobody", *hostile])
+        measure = self.rng.choice(["never", "ask", "always"])
+        self.starts += 1
+        return Program(self.rng, self.folder, model, "words" if self.options.steady else runner, measure)
+
+    def act(self, program):
+        """False when the program has ended."""
+        self.presses += 1
+        if self.rng.random() < 0.04:
+            any_size = (self.rng.randint(1, 300), self.rng.randint(1, 100))
+            program.resize(self.rng.choice([*SIZES, any_size, any_size]))
+        if not program.type(self.typist.next()):
+            return False
+        if not program.hear(self.rng.choice([0, 0, 0.002, 0.02])):
+            return False
+        return self.presses % 100 or program.lives()
+
+    def run(self, program, until):
+        """A program's life: [] or what is wrong."""
+        began, settled = time.monotonic(), None
+        try:
+            while time.monotonic() < until and self.act(program):
+                if settled is None and time.monotonic() > began + SETTLED_S:
+                    settled = program.memory_kib()
+            if program.status is None:
+                if settled:
+                    self.memory.append((settled, program.memory_kib(), time.monotonic() - began))
+                program.leave()
+        except TimeoutError as error:
+            return list(program.report(str(error)))
+        finally:
+            program.kill()
+        good = program.status in (0, *INTERRUPTED)
+        return [] if good else list(program.report(f"ended with {program.status}"))
+
+    def go(self):
+        while time.monotonic() < self.end and not self.wrong:
+            life = self.options.seconds if self.options.steady else self.rng.choice([2, 5, 10, 30])
+            self.wrong = self.run(self.program(), min(self.end, time.monotonic() + life))
+        shutil.rmtree(self.folder, ignore_errors=True)
+        return self.wrong
+
+    def grown(self):
+        for before, after, seconds in self.memory:
+            print(f"# {before} KiB after {SETTLED_S} s, {after} KiB after {seconds:.0f} s")
+            if after > before + GROWTH_KIB:
+                yield f"grew from {before} to {after} KiB"
+
+
+def main():
+    p = argparse.ArgumentParser()
+    p.add_argument("--seconds", type=float, default=float(os.environ.get("MONKEY_SECONDS") or 12))
+    seed = os.environ.get("MONKEY_SEED") or random.SystemRandom().randrange(10**6)
+    p.add_argument("--seed", type=int, default=int(seed))
+    p.add_argument("--steady", action="store_true")
+    p.add_argument("--model")
+    monkey = Monkey(p.parse_args())
+    tap = python_tap.Tap()
+    print(f"# seed {monkey.options.seed}")
+    wrong = monkey.go()
+    name = f"{monkey.presses} random keys, commands, texts and sizes in {monkey.starts} runs"
+    tap.result(name, wrong, most=120)
+    if monkey.memory:
+        tap.result("memory does not grow", monkey.grown())
+    return tap.end()
+
+
+sys.exit(main())
