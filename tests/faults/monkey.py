@@ -68,7 +68,7 @@ class Typist:
         self.kinds = [(30, self.key), (15, self.named), (15, self.view), (10, self.pair), (8, self.count),
                       (8, self.toggles), (6, self.command), (5, self.text), (4, self.form),
                       (4, self.measuring), (2, self.paste), (2, self.escape), (2, self.device),
-                      (1, self.model)]
+                      (2, self.stop), (1, self.model)]
 
     def next(self):
         kind, = self.rng.choices([k for _, k in self.kinds], [w for w, _ in self.kinds])
@@ -134,6 +134,10 @@ class Typist:
     def escape(self):
         numbers = bytes(self.rng.choice(b"0123456789;?<>") for _ in range(self.rng.randrange(8)))
         return b"\x1b[" + numbers + self.one("ABCDHFMRcmn~")
+
+    def stop(self):
+        """^Z, between keys that draw; its shell continues it at once or does not let it stop."""
+        return b"".join(self.rng.choice([b"\x1a", b"j", b"\x0c"]) for _ in range(6))
 
     def device(self):
         return b"D" + self.rng.choice([b"j", b"k", b"/h100\r", b"G"]) + b"\r"

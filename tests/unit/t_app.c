@@ -1277,7 +1277,7 @@ static void test_many_dims(void)
 	static struct text names[MANY];
 	static struct dim_binding bound[MANY];
 	static enum plan_dim_source sources[MANY];
-	static char text[MANY][8];
+	static char text[MANY][16];
 	begin(&(struct fixture_options){ .measured = true });
 	for (int i = 0; i < MANY; i++) {
 		snprintf(text[i], sizeof(text[i]), "s%d", i);

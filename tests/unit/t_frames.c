@@ -132,7 +132,7 @@ static void write_whole(const char *path, const struct str *text)
 {
 	FILE *f = fopen(path, "wb");
 	if (f) {
-		fwrite(text->p, 1, text->n, f);
+		fputs(text->n ? text->p : "", f);
 		fclose(f);
 	}
 }

@@ -490,6 +490,7 @@ static void stop(void)
 		mouse_send(false);
 	out_send();
 	endwin();
+	tcsetattr(STDOUT_FILENO, TCSADRAIN, &saved_modes);
 	struct sigaction once = { .sa_handler = SIG_DFL }, own;
 	sigemptyset(&once.sa_mask);
 	sigaction(SIGTSTP, &once, &own);
