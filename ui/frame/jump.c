@@ -193,7 +193,8 @@ void pick_toggle(struct app *app)
 	}
 	for (int n = app->count ? app->count : 1; n > 0 && direction; n--) {
 		int before = app->layer;
-		pick_selected(app);
+		if (before >= 0) /* a problem may have no layer */
+			pick_selected(app);
 		if (!app_pane(app)->view->subject || app_pane(app)->cursor + 1 >= app_pane(app)->shown_count)
 			break;
 		pane_move(app, app_pane(app), app_pane(app)->cursor + 1);
