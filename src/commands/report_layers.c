@@ -162,6 +162,11 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l, int 
 		json_object_set_new(o, "estimated", json_true());
 	if (!problem && l->why)
 		json_object_set_new(o, "why", json_text(text_of(l->why)));
+	if (l->fold != FOLD_NONE) {
+		struct arena a = { 0 };
+		json_object_set_new(o, "fold", json_text(text_of(plan_fold_text(p, l, &a))));
+		arena_free(&a);
+	}
 	if (l->body_count) {
 		json_t *bodies = json_array(), *times = json_array(), *roles = json_array();
 		for (int i = 0; i < l->body_count; i++) {
@@ -464,6 +469,16 @@ static void column_right(struct str *line, const char *text, int width)
 	str_add(line, "  ", 2);
 }
 
+/* Why the layer takes no time, or what the what-if fold says of it. */
+static void add_fold(struct str *line, const struct plan *p, const struct plan_layer *l)
+{
+	struct arena a = { 0 };
+	str_puts(line, plan_layer_folds(l) ? " (-w fold: " : l->why ? " (" : "(");
+	str_puts(line, plan_fold_text(p, l, &a));
+	str_puts(line, ")");
+	arena_free(&a);
+}
+
 /* Does not use printf, which takes longer than everything else for a large model. */
 static void layer_line(struct str *line, const struct plan *p, const struct plan_layer *l, int layer_number,
 	int depth, const struct widths *w)
@@ -498,6 +513,8 @@ static void layer_line(struct str *line, const struct plan *p, const struct plan
 		str_puts(line, problem->text);
 	else if (l->why)
 		str_add_clean(line, text_of(l->why));
+	if (l->fold != FOLD_NONE)
+		add_fold(line, p, l);
 	str_add(line, "\n", 1);
 }
 

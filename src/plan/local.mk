@@ -7,6 +7,7 @@ libplan_a_SOURCES = \
 	src/plan/dag.c \
 	src/plan/dedup.c \
 	src/plan/expression.c \
+	src/plan/fold.c \
 	src/plan/given.c \
 	src/plan/infer.c \
 	src/plan/layout.c \

@@ -57,6 +57,7 @@ static int plan_graph(struct builder *b, struct error *err)
 		types_replace(b->p, b->p->dtype);
 	dedup_layers(b);
 	dag_edges(b->p);
+	plan_find_folds(b->p);
 	plan_layout(b->p);
 	plan_pad(b->p);
 	return 0;

@@ -33,6 +33,22 @@ struct plan_value {
 				  part of another value) */
 };
 
+/* Why a layer takes no time. */
+enum plan_fold {
+	FOLD_NONE,
+	/* In every scenario (class free): */
+	FOLD_CONSTANT,         /* all inputs are constant: computed before run time */
+	FOLD_KNOWN,            /* the result follows from shapes */
+	FOLD_EMPTY,            /* the result has no elements */
+	FOLD_PASSES,           /* the result has the bytes of an input: Reshape, Identity */
+	/* With the what-if fold: graph optimizers remove it. Only layers of the model's own graph. */
+	FOLD_UNCHANGED,        /* returns an input: adds 0, multiplies by 1 */
+	FOLD_UNDOES,           /* undoes the layer before it: two Transposes, a Cast to a wider type and
+				  back */
+	FOLD_SAME,             /* computes what an earlier layer computes */
+	FOLD_UNREAD            /* neither a layer that runs nor a user reads its result */
+};
+
 struct plan_layer {
 	int index;             /* = node index in execution order */
 	const struct node *node;
@@ -63,6 +79,11 @@ struct plan_layer {
 	int body_count;
 	int capture_count, *captures; /* values of this graph that its bodies read */
 	bool at_least;         /* it is unknown which branch runs: the costs are those of the cheaper one */
+	enum plan_fold fold;
+	int fold_of;           /* FOLD_UNDOES: the layer that it undoes; FOLD_SAME: the earlier layer;
+				  else -1 */
+	int fold_value;        /* FOLD_UNCHANGED, FOLD_UNDOES: the value that its readers read instead;
+				  else -1 */
 };
 
 /* A distinct problem. */
@@ -135,6 +156,7 @@ struct plan {
 	double weight_bytes;          /* constants needed at run time, each once */
 	double peak_live_bytes;       /* largest sum of activations that are alive at the same time, in
 					 execution order; NaN unknown */
+	int fold_count;               /* layers that the what-if fold removes (plan_layer_folds) */
 	int warning_count;
 	char **warnings;
 };
@@ -214,6 +236,17 @@ void plan_pad(struct plan *p);
 /* The problem with the channels of a convolution (not grouped), or the columns and the inner dimension of a
  * matmul, rounded up to a multiple of 8. False: nothing changes, or strides forbid it. */
 bool plan_padded(const struct problem *p, struct problem *padded);
+
+/* Fills the what-if fold of a plan that is complete otherwise; called by plan_build. */
+void plan_find_folds(struct plan *p);
+/* True if the what-if fold removes the layer. */
+static inline bool plan_layer_folds(const struct plan_layer *l)
+{
+	return l->fold >= FOLD_UNCHANGED;
+}
+/* Why the layer takes no time, "folded: constant inputs", or with the what-if would take none: "undoes
+ * Transpose_3". In arena a; NULL: it runs. */
+const char *plan_fold_text(const struct plan *p, const struct plan_layer *l, struct arena *a);
 
 /* Number of problems of all variants. */
 static inline int plan_problem_total(const struct plan *p)
