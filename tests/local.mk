@@ -3,8 +3,8 @@ check_DATA =
 test_scripts = \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
 	tests/cli/batch.sh tests/cli/cli.sh tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh \
-	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/help.sh \
-	tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
+	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/fold.py \
+	tests/cli/help.sh tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
 	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/sweep.sh tests/cli/quick.sh tests/cli/svg.py \
 	tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \

@@ -216,7 +216,7 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 	     plain = !x->placed && !x->assumed_layer && !joins;
 	for (int i = 0; whole && i < st->node_count; i++) {
 		int problem = solution_problem(x, chosen, i), layer = st->node_layer[i];
-		bool is_free = layer >= 0 && (chosen[layer] >= 0 ||
+		bool is_free = layer >= 0 && (chosen[layer] >= 0 || (x->folds && x->folds[layer]) ||
 			st->plan->layers[layer].class == CLASS_FREE);
 		const struct layer_cost *inside = solution_inside(st, x, i);
 		if (inside)
@@ -244,6 +244,15 @@ static int conversions_used(const struct study *st, const struct solution *x)
 	return used;
 }
 
+/* "memory", "f32 units and tf32 matrix units"; NULL: no resource is the limit. */
+static const char *limit_text(struct arena *a, const struct study *st, const struct solution *x)
+{
+	const char *text = x->resource < 0 ? NULL : resource_name(a, st->on.peaks, x->resource);
+	for (int i = 0; text && i < x->with_count; i++)
+		text = arena_printf(a, "%s and %s", text, resource_name(a, st->on.peaks, x->with[i]));
+	return text;
+}
+
 struct analysis *analysis_make(
 	struct arena *a, const struct study *st, const struct scenario *s, const struct solution *x)
 {
@@ -261,7 +270,7 @@ struct analysis *analysis_make(
 		.parallel_ns = x->parallel_ns,
 		.path_ns = x->path_ns,
 		.resource_ns = isnan(x->busy_ns) ? NAN : x->busy_ns > x->path_ns ? x->busy_ns : x->path_ns,
-		.limit = x->resource < 0 ? NULL : resource_name(a, st->on.peaks, x->resource),
+		.limit = limit_text(a, st, x),
 		.border_ns = x->border_ns,
 		.border_estimated = x->border_estimated,
 		.conversions = conversions_used(st, x),

@@ -125,6 +125,7 @@ struct layer_cost {
 	enum origin origin;
 	const struct result *result;/* the measurement used, or NULL */
 	const struct calibration_row *row; /* estimated: the row that it is from; NULL: the pure roofline */
+	bool folded;                /* the what-if fold removes it (plan_fold_text says why) */
 	bool padded;                /* the padded problem is the cheaper one, and counts */
 	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
 	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
@@ -199,11 +200,11 @@ struct analysis {
 	double enqueue_ns;       /* launch isolated: host time to enqueue all kernels, one after the other; no
 				    total is lower. NaN: no result has it */
 	bool host_bound;         /* ... and it equals bound_ns */
-	double resource_ns;      /* of the algorithms that are the fastest alone (another one may use less of
-				    the busiest resource): the longer of the longest path and the time of the
-				    busiest resource (memory, a cache, a unit) if it does all the work at its
-				    peak; NaN without peaks, without a longest path, or if layers have
-				    subgraphs */
+	double resource_ns;      /* the longer of the longest path and what the resources need at least, each
+				    doing all the work at its peak: memory, a cache, a unit, units together.
+				    Of all algorithms and groups that the scenario allows, those count that
+				    use the resource least. NaN without peaks, without a longest path, or if
+				    layers have subgraphs */
 	double roofline_ns;      /* sum of all rooflines (parallel: the longest path); NaN if one of them is
 				    unknown */
 	struct coverage coverage;

@@ -257,6 +257,16 @@ struct study {
 	int *node_layer;        /* -1: a cast or conversion */
 	int *node_problem;      /* distinct problem, -1 none */
 	int *first, *edges;     /* predecessors in the form of critical_path */
+	/* The same with the what-if fold: what solve.c puts in their places. folded: without the layers whose
+	 * readers would read a value inside a cluster; folded_alone: all, where nothing is fused. NULL:
+	 * nothing folds; both are the same if no layer makes a difference. */
+	struct folded {
+		int count;      /* layers that fold */
+		bool *layer;    /* per layer: it folds */
+		bool *layer_free;
+		int *node_problem, *first, *edges;
+		int *no_chains; /* chains.begin without any: a layer may not read the one before */
+	} *folded, *folded_alone;
 };
 void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused);
 /* What cache=auto means with the results that are there now; a study of another state must be opened
@@ -371,6 +381,11 @@ enum cache study_cache(const struct study *st, const struct scenario *s);
 bool library_is_named(const char *names, const char *api);
 bool algorithm_is_named(const char *name, const struct algorithm *a);
 bool is_nondeterministic(const struct result *r);
+/* The cache state whose results of a problem are read: net instead of warm if it has none. */
+enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct);
+/* True if the scenario allows a result of the problem, in cache state c; of any layout. */
+bool study_allows(const struct study *st, const struct scenario *s, enum cache c, int distinct,
+	const struct result *r);
 /* The text of a distinct problem. */
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
@@ -399,11 +414,13 @@ bool deterministic_available(const struct study *st);
 bool libraries_available(const struct study *st);
 bool pad_available(const struct study *st);
 bool cache_available(const struct study *st);
+bool fold_available(const struct study *st);
 /* what_if.layers */
 struct solution;
 int libraries_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 int algorithm_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 int pad_layers(const struct study *st, const struct scenario *s, const struct solution *x);
+int fold_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x);
 
 /* roofline.c */
@@ -442,6 +459,9 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 /* Resources that layers use: memory, each cache level, each unit for each data type. */
 enum { RESOURCE_MEMORY, RESOURCE_CACHE, RESOURCE_PLAIN = RESOURCE_CACHE + PEAK_LEVELS,
 	RESOURCE_MATRIX = RESOURCE_PLAIN + DTYPE_COUNT, RESOURCE_COUNT = RESOURCE_MATRIX + DTYPE_COUNT };
+/* The use of each resource by one run of a problem at a price. */
+struct use roofline_use(
+	const struct study *st, const struct scenario *s, int distinct, const struct price *price);
 /* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
 const char *resource_name(struct arena *a, const struct peaks *k, int resource);
 /* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem at a price use each
@@ -498,6 +518,7 @@ struct solution {
 	struct price *assumed_layer, *assumed_group;
 	int *first, *edges;     /* the study's; with `placed`: without conversions that a layer does not
 				   read */
+	const bool *folds;      /* per layer: the what-if fold removes it; NULL: none */
 	bool layouts_exact;     /* `placed` is the best assignment; else the best that was found */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without
 					  fusion */
@@ -510,6 +531,7 @@ struct solution {
 	double path_ns;         /* the longest path; NaN as parallel_ns */
 	double busy_ns;         /* the time of the busiest resource at its peak; NaN: unknown */
 	int resource;           /* the busiest, if it needs longer than the path, RESOURCE_*; -1: none */
+	int with[3], with_count;/* units that are the busiest together with it (resources.c) */
 	double border_ns;       /* NaN: there are casts or conversions, and none has a price */
 	double enqueue_sum, enqueue_path; /* launch isolated: host time of each choice; NaN: no result has
 					     it */
@@ -571,6 +593,8 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 int *solve_joins(const struct study *st, struct arena *a, const struct solution *out);
 /* Fills chosen_* and cost_*; without `path` those of the sum stand for both. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path);
+/* resources.c: fills busy_ns and resource, what the resources need at least. */
+void solve_resources(const struct study *st, const struct scenario *s, struct solution *out);
 /* place.c: the same with a layout for each layer, if st->layouts; also placed, first, edges, layouts_exact.
  * The choice for the sum counts for the longest path too. */
 void solve_layouts(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);

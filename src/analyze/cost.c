@@ -218,8 +218,9 @@ void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, c
 		cost_inside(a, c, st, s, x, l);
 	} else if (price && price->assumed) {
 		cost_assumed(c, st, s, problem, price);
-	} else if (l->class == CLASS_FREE) {
+	} else if (l->class == CLASS_FREE || (x->folds && plan_layer_folds(l) && x->folds[l->index])) {
 		cost_nothing(c, ORIGIN_FREE);
+		c->folded = l->class != CLASS_FREE;
 	} else if (problem >= 0) {
 		cost_priced(a, c, st, s, problem, price, l->proxy);
 		if (c->result && isfinite(price->enqueue_ns) && price->enqueue_ns >= 0)

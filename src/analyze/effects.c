@@ -187,6 +187,20 @@ int pad_layers(const struct study *st, const struct scenario *s, const struct so
 	return count;
 }
 
+bool fold_available(const struct study *st)
+{
+	return st->plan->fold_count > 0;
+}
+
+int fold_layers(const struct study *st, const struct scenario *s, const struct solution *x)
+{
+	int count = 0;
+	(void)s;
+	for (int i = 0; x->folds && i < st->plan->layer_count; i++)
+		count += x->folds[i];
+	return count;
+}
+
 int assume_layers(const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	int count = 0;
@@ -401,6 +415,7 @@ static bool rough_says(const struct side *here, const struct side *other, int co
 	same.fusion = other->of.fusion;
 	same.layouts = other->of.layouts;
 	same.pad = other->of.pad;
+	same.fold = other->of.fold;
 	same.assume = other->of.assume;
 	return scenario_equal(&same, &other->of) &&
 		!bits_count(here->untried, here->distinct_count, other->untried, other->distinct_count,

@@ -39,6 +39,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality_private.h \
 	src/analyze/reality_turn.c \
 	src/analyze/prices.c \
+	src/analyze/resources.c \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \
 	src/analyze/sharing.c src/analyze/sharing.h \

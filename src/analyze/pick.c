@@ -119,26 +119,53 @@ static bool in_pairs(const struct result *r, uint32_t pairs)
 	return pair >= 0 && (pairs >> pair & 1);
 }
 
+static enum launch launch_of(const struct scenario *s)
+{
+	return s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
+}
+
+/* True if the scenario allows the result, of cache state c. */
+static bool may_run(const struct found *f, const struct result *r, const struct scenario *s, enum cache c,
+	bool device_has_matrix)
+{
+	return r->launch == launch_of(s) && r->cache == c && usable(r) && !bar_of(r, s, device_has_matrix) &&
+		(f->overwrites || !algorithm_is_in_place(&r->algorithm));
+}
+
+static bool any_warm(const struct found *f, const struct scenario *s)
+{
+	for (int i = 0; i < f->count; i++)
+		if (f->results[i]->launch == launch_of(s) && f->results[i]->cache == CACHE_WARM &&
+			f->results[i]->status == STATUS_OK)
+			return true;
+	return false;
+}
+
+enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct)
+{
+	bool other = st->cache == CACHE_WARM && !any_warm(&st->found[distinct], s);
+	return other ? CACHE_NET : st->cache;
+}
+
+bool study_allows(const struct study *st, const struct scenario *s, enum cache c, int distinct,
+	const struct result *r)
+{
+	const struct found *f = &st->found[distinct];
+	return f->finished && may_run(f, r, s, c, !st->device || st->device->has_matrix);
+}
+
 /* The best result, or (best off) the first in the library's order; results are sorted by rank. pairs: only of
  * these layouts, as bits. name: only algorithms of this name; NULL: all. */
 static const struct result *pick_named(const struct found *f, const struct scenario *s, enum cache c,
 	bool best, bool device_has_matrix, uint32_t pairs, const char *name)
 {
-	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *found = NULL;
 	if (!f->finished)
 		return NULL;
-	bool any_warm = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
-		if (r->launch != launch)
-			continue;
-		any_warm |= r->cache == CACHE_WARM && r->status == STATUS_OK;
-		if (r->cache != c || !usable(r))
-			continue;
-		if (bar_of(r, s, device_has_matrix) || (name && !algorithm_is_named(name, &r->algorithm)) ||
-			!in_pairs(r, pairs) ||
-			(!f->overwrites && algorithm_is_in_place(&r->algorithm)))
+		if (!may_run(f, r, s, c, device_has_matrix) || !in_pairs(r, pairs) ||
+			(name && !algorithm_is_named(name, &r->algorithm)))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
 			found = is_brief(found) ? r : found;
@@ -147,7 +174,7 @@ static const struct result *pick_named(const struct found *f, const struct scena
 		if (!found || (best && r->stats.median < found->stats.median))
 			found = r;
 	}
-	if (!found && c == CACHE_WARM && !any_warm)
+	if (!found && c == CACHE_WARM && !any_warm(f, s))
 		return pick_named(f, s, CACHE_NET, best, device_has_matrix, pairs, name);
 	return found;
 }

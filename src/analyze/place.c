@@ -390,7 +390,6 @@ static void edges_compact(struct placer *g)
 
 static void put_layer(struct placer *g, int layer, const struct choice *c)
 {
-	const struct plan_layer *l = &g->st->plan->layers[layer];
 	int node = g->st->layer_node[layer];
 	bool joined = g->joined && g->joined[layer] >= 0;
 	g->out->chosen_sum[layer] = joined ? g->joined[layer] : c->group;
@@ -398,7 +397,7 @@ static void put_layer(struct placer *g, int layer, const struct choice *c)
 		return;
 	if (c->way->problem >= 0)
 		g->out->placed[node] = (struct placed){ true, c->way->problem, c->way->price };
-	if (c->group < 0 && !joined && l->class != CLASS_FREE && c->way->problem >= 0) {
+	if (c->group < 0 && !joined && !g->st->layer_free[layer] && c->way->problem >= 0) {
 		g->out->cost[node] = c->way->price.ns;
 		g->out->estimated[node] = c->way->price.estimated;
 	}

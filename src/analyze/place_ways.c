@@ -104,7 +104,7 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 {
 	static const struct price nothing = { .known = true, PRICE_UNMEASURED };
 	int node = g->st->layer_node[l->index];
-	bool passes = layout_passes(g->st->plan, l), is_free = l->class == CLASS_FREE;
+	bool passes = layout_passes(g->st->plan, l), is_free = g->st->layer_free[l->index];
 	struct price none = { .ns = g->out->cost[node], .estimated = g->out->estimated[node],
 		PRICE_UNMEASURED };
 	struct collected w = { 0 };
@@ -213,7 +213,7 @@ int list_choices(struct placer *g, int layer, const struct ways *group_ways, str
 	for (int i = 0; i < g->groups_at[layer]; i++)
 		room += group_ways[g->groups_of[layer][i]].count;
 	struct choice *all = *list = ARENA_ARRAY(g->a, struct choice, room);
-	bool pays = l->class != CLASS_FREE;
+	bool pays = !g->st->layer_free[layer];
 	for (int i = 0; i < alone.count; i++) {
 		all[count++] = (struct choice){ &alone.list[i], -1, 0, rank_of(&alone.list[i].price, 1) };
 		all[count - 1].rank.estimated *= pays;
@@ -224,7 +224,7 @@ int list_choices(struct placer *g, int layer, const struct ways *group_ways, str
 		const struct ways *w = &group_ways[group];
 		bool last = f->layers[f->layer_count - 1] == layer;
 		for (int k = 0; k < f->layer_count; k++)
-			paying += g->st->plan->layers[f->layers[k]].class != CLASS_FREE;
+			paying += !g->st->layer_free[f->layers[k]];
 		for (int k = 0; k < w->count; k++)
 			all[count++] = (struct choice){ &w->list[k], group, g->group_base[group] + k,
 				last ? rank_of(&w->list[k].price, paying) : (struct rank){ 0 } };

@@ -48,6 +48,7 @@ struct scenario study_plain(const struct study *st, const struct scenario *s)
 	plain.cache = s->cache == CACHE_CHOICE_AUTO || study_cache(st, s) == st->usual ? CACHE_CHOICE_AUTO
 										       : s->cache;
 	plain.pad = s->pad && st->pads;
+	plain.fold = s->fold && st->plan->fold_count > 0;
 	plain.assume = s->assume && st->on.assumed;
 	plain.fusion = plain_fusion(st, s->fusion);
 	return plain;
@@ -59,6 +60,7 @@ static struct scenario allowed_by(const struct study *st, const struct scenario 
 	of.parallel = PARALLEL_OFF;
 	of.fusion = FUSION_OFF;
 	of.layouts = LAYOUTS_FREE;
+	of.fold = false;
 	of.assume = false; /* an assumption changes a layer's cost, not its problem's price */
 	of.best = best;
 	return of;

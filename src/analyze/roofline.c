@@ -284,7 +284,7 @@ const char *resource_name(struct arena *a, const struct peaks *k, int resource)
 		matrix ? "matrix " : "");
 }
 
-static struct use use_of(
+struct use roofline_use(
 	const struct study *st, const struct scenario *s, int distinct, const struct price *price)
 {
 	const struct peaks *k = st->on.peaks;
@@ -330,6 +330,6 @@ void roofline_resources(const struct study *st, const struct scenario *s, struct
 	if (is_listed(list, distinct, price))
 		use = &study_uses(st, list)[distinct];
 	if (use == &one || !use->known)
-		*use = use_of(st, s, distinct, price);
+		*use = roofline_use(st, s, distinct, price);
 	use_add(st, use, times, busy_ns);
 }

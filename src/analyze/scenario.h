@@ -63,6 +63,7 @@ struct scenario {
 	char algorithm[SCENARIO_NAME_MAX]; /* best: layers that have an algorithm of this name (wildcards) use
 				 the fastest such; "": none is preferred */
 	enum cache_choice cache;
+	bool fold;            /* layers that graph optimizers remove cost nothing (plan_layer_folds) */
 	bool pad;             /* convolutions and matmuls may run with channels padded to a multiple of 8 */
 	bool assume;          /* assumed costs of layers (ground.assumed) count */
 };

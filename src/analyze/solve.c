@@ -298,37 +298,6 @@ static void fill_kinds(const struct study *st, const struct solution *x, const i
 	}
 }
 
-/* The time of the busiest resource if all problems of a choice run at its peak, and which one it is (-1: none
- * is known). */
-static double busiest(const struct study *st, const struct scenario *s, const struct solution *x,
-	const int *chosen, int *which)
-{
-	double busy_ns[RESOURCE_COUNT] = { 0 }, most = 0;
-	int *times = base_calloc((size_t)st->distinct_count + 1, sizeof(int));
-	for (int i = 0; i < st->node_count; i++) {
-		int problem = solution_problem(x, chosen, i);
-		const struct price *price = problem >= 0 ? solution_price(x, chosen, i) : NULL;
-		if (!price || isnan(price->ns) || price->assumed) /* what an assumed kernel uses is unknown */
-			continue;
-		if (price != solution_at(x, problem))
-			roofline_resources(st, s, solution_list(x, problem), problem, price, 1, busy_ns);
-		else
-			times[problem]++;
-	}
-	for (int i = 0; i < st->distinct_count; i++)
-		if (times[i])
-			roofline_resources(
-				st, s, solution_list(x, i), i, solution_at(x, i), times[i], busy_ns);
-	free(times);
-	*which = -1;
-	for (int i = 0; i < RESOURCE_COUNT; i++)
-		if (busy_ns[i] > most) {
-			most = busy_ns[i];
-			*which = i;
-		}
-	return most;
-}
-
 /* Moves the cost of a join from its first and last layers to each member. */
 static void spread_join(const struct study *st, const struct fusion_group *g, double *cost)
 {
@@ -394,63 +363,18 @@ static void put_path(
 	out->path_ns = path_of(st, out, chosen, cost);
 }
 
-/* Takes another choice if its path and its busiest resource allow less, and it lacks no more layers. */
-static void offer_choice(const struct study *st, const struct scenario *s, struct arena *a,
-	struct solution *out, int *chosen, double *cost)
-{
-	struct solution x = *out;
-	put_path(st, a, &x, chosen, cost);
-	x.busy_ns = busiest(st, s, &x, chosen, &x.resource);
-	if (fmax(x.path_ns, x.busy_ns) < fmax(out->path_ns, out->busy_ns) &&
-		missing_count(st, out, chosen) <= missing_count(st, out, out->chosen_path))
-		*out = x;
-}
-
-/* Offers the choices of the lower levels of fusion, so that a level that allows more never needs more: groups
- * that shorten the path may need more of the busiest resource. */
-static void offer_levels(
-	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
-{
-	static const enum fusion_level levels[] = { FUSION_OFF, FUSION_EPILOGUE, FUSION_FOLD,
-		FUSION_PATTERN };
-	for (size_t i = 0; i < sizeof(levels) / sizeof(levels[0]); i++) {
-		struct study view = at_level(st, levels[i]);
-		struct solution x = *out;
-		if (levels[i] == st->level || !fusion_allows(st->level, levels[i]))
-			continue;
-		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
-		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
-		solve_choices(&view, a, &x, true);
-		offer_choice(st, s, a, out, x.chosen_sum, x.cost_sum);
-		if (x.chosen_path != x.chosen_sum)
-			offer_choice(st, s, a, out, x.chosen_path, x.cost_path);
-	}
-}
-
 /* Even with any number of layers at the same time no resource does more than its peak: the longer of the
- * longest path and the time of the busiest resource. That of the choice of groups for the longest path, of
- * that for the sum, which does less work, or of those of lower levels; each is reachable, so the lowest one
- * counts. Fills path_ns, busy_ns and resource for it. Only the choice for the sum has joins: where a join is
- * faster than one of its members alone, its longest path can be the shorter one. */
+ * longest path and what the resources need at least. Fills path_ns, busy_ns and resource. Only the choice for
+ * the sum has joins: where a join is faster than one of its members alone, its longest path can be the
+ * shorter one. */
 static void total_resources(
 	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	out->path_ns = path_of(st, out, out->chosen_path, out->cost_path);
-	out->busy_ns = NAN;
-	out->resource = -1;
 	if (has_join(st, out) && path_of(st, out, out->chosen_sum, out->cost_sum) < out->path_ns)
 		put_path(st, a, out, out->chosen_sum, out->cost_sum);
-	if (!st->on.peaks || out->inside)
-		return;
-	out->busy_ns = busiest(st, s, out, out->chosen_path, &out->resource);
-	if (out->busy_ns > out->path_ns && out->chosen_sum != out->chosen_path &&
-		s->parallel != PARALLEL_PATH) {
-		offer_choice(st, s, a, out, out->chosen_sum, out->cost_sum);
-		if (st->groups && !out->placed)
-			offer_levels(st, s, a, out);
-	}
-	if (!(out->busy_ns > out->path_ns))
-		out->resource = -1;
+	if (st->on.peaks && !out->inside)
+		solve_resources(st, s, out);
 }
 
 /* One after the other is always possible: a resource that needs longer than `sum` has a wrong peak. */
@@ -465,8 +389,6 @@ static void parallel_as_sum(
 	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
 	put_path(st, a, out, out->chosen_sum, out->cost_sum);
-	if (!isnan(out->busy_ns))
-		out->busy_ns = busiest(st, s, out, out->chosen_sum, &out->resource);
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
 	out->enqueue_path = out->enqueue_sum;
@@ -512,10 +434,24 @@ static void total_up(
 			&out->noisy_path);
 }
 
-static void solve_for(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,
-	bool path)
+/* The study without the layers that fold. */
+static void study_without(struct study *view, const struct folded *f)
 {
-	const struct study seen = study_view(st, s), view = at_level(&seen, s->fusion);
+	view->layer_free = f->layer_free;
+	view->node_problem = f->node_problem;
+	view->first = f->first;
+	view->edges = f->edges;
+	view->chains.begin = f->no_chains;
+}
+
+/* folded: the layers that fold; NULL: none. */
+static void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
+	struct arena *a, struct solution *out, bool path)
+{
+	const struct study seen = study_view(st, s);
+	struct study view = at_level(&seen, s->fusion);
+	if (folded)
+		study_without(&view, folded);
 	st = &view;
 	*out = (struct solution){
 		.list = study_prices(st, s, s->best),
@@ -530,6 +466,7 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 		.cost_sum = ARENA_ARRAY(a, double, st->node_count),
 		.first = st->first,
 		.edges = st->edges,
+		.folds = folded ? folded->layer : NULL,
 		.layouts_exact = true,
 	};
 	if (out->best)
@@ -550,6 +487,39 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 		fill_ran(st, a, out, out->chosen_path, &out->ran_path, &out->price_path);
 	price_borders(st, out);
 	total_up(st, s, a, out, path);
+}
+
+/* Takes another solution if it lacks fewer layers, or as many and its total is lower. */
+static void offer_solution(const struct study *st, const struct scenario *s, struct solution *out,
+	const struct solution *other)
+{
+	const int *x = s->parallel ? out->chosen_path : out->chosen_sum,
+		  *y = s->parallel ? other->chosen_path : other->chosen_sum;
+	bool lower = s->parallel ? other->parallel_ns < out->parallel_ns :
+		other->sequential_ns < out->sequential_ns; /* NaN compares false */
+	int fewer = missing_count(st, out, x) - missing_count(st, other, y);
+	if (fewer > 0 || (fewer == 0 && lower))
+		*out = *other;
+}
+
+/* With the what-if fold, the lowest total of: what folds with groups, nothing folds, everything folds and
+ * nothing is fused. An optimizer may keep a layer, as one that runs fused while the layer that computes the
+ * same does not. */
+static void solve_for(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,
+	bool path)
+{
+	struct solution other;
+	struct scenario unfused = *s;
+	unfused.fusion = FUSION_OFF;
+	solve_one(st, s, s->fold ? st->folded : NULL, a, out, path);
+	if (out->folds) {
+		solve_one(st, s, NULL, a, &other, path);
+		offer_solution(st, s, out, &other);
+	}
+	if (s->fold && s->fusion && st->folded_alone != st->folded) {
+		solve_one(st, &unfused, st->folded_alone, a, &other, path);
+		offer_solution(st, s, out, &other);
+	}
 }
 
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)

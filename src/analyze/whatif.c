@@ -25,6 +25,7 @@ CHOICE(layouts, enum layouts)
 CHOICE(deterministic, bool)
 CHOICE(cache, enum cache_choice)
 CHOICE(pad, bool)
+CHOICE(fold, bool)
 CHOICE(assume, bool)
 #undef CHOICE
 
@@ -212,6 +213,13 @@ static const struct what_if table[] = {
 		STAGE_RESULTS, { "off", "on" }, pad_get, pad_set, SHOW_ON,
 		.absent = "all channels are multiples of 8", .available = pad_available,
 		.layers = pad_layers },
+	{ "fold", 'F', "fold",
+		"without layers that graph optimizers remove: those that return their input (adding 0), undo "
+		"the layer before them (two Transposes), compute what another layer computes, or that "
+		"nothing reads",
+		STAGE_PLAN, { "off", "on" }, fold_get, fold_set, SHOW_ON,
+		.absent = "graph optimizers remove no layer that takes time", .available = fold_available,
+		.layers = fold_layers },
 	{ "assume", 'u', "given",
 		"layers have the costs that are assumed for them (--assume; = in the explorer), as with "
 		"kernels of your own",

@@ -108,6 +108,14 @@ static json_t *memory_json(const struct session *s)
 		"without_workspace", m.unknown);
 }
 
+static json_t *fold_json(const struct plan *p, const struct plan_layer *l)
+{
+	struct arena a = { 0 };
+	json_t *text = json_text(text_of(plan_fold_text(p, l, &a)));
+	arena_free(&a);
+	return text;
+}
+
 static json_t *layer_json(const struct session *s, const int *numbers, int i)
 {
 	const struct analysis *a = s->analysis;
@@ -129,6 +137,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 	json_object_set_new(o, "start_ns", json_number_or_null(l->start_ns));
 	if (l->padded)
 		json_object_set_new(o, "padded", json_true());
+	if (l->origin == ORIGIN_FREE && p->layers[i].fold != FOLD_NONE)
+		json_object_set_new(o, "fold", fold_json(p, &p->layers[i]));
 	if (l->group)
 		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
 	if (l->group && l->group->layers[0] == i) {

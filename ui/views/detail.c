@@ -65,6 +65,12 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 	detail_wrapped(d, STYLE_NORMAL, indent, text + n + strspn(text + n, " "));
 }
 
+static const char *fold_text(struct app *app, struct detail *d)
+{
+	const struct place *at = &app->places[d->layer];
+	return plan_fold_text(at->plan, app_layer(app, d->layer), &d->arena);
+}
+
 /* The line of a layer whose time is elsewhere, free or unknown; false: it has a cost. */
 static bool add_no_cost(
 	struct app *app, struct detail *d, const struct layer_cost *c, const struct plan_layer *l)
@@ -85,6 +91,8 @@ static bool add_no_cost(
 			c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");
 		if (l->why)
 			detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(l->why)));
+		if (l->fold != FOLD_NONE)
+			detail_wrapped(d, STYLE_DIM, "          ", fold_text(app, d));
 		return true;
 	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
@@ -126,6 +134,9 @@ static void add_cost(struct app *app, struct detail *d)
 			str_duration(slack, c->roofline_ns), c->row ? "" : " by the measured peaks",
 			100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
+	if (plan_layer_folds(app_layer(app, d->layer)))
+		detail_wrapped(d, STYLE_DIM, " ", arena_printf(&d->arena, "the what-if fold removes it: %s",
+			fold_text(app, d)));
 	if (c->mistrusted)
 		detail_wrapped(d, STYLE_BAD, "          ",
 			"suspect: faster than the roofline, and caching does not explain it. The measurement "

@@ -330,7 +330,8 @@ static void layers_draw_row(struct app *app, void *state, int row, int above, st
 		return;
 	}
 	const struct layer_cost *cost = app_cost(app, layer);
-	enum style style = layer_fused_into(cost, layer) || l->class == CLASS_FREE ? STYLE_DIM : STYLE_NORMAL;
+	enum style style = layer_fused_into(cost, layer) || l->class == CLASS_FREE || (cost && cost->folded) ?
+		STYLE_DIM : STYLE_NORMAL;
 	draw_dag(app, row, line, &c);
 	int x = 2 + c.dag;
 	bool in_order = !app_is_sorted(app, &view_layers);
