@@ -36,6 +36,8 @@ static struct scenario scenario_of(const struct adviser *d, const bool *on, int 
 		s.matrix |= m->matrix;
 		s.relaxed |= m->relaxed;
 		s.amortized |= m->amortized;
+		s.pad |= m->pad;
+		s.fold |= m->fold;
 		s.layouts = m->nhwc ? LAYOUTS_NXC : s.layouts;
 		s.parallel = m->parallel ? PARALLEL_RESOURCES : s.parallel;
 	}

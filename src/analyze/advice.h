@@ -11,6 +11,9 @@ enum advice_kind {
 	ADVICE_LAUNCH,    /* spread the launch cost: CUDA graphs */
 	ADVICE_PARALLEL,
 	ADVICE_LAYOUT,
+	ADVICE_PAD,       /* channels padded to a multiple of 8 */
+	ADVICE_FOLD,      /* remove what graph optimizers remove */
+	ADVICE_JOIN,      /* run matmuls of one value as one */
 	ADVICE_KINDS
 };
 

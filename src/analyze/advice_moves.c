@@ -37,7 +37,7 @@ static void find_groups(struct adviser *d, int plan)
 
 static struct move *move_add(struct adviser *d, enum advice_kind kind)
 {
-	assert(d->move_count < MOVES_MAX); /* patterns, 9 algorithms, 4 for each plan, and 3 */
+	assert(d->move_count < MOVES_MAX); /* patterns, 9 algorithms, 4 for each plan, and 5 */
 	struct move *m = &d->moves[d->move_count++];
 	*m = (struct move){ .shown = { .kind = kind }, .plan = -1, .changes = 1 };
 	return m;
@@ -70,7 +70,7 @@ static void add_places(struct adviser *d, int plan, const struct fusion *f, cons
 		if (!m && d->move_count == PATTERNS_MAX)
 			continue;
 		if (!m) {
-			m = move_add(d, ADVICE_FUSION);
+			m = move_add(d, g->join ? ADVICE_JOIN : ADVICE_FUSION);
 			m->pattern = g->pattern;
 			m->inside = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
 		}
@@ -103,8 +103,10 @@ static void name_patterns(struct adviser *d)
 	for (int i = 0; i < d->move_count; i++) {
 		struct move *m = &d->moves[i];
 		layers_add(d, m, m->inside);
-		m->shown.title = arena_printf(
-			d->arena, "fuse %s in %d place%s", m->pattern, m->places, plural(m->places));
+		bool joins = m->shown.kind == ADVICE_JOIN;
+		m->shown.title = arena_printf(d->arena, "%s %s%s in %d place%s", joins ? "run" : "fuse",
+			m->pattern, joins ? " of one input as one matmul" : "", m->places,
+			plural(m->places));
 	}
 }
 
@@ -209,6 +211,51 @@ static bool has_peaks(const struct adviser *d)
 	return d->plans[0].on.peaks != NULL;
 }
 
+static bool is_padded(const struct plan *p, const struct plan_layer *l)
+{
+	return plan_padded_index(p, l->problem) >= 0;
+}
+
+static bool is_foldable(const struct plan *p, const struct plan_layer *l)
+{
+	(void)p;
+	return plan_layer_folds(l);
+}
+
+/* Adds a move for the layers that pass the test; NULL: there are none. */
+static struct move *add_for(struct adviser *d, enum advice_kind kind,
+	bool (*test)(const struct plan *p, const struct plan_layer *l))
+{
+	const struct plan *p = d->plans[0].on.plan;
+	bool *layers = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+	int count = 0;
+	for (int i = 0; i < d->layer_count; i++)
+		count += layers[i] = test(p, &p->layers[i]);
+	if (!count)
+		return NULL;
+	struct move *m = move_add(d, kind);
+	layers_add(d, m, layers);
+	return m;
+}
+
+static void add_rewrites(struct adviser *d)
+{
+	struct move *fold = d->start.fold ? NULL : add_for(d, ADVICE_FOLD, is_foldable);
+	if (fold) {
+		int count = fold->shown.layer_count;
+		fold->fold = true;
+		fold->shown.title = arena_printf(d->arena, "remove %d layer%s without effect on the result",
+			count, plural(count));
+	}
+	struct move *pad = d->start.pad ? NULL : add_for(d, ADVICE_PAD, is_padded);
+	if (pad) {
+		int count = pad->shown.layer_count;
+		pad->pad = true;
+		pad->shown.title = arena_printf(d->arena, "pad channels to a multiple of 8 in %d layer%s; "
+			"copies for it are not priced", count, plural(count));
+	}
+}
+
 void advice_moves(struct adviser *d, double bound_ns)
 {
 	if (!d->start.fusion)
@@ -231,6 +278,7 @@ void advice_moves(struct adviser *d, double bound_ns)
 		m->parallel = true;
 		m->shown.title = "run independent layers at the same time";
 	}
+	add_rewrites(d);
 	if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc) {
 		struct move *m = move_add(d, ADVICE_LAYOUT);
 		m->nhwc = true;

@@ -18,7 +18,7 @@ struct move {
 	int places;		 /* ... and their number */
 	bool *best;		 /* algorithm: layers (of plans[0]) that run their fastest algorithm */
 	int plan;		 /* units: the type, an index of plans; else -1 */
-	bool matrix, relaxed, amortized, parallel, nhwc;
+	bool matrix, relaxed, amortized, parallel, nhwc, pad, fold;
 	int changes; /* number of changes that it consists of */
 };
 

@@ -17,8 +17,8 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	char text[STR_QUANTITY], words[128];
 	const char *mark = l->complete ? l->estimated ? "~" : "" : l->estimated ? "partial ~" : "at least ";
 	scenario_text(from, words, sizeof(words));
-	fprintf(out, "now           %s%s  (%s%s)\n", mark, str_duration(text, l->start_ns),
-		*words ? "what-ifs: " : "no what-if is on", words);
+	fprintf(out, "now           %s%s  (%s%s%s)\n", mark, str_duration(text, l->start_ns),
+		from->best ? "" : "unoptimized, ", *words ? "what-ifs: " : "no what-if is on", words);
 	if (l->count)
 		fprintf(out, "with advice   %s%s  %.2fx\n", mark, str_duration(text, l->least_ns),
 			l->start_ns / l->least_ns);

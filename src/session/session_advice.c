@@ -30,6 +30,21 @@ static const struct advice_how hows[ADVICE_KINDS] = {
 	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1",
 		"the builder chooses; inputs as kHWC8 spare a reorder",
 		"model.to(memory_format=torch.channels_last)" },
+	[ADVICE_PAD] = { "pad",
+		"change the file: pad the weights, Pad activations at the borders, Slice the result",
+		"the builder pads channels by itself for FP16 and INT8 kernels",
+		"torch.compile pads matmuls by itself (torch._inductor.config.shape_padding); else choose "
+		"sizes that are multiples of 8" },
+	[ADVICE_FOLD] = { "fold",
+		"graph optimization level ORT_ENABLE_BASIC or higher (the default is ORT_ENABLE_ALL); "
+		"SessionOptions.optimized_model_filepath keeps the result; delete layers that nothing reads",
+		"the builder folds by itself; polygraphy surgeon sanitize --fold-constants does it before",
+		"torch.compile(model), or export with torch.onnx.export(..., dynamo=True, optimize=True)" },
+	[ADVICE_JOIN] = { "joined matmuls",
+		"optimize the file first: onnxruntime.transformers.optimizer joins Q, K and V in its "
+		"Attention; other matmuls: concatenate their weights in the file, and Split the result",
+		"the builder joins matmuls of one input (horizontal fusion)",
+		"one torch.nn.Linear with the weights side by side, then chunk()" },
 };
 
 const struct advice_how *advice_how(enum advice_kind kind)

@@ -267,8 +267,59 @@ static void overhead_in_steps(void)
 	world_close(&w);
 }
 
+#define ROWS "128x64"
+#define MATMUL(n) "matmul:f32,f32.c,f32/f32:ba1bb1m128n" n "k64:ta0tb0"
+#define NARROW "conv:f32,f32.c,f32/f32:n1c63h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+#define SOFTMAX "softmax:f32,f32:soft:" IMAGE ":ax3"
+#define COLUMNS "transpose:f32,f32:128x64:perm1x0"
+
+/* A padded convolution, a Softmax that nothing reads, matmuls of one value. */
+static void rewrites(void)
+{
+	struct world w = { .m = make_begin(), .results = results_new() };
+	int x = make_input(w.m, IMAGE), y = make_input(w.m, ROWS);
+	x = make_layer(w.m, "Conv", NARROW, IMAGE, x, make_constant(w.m, "64x63x3x3"));
+	w.m->plan.values[x].is_output = true;
+	make_layer(w.m, "Softmax", SOFTMAX, IMAGE, x, -1);
+	for (int i = 0; i < 2; i++) {
+		int z = make_layer(w.m, "MatMul", MATMUL("64"), ROWS, y, make_constant(w.m, "64x64"));
+		z = make_layer(w.m, "Transpose", COLUMNS, "64x128", z, -1);
+		w.m->plan.values[z].is_output = true;
+	}
+	struct plan *p = make_finish(w.m);
+	plan_pad(p);
+	plan_find_folds(p);
+	w.fusion = fusion_find(p);
+	w.plans[0] = (struct advice_plan){ *GROUND(p, w.fusion, w.results, &gpu), "f32" };
+	measure(w.results, NARROW, 100);
+	measure(w.results, CONV, 70);
+	measure(w.results, SOFTMAX, 40);
+	measure(w.results, MATMUL("64"), 50);
+	measure(w.results, MATMUL("128"), 80);
+	measure(w.results, COLUMNS, 5);
+	struct advice_list l = find(&w, 1, NAN);
+	is_int(l.count, 3, "three moves");
+	is_int(l.items[0].kind, ADVICE_FOLD, "first to remove what nothing reads");
+	is_str(l.items[0].title, "remove 1 layer without effect on the result", "... as its title says");
+	near(l.items[0].saves_ns, 40, 1e-12, "... and save its time");
+	ok(l.items[0].layer_count == 1 && l.items[0].layers[0] == 1, "... of that layer");
+	is_str(l.items[0].what_ifs, "launch,fold", "... with the what-if");
+	is_int(l.items[1].kind, ADVICE_PAD, "then to pad");
+	near(l.items[1].saves_after_ns, 30, 1e-12, "... a convolution");
+	ok(strstr(l.items[1].title, "in 1 layer; copies for it are not priced") != NULL, "%s",
+		l.items[1].title);
+	is_int(l.items[2].kind, ADVICE_JOIN, "then to join");
+	is_str(l.items[2].title, "run MatMul x2 of one input as one matmul in 1 place", "... the matmuls");
+	near(l.items[2].saves_after_ns, 20, 1e-12, "... which are faster as one");
+	near(l.least_ns, 70 + 80 + 10, 1e-12, "the bound with all three");
+	struct scenario on = { .amortized = true, .pad = true, .fold = true, .fusion = FUSION_ALL };
+	is_int(advice_find(&w.arena, w.plans, 1, &on, NAN).count, 0, "nothing is advised that is on");
+	world_close(&w);
+}
+
 int main(void)
 {
+	rewrites();
 	lacking();
 	ranked();
 	in_steps();
