@@ -143,14 +143,21 @@ static void parts_of_layers(struct parts *p, const struct session *s)
 }
 
 /* The parts of the present bound, and the other problems that it needs (0 ns). */
-static void parts_of(struct parts *p, const struct session *s)
+static void parts_add(struct parts *p, const struct session *s, const char **texts, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (!results_is_finished(s->results, texts[i]))
+			part_add(p, texts[i], 0, true);
+}
+
+static void parts_of(struct parts *p, struct session *s)
 {
 	int count;
 	parts_of_layers(p, s);
 	const char **texts = session_problems(s, &p->arena, &count);
-	for (int i = 0; i < count; i++)
-		if (!results_is_finished(s->results, texts[i]))
-			part_add(p, texts[i], 0, true);
+	parts_add(p, s, texts, count);
+	texts = session_conversions(s, &p->arena, &count); /* those that the results so far make possible */
+	parts_add(p, s, texts, count);
 }
 
 static void parts_free(struct parts *p)
@@ -169,10 +176,10 @@ static int part_compare(const void *x, const void *y)
 	return a->ns != b->ns ? (a->ns > b->ns ? -1 : 1) : strcmp(a->text, b->text);
 }
 
-/* Half of the bound's interval as a share of it; NaN: unknown. */
+/* Half of the bound's interval as a share of it; NaN: unknown, as that of one of its parts is. */
 static double half_share(const struct analysis *a)
 {
-	return (a->hi_ns - a->lo_ns) / 2 / a->bound_ns;
+	return a->without_interval ? NAN : (a->hi_ns - a->lo_ns) / 2 / a->bound_ns;
 }
 
 static bool is_within(const struct analysis *a, double percent)
@@ -225,6 +232,9 @@ static void within_tell(const struct session *s, const struct options *o, const 
 	if (a->unmeasured_problems)
 		fprintf(stderr, "; %d problem%s not measured", a->unmeasured_problems,
 			a->unmeasured_problems == 1 ? " is" : "s are");
+	if (a->without_interval)
+		fprintf(stderr, "; %d cost%s no interval", a->without_interval,
+			a->without_interval == 1 ? " has" : "s have");
 	int gaps = a->coverage.missing + a->coverage.unsupported;
 	if (gaps)
 		fprintf(stderr, "; %d layer%s no cost", gaps, gaps == 1 ? " has" : "s have");

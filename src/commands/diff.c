@@ -38,7 +38,8 @@ static struct span span_of(const struct session *s, int layer, double items)
 
 static bool is_estimated(const struct session *s, int layer)
 {
-	return layer >= 0 && s->analysis->layers[layer].origin == ORIGIN_ESTIMATED;
+	const struct layer_cost *c = layer >= 0 ? &s->analysis->layers[layer] : NULL;
+	return c && (c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_ROUGH);
 }
 
 static void layer_add(struct diff *d, int a, int b, double a_items, double b_items)

@@ -88,6 +88,34 @@ says err "not within 2%: bound "
 try 0 "a wider one" bz bench --within 50% chain.onnx
 [ "$(wc -l <"$WORD_LOG")" -eq 72 ]; ok $? "needs nothing more"
 unset WORD_SPREAD
+
+# single samples have no interval: that is not one of no width
+anew
+WORD_SAMPLES=1
+export WORD_SAMPLES
+try 1 "--within, without intervals" bz bench --within 50% chain.onnx
+says err "not within 50%: the bound's interval is unknown; 24 costs have no interval"
+[ "$(grep -vc '^quick ' "$WORD_LOG")" -eq 48 ]; ok $? "each problem was measured once more"
+unset WORD_SAMPLES
+
+# layouts that need conversions, which are known when the layers are measured
+anew
+WORD_LAYOUTS="src=nhwc wei=any dst=nhwc"
+export WORD_LAYOUTS
+try 0 "--within, with conversions of layouts" bz bench --within 2% "$models/tiny.onnx"
+says err "within 2%: bound "
+[ "$(grep -c '^transpose' "$WORD_LOG")" -gt 0 ]; ok $? "they are measured too"
+unset WORD_LAYOUTS
+
+# a layer without a cost: the bound is known to no precision
+anew
+cp config.yaml kept.yaml
+sed 's/"2"\]/"2", "eltwise:*27"]/' kept.yaml >config.yaml
+try 1 "--within, with gaps" bz bench --within 50% chain.onnx
+says err "not within 50%: bound at least "
+says err "; 1 layer has no cost"
+[ "$(grep -c 'eltwise:.*27$' "$WORD_LOG")" -le 2 ]; ok $? "what is not supported is not tried again and again"
+mv kept.yaml config.yaml
 for bad in 0 -1 101 x 2%x nan; do
     try 2 "--within $bad" bz bench --within "$bad" chain.onnx
     one_line
