@@ -24,6 +24,15 @@ typed "$top/tests/models/truncated-missing.onnx"
 keys Enter
 see "truncated-missing.onnx: " "an error"
 keys C-u
+mkfifo "$work/pipe"
+typed "$work/pipe"
+keys Enter
+see "pipe: not a file" "a pipe is refused, without waiting for a writer"
+keys C-u
+typed -
+keys Enter
+see "./-: " "- is a file's name, not standard input"
+keys C-u
 typed "$top/tests/models/tin"
 keys Tab
 see "tiny.onnx" "Tab completes"

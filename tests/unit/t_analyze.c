@@ -884,6 +884,8 @@ static void rough(void)
 	a = look(&w, "launch=isolated");
 	ok(!a->rough && a->coverage.rough == 0 && a->coverage.missing >= 3,
 		"only of the scenario's launch mode");
+	is_int(look(&w, "cache=cold")->coverage.rough, 0, "only of its cache state: not cold");
+	is_int(look(&w, "cache=warm")->coverage.rough, 3, "... constants in memory count as warm too");
 	measure(w.results, CONV, 60);
 	a = look(&w, "");
 	near(a->bound_ns, 115, 0, "the full measurement replaces the quick one");

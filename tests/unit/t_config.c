@@ -1,5 +1,8 @@
 #include "config.h"
 
+#include <sys/stat.h>
+#include <unistd.h>
+
 #include "config/option_table.h"
 
 #include "store_help.h"
@@ -434,6 +437,16 @@ static void test_saved_scenarios(void)
 	one.batch = 16;
 	is_int(config_save_scenario(&c, &one, &err), 0, "the first again");
 	is_int(c.scenario_count, 3, "it is replaced");
+	char planted[512], victim[256];
+	snprintf(victim, sizeof(victim), "%s", scratch_path("victim"));
+	snprintf(planted, sizeof(planted), "%s.%ld", scratch_path("data/deep/benanza/scenarios.yaml"),
+		(long)getpid());
+	file_text(victim, "untouched");
+	ok(symlink(victim, planted) == 0, "a link in place of the new file");
+	is_int(config_save_scenario(&c, &one, &err), 0, "is not followed: %s", err.text);
+	struct stat st;
+	ok(stat(victim, &st) == 0 && st.st_size == 9 && access(planted, F_OK) != 0,
+		"its target is unchanged");
 	config_free(&c);
 	is_int(load("scenarios: {own: fusion, other: parallel}\n"), 0, "they are read: %s", err.text);
 	const struct config_scenario *got = config_scenario(&c, TEXT("mine"));

@@ -103,6 +103,31 @@ static struct maker *two_convs(void)
 	return m;
 }
 
+/* The channels-last form of a problem may use an algorithm in place only where its layer may. */
+static void twins_in_place(void)
+{
+	struct world w;
+	struct maker *m = two_convs();
+	w = (struct world){ .m = m, .plan = make_finish(m), .results = results_new() };
+	w.fusion = fusion_find(w.plan);
+	const struct plan_layer *second = &w.plan->layers[2];
+	const char *twin = w.plan->problems[second->problem_nxc].text;
+	ok(second->problem_nxc != second->problem, "a convolution has a channels-last form");
+	measure(w.results, RELU, 5);
+	measure(w.results, SOFTMAX, 7);
+	measure(w.results, TO_NXC, 1);
+	measure(w.results, TO_NCX, 1);
+	measure_in(w.results, CONV("64"), NCX, NCX, 100);
+	measure_in(w.results, CONV("63"), NCX, NCX, 120);
+	struct result one = make_result(twin, 4);
+	one.algorithm.notes = "in_place";
+	results_put(w.results, &one);
+	near(look(&w, "layout=priced")->bound_ns, 100 + 5 + 120 + 7, 0, "priced: its input is read again");
+	w.plan->values[second->inputs[0]].dies_in = 2;
+	near(look(&w, "layout=priced")->bound_ns, 100 + 5 + 1 + 4 + 1 + 7, 0, "... it may be overwritten");
+	world_close(&w);
+}
+
 static void only_channels_last(void)
 {
 	struct world w;
@@ -440,6 +465,7 @@ static void wide_graph(void)
 
 int main(void)
 {
+	twins_in_place();
 	only_channels_last();
 	once_a_tensor();
 	described();
