@@ -37,7 +37,7 @@ static void fill_layer(struct arena *a, struct layer_cost *c, const struct study
 	int group = chosen[l->index];
 	cost_none(c);
 	c->group = group >= 0 ? &st->fusion->groups[group] : NULL;
-	if (c->group && st->group_first[group] == l->index) {
+	if (c->group && c->group->layers[0] == l->index) {
 		int node = st->layer_node[st->group_last[group]];
 		int distinct = x->placed && x->placed[node].used ? x->placed[node].problem :
 			study_group_distinct(st, c->group);
@@ -204,7 +204,7 @@ static double layer_roofline(const struct analysis *out, const struct study *st,
 	int group = chosen[layer];
 	if (group < 0)
 		return out->layers[layer].roofline_ns;
-	return st->group_last[group] == layer ? out->layers[st->group_first[group]].roofline_ns : 0;
+	return st->group_last[group] == layer ? out->layers[st->fusion->groups[group].layers[0]].roofline_ns : 0;
 }
 
 /* The sum or longest path of all rooflines; unknown if one of them is. */

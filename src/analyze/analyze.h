@@ -35,14 +35,14 @@ struct fusion_group {
 	const char *text_nxc;    /* the same with the what-if layout on; NULL: a conversion inside the group
 				    prevents it */
 	const char *pattern;     /* "Conv+BatchNorm+Relu" */
-	enum fusion_level level; /* the lowest choice of the what-if that allows it */
-	int layer_count;
+	enum fusion_level level : 8; /* the lowest choice of the what-if that allows it */
+	bool proxy : 1;          /* the problem is a stand-in */
+	int layer_count : 16;
 	int residual;            /* layer whose output a fused binary operation reads; -1: none, or a model
 				    input */
 	int distinct;            /* index of text: a problem of the plan if below plan_problem_total, else
 	                            texts[distinct - plan_problem_total] of struct fusion */
 	int distinct_nxc;        /* index of text_nxc, or -1 */
-	bool proxy;              /* the problem is a stand-in */
 	struct fusion_join *join; /* NULL: it is no join */
 };
 
@@ -74,9 +74,10 @@ struct fusion_miss {
 /* Layers that are fused together or not at all: one layer, or all layers of an activation written as several
  * operators. */
 struct fusion_unit {
-	int layer_count, *layers;    /* ascending */
-	int child_count, *children;  /* units of its cluster whose value only it reads */
-	int ending_count, *ending;   /* groups whose last unit it is, shortest first */
+	int layer_count, child_count, ending_count;
+	int *layers;                 /* ascending */
+	int *children;               /* units of its cluster whose value only it reads */
+	int *ending;                 /* groups whose last unit it is, shortest first */
 };
 
 /* Groups that compete for the same layers. Inner values of a group have one reader, so a cluster is a tree of
@@ -111,6 +112,7 @@ struct fusion {
 	int cluster_count;       /* ascending by their last layer */
 	struct fusion_cluster *clusters;
 	int *cluster_of;         /* per layer: its cluster, or -1; joins are in none */
+	int *endings;            /* the groups that end with each unit, unit after unit */
 	int contest_count;
 	struct fusion_contest *contests;
 };
@@ -123,12 +125,18 @@ struct layer_cost {
 	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one);
 				       estimated: see struct estimate; 0 for free and fused */
 	enum origin origin;
-	const struct result *result;/* the measurement used, or NULL */
-	const struct calibration_row *row; /* estimated: the row that it is from; NULL: the pure roofline */
 	bool folded;                /* the what-if fold removes it (plan_fold_text says why) */
 	bool padded;                /* the padded problem is the cheaper one, and counts */
 	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
 	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
+	bool at_least;              /* the cost of one iteration of a loop whose count is unknown, or of the
+				       cheaper of two branches: print `~`; why has the reason */
+	bool critical;              /* has a cost, and is on the longest path */
+	bool mistrusted;            /* suspect: the cost is below what the measured peaks allow
+				       (roofline_mistrusts), so one of them is wrong. Still part of the
+				       totals. With bodies: one of their layers is */
+	const struct result *result;/* the measurement used, or NULL */
+	const struct calibration_row *row; /* estimated: the row that it is from; NULL: the pure roofline */
 	double overhead_ns;         /* what the layer takes without any work. Estimated: fixed time and
 				       launch; measured: the model's shortest kernel that does hardly any
 				       work. NaN: unknown */
@@ -136,20 +144,14 @@ struct layer_cost {
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
 	const char *why;            /* no cost, or at_least: the plan's or the runner's reason (untrusted
 				       text); NULL: not measured */
-	bool at_least;              /* the cost of one iteration of a loop whose count is unknown, or of the
-				       cheaper of two branches: print `~`; why has the reason */
 	struct layer_cost **bodies; /* layer with subgraphs: for each subgraph, the costs of its layers (for
 				       one iteration); else NULL */
 	double enqueue_ns;          /* host time to enqueue it */
-	bool critical;              /* has a cost, and is on the longest path */
 	double slack_ns;            /* how much longer it could take without lengthening the path; NaN without
 				       a cost, or if the path has no length */
 	double start_ns;            /* earliest start in the parallel schedule; NaN as slack_ns */
 	double roofline_ns;         /* roofline (analyze/peaks.h) of what ran, or of what would run; 0 for
 				       free and fused; NaN without peaks */
-	bool mistrusted;            /* suspect: the cost is below what the measured peaks allow
-				       (roofline_mistrusts), so one of them is wrong. Still part of the
-				       totals. With bodies: one of their layers is */
 };
 
 /* True if the cost is not a measurement of this work: a proxy, an estimate, rough, or of a part. */

@@ -187,9 +187,9 @@ struct limits {
 struct chains {
 	int *begin;             /* per cluster, and at the end: its first unit; a tree has none here */
 	int *node;              /* per unit */
-	int *ending;            /* per unit, and at the end: the first of the groups that end with it */
-	int *group;             /* ... these, shortest first */
-	uint8_t *paying;        /* ... and the number of their layers that are not free */
+	int *ending;            /* per unit: the groups that end with it, from this place of fusion.endings */
+	uint8_t *ending_count;  /* ... and their number */
+	uint8_t *paying;        /* per place: the layers of the group that are not free */
 };
 
 /* What the results of a study have that a choice of a scenario can bar. */
@@ -242,8 +242,8 @@ struct study {
 	int groups;             /* number of fusion groups to consider: all or 0 */
 	int *group_distinct;    /* per group: its distinct problem in this layout, or -1 */
 	uint8_t *group_level;   /* per group: its enum fusion_level */
-	int *group_first, *group_last; /* per group: its layers */
-	uint8_t *group_size;    /* ... and their number */
+	int *group_last;        /* per group: its last layer */
+	uint8_t *group_size;    /* ... and the number of its layers */
 	int *controls, control_count; /* layers whose cost is that of their bodies */
 	bool *layer_free;       /* per layer: its class is free */
 	struct chains chains;

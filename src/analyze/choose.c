@@ -252,11 +252,10 @@ void chooser_open(struct chooser *c, struct arena *a)
 }
 
 /* Fills the choice for every layer and the cost of every node. */
-static void choose(struct chooser *c, struct arena *a)
+static void choose(struct chooser *c)
 {
 	const struct study *st = c->st;
 	const struct fusion *f = st->groups ? st->fusion : NULL;
-	chooser_open(c, a);
 	for (int node = 0; node < st->node_count; node++) {
 		int layer = st->node_layer[node];
 		int cluster = f && layer >= 0 ? f->cluster_of[layer] : -1;
@@ -286,7 +285,9 @@ void solve_choices(const struct study *st, struct arena *a, struct solution *out
 {
 	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
 		.joined = solve_joins(st, a, out) };
-	choose(&c, a);
+	struct arena scratch = { 0 };
+	chooser_open(&c, &scratch);
+	choose(&c);
 	out->chosen_path = out->chosen_sum;
 	out->cost_path = out->cost_sum;
 	if (st->groups && path) {
@@ -294,7 +295,8 @@ void solve_choices(const struct study *st, struct arena *a, struct solution *out
 		c.joined = NULL;
 		c.chosen = out->chosen_path = ARENA_ARRAY(a, int, st->plan->layer_count);
 		c.cost = out->cost_path = ARENA_ARRAY(a, double, st->node_count);
-		c.finish = ARENA_ARRAY(a, double, st->node_count);
-		choose(&c, a);
+		c.finish = ARENA_ARRAY(&scratch, double, st->node_count);
+		choose(&c);
 	}
+	arena_free(&scratch);
 }

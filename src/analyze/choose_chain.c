@@ -12,7 +12,8 @@ static bool is_chain(const struct fusion *f, const struct fusion_cluster *k)
 {
 	for (int i = 0; i < k->unit_count; i++) {
 		const struct fusion_unit *u = &k->units[i];
-		if (u->layer_count != 1 || u->child_count != (i > 0) || (i && u->children[0] != i - 1))
+		bool follows = u->child_count == (i > 0) && (!i || u->children[0] == i - 1);
+		if (u->layer_count != 1 || u->ending_count > UINT8_MAX || !follows)
 			return false;
 		for (int n = 0; n < u->ending_count; n++) {
 			const struct fusion_group *g = &f->groups[u->ending[n]];
@@ -29,15 +30,15 @@ void chains_open(struct study *st)
 {
 	const struct fusion *f = st->fusion;
 	struct chains *c = &st->chains;
-	int units = 0, endings = 0;
+	int units = 0;
 	if (!st->groups)
 		return;
 	for (int i = 0; i < f->cluster_count; i++)
 		units += f->clusters[i].unit_count;
 	c->begin = ARENA_ARRAY(&st->arena, int, f->cluster_count + 1);
 	c->node = ARENA_ARRAY(&st->arena, int, units);
-	c->ending = ARENA_ARRAY(&st->arena, int, units + 1);
-	c->group = ARENA_ARRAY(&st->arena, int, st->groups);
+	c->ending = ARENA_ARRAY(&st->arena, int, units);
+	c->ending_count = ARENA_ARRAY(&st->arena, uint8_t, units);
 	c->paying = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
 	units = 0;
 	for (int i = 0; i < f->cluster_count; i++) {
@@ -47,13 +48,14 @@ void chains_open(struct study *st)
 		for (int n = 0; n < count; n++) {
 			const struct fusion_unit *u = &k->units[n];
 			c->node[units] = st->layer_node[u->layers[0]];
+			c->ending[units] = (int)(u->ending - f->endings);
+			c->ending_count[units] = (uint8_t)u->ending_count;
 			for (int m = 0; m < u->ending_count; m++) {
 				const struct fusion_group *g = &f->groups[u->ending[m]];
 				for (int at = 0; at < g->layer_count; at++)
-					c->paying[endings] += !st->layer_free[g->layers[at]];
-				c->group[endings++] = u->ending[m];
+					c->paying[c->ending[units] + m] += !st->layer_free[g->layers[at]];
 			}
-			c->ending[++units] = endings;
+			units++;
 		}
 	}
 	c->begin[f->cluster_count] = units;
@@ -103,16 +105,18 @@ static struct option chain_option(const struct chooser *c, int base, int i)
 	best.estimated += c->out->estimated[node];
 	best.cost += isnan(cost) ? 0 : cost;
 	best.finish = c->path ? fmax(outer, before) + (isnan(cost) ? 0 : cost) : 0;
-	for (int e = k->ending[base + i]; e < k->ending[base + i + 1]; e++) {
+	int end = k->ending[base + i] + k->ending_count[base + i];
+	for (int e = k->ending[base + i]; e < end; e++) {
+		int group = c->st->fusion->endings[e];
 		bool estimated = false;
-		double ns = group_ns(c, k->group[e], &estimated);
+		double ns = group_ns(c, group, &estimated);
 		if (isnan(ns))
 			continue;
-		int rest = i - c->st->group_size[k->group[e]]; /* the last unit before the group */
+		int rest = i - c->st->group_size[group]; /* the last unit before the group */
 		struct option o = rest >= 0 ? c->best[rest] : none;
 		for (; c->path && from > rest + 1; from--) /* groups come shortest first */
 			outer = fmax(outer, c->outer[from - 1]);
-		o.group = k->group[e];
+		o.group = group;
 		o.estimated += estimated ? k->paying[e] : 0;
 		o.cost += ns;
 		o.finish = c->path ? fmax(outer, rest >= 0 ? o.finish : 0) + ns : 0;

@@ -160,9 +160,11 @@ static void link_children(struct maker *m, struct fusion_cluster *c, int *reader
 static void fill_children(struct maker *m, struct fusion_cluster *c, int *reader)
 {
 	link_children(m, c, reader);
+	int *room = ARENA_ARRAY(&m->f->arena, int, c->unit_count);
 	for (int i = 0; i < c->unit_count; i++) {
 		assert(reader[i] >= 0 || i == c->unit_count - 1);
-		c->units[i].children = ARENA_ARRAY(&m->f->arena, int, c->units[i].child_count + 1);
+		c->units[i].children = room;
+		room += c->units[i].child_count;
 		c->units[i].child_count = 0;
 	}
 	link_children(m, c, reader);
@@ -190,10 +192,12 @@ static void fill_endings(struct maker *m)
 	for (int i = 0; i < f->group_count; i++)
 		if (!f->groups[i].join)
 			end_of(m, &f->groups[i])->ending_count++;
+	int *room = f->endings = ARENA_ARRAY(&f->arena, int, f->group_count);
 	for (int i = 0; i < f->cluster_count; i++)
 		for (int k = 0; k < f->clusters[i].unit_count; k++) {
 			struct fusion_unit *u = &f->clusters[i].units[k];
-			u->ending = ARENA_ARRAY(&f->arena, int, u->ending_count);
+			u->ending = room;
+			room += u->ending_count;
 			u->ending_count = 0;
 		}
 	for (int i = 0; i < f->group_count; i++) {

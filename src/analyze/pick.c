@@ -468,14 +468,12 @@ static void per_group(struct study *st)
 {
 	st->group_distinct = ARENA_ARRAY(&st->arena, int, st->groups);
 	st->group_level = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
-	st->group_first = ARENA_ARRAY(&st->arena, int, st->groups);
 	st->group_last = ARENA_ARRAY(&st->arena, int, st->groups);
 	st->group_size = ARENA_ARRAY(&st->arena, uint8_t, st->groups);
 	for (int i = 0; i < st->groups; i++) {
 		const struct fusion_group *g = &st->fusion->groups[i];
 		st->group_distinct[i] = st->nxc ? g->distinct_nxc : g->distinct;
 		st->group_level[i] = (uint8_t)g->level;
-		st->group_first[i] = g->layers[0];
 		st->group_last[i] = g->layers[g->layer_count - 1];
 		st->group_size[i] = (uint8_t)g->layer_count;
 		st->group_levels = (uint8_t)(st->group_levels | 1u << g->level);

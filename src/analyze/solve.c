@@ -256,7 +256,7 @@ static void fill_ran(const struct study *st, struct arena *a, const struct solut
 			problems[node] = x->placed[node].problem;
 		} else if (layer >= 0 && chosen[layer] >= 0) {
 			int g = chosen[layer];
-			bool copies = joins && st->group_first[g] == layer;
+			bool copies = joins && st->fusion->groups[g].layers[0] == layer;
 			problems[node] = st->group_last[g] == layer ? st->group_distinct[g] : copies ?
 				fusion_copy(&st->fusion->groups[g]) : -1;
 		}
