@@ -287,7 +287,9 @@ struct analysis *analysis_make(
 	fill_layers(a, out, st, s, x, chosen);
 	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum,
 		shortest_kernel(st, s, x), &scratch);
+	arena_free(&scratch);
 	fill_interval(out, st, x, chosen, &scratch);
+	arena_free(&scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
 	study_apart(st, a, out);
 	arena_free(&scratch);

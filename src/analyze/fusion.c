@@ -14,6 +14,7 @@
  * matmuls that can be joined. */
 
 #define TWIN_NEW (-2)
+#define ROOM 4096 /* more than FUSION_LAYERS_MAX */
 
 /* A distinct problem: the plan's first, then those of groups only. */
 struct distinct {
@@ -33,6 +34,7 @@ struct finder {
 	const struct plan *plan;
 	struct fusion *fusion;
 	struct hash texts, steps, patterns;
+	int *room, room_left; /* for the layers of groups, in blocks of ROOM */
 	struct arena scratch; /* keys of steps */
 	int group_capacity, own, distinct_count, distinct_capacity;
 	struct fusion_group *groups; /* malloc'd; moved to the fusion at the end */
@@ -168,7 +170,13 @@ static void chain_keep(struct finder *f, int first)
 	if (out->group_count == first)
 		return;
 	const struct fusion_group *longest = &f->groups[out->group_count - 1];
-	int *layers = ARENA_ARRAY(&out->arena, int, longest->layer_count);
+	if (f->room_left < longest->layer_count) {
+		f->room_left = ROOM;
+		f->room = ARENA_ARRAY(&out->arena, int, ROOM);
+	}
+	int *layers = f->room;
+	f->room += longest->layer_count;
+	f->room_left -= longest->layer_count;
 	memcpy(layers, longest->layers, (size_t)longest->layer_count * sizeof(int));
 	for (int i = first; i < out->group_count; i++)
 		f->groups[i].layers = layers;

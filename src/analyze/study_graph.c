@@ -262,7 +262,7 @@ static void study_fold(struct drawing *g, int edges)
 void study_graph(struct study *st)
 {
 	const struct plan *p = st->plan;
-	struct arena *a = &st->arena;
+	struct arena *a = &st->arena, scratch = { 0 };
 	struct drawing g = { .st = st, .plan = p, .conversions = st->conversion_count,
 		.conversion = st->conversions };
 	int nodes = p->layer_count + p->border_count + g.conversions, links = link_capacity(&g);
@@ -272,10 +272,10 @@ void study_graph(struct study *st)
 	st->node_problem = ARENA_ARRAY(a, int, nodes);
 	st->first = ARENA_ARRAY(a, int, nodes + 1);
 	g.conversion_node = st->conversion_node = ARENA_ARRAY(a, int, g.conversions);
-	g.cast_node = ARENA_ARRAY(a, int, p->border_count);
-	g.head = ARENA_ARRAY(a, int, p->layer_count);
-	g.next = ARENA_ARRAY(a, int, links);
-	g.from = ARENA_ARRAY(a, int, links);
+	g.cast_node = ARENA_ARRAY(&scratch, int, p->border_count);
+	g.head = ARENA_ARRAY(&scratch, int, p->layer_count);
+	g.next = ARENA_ARRAY(&scratch, int, links);
+	g.from = ARENA_ARRAY(&scratch, int, links);
 	add_nodes(&g);
 	add_links(&g);
 	int edges = links + p->border_count + g.conversions;
@@ -287,4 +287,5 @@ void study_graph(struct study *st)
 	add_edges(&g);
 	if (p->fold_count)
 		study_fold(&g, edges);
+	arena_free(&scratch);
 }
