@@ -204,7 +204,8 @@ static double layer_roofline(const struct analysis *out, const struct study *st,
 	int group = chosen[layer];
 	if (group < 0)
 		return out->layers[layer].roofline_ns;
-	return st->group_last[group] == layer ? out->layers[st->fusion->groups[group].layers[0]].roofline_ns : 0;
+	int anchor = st->fusion->groups[group].layers[0];
+	return st->group_last[group] == layer ? out->layers[anchor].roofline_ns : 0;
 }
 
 /* The sum or longest path of all rooflines; unknown if one of them is. */

@@ -279,7 +279,8 @@ void study_apart(const struct study *st, struct arena *a, struct analysis *out);
 void study_read(struct study *st, int distinct);
 void study_want(struct study *st, int distinct);
 /* The same for the problem of a layer or of a group of layers of plan p (ascending); of none: count 0.
- * distinct -1: nothing. Algorithms in place count only if all users of the problem may write over an input. */
+ * distinct -1: nothing. Algorithms in place count only if all users of the problem may write over an
+ * input. */
 void study_want_of(struct study *st, int distinct, const struct plan *p, const int *layers, int count);
 void study_extend(struct study *st, const char *const *texts, int count);
 /* Copies the lists of results, so that results may be added while the study is in use. */

@@ -23,7 +23,7 @@ struct chooser {
 	/* scratch for one cluster, sized for the largest */
 	struct option *best; /* per unit */
 	int *stack;
-	double *outer;  /* path, per unit of a chain: when the values are ready that it reads from elsewhere */
+	double *outer;  /* path, per unit of a chain: when what it reads from elsewhere is ready */
 	bool *on_way;   /* per layer: in the group that is tried */
 };
 

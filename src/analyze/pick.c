@@ -407,7 +407,8 @@ static void mark(struct marks *m, const struct result *r)
 	m->relaxed = m->relaxed || !is_strict(r);
 	m->matrix = m->matrix || !allowed_without_matrix(r, true);
 	m->random = m->random || is_nondeterministic(r);
-	m->workspace_bytes = bytes <= m->workspace_bytes ? m->workspace_bytes : isnan(bytes) ? INFINITY : bytes;
+	if (!(bytes <= m->workspace_bytes))
+		m->workspace_bytes = isnan(bytes) ? INFINITY : bytes;
 }
 
 void study_read(struct study *st, int distinct)

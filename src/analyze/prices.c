@@ -27,8 +27,9 @@ static enum fusion_level plain_fusion(const struct study *st, enum fusion_level 
 	for (size_t i = 0; i < sizeof(steps) / sizeof(steps[0]); i++) {
 		bool same = true;
 		for (int k = FUSION_OFF + 1; k < FUSION_LEVELS; k++)
-			same &= !(st->group_levels >> k & 1) || fusion_allows(steps[i], (enum fusion_level)k) ==
-				fusion_allows(chosen, (enum fusion_level)k);
+			same &= !(st->group_levels >> k & 1) ||
+				fusion_allows(steps[i], (enum fusion_level)k) ==
+					fusion_allows(chosen, (enum fusion_level)k);
 		if (same)
 			return steps[i];
 	}

@@ -8,6 +8,12 @@
 
 /* Cost of a scenario: the prices of its problems, the choice of groups (choose.c), and the totals. */
 
+/* True if some group is a join. */
+static bool may_join(const struct study *st)
+{
+	return st->fusion && st->fusion->contest_count;
+}
+
 /* The study with only the groups that a choice of fusion allows. */
 static struct study at_level(const struct study *st, enum fusion_level chosen)
 {
@@ -65,12 +71,6 @@ const struct price *solution_group_price(const struct study *st, const struct so
 	if (x->assumed_group && x->assumed_group[group].assumed)
 		return &x->assumed_group[group];
 	return distinct >= 0 ? solution_at(x, distinct) : NULL;
-}
-
-/* True if some group is a join. */
-static bool may_join(const struct study *st)
-{
-	return st->fusion && st->fusion->contest_count;
 }
 
 /* The price at a node that runs `problem`. */
@@ -174,7 +174,7 @@ static void price_all(const struct study *st, const struct scenario *s, struct a
 	}
 	for (int i = 0; i < st->groups; i++) {
 		int distinct = st->group_distinct[i];
-		int copy = st->fusion->contest_count ? fusion_copy(&st->fusion->groups[i]) : -1; /* joins only */
+		int copy = may_join(st) ? fusion_copy(&st->fusion->groups[i]) : -1;
 		if (distinct < 0 || !(st->levels >> st->group_level[i] & 1))
 			continue;
 		price_of(st, s, out, distinct);

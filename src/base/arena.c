@@ -4,6 +4,7 @@
 
 #include <malloc.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +49,8 @@ void base_memory_keep(void)
 		blocks[i] = malloc(LARGE_BLOCK);
 	uintptr_t from = ((uintptr_t)blocks[0] + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
 	uintptr_t to = ((uintptr_t)blocks[LARGE_BLOCKS - 1] + LARGE_BLOCK) & ~(LARGE_PAGE - 1);
-	if (blocks[0] && blocks[LARGE_BLOCKS - 1] && to > from && to - from <= LARGE_BLOCKS * (LARGE_BLOCK + 64))
+	bool adjacent = to > from && to - from <= LARGE_BLOCKS * (LARGE_BLOCK + 64);
+	if (blocks[0] && blocks[LARGE_BLOCKS - 1] && adjacent)
 		madvise((void *)from, to - from, MADV_HUGEPAGE);
 	for (int i = LARGE_BLOCKS - 1; i >= 0; i--)
 		free(blocks[i]);
