@@ -10,6 +10,9 @@ dist_models_DATA = \
 # results of devices that few have: list new files here
 recordeddir = $(pkgdatadir)/recorded
 dist_recorded_DATA = data/recorded/README
+# results and an execution of ResNet-50, for benanza --tour and the pictures of README.md
+tourdir = $(pkgdatadir)/tour
+dist_tour_DATA = data/tour/resnet50.jsonl.gz
 # GPUs that are only described: public figures, and what cuDNN wants to know to plan for them
 devicesdir = $(pkgdatadir)/devices
 dist_devices_DATA = \

@@ -64,3 +64,6 @@ tests_unit_t_views_LDADD = $(below_ui)
 check_PROGRAMS += tests/unit/t_charts
 tests_unit_t_charts_SOURCES = tests/unit/t_charts.c $(ui_fixture)
 tests_unit_t_charts_LDADD = $(below_ui)
+check_PROGRAMS += tests/unit/t_tour
+tests_unit_t_tour_SOURCES = tests/unit/t_tour.c $(ui_fixture)
+tests_unit_t_tour_LDADD = $(below_ui)

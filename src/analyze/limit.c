@@ -135,14 +135,19 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	return l;
 }
 
-struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i)
+const char *limit_problem(const struct analysis *a, const struct plan *p, int i)
 {
 	const struct layer_cost *c = &a->layers[i];
 	int own = plan_layer_problem_index(p, &p->layers[i], a->scenario.layouts == LAYOUTS_NXC);
 	const char *text = own >= 0 ? p->problems[own].text : NULL;
 	if (c->group && c->group->layers[0] == i)
 		text = a->scenario.layouts == LAYOUTS_NXC && p->nxc ? c->group->text_nxc : c->group->text;
-	return limit_of(c, c->result ? c->result->problem : text, k, &a->scenario, a->cache);
+	return c->result ? c->result->problem : text;
+}
+
+struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i)
+{
+	return limit_of(&a->layers[i], limit_problem(a, p, i), k, &a->scenario, a->cache);
 }
 
 struct limit_totals limit_totals_of(const struct analysis *a, const struct plan *p, const struct peaks *k)

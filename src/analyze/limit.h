@@ -52,6 +52,8 @@ bool limit_is_over(const struct limit *l);
  * microsecond. */
 struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k,
 	const struct scenario *s, enum cache cache);
+/* The problem that layer i of a plan's main graph runs (a group's first layer: the fused one), or NULL. */
+const char *limit_problem(const struct analysis *a, const struct plan *p, int i);
 /* The same for layer i of a plan's main graph. */
 struct limit limit_of_layer(const struct analysis *a, const struct plan *p, const struct peaks *k, int i);
 /* Of all layers with a cost above 0 of the plan's main graph. */

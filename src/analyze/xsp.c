@@ -56,6 +56,7 @@ static const struct xsp_column model_kernels_columns[] = { { "model_ns", "model"
 static const struct xsp_column by_type_columns[] = { TYPE, COSTS };
 static const struct xsp_column by_scope_columns[] = { { "scope", "scope", XSP_TEXT }, COSTS };
 static const struct xsp_column by_class_columns[] = { { "class", "class", XSP_TEXT }, COSTS };
+static const struct xsp_column by_limit_columns[] = { { "limited_by", "limited by", XSP_TEXT }, COSTS };
 static const struct xsp_column distribution_columns[] = { { "cost_share", "of the cost", XSP_SHARE },
 	{ "layers", "layers", XSP_COUNT }, { "layer_share", "of layers", XSP_SHARE },
 	{ "least_ns", "least", XSP_NS }, { "sum_ns", "sum", XSP_NS } };
@@ -96,6 +97,7 @@ static const struct xsp_analysis analyses[] = {
 	BOUND("B3", "by-class", by_class, "costs by class"),
 	BOUND("B4", "distribution", distribution, "how many layers have how much of the cost"),
 	BOUND("B5", "gains", gains, "best and preferred cost, gain of each what-if"),
+	BOUND("B6", "by-limit", by_limit, "costs by what limits the layers"),
 };
 
 const struct xsp_analysis *xsp_analyses(int *count)

@@ -1,7 +1,7 @@
 /* The fifteen analyses A1 to A15 of XSP (Li, Dakkak, Xiong, Wei, Xu, Hwu: "XSP: Across-Stack Profiling and
  * Analysis of Machine Learning Models on GPUs", IPDPS 2020, section III-D), from the available levels: model,
- * layer, kernel. Some need only the bound. An analysis is a table. Five more tables are of the bound alone:
- * costs by type, scope and class, their distribution, and what each what-if gains in each layer.
+ * layer, kernel. Some need only the bound. An analysis is a table. Six more tables are of the bound alone:
+ * costs by type, scope, class and limit, their distribution, and what each what-if gains in each layer.
  *
  * Leveled correction (section III-C of the paper): a profiler adds its cost to the levels above the one that
  * it observes, so each level's latency comes from the execution in which it is the deepest profiled level:
@@ -55,7 +55,7 @@ struct xsp_analysis {
 	int column_count;
 	void (*fill)(struct xsp_table *t, struct xsp_levels *l); /* private */
 };
-const struct xsp_analysis *xsp_analyses(int *count); /* A1 to A15, B1 to B5; static storage */
+const struct xsp_analysis *xsp_analyses(int *count); /* A1 to A15, B1 to B6; static storage */
 /* Sets bit i for analysis i of a list of ids and names, "A2,layer-latency", or "all". Returns -1 with an
  * error that lists them. bound: accepts only analyses that need nothing but the bound. */
 int xsp_parse(const char *list, bool bound, unsigned *wanted, struct error *err);

@@ -1,5 +1,5 @@
-/* Fills the tables of costs that only the bound has: by type, scope and class, the distribution, and what
- * each what-if gains in each layer. */
+/* Fills the tables of costs that only the bound has: by type, scope, class and limit, the distribution, and
+ * what each what-if gains in each layer. */
 #include "config.h"
 
 #include "analyze/limit.h"
@@ -110,6 +110,20 @@ XSP_FILL(by_class)
 	const char **words = ARENA_ARRAY(t->arena, const char *, l->layer_count + 1);
 	for (int i = 0; i < l->layer_count; i++)
 		words[i] = op_class_name(l->in->plan->layers[l->layers[i].index].class);
+	fill_sums(t, l, words);
+}
+
+/* Layers without a cost, and those that cost nothing, are limited by nothing that is known. */
+XSP_FILL(by_limit)
+{
+	const struct xsp_input *in = l->in;
+	const char **words = ARENA_ARRAY(t->arena, const char *, l->layer_count + 1);
+	for (int i = 0; i < l->layer_count; i++) {
+		const struct xsp_layer *x = &l->layers[i];
+		enum limit_by by = in->peaks && x->ns > 0
+			? limit_of_layer(in->bound, in->plan, in->peaks, x->index).by : LIMIT_UNKNOWN;
+		words[i] = by != LIMIT_UNKNOWN ? limit_name(by) : x->ns == 0 ? "nothing" : "unknown";
+	}
 	fill_sums(t, l, words);
 }
 

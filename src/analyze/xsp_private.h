@@ -64,6 +64,7 @@ XSP_FILL(by_scope);
 XSP_FILL(by_class);
 XSP_FILL(distribution);
 XSP_FILL(gains);
+XSP_FILL(by_limit);
 /* Columns of gains: the first one of a what-if, with its name ("gain_fusion_ns"); most of them. */
 #define XSP_GAINS_FIRST 4
 #define XSP_GAINS_MAX 16

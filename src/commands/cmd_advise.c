@@ -3,14 +3,8 @@
 #include "commands/each.h"
 #include "commands/reach.h"
 #include "commands/report.h"
-#include "session/session_advice.h"
 
 #include <math.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define TARGET_LEAST_NS 1e-3
-#define TARGET_MOST_NS 1e15
 
 struct advise_options {
 	const char *target; /* --target; NULL: none */
@@ -22,37 +16,17 @@ static const struct option_row advise_rows[] = {
 	{ 0 }
 };
 
-/* Reads "5ms", "300us", "1.2s": a latency; or "200/s": that of one batch at this throughput. */
-static int target_parse(const char *text, int64_t batch, struct reach_target *to, struct error *err)
-{
-	static const struct {
-		const char *name;
-		double ns;
-	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
-	char *end;
-	double value = strtod(text, &end), items = (double)(batch > 0 ? batch : 1);
-	bool plain = strspn(text, "0123456789.eE-") >= (size_t)(end - text);
-	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && plain && end > text; i++) {
-		if (strcmp(end, units[i].name) != 0)
-			continue;
-		to->items_per_s = units[i].ns > 0 ? NAN : value;
-		to->ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * items / value;
-		if (to->ns >= TARGET_LEAST_NS && to->ns <= TARGET_MOST_NS)
-			return 0;
-	}
-	return error_set(
-		err, "--target: '%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)", text);
-}
-
 /* Advice for the selected plan. */
 static int advise(struct session *s, struct options *o, struct error *err)
 {
 	const struct advise_options *own = o->own;
 	struct arena a = { 0 };
-	struct reach_target target = { NAN, NAN };
+	struct advice_target target = { NAN, NAN };
 	struct reach reach = { 0 };
-	if (own->target && target_parse(own->target, s->current->plan->batch, &target, err))
+	if (own->target && advice_target_parse(own->target, s->current->plan->batch, &target, err)) {
+		error_context(err, "--target");
 		return EXIT_BAD;
+	}
 	struct scenario from = s->config->what_if ? s->scenario : session_unoptimized(s);
 	struct advice_list list = session_advice(s, &a, &from, target.ns);
 	bool missed = own->target && !list.reached && !isnan(list.start_ns);

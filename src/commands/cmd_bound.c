@@ -14,7 +14,7 @@ struct bound_options {
 static const struct option_row bound_rows[] = {
 	{ "analysis", 0, "LIST", OWN_TEXT(bound_options, analysis),
 		"tables instead of the report: XSP's A2, A3, A5, A6, A14 of the bound; B1 by-type, B2 "
-		"by-scope, B3 by-class, B4 distribution, B5 gains; or all" },
+		"by-scope, B3 by-class, B4 distribution, B5 gains, B6 by-limit; or all" },
 	{ 0 }
 };
 

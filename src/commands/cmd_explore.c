@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/keep.h"
 #include "commands/report.h"
+#include "commands/tour.h"
 #include "ui/frame/app.h"
 #include "ui/screen/theme.h"
 #include "ui/views/keys.h"
@@ -23,7 +24,7 @@ static bool is_unheard_of(const struct options *o, const struct session *s, int 
 struct explorer_options {
 	const char *frame, *view, *keys; /* --frame 120x40 --view NAME --keys 'j j Enter' */
 	bool svg;                        /* with --frame */
-	bool fresh;
+	bool fresh, tour;
 };
 
 static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_TEXT(explorer_options, frame),
@@ -36,6 +37,8 @@ static const struct option_row explorer_rows[] = { { "frame", 0, "120x40", OWN_T
 		"with --frame: the screen as an SVG picture, in colour" },
 	{ "fresh", 0, NULL, OWN_FLAG(explorer_options, fresh),
 		"start without the view, selection, what-ifs and filters of the last time" },
+	{ "tour", 0, NULL, OWN_FLAG(explorer_options, tour),
+		"five minutes through the explorer, on recorded results that come with the program" },
 	{ 0 } };
 
 static int frame_print(const struct options *o, struct session *s, struct error *err)
@@ -58,8 +61,9 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 	err->text[0] = '\0';
 	enum frame_form form = own->svg ? FRAME_SVG :
 		o->color && isatty(STDOUT_FILENO) ? FRAME_COLOR : FRAME_TEXT;
-	return app_frame(s, columns, rows, own->view, own->keys, o->ascii, form, stdout, err) ?
-		EXIT_BAD : EXIT_DONE;
+	int bad = own->tour ? app_frame_tour(s, columns, rows, own->keys, o->ascii, form, stdout, err)
+		: app_frame(s, columns, rows, own->view, own->keys, o->ascii, form, stdout, err);
+	return bad ? EXIT_BAD : EXIT_DONE;
 }
 
 /* Path of the bundled ResNet-50; the installation's path if it is missing, for the error message. */
@@ -92,11 +96,31 @@ static int words_check(const struct config *c, struct error *err)
 	return error_set(err, "%s%s%s", of_file ? c->path : "--", of_file ? ":" : "", why.text);
 }
 
+static int explore_options(struct options *o, struct error *err);
+
+/* The explorer on a temporary database of the tour. */
+static int tour(struct options *o, struct error *err)
+{
+	struct tour_database db;
+	if (o->argc) {
+		error_set(err, "--tour takes no model: it shows the bundled ResNet-50");
+		return EXIT_BAD;
+	}
+	int status = tour_begin(&db, o, err) ? EXIT_BAD : explore_options(o, err);
+	tour_end(&db);
+	return status;
+}
+
 static int cmd_explore(struct options *o, struct error *err)
 {
+	return ((const struct explorer_options *)o->own)->tour ? tour(o, err) : explore_options(o, err);
+}
+
+static int explore_options(struct options *o, struct error *err)
+{
 	const struct explorer_options *own = o->own;
-	bool chosen = o->argc > 0;
-	if (!chosen)
+	bool chosen = o->argc > 0 || own->tour;
+	if (o->argc == 0)
 		o->argv[o->argc++] = default_model(&o->arena);
 	if (own->svg && !own->frame) {
 		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
@@ -127,6 +151,7 @@ static int cmd_explore(struct options *o, struct error *err)
 		status = frame_print(o, s, err);
 	} else if (status == EXIT_DONE) {
 		struct app_options ao = { .color = o->color, .ascii = o->ascii, .fresh = own->fresh,
+			.tour = own->tour,
 			.view = chosen ? NULL : "models",
 			.note = chosen ? NULL : "choose a model: Enter opens it, o types a path",
 			.what_ifs_given = o->what_if_option || o->assume_count };
@@ -150,7 +175,7 @@ const struct command command_explorer = {
 		 "keys. "
 		 "With --frame, prints one screen and exits.",
 	.examples = { "benanza --frame 120x40 --view layers --keys 'j j Enter' model.onnx",
-		"benanza --frame 100x30 --svg model.onnx > screen.svg" },
+		"benanza --frame 100x30 --svg model.onnx > screen.svg", "benanza --tour" },
 	.own = explorer_rows,
 	.own_size = sizeof(struct explorer_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget },

@@ -41,7 +41,9 @@ libcommands_a_SOURCES = \
 	src/commands/report_scenarios.c src/commands/report_scenarios.h \
 	src/commands/each.c src/commands/each.h \
 	src/commands/interrupt.c src/commands/interrupt.h \
+	src/commands/tour.c src/commands/tour.h \
 	src/commands/keep.c src/commands/keep.h \
+	src/commands/tour.c src/commands/tour.h \
 	src/commands/option_groups.c \
 	src/commands/option_unknown.c \
 	src/commands/option_values.c \
@@ -54,6 +56,7 @@ libcommands_a_SOURCES = \
 	src/commands/report_bound_json.c \
 	src/commands/report_bound_uses.c \
 	src/commands/report_bound_dot.c \
+	src/commands/report_charts.c src/commands/report_html.h \
 	src/commands/report_bound_html.c \
 	src/commands/report_compare.c \
 	src/commands/report_compare_json.c \

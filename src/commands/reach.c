@@ -25,7 +25,7 @@ static double least(struct session *s, bool *estimated)
 /* Fills rows with the batches from the current plan's on, doubling, up to the first one that reaches the
  * target. A latency has one batch; a throughput ends where it stops growing. Returns the number of rows with
  * a complete bound. The current plan changes. */
-static int climb(struct session *s, const struct reach_target *t, struct reach_row *rows)
+static int climb(struct session *s, const struct advice_target *t, struct reach_row *rows)
 {
 	int64_t first = s->current->plan->batch;
 	enum dtype dtype = s->current->dtype;
@@ -54,7 +54,7 @@ static int climb(struct session *s, const struct reach_target *t, struct reach_r
 
 /* Opens the model on another device: false if it has no complete bound there. */
 static bool device_try(struct reach_row *row, const struct session *s, const struct options *o,
-	const struct session_device *d, const struct reach_target *t)
+	const struct session_device *d, const struct advice_target *t)
 {
 	struct options other = *o;
 	struct error err = ERROR_NONE;
@@ -87,7 +87,7 @@ static int slower_first(const void *a, const void *b)
 }
 
 struct reach reach_find(
-	struct session *s, const struct options *o, const struct reach_target *target, struct arena *a)
+	struct session *s, const struct options *o, const struct advice_target *target, struct arena *a)
 {
 	struct reach r = { 0 };
 	struct session_device *list;

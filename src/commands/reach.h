@@ -4,11 +4,7 @@
 #define COMMANDS_REACH_H
 
 #include "commands/command.h"
-
-struct reach_target {
-	double ns;          /* latency of a batch; NaN: none is asked for */
-	double items_per_s; /* the throughput it is from; NaN: a latency was given */
-};
+#include "session/session_advice.h"
 
 /* The lowest bound on a device at a batch, after all advice. */
 struct reach_row {
@@ -30,11 +26,11 @@ struct reach {
 
 /* Analyses the session's plan on other devices, and for a throughput at larger batches. The session ends as
  * it began. Rows live in the arena. */
-struct reach reach_find(struct session *s, const struct options *o, const struct reach_target *target,
+struct reach reach_find(struct session *s, const struct options *o, const struct advice_target *target,
 	struct arena *a);
 
 /* The rest of `advise --target`, after its advice. */
-void report_reach_text(const struct reach *r, const struct reach_target *t, FILE *out);
+void report_reach_text(const struct reach *r, const struct advice_target *t, FILE *out);
 json_t *report_reach_json(const struct reach *r);
 
 #endif

@@ -33,7 +33,7 @@ void report_bound_text(const struct session *s, const struct trust *t, FILE *out
 /* The graph in Graphviz's language: a node a layer, coloured by its cost. */
 void report_bound_dot(const struct session *s, FILE *out);
 /* A page for a browser that needs nothing else, and says how each number was made. */
-void report_bound_html(const struct session *s, const struct trust *t, FILE *out);
+void report_bound_html(struct session *s, const struct trust *t, FILE *out);
 /* The forms of files in which the explorer saves these. */
 extern const struct session_export report_exports[];
 /* Its lines on limits and memory. */

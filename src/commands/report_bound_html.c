@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "commands/report.h"
+#include "commands/report_html.h"
 
 #include <math.h>
 #include <stdarg.h>
@@ -21,9 +22,16 @@ static const char style[] =
 	"td.w{overflow-wrap:anywhere}.bar{display:block;height:.55rem;background:#b35900;"
 	"print-color-adjust:exact;-webkit-print-color-adjust:exact}"
 	"dt{font-weight:600}dd{margin:0 0 .5rem}.big{font-size:2rem;margin:.4rem 0}.bad{font-weight:600}"
+	"figure{margin:1rem 0;break-inside:avoid}figcaption{margin-bottom:.3rem}svg{width:100%;height:auto;"
+	"font:11px system-ui,sans-serif;print-color-adjust:exact;-webkit-print-color-adjust:exact}"
+	"svg text{fill:#57606a}.a{stroke:#57606a}.g{stroke:#e6eaef}"
+	".c{stroke:#0550ae;stroke-width:1.5;fill:none}"
+	".d{fill:#b35900;fill-opacity:.6;stroke:#fff}.b{fill:#d9a066;stroke:#fff;stroke-width:.3}"
+	".k{fill:#8a4500;stroke:#fff;stroke-width:.3}rect.n{fill:#2f7d4f}.m{stroke:#1b1f24;stroke-width:2}"
+	".i{stroke:#0550ae;stroke-width:2}"
 	"@media print{body{margin:0;max-width:none;font-size:9pt}h2{break-after:avoid}@page{margin:15mm}}";
 
-static void escaped(FILE *out, const char *clean)
+void html_text(FILE *out, const char *clean)
 {
 	for (; *clean; clean++)
 		switch (*clean) {
@@ -35,10 +43,10 @@ static void escaped(FILE *out, const char *clean)
 		}
 }
 
-static void untrusted(FILE *out, struct text t)
+void html_untrusted(FILE *out, struct text t)
 {
 	struct arena a = { 0 };
-	escaped(out, text_clean(&a, t));
+	html_text(out, text_clean(&a, t));
 	arena_free(&a);
 }
 
@@ -57,15 +65,16 @@ static void fact(FILE *out, const char *name, const char *fmt, ...)
 	va_end(args);
 	fclose(f);
 	fprintf(out, "<tr><th scope=\"row\">%s</th><td class=\"w\">", name);
-	untrusted(out, text_of(line));
+	html_untrusted(out, text_of(line));
 	fputs("</td></tr>\n", out);
 	free(line);
 }
 
-static const char *date(char *buf, size_t size, time_t at)
+const char *html_date(char *buf, size_t size, int64_t at)
 {
 	struct tm t;
-	if (!gmtime_r(&at, &t) || !strftime(buf, size, "%Y-%m-%d %H:%M UTC", &t))
+	time_t seconds = (time_t)at;
+	if (at <= 0 || !gmtime_r(&seconds, &t) || !strftime(buf, size, "%Y-%m-%d %H:%M UTC", &t))
 		snprintf(buf, size, "unknown");
 	return buf;
 }
@@ -81,8 +90,8 @@ static void measured_when(const struct analysis *a, FILE *out)
 		last = at > last ? at : last;
 	}
 	if (first)
-		fact(out, "measured", "%s to %s", date(from, sizeof(from), (time_t)first),
-			date(to, sizeof(to), (time_t)last));
+		fact(out, "measured", "%s to %s", html_date(from, sizeof(from), first),
+			html_date(to, sizeof(to), last));
 	else
 		fact(out, "measured", "nothing in this total is a measurement");
 }
@@ -134,7 +143,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	trust_describe(t, 1000, trust_commands, &line);
 	fact(out, "trust", "%s", line.p);
 	measured_when(a, out);
-	fact(out, "written", "%s by %s", date(now, sizeof(now), time(NULL)), PACKAGE_STRING);
+	fact(out, "written", "%s by %s", html_date(now, sizeof(now), time(NULL)), PACKAGE_STRING);
 	fputs("</tbody></table>\n", out);
 	str_free(&line);
 }
@@ -148,10 +157,10 @@ static void head(const struct session *s, FILE *out)
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
 		"<title>");
-	untrusted(out, text_of(s->model->path));
+	html_untrusted(out, text_of(s->model->path));
 	fprintf(out, ": lower bound</title>\n<style>%s</style></head><body>\n"
 		"<h1>Lower bound of the latency of ", style);
-	untrusted(out, text_of(s->model->path));
+	html_untrusted(out, text_of(s->model->path));
 	fputs("</h1>\n<p class=\"big\">", out);
 	if (isnan(a->bound_ns))
 		fputs("unknown: nothing is measured", out);
@@ -186,7 +195,7 @@ static void what_ifs(const struct session *s, FILE *out)
 		duration(e->available ? e->saves_ns : NAN, guess, out);
 		duration(e->on ? now : unknown ? NAN : e->bound_ns, guess, out);
 		fputs("<td>", out);
-		escaped(out, e->available ? e->row->text : e->row->absent);
+		html_text(out, e->available ? e->row->text : e->row->absent);
 		if (e->available && e->unmeasured_problems)
 			fprintf(out, "; %d problems must be measured first", e->unmeasured_problems);
 		if (e->noisy_problems && !e->unmeasured_problems)
@@ -205,7 +214,7 @@ static void method(const struct layer_cost *c, const int *numbers, FILE *out)
 		fputs("<span class=\"bad\">suspect</span>: ", out);
 	if (c->origin == ORIGIN_FUSED && c->group) {
 		fprintf(out, "runs in layer %d (", numbers[c->group->layers[0]]);
-		escaped(out, c->group->pattern);
+		html_text(out, c->group->pattern);
 		fputs(")", out);
 		return;
 	}
@@ -213,9 +222,9 @@ static void method(const struct layer_cost *c, const int *numbers, FILE *out)
 	fputs(c->origin == ORIGIN_MISSING ? "not measured" : origin_name(c->origin), out);
 	if (r) {
 		fputs(": ", out);
-		untrusted(out, text_of(r->algorithm.api));
+		html_untrusted(out, text_of(r->algorithm.api));
 		fputs(" ", out);
-		untrusted(out, text_of(r->algorithm.name));
+		html_untrusted(out, text_of(r->algorithm.name));
 		fprintf(out, ", %lld samples, %s", (long long)r->stats.n, launch_name(r->launch));
 		if (r->stats.stop == STOP_DISTURBED)
 			fputs(", <span class=\"bad\">noisy</span>", out);
@@ -227,7 +236,7 @@ static void method(const struct layer_cost *c, const int *numbers, FILE *out)
 		fputs(": by the peaks alone", out);
 	if (c->why) {
 		fputs(": ", out);
-		untrusted(out, text_of(c->why));
+		html_untrusted(out, text_of(c->why));
 	}
 }
 
@@ -241,9 +250,9 @@ static void layer(const struct session *s, const int *numbers, int i, double mos
 	char lo[STR_QUANTITY], hi[STR_QUANTITY];
 	bool guess = cost_is_guess(c);
 	fprintf(out, "<tr><td class=\"n\">%d</td><td class=\"w\">", numbers[i]);
-	untrusted(out, l->name);
+	html_untrusted(out, l->name);
 	fputs("</td><td>", out);
-	untrusted(out, l->node->op);
+	html_untrusted(out, l->node->op);
 	fputs("</td>", out);
 	duration(c->ns, guess, out);
 	if (c->ns > 0)
@@ -258,7 +267,7 @@ static void layer(const struct session *s, const int *numbers, int i, double mos
 		fprintf(out, "%s to %s", str_duration(lo, c->lo), str_duration(hi, c->hi));
 	limit_describe(&limit, &by);
 	fputs("</td><td>", out);
-	untrusted(out, text_of(by.p));
+	html_untrusted(out, text_of(by.p));
 	fputs("</td><td class=\"w\">", out);
 	method(c, numbers, out);
 	fputs("</td></tr>\n", out);
@@ -311,11 +320,12 @@ static void methods(const struct session *s, FILE *out)
 	fputs("</dl>\n", out);
 }
 
-void report_bound_html(const struct session *s, const struct trust *t, FILE *out)
+void report_bound_html(struct session *s, const struct trust *t, FILE *out)
 {
 	head(s, out);
 	about(s, t, out);
 	what_ifs(s, out);
+	report_charts_html(s, out);
 	layers(s, out);
 	methods(s, out);
 	fputs("</body></html>\n", out);

@@ -8,7 +8,7 @@
 #define SHOWN 6
 
 static void row_print(
-	const struct reach_row *row, const struct reach_target *t, bool by_batch, struct arena *a, FILE *out)
+	const struct reach_row *row, const struct advice_target *t, bool by_batch, struct arena *a, FILE *out)
 {
 	char time[STR_QUANTITY], rate[STR_QUANTITY];
 	int width = report_width(out) - 58;
@@ -26,7 +26,7 @@ static void row_print(
 }
 
 /* The slowest devices that reach it, and the fastest one that does not. */
-static void devices_print(const struct reach *r, const struct reach_target *t, struct arena *a, FILE *out)
+static void devices_print(const struct reach *r, const struct advice_target *t, struct arena *a, FILE *out)
 {
 	int first = 0, hidden;
 	while (first < r->device_count && !r->devices[first].reached)
@@ -40,7 +40,7 @@ static void devices_print(const struct reach *r, const struct reach_target *t, s
 		fprintf(out, "  %d more: --json lists all\n", hidden);
 }
 
-void report_reach_text(const struct reach *r, const struct reach_target *t, FILE *out)
+void report_reach_text(const struct reach *r, const struct advice_target *t, FILE *out)
 {
 	struct arena a = { 0 };
 	if (r->batch_count) {

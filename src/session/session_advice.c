@@ -6,7 +6,11 @@
 #include "base/log.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
+
+#define TARGET_LEAST_NS 1e-3
+#define TARGET_MOST_NS 1e15
 
 static const struct advice_how hows[ADVICE_KINDS] = {
 	[ADVICE_FUSION] = { "fusion",
@@ -50,6 +54,26 @@ static const struct advice_how hows[ADVICE_KINDS] = {
 const struct advice_how *advice_how(enum advice_kind kind)
 {
 	return &hows[kind];
+}
+
+int advice_target_parse(const char *text, int64_t batch, struct advice_target *to, struct error *err)
+{
+	static const struct {
+		const char *name;
+		double ns;
+	} units[] = { { "ns", 1 }, { "us", 1e3 }, { "ms", 1e6 }, { "s", 1e9 }, { "/s", 0 } };
+	char *end;
+	double value = strtod(text, &end), items = (double)(batch > 0 ? batch : 1);
+	bool plain = strspn(text, "0123456789.eE-") >= (size_t)(end - text);
+	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]) && plain && end > text; i++) {
+		if (strcmp(end, units[i].name) != 0)
+			continue;
+		to->items_per_s = units[i].ns > 0 ? NAN : value;
+		to->ns = units[i].ns > 0 ? value * units[i].ns : 1e9 * items / value;
+		if (to->ns >= TARGET_LEAST_NS && to->ns <= TARGET_MOST_NS)
+			return 0;
+	}
+	return error_set(err, "'%.40s' is not a latency (5ms, 300us, 1.2s) or a throughput (200/s)", text);
 }
 
 struct scenario session_unoptimized(struct session *s)
@@ -109,13 +133,13 @@ void session_advice_cancel(struct session *s)
 	s->advice_done = false;
 }
 
-bool session_advice_begin(struct session *s)
+bool session_advice_begin(struct session *s, double target_ns)
 {
 	session_advice_cancel(s);
 	if (!s->current || !s->analysis)
 		return false;
 	struct advice_plan plan = plan_here(s);
-	s->advice = advice_begin(&plan, 1, &s->scenario, NAN);
+	s->advice = advice_begin(&plan, 1, &s->scenario, target_ns);
 	s->advice_from = s->scenario;
 	return true;
 }

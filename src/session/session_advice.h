@@ -11,6 +11,14 @@ struct advice_how {
 };
 const struct advice_how *advice_how(enum advice_kind kind);
 
+/* What advice shall reach. */
+struct advice_target {
+	double ns;          /* latency of a batch; NaN: none is asked for */
+	double items_per_s; /* the throughput it is from; NaN: a latency was given */
+};
+/* Reads "5ms", "300us", "1.2s": a latency; or "200/s": that of one batch at this throughput. */
+int advice_target_parse(const char *text, int64_t batch, struct advice_target *to, struct error *err);
+
 /* The scenario of a program that nothing has optimized: no what-if is on, and each layer runs the library's
  * first choice; launches are isolated if that bound is complete. */
 struct scenario session_unoptimized(struct session *s);
@@ -21,8 +29,9 @@ struct advice_list session_advice(
 struct advice_list session_advice_here(struct session *s, struct arena *a);
 /* The same in slices, beside other work: begin (replaces a search that is running), step until it returns
  * false, then take the list. A search works on the results of its beginning. It is cancelled when the plan or
- * the device changes, or the session closes. Nothing is measured yet: begin returns false. */
-bool session_advice_begin(struct session *s);
+ * the device changes, or the session closes. target_ns: only what reaches it; NaN: all. Nothing is measured
+ * yet: begin returns false. */
+bool session_advice_begin(struct session *s, double target_ns);
 /* Goes on for about `ms`. Returns true while there is more to do. */
 bool session_advice_step(struct session *s, int ms);
 /* True if a search for the session's scenario runs, or has ended and was not taken. */

@@ -37,12 +37,13 @@ static void type(const char *words)
 		p += strspn(p, " ");
 		struct text word = { p, strcspn(p, " ") };
 		uint32_t key = key_parse(word);
+		bool pair = !key && typed_word(&app, word);
 		if (key)
 			app_key(&app, key);
 		char copy[64];
 		snprintf(copy, sizeof(copy), "%.*s", (int)word.n, word.p);
 		const char *next = copy;
-		for (uint32_t code; !key && (code = canvas_decode(&next));)
+		for (uint32_t code; !key && !pair && (code = canvas_decode(&next));)
 			app_key(&app, code);
 		p += word.n;
 		app_refresh(&app);
@@ -358,13 +359,74 @@ static void test_groups(void)
 	double most = app_cost(&app, app.layer)->ns;
 	for (int i = 0; i < app_plan(&app)->layer_count; i++)
 		if (app_plan(&app)->layers[i].class == app_layer(&app, app.layer)->class)
-			ok(!(app_cost(&app, i)->ns > most), "Enter opens the costliest layer of the row");
-	ok(app_pane(&app)->view == &view_detail, "in the details");
-	type("Esc");
+			ok(!(app_cost(&app, i)->ns > most), "Enter selects the costliest layer of the row");
+	ok(app_pane(&app)->view == &view_layers && sees("&class=compute"), "among the layers of the row");
+	is_int(app_pane(&app)->order, 1, "sorted by cost");
+	type("Esc gy");
+	ok(sees("class"), "the grouping stays");
+	type("Right");
+	ok(sees("limited by"), "by what limits the layers");
 	type("Right");
 	ok(sees("of the cost"), "the distribution");
-	type("Left Left");
-	ok(sees("scope"), "and back");
+	type("Enter");
+	ok(sees("nothing opens here"), "has no layers");
+	type("2.");
+	ok(sees("scope") && sees("layer1.1"), "a count: the second grouping");
+	type("Left");
+	ok(sees("type"), "and back");
+	end();
+}
+
+static void test_gains(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("3 $f");
+	const struct pane *p = app_pane(&app);
+	ok(p->view == &view_layers && sees("fusion"), "the layers, with what fusion saves");
+	is_str(p->view->orders[p->order], "fusion", "sorted by it");
+	int first = app.layer;
+	type("f");
+	double fused = app.session->analysis->layers[first].ns;
+	ok(app.session->scenario.fusion && fused > 0, "the first one is fused");
+	type("$l");
+	ok(sees("launch"), "another what-if");
+	is_str(p->view->orders[p->order], "launch", "sorted by that");
+	type("|");
+	ok(!sees("launch "), "| shows the other columns again");
+	type("$z");
+	ok(sees("no what-if has the key z"), "a letter that is no what-if's");
+	type("$m");
+	ok(sees("matrix is not available"), "a what-if that does not apply");
+	type("\"Q");
+	ok(sees("marks are the letters a to z"), "marks are small letters");
+	end();
+}
+
+/* Searches until the advice is that of now: a search may run from before. */
+static void advised(void)
+{
+	for (int i = 0; i < 4; i++) {
+		app_draw(&app);
+		while (app_pane(&app)->view->work(&app, app_pane(&app)->state, 100))
+			;
+	}
+	app_draw(&app);
+}
+
+static void test_target(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	type("A T nonsense Enter");
+	ok(sees("is not a latency"), "a target that is none");
+	type("Esc T 1s Enter");
+	advised();
+	ok(sees("Target 1.00 s: reached"), "a target that is reached");
+	type("T 1us Enter");
+	advised();
+	ok(sees("Target 1.00 us: not reached"), "one that is not");
+	type("T all Enter");
+	advised();
+	ok(!sees("Target"), "all: none");
 	end();
 }
 
@@ -1557,6 +1619,8 @@ int main(void)
 	test_help_search();
 	test_scenarios();
 	test_groups();
+	test_gains();
+	test_target();
 	test_sweep_view();
 	test_sweep_curves();
 	test_algorithms();

@@ -59,6 +59,10 @@ static void test_words(void)
 	is_int(count("op=Con"), 0, "= is the whole word");
 	is_int(count("op:Con"), convs, ": a part");
 	is_int(count("class:compute op=Conv"), convs, "class");
+	ok(count("scope:layer1.1") > 0 && count("scope:layer1.1") < count("name:layer1"), "inside a scope");
+	is_int(count("scope:layer1.1"), count("scope=layer1/layer1.1") + count("scope=layer1.1"),
+		"= the first parts of a name");
+	is_int(count("scope:layer"), 0, "a whole part");
 	is_int(count("state:ok") + count("!state:ok"), all, "each row has a state");
 	ok(ok_count > 0 && ok_count < all, "state:ok");
 	is_int(count("state:missing"), count("state=-"), "a stored name is its word");

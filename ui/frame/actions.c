@@ -9,6 +9,15 @@ void app_use(struct app *app, const struct scenario *s)
 	app_refresh(app);
 }
 
+bool what_if_is_absent(const struct app *app, const struct what_if *row)
+{
+	const struct session *s = app->session;
+	bool absent = app_is_inapplicable(app, row);
+	for (int i = 0; i < s->effect_count; i++)
+		absent |= s->effects[i].row == row && !s->effects[i].available;
+	return absent;
+}
+
 void app_toggle(struct app *app, int row)
 {
 	int count;
@@ -17,9 +26,7 @@ void app_toggle(struct app *app, int row)
 		return;
 	struct session *s = app->session;
 	int next = table[row].get(&s->scenario) + 1;
-	bool on = next < what_if_choices(&table[row]), absent = app_is_inapplicable(app, &table[row]);
-	for (int i = 0; i < s->effect_count; i++)
-		absent |= s->effects[i].row == &table[row] && !s->effects[i].available;
+	bool on = next < what_if_choices(&table[row]), absent = what_if_is_absent(app, &table[row]);
 	if (absent && (on || next == 1)) {
 		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
 		return;
@@ -48,8 +55,7 @@ void what_ifs_set(struct app *app, const char *list)
 	for (int i = 0; i < s->effect_count; i++) {
 		const struct what_if *row = s->effects[i].row;
 		int choice = row->get(&next);
-		if (choice && choice != row->get(&s->scenario) &&
-			(!s->effects[i].available || app_is_inapplicable(app, row))) {
+		if (choice && choice != row->get(&s->scenario) && what_if_is_absent(app, row)) {
 			app_note(app, true, "%s is not available: %s", row->name, row->absent);
 			return;
 		}

@@ -11,6 +11,7 @@ struct app_options {
 				inside */
 	bool fresh;          /* the last state of the model does not come back */
 	bool what_ifs_given; /* by an option: those of the last state do not come back */
+	bool tour;           /* steps over the explorer say what to press; no state is read or kept */
 	const char *view;    /* the first view; NULL = layers */
 	const char *note;    /* shown at first, e.g. why there is no device; or NULL */
 };
@@ -29,6 +30,9 @@ enum frame_form {
  * ("Down", "Enter", "^F") or characters, separated by blanks, or "text:WORD"; while a prompt is open any word
  * is typed. Nothing is measured. view NULL = layers. -1: no such view or key, a size out of range. */
 int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
+	enum frame_form form, FILE *out, struct error *err);
+/* The same of the tour, whose keys these are. */
+int app_frame_tour(struct session *s, int columns, int rows, const char *keys, bool ascii,
 	enum frame_form form, FILE *out, struct error *err);
 
 /* "COLUMNSxROWS" of --frame. */

@@ -3,6 +3,7 @@
 #include "drive/runner_process.h"
 #include "ui/model/agent.h"
 #include "ui/frame/frame.h"
+#include "ui/frame/tour.h"
 #include "ui/model/real.h"
 #include "ui/model/say.h"
 
@@ -597,10 +598,8 @@ static void draw_too_small(struct app *app, struct area all)
 	canvas_fit(all, 0, 2, all.width, STYLE_NORMAL, "q quit");
 }
 
-void app_draw(struct app *app)
+static void draw_explorer(struct app *app)
 {
-	arena_free(&app->scratch);
-	canvas_clear(&app->frame->canvas);
 	app->frame->spot_count = 0;
 	app->frame->list = (struct area){ 0 };
 	struct area all = canvas_area(&app->frame->canvas);
@@ -627,4 +626,22 @@ void app_draw(struct app *app)
 		draw_prompt(app, last);
 	else
 		draw_hints(app, last);
+}
+
+/* The box of the tour is below the explorer, on small screens over its last rows. */
+void app_draw(struct app *app)
+{
+	struct canvas *c = &app->frame->canvas;
+	int height = c->height;
+	arena_free(&app->scratch);
+	canvas_clear(c);
+	int box = app_is_too_small(app) ? 0 : tour_rows(app);
+	box = box < height ? box : height;
+	if (height - box >= APP_ROWS_MIN)
+		c->height -= box;
+	draw_explorer(app);
+	c->height = height;
+	struct area all = canvas_area(c);
+	if (box)
+		tour_draw(app, canvas_part(all, 0, height - box, all.width, box));
 }

@@ -96,6 +96,13 @@ struct spot {
 	struct key_row row;
 };
 
+/* The tour's place (tour.h). */
+struct tour {
+	bool on;
+	int step;
+	uint32_t typed;      /* the first key of the step's pair; 0: none */
+};
+
 struct frame {
 	struct canvas canvas;
 	struct theme theme;
@@ -121,6 +128,7 @@ struct frame {
 	char search[PROMPT_SIZE];
 	struct prompt prompt;
 	struct typed typed;
+	struct tour tour;
 	struct history history;
 	struct str copy;         /* to be put on the clipboard; empty: nothing */
 	char standing[ERROR_TEXT_SIZE]; /* error shown while there is no other message, or "" */
@@ -202,6 +210,8 @@ void dtype_next(struct app *app);
 void scenario_select(struct app *app, int64_t batch, enum dtype dtype);
 /* Takes what-ifs as scenario_parse does; those that do not apply are refused. */
 void what_ifs_set(struct app *app, const char *list);
+/* True if it does not apply: nothing measured uses it, or costs are estimates that have none. */
+bool what_if_is_absent(const struct app *app, const struct what_if *row);
 void measure(struct app *app, bool all); /* what is missing, or the selected layer */
 void measure_stop(struct app *app);
 

@@ -157,6 +157,10 @@ void jump_along(struct app *app, int direction)
 
 void mark_set(struct app *app, int letter)
 {
+	if (letter < 'a' || letter > 'z') {
+		app_note(app, false, "marks are the letters a to z");
+		return;
+	}
 	if (app->layer < 0 || letter < 'a' || letter > 'z')
 		return;
 	app->frame->marks[letter - 'a'] = app->layer + 1;

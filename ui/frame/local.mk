@@ -21,5 +21,7 @@ libui_a_SOURCES += \
 	ui/frame/questions.c \
 	ui/frame/request.c \
 	ui/frame/run.c \
+	ui/frame/tour.c \
+	ui/frame/tour.h \
 	ui/frame/typed.c \
 	ui/frame/write.c

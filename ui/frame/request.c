@@ -3,6 +3,9 @@
 
 #include "ui/frame/frame.h"
 
+#include <stdio.h>
+#include <string.h>
+
 static void unfold_set(struct app *app, int layer, bool open)
 {
 	app->unfolded[layer] = open;
@@ -125,6 +128,56 @@ void sort_by(struct app *app, int order)
 	app_note(app, false, "sorted by %s", p->view->orders[order]);
 }
 
+static bool view_request(struct app *app, const struct key_row *key)
+{
+	struct pane *p = app_pane(app);
+	return p->view->request && p->view->request(app, p->state, key, pane_row(p));
+}
+
+/* The number of the view's order of that name, or -1. */
+static int order_named(const struct view *view, const char *name)
+{
+	for (int i = 0; view->orders && view->orders[i]; i++)
+		if (strcmp(view->orders[i], name) == 0)
+			return i;
+	return -1;
+}
+
+void app_show_only(struct app *app, const char *filter)
+{
+	app_show(app, views_at(0), -1);
+	struct pane *p = app_pane(app);
+	snprintf(p->filter, sizeof(p->filter), "%s", filter);
+	sort_by(app, order_named(p->view, "cost"));
+	app_note(app, false, "%s: %d layer%s, the costliest first; Esc shows all", p->filter, p->shown_count,
+		p->shown_count == 1 ? "" : "s");
+}
+
+/* The layers, those first on which the what-if of a key saves most. */
+static void gains_show(struct app *app, const struct key_row *key)
+{
+	int count, row = 0;
+	const struct what_if *table = what_if_table(&count);
+	while (row < count && table[row].key != key->argument)
+		row++;
+	if (row == count) {
+		app_note(app, false, "no what-if has the key %c: 3 lists them", key->argument);
+		return;
+	}
+	if (what_if_is_absent(app, &table[row])) {
+		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
+		return;
+	}
+	app_show(app, views_at(0), -1);
+	struct pane *p = app_pane(app);
+	struct key_row passed = *key;
+	passed.argument = row;
+	view_request(app, &passed);
+	pane_sync(app, p, app_list_width(app));
+	sort_by(app, order_named(p->view, table[row].name));
+	app_note(app, false, "layers by what %s saves; I: those that it costs first", table[row].name);
+}
+
 static void folded_toggle(struct app *app)
 {
 	const struct plan *p = app_plan(app);
@@ -195,15 +248,10 @@ static bool request_find(struct app *app, const struct key_row *key)
 	case REQUEST_SORT: sort(app, 1, false); break;
 	case REQUEST_SORT_BACK: sort(app, -1, false); break;
 	case REQUEST_REVERSE: sort(app, 0, true); break;
+	case REQUEST_GAINS: gains_show(app, key); break;
 	default: return false;
 	}
 	return true;
-}
-
-static bool view_request(struct app *app, const struct key_row *key)
-{
-	struct pane *p = app_pane(app);
-	return p->view->request && p->view->request(app, p->state, key, pane_row(p));
 }
 
 /* What only some views do. */

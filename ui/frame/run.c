@@ -2,6 +2,7 @@
 
 #include "ui/model/agent.h"
 #include "ui/frame/frame.h"
+#include "ui/frame/tour.h"
 #include "ui/model/real.h"
 #include "ui/screen/term.h"
 #include "ui/views/columns.h"
@@ -169,6 +170,14 @@ static void ground_take(struct app *app, uint32_t rgb)
 	app->frame->light = theme_light_by_color(rgb);
 }
 
+static void key_take(struct app *app, uint32_t key)
+{
+	if (app->frame->tour.on && !app_is_too_small(app))
+		tour_key(app, key);
+	else
+		typed_key(app, key, now_ms());
+}
+
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
@@ -210,8 +219,8 @@ static int loop(struct app *app)
 			shown_ms = 0;
 		}
 		if (event == TERM_KEY)
-			typed_key(app, value.key, now_ms());
-		if (event == TERM_MOUSE)
+			key_take(app, value.key);
+		if (event == TERM_MOUSE && !app->frame->tour.on)
 			mouse_event(app, &value.mouse, now_ms());
 		shown_ms = used ? 0 : shown_ms;
 		if (!used && pending) { /* before new results, which would make them old */
@@ -235,10 +244,10 @@ static int loop(struct app *app)
 /* The first frame, with a terminal or without. */
 static void begin(struct app *app, const struct view *view, const struct app_options *o)
 {
-	app->frame->keeps = o != NULL;
+	app->frame->keeps = o && !o->tour;
 	app->frame->fresh = o && o->fresh;
 	app->frame->what_ifs_given = o && o->what_ifs_given;
-	if (o && !o->fresh)
+	if (app->frame->keeps && !o->fresh)
 		keep_load(app, !o->what_ifs_given, !view);
 	if (view)
 		app_show(app, view, -1);
@@ -274,13 +283,16 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (o->note)
 		app_note(&app, true, "%s", o->note);
 	struct arena path = { 0 };
-	history_open(&app.frame->history, config_state_path(&path, "history"));
+	app.frame->tour.on = o->tour;
+	if (!o->tour)
+		history_open(&app.frame->history, config_state_path(&path, "history"));
 	arena_free(&path);
 	begin(&app, view, o);
 	term_show(&app.frame->canvas, &app.frame->theme, false);
 	runner_start(&app);
 	int result = loop(&app);
-	keep_save(&app);
+	if (app.frame->keeps)
+		keep_save(&app);
 	if (s->queue)
 		queue_cancel(s->queue);
 	app_free(&app);
@@ -313,6 +325,13 @@ static int type_word(struct app *app, struct text word, struct error *err)
 	static const char typed[] = "text:";
 	size_t start = sizeof(typed) - 1;
 	uint32_t key = key_parse(word);
+	struct key_pair keys = keys_parse(word);
+	if (app->frame->tour.on && keys.first) {
+		tour_key(app, keys.first);
+		if (keys.second)
+			tour_key(app, keys.second);
+		return 0;
+	}
 	if (key != KEY_CODE_NONE) {
 		app_key(app, key);
 		return 0;
@@ -357,8 +376,8 @@ static void frame_draw(struct app *app)
 			;
 }
 
-int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
-	enum frame_form form, FILE *out, struct error *err)
+static int frame_print(struct session *s, int columns, int rows, const char *view, const char *keys,
+	bool ascii, enum frame_form form, bool tour, FILE *out, struct error *err)
 {
 	const struct view *first = views_find(view ? view : "layers");
 	if (columns < 1 || rows < 1 || columns > CANVAS_SIDE_MAX || rows > CANVAS_SIDE_MAX)
@@ -377,6 +396,7 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	app.is_still = true;
 	if (form == FRAME_COLOR)
 		theme_use(&app, theme_light_by_env(getenv("COLORFGBG")) > 0);
+	app.frame->tour.on = tour;
 	begin(&app, first, NULL);
 	view_await(&app);
 	while (session_reality_step(s))
@@ -407,4 +427,16 @@ int app_frame(struct session *s, int columns, int rows, const char *view, const 
 	str_free(&text);
 	app_free(&app);
 	return bad;
+}
+
+int app_frame(struct session *s, int columns, int rows, const char *view, const char *keys, bool ascii,
+	enum frame_form form, FILE *out, struct error *err)
+{
+	return frame_print(s, columns, rows, view, keys, ascii, form, false, out, err);
+}
+
+int app_frame_tour(struct session *s, int columns, int rows, const char *keys, bool ascii,
+	enum frame_form form, FILE *out, struct error *err)
+{
+	return frame_print(s, columns, rows, NULL, keys, ascii, form, true, out, err);
 }

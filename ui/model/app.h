@@ -41,6 +41,7 @@ struct app {
 	char note[ERROR_TEXT_SIZE]; /* one line for the user, until the next key: app_note */
 	bool note_bad;
 	int count;               /* typed before the key that is handled: 5 in 5j; 0: none */
+	char target[16];         /* of advice, as typed: "5ms"; "" none */
 	bool show_folded;        /* list the layers that only compute constants too */
 	bool is_still;           /* a single frame is printed: no process is started */
 	struct app_agent *agent; /* that runs the model (agent.h) */

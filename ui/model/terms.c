@@ -23,12 +23,14 @@ static const struct unit counts[] = { { "", 1 }, { "k", 1e3 }, { "M", 1e6 }, { "
 static const struct unit sizes[] = { { "B", 1 }, { "KB", 1e3 }, { "MB", 1e6 }, { "GB", 1e9 },
 	{ "KiB", 1024 }, { "MiB", 1048576 }, { "GiB", 1073741824 }, { 0 } };
 
-/* A key has either texts (text), words of which one must be named (word), or a number (number, unit). */
+/* A key has a function of its own (holds), or texts (text), words of which one must be named (word), or a
+ * number (number, unit). */
 struct term_key {
 	const char *name;
 	struct text (*text)(struct app *app, const struct subject *of); /* p NULL: unknown */
 	const char *(*word)(int i);    /* the words, NULL beyond the last, "" for none of them */
 	bool (*has)(struct app *app, const struct subject *of, int word);
+	bool (*holds)(struct app *app, const struct subject *of, const struct term *t);
 	double (*number)(struct app *app, const struct subject *of);
 	const struct unit *units;
 	const char *example, *help;
@@ -52,6 +54,21 @@ static const struct layer_cost *cost_of(const struct app *app, const struct subj
 static struct text fact_name(struct app *app, const struct subject *of)
 {
 	return app_layer(app, of->layer) ? app_layer(app, of->layer)->name : (struct text){ 0 };
+}
+
+/* True if the layer is inside a scope of that name: parts of its name, not the last one; with = the first
+ * ones. */
+static bool scope_holds(struct app *app, const struct subject *of, const struct term *t)
+{
+	struct text name = fact_name(app, of), scope = t->value;
+	size_t start = name.n && name.p[0] == '/';
+	for (size_t i = start; name.p && i + scope.n < name.n; i++) {
+		bool begins = i == start || (t->compare == ':' && strchr("/.", name.p[i - 1]));
+		if (begins && strchr("/.", name.p[i + scope.n]) &&
+			strncasecmp(name.p + i, scope.p, scope.n) == 0)
+			return true;
+	}
+	return false;
 }
 
 static struct text fact_op(struct app *app, const struct subject *of)
@@ -241,6 +258,8 @@ static const struct term_key keys[] = {
 		.help = "the share of that peak which it reaches" },
 	{ "op", .text = fact_op, .example = "op=Conv", .help = "operator; op:conv: it contains \"conv\"" },
 	{ "name", .text = fact_name, .example = "name:layer1", .help = "name of the layer" },
+	{ "scope", .holds = scope_holds, .example = "scope:layer1",
+		.help = "inside a scope of that name; scope=bert/encoder: the first parts of its name" },
 	{ "class", .word = class_word, .has = class_has, .example = "class:compute",
 		.help = "compute, memory, move, free or host" },
 	{ "algo", .text = fact_algorithm, .example = "algo:jit", .help = "library and algorithm used" },
@@ -424,7 +443,8 @@ static int word_holds(struct app *app, const struct term *t, const struct subjec
 bool term_holds(struct app *app, const struct term *t, const struct subject *of)
 {
 	const struct term_key *k = t->key;
-	int holds = k->number ? number_holds(k->number(app, of), t)
+	int holds = k->holds ? k->holds(app, of, t)
+		: k->number ? number_holds(k->number(app, of), t)
 		: k->text     ? text_holds(k->text(app, of), t)
 			      : word_holds(app, t, of);
 	return t->negated ? holds == 0 : holds == 1;

@@ -4,12 +4,14 @@
 #include "ui/views/view.h"
 
 #include <math.h>
+#include <stdio.h>
+#include <string.h>
 
 #include "base/clock.h"
 
 /* What to do first, from the current scenario on: a row for each advice, then how each kind is done. Found
  * beside other work; until then the rows are those of before, and the heading says so. Enter switches on the
- * what-ifs of a row. */
+ * what-ifs of a row; T asks for a latency to reach. */
 
 struct advice_line {
 	int advice; /* index of the list; -1: text */
@@ -76,6 +78,41 @@ static void add_how(struct advice_page *p)
 	}
 }
 
+/* The target that was typed, for the present batch; ns NaN: none. */
+static struct advice_target target_of(const struct app *app)
+{
+	struct advice_target t = { NAN, NAN };
+	struct error err = ERROR_NONE;
+	const struct plan *p = app_plan(app);
+	if (!p || !app->target[0] || advice_target_parse(app->target, p->batch, &t, &err))
+		return (struct advice_target){ NAN, NAN };
+	return t;
+}
+
+/* Whether the advice reaches the target. */
+static void add_target(struct advice_page *p)
+{
+	const struct advice_list *l = &p->list;
+	char low[STR_QUANTITY], to[STR_QUANTITY];
+	const char *mark = l->estimated ? "~" : "";
+	str_duration(low, l->least_ns);
+	str_duration(to, l->target_ns);
+	if (isnan(l->target_ns) || isnan(l->start_ns))
+		return;
+	add(p, -1, 0, STYLE_NORMAL, "");
+	if (l->reached)
+		add_wrapped(p, -1, 1, STYLE_GOOD,
+			arena_printf(&p->arena, "Target %s: reached, with %s%s%s.", to, mark, low,
+				l->count ? "" : " already"));
+	else
+		add_wrapped(p, -1, 1, STYLE_WARN,
+			arena_printf(&p->arena,
+				"Target %s: not reached, the lowest is %s%s: the device would have to be "
+				"%.2f times as fast. `benanza advise --target` also tries other data types, "
+				"batches and devices.",
+				to, mark, low, l->least_ns / l->target_ns));
+}
+
 /* Makes the lines of the page. */
 static void page_make(struct advice_page *p)
 {
@@ -88,6 +125,7 @@ static void page_make(struct advice_page *p)
 		add(p, -1, 1, STYLE_DIM, "no advice: nothing is measured; b measures what is missing");
 	else if (!p->list.count)
 		add(p, -1, 1, STYLE_DIM, "no advice: nothing that is measured saves 0.2% of the bound");
+	add_target(p);
 	if (p->list.count && p->list.overhead_ns > 0) {
 		char text[STR_QUANTITY];
 		add(p, -1, 0, STYLE_NORMAL, "");
@@ -143,7 +181,7 @@ static int advice_rows(struct app *app, void *state, int width)
 	}
 	bool any = true;
 	if (is_due(app, p)) {
-		any = session_advice_begin(app->session);
+		any = session_advice_begin(app->session, target_of(app).ns);
 		p->generation = app->generation;
 		p->begun_ms = clock_ms();
 	}
@@ -217,6 +255,27 @@ static bool advice_passes(struct app *app, void *state, int row)
 	return ((struct advice_page *)state)->lines[row].advice < 0;
 }
 
+static bool target_accept(struct app *app, const char *text)
+{
+	struct advice_target t;
+	struct error err = ERROR_NONE;
+	bool all = strcmp(text, "all") == 0;
+	if (!all && advice_target_parse(text, 1, &t, &err)) {
+		app_note(app, true, "%s", err.text);
+		return false;
+	}
+	snprintf(app->target, sizeof(app->target), "%s", all ? "" : text);
+	app->generation++;
+	return true;
+}
+
+static const struct key_row advice_keys[] = {
+	{ "T", REQUEST_OWN, 0, KEYS_WHAT_IF,
+		"only what reaches a latency (5ms) or a throughput (200/s: items); all: every advice",
+		.hint = NULL },
+	{ 0 }
+};
+
 /* Switches on the what-ifs that the advice adds to the current scenario. */
 static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
 {
@@ -224,6 +283,10 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
 	struct scenario with = app->session->scenario;
 	struct error err = ERROR_NONE;
+	if (key->request == REQUEST_OWN) {
+		app_ask(app, "reach (5ms, 200/s, all): ", target_accept);
+		return true;
+	}
 	if (key->request != REQUEST_OPEN || advice < 0 ||
 		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
 		return false;
@@ -247,6 +310,7 @@ const struct view view_advice = {
 	.help = "what to do first from the current scenario on, what it saves, and how it is done",
 	.keys = "7 A",
 	.group = KEYS_VIEWS,
+	.own = advice_keys,
 	.state_size = sizeof(struct advice_page),
 	.close = advice_close,
 	.rows = advice_rows,

@@ -285,6 +285,7 @@ int column_compare(struct app *app, struct columns_chosen *c, int column, int a,
 static const char *const sets[] = { NULL, "bound,peak,preferred", "flops,bytes,algo",
 	"fusion,algorithm,launch,matrix", "none" };
 #define SET_COUNT ((int)(sizeof(sets) / sizeof(*sets)))
+#define SET_GAINS 3
 
 static int column_find(struct text name)
 {
@@ -333,11 +334,11 @@ static const char *automatic(const struct app *app)
 
 int columns_fit(const struct app *app, struct columns_chosen *c, int room, int most)
 {
-	const char *list = set_words(app, c);
+	const char *list = set_words(app, c), *first = c->first ? column_name(c->first - 1) : "";
 	int left = list ? most : room, used = 0;
 	list = list ? list : automatic(app);
 	c->shown_count = 0;
-	for (struct text name; (name = name_next(&list)).n;) {
+	for (struct text name; (name = name_next(*first ? &first : &list)).n;) {
 		int column = column_find(name), width = column >= 0 ? column_width(column) + 1 : 0;
 		if (column < 0 || column_is_shown(c, column) || c->shown_count == COLUMNS_SHOWN_MAX)
 			continue;
@@ -349,8 +350,15 @@ int columns_fit(const struct app *app, struct columns_chosen *c, int room, int m
 	return used;
 }
 
+void columns_show_gain(struct columns_chosen *c, int what_if)
+{
+	c->set = SET_GAINS;
+	c->first = 1 + FIXED + what_if;
+}
+
 const char *columns_next(struct app *app, struct columns_chosen *c)
 {
+	c->first = 0;
 	c->set = (c->set + 1) % SET_COUNT;
 	const char *words = set_words(app, c);
 	return words ? words : "as many as there is room for";

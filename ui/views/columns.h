@@ -22,6 +22,7 @@ struct column_gain {
 /* All zero: automatic, nothing computed. */
 struct columns_chosen {
 	int set;                /* 0: automatic or, if there is one, the configuration's */
+	int first;              /* 1 + the column that comes before those of the set; 0: none */
 	int shown_count, shown[COLUMNS_SHOWN_MAX]; /* set by columns_fit */
 	struct column_gain gains[COLUMNS_MAX];
 };
@@ -43,6 +44,8 @@ int column_compare(struct app *app, struct columns_chosen *c, int column, int a,
 int columns_fit(const struct app *app, struct columns_chosen *c, int room, int most);
 bool columns_are_chosen(const struct app *app, const struct columns_chosen *c);
 bool column_is_shown(const struct columns_chosen *c, int column);
+/* Shows what a what-if saves, by its row of what_if_table, before the other what-ifs. */
+void columns_show_gain(struct columns_chosen *c, int what_if);
 /* The next set. Returns its words: "bound, peak, algo". */
 const char *columns_next(struct app *app, struct columns_chosen *c);
 /* The words of the set chosen by key, to keep them; NULL: none was. columns_choose: the set with these words,

@@ -8,7 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
-/* Costs by operator type, scope and class, and their distribution: a table of the analysis (B1 to B4). */
+/* Costs by operator type, scope, class and limit, and their distribution: a table of the analysis. */
 struct groups {
 	struct arena arena;
 	const struct xsp_table *table; /* NULL: no analysis */
@@ -16,7 +16,11 @@ struct groups {
 	uint64_t generation;
 };
 
-static const char *const groupings[] = { "by-type", "by-scope", "by-class", "distribution" };
+/* An analysis, and the filter that shows the layers of a row; NULL: it has none. */
+static const struct {
+	const char *analysis, *filter;
+} groupings[] = { { "by-type", "op=" }, { "by-scope", "scope=" }, { "by-class", "class=" },
+	{ "by-limit", "bound=" }, { "distribution", NULL } };
 #define GROUPING_COUNT ((int)(sizeof(groupings) / sizeof(groupings[0])))
 
 #define COLUMN 10 /* width of a number, with a blank */
@@ -48,7 +52,7 @@ static int groups_rows(struct app *app, void *state, int width)
 		};
 		s->table = !in.plan || !in.bound
 			? NULL
-			: xsp_analyze(&s->arena, analysis_named(groupings[s->grouping]), &in);
+			: xsp_analyze(&s->arena, analysis_named(groupings[s->grouping].analysis), &in);
 	}
 	return s->table ? s->table->row_count + (s->table->note && *s->table->note) : 0;
 }
@@ -146,42 +150,25 @@ static bool groups_passes(struct app *app, void *state, int row)
 	return row == ((struct groups *)state)->table->row_count;
 }
 
-/* True if a layer counts to a row. A scope is the beginning of a name. */
-static bool has_layer(const struct groups *s, int row, const struct plan_layer *l)
+/* The layers view with the layers of the row. A word of a filter has neither blanks nor quotes. */
+static bool show_layers(struct app *app, const struct groups *s, int row)
 {
-	const char *word = xsp_cell(s->table, row, 0)->text;
-	size_t n = strlen(word);
-	if (s->shown == 0)
-		return text_is(l->node->op, word);
-	if (s->shown == 2)
-		return strcmp(op_class_name(l->class), word) == 0;
-	struct text name = l->name;
-	if (name.n && name.p[0] == '/') {
-		name.p++;
-		name.n--;
-	}
-	return n && name.n > n && memcmp(name.p, word, n) == 0 && strchr("/.", name.p[n]);
-}
-
-/* The details of the layer with the highest cost in the row. */
-static bool open_most(struct app *app, const struct groups *s, int row)
-{
-	const struct plan *p = app_plan(app);
-	int most = -1;
-	for (int i = 0; s->shown < 3 && i < p->layer_count; i++) {
-		double ns = app_cost(app, i)->ns, best = most < 0 ? NAN : app_cost(app, most)->ns;
-		if (has_layer(s, row, &p->layers[i]) && (most < 0 || ns > best || isnan(best)))
-			most = i;
-	}
-	if (most < 0)
+	const char *filter = groupings[s->shown].filter, *word = xsp_cell(s->table, row, 0)->text;
+	struct error err = ERROR_NONE;
+	struct terms terms;
+	if (!filter || !word || !*word || strpbrk(word, " \""))
 		return false;
-	app_show(app, views_details(), most);
+	filter = arena_printf(&app->scratch, "%s%s", filter, word);
+	if (terms_parse(&terms, filter, false, &err)) /* limited by nothing */
+		return false;
+	app_show_only(app, filter);
 	return true;
 }
 
 static const struct key_row groups_keys[] = {
-	{ ".", REQUEST_OWN, 0, KEYS_VIEWS, "by the next: operator type, scope, class, distribution",
-		.hint = NULL },
+	{ ".", REQUEST_OWN, 0, KEYS_VIEWS,
+		"by the next: operator type, scope, class, what limits, distribution; 4.: by the fourth",
+		.counts = true },
 	{ 0 }
 };
 
@@ -190,20 +177,21 @@ static bool groups_request(struct app *app, void *state, const struct key_row *k
 	struct groups *s = state;
 	bool next = key->request == REQUEST_OWN || key->request == REQUEST_UNFOLD;
 	if (next || key->request == REQUEST_FOLD) {
-		s->grouping = (s->grouping + (next ? 1 : GROUPING_COUNT - 1)) % GROUPING_COUNT;
+		s->grouping = app->count ? (app->count - 1) % GROUPING_COUNT
+			: (s->grouping + (next ? 1 : GROUPING_COUNT - 1)) % GROUPING_COUNT;
 		app_note(app, false, "%s; . or Right: the next",
-			analysis_named(groupings[s->grouping])->title);
+			analysis_named(groupings[s->grouping].analysis)->title);
 		return true;
 	}
 	if (key->request != REQUEST_OPEN || row < 0 || !s->table || row >= s->table->row_count)
 		return false;
-	return open_most(app, s, row);
+	return show_layers(app, s, row);
 }
 
 const struct view view_groups = {
 	.name = "groups",
-	.help = "costs by operator type, scope or class, and their distribution; Enter opens the costliest "
-		"layer",
+	.help = "costs by operator type, scope, class or limit, and their distribution; Enter shows the "
+		"layers of a row, the costliest first",
 	.keys = "gy",
 	.group = KEYS_VIEWS,
 	.own = groups_keys,
@@ -215,5 +203,5 @@ const struct view view_groups = {
 	.row_text = groups_row_text,
 	.passes = groups_passes,
 	.request = groups_request,
-	.opens = "costliest",
+	.opens = "its layers",
 };

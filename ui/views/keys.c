@@ -66,6 +66,10 @@ static const struct key_row fixed[] = {
 		.hint = "sort" },
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .hint = NULL },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", .hint = NULL },
+	{ "$a", REQUEST_GAINS, 0, KEYS_FIND,
+		"layers by what the what-if of key a saves on each, or that of another key: $f by what "
+		"fusion saves",
+		.letter = true },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
 		"show or hide the layers that only compute constants (weights, arithmetic on shapes)",
 		.hint = NULL },
@@ -356,7 +360,8 @@ const struct key_row *keys_find(const struct view *view, struct key_pair keys)
 	for (int i = 0; i < table.entry_count; i++) {
 		const struct key_entry *e = &table.entries[i];
 		const struct key_row *row = &rows[e->row];
-		bool any = row->letter && keys.second >= 'a' && keys.second <= 'z';
+		bool any = row->letter && ((keys.second >= 'a' && keys.second <= 'z') ||
+			(keys.second >= 'A' && keys.second <= 'Z'));
 		if (e->keys.first == keys.first && (any || e->keys.second == keys.second) &&
 			is_of(row, view) && (!found || row->view))
 			found = row;

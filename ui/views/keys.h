@@ -37,6 +37,7 @@ enum request {
 	REQUEST_SORT,
 	REQUEST_SORT_BACK,
 	REQUEST_REVERSE,
+	REQUEST_GAINS,
 	REQUEST_FOLDED,
 	REQUEST_UNFOLD,
 	REQUEST_FOLD,
@@ -77,12 +78,13 @@ struct key_row {
 	int argument;          /* REQUEST_WHAT_IF: row of what_if_table; REQUEST_VIEW: number of the view;
 				  REQUEST_UNFOLD, REQUEST_FOLD: KEYS_ELSE_OPEN or 0;
 				  REQUEST_JUMP: 1 + enum kind, negative: previous; REQUEST_JUMP_ALONG: 1
-				  or -1; with `letter`: the letter typed */
+				  or -1; with `letter`: the letter typed; REQUEST_GAINS passed to a view:
+				  row of what_if_table */
 	enum key_group group;
 	const char *text;      /* one line of help */
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */
 	bool counts;           /* a number may be typed before it: 5j */
-	bool letter;           /* the second key of a pair stands for any letter a to z */
+	bool letter;           /* the second key of a pair stands for any letter */
 	const struct view *view; /* set by keys_table: the only view that has it; NULL: all views */
 };
 

@@ -497,6 +497,11 @@ static bool layers_request(struct app *app, void *state, const struct key_row *k
 		app->generation++;
 		return true;
 	}
+	if (key->request == REQUEST_GAINS) {
+		columns_show_gain(&((struct widths *)state)->more, key->argument);
+		app->generation++;
+		return true;
+	}
 	if (row < 0)
 		return false;
 	int layer = app->listed[row], scope = scope_row(app, row);

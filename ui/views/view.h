@@ -114,6 +114,8 @@ int app_unfold_all(struct app *app);
 void app_follow(struct app *app, int layer);
 /* Shows another view with the given layer selected (-1: keeps the selected one). */
 void app_show(struct app *app, const struct view *view, int layer);
+/* Shows the layers for which a filter's text holds, the costliest first. */
+void app_show_only(struct app *app, const char *filter);
 /* Switches to another device; the result is shown in the footer. */
 void app_device_choose(struct app *app, const struct session_device *d);
 /* Opens another model in place of this one. False: it cannot be opened (said), and this one stays. */

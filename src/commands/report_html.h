@@ -1,0 +1,17 @@
+/* Parts of the page of report_bound_html. */
+#ifndef COMMANDS_REPORT_HTML_H
+#define COMMANDS_REPORT_HTML_H
+
+#include "session/session.h"
+
+/* Text of the program with the characters that HTML uses escaped; of a model or a file, also cleaned. */
+void html_text(FILE *out, const char *clean);
+void html_untrusted(FILE *out, struct text t);
+/* A date and time in UTC; "unknown" if it has none. Returns buf. */
+const char *html_date(char *buf, size_t size, int64_t at);
+
+/* The charts as SVG inside the page: roofline, schedule, distributions, and the difference from a real
+ * execution. What cannot be drawn says why. */
+void report_charts_html(struct session *s, FILE *out);
+
+#endif

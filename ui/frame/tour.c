@@ -1,0 +1,211 @@
+#include "config.h"
+
+#include "ui/frame/tour.h"
+
+#include "ui/frame/frame.h"
+
+#include <stdio.h>
+#include <string.h>
+
+#define WIDTH_MOST 100 /* columns of the box */
+#define LINES_MOST 16  /* of its text */
+
+static const struct tour_step steps[] = {
+	{ "The answer is on top",
+		"The bound is the time that the library's fastest kernels need for all layers. The lines "
+		"after it say how much is measured, how far to trust it, and what each what-if would save. "
+		"A row is a layer, the lanes beside it are the graph. Open the details of the selected "
+		"layer.",
+		"Enter", "layers" },
+	{ "One layer",
+		"Its cost and interval, what limits it, what fusing it with its neighbours saves, and the "
+		"problem that was measured for it. Compare the algorithms that the library has for it.",
+		"ga", "detail" },
+	{ "Algorithms",
+		"A row is an algorithm, beside the fastest one and the one that the library would choose. "
+		"Now a question: which layers gain most from fusion? $ and the key of a what-if shows it.",
+		"$f", "algorithms" },
+	{ "Gains by layer",
+		"The layers on which fusion saves most are on top ({s} sorts by the next column, {I} "
+		"reverses). Switch fusion on: the new bound is there at once, because fused kernels are "
+		"measured, too.",
+		"f", "layers" },
+	{ "What if",
+		"The bound fell, and the line of what-ifs says what fusion saves now that it is on. Each "
+		"what-if has a key there; all can be combined. What should be done first?",
+		"A", "layers" },
+	{ "Advice",
+		"Ranked by what each change saves after those above it; below, how it is done in ONNX "
+		"Runtime, TensorRT and PyTorch. {T} asks for a latency to reach. Which peaks limit the "
+		"layers?",
+		"gr", "advice" },
+	{ "Roofline",
+		"A dot is a problem, a line a measured peak: dots near a line cannot become much faster on "
+		"this machine. Independent layers could run at the same time: switch that on.",
+		"p", "roofline" },
+	{ "Parallel layers",
+		"The bound is now that of the longest path, or of the busiest resource. See the schedule.",
+		"gt", "roofline" },
+	{ "Timeline",
+		"Filled bars are on the critical path; dots are slack: such a layer need not be faster. "
+		"{+} zooms in. Next, the costs in groups.",
+		"gy", "timeline" },
+	{ "Groups",
+		"Costs by operator; {.} groups by scope, class, or what limits the layers. Open a group: "
+		"its layers, the costliest first.",
+		"Enter", "groups" },
+	{ "Search and filter",
+		"{/} searches, {&} filters: cost>1ms, bound:memory, state:noisy. {Esc} shows all layers "
+		"again. The header also says how long ONNX Runtime really took on this machine; a layer's "
+		"details have its real time.",
+		"2", "layers" },
+	{ "Reality",
+		"Real time beside bound, and the layers that the framework fused. {e} runs your own model "
+		"with a framework. What would another machine do?",
+		"D", "detail" },
+	{ "Devices",
+		"Enter switches to another device: GPUs that you do not have are known by their vendors' "
+		"figures, and costs are then estimates, marked ~. All keys are on the help screen.",
+		"?", "devices" },
+	{ "The end",
+		"benanza MODEL.onnx opens your model, {b} measures it, {:} takes commands: :write x.html "
+		"saves a report. {/} searches this help. Nothing of this tour was stored.",
+		"q", "help" },
+};
+#define STEP_COUNT ((int)(sizeof(steps) / sizeof(*steps)))
+
+const struct tour_step *tour_step(int number)
+{
+	return number >= 0 && number < STEP_COUNT ? &steps[number] : NULL;
+}
+
+/* ---- keys */
+
+static void next(struct app *app)
+{
+	app->frame->tour.step++;
+	app->frame->tour.typed = 0;
+	app->frame->quit |= app->frame->tour.step == STEP_COUNT;
+	if (app->frame->quit)
+		app->frame->tour.step = STEP_COUNT - 1;
+}
+
+/* Does what the step asks for. */
+static void perform(struct app *app)
+{
+	const struct tour_step *step = &steps[app->frame->tour.step];
+	struct key_pair keys = keys_parse(text_of(step->keys));
+	const struct key_row *row = keys_find(app_pane(app)->view, keys);
+	if (row && step != &steps[STEP_COUNT - 1]) {
+		struct key_row one = *row;
+		one.argument = row->letter ? (int)keys.second : row->argument;
+		request_run(app, &one, 0);
+	}
+	next(app);
+}
+
+static bool moves(struct app *app, uint32_t key)
+{
+	const struct key_row *row = keys_find(app_pane(app)->view, (struct key_pair){ key, KEY_CODE_NONE });
+	return row && row->request >= REQUEST_DOWN && row->request <= REQUEST_PREVIOUS_LAYER;
+}
+
+static bool leaves(struct app *app, uint32_t key)
+{
+	const struct key_row *row = keys_find(app_pane(app)->view, (struct key_pair){ key, KEY_CODE_NONE });
+	return key == KEY_CODE_ESC ||
+		(row && (row->request == REQUEST_CLOSE || row->request == REQUEST_QUIT));
+}
+
+void tour_key(struct app *app, uint32_t key)
+{
+	struct tour *t = &app->frame->tour;
+	const char *name = steps[t->step].keys;
+	struct key_pair keys = keys_parse(text_of(name));
+	bool second = t->typed && key == keys.second;
+	t->typed = 0;
+	app->note[0] = '\0';
+	if (second || (key == keys.first && !keys.second))
+		perform(app);
+	else if (key == keys.first) {
+		t->typed = key;
+		app_note(app, false, "%s ...", key_parse(text_of(name)) ? name : "and the second key");
+	} else if (leaves(app, key))
+		app->frame->quit = true;
+	else if (key == 'n')
+		perform(app);
+	else if (moves(app, key))
+		app_key(app, key);
+	else
+		app_note(app, false, "the tour waits for %s; n does it for you, q leaves", name);
+}
+
+/* ---- the box */
+
+static int box_width(const struct app *app)
+{
+	int width = app->frame->canvas.width;
+	return width < WIDTH_MOST ? width : WIDTH_MOST;
+}
+
+/* The lines of the step's text, without the braces of keys. Returns their number, at most LINES_MOST. */
+static int text_lines(struct app *app, struct text lines[LINES_MOST])
+{
+	const char *text = steps[app->frame->tour.step].text;
+	struct str plain = { 0 };
+	int count = 0, room = box_width(app) - 4;
+	for (const char *p = text; *p; p++)
+		if (*p != '{' && *p != '}')
+			str_add(&plain, p, 1);
+	const char *rest = arena_strndup(&app->scratch, plain.p, plain.n);
+	str_free(&plain);
+	while (*rest && count < LINES_MOST) {
+		size_t n = app_break(rest, room);
+		lines[count++] = (struct text){ rest, n };
+		rest += n + strspn(rest + n, " ");
+	}
+	return count;
+}
+
+int tour_rows(struct app *app)
+{
+	struct text lines[LINES_MOST];
+	return app->frame->tour.on ? text_lines(app, lines) + 3 : 0;
+}
+
+static void draw_frame(struct area box)
+{
+	int right = box.width - 1, bottom = box.height - 1;
+	for (int y = 0; y <= bottom; y++) {
+		bool edge = y == 0 || y == bottom;
+		canvas_fill(box, 0, y, box.width, STYLE_ACCENT, edge ? 0x2500 : ' ');
+		canvas_put(box, 0, y, STYLE_ACCENT, y == 0 ? 0x250c : edge ? 0x2514 : 0x2502);
+		canvas_put(box, right, y, STYLE_ACCENT, y == 0 ? 0x2510 : edge ? 0x2518 : 0x2502);
+	}
+}
+
+void tour_draw(struct app *app, struct area area)
+{
+	const struct tour_step *step = &steps[app->frame->tour.step];
+	struct text lines[LINES_MOST];
+	int count = text_lines(app, lines), width = box_width(app);
+	struct area box = canvas_part(area, (area.width - width) / 2, 0, width, area.height);
+	int room = box.height - 3;
+	if (room < 1)
+		return;
+	draw_frame(box);
+	canvas_fit(box, 2, 0, width - 4, STYLE_BOLD,
+		arena_printf(&app->scratch, " Tour %d of %d: %s ", app->frame->tour.step + 1, STEP_COUNT,
+			step->title));
+	for (int i = 0; i < count && i < room; i++) {
+		bool cut = i == room - 1 && count > room;
+		canvas_fit(box, 2, 1 + i, width - 4, STYLE_NORMAL,
+			arena_printf(&app->scratch, "%.*s%s", (int)lines[i].n, lines[i].p,
+				cut ? " ..." : ""));
+	}
+	struct area last = canvas_part(box, 2, box.height - 2, width - 4, 1);
+	int used = canvas_fit(last, 0, 0, last.width, STYLE_BOLD,
+		arena_printf(&app->scratch, "Press %s", step->keys));
+	canvas_fit(last, used, 0, last.width - used, STYLE_DIM,
+		&steps[STEP_COUNT - 1] == step ? "" : "   n does it for you   q leaves");
+}
