@@ -79,16 +79,23 @@ const char *html_date(char *buf, size_t size, int64_t at)
 	return buf;
 }
 
-/* When the measurements in the total were made: from the first to the last. */
+/* When the measurements in the total were made, from the first to the last, and of how many samples. */
 static void measured_when(const struct analysis *a, FILE *out)
 {
-	int64_t first = 0, last = 0;
+	int64_t first = 0, last = 0, least = 0, most = 0;
 	char from[32], to[32];
 	for (int i = 0; i < a->layer_count; i++) {
-		int64_t at = a->layers[i].result ? a->layers[i].result->measured_at : 0;
-		first = at && (!first || at < first) ? at : first;
-		last = at > last ? at : last;
+		const struct result *r = a->layers[i].result;
+		if (!r)
+			continue;
+		first = r->measured_at && (!first || r->measured_at < first) ? r->measured_at : first;
+		last = r->measured_at > last ? r->measured_at : last;
+		least = !least || r->stats.n < least ? r->stats.n : least;
+		most = r->stats.n > most ? r->stats.n : most;
 	}
+	if (most)
+		fact(out, "samples", "%lld to %lld of each measurement; the layers below have their numbers",
+			(long long)least, (long long)most);
 	if (first)
 		fact(out, "measured", "%s to %s", html_date(from, sizeof(from), first),
 			html_date(to, sizeof(to), last));

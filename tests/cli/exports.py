@@ -20,27 +20,54 @@ RUNNER = python_tap.ROOT / "tests" / "lib" / "word_runner.sh"
 VOID = {"meta"}
 
 
+def outside(box, tag, given):
+    """What of a shape is no number, or not in the chart."""
+    numbers = {name: given[name] for name in ("x", "y", "x1", "y1", "x2", "y2", "cx", "cy", "r", "width",
+                                              "height") if name in given}
+    pairs = [pair.split(",") for pair in given.get("points", "").split()]
+    for name, text in [*numbers.items(), *(("x", p[0]) for p in pairs), *(("y", p[1]) for p in pairs)]:
+        most = box[2] if name.lstrip("c")[0] in "xw" else box[3]
+        if not re.fullmatch(r"\d+(\.\d+)?", text) or float(text) > most:
+            yield f"{tag} {name}={text} in {box}"
+
+
 class Page(html.parser.HTMLParser):
     """The text of a page, its layers' rows, and what it must not have."""
 
     def __init__(self):
         super().__init__()
         self.open, self.wrong, self.text, self.rows, self.cell = [], [], [], [], False
+        self.charts, self.box = {}, None  # by name: shapes of each kind
 
     def handle_starttag(self, tag, attributes):
         if tag not in VOID:
             self.open.append(tag)
-        if tag in ("script", "link", "img", "iframe", "object", "base", "a"):
+        if tag in ("script", "link", "img", "iframe", "object", "base", "a", "image", "use", "style",
+                   "foreignobject") and not (tag == "style" and self.open == ["html", "head", "style"]):
             self.wrong.append(f"<{tag}>")
         self.wrong += [f"{name}={value}" for name, value in attributes
-                       if name in ("src", "href", "background") or name.startswith("on")]
+                       if name in ("src", "background") or name.endswith("href") or name.startswith("on")]
+        if tag == "svg":
+            given = dict(attributes)
+            self.box = [float(word) for word in given["viewbox"].split()]
+            self.shapes = self.charts[given["aria-label"]] = []
+        elif self.box and tag in ("line", "rect", "circle", "polyline", "text"):
+            self.shapes.append((tag, dict(attributes)))
+            self.wrong += outside(self.box, tag, dict(attributes))
         if tag == "tr":
             self.rows.append([])
         self.cell = tag in ("td", "th") or (self.cell and tag == "span")
         if tag in ("td", "th"):
             self.rows[-1].append("")
 
+    def handle_startendtag(self, tag, attributes):
+        self.handle_starttag(tag, attributes)
+        if tag not in VOID:
+            self.handle_endtag(tag)
+
     def handle_endtag(self, tag):
+        if tag == "svg":
+            self.box = None
         if not self.open or self.open.pop() != tag:
             self.wrong.append(f"</{tag}> closes nothing")
         if tag in ("td", "th"):
@@ -168,6 +195,51 @@ def writes(tap, home, model):
     tap.result("nothing was written", [] if same else ["it was"])
 
 
+def shapes(page, chart, tag):
+    return [given for kind, given in page.charts.get(chart, []) if kind == tag]
+
+
+def wrong_charts(page, bound, real):
+    yield from page.wrong
+    names = ["Roofline", "Timeline", "Distribution of the cost", "Samples", "From the bound to reality"]
+    if list(page.charts) != names:
+        yield f"charts {list(page.charts)}"
+        return
+    costs = [layer["cost_ns"] for layer in bound["layers"] if layer["cost_ns"]]
+    dots = shapes(page, "Roofline", "circle")
+    if not len(costs) / 5 < len(dots) <= len(costs):
+        yield f"{len(dots)} dots"
+    widths = [float(bar["width"]) for bar in shapes(page, "Timeline", "rect")]
+    scale = sum(widths) / sum(costs)  # bars of less than 0.05 are left out
+    if len(widths) < 0.8 * len(costs) or abs(max(widths) / max(costs) / scale - 1) > 0.02:
+        yield f"{len(widths)} bars of {sum(widths)}, {max(widths)}"
+    steps = [float(bar["width"]) for bar in shapes(page, "From the bound to reality", "rect")]
+    if abs(steps[0] / steps[-1] - real["bound_ns"] / real["measured_ns"]) > 0.001:
+        yield f"bound {steps[0]}, measured {steps[-1]}"
+    text = " ".join(page.text)
+    yield from (f"no {word!r}" for word in ("onnxruntime", "CPUExecutionProvider", "median of 12 runs of 2026-",
+                                            "of each measurement", "slower algorithms", "2026-")
+                if word not in text)
+
+
+def charts(tap, home):
+    model, db = python_tap.ROOT / "data" / "models" / "resnet50.onnx", home.folder / "tour.db"
+    home.run("db", "import", "-q", "--db", db, python_tap.ROOT / "data" / "tour" / "resnet50.jsonl.gz")
+    options = ("-q", "--db", db, "-d", "1", model)
+    bound = json.loads(home.run("bound", "--json", *options).stdout)
+    real = json.loads(home.run("compare", "--json", *options).stdout.splitlines()[0])
+    done = home.run("report", *options)
+    tap.result("charts of a measured model", wrong_charts(page_of(done.stdout), bound, real))
+    page = page_of(home.run("report", "-w", "parallel,fusion", *options).stdout)
+    critical = [bar for bar in shapes(page, "Timeline", "rect") if bar["class"] == "k"]
+    tap.result("the schedule, with the critical path", page.wrong + ([] if critical else ["none is critical"]))
+    page = page_of(home.run("report", "-q", "-d", "h100", model).stdout)
+    text = " ".join(page.text)
+    tap.result("of a described device", page.wrong + [word for word in (
+        "No cost in this total has samples", "no comparable execution", "~", "all times are estimates")
+        if word not in text])
+
+
 def main():
     tap = python_tap.Tap()
     with tempfile.TemporaryDirectory() as folder:
@@ -181,6 +253,7 @@ def main():
         evil.write_bytes((MODELS / "tiny.onnx").read_bytes())
         reports(tap, home, evil, "a file's name")
         writes(tap, home, MODELS / "tiny.onnx")
+        charts(tap, home)
         done = home.run("report", "-b", "1,2", "-d", "cpu", MODELS / "tiny.onnx")
         told = done.returncode == 2 and "one -b" in done.stderr
         tap.result("one batch a page", [] if told else [done.stderr])
