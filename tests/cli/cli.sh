@@ -109,7 +109,7 @@ says err "--dim batch=3 contradicts --input, which gives it 2: leave one out"
 try 0 "--dim as --input" "$BENANZA" layers --dim batch=2 --input x=2x3x32x32 "$models/tiny.onnx"
 try 2 "--dim of a number in the file against --input" "$BENANZA" layers --dim batch=3 --input x=2x3x4x4 "$models/baked.onnx"
 one_line
-zcat "$top/tests/screens/resnet50.jsonl.gz" >"$work/resnet50.jsonl"
+zcat "$top/data/tour/resnet50.jsonl.gz" >"$work/resnet50.jsonl"
 try 0 "results of another machine" "$BENANZA" db import --db "$work/resnet50.db" "$work/resnet50.jsonl"
 try 0 "a bound of them" "$BENANZA" bound --db "$work/resnet50.db" -d "AMD EPYC" "$top/data/models/resnet50.onnx"
 grep -q '^ *(-, [0-9]* layers: the algorithm does fewer multiplications than the layer counts (Winograd, FFT))$' "$work/out"
