@@ -31,8 +31,8 @@ printf 'runners:\n  cuda: [sh, -c, "exit 3"]\n' >"$work/config.yaml"
 
 # picture NAME SIZE DEVICE KEYS
 picture() {
-    "$benanza" -q -c "$work/config.yaml" --db "$work/tour.db" -d "$3" "$model" --frame "$2" --keys "$4" --svg \
-        >"$out/$1.svg"
+    "$benanza" -q -c "$work/config.yaml" --db "$work/tour.db" -d "$3" "$model" \
+        --frame "$2" --keys "$4" --svg >"$out/$1.svg"
 }
 picture layers 110x32 1 'f j j j j j j j'
 picture gains 90x18 1 '$f'

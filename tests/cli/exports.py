@@ -217,7 +217,8 @@ def wrong_charts(page, bound, real):
     if abs(steps[0] / steps[-1] - real["bound_ns"] / real["measured_ns"]) > 0.001:
         yield f"bound {steps[0]}, measured {steps[-1]}"
     text = " ".join(page.text)
-    yield from (f"no {word!r}" for word in ("onnxruntime", "CPUExecutionProvider", "median of 12 runs of 2026-",
+    yield from (f"no {word!r}" for word in ("onnxruntime", "CPUExecutionProvider",
+                                            "median of 12 runs of 2026-",
                                             "of each measurement", "slower algorithms", "2026-")
                 if word not in text)
 
@@ -232,7 +233,8 @@ def charts(tap, home):
     tap.result("charts of a measured model", wrong_charts(page_of(done.stdout), bound, real))
     page = page_of(home.run("report", "-w", "parallel,fusion", *options).stdout)
     critical = [bar for bar in shapes(page, "Timeline", "rect") if bar["class"] == "k"]
-    tap.result("the schedule, with the critical path", page.wrong + ([] if critical else ["none is critical"]))
+    tap.result("the schedule, with the critical path",
+               page.wrong + ([] if critical else ["none is critical"]))
     page = page_of(home.run("report", "-q", "-d", "h100", model).stdout)
     text = " ".join(page.text)
     tap.result("of a described device", page.wrong + [word for word in (

@@ -30,7 +30,7 @@ after() {
     8) echo "[gt] Timeline" ;;
     9) echo "[gy] Groups" ;;
     10) echo "op=Conv" ;;
-    11) echo "[2] Detail" ;;
+    11) echo "slower algorithms" ;;
     12) echo "[5] Devices" ;;
     13) echo "[8] Help" ;;
     esac

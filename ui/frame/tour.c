@@ -56,13 +56,13 @@ static const struct tour_step steps[] = {
 		"Enter", "groups" },
 	{ "Search and filter",
 		"{/} searches, {&} filters: cost>1ms, bound:memory, state:noisy. {Esc} shows all layers "
-		"again. The header also says how long ONNX Runtime really took on this machine; a layer's "
-		"details have its real time.",
-		"2", "layers" },
+		"again. The header also says how long ONNX Runtime really took on this machine. Why is it "
+		"slower than the bound?",
+		"ge", "layers" },
 	{ "Reality",
-		"Real time beside bound, and the layers that the framework fused. {e} runs your own model "
-		"with a framework. What would another machine do?",
-		"D", "detail" },
+		"The difference from the bound in parts, and the layers behind each of them. {e} runs your "
+		"own model with a framework. What would another machine do?",
+		"D", "reality" },
 	{ "Devices",
 		"Enter switches to another device: GPUs that you do not have are known by their vendors' "
 		"figures, and costs are then estimates, marked ~. All keys are on the help screen.",
