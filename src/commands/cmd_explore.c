@@ -175,7 +175,7 @@ const struct command command_explorer = {
 		 "keys. "
 		 "With --frame, prints one screen and exits.",
 	.examples = { "benanza --frame 120x40 --view layers --keys 'j j Enter' model.onnx",
-		"benanza --frame 100x30 --svg model.onnx > screen.svg", "benanza --tour" },
+		"benanza --frame 100x30 --svg model.onnx > screen.svg" },
 	.own = explorer_rows,
 	.own_size = sizeof(struct explorer_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget },

@@ -79,6 +79,7 @@ static void sweep_open(struct app *app, void *state)
 		s->lines[s->count++] = (struct sweep_line){ .batch = batches[i % batch_count],
 			.dtype = c->dtype_count ? c->dtype[i / batch_count] : app->session->current->dtype,
 			.first = i % batch_count == 0 };
+	app_note(app, false, "* the best batch: the last doubling that gains more than 5%%");
 }
 
 /* Marks the best batch of each data type. */
