@@ -1,5 +1,5 @@
 #!/bin/sh
-# The keys of WORKFLOWS in the manual page do what it says, on the results of --tour and on a described device.
+# The keys of WORKFLOWS in the manual page do what it says: on the results of --tour, on a described device.
 . "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
 printf 'measure: never\nrunners:\n  cuda: [sh, -c, "exit 3"]\n' >"$work/config.yaml"
 "$BENANZA" db import -q --db "$work/tour.db" "$top/data/tour/resnet50.jsonl.gz"
@@ -38,6 +38,7 @@ flow resnet50 h100 't m r' "bf16"
 flow bert_base h100 'd 512 Enter' "sequence 512"
 flow bert_base h100 ': text:dim Space sequence=512 Enter' "sequence 512"
 flow resnet50 h100 'D / l40s Enter V gs' "[gs] Scenarios" "H100" "l40s" "~+702 us"
-(cd "$work" && flow resnet50 1 ': text:w Space report.html Enter' "wrote report.html") && [ -s "$work/report.html" ]
-ok $? "a report"
+cd "$work" || exit 1
+flow resnet50 1 ': text:w Space report.html Enter' "wrote report.html"
+[ -s "$work/report.html" ]; ok $? "a report"
 done_testing
