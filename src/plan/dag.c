@@ -321,11 +321,38 @@ static bool root_dies(const struct plan *p, const struct plan_value *root, bool 
 		(by->class != CLASS_FREE || by->absorbed_by >= 0) && !plan_layer_is_control(by);
 }
 
+static bool is_container(const struct plan *p, int value)
+{
+	return value >= 0 && p->values[value].kind != VALUE_TENSOR;
+}
+
+/* Keeps what free layers put into sequences and optionals, or take out of them: which tensors share memory is
+ * not followed there. */
+static void keep_contents(const struct plan *p, const int *root, bool *kept)
+{
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		bool holds = false;
+		for (int k = 0; k < l->input_count; k++)
+			holds |= is_container(p, l->inputs[k]);
+		for (int k = 0; k < l->output_count; k++)
+			holds |= is_container(p, l->outputs[k]);
+		if (!holds || l->class != CLASS_FREE)
+			continue;
+		for (int k = 0; k < l->input_count + l->output_count; k++) {
+			int v = k < l->input_count ? l->inputs[k] : l->outputs[k - l->input_count];
+			if (v >= 0)
+				kept[root[v]] = true;
+		}
+	}
+}
+
 static void find_deaths(struct plan *p, const int *root, const int *last)
 {
 	bool *kept = base_calloc((size_t)p->value_count + 1, sizeof(*kept));
 	for (int i = 0; i < p->value_count; i++)
 		kept[root[i]] |= p->values[i].is_output;
+	keep_contents(p, root, kept);
 	for (int i = 0; i < p->value_count; i++) /* kept becomes: may not be overwritten */
 		if (root[i] == i)
 			kept[i] = !root_dies(p, &p->values[i], kept[i]);

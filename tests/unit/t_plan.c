@@ -89,6 +89,43 @@ static void test_overwrites(void)
 	net_free(n);
 }
 
+/* An element lies in the memory of its sequence, a branch's result perhaps in that of a captured value. */
+static void test_overwrites_shared(void)
+{
+	struct net *n = net_begin(17), *then = net_body(n), *other = net_body(n);
+	net_input(n, "x", DTYPE_F32, "8,14");
+	net_input(n, "flag", DTYPE_BOOL, "");
+	net_ints(n, "first", "0");
+	net_node(n, "Relu", "x", "a", NULL);
+	net_node(n, "Tanh", "x", "k", NULL);
+	net_node(n, "SequenceConstruct", "a,k", "q", NULL);
+	net_node(n, "SequenceAt", "q,first", "e", NULL);
+	net_node(n, "Sigmoid", "e", "c", NULL);
+	net_node(n, "Add", "c,k", "s", NULL);
+	net_node(then, "Identity", "s", "t", NULL);
+	net_output(then, "t", NULL);
+	net_node(other, "Tanh", "s", "o", NULL);
+	net_output(other, "o", NULL);
+	struct node *node = net_node(n, "If", "flag", "b", NULL);
+	net_node_body(node, "then_branch", then);
+	net_node_body(node, "else_branch", other);
+	net_node(n, "Sigmoid", "b", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	if (!ok(p != NULL, "a sequence and branches: %s", net_error.text))
+		return;
+	is_int(net_planned(p, "e")->dies_in, -1, "an element of a sequence may not be overwritten");
+	ok(!plan_overwrites(p, (int[]){ 4 }, 1), "... by the layer that reads it");
+	ok(!plan_overwrites(p, (int[]){ 1 }, 1) && net_planned(p, "k")->dies_in == -1, "nor what is put in");
+	is_int(net_planned(p, "c")->dies_in, 5, "a tensor outside of it may");
+	is_int(net_planned(p, "b")->dies_in, -1, "nor the result of a branch");
+	ok(!plan_overwrites(p, (int[]){ 7 }, 1), "... by the layer that reads it");
+	plan_free(p);
+	net_free(then);
+	net_free(other);
+	net_free(n);
+}
+
 static void test_residual(void)
 {
 	struct net *n = residual("1,8,14,14");
@@ -1244,6 +1281,7 @@ int main(void)
 	test_unread_attribute();
 	test_residual();
 	test_overwrites();
+	test_overwrites_shared();
 	test_dtype();
 	test_made_up_names();
 	test_given_values();
