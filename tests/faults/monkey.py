@@ -214,6 +214,13 @@ class Program:
                 time.sleep(0.01)
         return False
 
+    def begin(self):
+        """Until it draws: what is typed before is for the terminal, and ^S would stop it."""
+        end = time.monotonic() + GIVEN_UP_S
+        while b"\x1b[" not in self.first and self.hear(0.5):
+            if time.monotonic() > end:
+                raise TimeoutError("does not begin")
+
     def type(self, data):
         """False when it has ended; an error if it does not take the keys."""
         self.typed = (self.typed + data)[-KEPT_KEYS:]
@@ -313,6 +320,7 @@ class Monkey:
         """A program's life: [] or what is wrong."""
         began, settled = time.monotonic(), None
         try:
+            program.begin()
             while time.monotonic() < until and self.act(program):
                 if settled is None and time.monotonic() > began + SETTLED_S:
                     settled = program.memory_kib()
