@@ -95,6 +95,20 @@ static void test_marks(void)
 	end();
 }
 
+/* A problem of the model's input has no layer: marking goes on behind it. */
+static void test_picked_problems(void)
+{
+	begin(&(struct fixture_options){ .queue = true });
+	session->current->plan->problems[1].border = true;
+	app.generation++;
+	app_show(&app, &view_problems, -1);
+	app_draw(&app);
+	type("gg3V");
+	is_int(app.picked_count, 2, "3V over a problem without a layer");
+	session->current->plan->problems[1].border = false;
+	end();
+}
+
 static void test_picked(void)
 {
 	begin(&(struct fixture_options){ .queue = true });
@@ -128,5 +142,6 @@ int main(void)
 	test_graph();
 	test_marks();
 	test_picked();
+	test_picked_problems();
 	return done_testing();
 }
