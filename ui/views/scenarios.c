@@ -324,11 +324,12 @@ static bool scenarios_request(struct app *app, void *state, const struct key_row
 	if (!l || (key->request != REQUEST_OWN && key->request != REQUEST_OPEN))
 		return false;
 	if (key->request == REQUEST_OPEN) {
+		bool opens = l->one || l->device; /* another device makes new lines */
 		if (l->one)
 			scenario_use(app, l->one);
 		else if (l->device)
 			device_use(app, l->device->key);
-		return l->one || l->device;
+		return opens;
 	}
 	if (key->argument == SCENARIO_BASE) {
 		s->base = s->base == row ? 0 : row;
