@@ -19,6 +19,7 @@ libsession_a_SOURCES = \
 	src/session/session_executions.c \
 	src/session/session_private.h \
 	src/session/session_reality.c src/session/session_reality.h \
+	src/session/session_set.c \
 	src/session/session_sweep.c \
 	src/session/session_try.c src/session/session_try.h \
 	src/session/state.c src/session/state.h

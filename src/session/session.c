@@ -479,22 +479,6 @@ bool session_refresh(struct session *s)
 	return true;
 }
 
-void session_use(struct session *s, const struct scenario *scenario)
-{
-	s->scenario = *scenario;
-	s->stale = true;
-}
-
-void session_effects_within(struct session *s, int ms)
-{
-	s->effects_ms = ms;
-}
-
-void session_exports_set(struct session *s, const struct session_export *table)
-{
-	s->exports = table;
-}
-
 bool session_effects_step(struct session *s, int ms)
 {
 	int64_t begin = clock_ms();

@@ -1,0 +1,20 @@
+/* What callers set: the members are const to them. */
+#include "config.h"
+
+#include "session/session.h"
+
+void session_use(struct session *s, const struct scenario *scenario)
+{
+	s->scenario = *scenario;
+	s->stale = true;
+}
+
+void session_effects_within(struct session *s, int ms)
+{
+	s->effects_ms = ms;
+}
+
+void session_exports_set(struct session *s, const struct session_export *table)
+{
+	s->exports = table;
+}
