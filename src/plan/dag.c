@@ -311,8 +311,8 @@ static double live_peak(
 	return peak;
 }
 
-/* True if the memory of this root may be overwritten after its last reader: it is neither the model's input or
- * output, nor a constant, nor a value of an enclosing graph, nor part of another value (an element of a
+/* True if the memory of this root may be overwritten after its last reader: it is neither the model's input
+ * or output, nor a constant, nor a value of an enclosing graph, nor part of another value (an element of a
  * sequence, the result of a branch). */
 static bool root_dies(const struct plan *p, const struct plan_value *root, bool is_kept)
 {

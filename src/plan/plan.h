@@ -308,9 +308,9 @@ static inline bool plan_layer_is_control(const struct plan_layer *l)
  * at: per layer the layer at which it runs (a group's members at its last one; values between them do not
  * exist); NULL: each at itself. workspace: bytes per layer; NULL: none. NaN: unknown. */
 double plan_peak_bytes(const struct plan *p, const int *at, const double *workspace);
-/* True if one kernel that does the work of these layers (ascending, at least one) may write the first output of
- * the last over a tensor of the same type and size that it reads. The kernel runs at its last layer: what layers
- * before that read is still there. */
+/* True if one kernel that does the work of these layers (ascending, at least one) may write the first output
+ * of the last over a tensor of the same type and size that it reads. The kernel runs at its last layer, so
+ * layers before that have read theirs. */
 bool plan_overwrites(const struct plan *p, const int *layers, int count);
 /* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);

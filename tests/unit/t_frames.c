@@ -350,7 +350,8 @@ static void check_model(const struct fixture_options *o, int number)
 			canvas_resize(&app.frame->canvas, 80, 24);
 		}
 	const char *where = wrong.where;
-	is_int(wrong.torn, 0, "model %d: no half of a wide character, no control character %s", number, where);
+	is_int(wrong.torn, 0, "model %d: no half of a wide character, no control character %s", number,
+		where);
 	is_int(wrong.wide, 0, "model %d: no line is wider than the screen %s", number, where);
 	is_int(wrong.unseen, 0, "model %d: the selected row is in sight %s", number, where);
 	is_int(wrong.many, 0, "model %d: no other row is marked %s", number, where);

@@ -97,7 +97,8 @@ static void how_parts_are_read(void)
 		m->plan.values[part].is_output = cases[i].output;
 		struct fusion *f = fusion_find(make_finish(m));
 		const struct fusion_group *g = join_of(f, 2);
-		is_str(g ? fusion_copy_text(g) : "no join", cases[i].copy, "a part is read by %s", cases[i].name);
+		is_str(g ? fusion_copy_text(g) : "no join", cases[i].copy, "a part is read by %s",
+			cases[i].name);
 		fusion_free(f);
 		make_end(m);
 	}

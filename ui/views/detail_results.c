@@ -234,7 +234,8 @@ static void add_algorithms(struct detail *d, const struct result *const *r, int 
 	struct algorithm_columns c = columns_choose(d, r, count, used);
 	const char *line = arena_printf(&d->arena, "   %-*s", c.name, "algorithm");
 	for (int k = 0; k < STATES; k++)
-		line = !c.shown[k] ? line : arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
+		line = !c.shown[k] ? line :
+			arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
 	detail_add(d, STYLE_DIM, -1, line);
 	for (int i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && results_same_algorithm(r[i], r[end]);)

@@ -45,10 +45,10 @@ struct rotation {
 };
 struct rotation rotation_of(int64_t count);
 int64_t rotation_next(struct rotation *r);
-/* Returns the number of copies of an algorithm's buffers (`bytes` in total), so that as many bytes pass as with
- * `sets` copies of the problem's own operands (`problem_bytes`), and no more copies; 1 if sets is 1. An algorithm
- * may need far larger buffers than the problem: a depthwise convolution with blocks of 16x16 channels has 256
- * times the weights. */
+/* Returns the number of copies of an algorithm's buffers (`bytes` in total), so that as many bytes pass as
+ * with `sets` copies of the problem's own operands (`problem_bytes`), and no more copies; 1 if sets is 1. An
+ * algorithm may need far larger buffers than the problem: a depthwise convolution with blocks of 16x16
+ * channels has 256 times the weights. */
 int64_t rotation_sets(double bytes, double problem_bytes, int64_t sets);
 
 #endif
