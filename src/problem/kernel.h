@@ -38,6 +38,7 @@ struct kernel_row {
 	bool weights;       /* operand 1 is weights: small values, and check.h's CHECK_WEIGHTS */
 	bool source_list;   /* operand 0 is shape_count tensors of one type */
 	int index_operand;  /* this one holds indices along the axis; 0: none */
+	bool branches;      /* no operands: its text is that of problems side by side (beside.h) */
 	bool second_output; /* has a second output of s64 indices, shaped like the destination */
 	bool quantizer;     /* between values and integers that stand for them, by scale and zero point */
 	/* f32 values besides the operands, one array each of scale, shift, mean and variance: the number of

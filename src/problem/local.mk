@@ -1,6 +1,7 @@
 # problem: one micro-benchmark: its text, its shapes, its costs, its results
 noinst_LIBRARIES += libproblem.a
 libproblem_a_SOURCES = \
+	src/problem/beside.c src/problem/beside.h \
 	src/problem/dim.c src/problem/dim.h \
 	src/problem/dim_poly.c src/problem/dim_poly.h \
 	src/problem/dtype.c src/problem/dtype.h \
@@ -8,6 +9,7 @@ libproblem_a_SOURCES = \
 	src/problem/execution_field.c src/problem/execution_field.h \
 	src/problem/kernel.h \
 	src/problem/kernels/attention.c \
+	src/problem/kernels/beside.c \
 	src/problem/kernels/conv.c \
 	src/problem/kernels/groupnorm.c \
 	src/problem/kernels/matmul.c \
@@ -32,6 +34,8 @@ libproblem_a_SOURCES = \
 
 check_PROGRAMS += tests/unit/t_problem
 tests_unit_t_problem_LDADD = $(below_problem)
+check_PROGRAMS += tests/unit/t_beside
+tests_unit_t_beside_LDADD = $(below_problem)
 check_PROGRAMS += tests/unit/t_kernels
 tests_unit_t_kernels_LDADD = $(below_problem)
 check_PROGRAMS += tests/unit/t_execution

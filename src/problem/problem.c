@@ -103,6 +103,8 @@ bool problem_set_layout(struct problem *p, enum layout l)
 
 bool problem_has_constant(const struct problem *p)
 {
+	if (kernel_row(p->kernel)->branches)
+		return problem_constant_bytes(p) > 0;
 	for (int i = 0; i < problem_operand_count(p); i++)
 		if (p->operand[i].constant)
 			return true;

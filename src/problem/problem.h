@@ -15,6 +15,8 @@
  *   pool:f32,f32:max:n1c64h112w112r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1
  *   binary:f32,f32,f32:add:1x256x56x56:1x256x56x56
  *   softmax:f32,f32:soft:1x12x128x128:ax3
+ *
+ * Problems that run side by side are one problem (beside.h): "beside:" and the texts of its branches.
  */
 #ifndef PROBLEM_PROBLEM_H
 #define PROBLEM_PROBLEM_H
@@ -62,7 +64,8 @@
 	_(SCAN, scan) \
 	_(QUANTIZE, quantize) \
 	_(DEQUANTIZE, dequantize) \
-	_(GROUPNORM, groupnorm)
+	_(GROUPNORM, groupnorm) \
+	_(BESIDE, beside)
 
 enum kernel {
 #define KERNEL_ENUM(id, name) KERNEL_##id,
@@ -236,9 +239,13 @@ struct problem {
 	struct epilogue epilogue[PROBLEM_EPILOGUES];
 	/* The largest field, usually almost empty. It is the last one, so that comparing and hashing can skip
 	 * the unused end (problem_extent). */
-	struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source, destination;
-						       gather: source, indices; select: condition, a, b
-						       (broadcast) */
+	union {
+		struct problem_shape shape[PROBLEM_SHAPES]; /* source(s); binary: a, b; reduce: source,
+							       destination; gather: source, indices; select:
+							       condition, a, b (broadcast) */
+		char branches[PROBLEM_TEXT_SIZE];           /* beside: their texts (beside.h); shape_count
+							       is what they fill */
+	};
 };
 
 /* Size in bytes of the part in use; the shapes after it are undefined. */
@@ -293,6 +300,7 @@ bool problem_set_layout(struct problem *p, enum layout l);
  *              one more per pair, and the mask counts as read
  *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm), 8 (gru)
  *              or 1)
+ *   beside     those of all its problems
  *   quantize, dequantize  2 per element (scale and zero point), dynamic 4 (minimum and maximum too); the f32
  *                         scales count as read, the one of dynamic as written
  * An epilogue adds one operation per destination element. Of a gather's source only the gathered elements

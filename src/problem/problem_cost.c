@@ -1,6 +1,7 @@
 /* Operations and bytes of a problem. */
 #include "config.h"
 
+#include "problem/beside.h"
 #include "problem/problem_private.h"
 
 double problem_shape_volume(const struct problem_shape *s)
@@ -23,6 +24,8 @@ double problem_operand_volume(const struct problem *p, int i)
 double problem_flops(const struct problem *p)
 {
 	const struct kernel_row *row = kernel_row(p->kernel);
+	if (row->branches)
+		return beside_sum(p, problem_flops);
 	double out = problem_operand_volume(p, row->operands - 1);
 	double core = row->flops ? row->flops(p) : problem_operand_volume(p, 0) * row->element_flops;
 	return core + out * p->epilogue_count;
@@ -59,6 +62,8 @@ double problem_operand_traffic(const struct problem *p, int i)
 double problem_bytes(const struct problem *p)
 {
 	const struct kernel_row *row = kernel_row(p->kernel);
+	if (row->branches)
+		return beside_sum(p, problem_bytes);
 	double bytes = epilogues_bytes(p, false);
 	for (int i = 0; i < row->operands; i++)
 		bytes += dtype_bytes(p->operand[i].dtype, problem_operand_traffic(p, i));
@@ -67,6 +72,8 @@ double problem_bytes(const struct problem *p)
 
 double problem_constant_bytes(const struct problem *p)
 {
+	if (kernel_row(p->kernel)->branches)
+		return beside_sum(p, problem_constant_bytes);
 	double bytes = epilogues_bytes(p, true);
 	for (int i = 0; i < problem_operand_count(p); i++)
 		if (p->operand[i].constant)

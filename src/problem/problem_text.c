@@ -117,7 +117,8 @@ static const struct segment *const *segments_of(const struct problem *p)
 static void problem_write(const struct problem *p, struct str *out)
 {
 	str_puts(out, kernel_name(p->kernel));
-	str_add(out, ":", 1);
+	if (problem_operand_count(p))
+		str_add(out, ":", 1);
 	for (int i = 0; i < problem_operand_count(p); i++) {
 		if (i)
 			str_add(out, ",", 1);
@@ -157,6 +158,8 @@ int problem_format(const struct problem *p, char *buf, struct error *err)
 static int operands_read(struct cursor *c, struct problem *p)
 {
 	c->segment = "operands";
+	if (!problem_operand_count(p))
+		return 0;
 	if (!cursor_skip(c, ":"))
 		return cursor_fail(c, "\":\"");
 	for (int i = 0; i < problem_operand_count(p); i++) {

@@ -33,6 +33,7 @@ static const char *const texts[] = {
 	"select:bool,f32,f32,f32:1x3:2x3:1", "topk:f32,f32:largest:2x9:ax1:k5",
 	"argreduce:f32,s64:argmax:2x9:ax1", "scan:s64,s64:cumsum:2x9:ax1", "quantize:f32,u8:tensor:2x3",
 	"quantize:f32,s8:axis:4x3:ax0", "quantize:f16,s4:block:4x9:ax1:b3", "quantize:f32,u8:dynamic:2x3",
+	"beside:copy:u8,u8:b7%eltwise:f32,bf16:clip,0,6:2x3=softmax:f32,f32:log:2x3x5:ax1",
 	"dequantize:s32,f32:axis:4x3:ax1", "dequantize:u4,f16:block:4x9:ax0:b2",
 };
 

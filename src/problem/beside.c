@@ -1,0 +1,62 @@
+#include "config.h"
+
+#include "problem/beside.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define PREFIX "beside:"
+
+int beside_split(struct text branches, struct beside *b, struct error *err)
+{
+	*b = (struct beside){ 0 };
+	for (size_t at = 0, n; at <= branches.n; at += n + 1) {
+		for (n = 0; at + n < branches.n && branches.p[at + n] != '=' && branches.p[at + n] != '%';)
+			n++;
+		if (b->part_count == BESIDE_PARTS)
+			return error_set(err, "problem: more than %d problems side by side", BESIDE_PARTS);
+		if (b->branch_count == BESIDE_BRANCHES)
+			return error_set(err, "problem: more than %d branches", BESIDE_BRANCHES);
+		b->part[b->part_count++] = (struct text){ branches.p + at, n };
+		if (at + n == branches.n || branches.p[at + n] == '%')
+			b->first[++b->branch_count] = b->part_count;
+	}
+	return b->branch_count < 2 ? error_set(err, "problem: a single branch is not side by side") : 0;
+}
+
+static int compare(const void *a, const void *b)
+{
+	return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+int beside_text(const char **branches, int count, char *buf)
+{
+	size_t used = strlen(PREFIX);
+	if (count < 2 || count > BESIDE_BRANCHES)
+		return -1;
+	qsort(branches, (size_t)count, sizeof(*branches), compare);
+	memcpy(buf, PREFIX, used);
+	for (int i = 0; i < count; i++) {
+		size_t n = strlen(branches[i]);
+		if (used + n + 1 >= PROBLEM_TEXT_SIZE)
+			return -1;
+		memcpy(buf + used, branches[i], n);
+		used += n;
+		buf[used++] = i < count - 1 ? '%' : '\0';
+	}
+	return 0;
+}
+
+double beside_sum(const struct problem *p, double (*of)(const struct problem *part))
+{
+	struct beside b;
+	double sum = 0;
+	if (beside_split(text_of(p->branches), &b, NULL))
+		return NAN;
+	for (int i = 0; i < b.part_count; i++) {
+		struct problem part;
+		sum += problem_parse(b.part[i], &part, NULL) ? NAN : of(&part);
+	}
+	return sum;
+}
