@@ -5,6 +5,7 @@ include src/runner/host/local.mk
 include src/runner/onednn/local.mk
 include src/runner/plain/local.mk
 include src/runner/gemm/local.mk
+include src/runner/beside/local.mk
 include src/runner/kernels/local.mk
 include src/runner/gpu/local.mk
 include src/runner/own/local.mk
@@ -26,8 +27,8 @@ if HAVE_ONEDNN
 bin_PROGRAMS += benanza-runner-cpu
 endif
 benanza_runner_cpu_SOURCES = src/runner/main.c src/runner/platform_cpu.c
-benanza_runner_cpu_LDADD = librunner_protocol.a librunner_onednn.a librunner_plain.a librunner_gemm.a \
-	$(below_host) -ldnnl
+benanza_runner_cpu_LDADD = librunner_protocol.a librunner_beside.a librunner_onednn.a librunner_plain.a \
+	librunner_gemm.a $(below_host) -ldnnl
 
 # Only the CUDA runtime is linked, and statically: the program may be copied alone to another machine. The C
 # library may be older there: without unused sections of libstdc++ no function of the newest one is needed.

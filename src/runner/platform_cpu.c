@@ -189,6 +189,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 			threads.count, THREADS_MOST);
 	bool apart = threads_are_apart(&threads);
 	team_set(threads.count);
+	team_set_cpus(apart ? threads.cpus : NULL);
 	team_run(preempt_watch, NULL);
 	device_part(&draft, threads_describe(&threads, words));
 	device_part(&draft, "strict");
@@ -232,7 +233,7 @@ static double memory_bytes(void)
 }
 
 static const struct backend *const backends[] = { &backend_onednn, &backend_attention, &backend_plain,
-	&backend_packed, &backend_ones, &backend_copy, NULL };
+	&backend_packed, &backend_ones, &backend_copy, &backend_beside, NULL };
 
 const struct platform platform = { .program = "benanza-runner-cpu",
 	.has_threads = true,

@@ -19,6 +19,7 @@ static const struct backend *const backends[] = {
 	&backend_cublaslt,
 	&backend_cuda,
 	&backend_nvrtc,
+	&backend_streams,
 	NULL,
 };
 

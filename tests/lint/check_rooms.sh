@@ -61,13 +61,14 @@ done
 report "the runner stands on base, problem and wire alone"
 
 # main.c and the two platforms, in src/runner itself, may include every box
-boxes="verify measure host onednn plain gemm kernels gpu own nvrtc cublaslt cudnn cudnn_legacy protocol"
+boxes="verify measure host onednn plain gemm beside kernels gpu own nvrtc cublaslt cudnn"
+boxes="$boxes cudnn_legacy protocol"
 for box in $boxes; do
     case $box in # what it may include besides itself
     verify) below= ;;
     measure) below="verify" ;;
     host | kernels | protocol) below="verify measure" ;;
-    onednn | plain | gemm) below="verify measure host" ;;
+    onednn | plain | gemm | beside) below="verify measure host" ;;
     gpu) below="verify measure kernels" ;;
     own | nvrtc | cublaslt | cudnn) below="verify measure kernels gpu" ;;
     cudnn_legacy) below="verify measure kernels gpu cudnn" ;;

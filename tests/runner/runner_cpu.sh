@@ -22,6 +22,25 @@ grep '"type":"result"' "$out" | grep -v '"rank":0' | grep -v '"status":"ok"' >/d
 [ $? -ne 0 ]
 ok $? "no algorithm failed"
 
+side="beside:$conv%$relu"
+{ run_line 1 "$side"; } | serve
+ok $? "branches side by side are measured"
+has '"result","id":1,.*"api":"beside","name":"threads:1+1".*"status":"ok","cache":"net"' \
+    "with a thread each"
+has '"kernels":"lane [12], 1 thread: conv .*lane [12], 1 thread: eltwise ' \
+    "the result names what ran in each lane"
+OMP_NUM_THREADS=4
+{ printf '{"type":"algorithms","id":1,"problem":"%s"}\n' "$side"; } | serve
+has '"name":"threads:2+2"' "four threads are split equally"
+has '"name":"by_cost:2_lanes"' "or by what the branches take"
+run_line 1 "$side" | serve --check
+has '"type":"check","id":1,.*"name":"by_cost:2_lanes.*"status":"ok"' "their outputs are checked"
+OMP_NUM_THREADS=1
+run_line 1 "$side" | serve
+has '"type":"done","id":1,"status":"unsupported","why":"branches run side by side on two threads or more' \
+    "one thread runs none"
+OMP_NUM_THREADS=2
+
 { run_line 1 "eltwise:s64,s64:relu:4"; run_line 2 "nonsense:1"; run_line 3 "conv:f32,f32.c,f32/f32:n1c1h1w1k1r3s3"; } | serve
 ok $? "problems that cannot be measured do not end it"
 has '"type":"result","id":1,.*"name":"",.*"status":"unsupported"' "an unsupported problem has a result with that status"

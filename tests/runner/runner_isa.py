@@ -63,6 +63,7 @@ SAME = {
     "topk": ["topk:{t},{t}:{m}:3x100:ax1:k4"],
     "scan": ["scan:{t},{t}:{m}:5x20:ax1"],
     "gather": ["gather:{t}.c,s64,{t}:50x8:ax0:1x16", "gather:{t}.c,s32,{t}:5x40:ax1:6"],
+    "beside": ["beside:copy:{t},{t}:b10000%copy:{t},{t}:b20000"],
     "argreduce": ["argreduce:{t},s64:{m}:4x50:ax1", "argreduce:{t},s32:{m}:4x50:ax1"],
 }
 # {t} and {u}: each with each.
@@ -122,8 +123,9 @@ ONES = [text.format(t=t) for t in ("f32", "bf16") for text in (
     "pool:{t}@nxc,{t}@nxc:avg_exclude:n2c24h7w5r7s5:ph0pw0qh0qw0:sh2sw1:dh1dw1",
     "scan:{t},{t}:cumsum:9x65:ax1", "scan:{t},{t}:cumsum:3x65x7:ax1")]
 
-# The CPU runner measures none of these; each is verified to be refused.
-NO_KERNEL = {"dropout"}
+# The CPU runner measures none of these; each is verified to be refused: branches, because it has one thread
+# here.
+NO_KERNEL = {"dropout", "beside"}
 NO_TYPE = {"s2", "u2", "f8e4m3fnuz", "f8e5m2fnuz", "f8e8m0", "f6e2m3", "f6e3m2", "f4e2m1", "c64", "c128"}
 NO_MODE = {("resample", "cubic"), ("dropout", "drop")}
 

@@ -17,7 +17,7 @@ struct fake fake;
 
 /* --- the stream --- */
 
-enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_EVENT, OP_HOLD, OP_PAUSE };
+enum op_kind { OP_KERNEL, OP_COPY, OP_SET, OP_EVENT, OP_HOLD, OP_PAUSE, OP_WAIT };
 
 struct op {
 	enum op_kind kind;
@@ -31,6 +31,7 @@ struct op {
 	int byte;
 	cudaEvent_t event;
 	const volatile int *flag;
+	int branch;            /* its stream: 0 the first one, whose queue has the work of all */
 };
 
 struct ops {
@@ -42,11 +43,14 @@ struct CUstream_st {
 	struct ops queue;
 	struct ops captured;
 	bool capturing, invalid;
+	int branch;            /* 0: the first stream */
+	bool forked;           /* it waited for the first stream, which has not waited for it yet */
 };
 
 struct CUevent_st {
 	double ns;
 	bool recorded;
+	cudaStream_t of;       /* where it was recorded last */
 };
 
 struct CUgraph_st {
@@ -146,6 +150,7 @@ static void op_run(struct op *op)
 		memset(op->to, op->byte, op->size);
 		fake.flushes += op->size == 2 * FAKE_L2;
 		break;
+	case OP_WAIT:
 	case OP_PAUSE: break;
 	case OP_EVENT:
 		op->event->ns = fake.device_ns;
@@ -166,10 +171,31 @@ static void op_run(struct op *op)
 		fake.device_ns += op->ns;
 }
 
+#define BRANCHES 16
+static double branch_ns[BRANCHES];
+static cudaStream_t only_stream;
+
+/* Work of another stream runs beside that of the first one. */
+static void op_run_at(struct op *op)
+{
+	double first_ns = fake.device_ns;
+	if (op->branch)
+		fake.device_ns = branch_ns[op->branch];
+	if (op->kind == OP_WAIT)
+		fake.device_ns = fmax(fake.device_ns, op->event->ns);
+	else
+		op_run(op);
+	branch_ns[op->branch] = fake.device_ns;
+	if (op->branch)
+		fake.device_ns = first_ns;
+}
+
 static void drain(cudaStream_t s)
 {
+	if (s->branch && only_stream)
+		s = only_stream;
 	for (int i = 0; i < s->queue.count; i++)
-		op_run(&s->queue.op[i]);
+		op_run_at(&s->queue.op[i]);
 	ops_free(&s->queue);
 	if (fake.device_ns > fake.host_ns)
 		fake.host_ns = fake.device_ns;
@@ -181,6 +207,11 @@ static cudaError_t enqueue(cudaStream_t s, const struct op *op)
 	if (c)
 		return c;
 	struct op stamped = *op;
+	if (s->branch) {
+		fake.strays += !s->forked;
+		stamped.branch = s->branch;
+		s = only_stream;
+	}
 	if (fake.queue_most && !s->capturing && s->queue.count >= fake.queue_most)
 		drain(s);
 	stamped.enqueued_ns = s->capturing ? 0 : fake.host_ns;
@@ -231,7 +262,6 @@ cudaError_t fake_launch(fake_kernel *kernel, const void *arguments, size_t size,
 }
 
 /* Calls that are not allowed during capture invalidate it. */
-static cudaStream_t only_stream;
 static cudaError_t forbidden_in_capture(void)
 {
 	cudaError_t c = called();
@@ -254,7 +284,10 @@ cudaError_t cudaStreamCreateWithFlags(cudaStream_t *s, unsigned flags)
 {
 	(void)flags;
 	*s = base_calloc(1, sizeof(**s));
-	only_stream = *s;
+	if (only_stream)
+		(*s)->branch = fake.streams_alive % BRANCHES;
+	else
+		only_stream = *s;
 	fake.streams_alive++;
 	return called();
 }
@@ -263,10 +296,22 @@ cudaError_t cudaStreamDestroy(cudaStream_t s)
 {
 	drain(s);
 	ops_free(&s->captured);
+	only_stream = s == only_stream ? NULL : only_stream;
 	free(s);
-	only_stream = NULL;
 	fake.streams_alive--;
 	return called();
+}
+
+cudaError_t cudaStreamWaitEvent(cudaStream_t s, cudaEvent_t e, unsigned flags)
+{
+	(void)flags;
+	if (s->branch && e->of == only_stream)
+		s->forked = true;
+	fake.forks += s->branch && e->of == only_stream;
+	cudaError_t c = enqueue(s, &(struct op){ .kind = OP_WAIT, .event = e });
+	if (!s->branch && e->of && e->of->branch)
+		e->of->forked = false;
+	return c;
 }
 
 cudaError_t cudaStreamSynchronize(cudaStream_t s)
@@ -447,6 +492,12 @@ cudaError_t cudaEventCreate(cudaEvent_t *e)
 	return called();
 }
 
+cudaError_t cudaEventCreateWithFlags(cudaEvent_t *e, unsigned flags)
+{
+	(void)flags;
+	return cudaEventCreate(e);
+}
+
 cudaError_t cudaEventDestroy(cudaEvent_t e)
 {
 	free(e);
@@ -457,6 +508,7 @@ cudaError_t cudaEventDestroy(cudaEvent_t e)
 cudaError_t cudaEventRecord(cudaEvent_t e, cudaStream_t s)
 {
 	e->recorded = false;
+	e->of = s;
 	return enqueue(s, &(struct op){ .kind = OP_EVENT, .event = e, .ns = fake.event_ns });
 }
 

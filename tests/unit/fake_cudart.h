@@ -54,6 +54,7 @@ struct fake {
 	int allocations, allocations_alive, pinned_alive;
 	double bytes_alive, bytes_most;
 	int kernels_run, graph_launches, graphs_alive, execs_alive, events_alive, streams_alive, captures;
+	int forks, strays;               /* waits of other streams for the first; work in them before that */
 	int blocks_given_up;
 	int flushes;                     /* memsets of twice the L2 size */
 	int flags_set_device;

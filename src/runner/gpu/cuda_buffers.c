@@ -247,7 +247,7 @@ struct cuda_buffers *cuda_buffers_get(
 {
 	int64_t sets = limits->sets > 1 ? limits->sets : 1,
 		cold = limits->cold_sets > 1 ? limits->cold_sets : 1;
-	if (kept && is_same(kept, p, sets, cold)) {
+	if (!limits->apart && kept && is_same(kept, p, sets, cold)) {
 		kept->users++;
 		return kept;
 	}
@@ -262,7 +262,7 @@ struct cuda_buffers *cuda_buffers_get(
 		buffers_free(b);
 		return NULL;
 	}
-	if (!kept)
+	if (!kept && !limits->apart)
 		kept = b;
 	return b;
 }

@@ -34,9 +34,9 @@ static void pointers_of(const struct work *w, enum cache cache, int64_t set, str
 	at->workspace = w->space ? cuda_space_at(w->space, cache == CACHE_COLD ? set : 0) : NULL;
 }
 
-static int enqueue(void *user, enum cache cache, int64_t set, cudaStream_t stream, struct error *err)
+int cuda_work_enqueue(void *work, enum cache cache, int64_t set, cudaStream_t stream, struct error *err)
 {
-	struct work *w = user;
+	struct work *w = work;
 	struct cuda_pointers at;
 	pointers_of(w, cache, set, &at);
 	int bad = w->plan.enqueue(w->plan.state, &at, stream, err);
@@ -44,14 +44,19 @@ static int enqueue(void *user, enum cache cache, int64_t set, cudaStream_t strea
 	return bad ? -1 : 0;
 }
 
-static int ready(void *user, enum cache cache, int64_t set, struct error *err)
+int cuda_work_ready(void *work, enum cache cache, int64_t set, struct error *err)
 {
-	struct work *w = user;
+	struct work *w = work;
 	struct cuda_pointers at;
 	if (!w->plan.ready)
 		return 0;
 	pointers_of(w, cache, set, &at);
 	return w->plan.ready(w->plan.state, &at, err);
+}
+
+int64_t cuda_work_sets(const void *work, enum cache cache)
+{
+	return ((const struct work *)work)->timer.sets[cache];
 }
 
 void cuda_work_release(void *work)
@@ -114,8 +119,8 @@ static int work_make(struct work *w, const struct backend_list *list, int index,
 	w->buffers = cuda_buffers_get(p, limits, status, err);
 	if (!w->buffers || space_make(w, limits, status, err))
 		return -1;
-	w->timer.enqueue = enqueue;
-	w->timer.ready = ready;
+	w->timer.enqueue = cuda_work_enqueue;
+	w->timer.ready = cuda_work_ready;
 	w->timer.user = w;
 	w->timer.sets[CACHE_WARM] = 1;
 	w->timer.sets[CACHE_NET] = w->buffers->block[1].base ? w->buffers->sets : 1;
@@ -164,7 +169,7 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 	*worst = NAN;
 	if (cuda_context()->poisoned)
 		return error_set(err, "an earlier kernel faulted; this process can no longer use the GPU");
-	if (cuda_check_begin(&c, err) || enqueue(w, CACHE_WARM, 0, cuda_context()->stream, err) ||
+	if (cuda_check_begin(&c, err) || cuda_work_enqueue(w, CACHE_WARM, 0, cuda_context()->stream, err) ||
 		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the checked execution", err)) {
 		cuda_context_probe(EXECUTING);
 		return -1;
@@ -190,7 +195,7 @@ static void kernels_trace(struct work *w)
 		logged = true;
 		return;
 	}
-	if (enqueue(w, CACHE_WARM, 0, cuda_context()->stream, &err) == 0)
+	if (cuda_work_enqueue(w, CACHE_WARM, 0, cuda_context()->stream, &err) == 0)
 		cuda_error(cudaStreamSynchronize(cuda_context()->stream), "the traced execution", &err);
 	cuda_cupti_end(&w->kernels);
 }

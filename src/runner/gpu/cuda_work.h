@@ -83,7 +83,13 @@ const char *cuda_work_remark(void *work);
 	.kernels = cuda_work_kernels, .enqueue_ns = cuda_work_enqueue_ns, .clock_mhz = cuda_work_clock_mhz, \
 	.settle = cuda_work_settle, .remark = cuda_work_remark
 
+/* For work that runs beside other work (cuda_beside.c): enqueues one execution in any stream, as run does;
+ * does the host work that a buffer set needs once; the number of buffer sets of a cache state. */
+int cuda_work_enqueue(void *work, enum cache cache, int64_t set, cudaStream_t stream, struct error *err);
+int cuda_work_ready(void *work, enum cache cache, int64_t set, struct error *err);
+int64_t cuda_work_sets(const void *work, enum cache cache);
+
 extern const struct backend backend_cudnn, backend_cudnn_legacy, backend_cublaslt, backend_cuda,
-	backend_nvrtc;
+	backend_nvrtc, backend_streams;
 
 #endif

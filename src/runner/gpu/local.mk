@@ -3,6 +3,7 @@ if HAVE_CUDA
 noinst_LIBRARIES += librunner_gpu.a
 endif
 librunner_gpu_a_SOURCES = \
+	src/runner/gpu/cuda_beside.c \
 	src/runner/gpu/cuda_buffers.c src/runner/gpu/cuda_buffers.h \
 	src/runner/gpu/cuda_calibrate.c src/runner/gpu/cuda_calibrate.h \
 	src/runner/gpu/cuda_check.c src/runner/gpu/cuda_check.h \
@@ -36,9 +37,11 @@ tests_unit_t_cuda_lock_SOURCES = tests/unit/t_cuda_lock.c src/runner/gpu/cuda_lo
 tests_unit_t_cuda_lock_LDADD = $(below_base)
 fake_cuda = tests/unit/fake_cudart.c tests/unit/fake_driver.c
 if HAVE_CUDA
-check_PROGRAMS += tests/unit/t_cuda_context tests/unit/t_cuda_measure tests/unit/t_cuda_parts \
-	tests/unit/t_cuda_timer tests/unit/t_cuda_work
+check_PROGRAMS += tests/unit/t_cuda_beside tests/unit/t_cuda_context tests/unit/t_cuda_measure \
+	tests/unit/t_cuda_parts tests/unit/t_cuda_timer tests/unit/t_cuda_work
 endif
+tests_unit_t_cuda_beside_SOURCES = tests/unit/t_cuda_beside.c tests/unit/fake_backend.c $(fake_cuda)
+tests_unit_t_cuda_beside_LDADD = librunner_protocol.a $(below_gpu)
 tests_unit_t_cuda_context_SOURCES = tests/unit/t_cuda_context.c $(fake_cuda)
 tests_unit_t_cuda_context_LDADD = $(below_gpu)
 tests_unit_t_cuda_measure_SOURCES = tests/unit/t_cuda_measure.c tests/unit/fake_backend.c $(fake_cuda)

@@ -5,7 +5,11 @@
 static struct {
 	int size;
 	struct openmp omp;
+	int cpus[TEAM_MOST];
+	bool bound;
 } team = { .size = 1 };
+
+static _Thread_local int share; /* of the calling thread; 0: all */
 
 struct piece {
 	void (*work)(void *argument, int i, int count);
@@ -19,7 +23,30 @@ void team_set(int count)
 
 int team_size(void)
 {
-	return team.size;
+	return share ? share : team.size;
+}
+
+void team_member_share(int count)
+{
+	share = count;
+}
+
+void team_share(int count)
+{
+	share = count;
+	threads_limit(team_size());
+}
+
+void team_set_cpus(const int *cpus)
+{
+	team.bound = cpus != NULL;
+	for (int i = 0; cpus && i < team.size; i++)
+		team.cpus[i] = cpus[i];
+}
+
+const int *team_cpus(void)
+{
+	return team.bound ? team.cpus : NULL;
 }
 
 #define SMALL_BYTES 524288 /* a thread reads as many from its own caches, or */
@@ -27,7 +54,7 @@ int team_size(void)
 
 bool team_is_too_large(const struct problem *p)
 {
-	return team.size > 1 && problem_bytes(p) <= SMALL_BYTES && problem_flops(p) <= SMALL_FLOPS;
+	return team_size() > 1 && problem_bytes(p) <= SMALL_BYTES && problem_flops(p) <= SMALL_FLOPS;
 }
 
 static void member(void *argument)
@@ -40,8 +67,8 @@ static void member(void *argument)
 void team_run(void (*work)(void *argument, int i, int count), void *argument)
 {
 	struct piece p = { work, argument };
-	if (team.size > 1)
-		team.omp.parallel(member, &p, (unsigned)team.size, 0);
+	if (team_size() > 1)
+		team.omp.parallel(member, &p, (unsigned)team_size(), 0);
 	else
 		work(argument, 0, 1);
 }

@@ -12,6 +12,13 @@
  * there is no such runtime. */
 void team_set(int count);
 int team_size(void);
+/* Gives the calling thread a share of the threads: until it is 0 again, team_size, team_run and the library's
+ * regions that it starts have so many. team_member_share: the same inside a region. */
+void team_share(int count);
+void team_member_share(int count);
+/* The CPU of each thread, which the runtime bound it to; NULL: they are not bound. For lanes.c. */
+void team_set_cpus(const int *cpus);
+const int *team_cpus(void);
 /* True if a problem is so small that one thread may be faster than all: starting and ending a region of
  * several threads takes microseconds. */
 bool team_is_too_large(const struct problem *p);

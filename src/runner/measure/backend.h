@@ -26,10 +26,12 @@ struct backend_limits {
 	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first
 				  included */
 	int64_t cold_sets;     /* copies of all operands that CACHE_COLD rotates through; 1: none */
+	bool apart;            /* operands of its own, not those of another work of the same problem */
 };
 
 struct backend {
 	const char *api;
+	bool branches;         /* runs problems side by side (problem/beside.h), and no others */
 	const void *detail;    /* data shared by several backends (cuda_work.h), or NULL */
 	/* Adds the library's name and version to `stack`, and details to `attributes`; sets *has_matrix if
 	 * there are matrix units. Returns -1 if the library cannot be used. NULL: nothing to add. */
@@ -100,6 +102,6 @@ struct backend_single *backend_single(
 	struct backend_list *list, const struct problem *p, const struct algorithm *a);
 
 extern const struct backend backend_onednn, backend_attention, backend_ones, backend_copy, backend_plain,
-	backend_packed;
+	backend_packed, backend_beside;
 
 #endif

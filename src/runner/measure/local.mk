@@ -3,6 +3,7 @@ noinst_LIBRARIES += librunner_measure.a
 librunner_measure_a_SOURCES = \
 	src/runner/measure/ahead.c src/runner/measure/ahead.h \
 	src/runner/measure/backend.c src/runner/measure/backend.h \
+	src/runner/measure/branches.c src/runner/measure/branches.h \
 	src/runner/measure/clock.c src/runner/measure/clock.h \
 	src/runner/measure/device.c src/runner/measure/device.h \
 	src/runner/measure/measure.c src/runner/measure/measure.h \

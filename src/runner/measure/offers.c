@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "base/arena.h"
+#include "problem/kernel.h"
 
 static int preference_of(const struct backend *b, const struct problem *p)
 {
@@ -59,6 +60,8 @@ int offers_open(struct offers *o, const struct backend *const *backends, const s
 		struct error why = ERROR_NONE;
 		struct backend_list list = { .all = all };
 		assert(i < OFFERS_BACKENDS);
+		if (backends[i]->branches != kernel_row(p->kernel)->branches)
+			continue;
 		int bad = backends[i]->algorithms(p, &list, &why);
 		list.backend = backends[i];
 		if (!bad && list.count > 0) {
@@ -66,7 +69,7 @@ int offers_open(struct offers *o, const struct backend *const *backends, const s
 			o->left_out += list.left_out;
 			continue;
 		}
-		if (i == 0)
+		if (!*first.text)
 			first = why;
 		if (strncmp(why.text, "only ", 5) == 0)
 			continue;
@@ -78,7 +81,7 @@ int offers_open(struct offers *o, const struct backend *const *backends, const s
 		offers_number(o);
 		o->others = reasons.n ? base_strdup(reasons.p) : NULL;
 	} else {
-		error_set(err, "%s",
+		error_set(err, "%s", !*first.text ? "this program runs no problems side by side" :
 			telling_count == 0	     ? first.text
 				: telling_count == 1 ? telling.text
 						     : reasons.p);

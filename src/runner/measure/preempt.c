@@ -75,6 +75,8 @@ int64_t preempt_count(void)
 
 static struct {
 	pthread_mutex_t lock;
+	double before;     /* what threads that ended had waited */
+	pid_t thread[WATCHED];
 	int file[WATCHED]; /* /proc/self/task/TID/schedstat, kept open: a reading is one call */
 	int count;
 	bool blind;        /* one thread's file cannot be read */
@@ -89,10 +91,12 @@ void preempt_watch(void *unused, int i, int count)
 	snprintf(path, sizeof(path), "/proc/self/task/%d/schedstat", (int)gettid());
 	int file = open(path, O_RDONLY | O_CLOEXEC);
 	pthread_mutex_lock(&watched.lock);
-	if (file >= 0 && watched.count < WATCHED)
+	if (file >= 0 && watched.count < WATCHED) {
+		watched.thread[watched.count] = gettid();
 		watched.file[watched.count++] = file;
-	else
+	} else {
 		watched.blind = true;
+	}
 	pthread_mutex_unlock(&watched.lock);
 }
 
@@ -110,9 +114,28 @@ static double waited_read(int file)
 	return *end == ' ' ? waited : NAN;
 }
 
+void preempt_unwatch(void *unused, int i, int count)
+{
+	(void)unused;
+	(void)i;
+	(void)count;
+	pthread_mutex_lock(&watched.lock);
+	for (int k = watched.count - 1; k >= 0; k--) {
+		if (watched.thread[k] != gettid())
+			continue;
+		double waited = waited_read(watched.file[k]);
+		watched.before += isnan(waited) ? 0 : waited;
+		close(watched.file[k]);
+		watched.count--;
+		watched.thread[k] = watched.thread[watched.count];
+		watched.file[k] = watched.file[watched.count];
+	}
+	pthread_mutex_unlock(&watched.lock);
+}
+
 double preempt_waited_ns(void)
 {
-	double sum = watched.blind || watched.count == 0 ? NAN : 0;
+	double sum = watched.blind || watched.count == 0 ? NAN : watched.before;
 	for (int i = 0; i < watched.count && !isnan(sum); i++)
 		sum += waited_read(watched.file[i]);
 	return sum;

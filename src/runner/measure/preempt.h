@@ -14,6 +14,8 @@ int64_t preempt_count(void);
 /* Includes the calling thread in preempt_waited_ns. It has the signature that team_run needs; call it
  * before the first reading. */
 void preempt_watch(void *unused, int i, int count);
+/* Ends that for the calling thread, before it ends. */
+void preempt_unwatch(void *unused, int i, int count);
 /* Time in ns, summed over the included threads, in which they were ready to run and had no core. Unlike
  * preempt_count it includes a core that was taken before a sample and not returned during it. NaN: the
  * system does not report it. */
