@@ -157,10 +157,12 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 		out->lo_ns += lo[i];
 		out->hi_ns += hi[i];
 	}
-	if (out->scenario.parallel) {
+	if (scenario_has_path(&out->scenario)) {
 		out->lo_ns = solution_path(st, x, chosen, lo, NULL, NULL, NULL);
 		out->hi_ns = solution_path(st, x, chosen, hi, NULL, NULL, NULL);
 	}
+	if (x->besides)
+		beside_interval(x, lo, hi, &out->lo_ns, &out->hi_ns);
 	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit) { /* peaks have no interval */
 		out->lo_ns = fmax(out->lo_ns, out->bound_ns);
 		out->hi_ns = fmax(out->hi_ns, out->bound_ns);
@@ -231,7 +233,9 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
 		total += cost[i];
 	}
-	out->roofline_ns = !whole ? NAN : !s->parallel ? total :
+	if (x->besides)
+		total -= beside_over_longest(x, cost);
+	out->roofline_ns = !whole ? NAN : !scenario_has_path(s) ? total :
 		solution_path(st, x, chosen, cost, NULL, NULL, NULL);
 	if (s->parallel == PARALLEL_RESOURCES && x->busy_ns > out->roofline_ns) /* NaN compares false */
 		out->roofline_ns = fmin(x->busy_ns, total);
@@ -286,6 +290,8 @@ struct analysis *analysis_make(
 	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	fill_layers(a, out, st, s, x, chosen);
+	if (x->besides)
+		beside_fill(a, out, st, x);
 	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum,
 		shortest_kernel(st, s, x), &scratch);
 	arena_free(&scratch);

@@ -169,6 +169,19 @@ struct coverage {
 	double cost_mistrusted_share; /* 0..1 of the sum of layer costs */
 };
 
+/* Branches that can run side by side (parallel=measured). */
+struct beside_cost {
+	const char *text;           /* the problem (problem/beside.h) */
+	int branch_count, layer_count;
+	const int *layers, *branch; /* the layers, and the branch of each, from 0; a group of fused layers
+				       by its last layer */
+	double alone_ns;            /* one after the other; NaN: a layer has no cost */
+	double ns;                  /* side by side; NaN: not measured, or it failed */
+	const struct result *result;/* the measurement, or NULL */
+	const char *why;            /* measured without a time: the reason (untrusted text), or NULL */
+	bool used;                  /* it is in the bound: it is faster, and no others have its layers */
+};
+
 struct analysis {
 	struct scenario scenario;
 	int layer_count;
@@ -184,8 +197,8 @@ struct analysis {
 	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */
 	double sequential_ns;    /* NaN as bound_ns */
 	double parallel_ns;      /* the same with parallel: the resources, or (path, or without peaks) the
-				    longest path */
-	double path_ns;          /* the longest path */
+				    longest path, or (measured) the sum with branches side by side */
+	double path_ns;          /* the longest path; NaN with parallel=measured */
 	const char *limit;       /* "memory", "f16 matrix units": the resource that needs longer than the
 				    longest path; NULL: none, or unknown */
 	double border_ns;        /* casts at model inputs and outputs and (layout on) all conversions; part of
@@ -212,7 +225,12 @@ struct analysis {
 	struct coverage coverage;
 	enum cache cache;        /* the cache state that was read: net, or warm if everything fits
 				    (docs/wire.md) */
-	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result */
+	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result, those
+				    side by side included */
+	int beside_count;        /* parallel=measured, else 0: */
+	struct beside_cost *besides;
+	double beside_saves_ns;  /* what the used ones save: the sum of the layers minus bound_ns */
+	int beside_unmeasured;   /* distinct ones that have no result */
 	int apart_count;         /* problems with algorithms in place that it does not use, because a layer
 				    with the problem cannot write over its input */
 	const char **apart;
@@ -300,6 +318,11 @@ static inline unsigned scenario_variants(const struct scenario *s)
 /* The conversions between layouts that the results make possible, distinct, in arena a; none with
  * layout=nhwc, where analyze_problems_in lists them. Measure the other problems first. */
 const char **analyze_conversions(
+	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
+
+/* The problems side by side that parallel=measured needs (whatever the scenario says of parallel), distinct,
+ * in arena a. They depend on which groups are the fastest: measure the other problems first. */
+const char **analyze_besides(
 	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 
 /* The measurement that an analysis uses for a problem, or NULL: the lowest median of the allowed algorithms

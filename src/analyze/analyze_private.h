@@ -375,6 +375,10 @@ struct price study_price(const struct study *st, const struct scenario *s, int d
 /* ... of an algorithm with one of these pairs of layouts (bits). */
 struct price study_price_in(
 	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs);
+/* Price of a problem that is not among the distinct ones, without an estimate; *why: why an answered one has
+ * none, or NULL. */
+struct price study_price_of(const struct study *st, const struct scenario *s, const char *text,
+	const char **why);
 /* The cache state that a scenario reads; st->cache is what cache=auto means. */
 enum cache study_cache(const struct study *st, const struct scenario *s);
 /* True if the names of a scenario (onednn+plain) have the library; if its name (with wildcards) is the
@@ -496,6 +500,33 @@ struct solution;
 void cost_alone(struct arena *a, struct layer_cost *c, const struct study *st, const struct scenario *s,
 	const struct solution *x, const struct plan_layer *l, int problem, const struct price *price);
 
+/* ---- beside.c: branches side by side (parallel=measured) */
+struct beside_set;
+struct beside_priced {
+	const struct beside_set *set;
+	const char *text;       /* the problem; NULL: too long */
+	struct price price;     /* of all branches side by side */
+	const char *why;        /* no price although answered: the reason, or NULL */
+	double alone_ns;        /* its problems one after the other; NaN: one has no price */
+	bool chosen;
+};
+struct besides {
+	int count;
+	struct beside_priced *sets;
+	double saves_ns;        /* what the chosen ones save */
+	int lacking_count;      /* distinct problems that are not measured, */
+	const char **lacking;   /* and their texts */
+};
+
+struct solution;
+/* Fills the analysis' branches. */
+void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x);
+/* Replaces in the sums of low and high ends (lo, hi: per node) those of the nodes that run side by side. */
+void beside_interval(
+	const struct solution *x, const double *lo, const double *hi, double *lo_ns, double *hi_ns);
+/* By how much the nodes that run side by side need longer one after the other than their longest branch. */
+double beside_over_longest(const struct solution *x, const double *cost);
+
 /* ---- solve.c, choose.c: costs in one scenario, with the best choice of groups */
 
 /* What a node runs if layers have their own layouts. */
@@ -543,7 +574,8 @@ struct solution {
 	bool *lacking;          /* per distinct problem: needed here and not answered */
 	bool *untried;          /* ... and without a quick measurement that the scenario allows */
 	bool *refused;          /* ... needed here, answered, and without a price */
-	int unmeasured;         /* number of lacking problems */
+	int unmeasured;         /* number of lacking problems, those side by side included */
+	struct besides *besides; /* parallel=measured: the branches; else NULL */
 };
 /* Prices live in the study, all other arrays of *out in arena a. solve_total: only the total of the scenario;
  * with parallel off, path and resources are NaN and the choice for the sum stands for that of the path. */
@@ -592,6 +624,19 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 /* Chooses the joins that lower the sum of layers most: their index per layer, else -1; NULL: none. In arena
  * a. Of few joins that compete all selections are compared, of many the best that was found counts. */
 int *solve_joins(const struct study *st, struct arena *a, const struct solution *out);
+/* The problems at the nodes for a choice of groups (ran_sum or ran_path) and their prices, in arena a. */
+void solution_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
+	int **ran, const struct price ***prices);
+/* The study with only the groups that a choice of fusion allows. */
+struct study study_at_level(const struct study *st, enum fusion_level chosen);
+/* The lower levels of fusion that the study's allows, into levels[FUSION_LEVELS]; returns their number. */
+int study_lower_levels(const struct study *st, enum fusion_level *levels);
+/* Number of layers that a choice leaves without a price. */
+int solution_missing(const struct study *st, const struct solution *x, const int *chosen);
+/* beside.c: the total with branches side by side where that is measured to be faster: fills besides,
+ * parallel_ns, chosen_path, cost_path and ran_path, and adds to `unmeasured`. The groups are those of the
+ * choice for the sum, or of a lower level of fusion if the total is lower. */
+void solve_besides(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
 /* Fills chosen_* and cost_*; without `path` those of the sum stand for both. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path);
 /* resources.c: fills busy_ns and resource, what the resources need at least. */

@@ -230,6 +230,8 @@ struct side {
 	uint64_t *lacking, *untried, *refused, *noisy; /* per distinct problem */
 	int layers[WHAT_IFS_MAX]; /* per row of the table: what_if_effect.layers */
 	uint64_t *gaps;         /* per layer: no cost; NULL: none */
+	int beside_count;       /* problems side by side that are not measured */
+	uint64_t *beside;       /* hashes of their texts, ascending */
 };
 
 struct sides {
@@ -335,6 +337,35 @@ int side_layers(const struct side *side, int row)
 	return side->layers[row];
 }
 
+static int hash_compare(const void *x, const void *y)
+{
+	uint64_t a = *(const uint64_t *)x, b = *(const uint64_t *)y;
+	return (a > b) - (a < b);
+}
+
+static void side_besides(struct side *side, struct arena *a, const struct besides *b)
+{
+	side->beside_count = b->lacking_count;
+	side->beside = ARENA_ARRAY(a, uint64_t, b->lacking_count);
+	for (int i = 0; i < b->lacking_count; i++)
+		side->beside[i] = hash_bytes(b->lacking[i], strlen(b->lacking[i]));
+	if (b->lacking_count)
+		qsort(side->beside, (size_t)b->lacking_count, sizeof(uint64_t), hash_compare);
+}
+
+/* The number of problems side by side that one or both sides lack. */
+static int besides_count(const struct side *x, const struct side *y)
+{
+	int count = x->beside_count + y->beside_count;
+	for (int i = 0, k = 0; i < x->beside_count && k < y->beside_count;) {
+		int order = hash_compare(&x->beside[i], &y->beside[k]);
+		count -= order == 0;
+		i += order <= 0;
+		k += order >= 0;
+	}
+	return count;
+}
+
 const struct side *side_add(struct sides *sides, const struct study *st, const struct scenario *s,
 	const struct solution *x)
 {
@@ -355,6 +386,8 @@ const struct side *side_add(struct sides *sides, const struct study *st, const s
 		.noisy = noisy_of(a, st, x, chosen),
 	};
 	side_count(side, st, s, x);
+	if (x->besides && s->parallel == PARALLEL_MEASURED)
+		side_besides(side, a, x->besides);
 	if (!side->complete)
 		side->gaps = gaps_of(a, st, x, chosen);
 	VEC_GROW(sides->items, sides->count, sides->capacity);
@@ -444,6 +477,8 @@ void effect_fill(
 	effect->complete = here->complete && other->complete;
 	effect->estimated = here->estimated || other->estimated;
 	effect->rough = effect->unmeasured_problems && rough_says(here, other, common);
+	effect->unmeasured_problems += besides_count(here, other);
+	effect->rough = effect->rough && !besides_count(here, other);
 	if ((!effect->unmeasured_problems || effect->rough) && !gaps_differ(here, other, layers))
 		effect->saves_ns = effect->on ? other->bound_ns - here->bound_ns :
 			here->bound_ns - other->bound_ns;

@@ -268,9 +268,8 @@ const char *study_other_launch(const struct study *st, const struct scenario *s,
 	return NULL;
 }
 
-const char *study_why(const struct study *st, const struct scenario *s, int distinct)
+static const char *found_why(const struct found *f, const struct scenario *s)
 {
-	const struct found *f = &st->found[distinct];
 	enum launch launch = s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	const struct result *said = NULL;
 	enum bar bar = BAR_NONE;
@@ -290,6 +289,11 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 	if (bar)
 		return bars[bar];
 	return !said ? NULL : *said->why ? said->why : status_name(said->status);
+}
+
+const char *study_why(const struct study *st, const struct scenario *s, int distinct)
+{
+	return found_why(&st->found[distinct], s);
 }
 
 /* The estimate of a problem: the lowest of the units that the scenario allows, because a library may choose.
@@ -326,10 +330,10 @@ static const struct result *pick_rough(const struct found *f, const struct scena
 	return fits ? r : NULL;
 }
 
-static struct price price_unpadded(
-	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
+/* The price that the results give; none if they do not. */
+static struct price price_found(
+	const struct study *st, const struct scenario *s, const struct found *f, bool best, uint32_t pairs)
 {
-	const struct found *f = &st->found[distinct];
 	struct price price = { .ns = NAN, .known = true, PRICE_UNMEASURED };
 	price.answered = f->answered[st->cache][s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED];
 	bool has_matrix = !st->device || st->device->has_matrix;
@@ -345,6 +349,13 @@ static struct price price_unpadded(
 	} else {
 		price.unsupported = price.answered && refused(f, s);
 	}
+	return price;
+}
+
+static struct price price_unpadded(
+	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs)
+{
+	struct price price = price_found(st, s, &st->found[distinct], best, pairs);
 	if (!price.answered && !price.rough && st->on.estimate && st->on.peaks) {
 		struct estimate guess = estimate_of_distinct(st, s, distinct);
 		price.ns = guess.ns;
@@ -411,29 +422,45 @@ static void mark(struct marks *m, const struct result *r)
 		m->workspace_bytes = isnan(bytes) ? INFINITY : bytes;
 }
 
-void study_read(struct study *st, int distinct)
+static void found_read(struct found *f, const struct results *results, const char *text)
 {
-	const char *text = study_text(st, distinct);
-	struct found *f = &st->found[distinct];
-	f->results = results_of(st->on.results, text, &f->count);
-	f->finished = results_is_finished(st->on.results, text);
-	f->rough = results_rough(st->on.results, text);
+	f->results = results_of(results, text, &f->count);
+	f->finished = results_is_finished(results, text);
+	f->rough = results_rough(results, text);
 	f->matrix = f->relaxed = f->in_place = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
-		mark(&st->marks, r);
 		f->matrix |= r->status == STATUS_OK && r->algorithm.matrix == MATRIX_YES;
 		f->relaxed = f->relaxed || (r->status == STATUS_OK && !is_strict(r));
 		f->in_place = f->in_place || algorithm_is_in_place(&r->algorithm);
 	}
-	if (f->rough)
-		mark(&st->marks, f->rough);
-	st->marks.in_place = st->marks.in_place || f->in_place;
 	for (int i = 0; i < CACHE_COUNT * LAUNCH_COUNT; i++) {
 		enum cache c = (enum cache)(i / LAUNCH_COUNT);
 		enum launch l = (enum launch)(i % LAUNCH_COUNT);
 		f->answered[c][l] = found_answered(f, l, c);
 	}
+}
+
+void study_read(struct study *st, int distinct)
+{
+	struct found *f = &st->found[distinct];
+	found_read(f, st->on.results, study_text(st, distinct));
+	for (int i = 0; i < f->count; i++)
+		mark(&st->marks, f->results[i]);
+	if (f->rough)
+		mark(&st->marks, f->rough);
+	st->marks.in_place = st->marks.in_place || f->in_place;
+}
+
+struct price study_price_of(const struct study *st, const struct scenario *s, const char *text,
+	const char **why)
+{
+	struct found f = { .overwrites = true };
+	found_read(&f, st->on.results, text);
+	struct price price = price_found(st, s, &f, s->best, LAYOUT_PAIRS_ALL);
+	price_interval(&price);
+	*why = price.answered && isnan(price.ns) ? found_why(&f, s) : NULL;
+	return price;
 }
 
 static void find_results(struct study *st, int distinct)

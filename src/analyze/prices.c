@@ -40,11 +40,13 @@ struct scenario study_plain(const struct study *st, const struct scenario *s)
 {
 	struct scenario plain = *s;
 	const struct marks *m = &st->marks;
-	bool estimates = st->on.estimate && st->on.peaks; /* which depend on the units allowed */
+	/* estimates depend on the units allowed, and so may results side by side, which are not marked */
+	bool estimates = (st->on.estimate && st->on.peaks) || s->parallel == PARALLEL_MEASURED;
 	plain.matrix = s->matrix && (m->matrix || estimates);
 	plain.relaxed = s->relaxed && (m->relaxed || estimates);
 	plain.deterministic = s->deterministic && m->random;
-	plain.limited = s->limited && !(m->workspace_bytes <= s->workspace_bytes);
+	plain.limited = s->limited &&
+		(!(m->workspace_bytes <= s->workspace_bytes) || s->parallel == PARALLEL_MEASURED);
 	plain.workspace_bytes = plain.limited ? s->workspace_bytes : 0;
 	plain.cache = s->cache == CACHE_CHOICE_AUTO || study_cache(st, s) == st->usual ? CACHE_CHOICE_AUTO
 										       : s->cache;

@@ -13,6 +13,7 @@ enum parallel {
 	PARALLEL_RESOURCES,   /* as many as memory, caches and units allow at their peaks: the longest path,
 				 or the time of the busiest resource, whichever is longer */
 	PARALLEL_PATH,        /* any number: the longest path */
+	PARALLEL_MEASURED     /* branches whose problems were measured side by side, where that is faster */
 };
 
 /* Which groups of layers may be fused, and the level of a group: the lowest that allows it. The first value
@@ -68,6 +69,11 @@ struct scenario {
 	bool assume;          /* assumed costs of layers (ground.assumed) count */
 };
 
+/* True if the total is that of a schedule in which each layer begins as soon as it can. */
+static inline bool scenario_has_path(const struct scenario *s)
+{
+	return s->parallel == PARALLEL_RESOURCES || s->parallel == PARALLEL_PATH;
+}
 /* Algorithm best, launch amortized; parallel, fusion, matrix, math and layout off. */
 struct scenario scenario_default(void);
 /* True if the two have the same analysis. False also if only their padding differs, which copies do not do.

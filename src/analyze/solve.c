@@ -15,7 +15,7 @@ static bool may_join(const struct study *st)
 }
 
 /* The study with only the groups that a choice of fusion allows. */
-static struct study at_level(const struct study *st, enum fusion_level chosen)
+struct study study_at_level(const struct study *st, enum fusion_level chosen)
 {
 	struct study view = *st;
 	view.levels = 0;
@@ -25,6 +25,15 @@ static struct study at_level(const struct study *st, enum fusion_level chosen)
 	if (!chosen)
 		view.groups = 0;
 	return view;
+}
+
+int study_lower_levels(const struct study *st, enum fusion_level *levels)
+{
+	int count = 0;
+	for (int i = FUSION_OFF; i < FUSION_LEVELS; i++)
+		if (i != (int)st->level && fusion_allows(st->level, (enum fusion_level)i))
+			levels[count++] = (enum fusion_level)i;
+	return count;
 }
 
 /* Prices a distinct problem, if its list does not have it yet; returns the list. */
@@ -243,7 +252,7 @@ static bool known(const struct study *st, const struct solution *out, const int 
 }
 
 /* Fills ran_sum and price_sum, or those of the path, for a choice. */
-static void fill_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
+void solution_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
 	int **ran, const struct price ***prices)
 {
 	int *problems = *ran = ARENA_ARRAY(a, int, st->node_count);
@@ -342,7 +351,7 @@ static bool has_join(const struct study *st, const struct solution *x)
 	return false;
 }
 
-static int missing_count(const struct study *st, const struct solution *x, const int *chosen)
+int solution_missing(const struct study *st, const struct solution *x, const int *chosen)
 {
 	int count = 0;
 	for (int i = 0; i < st->plan->layer_count; i++)
@@ -359,7 +368,7 @@ static void put_path(
 	out->ran_path = out->ran_sum;
 	out->price_path = out->price_sum;
 	if (chosen != out->chosen_sum)
-		fill_ran(st, a, out, chosen, &out->ran_path, &out->price_path);
+		solution_ran(st, a, out, chosen, &out->ran_path, &out->price_path);
 	out->path_ns = path_of(st, out, chosen, cost);
 }
 
@@ -404,9 +413,11 @@ static void total_up(
 		out->sequential_ns += out->cost_sum[i];
 	out->path_ns = out->busy_ns = NAN;
 	out->resource = -1;
-	if (path)
+	if (path && s->parallel != PARALLEL_MEASURED)
 		total_resources(st, s, a, out);
 	out->parallel_ns = parallel_of(s, out, out->sequential_ns);
+	if (s->parallel == PARALLEL_MEASURED)
+		solve_besides(st, s, a, out);
 	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);
 	bool same = out->chosen_path == out->chosen_sum;
 	out->enqueue_path = s->amortized ? NAN : same ? out->enqueue_sum : enqueue(st, out, out->chosen_path);
@@ -414,7 +425,9 @@ static void total_up(
 		out->sequential_ns = out->enqueue_sum;
 	if (out->enqueue_path > out->parallel_ns)
 		out->parallel_ns = out->enqueue_path;
-	if (out->parallel_ns > out->sequential_ns) { /* for the host: that for the sum is possible too */
+	if (out->parallel_ns > out->sequential_ns && out->besides) {
+		out->parallel_ns = out->sequential_ns;
+	} else if (out->parallel_ns > out->sequential_ns) { /* for the host: that for the sum is possible */
 		parallel_as_sum(st, s, a, out);
 		same = true;
 	}
@@ -449,7 +462,7 @@ static void solve_one(const struct study *st, const struct scenario *s, const st
 	struct arena *a, struct solution *out, bool path)
 {
 	const struct study seen = study_view(st, s);
-	struct study view = at_level(&seen, s->fusion);
+	struct study view = study_at_level(&seen, s->fusion);
 	if (folded)
 		study_without(&view, folded);
 	st = &view;
@@ -476,15 +489,15 @@ static void solve_one(const struct study *st, const struct scenario *s, const st
 		price_layouts(st, s, out);
 		solve_layouts(st, s, a, out);
 	} else {
-		solve_choices(st, a, out, path);
+		solve_choices(st, a, out, path && s->parallel != PARALLEL_MEASURED);
 	}
 	for (int i = 0; i < st->distinct_count; i++)
 		out->unmeasured += out->lacking[i];
-	fill_ran(st, a, out, out->chosen_sum, &out->ran_sum, &out->price_sum);
+	solution_ran(st, a, out, out->chosen_sum, &out->ran_sum, &out->price_sum);
 	out->ran_path = out->ran_sum;
 	out->price_path = out->price_sum;
 	if (out->chosen_path != out->chosen_sum)
-		fill_ran(st, a, out, out->chosen_path, &out->ran_path, &out->price_path);
+		solution_ran(st, a, out, out->chosen_path, &out->ran_path, &out->price_path);
 	price_borders(st, out);
 	total_up(st, s, a, out, path);
 }
@@ -497,7 +510,7 @@ static void offer_solution(const struct study *st, const struct scenario *s, str
 		  *y = s->parallel ? other->chosen_path : other->chosen_sum;
 	bool lower = s->parallel ? other->parallel_ns < out->parallel_ns :
 		other->sequential_ns < out->sequential_ns; /* NaN compares false */
-	int fewer = missing_count(st, out, x) - missing_count(st, other, y);
+	int fewer = solution_missing(st, out, x) - solution_missing(st, other, y);
 	if (fewer > 0 || (fewer == 0 && lower))
 		*out = *other;
 }

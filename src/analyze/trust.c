@@ -128,7 +128,7 @@ static void fill_shares(struct trust *t, const struct plan *p, const struct anal
 	double sum = 0;
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
-		bool counts = c->ns > 0 && (!a->scenario.parallel || c->critical);
+		bool counts = c->ns > 0 && (!scenario_has_path(&a->scenario) || c->critical);
 		t->missing += c->origin == ORIGIN_MISSING;
 		t->unsupported += c->origin == ORIGIN_UNSUPPORTED;
 		t->open += c->at_least;

@@ -145,9 +145,9 @@ static void libraries_say(const struct scenario *s, char *buf, size_t size)
 
 static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel",
-		"independent layers run at the same time as memory, caches and units allow (resources), or "
-		"without limit (path)",
-		STAGE_TOTAL, { "off", "resources", "path" }, parallel_get, parallel_set,
+		"independent layers run at the same time as memory, caches and units allow (resources), "
+		"without limit (path), or as branches that were measured side by side (measured)",
+		STAGE_TOTAL, { "off", "resources", "path", "measured" }, parallel_get, parallel_set,
 		.show = SHOW_ALWAYS },
 	{ "fusion", 'f', "fusion",
 		"fuse following layers into the kernel where the fused kernel is faster: bias and activation "

@@ -1,0 +1,309 @@
+#include "config.h"
+
+#include "analyze/analyze_private.h"
+#include "analyze/beside_private.h"
+
+#include "base/hash.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The total with branches side by side. Branches are found in the graph of what runs after the choice of
+ * groups, so a group of fused layers is one problem of a branch. A set of branches is one problem
+ * (problem/beside.h); where it was measured to take less than its problems one after the other, it counts. */
+
+struct finding {
+	const struct study *st;
+	const struct scenario *s;
+	const struct solution *x;
+	const int *chosen;
+	int *node_of;
+	enum beside_kind *kind;
+	double *cost;          /* of nodes that run; NaN unknown */
+};
+
+/* The node whose cost is that of the layer's group: that of the group's last layer. */
+static int node_of_group(const struct finding *f, int node)
+{
+	int layer = f->st->node_layer[node], group = layer >= 0 ? f->chosen[layer] : -1;
+	if (group < 0)
+		return node;
+	const struct fusion_group *g = &f->st->fusion->groups[group];
+	return f->st->layer_node[g->layers[g->layer_count - 1]];
+}
+
+/* Layers with bodies, without a problem, with an assumed cost, and joins with a copy are in no branch. */
+static enum beside_kind kind_of(const struct finding *f, int node)
+{
+	const struct study *st = f->st;
+	int layer = st->node_layer[node], group = layer >= 0 ? f->chosen[layer] : -1;
+	int problem = solution_problem(f->x, f->chosen, node);
+	const struct price *price = problem >= 0 ? solution_price(f->x, f->chosen, node) : NULL;
+	if (f->node_of[node] != node)
+		return BESIDE_NONE;
+	if (group >= 0 && fusion_copy(&st->fusion->groups[group]) >= 0)
+		return BESIDE_APART;
+	if (problem >= 0 && price && !price->assumed && study_problem(st, problem))
+		return BESIDE_RUNS;
+	if (problem >= 0)
+		return BESIDE_APART;
+	return layer < 0 || (group < 0 && st->layer_free[layer]) ? BESIDE_FREE : BESIDE_APART;
+}
+
+static void nodes_make(struct finding *f, struct arena *a)
+{
+	int n = f->st->node_count;
+	f->node_of = ARENA_ARRAY(a, int, n);
+	f->kind = ARENA_ARRAY(a, enum beside_kind, n);
+	f->cost = ARENA_ARRAY(a, double, n);
+	for (int i = 0; i < n; i++)
+		f->node_of[i] = node_of_group(f, i);
+	for (int i = 0; i < n; i++) {
+		f->kind[i] = kind_of(f, i);
+		f->cost[i] = f->kind[i] == BESIDE_RUNS ?
+			solution_price(f->x, f->chosen, i)->ns : 0;
+	}
+}
+
+/* ---- texts */
+
+/* The text of a branch, a=b=c. */
+static const char *branch_text(const struct finding *f, struct arena *a, const int *node, int count)
+{
+	struct str text = { 0 };
+	for (int i = 0; i < count; i++) {
+		str_puts(&text, i ? "=" : "");
+		str_puts(&text, study_text(f->st, solution_problem(f->x, f->chosen, node[i])));
+	}
+	const char *kept = arena_strndup(a, text.p, text.n);
+	str_free(&text);
+	return kept;
+}
+
+/* Cuts the last problem of the branch with most problems. False: all have one. */
+static bool set_shorten(struct beside_set *set)
+{
+	int most = 0;
+	for (int i = 1; i < set->branch_count; i++)
+		if (set->first[i + 1] - set->first[i] > set->first[most + 1] - set->first[most])
+			most = i;
+	if (set->first[most + 1] - set->first[most] < 2)
+		return false;
+	int at = set->first[most + 1] - 1, total = set->first[set->branch_count];
+	memmove(set->node + at, set->node + at + 1, (size_t)(total - at - 1) * sizeof(int));
+	for (int i = most + 1; i <= set->branch_count; i++)
+		set->first[i]--;
+	return true;
+}
+
+/* The text of a set, shortened until it fits; NULL: it does not. */
+static const char *set_text(const struct finding *f, struct arena *a, struct beside_set *set)
+{
+	char buf[PROBLEM_TEXT_SIZE];
+	do {
+		const char *branch[BESIDE_BRANCHES];
+		for (int i = 0; i < set->branch_count; i++)
+			branch[i] = branch_text(f, a, set->node + set->first[i],
+				set->first[i + 1] - set->first[i]);
+		if (beside_text(branch, set->branch_count, buf) == 0)
+			return arena_strndup(a, buf, strlen(buf));
+	} while (set_shorten(set));
+	return NULL;
+}
+
+/* ---- prices */
+
+static void set_price(const struct finding *f, struct beside_priced *r)
+{
+	for (int i = 0; i < r->set->first[r->set->branch_count]; i++)
+		r->alone_ns += f->cost[r->set->node[i]];
+	r->price = (struct price){ .ns = NAN };
+	if (r->text)
+		r->price = study_price_of(f->st, f->s, r->text, &r->why);
+}
+
+static void lacking_list(struct besides *b, struct arena *a)
+{
+	struct hash seen = { 0 };
+	b->lacking = ARENA_ARRAY(a, const char *, b->count);
+	for (int i = 0; i < b->count; i++) {
+		const struct beside_priced *r = &b->sets[i];
+		if (!r->text || r->price.answered)
+			continue;
+		int64_t *at = hash_at(&seen, text_of(r->text));
+		if (*at < 0)
+			b->lacking[b->lacking_count++] = r->text;
+		*at = 0;
+	}
+	hash_free(&seen);
+}
+
+static struct besides *besides_of(const struct study *st, const struct scenario *s, struct arena *a,
+	const struct solution *x, const int *chosen)
+{
+	struct besides *b = ARENA_NEW(a, struct besides);
+	struct finding f = { .st = st, .s = s, .x = x, .chosen = chosen };
+	struct beside_graph g;
+	struct beside_sets sets;
+	*b = (struct besides){ 0 };
+	nodes_make(&f, a);
+	double *weight = ARENA_ARRAY(a, double, st->node_count);
+	for (int i = 0; i < st->node_count; i++)
+		weight[i] = isnan(f.cost[i]) ? 0 : f.cost[i];
+	beside_graph(&g, a, st->node_count, x->first, x->edges, f.node_of, f.kind, weight);
+	beside_find(&g, &sets);
+	struct beside_set *kept = ARENA_ARRAY(a, struct beside_set, sets.count);
+	double *saves = ARENA_ARRAY(a, double, sets.count);
+	bool *taken = ARENA_ARRAY(a, bool, sets.count);
+	b->count = sets.count;
+	b->sets = ARENA_ARRAY(a, struct beside_priced, sets.count);
+	for (int i = 0; i < sets.count; i++) {
+		b->sets[i].text = set_text(&f, a, &sets.items[i]);
+		kept[i] = sets.items[i];
+		b->sets[i].set = &kept[i];
+		set_price(&f, &b->sets[i]);
+		saves[i] = b->sets[i].alone_ns - b->sets[i].price.ns;
+	}
+	b->saves_ns = beside_choose(&sets, saves, st->node_count, taken);
+	for (int i = 0; i < sets.count; i++)
+		b->sets[i].chosen = taken[i];
+	free(sets.items);
+	lacking_list(b, a);
+	return b;
+}
+
+/* ---- totals */
+
+static double sum_of(const struct study *st, const double *cost)
+{
+	double sum = 0;
+	for (int i = 0; i < st->node_count; i++)
+		sum += cost[i];
+	return sum;
+}
+
+/* Takes a choice of groups with its branches if its total is lower, and it lacks no more layers. */
+static void offer(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,
+	struct solution *x)
+{
+	if (solution_missing(st, out, x->chosen_sum) > solution_missing(st, out, out->chosen_path))
+		return;
+	solution_ran(st, a, x, x->chosen_sum, &x->ran_sum, &x->price_sum);
+	x->ran_path = x->ran_sum;
+	x->price_path = x->price_sum;
+	x->chosen_path = x->chosen_sum;
+	struct besides *b = besides_of(st, s, a, x, x->chosen_sum);
+	double total = sum_of(st, x->cost_sum) - b->saves_ns;
+	if (!(total < out->parallel_ns))
+		return;
+	out->parallel_ns = total;
+	out->besides = b;
+	out->chosen_path = x->chosen_sum;
+	out->cost_path = x->cost_sum;
+	out->ran_path = x->ran_sum;
+	out->price_path = x->price_sum;
+}
+
+void solve_besides(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
+{
+	enum fusion_level levels[FUSION_LEVELS];
+	int count = st->groups && !out->placed ? study_lower_levels(st, levels) : 0;
+	struct besides *own = out->besides = besides_of(st, s, a, out, out->chosen_sum);
+	out->parallel_ns = out->sequential_ns - own->saves_ns;
+	for (int i = 0; i < count; i++) {
+		struct study view = study_at_level(st, levels[i]);
+		struct solution x = *out;
+		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
+		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
+		solve_choices(&view, a, &x, false);
+		offer(st, s, a, out, &x);
+	}
+	out->besides->lacking = own->lacking; /* what to measure does not depend on which is lower now */
+	out->besides->lacking_count = own->lacking_count;
+	out->unmeasured += own->lacking_count;
+}
+
+/* ---- for the analysis */
+
+void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x)
+{
+	const struct besides *b = x->besides;
+	out->besides = ARENA_ARRAY(a, struct beside_cost, b->count);
+	out->beside_saves_ns = b->saves_ns;
+	out->beside_unmeasured = b->lacking_count;
+	for (int i = 0; i < b->count; i++) {
+		const struct beside_priced *r = &b->sets[i];
+		int total = r->set->first[r->set->branch_count], *layers = ARENA_ARRAY(a, int, total),
+		    *branch = ARENA_ARRAY(a, int, total), count = 0;
+		if (!r->text)
+			continue;
+		for (int k = 0, of = 0; k < total; k++) {
+			of += k == r->set->first[of + 1];
+			if (st->node_layer[r->set->node[k]] < 0) /* a cast or conversion */
+				continue;
+			layers[count] = st->node_layer[r->set->node[k]];
+			branch[count++] = of;
+		}
+		out->besides[out->beside_count++] = (struct beside_cost){
+			.text = arena_strndup(a, r->text, strlen(r->text)), .layers = layers,
+			.branch = branch, .layer_count = count, .branch_count = r->set->branch_count,
+			.alone_ns = r->alone_ns, .ns = r->price.ns, .result = r->price.result, .why = r->why,
+			.used = r->chosen };
+		out->rough |= r->chosen && r->price.rough;
+	}
+}
+
+void beside_interval(
+	const struct solution *x, const double *lo, const double *hi, double *lo_ns, double *hi_ns)
+{
+	for (int i = 0; i < x->besides->count; i++) {
+		const struct beside_priced *r = &x->besides->sets[i];
+		struct interval v = interval_of_price(&r->price);
+		if (!r->chosen)
+			continue;
+		*lo_ns += v.known ? v.lo : r->price.ns;
+		*hi_ns += v.known ? v.hi : r->price.ns;
+		for (int k = 0; k < r->set->first[r->set->branch_count]; k++) {
+			*lo_ns -= lo[r->set->node[k]];
+			*hi_ns -= hi[r->set->node[k]];
+		}
+	}
+}
+
+double beside_over_longest(const struct solution *x, const double *cost)
+{
+	double over = 0;
+	for (int i = 0; i < x->besides->count; i++) {
+		const struct beside_priced *r = &x->besides->sets[i];
+		double all = 0, longest = 0;
+		for (int k = 0; r->chosen && k < r->set->branch_count; k++) {
+			double own = 0;
+			for (int n = r->set->first[k]; n < r->set->first[k + 1]; n++)
+				own += cost[r->set->node[n]];
+			all += own;
+			longest = fmax(longest, own);
+		}
+		over += all - longest;
+	}
+	return over;
+}
+
+const char **analyze_besides(
+	struct arena *a, const struct ground *g, const struct scenario *s, int *count)
+{
+	struct study st;
+	struct solution x;
+	struct arena scratch = { 0 };
+	struct scenario measured = *s;
+	measured.parallel = PARALLEL_MEASURED;
+	study_open(&st, g, s->layouts, s->fusion != FUSION_OFF);
+	solve_total(&st, &measured, &scratch, &x);
+	*count = x.besides->lacking_count;
+	const char **texts = ARENA_ARRAY(a, const char *, *count);
+	for (int i = 0; i < *count; i++)
+		texts[i] = arena_strndup(a, x.besides->lacking[i], strlen(x.besides->lacking[i]));
+	study_close(&st);
+	arena_free(&scratch);
+	return texts;
+}
