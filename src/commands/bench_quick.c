@@ -130,7 +130,7 @@ static void parts_of_layers(struct parts *p, const struct session *s)
 		const struct layer_cost *c = &a->layers[i];
 		int own = plan_layer_problem_index(plan, &plan->layers[i],
 			s->scenario.layouts == LAYOUTS_NXC);
-		bool counts = !a->scenario.parallel || c->critical || isnan(c->ns);
+		bool counts = !scenario_has_path(&a->scenario) || c->critical || isnan(c->ns);
 		const char *text = c->result ? c->result->problem :
 			own >= 0 ? plan->problems[own].text : NULL;
 		if (c->bodies || !text || !counts || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)

@@ -229,9 +229,10 @@ static int doubts_queue(struct session *s, struct options *o)
 	return added;
 }
 
-/* Queues the conversions between layouts that the results make possible, and adds them to the problems.
- * Returns the number queued. */
-static int conversions_queue(struct session *s, struct options *o, struct wanted *w)
+/* Queues problems that depend on the results so far, and adds them to the problems: `list` names those of a
+ * scenario. Returns the number queued. */
+static int later_queue(struct session *s, struct options *o, struct wanted *w,
+	const char **(*list)(struct session *s, struct arena *a, int *count))
 {
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
@@ -243,7 +244,7 @@ static int conversions_queue(struct session *s, struct options *o, struct wanted
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
 			continue;
 		session_refresh(s);
-		const char **texts = session_conversions(s, &a, &count);
+		const char **texts = list(s, &a, &count);
 		for (int k = 0; k < count; k++) {
 			wanted_append(w, texts[k], i);
 			added += queue_add(s->queue, texts[k], false, false);
@@ -311,7 +312,9 @@ static int bench_problems(
 	if (status == EXIT_DONE && !interrupted)
 		t->eta_off = fmax(t->eta_off, bench_eta_off(&estimates));
 	bench_eta_free(&estimates);
-	if (status == EXIT_DONE && !interrupted && conversions_queue(s, o, w))
+	if (status == EXIT_DONE && !interrupted && later_queue(s, o, w, session_conversions))
+		status = bench_drain(s, o, w, NULL, err);
+	if (status == EXIT_DONE && !interrupted && later_queue(s, o, w, session_besides))
 		status = bench_drain(s, o, w, NULL, err);
 	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
 		return status;

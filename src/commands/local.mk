@@ -52,6 +52,7 @@ libcommands_a_SOURCES = \
 	src/commands/report.h \
 	src/commands/report_advice.c \
 	src/commands/report_analysis.c src/commands/report_analysis.h \
+	src/commands/report_besides.c \
 	src/commands/report_bound.c \
 	src/commands/report_bound_json.c \
 	src/commands/report_bound_uses.c \

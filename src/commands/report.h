@@ -36,6 +36,11 @@ void report_bound_dot(const struct session *s, FILE *out);
 void report_bound_html(struct session *s, const struct trust *t, FILE *out);
 /* The forms of files in which the explorer saves these. */
 extern const struct session_export report_exports[];
+/* parallel=measured: its lines on branches side by side; the same as JSON, null with another choice. */
+void report_besides_text(const struct session *s, FILE *out);
+json_t *report_besides_json(const struct session *s);
+/* "sequential", "parallel" or "side by side". */
+const char *report_bound_kind(const struct analysis *a);
 /* Its lines on limits and memory. */
 void report_bound_uses(const struct session *s, FILE *out);
 /* A line "BEFORE: cuBLASLt missing: reason; fix" for each library that the device's runner lacks; and the

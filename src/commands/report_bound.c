@@ -58,10 +58,13 @@ void report_head_text(const struct session *s, FILE *out)
 }
 
 /* What sets the parallel bound. */
-static void parallel_text(const struct analysis *a, FILE *out)
+static void parallel_text(const struct session *s, FILE *out)
 {
+	const struct analysis *a = s->analysis;
 	char path[STR_QUANTITY];
-	if (a->scenario.parallel == PARALLEL_PATH)
+	if (a->scenario.parallel == PARALLEL_MEASURED)
+		report_besides_text(s, out);
+	else if (a->scenario.parallel == PARALLEL_PATH)
 		fprintf(out, "limited by    the longest path, with any number of layers at the same time\n");
 	else if (a->limit)
 		fprintf(out, "limited by    %s at its peak (the longest path: %s)\n", a->limit,
@@ -71,8 +74,9 @@ static void parallel_text(const struct analysis *a, FILE *out)
 			isnan(a->resource_ns) ? "; the peaks of memory and units are unknown" : "");
 }
 
-static void total_text(const struct analysis *a, FILE *out)
+static void total_text(const struct session *s, FILE *out)
 {
+	const struct analysis *a = s->analysis;
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
 	const char *least = analysis_mark(a);
@@ -81,10 +85,10 @@ static void total_text(const struct analysis *a, FILE *out)
 			a->border_ns > 0 ? " of the model" : "");
 	else
 		fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", least, str_duration(bound, a->bound_ns),
-			parallel ? "parallel" : "sequential", parallel ? "sequential" : "parallel", least,
+			report_bound_kind(a), parallel ? "sequential" : "parallel", least,
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
 	if (parallel && !isnan(a->bound_ns))
-		parallel_text(a, out);
+		parallel_text(s, out);
 }
 
 /* How far the bound can be trusted: always within 80 columns. */
@@ -107,7 +111,7 @@ static void interval_text(const struct analysis *a, FILE *out)
 		return;
 	}
 	fprintf(out, "interval      %s to %s  (%s of the layers' %s", str_duration(lo, a->lo_ns),
-		str_duration(hi, a->hi_ns), a->scenario.parallel ? "longest paths" : "sums",
+		str_duration(hi, a->hi_ns), scenario_has_path(&a->scenario) ? "longest paths" : "sums",
 		a->estimated ? "intervals: 80% of real kernels" : "95% intervals");
 	if (a->range_intervals || a->without_interval)
 		fprintf(out, ";\n             ");
@@ -208,7 +212,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 {
 	const struct analysis *a = s->analysis;
 	const struct coverage *c = &a->coverage;
-	total_text(a, out);
+	total_text(s, out);
 	trust_text(t, out);
 	interval_text(a, out);
 	disturbed_text(a, s->current->dtype, out);

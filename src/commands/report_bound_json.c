@@ -318,6 +318,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "trust", report_trust_json(t));
 	json_object_set_new(o, "contradicted", contradicted_json(&t->against));
 	json_object_set_new(o, "what_if", effects_json(s));
+	json_object_set_new(o, "side_by_side", report_besides_json(s));
 	json_object_set_new(o, "not_fused", misses_json(s));
 	json_object_set_new(o, "notes",
 		a->scenario.layouts != LAYOUTS_FREE ? json_array() :

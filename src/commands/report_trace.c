@@ -87,7 +87,7 @@ static void bound_add(struct trace *t, const struct session *s)
 		const struct layer_cost *l = &an->layers[i];
 		if (isnan(l->ns) || !(l->ns > 0))
 			continue;
-		bool parallel = an->scenario.parallel && !isnan(l->start_ns);
+		bool parallel = scenario_has_path(&an->scenario) && !isnan(l->start_ns);
 		span(t, parallel ? 1 + i : 1, s->current->plan->layers[i].name, origin_name(l->origin),
 			parallel ? l->start_ns : at, l->ns,
 			json_pack("{s:i, s:o, s:b}", "layer", i, "algorithm",

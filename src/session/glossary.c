@@ -103,6 +103,10 @@ static const struct glossary_row rows[] = {
 		"are unmeasured." },
 	{ "scenario", "Batch, data type and the what-ifs that are on." },
 	{ "share", "The layer's cost as a part of the sequential bound." },
+	{ "side by side",
+		"Branches of a model that run at the same time, each on a share of the cores or in a "
+		"stream of its own: measured as one problem (-w parallel=measured), until the last branch "
+		"ends." },
 	{ "slack", "How much longer a layer could take without lengthening the parallel bound." },
 	{ "suspect",
 		"A result that is probably wrong: the output failed its check, or the time is below what "

@@ -10,6 +10,7 @@ libsession_a_SOURCES = \
 	src/session/session_advice.c src/session/session_advice.h \
 	src/session/session_agent.c src/session/session_agent.h \
 	src/session/session_assume.c \
+	src/session/session_besides.c \
 	src/session/session_choose.c \
 	src/session/session_device.c \
 	src/session/session_devices.c \

@@ -454,6 +454,8 @@ bool session_refresh(struct session *s)
 		log_line("%s", trouble.text);
 		snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
 	}
+	if (s->besides_due && s->queue)
+		session_measure_besides(s);
 	uint64_t version = results_version(s->results),
 		 planned = s->planner ? planner_version(s->planner) : 0;
 	if (!s->current ||
@@ -547,12 +549,6 @@ const char **session_peak_problems(struct session *s, struct arena *a, int *coun
 	return peaks_problems(a, &s->device, types, count);
 }
 
-const char **session_conversions(struct session *s, struct arena *a, int *count)
-{
-	struct ground ground = session_ground(s);
-	return analyze_conversions(a, &ground, &s->scenario, count);
-}
-
 const char **session_problems(const struct session *s, struct arena *a, int *count)
 {
 	return analyze_problems_in(a, s->current->plan, session_fusion(s->current),
@@ -624,7 +620,8 @@ int session_measure_missing(struct session *s)
 		added += queue_add(s->queue, texts[i], false, false);
 	session_measure_quick_all(s);
 	arena_free(&a);
-	return added;
+	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED;
+	return added + (s->besides_due ? session_measure_besides(s) : 0);
 }
 
 static bool group_has(const struct fusion_group *g, int layer)

@@ -139,6 +139,7 @@ struct session { SESSION_MEMBERS {
 	struct adviser *advice;       /* session_advice_begin; NULL: no search */
 	bool advice_done;             /* it has found all */
 	struct scenario advice_from;  /* its scenario */
+	bool besides_due;             /* problems side by side are to be queued when the queue is empty */
 	struct analyzer *analyzer;    /* what the analyses of the current plan share; NULL until the first */
 	int effects_ms;               /* time that session_refresh takes for effects, about: the others
 					 stay pending until session_effects_step; 0: takes all */
@@ -294,6 +295,11 @@ const struct planned *session_planned(const struct session *s, const char *probl
 struct doctor *session_doctor(const struct session *s);
 /* The conversions between layouts that the results make possible (analyze_conversions), in arena a. */
 const char **session_conversions(struct session *s, struct arena *a, int *count);
+/* With the what-if parallel=measured: the problems side by side without a result (analyze_besides), in
+ * arena a. Else none. */
+const char **session_besides(struct session *s, struct arena *a, int *count);
+/* Queues them once no other problem is left (besides_due). Returns the number added. */
+int session_measure_besides(struct session *s);
 /* All distinct problems of the current scenario, in arena a. */
 const char **session_problems(const struct session *s, struct arena *a, int *count);
 /* Queues quick measurements (queue_add_quick) of the current scenario's unmeasured problems, if they are more
@@ -303,7 +309,8 @@ const char **session_problems(const struct session *s, struct arena *a, int *cou
 int session_measure_quick(struct session *s);
 int session_measure_quick_all(struct session *s);
 /* Queues all unmeasured problems of the scenario and its what-ifs, fused ones included, and then the device's
- * peaks. Returns the number added. */
+ * peaks. Returns the number added. Problems side by side depend on the results of the others: session_refresh
+ * queues them when no other is left. */
 int session_measure_missing(struct session *s);
 /* The same for every batch and data type of the configuration (-b, -t), the current scenario first; the
  * current plan stays selected. Returns the number added; -1: a plan cannot be made (err), already queued

@@ -49,6 +49,9 @@ int session_recorded_more(struct session *s, struct error *err)
 	memcpy(all + count, more, (size_t)peaks * sizeof(*all));
 	count += peaks;
 	int bad = recorded_load(s->recorded, all, count, s->results, err);
+	texts = bad ? NULL : session_besides(s, &a, &count); /* they depend on the results of the others */
+	if (texts && count)
+		bad = recorded_load(s->recorded, texts, count, s->results, err);
 	arena_free(&a);
 	return bad;
 }

@@ -1,10 +1,10 @@
 #!/bin/sh
 # A runner that measures nothing: figures follow from the problem's text, so they are the same everywhere.
 # Speaks docs/wire.md.   word_runner.sh MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
-# A letter costs $WORD_NS, 1000 ns by default; intervals are +- $WORD_SPREAD ns, of $WORD_SAMPLES
-# samples (10; of 1 there is none); WORD_LAYOUTS: layouts of the algorithm. UNSUPPORTED: problems that
-# this shell pattern fits have no implementation. COMMAND: run before the second answer. WORD_QUICK: also
-# quick measurements, which cost twice as much. WORD_LOG: a file to which each job adds a line.
+# A letter costs $WORD_NS, 1000 ns by default, of branches side by side half; intervals are +- $WORD_SPREAD
+# ns, of $WORD_SAMPLES samples (10; of 1 there is none); WORD_LAYOUTS: layouts of the algorithm. UNSUPPORTED:
+# problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
+# WORD_QUICK: also quick measurements, at twice the cost. WORD_LOG: a file to which each job adds a line.
 model=$1 stack=$2 threads=${3:-1} refused=${4:-} command=${5:-}
 n=0
 printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test",%s"attributes":{}}\n' "$model" "$stack" "$threads" "${WORD_QUICK:+\"jobs\":[\"problem\",\"quick\"],}"
@@ -48,6 +48,7 @@ while IFS= read -r line; do
         esac
     fi
     ns=$((${#problem} * ${WORD_NS:-1000}))
+    case $problem in beside:*) ns=$((ns / 2)) ;; esac
     lo=$((ns - ${WORD_SPREAD:-0})) hi=$((ns + ${WORD_SPREAD:-0}))
     for cache in net warm; do
         for launch in amortized isolated; do

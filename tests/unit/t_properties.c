@@ -268,18 +268,21 @@ static void allows_more(struct trial *t, const struct scenario *s)
 	x = y = *s;
 	x.matrix = false;
 	y.matrix = true;
-	/* Of more algorithms another one is preferred, which may be slower. */
-	if (s->best)
+	/* Of more algorithms another one is preferred, which may be slower; of other groups, other branches
+	 * may be measured. */
+	bool beside = s->parallel == PARALLEL_MEASURED;
+	if (s->best && !beside)
 		more(t, &x, &y, "matrix");
 	x = y = *s;
 	x.relaxed = false;
 	y.relaxed = true;
-	if (s->best)
+	if (s->best && !beside)
 		more(t, &x, &y, "math");
 	x = y = *s;
 	x.best = false;
 	y.best = true;
-	more(t, &x, &y, "algorithm");
+	if (!beside)
+		more(t, &x, &y, "algorithm");
 	for (int p = PARALLEL_OFF; p < PARALLEL_PATH; p++) {
 		x = y = *s;
 		x.parallel = (enum parallel)p;

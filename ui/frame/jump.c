@@ -56,9 +56,9 @@ static void no_further(struct app *app, int kind)
 {
 	const struct analysis *a = app->session->analysis;
 	const char *filter = app_pane(app)->filter[0] ? " among the rows that the filter shows" : "";
-	if (kind == KIND_CRITICAL && a && !(a->scenario.parallel && a->complete))
+	if (kind == KIND_CRITICAL && a && !(scenario_has_path(&a->scenario) && a->complete))
 		app_note(app, false, "no layer is critical: that needs %s",
-			a->scenario.parallel ? "a cost for every layer" : "the what-if parallel");
+			scenario_has_path(&a->scenario) ? "a cost for every layer" : "the what-if parallel");
 	else
 		app_note(app, false, "no further %s%s", term_kind_text(kind), filter);
 }

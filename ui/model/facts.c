@@ -195,7 +195,7 @@ bool app_is_inapplicable(const struct app *app, const struct what_if *row)
 bool app_is_critical(const struct app *app, const struct layer_cost *c)
 {
 	const struct analysis *a = app->session->analysis;
-	return c && c->critical && a->scenario.parallel && a->complete;
+	return c && c->critical && scenario_has_path(&a->scenario) && a->complete;
 }
 
 const char *app_share(struct app *app, double ns, double total_ns)
@@ -262,6 +262,7 @@ void app_counts_renew(struct app *app)
 				      : NULL;
 	for (int i = 0; i < count; i++)
 		app->unmeasured_count += !results_is_finished(s->results, texts[i]);
+	app->unmeasured_count += s->queue ? s->analysis->beside_unmeasured : 0;
 	arena_free(&a);
 }
 

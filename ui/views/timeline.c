@@ -149,7 +149,7 @@ static void timeline_renew(struct app *app, struct timeline *s)
 	if (!a || !p)
 		return;
 	s->bar_of = base_realloc(s->bar_of, ((size_t)p->layer_count + 1) * sizeof(int));
-	bool parallel = a->scenario.parallel != PARALLEL_OFF;
+	bool parallel = scenario_has_path(&a->scenario);
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
 		s->bar_of[i] = -1;
@@ -324,11 +324,14 @@ static const char *chosen_text(struct app *app, const struct timeline *s, int se
 static const char *summary_text(struct app *app, const struct timeline *s, int lanes)
 {
 	const struct analysis *a = app->session->analysis;
-	bool parallel = a->scenario.parallel != PARALLEL_OFF;
+	bool parallel = scenario_has_path(&a->scenario);
 	const char *text = parallel
 		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), duration(app, s->end_ns))
 		: arena_printf(&app->scratch, "sequential: one after the other, %s%s; p shows the parallel "
 			"schedule", analysis_mark(a), duration(app, s->end_ns));
+	if (a->scenario.parallel == PARALLEL_MEASURED)
+		text = arena_printf(&app->scratch, "one after the other, %s%s; side by side %s",
+			analysis_mark(a), duration(app, s->end_ns), duration(app, a->bound_ns));
 	if (parallel && !a->complete)
 		text = arena_printf(&app->scratch, "%s; critical path not known", text);
 	if (parallel && a->limit)
@@ -470,7 +473,8 @@ static void walk(struct app *app, const struct timeline *s, enum request r, int 
 		at = to;
 	app->layer = at == first ? app->layer : s->bars[at].layer;
 	if (at == first && (own == TIME_NEXT || own == TIME_PREVIOUS))
-		app_note(app, false, app->session->scenario.parallel ? "no critical layer in this direction"
+		app_note(app, false, scenario_has_path(&app->session->scenario) ?
+			"no critical layer in this direction"
 			: "no critical path in a sequential scenario: p switches to parallel");
 }
 
