@@ -73,7 +73,9 @@ class Typist:
     def next(self):
         kind, = self.rng.choices([k for _, k in self.kinds], [w for w, _ in self.kinds])
         typed = kind()
-        return typed if self.leaves else typed.replace(b"\x1b[21~", b"")
+        if not self.leaves:  # q leaves where the screen is too small
+            typed = typed.replace(b"\x1b[21~", b"").translate(None, b"qQ\x03")
+        return typed
 
     def one(self, letters):
         return self.rng.choice(letters).encode()
@@ -231,6 +233,7 @@ class Program:
             try:
                 data = data[os.write(self.fd, data):]
             except BlockingIOError:
+                self.go_on()
                 self.hear(0.05)
             except OSError:
                 return self.ended()
@@ -238,12 +241,17 @@ class Program:
                 raise TimeoutError("takes no keys")
         return True
 
+    def go_on(self):
+        """As its shell does after ^Z, which may still be on its way."""
+        if self.status is None:
+            os.kill(self.pid, signal.SIGCONT)
+
     def lives(self):
         """Another size makes it draw, whatever it is at."""
         before, end = self.heard, time.monotonic() + GIVEN_UP_S
-        os.kill(self.pid, signal.SIGCONT)  # after ^Z
         self.resize((82, 25) if self.size == (81, 24) else (81, 24))
         while self.heard == before:
+            self.go_on()
             if not self.hear(0.5):
                 return False
             if time.monotonic() > end:
@@ -259,7 +267,7 @@ class Program:
         while self.type(b"\x1b\x1b") and self.hear(0.3) and self.type(b"Q") and time.monotonic() < end:
             until = time.monotonic() + 2
             while time.monotonic() < until and self.hear(0.2):
-                pass
+                self.go_on()
         if self.status is None:
             raise TimeoutError("does not leave")
         return self.status
