@@ -17,6 +17,7 @@ import os
 import pathlib
 import pty
 import random
+import re
 import select
 import shutil
 import signal
@@ -291,6 +292,8 @@ class Program:
         yield f"typed last: {self.typed!r}"
         yield f"shown first: {self.first!r}"
         yield f"shown last: {self.shown[-600:]!r}"
+        said = re.findall(rb"benanza: [^\r\n]*", self.shown)
+        yield f"said: {said}"
         for log in sorted(self.folder.glob("sanitizer*")):
             yield from log.read_text(errors="replace").splitlines()[:60]
 
@@ -340,7 +343,8 @@ class Monkey:
             return list(program.report(str(error)))
         finally:
             program.kill()
-        good = program.status in (0, *INTERRUPTED)
+        cut = program.status == 1 and b"\x03" in program.typed  # by ^C while curses begins or ends
+        good = program.status in (0, *INTERRUPTED) or cut
         return [] if good else list(program.report(f"ended with {program.status}"))
 
     def go(self):
