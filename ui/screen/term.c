@@ -496,6 +496,7 @@ static void stop(void)
 	sigaction(SIGTSTP, &once, &own);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &own, NULL);
+	flow_control_off(); /* ^S may have been typed meanwhile */
 	refresh();
 	was_continued = 1;
 	was_resized = 1;
