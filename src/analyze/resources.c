@@ -158,7 +158,8 @@ static double least_total(const struct needs *n, const double *weight)
 	y.list = &uses;
 	y.best = NULL;
 	y.placed = NULL;
-	y.assumed_layer = y.assumed_group = NULL;
+	y.assumed_layer = NULL;
+	y.assumed_group = x->assumed_group ? ARENA_ARRAY(n->a, struct price, st->groups) : NULL;
 	y.cost = ARENA_ARRAY(n->a, double, st->node_count);
 	y.chosen_sum = ARENA_ARRAY(n->a, int, st->plan->layer_count);
 	y.cost_sum = ARENA_ARRAY(n->a, double, st->node_count);
@@ -174,9 +175,10 @@ static double least_total(const struct needs *n, const double *weight)
 		bool assumed = layer >= 0 && x->assumed_layer && x->assumed_layer[layer].assumed;
 		y.cost[i] = isnan(x->cost[i]) ? NAN : problem < 0 || assumed ? 0 : uses.prices[problem].ns;
 	}
-	for (int i = 0; x->assumed_group && i < st->groups; i++)
-		if (x->assumed_group[i].assumed && st->group_distinct[i] >= 0)
-			uses.prices[st->group_distinct[i]].ns = uses.ns[st->group_distinct[i]] = 0;
+	for (int i = 0; x->assumed_group && i < st->groups; i++) {
+		y.assumed_group[i] = x->assumed_group[i];
+		y.assumed_group[i].ns = 0;
+	}
 	solve_choices(st, n->a, &y, false);
 	for (int i = 0; i < st->node_count; i++)
 		total += y.cost_sum[i];

@@ -80,4 +80,10 @@ Conv=2x op=Conv
 1=12 is not a cost
 =2x is not LAYER=COST
 END
+
+# what kernels of one's own use is unknown: the other layers alone need a resource
+"$BENANZA" bound --json -d v100 -b 32 -w fusion=pattern,parallel --assume op=MatMul=0 \
+    "$top/data/models/bert_base.onnx" >out 2>err
+ok $? "groups with assumed matmuls"
+json "d['path_ns'] <= d['resource_ns'] < d['sequential_ns']" "what they would use does not count"
 done_testing
