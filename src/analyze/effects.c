@@ -455,6 +455,13 @@ static bool rough_says(const struct side *here, const struct side *other, int co
 			common, false);
 }
 
+/* The difference of two totals. Sums of the same costs in another order differ by rounding. */
+static double difference(double less, double more)
+{
+	double ns = more - less;
+	return fabs(ns) <= 1e-11 * fmax(less, more) ? 0 : ns; /* NaN stays */
+}
+
 void effect_fill(
 	struct what_if_effect *effect, const struct side *here, const struct side *other, int layers)
 {
@@ -480,6 +487,6 @@ void effect_fill(
 	effect->unmeasured_problems += besides_count(here, other);
 	effect->rough = effect->rough && !besides_count(here, other);
 	if ((!effect->unmeasured_problems || effect->rough) && !gaps_differ(here, other, layers))
-		effect->saves_ns = effect->on ? other->bound_ns - here->bound_ns :
-			here->bound_ns - other->bound_ns;
+		effect->saves_ns = effect->on ? difference(here->bound_ns, other->bound_ns) :
+						difference(other->bound_ns, here->bound_ns);
 }
