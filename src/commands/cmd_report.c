@@ -6,7 +6,6 @@
 
 struct report_options {
 	bool dot;
-	bool printed; /* a page: the second one would follow it in the same file */
 };
 
 static const struct option_row report_rows[] = {
@@ -17,15 +16,16 @@ static const struct option_row report_rows[] = {
 
 static int report(struct session *s, struct options *o, struct error *err)
 {
-	struct report_options *own = o->own;
-	if (own->printed) {
+	const struct report_options *own = o->own;
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	if (options_batches(o, batches) * options_dtypes(o, dtypes) > 1) { /* two pages in one file */
 		error_set(err, "report prints one batch and type: give one -b and one -t");
 		return EXIT_BAD;
 	}
 	if (session_reality_wait(s, err))
 		return EXIT_BAD;
 	const struct trust trust = session_trust(s);
-	own->printed = true;
 	if (own->dot)
 		report_bound_dot(s, stdout);
 	else

@@ -245,7 +245,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 		fprintf(out,
 			"resources     %s%s  (the longest path, or the busiest of memory, caches and units "
 			"at its peak)\n",
-			a->complete ? "" : "at least ", str_duration(roofline, a->resource_ns));
+			analysis_mark(a), str_duration(roofline, a->resource_ns));
 	if (!isnan(a->roofline_ns))
 		fprintf(out, "roofline      %s of all layers\n", str_duration(roofline, a->roofline_ns));
 	report_bound_uses(s, out);
