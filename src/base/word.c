@@ -3,6 +3,7 @@
 #include "base/word.h"
 
 #include <ctype.h>
+#include <string.h>
 
 /* Levenshtein distance by dynamic programming, one row of the table at a time (Wagner and Fischer, 1974). */
 int word_distance(struct text a, struct text b, bool fold)
@@ -28,7 +29,7 @@ int word_distance(struct text a, struct text b, bool fold)
 void word_try(struct word_nearest *n, const char *known)
 {
 	int distance = word_distance(text_of(n->word), text_of(known), false);
-	if (distance > 2 || (n->best && distance >= n->distance))
+	if (distance > word_reach(strlen(n->word)) || (n->best && distance >= n->distance))
 		return;
 	n->best = known;
 	n->distance = distance;

@@ -12,7 +12,13 @@
  * differ in case only are equal. */
 int word_distance(struct text a, struct text b, bool fold);
 
-/* The nearest of the words that were tried; best is NULL while none is within two edits. */
+/* The most edits after which a word of n letters is still taken for a misspelt one. */
+static inline int word_reach(size_t n)
+{
+	return n < 4 ? 1 : 2;
+}
+
+/* The nearest of the words that were tried; best is NULL while none is within reach. */
 struct word_nearest {
 	const char *word, *best;
 	int distance;

@@ -52,7 +52,7 @@ static const struct option_row *row_find(const struct option_row *const *rows, i
 static const struct option_row *row_nearest(const struct option_row *const *rows, int count, const char *name)
 {
 	const struct option_row *best = NULL;
-	int least = 3; /* accepts up to two edits */
+	int least = word_reach(strlen(name)) + 1;
 	for (int i = 0; i < count; i++) {
 		int distance = word_distance(text_of(name), text_of(rows[i]->name), false);
 		best = distance < least ? rows[i] : best;

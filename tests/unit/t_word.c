@@ -38,5 +38,11 @@ int main(void)
 	word_try(&n, "fusion");
 	word_try(&n, "fusing");
 	is_str(n.best, "fusion", "the nearest word, the first of two");
+	struct word_nearest brief = { .word = "foo" };
+	word_try(&brief, "dot");
+	word_try(&brief, "good");
+	is_str(brief.best, NULL, "a word of three letters is not taken for one with another two");
+	word_try(&brief, "for");
+	is_str(brief.best, "for", "but for one with another letter");
 	return done_testing();
 }
