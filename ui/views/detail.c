@@ -51,7 +51,8 @@ static void add_limit(struct app *app, struct detail *d, const struct layer_cost
 		detail_wrapped(d, STYLE_DIM, " ", arena_printf(&d->arena, "bound by unknown: %s", l.why));
 		return;
 	}
-	const char *share = isnan(l.share) ? "" : arena_printf(&d->arena, ", %.3g%% of", 100 * l.share);
+	const char *share = isnan(l.share) ? "" : arena_printf(&d->arena, ", %s%.3g%% of",
+		l.is_estimate ? "~" : "", 100 * l.share);
 	const char *of = l.by == LIMIT_OVERHEAD ? arena_printf(&d->arena, "%s the cost (%s)", share, l.peak)
 		: isnan(l.peak_per_s) ? ""
 		: arena_printf(&d->arena, "%s %s%s (%s)", *share ? share : ", limit",
@@ -130,9 +131,9 @@ static void add_cost(struct app *app, struct detail *d)
 		ADD(d, STYLE_NORMAL, -1, " estimate %s%s, %s", c->nearest ? "nearest: " : "",
 			calibration_kind_name(c->row->kind), calibration_library_name(c->row->library));
 	if (c->roofline_ns > 0 && (c->origin != ORIGIN_ESTIMATED || c->row))
-		ADD(d, STYLE_NORMAL, -1, " roofline %s%s, %.3g%% of the cost",
+		ADD(d, STYLE_NORMAL, -1, " roofline %s%s, %s%.3g%% of the cost",
 			str_duration(slack, c->roofline_ns), c->row ? "" : " by the measured peaks",
-			100 * c->roofline_ns / c->ns);
+			guess ? "~" : "", 100 * c->roofline_ns / c->ns);
 	add_limit(app, d, c);
 	if (plan_layer_folds(app_layer(app, d->layer)))
 		detail_wrapped(d, STYLE_DIM, " ", arena_printf(&d->arena, "the what-if fold removes it: %s",
