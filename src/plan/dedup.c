@@ -64,6 +64,7 @@ static int problem_words(const struct problem *p, int64_t words[WORDS_MAX])
 	memcpy(w, p->perm, sizeof(p->perm));
 	w += sizeof(p->perm) / (sizeof(*w));
 	*w++ = p->size;
+	w = put_pair(w, p->epilogue_count, p->shape_count);
 	for (int i = 0; i < p->epilogue_count; i++) {
 		w = put_pair(w, (int)p->epilogue[i].kind, (int)p->epilogue[i].mode);
 		memcpy(w, &p->epilogue[i].alpha, 2 * sizeof(p->alpha)); /* and beta */
