@@ -515,6 +515,20 @@ static void offer_solution(const struct study *st, const struct scenario *s, str
 		*out = *other;
 }
 
+/* Layouts and groups are chosen together for the sum. What runs in parallel may take less with fewer groups:
+ * the lower choices of fusion are offered too. */
+static void offer_less_fusion(const struct study *st, const struct scenario *s, const struct folded *folded,
+	struct arena *a, struct solution *out)
+{
+	struct scenario less = *s;
+	while (less.fusion > FUSION_OFF) {
+		struct solution other;
+		less.fusion--;
+		solve_one(st, &less, folded, a, &other, true);
+		offer_solution(st, s, out, &other);
+	}
+}
+
 /* With the what-if fold, the lowest total of: what folds with groups, nothing folds, everything folds and
  * nothing is fused. An optimizer may keep a layer, as one that runs fused while the layer that computes the
  * same does not. */
@@ -525,6 +539,8 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 	struct scenario unfused = *s;
 	unfused.fusion = FUSION_OFF;
 	solve_one(st, s, s->fold ? st->folded : NULL, a, out, path);
+	if (st->layouts && s->parallel)
+		offer_less_fusion(st, s, s->fold ? st->folded : NULL, a, out);
 	if (out->folds) {
 		solve_one(st, s, NULL, a, &other, path);
 		offer_solution(st, s, out, &other);

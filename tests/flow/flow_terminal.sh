@@ -39,9 +39,15 @@ tmux -L "$socket" paste-buffer
 see "/join" "pasted into a search"
 keys Enter
 see ">●─╯  join " "and found"
-tmux -L "$socket" set-buffer "$(printf 'jjkk\033[200~jk\033[201~jj')"
+tmux -L "$socket" set-buffer "$(printf 'jfj\nQ:quit\nQ')"
 tmux -L "$socket" paste-buffer -p
-keys 1
+see "not taken for keys" "elsewhere it is no keys"
+keys /
+see "Enter"
+tmux -L "$socket" set-buffer "$(printf 'jo\nin')"
+tmux -L "$socket" paste-buffer -p
+see "/join" "lines of a paste are one text"
+keys Escape 1
 see "[1] Layers"
 keys Escape Escape Q
 left 0

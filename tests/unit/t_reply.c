@@ -127,11 +127,28 @@ static void test_hostile(void)
 	ok(n == 5000 && reply_add(&r, 'M') && !reply_mouse(&r, &m), "nor one of digits: its end ends it");
 }
 
+static void test_paste(void)
+{
+	static const struct {
+		const char *text;
+		bool begins, ends;
+	} cases[] = { { "[200~", true, false }, { "[201~", false, true }, { "[202~", false, false },
+		{ "[200;1~", false, false } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		struct reply r;
+		size_t used;
+		bool good = read_all(&r, cases[i].text, strlen(cases[i].text), &used);
+		ok(good && reply_pastes(&r, true) == cases[i].begins &&
+			reply_pastes(&r, false) == cases[i].ends, "ESC %s", cases[i].text);
+	}
+}
+
 int main(void)
 {
 	test_mouse();
 	test_keys();
 	test_ground();
+	test_paste();
 	test_hostile();
 	return done_testing();
 }

@@ -178,6 +178,18 @@ static void key_take(struct app *app, uint32_t key)
 		typed_key(app, key, now_ms());
 }
 
+/* Pasted text is typed where text is asked for, without the ends of its lines; elsewhere it is no keys. */
+static void paste_take(struct app *app, uint32_t key)
+{
+	static const unsigned texts = 1U << PROMPT_SEARCH | 1U << PROMPT_FILTER | 1U << PROMPT_DIM |
+		1U << PROMPT_ASSUME | 1U << PROMPT_LINE | 1U << PROMPT_TEXT | 1U << PROMPT_PATH;
+	bool printable = key >= ' ' && key != KEY_CODE_BACKSPACE && key < KEY_CODE_UP;
+	if (!(texts >> app->frame->prompt.kind & 1))
+		app_note(app, false, "pasted text is not taken for keys: paste it after : or /");
+	else if (printable)
+		key_take(app, key);
+}
+
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
@@ -212,7 +224,7 @@ static int loop(struct app *app)
 			resize(app);
 		if (event == TERM_GROUND)
 			ground_take(app, value.key);
-		bool used = event == TERM_KEY || event == TERM_MOUSE;
+		bool used = event == TERM_KEY || event == TERM_PASTED || event == TERM_MOUSE;
 		if (typed_due_ms(app, now_ms()) == 0 && !used) {
 			typed_expire(app, now_ms());
 			changed = true;
@@ -220,6 +232,8 @@ static int loop(struct app *app)
 		}
 		if (event == TERM_KEY)
 			key_take(app, value.key);
+		if (event == TERM_PASTED)
+			paste_take(app, value.key);
 		if (event == TERM_MOUSE && !app->frame->tour.on)
 			mouse_event(app, &value.mouse, now_ms());
 		shown_ms = used ? 0 : shown_ms;

@@ -88,6 +88,11 @@ bool reply_mouse(const struct reply *r, struct mouse *out)
 	return r->kind == REPLY_CONTROL && mouse_parse(r->text, out);
 }
 
+bool reply_pastes(const struct reply *r, bool begin)
+{
+	return r->kind == REPLY_CONTROL && !r->lost && strcmp(r->text, begin ? "200~" : "201~") == 0;
+}
+
 /* One to four hexadecimal digits as a byte; false: none. */
 static bool channel(const char **p, uint32_t *value)
 {

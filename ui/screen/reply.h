@@ -30,6 +30,7 @@ bool reply_begin(struct reply *r, uint32_t first, uint32_t second);
 bool reply_add(struct reply *r, uint32_t code);
 /* Of a complete one; false: it says something else. */
 bool reply_mouse(const struct reply *r, struct mouse *out);
+bool reply_pastes(const struct reply *r, bool begin); /* pasted text begins, or ends */
 bool reply_ground(const struct reply *r, uint32_t *rgb); /* OSC 11: the background */
 
 #endif

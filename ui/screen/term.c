@@ -31,6 +31,7 @@ static struct {
 	WINDOW *keyboard;        /* a pad: reading from it draws nothing */
 	int colors;              /* as term_colors */
 	bool mouse, mouse_known; /* on; the terminal has one */
+	bool pasting;            /* the keys are pasted text */
 	struct reply reply;      /* being read */
 	struct { int status; wint_t code; } held[3]; /* codes read too far, the next first */
 	int held_count;
@@ -46,6 +47,8 @@ static volatile sig_atomic_t end_signal, was_resized, was_continued, was_stopped
 static int leave_fd = -1;
 
 static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
+/* Bracketed paste: pasted text comes between ESC [ 200 ~ and ESC [ 201 ~. */
+static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
 
 static void leave_add(const char *s)
 {
@@ -205,6 +208,15 @@ static void mouse_send(bool on)
 		out_text(on ? mouse_on : mouse_off);
 }
 
+/* What the terminal reports besides keys, as far as it is on. */
+static void reports_send(bool on)
+{
+	if (term.mouse)
+		mouse_send(on);
+	if (term.mouse_known) /* an emulator of a kind that also has this */
+		out_text(on ? paste_on : paste_off);
+}
+
 void term_mouse(bool on)
 {
 	if (!term.screen || on == term.mouse)
@@ -262,8 +274,7 @@ static int screen_open(struct error *err)
 static void screen_close(void)
 {
 	if (term.screen) {
-		if (term.mouse)
-			mouse_send(false);
+		reports_send(false);
 		out_plain();
 		if (handlers_are_on && !out_find("rmcup")) {
 			/* no alternate screen: start the shell's prompt on a new line */
@@ -328,8 +339,10 @@ int term_open(const struct term_options *o, struct error *err)
 	term.mouse_known = mouse != NULL;
 	if (mouse) /* as any other sequence: curses would take it for itself */
 		define_key(mouse, 0);
-	if (term.mouse_known)
+	if (term.mouse_known) {
 		leave_add(mouse_off);
+		leave_add(paste_off);
+	}
 	leave_add(out_find("sgr0"));
 	leave_add(out_find("rmkx"));
 	leave_add(out_find("cnorm"));
@@ -337,6 +350,8 @@ int term_open(const struct term_options *o, struct error *err)
 	handlers_install();
 	if (o->ask_ground)
 		ground_ask();
+	reports_send(true);
+	out_send();
 	term_mouse(o->mouse);
 	return 0;
 }
@@ -446,6 +461,9 @@ static enum term_event reply_event(struct term_value *value)
 {
 	struct reply r = term.reply;
 	term.reply.kind = REPLY_NONE;
+	bool begins = reply_pastes(&r, true);
+	if (begins || reply_pastes(&r, false))
+		term.pasting = begins;
 	if (reply_mouse(&r, &value->mouse))
 		return term.mouse ? TERM_MOUSE : TERM_TIMEOUT;
 	return reply_ground(&r, &value->key) ? TERM_GROUND : TERM_TIMEOUT;
@@ -469,7 +487,8 @@ static enum term_event input_take(struct term_value *value)
 		if (status == OK && code == KEY_CODE_ESC && reply_starts())
 			continue;
 		value->key = key_of(status, code);
-		return TERM_KEY;
+		term.pasting = term.pasting && value->key != KEY_CODE_ESC; /* its end was lost */
+		return term.pasting ? TERM_PASTED : TERM_KEY;
 	}
 	return TERM_TIMEOUT;
 }
@@ -478,16 +497,14 @@ static enum term_event input_take(struct term_value *value)
 static void screen_again(void)
 {
 	out_forget();
-	if (term.mouse)
-		mouse_send(true);
+	reports_send(true);
 	out_send();
 }
 
 static void stop(void)
 {
 	was_stopped = 0;
-	if (term.mouse)
-		mouse_send(false);
+	reports_send(false);
 	out_send();
 	endwin();
 	tcsetattr(STDOUT_FILENO, TCSADRAIN, &saved_modes);

@@ -32,6 +32,7 @@ void term_copy(struct text t);
 
 enum term_event {
 	TERM_TIMEOUT, TERM_KEY, /* value.key */
+	TERM_PASTED,            /* value.key: of pasted text, where the terminal tells it from keys */
 	TERM_MOUSE,             /* value.mouse */
 	TERM_GROUND,            /* value.key: the background, 0xrrggbb */
 	TERM_RESIZE, TERM_WAKE, /* `fd` can be read, or the program was continued */
