@@ -361,7 +361,7 @@ static void rest_write(const struct trust *t, unsigned named, struct str *out)
 				add_percent(out, t->share[i]);
 				str_addf(out, " %s", part_word((enum trust_part)i));
 			}
-	if (t->bound_ns == 0)
+	if (t->bound_ns == 0 && !t->missing && !t->unsupported)
 		str_puts(out, "no layer needs time");
 }
 

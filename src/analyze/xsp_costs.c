@@ -25,7 +25,7 @@ static double share(double part, double whole)
 
 struct cost_sum {
 	const char *name;
-	int layers, without; /* without: of these, without a cost */
+	int layers, without, fused; /* of these, without a cost; in the kernel of another layer */
 	double ns, preferred_ns, limit_ns[LIMIT_COUNT];
 	bool estimated;
 };
@@ -42,6 +42,7 @@ static void add_layer(struct cost_sum *to, const struct xsp_levels *l, const str
 	const struct layer_cost *c = &a->layers[x->index];
 	to->layers++;
 	to->without += isnan(x->ns);
+	to->fused += c->origin == ORIGIN_FUSED;
 	to->estimated |= x->estimated;
 	if (isnan(x->ns))
 		return;
@@ -51,10 +52,12 @@ static void add_layer(struct cost_sum *to, const struct xsp_levels *l, const str
 		to->limit_ns[limit_of_layer(a, l->in->plan, l->in->peaks, x->index).by] += x->ns;
 }
 
-/* What limits most of the cost; "" if that is unknown. */
+/* What limits most of the cost, or why there is none; "" if that is unknown. */
 static const char *limit_most(const struct cost_sum *x)
 {
 	int most = LIMIT_UNKNOWN;
+	if (x->ns == 0 && !x->without)
+		return x->fused ? "fused" : "free";
 	for (int by = 1; by < LIMIT_COUNT; by++)
 		if (x->limit_ns[by] > x->limit_ns[most])
 			most = by;
@@ -67,7 +70,7 @@ static void fill_sums(struct xsp_table *t, struct xsp_levels *l, const char *con
 {
 	struct hash seen = { 0 };
 	struct cost_sum *sums = ARENA_ARRAY(t->arena, struct cost_sum, l->layer_count + 1);
-	int count = 0, without = 0;
+	int count = 0, without = 0, fused = 0;
 	double all = 0;
 	for (int i = 0; i < l->layer_count; i++) {
 		int64_t *at = hash_at(&seen, text_of(words[i]));
@@ -92,9 +95,14 @@ static void fill_sums(struct xsp_table *t, struct xsp_levels *l, const char *con
 		xsp_number(t, none ? NAN : x->preferred_ns);
 		xsp_text(t, limit_most(x));
 	}
+	for (int i = 0; i < count; i++)
+		fused += sums[i].fused;
 	if (without)
 		t->note =
 			arena_printf(t->arena, "%d layer%s without a cost", without, without == 1 ? "" : "s");
+	if (fused)
+		t->note = arena_printf(t->arena, "%s%s%d fused into the kernel of another layer, whose row has "
+			"the cost", t->note, *t->note ? "; " : "", fused);
 }
 
 XSP_FILL(by_type)
