@@ -169,11 +169,13 @@ static int problem_add(struct finder *f, const struct problem *problem, int laye
 
 bool plan_twin(const struct problem *p, struct problem *twin)
 {
+	const struct kernel_row *row = kernel_row(p->kernel);
+	if (problem_operand_count(p) < 1)
+		return false;
 	struct problem_shape in = problem_operand_shape(p, 0),
 		out = problem_operand_shape(p, problem_operand_count(p) - 1);
 	if (!shape_matters(&in) && !shape_matters(&out))
 		return false;
-	const struct kernel_row *row = kernel_row(p->kernel);
 	if (row->any_order && row->any_order(p))
 		return false;
 	*twin = *p;

@@ -65,6 +65,8 @@ try 0 "the tree as text" tiny --latency 0.7ms --tree
 golden tree.txt "the tree"
 try 0 "of the bound alone" bz bound "$models/tiny.onnx" --analysis all
 golden analysis_bound.txt "the tables"
+bz bound "$models/tiny.onnx" -d h100 -w fusion --analysis by-type | grep -q "^BatchNormalization .* fused$"
+ok $? "a type whose layers are all fused says so"
 
 try 0 "as JSON" tiny --latency 0.7ms --analysis all --tree --json
 json "[t['id'] for t in d[0]['analyses']] == ['A%d' % i for i in range(1, 16)]" "fifteen tables"
