@@ -101,8 +101,9 @@ static void fill_sums(struct xsp_table *t, struct xsp_levels *l, const char *con
 		t->note =
 			arena_printf(t->arena, "%d layer%s without a cost", without, without == 1 ? "" : "s");
 	if (fused)
-		t->note = arena_printf(t->arena, "%s%s%d fused into the kernel of another layer, whose row has "
-			"the cost", t->note, *t->note ? "; " : "", fused);
+		t->note = arena_printf(t->arena,
+			"%s%s%d fused into the kernel of another layer, whose row has the cost", t->note,
+			*t->note ? "; " : "", fused);
 }
 
 XSP_FILL(by_type)

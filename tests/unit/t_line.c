@@ -157,6 +157,11 @@ static void test_refused(void)
 	ok(app.note_bad && notes("view needs an argument: :view NAME"), "no argument");
 	command("quit now");
 	ok(app.note_bad && notes("quit takes no argument") && !app.frame->quit, "an argument too many");
+	command("q!");
+	ok(app.frame->quit, "q! leaves");
+	app.frame->quit = false;
+	command("e /nonexistent/model.onnx");
+	ok(notes("opened /nonexistent/model.onnx"), "e opens another model");
 	command("view! layers");
 	ok(app.note_bad && notes("view takes no !"), "! is of write");
 	press(':');

@@ -145,7 +145,8 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 			if (!view->offers || view->offers(app, app_pane(app)->state, i))
 				offer(q, "", view->orders[i]);
 		break;
-	case LINE_WRITE: offer_files(app); break;
+	case LINE_WRITE:
+	case LINE_OPEN: offer_files(app); break;
 	case LINE_THEME:
 		for (int i = 0; theme_name_at(i); i++)
 			offer(q, "", theme_name_at(i));

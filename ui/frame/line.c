@@ -230,6 +230,13 @@ static void run_write(struct app *app, const struct line_row *row, const char *a
 	screen_write(app, argument, force);
 }
 
+static void run_open(struct app *app, const struct line_row *row, const char *argument, bool force)
+{
+	(void)row;
+	(void)force;
+	app_open_model(app, argument);
+}
+
 static void run_request(struct app *app, const struct line_row *row, const char *argument, bool force)
 {
 	const struct key_row key = { .keys = row->name, .request = (enum request)row->number,
@@ -273,6 +280,7 @@ static void (*const runs[LINE_ACTIONS])(
 	[LINE_DTYPE] = run_dtype,
 	[LINE_DIM] = run_dim, [LINE_FILTER] = run_filter,
 	[LINE_SEARCH] = run_search, [LINE_SORT] = run_sort, [LINE_LAYER] = run_layer,
+	[LINE_OPEN] = run_open,
 	[LINE_WRITE] = run_write, [LINE_THEME] = run_theme, [LINE_MOUSE] = run_mouse,
 	[LINE_REQUEST] = run_request
 };
@@ -315,7 +323,8 @@ void line_run(struct app *app, const char *typed)
 	const struct line_row *row = lines_find((struct text){ text, n });
 	if (!row)
 		unknown_name(app, (struct text){ text, n });
-	else if (force && row->action != LINE_WRITE)
+	else if (force && row->action != LINE_WRITE &&
+		!(row->action == LINE_REQUEST && row->number == REQUEST_QUIT))
 		app_note(app, true, "%s takes no !", row->name);
 	else if (!row->argument && argument[0])
 		app_note(app, true, "%s takes no argument", row->name);

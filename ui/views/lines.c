@@ -25,6 +25,8 @@ static const struct line_row fixed[] = {
 	{ "layer", "N", LINE_LAYER, 0, "to a layer by its number; the number alone does the same" },
 	{ "write", "FILE", LINE_WRITE, 0,
 		"saves what is shown in the form that the end of the name says; write! replaces a file" },
+	{ "open", "FILE", LINE_OPEN, 0, "another model; edit does the same" },
+	{ "edit", "FILE", LINE_OPEN, 0, "another model, as open" },
 	{ "theme", "NAME[,ROLE=COLOUR]", LINE_THEME, 0,
 		"other colours until the end: theme light, theme dark,warning=208 bold" },
 	{ "mouse", "[on|off]", LINE_MOUSE, 0, "takes the mouse, or leaves it to the terminal" },
@@ -34,7 +36,7 @@ static const struct line_row fixed[] = {
 	{ "stop", NULL, LINE_REQUEST, REQUEST_CANCEL, "stops measuring" },
 	{ "run", NULL, LINE_REQUEST, REQUEST_AGENT, "runs the whole model with an agent" },
 	{ "help", NULL, LINE_VIEW, 0, "shows the keys and these commands" },
-	{ "quit", NULL, LINE_REQUEST, REQUEST_QUIT, "leaves; results are kept" },
+	{ "quit", NULL, LINE_REQUEST, REQUEST_QUIT, "leaves at once, as quit! does; results are kept" },
 };
 
 #define FIXED_COUNT ((int)(sizeof(fixed) / sizeof(*fixed)))

@@ -19,6 +19,7 @@ enum line_action {
 	LINE_SORT,
 	LINE_LAYER,
 	LINE_WRITE,
+	LINE_OPEN,
 	LINE_THEME,
 	LINE_MOUSE,
 	LINE_REQUEST,    /* what a key does: `number` is its enum request */
