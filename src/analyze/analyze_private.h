@@ -551,6 +551,8 @@ struct solution {
 	int *first, *edges;     /* the study's; with `placed`: without conversions that a layer does not
 				   read */
 	const bool *folds;      /* per layer: the what-if fold removes it; NULL: none */
+	bool offered;           /* other solutions were compared for the scenario's total: the other total
+				   (sequential or parallel) may not be the least */
 	bool layouts_exact;     /* `placed` is the best assignment; else the best that was found */
 	int *chosen_sum, *chosen_path; /* per layer: index of the group it is in, or -1; same array without
 					  fusion */

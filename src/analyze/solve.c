@@ -502,7 +502,8 @@ static void solve_one(const struct study *st, const struct scenario *s, const st
 	total_up(st, s, a, out, path);
 }
 
-/* Takes another solution if it lacks fewer layers, or as many and its total is lower. */
+/* Takes another solution if it lacks fewer layers, or as many and its total is lower. One that is complete is
+ * not left for one that is not. */
 static void offer_solution(const struct study *st, const struct scenario *s, struct solution *out,
 	const struct solution *other)
 {
@@ -511,8 +512,11 @@ static void offer_solution(const struct study *st, const struct scenario *s, str
 	bool lower = s->parallel ? other->parallel_ns < out->parallel_ns :
 		other->sequential_ns < out->sequential_ns; /* NaN compares false */
 	int fewer = solution_missing(st, out, x) - solution_missing(st, other, y);
-	if (fewer > 0 || (fewer == 0 && lower))
+	int whole = (s->parallel ? other->complete_path : other->complete_sum) -
+		(s->parallel ? out->complete_path : out->complete_sum);
+	if (whole > 0 || (whole == 0 && (fewer > 0 || (fewer == 0 && lower))))
 		*out = *other;
+	out->offered = true;
 }
 
 /* Layouts and groups are chosen together for the sum. What runs in parallel may take less with fewer groups:
@@ -541,6 +545,7 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 	solve_one(st, s, s->fold ? st->folded : NULL, a, out, path);
 	if (st->layouts && s->parallel)
 		offer_less_fusion(st, s, s->fold ? st->folded : NULL, a, out);
+	out->offered |= st->layouts && s->fusion;
 	if (out->folds) {
 		solve_one(st, s, NULL, a, &other, path);
 		offer_solution(st, s, out, &other);

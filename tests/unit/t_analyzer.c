@@ -126,7 +126,8 @@ static bool same_effect(const struct what_if_effect *x, const struct what_if_eff
  * lacks the same problems. */
 static bool counts_once(const struct what_if_effect *e, const struct analysis *x)
 {
-	bool all = x->scenario.fusion == FUSION_ALL && strcmp(e->row->name, "fusion") == 0;
+	bool all = x->scenario.fusion == FUSION_ALL && strcmp(e->row->name, "fusion") == 0 &&
+		x->scenario.parallel != PARALLEL_MEASURED; /* other branches run side by side */
 	return !all || !e->available || e->unmeasured_problems == x->unmeasured_problems;
 }
 

@@ -858,7 +858,7 @@ static void test_assume(void)
 	ok(app.frame->prompt.kind == PROMPT_CHOICE && sees("parallel = "),
 		"= in the what-if view types a choice");
 	type("a l l Enter");
-	ok(sees("is not path, resources or off"), "... of those that there are");
+	ok(sees("is not measured, path, resources or off"), "... of those that there are");
 	type("^U p a t h Enter");
 	is_int(app.session->scenario.parallel, PARALLEL_PATH, "... and takes it");
 	type("w");
