@@ -197,8 +197,8 @@ struct analysis *analyzer_run(
 	const struct study *st = study_in(z, &plain);
 	solve(st, &plain, &scratch, &x);
 	struct analysis *out = analysis_make(a, st, s, &x);
-	/* a solution has both totals, unless the critical path was wanted, which may choose other groups, or it is
-	 * the best of several for this total */
+	/* a solution has both totals, unless the critical path was wanted, which may choose other groups, or
+	 * it is the best of several for this total */
 	other.parallel = s->parallel ? PARALLEL_OFF : PARALLEL_RESOURCES;
 	if (!side_find(z->sides, &plain))
 		side_add(z->sides, st, &plain, &x);

@@ -67,8 +67,8 @@ static void parallel_text(const struct session *s, FILE *out)
 	else if (a->scenario.parallel == PARALLEL_PATH)
 		fprintf(out, "limited by    the longest path, with any number of layers at the same time\n");
 	else if (a->limit)
-		fprintf(out, "limited by    %s at its peak (the longest path: %s)\n", a->limit,
-			str_duration(path, a->path_ns));
+		fprintf(out, "limited by    %s at its peak (the longest path: %s%s)\n", a->limit,
+			a->estimated ? "~" : "", str_duration(path, a->path_ns));
 	else
 		fprintf(out, "limited by    the longest path%s\n",
 			isnan(a->resource_ns) ? "; the peaks of memory and units are unknown" : "");

@@ -145,7 +145,8 @@ static void add_cost(struct app *app, struct detail *d)
 			"all` "
 			"measures everything again, peaks included");
 	if (total > 0)
-		ADD(d, STYLE_NORMAL, -1, " share    %.2f%% of the sequential bound",
+		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
+			app->session->analysis->estimated ? "~" : "",
 			100 * app_cost_all(app, d->layer) / total);
 	if (c->critical)
 		detail_add(d, STYLE_NORMAL, -1, " path     critical: on the longest path");
