@@ -174,7 +174,7 @@ def mouse(tap, home):
     term.send(f"{ESC}[<0;75;1M{ESC}[<0;75;1m")
     check(tap, term.shows("[2] Detail"), "a click on the view's name shows the next one")
     for hostile in ("[<0;0;0M", "[<0;99999;99999M", "[<;;M", "[<0;1;1", "[<" + "9" * 500 + "M",
-                    "[M\x01\x02\x04", "]11;rgb:" + "f" * 500 + "\x07", "[200~", "]0;title\x07"):
+                    "[M\x01\x02\x04", "]11;rgb:" + "f" * 500 + "\x07", "[201~", "]0;title\x07"):
         term.send(ESC + hostile)
         term.read(0.05)
     term.send("8")
@@ -183,7 +183,16 @@ def mouse(tap, home):
     stopped = term.see(off, at)
     os.kill(term.pid, signal.SIGCONT)
     check(tap, stopped and term.see(on, at), "off while it is stopped, on again afterwards")
-    check(tap, term.leave() == 0 and term.seen.rindex(off) > term.seen.rindex(on), "off when it leaves")
+    term.send(f"{ESC}[200~7Q{ESC}[201~")
+    check(tap, term.shows("not taken for keys") and "[7] Advice" not in term.seen, "pasted text is no keys")
+    term.send(f"{ESC}[200~Q")
+    term.read(0.05)
+    term.send(ESC)
+    term.read(0.1)
+    term.send("7")
+    check(tap, term.shows("[7] Advice"), "Esc ends a paste whose end was lost")
+    check(tap, term.leave() == 0 and term.seen.rindex(off) > term.seen.rindex(on) and
+          term.seen.rindex(f"{ESC}[?2004l") > term.seen.rindex(f"{ESC}[?2004h"), "off when it leaves")
     term = Terminal(home, *start, TERM="xterm-256color")
     term.see("quit")
     os.kill(term.pid, signal.SIGSEGV)
