@@ -791,6 +791,10 @@ static void test_quick(void)
 	const char *path = scratch_path("quick.log");
 	setenv("FAKE_JOBS", "problem quick", 1);
 	setenv("FAKE_LOG", path, 1);
+	const char *held = scratch_path("quick.hold"); /* the problems wait, the quick ones do not */
+	fclose(fopen(held, "w"));
+	setenv("FAKE_HOLD", held, 1);
+	setenv("FAKE_AT", "1", 1);
 	bench_open(&b, "quick.db", "");
 	ok(queue_add(b.q, OK, false, false) && queue_add(b.q, OK2, false, false) &&
 			queue_add_quick(b.q, OK2, CACHE_NET, LAUNCH_AMORTIZED) &&
@@ -809,6 +813,9 @@ static void test_quick(void)
 		"the problem is not done");
 	is_int(queue_status(b.q).quick_ended, 2, "both have ended");
 	ok(isnan(queue_status(b.q).eta_s), "they say nothing of the time of the others");
+	unlink(held);
+	unsetenv("FAKE_HOLD");
+	unsetenv("FAKE_AT");
 	bench_run(&b);
 	s = queue_status(b.q);
 	ok(s.done == 2 && s.batch_done == 2 && bench_results(&b, OK) == 2, "the problems follow, in full");
