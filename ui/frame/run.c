@@ -185,7 +185,8 @@ static void paste_take(struct app *app, uint32_t key)
 		1U << PROMPT_ASSUME | 1U << PROMPT_LINE | 1U << PROMPT_TEXT | 1U << PROMPT_PATH;
 	bool printable = key >= ' ' && key != KEY_CODE_BACKSPACE && key < KEY_CODE_UP;
 	if (!(texts >> app->frame->prompt.kind & 1))
-		app_note(app, false, "pasted text is not taken for keys: paste it after : or / (Esc ends it)");
+		app_note(app, false,
+			"pasted text is not taken for keys: paste it after : or / (Esc ends it)");
 	else if (printable)
 		key_take(app, key);
 }
