@@ -524,10 +524,18 @@ static void offer_solution(const struct study *st, const struct scenario *s, str
 static void offer_less_fusion(const struct study *st, const struct scenario *s, const struct folded *folded,
 	struct arena *a, struct solution *out)
 {
-	struct scenario less = *s;
-	while (less.fusion > FUSION_OFF) {
+	const struct study chosen = study_at_level(st, s->fusion);
+	enum fusion_level levels[FUSION_LEVELS];
+	int count = study_lower_levels(&chosen, levels);
+	uint32_t tried = 1u << (chosen.levels & st->group_levels); /* sets of levels that have groups */
+	for (int i = 0; i < count; i++) {
+		unsigned groups = study_at_level(st, levels[i]).levels & st->group_levels;
+		struct scenario less = *s;
 		struct solution other;
-		less.fusion--;
+		if (tried >> groups & 1)
+			continue;
+		tried |= 1u << groups;
+		less.fusion = levels[i];
 		solve_one(st, &less, folded, a, &other, true);
 		offer_solution(st, s, out, &other);
 	}

@@ -86,4 +86,21 @@ END
     "$top/data/models/bert_base.onnx" >out 2>err
 ok $? "groups with assumed matmuls"
 json "d['path_ns'] <= d['resource_ns'] < d['sequential_ns']" "what they would use does not count"
+
+# layout=priced with parallel tries less fusion than the choice allows, and never more
+for level in off epilogue fold pattern all; do
+    for parallel in off path; do
+        "$BENANZA" bound --json -d l40s -w "parallel=$parallel,layout=priced,fusion=$level" \
+            "$top/data/models/bert_base.onnx"
+    done
+done >levels.json 2>err
+python3 - <<'END'
+import json
+rows = [json.loads(line) for line in open("levels.json")]
+alone, path = rows[0::2], rows[1::2]
+assert len(path) == 5 and all(p["sequential_ns"] >= a["bound_ns"] for a, p in zip(alone, path))
+assert all(more["bound_ns"] <= less["bound_ns"] for less, more in zip(path, path[1:]))
+assert path[2]["bound_ns"] > 1.2 * path[3]["bound_ns"]  # attention is fused from pattern on
+END
+ok $? "priced layouts and parallel: each level of fusion has its own groups"
 done_testing
