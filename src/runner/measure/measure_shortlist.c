@@ -213,17 +213,23 @@ static bool is_far_behind(const struct run *r, const struct contender *c)
 	return c->first_ns > MEASURE_DROP_FACTOR * best;
 }
 
+/* Returns -1 if it failed, which was sent. */
+static int contender_prepare(struct run *r, struct contender *c, struct state s)
+{
+	enum status status = STATUS_FAILED;
+	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
+	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
+	return c->work ? 0 : measure_give_up(r, c, status);
+}
+
 /* Prepares, warms up, checks and compares one algorithm. Returns -1 if it failed, which was sent. If every
  * check computes its own reference, only algorithms that may be measured in full are checked: a finalist
  * at the end was one in its turn. */
 static int shortlist_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
-	enum status status = STATUS_FAILED;
-	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
-	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
-	if (!c->work)
-		return measure_give_up(r, c, status);
+	if (contender_prepare(r, c, s))
+		return -1;
 	bool share = r->options->shares_operands;
 	if (glance(r, c, s.cache) || (share && trust(r, c)) ||
 		(!is_far_behind(r, c) && measure_refine(r, c, s.cache)) || compare(r, c, s))
@@ -269,11 +275,8 @@ int measure_shortlist(struct run *r)
 static int quick_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
-	enum status status = STATUS_FAILED;
-	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
-	c->work = backend_of(c)->prepare(c->offer->list, c->offer->index, &r->limits, &status, r->err);
-	if (!c->work)
-		return measure_give_up(r, c, status);
+	if (contender_prepare(r, c, s))
+		return -1;
 	if (measure_warm_up(r, c, s.cache, 0, &c->first_ns))
 		return -1;
 	c->one_ns = c->first_ns;
