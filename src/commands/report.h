@@ -80,6 +80,8 @@ void report_json_assumed(json_t *scenario, const struct session *s);
 json_t *report_json_names(const char *list); /* "fusion,matrix" as an array */
 /* A CSV field and the separator after it: quoted if needed, never a formula for a spreadsheet. */
 void report_csv_field(FILE *out, const char *text, char after);
+/* A number and the separator after it; empty if unknown (NaN). */
+void report_csv_value(FILE *out, double value, char after);
 /* The last field: the number of a layer as in lists, empty for 0. */
 void report_csv_number(FILE *out, int number);
 /* The first two fields of every CSV line, "8,bf16,"; the batch is empty if unknown. */

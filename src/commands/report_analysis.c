@@ -318,13 +318,6 @@ json_t *report_tree_json(const struct tree *t)
 	return node_json(t, 0);
 }
 
-static void csv_number(FILE *out, double value, char after)
-{
-	if (!isnan(value))
-		fprintf(out, "%.10g", value);
-	fputc(after, out);
-}
-
 void report_tree_csv(const struct session *s, const struct tree *t, FILE *out)
 {
 	fputs("batch,dtype,depth,kind,name,op,layer,real_ns,bound_ns,ratio,gap_ns\n", out);
@@ -334,10 +327,10 @@ void report_tree_csv(const struct session *s, const struct tree *t, FILE *out)
 		fprintf(out, "%d,%s,", n->depth, tree_kind_name(n->kind));
 		report_csv_field(out, n->name, ',');
 		report_csv_field(out, n->op, ',');
-		csv_number(out, n->layer < 0 ? NAN : n->layer, ',');
-		csv_number(out, n->real_ns, ',');
-		csv_number(out, n->bound_ns, ',');
-		csv_number(out, n->ratio, ',');
-		csv_number(out, n->gap_ns, '\n');
+		report_csv_value(out, n->layer < 0 ? NAN : n->layer, ',');
+		report_csv_value(out, n->real_ns, ',');
+		report_csv_value(out, n->bound_ns, ',');
+		report_csv_value(out, n->ratio, ',');
+		report_csv_value(out, n->gap_ns, '\n');
 	}
 }

@@ -51,6 +51,13 @@ void report_csv_field(FILE *out, const char *text, char after)
 	fputc(after, out);
 }
 
+void report_csv_value(FILE *out, double value, char after)
+{
+	if (!isnan(value))
+		fprintf(out, "%.10g", value);
+	fputc(after, out);
+}
+
 void report_csv_number(FILE *out, int number)
 {
 	if (number)

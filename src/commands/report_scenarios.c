@@ -120,14 +120,6 @@ void report_scenarios_text(const struct scenario_rows *r, FILE *out)
 	arena_free(&a);
 }
 
-static void csv_number(FILE *out, double value)
-{
-	if (isnan(value))
-		fputc(',', out);
-	else
-		fprintf(out, "%.9g,", value);
-}
-
 void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 {
 	fprintf(out,
@@ -140,11 +132,11 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 			fprintf(out, "%lld", (long long)row->batch);
 		fprintf(out, ",%s,", row->why ? "" : dtype_name(row->dtype));
 		report_csv_field(out, row->name ? row->name : "", ',');
-		csv_number(out, p->bound_ns);
-		csv_number(out, p->lo_ns);
-		csv_number(out, p->hi_ns);
-		csv_number(out, row->diff_ns);
-		csv_number(out, row->ratio);
+		report_csv_value(out, p->bound_ns, ',');
+		report_csv_value(out, p->lo_ns, ',');
+		report_csv_value(out, p->hi_ns, ',');
+		report_csv_value(out, row->diff_ns, ',');
+		report_csv_value(out, row->ratio, ',');
 		if (row->why)
 			fprintf(out, "%s,,,,", diff_verdict_name(row->verdict));
 		else

@@ -158,14 +158,6 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 	arena_free(&a);
 }
 
-static void csv_number(FILE *out, double value)
-{
-	if (isnan(value))
-		fputc(',', out);
-	else
-		fprintf(out, "%.9g,", value);
-}
-
 void report_sweep_csv(const struct report_sweep *r, FILE *out)
 {
 	struct arena a = { 0 };
@@ -181,11 +173,11 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 		fprintf(out, ",%s,", dtype_name(row->dtype));
 		for (int k = 0; k < row->dim_count; k++)
 			fprintf(out, "%lld,", (long long)row->dims[k].value);
-		csv_number(out, p->bound_ns);
-		csv_number(out, p->items_per_s);
-		csv_number(out, p->tokens_per_s);
-		csv_number(out, p->memory_bytes);
-		csv_number(out, p->flops_per_s);
+		report_csv_value(out, p->bound_ns, ',');
+		report_csv_value(out, p->items_per_s, ',');
+		report_csv_value(out, p->tokens_per_s, ',');
+		report_csv_value(out, p->memory_bytes, ',');
+		report_csv_value(out, p->flops_per_s, ',');
 		fprintf(out, "%s,%s,%s\n", limit_name(p->by) ? limit_name(p->by) : "",
 			p->complete ? "true" : "false", p->best ? "true" : "false");
 	}
