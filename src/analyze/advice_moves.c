@@ -222,7 +222,7 @@ static bool is_foldable(const struct plan *p, const struct plan_layer *l)
 	return plan_layer_folds(l);
 }
 
-/* Adds a move for the layers that pass the test; NULL: there are none. */
+/* Adds a move for the layers that pass the test. Returns NULL if no layer does. */
 static struct move *add_for(struct adviser *d, enum advice_kind kind,
 	bool (*test)(const struct plan *p, const struct plan_layer *l))
 {

@@ -183,7 +183,7 @@ struct limits {
 			      preferred */
 };
 
-/* Clusters whose units are single layers, each of which reads the one before: choose_chain.c. */
+/* Clusters that are chains: each unit is a single layer and reads the unit before it (choose_chain.c). */
 struct chains {
 	int *begin;             /* per cluster, and at the end: its first unit; a tree has none here */
 	int *node;              /* per unit */

@@ -12,7 +12,7 @@
  * its own: of algorithms and groups, those that use it least. Each of these times is a lower bound, and a
  * scenario that allows more never has a higher one.
  *
- * A layer may run on several units (plain, matrix), each of which it then needs not use at all. Units are
+ * A layer that can run on several units (plain, matrix) need not use any given one of them. Units are
  * therefore also taken together: with shares in proportion to their peaks, the weighted sum of their times is
  * no higher than that of the busiest, and counts a layer wherever it runs (weak duality of the linear program
  * that spreads the work over the units). An estimate has one algorithm. */

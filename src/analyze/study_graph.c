@@ -222,7 +222,7 @@ static void find_folds(const struct study *st, struct folded *f, bool alone)
 	free(read);
 }
 
-/* The graph with the fold: the same nodes, of which layers that fold have no problem. */
+/* The graph with the fold: the same nodes, but layers that fold have no problem. */
 static struct folded *fold_graph(struct drawing *g, int edges, bool alone)
 {
 	struct study *st = g->st;

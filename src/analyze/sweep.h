@@ -24,7 +24,7 @@ struct sweep_point {
 	bool best;               /* set by sweep_best */
 };
 
-/* A point of which nothing is known. */
+/* A point without any result. */
 #define SWEEP_POINT_UNKNOWN                                                                       \
 	((struct sweep_point){ .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .items_per_s = NAN,   \
 		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN })

@@ -52,7 +52,7 @@ static void add_layer(struct cost_sum *to, const struct xsp_levels *l, const str
 		to->limit_ns[limit_of_layer(a, l->in->plan, l->in->peaks, x->index).by] += x->ns;
 }
 
-/* What limits most of the cost, or why there is none; "" if that is unknown. */
+/* Returns what limits most of the cost; "fused" or "free" if there is no cost; "" if unknown. */
 static const char *limit_most(const struct cost_sum *x)
 {
 	int most = LIMIT_UNKNOWN;

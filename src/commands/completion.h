@@ -4,7 +4,7 @@
 
 #include "commands/command.h"
 
-/* Prints the script of a shell. -1: there is none for it. */
+/* Prints the completion script of a shell. Returns -1 with err for an unknown shell. */
 int completion_print(const char *shell, FILE *out, struct error *err);
 
 #endif
