@@ -113,21 +113,6 @@ static void frame_add(struct str *out, const struct sheet *c, const struct view 
 	end();
 }
 
-static char *read_whole(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	struct str s = { 0 };
-	char part[4096];
-	size_t n;
-	if (!f)
-		return NULL;
-	while ((n = fread(part, 1, sizeof(part), f)) > 0)
-		str_add(&s, part, n);
-	fclose(f);
-	str_add(&s, "", 0);
-	return s.p;
-}
-
 static void write_whole(const char *path, const struct str *text)
 {
 	FILE *f = fopen(path, "wb");
@@ -143,7 +128,7 @@ static void check_sheet(const struct sheet *c)
 	char path[512];
 	struct str all = { 0 }, one = { 0 };
 	snprintf(path, sizeof(path), "%s/tests/screens/%s.screen", top, c->name);
-	char *want = getenv("GENERATE") ? NULL : read_whole(path);
+	char *want = getenv("GENERATE") ? NULL : fixture_read(path);
 	for (int v = 0; v < views_count(); v++) {
 		str_clear(&one);
 		frame_add(&one, c, views_at(v));

@@ -1,35 +1,15 @@
 /* The mouse: what clicks and the wheel do, found by what is on the screen. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
-
-#include "tap.h"
-#include "ui_fixture.h"
+#include "ui_help.h"
 
 #include <stdlib.h>
 
-static struct app app;
-static struct session *session;
-static int64_t now = 1000;
-
-static void begin(struct fixture_options o, int columns, int rows)
-{
-	session = fixture_open(&o);
-	app_init(&app, session, columns, rows, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
 static void send(int kind, int x, int y)
 {
-	mouse_event(&app, &(struct mouse){ kind, x, y }, now);
+	mouse_event(&app, &(struct mouse){ kind, x, y }, now_ms);
 	app_draw(&app);
-	now += 1000;
+	now_ms += 1000;
 }
 
 /* The place of a text on the screen, the first from row `from` on. */
@@ -55,14 +35,9 @@ static void click(const char *text, int from)
 		send(MOUSE_PRESS, x, y);
 }
 
-static const char *view_name(void)
-{
-	return app_pane(&app)->view->name;
-}
-
 static void test_rows(void)
 {
-	begin((struct fixture_options){ .measured = true }, 80, 24);
+	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
 	struct area list = app.frame->list;
 	send(MOUSE_PRESS, 20, list.y + 2);
 	is_int(app_pane(&app)->cursor, 2, "a click selects the row");
@@ -70,14 +45,14 @@ static void test_rows(void)
 	send(MOUSE_PRESS, 20, list.y + 2);
 	is_str(view_name(), "layers", "nor does another one later");
 	int layer = app.layer;
-	now -= 900;
+	now_ms -= 900;
 	send(MOUSE_PRESS, 20, list.y + 2);
 	is_str(view_name(), "detail", "a second one at once opens");
 	is_int(app.layer, layer, "that layer");
 	app_show(&app, views_find("layers"), -1);
 	app_draw(&app);
 	send(MOUSE_PRESS, 20, list.y + 1);
-	now -= 900;
+	now_ms -= 900;
 	send(MOUSE_PRESS, 20, list.y + 3);
 	is_str(view_name(), "layers", "two clicks on two rows are no double click");
 	is_int(app_pane(&app)->cursor, 3, "the second one selects");
@@ -94,7 +69,7 @@ static void test_rows(void)
 
 static void test_what_ifs(void)
 {
-	begin((struct fixture_options){ .measured = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	app_show(&app, views_find("what-if"), -1);
 	app_draw(&app);
 	int count, row = 0;
@@ -116,7 +91,7 @@ static void test_what_ifs(void)
 
 static void test_spots(void)
 {
-	begin((struct fixture_options){ .measured = true }, 80, 24);
+	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
 	click("[1] Layers", 0);
 	is_str(view_name(), "detail", "a click on the view's name shows the next view");
 	app_show(&app, views_find("layers"), -1);
@@ -142,7 +117,7 @@ static void test_everywhere(void)
 	srand(11);
 	for (size_t k = 0; k < sizeof(sizes) / sizeof(*sizes); k++) {
 		int columns = sizes[k][0], rows = sizes[k][1];
-		begin((struct fixture_options){ .measured = true, .peaks = true, .queue = true,
+		begin_at(&(struct fixture_options){ .measured = true, .peaks = true, .queue = true,
 			      .scenarios = true }, columns, rows);
 		for (int turn = 0; turn < 1500; turn++) {
 			if (turn % 30 == 0) {
@@ -150,7 +125,7 @@ static void test_everywhere(void)
 				app_show(&app, views_at(rand() % views_count()), -1);
 				app_draw(&app);
 			}
-			now -= rand() % 2 ? 990 : 0;
+			now_ms -= rand() % 2 ? 990 : 0;
 			int kind = rand() % 8;
 			send(kind > 2 ? MOUSE_PRESS : kind, rand() % (columns + 3), rand() % (rows + 3));
 			struct pane *p = app_pane(&app);
@@ -165,7 +140,7 @@ static void test_everywhere(void)
 
 static void test_waiting(void)
 {
-	begin((struct fixture_options){ .measured = true }, 80, 24);
+	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
 	int x, y;
 	typed_key(&app, 'g', 0);
 	app_draw(&app);
@@ -188,11 +163,11 @@ static void test_waiting(void)
 static void test_hints(void)
 {
 	int x, y;
-	begin((struct fixture_options){ .queue = true }, 80, 24);
+	begin_at(&(struct fixture_options){ .queue = true }, 80, 24);
 	ok(place("b measure", 23, &x, &y), "what is missing is offered");
 	ok(place("q quit", 23, &x, &y), "and the way out");
 	end();
-	begin((struct fixture_options){ .queue = true }, 160, 50);
+	begin_at(&(struct fixture_options){ .queue = true }, 160, 50);
 	ok(place("b measure missing (", 49, &x, &y) && place("q quit", 49, &x, &y),
 		"with more words on a wide screen");
 	end();

@@ -141,21 +141,6 @@ static const struct screen {
 	{ "dims_120x40", 120, 40, NULL, "d 4 Tab", false, false, { .queue = true } },
 };
 
-static char *read_whole(const char *path)
-{
-	FILE *f = fopen(path, "rb");
-	struct str s = { 0 };
-	char part[4096];
-	size_t n;
-	if (!f)
-		return NULL;
-	while ((n = fread(part, 1, sizeof(part), f)) > 0)
-		str_add(&s, part, n);
-	fclose(f);
-	str_add(&s, "", 0);
-	return s.p;
-}
-
 static char *frame(const struct screen *c)
 {
 	struct session *s = fixture_open(&c->options);
@@ -217,7 +202,7 @@ int main(void)
 				fclose(f);
 			}
 		}
-		char *want = read_whole(path);
+		char *want = fixture_read(path);
 		ok(want && strcmp(got, want) == 0, "%s: as in tests/screens", c->name);
 		if (!want || strcmp(got, want) != 0)
 			printf("# got\n%s# want\n%s", got, want ? want : "(no such file)\n");

@@ -1203,3 +1203,18 @@ const struct planned *session_planned(const struct session *s, const char *probl
 {
 	return s->described && problem ? fixture_planned(problem) : NULL;
 }
+
+char *fixture_read(const char *path)
+{
+	FILE *f = fopen(path, "rb");
+	struct str s = { 0 };
+	char part[4096];
+	size_t n;
+	if (!f)
+		return NULL;
+	while ((n = fread(part, 1, sizeof(part), f)) > 0)
+		str_add(&s, part, n);
+	fclose(f);
+	str_add(&s, "", 0);
+	return s.p;
+}

@@ -53,5 +53,7 @@ extern int fixture_agent;
 extern int fixture_sweep_open;
 /* What queue_status says instead of the usual; NULL: the usual. */
 extern const struct queue_status *fixture_status;
+/* The contents of a file with golden screens, malloc'd; NULL: it cannot be read. */
+char *fixture_read(const char *path);
 
 #endif
