@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "commands/report.h"
+#include "commands/report_html.h"
 #include "session/session_advice.h"
 
 #include <math.h>
@@ -89,6 +90,56 @@ void report_advice_text(
 				       : "",
 		noisy ? ";\n   *: noisy, measure again: bench --shaky" : "");
 	how_text(l, out);
+}
+
+void report_advice_html(struct session *s, FILE *out)
+{
+	enum { LAYERS_MAX = 20000 };
+	struct arena kept = { 0 };
+	struct advice_list l = { 0 };
+	bool said[ADVICE_KINDS] = { false };
+	fputs("<h2>What to do first</h2>\n", out);
+	if (s->current->plan->layer_count > LAYERS_MAX) {
+		fputs("<p>benanza advise MODEL lists it.</p>\n", out);
+		return;
+	}
+	l = session_advice_here(s, &kept);
+	if (!l.count)
+		fprintf(out, "<p>No advice: %s.</p>\n", isnan(l.start_ns) ? "nothing of the model is measured"
+			: "nothing that is measured saves 0.2% of the bound");
+	else
+		fputs("<div class=\"t\"><table><thead><tr><th class=\"n\">saves</th>"
+		      "<th class=\"n\">alone</th><th class=\"n\">bound</th><th>what</th></tr></thead>"
+		      "<tbody>\n", out);
+	for (int i = 0; i < l.count; i++) {
+		const struct advice *one = &l.items[i];
+		bool guess = one->estimated || !l.complete;
+		fputs("<tr>", out);
+		html_duration(out, one->saves_after_ns, guess);
+		html_duration(out, one->saves_ns, guess);
+		html_duration(out, one->bound_ns, guess);
+		fputs("<td class=\"l\">", out);
+		html_untrusted(out, text_of(one->title));
+		fputs(one->noisy ? " (noisy)</td></tr>\n" : "</td></tr>\n", out);
+	}
+	if (l.count)
+		fputs("</tbody></table></div>\n<p>saves: after all advice above it; alone: without any "
+		      "other.</p>\n<dl>\n", out);
+	for (int i = 0; i < l.count; i++) {
+		const struct advice_how *how = advice_how(l.items[i].kind);
+		if (!said[l.items[i].kind]) {
+			fprintf(out, "<dt>%s</dt><dd>ONNX Runtime: ", how->name);
+			html_text(out, how->onnxruntime);
+			fputs("<br>TensorRT: ", out);
+			html_text(out, how->tensorrt);
+			fputs("<br>PyTorch: ", out);
+			html_text(out, how->pytorch);
+			fputs("</dd>\n", out);
+		}
+		said[l.items[i].kind] = true;
+	}
+	fputs(l.count ? "</dl>\n" : "", out);
+	arena_free(&kept);
 }
 
 static json_t *advice_json(const struct session *s, const struct advice *one)

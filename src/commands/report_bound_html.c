@@ -14,12 +14,13 @@
 static const char style[] =
 	"body{font:15px/1.45 system-ui,sans-serif;max-width:75rem;margin:2rem auto;padding:0 1rem;"
 	"color:#1b1f24;background:#fff}"
-	"h1{font-size:1.6rem;margin:0}h2{font-size:1.15rem;margin:2rem 0 .5rem}"
-	"table{border-collapse:collapse;width:100%}th,td{text-align:left;vertical-align:top;"
-	"padding:.2rem .6rem .2rem 0;border-bottom:1px solid #d8dee4}"
+	"h1{font-size:1.6rem;margin:0;overflow-wrap:anywhere}h2{font-size:1.15rem;margin:2rem 0 .5rem}"
+	".t{overflow-x:auto}table{border-collapse:collapse;width:100%}th,td{text-align:left;"
+	"vertical-align:top;padding:.2rem .6rem .2rem 0;border-bottom:1px solid #d8dee4}"
 	"thead{display:table-header-group}tr{break-inside:avoid}"
 	"td.n,th.n{text-align:right;white-space:nowrap;font-variant-numeric:tabular-nums}"
-	"td.w{overflow-wrap:anywhere}.bar{display:block;height:.55rem;background:#b35900;"
+	"td.w{overflow-wrap:anywhere;min-width:9em}td.l{min-width:16em}"
+	".bar{display:block;height:.45rem;margin-left:auto;background:#b35900;"
 	"print-color-adjust:exact;-webkit-print-color-adjust:exact}"
 	"dt{font-weight:600}dd{margin:0 0 .5rem}.big{font-size:2rem;margin:.4rem 0}.bad{font-weight:600}"
 	"figure{margin:1rem 0;break-inside:avoid}figcaption{margin-bottom:.3rem}svg{width:100%;height:auto;"
@@ -29,7 +30,9 @@ static const char style[] =
 	".d{fill:#b35900;fill-opacity:.6;stroke:#fff}.b{fill:#d9a066;stroke:#fff;stroke-width:.3}"
 	".k{fill:#8a4500;stroke:#fff;stroke-width:.3}rect.n{fill:#2f7d4f}.m{stroke:#1b1f24;stroke-width:2}"
 	".i{stroke:#0550ae;stroke-width:2}"
-	"@media print{body{margin:0;max-width:none;font-size:9pt}h2{break-after:avoid}@page{margin:15mm}}";
+	"@media print{body{margin:0;max-width:none;font-size:9pt}h2{break-after:avoid}@page{margin:12mm}"
+	"table.s{font-size:7pt}.s th,.s td{padding:.1rem .4rem .1rem 0}.s td.w,td.l{min-width:0}"
+	".s .bar{height:.25rem}}";
 
 void html_text(FILE *out, const char *clean)
 {
@@ -48,6 +51,25 @@ void html_untrusted(FILE *out, struct text t)
 	struct arena a = { 0 };
 	html_text(out, text_clean(&a, t));
 	arena_free(&a);
+}
+
+/* A layer's name; lines may be broken after its slashes. */
+static void layer_name(FILE *out, struct text name)
+{
+	for (const char *slash; name.n && (slash = memchr(name.p, '/', name.n));) {
+		size_t n = slash + 1 - name.p;
+		html_untrusted(out, (struct text){ name.p, n });
+		fputs("<wbr>", out);
+		name = (struct text){ name.p + n, name.n - n };
+	}
+	html_untrusted(out, name);
+}
+
+void html_duration(FILE *out, double ns, bool guess)
+{
+	char text[STR_QUANTITY];
+	fprintf(out, "<td class=\"n\">%s%s</td>", guess && !isnan(ns) ? "~" : "",
+		isnan(ns) ? "unknown" : str_duration(text, ns));
 }
 
 /* A row of a table of two columns. */
@@ -158,6 +180,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 static void head(const struct session *s, FILE *out)
 {
 	const struct analysis *a = s->analysis;
+	const char *slash = strrchr(s->model->path, '/');
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
@@ -167,7 +190,7 @@ static void head(const struct session *s, FILE *out)
 	html_untrusted(out, text_of(s->model->path));
 	fprintf(out, ": lower bound</title>\n<style>%s</style></head><body>\n"
 		"<h1>Lower bound of the latency of ", style);
-	html_untrusted(out, text_of(s->model->path));
+	html_untrusted(out, text_of(slash ? slash + 1 : s->model->path));
 	fputs("</h1>\n<p class=\"big\">", out);
 	if (isnan(a->bound_ns))
 		fputs("unknown: nothing is measured", out);
@@ -182,25 +205,22 @@ static void head(const struct session *s, FILE *out)
 			a->estimated ? ", as far as the estimates hold" : "");
 }
 
-static void duration(double ns, bool guess, FILE *out)
-{
-	char text[STR_QUANTITY];
-	fprintf(out, "<td class=\"n\">%s%s</td>", guess && !isnan(ns) ? "~" : "",
-		isnan(ns) ? "unknown" : str_duration(text, ns));
-}
-
 static void what_ifs(const struct session *s, FILE *out)
 {
 	const double now = s->analysis->bound_ns;
-	fputs("<h2>What if</h2>\n<table><thead><tr><th>what-if</th><th>now</th><th class=\"n\">saves</th>"
+	fputs("<h2>What if</h2>\n<div class=\"t\"><table><thead><tr><th>what-if</th><th>now</th>"
+	      "<th class=\"n\">saves</th>"
 	      "<th class=\"n\">total with it</th><th></th></tr></thead><tbody>\n", out);
 	for (int i = 0; i < s->effect_count; i++) {
 		const struct what_if_effect *e = &s->effects[i];
-		bool guess = e->estimated || !e->complete, unknown = !e->available || e->unmeasured_problems;
+		bool guess = e->estimated || !e->complete, unknown = e->unmeasured_problems;
 		fprintf(out, "<tr><td>%s</td><td>%s</td>", e->row->name, e->row->choices[e->choice]);
-		duration(e->available ? e->saves_ns : NAN, guess, out);
-		duration(e->on ? now : unknown ? NAN : e->bound_ns, guess, out);
-		fputs("<td>", out);
+		if (e->available) {
+			html_duration(out, e->saves_ns, guess);
+			html_duration(out, e->on ? now : unknown ? NAN : e->bound_ns, guess);
+		} else
+			fputs("<td class=\"n\">n/a</td><td class=\"n\">n/a</td>", out);
+		fputs("<td class=\"l\">", out);
 		html_text(out, e->available ? e->row->text : e->row->absent);
 		if (e->available && e->unmeasured_problems)
 			fprintf(out, "; %d problems must be measured first", e->unmeasured_problems);
@@ -208,8 +228,8 @@ static void what_ifs(const struct session *s, FILE *out)
 			fprintf(out, "; %d noisy", e->noisy_problems);
 		fputs("</td></tr>\n", out);
 	}
-	fputs("</tbody></table>\n<p>saves: with it off less with it on; below zero, it costs. ~: estimates, "
-	      "or layers are missing on both sides.</p>\n", out);
+	fputs("</tbody></table></div>\n<p>saves: with it off less with it on; below zero, it costs. ~: "
+	      "estimates, or layers are missing on both sides.</p>\n", out);
 }
 
 /* How the layer's number was made. */
@@ -235,11 +255,10 @@ static void method(const struct layer_cost *c, const int *numbers, FILE *out)
 		if (r->stats.stop == STOP_DISTURBED)
 			fputs(", <span class=\"bad\">noisy</span>", out);
 	} else if (c->origin == ORIGIN_ESTIMATED && c->row)
-		fprintf(out, ": the share of the peaks that kernels of kind %s of %s reach%s",
-			calibration_kind_name(c->row->kind), calibration_library_name(c->row->library),
-			c->nearest ? " (the nearest kind)" : "");
+		fprintf(out, " as a %s of %s%s", calibration_kind_name(c->row->kind),
+			calibration_library_name(c->row->library), c->nearest ? ", the nearest kind" : "");
 	else if (c->origin == ORIGIN_ESTIMATED && !c->bodies)
-		fputs(": by the peaks alone", out);
+		fputs(" by the peaks alone", out);
 	if (c->why) {
 		fputs(": ", out);
 		html_untrusted(out, text_of(c->why));
@@ -256,18 +275,15 @@ static void layer(const struct session *s, const int *numbers, int i, double mos
 	char lo[STR_QUANTITY], hi[STR_QUANTITY];
 	bool guess = cost_is_guess(c);
 	fprintf(out, "<tr><td class=\"n\">%d</td><td class=\"w\">", numbers[i]);
-	html_untrusted(out, l->name);
+	layer_name(out, l->name);
 	fputs("</td><td>", out);
 	html_untrusted(out, l->node->op);
 	fputs("</td>", out);
-	duration(c->ns, guess, out);
-	if (c->ns > 0)
-		fprintf(out, "<td class=\"n\">%.1f%%</td>", 100 * c->ns / a->sequential_ns);
-	else
-		fputs("<td></td>", out);
-	fprintf(out, "<td style=\"width:6rem\">");
+	html_duration(out, c->ns, guess);
+	fputs("<td class=\"n\">", out);
 	if (c->ns > 0 && most > 0)
-		fprintf(out, "<span class=\"bar\" style=\"width:%.1f%%\"></span>", 100 * c->ns / most);
+		fprintf(out, "%.1f%%<span class=\"bar\" style=\"width:%.1f%%\"></span>",
+			100 * c->ns / a->sequential_ns, 100 * c->ns / most);
 	fputs("</td><td class=\"n\">", out);
 	if (c->ns > 0 && !isnan(c->lo) && !isnan(c->hi))
 		fprintf(out, "%s to %s", str_duration(lo, c->lo), str_duration(hi, c->hi));
@@ -289,14 +305,14 @@ static void layers(const struct session *s, FILE *out)
 	for (int i = 0; i < p->layer_count; i++)
 		most = s->analysis->layers[i].ns > most ? s->analysis->layers[i].ns : most;
 	fprintf(out, "<h2>Layers</h2>\n<p>%d layers; %d more only compute constants.</p>\n"
-		"<table><thead><tr><th class=\"n\">no</th><th>layer</th><th>operator</th>"
-		"<th class=\"n\">cost</th>"
-		"<th class=\"n\">share</th><th></th><th class=\"n\">interval</th><th>bound by</th>"
-		"<th>how the cost was made</th></tr></thead><tbody>\n", total, p->layer_count - total);
+		"<div class=\"t\"><table class=\"s\"><thead><tr><th class=\"n\">no</th><th>layer</th>"
+		"<th>operator</th><th class=\"n\">cost</th><th class=\"n\">share</th>"
+		"<th class=\"n\">interval</th><th>bound by</th><th>how the cost was made</th></tr></thead>"
+		"<tbody>\n", total, p->layer_count - total);
 	for (int i = 0; i < p->layer_count; i++)
 		if (numbers[i])
 			layer(s, numbers, i, most, out);
-	fputs("</tbody></table>\n", out);
+	fputs("</tbody></table></div>\n", out);
 	arena_free(&kept);
 }
 
@@ -330,6 +346,7 @@ void report_bound_html(struct session *s, const struct trust *t, FILE *out)
 {
 	head(s, out);
 	about(s, t, out);
+	report_advice_html(s, out);
 	what_ifs(s, out);
 	report_charts_html(s, out);
 	layers(s, out);

@@ -17,7 +17,7 @@ import python_tap  # noqa: E402
 
 MODELS = python_tap.ROOT / "tests" / "models"
 RUNNER = python_tap.ROOT / "tests" / "lib" / "word_runner.sh"
-VOID = {"meta"}
+VOID = {"meta", "br", "wbr"}
 
 
 def outside(box, tag, given):
@@ -119,7 +119,7 @@ def wrong_page(page, bound):
         "Word 1", "words 1", "net:", "coverage", "trust", "interval", "written", "benanza",
         "How the numbers were made")
         if word not in text)
-    by_number = {row[0]: row for row in page.rows if len(row) == 9}
+    by_number = {row[0]: row for row in page.rows if len(row) == 8}
     for layer in bound["layers"]:
         row = by_number.get(str(layer["number"]))
         if layer["number"] is None:
@@ -128,8 +128,12 @@ def wrong_page(page, bound):
             yield f"no row of layer {layer['number']}"
         elif (layer["cost_ns"] is None) != (row[3] == "unknown"):
             yield f"layer {layer['number']} costs {row[3]!r}"
-        elif layer["origin"] == "measured" and "samples" not in row[8]:
-            yield f"layer {layer['number']}: {row[8]!r}"
+        elif layer["origin"] == "measured" and "samples" not in row[7]:
+            yield f"layer {layer['number']}: {row[7]!r}"
+    advised = [row for row in page.rows if len(row) == 4 and row[0] != "saves"]
+    if not advised and "No advice: " not in text:
+        yield "neither advice nor why there is none"
+    yield from (f"advice without a bound: {row}" for row in advised if row[2] == "unknown")
     names = {row[0] for row in page.rows if len(row) == 5}
     yield from (f"no what-if {e['name']}" for e in bound["what_if"] if e["name"] not in names)
 
