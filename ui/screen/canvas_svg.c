@@ -68,19 +68,20 @@ static void add_code(struct str *out, uint32_t code)
 
 static bool is_blank(const struct cell *c)
 {
-	return c->code == ' ' && !c->mark;
+	return c->code == ' ' && !c->mark && c->columns == 1;
 }
 
-/* Number of cells of one style that can share an element. A new element begins after a gap, so that columns
- * line up in any font, and for each wide character, whose width depends on the font. */
+/* End of the cells from x on, of one style, that can share an element. A new element begins after a gap, so
+ * that columns line up in any font, and for each wide character, whose width depends on the font. No element
+ * begins or ends with a blank, or has two in a row: browsers drop those, and then stretch what is left of the
+ * text to the length that was given. */
 static int run_end(const struct cell *row, int last, int x)
 {
 	int end = x + row[x].columns;
 	while (row[x].columns == 1 && end < last && row[end].columns == 1 && row[end].style == row[x].style &&
-		row[end].selected == row[x].selected &&
-		!(end > x + 1 && !is_blank(&row[end]) && is_blank(&row[end - 1]) && is_blank(&row[end - 2])))
+		row[end].selected == row[x].selected && !(is_blank(&row[end]) && is_blank(&row[end - 1])))
 		end++;
-	return end;
+	return is_blank(&row[end - 1]) ? end - 1 : end;
 }
 
 /* The backgrounds that are not the page's. */
@@ -125,10 +126,11 @@ static void add_row(struct str *out, const struct theme *t, const struct cell *r
 		last--;
 	add_grounds(out, t, row, width, y);
 	str_addf(out, "<text y=\"%d\">", MARGIN + y * CELL_Y + BASELINE);
-	for (int x = 0, end; x < last; x = end) {
-		end = run_end(row, last, x);
-		add_run(out, t, row, x, end);
-	}
+	for (int x = 0, end; x < last; x = end)
+		if (is_blank(&row[x]))
+			end = x + 1;
+		else
+			add_run(out, t, row, x, end = run_end(row, last, x));
 	str_addf(out, "</text>\n");
 }
 
