@@ -18,6 +18,7 @@ struct match {
 	int mask;                        /* value that is added, or -1 */
 	bool causal;
 	int64_t n, heads;                /* of scores that are reshaped to four dimensions; 0: they are not */
+	bool repeats;                    /* what repeats heads of keys and values is inside */
 	const char *why;                 /* what ended the match */
 };
 
@@ -239,6 +240,8 @@ static int take_repeat(struct match *m, int value)
 {
 	const char *why = m->why;
 	int count = m->c->layer_count;
+	if (!m->repeats)
+		return value;
 	const struct plan_layer *l[3] = { maker_of(m, value) };
 	for (int i = 0; i < 2 && l[i]; i++)
 		l[i + 1] = maker_of(m, l[i]->inputs[0]);
@@ -260,17 +263,26 @@ static int take_repeat(struct match *m, int value)
 	return l[2]->inputs[0];
 }
 
-/* Takes what only scales a value, transposes its matrices (*turned) or repeats its heads. Returns the value
- * before. */
+/* True for a Reshape that only merges samples and heads, or splits them. */
+static bool keeps_matrix(const struct plan *p, const struct plan_layer *l)
+{
+	int64_t from[4], to[4];
+	return is_shaping(l) && heads_of(p, l->inputs[0], from) && heads_of(p, l->outputs[0], to) &&
+		from[2] == to[2] && from[3] == to[3];
+}
+
+/* Takes what only scales a value, transposes its matrices (*turned), merges its samples and heads on the way,
+ * or repeats its heads. Returns the value before. */
 static int take_operand(struct match *m, int value, bool *turned)
 {
 	const char *why = m->why;
 	for (;;) {
 		const struct plan_layer *l = maker_of(m, value);
 		m->why = why;
-		bool swaps = turned && l && chain_swaps_matrix(m->p, l), scales = l && is_scale(m->p, l);
-		int before = swaps || scales ? changing_input(m->p, l) : take_repeat(m, value);
-		if (before == value || ((swaps || scales) && !take(m, l)))
+		bool swaps = turned && l && chain_swaps_matrix(m->p, l), scales = l && is_scale(m->p, l),
+			keeps = turned && l && keeps_matrix(m->p, l);
+		int before = swaps || scales || keeps ? changing_input(m->p, l) : take_repeat(m, value);
+		if (before == value || ((swaps || scales || keeps) && !take(m, l)))
 			return value;
 		if (swaps)
 			*turned = !*turned;
@@ -339,6 +351,8 @@ static bool mask_fits(const struct match *m, struct problem *q)
 	return true;
 }
 
+static const char does_not_fit[] = "its queries, keys and values do not fit";
+
 static bool problem_fill(struct match *m, const int *operands, bool turned, int64_t keys)
 {
 	int64_t q[4], k[4], v[4];
@@ -349,7 +363,7 @@ static bool problem_fill(struct match *m, const int *operands, bool turned, int6
 	int64_t head_size = turned ? k[3] : k[2], length = turned ? k[2] : k[3];
 	if (k[0] != q[0] || v[0] != q[0] || v[1] != k[1] || k[1] < 1 || q[1] % k[1] || head_size != q[3] ||
 		v[2] != length || length != keys)
-		return fail(m, "its queries, keys and values do not fit");
+		return fail(m, does_not_fit);
 	bool merged = m->p->values[operands[0]].shape.rank == 3 && m->heads > 0 &&
 		m->n * m->heads == q[1] && k[1] == q[1];
 	*to = (struct problem){ .kernel = KERNEL_ATTENTION,
@@ -397,14 +411,15 @@ static void sort_layers(struct chain *c)
 	}
 }
 
-bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why)
+static bool find(struct chain *c, const struct plan *p, const struct plan_layer *l, bool repeats,
+	const char **why)
 {
 	int64_t keys;
 	*why = NULL;
 	c->pattern = (struct str){ 0 };
 	if (!is_softmax(p, l, &keys) || !chain_begin(c, p, l))
 		return false;
-	struct match m = { .c = c, .p = p, .mask = -1 };
+	struct match m = { .c = c, .p = p, .mask = -1, .repeats = repeats };
 	bool turned = false;
 	const struct plan_layer *last;
 	if (!take_scores(&m, l->inputs[0])) {
@@ -435,4 +450,10 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 	str_puts(&c->pattern, c->problem.mode == MODE_CAUSAL ? "Attention(causal)" :
 		m.mask >= 0 ? "Attention(mask)" : "Attention");
 	return true;
+}
+
+/* If heads are repeated in a form that is known for the keys or the values only, both stay as repeated. */
+bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why)
+{
+	return find(c, p, l, true, why) || (*why == does_not_fit && find(c, p, l, false, why));
 }

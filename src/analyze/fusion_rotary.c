@@ -52,6 +52,18 @@ static const struct plan_layer *maker_of(const struct rotary *m, int value, cons
 	return l && plan_layer_is(l, op) && has_inputs(l, inputs) ? l : NULL;
 }
 
+/* The value before casts to its own type and other layers that only hand it on. */
+static int source_of(const struct rotary *m, int value)
+{
+	for (;;) {
+		int producer = value >= 0 ? m->p->values[value].producer : -1;
+		const struct plan_layer *l = producer >= 0 ? &m->p->layers[producer] : NULL;
+		if (!l || !(chain_hands_on(l) || (l->class == CLASS_FREE && plan_layer_is(l, "Cast"))))
+			return value;
+		value = l->inputs[0];
+	}
+}
+
 /* Sets what is not known yet; false: it is known and differs. */
 static bool agree(int *known, int value)
 {
@@ -123,9 +135,8 @@ static enum half half_of(struct rotary *m, int value)
 		half = half_of_slice(m->p, slice, &interleaved);
 	else if (split)
 		half = half_of_split(m->p, split, value);
-	if (half && agree(&m->x, l->inputs[0]) && agree(&m->interleaved, interleaved) && take(m, l))
-		return half;
-	return NO_HALF;
+	return half && agree(&m->x, source_of(m, l->inputs[0])) && agree(&m->interleaved, interleaved) &&
+		take(m, l) ? half : NO_HALF;
 }
 
 /* Takes what puts two halves together; false: `value` is something else. */
@@ -174,7 +185,8 @@ static bool match_turned(struct rotary *m, const struct plan_layer *sum)
 			continue;
 		m->sine = turn->inputs[!(i % 2)];
 		m->why = "its halves are not those of the value that is multiplied by the cosines";
-		int at = plain->inputs[0] == m->x ? 0 : plain->inputs[1] == m->x ? 1 : -1;
+		int at = source_of(m, plain->inputs[0]) == m->x ? 0 :
+			source_of(m, plain->inputs[1]) == m->x ? 1 : -1;
 		if (at < 0)
 			return false;
 		m->cosine = plain->inputs[!at];

@@ -152,6 +152,22 @@ def grouped_queries(g):
              attention("kvqm", lambda seen: np.where(seen, 0, -1e9)))]
 
 
+def scaled_dot_product(g):
+    """torch.onnx with dynamo: keys transposed in three dimensions, both scaled, a guard against NaN."""
+    q, k, v = projections(g, g.input("x", N, ROWS, WIDTH), [WIDTH, KV * SIZE, KV * SIZE])
+    q, k, v = heads(g, q), heads(g, k, KV), heads(g, v, KV)
+    k, v = (g.node("Reshape", g.node("Expand", g.node("Unsqueeze", y, g.ints(2)), g.ints(
+        N, KV, HEADS // KV, ROWS, SIZE)), g.ints(N, HEADS, ROWS, SIZE)) for y in (k, v))
+    k = g.node("Transpose", g.node("Reshape", k, g.ints(-1, ROWS, SIZE)), perm=(0, 2, 1))
+    k = g.node("Reshape", k, g.ints(N, HEADS, SIZE, ROWS))
+    scale = g.const(SIZE ** -0.25)
+    scores = g.node("MatMul", g.node("Mul", q, scale), g.node("Mul", k, scale))
+    y = g.node("Softmax", g.node("Add", scores, g.input("m", N, 1, ROWS, ROWS)), axis=-1)
+    y = g.node("MatMul", g.node("Where", g.node("IsNaN", y), g.const(0.0), y), v)
+    g.output(g.node("Reshape", g.node("Transpose", y, perm=(0, 2, 1, 3)), g.ints(N, -1, WIDTH)))
+    return [("Attention(mask)", 1, f"masked:n{N}hq{HEADS}hk{KV}", 0, attention("kvqm"))]
+
+
 def hidden_where(g):
     """The mask says which scores are hidden, not which are seen."""
     x = g.input("x", N, HEADS, ROWS, SIZE)
@@ -315,6 +331,17 @@ def rotary_rows(g):
             ("Attention", 1, "full:", 0, attention())]
 
 
+def rotary_casts(g):
+    """ModernBERT by torch.onnx: x is cast to its own type, once for each reader."""
+    def cast_rows(g, x):
+        return turned_rows(g, g.node("Cast", x, to=TensorProto.FLOAT))
+    def once(*operands):
+        return rotary()(*(y for i, y in enumerate(operands)
+                          if not any(np.array_equal(y, z) for z in operands[:i])))
+    rotary_block(g, cast_rows)
+    return [("Rotary", 2, "copy:u8,u8:b", 0, once), ("Attention", 1, "full:", 0, attention())]
+
+
 def rotary_split(g):
     rotary_block(g, turned_split)
     return [("Rotary", 2, "copy:u8,u8:b", 0, rotary())]
@@ -403,9 +430,10 @@ def layer_norm_parts(g):
 
 # block -> a pattern of problems that cannot be measured, or ""
 BLOCKS = {block: "" for block in (
-    bert, grouped_queries, hidden_where, whisper, linear_2d, present, query_norm, query_norm_parts, swiglu,
-    swiglu_split, geglu, geglu_parts, rotary_rows, rotary_split, rotary_interleaved, rotary_products,
-    rotary_products_interleaved, gate_alone, rotary_operator, llama_block, layer_norm_parts)}
+    bert, grouped_queries, scaled_dot_product, hidden_where, whisper, linear_2d, present, query_norm,
+    query_norm_parts, swiglu, swiglu_split, geglu, geglu_parts, rotary_rows, rotary_casts, rotary_split,
+    rotary_interleaved, rotary_products, rotary_products_interleaved, gate_alone, rotary_operator,
+    llama_block, layer_norm_parts)}
 BLOCKS[swiglu_epilogue] = f"*n{6 * WIDTH}k*"
 BLOCKS[gate_alone] = "*:tanh:*+mul:*"
 
