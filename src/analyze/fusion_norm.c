@@ -150,21 +150,25 @@ static bool is_vector(const struct norm *m, int value, int like)
 	return true;
 }
 
-/* Takes Cast, Mul and (shifts) Add of constants behind the division; each at most once. */
+/* Takes Cast, Mul and (shifts) Add of constants behind the division; each at most once. The Cast is before
+ * them or behind them. */
 static void take_factors(struct norm *m, bool shifts)
 {
-	const char *const ops[] = { "Cast", "Mul", shifts ? "Add" : NULL };
+	static const char *const ops[] = { "Cast", "Mul", "Add", "Cast" };
 	int value = m->c->value;
-	for (int i = 0; i < 3 && ops[i]; i++) {
+	bool cast = false;
+	for (int i = 0; i < 4; i++) {
 		const struct plan_layer *l = reader_of(m, value);
-		if (!l || !plan_layer_is(l, ops[i]))
+		bool casts = i == 0 || i == 3;
+		if (!l || !plan_layer_is(l, ops[i]) || (i == 2 && !shifts) || (casts && cast))
 			continue;
-		bool fits = i == 0 ? dtype_is_float(m->p->values[l->outputs[0]].dtype)
-				   : l->input_count == 2 && l->inputs[0] != l->inputs[1] &&
+		bool fits = casts ? dtype_is_float(m->p->values[l->outputs[0]].dtype)
+				  : l->input_count == 2 && l->inputs[0] != l->inputs[1] &&
 				is_vector(m, l->inputs[l->inputs[0] == value], value);
 		if (!fits || !take(m, l))
 			break;
 		value = m->c->value;
+		cast |= casts;
 	}
 }
 

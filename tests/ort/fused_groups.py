@@ -428,12 +428,23 @@ def layer_norm_parts(g):
     return [("LayerNorm", 1, "layernorm:", 0, layer_norm)]
 
 
+def rms_casts(g):
+    """Gemma in half precision: the whole normalization in f32, cast back behind the weights."""
+    x = g.node("Cast", g.node("Relu", g.input("x", N, ROWS, WIDTH)), to=TensorProto.FLOAT16)
+    y = norm(g, g.node("Cast", x, to=TensorProto.FLOAT), False)
+    g.output(g.node("Softmax", g.node("Cast", y, to=TensorProto.FLOAT16), axis=-1), TensorProto.FLOAT16)
+
+    def form(x, weights):
+        return [y.astype(np.float16) for y in rms(x.astype(np.float32), weights)]
+    return [("RMSNorm", 1, "rmsnorm:f16,f16:", 0, form)]
+
+
 # block -> a pattern of problems that cannot be measured, or ""
 BLOCKS = {block: "" for block in (
     bert, grouped_queries, scaled_dot_product, hidden_where, whisper, linear_2d, present, query_norm,
     query_norm_parts, swiglu, swiglu_split, geglu, geglu_parts, rotary_rows, rotary_casts, rotary_split,
     rotary_interleaved, rotary_products, rotary_products_interleaved, gate_alone, rotary_operator,
-    llama_block, layer_norm_parts)}
+    llama_block, layer_norm_parts, rms_casts)}
 BLOCKS[swiglu_epilogue] = f"*n{6 * WIDTH}k*"
 BLOCKS[gate_alone] = "*:tanh:*+mul:*"
 
@@ -483,7 +494,7 @@ def borders(model, names):
 def operands_of(names, values):
     """Tensors of floats with more than one element, and masks; the rest are scales, axes and shapes."""
     return [values[name] for name in names
-            if values[name].size > 1 and values[name].dtype in (np.float32, np.bool_)]
+            if values[name].size > 1 and values[name].dtype in (np.float32, np.float16, np.bool_)]
 
 
 def wrong_group(path, values, group, problem, copied, form):
@@ -497,7 +508,8 @@ def wrong_group(path, values, group, problem, copied, form):
     if len(expected) != len(makes):
         yield f"{len(makes)} values are read of the group, not {len(expected)}: {makes}"
     for name, value in zip(makes, expected):
-        if values[name].shape != value.shape or not np.allclose(values[name], value, 1e-4, 1e-5):
+        relative = 2e-3 if values[name].dtype == np.float16 else 1e-4
+        if values[name].shape != value.shape or not np.allclose(values[name], value, relative, 1e-5):
             yield f"{name} differs by {np.abs(values[name] - value).max()}"
 
 
