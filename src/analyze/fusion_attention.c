@@ -271,23 +271,46 @@ static bool keeps_matrix(const struct plan *p, const struct plan_layer *l)
 		from[2] == to[2] && from[3] == to[3];
 }
 
-/* Takes what only scales a value, transposes its matrices (*turned), merges its samples and heads on the way,
- * or repeats its heads. Returns the value before. */
-static int take_operand(struct match *m, int value, bool *turned)
+static bool same_samples(const struct plan *p, int a, int b)
+{
+	int64_t x[4], y[4];
+	return heads_of(p, a, x) && heads_of(p, b, y) && x[0] == y[0];
+}
+
+/* Takes what only scales the queries. Returns the value before. */
+static int take_queries(struct match *m, int value)
 {
 	const char *why = m->why;
+	const struct plan_layer *l;
+	while ((l = maker_of(m, value)) && is_scale(m->p, l) && take(m, l))
+		value = changing_input(m->p, l);
+	m->why = why;
+	return value;
+}
+
+/* Takes what scales the keys, transposes their matrices (*turned), merges samples and heads on the way, or
+ * repeats heads. Returns the value before; a Reshape at its end stays if the queries have its form. */
+static int take_keys(struct match *m, int value, int queries, bool *turned)
+{
+	const char *why = m->why;
+	int reshaped = -1, count = 0; /* the value behind such a Reshape */
 	for (;;) {
 		const struct plan_layer *l = maker_of(m, value);
 		m->why = why;
-		bool swaps = turned && l && chain_swaps_matrix(m->p, l), scales = l && is_scale(m->p, l),
-			keeps = turned && l && keeps_matrix(m->p, l);
+		bool swaps = l && chain_swaps_matrix(m->p, l), scales = l && is_scale(m->p, l),
+		     keeps = l && keeps_matrix(m->p, l);
 		int before = swaps || scales || keeps ? changing_input(m->p, l) : take_repeat(m, value);
 		if (before == value || ((swaps || scales || keeps) && !take(m, l)))
-			return value;
-		if (swaps)
-			*turned = !*turned;
+			break;
+		reshaped = keeps ? value : -1;
+		count = m->c->layer_count - 1;
+		*turned ^= swaps;
 		value = before;
 	}
+	if (reshaped < 0 || same_samples(m->p, value, queries))
+		return value;
+	m->c->layer_count = count;
+	return reshaped;
 }
 
 /* A row without any key gives NaN, which exporters replace: IsNaN and Where behind the softmax, as one unit.
@@ -427,8 +450,8 @@ static bool find(struct chain *c, const struct plan *p, const struct plan_layer 
 		return false;
 	}
 	int operands[4];
-	operands[0] = take_operand(&m, m.scores->inputs[0], NULL);
-	operands[1] = take_operand(&m, m.scores->inputs[1], &turned);
+	operands[0] = take_queries(&m, m.scores->inputs[0]);
+	operands[1] = take_keys(&m, m.scores->inputs[1], operands[0], &turned);
 	c->value = l->outputs[0];
 	m.why = NULL;
 	last = take_values(&m);
@@ -452,8 +475,38 @@ static bool find(struct chain *c, const struct plan *p, const struct plan_layer 
 	return true;
 }
 
+/* The operator Attention behind what repeats heads: the operator itself takes fewer keys and values. */
+static bool find_repeated(struct chain *c, const struct plan *p, const struct plan_layer *l)
+{
+	int64_t heads[4];
+	c->pattern = (struct str){ 0 };
+	if (!plan_layer_is(l, "Attention") || l->input_count < 3 || !chain_begin(c, p, l) ||
+		c->problem.kernel != KERNEL_ATTENTION)
+		return false;
+	for (int i = 4; i < l->input_count; i++) /* earlier keys and values have all heads */
+		if (l->inputs[i] >= 0)
+			return false;
+	struct match m = { .c = c, .p = p, .mask = -1, .repeats = true };
+	for (int i = 1; i < 3; i++) {
+		int value = l->inputs[i] < 0 ? -1 : take_repeat(&m, l->inputs[i]);
+		if (value == l->inputs[i] || !heads_of(p, value, heads) ||
+			(i == 2 && heads[1] != c->problem.kv_heads))
+			return false;
+		c->problem.kv_heads = heads[1];
+	}
+	c->value = l->outputs[0];
+	sort_layers(c);
+	c->level = FUSION_PATTERN;
+	str_puts(&c->pattern, "(repeat)");
+	return true;
+}
+
 /* If heads are repeated in a form that is known for the keys or the values only, both stay as repeated. */
 bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why)
 {
+	*why = NULL;
+	if (find_repeated(c, p, l))
+		return true;
+	str_free(&c->pattern);
 	return find(c, p, l, true, why) || (*why == does_not_fit && find(c, p, l, false, why));
 }

@@ -299,7 +299,27 @@ RULE_COST(op_attention)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Masks, caps, subgraphs, caches and further outputs are not part of the kernel, which is then a proxy. */
+/* Adds a mask that broadcasts to the scores. A boolean one counts as one of the queries' type. */
+static bool add_mask(const struct op_value *mask, struct problem *p)
+{
+	const int64_t scores[] = { p->n, p->heads, p->query_length, p->key_length };
+	struct problem_shape s = { .rank = 4, .dim = { 1, 1, 1, 1 } };
+	if (p->mode != MODE_FULL || mask->shape.rank > 4 || !shape_is_known(mask->shape) ||
+		(mask->dtype != DTYPE_BOOL && mask->dtype != p->operand[0].dtype))
+		return false;
+	for (int i = 0; i < mask->shape.rank; i++)
+		s.dim[4 - mask->shape.rank + i] = mask->shape.dims[i].value;
+	for (int i = 0; i < 4; i++)
+		if (s.dim[i] != 1 && s.dim[i] != scores[i])
+			return false;
+	p->shape[0] = s;
+	p->shape_count = 1;
+	p->mode = MODE_MASKED;
+	return true;
+}
+
+/* Causal attention with a mask, caps, subgraphs, caches and further outputs are not part of the kernel, which
+ * is then a proxy. */
 RULE_PROBLEM(op_attention)
 {
 	struct attention t;
@@ -310,15 +330,17 @@ RULE_PROBLEM(op_attention)
 	}
 	bool proxy = node_float(c->node, "softcap", 0) > 0 || node_attribute(c->node, "score_mod") ||
 		     node_attribute(c->node, "prob_mod");
-	for (int i = 3; i < c->input_count; i++)
+	for (int i = 4; i < c->input_count; i++)
 		proxy |= op_in(c, i) != NULL;
 	for (int i = 1; i < c->output_count; i++)
 		proxy |= op_out(c, i) != NULL;
-	const struct op_value *qkv[3] = { &c->inputs[0], &c->inputs[1], &c->inputs[2] };
+	const struct op_value *qkv[3] = { &c->inputs[0], &c->inputs[1], &c->inputs[2] }, *mask = op_in(c, 3);
 	attention_problem(c, &t, qkv, proxy, out);
+	if (mask && out->known)
+		out->proxy |= !add_mask(mask, &out->problem);
 }
 
-#define MASKED "masks, a past or a soft cap are not measured (proxy)"
+#define MASKED "a past, a soft cap, or a mask of causal attention are not measured (proxy)"
 
 static const struct op rows[] = {
 	{ "Attention", "", 23, 23, 3, 6, CLASS_COMPUTE, op_attention_shape, op_attention_cost,

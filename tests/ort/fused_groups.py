@@ -168,6 +168,19 @@ def scaled_dot_product(g):
     return [("Attention(mask)", 1, f"masked:n{N}hq{HEADS}hk{KV}", 0, attention("kvqm"))]
 
 
+def attention_operator(g):
+    """torch.onnx with opset 23: one operator, behind what repeats the heads of keys and values."""
+    q, k, v = projections(g, g.input("x", N, ROWS, WIDTH), [WIDTH, KV * SIZE, KV * SIZE])
+    q, k, v = heads(g, q), heads(g, k, KV), heads(g, v, KV)
+    k, v = (g.node("Reshape", g.node("Expand", g.node("Unsqueeze", y, g.ints(2)), g.ints(
+        N, KV, HEADS // KV, ROWS, SIZE)), g.ints(N, HEADS, ROWS, SIZE)) for y in (k, v))
+    seen = g.node("Greater", g.input("m", N, 1, ROWS, ROWS), g.const(-0.3))
+    y = g.node("Attention", q, k, v, seen)
+    g.output(g.node("Reshape", g.node("Transpose", y, perm=(0, 2, 1, 3)), g.ints(N, -1, WIDTH)))
+    return [("Attention(repeat)", 1, f"masked:n{N}hq{HEADS}hk{KV}", 0,
+             attention("kvqm", lambda seen: np.where(seen, 0, -1e9)))]
+
+
 def hidden_where(g):
     """The mask says which scores are hidden, not which are seen."""
     x = g.input("x", N, HEADS, ROWS, SIZE)
@@ -441,10 +454,10 @@ def rms_casts(g):
 
 # block -> a pattern of problems that cannot be measured, or ""
 BLOCKS = {block: "" for block in (
-    bert, grouped_queries, scaled_dot_product, hidden_where, whisper, linear_2d, present, query_norm,
-    query_norm_parts, swiglu, swiglu_split, geglu, geglu_parts, rotary_rows, rotary_casts, rotary_split,
-    rotary_interleaved, rotary_products, rotary_products_interleaved, gate_alone, rotary_operator,
-    llama_block, layer_norm_parts, rms_casts)}
+    bert, grouped_queries, scaled_dot_product, attention_operator, hidden_where, whisper, linear_2d,
+    present, query_norm, query_norm_parts, swiglu, swiglu_split, geglu, geglu_parts, rotary_rows,
+    rotary_casts, rotary_split, rotary_interleaved, rotary_products, rotary_products_interleaved,
+    gate_alone, rotary_operator, llama_block, layer_norm_parts, rms_casts)}
 BLOCKS[swiglu_epilogue] = f"*n{6 * WIDTH}k*"
 BLOCKS[gate_alone] = "*:tanh:*+mul:*"
 
@@ -523,7 +536,7 @@ def main():
                 folder.mkdir()
                 path, g = folder / "model.onnx", Graph()
                 expected = block(g)
-                g.save(path, 20)
+                g.save(path, 23 if block is attention_operator else 20)
                 found, values = groups_of(path, folder, BLOCKS[block]), values_of(path)
                 for pattern, count, problem, copied, form in expected:
                     these = found.get(pattern, [])
