@@ -130,8 +130,10 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	else if (ns > 0 && c->overhead_ns > parts.ops_ns && c->overhead_ns > parts.bytes_ns &&
 		!parts.counts_its_own && !parts.unit_unknown) /* NaN compares false */
 		by_overhead(&l, c->overhead_ns, ns, s->amortized ? "shortest kernel" : "launch");
+	else if (k->sm > 0 && c->origin == ORIGIN_MISSING && c->why)
+		snprintf(l.why, sizeof(l.why), "%s", c->why);
 	else
-		by_roofline(&l, &parts, k, ns > 0 ? ns : NAN, c->origin != ORIGIN_ESTIMATED);
+		by_roofline(&l, &parts, k, ns > 0 ? ns : NAN, k->sm == 0 && c->origin != ORIGIN_ESTIMATED);
 	return l;
 }
 

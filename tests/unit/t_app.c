@@ -467,6 +467,24 @@ static void test_algorithms(void)
 	end();
 }
 
+/* A described GPU with a peak of 8-bit integers on matrix units only, and without one. */
+static void test_no_estimate(void)
+{
+	struct peaks *k;
+	begin(&(struct fixture_options){ .described = true, .control = true });
+	k = (struct peaks *)&session->described->peaks;
+	app_show(&app, &view_layers, -1);
+	type("/ exact Enter");
+	ok(sees("no estimate: no u8 peak of the device is known"), "the reason: no peak");
+	k->matrix_flops[DTYPE_U8] = 1e15;
+	type("p");
+	ok(sees("no estimate: u8 peak only on matrix units: switch on matrix"), "... and what gives one");
+	type("Enter");
+	ok(sees("only on matrix units: switch on matrix"), "... in the details too");
+	k->matrix_flops[DTYPE_U8] = NAN;
+	end();
+}
+
 static void test_sweep_view(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -1621,6 +1639,7 @@ int main(void)
 	test_groups();
 	test_gains();
 	test_target();
+	test_no_estimate();
 	test_sweep_view();
 	test_sweep_curves();
 	test_algorithms();

@@ -160,6 +160,15 @@ static void estimates(void)
 	l = limit_of(&c, RELU, &k, &s, CACHE_NET);
 	says(&l, "overhead ~62% (fixed time)", "it takes longer without work than its bytes do");
 	ok(isnan(l.peak_per_s) && !l.why[0], "... and no peak applies");
+	c = (struct layer_cost){ .ns = NAN, .origin = ORIGIN_MISSING, .why = "add -w matrix" };
+	k.sm = 90;
+	k.flops[DTYPE_F32] = NAN;
+	is_str(limit_of(&c, MATMUL, &k, &s, CACHE_NET).why, "add -w matrix",
+		"a described GPU, no estimate: the reason is that of the cost");
+	c.why = NULL;
+	is_str(limit_of(&c, MATMUL, &k, &s, CACHE_NET).why, "f32 peak unknown",
+		"... nothing can be measured there");
+	k = known();
 	k.matrix_flops[DTYPE_TF32] = 80e12;
 	s.matrix = s.relaxed = true;
 	c = (struct layer_cost){ .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };

@@ -306,6 +306,18 @@ static void count_inside(const struct app *app, int layer, int *all, int *missin
 		}
 }
 
+/* why: the analysis' reason, which names an option of the command line; NULL: none. */
+static const char *no_estimate_why(struct app *app, const char *why)
+{
+	static const char option[] = ": add -w ";
+	const char *at = why ? strstr(why, option) : NULL;
+	if (at)
+		return arena_printf(&app->scratch, "no estimate: %.*s: switch on %s", (int)(at - why), why,
+			at + strlen(option));
+	return arena_printf(&app->scratch, "no estimate: %s",
+		why ? why : "the description lacks a peak for this type");
+}
+
 const char *app_missing_why(struct app *app, int layer)
 {
 	const struct plan_layer *l = app_layer(app, layer);
@@ -323,9 +335,11 @@ const char *app_missing_why(struct app *app, int layer)
 	if (!problem)
 		return no_problem_why(app, l);
 	const struct planned *planned = session_planned(app->session, problem);
+	const struct layer_cost *c = app_cost(app, layer);
+	const char *reason = c && c->why ? app_clean(app, text_of(c->why)) : NULL;
 	if (planned)
 		return planned->state == PLANNED_NO ? app_clean(app, text_of(planned->why)) :
-			"no estimate: the description lacks a peak for this type";
+						      no_estimate_why(app, reason);
 	if (q && queue_state(q, problem) == JOB_RUNNING)
 		return "not measured yet: it is being measured";
 	const char *state = app_problem_state(app, problem, &style);
@@ -334,9 +348,8 @@ const char *app_missing_why(struct app *app, int layer)
 	const char *why = q ? app_clean(app, text_of(queue_why(q, problem))) : "";
 	if (why[0])
 		return arena_printf(&app->scratch, "not measured: %s", why);
-	const struct layer_cost *c = app_cost(app, layer);
-	if (c && c->why)
-		return app_clean(app, text_of(c->why));
+	if (reason)
+		return reason;
 	if (!q)
 		return "not measured, and no runner answers";
 	return state[0] ? "no result for this scenario: b measures what is missing"

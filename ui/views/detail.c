@@ -96,6 +96,11 @@ static bool add_no_cost(
 			detail_wrapped(d, STYLE_DIM, "          ", fold_text(app, d));
 		return true;
 	}
+	if (app->session->described && c->origin == ORIGIN_MISSING) {
+		detail_add(d, STYLE_WARN, -1, " cost     unknown");
+		detail_wrapped(d, STYLE_WARN, "          ", app_missing_why(app, d->layer));
+		return true;
+	}
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED) {
 		ADD(d, STYLE_WARN, -1, " cost     unknown: %s",
 			plan_layer_is_control(l)	  ? app_missing_why(app, d->layer)
