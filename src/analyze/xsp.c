@@ -212,17 +212,6 @@ const struct xsp_cell *xsp_cell(const struct xsp_table *t, int row, int column)
 	return &t->cells[row * t->analysis->column_count + column];
 }
 
-double xsp_sum(const struct xsp_table *t, int column)
-{
-	double sum = NAN;
-	for (int i = 0; i < t->row_count; i++) {
-		double x = xsp_cell(t, i, column)->number;
-		if (!isnan(x))
-			sum = isnan(sum) ? x : sum + x;
-	}
-	return sum;
-}
-
 static const char *missing(const struct xsp_analysis *x, const struct xsp_levels *l)
 {
 	bool bound = !l->in->execution_count;

@@ -91,7 +91,5 @@ struct xsp_table {
 struct xsp_table *xsp_analyze(
 	struct arena *a, const struct xsp_analysis *analysis, const struct xsp_input *in);
 const struct xsp_cell *xsp_cell(const struct xsp_table *t, int row, int column);
-/* Returns the sum of a column's known numbers; NaN if all are unknown. */
-double xsp_sum(const struct xsp_table *t, int column);
 
 #endif

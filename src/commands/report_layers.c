@@ -436,7 +436,7 @@ static void widths_find(const struct plan *p, int depth, bool constants, struct 
 	struct str s = { 0 };
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		if (!constants && session_is_folded(p, l))
+		if (!constants && plan_layer_is_folded(p, l))
 			continue;
 		str_clear(&s);
 		str_add_clean(&s, l->name);
@@ -531,7 +531,7 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 	struct str line = { 0 };
 	for (int i = 0, number = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
-		bool folded = session_is_folded(p, l);
+		bool folded = plan_layer_is_folded(p, l);
 		number += !folded;
 		if (folded && !constants)
 			continue;

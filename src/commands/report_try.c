@@ -18,11 +18,6 @@ static const struct {
 	[TRIED_FAILED] = { "failed", "failed" },
 };
 
-const char *tried_state_name(enum tried_state s)
-{
-	return states[s].name;
-}
-
 /* "3.4e-05", "0", "-" */
 static const char *error_of(struct arena *a, double x)
 {

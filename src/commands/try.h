@@ -24,7 +24,6 @@ enum tried_state {
 	TRIED_FAILED,
 	TRIED_STATE_COUNT
 };
-const char *tried_state_name(enum tried_state s); /* in JSON: "ok", "refused" ... */
 
 struct tried {
 	struct wire_try change;

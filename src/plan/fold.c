@@ -370,6 +370,18 @@ void plan_find_folds(struct plan *p)
 	free(f.needed);
 }
 
+bool plan_layer_is_folded(const struct plan *p, const struct plan_layer *l)
+{
+	if (l->class != CLASS_FREE || l->output_count == 0)
+		return false;
+	for (int i = 0; i < l->output_count; i++) {
+		const struct plan_value *v = l->outputs[i] >= 0 ? &p->values[l->outputs[i]] : NULL;
+		if (v && (v->is_output || (!v->constant && !v->elements)))
+			return false;
+	}
+	return true;
+}
+
 const char *plan_fold_text(const struct plan *p, const struct plan_layer *l, struct arena *a)
 {
 	static const char *const texts[] = { [FOLD_CONSTANT] = "folded: constant inputs",

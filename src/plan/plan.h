@@ -297,6 +297,9 @@ char *plan_value_text(struct arena *a, const struct plan_value *v);
 void plan_value_add_text(struct str *out, const struct plan_value *v);
 /* "sequence", "optional", "optional_sequence", "map", "maps" (a sequence of them), "opaque"; "tensor". */
 const char *plan_kind_name(enum value_kind kind);
+/* True for a layer that only computes constants (weights, shapes): it does not run, lists fold it, and it is
+ * in no row of an execution, unless the framework runs it and reports its name. */
+bool plan_layer_is_folded(const struct plan *p, const struct plan_layer *l);
 /* The value in the form that operator rules take; index -1: an omitted input. */
 struct op_value plan_op_value(const struct plan *p, int index);
 /* True if the layer's cost is that of its bodies. */

@@ -12,7 +12,6 @@ struct lines {
 	struct str line;
 	char chunk[CHUNK];
 	size_t at, n;
-	int64_t count;
 	bool cut;
 };
 
@@ -64,16 +63,10 @@ int lines_next(struct lines *l, struct text *line, struct error *err)
 	*line = (struct text){ l->line.n ? l->line.p : "", l->line.n };
 	if (line->n && line->p[line->n - 1] == '\r')
 		line->n--;
-	l->count++;
 	return 1;
 }
 
 bool lines_is_cut(const struct lines *l)
 {
 	return l->cut;
-}
-
-int64_t lines_count(const struct lines *l)
-{
-	return l->count;
 }

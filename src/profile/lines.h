@@ -17,6 +17,5 @@ void lines_close(struct lines *l);
  */
 int lines_next(struct lines *l, struct text *line, struct error *err);
 bool lines_is_cut(const struct lines *l);
-int64_t lines_count(const struct lines *l); /* lines returned */
 
 #endif

@@ -25,18 +25,6 @@ const char *match_how_name(enum match_how how)
 	return names[how];
 }
 
-bool matcher_folded(const struct plan *p, const struct plan_layer *l)
-{
-	if (l->class != CLASS_FREE || l->output_count == 0)
-		return false;
-	for (int i = 0; i < l->output_count; i++) {
-		const struct plan_value *v = l->outputs[i] >= 0 ? &p->values[l->outputs[i]] : NULL;
-		if (v && (v->is_output || (!v->constant && !v->elements)))
-			return false;
-	}
-	return true;
-}
-
 bool matcher_traces(const struct matcher *x, int row)
 {
 	const struct execution_row *r = &x->e->rows[row];
@@ -215,7 +203,7 @@ static int walk(struct matcher *x, int row, int depth)
 			(x->reserved[layer] >= 0 && x->reserved[layer] != row))
 			continue;
 		const struct plan_layer *l = &x->p->layers[layer];
-		if (matcher_folded(x->p, l))
+		if (plan_layer_is_folded(x->p, l))
 			continue;
 		own += matcher_claim(x, row, layer);
 		for (int i = 0; i < l->input_count; i++)
@@ -395,7 +383,7 @@ static void absorb(struct matcher *x, bool all)
 	for (int i = 0; i < x->p->layer_count; i++) {
 		const struct plan_layer *l = &x->p->layers[i];
 		bool epilogue = is_epilogue(l);
-		if (x->m->row_of_layer[i] >= 0 || !epilogue || matcher_folded(x->p, l) ||
+		if (x->m->row_of_layer[i] >= 0 || !epilogue || plan_layer_is_folded(x->p, l) ||
 			(!all && l->class != CLASS_FREE))
 			continue;
 		int row = row_of_neighbour(x, i);

@@ -31,9 +31,6 @@ bool matcher_traces(const struct matcher *x, int row);
 /* Adds the layer to the row's list. The layer belongs to the first row that lists it; returns true if that is
  * this row. */
 bool matcher_claim(struct matcher *x, int row, int layer);
-/* Returns true if the layer only computes constants: it is in no row, unless the framework runs it and
- * reports its name. */
-bool matcher_folded(const struct plan *p, const struct plan_layer *l);
 
 /* ---- match_name.c ---- */
 

@@ -97,13 +97,3 @@ bool stream_is_cut(const struct stream *s)
 {
 	return s->cut;
 }
-
-const char *stream_path(const struct stream *s)
-{
-	return s->path;
-}
-
-int64_t stream_file_bytes(const struct stream *s)
-{
-	return s->file_bytes;
-}

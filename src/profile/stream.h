@@ -14,8 +14,5 @@ void stream_close(struct stream *s);
 int64_t stream_read(struct stream *s, void *bytes, size_t n, struct error *err);
 bool stream_is_gzip(const struct stream *s);
 bool stream_is_cut(const struct stream *s); /* call at the end: true if the compressed data is truncated */
-const char *stream_path(const struct stream *s);
-/* Returns the size of the file in bytes, as stored. */
-int64_t stream_file_bytes(const struct stream *s);
 
 #endif

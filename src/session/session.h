@@ -259,10 +259,8 @@ const char *session_binding_origin(const struct session *s, int index); /* of th
 const char *session_dim_origin(const struct session *s, struct text name);
 /* "batch 1 (default), sequence 64 (remembered)": the bindings of the current plan; "" without any. */
 void session_dims_describe(const struct session *s, struct str *out);
-/* True for a layer that only computes constants (weights, shapes): it does not run, and lists fold it. */
-bool session_is_folded(const struct plan *p, const struct plan_layer *l);
-/* Number of each layer in lists, from 1; folded layers are not counted and have 0. *total: the highest. In
- * the arena. */
+/* Number of each layer in lists, from 1; folded layers (plan_layer_is_folded) are not counted and have 0.
+ * *total: the highest. In the arena. */
 int *session_numbers(const struct plan *p, struct arena *a, int *total);
 /* 0 if every symbol of the current plan has a value; -1 with an error that names the first free one and the
  * option. */

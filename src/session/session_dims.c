@@ -93,23 +93,11 @@ int session_check_options(const struct session *s, const struct plan *p, struct 
 	return 0;
 }
 
-bool session_is_folded(const struct plan *p, const struct plan_layer *l)
-{
-	if (l->class != CLASS_FREE || l->output_count == 0)
-		return false;
-	for (int i = 0; i < l->output_count; i++) {
-		const struct plan_value *v = l->outputs[i] >= 0 ? &p->values[l->outputs[i]] : NULL;
-		if (v && (v->is_output || (!v->constant && !v->elements)))
-			return false;
-	}
-	return true;
-}
-
 int *session_numbers(const struct plan *p, struct arena *a, int *total)
 {
 	int *numbers = ARENA_ARRAY(a, int, p->layer_count);
 	*total = 0;
 	for (int i = 0; i < p->layer_count; i++)
-		numbers[i] = session_is_folded(p, &p->layers[i]) ? 0 : ++*total;
+		numbers[i] = plan_layer_is_folded(p, &p->layers[i]) ? 0 : ++*total;
 	return numbers;
 }

@@ -5,7 +5,6 @@
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
-#include <strings.h>
 
 static const struct state_row rows[STATE_COUNT] = {
 	[STATE_NONE] = { "", "", "", "nothing is recorded" },
@@ -54,17 +53,6 @@ enum state state_of_status(enum status s)
 		[STATUS_FAILED] = STATE_FAILED, [STATUS_CRASHED] = STATE_CRASHED,
 		[STATUS_TIMEOUT] = STATE_TIMEOUT, [STATUS_MISTRUSTED] = STATE_SUSPECT };
 	return states[s];
-}
-
-static bool same_word(struct text term, const char *word)
-{
-	return term.n && strlen(word) == term.n && strncasecmp(term.p, word, term.n) == 0;
-}
-
-bool state_matches(enum state s, struct text term)
-{
-	return same_word(term, rows[s].word) || same_word(term, rows[s].stored) ||
-		same_word(term, rows[s].earlier);
 }
 
 char *state_text(char *buf, enum state s, int position)

@@ -43,8 +43,6 @@ struct state_row {
 const struct state_row *state_row(enum state s);
 /* The state of a result with this status. */
 enum state state_of_status(enum status s);
-/* True if `term` is the word, the stored name or the earlier word (case-insensitive). */
-bool state_matches(enum state s, struct text term);
 
 #define STATE_TEXT_SIZE 24
 /* "noisy", "queue 3" (position > 0). Returns buf. */

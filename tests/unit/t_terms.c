@@ -75,7 +75,9 @@ static void test_words(void)
 	is_int(count("is:unmeasured") + count("!is:unmeasured"), all, "is:");
 	end();
 	begin(&(struct fixture_options){ .measured = true, .disturbed = true });
-	ok(count("state:noisy") > 5 && count("state:noisy") == count("state=disturbed"), "noisy");
+	ok(count("state:noisy") > 5 && count("state:noisy") == count("state=disturbed") &&
+			count("state:noisy") == count("state:Shaky"),
+		"noisy by all of its names");
 	is_int(count("is:critical"), 0, "nothing is critical without the critical path");
 	end();
 	begin(&(struct fixture_options){ .measured = true, .chain = 7 });

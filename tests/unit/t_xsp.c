@@ -6,6 +6,18 @@
 #include "make_plan.h"
 #include "tap.h"
 
+/* Of a column's known numbers; NaN if all are unknown. */
+static double sum_of(const struct xsp_table *t, int column)
+{
+	double sum = NAN;
+	for (int i = 0; i < t->row_count; i++) {
+		double x = xsp_cell(t, i, column)->number;
+		if (!isnan(x))
+			sum = isnan(sum) ? x : sum + x;
+	}
+	return sum;
+}
+
 static struct arena arena;
 static struct error err;
 
@@ -115,7 +127,7 @@ static void test_layers(const struct xsp_input *in)
 			"1 layer without a latency", "A2: totals");
 	t = table_of(in, "A3");
 	is_row(t, 1, "r", "latency_ns share", 100.0, 0.125);
-	double layers = xsp_sum(t, 2);
+	double layers = sum_of(t, 2);
 	t = table_of(in, "A4");
 	is_row(t, 2, "c2", "output_bytes share", 100.0, 1.0 / 7);
 	t = table_of(in, "A5");
@@ -125,7 +137,7 @@ static void test_layers(const struct xsp_input *in)
 	t = table_of(in, "A6");
 	is_row(t, 0, "Conv", "count latency_ns share", 2.0, 700.0, 0.875);
 	is_row(t, 2, "Flatten", "count latency_ns share", 1.0, NAN, NAN);
-	ok(xsp_sum(t, 2) == layers && layers == 800, "the sums of A6 and A3 are equal");
+	ok(sum_of(t, 2) == layers && layers == 800, "the sums of A6 and A3 are equal");
 	t = table_of(in, "A7");
 	is_row(t, 0, "Conv", "count output_bytes share", 2.0, 400.0, 4.0 / 7);
 }
@@ -260,9 +272,9 @@ static void test_costs(struct xsp_input *in, struct results *r)
 	is_row(t, 3, "Softmax", "count latency_ns share", 1.0, NAN, NAN);
 	is_str(t->note, "1 layer without a cost", "what is missing is said");
 	t = table_of(in, "B3");
-	ok(xsp_sum(t, 1) == 4 && xsp_sum(t, 2) == 700, "classes have all layers and costs");
+	ok(sum_of(t, 1) == 4 && sum_of(t, 2) == 700, "classes have all layers and costs");
 	t = table_of(in, "B6");
-	ok(xsp_sum(t, 1) == 4 && xsp_sum(t, 2) == 700, "limits have all layers and costs");
+	ok(sum_of(t, 1) == 4 && sum_of(t, 2) == 700, "limits have all layers and costs");
 	t = table_of(in, "B4");
 	is_row(t, 0, "half", "cost_share layers least_ns sum_ns", 0.5, 1.0, 500.0, 500.0);
 	is_row(t, 1, "most", "cost_share layers least_ns sum_ns", 0.8, 2.0, 200.0, 700.0);
@@ -295,7 +307,7 @@ static void test_scopes(void)
 	is_int(t->row_count, 5, "two parts of the names: four scopes and none");
 	is_str(text(t, 0, "scope"), "enc/a", "the one of highest cost first");
 	is_row(t, 0, "enc/a", "count latency_ns", 2.0, 200.0);
-	ok(xsp_sum(t, 2) == 600, "all layers");
+	ok(sum_of(t, 2) == 600, "all layers");
 	results_free(r);
 	make_end(m);
 }
@@ -326,8 +338,8 @@ static void test_bound(void)
 	is_str(t->note, "layers at least 800 ns; 1 layer without a latency", "what is not measured is a gap");
 	t = table_of(&in, "A6");
 	is_row(t, 0, "Conv", "latency_ns share", 600.0, 0.75);
-	ok(xsp_sum(t, 2) == xsp_sum(table_of(&in, "A3"), 2), "the sums of A6 and A3 are equal");
-	ok(xsp_sum(t, 2) == bound->sequential_ns, "and that of the bound");
+	ok(sum_of(t, 2) == sum_of(table_of(&in, "A3"), 2), "the sums of A6 and A3 are equal");
+	ok(sum_of(t, 2) == bound->sequential_ns, "and that of the bound");
 	/* Conv: 128 / 64 = 2 FLOP/B below 10; 128 FLOP in 600 ns of the 200 GFLOP/s that 2 FLOP/B allow */
 	t = table_of(&in, "A14");
 	is_row(t, 0, "Conv", "flops_per_byte flops_s roofline_share", 2.0, 128 / 600e-9,

@@ -49,7 +49,7 @@ bool app_can_unfold(const struct app *app, int layer)
 
 bool app_is_folded(const struct app *app, int layer)
 {
-	return session_is_folded(app->places[layer].plan, app->places[layer].layer);
+	return plan_layer_is_folded(app->places[layer].plan, app->places[layer].layer);
 }
 
 void app_pick_layer(struct app *app, int layer, bool picked)
