@@ -5,30 +5,17 @@
 
 #include "session/session_agent.h"
 #include "ui/model/agent.h"
-#include "ui/frame/frame.h"
 #include "ui/model/private.h"
 
-#include "tap.h"
-#include "ui_fixture.h"
+#include "ui_open.h"
 
 #include <stdlib.h>
 #include <time.h>
 #include <unistd.h>
 
-static struct app app;
-static struct session *session;
-
 static void begin(const struct fixture_options *o)
 {
-	session = fixture_open(o);
-	app_init(&app, session, 80, 24, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
+	begin_at(o, 80, 24);
 }
 
 static void type(const char *words)
@@ -49,19 +36,6 @@ static void type(const char *words)
 		app_refresh(&app);
 		app_draw(&app);
 	}
-}
-
-static const char *screen(void)
-{
-	static struct str out;
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	return out.p;
-}
-
-static bool sees(const char *text)
-{
-	return strstr(screen(), text) != NULL;
 }
 
 static const char *layer_name(void)

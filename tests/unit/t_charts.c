@@ -1,57 +1,7 @@
 /* Charts: their layout at all sizes, what their keys select, what they say is missing. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
-
-#include "tap.h"
-#include "ui_fixture.h"
-
-#include <stdlib.h>
-
-static struct app app;
-static struct session *session;
-
-static void begin(struct fixture_options o, int columns, int rows)
-{
-	session = fixture_open(&o);
-	app_init(&app, session, columns, rows, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
-static bool sees(const char *text)
-{
-	static struct str out;
-	app_draw(&app);
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	if (!strstr(out.p, text) && getenv("SHOW"))
-		puts(out.p);
-	return strstr(out.p, text) != NULL;
-}
-
-static void show(const char *name)
-{
-	app_show(&app, views_find(name), -1);
-	app_draw(&app);
-}
-
-static void type(const char *letters)
-{
-	for (; *letters; letters++)
-		app_key(&app, (uint32_t)*letters);
-	app_draw(&app);
-}
-
-static const char *view_name(void)
-{
-	return app_pane(&app)->view->name;
-}
+#include "ui_help.h"
 
 /* ---- layout ---- */
 
@@ -113,7 +63,7 @@ static void check_sizes(const struct view *view, int step, const char *what)
 static void test_layout(void)
 {
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
-		begin(inputs[i], 80, 24);
+		begin_at(&inputs[i], 80, 24);
 		for (int parallel = 0; parallel < 2; parallel++, app_key(&app, 'p'))
 			for (int v = 0; v < views_count(); v++)
 				if (views_at(v)->draw)
@@ -143,9 +93,9 @@ static double total_of(const char *problem)
 
 static void test_roofline(void)
 {
-	begin((struct fixture_options){ .measured = true, .peaks = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true, .peaks = true }, 120, 40);
 	show("roofline");
-	type("g");
+	type("gg");
 	double before = total_of(app_problem(&app, app.layer));
 	int layer = app.layer, moves = 0, wrong = 0;
 	for (;; moves++) {
@@ -175,7 +125,7 @@ static void test_roofline(void)
 	}
 	ok(moves >= 3 && wrong == 0 && intensity() > low, "l goes to higher intensities");
 	ok(!session->scenario.amortized == !scenario_default().amortized, "and l flips nothing here");
-	type("g");
+	type("gg");
 	struct limit a = session_limit(session, app_cost(&app, app.layer), app_problem(&app, app.layer));
 	layer = app.layer;
 	type("n");
@@ -189,11 +139,11 @@ static void test_roofline(void)
 	app_key(&app, KEY_CODE_ENTER);
 	is_str(view_name(), "detail", "Enter opens the details");
 	end();
-	begin((struct fixture_options){ .queue = true, .busy = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .queue = true, .busy = true }, 120, 40);
 	show("roofline");
 	ok(sees("without a cost") && sees("peaks not known"), "what is missing is said");
 	end();
-	begin((struct fixture_options){ .unsupported = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .unsupported = true }, 120, 40);
 	show("roofline");
 	type("jknNhlgG");
 	ok(sees("no layer has a position yet"), "nothing is measured");
@@ -204,20 +154,20 @@ static void test_roofline(void)
 
 static void test_timeline(void)
 {
-	begin((struct fixture_options){ .measured = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	show("timeline");
 	ok(sees("sequential: one after the other"), "a sequential scenario");
-	type("g");
+	type("gg");
 	int layer = app.layer;
 	type("j");
 	ok(app.layer == layer + 1, "j goes along the lane");
 	type("n");
 	ok(sees("no critical path in a sequential scenario"), "there is no critical path");
 	end();
-	begin((struct fixture_options){ .measured = true, .chain = 9 }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true, .chain = 9 }, 120, 40);
 	type("p");
 	show("timeline");
-	type("g");
+	type("gg");
 	ok(sees("no slack: on the critical path"), "a chain is its critical path");
 	layer = app.layer;
 	type("nn");
@@ -231,7 +181,7 @@ static void test_timeline(void)
 	type("=");
 	ok(!sees("8x"), "= shows all of it");
 	end();
-	begin((struct fixture_options){ .measured = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	type("p");
 	show("timeline");
 	ok(sees("2 lanes") && sees("longest path"), "parallel lanes");
@@ -252,9 +202,9 @@ static void test_timeline(void)
 
 static void test_map(void)
 {
-	begin((struct fixture_options){ .measured = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	show("map");
-	type("g");
+	type("gg");
 	int layer = app.layer;
 	type("ll");
 	ok(app.layer > layer, "l goes to later levels");
@@ -267,7 +217,7 @@ static void test_map(void)
 	is_str(view_name(), "layers", "Enter dives into the list");
 	is_int(app.layer, layer, "at the same layer");
 	end();
-	begin((struct fixture_options){ .measured = true, .chain = 4000 }, 40, 10);
+	begin_at(&(struct fixture_options){ .measured = true, .chain = 4000 }, 40, 10);
 	show("map");
 	ok(sees("4000 layers in 4000"), "more levels than columns");
 	canvas_resize(&app.frame->canvas, 100, 12);
@@ -290,9 +240,9 @@ static bool reads(int from, int to)
 
 static void test_graph(void)
 {
-	begin((struct fixture_options){ .measured = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	show("graph");
-	type("g");
+	type("gg");
 	int steps = 0, wrong = 0;
 	for (int before = -1; before != app.layer; steps++) {
 		before = app.layer;
@@ -316,7 +266,7 @@ static void test_graph(void)
 	type("h");
 	ok(text_is(app_layer(&app, app.layer)->name, "layer1.0.conv1"), "h back");
 	end();
-	begin((struct fixture_options){ .measured = true, .control = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true, .control = true }, 120, 40);
 	show("graph");
 	for (int i = 0; i < app.place_count && !app_can_unfold(&app, app.layer); i++)
 		app.layer = i;
@@ -331,7 +281,7 @@ static void test_graph(void)
 
 static void test_distribution(void)
 {
-	begin((struct fixture_options){ .measured = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
 	show("distribution");
 	ok(sees("(used): ") && sees("median 2.97 ms") && sees("no maximum is kept"),
 		"the samples of a layer");
@@ -346,11 +296,11 @@ static void test_distribution(void)
 	type("h");
 	is_int(app.layer, layer, "h back");
 	end();
-	begin((struct fixture_options){ .described = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .described = true }, 120, 40);
 	show("distribution");
 	ok(sees("is an estimate: nothing was sampled"), "no samples are invented");
 	end();
-	begin((struct fixture_options){ .unsupported = true }, 120, 40);
+	begin_at(&(struct fixture_options){ .unsupported = true }, 120, 40);
 	show("distribution");
 	type("jkgG");
 	ok(sees("all without a time"), "none at all");
@@ -365,7 +315,7 @@ static void test_any_keys(void)
 	uint32_t seed = 7;
 	int wrong = 0;
 	for (size_t i = 0; i < sizeof(inputs) / sizeof(*inputs); i++) {
-		begin(inputs[i], 80, 24);
+		begin_at(&inputs[i], 80, 24);
 		for (int k = 0; k < 3000; k++) {
 			seed = seed * 1664525 + 1013904223;
 			uint32_t dice = seed >> 16;

@@ -2,12 +2,10 @@
 #define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
-#include "ui/frame/frame.h"
 #include "ui/screen/clipboard.h"
 #include "ui/views/lines.h"
 
-#include "tap.h"
-#include "ui_fixture.h"
+#include "ui_help.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,29 +13,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-static struct app app;
-static struct session *session;
 static char folder[] = "/tmp/t_line.XXXXXX";
-
-static void begin(const struct fixture_options *o)
-{
-	session = fixture_open(o);
-	app_init(&app, session, 100, 30, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
-static void press(uint32_t key)
-{
-	app_key(&app, key);
-	app_refresh(&app);
-	app_draw(&app);
-}
 
 static void text(const char *letters)
 {
@@ -73,11 +49,6 @@ static bool notes(const char *what)
 		return true;
 	printf("# the note is: %s\n", app.note);
 	return false;
-}
-
-static const char *view_name(void)
-{
-	return app_pane(&app)->view->name;
 }
 
 static void test_commands(void)
@@ -329,6 +300,7 @@ static void test_copy(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
 	press('g');
+	pause_typing();
 	press('y');
 	is_str(app.frame->copy.p, app_clean(&app, app_layer(&app, app.layer)->name), "y: the layer's name");
 	ok(notes("copied the name: conv1"), "it is said");

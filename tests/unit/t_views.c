@@ -2,10 +2,7 @@
  * than digits; keys as they are typed, with counts and pairs. */
 #include "config.h"
 
-#include "ui/frame/frame.h"
-
-#include "tap.h"
-#include "ui_fixture.h"
+#include "ui_help.h"
 
 enum { OWN_ZOOM = 7, OWN_PAIR };
 
@@ -13,23 +10,23 @@ static struct {
 	int width, height, row, request, argument, count, layer, requests;
 } seen;
 
-static void chart_draw(struct app *app, void *state, struct area area)
+static void chart_draw(struct app *drawn, void *state, struct area area)
 {
 	(void)state;
 	seen.width = area.width;
 	seen.height = area.height;
-	seen.layer = app->layer;
+	seen.layer = drawn->layer;
 	canvas_fit(area, 0, area.height - 1, area.width, STYLE_NORMAL, "the last line of the chart");
 }
 
-static bool chart_request(struct app *app, void *state, const struct key_row *key, int row)
+static bool chart_request(struct app *asked, void *state, const struct key_row *key, int row)
 {
 	(void)state;
 	seen.requests++;
 	seen.row = row;
 	seen.request = (int)key->request;
 	seen.argument = key->argument;
-	seen.count = app->count;
+	seen.count = asked->count;
 	return key->request == REQUEST_OWN || key->request == REQUEST_DOWN;
 }
 
@@ -70,54 +67,11 @@ const struct view *views_at(int number)
 	return &more[number - count];
 }
 
-static struct app app;
-static struct session *session;
-static int64_t now_ms = 1000;
-
-static void begin(bool control)
-{
-	session = fixture_open(&(struct fixture_options){ .measured = true, .control = control });
-	app_init(&app, session, 100, 30, false);
-	app_draw(&app);
-}
-
-static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
-}
-
-static bool sees(const char *text)
-{
-	static struct str out;
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	return strstr(out.p, text) != NULL;
-}
-
-/* Types the letters without a pause. */
-static void type(const char *letters)
-{
-	for (; *letters; letters++)
-		typed_key(&app, (uint32_t)*letters, now_ms += 10);
-	app_draw(&app);
-}
-
-static void pause_typing(void)
-{
-	now_ms += 1000;
-	typed_expire(&app, now_ms);
-	app_draw(&app);
-}
-
-static const char *view_name(void)
-{
-	return app_pane(&app)->view->name;
-}
+static const struct fixture_options plain = { .measured = true }, control = { .measured = true, .control = true };
 
 static void test_chart(void)
 {
-	begin(false);
+	begin(&plain);
 	type("gc");
 	is_str(view_name(), "chart", "a pair shows a view");
 	ok(sees("[gc] Chart") && sees("the last line of the chart"), "which draws its area");
@@ -163,7 +117,7 @@ static int cursor(void)
 
 static void test_counts(void)
 {
-	begin(false);
+	begin(&plain);
 	type("3j");
 	is_int(cursor(), 3, "3j");
 	is_str(view_name(), "layers", "and no view 3");
@@ -207,7 +161,7 @@ static void test_counts(void)
 
 static void test_pairs(void)
 {
-	begin(true);
+	begin(&control);
 	int closed = app.listed_count;
 	type("/steps\rzo");
 	ok(app.listed_count > closed, "zo opens a layer");

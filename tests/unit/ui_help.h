@@ -1,32 +1,14 @@
-/* An explorer on the session of ui_fixture.h, for tests that type keys and look at the screen. */
+/* An explorer that tests type into: letter by letter, with the times between them. */
 #ifndef UI_HELP_H
 #define UI_HELP_H
 
-#include "ui/frame/frame.h"
+#include "ui_open.h"
 
-#include "tap.h"
-#include "ui_fixture.h"
-
-static struct app app;
-static struct session *session;
 static int64_t now_ms = 1000;
-
-__attribute__((unused)) static void begin_at(const struct fixture_options *o, int columns, int rows)
-{
-	session = fixture_open(o);
-	app_init(&app, session, columns, rows, false);
-	app_draw(&app);
-}
 
 __attribute__((unused)) static void begin(const struct fixture_options *o)
 {
 	begin_at(o, 100, 30);
-}
-
-__attribute__((unused)) static void end(void)
-{
-	app_free(&app);
-	fixture_close(session);
 }
 
 __attribute__((unused)) static void press(uint32_t key)
@@ -50,26 +32,6 @@ __attribute__((unused)) static void pause_typing(void)
 	typed_expire(&app, now_ms);
 	app_refresh(&app);
 	app_draw(&app);
-}
-
-__attribute__((unused)) static bool sees(const char *text)
-{
-	static struct str out;
-	app_draw(&app);
-	str_clear(&out);
-	canvas_print(&app.frame->canvas, &out);
-	return strstr(out.p, text) != NULL;
-}
-
-/* Of the selected layer. */
-__attribute__((unused)) static const char *name(void)
-{
-	return app_clean(&app, app_layer(&app, app.layer)->name);
-}
-
-__attribute__((unused)) static const char *view_name(void)
-{
-	return app_pane(&app)->view->name;
 }
 
 #endif
