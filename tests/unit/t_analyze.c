@@ -1,9 +1,7 @@
 #include "config.h"
 
-#include "analyze/analyze.h"
 #include "analyze/analyze_private.h"
-#include "make_plan.h"
-#include "tap.h"
+#include "world.h"
 
 #define CONV "conv:f32,f32.c,f32/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
 #define CONV2 "conv:f32,f32.c,f32/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1"
@@ -12,7 +10,6 @@
 #define ADD "binary:f32,f32,f32:add:" IMAGE ":" IMAGE
 #define BATCHNORM "batchnorm:f32,f32:" IMAGE
 
-static const struct device plain_device = { .name = "cpu", .llc_bytes = 32e6 };
 static const struct device matrix_device = { .name = "cpu", .llc_bytes = 32e6, .has_matrix = true };
 
 static int conv(struct maker *m, const char *problem, int x)
@@ -28,54 +25,6 @@ static int relu(struct maker *m, int x)
 static int add(struct maker *m, int a, int b)
 {
 	return make_layer(m, "Add", ADD, IMAGE, a, b);
-}
-
-/* One test's world. */
-struct world {
-	struct maker *m;
-	struct plan *plan;
-	struct fusion *fusion;
-	struct results *results;
-	struct device device;
-	struct arena arena;
-};
-
-static void world_open(struct world *w, struct maker *m)
-{
-	*w = (struct world){
-		.m = m, .plan = make_finish(m), .results = results_new(), .device = plain_device
-	};
-	w->fusion = fusion_find(w->plan);
-}
-
-static void world_close(struct world *w)
-{
-	arena_free(&w->arena);
-	fusion_free(w->fusion);
-	results_free(w->results);
-	make_end(w->m);
-}
-
-static struct analysis *look(struct world *w, const char *toggles)
-{
-	struct scenario s = scenario_default();
-	struct error err = ERROR_NONE;
-	if (scenario_parse(&s, toggles, &err) < 0)
-		ok(false, "%s", err.text);
-	return analyze(&w->arena, GROUND(w->plan, w->fusion, w->results, &w->device), &s);
-}
-
-static struct what_if_effect effect(struct world *w, const char *toggles, const char *name)
-{
-	struct scenario s = scenario_default();
-	scenario_parse(&s, toggles, NULL);
-	int count;
-	struct what_if_effect *e =
-		analyze_what_ifs(&w->arena, GROUND(w->plan, w->fusion, w->results, &w->device), &s, &count);
-	for (int i = 0; i < count; i++)
-		if (strcmp(e[i].row->name, name) == 0)
-			return e[i];
-	return (struct what_if_effect){ 0 };
 }
 
 /* Conv, BatchNorm, Relu, twice, then a Reshape: measured 100, 10, 5. */

@@ -1,8 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze.h"
-#include "make_plan.h"
-#include "tap.h"
+#include "world.h"
 
 /* Layouts for each layer: exact totals of small graphs, and random graphs against all assignments of layouts,
  * algorithms and groups tried one by one. */
@@ -47,43 +45,6 @@ static void measure_in(struct results *r, const char *problem, int in, int out, 
 	one.algorithm.layouts = layouts;
 	one.algorithm.name = name;
 	results_put(r, &one);
-}
-
-static struct scenario scenario(const char *list)
-{
-	struct scenario s = scenario_default();
-	struct error err = ERROR_NONE;
-	if (scenario_parse(&s, list, &err))
-		ok(false, "%s", err.text);
-	return s;
-}
-
-struct world {
-	struct maker *m;
-	struct plan *plan;
-	struct fusion *fusion;
-	struct results *results;
-	struct arena arena;
-};
-
-static void world_open(struct world *w, struct maker *m)
-{
-	*w = (struct world){ .m = m, .plan = make_finish(m), .results = results_new() };
-	w->fusion = fusion_find(w->plan);
-}
-
-static void world_close(struct world *w)
-{
-	arena_free(&w->arena);
-	fusion_free(w->fusion);
-	results_free(w->results);
-	make_end(w->m);
-}
-
-static struct analysis *look(struct world *w, const char *list)
-{
-	struct scenario s = scenario(list);
-	return analyze(&w->arena, GROUND(w->plan, w->fusion, w->results, &device), &s);
 }
 
 static int conv(struct maker *m, const char *problem, int x)
@@ -131,7 +92,7 @@ static void twins_in_place(void)
 static void only_channels_last(void)
 {
 	struct world w;
-	world_open(&w, two_convs());
+	world_open_on(&w, two_convs(), &device);
 	measure(w.results, RELU, 5);
 	measure(w.results, SOFTMAX, 7);
 	measure_in(w.results, CONV("64"), NCX, NCX, 100);
@@ -143,7 +104,7 @@ static void only_channels_last(void)
 	is_int(a->conversions, 0, "... and there is none");
 	world_close(&w);
 
-	world_open(&w, two_convs());
+	world_open_on(&w, two_convs(), &device);
 	measure(w.results, RELU, 5);
 	measure(w.results, SOFTMAX, 7);
 	measure_in(w.results, CONV("64"), NXC, NXC, 100);
@@ -180,7 +141,7 @@ static void once_a_tensor(void)
 	int y = make_layer(m, "Add", ADD, IMAGE, make_layer(m, "Add", ADD, IMAGE, a, b), s);
 	m->plan.values[y].is_output = true;
 	struct world w;
-	world_open(&w, m);
+	world_open_on(&w, m, &device);
 	measure(w.results, ADD, 10);
 	measure(w.results, SOFTMAX, 7);
 	measure_in(w.results, CONV("64"), NXC, NXC, 100);
@@ -210,7 +171,7 @@ static void described(void)
 	int y = conv(m, CONV_8("64"), make_input(m, IMAGE));
 	m->plan.values[y].is_output = true;
 	struct world w;
-	world_open(&w, m);
+	world_open_on(&w, m, &device);
 	struct peaks k = peaks_unknown();
 	k.bandwidth_bytes_s = 1e12;
 	k.matrix_flops[DTYPE_U8] = k.matrix_flops[DTYPE_S8] = 1e15;
@@ -294,7 +255,7 @@ static void trial_open(struct trial *t)
 	while (m->plan.layer_count < LAYERS)
 		grow(t, values, &count);
 	m->plan.values[values[count - 1]].is_output = true;
-	world_open(&t->w, m);
+	world_open_on(&t->w, m, &device);
 	measure(t->w.results, RELU, 15);
 	measure(t->w.results, ADD, 25);
 	measure(t->w.results, SOFTMAX, 35);
@@ -443,7 +404,7 @@ static void wide_graph(void)
 	for (int i = 0; i < 24; i++)
 		sum = sum < 0 ? values[i] : make_layer(m, "Add", ADD, IMAGE, values[i], sum);
 	m->plan.values[sum].is_output = true;
-	world_open(&w, m);
+	world_open_on(&w, m, &device);
 	double least = 23 * 10;
 	for (int i = 0; i < 24; i++) {
 		measure_in(w.results, texts[i], NCX, NXC, 50 + below(30));

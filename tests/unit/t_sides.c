@@ -1,8 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze.h"
-#include "make_plan.h"
-#include "tap.h"
+#include "world.h"
 
 /* What-ifs that GPUs bring: relaxed math, channels last, and the host's part of isolated launches. */
 
@@ -15,55 +13,6 @@
 #define TO_NCX "transpose:f32,f32:3136x64:perm1x0"
 
 static const struct device gpu = { .name = "cuda:0", .llc_bytes = 32e6, .has_matrix = true };
-
-struct world {
-	struct plan *plan;
-	struct maker *m;
-	struct fusion *fusion;
-	struct results *results;
-	struct arena arena;
-};
-
-static void world_open(struct world *w, struct maker *m)
-{
-	*w = (struct world){ .m = m, .plan = make_finish(m), .results = results_new() };
-	w->fusion = fusion_find(w->plan);
-}
-
-static void world_close(struct world *w)
-{
-	arena_free(&w->arena);
-	fusion_free(w->fusion);
-	results_free(w->results);
-	make_end(w->m);
-}
-
-static struct scenario scenario(const char *toggles)
-{
-	struct scenario s = scenario_default();
-	struct error err = ERROR_NONE;
-	if (scenario_parse(&s, toggles, &err) < 0)
-		ok(false, "%s", err.text);
-	return s;
-}
-
-static struct analysis *look(struct world *w, const char *toggles)
-{
-	struct scenario s = scenario(toggles);
-	return analyze(&w->arena, GROUND(w->plan, w->fusion, w->results, &gpu), &s);
-}
-
-static struct what_if_effect effect(struct world *w, const char *toggles, const char *name)
-{
-	struct scenario s = scenario(toggles);
-	int count;
-	struct what_if_effect *e =
-		analyze_what_ifs(&w->arena, GROUND(w->plan, w->fusion, w->results, &gpu), &s, &count);
-	for (int i = 0; i < count; i++)
-		if (strcmp(e[i].row->name, name) == 0)
-			return e[i];
-	return (struct what_if_effect){ 0 };
-}
 
 static int conv(struct maker *m, int x)
 {
@@ -86,7 +35,7 @@ static void relaxed_math(void)
 	struct maker *m = make_begin();
 	conv(m, make_input(m, IMAGE));
 	struct world w;
-	world_open(&w, m);
+	world_open_on(&w, m, &gpu);
 	ok(!effect(&w, "", "math").available, "nothing measured, nothing known of relaxed math");
 	algorithm(&w, "tensor", 0, MATRIX_YES, "tf32", 30);
 	struct analysis *a = look(&w, "");
@@ -133,7 +82,7 @@ static void open_layouts(struct world *w)
 	y = make_layer(m, "Softmax", SOFTMAX, IMAGE, conv(m, y), -1);
 	y = conv(m, y);
 	m->plan.values[y].is_output = true;
-	world_open(w, m);
+	world_open_on(w, m, &gpu);
 	measure(w->results, CONV, 100);
 	measure(w->results, RELU, 10);
 	measure(w->results, SOFTMAX, 20);
@@ -205,7 +154,7 @@ static void no_layouts(void)
 	struct maker *m = make_begin();
 	make_layer(m, "Softmax", SOFTMAX, IMAGE, make_input(m, IMAGE), -1);
 	struct world w;
-	world_open(&w, m);
+	world_open_on(&w, m, &gpu);
 	measure(w.results, SOFTMAX, 20);
 	ok(!effect(&w, "", "layout").available, "a model without images: not available");
 	near(look(&w, "layout")->bound_ns, 20, 0, "... and switched on all the same, the same");
@@ -221,7 +170,7 @@ static void casts_and_conversions(void)
 	make_border(m, x, true, "cast:f32,f16:" IMAGE);
 	make_border(m, y, false, "cast:f16,f32:" IMAGE);
 	struct world w;
-	world_open(&w, m);
+	world_open_on(&w, m, &gpu);
 	measure(w.results, CONV_NXC, 60);
 	measure(w.results, TO_NXC, 7);
 	measure(w.results, TO_NCX, 5);
