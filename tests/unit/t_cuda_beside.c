@@ -1,16 +1,9 @@
 #include "config.h"
 
-#include "runner/protocol/job.h"
+#include "fake_platform.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-#include "fake_backend.h"
-#include "fake_cudart.h"
-#include "runner/gpu/cuda_context.h"
-#include "runner/measure/platform.h"
-#include "seen_results.h"
-#include "tap.h"
 
 /* Branches side by side, each in a stream, on the fake runtime: its streams run at the same time. */
 
@@ -21,9 +14,9 @@
 static const struct algorithm offered[] = { { .api = "fake", .name = "naive", .layouts = "", .math = "strict",
 	.notes = "", .matrix = MATRIX_NO } };
 
-static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *why)
 {
-	(void)err;
+	(void)why;
 	struct problem *kept = base_calloc(1, sizeof(*kept));
 	*kept = *p;
 	*list = (struct backend_list){ .count = 1, .algorithm = offered, .state = kept };
@@ -33,41 +26,21 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 /* Filled in main: the fake backend's functions and its list of algorithms. */
 static struct backend backend;
 static const struct backend *const backends[] = { &backend, &backend_streams, NULL };
-const struct platform platform = { .program = "benanza-runner-cuda",
-	.shares_operands = true,
-	.tolerance = 0.01,
-	.long_ns = INFINITY,
-	.backends = backends,
-	.occupy = cuda_context_lock,
-	.vacate = cuda_context_vacate,
-	.memory_bytes = cuda_context_memory_bytes,
-	.disturbances = cuda_context_disturbances,
-	.doubt = cuda_context_doubt,
-	.is_alive = cuda_context_is_alive,
-	.loss = cuda_context_loss };
-
-static struct seen seen;
-static struct arena arena;
-static struct device device;
-static struct error err;
+const struct platform platform = FAKE_PLATFORM(backends);
 
 static enum status measure(const char *problem)
 {
-	struct platform_options options = { 0 };
-	int left_out = 0;
-	struct job j = { .problem = problem, .left_out = &left_out, .budget_ns = 50e6, .device = &device,
-		.user = &seen, .cancelled = seen_cancelled, .trying = seen_trying, .emit = seen_emit,
-		.caches = { [CACHE_NET] = true }, .launches = { true, true } };
+	int left_out;
+	struct job j = platform_job(problem, &left_out);
+	j.caches[CACHE_NET] = true;
+	j.launches[LAUNCH_AMORTIZED] = j.launches[LAUNCH_ISOLATED] = true;
 	bool stopped;
 	fake_reset();
 	fake_backend.kernel_ns = KERNEL_NS;
 	fake_backend.kernels = 1;
 	fake_backend.epsilon = 1e-5;
 	fake_backend.traced = 0;
-	seen.count = 0;
-	err = (struct error)ERROR_NONE;
-	if (cuda_context_open(&options, &arena, &device, &err))
-		printf("# %s\n", err.text);
+	platform_open();
 	return job_run(&j, &stopped, &err);
 }
 

@@ -1,18 +1,11 @@
 #include "config.h"
 
-#include "runner/protocol/job.h"
+#include "fake_platform.h"
+#include "runner/gpu/cuda_lock.h"
 
 #include <pthread.h>
 #include <stdlib.h>
 #include <time.h>
-
-#include "fake_backend.h"
-#include "fake_cudart.h"
-#include "runner/gpu/cuda_context.h"
-#include "runner/gpu/cuda_lock.h"
-#include "runner/measure/platform.h"
-#include "seen_results.h"
-#include "tap.h"
 
 /* From a problem's text to its results, on the fake runtime with its simulated clock. */
 
@@ -20,9 +13,9 @@ static struct problem asked;
 static struct algorithm offered[3];
 static int offered_count;
 
-static int algorithms(const struct problem *p, struct backend_list *list, struct error *err)
+static int algorithms(const struct problem *p, struct backend_list *list, struct error *why)
 {
-	(void)err;
+	(void)why;
 	asked = *p;
 	for (int i = 0; i < offered_count; i++)
 		offered[i] = (struct algorithm){ .api = "fake",
@@ -47,37 +40,16 @@ static void forget(struct backend_list *list)
 /* Filled in main: the fake backend's functions and its list of algorithms. */
 static struct backend backend;
 static const struct backend *const backends[] = { &backend, NULL };
-const struct platform platform = { .program = "benanza-runner-cuda",
-	.shares_operands = true,
-	.tolerance = 0.01,
-	.long_ns = INFINITY,
-	.backends = backends,
-	.occupy = cuda_context_lock,
-	.vacate = cuda_context_vacate,
-	.memory_bytes = cuda_context_memory_bytes,
-	.disturbances = cuda_context_disturbances,
-	.doubt = cuda_context_doubt,
-	.is_alive = cuda_context_is_alive,
-	.loss = cuda_context_loss };
-
-static struct seen seen;
-
-static struct arena arena;
-static struct device device;
-static struct error err;
+const struct platform platform = FAKE_PLATFORM(backends);
 
 static int calibrating; /* kernels that the open context has run */
 
 /* As begin() does, on a fake GPU that the caller has changed. */
 static void begin_as_is(int count)
 {
-	struct platform_options options = { 0 };
 	fake_backend = (struct fake_backend){ .kernel_ns = 10e3, .kernels = 1, .epsilon = 1e-5 };
 	offered_count = count;
-	seen.count = 0;
-	err = (struct error)ERROR_NONE;
-	if (cuda_context_open(&options, &arena, &device, &err))
-		printf("# %s\n", err.text);
+	platform_open();
 	calibrating = fake.kernels_run;
 }
 
@@ -89,15 +61,8 @@ static void begin(int count)
 
 static enum status run(const char *problem)
 {
-	int left_out = 0;
-	struct job j = { .problem = problem,
-		.left_out = &left_out,
-		.budget_ns = 50e6,
-		.device = &device,
-		.user = &seen,
-		.cancelled = seen_cancelled,
-		.trying = seen_trying,
-		.emit = seen_emit };
+	int left_out;
+	struct job j = platform_job(problem, &left_out);
 	bool stopped;
 	for (int i = 0; i < CACHE_COUNT; i++)
 		j.caches[i] = true;
