@@ -1,4 +1,4 @@
-/* The CUDA runner's platform on the fake runtime (fake_cudart.h), and a device of it that tests measure on. */
+/* The CUDA runner's platform on the fake runtime (fake_cudart.h), and its device, on which tests measure. */
 #ifndef FAKE_PLATFORM_H
 #define FAKE_PLATFORM_H
 
@@ -35,8 +35,8 @@ static void platform_open(void)
 		printf("# %s\n", err.text);
 }
 
-/* A job on the device that `seen` keeps; *left_out counts the algorithms left out. Cache and launch states are
- * the caller's. */
+/* A job on the device, whose results `seen` keeps; *left_out counts the algorithms left out. Cache and launch
+ * states are the caller's. */
 static struct job platform_job(const char *problem, int *left_out)
 {
 	*left_out = 0;

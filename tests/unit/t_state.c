@@ -19,7 +19,8 @@ static void words(void)
 	for (int i = 0; i < STATE_COUNT; i++) {
 		complete &= state_row((enum state)i)->text && *state_row((enum state)i)->text;
 		for (int k = 0; k < i; k++)
-			unique &= strcasecmp(state_row((enum state)i)->word, state_row((enum state)k)->word) != 0;
+			unique &= strcasecmp(state_row((enum state)i)->word,
+					  state_row((enum state)k)->word) != 0;
 	}
 	ok(unique && complete, "%d states, each with a word of its own and a sentence", STATE_COUNT);
 	is_str(state_row(state_of_status(STATUS_UNSUPPORTED))->word, "n/a", "unsupported is n/a");

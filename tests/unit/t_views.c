@@ -67,7 +67,8 @@ const struct view *views_at(int number)
 	return &more[number - count];
 }
 
-static const struct fixture_options plain = { .measured = true }, control = { .measured = true, .control = true };
+static const struct fixture_options plain = { .measured = true },
+				    control = { .measured = true, .control = true };
 
 static void test_chart(void)
 {

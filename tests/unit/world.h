@@ -56,7 +56,8 @@ __attribute__((unused)) static struct analysis *look(struct world *w, const char
 }
 
 /* The effect of a what-if, by its name, in a scenario; all zero if there is no such what-if. */
-__attribute__((unused)) static struct what_if_effect effect(struct world *w, const char *list, const char *name)
+__attribute__((unused)) static struct what_if_effect effect(
+	struct world *w, const char *list, const char *name)
 {
 	struct scenario s = scenario(list);
 	int count;
