@@ -173,8 +173,9 @@ void queue_refuse(struct queue *q, int job)
 }
 
 /* Decides the job's final state: ok without any good result is a failure; stopped by the time limit but
- * with results is ok; cancelled by the user is as if never queued, unless it ended with results. Failures
- * get a row with the reason, answers mark the problem as finished, and the time improves the estimates. */
+ * with results is ok; cancelled by the user is as if never queued, unless it had ended before the cancel
+ * reached the runner (a cancelled job is failed, docs/wire.md). Failures get a row with the reason, answers
+ * mark the problem as finished, and the time improves the estimates. */
 int queue_end_job(struct queue *q, struct worker *w, enum status status, const char *why)
 {
 	int job = w->job, added = 0;
@@ -189,10 +190,8 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 		status = STATUS_OK; /* stopped by the time limit, but with results */
 	if (!why || !why[0])
 		why = status_name(status);
-	if (by_person && status != STATUS_OK) {
+	if (by_person && (status != STATUS_OK || w->stored_ok == 0)) {
 		job_set(&q->list, job, JOB_NONE, NULL);
-	} else if (by_person) {
-		job_set(&q->list, job, w->stored_ok ? JOB_DONE : JOB_NONE, NULL);
 	} else {
 		if (status != STATUS_OK) {
 			queue_keep_failure(q, w, payload, status, why);

@@ -241,7 +241,7 @@ static void test_ends(void)
 		{ "crashed", STATUS_CRASHED, "signal", 1, 0, 0, JOB_FAILED, "signal", 1, false },
 		{ "without a reason", STATUS_NO_MEMORY, "", 0, 0, 0, JOB_FAILED, NULL, 1, false },
 		{ "cancelled by a person", STATUS_FAILED, "cancelled", 1, 0, 1, JOB_NONE, "", 0, false },
-		{ "cancelled, but ok", STATUS_OK, "", 1, 0, 1, JOB_DONE, "", 0, false },
+		{ "cancelled too late", STATUS_OK, "", 1, 0, 1, JOB_DONE, "", 0, true },
 		{ "cancelled, ok, without a result", STATUS_OK, "", 0, 0, 1, JOB_NONE, "", 0, false },
 		{ "at its limit with a result", STATUS_TIMEOUT, "late", 1, 0, 2, JOB_DONE, "", 0, true },
 		{ "at its limit without one", STATUS_TIMEOUT, "late", 0, 0, 2, JOB_FAILED, "late", 1, false },
