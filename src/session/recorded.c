@@ -74,9 +74,10 @@ int recorded_list(struct arena *a, struct recorded **list)
 	return count;
 }
 
-int recorded_choose(const struct config *c, const struct recorded *list, int count, struct str *which)
+int recorded_choose(const struct config *c, const struct recorded *list, int count, enum recorded_match least,
+	struct str *which)
 {
-	for (int wanted = RECORDED_WHOLE; wanted > RECORDED_NONE && c->device; wanted--) {
+	for (int wanted = RECORDED_WHOLE; wanted >= (int)least && c->device; wanted--) {
 		int found = -1, matching = 0;
 		str_clear(which);
 		for (int i = 0; i < count; i++) {

@@ -26,9 +26,10 @@ struct recorded {
 /* Lists all files, sorted by name. A file that cannot be read or has no hello is left out and logged. Strings
  * live in the arena. Returns the count; 0 without a directory. */
 int recorded_list(struct arena *a, struct recorded **list);
-/* Index of the best match for config->device; -1: none (also if config->device is not set), -2: several,
- * which are listed in `which`. */
-int recorded_choose(const struct config *c, const struct recorded *list, int count, struct str *which);
+/* Index of the best match for config->device, at least `least`; -1: none (also if config->device is not set),
+ * -2: several, which are listed in `which`. */
+int recorded_choose(const struct config *c, const struct recorded *list, int count, enum recorded_match least,
+	struct str *which);
 
 /* Reads a file in parts, because it may have the results of many models. `one` must outlive the reader. */
 struct recorded_file;

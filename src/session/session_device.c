@@ -14,11 +14,18 @@ void session_device_adopt(struct session *s, const struct device *d)
 	s->stale = true;
 }
 
+/* The least match that counts. A runner that does not answer stands for its own device only: "-d cpu" is not
+ * the results of another machine that has "cpu" somewhere in its model. */
+static enum recorded_match least_match(const struct config *c)
+{
+	return c->device && queue_has_runner(c) ? RECORDED_WHOLE : RECORDED_PART;
+}
+
 /* Index of the recorded device that matches best; -1: none, -2: several (listed in `which`). */
 static int device_choose(const struct config *c, const struct device *devices, const int64_t *ids, int count,
 	struct str *which)
 {
-	for (int wanted = RECORDED_WHOLE; wanted > RECORDED_NONE; wanted--) {
+	for (int wanted = RECORDED_WHOLE; wanted >= (int)least_match(c); wanted--) {
 		int found = -1, matching = 0;
 		str_free(which);
 		*which = (struct str){ 0 };
@@ -73,7 +80,7 @@ static int connect_file(struct session *s, const char *trouble, struct error *er
 	if (!s->config->device) /* used only if selected with -d */
 		return 1;
 	int count = recorded_list(&s->device_arena, &list);
-	int found = recorded_choose(s->config, list, count, &which);
+	int found = recorded_choose(s->config, list, count, least_match(s->config), &which);
 	if (found == -2)
 		error_set(err, "%s; several recorded devices match, choose one with -d PART-OF-ITS-STACK: %s",
 			trouble,

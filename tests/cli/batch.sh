@@ -253,6 +253,10 @@ try 0 "two batches of it" "$BENANZA" bound --json --db "$work/none.db" -d "Word 
 same "$(grep -c '"complete":true' "$work/out")" 2 "both are known"
 try 0 "by a part of its stack" "$BENANZA" bound -q --db "$work/none.db" -d "words 1" "$tiny"
 try 3 "by the name it had elsewhere: no" "$BENANZA" bound -q --db "$work/none.db" -d lex "$tiny"
+printf 'runners:\n  thread: [/no/such/runner]\n' >"$work/thread.yaml"
+try 3 "nor for a runner whose name is a part of a recorded stack" \
+    "$BENANZA" bound -c "$work/thread.yaml" --db "$work/none.db" -d thread "$tiny"
+says err "no results of thread"
 try 3 "not where no device was asked for" "$BENANZA" bound -c "$work/norunner.yaml" --db "$work/none.db" "$tiny"
 try 0 "in the explorer" "$BENANZA" --frame 100x20 --db "$work/none.db" -d "Word 1" "$tiny"
 says out "Word 1"
