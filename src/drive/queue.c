@@ -359,7 +359,7 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 			return runner_process_no_hello(first->process, (double)limit_ms / 1000.0, err);
 		if (!queue_is_greeted(q) && left <= 0)
 			return q->trouble[0] ? error_set(err, "%s", q->trouble) :
-				error_set(err, "the runner %s sent no hello within %.3g s", name,
+				error_set(err, "the runner %s did not start within %.3g s (no hello)", name,
 					(double)limit_ms / 1000.0);
 	}
 	return 0;

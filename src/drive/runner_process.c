@@ -307,7 +307,7 @@ int runner_process_no_hello(struct runner_process *p, double waited_s, struct er
 	struct str s = { 0 };
 	process_add_last_lines(p, &s);
 	process_add_banner(p, &s);
-	error_set(err, "%s sent no hello within %.3g s%s", p->title, waited_s, s.n ? s.p : "");
+	error_set(err, "%s did not start within %.3g s (no hello)%s", p->title, waited_s, s.n ? s.p : "");
 	str_free(&s);
 	return -1;
 }

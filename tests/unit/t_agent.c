@@ -162,7 +162,7 @@ static void test_failures(void)
 		{ "hangs", "the agent fake sent nothing for 1 s while importing fake; it was killed" },
 		{ "garbage",
 			"the agent fake sent an invalid message (execution: \"execution\" is not an object" },
-		{ "never", "the agent fake sent no hello within" },
+		{ "never", "the agent fake did not start within" },
 		{ "foreign", "uses protocol 2, this benanza uses 1" },
 		{ "runner", "fake is not an agent: its hello lists the jobs \"problem\", not model" },
 	};

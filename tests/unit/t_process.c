@@ -209,7 +209,7 @@ static void test_parts(void)
 static void test_no_hello(void)
 {
 	struct wire_message m;
-	char wanted[] = "the runner sh sent no hello within 0.25 s; last output: slow; "
+	char wanted[] = "the runner sh did not start within 0.25 s (no hello); last output: slow; "
 			"instead of a hello it printed: Login:";
 	struct runner_process *p = start("echo slow >&2; printf 'Login:'; sleep 1000");
 	for (time_t until = time(NULL) + PATIENCE_S; strcmp(err.text, wanted) != 0 && time(NULL) < until;) {

@@ -486,7 +486,7 @@ static void test_no_runner(void)
 	bench_close(&b);
 	bench_open(&b, NULL, "never");
 	is_int(queue_connect(b.q, 100, &err), -1, "no hello in time");
-	has(err.text, "no hello within 0.1 s", "the error has the limit");
+	has(err.text, "did not start within 0.1 s", "the error has the limit");
 	queue_limits(b.q)->hello = 20;
 	queue_add(b.q, OK, false, false);
 	is_int(bench_run(&b), -1, "no hello in three starts");
@@ -525,7 +525,7 @@ static void test_refused(void)
 	bench_open(&b, NULL, "never");
 	queue_limits(b.q)->hello = 50;
 	is_int(queue_connect(b.q, QUEUE_HELLO_LIMIT, &err), -1, "the queue's own limit");
-	has(err.text, "no hello within 0.05 s", "the error has the limit");
+	has(err.text, "did not start within 0.05 s", "the error has the limit");
 	bench_close(&b);
 	static const struct {
 		const char *device;

@@ -114,7 +114,8 @@ static void test_late(void)
 		enum job_state state;
 		bool cancels, dismisses, up;
 	} cases[] = {
-		{ "no hello", "a #1: the runner sh sent no hello within 0.001 s", false, false, false, 0, 0,
+		{ "no hello", "a #1: the runner sh did not start within 0.001 s (no hello)",
+			false, false, false, 0, 0,
 			false, JOB_NONE, false, false, false },
 		{ "idle", "", true, false, false, FAR, 0, false, JOB_NONE, false, true, true },
 		{ "not idle for long", "", true, false, false, 0, 0, false, JOB_NONE, false, false, true },
