@@ -17,7 +17,8 @@ libdrive_a_SOURCES = \
 	src/drive/queue_work.c \
 	src/drive/queue_worker.c \
 	src/drive/records.c src/drive/records.h \
-	src/drive/runner_process.c src/drive/runner_process.h
+	src/drive/runner_process.c src/drive/runner_process.h \
+	src/drive/runner_spawn.c src/drive/runner_spawn.h
 
 check_PROGRAMS += tests/unit/t_queue
 tests_unit_t_queue_LDADD = $(below_drive)

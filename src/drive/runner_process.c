@@ -9,7 +9,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/epoll.h>
-#include <sys/prctl.h>
 #include <sys/wait.h>
 #include <time.h>
 #include <unistd.h>
@@ -17,14 +16,13 @@
 #include "base/clock.h"
 #include "base/log.h"
 #include "drive/link.h"
+#include "drive/runner_spawn.h"
 
 #define BANNER_MAX (64 << 10) /* bytes of other output before the hello */
 #define UNSENT_MAX (4 << 20)  /* bytes that the runner has not read yet */
 #define READ_BLOCK (64 << 10)
 #define LAST_LINES 3 /* lines of standard error in error texts */
 #define LAST_LINE_SIZE 200
-
-enum { IN, OUT, ERR, PIPE_COUNT };
 
 struct runner_process {
 	char *program; /* argv[0] */
@@ -35,7 +33,7 @@ struct runner_process {
 	int fd[PIPE_COUNT]; /* the parent's ends; -1 once closed */
 	int epoll;
 	struct str unsent, line;
-	bool input_watched; /* the epoll set has fd[IN] */
+	bool input_watched; /* the epoll set has fd[PIPE_IN] */
 	size_t line_at; /* offset in `line`: bytes before it are handled */
 	size_t scanned; /* offset in `line`: no newline before it */
 	size_t banner_bytes; /* of lines that are not messages: before the hello, and empty ones */
@@ -57,65 +55,6 @@ struct runner_process {
 
 /* --- starting --- */
 
-/* Makes a pipe with descriptors from 3 on, also if this process's standard descriptors are closed; children
- * of other starts do not inherit them. */
-static int process_pipe(int ends[2])
-{
-	int low[2];
-	if (pipe2(low, O_CLOEXEC))
-		return -1;
-	for (int i = 0; i < 2; i++) {
-		ends[i] = fcntl(low[i], F_DUPFD_CLOEXEC, 3);
-		close(low[i]);
-	}
-	return ends[0] < 0 || ends[1] < 0 ? -1 : 0;
-}
-
-static void close_all(int ends[][2], int count)
-{
-	for (int i = 0; i < count; i++)
-		for (int e = 0; e < 2; e++)
-			if (ends[i][e] >= 0)
-				close(ends[i][e]);
-}
-
-/* In the child process: executes the program, or writes errno to `report`. Never returns. */
-static void process_become(
-	const char *const *argv, const char *const *env_extra, int ends[][2], int report, pid_t parent)
-{
-	sigset_t none;
-	sigemptyset(&none);
-	sigprocmask(SIG_SETMASK, &none, NULL);
-	signal(SIGPIPE, SIG_DFL);
-	setsid(); /* detached from the terminal: no Ctrl-C, and no password prompt of ssh */
-	/* If benanza is killed, the runner must not keep the cores busy; a stopped one ignores SIGTERM.
-	 * Commands such as ssh and srun get SIGTERM, so that they can end what they started on the other
-	 * machine. */
-	prctl(PR_SET_PDEATHSIG, link_is_remote(argv[0]) ? SIGTERM : SIGKILL);
-	if (getppid() != parent)
-		_exit(127);
-	for (const char *const *name = link_variables(); *name; name++)
-		unsetenv(*name);
-	for (; env_extra && *env_extra; env_extra++)
-		putenv((char *)(uintptr_t)*env_extra);
-	if (dup2(ends[IN][0], 0) == 0 && dup2(ends[OUT][1], 1) == 1 && dup2(ends[ERR][1], 2) == 2)
-		execvp(argv[0], (char *const *)(uintptr_t)argv);
-	int why = errno;
-	ssize_t written = write(report, &why, sizeof(why));
-	_exit(written == sizeof(why) ? 127 : 126);
-}
-
-/* Waits for the child's exec. Returns 0, or the errno of its failure. */
-static int process_report(int fd)
-{
-	int why = 0;
-	ssize_t n;
-	do
-		n = read(fd, &why, sizeof(why));
-	while (n < 0 && errno == EINTR);
-	return n == sizeof(why) ? why : 0;
-}
-
 static void process_watch(struct runner_process *p, int which)
 {
 	struct epoll_event event = { .events = EPOLLIN, .data.fd = p->fd[which] };
@@ -123,58 +62,25 @@ static void process_watch(struct runner_process *p, int which)
 	epoll_ctl(p->epoll, EPOLL_CTL_ADD, p->fd[which], &event);
 }
 
-static struct runner_process *process_new(const char *title, const char *program, pid_t pid, int ends[][2])
-{
-	struct runner_process *p = base_calloc(1, sizeof(*p));
-	p->program = base_strdup(program);
-	p->title = base_strdup(title);
-	p->pid = pid;
-	p->fd[IN] = ends[IN][1];
-	p->fd[OUT] = ends[OUT][0];
-	p->fd[ERR] = ends[ERR][0];
-	p->epoll = epoll_create1(EPOLL_CLOEXEC);
-	process_watch(p, OUT);
-	process_watch(p, ERR);
-	fcntl(p->fd[IN], F_SETFL, O_NONBLOCK);
-	p->heard_ms = p->ready_ms = clock_ms();
-	return p;
-}
-
 /* title, fix: texts for messages. */
 static struct runner_process *process_start(const char *title, const char *fix, const char *const *argv,
 	const char *const *env_extra, struct error *err)
 {
-	int ends[PIPE_COUNT + 1][2] = { { -1, -1 }, { -1, -1 }, { -1, -1 }, { -1, -1 } };
-	for (int i = 0; i <= PIPE_COUNT; i++)
-		if (process_pipe(ends[i])) {
-			error_set(err, "cannot start %s: %s", title, strerror(errno));
-			close_all(ends, PIPE_COUNT + 1);
-			return NULL;
-		}
-	/* writing to a dead runner must return an error, not end this process */
-	signal(SIGPIPE, SIG_IGN);
-	pid_t parent = getpid(), pid = fork();
-	if (pid == 0)
-		process_become(argv, env_extra, ends, ends[PIPE_COUNT][1], parent);
-	int failed = pid < 0 ? errno : 0;
-	if (pid > 0) {
-		close(ends[PIPE_COUNT][1]);
-		ends[PIPE_COUNT][1] = -1;
-		failed = process_report(ends[PIPE_COUNT][0]);
-		if (failed)
-			waitpid(pid, NULL, 0);
-	}
-	if (failed) {
-		close_all(ends, PIPE_COUNT + 1);
-		error_set(err, "cannot start %s: %s; %s", title, strerror(failed), fix);
+	int fd[PIPE_COUNT];
+	pid_t pid = runner_spawn(title, fix, argv, env_extra, fd, err);
+	if (pid < 0)
 		return NULL;
-	}
-	int theirs[3] = { ends[IN][0], ends[OUT][1], ends[ERR][1] };
-	for (int i = 0; i < 3; i++)
-		close(theirs[i]);
-	close(ends[PIPE_COUNT][0]);
-	log_line("%s started, process %d", title, (int)pid);
-	return process_new(title, argv[0], pid, ends);
+	struct runner_process *p = base_calloc(1, sizeof(*p));
+	p->program = base_strdup(argv[0]);
+	p->title = base_strdup(title);
+	p->pid = pid;
+	memcpy(p->fd, fd, sizeof(fd));
+	p->epoll = epoll_create1(EPOLL_CLOEXEC);
+	process_watch(p, PIPE_OUT);
+	process_watch(p, PIPE_ERR);
+	fcntl(p->fd[PIPE_IN], F_SETFL, O_NONBLOCK);
+	p->heard_ms = p->ready_ms = clock_ms();
+	return p;
 }
 
 struct runner_process *runner_process_start(
@@ -260,13 +166,13 @@ static void process_stderr_line(struct runner_process *p)
 static void process_stderr(struct runner_process *p)
 {
 	char block[4096];
-	for (int blocks = 0; blocks < 64 && p->fd[ERR] >= 0; blocks++) {
-		ssize_t n = read(p->fd[ERR], block, sizeof(block));
+	for (int blocks = 0; blocks < 64 && p->fd[PIPE_ERR] >= 0; blocks++) {
+		ssize_t n = read(p->fd[PIPE_ERR], block, sizeof(block));
 		if (n < 0 && (errno == EAGAIN || errno == EINTR))
 			return;
 		if (n <= 0) {
-			close(p->fd[ERR]); /* also removes it from the epoll set */
-			p->fd[ERR] = -1;
+			close(p->fd[PIPE_ERR]); /* also removes it from the epoll set */
+			p->fd[PIPE_ERR] = -1;
 			break;
 		}
 		for (ssize_t i = 0; i < n; i++) {
@@ -276,7 +182,7 @@ static void process_stderr(struct runner_process *p)
 				p->partial[p->partial_n++] = block[i];
 		}
 	}
-	if (p->fd[ERR] < 0 && p->partial_n)
+	if (p->fd[PIPE_ERR] < 0 && p->partial_n)
 		process_stderr_line(p);
 }
 
@@ -347,8 +253,8 @@ static bool process_ends_within(struct runner_process *p, int64_t limit_ms)
 		if (left <= 0)
 			return false;
 		process_stderr(p);
-		ssize_t n = p->fd[OUT] >= 0 ? read(p->fd[OUT], block, sizeof(block)) : 0;
-		struct pollfd at = { .fd = p->fd[OUT], .events = POLLIN };
+		ssize_t n = p->fd[PIPE_OUT] >= 0 ? read(p->fd[PIPE_OUT], block, sizeof(block)) : 0;
+		struct pollfd at = { .fd = p->fd[PIPE_OUT], .events = POLLIN };
 		if (n < 0 && errno == EAGAIN)
 			poll(&at, 1, left < 20 ? (int)left : 20);
 		else if (n <= 0)
@@ -427,18 +333,18 @@ static int process_gone(struct runner_process *p, struct error *err)
 /* While bytes are unsent, the descriptor to poll also becomes readable when the runner reads. */
 static void process_watch_input(struct runner_process *p)
 {
-	bool wanted = p->fd[IN] >= 0 && p->unsent.n > 0;
-	struct epoll_event event = { .events = EPOLLOUT, .data.fd = p->fd[IN] };
-	if (p->fd[IN] >= 0 && wanted != p->input_watched)
-		epoll_ctl(p->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, p->fd[IN], &event);
+	bool wanted = p->fd[PIPE_IN] >= 0 && p->unsent.n > 0;
+	struct epoll_event event = { .events = EPOLLOUT, .data.fd = p->fd[PIPE_IN] };
+	if (p->fd[PIPE_IN] >= 0 && wanted != p->input_watched)
+		epoll_ctl(p->epoll, wanted ? EPOLL_CTL_ADD : EPOLL_CTL_DEL, p->fd[PIPE_IN], &event);
 	p->input_watched = wanted;
 }
 
 static void process_flush(struct runner_process *p)
 {
 	size_t done = 0;
-	while (p->fd[IN] >= 0 && done < p->unsent.n) {
-		ssize_t n = write(p->fd[IN], p->unsent.p + done, p->unsent.n - done);
+	while (p->fd[PIPE_IN] >= 0 && done < p->unsent.n) {
+		ssize_t n = write(p->fd[PIPE_IN], p->unsent.p + done, p->unsent.n - done);
 		if (n > 0)
 			done += (size_t)n;
 		else if (errno == EPIPE) /* the runner ended, which the next read reports */
@@ -469,14 +375,14 @@ int runner_process_send(struct runner_process *p, const struct wire_message *m, 
 static int process_receive(struct runner_process *p)
 {
 	static char block[READ_BLOCK];
-	if (p->fd[OUT] < 0)
+	if (p->fd[PIPE_OUT] < 0)
 		return -1;
-	ssize_t n = read(p->fd[OUT], block, sizeof(block));
+	ssize_t n = read(p->fd[PIPE_OUT], block, sizeof(block));
 	if (n < 0 && (errno == EAGAIN || errno == EINTR))
 		return 0;
 	if (n <= 0) {
-		close(p->fd[OUT]);
-		p->fd[OUT] = -1;
+		close(p->fd[PIPE_OUT]);
+		p->fd[PIPE_OUT] = -1;
 		return -1;
 	}
 	p->heard_ms = clock_ms();
@@ -634,11 +540,11 @@ void runner_process_kill(struct runner_process *p)
 void runner_process_quit(struct runner_process *p)
 {
 	struct wire_message quit = { .type = WIRE_QUIT, .problem = "", .what = "" };
-	if (p->fd[IN] < 0)
+	if (p->fd[PIPE_IN] < 0)
 		return;
 	runner_process_send(p, &quit, NULL);
-	close(p->fd[IN]);
-	p->fd[IN] = -1;
+	close(p->fd[PIPE_IN]);
+	p->fd[PIPE_IN] = -1;
 }
 
 void runner_process_stop_within(struct runner_process *p, int quit_ms, int term_ms)

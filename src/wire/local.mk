@@ -3,6 +3,7 @@ noinst_LIBRARIES += libwire.a
 libwire_a_SOURCES = \
 	src/wire/wire.c src/wire/wire.h \
 	src/wire/wire_execution.c \
+	src/wire/wire_hello.c \
 	src/wire/wire_json.c \
 	src/wire/wire_private.h \
 	src/wire/wire_trial.c

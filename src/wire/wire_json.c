@@ -5,6 +5,8 @@
 
 #include <math.h>
 #include <stddef.h>
+#include <stdlib.h>
+#include <string.h>
 
 int wire_set_text(json_t *o, const char *key, const char *s)
 {
@@ -132,4 +134,17 @@ struct sample_stats wire_stats_unknown(void)
 	for (size_t i = 0; i < STATS_FIELDS; i++)
 		*stats_at(&s, i) = NAN;
 	return s;
+}
+
+char *wire_line(json_t *o)
+{
+	char *text = json_dumps(o, JSON_COMPACT | JSON_REAL_PRECISION(12));
+	json_decref(o);
+	size_t n = text ? strlen(text) : 0;
+	char *line = base_malloc(n + 2);
+	if (n)
+		memcpy(line, text, n);
+	memcpy(line + n, "\n", 2);
+	free(text);
+	return line;
 }

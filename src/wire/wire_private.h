@@ -21,6 +21,9 @@ int wire_get_amount(const json_t *o, const char *key, double *x, struct error *e
 int wire_get_word(const json_t *o, const char *key, int (*parse)(const char *), int otherwise, int *word,
 	struct error *err);
 
+/* The object as a line with its newline, malloc'd; releases the object. */
+char *wire_line(json_t *o);
+
 /* Convert statistics to an object and back. from_json fails without an object, a sample or a median. */
 json_t *wire_stats_to_json(const struct sample_stats *s);
 int wire_stats_from_json(const json_t *o, struct sample_stats *s, struct error *err);
