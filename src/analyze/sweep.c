@@ -42,6 +42,17 @@ static void limit_set(struct sweep_point *s, const struct ground *g, const struc
 	s->by_share = t.known_ns > 0 ? t.ns[s->by] / t.known_ns : NAN;
 }
 
+const char *sweep_mark(const struct sweep_point *p)
+{
+	return isnan(p->bound_ns) ? "" : !p->complete ? ">=" : p->estimated ? "~" : "";
+}
+
+const char *sweep_rate_mark(const struct sweep_point *p)
+{
+	const char *mark = sweep_mark(p);
+	return *mark == '>' ? "<=" : mark;
+}
+
 struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a)
 {
 	const struct plan *p = g->plan;

@@ -29,6 +29,9 @@ struct sweep_point {
 	((struct sweep_point){ .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .items_per_s = NAN,   \
 		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN })
 
+/* What stands before its bound: ">=" (results are missing), "~" (an estimate), "". */
+const char *sweep_mark(const struct sweep_point *p);
+const char *sweep_rate_mark(const struct sweep_point *p); /* before its items per second: "<=", "~", "" */
 /* The point of a scenario. Borrows nothing. */
 struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a);
 /* Marks the best batch of points that differ only in their batch, which ascends: the last one until which

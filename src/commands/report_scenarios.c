@@ -69,7 +69,7 @@ static void row_print(const struct scenario_rows *r, const struct scenario_row *
 		fprintf(out, "%12s  %s\n", "-", row->why);
 		return;
 	}
-	const char *mark = isnan(p->bound_ns) ? "" : p->complete ? p->estimated ? "~" : "" : ">=";
+	const char *mark = sweep_mark(p);
 	fprintf(out, "%12s %6s", arena_printf(a, "%s%s", mark, str_duration(time, p->bound_ns)),
 		interval_text(a, p));
 	if (first || isnan(row->diff_ns))

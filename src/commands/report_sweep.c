@@ -71,10 +71,10 @@ static void head_print(const struct report_sweep *r, const struct sheet *s, stru
 	fprintf(out, "  limited by\n");
 }
 
-static const char *rate_text(struct arena *a, double rate)
+static const char *rate_text(struct arena *a, const struct sweep_point *p, double rate)
 {
 	char text[STR_QUANTITY];
-	return arena_printf(a, "%s", str_count(text, rate));
+	return arena_printf(a, "%s%s", isnan(rate) ? "" : sweep_rate_mark(p), str_count(text, rate));
 }
 
 static const char *limit_text(struct arena *a, const struct sweep_point *p)
@@ -88,16 +88,16 @@ static void row_print(
 {
 	const struct sweep_point *p = &row->point;
 	char time[STR_QUANTITY], bytes[STR_QUANTITY];
-	const char *mark = isnan(p->bound_ns) ? "" : p->complete ? p->estimated ? "~" : "" : ">=";
+	const char *mark = sweep_mark(p);
 	if (s->batch)
 		fprintf(out, "%5lld ", (long long)p->batch);
 	fprintf(out, "%-5s", dtype_name(row->dtype));
 	for (int i = 0; i < row->dim_count; i++)
 		fprintf(out, " %*lld", dim_width(row, i, a), (long long)row->dims[i].value);
 	str_duration(time, p->bound_ns);
-	fprintf(out, "%13s%10s", arena_printf(a, "%s%s", mark, time), rate_text(a, p->items_per_s));
+	fprintf(out, "%13s%10s", arena_printf(a, "%s%s", mark, time), rate_text(a, p, p->items_per_s));
 	if (s->tokens)
-		fprintf(out, "%10s", rate_text(a, p->tokens_per_s));
+		fprintf(out, "%10s", rate_text(a, p, p->tokens_per_s));
 	fprintf(out, "%10s", str_bytes(bytes, p->memory_bytes));
 	if (s->crossovers && row->crossovers >= 0)
 		fprintf(out, "%6d", row->crossovers);

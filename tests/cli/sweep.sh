@@ -39,6 +39,10 @@ bz sweep -b 1,2 --csv "$models/tiny.onnx" >out 2>err
 [ "$(awk -F, '{ print NF }' out | sort -u)" = 10 ] && [ "$(wc -l <out)" -eq 3 ]
 ok $? "as CSV: a header and a line a point"
 
+"$BENANZA" sweep -d h100 --db none.db -b 1 "$models/tiny.onnx" >out 2>err
+grep -Eq '^ +1 f32 +~[0-9.]+ [um]s +~[0-9.]+' out
+ok $? "estimated: the bound and the items a second are both marked"
+
 bert=$top/data/models/bert_base.onnx
 "$BENANZA" sweep -d h100 --db none.db --over 'sequence=64,256' -b 1,8 -t f16 --json "$bert" >out 2>err
 json "[(p['scenario']['dims'], p['scenario']['batch']) for p in d] ==

@@ -58,9 +58,23 @@ static void test_crossovers(void)
 	is_int(sweep_crossovers(&p, &r), -1, "not the same model");
 }
 
+static void marks(void)
+{
+	struct sweep_point p = SWEEP_POINT_UNKNOWN;
+	ok(!*sweep_mark(&p) && !*sweep_rate_mark(&p), "nothing is known, nothing is marked");
+	p.bound_ns = 5;
+	is_str(sweep_mark(&p), ">=", "results are missing: at least so long");
+	is_str(sweep_rate_mark(&p), "<=", "... and at most so many a second");
+	p.estimated = p.complete = true;
+	ok(!strcmp(sweep_mark(&p), "~") && !strcmp(sweep_rate_mark(&p), "~"), "an estimate");
+	p.estimated = false;
+	ok(!*sweep_mark(&p) && !*sweep_rate_mark(&p), "measured");
+}
+
 int main(void)
 {
 	test_best();
 	test_crossovers();
+	marks();
 	return done_testing();
 }

@@ -170,7 +170,7 @@ static void scenarios_draw_row(struct app *app, void *state, int row, int above,
 					l->total.elsewhere ? ": Enter switches" : ""))));
 		return;
 	}
-	const char *mark = isnan(p->bound_ns) ? "" : p->complete ? p->estimated ? "~" : "" : ">=";
+	const char *mark = sweep_mark(p);
 	canvas_fit_right(line, x, 0, 10, STYLE_NORMAL,
 		arena_printf(&app->scratch, "%s%s", mark, str_duration(time, p->bound_ns)));
 	canvas_fit_right(line, x + 11, 0, 6, STYLE_DIM, interval_text(app, p));

@@ -212,11 +212,6 @@ static void bar_draw(struct area line, int x, int columns, double value, double 
 		canvas_put(line, x + i, 0, style, 0x2588);
 }
 
-static const char *mark_of(const struct sweep_point *p)
-{
-	return isnan(p->bound_ns) ? "" : !p->complete ? ">=" : p->estimated ? "~" : "";
-}
-
 static void numbers_draw(struct app *app, const struct sweep *s, const struct sweep_line *l, struct area line)
 {
 	const struct sweep_point *p = &l->total.point;
@@ -224,10 +219,10 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 	char text[STR_QUANTITY];
 	enum style style = p->best ? STYLE_GOOD : STYLE_NORMAL;
 	canvas_fit_right(line, BOUND_AT, 0, 10, style,
-		arena_printf(a, "%s%s", mark_of(p), str_duration(text, p->bound_ns)));
+		arena_printf(a, "%s%s", sweep_mark(p), str_duration(text, p->bound_ns)));
 	canvas_fit_right(
 		line, RATE_AT, 0, 8, style, arena_printf(a, "%s%s", isnan(throughput(s, l)) ? "" :
-			!p->complete ? "<=" : mark_of(p), str_count(text, throughput(s, l))));
+			sweep_rate_mark(p), str_count(text, throughput(s, l))));
 	canvas_fit_right(
 		line, MEMORY_AT, 0, 10, style, arena_printf(a, "%s", str_bytes(text, p->memory_bytes)));
 	const char *limit = limit_name(p->by);
