@@ -56,7 +56,8 @@ static void process_become(
 		unsetenv(*name);
 	for (; env_extra && *env_extra; env_extra++)
 		putenv((char *)(uintptr_t)*env_extra);
-	if (dup2(ends[PIPE_IN][0], 0) == 0 && dup2(ends[PIPE_OUT][1], 1) == 1 && dup2(ends[PIPE_ERR][1], 2) == 2)
+	if (dup2(ends[PIPE_IN][0], 0) == 0 && dup2(ends[PIPE_OUT][1], 1) == 1 &&
+		dup2(ends[PIPE_ERR][1], 2) == 2)
 		execvp(argv[0], (char *const *)(uintptr_t)argv);
 	int why = errno;
 	ssize_t written = write(report, &why, sizeof(why));
