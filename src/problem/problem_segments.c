@@ -14,6 +14,8 @@
 int cursor_fail(const struct cursor *c, const char *what)
 {
 	int shown = c->rest.n > 24 ? 24 : (int)c->rest.n;
+	if (!shown)
+		return error_set(c->err, "problem text: %s: expected %s at its end", c->segment, what);
 	return error_set(c->err, "problem text: %s: expected %s at \"%.*s\"", c->segment, what,
 		shown, c->rest.p);
 }

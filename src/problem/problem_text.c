@@ -44,11 +44,19 @@ static int layout_read(struct cursor *c, struct operand *o)
 	return 0;
 }
 
+/* The error names what stands at `at`, which was read already. */
+static int fail_at(struct cursor *c, struct text at, const char *what)
+{
+	c->rest = at;
+	return cursor_fail(c, what);
+}
+
 static int operand_read(struct cursor *c, struct operand *o)
 {
+	struct text at = c->rest;
 	o->dtype = dtype_parse(cursor_word(c, ".@,/:+"));
 	if (o->dtype == DTYPE_UNKNOWN)
-		return cursor_fail(c, "a data type before this");
+		return fail_at(c, at, "a data type");
 	o->constant = cursor_skip(c, ".c");
 	return cursor_skip(c, "@") ? layout_read(c, o) : 0;
 }
@@ -90,7 +98,7 @@ static void epilogue_write(const struct epilogue *e, struct str *out)
 
 static int epilogue_read(struct cursor *c, struct epilogue *e)
 {
-	struct text name = cursor_word(c, ":,+");
+	struct text at = c->rest, name = cursor_word(c, ":,+");
 	if (text_is(name, "bias")) {
 		e->kind = EPILOGUE_BIAS;
 	} else if (text_is(name, "scale")) {
@@ -101,7 +109,7 @@ static int epilogue_read(struct cursor *c, struct epilogue *e)
 		e->kind = EPILOGUE_ELTWISE;
 		return mode_read_parameters(c, e->mode, &e->alpha, &e->beta);
 	} else {
-		return cursor_fail(c, "an epilogue (bias, scale, a binary or an eltwise mode) before this");
+		return fail_at(c, at, "an epilogue (bias, scale, a binary or an eltwise mode)");
 	}
 	return cursor_skip(c, ":") ? operand_read(c, &e->operand) : cursor_fail(c, "\":\" and a data type");
 }
@@ -172,8 +180,9 @@ static int operands_read(struct cursor *c, struct problem *p)
 		return 0;
 	if (!cursor_skip(c, "/"))
 		return cursor_fail(c, "\"/\" and the accumulator type");
+	struct text at = c->rest;
 	p->accumulator = dtype_parse(cursor_word(c, ":"));
-	return p->accumulator == DTYPE_UNKNOWN ? cursor_fail(c, "a data type before this") : 0;
+	return p->accumulator == DTYPE_UNKNOWN ? fail_at(c, at, "a data type") : 0;
 }
 
 static int body_read(struct cursor *c, struct problem *p)
@@ -182,9 +191,10 @@ static int body_read(struct cursor *c, struct problem *p)
 		c->segment = "mode";
 		if (!cursor_skip(c, ":"))
 			return cursor_fail(c, "\":\" and a mode");
+		struct text at = c->rest;
 		p->mode = mode_parse(p->kernel, cursor_word(c, ",:+"));
 		if (p->mode == MODE_NONE)
-			return cursor_fail(c, "a mode of this kernel before this");
+			return fail_at(c, at, "a mode of this kernel");
 		if (mode_read_parameters(c, p->mode, &p->alpha, &p->beta))
 			return -1;
 	}
