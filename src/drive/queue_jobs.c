@@ -131,7 +131,11 @@ void job_set(struct job_list *l, int job, enum job_state state, const char *why)
 	if (l->jobs[job].state == JOB_PENDING)
 		job_leave(l, job);
 	job_change(l, job, state);
-	l->jobs[job].why = why && why[0] ? arena_strndup(&l->arena, why, strlen(why)) : "";
+	const char *last = l->jobs[job].why;
+	if (!why || !why[0])
+		l->jobs[job].why = "";
+	else if (!last || strcmp(last, why) != 0)
+		l->jobs[job].why = arena_strndup(&l->arena, why, strlen(why));
 }
 
 /* 1 for the next job; 0 if not pending. The difference of slot numbers; after a removal from the middle

@@ -43,6 +43,17 @@ static void dims_put(struct session *s, struct text name, int64_t value, const c
 	s->dim_sources[at] = source;
 }
 
+/* Moves the dimensions and the model's path to a new arena; the old one is the caller's, for undo. */
+static void dims_move(struct session *s)
+{
+	s->dim_arena = (struct arena){ 0 };
+	dims_copy(s);
+	for (int i = 0; i < s->dim_count; i++)
+		s->dims[i].name.p = arena_strndup(&s->dim_arena, s->dims[i].name.p, s->dims[i].name.n);
+	s->options.model_path = arena_strndup(
+		&s->dim_arena, s->options.model_path, strlen(s->options.model_path));
+}
+
 const char *session_dim_source(const struct session *s, struct text name)
 {
 	for (int i = 0; i < s->dim_count; i++)
@@ -298,6 +309,7 @@ static void model_leave(struct session *s, const struct session *before)
 	free(old.plans);
 	session_assume_drop(&old);
 	model_free(old.model);
+	arena_free(&old.dim_arena);
 	s->asked = NULL;
 	s->scenario.assume = false;
 }
@@ -306,6 +318,7 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	struct error *err)
 {
 	struct session before = *s;
+	s->dim_arena = (struct arena){ 0 };
 	s->options.model_path = arena_strndup(&s->dim_arena, model_path, strlen(model_path));
 	s->options.dim_count = s->options.shape_count = s->options.value_count = s->options.assume_count = 0;
 	s->plans = NULL;
@@ -317,12 +330,11 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	s->model = model_load(model_path, err);
 	struct session_plan *made = s->model && !dims_gather(s, err) ? plan_make(s, batch, dtype, err) : NULL;
 	if (!made) {
-		struct arena arena = s->dim_arena; /* it may have grown */
 		if (s->model)
 			model_free(s->model);
 		free(s->plans);
+		arena_free(&s->dim_arena);
 		*s = before;
-		s->dim_arena = arena;
 		return -1;
 	}
 	model_leave(s, &before);
@@ -390,13 +402,11 @@ int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct
 {
 	if (!count)
 		return session_select(s, batch, dtype, err);
-	int before_count = s->dim_count;
-	struct dim_binding *before = s->dims;
-	const char **before_sources = s->dim_sources;
+	struct session before = *s;
 	for (int i = 0; i < count; i++)
 		if (dims[i].value < 0)
 			return error_set(err, "a dimension cannot be negative");
-	dims_copy(s);
+	dims_move(s);
 	for (int i = 0; i < count; i++)
 		dims_put(s, dims[i].name, dims[i].value, "entered");
 	struct session_plan *made = plan_make(s, batch, dtype, err);
@@ -407,9 +417,12 @@ int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct
 		error_set(err, "batch must be 1-%d", BATCH_MAX);
 	}
 	if (!made) { /* the model rejects the values: nothing changes */
-		s->dims = before;
-		s->dim_sources = before_sources;
-		s->dim_count = before_count;
+		arena_free(&s->dim_arena);
+		s->dim_arena = before.dim_arena;
+		s->options.model_path = before.options.model_path;
+		s->dims = before.dims;
+		s->dim_sources = before.dim_sources;
+		s->dim_count = before.dim_count;
 		return -1;
 	}
 	dims_remember(s, dims, count);
@@ -420,6 +433,7 @@ int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct
 	s->plans[s->plan_count++] = made;
 	s->current = made;
 	s->stale = true;
+	arena_free(&before.dim_arena);
 	return 0;
 }
 

@@ -5,9 +5,23 @@
 
 #include <string.h>
 
-static const char *kept(struct app *app, const char *text)
+/* A copy of the device in the arena, as far as it is compared and shown. */
+static struct session_device copy_of(struct arena *a, const struct session_device *d)
 {
-	return arena_strndup(&app->beside.arena, text, strlen(text));
+	return (struct session_device){ .kind = d->kind, .id = d->id, .key = arena_printf(a, "%s", d->key),
+		.model = arena_printf(a, "%s", d->model), .stack = arena_printf(a, "%s", d->stack),
+		.path = arena_printf(a, "%s", d->path), .command = "" };
+}
+
+/* Removes a mark, and with it the memory of its device. */
+static void remove_at(struct beside *b, int at)
+{
+	struct arena kept = { 0 };
+	memmove(&b->list[at], &b->list[at + 1], (size_t)(--b->count - at) * sizeof(*b->list));
+	for (int i = 0; i < b->count; i++)
+		b->list[i] = copy_of(&kept, &b->list[i]);
+	arena_free(&b->arena);
+	b->arena = kept;
 }
 
 static bool is_same(const struct session_device *a, const struct session_device *b)
@@ -33,12 +47,10 @@ static int toggle(struct app *app, const struct session_device *d)
 		return -1;
 	app->generation++;
 	if (at >= 0) {
-		memmove(&b->list[at], &b->list[at + 1], (size_t)(--b->count - at) * sizeof(*b->list));
+		remove_at(b, at);
 		return 0;
 	}
-	b->list[b->count++] = (struct session_device){ .kind = d->kind, .id = d->id, .key = kept(app, d->key),
-		.model = kept(app, d->model), .stack = kept(app, d->stack), .path = kept(app, d->path),
-		.command = "" };
+	b->list[b->count++] = copy_of(&b->arena, d);
 	return 1;
 }
 
