@@ -152,7 +152,8 @@ static void ready(struct analyzer *z, const struct ground *g)
 {
 	bool other = z->on.plan != g->plan || z->on.fusion != g->fusion || z->on.results != g->results ||
 		z->on.estimate != g->estimate || z->on.device != g->device || !same_device(z, g) ||
-		results_version(g->results) < z->version;
+		results_version(g->results) < z->version ||
+		results_version(g->results) > z->version + RESULTS_CHANGES;
 	bool peaks = same_peaks(z, g), assumed = take_assumed(z, g),
 	     renewed = results_version(g->results) != z->version;
 	if (other)

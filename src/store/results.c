@@ -8,8 +8,12 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SPARE_LEAST 8192 /* results that were dropped last: twice as many as a job can have */
+
 /* The current results of one problem, sorted, and the replaced ones. A replaced result only leaves the array:
- * its memory neither moves nor changes, so that pointers to it stay valid. */
+ * its memory neither moves nor changes, so that pointers to it stay valid. One that is dropped for good is
+ * the next result's memory when SPARE_LEAST others were dropped after it: no screen or analysis is that old.
+ * So measuring again and again takes no more memory. */
 struct results_entry {
 	int count, capacity;
 	const struct result **items;
@@ -30,8 +34,10 @@ struct results {
 	const char **interned;
 	int interned_count, interned_capacity;
 	bool cache[CACHE_COUNT], launch[LAUNCH_COUNT]; /* of results with status ok */
-	const char **changed; /* problem of each change, oldest first */
+	const char **changed; /* problem of each change; of the last RESULTS_CHANGES, as a ring */
 	size_t changed_count, changed_capacity;
+	struct result **spare; /* dropped results: a ring of SPARE_LEAST, the oldest at spare_next */
+	int spare_count, spare_next;
 };
 
 struct results *results_new(void)
@@ -51,6 +57,7 @@ void results_free(struct results *r)
 	free(r->interned);
 	free(r->changed);
 	free(r->rough);
+	free(r->spare);
 	hash_free(&r->rough_by_problem);
 	hash_free(&r->by_problem);
 	hash_free(&r->finished);
@@ -71,9 +78,30 @@ static const char *results_intern(struct results *r, const char *s)
 	return r->interned[r->interned_count++] = copy;
 }
 
+/* Nobody needs the result any more, once those who look at it now are done. */
+static void results_drop(struct results *r, const struct result *one)
+{
+	if (!r->spare)
+		r->spare = base_calloc(2 * SPARE_LEAST, sizeof(*r->spare));
+	if (r->spare_count == 2 * SPARE_LEAST) /* more were dropped than added: only of a file of old ones */
+		return;
+	int at = (r->spare_next + r->spare_count++) % (2 * SPARE_LEAST);
+	r->spare[at] = (struct result *)(uintptr_t)one;
+}
+
+static struct result *results_room(struct results *r)
+{
+	if (r->spare_count <= SPARE_LEAST)
+		return ARENA_NEW(&r->arena, struct result);
+	struct result *room = r->spare[r->spare_next];
+	r->spare_next = (r->spare_next + 1) % (2 * SPARE_LEAST);
+	r->spare_count--;
+	return room;
+}
+
 static const struct result *results_copy(struct results *r, const struct result *one)
 {
-	struct result *copy = ARENA_NEW(&r->arena, struct result);
+	struct result *copy = results_room(r);
 	*copy = *one;
 	copy->problem = results_intern(r, one->problem);
 	copy->algorithm.api = results_intern(r, one->algorithm.api);
@@ -166,23 +194,45 @@ static bool results_is_outdated(const struct results_entry *e, const struct resu
 	return false;
 }
 
-static void results_entry_retire(struct results_entry *e, const struct result *one)
+static double results_best_ns(const struct result *r)
 {
-	if (one->status != STATUS_OK)
+	return r->stats.min > 0 ? r->stats.min : r->stats.median;
+}
+
+/* True if two replaced results differ in their times only, for those who read replaced ones. */
+static bool results_are_alike(const struct result *a, const struct result *b)
+{
+	return results_key_compare(a, b) == 0 && a->stats.stop == b->stats.stop &&
+		a->algorithm.matrix == b->algorithm.matrix && strcmp(a->runner_version, b->runner_version) == 0;
+}
+
+/* Keeps a replaced result, of those that are alike the fastest one. */
+static void results_entry_retire(struct results *r, struct results_entry *e, const struct result *one)
+{
+	if (one->status != STATUS_OK) {
+		results_drop(r, one);
 		return;
+	}
+	for (int i = 0; i < e->old_count; i++)
+		if (results_are_alike(e->old[i], one)) {
+			bool faster = results_best_ns(one) < results_best_ns(e->old[i]);
+			results_drop(r, faster ? e->old[i] : one);
+			e->old[i] = faster ? one : e->old[i];
+			return;
+		}
 	VEC_GROW(e->old, e->old_count, e->old_capacity);
 	e->old[e->old_count++] = one;
 }
 
 /* Removes the results that `one` replaces, then inserts it in order. */
-static void results_entry_add(struct results_entry *e, const struct result *one)
+static void results_entry_add(struct results *r, struct results_entry *e, const struct result *one)
 {
 	int kept = 0;
 	for (int i = 0; i < e->count; i++)
 		if (!results_replaces(one, e->items[i]))
 			e->items[kept++] = e->items[i];
 		else
-			results_entry_retire(e, e->items[i]);
+			results_entry_retire(r, e, e->items[i]);
 	e->count = kept;
 	VEC_GROW(e->items, e->count, e->capacity);
 	int at = e->count++;
@@ -193,8 +243,9 @@ static void results_entry_add(struct results_entry *e, const struct result *one)
 
 static void results_note(struct results *r, const char *problem)
 {
-	VEC_GROW(r->changed, r->changed_count, r->changed_capacity);
-	r->changed[r->changed_count++] = problem;
+	if (r->changed_count < RESULTS_CHANGES)
+		VEC_GROW(r->changed, r->changed_count, r->changed_capacity);
+	r->changed[r->changed_count++ % RESULTS_CHANGES] = problem;
 }
 
 /* The result with "" for texts that are NULL. */
@@ -227,9 +278,9 @@ void results_add(struct results *r, const struct result *one)
 	if (copy->status == STATUS_OK)
 		r->cache[copy->cache] = r->launch[copy->launch] = true;
 	if (results_is_outdated(e, copy))
-		results_entry_retire(e, copy);
+		results_entry_retire(r, e, copy);
 	else
-		results_entry_add(e, copy);
+		results_entry_add(r, e, copy);
 }
 
 void results_add_rough(struct results *r, const struct result *one)
@@ -238,10 +289,12 @@ void results_add_rough(struct results *r, const struct result *one)
 	const struct result *copy = results_copy(r, &whole);
 	int64_t *at = hash_at(&r->rough_by_problem, text_of(copy->problem));
 	if (*at < 0) {
-		*at = r->rough_count;
 		VEC_GROW(r->rough, r->rough_count, r->rough_capacity);
-		r->rough_count++;
+		*at = r->rough_count;
+		r->rough[r->rough_count++] = NULL;
 	}
+	if (r->rough[*at])
+		results_drop(r, r->rough[*at]);
 	r->rough[*at] = copy;
 	results_note(r, copy->problem);
 }
@@ -307,10 +360,18 @@ uint64_t results_version(const struct results *r)
 
 const char *results_changed(const struct results *r, uint64_t change)
 {
-	return r->changed[change];
+	return r->changed[change % RESULTS_CHANGES];
 }
 
 int results_problem_count(const struct results *r)
 {
 	return r->count;
+}
+
+size_t results_bytes(const struct results *r)
+{
+	size_t arrays = r->changed_capacity + (size_t)r->rough_capacity + (size_t)r->interned_capacity;
+	for (int i = 0; i < r->count; i++)
+		arrays += (size_t)r->entries[i].capacity + (size_t)r->entries[i].old_capacity;
+	return r->arena.total + arrays * sizeof(void *) + (size_t)r->capacity * sizeof(*r->entries);
 }

@@ -18,15 +18,15 @@ void results_free(struct results *r);
 void results_add(struct results *r, const struct result *one);
 /* Returns the current results of a problem, sorted by rank, then algorithm name; *count is 0 if there are
  * none. r owns the array, which is valid until the next results_add; the results themselves are valid until
- * results_free. */
+ * results_free, or until thousands more were replaced. */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
-/* Returns the replaced results with status ok, unordered. A result that was read back from the file may be
- * there twice. Validity as for results_of. */
+/* Returns the replaced results with status ok, unordered: of those with equal key, stop, matrix units and version
+ * of the runner only the fastest. Validity as for results_of. */
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count);
 /* Adds the result of a quick measurement (JOB_QUICK), status ok: of one algorithm, from a few samples. It is
  * kept apart from the others, and only until the problem is finished. */
 void results_add_rough(struct results *r, const struct result *one);
-/* The last one added; NULL: none, or the problem is finished. Valid until results_free. */
+/* The last one added; NULL: none, or the problem is finished. Validity as for results_of. */
 const struct result *results_rough(const struct results *r, const char *problem);
 /* True if two results of the same problem have the same key. */
 bool results_same_key(const struct result *a, const struct result *b);
@@ -40,9 +40,12 @@ bool results_have_cache(const struct results *r, enum cache c);
 bool results_have_launch(const struct results *r, enum launch l);
 /* Number of changes so far: results added (rough ones too), problems finished. A cheap test for new ones. */
 uint64_t results_version(const struct results *r);
-/* The problem of change number `change`, counted from 0 to results_version - 1. */
+/* The problem of change number `change`, counted from 0 to results_version - 1: one of the last
+ * RESULTS_CHANGES. */
+#define RESULTS_CHANGES 65536
 const char *results_changed(const struct results *r, uint64_t change);
 /* Number of problems with at least one result. */
 int results_problem_count(const struct results *r);
+size_t results_bytes(const struct results *r); /* memory of results, texts and arrays, for tests */
 
 #endif

@@ -66,7 +66,8 @@ static void test_newest(void)
 	results_add(r, &one);
 	near(results_of(r, "p", &count)[0]->stats.median, 26, 0,
 		"with equal dates the one added later is current");
-	is_int((results_replaced(r, "p", &count), count), 3, "replaced results are kept");
+	const struct result *const *old = results_replaced(r, "p", &count);
+	ok(count == 1 && old[0]->stats.median == 20, "of the replaced results the fastest is kept");
 	one = make("p", "a", 0, 26, 300);
 	one.launch = LAUNCH_ISOLATED;
 	results_add(r, &one);
@@ -83,6 +84,37 @@ static void test_newest(void)
 	results_add(r, &one);
 	is_int((results_of(r, "p", &count), count), 6, "math and API are part of the key");
 	is_str(results_of(r, "p", &count)[count - 1]->algorithm.notes, "", "missing notes are empty");
+	results_free(r);
+}
+
+/* Measured again and again, with every state that is kept apart. */
+static void test_memory(void)
+{
+	struct results *r = results_new();
+	size_t before = 0;
+	int count, bad = 0;
+	char name[8];
+	for (int i = 0; i < 200000; i++) {
+		snprintf(name, sizeof(name), "%d", i % 7);
+		struct result one = make("p", name, 0, 20 + i % 5, 100 + i);
+		one.stats.stop = i % 3 ? STOP_CONVERGED : STOP_DISTURBED;
+		one.status = i % 11 ? STATUS_OK : STATUS_FAILED;
+		results_add(r, &one);
+		results_add_rough(r, &one);
+		before = i == 100000 ? results_bytes(r) : before;
+		const struct result *const *all = results_of(r, "p", &count);
+		for (int k = 0; k < count; k++)
+			bad += strcmp(all[k]->problem, "p") != 0 || all[k]->measured_at < 100 + i - 7;
+	}
+	is_int(results_bytes(r), before, "100,000 more results of known keys take no memory");
+	is_int(bad, 0, "and the current ones are the newest");
+	is_int(count, 7, "of each key");
+	const struct result *const *old = results_replaced(r, "p", &count);
+	is_int(count, 14, "replaced: one of each key and stop");
+	for (int k = bad = 0; k < count; k++)
+		bad += old[k]->stats.median != 20;
+	is_int(bad, 0, "the fastest");
+	is_str(results_changed(r, results_version(r) - RESULTS_CHANGES), "p", "the last changes are known");
 	results_free(r);
 }
 
@@ -178,6 +210,7 @@ int main(void)
 {
 	test_order();
 	test_newest();
+	test_memory();
 	test_same_key();
 	test_whole_failure();
 	test_finished();
