@@ -1,11 +1,16 @@
 #!/usr/bin/env python3
-"""Random keys in the explorer: sequences, commands, texts, pastes and sizes from 1x1 to 300x100, in all
-views, on bundled and hostile models, with runners that measure, that misbehave and that are not there.
+"""Random keys in the explorer: sequences, commands, texts, pastes, the mouse and sizes from 1x1 to 300x100, in
+all views and the tour, on bundled and hostile models, with runners that measure, that misbehave and that are
+not there. Its parent does what a shell does: it continues the program after ^Z. A run ends with a key, a signal
+or a terminal that is gone.
 
 It must never end by itself, hang, or grow. By hand, for longer, usually with a program that was built with
 --enable-asan --enable-ubsan (its reports end the run):
 
     monkey.py [--seconds N] [--seed N] [--steady] [--model FILE]
+
+LeakSanitizer stops the program with a SIGSTOP of its own at the end. A SIGCONT at that moment removes it, and
+the program waits forever. So SIGCONT is only sent to a program that ^Z has stopped and that nobody traces.
 
 --steady does not leave the program, and compares its memory after a minute with that at the end. The seed is
 printed; MONKEY_SEED and MONKEY_SECONDS set both in the suite.
@@ -33,6 +38,7 @@ import python_tap  # noqa: E402
 
 GIVEN_UP_S = 120      # without a sign of life
 INTERRUPTED = (130, -2)  # by ^C: in the program, and before it was ready
+ENDINGS = {"key": (0,), "terminate": (143, -15), "hang up": (129, -1)}
 KEPT_KEYS = 20000     # bytes that were typed last, for the report
 SETTLED_S = 60        # memory is compared with that after so long
 GROWTH_KIB = 16 * 1024
@@ -50,11 +56,14 @@ WORDS = ["conv", "cost>1ms", "cost<0", "state:noisy", "op=Conv", "-relu", "is:cr
          "\u5c42", "e\u0301", "\ud7ff", "0", "1", "8", "64", "-1", "99999999999999999999", "2x", "12us",
          "0x", "1e309", "nan", "%s%n", "\"", "'", "=", ">", "f32", "bf16", "f16", "u8", "fusion",
          "fusion=all,parallel", "matrix=off", "telepathy", "layers", "help", "h100", "l40s", "cpu",
+         "dark,warning=208 bold", "light", "mono", "ansi,bad=#ff0000", "on", "off", "queue", "reality", "7", "5ms",
          "out.txt", "out.csv", "out.json", "out.svg", "out.dot", "out.html", "nowhere/out.txt", "batch=4",
          "batch=0", "sequence=7", "a=b=c", "cost", "name", "100", "3", "name with blanks", "a" * 300]
 COMMANDS = ["view", "set", "device", "batch", "dtype", "dim", "filter", "search", "sort", "reverse",
             "layer", "write", "write!", "copy", "measure", "again", "stop", "run", "help", "fusion",
-            "parallel", "matrix", "layout", "assume", "bogus", "5", "0", "%"]
+            "parallel", "matrix", "layout", "assume", "fold", "open", "edit", "theme", "mouse", "beside",
+            "bogus", "5", "0", "%"]
+TOUR = "tour"  # instead of a model
 
 
 class Typist:
@@ -69,7 +78,8 @@ class Typist:
         self.kinds = [(30, self.key), (15, self.named), (15, self.view), (10, self.pair), (8, self.count),
                       (8, self.toggles), (6, self.command), (5, self.text), (4, self.form),
                       (4, self.measuring), (2, self.paste), (2, self.escape), (2, self.device),
-                      (2, self.stop), (1, self.model)]
+                      (3, self.mouse), (2, self.scenario), (2, self.theme), (2, self.stop),
+                      (1, self.model)]
 
     def next(self):
         kind, = self.rng.choices([k for _, k in self.kinds], [w for w, _ in self.kinds])
@@ -88,6 +98,8 @@ class Typist:
         return self.rng.choice(NAMED)
 
     def view(self):
+        if self.rng.random() < 0.1:
+            return b":view " + b"\t" * self.rng.randrange(1, 22) + b"\r"
         return self.one("1234567890?ADO") if self.rng.random() < 0.4 else b"g" + self.one("mnrtdsyawielqhox")
 
     def pair(self):
@@ -139,14 +151,72 @@ class Typist:
         return b"\x1b[" + numbers + self.one("ABCDHFMRcmn~")
 
     def stop(self):
-        """^Z, between keys that draw; its shell continues it at once or does not let it stop."""
+        """^Z, between keys that draw."""
         return b"".join(self.rng.choice([b"\x1a", b"j", b"\x0c"]) for _ in range(6))
 
     def device(self):
-        return b"D" + self.rng.choice([b"j", b"k", b"/h100\r", b"G"]) + b"\r"
+        """Uses one, or marks it to be compared."""
+        moves = self.rng.choice([b"j", b"k", b"/h100\r", b"G"])
+        return b"D" + moves + self.rng.choice([b"\r", b"V", b"Vgs"])
 
     def model(self):
+        if self.rng.random() < 0.5:
+            return b":open " + bytes(self.rng.choice(MODELS)) + b"\r"
         return b"O" + self.rng.choice([b"j\r", b"G\r", b"o\x15./m\t\r", b"o\x15\xff\xfe\r", b"/resnet\r\r"])
+
+    def mouse(self):
+        """A press, a release, the wheel or a drag."""
+        if self.rng.random() < 0.1:
+            return b":mouse " + self.rng.choice([b"on", b"off", b""]) + b"\r"
+        column, row = self.rng.choice([(80, 24), (300, 100), (10, 10)])
+        one = b"\x1b[<%d;%d;%d" % (self.rng.choice([0, 0, 0, 1, 2, 16, 32, 64, 65, 66]),
+                                  self.rng.randint(1, column), self.rng.randint(1, row))
+        return (one + b"M" + one + b"m") * self.rng.choice([1, 1, 2])
+
+    def scenario(self):
+        """Saved under a name, renamed, deleted, taken as the base."""
+        act = self.rng.choice([b"s", b"\x1bOQ", b"X", b".", b"\r"])
+        return b"gs" + self.one("jkG") + act + self.letters() + self.rng.choice([b"\r", b"y", b"n", b"\x1b"])
+
+    def theme(self):
+        return b":theme " + self.rng.choice([b"auto", b"dark", b"light", b"ansi", b"mono",
+                                             b"light,warning=208 bold", self.letters()]) + b"\r"
+
+
+def is_traced(pid):
+    status = pathlib.Path(f"/proc/{pid}/status").read_text()
+    return "\nTracerPid:\t0\n" not in status
+
+
+def shell(command, env, folder, told):
+    """In the child that has the terminal: runs the program in the foreground as a shell with job control does,
+    continues it after ^Z, and ends as it ends."""
+    os.chdir(folder)
+    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGHUP):
+        signal.signal(number, signal.SIG_IGN)
+    pid = os.fork()
+    if pid == 0:
+        os.setpgid(0, 0)
+        os.tcsetpgrp(0, os.getpid())
+        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGHUP):
+            signal.signal(number, signal.SIG_DFL)
+        os.close(told)
+        os.execvpe(command[0], command, env)
+    os.write(told, str(pid).encode())
+    os.close(told)
+    while True:
+        _, status = os.waitpid(pid, os.WUNTRACED)
+        if not os.WIFSTOPPED(status):
+            break
+        while is_traced(pid):
+            time.sleep(0.05)
+        time.sleep(0.02)
+        os.killpg(pid, signal.SIGCONT)
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
+        os.kill(os.getpid(), -code)
+    os._exit(code)
 
 
 class Program:
@@ -160,12 +230,15 @@ class Program:
         hostile = f'[env, "ASAN_OPTIONS=detect_leaks=0", "{HOSTILE}"]'
         runners = {"words": words, "hostile": hostile, "nobody": '[sh, -c, "exit 7"]'}
         config.write_text(
-            f"measure: {measure}\npython: /bin/false\nrunners:\n  cpu: {runners[runner]}\n"
+            f"measure: {measure}\nmouse: {rng.choice(['true', 'false'])}\npython: /bin/false\nrunners:\n  cpu: {runners[runner]}\n"
             f'  more: {words}\n  cuda: [sh, "{lib}/plan_runner.sh", answers]\n'
             f'batch: [1, 8]\ndtype: [f32, bf16]\nagents:\n  good: [python3, "{lib}/fake_agent.py", good]\n'
             f'  bad: [python3, "{lib}/fake_agent.py", garbage]\nscenarios:\n  fused: [fusion, parallel]\n'
             "  eight: { batch: 8, dtype: bf16 }\n  away: { device: h100 }\n")
-        command = [python_tap.program(), str(model), "-c", str(config), "--db", str(folder / "monkey.db")]
+        database = ["--tour"] if model == TOUR else [str(model), "--db", str(folder / "monkey.db")]
+        command = [python_tap.program(), *database, "-c", str(config)]
+        if rng.random() < 0.3:
+            command += ["--theme", rng.choice(["auto", "dark", "light", "ansi", "mono"])]
         command += ["--ascii"] if rng.random() < 0.2 else []
         command += ["--fresh"] if rng.random() < 0.3 else []
         self.command = command
@@ -180,12 +253,16 @@ class Program:
             env["NO_COLOR"] = "1"
         self.size, self.heard, self.status = (80, 24), 0, None
         self.typed = self.first = self.shown = b""
+        tells, told = os.pipe()
         self.pid, self.fd = pty.fork()
         if self.pid == 0:
-            os.chdir(folder)
-            os.execvpe(command[0], command, env)
+            os.close(tells)
+            shell(command, env, folder, told)
+        os.close(told)
         os.set_blocking(self.fd, False)
         self.resize(self.size)
+        with os.fdopen(tells) as numbers:
+            self.program = int(numbers.read())
 
     def resize(self, size):
         self.size = size
@@ -234,7 +311,6 @@ class Program:
             try:
                 data = data[os.write(self.fd, data):]
             except BlockingIOError:
-                self.go_on()
                 self.hear(0.05)
             except OSError:
                 return self.ended()
@@ -242,45 +318,53 @@ class Program:
                 raise TimeoutError("takes no keys")
         return True
 
-    def go_on(self):
-        """As its shell does after ^Z, which may still be on its way."""
-        if self.status is None:
-            os.kill(self.pid, signal.SIGCONT)
-
     def lives(self):
         """Another size makes it draw, whatever it is at."""
         before, end = self.heard, time.monotonic() + GIVEN_UP_S
         self.resize((82, 25) if self.size == (81, 24) else (81, 24))
         while self.heard == before:
-            self.go_on()
             if not self.hear(0.5):
                 return False
             if time.monotonic() > end:
                 raise TimeoutError("does not draw")
         return True
 
-    def leave(self):
-        """The exit status."""
-        self.lives()
+    def leave(self, how):
+        """The exit status. how: one of ENDINGS."""
+        if not self.lives():
+            return
+        if how == "hang up":
+            os.close(self.fd)
+            self.fd = -1
+            self.ended()
+        elif how == "terminate":
+            os.kill(self.program, signal.SIGTERM)
+            end = time.monotonic() + GIVEN_UP_S
+            while self.hear(0.5) and time.monotonic() < end:
+                pass
+        else:
+            self.leave_by_keys()
+        if self.status is None:
+            raise TimeoutError(f"does not leave: {how}")
+
+    def leave_by_keys(self):
         self.type(b"\x1b")
         self.hear(0.5)
         end = time.monotonic() + GIVEN_UP_S
         while self.type(b"\x1b\x1b") and self.hear(0.3) and self.type(b"Q") and time.monotonic() < end:
             until = time.monotonic() + 2
             while time.monotonic() < until and self.hear(0.2):
-                self.go_on()
-        if self.status is None:
-            raise TimeoutError("does not leave")
-        return self.status
+                pass
 
     def kill(self):
         if self.status is None:
-            os.kill(self.pid, signal.SIGKILL)
+            os.kill(self.program, signal.SIGKILL)
             os.waitpid(self.pid, 0)
-        os.close(self.fd)
+        if self.fd >= 0:
+            os.close(self.fd)
 
     def memory_kib(self):
-        for line in pathlib.Path(f"/proc/{self.pid}/status").read_text().splitlines():
+        for line in pathlib.Path(f"/proc/{self.program}/status").read_text().splitlines():
             if line.startswith("VmRSS:"):
                 return int(line.split()[1])
         return 0
@@ -309,6 +393,8 @@ class Monkey:
 
     def program(self):
         model = pathlib.Path(self.options.model) if self.options.model else self.rng.choice(MODELS)
+        if not self.options.model and not self.options.steady and self.rng.random() < 0.1:
+            model = TOUR
         hostile = ["hostile"] if HOSTILE.exists() else []
         runner = self.rng.choice(["words", "words", "words", "nobody", *hostile])
         measure = self.rng.choice(["never", "ask", "always"])
@@ -323,13 +409,15 @@ class Monkey:
             program.resize(self.rng.choice([*SIZES, any_size, any_size]))
         if not program.type(self.typist.next()):
             return False
+        if self.rng.random() < 0.01:  # a terminal that lags
+            time.sleep(0.3)
         if not program.hear(self.rng.choice([0, 0, 0.002, 0.02])):
             return False
         return self.presses % 100 or program.lives()
 
     def run(self, program, until):
         """A program's life: [] or what is wrong."""
-        began, settled = time.monotonic(), None
+        began, settled, how = time.monotonic(), None, "key"
         try:
             program.begin()
             while time.monotonic() < until and self.act(program):
@@ -338,14 +426,15 @@ class Monkey:
             if program.status is None:
                 if settled:
                     self.memory.append((settled, program.memory_kib(), time.monotonic() - began))
-                program.leave()
+                how = self.rng.choice(["key", "key", "key", "terminate", "hang up"])
+                program.leave(how)
         except TimeoutError as error:
             return list(program.report(str(error)))
         finally:
             program.kill()
         cut = program.status == 1 and b"\x03" in program.typed  # by ^C while curses begins or ends
-        good = program.status in (0, *INTERRUPTED) or cut
-        return [] if good else list(program.report(f"ended with {program.status}"))
+        good = program.status in (0, *INTERRUPTED, *ENDINGS[how]) or cut
+        return [] if good else list(program.report(f"ended with {program.status}: {how}"))
 
     def go(self):
         while time.monotonic() < self.end and not self.wrong:
