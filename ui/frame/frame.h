@@ -59,6 +59,7 @@ struct prompt {
 	enum prompt_kind kind;
 	char text[PROMPT_SIZE];
 	bool untouched;       /* text is the previous value: the first letter replaces it */
+	bool behind;          /* text was pasted: what it finds or filters is not shown yet */
 	char before[PROMPT_SIZE]; /* PROMPT_FILTER: the filter that Esc restores */
 	int start_cursor, start_top, start_row, start_layer; /* position when the search or filter
 								    was started */
@@ -312,8 +313,11 @@ void prompt_key(struct app *app, uint32_t key);
 void prompt_close(struct app *app);
 /* Prompts for the dimensions without a value, if there are any. */
 void prompt_ask_unbound(struct app *app);
-/* Edits the text. Returns whether the key was an editing key. */
+/* Edits the text. Returns whether the key was an editing key, and had room. */
 bool prompt_edit(struct prompt *q, uint32_t key);
+/* Adds a letter of pasted text; prompt_catch_up then finds or filters, once for all. */
+void prompt_paste(struct app *app, uint32_t key);
+void prompt_catch_up(struct app *app);
 
 /* form.c: batch, data type and all dimensions in one form over the view, applied together */
 void form_open(struct app *app);

@@ -267,13 +267,17 @@ static void prompt_accept(struct app *app)
 	prompt_close(app);
 }
 
-static void prompt_add(struct prompt *q, uint32_t key)
+/* False: there is no room. */
+static bool prompt_add(struct prompt *q, uint32_t key)
 {
 	struct str s = { 0 };
 	canvas_encode(&s, key);
-	if (strlen(q->text) + s.n < sizeof(q->text))
-		memcpy(q->text + strlen(q->text), s.p, s.n + 1);
+	size_t n = strlen(q->text);
+	bool fits = n + s.n < sizeof(q->text);
+	if (fits)
+		memcpy(q->text + n, s.p, s.n + 1);
 	str_free(&s);
+	return fits;
 }
 
 static void prompt_erase_word(struct prompt *q)
@@ -317,16 +321,45 @@ bool prompt_edit(struct prompt *q, uint32_t key)
 	else if (key == ('W' & 31))
 		prompt_erase_word(q);
 	else if (prints)
-		prompt_add(q, key);
+		return prompt_add(q, key);
 	else
 		return key == ('U' & 31);
 	return true;
 }
 
+/* What the list shows follows the text. */
+static void prompt_follow(struct app *app)
+{
+	char text[PROMPT_SIZE];
+	enum prompt_kind kind = app->frame->prompt.kind;
+	if (kind == PROMPT_SEARCH)
+		search_follow(app);
+	if (kind == PROMPT_FILTER) {
+		text_is_bad(app, text);
+		filter_apply(app, text);
+	}
+}
+
+void prompt_paste(struct app *app, uint32_t key)
+{
+	struct prompt *q = &app->frame->prompt;
+	completion_clear(&q->completion);
+	app->note[0] = '\0';
+	q->behind |= prompt_edit(q, key);
+}
+
+void prompt_catch_up(struct app *app)
+{
+	if (!app->frame->prompt.behind)
+		return;
+	app->frame->prompt.behind = false;
+	pane_sync(app, app_pane(app), app_list_width(app));
+	prompt_follow(app);
+}
+
 void prompt_key(struct app *app, uint32_t key)
 {
 	struct prompt *q = &app->frame->prompt;
-	char text[PROMPT_SIZE];
 	if (q->kind == PROMPT_DIM) {
 		form_key(app, key);
 		return;
@@ -357,12 +390,6 @@ void prompt_key(struct app *app, uint32_t key)
 		prompt_leave(app);
 		return;
 	}
-	if (!prompt_edit(q, key))
-		return;
-	if (q->kind == PROMPT_SEARCH)
-		search_follow(app);
-	if (q->kind == PROMPT_FILTER) {
-		text_is_bad(app, text);
-		filter_apply(app, text);
-	}
+	if (prompt_edit(q, key))
+		prompt_follow(app);
 }

@@ -19,6 +19,8 @@
 #define MEASURING_REDRAW_MS 500
 #define IDLE_WAIT_MS 1000
 #define LOG_LINES 1000 /* kept for the view queue */
+#define PASTE_SLICE 4096 /* letters of pasted text between frames */
+#define AHEAD_MS 100 /* longest time without a frame while text is typed faster than frames are drawn */
 #define SLICE_MS 4 /* of effects, with a key press and at a time between */
 #define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
 
@@ -178,30 +180,64 @@ static void key_take(struct app *app, uint32_t key)
 		typed_key(app, key, now_ms());
 }
 
-/* Pasted text is typed where text is asked for, without the ends of its lines; elsewhere it is no keys. */
-static void paste_take(struct app *app, uint32_t key)
+/* True if text is asked for. */
+static bool is_text_asked(const struct app *app)
 {
 	static const unsigned texts = 1U << PROMPT_SEARCH | 1U << PROMPT_FILTER | 1U << PROMPT_DIM |
 		1U << PROMPT_ASSUME | 1U << PROMPT_LINE | 1U << PROMPT_TEXT | 1U << PROMPT_PATH;
+	return texts >> app->frame->prompt.kind & 1;
+}
+
+/* Pasted text is typed where text is asked for, without the ends of its lines; elsewhere it is no keys. */
+static void paste_take(struct app *app, uint32_t key)
+{
 	bool printable = key >= ' ' && key != KEY_CODE_BACKSPACE && key < KEY_CODE_UP;
-	if (!(texts >> app->frame->prompt.kind & 1))
+	if (!is_text_asked(app))
 		app_note(app, false,
 			"pasted text is not taken for keys: paste it after : or / (Esc ends it)");
-	else if (printable)
+	else if (printable && (app->frame->tour.on || app->frame->prompt.kind == PROMPT_DIM))
 		key_take(app, key);
+	else if (printable && !app_is_too_small(app))
+		prompt_paste(app, key);
+}
+
+/* Takes pasted text as far as it has come, without a frame between: a megabyte may be pasted. Returns what
+ * came after it. */
+static enum term_event pastes_take(struct app *app, enum term_event event, struct term_value *value)
+{
+	for (int i = 0; event == TERM_PASTED && i < PASTE_SLICE; i++) {
+		paste_take(app, value->key);
+		event = term_wait(-1, 0, value);
+	}
+	if (event == TERM_PASTED)
+		paste_take(app, value->key);
+	return event;
+}
+
+static void event_take(struct app *app, enum term_event event, const struct term_value *value)
+{
+	if (event == TERM_RESIZE)
+		resize(app);
+	if (event == TERM_GROUND)
+		ground_take(app, value->key);
+	if (event == TERM_KEY)
+		key_take(app, value->key);
+	if (event == TERM_MOUSE && !app->frame->tour.on)
+		mouse_event(app, &value->mouse, now_ms());
 }
 
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
-	bool changed = true, reading = false;
+	bool changed = true, reading = false, ahead = false;
 	int64_t shown_ms = 0;
 	while (!app->frame->quit) {
 		bool measuring = is_measuring(app);
 		int64_t since = now_ms() - shown_ms;
 		int due = view_due_ms(app);
 		changed |= due == 0;
-		if (!measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
+		if (ahead ? since >= AHEAD_MS : !measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
+			prompt_catch_up(app);
 			changed |= app_refresh(app) || measuring;
 			if (changed)
 				show(app);
@@ -219,25 +255,20 @@ static int loop(struct app *app)
 		bool pending = session_effects_step(app->session, 0), working = view_work(app, 0);
 		bool busy = reading || pending || working || wait < 0;
 		enum term_event event = term_wait(fd_of(app), busy ? 0 : (int)wait, &value);
+		bool used = event == TERM_KEY || event == TERM_PASTED || event == TERM_MOUSE;
+		if (event == TERM_PASTED)
+			event = pastes_take(app, event, &value);
 		if (event == TERM_SIGNAL)
 			return (int)value.key;
-		if (event == TERM_RESIZE)
-			resize(app);
-		if (event == TERM_GROUND)
-			ground_take(app, value.key);
-		bool used = event == TERM_KEY || event == TERM_PASTED || event == TERM_MOUSE;
+		used |= event == TERM_KEY || event == TERM_MOUSE;
 		if (typed_due_ms(app, now_ms()) == 0 && !used) {
 			typed_expire(app, now_ms());
 			changed = true;
 			shown_ms = 0;
 		}
-		if (event == TERM_KEY)
-			key_take(app, value.key);
-		if (event == TERM_PASTED)
-			paste_take(app, value.key);
-		if (event == TERM_MOUSE && !app->frame->tour.on)
-			mouse_event(app, &value.mouse, now_ms());
-		shown_ms = used ? 0 : shown_ms;
+		event_take(app, event, &value);
+		ahead = used && is_text_asked(app) && term_has_input();
+		shown_ms = used && !ahead ? 0 : shown_ms;
 		if (!used && pending) { /* before new results, which would make them old */
 			session_effects_step(app->session, SLICE_MS);
 			changed = true;

@@ -519,6 +519,12 @@ static void stop(void)
 	was_resized = 1;
 }
 
+bool term_has_input(void)
+{
+	struct pollfd keyboard = { term.fd, POLLIN, 0 };
+	return term.held_count || (poll(&keyboard, 1, 0) > 0 && keyboard.revents == POLLIN);
+}
+
 enum term_event term_wait(int fd, int timeout_ms, struct term_value *value)
 {
 	*value = (struct term_value){ .key = KEY_CODE_NONE };

@@ -44,5 +44,7 @@ struct term_value {
 };
 /* Waits for a key or the mouse, for input on `fd` (-1: none) or for timeout_ms (-1: no timeout). */
 enum term_event term_wait(int fd, int timeout_ms, struct term_value *value);
+/* True if more was typed already. */
+bool term_has_input(void);
 
 #endif
