@@ -126,7 +126,7 @@ static bool is_computable(const struct search *s, const struct plan_layer *l)
 		return false;
 	const struct plan_problem *pp = layer_problem(s->plan, l);
 	return plan_layer_is(l, "Erf") || plan_layer_is(l, "Neg") ||
-		(pp && !l->proxy && pp->problem.kernel == KERNEL_ELTWISE);
+		(pp && !l->proxy && pp->problem->kernel == KERNEL_ELTWISE);
 }
 
 static void compute_binary(const struct search *s, const struct plan_layer *l, double *y)
@@ -150,7 +150,7 @@ static void compute_unary(const struct search *s, const struct plan_layer *l, do
 	const struct plan_problem *pp = layer_problem(s->plan, l);
 	for (int i = 0; i < SAMPLES; i++)
 		y[i] = is_erf ? erf(in[i]) : is_neg ? -in[i] :
-			eltwise(pp->problem.mode, (double)pp->problem.alpha, (double)pp->problem.beta, in[i]);
+			eltwise(pp->problem->mode, (double)pp->problem->alpha, (double)pp->problem->beta, in[i]);
 }
 
 /* Computes the curves of all layers added so far. Called only for closed regions, which are few. */

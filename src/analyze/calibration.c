@@ -84,7 +84,7 @@ static double bytes_ns(const struct problem *p, const struct peaks *k, const str
 {
 	const struct calibration_row *memory = row_of(CALIBRATION_MEMORY, k->sm, false);
 	struct problem bare;
-	memcpy(&bare, p, problem_extent(p));
+	problem_copy(&bare, p);
 	bare.epilogue_count = 0;
 	double own = fmin(all_ns, roofline_parts(&bare, k, s, CACHE_NET, NULL).bytes_ns);
 	return own / row->share_bytes + (all_ns - own) / fmax(row->share_bytes, memory->share_bytes);

@@ -337,7 +337,7 @@ static void find_pointwise(struct finder *f, const struct plan_layer *l, const b
 		follow(f, &c, -1, true);
 		str_free(&c.pattern);
 	} else if (l->problem >= 0 && (!taken[l->index] || chain_is_gate(f->plan, l))) {
-		if (!kernel_row(f->plan->problems[l->problem].problem.kernel)->pointwise)
+		if (!kernel_row(f->plan->problems[l->problem].problem->kernel)->pointwise)
 			return;
 		if (chain_start_pointwise(&c, f->plan, l) && units_agree(f, &c))
 			follow(f, &c, l->problem, false);

@@ -42,8 +42,8 @@ static bool heads_of(const struct plan *p, int value, int64_t *size)
 static bool is_product(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	return plan_layer_is(l, "MatMul") && pp && !l->proxy && pp->problem.kernel == KERNEL_MATMUL &&
-		!pp->problem.epilogue_count && l->input_count == 2 && !p->values[l->inputs[0]].constant &&
+	return plan_layer_is(l, "MatMul") && pp && !l->proxy && pp->problem->kernel == KERNEL_MATMUL &&
+		!pp->problem->epilogue_count && l->input_count == 2 && !p->values[l->inputs[0]].constant &&
 		!p->values[l->inputs[1]].constant;
 }
 
@@ -51,8 +51,8 @@ static bool is_product(const struct plan *p, const struct plan_layer *l)
 static bool is_scale(const struct plan *p, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	return pp && !l->proxy && pp->problem.kernel == KERNEL_ELTWISE &&
-		pp->problem.mode == MODE_LINEAR_MAP && pp->problem.beta >= 0 && pp->problem.beta <= 0;
+	return pp && !l->proxy && pp->problem->kernel == KERNEL_ELTWISE &&
+		pp->problem->mode == MODE_LINEAR_MAP && pp->problem->beta >= 0 && pp->problem->beta <= 0;
 }
 
 static bool is_cast(const struct plan *p, const struct plan_layer *l)
@@ -72,10 +72,10 @@ static bool is_shaping(const struct plan_layer *l)
 static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t *keys)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	if (!pp || l->proxy || pp->problem.kernel != KERNEL_SOFTMAX || pp->problem.mode != MODE_SOFTMAX ||
-		pp->problem.axis != pp->problem.shape[0].rank - 1)
+	if (!pp || l->proxy || pp->problem->kernel != KERNEL_SOFTMAX || pp->problem->mode != MODE_SOFTMAX ||
+		pp->problem->axis != pp->problem->shape[0].rank - 1)
 		return false;
-	*keys = pp->problem.shape[0].dim[pp->problem.axis];
+	*keys = pp->problem->shape[0].dim[pp->problem->axis];
 	return true;
 }
 
@@ -171,7 +171,7 @@ static bool take_added(struct match *m, const struct plan_layer *l)
 {
 	int mask;
 	const struct plan_problem *pp = layer_problem(m->p, l);
-	if (!pp || l->proxy || pp->problem.mode != MODE_ADD || pp->problem.epilogue_count ||
+	if (!pp || l->proxy || pp->problem->mode != MODE_ADD || pp->problem->epilogue_count ||
 		l->input_count != 2 || l->inputs[1] < 0)
 		return altered(m, l);
 	if (!take(m, l) || !take_either(m, l, l->inputs, &mask))

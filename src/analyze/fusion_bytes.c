@@ -10,7 +10,7 @@
 
 static const struct problem *own_problem(const struct plan *p, const struct plan_layer *l)
 {
-	return l->quantized && l->problem >= 0 ? &p->problems[l->problem].problem : NULL;
+	return l->quantized && l->problem >= 0 ? p->problems[l->problem].problem : NULL;
 }
 
 static bool is_byte(enum dtype t)
@@ -87,7 +87,7 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 	if (!is_product(p, l))
 		return false;
 	*c = (struct chain){ .plan = p, .level = FUSION_FOLD, .residual = -1, .channel_axis = -1 };
-	c->problem = *own_problem(p, l);
+	problem_copy(&c->problem, own_problem(p, l));
 	str_puts(&c->pattern, l->op->name);
 	chain_take(c, l->index, l->outputs[0]);
 	while ((part = part_behind(c, l->index)))

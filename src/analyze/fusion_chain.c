@@ -100,10 +100,10 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	if (!pp || !plan_layer_is_onnx(l) || l->body_count || l->proxy || l->class == CLASS_FREE ||
 		!chain_one_output(p, l))
 		return false;
-	if (!dtype_is_float(destination(&pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
+	if (!dtype_is_float(destination(pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
 		return false;
 	c->plan = p;
-	memcpy(&c->problem, &pp->problem, problem_extent(&pp->problem));
+	problem_copy(&c->problem, pp->problem);
 	c->foldable = c->pointwise = c->activation = c->add = c->gate = c->proxy = false;
 	c->level = FUSION_EPILOGUE;
 	c->channel_axis = c->residual = -1;
@@ -124,7 +124,7 @@ bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer 
 	const struct plan_problem *pp = layer_problem(p, l);
 	bool anchor = false;
 	c->pattern = (struct str){ 0 };
-	if (!pp || !kernel_row(pp->problem.kernel)->takes_epilogues)
+	if (!pp || !kernel_row(pp->problem->kernel)->takes_epilogues)
 		return false;
 	for (size_t i = 0; i < sizeof(anchor_ops) / sizeof(anchor_ops[0]); i++)
 		anchor |= plan_layer_is(l, anchor_ops[i]);
@@ -315,15 +315,15 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 	const struct plan_problem *pp = layer_problem(c->plan, l);
 	int other = other_input(c, l);
 	struct problem *q = &c->problem;
-	if (!pp || l->proxy || pp->problem.kernel != KERNEL_BINARY || pp->problem.epilogue_count ||
+	if (!pp || l->proxy || pp->problem->kernel != KERNEL_BINARY || pp->problem->epilogue_count ||
 		other < 0 || q->epilogue_count == PROBLEM_EPILOGUES)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
-	enum mode mode = pp->problem.mode;
+	enum mode mode = pp->problem->mode;
 	bool either = mode == MODE_ADD || mode == MODE_MUL || mode == MODE_MAXIMUM || mode == MODE_MINIMUM;
 	bool left = (mode == MODE_SUB || mode == MODE_DIV) && l->inputs[0] == c->value;
 	if (!(either || left) || v->dtype != destination(q)->dtype ||
-		destination(&pp->problem)->dtype != v->dtype || !same_shape(c->plan, other, c->value) ||
+		destination(pp->problem)->dtype != v->dtype || !same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
@@ -359,12 +359,12 @@ static bool may_activate(const struct chain *c)
 static bool take_affine(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
-	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
-		pp->problem.mode != MODE_LINEAR_MAP || pp->problem.epilogue_count ||
+	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
+		pp->problem->mode != MODE_LINEAR_MAP || pp->problem->epilogue_count ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	chain_name(c, l);
-	add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
+	add_activation(c, pp->problem->mode, pp->problem->alpha, pp->problem->beta);
 	c->activation = false;
 	return true;
 }
@@ -375,14 +375,14 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 		MODE_GELU_ERF, MODE_GELU_TANH, MODE_SWISH, MODE_HARD_SIGMOID, MODE_HARD_SWISH, MODE_ELU,
 		MODE_SOFTPLUS, MODE_MISH };
 	const struct plan_problem *pp = layer_problem(c->plan, l);
-	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
-		pp->problem.epilogue_count || l->inputs[0] != c->value)
+	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
+		pp->problem->epilogue_count || l->inputs[0] != c->value)
 		return false;
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++) {
-		if (modes[i] != pp->problem.mode)
+		if (modes[i] != pp->problem->mode)
 			continue;
 		chain_name(c, l);
-		return add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
+		return add_activation(c, pp->problem->mode, pp->problem->alpha, pp->problem->beta);
 	}
 	return false;
 }
@@ -391,12 +391,12 @@ static bool take_activation(struct chain *c, const struct plan_layer *l)
 static bool take_function(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
-	if (!may_activate(c) || !pp || l->proxy || pp->problem.kernel != KERNEL_ELTWISE ||
-		pp->problem.epilogue_count ||
-		destination(&pp->problem)->dtype != destination(&c->problem)->dtype)
+	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
+		pp->problem->epilogue_count ||
+		destination(pp->problem)->dtype != destination(&c->problem)->dtype)
 		return false;
 	chain_name(c, l);
-	return add_activation(c, pp->problem.mode, pp->problem.alpha, pp->problem.beta);
+	return add_activation(c, pp->problem->mode, pp->problem->alpha, pp->problem->beta);
 }
 
 bool chain_hands_on(const struct plan_layer *l)
@@ -466,7 +466,7 @@ bool chain_is_gate(const struct plan *p, const struct plan_layer *l)
 	const struct plan_problem *pp = layer_problem(p, l);
 	struct chain c = { .plan = p, .value = chain_one_output(p, l) ? l->outputs[0] : -1 };
 	int reader;
-	return pp && c.value >= 0 && is_gating(&pp->problem) && chain_readers(p, c.value, &reader, 1) == 1 &&
+	return pp && c.value >= 0 && is_gating(pp->problem) && chain_readers(p, c.value, &reader, 1) == 1 &&
 		is_product_with(&c, &p->layers[reader]);
 }
 

@@ -23,7 +23,7 @@ static int layer_compare(const void *x, const void *y)
 static bool is_member(const struct plan *p, const struct plan_layer *l, int value)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	const struct problem *q = pp ? &pp->problem : NULL;
+	const struct problem *q = pp ? pp->problem : NULL;
 	if (!q || q->kernel != KERNEL_MATMUL || l->input_count < 2 || l->inputs[0] != value ||
 		l->inputs[1] == value || l->absorbed_by >= 0 || l->quantized)
 		return false;
@@ -149,7 +149,7 @@ static bool reads_columns(const struct join *j, const struct plan *p, int value,
 		if (view && reads_columns(j, p, l->outputs[0], columns, depth + 1))
 			continue;
 		if (l->class == CLASS_FREE || l->body_count || !pp || j->dense[l->index] ||
-			!kernel_row(pp->problem.kernel)->leading_dimension)
+			!kernel_row(pp->problem->kernel)->leading_dimension)
 			return false;
 	}
 	return true;
@@ -184,7 +184,7 @@ bool join_make(const struct join *j, unsigned members, struct chain *c, double *
 	*copy_bytes = 0;
 	*c = (struct chain){ .plan = j->parts[0].plan, .level = FUSION_PATTERN, .residual = -1,
 		.channel_axis = -1, .value = -1 };
-	memcpy(&c->problem, &j->parts[0].problem, problem_extent(&j->parts[0].problem));
+	problem_copy(&c->problem, &j->parts[0].problem);
 	c->problem.mn = 0;
 	for (int i = 0; i < j->count; i++) {
 		const struct chain *part = &j->parts[i];

@@ -118,7 +118,7 @@ bool layout_passes(const struct plan *p, const struct plan_layer *l)
 	if (plan_layer_layout(p, l) != KERNEL_LAYOUT_PASS)
 		return false;
 	return l->class == CLASS_FREE ||
-		(l->problem >= 0 && !plan_twin(&p->problems[l->problem].problem, &twin));
+		(l->problem >= 0 && !plan_twin(p->problems[l->problem].problem, &twin));
 }
 
 /* The pairs of a problem; priced off: the library's choice is ONNX order, unless all are channels last. */

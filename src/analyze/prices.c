@@ -237,9 +237,9 @@ bool study_renew(struct study *st, int distinct)
 /* Problems of a plan are kept as parsed; those that no kernel has are not. */
 static const struct problem *plan_parsed(const struct plan_problem *p)
 {
-	const char *kernel = kernel_name(p->problem.kernel);
+	const char *kernel = kernel_name(p->problem->kernel);
 	size_t n = strlen(kernel);
-	return strncmp(p->text, kernel, n) == 0 && p->text[n] == ':' ? &p->problem : NULL;
+	return strncmp(p->text, kernel, n) == 0 && p->text[n] == ':' ? p->problem : NULL;
 }
 
 const struct problem *study_problem(const struct study *st, int distinct)
@@ -251,10 +251,7 @@ const struct problem *study_problem(const struct study *st, int distinct)
 	if (!*kept) {
 		struct problem p;
 		bool valid = problem_parse(text_of(study_text(st, distinct)), &p, NULL) == 0;
-		struct problem *copy = valid ? arena_alloc(&st->lists->parsed, problem_extent(&p)) : NULL;
-		if (copy)
-			memcpy(copy, &p, problem_extent(&p));
-		*kept = copy ? copy : &invalid;
+		*kept = valid ? problem_keep(&st->lists->parsed, &p) : &invalid;
 	}
 	return *kept == &invalid ? NULL : *kept;
 }

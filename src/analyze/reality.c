@@ -233,7 +233,7 @@ static bool reads_constants(const struct plan *p, const struct reality_group *g)
 {
 	for (int i = 0; i < g->layer_count; i++) {
 		int problem = p->layers[g->layers[i]].problem;
-		if (problem >= 0 && problem_constant_bytes(&p->problems[problem].problem) > 0)
+		if (problem >= 0 && problem_constant_bytes(p->problems[problem].problem) > 0)
 			return true;
 	}
 	return false;

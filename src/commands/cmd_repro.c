@@ -272,7 +272,7 @@ static int repro(struct repro *r, const struct options *o, int64_t batch, enum d
 	if (s->described)
 		r->described = s->described->path;
 	if (r->problem) {
-		r->benchdnn_why = benchdnn_write(&r->problem->problem, &r->benchdnn);
+		r->benchdnn_why = benchdnn_write(r->problem->problem, &r->benchdnn);
 		session_refresh(s);
 		algorithm_find(r);
 	}

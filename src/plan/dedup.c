@@ -15,7 +15,8 @@ struct dedup {
 	struct hash mistyped; /* reasons already warned of */
 	struct op_types_met types;
 	struct plan_problem *problems;
-	int64_t **words;     /* per problem: the number of its words, then these, in the plan's arena */
+	struct arena arena;
+	int64_t **words;     /* per problem: the number of its words, then these */
 	int count, capacity, words_capacity;
 	int layer;           /* the layer of the main graph being priced, including its bodies */
 };
@@ -96,10 +97,9 @@ static int problem_met(struct dedup *d, const int64_t *words, int count, uint64_
 		: -1;
 }
 
-static void problem_keep(struct dedup *d, const char *text, const int64_t *words, int count, uint64_t digest)
+static void words_keep(struct dedup *d, const char *text, const int64_t *words, int count, uint64_t digest)
 {
-	struct arena *a = &d->b->p->arena;
-	int64_t *kept = ARENA_ARRAY(a, int64_t, count + 2);
+	int64_t *kept = ARENA_ARRAY(&d->arena, int64_t, count + 2);
 	kept[0] = count;
 	memcpy(kept + 1, words, (size_t)count * sizeof(*words));
 	memcpy(kept + 1 + count, &digest, sizeof(digest)); /* the key */
@@ -135,12 +135,12 @@ static int problem_add(
 	VEC_GROW(d->problems, d->count, d->capacity);
 	d->problems[d->count] = (struct plan_problem){
 		.text = kept,
-		.problem = *problem,
+		.problem = problem_keep(&d->b->p->arena, problem),
 		.first_layer = layer,
 		.use_count = 1,
 		.border = border,
 	};
-	problem_keep(d, kept, words, count, digest);
+	words_keep(d, kept, words, count, digest);
 	return d->count++;
 }
 
@@ -592,6 +592,7 @@ void dedup_layers(struct builder *b)
 	problems_share(p, p);
 	free(d.problems);
 	free(d.words);
+	arena_free(&d.arena);
 	hash_free(&d.texts);
 	hash_free(&d.digests);
 	hash_free(&d.mistyped);

@@ -75,7 +75,7 @@ enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_lay
 		return shape_same(*in, *out) ? KERNEL_LAYOUT_PASS : KERNEL_LAYOUT_ORDER;
 	if (l->problem < 0)
 		return KERNEL_LAYOUT_ORDER;
-	const struct problem *q = &p->problems[l->problem].problem;
+	const struct problem *q = p->problems[l->problem].problem;
 	const struct kernel_row *row = kernel_row(q->kernel);
 	/* a quantized layer is a proxy only for the factor between its scales */
 	if (q->kernel == KERNEL_COPY || (l->proxy && !l->quantized))
@@ -160,7 +160,7 @@ static int problem_add(struct finder *f, const struct problem *problem, int laye
 	char *kept = arena_strndup(&p->arena, text, strlen(text));
 	VEC_GROW(f->added, f->added_count, f->added_capacity);
 	f->added[f->added_count] = (struct plan_problem){
-		.text = kept, .problem = *problem, .first_layer = layer, .use_count = 1,
+		.text = kept, .problem = problem_keep(&p->arena, problem), .first_layer = layer, .use_count = 1,
 	};
 	int index = p->problem_count + f->added_count++;
 	*hash_at(&f->texts, text_of(kept)) = index;
@@ -178,7 +178,7 @@ bool plan_twin(const struct problem *p, struct problem *twin)
 		return false;
 	if (row->any_order && row->any_order(p))
 		return false;
-	*twin = *p;
+	problem_copy(twin, p);
 	if (row->layout == KERNEL_LAYOUT_SOURCE && in.rank >= 3 && in.rank <= 5) {
 		twin->operand[0].layout = LAYOUT_NXC;
 		return true;
@@ -192,7 +192,7 @@ static int twin_index(struct finder *f, int problem, int layer)
 	if (problem < 0)
 		return -1;
 	if (f->twin_of[problem] == -2) {
-		bool differs = plan_twin(&f->p->problems[problem].problem, &twin);
+		bool differs = plan_twin(f->p->problems[problem].problem, &twin);
 		f->twin_of[problem] = differs ? problem_add(f, &twin, layer) : problem;
 	} else if (f->twin_of[problem] >= f->p->problem_count) {
 		f->added[f->twin_of[problem] - f->p->problem_count].use_count++;

@@ -20,7 +20,7 @@ bool plan_padded(const struct problem *p, struct problem *padded)
 	bool dense = true;
 	for (int i = 0; i < problem_operand_count(p); i++)
 		dense &= p->operand[i].layout != LAYOUT_STRIDES;
-	*padded = *p;
+	problem_copy(padded, p);
 	if (!dense)
 		return false;
 	if ((p->kernel == KERNEL_CONV || p->kernel == KERNEL_DECONV) && p->g == 1) {
@@ -38,7 +38,7 @@ static int padded_add(struct plan *p, struct hash *texts, struct plan_problem *a
 {
 	struct problem padded, read;
 	char text[PROBLEM_TEXT_SIZE];
-	if (!plan_padded(&p->problems[problem].problem, &padded) || problem_format(&padded, text, NULL) ||
+	if (!plan_padded(p->problems[problem].problem, &padded) || problem_format(&padded, text, NULL) ||
 		problem_parse(text_of(text), &read, NULL))
 		return -1;
 	int64_t found = hash_find(texts, text_of(text));
@@ -46,7 +46,7 @@ static int padded_add(struct plan *p, struct hash *texts, struct plan_problem *a
 		return (int)found;
 	int index = plan_problem_total(p) + *count;
 	struct plan_problem *one = &added[(*count)++];
-	*one = (struct plan_problem){ .text = arena_strndup(&p->arena, text, strlen(text)), .problem = padded,
+	*one = (struct plan_problem){ .text = arena_strndup(&p->arena, text, strlen(text)), .problem = problem_keep(&p->arena, &padded),
 		.first_layer = p->problems[problem].first_layer,
 		.use_count = p->problems[problem].use_count };
 	*hash_at(texts, text_of(one->text)) = index;

@@ -26,6 +26,13 @@ static const struct {
 #undef MODE_ROW
 };
 
+const struct problem *problem_keep(struct arena *a, const struct problem *p)
+{
+	struct problem *copy = arena_alloc(a, problem_extent(p));
+	problem_copy(copy, p);
+	return copy;
+}
+
 const char *kernel_name(enum kernel k)
 {
 	return kernel_names[k];

@@ -26,6 +26,7 @@
 #include "problem/dtype.h"
 
 #include <stddef.h>
+#include <string.h>
 
 #define PROBLEM_RANK 8       /* maximum rank of a tensor */
 #define PROBLEM_SHAPES 64    /* maximum number of shapes (concat inputs) */
@@ -253,6 +254,14 @@ static inline size_t problem_extent(const struct problem *p)
 {
 	return offsetof(struct problem, shape) + (size_t)p->shape_count * sizeof(p->shape[0]);
 }
+/* Copies that part. */
+static inline void problem_copy(struct problem *to, const struct problem *from)
+{
+	memcpy(to, from, problem_extent(from));
+}
+/* A copy in the arena of that part only: a fifth of the struct. It is copied with problem_copy, never with
+ * `=`. */
+const struct problem *problem_keep(struct arena *a, const struct problem *p);
 
 const char *kernel_name(enum kernel k);
 const char *mode_name(enum mode m);

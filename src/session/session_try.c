@@ -88,7 +88,7 @@ struct session_bound session_bound_threads(struct session *s, int threads)
 static bool convolves(const struct plan *p)
 {
 	for (int i = 0; i < p->problem_count; i++)
-		if (p->problems[i].problem.kernel == KERNEL_CONV)
+		if (p->problems[i].problem->kernel == KERNEL_CONV)
 			return true;
 	for (int i = 0; i < p->layer_count; i++)
 		for (int j = 0; j < p->layers[i].body_count; j++)

@@ -64,8 +64,8 @@ static void check_problem(const struct plan_problem *p)
 	FUZZ_CHECK(problem_parse(text_of(p->text), &back, &err) == 0);
 	FUZZ_CHECK(problem_format(&back, text, &err) == 0 && strcmp(text, p->text) == 0);
 	FUZZ_CHECK(problem_flops(&back) >= 0 && problem_bytes(&back) >= 0);
-	FUZZ_CHECK(problem_flops(&back) == problem_flops(&p->problem));
-	FUZZ_CHECK(problem_bytes(&back) == problem_bytes(&p->problem));
+	FUZZ_CHECK(problem_flops(&back) == problem_flops(p->problem));
+	FUZZ_CHECK(problem_bytes(&back) == problem_bytes(p->problem));
 }
 
 static void check_value(const struct plan_value *v)

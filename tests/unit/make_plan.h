@@ -96,10 +96,12 @@ __attribute__((unused)) static int make_problem(struct maker *m, const char *tex
 	struct plan_problem *p = &m->plan.problems[m->plan.problem_count];
 	*p = (struct plan_problem){ .text = arena_strndup(&m->plan.arena, text, strlen(text)) };
 	struct error err = ERROR_NONE;
-	if (strchr(text, ':') && problem_parse(text_of(text), &p->problem, &err) < 0) {
+	struct problem parsed = { 0 };
+	if (strchr(text, ':') && problem_parse(text_of(text), &parsed, &err) < 0) {
 		printf("Bail out! %s: %s\n", text, err.text);
 		exit(1);
 	}
+	p->problem = problem_keep(&m->plan.arena, &parsed);
 	return m->plan.problem_count++;
 }
 

@@ -134,7 +134,7 @@ static void open_trial(struct trial *t, bool products)
 		int before = t->m->plan.problem_count;
 		values[count] = (products ? grow_products : grow)(t->m, values, count, convs);
 		for (int i = before; i < t->m->plan.problem_count; i++)
-			convs += kernel_row(t->m->plan.problems[i].problem.kernel)->takes_epilogues;
+			convs += kernel_row(t->m->plan.problems[i].problem->kernel)->takes_epilogues;
 		if (below(10) == 0)
 			t->m->plan.values[values[count]].is_output = true;
 		count++;
@@ -145,7 +145,7 @@ static void open_trial(struct trial *t, bool products)
 	t->price = base_calloc((size_t)distinct, sizeof(double));
 	for (int i = 0; i < distinct; i++) {
 		bool product = i < own &&
-			kernel_row(t->plan->problems[i].problem.kernel)->takes_epilogues;
+			kernel_row(t->plan->problems[i].problem->kernel)->takes_epilogues;
 		t->price[i] = i < own ? (product ? 50 : 0) + below(30) :
 			fused_price(t->fusion->texts[i - own]);
 		measure(t->results, i < own ? t->plan->problems[i].text : t->fusion->texts[i - own],

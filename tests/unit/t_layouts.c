@@ -264,7 +264,7 @@ static void trial_open(struct trial *t)
 			if (i != k)
 				measure(t->w.results, conversions[i][k], t->price[i][k] = 3 + below(25));
 	for (int i = 0; i < LAYERS; i++)
-		if (t->w.plan->problems[t->w.plan->layers[i].problem].problem.kernel == KERNEL_CONV)
+		if (t->w.plan->problems[t->w.plan->layers[i].problem].problem->kernel == KERNEL_CONV)
 			t->way_count[i] = measure_ways(t, conv_names[i], t->ways[i], 3);
 	const struct fusion *f = t->w.fusion;
 	t->group_ways = base_calloc((size_t)f->group_count + 1, sizeof(int));

@@ -267,8 +267,8 @@ static void finish(struct plan *p)
 		struct plan_problem *q = &p->problems[l->problem];
 		q->first_layer = q->first_layer < 0 ? i : q->first_layer;
 		q->use_count++;
-		l->flops = problem_flops(&q->problem);
-		l->bytes = problem_bytes(&q->problem);
+		l->flops = problem_flops(q->problem);
+		l->bytes = problem_bytes(q->problem);
 		p->flops += l->flops;
 		p->bytes += l->bytes;
 		if (text_is(l->node->op, "Conv")) {
