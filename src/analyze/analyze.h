@@ -167,6 +167,7 @@ struct coverage {
 	int nearest;                 /* estimated layers whose row is of the nearest kind, or borrowed */
 	int mistrusted;              /* suspect layers, also counted above by their origin */
 	double cost_mistrusted_share; /* 0..1 of the sum of layer costs */
+	int at_least, noisy;         /* layers whose cost may be more; with a noisy result, not suspect */
 };
 
 /* Branches that can run side by side (parallel=measured). */
@@ -276,6 +277,7 @@ struct ground {
 	const struct peaks *peaks;     /* the device's peaks (analyze/peaks.h); NULL: unknown */
 	bool estimate;                 /* a layer without results costs its estimate (ORIGIN_ESTIMATED) */
 	const struct assumption *assumed; /* per layer; they count if the scenario says so. NULL: none */
+	struct analyzer *shared;       /* of this ground: further analyses share what it keeps. NULL: none */
 };
 
 /* The analysis lives in the arena; results and groups in it are borrowed until the next results_add.

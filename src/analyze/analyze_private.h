@@ -269,6 +269,8 @@ struct study {
 	} *folded, *folded_alone;
 };
 void study_open(struct study *st, const struct ground *g, enum layouts layouts, bool fused);
+/* That of an analyzer, with groups; valid as what analyzer_run returns. */
+const struct study *analyzer_study(struct analyzer *z, const struct ground *g, enum layouts layouts);
 /* What cache=auto means with the results that are there now; a study of another state must be opened
  * again. */
 enum cache ground_cache(const struct ground *g);

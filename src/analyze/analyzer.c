@@ -183,6 +183,12 @@ static void ready(struct analyzer *z, const struct ground *g)
 		z->device = *g->device;
 }
 
+const struct study *analyzer_study(struct analyzer *z, const struct ground *g, enum layouts layouts)
+{
+	ready(z, g);
+	return study_of(z, layouts, true);
+}
+
 static struct scenario plain_of(struct analyzer *z, const struct scenario *s)
 {
 	return study_plain(study_in(z, s), s);
@@ -267,6 +273,8 @@ void analyzer_effect(struct analyzer *z, const struct ground *g, const struct sc
 
 struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s)
 {
+	if (g->shared)
+		return analyzer_run(g->shared, a, g, s);
 	struct analyzer *z = analyzer_new();
 	struct analysis *out = analyzer_run(z, a, g, s);
 	analyzer_free(z);

@@ -447,12 +447,18 @@ static void gaps_find(struct arena *a, struct reality *y, const struct ground *g
 		.threads_share = threads_share(g->device, y->execution),
 		.plain = s->matrix ? analyze(&scratch, g, &plain) : NULL };
 	bool *inside = ARENA_ARRAY(&scratch, bool, g->plan->layer_count + 1);
-	study_open(&on.study, g, s->layouts, true);
+	struct study own;
+	if (g->shared)
+		on.study = analyzer_study(g->shared, g, s->layouts);
+	else
+		study_open(&own, g, s->layouts, true);
+	on.study = g->shared ? on.study : &own;
 	for (int i = 0; i < y->group_count; i++) {
 		group_cost(&y->groups[i], &on, inside);
 		group_sort(&x, &y->groups[i]);
 	}
-	study_close(&on.study);
+	if (!g->shared)
+		study_close(&own);
 	rows_sort(&x, traced);
 	launch_sort(y);
 	if (!isnan(y->bound_ns) && !isnan(y->measured_ns)) {

@@ -151,20 +151,20 @@ static double sum_of(const struct analysis *alone, const int *layers, int count)
 static int candidates_of(struct arena *a, const struct pricing *on, const struct reality_group *g,
 	const bool *inside, struct candidate **list)
 {
-	const struct fusion *f = on->study.fusion;
+	const struct fusion *f = on->study->fusion;
 	int count = 0, capacity = 0;
 	*list = NULL;
 	for (int i = 0; i < g->layer_count && f && g->layer_count > 1; i++)
 		for (int k = f->first_group[g->layers[i]];
 			k >= 0 && k < f->group_count && f->groups[k].layers[0] == g->layers[i]; k++) {
 			const struct fusion_group *one = &f->groups[k];
-			bool within = study_group_distinct(&on->study, one) >= 0 && fusion_copy(one) < 0;
+			bool within = study_group_distinct(on->study, one) >= 0 && fusion_copy(one) < 0;
 			for (int n = 0; n < one->layer_count && within; n++)
 				within = inside[one->layers[n]];
 			if (!within)
 				continue;
-			struct price price = study_price(&on->study, on->scenario,
-				study_group_distinct(&on->study, one), on->scenario->best);
+			struct price price = study_price(on->study, on->scenario,
+				study_group_distinct(on->study, one), on->scenario->best);
 			double saves = sum_of(on->alone, one->layers, one->layer_count) - price.ns;
 			if (isnan(price.ns) || !(saves > 0))
 				continue;

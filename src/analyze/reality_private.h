@@ -18,7 +18,7 @@ void groups_find(struct arena *a, struct reality *y, const bool *traced);
 
 /* The sources of costs. */
 struct pricing {
-	struct study study;
+	const struct study *study;
 	const struct scenario *scenario;
 	const struct analysis *alone; /* the scenario without fusion */
 };

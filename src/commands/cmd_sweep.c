@@ -112,6 +112,7 @@ static void row_add(struct sweep *w, int series, bool first)
 	if (!first)
 		row->crossovers = sweep_crossovers(&row[-1].algorithms, &row->algorithms);
 	w->gaps |= !row->point.complete;
+	session_plans_trim(s);
 }
 
 /* All batches in one data type, with value number `at` of the dimensions. */

@@ -35,6 +35,7 @@ static int climb(struct session *s, const struct advice_target *t, struct reach_
 		struct reach_row *row = &rows[count];
 		if (count && (session_select(s, batch, dtype, &err) || session_check_bound(s, &err)))
 			break;
+		session_plans_trim(s);
 		session_refresh(s);
 		*row = (struct reach_row){ .batch = s->current->plan->batch };
 		row->ns = least(s, &row->estimated);
@@ -91,7 +92,8 @@ struct reach reach_find(
 {
 	struct reach r = { 0 };
 	struct session_device *list;
-	const struct session_plan *base = s->current;
+	int64_t batch = s->current->batch;
+	enum dtype dtype = s->current->dtype;
 	struct error err = ERROR_NONE;
 	int count = session_devices(s, a, &list, &err);
 	r.devices = ARENA_ARRAY(a, struct reach_row, count);
@@ -103,7 +105,7 @@ struct reach reach_find(
 		return r;
 	r.batches = ARENA_ARRAY(a, struct reach_row, BATCHES_MOST);
 	r.batch_count = climb(s, target, r.batches);
-	session_select(s, base->batch, base->dtype, &err);
+	session_select(s, batch, dtype, &err);
 	session_refresh(s);
 	return r;
 }

@@ -23,6 +23,7 @@ static void queue_take_quick(void *user, const struct result *r)
 struct queue *queue_new(const struct config *config, struct store *store, struct results *results)
 {
 	struct queue *q = base_calloc(1, sizeof(*q));
+	q->pending = base_calloc(1, sizeof(*q->pending));
 	q->config = config;
 	q->store = store;
 	q->results = results;
@@ -63,6 +64,7 @@ void queue_free(struct queue *q)
 	arena_free(&q->arena);
 	job_list_free(&q->list);
 	arena_free(&q->device_arena);
+	free(q->pending);
 	free(q);
 }
 

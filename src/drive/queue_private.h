@@ -99,6 +99,13 @@ struct taker {
 
 #define TAKERS_MAX 4
 
+/* The expected time of the pending jobs in that version of the list; it is asked for at every frame. */
+struct pending_time {
+	bool known;
+	uint64_t version;
+	double s;
+};
+
 struct queue {
 	const struct config *config;
 	struct store *store;
@@ -128,6 +135,7 @@ struct queue {
 	int batch_done;
 	int batch_by_state[JOB_UNSUPPORTED + 1]; /* how the jobs of this batch ended */
 	struct eta eta;          /* learned from all ended jobs */
+	struct pending_time *pending; /* see queue_eta_s */
 	char trouble[ERROR_TEXT_SIZE];
 	int64_t trouble_id;      /* next_id at the time of the error */
 	bool trouble_past;

@@ -210,6 +210,7 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	q->list.jobs[job].took_s = (double)(q->batch_until_ms - w->since_ms) / 1000;
 	if (!by_person && job_is_problem(&q->list.jobs[job]))
 		eta_learn(&q->eta, q->list.jobs[job].weight, q->list.jobs[job].took_s);
+	q->pending->known = false;
 	w->ended += !job_is_quick(&q->list.jobs[job]);
 	q->trouble_past |=
 		status == STATUS_OK && w->id >= q->trouble_id; /* a later job succeeded */

@@ -74,13 +74,19 @@ static double job_rest_s(const struct queue *q, const struct worker *w)
 
 /* Expected time of all pending and running jobs, divided by the number of runners that can share them:
  * the lower bound of list scheduling (Graham, Bell System Technical Journal 45, 1966), close for many
- * jobs of similar length. Linear in the jobs. NaN before the first job has finished. */
+ * jobs of similar length. Linear in the jobs after a change of the list. NaN before the first job has
+ * finished. */
 static double queue_eta_s(const struct queue *q)
 {
-	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0;
-	double work_s = 0;
-	for (int job = q->list.head; job >= 0; job = q->list.jobs[job].after)
-		work_s += job_expected_s(q, job);
+	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0, first = q->list.head;
+	struct pending_time *pending = q->pending;
+	if (!pending->known || pending->version != q->list.version)
+		*pending = (struct pending_time){ .known = true, .version = q->list.version };
+	else
+		first = -1;
+	for (int job = first; job >= 0; job = q->list.jobs[job].after)
+		pending->s += job_expected_s(q, job);
+	double work_s = pending->s;
 	for (int i = 0; i < q->worker_count; i++) {
 		const struct worker *w = &q->workers[i];
 		work_s += w->job >= 0 ? job_rest_s(q, w) : 0;

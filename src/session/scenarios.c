@@ -272,6 +272,7 @@ struct scenario_total scenarios_total(struct session *s, const struct config_sce
 	else
 		total_take(s, &with, &t);
 	s->current = present;
+	session_plans_trim(s);
 	return t;
 }
 

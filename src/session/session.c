@@ -199,6 +199,7 @@ static void plans_free(struct session *s)
 	s->plan_count = 0;
 	s->current = NULL;
 	s->asked = NULL;
+	memset(s->trimmed_types, 0, sizeof(s->trimmed_types));
 }
 
 static void analysis_clear(struct session *s)
@@ -288,7 +289,7 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 	if (!plan)
 		return NULL;
 	struct session_plan *made = base_calloc(1, sizeof(*made));
-	*made = (struct session_plan){ .batch = batch, .dtype = dtype, .plan = plan };
+	*made = (struct session_plan){ .batch = batch, .dtype = dtype, .plan = plan, .used = ++s->plan_uses };
 	if (session_assume_plan(s, made, err)) {
 		plan_drop(made);
 		return NULL;
@@ -325,6 +326,7 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	s->current = NULL;
 	s->assumed = NULL;
 	s->dims = NULL;
+	memset(s->trimmed_types, 0, sizeof(s->trimmed_types));
 	s->plan_count = s->plan_capacity = s->assumed_count = s->assumed_capacity = s->dim_count = 0;
 	session_file_note(s, model_path);
 	s->model = model_load(model_path, err);
@@ -350,12 +352,41 @@ const struct fusion *session_fusion(struct session_plan *sp)
 	return sp->fusion;
 }
 
-static struct session_plan *plan_find(const struct session *s, int64_t batch, enum dtype dtype)
+static struct session_plan *plan_find(struct session *s, int64_t batch, enum dtype dtype)
 {
 	for (int i = 0; i < s->plan_count; i++)
-		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype)
+		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype) {
+			s->plans[i]->used = ++s->plan_uses;
 			return s->plans[i];
+		}
 	return NULL;
+}
+
+static void types_note(bool *types, const struct plan *p)
+{
+	for (int i = 0; i < plan_problem_total(p); i++)
+		peaks_note_type(types, p->problems[i].text);
+}
+
+void session_plans_trim(struct session *s)
+{
+	for (;;) {
+		int layers = 0, oldest = -1;
+		for (int i = 0; i < s->plan_count; i++) {
+			if (s->plans[i] == s->current || s->plans[i]->held)
+				continue;
+			layers += s->plans[i]->plan->layer_count;
+			if (oldest < 0 || s->plans[i]->used < s->plans[oldest]->used)
+				oldest = i;
+		}
+		if (layers <= SESSION_PLANS_LAYERS)
+			return;
+		types_note(s->trimmed_types, s->plans[oldest]->plan);
+		if (s->asked == s->plans[oldest])
+			s->asked = NULL;
+		plan_drop(s->plans[oldest]);
+		s->plans[oldest] = s->plans[--s->plan_count];
+	}
 }
 
 struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
@@ -495,6 +526,12 @@ bool session_refresh(struct session *s)
 	return true;
 }
 
+bool session_is_analyzed(const struct session *s)
+{
+	return s->current && s->analysis && !s->stale &&
+		(s->device.name || !s->queue || !queue_device(s->queue));
+}
+
 bool session_effects_step(struct session *s, int ms)
 {
 	int64_t begin = clock_ms();
@@ -554,12 +591,10 @@ const struct planned *session_planned(const struct session *s, const char *probl
 
 const char **session_peak_problems(struct session *s, struct arena *a, int *count)
 {
-	bool types[DTYPE_COUNT] = { 0 };
-	for (int i = 0; i < s->plan_count; i++) {
-		const struct plan *p = s->plans[i]->plan;
-		for (int k = 0; k < plan_problem_total(p); k++)
-			peaks_note_type(types, p->problems[k].text);
-	}
+	bool types[DTYPE_COUNT];
+	memcpy(types, s->trimmed_types, sizeof(types));
+	for (int i = 0; i < s->plan_count; i++)
+		types_note(types, s->plans[i]->plan);
 	return peaks_problems(a, &s->device, types, count);
 }
 

@@ -1,5 +1,5 @@
 /* A session: one model on one device in one scenario, for commands and the explorer. It owns the model, its
- * plans (one per batch and data type, kept), the store, the queue and the current analysis. */
+ * plans (one per batch and data type, kept until session_plans_trim), the store, the queue and the current analysis. */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 
@@ -46,6 +46,8 @@ struct session_plan {
 	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
 	int assumed_count;            /* layers with an assumed cost */
 	struct assumption *assumed;   /* per layer */
+	uint64_t used;                /* when it was last asked for, counted */
+	bool held;                    /* session_plans_trim leaves it */
 };
 
 /* SHA-256 of the model's file (session/session_reality.h). */
@@ -126,6 +128,8 @@ struct session { SESSION_MEMBERS {
 	int plan_count, plan_capacity;
 	struct session_plan **plans;
 	struct session_plan *current;
+	uint64_t plan_uses;           /* counts askings for a plan */
+	bool trimmed_types[DTYPE_COUNT]; /* of the problems of plans that session_plans_trim freed */
 	struct scenario scenario;
 	int assumed_count, assumed_capacity;
 	struct session_assumed {      /* costs that session_assume set */
@@ -240,6 +244,11 @@ const char *session_other_records(struct session *s, struct arena *a);
 /* Selects the plan of a batch and data type, and makes it if needed. batch 0: the model's own. On error (-1)
  * the current one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
+/* Frees the plans that were asked for longest ago, until those beside the current one have at most
+ * SESSION_PLANS_LAYERS layers together: of small models all stay, of large ones none. Call it where no other
+ * plan is in use. */
+#define SESSION_PLANS_LAYERS 100000
+void session_plans_trim(struct session *s);
 /* The plan's fused groups, found at the first call; `layers`, for example, needs none. */
 const struct fusion *session_fusion(struct session_plan *sp);
 /* Sets symbolic dimensions together (remembered) and plans again, once. -1: the model rejects them, and
@@ -268,6 +277,8 @@ int session_check_bound(const struct session *s, struct error *err);
 /* Adopts the runner's device after its hello; recomputes the analysis if scenario, plan or results changed.
  * Returns true if it did. */
 bool session_refresh(struct session *s);
+/* True if the analysis is of the current plan and scenario: it may lack only results that came since. */
+bool session_is_analyzed(const struct session *s);
 /* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind
  * ASSUME_NOTHING: none. Switches the what-if assume on, off without any. */
 void session_assume(struct session *s, int layer, const struct assumption *cost);

@@ -176,6 +176,7 @@ static const struct reality *beside_bound(struct session *s, struct session_real
 {
 	struct arena *a = &s->analysis_arena;
 	struct ground g = session_ground(s);
+	g.shared = results_version(s->results) == s->seen_version ? s->analyzer : NULL;
 	struct reality *y = reality_of(a, &g, &s->scenario, s->analysis, b->execution, b->match);
 	if (!y->contradicted && !y->contradicted_count)
 		return y;

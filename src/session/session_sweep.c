@@ -64,6 +64,7 @@ static void quick_points(struct session *s)
 		const struct session_sweep_point *point = &s->sweep.points[i];
 		if (!session_select(s, point->batch, point->dtype, NULL))
 			session_measure_quick(s);
+		session_plans_trim(s);
 	}
 }
 
@@ -71,6 +72,8 @@ int session_measure_sweep(struct session *s, struct error *err)
 {
 	struct session_plan *present = s->current;
 	int added = 0, bad = 0;
+	if (present)
+		present->held = true;
 	session_sweep_drop(s);
 	points_make(&s->sweep, s);
 	s->sweep.variants = scenario_variants(&s->scenario);
@@ -78,6 +81,7 @@ int session_measure_sweep(struct session *s, struct error *err)
 		struct session_sweep_point *point = &s->sweep.points[i];
 		bad = session_select(s, point->batch, point->dtype, err) || session_check_bound(s, err);
 		added += bad ? 0 : point_queue(s, point);
+		session_plans_trim(s);
 	}
 	if (s->queue && s->device.name) {
 		struct arena a = { 0 };
@@ -89,8 +93,11 @@ int session_measure_sweep(struct session *s, struct error *err)
 	}
 	if (!bad)
 		quick_points(s);
+	if (present)
+		present->held = false;
 	if (present && present != s->current)
 		session_select(s, present->batch, present->dtype, NULL); /* it is kept, so this cannot fail */
+	session_plans_trim(s);
 	if (bad)
 		session_sweep_drop(s);
 	return bad ? -1 : added;

@@ -54,18 +54,13 @@ static void test_bound(void)
 	is_str(gap(&b, 0), "all 9 layers known, 2 by proxy", "and said so");
 	is_str(gap(&b, 1), "9 layers known", "shorter");
 
-	struct result noisy = { .stats = { .stop = STOP_DISTURBED } },
-		      quiet = { .stats = { .stop = STOP_CONVERGED } };
-	struct layer_cost layers[] = { { .result = &noisy }, { .result = &noisy, .mistrusted = true },
-		{ .result = &quiet } };
-	a.layers = layers;
-	a.layer_count = 3;
-	a.coverage = (struct coverage){ .layers = 3, .measured = 3 };
+	a.coverage = (struct coverage){ .layers = 3, .measured = 3, .mistrusted = 1, .noisy = 1 };
 	b = say_bound(&a, 0);
 	is_str(gap(&b, 0), "all 3 layers known, 1 suspect, 1 noisy", "noisy and suspect layers are counted");
 	is_str(gap(&b, 2), "1 suspect, 1 noisy", "and are what is left when it gets narrow");
 	a.complete = false;
-	a.coverage = (struct coverage){ .layers = 5, .measured = 3, .missing = 2 };
+	a.coverage = (struct coverage){ .layers = 5, .measured = 3, .missing = 2,
+		.mistrusted = 1, .noisy = 1 };
 	b = say_bound(&a, 0);
 	b.failed = 1;
 	is_str(gap(&b, 0), "1 not measured, 1 failed, 1 suspect, 1 noisy of 5 layers", "failed ones apart");

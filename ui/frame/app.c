@@ -95,6 +95,16 @@ void view_back(struct app *app, bool quit_at_top)
 		app->frame->search[0] = '\0';
 }
 
+#define RENEW_QUICK_MS 4   /* an analysis that takes no longer never waits */
+#define KEYS_PAUSE_MS 500
+#define RENEW_SHARE 10     /* of so many times its duration */
+
+void app_pace(struct app *app, int64_t typed_ms, int64_t now_ms)
+{
+	app->results_wait = app->renew_ms > RENEW_QUICK_MS && (now_ms - typed_ms < KEYS_PAUSE_MS ||
+		now_ms - app->renewed_ms < RENEW_SHARE * app->renew_ms);
+}
+
 bool app_refresh(struct app *app)
 {
 	enum app_change change = app_renew(app);

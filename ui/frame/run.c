@@ -7,6 +7,7 @@
 #include "ui/screen/term.h"
 #include "ui/views/columns.h"
 
+#include "base/clock.h"
 #include "base/log.h"
 
 #include <stdio.h>
@@ -23,13 +24,6 @@
 #define AHEAD_MS 100 /* longest time without a frame while text is typed faster than frames are drawn */
 #define SLICE_MS 4 /* of effects, with a key press and at a time between */
 #define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
-
-static int64_t now_ms(void)
-{
-	struct timespec t;
-	clock_gettime(CLOCK_MONOTONIC, &t);
-	return (int64_t)t.tv_sec * 1000 + t.tv_nsec / 1000000;
-}
 
 /* Starts the runner without waiting for it: the first frame is drawn before its hello arrives. */
 static void runner_start(struct app *app)
@@ -177,7 +171,7 @@ static void key_take(struct app *app, uint32_t key)
 	if (app->frame->tour.on && !app_is_too_small(app))
 		tour_key(app, key);
 	else
-		typed_key(app, key, now_ms());
+		typed_key(app, key, clock_ms());
 }
 
 /* True if text is asked for. */
@@ -223,25 +217,26 @@ static void event_take(struct app *app, enum term_event event, const struct term
 	if (event == TERM_KEY)
 		key_take(app, value->key);
 	if (event == TERM_MOUSE && !app->frame->tour.on)
-		mouse_event(app, &value->mouse, now_ms());
+		mouse_event(app, &value->mouse, clock_ms());
 }
 
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
 	bool changed = true, reading = false, ahead = false;
-	int64_t shown_ms = 0;
+	int64_t shown_ms = 0, typed_ms = 0;
 	while (!app->frame->quit) {
 		bool measuring = is_measuring(app);
-		int64_t since = now_ms() - shown_ms;
+		int64_t since = clock_ms() - shown_ms;
 		int due = view_due_ms(app);
 		changed |= due == 0;
+		app_pace(app, typed_ms, clock_ms());
 		if (ahead ? since >= AHEAD_MS : !measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
 			prompt_catch_up(app);
 			changed |= app_refresh(app) || measuring;
 			if (changed)
 				show(app);
-			shown_ms = now_ms();
+			shown_ms = clock_ms();
 			since = 0;
 			changed = false;
 		}
@@ -249,7 +244,7 @@ static int loop(struct app *app)
 		int64_t wait = is_changing(app) ? CHANGING_WAIT_MS : changed &&
 			measuring ? MEASURING_REDRAW_MS - since : IDLE_WAIT_MS;
 		wait = due > 0 && due < wait ? due : wait;
-		int typed = typed_due_ms(app, now_ms());
+		int typed = typed_due_ms(app, clock_ms());
 		wait = typed >= 0 && typed < wait ? typed : wait;
 		struct term_value value;
 		bool pending = session_effects_step(app->session, 0), working = view_work(app, 0);
@@ -261,8 +256,10 @@ static int loop(struct app *app)
 		if (event == TERM_SIGNAL)
 			return (int)value.key;
 		used |= event == TERM_KEY || event == TERM_MOUSE;
-		if (typed_due_ms(app, now_ms()) == 0 && !used) {
-			typed_expire(app, now_ms());
+		typed_ms = used ? clock_ms() : typed_ms;
+		app_pace(app, typed_ms, clock_ms());
+		if (typed_due_ms(app, clock_ms()) == 0 && !used) {
+			typed_expire(app, clock_ms());
 			changed = true;
 			shown_ms = 0;
 		}

@@ -44,6 +44,9 @@ struct app {
 	char target[16];         /* of advice, as typed: "5ms"; "" none */
 	bool show_folded;        /* list the layers that only compute constants too */
 	bool is_still;           /* a single frame is printed: no process is started */
+	bool results_wait;       /* app_renew leaves results that came since the analysis */
+	int64_t renewed_ms, renew_ms; /* when the last analysis was there (clock_ms), and what it took with
+					 all that follows from it */
 	struct app_agent *agent; /* that runs the model (agent.h) */
 	struct frame *frame;     /* the screen around the views: panes, prompt ... */
 	/* computed by app_renew */
@@ -71,6 +74,11 @@ struct app {
 	int failed_count;        /* layers without a cost whose measurement failed */
 	int unmeasured_count;    /* distinct problems without a result: the scenario's and its what-ifs' */
 	int sweep_left;          /* points of the sweep not completely measured */
+	struct {                 /* the last answer of app_is_of_scenario, for as long as the rows stay */
+		const struct plan *plan;
+		bool yes;
+		char problem[PROBLEM_TEXT_SIZE];
+	} of_scenario;
 	double most_ns;          /* highest cost of a layer, for bars; 0 if none is known */
 };
 
@@ -132,7 +140,7 @@ const char *app_share(struct app *app, double ns, double total_ns);
 /* The reason why a layer has no cost, and what to do. */
 const char *app_missing_why(struct app *app, int layer);
 /* True if the current plan needs the problem, fused or not. */
-bool app_is_of_scenario(const struct app *app, const char *problem);
+bool app_is_of_scenario(struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* True if the what-if does not apply because costs are estimates, which have no algorithms and no
  * launches. */

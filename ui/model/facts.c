@@ -266,7 +266,7 @@ void app_counts_renew(struct app *app)
 	arena_free(&a);
 }
 
-bool app_is_of_scenario(const struct app *app, const char *problem)
+static bool needs_problem(const struct app *app, const char *problem)
 {
 	const struct plan *p = app_plan(app);
 	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
@@ -277,6 +277,15 @@ bool app_is_of_scenario(const struct app *app, const char *problem)
 		if (strcmp(f->texts[i], problem) == 0)
 			return true;
 	return false;
+}
+
+bool app_is_of_scenario(struct app *app, const char *problem)
+{
+	if (app->of_scenario.plan == app_plan(app) && strcmp(app->of_scenario.problem, problem) == 0)
+		return app->of_scenario.yes;
+	snprintf(app->of_scenario.problem, sizeof(app->of_scenario.problem), "%s", problem);
+	app->of_scenario.plan = app_plan(app);
+	return app->of_scenario.yes = needs_problem(app, problem);
 }
 
 /* A layer without a problem: the plan's reason, with the explorer's key instead of the option in the advice.

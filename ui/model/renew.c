@@ -2,6 +2,8 @@
 
 #include "ui/model/private.h"
 
+#include "base/clock.h"
+
 #include <stdlib.h>
 
 static void lanes_renew(struct app *app)
@@ -38,7 +40,9 @@ static void lanes_renew(struct app *app)
 enum app_change app_renew(struct app *app)
 {
 	const struct session *s = app->session;
-	bool renewed = session_refresh(app->session);
+	int64_t begin = clock_ms();
+	bool waits = app->results_wait && session_is_analyzed(s);
+	bool renewed = !waits && session_refresh(app->session);
 	app->analyses += renewed || !app->analyses;
 	bool other_plan = app->lanes_plan != app_plan(app);
 	bool relisted = other_plan || app->lanes_folded != app->show_folded ||
@@ -49,8 +53,11 @@ enum app_change app_renew(struct app *app)
 	/* a new plan may have the address of a freed one: compare the layers too */
 	other_plan |= app_plan(app) && app->lanes_layers != app_plan(app)->layers;
 	relisted |= other_plan;
-	if (other_plan)
+	if (other_plan) {
+		app->of_scenario.plan = NULL;
+		session_plans_trim(app->session);
 		places_renew(app);
+	}
 	if (relisted) {
 		listed_renew(app);
 		scopes_renew(app);
@@ -63,6 +70,10 @@ enum app_change app_renew(struct app *app)
 			app->most_ns = s->analysis->layers[i].ns;
 	if (app->layer >= app->place_count)
 		app->layer = app_plan(app) ? app_plan(app)->layer_count - 1 : -1;
+	if (renewed) {
+		app->renewed_ms = clock_ms();
+		app->renew_ms = app->renewed_ms - begin;
+	}
 	if (!relisted) /* -1 stays: the selected row may have no layer */
 		return APP_RENEWED;
 	if (app->layer < 0 && app->listed_count)

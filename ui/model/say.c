@@ -9,13 +9,6 @@
 struct bound_says say_bound(const struct analysis *a, int folded)
 {
 	const struct coverage *c = &a->coverage;
-	int open = 0, noisy = 0, suspect = 0;
-	for (int i = 0; i < a->layer_count; i++) {
-		const struct layer_cost *l = &a->layers[i];
-		open += l->at_least;
-		suspect += l->mistrusted;
-		noisy += !l->mistrusted && l->result && l->result->stats.stop == STOP_DISTURBED;
-	}
 	return (struct bound_says){
 		.known = a->complete ? KNOWN_ALL : isnan(a->bound_ns) ? KNOWN_NONE : KNOWN_PARTLY,
 		.bound_ns = a->bound_ns,
@@ -24,9 +17,9 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.casts_ns = a->border_ns > 0 ? a->border_ns : 0,
 		.layers = c->layers - folded,
 		.missing = c->missing,
-		.open = open,
-		.noisy = noisy,
-		.suspect = suspect,
+		.open = c->at_least,
+		.noisy = c->noisy,
+		.suspect = c->mistrusted,
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,

@@ -2,6 +2,7 @@
 
 #include "ui/views/view.h"
 
+#include "base/clock.h"
 #include "session/scenarios.h"
 #include "ui/screen/plot.h"
 
@@ -18,13 +19,14 @@ struct sweep_line {
 	struct arena arena;
 	uint64_t generation; /* of `total`; 0: none yet */
 	bool first;	     /* of its data type */
+	int64_t filled_ms, took_ms; /* when `total` was computed (clock_ms), and how long it took */
 };
 
 struct sweep {
 	struct sweep_line *lines;
 	struct canvas curves; /* below the lines: CURVE_ROWS rows */
 	int count, width;
-	bool turn; /* the next call of sweep_due says that the view is due */
+	bool filled; /* a line was, since the last drawing */
 };
 
 #define BAR_LEAST 6
@@ -101,6 +103,7 @@ static void best_mark(struct sweep *s)
 static void line_fill(struct app *app, struct sweep_line *l)
 {
 	struct session *session = app->session;
+	int64_t begin = clock_ms();
 	arena_free(&l->arena);
 	struct config_scenario one = { .what_if = scenarios_what_ifs(&session->scenario, &l->arena),
 		.batch = l->batch,
@@ -108,43 +111,61 @@ static void line_fill(struct app *app, struct sweep_line *l)
 		.dtype = l->dtype };
 	l->total = scenarios_total(session, &one, &l->arena);
 	l->generation = app->generation;
+	l->filled_ms = clock_ms();
+	l->took_ms = l->filled_ms - begin;
 }
 
 static bool has_curves(const struct sweep *s, int width);
 
-/* One point at each drawing, so that keys do not wait for the others; a single frame has all. */
+/* A point is computed between keys (sweep_work); a single frame has all at once. */
 static int sweep_rows(struct app *app, void *state, int width)
 {
 	struct sweep *s = state;
-	struct sweep_line *oldest = NULL;
 	s->width = width;
+	s->filled = false;
 	const struct session_plan *now = app->session->current;
 	bool other = s->count && now && !app->session->given->dtype_count && s->lines[0].dtype != now->dtype;
 	if (!s->lines || other)
 		sweep_open(app, s);
-	for (int i = 0; i < s->count; i++) {
-		struct sweep_line *l = &s->lines[i];
-		if (l->generation == app->generation)
-			continue;
-		if (app->is_still)
-			line_fill(app, l);
-		else if (!oldest || l->generation < oldest->generation)
-			oldest = l;
-	}
-	if (oldest)
-		line_fill(app, oldest);
+	for (int i = 0; app->is_still && i < s->count; i++)
+		if (s->lines[i].generation != app->generation)
+			line_fill(app, &s->lines[i]);
 	best_mark(s);
 	return s->count + (has_curves(s, width) ? CURVE_ROWS : 0);
 }
 
-static int sweep_due(struct app *app, void *state)
+#define FILL_SHARE 10 /* a line that is known is computed again after so many times what it took */
+
+/* The line to compute next: the one that was computed longest ago; NULL: none is due. */
+static struct sweep_line *line_due(const struct app *app, struct sweep *s)
+{
+	struct sweep_line *oldest = NULL;
+	int64_t now = clock_ms();
+	for (int i = 0; i < s->count; i++) {
+		struct sweep_line *l = &s->lines[i];
+		bool due = l->generation != app->generation && now - l->filled_ms >= FILL_SHARE * l->took_ms;
+		if (due && (!oldest || l->generation < oldest->generation))
+			oldest = l;
+	}
+	return oldest;
+}
+
+static bool sweep_work(struct app *app, void *state, int ms)
 {
 	struct sweep *s = state;
-	bool open = false;
-	for (int i = 0; i < s->count; i++)
-		open |= s->lines[i].generation != app->generation;
-	s->turn = !s->turn;
-	return !open || app->is_still ? -1 : s->turn ? 1 : 0;
+	struct sweep_line *l = line_due(app, s);
+	if (l && ms > 0) {
+		line_fill(app, l);
+		s->filled = true;
+		l = line_due(app, s);
+	}
+	return l != NULL;
+}
+
+static int sweep_due(struct app *app, void *state)
+{
+	(void)app;
+	return ((struct sweep *)state)->filled ? 0 : -1;
 }
 
 /* ---- drawing ---- */
@@ -444,5 +465,6 @@ const struct view view_sweep = {
 	.passes = sweep_passes,
 	.request = sweep_request,
 	.due_ms = sweep_due,
+	.work = sweep_work,
 	.opens = "use it",
 };
