@@ -476,7 +476,7 @@ static void test_sweep_view(void)
 	session->current->plan->batch = 1;
 	app_show(&app, &view_sweep, -1);
 	app_draw(&app);
-	ok(sees("...") && !sees("Reshape flatten"), "drawn before any point is computed");
+	ok(sees("16 f32  ...") && !sees("has the batch 1 baked in"), "drawn before any point is computed");
 	is_int(sweep_fill(), 6, "a point at a time");
 	ok(sees("16 f32  Reshape flatten has the batch 1 baked in") &&
 			sees("32 f32  Reshape flatten has the batch 1 baked in"),
