@@ -342,11 +342,12 @@ struct price_list {
 	struct scenario of;     /* study_plain; parallel, fusion and layouts are off */
 	struct arena arena;
 	uint64_t asked;         /* when it was last asked, counted */
-	struct price *prices;   /* known: looked up */
+	struct price *prices;   /* known: looked up. These three: NULL until study_prices gives the list */
 	double *ns;             /* ... and what is read most of them, close together */
 	uint8_t *state;         /* PRICE_*, as bits; 0: not looked up */
 	struct roof *roofs;     /* of these prices, made when first asked: study_roofs, study_uses */
 	struct use *uses;
+	const struct uses **allowed; /* of resources.c: what each problem may use; NULL: not found yet */
 };
 struct roof *study_roofs(const struct study *st, struct price_list *list);
 struct use *study_uses(const struct study *st, struct price_list *list);

@@ -60,7 +60,9 @@ static const char *const bars[BAR_COUNT] = { NULL, "only measured with algorithm
 static bool has_word(const char *list, const char *word)
 {
 	size_t n = strlen(word);
-	for (const char *p = list; p && (p = strstr(p, word)); p += n)
+	if (!list || !*list)
+		return false;
+	for (const char *p = list; (p = strstr(p, word)); p += n)
 		if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
 			return true;
 	return false;

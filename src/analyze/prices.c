@@ -76,9 +76,6 @@ static struct price_list *list_add(const struct study *st, const struct scenario
 	struct price_list *list = l->items[l->count] = base_calloc(1, sizeof(*list));
 	list->of = *of;
 	list->asked = ++l->asked;
-	list->prices = ARENA_ARRAY(&list->arena, struct price, st->distinct_count);
-	list->ns = ARENA_ARRAY(&list->arena, double, st->distinct_count);
-	list->state = ARENA_ARRAY(&list->arena, uint8_t, st->distinct_count);
 	l->last[of->best] = l->count++;
 	return list;
 }
@@ -103,7 +100,8 @@ struct use *study_uses(const struct study *st, struct price_list *list)
 	return list->uses;
 }
 
-struct price_list *study_prices(const struct study *st, const struct scenario *s, bool best)
+/* The list, which may be without room for prices. */
+static struct price_list *list_of(const struct study *st, const struct scenario *s, bool best)
 {
 	struct price_lists *l = st->lists;
 	if (st->view_of == s)
@@ -121,13 +119,24 @@ struct price_list *study_prices(const struct study *st, const struct scenario *s
 	return list_add(st, &of);
 }
 
+struct price_list *study_prices(const struct study *st, const struct scenario *s, bool best)
+{
+	struct price_list *list = list_of(st, s, best);
+	if (list->prices)
+		return list;
+	list->prices = ARENA_ARRAY(&list->arena, struct price, st->distinct_count);
+	list->ns = ARENA_ARRAY(&list->arena, double, st->distinct_count);
+	list->state = ARENA_ARRAY(&list->arena, uint8_t, st->distinct_count);
+	return list;
+}
+
 struct study study_view(const struct study *st, const struct scenario *s)
 {
 	struct study view = *st;
 	view.cache = study_cache(st, s);
 	view.view_of = NULL;
 	for (int i = 0; i < 2; i++)
-		view.view_lists[i] = study_prices(st, s, i);
+		view.view_lists[i] = list_of(st, s, i);
 	view.view_of = s;
 	return view;
 }
@@ -205,12 +214,16 @@ static void forget_price(struct study *st, int distinct)
 {
 	for (int i = 0; i < st->lists->count; i++) {
 		struct price_list *list = st->lists->items[i];
+		if (!list->prices)
+			continue;
 		list->prices[distinct].known = false;
 		list->state[distinct] = 0;
 		if (list->roofs)
 			list->roofs[distinct].known = false;
 		if (list->uses)
 			list->uses[distinct].known = false;
+		if (list->allowed)
+			list->allowed[distinct] = NULL;
 	}
 	st->roofs[distinct].known = false;
 }

@@ -22,6 +22,10 @@
 
 struct uses {
 	int count;
+	struct use list[];
+};
+struct uses_room {
+	int count;
 	struct use list[USES_MAX];
 };
 
@@ -30,7 +34,7 @@ struct needs {
 	const struct scenario *s;
 	struct arena *a;
 	const struct solution *x;
-	struct uses *of;        /* per distinct problem that was priced */
+	const struct uses **of; /* per distinct problem that was priced */
 	int units[UNITS_MAX], unit_count; /* RESOURCE_* that a layer may use; more are not taken together */
 };
 
@@ -39,7 +43,7 @@ static bool is_best(const struct needs *n, int distinct)
 	return n->s->best || (n->x->best && n->x->best[distinct]);
 }
 
-static void use_put(struct uses *u, const struct use *one)
+static void use_put(struct uses_room *u, const struct use *one)
 {
 	for (int i = 0; i < u->count; i++) {
 		struct use *old = &u->list[i];
@@ -55,14 +59,14 @@ static void use_put(struct uses *u, const struct use *one)
 	u->list[u->count++] = *one;
 }
 
-static void uses_of_result(struct needs *n, struct uses *u, int distinct, const struct result *r)
+static void uses_of_result(struct needs *n, struct uses_room *u, int distinct, const struct result *r)
 {
 	struct price price = { .ns = r->stats.median, .result = r };
 	struct use one = roofline_use(n->st, n->s, distinct, &price);
 	use_put(u, &one);
 }
 
-static void uses_allowed(struct needs *n, struct uses *u, int distinct)
+static void uses_allowed(struct needs *n, struct uses_room *u, int distinct)
 {
 	enum cache c = study_read_cache(n->st, n->s, distinct);
 	const struct found *f = &n->st->found[distinct];
@@ -72,9 +76,8 @@ static void uses_allowed(struct needs *n, struct uses *u, int distinct)
 }
 
 /* Notes what a problem may use; other: another form of it (padded, channels last), -1: none. */
-static void uses_find(struct needs *n, int distinct, int other)
+static void uses_note(struct needs *n, struct uses_room *u, int distinct, int other)
 {
-	struct uses *u = &n->of[distinct];
 	const struct price *price = solution_at(n->x, distinct);
 	int padded = n->s->pad ? plan_padded_index(n->st->plan, distinct) : -1;
 	if (isnan(price->ns))
@@ -90,11 +93,31 @@ static void uses_find(struct needs *n, int distinct, int other)
 		uses_allowed(n, u, other);
 }
 
+/* What a problem may use, kept with its price unless that depends on where layouts are converted. */
+static const struct uses *uses_find(struct needs *n, int distinct, int other)
+{
+	struct price_list *list = solution_list(n->x, distinct);
+	bool keeps = !n->x->placed;
+	if (keeps && !list->allowed)
+		list->allowed = ARENA_ARRAY(&list->arena, const struct uses *, n->st->distinct_count);
+	if (keeps && list->allowed[distinct])
+		return list->allowed[distinct];
+	struct uses_room room = { .count = 0 };
+	uses_note(n, &room, distinct, other);
+	size_t size = sizeof(struct uses) + (size_t)room.count * sizeof(room.list[0]);
+	struct uses *made = arena_alloc(keeps ? &list->arena : n->a, size);
+	made->count = room.count;
+	memcpy(made->list, room.list, (size_t)room.count * sizeof(room.list[0]));
+	if (keeps)
+		list->allowed[distinct] = made;
+	return made;
+}
+
 static void units_find(struct needs *n)
 {
 	for (int i = 0; i < n->st->distinct_count; i++)
-		for (int k = 0; n->x->asked[i] && k < n->of[i].count; k++) {
-			int unit = n->of[i].list[k].unit, at = 0;
+		for (int k = 0; n->x->asked[i] && k < n->of[i]->count; k++) {
+			int unit = n->of[i]->list[k].unit, at = 0;
 			while (at < n->unit_count && n->units[at] != unit)
 				at++;
 			if (unit >= 0 && at == n->unit_count && at < UNITS_MAX)
@@ -115,10 +138,10 @@ static void all_uses(struct needs *n)
 	for (int i = 0; n->x->placed && i < st->groups; i++)
 		if (st->fusion->groups[i].distinct >= 0)
 			other[st->fusion->groups[i].distinct] = st->fusion->groups[i].distinct_nxc;
-	n->of = ARENA_ARRAY(n->a, struct uses, st->distinct_count);
+	n->of = ARENA_ARRAY(n->a, const struct uses *, st->distinct_count);
 	for (int i = 0; i < st->distinct_count; i++)
 		if (n->x->asked[i])
-			uses_find(n, i, other[i]);
+			n->of[i] = uses_find(n, i, other[i]);
 	units_find(n);
 }
 
@@ -137,7 +160,7 @@ static double weighted(const struct needs *n, const struct use *use, const doubl
 
 static double least_use(const struct needs *n, int distinct, const double *weight)
 {
-	const struct uses *u = &n->of[distinct];
+	const struct uses *u = n->of[distinct];
 	double least = u->count ? INFINITY : NAN;
 	for (int i = 0; i < u->count; i++)
 		least = fmin(least, weighted(n, &u->list[i], weight));

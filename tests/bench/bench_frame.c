@@ -167,7 +167,8 @@ static struct session *measuring(struct config *config, const char *path, struct
 	s->device.threads = 2;
 	s->queue = queue_new(config, NULL, s->results);
 	*texts = analyze_problems(a, s->current->plan, session_fusion(s->current), true, count);
-	for (int i = 0; i < 4 * *count; i++)
+	int each = s->current->plan->layer_count < FEW_KEYS_LAYERS ? 4 : 1;
+	for (int i = 0; i < each * *count; i++)
 		arrive(s, (*texts)[i % *count]);
 	for (int i = 0; i < *count; i++)
 		queue_add(s->queue, (*texts)[i], false, true);
