@@ -143,6 +143,73 @@ static void test_man(void)
 	str_free(&out);
 }
 
+/* Every row has a name of its own, by which it gets another key. */
+static void test_names(void)
+{
+	int count, bad = 0, deaf = 0;
+	struct error err = ERROR_NONE;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < i; k++)
+			if (strcmp(rows[i].name, rows[k].name) == 0) {
+				bad++;
+				printf("# twice: %s\n", rows[i].name);
+			}
+	is_int(bad, 0, "no name stands twice");
+	for (int i = 0; i < count; i++) {
+		struct config_word one = { rows[i].name, rows[i].letter ? "F11a" : "F11", 3 };
+		const struct view *view = rows[i].view;
+		bad += keys_bind(&one, 1, &err) != 0;
+		rows = keys_table(&count);
+		const struct key_row *found = keys_find(view, keys_parse(text_of(one.value)));
+		if (found != &rows[i]) {
+			deaf++;
+			printf("# %s is not heard\n", rows[i].name);
+		}
+		one.value = "warp"; /* a bad one: all keys are the usual ones again */
+		keys_bind(&one, 1, &err);
+		rows = keys_table(&count);
+	}
+	is_int(bad, 0, "each takes another key");
+	is_int(deaf, 0, "which then does it");
+}
+
+/* A what-if, a jump, a key of one view and marks, with other keys. */
+static void test_bind_all(void)
+{
+	static const struct config_word list[] = { { "fusion", "F7", 3 }, { "next-critical", "gz", 4 },
+		{ "timeline.zoom-in", "i", 5 }, { "mark", "^Ka", 6 }, { "gains", "%a", 7 } };
+	struct error err = ERROR_NONE;
+	struct str page = { 0 };
+	is_int(keys_bind(list, 5, &err), 0, "all can have other keys: %s", err.text);
+	struct session *s = fixture_open(&(struct fixture_options){ .measured = true });
+	struct app app;
+	app_init(&app, s, 100, 30, false);
+	app_draw(&app);
+	canvas_print(&app.frame->canvas, &page);
+	ok(strstr(page.p, "F7 fusion") != NULL, "the header shows the key of a what-if");
+	bool before = s->scenario.fusion;
+	app_key(&app, KEY_CODE_F1 + 6);
+	ok(before != (bool)s->scenario.fusion, "which flips it");
+	app_key(&app, 'f');
+	ok(before != (bool)s->scenario.fusion, "the usual one does not");
+	ok(!typed_word(&app, text_of("]c")) && typed_word(&app, text_of("gz")), "a jump");
+	ok(typed_word(&app, text_of("^Kq")) && app.frame->marks['q' - 'a'] == 1 + app.layer, "a mark");
+	const struct key_row *k = keys_find(&view_timeline, (struct key_pair){ 'i', 0 });
+	ok(k && k->view == &view_timeline && keys_find(&view_layers, (struct key_pair){ 'i', 0 }) != k,
+		"a key of one view stays that view's");
+	k = keys_find(&view_timeline, (struct key_pair){ '+', 0 });
+	ok(k && k->request == REQUEST_BATCH_UP, "its former key means what it means elsewhere");
+	app_free(&app);
+	fixture_close(s);
+	str_free(&page);
+	static const struct config_word bad[] = { { "timeline.zoom-in", "-", 8 }, { "zom-in", "F11", 9 },
+		{ "timeline.zoom-inn", "F11", 9 } };
+	ok(keys_bind(&bad[0], 1, &err) && strstr(err.text, "already means \"zoom out"),
+		"two meanings in one view: %s", err.text);
+	ok(keys_bind(&bad[2], 1, &err) && strstr(err.text, "did you mean timeline.zoom-in"), "%s", err.text);
+}
+
 static void test_bind(void)
 {
 	struct error err = ERROR_NONE;
@@ -181,5 +248,7 @@ int main(void)
 	test_help();
 	test_man();
 	test_bind();
+	test_names();
+	test_bind_all();
 	return done_testing();
 }

@@ -309,8 +309,7 @@ static const struct toggle_style toggle_styles[] = {
 #define TOGGLE_STYLE_COUNT ((int)(sizeof(toggle_styles) / sizeof(*toggle_styles)))
 
 struct toggle_piece {
-	char key[2];
-	const char *label, *gain;
+	const char *key, *label, *gain;
 	enum style style;
 	int row;          /* of what_if_table */
 	bool on, sized;   /* sized: the gain is in the common unit */
@@ -376,10 +375,9 @@ static void piece_gain(struct app *app, struct toggle_piece *p, const struct tog
 }
 
 /* True if the key does something else in this view. */
-static bool is_taken(struct app *app, char key)
+static bool is_taken(struct app *app, struct text key)
 {
-	const struct key_row *row =
-		keys_find(app_pane(app)->view, (struct key_pair){ (uint32_t)key, KEY_CODE_NONE });
+	const struct key_row *row = keys_find(app_pane(app)->view, keys_parse(key));
 	return row && row->view;
 }
 
@@ -391,13 +389,13 @@ static void piece_make(struct app *app, struct toggle_piece *p, const struct wha
 	char *label = arena_printf(&app->scratch, "%.*s", style->label, blank ? blank + 1 : e->row->label);
 	for (char *c = label; e->on && *c; c++)
 		*c = upper(*c);
-	int count;
-	*p = (struct toggle_piece){ .key = { e->row->key }, .label = label, .on = e->on,
-		.row = (int)(e->row - what_if_table(&count)) };
+	int count, number = (int)(e->row - what_if_table(&count));
+	struct text keys = keys_of_what_if(number);
+	char *key = arena_strndup(&app->scratch, keys.p, keys.n);
+	*p = (struct toggle_piece){ .key = label[0] && is_taken(app, keys) ? " " : key, .label = label,
+		.on = e->on, .row = number };
 	if (!label[0] && e->on)
-		p->key[0] = upper(p->key[0]);
-	if (label[0] && is_taken(app, e->row->key))
-		p->key[0] = ' ';
+		key[0] = upper(key[0]);
 	piece_gain(app, p, &says, style, unit);
 }
 
@@ -440,7 +438,7 @@ static const char *toggles_unit(struct app *app, const struct toggle_line *t)
 static int piece_columns(struct area line, const struct toggle_piece *p)
 {
 	int label = canvas_columns(p->label), gain = canvas_columns_on(line, p->gain);
-	return 1 + (label ? 1 + label : 0) + (gain ? 1 + gain : 0);
+	return canvas_columns(p->key) + (label ? 1 + label : 0) + (gain ? 1 + gain : 0);
 }
 
 static int toggles_columns(struct app *app, struct area line, const struct toggle_line *t)
@@ -477,8 +475,9 @@ static void draw_toggles(struct app *app, struct area line)
 		bool bare = !p->label[0];
 		x += i ? canvas_columns(t.style->between) : 0;
 		canvas_text(line, x, 0, bare && p->on ? STYLE_REVERSE : STYLE_ACCENT, p->key);
-		canvas_text(line, x + 2, 0, p->on ? STYLE_REVERSE : STYLE_NORMAL, p->label);
-		canvas_text(line, x + 2 + (bare ? 0 : 1 + canvas_columns(p->label)), 0, p->style, p->gain);
+		int after = x + canvas_columns(p->key) + 1;
+		canvas_text(line, after, 0, p->on ? STYLE_REVERSE : STYLE_NORMAL, p->label);
+		canvas_text(line, after + (bare ? 0 : 1 + canvas_columns(p->label)), 0, p->style, p->gain);
 		spot_add(app, line, x, piece_columns(line, p), &(struct key_row){ .keys = p->key,
 			.request = REQUEST_WHAT_IF, .argument = p->row, .text = "" });
 		x += piece_columns(line, p);

@@ -156,11 +156,9 @@ void app_show_only(struct app *app, const char *filter)
 /* The layers, those first on which the what-if of a key saves most. */
 static void gains_show(struct app *app, const struct key_row *key)
 {
-	int count, row = 0;
+	int count, row = keys_what_if((uint32_t)key->argument);
 	const struct what_if *table = what_if_table(&count);
-	while (row < count && table[row].key != key->argument)
-		row++;
-	if (row == count) {
+	if (row < 0) {
 		app_note(app, false, "no what-if has the key %c: 3 lists them", key->argument);
 		return;
 	}

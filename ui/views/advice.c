@@ -272,7 +272,7 @@ static bool target_accept(struct app *app, const char *text)
 static const struct key_row advice_keys[] = {
 	{ "T", REQUEST_OWN, 0, KEYS_WHAT_IF,
 		"only what reaches a latency (5ms) or a throughput (200/s: items); all: every advice",
-		.hint = NULL },
+		.name = "target" },
 	{ 0 }
 };
 

@@ -293,12 +293,12 @@ static bool distribution_request(struct app *app, void *state, const struct key_
 
 static const struct key_row distribution_keys[] = {
 	{ "l Right n", REQUEST_OWN, SAMPLES_NEXT, KEYS_CHARTS, "to the next layer with samples",
-		.hint = "next layer", .counts = true },
+		.hint = "next layer", .counts = true, .name = "next" },
 	{ "h Left N", REQUEST_OWN, SAMPLES_PREVIOUS, KEYS_CHARTS, "to the previous layer with samples",
-		.counts = true },
+		.counts = true, .name = "previous" },
 	{ "+", REQUEST_OWN, SAMPLES_SPREAD, KEYS_CHARTS, "spread the samples of the chosen algorithm",
-		.hint = NULL },
-	{ "-", REQUEST_OWN, SAMPLES_ALL, KEYS_CHARTS, "show all algorithms on one axis", .hint = NULL },
+		.name = "spread" },
+	{ "-", REQUEST_OWN, SAMPLES_ALL, KEYS_CHARTS, "show all algorithms on one axis", .name = "all" },
 	{ 0 }
 };
 

@@ -168,7 +168,7 @@ static bool show_layers(struct app *app, const struct groups *s, int row)
 static const struct key_row groups_keys[] = {
 	{ ".", REQUEST_OWN, 0, KEYS_VIEWS,
 		"by the next: operator type, scope, class, what limits, distribution; 4.: by the fourth",
-		.counts = true },
+		.counts = true, .name = "next-grouping" },
 	{ 0 }
 };
 

@@ -5,6 +5,7 @@
 
 #include "analyze/scenario.h"
 #include "base/arena.h"
+#include "base/word.h"
 #include "config/config.h"
 
 #include <stdio.h>
@@ -13,118 +14,130 @@
 
 static const struct key_row fixed[] = {
 	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE, "one row down; 5j: five rows (5 alone shows view 5)",
-		.counts = true },
-	{ "k Up", REQUEST_UP, 0, KEYS_MOVE, "one row up", .counts = true },
-	{ "PgDn ^F Space", REQUEST_PAGE_DOWN, 0, KEYS_MOVE, "one page down", .counts = true },
-	{ "PgUp ^B", REQUEST_PAGE_UP, 0, KEYS_MOVE, "one page up", .counts = true },
-	{ "^D", REQUEST_HALF_DOWN, 0, KEYS_MOVE, "half a page down", .counts = true },
-	{ "^U", REQUEST_HALF_UP, 0, KEYS_MOVE, "half a page up", .counts = true },
-	{ "g gg Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row; 12gg: to row 12", .counts = true },
-	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row; 12G: to row 12", .counts = true },
-	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .hint = NULL },
-	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", .hint = NULL },
-	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to the bottom of the screen", .hint = NULL },
+		.counts = true, .name = "down" },
+	{ "k Up", REQUEST_UP, 0, KEYS_MOVE, "one row up", .counts = true, .name = "up" },
+	{ "PgDn ^F Space", REQUEST_PAGE_DOWN, 0, KEYS_MOVE, "one page down", .counts = true,
+		.name = "page-down" },
+	{ "PgUp ^B", REQUEST_PAGE_UP, 0, KEYS_MOVE, "one page up", .counts = true, .name = "page-up" },
+	{ "^D", REQUEST_HALF_DOWN, 0, KEYS_MOVE, "half a page down", .counts = true, .name = "half-down" },
+	{ "^U", REQUEST_HALF_UP, 0, KEYS_MOVE, "half a page up", .counts = true, .name = "half-up" },
+	{ "g gg Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row; 12gg: to row 12", .counts = true,
+		.name = "first" },
+	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row; 12G: to row 12", .counts = true,
+		.name = "last" },
+	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .name = "top" },
+	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", .name = "middle" },
+	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to the bottom of the screen", .name = "bottom" },
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)",
-		.counts = true },
-	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true },
+		.counts = true, .name = "next-layer" },
+	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true,
+		.name = "previous-layer" },
 	{ "]c", REQUEST_JUMP, 1 + KIND_CRITICAL, KEYS_FIND, "next layer on the critical path; [c: previous",
-		.counts = true },
-	{ "[c", REQUEST_JUMP, -1 - KIND_CRITICAL, KEYS_FIND, "previous critical layer", .counts = true },
-	{ "]u", REQUEST_JUMP, 1 + KIND_UNMEASURED, KEYS_FIND, "next layer without a cost", .counts = true },
+		.counts = true, .name = "next-critical" },
+	{ "[c", REQUEST_JUMP, -1 - KIND_CRITICAL, KEYS_FIND, "previous critical layer", .counts = true,
+		.name = "previous-critical" },
+	{ "]u", REQUEST_JUMP, 1 + KIND_UNMEASURED, KEYS_FIND, "next layer without a cost", .counts = true,
+		.name = "next-unmeasured" },
 	{ "[u", REQUEST_JUMP, -1 - KIND_UNMEASURED, KEYS_FIND, "previous layer without a cost",
-		.counts = true },
-	{ "]n", REQUEST_JUMP, 1 + KIND_NOISY, KEYS_FIND, "next noisy or suspect layer", .counts = true },
+		.counts = true, .name = "previous-unmeasured" },
+	{ "]n", REQUEST_JUMP, 1 + KIND_NOISY, KEYS_FIND, "next noisy or suspect layer", .counts = true,
+		.name = "next-noisy" },
 	{ "[n", REQUEST_JUMP, -1 - KIND_NOISY, KEYS_FIND, "previous noisy or suspect layer",
-		.counts = true },
-	{ "]s", REQUEST_JUMP, 1 + KIND_SAME, KEYS_FIND, "next layer with the same problem", .counts = true },
+		.counts = true, .name = "previous-noisy" },
+	{ "]s", REQUEST_JUMP, 1 + KIND_SAME, KEYS_FIND, "next layer with the same problem", .counts = true,
+		.name = "next-same" },
 	{ "[s", REQUEST_JUMP, -1 - KIND_SAME, KEYS_FIND, "previous layer with the same problem",
-		.counts = true },
-	{ "]m", REQUEST_JUMP, 1 + KIND_MARKED, KEYS_FIND, "next marked layer", .counts = true },
-	{ "[m", REQUEST_JUMP, -1 - KIND_MARKED, KEYS_FIND, "previous marked layer", .counts = true },
+		.counts = true, .name = "previous-same" },
+	{ "]m", REQUEST_JUMP, 1 + KIND_MARKED, KEYS_FIND, "next marked layer", .counts = true,
+		.name = "next-marked" },
+	{ "[m", REQUEST_JUMP, -1 - KIND_MARKED, KEYS_FIND, "previous marked layer", .counts = true,
+		.name = "previous-marked" },
 	{ "]p", REQUEST_JUMP_ALONG, 1, KEYS_FIND, "to the first layer that reads what this one produces",
-		.counts = true },
+		.counts = true, .name = "reader" },
 	{ "[p", REQUEST_JUMP_ALONG, -1, KEYS_FIND, "to the layer that produces its first input",
-		.counts = true },
+		.counts = true, .name = "producer" },
 	{ "^O", REQUEST_JUMP_BACK, 0, KEYS_FIND, "back to where the last jump or search began",
-		.counts = true },
-	{ "\"a", REQUEST_MARK_SET, 0, KEYS_FIND, "set mark a, or another letter", .letter = true },
-	{ "'a", REQUEST_MARK_JUMP, 0, KEYS_FIND, "to mark a, or another letter", .letter = true },
+		.counts = true, .name = "jump-back" },
+	{ "\"a", REQUEST_MARK_SET, 0, KEYS_FIND, "set mark a, or another letter", .letter = true,
+		.name = "mark" },
+	{ "'a", REQUEST_MARK_JUMP, 0, KEYS_FIND, "to mark a, or another letter", .letter = true,
+		.name = "to-mark" },
 	{ "V", REQUEST_PICK, 0, KEYS_MEASURE,
 		"mark the layer (*), or remove its mark, and go on; 5V: five layers. b then measures only "
 		"marked layers",
-		.counts = true },
-	{ "U", REQUEST_PICK_CLEAR, 0, KEYS_MEASURE, "remove all marks of V", .hint = NULL },
+		.counts = true, .name = "pick" },
+	{ "U", REQUEST_PICK_CLEAR, 0, KEYS_MEASURE, "remove all marks of V", .name = "pick-none" },
 	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND,
 		"search as you type; Enter stays at the match, Esc goes back. Terms (cost>1ms) are below",
-		.hint = "search" },
-	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", .counts = true },
-	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "previous match", .counts = true },
+		.hint = "search", .name = "search" },
+	{ "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "next match", .counts = true, .name = "find-next" },
+	{ "N", REQUEST_FIND_PREVIOUS, 0, KEYS_FIND, "previous match", .counts = true,
+		.name = "find-previous" },
 	{ "& \\ F4", REQUEST_FILTER, 0, KEYS_FIND,
 		"show only matching rows, as you type (state:noisy op=Conv); an empty text shows all",
-		.hint = NULL },
+		.name = "filter" },
 	{ "s F6", REQUEST_SORT, 0, KEYS_FIND, "sort by the next column (model order, cost, name, ...)",
-		.hint = "sort" },
-	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .hint = NULL },
-	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", .hint = NULL },
+		.hint = "sort", .name = "sort" },
+	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .name = "sort-back" },
+	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", .name = "reverse" },
 	{ "$a", REQUEST_GAINS, 0, KEYS_FIND,
 		"layers by what the what-if of key a saves on each, or that of another key: $f by what "
 		"fusion saves",
-		.letter = true },
+		.letter = true, .name = "gains" },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
 		"show or hide the layers that only compute constants (weights, arithmetic on shapes)",
-		.hint = NULL },
+		.name = "constants" },
 	{ "Enter", REQUEST_OPEN, 0, KEYS_VIEWS,
 		"open a layer's details or the layer that a line names; flip a toggle; use a device",
-		.hint = "details" },
+		.hint = "details", .name = "open" },
 	{ "Esc Backspace", REQUEST_BACK, 0, KEYS_VIEWS,
-		"back to the previous layer or view; clears a search or filter", .hint = NULL },
+		"back to the previous layer or view; clears a search or filter", .name = "back" },
 	{ "Right", REQUEST_UNFOLD, KEYS_ELSE_OPEN, KEYS_VIEWS,
-		"show the layers inside a layer (If, Loop, Scan); elsewhere: open", .hint = NULL },
+		"show the layers inside a layer (If, Loop, Scan); elsewhere: open", .name = "right" },
 	{ "Left", REQUEST_FOLD, KEYS_ELSE_OPEN, KEYS_VIEWS, "hide them again; elsewhere: back",
-		.hint = NULL },
+		.name = "left" },
 	{ "zo", REQUEST_UNFOLD, 0, KEYS_VIEWS,
-		"show the layers inside a layer or in a closed scope (layer1.0)",
-		.hint = NULL },
+		"show the layers inside a layer or in a closed scope (layer1.0)", .name = "fold-open" },
 	{ "zc", REQUEST_FOLD, 0, KEYS_VIEWS,
-		"hide them again; a closed scope is one row with subtotals",
-		.hint = NULL },
+		"hide them again; a closed scope is one row with subtotals", .name = "fold-close" },
 	{ "*", REQUEST_UNFOLD_ALL, 0, KEYS_VIEWS, "show or hide the layers inside all such layers",
-		.hint = NULL },
-	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", .hint = "next view" },
-	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "previous view", .hint = NULL },
+		.name = "unfold-all" },
+	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", .hint = "next view", .name = "next-view" },
+	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "previous view", .name = "previous-view" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
 		"measure what is missing, also for what-ifs; with several -b or -t, the whole sweep",
-		.hint = "measure missing" },
+		.hint = "measure missing", .name = "measure" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
-		"measure the selected layer now, even if it has results", .hint = NULL },
+		"measure the selected layer now, even if it has results", .name = "measure-layer" },
 	{ "e", REQUEST_AGENT, 0, KEYS_MEASURE,
 		"run the whole model with an agent (ONNX Runtime ...) and show its real latency; again: "
 		"cancel",
-		.hint = "real latency" },
-	{ "E", REQUEST_AGENT_NEXT, 0, KEYS_MEASURE, "choose the next configured agent", .hint = NULL },
-	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; finished results are kept", .hint = NULL },
+		.hint = "real latency", .name = "agent" },
+	{ "E", REQUEST_AGENT_NEXT, 0, KEYS_MEASURE, "choose the next configured agent",
+		.name = "next-agent" },
+	{ "x", REQUEST_CANCEL, 0, KEYS_MEASURE, "stop measuring; finished results are kept",
+		.name = "stop" },
 	{ "+", REQUEST_BATCH_UP, 0, KEYS_WHAT_IF, "next configured batch size; without any, double it",
-		.hint = NULL },
+		.name = "batch-up" },
 	{ "-", REQUEST_BATCH_DOWN, 0, KEYS_WHAT_IF, "previous configured batch size; without any, halve it",
-		.hint = NULL },
+		.name = "batch-down" },
 	{ "t", REQUEST_DTYPE, 0, KEYS_WHAT_IF, "next configured data type; without any, f32 or bf16",
-		.hint = NULL },
+		.name = "type" },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "batch, data type and all dimensions in one form, set together",
-		.hint = NULL },
+		.name = "dimensions" },
 	{ "=", REQUEST_TYPE, 0, KEYS_WHAT_IF,
 		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the "
-		"view what-if: type a choice",
-		.hint = NULL },
+		"view what-if: type a choice", .name = "set-cost" },
 	{ ":", REQUEST_COMMAND, 0, KEYS_COMMAND,
-		"type a command: Tab completes, Up and Down go through earlier ones", .hint = NULL },
+		"type a command: Tab completes, Up and Down go through earlier ones", .name = "command" },
 	{ "y", REQUEST_COPY_NAME, 0, KEYS_COMMAND, "copy the selected layer's name to the clipboard",
-		.hint = NULL },
+		.name = "copy" },
 	{ "Y", REQUEST_COPY_PROBLEM, 0, KEYS_COMMAND, "copy the text of its problem, as the runners take it",
-		.hint = NULL },
-	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .hint = NULL },
+		.name = "copy-problem" },
+	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .name = "redraw" },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view, quit (results are kept)",
-		.hint = "quit" },
-	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", .hint = NULL },
+		.hint = "quit", .name = "close" },
+	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", .name = "quit" },
 };
 
 #define FIXED_COUNT ((int)(sizeof(fixed) / sizeof(*fixed)))
@@ -189,12 +202,13 @@ static void add_view(int number)
 	const struct view *v = views_at(number);
 	if (v->keys)
 		table_add((struct key_row){ .keys = v->keys, .request = REQUEST_VIEW, .argument = number,
-			.group = v->group, .hint = v->hint,
+			.group = v->group, .hint = v->hint, .name = v->name,
 			.text = arena_printf(&table.arena, "view %s: %s", v->name, v->help) });
 	for (const struct key_row *own = v->own; own && own->keys; own++) {
 		struct key_row row = *own;
 		row.view = v;
 		row.text = arena_printf(&table.arena, "%s (%s)", own->text, v->name);
+		row.name = arena_printf(&table.arena, "%s.%s", v->name, own->name);
 		table_add(row);
 	}
 }
@@ -207,7 +221,7 @@ static void table_make(void)
 	for (int t = 0; t < toggle_count; t++)
 		table_add((struct key_row){ .keys = arena_printf(&table.arena, "%c", toggles[t].key),
 			.request = REQUEST_WHAT_IF, .argument = t, .group = KEYS_WHAT_IF,
-			.text = toggles[t].text });
+			.text = toggles[t].text, .name = toggles[t].name });
 	for (int i = 0; i < FIXED_COUNT; i++)
 		table_add(fixed[i]);
 	for (int i = 0; views_at(i); i++)
@@ -222,17 +236,17 @@ const struct key_row *keys_table(int *count)
 	return table.rows;
 }
 
+/* A name of one key, or names of two without a blank between them. */
 struct key_pair keys_parse(struct text name)
 {
 	struct key_pair keys = { .first = key_parse(name) };
-	size_t n = 1;
-	if (keys.first || name.n < 2)
-		return keys;
-	while (n < name.n && ((unsigned char)name.p[n] & 0xc0) == 0x80)
-		n++;
-	keys.first = key_parse((struct text){ name.p, n });
-	keys.second = key_parse((struct text){ name.p + n, name.n - n });
-	return keys.second ? keys : (struct key_pair){ 0 };
+	for (size_t n = 1; !keys.first && n < name.n; n++) {
+		struct key_pair two = { key_parse((struct text){ name.p, n }),
+			key_parse((struct text){ name.p + n, name.n - n }) };
+		if (two.first && two.second)
+			keys = two;
+	}
+	return keys;
 }
 
 struct text keys_shown(const char *keys)
@@ -246,43 +260,18 @@ struct text keys_shown(const char *keys)
 
 /* ---- other keys ---- */
 
-/* Names of requests in the configuration; what-ifs keep their letters, which the screen shows everywhere. */
-static const char *const request_names[REQUEST_OWN] = { [REQUEST_DOWN] = "down", [REQUEST_UP] = "up",
-	[REQUEST_PAGE_DOWN] = "page-down", [REQUEST_PAGE_UP] = "page-up", [REQUEST_HALF_DOWN] = "half-down",
-	[REQUEST_HALF_UP] = "half-up", [REQUEST_FIRST] = "first", [REQUEST_LAST] = "last",
-	[REQUEST_TOP] = "top", [REQUEST_MIDDLE] = "middle", [REQUEST_BOTTOM] = "bottom",
-	[REQUEST_NEXT_LAYER] = "next-layer", [REQUEST_PREVIOUS_LAYER] = "previous-layer",
-	[REQUEST_SEARCH] = "search", [REQUEST_FIND_NEXT] = "find-next",
-	[REQUEST_FIND_PREVIOUS] = "find-previous", [REQUEST_FILTER] = "filter", [REQUEST_SORT] = "sort",
-	[REQUEST_SORT_BACK] = "sort-back", [REQUEST_REVERSE] = "reverse", [REQUEST_FOLDED] = "constants",
-	[REQUEST_UNFOLD_ALL] = "unfold-all", [REQUEST_OPEN] = "open", [REQUEST_BACK] = "back",
-	[REQUEST_NEXT_VIEW] = "next-view", [REQUEST_PREVIOUS_VIEW] = "previous-view",
-	[REQUEST_MEASURE_MISSING] = "measure", [REQUEST_MEASURE_LAYER] = "measure-layer",
-	[REQUEST_CANCEL] = "stop", [REQUEST_AGENT] = "agent", [REQUEST_AGENT_NEXT] = "next-agent",
-	[REQUEST_BATCH_UP] = "batch-up", [REQUEST_BATCH_DOWN] = "batch-down", [REQUEST_DTYPE] = "type",
-	[REQUEST_DIMS] = "dimensions", [REQUEST_TYPE] = "assume", [REQUEST_REDRAW] = "redraw",
-	[REQUEST_CLOSE] = "close", [REQUEST_QUIT] = "quit" };
-
-/* NULL: it has none. */
-static const char *row_name(const struct key_row *row)
-{
-	return row->request == REQUEST_VIEW ? views_at(row->argument)->name :
-		row->view || row->request >= REQUEST_OWN ? NULL : request_names[row->request];
-}
-
 void keys_names(struct str *out)
 {
 	int count;
 	const struct key_row *rows = keys_table(&count);
 	for (int i = 0; i < count; i++)
-		if (row_name(&rows[i]))
-			str_addf(out, "%s%s", out->n ? ", " : "", row_name(&rows[i]));
+		str_addf(out, "%s%s", i ? ", " : "", rows[i].name);
 }
 
 static int row_named(const char *name)
 {
 	for (int i = 0; i < table.count; i++)
-		if (row_name(&table.rows[i]) && strcmp(row_name(&table.rows[i]), name) == 0)
+		if (strcmp(table.rows[i].name, name) == 0)
 			return i;
 	return -1;
 }
@@ -297,7 +286,8 @@ static int entries_add(int row, const char *list, struct error *err)
 		for (int i = 0; i < table.entry_count; i++) {
 			const struct key_entry *e = &table.entries[i];
 			const struct key_row *other = &table.rows[e->row];
-			if (!other->view && e->keys.first == keys.first && e->keys.second == keys.second)
+			if (other->view == table.rows[row].view && e->keys.first == keys.first &&
+				e->keys.second == keys.second)
 				return error_set(err, "%.*s already means \"%.40s%s\"; choose another, or "
 					"give that other keys too", (int)name.n, name.p, other->text,
 					strlen(other->text) > 40 ? " ..." : "");
@@ -317,13 +307,21 @@ static void entries_remove(int row)
 	table.entry_count = kept;
 }
 
+static int unknown_name(const struct config_word *w, struct error *err)
+{
+	struct word_nearest near = { .word = w->name };
+	for (int i = 0; i < table.count; i++)
+		word_try(&near, table.rows[i].name);
+	return error_set(err, "%d: keys: there is no %s; %s%s", w->line, w->name,
+		near.best ? "did you mean " : "names are in benanza(1)", near.best ? near.best : "");
+}
+
 static int bind_all(const struct config_word *list, int count, struct error *err)
 {
 	for (int i = 0; i < count; i++) {
 		int row = row_named(list[i].name);
 		if (row < 0)
-			return error_set(err, "%d: keys: there is no %s; names are in benanza.yaml(5)",
-				list[i].line, list[i].name);
+			return unknown_name(&list[i], err);
 		entries_remove(row);
 	}
 	for (int i = 0; i < count; i++) { /* after all are removed: keys may be exchanged */
@@ -367,6 +365,28 @@ const struct key_row *keys_find(const struct view *view, struct key_pair keys)
 			found = row;
 	}
 	return found;
+}
+
+struct text keys_of_what_if(int number)
+{
+	int count;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < count; i++)
+		if (rows[i].request == REQUEST_WHAT_IF && rows[i].argument == number)
+			return (struct text){ rows[i].keys, strcspn(rows[i].keys, " ") };
+	return (struct text){ "", 0 };
+}
+
+int keys_what_if(uint32_t key)
+{
+	int count;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < table.entry_count; i++) {
+		const struct key_entry *e = &table.entries[i];
+		if (e->keys.first == key && !e->keys.second && rows[e->row].request == REQUEST_WHAT_IF)
+			return rows[e->row].argument;
+	}
+	return -1;
 }
 
 /* The next pair after entry `at` that begins with a key, or the count of entries. */
@@ -426,6 +446,8 @@ void keys_print_man(struct str *out)
 {
 	int count;
 	const struct key_row *rows = keys_table(&count);
+	str_puts(out, "In parentheses is the name by which the configuration gives other keys (keys: in\n"
+		      "\\fBbenanza.yaml\\fR(5)).\n");
 	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
 		if (!keys_group_has((enum key_group)g))
 			continue;
@@ -440,7 +462,9 @@ void keys_print_man(struct str *out)
 				keys_man_add(out, name.p, name.n);
 				str_addf(out, "\\fR");
 			}
-			str_addf(out, "\n");
+			str_puts(out, " (\\fI");
+			keys_man_add(out, rows[i].name, strlen(rows[i].name));
+			str_puts(out, "\\fR)\n");
 			keys_man_add(out, rows[i].text, strlen(rows[i].text));
 			str_addf(out, "\n");
 		}

@@ -85,6 +85,8 @@ struct key_row {
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */
 	bool counts;           /* a number may be typed before it: 5j */
 	bool letter;           /* the second key of a pair stands for any letter */
+	const char *name;      /* in `keys:` of the configuration; that of one view's own key begins with the
+				  view's and a dot: "timeline.zoom-in" */
 	const struct view *view; /* set by keys_table: the only view that has it; NULL: all views */
 };
 
@@ -93,12 +95,16 @@ const struct key_row *keys_table(int *count);
 const char *keys_group_name(enum key_group g);
 bool keys_group_has(enum key_group g); /* false: the group has no rows */
 
-/* Gives requests other keys, as configured; all or none. Names are those of views and of keys_names. -1 with
- * an error that has the line: an unknown name or key, or a key with two meanings. */
+/* Gives rows other keys, as configured; all or none. Of a row with `letter`, the second key given stands for
+ * any letter. -1 with an error that has the line: an unknown name or key, or a key with two meanings. */
 struct config_word;
 int keys_bind(const struct config_word *list, int count, struct error *err);
 /* The names that `keys:` of the configuration takes, comma separated. */
 void keys_names(struct str *out);
+
+/* The first key of what-if number `number`: "f"; and the what-if of a key, or -1. */
+struct text keys_of_what_if(int number);
+int keys_what_if(uint32_t key);
 
 /* One key, or two that are pressed one after the other (second KEY_CODE_NONE: one). */
 struct key_pair {

@@ -461,13 +461,12 @@ enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL, OWN_COLUMNS };
 
 static const struct key_row layers_keys[] = {
 	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close the scope",
-		.hint = NULL },
-	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all scopes",
-		.hint = NULL },
-	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes", .hint = NULL },
+		.name = "fold-toggle" },
+	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all scopes", .name = "fold-all" },
+	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all scopes", .name = "unfold-all" },
 	{ "|", REQUEST_OWN, OWN_COLUMNS, KEYS_VIEWS,
 		"next set of further columns: what limits a layer, its work, what what-ifs save on it, none",
-		.hint = NULL },
+		.name = "columns" },
 	{ 0 }
 };
 

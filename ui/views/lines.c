@@ -70,7 +70,8 @@ const struct line_row *lines_table(int *count)
 		for (int i = 0; i < what_ifs; i++)
 			table.rows[FIXED_COUNT + i] = (struct line_row){ w[i].name, choices_text(&w[i]),
 				LINE_WHAT_IF, i,
-				arena_printf(&table.arena, "the what-if of key %c", w[i].key) };
+				arena_printf(&table.arena, "the what-if of key %.*s",
+					(int)keys_of_what_if(i).n, keys_of_what_if(i).p) };
 	}
 	*count = table.count;
 	return table.rows;

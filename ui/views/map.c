@@ -306,8 +306,10 @@ static bool map_request(struct app *app, void *state, const struct key_row *key,
 }
 
 static const struct key_row map_keys[] = {
-	{ "l Right", REQUEST_OWN, MAP_RIGHT, KEYS_CHARTS, "to the next level", .counts = true },
-	{ "h Left", REQUEST_OWN, MAP_LEFT, KEYS_CHARTS, "to the previous level", .counts = true },
+	{ "l Right", REQUEST_OWN, MAP_RIGHT, KEYS_CHARTS, "to the next level", .counts = true,
+		.name = "right" },
+	{ "h Left", REQUEST_OWN, MAP_LEFT, KEYS_CHARTS, "to the previous level", .counts = true,
+		.name = "left" },
 	{ 0 }
 };
 

@@ -153,7 +153,8 @@ static bool models_request(struct app *app, void *state, const struct key_row *k
 }
 
 static const struct key_row models_keys[] = {
-	{ "o", REQUEST_OWN, 1, KEYS_VIEWS, "type the path of a model; Tab completes", .hint = NULL }, { 0 } };
+	{ "o", REQUEST_OWN, 1, KEYS_VIEWS, "type the path of a model; Tab completes",
+		.name = "path" }, { 0 } };
 
 const struct view view_models = {
 	.name = "models",

@@ -326,12 +326,13 @@ enum { OWN_DROP, OWN_FIRST, OWN_CLEAR, OWN_LOG };
 
 static const struct key_row queue_keys[] = {
 	{ "X", REQUEST_OWN, OWN_DROP, KEYS_MEASURE, "remove this job from the queue, or cancel it",
-		.hint = "cancel this" },
+		.hint = "cancel this", .name = "cancel" },
 	{ "T", REQUEST_OWN, OWN_FIRST, KEYS_MEASURE,
-		"measure this one first; one that has ended, again", .hint = "first" },
+		"measure this one first; one that has ended, again", .hint = "first", .name = "put-first" },
 	{ "C", REQUEST_OWN, OWN_CLEAR, KEYS_MEASURE,
-		"remove all jobs that wait; the running one goes on (x stops it too)", .hint = "clear" },
-	{ ".", REQUEST_OWN, OWN_LOG, KEYS_VIEWS, "the whole log, or the jobs again", .hint = NULL },
+		"remove all jobs that wait; the running one goes on (x stops it too)", .hint = "clear",
+		.name = "clear" },
+	{ ".", REQUEST_OWN, OWN_LOG, KEYS_VIEWS, "the whole log, or the jobs again", .name = "log" },
 	{ 0 }
 };
 

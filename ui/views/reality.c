@@ -479,9 +479,10 @@ static struct subject reality_subject(struct app *app, void *state, int row)
 enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL };
 
 static const struct key_row reality_keys[] = {
-	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close a gap or a layer", .hint = NULL },
-	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all but the model", .hint = NULL },
-	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all", .hint = NULL },
+	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close a gap or a layer",
+		.name = "fold-toggle" },
+	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all but the model", .name = "fold-all" },
+	{ "zR", REQUEST_OWN, OWN_OPEN_ALL, KEYS_VIEWS, "open all", .name = "unfold-all" },
 	{ 0 }
 };
 

@@ -500,13 +500,13 @@ static bool roofline_request(struct app *app, void *state, const struct key_row 
 
 static const struct key_row roofline_keys[] = {
 	{ "l Right", REQUEST_OWN, ROOF_RIGHT, KEYS_CHARTS, "to the layer of the next higher intensity",
-		.counts = true },
+		.counts = true, .name = "right" },
 	{ "h Left", REQUEST_OWN, ROOF_LEFT, KEYS_CHARTS, "to the layer of the next lower intensity",
-		.counts = true },
+		.counts = true, .name = "left" },
 	{ "n", REQUEST_OWN, ROOF_NEXT, KEYS_CHARTS, "to the next cheaper layer with the same limit",
-		.hint = "same limit", .counts = true },
+		.hint = "same limit", .counts = true, .name = "next-same-limit" },
 	{ "N", REQUEST_OWN, ROOF_PREVIOUS, KEYS_CHARTS, "to the next costlier layer with the same limit",
-		.counts = true },
+		.counts = true, .name = "previous-same-limit" },
 	{ 0 }
 };
 

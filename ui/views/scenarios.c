@@ -259,13 +259,13 @@ enum { SCENARIO_SAVE, SCENARIO_DELETE, SCENARIO_RENAME, SCENARIO_BASE };
 
 static const struct key_row scenarios_keys[] = {
 	{ "s", REQUEST_OWN, SCENARIO_SAVE, KEYS_WHAT_IF, "save the present scenario under a name",
-		.hint = "save" },
+		.hint = "save", .name = "save" },
 	{ ".", REQUEST_OWN, SCENARIO_BASE, KEYS_WHAT_IF, "compare the others with this row, or again with "
-		"the present", .hint = "compare with this" },
+		"the present", .hint = "compare with this", .name = "base" },
 	{ "X", REQUEST_OWN, SCENARIO_DELETE, KEYS_WHAT_IF, "delete a saved scenario, after a question; of a "
-		"marked device: remove its mark", .hint = NULL },
+		"marked device: remove its mark", .name = "delete" },
 	{ "F2", REQUEST_OWN, SCENARIO_RENAME, KEYS_WHAT_IF, "give a saved scenario another name",
-		.hint = NULL },
+		.name = "rename" },
 	{ 0 }
 };
 

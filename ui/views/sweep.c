@@ -416,7 +416,7 @@ static int sweep_row_at_entry(struct app *app, void *state)
 enum { SWEEP_MEASURE };
 
 static const struct key_row sweep_keys[] = {
-	{ "b", REQUEST_OWN, SWEEP_MEASURE, KEYS_MEASURE, "measure the whole sweep", .hint = NULL }, { 0 }
+	{ "b", REQUEST_OWN, SWEEP_MEASURE, KEYS_MEASURE, "measure the whole sweep", .name = "measure" }, { 0 }
 };
 
 /* Batches that are not configured become so: what is measured is then also what + and - go through. */

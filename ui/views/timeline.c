@@ -520,16 +520,17 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 
 static const struct key_row timeline_keys[] = {
 	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS, "zoom in on the selected layer: twice; 3+: eight times",
-		.hint = "zoom in", .counts = true },
-	{ "-", REQUEST_OWN, TIME_OUT, KEYS_CHARTS, "zoom out", .counts = true },
-	{ "=", REQUEST_OWN, TIME_ALL, KEYS_CHARTS, "zoom out to all of it", .hint = NULL },
-	{ "l Right", REQUEST_OWN, TIME_LATER, KEYS_CHARTS, "to the next layer of the lane", .counts = true },
+		.hint = "zoom in", .counts = true, .name = "zoom-in" },
+	{ "-", REQUEST_OWN, TIME_OUT, KEYS_CHARTS, "zoom out", .counts = true, .name = "zoom-out" },
+	{ "=", REQUEST_OWN, TIME_ALL, KEYS_CHARTS, "zoom out to all of it", .name = "zoom-all" },
+	{ "l Right", REQUEST_OWN, TIME_LATER, KEYS_CHARTS, "to the next layer of the lane", .counts = true,
+		.name = "right" },
 	{ "h Left", REQUEST_OWN, TIME_EARLIER, KEYS_CHARTS, "to the previous layer of the lane",
-		.counts = true },
+		.counts = true, .name = "left" },
 	{ "n", REQUEST_OWN, TIME_NEXT, KEYS_CHARTS, "to the next layer of the critical path",
-		.counts = true },
+		.counts = true, .name = "next-critical" },
 	{ "N", REQUEST_OWN, TIME_PREVIOUS, KEYS_CHARTS, "to the previous layer of the critical path",
-		.counts = true },
+		.counts = true, .name = "previous-critical" },
 	{ 0 }
 };
 

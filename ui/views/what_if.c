@@ -58,7 +58,9 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	what_if_word(row, &app->session->scenario, word, sizeof(word));
 	if (on && e && e->layers >= 0 && !row->value)
 		snprintf(word, sizeof(word), "%d layer%s", e->layers, e->layers == 1 ? "" : "s");
-	canvas_put(line, 2, 0, STYLE_BOLD, (uint32_t)(unsigned char)row->key);
+	int count;
+	struct text key = keys_of_what_if((int)(row - what_if_table(&count)));
+	canvas_fit(line, 2, 0, 3, STYLE_BOLD, arena_strndup(&app->scratch, key.p, key.n));
 	canvas_fit(line, 6, 0, 13, STYLE_BOLD, row->name);
 	canvas_fit(line, 20, 0, 13, on ? STYLE_GOOD : STYLE_NORMAL,
 		arena_printf(&app->scratch, "[%c] %s", on ? 'x' : ' ', word));
