@@ -183,6 +183,7 @@ int config_load(struct config *c, const char *path, struct error *err)
 {
 	*c = (struct config){ .algorithms = "best",
 		.budget_ms = 200,
+		.key_wait_ms = 300,
 		.quick = true,
 		.problem_limit_ms = 30000,
 		.color = !config_env("NO_COLOR") };

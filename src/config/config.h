@@ -57,6 +57,7 @@ struct config {
 	int columns_count;         /* values that it was given in */
 	int64_t budget_ms;         /* measuring time per problem and algorithm, default 200 */
 	int64_t problem_limit_ms;  /* time limit per problem, default 30000 */
+	int key_wait_ms;           /* for the next key of a count or pair, default 300 */
 	int threads;               /* 0: all cores of the affinity mask */
 	bool color, ascii;
 	bool quick;                /* measuring begins with a quick pass */

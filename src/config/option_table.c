@@ -46,6 +46,8 @@ static const struct option options[] = {
 		"colours of the explorer: auto, dark, light, ansi or mono, and those of roles" },
 	{ "mouse", OPTION_FLAG, FIELD(mouse), 0, 0, 0, NULL, "false", NULL,
 		"the explorer takes clicks and the wheel; text is then selected with Shift" },
+	{ "key_wait_ms", OPTION_INT, FIELD(key_wait_ms), 0, 1, 5000, NULL, "300", NULL,
+		"how long the explorer waits after a key that also means something alone (5 of 5j)" },
 	{ "columns", OPTION_WORDS, LIST(columns), 0, 0, NULL, "as many as there is room for", NULL,
 		"further columns of the explorer's layers view, e.g. bound,peak,fusion (see its key |)" },
 	{ "dims", OPTION_DIMS, FIELD(dims), FIELD(dim_count), 0, 1000000000, NULL, "none", "--dim NAME=VALUE",

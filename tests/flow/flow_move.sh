@@ -21,7 +21,7 @@ see "[3] What-if" "a digit alone is one"
 keys 1
 see "[1] Layers"
 keys z
-see "zo show the layers inside" "what may follow z"
+see "o fold-open" "what may follow z"
 keys o
 see "no layers inside this one" "zo"
 keys g

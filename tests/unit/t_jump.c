@@ -1,6 +1,7 @@
 /* Jumps by kind, along the graph, to marks and back; measuring of marked layers. */
 #include "config.h"
 
+#define SESSION_ROOM /* it arranges a session by hand */
 #include "ui_help.h"
 
 static void back(void)
@@ -86,12 +87,48 @@ static void test_marks(void)
 	type("'q");
 	ok(sees("there is no mark q: \"q sets it"), "no such mark");
 	type("\"");
-	ok(sees("\"a set mark a, or another letter"), "what may follow");
+	ok(sees(" a-z mark"), "what may follow");
 	typed_key(&app, KEY_CODE_ESC, now_ms);
 	ok(typed_word(&app, text_of("\"z")) && typed_word(&app, text_of("'x")), "words of --keys");
 	is_str(name(), "maxpool", "at the mark");
 	type("\r'z");
 	ok(app_pane(&app)->view == &view_detail && strcmp(name(), "fc") == 0, "in the details");
+	end();
+}
+
+/* A motion that begins a pair is done at once, and undone if the pair follows. */
+static void test_at_once(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
+	type("G");
+	int last = app_pane(&app)->cursor, jumps = app.frame->jump_count, top = app_pane(&app)->top;
+	type("g");
+	ok(app_pane(&app)->cursor == 0 && app.frame->jump_count == jumps + 1, "g moves, and is a jump");
+	ok(sees(" g first  r roofline  t timeline") && sees("e reality"), "in two rows if one is too short");
+	type("r");
+	is_str(view_name(), "roofline", "gr is a pair");
+	ok(!sees("t timeline"), "nothing waits");
+	press(KEY_CODE_ESC);
+	ok(app_pane(&app)->cursor == last && app_pane(&app)->top == top && app.frame->jump_count == jumps,
+		"and begins where g was pressed");
+	type("2g");
+	is_int(app_pane(&app)->cursor, 1, "2g moves at once too");
+	type("g");
+	is_int(app_pane(&app)->cursor, 1, "2gg does no more");
+	pause_typing();
+	is_int(app_pane(&app)->cursor, 1, "nor later");
+	type("grg");
+	int layer = app.layer;
+	type("n");
+	is_str(view_name(), "graph", "in a chart");
+	type("q");
+	ok(layer >= 0, "the first dot");
+	static struct config slow = { .key_wait_ms = 2000 };
+	const struct config *before = session->config;
+	session->config = &slow;
+	type("4");
+	is_int(typed_due_ms(&app, now_ms), 2000, "a digit waits as long as is configured");
+	session->config = before;
 	end();
 }
 
@@ -143,5 +180,6 @@ int main(void)
 	test_marks();
 	test_picked();
 	test_picked_problems();
+	test_at_once();
 	return done_testing();
 }

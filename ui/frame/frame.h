@@ -83,11 +83,21 @@ struct history {
 	int count;
 };
 
+/* Where a motion began that may have to be taken back. */
+#define JUMPS_MOST 64
+struct typed_place {
+	int cursor, top, layer, jump_count;
+	bool marked;
+	int jumps[JUMPS_MOST];
+};
+
 /* Keys that wait for the next one. */
 struct typed {
 	uint32_t first;      /* first key of a pair; KEY_CODE_NONE: none */
 	int count;           /* 0: none */
 	int64_t until_ms;    /* then they mean what they mean alone; 0: they wait for a key */
+	bool done;           /* `first` has moved already, from `before` */
+	struct typed_place before;
 };
 
 /* Where something stands that a click does, on the screen drawn last. */
@@ -122,7 +132,7 @@ struct frame {
 	int depth;
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;
-	int jumps[64];           /* layers that ^O returns to; oldest first */
+	int jumps[JUMPS_MOST];         /* layers that ^O returns to; oldest first */
 	int jump_count;
 	int marks[26];           /* per letter: 1 + its layer; 0: none */
 	int page;                /* rows of the list at the last drawing */
@@ -188,6 +198,8 @@ bool request_is_direct(struct app *app, uint32_t key);
 void typed_key(struct app *app, uint32_t key, int64_t now_ms);
 /* The keys that wait for the next one: "12g", or "". */
 const char *typed_text(struct app *app);
+/* What may follow them, for the bottom lines; the number of them. */
+int typed_next(struct app *app, struct key_next *next, int most);
 int typed_due_ms(const struct app *app, int64_t now_ms); /* to typed_expire; -1: nothing waits */
 void typed_expire(struct app *app, int64_t now_ms);
 /* Handles "5j", "zo", "12gg". False: the word is none. */
@@ -291,6 +303,9 @@ bool app_device_leave(struct app *app);
 void app_draw(struct app *app);
 bool app_is_too_small(const struct app *app);
 int app_list_width(const struct app *app); /* columns of the main pane */
+
+/* hints.c: the last row; keys that wait may take the one above too */
+void app_draw_hints(struct app *app, struct area rows);
 
 /* header.c: model and device; dimensions other than the batch, if any; bound; toggles */
 #define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */

@@ -10,6 +10,7 @@ libui_a_SOURCES += \
 	ui/frame/form.c \
 	ui/frame/frame.h \
 	ui/frame/header.c \
+	ui/frame/hints.c \
 	ui/frame/history.c \
 	ui/frame/jump.c \
 	ui/frame/keep.c \

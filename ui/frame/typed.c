@@ -1,10 +1,14 @@
 /* Keys as they are typed: counts (5j) and pairs (zo). A key that could begin one, but means something by
- * itself too, waits for the next key for a moment: 5 shows view 5, unless j follows at once. */
+ * itself too, waits for the next key for a moment: 5 shows view 5, unless j follows at once. One that moves
+ * (g) does so at once; a pair that follows in time begins where it was. */
 #include "config.h"
 
+#include "config/config.h"
 #include "ui/frame/frame.h"
 
-#define WAIT_MS 300
+#include <string.h>
+
+#define WAIT_MS 300 /* without a configuration */
 #define COUNT_MAX 99999
 
 static const struct view *view_of(struct app *app)
@@ -25,7 +29,9 @@ static void clear(struct app *app)
 /* Waits for the next key: for a moment, or for as long as it takes if the key means nothing by itself. */
 static void wait(struct app *app, bool alone, int64_t now_ms)
 {
-	app->frame->typed.until_ms = alone ? now_ms + WAIT_MS : 0;
+	const struct config *c = app->session->config;
+	int ms = c && c->key_wait_ms > 0 ? c->key_wait_ms : WAIT_MS;
+	app->frame->typed.until_ms = alone ? now_ms + ms : 0;
 	app->note[0] = '\0';
 }
 
@@ -33,11 +39,42 @@ static void wait(struct app *app, bool alone, int64_t now_ms)
 static void give_up(struct app *app)
 {
 	struct typed t = app->frame->typed;
-	const struct key_row *row = t.first ? row_of(app, t.first, 0) :
+	const struct key_row *row = t.done ? NULL : t.first ? row_of(app, t.first, 0) :
 		t.count && t.count < 10 ? row_of(app, (uint32_t)('0' + t.count), 0) : NULL;
 	clear(app);
 	if (row)
 		request_run(app, row, t.first ? t.count : 0);
+}
+
+static bool is_motion(const struct key_row *row)
+{
+	return row && row->request >= REQUEST_DOWN && row->request <= REQUEST_PREVIOUS_LAYER;
+}
+
+/* Moves at once, and keeps where it was. */
+static void move_now(struct app *app, const struct key_row *row, int count)
+{
+	struct typed *t = &app->frame->typed;
+	struct frame *f = app->frame;
+	const struct pane *p = app_pane(app);
+	t->before = (struct typed_place){ p->cursor, p->top, app->layer, f->jump_count, p->marked, { 0 } };
+	memcpy(t->before.jumps, f->jumps, sizeof(f->jumps));
+	request_run(app, row, count);
+	t->done = true;
+}
+
+static void move_undo(struct app *app, const struct typed_place *before)
+{
+	struct frame *f = app->frame;
+	struct pane *p = app_pane(app);
+	if (!p->view->draw)
+		pane_move(app, p, before->cursor);
+	p->top = before->top;
+	p->marked = before->marked;
+	app->layer = before->layer < app->place_count ? before->layer : app->layer;
+	app->generation++;
+	f->jump_count = before->jump_count;
+	memcpy(f->jumps, before->jumps, sizeof(f->jumps));
 }
 
 /* Runs the row of a pair, whose second key may be any letter. */
@@ -55,6 +92,10 @@ static bool pair_end(struct app *app, uint32_t key)
 	const struct key_row *row = row_of(app, t.first, key);
 	if (row) {
 		clear(app);
+		if (t.done && row == row_of(app, t.first, 0)) /* gg: g has done it */
+			return true;
+		if (t.done)
+			move_undo(app, &t.before);
 		pair_run(app, row, key, t.count);
 		return true;
 	}
@@ -89,6 +130,10 @@ void typed_key(struct app *app, uint32_t key, int64_t now_ms)
 	}
 	if (t->first && pair_end(app, key))
 		return;
+	if (t->count && key == KEY_CODE_ESC) {
+		clear(app);
+		return;
+	}
 	if (digit && (t->count || key > '0')) {
 		count_add(app, key, now_ms);
 		return;
@@ -99,17 +144,18 @@ void typed_key(struct app *app, uint32_t key, int64_t now_ms)
 		row = row_of(app, key, 0);
 	}
 	if (keys_begins(view_of(app), key)) {
+		int count = t->count;
 		t->first = key;
+		if (is_motion(row))
+			move_now(app, row, count);
 		wait(app, row, now_ms);
-		if (!row)
-			request_unknown(app, (struct key_pair){ key, 0 }); /* says what may follow */
 		return;
 	}
 	int count = t->count;
 	clear(app);
 	if (row)
 		request_run(app, row, count);
-	else if (key != KEY_CODE_ESC || !count)
+	else
 		app_key(app, key);
 }
 
@@ -120,6 +166,25 @@ const char *typed_text(struct app *app)
 	key_text(key, t->first);
 	return t->count ? arena_printf(&app->scratch, "%d%s", t->count, key) :
 		arena_printf(&app->scratch, "%s", key);
+}
+
+int typed_next(struct app *app, struct key_next *next, int most)
+{
+	const struct typed *t = &app->frame->typed;
+	const struct key_row *row = t->count > 0 && t->count < 10 && t->until_ms && !t->first ?
+		row_of(app, (uint32_t)('0' + t->count), 0) : NULL;
+	int n = 0;
+	if (t->first)
+		return keys_next(view_of(app), t->first, next, most);
+	if (!t->count)
+		return 0;
+	if (row && n < most)
+		next[n++] = (struct key_next){ .key = "alone", .name = row->name };
+	if (n < most)
+		next[n++] = (struct key_next){ .key = "j k G ]c ...", .name = "so many times" };
+	if (!row && n < most)
+		next[n++] = (struct key_next){ .key = "Esc", .name = "forget it" };
+	return n;
 }
 
 int typed_due_ms(const struct app *app, int64_t now_ms)

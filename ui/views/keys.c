@@ -405,6 +405,21 @@ bool keys_begins(const struct view *view, uint32_t first)
 	return first && pair_next(view, first, 0) < table.entry_count;
 }
 
+int keys_next(const struct view *view, uint32_t first, struct key_next *next, int most)
+{
+	int n = 0;
+	for (int at = 0; (at = pair_next(view, first, at)) < table.entry_count && n < most; at++) {
+		const struct key_row *row = &table.rows[table.entries[at].row];
+		const char *dot = row->view ? strchr(row->name, '.') : NULL;
+		next[n].name = dot ? dot + 1 : row->name;
+		if (row->letter)
+			snprintf(next[n++].key, sizeof(next->key), "a-z");
+		else
+			key_text(next[n++].key, table.entries[at].keys.second);
+	}
+	return n;
+}
+
 void keys_list_pairs(const struct view *view, uint32_t first, struct str *out)
 {
 	char one[16], two[16];

@@ -118,6 +118,13 @@ const struct key_row *keys_find(const struct view *view, struct key_pair keys);
 struct text keys_shown(const char *keys);
 /* True if `first` begins a pair in that view. */
 bool keys_begins(const struct view *view, uint32_t first);
+/* The pairs that begin with a key: their second keys ("a-z" of a row with `letter`), and their names without
+ * the view's. Returns how many of at most `most`. */
+struct key_next {
+	char key[16];
+	const char *name;
+};
+int keys_next(const struct view *view, uint32_t first, struct key_next *next, int most);
 /* Adds "zo show the layers inside, zc hide them": the pairs that begin with a key. */
 void keys_list_pairs(const struct view *view, uint32_t first, struct str *out);
 
