@@ -888,13 +888,20 @@ static void test_dims(void)
 	ok(sees("> sequence") && sees("past?[2Jlength") && sees("no value") && sees("3 of 4"),
 		"all are in sight, cleaned; the first without a value is selected");
 	ok(sees("batch") && sees("1-65536") && sees("data type"), "batch and data type too");
-	type("x y Enter");
-	ok(fixture_calls.bind == 0 && sees("sequence must be 0-2147483647"), "no number, no value");
-	type("^U 1 2 8 Tab");
+	type("x");
+	ok(sees("sequence is a number, 0-2147483647; j k move, q or Esc leaves the form"),
+		"a letter is refused at once");
+	type("- .");
+	is_str(app.frame->prompt.text, "", "and so is what makes no number");
+	type("j");
+	ok(sees("> past?[2Jlength"), "j moves on");
+	type("k k");
+	ok(sees("> data type"), "k back");
+	type("Down 1 2 8 Tab");
 	ok(fixture_calls.bind == 0 && sees("* changed") && sees("> past?[2Jlength"),
 		"Tab moves on; nothing is checked before Enter");
-	type("9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 Enter");
-	is_int(fixture_calls.bind, 0, "no absurd number");
+	type("9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9 9");
+	is_str(app.frame->prompt.text, "999999999", "no absurd number");
 	type("^U 2 0 0 0 0 0 Enter");
 	ok(fixture_calls.bind == 2 && sees("sequence 128: too long"),
 		"the session's objection is shown, with a changed dimension");
@@ -925,6 +932,9 @@ static void test_dims(void)
 	is_int(fixture_calls.value, 78, "after a backspace it is edited");
 	type("d 6 4 Esc");
 	ok(fixture_calls.value == 78 && app.frame->prompt.kind == PROMPT_NONE, "Esc changes nothing");
+	type("d 6 4 q");
+	ok(fixture_calls.value == 78 && app.frame->prompt.kind == PROMPT_NONE && !app.frame->quit,
+		"q leaves the form only");
 	type("d Tab 9");
 	ok(sees("wide is fixed: --input sets it") && sees("--input       fixed"), "what is fixed says so");
 	end();
@@ -938,6 +948,8 @@ static void test_form_batch(void)
 	ok(sees("> batch") && sees("1 of 2"), "a model without symbols has two fields");
 	type("0 Enter");
 	ok(sees("batch must be 1-65536"), "no batch of nothing");
+	type("^U 9 9 9 9 9");
+	is_str(app.frame->prompt.text, "9999", "nor one too large");
 	type("^U 4 Tab Right");
 	ok(sees("> data type              bf16"), "Right takes the next type");
 	type("^U i n t Enter");
@@ -1554,12 +1566,14 @@ static void test_frame_unbound(void)
 	struct error err = ERROR_NONE;
 	char *text = NULL;
 	size_t n;
-	session = fixture_open(&(struct fixture_options){ .unbound = true });
+	session = fixture_open(&(struct fixture_options){ .unbound = true, .nothing = true });
 	FILE *f = open_memstream(&text, &n);
 	is_int(app_frame(session, 80, 24, NULL, "", false, false, f, &err), 0,
 		"a frame of a model with free dimensions");
 	fclose(f);
-	ok(strstr(text, "> sequence") != NULL, "asks for them as the live screen does");
+	ok(strstr(text, "bound unknown: d sets 2 dimensions") && !strstr(text, "> sequence"),
+		"says how they are set, as the live screen does");
+	ok(strstr(text, "have no value: d sets them") != NULL, "and which");
 	free(text);
 	fixture_close(session);
 }

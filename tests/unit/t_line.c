@@ -155,7 +155,6 @@ static void test_refused(void)
 static void test_dims(void)
 {
 	begin(&(struct fixture_options){ .unbound = true });
-	press(KEY_CODE_ESC);
 	is_str(completed("dim se", 1), "dim sequence=", "Tab knows a dimension");
 	command("dim sequence=512");
 	ok(fixture_calls.bind == 1 && fixture_calls.value == 512, ":dim");

@@ -173,8 +173,40 @@ static void test_hints(void)
 	end();
 }
 
+/* In the form of dimensions: fields, keys at the bottom, beside it, the wheel. */
+static void test_form(void)
+{
+	int x, y;
+	begin_at(&(struct fixture_options){ .queue = true, .unbound = true }, 80, 24);
+	app_key(&app, 'd');
+	app_draw(&app);
+	click("data type     ", 4);
+	is_int(app.frame->prompt.field, 1, "a click goes to a field");
+	click("data type     ", 4);
+	is_str(app.frame->prompt.text, "bf16", "another one takes the next type");
+	send(MOUSE_WHEEL_DOWN, 40, 12);
+	is_int(app.frame->prompt.field, 2, "the wheel moves");
+	send(MOUSE_WHEEL_UP, 40, 12);
+	is_int(app.frame->prompt.field, 1, "both ways");
+	send(MOUSE_PRESS, 2, 22);
+	ok(app.frame->prompt.kind == PROMPT_DIM && place("Esc leaves it as it was", 20, &x, &y),
+		"a click beside it loses nothing");
+	click("Esc or q leaves", 23);
+	is_int(app.frame->prompt.kind, PROMPT_NONE, "one on a key presses it");
+	app_key(&app, 'd');
+	app_draw(&app);
+	send(MOUSE_PRESS, 2, 22);
+	is_int(app.frame->prompt.kind, PROMPT_NONE, "if nothing is changed, a click beside it leaves");
+	app_key(&app, 'd');
+	app_draw(&app);
+	send(MOUSE_PRESS, 20, 0);
+	is_int(app.frame->prompt.kind, PROMPT_NONE, "wherever");
+	end();
+}
+
 int main(void)
 {
+	test_form();
 	test_rows();
 	test_what_ifs();
 	test_spots();

@@ -40,7 +40,7 @@ static const struct screen {
 		{ .queue = true, .busy = true } },
 	{ "problems_80x24", 80, 24, "problems", "j", false, false, { .queue = true, .busy = true } },
 	{ "what_if_120x30", 120, 30, "what-if", "", false, false, { .measured = true } },
-	{ "what_if_80x24", 80, 24, "what-if", "Esc G", false, false, { .queue = true, .unbound = true } },
+	{ "what_if_80x24", 80, 24, "what-if", "G", false, false, { .queue = true, .unbound = true } },
 	{ "assumed_80x24", 80, 24, NULL, "= 2 x Enter", false, false, { .measured = true } },
 	{ "assuming_80x24", 80, 24, NULL, "j =", false, false, { .measured = true } },
 	{ "help_80x24", 80, 24, NULL, "?", false, false, { .measured = true } },
@@ -136,8 +136,10 @@ static const struct screen {
 	{ "reality_none_40x10", 40, 10, "reality", "", false, false, { .measured = true, .agents = true } },
 	{ "scenarios_devices_120x40", 120, 40, "devices", "/ h100 Enter V / H200 Enter V gs j .", false,
 		false, { .measured = true, .queue = true, .scenarios = true } },
-	{ "dims_80x24", 80, 24, NULL, "1 2 8", false, false, { .queue = true, .unbound = true } },
-	{ "dims_40x10_ascii", 40, 10, NULL, "1 2 8 Tab", true, false, { .queue = true, .unbound = true } },
+	{ "dims_80x24", 80, 24, NULL, "d 1 2 8", false, false, { .queue = true, .unbound = true } },
+	{ "dims_40x10_ascii", 40, 10, NULL, "d 1 2 8 Tab", true, false, { .queue = true, .unbound = true } },
+	{ "unbound_80x24", 80, 24, NULL, "", false, false, { .queue = true, .unbound = true } },
+	{ "unbound_40x10", 40, 10, NULL, "", false, false, { .queue = true, .unbound = true } },
 	{ "dims_120x40", 120, 40, NULL, "d 4 Tab", false, false, { .queue = true } },
 };
 

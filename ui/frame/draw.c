@@ -225,6 +225,20 @@ static const char *planning_text(struct app *app)
 		p->problem_count);
 }
 
+/* "sequence, past have no value, so nothing can be computed: d sets them" */
+static const char *unbound_text(struct app *app, const struct plan *p)
+{
+	int shown = p->unbound_count > 3 ? 2 : p->unbound_count, more = p->unbound_count - shown;
+	const char *names = "";
+	for (int i = 0; i < shown; i++)
+		names = arena_printf(&app->scratch, "%s%s%s", names, i ? ", " : "",
+			text_cut(&app->scratch, app_clean(app, p->unbound[i]), 24, true));
+	if (more)
+		names = arena_printf(&app->scratch, "%s and %d more", names, more);
+	return arena_printf(&app->scratch, "%s ha%s no value: d sets %s", names,
+		p->unbound_count == 1 ? "s" : "ve", p->unbound_count == 1 ? "it" : "them");
+}
+
 static const char *idle_text(struct app *app, const struct queue_status *q)
 {
 	const struct session *s = app->session;
@@ -236,8 +250,7 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	if (q->starting && *place_text(app, q))
 		return arena_printf(&app->scratch, "the runner is %s", place_text(app, q));
 	if (p && p->unbound_count)
-		return arena_printf(&app->scratch, "dimension %s has no value: d sets it",
-			app_clean(app, p->unbound[0]));
+		return unbound_text(app, p);
 	int left = s->queue && s->analysis ? s->analysis->unmeasured_problems : 0;
 	const char *plural = left == 1 ? "" : "s";
 	if (left && batch[0])
@@ -353,7 +366,9 @@ static void draw_progress(struct app *app, struct area rows)
 	else if (!q.idle)
 		draw_measuring(app, line, &q);
 	else
-		canvas_fit(line, 1, 0, line.width - 1, STYLE_NORMAL, idle_text(app, &q));
+		canvas_fit(line, 1, 0, line.width - 1,
+			app_plan(app) && app_plan(app)->unbound_count ? STYLE_WARN : STYLE_NORMAL,
+			idle_text(app, &q));
 }
 
 static void draw_prompt(struct app *app, struct area line)
@@ -364,7 +379,7 @@ static void draw_prompt(struct app *app, struct area line)
 		return;
 	}
 	if (q->kind == PROMPT_DIM) {
-		canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, form_help(app));
+		form_draw_keys(app, line);
 		return;
 	}
 	int x = 1 + canvas_fit(line, 1, 0, line.width / 2, STYLE_BOLD, prompt_label(app));

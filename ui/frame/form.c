@@ -1,5 +1,6 @@
 /* The form of batch, data type and dimensions. All are applied together, because dimensions that depend on
- * each other can only be checked together. */
+ * each other can only be checked together. Keys that no field takes do what they do elsewhere: j and k move,
+ * q leaves. */
 #include "config.h"
 
 #include "ui/frame/frame.h"
@@ -183,8 +184,11 @@ static void form_apply(struct app *app)
 		return;
 	}
 	prompt_close(app);
-	if (changed)
-		prompt_ask_unbound(app); /* those that were left empty */
+	if (!changed)
+		return;
+	prompt_ask_unbound(app); /* those that were left empty */
+	if (q->kind == PROMPT_DIM)
+		app_note(app, false, "%s has no value yet; Esc leaves the form", q->fields[q->field].shown);
 }
 
 static void field_step(struct app *app, int by)
@@ -206,32 +210,81 @@ static void dtype_step(struct prompt *q, int by)
 	q->untouched = false;
 }
 
+/* True if the field may contain the text, perhaps as the beginning of a longer one. */
+static bool text_may_be(const struct form_field *f, const char *text)
+{
+	int64_t value;
+	size_t digits = strspn(text, "0123456789"), n = strlen(text);
+	if (f->kind == FORM_DTYPE)
+		return n < FORM_TEXT_SIZE && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == n;
+	return text_to_int64(text_of(text), &value) && digits == n &&
+		value <= (f->kind == FORM_BATCH ? FORM_BATCH_MAX : INT32_MAX);
+}
+
+void form_type(struct app *app, uint32_t key)
+{
+	struct prompt *q = &app->frame->prompt;
+	const struct form_field *f = &q->fields[q->field];
+	char before[sizeof(q->text)];
+	bool untouched = q->untouched;
+	memcpy(before, q->text, sizeof(before));
+	if (f->locked) {
+		app_note(app, false, "%s is fixed: --input sets it", f->shown);
+		return;
+	}
+	if (!prompt_edit(q, key) || !q->text[0] || text_may_be(f, q->text))
+		return;
+	memcpy(q->text, before, sizeof(before));
+	q->untouched = untouched;
+	app_note(app, true, f->kind == FORM_DTYPE ? "%s is a word: f32 bf16 f16 ...; Esc leaves the form" :
+		"%s is a number, %s; j k move, q or Esc leaves the form", f->shown, field_range(f));
+}
+
 void form_key(struct app *app, uint32_t key)
 {
 	struct prompt *q = &app->frame->prompt;
 	struct form_field *f = &q->fields[q->field];
-	if (key == KEY_CODE_ESC || key == ('C' & 31))
+	bool steps = f->kind == FORM_DTYPE && !f->locked;
+	if (key == KEY_CODE_ESC || key == ('C' & 31) || key == 'q')
 		prompt_close(app);
 	else if (key == KEY_CODE_ENTER) {
 		if (field_keep(app))
 			form_apply(app);
-	} else if (key == KEY_CODE_DOWN || key == KEY_CODE_TAB)
+	} else if (key == KEY_CODE_DOWN || key == KEY_CODE_TAB || key == 'j')
 		field_step(app, 1);
-	else if (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB)
+	else if (key == KEY_CODE_UP || key == KEY_CODE_BACKTAB || key == 'k')
 		field_step(app, -1);
-	else if (f->locked)
-		app_note(app, false, "%s is fixed: --input sets it", f->shown);
-	else if (f->kind == FORM_DTYPE && (key == KEY_CODE_LEFT || key == KEY_CODE_RIGHT || key == ' '))
+	else if (steps && (key == KEY_CODE_LEFT || key == KEY_CODE_RIGHT || key == ' '))
 		dtype_step(q, key == KEY_CODE_LEFT ? -1 : 1);
 	else
-		prompt_edit(q, key);
+		form_type(app, key);
 }
 
-const char *form_help(struct app *app)
+static bool form_changed(const struct prompt *q)
 {
-	const struct prompt *q = &app->frame->prompt;
-	return arena_printf(&app->scratch, "%d of %d  %s  Tab next  Enter applies all  Esc leaves",
-		q->field + 1, q->field_count, field_range(&q->fields[q->field]));
+	bool changed = q->text[0] && strcmp(q->text, q->fields[q->field].before) != 0;
+	for (int i = 0; i < q->field_count; i++)
+		changed |= i != q->field && field_changed(&q->fields[i]);
+	return changed;
+}
+
+/* On a field: to it, or the next data type. Beside the form: leaves it, unless something would be lost. */
+void form_click(struct app *app, int x, int y)
+{
+	struct prompt *q = &app->frame->prompt;
+	const struct area *a = &q->fields_at;
+	int to = q->field_top + y - a->y;
+	if (x < a->x - 2 || x >= a->x + a->width + 2 || y < a->y - 1 || y > a->y + a->height) {
+		if (form_changed(q))
+			app_note(app, false, "Enter applies what is changed, Esc leaves it as it was");
+		else
+			prompt_close(app);
+	} else if (y >= a->y && y < a->y + a->height && to < q->field_count) {
+		if (to == q->field && q->fields[to].kind == FORM_DTYPE)
+			dtype_step(q, 1);
+		else if (to != q->field && field_keep(app))
+			field_show(q, to);
+	}
 }
 
 /* ---- drawing ---- */
@@ -251,7 +304,7 @@ static void draw_field(const struct prompt *q, int index, struct area line)
 		value -= 17;
 	}
 	const char *text = here ? q->text : f->text;
-	bool changed = here ? !q->untouched && strcmp(text, f->before) != 0 : field_changed(f);
+	bool changed = here ? strcmp(text, f->before) != 0 : field_changed(f);
 	canvas_put(line, 0, 0, STYLE_BOLD, here ? '>' : ' ');
 	canvas_fit(line, 2, 0, value - 3, here ? STYLE_BOLD : STYLE_NORMAL, f->shown);
 	int used = canvas_fit_tail(line, value, 0, FORM_VALUE_COLUMNS - 2,
@@ -279,9 +332,30 @@ static void draw_border(struct area box)
 	canvas_text(box, 2, 0, STYLE_BOLD, " Batch, data type, dimensions ");
 }
 
+/* Which field it is, what it takes, and keys that a click presses too. */
+void form_draw_keys(struct app *app, struct area line)
+{
+	static const struct key_row keys[] = {
+		{ "Tab", REQUEST_DOWN, 0, KEYS_MOVE, "next", .name = "" },
+		{ "Enter", REQUEST_OPEN, 0, KEYS_MOVE, "applies all", .name = "" },
+		{ "Esc", REQUEST_BACK, 0, KEYS_MOVE, "or q leaves", .name = "" },
+	};
+	const struct prompt *q = &app->frame->prompt;
+	const char *here = arena_printf(&app->scratch, "%d of %d  %s", q->field + 1, q->field_count,
+		field_range(&q->fields[q->field]));
+	int x = 1 + canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, here);
+	app->frame->spot_count = 0; /* nothing else takes clicks */
+	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++) {
+		int columns = canvas_columns(keys[i].keys) + 1 + canvas_columns(keys[i].text);
+		spot_add(app, line, x + 2, columns, &keys[i]);
+		x += 2 + canvas_fit(line, x + 2, 0, line.width - x - 2, STYLE_BOLD, keys[i].keys);
+		x += 1 + canvas_fit(line, x + 1, 0, line.width - x - 1, STYLE_NORMAL, keys[i].text);
+	}
+}
+
 void form_draw(struct app *app, struct area body)
 {
-	const struct prompt *q = &app->frame->prompt;
+	struct prompt *q = &app->frame->prompt;
 	int width = body.width < FORM_WIDTH ? body.width : FORM_WIDTH;
 	int height = q->field_count + 2 < body.height ? q->field_count + 2 : body.height;
 	struct area box = canvas_part(body, (body.width - width) / 2, (body.height - height) / 2, width,
@@ -290,6 +364,8 @@ void form_draw(struct app *app, struct area body)
 		canvas_fill(box, 0, y, width, STYLE_NORMAL, ' ');
 	draw_border(box);
 	int rows = height - 2, top = q->field < rows ? 0 : q->field - rows + 1;
+	q->fields_at = canvas_part(box, 2, 1, width - 4, rows);
+	q->field_top = top;
 	for (int y = 0; y < rows && top + y < q->field_count; y++)
 		draw_field(q, top + y, canvas_part(box, 2, 1 + y, width - 4, 1));
 }

@@ -68,6 +68,8 @@ struct prompt {
 	void (*yes)(struct app *app); /* PROMPT_CONFIRM: the question is `text` */
 	struct form_field *fields; /* PROMPT_DIM: the form; `text` is that of field `field` */
 	int field_count, field;
+	struct area fields_at; /* where the form was drawn last: a row a field, from `field_top` on */
+	int field_top;
 	int target;           /* PROMPT_ASSUME: index of the layer in the plan; PROMPT_CHOICE: row of
 				 what_if_table */
 	struct completion completion;
@@ -330,7 +332,7 @@ const char *prompt_help(struct app *app);
 void prompt_open(struct app *app, enum prompt_kind kind);
 void prompt_key(struct app *app, uint32_t key);
 void prompt_close(struct app *app);
-/* Prompts for the dimensions without a value, if there are any. */
+/* Opens the form at the dimensions without a value, if there are any. */
 void prompt_ask_unbound(struct app *app);
 /* Edits the text. Returns whether the key was an editing key, and had room. */
 bool prompt_edit(struct prompt *q, uint32_t key);
@@ -342,7 +344,10 @@ void prompt_catch_up(struct app *app);
 void form_open(struct app *app);
 void form_key(struct app *app, uint32_t key);
 void form_free(struct prompt *q);
+/* Types a character, if the field takes it; else says why not. */
+void form_type(struct app *app, uint32_t key);
+void form_click(struct app *app, int x, int y);
 void form_draw(struct app *app, struct area body);
-const char *form_help(struct app *app); /* for the bottom line */
+void form_draw_keys(struct app *app, struct area line); /* in the bottom line */
 
 #endif

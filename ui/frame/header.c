@@ -267,8 +267,11 @@ static void draw_bound(struct app *app, struct area line)
 	b.described = app->session->described != NULL;
 	b.failed = app->failed_count;
 	b.suspect += app->suspect_count;
+	int unbound = app_plan(app) ? app_plan(app)->unbound_count : 0;
 	const char *text = b.known == KNOWN_NONE
-		? (b.missing ? "bound unknown yet" : "bound unknown")
+		? unbound ? arena_printf(&app->scratch, "bound unknown: d sets %d dimension%s", unbound,
+				    unbound == 1 ? "" : "s")
+			: b.missing ? "bound unknown yet" : "bound unknown"
 		: arena_printf(&app->scratch, "bound %s%s", b.least,
 			  str_duration(bound, b.bound_ns));
 	int x = 1 + canvas_text(line, 1, 0, STYLE_BOLD, text), all = TOTALS_FORMS * SAY_FORMS;

@@ -66,8 +66,9 @@ bool app_open_model(struct app *app, const char *path)
 	if (app->frame->keeps && !app->frame->fresh)
 		keep_load(app, !app->frame->what_ifs_given, true);
 	prompt_close(app);
-	prompt_ask_unbound(app);
-	if (!app->note[0])
+	if (!app->note[0] && app_plan(app) && app_plan(app)->unbound_count)
+		app_note(app, false, "opened %s; d sets its dimensions", path);
+	else if (!app->note[0])
 		app_note(app, false, "opened %s", path);
 	return true;
 }

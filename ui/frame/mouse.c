@@ -52,12 +52,31 @@ static void row_click(struct app *app, int at, int64_t now_ms)
 		request_run(app, &open, 0);
 }
 
+/* While the form is open. */
+static void form_event(struct app *app, const struct mouse *m)
+{
+	const struct key_row *row = m->kind == MOUSE_PRESS ? spot_at(app->frame, m->x, m->y) : NULL;
+	if (m->kind != MOUSE_PRESS)
+		form_key(app, m->kind == MOUSE_WHEEL_DOWN ? KEY_CODE_DOWN : KEY_CODE_UP);
+	else if (row)
+		form_key(app, row->request == REQUEST_OPEN ? KEY_CODE_ENTER : row->request == REQUEST_BACK ?
+			KEY_CODE_ESC : KEY_CODE_DOWN);
+	else
+		form_click(app, m->x, m->y);
+}
+
 void mouse_event(struct app *app, const struct mouse *m, int64_t now_ms)
 {
 	struct frame *f = app->frame;
 	enum prompt_kind kind = f->prompt.kind;
-	if (app_is_too_small(app) || (kind && kind != PROMPT_MEASURE && kind != PROMPT_LEAVE))
+	if (app_is_too_small(app) ||
+		(kind && kind != PROMPT_MEASURE && kind != PROMPT_LEAVE && kind != PROMPT_DIM))
 		return;
+	if (kind == PROMPT_DIM) {
+		app->note[0] = '\0';
+		form_event(app, m);
+		return;
+	}
 	if (kind) /* as a key that is no answer */
 		prompt_close(app);
 	f->typed = (struct typed){ 0 };

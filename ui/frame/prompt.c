@@ -244,7 +244,7 @@ static void prompt_accept(struct app *app)
 		if (!path[0])
 			prompt_close(app);
 		else
-			app_open_model(app, path); /* closes the prompt, and may ask for dimensions */
+			app_open_model(app, path); /* closes the prompt */
 		return;
 	}
 	if (text_is_bad(app, text))

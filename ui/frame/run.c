@@ -189,8 +189,10 @@ static void paste_take(struct app *app, uint32_t key)
 	if (!is_text_asked(app))
 		app_note(app, false,
 			"pasted text is not taken for keys: paste it after : or / (Esc ends it)");
-	else if (printable && (app->frame->tour.on || app->frame->prompt.kind == PROMPT_DIM))
+	else if (printable && app->frame->tour.on)
 		key_take(app, key);
+	else if (printable && app->frame->prompt.kind == PROMPT_DIM)
+		form_type(app, key);
 	else if (printable && !app_is_too_small(app))
 		prompt_paste(app, key);
 }
@@ -294,7 +296,6 @@ static void begin(struct app *app, const struct view *view, const struct app_opt
 		keep_load(app, !o->what_ifs_given, !view);
 	if (view)
 		app_show(app, view, -1);
-	prompt_ask_unbound(app);
 	app_draw(app);
 }
 
