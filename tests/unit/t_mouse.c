@@ -119,6 +119,7 @@ static void test_everywhere(void)
 		int columns = sizes[k][0], rows = sizes[k][1];
 		begin_at(&(struct fixture_options){ .measured = true, .peaks = true, .queue = true,
 			      .scenarios = true }, columns, rows);
+		app.frame->mouse = true;
 		for (int turn = 0; turn < 1500; turn++) {
 			if (turn % 30 == 0) {
 				prompt_close(&app);
@@ -173,6 +174,75 @@ static void test_hints(void)
 	end();
 }
 
+static void test_headings(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true }, 120, 40);
+	struct pane *p = app_pane(&app);
+	click(" cost", 3);
+	ok(strcmp(p->view->orders[p->order], "cost") == 0 && !p->reverse, "a click on a heading sorts by it");
+	click(" cost", 3);
+	ok(p->reverse, "another one reverses");
+	click("op  ", 3);
+	ok(strcmp(p->view->orders[p->order], "operator") == 0 && !p->reverse, "another heading");
+	click("dag", 3);
+	is_int(p->order, 0, "back to the model's order");
+	app_show(&app, views_find("problems"), -1);
+	app_draw(&app);
+	click("uses", 3);
+	p = app_pane(&app);
+	is_str(p->view->orders[p->order], "uses", "in the problems too");
+	end();
+}
+
+/* In each chart every item can be clicked: it is selected, and a second click opens it. */
+static void test_charts(void)
+{
+	static const char *const names[] = { "roofline", "timeline", "map", "graph", "distribution" };
+	begin_at(&(struct fixture_options){ .measured = true, .peaks = true }, 120, 40);
+	app.frame->mouse = true;
+	for (size_t k = 0; k < sizeof(names) / sizeof(*names); k++) {
+		app_show(&app, views_find(names[k]), 2);
+		app_draw(&app);
+		bool rows = app_pane(&app)->view->pick != NULL;
+		int count = app.frame->item_count, missed = 0, layers = 0, before = -1;
+		ok(count > 0, "%s has %d items", names[k], count);
+		for (int i = 0; i < count; i++) {
+			app_show(&app, views_find(names[k]), 2);
+			app_draw(&app);
+			if (i >= app.frame->item_count)
+				break;
+			struct chart_item c = app.frame->items[i];
+			bool hidden = false; /* by what was drawn later */
+			for (int j = i + 1; j < app.frame->item_count; j++) {
+				const struct chart_item *o = &app.frame->items[j];
+				hidden |= o->y == c.y && c.x >= o->x && c.x < o->x + o->width;
+			}
+			send(MOUSE_PRESS, c.x, c.y);
+			missed += !hidden && !rows && app.layer != c.item;
+			layers += app.layer != before;
+			before = app.layer;
+		}
+		ok(missed == 0 && (rows || layers > 2), "a click selects each in %s", names[k]);
+		send(MOUSE_PRESS, app.frame->chart.x + 60, app.frame->chart.y + 5);
+		is_str(view_name(), names[k], "it stays in %s", names[k]);
+		app.frame->clicked = -1;
+		struct chart_item c = app.frame->items[0];
+		send(MOUSE_PRESS, c.x, c.y);
+		now_ms -= 900;
+		send(MOUSE_PRESS, c.x, c.y);
+		ok(strcmp(view_name(), names[k]) != 0, "two clicks open what Enter opens: %s", view_name());
+	}
+	app_show(&app, views_find("roofline"), 2);
+	app_draw(&app);
+	int first = app.layer;
+	send(MOUSE_WHEEL_DOWN, 20, 10);
+	ok(app.layer != first, "the wheel steps in a chart");
+	app.frame->mouse = false;
+	app_draw(&app);
+	is_int(app.frame->item_count, 0, "without the mouse nothing is kept");
+	end();
+}
+
 /* In the form of dimensions: fields, keys at the bottom, beside it, the wheel. */
 static void test_form(void)
 {
@@ -207,6 +277,8 @@ static void test_form(void)
 int main(void)
 {
 	test_form();
+	test_headings();
+	test_charts();
 	test_rows();
 	test_what_ifs();
 	test_spots();

@@ -164,6 +164,7 @@ void app_free(struct app *app)
 	history_free(&app->frame->history);
 	str_free(&app->frame->copy);
 	canvas_free(&app->frame->canvas);
+	free(app->frame->items);
 	free(app->frame->panes);
 	free(app->frame->stack);
 	free(app->frame);

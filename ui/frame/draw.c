@@ -476,9 +476,10 @@ static void draw_body(struct app *app, struct area body)
 	if (heading)
 		p->view->heading(app, p->state, canvas_part(list, 0, 0, width, 1));
 	struct area rest = canvas_part(list, 0, heading, width, list.height - heading - foot);
-	if (p->view->draw)
+	if (p->view->draw) {
+		app->frame->chart = rest;
 		p->view->draw(app, p->state, rest);
-	else {
+	} else {
 		app->frame->list = rest;
 		draw_pane(app, p, rest, true);
 	}
@@ -508,7 +509,8 @@ static void draw_too_small(struct app *app, struct area all)
 static void draw_explorer(struct app *app)
 {
 	app->frame->spot_count = 0;
-	app->frame->list = (struct area){ 0 };
+	app->frame->list = app->frame->chart = (struct area){ 0 };
+	app->frame->item_count = 0;
 	struct area all = canvas_area(&app->frame->canvas);
 	if (app_is_too_small(app)) {
 		draw_too_small(app, all);

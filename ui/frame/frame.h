@@ -109,6 +109,11 @@ struct spot {
 	struct key_row row;
 };
 
+/* What a chart drew last, for clicks. */
+struct chart_item {
+	int x, y, width, item;
+};
+
 /* The tour's place (tour.h). */
 struct tour {
 	bool on;
@@ -125,7 +130,10 @@ struct frame {
 	struct spot spots[SPOTS_MAX];
 	int spot_count;
 	struct area list;        /* rows of the view, without their heading; a chart has none */
-	int clicked;             /* row clicked last, or -1 */
+	struct area chart;       /* of a view that is one */
+	struct chart_item *items; /* in it; only with the mouse */
+	int item_count, item_capacity;
+	int clicked;             /* row, or place in a chart, clicked last; or -1 */
 	const struct view *clicked_view;
 	int64_t clicked_ms;
 	struct pane *panes;      /* one a view, in the order of the table */

@@ -1,5 +1,6 @@
-/* The mouse: a click selects a row, a second one at once opens it; what the header and the bottom line name
- * acts where it stands; the wheel scrolls. All of it is what a key does too. */
+/* The mouse: a click selects a row or what a chart shows there, a second one at once opens it; one on a
+ * heading sorts; what the header and the bottom line name acts where it stands; the wheel scrolls. All of it
+ * is what a key does too. */
 #include "config.h"
 
 #include "ui/frame/frame.h"
@@ -13,6 +14,44 @@ void spot_add(struct app *app, struct area line, int x, int width, const struct 
 	width = x + width > line.width ? line.width - x : width;
 	if (f->spot_count < SPOTS_MAX && width > 0 && line.height > 0)
 		f->spots[f->spot_count++] = (struct spot){ line.x + x, line.y, width, *row };
+}
+
+void app_order_spot(struct app *app, struct area line, int x, int width, int order)
+{
+	spot_add(app, line, x, width, &(struct key_row){ .keys = "", .request = REQUEST_ORDER,
+		.argument = order, .text = "", .name = "" });
+}
+
+#define ITEMS_MAX 20000
+
+void app_item(struct app *app, struct area a, int x, int y, int width, int item)
+{
+	struct frame *f = app->frame;
+	const struct chart_item *last = f->item_count ? &f->items[f->item_count - 1] : NULL;
+	struct chart_item one = { a.x + x, a.y + y, width > 1 ? width : 1, item };
+	if (!f->mouse || f->item_count == ITEMS_MAX ||
+		(last && last->x == one.x && last->y == one.y && last->width == one.width))
+		return;
+	VEC_GROW(f->items, f->item_count, f->item_capacity);
+	f->items[f->item_count++] = one;
+}
+
+/* The nearest item; of equal ones that drawn last, which is on top. A row counts for two columns. NULL:
+ * none. */
+static const struct chart_item *item_at(const struct frame *f, int x, int y)
+{
+	const struct chart_item *best = NULL;
+	int least = 0;
+	for (int i = 0; i < f->item_count; i++) {
+		const struct chart_item *c = &f->items[i];
+		int aside = x < c->x ? c->x - x : x >= c->x + c->width ? x - c->x - c->width + 1 : 0;
+		int apart = aside + 2 * (y < c->y ? c->y - y : y - c->y);
+		if (!best || apart <= least) {
+			best = c;
+			least = apart;
+		}
+	}
+	return best;
 }
 
 static const struct key_row *spot_at(const struct frame *f, int x, int y)
@@ -34,22 +73,53 @@ static void wheel(struct app *app, int direction)
 		pane_scroll(app, p, direction * WHEEL_ROWS);
 }
 
+static const struct key_row open = { .keys = "Enter", .request = REQUEST_OPEN, .text = "" };
+
+/* True for the second click on the same thing. */
+static bool is_again(struct app *app, int clicked, int64_t now_ms)
+{
+	struct frame *f = app->frame;
+	const struct view *view = app_pane(app)->view;
+	bool again = f->clicked == clicked && f->clicked_view == view && now_ms - f->clicked_ms < TWICE_MS;
+	f->clicked = again ? -1 : clicked;
+	f->clicked_view = view;
+	f->clicked_ms = now_ms;
+	return again;
+}
+
+/* A second click at the same place opens, whatever the first one has moved there. */
+static void item_click(struct app *app, int x, int y, int64_t now_ms)
+{
+	struct pane *p = app_pane(app);
+	const struct chart_item *c = item_at(app->frame, x, y);
+	if (is_again(app, y * CANVAS_SIDE_MAX + x, now_ms)) {
+		request_run(app, &open, 0);
+		return;
+	}
+	if (c && p->view->pick)
+		p->view->pick(app, p->state, c->item);
+	else if (c && c->item >= 0 && c->item < app->place_count)
+		app->layer = c->item;
+	app->generation++;
+}
+
 static void row_click(struct app *app, int at, int64_t now_ms)
 {
-	static const struct key_row open = { .keys = "Enter", .request = REQUEST_OPEN, .text = "" };
-	struct frame *f = app->frame;
 	struct pane *p = app_pane(app);
 	if (at < 0 || at >= p->shown_count || p->view->text)
 		return;
 	int row = p->shown[at];
-	bool again = f->clicked == row && f->clicked_view == p->view && now_ms - f->clicked_ms < TWICE_MS;
+	bool again = is_again(app, row, now_ms);
 	pane_move(app, p, at);
 	bool reached = pane_row(p) == row; /* it is no continuation of another row */
-	f->clicked = again || !reached ? -1 : row;
-	f->clicked_view = p->view;
-	f->clicked_ms = now_ms;
+	app->frame->clicked = reached ? app->frame->clicked : -1;
 	if (reached && (again || p->view->click_opens))
 		request_run(app, &open, 0);
+}
+
+static bool is_in(const struct area *a, const struct mouse *m)
+{
+	return m->x >= a->x && m->x < a->x + a->width && m->y >= a->y && m->y < a->y + a->height;
 }
 
 /* While the form is open. */
@@ -83,13 +153,13 @@ void mouse_event(struct app *app, const struct mouse *m, int64_t now_ms)
 	app->note[0] = '\0';
 	pane_sync(app, app_pane(app), app_list_width(app));
 	const struct key_row *found = m->kind == MOUSE_PRESS ? spot_at(f, m->x, m->y) : NULL;
-	const struct area *list = &f->list;
 	if (m->kind != MOUSE_PRESS)
 		wheel(app, m->kind == MOUSE_WHEEL_DOWN ? 1 : -1);
 	else if (found) {
 		struct key_row row = *found; /* drawing may replace the spots */
 		request_run(app, &row, 0);
-	} else if (m->x >= list->x && m->x < list->x + list->width && m->y >= list->y &&
-		m->y < list->y + list->height)
-		row_click(app, app_pane(app)->top + m->y - list->y, now_ms);
+	} else if (is_in(&f->list, m))
+		row_click(app, app_pane(app)->top + m->y - f->list.y, now_ms);
+	else if (is_in(&f->chart, m))
+		item_click(app, m->x, m->y, now_ms);
 }

@@ -128,6 +128,15 @@ void sort_by(struct app *app, int order)
 	app_note(app, false, "sorted by %s", p->view->orders[order]);
 }
 
+static void order_clicked(struct app *app, int order)
+{
+	struct pane *p = app_pane(app);
+	if (p->order == order)
+		sort(app, 0, true);
+	else if (!p->view->offers || p->view->offers(app, p->state, order))
+		sort_by(app, order);
+}
+
 static bool view_request(struct app *app, const struct key_row *key)
 {
 	struct pane *p = app_pane(app);
@@ -245,6 +254,7 @@ static bool request_find(struct app *app, const struct key_row *key)
 	case REQUEST_FIND_PREVIOUS: find(app, -1); break;
 	case REQUEST_SORT: sort(app, 1, false); break;
 	case REQUEST_SORT_BACK: sort(app, -1, false); break;
+	case REQUEST_ORDER: order_clicked(app, key->argument); break;
 	case REQUEST_REVERSE: sort(app, 0, true); break;
 	case REQUEST_GAINS: gains_show(app, key); break;
 	default: return false;

@@ -215,6 +215,7 @@ static void draw_rows(struct app *app, struct distribution *d, const struct samp
 	for (int i = d->top; i < d->top + shown; i++) {
 		const struct result *r = s->rows[i];
 		int y = (i - d->top) * high;
+		app_item(app, a, 0, y, a.width, i);
 		enum style style = r == s->used ? STYLE_GOOD : is_of_states(r, s->used) ? STYLE_NORMAL :
 			STYLE_DIM;
 		canvas_put(a, 0, y, STYLE_BOLD, i == d->row ? '>' : ' ');
@@ -291,6 +292,13 @@ static bool distribution_request(struct app *app, void *state, const struct key_
 	return true;
 }
 
+static void distribution_pick(struct app *app, void *state, int item)
+{
+	struct distribution *d = state;
+	(void)app;
+	d->row = item;
+}
+
 static const struct key_row distribution_keys[] = {
 	{ "l Right n", REQUEST_OWN, SAMPLES_NEXT, KEYS_CHARTS, "to the next layer with samples",
 		.hint = "next layer", .counts = true, .name = "next" },
@@ -318,5 +326,6 @@ const struct view view_distribution = {
 	.open = distribution_open,
 	.draw = distribution_draw,
 	.request = distribution_request,
+	.pick = distribution_pick,
 	.own_footer = true,
 };

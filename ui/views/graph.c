@@ -299,6 +299,8 @@ static void draw_box(struct app *app, struct area box, int layer, double most_ns
 	struct area in = border ? canvas_part(box, 1, 1, box.width - 2, box.height - 2) :
 		canvas_part(box, 1, 0, box.width - 2, 1);
 	const char *name = app_name(app, layer), *cost = cost_words(app, layer);
+	for (int y = 0; y < box.height; y++)
+		app_item(app, box, 0, y, box.width, layer);
 	if (border)
 		draw_border(box, selected ? STYLE_WARN : STYLE_DIM);
 	else {

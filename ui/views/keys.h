@@ -36,6 +36,7 @@ enum request {
 	REQUEST_FILTER,
 	REQUEST_SORT,
 	REQUEST_SORT_BACK,
+	REQUEST_ORDER,           /* a click on the heading of order `argument`; again: reversed */
 	REQUEST_REVERSE,
 	REQUEST_GAINS,
 	REQUEST_FOLDED,

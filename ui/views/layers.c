@@ -96,6 +96,7 @@ static void more_heading(struct app *app, struct widths *w, struct area line, co
 		int order = strcmp(column_name(column), "flops") == 0 ? ORDER_WORK : ORDER_MORE + column;
 		canvas_fit_right(line, x, 0, width, STYLE_DIM,
 			marked(app, column_name(column), (enum layers_order)order));
+		app_order_spot(app, line, x, width, order);
 		x += width + 1;
 	}
 }
@@ -120,20 +121,25 @@ static void layers_heading(struct app *app, void *state, struct area line)
 	struct columns c = columns_for(app, state, line.width);
 	int x = 1;
 	canvas_fit(line, x, 0, c.dag, STYLE_DIM, "dag");
+	app_order_spot(app, line, x, c.dag, ORDER_MODEL);
+	app_order_spot(app, line, x + c.dag + 1, c.name, ORDER_NAME);
 	canvas_fit(line, x += c.dag + 1, 0, c.name, STYLE_DIM,
 		name_heading(app, &c, &((struct widths *)state)->more));
 	x += c.name + 1;
 	if (c.op)
 		canvas_fit(line, x, 0, c.op, STYLE_DIM, marked(app, "op", ORDER_OP));
+	app_order_spot(app, line, x, c.op, ORDER_OP);
 	x += c.op ? c.op + 1 : 0;
 	if (c.output)
 		canvas_fit(line, x, 0, c.output, STYLE_DIM, "output");
 	x += c.output ? c.output + 1 : 0;
 	canvas_fit_right(line, x, 0, c.cost - 1, STYLE_DIM, marked(app, "cost", ORDER_COST));
+	app_order_spot(app, line, x, c.cost + (c.bar ? c.bar + 1 : 0) + c.share, ORDER_COST);
 	x += c.cost + (c.bar ? c.bar + 1 : 0);
 	if (c.share)
 		canvas_fit_right(line, x, 0, c.share, STYLE_DIM, "share");
 	more_heading(app, state, line, &c);
+	app_order_spot(app, line, line.width - c.status - c.real, c.real, ORDER_REAL);
 	if (c.real)
 		canvas_fit_right(line, line.width - c.status - c.real, 0, c.real - 1, STYLE_DIM,
 			marked(app, "real", ORDER_REAL));

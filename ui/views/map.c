@@ -172,8 +172,9 @@ static int index_of(const struct app *app, const struct map *s, int layer)
 	return i;
 }
 
-static void draw_cell(const struct app *app, const struct map *s, const struct map_grid *g, struct area a,
-	int column, int row, bool selected)
+/* layer: its first one */
+static void draw_cell(struct app *app, const struct map *s, const struct map_grid *g, struct area a,
+	int column, int row, bool selected, int layer)
 {
 	bool unknown;
 	double ns = cell_ns(app, s, g, column, row, &unknown);
@@ -182,6 +183,7 @@ static void draw_cell(const struct app *app, const struct map *s, const struct m
 	    y = column / g->per_strip * (g->high + g->gap) + g->high - 1 - row;
 	int wide = g->cell > 1 ? g->cell - 1 : 1;
 	canvas_fill(a, x, y, wide, chart_heat(level), chart_sign(a, level));
+	app_item(app, a, x, y, wide, layer);
 	if (unknown && level != CHART_UNKNOWN && wide > 1)
 		canvas_put(a, x, y, STYLE_BAD, '?');
 	if (!selected)
@@ -244,7 +246,8 @@ static void map_draw(struct app *app, void *state, struct area area)
 	for (int c = 0; c < g.columns && s->seen.width > 0 && s->seen.height > 0; c++)
 		for (int r = 0; r < rows_of(s, &g, c); r++) {
 			int from = column_first(s, &g, c) + r * g.per_cell;
-			draw_cell(app, s, &g, s->seen, c, r, chosen >= from && chosen < from + g.per_cell);
+			draw_cell(app, s, &g, s->seen, c, r, chosen >= from && chosen < from + g.per_cell,
+				s->order[from]);
 		}
 }
 

@@ -90,6 +90,10 @@ static void problems_heading(struct app *app, void *state, struct area line)
 	int x = 1 + app_state_columns(app);
 	canvas_fit_right(line, x, 0, 6, STYLE_DIM, arena_printf(s, "uses%s", uses));
 	canvas_fit_right(line, x + 7, 0, 9, STYLE_DIM, arena_printf(s, "best%s", cost));
+	app_order_spot(app, line, 1, 5, 0);
+	app_order_spot(app, line, x, 6, 2);
+	app_order_spot(app, line, x + 7, 9, 1);
+	app_order_spot(app, line, x + 18, line.width - x - 18, 3);
 	canvas_fit(line, x + 18, 0, line.width - x - 18, STYLE_DIM,
 		arena_printf(s, "problem%s%s", text,
 			app_order_mark(app, &view_problems, 0)[0] ? ", reversed" : ""));

@@ -326,6 +326,7 @@ static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_do
 	enum style style = selected ? STYLE_BOLD : d->limit.by == LIMIT_COMPUTE ? STYLE_ACCENT :
 		d->limit.by == LIMIT_MEMORY ? STYLE_GOOD : STYLE_WARN;
 	canvas_put(c->area, x, y, style, dot_sign(c->area, share));
+	app_item(app, c->area, x, y, 1, d->layer);
 	if (!selected)
 		return;
 	canvas_put(c->area, x - 1, y, style, '(');

@@ -249,6 +249,8 @@ static void draw_bar(struct app *app, const struct timeline *s, struct area lane
 	for (int x = from < 0 ? 0 : from; x <= to && x < lane.width; x++)
 		for (int y = 0; y < lane.height; y++)
 			canvas_put(lane, x, y, style, bar_sign(lane, b->critical));
+	for (int y = 0; y < lane.height; y++)
+		app_item(app, lane, from < 0 ? 0 : from, y, to - (from < 0 ? 0 : from) + 1, b->layer);
 	for (int y = 0; y < lane.height && to > from; y++)
 		canvas_put(lane, from, y, style, lane.canvas->ascii ? '[' : 0x2590);
 	int x = (from < 0 ? 0 : from) + 1, room = (to < lane.width ? to : lane.width) - x - 1;

@@ -57,6 +57,8 @@ struct view {
 	/* Handles REQUEST_OPEN, REQUEST_FOLD and REQUEST_UNFOLD for the selected row (-1: none), its own keys
 	 * and, if it draws an area, keys that move; app->count has a typed count. False: it did nothing. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
+	/* A click in a chart chose what it drew with app_item. NULL: it is a layer, which is selected. */
+	void (*pick)(struct app *app, void *state, int item);
 	/* Called when row `row` is selected: the view may set app->layer. May be NULL. */
 	void (*select)(struct app *app, void *state, int row);
 	/* Row of a layer, or -1; selected when the view is opened. May be NULL. */
@@ -135,6 +137,11 @@ void app_measure(struct app *app);
 void app_ask(struct app *app, const char *label, bool (*accept)(struct app *app, const char *text));
 /* Asks a question in the bottom line; y or Enter calls yes. The text is copied. */
 void app_confirm(struct app *app, const char *question, void (*yes)(struct app *app));
+/* While a chart is drawn: the columns from x on stand for a layer, or what its `pick` takes; a click selects
+ * the nearest one. Areas may be parts of the chart. */
+void app_item(struct app *app, struct area a, int x, int y, int width, int item);
+/* While a heading is drawn: a click on these columns sorts by an order of the view. */
+void app_order_spot(struct app *app, struct area line, int x, int width, int order);
 /* The mark behind the heading of the sorted column; "" for the other columns. */
 const char *app_order_mark(const struct app *app, const struct view *view, int order);
 /* True if the rows are sorted or reversed, i.e. not in the view's own order; if a filter hides some. */
