@@ -26,6 +26,18 @@ explore 100 30 "'$tiny' -w fusion"
 see "[4] Problems"
 see "f FUSION" "what-ifs of options win"
 see "p parallel"
+keys :
+typed "beside h100"
+keys Enter
+see "h100 is marked"
+keys Q
+left 0
+explore 100 30 "'$tiny'"
+see "[4] Problems"
+keys g s
+see "h100" "marked devices come back"
+keys q
+see "[4] Problems"
 keys Q
 left 0
 explore 100 30 "'$tiny' --fresh"

@@ -5,6 +5,7 @@
 
 #include "session/session_agent.h"
 #include "ui/model/agent.h"
+#include "ui/model/beside.h"
 #include "ui/model/private.h"
 
 #include "ui_open.h"
@@ -1439,6 +1440,7 @@ static void test_keep(void)
 	ok(app_pane(&app)->view == &view_problems, "the view comes back");
 	end();
 	begin(&(struct fixture_options){ .measured = true });
+	type(": b e s i d e Space h 1 0 0 Enter : b e s i d e Space H 2 0 0 Enter");
 	type("| | j V");
 	typed_word(&app, text_of("\"q"));
 	type("/ layer1.0.conv2 Enter");
@@ -1453,6 +1455,12 @@ static void test_keep(void)
 	ok(app.picked_count == 1 && app.picked[2], "layers marked by V");
 	is_int(app.frame->marks['q' - 'a'], 1 + 3, "marks set by \"");
 	ok(sees("flops") && sees("bytes"), "further columns");
+	ok(app.beside.count == 2 && strcmp(app.beside.list[0].key, "h100") == 0 &&
+		app.beside.list[1].kind == SESSION_RECORDED && *app.beside.list[1].path, "marked devices");
+	app_beside_clear(&app);
+	json_object_del(folded, "devices");
+	keep_restore(&app, folded, true, true);
+	is_int(app.beside.count, 0, "a state of before has none");
 	json_object_set_new(folded, "places", json_integer(3));
 	json_object_set_new(folded, "closed", json_true());
 	end();
@@ -1467,7 +1475,9 @@ static void test_keep(void)
 		"{\"picked\":[-1,\"x\",7e9],\"marks\":{\"a\":-7,\"b\":\"c\"},"
 		"\"closed\":[1,{}],"
 		"\"views\":{\"layers\":{\"own\":{\"columns\":[2]}},\"map\":{\"own\":7}}}",
-		"{\"version\":1,\"layer\":99999999,\"name\":7}",
+		"{\"devices\":[7,{},{\"kind\":9},{\"kind\":2,\"key\":[]},"
+		"{\"kind\":2,\"key\":\"gone\"}]}",
+		"{\"devices\":\"h100\",\"version\":1,\"layer\":99999999,\"name\":7}",
 		"{\"layer\":-5,\"name\":\"steps\",\"places\":-1,\"unfolded\":[1,2,3]}",
 		"{\"views\":[],\"view\":{},\"what_if\":[1],\"unfolded\":7}",
 		"{\"views\":{\"layers\":{\"sort\":7,\"filter\":[1]},"
@@ -1479,8 +1489,8 @@ static void test_keep(void)
 		keep_restore(&app, bad, true, true);
 		app_draw(&app);
 		type("j ? 1");
-		ok(app.layer >= 0 && !app.session->scenario.fusion, "what does not fit is left out: %s",
-			hostile[i]);
+		ok(app.layer >= 0 && !app.session->scenario.fusion && !app.beside.count,
+			"what does not fit is left out: %s", hostile[i]);
 		json_decref(bad);
 		end();
 	}

@@ -1,11 +1,12 @@
 /* What comes back when a model is opened again: view, selected layer, what-ifs, sort, filter, columns, what
- * is folded, marks (session/recent.h). The state is a JSON object; it is untrusted: what does not fit is left
- * out. */
+ * is folded, marks of layers and devices (session/recent.h). The state is a JSON object; it is untrusted:
+ * what does not fit is left out. */
 #include "config.h"
 
 #include "base/log.h"
 #include "session/recent.h"
 #include "ui/frame/frame.h"
+#include "ui/model/beside.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -77,6 +78,18 @@ static json_t *marks_of(const struct frame *f)
 	return out;
 }
 
+static json_t *devices_of(const struct app *app)
+{
+	json_t *out = json_array();
+	for (int i = 0; i < app->beside.count; i++) {
+		const struct session_device *d = &app->beside.list[i];
+		json_array_append_new(out, json_pack("{s:i, s:o, s:o, s:o}", "kind", (int)d->kind, "key",
+			json_text(text_of(d->key)), "model", json_text(text_of(d->model)), "stack",
+			json_text(text_of(d->stack))));
+	}
+	return out;
+}
+
 static const char *view_of(const struct frame *f)
 {
 	int at = f->depth;
@@ -102,6 +115,7 @@ json_t *keep_state(const struct app *app)
 	json_object_set_new(out, "picked", layers_of(app, app->picked));
 	json_object_set_new(out, "closed", closed_of(app));
 	json_object_set_new(out, "marks", marks_of(app->frame));
+	json_object_set_new(out, "devices", devices_of(app));
 	return out;
 }
 
@@ -176,6 +190,41 @@ static void scopes_restore(struct app *app, const json_t *closed)
 	json_decref(paths);
 }
 
+static bool is_text(struct app *app, const json_t *kept, const char *member, const char *text)
+{
+	return strcmp(json_string_at(kept, member, ""), app_clean(app, text_of(text))) == 0;
+}
+
+/* A recorded device is known by its model and stack: its number may be another one's by now. */
+static bool is_device(struct app *app, const json_t *kept, const struct session_device *d)
+{
+	if (json_int_at(kept, "kind", -1) != (int64_t)d->kind)
+		return false;
+	return d->kind == SESSION_RECORDED ?
+		is_text(app, kept, "model", d->model) && is_text(app, kept, "stack", d->stack) :
+		is_text(app, kept, "key", d->key);
+}
+
+static void devices_restore(struct app *app, const json_t *devices)
+{
+	struct arena a = { 0 };
+	struct session_device *list;
+	struct error err = ERROR_NONE;
+	const json_t *kept;
+	size_t k;
+	if (!json_is_array(devices))
+		return;
+	app_beside_clear(app);
+	int count = json_array_size(devices) ? session_devices(app->session, &a, &list, &err) : 0;
+	json_array_foreach((json_t *)devices, k, kept)
+		for (int i = 0; i < count; i++)
+			if (is_device(app, kept, &list[i])) {
+				app_beside_add(app, &list[i]);
+				break;
+			}
+	arena_free(&a);
+}
+
 static void scenario_restore(struct app *app, const json_t *state)
 {
 	struct error err = ERROR_NONE;
@@ -197,6 +246,7 @@ void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view
 	app->unfold_changes++;
 	app_refresh(app);
 	scopes_restore(app, json_object_get(state, "closed"));
+	devices_restore(app, json_object_get(state, "devices"));
 	for (int v = 0; v < views_count(); v++) {
 		const json_t *kept = json_object_get(json_object_get(state, "views"), views_at(v)->name);
 		if (json_is_object(kept))

@@ -54,6 +54,17 @@ static int toggle(struct app *app, const struct session_device *d)
 	return 1;
 }
 
+bool app_beside_add(struct app *app, const struct session_device *d)
+{
+	return app_beside_at(app, d) >= 0 || toggle(app, d) > 0;
+}
+
+void app_beside_clear(struct app *app)
+{
+	app->generation += app->beside.count > 0;
+	app->beside.count = 0;
+}
+
 void app_beside_toggle(struct app *app, const struct session_device *d)
 {
 	const char *key = app_clean(app, text_of(d->key));

@@ -10,4 +10,8 @@ int app_beside_at(const struct app *app, const struct session_device *d);
 /* Marks a device, or removes its mark, and says so. */
 void app_beside_toggle(struct app *app, const struct session_device *d);
 
+/* Marks it, if it is not; false: BESIDE_MOST are marked. Strings are copied. */
+bool app_beside_add(struct app *app, const struct session_device *d);
+void app_beside_clear(struct app *app);
+
 #endif
