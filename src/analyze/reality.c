@@ -333,6 +333,7 @@ static void rows_sort(const struct sorting *x, const bool *traced)
 		gap_add(&y->gaps[k], row_corrected(y, i, r->ns), row_corrected(y, i, r->lo_ns),
 			row_corrected(y, i, r->hi_ns));
 		y->gaps[k].rows++;
+		y->gap_of_row[i] = (int)k;
 	}
 }
 

@@ -52,6 +52,9 @@ struct gap {
 	double estimated_ns;  /* part of it by groups whose cost contains estimates or proxies */
 };
 
+/* Returns a row's time in one run, less the profiler's predicted cost, at least 0; NaN for NaN. */
+double row_corrected(const struct reality *y, int row, double ns);
+
 /* Reasons why a group that is faster than the bound does not contradict it. DOUBT_TURN: it was faster in one
  * of two executions only, in turn with the measurements (reality_turn); the group may be of any kind. */
 enum faster_doubt { DOUBT_NONE, DOUBT_INTERVAL, DOUBT_MATCH, DOUBT_TURN, DOUBT_COUNT };
@@ -103,6 +106,7 @@ struct reality {
 	int group_count;
 	struct reality_group *groups; /* by their first rows */
 	int *group_of_row;        /* per row: index of its group, or -1 */
+	int *gap_of_row;          /* per row without a group: the gap to which it counts, or -1 */
 	int doubt_count[DOUBT_COUNT]; /* groups by reason; [DOUBT_NONE]: kind FASTER without a reason */
 	int faster_count; /* groups that beat the bound with intervals apart, in kind FASTER or CACHE */
 	int contradicted_count;   /* those of kind FASTER: type, math and cache state are comparable */

@@ -100,8 +100,9 @@ void groups_find(struct arena *a, struct reality *y, const bool *traced)
 				parent[find_root(parent, i)] = find_root(parent, first);
 		}
 	y->group_of_row = ARENA_ARRAY(a, int, m->row_count + 1);
+	y->gap_of_row = ARENA_ARRAY(a, int, m->row_count + 1);
 	for (int i = 0; i < m->row_count; i++) {
-		y->group_of_row[i] = -1;
+		y->group_of_row[i] = y->gap_of_row[i] = -1;
 		if (traced[i] && m->rows[i].layer_count)
 			size[find_root(parent, i)]++;
 	}

@@ -7,8 +7,6 @@
 
 /* Returns per row whether it is at the topmost level (layers, else kernels) and inside no other such row. */
 bool *rows_traced(struct arena *a, const struct execution *e);
-/* Returns a row's time in one run, less the profiler's predicted cost, at least 0; NaN for NaN. */
-double row_corrected(const struct reality *y, int row, double ns);
 
 /* The group of a layer of the plan; NULL if no row has it. */
 struct reality_group *group_of_layer(const struct reality *y, int layer);

@@ -236,5 +236,6 @@ int session_give_up_runner(struct session *s, struct error *err)
 		"the runner does not answer");
 	queue_free(s->queue);
 	s->queue = NULL;
+	snprintf(s->trouble, sizeof(s->trouble), "%s", trouble.text);
 	return connect_recorded(s, trouble.text, err);
 }

@@ -108,6 +108,7 @@ struct session_real {
 	struct error trouble;             /* why the database cannot be read, or empty */
 	int count;
 	struct beside *all;               /* the newest of each setup, newest first */
+	int chosen;                       /* the one that session_reality returns */
 };
 
 void session_real_free(struct session_real *r)
@@ -247,23 +248,40 @@ const struct reality *session_reality(struct session *s)
 	if (s->reality_known)
 		return s->reality;
 	s->reality_known = true;
-	s->reality = r->count ? beside_bound(s, r, &r->all[0]) : NULL;
+	s->reality = r->count ? beside_bound(s, r, &r->all[r->chosen]) : NULL;
 	return s->reality;
+}
+
+int session_reality_count(struct session *s)
+{
+	return s->current && s->analysis ? real_of(s)->count : 0;
+}
+
+int session_reality_chosen(struct session *s)
+{
+	return session_reality_count(s) ? s->current->real->chosen : 0;
+}
+
+void session_reality_choose(struct session *s, int number)
+{
+	if (number < 0 || number >= session_reality_count(s))
+		return;
+	s->current->real->chosen = number;
+	s->reality_known = false;
 }
 
 struct contradicted session_contradicted(struct session *s)
 {
-	const struct reality *newest = session_reality(s);
+	const struct reality *chosen = session_reality(s);
 	const struct session_real *r = s->current && s->analysis ? s->current->real : NULL;
 	if (!r || s->contradicting)
 		return s->contradicted;
-	if (newest) {
+	if (chosen) {
 		struct arena *a = &s->analysis_arena;
 		const struct reality **list = ARENA_ARRAY(a, const struct reality *, r->count + 1);
 		int layers = s->current->plan->layer_count;
-		list[0] = newest;
-		for (int i = 1; i < r->count; i++)
-			list[i] = beside_bound(s, s->current->real, &r->all[i]);
+		for (int i = 0; i < r->count; i++)
+			list[i] = i == r->chosen ? chosen : beside_bound(s, s->current->real, &r->all[i]);
 		s->contradicting = ARENA_ARRAY(a, const struct reality *, layers + 1);
 		s->contradicted = contradicted_of(list, r->count, layers, s->contradicting);
 	}

@@ -30,9 +30,14 @@ int session_reality_wait(struct session *s, struct error *err);
  * matched once per plan and device. The results are kept until the analysis changes. Need an analysis
  * (session_refresh). */
 
-/* Returns the newest of them beside the current bound; NULL without one, or before the model's hash is known.
- */
+/* Returns the chosen one of them, at first the newest, beside the current bound; NULL without one, or before
+ * the model's hash is known. */
 const struct reality *session_reality(struct session *s);
+/* The number of them, newest first, and which one is chosen; chooses another (0: the newest) until they are
+ * looked up again. */
+int session_reality_count(struct session *s);
+int session_reality_chosen(struct session *s);
+void session_reality_choose(struct session *s, int number);
 /* Returns what all of them say about the bound; zeros without executions. */
 struct contradicted session_contradicted(struct session *s);
 /* Returns how far the current bound can be trusted, with these contradictions. */

@@ -642,6 +642,11 @@ static void test_measuring(void)
 	end();
 	begin(&(struct fixture_options){ .queue = false });
 	type("b");
+	ok(sees("a recorded device measures nothing"), "a recorded device says so");
+	end();
+	begin(&(struct fixture_options){ .queue = false });
+	snprintf(session->trouble, sizeof(session->trouble), "no runner");
+	type("b");
 	ok(sees("no runner answers"), "without a runner it says so");
 	end();
 }

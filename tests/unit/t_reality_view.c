@@ -61,6 +61,54 @@ static void test_tree(void)
 	end();
 }
 
+/* Several executions: the key goes through them, everywhere. */
+static void test_several(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true, .real = true, .real_two = true }, 120, 40);
+	double newest = app_reality(&app)->measured_ns;
+	type("ge");
+	ok(sees("onnxruntime 1.32.0  1 of 2: . shows the next"), "the newest is shown");
+	type(".");
+	ok(sees("openvino 2025.3  2 of 2") && sees("execution 2 of 2: openvino"), "the next one");
+	ok(app_reality(&app)->measured_ns > newest, "is that of the header too");
+	ok(sees("added reorders"), "with its own gaps");
+	type("/added reorders\r");
+	int rows = shown();
+	type("\r");
+	ok(shown() > rows && sees("layout conversions that the framework added") &&
+		sees("Reorder  reorder_a_to_b"), "a gap without layers opens to its rows");
+	type("zc");
+	type(".");
+	ok(sees("onnxruntime 1.32.0  1 of 2"), "and the first again");
+	type("2.");
+	ok(sees("openvino 2025.3  2 of 2"), "2.: the second");
+	type("7.");
+	ok(sees("there are only 2 executions"), "no seventh");
+	end();
+	begin(&real);
+	type("ge.");
+	ok(sees("there is only this execution"), "one alone");
+	type("/unexplained\r");
+	int before = shown();
+	type("\r");
+	ok(shown() > before && sees("it has no rows of its own"),
+		"a gap without rows says what it is");
+	end();
+}
+
+/* Where no framework can run, the key says why, and is not offered. */
+static void test_described(void)
+{
+	begin_at(&(struct fixture_options){ .described = true, .agents = true }, 160, 40);
+	ok(!sees("real latency"), "not offered on a described device");
+	type("e");
+	ok(sees("n/a: h100 is only described, no framework runs on it"), "and why");
+	end();
+	begin_at(&(struct fixture_options){ .measured = true, .agents = true, .queue = true }, 160, 40);
+	ok(sees("e real latency"), "elsewhere it is");
+	end();
+}
+
 static void test_none(void)
 {
 	begin(&(struct fixture_options){ .measured = true, .agents = true });
@@ -143,6 +191,8 @@ int main(void)
 	test_gaps();
 	test_tree();
 	test_none();
+	test_several();
+	test_described();
 	test_sizes();
 	test_devices();
 	test_saved();

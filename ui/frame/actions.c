@@ -191,7 +191,9 @@ void measure(struct app *app, bool all)
 		return;
 	}
 	if (!app->session->queue) {
-		app_note(app, true, "no runner answers: nothing can be measured");
+		app_note(app, true, app_is_recorded(app) ?
+			"a recorded device measures nothing; D chooses another device" :
+			"no runner answers: nothing can be measured");
 		return;
 	}
 	if (app_plan(app) && app_plan(app)->unbound_count) {

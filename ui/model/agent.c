@@ -55,7 +55,7 @@ bool app_agent_is_reading(const struct app *app)
 
 bool app_agent_can_run(const struct app *app)
 {
-	return chosen(app) && !app_agent_is_busy(app) && !app->agent->waits;
+	return chosen(app) && !app->session->described && !app_agent_is_busy(app) && !app->agent->waits;
 }
 
 int app_agent_fd(const struct app *app)
@@ -88,7 +88,7 @@ void app_agent_choose(struct app *app)
 		app_note(app, false, "no agent is configured (agents: in the configuration)");
 		return;
 	}
-	if (!app_agent_can_run(app)) {
+	if (app_agent_is_busy(app) || app->agent->waits) {
 		app_note(app, false, "%s runs the model; choose another when it has ended, or e cancels it",
 			chosen(app));
 		return;
@@ -103,7 +103,10 @@ void app_agent_key(struct app *app)
 		app_note(app, false, "the run of the model is cancelled");
 		return;
 	}
-	if (app->is_still)
+	if (app->session->described)
+		app_note(app, false, "n/a: %s is only described, no framework runs on it; D chooses a device",
+			app_clean(app, text_of(app->session->described->id)));
+	else if (app->is_still)
 		app_note(app, false, "a single frame runs nothing");
 	else if (!chosen(app))
 		app_note(app, true, "no agent is configured: add one under agents: in the configuration");

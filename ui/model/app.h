@@ -131,6 +131,8 @@ const char *app_layer_terms(struct app *app, int layer);
 int app_sweep_points(const struct app *app);
 /* True if the device can measure what is missing, or its planner has not answered yet. */
 bool app_can_measure(const struct app *app);
+/* True if only its stored results are used: no runner was asked for. */
+bool app_is_recorded(const struct app *app);
 /* True if the cost comes from a proxy or is an estimate; both are marked `~`. */
 bool app_is_guess(const struct layer_cost *c);
 /* True if the layer is on the critical path; false while costs are missing, since the path may change. */

@@ -360,9 +360,16 @@ const char *app_missing_why(struct app *app, int layer)
 	if (reason)
 		return reason;
 	if (!q)
-		return "not measured, and no runner answers";
+		return app_is_recorded(app) ? "not recorded, and nothing is measured on a recorded device"
+					    : "not measured, and no runner answers";
 	return state[0] ? "no result for this scenario: b measures what is missing"
 			: "not measured: b measures";
+}
+
+bool app_is_recorded(const struct app *app)
+{
+	const struct session *s = app->session;
+	return !s->queue && !s->described && !s->trouble[0];
 }
 
 const char *app_clean(struct app *app, struct text t)

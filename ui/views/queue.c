@@ -237,6 +237,7 @@ static const char *nothing_text(const struct app *app)
 {
 	const struct session *s = app->session;
 	return s->described ? "a described device measures nothing: D chooses another device"
+		: app_is_recorded(app) ? "a recorded device measures nothing: D chooses another device"
 		: !s->queue ? "no runner answers, so nothing can be measured: D chooses another device"
 			    : "no jobs yet: b measures what is missing, B the selected layer";
 }

@@ -13,11 +13,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum line_kind { LINE_TEXT, LINE_BOUND, LINE_GAP, LINE_GROUP, LINE_LAYER, LINE_REAL, LINE_NODE };
+enum line_kind { LINE_TEXT, LINE_BOUND, LINE_GAP, LINE_GROUP, LINE_LAYER, LINE_ROW, LINE_REAL, LINE_NODE };
 
 struct reality_line {
 	enum line_kind kind;
-	int at;              /* gap kind, group or node */
+	int at;              /* gap kind, group, row of the execution or node */
 	int parent;          /* line that hides it while closed, or -1 */
 	int layer;           /* or -1 */
 	const char *text;    /* LINE_TEXT */
@@ -54,12 +54,13 @@ static struct reality_line *line_add(struct reality_view *s, enum line_kind kind
 }
 
 /* In as many lines as it needs. */
-static void text_add(struct reality_view *s, enum style style, const char *text)
+static void text_add(struct reality_view *s, enum style style, int parent, const char *text)
 {
-	int room = s->width - 2 > 20 ? s->width - 2 : 20;
+	int room = s->width - (parent < 0 ? 2 : NAME_AT + 3);
+	room = room > 20 ? room : 20;
 	while (*text) {
 		size_t n = app_break(text, room);
-		struct reality_line *l = line_add(s, LINE_TEXT, 0, -1);
+		struct reality_line *l = line_add(s, LINE_TEXT, 0, parent);
 		l->text = arena_strndup(&s->arena, text, n);
 		l->style = style;
 		text += n;
@@ -88,6 +89,32 @@ static int by_gap(const void *x, const void *y, void *context)
 	return app_compare_numbers(fabs(a), fabs(b));
 }
 
+static double row_ns(const struct reality *r, int row)
+{
+	return row_corrected(r, row, r->execution->rows[row].ns);
+}
+
+static int by_row(const void *x, const void *y, void *context)
+{
+	const struct reality *r = context;
+	return app_compare_numbers(row_ns(r, *(const int *)x), row_ns(r, *(const int *)y));
+}
+
+/* Of a gap without layers: what it is, and the rows of the execution in it. */
+static void gap_rows_add(struct reality_view *s, enum gap_kind k, int parent)
+{
+	const struct reality *r = s->reality;
+	int all = r->execution->row_count, count = 0, *rows = ARENA_ARRAY(&s->arena, int, all + 1);
+	for (int i = 0; i < all; i++)
+		if (r->gap_of_row[i] == (int)k)
+			rows[count++] = i;
+	qsort_r(rows, (size_t)count, sizeof(*rows), by_row, (void *)(uintptr_t)r);
+	text_add(s, STYLE_DIM, parent, arena_printf(&s->arena, "%s%s", gap_text(k),
+		count ? "" : "; it has no rows of its own"));
+	for (int i = 0; i < count; i++)
+		line_add(s, LINE_ROW, rows[i], parent);
+}
+
 /* What makes a gap up: its groups, or the layers of a gap that no row shows. */
 static void gap_open_lines(struct reality_view *s, enum gap_kind k, int parent)
 {
@@ -102,6 +129,8 @@ static void gap_open_lines(struct reality_view *s, enum gap_kind k, int parent)
 		line_add(s, LINE_GROUP, groups[i], parent)->layer = r->groups[groups[i]].layers[0];
 	for (int i = 0; i < r->gaps[k].layer_count && !count; i++)
 		line_add(s, LINE_LAYER, r->gaps[k].layers[i], parent)->layer = r->gaps[k].layers[i];
+	if (!count && !r->gaps[k].layer_count)
+		gap_rows_add(s, k, parent);
 }
 
 static void gaps_add(struct reality_view *s)
@@ -195,17 +224,17 @@ static void lines_make(struct app *app, struct reality_view *s)
 	s->tree = NULL;
 	s->reality = app->session->analysis ? app_reality(app) : NULL;
 	if (!s->reality) {
-		text_add(s, STYLE_WARN, nothing_text(app, s));
+		text_add(s, STYLE_WARN, -1, nothing_text(app, s));
 		return;
 	}
 	const struct reality *r = s->reality;
-	text_add(s, STYLE_BOLD, why_text(s));
+	text_add(s, STYLE_BOLD, -1, why_text(s));
 	if (r->not_comparable)
-		text_add(s, STYLE_WARN, arena_printf(&s->arena, "cannot contradict the bound: %s",
+		text_add(s, STYLE_WARN, -1, arena_printf(&s->arena, "cannot contradict the bound: %s",
 			app_clean(app, text_of(r->not_comparable))));
 	gaps_add(s);
 	if (!r->row_count)
-		text_add(s, STYLE_DIM, "no times of layers: this execution has only the whole");
+		text_add(s, STYLE_DIM, -1, "no times of layers: this execution has only the whole");
 	else
 		tree_add(app, s);
 }
@@ -414,13 +443,28 @@ static void draw_group(struct app *app, struct reality_view *s, int row, struct 
 		ratio ? g->cost_ns / g->real_ns : NAN, g && g->estimated, STYLE_NORMAL);
 }
 
+/* "Reorder  reorder_a_to_b" */
+static const char *row_text(struct app *app, const struct reality_view *s, int row)
+{
+	const struct execution_row *e = &s->reality->execution->rows[row];
+	return arena_printf(&app->scratch, "%s%s%s", app_clean(app, text_of(e->op)), *e->op ? "  " : "",
+		app_clean(app, text_of(e->name)));
+}
+
 static void reality_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	struct reality_view *s = state;
 	const struct reality_line *l = &s->lines[row];
 	(void)above;
 	switch (l->kind) {
-	case LINE_TEXT: canvas_fit(line, 1, 0, line.width - 1, l->style, l->text); break;
+	case LINE_TEXT:
+		canvas_fit(line, l->parent < 0 ? 1 : NAME_AT + 2, 0, line.width - 1, l->style, l->text);
+		break;
+	case LINE_ROW:
+		canvas_fit(line, NAME_AT + 2, 0, numbers_at(line) - NAME_AT - 2, STYLE_NORMAL,
+			row_text(app, s, l->at));
+		draw_numbers(app, line, row_ns(s->reality, l->at), NAN, NAN, false, STYLE_NORMAL);
+		break;
 	case LINE_BOUND:
 	case LINE_REAL: draw_end(app, s, row, line); break;
 	case LINE_GAP: draw_gap(app, s, row, line); break;
@@ -435,7 +479,11 @@ static void reality_heading(struct app *app, void *state, struct area line)
 	int x = numbers_at(line);
 	if (!s->reality)
 		return;
-	canvas_fit(line, 1, 0, x - 1, STYLE_DIM, app_real_of(app, s->reality->execution));
+	int count = session_reality_count(app->session);
+	const char *of = count < 2 ? "" : arena_printf(&app->scratch, "  %d of %d: . shows the next",
+		session_reality_chosen(app->session) + 1, count);
+	canvas_fit(line, 1, 0, x - 1, STYLE_DIM,
+		arena_printf(&app->scratch, "%s%s", app_real_of(app, s->reality->execution), of));
 	canvas_fit_right(line, x, 0, COLUMN, STYLE_DIM, "real");
 	if (line.width >= 76) {
 		canvas_fit_right(line, x += COLUMN, 0, COLUMN, STYLE_DIM, "bound");
@@ -454,6 +502,7 @@ static const char *reality_row_text(struct app *app, void *state, int row)
 	case LINE_REAL: return "real latency";
 	case LINE_GAP: return reality_label(s->reality, l->at);
 	case LINE_NODE: return node_text(app, &s->tree->nodes[l->at]);
+	case LINE_ROW: return row_text(app, s, l->at);
 	case LINE_GROUP:
 		return arena_printf(&app->scratch, "%s %s", app_name(app, l->layer),
 			app_clean(app, text_of(s->reality->groups[l->at].kernel)));
@@ -476,9 +525,12 @@ static struct subject reality_subject(struct app *app, void *state, int row)
 
 /* ---- keys ---- */
 
-enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL };
+enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL, OWN_EXECUTION };
 
 static const struct key_row reality_keys[] = {
+	{ ".", REQUEST_OWN, OWN_EXECUTION, KEYS_VIEWS,
+		"the next execution of the model, if there are several; 3.: the third newest, also for the "
+		"header and the other views", .counts = true, .name = "next-execution" },
 	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close a gap or a layer",
 		.name = "fold-toggle" },
 	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all but the model", .name = "fold-all" },
@@ -497,9 +549,31 @@ static bool fold(struct app *app, struct reality_view *s, int row, bool open)
 	return true;
 }
 
+/* The one of the typed count, else the next. */
+static void execution_choose(struct app *app)
+{
+	struct session *session = app->session;
+	int count = session_reality_count(session);
+	int to = app->count ? app->count - 1 : (session_reality_chosen(session) + 1) % (count ? count : 1);
+	if (count < 2 || to >= count) {
+		app_note(app, false, count == 1 ? "there is only this execution" : count ?
+			"there are only %d executions" : "there is no execution of this model here", count);
+		return;
+	}
+	session_reality_choose(session, to);
+	app->generation++;
+	const struct reality *y = app_reality(app);
+	app_note(app, false, "execution %d of %d%s%s", to + 1, count, y ? ": " : "",
+		y ? app_real_of(app, y->execution) : "");
+}
+
 static bool reality_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	struct reality_view *s = state;
+	if (key->request == REQUEST_OWN && key->argument == OWN_EXECUTION) {
+		execution_choose(app);
+		return true;
+	}
 	if (key->request == REQUEST_OWN && key->argument != OWN_FOLD_TOGGLE) {
 		open_all(app, s, key->argument == OWN_OPEN_ALL);
 		return true;
