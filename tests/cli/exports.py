@@ -194,7 +194,7 @@ def writes(tap, home, model):
     tap.result("a file is not replaced", [] if told else [said])
     before = home.text("some.csv")
     said = home.write(model, "some.xls").stdout
-    tap.result("an unknown form", [] if ".txt, .svg, .csv, .json, .dot, .html" in said else [said])
+    tap.result("an unknown form", [] if "end it in .txt .svg .csv .json .dot .html" in said else [said])
     same = home.text("some.csv") == before and not (home.folder / "some.xls").exists()
     tap.result("nothing was written", [] if same else ["it was"])
 

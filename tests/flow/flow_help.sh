@@ -53,6 +53,8 @@ keys Tab
 see "[gq] Queue"
 see "no jobs yet: b measures what is missing"
 keys Tab
+see "[gl] Messages"
+keys Tab
 see "[ge] Reality"
 see "no real execution of this model"
 keys Tab

@@ -24,8 +24,10 @@ see "0 waiting"
 echo go >&3
 see "0 running" "the running one ends"
 keys .
-see "log of this session" "the whole log"
-keys . b
+see "[gl] Messages" "the whole log"
+keys q
+see "[gq] Queue"
+keys b
 see "waiting" "b queues the rest again"
 see "0 waiting" "and all are measured"
 keys g s s

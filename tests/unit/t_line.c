@@ -101,7 +101,7 @@ static void test_rows(void)
 	command("sort name");
 	is_int(app_pane(&app)->order, 3, ":sort");
 	command("sort nothing");
-	ok(app.note_bad && notes("no order \"nothing\" here; there are model order, cost"), "no such order");
+	ok(app.note_bad && notes("no order \"nothing\" here; Tab after :sort lists them"), "no such order");
 	command("reverse");
 	ok(app_pane(&app)->reverse, "what a key does");
 	command("sort model");
@@ -279,7 +279,7 @@ static void test_write(void)
 	ok(!strstr(got, "conv") && strstr(got, "relu"), "those that match");
 	snprintf(line, sizeof(line), "write %s/a.cvs", folder);
 	command(line);
-	ok(app.note_bad && notes("a.cvs: the end of the name says the form: .txt, .svg, .csv"),
+	ok(app.note_bad && notes("a.cvs: end it in .txt .svg .csv"),
 		"an unknown form");
 	snprintf(line, sizeof(line), "write %s/none/a.txt", folder);
 	command(line);

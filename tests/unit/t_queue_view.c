@@ -81,20 +81,52 @@ static void test_log(void)
 	ok(sees("line 29 of") && sees("log (. all of it)"), "the last lines beneath");
 	is_int((int)log_count() - (int)log_first(), 20, "the last ones are kept");
 	ok(!log_kept(9) && log_kept(10) && strstr(log_kept(10), "line 10 of"), "and no others");
-	int jobs = app_pane(&app)->row_count;
 	type(".");
-	is_int(app_pane(&app)->row_count, 20, ". shows all of it");
-	type("G/line 12\r");
-	ok(sees("line 12 of") && sees("log of this session"), "to be searched");
-	type(".");
-	is_int(app_pane(&app)->row_count, jobs, "and the jobs again");
+	ok(app_pane(&app)->row_count == 20 && strcmp(view_name(), "messages") == 0, ". shows all of it");
+	is_int(app_pane(&app)->cursor, 19, "at its end");
+	type("gg/line 12\r");
+	ok(sees("line 12 of"), "to be searched");
+	press(KEY_CODE_ESC);
+	is_str(view_name(), "queue", "and the jobs again");
 	end();
 	log_keep(0);
 	is_int((int)log_count(), 0, "nothing is kept any more");
 }
 
+/* A message that is cut stands in the view messages whole; its rows follow the width. */
+static void test_messages(void)
+{
+	log_keep(20);
+	begin_at(&busy, 80, 24);
+	type("gl");
+	ok(sees("[gl] Messages") && sees("nothing has been said yet"), "gl");
+	type(":view nowhere\r");
+	ok(sees("unknown view \"nowhere\"; Tab after :view lists them"), "an answer in one row");
+	type(":write x.zip\r");
+	ok(sees("x.zip: end it in .txt .svg") && !sees(":messages"), "a short one is not cut");
+	type("q");
+	app_note(&app, true, "%0100d is %0100d the end", 1, 2);
+	ok(sees(" :messages") && !sees("the end"), "a long one is cut, and says where it is whole");
+	type(":messages\r");
+	ok(sees("the end"), "there");
+	struct pane *p = app_pane(&app);
+	int rows = p->row_count;
+	ok(rows > 4 && p->cursor < rows - 1, "the cursor is on its first row");
+	type("k");
+	ok(sees("x.zip: end") && p->cursor == 1, "rows of one message are passed over");
+	canvas_resize(&app.frame->canvas, 200, 24);
+	app_draw(&app);
+	ok(app_pane(&app)->row_count < rows, "a wide screen needs fewer");
+	for (int i = 0; i < 40; i++)
+		app_note(&app, true, "message %d", i);
+	ok(sees("message 39") && app_pane(&app)->row_count == 20, "old ones go");
+	end();
+	log_keep(0);
+}
+
 int main(void)
 {
+	test_messages();
 	test_rows();
 	test_keys();
 	test_log();

@@ -341,7 +341,21 @@ static const char *waiting_text(struct app *app, const struct queue_status *q)
 		app_clean(app, text_of(w.why)));
 }
 
-/* The rows above the keys. An error too long for one row also takes the row of the problem. */
+/* A message that is too long for its row says where the rest is. */
+static void draw_note(struct area line, enum style style, const char *text)
+{
+	static const char more[] = " :messages";
+	int rest = (int)sizeof(more) - 1;
+	if (canvas_columns_on(line, text) < line.width || line.width < 3 * rest) {
+		canvas_fit(line, 1, 0, line.width - 1, style, text);
+		return;
+	}
+	canvas_fit(line, 1, 0, line.width - 2 - rest, style, text);
+	canvas_text(line, line.width - 1 - rest, 0, STYLE_DIM, more);
+}
+
+/* The rows above the keys. A lasting error, and one in a prompt, also takes the row of the problem if it is
+ * too long for one row. */
 static void draw_progress(struct app *app, struct area rows)
 {
 	struct queue_status q = status_of(app);
@@ -352,13 +366,15 @@ static void draw_progress(struct app *app, struct area rows)
 	if (!bad[0] && !note && q.idle && !session_awaited(app->session))
 		bad = trouble_text(app, &q);
 	bad = reason_first(app, bad);
-	if (bad[0]) {
+	if (bad[0] && note && !app->frame->prompt.kind) {
+		draw_note(line, STYLE_BAD, bad);
+	} else if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
 		if (!fits)
 			canvas_fill(rows, 0, 0, rows.width, STYLE_NORMAL, ' ');
 		draw_wrapped(fits ? line : rows, STYLE_BAD, bad);
 	} else if (note)
-		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, app_clean(app, text_of(app->note)));
+		draw_note(line, STYLE_ACCENT, app_clean(app, text_of(app->note)));
 	else if (session_awaited(app->session))
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, awaited_text(app));
 	else if (app_agent_is_busy(app))
@@ -528,7 +544,8 @@ static void draw_explorer(struct app *app)
 		draw_problem(app, canvas_part(all, 0, y + 1, all.width, 1));
 	}
 	/* a long error may cover the last row while it is shown */
-	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad) ? 2 : 1;
+	int rows = footer == 4 || (all.height >= 16 && app->note[0] && app->note_bad &&
+		app->frame->prompt.kind) ? 2 : 1;
 	draw_progress(app, canvas_part(all, 0, all.height - 1 - rows, all.width, rows));
 	struct area last = canvas_part(all, 0, all.height - 1, all.width, 1);
 	if (app->frame->prompt.kind)

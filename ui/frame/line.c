@@ -29,16 +29,13 @@ static void run_view(struct app *app, const struct line_row *row, const char *ar
 	(void)force;
 	const struct view *view = views_find(row->argument ? argument : row->name);
 	struct word_nearest near = { .word = argument };
-	struct str names = { 0 };
 	if (view) {
 		app_show(app, view, -1);
 		return;
 	}
 	for (int i = 0; views_at(i); i++)
 		word_try(&near, views_at(i)->name);
-	views_names(&names);
-	unknown(app, "unknown view", &near, arena_printf(&app->scratch, "the views are %s", names.p));
-	str_free(&names);
+	unknown(app, "unknown view", &near, "Tab after :view lists them");
 }
 
 static void run_set(struct app *app, const struct line_row *row, const char *argument, bool force)
@@ -183,24 +180,20 @@ static void run_search(struct app *app, const struct line_row *row, const char *
 static void run_sort(struct app *app, const struct line_row *row, const char *argument, bool force)
 {
 	const struct view *view = app_pane(app)->view;
-	struct str names = { 0 };
 	int found = -1;
 	(void)row;
 	(void)force;
-	for (int i = 0; view->orders && view->orders[i]; i++) {
-		if (view->offers && !view->offers(app, app_pane(app)->state, i))
-			continue;
-		str_addf(&names, "%s%s", names.n ? ", " : "", view->orders[i]);
-		if (found < 0 && strncasecmp(view->orders[i], argument, strlen(argument)) == 0)
+	for (int i = 0; view->orders && view->orders[i] && found < 0; i++)
+		if ((!view->offers || view->offers(app, app_pane(app)->state, i)) &&
+			strncasecmp(view->orders[i], argument, strlen(argument)) == 0)
 			found = i;
-	}
 	if (found >= 0)
 		sort_by(app, found);
-	else if (names.n)
-		app_note(app, true, "no order \"%s\" here; there are %s", quoted(app, argument), names.p);
+	else if (view->orders)
+		app_note(app, true, "no order \"%s\" here; Tab after :sort lists them",
+			quoted(app, argument));
 	else
 		app_note(app, true, "this view cannot be sorted");
-	str_free(&names);
 }
 
 static void run_layer(struct app *app, const struct line_row *row, const char *argument, bool force)

@@ -112,13 +112,15 @@ static int file_put(const char *path, const struct str *text, bool force)
 	return bad;
 }
 
+#define PATH_SHOWN 40 /* columns of a path in a message */
+
 static void unknown_suffix(struct app *app, const char *path)
 {
 	struct str all = { 0 };
 	const char *known;
 	for (int i = 0; (known = screen_write_suffix(app, i)); i++)
-		str_addf(&all, "%s.%s", i ? ", " : "", known);
-	app_note(app, true, "%s: the end of the name says the form: %s", path, all.p);
+		str_addf(&all, " .%s", known);
+	app_note(app, true, "%s: end it in%s", path, all.p);
 	str_free(&all);
 }
 
@@ -128,8 +130,9 @@ void screen_write(struct app *app, const char *path, bool force)
 	name = name ? name + 1 : path;
 	const char *dot = strrchr(name, '.'), *suffix = dot && dot > name ? dot + 1 : "";
 	struct str text = { 0 }, whole = { 0 };
-	char size[STR_QUANTITY], shown[PROMPT_SIZE];
-	text_clean_to(shown, text_of(path)); /* no longer than the prompt's text */
+	char size[STR_QUANTITY], clean[PROMPT_SIZE], shown[PROMPT_SIZE];
+	text_clean_to(clean, text_of(path)); /* no longer than the prompt's text */
+	snprintf(shown, sizeof(shown), "%s", text_cut(&app->scratch, clean, PATH_SHOWN, true));
 	str_addf(&whole, "%s%s", path[0] == '~' && path[1] == '/' && home ? home : "",
 		path[0] == '~' && path[1] == '/' && home ? path + 1 : path);
 	if (!app->session->analysis || (app_plan(app) && app_plan(app)->unbound_count)) {

@@ -398,6 +398,8 @@ size_t app_break(const char *text, int columns)
 	return (size_t)(end - text);
 }
 
+#define NOTE_COLUMNS 40 /* of the narrowest screen */
+
 void app_note(struct app *app, bool bad, const char *fmt, ...)
 {
 	va_list ap;
@@ -405,6 +407,6 @@ void app_note(struct app *app, bool bad, const char *fmt, ...)
 	vsnprintf(app->note, sizeof(app->note), fmt, ap);
 	va_end(ap);
 	app->note_bad = bad;
-	if (bad)
+	if (bad || canvas_columns(app->note) >= NOTE_COLUMNS) /* it may be cut */
 		log_line("%s", app->note);
 }

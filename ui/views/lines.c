@@ -35,6 +35,7 @@ static const struct line_row fixed[] = {
 	{ "again", NULL, LINE_REQUEST, REQUEST_MEASURE_LAYER, "measures the selected layer again" },
 	{ "stop", NULL, LINE_REQUEST, REQUEST_CANCEL, "stops measuring" },
 	{ "run", NULL, LINE_REQUEST, REQUEST_AGENT, "runs the whole model with an agent" },
+	{ "messages", NULL, LINE_VIEW, 0, "shows the messages of this session, also those that were cut" },
 	{ "help", NULL, LINE_VIEW, 0, "shows the keys and these commands" },
 	{ "quit", NULL, LINE_REQUEST, REQUEST_QUIT, "leaves at once, as quit! does; results are kept" },
 };

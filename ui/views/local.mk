@@ -24,6 +24,7 @@ libui_a_SOURCES += \
 	ui/views/lines.c \
 	ui/views/lines.h \
 	ui/views/map.c \
+	ui/views/messages.c \
 	ui/views/models.c \
 	ui/views/problems.c \
 	ui/views/queue.c \

@@ -11,10 +11,8 @@
 #include <string.h>
 
 struct queue_view {
-	bool log;             /* the rows are the lines of the log */
 	bool made;
 	uint64_t version;     /* queue_version of the ranks */
-	uint64_t log_count;   /* lines at the last drawing */
 	int count, *rank;     /* per job: its place among the rows */
 	const struct plan_layer *layers; /* of the plan that `layer_of` is of */
 	int group_count;
@@ -109,21 +107,11 @@ static void ranks_renew(struct queue_view *s, const struct queue *q)
 	s->count = count;
 }
 
-static int log_rows(void)
-{
-	return (int)(log_count() - log_first());
-}
-
 static int queue_rows(struct app *app, void *state, int width)
 {
 	struct queue_view *s = state;
 	const struct queue *q = queue_of(app);
 	(void)width;
-	if (s->log) {
-		app->generation += s->log_count != log_count();
-		s->log_count = log_count();
-		return log_rows();
-	}
 	layers_renew(app, s);
 	if (!q || !queue_job_count(q))
 		return 1; /* what to do */
@@ -140,16 +128,16 @@ static int queue_compare(struct app *app, void *state, int order, int a, int b)
 {
 	const struct queue_view *s = state;
 	const struct queue *q = queue_of(app);
-	if (s->log || !q || a >= s->count || b >= s->count)
+	if (!q || a >= s->count || b >= s->count)
 		return a - b;
 	if (order == 1)
 		return app_compare_numbers(queue_job(q, a).seconds, queue_job(q, b).seconds);
 	return s->rank[a] - s->rank[b];
 }
 
-static bool is_job(const struct app *app, const struct queue_view *s, int row)
+static bool is_job(const struct app *app, int row)
 {
-	return !s->log && queue_of(app) && row >= 0 && row < queue_job_count(queue_of(app));
+	return queue_of(app) && row >= 0 && row < queue_job_count(queue_of(app));
 }
 
 static void queue_close(struct app *app, void *state)
@@ -170,13 +158,9 @@ static int name_columns(int width)
 
 static void queue_heading(struct app *app, void *state, struct area line)
 {
-	const struct queue_view *s = state;
 	const struct queue *q = queue_of(app);
 	char left[STR_QUANTITY];
-	if (s->log) {
-		canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, "log of this session; . shows the jobs");
-		return;
-	}
+	(void)state;
 	if (!q)
 		return;
 	struct queue_status now = queue_status(q);
@@ -242,22 +226,14 @@ static const char *nothing_text(const struct app *app)
 			    : "no jobs yet: b measures what is missing, B the selected layer";
 }
 
-/* Row of the log: its line. */
-static const char *log_text(struct app *app, int row)
-{
-	const char *line = log_kept(log_first() + (uint64_t)row);
-	return line ? app_clean(app, text_of(line)) : "";
-}
-
 static void queue_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	struct queue_view *s = state;
 	enum style style;
 	char text[STR_QUANTITY];
 	(void)above;
-	if (!is_job(app, s, row)) {
-		canvas_fit(line, 1, 0, line.width - 1, s->log ? STYLE_NORMAL : STYLE_DIM,
-			s->log ? log_text(app, row) : nothing_text(app));
+	if (!is_job(app, row)) {
+		canvas_fit(line, 1, 0, line.width - 1, STYLE_DIM, nothing_text(app));
 		return;
 	}
 	struct queue_job j = queue_job(queue_of(app), row);
@@ -280,8 +256,8 @@ static const char *queue_row_text(struct app *app, void *state, int row)
 {
 	const struct queue_view *s = state;
 	enum style style;
-	if (!is_job(app, s, row))
-		return s->log ? log_text(app, row) : nothing_text(app);
+	if (!is_job(app, row))
+		return nothing_text(app);
 	struct queue_job j = queue_job(queue_of(app), row);
 	int layer = layer_at(app, s, j.payload);
 	return arena_printf(&app->scratch, "%s %s %s", state_words(app, &j, &style),
@@ -291,7 +267,7 @@ static const char *queue_row_text(struct app *app, void *state, int row)
 static struct subject queue_subject(struct app *app, void *state, int row)
 {
 	const struct queue_view *s = state;
-	if (!is_job(app, s, row))
+	if (!is_job(app, row))
 		return (struct subject){ .layer = -1, .ns = NAN };
 	struct queue_job j = queue_job(queue_of(app), row);
 	const struct result *r = app_pick(app, j.payload);
@@ -304,19 +280,22 @@ static struct subject queue_subject(struct app *app, void *state, int row)
 static int queue_foot(struct app *app, void *state, int height)
 {
 	(void)app;
+	(void)state;
 	int rows = height - FOOT_BELOW < height / 3 ? height - FOOT_BELOW : height / 3;
-	return ((struct queue_view *)state)->log || rows < 2 ? 0 : rows > FOOT_MOST ? FOOT_MOST : rows;
+	return rows < 2 ? 0 : rows > FOOT_MOST ? FOOT_MOST : rows;
 }
 
 static void queue_draw_foot(struct app *app, void *state, struct area a)
 {
-	int count = log_rows(), shown = count < a.height - 1 ? count : a.height - 1;
+	int count = (int)(log_count() - log_first()), shown = count < a.height - 1 ? count : a.height - 1;
 	(void)state;
 	for (int x = 0; x < a.width; x++)
 		canvas_put(a, x, 0, STYLE_DIM, 0x2500);
 	canvas_text(a, 1, 0, STYLE_DIM, " log (. all of it) ");
-	for (int i = 0; i < shown; i++)
-		canvas_fit(a, 1, 1 + i, a.width - 1, STYLE_DIM, log_text(app, count - shown + i));
+	for (int i = 0; i < shown; i++) {
+		const char *line = log_kept(log_count() - (uint64_t)(shown - i));
+		canvas_fit(a, 1, 1 + i, a.width - 1, STYLE_DIM, line ? app_clean(app, text_of(line)) : "");
+	}
 	if (!count)
 		canvas_fit(a, 1, 1, a.width - 1, STYLE_DIM, "nothing is logged yet");
 }
@@ -333,7 +312,7 @@ static const struct key_row queue_keys[] = {
 	{ "C", REQUEST_OWN, OWN_CLEAR, KEYS_MEASURE,
 		"remove all jobs that wait; the running one goes on (x stops it too)", .hint = "clear",
 		.name = "clear" },
-	{ ".", REQUEST_OWN, OWN_LOG, KEYS_VIEWS, "the whole log, or the jobs again", .name = "log" },
+	{ ".", REQUEST_OWN, OWN_LOG, KEYS_VIEWS, "the whole log (view messages)", .name = "log" },
 	{ 0 }
 };
 
@@ -353,14 +332,14 @@ static void job_first(struct app *app, struct queue *q, int row)
 							 : "it cannot be measured again by itself");
 }
 
-static bool job_request(struct app *app, const struct queue_view *s, int request, int row)
+static bool job_request(struct app *app, int request, int row)
 {
 	struct queue *q = app->session->queue;
 	if (request == OWN_CLEAR) {
 		int count = q ? queue_clear(q) : 0;
 		app_note(app, false, count ? "%d job%s removed; the running one goes on" : "no job waits",
 			count, count == 1 ? "" : "s");
-	} else if (!is_job(app, s, row)) {
+	} else if (!is_job(app, row)) {
 		return false;
 	} else if (request == OWN_FIRST) {
 		job_first(app, q, row);
@@ -377,13 +356,12 @@ static bool queue_request(struct app *app, void *state, const struct key_row *ke
 {
 	struct queue_view *s = state;
 	if (key->request == REQUEST_OWN && key->argument == OWN_LOG) {
-		s->log = !s->log;
-		app->generation++;
+		app_show(app, &view_messages, -1);
 		return true;
 	}
 	if (key->request == REQUEST_OWN)
-		return job_request(app, s, key->argument, row);
-	int layer = is_job(app, s, row) ? layer_at(app, s, queue_job(queue_of(app), row).payload) : -1;
+		return job_request(app, key->argument, row);
+	int layer = is_job(app, row) ? layer_at(app, s, queue_job(queue_of(app), row).payload) : -1;
 	if (key->request != REQUEST_OPEN || layer < 0)
 		return false;
 	app_show(app, views_details(), layer);
@@ -393,7 +371,7 @@ static bool queue_request(struct app *app, void *state, const struct key_row *ke
 static void queue_select(struct app *app, void *state, int row)
 {
 	const struct queue_view *s = state;
-	int layer = is_job(app, s, row) ? layer_at(app, s, queue_job(queue_of(app), row).payload) : -1;
+	int layer = is_job(app, row) ? layer_at(app, s, queue_job(queue_of(app), row).payload) : -1;
 	app->layer = layer >= 0 ? layer : app->layer;
 }
 

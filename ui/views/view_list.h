@@ -21,6 +21,7 @@
 	V(algorithms) \
 	V(sweep) \
 	V(queue) \
+	V(messages) \
 	V(reality) \
 	V(help)
 
