@@ -28,6 +28,8 @@ static void by_compute(struct limit *l, const struct roof_parts *r, double ns)
 	l->by = LIMIT_COMPUTE;
 	l->peak_per_s = r->unit.peak;
 	l->share = r->ops_ns / ns;
+	l->is_own = r->is_own;
+	l->is_estimate |= r->is_own; /* without its transforms */
 	snprintf(l->peak, sizeof(l->peak), "%s%s", dtype_name(r->unit.type), r->unit.matrix ? " matrix" : "");
 }
 

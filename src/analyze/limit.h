@@ -32,7 +32,9 @@ struct limit {
 	double share;                /* of that peak, above 1 at times: the peak is measured too. Overhead:
 					its share of the cost. NaN where the cost is unknown, or the
 					roofline itself */
-	bool is_estimate;            /* the share is of an estimate: print `~` */
+	bool is_estimate;            /* the share is of an estimate, or `is_own`: print `~` */
+	bool is_own;                 /* of the algorithm's own multiplications (Winograd's, of the tile that
+					its name has), which are fewer than the layer's */
 	char why[LIMIT_WHY_SIZE];    /* reason for LIMIT_UNKNOWN; else "" */
 };
 

@@ -94,6 +94,32 @@ bool roofline_counts_its_own(const struct algorithm *a)
 	return false;
 }
 
+/* m and r of "wino_4x3" in an algorithm's name: Winograd's F(m x m, r x r). False: the name has none. */
+static bool tile_of(const struct algorithm *a, int64_t *m, int64_t *r)
+{
+	const char *at = a->name ? strstr(a->name, "wino_") : NULL;
+	if (!at || at[5] < '2' || at[5] > '6' || at[6] != 'x' || at[7] < '2' || at[7] > '7')
+		return false;
+	*m = at[5] - '0';
+	*r = at[7] - '0';
+	return at[8] < '0' || at[8] > '9';
+}
+
+double roofline_own_share(const struct problem *p, const struct algorithm *a)
+{
+	int64_t m, r;
+	if (p->kernel != KERNEL_CONV || p->spatial != 2 || !tile_of(a, &m, &r))
+		return NAN;
+	double share = 1;
+	for (int i = 1; i < 3; i++) {
+		int64_t out = problem_out_size(p, i);
+		if (p->kernel_size[i] != r || p->stride[i] != 1 || p->dilation[i] != 1 || out < 1)
+			return NAN;
+		share *= (double)((out + m - 1) / m * (m + r - 1)) / (double)(out * r);
+	}
+	return share;
+}
+
 /* The type to which an algorithm's math rounds operands; DTYPE_UNKNOWN: no peak applies. */
 enum dtype roofline_math_type(const struct result *r, enum dtype own)
 {
@@ -156,6 +182,14 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 		(of->algorithm.matrix == MATRIX_UNKNOWN ||
 			roofline_math_type(of, p->operand[0].dtype) == DTYPE_UNKNOWN);
 	parts_bytes(&r, p, k, c);
+	double own = r.counts_its_own && !r.unit_unknown ? roofline_own_share(p, &of->algorithm) : NAN;
+	if (isnan(own))
+		return r;
+	bool matrix = of->algorithm.matrix == MATRIX_YES;
+	r.unit = unit_for(p, k, !matrix, matrix, roofline_math_type(of, p->operand[0].dtype));
+	r.ops_ns = own * ops_ns(p, r.unit.peak);
+	r.counts_its_own = false;
+	r.is_own = true;
 	return r;
 }
 

@@ -122,18 +122,30 @@ XSP_FILL(by_class)
 	fill_sums(t, l, words);
 }
 
-/* Layers without a cost, and those that cost nothing, are limited by nothing that is known. */
+/* Layers without a cost, and those that cost nothing, are limited by nothing that is known. The note has the
+ * reason for the costliest of the others. */
 XSP_FILL(by_limit)
 {
 	const struct xsp_input *in = l->in;
+	double most = 0;
+	char why[LIMIT_WHY_SIZE] = "";
 	const char **words = ARENA_ARRAY(t->arena, const char *, l->layer_count + 1);
 	for (int i = 0; i < l->layer_count; i++) {
 		const struct xsp_layer *x = &l->layers[i];
-		enum limit_by by = in->peaks && x->ns > 0
-			? limit_of_layer(in->bound, in->plan, in->peaks, x->index).by : LIMIT_UNKNOWN;
-		words[i] = by != LIMIT_UNKNOWN ? limit_name(by) : x->ns == 0 ? "nothing" : "unknown";
+		struct limit limit = { .by = LIMIT_UNKNOWN };
+		if (in->peaks && x->ns > 0)
+			limit = limit_of_layer(in->bound, in->plan, in->peaks, x->index);
+		words[i] = limit.by != LIMIT_UNKNOWN ? limit_name(limit.by)
+			: x->ns == 0 ? "nothing" : "unknown";
+		if (limit.by == LIMIT_UNKNOWN && x->ns > most) {
+			most = x->ns;
+			memcpy(why, limit.why, sizeof(why));
+		}
 	}
 	fill_sums(t, l, words);
+	if (why[0])
+		t->note = arena_printf(t->arena, "%s%slimit unknown, of the costliest layer since %s",
+			t->note, *t->note ? "; " : "", why);
 }
 
 /* The first `depth` parts of a layer's name without its last part, which is the layer itself. Parts are

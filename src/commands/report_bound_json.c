@@ -71,6 +71,8 @@ static void limit_json(json_t *o, const struct limit *l)
 	json_object_set_new(o, "peak_share", json_number_or_null(l->share));
 	if (limit_is_over(l))
 		json_object_set_new(o, "above_peak", json_true());
+	if (l->is_own)
+		json_object_set_new(o, "own_operations", json_true());
 	json_object_set_new(o, "flops_per_byte", json_number_or_null(l->intensity));
 	if (l->why[0])
 		json_object_set_new(o, "bound_by_why", json_string(l->why));

@@ -27,7 +27,8 @@ static const struct glossary_row rows[] = {
 	{ "bound by",
 		"What limits a layer under the roofline model: compute, memory (device memory or a cache), "
 		"or overhead (it would take about as long without any work). Fewer bits do not help a layer "
-		"that is bound by overhead." },
+		"that is bound by overhead. Of Winograd's convolutions their own, fewer multiplications "
+		"count (~), if the name has the tile (wino_4x3); else the limit is unknown." },
 	{ "choice",
 		"The algorithm's rank in the library's order: choice 1 is what the library would run "
 		"(preferred)." },

@@ -76,6 +76,44 @@ static void measurements(void)
 	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "does not report"), "units unknown: no peak applies");
 }
 
+#define CONV3 "conv:f32,f32.c,f32/f32:n1c64h%dw%dk64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
+
+/* Winograd with its tile in the name counts its own multiplications. */
+static struct limit winograd(const char *name, int side, double ns)
+{
+	static char text[200];
+	struct peaks k = known();
+	struct scenario s = scenario_default();
+	snprintf(text, sizeof(text), CONV3, side, side);
+	struct result r = make_result(text, ns);
+	r.algorithm.name = name;
+	r.algorithm.matrix = MATRIX_NO;
+	r.algorithm.notes = "winograd";
+	r.algorithm.math = "strict";
+	struct layer_cost c = { .ns = ns, .origin = ORIGIN_MEASURED, .result = &r };
+	return limit_of(&c, text, &k, &s, CACHE_NET);
+}
+
+static void tiles(void)
+{
+	double direct_ns = 2.0 * 64 * 64 * 9 * 56 * 56 / 10e12 * 1e9; /* at the peak of 10 TFLOP/s */
+	struct limit l = winograd("jit_wino_4x3:avx512_core", 56, direct_ns / 2);
+	says(&l, "compute ~50% (f32)", "4x4 outputs: 36 of 144 multiplications, in half the time of all");
+	ok(l.is_own && l.is_estimate && !l.why[0], "marked as its own, and as estimated");
+	l = winograd("jit_fp32_wino_2x3:avx512_core", 56, direct_ns / 2);
+	says(&l, "compute ~89% (f32)", "2x2 outputs: 16 of 36");
+	direct_ns *= 7.0 * 7 / 56 / 56;
+	l = winograd("jit_wino_4x3", 7, direct_ns);
+	near(l.by == LIMIT_COMPUTE ? l.share : 0.25 * 64 / 49, 0.25 * 64 / 49, 1e-9, "tiles beyond the edge");
+	static const char *const others[] = { "winograd", "winograd_128x128", "wino_4x5", "wino_9x3",
+		"wino_4", "jit_wino_", "wino_4x33", "fft" };
+	for (size_t i = 0; i < sizeof(others) / sizeof(*others); i++) {
+		l = winograd(others[i], 56, 1e6);
+		ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "fewer multiplications") && !l.is_own,
+			"%s has no tile", others[i]);
+	}
+}
+
 static void gaps(void)
 {
 	struct peaks k = known();
@@ -246,6 +284,7 @@ static void of_layers(void)
 int main(void)
 {
 	measurements();
+	tiles();
 	gaps();
 	without_result();
 	overhead();

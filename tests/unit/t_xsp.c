@@ -275,6 +275,14 @@ static void test_costs(struct xsp_input *in, struct results *r)
 	ok(sum_of(t, 1) == 4 && sum_of(t, 2) == 700, "classes have all layers and costs");
 	t = table_of(in, "B6");
 	ok(sum_of(t, 1) == 4 && sum_of(t, 2) == 700, "limits have all layers and costs");
+	struct peaks none = peaks_unknown();
+	const struct peaks *before = in->peaks;
+	in->peaks = &none;
+	t = table_of(in, "B6");
+	is_str(xsp_cell(t, 0, 0)->text, "unknown", "without peaks no limit is known");
+	ok(strstr(t->note, "1 layer without a cost; limit unknown, of the costliest layer since ") != NULL,
+		"and why: %s", t->note);
+	in->peaks = before;
 	t = table_of(in, "B4");
 	is_row(t, 0, "half", "cost_share layers least_ns sum_ns", 0.5, 1.0, 500.0, 500.0);
 	is_row(t, 1, "most", "cost_share layers least_ns sum_ns", 0.8, 2.0, 200.0, 700.0);

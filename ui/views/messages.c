@@ -1,4 +1,5 @@
-/* The messages and the log of this session, whole: a long one goes on in rows below, which the cursor skips. */
+/* The messages and the log of this session, whole: a long one goes on in rows below, which the cursor
+ * skips. */
 #include "config.h"
 
 #include "ui/views/view.h"
