@@ -132,6 +132,44 @@ static void test_at_once(void)
 	end();
 }
 
+/* Scrolling, with the cursor as far as possible where it was. */
+static void test_scrolling(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true, .chain = 100 }, 80, 24);
+	struct pane *p = app_pane(&app);
+	int page = app.frame->page;
+	type("30gg");
+	int row = p->cursor;
+	type("zt");
+	ok(p->top == row && p->cursor == row, "zt: the first row in sight");
+	type("zb");
+	ok(p->top == row - page + 1 && p->cursor == row, "zb: the last one");
+	type("zz");
+	ok(p->top == row - page / 2 && p->cursor == row, "zz: in the middle");
+	int top = p->top;
+	press('E' & 31);
+	ok(p->top == top + 1 && p->cursor == row, "^E scrolls by a row");
+	type("20");
+	press('E' & 31);
+	ok(p->top == top + 21 && p->cursor == top + 21, "20^E takes the cursor along");
+	type("30");
+	press('Y' & 31);
+	ok(p->top == top - 9 && p->cursor == top - 9 + page - 1, "so does ^Y");
+	type("99");
+	press('Y' & 31);
+	ok(p->top == 0, "to the first row");
+	type("G");
+	press('E' & 31);
+	ok(p->cursor == p->shown_count - 1 && p->top == p->shown_count - page, "no further than the last");
+	app_show(&app, views_find("help"), -1);
+	app_draw(&app);
+	press('E' & 31);
+	is_int(app_pane(&app)->top, 1, "in a page of text");
+	type("ZZ");
+	ok(app.frame->quit, "ZZ leaves");
+	end();
+}
+
 /* A problem of the model's input has no layer: marking goes on behind it. */
 static void test_picked_problems(void)
 {
@@ -181,5 +219,6 @@ int main(void)
 	test_picked();
 	test_picked_problems();
 	test_at_once();
+	test_scrolling();
 	return done_testing();
 }

@@ -145,7 +145,7 @@ static void test_counts(void)
 	is_int(cursor(), 1, "g before another key is g");
 	type("4");
 	is_str(view_name(), "layers", "a digit waits");
-	ok(sees("alone problems"), "and what it means alone is said");
+	ok(sees("alone: problems"), "and what it means alone is said");
 	typed_key(&app, KEY_CODE_ESC, now_ms);
 	pause_typing();
 	is_str(view_name(), "layers", "Esc forgets it");
@@ -181,9 +181,9 @@ static void test_pairs(void)
 	ok(sees("no layers inside this one") && strcmp(view_name(), "layers") == 0, "nor does zo");
 	type("z");
 	pause_typing();
-	ok(sees(" o fold-open  c fold-close"), "z says what may follow");
+	ok(sees("o fold-open  c fold-close"), "z says what may follow");
 	type("q");
-	ok(!app.frame->quit && sees("zq does nothing: zo"), "and what could have been meant");
+	ok(!app.frame->quit && sees("zq does nothing: zt"), "and what could have been meant");
 	type("W");
 	ok(sees("W does nothing here: ? shows the keys"), "an unknown key");
 	type("T");

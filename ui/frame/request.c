@@ -210,6 +210,16 @@ static void unfold_all(struct app *app)
 		app_note(app, false, any ? "inner layers hidden" : "no layer has others inside");
 }
 
+/* Scrolls so that row `top` is the first one, as far as there are rows. */
+static void scroll_to(struct app *app, struct pane *p, int top, int page)
+{
+	int most = p->shown_count > page ? p->shown_count - page : 0;
+	top = top > most ? most : top < 0 ? 0 : top;
+	p->top = top;
+	pane_move(app, p, p->view->text || p->cursor < top ? top : p->cursor >= top + page ? top + page - 1 :
+		p->cursor);
+}
+
 /* Returns whether the request moved the cursor. */
 static bool request_move(struct app *app, enum request r)
 {
@@ -231,6 +241,11 @@ static bool request_move(struct app *app, enum request r)
 	case REQUEST_TOP: pane_move(app, p, p->top); break;
 	case REQUEST_MIDDLE: pane_move(app, p, text ? p->top : p->top + (shown - 1) / 2); break;
 	case REQUEST_BOTTOM: pane_move(app, p, text ? p->top : p->top + shown - 1); break;
+	case REQUEST_SCROLL_DOWN: scroll_to(app, p, p->top + n, page); break;
+	case REQUEST_SCROLL_UP: scroll_to(app, p, p->top - n, page); break;
+	case REQUEST_SCROLL_TOP: scroll_to(app, p, p->cursor, page); break;
+	case REQUEST_SCROLL_MIDDLE: scroll_to(app, p, p->cursor - page / 2, page); break;
+	case REQUEST_SCROLL_BOTTOM: scroll_to(app, p, p->cursor - page + 1, page); break;
 	case REQUEST_NEXT_LAYER: layer_step(app, 1); break;
 	case REQUEST_PREVIOUS_LAYER: layer_step(app, -1); break;
 	default: return false;

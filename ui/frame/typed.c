@@ -179,7 +179,7 @@ int typed_next(struct app *app, struct key_next *next, int most)
 	if (!t->count)
 		return 0;
 	if (row && n < most)
-		next[n++] = (struct key_next){ .key = "alone", .name = row->name };
+		next[n++] = (struct key_next){ .key = "alone:", .name = row->name };
 	if (n < most)
 		next[n++] = (struct key_next){ .key = "j k G ]c ...", .name = "so many times" };
 	if (!row && n < most)

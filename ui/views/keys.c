@@ -28,6 +28,16 @@ static const struct key_row fixed[] = {
 	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .name = "top" },
 	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", .name = "middle" },
 	{ "L", REQUEST_BOTTOM, 0, KEYS_MOVE, "to the bottom of the screen", .name = "bottom" },
+	{ "^E", REQUEST_SCROLL_DOWN, 0, KEYS_MOVE, "scroll one row down; the cursor stays in sight",
+		.counts = true, .name = "scroll-down" },
+	{ "^Y", REQUEST_SCROLL_UP, 0, KEYS_MOVE, "scroll one row up", .counts = true, .name = "scroll-up" },
+	{ "zt", REQUEST_SCROLL_TOP, 0, KEYS_MOVE,
+		"scroll so that the selected row is the first one; zz: in the middle; zb: the last",
+		.name = "scroll-top" },
+	{ "zz", REQUEST_SCROLL_MIDDLE, 0, KEYS_MOVE, "scroll the selected row to the middle",
+		.name = "scroll-middle" },
+	{ "zb", REQUEST_SCROLL_BOTTOM, 0, KEYS_MOVE, "scroll the selected row to the bottom",
+		.name = "scroll-bottom" },
 	{ ">", REQUEST_NEXT_LAYER, 0, KEYS_MOVE, "to the next layer, staying in the view (details)",
 		.counts = true, .name = "next-layer" },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true,
@@ -137,7 +147,7 @@ static const struct key_row fixed[] = {
 	{ "^L R F5", REQUEST_REDRAW, 0, KEYS_LEAVE, "redraw the screen", .name = "redraw" },
 	{ "q", REQUEST_CLOSE, 0, KEYS_LEAVE, "close the view; in the layers view, quit (results are kept)",
 		.hint = "quit", .name = "close" },
-	{ "Q F10 ^C", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", .name = "quit" },
+	{ "Q F10 ^C ZZ ZQ", REQUEST_QUIT, 0, KEYS_LEAVE, "quit at once", .name = "quit" },
 };
 
 #define FIXED_COUNT ((int)(sizeof(fixed) / sizeof(*fixed)))
