@@ -471,8 +471,6 @@ void keys_print_man(struct str *out)
 {
 	int count;
 	const struct key_row *rows = keys_table(&count);
-	str_puts(out, "In parentheses is the name by which the configuration gives other keys (keys: in\n"
-		      "\\fBbenanza.yaml\\fR(5)).\n");
 	for (int g = 0; g < KEYS_GROUP_COUNT; g++) {
 		if (!keys_group_has((enum key_group)g))
 			continue;
