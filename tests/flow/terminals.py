@@ -173,6 +173,10 @@ def mouse(tap, home):
     check(tap, on in term.seen and f"{ESC}[?1006h" in term.seen, "mouse: on asks for SGR sequences")
     term.send(f"{ESC}[<0;75;1M{ESC}[<0;75;1m")
     check(tap, term.shows("[2] Detail"), "a click on the view's name shows the next one")
+    at = term.send("d")
+    opened = term.see("applies all", at)
+    at = term.send(f"{ESC}[<0;2;2M{ESC}[<0;2;2m")
+    check(tap, opened and term.see("search", at), "one beside the form of dimensions leaves it")
     for hostile in ("[<0;0;0M", "[<0;99999;99999M", "[<;;M", "[<0;1;1", "[<" + "9" * 500 + "M",
                     "[M\x01\x02\x04", "]11;rgb:" + "f" * 500 + "\x07", "[201~", "]0;title\x07"):
         term.send(ESC + hostile)
