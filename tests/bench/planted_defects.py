@@ -141,8 +141,8 @@ def quiet(run):
     for i in range(1 + MOST * RUNS):
         waited = machine.waited_ns() or 0
         every.append((measure.timed(run, 1)[0], i))
-        calm = (machine.waited_ns() or 0) - waited <= WAITED * every[-1][0]
-        found += every[-1:] if calm and i else []
+        quiet = (machine.waited_ns() or 0) - waited <= WAITED * every[-1][0]
+        found += every[-1:] if quiet and i else []
         if len(found) == RUNS:
             break
     return list(zip(*(found if len(found) == RUNS else every[1:]))), len(every)

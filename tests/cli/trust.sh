@@ -46,12 +46,12 @@ says out " trust      good: all measured; no real run yet (press e)"
 ! grep -q '^ trust good' out; ok $? "has it among the figures only"
 
 # noisy results: of the matmul of 57 us, then of everything
-"$BENANZA" db export --db t.db >calm.jsonl
+"$BENANZA" db export --db t.db >quiet.jsonl
 python3 - <<'PY'
 import json
 for name in ("some", "all"):
     with open(name + ".jsonl", "w") as out:
-        for one in map(json.loads, open("calm.jsonl")):
+        for one in map(json.loads, open("quiet.jsonl")):
             r = one.get("result", {})
             noisy = name == "all" or r.get("problem", "").startswith("matmul")
             if r.get("stats") and noisy:

@@ -82,13 +82,13 @@ mine = [p for p in asked if p in both and not p.startswith("copy:u8")]
 sys.exit(0 if len(mine) > 5 and mine == [p for p in jobs if p in mine] and mine != sorted(mine) else 1)
 END
 ok $? "the most valuable first, as jobs for elsewhere are"
-# --- on a machine that was not calm ---
-"$BENANZA" db export --db "$db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/calm.jsonl"
-problem=$(grep -m1 '"problem":"conv:' "$work/calm.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')
+# --- on a machine that was not quiet ---
+"$BENANZA" db export --db "$db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/quiet.jsonl"
+problem=$(grep -m1 '"problem":"conv:' "$work/quiet.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')
 while IFS= read -r line; do
 	case $line in *"\"problem\":\"$problem\""*) line=$(echo "$line" | sed 's/"converged"/"disturbed"/') ;; esac
 	echo "$line"
-done <"$work/calm.jsonl" >"$work/shaky.jsonl"
+done <"$work/quiet.jsonl" >"$work/shaky.jsonl"
 try 0 "an import" "$BENANZA" db import -q --db "$work/shaky.db" "$work/shaky.jsonl"
 shaky() { "$BENANZA" bench --json -q --db "$work/shaky.db" --budget 1 --threads 2 -c "$work/counted.yaml" "$@"; }
 try 0 "bench says what is shaky" shaky "$tiny"

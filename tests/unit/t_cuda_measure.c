@@ -151,7 +151,7 @@ static void test_throttled(void)
 	end();
 }
 
-/* Clocks locked at 60% of the peak: calm results. */
+/* Clocks locked at 60% of the peak: quiet results. */
 static void test_locked(void)
 {
 	fake_reset();
@@ -230,7 +230,7 @@ static void test_power(void)
 	fake.nvml_reasons = 0x4;
 	is_int(run(MATMUL), STATUS_OK, "a power limit: %s", err.text);
 	const struct result *r = find(CACHE_NET, LAUNCH_AMORTIZED);
-	is_int(r->stats.stop, STOP_CONVERGED, "calm");
+	is_int(r->stats.stop, STOP_CONVERGED, "quiet");
 	ok(r->stats.discarded <= 2, "few samples are discarded: %d", (int)r->stats.discarded);
 	ok(r->clock_mhz < 1200, "its clock: %.0f MHz", r->clock_mhz);
 	ok(strstr(seen.why[0], "its load lowers the clock to") && strstr(seen.why[0], "(power_cap)"),

@@ -192,7 +192,7 @@ static void test_steady(void)
 	json_t *all = opened();
 	near(of(all, "steady_mhz"), 0.6 * 1980, 1e-3, "locked at 60%% of the peak: that is the steady clock");
 	near(timed(20), 20 * 10e3, 0.001, "measured");
-	is_int(cuda_context_disturbances(), 0, "calmly");
+	is_int(cuda_context_disturbances(), 0, "quietly");
 	close_all(all);
 	fake_reset();
 	fake.idle_mhz = 345;
@@ -261,7 +261,7 @@ static void test_swing(void)
 	timed(20);
 	ok(fake.heated_ns - before < 150e6, "after a pause it is heated for %.0f ms",
 		(fake.heated_ns - before) / 1e6);
-	is_int(cuda_context_disturbances(), 0, "and calm");
+	is_int(cuda_context_disturbances(), 0, "and quiet");
 	/* another user of the GPU: heating never reaches the clock again, and stops trying */
 	fake.clock_mhz = 1000;
 	fake.swing = 0.2;

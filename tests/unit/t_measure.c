@@ -496,7 +496,7 @@ static void test_disturbed(void)
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_BUDGET && r->stats.n >= 6 && r->stats.discarded > 0 &&
 			r->stats.mean < 1.3e6,
-		"where the budget ends before they converge, calm ones stand for all");
+		"where the budget ends before they converge, quiet ones stand for all");
 	fake.algorithm[0] =
 		(struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 2 };
 	measure(&o, PLAIN, 20e6, 0, false);
@@ -561,7 +561,7 @@ static void test_canary(void)
 		"samples between two times of asking go with them");
 	ok(a && b && a->stats.median == 100e3 && b->stats.median == 110e3 && a->stats.hi == 100e3,
 		"of all that are compared");
-	ok(a && a->stats.stop == STOP_CONVERGED && !*o.seen.why[a - o.seen.results], "calm ones are enough");
+	ok(a && a->stats.stop == STOP_CONVERGED && !*o.seen.why[a - o.seen.results], "quiet ones are enough");
 	ok(a && b && a->stats.discarded + b->stats.discarded < 20, "nothing is sampled while it lasts");
 	ok(10e3 * fake.asked < 8e6 + 0.03 * fake.now, "asking costs little otherwise: %d times", fake.asked);
 	fake.slow_from = 0;
@@ -569,10 +569,10 @@ static void test_canary(void)
 	measure(&o, PLAIN, 200e6, 0, false);
 	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(a && a->stats.stop == STOP_DISTURBED && a->stats.median == 200e3 && a->stats.discarded == 0,
-		"a machine that is never calm: all count");
+		"a machine that is never quiet: all count");
 	is_str(a ? o.seen.why[a - o.seen.results] : "", "it sings no more", "and it says why");
 	ok(a && a->stats.lo == 100e3 && a->stats.hi == 200e3,
-		"its interval reaches to what it takes on a calm one, as far as that is known");
+		"its interval reaches to what it takes on a quiet one, as far as that is known");
 	double hoping = fake.now;
 	measure(&o, PLAIN, 200e6, 0, false);
 	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
@@ -581,7 +581,7 @@ static void test_canary(void)
 		fake.now / 1e6, hoping / 1e6);
 }
 
-/* A machine that is calm half of the time, for two milliseconds, has calm samples within the budgets. */
+/* A machine that is quiet half of the time, for two milliseconds, has quiet samples within the budgets. */
 static void test_awaited(void)
 {
 	struct outcome o;
@@ -594,7 +594,7 @@ static void test_awaited(void)
 	measure(&o, PLAIN, 100e6, 0, false);
 	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(a && a->stats.stop == STOP_CONVERGED && a->stats.median == 100e3,
-		"calm moments are waited for: %.0f us", a ? a->stats.median / 1e3 : NAN);
+		"quiet moments are waited for: %.0f us", a ? a->stats.median / 1e3 : NAN);
 	ok(a && a->stats.discarded <= a->stats.n, "and most samples are of use: %d of %d are not",
 		a ? (int)a->stats.discarded : 0, a ? (int)(a->stats.n + a->stats.discarded) : 0);
 }

@@ -217,7 +217,7 @@ static void test_canary(void)
 	ok(!canary_judge(&usual, (struct canary_times){ 1000, NAN }, MS, &slower) && !isnan(usual.memory_ns),
 		"what is not known says nothing");
 	ok(fabs(usual.core_ns - 1000) < 3, "a few times teach little");
-	for (int i = 0; i < 100000; i++) /* again and again, as who waits for calm does */
+	for (int i = 0; i < 100000; i++) /* again and again, as who waits for quiet does */
 		canary_judge(&usual, (struct canary_times){ 2000, 5000 }, MS / 10, &slower);
 	near(slower, 2, 0.05, "what lasts is noticed ten seconds later, too, however often one asks");
 	for (int i = 0; i < 500; i++)

@@ -115,7 +115,7 @@ static void shares(void)
 	m.planned[0] = (struct plan_layer){ .body_count = 1, .bodies = &body };
 	m.layers[0].bodies = bodies;
 	t = trust(&m);
-	ok(t.share[TRUST_NOISY] == 0, "a loop over a calm measurement");
+	ok(t.share[TRUST_NOISY] == 0, "a loop over a quiet measurement");
 	inner.result = &m.noisy;
 	t = trust(&m);
 	near(t.share[TRUST_NOISY], 0.25, 1e-9, "over a noisy one");
@@ -198,7 +198,7 @@ static void good_lines(void)
 {
 	struct made m;
 	make(&m);
-	says(&m, "good: all measured; no real run yet (compare --run ort)", "a calm machine");
+	says(&m, "good: all measured; no real run yet (compare --run ort)", "a quiet machine");
 	next(&m, TRUST_NEXT_RUN, "then a real run");
 	m.measurable = false;
 	says(&m, "good: all measured; no real run yet", "on a device without a runner");

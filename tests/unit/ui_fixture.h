@@ -12,7 +12,7 @@ struct fixture_options {
 	bool measured;     /* results for everything */
 	bool nothing;      /* no results at all */
 	bool peaks;        /* and the peaks of the device */
-	bool disturbed;    /* and all of it taken on a machine that was never calm */
+	bool disturbed;    /* and all of it taken on a machine that was never quiet */
 	bool unbound;      /* the model has a dimension "sequence" without a value */
 	bool proxies;      /* every layer's problem stands in */
 	bool unsupported;  /* the library refuses everything */

@@ -193,7 +193,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	for (int i = 0; i < r->count; i++) {
 		measure_release(&r->contenders[i]);
 		samples_free(&r->contenders[i].samples);
-		samples_free(&r->contenders[i].calm);
+		samples_free(&r->contenders[i].quiet);
 		samples_free(&r->contenders[i].pending.samples);
 	}
 	*status = r->dead ? STATUS_FAILED : r->any_ok ? STATUS_OK : r->status;

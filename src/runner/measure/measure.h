@@ -13,7 +13,7 @@
 /* Share of the last seconds of sampling and waiting that gave quiet samples; kept between problems. All
  * zero: nothing known, quiet samples are expected. */
 struct measure_outlook {
-	double calm_ns, ns; /* time for quiet samples; for all */
+	double quiet_ns, ns; /* time for quiet samples; for all */
 };
 
 struct measure_options {
@@ -60,7 +60,7 @@ struct measure_options {
 #define MEASURE_SLOPE_MOST_NS 5e6  /* longer samples have no fixed costs that matter */
 #define MEASURE_DROP_FACTOR 4.0    /* an algorithm this many times slower than the best is dropped */
 #define MEASURE_CLOSE_FACTOR 1.25  /* algorithms within this factor of the fastest are measured in full */
-#define MEASURE_LEAST_CALM 6       /* quiet samples that suffice to discard the noisy ones */
+#define MEASURE_LEAST_QUIET 6       /* quiet samples that suffice to discard the noisy ones */
 #define MEASURE_WAITED_SHARE 0.05  /* of a sample: total time that its threads may wait for cores */
 #define MEASURE_CANARY_NS 1e6      /* minimum time between two runs of the canary, */
 #define MEASURE_CANARY_SHARE 0.02  /* and maximum share of the time that it takes */
@@ -69,7 +69,7 @@ struct measure_options {
 #define MEASURE_DISTURBED_SHARE 0.25 /* after this share of the budget: disturbances can be short */
 #define MEASURE_OUTLOOK_NS 1e9     /* time constant of measure_outlook */
 #define MEASURE_HOPE_NS 10e6       /* quiet time assumed at the start */
-#define MEASURE_CALM_SHARE 0.5     /* quiet samples suffice at this share of the budget, even if few */
+#define MEASURE_QUIET_SHARE 0.5     /* quiet samples suffice at this share of the budget, even if few */
 
 #define MEASURE_SETS 16384         /* maximum number of copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* maximum size of the copies of one algorithm */

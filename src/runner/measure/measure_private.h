@@ -29,17 +29,17 @@ struct contender {
 	bool shortlist_low;    /* all its samples were taken at a low clock: it cannot be dropped */
 	bool sent;             /* its shortlist result was sent */
 	struct samples samples;/* all samples of the current state */
-	struct samples calm;   /* the quiet ones */
+	struct samples quiet;   /* the quiet ones */
 	struct pending pending;/* not yet classified */
 	double budget_ns;      /* for the current state */
 	double spent_ns;       /* of that, used, with untimed executions and waiting */
-	double calm_ns;        /* of that, for the quiet samples */
+	double quiet_ns;        /* of that, for the quiet samples */
 	double least_ns;       /* minimum of noisy samples / slowdown of the canary; INFINITY: none */
 	struct {
 		double ns, mhz;    /* per execution; its clock, NaN: unknown */
-		bool calm;
+		bool quiet;
 	} last;                /* the last sample */
-	struct clocks clocks, calm_clocks; /* of all samples of the current state; of the quiet ones */
+	struct clocks clocks, quiet_clocks; /* of all samples of the current state; of the quiet ones */
 	bool wants_slopes;     /* in a full measurement, if samples have fixed costs (backend.amortized) */
 	double slope[MEASURE_SLOPES]; /* (T(2N) - T(N)) / N, without what both have in common */
 	int slopes;

@@ -44,14 +44,14 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 /* Ends the pending samples of a contender: quiet ones are kept. Of noisy ones only the minimum is used,
  * divided by the canary's slowdown: a lower bound of the time on a quiet machine (c->least_ns). O(pending
  * samples), each inserted into the sorted ones. */
-static void settle(struct contender *c, bool calm, double slower)
+static void settle(struct contender *c, bool quiet, double slower)
 {
 	struct pending *p = &c->pending;
-	for (int64_t i = 0; calm && i < p->samples.n; i++)
-		samples_add(&c->calm, p->samples.taken[i]);
-	if (!calm && p->samples.n)
+	for (int64_t i = 0; quiet && i < p->samples.n; i++)
+		samples_add(&c->quiet, p->samples.taken[i]);
+	if (!quiet && p->samples.n)
 		c->least_ns = fmin(c->least_ns, p->samples.sorted[0] / slower);
-	c->calm_ns += calm ? p->ns : 0;
+	c->quiet_ns += quiet ? p->ns : 0;
 	samples_clear(&p->samples);
 	p->ns = 0;
 }
@@ -59,10 +59,10 @@ static void settle(struct contender *c, bool calm, double slower)
 /* Adds to the outlook: sums of quiet and of all time that decay by exp(-ns / MEASURE_OUTLOOK_NS),
  * exponential moving averages in continuous time. Their ratio is the share of quiet time in the last
  * seconds, whatever the spacing of the calls. */
-static void outlook_learn(struct measure_outlook *o, double calm_ns, double ns)
+static void outlook_learn(struct measure_outlook *o, double quiet_ns, double ns)
 {
 	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
-	o->calm_ns = o->calm_ns * kept + calm_ns;
+	o->quiet_ns = o->quiet_ns * kept + quiet_ns;
 	o->ns = o->ns * kept + ns;
 }
 
@@ -73,20 +73,20 @@ static void canary_ask(struct run *r)
 {
 	const struct measure_options *o = r->options;
 	const char *before = r->canary_says;
-	double slower_before = r->canary_slower, calm_ns = 0;
+	double slower_before = r->canary_slower, quiet_ns = 0;
 	if (o->canary) {
 		double begin = o->now_ns();
 		r->canary_says = o->canary(&r->canary_slower);
 		r->canary_asked = o->now_ns();
 		r->canary_cost_ns = r->canary_asked - begin;
 	}
-	bool calm = !before && !r->canary_says;
+	bool quiet = !before && !r->canary_says;
 	r->disturbed_by = r->canary_says ? r->canary_says : r->disturbed_by;
 	for (int i = 0; i < r->count; i++) {
-		calm_ns += calm ? r->contenders[i].pending.ns : 0;
-		settle(&r->contenders[i], calm, fmax(slower_before, r->canary_slower));
+		quiet_ns += quiet ? r->contenders[i].pending.ns : 0;
+		settle(&r->contenders[i], quiet, fmax(slower_before, r->canary_slower));
 	}
-	outlook_learn(o->outlook, calm_ns, r->unsettled_ns);
+	outlook_learn(o->outlook, quiet_ns, r->unsettled_ns);
 	r->unsettled_ns = 0;
 }
 
@@ -97,9 +97,9 @@ static bool canary_is_due(const struct run *r)
 	return !r->options->canary || !(r->options->now_ns() - r->canary_asked < pause);
 }
 
-static double budget_for_calm(const struct contender *c)
+static double budget_for_quiet(const struct contender *c)
 {
-	return MEASURE_CALM_SHARE * c->budget_ns;
+	return MEASURE_QUIET_SHARE * c->budget_ns;
 }
 
 /* True if the remaining budget cannot give enough quiet samples, assuming the share of quiet time of the
@@ -108,16 +108,16 @@ static double budget_for_calm(const struct contender *c)
 static bool is_hopeless(const struct run *r, const struct contender *c)
 {
 	const struct measure_outlook *o = r->options->outlook;
-	double share = (o->calm_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS),
+	double share = (o->quiet_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS),
 	       left = c->budget_ns - c->spent_ns;
 	double enough =
-		fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_calm(c));
-	return left <= 0 || left * share <= enough - c->calm_ns;
+		fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_quiet(c));
+	return left <= 0 || left * share <= enough - c->quiet_ns;
 }
 
 /* Repeats the canary until it is as usual, since samples of a noisy machine are of little use. The time
  * counts for all contenders, because all wait. */
-static void calm_await(struct run *r, const struct contender *waiting)
+static void quiet_await(struct run *r, const struct contender *waiting)
 {
 	while (r->canary_says && !is_hopeless(r, waiting) && !measure_is_over(r)) {
 		double begin = r->options->now_ns();
@@ -225,7 +225,7 @@ static int slope_take(struct run *r, struct contender *c, struct state s, int64_
 static bool wants_slope(const struct contender *c, struct state s, double ns)
 {
 	return c->wants_slopes && s.launch == LAUNCH_AMORTIZED && c->slopes < MEASURE_SLOPES &&
-		c->last.calm && ns <= MEASURE_SLOPE_MOST_NS;
+		c->last.quiet && ns <= MEASURE_SLOPE_MOST_NS;
 }
 
 static void clocks_add(struct clocks *c, double mhz)
@@ -240,11 +240,11 @@ static void last_note(struct run *r, struct contender *c, struct mark before, do
 	c->last.ns = ns / (double)times;
 	c->last.mhz = clock_now(c);
 	c->one_ns = fmin(c->one_ns, c->last.ns);
-	c->last.calm = !is_disturbed(r, before, ns, c->one_ns * (double)times);
+	c->last.quiet = !is_disturbed(r, before, ns, c->one_ns * (double)times);
 	samples_add(&c->samples, c->last.ns);
 	clocks_add(&c->clocks, c->last.mhz);
-	if (c->last.calm)
-		clocks_add(&c->calm_clocks, c->last.mhz);
+	if (c->last.quiet)
+		clocks_add(&c->quiet_clocks, c->last.mhz);
 }
 
 /* One sample: an untimed execution, which warms threads and activations after other algorithms or the
@@ -256,7 +256,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	double ns;
 	if (isnan(r->canary_asked))
 		canary_ask(r);
-	calm_await(r, c);
+	quiet_await(r, c);
 	if (device_settle(r, c))
 		return -1;
 	double begin = r->options->now_ns();
@@ -274,7 +274,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 	double cost = r->options->now_ns() - begin;
 	c->spent_ns += cost;
 	r->unsettled_ns += cost;
-	if (c->last.calm) {
+	if (c->last.quiet) {
 		samples_add(&c->pending.samples, c->last.ns);
 		c->pending.ns += cost;
 	} else {
@@ -288,11 +288,11 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 void measure_forget_samples(struct contender *c)
 {
 	samples_clear(&c->samples);
-	samples_clear(&c->calm);
+	samples_clear(&c->quiet);
 	settle(c, false, NAN);
-	c->clocks = c->calm_clocks = (struct clocks){ 0 };
+	c->clocks = c->quiet_clocks = (struct clocks){ 0 };
 	c->slopes = 0;
-	c->spent_ns = c->calm_ns = 0;
+	c->spent_ns = c->quiet_ns = 0;
 	c->least_ns = INFINITY;
 }
 
@@ -302,14 +302,14 @@ void measure_forget_samples(struct contender *c)
  * budget (a slow problem has few), else all. No weighting: a noisy sample has no known error. */
 static const struct samples *samples_kept(const struct contender *c)
 {
-	bool enough = c->calm.n >= MEASURE_LEAST_CALM || (c->calm.n > 0 && c->calm_ns >= budget_for_calm(c));
-	return enough ? &c->calm : &c->samples;
+	bool enough = c->quiet.n >= MEASURE_LEAST_QUIET || (c->quiet.n > 0 && c->quiet_ns >= budget_for_quiet(c));
+	return enough ? &c->quiet : &c->samples;
 }
 
 /* True if the median is far above the minimum: a disturbance was not detected. */
 static bool is_scattered(const struct samples *s)
 {
-	return s->n >= MEASURE_LEAST_CALM && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
+	return s->n >= MEASURE_LEAST_QUIET && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
 }
 
 /* Stops when the quiet samples have converged or the budget is used. If no quiet samples are expected,
@@ -317,16 +317,16 @@ static bool is_scattered(const struct samples *s)
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
-	bool calm =
-		(kept == &c->calm || c->calm.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
-	if (calm && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
+	bool quiet =
+		(kept == &c->quiet || c->quiet.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
+	if (quiet && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
-	bool useless = !calm && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
+	bool useless = !quiet && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
 		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
 	if (c->samples.n == 0 ||
 		(c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
 		return STOP_NONE;
-	return calm ? STOP_BUDGET : STOP_DISTURBED;
+	return quiet ? STOP_BUDGET : STOP_DISTURBED;
 }
 
 /* The reason to stop, or STOP_NONE. Before stopping, the canary runs once more and decides on the samples
@@ -377,7 +377,7 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 {
 	const struct samples *kept = samples_kept(c);
 	const struct backend *b = backend_of(c);
-	const struct clocks *clocks = kept == &c->calm ? &c->calm_clocks : &c->clocks;
+	const struct clocks *clocks = kept == &c->quiet ? &c->quiet_clocks : &c->clocks;
 	*c->why = '\0';
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
 		.cache = s.cache, .launch = s.launch, .why = c->why, .kernels = c->kernels,

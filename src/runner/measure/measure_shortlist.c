@@ -173,7 +173,7 @@ static int compare(struct run *r, struct contender *c, struct state s)
 	for (int i = 0; counted < MEASURE_SHORTLIST_SAMPLES && i < MEASURE_SHORTLIST_TRIES; i++) {
 		if (measure_sample(r, c, s))
 			return -1;
-		bool counts = c->last.calm || !b->settle;
+		bool counts = c->last.quiet || !b->settle;
 		counted += counts;
 		if (c->last.ns <= fastest) {
 			fastest = c->last.ns;
