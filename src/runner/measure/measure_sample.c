@@ -302,7 +302,8 @@ void measure_forget_samples(struct contender *c)
  * budget (a slow problem has few), else all. No weighting: a noisy sample has no known error. */
 static const struct samples *samples_kept(const struct contender *c)
 {
-	bool enough = c->quiet.n >= MEASURE_LEAST_QUIET || (c->quiet.n > 0 && c->quiet_ns >= budget_for_quiet(c));
+	bool enough = c->quiet.n >= MEASURE_LEAST_QUIET ||
+		(c->quiet.n > 0 && c->quiet_ns >= budget_for_quiet(c));
 	return enough ? &c->quiet : &c->samples;
 }
 
@@ -317,8 +318,8 @@ static bool is_scattered(const struct samples *s)
 static enum stop stop_reason(const struct run *r, const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
-	bool quiet =
-		(kept == &c->quiet || c->quiet.n + c->pending.samples.n == c->samples.n) && !is_scattered(kept);
+	bool quiet = (kept == &c->quiet || c->quiet.n + c->pending.samples.n == c->samples.n) &&
+		!is_scattered(kept);
 	if (quiet && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
 	bool useless = !quiet && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
