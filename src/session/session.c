@@ -285,7 +285,7 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 		.shape_count = s->options.shape_count, .shapes = s->options.shapes,
 		.value_count = s->options.value_count, .values = s->options.values,
 	};
-	struct plan *plan = plan_build(s->model, &o, err);
+	struct plan *plan = session_plan_build(s, &o, err);
 	if (!plan)
 		return NULL;
 	struct session_plan *made = base_calloc(1, sizeof(*made));

@@ -46,6 +46,40 @@ void session_dims_describe(const struct session *s, struct str *out)
 	}
 }
 
+/* Dimensions in the error, besides the batch, that no --dim gave, where one gave another: "total_sequence=32
+ * (remembered)". */
+static void dims_kept(const struct session *s, const char *error, struct str *out)
+{
+	bool given = false;
+	for (int i = 0; i < s->dim_count; i++) {
+		struct str one = { 0 };
+		bool option = strcmp(s->dim_sources[i], "--dim") == 0;
+		str_add_clean(&one, s->dims[i].name);
+		str_addf(&one, "=%lld", (long long)s->dims[i].value);
+		given |= option;
+		if (!option && !text_is(s->dims[i].name, "batch") && strstr(error, one.p))
+			str_addf(out, "%s%s (%s)", out->n ? ", " : "", one.p, s->dim_sources[i]);
+		str_free(&one);
+	}
+	if (!given)
+		str_clear(out);
+}
+
+struct plan *session_plan_build(const struct session *s, const struct plan_options *o, struct error *err)
+{
+	struct plan *p = plan_build(s->model, o, err);
+	struct str kept = { 0 };
+	if (!p && err)
+		dims_kept(s, err->text, &kept);
+	if (kept.n) {
+		struct error said = *err;
+		error_set(err, "%s; these keep their values unless --dim sets them too: %s", said.text,
+			kept.p);
+	}
+	str_free(&kept);
+	return p;
+}
+
 /* The index of a binding in the plan, or -1. */
 static int binding_find(const struct plan *p, struct text name)
 {

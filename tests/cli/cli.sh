@@ -160,6 +160,10 @@ says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar
 try 0 "those that do not fit are refused together" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd 1 6 Enter'
 says out "do not broadcast"
 says out " sequence 1, total_sequence 129, past_sequence 128 (sidecar)"
+try 2 "one of those on the command line" "$BENANZA" layers --db "$work/no.db" --dim sequence=4 "$gpt2"
+one_line
+says err "set them too: past_sequence=128 (sidecar), total_sequence=129 (sidecar)"
+try 0 "all of them" "$BENANZA" layers --db "$work/no.db" --dim sequence=4 --dim total_sequence=132 "$gpt2"
 try 0 "a value of the command line" "$BENANZA" --frame 100x20 --dim total_sequence=129 "$gpt2"
 says out "total_sequence 129 (option)"
 try 0 "a shape goes before the batch" "$BENANZA" --frame 80x24 -b 3 --input x=2x3x64x64 "$models/tiny.onnx"
