@@ -162,7 +162,7 @@ says out "do not broadcast"
 says out " sequence 1, total_sequence 129, past_sequence 128 (sidecar)"
 try 2 "one of those on the command line" "$BENANZA" layers --db "$work/no.db" --dim sequence=4 "$gpt2"
 one_line
-says err "set them too: past_sequence=128 (sidecar), total_sequence=129 (sidecar)"
+says err "sets them too: past_sequence=128 (sidecar), total_sequence=129 (sidecar)"
 try 0 "all of them" "$BENANZA" layers --db "$work/no.db" --dim sequence=4 --dim total_sequence=132 "$gpt2"
 try 0 "a value of the command line" "$BENANZA" --frame 100x20 --dim total_sequence=129 "$gpt2"
 says out "total_sequence 129 (option)"
