@@ -160,13 +160,24 @@ static int run_all(struct running *r, const char *list, bool again, struct error
 	}
 	for (const char *at = list; *at && status == EXIT_DONE && !interrupted;) {
 		size_t n = strcspn(at, ",");
-		const char *name = arena_strndup(r->arena, at, n);
-		status = *name ? run_one(r, name, again, last, err) : EXIT_BAD;
-		if (!*name)
-			error_set(err, "\"%s\": an agent has no name; give e.g. ort,openvino", list);
+		status = run_one(r, arena_strndup(r->arena, at, n), again, last, err);
 		at += n + (at[n] == ',');
 	}
 	return status;
+}
+
+int agents_list_check(const struct config *c, const char *list, struct error *err)
+{
+	for (const char *at = list;; at++) {
+		size_t n = strcspn(at, ",");
+		if (!n)
+			return error_set(err, "'%.60s': an agent has no name; give e.g. ort,openvino", list);
+		if (!session_agent_find(c, (struct text){ at, n }, err))
+			return -1;
+		at += n;
+		if (!*at)
+			return 0;
+	}
 }
 
 int agents_run(struct session *s, const struct options *o, const char *list, bool again, struct arena *a,

@@ -28,6 +28,9 @@ struct session_agent;
 /* Runs the agent's steps until it ended or failed, with progress. Ctrl-C cancels it. */
 enum agent_state agents_drain(struct session_agent *a, const struct options *o, struct error *err);
 
+/* -1 with err: an item of the list of agents is empty, or names none. */
+int agents_list_check(const struct config *c, const char *list, struct error *err);
+
 /* Runs the session's current plan on the agents of `list` ("ort,openvino:GPU"; "": all whose framework is
  * installed). Executions of status ok are appended to *made (NULL: none wanted), in the arena. Every failure
  * is one line on standard error, and the next agent goes on; if no agent could be used, the last line is in

@@ -23,6 +23,8 @@ static int words_parse(const char *option, const char *list, int (*parse)(const 
 		if (which < 0 || which >= count)
 			return error_set(err, "%s: unknown word \"%.*s\"; see benanza bench --help", option,
 				(int)(n < 60 ? n : 60), p);
+		if (set[which])
+			return error_set(err, "%s: %s is given twice: leave one out", option, word);
 		set[which] = true;
 		p += n;
 		if (!*p)

@@ -254,8 +254,6 @@ static int later_queue(struct session *s, struct options *o, struct wanted *w,
 	return added;
 }
 
-/* Reads --caches. The states in which a problem was measured are not stored, so all problems are measured
- * again. net is required, because bounds use it. */
 /* --algorithms replaces what the configuration says. */
 static int algorithms_read(struct options *o, struct error *err)
 {
@@ -269,6 +267,8 @@ static int algorithms_read(struct options *o, struct error *err)
 		config_set(&o->config, "algorithms", all ? "all" : "best", err) : 0;
 }
 
+/* Reads --caches. The states in which a problem was measured are not stored, so all problems are measured
+ * again. net is required, because bounds use it. */
 static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
 {
 	const struct bench_options *own = o->own;
@@ -413,8 +413,9 @@ static int bench_model(struct session **session, struct options *o, int index, s
 	if (status == EXIT_DONE && !s->queue)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE && !s->queue) {
-		error_set(err, "%s%s%s is only %s: nothing can be measured on it", s->trouble,
-			s->trouble[0] ? "; " : "", s->device.model, s->described ? "described" : "recorded");
+		error_set(err, "%s%s%s is only %s: nothing can be measured on it; give a runner with -d, "
+			"see benanza devices", s->trouble, s->trouble[0] ? "; " : "", s->device.model,
+			s->described ? "described" : "recorded");
 		status = EXIT_NO_DEVICE;
 	}
 	if (status == EXIT_DONE && !o->quiet && index == 0)
@@ -490,6 +491,8 @@ static int agents_check(const struct options *o, struct error *err)
 {
 	const struct bench_options *own = o->own;
 	struct text name = { o->argv[0], strcspn(o->argv[0], ",:") };
+	if (own->agents && *own->agents && agents_list_check(&o->config, own->agents, err))
+		return options_blame("agents", err);
 	if (!own->agents || *own->agents || access(o->argv[0], F_OK) == 0 || !config_agent(&o->config, name))
 		return 0;
 	return error_set(err, "%s: no such file; did you mean --agents=%s?", o->argv[0], o->argv[0]);

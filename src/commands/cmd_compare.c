@@ -40,8 +40,9 @@ int compare_latency(const char *text, double *ns, struct error *err)
 	static const struct { const char *unit; double ns; } units[] = { { "ns", 1 }, { "us", 1e3 },
 		{ "ms", 1e6 }, { "s", 1e9 } };
 	struct execution e = execution_new();
-	char *end;
+	char *end, shown[64];
 	double value = strtod(text, &end);
+	snprintf(shown, sizeof(shown), "%s", text);
 	end += strspn(end, " ");
 	for (size_t i = 0; i < sizeof(units) / sizeof(units[0]); i++)
 		if (end != text && !strcmp(end, units[i].unit))
@@ -49,7 +50,7 @@ int compare_latency(const char *text, double *ns, struct error *err)
 	*ns = e.stats.median;
 	return isnan(*ns) || execution_fault(&e) ? error_set(err,
 		"--latency %s: not a time of at least 1 ns with a unit (ns, us, ms, s), at most 11 days; "
-		"e.g. --latency 41.2ms", text) : 0;
+		"e.g. --latency 41.2ms", shown) : 0;
 }
 
 /* The data type of an execution, else the one that was asked for; DTYPE_UNKNOWN if neither is known. */
@@ -427,6 +428,10 @@ static int check_options(struct options *o, struct error *err)
 	struct arena a = { 0 };
 	struct move moves[MOVES_MAX];
 	int bad = 0;
+	if (own->run)
+		config_add_agents(&o->config);
+	if (own->run && agents_list_check(&o->config, own->run, err))
+		return options_blame("run", err);
 	if (own->analysis && xsp_parse(own->analysis, false, &own->analyses, err))
 		return -1;
 	if (own->against && (own->analysis || own->tree))
@@ -437,6 +442,8 @@ static int check_options(struct options *o, struct error *err)
 	if (own->against || own->analysis || own->tree || o->csv)
 		return error_set(err,
 			"--try: prints a table or JSON; leave --against, --analysis, --tree and --csv out");
+	if (!own->run)
+		config_add_agents(&o->config);
 	own->run = own->run ? own->run : "";
 	bad = moves_parse(&a, own->trials, moves, err) < 0;
 	arena_free(&a);
@@ -450,8 +457,6 @@ static int cmd_compare(struct options *o, struct error *err)
 	struct compare_options *own = o->own;
 	if (check_options(o, err))
 		return EXIT_BAD;
-	if (own->run)
-		config_add_agents(&o->config);
 	interrupt_watch();
 	o->stop = &interrupted;
 	int ran = EXIT_DONE, status = EXIT_BAD;

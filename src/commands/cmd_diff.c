@@ -75,6 +75,8 @@ static int other_options(struct options *o, struct options *other, struct error 
 		argv[n++] = words[i];
 	while (end < o->line_count)
 		argv[n++] = o->line[end++];
+	if (own->with && !count)
+		return error_set(err, "--with: is empty: give options of B, e.g. '-t f16'");
 	if (options_parse(other, n, argv, err))
 		return error_context(err, "--with");
 	if (other->argc != o->argc || other->command != o->command)

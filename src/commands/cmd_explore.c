@@ -45,12 +45,8 @@ static int frame_print(const struct options *o, struct session *s, struct error 
 {
 	const struct explorer_options *own = o->own;
 	int columns, rows;
-	char end;
-	if (sscanf(own->frame, "%dx%d%c", &columns, &rows, &end) != 2 || columns < 1 || rows < 1 ||
-		columns > 1000 || rows > 1000) {
-		error_set(err, "--frame %s: give COLUMNSxROWS, e.g. 80x24", own->frame);
-		return EXIT_BAD;
-	}
+	if (app_parse_size(own->frame, &columns, &rows, err))
+		return options_blame("frame", err), EXIT_BAD;
 	int connected = session_connect(s, QUEUE_HELLO_LIMIT, err);
 	if (connected == SESSION_UNREADABLE || is_unheard_of(o, s, connected))
 		return options_connected(connected);

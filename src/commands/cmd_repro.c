@@ -96,7 +96,7 @@ static int file_write(const char *path, const struct str *bytes, struct error *e
 	FILE *f = fopen(path, "wb");
 	bool good = f && fwrite(bytes->p, 1, bytes->n, f) == bytes->n;
 	return (f && fclose(f)) || !good
-		? error_set(err, "%s: cannot be written: %s", path, strerror(errno))
+		? error_set(err, "-o %.400s: cannot be written: %s", path, strerror(errno))
 		: 0;
 }
 

@@ -137,12 +137,15 @@ static int scenarios_edit(struct options *o, struct error *err)
 		return error_set(err, "--rename takes NAME=NEW, not %.60s", own->rename), EXIT_BAD;
 	if (own->rename) {
 		const char *name = arena_strndup(&o->arena, own->rename, (size_t)(split - own->rename));
-		return config_rename_scenario(&o->config, name, split + 1, err) ? EXIT_BAD : EXIT_DONE;
+		return config_rename_scenario(&o->config, name, split + 1, err) ?
+			options_blame("rename", err), EXIT_BAD : EXIT_DONE;
 	}
 	const struct config_scenario *one = config_scenario(&o->config, text_of(own->delete));
 	int sure = one && one->saved ? is_sure(o, own->delete, err) : true; /* else it says why not */
-	if (sure < 0 || (sure && config_delete_scenario(&o->config, own->delete, err)))
+	if (sure < 0)
 		return EXIT_BAD;
+	if (sure && config_delete_scenario(&o->config, own->delete, err))
+		return options_blame("delete", err), EXIT_BAD;
 	return sure ? EXIT_DONE : EXIT_GAPS;
 }
 

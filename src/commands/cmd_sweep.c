@@ -131,7 +131,7 @@ static int series_add(struct sweep *w, int at, enum dtype dtype, struct error *e
 				dims[k] = (struct dim_binding){ .name = w->over.name[k],
 					.value = w->over.value[k][at] };
 			if (session_bind(w->s, dims, w->over.name_count, err))
-				return -1;
+				return options_blame("over", err);
 		}
 		if (session_check_bound(w->s, err))
 			return -1;

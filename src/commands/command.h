@@ -156,6 +156,8 @@ void help_man(struct str *out);
  * usage. */
 int options_parse(struct options *o, int argc, char **argv, struct error *err);
 void options_free(struct options *o);
+/* Prepends the option of this long name to an error: "-d (--device): ...". Returns -1. */
+int options_blame(const char *name, struct error *err);
 /* The options whose values have a syntax of their own: --dim, --input, --value. */
 int options_add_dim(struct options *o, const char *text, struct error *err);
 int options_add_assume(struct options *o, const char *text, struct error *err);

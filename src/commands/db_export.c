@@ -5,6 +5,7 @@
 #include "commands/db_google.h"
 #include "commands/wanted.h"
 #include "session/recorded.h"
+#include "session/scenarios.h"
 #include "session/session_agent.h"
 #include "store/executions.h"
 
@@ -200,8 +201,8 @@ static int export_all(struct store *s, const struct options *o, struct export *e
 		bad = export_executions(s, &executions, err);
 	hash_free(&executions.devices);
 	if (!bad && !exported && !ex->results && o->config.device)
-		bad = error_set(err, "%s has no results of %s; see benanza devices", store_path(s),
-			o->config.device);
+		bad = error_set(err, "-d %.60s: %s has no results of it; see benanza devices",
+			o->config.device, store_path(s));
 	arena_free(&a);
 	return bad;
 }
@@ -231,11 +232,20 @@ static int export_wanted(struct export *ex, struct wanted *w, struct options *o,
 	return 0;
 }
 
+/* Without a model, options that select its problems would be ignored. */
+static int selects_nothing(const struct options *o, struct error *err)
+{
+	bool any = o->batch_option || (o->given & SCENARIO_DTYPE) || o->what_if_option || o->dim_count ||
+		o->shape_count || o->value_count || o->assume_count;
+	return any && !o->argc ? error_set(err, "db export: -b, -t, -w, --dim, --input, --value and --assume "
+		"select problems of models: add a MODEL, or leave them out") : 0;
+}
+
 int db_export(struct store *s, struct options *o, struct error *err)
 {
 	struct wanted wanted = { 0 };
 	struct db_google_file file = { 0 };
-	int google = db_format_is_google(o, err);
+	int google = selects_nothing(o, err) ? -1 : db_format_is_google(o, err);
 	struct export ex = { .wanted = o->argc ? &wanted : NULL, .google = google == 1 ? &file : NULL };
 	int bad = google < 0 || export_wanted(&ex, &wanted, o, err) || export_all(s, o, &ex, err);
 	if (ex.google)

@@ -12,6 +12,9 @@ void each_notes(struct session *s, const struct options *o)
 		fprintf(stderr, "benanza: %s; using recorded results of %s\n", s->trouble, s->device.model);
 	if (other && !o->quiet)
 		fprintf(stderr, "benanza: %s\n", other);
+	if (s->current && s->current->plan->idle_value && !o->quiet)
+		fprintf(stderr, "benanza: --value %s has no effect: no shape and no branch depends on it\n",
+			s->current->plan->idle_value);
 	for (int i = 0; s->queue && !o->quiet && i < queue_status(s->queue).workers; i++)
 		if (*queue_worker(s->queue, i).note)
 			fprintf(stderr, "benanza: %s\n", queue_worker(s->queue, i).note);

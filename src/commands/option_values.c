@@ -3,6 +3,8 @@
 
 #include "commands/command.h"
 
+#include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,10 +15,12 @@ int options_add_dim(struct options *o, const char *text, struct error *err)
 		more[i] = o->dims[i];
 	struct dim_binding *one = &more[o->dim_count];
 	if (config_parse_dim(text, &o->arena, one, err))
-		return -1;
+		return error_context(err, "--dim");
+	if (text_is(one->name, "batch") && one->value < 1)
+		return error_set(err, "--dim batch=%lld: a batch is at least 1", (long long)one->value);
 	for (int i = 0; i < o->dim_count; i++)
 		if (text_equal(more[i].name, one->name) && more[i].value != one->value)
-			return error_set(err, "--dim %s contradicts --dim %.*s=%lld: leave one out", text,
+			return error_set(err, "--dim %.60s contradicts --dim %.*s=%lld: leave one out", text,
 				(int)one->name.n, one->name.p, (long long)more[i].value);
 	o->dim_count++;
 	o->dims = more;
@@ -40,7 +44,7 @@ int options_add_input(struct options *o, const char *text, struct error *err)
 {
 	const char *equals = strrchr(text, '=');
 	if (!equals || equals == text)
-		return error_set(err, "--input %s: give NAME=1x3x224x224", text);
+		return error_set(err, "--input %.60s: give NAME=1x3x224x224", text);
 	size_t length = (size_t)(equals - text);
 	struct plan_input_shape one = { .name = { arena_strndup(&o->arena, text, length), length } };
 	for (const char *p = equals + 1;; p++) {
@@ -48,8 +52,8 @@ int options_add_input(struct options *o, const char *text, struct error *err)
 		if (one.rank == PROBLEM_RANK || !text_to_int64((struct text){ p, n }, &one.dims[one.rank]) ||
 			one.dims[one.rank] < 1)
 			return error_set(err,
-				"--input %s: give up to %d numbers from 1 with x between, e.g. 1x3x224x224",
-				text, PROBLEM_RANK);
+				"--input %.60s: give up to %d numbers from 1 with x between, "
+				"e.g. 1x3x224x224", text, PROBLEM_RANK);
 		one.rank++;
 		p += n;
 		if (!*p)
@@ -62,7 +66,7 @@ int options_add_input(struct options *o, const char *text, struct error *err)
 			     memcmp(more[i].dims, one.dims, (size_t)one.rank * sizeof(one.dims[0])) == 0;
 		if (text_equal(more[i].name, one.name) && !equal)
 			return error_set(err,
-				"--input %s contradicts an earlier shape of %.*s: leave one out", text,
+				"--input %.60s contradicts an earlier shape of %.*s: leave one out", text,
 				(int)one.name.n, one.name.p);
 	}
 	more[o->shape_count++] = one;
@@ -77,8 +81,9 @@ static bool number_parse(const char *word, double *number)
 	*number = strcmp(word, "true") == 0;
 	if (*number || strcmp(word, "false") == 0)
 		return true;
+	errno = 0;
 	*number = strtod(word, &end);
-	return end != word && !*end;
+	return end != word && !*end && !(errno == ERANGE && isinf(*number));
 }
 
 int options_add_value(struct options *o, const char *text, struct error *err)
@@ -86,7 +91,7 @@ int options_add_value(struct options *o, const char *text, struct error *err)
 	const char *equals = strrchr(text, '=');
 	if (!equals || equals == text)
 		return error_set(err,
-			"--value %s: give NAME=16000, or NAME=16000,12000 for each element", text);
+			"--value %.60s: give NAME=16000, or NAME=16000,12000 for each element", text);
 	size_t length = (size_t)(equals - text), most = 1;
 	for (const char *p = equals; *p; p++)
 		most += *p == ',';
@@ -97,7 +102,7 @@ int options_add_value(struct options *o, const char *text, struct error *err)
 		size_t n = strcspn(p, ",");
 		char *word = arena_strndup(&o->arena, p, n);
 		if (!number_parse(word, &numbers[one.count++]))
-			return error_set(err, "--value %s: '%s' is not a number", text, word);
+			return error_set(err, "--value %.60s: '%.40s' is not a number", text, word);
 	}
 	struct plan_input_value *more = ARENA_ARRAY(&o->arena, struct plan_input_value, o->value_count + 1);
 	for (int i = 0; i < o->value_count; i++) {
@@ -106,7 +111,7 @@ int options_add_value(struct options *o, const char *text, struct error *err)
 			     memcmp(more[i].numbers, numbers, (size_t)one.count * sizeof(*numbers)) == 0;
 		if (text_equal(more[i].name, one.name) && !equal)
 			return error_set(err,
-				"--value %s contradicts an earlier value of %.*s: leave one out", text,
+				"--value %.60s contradicts an earlier value of %.*s: leave one out", text,
 				(int)one.name.n, one.name.p);
 	}
 	more[o->value_count++] = one;

@@ -11,6 +11,7 @@
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #define OPTION_BASE 256 /* getopt codes of rows without a letter */
 
@@ -46,6 +47,22 @@ int option_rows_of(const struct command *c, const struct option_row *rows[OPTION
 	return count;
 }
 
+/* Prepends the option to an error, as users know it: "-b (--batch)". Returns -1. */
+static int option_blame(const struct option_row *r, struct error *err)
+{
+	return r->letter ? error_context(err, "-%c (--%s)", r->letter, r->name) :
+		error_context(err, "--%s", r->name);
+}
+
+int options_blame(const char *name, struct error *err)
+{
+	const struct option_row *rows[OPTION_ROWS_MAX];
+	int count = option_rows_of(NULL, rows), at = 0;
+	while (strcmp(rows[at]->name, name) != 0 && at < count - 1)
+		at++;
+	return option_blame(rows[at], err);
+}
+
 static int option_apply(struct options *o, const struct option_row *r, const char *value, struct error *err)
 {
 	switch (r->use) {
@@ -54,7 +71,7 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		o->given |= strcmp(r->key, "batch") == 0 ? SCENARIO_BATCH : strcmp(r->key, "dtype") == 0 ?
 			SCENARIO_DTYPE : strcmp(r->key, "device") == 0 ? SCENARIO_DEVICE : 0;
 		o->what_if_option |= r->letter == 'w';
-		return config_set(&o->config, r->key, value ? value : "no", err);
+		return config_take(&o->config, r->key, value ? value : "no", err) ? option_blame(r, err) : 0;
 	case USE_DIM:
 		return options_add_dim(o, value, err);
 	case USE_ASSUME:
@@ -179,8 +196,11 @@ static int arguments_check(struct options *o, int words, struct error *err)
 	o->argv += words;
 	if (o->argc && !c->run)
 		return command_unknown(o->argv - words, o->argc + words, err);
+	bool empty = false;
+	for (int i = 0; i < o->argc; i++)
+		empty |= !*o->argv[i];
 	if (c->run && o->argc >= c->least && o->argc <= c->most)
-		return 0;
+		return empty ? error_set(err, "an argument is empty: there is no such file") : 0;
 	return error_set(err, "usage: benanza%s%s [OPTIONS]%s%s; see benanza %s%s", named ? " " : "",
 		named ? c->name : "", *c->arguments ? " " : "", c->arguments,
 		named ? c->name : "help explorer", named ? " --help" : "");
@@ -191,8 +211,11 @@ static int scenarios_use(struct options *o, struct error *err)
 {
 	struct dim_binding *dims;
 	int count, given = o->dim_count, fixed = o->scenario_wins ? 0 : given;
-	if (scenarios_apply(&o->config, o->scenario_wins ? 0 : o->given, &dims, &count, err))
+	if (scenarios_check(&o->config, err))
 		return -1;
+	if (scenarios_apply(&o->config, o->scenario_wins ? 0 : o->given, &dims, &count, err))
+		return o->scenario_wins ? -1 : o->what_if_option ? options_blame("what-if", err) :
+			error_context(err, "%s: what_if", o->config.path ? o->config.path : "");
 	struct dim_binding *all = ARENA_ARRAY(&o->arena, struct dim_binding, given + count + 1);
 	for (int i = 0; i < given; i++)
 		all[i] = o->dims[i];
@@ -206,6 +229,16 @@ static int scenarios_use(struct options *o, struct error *err)
 	}
 	o->dims = all;
 	return 0;
+}
+
+/* A configuration was not read: names what chose the file if it cannot be opened. Returns -1. */
+static int config_blame(const char *file, struct error *err)
+{
+	const char *of_environment = getenv("BENANZA_CONFIG");
+	if (file && access(file, R_OK))
+		return options_blame("config", err);
+	return !file && of_environment && access(of_environment, R_OK) ?
+		error_context(err, "BENANZA_CONFIG") : -1;
 }
 
 int options_parse(struct options *o, int argc, char **argv, struct error *err)
@@ -225,8 +258,9 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err)
 	if (!o->command)
 		return command_unknown(o->argv, 1, err);
 	o->own = arena_alloc(&o->arena, o->command->own_size);
-	if (config_load(&o->config, check.file, err) || options_pass(o, argc, argv, &last, err) ||
-		scenarios_use(o, err))
+	if (config_load(&o->config, check.file, err))
+		return config_blame(check.file, err);
+	if (options_pass(o, argc, argv, &last, err) || scenarios_use(o, err))
 		return -1;
 	const char *no_color = getenv("NO_COLOR");
 	o->color = o->config.color && !(no_color && *no_color);

@@ -258,6 +258,8 @@ int moves_parse(struct arena *a, const char *list, struct move moves[MOVES_MAX],
 		moves[count++] = (struct move){ &kinds[i], NULL };
 	for (const char *at = list; *at;) {
 		size_t n = strcspn(at, ",");
+		if (!n || (at[n] && !at[n + 1]))
+			return error_set(err, "--try: '%.60s' has an empty item: remove the comma", list);
 		if (count == MOVES_MAX)
 			return error_set(err, "--try: more than %d moves", MOVES_MAX);
 		if (move_parse(a, arena_strndup(a, at, n), &moves[count], err))

@@ -208,7 +208,7 @@ static int config_cut(const char *text, bool last, struct text *name, struct tex
 {
 	const char *equals = last ? strrchr(text, '=') : strchr(text, '=');
 	if (!equals || equals == text || !equals[1])
-		return error_set(err, "%s is not NAME=VALUE", text);
+		return error_set(err, "'%.60s' is not NAME=VALUE", text);
 	*name = (struct text){ text, (size_t)(equals - text) };
 	*value = text_of(equals + 1);
 	return 0;
@@ -241,6 +241,15 @@ static int config_set_scenario(struct config *c, const char *value, struct error
 	return rc;
 }
 
+/* n: length of an item of the list. */
+static int item_fits(const char *list, size_t n, struct error *err)
+{
+	if (n)
+		return 0;
+	return list[strspn(list, " ")] ? error_set(err, "'%.60s' has an empty item: remove the comma", list) :
+		error_set(err, "is empty: give a value, or leave it out");
+}
+
 /* Replaces a list by "1,8". On error it is unchanged. */
 static int config_set_list(struct config *c, const struct option *o, const char *value, struct error *err)
 {
@@ -251,7 +260,7 @@ static int config_set_list(struct config *c, const struct option *o, const char 
 		size_t n = strcspn(p, ","), used = n;
 		while (used > 0 && p[used - 1] == ' ')
 			used--;
-		if (option_add(c, o, (struct text){ p, used }, err)) {
+		if (item_fits(value, used, err) || option_add(c, o, (struct text){ p, used }, err)) {
 			before.arena = c->arena;
 			*c = before;
 			return -1;
@@ -283,7 +292,7 @@ static int config_set_theme(struct config *c, const struct option *o, const char
 	return -1;
 }
 
-int config_set(struct config *c, const char *key, const char *value, struct error *err)
+int config_take(struct config *c, const char *key, const char *value, struct error *err)
 {
 	const struct option *o = option_find(text_of(key));
 	if (!o) {
@@ -291,14 +300,18 @@ int config_set(struct config *c, const char *key, const char *value, struct erro
 		return error_set(err, "unknown option %s%s%s", key, nearest ? "; did you mean " : "",
 			nearest ? nearest : "");
 	}
-	int rc = o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
+	return o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
 		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)
 		 : o->type == OPTION_KEYS    ? config_set_key(c, o, value, err)
 		 : o->type == OPTION_THEME   ? config_set_theme(c, o, value, err)
 		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);
-	return rc ? error_context(err, "%s", key) : 0;
+}
+
+int config_set(struct config *c, const char *key, const char *value, struct error *err)
+{
+	return config_take(c, key, value, err) ? error_context(err, "%s", key) : 0;
 }
 
 void config_print(const struct config *c, struct str *out)

@@ -88,6 +88,8 @@ int config_load(struct config *c, const char *path, struct error *err);
  * ("NAME=VALUE"), "runners" and "agents" ("NAME=COMMAND WORD..."), "scenarios" ("NAME=WHAT-IFS") add or
  * replace an entry. On error (-1) c is unchanged. */
 int config_set(struct config *c, const char *key, const char *value, struct error *err);
+/* The same; the error does not name the key. */
+int config_take(struct config *c, const char *key, const char *value, struct error *err);
 /* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no
  * configured agent has. Only commands that use agents call it, because it looks for files. */
 void config_add_agents(struct config *c);

@@ -125,8 +125,11 @@ static int option_parse_number(
 
 static int option_add_text(struct config *c, const struct option *o, struct text value, struct error *err)
 {
-	if (value.n == 0)
-		return error_set(err, "is empty");
+	size_t blanks = 0;
+	while (blanks < value.n && (value.p[blanks] == ' ' || value.p[blanks] == '\t'))
+		blanks++;
+	if (blanks == value.n)
+		return error_set(err, "is empty: give a value, or leave it out");
 	if (value.n > OPTION_TEXT_MAX || memchr(value.p, 0, value.n))
 		return error_set(err, "is not a valid text (longer than %d bytes, or contains a NUL)",
 			OPTION_TEXT_MAX);
@@ -190,7 +193,7 @@ static int option_add_numbers(struct config *c, const struct option *o, struct t
 		return -1;
 	for (int i = 0; i < *count; i++)
 		if (list[i] == number)
-			return error_set(err, "%" PRId64 " is given twice", number);
+			return error_set(err, "%" PRId64 " is given twice: leave one out", number);
 	if (*count == CONFIG_LIST_MAX)
 		return error_set(err, "more than %d values", CONFIG_LIST_MAX);
 	list[(*count)++] = number;
@@ -206,7 +209,7 @@ static int option_add_dtypes(struct config *c, const struct option *o, struct te
 			value.n > 40 ? 40 : (int)value.n, value.p);
 	for (int i = 0; i < *count; i++)
 		if (list[i] == dtype)
-			return error_set(err, "%s is given twice", dtype_name(dtype));
+			return error_set(err, "%s is given twice: leave one out", dtype_name(dtype));
 	if (*count == CONFIG_LIST_MAX)
 		return error_set(err, "more than %d values", CONFIG_LIST_MAX);
 	list[(*count)++] = dtype;
@@ -268,7 +271,9 @@ int option_add_theme(
 	struct config *c, const struct option *o, struct text value, int line, struct error *err)
 {
 	if (!value.n)
-		return error_set(err, "is empty");
+		return error_set(err, "is empty: give a theme, e.g. dark");
+	if (value.p[value.n - 1] == ',')
+		return error_set(err, "has an empty item: remove the comma at the end");
 	for (size_t i = 0; i < value.n;) {
 		while (i < value.n && value.p[i] == ' ')
 			i++;

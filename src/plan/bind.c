@@ -353,15 +353,16 @@ int bind_symbols(struct builder *b, struct error *err)
 	if (bindings_apply(b, &batch, err))
 		return -1;
 	s->batch.named = batch != 0;
-	if (shapes_apply(b, err) ||
-		batch_apply(b, b->o->batch ? b->o->batch : batch, err))
+	if (shapes_apply(b, err))
+		return error_context(err, "--input");
+	if (batch_apply(b, b->o->batch ? b->o->batch : batch, err))
 		return -1;
 	for (int i = 0; i < s->count; i++) {
 		if (s->at[i].bound)
 			s->at[i].dim = dim_known(s->at[i].value);
 	}
 	symbols_derive(b);
-	return given_check_all(b, err);
+	return given_check_all(b, err) ? error_context(err, "--value") : 0;
 }
 
 struct dim bind_dim(const struct builder *b, struct dim d)

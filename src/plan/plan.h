@@ -157,6 +157,7 @@ struct plan {
 	double peak_live_bytes;       /* largest sum of activations that are alive at the same time, in
 					 execution order; NaN unknown */
 	int fold_count;               /* layers that the what-if fold removes (plan_layer_folds) */
+	const char *idle_value; /* name of an input whose given value (--value) changes nothing, or NULL */
 	int warning_count;
 	char **warnings;
 };
@@ -172,6 +173,7 @@ struct plan_options {
 	int value_count;
 	const struct plan_input_value *values; /* --value NAME=16000: contents that decide shapes and
 						  branches; nothing else depends on them */
+	bool trial;                   /* values are not checked for use */
 };
 
 struct plan_input_shape {

@@ -117,6 +117,9 @@ struct dim expression_dim(struct arena *a, struct text t,
  * the input has more than OP_ELEMENTS_MAX elements (given_check_all warns). */
 int given_check_all(struct builder *b, struct error *err);
 const struct elements *given_elements(struct builder *b, const struct value *v, struct shape shape);
+/* Warns of values on which no shape and no branch depends: the plan without them is the same. Called once the
+ * plan is built. */
+void given_check_use(struct builder *b);
 
 /* infer.c: values, then node after node; bodies become plans on the way. */
 int infer_graph(struct builder *b, struct error *err);

@@ -75,19 +75,58 @@ static void merge(struct arena *a, struct merged *m, const struct config_scenari
 		list_add(m, text_of(one->what_if));
 }
 
+static struct text name_of(struct text item)
+{
+	const char *equals = memchr(item.p, '=', item.n);
+	size_t n = equals ? (size_t)(equals - item.p) : item.n;
+	while (n && strchr(" \t", item.p[n - 1]))
+		n--;
+	return (struct text){ item.p, n };
+}
+
+/* True if the list up to `item` gives the what-if of this item before. */
+static bool is_again(const char *list, struct text item)
+{
+	for (const char *p = list + strspn(list, " \t"); p < item.p; p += strspn(p, ", \t")) {
+		size_t n = strcspn(p, ",");
+		if (text_equal(name_of((struct text){ p, n }), name_of(item)))
+			return true;
+		p += n;
+	}
+	return false;
+}
+
+/* An item of c->what_if. */
 static int item_add(struct config *c, struct merged *m, struct text item, struct error *err)
 {
 	const struct config_scenario *one = config_scenario(c, item);
 	struct scenario checked = scenario_default();
 	bool bare = !memchr(item.p, '=', item.n);
-	if (bare && item.n && !is_what_if(item) && !one)
+	if (!item.n)
+		return error_set(err, "'%.60s' has an empty item: remove the comma", c->what_if);
+	if (bare && !is_what_if(item) && !one)
 		return unknown(c, item, err);
 	if (one && one->what_if && scenario_parse(&checked, one->what_if, err))
 		return error_context(err, "scenario %s", one->name);
-	if (one)
+	if (one) {
 		merge(&c->arena, m, one);
-	else
-		list_add(m, item);
+		return 0;
+	}
+	if (is_again(c->what_if, item))
+		return error_set(err, "%.*s is given twice in '%.60s': leave one out", (int)name_of(item).n,
+			item.p, c->what_if);
+	if (scenario_parse(&checked, arena_strndup(&c->arena, item.p, item.n), err))
+		return -1;
+	list_add(m, item);
+	return 0;
+}
+
+int scenarios_check(const struct config *c, struct error *err)
+{
+	for (int i = 0; i < c->scenario_count; i++)
+		if (is_what_if(text_of(c->scenarios[i].name)))
+			return error_set(err, "%s%sscenarios: %s is the name of a what-if; choose another",
+				c->path ? c->path : "", c->path ? ": " : "", c->scenarios[i].name);
 	return 0;
 }
 
@@ -97,10 +136,6 @@ int scenarios_apply(
 	struct merged m = { 0 };
 	int bad = 0;
 	*count = 0;
-	for (int i = 0; i < c->scenario_count; i++)
-		if (is_what_if(text_of(c->scenarios[i].name)))
-			return error_set(err, "scenarios: %s is the name of a what-if; choose another",
-				c->scenarios[i].name);
 	for (const char *p = c->what_if; p && !bad;) {
 		p += strspn(p, " \t");
 		size_t n = strcspn(p, ","), used = n;

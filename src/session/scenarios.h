@@ -10,10 +10,13 @@ enum { SCENARIO_BATCH = 1, SCENARIO_DTYPE = 2, SCENARIO_DEVICE = 4 };
 
 /* Replaces the names of scenarios in c->what_if by their what-ifs, and sets batch, data type and device of
  * the last scenario that has them, but for those in `given`. The dimensions of all named scenarios are
- * returned in *dims (in c's arena; a later value of a name comes later). -1 with err: a name is neither a
- * what-if nor a scenario, or a scenario has the name of a what-if. */
+ * returned in *dims (in c's arena; a later value of a name comes later). -1 with err: an item is empty, is
+ * neither a what-if nor a scenario, or is a what-if that the list has already. */
 int scenarios_apply(
 	struct config *c, unsigned given, struct dim_binding **dims, int *count, struct error *err);
+
+/* -1 with err, which names the file: a scenario of the configuration has the name of a what-if. */
+int scenarios_check(const struct config *c, struct error *err);
 
 /* What-ifs as for -w, with the choice of every one, so that they do not depend on defaults. In the arena. */
 const char *scenarios_what_ifs(const struct scenario *s, struct arena *a);

@@ -181,19 +181,18 @@ static int make_request(struct session_agent *a, const char *provider, struct er
 	return 0;
 }
 
-/* Returns the configured agent for "NAME" or "NAME:PROVIDER". */
-static const struct config_runner *find_agent(
-	const struct session *s, const char *name, const char **provider, struct error *err)
+const struct config_runner *session_agent_find(const struct config *c, struct text name, struct error *err)
 {
-	struct text wanted = { name, strcspn(name, ":") };
-	const struct config_runner *r = config_agent(s->config, wanted);
+	const char *colon = name.n ? memchr(name.p, ':', name.n) : NULL;
+	struct text wanted = { name.p, colon ? (size_t)(colon - name.p) : name.n };
+	const struct config_runner *r = config_agent(c, wanted);
 	struct str list = { 0 };
-	*provider = name[wanted.n] ? name + wanted.n + 1 : "";
-	for (int i = 0; i < s->config->agent_count && !r; i++)
-		str_addf(&list, "%s%s", i ? ", " : "", s->config->agents[i].name);
+	for (int i = 0; i < c->agent_count && !r; i++)
+		str_addf(&list, "%s%s", i ? ", " : "", c->agents[i].name);
 	if (!r)
 		error_set(err, "there is no agent %.*s (configured: %s); add it under agents: in the "
-			"configuration", (int)wanted.n, name, list.n ? list.p : "none");
+			"configuration", wanted.n < 60 ? (int)wanted.n : 60, name.p,
+			list.n ? list.p : "none");
 	str_free(&list);
 	return r;
 }
@@ -215,13 +214,13 @@ int session_agent_prepare(struct session *s, struct error *err)
 static struct session_agent *start(struct session *s, const char *name, bool again,
 	const struct wire_try *change, bool *bad, struct error *err)
 {
-	const char *provider;
+	const char *colon = strchr(name, ':'), *provider = colon ? colon + 1 : "";
 	*bad = true;
 	if (strcmp(s->model->path, "-") == 0) {
 		error_set(err, "standard input: agents run model files; give the model's path");
 		return NULL;
 	}
-	const struct config_runner *r = find_agent(s, name, &provider, err);
+	const struct config_runner *r = session_agent_find(s->config, text_of(name), err);
 	if (!r)
 		return NULL;
 	struct session_agent *a = base_calloc(1, sizeof(*a));

@@ -7,7 +7,51 @@
 /* Assumed costs: those of the options first, then those that the explorer set, by layer. A layer has the same
  * index in all plans of a model. */
 
-/* Fills the plan's assumptions; -1: an option names no layer of it. */
+/* The options of a plan, in their order. */
+struct assuming {
+	struct session_plan *made;
+	const struct assume_item *items;
+	const int *numbers;
+	struct assumption *one; /* by layer: what the current option sets */
+	int *alone;             /* by layer: 1 + the option that names this layer alone; 0: none */
+};
+
+/* Two options that name one layer alone must agree. */
+static int disagree(const struct assume_item *x, const struct assume_item *y, struct error *err)
+{
+	char a[ASSUME_TEXT_SIZE], b[ASSUME_TEXT_SIZE];
+	return error_set(err, "%.*s=%s contradicts %.*s=%s, the same layer: leave one out",
+		(int)(y->layer.n < 60 ? y->layer.n : 60), y->layer.p, assume_cost_text(b, &y->cost),
+		(int)(x->layer.n < 60 ? x->layer.n : 60), x->layer.p, assume_cost_text(a, &x->cost));
+}
+
+static bool is_equal(const struct assumption *x, const struct assumption *y)
+{
+	return x->kind == y->kind && x->value == y->value;
+}
+
+/* Applies option number `at`. */
+static int assume_option(struct assuming *w, int at, struct error *err)
+{
+	const struct plan *p = w->made->plan;
+	const struct assume_item *item = &w->items[at];
+	for (int i = 0; i < p->layer_count; i++)
+		w->one[i] = (struct assumption){ 0 };
+	int count = assume_apply(p, w->numbers, item, w->one, err);
+	for (int i = 0; i < p->layer_count && count > 0; i++) {
+		if (w->one[i].kind == ASSUME_NOTHING)
+			continue;
+		const struct assume_item *before = count == 1 && w->alone[i] ?
+			&w->items[w->alone[i] - 1] : NULL;
+		if (before && !is_equal(&before->cost, &item->cost))
+			count = disagree(before, item, err);
+		w->alone[i] = count == 1 ? at + 1 : 0;
+		w->made->assumed[i] = w->one[i];
+	}
+	return count < 0 ? error_context(err, "--assume") : 0;
+}
+
+/* Fills the plan's assumptions; -1: an option names no layer of it, or contradicts an earlier one. */
 int session_assume_plan(struct session *s, struct session_plan *made, struct error *err)
 {
 	const struct plan *p = made->plan;
@@ -17,11 +61,11 @@ int session_assume_plan(struct session *s, struct session_plan *made, struct err
 		made->assumed = base_calloc((size_t)p->layer_count + 1, sizeof(*made->assumed));
 	for (int i = 0; i < p->layer_count; i++)
 		made->assumed[i] = (struct assumption){ 0 };
-	for (int i = 0; i < s->options.assume_count && bad >= 0; i++) {
-		bad = assume_apply(p, numbers, &s->options.assume[i], made->assumed, err);
-		if (bad < 0)
-			error_context(err, "--assume");
-	}
+	struct assuming w = { .made = made, .items = s->options.assume, .numbers = numbers,
+		.one = ARENA_ARRAY(&scratch, struct assumption, p->layer_count + 1),
+		.alone = ARENA_ARRAY(&scratch, int, p->layer_count + 1) };
+	for (int i = 0; i < s->options.assume_count && bad >= 0; i++)
+		bad = assume_option(&w, i, err);
 	for (int i = 0; i < s->assumed_count; i++)
 		if (s->assumed[i].layer < p->layer_count)
 			made->assumed[s->assumed[i].layer] = s->assumed[i].cost;

@@ -106,7 +106,7 @@ static int connect_records(struct session *s, const char *trouble, struct error 
 		error_set(err, "%s; several devices in the database match, choose one with -d NUMBER: %s",
 			trouble, which.p);
 	else if (found < 0 && other == 1)
-		error_set(err, "%s; the database has no results of %s", trouble,
+		error_set(err, "%s; the database has no results of %.60s", trouble,
 			s->config->device ? s->config->device : "any device");
 	str_free(&which);
 	if (found < 0)
@@ -189,16 +189,18 @@ static int connect_described(struct session *s, struct error *err)
 static int connect_without_runner(struct session *s, struct error *err)
 {
 	struct error trouble = ERROR_NONE;
-	const char *asked = s->config->device ? s->config->device : "anything";
 	const char *unknown = queue_unknown_runner(s->config, &s->device_arena);
-	error_set(&trouble, "unknown runner %s%s%s", unknown ? unknown : asked, unknown ? " in " : "",
-		unknown ? asked : "");
+	if (s->config->device)
+		error_set(&trouble, "-d %.60s: there is no runner of this name%s%s", s->config->device,
+			unknown ? ": " : "", unknown ? unknown : "");
+	else
+		error_set(&trouble, "there is no runner");
 	struct error none = ERROR_NONE;
 	int recorded = connect_records(s, trouble.text, &none);
 	int described = recorded == -1 ? connect_described(s, err) : 0;
 	if (recorded != -1 ? recorded : described > 0)
 		error_set(err, "%s%s", none.text, described > 0 && s->config->device ?
-			", and it is not a described device: see benanza devices" : "");
+			", and it is no described device; see benanza devices" : "");
 	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ?
 		SESSION_UNREADABLE : -described;
 }

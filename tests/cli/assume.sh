@@ -80,6 +80,11 @@ Conv=2x op=Conv
 1=12 is not a cost
 =2x is not LAYER=COST
 END
+try 2 "two costs of one layer" bz bound "$model" --assume 1=2x --assume '#1=3x'
+one_line
+says err "--assume: #1=3x contradicts 1=2x, the same layer: leave one out"
+try 0 "the same cost twice" bz bound -q "$model" --assume 1=2x --assume '#1=2x'
+try 0 "one of several layers" bz bound -q "$model" --assume '*=2x' --assume 1=3x
 
 # what kernels of one's own use is unknown: the other layers alone need a resource
 "$BENANZA" bound --json -d v100 -b 32 -w fusion=pattern,parallel --assume op=MatMul=0 \

@@ -92,6 +92,10 @@ try 2 "two values of one input" "$BENANZA" layers --value x=1 --value x=2 "$mode
 one_line
 says err "--value x=2 contradicts an earlier value of x: leave one out"
 try 0 "one value of an input twice" "$BENANZA" layers --value x=1 --value x=1 "$models/tiny.onnx"
+says out "warning: --value x has no effect: no shape and no branch depends on it"
+try 0 "such a value in a bound" "$BENANZA" bound -d h100 --value x=1 "$models/tiny.onnx"
+one_line
+says err "--value x has no effect"
 for command in "layers --json" "bound -d h100" "bench --emit-jobs"; do
     # shellcheck disable=SC2086
     "$BENANZA" $command -b 4 -t f32,f16 --input x=2x3x32x32 "$models/tiny.onnx" >/dev/null 2>"$work/err"
@@ -137,10 +141,10 @@ one_line
 says err "'much' is not a number"
 try 2 "a value of no input" "$BENANZA" layers --value z=1 "$models/tiny.onnx"
 one_line
-says err "tiny.onnx: the model has no input z; it has x"
+says err "tiny.onnx: --value: the model has no input z; it has x"
 try 2 "a shape of no input" "$BENANZA" layers --input z=1x3 "$models/tiny.onnx"
 one_line
-says err "tiny.onnx: the model has no input z; it has x"
+says err "tiny.onnx: --input: the model has no input z; it has x"
 try 2 "a size of no dimension" "$BENANZA" bound --dim z=1 "$models/tiny.onnx"
 one_line
 says err "tiny.onnx: the model has no dimension z"
@@ -273,6 +277,13 @@ try 0 "the example configuration loads" "$BENANZA" layers -c "$top/configs/benan
 try 2 "unknown what-if" "$BENANZA" bound -w telepathy "$models/tiny.onnx"
 one_line
 says err "fusion"
+try 2 "one what-if twice" "$BENANZA" bound -w fusion,fusion=off "$models/tiny.onnx"
+one_line
+says err "-w (--what-if): fusion is given twice in 'fusion,fusion=off': leave one out"
+printf 'what_if: fusion,\n' >"$work/comma.yaml"
+try 2 "one in the configuration" "$BENANZA" bound -c "$work/comma.yaml" "$models/tiny.onnx"
+one_line
+says err "comma.yaml: what_if: 'fusion,' has an empty item: remove the comma"
 
 # operators
 try 0 "ops as csv" "$BENANZA" ops --csv

@@ -176,7 +176,7 @@ wrong threads=0 "threads=0: not a number from 1 to 512"
 wrong batch=99999999999999999999 "not a number from 1 to 65536"
 wrong provider= "provider=: not the name"
 wrong f16=1 "the move f16 takes no value"
-wrong level,, "unknown move ''"
+wrong level,, "has an empty item: remove the comma"
 try 2 "with --csv" bz compare --run tries --try --csv
 one_line
 done_testing

@@ -159,7 +159,7 @@ static void test_bad(void)
 	bad("agents:\n  a: {command: x, count: 0}\n", "agents: count: 0 is not a number from 1");
 	bad("agents:\n  a: {command: x}\n  a: y\n", "agents: a is given twice");
 	bad("batch: []\nbatch: 1\n", "x.yaml:2: batch is given twice");
-	bad("batch: 1,,2\n", " is not an integer");
+	bad("batch: 1,,2\n", "batch: '1,,2' has an empty item: remove the comma");
 	bad("batch: [8, 8]\n", "8 is given twice");
 	bad("batch: {a: 1}\n", "batch: expected a list");
 	bad("batch: [[1]]\n", "batch: expected a single value");
@@ -329,7 +329,7 @@ static void test_set(void)
 	is_int(config_set(&c, "dims", "seq=1=13", &err), 0, "again");
 	ok(c.dim_count == 1 && c.dims[0].value == 13, "replaces it");
 	is_int(config_set(&c, "dims", "seq", &err), -1, "one without a value");
-	has(err.text, "seq is not NAME=VALUE", "is said");
+	has(err.text, "'seq' is not NAME=VALUE", "is said");
 	is_int(config_set(&c, "runners", "far=ssh host run", &err), 0, "a runner");
 	ok(c.runner_count == 2 && c.runners[1].argc == 3, "is added");
 	is_int(config_set(&c, "device ", "x", &err), -1, "no such key");

@@ -237,6 +237,12 @@ static void test_given_values(void)
 	given = (struct plan_input_value){ TEXT("size"), 2, pair };
 	p = net_plan(n, (struct plan_options){ .value_count = 1, .values = &given });
 	is_shape(p, "y", "2x5");
+	ok(!p->idle_value, "it has an effect");
+	plan_free(p);
+	const struct plan_input_value both[] = { given, { TEXT("x"), 1, &three } };
+	p = net_plan(n, (struct plan_options){ .value_count = 2, .values = both });
+	is_shape(p, "y", "2x5");
+	is_str(p->idle_value, "x", "the values of x have none");
 	plan_free(p);
 	const struct plan_input_value wrong[] = {
 		{ TEXT("sizes"), 1, &three }, { TEXT("size"), 1, &half }, { TEXT("x"), 2, pair },
@@ -370,6 +376,7 @@ static void test_given_many(void)
 		(struct plan_options){
 			.value_count = 1, .values = &given, .binding_count = 1, .bindings = &s });
 	ok(p && warned(p, "x is 20x100: contents of more than 1024 elements are not followed"), "accepted");
+	ok(p && p->idle_value && warned(p, "--value x has no effect"), "and has no effect, which is said");
 	plan_free(p);
 	struct plan_options o = { .value_count = 1, .values = &given };
 	ok(!plan_build(net_model(n), &o, &net_error) && strstr(net_error.text, "give --dim s=VALUE too"),

@@ -355,8 +355,8 @@ int app_parse_size(const char *text, int *columns, int *rows, struct error *err)
 		!text_to_int64(text_of(x + 1), &h) || w < 1 || h < 1 || w > CANVAS_SIDE_MAX ||
 		h > CANVAS_SIDE_MAX)
 		return error_set(err,
-			"frame size \"%s\" must be COLUMNSxROWS, each from 1 to %d, e.g. 120x40",
-			text, CANVAS_SIDE_MAX);
+			"'%.40s' is not COLUMNSxROWS, each from 1 to %d, e.g. 120x40", text,
+			CANVAS_SIDE_MAX);
 	*columns = (int)w;
 	*rows = (int)h;
 	return 0;
@@ -385,8 +385,8 @@ static int type_word(struct app *app, struct text word, struct error *err)
 	if (word.n > start && memcmp(word.p, typed, start) == 0)
 		word = (struct text){ word.p + start, word.n - start };
 	else if (!app->frame->prompt.kind)
-		return error_set(err, "unknown key \"%s\"; text:%s types it", app_clean(app, word),
-			app_clean(app, word));
+		return error_set(err, "--keys: unknown key \"%.60s\"; text:%.60s types it",
+			app_clean(app, word), app_clean(app, word));
 	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
 	str_add(&kept, word.p, word.n);
 	const char *p = kept.p;
@@ -429,7 +429,7 @@ static int frame_print(struct session *s, int columns, int rows, const char *vie
 	struct str text = { 0 };
 	if (!first) {
 		views_names(&text);
-		error_set(err, "unknown view \"%s\"; the views are %s", view, text.p);
+		error_set(err, "--view: unknown view \"%.40s\"; the views are %s", view, text.p);
 		str_free(&text);
 		return -1;
 	}

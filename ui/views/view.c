@@ -34,10 +34,11 @@ const struct view *views_find(const char *name)
 	int count = 0;
 	for (int i = 0; views_at(i); i++) {
 		const char *own = views_at(i)->name;
-		size_t own_n = strlen(own), n = strlen(name);
+		size_t n = strlen(name), own_n = strlen(own);
+		bool plural = n == own_n + 1 && name[own_n] == 's';
 		if (strcmp(own, name) == 0)
 			return views_at(i);
-		if (n && strncmp(own, name, n < own_n ? n : own_n) == 0) {
+		if (n && strncmp(own, name, plural ? own_n : n) == 0) {
 			found = views_at(i);
 			count++;
 		}
