@@ -58,10 +58,11 @@ static int width_of(FILE *out)
 static void finding_print(struct arena *a, const struct doctor_finding *f, int width, FILE *out)
 {
 	const char *name = *f->subject ? arena_printf(a, "%s: %s", f->check, f->subject) : f->check;
-	fprintf(out, "%s %-*s ", f->outcome == DOCTOR_BENDS ? "!" : f->outcome == DOCTOR_UNKNOWN ? "?" : " ",
-		NAME_COLUMNS, name);
+	const char *mark = f->outcome == DOCTOR_BENDS ? "!" : f->outcome == DOCTOR_UNKNOWN ? "?" : " ";
 	if (strlen(name) > NAME_COLUMNS)
-		fprintf(out, "\n%*s", NAME_COLUMNS + 3, "");
+		fprintf(out, "%s %s\n%*s", mark, name, NAME_COLUMNS + 3, "");
+	else
+		fprintf(out, "%s %-*s ", mark, NAME_COLUMNS, name);
 	report_wrapped(f->what, NAME_COLUMNS + 3, width, out);
 	if (*f->cure) {
 		fprintf(out, "%*s", NAME_COLUMNS + 3, "");

@@ -381,11 +381,27 @@ int report_width(FILE *out)
 #define COSTLY_ALL 40 /* models with at most this number of layers with a cost are listed in full */
 #define GAPS_SHOWN 10
 
+#define NAME_PIPED 100 /* not a terminal: a longer name moves the rest of its row, no other row */
+
+/* The larger of both widths; piped, a name that is longer than its column can be does not count. */
+static int name_longest(struct arena *a, int longest, struct text name, bool piped)
+{
+	int columns = text_columns(text_clean(a, name));
+	return columns > longest && !(piped && columns > NAME_PIPED) ? columns : longest;
+}
+
 /* Width of the name column if the other columns need `others`: that of the longest name, if it fits. */
 static int name_width(int longest, int width, int others)
 {
-	int room = width - others > 24 ? width - others : 24;
+	int room = width == WIDTH_PIPE ? NAME_PIPED : width - others > 24 ? width - others : 24;
 	return longest < 16 ? 16 : longest < room ? longest : room;
+}
+
+/* The name of a layer in a column of that width; `piped`: never cut. */
+static const char *name_cell(struct arena *a, struct text name, int column, bool piped)
+{
+	const char *clean = text_clean(a, name);
+	return piped && text_columns(clean) > column ? clean : text_pad(a, clean, column, true);
 }
 
 static const char *kernel_text(struct arena *a, const struct layer_cost *c, const struct plan_layer *l)
@@ -401,6 +417,7 @@ static int greater(int a, int b)
 /* Column widths of the table, for the rows that are shown. */
 struct cost_columns {
 	int name, kernel, limit;
+	bool piped;
 };
 
 static struct limit limit_here(const struct session *s, int layer)
@@ -421,17 +438,17 @@ static const char *limit_text(struct arena *a, const struct session *s, int laye
 static struct cost_columns cost_columns(
 	struct arena *a, const struct session *s, const struct dear *order, int shown, int width)
 {
-	struct cost_columns c = { .kernel = 2, .limit = 8 };
+	struct cost_columns c = { .kernel = 2, .limit = 8, .piped = width == WIDTH_PIPE };
 	int algorithm = 9, kernel_most = width >= 120 ? 40 : 18;
 	for (int i = 0; i < shown; i++) {
 		const struct layer_cost *cost = &s->analysis->layers[order[i].layer];
 		const struct plan_layer *l = &s->current->plan->layers[order[i].layer];
-		c.name = greater(c.name, text_columns(text_clean(a, l->name)));
+		c.name = name_longest(a, c.name, l->name, c.piped);
 		c.kernel = greater(c.kernel, text_columns(kernel_text(a, cost, l)));
 		c.limit = greater(c.limit, text_columns(limit_text(a, s, order[i].layer)));
 		algorithm = greater(algorithm, cost->result ? text_columns(cost->result->algorithm.name) : 0);
 	}
-	c.kernel = c.kernel < kernel_most || width == WIDTH_PIPE ? c.kernel : kernel_most;
+	c.kernel = c.kernel < kernel_most ? c.kernel : kernel_most;
 	c.name = name_width(c.name, width, 32 + c.kernel + c.limit + algorithm);
 	return c;
 }
@@ -444,8 +461,8 @@ static void cost_line(struct arena *a, const struct session *s, int layer, int n
 	const struct plan_layer *l = &s->current->plan->layers[layer];
 	bool guess = cost_is_guess(c);
 	char cost[STR_QUANTITY];
-	fprintf(out, "%5d  %s %s %s%9s %6.1f%%  %s  %s\n", number,
-		text_pad(a, text_clean(a, l->name), w->name, true),
+	report_line(out, "%5d  %s %s %s%9s %6.1f%%  %s  %s", number,
+		name_cell(a, l->name, w->name, w->piped),
 		text_pad(a, kernel_text(a, c, l), w->kernel, false),
 		c->mistrusted	? "!"
 			: guess ? "~"
@@ -502,7 +519,7 @@ static void costs_text(const struct session *s, int width, FILE *out)
 	shown = shown > COSTLY_ALL ? COSTLY_SHOWN : shown;
 	struct cost_columns w = cost_columns(&a, s, order, shown, width);
 	if (shown)
-		fprintf(out, "%5s  %s %s %10s %7s  %s  %s\n", "layer", text_pad(&a, title, w.name, false),
+		report_line(out, "%5s  %s %s %10s %7s  %s  %s", "layer", text_pad(&a, title, w.name, false),
 			text_pad(&a, "op", w.kernel, false), "cost", "share",
 			text_pad(&a, "bound by", w.limit, false), "algorithm");
 	for (int i = 0; i < shown; i++)
@@ -529,10 +546,11 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 		if (!is_gap(&an->layers[i]) || all++ >= GAPS_SHOWN)
 			continue;
 		gaps[count++] = i;
-		name = greater(name, text_columns(text_clean(&a, p->layers[i].name)));
+		name = name_longest(&a, name, p->layers[i].name, width == WIDTH_PIPE);
 		op = greater(op, text_columns(text_clean(&a, p->layers[i].node->op)));
 	}
-	op = op < 18 || width == WIDTH_PIPE ? op : 18;
+	int op_most = width == WIDTH_PIPE ? 40 : 18;
+	op = op < op_most ? op : op_most;
 	name = name_width(name, width, 40 + op);
 	if (all > count)
 		fprintf(out, "not in the total (first %d of %d):\n", count, all);
@@ -544,7 +562,7 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 		const char *why = c->why ? text_clean(&a, text_of(c->why)) :
 			c->origin == ORIGIN_MISSING ? "not measured" : "";
 		fprintf(out, "%5d  %s %s %s%s%s\n", numbers[gaps[i]],
-			text_pad(&a, text_clean(&a, l->name), name, true),
+			name_cell(&a, l->name, name, width == WIDTH_PIPE),
 			text_pad(&a, text_clean(&a, l->node->op), op, false),
 			c->at_least ? "in part" : origin_name(c->origin), *why ? ": " : "", why);
 	}
