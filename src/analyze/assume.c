@@ -141,9 +141,10 @@ static int unknown_layer(const struct selector *x, struct error *err)
 {
 	const struct plan_layer *inside = NULL, *near = NULL, *op = NULL;
 	struct arena a = { 0 };
-	int least = 1 + (int)x->text.n / 3, containing = 0;
+	int least = 1 + (int)x->text.n / 3, containing = 0, last = 0;
 	for (int i = 0; i < x->plan->layer_count; i++) {
 		const struct plan_layer *l = &x->plan->layers[i];
+		last = x->numbers[i] > last ? x->numbers[i] : last;
 		if (!x->numbers[i] || !needs_time(l))
 			continue;
 		int distance = word_distance(x->text, l->name, true);
@@ -156,18 +157,19 @@ static int unknown_layer(const struct selector *x, struct error *err)
 	const char *shown = text_cut(&a, text_clean(&a, x->text), SHOWN, false);
 	near = inside ? inside : near;
 	if (x->number >= 0)
-		error_set(err, "no layer has the number %s; benanza layers lists them", shown);
+		error_set(err, "no layer has the number %s; benanza layers numbers them from 1 to %d", shown,
+			last);
 	else if (op)
-		error_set(err, "no layer is named '%s'; op=%s selects the layers of this operator", shown,
+		error_set(err, "no layer is named '%s'; op=%s selects all layers of this operator", shown,
 			shown);
 	else if (containing > 1)
-		error_set(err, "no layer is named '%s'; '*%s*' selects %d, the first is '%s'", shown, shown,
+		error_set(err, "no layer is named '%s'; '*%s*' selects %d layers, first '%s'", shown, shown,
 			containing, text_cut(&a, text_clean(&a, near->name), SHOWN, false));
 	else if (near)
 		error_set(err, "no layer is named '%s'; did you mean '%s'?", shown,
 			text_cut(&a, text_clean(&a, near->name), SHOWN, false));
 	else
-		error_set(err, "no layer is named '%s'; benanza layers lists names and numbers", shown);
+		error_set(err, "no layer is named '%s'; benanza layers lists their names and numbers", shown);
 	arena_free(&a);
 	return -1;
 }

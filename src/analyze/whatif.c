@@ -145,8 +145,9 @@ static void libraries_say(const struct scenario *s, char *buf, size_t size)
 
 static const struct what_if table[] = {
 	{ "parallel", 'p', "parallel",
-		"independent layers run at the same time as memory, caches and units allow (resources), "
-		"without limit (path), or as branches that were measured side by side (measured)",
+		"independent layers run at the same time: as far as memory, caches and units allow "
+		"(resources), without limit (path), or as branches that were measured side by side "
+		"(measured)",
 		STAGE_TOTAL, { "off", "resources", "path", "measured" }, parallel_get, parallel_set,
 		.show = SHOW_ALWAYS },
 	{ "fusion", 'f', "fusion",
@@ -173,8 +174,7 @@ static const struct what_if table[] = {
 		.absent = "estimates by the peaks alone have no launches", .available = launch_available },
 	{ "math", 'r', "math",
 		"allow algorithms that round operands to lower precision (relaxed: TF32, half precision "
-		"inside f32), or "
-		"not (strict); those on matrix units need matrix too",
+		"inside f32; on matrix units they need matrix too), or only others (strict)",
 		STAGE_RESULTS, { "strict", "relaxed" }, relaxed_get, relaxed_set, SHOW_KNOWN,
 		.absent = "no measured algorithm rounds to lower precision", .available = math_available },
 	{ "layout", 'o', "layout",
@@ -184,8 +184,8 @@ static const struct what_if table[] = {
 		STAGE_PLAN, { "nchw", "nhwc", "priced" }, layouts_get, layouts_set, SHOW_KNOWN,
 		.absent = "no layer has a channels-last form", .available = layout_available },
 	{ "workspace", 'w', "workspace",
-		"only algorithms that need at most so much memory beside their operands (64M, 1G); one "
-		"whose need is unknown does not count",
+		"only algorithms that need at most this much memory besides their operands (64M, 1G), and "
+		"not those whose need is unknown",
 		STAGE_RESULTS, { "unlimited", "0" }, workspace_get, workspace_set, SHOW_ON,
 		.value = "BYTES", .take = workspace_take, .say = workspace_say,
 		.absent = "no measured algorithm needs a workspace", .available = workspace_available },
@@ -202,9 +202,9 @@ static const struct what_if table[] = {
 		.absent = "all results are of one library", .available = libraries_available,
 		.layers = libraries_layers },
 	{ "cache", 'C', "cache",
-		"caches as the previous execution left them (warm), with constants out of the last-level "
-		"cache (net), or with nothing in them (cold); auto: warm if the model fits in half of it, "
-		"else net",
+		"what the caches hold when a layer starts: all that the previous execution left (warm), that "
+		"without constants (net), or nothing (cold); auto: warm if the model fits in half of the "
+		"last-level cache, else net",
 		STAGE_RESULTS, { "auto", "warm", "net", "cold" }, cache_get, cache_set, SHOW_ON,
 		.absent = "results are of one cache state", .available = cache_available },
 	{ "pad", 'i', "pad",

@@ -61,7 +61,8 @@ const struct command command_advise = {
 		 "each "
 		 "with what it saves after all advice above it, and how it is done in ONNX Runtime, TensorRT "
 		 "and "
-		 "PyTorch. It starts from a program that nothing has optimized, or from the scenario of -w. "
+		 "PyTorch. It starts from the model as it is, with no optimization, or from the scenario of "
+		 "-w. "
 		 "Measures nothing: run bench first, or name a recorded or described device.",
 	.examples = { "benanza advise model.onnx", "benanza advise -d h100 -b 8 --target 2ms model.onnx" },
 	.own = advise_rows,

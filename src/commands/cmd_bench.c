@@ -41,15 +41,17 @@ static const struct option_row bench_rows[] = {
 	{ "agents", 0, "[=LIST]", OWN_TEXT(bench_options, agents),
 		"then also run the models with frameworks (ort,openvino ...; default: all installed)" },
 	{ "algorithms", 0, "WHICH", OWN_TEXT(bench_options, algorithms),
-		"all: also those that libraries' heuristics do not return, all measured again; heuristics" },
+		"all: also those that the libraries' heuristics do not return, which measures everything "
+		"again; heuristics: only those that they return" },
 	{ "caches", 0, "LIST", OWN_TEXT(bench_options, caches),
-		"cache states (net,warm,cold), all measured again" },
+		"cache states (net,warm,cold); measures everything again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
 		"print jobs for a runner on another machine, measure nothing" },
 	{ "no-quick", 0, NULL, OWN_FLAG(bench_options, no_quick),
 		"no first pass: measure each problem only in full" },
 	{ "within", 0, "PERCENT", OWN_TEXT(bench_options, within),
-		"stop as soon as the bound is known to +- PERCENT, and measure first what it takes most" },
+		"stop as soon as the bound is known to +- PERCENT; what narrows its interval most is "
+		"measured first" },
 	{ "launches", 0, "LIST", OWN_TEXT(bench_options, launches),
 		"with --emit-jobs: launch modes (amortized,isolated)" },
 	{ 0 }

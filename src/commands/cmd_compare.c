@@ -490,8 +490,8 @@ const struct command command_compare = {
 		 "save ONNX Runtime's optimized model beside its profile and name both), traces their rows "
 		 "to the "
 		 "model's layers, and splits the difference between measured latency and bound into gaps. "
-		 "With --run the model is run now, and if it is faster than the bound, both are measured "
-		 "again; else nothing is measured.",
+		 "With --run it runs the model now and, if that is faster than the bound, measures both "
+		 "again; without --run it measures nothing.",
 	.examples = { "benanza compare --run ort,openvino model.onnx",
 		"benanza compare --run ort --try=level,threads model.onnx",
 		"benanza compare -d a100 -b 32 -w fusion,matrix model.onnx --latency 862us" },

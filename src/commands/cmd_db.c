@@ -131,8 +131,8 @@ const struct command command_db_import = {
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "add the results that a runner wrote",
 	.about = "Adds the results that a runner or db export wrote, plain or gzipped; - is standard input. "
-		 "Results that the database has are not added again. With --as google-benchmark: the files "
-		 "that Google Benchmark wrote for SCOPE and dlperf, or db export.",
+		 "Results that the database has are not added again. With --as google-benchmark it reads "
+		 "what Google Benchmark wrote for SCOPE and dlperf, or db export with the same option.",
 	.examples = { "benanza db export > results.jsonl", "benanza db import --db other.db results.jsonl",
 		"benanza db import --as google-benchmark results.json" },
 	.own = db_format_rows,
@@ -160,8 +160,8 @@ const struct command command_db_export = {
 	.text = "results as JSON lines, for db import",
 	.about = "Prints results for db import, one JSON object per line: all, those of the device that -d "
 		 "names, "
-		 "or those of the models' problems. With --as google-benchmark: JSON for the tools of Google "
-		 "Benchmark, of one device.",
+		 "or those of the models' problems. With --as google-benchmark it prints the results of "
+		 "one device as JSON for the tools of Google Benchmark.",
 	.examples = { "benanza db export | gzip -9n > results.jsonl.gz",
 		"benanza db export -b 1,8 model.onnx > model.jsonl",
 		"benanza db export --as google-benchmark > results.json" },

@@ -18,7 +18,7 @@ static const struct option_row diff_rows[] = {
 	{ "with", 0, "OPTIONS", OWN_TEXT(diff_options, with),
 		"options of B, after those of A, e.g. --with '-d h100 -t f16'" },
 	{ "threshold", 0, "PERCENT", OWN_TEXT(diff_options, threshold),
-		"a slowdown of less is none (5%)" },
+		"smaller slowdowns do not count (default 5%)" },
 	{ 0 }
 };
 
@@ -143,9 +143,9 @@ const struct command command_diff = {
 	.least = 1,
 	.most = 2,
 	.text = "two bounds side by side: what changed, significant or not",
-	.about = "Compares two bounds: of two models, or of one with the options of --with (a device, "
-		 "database, batch, data type, scenario) beside the same without them. Differences within "
-		 "the intervals are unclear. Exit status 0: B is not significantly slower; 1: it is, by more "
+	.about = "Compares two bounds, A and B: of two models, or of one model without and with the options "
+		 "of --with (a device, database, batch, data type, scenario). Differences within the "
+		 "intervals are unclear. Exit status 0: B is not significantly slower; 1: it is, by more "
 		 "than the threshold; 2: bad input, or costs are missing. Measures nothing.",
 	.examples = { "benanza diff model.onnx --with '-w fusion'",
 		"benanza diff -d h100 model.onnx --with '-t f16 -b 8' --threshold 10% --json" },

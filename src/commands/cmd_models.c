@@ -80,9 +80,9 @@ const struct command command_models = {
 	.most = COMMAND_ARGUMENTS_MAX,
 	.text = "layers and time shared within and between models",
 	.about = "Prints how many layers of each model repeat, how similar the models are (Jaccard "
-		 "similarity of their distinct layers, plain and weighted by time), and which of them cover "
-		 "most of all distinct layers and of all time. Times are measured ones, else estimates; "
-		 "nothing is measured.",
+		 "similarity of their distinct layers, plain and weighted by time), and which few of them "
+		 "cover most of the distinct layers, and most of the time. Times are measured, or else "
+		 "estimated. Measures nothing.",
 	.examples = { "benanza models *.onnx", "benanza models -d h100 -b 8 --json *.onnx" },
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_json },
 	.run = cmd_models,

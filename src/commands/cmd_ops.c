@@ -64,8 +64,9 @@ static int cmd_ops(struct options *o, struct error *err)
 				op->problem != NULL);
 			report_csv_field(stdout, op->note ? op->note : "", '\n');
 		} else {
-			report_line(stdout, "%-28s %-8s %-8s %-5s %-5s %-8s %s", op->name, opsets_text(op, opsets),
-				op_class_name(op->class), op->shape ? "yes" : "-", op->cost ? "yes" : "-",
+			report_line(stdout, "%-28s %-8s %-8s %-5s %-5s %-8s %s", op->name,
+				opsets_text(op, opsets), op_class_name(op->class),
+				op->shape ? "yes" : "-", op->cost ? "yes" : "-",
 				op->problem ? "yes" : "-", op->note ? op->note : "");
 		}
 	}

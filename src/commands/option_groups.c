@@ -53,7 +53,7 @@ static const struct option_row scenario_rows[] = {
 const struct option_group options_scenario = { "scenario", false, scenario_rows };
 
 static const struct option_row budget_rows[] = {
-	{ "budget", 0, "MS", CONFIG_KEY("budget_ms"), "measuring time for a problem and algorithm" },
+	{ "budget", 0, "MS", CONFIG_KEY("budget_ms"), "measuring time for each algorithm of a problem" },
 	{ "budget-ms", 0, "MS", CONFIG_KEY("budget_ms"), "same as --budget; the name used in jobs" },
 	{ 0 }
 };

@@ -59,7 +59,7 @@ static void models_text(const struct report_models *r, struct arena *a, FILE *ou
 	const struct sharing *s = r->sharing;
 	int layers = 0, estimated = 0, unknown = 0, width = report_width(out) - 46;
 	double ns = NAN;
-	fprintf(out, "  # layers distinct  share          time  model\n");
+	fprintf(out, "  # layers distinct of them         time  model\n");
 	for (int i = 0; i < s->model_count; i++) {
 		const struct shared_model *m = &s->models[i];
 		layers += m->layer_count;
@@ -109,10 +109,12 @@ static void cover_text(const struct report_models *r, bool by_time, struct arena
 {
 	int count;
 	struct shared_step *steps = sharing_cover(r->sharing, a, by_time, COVER_SHARE, &count);
-	if (!count)
+	int all = r->sharing->model_count;
+	if (!count || all == 1)
 		return;
-	fprintf(out, "\n%d of %d models cover %.0f%% of %s (greedy choice)\n", count,
-		r->sharing->model_count, 100 * COVER_SHARE,
+	const char *many = count == all ? "all" : arena_printf(a, "%d of", count);
+	fprintf(out, "\n%s %d models %s %.0f%% of %s (greedy choice)\n", many, all,
+		count == all ? "are needed for" : count == 1 ? "covers" : "cover", 100 * COVER_SHARE,
 		by_time ? "the known time" : "all distinct layers");
 	for (int i = 0; i < count; i++)
 		fprintf(out, "  %5.1f%%  %s\n", 100 * steps[i].share,

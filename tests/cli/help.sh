@@ -49,6 +49,32 @@ for command in $commands; do
     done <"$work/examples"
 done
 [ $examples -ge 20 ]; ok $? "$examples examples"
+
+# examples of the manual page, run on models of these names; the explorer prints a frame
+for name in resnet50 old new; do cp model.onnx $name.onnx; done
+cp "$top/data/models/gpt2_small.onnx" "$top/data/models/gpt2_small.yaml" .
+mkdir V100 && sed "s/Word 1/Tesla V100/g" results.json >V100/results.json
+examples=0
+sed -n -e 's/^\.B "\{0,1\}\(benanza .*[^"]\)"\{0,1\}$/\1/p' -e 's/^\$ \(benanza .*\)/\1/p' \
+    -e 's/^\(benanza .*\.\(onnx\|json\).*\)/\1/p' "$top/man/benanza.1.in" |
+    sed "s/\\\\-/-/g; s/\\\\(aq/'/g; s/ | jq .*//" |
+    grep -e '\.onnx' -e '--tour' -e '\.json' | awk '!seen[$0]++' >"$work/examples"
+while IFS= read -r line; do
+    examples=$((examples + 1))
+    case $line in
+    "benanza "[a-z]*.onnx* | "benanza -"* | "benanza --tour")
+        case $line in
+        "benanza "[a-z]*" "*.onnx*) ;;
+        *) line="$line --frame 80x24" ;;
+        esac ;;
+    esac
+    sh -c "$line" >"$work/out" 2>"$work/err" </dev/null
+    got=$?
+    [ $got -eq 1 ] && got=0 # gaps
+    grep -q -e "^benanza: the agent .* is not installed" -e "no agent" "$work/err" && got=0
+    ok $got "of the manual page: $line"
+done <"$work/examples"
+[ $examples -ge 20 ]; ok $? "$examples examples of the manual page"
 cd "$top" || exit 1
 
 # each command has its own options
