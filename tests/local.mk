@@ -28,7 +28,7 @@ test_scripts = \
 	tests/flow/flow_what_if.sh tests/flow/terminals.py \
 	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
 	tests/flow/flow_terminal.sh tests/flow/flow_tour.sh tests/flow/flow_views.sh \
-	tests/flow/flow_what_if.sh \
+	tests/flow/flow_what_if.sh tests/flow/flow_write.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.sh tests/lint/docs.py tests/lint/format.py tests/lint/operators_page.sh \

@@ -72,6 +72,10 @@ void report_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 
  * blanks. Breaks between words; a longer word is not cut. */
 void report_wrapped(const char *text, int indent, int width, FILE *out);
 
+/* Prints the lines of a report, of which text_clean was written, in at most `width` columns: rows that begin
+ * with a number are cut, others wrapped. Overwrites the text. */
+void report_fitted(char *text, int width, FILE *out);
+
 /* One JSON object on one line. Consumes the reference. */
 void report_json_line(json_t *object, FILE *out);
 /* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */

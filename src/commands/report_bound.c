@@ -569,14 +569,25 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 	arena_free(&a);
 }
 
-void report_bound_text(const struct session *s, const struct trust *t, FILE *out)
+static void all_text(const struct session *s, const struct trust *t, int width, FILE *out)
 {
 	report_head_text(s, out);
 	bound_text(s, t, out);
 	effects_text(s, out);
 	misses_text(s, out);
-	int width = report_width(out);
 	costs_text(s, width, out);
 	gaps_text(s, width, out);
 	report_needs_text(s->current->plan, out);
+}
+
+void report_bound_text(const struct session *s, const struct trust *t, FILE *out)
+{
+	int width = report_width(out);
+	char *text = NULL;
+	size_t n = 0;
+	FILE *memory = isatty(fileno(out)) ? open_memstream(&text, &n) : NULL;
+	all_text(s, t, width, memory ? memory : out);
+	if (memory && fclose(memory) == 0)
+		report_fitted(text, width, out);
+	free(text);
 }

@@ -13,6 +13,7 @@ import sys
 import tempfile
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import onnx_wire  # noqa: E402
 import python_tap  # noqa: E402
 
 MODELS = python_tap.ROOT / "tests" / "models"
@@ -246,10 +247,37 @@ def charts(tap, home):
         if word not in text])
 
 
+ODD = ["<script>alert(1)</script>", "a\"b'c&amp;<b>", "--></style><img src=x onerror=alert(1)>", "]]>",
+       "\x1b[31m", "javascript:x", "`${1}`", "\u202egnp", "a" * 3000]
+
+
+def chain(path, names):
+    """A model of one layer for each name."""
+    nodes = [onnx_wire.node("Relu", [f"v{i}"], [f"v{i + 1}"], name) for i, name in enumerate(names)]
+    inputs, outputs = [onnx_wire.value_info("v0", [1, 64])], [onnx_wire.value_info(f"v{len(names)}", None)]
+    path.write_bytes(onnx_wire.model(onnx_wire.graph(nodes, inputs, outputs)))
+    return path
+
+
+def odd_models(tap, home):
+    model = chain(home.folder / "odd.onnx", ODD * 2)
+    page = page_of(home.run("report", "-q", "-d", "h100", model).stdout)
+    text = "".join(page.text)
+    tap.result("names that look like HTML are text", page.wrong + [name for name in ODD if re.sub(
+        "[\x1b\u202e]", "?", name) not in text])
+    model = chain(home.folder / "long.onnx", [f"/model/layers.{i}/<relu>&\"" for i in range(10000)])
+    done = home.run("report", "-q", "-d", "h100", model)
+    page = page_of(done.stdout)
+    rows = len(re.findall(r"/model/layers\.\d+/<relu>&\"", "".join(page.text)))
+    tap.result("10,000 layers: all are on the page, of less than 8 MB", page.wrong + (
+        [] if rows >= 10000 and len(done.stdout) < 8e6 else [f"{rows} rows, {len(done.stdout)} bytes"]))
+
+
 def main():
     tap = python_tap.Tap()
     with tempfile.TemporaryDirectory() as folder:
         home = Home(folder)
+        odd_models(tap, home)
         for name in ("tiny", "hostile"):
             model = MODELS / f"{name}.onnx"
             reports(tap, home, model, f"{name} without results")

@@ -1,0 +1,110 @@
+#!/bin/sh
+# A flow: the doctor, a measurement that begins with a quick pass, and every form of `:write`, in a terminal.
+. "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
+. "$top/tests/lib/screen.sh"
+. "$top/tests/lib/explorer.sh"
+cat >"$work/word.yaml" <<END
+measure: never
+runners:
+  gate: [env, WORD_QUICK=1, "WORD_LOG=$work/log", sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", 1]
+END
+config=$work/word.yaml
+mkdir "$work/saved"
+
+# the doctor: as a view, and as a command whose lines fit the terminal
+explore 100 30 "'$tiny'"
+see "[1] Layers"
+keys 6
+see "[6] Doctor"
+see "governor" "a check, after the view has looked at the machine"
+keys Enter
+see "governor" "once more"
+keys q q
+left 0
+
+# b: all problems quickly, then each in full
+explore 100 30 "'$resnet'"
+see "not measured"
+keys b
+see "layers known" "everything is measured"
+quick=$(grep -c '^quick ' "$work/log")
+full=$(grep -vc '^quick ' "$work/log")
+[ "$quick" -gt 10 ] && [ "$full" -ge "$quick" ]
+ok $? "$quick problems quickly, $full in full"
+head -n "$quick" "$work/log" | grep -vc '^quick ' >"$work/early"
+[ "$(cat "$work/early")" -eq 0 ]
+ok $? "the quick ones come first"
+see "bound "
+gone "rough" "what is measured in full replaces the rough bound"
+
+# write FORM TEXT: the file has the text
+write() {
+    keys :
+    typed "write $work/saved/model.$1"
+    keys Enter
+    see "wrote $work/saved/model.$1"
+    grep -qF -- "$2" "$work/saved/model.$1"
+    ok $? "$1: the file has $2"
+}
+write txt "[1] Layers"
+write svg "</svg>"
+write csv "batch,dtype,index"
+write json '"bound_ns"'
+write dot "digraph"
+write html "</html>"
+for form in svg csv json dot html; do
+    python3 - "$work/saved/model.$form" <<'END'
+import csv, json, sys, xml.etree.ElementTree
+path = sys.argv[1]
+text = open(path, encoding="utf-8", newline="").read()
+assert text.isprintable() or not set(text) & {chr(c) for c in range(32)} - {"\n", "\t"}, "control characters"
+if path.endswith("svg"):
+    assert xml.etree.ElementTree.fromstring(text).tag.endswith("svg")
+elif path.endswith("csv"):
+    rows = list(csv.DictReader(text.splitlines()))
+    assert len(rows) > 5 and all(float(row["cost_ns"]) >= 0 for row in rows), rows
+elif path.endswith("json"):
+    whole = json.loads(text)
+    assert whole["complete"] and whole["bound_ns"] > 0, whole["bound_ns"]
+elif path.endswith("dot"):
+    assert text.count("{") == text.count("}") and "->" in text
+else:
+    assert text.startswith("<!DOCTYPE html>") and "<script" not in text
+END
+    ok $? "$form can be read"
+done
+keys :
+typed "write $work/saved/model.html"
+keys Enter
+see "the file exists; :write! replaces it" "no file is replaced by accident"
+keys :
+typed "write! $work/saved/model.html"
+keys Enter
+see "wrote $work/saved/model.html"
+keys :
+typed "write $work/saved/model.pdf"
+keys Enter
+see "the end of the name says the form" "another form"
+keys :
+typed "write $work/none/model.html"
+keys Enter
+see "cannot write" "a folder that there is not"
+[ "$(find "$work/saved" -type f | wc -l)" -eq 6 ]
+ok $? "nothing else is left"
+keys q
+left 0
+
+# commands on a terminal: their lines fit it
+commands() {
+    name=$1
+    shift
+    screen_open 80 50 "env LC_ALL=C.UTF-8 '$BENANZA' $* -c '$config' --db '$work/flow.db'; echo left with \$?; exec cat"
+    see "left with" "$name on a terminal"
+    screen -J >"$work/joined"
+    [ "$(awk 'length($0) > 80' "$work/joined" | wc -l)" -eq 0 ] && grep -q . "$work/joined"
+    ok $? "no line of $name is wrapped"
+}
+commands doctor doctor
+commands bound bound -q -d gate "'$tiny'"
+commands models models -q -d gate "'$tiny'" "'$resnet'"
+done_testing
