@@ -118,8 +118,10 @@ static int explore_options(struct options *o, struct error *err)
 	bool chosen = o->argc > 0 || own->tour;
 	if (o->argc == 0)
 		o->argv[o->argc++] = default_model(&o->arena);
-	if (own->svg && !own->frame) {
-		error_set(err, "--svg needs --frame, e.g. --frame 120x40 --svg");
+	const char *alone = own->svg ? "svg" : own->view ? "view" : own->keys ? "keys" : NULL;
+	if (alone && !own->frame) {
+		error_set(err, "--%s needs --frame, e.g. --frame 120x40 --%s%s", alone, alone,
+			own->svg ? "" : own->view ? " problems" : " 'j Enter'");
 		return EXIT_BAD;
 	}
 	if (words_check(&o->config, err))

@@ -12,6 +12,9 @@ void each_notes(struct session *s, const struct options *o)
 		fprintf(stderr, "benanza: %s; using recorded results of %s\n", s->trouble, s->device.model);
 	if (other && !o->quiet)
 		fprintf(stderr, "benanza: %s\n", other);
+	if (!s->store && o->config.db && !s->described && !s->recorded && !o->quiet)
+		fprintf(stderr, "benanza: %s: no such database, so nothing is measured; bench makes it\n",
+			text_clean(&a, text_of(o->config.db)));
 	if (s->current && s->current->plan->idle_value && !o->quiet)
 		fprintf(stderr, "benanza: --value %s has no effect: no shape and no branch depends on it\n",
 			s->current->plan->idle_value);

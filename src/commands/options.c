@@ -237,7 +237,7 @@ static int config_blame(const char *file, struct error *err)
 	const char *of_environment = getenv("BENANZA_CONFIG");
 	if (file && access(file, R_OK))
 		return options_blame("config", err);
-	return !file && of_environment && access(of_environment, R_OK) ?
+	return !file && of_environment && *of_environment && access(of_environment, R_OK) ?
 		error_context(err, "BENANZA_CONFIG") : -1;
 }
 

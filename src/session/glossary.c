@@ -42,8 +42,8 @@ static const struct glossary_row rows[] = {
 	{ "coverage",
 		"How many layers of the bound are measured, and where the costs of the others come from." },
 	{ "critical path",
-		"The longest path through the graph; shortening any other layer does not shorten the "
-		"parallel bound, unless a resource limits it." },
+		"The longest path through the graph. The parallel bound is shorter only if layers on this "
+		"path are, unless a resource limits it." },
 	{ "distinct",
 		"Layers with the same problem are measured once; a distinct problem is one of these "
 		"problems." },

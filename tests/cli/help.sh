@@ -123,6 +123,12 @@ refused "an abbreviation of an option that begins another" \
 refused "an abbreviation of unrelated options" "begin with it; see benanza layers --help" layers --c "$tiny"
 refused "a value for a flag" "option --quiet takes no value" layers --quiet=3 "$tiny"
 refused "no value" "option -b needs a value; see benanza layers --help" layers "$tiny" -b
+refused "a view without a frame" "--view needs --frame, e.g." --view problems "$tiny"
+refused "keys without a frame" "--keys needs --frame, e.g." --keys j "$tiny"
+try 1 "a database that there is not" "$BENANZA" bound --db "$work/misspelt.db" "$tiny"
+one_line
+says err "misspelt.db: no such database, so nothing is measured"
+[ ! -e "$work/misspelt.db" ]; ok $? "it is not made"
 refused "too many arguments" "usage: benanza ops [OPTIONS]; see benanza ops --help" ops "$tiny"
 refused "a misspelt subcommand" 'unknown command "db inof"; did you mean db info?' db inof
 refused "an empty argument" "no such file" layers ""
