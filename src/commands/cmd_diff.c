@@ -77,6 +77,7 @@ static int other_options(struct options *o, struct options *other, struct error 
 		argv[n++] = o->line[end++];
 	if (own->with && !count)
 		return error_set(err, "--with: is empty: give options of B, e.g. '-t f16'");
+	other->overrides = true;
 	if (options_parse(other, n, argv, err))
 		return error_context(err, "--with");
 	if (other->argc != o->argc || other->command != o->command)

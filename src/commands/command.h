@@ -132,6 +132,9 @@ struct options {
 	bool scenario_wins;           /* a named scenario replaces what the command line sets; set before
 					 options_parse */
 	bool what_if_option;          /* -w was given */
+	bool overrides;               /* a later --dim, --input, --value or --assume replaces an earlier
+					 one of the same name, else they must agree; set before
+					 options_parse */
 };
 
 /* The commands of COMMAND_LIST. */

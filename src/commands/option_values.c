@@ -18,10 +18,14 @@ int options_add_dim(struct options *o, const char *text, struct error *err)
 		return error_context(err, "--dim");
 	if (text_is(one->name, "batch") && one->value < 1)
 		return error_set(err, "--dim batch=%lld: a batch is at least 1", (long long)one->value);
-	for (int i = 0; i < o->dim_count; i++)
-		if (text_equal(more[i].name, one->name) && more[i].value != one->value)
+	for (int i = 0; i < o->dim_count; i++) {
+		if (!text_equal(more[i].name, one->name))
+			continue;
+		if (more[i].value != one->value && !o->overrides)
 			return error_set(err, "--dim %.60s contradicts --dim %.*s=%lld: leave one out", text,
 				(int)one->name.n, one->name.p, (long long)more[i].value);
+		more[i].value = one->value;
+	}
 	o->dim_count++;
 	o->dims = more;
 	return 0;
@@ -33,9 +37,12 @@ int options_add_assume(struct options *o, const char *text, struct error *err)
 	if (assume_parse(arena_strndup(&o->arena, text, strlen(text)), &one, err))
 		return error_context(err, "--assume");
 	more = ARENA_ARRAY(&o->arena, struct assume_item, o->assume_count + 1);
+	int count = 0;
 	for (int i = 0; i < o->assume_count; i++)
-		more[i] = o->assume[i];
-	more[o->assume_count++] = one;
+		if (!o->overrides || !text_equal(o->assume[i].layer, one.layer))
+			more[count++] = o->assume[i];
+	more[count++] = one;
+	o->assume_count = count;
 	o->assume = more;
 	return 0;
 }
@@ -64,7 +71,9 @@ int options_add_input(struct options *o, const char *text, struct error *err)
 		more[i] = o->shapes[i];
 		bool equal = more[i].rank == one.rank &&
 			     memcmp(more[i].dims, one.dims, (size_t)one.rank * sizeof(one.dims[0])) == 0;
-		if (text_equal(more[i].name, one.name) && !equal)
+		if (text_equal(more[i].name, one.name) && o->overrides)
+			more[i] = one;
+		else if (text_equal(more[i].name, one.name) && !equal)
 			return error_set(err,
 				"--input %.60s contradicts an earlier shape of %.*s: leave one out", text,
 				(int)one.name.n, one.name.p);
@@ -109,7 +118,9 @@ int options_add_value(struct options *o, const char *text, struct error *err)
 		more[i] = o->values[i];
 		bool equal = more[i].count == one.count &&
 			     memcmp(more[i].numbers, numbers, (size_t)one.count * sizeof(*numbers)) == 0;
-		if (text_equal(more[i].name, one.name) && !equal)
+		if (text_equal(more[i].name, one.name) && o->overrides)
+			more[i] = one;
+		else if (text_equal(more[i].name, one.name) && !equal)
 			return error_set(err,
 				"--value %.60s contradicts an earlier value of %.*s: leave one out", text,
 				(int)one.name.n, one.name.p);

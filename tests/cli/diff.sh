@@ -30,6 +30,14 @@ for bad in '-w nothing' "-w 'fusion" '-b 1,2' 'word' '--none'; do
     try 2 "--with $bad" bz diff "$tiny" --with "$bad"
     one_line
 done
+try 0 "--with overrides a dimension" "$BENANZA" diff -d h100 --json "$tiny" --dim batch=1 --with '--dim batch=2'
+json "d['a']['scenario']['batch'] == 1 and d['b']['scenario']['batch'] == 2" "B has its own"
+try 0 "--with overrides a shape" \
+    "$BENANZA" diff -d h100 -q "$tiny" --input x=1x3x32x32 --with '--input x=2x3x32x32'
+try 0 "--with overrides a cost" bz diff --json "$tiny" --assume 1=2x --with '--assume 1=4x'
+json "d['verdict'] == 'faster'" "of the same layer"
+try 2 "an empty --with" bz diff "$tiny" --with ' '
+says err "--with: is empty"
 try 2 "a threshold that is no percentage" bz diff "$tiny" --threshold x
 one_line
 done_testing
