@@ -30,7 +30,8 @@ for bad in '-w nothing' "-w 'fusion" '-b 1,2' 'word' '--none'; do
     try 2 "--with $bad" bz diff "$tiny" --with "$bad"
     one_line
 done
-try 0 "--with overrides a dimension" "$BENANZA" diff -d h100 --json "$tiny" --dim batch=1 --with '--dim batch=2'
+try 0 "--with overrides a dimension" \
+    "$BENANZA" diff -d h100 --json "$tiny" --dim batch=1 --with '--dim batch=2'
 json "d['a']['scenario']['batch'] == 1 and d['b']['scenario']['batch'] == 2" "B has its own"
 try 0 "--with overrides a shape" \
     "$BENANZA" diff -d h100 -q "$tiny" --input x=1x3x32x32 --with '--input x=2x3x32x32'
