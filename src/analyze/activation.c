@@ -150,7 +150,8 @@ static void compute_unary(const struct search *s, const struct plan_layer *l, do
 	const struct plan_problem *pp = layer_problem(s->plan, l);
 	for (int i = 0; i < SAMPLES; i++)
 		y[i] = is_erf ? erf(in[i]) : is_neg ? -in[i] :
-			eltwise(pp->problem->mode, (double)pp->problem->alpha, (double)pp->problem->beta, in[i]);
+			eltwise(pp->problem->mode, (double)pp->problem->alpha, (double)pp->problem->beta,
+				in[i]);
 }
 
 /* Computes the curves of all layers added so far. Called only for closed regions, which are few. */

@@ -78,7 +78,8 @@ static double job_rest_s(const struct queue *q, const struct worker *w)
  * finished. */
 static double queue_eta_s(const struct queue *q)
 {
-	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING], hands = 0, first = q->list.head;
+	int left = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
+	int hands = 0, first = q->list.head;
 	struct pending_time *pending = q->pending;
 	if (!pending->known || pending->version != q->list.version)
 		*pending = (struct pending_time){ .known = true, .version = q->list.version };

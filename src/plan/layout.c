@@ -160,8 +160,8 @@ static int problem_add(struct finder *f, const struct problem *problem, int laye
 	char *kept = arena_strndup(&p->arena, text, strlen(text));
 	VEC_GROW(f->added, f->added_count, f->added_capacity);
 	f->added[f->added_count] = (struct plan_problem){
-		.text = kept, .problem = problem_keep(&p->arena, problem), .first_layer = layer, .use_count = 1,
-	};
+		.text = kept, .problem = problem_keep(&p->arena, problem), .first_layer = layer,
+		.use_count = 1 };
 	int index = p->problem_count + f->added_count++;
 	*hash_at(&f->texts, text_of(kept)) = index;
 	return index;

@@ -46,7 +46,8 @@ static int padded_add(struct plan *p, struct hash *texts, struct plan_problem *a
 		return (int)found;
 	int index = plan_problem_total(p) + *count;
 	struct plan_problem *one = &added[(*count)++];
-	*one = (struct plan_problem){ .text = arena_strndup(&p->arena, text, strlen(text)), .problem = problem_keep(&p->arena, &padded),
+	*one = (struct plan_problem){ .text = arena_strndup(&p->arena, text, strlen(text)),
+		.problem = problem_keep(&p->arena, &padded),
 		.first_layer = p->problems[problem].first_layer,
 		.use_count = p->problems[problem].use_count };
 	*hash_at(texts, text_of(one->text)) = index;

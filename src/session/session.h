@@ -1,5 +1,6 @@
 /* A session: one model on one device in one scenario, for commands and the explorer. It owns the model, its
- * plans (one per batch and data type, kept until session_plans_trim), the store, the queue and the current analysis. */
+ * plans (one per batch and data type, kept until session_plans_trim), the store, the queue and the current
+ * analysis. */
 #ifndef SESSION_SESSION_H
 #define SESSION_SESSION_H
 

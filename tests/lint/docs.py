@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
 """What CONTRIBUTING.md and docs/*.md name exists, as TAP.
 
-Checked: paths (`src/ops/op_*.c`, also with braces and NAME), names of files (`advice.c`) and identifiers with an
-underscore (`study_plain`). An identifier exists if a source, a build file or a file's name contains it.
+Checked: paths (`src/ops/op_*.c`, also with braces and NAME), names of files (`advice.c`) and identifiers with
+an underscore (`study_plain`). An identifier exists if a source, a build file or a file's name contains it.
 """
 
 import pathlib
@@ -45,7 +45,8 @@ def main():
             words |= set(re.findall(r"\w+", f.read_text(encoding="utf-8", errors="replace")))
     tap = Tap()
     for page in pages():
-        quoted = re.findall(r"`([^`\n]+)`", re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S))
+        text = re.sub(r"```.*?```", "", page.read_text(encoding="utf-8"), flags=re.S)
+        quoted = re.findall(r"`([^`\n]+)`", text)
         lost = []
         for word in sorted(set(quoted) - ELSEWHERE):
             if re.fullmatch(rf"(?:{'|'.join(TOPS)})/[\w./*{{}},-]+", word):
