@@ -394,7 +394,8 @@ enum cache study_read_cache(const struct study *st, const struct scenario *s, in
 /* True if the scenario allows a result of the problem, in cache state c; of any layout. */
 bool study_allows(const struct study *st, const struct scenario *s, enum cache c, int distinct,
 	const struct result *r);
-/* The text of a distinct problem. */
+/* The text of a distinct problem, and the number of one by its text; -1: it is none of the study. */
+int study_distinct_of(const struct study *st, struct text text);
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
@@ -631,9 +632,6 @@ double solution_path(const struct study *st, const struct solution *x, const int
 	double *start, double *slack, bool *critical);
 /* The price of a join with its copy; NaN: one is missing, or the join is not allowed. */
 struct price solution_join(const struct study *st, const struct solution *x, int group);
-/* Chooses the joins that lower the sum of layers most: their index per layer, else -1; NULL: none. In arena
- * a. Of few joins that compete all selections are compared, of many the best that was found counts. */
-int *solve_joins(const struct study *st, struct arena *a, const struct solution *out);
 /* The problems at the nodes for a choice of groups (ran_sum or ran_path) and their prices, in arena a. */
 void solution_ran(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
 	int **ran, const struct price ***prices);
@@ -644,9 +642,18 @@ int study_lower_levels(const struct study *st, enum fusion_level *levels);
 /* Number of layers that a choice leaves without a price. */
 int solution_missing(const struct study *st, const struct solution *x, const int *chosen);
 /* beside.c: the total with branches side by side where that is measured to be faster: fills besides,
- * parallel_ns, chosen_path, cost_path and ran_path, and adds to `unmeasured`. The groups are those of the
- * choice for the sum, or of a lower level of fusion if the total is lower. */
+ * parallel_ns, chosen_path, cost_path and ran_path, and adds to `unmeasured`. Groups and branches are chosen
+ * together; with layouts (x->placed), the groups are those of the choice for the sum. */
 void solve_besides(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+/* Chooses the joins and bundles (choose_private.h; NULL: no bundles) that lower the sum of layers most: the
+ * number of the join or bundle per layer (with bundles, also per node that is no layer), else -1; NULL: none.
+ * In arena a. Of few that compete all selections are compared, of many the best that was found counts. */
+struct bundles;
+int *solve_joins(
+	const struct study *st, struct arena *a, const struct solution *out, const struct bundles *bundles);
+/* Fills chosen_sum and cost_sum where some layers are taken (solve_joins): those of bundles are in no group
+ * and cost nothing. */
+void solve_taken(const struct study *st, struct arena *a, struct solution *out, int *joined);
 /* Fills chosen_* and cost_*; without `path` those of the sum stand for both. */
 void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path);
 /* resources.c: fills busy_ns and resource, what the resources need at least. */

@@ -1,7 +1,7 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
 #include "analyze/beside_private.h"
+#include "analyze/choose_private.h"
 
 #include "base/hash.h"
 
@@ -9,9 +9,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The total with branches side by side. Branches are found in the graph of what runs after the choice of
- * groups, so a group of fused layers is one problem of a branch. A set of branches is one problem
- * (problem/beside.h); where it was measured to take less than its problems one after the other, it counts. */
+/* The total with branches side by side. A set of branches is one problem (problem/beside.h); where it was
+ * measured to take less than its problems one after the other, it counts. What to measure is found in the
+ * graph of what runs after the choice of groups for the sum, so a group of fused layers is one problem of a
+ * branch. What was measured, for this or another choice of groups, is then looked for everywhere
+ * (beside_match.c), and groups, joins and branches are chosen together (choose_joins.c): the total does not
+ * depend on which groups happen to be the fastest alone. */
 
 struct finding {
 	const struct study *st;
@@ -173,7 +176,7 @@ static struct besides *besides_of(const struct study *st, const struct scenario 
 	return b;
 }
 
-/* ---- totals */
+/* ---- groups and branches chosen together */
 
 static double sum_of(const struct study *st, const double *cost)
 {
@@ -183,42 +186,147 @@ static double sum_of(const struct study *st, const double *cost)
 	return sum;
 }
 
-/* Takes a choice of groups with its branches if its total is lower, and it lacks no more layers. */
-static void offer(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out,
-	struct solution *x)
+/* The places as bundles of layers. */
+static void bundles_make(const struct study *st, struct arena *a, const struct beside_places *places,
+	struct bundles *b)
 {
-	if (solution_missing(st, out, x->chosen_sum) > solution_missing(st, out, out->chosen_path))
-		return;
-	solution_ran(st, a, x, x->chosen_sum, &x->ran_sum, &x->price_sum);
-	x->ran_path = x->ran_sum;
-	x->price_path = x->price_sum;
-	x->chosen_path = x->chosen_sum;
-	struct besides *b = besides_of(st, s, a, x, x->chosen_sum);
+	*b = (struct bundles){ .count = places->count,
+		.items = ARENA_ARRAY(a, struct bundle, places->count) };
+	for (int i = 0; i < places->count; i++) {
+		const struct beside_place *p = &places->items[i];
+		b->items[i] = (struct bundle){ p->layer_count, p->layers, p->price.ns };
+	}
+	bundles_contest(st, a, b);
+}
+
+/* Puts the layers of a place, each alone or in its group, into a choice. */
+static void place_put(const struct study *st, struct solution *x, const struct beside_place *p)
+{
+	for (int i = 0; i < p->set.first[p->set.branch_count]; i++) {
+		const struct fusion_group *g = p->group[i] >= 0 ? &st->fusion->groups[p->group[i]] : NULL;
+		for (int k = 0; g && k < g->layer_count; k++)
+			x->chosen_sum[g->layers[k]] = p->group[i];
+		x->cost_sum[p->set.node[i]] = p->cost[i];
+	}
+}
+
+static bool same_nodes(const struct beside_set *x, const struct beside_set *y)
+{
+	uint64_t seen = 0;
+	int count = x->first[x->branch_count], same = 0;
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < count && count == y->first[y->branch_count]; k++)
+			if (x->node[i] == y->node[k] && !(seen >> k & 1)) {
+				seen |= (uint64_t)1 << k;
+				same++;
+			}
+	return same == count;
+}
+
+/* The sets of the places that are taken, then those of `own` that are others. */
+static struct besides *besides_taken(struct arena *a, const struct beside_places *places, const bool *taken,
+	const struct besides *own)
+{
+	struct besides *b = ARENA_NEW(a, struct besides);
+	*b = (struct besides){ .sets = ARENA_ARRAY(a, struct beside_priced, places->count + own->count) };
+	for (int i = 0; i < places->count; i++) {
+		const struct beside_place *p = &places->items[i];
+		if (!taken[i])
+			continue;
+		struct beside_set *set = ARENA_NEW(a, struct beside_set);
+		*set = p->set;
+		b->sets[b->count++] = (struct beside_priced){ .set = set, .text = p->text, .price = p->price,
+			.alone_ns = p->alone_ns, .chosen = true };
+		b->saves_ns += p->alone_ns - p->price.ns;
+	}
+	for (int i = 0, used = b->count; i < own->count; i++) {
+		bool other = true;
+		for (int k = 0; k < used; k++)
+			other &= !same_nodes(own->sets[i].set, b->sets[k].set);
+		if (other)
+			b->sets[b->count] = own->sets[i];
+		b->sets[b->count].chosen &= !other;
+		b->count += other;
+	}
+	return b;
+}
+
+/* True if the chosen sets, each as one step, can be put in an order. */
+static bool steps_hold(const struct study *st, const struct solution *x, const struct besides *b)
+{
+	struct arena scratch = { 0 };
+	struct beside_graph g;
+	struct finding f = { .st = st, .x = x, .chosen = x->chosen_sum };
+	enum beside_kind *kind = ARENA_ARRAY(&scratch, enum beside_kind, st->node_count);
+	int *step = ARENA_ARRAY(&scratch, int, st->node_count);
+	int *of = ARENA_ARRAY(&scratch, int, st->node_count);
+	for (int i = 0; i < st->node_count; i++) {
+		of[i] = step[i] = i;
+		kind[i] = BESIDE_RUNS;
+	}
+	for (int i = 0; i < b->count; i++) {
+		const struct beside_set *set = b->sets[i].set;
+		for (int k = 0; b->sets[i].chosen && k < set->first[set->branch_count]; k++)
+			step[set->node[k]] = set->node[0];
+	}
+	for (int i = 0; i < st->node_count; i++) {
+		int layer = st->node_layer[i], reads = x->first[i + 1] - x->first[i];
+		bool passes = reads == 1 && st->node_problem[i] < 0 && layer >= 0 && st->layer_free[layer] &&
+			x->chosen_sum[layer] < 0;
+		of[i] = passes ? of[x->edges[x->first[i]]] : step[node_of_group(&f, i)];
+	}
+	beside_graph(&g, &scratch, st->node_count, x->first, x->edges, of, kind, NULL);
+	arena_free(&scratch);
+	return g.sorted == st->node_count;
+}
+
+/* Takes a choice of groups with its branches if its total is lower, and it lacks no more layers. */
+static void offer(const struct study *st, struct arena *a, struct solution *out, struct solution *x,
+	struct besides *b)
+{
 	double total = sum_of(st, x->cost_sum) - b->saves_ns;
-	if (!(total < out->parallel_ns))
+	if (solution_missing(st, out, x->chosen_sum) > solution_missing(st, out, out->chosen_path) ||
+		!(total < out->parallel_ns) || !steps_hold(st, x, b))
 		return;
 	out->parallel_ns = total;
 	out->besides = b;
 	out->chosen_path = x->chosen_sum;
 	out->cost_path = x->cost_sum;
-	out->ran_path = x->ran_sum;
-	out->price_path = x->price_sum;
+	solution_ran(st, a, x, x->chosen_sum, &out->ran_path, &out->price_path);
+}
+
+/* Offers the choice of groups and places that takes least together. */
+static void offer_places(const struct study *st, const struct scenario *s, struct arena *a,
+	struct solution *out, const struct besides *own)
+{
+	struct beside_places places;
+	struct bundles bundles;
+	struct solution x = *out;
+	beside_match(st, s, a, out, &places);
+	if (places.count)
+		bundles_make(st, a, &places, &bundles);
+	int *joined = places.count ? solve_joins(st, a, out, &bundles) : NULL;
+	if (joined) {
+		bool *taken = ARENA_ARRAY(a, bool, places.count);
+		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
+		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
+		solve_taken(st, a, &x, joined);
+		for (int i = 0; i < places.count; i++)
+			if (joined[places.items[i].layers[0]] == st->groups + i) {
+				taken[i] = true;
+				place_put(st, &x, &places.items[i]);
+			}
+		offer(st, a, out, &x, besides_taken(a, &places, taken, own));
+	}
+	free(places.items);
 }
 
 void solve_besides(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out)
 {
-	enum fusion_level levels[FUSION_LEVELS];
-	int count = st->groups && !out->placed ? study_lower_levels(st, levels) : 0;
 	struct besides *own = out->besides = besides_of(st, s, a, out, out->chosen_sum);
 	out->parallel_ns = out->sequential_ns - own->saves_ns;
-	for (int i = 0; i < count; i++) {
-		struct study view = study_at_level(st, levels[i]);
-		struct solution x = *out;
-		x.chosen_sum = ARENA_ARRAY(a, int, st->plan->layer_count);
-		x.cost_sum = ARENA_ARRAY(a, double, st->node_count);
-		solve_choices(&view, a, &x, false);
-		offer(st, s, a, out, &x);
-	}
+	if (!out->placed) /* with layouts, what a layer costs depends on those around it */
+		offer_places(st, s, a, out, own);
 	out->besides->lacking = own->lacking; /* what to measure does not depend on which is lower now */
 	out->besides->lacking_count = own->lacking_count;
 	out->unmeasured += own->lacking_count;

@@ -64,6 +64,7 @@ static void sort(struct beside_graph *g, struct arena *a)
 			if (--open[g->out[e]] == 0)
 				g->order[put++] = g->out[e];
 	}
+	g->sorted = put;
 }
 
 /* Removes edges from free nodes that depend on nothing, such as constants, which no node waits for. */

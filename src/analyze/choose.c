@@ -185,7 +185,7 @@ static void decide_unit(const struct chooser *c, const struct fusion_cluster *cl
 
 static void put_joined(const struct chooser *c, int layer)
 {
-	c->chosen[layer] = c->joined[layer];
+	c->chosen[layer] = c->joined[layer] < c->st->groups ? c->joined[layer] : -1;
 	c->cost[c->st->layer_node[layer]] = joined_cost(c->out, c->st, c->joined[layer], layer);
 }
 
@@ -281,10 +281,18 @@ static void choose(struct chooser *c)
 	}
 }
 
+void solve_taken(const struct study *st, struct arena *a, struct solution *out, int *joined)
+{
+	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
+		.joined = joined };
+	chooser_open(&c, a);
+	choose(&c);
+}
+
 void solve_choices(const struct study *st, struct arena *a, struct solution *out, bool path)
 {
 	struct chooser c = { .st = st, .out = out, .chosen = out->chosen_sum, .cost = out->cost_sum,
-		.joined = solve_joins(st, a, out) };
+		.joined = solve_joins(st, a, out, NULL) };
 	struct arena scratch = { 0 };
 	chooser_open(&c, &scratch);
 	choose(&c);

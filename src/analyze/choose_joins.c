@@ -7,14 +7,17 @@
 
 /* Chooses the joins for the sum of all layers. What a join saves depends on the groups that its layers leave
  * behind in their clusters, so a selection of joins is priced with the best groups of all clusters of its
- * contest. Contests are independent. First each join is taken that lowers the cost beside those before it;
- * then all selections are compared, up to SELECTIONS_MAX of them. */
+ * contest. Contests are independent. Bundles, sets of layers at a price, are chosen as joins are. First each
+ * join is taken that lowers the cost beside those before it; then all selections are compared, up to
+ * SELECTIONS_MAX of them. */
 
 #define SELECTIONS_MAX 256
+#define SELECTIONS_MORE 1024 /* ... with bundles */
 
 struct contest {
 	struct chooser *c;
 	const struct fusion_contest *on;
+	const struct bundles *bundles; /* NULL: none */
 	int *chosen, *best;     /* joins of a selection; of the best one */
 	int chosen_count, best_count, tried;
 	struct option least;    /* of the best selection */
@@ -38,26 +41,50 @@ struct price solution_join(const struct study *st, const struct solution *x, int
 
 double joined_cost(const struct solution *x, const struct study *st, int group, int layer)
 {
+	if (group >= st->groups) /* of a bundle, which is filled in later */
+		return 0;
 	const struct fusion_group *g = &st->fusion->groups[group];
 	if (g->layers[g->layer_count - 1] == layer)
 		return solution_at(x, study_group_distinct(st, g))->ns;
 	return g->layers[0] == layer && fusion_copy(g) >= 0 ? solution_at(x, fusion_copy(g))->ns : 0;
 }
 
-static void set_joined(struct contest *k, int group, int value)
+/* The layers of a join, or of a bundle (from number st->groups on). */
+static const int *layers_of(const struct contest *k, int item, int *count)
 {
-	const struct fusion_group *g = &k->c->st->fusion->groups[group];
-	for (int i = 0; i < g->layer_count; i++)
-		k->c->joined[g->layers[i]] = value;
+	const struct study *st = k->c->st;
+	const struct bundle *b = item < st->groups ? NULL : &k->bundles->items[item - st->groups];
+	*count = b ? b->layer_count : st->fusion->groups[item].layer_count;
+	return b ? b->layers : st->fusion->groups[item].layers;
 }
 
-static bool is_open(const struct contest *k, int group)
+/* What it costs, and how many layers are estimated. */
+static struct option option_of(const struct contest *k, int item)
 {
-	const struct fusion_group *g = &k->c->st->fusion->groups[group];
-	for (int i = 0; i < g->layer_count; i++)
-		if (k->c->joined[g->layers[i]] >= 0)
+	const struct chooser *c = k->c;
+	if (item >= c->st->groups)
+		return (struct option){ .cost = k->bundles->items[item - c->st->groups].ns };
+	struct price price = solution_join(c->st, c->out, item);
+	return (struct option){ .cost = price.ns,
+		.estimated = price.estimated ? chooser_paying(c, &c->st->fusion->groups[item]) : 0 };
+}
+
+static void set_joined(struct contest *k, int item, int value)
+{
+	int count;
+	const int *layers = layers_of(k, item, &count);
+	for (int i = 0; i < count; i++)
+		k->c->joined[layers[i]] = value;
+}
+
+static bool is_open(const struct contest *k, int item)
+{
+	int count;
+	const int *layers = layers_of(k, item, &count);
+	for (int i = 0; i < count; i++)
+		if (k->c->joined[layers[i]] >= 0)
 			return false;
-	return !isnan(solution_join(k->c->st, k->c->out, group).ns);
+	return !isnan(option_of(k, item).cost);
 }
 
 static void push(struct contest *k, int group)
@@ -82,7 +109,7 @@ static struct option cost_of(const struct contest *k)
 		choice_add(&sum, &o);
 	}
 	for (int i = 0; i < k->on->single_count; i++) {
-		int layer = k->on->singles[i], node = st->layer_node[layer];
+		int layer = k->on->singles[i], node = chooser_node(st, layer);
 		double cost = c->out->cost[node];
 		if (c->joined[layer] >= 0)
 			continue;
@@ -90,10 +117,8 @@ static struct option cost_of(const struct contest *k)
 			.estimated = c->out->estimated[node], .cost = isnan(cost) ? 0 : cost });
 	}
 	for (int i = 0; i < k->chosen_count; i++) {
-		struct price price = solution_join(st, c->out, k->chosen[i]);
-		const struct fusion_group *g = &st->fusion->groups[k->chosen[i]];
-		choice_add(&sum, &(struct option){ .cost = price.ns,
-			.estimated = price.estimated ? chooser_paying(c, g) : 0 });
+		struct option o = option_of(k, k->chosen[i]);
+		choice_add(&sum, &o);
 	}
 	return sum;
 }
@@ -137,7 +162,8 @@ static void try_one_by_one(struct contest *k)
 /* All selections that extend the marked one by joins from number `from` on. */
 static void try_all(struct contest *k, int from)
 {
-	for (int i = from; i < k->on->join_count && k->tried < SELECTIONS_MAX; i++) {
+	int most = k->bundles ? SELECTIONS_MORE : SELECTIONS_MAX;
+	for (int i = from; i < k->on->join_count && k->tried < most; i++) {
 		if (!is_open(k, k->on->joins[i]))
 			continue;
 		push(k, k->on->joins[i]);
@@ -147,19 +173,23 @@ static void try_all(struct contest *k, int from)
 	}
 }
 
-int *solve_joins(const struct study *st, struct arena *a, const struct solution *out)
+int *solve_joins(
+	const struct study *st, struct arena *a, const struct solution *out, const struct bundles *bundles)
 {
 	const struct fusion *f = st->groups ? st->fusion : NULL;
+	const struct fusion_contest *contests = bundles ? bundles->contests : f ? f->contests : NULL;
+	int count = bundles ? bundles->contest_count : f ? f->contest_count : 0;
+	int room = st->plan->layer_count + (bundles ? st->node_count : 0);
 	bool any = false;
-	if (!f || !f->contest_count)
+	if (!count)
 		return NULL;
-	struct chooser c = { .st = st, .out = out, .joined = ARENA_ARRAY(a, int, st->plan->layer_count) };
+	struct chooser c = { .st = st, .out = out, .joined = ARENA_ARRAY(a, int, room) };
 	chooser_open(&c, a);
-	for (int i = 0; i < st->plan->layer_count; i++)
+	for (int i = 0; i < room; i++)
 		c.joined[i] = -1;
-	for (int i = 0; i < f->contest_count; i++) {
-		const struct fusion_contest *on = &f->contests[i];
-		struct contest k = { .c = &c, .on = on };
+	for (int i = 0; i < count; i++) {
+		const struct fusion_contest *on = &contests[i];
+		struct contest k = { .c = &c, .on = on, .bundles = bundles };
 		if (!any_open(&k))
 			continue;
 		k.chosen = ARENA_ARRAY(a, int, on->join_count);

@@ -45,6 +45,30 @@ void chooser_finish(const struct chooser *c, int node, double finish);
 /* Solves a cluster that is a chain, without joins, and fills its part of the choice. */
 void chooser_chain(const struct chooser *c, int cluster);
 
+/* Layers that together cost a price: branches that run side by side (beside.c). Chosen as joins are. A number
+ * from layer_count on is a node that is no layer. */
+struct bundle {
+	int layer_count;
+	const int *layers;
+	double ns;
+};
+struct bundles {
+	int count;
+	struct bundle *items;
+	/* the joins and bundles (numbers from st->groups on) that compete */
+	int contest_count;
+	struct fusion_contest *contests;
+};
+static inline int chooser_node(const struct study *st, int layer)
+{
+	int count = st->plan->layer_count;
+	return layer < count ? st->layer_node[layer] : layer - count;
+}
+
+/* ---- choose_besides.c */
+/* Fills the contests, in arena a. */
+void bundles_contest(const struct study *st, struct arena *a, struct bundles *b);
+
 /* ---- choose_joins.c */
 /* The cost of a joined layer's node: of the join at its last layer, of its copy at its first, else 0. */
 double joined_cost(const struct solution *x, const struct study *st, int group, int layer);

@@ -8,10 +8,10 @@ libanalyze_a_SOURCES = \
 	src/analyze/analyzer.c \
 	src/analyze/assume.c src/analyze/assume.h \
 	src/analyze/beside.c src/analyze/beside_private.h \
-	src/analyze/beside_find.c src/analyze/beside_graph.c \
+	src/analyze/beside_find.c src/analyze/beside_graph.c src/analyze/beside_match.c \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
-	src/analyze/choose_joins.c \
+	src/analyze/choose_besides.c src/analyze/choose_joins.c \
 	src/analyze/comparable.c src/analyze/comparable.h \
 	src/analyze/cost.c \
 	src/analyze/critical_path.c \
@@ -68,6 +68,8 @@ check_PROGRAMS += tests/unit/t_analyzer
 tests_unit_t_analyzer_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_calibration
 tests_unit_t_calibration_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_beside_choice
+tests_unit_t_beside_choice_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_side_by_side
 tests_unit_t_side_by_side_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_choose

@@ -529,7 +529,7 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 		out->cost[st->conversion_node[i]] = 0;
 		out->estimated[st->conversion_node[i]] = false;
 	}
-	g.joined = solve_joins(st, a, out);
+	g.joined = solve_joins(st, a, out, NULL);
 	g.exact = !joins_have_layouts(st, out);
 	place_all(&g);
 	edges_compact(&g);

@@ -2,6 +2,8 @@
 
 #include "analyze/analyze_private.h"
 
+#include "base/hash.h"
+
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -16,6 +18,7 @@ struct price_lists {
 	struct arena guesses;
 	uint64_t asked;          /* how often lists were asked */
 	struct arena parsed;     /* of study_problem: results do not change it */
+	struct hash texts;       /* of study_distinct_of: text -> distinct problem; made when first asked */
 	struct price_list **items;
 	int count, capacity, last[2]; /* last: the one asked before, by its `best` */
 };
@@ -170,6 +173,7 @@ void study_lists_close(struct study *st)
 	if (st->lists) {
 		study_forget_prices(st);
 		arena_free(&st->lists->parsed);
+		hash_free(&st->lists->texts);
 		free(st->lists->items);
 	}
 	free(st->lists);
@@ -267,4 +271,13 @@ const struct problem *study_problem(const struct study *st, int distinct)
 		*kept = valid ? problem_keep(&st->lists->parsed, &p) : &invalid;
 	}
 	return *kept == &invalid ? NULL : *kept;
+}
+
+int study_distinct_of(const struct study *st, struct text text)
+{
+	struct hash *h = &st->lists->texts;
+	bool made = h->count > 0;
+	for (int i = 0; !made && i < st->distinct_count; i++)
+		*hash_at(h, text_of(study_text(st, i))) = i;
+	return (int)hash_find(h, text);
 }

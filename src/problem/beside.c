@@ -6,8 +6,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define PREFIX "beside:"
-
 int beside_split(struct text branches, struct beside *b, struct error *err)
 {
 	*b = (struct beside){ 0 };
@@ -32,11 +30,11 @@ static int compare(const void *a, const void *b)
 
 int beside_text(const char **branches, int count, char *buf)
 {
-	size_t used = strlen(PREFIX);
+	size_t used = strlen(BESIDE_PREFIX);
 	if (count < 2 || count > BESIDE_BRANCHES)
 		return -1;
 	qsort(branches, (size_t)count, sizeof(*branches), compare);
-	memcpy(buf, PREFIX, used);
+	memcpy(buf, BESIDE_PREFIX, used);
 	for (int i = 0; i < count; i++) {
 		size_t n = strlen(branches[i]);
 		if (used + n + 1 >= PROBLEM_TEXT_SIZE)

@@ -13,6 +13,7 @@
 
 #include "problem/problem.h"
 
+#define BESIDE_PREFIX "beside:"
 #define BESIDE_BRANCHES 8  /* most branches */
 #define BESIDE_PARTS 24    /* most problems of all branches together */
 

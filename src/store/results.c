@@ -3,6 +3,7 @@
 #include "store/results.h"
 
 #include "base/hash.h"
+#include "problem/beside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -38,6 +39,8 @@ struct results {
 	size_t changed_count, changed_capacity;
 	struct result **spare; /* dropped results: a ring of SPARE_LEAST, the oldest at spare_next */
 	int spare_count, spare_next;
+	const char **besides; /* problems of branches side by side */
+	int beside_count, beside_capacity;
 };
 
 struct results *results_new(void)
@@ -56,6 +59,7 @@ void results_free(struct results *r)
 	free(r->entries);
 	free(r->interned);
 	free(r->changed);
+	free(r->besides);
 	free(r->rough);
 	free(r->spare);
 	hash_free(&r->rough_by_problem);
@@ -261,6 +265,16 @@ static struct result results_texts(const struct result *one)
 	return whole;
 }
 
+static void results_entry_new(struct results *r, const char *problem)
+{
+	VEC_GROW(r->entries, r->count, r->capacity);
+	r->entries[r->count++] = (struct results_entry){ 0 };
+	if (strncmp(problem, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) != 0)
+		return;
+	VEC_GROW(r->besides, r->beside_count, r->beside_capacity);
+	r->besides[r->beside_count++] = problem;
+}
+
 void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = results_texts(one);
@@ -270,8 +284,7 @@ void results_add(struct results *r, const struct result *one)
 	int64_t *at = hash_at(&r->by_problem, text_of(copy->problem));
 	if (*at < 0) {
 		*at = r->count;
-		VEC_GROW(r->entries, r->count, r->capacity);
-		r->entries[r->count++] = (struct results_entry){ 0 };
+		results_entry_new(r, copy->problem);
 	}
 	struct results_entry *e = &r->entries[*at];
 	results_note(r, copy->problem);
@@ -310,6 +323,12 @@ const struct result *const *results_of(const struct results *r, const char *prob
 	int64_t at = hash_find(&r->by_problem, text_of(problem));
 	*count = at < 0 ? 0 : r->entries[at].count;
 	return at < 0 ? NULL : (const struct result *const *)r->entries[at].items;
+}
+
+const char *const *results_besides(const struct results *r, int *count)
+{
+	*count = r->beside_count;
+	return r->besides;
 }
 
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count)

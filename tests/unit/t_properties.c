@@ -128,10 +128,12 @@ static void random_peaks(struct peaks *k)
 /* Results of most problems side by side. */
 static void random_besides(struct trial *t)
 {
-	for (int level = 0; level < FUSION_LEVELS; level++) {
+	for (int n = 0; n < 3 * FUSION_LEVELS; n++) {
 		struct scenario s = scenario_default();
 		int count;
-		s.fusion = (enum fusion_level)level;
+		s.fusion = (enum fusion_level)(n % FUSION_LEVELS);
+		s.matrix = n / FUSION_LEVELS > 0;
+		s.relaxed = n / FUSION_LEVELS > 1;
 		const char **texts = analyze_besides(&t->arena, &t->ground, &s, &count);
 		for (int i = 0; i < count; i++) {
 			struct result r = make_result(texts[i], (20 + below(400)) * 1e3);
@@ -268,21 +270,18 @@ static void allows_more(struct trial *t, const struct scenario *s)
 	x = y = *s;
 	x.matrix = false;
 	y.matrix = true;
-	/* Of more algorithms another one is preferred, which may be slower; of other groups, other branches
-	 * may be measured. */
-	bool beside = s->parallel == PARALLEL_MEASURED;
-	if (s->best && !beside)
+	/* of more algorithms another one is preferred, which may be slower */
+	if (s->best)
 		more(t, &x, &y, "matrix");
 	x = y = *s;
 	x.relaxed = false;
 	y.relaxed = true;
-	if (s->best && !beside)
+	if (s->best)
 		more(t, &x, &y, "math");
 	x = y = *s;
 	x.best = false;
 	y.best = true;
-	if (!beside)
-		more(t, &x, &y, "algorithm");
+	more(t, &x, &y, "algorithm");
 	for (int p = PARALLEL_OFF; p < PARALLEL_PATH; p++) {
 		x = y = *s;
 		x.parallel = (enum parallel)p;
@@ -383,8 +382,13 @@ static void by_force(struct trial *t, const struct scenario *from)
 /* The analysis without the results of one problem, or of one algorithm. */
 static void one_less(struct trial *t, const struct scenario *s, const struct analysis *a)
 {
-	int count, results;
-	const char **texts = analyze_problems(&t->arena, t->plan, t->fusion, true, &count);
+	int count, results, besides;
+	const char **own = analyze_problems(&t->arena, t->plan, t->fusion, true, &count);
+	const char *const *sets = results_besides(t->results, &besides);
+	const char **texts = ARENA_ARRAY(&t->arena, const char *, count + besides);
+	memcpy(texts, own, (size_t)count * sizeof(*texts));
+	for (int i = 0; i < besides; i++)
+		texts[count++] = sets[i];
 	const char *gone = texts[below(count)];
 	int algorithm = below(2) ? -1 : below(3);
 	struct results *rest = results_new();
@@ -499,8 +503,7 @@ static void run(void)
 		memory(&t, a);
 		allows_more(&t, &s);
 		by_force(&t, &s);
-		if (s.parallel != PARALLEL_MEASURED)
-			one_less(&t, &s, a);
+		one_less(&t, &s, a);
 		estimates(&t, &s);
 	}
 	trial_close(&t);
