@@ -100,17 +100,33 @@ static bool set_shorten(struct beside_set *set)
 	return true;
 }
 
-/* The text of a set, shortened until it fits; NULL: it does not. */
+/* Puts the branches, whose texts were `was`, in the order of `now`: that of the set's text. */
+static void set_sort(struct beside_set *set, const char *const *was, const char *const *now)
+{
+	struct beside_set old = *set;
+	for (int i = 0, at = 0; i < old.branch_count; i++) {
+		int from = 0;
+		while (was[from] != now[i])
+			from++;
+		int count = old.first[from + 1] - old.first[from];
+		memcpy(set->node + at, old.node + old.first[from], (size_t)count * sizeof(int));
+		set->first[i + 1] = at += count;
+	}
+}
+
+/* The text of a set, shortened until it fits, with the set in its order; NULL: it does not fit. */
 static const char *set_text(const struct finding *f, struct arena *a, struct beside_set *set)
 {
 	char buf[PROBLEM_TEXT_SIZE];
 	do {
-		const char *branch[BESIDE_BRANCHES];
+		const char *branch[BESIDE_BRANCHES], *was[BESIDE_BRANCHES];
 		for (int i = 0; i < set->branch_count; i++)
-			branch[i] = branch_text(f, a, set->node + set->first[i],
+			was[i] = branch[i] = branch_text(f, a, set->node + set->first[i],
 				set->first[i + 1] - set->first[i]);
-		if (beside_text(branch, set->branch_count, buf) == 0)
+		if (beside_text(branch, set->branch_count, buf) == 0) {
+			set_sort(set, was, branch);
 			return arena_strndup(a, buf, strlen(buf));
+		}
 	} while (set_shorten(set));
 	return NULL;
 }
@@ -124,13 +140,15 @@ static void set_price(const struct finding *f, struct beside_priced *r)
 	r->price = (struct price){ .ns = NAN };
 	if (r->text)
 		r->price = study_price_of(f->st, f->s, r->text, &r->why);
+	if (f->st->on.estimate && isnan(r->price.ns))
+		r->why = "a described device: nothing is measured on it, and there is no estimate";
 }
 
-static void lacking_list(struct besides *b, struct arena *a)
+static void lacking_list(const struct study *st, struct besides *b, struct arena *a)
 {
 	struct hash seen = { 0 };
 	b->lacking = ARENA_ARRAY(a, const char *, b->count);
-	for (int i = 0; i < b->count; i++) {
+	for (int i = 0; i < b->count && !st->on.estimate; i++) {
 		const struct beside_priced *r = &b->sets[i];
 		if (!r->text || r->price.answered)
 			continue;
@@ -172,7 +190,7 @@ static struct besides *besides_of(const struct study *st, const struct scenario 
 	for (int i = 0; i < sets.count; i++)
 		b->sets[i].chosen = taken[i];
 	free(sets.items);
-	lacking_list(b, a);
+	lacking_list(st, b, a);
 	return b;
 }
 

@@ -232,6 +232,7 @@ struct side {
 	uint64_t *gaps;         /* per layer: no cost; NULL: none */
 	int beside_count;       /* problems side by side that are not measured */
 	uint64_t *beside;       /* hashes of their texts, ascending */
+	bool unlike;            /* branches side by side have no estimate: no total without them is compared */
 };
 
 struct sides {
@@ -388,6 +389,7 @@ const struct side *side_add(struct sides *sides, const struct study *st, const s
 	side_count(side, st, s, x);
 	if (x->besides && s->parallel == PARALLEL_MEASURED)
 		side_besides(side, a, x->besides);
+	side->unlike = s->parallel == PARALLEL_MEASURED && st->on.estimate && x->besides->count > 0;
 	if (!side->complete)
 		side->gaps = gaps_of(a, st, x, chosen);
 	VEC_GROW(sides->items, sides->count, sides->capacity);
@@ -486,7 +488,8 @@ void effect_fill(
 	effect->rough = effect->unmeasured_problems && rough_says(here, other, common);
 	effect->unmeasured_problems += besides_count(here, other);
 	effect->rough = effect->rough && !besides_count(here, other);
-	if ((!effect->unmeasured_problems || effect->rough) && !gaps_differ(here, other, layers))
+	if ((!effect->unmeasured_problems || effect->rough) && here->unlike == other->unlike &&
+		!gaps_differ(here, other, layers))
 		effect->saves_ns = effect->on ? difference(here->bound_ns, other->bound_ns) :
 						difference(other->bound_ns, here->bound_ns);
 }

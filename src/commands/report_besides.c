@@ -76,23 +76,38 @@ static void failed_text(const struct analysis *a, FILE *out)
 	arena_free(&scratch);
 }
 
+/* What is not measured, and how it is. */
+static void unmeasured_text(const struct session *s, int used, FILE *out)
+{
+	int n = s->analysis->beside_unmeasured;
+	const char *verb = n == 1 ? " is" : "s are";
+	if (!s->queue)
+		fprintf(out, "%s%d problem%s not measured, and nothing can be on a device that is recorded\n",
+			used ? "              " : "side by side  unknown: ", n, verb);
+	else if (used)
+		fprintf(out, "              %d problem%s not measured: bench -w parallel=measured\n", n, verb);
+	else
+		fprintf(out, "side by side  unknown until %d problem%s measured: bench -w parallel=measured\n",
+			n, verb);
+}
+
 void report_besides_text(const struct session *s, FILE *out)
 {
 	const struct analysis *a = s->analysis;
 	char saves[STR_QUANTITY];
-	int used = used_count(a), n = a->beside_unmeasured;
+	int used = used_count(a);
 	if (!a->beside_count)
 		fprintf(out, "side by side  nothing: no branches are independent of each other\n");
-	else if (n && !used)
-		fprintf(out,
-			"side by side  unknown until %d problem%s measured: bench -w parallel=measured\n", n,
-			n == 1 ? " is" : "s are");
-	else
+	else if (s->described)
+		fprintf(out, "side by side  not available on a described device: nothing can be measured, and "
+			"there is no\n              estimate; the bound is that of one after the other\n");
+	else if (!a->beside_unmeasured || used)
 		fprintf(out, "side by side  %d of %d sets of branches, %s less than one after the other\n",
 			used, a->beside_count, str_duration(saves, a->beside_saves_ns));
-	if (n && used)
-		fprintf(out, "              %d problem%s not measured: bench -w parallel=measured\n", n,
-			n == 1 ? " is" : "s are");
+	if (a->beside_unmeasured)
+		unmeasured_text(s, used, out);
+	if (s->described)
+		return;
 	failed_text(a, out);
 	used_text(s, out);
 }

@@ -294,6 +294,9 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 	else if (e->unmeasured_problems)
 		fprintf(out, "  unknown until %d problem%s measured", e->unmeasured_problems,
 			e->unmeasured_problems == 1 ? " is" : "s are");
+	else if (described && isnan(e->saves_ns) && e->row->get(&a->scenario) == PARALLEL_MEASURED &&
+		strcmp(e->row->name, "parallel") == 0)
+		fprintf(out, "  unknown: branches side by side have no estimate");
 	bool fusion = strcmp(e->row->name, "fusion") == 0;
 	if (e->layers >= 0)
 		fprintf(out, "  %d layer%s", e->layers, e->layers == 1 ? "" : "s");
