@@ -180,6 +180,7 @@ struct beside_cost {
 	double ns;                  /* side by side; NaN: not measured, or it failed */
 	const struct result *result;/* the measurement, or NULL */
 	const char *why;            /* measured without a time: the reason (untrusted text), or NULL */
+	bool mistrusted;            /* suspect: less than what the peaks allow (roofline_mistrusts) */
 	bool used;                  /* it is in the bound: it is faster, and no others have its layers */
 };
 
@@ -232,6 +233,7 @@ struct analysis {
 	struct beside_cost *besides;
 	double beside_saves_ns;  /* what the used ones save: the sum of the layers minus bound_ns */
 	int beside_unmeasured;   /* distinct ones that have no result */
+	int beside_mistrusted;   /* used ones that are suspect */
 	int apart_count;         /* problems with algorithms in place that it does not use, because a layer
 				    with the problem cannot write over its input */
 	const char **apart;

@@ -352,6 +352,13 @@ void solve_besides(const struct study *st, const struct scenario *s, struct aren
 
 /* ---- for the analysis */
 
+static bool is_mistrusted(const struct study *st, const struct beside_priced *r)
+{
+	struct problem p;
+	return st->on.peaks && r->price.result && problem_parse(text_of(r->text), &p, NULL) == 0 &&
+		roofline_mistrusts(&p, st->on.peaks, r->price.result);
+}
+
 void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x)
 {
 	const struct besides *b = x->besides;
@@ -375,7 +382,8 @@ void beside_fill(struct arena *a, struct analysis *out, const struct study *st, 
 			.text = arena_strndup(a, r->text, strlen(r->text)), .layers = layers,
 			.branch = branch, .layer_count = count, .branch_count = r->set->branch_count,
 			.alone_ns = r->alone_ns, .ns = r->price.ns, .result = r->price.result, .why = r->why,
-			.used = r->chosen };
+			.mistrusted = is_mistrusted(st, r), .used = r->chosen };
+		out->beside_mistrusted += r->chosen && out->besides[out->beside_count - 1].mistrusted;
 		out->rough |= r->chosen && r->price.rough;
 	}
 }

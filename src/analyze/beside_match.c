@@ -222,8 +222,8 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
-/* The groups of the study that have a node's layer, as far as they fit in list; returns their number. Those of
- * which it is not the first are in its cluster. */
+/* The groups of the study that have a node's layer, as far as they fit in list; returns their number. Those
+ * of which it is not the first are in its cluster. */
 static int groups_at(const struct study *st, int node, int list[GROUPS_MAX])
 {
 	int layer = st->groups ? st->node_layer[node] : -1, count = 0;

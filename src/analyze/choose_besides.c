@@ -133,7 +133,8 @@ void bundles_contest(const struct study *st, struct arena *a, struct bundles *b)
 		if (!pass)
 			allocate(b, a);
 	}
-	for (int i = 0; i < b->contest_count; i++) /* clusters in the order in which they are solved elsewhere */
+	/* clusters in the order in which they are solved elsewhere */
+	for (int i = 0; i < b->contest_count; i++)
 		qsort(b->contests[i].clusters, (size_t)b->contests[i].cluster_count, sizeof(int), compare);
 	free(m.parent);
 	free(m.contest);

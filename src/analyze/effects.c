@@ -232,7 +232,7 @@ struct side {
 	uint64_t *gaps;         /* per layer: no cost; NULL: none */
 	int beside_count;       /* problems side by side that are not measured */
 	uint64_t *beside;       /* hashes of their texts, ascending */
-	bool unlike;            /* branches side by side have no estimate: no total without them is compared */
+	bool unlike;            /* branches side by side have no estimate */
 };
 
 struct sides {

@@ -47,7 +47,7 @@ struct scenario study_plain(const struct study *st, const struct scenario *s)
 	bool estimates = (st->on.estimate && st->on.peaks) || s->parallel == PARALLEL_MEASURED;
 	plain.matrix = s->matrix && (m->matrix || estimates);
 	plain.relaxed = s->relaxed && (m->relaxed || estimates);
-	plain.deterministic = s->deterministic && m->random;
+	plain.deterministic = s->deterministic && (m->random || s->parallel == PARALLEL_MEASURED);
 	plain.limited = s->limited &&
 		(!(m->workspace_bytes <= s->workspace_bytes) || s->parallel == PARALLEL_MEASURED);
 	plain.workspace_bytes = plain.limited ? s->workspace_bytes : 0;

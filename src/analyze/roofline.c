@@ -2,6 +2,8 @@
 
 #include "analyze/analyze_private.h"
 
+#include "problem/beside.h"
+
 #include <math.h>
 #include <string.h>
 
@@ -206,29 +208,98 @@ static double bytes_least(const struct problem *p)
 /* Constants rotate through twice the last-level cache, so half of them may still be in it. */
 #define ROTATED_SHARE 0.5
 
+/* What a problem needs of each level, memory last, and of a unit, RESOURCE_*; -1: none. */
+struct least {
+	double level_ns[PEAK_LEVELS + 1];
+	int unit;
+	double ops_ns;
+};
+
 /* Each level must at least transfer the bytes that the nearer levels cannot hold. */
-static double passing_ns(const struct problem *p, const struct peaks *k, enum cache c)
+static void passing_ns(const struct problem *p, const struct peaks *k, enum cache c, struct least *least)
 {
 	double bytes = bytes_least(p),
 		rotating = c == CACHE_COLD ? bytes : c == CACHE_NET ? constant_bytes(p) : 0;
-	double slow = ROTATED_SHARE * fmin(rotating, bytes), fast = bytes - slow, held = 0, ns = 0;
+	double slow = ROTATED_SHARE * fmin(rotating, bytes), fast = bytes - slow, held = 0;
 	if (!k->level_count)
-		return 0;
+		return;
 	for (int i = 0; i < k->level_count; i++) {
 		double rate = k->level[i].bandwidth_bytes_s;
-		ns = isnan(rate) ? ns : fmax(ns, fmax(0, fast - held) / rate * 1e9);
+		least->level_ns[i] = isnan(rate) ? 0 : fmax(0, fast - held) / rate * 1e9;
 		held = k->level[i].bytes;
 	}
-	return fmax(ns, (slow + fmax(0, fast - held)) / k->bandwidth_bytes_s * 1e9);
+	least->level_ns[PEAK_LEVELS] = (slow + fmax(0, fast - held)) / k->bandwidth_bytes_s * 1e9;
+}
+
+static struct least least_of(const struct problem *p, const struct peaks *k, const struct result *r)
+{
+	const struct kernel_row *row = kernel_row(p->kernel);
+	struct unit unit = row->product ? result_unit(p, k, r) : (struct unit){ .peak = 0 };
+	struct least least = { .unit = -1 };
+	passing_ns(p, k, r->cache, &least);
+	if (unit.peak > 0) {
+		least.unit = (unit.matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN) + (int)unit.type;
+		least.ops_ns = ops_ns(p, unit.peak) * (row->share_computed ? row->share_computed(p) : 1);
+	}
+	return least;
+}
+
+static double least_ns(const struct least *least)
+{
+	double ns = least->ops_ns;
+	for (int i = 0; i <= PEAK_LEVELS; i++)
+		ns = fmax(ns, least->level_ns[i]);
+	return ns;
+}
+
+/* Branches side by side: the longest one, or what a level or unit needs for all of them. Products of which it
+ * is not said what ran need no unit. */
+static double beside_least_ns(const struct problem *p, const struct peaks *k, const struct result *r)
+{
+	struct beside b;
+	struct least sum = { .unit = -1 };
+	double units[RESOURCE_COUNT] = { 0 }, ns = 0;
+	const char *lines = r->kernels ? r->kernels : "";
+	if (beside_split(text_of(p->branches), &b, NULL))
+		return 0;
+	for (int i = 0; i < b.branch_count; i++) {
+		double branch = 0;
+		for (int n = b.first[i]; n < b.first[i + 1]; n++) {
+			struct problem part;
+			struct beside_ran ran;
+			bool known = beside_ran_next(&lines, &ran);
+			if (problem_parse(b.part[n], &part, NULL))
+				return 0;
+			struct result own = *r;
+			own.algorithm.name = own.algorithm.notes = r->kernels; /* all that ran */
+			struct least one = least_of(&part, k, &own);
+			if (!known)
+				one.ops_ns = 0;
+			for (int l = 0; l <= PEAK_LEVELS; l++)
+				sum.level_ns[l] += one.level_ns[l];
+			if (one.unit >= 0)
+				units[one.unit] += one.ops_ns;
+			branch += least_ns(&one);
+		}
+		ns = fmax(ns, branch);
+	}
+	for (int i = 0; i < RESOURCE_COUNT; i++)
+		ns = fmax(ns, units[i]);
+	return fmax(ns, least_ns(&sum));
+}
+
+double roofline_least(const struct problem *p, const struct peaks *k, const struct result *r)
+{
+	struct least one;
+	if (kernel_row(p->kernel)->branches)
+		return beside_least_ns(p, k, r);
+	one = least_of(p, k, r);
+	return least_ns(&one);
 }
 
 bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const struct result *r)
 {
-	const struct kernel_row *row = kernel_row(p->kernel);
-	double peak = row->product ? result_peak(p, k, r) : 0, bytes = passing_ns(p, k, r->cache);
-	double ops = peak > 0 ? ops_ns(p, peak) * (row->share_computed ? row->share_computed(p) : 1) : 0;
-	return r->status == STATUS_OK &&
-		r->stats.median < ROOFLINE_TRUST * fmax(ops, bytes); /* NaN compares false */
+	return r->status == STATUS_OK && r->stats.median < ROOFLINE_TRUST * roofline_least(p, k, r);
 }
 
 static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct,

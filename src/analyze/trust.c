@@ -3,6 +3,7 @@
 #include "analyze/trust.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 #define SHOWN 0.005 /* a smaller share is not named */
@@ -123,18 +124,39 @@ static enum trust_part part_of(const struct plan_layer *l, const struct layer_co
 		TRUST_MEASURED;
 }
 
-static void fill_shares(struct trust *t, const struct plan *p, const struct analysis *a)
+/* Marks the layers that are in a set of branches side by side, each group by its first layer, and adds the
+ * sets. Returns their sum. */
+static double share_besides(struct trust *t, const struct analysis *a, bool *inside)
 {
 	double sum = 0;
+	for (int i = 0; i < a->beside_count; i++) {
+		const struct beside_cost *b = &a->besides[i];
+		bool noisy = b->result && b->result->stats.stop == STOP_DISTURBED;
+		for (int k = 0; b->used && k < b->layer_count; k++) {
+			const struct fusion_group *g = a->layers[b->layers[k]].group;
+			inside[g ? g->layers[0] : b->layers[k]] = true;
+		}
+		t->share[b->mistrusted ? TRUST_SUSPECT : noisy ? TRUST_NOISY : TRUST_MEASURED] +=
+			b->used ? b->ns : 0;
+		sum += b->used ? b->ns : 0;
+	}
+	return sum;
+}
+
+static void fill_shares(struct trust *t, const struct plan *p, const struct analysis *a)
+{
+	bool *inside = base_calloc((size_t)a->layer_count + 1, sizeof(bool));
+	double sum = share_besides(t, a, inside);
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
-		bool counts = c->ns > 0 && (!scenario_has_path(&a->scenario) || c->critical);
+		bool counts = c->ns > 0 && !inside[i] && (!scenario_has_path(&a->scenario) || c->critical);
 		t->missing += c->origin == ORIGIN_MISSING;
 		t->unsupported += c->origin == ORIGIN_UNSUPPORTED;
 		t->open += c->at_least;
 		sum += counts ? c->ns : 0;
 		t->share[part_of(&p->layers[i], c)] += counts ? c->ns : 0;
 	}
+	free(inside);
 	if (a->bound_ns > sum) { /* casts, conversions, the host */
 		t->share[a->border_estimated ? TRUST_ESTIMATED : TRUST_MEASURED] += a->bound_ns - sum;
 		sum = a->bound_ns;

@@ -227,6 +227,11 @@ static int doubts_queue(struct session *s, struct options *o)
 			if (problem && queue_state(s->queue, problem) == JOB_DONE)
 				added += queue_add(s->queue, problem, false, true);
 		}
+		for (int k = 0; s->analysis && k < s->analysis->beside_count; k++) {
+			const struct beside_cost *b = &s->analysis->besides[k];
+			if (b->used && b->mistrusted && queue_state(s->queue, b->text) == JOB_DONE)
+				added += queue_add(s->queue, b->text, false, true);
+		}
 	}
 	return added;
 }

@@ -51,7 +51,8 @@ static void used_text(const struct session *s, FILE *out)
 		if (!b->used)
 			continue;
 		shown++;
-		fprintf(out, "              %s, alone %s: ", str_duration(ns, b->ns),
+		fprintf(out, "              %s%s, alone %s: ", b->mistrusted ? "!" : "",
+			str_duration(ns, b->ns),
 			str_duration(alone, b->alone_ns));
 		report_wrapped(branches_text(&scratch, s->current->plan, b), 16, report_width(out), out);
 	}
@@ -84,11 +85,9 @@ static void unmeasured_text(const struct session *s, int used, FILE *out)
 	if (!s->queue)
 		fprintf(out, "%s%d problem%s not measured, and nothing can be on a device that is recorded\n",
 			used ? "              " : "side by side  unknown: ", n, verb);
-	else if (used)
-		fprintf(out, "              %d problem%s not measured: bench -w parallel=measured\n", n, verb);
 	else
-		fprintf(out, "side by side  unknown until %d problem%s measured: bench -w parallel=measured\n",
-			n, verb);
+		fprintf(out, "%s%d problem%s%s measured: bench -w parallel=measured\n",
+			used ? "              " : "side by side  unknown until ", n, verb, used ? " not" : "");
 }
 
 void report_besides_text(const struct session *s, FILE *out)
@@ -99,7 +98,8 @@ void report_besides_text(const struct session *s, FILE *out)
 	if (!a->beside_count)
 		fprintf(out, "side by side  nothing: no branches are independent of each other\n");
 	else if (s->described)
-		fprintf(out, "side by side  not available on a described device: nothing can be measured, and "
+		fprintf(out,
+			"side by side  not available on a described device: nothing can be measured, and "
 			"there is no\n              estimate; the bound is that of one after the other\n");
 	else if (!a->beside_unmeasured || used)
 		fprintf(out, "side by side  %d of %d sets of branches, %s less than one after the other\n",
@@ -108,6 +108,11 @@ void report_besides_text(const struct session *s, FILE *out)
 		unmeasured_text(s, used, out);
 	if (s->described)
 		return;
+	if (a->beside_mistrusted)
+		fprintf(out,
+			"              %d suspect, marked !: faster than memory and units allow; measure "
+			"again: bench --again\n",
+			a->beside_mistrusted);
 	failed_text(a, out);
 	used_text(s, out);
 }
@@ -145,11 +150,12 @@ json_t *report_besides_json(const struct session *s)
 	for (int i = 0; i < a->beside_count; i++) {
 		const struct beside_cost *b = &a->besides[i];
 		const struct result *r = b->result;
-		json_array_append_new(sets, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:o}",
+		json_array_append_new(sets, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o}",
 			"problem", b->text, "branches", branches_json(s->current->plan, b), "alone_ns",
 			json_number_or_null(b->alone_ns), "ns", json_number_or_null(b->ns), "algorithm",
 			report_json_text(r ? r->algorithm.name : NULL), "kernels", kernels_json(r), "noisy",
-			r && r->stats.stop == STOP_DISTURBED, "used", b->used, "why",
+			r && r->stats.stop == STOP_DISTURBED, "mistrusted", b->mistrusted, "used", b->used,
+			"why",
 			report_json_text(b->why)));
 	}
 	return json_pack("{s:o, s:i, s:o}", "saves_ns", json_number_or_null(a->beside_saves_ns), "unmeasured",

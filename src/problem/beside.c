@@ -58,3 +58,46 @@ double beside_sum(const struct problem *p, double (*of)(const struct problem *pa
 	}
 	return sum;
 }
+
+/* ---- what ran */
+
+#define WORKSPACE ", workspace "
+#define NOTES ", notes "
+
+void beside_ran_write(struct str *out, enum kernel kernel, const struct algorithm *a)
+{
+	str_addf(out, "%s %s %s", kernel_name(kernel), a->api, a->name);
+	if (isfinite(a->workspace_bytes) && a->workspace_bytes >= 0)
+		str_addf(out, WORKSPACE "%.0f", a->workspace_bytes);
+	if (a->notes && *a->notes)
+		str_addf(out, NOTES "%s", a->notes);
+	str_puts(out, "\n");
+}
+
+/* Takes the text before the first `end` from t, and `end`; without one, all of it. */
+static struct text take(struct text *t, const char *end)
+{
+	size_t n = strlen(end);
+	const char *at = t->n >= n ? memmem(t->p, t->n, end, n) : NULL;
+	struct text head = { t->p, at ? (size_t)(at - t->p) : t->n };
+	size_t passed = head.n + (at ? n : 0);
+	*t = (struct text){ t->p + passed, t->n - passed };
+	return head;
+}
+
+bool beside_ran_next(const char **lines, struct beside_ran *ran)
+{
+	struct text line = { *lines, strcspn(*lines, "\n") };
+	*lines += line.n + ((*lines)[line.n] == '\n');
+	*ran = (struct beside_ran){ .workspace_bytes = NAN };
+	take(&line, ": ");
+	ran->kernel = take(&line, " ");
+	struct text algorithm = take(&line, NOTES), bytes;
+	ran->notes = line;
+	ran->name = take(&algorithm, WORKSPACE);
+	bytes = algorithm;
+	ran->api = take(&ran->name, " ");
+	for (size_t i = 0; i < bytes.n && i < 15 && bytes.p[i] >= '0' && bytes.p[i] <= '9'; i++)
+		ran->workspace_bytes = (i ? 10 * ran->workspace_bytes : 0) + (bytes.p[i] - '0');
+	return ran->api.n > 0 && ran->name.n > 0;
+}

@@ -22,7 +22,8 @@
 
 static const struct algorithm fakes[] = {
 	{ .api = "fake", .name = "slow", .layouts = "", .math = "strict", .matrix = MATRIX_NO },
-	{ .api = "fake", .name = "fast", .layouts = "", .math = "strict", .matrix = MATRIX_NO },
+	{ .api = "fake", .name = "fast", .layouts = "", .math = "strict", .matrix = MATRIX_NO,
+		.workspace_bytes = 64, .notes = "winograd" },
 	{ .api = "fake", .name = "units", .layouts = "", .math = "strict", .matrix = MATRIX_YES },
 	{ .api = "fake", .name = "tf32", .layouts = "", .math = "tf32", .matrix = MATRIX_NO },
 };
@@ -149,8 +150,8 @@ static void measures(void)
 	struct offers o = offers_of(TWO, &err);
 	void *w = open_one(&o, "threads:1+1", &err);
 	ok(w, "prepared (%s)", err.text);
-	is_str(backend_beside.kernels(w), "lane 2, 1 thread: eltwise fake fast\n"
-		"lane 2, 1 thread: eltwise fake fast\nlane 1, 1 thread: eltwise fake fast\n",
+#define RAN ", 1 thread: eltwise fake fast, workspace 64, notes winograd\n"
+	is_str(backend_beside.kernels(w), "lane 2" RAN "lane 2" RAN "lane 1" RAN,
 		"the fastest strict algorithm without matrix units; the longest branch is dealt first");
 	memset(runs_of, 0, sizeof(runs_of));
 	is_int(backend_beside.run(w, CACHE_NET, 10, &ns, &err), 0, "runs");

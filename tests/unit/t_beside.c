@@ -4,6 +4,7 @@
 #include "problem/kernel.h"
 #include "tap.h"
 
+#include <math.h>
 #include <string.h>
 
 #define RELU "eltwise:f32,f32:relu:2x3"
@@ -57,6 +58,38 @@ static void costs(void)
 	ok(!problem_set_layout(&p, LAYOUT_NXC), "it has no layout of its own");
 }
 
+static void what_ran(void)
+{
+	struct str out = { 0 };
+	struct beside_ran ran;
+	struct algorithm a = { .api = "plain C", .name = "vectors", .workspace_bytes = 4096,
+		.notes = "unchecked nondeterministic" };
+	str_puts(&out, "lane 1, 2 threads: ");
+	beside_ran_write(&out, KERNEL_ELTWISE, &a);
+	a = (struct algorithm){ .api = "cuDNN", .name = "eng1_k2=3", .workspace_bytes = NAN, .notes = "" };
+	str_puts(&out, "stream 2: ");
+	beside_ran_write(&out, KERNEL_CONV, &a);
+	is_str(out.p, "lane 1, 2 threads: eltwise plain C vectors, workspace 4096, notes unchecked "
+		"nondeterministic\nstream 2: conv cuDNN eng1_k2=3\n", "what ran, a line each");
+	const char *lines = out.p;
+	ok(beside_ran_next(&lines, &ran) && text_is(ran.kernel, "eltwise") && text_is(ran.api, "plain") &&
+			text_is(ran.name, "C vectors") && ran.workspace_bytes == 4096 &&
+			text_is(ran.notes, "unchecked nondeterministic"),
+		"is read again");
+	ok(beside_ran_next(&lines, &ran) && text_is(ran.api, "cuDNN") && text_is(ran.name, "eng1_k2=3") &&
+			isnan(ran.workspace_bytes) && !ran.notes.n && !*lines,
+		"also without workspace and notes");
+	ok(!beside_ran_next(&lines, &ran), "at the end there is none");
+	static const char *const odd[] = { "spell\nread\n", "", "\n", ":", "a: b", "a: b c", ", notes " };
+	for (size_t i = 0; i < sizeof(odd) / sizeof(odd[0]); i++) {
+		const char *at = odd[i];
+		ok(!beside_ran_next(&at, &ran) && at <= odd[i] + strlen(odd[i]), "another form: %zu", i);
+	}
+	lines = "a: b c d, workspace x";
+	ok(beside_ran_next(&lines, &ran) && isnan(ran.workspace_bytes), "a size that is none is unknown");
+	str_free(&out);
+}
+
 static void refuses(const char *text, const char *why)
 {
 	struct problem p;
@@ -92,6 +125,7 @@ int main(void)
 {
 	formats();
 	costs();
+	what_ran();
 	hostile();
 	return done_testing();
 }

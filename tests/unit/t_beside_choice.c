@@ -1,6 +1,6 @@
 /* parallel=measured chooses groups, joins and branches together: on random models with random results, its
- * total is not above the least that any choice of groups has with the branches found in it, is what its layers
- * and sets say, and does not rise where more is allowed. BESIDE_SEED=N runs one trial. */
+ * total is not above the least that any choice of groups has with the branches found in it, is what its
+ * layers and sets say, and does not rise where more is allowed. BESIDE_SEED=N runs one trial. */
 #include "config.h"
 
 #include "analyze/analyze.h"
@@ -83,7 +83,8 @@ static int block(struct maker *m, int x)
 	sum = end[0];
 	for (int i = 1; i < branches; i++)
 		if (below(6))
-			sum = make_layer(m, "Add", "binary:f32,f32,f32:add:" ROWS ":" ROWS, ROWS, sum, end[i]);
+			sum = make_layer(m, "Add", "binary:f32,f32,f32:add:" ROWS ":" ROWS, ROWS, sum,
+				end[i]);
 		else
 			m->plan.values[end[i]].is_output = true;
 	return sum;
@@ -124,7 +125,8 @@ static double price(const struct trial *t, const struct scenario *s, const char 
 static const char *text_at(const struct tiling *c, int layer)
 {
 	int g = c->chosen[layer], problem = c->t->plan->layers[layer].problem;
-	return g >= 0 ? c->t->fusion->groups[g].text : problem >= 0 ? c->t->plan->problems[problem].text : NULL;
+	return g >= 0 ? c->t->fusion->groups[g].text :
+		problem >= 0 ? c->t->plan->problems[problem].text : NULL;
 }
 
 /* The contracted graph of the choice, and the sets in it. */
@@ -137,7 +139,8 @@ static void sets_of(const struct tiling *c, struct arena *a, struct beside_sets 
 	double *weight = ARENA_ARRAY(a, double, n);
 	struct beside_graph g;
 	for (int i = 0; i < n; i++) {
-		const struct fusion_group *own = c->chosen[i] >= 0 ? &c->t->fusion->groups[c->chosen[i]] : NULL;
+		const struct fusion_group *own = c->chosen[i] < 0 ? NULL :
+			&c->t->fusion->groups[c->chosen[i]];
 		first[i] = count;
 		for (int k = 0; k < p->layers[i].pred_count; k++)
 			edges[count++] = p->layers[i].preds[k];
@@ -322,8 +325,8 @@ static uint64_t kernel_bits(const struct analysis *a, int layer)
 	return bits;
 }
 
-/* Branches do not depend on each other, and all steps - a set in use, a kernel - can be put in an order. Layers
- * that take no time and are in no group are no step: who reads them depends on what they read. */
+/* Branches do not depend on each other, and all steps - a set in use, a kernel - can be put in an order.
+ * Layers that take no time and are in no group are no step: who reads them depends on what they read. */
 static void can_run(struct trial *t, const struct analysis *a)
 {
 	uint64_t before[4 * LAYERS] = { 0 }, step[4 * LAYERS], left = 0;
@@ -441,7 +444,8 @@ static void one_less(struct trial *t, const struct scenario *s)
 {
 	int sets, results, groups = t->fusion->text_count;
 	const char *const *known = results_besides(t->results, &sets);
-	int own = plan_problem_total(t->plan), count = own + groups + sets, gone = own + below(groups + sets + 1);
+	int own = plan_problem_total(t->plan), count = own + groups + sets,
+	    gone = own + below(groups + sets + 1);
 	struct results *rest = results_new();
 	for (int i = 0; i < count; i++) {
 		const char *text = i < own ? t->plan->problems[i].text : i < own + groups ?
@@ -472,8 +476,8 @@ int main(void)
 		trial_close(&t);
 	}
 	is_int(failures, 0, "groups and branches are chosen together");
-	printf("# %d totals, %d choices of groups tried, %d totals with other groups than the sum, %d sets in "
-	       "use, %d choices compared\n",
+	printf("# %d totals, %d choices of groups tried, %d totals with other groups than the sum, %d sets "
+	       "in use, %d choices compared\n",
 		totals, tilings, together, sets_used, raised);
 	ok(asked || (together > 50 && sets_used > 500), "there was something to choose");
 	return done_testing();

@@ -12,7 +12,7 @@
 #define TANH "eltwise:f32,f32:tanh:2x3"
 
 static const struct algorithm offered[] = { { .api = "fake", .name = "naive", .layouts = "", .math = "strict",
-	.notes = "", .matrix = MATRIX_NO } };
+	.notes = "", .matrix = MATRIX_NO, .workspace_bytes = NAN } };
 
 static int algorithms(const struct problem *p, struct backend_list *list, struct error *why)
 {

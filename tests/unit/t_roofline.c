@@ -602,6 +602,40 @@ static void mistrust(void)
 		"of windows beyond measure no operations are claimed");
 }
 
+static bool doubts_set(const char *text, const struct peaks *k, double ns, const char *kernels)
+{
+	struct problem p;
+	struct result r = make_result(text, ns);
+	r.algorithm.api = "beside";
+	r.kernels = kernels;
+	return problem_parse(text_of(text), &p, NULL) || roofline_mistrusts(&p, k, &r);
+}
+
+#define RAN "lane 1, 1 thread: matmul oneDNN jit\n"
+#define WINO "lane 1, 1 thread: matmul oneDNN jit, workspace 64, notes winograd\n"
+#define WEIGHTS "matmul:f32,f32.c,f32/f32:ba1bb1m1n1000k1000:ta0tb0"
+
+/* Side by side, nothing is faster than the longest branch, nor than the units and the memory for all. */
+static void mistrust_sets(void)
+{
+	struct peaks k = known();
+	static const char two[] = "beside:" MATMUL "%" MATMUL, chain[] = "beside:" COPY "%" MATMUL "=" MATMUL,
+		bytes[] = "beside:" WEIGHTS "%" WEIGHTS;
+	k.level_count = 1;
+	k.level[0] = (struct peak_level){ 3, 16e6, 4e12, false };
+	ok(doubts_set(two, &k, 0.89 * 400e3, RAN RAN), "two products take the units of both");
+	ok(!doubts_set(two, &k, 0.91 * 400e3, RAN RAN), "... no more");
+	ok(doubts_set(chain, &k, 0.89 * 400e3, RAN RAN RAN) &&
+			!doubts_set(chain, &k, 0.91 * 400e3, RAN RAN RAN),
+		"the problems of a branch wait for each other");
+	ok(!doubts_set(two, &k, 0.5 * 400e3, RAN WINO) && !doubts_set(two, &k, 0.5 * 400e3, ""),
+		"products of which it is not said what ran, or that count their own, need no unit");
+	ok(!doubts_set(bytes, &k, 4000, RAN RAN) && doubts_set(bytes, &k, 3500, RAN RAN),
+		"the weights of both pass the memory");
+	struct peaks unknown = peaks_unknown();
+	ok(!doubts_set(two, &unknown, 1, RAN RAN), "without peaks nothing is suspect");
+}
+
 /* Two products side by side: the path has one of them, the units have both. */
 static void resources(void)
 {
@@ -704,6 +738,7 @@ int main(void)
 	measured_products();
 	measured_again();
 	mistrust();
+	mistrust_sets();
 	mistrusted_layers();
 	resources();
 	return done_testing();

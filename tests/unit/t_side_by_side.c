@@ -408,6 +408,85 @@ static void states(void)
 	block_close(&b);
 }
 
+/* The total if the set takes 150 us and so ran, with the what-if. */
+static double allowed(const char *kernels, const char *what_if)
+{
+	struct block b;
+	block_open(&b);
+	struct result r = make_result(UNFUSED, 150e3);
+	char list[128];
+	r.algorithm.api = "beside";
+	r.algorithm.workspace_bytes = NAN;
+	r.kernels = kernels;
+	results_put(b.results, &r);
+	snprintf(list, sizeof(list), "parallel=measured%s", what_if);
+	double ns = analysis_of(&b, list)->bound_ns;
+	block_close(&b);
+	return ns;
+}
+
+#define LANE "lane 1, 1 thread: conv test jit, workspace 1024\n"
+#define OTHER "lane 2, 1 thread: conv plain C loops, workspace 512, notes nondeterministic\n"
+#define UNSAID "lane 2, 1 thread: conv test jit\n"
+
+static void what_ran(void)
+{
+	near(allowed(LANE LANE LANE LANE, ",libraries=test"), 280e3, 1e-9, "all of a library that is named");
+	near(allowed(LANE LANE LANE OTHER, ",libraries=test"), 320e3, 1e-9, "one of another library");
+	near(allowed(LANE LANE LANE OTHER, ",libraries=test+plain"), 280e3, 1e-9, "both are named");
+	near(allowed("", ",libraries=test"), 320e3, 1e-9, "it is not said what ran");
+	near(allowed(LANE LANE LANE LANE, ",workspace=4K"), 280e3, 1e-9, "workspaces add up to the limit");
+	near(allowed(LANE LANE LANE LANE, ",workspace=3K"), 320e3, 1e-9, "... above it");
+	near(allowed(LANE LANE LANE UNSAID, ",workspace=1G"), 320e3, 1e-9, "one is unknown");
+	near(allowed(LANE LANE LANE OTHER, ",deterministic"), 320e3, 1e-9, "one is nondeterministic");
+	near(allowed(LANE LANE LANE LANE, ",deterministic"), 280e3, 1e-9, "none is");
+}
+
+static void suspect(void)
+{
+	struct block b;
+	block_open(&b);
+	struct peaks k = peaks_unknown();
+	struct scenario s = scenario_default();
+	struct ground g = { .plan = b.plan, .fusion = b.fusion, .results = b.results, .peaks = &k };
+	struct result r = make_result(UNFUSED, 150e3);
+	r.algorithm.api = "beside";
+	r.kernels = LANE LANE LANE UNSAID;
+	results_put(b.results, &r);
+	s.parallel = PARALLEL_MEASURED;
+	k.flops[DTYPE_F32] = 3e11;
+	const struct analysis *a = analyze(&b.arena, &g, &s);
+	ok(a->besides[0].used && !a->besides[0].mistrusted && !a->beside_mistrusted,
+		"as fast as the units allow");
+	k.flops[DTYPE_F32] = 1.5e11;
+	a = analyze(&b.arena, &g, &s);
+	ok(a->besides[0].used && a->besides[0].mistrusted && a->beside_mistrusted == 1, "faster: suspect");
+	block_close(&b);
+}
+
+static void described(void)
+{
+	struct block b;
+	block_open(&b);
+	struct peaks k = peaks_unknown();
+	struct results *none = results_new();
+	struct scenario s = scenario_default();
+	struct ground g = { .plan = b.plan, .fusion = b.fusion, .results = none, .peaks = &k,
+		.estimate = true };
+	int count;
+	s.parallel = PARALLEL_MEASURED;
+	k.flops[DTYPE_F32] = 1e12;
+	k.bandwidth_bytes_s = 1e12;
+	const struct analysis *a = analyze(&b.arena, &g, &s);
+	near(a->bound_ns, a->sequential_ns, 1e-9, "a described device: the sum");
+	ok(a->beside_count == 1 && a->besides[0].why && a->unmeasured_problems == 0, "for a reason");
+	struct what_if_effect *w = analyze_what_ifs(&b.arena, &g, &s, &count);
+	ok(isnan(w[0].saves_ns) && w[0].unmeasured_problems == 0, "what it saves is unknown");
+	ok(!isnan(w[1].saves_ns), "what fusion saves is not");
+	results_free(none);
+	block_close(&b);
+}
+
 int main(void)
 {
 	random_graphs();
@@ -415,5 +494,8 @@ int main(void)
 	slower();
 	with_fusion();
 	states();
+	what_ran();
+	suspect();
+	described();
 	return done_testing();
 }

@@ -431,8 +431,34 @@ static void widths(void)
 	str_free(&line);
 }
 
+/* Layers 1 and 2 run side by side in 120 of 200 ns. */
+static void side_by_side(void)
+{
+	struct made m;
+	static const int layers[] = { 1, 2 }, branch[] = { 0, 1 };
+	struct result disturbed = { .stats = { .stop = STOP_DISTURBED } };
+	struct beside_cost set = { .layers = layers, .branch = branch, .layer_count = 2, .branch_count = 2,
+		.alone_ns = 200, .ns = 120, .used = true };
+	make(&m);
+	m.a.besides = &set;
+	m.a.beside_count = 1;
+	m.a.bound_ns = 320;
+	m.layers[1].mistrusted = true; /* alone */
+	ok(trust(&m).share[TRUST_SUSPECT] == 0 && fabs(trust(&m).share[TRUST_MEASURED] - 1) < 1e-9,
+		"side by side counts what was measured side by side");
+	set.mistrusted = true;
+	ok(fabs(trust(&m).share[TRUST_SUSPECT] - 120. / 320) < 1e-9, "a set may be suspect");
+	set.mistrusted = false;
+	set.result = &disturbed;
+	ok(fabs(trust(&m).share[TRUST_NOISY] - 120. / 320) < 1e-9, "or noisy");
+	set.used = false;
+	m.a.bound_ns = 400;
+	ok(fabs(trust(&m).share[TRUST_SUSPECT] - 0.25) < 1e-9, "one that is not in use does not count");
+}
+
 int main(void)
 {
+	side_by_side();
 	shares();
 	verdicts();
 	good_lines();

@@ -19,7 +19,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.missing = c->missing,
 		.open = c->at_least,
 		.noisy = c->noisy,
-		.suspect = c->mistrusted,
+		.suspect = c->mistrusted + a->beside_mistrusted,
 		.unsupported = c->unsupported,
 		.proxies = c->proxy,
 		.estimated = c->estimated,

@@ -217,9 +217,9 @@ static const char *kernels(void *work)
 	for (int i = 0, known = w->kernels.n > 0; i < b->branch_count && !known; i++)
 		for (int k = b->first[i]; k < b->first[i + 1]; k++) {
 			const struct branch_step *s = &w->branches.step[k];
-			str_addf(&w->kernels, "lane %d, %d thread%s: %s %s %s\n",
-				w->deal.lane[i] + 1, s->threads, s->threads == 1 ? "" : "s",
-				kernel_name(s->problem.kernel), s->algorithm.api, s->algorithm.name);
+			str_addf(&w->kernels, "lane %d, %d thread%s: ", w->deal.lane[i] + 1, s->threads,
+				s->threads == 1 ? "" : "s");
+			beside_ran_write(&w->kernels, s->problem.kernel, &s->algorithm);
 		}
 	return w->kernels.p ? w->kernels.p : "";
 }

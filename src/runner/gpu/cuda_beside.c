@@ -220,8 +220,8 @@ static const char *kernels(void *work)
 	for (int i = 0, known = w->kernels.n > 0; i < b->branch_count && !known; i++)
 		for (int k = b->first[i]; k < b->first[i + 1]; k++) {
 			struct branch_step *s = &w->branches.step[k];
-			str_addf(&w->kernels, "stream %d: %s %s %s\n", i + 1, kernel_name(s->problem.kernel),
-				s->algorithm.api, s->algorithm.name);
+			str_addf(&w->kernels, "stream %d: ", i + 1);
+			beside_ran_write(&w->kernels, s->problem.kernel, &s->algorithm);
 		}
 	return w->kernels.p ? w->kernels.p : "";
 }
