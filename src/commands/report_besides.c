@@ -87,7 +87,8 @@ static void unmeasured_text(const struct session *s, int used, FILE *out)
 			used ? "              " : "side by side  unknown: ", n, verb);
 	else
 		fprintf(out, "%s%d problem%s%s measured: bench -w parallel=measured\n",
-			used ? "              " : "side by side  unknown until ", n, verb, used ? " not" : "");
+			used ? "              " : "side by side  unknown until ", n, verb,
+			used ? " not" : "");
 }
 
 void report_besides_text(const struct session *s, FILE *out)

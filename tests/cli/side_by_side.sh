@@ -46,10 +46,10 @@ try 0 "bench again" bz bench "$google" -w parallel=measured,fusion
 says out ", 0 measured, 0 unsupported"
 try 0 "bound with named libraries" bz bound "$google" -w parallel=measured,fusion,libraries=word
 says out "side by side  9 of "
-try 0 "a described device" bz bound "$google" -d h100 -w parallel=measured,fusion
+try 0 "a described device" "$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion
 says out "side by side  not available on a described device: nothing can be measured"
 says out "unknown: branches side by side have no estimate"
-bz bound "$google" -d h100 -w parallel=measured,fusion --json >out
+"$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion --json >out
 is "True" "s['unmeasured'] == 0 and all('described' in t['why'] for t in s['sets'])"
 is "[False, True]" "[w['saves_ns'] is not None for w in d['what_if'][:2]]"
 bz bench -q "$models/rows.onnx" >out
