@@ -275,6 +275,7 @@ struct analysis *analysis_make(
 		.bound_ns = s->parallel ? x->parallel_ns : x->sequential_ns,
 		.sequential_ns = x->sequential_ns,
 		.parallel_ns = x->parallel_ns,
+		.parallel_at_most = !s->parallel && st->layouts && s->fusion,
 		.path_ns = x->path_ns,
 		.resource_ns = isnan(x->busy_ns) ? NAN : x->busy_ns > x->path_ns ? x->busy_ns : x->path_ns,
 		.limit = limit_text(a, st, x),

@@ -200,6 +200,8 @@ struct analysis {
 	double sequential_ns;    /* NaN as bound_ns */
 	double parallel_ns;      /* the same with parallel: the resources, or (path, or without peaks) the
 				    longest path, or (measured) the sum with branches side by side */
+	bool parallel_at_most;   /* parallel is off, and parallel_ns may not be the least: layouts and groups
+				    are those of the sum */
 	double path_ns;          /* the longest path; NaN with parallel=measured */
 	const char *limit;       /* "memory", "f16 matrix units": the resource that needs longer than the
 				    longest path; NULL: none, or unknown */

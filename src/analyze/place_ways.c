@@ -111,13 +111,9 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 	int problem = is_free || plan_layer_is_control(l) ? -1 : l->problem;
 	if (problem >= 0)
 		ways_both(g, &w, problem, g->st->plan->nxc ? l->problem_nxc : -1);
-	for (int i = 0; passes && i < IMAGE_LAYOUTS; i++) {
-		bool has = false;
-		for (int k = 0; k < w.count; k++)
-			has |= w.list[k].in == i && w.list[k].out == i;
-		if (!has && (g->seen >> i & 1))
+	for (int i = 0; passes && i < IMAGE_LAYOUTS; i++)
+		if (g->seen >> i & 1)
 			way_add(&w, i, i, problem, is_free ? &nothing : solution_at(g->out, problem));
-	}
 	if (!w.count)
 		way_add(&w, IMAGE_NCX, IMAGE_NCX, -1, is_free ? &nothing : &none);
 	for (int i = 0; i < w.count && !plan_layer_is_control(l); i++)

@@ -101,6 +101,8 @@ static void random_results(struct trial *t, const char *text)
 		r.algorithm.rank = i;
 		r.algorithm.matrix = below(3) ? MATRIX_NO : MATRIX_YES;
 		r.algorithm.math = r.algorithm.matrix == MATRIX_YES ? "tf32" : "strict";
+		r.algorithm.layouts = below(3) || strncmp(text, "softmax", 7) == 0 ? "" :
+			"src=nChw16c dst=nChw16c";
 		r.algorithm.workspace_bytes = below(3) ? 0 : 1e5 * below(100);
 		r.status = below(12) ? STATUS_OK : STATUS_UNSUPPORTED;
 		r.enqueue_ns = below(2) ? 1000 + below(4000) : 1000 * (1 + below(40));
@@ -123,6 +125,19 @@ static void random_peaks(struct peaks *k)
 	k->bandwidth_bytes_s = (1 + below(10)) * 2e10;
 	k->flops[DTYPE_F32] = (1 + below(20)) * 1e11;
 	k->matrix_flops[DTYPE_TF32] = k->flops[DTYPE_F32] * (1 + below(8));
+}
+
+/* Results of most conversions between layouts. */
+static void random_conversions(struct trial *t)
+{
+	struct scenario s = scenario_default();
+	int count;
+	s.layouts = LAYOUTS_PRICED;
+	s.fusion = FUSION_ALL;
+	const char **texts = analyze_conversions(&t->arena, &t->ground, &s, &count);
+	for (int i = 0; i < count; i++)
+		if (below(8))
+			random_results(t, texts[i]);
 }
 
 /* Results of most problems side by side. */
@@ -167,6 +182,7 @@ static void trial_open(struct trial *t)
 		.fusion = t->fusion,
 		.results = t->results,
 		.peaks = seed % 8 ? &t->peaks : NULL };
+	random_conversions(t);
 	random_besides(t);
 }
 
@@ -188,6 +204,7 @@ static struct scenario random_scenario(void)
 	s.amortized = below(3) > 0;
 	s.parallel = (enum parallel)below(4);
 	s.fold = below(2);
+	s.layouts = below(3) ? LAYOUTS_FREE : LAYOUTS_PRICED;
 	return s;
 }
 
@@ -227,6 +244,18 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 	}
 }
 
+/* The total beside that of the scenario is that of the other choice of parallel. */
+static void other_total(struct trial *t, const struct scenario *from, const struct analysis *a)
+{
+	struct scenario s = *from;
+	s.parallel = from->parallel ? PARALLEL_OFF : PARALLEL_RESOURCES;
+	const struct analysis *b = analyze(&t->arena, &t->ground, &s);
+	double shown = s.parallel ? a->parallel_ns : a->sequential_ns;
+	bool least = !s.parallel || s.layouts == LAYOUTS_FREE || !s.fusion;
+	must(t, isnan(shown) == isnan(b->bound_ns) && !(fabs(shown - b->bound_ns) > EQUAL * shown && least),
+		"the other total is %g, shown %g", b->bound_ns, shown);
+}
+
 /* ---- choices that allow more ---- */
 
 static int without_cost(const struct analysis *a)
@@ -249,8 +278,11 @@ static void more(struct trial *t, const struct scenario *less, const struct scen
 			      *y = analyze(&t->arena, &t->ground, s);
 	uint32_t before = lacking(x), after = lacking(y);
 	char words[128];
+	if (!y->layouts_exact) /* it is the best that was found */
+		return;
 	must(t, without_cost(y) <= without_cost(x), "%s: more layers without a cost", what);
-	if (before || after || !s->amortized) /* the host's time is that of the chosen algorithms */
+	bool borders = x->complete && y->complete; /* a conversion that lacks a price is a gap, too */
+	if (before || after || !borders || !s->amortized) /* the host's time is that of what was chosen */
 		return;
 	compared++;
 	must(t, y->bound_ns <= x->bound_ns * (1 + EQUAL), "%s (%s): %g after %g", what,
@@ -364,6 +396,7 @@ static void by_force(struct trial *t, const struct scenario *from)
 	struct scenario s = *from;
 	struct best best = { 1000, INFINITY };
 	s.parallel = PARALLEL_OFF;
+	s.layouts = LAYOUTS_FREE;
 	s.fold &= s.fusion == FUSION_OFF; /* with groups, some layers stay whose readers need their values */
 	const struct analysis *a = analyze(&t->arena, &t->ground, &s);
 	try_all(t, &s, 0, 0, (struct best){ 0, 0 }, &best);
@@ -500,6 +533,7 @@ static void run(void)
 		struct scenario s = random_scenario();
 		const struct analysis *a = analyze(&t.arena, &t.ground, &s);
 		totals(&t, &s, a);
+		other_total(&t, &s, a);
 		memory(&t, a);
 		allows_more(&t, &s);
 		by_force(&t, &s);
