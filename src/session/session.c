@@ -669,7 +669,7 @@ int session_measure_missing(struct session *s)
 		added += queue_add(s->queue, texts[i], false, false);
 	session_measure_quick_all(s);
 	arena_free(&a);
-	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED;
+	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
 	return added + (s->besides_due ? session_measure_besides(s) : 0);
 }
 

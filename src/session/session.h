@@ -144,7 +144,11 @@ struct session { SESSION_MEMBERS {
 	struct adviser *advice;       /* session_advice_begin; NULL: no search */
 	bool advice_done;             /* it has found all */
 	struct scenario advice_from;  /* its scenario */
-	bool besides_due;             /* problems side by side are to be queued when the queue is empty */
+	enum besides_due {            /* problems side by side that are to be queued when the queue is empty */
+		BESIDES_NONE,
+		BESIDES_CURRENT,      /* those of the current plan */
+		BESIDES_SWEEP         /* those of all points of the sweep */
+	} besides_due;
 	struct analyzer *analyzer;    /* what the analyses of the current plan share; NULL until the first */
 	int effects_ms;               /* time that session_refresh takes for effects, about: the others
 					 stay pending until session_effects_step; 0: takes all */
@@ -324,7 +328,7 @@ int session_measure_quick_all(struct session *s);
 int session_measure_missing(struct session *s);
 /* The same for every batch and data type of the configuration (-b, -t), the current scenario first; the
  * current plan stays selected. Returns the number added; -1: a plan cannot be made (err), already queued
- * problems stay. */
+ * problems stay. Problems side by side follow as in session_measure_missing. */
 int session_measure_sweep(struct session *s, struct error *err);
 struct session_sweep_progress {
 	int problems, open, failed, missing; /* open: queued or running; missing: neither queued nor measured

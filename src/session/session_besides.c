@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "session/session.h"
+#include "session/session_private.h"
 
 /* Problems that depend on the results of the others: conversions between layouts, branches side by side. */
 
@@ -26,7 +26,10 @@ int session_measure_besides(struct session *s)
 	int count, added = 0;
 	if (q.pending + q.running)
 		return 0;
-	s->besides_due = false;
+	bool sweep = s->besides_due == BESIDES_SWEEP;
+	s->besides_due = BESIDES_NONE;
+	if (sweep)
+		return session_sweep_besides(s);
 	const char **texts = session_besides(s, &a, &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);

@@ -8,6 +8,8 @@
 
 void session_analysis_drop(struct session *s);
 void session_sweep_drop(struct session *s);
+/* Queues the problems side by side of all points of the sweep. Returns the number added. */
+int session_sweep_besides(struct session *s);
 /* The plan of a batch and data type, made if needed; the current one stays selected. NULL with err. */
 struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* session_reality.c */

@@ -68,6 +68,42 @@ static void quick_points(struct session *s)
 	}
 }
 
+/* Adds texts to a point's problems and queues them. */
+static int point_append(struct session *s, struct session_sweep_point *point, const char **texts, int count)
+{
+	struct arena *a = &s->sweep.arena;
+	const char **all = ARENA_ARRAY(a, const char *, point->problem_count + count);
+	int added = 0;
+	memcpy(all, point->problems, (size_t)point->problem_count * sizeof(*all));
+	point->problems = all;
+	for (int i = 0; i < count; i++) {
+		all[point->problem_count++] = arena_strndup(a, texts[i], strlen(texts[i]));
+		added += queue_add(s->queue, texts[i], false, false);
+	}
+	return added;
+}
+
+/* The results of each point say which branches it has. */
+int session_sweep_besides(struct session *s)
+{
+	int64_t batch = s->current ? s->current->batch : 0;
+	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
+	int added = 0;
+	for (int i = 0; s->current && i < s->sweep.count; i++) {
+		struct session_sweep_point *point = &s->sweep.points[i];
+		struct arena a = { 0 };
+		int count = 0;
+		const char **texts = session_select(s, point->batch, point->dtype, NULL) ? NULL :
+			session_besides(s, &a, &count);
+		if (count)
+			added += point_append(s, point, texts, count);
+		arena_free(&a);
+	}
+	if (s->current)
+		session_select(s, batch, dtype, NULL);
+	return added;
+}
+
 int session_measure_sweep(struct session *s, struct error *err)
 {
 	struct session_plan *present = s->current;
@@ -100,7 +136,8 @@ int session_measure_sweep(struct session *s, struct error *err)
 	session_plans_trim(s);
 	if (bad)
 		session_sweep_drop(s);
-	return bad ? -1 : added;
+	s->besides_due = !bad && s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_SWEEP : BESIDES_NONE;
+	return bad ? -1 : added + (s->besides_due && s->queue ? session_measure_besides(s) : 0);
 }
 
 struct session_sweep_progress session_sweep_progress(const struct session *s, int index)
