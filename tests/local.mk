@@ -20,7 +20,8 @@ test_scripts = \
 	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py \
 	tests/figures/real_models.py \
 	tests/flow/flow_agent.sh tests/flow/flow_beside.sh tests/flow/flow_charts.sh \
-	tests/flow/flow_command.sh tests/flow/flow_devices.sh tests/flow/flow_help.sh tests/flow/flow_dims.sh \
+	tests/flow/flow_command.sh tests/flow/flow_devices.sh tests/flow/flow_help.sh \
+	tests/flow/flow_dims.sh \
 	tests/flow/flow_inside.sh tests/flow/flow_keep.sh tests/flow/flow_measure.sh \
 	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_queue.sh tests/flow/flow_resize.sh \
 	tests/flow/flow_what_if.sh \

@@ -502,8 +502,8 @@ static void solve_one(const struct study *st, const struct scenario *s, const st
 	total_up(st, s, a, out, path);
 }
 
-/* True if another solution's total (parallel: that with parallel) lacks fewer layers, or as many and is lower.
- * One that is complete is not left for one that is not. */
+/* True if another solution's total (parallel: that with parallel) lacks fewer layers, or as many and is
+ * lower. One that is complete is not left for one that is not. */
 static bool is_better(
 	const struct study *st, const struct solution *other, const struct solution *than, bool parallel)
 {
@@ -577,8 +577,8 @@ static void offer_less_fusion(const struct study *st, const struct scenario *s, 
 		less.fusion = levels[i];
 		solve_one(st, &less, folded, a, &other, true);
 		c->exact &= other.layouts_exact;
-		if (is_better(st, &other, &c->best, true)) /* the sum has the groups that it takes least with */
-			c->best = other;
+		if (is_better(st, &other, &c->best, true))
+			c->best = other; /* not for the sum, for which groups and layouts were chosen */
 	}
 }
 

@@ -84,9 +84,10 @@ static void total_text(const struct session *s, FILE *out)
 		fprintf(out, "lower bound   unknown: nothing%s is measured\n",
 			a->border_ns > 0 ? " of the model" : "");
 	else
-		fprintf(out, "lower bound   %s%s  %s (%s%s %s%s)\n", least, str_duration(bound, a->bound_ns),
-			report_bound_kind(a), parallel ? "sequential" : "parallel",
-			a->parallel_at_most ? " at most" : "", least, str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
+		fprintf(out, "lower bound   %s%s  %s (%s%s %s%s)\n", least,
+			str_duration(bound, a->bound_ns), report_bound_kind(a),
+			parallel ? "sequential" : "parallel", a->parallel_at_most ? " at most" : "", least,
+			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
 	if (parallel && !isnan(a->bound_ns))
 		parallel_text(s, out);
 }

@@ -144,7 +144,7 @@ struct session { SESSION_MEMBERS {
 	struct adviser *advice;       /* session_advice_begin; NULL: no search */
 	bool advice_done;             /* it has found all */
 	struct scenario advice_from;  /* its scenario */
-	enum besides_due {            /* problems side by side that are to be queued when the queue is empty */
+	enum besides_due {            /* problems side by side to queue when the queue is empty */
 		BESIDES_NONE,
 		BESIDES_CURRENT,      /* those of the current plan */
 		BESIDES_SWEEP         /* those of all points of the sweep */

@@ -38,7 +38,8 @@ see "not measured"
 keys b
 see "PARALLEL -" "a sweep: its branches are measured, too"
 ok "$([ "$(sets 1)" -eq 4 ] && [ "$(sets 2)" -eq 4 ]; echo $?)" "at each batch"
-ok "$([ -z "$(sed -n '/^beside:/,$p' "$work/log" | grep -v '^beside:')" ]; echo $?)" "after all other problems"
+ok "$([ -z "$(sed -n '/^beside:/,$p' "$work/log" | grep -v '^beside:')" ]; echo $?)" \
+    "after all other problems"
 keys g w
 see "[gw] Sweep"
 gone "unmeasured: b" "all points are measured"
