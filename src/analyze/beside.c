@@ -228,43 +228,42 @@ static void place_put(const struct study *st, struct solution *x, const struct b
 	}
 }
 
-static bool same_nodes(const struct beside_set *x, const struct beside_set *y)
+/* True if all nodes of a set are in one of the sets in use, which has no others; of: that of each node. */
+static bool is_used(const struct besides *b, const struct beside_set *x, const int *of)
 {
-	uint64_t seen = 0;
-	int count = x->first[x->branch_count], same = 0;
+	int count = x->first[x->branch_count], in = of[x->node[0]];
+	const struct beside_set *y = in >= 0 ? b->sets[in].set : NULL;
 	for (int i = 0; i < count; i++)
-		for (int k = 0; k < count && count == y->first[y->branch_count]; k++)
-			if (x->node[i] == y->node[k] && !(seen >> k & 1)) {
-				seen |= (uint64_t)1 << k;
-				same++;
-			}
-	return same == count;
+		if (of[x->node[i]] != in)
+			return false;
+	return y && y->first[y->branch_count] == count;
 }
 
 /* The sets of the places that are taken, then those of `own` that are others. */
-static struct besides *besides_taken(struct arena *a, const struct beside_places *places, const bool *taken,
-	const struct besides *own)
+static struct besides *besides_taken(const struct study *st, struct arena *a,
+	const struct beside_places *places, const bool *taken, const struct besides *own)
 {
 	struct besides *b = ARENA_NEW(a, struct besides);
+	int *of = ARENA_ARRAY(a, int, st->node_count);
 	*b = (struct besides){ .sets = ARENA_ARRAY(a, struct beside_priced, places->count + own->count) };
+	memset(of, -1, (size_t)st->node_count * sizeof(int));
 	for (int i = 0; i < places->count; i++) {
 		const struct beside_place *p = &places->items[i];
 		if (!taken[i])
 			continue;
 		struct beside_set *set = ARENA_NEW(a, struct beside_set);
 		*set = p->set;
+		for (int k = 0; k < set->first[set->branch_count]; k++)
+			of[set->node[k]] = b->count;
 		b->sets[b->count++] = (struct beside_priced){ .set = set, .text = p->text, .price = p->price,
 			.alone_ns = p->alone_ns, .chosen = true };
 		b->saves_ns += p->alone_ns - p->price.ns;
 	}
-	for (int i = 0, used = b->count; i < own->count; i++) {
-		bool other = true;
-		for (int k = 0; k < used; k++)
-			other &= !same_nodes(own->sets[i].set, b->sets[k].set);
-		if (other)
-			b->sets[b->count] = own->sets[i];
-		b->sets[b->count].chosen &= !other;
-		b->count += other;
+	for (int i = 0; i < own->count; i++) {
+		if (is_used(b, own->sets[i].set, of))
+			continue;
+		b->sets[b->count] = own->sets[i];
+		b->sets[b->count++].chosen = false;
 	}
 	return b;
 }
@@ -334,7 +333,7 @@ static void offer_places(const struct study *st, const struct scenario *s, struc
 				taken[i] = true;
 				place_put(st, &x, &places.items[i]);
 			}
-		offer(st, a, out, &x, besides_taken(a, &places, taken, own));
+		offer(st, a, out, &x, besides_taken(st, a, &places, taken, own));
 	}
 	free(places.items);
 }

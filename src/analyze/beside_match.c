@@ -25,7 +25,6 @@ struct known {
 	bool same[BESIDE_BRANCHES]; /* the branch is equal to the one before */
 	struct price price;
 	int next;                   /* the next one that begins with the same problem, or -1 */
-	int places;                 /* the last one found, or -1 */
 	int fork;                   /* the last fork at which it was tried */
 };
 
@@ -43,6 +42,8 @@ struct matcher {
 	struct known *known;
 	int *head;                  /* per distinct problem: the first that begins with it, or -1 */
 	int *out_first, *out;       /* the readers of each node */
+	int *at;                    /* per layer, and node that is none: the last place that begins there, or
+				       -1 */
 	int *mark;                  /* per node: FORK, 1 + the branch that has it, else 0 */
 	bool *grouped;              /* per node: of the group that is tried */
 	struct readers start;       /* after the fork */
@@ -61,7 +62,7 @@ static bool known_fill(struct matcher *m, struct known *k, const char *text)
 {
 	const char *why;
 	struct text branches = text_of(text + strlen(BESIDE_PREFIX));
-	*k = (struct known){ .text = text, .places = -1 };
+	*k = (struct known){ .text = text };
 	if (beside_split(branches, &k->parts, NULL))
 		return false;
 	for (int i = 0; i < k->parts.part_count; i++)
@@ -315,14 +316,14 @@ static void layers_fill(struct matcher *m, struct beside_place *p)
 
 static bool same_place(const struct beside_place *x, const struct beside_place *y)
 {
-	return x->layer_count == y->layer_count &&
+	return x->text == y->text && x->layer_count == y->layer_count &&
 		memcmp(x->layers, y->layers, (size_t)x->layer_count * sizeof(int)) == 0;
 }
 
 static void place_add(struct matcher *m)
 {
 	struct known *k = m->now;
-	struct beside_place p = { .text = k->text, .price = k->price, .other = k->places,
+	struct beside_place p = { .text = k->text, .price = k->price,
 		.set = { .fork = -1, .branch_count = k->parts.branch_count } };
 	size_t parts = (size_t)k->parts.part_count;
 	memcpy(p.set.first, k->parts.first, sizeof(p.set.first));
@@ -334,10 +335,12 @@ static void place_add(struct matcher *m)
 	if (!(p.alone_ns > p.price.ns))
 		return;
 	layers_fill(m, &p);
-	for (int i = k->places; i >= 0; i = m->places->items[i].other)
+	int *at = &m->at[p.layers[0]];
+	for (int i = *at; i >= 0; i = m->places->items[i].other)
 		if (same_place(&m->places->items[i], &p))
 			return;
-	k->places = m->places->count;
+	p.other = *at;
+	*at = m->places->count;
 	VEC_GROW(m->places->items, m->places->count, m->places->capacity);
 	m->places->items[m->places->count++] = p;
 }
@@ -424,6 +427,8 @@ void beside_match(const struct study *st, const struct scenario *s, struct arena
 		return;
 	m.mark = ARENA_ARRAY(a, int, st->node_count);
 	m.grouped = ARENA_ARRAY(a, bool, st->node_count);
+	m.at = ARENA_ARRAY(a, int, st->plan->layer_count + st->node_count);
+	memset(m.at, -1, (size_t)(st->plan->layer_count + st->node_count) * sizeof(int));
 	list_out(&m);
 	fork_none(&m);
 	for (int i = 0; i < st->node_count; i++)

@@ -62,7 +62,7 @@ struct beside_place {
 	double border_ns;           /* ... of nodes that are no layers */
 	int layer_count, *layers;   /* all of them, ascending; from the plan's layer_count on: nodes that are
 				       no layers */
-	int other;                  /* the next place of the problem, or -1 */
+	int other;                  /* another place with the same first layer, or -1 */
 };
 struct beside_places {
 	int count, capacity;
