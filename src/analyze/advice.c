@@ -70,18 +70,28 @@ static struct limits limits_of(struct adviser *d, int plan, const struct study *
 	return (struct limits){ .group = group, .best = best };
 }
 
+/* Solves the scenario of the moves that are on; the caller clears d->scratch. Returns the choice of groups. */
+static const int *solve_on(struct adviser *d, const bool *on, struct scenario *s, struct study *view,
+	struct solution *x)
+{
+	int plan;
+	*s = scenario_of(d, on, &plan);
+	*view = *advice_study(d, plan, s->layouts);
+	struct limits limits = limits_of(d, plan, view, on);
+	view->limits = &limits;
+	solve(view, s, &d->scratch, x);
+	view->limits = NULL;
+	return s->parallel ? x->chosen_path : x->chosen_sum;
+}
+
 /* The bound under the moves that are on. results (may be NULL): per layer the measurement that its cost is
  * from, or NULL. */
 static struct reached reach(struct adviser *d, const bool *on, const struct result **results)
 {
-	int plan;
-	struct scenario s = scenario_of(d, on, &plan);
-	struct study view = *advice_study(d, plan, s.layouts);
-	struct limits limits = limits_of(d, plan, &view, on);
+	struct scenario s;
+	struct study view;
 	struct solution x;
-	view.limits = &limits;
-	solve(&view, &s, &d->scratch, &x);
-	const int *chosen = s.parallel ? x.chosen_path : x.chosen_sum;
+	const int *chosen = solve_on(d, on, &s, &view, &x);
 	struct reached r = { .ns = s.parallel ? x.parallel_ns : x.sequential_ns,
 		.estimated = s.parallel ? x.estimated_path : x.estimated_sum };
 	for (int i = 0; i < d->layer_count; i++) {
@@ -154,6 +164,28 @@ static bool is_better(
 	return saves > best + more;
 }
 
+/* Names the places that a pattern has under the moves that are on: others may have removed some. */
+static void places_renew(struct adviser *d, struct move *m)
+{
+	struct scenario s;
+	struct study view;
+	struct solution x;
+	const int *chosen = solve_on(d, d->on, &s, &view, &x);
+	bool *inside = ARENA_ARRAY(d->arena, bool, d->layer_count + 1);
+	int places = 0;
+	for (int i = 0; i < d->layer_count; i++) {
+		const struct fusion_group *g = chosen[i] >= 0 ? &view.fusion->groups[chosen[i]] : NULL;
+		inside[i] = g && strcmp(g->pattern, m->pattern) == 0;
+		places += inside[i] && g->layers[0] == i;
+	}
+	arena_clear(&d->scratch);
+	if (!places || places == m->places)
+		return;
+	m->inside = inside;
+	m->places = places;
+	advice_name(d, m);
+}
+
 static void take(struct adviser *d, int move, const struct reached *before, const struct reached *after)
 {
 	struct advice *shown = &d->moves[move].shown;
@@ -162,6 +194,8 @@ static void take(struct adviser *d, int move, const struct reached *before, cons
 	bool earlier[MOVES_MAX];
 	memcpy(earlier, d->on, sizeof(earlier));
 	d->on[move] = true;
+	if (d->moves[move].pattern)
+		places_renew(d, &d->moves[move]);
 	shown->noisy = noisy_between(d, earlier, d->on);
 	struct scenario s = scenario_of(d, d->on, &plan);
 	s.best |= d->moves[move].best != NULL;

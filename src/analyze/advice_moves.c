@@ -98,16 +98,18 @@ static void add_patterns(struct adviser *d, int plan)
 	arena_free(&d->scratch);
 }
 
+void advice_name(struct adviser *d, struct move *m)
+{
+	bool joins = m->shown.kind == ADVICE_JOIN;
+	layers_add(d, m, m->inside);
+	m->shown.title = arena_printf(d->arena, "%s %s%s in %d place%s", joins ? "run" : "fuse", m->pattern,
+		joins ? " of one input as one matmul" : "", m->places, plural(m->places));
+}
+
 static void name_patterns(struct adviser *d)
 {
-	for (int i = 0; i < d->move_count; i++) {
-		struct move *m = &d->moves[i];
-		layers_add(d, m, m->inside);
-		bool joins = m->shown.kind == ADVICE_JOIN;
-		m->shown.title = arena_printf(d->arena, "%s %s%s in %d place%s", joins ? "run" : "fuse",
-			m->pattern, joins ? " of one input as one matmul" : "", m->places,
-			plural(m->places));
-	}
+	for (int i = 0; i < d->move_count; i++)
+		advice_name(d, &d->moves[i]);
 }
 
 /* A problem whose fastest algorithm is faster than the library's first choice. */

@@ -61,5 +61,7 @@ struct adviser {
 const struct study *advice_study(struct adviser *d, int plan, enum layouts layouts);
 /* Lists the moves that may save time from the start, whose bound is given, with their layers and titles. */
 void advice_moves(struct adviser *d, double bound_ns);
+/* Fills the layers and the title of a move that fuses a pattern. */
+void advice_name(struct adviser *d, struct move *m);
 
 #endif

@@ -317,8 +317,38 @@ static void rewrites(void)
 	world_close(&w);
 }
 
+/* Two convolutions with their Relu, of which nothing reads one: removed first, it is no place to fuse. */
+static void removed_place(void)
+{
+	struct world w = { .m = make_begin(), .results = results_new() };
+	int x = make_input(w.m, IMAGE);
+	for (int i = 0; i < 2; i++) {
+		int y = make_layer(w.m, "Conv", CONV, IMAGE, x, make_constant(w.m, "64x64x3x3"));
+		y = make_layer(w.m, "Relu", RELU, IMAGE, y, -1);
+		w.m->plan.values[y].is_output = i == 0;
+	}
+	struct plan *p = make_finish(w.m);
+	plan_find_folds(p);
+	w.fusion = fusion_find(p);
+	w.plans[0] = (struct advice_plan){ *GROUND(p, w.fusion, w.results, &gpu), "f32" };
+	measure(w.results, CONV, 100);
+	measure(w.results, RELU, 40);
+	measure(w.results, FUSED, 110);
+	struct advice_list l = find(&w, 1, NAN);
+	is_int(l.count, 2, "two moves");
+	is_int(l.items[0].kind, ADVICE_FOLD, "first to remove what nothing reads");
+	near(l.items[0].saves_ns, 140, 1e-12, "... a convolution with its Relu");
+	is_str(l.items[1].title, "fuse Conv+Relu in 1 place", "then to fuse the other one");
+	ok(l.items[1].layer_count == 2 && l.items[1].layers[0] == 0 && l.items[1].layers[1] == 1,
+		"... of these layers");
+	near(l.items[1].saves_after_ns, 30, 1e-12, "... which saves this");
+	near(l.items[1].saves_ns, 60, 1e-12, "... and alone twice as much");
+	world_close(&w);
+}
+
 int main(void)
 {
+	removed_place();
 	rewrites();
 	lacking();
 	ranked();
