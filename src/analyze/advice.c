@@ -70,7 +70,8 @@ static struct limits limits_of(struct adviser *d, int plan, const struct study *
 	return (struct limits){ .group = group, .best = best };
 }
 
-/* Solves the scenario of the moves that are on; the caller clears d->scratch. Returns the choice of groups. */
+/* Solves the scenario of the moves that are on; the caller clears d->scratch. Returns the choice of groups.
+ */
 static const int *solve_on(struct adviser *d, const bool *on, struct scenario *s, struct study *view,
 	struct solution *x)
 {

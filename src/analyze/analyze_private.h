@@ -389,6 +389,15 @@ enum cache study_cache(const struct study *st, const struct scenario *s);
 bool library_is_named(const char *names, const char *api);
 bool algorithm_is_named(const char *name, const struct algorithm *a);
 bool is_nondeterministic(const struct result *r);
+/* True for branches side by side whose kernels say what ran (beside_ran_next), and that: the sum of the
+ * workspaces (NaN: unknown), whether one is noted as nondeterministic, and all are of libraries that are
+ * named. */
+struct ran {
+	double workspace_bytes;
+	bool random, named;
+};
+bool ran_is_beside(const struct result *r);
+struct ran ran_of(const struct result *r, const char *libraries);
 /* The cache state whose results of a problem are read: net instead of warm if it has none. */
 enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct);
 /* True if the scenario allows a result of the problem, in cache state c; of any layout. */
@@ -591,6 +600,9 @@ struct solution {
 /* Prices live in the study, all other arrays of *out in arena a. solve_total: only the total of the scenario;
  * with parallel off, path and resources are NaN and the choice for the sum stands for that of the path. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+/* One solution, with the layers of `folded` (NULL: none) left out; path: also the total with parallel. */
+void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
+	struct arena *a, struct solution *out, bool path);
 void solve_total(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
 static inline struct price_list *solution_list(const struct solution *x, int distinct)
 {

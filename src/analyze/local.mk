@@ -9,6 +9,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/assume.c src/analyze/assume.h \
 	src/analyze/beside.c src/analyze/beside_private.h \
 	src/analyze/beside_find.c src/analyze/beside_graph.c src/analyze/beside_match.c \
+	src/analyze/candidates.c \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
 	src/analyze/choose_besides.c src/analyze/choose_joins.c \
@@ -41,6 +42,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality_private.h \
 	src/analyze/reality_turn.c \
 	src/analyze/prices.c \
+	src/analyze/ran.c \
 	src/analyze/resources.c \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \

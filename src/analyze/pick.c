@@ -2,12 +2,8 @@
 
 #include "analyze/analyze_private.h"
 
-#include "problem/beside.h"
-
-#include <fnmatch.h>
 #include <math.h>
 #include <string.h>
-#include <strings.h>
 
 static bool is_kernel(const char *problem, enum kernel k)
 {
@@ -59,67 +55,15 @@ static const char *const bars[BAR_COUNT] = { NULL, "only measured with algorithm
 	"only measured with nondeterministic algorithms",
 	"only measured with algorithms of libraries that the scenario leaves out" };
 
-static bool has_word(const char *list, const char *word)
-{
-	size_t n = strlen(word);
-	if (!list || !*list)
-		return false;
-	for (const char *p = list; (p = strstr(p, word)); p += n)
-		if ((p == list || p[-1] == ' ') && (p[n] == ' ' || !p[n]))
-			return true;
-	return false;
-}
-
-/* The names are separated by '+'. A name is the whole of a library's, or all before its first blank. */
-bool library_is_named(const char *names, const char *api)
-{
-	for (const char *p = names; *p; p += *p == '+') {
-		size_t n = strcspn(p, "+");
-		if (api && strncasecmp(p, api, n) == 0 && (!api[n] || api[n] == ' '))
-			return true;
-		p += n;
-	}
-	return false;
-}
-
-bool algorithm_is_named(const char *name, const struct algorithm *a)
-{
-	return a->name && fnmatch(name, a->name, 0) == 0;
-}
-
-bool is_nondeterministic(const struct result *r)
-{
-	return has_word(r->algorithm.notes, "nondeterministic");
-}
-
-/* True for branches side by side, whose kernels say what ran: beside_ran_next. */
-static bool is_beside(const struct result *r)
-{
-	return strncmp(r->problem, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) == 0 &&
-		strcmp(r->algorithm.api, "beside") == 0;
-}
-
-/* Why the scenario excludes one of the algorithms of the problems side by side. Their workspaces add up. */
+/* The same of the problems side by side. */
 static enum bar bar_of_parts(const struct result *r, const struct scenario *s)
 {
-	const char *lines = r->kernels ? r->kernels : "";
-	double workspace = *lines ? 0 : NAN;
-	bool random = false, named = *lines;
-	while (*lines) {
-		struct beside_ran ran;
-		char api[SCENARIO_NAME_MAX], notes[128];
-		bool good = beside_ran_next(&lines, &ran);
-		snprintf(api, sizeof(api), "%.*s", good ? (int)ran.api.n : 0, ran.api.p);
-		snprintf(notes, sizeof(notes), "%.*s", (int)ran.notes.n, ran.notes.p);
-		workspace += good ? ran.workspace_bytes : NAN;
-		random |= has_word(notes, "nondeterministic");
-		named &= good && library_is_named(s->libraries, api);
-	}
-	if (s->limited && !(workspace <= s->workspace_bytes)) /* NaN: unknown */
+	struct ran ran = ran_of(r, s->libraries);
+	if (s->limited && !(ran.workspace_bytes <= s->workspace_bytes)) /* NaN: unknown */
 		return BAR_WORKSPACE;
-	if (s->deterministic && random)
+	if (s->deterministic && ran.random)
 		return BAR_RANDOM;
-	return s->libraries[0] && !named ? BAR_LIBRARY : BAR_NONE;
+	return s->libraries[0] && !ran.named ? BAR_LIBRARY : BAR_NONE;
 }
 
 static enum bar bar_of(const struct result *r, const struct scenario *s, bool device_has_matrix)
@@ -128,7 +72,7 @@ static enum bar bar_of(const struct result *r, const struct scenario *s, bool de
 		return BAR_MATH;
 	if (!s->matrix && !allowed_without_matrix(r, device_has_matrix))
 		return r->algorithm.matrix == MATRIX_YES ? BAR_MATRIX : BAR_MATRIX_MAYBE;
-	if ((s->limited || s->deterministic || s->libraries[0]) && is_beside(r))
+	if ((s->limited || s->deterministic || s->libraries[0]) && ran_is_beside(r))
 		return bar_of_parts(r, s);
 	if (s->limited && !(r->algorithm.workspace_bytes <= s->workspace_bytes)) /* NaN: unknown */
 		return BAR_WORKSPACE;
