@@ -64,6 +64,16 @@ static void take_other(struct candidates *c)
 	to->estimated_path = from->estimated_path;
 }
 
+/* True if what runs in parallel may take less than the sum: with parallel=measured only if branches were
+ * measured side by side. */
+static bool may_be_less(const struct study *st, const struct scenario *s)
+{
+	int sets = 1;
+	if (s->parallel == PARALLEL_MEASURED && st->on.results)
+		results_besides(st->on.results, &sets);
+	return s->parallel && sets > 0;
+}
+
 /* Layouts and groups are chosen together for the sum. What runs in parallel may take less with fewer groups:
  * the lower choices of fusion are offered too. */
 static void offer_less_fusion(const struct study *st, const struct scenario *s, const struct folded *folded,
@@ -102,7 +112,7 @@ static void solve_for(const struct study *st, const struct scenario *s, struct a
 	c.other = c.best;
 	c.exact = c.best.layouts_exact;
 	bool folds = c.best.folds;
-	if (st->layouts && s->parallel)
+	if (st->layouts && may_be_less(st, s))
 		offer_less_fusion(st, s, s->fold ? st->folded : NULL, a, &c);
 	c.best.offered = st->layouts && s->fusion;
 	if (folds) {
