@@ -15,7 +15,7 @@ test_scripts = \
 	tests/cli/quick.sh tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \
 	tests/faults/interrupt.py tests/faults/kill.py tests/faults/mistrusted.sh \
-	tests/faults/monkey.py \
+	tests/faults/monkey.py tests/faults/terminal.py \
 	tests/figures/authors_results.py tests/figures/calibration.py tests/figures/compare_files.py \
 	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py \
 	tests/figures/real_models.py \

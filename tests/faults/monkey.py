@@ -9,34 +9,26 @@ It must never end by itself, hang, or grow. By hand, for longer, usually with a 
 
     monkey.py [--seconds N] [--seed N] [--steady] [--model FILE]
 
-LeakSanitizer stops the program with a SIGSTOP of its own at the end. A SIGCONT at that moment removes it, and
-the program waits forever. So SIGCONT is only sent to a program that ^Z has stopped and that nobody traces.
-
 --steady does not leave the program, and compares its memory after a minute with that at the end. The seed is
 printed; MONKEY_SEED and MONKEY_SECONDS set both in the suite.
 """
 
 import argparse
-import fcntl
 import os
 import pathlib
-import pty
 import random
 import re
-import select
 import shutil
 import signal
-import struct
 import sys
 import tempfile
-import termios
 import time
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+import job_control  # noqa: E402
 import python_tap  # noqa: E402
 
-GIVEN_UP_S = 120      # without a sign of life
 INTERRUPTED = (130, -2)  # by ^C: in the program, and before it was ready
 ENDINGS = {"key": (0,), "terminate": (143, -15), "hang up": (129, -1)}
 KEPT_KEYS = 20000     # bytes that were typed last, for the report
@@ -183,44 +175,8 @@ class Typist:
                                              b"light,warning=208 bold", self.letters()]) + b"\r"
 
 
-def is_traced(pid):
-    status = pathlib.Path(f"/proc/{pid}/status").read_text()
-    return "\nTracerPid:\t0\n" not in status
-
-
-def shell(command, env, folder, told):
-    """In the child that has the terminal: runs the program in the foreground as a shell with job control does,
-    continues it after ^Z, and ends as it ends."""
-    os.chdir(folder)
-    for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGHUP):
-        signal.signal(number, signal.SIG_IGN)
-    pid = os.fork()
-    if pid == 0:
-        os.setpgid(0, 0)
-        os.tcsetpgrp(0, os.getpid())
-        for number in (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGHUP):
-            signal.signal(number, signal.SIG_DFL)
-        os.close(told)
-        os.execvpe(command[0], command, env)
-    os.write(told, str(pid).encode())
-    os.close(told)
-    while True:
-        _, status = os.waitpid(pid, os.WUNTRACED)
-        if not os.WIFSTOPPED(status):
-            break
-        while is_traced(pid):
-            time.sleep(0.05)
-        time.sleep(0.02)
-        os.killpg(pid, signal.SIGCONT)
-    code = os.waitstatus_to_exitcode(status)
-    if code < 0:
-        signal.signal(-code, signal.SIG_DFL) if -code != signal.SIGKILL else None
-        os.kill(os.getpid(), -code)
-    os._exit(code)
-
-
-class Program:
-    """The explorer in a terminal of our own."""
+class Program(job_control.Terminal):
+    """The explorer."""
 
     def __init__(self, rng, folder, model, runner, measure):
         self.folder, self.model, self.runner = folder, model, runner
@@ -230,7 +186,8 @@ class Program:
         hostile = f'[env, "ASAN_OPTIONS=detect_leaks=0", "{HOSTILE}"]'
         runners = {"words": words, "hostile": hostile, "nobody": '[sh, -c, "exit 7"]'}
         config.write_text(
-            f"measure: {measure}\nmouse: {rng.choice(['true', 'false'])}\npython: /bin/false\nrunners:\n  cpu: {runners[runner]}\n"
+            f"measure: {measure}\nmouse: {rng.choice(['true', 'false'])}\npython: /bin/false\n"
+            f"runners:\n  cpu: {runners[runner]}\n"
             f'  more: {words}\n  cuda: [sh, "{lib}/plan_runner.sh", answers]\n'
             f'batch: [1, 8]\ndtype: [f32, bf16]\nagents:\n  good: [python3, "{lib}/fake_agent.py", good]\n'
             f'  bad: [python3, "{lib}/fake_agent.py", garbage]\nscenarios:\n  fused: [fusion, parallel]\n'
@@ -251,95 +208,22 @@ class Program:
         env |= {f"XDG_{kind}_HOME": str(folder / kind) for kind in ("DATA", "CONFIG", "STATE", "CACHE")}
         if rng.random() < 0.2:
             env["NO_COLOR"] = "1"
-        self.size, self.heard, self.status = (80, 24), 0, None
-        self.typed = self.first = self.shown = b""
-        tells, told = os.pipe()
-        self.pid, self.fd = pty.fork()
-        if self.pid == 0:
-            os.close(tells)
-            shell(command, env, folder, told)
-        os.close(told)
-        os.set_blocking(self.fd, False)
-        self.resize(self.size)
-        with os.fdopen(tells) as numbers:
-            self.program = int(numbers.read())
-
-    def resize(self, size):
-        self.size = size
-        fcntl.ioctl(self.fd, termios.TIOCSWINSZ, struct.pack("HHHH", size[1], size[0], 0, 0))
-
-    def hear(self, seconds):
-        """Takes what it draws. False when it has ended."""
-        if self.status is not None:
-            return False
-        if select.select([self.fd], [], [], seconds)[0]:
-            try:
-                data = os.read(self.fd, 65536)
-            except BlockingIOError:
-                return True
-            except OSError:  # nobody has the terminal any more
-                return self.ended()
-            self.heard += len(data)
-            self.first = (self.first + data)[:2000]
-            self.shown = (self.shown + data)[-20000:]
-        return True
-
-    def ended(self):
-        end = time.monotonic() + GIVEN_UP_S
-        while self.status is None and time.monotonic() < end:
-            pid, status = os.waitpid(self.pid, os.WNOHANG)
-            if pid:
-                self.status = os.waitstatus_to_exitcode(status)
-            else:
-                time.sleep(0.01)
-        return False
-
-    def begin(self):
-        """Until it draws: what is typed before is for the terminal, and ^S would stop it."""
-        end = time.monotonic() + GIVEN_UP_S
-        while b"\x1b[" not in self.first and self.hear(0.5):
-            if time.monotonic() > end:
-                raise TimeoutError("does not begin")
+        self.typed = b""
+        super().__init__(command, env, folder)
 
     def type(self, data):
-        """False when it has ended; an error if it does not take the keys."""
         self.typed = (self.typed + data)[-KEPT_KEYS:]
-        end = time.monotonic() + GIVEN_UP_S
-        while data:
-            if not self.hear(0):
-                return False
-            try:
-                data = data[os.write(self.fd, data):]
-            except BlockingIOError:
-                self.hear(0.05)
-            except OSError:
-                return self.ended()
-            if time.monotonic() > end:
-                raise TimeoutError("takes no keys")
-        return True
-
-    def lives(self):
-        """Another size makes it draw, whatever it is at."""
-        before, end = self.heard, time.monotonic() + GIVEN_UP_S
-        self.resize((82, 25) if self.size == (81, 24) else (81, 24))
-        while self.heard == before:
-            if not self.hear(0.5):
-                return False
-            if time.monotonic() > end:
-                raise TimeoutError("does not draw")
-        return True
+        return super().type(data)
 
     def leave(self, how):
         """The exit status. how: one of ENDINGS."""
         if not self.lives():
             return
         if how == "hang up":
-            os.close(self.fd)
-            self.fd = -1
-            self.ended()
+            self.hang_up()
         elif how == "terminate":
             os.kill(self.program, signal.SIGTERM)
-            end = time.monotonic() + GIVEN_UP_S
+            end = time.monotonic() + job_control.GIVEN_UP_S
             while self.hear(0.5) and time.monotonic() < end:
                 pass
         else:
@@ -350,24 +234,11 @@ class Program:
     def leave_by_keys(self):
         self.type(b"\x1b")
         self.hear(0.5)
-        end = time.monotonic() + GIVEN_UP_S
+        end = time.monotonic() + job_control.GIVEN_UP_S
         while self.type(b"\x1b\x1b") and self.hear(0.3) and self.type(b"Q") and time.monotonic() < end:
             until = time.monotonic() + 2
             while time.monotonic() < until and self.hear(0.2):
                 pass
-
-    def kill(self):
-        if self.status is None:
-            os.kill(self.program, signal.SIGKILL)
-            os.waitpid(self.pid, 0)
-        if self.fd >= 0:
-            os.close(self.fd)
-
-    def memory_kib(self):
-        for line in pathlib.Path(f"/proc/{self.program}/status").read_text().splitlines():
-            if line.startswith("VmRSS:"):
-                return int(line.split()[1])
-        return 0
 
     def report(self, what):
         yield what
