@@ -145,9 +145,9 @@ static json_t *kernels_json(const struct result *r)
 json_t *report_besides_json(const struct session *s)
 {
 	const struct analysis *a = s->analysis;
-	json_t *sets = json_array();
 	if (a->scenario.parallel != PARALLEL_MEASURED)
 		return json_null();
+	json_t *sets = json_array();
 	for (int i = 0; i < a->beside_count; i++) {
 		const struct beside_cost *b = &a->besides[i];
 		const struct result *r = b->result;

@@ -207,7 +207,8 @@ static double results_best_ns(const struct result *r)
 static bool results_are_alike(const struct result *a, const struct result *b)
 {
 	return results_key_compare(a, b) == 0 && a->stats.stop == b->stats.stop &&
-		a->algorithm.matrix == b->algorithm.matrix && strcmp(a->runner_version, b->runner_version) == 0;
+		a->algorithm.matrix == b->algorithm.matrix &&
+		strcmp(a->runner_version, b->runner_version) == 0;
 }
 
 /* Keeps a replaced result, of those that are alike the fastest one. */

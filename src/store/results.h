@@ -20,8 +20,8 @@ void results_add(struct results *r, const struct result *one);
  * none. r owns the array, which is valid until the next results_add; the results themselves are valid until
  * results_free, or until thousands more were replaced. */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
-/* Returns the replaced results with status ok, unordered: of those with equal key, stop, matrix units and version
- * of the runner only the fastest. Validity as for results_of. */
+/* Returns the replaced results with status ok, unordered: of those with equal key, stop, matrix units and
+ * version of the runner only the fastest. Validity as for results_of. */
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count);
 /* Adds the result of a quick measurement (JOB_QUICK), status ok: of one algorithm, from a few samples. It is
  * kept apart from the others, and only until the problem is finished. */

@@ -1,8 +1,7 @@
 #!/usr/bin/env python3
-"""Random keys in the explorer: sequences, commands, texts, pastes, the mouse and sizes from 1x1 to 300x100, in
-all views and the tour, on bundled and hostile models, with runners that measure, that misbehave and that are
-not there. Its parent does what a shell does: it continues the program after ^Z. A run ends with a key, a signal
-or a terminal that is gone.
+"""Random keys in the explorer: sequences, commands, texts, pastes, the mouse and sizes from 1x1 to 300x100,
+in all views and the tour, on bundled and hostile models, with runners that measure, that misbehave and that
+are not there. ^Z stops it, and it is continued. A run ends with a key, a signal or a terminal that is gone.
 
 It must never end by itself, hang, or grow. By hand, for longer, usually with a program that was built with
 --enable-asan --enable-ubsan (its reports end the run):
@@ -48,7 +47,8 @@ WORDS = ["conv", "cost>1ms", "cost<0", "state:noisy", "op=Conv", "-relu", "is:cr
          "\u5c42", "e\u0301", "\ud7ff", "0", "1", "8", "64", "-1", "99999999999999999999", "2x", "12us",
          "0x", "1e309", "nan", "%s%n", "\"", "'", "=", ">", "f32", "bf16", "f16", "u8", "fusion",
          "fusion=all,parallel", "matrix=off", "telepathy", "layers", "help", "h100", "l40s", "cpu",
-         "dark,warning=208 bold", "light", "mono", "ansi,bad=#ff0000", "on", "off", "queue", "reality", "7", "5ms",
+         "dark,warning=208 bold", "light", "mono", "ansi,bad=#ff0000", "on", "off", "queue", "reality",
+         "7", "5ms",
          "out.txt", "out.csv", "out.json", "out.svg", "out.dot", "out.html", "nowhere/out.txt", "batch=4",
          "batch=0", "sequence=7", "a=b=c", "cost", "name", "100", "3", "name with blanks", "a" * 300]
 COMMANDS = ["view", "set", "device", "batch", "dtype", "dim", "filter", "search", "sort", "reverse",

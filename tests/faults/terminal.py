@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""The explorer's terminal is stopped, lags, changes its size all the time, sends a megabyte, is not there or goes
-away. Whatever happens, the program goes on or ends soon, with the right status and the terminal as it was.
+"""The explorer's terminal is stopped, lags, changes its size all the time, sends a megabyte, is not there or
+goes away. Whatever happens, the program goes on or ends soon, with the right status and the terminal as it was.
 
 By hand also with a program that was built with --enable-asan --enable-ubsan: BENANZA=build-asan/benanza."""
 
@@ -164,8 +164,8 @@ def pasted(tap, home):
     term.type(PASTED[:200000])
     term.leave()
     took = time.monotonic() - began
-    check(tap, term.status == 0 and took < PASTE_S, f"200 kB of a terminal without bracketed paste: {took:.1f} s",
-          term)
+    check(tap, term.status == 0 and took < PASTE_S,
+          f"200 kB of a terminal without bracketed paste: {took:.1f} s", term)
 
 
 def gone(tap, home):
@@ -182,7 +182,8 @@ def gone(tap, home):
         term.hang_up()
         took = time.monotonic() - began
         ends = (128 + signal.SIGHUP, -signal.SIGHUP)
-        check(tap, term.status in ends and took < WAIT_S, f"the terminal goes away, {what}: ends with SIGHUP", term)
+        check(tap, term.status in ends and took < WAIT_S,
+              f"the terminal goes away, {what}: ends with SIGHUP", term)
         term.kill()
     kept = list((pathlib.Path(home) / "benanza" / "models").glob("*"))
     check(tap, kept, "what was shown is kept")
@@ -194,14 +195,16 @@ def closed(tap, home):
         check(tap, term.sees_again(b"[1] Layers"), f"{what}: keys come from the terminal", term)
         check(tap, term.leave() == 0, "and the program leaves", term)
     for what, said in ((">/dev/null", "needs a terminal"), (">&-", "needs a terminal")):
-        done = subprocess.run(["sh", "-c", f'exec "$@" {what}', "sh", *command(home)], stdin=subprocess.DEVNULL,
-                              stderr=subprocess.PIPE, env=environment(home), text=True, timeout=WAIT_S)
+        done = subprocess.run(["sh", "-c", f'exec "$@" {what}', "sh", *command(home)],
+                              stdin=subprocess.DEVNULL, stderr=subprocess.PIPE, env=environment(home),
+                              text=True, timeout=WAIT_S)
         check(tap, done.returncode == 2 and said in done.stderr and done.stderr.count("\n") == 1,
               f"{what}: {done.stderr.strip()}")
     reader, writer = os.openpty()  # nobody's controlling terminal
     done = subprocess.run(command(home), stdin=subprocess.DEVNULL, stdout=writer, stderr=subprocess.PIPE,
                           env=environment(home), text=True, timeout=WAIT_S, start_new_session=True)
-    check(tap, done.returncode == 2 and "/dev/tty" in done.stderr, f"no terminal for keys: {done.stderr.strip()}")
+    check(tap, done.returncode == 2 and "/dev/tty" in done.stderr,
+          f"no terminal for keys: {done.stderr.strip()}")
     os.close(reader)
     os.close(writer)
 

@@ -1,7 +1,7 @@
-"""A program in a terminal of our own, whose parent is a shell with job control: ^Z stops it, and it is continued.
+"""A program in a terminal of our own, whose parent is a shell with job control: it continues it after ^Z.
 
-LeakSanitizer stops a program with a SIGSTOP of its own at the end. A SIGCONT at that moment removes it, and the
-program waits forever. So SIGCONT is only sent to a program that ^Z has stopped and that nobody traces.
+LeakSanitizer stops a program with a SIGSTOP of its own at the end. A SIGCONT at that moment removes it, and
+the program waits forever. So SIGCONT is only sent to a program that ^Z has stopped and that nobody traces.
 """
 
 import fcntl
@@ -30,8 +30,8 @@ def status_of(pid):
 
 
 def run_as_shell(command, env, folder, told, held):
-    """In the child that has the terminal: runs the program in the foreground, continues it after ^Z, unless the
-    file `held` exists, and ends as it ends."""
+    """In the child that has the terminal: runs the program in the foreground, continues it after ^Z, unless
+    the file `held` exists, and ends as it ends."""
     os.chdir(folder)
     for number in KEYS_OF_SHELL:
         signal.signal(number, signal.SIG_IGN)

@@ -46,8 +46,8 @@ static void config_make(void)
 		"  words: [sh, \"%s/tests/lib/word_runner.sh\", Word 1, \"words, 1 thread\"]\n"
 		"  more: [sh, \"%s/tests/lib/word_runner.sh\", Word 2, \"words, 1 thread\"]\n"
 		"  cuda: [sh, \"%s/tests/lib/plan_runner.sh\", answers]\n"
-		"scenarios:\n  fused: [fusion, parallel]\n  eight: { batch: 8, dtype: bf16 }\n", folder, top, top,
-		top);
+		"scenarios:\n  fused: [fusion, parallel]\n  eight: { batch: 8, dtype: bf16 }\n", folder, top,
+		top, top);
 	fclose(f);
 	ok(config_load(&config, path, &err) == 0, "a configuration %s", err.text);
 	config_set(&config, "device", "words", &err);
@@ -67,7 +67,8 @@ static void settle(void)
 	do {
 		app_refresh(&app);
 		app_draw(&app);
-	} while (session_effects_step(session, 1000) || (p->view->work && p->view->work(&app, p->state, 1000)));
+	} while (session_effects_step(session, 1000) ||
+		(p->view->work && p->view->work(&app, p->state, 1000)));
 }
 
 /* Types what is written: ^M is Enter, ^[ Escape. */
@@ -103,8 +104,8 @@ static void history_fill(void)
 static void results_fill(void)
 {
 	int count;
-	const struct result *const *all = results_of(session->results, session->current->plan->problems[0].text,
-		&count);
+	const char *problem = session->current->plan->problems[0].text;
+	const struct result *const *all = results_of(session->results, problem, &count);
 	struct result one = count ? *all[0] : (struct result){ .problem = "" };
 	for (int i = 0; i < 20000 && count; i++) {
 		one.stats.mean = i;
@@ -128,8 +129,8 @@ static void views_cycle(void)
 static void toggles_cycle(void)
 {
 	static const char *const keys[] = { "pp", "ff", "mm", "aa", "oo", "rr", "tt", "+", "-", "cc", "II",
-		"sS", "/conv\r", "n", "N", "&relu\r", "&\025\r", "\033", "$f", "$p", "$f", ":sort number\r", "VV",
-		"U", "\"a", "5j", "'a", "]c", "[c", "zc", "zo", "zM", "zR", "**", "d\033",
+		"sS", "/conv\r", "n", "N", "&relu\r", "&\025\r", "\033", "$f", "$p", "$f", ":sort number\r",
+		"VV", "U", "\"a", "5j", "'a", "]c", "[c", "zc", "zo", "zM", "zR", "**", "d\033",
 		":set fusion=all,parallel\r", ":set fusion=off,parallel=off\r", ":theme light\r",
 		":theme dark\r", "y", "Y", "=2x\r", "=\025\r", ":batch 8\r", ":batch 1\r", ":nonsense\r" };
 	for (size_t i = 0; i < sizeof(keys) / sizeof(*keys); i++)
@@ -182,7 +183,8 @@ static void check(void (*cycle)(void), const char *name)
 	for (int i = 0; i < CYCLES; i++)
 		cycle();
 	int64_t after = heap_bytes();
-	ok(after <= before + MOST_BYTES, "%s: %d times the same, and the heap has as many bytes", name, CYCLES);
+	ok(after <= before + MOST_BYTES, "%s: %d times the same, and the heap has as many bytes", name,
+		CYCLES);
 	printf("# %lld bytes before, %lld after\n", (long long)before, (long long)after);
 }
 

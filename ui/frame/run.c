@@ -233,7 +233,8 @@ static int loop(struct app *app)
 		int due = view_due_ms(app);
 		changed |= due == 0;
 		app_pace(app, typed_ms, clock_ms());
-		if (ahead ? since >= AHEAD_MS : !measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
+		if (ahead ? since >= AHEAD_MS :
+			!measuring || since >= MEASURING_REDRAW_MS || app->frame->redraw) {
 			prompt_catch_up(app);
 			changed |= app_refresh(app) || measuring;
 			if (changed)
