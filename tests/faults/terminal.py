@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """The explorer's terminal is stopped, lags, changes its size all the time, sends a megabyte, is not there or
-goes away. Whatever happens, the program goes on or ends soon, with the right status and the terminal as it was.
+goes away. Whatever happens, the program goes on or ends soon, with the right status and the terminal as it
+was.
 
 By hand also with a program that was built with --enable-asan --enable-ubsan: BENANZA=build-asan/benanza."""
 
