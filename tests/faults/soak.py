@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
-"""Memory of the explorer over an hour: three of them at the same time, in terminals of their own, about 20 keys a
-second. One goes through all views, what-ifs, commands, models, devices and measurements; one measures without end;
-one is left alone. Prints the resident memory of each once a minute. It must not grow after the first half.
+"""Memory of the explorer over an hour: three of them at the same time, in terminals of their own, about 20
+keys a second. One goes through all views, what-ifs, commands, models, devices and measurements; one measures
+without end; one is left alone. Prints the resident memory of each once a minute. It must not grow after the
+first half.
 
     soak.py [--minutes 60] [--rate 20] [--growth KIB]
 
@@ -25,8 +26,8 @@ SMALL = python_tap.ROOT / "tests" / "models"
 VIEWS = [*"1234567890", *("g" + letter for letter in "mnrtdsyawielqhox")]
 WALK = [key for view in VIEWS for key in (view, "j", "k", "G", "gg", "\r", "1")]
 TOGGLES = [*"ppffmmaallootttt++--ccIIsSnN", "\x1b", "/conv\r", "&relu\r", "&\x15\r", "\x1b", "$f", "$p",
-           ":sort number\r", "V", "V", "U", '"a', "5j", "'a", "]c", "[c", "^O", "zc", "zo", "zM", "zR", "*", "*",
-           "d", "\x1b", ":set fusion=all,parallel\r", ":set fusion=off,parallel=off\r", ":theme light\r",
+           ":sort number\r", "V", "V", "U", '"a', "5j", "'a", "]c", "[c", "^O", "zc", "zo", "zM", "zR", "*",
+           "*", "d", "\x1b", ":set fusion=all,parallel\r", ":set fusion=off,parallel=off\r", ":theme light\r",
            ":theme dark\r", ":write! out.csv\r", ":write! out.html\r", ":write! out.json\r", "y", "Y",
            "=2x\r", "=\x15\r"]
 OTHERS = [f":open {SMALL}/symbolic.onnx\r", "\x1b", ":dim batch=3\r", "2", "ge", "gt", "1",
