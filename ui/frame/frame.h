@@ -183,8 +183,8 @@ void theme_use(struct app *app, bool light);
 /* Brings session, lanes and figures up to date. Returns whether anything changed. */
 bool app_refresh(struct app *app);
 /* Decides whether results that came wait (app->results_wait), so that a key that only moves costs no
- * analysis: if one takes longer than a few milliseconds, until the keys pause, and until it takes only a small
- * share of the time. typed_ms: when the last key was pressed; both as clock_ms. */
+ * analysis: if one takes longer than a few milliseconds, until the keys pause, and until it takes only a
+ * small share of the time. typed_ms: when the last key was pressed; both as clock_ms. */
 void app_pace(struct app *app, int64_t typed_ms, int64_t now_ms);
 struct pane *app_pane(struct app *app);  /* the pane that is shown */
 /* Reads the pane's rows and moves to the row of the selected layer. */
