@@ -25,7 +25,7 @@ void report_json_assumed(json_t *scenario, const struct session *s)
 {
 	const struct session_plan *sp = s->current;
 	json_t *list = json_array();
-	for (int i = 0; i < sp->plan->layer_count; i++) {
+	for (int i = 0; sp->assumed && i < sp->plan->layer_count; i++) {
 		char cost[ASSUME_TEXT_SIZE];
 		if (sp->assumed[i].kind != ASSUME_NOTHING)
 			json_array_append_new(list,

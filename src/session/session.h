@@ -46,7 +46,7 @@ struct session_plan {
 	struct fusion *fusion;        /* NULL until session_fusion creates it */
 	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
 	int assumed_count;            /* layers with an assumed cost */
-	struct assumption *assumed;   /* per layer */
+	struct assumption *assumed;   /* per layer; NULL: none was given */
 	uint64_t used;                /* when it was last asked for, counted */
 	bool held;                    /* session_plans_trim leaves it */
 };

@@ -55,6 +55,8 @@ static int assume_option(struct assuming *w, int at, struct error *err)
 int session_assume_plan(struct session *s, struct session_plan *made, struct error *err)
 {
 	const struct plan *p = made->plan;
+	if (!made->assumed && !s->options.assume_count && !s->assumed_count)
+		return 0;
 	struct arena scratch = { 0 };
 	int total, bad = 0, *numbers = session_numbers(p, &scratch, &total);
 	if (!made->assumed)

@@ -12,10 +12,10 @@
 
 #define LAYERS 110000 /* more than SESSION_PLANS_LAYERS: no other plan is kept */
 #define SMALL 2000
-#define MODEL_MOST 380
+#define MODEL_MOST 360
 #define PLAN_MOST 1000
 #define FUSION_MOST 220
-#define ANALYSIS_MOST 650
+#define ANALYSIS_MOST 550
 #define VIEWS_MOST 700
 
 static double in_use(void)
