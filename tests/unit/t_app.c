@@ -460,6 +460,35 @@ static void test_no_estimate(void)
 	end();
 }
 
+/* Results of a large model wait while keys are pressed; what a key asks for does not. */
+static void test_pace(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	struct result one = { .problem = "eltwise:f32,f32:relu:1", .status = STATUS_OK };
+	uint64_t analyses = app.analyses;
+	app_pace(&app, 1000, 1000);
+	ok(!app.results_wait, "a quick analysis never waits");
+	app.renew_ms = 300;
+	app.renewed_ms = 1000;
+	app_pace(&app, 9800, 10000);
+	ok(app.results_wait, "a slow one waits while keys are pressed");
+	results_add(session->results, &one);
+	type("j");
+	ok(app.analyses == analyses && !app_refresh(&app), "a key that moves costs no analysis");
+	type("p");
+	is_int((int)(app.analyses - analyses), 1, "a what-if is computed at once");
+	app.renew_ms = 300;
+	app.renewed_ms = 10000;
+	app_pace(&app, 0, 11000);
+	ok(app.results_wait, "the last one was a moment ago");
+	app_pace(&app, 0, 13000);
+	ok(!app.results_wait, "ten times what it takes later");
+	one.measured_at = 7;
+	results_add(session->results, &one);
+	ok(app_refresh(&app) && (int)(app.analyses - analyses) == 2, "what waited is taken");
+	end();
+}
+
 /* Computes the points of the sweep as the loop does between keys, a point at a time. */
 static int sweep_fill(void)
 {
@@ -1653,6 +1682,7 @@ int main(void)
 	test_gains();
 	test_target();
 	test_no_estimate();
+	test_pace();
 	test_sweep_view();
 	test_sweep_curves();
 	test_algorithms();
