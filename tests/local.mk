@@ -8,11 +8,7 @@ test_scripts = \
 	tests/cli/piped.py tests/cli/refused.py \
 	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/sweep.sh tests/cli/quick.sh tests/cli/svg.py \
 	tests/cli/trust.sh tests/cli/workflows.sh tests/cli/try.sh tests/cli/turn.sh \
-	tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
-	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/help.sh \
-	tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
-	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/side_by_side.sh tests/cli/sweep.sh \
-	tests/cli/quick.sh tests/cli/svg.py tests/cli/trust.sh tests/cli/try.sh tests/cli/turn.sh \
+	tests/cli/side_by_side.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \
 	tests/faults/interrupt.py tests/faults/kill.py tests/faults/mistrusted.sh \
 	tests/faults/monkey.py tests/faults/terminal.py \
@@ -25,11 +21,9 @@ test_scripts = \
 	tests/flow/flow_inside.sh tests/flow/flow_keep.sh tests/flow/flow_measure.sh \
 	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_queue.sh tests/flow/flow_resize.sh \
 	tests/flow/flow_what_if.sh \
-	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
-	tests/flow/flow_what_if.sh tests/flow/terminals.py \
-	tests/flow/flow_models.sh tests/flow/flow_move.sh tests/flow/flow_resize.sh \
+	tests/flow/terminals.py \
 	tests/flow/flow_terminal.sh tests/flow/flow_tour.sh tests/flow/flow_views.sh \
-	tests/flow/flow_what_if.sh tests/flow/flow_write.sh \
+	tests/flow/flow_write.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.sh tests/lint/docs.py tests/lint/format.py tests/lint/operators_page.sh \

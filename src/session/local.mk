@@ -18,6 +18,7 @@ libsession_a_SOURCES = \
 	src/session/session_dims.c \
 	src/session/session_doctor.c \
 	src/session/session_executions.c \
+	src/session/session_measure.c \
 	src/session/session_private.h \
 	src/session/session_reality.c src/session/session_reality.h \
 	src/session/session_set.c \

@@ -362,12 +362,6 @@ static struct session_plan *plan_find(struct session *s, int64_t batch, enum dty
 	return NULL;
 }
 
-static void types_note(bool *types, const struct plan *p)
-{
-	for (int i = 0; i < plan_problem_total(p); i++)
-		peaks_note_type(types, p->problems[i].text);
-}
-
 void session_plans_trim(struct session *s)
 {
 	for (;;) {
@@ -381,7 +375,7 @@ void session_plans_trim(struct session *s)
 		}
 		if (layers <= SESSION_PLANS_LAYERS)
 			return;
-		types_note(s->trimmed_types, s->plans[oldest]->plan);
+		session_types_note(s->trimmed_types, s->plans[oldest]->plan);
 		if (s->asked == s->plans[oldest])
 			s->asked = NULL;
 		plan_drop(s->plans[oldest]);
@@ -585,148 +579,4 @@ bool session_plan_step(struct session *s, int timeout_ms)
 const struct planned *session_planned(const struct session *s, const char *problem)
 {
 	return s->planner && problem ? planner_of(s->planner, problem) : NULL;
-}
-
-/* ---- measuring ---- */
-
-const char **session_peak_problems(struct session *s, struct arena *a, int *count)
-{
-	bool types[DTYPE_COUNT];
-	memcpy(types, s->trimmed_types, sizeof(types));
-	for (int i = 0; i < s->plan_count; i++)
-		types_note(types, s->plans[i]->plan);
-	return peaks_problems(a, &s->device, types, count);
-}
-
-const char **session_problems(const struct session *s, struct arena *a, int *count)
-{
-	return analyze_problems_in(a, s->current->plan, session_fusion(s->current),
-		s->scenario.fusion != FUSION_OFF, scenario_variants(&s->scenario), count);
-}
-
-static int quick_add(struct session *s, const char **texts, int count)
-{
-	int missing = 0, added = 0;
-	for (int i = 0; i < count; i++)
-		missing += !results_is_finished(s->results, texts[i]);
-	for (int i = count - 1; i >= 0 && missing > QUICK_LEAST; i--) /* the last one added is the first */
-		added += queue_add_quick(s->queue, texts[i], s->analysis->cache,
-			s->scenario.amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED);
-	return added;
-}
-
-int session_measure_quick(struct session *s)
-{
-	struct arena a = { 0 };
-	int count;
-	session_refresh(s);
-	if (!s->queue || !s->analysis || !s->config->quick)
-		return 0;
-	const char **texts = session_problems(s, &a, &count);
-	int added = quick_add(s, texts, count);
-	arena_free(&a);
-	return added;
-}
-
-int session_measure_quick_all(struct session *s)
-{
-	struct arena a = { 0 };
-	int count;
-	session_refresh(s);
-	if (!s->queue || !s->analysis || !s->config->quick)
-		return 0;
-	struct hash own = { 0 };
-	const char **texts = session_problems(s, &a, &count);
-	for (int i = 0; i < count; i++)
-		*hash_at(&own, text_of(texts[i])) = i;
-	int others = 0;
-	texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		scenario_variants(&s->scenario), &count);
-	for (int i = 0; i < count; i++)
-		if (hash_find(&own, text_of(texts[i])) < 0)
-			texts[others++] = texts[i];
-	int added = quick_add(s, texts, others);
-	hash_free(&own);
-	arena_free(&a);
-	return added + session_measure_quick(s); /* these come first */
-}
-
-int session_measure_missing(struct session *s)
-{
-	if (!s->queue || !s->current)
-		return 0;
-	struct arena a = { 0 };
-	int count, added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
-		scenario_variants(&s->scenario), &count);
-	for (int i = 0; i < count; i++)
-		added += queue_add(s->queue, texts[i], false, false);
-	texts = session_conversions(s, &a, &count);
-	for (int i = 0; i < count; i++)
-		added += queue_add(s->queue, texts[i], false, false);
-	texts = s->device.name ? session_peak_problems(s, &a, &count) : NULL;
-	for (int i = 0; texts && i < count; i++)
-		added += queue_add(s->queue, texts[i], false, false);
-	session_measure_quick_all(s);
-	arena_free(&a);
-	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
-	return added + (s->besides_due ? session_measure_besides(s) : 0);
-}
-
-static bool group_has(const struct fusion_group *g, int layer)
-{
-	for (int i = 0; i < g->layer_count; i++)
-		if (g->layers[i] == layer)
-			return true;
-	return false;
-}
-
-int session_measure_problem(struct session *s, const char *problem)
-{
-	return s->queue ? queue_add(s->queue, problem, true, true) : 0;
-}
-
-static int measure_group(struct session *s, const struct fusion_group *g)
-{
-	const char *text = s->scenario.layouts == LAYOUTS_NXC ? g->text_nxc : g->text;
-	const char *copied = fusion_copy_text(g);
-	int copy = copied ? queue_add(s->queue, copied, true, true) : 0;
-	return copy + (text ? queue_add(s->queue, text, true, true) : 0);
-}
-
-static int measure_alone(struct session *s, int layer)
-{
-	const struct plan *p = s->current->plan;
-	int own = plan_layer_problem_index(p, &p->layers[layer],
-		s->scenario.layouts == LAYOUTS_NXC);
-	return own >= 0 ? queue_add(s->queue, p->problems[own].text, true, true) : 0;
-}
-
-int session_measure_layer(struct session *s, int layer)
-{
-	if (!s->queue || !s->current)
-		return 0;
-	const struct fusion *f = session_fusion(s->current);
-	int added = 0;
-	for (int i = f->group_count - 1; i >= 0; i--)
-		if (group_has(&f->groups[i], layer))
-			added += measure_group(s, &f->groups[i]);
-	return added + measure_alone(s, layer);
-}
-
-int session_measure_layers(struct session *s, const bool *marked)
-{
-	if (!s->queue || !s->current)
-		return 0;
-	const struct fusion *f = session_fusion(s->current);
-	int added = 0;
-	for (int i = f->group_count - 1; i >= 0; i--) {
-		bool within = true;
-		for (int k = 0; k < f->groups[i].layer_count; k++)
-			within &= marked[f->groups[i].layers[k]];
-		added += within ? measure_group(s, &f->groups[i]) : 0;
-	}
-	for (int i = s->current->plan->layer_count - 1; i >= 0; i--)
-		added += marked[i] ? measure_alone(s, i) : 0;
-	return added;
 }

@@ -1,5 +1,5 @@
-/* Internal interfaces: plans, analysis and measuring (session.c), the device (session_device.c), change of
- * device (session_choose.c). */
+/* Internal interfaces: plans and analysis (session.c), measuring (session_measure.c), the device
+ * (session_device.c), change of device (session_choose.c). */
 #ifndef SESSION_PRIVATE_H
 #define SESSION_PRIVATE_H
 
@@ -7,6 +7,8 @@
 #include "session/session.h"
 
 void session_analysis_drop(struct session *s);
+/* session_measure.c: notes the data types of a plan's problems (peaks_note_type). */
+void session_types_note(bool *types, const struct plan *p);
 void session_sweep_drop(struct session *s);
 /* Queues the problems side by side of all points of the sweep. Returns the number added. */
 int session_sweep_besides(struct session *s);
