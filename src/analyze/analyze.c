@@ -31,6 +31,13 @@ const char *analysis_mark(const struct analysis *a)
 	return marks[a->complete][a->rough][a->estimated];
 }
 
+const char *analysis_other_mark(const struct analysis *a)
+{
+	static const char *const marks[2][2] = { { "at most ", "at most ~" },
+		{ "at most rough ", "at most rough ~" } };
+	return a->parallel_at_most && a->complete ? marks[a->rough][a->estimated] : analysis_mark(a);
+}
+
 static void fill_layer(struct arena *a, struct layer_cost *c, const struct study *st,
 	const struct scenario *s, const struct solution *x, const struct plan_layer *l, const int *chosen)
 {

@@ -245,6 +245,8 @@ struct analysis {
  * sum of estimates with gaps is not a lower bound). With quick measurements "rough ", "rough ~", "partial
  * rough " and "partial rough ~". */
 const char *analysis_mark(const struct analysis *a);
+/* The prefix of the other total, parallel_ns or sequential_ns: "at most ~" if it may not be the least. */
+const char *analysis_other_mark(const struct analysis *a);
 
 /* Effect of one what-if: the same analysis with that what-if switched. */
 struct what_if_effect {

@@ -79,14 +79,13 @@ static void total_text(const struct session *s, FILE *out)
 	const struct analysis *a = s->analysis;
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
-	const char *least = analysis_mark(a);
 	if (isnan(a->bound_ns))
 		fprintf(out, "lower bound   unknown: nothing%s is measured\n",
 			a->border_ns > 0 ? " of the model" : "");
 	else
-		fprintf(out, "lower bound   %s%s  %s (%s%s %s%s)\n", least,
+		fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", analysis_mark(a),
 			str_duration(bound, a->bound_ns), report_bound_kind(a),
-			parallel ? "sequential" : "parallel", a->parallel_at_most ? " at most" : "", least,
+			parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
 	if (parallel && !isnan(a->bound_ns))
 		parallel_text(s, out);

@@ -200,7 +200,7 @@ static void head(const struct session *s, FILE *out)
 	if (!isnan(a->bound_ns))
 		fprintf(out, "<p>%s; %s: %s%s. A program that runs these layers with this library on this "
 			"device, and does no more than the what-ifs that are on, is not faster%s.</p>\n",
-			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_mark(a),
+			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns),
 			a->estimated ? ", as far as the estimates hold" : "");
 }

@@ -162,12 +162,12 @@ static void draw_title(struct app *app, struct area line)
 static const char *totals_text(struct app *app, const struct bound_says *b, int form)
 {
 	char one[STR_QUANTITY], two[STR_QUANTITY], three[STR_QUANTITY];
-	const char *least = b->least;
-	const char *sequential = arena_printf(
-		&app->scratch, "sequential %s%s", least, str_duration(one, b->sequential_ns));
-	const char *parallel =
-		arena_printf(&app->scratch, "parallel %s%s", least, str_duration(two, b->parallel_ns));
-	const char *other = app->session->scenario.parallel ? sequential : parallel;
+	const bool is_parallel = app->session->scenario.parallel;
+	const char *sequential = arena_printf(&app->scratch, "sequential %s%s",
+		is_parallel ? b->other : b->least, str_duration(one, b->sequential_ns));
+	const char *parallel = arena_printf(&app->scratch, "parallel %s%s",
+		is_parallel ? b->least : b->other, str_duration(two, b->parallel_ns));
+	const char *other = is_parallel ? sequential : parallel;
 	const char *casts = b->casts_ns > 0 ? arena_printf(&app->scratch, " \u00b7 casts %s",
 						      str_duration(three, b->casts_ns))
 					    : "";

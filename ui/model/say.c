@@ -24,6 +24,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.proxies = c->proxy,
 		.estimated = c->estimated,
 		.least = analysis_mark(a),
+		.other = analysis_other_mark(a),
 	};
 }
 

@@ -18,6 +18,7 @@ struct bound_says {
 	int open;                /* layers with an unknown branch or loop count */
 	bool described;          /* the device is only described, never measured; set by the caller */
 	const char *least;       /* prefix of a total: analysis_mark */
+	const char *other;       /* prefix of the total that is not the bound: analysis_other_mark */
 };
 /* folded: number of layers that only compute constants; they are not counted. */
 struct bound_says say_bound(const struct analysis *a, int folded);
