@@ -59,7 +59,7 @@ config=$work/dies.yaml
 explore 80 24 "'$tiny'"
 see "ratio "
 keys e
-see "killed by signal 9" "a dead agent is reported"
+see "the agent dies was killed" "a dead agent is reported"
 keys j
 see "ratio " "and nothing is lost"
 keys q

@@ -86,8 +86,7 @@ left 0
 cp "$top/data/models/bert_base.onnx" "$work/free.onnx" # without the dimensions that lie beside it
 devices answers
 explore 80 24 -d h100 "'$work/free.onnx'"
-see "Batch, data type" "a dimension is asked for"
-keys Escape
+see "d sets" "a dimension is asked for"
 to v100
 see "not served by this build"
 see "V100" "and other devices are chosen meanwhile"

@@ -44,7 +44,7 @@ write() {
     keys :
     typed "write $work/saved/model.$1"
     keys Enter
-    see "wrote $work/saved/model.$1"
+    see "saved/model.$1, " "wrote $1"
     grep -qF -- "$2" "$work/saved/model.$1"
     ok $? "$1: the file has $2"
 }
@@ -82,11 +82,11 @@ see "the file exists; :write! replaces it" "no file is replaced by accident"
 keys :
 typed "write! $work/saved/model.html"
 keys Enter
-see "wrote $work/saved/model.html"
+see "saved/model.html, " "wrote again"
 keys :
 typed "write $work/saved/model.pdf"
 keys Enter
-see "the end of the name says the form" "another form"
+see "end it in .txt" "another form"
 keys :
 typed "write $work/none/model.html"
 keys Enter
