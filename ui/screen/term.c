@@ -487,7 +487,8 @@ static enum term_event input_take(struct term_value *value)
 		if (status == OK && code == KEY_CODE_ESC && reply_starts())
 			continue;
 		value->key = key_of(status, code);
-		term.pasting = term.pasting && value->key != KEY_CODE_ESC; /* its end was lost */
+		/* Esc by itself: the end of the paste was lost; with more at once it is pasted too */
+		term.pasting = term.pasting && (value->key != KEY_CODE_ESC || term.held_count);
 		return term.pasting ? TERM_PASTED : TERM_KEY;
 	}
 	return TERM_TIMEOUT;
