@@ -438,7 +438,10 @@ static void test_algorithms(void)
 	canvas_resize(&app.frame->canvas, 120, 24);
 	app_draw(&app);
 	ok(sees("eng1{k2=4,k24=12}  ") && sees("planned         -         -  1.00 MiB"), "planned ones");
-	ok(sees("fused ~"), "an estimate is marked");
+	ok(sees("fused ~") && sees(", ~-"), "an estimate is marked, and what follows from it");
+	end();
+	begin(&(struct fixture_options){ .described = true, .chain = 7 });
+	ok(!sees("partial") && sees("~14.3% plan"), "shares of estimates are marked");
 	end();
 }
 

@@ -201,7 +201,8 @@ bool app_is_critical(const struct app *app, const struct layer_cost *c)
 const char *app_share(struct app *app, double ns, double total_ns)
 {
 	double percent = 100 * ns / total_ns;
-	const char *mark = app->session->analysis->complete ? "" : "~";
+	const struct analysis *a = app->session->analysis;
+	const char *mark = a->complete && !a->estimated ? "" : "~";
 	return arena_printf(&app->scratch, percent >= 99.95 ? "%s%.0f%%" : "%s%.1f%%", mark, percent);
 }
 

@@ -208,7 +208,8 @@ static const char *group_text(struct app *app, const struct algorithm_line *l)
 	return arena_printf(&app->scratch, "fused %s, apart %s%s: %d layers, %s",
 		duration(app, l->ns, l->estimated), duration(app, l->apart_ns, l->estimated),
 		isnan(ratio) ? " (not all measured)"
-			     : arena_printf(&app->scratch, ", %+.0f%%", 100 * (ratio - 1)),
+			     : arena_printf(&app->scratch, ", %s%+.0f%%", l->estimated ? "~" : "",
+				       100 * (ratio - 1)),
 		l->g->layer_count, l->g->text);
 }
 

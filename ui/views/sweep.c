@@ -256,7 +256,8 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 		return;
 	}
 	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM,
-		limit ? arena_printf(a, "%s %.0f%%", limit, 100 * p->by_share) : "-");
+		limit ? arena_printf(a, "%s %s%.0f%%", limit, p->complete && !p->estimated ? "" : "~",
+			100 * p->by_share) : "-");
 	if (bars < BAR_LEAST) {
 		canvas_fit(line, BARS_AT, 0, line.width - BARS_AT, style, p->best ? "* best" : "");
 		return;
