@@ -495,6 +495,15 @@ static bool is_title_dim(const struct plan *p, struct text name)
 	return text_is(name, "batch") && (p->batch > 0 || model_batch(p) > 0);
 }
 
+#define DIM_NAME_COLUMNS 24
+
+/* A very long name leaves room for its value, and for other names. */
+static const char *dim_name(struct app *app, struct area line, struct text name)
+{
+	int most = line.width / 3 > DIM_NAME_COLUMNS ? line.width / 3 : DIM_NAME_COLUMNS;
+	return text_cut(&app->scratch, app_clean(app, name), most, true);
+}
+
 /* "sequence 64 (remembered), past_sequence 128, total_sequence 129 (sidecar)": a source follows the last
  * dimension that has it. "" if the title shows them all. sources false: values only. Stops once the text is
  * wider than the line, so thousands of symbols cost no more than the visible ones. */
@@ -506,8 +515,7 @@ static const char *dims_text(struct app *app, struct area line, bool sources)
 	str_puts(&out, "");
 	for (int i = 0; p && i < p->unbound_count && canvas_columns_on(line, out.p) < line.width; i++) {
 		str_puts(&out, out.n ? ", " : "");
-		str_add_clean(&out, p->unbound[i]);
-		str_puts(&out, " ?");
+		str_addf(&out, "%s ?", dim_name(app, line, p->unbound[i]));
 	}
 	for (int i = 0; p && i < p->binding_count && canvas_columns_on(line, out.p) < line.width; i++) {
 		if (is_title_dim(p, p->bindings[i].name))
@@ -516,8 +524,8 @@ static const char *dims_text(struct app *app, struct area line, bool sources)
 		if (*before && strcmp(before, source) != 0)
 			str_addf(&out, " (%s)", before);
 		str_puts(&out, out.n ? ", " : "");
-		str_add_clean(&out, p->bindings[i].name);
-		str_addf(&out, " %lld", (long long)p->bindings[i].value);
+		str_addf(&out, "%s %lld", dim_name(app, line, p->bindings[i].name),
+			(long long)p->bindings[i].value);
 		before = source;
 	}
 	if (*before)
