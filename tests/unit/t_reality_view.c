@@ -156,6 +156,10 @@ static void test_devices(void)
 	is_int(app.beside.count, 1, "V again removes it too");
 	type(":beside h100\r");
 	ok(app.beside.count == 2 && sees("h100 is marked; 2 marked"), ":beside marks by name");
+	type(":beside 0\r");
+	ok(app.beside.count == 2 && sees("\"0\" could be several devices: "), "one that is not clear");
+	type(":beside zzzzzz\r");
+	ok(sees("unknown device \"zzzzzz\"; :view devices lists them"), "and one that there is not");
 	end();
 }
 

@@ -53,8 +53,9 @@ static void run_what_if(struct app *app, const struct line_row *row, const char 
 }
 
 /* The device with that key, else the only one whose key begins so, else the only one whose model contains it.
- */
-static const struct session_device *device_of(const struct session_device *list, int count, struct text name)
+ * NULL: none; *several: the keys of those that it could be, if there are. */
+static const struct session_device *device_of(
+	struct app *app, const struct session_device *list, int count, struct text name, const char **several)
 {
 	const struct session_device *begins = NULL, *has = NULL;
 	int begin_count = 0, has_count = 0;
@@ -71,7 +72,16 @@ static const struct session_device *device_of(const struct session_device *list,
 			has_count++;
 		}
 	}
-	return begin_count == 1 ? begins : !begin_count && has_count == 1 ? has : NULL;
+	if (begin_count == 1 || (!begin_count && has_count == 1))
+		return begin_count ? begins : has;
+	for (int i = 0; i < count; i++) {
+		struct text key = text_of(list[i].key);
+		if (begin_count ? key.n > name.n && strncasecmp(key.p, name.p, name.n) == 0 :
+			text_contains(text_of(list[i].model), name))
+			*several = arena_printf(&app->scratch, "%s%s%s", *several, **several ? ", " : "",
+				app_clean(app, key));
+	}
+	return NULL;
 }
 
 static void run_device(struct app *app, const struct line_row *row, const char *argument, bool force)
@@ -80,7 +90,8 @@ static void run_device(struct app *app, const struct line_row *row, const char *
 	struct arena a = { 0 };
 	struct session_device *list;
 	int count = session_devices(app->session, &a, &list, &err);
-	const struct session_device *d = device_of(list, count, text_of(argument));
+	const char *several = "";
+	const struct session_device *d = device_of(app, list, count, text_of(argument), &several);
 	struct word_nearest near = { .word = argument };
 	(void)force;
 	for (int i = 0; i < count; i++)
@@ -89,8 +100,10 @@ static void run_device(struct app *app, const struct line_row *row, const char *
 		app_beside_toggle(app, d);
 	else if (d)
 		app_device_choose(app, d);
+	else if (*several)
+		app_note(app, true, "\"%s\" could be several devices: %s", quoted(app, argument), several);
 	else
-		unknown(app, "no device, or several, named", &near, ":view devices lists them");
+		unknown(app, "unknown device", &near, ":view devices lists them");
 	arena_free(&a);
 }
 
