@@ -49,8 +49,34 @@ tmux -L "$socket" paste-buffer -p
 see "/join" "lines of a paste are one text"
 keys Escape 1
 see "[1] Layers"
-keys Escape Escape Q
+keys Escape d
+see "Batch, data type"
+tmux -L "$socket" set-buffer "$(printf '1\033Q:quit\rQ2')"
+tmux -L "$socket" paste-buffer -p
+see "Esc or q leaves" "ESC in a paste does not end it: what follows is no keys"
+keys Escape
+see "q quit"
+keys Q
 left 0
+
+explore 80 24 "'$tiny'"
+see "[1] Layers"
+keys :
+see "Tab completes"
+tmux -L "$socket" set-buffer "$(printf 'one\033Qtwo')"
+tmux -L "$socket" paste-buffer -p
+see ":oneQtwo" "and the rest is text"
+keys Escape Q
+left 0
+
+# a state folder that cannot be written
+wrap=XDG_STATE_HOME=/dev/null
+explore 80 24 "'$tiny'"
+see "[1] Layers"
+keys Q
+see "not kept for the next" "what is not kept is said at the end"
+left 0
+wrap=
 
 explore 300 100 "'$tiny'"
 see "[1] Layers"

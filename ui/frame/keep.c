@@ -281,18 +281,19 @@ void keep_load(struct app *app, bool what_ifs, bool view)
 	json_decref(state);
 }
 
-void keep_save(const struct app *app)
+int keep_save(const struct app *app, struct error *err)
 {
 	char key[DIGEST_SIZE];
-	struct error err = ERROR_NONE;
 	if (!key_of(app->session, key))
-		return;
+		return 0;
 	char *real = realpath(app->session->options.model_path, NULL);
 	json_t *state = keep_state(app), *path = real ? json_string(real) : NULL; /* NULL: no UTF-8 */
 	if (path)
 		json_object_set_new(state, "path", path);
-	if (recent_save(key, state, &err))
-		log_line("what is shown is not kept: %s", err.text);
+	int bad = recent_save(key, state, err);
+	if (bad)
+		log_line("what is shown is not kept: %s", err->text);
 	json_decref(state);
 	free(real);
+	return bad;
 }

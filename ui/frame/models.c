@@ -53,8 +53,8 @@ bool app_open_model(struct app *app, const char *path)
 		app_note(app, false, "the model is running: open another when it has ended, or e cancels it");
 		return false;
 	}
-	if (app->frame->keeps)
-		keep_save(app);
+	if (app->frame->keeps && keep_save(app, &err))
+		err = (struct error)ERROR_NONE;
 	int64_t batch = s->config && s->config->batch_count ? s->config->batch[0] : 0;
 	if (session_replace(s, full, batch, s->current ? s->current->dtype : DTYPE_F32, &err)) {
 		app_note(app, true, "%s", err.text);

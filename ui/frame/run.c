@@ -336,13 +336,16 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	term_show(&app.frame->canvas, &app.frame->theme, false);
 	runner_start(&app);
 	int result = loop(&app);
-	if (app.frame->keeps)
-		keep_save(&app);
+	struct error why = ERROR_NONE;
+	bool lost = app.frame->keeps && keep_save(&app, &why);
 	if (s->queue)
 		queue_cancel(s->queue);
 	app_free(&app);
 	log_keep(0);
 	term_close();
+	if (lost)
+		fprintf(stderr, "benanza: the view and the what-ifs are not kept for the next time: %s\n",
+			why.text);
 	return result;
 }
 
