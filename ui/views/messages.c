@@ -42,8 +42,8 @@ static void line_add(struct app *app, struct messages *m, uint64_t line)
 static int messages_rows(struct app *app, void *state, int width)
 {
 	struct messages *m = state;
-	if (m->width == width && m->seen_count == log_count() && m->seen_first == log_first() && m->count)
-		return m->count;
+	if (m->width == width && m->seen_count == log_count() && m->seen_first == log_first())
+		return m->count ? m->count : 1;
 	m->width = width > TIME_COLUMNS + 10 ? width : TIME_COLUMNS + 10;
 	m->seen_count = log_count();
 	m->seen_first = log_first();
