@@ -407,8 +407,10 @@ static const char *node_text(struct app *app, const struct tree_node *n)
 {
 	const char *kind = n->kind == TREE_ADDED ? "added: " : n->kind == TREE_FOREIGN ? "no layer: "
 		: n->kind == TREE_ABSENT ? "no row: " : "";
-	const char *name = n->kind == TREE_LAYER && n->layer_count == 1 ? app_name(app, n->layer) :
+	const char *name = n->kind == TREE_LAYER && n->layer_count > 0 ? app_name(app, n->layer) :
 		app_clean(app, text_of(n->name));
+	if (n->kind == TREE_LAYER && n->layer_count > 1)
+		name = arena_printf(&app->scratch, "%s +%d", name, n->layer_count - 1);
 	return arena_printf(&app->scratch, "%s%s%s%s", kind, name, *n->op ? "  " : "",
 		app_clean(app, text_of(n->op)));
 }
