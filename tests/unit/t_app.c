@@ -355,6 +355,8 @@ static void test_groups(void)
 static void test_gains(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
+	type("$p");
+	ok(sees("parallel makes no layer faster; gt"), "what saves nothing on a layer says so");
 	type("3 $f");
 	const struct pane *p = app_pane(&app);
 	ok(p->view == &view_layers && sees("fusion"), "the layers, with what fusion saves");

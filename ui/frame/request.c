@@ -175,6 +175,11 @@ static void gains_show(struct app *app, const struct key_row *key)
 		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
 		return;
 	}
+	if (strcmp(table[row].name, "parallel") == 0 &&
+		app->session->scenario.parallel != PARALLEL_MEASURED) {
+		app_note(app, false, "parallel makes no layer faster; gt shows what runs at the same time");
+		return;
+	}
 	app_show(app, views_at(0), -1);
 	struct pane *p = app_pane(app);
 	struct key_row passed = *key;
