@@ -14,8 +14,8 @@
 #include <unistd.h>
 
 #define WARM_UP 30      /* cycles: the history of commands fills up */
-#define CYCLES 80
-#define MOST_BYTES 16384 /* in all cycles: malloc counts some freed blocks, and its blocks vary in size */
+#define CYCLES 120
+#define MOST_BYTES 24576 /* in all cycles: malloc counts some freed blocks, and its blocks vary in size */
 
 size_t __sanitizer_get_current_allocated_bytes(void) __attribute__((weak));
 
