@@ -311,8 +311,11 @@ static int store_prepare_to_use(struct store *s, bool immutable, struct error *e
 		return -1;
 	if (!s->read_only && (store_set_durability(s, err)))
 		return -1;
-	if (!s->read_only && migrate(s->db, err) < 0)
-		return error_context(err, "%s", s->path);
+	if (!s->read_only && migrate(s->db, err) < 0) {
+		int rc = sqlite3_errcode(s->db); /* a full disk, another program's lock */
+		return store_cause(rc & 0xff) ? store_error(s, rc, "migrate the schema", err) :
+			error_context(err, "%s", s->path);
+	}
 	/* preparing statements finds a missing table or column now, not at the first result */
 	if (!store_statement(s, STATEMENT_RESULT_LOAD, err) ||
 		!store_statement(s, STATEMENT_FINISHED_LOAD, err) ||
