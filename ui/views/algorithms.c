@@ -256,7 +256,7 @@ static void algorithms_draw_row(struct app *app, void *state, int row, int above
 		: l->r && l->r->status != STATUS_OK ? STYLE_WARN
 						    : STYLE_NORMAL;
 	if (l->used)
-		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+		view_draw_in_use(line);
 	const char *title = l->a->name && *l->a->name ? l->a->name : "(whole problem)";
 	canvas_fit(line, 3, 0, name - 1, style, app_clean(app, text_of(title)));
 	if (l->r && isnan(l->ns)) {

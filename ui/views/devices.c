@@ -222,7 +222,7 @@ static void devices_draw_row(struct app *app, void *state, int row, int above, s
 	bool starting = d->kind == SESSION_RUNNER && awaited && strcmp(awaited, d->key) == 0;
 	int end = d->kind == SESSION_DESCRIBED ? figures_draw(app, &d->described, line) : line.width;
 	if (d->in_use)
-		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+		view_draw_in_use(line);
 	if (app_beside_at(app, d) >= 0)
 		canvas_put(line, 2, 0, STYLE_BOLD, '*');
 	canvas_fit(line, KEY_AT, 0, MODEL_AT - KEY_AT - 1, d->in_use ? STYLE_GOOD : STYLE_BOLD,

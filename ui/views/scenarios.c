@@ -157,7 +157,7 @@ static void scenarios_draw_row(struct app *app, void *state, int row, int above,
 	char time[STR_QUANTITY];
 	(void)above;
 	if (l->present)
-		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+		view_draw_in_use(line);
 	if (row == s->base)
 		canvas_put(line, 2, 0, STYLE_BOLD, '=');
 	canvas_fit(line, NAME_AT, 0, name, l->present ? STYLE_GOOD : STYLE_BOLD,

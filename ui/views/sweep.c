@@ -378,7 +378,7 @@ static void sweep_draw_row(struct app *app, void *state, int row, int above, str
 	bool present = now && now->dtype == l->dtype && (!l->batch || now->plan->batch == l->batch);
 	(void)above;
 	if (present)
-		canvas_put(line, 1, 0, STYLE_GOOD, 0x25cf);
+		view_draw_in_use(line);
 	canvas_fit_right(line, 2, 0, 6, l->total.point.best ? STYLE_GOOD : STYLE_NORMAL,
 		l->batch ? arena_printf(a, "%s%lld", l->total.point.best ? "*" : "", (long long)l->batch)
 			 : "-");

@@ -51,3 +51,8 @@ void views_names(struct str *out)
 	for (int i = 0; views_at(i); i++)
 		str_addf(out, "%s%s", i ? ", " : "", views_at(i)->name);
 }
+
+void view_draw_in_use(struct area line)
+{
+	canvas_put(line, 1, 0, STYLE_GOOD, line.canvas->ascii ? '@' : 0x25cf);
+}

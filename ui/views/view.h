@@ -142,6 +142,8 @@ void app_confirm(struct app *app, const char *question, void (*yes)(struct app *
 void app_item(struct app *app, struct area a, int x, int y, int width, int item);
 /* While a heading is drawn: a click on these columns sorts by an order of the view. */
 void app_order_spot(struct app *app, struct area line, int x, int width, int order);
+/* Marks the row that is in use; in ASCII not by the * of other marks. */
+void view_draw_in_use(struct area line);
 /* The mark behind the heading of the sorted column; "" for the other columns. */
 const char *app_order_mark(const struct app *app, const struct view *view, int order);
 /* True if the rows are sorted or reversed, i.e. not in the view's own order; if a filter hides some. */
