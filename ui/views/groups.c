@@ -123,8 +123,10 @@ static void groups_draw_row(struct app *app, void *state, int row, int above, st
 	}
 	int name = name_columns(t, line.width), x = 1 + name, at = share_column(t);
 	bool text = t->analysis->columns[0].unit == XSP_TEXT;
-	(text ? canvas_fit_tail : canvas_fit_right)(
-		line, 1, 0, name, STYLE_NORMAL, cell_text(app, t, row, 0));
+	const char *of = cell_text(app, t, row, 0);
+	bool op = text && strcmp(t->analysis->columns[0].name, "type") == 0 && canvas_columns(of) > name;
+	(op ? canvas_fit : text ? canvas_fit_tail : canvas_fit_right)(
+		line, 1, 0, name, STYLE_NORMAL, op ? app_op_short(app, text_of(of)) : of);
 	for (int k = 1; k < t->analysis->column_count; k++, x += COLUMN)
 		canvas_fit_right(line, x, 0, COLUMN, STYLE_NORMAL, cell_text(app, t, row, k));
 	int room = line.width - x - 2;
