@@ -328,7 +328,8 @@ json_t *keep_state(const struct app *app);
 void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view);
 /* The same with the file of the model, if there is one. A damaged file is ignored, with a note. */
 void keep_load(struct app *app, bool what_ifs, bool view);
-int keep_save(const struct app *app, struct error *err); /* writes the file; a failure is logged too */
+/* Writes the file; a failure is logged too. */
+int keep_save(const struct app *app, struct error *err);
 
 /* models.c: completes the path of a model in the prompt */
 void path_complete(struct app *app);
