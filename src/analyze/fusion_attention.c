@@ -355,25 +355,6 @@ static const struct plan_layer *take_values(struct match *m)
 
 /* ---- the problem */
 
-/* The mask as four dimensions that broadcast to the scores. */
-static bool mask_fits(const struct match *m, struct problem *q)
-{
-	const struct plan_value *v = &m->p->values[m->mask];
-	const int64_t scores[] = { q->n, q->heads, q->query_length, q->key_length };
-	struct problem_shape *s = &q->shape[0];
-	if (v->shape.rank > 4 || !shape_is_known(v->shape))
-		return false;
-	*s = (struct problem_shape){ .rank = 4, .dim = { 1, 1, 1, 1 } };
-	for (int i = 0; i < v->shape.rank; i++)
-		s->dim[4 - v->shape.rank + i] = v->shape.dims[i].value;
-	for (int i = 0; i < 4; i++)
-		if (s->dim[i] != 1 && s->dim[i] != scores[i])
-			return false;
-	q->shape_count = 1;
-	q->mode = MODE_MASKED;
-	return true;
-}
-
 static const char does_not_fit[] = "its queries, keys and values do not fit";
 
 static bool problem_fill(struct match *m, const int *operands, bool turned, int64_t keys)
@@ -410,7 +391,7 @@ static bool problem_fill(struct match *m, const int *operands, bool turned, int6
 	const struct plan_value *mask = m->mask >= 0 ? &m->p->values[m->mask] : NULL;
 	if (mask && mask->dtype != type && mask->dtype != DTYPE_BOOL)
 		return fail(m, "its mask has another type than its queries");
-	return !mask || mask_fits(m, to) ? true : fail(m, "its mask does not fit the scores");
+	return !mask || op_problem_mask(mask->shape, to) ? true : fail(m, "its mask does not fit the scores");
 }
 
 static int layer_compare(const void *x, const void *y)

@@ -129,6 +129,11 @@ const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met);
  * gemm's alpha included), then a bias in f32. To s32: the raw sums. */
 void op_problem_requantize(struct problem *p, enum dtype to);
 
+/* Gives full attention a mask that broadcasts to the scores (n, heads, queries, keys): mode masked. Returns
+ * false and changes nothing if it does not broadcast, its shape is unknown, or the problem has another
+ * mode. */
+bool op_problem_mask(struct shape mask, struct problem *p);
+
 /* True if the problem maps bytes to bytes, so that a table of 256 entries implements it for any scales; false
  * if equal scales need no table (a comparison of bytes). */
 bool op_problem_is_table(const struct problem *p);

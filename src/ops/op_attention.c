@@ -299,16 +299,12 @@ RULE_COST(op_attention)
 	cost->bytes = op_bytes_all(c);
 }
 
-/* Adds a mask that broadcasts to the scores. A boolean one counts as one of the queries' type. */
-static bool add_mask(const struct op_value *mask, struct problem *p)
+bool op_problem_mask(struct shape mask, struct problem *p)
 {
 	const int64_t scores[] = { p->n, p->heads, p->query_length, p->key_length };
-	struct problem_shape s = { .rank = 4, .dim = { 1, 1, 1, 1 } };
-	if (p->mode != MODE_FULL || mask->shape.rank > 4 || !shape_is_known(mask->shape) ||
-		(mask->dtype != DTYPE_BOOL && mask->dtype != p->operand[0].dtype))
+	if (p->mode != MODE_FULL || mask.rank > 4 || !shape_is_known(mask))
 		return false;
-	for (int i = 0; i < mask->shape.rank; i++)
-		s.dim[4 - mask->shape.rank + i] = mask->shape.dims[i].value;
+	struct problem_shape s = op_problem_shape_of_rank(mask, 4);
 	for (int i = 0; i < 4; i++)
 		if (s.dim[i] != 1 && s.dim[i] != scores[i])
 			return false;
@@ -316,6 +312,13 @@ static bool add_mask(const struct op_value *mask, struct problem *p)
 	p->shape_count = 1;
 	p->mode = MODE_MASKED;
 	return true;
+}
+
+/* Adds the operator's mask. A boolean one counts as one of the queries' type. */
+static bool add_mask(const struct op_value *mask, struct problem *p)
+{
+	return (mask->dtype == DTYPE_BOOL || mask->dtype == p->operand[0].dtype) &&
+		op_problem_mask(mask->shape, p);
 }
 
 /* Causal attention with a mask, caps, subgraphs, caches and further outputs are not part of the kernel, which
