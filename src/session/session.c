@@ -284,6 +284,7 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 		.binding_count = s->dim_count, .bindings = s->dims,
 		.shape_count = s->options.shape_count, .shapes = s->options.shapes,
 		.value_count = s->options.value_count, .values = s->options.values,
+		.trial = s->plan_count > 0, /* the first plan has said which values have no effect */
 	};
 	struct plan *plan = session_plan_build(s, &o, err);
 	if (!plan)
