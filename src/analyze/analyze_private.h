@@ -403,7 +403,7 @@ enum cache study_read_cache(const struct study *st, const struct scenario *s, in
 /* True if the scenario allows a result of the problem, in cache state c; of any layout. */
 bool study_allows(const struct study *st, const struct scenario *s, enum cache c, int distinct,
 	const struct result *r);
-/* The text of a distinct problem, and the number of one by its text; -1: it is none of the study. */
+/* The number of the distinct problem with a text, -1 if the study does not have it; and its text. */
 int study_distinct_of(const struct study *st, struct text text);
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */

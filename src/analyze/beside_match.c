@@ -42,8 +42,8 @@ struct matcher {
 	struct known *known;
 	int *head;                  /* per distinct problem: the first that begins with it, or -1 */
 	int *out_first, *out;       /* the readers of each node */
-	int *at;                    /* per layer, and node that is none: the last place that begins there, or
-				       -1 */
+	int *at;                    /* per layer, then per node without a layer: the last place that begins
+				       there, or -1 */
 	int *mark;                  /* per node: FORK, 1 + the branch that has it, else 0 */
 	bool *grouped;              /* per node: of the group that is tried */
 	struct readers start;       /* after the fork */
@@ -223,8 +223,8 @@ static bool group_has(const struct fusion_group *g, int layer)
 	return false;
 }
 
-/* The groups of the study that have a node's layer, as far as they fit in list; returns their number. Those
- * of which it is not the first are in its cluster. */
+/* Lists the groups of the study that contain a node's layer, at most GROUPS_MAX; returns their number. Groups
+ * that begin at an earlier layer are found through the layer's cluster. */
 static int groups_at(const struct study *st, int node, int list[GROUPS_MAX])
 {
 	int layer = st->groups ? st->node_layer[node] : -1, count = 0;

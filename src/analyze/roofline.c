@@ -252,8 +252,8 @@ static double least_ns(const struct least *least)
 	return ns;
 }
 
-/* Branches side by side: the longest one, or what a level or unit needs for all of them. Products of which it
- * is not said what ran need no unit. */
+/* The least time of branches side by side: that of the longest branch, or what a level of memory or a unit
+ * needs for all of them, whichever is more. A matmul whose algorithm is unknown needs no unit. */
 static double beside_least_ns(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	struct beside b;

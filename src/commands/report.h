@@ -72,8 +72,8 @@ void report_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 
  * blanks. Breaks between words; a longer word is not cut. */
 void report_wrapped(const char *text, int indent, int width, FILE *out);
 
-/* Prints the lines of a report, of which text_clean was written, in at most `width` columns: rows that begin
- * with a number are cut, others wrapped. Overwrites the text. */
+/* Prints the lines of a report in at most `width` columns: rows of tables, which begin with a number, are
+ * cut; other lines are wrapped. The text must be clean (text_clean), and is overwritten. */
 void report_fitted(char *text, int width, FILE *out);
 
 /* One JSON object on one line. Consumes the reference. */

@@ -97,7 +97,7 @@ void view_back(struct app *app, bool quit_at_top)
 
 #define RENEW_QUICK_MS 4   /* an analysis that takes no longer never waits */
 #define KEYS_PAUSE_MS 500
-#define RENEW_SHARE 10     /* of so many times its duration */
+#define RENEW_SHARE 10     /* an analysis is repeated after 10 times its duration */
 
 void app_pace(struct app *app, int64_t typed_ms, int64_t now_ms)
 {

@@ -181,7 +181,7 @@ int typed_next(struct app *app, struct key_next *next, int most)
 	if (row && n < most)
 		next[n++] = (struct key_next){ .key = "alone:", .name = row->name };
 	if (n < most)
-		next[n++] = (struct key_next){ .key = "j k G ]c ...", .name = "so many times" };
+		next[n++] = (struct key_next){ .key = "j k G ]c ...", .name = "repeat" };
 	if (!row && n < most)
 		next[n++] = (struct key_next){ .key = "Esc", .name = "forget it" };
 	return n;

@@ -134,7 +134,7 @@ static int sweep_rows(struct app *app, void *state, int width)
 	return s->count + (has_curves(s, width) ? CURVE_ROWS : 0);
 }
 
-#define FILL_SHARE 10 /* a line that is known is computed again after so many times what it took */
+#define FILL_SHARE 10 /* a known line is computed again after 10 times its duration */
 
 /* The line to compute next: the one that was computed longest ago; NULL: none is due. */
 static struct sweep_line *line_due(const struct app *app, struct sweep *s)
