@@ -38,9 +38,11 @@ struct needs {
 	int units[UNITS_MAX], unit_count; /* RESOURCE_* that a layer may use; more are not taken together */
 };
 
-static bool is_best(const struct needs *n, int distinct)
+/* True if any allowed algorithm of the problem may run: the best, or the preferred one of the layouts around
+ * it. */
+static bool may_be_any(const struct needs *n, int distinct)
 {
-	return n->s->best || (n->x->best && n->x->best[distinct]);
+	return n->s->best || n->x->placed || (n->x->best && n->x->best[distinct]);
 }
 
 static void use_put(struct uses_room *u, const struct use *one)
@@ -84,7 +86,7 @@ static void uses_note(struct needs *n, struct uses_room *u, int distinct, int ot
 		return;
 	struct use own = roofline_use(n->st, n->s, price->padded ? padded : distinct, price);
 	use_put(u, &own);
-	if (!price->result || price->rough || !is_best(n, distinct))
+	if (!price->result || price->rough || !may_be_any(n, distinct))
 		return;
 	uses_allowed(n, u, distinct);
 	if (padded >= 0)
@@ -290,6 +292,4 @@ void solve_resources(const struct study *st, const struct scenario *s, struct so
 		offer_units(&n, busy, out);
 	}
 	arena_free(&scratch);
-	if (!(out->busy_ns > out->path_ns))
-		out->resource = -1;
 }

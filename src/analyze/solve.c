@@ -384,6 +384,11 @@ static void total_resources(
 		put_path(st, a, out, out->chosen_sum, out->cost_sum);
 	if (st->on.peaks && !out->inside)
 		solve_resources(st, s, out);
+	/* with gaps: what resources need may include a group that has no price in the layouts around it */
+	if (out->busy_ns > out->sequential_ns && !complete(st, out, out->chosen_sum))
+		out->busy_ns = out->sequential_ns;
+	if (!(out->busy_ns > out->path_ns))
+		out->resource = -1;
 }
 
 /* One after the other is always possible: a resource that needs longer than `sum` has a wrong peak. */
