@@ -271,9 +271,10 @@ struct analysis *analysis_make(
 	struct arena *a, const struct study *st, const struct scenario *s, const struct solution *x)
 {
 	struct arena scratch = { 0 };
-	const struct study view = study_view(st, s);
+	struct scenario own = *s;
+	own.fold = x->folds != NULL; /* as it was solved */
+	const struct study view = study_view(st, &own);
 	const struct plan *p = st->plan;
-	st = &view;
 	struct analysis *out = ARENA_NEW(a, struct analysis);
 	*out = (struct analysis){
 		.scenario = *s,
@@ -294,9 +295,11 @@ struct analysis *analysis_make(
 		.estimated = s->parallel ? x->estimated_path : x->estimated_sum,
 		.rough = s->parallel ? x->rough_path : x->rough_sum,
 		.enqueue_ns = s->parallel ? x->enqueue_path : x->enqueue_sum,
-		.cache = st->cache,
+		.cache = view.cache,
 		.unmeasured_problems = x->unmeasured,
 	};
+	st = &view;
+	s = &own;
 	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	fill_layers(a, out, st, s, x, chosen);
@@ -308,7 +311,7 @@ struct analysis *analysis_make(
 	fill_interval(out, st, x, chosen, &scratch);
 	arena_free(&scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
-	study_apart(st, a, out);
+	study_apart(st, a, s->fold, out);
 	arena_free(&scratch);
 	return out;
 }

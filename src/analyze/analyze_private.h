@@ -210,6 +210,7 @@ struct study {
 	enum cache usual;       /* what cache=auto means */
 	struct marks marks;
 	bool pads;              /* some problem has a padded twin */
+	bool folds_apart;       /* of some problem, fold decides whether it may write over an input */
 	uint8_t group_levels;   /* the levels of its groups, as bits */
 	/* of a view: its scenario and the lists of that, by `best` */
 	const struct scenario *view_of;
@@ -231,7 +232,9 @@ struct study {
 						   math, that write over an input */
 		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
 		const struct result *rough; /* results_rough */
-		bool overwrites; /* each of its layers may write over an input (plan_overwrites) */
+		/* each of its layers may write over an input (plan_overwrites), without and with the what-if
+		 * fold */
+		bool overwrites[2];
 	} *found;               /* per distinct problem: the plan's, then fusion's; only those of this layout
 				   are filled */
 	bool *wanted;           /* per distinct problem: used in this layout */
@@ -274,8 +277,8 @@ const struct study *analyzer_study(struct analyzer *z, const struct ground *g, e
 /* What cache=auto means with the results that are there now; a study of another state must be opened
  * again. */
 enum cache ground_cache(const struct ground *g);
-/* Fills out->apart, in arena a. */
-void study_apart(const struct study *st, struct arena *a, struct analysis *out);
+/* Fills out->apart, in arena a; folds: for what-if fold. */
+void study_apart(const struct study *st, struct arena *a, bool folds, struct analysis *out);
 /* Reads the results of a distinct problem, the first time or again; adds distinct problems and reads theirs
  * (texts borrowed). */
 void study_read(struct study *st, int distinct);

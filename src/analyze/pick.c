@@ -109,7 +109,7 @@ static bool may_run(const struct found *f, const struct result *r, const struct 
 	bool device_has_matrix)
 {
 	return r->launch == launch_of(s) && r->cache == c && usable(r) && !bar_of(r, s, device_has_matrix) &&
-		(f->overwrites || !algorithm_is_in_place(&r->algorithm));
+		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 }
 
 static bool any_warm(const struct found *f, const struct scenario *s)
@@ -170,24 +170,25 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 const struct result *analyze_pick(
 	const struct analysis *a, const struct results *r, const char *problem)
 {
-	struct found f = { .overwrites = true };
+	struct found f = { .overwrites = { true, true } };
 	f.results = results_of(r, problem, &f.count);
 	f.finished = results_is_finished(r, problem);
-	for (int i = 0; i < a->apart_count && f.overwrites; i++)
-		f.overwrites = strcmp(a->apart[i], problem) != 0;
+	bool *over = &f.overwrites[a->scenario.fold];
+	for (int i = 0; i < a->apart_count && *over; i++)
+		*over = strcmp(a->apart[i], problem) != 0;
 	return pick(&f, &a->scenario, a->cache, a->scenario.best, true, LAYOUT_PAIRS_ALL);
 }
 
 /* Lists the problems with algorithms in place whose layers cannot all use them. */
-void study_apart(const struct study *st, struct arena *a, struct analysis *out)
+void study_apart(const struct study *st, struct arena *a, bool folds, struct analysis *out)
 {
 	int count = 0;
 	for (int i = 0; st->marks.in_place && i < st->distinct_count; i++)
-		count += st->found[i].in_place && !st->found[i].overwrites;
+		count += st->found[i].in_place && !st->found[i].overwrites[folds];
 	out->apart = ARENA_ARRAY(a, const char *, count);
 	out->apart_count = 0;
 	for (int i = 0; st->marks.in_place && i < st->distinct_count; i++) {
-		if (st->found[i].in_place && !st->found[i].overwrites)
+		if (st->found[i].in_place && !st->found[i].overwrites[folds])
 			out->apart[out->apart_count++] = study_text(st, i);
 	}
 }
@@ -306,7 +307,7 @@ static const struct result *pick_rough(const struct found *f, const struct scena
 	bool fits = r && r->launch == (s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED) && usable(r) &&
 		(r->cache == c || (c == CACHE_WARM && r->cache == CACHE_NET)) &&
 		!bar_of(r, s, device_has_matrix) && in_pairs(r, pairs) &&
-		(f->overwrites || !algorithm_is_in_place(&r->algorithm));
+		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 	return fits ? r : NULL;
 }
 
@@ -435,7 +436,7 @@ void study_read(struct study *st, int distinct)
 struct price study_price_of(const struct study *st, const struct scenario *s, const char *text,
 	const char **why)
 {
-	struct found f = { .overwrites = true };
+	struct found f = { .overwrites = { true, true } };
 	found_read(&f, st->on.results, text);
 	struct price price = price_found(st, s, &f, s->best, LAYOUT_PAIRS_ALL);
 	price_interval(&price);
@@ -445,7 +446,7 @@ struct price study_price_of(const struct study *st, const struct scenario *s, co
 
 static void find_results(struct study *st, int distinct)
 {
-	st->found[distinct].overwrites = true;
+	st->found[distinct].overwrites[0] = st->found[distinct].overwrites[1] = true;
 	study_read(st, distinct);
 }
 
@@ -515,8 +516,10 @@ void study_want_of(struct study *st, int distinct, const struct plan *p, const i
 	if (distinct < 0)
 		return;
 	study_want(st, distinct);
-	bool *over = &st->found[distinct].overwrites;
-	*over = *over && count > 0 && plan_overwrites(p, layers, count);
+	bool *over = st->found[distinct].overwrites;
+	for (int folds = 0; folds < 2; folds++)
+		over[folds] = over[folds] && count > 0 && plan_overwrites(p, layers, count, folds);
+	st->folds_apart |= over[0] != over[1];
 }
 
 static void want_bodies(struct study *st, const struct plan_layer *l)

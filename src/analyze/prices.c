@@ -66,7 +66,7 @@ static struct scenario allowed_by(const struct study *st, const struct scenario 
 	of.parallel = PARALLEL_OFF;
 	of.fusion = FUSION_OFF;
 	of.layouts = LAYOUTS_FREE;
-	of.fold = false;
+	of.fold = s->fold && st->folds_apart && st->marks.in_place;
 	of.assume = false; /* an assumption changes a layer's cost, not its problem's price */
 	of.best = best;
 	return of;

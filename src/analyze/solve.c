@@ -465,11 +465,14 @@ static void study_without(struct study *view, const struct folded *f)
 void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
 	struct arena *a, struct solution *out, bool path)
 {
-	const struct study seen = study_view(st, s);
+	struct scenario own = *s;
+	own.fold = folded != NULL;
+	const struct study seen = study_view(st, &own);
 	struct study view = study_at_level(&seen, s->fusion);
 	if (folded)
 		study_without(&view, folded);
 	st = &view;
+	s = &own;
 	*out = (struct solution){
 		.list = study_prices(st, s, s->best),
 		.best = st->limits && !s->best ? st->limits->best : NULL,

@@ -347,8 +347,10 @@ static void keep_contents(const struct plan *p, const int *root, bool *kept)
 	}
 }
 
-static void find_deaths(struct plan *p, const int *root, const int *last)
+/* Per value, dies_in. */
+static int *find_deaths(const struct plan *p, const int *root, const int *last)
 {
+	int *dies_in = base_malloc(((size_t)p->value_count + 1) * sizeof(*dies_in));
 	bool *kept = base_calloc((size_t)p->value_count + 1, sizeof(*kept));
 	for (int i = 0; i < p->value_count; i++)
 		kept[root[i]] |= p->values[i].is_output;
@@ -357,8 +359,9 @@ static void find_deaths(struct plan *p, const int *root, const int *last)
 		if (root[i] == i)
 			kept[i] = !root_dies(p, &p->values[i], kept[i]);
 	for (int i = 0; i < p->value_count; i++)
-		p->values[i].dies_in = kept[root[i]] ? -1 : last[root[i]];
+		dies_in[i] = kept[root[i]] ? -1 : last[root[i]];
 	free(kept);
+	return dies_in;
 }
 
 static bool int_is_in(int x, const int *list, int count)
@@ -366,8 +369,9 @@ static bool int_is_in(int x, const int *list, int count)
 	return count > 0 && bsearch(&x, list, (size_t)count, sizeof(*list), int_compare);
 }
 
-bool plan_overwrites(const struct plan *p, const int *layers, int count)
+bool plan_overwrites(const struct plan *p, const int *layers, int count, bool folded)
 {
+	const int *deaths = folded ? p->folded_deaths : NULL;
 	const struct plan_layer *end = &p->layers[layers[count - 1]];
 	const struct plan_value *to =
 		end->output_count && end->outputs[0] >= 0 ? &p->values[end->outputs[0]] : NULL;
@@ -377,7 +381,7 @@ bool plan_overwrites(const struct plan *p, const int *layers, int count)
 			const struct plan_value *from = l->inputs[j] >= 0 ? &p->values[l->inputs[j]] : NULL;
 			if (from && from->kind == VALUE_TENSOR && from->dtype == to->dtype &&
 				shape_count(from->shape) == shape_count(to->shape) &&
-				int_is_in(from->dies_in, layers, count) &&
+				int_is_in(deaths ? deaths[l->inputs[j]] : from->dies_in, layers, count) &&
 				!int_is_in(from->producer, layers, count))
 				return true;
 		}
@@ -419,7 +423,41 @@ static void live_bytes(struct plan *p)
 	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
 	live_last(p, root, NULL, last);
 	p->peak_live_bytes = live_peak(p, root, last, NULL, NULL);
-	find_deaths(p, root, last);
+	int *dies_in = find_deaths(p, root, last);
+	for (int i = 0; i < p->value_count; i++)
+		p->values[i].dies_in = dies_in[i];
+	free(dies_in);
+	free(root);
+	free(last);
+}
+
+/* The value that is read instead of an output of a layer that folds, or -1. */
+static int fold_alias(const struct plan *p, const struct plan_layer *l, int output)
+{
+	const struct plan_layer *same = l->fold == FOLD_SAME ? &p->layers[l->fold_of] : NULL;
+	return !plan_layer_folds(l) ? -1 : !same ? l->fold_value :
+		output < same->output_count ? same->outputs[output] : -1;
+}
+
+/* Layers that fold count as readers too: what may be overwritten may be with each subset of them removed,
+ * and without the what-if. */
+void dag_folded_deaths(struct plan *p)
+{
+	int *root = p->fold_count ? roots_find(p) : NULL;
+	if (!root)
+		return;
+	for (int i = 0; i < p->layer_count; i++)
+		for (int j = 0; j < p->layers[i].output_count; j++) {
+			int value = p->layers[i].outputs[j], alias = fold_alias(p, &p->layers[i], j);
+			if (value >= 0)
+				root[value] = alias >= 0 ? root[alias] : root[root[value]];
+		}
+	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
+	live_last(p, root, NULL, last);
+	int *dies_in = find_deaths(p, root, last);
+	p->folded_deaths = ARENA_ARRAY(&p->arena, int, p->value_count);
+	memcpy(p->folded_deaths, dies_in, (size_t)p->value_count * sizeof(*dies_in));
+	free(dies_in);
 	free(root);
 	free(last);
 }

@@ -362,6 +362,7 @@ void plan_find_folds(struct plan *p)
 		find_fold(&f, &p->layers[i], &key);
 	for (int i = p->layer_count - 1; i >= 0; i--)
 		find_unread(&f, &p->layers[i]);
+	dag_folded_deaths(p);
 	str_free(&key);
 	hash_free(&f.constants);
 	hash_free(&f.layers);

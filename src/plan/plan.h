@@ -157,6 +157,8 @@ struct plan {
 	double peak_live_bytes;       /* largest sum of activations that are alive at the same time, in
 					 execution order; NaN unknown */
 	int fold_count;               /* layers that the what-if fold removes (plan_layer_folds) */
+	int *folded_deaths;           /* per value: its dies_in if these layers share the memory of what is
+					 read instead; NULL: no layer folds. Filled by plan_find_folds */
 	const char *idle_value; /* name of an input whose given value (--value) changes nothing, or NULL */
 	int warning_count;
 	char **warnings;
@@ -315,8 +317,8 @@ static inline bool plan_layer_is_control(const struct plan_layer *l)
 double plan_peak_bytes(const struct plan *p, const int *at, const double *workspace);
 /* True if one kernel that does the work of these layers (ascending, at least one) may write the first output
  * of the last over a tensor of the same type and size that it reads. The kernel runs at its last layer, so
- * layers before that have read theirs. */
-bool plan_overwrites(const struct plan *p, const int *layers, int count);
+ * layers before that have read theirs. folded: also if any of the layers that fold are removed. */
+bool plan_overwrites(const struct plan *p, const int *layers, int count, bool folded);
 /* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
 void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 

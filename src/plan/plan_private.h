@@ -171,5 +171,7 @@ void plan_empty(struct plan *p);
 void dedup_layers(struct builder *b);
 /* dag.c: edges, consumers, live bytes; bodies included. Call it after dedup_layers: it needs the classes. */
 void dag_edges(struct plan *p);
+/* Fills folded_deaths, after fold_count and the layers' folds. */
+void dag_folded_deaths(struct plan *p);
 
 #endif

@@ -63,6 +63,40 @@ static struct net *residual(const char *dims)
 	return n;
 }
 
+static bool overwrites(const struct plan *p, int layer, bool folded)
+{
+	return plan_overwrites(p, &layer, 1, folded);
+}
+
+/* A layer that folds leaves its readers the memory of its input. */
+static void test_overwrites_folded(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_S64, "1,8,14,14");
+	net_ints(n, "one", "1");
+	net_node(n, "Neg", "x", "a", NULL);
+	net_node(n, "Mul", "a,one", "b", NULL);
+	net_node(n, "Relu", "b", "c", NULL);
+	net_node(n, "Abs", "a", "d", NULL);
+	net_node(n, "Neg", "x", "e", NULL); /* the same as a */
+	net_node(n, "Add", "c,d", "f", NULL);
+	net_node(n, "Sign", "e", "g", NULL);
+	net_node(n, "Mul", "x,one", "h", NULL);
+	net_node(n, "Abs", "h", "i", NULL);
+	net_output(n, "f", NULL);
+	net_output(n, "g", NULL);
+	net_output(n, "i", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_int(p->fold_count, 3, "two products with 1 and a repeated layer fold");
+	ok(overwrites(p, 2, false) && !overwrites(p, 2, true), "the reader of a product, or of its input");
+	ok(overwrites(p, 3, false) && !overwrites(p, 3, true), "the same is read later");
+	ok(overwrites(p, 5, true), "a sum of what does not fold");
+	ok(overwrites(p, 6, false) && overwrites(p, 6, true), "the last reader of both that are the same");
+	ok(overwrites(p, 8, false) && !overwrites(p, 8, true), "a model input is not written over");
+	plan_free(p);
+	net_free(n);
+}
+
 /* What the layers of one kernel read may be overwritten if none outside them reads it later. */
 static void test_overwrites(void)
 {
@@ -79,12 +113,13 @@ static void test_overwrites(void)
 	net_output(n, "y", NULL);
 	net_output(n, "m2", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ 0 });
-	ok(!plan_overwrites(p, (int[]){ 1 }, 1), "a sigmoid whose input is read again may not overwrite it");
-	ok(plan_overwrites(p, (int[]){ 1, 3 }, 2), "sigmoid and product in one kernel: they may");
-	ok(plan_overwrites(p, (int[]){ 3 }, 1), "the product alone, which reads it last, may");
-	ok(!plan_overwrites(p, (int[]){ 2 }, 1), "a layer between them may not");
-	ok(!plan_overwrites(p, (int[]){ 4, 5 }, 2), "a kernel whose input a layer after it reads may not");
-	ok(plan_overwrites(p, (int[]){ 6 }, 1), "... which may");
+	ok(!overwrites(p, 1, false), "a sigmoid whose input is read again may not overwrite it");
+	ok(plan_overwrites(p, (int[]){ 1, 3 }, 2, false), "sigmoid and product in one kernel: they may");
+	ok(overwrites(p, 3, false), "the product alone, which reads it last, may");
+	ok(!overwrites(p, 2, false), "a layer between them may not");
+	ok(!plan_overwrites(p, (int[]){ 4, 5 }, 2, false),
+		"a kernel whose input a layer after it reads may not");
+	ok(overwrites(p, 6, false), "... which may");
 	plan_free(p);
 	net_free(n);
 }
@@ -115,11 +150,11 @@ static void test_overwrites_shared(void)
 	if (!ok(p != NULL, "a sequence and branches: %s", net_error.text))
 		return;
 	is_int(net_planned(p, "e")->dies_in, -1, "an element of a sequence may not be overwritten");
-	ok(!plan_overwrites(p, (int[]){ 4 }, 1), "... by the layer that reads it");
-	ok(!plan_overwrites(p, (int[]){ 1 }, 1) && net_planned(p, "k")->dies_in == -1, "nor what is put in");
+	ok(!overwrites(p, 4, false), "... by the layer that reads it");
+	ok(!overwrites(p, 1, false) && net_planned(p, "k")->dies_in == -1, "nor what is put in");
 	is_int(net_planned(p, "c")->dies_in, 5, "a tensor outside of it may");
 	is_int(net_planned(p, "b")->dies_in, -1, "nor the result of a branch");
-	ok(!plan_overwrites(p, (int[]){ 7 }, 1), "... by the layer that reads it");
+	ok(!overwrites(p, 7, false), "... by the layer that reads it");
 	plan_free(p);
 	net_free(then);
 	net_free(other);
@@ -158,7 +193,7 @@ static void test_residual(void)
 	is_int(p->unknown_shapes, 0, "no unknown shapes");
 	static const bool over[] = { false, true, true, true, true, true, false, false, false };
 	for (int i = 0; i < 9; i++)
-		is_int(plan_overwrites(p, &i, 1), over[i], "%s of layer %d may write over an input",
+		is_int(plan_overwrites(p, &i, 1, false), over[i], "%s of layer %d may write over an input",
 			p->layers[i].op->name, i);
 	is_int(p->batch, 1, "the batch in force");
 	is_int(p->border_count, 0, "no casts in f32");
@@ -1288,6 +1323,7 @@ int main(void)
 	test_unread_attribute();
 	test_residual();
 	test_overwrites();
+	test_overwrites_folded();
 	test_overwrites_shared();
 	test_dtype();
 	test_made_up_names();

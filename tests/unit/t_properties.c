@@ -64,6 +64,16 @@ static int conv(struct maker *m, int x)
 	return make_layer(m, "Conv", text, IMAGE, x, make_constant(m, "64x64x3x3"));
 }
 
+static int unary(struct maker *m, int x)
+{
+	switch (below(5)) {
+	case 0: return make_layer(m, "Tanh", "eltwise:f32,f32:tanh:" IMAGE, IMAGE, x, -1);
+	case 1: return make_layer(m, "Abs", "eltwise:f32,f32:abs:" IMAGE, IMAGE, x, -1);
+	case 2: return make_layer(m, "Exp", "eltwise:f32,f32:exp:" IMAGE, IMAGE, x, -1);
+	default: return make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, x, -1);
+	}
+}
+
 static int grow(struct maker *m, const int *values, int count)
 {
 	int x = values[below(count)], y = values[below(count)],
@@ -75,13 +85,15 @@ static int grow(struct maker *m, const int *values, int count)
 	case 2:
 		return make_batchnorm(m, IMAGE, 64, z);
 	case 3:
-		return make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, z, -1);
+		return unary(m, z);
 	case 4:
 		return make_layer(m, "Identity", NULL, IMAGE, z, -1);
 	case 5:
 		return make_layer(m, "Softmax", "softmax:f32,f32:soft:" IMAGE ":ax3", IMAGE, x, -1);
-	case 6:
-		return make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, z, y);
+	case 6: /* Div by 1 folds */
+		return below(2) ? make_layer(m, "Div", "eltwise:f32,f32:affine,1,0:" IMAGE, IMAGE, z,
+					  make_scalar(m, 1)) :
+			make_layer(m, "Mul", "binary:f32,f32,f32:mul:" IMAGE ":" IMAGE, IMAGE, z, y);
 	default:
 		return make_layer(m, "Add", "binary:f32,f32,f32:add:" IMAGE ":" IMAGE, IMAGE, z, y);
 	}
@@ -106,8 +118,10 @@ static void random_results(struct trial *t, const char *text)
 		r.algorithm.workspace_bytes = below(3) ? 0 : 1e5 * below(100);
 		r.status = below(12) ? STATUS_OK : STATUS_UNSUPPORTED;
 		r.enqueue_ns = below(2) ? 1000 + below(4000) : 1000 * (1 + below(40));
+		bool over = (p.kernel == KERNEL_ELTWISE || p.kernel == KERNEL_BINARY) && below(3) == 0;
+		r.algorithm.notes = over ? "in_place" : "";
 		double least = fmax(1000, roofline_of_result(&p, &t->peaks, &r));
-		r.stats.median = least * (1 + below(80) / 100.0);
+		r.stats.median = least * (1 + (over ? 0 : below(80)) / 100.0);
 		r.stats.lo = 0.99 * r.stats.median;
 		r.stats.hi = 1.01 * r.stats.median;
 		results_add(t->results, &r);
@@ -158,6 +172,72 @@ static void random_besides(struct trial *t)
 	}
 }
 
+/* ---- what may be written over, by hand ---- */
+
+/* The value whose memory a value has: a layer without a kernel, or (folded) one that folds, passes it on. */
+static int stored_in(const struct plan *p, bool folded, int value)
+{
+	int producer = p->values[value].producer;
+	const struct plan_layer *l = producer < 0 ? NULL : &p->layers[producer];
+	bool folds = l && folded && plan_layer_folds(l);
+	if (l && l->class == CLASS_FREE)
+		return stored_in(p, folded, l->inputs[0]);
+	if (folds && l->fold == FOLD_SAME)
+		return stored_in(p, folded, p->layers[l->fold_of].outputs[0]);
+	return folds && l->fold_value >= 0 ? stored_in(p, folded, l->fold_value) : value;
+}
+
+/* The last layer that reads the memory of a value, or -1 if it may not be written over. */
+static int death_of(const struct plan *p, bool folded, int value)
+{
+	int memory = stored_in(p, folded, value), last = -1;
+	bool kept = p->values[memory].producer < 0;
+	for (int i = 0; i < p->value_count; i++)
+		kept |= p->values[i].is_output && stored_in(p, folded, i) == memory;
+	for (int i = 0; i < p->layer_count; i++)
+		for (int k = 0; k < p->layers[i].input_count; k++)
+			if (stored_in(p, folded, p->layers[i].inputs[k]) == memory)
+				last = i;
+	return kept ? -1 : last;
+}
+
+static bool is_one_of(int layer, const int *layers, int count)
+{
+	bool is = false;
+	for (int i = 0; i < count; i++)
+		is |= layers[i] == layer;
+	return is;
+}
+
+static bool may_overwrite(const struct plan *p, bool folded, const int *layers, int count)
+{
+	for (int i = 0; i < count; i++)
+		for (int k = 0; k < p->layers[layers[i]].input_count; k++) {
+			int value = p->layers[layers[i]].inputs[k];
+			if (p->values[value].shape.rank == 4 && !p->values[value].constant &&
+				is_one_of(death_of(p, folded, value), layers, count) &&
+				!is_one_of(p->values[value].producer, layers, count))
+				return true;
+		}
+	return false;
+}
+
+/* True if each layer (fused: and group) with the problem may. */
+static bool all_overwrite(const struct trial *t, const struct scenario *s, const char *text)
+{
+	const struct plan *p = t->plan;
+	for (int i = 0; i < p->layer_count; i++)
+		if (p->layers[i].problem >= 0 && strcmp(p->problems[p->layers[i].problem].text, text) == 0 &&
+			!may_overwrite(p, s->fold, &i, 1))
+			return false;
+	for (int i = 0; s->fusion && i < t->fusion->group_count; i++) {
+		const struct fusion_group *g = &t->fusion->groups[i];
+		if (strcmp(g->text, text) == 0 && !may_overwrite(p, s->fold, g->layers, g->layer_count))
+			return false;
+	}
+	return true;
+}
+
 static void trial_open(struct trial *t)
 {
 	int values[LAYERS + 2], count = 0, problems;
@@ -174,6 +254,8 @@ static void trial_open(struct trial *t)
 	t->m->plan.values[values[count - 1]].is_output = true;
 	t->plan = make_finish(t->m);
 	plan_find_folds(t->plan);
+	for (int i = 0; i < t->plan->value_count; i++)
+		t->plan->values[i].dies_in = death_of(t->plan, false, i);
 	t->fusion = fusion_find(t->plan);
 	const char **texts = analyze_problems(&t->arena, t->plan, t->fusion, true, &problems);
 	for (int i = 0; i < problems; i++)
@@ -344,7 +426,8 @@ static double price(const struct trial *t, const struct scenario *s, const char 
 		bool strict = strcmp(r->algorithm.math, "strict") == 0,
 		     matrix = r->algorithm.matrix == MATRIX_YES;
 		if (r->status != STATUS_OK || (r->launch == LAUNCH_AMORTIZED) != s->amortized ||
-			(matrix && !s->matrix) || (!strict && !s->relaxed))
+			(matrix && !s->matrix) || (!strict && !s->relaxed) ||
+			(algorithm_is_in_place(&r->algorithm) && !all_overwrite(t, s, text)))
 			continue;
 		bool better = s->best ? isnan(least) || r->stats.median < least : r->algorithm.rank < rank;
 		if (better) {
@@ -400,6 +483,10 @@ static void by_force(struct trial *t, const struct scenario *from)
 	s.fold &= s.fusion == FUSION_OFF; /* with groups, some layers stay whose readers need their values */
 	const struct analysis *a = analyze(&t->arena, &t->ground, &s);
 	try_all(t, &s, 0, 0, (struct best){ 0, 0 }, &best);
+	if (s.fold) { /* nothing folds: algorithms in place may be allowed that are not with folded layers */
+		s.fold = false;
+		try_all(t, &s, 0, 0, (struct best){ 0, 0 }, &best);
+	}
 	if (isnan(a->bound_ns))
 		return;
 	brute++;
