@@ -64,14 +64,11 @@ bool chain_step(struct chain *c);
  * what prevents one, or is NULL where l does not belong to attention. The caller frees c->pattern in both
  * cases. */
 bool chain_attention(struct chain *c, const struct plan *p, const struct plan_layer *l, const char **why);
-/* fusion_triangle.c: which elements of a constant of ... x queries x keys are not zero: those that causal
- * attention sees, those that it hides, or others. */
-enum triangle { TRIANGLE_NONE, TRIANGLE_SEEN, TRIANGLE_HIDDEN };
+/* fusion_triangle.c: as op_triangle, also of masks that layers compute. */
 enum triangle triangle_of(const struct plan *p, int value);
-/* True for a constant that, added to the scores, hides what causal attention does not see. */
 bool triangle_added(const struct plan *p, int value);
 /* True for a number that hides the score that it replaces or is added to; unknown contents count as one. */
-bool triangle_hides(const struct plan *p, int value);
+bool triangle_fills(const struct plan *p, int value);
 /* fusion_norm.c: matches a normalization from l, the mean of its squares; true if it is a group by itself.
  * The caller frees c->pattern in both cases. */
 bool chain_norm(struct chain *c, const struct plan *p, const struct plan_layer *l);

@@ -197,10 +197,10 @@ static bool take_selected(struct match *m, const struct plan_layer *l)
 		return fail(m, "it has two masks");
 	if (!m->p->values[fill].constant)
 		return fail(m, "what replaces its masked scores is computed at run time");
-	if (!triangle_hides(m->p, fill))
+	if (!triangle_fills(m->p, fill))
 		return fail(m, "what replaces its masked scores does not hide them");
-	m->causal = m->p->values[l->inputs[0]].constant &&
-		triangle_of(m->p, l->inputs[0]) == (kept ? TRIANGLE_SEEN : TRIANGLE_HIDDEN);
+	enum triangle t = triangle_of(m->p, l->inputs[0]);
+	m->causal = kept ? t == TRIANGLE_SEEN : t >= TRIANGLE_HIDDEN;
 	if (!m->causal)
 		m->mask = l->inputs[0];
 	return true;

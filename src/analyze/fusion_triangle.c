@@ -2,7 +2,7 @@
 
 #include "analyze/analyze_private.h"
 
-/* Recognizes constant masks of causal attention: those whose contents are known, and those that exporters
+/* Recognizes constant masks of causal attention: by their contents (op_triangle), and those that exporters
  * compute with Trilu or by comparing positions. Rows are queries, columns are keys; query i sees the keys
  * up to i + keys - queries. */
 
@@ -12,25 +12,6 @@ static int64_t number_of(const struct plan *p, const struct plan_layer *l, int i
 	int value = l->input_count > input ? l->inputs[input] : -1;
 	const struct elements *e = value >= 0 ? p->values[value].elements : NULL;
 	return e && e->count == 1 && e->i && e->i[0].kind == DIM_KNOWN ? e->i[0].value : otherwise;
-}
-
-static bool is_one(const struct elements *e, int i)
-{
-	return e->i ? e->i[i].value != 0 : e->f[i] < 0 || e->f[i] > 0;
-}
-
-/* From known elements: which are not zero. */
-static enum triangle of_elements(const struct elements *e, int64_t rows, int64_t columns)
-{
-	bool seen = true, hidden = true;
-	for (int i = 0; i < e->count; i++) {
-		bool below = i % columns <= i / columns % rows + columns - rows;
-		if (e->i && e->i[i].kind != DIM_KNOWN)
-			return TRIANGLE_NONE;
-		seen &= is_one(e, i) == below;
-		hidden &= is_one(e, i) != below;
-	}
-	return seen ? TRIANGLE_SEEN : hidden ? TRIANGLE_HIDDEN : TRIANGLE_NONE;
 }
 
 /* From a Trilu of ones: the lower triangle with the diagonal, or the upper one without it. */
@@ -119,51 +100,65 @@ static enum triangle of_comparison(
 	return TRIANGLE_NONE;
 }
 
+/* The constant of which layers that pass it on have made `value`, if it has the same last two dimensions;
+ * -1: there is none. */
+static int mask_before(const struct plan *p, int value)
+{
+	const struct shape *s = &p->values[value].shape, *t;
+	if (s->rank < 2 || !shape_is_known(*s) || !p->values[value].constant)
+		return -1;
+	int from = before(p, value);
+	t = &p->values[from].shape;
+	bool same = t->rank >= 2 && shape_is_known(*t);
+	for (int i = 1; same && i <= 2; i++)
+		same = s->dims[s->rank - i].value == t->dims[t->rank - i].value;
+	return same ? from : -1; /* else a row was repeated */
+}
+
 enum triangle triangle_of(const struct plan *p, int value)
 {
-	const struct shape *s = &p->values[value].shape;
-	if (s->rank < 2 || !shape_is_known(*s) || !p->values[value].constant)
+	int from = mask_before(p, value);
+	if (from < 0)
 		return TRIANGLE_NONE;
-	int64_t rows = s->dims[s->rank - 2].value, columns = s->dims[s->rank - 1].value;
-	if (rows > columns)
-		return TRIANGLE_NONE;
-	value = before(p, value);
-	s = &p->values[value].shape;
-	if (s->rank < 2 || !shape_is_known(*s) || s->dims[s->rank - 2].value != rows ||
-		s->dims[s->rank - 1].value != columns)
-		return TRIANGLE_NONE; /* a row was repeated */
-	const struct elements *e = p->values[value].elements;
-	if (e)
-		return e->count && (e->i || e->f) ? of_elements(e, rows, columns) : TRIANGLE_NONE;
-	const struct plan_layer *l = maker_of(p, value);
+	struct op_value v = plan_op_value(p, from);
+	if (v.elements || v.triangle)
+		return op_triangle(&v);
+	int64_t rows = v.shape.dims[v.shape.rank - 2].value, columns = v.shape.dims[v.shape.rank - 1].value;
+	const struct plan_layer *l = rows <= columns ? maker_of(p, from) : NULL;
 	return !l ? TRIANGLE_NONE : plan_layer_is(l, "Trilu") ? of_trilu(p, l, rows, columns) :
 		of_comparison(p, l, rows, columns);
 }
 
-bool triangle_hides(const struct plan *p, int value)
+bool triangle_fills(const struct plan *p, int value)
 {
 	const struct elements *e = p->values[value].elements;
-	return !e || e->count != 1 || !e->f || e->f[0] < -100;
+	return !e || e->count != 1 || !e->f || triangle_hides(e->f[0]);
 }
 
 static bool is_zero(const struct plan *p, int value)
 {
 	const struct elements *e = p->values[value].elements;
-	return e && e->count == 1 && e->f && !is_one(e, 0);
+	return e && e->count == 1 && e->f && !(e->f[0] < 0 || e->f[0] > 0);
 }
 
 /* Where(triangle, 0, a large negative number), or with both exchanged. */
-bool triangle_added(const struct plan *p, int value)
+static bool selects_triangle(const struct plan *p, const struct plan_layer *l)
 {
-	if (!p->values[value].constant)
-		return false;
-	value = before(p, value);
-	const struct plan_layer *l = maker_of(p, value);
-	if (!l || !plan_layer_is(l, "Where") || l->input_count != 3 || l->inputs[0] < 0 || l->inputs[1] < 0 ||
+	if (!plan_layer_is(l, "Where") || l->input_count != 3 || l->inputs[0] < 0 || l->inputs[1] < 0 ||
 		l->inputs[2] < 0)
 		return false;
 	enum triangle t = triangle_of(p, l->inputs[0]);
 	int shown = t == TRIANGLE_SEEN ? 1 : 2;
 	return t != TRIANGLE_NONE && is_zero(p, l->inputs[shown]) &&
-		p->values[l->inputs[3 - shown]].elements && triangle_hides(p, l->inputs[3 - shown]);
+		p->values[l->inputs[3 - shown]].elements && triangle_fills(p, l->inputs[3 - shown]);
+}
+
+bool triangle_added(const struct plan *p, int value)
+{
+	int from = mask_before(p, value);
+	if (from < 0)
+		return false;
+	struct op_value v = plan_op_value(p, from);
+	const struct plan_layer *l = maker_of(p, from);
+	return op_triangle(&v) == TRIANGLE_ADDED || (l && selects_triangle(p, l));
 }

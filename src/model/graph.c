@@ -30,6 +30,14 @@ const struct attribute *node_attribute(const struct node *n, const char *name)
 	return NULL;
 }
 
+const struct tensor *graph_tensor(const struct graph *g, const struct value *v)
+{
+	const struct node *n = v->initializer || v->producer < 0 ? NULL : &g->nodes[v->producer];
+	const struct attribute *a =
+		n && text_is(n->op, "Constant") && !n->domain.n ? node_attribute(n, "value") : NULL;
+	return v->initializer ? v->initializer : a && a->kind == ATTRIBUTE_TENSOR ? a->tensor : NULL;
+}
+
 static const struct attribute *attribute_of_kind(
 	const struct node *n, const char *name, enum attribute_kind kind)
 {

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "model/triangle.h"
 #include "problem/dim.h"
 #include "problem/dtype.h"
 
@@ -24,6 +25,7 @@ struct tensor {
 	const void *data;   /* little-endian elements in ONNX raw order (typed fields converted), or NULL */
 	size_t data_bytes;
 	bool external;      /* stored in another file, which is never opened */
+	enum triangle triangle; /* of the elements, whether data is kept or not; TRIANGLE_NONE: or not read */
 };
 
 enum attribute_kind {
@@ -125,6 +127,8 @@ void model_free(struct model *m);
  * an import; 0 otherwise. */
 int64_t model_opset(const struct model *m, struct text domain);
 const struct attribute *node_attribute(const struct node *n, const char *name); /* the attribute, or NULL */
+/* The tensor of an initializer or of a Constant node, or NULL; its data may be NULL. */
+const struct tensor *graph_tensor(const struct graph *g, const struct value *v);
 int64_t node_int(const struct node *n, const char *name, int64_t otherwise);
 float node_float(const struct node *n, const char *name, float otherwise);
 struct text node_string(const struct node *n, const char *name, const char *otherwise);

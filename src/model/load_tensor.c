@@ -117,6 +117,21 @@ static void load_typed(struct loader *l, const Onnx__TensorProto *p, struct tens
 	t->data_bytes = bytes;
 }
 
+static double element(const void *from, int64_t i)
+{
+	return tensor_double(from, i);
+}
+
+static void find_triangle(struct tensor *t, const void *data, size_t bytes)
+{
+	struct tensor whole = *t;
+	whole.data = data;
+	whole.data_bytes = bytes;
+	if (t->rank >= 2 && data)
+		t->triangle = triangle_find(t->dims[t->rank - 2], t->dims[t->rank - 1], t->elements, element,
+			&whole);
+}
+
 /* Loads a small payload. One that does not fit the shape is ignored with a warning, because shapes are what
  * matters and they are known. */
 static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
@@ -139,13 +154,18 @@ static void load_payload(struct loader *l, const Onnx__TensorProto *p, struct te
 		return; /* stays in the file */
 	} else if (!raw && typed_count(p, field) == 0) {
 		load_warn(l, "constant \"%s\" has no data", load_shown(l, t->name));
+	} else if (raw && bytes > TENSOR_PAYLOAD_KEPT) { /* may be a mask: read for this only */
+		find_triangle(t, p->raw_data.data, raw);
 	} else if (bytes > TENSOR_PAYLOAD_KEPT) {
 		return;
-	} else if (raw) {
-		t->data = arena_strndup(l->arena, (const char *)p->raw_data.data, raw);
-		t->data_bytes = raw;
 	} else {
-		load_typed(l, p, t, (size_t)bytes);
+		if (raw) {
+			t->data = arena_strndup(l->arena, (const char *)p->raw_data.data, raw);
+			t->data_bytes = raw;
+		} else {
+			load_typed(l, p, t, (size_t)bytes);
+		}
+		find_triangle(t, t->data, t->data_bytes);
 	}
 }
 

@@ -16,6 +16,7 @@ libmodel_a_SOURCES = \
 	src/model/skim.c src/model/skim.h \
 	src/model/sniff.c src/model/sniff.h \
 	src/model/tensor.c src/model/tensor.h \
+	src/model/triangle.c src/model/triangle.h \
 	src/model/window.c src/model/window.h \
 	src/model/write.h \
 	src/model/write_onnx.c \

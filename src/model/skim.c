@@ -17,6 +17,8 @@ enum { WIRE_VARINT = 0, WIRE_64 = 1, WIRE_BYTES = 2, WIRE_32 = 5 };
 #define SKIPPED_FIELD 536000000
 #define SKIM_FIELDS 16
 #define GRAPH_INITIALIZER 5
+#define TENSOR_DIMS 1
+#define TENSOR_RAW_DATA 9
 
 /* Fields whose contents may stay in the file, and how many of their bytes in the file are kept. An integer
  * takes up to ten bytes in protobuf's encoding, so integer lists get room for TENSOR_PAYLOAD_KEPT bytes of
@@ -52,6 +54,7 @@ struct walk {
 	struct window in;
 	struct str out;
 	uint64_t lists_left; /* bytes that lists of attributes may still take beyond SKIM_TEXT_KEPT each */
+	uint64_t masks_left; /* ... and constants that may be masks, beyond TENSOR_PAYLOAD_KEPT each */
 	struct error *err;
 };
 
@@ -68,7 +71,7 @@ struct occurrence {
 	unsigned wire;
 	uint64_t end;  /* end of the enclosing message */
 	uint64_t kept; /* most bytes kept; UINT64_MAX: the field cannot be skipped */
-	bool list;     /* a list of an attribute: more is kept within lists_left */
+	uint64_t *left; /* more is kept within this common budget; NULL: none */
 	struct tally *tally;
 };
 
@@ -254,9 +257,9 @@ static const ProtobufCMessageDescriptor *message_in(
 }
 
 /* Counts n more bytes of the field in its message; true if they are kept. Beyond the field's limit an
- * attribute's list may use the model's common budget lists_left; otherwise the field is cut, and all
- * later occurrences are too. Empty ones count 1 byte, so that their number is limited. */
-static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t n)
+ * attribute's list and a mask may use a common budget of the model; otherwise the field is cut, and all later
+ * occurrences are too. Empty ones count 1 byte, so that their number is limited. */
+static bool walk_keeps(const struct occurrence *o, uint64_t n)
 {
 	struct tally *t = o->tally;
 	n += n == 0;
@@ -264,9 +267,9 @@ static bool walk_keeps(struct walk *w, const struct occurrence *o, uint64_t n)
 	if (t->bytes <= o->kept || t->cut)
 		return !t->cut;
 	uint64_t more = t->bytes - o->kept < n ? t->bytes - o->kept : n;
-	t->cut = !o->list || more > w->lists_left;
+	t->cut = !o->left || more > *o->left;
 	if (!t->cut)
-		w->lists_left -= more;
+		*o->left -= more;
 	return !t->cut;
 }
 
@@ -277,13 +280,45 @@ static int walk_number(struct walk *w, const struct occurrence *o)
 	if (o->wire == WIRE_VARINT) {
 		if (walk_varint(w, o->end, &value) != 0)
 			return -1;
-		bool keep = walk_keeps(w, o, w->in.position - at);
+		bool keep = walk_keeps(o, w->in.position - at);
 		return keep ? walk_put_number(w, o->field->id, o->wire, value) : 0;
 	}
 	size_t key = key_encode(bytes, o->field->id, o->wire), n = o->wire == WIRE_64 ? 8 : 4;
 	if (walk_fits(w, o->end, n) != 0 || walk_take(w, bytes + key, n) != 0)
 		return -1;
-	return walk_keeps(w, o, n) ? walk_put(w, bytes, key + n) : 0;
+	return walk_keeps(o, n) ? walk_put(w, bytes, key + n) : 0;
+}
+
+/* The next number of a part of the skeleton; moves *at. */
+static uint64_t varint_decode(const struct str *s, size_t *at)
+{
+	uint64_t value = 0;
+	for (unsigned shift = 0; *at < s->n && shift < 70; shift += 7) {
+		unsigned char byte = (unsigned char)s->p[(*at)++];
+		value |= shift < 64 ? (uint64_t)(byte & 0x7f) << shift : 0;
+		if (!(byte & 0x80))
+			break;
+	}
+	return value;
+}
+
+/* True if the tensor that begins at `at` of the skeleton has the shape of a mask that all heads share: 1 x 1
+ * x queries x keys, at least as many keys as queries. Writers put dimensions, unpacked, before elements. */
+static bool may_be_mask(const struct str *skeleton, size_t at)
+{
+	uint64_t last[2] = { 0, 0 };
+	int rank = 0;
+	bool ones = true;
+	while (at < skeleton->n) {
+		uint64_t key = varint_decode(skeleton, &at);
+		if (key != (TENSOR_DIMS << 3 | WIRE_VARINT))
+			break;
+		ones &= rank < 2 || last[0] == 1;
+		last[0] = last[1];
+		last[1] = varint_decode(skeleton, &at);
+		rank++;
+	}
+	return rank >= 3 && ones && last[0] > 1 && last[0] <= last[1];
 }
 
 /* A string, raw bytes, or a packed list. */
@@ -292,7 +327,7 @@ static int walk_bytes(struct walk *w, const struct occurrence *o)
 	uint64_t n;
 	if (walk_length(w, o->end, &n) != 0)
 		return -1;
-	if (!walk_keeps(w, o, n))
+	if (!walk_keeps(o, n))
 		return walk_take(w, NULL, n);
 	if (n > SKIM_TEXT_KEPT && o->kept == UINT64_MAX)
 		return walk_not_a_model(w, "a name or list of more than 64 KiB");
@@ -357,6 +392,7 @@ static int walk_field(struct walk *w, const struct occurrence *o, int depth)
 static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *message, uint64_t end, int depth)
 {
 	struct tally tallies[SKIM_FIELDS] = { 0 };
+	size_t begin = w->out.n;
 	assert(message->n_fields <= SKIM_FIELDS);
 	while (w->in.position < end) {
 		int more = window_more(&w->in, w->err);
@@ -376,7 +412,9 @@ static int walk_message(struct walk *w, const ProtobufCMessageDescriptor *messag
 		if (f) {
 			o.message = message_in(message, f);
 			o.kept = limit_of(message, id);
-			o.list = is_list(message, id);
+			o.left = is_list(message, id) ? &w->lists_left :
+				message == TENSOR && id == TENSOR_RAW_DATA && may_be_mask(&w->out, begin) ?
+				&w->masks_left : NULL;
 			o.tally = &tallies[f - message->fields];
 		}
 		if (f ? walk_field(w, &o, depth) : walk_skip(w, wire, end))
@@ -428,7 +466,7 @@ static int skim_unpack(struct skim *s, struct walk *w)
  * the weights. Limits on skeleton, depth and arena protect against hostile files. */
 int skim_open(struct skim *s, const char *path, struct error *err)
 {
-	struct walk w = { .lists_left = SKIM_LISTS_KEPT, .err = err };
+	struct walk w = { .lists_left = SKIM_LISTS_KEPT, .masks_left = SKIM_MASKS_KEPT, .err = err };
 	*s = (struct skim){ 0 };
 	if (window_open(&w.in, path, err) != 0)
 		return -1;

@@ -15,6 +15,9 @@
  * SKIM_LISTS_KEPT in all: enough for vocabularies and the 100,000 nodes of a forest, not for millions. */
 #define SKIM_TEXT_KEPT (64 * 1024)
 #define SKIM_LISTS_KEPT (8 * 1024 * 1024)
+/* Limit in bytes of all constants together that have the shape of an attention mask and are kept, to see
+ * whether they are causal. */
+#define SKIM_MASKS_KEPT (64 * 1024 * 1024)
 /* Memory limits of a skeleton and of the message unpacked from it. */
 #define SKIM_SKELETON_MOST (512u << 20)
 #define SKIM_ARENA_MOST ((size_t)1 << 30)

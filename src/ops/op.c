@@ -37,6 +37,21 @@ const struct elements *op_elements_of_tensor(struct arena *a, const struct tenso
 	return e;
 }
 
+static double element(const void *from, int64_t i)
+{
+	const struct elements *e = from;
+	return e->f ? e->f[i] : e->i[i].kind == DIM_KNOWN ? (double)e->i[i].value : (double)NAN;
+}
+
+enum triangle op_triangle(const struct op_value *v)
+{
+	const struct shape *s = &v->shape;
+	const struct elements *e = v->elements;
+	if (v->triangle || !v->constant || !e || !(e->i || e->f) || s->rank < 2 || !shape_is_known(*s))
+		return v->triangle;
+	return triangle_find(s->dims[s->rank - 2].value, s->dims[s->rank - 1].value, e->count, element, e);
+}
+
 /* ---- calls */
 
 static int call_check_inputs(const struct op_call *c, struct error *err)

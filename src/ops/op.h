@@ -28,6 +28,7 @@ struct op_value {
 	enum dtype dtype;
 	struct shape shape;
 	const struct elements *elements; /* known contents, or NULL */
+	enum triangle triangle;          /* of an initializer or Constant node: that of its elements */
 	bool constant;                   /* a weight: initializer, or computed from initializers only; also a
 					    result that data propagation knows in full (folded before run
 					    time) */
@@ -96,6 +97,10 @@ const struct op *op_find(struct text domain, struct text name, int64_t opset);
 /* All rows, for help, tests and documentation. */
 size_t op_row_count(void);
 const struct op *op_row(size_t i);
+
+/* The triangle of a constant ... x queries x keys, also of one that layers compute if its elements are known.
+ */
+enum triangle op_triangle(const struct op_value *v);
 
 /* Runs the shape rule and what all rules share: default output types, constness, elements capped at
  * OP_ELEMENTS_MAX. Unknown operator (c->op NULL): outputs stay unknown. -1 with an error for an invalid call.

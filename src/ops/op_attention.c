@@ -321,6 +321,16 @@ static bool add_mask(const struct op_value *mask, struct problem *p)
 		op_problem_mask(mask->shape, p);
 }
 
+/* True for a mask that hides from each query the keys behind it, and nothing else. */
+static bool is_causal_mask(const struct op_value *mask, const struct attention *t)
+{
+	const struct shape *s = &mask->shape;
+	if (s->rank < 2 || !dim_same(s->dims[s->rank - 2], t->query_length) ||
+		!dim_same(s->dims[s->rank - 1], t->total))
+		return false;
+	return op_triangle(mask) == (mask->dtype == DTYPE_BOOL ? TRIANGLE_SEEN : TRIANGLE_ADDED);
+}
+
 /* Causal attention with a mask, caps, subgraphs, caches and further outputs are not part of the kernel, which
  * is then a proxy. */
 RULE_PROBLEM(op_attention)
@@ -338,6 +348,11 @@ RULE_PROBLEM(op_attention)
 	for (int i = 1; i < c->output_count; i++)
 		proxy |= op_out(c, i) != NULL;
 	const struct op_value *qkv[3] = { &c->inputs[0], &c->inputs[1], &c->inputs[2] }, *mask = op_in(c, 3);
+	if (mask && is_causal_mask(mask, &t)) {
+		t.causal = true;
+		t.offset = dim_sub(c->arena, t.total, t.query_length);
+		mask = NULL;
+	}
 	attention_problem(c, &t, qkv, proxy, out);
 	if (mask && out->known)
 		out->proxy |= !add_mask(mask, &out->problem);

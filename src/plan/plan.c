@@ -123,11 +123,14 @@ struct op_value plan_op_value(const struct plan *p, int index)
 	if (index < 0)
 		return (struct op_value){ .shape = SHAPE_UNKNOWN };
 	const struct plan_value *v = &p->values[index];
+	const struct tensor *t =
+		v->constant && p->graph ? graph_tensor(p->graph, &p->graph->values[index]) : NULL;
 	return (struct op_value){
 		.present = true,
 		.dtype = v->dtype,
 		.shape = v->shape,
 		.elements = v->elements,
+		.triangle = t ? t->triangle : TRIANGLE_NONE,
 		.constant = v->constant,
 		.given = v->given,
 		.kind = v->kind,

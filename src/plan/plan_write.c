@@ -51,15 +51,6 @@ static const struct tensor *contents_of(struct arena *a, const struct plan_value
 	return t;
 }
 
-/* What a Constant node computes, if it is a tensor in memory. */
-static const struct tensor *constant_of(const struct graph *g, const struct value *v)
-{
-	const struct node *n = v->producer >= 0 ? &g->nodes[v->producer] : NULL;
-	const struct attribute *a =
-		n && text_is(n->op, "Constant") && !n->domain.n ? node_attribute(n, "value") : NULL;
-	return v->initializer ? v->initializer : a && a->kind == ATTRIBUTE_TENSOR ? a->tensor : NULL;
-}
-
 int plan_write(const struct plan *p, const int *layers, int count, enum write_weights weights, uint64_t seed,
 	struct str *out, struct error *err)
 {
@@ -69,7 +60,7 @@ int plan_write(const struct plan *p, const int *layers, int count, enum write_we
 	struct write_value *values = ARENA_ARRAY(&a, struct write_value, p->value_count);
 	for (int i = 0; i < p->value_count; i++) {
 		const struct plan_value *v = &p->values[i];
-		const struct tensor *t = constant_of(p->graph, &p->graph->values[i]);
+		const struct tensor *t = graph_tensor(p->graph, &p->graph->values[i]);
 		values[i] = (struct write_value){ v->kind, v->dtype, v->shape, v->constant && !v->given,
 			t && t->data ? t : contents_of(&a, v) };
 	}

@@ -190,6 +190,39 @@ def hidden_where(g):
              attention("kqmv", lambda m: np.where(m, -1e9, 0)))]
 
 
+def causal(order):
+    """Each query sees the keys up to its own; a mask is a constant of the group, not an operand."""
+
+    def form(*operands):
+        seen = np.tril(np.ones((operands[0].shape[2],) * 2, bool))
+        named = [x for x in operands if x.shape[1] != 1]
+        return attention(order + "m")(*named, np.where(seen, 0, -1e9))
+
+    return form
+
+
+LONG = 40  # a mask of more elements than a plan keeps
+
+
+def causal_constant(g):
+    """torch.onnx with dynamo: the mask is a constant that is added."""
+    x = g.input("x", N, HEADS, LONG, SIZE)
+    mask = g.const(np.triu(np.full((1, 1, LONG, LONG), np.finfo("float32").min), 1))
+    attend(g, x, g.node("Relu", x), g.node("Neg", x), lambda scores: g.node("Add", scores, mask))
+    return [("Attention(causal)", 1, f"causal:n{N}hq{HEADS}hk{HEADS}", 0, causal("kqv"))]
+
+
+def causal_operator(g):
+    """torch.onnx with opset 23: a constant says which keys are seen."""
+    q, k, v = (g.input(name, N, heads, LONG, SIZE) for name, heads in (("x", HEADS), ("k", KV), ("v", KV)))
+    k, v = (g.node("Reshape", g.node("Expand", g.node("Unsqueeze", y, g.ints(2)), g.ints(
+        N, KV, HEADS // KV, LONG, SIZE)), g.ints(N, HEADS, LONG, SIZE)) for y in (k, v))
+    seen = g.const(np.tril(np.ones((1, 1, LONG, LONG))), "bool")
+    y = g.node("Attention", q, k, v, seen)
+    g.output(g.node("Reshape", g.node("Transpose", y, perm=(0, 2, 1, 3)), g.ints(N, -1, WIDTH)))
+    return [("Attention(repeat)", 1, f"causal:n{N}hq{HEADS}hk{KV}", 0, causal("kvq"))]
+
+
 def whisper(g):
     """Keys without a bias."""
     q, k, v = projections(g, g.input("x", N, ROWS, WIDTH), [WIDTH] * 3, [True, False, True])
@@ -454,7 +487,8 @@ def rms_casts(g):
 
 # block -> a pattern of problems that cannot be measured, or ""
 BLOCKS = {block: "" for block in (
-    bert, grouped_queries, scaled_dot_product, attention_operator, hidden_where, whisper, linear_2d,
+    bert, grouped_queries, scaled_dot_product, attention_operator, hidden_where, causal_constant,
+    causal_operator, whisper, linear_2d,
     present, query_norm, query_norm_parts, swiglu, swiglu_split, geglu, geglu_parts, rotary_rows,
     rotary_casts, rotary_split, rotary_interleaved, rotary_products, rotary_products_interleaved,
     gate_alone, rotary_operator, llama_block, layer_norm_parts, rms_casts)}
@@ -536,7 +570,7 @@ def main():
                 folder.mkdir()
                 path, g = folder / "model.onnx", Graph()
                 expected = block(g)
-                g.save(path, 23 if block is attention_operator else 20)
+                g.save(path, 23 if block in (attention_operator, causal_operator) else 20)
                 found, values = groups_of(path, folder, BLOCKS[block]), values_of(path)
                 for pattern, count, problem, copied, form in expected:
                     these = found.get(pattern, [])

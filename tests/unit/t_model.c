@@ -539,6 +539,45 @@ static struct model *load_raw(const char *dims, int type, size_t n, bool externa
 	return load_tensor(&t, w);
 }
 
+/* What is found in a mask of these dims, `hide` where a query does not see the key and `show` elsewhere; one
+ * more element (`stray`) has the other number. */
+static enum triangle triangle_in(const char *dims, int queries, int keys, float show, float hide, int stray)
+{
+	struct str t = { 0 };
+	char copy[64];
+	int count = 1;
+	snprintf(copy, sizeof(copy), "%s", dims);
+	for (char *d = strtok(copy, ","); d; d = strtok(NULL, ",")) {
+		put_int(&t, 1, atoll(d));
+		count *= atoi(d);
+	}
+	float *mask = base_calloc((size_t)count, sizeof(*mask));
+	for (int i = 0; i < count; i++)
+		mask[i] = (i % keys <= i / keys % queries + keys - queries) != (i == stray) ? show : hide;
+	put_int(&t, 2, FLOAT);
+	put_bytes(&t, 9, mask, (size_t)count * sizeof(*mask));
+	free(mask);
+	const struct tensor *w;
+	struct model *m = load_tensor(&t, &w);
+	enum triangle found = m ? w->triangle : TRIANGLE_NONE;
+	ok(m && (w->data != NULL) == (count <= 1024), "... %d elements are %s", count,
+		count <= 1024 ? "kept" : "not kept");
+	model_free(m);
+	return found;
+}
+
+static void test_triangles(void)
+{
+	is_int(triangle_in("1,1,64,64", 64, 64, 0, -INFINITY, -1), TRIANGLE_ADDED, "a large mask, added");
+	is_int(triangle_in("1,1,64,64", 64, 64, 0, -INFINITY, 64 * 63), TRIANGLE_NONE, "... but for one key");
+	is_int(triangle_in("1,64,64", 64, 64, 1, 0, -1), TRIANGLE_SEEN, "ones where a key is seen");
+	is_int(triangle_in("1,64,80", 64, 80, 0, 1, -1), TRIANGLE_HIDDEN, "... or hidden, behind past keys");
+	is_int(triangle_in("1,1,8,8", 8, 8, 0, -1e9F, -1), TRIANGLE_ADDED, "a small mask");
+	is_int(triangle_in("1,2,8,8", 8, 8, 0, -1e9F, -1), TRIANGLE_ADDED, "one for each head");
+	is_int(triangle_in("1,80,64", 80, 64, 0, -1e9F, -1), TRIANGLE_NONE, "more queries than keys");
+	is_int(triangle_in("64,64", 64, 64, 0, -1e9F, -1), TRIANGLE_NONE, "large weights are not read");
+}
+
 static void test_payload(void)
 {
 	const struct tensor *w;
@@ -820,6 +859,7 @@ int main(void)
 	test_special_floats();
 	test_counting();
 	test_payload();
+	test_triangles();
 	test_ranks();
 	test_sparse();
 	test_versions();
