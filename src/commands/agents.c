@@ -57,7 +57,7 @@ enum agent_state agents_drain(struct session_agent *a, const struct options *o, 
 static void report(
 	struct running *r, const char *name, const struct execution *e, bool known, const char *why)
 {
-	const struct plan *p = r->s->current->plan;
+	const struct plan *p = session_plan(r->s);
 	bool good = e && e->status == STATUS_OK;
 	const char *status = e ? status_name(e->status) : status_name(STATUS_FAILED);
 	r->tally->measured += good && !known;
@@ -65,7 +65,7 @@ static void report(
 	r->tally->failed += !good;
 	json_array_append_new(r->tally->report,
 		json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "agent", json_text(text_of(name)),
-			"model", json_text(text_of(r->s->model->path)), "batch",
+			"model", json_text(text_of(session_model(r->s)->path)), "batch",
 			p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype),
 			"status", status, "already", known, "measured_ns",
 			json_number_or_null(good ? e->stats.median : NAN), "why", json_text(text_of(why))));
@@ -143,14 +143,14 @@ static int run_one(struct running *r, const char *name, bool again, struct error
 		report(r, name, NULL, false, why.text);
 	}
 	session_agent_free(a);
-	if (r->s->store)
-		keep_on(r->s->store, r->o->quiet);
+	if (session_store(r->s))
+		keep_on(session_store(r->s), r->o->quiet);
 	return EXIT_DONE;
 }
 
 static int run_all(struct running *r, const char *list, bool again, struct error *last, struct error *err)
 {
-	const struct config *c = r->s->config;
+	const struct config *c = session_config(r->s);
 	int status = EXIT_DONE;
 	for (int i = 0; r->all && i < c->agent_count && status == EXIT_DONE && !interrupted; i++)
 		status = run_one(r, c->agents[i].name, again, last, err);

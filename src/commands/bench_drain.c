@@ -70,7 +70,7 @@ int bench_drain(struct session *s, const struct options *o, const struct wanted 
 	int64_t drawn = 0;
 	int status = EXIT_DONE;
 	for (;;) {
-		struct queue_status q = queue_status(s->queue);
+		struct queue_status q = queue_status(session_queue(s));
 		if (estimates)
 			bench_eta_note(estimates, q.elapsed_s, q.eta_s);
 		if (q.idle)
@@ -80,15 +80,15 @@ int bench_drain(struct session *s, const struct options *o, const struct wanted 
 			drawn = clock_ms();
 		}
 		if (interrupted) {
-			queue_cancel(s->queue);
+			queue_cancel(session_queue(s));
 			break;
 		}
-		if (queue_step(s->queue, STEP_MS, err) < 0) {
+		if (queue_step(session_queue(s), STEP_MS, err) < 0) {
 			status = EXIT_NO_DEVICE;
 			break;
 		}
-		keep_on(s->store, o->quiet);
-		if (store_is_gone(s->store)) { /* results could not be stored */
+		keep_on(session_store(s), o->quiet);
+		if (store_is_gone(session_store(s))) { /* results could not be stored */
 			status = EXIT_BAD;
 			break;
 		}

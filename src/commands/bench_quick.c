@@ -35,7 +35,7 @@ static bool point_select(struct session *s, const struct points *p, int at)
 	if (options_select(s, p->batches[at / p->dtype_count], p->dtypes[at % p->dtype_count], &err))
 		return false;
 	session_refresh(s);
-	return s->analysis != NULL;
+	return session_analysis(s) != NULL;
 }
 
 /* "batch 8 bf16: " if there are several. */
@@ -65,13 +65,14 @@ int bench_quick(struct session *s, const struct options *o, struct bench_quick *
 	int status = bench_drain(s, o, NULL, NULL, err);
 	q->wall_s += (double)(clock_ms() - begin) / 1000;
 	for (int i = 0; i < p.count && status == EXIT_DONE && !interrupted; i++) {
-		if (!point_select(s, &p, i) || !s->analysis->rough) /* the runner answers no such jobs */
+		if (!point_select(s, &p, i) ||
+			!session_analysis(s)->rough) /* the runner answers no such jobs */
 			continue;
-		q->bound_ns = isnan(q->bound_ns) ? s->analysis->bound_ns : q->bound_ns;
+		q->bound_ns = isnan(q->bound_ns) ? session_analysis(s)->bound_ns : q->bound_ns;
 		if (!o->quiet)
 			fprintf(stderr, "benanza: %sfirst pass: bound %s%s after %.1f s\n",
-				point_text(name, sizeof(name), &p, i), analysis_mark(s->analysis),
-				str_duration(bound, s->analysis->bound_ns), q->wall_s);
+				point_text(name, sizeof(name), &p, i), analysis_mark(session_analysis(s)),
+				str_duration(bound, session_analysis(s)->bound_ns), q->wall_s);
 	}
 	return status;
 }
@@ -124,12 +125,12 @@ static void part_add(struct parts *p, const char *text, double ns, bool open)
 
 static void parts_of_layers(struct parts *p, const struct session *s)
 {
-	const struct analysis *a = s->analysis;
-	const struct plan *plan = s->current->plan;
+	const struct analysis *a = session_analysis(s);
+	const struct plan *plan = session_plan(s);
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
 		int own = plan_layer_problem_index(plan, &plan->layers[i],
-			s->scenario.layouts == LAYOUTS_NXC);
+			session_scenario(s)->layouts == LAYOUTS_NXC);
 		bool counts = !scenario_has_path(&a->scenario) || c->critical || isnan(c->ns);
 		const char *text = c->result ? c->result->problem :
 			own >= 0 ? plan->problems[own].text : NULL;
@@ -146,7 +147,7 @@ static void parts_of_layers(struct parts *p, const struct session *s)
 static void parts_add(struct parts *p, const struct session *s, const char **texts, int count)
 {
 	for (int i = 0; i < count; i++)
-		if (!results_is_finished(s->results, texts[i]))
+		if (!results_is_finished(session_results(s), texts[i]))
 			part_add(p, texts[i], 0, true);
 }
 
@@ -193,13 +194,13 @@ static bool is_within(const struct analysis *a, double percent)
 static int parts_queue(struct session *s, struct hash *again)
 {
 	struct parts p = { 0 };
-	int added = 0, most = queue_status(s->queue).workers;
+	int added = 0, most = queue_status(session_queue(s)).workers;
 	parts_of(&p, s);
 	if (p.count)
 		qsort(p.list, (size_t)p.count, sizeof(*p.list), part_compare);
 	for (int i = 0; i < p.count && added < most; i++) {
 		const struct part *one = &p.list[i];
-		enum job_state state = queue_state(s->queue, one->text);
+		enum job_state state = queue_state(session_queue(s), one->text);
 		if (state == JOB_FAILED || state == JOB_UNSUPPORTED)
 			continue;
 		if (!one->open) {
@@ -207,7 +208,7 @@ static int parts_queue(struct session *s, struct hash *again)
 				continue;
 			++*hash_at(again, text_of(one->text)); /* results own the text */
 		}
-		added += queue_add(s->queue, one->text, false, !one->open);
+		added += queue_add(session_queue(s), one->text, false, !one->open);
 	}
 	parts_free(&p);
 	return added;
@@ -216,7 +217,7 @@ static int parts_queue(struct session *s, struct hash *again)
 /* Says how narrow the interval is, and what is missing if it is not narrow enough. */
 static void within_tell(const struct session *s, const struct options *o, const char *name, double percent)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	char bound[STR_QUANTITY], half[STR_QUANTITY];
 	if (o->quiet)
 		return;
@@ -251,13 +252,13 @@ int bench_within(
 	for (int i = 0; i < p.count && status == EXIT_DONE && !interrupted; i++) {
 		struct hash again = { 0 };
 		bool selected = point_select(s, &p, i);
-		while (selected && status == EXIT_DONE && !interrupted && !is_within(s->analysis, percent) &&
-			parts_queue(s, &again)) {
+		while (selected && status == EXIT_DONE && !interrupted &&
+			!is_within(session_analysis(s), percent) && parts_queue(s, &again)) {
 			status = bench_drain(s, o, NULL, NULL, err);
 			session_refresh(s);
 		}
 		hash_free(&again);
-		*reached &= selected && is_within(s->analysis, percent);
+		*reached &= selected && is_within(session_analysis(s), percent);
 		if (selected && status == EXIT_DONE)
 			within_tell(s, o, point_text(name, sizeof(name), &p, i), percent);
 	}

@@ -23,11 +23,11 @@ static int advise(struct session *s, struct options *o, struct error *err)
 	struct arena a = { 0 };
 	struct advice_target target = { NAN, NAN };
 	struct reach reach = { 0 };
-	if (own->target && advice_target_parse(own->target, s->current->plan->batch, &target, err)) {
+	if (own->target && advice_target_parse(own->target, session_plan(s)->batch, &target, err)) {
 		error_context(err, "--target");
 		return EXIT_BAD;
 	}
-	struct scenario from = s->config->what_if ? s->scenario : session_unoptimized(s);
+	struct scenario from = session_config(s)->what_if ? *session_scenario(s) : session_unoptimized(s);
 	struct advice_list list = session_advice(s, &a, &from, target.ns);
 	bool missed = own->target && !list.reached && !isnan(list.start_ns);
 	if (missed)

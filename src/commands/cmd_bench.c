@@ -101,17 +101,18 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 {
 	for (int i = 0; i < w->count; i++) {
 		const struct wanted_problem *p = &w->problems[i];
-		enum job_state now = queue_state(s->queue, p->text), known = standing(s->results, p->text);
-		const char *why = queue_why(s->queue, p->text);
+		enum job_state now = queue_state(session_queue(s), p->text),
+			       known = standing(session_results(s), p->text);
+		const char *why = queue_why(session_queue(s), p->text);
 		t->problems++;
 		t->already += known == JOB_DONE && now != JOB_DONE;
 		t->measured += known == JOB_DONE && now == JOB_DONE;
 		t->failed += known == JOB_FAILED;
 		t->unsupported += known == JOB_UNSUPPORTED;
 		t->missing += known == JOB_NONE;
-		t->shaky += is_shaky(s->results, p->text);
+		t->shaky += is_shaky(session_results(s), p->text);
 		if (now == JOB_DONE && p->uses > 1)
-			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(s->queue, p->text);
+			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(session_queue(s), p->text);
 		if (now == JOB_FAILED && !o->quiet)
 			fprintf(stderr, "benanza: %s: %s\n", p->text, why);
 	}
@@ -131,11 +132,12 @@ static void scenarios_add(
 		for (int k = 0; k < w->count; k++) {
 			bool own = w->problems[k].scenario == i;
 			problems += own;
-			missing += own && standing(s->results, w->problems[k].text) == JOB_NONE;
+			missing += own && standing(session_results(s), w->problems[k].text) == JOB_NONE;
 		}
 		json_array_append_new(t->scenarios,
-			json_pack("{s:o, s:o, s:s, s:i, s:i}", "model", json_text(text_of(s->model->path)),
-				"batch", batch ? json_integer(batch) : json_null(), "dtype",
+			json_pack("{s:o, s:o, s:s, s:i, s:i}", "model",
+				json_text(text_of(session_model(s)->path)), "batch",
+				batch ? json_integer(batch) : json_null(), "dtype",
 				dtype_name(dtypes[i % dtype_count]), "problems", problems, "missing",
 				missing));
 	}
@@ -182,7 +184,8 @@ static void peaks_queue(struct session *s, bool again, bool shaky)
 	int count;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
-		queue_add(s->queue, texts[i], false, again || (shaky && is_shaky(s->results, texts[i])));
+		queue_add(session_queue(s), texts[i], false,
+			again || (shaky && is_shaky(session_results(s), texts[i])));
 	arena_free(&a);
 }
 
@@ -202,9 +205,9 @@ static void peaks_count(struct session *s, struct tally *t)
 	int count;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++) {
-		double took_s = queue_took_s(s->queue, texts[i]);
-		t->peaks += queue_state(s->queue, texts[i]) == JOB_DONE;
-		t->peaks_s += isnan(took_s) ? 0 : took_s / queue_busy(s->queue);
+		double took_s = queue_took_s(session_queue(s), texts[i]);
+		t->peaks += queue_state(session_queue(s), texts[i]) == JOB_DONE;
+		t->peaks_s += isnan(took_s) ? 0 : took_s / queue_busy(session_queue(s));
 	}
 	arena_free(&a);
 }
@@ -220,17 +223,18 @@ static int doubts_queue(struct session *s, struct options *o)
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
 			continue;
 		session_refresh(s);
-		bool matters = s->analysis && s->analysis->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
-		for (int k = 0; matters && k < s->analysis->layer_count; k++) {
-			const struct layer_cost *c = &s->analysis->layers[k];
+		bool matters = session_analysis(s) &&
+			session_analysis(s)->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
+		for (int k = 0; matters && k < session_analysis(s)->layer_count; k++) {
+			const struct layer_cost *c = &session_analysis(s)->layers[k];
 			const char *problem = c->mistrusted && c->result ? c->result->problem : NULL;
-			if (problem && queue_state(s->queue, problem) == JOB_DONE)
-				added += queue_add(s->queue, problem, false, true);
+			if (problem && queue_state(session_queue(s), problem) == JOB_DONE)
+				added += queue_add(session_queue(s), problem, false, true);
 		}
-		for (int k = 0; s->analysis && k < s->analysis->beside_count; k++) {
-			const struct beside_cost *b = &s->analysis->besides[k];
-			if (b->used && b->mistrusted && queue_state(s->queue, b->text) == JOB_DONE)
-				added += queue_add(s->queue, b->text, false, true);
+		for (int k = 0; session_analysis(s) && k < session_analysis(s)->beside_count; k++) {
+			const struct beside_cost *b = &session_analysis(s)->besides[k];
+			if (b->used && b->mistrusted && queue_state(session_queue(s), b->text) == JOB_DONE)
+				added += queue_add(session_queue(s), b->text, false, true);
 		}
 	}
 	return added;
@@ -254,7 +258,7 @@ static int later_queue(struct session *s, struct options *o, struct wanted *w,
 		const char **texts = list(s, &a, &count);
 		for (int k = 0; k < count; k++) {
 			wanted_append(w, texts[k], i);
-			added += queue_add(s->queue, texts[k], false, false);
+			added += queue_add(session_queue(s), texts[k], false, false);
 		}
 		arena_free(&a);
 	}
@@ -294,7 +298,7 @@ static int bench_problems(
 	const struct bench_options *own = o->own;
 	bool caches[CACHE_COUNT];
 	states_read(o, caches, err);
-	queue_set_caches(s->queue, caches);
+	queue_set_caches(session_queue(s), caches);
 	struct bench_eta estimates = { 0 };
 	if (!own->no_quick && !own->algorithms && !own->again && !own->caches) {
 		int one = bench_quick(s, o, &t->quick, err);
@@ -310,10 +314,10 @@ static int bench_problems(
 	if (w->count)
 		peaks_queue(s, own->again, own->shaky);
 	for (int i = 0; i < w->count; i++)
-		queue_add(s->queue, w->problems[i].text, false,
+		queue_add(session_queue(s), w->problems[i].text, false,
 			own->again || own->caches ||
 				(own->algorithms && config_lists_all(&o->config)) ||
-				(own->shaky && is_shaky(s->results, w->problems[i].text)));
+				(own->shaky && is_shaky(session_results(s), w->problems[i].text)));
 	int status = bench_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)
@@ -339,19 +343,19 @@ static int bench_run(
 	t->wall_s += fmax(now_s() - start - (t->peaks_s - peaks_s), 0);
 	tally_add(t, s, w, o);
 	scenarios_add(t, s, w, o);
-	struct queue_status q = queue_status(s->queue);
-	runners_add(t->runners, s->queue, o);
+	struct queue_status q = queue_status(session_queue(s));
+	runners_add(t->runners, session_queue(s), o);
 	struct error waiting = ERROR_NONE;
-	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
+	int unkept = keep_end(session_store(s), KEEP_WAIT_MS, o->quiet, &waiting);
 	t->lost += unkept;
-	if (store_is_gone(s->store)) {
-		error_set(err, "%s (%d results of this run)", unkept ? store_waiting(s->store).why :
+	if (store_is_gone(session_store(s))) {
+		error_set(err, "%s (%d results of this run)", unkept ? store_waiting(session_store(s)).why :
 			q.trouble, unkept);
 		return EXIT_BAD;
 	}
 	if (unkept)
 		fprintf(stderr, "benanza: %s\n", waiting.text);
-	trouble_print(&q, o, store_waiting(s->store).why, err);
+	trouble_print(&q, o, store_waiting(session_store(s)).why, err);
 	return status;
 }
 
@@ -360,22 +364,22 @@ static int bench_run(
 static int bench_none(struct session *s, const struct wanted *w, struct error *err)
 {
 	for (int i = 0; i < w->count; i++) {
-		enum job_state state = standing(s->results, w->problems[i].text);
+		enum job_state state = standing(session_results(s), w->problems[i].text);
 		if (state == JOB_DONE || state == JOB_NONE)
 			return EXIT_DONE;
 	}
 	session_refresh(s);
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	for (int i = 0; a && i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
-		struct text name = s->current->plan->layers[i].name;
+		struct text name = session_plan(s)->layers[i].name;
 		if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
 			continue;
 		error_set(err,
 			"%s: none of its %d layers that need time can be measured, e.g. %.*s: %s; benanza "
 			"bound lists them",
-			s->model->path, a->coverage.missing + a->coverage.unsupported, (int)name.n, name.p,
-			c->why ? c->why : "it has no problem");
+			session_model(s)->path, a->coverage.missing + a->coverage.unsupported, (int)name.n,
+			name.p, c->why ? c->why : "it has no problem");
 		return EXIT_GAPS;
 	}
 	return EXIT_DONE;
@@ -384,8 +388,8 @@ static int bench_none(struct session *s, const struct wanted *w, struct error *e
 /* All models share the runners of the first one: in a cluster each start may wait long. */
 static int bench_session(struct session **s, struct options *o, int index, struct error *err)
 {
-	if (*s && (*s)->queue) {
-		queue_forget((*s)->queue);
+	if (*s && session_queue(*s)) {
+		queue_forget(session_queue(*s));
 		return session_turn_to(*s, o->argv[index], err);
 	}
 	session_close(*s);
@@ -401,7 +405,7 @@ static int bench_agents(struct session *s, struct options *o, struct tally *t, s
 	int status = agents_run_all(s, o, own->agents, own->again, &a, NULL, &t->agents, err);
 	arena_free(&a);
 	struct error waiting = ERROR_NONE;
-	int unkept = keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting);
+	int unkept = keep_end(session_store(s), KEEP_WAIT_MS, o->quiet, &waiting);
 	t->lost += unkept;
 	if (unkept)
 		fprintf(stderr, "benanza: %s\n", waiting.text);
@@ -417,16 +421,18 @@ static int bench_model(struct session **session, struct options *o, int index, s
 	struct wanted w = { 0 };
 	int status = wanted_gather(&w, s, o, err) ? EXIT_BAD : EXIT_DONE;
 	wanted_sort(&w);
-	if (status == EXIT_DONE && !s->queue)
+	if (status == EXIT_DONE && !session_queue(s))
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
-	if (status == EXIT_DONE && !s->queue) {
-		error_set(err, "%s%s%s is only %s: nothing can be measured on it; give a runner with -d, "
-			"see benanza devices", s->trouble, s->trouble[0] ? "; " : "", s->device.model,
-			s->described ? "described" : "recorded");
+	if (status == EXIT_DONE && !session_queue(s)) {
+		error_set(err,
+			"%s%s%s is only %s: nothing can be measured on it; give a runner with -d, "
+			"see benanza devices",
+			session_trouble(s), session_trouble(s)[0] ? "; " : "", session_device(s)->model,
+			session_described(s) ? "described" : "recorded");
 		status = EXIT_NO_DEVICE;
 	}
 	if (status == EXIT_DONE && !o->quiet && index == 0)
-		report_libraries_text(&s->device, "benanza", stderr);
+		report_libraries_text(session_device(s), "benanza", stderr);
 	if (status == EXIT_DONE && !o->quiet)
 		report_dims_note(s);
 	if (status == EXIT_DONE)
@@ -438,7 +444,7 @@ static int bench_model(struct session **session, struct options *o, int index, s
 		int one = bench_agents(s, o, t, err);
 		status = one > status ? one : status;
 	}
-	*gone = store_is_gone(s->store);
+	*gone = store_is_gone(session_store(s));
 	t->interrupted |= interrupted;
 	if (interrupted && status == EXIT_NO_DEVICE) { /* interrupted while waiting for it */
 		err->text[0] = '\0';
@@ -535,7 +541,7 @@ static int cmd_bench(struct options *o, struct error *err)
 		int one = bench_model(&s, o, i, &t, &gone, err);
 		status = one > status ? one : status;
 	}
-	t.warnings = s ? report_libraries_json(&s->device) : json_array();
+	t.warnings = s ? report_libraries_json(session_device(s)) : json_array();
 	session_close(s);
 	if (status <= EXIT_GAPS || t.problems || t.interrupted)
 		tally_print(&t, o);

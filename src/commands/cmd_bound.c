@@ -45,7 +45,7 @@ static int bound(struct session *s, struct options *o, struct error *err)
 		report_dims_note(s);
 	bound_print(s, o, own->analyses, !own->printed);
 	own->printed = true;
-	return s->analysis->complete ? EXIT_DONE : EXIT_GAPS;
+	return session_analysis(s)->complete ? EXIT_DONE : EXIT_GAPS;
 }
 
 static int cmd_bound(struct options *o, struct error *err)

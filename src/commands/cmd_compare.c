@@ -136,7 +136,7 @@ static int executions_run(struct arena *a, struct session *s, const struct optio
 		status = scenarios_run(a, s, o, made, err);
 	if (status > EXIT_GAPS)
 		return status;
-	keep_end(s->store, KEEP_WAIT_MS, o->quiet, err);
+	keep_end(session_store(s), KEEP_WAIT_MS, o->quiet, err);
 	for (int i = 0; i < files; i++)
 		agents_made_add(a, made, read[i], NULL, NULL);
 	if (made->count < 2 && own->against)
@@ -147,7 +147,7 @@ static int executions_run(struct arena *a, struct session *s, const struct optio
 /* "2 executions of other shapes left out (batch 1; run benanza compare -b 1 ...)": e is one of them. */
 static const char *left_out(struct arena *a, const struct session *s, const struct execution *e, int count)
 {
-	int64_t batch = s->current->plan->batch;
+	int64_t batch = session_plan(s)->batch;
 	const char *which = e->batch && batch && e->batch != batch
 		? arena_printf(a, "batch %lld; run benanza compare -b %lld ...", (long long)e->batch,
 			  (long long)e->batch)
@@ -168,7 +168,7 @@ static int shapes_filter(struct arena *a, struct session *s, const struct option
 	for (int i = 0; i < count; i++) {
 		if ((kept == 0 || !own->against) && plan_select(s, o, &list[i], err))
 			return -1;
-		if (comparable_shapes(s->current->plan, &list[i]))
+		if (comparable_shapes(session_plan(s), &list[i]))
 			list[kept++] = list[i];
 		else if (!other || (!other->batch && list[i].batch)) {
 			other = ARENA_NEW(a, struct execution);
@@ -185,10 +185,11 @@ static int shapes_filter(struct arena *a, struct session *s, const struct option
 static int executions_missing(const struct session *s, struct error *err)
 {
 	struct arena a = { 0 };
-	const char *path = s->config->db ? s->config->db : config_default_db(&a);
+	const char *path = session_config(s)->db ? session_config(s)->db : config_default_db(&a);
 	error_set(err,
 		"compare: needs an execution: a profile (FILE), or --latency 41.2ms; the database %s%s",
-		s->store ? "has none of this model" : path, s->store ? "" : " does not exist or is empty");
+		session_store(s) ? "has none of this model" : path,
+		session_store(s) ? "" : " does not exist or is empty");
 	arena_free(&a);
 	return -1;
 }
@@ -231,15 +232,15 @@ static void compare_one(struct arena *a, struct session *s, struct execution *e,
 {
 	struct ground ground = session_ground(s);
 	c->execution = e;
-	c->match = match_execution(a, e, s->current->plan);
-	c->reality = reality_of(a, &ground, &s->scenario, s->analysis, e, c->match);
+	c->match = match_execution(a, e, session_plan(s));
+	c->reality = reality_of(a, &ground, session_scenario(s), session_analysis(s), e, c->match);
 	c->noisy = e->stats.stop == STOP_DISTURBED;
 }
 
 static bool is_measured(const struct session *s, const char *problem)
 {
 	int count;
-	const struct result *const *all = results_of(s->results, problem, &count);
+	const struct result *const *all = results_of(session_results(s), problem, &count);
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK)
 			return true;
@@ -253,18 +254,18 @@ static int refused_print(struct session *s, int added)
 	struct arena a = { 0 };
 	int count, refused = 0;
 	const char **texts = analyze_problems_in(
-		&a, s->current->plan, session_fusion(s->current), true,
-		scenario_variants(&s->scenario), &count);
+		&a, session_plan(s), session_fusion(s), true,
+		scenario_variants(session_scenario(s)), &count);
 	const char *first = NULL;
 	for (int i = count - 1; i >= 0; i--) {
-		enum job_state state = queue_state(s->queue, texts[i]);
+		enum job_state state = queue_state(session_queue(s), texts[i]);
 		if ((state != JOB_FAILED && state != JOB_UNSUPPORTED) || !is_measured(s, texts[i]))
 			continue;
 		refused++;
 		first = texts[i];
 	}
 	if (refused) {
-		const char *why = text_clean(&a, text_of(queue_why(s->queue, first)));
+		const char *why = text_clean(&a, text_of(queue_why(session_queue(s), first)));
 		fprintf(stderr, "benanza: %d of %d problems could not be measured again: %s%s%s\n", refused,
 			added, first, *why ? ": " : "", why);
 	}
@@ -285,8 +286,8 @@ static int compare_again(struct arena *a, struct session *s, const struct option
 	struct execution *old = ARENA_NEW(a, struct execution);
 	*old = *e;
 	first->execution = old;
-	if (queue_status(s->queue).idle)
-		queue_forget(s->queue); /* the states of an earlier turn */
+	if (queue_status(session_queue(s)).idle)
+		queue_forget(session_queue(s)); /* the states of an earlier turn */
 	int added = session_turn_measure(s, first);
 	if (!o->quiet)
 		fprintf(stderr, "benanza: %s is faster than the bound: measuring %d problem%s and the model "
@@ -295,7 +296,7 @@ static int compare_again(struct arena *a, struct session *s, const struct option
 	if (status == EXIT_DONE && !interrupted)
 		status = agents_run(s, o, agent, true, a, &made, &tally, err);
 	json_decref(tally.report);
-	if (keep_end(s->store, KEEP_WAIT_MS, o->quiet, &waiting))
+	if (keep_end(session_store(s), KEEP_WAIT_MS, o->quiet, &waiting))
 		fprintf(stderr, "benanza: %s\n", waiting.text);
 	session_refresh(s);
 	if (made.count) {
@@ -317,7 +318,7 @@ static int compare_in_turn(struct arena *a, struct session *s, const struct opti
 {
 	const char *agent = list->agents ? list->agents[index] : NULL;
 	compare_one(a, s, &list->list[index], c);
-	if (agent && s->queue && !interrupted && session_turn_open(c->reality))
+	if (agent && session_queue(s) && !interrupted && session_turn_open(c->reality))
 		return compare_again(a, s, o, agent, &list->list[index], c, err);
 	session_turn(s, a, c->reality);
 	return EXIT_DONE;
@@ -390,7 +391,7 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 		session_refresh(s);
 		int again = compare_in_turn(a, s, o, made, i, &all[i], err);
 		status = again > status ? again : status;
-		if (!s->analysis->complete || *list[i].gaps || all[i].reality->prevents & USE_ROWS)
+		if (!session_analysis(s)->complete || *list[i].gaps || all[i].reality->prevents & USE_ROWS)
 			status = status > EXIT_GAPS ? status : EXIT_GAPS;
 		if (own->trace)
 			trace_add(&trace, s, &all[i]);

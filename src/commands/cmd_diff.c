@@ -116,7 +116,7 @@ static int sides_compare(struct options *o, const struct session *a, const struc
 	arena_free(&arena);
 	if (d.verdict == DIFF_UNKNOWN)
 		return error_set(err, "diff: side %s has layers without a cost; run benanza bench with its "
-			"options", a->analysis->complete ? "B" : "A"), EXIT_BAD;
+			"options", session_analysis(a)->complete ? "B" : "A"), EXIT_BAD;
 	return d.slower ? EXIT_GAPS : EXIT_DONE;
 }
 

@@ -18,7 +18,7 @@
 /* True if -d names an unknown device, unlike a known runner that does not answer. */
 static bool is_unheard_of(const struct options *o, const struct session *s, int connected)
 {
-	return connected < 0 && o->config.device && !s->queue && !s->trouble[0];
+	return connected < 0 && o->config.device && !session_queue(s) && !session_trouble(s)[0];
 }
 
 struct explorer_options {
@@ -72,10 +72,10 @@ static const char *default_model(struct arena *a)
 static int explore(struct session *s, const struct app_options *ao, struct error *err)
 {
 	err->text[0] = '\0';
-	if (s->store)
-		store_set_patience(s->store, PATIENCE_MS, NULL, NULL);
+	if (session_store(s))
+		store_set_patience(session_store(s), PATIENCE_MS, NULL, NULL);
 	int left = app_run(s, ao, err); /* > 0: ended by this signal, exit status 128 + signal */
-	int unkept = left < 0 ? 0 : keep_end(s->store, EXIT_WAIT_MS, false, err);
+	int unkept = left < 0 ? 0 : keep_end(session_store(s), EXIT_WAIT_MS, false, err);
 	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
 

@@ -28,8 +28,8 @@ static int cmd_layers(struct options *o, struct error *err)
 			status = EXIT_BAD;
 			break;
 		}
-		if (!o->quiet && i % dtype_count == 0)
-			report_batch_note(s, batches[i / dtype_count]);
+		if (i % dtype_count == 0)
+			report_batch_note(s, o, batches[i / dtype_count]);
 		if (o->csv && !o->quiet)
 			report_dims_note(s);
 		if (o->json)

@@ -34,10 +34,9 @@ static int models_compare(
 		if (bad)
 			break;
 		session_refresh(s);
-		if (!o->quiet)
-			report_batch_note(s, batch);
+		report_batch_note(s, o, batch);
 		struct ground ground = session_ground(s);
-		sharing_add(&sharing, &ground, s->analysis);
+		sharing_add(&sharing, &ground, session_analysis(s));
 		gaps += sharing.models[i].unknown;
 	}
 	const struct report_models r = { .sharing = &sharing, .paths = o->argv, .batch = batch,
@@ -58,7 +57,7 @@ static int cmd_models(struct options *o, struct error *err)
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	struct scenario alone = scenario_alone(s->scenario);
+	struct scenario alone = scenario_alone(*session_scenario(s));
 	session_use(s, &alone);
 	int status = options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err)
 		? EXIT_BAD

@@ -30,7 +30,7 @@ static int report(struct session *s, struct options *o, struct error *err)
 		report_bound_dot(s, stdout);
 	else
 		report_bound_html(s, &trust, stdout);
-	return s->analysis->complete ? EXIT_DONE : EXIT_GAPS;
+	return session_analysis(s)->complete ? EXIT_DONE : EXIT_GAPS;
 }
 
 static int cmd_report(struct options *o, struct error *err)

@@ -43,7 +43,7 @@ struct repro {
 /* The layer of this name, else of this number in lists. */
 static const struct plan_layer *layer_find(const struct session *s, const char *word, struct error *err)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena a = { 0 };
 	int total, found = -1, same = 0;
 	int64_t wanted;
@@ -72,7 +72,7 @@ static const struct plan_layer *layer_find(const struct session *s, const char *
 /* Writes the layer, and those whose work its kernel does, in the model's own types. */
 static int model_bytes(const struct session *s, int index, struct str *out, struct error *err)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena a = { 0 };
 	int *layers = ARENA_ARRAY(&a, int, p->layer_count), count = 0;
 	double weights = 0;
@@ -173,19 +173,19 @@ static void algorithm_find(struct repro *r)
 	struct session *s = r->session;
 	const char *text = r->problem->text;
 	int count;
-	const struct result *const *all = results_of(s->results, text, &count), *best = NULL;
+	const struct result *const *all = results_of(session_results(s), text, &count), *best = NULL;
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK && is_cudnn(&all[i]->algorithm) &&
 			(!best || all[i]->stats.median < best->stats.median))
 			best = all[i];
 	r->algorithm = best ? &best->algorithm : NULL;
 	r->measured = best != NULL;
-	if (best || !s->planner)
+	if (best || !session_planner(s))
 		return;
-	planner_ask(s->planner, text);
-	for (int ms = 0; ms < PLAN_WAIT_MS && !planner_is_idle(s->planner); ms += 100)
-		planner_step(s->planner, 100);
-	const struct planned *planned = planner_of(s->planner, text);
+	planner_ask(session_planner(s), text);
+	for (int ms = 0; ms < PLAN_WAIT_MS && !planner_is_idle(session_planner(s)); ms += 100)
+		planner_step(session_planner(s), 100);
+	const struct planned *planned = planner_of(session_planner(s), text);
 	for (int i = 0; i < planned->count && !r->algorithm; i++)
 		if (is_cudnn(&planned->algorithms[i]))
 			r->algorithm = &planned->algorithms[i];
@@ -220,7 +220,7 @@ static void repro_json(const struct repro *r, FILE *out)
 	const struct plan_layer *l = r->layer;
 	json_t *plan = plan_json(r);
 	report_json_line(json_pack("{s:o, s:{s:i, s:i, s:o, s:o}, s:s?, s:o, s:o, s:o, s:o, s:o, s:o}",
-		"model", json_text(text_of(r->session->model->path)), "layer", "index", l->index,
+		"model", json_text(text_of(session_model(r->session)->path)), "layer", "index", l->index,
 		"number", r->number, "name", json_text(l->name), "op", json_text(l->node->op), "problem",
 		r->problem ? r->problem->text : NULL, "runner", runner_json(r), "benchdnn",
 		report_json_text(r->benchdnn.p), "benchdnn_why", report_json_text(r->benchdnn_why), "plan",
@@ -265,12 +265,12 @@ static int repro(struct repro *r, const struct options *o, int64_t batch, enum d
 	int total;
 	if (!(r->layer = layer_find(s, o->argv[1], err)))
 		return EXIT_BAD;
-	r->number = session_numbers(s->current->plan, &r->arena, &total)[r->layer->index];
-	r->problem = plan_layer_problem(s->current->plan, r->layer);
-	if (queue_has_runner(s->config))
-		r->argv = queue_runner_argv(s->config, &r->arena);
-	if (s->described)
-		r->described = s->described->path;
+	r->number = session_numbers(session_plan(s), &r->arena, &total)[r->layer->index];
+	r->problem = plan_layer_problem(session_plan(s), r->layer);
+	if (queue_has_runner(session_config(s)))
+		r->argv = queue_runner_argv(session_config(s), &r->arena);
+	if (session_described(s))
+		r->described = session_described(s)->path;
 	if (r->problem) {
 		r->benchdnn_why = benchdnn_write(r->problem->problem, &r->benchdnn);
 		session_refresh(s);

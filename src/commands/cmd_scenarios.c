@@ -48,14 +48,14 @@ static void row_fill(struct session *s, struct scenario_row *row, struct arena *
 	struct str dims = { 0 };
 	struct ground ground = session_ground(s);
 	session_dims_describe(s, &dims);
-	row->point = sweep_point_of(&ground, s->analysis);
-	row->unmeasured = s->analysis->unmeasured_problems;
-	row->what_ifs = kept(a, scenario_text(&s->scenario, words, sizeof(words)));
-	row->device = kept(a, s->device.model);
-	row->stack = kept(a, s->device.stack);
+	row->point = sweep_point_of(&ground, session_analysis(s));
+	row->unmeasured = session_analysis(s)->unmeasured_problems;
+	row->what_ifs = kept(a, scenario_text(session_scenario(s), words, sizeof(words)));
+	row->device = kept(a, session_device(s)->model);
+	row->stack = kept(a, session_device(s)->stack);
 	row->dims = kept(a, dims.p);
-	row->batch = s->current->plan->batch;
-	row->dtype = s->current->dtype;
+	row->batch = session_plan(s)->batch;
+	row->dtype = session_dtype(s);
 	str_free(&dims);
 }
 

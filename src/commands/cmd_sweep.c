@@ -98,17 +98,17 @@ static void row_add(struct sweep *w, int series, bool first)
 	session_refresh(s);
 	struct ground ground = session_ground(s);
 	struct sweep_row *row = &w->report.rows[w->report.count++];
-	*row = (struct sweep_row){ .point = sweep_point_of(&ground, s->analysis),
-		.dtype = s->current->dtype,
+	*row = (struct sweep_row){ .point = sweep_point_of(&ground, session_analysis(s)),
+		.dtype = session_dtype(s),
 		.dim_count = w->over.name_count,
 		.first = first,
 		.crossovers = -1,
-		.unmeasured = s->analysis->unmeasured_problems };
+		.unmeasured = session_analysis(s)->unmeasured_problems };
 	struct dim_binding *dims = ARENA_ARRAY(&w->arena, struct dim_binding, row->dim_count + 1);
 	for (int i = 0; i < row->dim_count; i++)
 		dims[i] = (struct dim_binding){ .name = w->over.name[i], .value = w->over.value[i][series] };
 	row->dims = dims;
-	row->algorithms = sweep_algorithms_of(s->analysis, &w->arena);
+	row->algorithms = sweep_algorithms_of(session_analysis(s), &w->arena);
 	if (!first)
 		row->crossovers = sweep_crossovers(&row[-1].algorithms, &row->algorithms);
 	w->gaps |= !row->point.complete;

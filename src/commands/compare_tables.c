@@ -18,7 +18,7 @@ static struct report_analyses gather(struct arena *a, struct session *s, const s
 	for (int i = 0; i < count + more_count; i++) {
 		const struct execution *e = i < count ? &list[i] : &more[i - count];
 		if (e != c->execution)
-			all[n++] = (struct xsp_execution){ e, match_execution(a, e, s->current->plan) };
+			all[n++] = (struct xsp_execution){ e, match_execution(a, e, session_plan(s)) };
 	}
 	return (struct report_analyses){ .wanted = wanted, .executions = all, .count = n };
 }
@@ -28,7 +28,7 @@ void compare_tables(struct arena *a, struct session *s, const struct options *o,
 {
 	const struct compare_options *own = o->own;
 	struct report_analyses r = { 0 };
-	struct tree *tree = own->tree ? tree_of(a, c->reality, s->current->plan, s->analysis) : NULL;
+	struct tree *tree = own->tree ? tree_of(a, c->reality, session_plan(s), session_analysis(s)) : NULL;
 	if (own->analyses)
 		r = gather(a, s, o, list, count, c, own->analyses);
 	if (o->json) {

@@ -212,9 +212,9 @@ static int export_file(struct export *ex, struct session *model, struct error *e
 {
 	char digest[DIGEST_SIZE];
 	int64_t bytes;
-	if (strcmp(model->model->path, "-") == 0)
+	if (strcmp(session_model(model)->path, "-") == 0)
 		return 0;
-	if (session_digest(model, model->model->path, digest, &bytes, err))
+	if (session_digest(model, session_model(model)->path, digest, &bytes, err))
 		return -1;
 	*hash_at(&ex->files, text_of(arena_printf(&ex->arena, "%s", digest))) = 1;
 	return 0;

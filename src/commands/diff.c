@@ -32,13 +32,13 @@ static struct span span_of(const struct session *s, int layer, double items)
 {
 	if (layer < 0)
 		return (struct span){ 0, 0, 0 };
-	const struct layer_cost *c = &s->analysis->layers[layer];
+	const struct layer_cost *c = &session_analysis(s)->layers[layer];
 	return (struct span){ c->ns / items, c->lo / items, c->hi / items };
 }
 
 static bool is_estimated(const struct session *s, int layer)
 {
-	const struct layer_cost *c = layer >= 0 ? &s->analysis->layers[layer] : NULL;
+	const struct layer_cost *c = layer >= 0 ? &session_analysis(s)->layers[layer] : NULL;
 	return c && (c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_ROUGH);
 }
 
@@ -78,7 +78,7 @@ static struct text layer_key(struct arena *a, const struct plan_layer *l)
 /* next[i]: the next layer of B with the name and operator of i, or -1. */
 static void layers_match(struct arena *arena, struct diff *d, double a_items, double b_items)
 {
-	const struct plan *a = d->a->current->plan, *b = d->b->current->plan;
+	const struct plan *a = session_plan(d->a), *b = session_plan(d->b);
 	struct hash first = { 0 };
 	int *next = ARENA_ARRAY(arena, int, b->layer_count + 1);
 	bool *taken = ARENA_ARRAY(arena, bool, b->layer_count + 1);
@@ -108,8 +108,8 @@ static void layers_match(struct arena *arena, struct diff *d, double a_items, do
 void diff_make(struct arena *arena, const struct session *one, const struct session *two, double threshold,
 	struct diff *d)
 {
-	const struct analysis *x = one->analysis, *y = two->analysis;
-	int64_t a_batch = one->current->plan->batch, b_batch = two->current->plan->batch;
+	const struct analysis *x = session_analysis(one), *y = session_analysis(two);
+	int64_t a_batch = session_plan(one)->batch, b_batch = session_plan(two)->batch;
 	*d = (struct diff){ .a = one, .b = two, .threshold = threshold,
 		.per_item = a_batch > 0 && b_batch > 0 && a_batch != b_batch };
 	double a_items = d->per_item ? (double)a_batch : 1, b_items = d->per_item ? (double)b_batch : 1;
@@ -132,7 +132,7 @@ void diff_make(struct arena *arena, const struct session *one, const struct sess
 
 static const struct plan_layer *layer_of(const struct diff *d, const struct diff_layer *l)
 {
-	return l->a >= 0 ? &d->a->current->plan->layers[l->a] : &d->b->current->plan->layers[l->b];
+	return l->a >= 0 ? &session_plan(d->a)->layers[l->a] : &session_plan(d->b)->layers[l->b];
 }
 
 static const char *signed_text(struct arena *a, double ns)
@@ -145,12 +145,12 @@ static const char *signed_text(struct arena *a, double ns)
 static void side_text(const char *which, const struct session *s, struct arena *a, FILE *out)
 {
 	char words[SCENARIO_TEXT_SIZE], plan[64];
-	scenario_text(&s->scenario, words, sizeof(words));
-	fprintf(out, "%s  %s  %s%s%s\n   %s, %s\n", which, text_clean(a, text_of(s->model->path)),
-		session_sweep_text(plan, sizeof(plan), s->current->plan->batch, s->current->plan->dtype),
+	scenario_text(session_scenario(s), words, sizeof(words));
+	fprintf(out, "%s  %s  %s%s%s\n   %s, %s\n", which, text_clean(a, text_of(session_model(s)->path)),
+		session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype),
 		*words ? "  what-ifs: " : "", words,
-		s->device.model ? text_clean(a, text_of(s->device.model)) : "no device",
-		s->device.stack ? text_clean(a, text_of(s->device.stack)) : "");
+		session_device(s)->model ? text_clean(a, text_of(session_device(s)->model)) : "no device",
+		session_device(s)->stack ? text_clean(a, text_of(session_device(s)->stack)) : "");
 }
 
 static void layers_text(const struct diff *d, struct arena *a, FILE *out)
@@ -187,9 +187,9 @@ void diff_text(const struct diff *d, FILE *out)
 	side_text("A", d->a, &a, out);
 	side_text("B", d->b, &a, out);
 	fprintf(out, "\n%stotal%s  %s%s -> %s%s  %s", d->complete ? "" : "partial ",
-		d->per_item ? " per item" : "", d->a->analysis->estimated ? "~" : "",
-		str_duration(one, d->a_ns), d->b->analysis->estimated ? "~" : "", str_duration(two, d->b_ns),
-		signed_text(&a, d->b_ns - d->a_ns));
+		d->per_item ? " per item" : "", session_analysis(d->a)->estimated ? "~" : "",
+		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "",
+		str_duration(two, d->b_ns), signed_text(&a, d->b_ns - d->a_ns));
 	if (d->a_ns > 0)
 		fprintf(out, " (%+.1f%%)", 100 * (d->b_ns / d->a_ns - 1));
 	fprintf(out, "  %s%s\n\n", diff_verdict_name(d->verdict), d->verdict == DIFF_UNCLEAR ?
@@ -202,14 +202,15 @@ void diff_text(const struct diff *d, FILE *out)
 static json_t *side_json(const struct session *s, double ns, double lo, double hi)
 {
 	char words[SCENARIO_TEXT_SIZE];
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	json_t *o = json_pack("{s:o, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b}", "model",
-		json_text(text_of(s->model->path)), "device", report_json_text(s->device.model), "stack",
-		report_json_text(s->device.stack), "scenario", "batch",
+		json_text(text_of(session_model(s)->path)), "device",
+		report_json_text(session_device(s)->model), "stack",
+		report_json_text(session_device(s)->stack), "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
-		report_json_names(scenario_text(&s->scenario, words, sizeof(words))), "ns",
+		report_json_names(scenario_text(session_scenario(s), words, sizeof(words))), "ns",
 		json_number_or_null(ns), "interval_ns", report_json_interval(lo, hi), "complete",
-		s->analysis->complete, "estimated", s->analysis->estimated);
+		session_analysis(s)->complete, "estimated", session_analysis(s)->estimated);
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

@@ -8,19 +8,21 @@ void each_notes(struct session *s, const struct options *o)
 {
 	struct arena a = { 0 };
 	const char *other = session_other_records(s, &a);
-	if (s->trouble[0] && !o->quiet)
-		fprintf(stderr, "benanza: %s; using recorded results of %s\n", s->trouble, s->device.model);
+	if (session_trouble(s)[0] && !o->quiet)
+		fprintf(stderr, "benanza: %s; using recorded results of %s\n", session_trouble(s),
+			session_device(s)->model);
 	if (other && !o->quiet)
 		fprintf(stderr, "benanza: %s\n", other);
-	if (!s->store && o->config.db && !s->described && !s->recorded && !o->quiet)
+	if (!session_store(s) && o->config.db && !session_described(s) && !session_is_recorded(s) &&
+		!o->quiet)
 		fprintf(stderr, "benanza: %s: no such database, so nothing is measured; bench makes it\n",
 			text_clean(&a, text_of(o->config.db)));
-	if (s->current && s->current->plan->idle_value && !o->quiet)
+	if (session_plan(s) && session_plan(s)->idle_value && !o->quiet)
 		fprintf(stderr, "benanza: --value %s has no effect: no shape and no branch depends on it\n",
-			s->current->plan->idle_value);
-	for (int i = 0; s->queue && !o->quiet && i < queue_status(s->queue).workers; i++)
-		if (*queue_worker(s->queue, i).note)
-			fprintf(stderr, "benanza: %s\n", queue_worker(s->queue, i).note);
+			session_plan(s)->idle_value);
+	for (int i = 0; session_queue(s) && !o->quiet && i < queue_status(session_queue(s)).workers; i++)
+		if (*queue_worker(session_queue(s), i).note)
+			fprintf(stderr, "benanza: %s\n", queue_worker(session_queue(s), i).note);
 	arena_free(&a);
 }
 
@@ -47,8 +49,8 @@ int each_scenario(struct options *o, int (*visit)(struct session *s, struct opti
 		int one = select_bound(s, batches[i / dtype_count], dtypes[i % dtype_count], err);
 		if (one == EXIT_DONE) {
 			session_refresh(s);
-			if (!o->quiet && i % dtype_count == 0)
-				report_batch_note(s, batches[i / dtype_count]);
+			if (i % dtype_count == 0)
+				report_batch_note(s, o, batches[i / dtype_count]);
 			one = visit(s, o, err);
 		}
 		status = one > status ? one : status;

@@ -14,7 +14,7 @@
 static double least(struct session *s, bool *estimated)
 {
 	struct arena a = { 0 };
-	struct scenario from = s->config->what_if ? s->scenario : session_unoptimized(s);
+	struct scenario from = session_config(s)->what_if ? *session_scenario(s) : session_unoptimized(s);
 	struct advice_list list = session_advice(s, &a, &from, NAN);
 	double ns = list.complete ? list.least_ns : NAN;
 	*estimated = list.estimated;
@@ -27,8 +27,8 @@ static double least(struct session *s, bool *estimated)
  * a complete bound. The current plan changes. */
 static int climb(struct session *s, const struct advice_target *t, struct reach_row *rows)
 {
-	int64_t first = s->current->plan->batch;
-	enum dtype dtype = s->current->dtype;
+	int64_t first = session_plan(s)->batch;
+	enum dtype dtype = session_dtype(s);
 	struct error err = ERROR_NONE;
 	int count = 0;
 	for (int64_t batch = first; count < BATCHES_MOST; batch *= 2) {
@@ -37,7 +37,7 @@ static int climb(struct session *s, const struct advice_target *t, struct reach_
 			break;
 		session_plans_trim(s);
 		session_refresh(s);
-		*row = (struct reach_row){ .batch = s->current->plan->batch };
+		*row = (struct reach_row){ .batch = session_plan(s)->batch };
 		row->ns = least(s, &row->estimated);
 		if (row->batch != batch || !(row->ns > 0))
 			break;
@@ -67,7 +67,7 @@ static bool device_try(struct reach_row *row, const struct session *s, const str
 	if (!there)
 		return false;
 	if (session_connect(there, 0, &err) == 0 &&
-		session_select(there, s->current->batch, s->current->dtype, &err) == 0 &&
+		session_select(there, session_batch(s), session_dtype(s), &err) == 0 &&
 		session_check_bound(there, &err) == 0)
 		count = climb(there, t, rows);
 	session_close(there);
@@ -92,8 +92,8 @@ struct reach reach_find(
 {
 	struct reach r = { 0 };
 	struct session_device *list;
-	int64_t batch = s->current->batch;
-	enum dtype dtype = s->current->dtype;
+	int64_t batch = session_batch(s);
+	enum dtype dtype = session_dtype(s);
 	struct error err = ERROR_NONE;
 	int count = session_devices(s, a, &list, &err);
 	r.devices = ARENA_ARRAY(a, struct reach_row, count);

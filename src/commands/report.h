@@ -7,13 +7,15 @@
 
 #include <stdio.h>
 
+struct options;
+
 /* Dimensions in use, { "sequence": 64 }, and the source of each value, { "sequence": "remembered" }. */
 json_t *report_dims_json(const struct plan *p);
 json_t *report_dims_from_json(const struct session *s);
 /* Prints remembered dimensions on standard error, for outputs that do not show them. */
 void report_dims_note(const struct session *s);
-/* Prints a note if -b is not used because --input sets another batch. batch: that of -b. */
-void report_batch_note(const struct session *s, int64_t batch);
+/* Prints a note if -b is not used because --input sets another batch, unless --quiet. batch: that of -b. */
+void report_batch_note(const struct session *s, const struct options *o, int64_t batch);
 /* `layers --json`, one object. */
 void report_layers_json(const struct session *s, FILE *out); /* one line */
 /* header: print the line of column names, for the first of several plans. */

@@ -99,7 +99,7 @@ void report_advice_html(struct session *s, FILE *out)
 	struct advice_list l = { 0 };
 	bool said[ADVICE_KINDS] = { false };
 	fputs("<h2>What to do first</h2>\n", out);
-	if (s->current->plan->layer_count > LAYERS_MAX) {
+	if (session_plan(s)->layer_count > LAYERS_MAX) {
 		fputs("<p>benanza advise MODEL lists it.</p>\n", out);
 		return;
 	}
@@ -145,7 +145,7 @@ void report_advice_html(struct session *s, FILE *out)
 static json_t *advice_json(const struct session *s, const struct advice *one)
 {
 	const struct advice_how *how = advice_how(one->kind);
-	int64_t batch = s->current->plan->batch;
+	int64_t batch = session_plan(s)->batch;
 	json_t *layers = json_array();
 	for (int i = 0; i < one->layer_count; i++)
 		json_array_append_new(layers, json_integer(one->layers[i]));
@@ -161,18 +161,19 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)
 {
 	char words[SCENARIO_TEXT_SIZE];
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	json_t *list = json_array();
 	for (int i = 0; i < l->count; i++)
 		json_array_append_new(list, advice_json(s, &l->items[i]));
 	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o}",
-		"model", json_text(text_of(s->model->path)), "device", s->device.name, "scenario", "batch",
-		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
-		report_json_names(scenario_text(from, words, sizeof(words))), "bound_ns",
-		json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns), "complete",
-		l->complete, "estimated", l->estimated, "overhead_ns", json_number_or_null(l->overhead_ns),
-		"overhead_layers", l->overhead_layers, "target_ns", json_number_or_null(l->target_ns),
-		"reached", isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
+		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,
+		"scenario", "batch", p->batch ? json_integer(p->batch) : json_null(), "dtype",
+		dtype_name(p->dtype), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
+		"bound_ns", json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns),
+		"complete", l->complete, "estimated", l->estimated, "overhead_ns",
+		json_number_or_null(l->overhead_ns), "overhead_layers", l->overhead_layers, "target_ns",
+		json_number_or_null(l->target_ns), "reached",
+		isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

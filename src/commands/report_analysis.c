@@ -149,11 +149,11 @@ static void table_text(struct printing *p, FILE *out)
 
 static struct xsp_input input_of(const struct session *s, const struct report_analyses *r)
 {
-	return (struct xsp_input){ .plan = s->current->plan,
-		.bound = s->analysis,
-		.peaks = &s->peaks,
+	return (struct xsp_input){ .plan = session_plan(s),
+		.bound = session_analysis(s),
+		.peaks = session_peaks(s),
 		.ground = r->ground,
-		.device = s->device.model,
+		.device = session_device(s)->model,
 		.executions = r->executions,
 		.execution_count = r->count };
 }
@@ -181,7 +181,7 @@ void report_analyses_text(const struct session *s, const struct report_analyses 
 	bool first = true;
 	for (int i = 0; i < n; i++) {
 		struct printing p = { 0 };
-		p.numbers = session_numbers(s->current->plan, &p.arena, &total);
+		p.numbers = session_numbers(session_plan(s), &p.arena, &total);
 		p.table = table_of(&p.arena, s, r, i);
 		if (p.table && !first)
 			fputc('\n', out);
@@ -247,7 +247,7 @@ void report_analyses_csv(const struct session *s, const struct report_analyses *
 			if (row < 0)
 				fputs("batch,dtype,analysis,", out);
 			else {
-				report_csv_plan(out, s->current->plan);
+				report_csv_plan(out, session_plan(s));
 				fprintf(out, "%s,", t->analysis->id);
 			}
 			for (int k = 0; k < n; k++) {
@@ -323,7 +323,7 @@ void report_tree_csv(const struct session *s, const struct tree *t, FILE *out)
 	fputs("batch,dtype,depth,kind,name,op,layer,real_ns,bound_ns,ratio,gap_ns\n", out);
 	for (int i = 0; i < t->count; i++) {
 		const struct tree_node *n = &t->nodes[i];
-		report_csv_plan(out, s->current->plan);
+		report_csv_plan(out, session_plan(s));
 		fprintf(out, "%d,%s,", n->depth, tree_kind_name(n->kind));
 		report_csv_field(out, n->name, ',');
 		report_csv_field(out, n->op, ',');

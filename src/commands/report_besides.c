@@ -42,7 +42,7 @@ static const char *branches_text(struct arena *a, const struct plan *p, const st
 /* The sets that save most, in the order of the model. */
 static void used_text(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	struct arena scratch = { 0 };
 	int shown = 0, used = used_count(a);
 	for (int i = 0; i < a->beside_count && shown < SHOWN; i++) {
@@ -54,7 +54,7 @@ static void used_text(const struct session *s, FILE *out)
 		fprintf(out, "              %s%s, alone %s: ", b->mistrusted ? "!" : "",
 			str_duration(ns, b->ns),
 			str_duration(alone, b->alone_ns));
-		report_wrapped(branches_text(&scratch, s->current->plan, b), 16, report_width(out), out);
+		report_wrapped(branches_text(&scratch, session_plan(s), b), 16, report_width(out), out);
 	}
 	if (used > shown)
 		fprintf(out, "              and %d more (bound --json)\n", used - shown);
@@ -80,9 +80,9 @@ static void failed_text(const struct analysis *a, FILE *out)
 /* What is not measured, and how it is. */
 static void unmeasured_text(const struct session *s, int used, FILE *out)
 {
-	int n = s->analysis->beside_unmeasured;
+	int n = session_analysis(s)->beside_unmeasured;
 	const char *verb = n == 1 ? " is" : "s are";
-	if (!s->queue)
+	if (!session_queue(s))
 		fprintf(out, "%s%d problem%s not measured, and nothing can be on a device that is recorded\n",
 			used ? "              " : "side by side  unknown: ", n, verb);
 	else
@@ -93,12 +93,12 @@ static void unmeasured_text(const struct session *s, int used, FILE *out)
 
 void report_besides_text(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	char saves[STR_QUANTITY];
 	int used = used_count(a);
 	if (!a->beside_count)
 		fprintf(out, "side by side  nothing: no branches are independent of each other\n");
-	else if (s->described)
+	else if (session_described(s))
 		fprintf(out,
 			"side by side  not available on a described device: nothing can be measured, and "
 			"there is no\n              estimate; the bound is that of one after the other\n");
@@ -107,7 +107,7 @@ void report_besides_text(const struct session *s, FILE *out)
 			used, a->beside_count, str_duration(saves, a->beside_saves_ns));
 	if (a->beside_unmeasured)
 		unmeasured_text(s, used, out);
-	if (s->described)
+	if (session_described(s))
 		return;
 	if (a->beside_mistrusted)
 		fprintf(out,
@@ -144,7 +144,7 @@ static json_t *kernels_json(const struct result *r)
 
 json_t *report_besides_json(const struct session *s)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	if (a->scenario.parallel != PARALLEL_MEASURED)
 		return json_null();
 	json_t *sets = json_array();
@@ -152,7 +152,7 @@ json_t *report_besides_json(const struct session *s)
 		const struct beside_cost *b = &a->besides[i];
 		const struct result *r = b->result;
 		json_array_append_new(sets, json_pack("{s:s, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:o}",
-			"problem", b->text, "branches", branches_json(s->current->plan, b), "alone_ns",
+			"problem", b->text, "branches", branches_json(session_plan(s), b), "alone_ns",
 			json_number_or_null(b->alone_ns), "ns", json_number_or_null(b->ns), "algorithm",
 			report_json_text(r ? r->algorithm.name : NULL), "kernels", kernels_json(r), "noisy",
 			r && r->stats.stop == STOP_DISTURBED, "mistrusted", b->mistrusted, "used", b->used,

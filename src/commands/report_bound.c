@@ -35,10 +35,10 @@ void report_libraries_text(const struct device *d, const char *before, FILE *out
 
 void report_head_text(const struct session *s, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena a = { 0 };
 	struct str dims = { 0 };
-	fprintf(out, "%s", text_clean(&a, text_of(s->model->path)));
+	fprintf(out, "%s", text_clean(&a, text_of(session_model(s)->path)));
 	if (p->batch)
 		fprintf(out, "  batch %lld", (long long)p->batch);
 	for (int i = 0; i < p->binding_count; i++)
@@ -49,9 +49,9 @@ void report_head_text(const struct session *s, FILE *out)
 	fprintf(out, "  %s\n", dtype_name(p->dtype));
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);
-	fprintf(out, "%s, %s\n", s->device.model ? s->device.model : "no device",
-		s->device.stack ? s->device.stack : "");
-	report_libraries_text(&s->device, "warning", out);
+	fprintf(out, "%s, %s\n", session_device(s)->model ? session_device(s)->model : "no device",
+		session_device(s)->stack ? session_device(s)->stack : "");
+	report_libraries_text(session_device(s), "warning", out);
 	fputc('\n', out);
 	str_free(&dims);
 	arena_free(&a);
@@ -60,7 +60,7 @@ void report_head_text(const struct session *s, FILE *out)
 /* What sets the parallel bound. */
 static void parallel_text(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	char path[STR_QUANTITY];
 	if (a->scenario.parallel == PARALLEL_MEASURED)
 		report_besides_text(s, out);
@@ -76,7 +76,7 @@ static void parallel_text(const struct session *s, FILE *out)
 
 static void total_text(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
 	if (isnan(a->bound_ns))
@@ -177,8 +177,8 @@ static void contradicted_text(const struct contradicted *c, FILE *out)
 
 static void border_text(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
-	int casts = s->current->plan->border_count;
+	const struct analysis *a = session_analysis(s);
+	int casts = session_plan(s)->border_count;
 	char border[STR_QUANTITY];
 	struct arena scratch = { 0 };
 	const char *what = !a->conversions ? "casts at model inputs and outputs"
@@ -210,16 +210,16 @@ static void launch_text(const struct analysis *a, FILE *out)
 
 static void bound_text(const struct session *s, const struct trust *t, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	const struct coverage *c = &a->coverage;
 	total_text(s, out);
 	trust_text(t, out);
 	interval_text(a, out);
-	disturbed_text(a, s->current->dtype, out);
+	disturbed_text(a, session_dtype(s), out);
 	contradicted_text(&t->against, out);
 	int gaps = c->missing + c->unsupported, shown;
 	struct arena scratch = { 0 };
-	session_numbers(s->current->plan, &scratch, &shown);
+	session_numbers(session_plan(s), &scratch, &shown);
 	arena_free(&scratch);
 	int folded = c->layers - shown;
 	fprintf(out, "coverage      %d layer%s: %d measured, %d by proxy, %d free, %d fused", shown,
@@ -314,7 +314,7 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 /* Where a pattern is found that is no group, one line a reason. */
 static void misses_text(const struct session *s, FILE *out)
 {
-	const struct fusion *f = session_fusion(s->current);
+	const struct fusion *f = session_fusion(s);
 	const struct fusion_miss *first[REASONS_SHOWN];
 	int places[REASONS_SHOWN], count = 0;
 	struct arena a = { 0 };
@@ -332,7 +332,7 @@ static void misses_text(const struct session *s, FILE *out)
 	}
 	for (int i = 0; i < count; i++)
 		fprintf(out, "not fused: %s at %s%s: %s\n", first[i]->pattern,
-			text_clean(&a, s->current->plan->layers[first[i]->layer].name),
+			text_clean(&a, session_plan(s)->layers[first[i]->layer].name),
 			places[i] > 1 ? arena_printf(&a, " (%d places)", places[i]) : "", first[i]->why);
 	if (count)
 		fputc('\n', out);
@@ -343,9 +343,11 @@ static void effects_text(const struct session *s, FILE *out)
 {
 	fprintf(out, "what-if       now           saves      total    speedup\n");
 	bool noisy = false;
-	for (int i = 0; i < s->effect_count; i++) {
-		effect_text(&s->effects[i], s->analysis, s->described != NULL, out);
-		noisy |= s->effects[i].noisy_problems && !s->effects[i].unmeasured_problems;
+	int count;
+	const struct what_if_effect *effects = session_effects(s, &count);
+	for (int i = 0; i < count; i++) {
+		effect_text(&effects[i], session_analysis(s), session_described(s) != NULL, out);
+		noisy |= effects[i].noisy_problems && !effects[i].unmeasured_problems;
 	}
 	fprintf(out,
 		"  (total: with it on; saves, speedup: on against off; ~: layers are missing, or "
@@ -425,7 +427,7 @@ struct cost_columns {
 
 static struct limit limit_here(const struct session *s, int layer)
 {
-	return limit_of_layer(s->analysis, s->current->plan, &s->peaks, layer);
+	return limit_of_layer(session_analysis(s), session_plan(s), session_peaks(s), layer);
 }
 
 static const char *limit_text(struct arena *a, const struct session *s, int layer)
@@ -444,8 +446,8 @@ static struct cost_columns cost_columns(
 	struct cost_columns c = { .kernel = 2, .limit = 8, .piped = width == WIDTH_PIPE };
 	int algorithm = 9, kernel_most = width >= 120 ? 40 : 18;
 	for (int i = 0; i < shown; i++) {
-		const struct layer_cost *cost = &s->analysis->layers[order[i].layer];
-		const struct plan_layer *l = &s->current->plan->layers[order[i].layer];
+		const struct layer_cost *cost = &session_analysis(s)->layers[order[i].layer];
+		const struct plan_layer *l = &session_plan(s)->layers[order[i].layer];
 		c.name = name_longest(a, c.name, l->name, c.piped);
 		c.kernel = greater(c.kernel, text_columns(kernel_text(a, cost, l)));
 		c.limit = greater(c.limit, text_columns(limit_text(a, s, order[i].layer)));
@@ -459,9 +461,9 @@ static struct cost_columns cost_columns(
 static void cost_line(struct arena *a, const struct session *s, int layer, int number,
 	const struct cost_columns *w, FILE *out)
 {
-	const struct analysis *an = s->analysis;
+	const struct analysis *an = session_analysis(s);
 	const struct layer_cost *c = &an->layers[layer];
-	const struct plan_layer *l = &s->current->plan->layers[layer];
+	const struct plan_layer *l = &session_plan(s)->layers[layer];
 	bool guess = cost_is_guess(c);
 	char cost[STR_QUANTITY];
 	report_line(out, "%5d  %s %s %s%9s %6.1f%%  %s  %s", number,
@@ -509,10 +511,10 @@ static void limits_text(
 
 static void costs_text(const struct session *s, int width, FILE *out)
 {
-	const struct analysis *an = s->analysis;
+	const struct analysis *an = session_analysis(s);
 	struct arena a = { 0 };
 	struct dear *order = ARENA_ARRAY(&a, struct dear, an->layer_count);
-	int shown = 0, total, *numbers = session_numbers(s->current->plan, &a, &total);
+	int shown = 0, total, *numbers = session_numbers(session_plan(s), &a, &total);
 	for (int i = 0; i < an->layer_count; i++)
 		order[i] = (struct dear){ i, an->layers[i].ns };
 	qsort(order, (size_t)an->layer_count, sizeof(*order), dear_compare);
@@ -540,8 +542,8 @@ static bool is_gap(const struct layer_cost *c)
 
 static void gaps_text(const struct session *s, int width, FILE *out)
 {
-	const struct analysis *an = s->analysis;
-	const struct plan *p = s->current->plan;
+	const struct analysis *an = session_analysis(s);
+	const struct plan *p = session_plan(s);
 	struct arena a = { 0 };
 	int *gaps = ARENA_ARRAY(&a, int, GAPS_SHOWN), count = 0, all = 0, name = 0, op = 0;
 	int total, *numbers = session_numbers(p, &a, &total);
@@ -580,7 +582,7 @@ static void all_text(const struct session *s, const struct trust *t, int width, 
 	misses_text(s, out);
 	costs_text(s, width, out);
 	gaps_text(s, width, out);
-	report_needs_text(s->current->plan, out);
+	report_needs_text(session_plan(s), out);
 }
 
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out)

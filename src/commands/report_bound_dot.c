@@ -49,13 +49,13 @@ static void cost(const struct session *s, const struct layer_cost *c, const int 
 		fprintf(out, "cost unknown: %s", origin_name(c->origin));
 	else
 		fprintf(out, "%s%s, %.1f%%%s", is_guess(c) ? "~" : "", str_duration(text, c->ns),
-			100 * c->ns / s->analysis->sequential_ns, c->mistrusted ? " suspect" : "");
+			100 * c->ns / session_analysis(s)->sequential_ns, c->mistrusted ? " suspect" : "");
 }
 
 static void node(const struct session *s, const int *numbers, int i, double most, FILE *out)
 {
-	const struct plan_layer *l = &s->current->plan->layers[i];
-	const struct layer_cost *c = &s->analysis->layers[i];
+	const struct plan_layer *l = &session_plan(s)->layers[i];
+	const struct layer_cost *c = &session_analysis(s)->layers[i];
 	struct arena a = { 0 };
 	int step = c->ns > 0 && most > 0 ? (int)(STEPS * c->ns / most) : 0;
 	step = step < STEPS ? step : STEPS - 1;
@@ -68,21 +68,22 @@ static void node(const struct session *s, const int *numbers, int i, double most
 	cost(s, c, numbers, out);
 	fprintf(out, "\", fillcolor=\"%s\", fontcolor=\"%s\"%s%s];\n", works ? steps[step].fill : "#ffffff",
 		works ? steps[step].ink : "#000000", isnan(c->ns) ? ", style=\"filled,dashed\"" : "",
-		s->analysis->complete && c->critical ? ", penwidth=3" : "");
+		session_analysis(s)->complete && c->critical ? ", penwidth=3" : "");
 	arena_free(&a);
 }
 
 static void title(const struct session *s, double most, FILE *out)
 {
-	const struct analysis *an = s->analysis;
+	const struct analysis *an = session_analysis(s);
 	struct arena a = { 0 };
 	char bound[STR_QUANTITY], highest[STR_QUANTITY], on[160];
 	fputs("  label=\"", out);
-	quoted(out, text_clean(&a, text_of(s->model->path)));
-	fprintf(out, ", batch %lld, %s, on ", (long long)s->current->plan->batch,
-		dtype_name(s->current->plan->dtype));
-	quoted(out, text_clean(&a, text_of(s->device.model ? s->device.model : "no device")));
-	scenario_text(&s->scenario, on, sizeof(on));
+	quoted(out, text_clean(&a, text_of(session_model(s)->path)));
+	fprintf(out, ", batch %lld, %s, on ", (long long)session_plan(s)->batch,
+		dtype_name(session_plan(s)->dtype));
+	quoted(out,
+		text_clean(&a, text_of(session_device(s)->model ? session_device(s)->model : "no device")));
+	scenario_text(session_scenario(s), on, sizeof(on));
 	fprintf(out, "\\nlower bound %s%s; what-ifs: %s\\nfill: cost, from white (none) to dark (%s); "
 		     "dashed: cost unknown; ~: estimate or proxy%s\";\n",
 		analysis_mark(an), isnan(an->bound_ns) ? "unknown" : str_duration(bound, an->bound_ns),
@@ -93,10 +94,10 @@ static void title(const struct session *s, double most, FILE *out)
 
 void report_bound_dot(const struct session *s, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena kept = { 0 };
 	int total, *numbers = session_numbers(p, &kept, &total);
-	double most = most_ns(s->analysis);
+	double most = most_ns(session_analysis(s));
 	fputs("digraph model {\n  node [shape=box, style=filled, fontname=\"Helvetica\", fontsize=10];\n"
 	      "  labelloc=t; fontname=\"Helvetica\";\n", out);
 	title(s, most, out);

@@ -127,11 +127,11 @@ static void measured_when(const struct analysis *a, FILE *out)
 
 static void coverage(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	const struct coverage *c = &a->coverage;
 	struct arena scratch = { 0 };
 	int shown; /* without those that only compute constants, which count as free */
-	session_numbers(s->current->plan, &scratch, &shown);
+	session_numbers(session_plan(s), &scratch, &shown);
 	arena_free(&scratch);
 	fact(out, "coverage",
 		"%d layers: %d measured, %d by proxy, %d estimated, %d given, %d fused, %d free, %d not "
@@ -145,19 +145,20 @@ static void coverage(const struct session *s, FILE *out)
 
 static void about(const struct session *s, const struct trust *t, FILE *out)
 {
-	const struct analysis *a = s->analysis;
-	const struct plan *p = s->current->plan;
+	const struct analysis *a = session_analysis(s);
+	const struct plan *p = session_plan(s);
 	struct str line = { 0 };
 	char on[160], lo[STR_QUANTITY], hi[STR_QUANTITY], now[32];
 	fputs("<h2>What this is of</h2>\n<table><tbody>\n", out);
-	fact(out, "model", "%s, %d nodes", s->model->path, s->model->graph->node_count);
+	fact(out, "model", "%s, %d nodes", session_model(s)->path, session_model(s)->graph->node_count);
 	session_dims_describe(s, &line);
 	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
 	str_clear(&line);
 	fact(out, "type", "%s", dtype_name(p->dtype));
-	fact(out, "device", "%s", s->device.model ? s->device.model : "none");
-	fact(out, "stack", "%s", s->device.stack && *s->device.stack ? s->device.stack : "unknown");
-	if (s->described)
+	fact(out, "device", "%s", session_device(s)->model ? session_device(s)->model : "none");
+	fact(out, "stack", "%s",
+		session_device(s)->stack && *session_device(s)->stack ? session_device(s)->stack : "unknown");
+	if (session_described(s))
 		fact(out, "described only", "nothing was measured on this device: all times are estimates");
 	scenario_text(&a->scenario, on, sizeof(on));
 	fact(out, "what-ifs on", "%s", on[0] ? on : "none");
@@ -179,18 +180,18 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 
 static void head(const struct session *s, FILE *out)
 {
-	const struct analysis *a = s->analysis;
-	const char *slash = strrchr(s->model->path, '/');
+	const struct analysis *a = session_analysis(s);
+	const char *slash = strrchr(session_model(s)->path, '/');
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
 	fprintf(out, "<!DOCTYPE html>\n<html lang=\"en\"><head><meta charset=\"utf-8\">\n"
 		"<meta http-equiv=\"Content-Security-Policy\" content=\"default-src 'none'; "
 		"style-src 'unsafe-inline'\">\n<meta name=\"viewport\" content=\"width=device-width\">\n"
 		"<title>");
-	html_untrusted(out, text_of(s->model->path));
+	html_untrusted(out, text_of(session_model(s)->path));
 	fprintf(out, ": lower bound</title>\n<style>%s</style></head><body>\n"
 		"<h1>Lower bound of the latency of ", style);
-	html_untrusted(out, text_of(slash ? slash + 1 : s->model->path));
+	html_untrusted(out, text_of(slash ? slash + 1 : session_model(s)->path));
 	fputs("</h1>\n<p class=\"big\">", out);
 	if (isnan(a->bound_ns))
 		fputs("unknown: nothing is measured", out);
@@ -207,12 +208,14 @@ static void head(const struct session *s, FILE *out)
 
 static void what_ifs(const struct session *s, FILE *out)
 {
-	const double now = s->analysis->bound_ns;
+	const double now = session_analysis(s)->bound_ns;
 	fputs("<h2>What if</h2>\n<div class=\"t\"><table><thead><tr><th>what-if</th><th>now</th>"
 	      "<th class=\"n\">saves</th>"
 	      "<th class=\"n\">total with it</th><th></th></tr></thead><tbody>\n", out);
-	for (int i = 0; i < s->effect_count; i++) {
-		const struct what_if_effect *e = &s->effects[i];
+	int count;
+	const struct what_if_effect *effects = session_effects(s, &count);
+	for (int i = 0; i < count; i++) {
+		const struct what_if_effect *e = &effects[i];
 		bool guess = e->estimated || !e->complete, unknown = e->unmeasured_problems;
 		fprintf(out, "<tr><td>%s</td><td>%s</td>", e->row->name, e->row->choices[e->choice]);
 		if (e->available) {
@@ -267,10 +270,10 @@ static void method(const struct layer_cost *c, const int *numbers, FILE *out)
 
 static void layer(const struct session *s, const int *numbers, int i, double most, FILE *out)
 {
-	const struct analysis *a = s->analysis;
-	const struct plan_layer *l = &s->current->plan->layers[i];
+	const struct analysis *a = session_analysis(s);
+	const struct plan_layer *l = &session_plan(s)->layers[i];
 	const struct layer_cost *c = &a->layers[i];
-	struct limit limit = limit_of_layer(a, s->current->plan, &s->peaks, i);
+	struct limit limit = limit_of_layer(a, session_plan(s), session_peaks(s), i);
 	struct str by = { 0 };
 	char lo[STR_QUANTITY], hi[STR_QUANTITY];
 	bool guess = cost_is_guess(c);
@@ -298,12 +301,12 @@ static void layer(const struct session *s, const int *numbers, int i, double mos
 
 static void layers(const struct session *s, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena kept = { 0 };
 	int total, *numbers = session_numbers(p, &kept, &total);
 	double most = 0;
 	for (int i = 0; i < p->layer_count; i++)
-		most = s->analysis->layers[i].ns > most ? s->analysis->layers[i].ns : most;
+		most = session_analysis(s)->layers[i].ns > most ? session_analysis(s)->layers[i].ns : most;
 	fprintf(out, "<h2>Layers</h2>\n<p>%d layers; %d more only compute constants.</p>\n"
 		"<div class=\"t\"><table class=\"s\"><thead><tr><th class=\"n\">no</th><th>layer</th>"
 		"<th>operator</th><th class=\"n\">cost</th><th class=\"n\">share</th>"
@@ -336,7 +339,7 @@ static void methods(const struct session *s, FILE *out)
 	      "\"at least\".</dd>\n"
 	      "<dt>bound by</dt><dd>The peak that limits the layer, and the share of it that the layer "
 	      "reaches.</dd>\n", out);
-	if (s->analysis->scenario.layouts == LAYOUTS_FREE)
+	if (session_analysis(s)->scenario.layouts == LAYOUTS_FREE)
 		fputs("<dt>not included</dt><dd>Conversions between the layouts of neighbouring layers.</dd>"
 		      "\n", out);
 	fputs("</dl>\n", out);

@@ -23,17 +23,18 @@ json_t *report_json_names(const char *list)
 
 void report_json_assumed(json_t *scenario, const struct session *s)
 {
-	const struct session_plan *sp = s->current;
+	const struct plan *p = session_plan(s);
+	const struct assumption *assumed = session_assumed(s);
 	json_t *list = json_array();
-	for (int i = 0; sp->assumed && i < sp->plan->layer_count; i++) {
+	for (int i = 0; assumed && i < p->layer_count; i++) {
 		char cost[ASSUME_TEXT_SIZE];
-		if (sp->assumed[i].kind != ASSUME_NOTHING)
+		if (assumed[i].kind != ASSUME_NOTHING)
 			json_array_append_new(list,
 				json_pack("{s:i, s:o, s:s}", "layer", i, "name",
-					json_text(sp->plan->layers[i].name), "cost",
-					assume_cost_text(cost, &sp->assumed[i])));
+					json_text(p->layers[i].name), "cost",
+					assume_cost_text(cost, &assumed[i])));
 	}
-	if (s->scenario.assume && json_array_size(list))
+	if (session_scenario(s)->assume && json_array_size(list))
 		json_object_set(scenario, "assumed", list);
 	json_decref(list);
 }
@@ -93,7 +94,7 @@ static json_t *estimate_json(const struct layer_cost *l)
 /* Costs by what limits the layers. */
 static json_t *limit_totals_json(const struct session *s)
 {
-	struct limit_totals t = limit_totals_of(s->analysis, s->current->plan, &s->peaks);
+	struct limit_totals t = limit_totals_of(session_analysis(s), session_plan(s), session_peaks(s));
 	json_t *all = json_object();
 	for (int by = 0; by < LIMIT_COUNT; by++)
 		json_object_set_new(all, by ? limit_name((enum limit_by)by) : "unknown",
@@ -103,7 +104,7 @@ static json_t *limit_totals_json(const struct session *s)
 
 static json_t *memory_json(const struct session *s)
 {
-	struct memory_need m = memory_of(s->current->plan, s->analysis);
+	struct memory_need m = memory_of(session_plan(s), session_analysis(s));
 	return json_pack("{s:o, s:o, s:o, s:o, s:i}", "peak_bytes", json_number_or_null(m.peak),
 		"weights_bytes", json_number_or_null(m.weights), "activations_bytes",
 		json_number_or_null(m.activations), "workspace_bytes", json_number_or_null(m.workspace),
@@ -120,8 +121,8 @@ static json_t *fold_json(const struct plan *p, const struct plan_layer *l)
 
 static json_t *layer_json(const struct session *s, const int *numbers, int i)
 {
-	const struct analysis *a = s->analysis;
-	const struct plan *p = s->current->plan;
+	const struct analysis *a = session_analysis(s);
+	const struct plan *p = session_plan(s);
 	json_t *bodies = bodies_json(&p->layers[i], &a->layers[i]);
 	const struct layer_cost *l = &a->layers[i];
 	bool known = l->origin != ORIGIN_MISSING && l->origin != ORIGIN_UNSUPPORTED;
@@ -131,7 +132,7 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		l->result ? json_string(l->result->algorithm.name) : json_null(), "preferred_ns",
 		json_number_or_null(l->preferred_ns), "roofline_ns", json_number_or_null(l->roofline_ns),
 		"critical", l->critical, "slack_ns", json_number_or_null(l->slack_ns));
-	struct limit limit = limit_of_layer(a, p, &s->peaks, i);
+	struct limit limit = limit_of_layer(a, p, session_peaks(s), i);
 	limit_json(o, &limit);
 	json_object_set_new(o, "name", json_text(p->layers[i].name));
 	json_object_set_new(o, "op", json_text(p->layers[i].node->op));
@@ -173,13 +174,13 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 /* Where a pattern is found that is no group, and why. */
 static json_t *misses_json(const struct session *s)
 {
-	const struct fusion *f = session_fusion(s->current);
+	const struct fusion *f = session_fusion(s);
 	json_t *list = json_array();
 	for (int i = 0; i < f->miss_count; i++) {
 		const struct fusion_miss *m = &f->misses[i];
 		json_array_append_new(list,
 			json_pack("{s:i, s:o, s:s, s:s}", "layer", m->layer, "name",
-				json_text(s->current->plan->layers[m->layer].name), "pattern", m->pattern,
+				json_text(session_plan(s)->layers[m->layer].name), "pattern", m->pattern,
 				"why", m->why));
 	}
 	return list;
@@ -188,16 +189,18 @@ static json_t *misses_json(const struct session *s)
 static json_t *effects_json(const struct session *s)
 {
 	json_t *list = json_array();
-	for (int i = 0; i < s->effect_count; i++) {
-		const struct what_if_effect *e = &s->effects[i];
+	int count;
+	const struct what_if_effect *effects = session_effects(s, &count);
+	for (int i = 0; i < count; i++) {
+		const struct what_if_effect *e = &effects[i];
 		char word[WHAT_IF_WORD_SIZE];
-		double now = s->analysis->bound_ns;
+		double now = session_analysis(s)->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
 		json_array_append_new(list,
 			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, s:o}",
 				"name", e->row->name, "on", e->on, "choice",
-				what_if_word(e->row, &s->scenario, word, sizeof(word)),
+				what_if_word(e->row, session_scenario(s), word, sizeof(word)),
 				"bound_ns",
 				json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
 				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
@@ -269,9 +272,9 @@ json_t *report_libraries_json(const struct device *d)
 
 json_t *report_bound_json(const struct session *s, const struct trust *t)
 {
-	const struct plan *p = s->current->plan;
-	const struct analysis *a = s->analysis;
-	const struct device *d = &s->device;
+	const struct plan *p = session_plan(s);
+	const struct analysis *a = session_analysis(s);
+	const struct device *d = session_device(s);
 	char on[SCENARIO_TEXT_SIZE];
 	json_t *layers = json_array();
 	struct arena scratch = { 0 };
@@ -281,14 +284,15 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	arena_free(&scratch);
 	json_t *o = json_object();
 	json_object_set_new(o, "model",
-		json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(s->model->path)), "name",
-			json_text(s->model->graph->name), "nodes", s->model->graph->node_count));
+		json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(session_model(s)->path)), "name",
+			json_text(session_model(s)->graph->name), "nodes",
+			session_model(s)->graph->node_count));
 	json_object_set_new(o, "device",
 		json_pack("{s:s?, s:s?, s:s?, s:s?}", "name", d->name, "model", d->model, "runner", d->runner,
 			"stack", d->stack));
 	json_object_set_new(o, "scenario", json_pack("{s:o, s:s, s:o, s:s}", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
-		report_json_names(scenario_text(&s->scenario, on, sizeof(on))), "cache",
+		report_json_names(scenario_text(session_scenario(s), on, sizeof(on))), "cache",
 		cache_name(a->cache)));
 	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
 	json_object_set_new(json_object_get(o, "scenario"), "dims_from", report_dims_from_json(s));
@@ -339,7 +343,7 @@ static const char *number_field(struct arena *a, double ns)
 void report_bound_csv_layers(
 	const struct session *s, const int *layers, int count, bool header, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena a = { 0 }, kept = { 0 };
 	int total, *numbers = session_numbers(p, &kept, &total);
 	if (header)
@@ -349,7 +353,7 @@ void report_bound_csv_layers(
 			out);
 	for (int k = 0; k < count; k++) {
 		int i = layers ? layers[k] : k;
-		const struct layer_cost *c = &s->analysis->layers[i];
+		const struct layer_cost *c = &session_analysis(s)->layers[i];
 		report_csv_plan(out, p);
 		fprintf(out, "%d,", i);
 		report_csv_field(out, text_clean(&a, p->layers[i].name), ',');
@@ -366,5 +370,5 @@ void report_bound_csv_layers(
 
 void report_bound_csv(const struct session *s, bool header, FILE *out)
 {
-	report_bound_csv_layers(s, NULL, s->analysis->layer_count, header, out);
+	report_bound_csv_layers(s, NULL, session_analysis(s)->layer_count, header, out);
 }

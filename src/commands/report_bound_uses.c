@@ -6,7 +6,7 @@
 
 static void memory_text(const struct session *s, FILE *out)
 {
-	struct memory_need m = memory_of(s->current->plan, s->analysis);
+	struct memory_need m = memory_of(session_plan(s), session_analysis(s));
 	char peak[STR_QUANTITY], part[STR_QUANTITY];
 	fprintf(out, "memory        %s%s at the peak: weights ", m.unknown ? "at least " : "",
 		str_bytes(peak, m.peak));
@@ -21,7 +21,7 @@ static void memory_text(const struct session *s, FILE *out)
 /* "limits  overhead 62% of the cost in 80 layers, memory 30% in 60, compute 8% in 3": the largest first. */
 static void limit_totals_text(const struct session *s, FILE *out)
 {
-	struct limit_totals t = limit_totals_of(s->analysis, s->current->plan, &s->peaks);
+	struct limit_totals t = limit_totals_of(session_analysis(s), session_plan(s), session_peaks(s));
 	bool done[LIMIT_COUNT] = { [LIMIT_UNKNOWN] = true };
 	if (!(t.known_ns > 0))
 		return;

@@ -122,13 +122,13 @@ static int by_total(const void *a, const void *b)
 /* The costliest first; in the arena. */
 static struct spot *spots_of(struct session *s, struct arena *arena, int *count)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct spot *spots = ARENA_ARRAY(arena, struct spot, p->layer_count + 1);
 	struct hash seen = { 0 };
 	*count = 0;
 	for (int i = 0; i < p->layer_count; i++) {
-		const struct layer_cost *c = &s->analysis->layers[i];
-		const char *text = limit_problem(s->analysis, p, i);
+		const struct layer_cost *c = &session_analysis(s)->layers[i];
+		const char *text = limit_problem(session_analysis(s), p, i);
 		struct problem parsed;
 		if (!(c->ns > 0) || c->bodies || !text)
 			continue;
@@ -152,7 +152,7 @@ static struct spot *spots_of(struct session *s, struct arena *arena, int *count)
 
 static void spot_name(const struct session *s, const struct spot *d, FILE *out)
 {
-	html_untrusted(out, s->current->plan->layers[d->layer].name);
+	html_untrusted(out, session_plan(s)->layers[d->layer].name);
 	if (d->layers > 1)
 		fprintf(out, " and %d more", d->layers - 1);
 }
@@ -178,9 +178,9 @@ static void ceiling(FILE *out, const struct frame *f, const char *name, double p
 /* The unit that the scenario allows for the model's type. */
 static double peak_of(const struct session *s, char name[32])
 {
-	const struct scenario *w = &s->analysis->scenario;
-	enum dtype type = s->current->plan->dtype, unit = type == DTYPE_F32 ? DTYPE_TF32 : type;
-	double plain = s->peaks.flops[type], matrix = s->peaks.matrix_flops[unit];
+	const struct scenario *w = &session_analysis(s)->scenario;
+	enum dtype type = session_plan(s)->dtype, unit = type == DTYPE_F32 ? DTYPE_TF32 : type;
+	double plain = session_peaks(s)->flops[type], matrix = session_peaks(s)->matrix_flops[unit];
 	bool on = w->matrix && (type != DTYPE_F32 || w->relaxed) && matrix > 0;
 	snprintf(name, 32, "%s%s", dtype_name(on ? unit : type), on ? " matrix" : "");
 	return on ? matrix : plain;
@@ -188,8 +188,8 @@ static double peak_of(const struct session *s, char name[32])
 
 static void roofline(struct session *s, const struct spot *spots, int count, FILE *out)
 {
-	const struct peaks *k = &s->peaks;
-	double x0 = NAN, x1 = NAN, y0 = NAN, y1 = NAN, all = s->analysis->sequential_ns;
+	const struct peaks *k = session_peaks(s);
+	double x0 = NAN, x1 = NAN, y0 = NAN, y1 = NAN, all = session_analysis(s)->sequential_ns;
 	char name[32], number[STR_QUANTITY], most[STR_QUANTITY];
 	double peak = peak_of(s, name);
 	int shown = 0;
@@ -275,22 +275,23 @@ static int bars_of(const struct analysis *a, bool parallel, int *order)
 
 static void bar(const struct session *s, const struct frame *f, int i, double start, int lane, FILE *out)
 {
-	const struct layer_cost *c = &s->analysis->layers[i];
+	const struct layer_cost *c = &session_analysis(s)->layers[i];
 	char from[STR_QUANTITY], cost[STR_QUANTITY];
 	double x = x_of(f, start), width = x_of(f, start + c->ns) - x;
-	bool critical = s->analysis->scenario.parallel && c->critical && s->analysis->complete;
+	bool critical =
+		session_analysis(s)->scenario.parallel && c->critical && session_analysis(s)->complete;
 	if (width < 0.05)
 		return;
 	fprintf(out, "<rect class=\"%s\" x=\"%.2f\" y=\"%.0f\" width=\"%.2f\" height=\"%d\"><title>",
 		critical ? "k" : "b", x, f->top + lane * LANE_HEIGHT, width, LANE_HEIGHT - 3);
-	html_untrusted(out, s->current->plan->layers[i].name);
+	html_untrusted(out, session_plan(s)->layers[i].name);
 	fprintf(out, ": %s%s from %s on%s</title></rect>\n", cost_is_guess(c) ? "~" : "",
 		str_duration(cost, c->ns), str_duration(from, start), critical ? ", critical" : "");
 }
 
 static void timeline(const struct session *s, struct arena *arena, FILE *out)
 {
-	const struct analysis *a = s->analysis;
+	const struct analysis *a = session_analysis(s);
 	bool parallel = a->scenario.parallel != PARALLEL_OFF;
 	int *order = ARENA_ARRAY(arena, int, a->layer_count + 1), count = bars_of(a, parallel, order);
 	int *lane = ARENA_ARRAY(arena, int, count + 1), lanes = 1, without = 0;
@@ -395,7 +396,7 @@ static void box(const struct session *s, struct arena *arena, const struct frame
 	if (!isnan(t->lo) && !isnan(t->hi))
 		line(out, "i", x_of(f, t->lo / t->median), y + 14, x_of(f, t->hi / t->median), y + 14);
 	label(out, NAMES - 70, y + 11, "end", text_cut(arena, text_clean(arena,
-		s->current->plan->layers[d->layer].name), NAMES_MOST, true));
+		session_plan(s)->layers[d->layer].name), NAMES_MOST, true));
 	label(out, NAMES - 10, y + 11, "end", str_duration(median, t->median));
 }
 
@@ -511,7 +512,7 @@ void report_charts_html(struct session *s, FILE *out)
 	fputs("<h2>Charts</h2>\n", out);
 	roofline(s, spots, count, out);
 	timeline(s, &arena, out);
-	concentration(s->analysis, &arena, out);
+	concentration(session_analysis(s), &arena, out);
 	samples(s, &arena, spots, count, out);
 	reality(s, out);
 	arena_free(&arena);

@@ -50,8 +50,8 @@ static void who_text(struct arena *a, const struct execution *e, FILE *out)
 
 static void model_text(struct arena *a, const struct session *s, FILE *out)
 {
-	const struct plan *p = s->current->plan;
-	fprintf(out, "%s", text_clean(a, text_of(s->model->path)));
+	const struct plan *p = session_plan(s);
+	fprintf(out, "%s", text_clean(a, text_of(session_model(s)->path)));
 	if (p->batch)
 		fprintf(out, "  batch %lld", (long long)p->batch);
 	fprintf(out, "  %s\n", dtype_name(p->dtype));
@@ -91,7 +91,7 @@ static const char *measured_note(struct arena *a, const struct comparison *c)
 static void ratio_text(const struct session *s, const struct reality *y, FILE *out)
 {
 	const struct execution *e = y->execution;
-	enum dtype dtype = s->current->dtype;
+	enum dtype dtype = session_dtype(s);
 	if (isnan(y->ratio))
 		return;
 	fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
@@ -107,10 +107,10 @@ static void ratio_text(const struct session *s, const struct reality *y, FILE *o
 /* How to measure again what contradicts the bound, or why that is not possible. */
 static const char *again_hint(struct arena *a, const struct session *s, const struct execution *e)
 {
-	const struct config_runner *agent = config_agent(s->config, text_of(e->framework));
+	const struct config_runner *agent = config_agent(session_config(s), text_of(e->framework));
 	if (strcmp(e->source, "agent") != 0)
 		return "a file cannot be run again: benanza compare --run AGENT MODEL";
-	if (!s->queue)
+	if (!session_queue(s))
 		return "no runner of the bound's device is configured here";
 	return arena_printf(a, "benanza compare --run %s MODEL", agent ? agent->name : "AGENT");
 }
@@ -132,9 +132,9 @@ static void whole_text(struct arena *a, const struct session *s, const struct re
 struct trust compare_trust(const struct session *s, const struct comparison *c)
 {
 	const struct reality *const list[] = { c->reality };
-	struct contradicted said = contradicted_of(list, 1, s->current->plan->layer_count, NULL);
+	struct contradicted said = contradicted_of(list, 1, session_plan(s)->layer_count, NULL);
 	said.known = said.able > 0; /* else the report gives the reason */
-	return trust_of(s->current->plan, s->analysis, &said, s->queue != NULL);
+	return trust_of(session_plan(s), session_analysis(s), &said, session_queue(s) != NULL);
 }
 
 static void trust_text(const struct trust *t, FILE *out)
@@ -158,14 +158,14 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		fprintf(out,
 			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
 			"MODEL\n",
-			s->device.model ? s->device.model : "this device",
-			s->current->dtype == DTYPE_F32 ? "" : " -t ",
-			s->current->dtype == DTYPE_F32 ? "" : dtype_name(s->current->dtype));
+			session_device(s)->model ? session_device(s)->model : "this device",
+			session_dtype(s) == DTYPE_F32 ? "" : " -t ",
+			session_dtype(s) == DTYPE_F32 ? "" : dtype_name(session_dtype(s)));
 	else {
 		struct trust trust = compare_trust(s, c);
-		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(s->analysis),
+		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(session_analysis(s)),
 			duration(a, y->bound_ns), interval(a, y->bound_lo, y->bound_hi),
-			what_ifs(a, &s->scenario));
+			what_ifs(a, session_scenario(s)));
 		trust_text(&trust, out);
 	}
 	ratio_text(s, y, out);
@@ -295,7 +295,7 @@ static const char *ops_of(struct arena *a, const struct plan *p, const struct re
 static void group_line(struct arena *a, const struct session *s, const struct reality_group *g,
 	const int *numbers, const char *last, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	int layer = g->layers[0];
 	fprintf(out, "%5d  %s %s %9s %s%9s  %s\n", numbers[layer],
 		text_pad(a, text_clean(a, p->layers[layer].name), 18, true),
@@ -334,7 +334,7 @@ static void faster_text(struct arena *a, const struct session *s, const struct r
 
 static void groups_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
 {
-	int total, *numbers = session_numbers(s->current->plan, a, &total), shown = 0;
+	int total, *numbers = session_numbers(session_plan(s), a, &total), shown = 0;
 	int *order = ARENA_ARRAY(a, int, y->group_count + 1);
 	for (int i = 0; i < y->group_count; i++)
 		order[i] = i;
@@ -409,7 +409,7 @@ static void rows_text(
 /* Prints the groups that another provider ran, the longest first. */
 static void placement_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	int *list = ARENA_ARRAY(a, int, y->group_count + 1), count = 0;
 	double sum = 0;
 	for (int i = 0; i < y->group_count; i++)
@@ -440,9 +440,9 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 	const struct reality *y = c->reality;
 	model_text(&a, s, out);
 	who_text(&a, c->execution, out);
-	if (s->device.model)
-		fprintf(out, "bound of      %s, %s\n", s->device.model,
-			s->device.stack ? s->device.stack : "");
+	if (session_device(s)->model)
+		fprintf(out, "bound of      %s, %s\n", session_device(s)->model,
+			session_device(s)->stack ? session_device(s)->stack : "");
 	if (y->prevents & USE_RATIO)
 		fprintf(out, "%s\n",
 			text_cut(&a, arena_printf(&a, "not comparable: %s", y->not_comparable), 80, false));
@@ -464,7 +464,7 @@ void report_against_text(struct session *s, const struct comparison *c, const st
 	const struct against *x, FILE *out)
 {
 	struct arena a = { 0 };
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	int total, *numbers = session_numbers(p, &a, &total), significant = 0;
 	model_text(&a, s, out);
 	fprintf(out, "A  ");

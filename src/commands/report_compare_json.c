@@ -103,8 +103,8 @@ static json_t *matched_json(const struct match *m)
 
 static json_t *model_json(const struct session *s)
 {
-	return json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(s->model->path)), "name",
-		json_text(s->model->graph->name), "nodes", s->model->graph->node_count);
+	return json_pack("{s:o, s:o, s:i}", "path", json_text(text_of(session_model(s)->path)), "name",
+		json_text(session_model(s)->graph->name), "nodes", session_model(s)->graph->node_count);
 }
 
 static json_t *names_json(const char *list)
@@ -119,11 +119,11 @@ static json_t *names_json(const char *list)
 
 static json_t *scenario_json(const struct session *s)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	char on[SCENARIO_TEXT_SIZE];
 	return json_pack("{s:o, s:s, s:o, s:o}", "batch", p->batch ? json_integer(p->batch) : json_null(),
 		"dtype", dtype_name(p->dtype), "what_if",
-		names_json(scenario_text(&s->scenario, on, sizeof(on))), "dims", report_dims_json(p));
+		names_json(scenario_text(session_scenario(s), on, sizeof(on))), "dims", report_dims_json(p));
 }
 
 json_t *report_compare_json(struct session *s, const struct comparison *c)
@@ -132,8 +132,9 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	const struct reality *y = c->reality;
 	json_t *o = json_object();
 	json_object_set_new(o, "model", model_json(s));
-	json_object_set_new(o, "device", json_pack("{s:s?, s:s?, s:s?}", "name", s->device.name, "model",
-		s->device.model, "stack", s->device.stack));
+	json_object_set_new(o, "device",
+		json_pack("{s:s?, s:s?, s:s?}", "name", session_device(s)->name, "model",
+			session_device(s)->model, "stack", session_device(s)->stack));
 	json_object_set_new(o, "scenario", scenario_json(s));
 	json_object_set_new(o, "agent", agent_json(c->execution));
 	json_object_set_new(o, "measured_ns", json_number_or_null(y->measured_ns));
@@ -215,7 +216,7 @@ void report_compare_csv(struct session *s, const struct comparison *c, int numbe
 			y->group_of_row[i] >= 0 ? &y->groups[y->group_of_row[i]] : NULL;
 		if (r->parent >= 0 || (r->level != LEVEL_LAYER && r->level != LEVEL_KERNEL))
 			continue;
-		report_csv_plan(out, s->current->plan);
+		report_csv_plan(out, session_plan(s));
 		fprintf(out, "%d,%d,", number, i);
 		report_csv_field(out, r->name, ',');
 		report_csv_field(out, r->op, ',');

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "commands/command.h"
 #include "commands/report.h"
 
 #include <math.h>
@@ -224,7 +225,7 @@ json_t *report_dims_json(const struct plan *p)
 
 json_t *report_dims_from_json(const struct session *s)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	json_t *o = json_object();
 	struct arena a = { 0 };
 	for (int i = 0; i < p->binding_count; i++)
@@ -236,7 +237,7 @@ json_t *report_dims_from_json(const struct session *s)
 
 void report_dims_note(const struct session *s)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct arena a = { 0 };
 	for (int i = 0; i < p->binding_count; i++)
 		if (strcmp(session_binding_origin(s, i), "remembered") == 0)
@@ -248,20 +249,20 @@ void report_dims_note(const struct session *s)
 	arena_free(&a);
 }
 
-void report_batch_note(const struct session *s, int64_t batch)
+void report_batch_note(const struct session *s, const struct options *o, int64_t batch)
 {
-	int64_t used = s->current->plan->shape_batch;
-	if (s->options.batch_option && used && used != batch)
+	int64_t used = session_plan(s)->shape_batch;
+	if (!o->quiet && o->batch_option && used && used != batch)
 		fprintf(stderr, "benanza: %s: --input sets the batch %lld; -b %lld is not used\n",
 			session_model_name(s), (long long)used, (long long)batch);
 }
 
 static json_t *warnings_json(const struct session *s)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	json_t *list = json_array();
-	for (int i = 0; i < s->model->warning_count; i++)
-		json_array_append_new(list, json_text(text_of(s->model->warnings[i])));
+	for (int i = 0; i < session_model(s)->warning_count; i++)
+		json_array_append_new(list, json_text(text_of(session_model(s)->warnings[i])));
 	for (int i = 0; i < p->warning_count; i++)
 		json_array_append_new(list, json_text(text_of(p->warnings[i])));
 	return list;
@@ -271,8 +272,8 @@ static json_t *warnings_json(const struct session *s)
  * else. */
 void report_layers_json(const struct session *s, FILE *out)
 {
-	const struct model *m = s->model;
-	const struct plan *p = s->current->plan;
+	const struct model *m = session_model(s);
+	const struct plan *p = session_plan(s);
 	json_t *model = json_pack("{s:o, s:o, s:o, s:I, s:o, s:i, s:I}", "path", json_text(text_of(m->path)),
 		"name", json_text(m->graph->name), "producer", json_text(m->producer), "ir_version",
 		(json_int_t)m->ir_version, "opsets", opsets_json(m), "nodes", m->graph->node_count,
@@ -363,7 +364,7 @@ static void layers_csv(
 
 void report_layers_csv(const struct session *s, bool header, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	if (header)
 		fputs("batch,dtype,index,name,op,domain,class,inputs,outputs,flops,bytes,distinct,problem,"
 		      "proxy,estimated,"
@@ -390,7 +391,7 @@ static const char *total_prefix(const struct plan *p, int unknown_layers)
 
 static void layers_summary(const struct session *s, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	char flops[STR_QUANTITY + 1], bytes[STR_QUANTITY + 1], weights[STR_QUANTITY];
 	marked(flops, p->upto || (p->at_least && !p->unknown_flops_layers), str_count, p->flops);
 	marked(bytes, p->upto || (p->at_least && !p->unknown_bytes_layers), str_bytes, p->bytes);
@@ -419,8 +420,8 @@ static void layers_summary(const struct session *s, FILE *out)
 	}
 	fputc('\n', out);
 	report_needs_text(p, out);
-	for (int i = 0; i < s->model->warning_count; i++)
-		fprintf(out, "warning: %s\n", s->model->warnings[i]);
+	for (int i = 0; i < session_model(s)->warning_count; i++)
+		fprintf(out, "warning: %s\n", session_model(s)->warnings[i]);
 	for (int i = 0; i < p->warning_count; i++)
 		fprintf(out, "warning: %s\n", text_clean(&a, text_of(p->warnings[i])));
 	arena_free(&a);
@@ -557,7 +558,7 @@ static void layers_print(const struct plan *p, int depth, const struct widths *w
 
 void report_layers_text(const struct session *s, bool constants, FILE *out)
 {
-	const struct plan *p = s->current->plan;
+	const struct plan *p = session_plan(s);
 	struct widths w = { 4, 6 };
 	struct arena a = { 0 };
 	struct str dims = { 0 };

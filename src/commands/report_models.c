@@ -126,7 +126,8 @@ void report_models_text(const struct session *s, const struct report_models *r, 
 	struct arena a = { 0 };
 	char words[64];
 	fprintf(out, "%s\n%s, %s\n\n", session_sweep_text(words, sizeof(words), r->batch, r->dtype),
-		s->device.model ? s->device.model : "no device", s->device.stack ? s->device.stack : "");
+		session_device(s)->model ? session_device(s)->model : "no device",
+		session_device(s)->stack ? session_device(s)->stack : "");
 	models_text(r, &a, out);
 	pairs_text(r, &a, out);
 	cover_text(r, false, &a, out);
@@ -176,9 +177,9 @@ json_t *report_models_json(const struct session *s, const struct report_models *
 			m->unknown));
 	}
 	json_t *o = json_pack("{s:s?, s:{s:o, s:s, s:o}, s:i, s:i, s:o, s:o, s:[o, o]}", "device",
-		s->device.name, "scenario", "batch", r->batch ? json_integer(r->batch) : json_null(),
+		session_device(s)->name, "scenario", "batch", r->batch ? json_integer(r->batch) : json_null(),
 		"dtype", dtype_name(r->dtype), "what_if",
-		report_json_names(scenario_text(&s->scenario, words, sizeof(words))), "layers", layers,
+		report_json_names(scenario_text(session_scenario(s), words, sizeof(words))), "layers", layers,
 		"distinct", r->sharing->problem_count, "models", models, "shared", pairs_json(r, &a), "cover",
 		cover_json(r, false, &a), cover_json(r, true, &a));
 	arena_free(&a);

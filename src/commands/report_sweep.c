@@ -145,9 +145,10 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 	char words[SCENARIO_TEXT_SIZE];
 	int width = report_width(out);
 	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
-	fprintf(out, "%s  %s\n%s, %s\n\n", text_clean(&a, text_of(s->model->path)),
-		scenario_text(&s->scenario, words, sizeof(words)),
-		s->device.model ? s->device.model : "no device", s->device.stack ? s->device.stack : "");
+	fprintf(out, "%s  %s\n%s, %s\n\n", text_clean(&a, text_of(session_model(s)->path)),
+		scenario_text(session_scenario(s), words, sizeof(words)),
+		session_device(s)->model ? session_device(s)->model : "no device",
+		session_device(s)->stack ? session_device(s)->stack : "");
 	head_print(r, &sheet, &a, out);
 	for (int i = 0; i < r->count; i++) {
 		if (i && r->rows[i].first && sheet.series_rows > 1)
@@ -195,9 +196,9 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 	json_t *o = json_pack(
 		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
 		"s:b, s:b, s:b}",
-		"device", s->device.name, "scenario", "batch",
+		"device", session_device(s)->name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(row->dtype), "dims",
-		dims, "what_if", report_json_names(scenario_text(&s->scenario, words, sizeof(words))),
+		dims, "what_if", report_json_names(scenario_text(session_scenario(s), words, sizeof(words))),
 		"bound_ns", json_number_or_null(p->bound_ns), "interval_ns",
 		report_json_interval(p->lo_ns, p->hi_ns), "items_per_s", json_number_or_null(p->items_per_s),
 		"tokens_per_s", json_number_or_null(p->tokens_per_s), "memory_bytes",

@@ -81,14 +81,14 @@ static void rows_add(struct trace *t, const struct comparison *c, double *start)
  */
 static void bound_add(struct trace *t, const struct session *s)
 {
-	const struct analysis *an = s->analysis;
+	const struct analysis *an = session_analysis(s);
 	double at = 0;
 	for (int i = 0; i < an->layer_count; i++) {
 		const struct layer_cost *l = &an->layers[i];
 		if (isnan(l->ns) || !(l->ns > 0))
 			continue;
 		bool parallel = scenario_has_path(&an->scenario) && !isnan(l->start_ns);
-		span(t, parallel ? 1 + i : 1, s->current->plan->layers[i].name, origin_name(l->origin),
+		span(t, parallel ? 1 + i : 1, session_plan(s)->layers[i].name, origin_name(l->origin),
 			parallel ? l->start_ns : at, l->ns,
 			json_pack("{s:i, s:o, s:b}", "layer", i, "algorithm",
 				l->result ? json_text(text_of(l->result->algorithm.name)) : json_null(),
@@ -108,7 +108,8 @@ void trace_add(struct trace *t, struct session *s, const struct comparison *c)
 		arena_printf(&a, "measured: %s %s %s", *e->framework ? e->framework : e->source, e->version,
 			e->provider));
 	rows_add(t, c, start);
-	name_process(t, arena_printf(&a, "bound: %s", s->device.model ? s->device.model : ""));
+	name_process(
+		t, arena_printf(&a, "bound: %s", session_device(s)->model ? session_device(s)->model : ""));
 	bound_add(t, s);
 	arena_free(&a);
 }

@@ -150,18 +150,17 @@ static void predict_ratio(const struct trying *t, struct tried *one, struct sess
 
 static void predict_batch(const struct trying *t, struct tried *one)
 {
-	const struct session_plan *base = t->session->current;
-	double items = base->plan->batch > 0 ? (double)one->change.batch / (double)base->plan->batch : NAN;
-	struct session_bound to = session_bound_at(t->session, one->change.batch, base->dtype);
+	int64_t batch = session_plan(t->session)->batch;
+	double items = batch > 0 ? (double)one->change.batch / (double)batch : NAN;
+	struct session_bound to = session_bound_at(t->session, one->change.batch, session_dtype(t->session));
 	predict_ratio(t, one, to, items);
 	one->bench = arena_printf(t->arena, "-b %lld", (long long)one->change.batch);
 }
 
 static void predict_type(const struct trying *t, struct tried *one)
 {
-	const struct session_plan *base = t->session->current;
 	enum dtype dtype = dtype_parse(text_of(one->change.dtype));
-	predict_ratio(t, one, session_bound_at(t->session, base->batch, dtype), 1);
+	predict_ratio(t, one, session_bound_at(t->session, session_batch(t->session), dtype), 1);
 	one->bench = arena_printf(t->arena, "-t %s", one->change.dtype);
 }
 
@@ -320,8 +319,8 @@ static void try_one(const struct trying *t, struct tried *one)
 		put_why(t, one, !a && bad ? TRIED_UNAVAILABLE : TRIED_FAILED,
 			interrupted ? "interrupted" : why.text);
 	session_agent_free(a);
-	if (t->session->store)
-		keep_on(t->session->store, t->options->quiet);
+	if (session_store(t->session))
+		keep_on(session_store(t->session), t->options->quiet);
 }
 
 static struct tried tried_new(const struct trying *t, const struct move_kind *k, const char *value)
@@ -345,7 +344,7 @@ static const char *no_change(const struct trying *t, const struct wire_try *chan
 	const char *level = arena_printf(t->arena, "%s", json_string_at(settings, "level", ""));
 	const struct {
 		const char *what, *from, *to;
-	} texts[] = { { "type", dtype_name(t->session->current->dtype), change->dtype },
+	} texts[] = { { "type", dtype_name(session_dtype(t->session)), change->dtype },
 		{ "level", level, change->level }, { "provider", base->provider, change->provider } };
 	json_decref(settings);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -394,17 +393,23 @@ static int try_move(const struct trying *t, const struct move *m, struct tried *
 int try_all(struct arena *a, struct session *s, const struct options *o, const struct move *moves, int count,
 	const char *agent, const char *providers, const struct comparison *base, struct tried **tried)
 {
-	struct trying t = { .arena = a, .session = s, .options = o, .agent = agent, .providers = providers,
-		.base = base->execution, .measured_ns = base->reality->measured_ns,
-		.predicts = s->device.model && comparable_device(base->execution->device, s->device.model) };
+	struct trying t = { .arena = a,
+		.session = s,
+		.options = o,
+		.agent = agent,
+		.providers = providers,
+		.base = base->execution,
+		.measured_ns = base->reality->measured_ns,
+		.predicts = session_device(s)->model &&
+			comparable_device(base->execution->device, session_device(s)->model) };
 	struct error err = ERROR_NONE;
 	int done = 0;
 	t.fusion_ns = session_fusion_saves(s, base->reality);
-	t.bound = session_bound_at(s, s->current->batch, s->current->dtype);
+	t.bound = session_bound_at(s, session_batch(s), session_dtype(s));
 	*tried = ARENA_ARRAY(a, struct tried, count * VALUES_MAX + 1);
 	for (int i = 0; i < count && !interrupted; i++)
 		done += try_move(&t, &moves[i], *tried + done);
-	if (keep_end(s->store, KEEP_WAIT_MS, o->quiet, &err))
+	if (keep_end(session_store(s), KEEP_WAIT_MS, o->quiet, &err))
 		fprintf(stderr, "benanza: %s\n", err.text);
 	return done;
 }

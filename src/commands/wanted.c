@@ -55,13 +55,14 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 }
 
 /* Adds every problem of the selected plan. A problem that only groups use counts the groups as uses. */
-static void wanted_plan(struct wanted *w, struct session_plan *sp, unsigned variants)
+static void wanted_plan(struct wanted *w, const struct session *s)
 {
 	struct arena a = { 0 };
 	int count;
 	double total = 0;
-	const struct plan *plan = sp->plan;
-	const struct fusion *fusion = session_fusion(sp);
+	const struct plan *plan = session_plan(s);
+	const struct fusion *fusion = session_fusion(s);
+	unsigned variants = scenario_variants(session_scenario(s));
 	const char **texts = analyze_problems_in(&a, plan, fusion, true, variants, &count);
 	w->mentioned += count;
 	for (int i = 0; i < count; i++)
@@ -100,10 +101,10 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], err) ||
 			session_check_bound(s, err))
 			return -1;
-		if (!o->quiet && i % dtype_count == 0)
-			report_batch_note(s, batches[i / dtype_count]);
+		if (i % dtype_count == 0)
+			report_batch_note(s, o, batches[i / dtype_count]);
 		w->scenario = i;
-		wanted_plan(w, s->current, scenario_variants(&s->scenario));
+		wanted_plan(w, s);
 	}
 	if (!w->mentioned && !o->quiet)
 		fprintf(stderr, "benanza: %s: no layer has anything to measure; benanza layers lists them\n",

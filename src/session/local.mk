@@ -19,15 +19,13 @@ libsession_a_SOURCES = \
 	src/session/session_doctor.c \
 	src/session/session_executions.c \
 	src/session/session_measure.c \
+	src/session/session_parts.c \
 	src/session/session_private.h \
 	src/session/session_reality.c src/session/session_reality.h \
 	src/session/session_set.c \
 	src/session/session_sweep.c \
 	src/session/session_try.c src/session/session_try.h \
 	src/session/state.c src/session/state.h
-
-# the others only read what a session has
-libsession_a_CPPFLAGS = $(AM_CPPFLAGS) -DSESSION_ROOM
 
 check_PROGRAMS += tests/unit/t_described
 tests_unit_t_described_LDADD = $(below_session)

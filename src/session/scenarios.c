@@ -266,7 +266,7 @@ static void total_take(struct session *s, const struct scenario *with, struct sc
 	session_recorded_more(s, &err); /* its error is shown when the scenario is selected */
 	const char **texts = !s->planner
 		? NULL
-		: analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+		: analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
 			  scenario_variants(with), &count);
 	for (int i = 0; texts && i < count; i++)
 		planner_ask(s->planner, texts[i]);

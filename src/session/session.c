@@ -346,13 +346,6 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	return 0;
 }
 
-const struct fusion *session_fusion(struct session_plan *sp)
-{
-	if (!sp->fusion)
-		sp->fusion = fusion_find(sp->plan);
-	return sp->fusion;
-}
-
 static struct session_plan *plan_find(struct session *s, int64_t batch, enum dtype dtype)
 {
 	for (int i = 0; i < s->plan_count; i++)
@@ -552,7 +545,7 @@ static void plan_ask(struct session *s)
 		return;
 	struct arena a = { 0 };
 	int count;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
 		scenario_variants(&s->scenario), &count);
 	for (int i = 0; i < count; i++)
 		planner_ask(s->planner, texts[i]);

@@ -39,44 +39,6 @@ struct session_options {
 	const struct assume_item *assume;       /* --assume */
 };
 
-struct session_plan {
-	int64_t batch;
-	enum dtype dtype;
-	struct plan *plan;
-	struct fusion *fusion;        /* NULL until session_fusion creates it */
-	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
-	int assumed_count;            /* layers with an assumed cost */
-	struct assumption *assumed;   /* per layer; NULL: none was given */
-	uint64_t used;                /* when it was last asked for, counted */
-	bool held;                    /* session_plans_trim leaves it */
-};
-
-/* SHA-256 of the model's file (session/session_reality.h). */
-struct session_hash {
-	enum { SESSION_HASH_UNREAD, SESSION_HASH_KNOWN, SESSION_HASH_NONE } state;
-	char text[DIGEST_SIZE];
-};
-
-/* One batch and data type of a sweep. */
-struct session_sweep_point {
-	int64_t batch;                /* 0: the model's own */
-	enum dtype dtype;
-	int problem_count;
-	const char **problems;        /* distinct problems that it needs, fused ones included */
-};
-
-/* The last sweep that was started; count 0: none. */
-struct session_sweep {
-	struct arena arena;
-	unsigned variants; /* of the problems that it has */
-	int count;
-	struct session_sweep_point *points;
-};
-
-struct session_digest; /* session_agent.c */
-struct session_beside; /* session_choose.c */
-struct session_seat; /* a device that is being connected or closed */
-
 struct session;
 
 /* A form of file in which the explorer saves what it shows. */
@@ -86,93 +48,6 @@ struct session_export {
 	 * an analysis. */
 	void (*print)(struct session *s, const int *layers, int count, FILE *out);
 };
-
-/* Outside src/session, which is compiled with SESSION_ROOM, all of it can only be read: what changes goes
- * through functions. (gcc refuses to write members of the const struct; clang does not look at them.) */
-#ifdef SESSION_ROOM
-#define SESSION_MEMBERS struct
-#else
-#define SESSION_MEMBERS const struct
-#endif
-
-struct session { SESSION_MEMBERS {
-	const struct session_export *exports; /* NULL: none; set by the explorer's command */
-	struct config *given;         /* borrowed: the configuration at session_open */
-	const struct config *config;  /* the same, or with the device that was chosen since */
-	struct session_options options; /* as given; dims, shapes and values borrowed */
-	struct arena dim_arena;
-	int dim_count;
-	const char **dim_sources;     /* of each in dims, see session_dim_source */
-	struct dim_binding *dims;     /* in use: --dim > remembered > configuration > sidecar */
-	struct model *model;
-	struct store *store;          /* NULL: no database, and none is created */
-	struct results *results;
-	struct recorded_file *recorded; /* file of the data directory, read as plans need it; NULL: not such a
-					   device */
-	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without
-					 one) */
-	struct device device;         /* strings live in device_arena; name NULL until known */
-	struct arena device_arena;
-	const struct described *described; /* described device: costs are estimates, nothing is measured; else
-					      NULL */
-	struct planner *planner;      /* of a described device; else NULL */
-	const struct session_plan *asked; /* the plan whose problems were sent to the planner, in layout
-					     asked_variants; or NULL */
-	unsigned asked_variants;
-	uint64_t seen_planner;        /* the planner's version at the last analysis */
-	uint64_t device_changes;      /* number of device changes, reconnections included */
-	struct session_seat *awaited; /* chosen device whose runner has not sent its hello yet; or NULL */
-	struct session_beside *beside; /* devices that were opened to be compared; or NULL */
-	struct session_seat *leaving; /* previous devices whose runners have not ended yet */
-	char trouble[ERROR_TEXT_SIZE]; /* why the requested runner does not answer, so that records are shown;
-					  else "" */
-	int plan_count, plan_capacity;
-	struct session_plan **plans;
-	struct session_plan *current;
-	uint64_t plan_uses;           /* counts askings for a plan */
-	bool trimmed_types[DTYPE_COUNT]; /* of the problems of plans that session_plans_trim freed */
-	struct scenario scenario;
-	int assumed_count, assumed_capacity;
-	struct session_assumed {      /* costs that session_assume set */
-		int layer;
-		struct assumption cost;
-	} *assumed;
-	/* made by session_refresh */
-	struct arena analysis_arena;
-	struct analysis *analysis;
-	struct peaks peaks;           /* the device's; they may have gaps (peaks_known) */
-	struct adviser *advice;       /* session_advice_begin; NULL: no search */
-	bool advice_done;             /* it has found all */
-	struct scenario advice_from;  /* its scenario */
-	enum besides_due {            /* problems side by side to queue when the queue is empty */
-		BESIDES_NONE,
-		BESIDES_CURRENT,      /* those of the current plan */
-		BESIDES_SWEEP         /* those of all points of the sweep */
-	} besides_due;
-	struct analyzer *analyzer;    /* what the analyses of the current plan share; NULL until the first */
-	int effects_ms;               /* time that session_refresh takes for effects, about: the others
-					 stay pending until session_effects_step; 0: takes all */
-	struct what_if_effect *effects;
-	int effect_count;
-	uint64_t seen_version;        /* version of the results at the last analysis */
-	bool stale;                   /* scenario or plan changed since then */
-	struct contradicted contradicted; /* of that analysis, set by session_contradicted; else zeros */
-	const struct reality **contradicting; /* set with it: of each layer the newest one, or NULL */
-	bool trust_known;
-	struct trust trust;           /* of that analysis, set by session_trust */
-	struct session_hash hash;
-	struct arena taken_arena;
-	struct execution *taken;      /* session_reality_take; NULL: none */
-	uint64_t execution_changes;   /* number of session_reality_renew */
-	bool reality_known;           /* session_reality has computed it for this analysis */
-	const struct reality *reality; /* in the analysis arena; NULL: none */
-	struct session_sweep sweep;   /* made by session_measure_sweep */
-	struct arena digest_arena;    /* of paths */
-	int digest_count, digest_capacity;
-	struct session_digest *digests; /* of files that session_digest read */
-	int64_t model_bytes, model_date_ns; /* of the model's file when it was loaded; date 0: unknown */
-	struct digest *digest_reading; /* the file that session_digest_step reads; or NULL */
-}; };
 
 /* Opens the model, its sidecar and the database; starts no runner, makes no plan. Remembered dimensions of
  * the model's file apply if no others are given; given ones are remembered if the database is writable.
@@ -188,11 +63,49 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	struct error *err);
 void session_close(struct session *s);
 
+/* ---- what it has ----
+ * Everything is borrowed from the session: a plan and its parts until session_plans_trim or another model;
+ * the analysis and its parts until session_refresh returns true; results, queue and planner until the device
+ * changes. */
+
+const struct plan *session_plan(const struct session *s); /* the selected one; NULL until session_select */
+int64_t session_batch(const struct session *s);    /* as selected; 0: the model's own, or no plan */
+enum dtype session_dtype(const struct session *s); /* as selected; f32 without a plan */
+/* The plan's fused groups, found at the first call; `layers`, for example, needs none. */
+const struct fusion *session_fusion(const struct session *s);
+/* The costs that --assume and session_assume gave to layers of the plan, one a layer; NULL: none. */
+const struct assumption *session_assumed(const struct session *s);
+const struct scenario *session_scenario(const struct session *s);
+const struct analysis *session_analysis(const struct session *s); /* NULL until session_refresh */
+/* The effects of all what-ifs, made with the analysis; that of one, or NULL. */
+const struct what_if_effect *session_effects(const struct session *s, int *count);
+const struct what_if_effect *session_effect(const struct session *s, const struct what_if *row);
+/* The device's; they may have gaps (peaks_known). Those of the analysis. */
+const struct peaks *session_peaks(const struct session *s);
+const struct device *session_device(const struct session *s); /* name NULL until known */
+uint64_t session_device_changes(const struct session *s);     /* their number, reconnections included */
+/* The described device, for which costs are estimates and nothing is measured; NULL: another kind. */
+const struct described *session_described(const struct session *s);
+bool session_is_recorded(const struct session *s); /* the device is one of the data directory */
+/* Why the requested runner does not answer, so that records are shown; else "". */
+const char *session_trouble(const struct session *s);
+struct results *session_results(const struct session *s);
+/* NULL: no runner for the device (recorded device, or --frame without one). */
+struct queue *session_queue(const struct session *s);
+struct planner *session_planner(const struct session *s); /* of a described device; else NULL */
+struct store *session_store(const struct session *s);     /* NULL: no database, and none is created */
+const struct model *session_model(const struct session *s);
+const char *session_model_path(const struct session *s);  /* as given; "-": standard input */
+struct config *session_given(const struct session *s);    /* the configuration at session_open */
+const struct config *session_config(const struct session *s); /* the same with the device chosen since */
+/* The forms in which the explorer saves what it shows (session_exports_set); NULL: none. */
+const struct session_export *session_exports(const struct session *s);
+
 /* Connects to the runner of config->device (timeout_ms as in queue_connect) and loads the device's results.
- * If no runner answers, the analysis uses the device's records in the database (`trouble` has the reason),
- * else those of the data directory (session/recorded.h). A recorded device is matched by name, model or
- * number, else by a part of its stack, and by config->threads. Else it may be a described device ("h100"):
- * s->described is set, and session_plan_step plans for it. Returns 0; -1: not found; SESSION_UNREADABLE:
+ * If no runner answers, the analysis uses the device's records in the database (session_trouble has the
+ * reason), else those of the data directory (session/recorded.h). A recorded device is matched by name, model
+ * or number, else by a part of its stack, and by config->threads. Else it may be a described device ("h100"):
+ * session_described is set, and session_plan_step plans for it. Returns 0; -1: not found; SESSION_UNREADABLE:
  * found, but its records or description cannot be read. */
 #define SESSION_UNREADABLE (-2)
 int session_connect(struct session *s, int timeout_ms, struct error *err);
@@ -238,6 +151,8 @@ int session_choose_step(struct session *s, int timeout_ms, struct error *err);
 /* The key of the awaited device, or NULL; a file descriptor to poll for its answer, or -1. */
 const char *session_awaited(const struct session *s);
 int session_awaited_fd(const struct session *s);
+/* True while a device starts or a previous one is shutting down. */
+bool session_is_changing(const struct session *s);
 const char *session_awaited_waits(const struct session *s); /* message of its runner while it waits in a
 							       cluster's queue, or "" */
 /* Stops waiting for it. */
@@ -254,8 +169,6 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
  * plan is in use. */
 #define SESSION_PLANS_LAYERS 100000
 void session_plans_trim(struct session *s);
-/* The plan's fused groups, found at the first call; `layers`, for example, needs none. */
-const struct fusion *session_fusion(struct session_plan *sp);
 /* Sets symbolic dimensions together (remembered) and plans again, once. -1: the model rejects them, and
  * nothing changes. */
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err);
@@ -335,7 +248,11 @@ struct session_sweep_progress {
 						(cancelled) */
 	bool running;
 };
-/* Progress of point i of s->sweep; two hash lookups per problem. */
+/* Points of the last sweep that was started; 0: none. */
+int session_sweep_count(const struct session *s);
+/* Batch (0: the model's own) and data type of point i. */
+void session_sweep_point(const struct session *s, int i, int64_t *batch, enum dtype *dtype);
+/* Progress of point i; two hash lookups per problem. */
 struct session_sweep_progress session_sweep_progress(const struct session *s, int i);
 /* The first point that needs the problem being measured, or -1. */
 int session_sweep_running(const struct session *s);
@@ -364,10 +281,6 @@ int session_executions(
 
 /* What limits a layer with cost `c` that runs `problem` (analyze/limit.h). Needs an analysis
  * (session_refresh). */
-static inline struct limit session_limit(
-	const struct session *s, const struct layer_cost *c, const char *problem)
-{
-	return limit_of(c, problem, &s->peaks, &s->scenario, s->analysis->cache);
-}
+struct limit session_limit(const struct session *s, const struct layer_cost *c, const char *problem);
 
 #endif

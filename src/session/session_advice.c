@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "session/session_advice.h"
+#include "session/session_private.h"
 
 #include "base/clock.h"
 #include "base/log.h"

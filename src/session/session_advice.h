@@ -34,6 +34,8 @@ struct advice_list session_advice_here(struct session *s, struct arena *a);
 bool session_advice_begin(struct session *s, double target_ns);
 /* Goes on for about `ms`. Returns true while there is more to do. */
 bool session_advice_step(struct session *s, int ms);
+/* True if a search, for any scenario, was begun and neither taken nor cancelled. */
+bool session_advice_is_begun(const struct session *s);
 /* True if a search for the session's scenario runs, or has ended and was not taken. */
 bool session_advice_runs(const struct session *s);
 /* Hands over the list of a search that has ended, in arena a. False: none has. */

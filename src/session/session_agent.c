@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "session/session_agent.h"
+#include "session/session_private.h"
 
 #include <math.h>
 #include <stdlib.h>

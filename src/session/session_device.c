@@ -48,7 +48,7 @@ int session_recorded_more(struct session *s, struct error *err)
 		return 0;
 	struct arena a = { 0 };
 	int count, peaks;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
 		PROBLEMS_NXC | PROBLEMS_PADDED, &count);
 	const char **more = peaks_problems_of_all(&a, &peaks),
 		**all = ARENA_ARRAY(&a, const char *, count + peaks);

@@ -26,7 +26,7 @@ const char **session_peak_problems(struct session *s, struct arena *a, int *coun
 
 const char **session_problems(const struct session *s, struct arena *a, int *count)
 {
-	return analyze_problems_in(a, s->current->plan, session_fusion(s->current),
+	return analyze_problems_in(a, s->current->plan, session_fusion(s),
 		s->scenario.fusion != FUSION_OFF, scenario_variants(&s->scenario), count);
 }
 
@@ -66,7 +66,7 @@ int session_measure_quick_all(struct session *s)
 	for (int i = 0; i < count; i++)
 		*hash_at(&own, text_of(texts[i])) = i;
 	int others = 0;
-	texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+	texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
 		scenario_variants(&s->scenario), &count);
 	for (int i = 0; i < count; i++)
 		if (hash_find(&own, text_of(texts[i])) < 0)
@@ -83,7 +83,7 @@ int session_measure_missing(struct session *s)
 		return 0;
 	struct arena a = { 0 };
 	int count, added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
 		scenario_variants(&s->scenario), &count);
 	for (int i = 0; i < count; i++)
 		added += queue_add(s->queue, texts[i], false, false);
@@ -132,7 +132,7 @@ int session_measure_layer(struct session *s, int layer)
 {
 	if (!s->queue || !s->current)
 		return 0;
-	const struct fusion *f = session_fusion(s->current);
+	const struct fusion *f = session_fusion(s);
 	int added = 0;
 	for (int i = f->group_count - 1; i >= 0; i--)
 		if (group_has(&f->groups[i], layer))
@@ -144,7 +144,7 @@ int session_measure_layers(struct session *s, const bool *marked)
 {
 	if (!s->queue || !s->current)
 		return 0;
-	const struct fusion *f = session_fusion(s->current);
+	const struct fusion *f = session_fusion(s);
 	int added = 0;
 	for (int i = f->group_count - 1; i >= 0; i--) {
 		bool within = true;

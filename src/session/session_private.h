@@ -1,10 +1,128 @@
-/* Internal interfaces: plans and analysis (session.c), measuring (session_measure.c), the device
- * (session_device.c), change of device (session_choose.c). */
+/* The session's members, for src/session and tests that arrange a session by hand. Internal interfaces: plans
+ * and analysis (session.c), measuring (session_measure.c), the device (session_device.c), change of device
+ * (session_choose.c). */
 #ifndef SESSION_PRIVATE_H
 #define SESSION_PRIVATE_H
 
 #include "session/recorded.h"
 #include "session/session.h"
+
+struct session_plan {
+	int64_t batch;
+	enum dtype dtype;
+	struct plan *plan;
+	struct fusion *fusion;        /* NULL until session_fusion creates it */
+	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
+	int assumed_count;            /* layers with an assumed cost */
+	struct assumption *assumed;   /* per layer; NULL: none was given */
+	uint64_t used;                /* when it was last asked for, counted */
+	bool held;                    /* session_plans_trim leaves it */
+};
+
+/* SHA-256 of the model's file (session/session_reality.h). */
+struct session_hash {
+	enum { SESSION_HASH_UNREAD, SESSION_HASH_KNOWN, SESSION_HASH_NONE } state;
+	char text[DIGEST_SIZE];
+};
+
+/* One batch and data type of a sweep. */
+struct session_sweep_point {
+	int64_t batch;                /* 0: the model's own */
+	enum dtype dtype;
+	int problem_count;
+	const char **problems;        /* distinct problems that it needs, fused ones included */
+};
+
+/* The last sweep that was started; count 0: none. */
+struct session_sweep {
+	struct arena arena;
+	unsigned variants; /* of the problems that it has */
+	int count;
+	struct session_sweep_point *points;
+};
+
+struct session_digest; /* session_agent.c */
+struct session_beside; /* session_choose.c */
+struct session_seat; /* a device that is being connected or closed */
+
+struct session {
+	const struct session_export *exports; /* NULL: none; set by the explorer's command */
+	struct config *given;         /* borrowed: the configuration at session_open */
+	const struct config *config;  /* the same, or with the device that was chosen since */
+	struct session_options options; /* as given; dims, shapes and values borrowed */
+	struct arena dim_arena;
+	int dim_count;
+	const char **dim_sources;     /* of each in dims, see session_dim_source */
+	struct dim_binding *dims;     /* in use: --dim > remembered > configuration > sidecar */
+	struct model *model;
+	struct store *store;          /* NULL: no database, and none is created */
+	struct results *results;
+	struct recorded_file *recorded; /* file of the data directory, read as plans need it; NULL: not such a
+					   device */
+	struct queue *queue;          /* NULL: no runner for the device (recorded device or --frame without
+					 one) */
+	struct device device;         /* strings live in device_arena; name NULL until known */
+	struct arena device_arena;
+	const struct described *described; /* described device: costs are estimates, nothing is measured; else
+					      NULL */
+	struct planner *planner;      /* of a described device; else NULL */
+	const struct session_plan *asked; /* the plan whose problems were sent to the planner, in layout
+					     asked_variants; or NULL */
+	unsigned asked_variants;
+	uint64_t seen_planner;        /* the planner's version at the last analysis */
+	uint64_t device_changes;      /* number of device changes, reconnections included */
+	struct session_seat *awaited; /* chosen device whose runner has not sent its hello yet; or NULL */
+	struct session_beside *beside; /* devices that were opened to be compared; or NULL */
+	struct session_seat *leaving; /* previous devices whose runners have not ended yet */
+	char trouble[ERROR_TEXT_SIZE]; /* why the requested runner does not answer, so that records are shown;
+					  else "" */
+	int plan_count, plan_capacity;
+	struct session_plan **plans;
+	struct session_plan *current;
+	uint64_t plan_uses;           /* counts askings for a plan */
+	bool trimmed_types[DTYPE_COUNT]; /* of the problems of plans that session_plans_trim freed */
+	struct scenario scenario;
+	int assumed_count, assumed_capacity;
+	struct session_assumed {      /* costs that session_assume set */
+		int layer;
+		struct assumption cost;
+	} *assumed;
+	/* made by session_refresh */
+	struct arena analysis_arena;
+	struct analysis *analysis;
+	struct peaks peaks;           /* the device's; they may have gaps (peaks_known) */
+	struct adviser *advice;       /* session_advice_begin; NULL: no search */
+	bool advice_done;             /* it has found all */
+	struct scenario advice_from;  /* its scenario */
+	enum besides_due {            /* problems side by side to queue when the queue is empty */
+		BESIDES_NONE,
+		BESIDES_CURRENT,      /* those of the current plan */
+		BESIDES_SWEEP         /* those of all points of the sweep */
+	} besides_due;
+	struct analyzer *analyzer;    /* what the analyses of the current plan share; NULL until the first */
+	int effects_ms;               /* time that session_refresh takes for effects, about: the others
+					 stay pending until session_effects_step; 0: takes all */
+	struct what_if_effect *effects;
+	int effect_count;
+	uint64_t seen_version;        /* version of the results at the last analysis */
+	bool stale;                   /* scenario or plan changed since then */
+	struct contradicted contradicted; /* of that analysis, set by session_contradicted; else zeros */
+	const struct reality **contradicting; /* set with it: of each layer the newest one, or NULL */
+	bool trust_known;
+	struct trust trust;           /* of that analysis, set by session_trust */
+	struct session_hash hash;
+	struct arena taken_arena;
+	struct execution *taken;      /* session_reality_take; NULL: none */
+	uint64_t execution_changes;   /* number of session_reality_renew */
+	bool reality_known;           /* session_reality has computed it for this analysis */
+	const struct reality *reality; /* in the analysis arena; NULL: none */
+	struct session_sweep sweep;   /* made by session_measure_sweep */
+	struct arena digest_arena;    /* of paths */
+	int digest_count, digest_capacity;
+	struct session_digest *digests; /* of files that session_digest read */
+	int64_t model_bytes, model_date_ns; /* of the model's file when it was loaded; date 0: unknown */
+	struct digest *digest_reading; /* the file that session_digest_step reads; or NULL */
+};
 
 void session_analysis_drop(struct session *s);
 /* session_measure.c: notes the data types of a plan's problems (peaks_note_type). */

@@ -349,7 +349,7 @@ int session_turn_measure(struct session *s, const struct reality *y)
 struct ground session_ground(struct session *s)
 {
 	return (struct ground){ .plan = s->current->plan,
-		.fusion = session_fusion(s->current),
+		.fusion = session_fusion(s),
 		.results = s->results,
 		.device = &s->device,
 		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL,

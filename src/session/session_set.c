@@ -1,7 +1,7 @@
-/* What callers set: the members are const to them. */
+/* What callers set. */
 #include "config.h"
 
-#include "session/session.h"
+#include "session/session_private.h"
 
 void session_use(struct session *s, const struct scenario *scenario)
 {

@@ -39,7 +39,7 @@ static int point_queue(struct session *s, struct session_sweep_point *point)
 {
 	struct arena a = { 0 };
 	int added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s->current), true,
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
 		scenario_variants(&s->scenario), &point->problem_count);
 	point->problems = ARENA_ARRAY(&s->sweep.arena, const char *, point->problem_count);
 	for (int i = 0; i < point->problem_count; i++) {

@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "session/session_try.h"
+#include "session/session_private.h"
 
 #include "base/log.h"
 

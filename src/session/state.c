@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "session/state.h"
+#include "session/session_private.h"
 
 #include <math.h>
 #include <stdio.h>

@@ -5,12 +5,12 @@
  * counts for each key. */
 #include "config.h"
 
-#define SESSION_ROOM
 #include "tests/unit/large_model.h"
 
 #define measure make_measure /* frame.h has another one */
 #include "tests/unit/make_plan.h"
 #undef measure
+#include "session/session_private.h"
 #include "session/session_reality.h"
 #include "ui/frame/frame.h"
 #include "ui/screen/key.h"
@@ -166,7 +166,7 @@ static struct session *measuring(struct config *config, const char *path, struct
 	s->device.stack = "bench, 2 threads";
 	s->device.threads = 2;
 	s->queue = queue_new(config, NULL, s->results);
-	*texts = analyze_problems(a, s->current->plan, session_fusion(s->current), true, count);
+	*texts = analyze_problems(a, s->current->plan, session_fusion(s), true, count);
 	int each = s->current->plan->layer_count < FEW_KEYS_LAYERS ? 4 : 1;
 	for (int i = 0; i < each * *count; i++)
 		arrive(s, (*texts)[i % *count]);

@@ -53,6 +53,15 @@ for room in $order; do
     report "room $room includes only rooms before it"
 done
 
+for room in $order; do
+    for file in $(files_of "$room"); do
+        sed -nE 's|^#include "([a-z_/]*private\.h)".*|\1|p' "$file" | while read -r header; do
+            case $header in "$room"/*) ;; *) echo "$file includes $header" ;; esac
+        done
+    done
+done >>"$failures"
+report "a private header is included in its own room only"
+
 for file in $(files_of runner); do
     for other in $(includes "$file"); do
         case $other in base | problem | wire | runner) ;; *) echo "$file includes $other" >>"$failures" ;; esac

@@ -124,7 +124,8 @@ static void test_roofline(void)
 			break;
 	}
 	ok(moves >= 3 && wrong == 0 && intensity() > low, "l goes to higher intensities");
-	ok(!session->scenario.amortized == !scenario_default().amortized, "and l flips nothing here");
+	ok(!session_scenario(session)->amortized == !scenario_default().amortized,
+		"and l flips nothing here");
 	type("gg");
 	struct limit a = session_limit(session, app_cost(&app, app.layer), app_problem(&app, app.layer));
 	layer = app.layer;
@@ -186,8 +187,9 @@ static void test_timeline(void)
 	show("timeline");
 	ok(sees("2 lanes") && sees("longest path"), "parallel lanes");
 	int branch = -1;
-	for (int i = 0; i < session->analysis->layer_count; i++)
-		if (session->analysis->layers[i].slack_ns > 0 && session->analysis->layers[i].ns > 0)
+	for (int i = 0; i < session_analysis(session)->layer_count; i++)
+		if (session_analysis(session)->layers[i].slack_ns > 0 &&
+			session_analysis(session)->layers[i].ns > 0)
 			branch = i;
 	app.layer = branch;
 	ok(branch >= 0 && sees("slack "), "with slack");

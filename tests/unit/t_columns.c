@@ -1,9 +1,9 @@
 /* Further columns of the layers view: chosen by key and configuration, by room, sorted, with right
  * figures. */
-#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "config/config.h"
+#include "session/session_private.h"
 #include "ui/views/columns.h"
 
 #include "ui_help.h"

@@ -1,7 +1,8 @@
 /* Jumps by kind, along the graph, to marks and back; measuring of marked layers. */
 #include "config.h"
 
-#define SESSION_ROOM /* it arranges a session by hand */
+#include "session/session_private.h"
+
 #include "ui_help.h"
 
 static void back(void)

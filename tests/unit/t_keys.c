@@ -188,11 +188,11 @@ static void test_bind_all(void)
 	app_draw(&app);
 	canvas_print(&app.frame->canvas, &page);
 	ok(strstr(page.p, "F7 fusion") != NULL, "the header shows the key of a what-if");
-	bool before = s->scenario.fusion;
+	bool before = session_scenario(s)->fusion;
 	app_key(&app, KEY_CODE_F1 + 6);
-	ok(before != (bool)s->scenario.fusion, "which flips it");
+	ok(before != (bool)session_scenario(s)->fusion, "which flips it");
 	app_key(&app, 'f');
-	ok(before != (bool)s->scenario.fusion, "the usual one does not");
+	ok(before != (bool)session_scenario(s)->fusion, "the usual one does not");
 	ok(!typed_word(&app, text_of("]c")) && typed_word(&app, text_of("gz")), "a jump");
 	ok(typed_word(&app, text_of("^Kq")) && app.frame->marks['q' - 'a'] == 1 + app.layer, "a mark");
 	const struct key_row *k = keys_find(&view_timeline, (struct key_pair){ 'i', 0 });

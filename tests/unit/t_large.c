@@ -5,6 +5,7 @@
 #include "large_model.h"
 
 #include "session/scenarios.h"
+#include "session/session_private.h"
 #include "tap.h"
 #include "ui/frame/frame.h"
 
@@ -85,7 +86,7 @@ static void test_bytes(void)
 	at_most(0, bytes, LAYERS, PLAN_MOST, "the plan");
 	at_most(empty + bytes, in_use(), LAYERS, MODEL_MOST, "the model");
 	double planned = in_use();
-	session_fusion(s->current);
+	session_fusion(s);
 	at_most(planned, in_use(), LAYERS, FUSION_MOST, "groups");
 	double fused = in_use();
 	session_effects_within(s, 4);

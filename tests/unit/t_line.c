@@ -1,7 +1,7 @@
 /* The line that `:` opens: its commands, their completion and history; files that it writes; copies. */
-#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
+#include "session/session_private.h"
 #include "ui/screen/clipboard.h"
 #include "ui/views/lines.h"
 

@@ -76,16 +76,16 @@ static void test_what_ifs(void)
 	const struct what_if *table = what_if_table(&count);
 	while (row < count && strcmp(table[row].name, "fusion") != 0)
 		row++;
-	int before = table[row].get(&app.session->scenario);
+	int before = table[row].get(session_scenario(app.session));
 	click("fusion", app.frame->list.y);
-	ok(table[row].get(&app.session->scenario) != before, "a click on its row switches a what-if");
-	struct scenario off = app.session->scenario;
+	ok(table[row].get(session_scenario(app.session)) != before, "a click on its row switches a what-if");
+	struct scenario off = *session_scenario(app.session);
 	table[row].set(&off, before);
 	app_use(&app, &off);
 	app_show(&app, views_find("layers"), -1);
 	app_draw(&app);
 	click("f fusion", 0);
-	ok(table[row].get(&app.session->scenario) != before, "so does one in the header");
+	ok(table[row].get(session_scenario(app.session)) != before, "so does one in the header");
 	end();
 }
 

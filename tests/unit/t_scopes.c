@@ -1,6 +1,7 @@
 /* Folding by scopes of the layers' names: keys, subtotals, searches and jumps that open folds. */
-#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
+
+#include "session/session_private.h"
 
 #include "ui_help.h"
 

@@ -1,7 +1,7 @@
 /* The newest comparable execution of a session's model, which executions are comparable, and what is kept. */
-#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
+#include "session/session_private.h"
 #include "session/session_reality.h"
 #include "session/session_try.h"
 #include "store/executions.h"

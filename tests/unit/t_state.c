@@ -1,7 +1,7 @@
-#define SESSION_ROOM /* it arranges a session by hand */
 #include "config.h"
 
 #include "session/glossary.h"
+#include "session/session_private.h"
 #include "session/state.h"
 #include "make_plan.h"
 #include "tap.h"

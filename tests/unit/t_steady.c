@@ -62,8 +62,8 @@ static void settle(void)
 		app_device_step(&app, 100);
 	while (session_plan_step(session, 100) || session_reality_step(session))
 		;
-	while (session->queue && !queue_status(session->queue).idle)
-		queue_step(session->queue, 100, &err);
+	while (session_queue(session) && !queue_status(session_queue(session)).idle)
+		queue_step(session_queue(session), 100, &err);
 	do {
 		app_refresh(&app);
 		app_draw(&app);
@@ -104,12 +104,12 @@ static void history_fill(void)
 static void results_fill(void)
 {
 	int count;
-	const char *problem = session->current->plan->problems[0].text;
-	const struct result *const *all = results_of(session->results, problem, &count);
+	const char *problem = session_plan(session)->problems[0].text;
+	const struct result *const *all = results_of(session_results(session), problem, &count);
 	struct result one = count ? *all[0] : (struct result){ .problem = "" };
 	for (int i = 0; i < 20000 && count; i++) {
 		one.stats.mean = i;
-		results_add(session->results, &one);
+		results_add(session_results(session), &one);
 	}
 }
 

@@ -89,7 +89,7 @@ static void test_chart(void)
 	ok(seen.argument == OWN_PAIR && seen.count == 12, "a pair with a count");
 	int before = seen.requests;
 	type("f");
-	ok(session->scenario.fusion, "a key that it does not take does what it always does");
+	ok(session_scenario(session)->fusion, "a key that it does not take does what it always does");
 	type("G/");
 	ok(seen.requests > before && sees("this view cannot be searched"), "there are no rows to search");
 	app_key(&app, KEY_CODE_ESC);
@@ -153,7 +153,7 @@ static void test_counts(void)
 	pause_typing();
 	is_str(view_name(), "problems", "and shows a view");
 	type("1f");
-	ok(session->scenario.fusion, "f takes no count");
+	ok(session_scenario(session)->fusion, "f takes no count");
 	is_str(view_name(), "layers", "so 1 is view 1");
 	type("12");
 	ok(sees(" 12"), "a longer count is shown");

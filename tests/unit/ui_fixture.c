@@ -1,4 +1,3 @@
-#define SESSION_ROOM /* a stand-in of the session writes it */
 #include "config.h"
 
 #include "ui_fixture.h"
@@ -700,11 +699,6 @@ bool session_effects_step(struct session *s, int ms)
 	(void)s;
 	(void)ms;
 	return false;
-}
-
-const struct fusion *session_fusion(struct session_plan *sp)
-{
-	return sp->fusion;
 }
 
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err)

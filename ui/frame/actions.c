@@ -11,11 +11,8 @@ void app_use(struct app *app, const struct scenario *s)
 
 bool what_if_is_absent(const struct app *app, const struct what_if *row)
 {
-	const struct session *s = app->session;
-	bool absent = app_is_inapplicable(app, row);
-	for (int i = 0; i < s->effect_count; i++)
-		absent |= s->effects[i].row == row && !s->effects[i].available;
-	return absent;
+	const struct what_if_effect *e = session_effect(app->session, row);
+	return app_is_inapplicable(app, row) || (e && !e->available);
 }
 
 void app_toggle(struct app *app, int row)
@@ -25,7 +22,7 @@ void app_toggle(struct app *app, int row)
 	if (row < 0 || row >= count)
 		return;
 	struct session *s = app->session;
-	int next = table[row].get(&s->scenario) + 1;
+	int next = table[row].get(session_scenario(s)) + 1;
 	bool on = next < what_if_choices(&table[row]), absent = what_if_is_absent(app, &table[row]);
 	if (absent && (on || next == 1)) {
 		app_note(app, false, "%s is not available: %s", table[row].name, table[row].absent);
@@ -35,7 +32,7 @@ void app_toggle(struct app *app, int row)
 		app_ask_choice(app, row);
 		return;
 	}
-	struct scenario with = s->scenario;
+	struct scenario with = *session_scenario(s);
 	table[row].set(&with, on ? next : 0);
 	app_use(app, &with);
 	if (absent)
@@ -45,23 +42,25 @@ void app_toggle(struct app *app, int row)
 void what_ifs_set(struct app *app, const char *list)
 {
 	struct session *s = app->session;
-	struct scenario next = s->scenario;
+	struct scenario next = *session_scenario(s);
 	struct error err = ERROR_NONE;
 	char on[SCENARIO_TEXT_SIZE];
 	if (scenario_parse(&next, list, &err)) {
 		app_note(app, true, "%s", err.text);
 		return;
 	}
-	for (int i = 0; i < s->effect_count; i++) {
-		const struct what_if *row = s->effects[i].row;
+	int count;
+	const struct what_if_effect *effects = session_effects(s, &count);
+	for (int i = 0; i < count; i++) {
+		const struct what_if *row = effects[i].row;
 		int choice = row->get(&next);
-		if (choice && choice != row->get(&s->scenario) && what_if_is_absent(app, row)) {
+		if (choice && choice != row->get(session_scenario(s)) && what_if_is_absent(app, row)) {
 			app_note(app, true, "%s is not available: %s", row->name, row->absent);
 			return;
 		}
 	}
 	app_use(app, &next);
-	scenario_text(&s->scenario, on, sizeof(on));
+	scenario_text(session_scenario(s), on, sizeof(on));
 	app_note(app, false, "what-ifs: %s", on[0] ? on : "all off");
 }
 
@@ -75,11 +74,11 @@ void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
 
 void batch_step(struct app *app, int direction)
 {
-	const struct session_plan *now = app->session->current;
-	const struct config *c = app->session->config;
-	if (!now)
+	const struct config *c = session_config(app->session);
+	if (!app_plan(app))
 		return;
-	int64_t present = now->batch > 0 ? now->batch : 1, next = direction > 0 ? present * 2 : present / 2;
+	int64_t batch = session_batch(app->session), present = batch > 0 ? batch : 1;
+	int64_t next = direction > 0 ? present * 2 : present / 2;
 	if (c && c->batch_count > 1) {
 		next = 0;
 		for (int i = 0; i < c->batch_count; i++)
@@ -90,21 +89,21 @@ void batch_step(struct app *app, int direction)
 	if (next < 1 || next > 65536)
 		app_note(app, false, "no %s batch size", direction > 0 ? "larger" : "smaller");
 	else
-		scenario_select(app, next, now->dtype);
+		scenario_select(app, next, session_dtype(app->session));
 }
 
 void dtype_next(struct app *app)
 {
 	static const enum dtype usual[] = { DTYPE_F32, DTYPE_BF16 };
-	const struct session_plan *now = app->session->current;
-	const struct config *c = app->session->config;
-	if (!now)
+	const struct config *c = session_config(app->session);
+	if (!app_plan(app))
 		return;
+	enum dtype now = session_dtype(app->session);
 	const enum dtype *list = c && c->dtype_count > 1 ? c->dtype : usual;
 	int count = c && c->dtype_count > 1 ? c->dtype_count : 2, at = 0;
-	while (at < count && list[at] != now->dtype)
+	while (at < count && list[at] != now)
 		at++;
-	scenario_select(app, now->batch, list[(at + 1) % count]);
+	scenario_select(app, session_batch(app->session), list[(at + 1) % count]);
 }
 
 static int measure_inside(struct app *app, int layer);
@@ -143,7 +142,7 @@ static void measure_missing(struct app *app)
 		app_note(app, true, "%s", err.text);
 	if (added)
 		return;
-	int waiting = queue_status(s->queue).pending + queue_status(s->queue).running;
+	int waiting = queue_status(session_queue(s)).pending + queue_status(session_queue(s)).running;
 	if (waiting)
 		app_note(app, false, "already queued: %d problem%s", waiting,
 			waiting == 1 ? "" : "s");
@@ -171,7 +170,7 @@ static void measure_layer(struct app *app)
 		(!app_is_body(app, app->layer) && session_measure_layer(s, app->layer)))
 		return;
 	const char *problem = app_problem(app, app->layer);
-	enum job_state state = problem ? queue_state(s->queue, problem) : JOB_NONE;
+	enum job_state state = problem ? queue_state(session_queue(s), problem) : JOB_NONE;
 	if (state == JOB_RUNNING)
 		app_note(app, false, "this layer is being measured");
 	else if (state == JOB_PENDING)
@@ -185,12 +184,12 @@ static void measure_layer(struct app *app)
 
 void measure(struct app *app, bool all)
 {
-	if (app->session->described) {
+	if (session_described(app->session)) {
 		app_note(app, true, "%s is only described: nothing can be measured",
-			app_clean(app, text_of(app->session->described->id)));
+			app_clean(app, text_of(session_described(app->session)->id)));
 		return;
 	}
-	if (!app->session->queue) {
+	if (!session_queue(app->session)) {
 		app_note(app, true, app_is_recorded(app) ?
 			"a recorded device measures nothing; D chooses another device" :
 			"no runner answers: nothing can be measured");
@@ -228,7 +227,7 @@ void app_measure(struct app *app)
 
 void measure_stop(struct app *app)
 {
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	bool measuring = q && !queue_status(q).idle;
 	if (app_device_leave(app))
 		return;

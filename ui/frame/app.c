@@ -126,7 +126,7 @@ int theme_set(struct app *app, const struct config_word *words, int count, struc
 
 void theme_use(struct app *app, bool light)
 {
-	const struct config *c = app->session->config;
+	const struct config *c = session_config(app->session);
 	struct error err = ERROR_NONE;
 	app->frame->light = light;
 	if (!c || theme_set(app, c->theme, c->theme_count, &err)) /* cmd_explore has refused what is wrong */

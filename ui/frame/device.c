@@ -21,10 +21,11 @@ static void device_changed(struct app *app)
 	app->generation++;
 	app_refresh(app);
 	cursor_follow(app);
-	const char *name = app_clean(app, text_of(s->described ? s->described->id : s->device.model));
-	if (s->described)
+	const char *name = app_clean(
+		app, text_of(session_described(s) ? session_described(s)->id : session_device(s)->model));
+	if (session_described(s))
 		app_note(app, false, "%s is only described: plans and estimates, no measurements", name);
-	else if (!s->queue)
+	else if (!session_queue(s))
 		app_note(app, false, "%s: recorded results, nothing can be measured", name);
 	else
 		app_note(app, false, "now using %s", name);

@@ -39,7 +39,8 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 			say_interval(text, c->ns, c->lo, c->hi, 0));
 	int algorithms = 0, count = 0;
 	const char *problem = app_problem(app, layer), *last = "";
-	const struct result *const *all = problem ? results_of(app->session->results, problem, &count) : NULL;
+	const struct result *const *all =
+		problem ? results_of(session_results(app->session), problem, &count) : NULL;
 	for (int i = 0; i < count; i++)
 		if (strcmp(all[i]->algorithm.name, last) != 0) {
 			algorithms++;
@@ -140,7 +141,7 @@ static const char *runners_text(struct app *app, const struct queue_status *q)
 {
 	const char *out = arena_printf(&app->scratch, "%d of %d runners  ", q->workers_up, q->workers);
 	for (int i = 0; i < q->workers; i++) {
-		struct queue_worker w = queue_worker(app->session->queue, i);
+		struct queue_worker w = queue_worker(session_queue(app->session), i);
 		int kernel = w.problem ? (int)strcspn(w.problem, ":") : 0;
 		if (kernel)
 			out = arena_printf(&app->scratch, "%s%s %.*s%s  ", out,
@@ -154,12 +155,15 @@ static const char *runners_text(struct app *app, const struct queue_status *q)
 static const char *sweep_text(struct app *app)
 {
 	const struct session *s = app->session;
-	int at = s->sweep.count > 1 ? session_sweep_running(s) : -1;
+	int at = session_sweep_count(s) > 1 ? session_sweep_running(s) : -1;
 	char point[64];
 	if (at < 0)
 		return "";
-	session_sweep_text(point, sizeof(point), s->sweep.points[at].batch, s->sweep.points[at].dtype);
-	return arena_printf(&app->scratch, "sweep %d/%d %s  ", at + 1, s->sweep.count, point);
+	int64_t batch;
+	enum dtype dtype;
+	session_sweep_point(s, at, &batch, &dtype);
+	session_sweep_text(point, sizeof(point), batch, dtype);
+	return arena_printf(&app->scratch, "sweep %d/%d %s  ", at + 1, session_sweep_count(s), point);
 }
 
 static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
@@ -212,10 +216,10 @@ static const char *planning_text(struct app *app)
 {
 	const struct session *s = app->session;
 	const struct plan *p = app_plan(app);
-	int open = planner_open_count(s->planner), yes = 0;
+	int open = planner_open_count(session_planner(s)), yes = 0;
 	for (int i = 0; i < p->problem_count; i++)
 		yes += session_planned(s, p->problems[i].text)->state == PLANNED_YES;
-	if (!open && !yes && !planner_device(s->planner))
+	if (!open && !yes && !planner_device(session_planner(s)))
 		return "planning...";
 	if (open)
 		return arena_printf(
@@ -245,13 +249,13 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	const struct plan *p = app_plan(app);
 	const char *batch = batch_text(app, q);
 	char flops[STR_QUANTITY], bytes[STR_QUANTITY];
-	if (s->described && p && !p->unbound_count)
+	if (session_described(s) && p && !p->unbound_count)
 		return planning_text(app);
 	if (q->starting && *place_text(app, q))
 		return arena_printf(&app->scratch, "the runner is %s", place_text(app, q));
 	if (p && p->unbound_count)
 		return unbound_text(app, p);
-	int left = s->queue && s->analysis ? s->analysis->unmeasured_problems : 0;
+	int left = session_queue(s) && session_analysis(s) ? session_analysis(s)->unmeasured_problems : 0;
 	const char *plural = left == 1 ? "" : "s";
 	if (left && batch[0])
 		return arena_printf(&app->scratch, "%d problem%s not measured yet: b measures them (%s)",
@@ -262,7 +266,7 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 			left == 1 ? "is" : "are");
 	if (batch[0])
 		return arena_printf(
-			&app->scratch, "%s%s", batch, s->store ? "" : "; not stored: no database");
+			&app->scratch, "%s%s", batch, session_store(s) ? "" : "; not stored: no database");
 	if (!p)
 		return "";
 	return arena_printf(&app->scratch, "%d layers, %d distinct problems, %s FLOPs, %s of weights",
@@ -273,7 +277,7 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 static struct queue_status status_of(const struct app *app)
 {
 	struct queue_status none = { .idle = true, .eta_s = NAN };
-	return app->session->queue ? queue_status(app->session->queue) : none;
+	return session_queue(app->session) ? queue_status(session_queue(app->session)) : none;
 }
 
 /* Draws a message, broken at blanks if the area has several rows. */
@@ -312,16 +316,16 @@ static const char *trouble_text(struct app *app, const struct queue_status *q)
 {
 	const struct session *s = app->session;
 	bool queue = q->trouble && q->trouble[0] && !q->trouble_past;
-	if (s->planner && *planner_trouble(s->planner))
+	if (session_planner(s) && *planner_trouble(session_planner(s)))
 		return arena_printf(&app->scratch, "estimates only: %s",
-			reason_first(app, app_clean(app, text_of(planner_trouble(s->planner)))));
+			reason_first(app, app_clean(app, text_of(planner_trouble(session_planner(s))))));
 	return app_clean(app, text_of(queue ? q->trouble : app->frame->standing));
 }
 
 static const char *awaited_text(struct app *app)
 {
 	const struct session *s = app->session;
-	const char *name = s->device.name ? app_clean(app, text_of(s->device.name)) : NULL;
+	const char *name = session_device(s)->name ? app_clean(app, text_of(session_device(s)->name)) : NULL;
 	const char *wait = session_awaited_waits(s);
 	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x cancels%s%s",
 		app_clean(app, text_of(session_awaited(s))),
@@ -332,8 +336,8 @@ static const char *awaited_text(struct app *app)
 /* Reports results that are not stored yet, or cannot be, ahead of other messages; "" if all are stored. */
 static const char *waiting_text(struct app *app, const struct queue_status *q)
 {
-	struct store_waiting w =
-		app->session->store ? store_waiting(app->session->store) : (struct store_waiting){ 0 };
+	struct store_waiting w = session_store(app->session) ? store_waiting(session_store(app->session))
+							     : (struct store_waiting){ 0 };
 	if (!w.results && !w.lost)
 		return "";
 	return arena_printf(&app->scratch, "%s%d results %s: %s", q->idle ? "" : "measuring, ",

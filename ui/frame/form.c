@@ -42,9 +42,9 @@ static bool is_batch(const struct plan *p, int binding)
 
 static void add_batch(struct app *app)
 {
-	const struct session_plan *now = app->session->current;
-	const struct plan *p = now->plan;
-	int64_t batch = now->batch > 0 ? now->batch : p->batch;
+	const struct plan *p = app_plan(app);
+	int64_t batch = session_batch(app->session);
+	batch = batch > 0 ? batch : p->batch;
 	const char *source = batch ? "default" : "no value";
 	char value[FORM_TEXT_SIZE] = "";
 	for (int i = 0; i < p->binding_count; i++)
@@ -70,7 +70,7 @@ void form_open(struct app *app)
 	}
 	q->fields = base_calloc((size_t)(p->unbound_count + p->binding_count + 2), sizeof(*q->fields));
 	add_batch(app);
-	field_add(q, FORM_DTYPE, TEXT("type"), "data type", dtype_name(s->current->dtype), "");
+	field_add(q, FORM_DTYPE, TEXT("type"), "data type", dtype_name(session_dtype(s)), "");
 	for (int i = 0; i < p->unbound_count; i++)
 		field_add(q, FORM_DIM, p->unbound[i], app_clean(app, p->unbound[i]), "", "no value");
 	for (int i = 0; i < p->binding_count; i++) {
@@ -160,8 +160,8 @@ static void form_apply(struct app *app)
 	struct prompt *q = &app->frame->prompt;
 	struct error err = ERROR_NONE;
 	struct session *s = app->session;
-	int64_t batch = s->current->batch;
-	enum dtype dtype = s->current->dtype;
+	int64_t batch = session_batch(s);
+	enum dtype dtype = session_dtype(s);
 	struct dim_binding *bound = base_calloc((size_t)q->field_count, sizeof(*bound));
 	int count = 0, changed = 0;
 	for (int i = 0; i < q->field_count; i++) {

@@ -66,14 +66,15 @@ static size_t part_length(const char *s)
 static const char *stack_brief(struct app *app, int parts)
 {
 	const struct session *s = app->session;
-	const char *stack = s->device.stack ? app_clean(app, text_of(s->device.stack)) : "", *out = "";
+	const char *stack = session_device(s)->stack ? app_clean(app, text_of(session_device(s)->stack)) : "",
+		   *out = "";
 	for (int taken = 0; *stack && taken < parts;) {
 		size_t n = part_length(stack), kept = n;
 		const char *more = memchr(stack, '(', n);
 		if (more > stack && parts < ALL_PARTS) /* shorten "oneDNN 2.6.3 (OpenMP, avx2)" to the name */
 			kept = (size_t)(more - stack) - (more[-1] == ' ');
 		const char *part = arena_strndup(&app->scratch, stack, kept);
-		if (s->device.threads <= 0 || !strstr(part, " thread")) {
+		if (session_device(s)->threads <= 0 || !strstr(part, " thread")) {
 			out = joined(app, out, part);
 			taken++;
 		}
@@ -100,15 +101,16 @@ static const struct {
 static const char *device_text(struct app *app, int form)
 {
 	const struct session *s = app->session;
-	const char *threads = s->device.threads > 0
-				      ? arena_printf(&app->scratch, "%d thread%s", s->device.threads,
-						s->device.threads == 1 ? "" : "s")
+	const char *threads = session_device(s)->threads > 0
+				      ? arena_printf(&app->scratch, "%d thread%s", session_device(s)->threads,
+						session_device(s)->threads == 1 ? "" : "s")
 				      : "";
-	if (!s->device.name && !s->device.model)
-		return s->queue ? "starting the runner" : "no device";
+	if (!session_device(s)->name && !session_device(s)->model)
+		return session_queue(s) ? "starting the runner" : "no device";
 	const char *out = !device_forms[form].model ? ""
-		: s->device.model ? device_brief(app, s->device.model, device_forms[form].cores)
-				  : s->device.name;
+		: session_device(s)->model
+		? device_brief(app, session_device(s)->model, device_forms[form].cores)
+		: session_device(s)->name;
 	if (device_forms[form].threads)
 		out = joined(app, out, threads);
 	return joined(app, out, stack_brief(app, device_forms[form].stack));
@@ -133,15 +135,15 @@ static void draw_title(struct app *app, struct area line)
 	const char *view = arena_printf(&app->scratch, "%s%s%s%.*s%s%c%s", filter, filter[0] ? "  " : "",
 		key.n ? "[" : "", (int)key.n, key.p, key.n ? "] " : "", upper(v->name[0]), v->name + 1);
 	int view_columns = canvas_columns(view), right = line.width - view_columns - 1;
-	const char *name = app_clean(app, text_of(base_name(s->model->path)));
+	const char *name = app_clean(app, text_of(base_name(session_model(s)->path)));
 	int x = 1 + canvas_fit_tail(line, 1, 0, line.width / 3, STYLE_BOLD, name);
-	if (s->current) {
+	const struct plan *plan = session_plan(s);
+	if (plan) {
 		/* Not the requested batch: an explicit input shape overrides it. */
-		const struct plan *plan = s->current->plan;
 		int64_t n = plan->batch > 0 ? plan->batch : model_batch(plan);
 		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
 		x += 2 + canvas_text(line, x + 2, 0, STYLE_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
-			dtype_name(s->current->dtype)));
+			dtype_name(session_dtype(s))));
 	}
 	canvas_fit(line, right, 0, view_columns, STYLE_HEADER, view);
 	spot_add(app, line, right, view_columns, &(struct key_row){ .keys = "Tab",
@@ -162,7 +164,7 @@ static void draw_title(struct app *app, struct area line)
 static const char *totals_text(struct app *app, const struct bound_says *b, int form)
 {
 	char one[STR_QUANTITY], two[STR_QUANTITY], three[STR_QUANTITY];
-	const bool is_parallel = app->session->scenario.parallel;
+	const bool is_parallel = session_scenario(app->session)->parallel;
 	const char *sequential = arena_printf(&app->scratch, "sequential %s%s",
 		is_parallel ? b->other : b->least, str_duration(one, b->sequential_ns));
 	const char *parallel = arena_printf(&app->scratch, "parallel %s%s",
@@ -256,7 +258,7 @@ static bool draw_behind(
 
 static void draw_bound(struct app *app, struct area line)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	char bound[STR_QUANTITY];
 	if (!a) {
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_BAD,
@@ -264,7 +266,7 @@ static void draw_bound(struct app *app, struct area line)
 		return;
 	}
 	struct bound_says b = say_bound(a, app->folded_count);
-	b.described = app->session->described != NULL;
+	b.described = session_described(app->session) != NULL;
 	b.failed = app->failed_count;
 	b.suspect += app->suspect_count;
 	int unbound = app_plan(app) ? app_plan(app)->unbound_count : 0;
@@ -420,13 +422,15 @@ static bool is_shown(const struct app *app, const struct what_if_effect *e)
 static void toggles_make(struct app *app, struct toggle_line *t, const struct toggle_style *style)
 {
 	const struct session *s = app->session;
-	double most = s->analysis ? s->analysis->bound_ns : NAN;
+	double most = session_analysis(s) ? session_analysis(s)->bound_ns : NAN;
 	t->style = style;
 	t->unit = unit_of(most > 0 ? most : NAN);
 	t->count = 0;
-	for (int i = 0; i < s->effect_count && t->count < TOGGLES_MAX; i++)
-		if (is_shown(app, &s->effects[i]))
-			piece_make(app, &t->pieces[t->count++], &s->effects[i], style, t->unit);
+	int count;
+	const struct what_if_effect *effects = session_effects(s, &count);
+	for (int i = 0; i < count && t->count < TOGGLES_MAX; i++)
+		if (is_shown(app, &effects[i]))
+			piece_make(app, &t->pieces[t->count++], &effects[i], style, t->unit);
 }
 
 /* The unit at the start of the line, if a number needs it. */
@@ -561,7 +565,7 @@ void app_draw_header(struct app *app, struct area area)
 	if (bound > 1)
 		draw_dims(app, canvas_part(area, 0, 1, area.width, 1));
 	draw_bound(app, canvas_part(area, 0, bound, area.width, 1));
-	if (trust && app->session->analysis)
+	if (trust && session_analysis(app->session))
 		draw_trust(app, canvas_part(area, 0, bound + 1, area.width, 1));
 	if (real)
 		draw_real(app, canvas_part(area, 0, area.height - 2, area.width, 1), 1, area.width, 0);

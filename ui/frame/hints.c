@@ -12,7 +12,8 @@ static const char *measure_hint(struct app *app, int form)
 	int sweep = app_sweep_points(app), left = app->unmeasured_count;
 	if (app->picked_count)
 		return arena_printf(&app->scratch, "measure marked (%d)", app->picked_count);
-	if (app->sweep_left && !app->session->sweep.count) /* what is missing is counted by the first `b` */
+	if (app->sweep_left &&
+		!session_sweep_count(app->session)) /* what is missing is counted by the first `b` */
 		return arena_printf(&app->scratch, "measure sweep (%d points)", sweep);
 	if (app->sweep_left)
 		return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left, sweep);
@@ -37,7 +38,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_CANCEL: return app_agent_is_busy(app) ? "stop the run" : busy ? "stop measuring" : "";
 	case REQUEST_AGENT: return app_agent_can_run(app) && !unbound && !busy ? row->hint : "";
 	case REQUEST_MEASURE_MISSING:
-		return unbound || busy || !s->queue || !s->analysis ? "" : measure_hint(app, form);
+		return unbound || busy || !session_queue(s) || !session_analysis(s) ? ""
+										    : measure_hint(app, form);
 	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view->orders ? row->hint : "";
 	case REQUEST_SEARCH: return view->row_text ? row->hint : "";
@@ -61,8 +63,8 @@ static int hints_list(struct app *app, int form, struct hint *list)
 		REQUEST_OPEN, REQUEST_OWN, REQUEST_SEARCH, REQUEST_NEXT_VIEW, REQUEST_VIEW, REQUEST_CLOSE,
 		REQUEST_SORT, REQUEST_AGENT };
 	struct queue_status q = { .idle = true };
-	if (app->session->queue)
-		q = queue_status(app->session->queue);
+	if (session_queue(app->session))
+		q = queue_status(session_queue(app->session));
 	bool busy = (!q.idle && !app->frame->stopping) || app_agent_is_busy(app);
 	int count, n = 0;
 	const struct key_row *rows = keys_table(&count);

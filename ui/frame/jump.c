@@ -54,7 +54,7 @@ void jump_back(struct app *app)
 /* Says that the last one is reached, and why there may be none. */
 static void no_further(struct app *app, int kind)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	const char *filter = app_pane(app)->filter[0] ? " among the rows that the filter shows" : "";
 	if (kind == KIND_CRITICAL && a && !(scenario_has_path(&a->scenario) && a->complete))
 		app_note(app, false, "no layer is critical: that needs %s",

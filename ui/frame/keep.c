@@ -104,7 +104,7 @@ json_t *keep_state(const struct app *app)
 	json_t *out = json_pack("{s:i, s:s, s:b, s:i, s:o}", "version", 1, "view",
 		view_of(app->frame), "constants", app->show_folded, "places",
 		app->place_count, "views", panes_of(app));
-	char *words = scenario_words(&app->session->scenario);
+	char *words = scenario_words(session_scenario(app->session));
 	json_object_set_new(out, "what_if", json_string(words));
 	free(words);
 	if (l) {
@@ -228,10 +228,10 @@ static void devices_restore(struct app *app, const json_t *devices)
 static void scenario_restore(struct app *app, const json_t *state)
 {
 	struct error err = ERROR_NONE;
-	struct scenario with = app->session->scenario;
+	struct scenario with = *session_scenario(app->session);
 	const char *words = json_string_at(state, "what_if", "");
 	if (*words && strlen(words) < 4096 && !scenario_parse(&with, words, &err)) {
-		with.assume = app->session->scenario.assume;
+		with.assume = session_scenario(app->session)->assume;
 		app_use(app, &with);
 	}
 }
@@ -266,7 +266,7 @@ void keep_restore(struct app *app, const json_t *state, bool what_ifs, bool view
 static bool key_of(const struct session *s, char key[DIGEST_SIZE])
 {
 	struct error err;
-	return strcmp(s->options.model_path, "-") != 0 && !digest_ends(s->options.model_path, key, &err);
+	return strcmp(session_model_path(s), "-") != 0 && !digest_ends(session_model_path(s), key, &err);
 }
 
 void keep_load(struct app *app, bool what_ifs, bool view)
@@ -286,7 +286,7 @@ int keep_save(const struct app *app, struct error *err)
 	char key[DIGEST_SIZE];
 	if (!key_of(app->session, key))
 		return 0;
-	char *real = realpath(app->session->options.model_path, NULL);
+	char *real = realpath(session_model_path(app->session), NULL);
 	json_t *state = keep_state(app), *path = real ? json_string(real) : NULL; /* NULL: no UTF-8 */
 	if (path)
 		json_object_set_new(state, "path", path);

@@ -114,8 +114,8 @@ static void run_batch(struct app *app, const struct line_row *row, const char *a
 	(void)force;
 	if (!text_to_int64(text_of(argument), &batch) || batch < 1 || batch > 65536)
 		app_note(app, true, "batch \"%s\": give a number from 1 to 65536", quoted(app, argument));
-	else if (app->session->current)
-		scenario_select(app, batch, app->session->current->dtype);
+	else if (session_plan(app->session))
+		scenario_select(app, batch, session_dtype(app->session));
 }
 
 static void run_dtype(struct app *app, const struct line_row *row, const char *argument, bool force)
@@ -129,8 +129,8 @@ static void run_dtype(struct app *app, const struct line_row *row, const char *a
 			if (dtype_is_float((enum dtype)t))
 				word_try(&near, dtype_name((enum dtype)t));
 		unknown(app, "no floating-point type", &near, "for example f32, f16, bf16");
-	} else if (app->session->current)
-		scenario_select(app, app->session->current->batch, type);
+	} else if (session_plan(app->session))
+		scenario_select(app, session_batch(app->session), type);
 }
 
 #define DIMS_MOST 64

@@ -55,8 +55,8 @@ bool app_open_model(struct app *app, const char *path)
 	}
 	if (app->frame->keeps && keep_save(app, &err))
 		err = (struct error)ERROR_NONE;
-	int64_t batch = s->config && s->config->batch_count ? s->config->batch[0] : 0;
-	if (session_replace(s, full, batch, s->current ? s->current->dtype : DTYPE_F32, &err)) {
+	int64_t batch = session_config(s) && session_config(s)->batch_count ? session_config(s)->batch[0] : 0;
+	if (session_replace(s, full, batch, session_dtype(s), &err)) {
 		app_note(app, true, "%s", err.text);
 		return false;
 	}

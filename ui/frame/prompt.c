@@ -9,17 +9,18 @@
 static void assume_ask(struct app *app)
 {
 	struct prompt *q = &app->frame->prompt;
-	const struct session_plan *sp = app->session->current;
+	const struct plan *p = app_plan(app);
+	const struct assumption *assumed = session_assumed(app->session);
 	char cost[ASSUME_TEXT_SIZE];
-	if (app->layer < 0 || !sp || app_is_body(app, app->layer)) {
+	if (app->layer < 0 || !p || app_is_body(app, app->layer)) {
 		prompt_close(app);
-		app_note(app, false, app->layer < 0 || !sp ? "no layer is selected" :
+		app_note(app, false, app->layer < 0 || !p ? "no layer is selected" :
 			"only layers of the model's own graph can have an assumed cost");
 		return;
 	}
 	q->target = app_layer(app, app->layer)->index;
-	if (sp->assumed_count)
-		snprintf(q->text, sizeof(q->text), "%s", assume_cost_text(cost, &sp->assumed[q->target]));
+	if (assumed)
+		snprintf(q->text, sizeof(q->text), "%s", assume_cost_text(cost, &assumed[q->target]));
 	q->untouched = q->text[0] != '\0';
 }
 
@@ -30,7 +31,7 @@ void app_ask_choice(struct app *app, int row)
 	const struct what_if *table = what_if_table(&count);
 	prompt_open(app, PROMPT_CHOICE);
 	q->target = row;
-	what_if_word(&table[row], &app->session->scenario, q->text, sizeof(q->text));
+	what_if_word(&table[row], session_scenario(app->session), q->text, sizeof(q->text));
 	q->untouched = true;
 }
 
@@ -177,7 +178,7 @@ static void assume_accept(struct app *app)
 static void choice_accept(struct app *app)
 {
 	struct prompt *q = &app->frame->prompt;
-	struct scenario with = app->session->scenario;
+	struct scenario with = *session_scenario(app->session);
 	struct error err = ERROR_NONE;
 	int count;
 	const struct what_if *row = &what_if_table(&count)[q->target];

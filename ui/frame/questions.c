@@ -13,7 +13,7 @@
 
 const char *question_time(struct app *app)
 {
-	const struct config *c = app->session->config;
+	const struct config *c = session_config(app->session);
 	double budget_s = (c && c->budget_ms > 0 ? (double)c->budget_ms : 200) / 1e3;
 	double s = ceil(app->unmeasured_count * BUDGETS_A_PROBLEM * budget_s);
 	return s < 100 ? arena_printf(&app->scratch, "~%.0f s", s) :
@@ -78,7 +78,7 @@ bool question_key(struct app *app, uint32_t key)
 /* True if no layer that needs a result has one. */
 static bool is_unmeasured(const struct app *app)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	for (int i = 0; a && i < a->layer_count; i++)
 		if (a->layers[i].result)
 			return false;
@@ -88,12 +88,12 @@ static bool is_unmeasured(const struct app *app)
 bool question_measure(struct app *app)
 {
 	struct frame *f = app->frame;
-	struct queue *q = app->session->queue;
-	const struct config *c = app->session->config;
+	struct queue *q = session_queue(app->session);
+	const struct config *c = session_config(app->session);
 	const char *how = c && c->measure ? c->measure : "ask";
-	if (f->asked || !q || !queue_device(q) || !app->session->device.name || app->session->described ||
-		f->prompt.kind || !app->session->analysis || app->session->stale || !app_plan(app) ||
-		app_plan(app)->unbound_count)
+	if (f->asked || !q || !queue_device(q) || !session_device(app->session)->name ||
+		session_described(app->session) || f->prompt.kind || !session_is_analyzed(app->session) ||
+		!app_plan(app) || app_plan(app)->unbound_count)
 		return false;
 	f->asked = true;
 	if (!queue_status(q).idle || !app->unmeasured_count || !is_unmeasured(app) ||
@@ -108,7 +108,7 @@ bool question_measure(struct app *app)
 
 void question_leave(struct app *app)
 {
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	bool busy = q && !queue_status(q).idle && !queue_status(q).starting && !app->frame->stopping;
 	if (busy && !app->is_still)
 		prompt_open(app, PROMPT_LEAVE);

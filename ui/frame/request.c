@@ -176,7 +176,7 @@ static void gains_show(struct app *app, const struct key_row *key)
 		return;
 	}
 	if (strcmp(table[row].name, "parallel") == 0 &&
-		app->session->scenario.parallel != PARALLEL_MEASURED) {
+		session_scenario(app->session)->parallel != PARALLEL_MEASURED) {
 		app_note(app, false, "parallel makes no layer faster; gt shows what runs at the same time");
 		return;
 	}

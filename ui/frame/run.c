@@ -29,7 +29,7 @@
 static void runner_start(struct app *app)
 {
 	struct error err = ERROR_NONE;
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	if (q && !queue_device(q))
 		queue_connect(q, 1, &err); /* queue_status reports errors */
 }
@@ -39,10 +39,11 @@ static void runner_missed(struct app *app)
 {
 	struct session *s = app->session;
 	struct error err = ERROR_NONE;
-	if (s->device.name || queue_device(s->queue) || queue_status(s->queue).starting)
+	if (session_device(s)->name || queue_device(session_queue(s)) ||
+		queue_status(session_queue(s)).starting)
 		return;
 	char trouble[ERROR_TEXT_SIZE];
-	snprintf(trouble, sizeof(trouble), "%s", queue_status(s->queue).trouble);
+	snprintf(trouble, sizeof(trouble), "%s", queue_status(session_queue(s)).trouble);
 	if (session_give_up_runner(s, &err))
 		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);
 	else
@@ -56,24 +57,24 @@ static void runner_missed(struct app *app)
 /* A described device: sends requests to the planner and reads its answers. */
 static void plan_on(struct app *app)
 {
-	uint64_t before = planner_version(app->session->planner);
+	uint64_t before = planner_version(session_planner(app->session));
 	session_plan_step(app->session, 0);
-	app->generation += planner_version(app->session->planner) - before;
+	app->generation += planner_version(session_planner(app->session)) - before;
 }
 
 /* Drives queue, planner and database. A runner that does not start is reported once and not retried. */
 static void drive(struct app *app)
 {
 	struct error err = ERROR_NONE;
-	struct store *store = app->session->store;
+	struct store *store = session_store(app->session);
 	if (store) {
 		int before = store_waiting(store).results;
 		app->generation += store_keep_retry(store, false) != before;
 	}
 	app_device_step(app, 0);
 	app_agent_step(app);
-	struct queue *q = app->session->queue;
-	if (app->session->planner)
+	struct queue *q = session_queue(app->session);
+	if (session_planner(app->session))
 		plan_on(app);
 	if (!q || app->frame->runner_dead)
 		return;
@@ -91,7 +92,7 @@ static void drive(struct app *app)
 
 static bool is_measuring(const struct app *app)
 {
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	struct queue_status status = q ? queue_status(q) : (struct queue_status){ .idle = true };
 	return app_agent_is_busy(app) || (!app->frame->runner_dead && (!status.idle || status.starting));
 }
@@ -128,7 +129,7 @@ static void resize(struct app *app)
 /* True while a device starts or an earlier one is shutting down. */
 static bool is_changing(const struct app *app)
 {
-	return app->session->awaited || app->session->leaving;
+	return session_is_changing(app->session);
 }
 
 static int fd_of(const struct app *app)
@@ -138,9 +139,9 @@ static int fd_of(const struct app *app)
 		return session_awaited_fd(s);
 	if (app_agent_fd(app) >= 0)
 		return app_agent_fd(app);
-	if (s->planner)
-		return planner_fd(s->planner);
-	return s->queue && !app->frame->runner_dead ? queue_fd(s->queue) : -1;
+	if (session_planner(s))
+		return planner_fd(session_planner(s));
+	return session_queue(s) && !app->frame->runner_dead ? queue_fd(session_queue(s)) : -1;
 }
 
 /* Milliseconds until the view changes by itself; -1: it does not. */
@@ -160,7 +161,7 @@ static bool view_work(struct app *app, int ms)
 /* The terminal says what its background is: the theme "auto" follows it. */
 static void ground_take(struct app *app, uint32_t rgb)
 {
-	const struct config *c = app->session->config;
+	const struct config *c = session_config(app->session);
 	if (theme_is_auto(c ? c->theme : NULL, c ? c->theme_count : 0) && !app->frame->theme_chosen)
 		theme_use(app, theme_light_by_color(rgb));
 	app->frame->light = theme_light_by_color(rgb);
@@ -311,12 +312,12 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 		str_free(&names);
 		return -1;
 	}
-	const struct config *c = s->config;
+	const struct config *c = session_config(s);
 	int light = theme_light_by_env(getenv("COLORFGBG"));
 	bool open = theme_is_auto(c ? c->theme : NULL, c ? c->theme_count : 0) && light < 0;
 	struct term_options how = { .color = o->color, .mouse = c && c->mouse,
 		.ask_ground = o->color && open };
-	if (columns_check(s->config, err) || term_open(&how, err))
+	if (columns_check(session_config(s), err) || term_open(&how, err))
 		return -1;
 	int columns, rows;
 	session_effects_within(s, SLICE_MS);
@@ -338,8 +339,8 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	int result = loop(&app);
 	struct error why = ERROR_NONE;
 	bool lost = app.frame->keeps && keep_save(&app, &why);
-	if (s->queue)
-		queue_cancel(s->queue);
+	if (session_queue(s))
+		queue_cancel(session_queue(s));
 	app_free(&app);
 	log_keep(0);
 	term_close();
@@ -437,7 +438,7 @@ static int frame_print(struct session *s, int columns, int rows, const char *vie
 		str_free(&text);
 		return -1;
 	}
-	if (columns_check(s->config, err))
+	if (columns_check(session_config(s), err))
 		return -1;
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);

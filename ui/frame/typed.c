@@ -29,7 +29,7 @@ static void clear(struct app *app)
 /* Waits for the next key: for a moment, or for as long as it takes if the key means nothing by itself. */
 static void wait(struct app *app, bool alone, int64_t now_ms)
 {
-	const struct config *c = app->session->config;
+	const struct config *c = session_config(app->session);
 	int ms = c && c->key_wait_ms > 0 ? c->key_wait_ms : WAIT_MS;
 	app->frame->typed.until_ms = alone ? now_ms + ms : 0;
 	app->note[0] = '\0';

@@ -30,7 +30,7 @@ static const struct {
 
 const char *screen_write_suffix(const struct app *app, int n)
 {
-	const struct session_export *e = app->session->exports;
+	const struct session_export *e = session_exports(app->session);
 	if (n < SCREENS)
 		return screens[n].suffix;
 	for (n -= SCREENS; e && e->suffix && n; n--)
@@ -56,7 +56,7 @@ static int *layers_shown(struct app *app, int *count)
 /* Makes the contents. -1: the name has no known end, or there is nothing yet. */
 static int contents(struct app *app, const char *suffix, struct str *out)
 {
-	const struct session_export *e = app->session->exports;
+	const struct session_export *e = session_exports(app->session);
 	for (int i = 0; i < SCREENS; i++)
 		if (strcmp(suffix, screens[i].suffix) == 0) {
 			app->note[0] = '\0';
@@ -135,7 +135,7 @@ void screen_write(struct app *app, const char *path, bool force)
 	snprintf(shown, sizeof(shown), "%s", text_cut(&app->scratch, clean, PATH_SHOWN, true));
 	str_addf(&whole, "%s%s", path[0] == '~' && path[1] == '/' && home ? home : "",
 		path[0] == '~' && path[1] == '/' && home ? path + 1 : path);
-	if (!app->session->analysis || (app_plan(app) && app_plan(app)->unbound_count)) {
+	if (!session_analysis(app->session) || (app_plan(app) && app_plan(app)->unbound_count)) {
 		app_note(app, true, "%s: nothing to write: set the model's dimensions first", shown);
 	} else if (contents(app, suffix, &text)) {
 		unknown_suffix(app, shown);

@@ -20,7 +20,7 @@ struct app_agent {
 	bool reads;                /* the model's files are read before it starts */
 	bool stopping;             /* it was cancelled and has not ended yet */
 	/* plan of the first of two runs in turn with measuring (reality_turn), before the second; or NULL */
-	const struct session_plan *second;
+	const struct plan *second;
 };
 
 struct app_agent *app_agent_new(void)
@@ -39,7 +39,7 @@ void app_agent_free(struct app_agent *agent)
  */
 static const char *chosen(const struct app *app)
 {
-	const struct config *c = app->session->config;
+	const struct config *c = session_config(app->session);
 	return c && c->agent_count ? c->agents[app->agent->chosen % c->agent_count].name : NULL;
 }
 
@@ -55,7 +55,8 @@ bool app_agent_is_reading(const struct app *app)
 
 bool app_agent_can_run(const struct app *app)
 {
-	return chosen(app) && !app->session->described && !app_agent_is_busy(app) && !app->agent->waits;
+	return chosen(app) && !session_described(app->session) && !app_agent_is_busy(app) &&
+		!app->agent->waits;
 }
 
 int app_agent_fd(const struct app *app)
@@ -65,7 +66,7 @@ int app_agent_fd(const struct app *app)
 
 static bool is_queue_busy(const struct app *app)
 {
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	return q && !queue_status(q).idle;
 }
 
@@ -83,7 +84,7 @@ bool app_agent_cancel(struct app *app)
 
 void app_agent_choose(struct app *app)
 {
-	const struct config *c = app->session->config;
+	const struct config *c = session_config(app->session);
 	if (!chosen(app)) {
 		app_note(app, false, "no agent is configured (agents: in the configuration)");
 		return;
@@ -103,9 +104,9 @@ void app_agent_key(struct app *app)
 		app_note(app, false, "the run of the model is cancelled");
 		return;
 	}
-	if (app->session->described)
+	if (session_described(app->session))
 		app_note(app, false, "n/a: %s is only described, no framework runs on it; D chooses a device",
-			app_clean(app, text_of(app->session->described->id)));
+			app_clean(app, text_of(session_described(app->session)->id)));
 	else if (app->is_still)
 		app_note(app, false, "a single frame runs nothing");
 	else if (!chosen(app))
@@ -126,7 +127,7 @@ static void start(struct app *app)
 {
 	struct error err = ERROR_NONE;
 	bool bad;
-	if (app->agent->second && app->agent->second != app->session->current) {
+	if (app->agent->second && app->agent->second != session_plan(app->session)) {
 		app->agent->second = NULL;
 		app_note(app, false, "%s does not run again: another batch or type was selected",
 			chosen(app));
@@ -154,7 +155,7 @@ static const char *measure_in_turn(struct app *app)
 	if (!added)
 		return "";
 	app->agent->waits = true;
-	app->agent->second = app->session->current;
+	app->agent->second = session_plan(app->session);
 	return arena_printf(&app->scratch,
 		"; faster than the bound: measuring %d problem%s and the model again", added,
 		added == 1 ? "" : "s");

@@ -13,12 +13,12 @@
 
 const struct plan *app_plan(const struct app *app)
 {
-	return app->session->current ? app->session->current->plan : NULL;
+	return session_plan(app->session);
 }
 
 const struct layer_cost *app_cost(const struct app *app, int layer)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	if (!a || layer < 0 || layer >= app->place_count)
 		return NULL;
 	const struct place *at = &app->places[layer];
@@ -40,7 +40,8 @@ int app_own_problem(const struct app *app, int layer)
 	const struct plan_layer *l = app_layer(app, layer);
 	if (!l || app_is_body(app, layer)) /* the layout what-if does not apply in bodies */
 		return l ? l->problem : -1;
-	return plan_layer_problem_index(app_plan(app), l, app->session->scenario.layouts == LAYOUTS_NXC);
+	return plan_layer_problem_index(
+		app_plan(app), l, session_scenario(app->session)->layouts == LAYOUTS_NXC);
 }
 
 static const struct plan_problem *own_problem(const struct app *app, int layer)
@@ -59,7 +60,7 @@ const char *app_problem(const struct app *app, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
 	if (c && c->group && c->group->layers[0] == layer)
-		return app->session->scenario.layouts == LAYOUTS_NXC && c->group->text_nxc ?
+		return session_scenario(app->session)->layouts == LAYOUTS_NXC && c->group->text_nxc ?
 			c->group->text_nxc : c->group->text;
 	const struct plan_problem *own = own_problem(app, layer);
 	return own ? own->text : NULL;
@@ -74,17 +75,17 @@ int app_same_as(const struct app *app, int layer)
 const struct result *app_pick(const struct app *app, const char *problem)
 {
 	const struct session *s = app->session;
-	if (!problem || !s->analysis)
+	if (!problem || !session_analysis(s))
 		return NULL;
-	return analyze_pick(s->analysis, s->results, problem);
+	return analyze_pick(session_analysis(s), session_results(s), problem);
 }
 
 double app_estimate_ns(const struct app *app, const char *problem)
 {
 	const struct session *s = app->session;
 	struct problem p;
-	return s->described && problem_parse(text_of(problem), &p, NULL) == 0
-		? estimate_of(&p, &s->described->peaks, &s->scenario).ns : NAN;
+	return session_described(s) && problem_parse(text_of(problem), &p, NULL) == 0
+		? estimate_of(&p, &session_described(s)->peaks, session_scenario(s)).ns : NAN;
 }
 
 /* What each state looks like in a list. */
@@ -120,7 +121,7 @@ static const uint8_t state_styles[STATE_COUNT] = {
 
 int app_state_columns(const struct app *app)
 {
-	return app->session->described ? 10 : 8;
+	return session_described(app->session) ? 10 : 8;
 }
 
 static const char *state_word(struct app *app, enum state state, int position, enum style *style)
@@ -188,20 +189,20 @@ bool app_is_guess(const struct layer_cost *c)
 
 bool app_is_inapplicable(const struct app *app, const struct what_if *row)
 {
-	return app->session->described &&
+	return session_described(app->session) &&
 		(strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
 }
 
 bool app_is_critical(const struct app *app, const struct layer_cost *c)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	return c && c->critical && scenario_has_path(&a->scenario) && a->complete;
 }
 
 const char *app_share(struct app *app, double ns, double total_ns)
 {
 	double percent = 100 * ns / total_ns;
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	const char *mark = a->complete && !a->estimated ? "" : "~";
 	return arena_printf(&app->scratch, percent >= 99.95 ? "%s%.0f%%" : "%s%.1f%%", mark, percent);
 }
@@ -209,7 +210,7 @@ const char *app_share(struct app *app, double ns, double total_ns)
 bool app_can_measure(const struct app *app)
 {
 	const struct session *s = app->session;
-	return s->queue || (s->planner && planner_open_count(s->planner) > 0);
+	return session_queue(s) || (session_planner(s) && planner_open_count(session_planner(s)) > 0);
 }
 
 /* Status of a layer without a cost, or STATUS_OK without a result. The first result is enough: if any had
@@ -218,13 +219,14 @@ static enum status missing_status(const struct app *app, int layer)
 {
 	int count;
 	const char *problem = app_problem(app, layer);
-	const struct result *const *r = problem ? results_of(app->session->results, problem, &count) : NULL;
+	const struct result *const *r =
+		problem ? results_of(session_results(app->session), problem, &count) : NULL;
 	return r && count ? r[0]->status : STATUS_OK;
 }
 
 int app_sweep_points(const struct app *app)
 {
-	const struct config *c = app->session->given;
+	const struct config *c = session_given(app->session);
 	int batches = c && c->batch_count ? c->batch_count : 1,
 	    dtypes = c && c->dtype_count ? c->dtype_count : 1;
 	return batches * dtypes;
@@ -233,8 +235,8 @@ int app_sweep_points(const struct app *app)
 static int sweep_left(const struct app *app)
 {
 	const struct session *s = app->session;
-	int left = s->sweep.count ? 0 : app_sweep_points(app);
-	for (int i = 0; i < s->sweep.count; i++) {
+	int left = session_sweep_count(s) ? 0 : app_sweep_points(app);
+	for (int i = 0; i < session_sweep_count(s); i++) {
 		struct session_sweep_progress p = session_sweep_progress(s, i);
 		left += p.open + p.missing > 0;
 	}
@@ -248,29 +250,29 @@ void app_counts_renew(struct app *app)
 	int count = 0;
 	app->failed_count = app->suspect_count = app->unmeasured_count = 0;
 	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
-	if (!s->analysis)
+	if (!session_analysis(s))
 		return;
-	for (int i = 0; s->analysis->coverage.missing && i < s->analysis->layer_count; i++) {
-		if (s->analysis->layers[i].origin != ORIGIN_MISSING)
+	for (int i = 0; session_analysis(s)->coverage.missing && i < session_analysis(s)->layer_count; i++) {
+		if (session_analysis(s)->layers[i].origin != ORIGIN_MISSING)
 			continue;
 		enum status status = missing_status(app, i);
 		app->suspect_count += status == STATUS_MISTRUSTED;
 		app->failed_count +=
 			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
 	}
-	const char **texts = s->queue ? analyze_problems_in(&a, s->current->plan, session_fusion(s->current),
-						true, scenario_variants(&s->scenario), &count)
+	const char **texts = session_queue(s) ? analyze_problems_in(&a, session_plan(s), session_fusion(s),
+						true, scenario_variants(session_scenario(s)), &count)
 				      : NULL;
 	for (int i = 0; i < count; i++)
-		app->unmeasured_count += !results_is_finished(s->results, texts[i]);
-	app->unmeasured_count += s->queue ? s->analysis->beside_unmeasured : 0;
+		app->unmeasured_count += !results_is_finished(session_results(s), texts[i]);
+	app->unmeasured_count += session_queue(s) ? session_analysis(s)->beside_unmeasured : 0;
 	arena_free(&a);
 }
 
 static bool needs_problem(const struct app *app, const char *problem)
 {
 	const struct plan *p = app_plan(app);
-	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
+	const struct fusion *f = p ? session_fusion(app->session) : NULL;
 	for (int i = 0; p && i < plan_problem_total(p); i++)
 		if (strcmp(p->problems[i].text, problem) == 0)
 			return true;
@@ -340,7 +342,7 @@ const char *app_missing_why(struct app *app, int layer)
 		return arena_printf(&app->scratch, "%d of the %d layers inside it %s no cost", missing,
 			inside, missing == 1 ? "has" : "have");
 	const char *problem = app_problem(app, layer);
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	enum style style;
 	if (!problem)
 		return no_problem_why(app, l);
@@ -370,7 +372,7 @@ const char *app_missing_why(struct app *app, int layer)
 bool app_is_recorded(const struct app *app)
 {
 	const struct session *s = app->session;
-	return !s->queue && !s->described && !s->trouble[0];
+	return !session_queue(s) && !session_described(s) && !session_trouble(s)[0];
 }
 
 const char *app_clean(struct app *app, struct text t)

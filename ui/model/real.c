@@ -58,7 +58,7 @@ const char *app_real_text(struct app *app, int form, enum style *style)
 	if (!y || form + 1 == REAL_FORMS)
 		return "";
 	int layers = session_contradicted(app->session).layers;
-	say_real(text, y, app->session->analysis, layers, form > REAL_ALONE);
+	say_real(text, y, session_analysis(app->session), layers, form > REAL_ALONE);
 	*style = y->contradicted ? STYLE_BAD : say_real_noisy(y) || layers ? STYLE_WARN : STYLE_BOLD;
 	return form >= REAL_ALONE ? arena_printf(&app->scratch, "%s", text)
 				  : arena_printf(&app->scratch, "%s  %s", text,
@@ -70,7 +70,7 @@ const char *app_real_text(struct app *app, int form, enum style *style)
 const char *app_trust_text(struct app *app, int columns, enum trust_verdict *verdict)
 {
 	const struct session *s = app->session;
-	bool idle = s->queue && queue_status(s->queue).idle;
+	bool idle = session_queue(s) && queue_status(session_queue(s)).idle;
 	const char *const steps[TRUST_NEXT_COUNT] = { [TRUST_NEXT_BENCH] = idle ? "press b" : NULL,
 		[TRUST_NEXT_SHAKY] = trust_commands[TRUST_NEXT_SHAKY],
 		[TRUST_NEXT_AGAIN] = trust_commands[TRUST_NEXT_AGAIN],
@@ -79,7 +79,7 @@ const char *app_trust_text(struct app *app, int columns, enum trust_verdict *ver
 			app_agent_can_run(app) ? "press e" : trust_commands[TRUST_NEXT_RUN] };
 	struct str line = { 0 };
 	*verdict = TRUST_UNKNOWN;
-	if (!s->analysis)
+	if (!session_analysis(s))
 		return "";
 	struct trust t = session_trust(app->session);
 	*verdict = t.verdict;

@@ -65,9 +65,9 @@ enum app_change app_renew(struct app *app)
 	}
 	app_counts_renew(app);
 	app->most_ns = 0;
-	for (int i = 0; s->analysis && i < s->analysis->layer_count; i++)
-		if (s->analysis->layers[i].ns > app->most_ns)
-			app->most_ns = s->analysis->layers[i].ns;
+	for (int i = 0; session_analysis(s) && i < session_analysis(s)->layer_count; i++)
+		if (session_analysis(s)->layers[i].ns > app->most_ns)
+			app->most_ns = session_analysis(s)->layers[i].ns;
 	if (app->layer >= app->place_count)
 		app->layer = app_plan(app) ? app_plan(app)->layer_count - 1 : -1;
 	if (renewed) {

@@ -129,7 +129,7 @@ static const char *bound_word(int i)
 
 static struct limit limit_now(struct app *app, const struct subject *of)
 {
-	const struct layer_cost *c = app->session->analysis ? cost_of(app, of) : NULL;
+	const struct layer_cost *c = session_analysis(app->session) ? cost_of(app, of) : NULL;
 	return c ? session_limit(app->session, c, of->problem)
 		 : (struct limit){ .by = LIMIT_UNKNOWN, .share = NAN };
 }
@@ -147,7 +147,7 @@ static double number_cost(struct app *app, const struct subject *of)
 
 static double number_share(struct app *app, const struct subject *of)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	return a && a->sequential_ns > 0 ? of->ns * of->uses / a->sequential_ns : NAN;
 }
 

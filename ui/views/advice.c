@@ -157,16 +157,17 @@ static void advice_close(struct app *app, void *state)
 static bool is_due(const struct app *app, const struct advice_page *p)
 {
 	const struct session *s = app->session;
-	bool measuring = s->queue && queue_status(s->queue).running;
+	bool measuring = session_queue(s) && queue_status(session_queue(s)).running;
 	if (session_advice_runs(s) || (p->begun_ms && p->generation == app->generation))
 		return false;
-	return !p->begun_ms || s->advice || !measuring || clock_ms() - p->begun_ms >= LEAST_APART_MS;
+	return !p->begun_ms || session_advice_is_begun(s) || !measuring ||
+		clock_ms() - p->begun_ms >= LEAST_APART_MS;
 }
 
 /* True if the rows are not those of the present state. */
 static bool is_old(const struct app *app, const struct advice_page *p)
 {
-	return app->session->advice || p->generation != app->generation;
+	return session_advice_is_begun(app->session) || p->generation != app->generation;
 }
 
 static int advice_rows(struct app *app, void *state, int width)
@@ -281,7 +282,7 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 {
 	const struct advice_page *p = state;
 	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
-	struct scenario with = app->session->scenario;
+	struct scenario with = *session_scenario(app->session);
 	struct error err = ERROR_NONE;
 	if (key->request == REQUEST_OWN) {
 		app_ask(app, "reach (5ms, 200/s, all): ", target_accept);

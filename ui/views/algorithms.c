@@ -34,8 +34,8 @@ struct algorithms {
 static bool state_fits(const struct app *app, const struct result *r)
 {
 	const struct session *s = app->session;
-	return r->status == STATUS_OK && (!s->analysis || r->cache == s->analysis->cache) &&
-		r->launch == (s->scenario.amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED);
+	return r->status == STATUS_OK && (!session_analysis(s) || r->cache == session_analysis(s)->cache) &&
+		r->launch == (session_scenario(s)->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED);
 }
 
 /* What a layer of a group costs alone, in ns; 0 for one that needs no kernel. */
@@ -79,7 +79,7 @@ static void groups_add(struct app *app, struct algorithms *s, const struct fusio
 static void results_add_lines(struct app *app, struct algorithms *s)
 {
 	int count;
-	const struct result *const *r = results_of(app->session->results, s->problem, &count);
+	const struct result *const *r = results_of(session_results(app->session), s->problem, &count);
 	const struct result *used = app_pick(app, s->problem);
 	for (int i = 0, end; i < count; i = end) {
 		const struct result *best = r[i];
@@ -136,8 +136,8 @@ static int algorithms_rows(struct app *app, void *state, int width)
 		return message(s, "no kernel runs for this layer");
 	int results;
 	const struct planned *p = session_planned(app->session, s->problem);
-	const struct fusion *f = app_is_body(app, app->layer) ? NULL : session_fusion(app->session->current);
-	results_of(app->session->results, s->problem, &results);
+	const struct fusion *f = app_is_body(app, app->layer) ? NULL : session_fusion(app->session);
+	results_of(session_results(app->session), s->problem, &results);
 	s->lines = ARENA_ARRAY(&s->arena, struct algorithm_line,
 		(f ? f->group_count : 0) + results + (p ? p->count : 0) + 1);
 	groups_add(app, s, f, app->layer);

@@ -61,7 +61,7 @@ const char *chart_name(struct app *app, int layer)
 const char *chart_cost(struct app *app, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
-	double ns = app_cost_all(app, layer), total = c ? app->session->analysis->sequential_ns : NAN;
+	double ns = app_cost_all(app, layer), total = c ? session_analysis(app->session)->sequential_ns : NAN;
 	char text[STR_QUANTITY];
 	if (!c)
 		return app_plan(app) && app_plan(app)->unbound_count ? "no cost: a dimension has no value"

@@ -18,7 +18,7 @@ struct column {
 
 static struct limit limit_at(const struct app *app, int layer)
 {
-	const struct layer_cost *c = app->session->analysis ? app_cost(app, layer) : NULL;
+	const struct layer_cost *c = session_analysis(app->session) ? app_cost(app, layer) : NULL;
 	return c ? session_limit(app->session, c, app_problem(app, layer))
 		 : (struct limit){ .by = LIMIT_UNKNOWN, .share = NAN };
 }
@@ -158,10 +158,8 @@ static double cost_of_group(const struct analysis *a, int layer, const struct fu
 
 static bool is_available(const struct session *s, const struct what_if *row)
 {
-	for (int i = 0; i < s->effect_count; i++)
-		if (s->effects[i].row == row)
-			return s->effects[i].available;
-	return false;
+	const struct what_if_effect *e = session_effect(s, row);
+	return e && e->available;
 }
 
 static void gain_make(struct app *app, struct column_gain *g, const struct what_if *row)
@@ -170,14 +168,14 @@ static void gain_make(struct app *app, struct column_gain *g, const struct what_
 	struct arena arenas[2] = { { 0 }, { 0 } };
 	struct ground ground = session_ground(s);
 	const struct analysis *side[2]; /* off, on */
-	int choice = row->get(&s->scenario);
+	int choice = row->get(session_scenario(s));
 	bool available = is_available(s, row);
 	for (int on = 0; on < 2; on++) {
-		struct scenario other = s->scenario;
+		struct scenario other = *session_scenario(s);
 		row->set(&other, on ? (choice ? choice : 1) : 0);
-		side[on] = (choice != 0) == on ? s->analysis : analyze(&arenas[on], &ground, &other);
+		side[on] = (choice != 0) == on ? session_analysis(s) : analyze(&arenas[on], &ground, &other);
 	}
-	g->count = s->analysis->layer_count;
+	g->count = session_analysis(s)->layer_count;
 	g->ns = base_realloc(g->ns, ((size_t)g->count + 1) * sizeof(*g->ns));
 	g->guess = base_realloc(g->guess, (size_t)g->count + 1);
 	for (int i = 0; i < g->count; i++) {
@@ -194,7 +192,7 @@ static void gain_make(struct app *app, struct column_gain *g, const struct what_
 static struct column_gain *gain_of(struct app *app, struct columns_chosen *c, int column)
 {
 	struct column_gain *g = &c->gains[column];
-	if (!app->session->analysis)
+	if (!session_analysis(app->session))
 		return NULL;
 	if (g->at != app->analyses) {
 		gain_make(app, g, what_if_of(column));
@@ -307,7 +305,7 @@ static struct text name_next(const char **list)
 /* The words of the set in use; NULL: automatic. */
 static const char *set_words(const struct app *app, const struct columns_chosen *c)
 {
-	const struct config *config = app->session->config;
+	const struct config *config = session_config(app->session);
 	return c->set ? sets[c->set] : config && config->columns ? config->columns : NULL;
 }
 
@@ -327,7 +325,7 @@ bool column_is_shown(const struct columns_chosen *c, int column)
 /* What is shown where there is room: nothing of which nothing is known. */
 static const char *automatic(const struct app *app)
 {
-	bool peaks = peaks_known(&app->session->peaks), algorithms = !app->session->described;
+	bool peaks = peaks_known(session_peaks(app->session)), algorithms = !session_described(app->session);
 	return peaks ? (algorithms ? "bound peak algo flops bytes" : "bound peak flops bytes")
 		     : (algorithms ? "algo flops bytes" : "flops bytes");
 }

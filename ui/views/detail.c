@@ -96,7 +96,7 @@ static bool add_no_cost(
 			detail_wrapped(d, STYLE_DIM, "          ", fold_text(app, d));
 		return true;
 	}
-	if (app->session->described && c->origin == ORIGIN_MISSING) {
+	if (session_described(app->session) && c->origin == ORIGIN_MISSING) {
 		detail_add(d, STYLE_WARN, -1, " cost     unknown");
 		detail_wrapped(d, STYLE_WARN, "          ", app_missing_why(app, d->layer));
 		return true;
@@ -116,7 +116,7 @@ static void add_cost(struct app *app, struct detail *d)
 {
 	const struct layer_cost *c = app_cost(app, d->layer);
 	char text[SAY_INTERVAL], slack[STR_QUANTITY];
-	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	double total = session_analysis(app->session) ? session_analysis(app->session)->sequential_ns : NAN;
 	if (!c || add_no_cost(app, d, c, app_layer(app, d->layer)))
 		return;
 	bool guess = app_is_guess(c);
@@ -151,7 +151,7 @@ static void add_cost(struct app *app, struct detail *d)
 			"measures everything again, peaks included");
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
-			app->session->analysis->estimated ? "~" : "",
+			session_analysis(app->session)->estimated ? "~" : "",
 			100 * app_cost_all(app, d->layer) / total);
 	if (c->critical)
 		detail_add(d, STYLE_NORMAL, -1, " path     critical: on the longest path");
@@ -405,19 +405,19 @@ static double parts_ns(const struct app *app, const struct fusion_group *g)
 /* Adds the gain of each fusion that the layer can be in: the fused kernel compared with its parts. */
 static void add_fusions(struct app *app, struct detail *d)
 {
-	const struct fusion *f = session_fusion(app->session->current);
+	const struct fusion *f = session_fusion(app->session);
 	const struct layer_cost *cost = app_cost(app, d->layer);
 	const char *label = " fusion  ";
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
 		if (!group_has(g, d->layer))
 			continue;
-		bool nhwc = app->session->scenario.layouts == LAYOUTS_NXC && g->text_nxc;
+		bool nhwc = session_scenario(app->session)->layouts == LAYOUTS_NXC && g->text_nxc;
 		const char *text = nhwc ? g->text_nxc : g->text;
 		const char *copy = fusion_copy_text(g);
 		double fused = problem_ns(app, text) + (copy ? problem_ns(app, copy) : 0);
 		double apart = parts_ns(app, g), gain = apart - fused;
-		const char *mark = app->session->described ? "~" : "";
+		const char *mark = session_described(app->session) ? "~" : "";
 		char by[STR_QUANTITY], with[STR_QUANTITY], without[STR_QUANTITY];
 		enum style style = STYLE_DIM;
 		const char *word = isnan(fused) ? detail_problem_word(app, d, text, &style) : "";

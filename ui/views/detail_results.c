@@ -68,7 +68,8 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 const char *detail_problem_word(struct app *app, struct detail *d, const char *problem, enum style *style)
 {
 	const char *word = app_problem_state(app, problem, style);
-	enum job_state state = app->session->queue ? queue_state(app->session->queue, problem) : JOB_NONE;
+	enum job_state state =
+		session_queue(app->session) ? queue_state(session_queue(app->session), problem) : JOB_NONE;
 	if (state == JOB_RUNNING)
 		return "is being measured";
 	if (state == JOB_PENDING)
@@ -88,8 +89,8 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 		detail_add(d, STYLE_DIM, -1, " planning...");
 	if (p->state != PLANNED_YES)
 		return;
-	if (*app->session->described->caveat)
-		detail_wrapped(d, STYLE_WARN, " ", app->session->described->caveat);
+	if (*session_described(app->session)->caveat)
+		detail_wrapped(d, STYLE_WARN, " ", session_described(app->session)->caveat);
 	ADD(d, STYLE_DIM, -1, "   %-*s matrix  workspace", columns, "algorithm");
 	for (int i = 0; i < p->count; i++) {
 		const struct algorithm *a = &p->algorithms[i];
@@ -268,11 +269,11 @@ void detail_results(struct app *app, struct detail *d, const char *title, const 
 		add_planned(app, d, title, planned);
 		return;
 	}
-	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const struct result *const *r = results_of(session_results(app->session), problem, &count);
 	const struct result *used = app_pick(app, problem);
 	enum style style;
 	const char *word = detail_problem_word(app, d, problem, &style);
-	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
+	const char *why = session_queue(app->session) ? queue_why(session_queue(app->session), problem) : "";
 	detail_heading(d, title);
 	if (count == 0) {
 		ADD(d, style, -1, " %s", word);
@@ -288,7 +289,7 @@ void detail_results(struct app *app, struct detail *d, const char *title, const 
 void detail_measurements(struct app *app, struct detail *d, const char *title, const char *problem)
 {
 	int count;
-	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const struct result *const *r = results_of(session_results(app->session), problem, &count);
 	const struct result *used = app_pick(app, problem);
 	if (count == 0 || session_planned(app->session, problem))
 		return;

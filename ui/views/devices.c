@@ -58,7 +58,7 @@ static const char *clean(struct devices *s, const char *text)
 /* Measured peaks of the device in use. */
 static void line_of_peaks(struct devices *s, int i, const struct session *session)
 {
-	struct peaks k = peaks_from_results(session->results, &session->device);
+	struct peaks k = peaks_from_results(session_results(session), session_device(session));
 	struct str line = { 0 };
 	peaks_describe(&k, &line);
 	if (line.n)
@@ -112,14 +112,15 @@ static void lines_make(struct devices *s, const struct session *session)
 /* Rebuilds the list if it may have changed: another device is in use, or the first results of one arrived. */
 static uint64_t list_version(const struct session *s)
 {
-	return 1 + 4 * s->device_changes + 2 * (s->device.name != NULL) + (results_version(s->results) != 0);
+	return 1 + 4 * session_device_changes(s) + 2 * (session_device(s)->name != NULL) +
+		(results_version(session_results(s)) != 0);
 }
 
 static int devices_rows(struct app *app, void *state, int width)
 {
 	struct devices *s = state;
 	uint64_t version = list_version(app->session);
-	uint64_t results = results_version(app->session->results);
+	uint64_t results = results_version(session_results(app->session));
 	if (s->seen == version && s->seen_results == results && s->width == width)
 		return s->count;
 	if (s->seen != version) {

@@ -47,7 +47,7 @@ static struct sample_rows rows_of(struct app *app, int layer)
 	s.problem = s.used ? s.used->problem : layer >= 0 ? app_problem(app, layer) : NULL;
 	int count = 0;
 	const struct result *const *all =
-		s.problem ? results_of(app->session->results, s.problem, &count) : NULL;
+		s.problem ? results_of(session_results(app->session), s.problem, &count) : NULL;
 	s.rows = ARENA_ARRAY(&app->scratch, const struct result *, count);
 	for (int i = 0; i < count; i++) {
 		bool good = all[i]->status == STATUS_OK && all[i]->stats.median > 0;

@@ -47,9 +47,9 @@ static int groups_rows(struct app *app, void *state, int width)
 		arena_free(&s->arena);
 		s->generation = app->generation;
 		s->shown = s->grouping;
-		const struct xsp_input in = {
-			.plan = app_plan(app), .bound = session->analysis, .peaks = &session->peaks
-		};
+		const struct xsp_input in = { .plan = app_plan(app),
+			.bound = session_analysis(session),
+			.peaks = session_peaks(session) };
 		s->table = !in.plan || !in.bound
 			? NULL
 			: xsp_analyze(&s->arena, analysis_named(groupings[s->grouping].analysis), &in);

@@ -188,7 +188,7 @@ static void draw_cost(struct app *app, int layer, struct area line, int x, const
 {
 	const struct layer_cost *cost = app_cost(app, layer);
 	double ns = app_cost_all(app, layer);
-	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	double total = session_analysis(app->session) ? session_analysis(app->session)->sequential_ns : NAN;
 	enum style style;
 	const char *text = cost_text(app, layer, cost, &style);
 	int same = app_same_as(app, layer),
@@ -277,7 +277,7 @@ static void draw_scope_cost(struct app *app, const struct scope *s, struct area 
 	const struct columns *c)
 {
 	char number[STR_QUANTITY];
-	double total = app->session->analysis ? app->session->analysis->sequential_ns : NAN;
+	double total = session_analysis(app->session) ? session_analysis(app->session)->sequential_ns : NAN;
 	/* with gaps at least that much, or, since estimates are no lower bound, a guess */
 	const char *mark = s->guess ? "~" : s->missing ? "\u2265" : "";
 	enum style style = s->critical ? STYLE_CRITICAL : STYLE_NORMAL;

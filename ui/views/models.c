@@ -27,7 +27,7 @@ struct models {
 
 static void row_add(struct app *app, struct models *s, const char *path, const char *where)
 {
-	char *now = realpath(app->session->model ? app->session->model->path : "", NULL);
+	char *now = realpath(session_model(app->session) ? session_model(app->session)->path : "", NULL);
 	char *real = realpath(path, NULL);
 	bool twice = false;
 	for (int i = 0; i < s->count; i++)

@@ -49,13 +49,13 @@ static int problems_rows(struct app *app, void *state, int width)
 	for (int i = 0; p && i < p->problem_count; i++)
 		rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
 			p->problems[i].border ? -1 : app_first_layer(app, i), false);
-	unsigned variants = scenario_variants(&app->session->scenario);
+	unsigned variants = scenario_variants(session_scenario(app->session));
 	bool nxc = variants & PROBLEMS_NXC;
 	for (int i = p ? p->problem_count : 0; p && i < plan_problem_total(p); i++)
 		if (plan_problem_is_in(p, i, variants))
 			rows_add(s, &seen, p->problems[i].text, p->problems[i].use_count,
 				p->problems[i].first_layer, false);
-	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
+	const struct fusion *f = p ? session_fusion(app->session) : NULL;
 	for (int i = 0; f && i < f->group_count; i++) {
 		const struct fusion_group *g = &f->groups[i];
 		rows_add(s, &seen, g->text, 1, g->layers[0], true);
@@ -102,14 +102,14 @@ static void problems_heading(struct app *app, void *state, struct area line)
 /* Reason for a missing number: from the queue for this run, from the results for earlier ones. */
 static const char *reason(struct app *app, const char *problem)
 {
-	const char *why = app->session->queue ? queue_why(app->session->queue, problem) : "";
+	const char *why = session_queue(app->session) ? queue_why(session_queue(app->session), problem) : "";
 	const struct planned *planned = session_planned(app->session, problem);
 	if (planned && planned->state == PLANNED_NO)
 		why = planned->why;
 	if (why && why[0])
 		return why;
 	int count;
-	const struct result *const *r = results_of(app->session->results, problem, &count);
+	const struct result *const *r = results_of(session_results(app->session), problem, &count);
 	for (int i = 0; i < count; i++)
 		if (r[i]->status != STATUS_OK && r[i]->why && r[i]->why[0])
 			return r[i]->why;

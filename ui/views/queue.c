@@ -31,7 +31,7 @@ struct queue_view {
 
 static const struct queue *queue_of(const struct app *app)
 {
-	return app->session->queue;
+	return session_queue(app->session);
 }
 
 /* ---- the layer of a problem ---- */
@@ -46,7 +46,7 @@ static void layer_put(struct queue_view *s, const char *text, int layer)
 static void layers_renew(struct app *app, struct queue_view *s)
 {
 	const struct plan *p = app_plan(app);
-	const struct fusion *f = p ? session_fusion(app->session->current) : NULL;
+	const struct fusion *f = p ? session_fusion(app->session) : NULL;
 	if (s->layers == (p ? p->layers : NULL) && s->group_count == (f ? f->group_count : 0))
 		return;
 	hash_free(&s->layer_of);
@@ -199,8 +199,9 @@ static const char *state_words(struct app *app, const struct queue_job *j, enum 
 static const char *result_text(struct app *app, const struct queue_job *j)
 {
 	char text[STR_QUANTITY];
-	const struct result *rough =
-		strcmp(j->kind, JOB_QUICK) == 0 ? results_rough(app->session->results, j->payload) : NULL;
+	const struct result *rough = strcmp(j->kind, JOB_QUICK) == 0
+		? results_rough(session_results(app->session), j->payload)
+		: NULL;
 	const struct result *r = rough ? rough : app_pick(app, j->payload);
 	if (j->state != JOB_DONE || !r || isnan(r->stats.median))
 		return "";
@@ -220,10 +221,11 @@ static const char *job_text(struct app *app, const struct queue_job *j)
 static const char *nothing_text(const struct app *app)
 {
 	const struct session *s = app->session;
-	return s->described ? "a described device measures nothing: D chooses another device"
+	return session_described(s)    ? "a described device measures nothing: D chooses another device"
 		: app_is_recorded(app) ? "a recorded device measures nothing: D chooses another device"
-		: !s->queue ? "no runner answers, so nothing can be measured: D chooses another device"
-			    : "no jobs yet: b measures what is missing, B the selected layer";
+		: !session_queue(s)
+		? "no runner answers, so nothing can be measured: D chooses another device"
+		: "no jobs yet: b measures what is missing, B the selected layer";
 }
 
 static void queue_draw_row(struct app *app, void *state, int row, int above, struct area line)
@@ -334,7 +336,7 @@ static void job_first(struct app *app, struct queue *q, int row)
 
 static bool job_request(struct app *app, int request, int row)
 {
-	struct queue *q = app->session->queue;
+	struct queue *q = session_queue(app->session);
 	if (request == OWN_CLEAR) {
 		int count = q ? queue_clear(q) : 0;
 		app_note(app, false, count ? "%d job%s removed; the running one goes on" : "no job waits",

@@ -184,7 +184,7 @@ static const char *why_text(struct reality_view *s)
 
 static void tree_add(struct app *app, struct reality_view *s)
 {
-	s->tree = tree_of(&s->arena, s->reality, app_plan(app), app->session->analysis);
+	s->tree = tree_of(&s->arena, s->reality, app_plan(app), session_analysis(app->session));
 	if (s->node_count != s->tree->count) { /* another execution, or another plan */
 		s->node_open = base_realloc(s->node_open, (size_t)s->tree->count + 1);
 		memset(s->node_open, 0, (size_t)s->tree->count + 1);
@@ -203,7 +203,7 @@ static void tree_add(struct app *app, struct reality_view *s)
 static const char *nothing_text(struct app *app, struct reality_view *s)
 {
 	const struct session *session = app->session;
-	const struct config *c = session->config;
+	const struct config *c = session_config(session);
 	if (app_agent_is_busy(app))
 		return "the model runs: its real latency comes here";
 	if (session_reality_waits(app->session))
@@ -211,8 +211,9 @@ static const char *nothing_text(struct app *app, struct reality_view *s)
 	return arena_printf(&s->arena, "no real execution of this model with this batch, type and device. %s",
 		!c || !c->agent_count ? "benanza compare --run AGENT MODEL makes one (agents: in "
 					"benanza.yaml(5))"
-			: session->described ? "Choose a device that can run it (D); or benanza compare "
-					       "reads one from a profile"
+			: session_described(session)
+			? "Choose a device that can run it (D); or benanza compare "
+			  "reads one from a profile"
 			: arena_printf(&s->arena, "e runs it with %s; or benanza compare --run %s MODEL",
 				  c->agents[0].name, c->agents[0].name));
 }
@@ -222,7 +223,7 @@ static void lines_make(struct app *app, struct reality_view *s)
 	arena_free(&s->arena);
 	s->count = 0;
 	s->tree = NULL;
-	s->reality = app->session->analysis ? app_reality(app) : NULL;
+	s->reality = session_analysis(app->session) ? app_reality(app) : NULL;
 	if (!s->reality) {
 		text_add(s, STYLE_WARN, -1, nothing_text(app, s));
 		return;
@@ -441,7 +442,7 @@ static void draw_group(struct app *app, struct reality_view *s, int row, struct 
 		name = arena_printf(&app->scratch, "%s  %s", name, app_clean(app, text_of(g->kernel)));
 	canvas_fit(line, NAME_AT + 2, 0, numbers_at(line) - NAME_AT - 2, STYLE_NORMAL, name);
 	draw_numbers(app, line, g ? g->real_ns : NAN,
-		g ? g->cost_ns : app->session->analysis->layers[l->layer].ns,
+		g ? g->cost_ns : session_analysis(app->session)->layers[l->layer].ns,
 		ratio ? g->cost_ns / g->real_ns : NAN, g && g->estimated, STYLE_NORMAL);
 }
 

@@ -130,8 +130,8 @@ static void ceiling_add(struct roofline *s, const char *name, double peak, bool 
 /* The units that the scenario allows for a type. */
 static void ceilings_of_type(struct app *app, struct roofline *s, enum dtype type)
 {
-	const struct peaks *k = &app->session->peaks;
-	const struct scenario *w = &app->session->scenario;
+	const struct peaks *k = session_peaks(app->session);
+	const struct scenario *w = session_scenario(app->session);
 	char name[32];
 	ceiling_add(s, dtype_name(type), k->flops[type], false, false);
 	if (!w->matrix || (type == DTYPE_F32 && !w->relaxed))
@@ -143,7 +143,7 @@ static void ceilings_of_type(struct app *app, struct roofline *s, enum dtype typ
 
 static void ceilings_renew(struct app *app, struct roofline *s)
 {
-	const struct peaks *k = &app->session->peaks;
+	const struct peaks *k = session_peaks(app->session);
 	bool types[DTYPE_COUNT] = { false };
 	char name[16];
 	s->ceiling_count = 0;
@@ -321,7 +321,7 @@ static uint32_t dot_sign(struct area a, double share)
 
 static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_dot *d, bool selected)
 {
-	double share = d->total_ns / app->session->analysis->sequential_ns;
+	double share = d->total_ns / session_analysis(app->session)->sequential_ns;
 	int x = column_of(c, intensity(d)), y = row_of(c, rate(d));
 	enum style style = selected ? STYLE_BOLD : d->limit.by == LIMIT_COMPUTE ? STYLE_ACCENT :
 		d->limit.by == LIMIT_MEMORY ? STYLE_GOOD : STYLE_WARN;
@@ -389,7 +389,7 @@ static const char *chosen_text(struct app *app, const struct roofline *s, int se
 		return arena_printf(&app->scratch, "%s  no position: %s", chart_name(app, app->layer),
 			app_cost_all(app, app->layer) > 0 ? "no FLOPs, or unknown" :
 			chart_cost(app, app->layer));
-	double total = app->session->analysis->sequential_ns;
+	double total = session_analysis(app->session)->sequential_ns;
 	return arena_printf(&app->scratch, "%s  %.3g FLOP/byte  %s%sFLOP/s  %s  %s of the time",
 		app_name(app, app->layer), intensity(d), d->guess ? "~" : "", str_count(speed, rate(d)),
 		limit_text(app, &d->limit), total > 0 ? app_share(app, d->total_ns, total) : "-");
@@ -409,7 +409,7 @@ static const char *counts_text(struct app *app, const struct roofline *s, int se
 			s->idle ? "," : "");
 	if (s->idle)
 		text = arena_printf(&app->scratch, "%s %d without FLOPs", text, s->idle);
-	if (!peaks_known(&app->session->peaks))
+	if (!peaks_known(session_peaks(app->session)))
 		text = arena_printf(&app->scratch, "%s; peaks not known: b measures them", text);
 	return text;
 }
@@ -426,7 +426,7 @@ static void roofline_draw(struct app *app, void *state, struct area area)
 	area = above_lines;
 	int left = area.width >= 30 ? 8 : 0, below = area.height >= 5 ? 2 : 0, above = area.height >= 7;
 	struct area chart = canvas_part(area, left, above, area.width - left, area.height - below - above);
-	if (chart.width < 1 || chart.height < 1 || !app->session->analysis)
+	if (chart.width < 1 || chart.height < 1 || !session_analysis(app->session))
 		return;
 	if (!s->count) {
 		canvas_fit(chart, 1, 0, chart.width - 1, STYLE_DIM, "no layer has a position yet");

@@ -59,8 +59,9 @@ static void line_fill(
 	char words[SCENARIO_TEXT_SIZE];
 	struct error err;
 	*l = (struct scenario_line){ .one = one,
-		.device = device, .dtype = session->current ? session->current->dtype : DTYPE_F32 };
-	struct config_scenario present = { .what_if = scenarios_what_ifs(&session->scenario, &s->arena) };
+		.device = device, .dtype = session_dtype(session) };
+	struct config_scenario present = { .what_if =
+						   scenarios_what_ifs(session_scenario(session), &s->arena) };
 	l->total = device ? session_beside_total(session, device, &s->arena)
 			  : scenarios_total(session, one ? one : &present, &s->arena);
 	l->present = device ? false : !one || scenarios_is_present(session, one);
@@ -74,7 +75,7 @@ static void line_fill(
 static int scenarios_rows(struct app *app, void *state, int width)
 {
 	struct scenarios *s = state;
-	const struct config *c = app->session->given;
+	const struct config *c = session_given(app->session);
 	int devices = app->beside.count;
 	(void)width;
 	if (s->lines && s->generation == app->generation && s->known == c->scenario_count)
@@ -244,7 +245,7 @@ static bool scenario_save(struct app *app, const char *name)
 		bad = strcmp(rows[i].name, name) == 0;
 	if (bad)
 		app_note(app, true, "%s is the name of a what-if; choose another", name);
-	else if ((bad = config_save_scenario(app->session->given, &one, &err)))
+	else if ((bad = config_save_scenario(session_given(app->session), &one, &err)))
 		app_note(app, true, "%s", err.text);
 	else
 		app_note(app, false, "saved: -w %s uses it", name);
@@ -275,7 +276,7 @@ static char asked[CONFIG_SCENARIO_NAME_MAX + 1];
 static void scenario_delete(struct app *app)
 {
 	struct error err = ERROR_NONE;
-	if (config_delete_scenario(app->session->given, asked, &err))
+	if (config_delete_scenario(session_given(app->session), asked, &err))
 		app_note(app, true, "%s", err.text);
 	else
 		app_note(app, false, "%s is deleted", asked);
@@ -285,7 +286,7 @@ static void scenario_delete(struct app *app)
 static bool scenario_rename(struct app *app, const char *to)
 {
 	struct error err = ERROR_NONE;
-	if (config_rename_scenario(app->session->given, asked, to, &err)) {
+	if (config_rename_scenario(session_given(app->session), asked, to, &err)) {
 		app_note(app, true, "%s", err.text);
 		return false;
 	}
@@ -301,7 +302,8 @@ static bool scenario_ask(struct app *app, const struct scenario_line *l, bool de
 		return false;
 	if (!l->one->saved) {
 		app_note(app, false, "%s is in %s: change it there", l->one->name,
-			app->session->given->path ? app->session->given->path : "the configuration");
+			session_given(app->session)->path ? session_given(app->session)->path
+							  : "the configuration");
 		return true;
 	}
 	snprintf(asked, sizeof(asked), "%s", l->one->name);

@@ -61,7 +61,7 @@ static int batch_order(const void *a, const void *b)
 static void sweep_open(struct app *app, void *state)
 {
 	struct sweep *s = state;
-	const struct config *c = app->session->given;
+	const struct config *c = session_given(app->session);
 	const struct plan *p = app_plan(app);
 	int64_t batches[CONFIG_LIST_MAX] = { 0 };
 	int batch_count = c->batch_count ? c->batch_count
@@ -79,7 +79,7 @@ static void sweep_open(struct app *app, void *state)
 	s->lines = base_calloc((size_t)(batch_count * dtype_count), sizeof(*s->lines));
 	for (int i = 0; i < batch_count * dtype_count; i++)
 		s->lines[s->count++] = (struct sweep_line){ .batch = batches[i % batch_count],
-			.dtype = c->dtype_count ? c->dtype[i / batch_count] : app->session->current->dtype,
+			.dtype = c->dtype_count ? c->dtype[i / batch_count] : session_dtype(app->session),
 			.first = i % batch_count == 0 };
 	app_note(app, false, "* the best batch: the last doubling that gains more than 5%%");
 }
@@ -105,7 +105,7 @@ static void line_fill(struct app *app, struct sweep_line *l)
 	struct session *session = app->session;
 	int64_t begin = clock_ms();
 	arena_free(&l->arena);
-	struct config_scenario one = { .what_if = scenarios_what_ifs(&session->scenario, &l->arena),
+	struct config_scenario one = { .what_if = scenarios_what_ifs(session_scenario(session), &l->arena),
 		.batch = l->batch,
 		.has_dtype = true,
 		.dtype = l->dtype };
@@ -123,8 +123,8 @@ static int sweep_rows(struct app *app, void *state, int width)
 	struct sweep *s = state;
 	s->width = width;
 	s->filled = false;
-	const struct session_plan *now = app->session->current;
-	bool other = s->count && now && !app->session->given->dtype_count && s->lines[0].dtype != now->dtype;
+	bool other = s->count && app_plan(app) && !session_given(app->session)->dtype_count &&
+		s->lines[0].dtype != session_dtype(app->session);
 	if (!s->lines || other)
 		sweep_open(app, s);
 	for (int i = 0; app->is_still && i < s->count; i++)
@@ -373,9 +373,10 @@ static void sweep_draw_row(struct app *app, void *state, int row, int above, str
 	}
 	const struct sweep *s = state;
 	const struct sweep_line *l = &s->lines[row];
-	const struct session_plan *now = app->session->current;
+	const struct plan *now = app_plan(app);
 	struct arena *a = &app->scratch;
-	bool present = now && now->dtype == l->dtype && (!l->batch || now->plan->batch == l->batch);
+	bool present = now && session_dtype(app->session) == l->dtype &&
+		(!l->batch || now->batch == l->batch);
 	(void)above;
 	if (present)
 		view_draw_in_use(line);
@@ -407,9 +408,9 @@ static const char *sweep_row_text(struct app *app, void *state, int row)
 static int sweep_row_at_entry(struct app *app, void *state)
 {
 	const struct sweep *s = state;
-	const struct session_plan *now = app->session->current;
+	const struct plan *now = app_plan(app);
 	for (int i = 0; now && i < s->count; i++)
-		if (s->lines[i].dtype == now->dtype && s->lines[i].batch == now->plan->batch)
+		if (s->lines[i].dtype == session_dtype(app->session) && s->lines[i].batch == now->batch)
 			return i;
 	return s->count ? 0 : -1;
 }
@@ -423,7 +424,7 @@ static const struct key_row sweep_keys[] = {
 /* Batches that are not configured become so: what is measured is then also what + and - go through. */
 static void sweep_measure(struct app *app, const struct sweep *s)
 {
-	struct config *c = app->session->given;
+	struct config *c = session_given(app->session);
 	for (int i = 0; !c->batch_count && s->count > 1 && i < USUAL_COUNT; i++)
 		c->batch[i] = usual_batches[i];
 	c->batch_count = c->batch_count || s->count < 2 ? c->batch_count : USUAL_COUNT;
@@ -440,10 +441,9 @@ static bool sweep_request(struct app *app, void *state, const struct key_row *ke
 	}
 	if (key->request != REQUEST_OPEN || row < 0 || row >= s->count)
 		return false;
-	const struct session_plan *now = app->session->current;
 	int64_t batch = s->lines[row].batch;
-	if (session_select(
-		    app->session, batch == now->plan->batch ? now->batch : batch, s->lines[row].dtype, &err))
+	batch = batch == app_plan(app)->batch ? session_batch(app->session) : batch;
+	if (session_select(app->session, batch, s->lines[row].dtype, &err))
 		app_note(app, true, "%s", err.text);
 	app->generation++;
 	return true;

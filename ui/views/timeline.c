@@ -137,7 +137,7 @@ static void lanes_assign(struct app *app, struct timeline *s)
 
 static void timeline_renew(struct app *app, struct timeline *s)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	const struct plan *p = app_plan(app);
 	if (s->generation == app->generation)
 		return;
@@ -325,7 +325,7 @@ static const char *chosen_text(struct app *app, const struct timeline *s, int se
 
 static const char *summary_text(struct app *app, const struct timeline *s, int lanes)
 {
-	const struct analysis *a = app->session->analysis;
+	const struct analysis *a = session_analysis(app->session);
 	bool parallel = scenario_has_path(&a->scenario);
 	const char *text = parallel
 		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), duration(app, s->end_ns))
@@ -380,7 +380,7 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 {
 	struct timeline *s = state;
 	timeline_renew(app, s);
-	if (!app->session->analysis || !s->count) {
+	if (!session_analysis(app->session) || !s->count) {
 		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM, "no layer has a cost yet");
 		return;
 	}
@@ -475,7 +475,7 @@ static void walk(struct app *app, const struct timeline *s, enum request r, int 
 		at = to;
 	app->layer = at == first ? app->layer : s->bars[at].layer;
 	if (at == first && (own == TIME_NEXT || own == TIME_PREVIOUS))
-		app_note(app, false, scenario_has_path(&app->session->scenario) ?
+		app_note(app, false, scenario_has_path(session_scenario(app->session)) ?
 			"no critical layer in this direction"
 			: "no critical path in a sequential scenario: p switches to parallel");
 }

@@ -41,21 +41,13 @@ struct what_if_page {
 	uint64_t generation;
 };
 
-static const struct what_if_effect *effect_of(const struct app *app, const struct what_if *row)
-{
-	for (int i = 0; i < app->session->effect_count; i++)
-		if (app->session->effects[i].row == row)
-			return &app->session->effects[i];
-	return NULL;
-}
-
 static void draw_toggle(struct app *app, const struct what_if *row, struct area line)
 {
-	const struct what_if_effect *e = effect_of(app, row);
-	const struct analysis *a = app->session->analysis;
-	bool on = row->get(&app->session->scenario) != 0;
+	const struct what_if_effect *e = session_effect(app->session, row);
+	const struct analysis *a = session_analysis(app->session);
+	bool on = row->get(session_scenario(app->session)) != 0;
 	char total[STR_QUANTITY], saves[STR_QUANTITY], word[WHAT_IF_WORD_SIZE];
-	what_if_word(row, &app->session->scenario, word, sizeof(word));
+	what_if_word(row, session_scenario(app->session), word, sizeof(word));
 	if (on && e && e->layers >= 0 && !row->value)
 		snprintf(word, sizeof(word), "%d layer%s", e->layers, e->layers == 1 ? "" : "s");
 	int count;
@@ -123,8 +115,8 @@ static const char *figure_text(struct app *app, enum figure f)
 {
 	const struct plan *p = app_plan(app);
 	const struct model *m = p->model;
-	const struct device *d = &app->session->device;
-	const struct analysis *a = app->session->analysis;
+	const struct device *d = session_device(app->session);
+	const struct analysis *a = session_analysis(app->session);
 	struct arena *s = &app->scratch;
 	char x[STR_QUANTITY], y[STR_QUANTITY];
 	switch (f) {

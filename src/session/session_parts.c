@@ -1,0 +1,157 @@
+#include "config.h"
+
+#include "session/session_advice.h"
+#include "session/session_private.h"
+
+const struct plan *session_plan(const struct session *s)
+{
+	return s->current ? s->current->plan : NULL;
+}
+
+int64_t session_batch(const struct session *s)
+{
+	return s->current ? s->current->batch : 0;
+}
+
+enum dtype session_dtype(const struct session *s)
+{
+	return s->current ? s->current->dtype : DTYPE_F32;
+}
+
+const struct fusion *session_fusion(const struct session *s)
+{
+	struct session_plan *sp = s->current;
+	if (!sp->fusion)
+		sp->fusion = fusion_find(sp->plan);
+	return sp->fusion;
+}
+
+const struct assumption *session_assumed(const struct session *s)
+{
+	return s->current && s->current->assumed_count ? s->current->assumed : NULL;
+}
+
+const struct scenario *session_scenario(const struct session *s)
+{
+	return &s->scenario;
+}
+
+const struct analysis *session_analysis(const struct session *s)
+{
+	return s->analysis;
+}
+
+const struct what_if_effect *session_effects(const struct session *s, int *count)
+{
+	*count = s->effect_count;
+	return s->effects;
+}
+
+const struct what_if_effect *session_effect(const struct session *s, const struct what_if *row)
+{
+	for (int i = 0; i < s->effect_count; i++)
+		if (s->effects[i].row == row)
+			return &s->effects[i];
+	return NULL;
+}
+
+const struct peaks *session_peaks(const struct session *s)
+{
+	return &s->peaks;
+}
+
+struct limit session_limit(const struct session *s, const struct layer_cost *c, const char *problem)
+{
+	return limit_of(c, problem, &s->peaks, &s->scenario, s->analysis->cache);
+}
+
+const struct device *session_device(const struct session *s)
+{
+	return &s->device;
+}
+
+uint64_t session_device_changes(const struct session *s)
+{
+	return s->device_changes;
+}
+
+const struct described *session_described(const struct session *s)
+{
+	return s->described;
+}
+
+bool session_is_recorded(const struct session *s)
+{
+	return s->recorded;
+}
+
+bool session_is_changing(const struct session *s)
+{
+	return s->awaited || s->leaving;
+}
+
+const char *session_trouble(const struct session *s)
+{
+	return s->trouble;
+}
+
+struct results *session_results(const struct session *s)
+{
+	return s->results;
+}
+
+struct queue *session_queue(const struct session *s)
+{
+	return s->queue;
+}
+
+struct planner *session_planner(const struct session *s)
+{
+	return s->planner;
+}
+
+struct store *session_store(const struct session *s)
+{
+	return s->store;
+}
+
+const struct model *session_model(const struct session *s)
+{
+	return s->model;
+}
+
+const char *session_model_path(const struct session *s)
+{
+	return s->options.model_path;
+}
+
+struct config *session_given(const struct session *s)
+{
+	return s->given;
+}
+
+const struct config *session_config(const struct session *s)
+{
+	return s->config;
+}
+
+const struct session_export *session_exports(const struct session *s)
+{
+	return s->exports;
+}
+
+bool session_advice_is_begun(const struct session *s)
+{
+	return s->advice;
+}
+
+int session_sweep_count(const struct session *s)
+{
+	return s->sweep.count;
+}
+
+void session_sweep_point(const struct session *s, int i, int64_t *batch, enum dtype *dtype)
+{
+	*batch = s->sweep.points[i].batch;
+	*dtype = s->sweep.points[i].dtype;
+}
