@@ -3,6 +3,7 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,7 +65,7 @@ static int cmd_ops(struct options *o, struct error *err)
 				op->problem != NULL);
 			report_csv_field(stdout, op->note ? op->note : "", '\n');
 		} else {
-			report_line(stdout, "%-28s %-8s %-8s %-5s %-5s %-8s %s", op->name,
+			report_line(stdout, INT_MAX, "%-28s %-8s %-8s %-5s %-5s %-8s %s", op->name,
 				opsets_text(op, opsets), op_class_name(op->class),
 				op->shape ? "yes" : "-", op->cost ? "yes" : "-",
 				op->problem ? "yes" : "-", op->note ? op->note : "");

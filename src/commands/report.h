@@ -68,15 +68,24 @@ void report_needs_text(const struct plan *p, FILE *out);
 /* Returns the columns of the output terminal, at least 80; else $COLUMNS; without both a large number, and
  * nothing is cut. */
 int report_width(FILE *out);
-/* Prints a row of a table: one line without blanks at its end. */
-void report_line(FILE *out, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
+/* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: not cut). */
+void report_line(FILE *out, int most, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Prints text in lines of at most `width` columns; the first is already indented, the others get `indent`
  * blanks. Breaks between words; a longer word is not cut. */
 void report_wrapped(const char *text, int indent, int width, FILE *out);
 
-/* Prints the lines of a report in at most `width` columns: rows of tables, which begin with a number, are
- * cut; other lines are wrapped. The text must be clean (text_clean), and is overwritten. */
-void report_fitted(char *text, int width, FILE *out);
+/* A report in parts. On a terminal a line that is too wide goes on below; a row (report_line) is cut. */
+struct report_fit {
+	FILE *to;          /* print the report to it, in lines of clean text (text_clean) */
+	int width, most;   /* columns of tables (report_width); of rows, for report_line */
+	FILE *out;         /* the terminal; NULL: `to` is the output itself */
+	char *text;        /* what was printed to `to` */
+	size_t size, done; /* its bytes; those that `out` has */
+};
+void report_fit_open(struct report_fit *f, FILE *out);
+/* Ends a part: prints its lines; where one is broken between words, it goes on at column `indent`. */
+void report_fit_part(struct report_fit *f, int indent);
+void report_fit_close(struct report_fit *f);
 
 /* One JSON object on one line. Consumes the reference. */
 void report_json_line(json_t *object, FILE *out);

@@ -459,14 +459,14 @@ static struct cost_columns cost_columns(
 }
 
 static void cost_line(struct arena *a, const struct session *s, int layer, int number,
-	const struct cost_columns *w, FILE *out)
+	const struct cost_columns *w, const struct report_fit *f)
 {
 	const struct analysis *an = session_analysis(s);
 	const struct layer_cost *c = &an->layers[layer];
 	const struct plan_layer *l = &session_plan(s)->layers[layer];
 	bool guess = cost_is_guess(c);
 	char cost[STR_QUANTITY];
-	report_line(out, "%5d  %s %s %s%9s %6.1f%%  %s  %s", number,
+	report_line(f->to, f->most, "%5d  %s %s %s%9s %6.1f%%  %s  %s", number,
 		name_cell(a, l->name, w->name, w->piped),
 		text_pad(a, kernel_text(a, c, l), w->kernel, false),
 		c->mistrusted	? "!"
@@ -509,7 +509,7 @@ static void limits_text(
 	fputc('\n', out);
 }
 
-static void costs_text(const struct session *s, int width, FILE *out)
+static void costs_text(const struct session *s, const struct report_fit *f)
 {
 	const struct analysis *an = session_analysis(s);
 	struct arena a = { 0 };
@@ -522,15 +522,15 @@ static void costs_text(const struct session *s, int width, FILE *out)
 		shown++;
 	const char *title = shown > COSTLY_ALL ? "layers of highest cost" : "layers by cost";
 	shown = shown > COSTLY_ALL ? COSTLY_SHOWN : shown;
-	struct cost_columns w = cost_columns(&a, s, order, shown, width);
+	struct cost_columns w = cost_columns(&a, s, order, shown, f->width);
 	if (shown)
-		report_line(out, "%5s  %s %s %10s %7s  %s  %s", "layer", text_pad(&a, title, w.name, false),
-			text_pad(&a, "op", w.kernel, false), "cost", "share",
+		report_line(f->to, f->most, "%5s  %s %s %10s %7s  %s  %s", "layer",
+			text_pad(&a, title, w.name, false), text_pad(&a, "op", w.kernel, false), "cost", "share",
 			text_pad(&a, "bound by", w.limit, false), "algorithm");
 	for (int i = 0; i < shown; i++)
-		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, out);
+		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, f);
 	if (shown)
-		limits_text(&a, s, order, shown, out);
+		limits_text(&a, s, order, shown, f->to);
 	arena_free(&a);
 }
 
@@ -540,7 +540,7 @@ static bool is_gap(const struct layer_cost *c)
 	return c->origin == ORIGIN_MISSING || c->origin == ORIGIN_UNSUPPORTED || c->at_least;
 }
 
-static void gaps_text(const struct session *s, int width, FILE *out)
+static void gaps_text(const struct session *s, const struct report_fit *f)
 {
 	const struct analysis *an = session_analysis(s);
 	const struct plan *p = session_plan(s);
@@ -551,48 +551,47 @@ static void gaps_text(const struct session *s, int width, FILE *out)
 		if (!is_gap(&an->layers[i]) || all++ >= GAPS_SHOWN)
 			continue;
 		gaps[count++] = i;
-		name = name_longest(&a, name, p->layers[i].name, width == WIDTH_PIPE);
+		name = name_longest(&a, name, p->layers[i].name, f->width == WIDTH_PIPE);
 		op = greater(op, text_columns(text_clean(&a, p->layers[i].node->op)));
 	}
-	int op_most = width == WIDTH_PIPE ? 40 : 18;
+	int op_most = f->width == WIDTH_PIPE ? 40 : 18;
 	op = op < op_most ? op : op_most;
-	name = name_width(name, width, 40 + op);
+	name = name_width(name, f->width, 40 + op);
 	if (all > count)
-		fprintf(out, "not in the total (first %d of %d):\n", count, all);
+		fprintf(f->to, "not in the total (first %d of %d):\n", count, all);
 	else if (count)
-		fprintf(out, "not in the total:\n");
+		fprintf(f->to, "not in the total:\n");
 	for (int i = 0; i < count; i++) {
 		const struct layer_cost *c = &an->layers[gaps[i]];
 		const struct plan_layer *l = &p->layers[gaps[i]];
 		const char *why = c->why ? text_clean(&a, text_of(c->why)) :
 			c->origin == ORIGIN_MISSING ? "not measured" : "";
-		fprintf(out, "%5d  %s %s %s%s%s\n", numbers[gaps[i]],
-			name_cell(&a, l->name, name, width == WIDTH_PIPE),
+		report_line(f->to, f->most, "%5d  %s %s %s%s%s", numbers[gaps[i]],
+			name_cell(&a, l->name, name, f->width == WIDTH_PIPE),
 			text_pad(&a, text_clean(&a, l->node->op), op, false),
 			c->at_least ? "in part" : origin_name(c->origin), *why ? ": " : "", why);
 	}
 	arena_free(&a);
 }
 
-static void all_text(const struct session *s, const struct trust *t, int width, FILE *out)
-{
-	report_head_text(s, out);
-	bound_text(s, t, out);
-	effects_text(s, out);
-	misses_text(s, out);
-	costs_text(s, width, out);
-	gaps_text(s, width, out);
-	report_needs_text(session_plan(s), out);
-}
+#define LABEL 14 /* columns of a label and the blanks after it */
 
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out)
 {
-	int width = report_width(out);
-	char *text = NULL;
-	size_t n = 0;
-	FILE *memory = isatty(fileno(out)) ? open_memstream(&text, &n) : NULL;
-	all_text(s, t, width, memory ? memory : out);
-	if (memory && fclose(memory) == 0)
-		report_fitted(text, width, out);
-	free(text);
+	struct report_fit f;
+	report_fit_open(&f, out);
+	report_head_text(s, f.to);
+	report_fit_part(&f, 2);
+	bound_text(s, t, f.to);
+	report_fit_part(&f, LABEL);
+	effects_text(s, f.to);
+	report_fit_part(&f, 4);
+	misses_text(s, f.to);
+	report_fit_part(&f, 2);
+	costs_text(s, &f);
+	gaps_text(s, &f);
+	report_fit_part(&f, 7);
+	report_needs_text(session_plan(s), f.to);
+	report_fit_part(&f, 2);
+	report_fit_close(&f);
 }

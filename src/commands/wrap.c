@@ -2,11 +2,13 @@
 
 #include "commands/report.h"
 
+#include <limits.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
-void report_line(FILE *out, const char *fmt, ...)
+void report_line(FILE *out, int most, const char *fmt, ...)
 {
 	va_list ap, again;
 	va_start(ap, fmt);
@@ -17,53 +19,66 @@ void report_line(FILE *out, const char *fmt, ...)
 	va_end(again);
 	va_end(ap);
 	while (n > 0 && line[n - 1] == ' ')
-		n--;
-	fprintf(out, "%.*s\n", n > 0 ? n : 0, line);
+		line[--n] = '\0';
+	struct arena a = { 0 };
+	fprintf(out, "%s\n", n > most ? text_cut(&a, line, most, false) : line);
+	arena_free(&a);
 	free(line);
 }
 
-void report_wrapped(const char *text, int indent, int width, FILE *out)
+/* Prints words in lines of at most `width` columns, from column `at` on; the next lines begin at column
+ * `indent`. Blanks between words stay, except where a line ends. */
+static void wrap(const char *text, int at, int indent, int width, FILE *out)
 {
-	int at = indent;
+	bool begun = false;
 	while (*text) {
-		int n = (int)strcspn(text, " ");
-		if (at > indent && at + 1 + n > width) {
+		int blanks = (int)strspn(text, " "), n = (int)strcspn(text + blanks, " ");
+		if (begun && at + blanks + n > width) {
 			fprintf(out, "\n%*s", indent, "");
+			text += blanks;
 			at = indent;
+			blanks = 0;
 		}
-		at += fprintf(out, "%s%.*s", at > indent ? " " : "", n, text);
-		text += n + strspn(text + n, " ");
+		at += fprintf(out, "%.*s", blanks + n, text);
+		text += blanks + n;
+		begun = true;
 	}
 	fputc('\n', out);
 }
 
-#define LABEL 14 /* columns of a label and the blanks after it */
-
-/* A line of a report that is too wide: a row of a table is cut; other text goes on below its beginning. */
-static void line_fit(struct arena *a, char *line, int width, FILE *out)
+void report_wrapped(const char *text, int indent, int width, FILE *out)
 {
-	size_t blanks = strspn(line, " ");
-	bool labelled = !blanks && strlen(line) > LABEL && line[LABEL - 1] == ' ' && line[LABEL] != ' ';
-	bool row = strncmp(line, "layer ", 6) == 0 || (blanks < 5 && strspn(line + blanks, "0123456789"));
-	int indent = labelled ? LABEL : (int)blanks + (blanks < 7 ? 2 : 0);
-	size_t begin = labelled ? LABEL : blanks;
-	if (row) {
-		report_line(out, "%s", text_cut(a, line, width, false));
-		return;
-	}
-	fprintf(out, "%.*s", (int)begin, line);
-	report_wrapped(line + begin, indent, width, out);
+	wrap(text, indent, indent, width, out);
 }
 
-void report_fitted(char *text, int width, FILE *out)
+void report_fit_open(struct report_fit *f, FILE *out)
 {
-	struct arena a = { 0 };
-	for (char *line = text, *end; (end = strchr(line, '\n')); line = end + 1) {
+	*f = (struct report_fit){ .to = out, .width = report_width(out), .most = INT_MAX };
+	FILE *memory = isatty(fileno(out)) ? open_memstream(&f->text, &f->size) : NULL;
+	if (!memory)
+		return;
+	f->out = out;
+	f->to = memory;
+	f->most = f->width;
+}
+
+void report_fit_part(struct report_fit *f, int indent)
+{
+	if (!f->out || fflush(f->to))
+		return;
+	for (char *line = f->text + f->done, *end; (end = strchr(line, '\n')); line = end + 1) {
 		*end = '\0';
-		if (text_columns(line) > width)
-			line_fit(&a, line, width, out);
+		if (text_columns(line) > f->width)
+			wrap(line, 0, indent, f->width, f->out);
 		else
-			fprintf(out, "%s\n", line);
+			fprintf(f->out, "%s\n", line);
 	}
-	arena_free(&a);
+	f->done = f->size;
+}
+
+void report_fit_close(struct report_fit *f)
+{
+	if (f->out)
+		fclose(f->to);
+	free(f->text);
 }

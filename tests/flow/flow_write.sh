@@ -109,5 +109,8 @@ commands() {
 }
 commands doctor doctor
 commands bound bound -q -d gate "'$tiny'"
+grep -qE '^  parallel    off  +-  +-  +-  unknown until 8$' "$work/joined" &&
+    grep -qE '^    problems are measured$' "$work/joined" && grep -qE '^ {14}measured \(0' "$work/joined"
+ok $? "lines are broken between words and go on below their beginning; columns stay"
 commands models models -q -d gate "'$tiny'" "'$resnet'"
 done_testing
