@@ -68,7 +68,8 @@ void report_needs_text(const struct plan *p, FILE *out);
 /* Returns the columns of the output terminal, at least 80; else $COLUMNS; without both a large number, and
  * nothing is cut. */
 int report_width(FILE *out);
-/* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: not cut). */
+/* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: it is not
+ * cut). */
 void report_line(FILE *out, int most, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* Prints text in lines of at most `width` columns; the first is already indented, the others get `indent`
  * blanks. Breaks between words; a longer word is not cut. */

@@ -525,8 +525,8 @@ static void costs_text(const struct session *s, const struct report_fit *f)
 	struct cost_columns w = cost_columns(&a, s, order, shown, f->width);
 	if (shown)
 		report_line(f->to, f->most, "%5s  %s %s %10s %7s  %s  %s", "layer",
-			text_pad(&a, title, w.name, false), text_pad(&a, "op", w.kernel, false), "cost", "share",
-			text_pad(&a, "bound by", w.limit, false), "algorithm");
+			text_pad(&a, title, w.name, false), text_pad(&a, "op", w.kernel, false), "cost",
+			"share", text_pad(&a, "bound by", w.limit, false), "algorithm");
 	for (int i = 0; i < shown; i++)
 		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, f);
 	if (shown)
