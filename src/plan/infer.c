@@ -267,8 +267,16 @@ static void layer_init(struct builder *b, int i)
 #define BOUND_SHOWN 6
 #define BOUND_NAME 40 /* bytes shown of a name */
 
+/* Notes that an error names the value of a symbol. */
+static void bound_name(const struct plan_options *o, const struct plan_symbol *s)
+{
+	for (int i = 0; o->named && i < o->binding_count; i++)
+		o->named[i] |= !s->by_shape && !s->by_batch && text_equal(o->bindings[i].name, s->name);
+}
+
 /* Adds the bound sizes to the error: one of them may cause the contradiction. by_batch: the batch may. */
-static void bound_context(const struct plan_symbols *symbols, bool by_batch, struct error *err)
+static void bound_context(const struct plan_symbols *symbols, const struct plan_options *o, bool by_batch,
+	struct error *err)
 {
 	struct str list = { 0 };
 	int count = 0, others = 0;
@@ -278,6 +286,7 @@ static void bound_context(const struct plan_symbols *symbols, bool by_batch, str
 		if (!s->bound || s->derived || count++ >= BOUND_SHOWN)
 			continue;
 		others += !s->batch || s->assumed;
+		bound_name(o, s);
 		str_puts(&list, count > 1 ? ", " : "");
 		str_add_clean(&list, name);
 		str_addf(&list, "%s=%lld%s", name.n < s->name.n ? "..." : "", (long long)s->value,
@@ -285,6 +294,8 @@ static void bound_context(const struct plan_symbols *symbols, bool by_batch, str
 	}
 	if (others)
 		error_context(err, "with %.*s%s", (int)list.n, list.p, count > BOUND_SHOWN ? " ..." : "");
+	else if (o->named)
+		memset(o->named, false, (size_t)o->binding_count);
 	str_free(&list);
 }
 
@@ -322,7 +333,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 	else if (batch->is > 0 && batch->was == 0 && b->o->batch == 0)
 		error_context(err, "with batch %lld (assumed%s)", (long long)batch->is,
 			by_batch ? "; -b sets it" : "");
-	bound_context(&b->symbols, by_batch, err);
+	bound_context(&b->symbols, b->o, by_batch, err);
 	return -1;
 }
 

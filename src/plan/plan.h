@@ -170,6 +170,7 @@ struct plan_options {
 					 symbol */
 	int binding_count;
 	const struct dim_binding *bindings;    /* --dim and sidecar, merged by the caller */
+	bool *named;                  /* per binding, set to true if the error names its value; may be NULL */
 	int shape_count;
 	const struct plan_input_shape *shapes; /* --input NAME=1x3x224x224; overrides bindings and batch */
 	int value_count;

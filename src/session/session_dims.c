@@ -46,37 +46,39 @@ void session_dims_describe(const struct session *s, struct str *out)
 	}
 }
 
-/* Dimensions in the error, besides the batch, that no --dim gave, where one gave another: "total_sequence=32
- * (remembered)". */
-static void dims_kept(const struct session *s, const char *error, struct str *out)
+/* Of the dimensions that an error names, besides the batch, those that no --dim gave, where one gave another:
+ * "total_sequence=32 (remembered)". */
+static void dims_kept(const struct session *s, const bool *named, struct str *out)
 {
 	bool given = false;
 	for (int i = 0; i < s->dim_count; i++) {
-		struct str one = { 0 };
 		bool option = strcmp(s->dim_sources[i], "--dim") == 0;
-		str_add_clean(&one, s->dims[i].name);
-		str_addf(&one, "=%lld", (long long)s->dims[i].value);
 		given |= option;
-		if (!option && !text_is(s->dims[i].name, "batch") && strstr(error, one.p))
-			str_addf(out, "%s%s (%s)", out->n ? ", " : "", one.p, s->dim_sources[i]);
-		str_free(&one);
+		if (option || !named[i] || text_is(s->dims[i].name, "batch"))
+			continue;
+		str_puts(out, out->n ? ", " : "");
+		str_add_clean(out, s->dims[i].name);
+		str_addf(out, "=%lld (%s)", (long long)s->dims[i].value, s->dim_sources[i]);
 	}
 	if (!given)
 		str_clear(out);
 }
 
-struct plan *session_plan_build(const struct session *s, const struct plan_options *o, struct error *err)
+struct plan *session_plan_build(const struct session *s, struct plan_options *o, struct error *err)
 {
-	struct plan *p = plan_build(s->model, o, err);
+	struct arena a = { 0 };
 	struct str kept = { 0 };
+	o->named = ARENA_ARRAY(&a, bool, s->dim_count);
+	struct plan *p = plan_build(s->model, o, err);
 	if (!p && err)
-		dims_kept(s, err->text, &kept);
+		dims_kept(s, o->named, &kept);
 	if (kept.n) {
 		struct error said = *err;
 		error_set(err, "%s; these keep their values unless --dim sets them too: %s", said.text,
 			kept.p);
 	}
 	str_free(&kept);
+	arena_free(&a);
 	return p;
 }
 

@@ -163,7 +163,7 @@ void session_device_free(struct session *s);
 int session_assume_plan(struct session *s, struct session_plan *made, struct error *err);
 void session_assume_drop(struct session *s); /* those of the explorer */
 /* session_dims.c: plan_build; an error that names dimensions says which of them --dim did not give. */
-struct plan *session_plan_build(const struct session *s, const struct plan_options *o, struct error *err);
+struct plan *session_plan_build(const struct session *s, struct plan_options *o, struct error *err);
 /* session_dims.c: -1 if --dim gives a dimension another value than --input or -b. p: the first plan. */
 int session_check_options(const struct session *s, const struct plan *p, struct error *err);
 
