@@ -300,6 +300,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
+	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));
 	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
 	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));

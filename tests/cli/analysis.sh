@@ -109,7 +109,13 @@ json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] ==
 json "d[0]['interval_ns'][0] < d[0]['bound_ns'] < d[0]['interval_ns'][1]" "the total"
 json "d[0]['coverage']['nearest'] == 6" "layers by the nearest kind are counted"
 json "d[0]['roofline_ns'] < d[0]['bound_ns'] / 10" "the roofline stays that of the peaks"
-try 0 "... as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx"
+json "d[0]['parallel_at_most'] is False" "without the what-if layout the parallel total is the least"
+try 0 "fusion with priced layouts" "$BENANZA" bound -d h100 --db none.db -w fusion,layout=priced --json \
+    "$models/tiny.onnx"
+json "d[0]['parallel_at_most'] is True" "groups and layouts are those of the sum"
+try 0 "... as text" "$BENANZA" bound -d h100 --db none.db -w fusion,layout=priced "$models/tiny.onnx"
+says out "parallel at most ~"
+try 0 "a bound of estimates as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx"
 says out "kernels of TensorRT 8 reach; 6 layers by the nearest kind"
 try 0 "names of layers are cut at their beginning" "$BENANZA" bound -q -d h100 --db none.db \
     "$top/data/models/resnet50.onnx" --analysis A14
