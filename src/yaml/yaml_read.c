@@ -2,6 +2,8 @@
 
 #include "yaml/yaml_read.h"
 
+#include "base/arena.h"
+
 #include <errno.h>
 #include <fcntl.h>
 #include <stdlib.h>

@@ -3,7 +3,6 @@
 #include "yaml/yaml_write.h"
 
 #include <inttypes.h>
-#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -17,7 +16,6 @@ struct yaml_writer {
 	yaml_emitter_t emitter;
 	struct str *out;
 	size_t before; /* out->n at the beginning */
-	bool is_map[WRITER_DEPTH_MAX];
 	int depth, roots;
 	struct error err; /* the first one; "" if none */
 };
@@ -61,10 +59,10 @@ struct yaml_writer *yaml_writer_new(struct str *out)
 static void writer_value(struct yaml_writer *w)
 {
 	if (w->depth == 0 && w->roots++ && !w->err.text[0])
-		error_set(&w->err, "a second value outside of a map or list");
+		error_set(&w->err, "a second value outside of a map");
 }
 
-static void writer_begin(struct yaml_writer *w, bool is_map, bool on_one_line)
+void yaml_write_map(struct yaml_writer *w)
 {
 	yaml_event_t e;
 	writer_value(w);
@@ -72,41 +70,19 @@ static void writer_begin(struct yaml_writer *w, bool is_map, bool on_one_line)
 		error_set(&w->err, "nested deeper than %d levels", WRITER_DEPTH_MAX);
 		return;
 	}
-	w->is_map[w->depth++] = is_map;
-	if (is_map)
-		writer_emit(w, &e,
-			yaml_mapping_start_event_initialize(&e, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
-	else
-		writer_emit(w, &e,
-			yaml_sequence_start_event_initialize(&e, NULL, NULL, 1,
-				on_one_line ? YAML_FLOW_SEQUENCE_STYLE : YAML_BLOCK_SEQUENCE_STYLE));
-}
-
-void yaml_write_map(struct yaml_writer *w)
-{
-	writer_begin(w, true, false);
-}
-
-void yaml_write_list(struct yaml_writer *w)
-{
-	writer_begin(w, false, false);
-}
-
-void yaml_write_row(struct yaml_writer *w)
-{
-	writer_begin(w, false, true);
+	w->depth++;
+	writer_emit(w, &e, yaml_mapping_start_event_initialize(&e, NULL, NULL, 1, YAML_BLOCK_MAPPING_STYLE));
 }
 
 void yaml_write_end(struct yaml_writer *w)
 {
 	yaml_event_t e;
 	if (w->depth == 0) {
-		error_set(&w->err, "an end without a map or list");
+		error_set(&w->err, "an end without a map");
 		return;
 	}
-	bool is_map = w->is_map[--w->depth];
-	writer_emit(w, &e,
-		is_map ? yaml_mapping_end_event_initialize(&e) : yaml_sequence_end_event_initialize(&e));
+	w->depth--;
+	writer_emit(w, &e, yaml_mapping_end_event_initialize(&e));
 }
 
 static void write_scalar(struct yaml_writer *w, struct text t, bool plain)
@@ -151,44 +127,11 @@ void yaml_write_int(struct yaml_writer *w, int64_t value)
 	write_scalar(w, text_of(text), true);
 }
 
-void yaml_write_number(struct yaml_writer *w, double value)
-{
-	char text[40];
-	for (int digits = 15; digits <= 17 && isfinite(value); digits++) {
-		snprintf(text, sizeof(text) - 2, "%.*g", digits, value);
-		if (strtod(text, NULL) == value)
-			break;
-	}
-	if (isfinite(value) && !strpbrk(text, ".e"))
-		strcat(text, ".0"); /* a number, not an integer; "1e+20" is a text in YAML 1.1 */
-	char *e = isfinite(value) ? strchr(text, 'e') : NULL;
-	if (e && !memchr(text, '.', (size_t)(e - text))) {
-		memmove(e + 2, e, strlen(e) + 1);
-		memcpy(e, ".0", 2);
-	}
-	write_scalar(w,
-		text_of(isfinite(value) ? text
-			: isnan(value)	? "null"
-			: value > 0	? ".inf"
-					: "-.inf"),
-		true);
-}
-
-void yaml_write_bool(struct yaml_writer *w, bool value)
-{
-	write_scalar(w, text_of(value ? "true" : "false"), true);
-}
-
-void yaml_write_null(struct yaml_writer *w)
-{
-	write_scalar(w, TEXT("null"), true);
-}
-
 int yaml_writer_finish(struct yaml_writer *w, struct error *err)
 {
 	yaml_event_t e;
 	if ((w->depth || !w->roots) && !w->err.text[0])
-		error_set(&w->err, w->depth ? "a map or list has no end" : "nothing was written");
+		error_set(&w->err, w->depth ? "a map has no end" : "nothing was written");
 	writer_emit(w, &e, yaml_document_end_event_initialize(&e, 1));
 	writer_emit(w, &e, yaml_stream_end_event_initialize(&e));
 	if (!w->err.text[0])
