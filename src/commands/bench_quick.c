@@ -157,7 +157,10 @@ static void parts_of(struct parts *p, struct session *s)
 	parts_of_layers(p, s);
 	const char **texts = session_problems(s, &p->arena, &count);
 	parts_add(p, s, texts, count);
-	texts = session_conversions(s, &p->arena, &count); /* those that the results so far make possible */
+	/* those that the results so far make possible */
+	texts = session_conversions(s, &p->arena, &count);
+	parts_add(p, s, texts, count);
+	texts = session_besides(s, &p->arena, &count);
 	parts_add(p, s, texts, count);
 }
 

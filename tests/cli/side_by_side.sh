@@ -52,6 +52,11 @@ says out "unknown: branches side by side have no estimate"
 "$BENANZA" bound "$google" --db none.db -d h100 -w parallel=measured,fusion --json >out
 is "True" "s['unmeasured'] == 0 and all('described' in t['why'] for t in s['sets'])"
 is "[False, True]" "[w['saves_ns'] is not None for w in d['what_if'][:2]]"
+mv t.db first.db
+try 0 "bench --within of a new database" bz bench --within 50% "$google" -w parallel=measured,fusion
+bz bound "$google" -w parallel=measured,fusion --json >out
+is "0" "s['unmeasured']"
+is "9" "len({l['layer'] for t in s['sets'] if t['used'] for l in t['branches'][0][:1]})"
 bz bench -q "$models/rows.onnx" >out
 try 0 "a model of one branch" bz bound "$models/rows.onnx" -w parallel=measured
 says out "side by side  nothing: no branches are independent of each other"
