@@ -366,6 +366,7 @@ struct adviser *advice_begin(
 	for (int i = 0; i < d->plan_count; i++) {
 		struct ground *on = &d->plans[i].on;
 		d->plans[i] = plans[i];
+		results_hold(on->results);
 		if (on->peaks) {
 			d->peaks[i] = *on->peaks;
 			on->peaks = &d->peaks[i];
@@ -394,6 +395,8 @@ void advice_cancel(struct adviser *d)
 	for (int i = 0; i < 3 * PLANS_MAX; i++)
 		if (d->open[i / 3][i % 3])
 			study_close(&d->studies[i / 3][i % 3]);
+	for (int i = 0; i < d->plan_count; i++)
+		results_release(d->plans[i].on.results);
 	arena_free(&d->scratch);
 	arena_free(&d->own);
 	free(d);

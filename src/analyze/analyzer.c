@@ -20,6 +20,7 @@ struct analyzer {
 	struct device device;            /* copy of what an analysis reads of on.device */
 	struct assumption *assumed;      /* copy of those in on.assumed, which change in place; NULL: none */
 	uint64_t version;                /* of the results */
+	const struct results *held;      /* those that what is kept points to; NULL until the first analysis */
 	struct study studies[LAYOUT_COUNT][2]; /* by layout and whether groups may be fused */
 	bool open[LAYOUT_COUNT][2];
 	struct hash index;               /* text of a problem -> its number in studies with fusion */
@@ -51,11 +52,22 @@ static void reset(struct analyzer *z)
 	z->index = (struct hash){ 0 };
 }
 
+/* Results that were replaced before now are not needed any more. */
+static void hold(struct analyzer *z, const struct results *results)
+{
+	if (z->held)
+		results_release(z->held);
+	z->held = results;
+	if (z->held)
+		results_hold(z->held);
+}
+
 void analyzer_free(struct analyzer *z)
 {
 	if (!z)
 		return;
 	reset(z);
+	hold(z, NULL);
 	sides_free(z->sides);
 	free(z->assumed);
 	free(z);
@@ -161,6 +173,8 @@ static void ready(struct analyzer *z, const struct ground *g)
 	z->on = *g;
 	if (!other)
 		renew_results(z);
+	if (other || renewed)
+		hold(z, g->results);
 	for (int i = 0; i < LAYOUT_COUNT; i++)
 		for (int k = 0; k < 2; k++) {
 			struct study *st = &z->studies[i][k];

@@ -179,25 +179,3 @@ char *plan_value_text(struct arena *a, const struct plan_value *v)
 	str_free(&out);
 	return text;
 }
-
-static struct op_value *call_values(const struct plan *p, struct arena *a, int count, const int *indexes)
-{
-	struct op_value *out = ARENA_ARRAY(a, struct op_value, count);
-	for (int i = 0; i < count; i++)
-		out[i] = plan_op_value(p, indexes[i]);
-	return out;
-}
-
-void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c)
-{
-	*c = (struct op_call){
-		.op = l->op,
-		.node = l->node,
-		.opset = l->node->opset,
-		.input_count = l->input_count,
-		.output_count = l->output_count,
-		.inputs = call_values(p, a, l->input_count, l->inputs),
-		.outputs = call_values(p, a, l->output_count, l->outputs),
-		.arena = a,
-	};
-}

@@ -320,8 +320,6 @@ double plan_peak_bytes(const struct plan *p, const int *at, const double *worksp
  * of the last over a tensor of the same type and size that it reads. The kernel runs at its last layer, so
  * layers before that have read theirs. folded: also if any of the layers that fold are removed. */
 bool plan_overwrites(const struct plan *p, const int *layers, int count, bool folded);
-/* Fills the layer's op_call from the plan, for fusion and reports; arrays in arena a. */
-void plan_layer_call(const struct plan *p, const struct plan_layer *l, struct arena *a, struct op_call *c);
 
 /* Appends layers (ascending indexes) to out, as an ONNX model with the plan's shapes and types; see
  * model_write. The plan must have the model's own types (DTYPE_F32). Constants that the plan knows have their

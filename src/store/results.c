@@ -9,12 +9,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define SPARE_LEAST 8192 /* results that were dropped last: twice as many as a job can have */
-
 /* The current results of one problem, sorted, and the replaced ones. A replaced result only leaves the array:
- * its memory neither moves nor changes, so that pointers to it stay valid. One that is dropped for good is
- * the next result's memory when SPARE_LEAST others were dropped after it: no screen or analysis is that old.
- * So measuring again and again takes no more memory. */
+ * its memory neither moves nor changes, so that pointers to it stay valid. The memory of one that is dropped for
+ * good is used again for a new result once nobody holds the results (results_hold), so that measuring again and
+ * again takes no more memory. */
 struct results_entry {
 	int count, capacity;
 	const struct result **items;
@@ -34,11 +32,12 @@ struct results {
 	int count, capacity;
 	const char **interned;
 	int interned_count, interned_capacity;
-	bool cache[CACHE_COUNT], launch[LAUNCH_COUNT]; /* of results with status ok */
+	bool cache[CACHE_COUNT]; /* of results with status ok */
 	const char **changed; /* problem of each change; of the last RESULTS_CHANGES, as a ring */
 	size_t changed_count, changed_capacity;
-	struct result **spare; /* dropped results: a ring of SPARE_LEAST, the oldest at spare_next */
-	int spare_count, spare_next;
+	struct result **dropped; /* the first `spare` of them are free */
+	int dropped_count, dropped_capacity, spare;
+	int holds;
 	const char **besides; /* problems of branches side by side */
 	int beside_count, beside_capacity;
 };
@@ -61,7 +60,7 @@ void results_free(struct results *r)
 	free(r->changed);
 	free(r->besides);
 	free(r->rough);
-	free(r->spare);
+	free(r->dropped);
 	hash_free(&r->rough_by_problem);
 	hash_free(&r->by_problem);
 	hash_free(&r->finished);
@@ -82,24 +81,33 @@ static const char *results_intern(struct results *r, const char *s)
 	return r->interned[r->interned_count++] = copy;
 }
 
-/* Nobody needs the result any more, once those who look at it now are done. */
+/* Nobody needs the result any more, except those who hold the results now. */
 static void results_drop(struct results *r, const struct result *one)
 {
-	if (!r->spare)
-		r->spare = base_calloc(2 * SPARE_LEAST, sizeof(*r->spare));
-	if (r->spare_count == 2 * SPARE_LEAST) /* more were dropped than added: only of a file of old ones */
-		return;
-	int at = (r->spare_next + r->spare_count++) % (2 * SPARE_LEAST);
-	r->spare[at] = (struct result *)(uintptr_t)one;
+	VEC_GROW(r->dropped, r->dropped_count, r->dropped_capacity);
+	r->dropped[r->dropped_count++] = (struct result *)(uintptr_t)one;
+	if (!r->holds)
+		r->spare = r->dropped_count;
+}
+
+void results_hold(const struct results *r)
+{
+	((struct results *)(uintptr_t)r)->holds++;
+}
+
+void results_release(const struct results *r)
+{
+	struct results *own = (struct results *)(uintptr_t)r;
+	if (--own->holds == 0)
+		own->spare = own->dropped_count;
 }
 
 static struct result *results_room(struct results *r)
 {
-	if (r->spare_count <= SPARE_LEAST)
+	if (!r->spare)
 		return ARENA_NEW(&r->arena, struct result);
-	struct result *room = r->spare[r->spare_next];
-	r->spare_next = (r->spare_next + 1) % (2 * SPARE_LEAST);
-	r->spare_count--;
+	struct result *room = r->dropped[--r->spare];
+	r->dropped[r->spare] = r->dropped[--r->dropped_count];
 	return room;
 }
 
@@ -290,7 +298,7 @@ void results_add(struct results *r, const struct result *one)
 	struct results_entry *e = &r->entries[*at];
 	results_note(r, copy->problem);
 	if (copy->status == STATUS_OK)
-		r->cache[copy->cache] = r->launch[copy->launch] = true;
+		r->cache[copy->cache] = true;
 	if (results_is_outdated(e, copy))
 		results_entry_retire(r, e, copy);
 	else
@@ -344,11 +352,6 @@ bool results_have_cache(const struct results *r, enum cache c)
 	return r->cache[c];
 }
 
-bool results_have_launch(const struct results *r, enum launch l)
-{
-	return r->launch[l];
-}
-
 bool results_same_key(const struct result *a, const struct result *b)
 {
 	return results_key_compare(a, b) == 0;
@@ -390,7 +393,8 @@ int results_problem_count(const struct results *r)
 
 size_t results_bytes(const struct results *r)
 {
-	size_t arrays = r->changed_capacity + (size_t)r->rough_capacity + (size_t)r->interned_capacity;
+	size_t arrays = r->changed_capacity + (size_t)r->rough_capacity + (size_t)r->interned_capacity +
+		(size_t)r->dropped_capacity;
 	for (int i = 0; i < r->count; i++)
 		arrays += (size_t)r->entries[i].capacity + (size_t)r->entries[i].old_capacity;
 	return r->arena.total + arrays * sizeof(void *) + (size_t)r->capacity * sizeof(*r->entries);

@@ -16,9 +16,13 @@ void results_free(struct results *r);
  * added later. A failure of the whole problem (algorithm name "") is replaced by any newer result of an
  * algorithm. NULL strings count as "". */
 void results_add(struct results *r, const struct result *one);
+/* For those who keep pointers to results that they only read: until as many calls of results_release, all that
+ * are there stay as they are, replaced ones too. */
+void results_hold(const struct results *r);
+void results_release(const struct results *r);
 /* Returns the current results of a problem, sorted by rank, then algorithm name; *count is 0 if there are
- * none. r owns the array, which is valid until the next results_add; the results themselves are valid until
- * results_free, or until thousands more were replaced. */
+ * none. r owns the array, which is valid until the next results_add, and so are the results themselves, or as
+ * long as they are held (results_hold). */
 const struct result *const *results_of(const struct results *r, const char *problem, int *count);
 /* Returns the replaced results with status ok, unordered: of those with equal key, stop, matrix units and
  * version of the runner only the fastest. Validity as for results_of. */
@@ -35,9 +39,8 @@ bool results_same_algorithm(const struct result *a, const struct result *b);
 /* Marks a problem as measured completely. Problems with results but without this mark were interrupted. */
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);
-/* True if a result with status ok was added that was measured in this cache state, or launch mode. */
+/* True if a result with status ok was added that was measured in this cache state. */
 bool results_have_cache(const struct results *r, enum cache c);
-bool results_have_launch(const struct results *r, enum launch l);
 /* Number of changes so far: results added (rough ones too), problems finished. A cheap test for new ones. */
 uint64_t results_version(const struct results *r);
 /* The problem of change number `change`, counted from 0 to results_version - 1: one of the last

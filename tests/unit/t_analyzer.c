@@ -288,11 +288,40 @@ static void other_state(void)
 	make_end(m);
 }
 
+/* What an analysis points to stays while results come, until the next analysis. */
+static void held_results(void)
+{
+	struct maker *m = make_begin();
+	struct results *r = results_new();
+	struct analyzer *z = analyzer_new();
+	struct arena a = { 0 };
+	struct scenario s = scenario_default();
+	int y = conv(m, 0, make_input(m, IMAGE));
+	m->plan.values[y].is_output = true;
+	struct plan *p = make_finish(m);
+	const struct ground *g = GROUND(p, NULL, r, NULL);
+	struct result one = make_result(p->problems[0].text, 100);
+	results_put(r, &one);
+	const struct layer_cost *c = &analyzer_run(z, &a, g, &s)->layers[0];
+	for (int i = 1; i < 50; i++) {
+		one = make_result(p->problems[0].text, 100 - i);
+		one.measured_at = i;
+		results_put(r, &one);
+	}
+	near(c->result->stats.median, 100, 1e-12, "an older result is as it was");
+	near(analyzer_run(z, &a, g, &s)->bound_ns, 51, 1e-12, "the next analysis has the newest");
+	analyzer_free(z);
+	arena_free(&a);
+	results_free(r);
+	make_end(m);
+}
+
 int main(void)
 {
 	for (int i = 0; i < 3; i++)
 		kept_as_new(i);
 	other_state();
 	other_plan();
+	held_results();
 	return done_testing();
 }

@@ -87,6 +87,34 @@ static void test_newest(void)
 	results_free(r);
 }
 
+/* Those who keep pointers hold the results. */
+static void test_hold(void)
+{
+	struct results *r = results_new();
+	struct result one = make("p", "a", 0, 20, 100);
+	int count, bad = 0;
+	results_add(r, &one);
+	const struct result *kept = results_of(r, "p", &count)[0];
+	results_hold(r);
+	results_hold(r);
+	results_release(r);
+	for (int i = 1; i <= 40000; i++) {
+		one = make("p", "a", 0, 19 - i % 3, 100 + i); /* the first one is soon dropped for good */
+		results_add(r, &one);
+		bad += kept->stats.median != 20 || kept->measured_at != 100;
+	}
+	is_int(bad, 0, "a dropped result stays while it is held");
+	size_t before = results_bytes(r);
+	results_release(r);
+	for (int i = 1; i <= 20000; i++) {
+		one = make("p", "a", 0, 19 - i % 3, 50000 + i);
+		results_add(r, &one);
+	}
+	is_int(results_bytes(r), before, "then its memory, and that of the others, is used again");
+	is_int(results_of(r, "p", &count)[0]->measured_at, 70000, "the newest is the current one");
+	results_free(r);
+}
+
 /* Measured again and again, with every state that is kept apart. */
 static void test_memory(void)
 {
@@ -194,8 +222,6 @@ static void test_many(void)
 	}
 	int count, good = 0;
 	ok(results_have_cache(r, CACHE_NET) && !results_have_cache(r, CACHE_WARM), "in one cache state");
-	ok(results_have_launch(r, LAUNCH_AMORTIZED) && !results_have_launch(r, LAUNCH_ISOLATED),
-		"in one launch mode");
 	for (int i = 0; i < 5000; i++) {
 		snprintf(problem, sizeof(problem), "p%d", i);
 		const struct result *const *all = results_of(r, problem, &count);
@@ -210,6 +236,7 @@ int main(void)
 {
 	test_order();
 	test_newest();
+	test_hold();
 	test_memory();
 	test_same_key();
 	test_whole_failure();

@@ -35,6 +35,7 @@ static struct fixture_options options;
 static struct maker *maker;
 static struct maker *inner[8]; /* of bodies */
 static int inner_count;
+static const struct results *held; /* by the analysis */
 
 static void named(int value, const char *name, size_t n)
 {
@@ -594,6 +595,7 @@ void fixture_close(struct session *s)
 	arena_free(&s->analysis_arena);
 	arena_free(&s->device_arena);
 	fusion_free(s->current->fusion);
+	held = NULL;
 	results_free(s->results);
 	free(s->queue);
 	planner_free(s->planner);
@@ -665,6 +667,10 @@ bool session_refresh(struct session *s)
 		.estimate = s->described != NULL,
 		.assumed = c->assumed_count ? c->assumed : NULL };
 	s->analysis = analyze(&s->analysis_arena, &ground, &s->scenario);
+	if (held)
+		results_release(held);
+	held = s->results;
+	results_hold(held);
 	s->effects = analyze_what_ifs(&s->analysis_arena, &ground, &s->scenario, &s->effect_count);
 	s->seen_version = version;
 	s->stale = false;
@@ -1167,6 +1173,7 @@ int session_choose(struct session *s, const struct session_device *d, struct err
 	s->queue = NULL;
 	planner_free(s->planner);
 	describe(s);
+	held = NULL;
 	results_free(s->results);
 	s->results = results_new();
 	s->stale = true;

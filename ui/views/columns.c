@@ -309,11 +309,6 @@ static const char *set_words(const struct app *app, const struct columns_chosen 
 	return c->set ? sets[c->set] : config && config->columns ? config->columns : NULL;
 }
 
-bool columns_are_chosen(const struct app *app, const struct columns_chosen *c)
-{
-	return set_words(app, c) != NULL;
-}
-
 bool column_is_shown(const struct columns_chosen *c, int column)
 {
 	for (int i = 0; i < c->shown_count; i++)

@@ -42,7 +42,6 @@ int column_compare(struct app *app, struct columns_chosen *c, int column, int a,
 /* Chooses columns for `room` columns that the names do not need; chosen ones get `most`. Returns their width
  * with blanks. */
 int columns_fit(const struct app *app, struct columns_chosen *c, int room, int most);
-bool columns_are_chosen(const struct app *app, const struct columns_chosen *c);
 bool column_is_shown(const struct columns_chosen *c, int column);
 /* Shows what a what-if saves, by its row of what_if_table, before the other what-ifs. */
 void columns_show_gain(struct columns_chosen *c, int what_if);
