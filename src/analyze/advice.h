@@ -63,9 +63,9 @@ struct advice_list advice_find(struct arena *a, const struct advice_plan *plans,
 	const struct scenario *start, double target_ns);
 
 /* The same in steps, each of about one analysis. It works on a snapshot: results, peaks and device may change
- * meanwhile, but plans and fusions must stay, and results may not be freed before d. advice_step: false once it
- * is done. advice_end: hands over what was found, in arena a; advice_cancel (d may be NULL): drops it. Both free
- * d, which may then point to plans that are freed. */
+ * meanwhile, but plans and fusions must stay, and results may not be freed before d. advice_step: false once
+ * it is done. advice_end: hands over what was found, in arena a; advice_cancel (d may be NULL): drops it.
+ * Both free d, which may then point to plans that are freed. */
 struct adviser;
 struct adviser *advice_begin(
 	const struct advice_plan *plans, int plan_count, const struct scenario *start, double target_ns);

@@ -296,8 +296,8 @@ struct ground {
 struct analysis *analyze(struct arena *a, const struct ground *g, const struct scenario *s);
 /* The same for many scenarios of one plan: keeps what they share. New results, another plan, device or other
  * peaks are noticed. Release it before plan, fusion and results are freed, or make a new one for others at
- * the same addresses. What it returns is valid until the next call with other results; until then it holds the
- * results (results_hold). What analyze returns points to results that nobody holds. analyzer_effect: the
+ * the same addresses. What it returns is valid until the next call with other results; until then it holds
+ * the results (results_hold). What analyze returns points to results that nobody holds. analyzer_effect: the
  * effect of one row of the table; analyzer_effect_begin leaves it pending. */
 struct analyzer;
 struct analyzer *analyzer_new(void);

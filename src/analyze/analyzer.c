@@ -20,7 +20,7 @@ struct analyzer {
 	struct device device;            /* copy of what an analysis reads of on.device */
 	struct assumption *assumed;      /* copy of those in on.assumed, which change in place; NULL: none */
 	uint64_t version;                /* of the results */
-	const struct results *held;      /* those that what is kept points to; NULL until the first analysis */
+	const struct results *held;      /* those that are pointed to; NULL until the first analysis */
 	struct study studies[LAYOUT_COUNT][2]; /* by layout and whether groups may be fused */
 	bool open[LAYOUT_COUNT][2];
 	struct hash index;               /* text of a problem -> its number in studies with fusion */

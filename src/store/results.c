@@ -10,9 +10,9 @@
 #include <string.h>
 
 /* The current results of one problem, sorted, and the replaced ones. A replaced result only leaves the array:
- * its memory neither moves nor changes, so that pointers to it stay valid. The memory of one that is dropped for
- * good is used again for a new result once nobody holds the results (results_hold), so that measuring again and
- * again takes no more memory. */
+ * its memory neither moves nor changes, so that pointers to it stay valid. The memory of one that is dropped
+ * for good is used again for a new result once nobody holds the results (results_hold), so that measuring
+ * again and again takes no more memory. */
 struct results_entry {
 	int count, capacity;
 	const struct result **items;

@@ -16,8 +16,8 @@ void results_free(struct results *r);
  * added later. A failure of the whole problem (algorithm name "") is replaced by any newer result of an
  * algorithm. NULL strings count as "". */
 void results_add(struct results *r, const struct result *one);
-/* For those who keep pointers to results that they only read: until as many calls of results_release, all that
- * are there stay as they are, replaced ones too. */
+/* For those who keep pointers to results that they only read: until as many calls of results_release, all
+ * that are there stay as they are, replaced ones too. */
 void results_hold(const struct results *r);
 void results_release(const struct results *r);
 /* Returns the current results of a problem, sorted by rank, then algorithm name; *count is 0 if there are

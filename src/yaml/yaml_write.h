@@ -18,8 +18,8 @@ bool yaml_text_is_plain(struct text t);
 /* Writes any valid UTF-8, NUL and newlines too: plain (yaml_text_is_plain) or in double quotes. */
 void yaml_write_text(struct yaml_writer *w, struct text t);
 void yaml_write_int(struct yaml_writer *w, int64_t value);
-/* Ends the document and frees the writer. Returns -1 if a call failed (a text is not UTF-8, a map has no end);
- * out is then unchanged. */
+/* Ends the document and frees the writer. Returns -1 if a call failed (a text is not UTF-8, a map has no
+ * end); out is then unchanged. */
 int yaml_writer_finish(struct yaml_writer *w, struct error *err);
 
 #endif

@@ -11,7 +11,7 @@
 static struct error err;
 static struct yaml_item last; /* the last item read, or where an error is */
 
-/* Adds the items of a document: "{" key value ... "}", "[" ... "]", plain texts, 'quoted' ones, "null" as ~, an
+/* Adds the items of a document: "{" key value ... "}", "[" ... "]", plain texts, 'quoted' ones, null as ~, an
  * anchor as &name before its value, an alias as *name. Returns -1 with err. */
 static int items_of(struct yaml_reader *r, struct str *out)
 {
@@ -26,7 +26,8 @@ static int items_of(struct yaml_reader *r, struct str *out)
 			str_addf(out, yaml_item_is_null(&last) ? " ~" : last.plain ? " %.*s" : " '%.*s'",
 				(int)last.text.n, last.text.p);
 		else if (last.kind != YAML_END)
-			str_addf(out, " %s%.*s", marks[last.kind], (int)last.text.n, last.text.n ? last.text.p : "");
+			str_addf(out, " %s%.*s", marks[last.kind], (int)last.text.n,
+				last.text.n ? last.text.p : "");
 	} while (last.kind != YAML_END);
 	return 0;
 }
