@@ -16,14 +16,15 @@
 #define ARENA_LAST_BLOCK (1 << 20)
 
 union arena_word {
-	long long i;
-	long double d;
+	int64_t i;
+	double d;
 	void *p;
 };
 
 struct arena_block {
 	struct arena_block *before;
 	size_t used, size;
+	bool blank; /* the free part is zero */
 	union arena_word bytes[];
 };
 
@@ -93,10 +94,12 @@ static struct arena_block *arena_grow(struct arena *a, size_t need)
 		size = ARENA_LAST_BLOCK;
 	if (size < need)
 		size = need;
-	struct arena_block *b = base_malloc(sizeof(*b) + size);
+	bool blank = size > ARENA_LAST_BLOCK; /* calloc need not clear what comes from the kernel */
+	struct arena_block *b = blank ? base_calloc(1, sizeof(*b) + size) : base_malloc(sizeof(*b) + size);
 	b->before = a->block;
 	b->used = 0;
 	b->size = size;
+	b->blank = blank;
 	a->block = b;
 	return b;
 }
@@ -112,7 +115,7 @@ void *arena_alloc(struct arena *a, size_t size)
 	void *p = (char *)b->bytes + b->used;
 	b->used += size;
 	a->total += size;
-	return memset(p, 0, size);
+	return b->blank ? p : memset(p, 0, size);
 }
 
 void *arena_calloc(struct arena *a, size_t count, size_t size)

@@ -10,8 +10,8 @@ struct arena {
 	size_t total;              /* bytes allocated, for tests and statistics */
 };
 
-/* Returns zeroed memory aligned for any type. Size 0 gives a valid pointer. A zeroed struct arena is an empty
- * arena. */
+/* Returns zeroed memory aligned for integers, doubles and pointers. Size 0 gives a valid pointer. A zeroed
+ * struct arena is an empty arena. */
 void *arena_alloc(struct arena *a, size_t size);
 /* The same for count * size bytes. Overflow aborts: callers must limit counts that come from files. */
 void *arena_calloc(struct arena *a, size_t count, size_t size);

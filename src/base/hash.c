@@ -4,13 +4,18 @@
 
 #include "base/arena.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/random.h>
 
 struct hash_slot {
+	uint32_t hash;  /* the lower half */
+	uint32_t entry; /* its number plus 1; 0: the slot is free */
+};
+
+struct hash_entry {
 	struct text key;
-	uint64_t hash; /* 0: the slot is free */
 	int64_t value;
 };
 
@@ -43,62 +48,81 @@ uint64_t hash_bytes(const void *bytes, size_t n)
 	return h ? h : 1;
 }
 
-/* Open addressing with linear probing: the key's slot, or the free slot where it belongs. */
-static struct hash_slot *hash_slot(struct hash_slot *slots, size_t capacity, struct text key, uint64_t hash)
+/* Open addressing with linear probing: the key's slot, or the free slot where it belongs. Slots are small,
+ * and entries are in the order of their keys' first use, which later passes often repeat: a look-up in a
+ * large map then misses the cache once. */
+static struct hash_slot *hash_slot(const struct hash *h, struct text key, uint32_t hash)
 {
-	size_t i = hash & (capacity - 1);
-	while (slots[i].hash && (slots[i].hash != hash || !text_equal(slots[i].key, key)))
-		i = (i + 1) & (capacity - 1);
-	return &slots[i];
+	size_t i = hash & (h->capacity - 1);
+	while (h->slots[i].entry && (h->slots[i].hash != hash ||
+					    !text_equal(h->entries[h->slots[i].entry - 1].key, key)))
+		i = (i + 1) & (h->capacity - 1);
+	return &h->slots[i];
 }
 
-static void hash_grow(struct hash *h)
+void hash_reserve(struct hash *h, size_t count)
 {
-	size_t capacity = h->capacity ? h->capacity * 2 : 64;
-	struct hash_slot *slots = base_calloc(capacity, sizeof(*slots));
-	for (size_t i = 0; i < h->capacity; i++)
-		if (h->slots[i].hash)
-			*hash_slot(slots, capacity, h->slots[i].key, h->slots[i].hash) = h->slots[i];
-	free(h->slots);
-	h->slots = slots;
+	size_t before = h->capacity, capacity = before ? before : 64;
+	struct hash_slot *old = h->slots;
+	while (count * 4 > capacity * 3)
+		capacity *= 2;
+	if (capacity == before)
+		return;
 	h->capacity = capacity;
+	h->slots = base_calloc(capacity, sizeof(*h->slots));
+	h->entries = base_realloc(h->entries, capacity / 4 * 3 * sizeof(*h->entries));
+	for (size_t i = 0; i < before; i++) {
+		size_t to = old[i].hash & (capacity - 1);
+		while (old[i].entry && h->slots[to].entry)
+			to = (to + 1) & (capacity - 1);
+		if (old[i].entry)
+			h->slots[to] = old[i];
+	}
+	free(old);
 }
 
 int64_t *hash_at(struct hash *h, struct text key)
 {
-	if (h->count * 4 >= h->capacity * 3)
-		hash_grow(h);
-	uint64_t hash = hash_bytes(key.p, key.n);
-	struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash);
-	if (!slot->hash) {
-		*slot = (struct hash_slot){ .key = key, .hash = hash, .value = -1 };
-		h->count++;
+	hash_reserve(h, h->count + 1);
+	uint32_t hash = (uint32_t)hash_bytes(key.p, key.n);
+	struct hash_slot *slot = hash_slot(h, key, hash);
+	if (!slot->entry) {
+		assert(h->count < UINT32_MAX);
+		h->entries[h->count] = (struct hash_entry){ .key = key, .value = -1 };
+		*slot = (struct hash_slot){ hash, (uint32_t)++h->count };
 	}
-	return &slot->value;
+	return &h->entries[slot->entry - 1].value;
 }
 
-static const struct hash_slot *hash_look(const struct hash *h, struct text key)
+static const struct hash_entry *hash_look(const struct hash *h, struct text key)
 {
 	if (!h->capacity)
 		return NULL;
-	const struct hash_slot *slot = hash_slot(h->slots, h->capacity, key, hash_bytes(key.p, key.n));
-	return slot->hash ? slot : NULL;
+	const struct hash_slot *slot = hash_slot(h, key, (uint32_t)hash_bytes(key.p, key.n));
+	return slot->entry ? &h->entries[slot->entry - 1] : NULL;
+}
+
+void hash_fetch(const struct hash *h, struct text key)
+{
+	if (h->capacity)
+		__builtin_prefetch(&h->slots[hash_bytes(key.p, key.n) & (h->capacity - 1)]);
 }
 
 int64_t hash_find(const struct hash *h, struct text key)
 {
-	const struct hash_slot *slot = hash_look(h, key);
-	return slot ? slot->value : -1;
+	const struct hash_entry *e = hash_look(h, key);
+	return e ? e->value : -1;
 }
 
 struct text hash_key(const struct hash *h, struct text key)
 {
-	const struct hash_slot *slot = hash_look(h, key);
-	return slot ? slot->key : TEXT("");
+	const struct hash_entry *e = hash_look(h, key);
+	return e ? e->key : TEXT("");
 }
 
 void hash_free(struct hash *h)
 {
 	free(h->slots);
+	free(h->entries);
 	*h = (struct hash){ 0 };
 }

@@ -183,6 +183,19 @@ static void test_hash(void)
 	is_int(*hash_at(&h, (struct text){ "a\0b", 3 }), -1, "a new key starts at -1");
 	is_int(hash_find(&h, TEXT("a")), -1, "a NUL does not end a key");
 	hash_free(&h);
+	hash_reserve(&h, 1000);
+	size_t room = h.capacity;
+	wrong = 0;
+	for (int i = 0; i < 1000; i++)
+		*hash_at(&h, text_of(names[i])) = 2 * i;
+	is_int((long long)h.capacity, (long long)room, "a map with room for its keys does not grow");
+	for (int i = 0; i < 1000; i++)
+		wrong += hash_find(&h, text_of(names[i])) != 2 * i;
+	hash_reserve(&h, 10000);
+	for (int i = 0; i < 1000; i++)
+		wrong += hash_find(&h, text_of(names[i])) != 2 * i;
+	is_int(wrong, 0, "and keeps them when it is given more");
+	hash_free(&h);
 }
 
 static void test_json(void)
