@@ -69,7 +69,8 @@ struct text node_label(struct arena *a, const struct node *n, int index)
 		return n->name;
 	struct str label = { 0 };
 	str_add(&label, n->op.p, n->op.n);
-	str_addf(&label, "_%d", index);
+	str_puts(&label, "_");
+	str_add_int(&label, index);
 	struct text t = { arena_strndup(a, label.p, label.n), label.n };
 	str_free(&label);
 	return t;

@@ -81,7 +81,7 @@ struct scope {
 	const struct frame *at;    /* call of the node whose bodies are being loaded */
 	int depth;
 	struct hash names;         /* key (load_names.c) -> value index */
-	struct value *values;
+	struct value *values;      /* in the model's arena */
 	int count, capacity;
 	struct item *items;        /* the graph's nodes, calls inlined */
 	int item_count, item_capacity;
@@ -95,6 +95,7 @@ struct scope {
 void load_warn(struct loader *l, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
 /* A name as shown in messages: cleaned and shortened; in l->scratch. */
 const char *load_shown(struct loader *l, struct text name);
+struct text load_copy(struct loader *l, struct text t); /* in the model's arena */
 struct text load_text(struct loader *l, ProtobufCBinaryData bytes); /* a copy in the model's arena */
 struct text load_view(ProtobufCBinaryData bytes);		    /* no copy */
 struct text load_domain(ProtobufCBinaryData bytes);		    /* no copy; "" for ai.onnx */
@@ -111,7 +112,9 @@ void opset_list_free(struct opset_list *list);
 /* The version of a domain for a node of call f; without an import it is assumed, with a warning. */
 int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain);
 
-/* load_names.c. Adds a value to s; `name` is as written in call f. -1 if the name is taken: *taken is its
+/* load_names.c. Makes room for `count` values, in the model's arena. */
+void scope_reserve(struct loader *l, struct scope *s, size_t count);
+/* Adds a value to s; `name` is as written in call f. -1 if the name is taken: *taken is its
  * value, or -1 if it is an input of the function. */
 int scope_define(struct loader *l, struct scope *s, const struct frame *f, struct text name, int *taken);
 /* The value that a name refers to, in s or captured from an outer graph. -1: none. SCOPE_OMITTED: an input of

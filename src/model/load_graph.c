@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define NAMES_AHEAD 16 /* nodes */
+
 static const char *shown_node(struct loader *l, const struct graph *g, int index)
 {
 	return load_shown(l, node_label(&l->scratch, &g->nodes[index], index));
@@ -146,6 +148,16 @@ static int load_node_outputs(struct loader *l, struct scope *s, int index)
 	return 0;
 }
 
+/* Begins to fetch what a node some steps after this one writes, or reads. */
+static void names_fetch(const struct scope *s, int index, bool writes)
+{
+	if (index >= s->item_count - NAMES_AHEAD)
+		return;
+	const Onnx__NodeProto *p = s->items[index + NAMES_AHEAD].p;
+	for (size_t i = 0; i < (writes ? p->n_output : p->n_input); i++)
+		hash_fetch(&s->names, load_view(writes ? p->output[i] : p->input[i]));
+}
+
 static struct text item_name(struct loader *l, const struct item *item)
 {
 	if (!item->frame)
@@ -162,10 +174,10 @@ static int load_nodes(struct loader *l, struct scope *s)
 	for (int i = 0; i < g->node_count; i++) {
 		struct node *node = &g->nodes[i];
 		const struct item *item = &s->items[i];
+		names_fetch(s, i, true);
 		node->name = item_name(l, item);
 		node->op = load_text(l, item->p->op_type);
-		struct text domain = load_domain(item->p->domain);
-		node->domain = (struct text){ arena_strndup(l->arena, domain.p, domain.n), domain.n };
+		node->domain = load_copy(l, load_domain(item->p->domain));
 		if (node->op.n == 0)
 			return error_set(l->err, "node \"%s\" has no operator type", shown_node(l, g, i));
 		node->opset = load_opset_of(l, item->frame, node->domain);
@@ -196,6 +208,7 @@ static int load_node_inputs(struct loader *l, struct scope *s, int index)
 static int load_reads(struct loader *l, struct scope *s)
 {
 	for (int i = 0; i < s->graph->node_count; i++) {
+		names_fetch(s, i, false);
 		if (load_node_inputs(l, s, i) != 0)
 			return -1;
 		if (load_attributes(l, s, &s->items[i], &s->graph->nodes[i]) != 0)
@@ -256,9 +269,7 @@ static void scope_finish(struct loader *l, struct scope *s)
 {
 	struct graph *g = s->graph;
 	g->value_count = s->count;
-	g->values = ARENA_ARRAY(l->arena, struct value, s->count);
-	if (s->count)
-		memcpy(g->values, s->values, (size_t)s->count * sizeof(*g->values));
+	g->values = s->values;
 	for (int v = 0; v < g->value_count; v++)
 		g->input_count += g->values[v].is_input;
 	g->inputs = ARENA_ARRAY(l->arena, int, g->input_count);
@@ -268,12 +279,21 @@ static void scope_finish(struct loader *l, struct scope *s)
 			g->inputs[i++] = v;
 }
 
-static size_t names_of(const struct scope *s, const Onnx__GraphProto *p)
+/* Names that the graph defines, at most. */
+static size_t defined_names(const struct scope *s, const Onnx__GraphProto *p)
 {
-	size_t n =
-		p->n_input + p->n_initializer + p->n_sparse_initializer + p->n_output + (size_t)s->item_count;
+	size_t n = p->n_input + p->n_initializer + p->n_sparse_initializer;
 	for (int i = 0; i < s->item_count; i++)
-		n += s->items[i].p->n_input + s->items[i].p->n_output;
+		n += s->items[i].p->n_output;
+	return n;
+}
+
+/* All names, also those of nodes and of what they read. */
+static size_t names_of(const struct scope *s, const Onnx__GraphProto *p, size_t defined)
+{
+	size_t n = defined + p->n_output + (size_t)s->item_count;
+	for (int i = 0; i < s->item_count; i++)
+		n += s->items[i].p->n_input;
 	for (const struct frame *f = s->calls; f; f = f->next)
 		n += f->function->p->n_value_info;
 	return n;
@@ -290,9 +310,11 @@ static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto 
 	}
 	if (load_expand(l, s, p->node, p->n_node, s->frame) != 0)
 		return -1;
-	l->name_count += names_of(s, p);
+	size_t defined = defined_names(s, p);
+	l->name_count += names_of(s, p, defined);
 	if (l->name_count > LOAD_NAMES_MOST)
 		return error_set(l->err, "more than %d names; " SKIM_FIX, LOAD_NAMES_MOST);
+	scope_reserve(l, s, defined);
 	return 0;
 }
 

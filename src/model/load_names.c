@@ -44,10 +44,21 @@ struct text load_path(struct loader *l, const struct frame *f, struct text name)
 	return t;
 }
 
-static int scope_add(struct scope *s, struct text key, struct text name)
+void scope_reserve(struct loader *l, struct scope *s, size_t count)
 {
+	struct value *values = ARENA_ARRAY(l->arena, struct value, count);
+	if (s->count)
+		memcpy(values, s->values, (size_t)s->count * sizeof(*values));
+	s->values = values;
+	s->capacity = (int)count;
+	hash_reserve(&s->names, count);
+}
+
+static int scope_add(struct loader *l, struct scope *s, struct text key, struct text name)
+{
+	if (s->count == s->capacity)
+		scope_reserve(l, s, (size_t)s->capacity + (size_t)s->capacity / 2 + 8);
 	*hash_at(&s->names, key) = s->count;
-	VEC_GROW(s->values, s->count, s->capacity);
 	s->values[s->count] =
 		(struct value){ .name = name, .producer = -1, .outer = -1, .shape = SHAPE_UNKNOWN };
 	return s->count++;
@@ -111,20 +122,20 @@ int scope_define(struct loader *l, struct scope *s, const struct frame *f, struc
 		return -1;
 	if (s->parent)
 		scope_hides(s, f, key, name);
-	return scope_add(s, key_keep(l, key), load_path(l, f, name));
+	return scope_add(l, s, key_keep(l, key), load_path(l, f, name));
 }
 
 /* The value with this key, or -1. A value of an outer graph is captured in each graph in between. */
-static int scope_find(struct scope *s, struct text key)
+static int scope_find(struct loader *l, struct scope *s, struct text key)
 {
 	int64_t found = hash_find(&s->names, key);
 	if (found >= 0 || !s->parent)
 		return (int)found;
-	int outer = scope_find(s->parent, key);
+	int outer = scope_find(l, s->parent, key);
 	if (outer < 0)
 		return -1;
 	const struct value *origin = &s->parent->values[outer];
-	int v = scope_add(s, hash_key(&s->parent->names, key), origin->name);
+	int v = scope_add(l, s, hash_key(&s->parent->names, key), origin->name);
 	struct value *captured = &s->values[v];
 	captured->outer = outer;
 	captured->initializer = origin->initializer;
@@ -137,7 +148,7 @@ static int scope_find(struct scope *s, struct text key)
 int scope_read(struct loader *l, struct scope *s, const struct frame *f, struct text name)
 {
 	for (;; f = f->parent) {
-		int v = scope_find(s, key_make(l, f, name));
+		int v = scope_find(l, s, key_make(l, f, name));
 		if (v >= 0 || !f || !(formal_input(f, &name) || formal_output(f, &name)))
 			return v;
 		if (name.n == 0)
@@ -157,6 +168,5 @@ int scope_own(struct loader *l, struct scope *s, const struct frame *f, struct t
 void scope_free(struct scope *s)
 {
 	hash_free(&s->names);
-	free(s->values);
 	free(s->items);
 }

@@ -35,9 +35,14 @@ struct text load_view(ProtobufCBinaryData bytes)
 	return bytes.len ? (struct text){ (const char *)bytes.data, bytes.len } : TEXT("");
 }
 
+struct text load_copy(struct loader *l, struct text t)
+{
+	return t.n ? (struct text){ arena_strndup(l->arena, t.p, t.n), t.n } : TEXT("");
+}
+
 struct text load_text(struct loader *l, ProtobufCBinaryData bytes)
 {
-	return (struct text){ arena_strndup(l->arena, (const char *)bytes.data, bytes.len), bytes.len };
+	return load_copy(l, load_view(bytes));
 }
 
 struct text load_domain(ProtobufCBinaryData bytes)
@@ -52,8 +57,7 @@ static void load_finish_opsets(struct loader *l)
 	m->opset_count = l->opsets.count;
 	m->opsets = ARENA_ARRAY(l->arena, struct opset, m->opset_count);
 	for (int i = 0; i < m->opset_count; i++) {
-		struct text domain = l->opsets.items[i].domain;
-		m->opsets[i].domain = (struct text){ arena_strndup(l->arena, domain.p, domain.n), domain.n };
+		m->opsets[i].domain = load_copy(l, l->opsets.items[i].domain);
 		m->opsets[i].version = l->opsets.items[i].version;
 	}
 }
