@@ -381,7 +381,7 @@ static int binary_shape(struct op_call *c, struct error *err)
 	}
 	if (row->to_bool)
 		v->dtype = DTYPE_BOOL;
-	v->shape = op_shape_copy(c->arena, sum.shape);
+	v->shape = sum.shape;
 	v->elements = row->kind == BINARY_MEAN ? mean_elements(c, sum.elements) : sum.elements;
 	return 0;
 }

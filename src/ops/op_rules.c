@@ -227,11 +227,27 @@ static bool dim_broadcast(struct arena *a, struct dim x, struct dim y, struct di
 	return true;
 }
 
+/* True if x broadcast to y is y. */
+static bool fits_into(struct shape x, struct shape y)
+{
+	int lead = y.rank - x.rank;
+	for (int i = 0; lead >= 0 && i < x.rank; i++) {
+		struct dim from = x.dims[i];
+		if (!(from.kind == DIM_KNOWN && from.value == 1) && !dim_same(from, y.dims[lead + i]))
+			return false;
+	}
+	return lead >= 0;
+}
+
 int op_broadcast(
 	const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err)
 {
 	if (x.rank < 0 || y.rank < 0) {
 		*out = SHAPE_UNKNOWN;
+		return 0;
+	}
+	if (fits_into(x, y) || fits_into(y, x)) {
+		*out = fits_into(x, y) ? y : x;
 		return 0;
 	}
 	int rank = x.rank > y.rank ? x.rank : y.rank;
@@ -257,7 +273,7 @@ int op_shape_as_input(struct op_call *c, struct error *err)
 {
 	(void)err;
 	for (int i = 0; i < c->output_count; i++)
-		c->outputs[i].shape = op_shape_copy(c->arena, c->inputs[0].shape);
+		c->outputs[i].shape = c->inputs[0].shape;
 	return 0;
 }
 

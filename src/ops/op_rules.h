@@ -63,7 +63,7 @@ int op_axis(const struct op_call *c, int64_t axis, int rank, struct error *err);
  * out of range or given twice. */
 int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *mask, struct error *err);
 
-/* ---- shapes */
+/* ---- shapes. Values may share their dimensions: only the rule that made them may change them. */
 
 struct shape op_shape_copy(struct arena *a, struct shape s);
 /* A shape of these dimensions. */
@@ -79,13 +79,15 @@ int op_rank_is(const struct op_call *c, int i, int rank, struct error *err);
 struct dim op_dim_at(const struct op_value *v, int rank, int i);
 /* Merges two descriptions of a dimension: *out is the more precise one. False: they contradict. */
 bool op_dim_merge(struct dim x, struct dim y, struct dim *out);
-/* Multidirectional broadcast. If a rank is unknown, so is the result. -1: the shapes contradict. */
+/* Multidirectional broadcast. If a rank is unknown, so is the result, which may share the dimensions of x or
+ * y. -1: the shapes contradict. */
 int op_broadcast(
 	const struct op_call *c, struct shape x, struct shape y, struct shape *out, struct error *err);
 /* True if both are fully known and equal. */
 bool op_shape_same(struct shape x, struct shape y);
 
-/* Shape rule "like input 0" for any number of outputs; op_infer has set the types. */
+/* Shape rule "like input 0" for any number of outputs, which share its dimensions; op_infer has set the
+ * types. */
 int op_shape_as_input(struct op_call *c, struct error *err);
 
 /* ---- elements (data propagation) */
