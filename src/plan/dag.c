@@ -121,7 +121,8 @@ static int *preds_fill(struct plan *p, const struct reads *r, int *total)
 			*at++ = before;
 		}
 		l->pred_count = (int)(at - l->preds);
-		qsort(l->preds, (size_t)l->pred_count, sizeof(int), int_compare);
+		if (l->pred_count > 1)
+			qsort(l->preds, (size_t)l->pred_count, sizeof(int), int_compare);
 	}
 	free(producers);
 	free(seen);
@@ -195,11 +196,16 @@ static void bodies_read(struct plan *p, const struct plan_layer *l)
 		}
 }
 
+/* The weights of bodies. Captured values are counted in the graph that they belong to. */
+static void bodies_weigh(struct plan *p, const struct plan_layer *l)
+{
+	for (int i = 0; i < l->body_count; i++)
+		if (i == 0 || l->bodies[i].graph != l->bodies[i - 1].graph) /* iterations share them */
+			p->weight_bytes += l->bodies[i].weight_bytes;
+}
+
 static void weight_bytes(struct plan *p)
 {
-	for (int i = 0; i < p->layer_count; i++)
-		if (p->layers[i].body_count && p->layers[i].class != CLASS_FREE)
-			bodies_read(p, &p->layers[i]);
 	for (int i = 0; i < p->value_count; i++) {
 		struct plan_value *v = &p->values[i];
 		bool read = v->is_read;
@@ -207,20 +213,14 @@ static void weight_bytes(struct plan *p)
 			const struct plan_layer *l = &p->layers[v->consumers[j]];
 			read = !l->body_count && (l->class != CLASS_FREE || l->absorbed_by >= 0);
 		}
-		v->is_read = read = read && v->constant;
+		v->is_read = read && v->constant;
+		if (!v->is_read || v->outer >= 0)
+			continue;
 		const struct plan_value *stored = value_stored(p, v);
-		/* captured values are counted in the graph that they belong to */
-		double bytes = read && v->outer < 0 ?
-			dtype_bytes(stored->dtype, shape_count(stored->shape)) : 0;
+		double bytes = dtype_bytes(stored->dtype, shape_count(stored->shape));
 		if (!isnan(bytes))
 			p->weight_bytes += bytes;
 	}
-	for (int i = 0; i < p->layer_count; i++)
-		for (int j = 0; j < p->layers[i].body_count; j++) {
-			const struct plan *body = &p->layers[i].bodies[j];
-			if (j == 0 || body->graph != body[-1].graph) /* the iterations of a loop share them */
-				p->weight_bytes += body->weight_bytes;
-		}
 }
 
 /* Bytes of a value; of a sequence, of its tensors if each is known. NaN: unknown. */
@@ -352,9 +352,13 @@ static int *find_deaths(const struct plan *p, const int *root, const int *last)
 {
 	int *dies_in = base_malloc(((size_t)p->value_count + 1) * sizeof(*dies_in));
 	bool *kept = base_calloc((size_t)p->value_count + 1, sizeof(*kept));
-	for (int i = 0; i < p->value_count; i++)
+	bool tensors = true;
+	for (int i = 0; i < p->value_count; i++) {
 		kept[root[i]] |= p->values[i].is_output;
-	keep_contents(p, root, kept);
+		tensors &= p->values[i].kind == VALUE_TENSOR;
+	}
+	if (!tensors)
+		keep_contents(p, root, kept);
 	for (int i = 0; i < p->value_count; i++) /* kept becomes: may not be overwritten */
 		if (root[i] == i)
 			kept[i] = !root_dies(p, &p->values[i], kept[i]);
@@ -464,9 +468,14 @@ void dag_folded_deaths(struct plan *p)
 
 void dag_edges(struct plan *p)
 {
-	for (int i = 0; i < p->layer_count; i++)
-		for (int j = 0; j < p->layers[i].body_count; j++)
-			dag_edges(&p->layers[i].bodies[j]);
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		for (int j = 0; j < l->body_count; j++)
+			dag_edges(&l->bodies[j]);
+		if (l->body_count && l->class != CLASS_FREE)
+			bodies_read(p, l);
+		bodies_weigh(p, l);
+	}
 	struct reads r = reads_find(p);
 	consumers_fill(p, &r);
 	int total, *preds = preds_fill(p, &r, &total);

@@ -13,14 +13,18 @@
 
 struct folder {
 	struct plan *p;
-	int *stands_for;      /* per value: the value that has its contents; itself: no other is known */
-	bool *needed;         /* per value: read by a layer that is not folded, or a model output */
+	int *stands_for;       /* per value: the value that has its contents; itself: no other is known */
+	bool *needed;          /* per value: read by a layer that is not folded, or a model output */
 	struct hash constants; /* contents of small constants -> value */
+	int *reader;           /* per value that others stand for: the first plain layer whose first input
+				  it is, NOBODY, or SEVERAL, which are in `layers`; one more for layers
+				  without a first input */
 	struct hash layers;    /* what a layer computes -> layer */
 	struct arena keys;
 };
 
 #define CONTENTS_MAX 16 /* elements of constants that are compared */
+enum { NOBODY = -1, SEVERAL = -2 };
 
 /* ---- layers that cost nothing in every scenario */
 
@@ -95,7 +99,10 @@ static int unchanged_input(const struct plan *p, const struct plan_layer *l)
 		{ "Mul", 0, 1, 1 }, { "Div", 1, 0, 1 }, { "Pow", 1, 0, 1 }, { "And", 1, 0, 1 },
 		{ "And", 0, 1, 1 }, { "Or", 1, 0, 0 }, { "Or", 0, 1, 0 }, { "Xor", 1, 0, 0 },
 		{ "Xor", 0, 1, 0 }, { "BitShift", 1, 0, 0 }, { "Where", 0, 1, 1 }, { "Where", 0, 2, 0 } };
-	for (size_t i = 0; i < sizeof(rows) / sizeof(rows[0]); i++) {
+	bool filled = false;
+	for (int i = 0; i < l->input_count; i++)
+		filled |= l->inputs[i] >= 0 && p->values[l->inputs[i]].constant;
+	for (size_t i = 0; filled && i < sizeof(rows) / sizeof(rows[0]); i++) {
 		int most = rows[i].constant > rows[i].kept ? rows[i].constant : rows[i].kept;
 		if (plan_layer_is(l, rows[i].op) && l->input_count > most &&
 			is_full_of(p, l->inputs[rows[i].constant], rows[i].number) &&
@@ -136,19 +143,20 @@ static bool perms_cancel(const struct plan_layer *first, const struct plan_layer
 /* The value before a Transpose or Cast that this layer undoes, or -1; *of: that layer. */
 static int undone_input(const struct plan *p, const struct plan_layer *l, int *of)
 {
-	int producer = l->input_count > 0 && l->inputs[0] >= 0 && !p->values[l->inputs[0]].constant ?
-		p->values[l->inputs[0]].producer : -1;
-	const struct plan_layer *before = producer >= 0 ? &p->layers[producer] : NULL;
-	if (!before || !is_plain(before) || before->input_count < 1 ||
+	bool transposes = plan_layer_is(l, "Transpose");
+	if ((!transposes && !plan_layer_is(l, "Cast")) || l->input_count < 1 || l->inputs[0] < 0)
+		return -1;
+	const struct plan_value *middle = &p->values[l->inputs[0]], *from;
+	const struct plan_layer *before =
+		middle->producer >= 0 && !middle->constant ? &p->layers[middle->producer] : NULL;
+	if (!before || !plan_layer_is(before, l->op->name) || !is_plain(before) || before->input_count < 1 ||
 		!is_like_output(p, l, before->inputs[0]))
 		return -1;
-	const struct plan_value *from = &p->values[before->inputs[0]], *middle = &p->values[l->inputs[0]];
-	bool transposes = plan_layer_is(l, "Transpose") && plan_layer_is(before, "Transpose") &&
-		perms_cancel(before, l, from->shape.rank);
-	bool casts = plan_layer_is(l, "Cast") && plan_layer_is(before, "Cast") &&
-		is_wider(from->dtype, middle->dtype);
-	*of = producer;
-	return transposes || casts ? before->inputs[0] : -1;
+	from = &p->values[before->inputs[0]];
+	*of = middle->producer;
+	bool undone = transposes ? perms_cancel(before, l, from->shape.rank)
+				 : is_wider(from->dtype, middle->dtype);
+	return undone ? before->inputs[0] : -1;
 }
 
 /* ---- layers that compute the same */
@@ -233,15 +241,31 @@ static int first_constant(struct folder *f, int value, struct str *key)
 	return (int)*known;
 }
 
-/* An earlier layer that computes the same, or -1; the layer is the one that later ones are compared with. */
+/* The first layer that computes the same; the layer itself if it is the first. */
+static int first_layer(struct folder *f, const struct plan_layer *l, struct str *key)
+{
+	if (!key_layer(f, l, key))
+		return l->index;
+	int64_t *known = entry(f, &f->layers, key);
+	*known = *known < 0 ? l->index : *known;
+	return (int)*known;
+}
+
+/* An earlier plain layer that computes the same as this one, or -1. Layers that compute the same have the
+ * same first input, so a layer is only compared once its first input has another reader, as few have. */
 static int same_layer(struct folder *f, const struct plan_layer *l, struct str *key)
 {
-	if (!is_plain(l) || !key_layer(f, l, key))
+	bool reads = l->input_count > 0 && l->inputs[0] >= 0;
+	int *reader = &f->reader[reads ? f->stands_for[l->inputs[0]] : f->p->value_count];
+	if (*reader == NOBODY) {
+		*reader = l->index;
 		return -1;
-	int64_t *known = entry(f, &f->layers, key);
-	int found = (int)*known;
-	*known = found < 0 ? l->index : found;
-	return found;
+	}
+	if (*reader != SEVERAL)
+		first_layer(f, &f->p->layers[*reader], key);
+	*reader = SEVERAL;
+	int first = first_layer(f, l, key);
+	return first == l->index ? -1 : first;
 }
 
 /* ---- the search */
@@ -272,8 +296,8 @@ static void put(struct folder *f, struct plan_layer *l, enum plan_fold fold, int
 static void find_fold(struct folder *f, struct plan_layer *l, struct str *key)
 {
 	struct plan *p = f->p;
-	bool runs = l->class != CLASS_FREE;
-	int of = -1, value = is_plain(l) && runs ? unchanged_input(p, l) : -1;
+	bool plain = is_plain(l), runs = l->class != CLASS_FREE;
+	int of = -1, value = plain && runs ? unchanged_input(p, l) : -1;
 	for (int i = 0; i < l->input_count; i++)
 		if (l->inputs[i] >= 0 && p->values[l->inputs[i]].producer < 0)
 			f->stands_for[l->inputs[i]] = first_constant(f, l->inputs[i], key);
@@ -282,13 +306,13 @@ static void find_fold(struct folder *f, struct plan_layer *l, struct str *key)
 		f->stands_for[l->outputs[0]] = f->stands_for[value];
 		return;
 	}
-	value = is_plain(l) && runs ? undone_input(p, l, &of) : -1;
+	value = plain && runs ? undone_input(p, l, &of) : -1;
 	if (value >= 0 && may_return(p, l, value)) {
 		put(f, l, FOLD_UNDOES, of, value);
 		f->stands_for[l->outputs[0]] = f->stands_for[value];
 		return;
 	}
-	of = same_layer(f, l, key);
+	of = plain ? same_layer(f, l, key) : -1;
 	if (of >= 0 && !has_output(p, l)) {
 		if (runs)
 			put(f, l, FOLD_SAME, of, -1);
@@ -353,11 +377,14 @@ void plan_find_folds(struct plan *p)
 {
 	struct folder f = { .p = p,
 		.stands_for = base_malloc(((size_t)p->value_count + 1) * sizeof(int)),
+		.reader = base_malloc(((size_t)p->value_count + 1) * sizeof(int)),
 		.needed = base_calloc((size_t)p->value_count + 1, sizeof(bool)) };
 	struct str key = { 0 };
 	free_folds(p);
-	for (int i = 0; i < p->value_count; i++)
+	for (int i = 0; i <= p->value_count; i++) {
 		f.stands_for[i] = i;
+		f.reader[i] = NOBODY;
+	}
 	for (int i = 0; i < p->layer_count; i++)
 		find_fold(&f, &p->layers[i], &key);
 	for (int i = p->layer_count - 1; i >= 0; i--)
@@ -368,6 +395,7 @@ void plan_find_folds(struct plan *p)
 	hash_free(&f.layers);
 	arena_free(&f.keys);
 	free(f.stands_for);
+	free(f.reader);
 	free(f.needed);
 }
 

@@ -384,8 +384,8 @@ int infer_graph(struct builder *b, struct error *err)
 {
 	struct plan *p = b->p;
 	p->value_count = b->g->value_count;
-	p->values = ARENA_ARRAY(&p->arena, struct plan_value, p->value_count);
 	p->layers = ARENA_ARRAY(&p->arena, struct plan_layer, b->g->node_count);
+	p->values = ARENA_ARRAY(&p->arena, struct plan_value, p->value_count);
 	for (int i = 0; i < p->value_count; i++)
 		value_init(b, &b->g->values[i], &p->values[i]);
 	inputs_store(b);

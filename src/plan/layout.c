@@ -129,11 +129,13 @@ static bool pass_is_active(const struct plan *p, const struct plan_layer *l, enu
 static void flood(struct finder *f)
 {
 	struct plan *p = f->p;
+	bool images = false; /* seen so far */
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
 		enum kernel_layout role = plan_layer_layout(p, l);
+		images |= role == KERNEL_LAYOUT_IMAGE;
 		f->active[i] = role == KERNEL_LAYOUT_IMAGE ||
-			(role != KERNEL_LAYOUT_ORDER && pass_is_active(p, l, role));
+			(images && role != KERNEL_LAYOUT_ORDER && pass_is_active(p, l, role));
 		int outputs = role == KERNEL_LAYOUT_IMAGE ? 1 : l->output_count;
 		for (int k = 0; f->active[i] && k < outputs; k++) {
 			int v = l->outputs[k];

@@ -13,8 +13,8 @@
 
 #define LAYERS 110000 /* more than SESSION_PLANS_LAYERS: no other plan is kept */
 #define SMALL 2000
-#define MODEL_MOST 360
-#define PLAN_MOST 1000
+#define MODEL_MOST 280
+#define PLAN_MOST 800
 #define FUSION_MOST 220
 #define ANALYSIS_MOST 550
 #define VIEWS_MOST 700
