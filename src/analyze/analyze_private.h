@@ -446,10 +446,6 @@ int assume_layers(const struct study *st, const struct scenario *s, const struct
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
 /* True for Winograd and FFT, which do fewer multiplications than problem_flops counts. */
 bool roofline_counts_its_own(const struct algorithm *a);
-/* The multiplications that such an algorithm does, as a share of those that the problem counts: of
- * Winograd's, if its name has the tile ("wino_4x3": 36 for 144 where the output is whole tiles), without its
- * transforms. NaN: unknown. */
-double roofline_own_share(const struct problem *p, const struct algorithm *a);
 /* The unit that runs the operations: data type, plain or matrix, and its peak in FLOP/s (NaN unknown; 0:
  * operations do not count). */
 struct unit {

@@ -82,11 +82,6 @@ double roofline_ns(const struct problem *p, const struct peaks *k, const struct 
  * may hold (in state net all but the constants) do not count. */
 double roofline_of_result(const struct problem *p, const struct peaks *k, const struct result *r);
 
-/* The least time in which the result's work can be done. Counts only work that must be done: operations of
- * matmuls and convolutions, except on padding; bytes that exceed what the caches can hold; and half of the
- * rotated constants. Of branches side by side: the longest branch, or what memory, a cache or a unit needs
- * for all of them. */
-double roofline_least(const struct problem *p, const struct peaks *k, const struct result *r);
 /* True if the result is suspect: its median is below ROOFLINE_TRUST of the time that the peaks allow, so the
  * measurement or a peak is wrong. */
 #define ROOFLINE_TRUST 0.9

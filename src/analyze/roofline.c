@@ -107,7 +107,10 @@ static bool tile_of(const struct algorithm *a, int64_t *m, int64_t *r)
 	return at[8] < '0' || at[8] > '9';
 }
 
-double roofline_own_share(const struct problem *p, const struct algorithm *a)
+/* The multiplications that such an algorithm does, as a share of those that the problem counts: of
+ * Winograd's, if its name has the tile ("wino_4x3": 36 for 144 where the output is whole tiles), without its
+ * transforms. NaN: unknown. */
+static double roofline_own_share(const struct problem *p, const struct algorithm *a)
 {
 	int64_t m, r;
 	if (p->kernel != KERNEL_CONV || p->spatial != 2 || !tile_of(a, &m, &r))
@@ -288,7 +291,11 @@ static double beside_least_ns(const struct problem *p, const struct peaks *k, co
 	return fmax(ns, least_ns(&sum));
 }
 
-double roofline_least(const struct problem *p, const struct peaks *k, const struct result *r)
+/* The least time in which the result's work can be done. Counts only work that must be done: operations of
+ * matmuls and convolutions, except on padding; bytes that exceed what the caches can hold; and half of the
+ * rotated constants. Of branches side by side: the longest branch, or what memory, a cache or a unit needs
+ * for all of them. */
+static double roofline_least(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	struct least one;
 	if (kernel_row(p->kernel)->branches)

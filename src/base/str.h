@@ -30,12 +30,13 @@ struct str {
 	size_t n, capacity;
 };
 
-void str_add(struct str *s, const char *bytes, size_t n);
-void str_puts(struct str *s, const char *words);
-void str_add_int(struct str *s, int64_t value);
+void str_add(struct str *s, const char *bytes, size_t n); /* appends a copy; may contain NUL */
+void str_puts(struct str *s, const char *words);          /* appends a string, no newline */
+void str_add_int(struct str *s, int64_t value);           /* appends its decimal digits */
+/* Appends as printf does. */
 void str_addf(struct str *s, const char *fmt, ...) __attribute__((format(printf, 2, 3)));
-void str_clear(struct str *s);
-void str_free(struct str *s);
+void str_clear(struct str *s); /* makes it empty and keeps its memory */
+void str_free(struct str *s);  /* frees its memory; it is empty and can be used again */
 
 /* Returns a copy that is safe to print on a terminal: valid UTF-8 is kept; control characters (C0, DEL, C1),
  * bidirectional and other invisible format characters, line and paragraph separators and invalid UTF-8 are

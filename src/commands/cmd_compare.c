@@ -35,7 +35,8 @@ static const struct option_row compare_rows[] = {
 	{ 0 }
 };
 
-int compare_latency(const char *text, double *ns, struct error *err)
+/* Parses "41.2ms", "862 us", "0.5 s", "900ns" into ns. Returns -1 with an error that names the option. */
+static int compare_latency(const char *text, double *ns, struct error *err)
 {
 	static const struct { const char *unit; double ns; } units[] = { { "ns", 1 }, { "us", 1e3 },
 		{ "ms", 1e6 }, { "s", 1e9 } };

@@ -27,9 +27,6 @@ struct comparison {
 /* How far the bound can be trusted, with this execution alone. */
 struct trust compare_trust(const struct session *s, const struct comparison *c);
 
-/* Parses "41.2ms", "862 us", "0.5 s", "900ns" into ns. Returns -1 with an error that names the option. */
-int compare_latency(const char *text, double *ns, struct error *err);
-
 /* --analysis and --tree: prints the tables and the tree of one of the `count` executions in place of the
  * report; as JSON, in its object. a: the command's arena. */
 void compare_tables(struct arena *a, struct session *s, const struct options *o, struct execution *list,

@@ -21,6 +21,7 @@ json_t *report_analyses_json(const struct session *s, const struct report_analys
 /* Prints each table with a line of column names. */
 void report_analyses_csv(const struct session *s, const struct report_analyses *r, FILE *out);
 
+/* Prints a row a node, indented by its level, that fits the terminal (report_width). */
 void report_tree_text(const struct tree *t, FILE *out);
 json_t *report_tree_json(const struct tree *t); /* nested objects */
 void report_tree_csv(const struct session *s, const struct tree *t, FILE *out);

@@ -12,6 +12,7 @@ struct report_models {
 	enum dtype dtype;
 };
 
+/* What models share, as tables that fit the terminal (report_width), and as one object (benanza-json(5)). */
 void report_models_text(const struct session *s, const struct report_models *r, FILE *out);
 json_t *report_models_json(const struct session *s, const struct report_models *r);
 

@@ -32,6 +32,7 @@ struct option {
 	const char *text;            /* description, one line */
 };
 
+/* All options, in the order of the manual page. */
 const struct option *option_table(int *count);
 /* The row of a key, or NULL. */
 const struct option *option_find(struct text key);

@@ -38,8 +38,8 @@ struct job_list {
 	int quick[JOB_UNSUPPORTED + 1]; /* the quick ones among these */
 };
 
-void job_list_init(struct job_list *l);
-void job_list_free(struct job_list *l);
+void job_list_init(struct job_list *l); /* makes it empty */
+void job_list_free(struct job_list *l); /* frees the jobs and their texts */
 /* Index of a job; -1 if it was never added. */
 int job_find(const struct job_list *l, const char *kind, const char *payload);
 /* The same, adding the job (JOB_NONE) if it is new. */

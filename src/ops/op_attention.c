@@ -42,7 +42,8 @@ static double clamped_sum(double count, double x, double limit)
 	return rising + (count - last) * limit;
 }
 
-double attention_pairs(const struct attention *t)
+/* Number of visible pairs of query and key, for one head of one sample. */
+static double attention_pairs(const struct attention *t)
 {
 	double q = op_dim_number(t->query_length), k = op_dim_number(t->total);
 	if (!t->causal && t->left < 0 && t->right < 0)

@@ -25,8 +25,6 @@ int attention_heads(const struct op_call *c, const char *name, struct dim *heads
 /* whole / parts; -1 with an error if it does not divide. */
 int attention_part(const struct op_call *c, struct dim whole, struct dim parts, const char *what,
 	struct dim *part, struct error *err);
-/* Number of visible pairs of query and key, for one head of one sample. */
-double attention_pairs(const struct attention *t);
 /* Two matmuls, 5 for softmax per visible pair, and the extra operations. */
 double attention_flops(const struct attention *t);
 /* Bytes of keys and values read from a cache of this type and, if `written`, written to it. */

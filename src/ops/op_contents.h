@@ -9,6 +9,8 @@
 /* Index k of `indices` along an axis of `size`, made >= 0; -1: unknown, -2: out of range. */
 int64_t op_contents_index(const struct elements *indices, int k, int64_t size);
 
+/* The contents of the output of GatherElements and GatherND, if those of the inputs are known. batch:
+ * dimensions that data and indices share. */
 void op_contents_gather_elements(struct op_call *c, int axis);
 void op_contents_gather_nd(struct op_call *c, int batch);
 /* ScatterElements and ScatterND with updates that replace elements. */

@@ -65,6 +65,7 @@ int op_axes(const struct op_call *c, const struct op_list *l, int rank, bool *ma
 
 /* ---- shapes. Values may share their dimensions: only the rule that made them may change them. */
 
+/* A copy whose dimensions are in arena a; an unknown rank stays unknown. */
 struct shape op_shape_copy(struct arena *a, struct shape s);
 /* A shape of these dimensions. */
 struct shape op_shape_of(struct arena *a, int rank, const struct dim *dims);

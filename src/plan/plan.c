@@ -97,7 +97,7 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 }
 
 /* Recursion is limited by PLAN_DEPTH. */
-void plan_empty(struct plan *p)
+static void plan_empty(struct plan *p)
 {
 	for (int i = 0; i < p->layer_count; i++)
 		for (int j = 0; j < p->layers[i].body_count; j++)

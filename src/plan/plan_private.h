@@ -164,9 +164,6 @@ struct loop {
 int control_loop(struct loop *l);
 int control_scan(struct loop *l);
 
-/* plan.c: frees what a plan holds, bodies included, but not the plan itself. */
-void plan_empty(struct plan *p);
-
 /* dedup.c: classes, costs, problems, casts at inputs and outputs, totals; bodies included. */
 void dedup_layers(struct builder *b);
 /* dag.c: edges, consumers, live bytes; bodies included. Call it after dedup_layers: it needs the classes. */

@@ -64,6 +64,7 @@ void quant_scaled_by(const struct quant_search *s, struct quant *q, const struct
 bool quant_is_byte(enum dtype t); /* integers and floats of 8 bits */
 bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer);
 
+/* The number of layers that read the value. */
 int quant_reader_count(const struct quant_search *s, int value);
 /* The 8-bit tensor with one scale that the value is dequantized from, or -1. */
 int quant_byte_source(const struct quant_search *s, int value);

@@ -18,8 +18,8 @@ struct dim {
 	int64_t upper;     /* upper bound, -1: none; equal to value if known */
 };
 
-struct dim dim_known(int64_t value);
-struct dim dim_unknown(void);
+struct dim dim_known(int64_t value); /* its upper bound is the value */
+struct dim dim_unknown(void);        /* without an upper bound */
 /* Unknown, with an upper bound. A bound above DIM_UPPER_MOST is dropped: it is a sentinel for "to the end"
  * (the `ends` of a Slice), not a size. */
 #define DIM_UPPER_MOST ((int64_t)1 << 48)

@@ -94,7 +94,7 @@ struct execution execution_new(void);
 struct execution_row execution_row_new(void);
 /* Returns a deep copy in the arena; texts are not cleaned. */
 struct execution execution_copy(struct arena *a, const struct execution *e);
-
+/* The same for a row. */
 struct execution_row execution_row_copy(struct arena *a, const struct execution_row *r);
 
 /* Appends a row; the array grows in the arena. */

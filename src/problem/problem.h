@@ -263,8 +263,8 @@ static inline void problem_copy(struct problem *to, const struct problem *from)
  * `=`. */
 const struct problem *problem_keep(struct arena *a, const struct problem *p);
 
-const char *kernel_name(enum kernel k);
-const char *mode_name(enum mode m);
+const char *kernel_name(enum kernel k); /* as in problem texts: "conv" */
+const char *mode_name(enum mode m);     /* as in problem texts: "relu" */
 enum mode mode_parse(enum kernel k, struct text name); /* MODE_NONE: the kernel has no such mode */
 int mode_parameters(enum mode m);                      /* number of parameters in the text, 0 to 2 */
 int mode_gates(enum mode m);                           /* of an rnn mode: lstm 4, gru 3, plain 1 */

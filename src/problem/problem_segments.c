@@ -30,7 +30,7 @@ bool cursor_skip(struct cursor *c, const char *literal)
 	return true;
 }
 
-int cursor_number(struct cursor *c, int64_t *value)
+static int cursor_number(struct cursor *c, int64_t *value)
 {
 	size_t n = 0;
 	while (n < c->rest.n && c->rest.p[n] >= '0' && c->rest.p[n] <= '9')

@@ -15,7 +15,6 @@ struct cursor {
 int cursor_fail(const struct cursor *c, const char *what);
 /* If the rest begins with the literal: skips it and returns true. */
 bool cursor_skip(struct cursor *c, const char *literal);
-int cursor_number(struct cursor *c, int64_t *value);
 /* Parses the literal `name` followed by a number ("k64"). */
 int cursor_field(struct cursor *c, const char *name, int64_t *value);
 /* Returns the text up to the next character in `stops`, or to the end. */

@@ -41,9 +41,9 @@ enum stop {
 	STOP_COUNT
 };
 
-const char *status_name(enum status s);
-const char *cache_name(enum cache c);
-const char *launch_name(enum launch l);
+const char *status_name(enum status s); /* as in docs/wire.md */
+const char *cache_name(enum cache c);   /* "net" "warm" "cold" */
+const char *launch_name(enum launch l); /* "amortized" "isolated" */
 const char *matrix_name(enum matrix m); /* "unknown" "no" "yes" */
 const char *stop_name(enum stop s);
 /* The value of a name; -1: no such name. */

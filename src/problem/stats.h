@@ -10,6 +10,7 @@ struct samples {
 	int64_t n, capacity;
 };
 
+/* Adds one, at its place in the sorted ones: O(n). */
 void samples_add(struct samples *s, double value);
 /* Replaces the samples by n values, in O(n log n). */
 void samples_set(struct samples *s, const double *values, int64_t n);

@@ -22,6 +22,7 @@ struct benchmarks_run {
 	int64_t measured_at; /* 0: unknown */
 };
 
+/* Collects the runs of a file; gather_runs_end frees it. b is borrowed. */
 struct gather_runs *gather_runs_new(struct benchmarks *b);
 /* Ends a part of the file, in which all runs are of one device and order. */
 void gather_runs_part(struct gather_runs *g);

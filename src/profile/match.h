@@ -48,6 +48,7 @@ struct match {
 	double added_by_ns[ADDED_COUNT];
 };
 
+/* Matches the rows of an execution with the layers of the plan. In arena a; it borrows from both. */
 struct match *match_execution(struct arena *a, const struct execution *e, const struct plan *p);
 
 #endif

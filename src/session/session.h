@@ -230,11 +230,9 @@ int session_measure_besides(struct session *s);
 /* All distinct problems of the current scenario, in arena a. */
 const char **session_problems(const struct session *s, struct arena *a, int *count);
 /* Queues quick measurements (queue_add_quick) of the current scenario's unmeasured problems, if they are more
- * than QUICK_LEAST and the configuration does not switch them off (quick). Returns the number added. _all:
- * and then of its what-ifs', behind these. */
+ * than QUICK_LEAST and the configuration does not switch them off (quick). Returns the number added. */
 #define QUICK_LEAST 10
 int session_measure_quick(struct session *s);
-int session_measure_quick_all(struct session *s);
 /* Queues all unmeasured problems of the scenario and its what-ifs, fused ones included, and then the device's
  * peaks. Returns the number added. Problems side by side depend on the results of the others: session_refresh
  * queues them when no other is left. */

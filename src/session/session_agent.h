@@ -29,6 +29,7 @@ enum agent_state session_agent_step(struct session_agent *a, int timeout_ms, str
 void session_agent_cancel(struct session_agent *a);
 void session_agent_free(struct session_agent *a);
 
+/* Its name in the configuration. */
 const char *session_agent_name(const struct session_agent *a);
 /* Returns the execution with its rows, whatever its status; valid until session_agent_free. */
 const struct execution *session_agent_execution(const struct session_agent *a);

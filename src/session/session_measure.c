@@ -54,7 +54,8 @@ int session_measure_quick(struct session *s)
 	return added;
 }
 
-int session_measure_quick_all(struct session *s)
+/* The same, and then of its what-ifs', behind these. */
+static int session_measure_quick_all(struct session *s)
 {
 	struct arena a = { 0 };
 	int count;

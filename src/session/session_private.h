@@ -124,6 +124,7 @@ struct session {
 	struct digest *digest_reading; /* the file that session_digest_step reads; or NULL */
 };
 
+/* Frees the analysis and what it was made with, and cancels the search for advice. */
 void session_analysis_drop(struct session *s);
 /* session_measure.c: notes the data types of a plan's problems (peaks_note_type). */
 void session_types_note(bool *types, const struct plan *p);

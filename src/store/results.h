@@ -10,8 +10,8 @@
 
 struct results;
 
-struct results *results_new(void);
-void results_free(struct results *r);
+struct results *results_new(void); /* empty */
+void results_free(struct results *r); /* and all results in it; may be NULL */
 /* Adds a copy, unless an equal result is there already. Newer means a later measured_at; with equal dates,
  * added later. A failure of the whole problem (algorithm name "") is replaced by any newer result of an
  * algorithm. NULL strings count as "". */

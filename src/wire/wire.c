@@ -17,7 +17,7 @@ struct wire_row {
 
 /* --- algorithm, result --- */
 
-json_t *wire_algorithm_to_json(const struct algorithm *g)
+static json_t *wire_algorithm_to_json(const struct algorithm *g)
 {
 	json_t *o = json_object();
 	wire_set_text(o, "api", g->api);
@@ -92,7 +92,8 @@ json_t *wire_result_to_json(const struct result *r)
 	return o;
 }
 
-int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
+/* The strings of the result are owned by the object. */
+static int wire_result_from_json(const json_t *o, struct result *r, struct error *err)
 {
 	int status, cache, launch;
 	*r = (struct result){ .stats = wire_stats_unknown(), .enqueue_ns = NAN, .clock_mhz = NAN };

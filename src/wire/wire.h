@@ -155,16 +155,7 @@ char *wire_format(const struct wire_message *m);
 int wire_parse(const char *line, size_t n, struct wire_message *m, struct error *err);
 void wire_free(struct wire_message *m);
 
-/* Convert an execution without its rows, or a row, to JSON and back; for the wire, `db export` and `--json`.
- * Texts of the structs are owned by the object and the arena. */
-json_t *wire_execution_to_json(const struct execution *e);
-json_t *wire_row_to_json(const struct execution_row *r);
-int wire_execution_from_json(const json_t *o, struct arena *a, struct execution *e, struct error *err);
-int wire_row_from_json(const json_t *o, struct arena *a, struct execution_row *r, struct error *err);
-
-json_t *wire_algorithm_to_json(const struct algorithm *g);
-/* A result as a JSON object, and back. The strings of the result are owned by the object. */
+/* A result as a JSON object. */
 json_t *wire_result_to_json(const struct result *r);
-int wire_result_from_json(const json_t *o, struct result *r, struct error *err);
 
 #endif

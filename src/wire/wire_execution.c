@@ -213,7 +213,8 @@ static int fields_from_json(const json_t *o, struct arena *a, void *of, const st
 
 /* --- execution and row --- */
 
-json_t *wire_execution_to_json(const struct execution *e)
+/* An execution without its rows, and a row, as JSON and back; texts are in the arena. */
+static json_t *wire_execution_to_json(const struct execution *e)
 {
 	int count;
 	const struct execution_field *f = execution_fields(&count);
@@ -223,7 +224,7 @@ json_t *wire_execution_to_json(const struct execution *e)
 	return o;
 }
 
-int wire_execution_from_json(const json_t *o, struct arena *a, struct execution *e, struct error *err)
+static int wire_execution_from_json(const json_t *o, struct arena *a, struct execution *e, struct error *err)
 {
 	int count;
 	const struct execution_field *f = execution_fields(&count);
@@ -240,14 +241,14 @@ int wire_execution_from_json(const json_t *o, struct arena *a, struct execution 
 			: wire_stats_read(stats, &e->stats, err);
 }
 
-json_t *wire_row_to_json(const struct execution_row *r)
+static json_t *wire_row_to_json(const struct execution_row *r)
 {
 	int count;
 	const struct execution_field *f = execution_row_fields(&count);
 	return fields_to_json(r, f, count);
 }
 
-int wire_row_from_json(const json_t *o, struct arena *a, struct execution_row *r, struct error *err)
+static int wire_row_from_json(const json_t *o, struct arena *a, struct execution_row *r, struct error *err)
 {
 	int count;
 	const struct execution_field *f = execution_row_fields(&count);

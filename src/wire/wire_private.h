@@ -7,6 +7,7 @@
 #define WIRE_NAME_MAX 4096  /* bytes; a longer name is an error */
 #define WIRE_LONG_MAX 65536 /* bytes of attributes, and of kernels: C++ template names are long */
 
+/* Sets a string (json_text). Returns what json_object_set_new does. */
 int wire_set_text(json_t *o, const char *key, const char *s);
 /* Sets *s to the string at key, "" if it is absent or null. Another type or more than `most` bytes is an
  * error. */

@@ -222,7 +222,6 @@ void spot_add(struct app *app, struct area line, int x, int width, const struct 
 
 /* jump.c: all of them stay in the view; app->count is how often */
 void jump_remember(struct app *app);              /* where ^O comes back to */
-void jump_to(struct app *app, int layer);
 void jump_back(struct app *app);
 void jump_kind(struct app *app, int argument);    /* of REQUEST_JUMP */
 void jump_along(struct app *app, int direction);  /* 1: to a reader, -1: to a producer */
@@ -298,8 +297,6 @@ void history_free(struct history *h);
 
 /* write.c: saves what is shown. force: replaces a file. */
 void screen_write(struct app *app, const char *path, bool force);
-/* Suffix number n of those that it takes; NULL beyond the last. */
-const char *screen_write_suffix(const struct app *app, int n);
 
 /* copy.c: `y`, `Y` */
 void copy_layer(struct app *app, bool problem);

@@ -29,7 +29,7 @@ static void layer_select(struct app *app, int layer)
 	}
 }
 
-void jump_to(struct app *app, int layer)
+static void jump_to(struct app *app, int layer)
 {
 	if (layer == app->layer)
 		return;

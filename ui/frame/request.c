@@ -34,7 +34,9 @@ bool app_fold(struct app *app, int layer)
 	return true;
 }
 
-int app_unfold_all(struct app *app)
+/* Shows the inner layers of all layers or, if all are shown, hides them. Returns the number of layers
+ * opened. */
+static int app_unfold_all(struct app *app)
 {
 	int closed = 0;
 	for (int i = 0; i < app->place_count; i++)

@@ -28,7 +28,8 @@ static const struct {
 
 #define SCREENS ((int)(sizeof(screens) / sizeof(*screens)))
 
-const char *screen_write_suffix(const struct app *app, int n)
+/* Suffix number n of those that it takes; NULL beyond the last. */
+static const char *screen_write_suffix(const struct app *app, int n)
 {
 	const struct session_export *e = session_exports(app->session);
 	if (n < SCREENS)

@@ -27,7 +27,7 @@ struct columns_chosen {
 	struct column_gain gains[COLUMNS_MAX];
 };
 
-int column_count(void);
+int column_count(void);                 /* columns are numbered from 0 */
 const char *column_name(int column);    /* "bound", "fusion" */
 int column_width(int column);           /* without the blank after it */
 const char *column_help(int column);    /* NULL beyond the last */

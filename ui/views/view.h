@@ -109,9 +109,6 @@ void views_names(struct str *out);
 /* Shows or hides the inner layers of a layer (app_fold: of the layer or its owner). False: nothing to do. */
 bool app_unfold(struct app *app, int layer);
 bool app_fold(struct app *app, int layer);
-/* Shows the inner layers of all layers or, if all are shown, hides them. Returns the number of layers
- * opened. */
-int app_unfold_all(struct app *app);
 /* Follows a line of the details to another layer; Esc comes back. */
 void app_follow(struct app *app, int layer);
 /* Shows another view with the given layer selected (-1: keeps the selected one). */

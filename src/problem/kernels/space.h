@@ -25,6 +25,8 @@ int space_check_window(const struct problem *p,
 /* A window that moves forward must fit into the padded input. */
 int space_check_fits(const struct problem *p, int i, struct error *err);
 
+/* The shape of the source (n, c, input space), and of a destination with that many channels (n, channels,
+ * output space). */
 struct problem_shape space_source(const struct problem *p);
 struct problem_shape space_destination(const struct problem *p, int64_t channels);
 /* Output size along axis i of a window that moves forward. */

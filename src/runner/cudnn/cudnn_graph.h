@@ -64,6 +64,7 @@ void cudnn_graph_free(struct cudnn_graph *g);
 /* Converts a type. Returns false and fails the graph if cuDNN has no such type. */
 bool cudnn_data_type(struct cudnn_graph *g, enum dtype t, cudnnDataType_t *type);
 
+/* True if shapes and strides are equal; strides of dimensions of size 1 do not count. */
 bool cudnn_layouts_equal(const struct cuda_layout *a, const struct cuda_layout *b);
 
 /* Makes a tensor in memory, bound to a role. */
@@ -151,22 +152,24 @@ struct cudnn_builder {
 	const char *tag;
 	void (*build)(struct cudnn_graph *g);
 };
+/* Each adds the tensors and operations of its kernel, with the problem's epilogues; what cuDNN cannot do
+ * fails the graph's bag, with the reason. */
 void cudnn_build_conv(struct cudnn_graph *g);
-void cudnn_build_conv_steps(struct cudnn_graph *g);
-void cudnn_build_deconv(struct cudnn_graph *g);
-void cudnn_build_matmul(struct cudnn_graph *g);
+void cudnn_build_conv_steps(struct cudnn_graph *g); /* a clip from 0 as a relu and a minimum */
+void cudnn_build_deconv(struct cudnn_graph *g); /* as the data gradient of a convolution */
+void cudnn_build_matmul(struct cudnn_graph *g); /* transposed operands by strides */
 void cudnn_build_pool(struct cudnn_graph *g);
-void cudnn_build_resample(struct cudnn_graph *g);
-void cudnn_build_batchnorm(struct cudnn_graph *g);
-void cudnn_build_norm(struct cudnn_graph *g);
+void cudnn_build_resample(struct cudnn_graph *g); /* nearest and linear; cubic is refused */
+void cudnn_build_batchnorm(struct cudnn_graph *g); /* at inference, as pointwise operations */
+void cudnn_build_norm(struct cudnn_graph *g); /* layer, RMS and instance norm, as one operation */
 void cudnn_build_eltwise(struct cudnn_graph *g);
-void cudnn_build_binary(struct cudnn_graph *g);
-void cudnn_build_select(struct cudnn_graph *g);
-void cudnn_build_identity(struct cudnn_graph *g);
-void cudnn_build_reduce(struct cudnn_graph *g);
-void cudnn_build_softmax(struct cudnn_graph *g);
+void cudnn_build_binary(struct cudnn_graph *g); /* one pointwise operation */
+void cudnn_build_select(struct cudnn_graph *g); /* one pointwise operation with three operands */
+void cudnn_build_identity(struct cudnn_graph *g); /* cast and transpose */
+void cudnn_build_reduce(struct cudnn_graph *g); /* a mean is scaled, then added */
+void cudnn_build_softmax(struct cudnn_graph *g); /* exp(x - max) / sum, or its logarithm */
 void cudnn_build_concat(struct cudnn_graph *g);
-void cudnn_build_sdpa(struct cudnn_graph *g);
-void cudnn_build_attention(struct cudnn_graph *g);
+void cudnn_build_sdpa(struct cudnn_graph *g); /* cuDNN's own operation for attention */
+void cudnn_build_attention(struct cudnn_graph *g); /* two matmuls and a softmax in one graph */
 
 #endif

@@ -10,7 +10,8 @@
 
 #define FIRST_CAPACITY 16
 
-void *cudnn_binding_address(const struct cudnn_binding *b, const struct cuda_pointers *at)
+/* Returns the address of a binding's tensor; a scalar is in the binding itself. Pure. */
+static void *cudnn_binding_address(const struct cudnn_binding *b, const struct cuda_pointers *at)
 {
 	const void *p = NULL;
 	switch (b->role) {

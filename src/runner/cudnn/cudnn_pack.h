@@ -22,7 +22,4 @@ cudnnBackendDescriptor_t cudnn_pack_of(struct cudnn_packs *packs, const struct c
 	const struct cuda_pointers *at, struct error *err);
 void cudnn_packs_free(struct cudnn_packs *packs, const struct cudnn_api *api);
 
-/* Returns the address of a binding's tensor; a scalar is in the binding itself. Pure. */
-void *cudnn_binding_address(const struct cudnn_binding *b, const struct cuda_pointers *at);
-
 #endif

@@ -10,7 +10,7 @@
 
 /* The core of a CPU (hardware thread), named by its first CPU: the list of siblings in sysfs starts with
  * the lowest, as "0,64" or "0-1". Without sysfs each CPU counts as a core. */
-int threads_core_of(int cpu)
+static int threads_core_of(int cpu)
 {
 	char path[96];
 	int first = cpu;

@@ -49,8 +49,6 @@ const char *threads_describe(const struct threads *t, char *buf);
 /* True if every thread is bound to a CPU that no other thread uses. */
 int threads_are_apart(const struct threads *t);
 
-/* Returns the lowest CPU of the CPU's physical core, or the CPU itself if unknown. */
-int threads_core_of(int cpu);
 /* Returns the number of physical cores on which the calling thread may run, at least 1. */
 int threads_cores_count(void);
 

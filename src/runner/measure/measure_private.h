@@ -89,8 +89,6 @@ static inline const struct backend *backend_of(const struct contender *c)
 
 /* --- measure_sample.c: samples and their quality --- */
 
-/* Executes `times` times as a sample of this launch mode does. Returns as backend.run. */
-int measure_run(struct run *r, struct contender *c, struct state s, int64_t times, double *ns);
 /* Executes at least once and until the total warm-up is until_ns; *fastest: the minimum duration in ns.
  * -1: an execution failed; the contender was released. */
 int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double until_ns, double *fastest);

@@ -141,7 +141,8 @@ int64_t measure_executions_for(const struct contender *c, enum launch launch)
 	return launch == LAUNCH_AMORTIZED ? c->executions : 1;
 }
 
-int measure_run(struct run *r, struct contender *c, struct state s, int64_t times, double *ns)
+/* Executes `times` times as a sample of this launch mode does. Returns as backend.run. */
+static int measure_run(struct run *r, struct contender *c, struct state s, int64_t times, double *ns)
 {
 	const struct backend *b = backend_of(c);
 	return s.launch == LAUNCH_AMORTIZED && b->amortized ?

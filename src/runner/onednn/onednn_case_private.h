@@ -31,6 +31,7 @@ onednn_build onednn_build_conv, onednn_build_matmul, onednn_build_pool, onednn_b
 	onednn_build_concat, onednn_build_transpose, onednn_build_plain, onednn_build_deconv,
 	onednn_build_rnn, onednn_build_quantize;
 
+/* The same for a sum as a product with ones, on that side of the product (onednn_ones.h). */
 int onednn_build_ones(
 	struct onednn_case *c, enum onednn_choice choice, enum onednn_side side, struct error *err);
 

@@ -85,6 +85,7 @@ dnnl_status_t onednn_attr_factors(dnnl_primitive_attr_t attr, const struct onedn
 /* One zero point for the whole argument. */
 dnnl_status_t onednn_attr_zero_point(dnnl_primitive_attr_t attr, int arg, int32_t zero_point);
 
+/* Append a post-operation; its scale is 1. */
 dnnl_status_t onednn_post_eltwise(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, float alpha, float beta);
 dnnl_status_t onednn_post_binary(dnnl_post_ops_t post, dnnl_alg_kind_t algorithm, onednn_md md);
 

@@ -30,7 +30,7 @@ struct plain_lines {
 	void (*softmax_columns)(const float *from, float *to, int64_t n, int64_t step, int64_t count);
 };
 
-const struct plain_lines *plain_lines(void);
+const struct plain_lines *plain_lines(void); /* static */
 /* True if the kernels compute the problem, for what oneDNN is slow at. */
 bool plain_by_lines(const struct problem *p);
 /* The source that they can overwrite with the destination, element by element: a lower memory traffic than

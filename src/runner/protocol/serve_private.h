@@ -40,7 +40,8 @@ struct server {
 
 /* --- serve.c --- */
 
-void server_log(struct server *s, const char *text);
+void server_log(struct server *s, const char *text); /* sends a line for the log */
+/* Sends the end of a job: its status, and why if it is not ok. */
 void server_done(struct server *s, int64_t id, enum status status, const char *why);
 
 /* --- serve_read.c --- */

@@ -63,6 +63,7 @@ struct check_memo {
 };
 struct check_memo *check_memo_of(struct check_inputs *in);
 
+/* The reference of one element, in double; a and b: the parameters of the mode. */
 double check_eltwise(enum mode m, double a, double b, double x);
 double check_binary(enum mode m, double x, double y);
 
