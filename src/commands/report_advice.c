@@ -23,10 +23,11 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	if (l->count)
 		fprintf(out, "with advice   %s%s  %.2fx\n", mark, str_duration(text, l->least_ns),
 			l->start_ns / l->least_ns);
-	if (l->overhead_ns > 0)
-		fprintf(out, "overhead      %s%s now in %d layer%s that would take as long in fewer bits\n",
-			l->estimated ? "~" : "", str_duration(text, l->overhead_ns), l->overhead_layers,
-			l->overhead_layers == 1 ? "" : "s");
+	struct arena a = { 0 };
+	const char *overhead = advice_overhead(l, &a);
+	if (overhead)
+		fprintf(out, "overhead      %s\n", overhead);
+	arena_free(&a);
 	if (isnan(l->target_ns))
 		return;
 	fprintf(out, "target        %s  ", str_duration(text, l->target_ns));
@@ -41,19 +42,14 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 
 static void how_text(const struct advice_list *l, FILE *out)
 {
-	bool said[ADVICE_KINDS] = { false };
 	int width = report_width(out);
 	fprintf(out, "\nhow\n");
 	for (int i = 0; i < l->count; i++) {
-		enum advice_kind k = l->items[i].kind;
-		const struct advice_how *how = advice_how(k);
-		const char *const ways[] = { "ONNX Runtime", how->onnxruntime, "TensorRT", how->tensorrt,
-			"PyTorch", how->pytorch };
-		for (int j = 0; j < 6 && !said[k]; j += 2) {
-			fprintf(out, "  %-15s %-13s ", j ? "" : how->name, ways[j]);
-			report_wrapped(ways[j + 1], 32, width, out);
+		const struct advice_how *how = advice_how_once(l, i);
+		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {
+			fprintf(out, "  %-15s %-13s ", k ? "" : how->name, advice_framework_name(k));
+			report_wrapped(how->ways[k], 32, width, out);
 		}
-		said[k] = true;
 	}
 }
 
@@ -62,13 +58,13 @@ void report_advice_text(
 {
 	report_head_text(s, out);
 	if (isnan(l->start_ns)) {
-		fprintf(out, "no advice: nothing of the model is measured (benanza bench)\n");
+		fprintf(out, "no advice: %s (benanza bench)\n", advice_none(l));
 		return;
 	}
 	totals_text(l, from, out);
 	if (!l->count) {
 		if (isnan(l->target_ns) || !l->reached)
-			fprintf(out, "\nno advice: nothing that is measured saves 0.2%% of the bound\n");
+			fprintf(out, "\nno advice: %s\n", advice_none(l));
 		return;
 	}
 	bool noisy = false;
@@ -97,7 +93,6 @@ void report_advice_html(struct session *s, FILE *out)
 	enum { LAYERS_MAX = 20000 };
 	struct arena kept = { 0 };
 	struct advice_list l = { 0 };
-	bool said[ADVICE_KINDS] = { false };
 	fputs("<h2>What to do first</h2>\n", out);
 	if (session_plan(s)->layer_count > LAYERS_MAX) {
 		fputs("<p>benanza advise MODEL lists it.</p>\n", out);
@@ -105,8 +100,7 @@ void report_advice_html(struct session *s, FILE *out)
 	}
 	l = session_advice_here(s, &kept);
 	if (!l.count)
-		fprintf(out, "<p>No advice: %s.</p>\n", isnan(l.start_ns) ? "nothing of the model is measured"
-			: "nothing that is measured saves 0.2% of the bound");
+		fprintf(out, "<p>No advice: %s.</p>\n", advice_none(&l));
 	else
 		fputs("<div class=\"t\"><table><thead><tr><th class=\"n\">saves</th>"
 		      "<th class=\"n\">alone</th><th class=\"n\">bound</th><th>what</th></tr></thead>"
@@ -126,17 +120,14 @@ void report_advice_html(struct session *s, FILE *out)
 		fputs("</tbody></table></div>\n<p>saves: after all advice above it; alone: without any "
 		      "other.</p>\n<dl>\n", out);
 	for (int i = 0; i < l.count; i++) {
-		const struct advice_how *how = advice_how(l.items[i].kind);
-		if (!said[l.items[i].kind]) {
-			fprintf(out, "<dt>%s</dt><dd>ONNX Runtime: ", how->name);
-			html_text(out, how->onnxruntime);
-			fputs("<br>TensorRT: ", out);
-			html_text(out, how->tensorrt);
-			fputs("<br>PyTorch: ", out);
-			html_text(out, how->pytorch);
-			fputs("</dd>\n", out);
+		const struct advice_how *how = advice_how_once(&l, i);
+		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {
+			if (!k)
+				fprintf(out, "<dt>%s</dt><dd>", how->name);
+			fprintf(out, "%s%s: ", k ? "<br>" : "", advice_framework_name(k));
+			html_text(out, how->ways[k]);
 		}
-		said[l.items[i].kind] = true;
+		fputs(how ? "</dd>\n" : "", out);
 	}
 	fputs(l.count ? "</dl>\n" : "", out);
 	arena_free(&kept);
@@ -155,7 +146,8 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 		report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
 		"saves_after_above_ns", json_number_or_null(one->saves_after_ns), "bound_ns",
 		json_number_or_null(one->bound_ns), "measured", !one->estimated, "noisy", one->noisy, "how",
-		"onnxruntime", how->onnxruntime, "tensorrt", how->tensorrt, "pytorch", how->pytorch);
+		"onnxruntime", how->ways[ADVICE_ONNXRUNTIME], "tensorrt", how->ways[ADVICE_TENSORRT],
+		"pytorch", how->ways[ADVICE_PYTORCH]);
 }
 
 json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)

@@ -270,6 +270,18 @@ json_t *report_libraries_json(const struct device *d)
 	return list;
 }
 
+static void totals_set(json_t *o, const struct analysis *a)
+{
+	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
+	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
+	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
+	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));
+	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
+	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
+	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
+	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
+}
+
 json_t *report_bound_json(const struct session *s, const struct trust *t)
 {
 	const struct plan *p = session_plan(s);
@@ -297,14 +309,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
 	json_object_set_new(json_object_get(o, "scenario"), "dims_from", report_dims_from_json(s));
 	report_json_assumed(json_object_get(o, "scenario"), s);
-	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
-	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
-	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
-	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));
-	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
-	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
-	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
-	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
+	totals_set(o, a);
 	json_object_set_new(o, "limits", limit_totals_json(s));
 	json_object_set_new(o, "memory", memory_json(s));
 	json_object_set_new(o, "border_ns", json_number_or_null(a->border_ns));

@@ -14,47 +14,76 @@
 #define TARGET_MOST_NS 1e15
 
 static const struct advice_how hows[ADVICE_KINDS] = {
-	[ADVICE_FUSION] = { "fusion",
+	[ADVICE_FUSION] = { "fusion", {
 		"graph optimization level ORT_ENABLE_ALL (the default); for attention and "
 		"norms optimize the file first: onnxruntime.transformers.optimizer",
 		"the builder fuses by itself; give it the whole graph, not parts between plugins",
-		"torch.compile(model)" },
-	[ADVICE_ALGORITHM] = { "algorithm",
+		"torch.compile(model)" } },
+	[ADVICE_ALGORITHM] = { "algorithm", {
 		"CUDA: cudnn_conv_algo_search=EXHAUSTIVE; CPU: another provider (dnnl, openvino)",
 		"builder optimization level 5, with a timing cache",
-		"torch.backends.cudnn.benchmark = True; matmuls: torch.compile(mode=\"max-autotune\")" },
-	[ADVICE_UNITS] = { "type and units",
+		"torch.backends.cudnn.benchmark = True; matmuls: torch.compile(mode=\"max-autotune\")" } },
+	[ADVICE_UNITS] = { "type and units", {
 		"onnxruntime.transformers.float16 converts a file to f16; CUDA: use_tf32=1",
 		"builder flags FP16, BF16, TF32, or a strongly typed network",
-		"model.half() or torch.autocast; torch.set_float32_matmul_precision(\"high\") for TF32" },
-	[ADVICE_LAUNCH] = { "launch", "CUDA: enable_cuda_graph=1, with inputs and outputs bound",
+		"model.half() or torch.autocast; torch.set_float32_matmul_precision(\"high\") for TF32" } },
+	[ADVICE_LAUNCH] = { "launch", { "CUDA: enable_cuda_graph=1, with inputs and outputs bound",
 		"capture enqueueV3 in a CUDA graph; trtexec --useCudaGraph",
-		"torch.compile(mode=\"reduce-overhead\")" },
-	[ADVICE_PARALLEL] = { "parallel", "execution_mode ORT_PARALLEL with inter_op_num_threads",
-		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" },
-	[ADVICE_LAYOUT] = { "layout", "CUDA: prefer_nhwc=1",
+		"torch.compile(mode=\"reduce-overhead\")" } },
+	[ADVICE_PARALLEL] = { "parallel", { "execution_mode ORT_PARALLEL with inter_op_num_threads",
+		"builder: max_aux_streams", "one torch.cuda.Stream for each branch" } },
+	[ADVICE_LAYOUT] = { "layout", { "CUDA: prefer_nhwc=1",
 		"the builder chooses; inputs as kHWC8 spare a reorder",
-		"model.to(memory_format=torch.channels_last)" },
-	[ADVICE_PAD] = { "pad",
+		"model.to(memory_format=torch.channels_last)" } },
+	[ADVICE_PAD] = { "pad", {
 		"change the file: pad the weights, Pad activations at the borders, Slice the result",
 		"the builder pads channels by itself for FP16 and INT8 kernels",
 		"torch.compile pads matmuls by itself (torch._inductor.config.shape_padding); else choose "
-		"sizes that are multiples of 8" },
-	[ADVICE_FOLD] = { "fold",
+		"sizes that are multiples of 8" } },
+	[ADVICE_FOLD] = { "fold", {
 		"graph optimization level ORT_ENABLE_BASIC or higher (the default is ORT_ENABLE_ALL); "
 		"SessionOptions.optimized_model_filepath keeps the result; delete layers that nothing reads",
 		"the builder folds by itself; polygraphy surgeon sanitize --fold-constants does it before",
-		"torch.compile(model), or export with torch.onnx.export(..., dynamo=True, optimize=True)" },
-	[ADVICE_JOIN] = { "joined matmuls",
+		"torch.compile(model), or export with torch.onnx.export(..., dynamo=True, optimize=True)" } },
+	[ADVICE_JOIN] = { "joined matmuls", {
 		"optimize the file first: onnxruntime.transformers.optimizer joins Q, K and V in its "
 		"Attention; other matmuls: concatenate their weights in the file, and Split the result",
 		"the builder joins matmuls of one input (horizontal fusion)",
-		"one torch.nn.Linear with the weights side by side, then chunk()" },
+		"one torch.nn.Linear with the weights side by side, then chunk()" } },
 };
 
 const struct advice_how *advice_how(enum advice_kind kind)
 {
 	return &hows[kind];
+}
+
+const char *advice_framework_name(int framework)
+{
+	static const char *const names[ADVICE_FRAMEWORKS] = { "ONNX Runtime", "TensorRT", "PyTorch" };
+	return names[framework];
+}
+
+const struct advice_how *advice_how_once(const struct advice_list *l, int i)
+{
+	for (int k = 0; k < i; k++)
+		if (l->items[k].kind == l->items[i].kind)
+			return NULL;
+	return advice_how(l->items[i].kind);
+}
+
+const char *advice_none(const struct advice_list *l)
+{
+	return isnan(l->start_ns) ? "nothing of the model is measured"
+				  : "nothing that is measured saves 0.2% of the bound";
+}
+
+const char *advice_overhead(const struct advice_list *l, struct arena *a)
+{
+	char text[STR_QUANTITY];
+	return !(l->overhead_ns > 0) ? NULL
+		: arena_printf(a, "%s%s now in %d layer%s that would take as long in fewer bits",
+			l->estimated ? "~" : "", str_duration(text, l->overhead_ns), l->overhead_layers,
+			l->overhead_layers == 1 ? "" : "s");
 }
 
 int advice_target_parse(const char *text, int64_t batch, struct advice_target *to, struct error *err)

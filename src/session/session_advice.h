@@ -5,11 +5,20 @@
 #include "analyze/advice.h"
 #include "session/session.h"
 
-/* How a kind of advice is done. */
+/* How a kind of advice is done in each framework. */
+enum advice_framework { ADVICE_ONNXRUNTIME, ADVICE_TENSORRT, ADVICE_PYTORCH, ADVICE_FRAMEWORKS };
 struct advice_how {
-	const char *name, *onnxruntime, *tensorrt, *pytorch;
+	const char *name;
+	const char *ways[ADVICE_FRAMEWORKS];
 };
 const struct advice_how *advice_how(enum advice_kind kind);
+const char *advice_framework_name(int framework); /* "ONNX Runtime" */
+/* Of item i; NULL if an item before it is of the same kind. */
+const struct advice_how *advice_how_once(const struct advice_list *l, int i);
+/* Why a list without a target is empty, in words. */
+const char *advice_none(const struct advice_list *l);
+/* "~1.2 ms now in 3 layers that would take as long in fewer bits", in arena a; NULL: no layers. */
+const char *advice_overhead(const struct advice_list *l, struct arena *a);
 
 /* What advice shall reach. */
 struct advice_target {

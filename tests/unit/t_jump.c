@@ -102,15 +102,15 @@ static void test_at_once(void)
 {
 	begin_at(&(struct fixture_options){ .measured = true }, 80, 24);
 	type("G");
-	int last = app_pane(&app)->cursor, jumps = app.frame->jump_count, top = app_pane(&app)->top;
+	int last = app_pane(&app)->cursor, jumps = app.frame->jumps.count, top = app_pane(&app)->top;
 	type("g");
-	ok(app_pane(&app)->cursor == 0 && app.frame->jump_count == jumps + 1, "g moves, and is a jump");
+	ok(app_pane(&app)->cursor == 0 && app.frame->jumps.count == jumps + 1, "g moves, and is a jump");
 	ok(sees(" g first  r roofline  t timeline") && sees("e reality"), "in two rows if one is too short");
 	type("r");
 	is_str(view_name(), "roofline", "gr is a pair");
 	ok(!sees("t timeline"), "nothing waits");
 	press(KEY_CODE_ESC);
-	ok(app_pane(&app)->cursor == last && app_pane(&app)->top == top && app.frame->jump_count == jumps,
+	ok(app_pane(&app)->cursor == last && app_pane(&app)->top == top && app.frame->jumps.count == jumps,
 		"and begins where g was pressed");
 	type("2g");
 	is_int(app_pane(&app)->cursor, 1, "2g moves at once too");

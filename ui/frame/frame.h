@@ -85,12 +85,17 @@ struct history {
 	int count;
 };
 
-/* Where a motion began that may have to be taken back. */
+/* Layers that ^O returns to, oldest first. */
 #define JUMPS_MOST 64
+struct jumps {
+	int count, layers[JUMPS_MOST];
+};
+
+/* Where a motion began that may have to be taken back. */
 struct typed_place {
-	int cursor, top, layer, jump_count;
+	int cursor, top, layer;
 	bool marked;
-	int jumps[JUMPS_MOST];
+	struct jumps jumps;
 };
 
 /* Keys that wait for the next one. */
@@ -142,8 +147,7 @@ struct frame {
 	int depth;
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;
-	int jumps[JUMPS_MOST];         /* layers that ^O returns to; oldest first */
-	int jump_count;
+	struct jumps jumps;
 	int marks[26];           /* per letter: 1 + its layer; 0: none */
 	int page;                /* rows of the list at the last drawing */
 	char search[PROMPT_SIZE];

@@ -7,13 +7,12 @@
 
 void jump_remember(struct app *app)
 {
-	struct frame *f = app->frame;
-	int most = (int)(sizeof(f->jumps) / sizeof(*f->jumps));
-	if (app->layer < 0 || (f->jump_count && f->jumps[f->jump_count - 1] == app->layer))
+	struct jumps *j = &app->frame->jumps;
+	if (app->layer < 0 || (j->count && j->layers[j->count - 1] == app->layer))
 		return;
-	if (f->jump_count == most)
-		memmove(f->jumps, f->jumps + 1, (size_t)--f->jump_count * sizeof(*f->jumps));
-	f->jumps[f->jump_count++] = app->layer;
+	if (j->count == JUMPS_MOST)
+		memmove(j->layers, j->layers + 1, (size_t)--j->count * sizeof(*j->layers));
+	j->layers[j->count++] = app->layer;
 }
 
 /* Selects a layer, in the same view. */
@@ -39,10 +38,10 @@ static void jump_to(struct app *app, int layer)
 
 void jump_back(struct app *app)
 {
-	struct frame *f = app->frame;
+	struct jumps *j = &app->frame->jumps;
 	int layer = -1;
-	for (int n = app->count ? app->count : 1; n > 0 && f->jump_count > 0; n--)
-		layer = f->jumps[--f->jump_count];
+	for (int n = app->count ? app->count : 1; n > 0 && j->count > 0; n--)
+		layer = j->layers[--j->count];
 	if (layer < 0 || layer >= app->place_count)
 		app_note(app, false, "no earlier position");
 	else

@@ -26,7 +26,7 @@ static void frame_reset(struct app *app)
 	if (app->picked)
 		memset(app->picked, 0, (size_t)app->place_count + 1);
 	app->picked_count = 0;
-	f->jump_count = 0;
+	f->jumps.count = 0;
 	memset(f->marks, 0, sizeof(f->marks));
 	app->unfold_changes++;
 	app->generation++;

@@ -6,8 +6,6 @@
 #include "config/config.h"
 #include "ui/frame/frame.h"
 
-#include <string.h>
-
 #define WAIT_MS 300 /* without a configuration */
 #define COUNT_MAX 99999
 
@@ -55,17 +53,14 @@ static bool is_motion(const struct key_row *row)
 static void move_now(struct app *app, const struct key_row *row, int count)
 {
 	struct typed *t = &app->frame->typed;
-	struct frame *f = app->frame;
 	const struct pane *p = app_pane(app);
-	t->before = (struct typed_place){ p->cursor, p->top, app->layer, f->jump_count, p->marked, { 0 } };
-	memcpy(t->before.jumps, f->jumps, sizeof(f->jumps));
+	t->before = (struct typed_place){ p->cursor, p->top, app->layer, p->marked, app->frame->jumps };
 	request_run(app, row, count);
 	t->done = true;
 }
 
 static void move_undo(struct app *app, const struct typed_place *before)
 {
-	struct frame *f = app->frame;
 	struct pane *p = app_pane(app);
 	if (!p->view->draw)
 		pane_move(app, p, before->cursor);
@@ -73,8 +68,7 @@ static void move_undo(struct app *app, const struct typed_place *before)
 	p->marked = before->marked;
 	app->layer = before->layer < app->place_count ? before->layer : app->layer;
 	app->generation++;
-	f->jump_count = before->jump_count;
-	memcpy(f->jumps, before->jumps, sizeof(f->jumps));
+	app->frame->jumps = before->jumps;
 }
 
 /* Runs the row of a pair, whose second key may be any letter. */

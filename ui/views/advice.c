@@ -62,19 +62,15 @@ static void add_wrapped(struct advice_page *p, int advice, int at, enum style st
 
 static void add_how(struct advice_page *p)
 {
-	bool said[ADVICE_KINDS] = { false };
 	for (int i = 0; i < p->list.count; i++) {
-		enum advice_kind kind = p->list.items[i].kind;
-		const struct advice_how *how = advice_how(kind);
-		if (said[kind])
+		const struct advice_how *how = advice_how_once(&p->list, i);
+		if (!how)
 			continue;
-		said[kind] = true;
 		add(p, -1, 0, STYLE_NORMAL, "");
 		add(p, -1, 1, STYLE_HEADER, arena_printf(&p->arena, "How: %s", how->name));
-		add_wrapped(p, -1, 3, STYLE_NORMAL,
-			arena_printf(&p->arena, "ONNX Runtime: %s", how->onnxruntime));
-		add_wrapped(p, -1, 3, STYLE_NORMAL, arena_printf(&p->arena, "TensorRT: %s", how->tensorrt));
-		add_wrapped(p, -1, 3, STYLE_NORMAL, arena_printf(&p->arena, "PyTorch: %s", how->pytorch));
+		for (int k = 0; k < ADVICE_FRAMEWORKS; k++)
+			add_wrapped(p, -1, 3, STYLE_NORMAL,
+				arena_printf(&p->arena, "%s: %s", advice_framework_name(k), how->ways[k]));
 	}
 }
 
@@ -121,19 +117,14 @@ static void page_make(struct advice_page *p)
 		add_wrapped(p, i, title_at(p->width), STYLE_NORMAL, p->list.items[i].title);
 	if (!p->known)
 		add(p, -1, 1, STYLE_DIM, "computing...");
-	else if (isnan(p->list.start_ns))
-		add(p, -1, 1, STYLE_DIM, "no advice: nothing is measured; b measures what is missing");
 	else if (!p->list.count)
-		add(p, -1, 1, STYLE_DIM, "no advice: nothing that is measured saves 0.2% of the bound");
+		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, "no advice: %s%s", advice_none(&p->list),
+			isnan(p->list.start_ns) ? "; b measures what is missing" : ""));
 	add_target(p);
-	if (p->list.count && p->list.overhead_ns > 0) {
-		char text[STR_QUANTITY];
+	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->arena) : NULL;
+	if (overhead) {
 		add(p, -1, 0, STYLE_NORMAL, "");
-		add_wrapped(p, -1, 1, STYLE_NORMAL,
-			arena_printf(&p->arena,
-				"Overhead: %s%s now in %d layer%s that would take as long in fewer bits.",
-				p->list.estimated ? "~" : "", str_duration(text, p->list.overhead_ns),
-				p->list.overhead_layers, p->list.overhead_layers == 1 ? "" : "s"));
+		add_wrapped(p, -1, 1, STYLE_NORMAL, arena_printf(&p->arena, "Overhead: %s.", overhead));
 	}
 	add_how(p);
 	add(p, -1, 0, STYLE_NORMAL, "");
