@@ -4,7 +4,7 @@
  * rounding. */
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/fusion_private.h"
 
 #include <string.h>
 

@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/fusion_private.h"
 
 /* Matches a matmul of which one operand or both are matrices that a layer before it transposes, as exporters
  * write the keys of attention: the fused problem reads the operand as it is stored (`ta1` or `tb1`), as ONNX

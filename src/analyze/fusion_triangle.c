@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "analyze/analyze_private.h"
+#include "analyze/fusion_private.h"
 
 /* Recognizes constant masks of causal attention: by their contents (op_triangle), and those that exporters
  * compute with Trilu or by comparing positions. Rows are queries, columns are keys; query i sees the keys

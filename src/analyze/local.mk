@@ -17,7 +17,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/cost.c \
 	src/analyze/critical_path.c \
 	src/analyze/effects.c \
-	src/analyze/fusion.c \
+	src/analyze/fusion.c src/analyze/fusion_private.h \
 	src/analyze/fusion_attention.c \
 	src/analyze/fusion_bytes.c \
 	src/analyze/fusion_chain.c \
