@@ -237,13 +237,13 @@ static const struct backend *const backends[] = { &backend_onednn, &backend_atte
 
 const struct platform platform = { .program = "benanza-runner-cpu",
 	.has_threads = true,
-	.tolerance = TOLERANCE,
-	.long_ns = LONG_NS,
+	.machine.tolerance = TOLERANCE,
+	.machine.long_ns = LONG_NS,
 	.backends = backends,
 	.prepare = prepare,
 	.open = open_cpu,
 	.memory_bytes = memory_bytes,
-	.disturbances = preempt_count,
-	.waited_ns = preempt_waited_ns,
-	.canary = canary_ask,
+	.machine.disturbances = preempt_count,
+	.machine.waited_ns = preempt_waited_ns,
+	.machine.canary = canary_ask,
 	.close = canary_close };

@@ -13,11 +13,12 @@
 /* list: its backends. */
 #define FAKE_PLATFORM(list)                                                                             \
 	{                                                                                               \
-		.program = "benanza-runner-cuda", .shares_operands = true, .tolerance = 0.01,           \
-		.long_ns = INFINITY, .backends = (list), .occupy = cuda_context_lock,                   \
-		.vacate = cuda_context_vacate, .memory_bytes = cuda_context_memory_bytes,               \
-		.disturbances = cuda_context_disturbances, .doubt = cuda_context_doubt,                 \
-		.is_alive = cuda_context_is_alive, .loss = cuda_context_loss                            \
+		.program = "benanza-runner-cuda",                                                       \
+		.machine = { .shares_operands = true, .tolerance = 0.01, .long_ns = INFINITY,           \
+			.disturbances = cuda_context_disturbances, .is_alive = cuda_context_is_alive }, \
+		.backends = (list), .occupy = cuda_context_lock, .vacate = cuda_context_vacate,         \
+		.memory_bytes = cuda_context_memory_bytes, .doubt = cuda_context_doubt,                 \
+		.loss = cuda_context_loss                                                               \
 	}
 
 static struct seen seen; /* what the last job emitted */

@@ -122,8 +122,8 @@ static const struct backend backend = { .api = "fake", .algorithms = fake_algori
 	.compile = fake_compile, .prepare = fake_prepare, .run = fake_run, .release = fake_release };
 static const struct backend *const backends[] = { &backend, NULL };
 const struct platform platform = { .program = "t_ahead",
-	.tolerance = 0.02,
-	.long_ns = 5e6,
+	.machine.tolerance = 0.02,
+	.machine.long_ns = 5e6,
 	.backends = backends,
 	.memory_bytes = fake_memory,
 	.enter = fake_enter };

@@ -145,10 +145,11 @@ static enum status measure(struct error *err)
 	struct offers offers;
 	enum status status = STATUS_FAILED;
 	struct measure_options o = { .outlook = &fake.outlook, .budget_ns = 20e6, .caches = { true },
-		.launches = { true, true }, .tolerance = 0.01, .long_ns = INFINITY, .memory_bytes = 1e9,
-		.rotation_bytes = 1e6, .llc_bytes = 100e3, .now_ns = fake_now, .disturbances = fake_low,
-		.glance_ns = 1e6, .alone_ns = 2e6, .shares_operands = true, .cancelled = seen_cancelled,
-		.approximates = fake.approximates, .trying = seen_trying, .emit = seen_emit,
+		.launches = { true, true }, .memory_bytes = 1e9, .rotation_bytes = 1e6, .llc_bytes = 100e3,
+		.machine = { .tolerance = 0.01, .long_ns = INFINITY, .disturbances = fake_low,
+			.glance_ns = 1e6, .alone_ns = 2e6, .shares_operands = true,
+			.approximates = fake.approximates },
+		.now_ns = fake_now, .cancelled = seen_cancelled, .trying = seen_trying, .emit = seen_emit,
 		.user = &seen };
 	const char *text = fake.text ? fake.text : "eltwise:f32,f32:relu:100";
 	seen.count = 0;

@@ -132,11 +132,11 @@ static const struct backend backend = { .api = "fake", .algorithms = fake_algori
 	.rotated_bytes = fake_rotated, .release = fake_release };
 static const struct backend *const backends[] = { &backend, NULL };
 const struct platform platform = { .program = "t_serve",
-	.tolerance = 0.02,
-	.long_ns = 5e6,
+	.machine.tolerance = 0.02,
+	.machine.long_ns = 5e6,
 	.backends = backends,
 	.memory_bytes = fake_memory,
-	.is_alive = fake_is_alive,
+	.machine.is_alive = fake_is_alive,
 	.is_waiting = fake_is_waiting,
 	.loss = fake_loss };
 

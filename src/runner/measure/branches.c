@@ -163,7 +163,7 @@ int branches_check(struct branches *b, double *worst, struct error *err)
 		if (!s->backend->check || s->backend->check(s->work, &one, err))
 			continue;
 		double allowed = fmax(tolerance_of(&s->problem, &s->algorithm),
-			platform.approximates ? tolerance_hardware(&s->problem) : 0);
+			platform.machine.approximates ? tolerance_hardware(&s->problem) : 0);
 		any = true;
 		one /= allowed;
 		*worst = one <= *worst ? *worst : one; /* NaN counts as an error */

@@ -12,7 +12,7 @@ librunner_measure_a_SOURCES = \
 	src/runner/measure/measure_shortlist.c \
 	src/runner/measure/ones.c src/runner/measure/ones.h \
 	src/runner/measure/offers.c src/runner/measure/offers.h \
-	src/runner/measure/platform.h \
+	src/runner/measure/machine.h src/runner/measure/platform.h \
 	src/runner/measure/preempt.c src/runner/measure/preempt.h \
 	src/runner/measure/sweep.c src/runner/measure/sweep.h
 

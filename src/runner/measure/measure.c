@@ -180,7 +180,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 	int stopped = 0;
 	r->contenders = base_calloc((size_t)offers->count, sizeof(*r->contenders));
 	r->picked = base_calloc((size_t)offers->count, sizeof(*r->picked));
-	limits_set(r, o->shares_operands ? 1 : offers->count);
+	limits_set(r, o->machine.shares_operands ? 1 : offers->count);
 	states_plan(r);
 	if (r->state_count == 0)
 		error_set(err,

@@ -3,6 +3,7 @@
 #ifndef RUNNER_MEASURE_H
 #define RUNNER_MEASURE_H
 
+#include "runner/measure/machine.h"
 #include "runner/measure/offers.h"
 #include "problem/stats.h"
 
@@ -17,26 +18,18 @@ struct measure_outlook {
 };
 
 struct measure_options {
+	struct machine machine;
 	double budget_ns;          /* per algorithm, split over cache states and launch modes */
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
 	double memory_bytes;       /* algorithms that need more are refused */
 	double rotation_bytes;     /* limit for copies of constant operands, all algorithms together */
 	double llc_bytes;          /* last-level cache; NaN: unknown */
-	bool shares_operands;      /* platform.h */
 	int most;                  /* maximum number of algorithms; 0: MEASURE_CONTENDERS */
 	bool quick;                /* only the library's first choice that runs, in the first state, with few
 				      samples and without a check of its outputs */
-	double glance_ns, alone_ns;/* platform.h */
-	bool approximates;         /* platform.h */
 	bool has_matrix;           /* also measure the best algorithm without matrix units in full */
 	double (*now_ns)(void);    /* monotonic */
-	double tolerance;          /* sampling stops at this relative half-width of the median's interval */
-	double long_ns;            /* longer samples are not discarded for a preemption */
-	int64_t (*disturbances)(void); /* preemptions so far (platform.h); may be NULL */
-	double (*waited_ns)(void); /* waiting for cores so far (platform.h); may be NULL */
-	const char *(*canary)(double *slower); /* canary_ask (platform.h); may be NULL */
 	struct measure_outlook *outlook;
-	bool (*is_alive)(void);    /* false: the device is lost (platform.h); may be NULL */
 	void *user;                /* argument of the functions below */
 	bool (*cancelled)(void *user); /* called before every sample */
 	/* Called before each algorithm and state. */

@@ -25,8 +25,8 @@ struct mark {
 
 static struct mark mark_now(const struct run *r)
 {
-	const struct measure_options *o = r->options;
-	return (struct mark){ o->waited_ns ? o->waited_ns() : NAN, o->disturbances ? o->disturbances() : 0 };
+	const struct machine *m = &r->options->machine;
+	return (struct mark){ m->waited_ns ? m->waited_ns() : NAN, m->disturbances ? m->disturbances() : 0 };
 }
 
 /* True if the measuring threads waited for cores for more than MEASURE_WAITED_SHARE of the sample. If the
@@ -38,7 +38,7 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 	double waited = now.waited_ns - before.waited_ns;
 	if (!isnan(waited))
 		return waited > MEASURE_WAITED_SHARE * took_ns;
-	return now.disturbances > before.disturbances && expected_ns < r->options->long_ns;
+	return now.disturbances > before.disturbances && expected_ns < r->options->machine.long_ns;
 }
 
 /* Ends the pending samples of a contender: quiet ones are kept. Of noisy ones only the minimum is used,
@@ -74,9 +74,9 @@ static void canary_ask(struct run *r)
 	const struct measure_options *o = r->options;
 	const char *before = r->canary_says;
 	double slower_before = r->canary_slower, quiet_ns = 0;
-	if (o->canary) {
+	if (o->machine.canary) {
 		double begin = o->now_ns();
-		r->canary_says = o->canary(&r->canary_slower);
+		r->canary_says = o->machine.canary(&r->canary_slower);
 		r->canary_asked = o->now_ns();
 		r->canary_cost_ns = r->canary_asked - begin;
 	}
@@ -94,7 +94,7 @@ static void canary_ask(struct run *r)
 static bool canary_is_due(const struct run *r)
 {
 	double pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
-	return !r->options->canary || !(r->options->now_ns() - r->canary_asked < pause);
+	return !r->options->machine.canary || !(r->options->now_ns() - r->canary_asked < pause);
 }
 
 static double budget_for_quiet(const struct contender *c)
@@ -133,7 +133,7 @@ static void quiet_await(struct run *r, const struct contender *waiting)
 int64_t measure_executions_wanted(const struct run *r, double one_ns)
 {
 	int64_t n = measure_executions(one_ns);
-	return n < 2 && one_ns < r->options->alone_ns ? 2 : n;
+	return n < 2 && one_ns < r->options->machine.alone_ns ? 2 : n;
 }
 
 int64_t measure_executions_for(const struct contender *c, enum launch launch)
@@ -321,7 +321,7 @@ static enum stop stop_reason(const struct run *r, const struct contender *c)
 	const struct samples *kept = samples_kept(c);
 	bool quiet = (kept == &c->quiet || c->quiet.n + c->pending.samples.n == c->samples.n) &&
 		!is_scattered(kept);
-	if (quiet && stats_converged(kept, r->options->tolerance, MEASURE_LEAST_SAMPLES))
+	if (quiet && stats_converged(kept, r->options->machine.tolerance, MEASURE_LEAST_SAMPLES))
 		return STOP_CONVERGED;
 	bool useless = !quiet && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
 		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
@@ -434,7 +434,7 @@ void measure_release(struct contender *c)
 int measure_give_up(struct run *r, struct contender *c, enum status status)
 {
 	measure_release(c); /* first: the device may show only now that it is lost */
-	r->dead = r->options->is_alive && !r->options->is_alive();
+	r->dead = r->options->machine.is_alive && !r->options->machine.is_alive();
 	emit_failure(r, c, r->dead ? STATUS_FAILED : status, r->err->text);
 	return -1;
 }

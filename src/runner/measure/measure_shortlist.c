@@ -19,7 +19,7 @@ static void note_add(struct contender *c, const char *note)
 /* Short warm-up before the shortlist; estimates the duration of an execution. */
 static int glance(struct run *r, struct contender *c, enum cache cache)
 {
-	double until = r->options->glance_ns > 0 ? r->options->glance_ns : MEASURE_WARMUP_NS;
+	double until = r->options->machine.glance_ns > 0 ? r->options->machine.glance_ns : MEASURE_WARMUP_NS;
 	if (measure_warm_up(r, c, cache, until, &c->first_ns))
 		return -1;
 	c->one_ns = c->first_ns;
@@ -37,7 +37,7 @@ static int trust(struct run *r, struct contender *c)
 	if (!backend_of(c)->check)
 		return 0;
 	int unknown = backend_of(c)->check(c->work, &worst, &why);
-	if (r->options->is_alive && !r->options->is_alive()) {
+	if (r->options->machine.is_alive && !r->options->machine.is_alive()) {
 		error_set(r->err, "%s", why.text);
 		return measure_give_up(r, c, STATUS_FAILED);
 	}
@@ -48,7 +48,7 @@ static int trust(struct run *r, struct contender *c)
 	}
 	if (worst <= allowed)
 		return 0;
-	if (r->options->approximates && worst <= tolerance_hardware(r->problem)) {
+	if (r->options->machine.approximates && worst <= tolerance_hardware(r->problem)) {
 		note_add(c, "approximate_tanh");
 		return 0;
 	}
@@ -230,7 +230,7 @@ static int shortlist_one(struct run *r, struct contender *c)
 	struct state s = r->states[0];
 	if (contender_prepare(r, c, s))
 		return -1;
-	bool share = r->options->shares_operands;
+	bool share = r->options->machine.shares_operands;
 	if (glance(r, c, s.cache) || (share && trust(r, c)) ||
 		(!is_far_behind(r, c) && measure_refine(r, c, s.cache)) || compare(r, c, s))
 		return -1;

@@ -4,6 +4,7 @@
 #define RUNNER_PLATFORM_H
 
 #include "runner/measure/backend.h"
+#include "runner/measure/machine.h"
 
 /* Options of the command line about the device. Strings are borrowed from argv. */
 struct platform_options {
@@ -24,20 +25,8 @@ struct platform_loss {
 struct platform {
 	const char *program;      /* "benanza-runner-cuda" */
 	bool has_threads, has_device, has_plan; /* which of the options it takes */
-	/* The algorithms of a problem share its operands and reference values, so copies count once and
-	 * checks are cheap. */
-	bool shares_operands;
-	/* Its instruction for tanh is approximate: outputs may differ by tolerance_hardware (noted as
-	 * approximate_tanh). */
-	bool approximates;
-	/* Warm-up in ns before algorithms are compared, if the device is warm from the previous one; the
-	 * rest follows before the full measurement. 0: the full warm-up. */
-	double glance_ns;
-	/* Longer executions (ns) take as long alone as back to back within a percent. For shorter ones an
-	 * amortized sample has at least two. 0: launches cost nothing. */
-	double alone_ns;
+	struct machine machine;
 	double step_limit_s;      /* usual limit of one step of a job from a file, in seconds; 0: none */
-	double tolerance;         /* sampling stops at this half-width: 0.02, on a GPU 0.01 */
 	const struct backend *const *backends;  /* NULL-terminated, in order of preference */
 	/* Called before any library is loaded and any thread is started; may restart the program with argv
 	 * to set its environment. NULL: nothing to do. */
@@ -55,24 +44,9 @@ struct platform {
 	void (*vacate)(void);
 	/* Free device memory in bytes, now. */
 	double (*memory_bytes)(void);
-	/* Samples longer than this (ns) are kept although a thread was preempted: with a scheduler almost
-	 * all are. */
-	double long_ns;
-	/* Disturbances so far: preemptions of measuring threads (CPU), clocks below 75% of the steady one
-	 * (GPU). */
-	int64_t (*disturbances)(void);
-	/* Total time in ns that the measuring threads waited for cores; replaces `disturbances` if known.
-	 * NaN: unknown; NULL: not applicable. */
-	double (*waited_ns)(void);
-	/* As canary_ask (canary.h): the reason why the device is slower now and how many times, or NULL.
-	 * May be NULL. */
-	const char *(*canary)(double *slower);
 	/* Returns why times measured on this device cannot be trusted, or NULL: every problem is then
 	 * mistrusted for this reason. May be NULL (trusted). */
 	const char *(*doubt)(void);
-	/* False if the device is lost to this process (a poisoned CUDA context): the program then ends
-	 * with a log line and the parent starts another. NULL: always true. */
-	bool (*is_alive)(void);
 	/* True while it waits for another process to end its measurement, which counts against no limit. Any
 	 * thread may ask. NULL: never. */
 	bool (*is_waiting)(void);

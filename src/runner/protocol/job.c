@@ -32,9 +32,9 @@ static enum status problem_open(const struct job *j, struct problem *p, struct o
 const struct platform_loss *job_loss(void)
 {
 	static const struct platform_loss unknown = { .why = "", .by_problem = true };
-	if (platform.is_alive && platform.is_alive())
+	if (platform.machine.is_alive && platform.machine.is_alive())
 		return NULL;
-	return platform.loss ? platform.loss() : platform.is_alive ? &unknown : NULL;
+	return platform.loss ? platform.loss() : platform.machine.is_alive ? &unknown : NULL;
 }
 
 static void stamped_emit(void *user, const struct result *r, const struct samples *samples)
@@ -121,29 +121,22 @@ static enum status job_measure(const struct job *j, struct problem *p, struct of
 	static struct measure_outlook outlook;
 	enum status status = STATUS_OK;
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
-	struct measure_options o = { .budget_ns = j->budget_ns,
+	struct measure_options o = { .machine = platform.machine,
+		.budget_ns = j->budget_ns,
 		.memory_bytes = memory,
 		.rotation_bytes = memory * ROTATION_SHARE,
 		.llc_bytes = j->device->llc_bytes,
-		.shares_operands = platform.shares_operands,
-		.approximates = platform.approximates,
 		.most = j->most,
 		.quick = j->quick,
-		.glance_ns = platform.glance_ns,
-		.alone_ns = platform.alone_ns,
-		.is_alive = platform.is_alive,
 		.has_matrix = j->device->has_matrix,
 		.now_ns = clock_ns,
-		.tolerance = platform.tolerance,
-		.long_ns = platform.long_ns,
-		.disturbances = platform.disturbances,
-		.waited_ns = platform.waited_ns,
-		.canary = j->quick ? NULL : platform.canary, /* no wait for quiet periods */
 		.outlook = &outlook,
 		.user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled,
 		.trying = forwarded_trying,
 		.emit = stamped_emit };
+	if (j->quick)
+		o.machine.canary = NULL; /* no wait for quiet periods */
 	for (int i = 0; i < CACHE_COUNT; i++)
 		o.caches[i] = j->caches[i];
 	for (int i = 0; i < LAUNCH_COUNT; i++)
@@ -203,7 +196,7 @@ static enum status finding_judge(const struct problem *p, const struct backend *
 		error_set(why, "%s cannot compare outputs", b->api);
 		return STATUS_UNSUPPORTED;
 	}
-	f->allowed = fmax(tolerance_of(p, a), platform.approximates ? tolerance_hardware(p) : 0);
+	f->allowed = fmax(tolerance_of(p, a), platform.machine.approximates ? tolerance_hardware(p) : 0);
 	if (b->check(work, &f->worst, why))
 		return STATUS_UNSUPPORTED;
 	return f->worst <= f->allowed ? STATUS_OK : STATUS_MISTRUSTED;

@@ -195,7 +195,7 @@ int table_problem(const struct options *o, const struct device *d, struct ahead 
 		fprintf(stderr, "%s: %s: %s\n", platform.program, status_name(status), err.text);
 	else if (*err.text && o->check)
 		fprintf(stderr, "%s: %s\n", platform.program, err.text);
-	if (platform.is_alive && !platform.is_alive())
+	if (platform.machine.is_alive && !platform.machine.is_alive())
 		return EXIT_DEVICE;
 	return status == STATUS_OK && !t.bad ? EXIT_DONE : EXIT_GAPS;
 }

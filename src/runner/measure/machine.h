@@ -1,0 +1,39 @@
+/* What measuring has to know of a device: part of the platform, and an option of measure_problem. */
+#ifndef RUNNER_MACHINE_H
+#define RUNNER_MACHINE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct machine {
+	/* The algorithms of a problem share its operands and reference values, so copies count once and
+	 * checks are cheap. */
+	bool shares_operands;
+	/* Its instruction for tanh is approximate: outputs may differ by tolerance_hardware (noted as
+	 * approximate_tanh). */
+	bool approximates;
+	/* Warm-up in ns before algorithms are compared, if the device is warm from the previous one; the
+	 * rest follows before the full measurement. 0: the full warm-up. */
+	double glance_ns;
+	/* Longer executions (ns) take as long alone as back to back within a percent. For shorter ones an
+	 * amortized sample has at least two. 0: launches cost nothing. */
+	double alone_ns;
+	double tolerance; /* sampling stops at this relative half-width of the median's interval */
+	/* Samples longer than this (ns) are kept although a thread was preempted: with a scheduler almost
+	 * all are. */
+	double long_ns;
+	/* Disturbances so far: preemptions of measuring threads (CPU), clocks below 75% of the steady one
+	 * (GPU). May be NULL. */
+	int64_t (*disturbances)(void);
+	/* Total time in ns that the measuring threads waited for cores; replaces `disturbances` if known.
+	 * NaN: unknown; NULL: not applicable. */
+	double (*waited_ns)(void);
+	/* As canary_ask (canary.h): the reason why the device is slower now and how many times, or NULL.
+	 * May be NULL. */
+	const char *(*canary)(double *slower);
+	/* False if the device is lost to this process (a poisoned CUDA context): the program then ends
+	 * with a log line and the parent starts another. NULL: always true. */
+	bool (*is_alive)(void);
+};
+
+#endif
