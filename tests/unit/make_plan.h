@@ -140,6 +140,16 @@ __attribute__((unused)) static int make_layer(struct maker *m, const char *op, c
 	return make_layer_n(m, op, problem, shape, b < 0 ? 1 : 2, inputs);
 }
 
+/* A convolution whose problem no other layer has: its number of channels is that of the layers. */
+__attribute__((unused)) static int make_conv(struct maker *m, const char *shape, int x)
+{
+	char text[128];
+	snprintf(text, sizeof(text),
+		"conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
+		m->plan.layer_count + 1);
+	return make_layer(m, "Conv", text, shape, x, make_constant(m, "64x64x3x3"));
+}
+
 /* A batch normalization of a value of that shape with constant parameters. */
 __attribute__((unused)) static int make_batchnorm(struct maker *m, const char *shape, int channels, int x)
 {

@@ -2,6 +2,7 @@
 
 #include "analyze/analyze.h"
 #include "make_plan.h"
+#include "random_help.h"
 #include "tap.h"
 
 /* The what-ifs that decide which results count: workspace, deterministic, libraries, a named algorithm,
@@ -228,14 +229,6 @@ static void pad(void)
 	world_close(&w);
 }
 
-static uint32_t random_state = 5;
-
-static int below(int n)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return (int)((random_state >> 8) % (uint32_t)n);
-}
-
 static void fill(struct world *w, const struct kind *kinds, const double *ns, const char *const *names,
 	int count, int without)
 {
@@ -302,6 +295,7 @@ static void properties(void)
 
 int main(void)
 {
+	random_state = 5;
 	workspace();
 	others();
 	caches();

@@ -3,10 +3,8 @@
  * layers and sets say, and does not rise where more is allowed. BESIDE_SEED=N runs one trial. */
 #include "config.h"
 
-#include "analyze/analyze.h"
 #include "analyze/beside_private.h"
-#include "make_plan.h"
-#include "tap.h"
+#include "random_trial.h"
 
 #include <math.h>
 
@@ -18,37 +16,7 @@
 #define EQUAL 1e-9
 #define TILINGS_MAX 4000
 
-static uint32_t random_state;
-static unsigned seed;
-static int failures, totals, tilings, together, raised, sets_used;
-
-static int below(int n)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return (int)((random_state >> 8) % (uint32_t)n);
-}
-
-struct trial {
-	struct maker *m;
-	struct plan *plan;
-	struct fusion *fusion;
-	struct results *results;
-	struct arena arena;
-	int failed;
-};
-
-__attribute__((format(printf, 3, 4))) static void must(struct trial *t, bool good, const char *format, ...)
-{
-	va_list ap;
-	failures += !good;
-	if (good || t->failed++)
-		return;
-	printf("# seed %u: ", seed);
-	va_start(ap, format);
-	vprintf(format, ap);
-	va_end(ap);
-	printf("\n");
-}
+static int totals, tilings, together, raised, sets_used;
 
 /* ---- random models: blocks of branches that join, or do not ---- */
 
@@ -272,7 +240,7 @@ static struct scenario random_scenario(void)
 static void trial_open(struct trial *t)
 {
 	int problems, x;
-	random_state = seed * 2654435761u + 3;
+	random_state = trial_seed * 2654435761u + 3;
 	*t = (struct trial){ .m = make_begin(), .results = results_new() };
 	x = make_input(t->m, ROWS);
 	if (below(2))
@@ -290,14 +258,6 @@ static void trial_open(struct trial *t)
 		struct tiling c = tile(t, &s, TILINGS_MAX);
 		tile(t, &s, below(c.count));
 	}
-}
-
-static void trial_close(struct trial *t)
-{
-	fusion_free(t->fusion);
-	results_free(t->results);
-	make_end(t->m);
-	arena_free(&t->arena);
 }
 
 /* The text of a set: its problems are those of its layers, branch by branch, in the same order. */
@@ -462,9 +422,8 @@ static void one_less(struct trial *t, const struct scenario *s)
 
 int main(void)
 {
-	const char *asked = getenv("BESIDE_SEED");
-	unsigned first = asked ? (unsigned)strtoul(asked, NULL, 10) : 1, last = asked ? first : TRIALS;
-	for (seed = first; seed <= last; seed++) {
+	unsigned asked = trial_asked("BESIDE_SEED"), first = asked ? asked : 1, last = asked ? asked : TRIALS;
+	for (trial_seed = first; trial_seed <= last; trial_seed++) {
 		struct trial t;
 		trial_open(&t);
 		for (int i = 0; i < 3; i++) {
@@ -475,7 +434,7 @@ int main(void)
 		}
 		trial_close(&t);
 	}
-	is_int(failures, 0, "groups and branches are chosen together");
+	is_int(trial_failures, 0, "groups and branches are chosen together");
 	printf("# %d totals, %d choices of groups tried, %d totals with other groups than the sum, %d sets "
 	       "in use, %d choices compared\n",
 		totals, tilings, together, sets_used, raised);

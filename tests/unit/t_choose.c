@@ -3,6 +3,7 @@
 #include "analyze/analyze.h"
 #include "make_plan.h"
 #include "problem/kernel.h"
+#include "random_help.h"
 #include "tap.h"
 
 /* Random small graphs with random costs: the choice of groups against all choices tried one by one, in both
@@ -13,14 +14,6 @@
 #define IMAGE "1x64x56x56"
 #define LAYERS 14
 #define ANCHORS_MAX 5
-
-static uint32_t random_state = 3;
-
-static int below(int n)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return (int)((random_state >> 8) % (uint32_t)n);
-}
 
 struct trial {
 	struct maker *m;
@@ -40,15 +33,6 @@ struct trial {
 	int assumed_count;
 };
 
-static int conv(struct maker *m, int x)
-{
-	char text[128];
-	snprintf(text, sizeof(text),
-		"conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
-		m->plan.layer_count + 1);
-	return make_layer(m, "Conv", text, IMAGE, x, make_constant(m, "64x64x3x3"));
-}
-
 /* One more layer on values taken at random, mostly recent ones: sums of anything with anything, activations
  * in one and in two layers, side exits. Returns the value it makes. */
 static int grow(struct maker *m, const int *values, int count, int convs)
@@ -64,7 +48,7 @@ static int grow(struct maker *m, const int *values, int count, int convs)
 			m, "Sub", "binary:f32,f32,f32:sub:" IMAGE ":" IMAGE, IMAGE, values[count - 1], y);
 	case 0:
 	case 1:
-	case 2: return convs < ANCHORS_MAX ? conv(m, x) : make_batchnorm(m, IMAGE, 64, x);
+	case 2: return convs < ANCHORS_MAX ? make_conv(m, IMAGE, x) : make_batchnorm(m, IMAGE, 64, x);
 	case 3: return make_batchnorm(m, IMAGE, 64, values[count - 1]);
 	case 4: return make_layer(m, "Relu", "eltwise:f32,f32:relu:" IMAGE, IMAGE, values[count - 1], -1);
 	case 5: return make_layer(m, "Dropout", NULL, IMAGE, values[count - 1], -1);
@@ -129,7 +113,7 @@ static void open_trial(struct trial *t, bool products)
 	};
 	values[count++] = make_input(t->m, products ? MATRIX : IMAGE);
 	if (!products)
-		values[count++] = conv(t->m, values[0]);
+		values[count++] = make_conv(t->m, IMAGE, values[0]);
 	while (t->m->plan.layer_count < LAYERS - 1) {
 		int before = t->m->plan.problem_count;
 		values[count] = (products ? grow_products : grow)(t->m, values, count, convs);
@@ -431,6 +415,7 @@ static void one_trial(struct tally *tally, bool products)
 
 int main(void)
 {
+	random_state = 3;
 	struct tally tally = { 0 };
 	for (int i = 0; i < 3000; i++)
 		one_trial(&tally, i % 2 != 0);

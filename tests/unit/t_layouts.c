@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "random_help.h"
 #include "world.h"
 
 /* Layouts for each layer: exact totals of small graphs, and random graphs against all assignments of layouts,
@@ -27,14 +28,6 @@ static const char *const conversions[LAYOUTS][LAYOUTS] = {
 };
 
 static const struct device device = { .name = "cuda:0", .llc_bytes = 32e6, .has_matrix = true };
-
-static uint32_t random_state = 7;
-
-static int below(int n)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return (int)((random_state >> 8) % (uint32_t)n);
-}
 
 static void measure_in(struct results *r, const char *problem, int in, int out, double ns)
 {

@@ -4,65 +4,18 @@
  * PROPERTIES_SEED=N runs that one alone. */
 #include "config.h"
 
-#include "analyze/analyze.h"
 #include "analyze/limit.h"
 #include "analyze/memory.h"
-#include "make_plan.h"
-#include "tap.h"
+#include "random_trial.h"
 
 #define IMAGE "1x64x56x56"
 #define LAYERS 12
 #define TRIALS 400
 #define EQUAL 1e-9
 
-static uint32_t random_state;
-static unsigned seed;
-
-static int below(int n)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return (int)((random_state >> 8) % (uint32_t)n);
-}
-
-struct trial {
-	struct maker *m;
-	struct plan *plan;
-	struct fusion *fusion;
-	struct results *results;
-	struct peaks peaks;
-	struct ground ground;
-	struct arena arena;
-	int failed; /* in this trial */
-};
-
-static int failures, compared, folds, brute, removed, incomplete, bound_by_resource;
-
-/* Counts a check of the current trial; says what failed, and where. */
-__attribute__((format(printf, 3, 4))) static void must(struct trial *t, bool good, const char *format, ...)
-{
-	va_list ap;
-	if (good)
-		return;
-	failures++;
-	if (t->failed++)
-		return;
-	printf("# seed %u: ", seed);
-	va_start(ap, format);
-	vprintf(format, ap);
-	va_end(ap);
-	printf("\n");
-}
+static int compared, folds, brute, removed, incomplete, bound_by_resource;
 
 /* ---- random graphs and results ---- */
-
-static int conv(struct maker *m, int x)
-{
-	char text[128];
-	snprintf(text, sizeof(text),
-		"conv:f32,f32.c,f32/f32:n1c%dh56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
-		m->plan.layer_count + 1);
-	return make_layer(m, "Conv", text, IMAGE, x, make_constant(m, "64x64x3x3"));
-}
 
 static int unary(struct maker *m, int x)
 {
@@ -81,7 +34,7 @@ static int grow(struct maker *m, const int *values, int count)
 	switch (below(8)) {
 	case 0:
 	case 1:
-		return conv(m, x);
+		return make_conv(m, IMAGE, x);
 	case 2:
 		return make_batchnorm(m, IMAGE, 64, z);
 	case 3:
@@ -179,12 +132,12 @@ static int stored_in(const struct plan *p, bool folded, int value)
 {
 	int producer = p->values[value].producer;
 	const struct plan_layer *l = producer < 0 ? NULL : &p->layers[producer];
-	bool folds = l && folded && plan_layer_folds(l);
+	bool gone = l && folded && plan_layer_folds(l);
 	if (l && l->class == CLASS_FREE)
 		return stored_in(p, folded, l->inputs[0]);
-	if (folds && l->fold == FOLD_SAME)
+	if (gone && l->fold == FOLD_SAME)
 		return stored_in(p, folded, p->layers[l->fold_of].outputs[0]);
-	return folds && l->fold_value >= 0 ? stored_in(p, folded, l->fold_value) : value;
+	return gone && l->fold_value >= 0 ? stored_in(p, folded, l->fold_value) : value;
 }
 
 /* The last layer that reads the memory of a value, or -1 if it may not be written over. */
@@ -241,11 +194,11 @@ static bool all_overwrite(const struct trial *t, const struct scenario *s, const
 static void trial_open(struct trial *t)
 {
 	int values[LAYERS + 2], count = 0, problems;
-	random_state = seed * 2654435761u + 1;
+	random_state = trial_seed * 2654435761u + 1;
 	*t = (struct trial){ .m = make_begin(), .results = results_new() };
 	random_peaks(&t->peaks);
 	values[count++] = make_input(t->m, IMAGE);
-	values[count++] = conv(t->m, values[0]);
+	values[count++] = make_conv(t->m, IMAGE, values[0]);
 	while (t->m->plan.layer_count < LAYERS - 1) {
 		values[count] = grow(t->m, values, count);
 		t->m->plan.values[values[count]].is_output = below(10) == 0;
@@ -263,17 +216,9 @@ static void trial_open(struct trial *t)
 	t->ground = (struct ground){ .plan = t->plan,
 		.fusion = t->fusion,
 		.results = t->results,
-		.peaks = seed % 8 ? &t->peaks : NULL };
+		.peaks = trial_seed % 8 ? &t->peaks : NULL };
 	random_conversions(t);
 	random_besides(t);
-}
-
-static void trial_close(struct trial *t)
-{
-	fusion_free(t->fusion);
-	results_free(t->results);
-	make_end(t->m);
-	arena_free(&t->arena);
 }
 
 static struct scenario random_scenario(void)
@@ -632,12 +577,12 @@ static void run(void)
 
 int main(void)
 {
-	const char *asked = getenv("PROPERTIES_SEED");
-	unsigned first = asked ? (unsigned)strtoul(asked, NULL, 10) : 1, last = asked ? first : TRIALS;
+	unsigned asked = trial_asked("PROPERTIES_SEED"), first = asked ? asked : 1,
+		 last = asked ? asked : TRIALS;
 	printf("# seeds %u to %u; PROPERTIES_SEED=N runs one\n", first, last);
-	for (seed = first; seed <= last; seed++)
+	for (trial_seed = first; trial_seed <= last; trial_seed++)
 		run();
-	is_int(failures, 0, "all properties hold");
+	is_int(trial_failures, 0, "all properties hold");
 	printf("# %d choices compared, %d totals by force, %d removals (%d leave a gap), %d bound by a "
 	       "resource\n",
 		compared, brute, removed, incomplete, bound_by_resource);

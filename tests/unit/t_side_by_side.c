@@ -5,20 +5,13 @@
 #include "analyze/analyze.h"
 #include "analyze/beside_private.h"
 #include "make_plan.h"
+#include "random_help.h"
 #include "tap.h"
 
 #include <math.h>
 
 #define NODES 12
 #define TRIALS 4000
-
-static uint32_t random_state = 7;
-
-static int below(int n)
-{
-	random_state = random_state * 1664525u + 1013904223u;
-	return (int)((random_state >> 8) % (uint32_t)n);
-}
 
 /* ---- random graphs */
 
