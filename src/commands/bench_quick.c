@@ -65,14 +65,14 @@ int bench_quick(struct session *s, const struct options *o, struct bench_quick *
 	int status = bench_drain(s, o, NULL, NULL, err);
 	q->wall_s += (double)(clock_ms() - begin) / 1000;
 	for (int i = 0; i < p.count && status == EXIT_DONE && !interrupted; i++) {
-		if (!point_select(s, &p, i) ||
-			!session_analysis(s)->rough) /* the runner answers no such jobs */
+		const struct analysis *a = point_select(s, &p, i) ? session_analysis(s) : NULL;
+		if (!a || !a->rough) /* the runner answers no such jobs */
 			continue;
-		q->bound_ns = isnan(q->bound_ns) ? session_analysis(s)->bound_ns : q->bound_ns;
+		q->bound_ns = isnan(q->bound_ns) ? a->bound_ns : q->bound_ns;
 		if (!o->quiet)
 			fprintf(stderr, "benanza: %sfirst pass: bound %s%s after %.1f s\n",
-				point_text(name, sizeof(name), &p, i), analysis_mark(session_analysis(s)),
-				str_duration(bound, session_analysis(s)->bound_ns), q->wall_s);
+				point_text(name, sizeof(name), &p, i), analysis_mark(a),
+				str_duration(bound, a->bound_ns), q->wall_s);
 	}
 	return status;
 }

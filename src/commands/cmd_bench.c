@@ -215,6 +215,7 @@ static void peaks_count(struct session *s, struct tally *t)
 /* Queues the suspect results of this run again. Returns the number queued. */
 static int doubts_queue(struct session *s, struct options *o)
 {
+	struct queue *q = session_queue(s);
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
 	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes), added = 0;
@@ -223,18 +224,18 @@ static int doubts_queue(struct session *s, struct options *o)
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
 			continue;
 		session_refresh(s);
-		bool matters = session_analysis(s) &&
-			session_analysis(s)->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
-		for (int k = 0; matters && k < session_analysis(s)->layer_count; k++) {
-			const struct layer_cost *c = &session_analysis(s)->layers[k];
+		const struct analysis *a = session_analysis(s);
+		bool matters = a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
+		for (int k = 0; matters && k < a->layer_count; k++) {
+			const struct layer_cost *c = &a->layers[k];
 			const char *problem = c->mistrusted && c->result ? c->result->problem : NULL;
-			if (problem && queue_state(session_queue(s), problem) == JOB_DONE)
-				added += queue_add(session_queue(s), problem, false, true);
+			if (problem && queue_state(q, problem) == JOB_DONE)
+				added += queue_add(q, problem, false, true);
 		}
-		for (int k = 0; session_analysis(s) && k < session_analysis(s)->beside_count; k++) {
-			const struct beside_cost *b = &session_analysis(s)->besides[k];
-			if (b->used && b->mistrusted && queue_state(session_queue(s), b->text) == JOB_DONE)
-				added += queue_add(session_queue(s), b->text, false, true);
+		for (int k = 0; a && k < a->beside_count; k++) {
+			const struct beside_cost *b = &a->besides[k];
+			if (b->used && b->mistrusted && queue_state(q, b->text) == JOB_DONE)
+				added += queue_add(q, b->text, false, true);
 		}
 	}
 	return added;

@@ -171,6 +171,7 @@ static bool is_cudnn(const struct algorithm *a)
 static void algorithm_find(struct repro *r)
 {
 	struct session *s = r->session;
+	struct planner *planner = session_planner(s);
 	const char *text = r->problem->text;
 	int count;
 	const struct result *const *all = results_of(session_results(s), text, &count), *best = NULL;
@@ -180,12 +181,12 @@ static void algorithm_find(struct repro *r)
 			best = all[i];
 	r->algorithm = best ? &best->algorithm : NULL;
 	r->measured = best != NULL;
-	if (best || !session_planner(s))
+	if (best || !planner)
 		return;
-	planner_ask(session_planner(s), text);
-	for (int ms = 0; ms < PLAN_WAIT_MS && !planner_is_idle(session_planner(s)); ms += 100)
-		planner_step(session_planner(s), 100);
-	const struct planned *planned = planner_of(session_planner(s), text);
+	planner_ask(planner, text);
+	for (int ms = 0; ms < PLAN_WAIT_MS && !planner_is_idle(planner); ms += 100)
+		planner_step(planner, 100);
+	const struct planned *planned = planner_of(planner, text);
 	for (int i = 0; i < planned->count && !r->algorithm; i++)
 		if (is_cudnn(&planned->algorithms[i]))
 			r->algorithm = &planned->algorithms[i];

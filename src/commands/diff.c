@@ -144,13 +144,14 @@ static const char *signed_text(struct arena *a, double ns)
 
 static void side_text(const char *which, const struct session *s, struct arena *a, FILE *out)
 {
+	const struct device *d = session_device(s);
 	char words[SCENARIO_TEXT_SIZE], plan[64];
 	scenario_text(session_scenario(s), words, sizeof(words));
 	fprintf(out, "%s  %s  %s%s%s\n   %s, %s\n", which, text_clean(a, text_of(session_model(s)->path)),
 		session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype),
 		*words ? "  what-ifs: " : "", words,
-		session_device(s)->model ? text_clean(a, text_of(session_device(s)->model)) : "no device",
-		session_device(s)->stack ? text_clean(a, text_of(session_device(s)->stack)) : "");
+		d->model ? text_clean(a, text_of(d->model)) : "no device",
+		d->stack ? text_clean(a, text_of(d->stack)) : "");
 }
 
 static void layers_text(const struct diff *d, struct arena *a, FILE *out)

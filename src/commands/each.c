@@ -6,6 +6,7 @@
 
 void each_notes(struct session *s, const struct options *o)
 {
+	struct queue *q = session_queue(s);
 	struct arena a = { 0 };
 	const char *other = session_other_records(s, &a);
 	if (session_trouble(s)[0] && !o->quiet)
@@ -20,9 +21,9 @@ void each_notes(struct session *s, const struct options *o)
 	if (session_plan(s) && session_plan(s)->idle_value && !o->quiet)
 		fprintf(stderr, "benanza: --value %s has no effect: no shape and no branch depends on it\n",
 			session_plan(s)->idle_value);
-	for (int i = 0; session_queue(s) && !o->quiet && i < queue_status(session_queue(s)).workers; i++)
-		if (*queue_worker(session_queue(s), i).note)
-			fprintf(stderr, "benanza: %s\n", queue_worker(session_queue(s), i).note);
+	for (int i = 0; q && !o->quiet && i < queue_status(q).workers; i++)
+		if (*queue_worker(q, i).note)
+			fprintf(stderr, "benanza: %s\n", queue_worker(q, i).note);
 	arena_free(&a);
 }
 

@@ -36,6 +36,7 @@ void report_libraries_text(const struct device *d, const char *before, FILE *out
 void report_head_text(const struct session *s, FILE *out)
 {
 	const struct plan *p = session_plan(s);
+	const struct device *d = session_device(s);
 	struct arena a = { 0 };
 	struct str dims = { 0 };
 	fprintf(out, "%s", text_clean(&a, text_of(session_model(s)->path)));
@@ -49,9 +50,8 @@ void report_head_text(const struct session *s, FILE *out)
 	fprintf(out, "  %s\n", dtype_name(p->dtype));
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);
-	fprintf(out, "%s, %s\n", session_device(s)->model ? session_device(s)->model : "no device",
-		session_device(s)->stack ? session_device(s)->stack : "");
-	report_libraries_text(session_device(s), "warning", out);
+	fprintf(out, "%s, %s\n", d->model ? d->model : "no device", d->stack ? d->stack : "");
+	report_libraries_text(d, "warning", out);
 	fputc('\n', out);
 	str_free(&dims);
 	arena_free(&a);

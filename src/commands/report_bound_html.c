@@ -147,6 +147,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 {
 	const struct analysis *a = session_analysis(s);
 	const struct plan *p = session_plan(s);
+	const struct device *d = session_device(s);
 	struct str line = { 0 };
 	char on[160], lo[STR_QUANTITY], hi[STR_QUANTITY], now[32];
 	fputs("<h2>What this is of</h2>\n<table><tbody>\n", out);
@@ -155,9 +156,8 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
 	str_clear(&line);
 	fact(out, "type", "%s", dtype_name(p->dtype));
-	fact(out, "device", "%s", session_device(s)->model ? session_device(s)->model : "none");
-	fact(out, "stack", "%s",
-		session_device(s)->stack && *session_device(s)->stack ? session_device(s)->stack : "unknown");
+	fact(out, "device", "%s", d->model ? d->model : "none");
+	fact(out, "stack", "%s", d->stack && *d->stack ? d->stack : "unknown");
 	if (session_described(s))
 		fact(out, "described only", "nothing was measured on this device: all times are estimates");
 	scenario_text(&a->scenario, on, sizeof(on));

@@ -436,13 +436,14 @@ static void placement_text(struct arena *a, const struct session *s, const struc
 
 void report_compare_text(struct session *s, const struct comparison *c, bool ascii, FILE *out)
 {
+	const struct device *d = session_device(s);
 	struct arena a = { 0 };
 	const struct reality *y = c->reality;
 	model_text(&a, s, out);
 	who_text(&a, c->execution, out);
-	if (session_device(s)->model)
-		fprintf(out, "bound of      %s, %s\n", session_device(s)->model,
-			session_device(s)->stack ? session_device(s)->stack : "");
+	if (d->model)
+		fprintf(out, "bound of      %s, %s\n", d->model,
+			d->stack ? d->stack : "");
 	if (y->prevents & USE_RATIO)
 		fprintf(out, "%s\n",
 			text_cut(&a, arena_printf(&a, "not comparable: %s", y->not_comparable), 80, false));

@@ -123,11 +123,12 @@ static void cover_text(const struct report_models *r, bool by_time, struct arena
 
 void report_models_text(const struct session *s, const struct report_models *r, FILE *out)
 {
+	const struct device *d = session_device(s);
 	struct arena a = { 0 };
 	char words[64];
 	fprintf(out, "%s\n%s, %s\n\n", session_sweep_text(words, sizeof(words), r->batch, r->dtype),
-		session_device(s)->model ? session_device(s)->model : "no device",
-		session_device(s)->stack ? session_device(s)->stack : "");
+		d->model ? d->model : "no device",
+		d->stack ? d->stack : "");
 	models_text(r, &a, out);
 	pairs_text(r, &a, out);
 	cover_text(r, false, &a, out);

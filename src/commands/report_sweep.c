@@ -141,14 +141,15 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 
 void report_sweep_text(const struct session *s, const struct report_sweep *r, bool ascii, FILE *out)
 {
+	const struct device *d = session_device(s);
 	struct arena a = { 0 };
 	char words[SCENARIO_TEXT_SIZE];
 	int width = report_width(out);
 	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
 	fprintf(out, "%s  %s\n%s, %s\n\n", text_clean(&a, text_of(session_model(s)->path)),
 		scenario_text(session_scenario(s), words, sizeof(words)),
-		session_device(s)->model ? session_device(s)->model : "no device",
-		session_device(s)->stack ? session_device(s)->stack : "");
+		d->model ? d->model : "no device",
+		d->stack ? d->stack : "");
 	head_print(r, &sheet, &a, out);
 	for (int i = 0; i < r->count; i++) {
 		if (i && r->rows[i].first && sheet.series_rows > 1)

@@ -1,4 +1,5 @@
-/* Constant masks of causal attention: ... x queries x keys. Query i sees the keys up to i + keys - queries. */
+/* Constant masks of causal attention: ... x queries x keys. Query i sees the keys up to i + keys - queries.
+ */
 #ifndef MODEL_TRIANGLE_H
 #define MODEL_TRIANGLE_H
 

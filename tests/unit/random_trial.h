@@ -1,5 +1,5 @@
-/* Trials: random models with random results, one a seed. A check that fails names the seed, and an environment
- * variable runs that one alone. */
+/* Trials: random models with random results, one a seed. A check that fails names the seed, and an
+ * environment variable runs that one alone. */
 #ifndef RANDOM_TRIAL_H
 #define RANDOM_TRIAL_H
 

@@ -101,16 +101,13 @@ static const struct {
 static const char *device_text(struct app *app, int form)
 {
 	const struct session *s = app->session;
-	const char *threads = session_device(s)->threads > 0
-				      ? arena_printf(&app->scratch, "%d thread%s", session_device(s)->threads,
-						session_device(s)->threads == 1 ? "" : "s")
-				      : "";
-	if (!session_device(s)->name && !session_device(s)->model)
+	const struct device *d = session_device(s);
+	const char *threads = d->threads > 0 ? arena_printf(&app->scratch, "%d thread%s", d->threads,
+		d->threads == 1 ? "" : "s") : "";
+	if (!d->name && !d->model)
 		return session_queue(s) ? "starting the runner" : "no device";
 	const char *out = !device_forms[form].model ? ""
-		: session_device(s)->model
-		? device_brief(app, session_device(s)->model, device_forms[form].cores)
-		: session_device(s)->name;
+		: d->model ? device_brief(app, d->model, device_forms[form].cores) : d->name;
 	if (device_forms[form].threads)
 		out = joined(app, out, threads);
 	return joined(app, out, stack_brief(app, device_forms[form].stack));

@@ -246,14 +246,15 @@ static int sweep_left(const struct app *app)
 void app_counts_renew(struct app *app)
 {
 	const struct session *s = app->session;
+	const struct analysis *x = session_analysis(s);
 	struct arena a = { 0 };
 	int count = 0;
 	app->failed_count = app->suspect_count = app->unmeasured_count = 0;
 	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
-	if (!session_analysis(s))
+	if (!x)
 		return;
-	for (int i = 0; session_analysis(s)->coverage.missing && i < session_analysis(s)->layer_count; i++) {
-		if (session_analysis(s)->layers[i].origin != ORIGIN_MISSING)
+	for (int i = 0; x->coverage.missing && i < x->layer_count; i++) {
+		if (x->layers[i].origin != ORIGIN_MISSING)
 			continue;
 		enum status status = missing_status(app, i);
 		app->suspect_count += status == STATUS_MISTRUSTED;
@@ -265,7 +266,7 @@ void app_counts_renew(struct app *app)
 				      : NULL;
 	for (int i = 0; i < count; i++)
 		app->unmeasured_count += !results_is_finished(session_results(s), texts[i]);
-	app->unmeasured_count += session_queue(s) ? session_analysis(s)->beside_unmeasured : 0;
+	app->unmeasured_count += session_queue(s) ? x->beside_unmeasured : 0;
 	arena_free(&a);
 }
 

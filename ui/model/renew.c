@@ -65,9 +65,10 @@ enum app_change app_renew(struct app *app)
 	}
 	app_counts_renew(app);
 	app->most_ns = 0;
-	for (int i = 0; session_analysis(s) && i < session_analysis(s)->layer_count; i++)
-		if (session_analysis(s)->layers[i].ns > app->most_ns)
-			app->most_ns = session_analysis(s)->layers[i].ns;
+	const struct analysis *a = session_analysis(s);
+	for (int i = 0; a && i < a->layer_count; i++)
+		if (a->layers[i].ns > app->most_ns)
+			app->most_ns = a->layers[i].ns;
 	if (app->layer >= app->place_count)
 		app->layer = app_plan(app) ? app_plan(app)->layer_count - 1 : -1;
 	if (renewed) {
