@@ -117,6 +117,7 @@ struct study {
 		int count;
 		bool finished;  /* measured to the end; before that, a slow algorithm may be the only
 				   result */
+		bool usable;    /* one of them has a time */
 		bool matrix, relaxed, in_place; /* algorithms on matrix units were measured, of relaxed
 						   math, that write over an input */
 		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
@@ -266,6 +267,11 @@ void study_lists_close(struct study *st);
 /* The problem as parsed, or NULL: its text is not valid. Only its first problem_extent bytes are there. */
 const struct problem *study_problem(const struct study *st, int distinct);
 /* Price of a distinct problem; `best` overrides the scenario's. */
+static inline double study_list_ns(
+	const struct study *st, struct price_list *list, const struct scenario *s, int distinct)
+{
+	return list->state[distinct] ? list->ns[distinct] : study_list_price(st, list, s, distinct)->ns;
+}
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
 /* ... of an algorithm with one of these pairs of layouts (bits). */
 struct price study_price_in(

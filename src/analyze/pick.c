@@ -241,12 +241,10 @@ static bool refused(const struct found *f, const struct scenario *s)
 
 const char *study_other_launch(const struct study *st, const struct scenario *s, int distinct)
 {
-	const struct found *f = &st->found[distinct];
-	for (int i = 0; i < f->count && f->finished; i++)
-		if (usable(f->results[i]))
-			return s->amortized ? "only measured isolated (-w launch=isolated)" :
-					      "only measured amortized (-w launch=amortized)";
-	return NULL;
+	if (!st->found[distinct].finished || !st->found[distinct].usable)
+		return NULL;
+	return s->amortized ? "only measured isolated (-w launch=isolated)" :
+			      "only measured amortized (-w launch=amortized)";
 }
 
 static const char *found_why(const struct found *f, const struct scenario *s)
@@ -408,9 +406,10 @@ static void found_read(struct found *f, const struct results *results, const cha
 	f->results = results_of(results, text, &f->count);
 	f->finished = results_is_finished(results, text);
 	f->rough = results_rough(results, text);
-	f->matrix = f->relaxed = f->in_place = false;
+	f->usable = f->matrix = f->relaxed = f->in_place = false;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *r = f->results[i];
+		f->usable = f->usable || usable(r);
 		f->matrix |= r->status == STATUS_OK && r->algorithm.matrix == MATRIX_YES;
 		f->relaxed = f->relaxed || (r->status == STATUS_OK && !is_strict(r));
 		f->in_place = f->in_place || algorithm_is_in_place(&r->algorithm);

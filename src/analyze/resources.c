@@ -191,14 +191,14 @@ static double least_total(const struct needs *n, const double *weight)
 	for (int i = 0; i < st->distinct_count; i++) {
 		if (!x->asked[i])
 			continue;
-		uses.prices[i] = *solution_at(x, i);
 		uses.state[i] = solution_list(x, i)->state[i];
+		uses.prices[i].estimated = uses.state[i] & PRICE_ESTIMATED;
 		uses.prices[i].ns = uses.ns[i] = least_use(n, i, weight);
 	}
 	for (int i = 0; i < st->node_count; i++) {
 		int problem = st->node_problem[i], layer = st->node_layer[i];
 		bool assumed = layer >= 0 && x->assumed_layer && x->assumed_layer[layer].assumed;
-		y.cost[i] = isnan(x->cost[i]) ? NAN : problem < 0 || assumed ? 0 : uses.prices[problem].ns;
+		y.cost[i] = isnan(x->cost[i]) ? NAN : problem < 0 || assumed ? 0 : uses.ns[problem];
 	}
 	for (int i = 0; x->assumed_group && i < st->groups; i++) {
 		y.assumed_group[i] = x->assumed_group[i];
