@@ -125,7 +125,7 @@ static void fill_layers(struct arena *a, struct analysis *out, const struct stud
 		out->coverage.mistrusted += c->mistrusted;
 		out->coverage.nearest += c->nearest;
 		out->coverage.at_least += c->at_least;
-		out->coverage.noisy += !c->mistrusted && c->result && c->result->stats.stop == STOP_DISTURBED;
+		out->coverage.noisy += !c->mistrusted && c->noisy;
 	}
 	out->coverage.flops_measured_share = known > 0 ? measured / known : NAN;
 	out->coverage.cost_proxy_share = cost > 0 ? proxy / cost : NAN;

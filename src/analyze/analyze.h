@@ -131,6 +131,7 @@ struct layer_cost {
 	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
 	bool at_least;              /* the cost of one iteration of a loop whose count is unknown, or of the
 				       cheaper of two branches: print `~`; why has the reason */
+	bool noisy;                 /* the result's measurement was disturbed */
 	bool critical;              /* has a cost, and is on the longest path */
 	bool mistrusted;            /* suspect: the cost is below what the measured peaks allow
 				       (roofline_mistrusts), so one of them is wrong. Still part of the
