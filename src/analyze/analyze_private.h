@@ -273,6 +273,9 @@ static inline double study_list_ns(
 	return list->state[distinct] ? list->ns[distinct] : study_list_price(st, list, s, distinct)->ns;
 }
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
+/* True if the peaks, which must be known, make a result of branches side by side suspect. Kept: parsing the
+ * text takes longer than all else of an analysis. */
+bool study_mistrusts_beside(const struct study *st, const char *text, const struct result *r);
 /* ... of an algorithm with one of these pairs of layouts (bits). */
 struct price study_price_in(
 	const struct study *st, const struct scenario *s, int distinct, bool best, uint32_t pairs);

@@ -351,23 +351,9 @@ void solve_besides(const struct study *st, const struct scenario *s, struct aren
 
 /* ---- for the analysis */
 
-/* seen: the answer for each text so far, because parsing takes longer than all else. */
-static bool is_mistrusted(const struct study *st, const struct beside_priced *r, struct hash *seen)
-{
-	struct problem p;
-	if (!st->on.peaks || !r->price.result)
-		return false;
-	int64_t *at = hash_at(seen, text_of(r->text));
-	if (*at < 0)
-		*at = problem_parse(text_of(r->text), &p, NULL) == 0 &&
-			roofline_mistrusts(&p, st->on.peaks, r->price.result);
-	return *at > 0;
-}
-
 void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x)
 {
 	const struct besides *b = x->besides;
-	struct hash seen = { 0 };
 	out->besides = ARENA_ARRAY(a, struct beside_cost, b->count);
 	out->beside_saves_ns = b->saves_ns;
 	out->beside_unmeasured = b->lacking_count;
@@ -388,11 +374,12 @@ void beside_fill(struct arena *a, struct analysis *out, const struct study *st, 
 			.text = arena_strndup(a, r->text, strlen(r->text)), .layers = layers,
 			.branch = branch, .layer_count = count, .branch_count = r->set->branch_count,
 			.alone_ns = r->alone_ns, .ns = r->price.ns, .result = r->price.result, .why = r->why,
-			.mistrusted = is_mistrusted(st, r, &seen), .used = r->chosen };
+			.mistrusted = st->on.peaks && r->price.result &&
+				study_mistrusts_beside(st, r->text, r->price.result),
+			.used = r->chosen };
 		out->beside_mistrusted += r->chosen && out->besides[out->beside_count - 1].mistrusted;
 		out->rough |= r->chosen && r->price.rough;
 	}
-	hash_free(&seen);
 }
 
 void beside_interval(

@@ -14,8 +14,17 @@
 
 #define LISTS_BYTES_MAX ((size_t)96 << 20) /* beyond it, those that were asked longest ago are dropped */
 
+/* Whether a result of branches side by side is suspect. */
+struct verdict {
+	const struct result *of;
+	bool mistrusted;
+};
+
 struct price_lists {
 	struct arena guesses;
+	struct hash besides;     /* text of branches side by side -> its verdict; keys are in guesses */
+	struct verdict *verdicts;
+	int verdict_count, verdict_capacity;
 	uint64_t asked;          /* how often lists were asked */
 	struct arena parsed;     /* of study_problem: results do not change it */
 	struct hash texts;       /* of study_distinct_of: text -> distinct problem; made when first asked */
@@ -175,6 +184,7 @@ void study_lists_close(struct study *st)
 		arena_free(&st->lists->parsed);
 		hash_free(&st->lists->texts);
 		free(st->lists->items);
+		free(st->lists->verdicts);
 	}
 	free(st->lists);
 	st->lists = NULL;
@@ -185,6 +195,8 @@ void study_forget_prices(struct study *st)
 	for (int i = 0; i < st->lists->count; i++)
 		list_free(st->lists->items[i]);
 	arena_free(&st->lists->guesses);
+	hash_free(&st->lists->besides);
+	st->lists->verdict_count = 0;
 	st->lists->count = st->lists->last[0] = st->lists->last[1] = 0;
 	memset(st->roofs, 0, (size_t)st->distinct_count * sizeof(*st->roofs));
 }
@@ -194,6 +206,23 @@ const struct estimate *study_keep_guess(const struct study *st, const struct est
 	struct estimate *kept = ARENA_NEW(&st->lists->guesses, struct estimate);
 	*kept = *guess;
 	return kept;
+}
+
+bool study_mistrusts_beside(const struct study *st, const char *text, const struct result *r)
+{
+	struct price_lists *l = st->lists;
+	struct problem p;
+	int64_t at = hash_find(&l->besides, text_of(text));
+	if (at < 0) {
+		VEC_GROW(l->verdicts, l->verdict_count, l->verdict_capacity);
+		l->verdicts[l->verdict_count] = (struct verdict){ NULL, false };
+		text = arena_strndup(&l->guesses, text, strlen(text));
+		at = *hash_at(&l->besides, text_of(text)) = l->verdict_count++;
+	}
+	if (l->verdicts[at].of != r)
+		l->verdicts[at] = (struct verdict){ r, problem_parse(text_of(text), &p, NULL) == 0 &&
+			roofline_mistrusts(&p, st->on.peaks, r) };
+	return l->verdicts[at].mistrusted;
 }
 
 void study_trim(struct study *st)
