@@ -87,6 +87,14 @@ struct marks {
 					 nondeterministic */
 	bool in_place;                /* ... writes over an input */
 	double workspace_bytes;       /* the most that one needs; INFINITY: unknown for one */
+	/* those of status ok have, for what-ifs that are available only with them */
+	struct {
+		const char *api;      /* of the first one; NULL: none */
+		enum cache cache;
+		bool apis, caches;    /* another one differs */
+		bool workspace, random;
+		bool matrix, relaxed; /* ... uses matrix units, has relaxed math */
+	} offers;
 };
 
 struct study {
@@ -118,8 +126,7 @@ struct study {
 		bool finished;  /* measured to the end; before that, a slow algorithm may be the only
 				   result */
 		bool usable;    /* one of them has a time */
-		bool matrix, relaxed, in_place; /* algorithms on matrix units were measured, of relaxed
-						   math, that write over an input */
+		bool in_place;  /* an algorithm writes over an input */
 		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
 		const struct result *rough; /* results_rough */
 		/* each of its layers may write over an input (plan_overwrites), without and with the what-if

@@ -33,26 +33,21 @@ bool matrix_available(const struct study *st)
 	bool device = !st->device || st->device->has_matrix;
 	if (st->on.estimate && st->on.peaks)
 		return estimates_differ(st, false);
-	for (int i = 0; i < st->distinct_count; i++) {
+	for (int i = 0; device && !st->marks.offers.matrix && i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
 		bool open = st->wanted[i] && !f->answered[st->cache][LAUNCH_AMORTIZED] &&
 			!f->answered[st->cache][LAUNCH_ISOLATED];
-		if (f->matrix || (device && open && matrix_possible(study_text(st, i), true)))
+		if (open && matrix_possible(study_text(st, i), true))
 			return true;
 	}
-	return false;
+	return st->marks.offers.matrix;
 }
 
 /* True if the what-if math can have an effect: a result has relaxed math. Libraries list strict and relaxed
  * algorithms together, so measured results are enough to decide. */
 bool math_available(const struct study *st)
 {
-	if (st->on.estimate && st->on.peaks)
-		return estimates_differ(st, true);
-	for (int i = 0; i < st->distinct_count; i++)
-		if (st->found[i].relaxed)
-			return true;
-	return false;
+	return st->on.estimate && st->on.peaks ? estimates_differ(st, true) : st->marks.offers.relaxed;
 }
 
 /* True if any result exists; estimates have one algorithm. */
@@ -83,63 +78,24 @@ bool assume_available(const struct study *st)
 	return false;
 }
 
-/* True if a usable result passes the test. */
-static bool any_result(
-	const struct study *st, bool (*test)(const struct result *r, const struct result *first))
-{
-	const struct result *first = NULL;
-	for (int i = 0; i < st->distinct_count; i++)
-		for (int k = 0; k < st->found[i].count; k++) {
-			const struct result *r = st->found[i].results[k];
-			if (r->status != STATUS_OK)
-				continue;
-			first = first ? first : r;
-			if (test(r, first))
-				return true;
-		}
-	return false;
-}
-
-static bool needs_workspace(const struct result *r, const struct result *first)
-{
-	(void)first;
-	return !(r->algorithm.workspace_bytes <= 0); /* NaN: unknown */
-}
-
-static bool varies(const struct result *r, const struct result *first)
-{
-	(void)first;
-	return is_nondeterministic(r);
-}
-
-static bool other_library(const struct result *r, const struct result *first)
-{
-	return strcmp(r->algorithm.api, first->algorithm.api) != 0;
-}
-
-static bool other_cache(const struct result *r, const struct result *first)
-{
-	return r->cache != first->cache;
-}
-
 bool workspace_available(const struct study *st)
 {
-	return any_result(st, needs_workspace);
+	return st->marks.offers.workspace;
 }
 
 bool deterministic_available(const struct study *st)
 {
-	return any_result(st, varies);
+	return st->marks.offers.random;
 }
 
 bool libraries_available(const struct study *st)
 {
-	return any_result(st, other_library);
+	return st->marks.offers.apis;
 }
 
 bool cache_available(const struct study *st)
 {
-	return any_result(st, other_cache);
+	return st->marks.offers.caches;
 }
 
 /* Layers that have an algorithm of the named libraries; 0 shows a misspelt name. */

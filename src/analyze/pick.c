@@ -401,18 +401,32 @@ static void mark(struct marks *m, const struct result *r)
 		m->workspace_bytes = isnan(bytes) ? INFINITY : bytes;
 }
 
+static void mark_offer(struct marks *m, const struct result *r)
+{
+	bool first = !m->offers.api;
+	if (r->status != STATUS_OK)
+		return;
+	if (first) {
+		m->offers.api = r->algorithm.api;
+		m->offers.cache = r->cache;
+	}
+	m->offers.apis = m->offers.apis || strcmp(r->algorithm.api, m->offers.api) != 0;
+	m->offers.caches |= r->cache != m->offers.cache;
+	m->offers.workspace |= !(r->algorithm.workspace_bytes <= 0); /* NaN: unknown */
+	m->offers.random = m->offers.random || is_nondeterministic(r);
+	m->offers.matrix |= r->algorithm.matrix == MATRIX_YES;
+	m->offers.relaxed = m->offers.relaxed || !is_strict(r);
+}
+
 static void found_read(struct found *f, const struct results *results, const char *text)
 {
 	f->results = results_of(results, text, &f->count);
 	f->finished = results_is_finished(results, text);
 	f->rough = results_rough(results, text);
-	f->usable = f->matrix = f->relaxed = f->in_place = false;
+	f->usable = f->in_place = false;
 	for (int i = 0; i < f->count; i++) {
-		const struct result *r = f->results[i];
-		f->usable = f->usable || usable(r);
-		f->matrix |= r->status == STATUS_OK && r->algorithm.matrix == MATRIX_YES;
-		f->relaxed = f->relaxed || (r->status == STATUS_OK && !is_strict(r));
-		f->in_place = f->in_place || algorithm_is_in_place(&r->algorithm);
+		f->usable = f->usable || usable(f->results[i]);
+		f->in_place = f->in_place || algorithm_is_in_place(&f->results[i]->algorithm);
 	}
 	for (int i = 0; i < CACHE_COUNT * LAUNCH_COUNT; i++) {
 		enum cache c = (enum cache)(i / LAUNCH_COUNT);
@@ -425,8 +439,10 @@ void study_read(struct study *st, int distinct)
 {
 	struct found *f = &st->found[distinct];
 	found_read(f, st->on.results, study_text(st, distinct));
-	for (int i = 0; i < f->count; i++)
+	for (int i = 0; i < f->count; i++) {
 		mark(&st->marks, f->results[i]);
+		mark_offer(&st->marks, f->results[i]);
+	}
 	if (f->rough)
 		mark(&st->marks, f->rough);
 	st->marks.in_place = st->marks.in_place || f->in_place;
