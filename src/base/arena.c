@@ -2,6 +2,7 @@
 
 #include "base/arena.h"
 
+#include <fcntl.h>
 #include <malloc.h>
 #include <stdarg.h>
 #include <stdbool.h>
@@ -10,10 +11,12 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <unistd.h>
 
 #define ARENA_ALIGN (sizeof(union arena_word))
 #define ARENA_FIRST_BLOCK 4096
 #define ARENA_LAST_BLOCK (1 << 20)
+#define ARENA_MAPPED ((size_t)32 << 20) /* malloc maps such blocks */
 
 union arena_word {
 	int64_t i;
@@ -57,6 +60,27 @@ void base_memory_keep(void)
 		free(blocks[i]);
 }
 
+/* Resident memory without that of files; 0: unknown. */
+static size_t resident_bytes(void)
+{
+	char text[128] = "";
+	unsigned long size, all, files;
+	int fd = open("/proc/self/statm", O_RDONLY | O_CLOEXEC);
+	ssize_t n = fd < 0 ? -1 : read(fd, text, sizeof(text) - 1);
+	if (fd >= 0)
+		close(fd);
+	bool known = n > 0 && sscanf(text, "%lu %lu %lu", &size, &all, &files) == 3 && all > files;
+	return known ? (all - files) * (size_t)sysconf(_SC_PAGESIZE) : 0;
+}
+
+void base_memory_trim(void)
+{
+	struct mallinfo2 m = mallinfo2();
+	size_t used = m.uordblks + m.hblkhd, resident = resident_bytes();
+	if (resident > used + used / 2 + BASE_SPARE)
+		malloc_trim(0);
+}
+
 void *base_malloc(size_t size)
 {
 	void *p = malloc(size ? size : 1);
@@ -87,6 +111,14 @@ char *base_strdup(const char *s)
 	return memcpy(base_malloc(n), s, n);
 }
 
+/* Huge pages, if the kernel grants them: one page fault instead of 512. */
+static void pages_ask(const struct arena_block *b)
+{
+	uintptr_t from = ((uintptr_t)b + LARGE_PAGE - 1) & ~(LARGE_PAGE - 1);
+	uintptr_t to = ((uintptr_t)b->bytes + b->size) & ~(LARGE_PAGE - 1);
+	madvise((void *)from, to - from, MADV_HUGEPAGE);
+}
+
 static struct arena_block *arena_grow(struct arena *a, size_t need)
 {
 	size_t size = a->block ? a->block->size * 2 : ARENA_FIRST_BLOCK;
@@ -100,6 +132,8 @@ static struct arena_block *arena_grow(struct arena *a, size_t need)
 	b->used = 0;
 	b->size = size;
 	b->blank = blank;
+	if (size >= ARENA_MAPPED)
+		pages_ask(b);
 	a->block = b;
 	return b;
 }
@@ -165,6 +199,25 @@ void arena_adopt(struct arena *to, struct arena *from)
 		to->block = from->block;
 	to->total += from->total;
 	*from = (struct arena){ 0 };
+}
+
+struct arena_mark arena_mark(const struct arena *a)
+{
+	return (struct arena_mark){ a->block, a->block ? a->block->used : 0, a->total };
+}
+
+void arena_return(struct arena *a, struct arena_mark to)
+{
+	while (a->block != to.block) {
+		struct arena_block *before = a->block->before;
+		free(a->block);
+		a->block = before;
+	}
+	if (a->block && a->block->used != to.used) {
+		a->block->used = to.used;
+		a->block->blank = false;
+	}
+	a->total = to.total;
 }
 
 void arena_clear(struct arena *a)

@@ -21,6 +21,14 @@ char *arena_printf(struct arena *a, const char *fmt, ...) __attribute__((format(
 /* Moves the blocks of `from` to `to`: pointers into them stay valid until `to` is freed. `from` is empty
  * afterwards. */
 void arena_adopt(struct arena *to, struct arena *from);
+/* Frees what was allocated since the mark, of the same arena, which was not emptied meanwhile: for loops that
+ * need memory in each pass only. */
+struct arena_mark {
+	struct arena_block *block;
+	size_t used, total;
+};
+struct arena_mark arena_mark(const struct arena *a);
+void arena_return(struct arena *a, struct arena_mark to);
 /* Empties the arena but keeps its newest block for later allocations. */
 void arena_clear(struct arena *a);
 /* Frees every block; the arena is empty and usable again. */
@@ -32,6 +40,10 @@ void arena_free(struct arena *a);
 /* Tunes malloc: freed memory is kept for reuse, up to 512 MiB, instead of being returned to the kernel.
  * main() calls it before anything else. */
 void base_memory_keep(void);
+/* Returns freed memory to the kernel after all, if it is more than half of the memory in use and BASE_SPARE.
+ * Takes microseconds if it is not. */
+#define BASE_SPARE ((size_t)16 << 20)
+void base_memory_trim(void);
 /* malloc family that aborts when memory runs out. */
 void *base_malloc(size_t size);
 void *base_calloc(size_t count, size_t size);

@@ -42,10 +42,68 @@ static void test_arena(void)
 	arena_clear(&a);
 	ok(a.block && a.total == 0, "arena_clear keeps the newest block");
 	ok(*(char *)arena_alloc(&a, 3) == 0 && a.total > 0, "reused memory is zeroed");
+	char *huge = arena_alloc(&a, 40 << 20);
+	size_t wrong = 0;
+	for (size_t i = 0; i < 40 << 20; i++)
+		wrong += huge[i] != 0;
+	is_int((int)wrong, 0, "so is that of a block that malloc maps");
 	arena_free(&a);
 	ok(a.block == NULL && a.total == 0, "arena_free frees every block");
 	arena_clear(&a);
 	ok(a.block == NULL, "an empty arena stays empty");
+}
+
+static void test_arena_mark(void)
+{
+	struct arena a = { 0 };
+	struct arena_mark empty = arena_mark(&a);
+	char *kept = arena_strndup(&a, "kept", 4);
+	struct arena_mark mark = arena_mark(&a);
+	char *first = arena_alloc(&a, 100);
+	for (int i = 0; i < 1000; i++) {
+		arena_return(&a, mark);
+		memset(arena_alloc(&a, 5000), 1, 5000);
+		arena_printf(&a, "%d", i);
+	}
+	ok(a.total < 6000, "what a pass allocates is freed before the next: %zu bytes", a.total);
+	arena_return(&a, mark);
+	ok(arena_alloc(&a, 100) == first && first[99] == 0, "the memory is used again, and zero");
+	is_str(kept, "kept", "what was there before the mark stays");
+	arena_return(&a, empty);
+	ok(!a.block && a.total == 0, "a mark of the empty arena frees all");
+	arena_free(&a);
+}
+
+static long resident_kib(void)
+{
+	long size = 0, resident = 0;
+	FILE *f = fopen("/proc/self/statm", "r");
+	if (!f || fscanf(f, "%ld %ld", &size, &resident) != 2)
+		resident = 0;
+	if (f)
+		fclose(f);
+	return resident * (sysconf(_SC_PAGESIZE) / 1024);
+}
+
+/* Memory that malloc keeps between blocks in use. */
+static void test_trim(void)
+{
+	enum { BLOCKS = 800, BYTES = 100000 };
+	static char *blocks[BLOCKS];
+	base_memory_keep();
+	for (int i = 0; i < BLOCKS; i++)
+		memset(blocks[i] = base_malloc(BYTES), 1, BYTES);
+	char *last = base_malloc(100);
+	long full = resident_kib();
+	for (int i = 0; i < BLOCKS; i++)
+		free(blocks[i]);
+	long freed = resident_kib();
+	base_memory_trim();
+	long after = resident_kib();
+	bool sanitized = freed < full / 2 || full < BLOCKS * (BYTES / 1024);
+	ok(sanitized || after < freed - 50000, "freed memory is returned: %ld of %ld KiB are left", after, full);
+	memset(last, 2, 100);
+	free(last);
 }
 
 static void test_clean(void)
@@ -281,6 +339,8 @@ int main(void)
 	test_text();
 	test_error();
 	test_arena();
+	test_arena_mark();
+	test_trim();
 	test_clean();
 	test_is_clean();
 	test_columns();
