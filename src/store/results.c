@@ -14,22 +14,20 @@
  * for good is used again for a new result once nobody holds the results (results_hold), so that measuring
  * again and again takes no more memory. */
 struct results_entry {
-	int count, capacity;
-	const struct result **items;
-	int old_count, old_capacity;
-	const struct result **old;
+	const char *problem;
+	bool finished;
+	int count, old_count; /* the arrays have the next power of two as capacity */
+	const struct result **items, **old;
+	const struct result *rough;
 };
 
 struct results {
 	struct arena arena;
 	struct hash by_problem; /* text -> index in entries */
-	struct hash finished;
-	struct hash rough_by_problem; /* text -> index in rough */
-	const struct result **rough;
-	int rough_count, rough_capacity;
-	struct hash strings; /* interned texts: many results share few distinct ones */
+	struct hash strings; /* interned texts but problems: many results share few distinct ones */
 	struct results_entry *entries;
-	int count, capacity;
+	int count, capacity;  /* also of problems without results: finished, or with a rough one */
+	int measured_count;   /* problems with results */
 	const char **interned;
 	int interned_count, interned_capacity;
 	bool cache[CACHE_COUNT]; /* of results with status ok */
@@ -59,11 +57,8 @@ void results_free(struct results *r)
 	free(r->interned);
 	free(r->changed);
 	free(r->besides);
-	free(r->rough);
 	free(r->dropped);
-	hash_free(&r->rough_by_problem);
 	hash_free(&r->by_problem);
-	hash_free(&r->finished);
 	hash_free(&r->strings);
 	arena_free(&r->arena);
 	free(r);
@@ -111,11 +106,40 @@ static struct result *results_room(struct results *r)
 	return room;
 }
 
-static const struct result *results_copy(struct results *r, const struct result *one)
+/* The problem's entry, made if it is new. */
+static struct results_entry *results_entry_of(struct results *r, const char *problem)
+{
+	int64_t at = hash_find(&r->by_problem, text_of(problem));
+	if (at >= 0)
+		return &r->entries[at];
+	struct text copy = text_of(problem);
+	copy.p = arena_strndup(&r->arena, copy.p, copy.n);
+	*hash_at(&r->by_problem, copy) = r->count;
+	VEC_GROW(r->entries, r->count, r->capacity);
+	r->entries[r->count] = (struct results_entry){ .problem = copy.p };
+	return &r->entries[r->count++];
+}
+
+static const struct results_entry *results_entry_find(const struct results *r, const char *problem)
+{
+	static const struct results_entry none;
+	int64_t at = hash_find(&r->by_problem, text_of(problem));
+	return at < 0 ? &none : &r->entries[at];
+}
+
+/* Makes room for one more: most problems have few results. */
+static void results_grow(const struct result ***items, int count)
+{
+	if ((count & (count - 1)) == 0) /* 0 or a power of two: it is full */
+		*items = base_realloc(*items, (count ? 2 * (size_t)count : 1) * sizeof(**items));
+}
+
+/* problem: the entry's. */
+static const struct result *results_copy(struct results *r, const struct result *one, const char *problem)
 {
 	struct result *copy = results_room(r);
 	*copy = *one;
-	copy->problem = results_intern(r, one->problem);
+	copy->problem = problem;
 	copy->algorithm.api = results_intern(r, one->algorithm.api);
 	copy->algorithm.name = results_intern(r, one->algorithm.name);
 	copy->algorithm.layouts = results_intern(r, one->algorithm.layouts);
@@ -233,22 +257,23 @@ static void results_entry_retire(struct results *r, struct results_entry *e, con
 			e->old[i] = faster ? one : e->old[i];
 			return;
 		}
-	VEC_GROW(e->old, e->old_count, e->old_capacity);
+	results_grow(&e->old, e->old_count);
 	e->old[e->old_count++] = one;
 }
 
 /* Removes the results that `one` replaces, then inserts it in order. */
 static void results_entry_add(struct results *r, struct results_entry *e, const struct result *one)
 {
-	int kept = 0;
-	for (int i = 0; i < e->count; i++)
+	int kept = 0, had = e->count;
+	for (int i = 0; i < had; i++)
 		if (!results_replaces(one, e->items[i]))
 			e->items[kept++] = e->items[i];
 		else
 			results_entry_retire(r, e, e->items[i]);
-	e->count = kept;
-	VEC_GROW(e->items, e->count, e->capacity);
-	int at = e->count++;
+	if (kept == had) /* else the place of a removed one is free */
+		results_grow(&e->items, had);
+	e->count = kept + 1;
+	int at = kept;
 	for (; at > 0 && results_compare(e->items[at - 1], one) > 0; at--)
 		e->items[at] = e->items[at - 1];
 	e->items[at] = one;
@@ -274,10 +299,10 @@ static struct result results_texts(const struct result *one)
 	return whole;
 }
 
-static void results_entry_new(struct results *r, const char *problem)
+/* Notes the first result of a problem. */
+static void results_note_first(struct results *r, const char *problem)
 {
-	VEC_GROW(r->entries, r->count, r->capacity);
-	r->entries[r->count++] = (struct results_entry){ 0 };
+	r->measured_count++;
 	if (strncmp(problem, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) != 0)
 		return;
 	VEC_GROW(r->besides, r->beside_count, r->beside_capacity);
@@ -289,14 +314,11 @@ void results_add(struct results *r, const struct result *one)
 	struct result whole = results_texts(one);
 	if (results_is_there(r, &whole))
 		return;
-	const struct result *copy = results_copy(r, &whole);
-	int64_t *at = hash_at(&r->by_problem, text_of(copy->problem));
-	if (*at < 0) {
-		*at = r->count;
-		results_entry_new(r, copy->problem);
-	}
-	struct results_entry *e = &r->entries[*at];
-	results_note(r, copy->problem);
+	struct results_entry *e = results_entry_of(r, whole.problem);
+	const struct result *copy = results_copy(r, &whole, e->problem);
+	if (!e->count && !e->old_count)
+		results_note_first(r, e->problem);
+	results_note(r, e->problem);
 	if (copy->status == STATUS_OK)
 		r->cache[copy->cache] = true;
 	if (results_is_outdated(e, copy))
@@ -308,30 +330,25 @@ void results_add(struct results *r, const struct result *one)
 void results_add_rough(struct results *r, const struct result *one)
 {
 	struct result whole = results_texts(one);
-	const struct result *copy = results_copy(r, &whole);
-	int64_t *at = hash_at(&r->rough_by_problem, text_of(copy->problem));
-	if (*at < 0) {
-		VEC_GROW(r->rough, r->rough_count, r->rough_capacity);
-		*at = r->rough_count;
-		r->rough[r->rough_count++] = NULL;
-	}
-	if (r->rough[*at])
-		results_drop(r, r->rough[*at]);
-	r->rough[*at] = copy;
-	results_note(r, copy->problem);
+	struct results_entry *e = results_entry_of(r, whole.problem);
+	const struct result *before = e->rough;
+	e->rough = results_copy(r, &whole, e->problem);
+	if (before)
+		results_drop(r, before);
+	results_note(r, e->problem);
 }
 
 const struct result *results_rough(const struct results *r, const char *problem)
 {
-	int64_t at = hash_find(&r->rough_by_problem, text_of(problem));
-	return at < 0 || results_is_finished(r, problem) ? NULL : r->rough[at];
+	const struct results_entry *e = results_entry_find(r, problem);
+	return e->finished ? NULL : e->rough;
 }
 
 const struct result *const *results_of(const struct results *r, const char *problem, int *count)
 {
-	int64_t at = hash_find(&r->by_problem, text_of(problem));
-	*count = at < 0 ? 0 : r->entries[at].count;
-	return at < 0 ? NULL : (const struct result *const *)r->entries[at].items;
+	const struct results_entry *e = results_entry_find(r, problem);
+	*count = e->count;
+	return (const struct result *const *)e->items;
 }
 
 const char *const *results_besides(const struct results *r, int *count)
@@ -342,9 +359,9 @@ const char *const *results_besides(const struct results *r, int *count)
 
 const struct result *const *results_replaced(const struct results *r, const char *problem, int *count)
 {
-	int64_t at = hash_find(&r->by_problem, text_of(problem));
-	*count = at < 0 ? 0 : r->entries[at].old_count;
-	return at < 0 ? NULL : (const struct result *const *)r->entries[at].old;
+	const struct results_entry *e = results_entry_find(r, problem);
+	*count = e->old_count;
+	return (const struct result *const *)e->old;
 }
 
 bool results_have_cache(const struct results *r, enum cache c)
@@ -364,16 +381,15 @@ bool results_same_algorithm(const struct result *a, const struct result *b)
 
 void results_finish(struct results *r, const char *problem)
 {
-	const char *copy = results_intern(r, problem);
-	int64_t *finished = hash_at(&r->finished, text_of(copy));
-	if (*finished != 1)
-		results_note(r, copy);
-	*finished = 1;
+	struct results_entry *e = results_entry_of(r, problem);
+	if (!e->finished)
+		results_note(r, e->problem);
+	e->finished = true;
 }
 
 bool results_is_finished(const struct results *r, const char *problem)
 {
-	return hash_find(&r->finished, text_of(problem)) == 1;
+	return results_entry_find(r, problem)->finished;
 }
 
 uint64_t results_version(const struct results *r)
@@ -388,14 +404,13 @@ const char *results_changed(const struct results *r, uint64_t change)
 
 int results_problem_count(const struct results *r)
 {
-	return r->count;
+	return r->measured_count;
 }
 
 size_t results_bytes(const struct results *r)
 {
-	size_t arrays = r->changed_capacity + (size_t)r->rough_capacity + (size_t)r->interned_capacity +
-		(size_t)r->dropped_capacity;
+	size_t arrays = r->changed_capacity + (size_t)r->interned_capacity + (size_t)r->dropped_capacity;
 	for (int i = 0; i < r->count; i++)
-		arrays += (size_t)r->entries[i].capacity + (size_t)r->entries[i].old_capacity;
+		arrays += (size_t)r->entries[i].count + (size_t)r->entries[i].old_count;
 	return r->arena.total + arrays * sizeof(void *) + (size_t)r->capacity * sizeof(*r->entries);
 }
