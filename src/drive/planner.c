@@ -32,7 +32,7 @@ struct planner {
 	struct device device;
 	bool known;                  /* device is set */
 	struct arena arena;
-	struct hash by_problem;
+	struct hash by_problem, texts; /* texts: those of the replies */
 	int count, capacity;
 	struct question **questions; /* in the order of the requests; id = index + 1 */
 	int answered_until;          /* all before this index have a reply */
@@ -71,6 +71,7 @@ void planner_free(struct planner *p)
 	}
 	free(p->questions);
 	hash_free(&p->by_problem);
+	hash_free(&p->texts);
 	arena_free(&p->arena);
 	free(p);
 }
@@ -82,13 +83,26 @@ static struct question *question_find(const struct planner *p, const char *probl
 }
 
 /* Completes a request: PLANNED_YES if it has algorithms. */
+/* A copy of a text; equal texts have one. NULL counts as "". */
+static const char *text_once(struct planner *p, const char *text)
+{
+	struct text known = text_of(text ? text : "");
+	if (!known.n)
+		return "";
+	if (hash_find(&p->texts, known) < 0)
+		*hash_at(&p->texts, (struct text){ arena_strndup(&p->arena, known.p, known.n), known.n }) = 1;
+	return hash_key(&p->texts, known).p;
+}
+
 static void question_end(struct planner *p, struct question *q, const char *why)
 {
 	if (q->answer.state != PLANNED_ASKED)
 		return;
 	q->answer.state = q->answer.count ? PLANNED_YES : PLANNED_NO;
+	if (q->answer.count) /* many have few: no room is kept for more */
+		q->algorithms = base_realloc(q->algorithms, (size_t)q->answer.count * sizeof(*q->algorithms));
 	q->answer.algorithms = q->algorithms;
-	q->answer.why = why && *why ? arena_strndup(&p->arena, why, strlen(why)) : "";
+	q->answer.why = text_once(p, why);
 	p->open--;
 	p->version++;
 	while (p->answered_until < p->count && p->questions[p->answered_until]->answer.state != PLANNED_ASKED)
@@ -161,12 +175,12 @@ static void planner_send(struct planner *p)
 	}
 }
 
-static struct algorithm algorithm_copy(struct arena *a, const struct algorithm *from)
+static struct algorithm algorithm_copy(struct planner *p, const struct algorithm *from)
 {
 	struct algorithm to = *from;
 	const char **texts[] = { &to.api, &to.name, &to.layouts, &to.math, &to.notes };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		*texts[i] = *texts[i] ? arena_strndup(a, *texts[i], strlen(*texts[i])) : "";
+		*texts[i] = text_once(p, *texts[i]);
 	return to;
 }
 
@@ -179,7 +193,7 @@ static void planner_take(struct planner *p, const struct wire_message *m)
 		return;
 	if (m->type == WIRE_ALGORITHM && q->answer.count < ALGORITHMS_MAX) {
 		VEC_GROW(q->algorithms, q->answer.count, q->capacity);
-		q->algorithms[q->answer.count++] = algorithm_copy(&p->arena, &m->algorithm);
+		q->algorithms[q->answer.count++] = algorithm_copy(p, &m->algorithm);
 	} else if (m->type == WIRE_DONE) {
 		p->deaths = 0;
 		question_end(p, q, m->what);
