@@ -98,19 +98,18 @@ static void by_roofline(
 		snprintf(l->why, sizeof(l->why), "the layer moves no bytes");
 }
 
-struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k,
+struct limit limit_of_parsed(const struct layer_cost *c, const struct problem *problem, const struct peaks *k,
 	const struct scenario *s, enum cache cache)
 {
 	static const char *const none[ORIGIN_COUNT] = { [ORIGIN_FREE] = "the layer costs nothing",
 		[ORIGIN_FUSED] = "part of a fused kernel: see its first layer" };
 	struct limit l = { .intensity = NAN, .peak_per_s = NAN, .share = NAN };
-	struct problem p;
 	if (c->bodies || none[c->origin]) {
 		snprintf(l.why, sizeof(l.why), "%s",
 			c->bodies ? "it runs the layers of a subgraph: see those" : none[c->origin]);
 		return l;
 	}
-	if (!problem || problem_parse(text_of(problem), &p, NULL)) {
+	if (!problem) {
 		snprintf(l.why, sizeof(l.why), "the layer has no problem to measure");
 		return l;
 	}
@@ -120,8 +119,9 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 		units.relaxed = c->relaxed;
 	}
 	struct roof_parts parts =
-		roofline_parts(&p, k, &units, c->result ? c->result->cache : cache, c->result);
-	l.intensity = problem_bytes(&p) > 0 ? problem_flops(&p) / problem_bytes(&p) : NAN;
+		roofline_parts(problem, k, &units, c->result ? c->result->cache : cache, c->result);
+	double bytes = problem_bytes(problem);
+	l.intensity = bytes > 0 ? problem_flops(problem) / bytes : NAN;
 	double ns = c->origin == ORIGIN_MEASURED || c->origin == ORIGIN_PROXY ||
 			c->origin == ORIGIN_ROUGH ?
 		c->ns : NAN;
@@ -137,6 +137,14 @@ struct limit limit_of(const struct layer_cost *c, const char *problem, const str
 	else
 		by_roofline(&l, &parts, k, ns > 0 ? ns : NAN, k->sm == 0 && c->origin != ORIGIN_ESTIMATED);
 	return l;
+}
+
+struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k,
+	const struct scenario *s, enum cache cache)
+{
+	struct problem p;
+	bool valid = problem && problem_parse(text_of(problem), &p, NULL) == 0;
+	return limit_of_parsed(c, valid ? &p : NULL, k, s, cache);
 }
 
 const char *limit_problem(const struct analysis *a, const struct plan *p, int i)

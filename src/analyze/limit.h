@@ -54,6 +54,9 @@ bool limit_is_over(const struct limit *l);
  * microsecond. */
 struct limit limit_of(const struct layer_cost *c, const char *problem, const struct peaks *k,
 	const struct scenario *s, enum cache cache);
+/* The same of a parsed problem; NULL: unknown. */
+struct limit limit_of_parsed(const struct layer_cost *c, const struct problem *problem, const struct peaks *k,
+	const struct scenario *s, enum cache cache);
 /* The problem that layer i of a plan's main graph runs (a group's first layer: the fused one), or NULL. */
 const char *limit_problem(const struct analysis *a, const struct plan *p, int i);
 /* The same for layer i of a plan's main graph. */

@@ -3,6 +3,7 @@
 #include "analyze/reality_private.h"
 
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const struct { const char *name, *label, *text; } gap_rows[GAP_COUNT] = {
@@ -360,28 +361,39 @@ static void totals_sort(struct reality *y, const struct analysis *bound)
 		gap_add(&y->gaps[bound->host_bound ? GAP_LAUNCH : GAP_PARALLEL], rest, NAN, NAN);
 }
 
-/* Collects the layers of each kind: those of its groups; for fusion, those that the bound fuses in a group
- * that reality does not have. */
+/* The kinds to which a layer counts: that of its group, or GAP_UNMATCHED; and GAP_FUSION if the bound fuses
+ * it in a group that reality does not have. Returns their number. */
+static int kinds_of(const struct reality *y, const struct analysis *bound, int layer, enum gap_kind kinds[2])
+{
+	int row = y->match->row_of_layer[layer], group = row >= 0 ? y->group_of_row[row] : -1, count = 0;
+	const struct fusion_group *f = bound->layers[layer].group;
+	bool apart = false;
+	if (group >= 0 || bound_cost(bound, layer) > 0)
+		kinds[count++] = group >= 0 ? y->groups[group].kind : GAP_UNMATCHED;
+	for (int n = 0; f && n < f->layer_count; n++) {
+		int other = y->match->row_of_layer[f->layers[n]];
+		apart |= group >= 0 && other >= 0 && y->group_of_row[other] != group;
+	}
+	if (apart)
+		kinds[count++] = GAP_FUSION;
+	return count;
+}
+
+/* Collects the layers of each kind. */
 static void layers_list(struct arena *a, struct reality *y, const struct analysis *bound)
 {
+	enum gap_kind kinds[2];
+	int counts[GAP_COUNT] = { 0 };
+	for (int i = 0; i < y->match->layer_count; i++)
+		for (int n = kinds_of(y, bound, i, kinds); n > 0; n--)
+			counts[kinds[n - 1]]++;
 	for (int k = 0; k < GAP_COUNT; k++)
-		y->gaps[k].layers = ARENA_ARRAY(a, int, y->match->layer_count + 1);
-	for (int i = 0; i < y->match->layer_count; i++) {
-		int row = y->match->row_of_layer[i], group = row >= 0 ? y->group_of_row[row] : -1;
-		if (group >= 0) {
-			struct gap *p = &y->gaps[y->groups[group].kind];
+		y->gaps[k].layers = ARENA_ARRAY(a, int, counts[k]);
+	for (int i = 0; i < y->match->layer_count; i++)
+		for (int n = kinds_of(y, bound, i, kinds); n > 0; n--) {
+			struct gap *p = &y->gaps[kinds[n - 1]];
 			p->layers[p->layer_count++] = i;
-		} else if (bound_cost(bound, i) > 0)
-			y->gaps[GAP_UNMATCHED].layers[y->gaps[GAP_UNMATCHED].layer_count++] = i;
-		const struct fusion_group *f = bound->layers[i].group;
-		bool apart = false;
-		for (int n = 0; f && n < f->layer_count; n++) {
-			int other = y->match->row_of_layer[f->layers[n]];
-			apart |= group >= 0 && other >= 0 && y->group_of_row[other] != group;
 		}
-		if (apart)
-			y->gaps[GAP_FUSION].layers[y->gaps[GAP_FUSION].layer_count++] = i;
-	}
 }
 
 /* Sets the gap `unexplained` to measured - bound - the other gaps, so that the gaps add up exactly. Bound and
@@ -433,67 +445,153 @@ static void contradictions(struct reality *y, const struct analysis *bound)
 		high(y->measured_ns, y->hi) < low(y->bound_ns, y->bound_lo);
 }
 
-static void gaps_find(struct arena *a, struct reality *y, const struct ground *g, const struct scenario *s,
-	const struct analysis *bound, const bool *traced)
-{
-	struct arena scratch = { 0 };
-	struct scenario unfused = *s, plain;
-	unfused.fusion = false;
-	plain = unfused;
-	plain.matrix = false;
-	struct pricing on = { .scenario = s, .alone = s->fusion ? analyze(&scratch, g, &unfused) : bound };
-	struct sorting x = { .y = y, .plan = g->plan, .bound = bound,
-		.provider = main_provider(y->execution, traced),
-		.cache_differs = cache_differs(g, bound) != NULL,
-		.threads_share = threads_share(g->device, y->execution),
-		.plain = s->matrix ? analyze(&scratch, g, &plain) : NULL };
-	bool *inside = ARENA_ARRAY(&scratch, bool, g->plan->layer_count + 1);
-	struct study own;
-	if (g->shared)
-		on.study = analyzer_study(g->shared, g, s->layouts);
-	else
-		study_open(&own, g, s->layouts, true);
-	on.study = g->shared ? on.study : &own;
-	for (int i = 0; i < y->group_count; i++) {
-		group_cost(&y->groups[i], &on, inside);
-		group_sort(&x, &y->groups[i]);
-	}
-	if (!g->shared)
-		study_close(&own);
-	rows_sort(&x, traced);
-	launch_sort(y);
-	if (!isnan(y->bound_ns) && !isnan(y->measured_ns)) {
-		if (y->row_count)
-			totals_sort(y, bound);
-		close_sum(y, traced);
-	}
-	if (y->row_count)
-		layers_list(a, y, bound);
-	arena_free(&scratch);
-}
+/* ---- in steps ---- */
 
-struct reality *reality_of(struct arena *a, const struct ground *g, const struct scenario *s,
-	const struct analysis *bound, const struct execution *e, const struct match *m)
+#define STEP_GROUPS 10000 /* whose costs a step finds */
+
+struct reality_work {
+	struct arena *arena, scratch;
+	struct reality *y;
+	struct ground ground;
+	struct scenario scenario;
+	const struct analysis *bound;
+	bool *inside;                 /* per layer, for group_cost */
+	struct sorting sorting;
+	struct pricing pricing;
+	struct study own;             /* without a shared analyzer */
+	int next;                     /* group */
+};
+
+struct reality *reality_measured(struct arena *a, const struct execution *e, const struct match *m)
 {
 	struct reality *y = ARENA_NEW(a, struct reality);
+	y->pending = true;
 	y->execution = e;
 	y->match = m;
 	y->layers_ns = NAN;
 	for (int k = 0; k < GAP_COUNT; k++)
 		y->gaps[k].ns = y->gaps[k].lo = y->gaps[k].hi = NAN;
-	bool *traced = rows_traced(a, e);
-	measured_find(y, traced);
+	y->traced = rows_traced(a, e);
+	measured_find(y, y->traced);
+	groups_find(a, y, y->traced);
+	return y;
+}
+
+struct reality_work *reality_begin(struct arena *a, const struct ground *g, const struct scenario *s,
+	const struct analysis *bound, const struct reality *measured)
+{
+	struct reality_work *w = base_calloc(1, sizeof(*w));
+	struct reality *y = ARENA_NEW(a, struct reality);
+	*w = (struct reality_work){ .arena = a, .y = y, .ground = *g, .scenario = *s, .bound = bound };
+	*y = *measured;
 	y->bound_ns = bound->bound_ns;
 	y->bound_lo = bound->lo_ns;
 	y->bound_hi = bound->hi_ns;
 	y->bound_complete = bound->complete;
 	y->bound_estimated = bound->estimated || bound->rough;
-	struct comparable c = comparable_find(a, g, s, e, m, USE_CONTRADICTION);
+	struct comparable c = comparable_find(a, g, s, y->execution, y->match, USE_CONTRADICTION);
 	y->not_comparable = c.why;
 	y->prevents = c.prevents;
 	y->ratio = y->prevents & USE_RATIO ? NAN : y->bound_ns / y->measured_ns;
-	groups_find(a, y, traced);
-	gaps_find(a, y, g, s, bound, traced);
-	contradictions(y, bound);
+	return w;
+}
+
+/* The analyses beside the bound, one a step. Returns false if it has them. */
+static bool analyses_step(struct reality_work *w)
+{
+	const struct ground *g = &w->ground;
+	struct scenario other = w->scenario;
+	other.fusion = FUSION_OFF;
+	if (w->scenario.fusion && !w->pricing.alone) {
+		w->pricing.alone = analyze(&w->scratch, g, &other);
+		return true;
+	}
+	w->pricing.alone = w->pricing.alone ? w->pricing.alone : w->bound;
+	if (w->scenario.matrix && !w->sorting.plain) {
+		other.matrix = false;
+		w->sorting.plain = analyze(&w->scratch, g, &other);
+		return true;
+	}
+	return false;
+}
+
+static void groups_begin(struct reality_work *w)
+{
+	const struct ground *g = &w->ground;
+	w->inside = ARENA_ARRAY(&w->scratch, bool, g->plan->layer_count + 1);
+	w->pricing.scenario = &w->scenario;
+	w->sorting.y = w->y;
+	w->sorting.plan = g->plan;
+	w->sorting.bound = w->bound;
+	w->sorting.provider = main_provider(w->y->execution, w->y->traced);
+	w->sorting.cache_differs = cache_differs(g, w->bound) != NULL;
+	w->sorting.threads_share = threads_share(g->device, w->y->execution);
+	if (!g->shared)
+		study_open(&w->own, g, w->scenario.layouts, true);
+	w->pricing.study = g->shared ? analyzer_study(g->shared, g, w->scenario.layouts) : &w->own;
+}
+
+static void groups_step(struct reality_work *w)
+{
+	struct reality *y = w->y;
+	if (!w->inside)
+		groups_begin(w);
+	for (int end = w->next + STEP_GROUPS; w->next < y->group_count && w->next < end; w->next++) {
+		group_cost(&y->groups[w->next], &w->pricing, w->inside);
+		group_sort(&w->sorting, &y->groups[w->next]);
+	}
+}
+
+static void finish(struct reality_work *w)
+{
+	struct reality *y = w->y;
+	rows_sort(&w->sorting, y->traced);
+	launch_sort(y);
+	if (!isnan(y->bound_ns) && !isnan(y->measured_ns)) {
+		if (y->row_count)
+			totals_sort(y, w->bound);
+		close_sum(y, y->traced);
+	}
+	if (y->row_count)
+		layers_list(w->arena, y, w->bound);
+	y->pending = false;
+	contradictions(y, w->bound);
+}
+
+bool reality_step(struct reality_work *w)
+{
+	if (!w->y->pending)
+		return false;
+	if (analyses_step(w))
+		return true;
+	groups_step(w);
+	if (w->next < w->y->group_count)
+		return true;
+	finish(w);
+	return false;
+}
+
+struct reality *reality_of_work(const struct reality_work *w)
+{
+	return w->y;
+}
+
+void reality_end(struct reality_work *w)
+{
+	if (w && w->inside && !w->ground.shared)
+		study_close(&w->own);
+	if (w)
+		arena_free(&w->scratch);
+	free(w);
+}
+
+struct reality *reality_of(struct arena *a, const struct ground *g, const struct scenario *s,
+	const struct analysis *bound, const struct execution *e, const struct match *m)
+{
+	struct reality_work *w = reality_begin(a, g, s, bound, reality_measured(a, e, m));
+	struct reality *y = w->y;
+	while (reality_step(w))
+		;
+	reality_end(w);
 	return y;
 }

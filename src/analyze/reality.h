@@ -91,6 +91,7 @@ enum measured_from { MEASURED_NONE, MEASURED_LATENCY, MEASURED_PROFILED, MEASURE
 struct reality {
 	const struct execution *execution; /* borrowed */
 	const struct match *match;         /* borrowed */
+	bool pending;             /* costs, kinds and gaps are not computed yet (reality_step) */
 	enum measured_from from;  /* LATENCY: runs without profiler; PROFILED: profiled runs less the
 				     profiler's predicted cost; SUM: only the layers' sum is known */
 	double measured_ns, lo, hi; /* NaN unknown */
@@ -105,6 +106,7 @@ struct reality {
 				     known (without a bound: only those that need none) */
 	int group_count;
 	struct reality_group *groups; /* by their first rows */
+	bool *traced;             /* per row: it is of the topmost level */
 	int *group_of_row;        /* per row: index of its group, or -1 */
 	int *gap_of_row;          /* per row without a group: the gap to which it counts, or -1 */
 	int doubt_count[DOUBT_COUNT]; /* groups by reason; [DOUBT_NONE]: kind FASTER without a reason */
@@ -122,11 +124,24 @@ struct reality {
  * scenario. The match is with the ground's plan. Takes two analyses more. */
 struct reality *reality_of(struct arena *a, const struct ground *g, const struct scenario *s,
 	const struct analysis *bound, const struct execution *e, const struct match *m);
+/* What does not depend on the bound: the measured times, and the groups with their real times. In arena a. */
+struct reality *reality_measured(struct arena *a, const struct execution *e, const struct match *m);
+/* reality_of in steps, each of which takes no longer than an analysis; `measured` lends it its groups, until
+ * the next work with it begins. reality_of_work: the reality, which stays when the work ends; while it is
+ * `pending` it has what was measured, the real times of the groups, and the ratio. reality_step returns true
+ * while there is more to do; results and bound must stay as they were. reality_end frees the work, finished
+ * or not; it may be NULL. */
+struct reality_work;
+struct reality_work *reality_begin(struct arena *a, const struct ground *g, const struct scenario *s,
+	const struct analysis *bound, const struct reality *measured);
+struct reality *reality_of_work(const struct reality_work *w);
+bool reality_step(struct reality_work *w);
+void reality_end(struct reality_work *w);
 
 /* True if the group contradicts the bound: measured, comparable, and faster with intervals apart. */
 static inline bool reality_contradicts(const struct reality *y, const struct reality_group *g)
 {
-	return g->kind == GAP_FASTER && !g->doubt && !g->estimated && !y->not_comparable;
+	return !y->pending && g->kind == GAP_FASTER && !g->doubt && !g->estimated && !y->not_comparable;
 }
 
 /* Judges contradictions once more: both sides must be measured in turn, because the speed of a machine

@@ -207,6 +207,10 @@ void group_cost(struct reality_group *g, const struct pricing *on, bool *inside)
 	struct arena scratch = { 0 };
 	struct candidate *list;
 	double dearest = 0;
+	g->cost_ns = g->cost_lo = g->cost_hi = 0; /* the groups may be those of an earlier bound */
+	g->estimated = g->single = g->in_turn = false;
+	g->dates = (struct dates){ 0 };
+	g->better = NULL;
 	for (int i = 0; i < g->layer_count; i++)
 		inside[g->layers[i]] = true;
 	int count = candidates_of(&scratch, on, g, inside, &list);

@@ -2,6 +2,7 @@
 
 #include "session/session_advice.h"
 #include "session/session_private.h"
+#include "session/session_reality.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -533,7 +534,10 @@ bool session_effects_step(struct session *s, int ms)
 			return true;
 		analyzer_effect(s->analyzer, &ground, &s->scenario, i, &s->effects[i]);
 	}
-	return false;
+	bool more = session_reality_pending(s);
+	while (more && clock_ms() - begin < ms)
+		more = session_reality_go_on(s);
+	return more;
 }
 
 /* ---- planning for a described device ---- */

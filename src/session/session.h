@@ -206,8 +206,10 @@ void session_use(struct session *s, const struct scenario *scenario);
 void session_effects_within(struct session *s, int ms);
 /* The forms in which the explorer saves what it shows; the table is borrowed. */
 void session_exports_set(struct session *s, const struct session_export *table);
-/* Computes pending effects for about `ms`. Returns true while some are pending; false also if the analysis is
- * not up to date, because session_refresh comes first. */
+/* Computes pending effects for about `ms`, then the executions beside the bound (session_reality), which are
+ * pending too in models of more than SESSION_LATER_LAYERS. Returns true while some are pending; false also if
+ * the analysis is not up to date, because session_refresh comes first. */
+#define SESSION_LATER_LAYERS 20000
 bool session_effects_step(struct session *s, int ms);
 /* The inputs of the current analysis (analyze/analyze.h), borrowed from the session. After session_refresh.
  */

@@ -114,8 +114,8 @@ struct session {
 	struct arena taken_arena;
 	struct execution *taken;      /* session_reality_take; NULL: none */
 	uint64_t execution_changes;   /* number of session_reality_renew */
-	bool reality_known;           /* session_reality has computed it for this analysis */
-	const struct reality *reality; /* in the analysis arena; NULL: none */
+	struct session_besides_bound *besides_bound; /* the executions beside that analysis, as far as they
+							are known; NULL: none was asked for */
 	struct session_sweep sweep;   /* made by session_measure_sweep */
 	struct arena digest_arena;    /* of paths */
 	int digest_count, digest_capacity;

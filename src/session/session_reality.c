@@ -96,9 +96,9 @@ static bool any_comparable(struct session *s)
 struct beside {
 	const struct execution *execution;
 	const struct match *match;
+	const struct reality *measured;    /* NULL: not needed yet */
 	bool before_known;                 /* the one before it was looked up */
-	const struct execution *before;    /* NULL: none */
-	const struct match *before_match;
+	const struct reality *before;      /* NULL: none */
 };
 
 struct session_real {
@@ -132,7 +132,7 @@ static void take_in(struct arena *a, const struct execution *taken, struct execu
 	*count += at == *count;
 	for (; at > 0 && list[at - 1].measured_at <= taken->measured_at; at--)
 		list[at] = list[at - 1];
-	list[at] = execution_copy(a, taken);
+	list[at] = *taken; /* lives until execution_changes */
 }
 
 /* Finds the comparable executions of the model; without its hash, whether there may be some. */
@@ -171,25 +171,127 @@ static struct session_real *real_of(struct session *s)
 	return r;
 }
 
-/* An execution beside the current bound. What contradicts it is judged with the execution before
- * (reality_turn), which is looked up at the first contradiction. */
-static const struct reality *beside_bound(struct session *s, struct session_real *r, struct beside *b)
+/* ---- the executions beside the current bound, in steps */
+
+struct session_besides_bound {
+	const struct reality **list; /* per execution; NULL: not known yet */
+	int count;
+	struct reality_work *work;   /* of execution `at`, or of the one before it if `judged` is set */
+	int at;
+	struct reality *judged;      /* what contradicts it is judged with the execution before (reality_turn) */
+};
+
+static void works_free(struct session_besides_bound *b)
 {
-	struct arena *a = &s->analysis_arena;
+	if (b)
+		reality_end(b->work);
+	free(b);
+}
+
+static void work_begin(struct session *s, const struct reality *measured)
+{
 	struct ground g = session_ground(s);
 	g.shared = results_version(s->results) == s->seen_version ? s->analyzer : NULL;
-	struct reality *y = reality_of(a, &g, &s->scenario, s->analysis, b->execution, b->match);
+	reality_end(s->besides_bound->work);
+	s->besides_bound->work = reality_begin(&s->analysis_arena, &g, &s->scenario, s->analysis, measured);
+}
+
+/* Begins with an execution, instead of another one. */
+static void work_turn_to(struct session *s, int number)
+{
+	struct session_besides_bound *b = s->besides_bound;
+	struct session_real *r = s->current->real;
+	struct beside *one = &r->all[number];
+	if (b->work && b->at == number)
+		return;
+	b->at = number;
+	b->judged = NULL;
+	if (!one->measured)
+		one->measured = reality_measured(&r->arena, one->execution, one->match);
+	work_begin(s, one->measured);
+}
+
+/* Begins with the execution before, which is looked up at the first contradiction. Returns false if there is
+ * none. */
+static bool work_judge(struct session *s, struct reality *y)
+{
+	struct session_real *r = s->current->real;
+	struct beside *one = &r->all[s->besides_bound->at];
 	if (!y->contradicted && !y->contradicted_count)
-		return y;
-	if (!b->before_known) {
-		b->before_known = true;
-		b->before = session_execution_before(s, &r->arena, b->execution);
-		b->before_match = b->before ? match_execution(&r->arena, b->before, g.plan) : NULL;
+		return false;
+	if (!one->before_known) {
+		const struct execution *e = session_execution_before(s, &r->arena, one->execution);
+		one->before_known = true;
+		one->before = e ? reality_measured(&r->arena, e,
+					  match_execution(&r->arena, e, s->current->plan)) : NULL;
 	}
-	if (b->before)
-		reality_turn(
-			y, reality_of(a, &g, &s->scenario, s->analysis, b->before, b->before_match));
-	return y;
+	if (!one->before)
+		return false;
+	s->besides_bound->judged = y;
+	y->pending = true;
+	work_begin(s, one->before);
+	return true;
+}
+
+/* Goes on with an execution: once, it takes no longer than an analysis. */
+static void work_step(struct session *s, int number)
+{
+	struct session_besides_bound *b = s->besides_bound;
+	work_turn_to(s, number);
+	if (reality_step(b->work))
+		return;
+	struct reality *y = reality_of_work(b->work);
+	if (b->judged) {
+		b->judged->pending = false;
+		reality_turn(b->judged, y);
+		y = b->judged;
+	} else if (work_judge(s, y))
+		return;
+	b->list[number] = y;
+	reality_end(b->work);
+	b->work = NULL;
+}
+
+/* The realities of the current bound; NULL: there is no execution, or no analysis. */
+static struct session_besides_bound *works_of(struct session *s)
+{
+	const struct session_real *r = s->current && s->analysis ? real_of(s) : NULL;
+	if (!r || !r->count)
+		return NULL;
+	if (!s->besides_bound) {
+		struct session_besides_bound *b = s->besides_bound = base_calloc(1, sizeof(*b));
+		b->count = r->count;
+		b->list = ARENA_ARRAY(&s->analysis_arena, const struct reality *, r->count);
+	}
+	return s->besides_bound;
+}
+
+/* The next execution to go on with, the chosen one first; -1: all are known. */
+static int work_next(const struct session *s)
+{
+	const struct session_besides_bound *b = s->besides_bound;
+	int next = s->current->real->chosen;
+	for (int i = 0; b->list[next] && i < b->count; i++)
+		next = i;
+	return b->list[next] ? -1 : next;
+}
+
+/* In a large model they are pending until session_effects_step, if effects are. */
+static bool is_later(const struct session *s)
+{
+	return s->effects_ms && s->current->plan->layer_count > SESSION_LATER_LAYERS;
+}
+
+bool session_reality_pending(struct session *s)
+{
+	return works_of(s) && is_later(s) && work_next(s) >= 0;
+}
+
+bool session_reality_go_on(struct session *s)
+{
+	if (session_reality_pending(s))
+		work_step(s, work_next(s));
+	return session_reality_pending(s);
 }
 
 bool session_reality_waits(struct session *s)
@@ -234,22 +336,23 @@ void session_reality_renew(struct session *s)
 
 void session_reality_drop(struct session *s)
 {
-	s->reality_known = s->trust_known = false;
-	s->reality = NULL;
+	works_free(s->besides_bound);
+	s->besides_bound = NULL;
+	s->trust_known = false;
 	s->contradicted = (struct contradicted){ 0 };
 	s->contradicting = NULL;
 }
 
 const struct reality *session_reality(struct session *s)
 {
-	if (!s->current || !s->analysis)
-		return NULL;
-	struct session_real *r = real_of(s);
-	if (s->reality_known)
-		return s->reality;
-	s->reality_known = true;
-	s->reality = r->count ? beside_bound(s, r, &r->all[r->chosen]) : NULL;
-	return s->reality;
+	struct session_besides_bound *b = works_of(s);
+	int chosen = b ? s->current->real->chosen : 0;
+	while (b && !b->list[chosen] && !is_later(s))
+		work_step(s, chosen);
+	if (!b || b->list[chosen])
+		return b ? b->list[chosen] : NULL;
+	work_turn_to(s, chosen);
+	return b->judged ? b->judged : reality_of_work(b->work);
 }
 
 int session_reality_count(struct session *s)
@@ -264,28 +367,26 @@ int session_reality_chosen(struct session *s)
 
 void session_reality_choose(struct session *s, int number)
 {
-	if (number < 0 || number >= session_reality_count(s))
-		return;
-	s->current->real->chosen = number;
-	s->reality_known = false;
+	if (number >= 0 && number < session_reality_count(s))
+		s->current->real->chosen = number;
 }
 
 struct contradicted session_contradicted(struct session *s)
 {
-	const struct reality *chosen = session_reality(s);
+	const struct session_besides_bound *b = works_of(s);
 	const struct session_real *r = s->current && s->analysis ? s->current->real : NULL;
 	if (!r || s->contradicting)
 		return s->contradicted;
-	if (chosen) {
-		struct arena *a = &s->analysis_arena;
-		const struct reality **list = ARENA_ARRAY(a, const struct reality *, r->count + 1);
+	while (b && !is_later(s) && work_next(s) >= 0)
+		work_step(s, work_next(s));
+	bool pending = session_reality_pending(s);
+	if (b && !pending) {
 		int layers = s->current->plan->layer_count;
-		for (int i = 0; i < r->count; i++)
-			list[i] = i == r->chosen ? chosen : beside_bound(s, s->current->real, &r->all[i]);
-		s->contradicting = ARENA_ARRAY(a, const struct reality *, layers + 1);
-		s->contradicted = contradicted_of(list, r->count, layers, s->contradicting);
+		s->contradicting = ARENA_ARRAY(&s->analysis_arena, const struct reality *, layers + 1);
+		s->contradicted = contradicted_of(b->list, b->count, layers, s->contradicting);
 	}
-	s->contradicted.known = !r->waits && !r->trouble.text[0] && s->hash.state != SESSION_HASH_NONE;
+	s->contradicted.known =
+		!pending && !r->waits && !r->trouble.text[0] && s->hash.state != SESSION_HASH_NONE;
 	return s->contradicted;
 }
 

@@ -31,8 +31,12 @@ int session_reality_wait(struct session *s, struct error *err);
  * (session_refresh). */
 
 /* Returns the chosen one of them, at first the newest, beside the current bound; NULL without one, or before
- * the model's hash is known. */
+ * the model's hash is known. In a large model it may be `pending` (session_effects_step). */
 const struct reality *session_reality(struct session *s);
+/* True while it or another one of them is: then nothing contradicts the bound yet. */
+bool session_reality_pending(struct session *s);
+/* Goes on with them, for about as long as an analysis takes. Returns true while they are pending. */
+bool session_reality_go_on(struct session *s);
 /* The number of them, newest first, and which one is chosen; chooses another (0: the newest) until they are
  * looked up again. */
 int session_reality_count(struct session *s);

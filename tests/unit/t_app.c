@@ -66,6 +66,27 @@ static void test_moving(void)
 	end();
 }
 
+/* A count far above the number of matches costs no more than going round twice. */
+static void test_find_count(void)
+{
+	const struct key_row next = { "n", REQUEST_FIND_NEXT, 0, KEYS_FIND, "", .counts = true };
+	begin(&(struct fixture_options){ .chain = 10000 });
+	type("/ chain.99 Enter");
+	app_draw(&app);
+	int first = app.layer, matches = 0;
+	do {
+		request_run(&app, &next, 0);
+		matches++;
+	} while (app.layer != first && matches < 1000);
+	is_int(matches, 111, "chain.99, chain.990 to 999, chain.9900 to 9999");
+	request_run(&app, &next, matches * 10000000);
+	is_int(app.layer, first, "ten million rounds");
+	request_run(&app, &next, matches * 10000000 + 2);
+	is_str(layer_name(), "chain.991", "and two matches more");
+	ok(app.scratch.total < 100000, "and keeps no texts of rows: %zu bytes", app.scratch.total);
+	end();
+}
+
 static void test_finding(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -802,14 +823,15 @@ static void test_reality(void)
 	is_str(layer_name(), "conv1", "the longest first");
 	type("s");
 	ok(sees("sorted by model order"), "then the first order again");
-	const struct reality *y = app.session->reality;
+	const struct reality *y = session_reality(app.session);
 	size_t bytes = app.session->analysis_arena.total;
 	type("j j G g Enter Esc / c Esc ? Esc");
-	ok(y && app.session->reality == y && app.session->analysis_arena.total == bytes,
+	ok(y && session_reality(app.session) == y && app.session->analysis_arena.total == bytes,
 		"frames compute nothing of it again");
 	double bound = y ? y->bound_ns : NAN;
 	type("f");
-	ok(app.session->reality && app.session->reality->bound_ns < bound, "another scenario does");
+	y = session_reality(app.session);
+	ok(y && y->bound_ns < bound, "another scenario does");
 	end();
 	begin(&(struct fixture_options){ .measured = true });
 	type("s s s s s");
@@ -1678,6 +1700,7 @@ int main(void)
 	test_unfolding();
 	test_inside();
 	test_finding();
+	test_find_count();
 	test_views();
 	test_selection();
 	test_devices();

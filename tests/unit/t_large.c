@@ -4,8 +4,13 @@
 
 #include "large_model.h"
 
+#define measure make_measure /* frame.h has another one */
+#include "make_plan.h"
+#undef measure
+
 #include "session/scenarios.h"
 #include "session/session_private.h"
+#include "session/session_reality.h"
 #include "tap.h"
 #include "ui/frame/frame.h"
 
@@ -110,9 +115,82 @@ static void test_bytes(void)
 	ok(in_use() - empty < 1e6, "all is given back");
 }
 
+/* A run of the model that took 15 us a layer, twenty times what each problem was measured to take. */
+static void take_run(struct session *s)
+{
+	const struct plan *p = s->current->plan;
+	struct arena a = { 0 };
+	struct execution e = execution_new();
+	int capacity = 0;
+	e.source = "agent";
+	e.framework = "onnxruntime";
+	e.device = s->device.model;
+	e.threads = s->device.threads;
+	e.dtype = "f32";
+	e.model_hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
+	double ns = 15000.0 * p->layer_count;
+	e.stats = (struct sample_stats){ .n = 9, .executions = 1, .min = ns, .q1 = ns, .median = ns,
+		.q3 = ns, .mean = ns, .lo = ns, .hi = ns, .stop = STOP_CONVERGED };
+	e.measured_at = 1800000000;
+	for (int i = 0; i < p->layer_count; i++) {
+		struct execution_row *row = execution_add(&a, &e, &capacity);
+		row->name = row->nodes = arena_strndup(&a, p->layers[i].name.p, p->layers[i].name.n);
+		row->op = arena_strndup(&a, p->layers[i].node->op.p, p->layers[i].node->op.n);
+		row->ns = row->lo_ns = row->hi_ns = 15000;
+	}
+	session_reality_take(s, &e);
+	arena_free(&a);
+}
+
+/* The comparison with a real run is behind the keys: first what was measured, then the rest, the same as at
+ * once. */
+static void test_later(void)
+{
+	struct config config;
+	int count;
+	struct arena a = { 0 };
+	struct session *s = open_large(&config, SESSION_LATER_LAYERS + CHAIN);
+	const char **texts = analyze_problems(&a, s->current->plan, session_fusion(s), true, &count);
+	s->device.model = "test";
+	s->device.threads = 2;
+	for (int i = 0; i < count; i++) {
+		struct result one = make_result(texts[i], 750);
+		results_put(s->results, &one);
+	}
+	take_run(s);
+	session_refresh(s);
+	const struct reality *y = session_reality(s);
+	ok(y && !y->pending && !session_reality_pending(s), "without a limit of time all is there");
+	double unexplained = y->gaps[GAP_UNEXPLAINED].ns, algorithm = y->gaps[GAP_ALGORITHM].ns;
+	double cost = y->groups[7].cost_ns;
+	session_effects_within(s, 4);
+	session_use(s, &s->scenario);
+	session_refresh(s);
+	y = session_reality(s);
+	ok(y && y->pending && session_reality_pending(s), "with one it is pending");
+	ok(y->measured_ns > 0 && y->group_count > 0 && y->ratio > 0 && !session_contradicted(s).known,
+		"it has what was measured");
+	while (session_effects_step(s, 1000))
+		;
+	ok(session_reality(s) == y && !y->pending && session_contradicted(s).known, "then it has the rest");
+	ok(y->gaps[GAP_UNEXPLAINED].ns == unexplained && y->gaps[GAP_ALGORITHM].ns == algorithm &&
+			algorithm > 0 && y->groups[7].cost_ns == cost,
+		"which is the same: %g ns by algorithms, %g unexplained", algorithm, unexplained);
+	session_use(s, &s->scenario);
+	session_refresh(s);
+	session_reality(s);
+	session_reality_go_on(s);
+	session_use(s, &s->scenario);
+	session_refresh(s);
+	ok(session_reality(s)->pending, "another analysis begins again");
+	arena_free(&a);
+	session_close(s);
+}
+
 int main(void)
 {
 	test_plans();
 	test_bytes();
+	test_later();
 	return done_testing();
 }

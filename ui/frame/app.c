@@ -114,6 +114,13 @@ bool app_refresh(struct app *app)
 	return change != APP_SAME;
 }
 
+bool app_go_on(struct app *app, int ms)
+{
+	bool compared = session_reality_pending(app->session), more = session_effects_step(app->session, ms);
+	app->generation += compared && !session_reality_pending(app->session); /* filters ask for it */
+	return more;
+}
+
 int theme_set(struct app *app, const struct config_word *words, int count, struct error *err)
 {
 	struct theme made;

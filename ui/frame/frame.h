@@ -23,6 +23,7 @@ struct pane {
 	int all_count;       /* the same with the rows that folds hide */
 	int *all;
 	int *place;          /* of a row of shown: its index in all */
+	int has_all;         /* number of rows, if all of them are in `all`; else 0 */
 	int capacity;        /* of the three */
 	int cursor, top;     /* indexes into shown */
 	bool marked;         /* a page of text: the cursor is on a search result; else on the top line */
@@ -186,6 +187,8 @@ int theme_set(struct app *app, const struct config_word *words, int count, struc
 void theme_use(struct app *app, bool light);
 /* Brings session, lanes and figures up to date. Returns whether anything changed. */
 bool app_refresh(struct app *app);
+/* Goes on with what is pending of the analysis, as session_effects_step. */
+bool app_go_on(struct app *app, int ms);
 /* Decides whether results that came wait (app->results_wait), so that a key that only moves costs no
  * analysis: if one takes longer than a few milliseconds, until the keys pause, and until it takes only a
  * small share of the time. typed_ms: when the last key was pressed; both as clock_ms. */

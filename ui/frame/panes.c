@@ -2,6 +2,7 @@
 
 #include "ui/frame/frame.h"
 
+#include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -95,10 +96,58 @@ static int order_compare(const void *x, const void *y, void *context)
 	const struct order *o = context;
 	int a = *(const int *)x, b = *(const int *)y;
 	bool compares = o->pane->order || o->pane->view->ranked;
+	struct arena_mark mark = arena_mark(&o->app->scratch);
 	int c = compares ? o->pane->view->compare(o->app, o->pane->state, o->pane->order, a, b) : 0;
+	arena_return(&o->app->scratch, mark);
 	if (c == 0)
 		c = a < b ? -1 : a > b;
 	return o->pane->reverse ? -c : c;
+}
+
+struct numbered {
+	double number;
+	int row;
+};
+
+static int numbered_compare(const void *x, const void *y)
+{
+	const struct numbered *a = x, *b = y;
+	int c = (a->number < b->number) - (a->number > b->number);
+	return c ? c : a->row - b->row;
+}
+
+/* Sorts the first rows of p->all by the view's numbers. Returns false if the order has none. */
+static bool sort_by_numbers(struct app *app, struct pane *p, int count)
+{
+	double number;
+	if (!p->order || !p->view->number || !p->view->number(app, p->state, p->order, p->all[0], &number))
+		return false;
+	struct numbered *list = base_malloc((size_t)count * sizeof(*list));
+	for (int i = 0; i < count; i++) {
+		p->view->number(app, p->state, p->order, p->all[i], &number);
+		list[i] = (struct numbered){ isnan(number) ? -INFINITY : number, p->all[i] };
+	}
+	qsort(list, (size_t)count, sizeof(*list), numbered_compare);
+	for (int i = 0; i < count; i++)
+		p->all[p->reverse ? count - 1 - i : i] = list[i].row;
+	free(list);
+	return true;
+}
+
+static bool is_in_order(const struct pane *p, int count, struct order *o)
+{
+	for (int i = 1; i < count; i++)
+		if (order_compare(&p->all[i - 1], &p->all[i], o) > 0)
+			return false;
+	return true;
+}
+
+static void sort_rows(struct app *app, struct pane *p, int count)
+{
+	struct order o = { app, p };
+	if (count < 2 || sort_by_numbers(app, p, count) || is_in_order(p, count, &o))
+		return;
+	qsort_r(p->all, (size_t)count, sizeof(*p->all), order_compare, &o);
 }
 
 int pane_parse(const struct pane *p, const char *text, struct terms *out, struct error *err)
@@ -106,8 +155,7 @@ int pane_parse(const struct pane *p, const char *text, struct terms *out, struct
 	return terms_parse(out, text, !p->view->subject, err);
 }
 
-/* True if all terms of a search or filter hold for the row. Requires row_text. */
-static bool row_matches(struct app *app, struct pane *p, int row, const struct terms *terms)
+static bool row_holds(struct app *app, struct pane *p, int row, const struct terms *terms)
 {
 	const char *text = NULL;
 	struct subject of;
@@ -129,6 +177,15 @@ static bool row_matches(struct app *app, struct pane *p, int row, const struct t
 			return false;
 	}
 	return true;
+}
+
+/* True if all terms of a search or filter hold for the row. Requires row_text. */
+static bool row_matches(struct app *app, struct pane *p, int row, const struct terms *terms)
+{
+	struct arena_mark mark = arena_mark(&app->scratch);
+	bool holds = row_holds(app, p, row, terms);
+	arena_return(&app->scratch, mark);
+	return holds;
 }
 
 int pane_shown_for(struct app *app, const struct pane *p, int row)
@@ -160,15 +217,16 @@ void pane_reorder(struct app *app, struct pane *p)
 		p->all = base_realloc(p->all, (size_t)p->capacity * sizeof(*p->all));
 		p->place = base_realloc(p->place, (size_t)p->capacity * sizeof(*p->place));
 	}
-	for (int i = 0; i < p->row_count; i++) {
-		if (p->filter[0] && p->view->row_text && !row_matches(app, p, i, &filter))
-			continue;
-		p->all[count++] = i;
-	}
+	bool sorts = p->order || p->reverse || p->view->ranked, filters = p->filter[0] && p->view->row_text,
+	     keeps = sorts && !filters && p->has_all == p->row_count; /* they may be in order still */
+	for (int i = 0; i < p->row_count && !keeps; i++)
+		if (!filters || row_matches(app, p, i, &filter))
+			p->all[count++] = i;
+	count = keeps ? p->row_count : count;
 	p->all_count = count;
-	struct order o = { app, p };
-	if (count > 1 && (p->order || p->reverse || p->view->ranked))
-		qsort_r(p->all, (size_t)count, sizeof(*p->all), order_compare, &o);
+	p->has_all = filters ? 0 : count;
+	if (sorts)
+		sort_rows(app, p, count);
 	p->shown_count = 0;
 	for (int i = 0; i < count; i++) {
 		if (pane_shown_for(app, p, p->all[i]) != p->all[i])

@@ -80,10 +80,13 @@ static void layer_step(struct app *app, int direction)
 static void find(struct app *app, int direction)
 {
 	struct pane *p = app_pane(app);
-	int n = app->count < p->all_count ? app->count : p->all_count;
 	int at = pane_find(app, p, pane_place(p, p->cursor) + direction, direction, app->frame->search);
-	for (; n > 1 && at >= 0; n--)
+	int first = at, count = app->count;
+	for (int n = 1; n < count && at >= 0; n++) {
 		at = pane_find(app, p, at + direction, direction, app->frame->search);
+		if (at == first) /* n matches in all */
+			count = n + 1 + (count - 1) % n;
+	}
 	if (at >= 0)
 		pane_find_show(app, p, at, true);
 	else

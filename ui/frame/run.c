@@ -23,6 +23,7 @@
 #define PASTE_SLICE 4096 /* letters of pasted text between frames */
 #define AHEAD_MS 100 /* longest time without a frame while text is typed faster than frames are drawn */
 #define SLICE_MS 4 /* of effects, with a key press and at a time between */
+#define TRIM_MS 10000 /* between looks at the memory that is kept for reuse */
 #define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
 
 /* Starts the runner without waiting for it: the first frame is drawn before its hello arrives. */
@@ -223,12 +224,21 @@ static void event_take(struct app *app, enum term_event event, const struct term
 		mouse_event(app, &value->mouse, clock_ms());
 }
 
+static void memory_trim(int64_t *next_ms)
+{
+	if (clock_ms() >= *next_ms) {
+		base_memory_trim();
+		*next_ms = clock_ms() + TRIM_MS;
+	}
+}
+
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
 	bool changed = true, reading = false, ahead = false;
-	int64_t shown_ms = 0, typed_ms = 0;
+	int64_t shown_ms = 0, typed_ms = 0, trim_ms = clock_ms() + TRIM_MS;
 	while (!app->frame->quit) {
+		memory_trim(&trim_ms);
 		bool measuring = is_measuring(app);
 		int64_t since = clock_ms() - shown_ms;
 		int due = view_due_ms(app);
@@ -271,7 +281,7 @@ static int loop(struct app *app)
 		ahead = used && is_text_asked(app) && term_has_input();
 		shown_ms = used && !ahead ? 0 : shown_ms;
 		if (!used && pending) { /* before new results, which would make them old */
-			session_effects_step(app->session, SLICE_MS);
+			app_go_on(app, SLICE_MS);
 			changed = true;
 		}
 		if (!used && working)

@@ -144,6 +144,8 @@ static void start(struct app *app)
  * more. Returns a text for the message; after the second run it has the number of contradicted layers. */
 static const char *measure_in_turn(struct app *app)
 {
+	while (session_effects_step(app->session, 1000))
+		; /* in a large model it is pending */
 	const struct reality *y = session_reality(app->session);
 	bool second = app->agent->second;
 	app->agent->second = NULL;

@@ -3,6 +3,7 @@
 #ifndef UI_MODEL_APP_H
 #define UI_MODEL_APP_H
 
+#include "base/hash.h"
 #include "session/state.h"
 #include "ui/model/scopes.h"
 #include "ui/screen/canvas.h"
@@ -74,6 +75,13 @@ struct app {
 	int failed_count;        /* layers without a cost whose measurement failed */
 	int unmeasured_count;    /* distinct problems without a result: the scenario's and its what-ifs' */
 	int sweep_left;          /* points of the sweep not completely measured */
+	struct {                 /* problems for unmeasured_count, and what they are of */
+		const struct plan *plan; /* which owns the texts */
+		uint64_t device_changes, version;
+		unsigned variants;
+		struct hash problems; /* -1: measured since */
+		int count;
+	} unfinished;
 	struct {                 /* the last answer of app_is_of_scenario, for as long as the rows stay */
 		const struct plan *plan;
 		bool yes;

@@ -2,6 +2,7 @@
 
 #include "ui/model/private.h"
 
+#include "base/hash.h"
 #include "base/log.h"
 #include "session/state.h"
 
@@ -243,12 +244,61 @@ static int sweep_left(const struct app *app)
 	return left;
 }
 
+/* Lists the distinct problems of the plan and its groups that are not measured. */
+static void unfinished_list(struct app *app)
+{
+	const struct session *s = app->session;
+	struct arena a = { 0 };
+	int count;
+	const char **texts = analyze_problems_in(&a, session_plan(s), session_fusion(s), true,
+		app->unfinished.variants, &count);
+	hash_free(&app->unfinished.problems);
+	app->unfinished.problems = (struct hash){ 0 };
+	for (int i = 0; i < count; i++)
+		if (!results_is_finished(session_results(s), texts[i]))
+			*hash_at(&app->unfinished.problems, text_of(texts[i])) = 1;
+	app->unfinished.count = (int)app->unfinished.problems.count;
+	arena_free(&a);
+}
+
+/* Takes those off the list that the last results finished. */
+static void unfinished_strike(struct app *app, uint64_t version)
+{
+	const struct results *results = session_results(app->session);
+	for (uint64_t v = app->unfinished.version; v < version; v++) {
+		struct text problem = text_of(results_changed(results, v));
+		if (hash_find(&app->unfinished.problems, problem) < 0 ||
+			!results_is_finished(results, problem.p))
+			continue;
+		*hash_at(&app->unfinished.problems, problem) = -1;
+		app->unfinished.count--;
+	}
+}
+
+/* Their number; they are listed again for another plan, layout or device. */
+static int unfinished(struct app *app)
+{
+	const struct session *s = app->session;
+	unsigned variants = scenario_variants(session_scenario(s));
+	uint64_t version = results_version(session_results(s)), before = app->unfinished.version;
+	bool same = app->unfinished.plan == session_plan(s) && app->unfinished.variants == variants &&
+		app->unfinished.device_changes == session_device_changes(s) && before <= version &&
+		version - before <= RESULTS_CHANGES;
+	app->unfinished.plan = session_plan(s);
+	app->unfinished.variants = variants;
+	app->unfinished.device_changes = session_device_changes(s);
+	if (same)
+		unfinished_strike(app, version);
+	else
+		unfinished_list(app);
+	app->unfinished.version = version;
+	return app->unfinished.count;
+}
+
 void app_counts_renew(struct app *app)
 {
 	const struct session *s = app->session;
 	const struct analysis *x = session_analysis(s);
-	struct arena a = { 0 };
-	int count = 0;
 	app->failed_count = app->suspect_count = app->unmeasured_count = 0;
 	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
 	if (!x)
@@ -261,13 +311,7 @@ void app_counts_renew(struct app *app)
 		app->failed_count +=
 			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
 	}
-	const char **texts = session_queue(s) ? analyze_problems_in(&a, session_plan(s), session_fusion(s),
-						true, scenario_variants(session_scenario(s)), &count)
-				      : NULL;
-	for (int i = 0; i < count; i++)
-		app->unmeasured_count += !results_is_finished(session_results(s), texts[i]);
-	app->unmeasured_count += session_queue(s) ? x->beside_unmeasured : 0;
-	arena_free(&a);
+	app->unmeasured_count = session_queue(s) ? unfinished(app) + x->beside_unmeasured : 0;
 }
 
 static bool needs_problem(const struct app *app, const char *problem)

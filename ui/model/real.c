@@ -79,8 +79,8 @@ const char *app_trust_text(struct app *app, int columns, enum trust_verdict *ver
 			app_agent_can_run(app) ? "press e" : trust_commands[TRUST_NEXT_RUN] };
 	struct str line = { 0 };
 	*verdict = TRUST_UNKNOWN;
-	if (!session_analysis(s))
-		return "";
+	if (!session_analysis(s) || session_reality_pending(app->session))
+		return session_analysis(s) ? "pending" : "";
 	struct trust t = session_trust(app->session);
 	*verdict = t.verdict;
 	trust_describe(&t, columns, steps, &line);

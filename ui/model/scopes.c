@@ -109,7 +109,7 @@ static void tree_keep(const struct tree *t, struct scopes *s, int all)
 			continue;
 		n->scope = s->count;
 		s->list[s->count++] = (struct scope){ .path = n->path, .first = n->first,
-			.last_row = n->last_row, .layers = n->layers,
+			.last_row = n->last_row, .layers = n->layers, .own = -1, .child = -1, .next = -1,
 			.parent = parent >= 0 ? t->nodes[parent].scope : -1 };
 	}
 }
@@ -123,6 +123,25 @@ static void scopes_assign(const struct app *app, struct scopes *s, const struct 
 		while (node >= 0 && t->nodes[node].scope < 0)
 			node = t->nodes[node].parent;
 		s->of[i] = owner >= 0 ? s->of[owner] : node >= 0 ? t->nodes[node].scope : -1;
+	}
+}
+
+/* The inner scopes and own layers of each scope, in order. */
+static void scopes_link(const struct app *app, struct scopes *s)
+{
+	s->next = base_malloc(((size_t)app->place_count + 1) * sizeof(*s->next));
+	for (int i = s->count - 1; i >= 0; i--) {
+		struct scope *parent = s->list[i].parent >= 0 ? &s->list[s->list[i].parent] : NULL;
+		s->list[i].next = parent ? parent->child : -1;
+		if (parent)
+			parent->child = i;
+	}
+	for (int row = app->listed_count - 1; row >= 0; row--) {
+		int layer = app->listed[row], scope = s->of[layer];
+		if (scope < 0 || app_is_body(app, layer))
+			continue;
+		s->next[layer] = s->list[scope].own;
+		s->list[scope].own = layer;
 	}
 }
 
@@ -156,6 +175,7 @@ void scopes_renew(struct app *app)
 		}
 	tree_keep(&t, s, all);
 	scopes_assign(app, s, &t, node_at);
+	scopes_link(app, s);
 	scopes_keep_closed(s, &before);
 	if (!before.made && all > SCOPES_OPEN_MAX)
 		scopes_set_all(app, true);
@@ -169,6 +189,7 @@ void scopes_free(struct scopes *s)
 {
 	free(s->list);
 	free(s->of);
+	free(s->next);
 	arena_free(&s->arena);
 	*s = (struct scopes){ 0 };
 }
@@ -247,11 +268,31 @@ static int severity(enum state s)
 	return count - i;
 }
 
+/* Inner scopes come after their outer one and before the next of the same parent. */
+enum state scope_worst(const struct app *app, int scope)
+{
+	const struct scopes *s = &app->scopes;
+	enum state worst = STATE_FREE;
+	for (int i = scope; i >= 0;) {
+		for (int layer = s->list[i].own; layer >= 0; layer = s->next[layer]) {
+			enum state state = app_state_of(app, layer);
+			worst = severity(state) > severity(worst) ? state : worst;
+		}
+		if (s->list[i].child >= 0) {
+			i = s->list[i].child;
+			continue;
+		}
+		while (i != scope && s->list[i].next < 0)
+			i = s->list[i].parent;
+		i = i == scope ? -1 : s->list[i].next;
+	}
+	return worst;
+}
+
 static void totals_add(struct app *app, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
 	double ns = app_cost_all(app, layer);
-	enum state state = app_state_of(app, layer);
 	for (int i = app->scopes.of[layer]; i >= 0; i = app->scopes.list[i].parent) {
 		struct scope *s = &app->scopes.list[i];
 		s->ns = isnan(ns) ? s->ns : isnan(s->ns) ? ns : s->ns + ns;
@@ -259,7 +300,6 @@ static void totals_add(struct app *app, int layer)
 		s->flops += app_layer(app, layer)->flops;
 		s->guess |= c && app_is_guess(c);
 		s->critical |= app_is_critical(app, c);
-		s->worst = severity(state) > severity(s->worst) ? state : s->worst;
 	}
 }
 
@@ -276,7 +316,6 @@ const struct scope *scope_at(struct app *app, int scope)
 		one->flops = 0;
 		one->missing = 0;
 		one->guess = one->critical = false;
-		one->worst = STATE_FREE;
 	}
 	for (int row = 0; row < app->listed_count; row++)
 		if (!app_is_body(app, app->listed[row]))

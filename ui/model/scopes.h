@@ -24,7 +24,9 @@ struct scope {
 	double flops;          /* NaN if one is unknown */
 	int missing;           /* layers without a cost */
 	bool guess, critical;  /* it has proxies or estimates; a layer on the critical path */
-	enum state worst;
+	/* scope_worst */
+	int own, child, next;  /* its first layer in no inner scope, first inner scope, next of the same parent;
+				  or -1 */
 };
 
 struct scopes {
@@ -32,6 +34,7 @@ struct scopes {
 	int count, closed;
 	struct scope *list;    /* parents before children */
 	int *of;               /* per place: its innermost scope, or -1 */
+	int *next;             /* per place: the next listed layer with the same innermost scope, or -1 */
 	bool made;
 	uint64_t totals_at;    /* app->generation of the subtotals */
 	double most_ns;        /* highest subtotal of a closed scope */
@@ -46,6 +49,8 @@ int scope_closed_around(const struct app *app, int layer);
 int scope_shown_at(const struct app *app, int layer);
 /* With subtotals that are up to date. */
 const struct scope *scope_at(struct app *app, int scope);
+/* The state that is most in need of attention. Looks at all its layers: for scopes on the screen. */
+enum state scope_worst(const struct app *app, int scope);
 /* False: nothing changed. Opening is of the outermost closed scope, closing of the innermost open one; both
  * select what is shown then. */
 bool scope_open(struct app *app, int layer);

@@ -261,18 +261,18 @@ const char *column_scope_text(struct app *app, struct columns_chosen *c, int col
 	return saving(app, sum == 0 && guess ? NAN : sum, guess);
 }
 
-/* The number that a row is sorted by. */
-static double row_number(struct app *app, struct columns_chosen *c, int column, int layer)
+bool column_number(struct app *app, struct columns_chosen *c, int column, int layer, double *number)
 {
 	bool guess = false;
 	int scope = column < FIXED ? -1 : scope_shown_at(app, layer);
-	return scope >= 0 ? scope_sum(app, c, column, scope, &guess) : number_of(app, c, column, layer);
+	if (column < FIXED && !columns[column].number)
+		return false;
+	*number = scope >= 0 ? scope_sum(app, c, column, scope, &guess) : number_of(app, c, column, layer);
+	return true;
 }
 
-int column_compare(struct app *app, struct columns_chosen *c, int column, int a, int b)
+int column_compare(struct app *app, int column, int a, int b)
 {
-	if (column >= FIXED || columns[column].number)
-		return app_compare_numbers(row_number(app, c, column, a), row_number(app, c, column, b));
 	const char *x = columns[column].text(app, a), *y = columns[column].text(app, b);
 	bool unknown_x = strcmp(x, "-") == 0, unknown_y = strcmp(y, "-") == 0;
 	return unknown_x || unknown_y ? unknown_x - unknown_y : strcmp(x, y);

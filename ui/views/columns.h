@@ -35,9 +35,10 @@ const char *column_text(
 	struct app *app, struct columns_chosen *c, int column, int layer, enum style *style);
 /* The same of a closed scope: the sum of a what-if's savings; "" for other columns. */
 const char *column_scope_text(struct app *app, struct columns_chosen *c, int column, int scope);
-/* Of the rows of two layers, which may show closed scopes. Larger first, unknown last; texts by the
- * alphabet. */
-int column_compare(struct app *app, struct columns_chosen *c, int column, int a, int b);
+/* The number that a layer's row, which may show a closed scope, is sorted by. False: it is sorted by text. */
+bool column_number(struct app *app, struct columns_chosen *c, int column, int layer, double *number);
+/* Of the rows of two layers: texts by the alphabet, unknown last. */
+int column_compare(struct app *app, int column, int a, int b);
 
 /* Chooses columns for `room` columns that the names do not need; chosen ones get `most`. Returns their width
  * with blanks. */

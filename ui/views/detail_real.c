@@ -53,11 +53,12 @@ static void add_group(
 	add_fused_with(app, d, g);
 	detail_wrapped(d, STYLE_NORMAL, INDENT,
 		arena_printf(&d->arena, "%s%s%s", g->kernel, *g->provider ? ", " : "", g->provider));
-	if (g->cost_ns > 0 && g->real_ns > 0 && !(y->prevents & USE_RATIO))
+	if (!y->pending && g->cost_ns > 0 && g->real_ns > 0 && !(y->prevents & USE_RATIO))
 		ADD(d, STYLE_NORMAL, -1, " ratio    %s%s: %s%s in the bound", g->estimated ? "~" : "",
 			say_ratio(text, g->cost_ns / g->real_ns), g->estimated ? "~" : "",
 			str_duration(cost, g->cost_ns));
-	add_faster(d, y, g);
+	if (!y->pending)
+		add_faster(d, y, g);
 }
 
 /* The newest execution, then the one that contradicts the bound at this layer, if it is another. */

@@ -251,10 +251,12 @@ static void widths_renew(struct app *app, struct widths *w)
 	for (int row = 0; row < app->listed_count; row++) {
 		const struct plan_layer *l = app_layer(app, app->listed[row]);
 		const struct plan *p = app->places[app->listed[row]].plan;
+		struct arena_mark mark = arena_mark(&app->scratch);
 		int op = canvas_columns(layer_op(app, l)), at = l->output_count ? l->outputs[0] : -1;
 		int output = at < 0 ? 0 : canvas_columns(plan_value_text(&app->scratch, &p->values[at]));
 		w->op = op > w->op ? op : w->op;
 		w->output = output > w->output ? output : w->output;
+		arena_return(&app->scratch, mark);
 	}
 }
 
@@ -321,7 +323,7 @@ static void draw_scope(struct app *app, struct widths *w, int scope, struct area
 	x += c->output ? c->output + 1 : 0;
 	draw_scope_cost(app, s, line, x, c);
 	draw_more(app, w, -1, scope, line, c);
-	const char *word = app_state_word(app, s->worst, &style);
+	const char *word = app_state_word(app, scope_worst(app, scope), &style);
 	canvas_fit(line, line.width - c->status, 0, c->status, style, word);
 }
 
@@ -447,20 +449,27 @@ static double row_flops(struct app *app, int row)
 	return scope >= 0 ? scope_at(app, scope)->flops : app_layer(app, app->listed[row])->flops;
 }
 
+static bool layers_number(struct app *app, void *state, int order, int row, double *number)
+{
+	int layer = app->listed[row];
+	switch (order) {
+	case ORDER_COST: *number = row_cost(app, row); return true;
+	case ORDER_WORK: *number = row_flops(app, row); return true;
+	case ORDER_REAL: *number = app_real_ns(app, layer); return true;
+	default:
+		return order >= ORDER_MORE &&
+			column_number(app, &((struct widths *)state)->more, order - ORDER_MORE, layer, number);
+	}
+}
+
 static int layers_compare(struct app *app, void *state, int order, int a, int b)
 {
+	(void)state;
 	int i = app->listed[a], j = app->listed[b];
 	const struct plan_layer *x = app_layer(app, i), *y = app_layer(app, j);
-	switch (order) {
-	case ORDER_COST: return app_compare_numbers(row_cost(app, a), row_cost(app, b));
-	case ORDER_WORK: return app_compare_numbers(row_flops(app, a), row_flops(app, b));
-	case ORDER_NAME: return text_compare(x->name, y->name);
-	case ORDER_OP: return text_compare(x->node->op, y->node->op);
-	case ORDER_REAL: return app_compare_numbers(app_real_ns(app, i), app_real_ns(app, j));
-	default:
-		return order >= ORDER_MORE
-			? column_compare(app, &((struct widths *)state)->more, order - ORDER_MORE, i, j) : 0;
-	}
+	return order == ORDER_NAME ? text_compare(x->name, y->name) :
+		order == ORDER_OP ? text_compare(x->node->op, y->node->op) :
+		order >= ORDER_MORE ? column_compare(app, order - ORDER_MORE, i, j) : 0;
 }
 
 enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL, OWN_COLUMNS };
@@ -576,6 +585,7 @@ const struct view view_layers = {
 	.keep = layers_keep,
 	.restore = layers_restore,
 	.compare = layers_compare,
+	.number = layers_number,
 	.request = layers_request,
 	.select = layers_select,
 	.row_of_layer = layers_row_of_layer,

@@ -156,14 +156,20 @@ static struct subject problems_subject(struct app *app, void *state, int row)
 
 static const char *const problems_orders[] = { "first use", "cost", "uses", "text", NULL };
 
+static bool problems_number(struct app *app, void *state, int order, int row, double *number)
+{
+	const struct problem_row *r = &((struct problems *)state)->rows[row];
+	(void)app;
+	*number = order == 1 ? r->ns : r->uses;
+	return order < 3;
+}
+
 static int problems_compare(struct app *app, void *state, int order, int a, int b)
 {
-	const struct problem_row *x = &((struct problems *)state)->rows[a],
-				 *y = &((struct problems *)state)->rows[b];
+	const struct problem_row *rows = ((struct problems *)state)->rows;
 	(void)app;
-	if (order == 1)
-		return app_compare_numbers(x->ns, y->ns);
-	return order == 2 ? y->uses - x->uses : strcmp(x->text, y->text);
+	(void)order;
+	return strcmp(rows[a].text, rows[b].text);
 }
 
 static void problems_select(struct app *app, void *state, int row)
@@ -212,6 +218,7 @@ const struct view view_problems = {
 	.subject = problems_subject,
 	.orders = problems_orders,
 	.compare = problems_compare,
+	.number = problems_number,
 	.select = problems_select,
 	.row_of_layer = problems_row_of_layer,
 	.request = problems_request,

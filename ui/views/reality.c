@@ -228,6 +228,10 @@ static void lines_make(struct app *app, struct reality_view *s)
 		text_add(s, STYLE_WARN, -1, nothing_text(app, s));
 		return;
 	}
+	if (s->reality->pending) {
+		text_add(s, STYLE_DIM, -1, "the execution is being compared with the bound");
+		return;
+	}
 	const struct reality *r = s->reality;
 	text_add(s, STYLE_BOLD, -1, why_text(s));
 	if (r->not_comparable)

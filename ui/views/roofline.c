@@ -18,9 +18,18 @@ struct roof_dot {
 	int layer, layers;     /* the first one, and how many have it */
 	double flops, bytes;   /* of one execution */
 	double ns, total_ns;   /* of one execution, of all in the model */
-	struct limit limit;
+	uint8_t limit;         /* index of roofline.limits */
 	bool guess;
 };
+
+/* What limits dots. */
+struct roof_limit {
+	enum limit_by by;
+	char peak[LIMIT_PEAK_SIZE];
+	double peak_per_s;
+};
+
+#define ROOF_LIMITS 64 /* more than there are peaks */
 
 /* A peak: of a bandwidth in bytes/s, or of a unit in FLOP/s. */
 struct ceiling {
@@ -34,7 +43,10 @@ struct ceiling {
 struct roofline {
 	struct roof_dot *dots; /* highest total_ns first */
 	int count, capacity;
-	int *by_intensity;     /* numbers of dots */
+	int *by_intensity;     /* numbers of dots; made when a key asks for them */
+	struct roof_limit limits[ROOF_LIMITS]; /* the first: unknown */
+	int limit_count;
+	bool types[DTYPE_COUNT]; /* of their first operands */
 	struct ceiling ceilings[CEILINGS_MAX];
 	int ceiling_count;
 	int unmeasured, idle, unlimited; /* layers without a cost; without FLOPs; dots of unknown limit */
@@ -60,14 +72,47 @@ static const char *problem_of(const struct app *app, int layer)
 	return c && c->result ? c->result->problem : app_problem(app, layer);
 }
 
-/* Numbers of dots by problem; problems without FLOPs have the number IDLE. */
+/* Numbers of dots by problem: of the plan's by index, of others by text. Problems without FLOPs have the number
+ * IDLE. */
 #define IDLE INT32_MAX
 
-static void dot_add(struct app *app, struct roofline *s, struct hash *seen, int layer)
+struct dots_seen {
+	int64_t *of_plan; /* -1: none yet */
+	struct hash others;
+};
+
+/* Where the number of a layer's dot is; *own: the problem, if it is the plan's. */
+static int64_t *dot_at(struct app *app, struct dots_seen *seen, int layer, const char *text,
+	const struct problem **own)
+{
+	int index = app_own_problem(app, layer);
+	const struct plan_problem *p = index >= 0 ? &app_plan(app)->problems[index] : NULL;
+	bool is_own = p && p->problem && (p->text == text || strcmp(p->text, text) == 0);
+	*own = is_own ? p->problem : NULL;
+	return is_own ? &seen->of_plan[index] : hash_at(&seen->others, text_of(text));
+}
+
+static uint8_t limit_number(struct roofline *s, const struct limit *l)
+{
+	int i = 0;
+	while (i < s->limit_count && (s->limits[i].by != l->by || strcmp(s->limits[i].peak, l->peak) != 0))
+		i++;
+	if (l->by == LIMIT_UNKNOWN || i == ROOF_LIMITS)
+		return 0;
+	if (i == s->limit_count) {
+		struct roof_limit *made = &s->limits[s->limit_count++];
+		*made = (struct roof_limit){ .by = l->by, .peak_per_s = l->peak_per_s };
+		snprintf(made->peak, sizeof(made->peak), "%s", l->peak);
+	}
+	return (uint8_t)i;
+}
+
+static void dot_add(struct app *app, struct roofline *s, struct dots_seen *seen, int layer)
 {
 	const struct layer_cost *c = app_cost(app, layer);
 	const char *text = problem_of(app, layer);
-	struct problem p;
+	const struct problem *own;
+	struct problem parsed;
 	if (!c || c->bodies || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)
 		return;
 	if (!(c->ns > 0) || !text) {
@@ -75,25 +120,29 @@ static void dot_add(struct app *app, struct roofline *s, struct hash *seen, int 
 		s->idle += c->ns > 0;
 		return;
 	}
-	int64_t *at = hash_at(seen, text_of(text));
+	int64_t *at = dot_at(app, seen, layer, text, &own);
 	if (*at >= 0 && *at < s->count) {
 		s->dots[*at].layers++;
 		s->dots[*at].total_ns += app_cost_all(app, layer);
 		return;
 	}
-	if (*at < 0 && (problem_parse(text_of(text), &p, NULL) || !(problem_flops(&p) > 0) ||
-			!(problem_bytes(&p) > 0)))
+	if (!own && *at < 0 && problem_parse(text_of(text), &parsed, NULL) == 0)
+		own = &parsed;
+	double flops = own ? problem_flops(own) : NAN, bytes = own ? problem_bytes(own) : NAN;
+	if (!(flops > 0) || !(bytes > 0)) {
 		*at = IDLE;
-	s->idle += *at == IDLE;
-	if (*at == IDLE)
+		s->idle++;
 		return;
+	}
 	*at = s->count;
 	VEC_GROW(s->dots, s->count, s->capacity);
-	struct roof_dot *d = &s->dots[s->count++];
-	*d = (struct roof_dot){ .problem = text, .layer = layer, .layers = 1, .flops = problem_flops(&p),
-		.bytes = problem_bytes(&p), .ns = c->ns, .total_ns = app_cost_all(app, layer),
-		.limit = session_limit(app->session, c, text), .guess = app_is_guess(c) };
-	s->unlimited += d->limit.by == LIMIT_UNKNOWN;
+	struct limit limit = limit_of_parsed(c, own, session_peaks(app->session), session_scenario(app->session),
+		session_analysis(app->session)->cache);
+	s->dots[s->count++] = (struct roof_dot){ .problem = text, .layer = layer, .layers = 1,
+		.flops = flops, .bytes = bytes, .ns = c->ns, .total_ns = app_cost_all(app, layer),
+		.limit = limit_number(s, &limit), .guess = app_is_guess(c) };
+	s->unlimited += limit.by == LIMIT_UNKNOWN;
+	s->types[own->operand[0].dtype] = true;
 }
 
 static int by_cost(const void *x, const void *y)
@@ -144,7 +193,6 @@ static void ceilings_of_type(struct app *app, struct roofline *s, enum dtype typ
 static void ceilings_renew(struct app *app, struct roofline *s)
 {
 	const struct peaks *k = session_peaks(app->session);
-	bool types[DTYPE_COUNT] = { false };
 	char name[16];
 	s->ceiling_count = 0;
 	ceiling_add(s, "memory", k->bandwidth_bytes_s, true, false);
@@ -152,15 +200,11 @@ static void ceilings_renew(struct app *app, struct roofline *s)
 		snprintf(name, sizeof(name), "L%d", k->level[i].level);
 		ceiling_add(s, name, k->level[i].bandwidth_bytes_s, true, k->level[i].estimated);
 	}
-	for (int i = 0; i < s->count; i++) {
-		struct problem p;
-		if (problem_parse(text_of(s->dots[i].problem), &p, NULL) == 0)
-			types[p.operand[0].dtype] = true;
-		if (s->dots[i].limit.by == LIMIT_COMPUTE)
-			ceiling_add(s, s->dots[i].limit.peak, s->dots[i].limit.peak_per_s, false, false);
-	}
+	for (int i = 0; i < s->limit_count; i++)
+		if (s->limits[i].by == LIMIT_COMPUTE)
+			ceiling_add(s, s->limits[i].peak, s->limits[i].peak_per_s, false, false);
 	for (int t = 0; t < DTYPE_COUNT; t++)
-		if (types[t])
+		if (s->types[t])
 			ceilings_of_type(app, s, (enum dtype)t);
 }
 
@@ -168,20 +212,35 @@ static void roofline_renew(struct app *app, struct roofline *s)
 {
 	if (s->generation == app->generation)
 		return;
-	struct hash seen = { 0 };
+	size_t problems = app_plan(app) ? (size_t)plan_problem_total(app_plan(app)) : 0;
+	struct dots_seen seen = { .of_plan = base_malloc((problems + 1) * sizeof(int64_t)) };
+	memset(seen.of_plan, -1, problems * sizeof(int64_t));
 	s->generation = app->generation;
 	s->count = s->unmeasured = s->idle = s->unlimited = 0;
+	s->limits[0] = (struct roof_limit){ .by = LIMIT_UNKNOWN };
+	s->limit_count = 1;
+	memset(s->types, 0, sizeof(s->types));
 	for (int i = 0; i < app->place_count; i++)
 		if (!app_is_folded(app, i) && app->places[i].times != 0)
 			dot_add(app, s, &seen, i);
-	hash_free(&seen);
+	hash_free(&seen.others);
+	free(seen.of_plan);
 	if (s->count)
 		qsort(s->dots, (size_t)s->count, sizeof(*s->dots), by_cost);
-	s->by_intensity = base_realloc(s->by_intensity, ((size_t)s->count + 1) * sizeof(int));
+	free(s->by_intensity);
+	s->by_intensity = NULL;
+	ceilings_renew(app, s);
+}
+
+static const int *sorted_by_intensity(struct roofline *s)
+{
+	if (s->by_intensity)
+		return s->by_intensity;
+	s->by_intensity = base_malloc(((size_t)s->count + 1) * sizeof(int));
 	for (int i = 0; i < s->count; i++)
 		s->by_intensity[i] = i;
 	qsort_r(s->by_intensity, (size_t)s->count, sizeof(int), by_intensity, s->dots);
-	ceilings_renew(app, s);
+	return s->by_intensity;
 }
 
 static void roofline_close(struct app *app, void *state)
@@ -319,12 +378,13 @@ static uint32_t dot_sign(struct area a, double share)
 	return signs[a.canvas->ascii][share >= 0.05 ? 2 : share >= 0.01];
 }
 
-static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_dot *d, bool selected)
+static void draw_dot(struct app *app, struct roof_chart *c, const struct roof_dot *d, enum limit_by limit,
+	bool selected)
 {
 	double share = d->total_ns / session_analysis(app->session)->sequential_ns;
 	int x = column_of(c, intensity(d)), y = row_of(c, rate(d));
-	enum style style = selected ? STYLE_BOLD : d->limit.by == LIMIT_COMPUTE ? STYLE_ACCENT :
-		d->limit.by == LIMIT_MEMORY ? STYLE_GOOD : STYLE_WARN;
+	enum style style = selected ? STYLE_BOLD : limit == LIMIT_COMPUTE ? STYLE_ACCENT :
+		limit == LIMIT_MEMORY ? STYLE_GOOD : STYLE_WARN;
 	canvas_put(c->area, x, y, style, dot_sign(c->area, share));
 	app_item(app, c->area, x, y, 1, d->layer);
 	if (!selected)
@@ -356,9 +416,9 @@ static void draw_chart(struct app *app, struct roofline *s, struct area a, int s
 	for (int i = s->ceiling_count - 1; i >= 0; i--)
 		label_ceiling(s, &c, &s->ceilings[i]);
 	for (int i = s->count - 1; i >= 0; i--) /* larger ones over smaller ones */
-		draw_dot(app, &c, &s->dots[i], false);
+		draw_dot(app, &c, &s->dots[i], s->limits[s->dots[i].limit].by, false);
 	if (selected >= 0)
-		draw_dot(app, &c, &s->dots[selected], true);
+		draw_dot(app, &c, &s->dots[selected], LIMIT_UNKNOWN, true);
 }
 
 /* ---- texts ---- */
@@ -390,9 +450,10 @@ static const char *chosen_text(struct app *app, const struct roofline *s, int se
 			app_cost_all(app, app->layer) > 0 ? "no FLOPs, or unknown" :
 			chart_cost(app, app->layer));
 	double total = session_analysis(app->session)->sequential_ns;
+	struct limit limit = session_limit(app->session, app_cost(app, d->layer), d->problem);
 	return arena_printf(&app->scratch, "%s  %.3g FLOP/byte  %s%sFLOP/s  %s  %s of the time",
 		app_name(app, app->layer), intensity(d), d->guess ? "~" : "", str_count(speed, rate(d)),
-		limit_text(app, &d->limit), total > 0 ? app_share(app, d->total_ns, total) : "-");
+		limit_text(app, &limit), total > 0 ? app_share(app, d->total_ns, total) : "-");
 }
 
 static const char *counts_text(struct app *app, const struct roofline *s, int selected)
@@ -461,7 +522,7 @@ static void step(struct app *app, const struct roofline *s, const int *order, in
 	}
 	for (int i = at + by; n > 0 && i >= 0 && i < s->count; i += by) {
 		const struct roof_dot *d = &s->dots[order ? order[i] : i], *now = &s->dots[selected];
-		if (same && (d->limit.by != now->limit.by || strcmp(d->limit.peak, now->limit.peak) != 0))
+		if (same && d->limit != now->limit)
 			continue;
 		app->layer = d->layer;
 		n--;
@@ -470,11 +531,11 @@ static void step(struct app *app, const struct roofline *s, const int *order, in
 		app_note(app, false, "no %s problem has the same limit", by > 0 ? "cheaper" : "costlier");
 }
 
-static bool own_request(struct app *app, const struct roofline *s, int argument)
+static bool own_request(struct app *app, struct roofline *s, int argument)
 {
 	bool back = argument == ROOF_LEFT || argument == ROOF_PREVIOUS;
 	bool same = argument == ROOF_NEXT || argument == ROOF_PREVIOUS;
-	step(app, s, same ? NULL : s->by_intensity, back ? -1 : 1, same);
+	step(app, s, same ? NULL : sorted_by_intensity(s), back ? -1 : 1, same);
 	return true;
 }
 
