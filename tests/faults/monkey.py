@@ -8,8 +8,8 @@ It must never end by itself, hang, or grow. By hand, for longer, usually with a 
 
     monkey.py [--seconds N] [--seed N] [--steady] [--model FILE]
 
---steady does not leave the program, and compares its memory after a minute with that at the end. The seed is
-printed; MONKEY_SEED and MONKEY_SECONDS set both in the suite.
+--steady does not leave the program, and looks at its memory every ten seconds: after the first minute, the most
+of the second half may not exceed the most of the first half. The seed is printed; MONKEY_SEED and MONKEY_SECONDS set both in the suite.
 """
 
 import argparse
@@ -31,7 +31,8 @@ import python_tap  # noqa: E402
 INTERRUPTED = (130, -2)  # by ^C: in the program, and before it was ready
 ENDINGS = {"key": (0,), "terminate": (143, -15), "hang up": (129, -1)}
 KEPT_KEYS = 20000     # bytes that were typed last, for the report
-SETTLED_S = 60        # memory is compared with that after so long
+SETTLED_S = 60        # memory is looked at from then on,
+SAMPLE_S = 10         # so often
 GROWTH_KIB = 16 * 1024
 MODELS = sorted(path for folder in ("data/models", "tests/models")
                 for path in (python_tap.ROOT / folder).glob("*.onnx"))
@@ -288,15 +289,16 @@ class Monkey:
 
     def run(self, program, until):
         """A program's life: [] or what is wrong."""
-        began, settled, how = time.monotonic(), None, "key"
+        due, samples, how = time.monotonic() + SETTLED_S, [], "key"
         try:
             program.begin()
             while time.monotonic() < until and self.act(program):
-                if settled is None and time.monotonic() > began + SETTLED_S:
-                    settled = program.memory_kib()
+                if time.monotonic() > due:
+                    samples.append(program.memory_kib())
+                    due += SAMPLE_S
             if program.status is None:
-                if settled:
-                    self.memory.append((settled, program.memory_kib(), time.monotonic() - began))
+                if len(samples) > 1:
+                    self.memory.append(samples)
                 how = self.rng.choice(["key", "key", "key", "terminate", "hang up"])
                 program.leave(how)
         except TimeoutError as error:
@@ -315,8 +317,11 @@ class Monkey:
         return self.wrong
 
     def grown(self):
-        for before, after, seconds in self.memory:
-            print(f"# {before} KiB after {SETTLED_S} s, {after} KiB after {seconds:.0f} s")
+        for samples in self.memory:
+            half = len(samples) // 2
+            before, after = max(samples[:half]), max(samples[half:])
+            minutes = " ".join(str(kib // 1024) for kib in samples[::6])
+            print(f"# MiB each minute: {minutes}; most KiB: {before} in the first half, {after} in the second")
             if after > before + GROWTH_KIB:
                 yield f"grew from {before} to {after} KiB"
 
