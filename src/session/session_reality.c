@@ -178,7 +178,7 @@ struct session_besides_bound {
 	int count;
 	struct reality_work *work;   /* of execution `at`, or of the one before it if `judged` is set */
 	int at;
-	struct reality *judged;      /* what contradicts it is judged with the execution before (reality_turn) */
+	struct reality *judged;      /* its contradictions are judged with the one before (reality_turn) */
 };
 
 static void works_free(struct session_besides_bound *b)

@@ -8,8 +8,9 @@ It must never end by itself, hang, or grow. By hand, for longer, usually with a 
 
     monkey.py [--seconds N] [--seed N] [--steady] [--model FILE]
 
---steady does not leave the program, and looks at its memory every ten seconds: after the first minute, the most
-of the second half may not exceed the most of the first half. The seed is printed; MONKEY_SEED and MONKEY_SECONDS set both in the suite.
+--steady does not leave the program, and looks at its memory every ten seconds: after the first minute, the
+most of the second half may not exceed the most of the first half. The seed is printed; MONKEY_SEED and
+MONKEY_SECONDS set both in the suite.
 """
 
 import argparse
@@ -321,7 +322,7 @@ class Monkey:
             half = len(samples) // 2
             before, after = max(samples[:half]), max(samples[half:])
             minutes = " ".join(str(kib // 1024) for kib in samples[::6])
-            print(f"# MiB each minute: {minutes}; most KiB: {before} in the first half, {after} in the second")
+            print(f"# MiB each minute: {minutes}; most KiB of the halves: {before}, {after}")
             if after > before + GROWTH_KIB:
                 yield f"grew from {before} to {after} KiB"
 

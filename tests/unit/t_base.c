@@ -101,7 +101,8 @@ static void test_trim(void)
 	base_memory_trim();
 	long after = resident_kib();
 	bool sanitized = freed < full / 2 || full < BLOCKS * (BYTES / 1024);
-	ok(sanitized || after < freed - 50000, "freed memory is returned: %ld of %ld KiB are left", after, full);
+	ok(sanitized || after < freed - 50000, "freed memory is returned: %ld of %ld KiB are left", after,
+		full);
 	memset(last, 2, 100);
 	free(last);
 }

@@ -33,11 +33,13 @@ static void test_scopes(void)
 		if (strncmp(app_layer(&app, app.listed[i])->name.p, "layer1.0", 8) == 0)
 			ns += app_cost_all(&app, app.listed[i]);
 	const struct scope *s = scope_at(&app, inner);
-	ok(fabs(s->ns - ns) < 1 && s->missing == 0 && scope_worst(&app, inner) == STATE_OK, "a subtotal without gaps");
+	ok(fabs(s->ns - ns) < 1 && s->missing == 0 && scope_worst(&app, inner) == STATE_OK,
+		"a subtotal without gaps");
 	end();
 	begin(&(struct fixture_options){ .queue = true, .busy = true });
 	s = scope_at(&app, scope_named("layer1"));
-	ok(s->missing == 2 && s->ns > 0 && scope_worst(&app, scope_named("layer1")) == STATE_MISSING, "one with gaps knows them: %d",
+	ok(s->missing == 2 && s->ns > 0 && scope_worst(&app, scope_named("layer1")) == STATE_MISSING,
+		"one with gaps knows them: %d",
 		s->missing);
 	type("zM");
 	ok(sees("2 no cost") && sees("\u2265") && sees("11 layers"), "and says so");

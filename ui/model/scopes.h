@@ -25,8 +25,8 @@ struct scope {
 	int missing;           /* layers without a cost */
 	bool guess, critical;  /* it has proxies or estimates; a layer on the critical path */
 	/* scope_worst */
-	int own, child, next;  /* its first layer in no inner scope, first inner scope, next of the same parent;
-				  or -1 */
+	int own, child, next;  /* its first layer in no inner scope, its first inner scope, the next scope of
+				  the same parent; or -1 */
 };
 
 struct scopes {

@@ -458,7 +458,8 @@ static bool layers_number(struct app *app, void *state, int order, int row, doub
 	case ORDER_REAL: *number = app_real_ns(app, layer); return true;
 	default:
 		return order >= ORDER_MORE &&
-			column_number(app, &((struct widths *)state)->more, order - ORDER_MORE, layer, number);
+			column_number(
+				app, &((struct widths *)state)->more, order - ORDER_MORE, layer, number);
 	}
 }
 

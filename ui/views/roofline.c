@@ -72,8 +72,8 @@ static const char *problem_of(const struct app *app, int layer)
 	return c && c->result ? c->result->problem : app_problem(app, layer);
 }
 
-/* Numbers of dots by problem: of the plan's by index, of others by text. Problems without FLOPs have the number
- * IDLE. */
+/* Numbers of dots by problem: of the plan's by index, of others by text. Problems without FLOPs have the
+ * number IDLE. */
 #define IDLE INT32_MAX
 
 struct dots_seen {
@@ -136,7 +136,8 @@ static void dot_add(struct app *app, struct roofline *s, struct dots_seen *seen,
 	}
 	*at = s->count;
 	VEC_GROW(s->dots, s->count, s->capacity);
-	struct limit limit = limit_of_parsed(c, own, session_peaks(app->session), session_scenario(app->session),
+	struct limit limit = limit_of_parsed(c, own, session_peaks(app->session),
+		session_scenario(app->session),
 		session_analysis(app->session)->cache);
 	s->dots[s->count++] = (struct roof_dot){ .problem = text, .layer = layer, .layers = 1,
 		.flops = flops, .bytes = bytes, .ns = c->ns, .total_ns = app_cost_all(app, layer),

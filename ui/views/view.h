@@ -50,8 +50,8 @@ struct view {
 	/* Returns false for an order that does not apply now; it is skipped. NULL: all apply. */
 	bool (*offers)(const struct app *app, const void *state, int order);
 	int (*compare)(struct app *app, void *state, int order, int a, int b);
-	/* The number that an order sorts a row by, largest first, NaN last: many rows are sorted faster by it.
-	 * Returns false for an order by something else. May be NULL. */
+	/* The number that an order sorts a row by, largest first, NaN last: faster for many rows. Returns
+	 * false for an order by something else. May be NULL. */
 	bool (*number)(struct app *app, void *state, int order, int row, double *number);
 	bool ranked; /* compare also says the view's own order, 0: the numbers of rows do not */
 	/* Lines at the bottom of an area of that height that are no rows, and what is there. NULL: none. */
