@@ -31,6 +31,11 @@ const char *analysis_mark(const struct analysis *a)
 	return marks[a->complete][a->rough][a->estimated];
 }
 
+const char *analysis_share_mark(const struct analysis *a)
+{
+	return a->complete && !a->estimated ? "" : "~";
+}
+
 const char *analysis_other_mark(const struct analysis *a)
 {
 	static const char *const marks[2][2] = { { "at most ", "at most ~" },

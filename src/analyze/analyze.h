@@ -246,6 +246,8 @@ struct analysis {
  * sum of estimates with gaps is not a lower bound). With quick measurements "rough ", "rough ~", "partial
  * rough " and "partial rough ~". */
 const char *analysis_mark(const struct analysis *a);
+/* Before a share of the total: "~" if the total has gaps or estimates, else "". */
+const char *analysis_share_mark(const struct analysis *a);
 /* The prefix of the other total, parallel_ns or sequential_ns: "at most ~" if it may not be the least. */
 const char *analysis_other_mark(const struct analysis *a);
 
@@ -324,6 +326,15 @@ static inline unsigned scenario_variants(const struct scenario *s)
 {
 	return (s->layouts != LAYOUTS_FREE ? PROBLEMS_NXC : 0u) | (s->pad ? PROBLEMS_PADDED : 0u);
 }
+
+/* The distinct algorithms that were measured for the plan's problems, fused ones included, and how many of
+ * them have the name and the library that the scenario names (algorithm=jit*, libraries=onednn): 0 shows a
+ * misspelt name. */
+struct algorithms_named {
+	int measured, named;
+};
+struct algorithms_named algorithms_named(const struct plan *p, const struct fusion *f,
+	const struct results *results, const struct scenario *s);
 
 /* The conversions between layouts that the results make possible, distinct, in arena a; none with
  * layout=nhwc, where analyze_problems_in lists them. Measure the other problems first. */

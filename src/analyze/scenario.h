@@ -113,6 +113,7 @@ struct what_if {
 	void (*set)(struct scenario *s, int choice); /* a choice that has a word */
 	enum what_if_show show;
 	const char *value;    /* what its free value is, besides the choices: "BYTES"; NULL: it has none */
+	const char *example;  /* of such a value: "512M" */
 	/* Sets the free value; -1: the word is none. */
 	int (*take)(struct scenario *s, struct text word);
 	void (*say)(const struct scenario *s, char *buf, size_t size); /* the word of the free value */

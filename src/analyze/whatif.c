@@ -164,7 +164,7 @@ static const struct what_if table[] = {
 		"each layer runs the fastest algorithm measured (best), the library's first choice "
 		"(preferred), or the named one where it has it, else the fastest (wildcards: jit*)",
 		STAGE_RESULTS, { "preferred", "best" }, algorithm_get, algorithm_set,
-		.value = "NAME", .take = algorithm_take, .say = algorithm_say,
+		.value = "NAME", .example = "jit*", .take = algorithm_take, .say = algorithm_say,
 		.absent = "estimates have no algorithms", .available = algorithm_available,
 		.layers = algorithm_layers },
 	{ "launch", 'l', "launch",
@@ -187,7 +187,7 @@ static const struct what_if table[] = {
 		"only algorithms that need at most this much memory besides their operands (64M, 1G), and "
 		"not those whose need is unknown",
 		STAGE_RESULTS, { "unlimited", "0" }, workspace_get, workspace_set, SHOW_ON,
-		.value = "BYTES", .take = workspace_take, .say = workspace_say,
+		.value = "BYTES", .example = "512M", .take = workspace_take, .say = workspace_say,
 		.absent = "no measured algorithm needs a workspace", .available = workspace_available },
 	{ "deterministic", 'K', "determ.",
 		"only algorithms that return the same bits each time: not those that their library notes as "
@@ -198,7 +198,7 @@ static const struct what_if table[] = {
 	{ "libraries", 'v', "libraries",
 		"only algorithms of the named libraries, e.g. onednn+plain",
 		STAGE_RESULTS, { "all" }, libraries_get, libraries_set, SHOW_ON,
-		.value = "NAMES", .take = libraries_take, .say = libraries_say,
+		.value = "NAMES", .example = "onednn+plain", .take = libraries_take, .say = libraries_say,
 		.absent = "all results are of one library", .available = libraries_available,
 		.layers = libraries_layers },
 	{ "cache", 'C', "cache",
@@ -308,7 +308,8 @@ static int unknown_choice(const struct what_if *row, struct text word, struct er
 {
 	char words[128] = "";
 	if (row->value)
-		snprintf(words, sizeof(words), "%s%s", row->value, row->choices[1] ? ", " : " or ");
+		snprintf(words, sizeof(words), "%s (%s)%s", row->value, row->example,
+			row->choices[1] ? ", " : " or ");
 	for (int i = what_if_choices(row) - 1; i >= 0; i--) {
 		strcat(words, row->choices[i]);
 		strcat(words, i > 1 ? ", " : i ? " or " : "");

@@ -85,8 +85,8 @@ static int other_options(struct options *o, struct options *other, struct error 
 	return 0;
 }
 
-/* Opens a side and analyses it. Returns an exit status. */
-static int side_open(struct options *o, int index, struct session **s, struct error *err)
+/* Opens a side and analyses it. said: notes of the other side. Returns an exit status. */
+static int side_open(struct options *o, int index, struct session **s, struct str *said, struct error *err)
 {
 	int64_t batches[CONFIG_LIST_MAX];
 	enum dtype dtypes[CONFIG_LIST_MAX];
@@ -98,7 +98,7 @@ static int side_open(struct options *o, int index, struct session **s, struct er
 	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
 	if (status != EXIT_DONE)
 		return status;
-	each_notes(*s, o);
+	each_notes_after(*s, o, said);
 	session_refresh(*s);
 	return EXIT_DONE;
 }
@@ -125,15 +125,17 @@ static int cmd_diff(struct options *o, struct error *err)
 	const struct diff_options *own = o->own;
 	struct options other = { 0 };
 	struct session *a = NULL, *b = NULL;
+	struct str said = { 0 };
 	double threshold;
 	int status = threshold_parse(own->threshold, &threshold, err) || other_options(o, &other, err) ?
-		EXIT_BAD : side_open(o, 0, &a, err);
+		EXIT_BAD : side_open(o, 0, &a, &said, err);
 	if (status == EXIT_DONE)
-		status = side_open(&other, o->argc - 1, &b, err);
+		status = side_open(&other, o->argc - 1, &b, &said, err);
 	if (status == EXIT_DONE)
 		status = sides_compare(o, a, b, threshold, err);
 	session_close(b);
 	session_close(a);
+	str_free(&said);
 	options_free(&other);
 	return status;
 }

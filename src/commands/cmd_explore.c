@@ -130,7 +130,7 @@ static int explore_options(struct options *o, struct error *err)
 	bool blind = !own->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on
 							     stdin */
 	struct session *s = options_session(o, 0,
-		own->frame || blind ? SESSION_DB_READ : SESSION_DB_WRITE, err);
+		own->frame || blind ? SESSION_DB_READ : SESSION_DB_TRY, err);
 	if (!s)
 		return EXIT_BAD;
 	session_exports_set(s, report_exports);

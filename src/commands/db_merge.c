@@ -167,9 +167,15 @@ static int merge_file(struct merge *m, const char *path, struct error *err)
 {
 	if (is_same_file(path, store_path(m->batch.store)))
 		return error_set(err, "%s is the database itself; give another file", path);
-	struct store *from = store_open(path, true, err);
-	if (!from)
-		return -1;
+	struct error why = ERROR_NONE;
+	struct store *from = store_open(path, true, &why);
+	if (!from) { /* the file is no option, and bench does not fill it */
+		static const char with[] = " with --db";
+		char *option = strstr(why.text, with), *rest = option ? option + sizeof(with) - 1 : NULL;
+		if (option)
+			memmove(option, rest, strlen(rest) + 1);
+		return error_set(err, "%s", why.text);
+	}
 	m->path = path;
 	int status = merge_all(m, from, err);
 	store_close(from);

@@ -164,7 +164,8 @@ static void layers_text(const struct diff *d, struct arena *a, FILE *out)
 		if (l->verdict == DIFF_SAME)
 			break;
 		if (!isnan(l->diff_ns) && d->a_ns > 0)
-			snprintf(share, sizeof(share), "%+.1f%%", 100 * l->diff_ns / d->a_ns);
+			snprintf(share, sizeof(share), "%s%+.1f%%", l->estimated ? "~" :
+				analysis_share_mark(session_analysis(d->a)), 100 * l->diff_ns / d->a_ns);
 		fprintf(out, "%9s %9s %s%9s %7s  %-7s  %s\n", l->a < 0 ? "none" : str_duration(one, l->a_ns),
 			l->b < 0 ? "none" : str_duration(two, l->b_ns), l->estimated ? "~" : " ",
 			signed_text(a, l->diff_ns), share, diff_verdict_name(l->verdict),
@@ -185,14 +186,16 @@ void diff_text(const struct diff *d, FILE *out)
 {
 	struct arena a = { 0 };
 	char one[STR_QUANTITY], two[STR_QUANTITY];
+	const char *guess = session_analysis(d->a)->estimated || session_analysis(d->b)->estimated ? "~" : "";
 	side_text("A", d->a, &a, out);
 	side_text("B", d->b, &a, out);
 	fprintf(out, "\n%stotal%s  %s%s -> %s%s  %s", d->complete ? "" : "partial ",
 		d->per_item ? " per item" : "", session_analysis(d->a)->estimated ? "~" : "",
-		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "",
-		str_duration(two, d->b_ns), signed_text(&a, d->b_ns - d->a_ns));
+		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "", str_duration(two, d->b_ns),
+		arena_printf(&a, "%s%s", guess, signed_text(&a, d->b_ns - d->a_ns)));
 	if (d->a_ns > 0)
-		fprintf(out, " (%+.1f%%)", 100 * (d->b_ns / d->a_ns - 1));
+		fprintf(out, " (%s%+.1f%%)", *guess || !d->complete ? "~" : "",
+			100 * (d->b_ns / d->a_ns - 1));
 	fprintf(out, "  %s%s\n\n", diff_verdict_name(d->verdict), d->verdict == DIFF_UNCLEAR ?
 		": within the intervals" : d->verdict == DIFF_SLOWER && !d->slower ?
 		", not beyond the threshold" : "");

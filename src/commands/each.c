@@ -4,27 +4,48 @@
 
 #include "commands/report.h"
 
-void each_notes(struct session *s, const struct options *o)
+#include <string.h>
+
+/* Prints a line that was not said before. */
+static void note(struct str *said, const char *line)
+{
+	struct str whole = { 0 };
+	str_addf(&whole, "benanza: %s\n", line);
+	if (!said->n || !strstr(said->p, whole.p)) {
+		fputs(whole.p, stderr);
+		str_puts(said, whole.p);
+	}
+	str_free(&whole);
+}
+
+void each_notes_after(struct session *s, const struct options *o, struct str *said)
 {
 	struct queue *q = session_queue(s);
 	struct arena a = { 0 };
+	if (o->quiet)
+		return;
 	const char *other = session_other_records(s, &a);
-	if (session_trouble(s)[0] && !o->quiet)
-		fprintf(stderr, "benanza: %s; using recorded results of %s\n", session_trouble(s),
-			session_device(s)->model);
-	if (other && !o->quiet)
-		fprintf(stderr, "benanza: %s\n", other);
-	if (!session_store(s) && o->config.db && !session_described(s) && !session_is_recorded(s) &&
-		!o->quiet)
-		fprintf(stderr, "benanza: %s: no such database, so nothing is measured; bench makes it\n",
-			text_clean(&a, text_of(o->config.db)));
-	if (session_plan(s) && session_plan(s)->idle_value && !o->quiet)
-		fprintf(stderr, "benanza: --value %s has no effect: no shape and no branch depends on it\n",
-			session_plan(s)->idle_value);
-	for (int i = 0; q && !o->quiet && i < queue_status(q).workers; i++)
+	if (session_trouble(s)[0])
+		note(said, arena_printf(&a, "%s; using recorded results of %s", session_trouble(s), session_device(s)->model));
+	if (other)
+		note(said, other);
+	if (!session_store(s) && o->config.db && !session_described(s) && !session_is_recorded(s))
+		note(said, arena_printf(&a, "%s: no such database, so nothing is measured; bench makes it",
+			text_clean(&a, text_of(o->config.db))));
+	if (session_plan(s) && session_plan(s)->idle_value)
+		note(said, arena_printf(&a, "--value %s has no effect: no shape and no branch depends on it",
+			session_plan(s)->idle_value));
+	for (int i = 0; q && i < queue_status(q).workers; i++)
 		if (*queue_worker(q, i).note)
-			fprintf(stderr, "benanza: %s\n", queue_worker(q, i).note);
+			note(said, queue_worker(q, i).note);
 	arena_free(&a);
+}
+
+void each_notes(struct session *s, const struct options *o)
+{
+	struct str said = { 0 };
+	each_notes_after(s, o, &said);
+	str_free(&said);
 }
 
 static int select_bound(struct session *s, int64_t batch, enum dtype dtype, struct error *err)

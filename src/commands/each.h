@@ -6,6 +6,8 @@
 
 /* Prints, unless -q, where results are from if not from the running device. After session_connect. */
 void each_notes(struct session *s, const struct options *o);
+/* The same without the lines in `said`, to which it adds those that it prints. */
+void each_notes_after(struct session *s, const struct options *o, struct str *said);
 
 /* Opens the model o->argv[0], connects to the device, and calls `visit` for each requested batch and data
  * type, with all symbols bound and the analysis up to date. Returns the highest exit status; ends at the

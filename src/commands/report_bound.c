@@ -233,7 +233,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	if (!isnan(c->flops_measured_share))
 		fprintf(out, "; %.1f%% of the FLOPs", 100 * c->flops_measured_share);
 	if (c->cost_proxy_share > 0)
-		fprintf(out, "; %.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
+		fprintf(out, "; ~%.1f%% of the cost by proxy", 100 * c->cost_proxy_share);
 	if (folded)
 		fprintf(out, "; %d more only compute%s constants", folded, folded == 1 ? "s" : "");
 	fputc('\n', out);
@@ -251,10 +251,11 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	report_bound_uses(s, out);
 	if (c->mistrusted)
 		fprintf(out,
-			"suspect       %d layer%s, %.1f%% of the cost, marked !: faster than %g of the "
+			"suspect       %d layer%s, %s%.1f%% of the cost, marked !: faster than %g of the "
 			"roofline; the measurement or a\n"
 			"              measured peak is wrong. Measure again: benanza bench --again\n",
-			c->mistrusted, c->mistrusted == 1 ? "" : "s", 100 * c->cost_mistrusted_share,
+			c->mistrusted, c->mistrusted == 1 ? "" : "s", analysis_share_mark(a),
+			100 * c->cost_mistrusted_share,
 			ROOFLINE_TRUST);
 	fprintf(out, a->scenario.layouts != LAYOUTS_FREE ? "\n" :
 		"not included  reorders between layers' layouts\n\n");
@@ -466,13 +467,14 @@ static void cost_line(struct arena *a, const struct session *s, int layer, int n
 	const struct plan_layer *l = &session_plan(s)->layers[layer];
 	bool guess = cost_is_guess(c);
 	char cost[STR_QUANTITY];
-	report_line(f->to, f->most, "%5d  %s %s %s%9s %6.1f%%  %s  %s", number,
+	report_line(f->to, f->most, "%5d  %s %s %s%9s %7s  %s  %s", number,
 		name_cell(a, l->name, w->name, w->piped),
 		text_pad(a, kernel_text(a, c, l), w->kernel, false),
 		c->mistrusted	? "!"
 			: guess ? "~"
 				: " ",
-		str_duration(cost, c->ns), 100 * c->ns / an->sequential_ns,
+		str_duration(cost, c->ns), arena_printf(a, "%s%.1f%%", analysis_share_mark(an),
+			100 * c->ns / an->sequential_ns),
 		text_pad(a, limit_text(a, s, layer), w->limit, false),
 		c->result ? text_clean(a, text_of(c->result->algorithm.name)) : "");
 }

@@ -48,8 +48,9 @@ static void cost(const struct session *s, const struct layer_cost *c, const int 
 	else if (isnan(c->ns))
 		fprintf(out, "cost unknown: %s", origin_name(c->origin));
 	else
-		fprintf(out, "%s%s, %.1f%%%s", is_guess(c) ? "~" : "", str_duration(text, c->ns),
-			100 * c->ns / session_analysis(s)->sequential_ns, c->mistrusted ? " suspect" : "");
+		fprintf(out, "%s%s, %s%.1f%%%s", is_guess(c) ? "~" : "", str_duration(text, c->ns),
+			analysis_share_mark(session_analysis(s)), 100 * c->ns / session_analysis(s)->sequential_ns,
+			c->mistrusted ? " suspect" : "");
 }
 
 static void node(const struct session *s, const int *numbers, int i, double most, FILE *out)

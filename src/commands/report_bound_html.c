@@ -285,8 +285,8 @@ static void layer(const struct session *s, const int *numbers, int i, double mos
 	html_duration(out, c->ns, guess);
 	fputs("<td class=\"n\">", out);
 	if (c->ns > 0 && most > 0)
-		fprintf(out, "%.1f%%<span class=\"bar\" style=\"width:%.1f%%\"></span>",
-			100 * c->ns / a->sequential_ns, 100 * c->ns / most);
+		fprintf(out, "%s%.1f%%<span class=\"bar\" style=\"width:%.1f%%\"></span>",
+			analysis_share_mark(a), 100 * c->ns / a->sequential_ns, 100 * c->ns / most);
 	fputs("</td><td class=\"n\">", out);
 	if (c->ns > 0 && !isnan(c->lo) && !isnan(c->hi))
 		fprintf(out, "%s to %s", str_duration(lo, c->lo), str_duration(hi, c->hi));

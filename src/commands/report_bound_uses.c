@@ -22,6 +22,7 @@ static void memory_text(const struct session *s, FILE *out)
 static void limit_totals_text(const struct session *s, FILE *out)
 {
 	struct limit_totals t = limit_totals_of(session_analysis(s), session_plan(s), session_peaks(s));
+	const char *mark = analysis_share_mark(session_analysis(s));
 	bool done[LIMIT_COUNT] = { [LIMIT_UNKNOWN] = true };
 	if (!(t.known_ns > 0))
 		return;
@@ -32,12 +33,12 @@ static void limit_totals_text(const struct session *s, FILE *out)
 				most = by;
 		done[most] = true;
 		if (most)
-			fprintf(out, "%s%s %.3g%%%s in %d layer%s", n == 1 ? "limits        " : ", ",
-				limit_name((enum limit_by)most), 100 * t.ns[most] / t.all_ns,
+			fprintf(out, "%s%s %s%.3g%%%s in %d layer%s", n == 1 ? "limits        " : ", ",
+				limit_name((enum limit_by)most), mark, 100 * t.ns[most] / t.all_ns,
 				n == 1 ? " of the cost" : "", t.layers[most], t.layers[most] == 1 ? "" : "s");
 	}
 	if (t.layers[LIMIT_UNKNOWN])
-		fprintf(out, ", unknown %.3g%%", 100 * t.ns[LIMIT_UNKNOWN] / t.all_ns);
+		fprintf(out, ", unknown %s%.3g%%", mark, 100 * t.ns[LIMIT_UNKNOWN] / t.all_ns);
 	fprintf(out, "%s\n", t.layers[LIMIT_OVERHEAD] ? "; fewer bits do not help overhead" : "");
 }
 

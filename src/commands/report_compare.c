@@ -232,18 +232,19 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 	if (isnan(y->bound_ns) || isnan(y->measured_ns) || !(most > 0))
 		return;
 	fprintf(out, "\n%-23s %10s %7s  from the bound to reality\n", "", "time", "share");
-	fprintf(out, "%-14s %19s %6.1f%%  ", "bound",
+	fprintf(out, "%-14s %19s %7s  ", "bound",
 		arena_printf(a, "%s%s%s", least, y->bound_estimated ? "~" : "", duration(a, y->bound_ns)),
-		100 * y->bound_ns / y->measured_ns);
+		arena_printf(a, "%s%.1f%%", y->bound_estimated || !y->bound_complete ? "~" : "",
+			100 * y->bound_ns / y->measured_ns));
 	bar_text(0, at, most, ascii, out);
 	for (int k = 0; k < GAP_COUNT; k++) {
 		const struct gap *g = &y->gaps[k];
 		if (isnan(g->ns) || fabs(g->ns) < SHARE_SHOWN * y->measured_ns)
 			continue;
 		bool estimated = y->bound_estimated && of_bound((enum gap_kind)k);
-		fprintf(out, "%-23s %10s %6.1f%%  ", reality_label(y, (enum gap_kind)k),
+		fprintf(out, "%-23s %10s %7s  ", reality_label(y, (enum gap_kind)k),
 			arena_printf(a, "%s%s", estimated ? "~" : "", change(a, g->ns)),
-			100 * g->ns / y->measured_ns);
+			arena_printf(a, "%s%.1f%%", estimated ? "~" : "", 100 * g->ns / y->measured_ns));
 		bar_text(at, at + g->ns, most, ascii, out);
 		at += g->ns;
 	}

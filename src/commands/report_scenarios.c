@@ -69,19 +69,20 @@ static void row_print(const struct scenario_rows *r, const struct scenario_row *
 		fprintf(out, "%12s  %s\n", "-", row->why);
 		return;
 	}
-	const char *mark = sweep_mark(p);
+	const char *mark = sweep_mark(p), *guess = p->estimated || r->rows[0].point.estimated ? "~" : "";
 	fprintf(out, "%12s %6s", arena_printf(a, "%s%s", mark, str_duration(time, p->bound_ns)),
 		interval_text(a, p));
 	if (first || isnan(row->diff_ns))
 		fprintf(out, " %11s %7s %-8s", first ? "" : "-", "", first ? "" : "unknown");
 	else
-		fprintf(out, " %11s %+6.1f%% %-8s",
-			arena_printf(a, "%s%s",
+		fprintf(out, " %11s %7s %-8s",
+			arena_printf(a, "%s%s%s", guess,
 				row->diff_ns > 0	   ? "+"
 					: row->diff_ns < 0 ? "-"
 							   : "",
 				str_duration(diff, fabs(row->diff_ns))),
-			100 * (row->ratio - 1), diff_verdict_name(row->verdict));
+			arena_printf(a, "%s%+.1f%%", guess, 100 * (row->ratio - 1)),
+			diff_verdict_name(row->verdict));
 	if (row->batch)
 		fprintf(out, " %5lld", (long long)row->batch);
 	else

@@ -80,7 +80,8 @@ static const char *rate_text(struct arena *a, const struct sweep_point *p, doubl
 static const char *limit_text(struct arena *a, const struct sweep_point *p)
 {
 	const char *name = limit_name(p->by);
-	return name ? arena_printf(a, "%s %.0f%%", name, 100 * p->by_share) : "-";
+	return name ? arena_printf(a, "%s %s%.0f%%", name, p->complete && !p->estimated ? "" : "~",
+		100 * p->by_share) : "-";
 }
 
 static void row_print(
@@ -104,7 +105,7 @@ static void row_print(
 	else if (s->crossovers)
 		fprintf(out, "%6s", "");
 	bool bar = s->bar && p->complete && s->most > 0;
-	fprintf(out, bar || p->best ? "  %-12s%s" : "  %s%s", limit_text(a, p),
+	fprintf(out, bar || p->best ? "  %-13s%s" : "  %s%s", limit_text(a, p),
 		p->best	      ? " *"
 			: bar ? "  "
 			      : "");

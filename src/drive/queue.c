@@ -112,6 +112,15 @@ static bool queue_is_settled(const struct queue *q, const struct job *j)
 	       results_is_finished(q->results, j->payload);
 }
 
+bool queue_takes(const struct queue *q, const char *problem)
+{
+	int job = job_find(&q->list, JOB_PROBLEM, problem);
+	const struct job *j = job < 0 ? NULL : &q->list.jobs[job];
+	if (!j)
+		return !results_is_finished(q->results, problem);
+	return j->state != JOB_PENDING && j->state != JOB_RUNNING && !queue_is_settled(q, j);
+}
+
 static void queue_reset_workers(struct queue *q)
 {
 	for (int i = 0; i < q->worker_count; i++)

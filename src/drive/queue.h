@@ -96,6 +96,7 @@ void queue_set_report(struct queue *q, void (*report)(const char *line));
  * failed otherwise (crashed, timeout, no memory ...) or was interrupted is added again, but not within the
  * batch in which it failed. first: puts it at the head, also if it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
+bool queue_takes(const struct queue *q, const char *problem); /* true if it would be, without `again` */
 /* Adds a quick measurement of a problem at the head: one algorithm in this state of caches and launch mode,
  * with a few samples. It is no part of the problem's state: the result is kept in memory only
  * (results_add_rough) and the problem can be added too. Returns false if it has such a result or is

@@ -152,8 +152,20 @@ static int db_open(struct session *s, struct error *err)
 	struct stat st;
 	if (read_only && ((stat(path, &st) && errno == ENOENT) || (S_ISREG(st.st_mode) && st.st_size == 0)))
 		return 0;
-	s->store = store_open(path, read_only, err);
-	return s->store ? 0 : -1;
+	enum store_fault fault = STORE_FAULT_OTHER;
+	struct error why = ERROR_NONE;
+	s->store = store_open_or(path, read_only, &fault, &why);
+	bool tries = s->options.db == SESSION_DB_TRY;
+	if (tries)
+		s->options.db = SESSION_DB_WRITE;
+	if (s->store || (read_only && fault == STORE_FAULT_EMPTY))
+		return 0;
+	if (!tries || (fault != STORE_FAULT_FULL && (s->config->db || fault != STORE_FAULT_UNWRITABLE)))
+		return error_set(err, "%s", why.text);
+	snprintf(s->unkept, sizeof(s->unkept), "%s", why.text);
+	s->options.db = SESSION_DB_READ;
+	s->store = store_open(path, true, &why);
+	return 0;
 }
 
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
@@ -370,7 +382,7 @@ void session_plans_trim(struct session *s)
 		}
 		if (layers <= SESSION_PLANS_LAYERS)
 			return;
-		session_types_note(s->trimmed_types, s->plans[oldest]->plan);
+		session_types_note(s->trimmed_types, s->plans[oldest]);
 		if (s->asked == s->plans[oldest])
 			s->asked = NULL;
 		plan_drop(s->plans[oldest]);

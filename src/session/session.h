@@ -19,7 +19,9 @@
 
 enum session_db {
 	SESSION_DB_READ,  /* nothing is written; a missing file counts as empty and is not created */
-	SESSION_DB_WRITE  /* results and dimensions are stored */
+	SESSION_DB_WRITE, /* results and dimensions are stored */
+	SESSION_DB_TRY    /* the same if the disk is not full and the usual place can be written; else
+			     `unkept` says why not, and a database that is there is read */
 };
 
 struct session_options {
@@ -89,6 +91,7 @@ const struct described *session_described(const struct session *s);
 bool session_is_recorded(const struct session *s); /* the device is one of the data directory */
 /* Why the requested runner does not answer, so that records are shown; else "". */
 const char *session_trouble(const struct session *s);
+const char *session_unkept(const struct session *s); /* why nothing is stored (SESSION_DB_TRY), or "" */
 struct results *session_results(const struct session *s);
 /* NULL: no runner for the device (recorded device, or --frame without one). */
 struct queue *session_queue(const struct session *s);
@@ -235,9 +238,17 @@ const char **session_problems(const struct session *s, struct arena *a, int *cou
  * than QUICK_LEAST and the configuration does not switch them off (quick). Returns the number added. */
 #define QUICK_LEAST 10
 int session_measure_quick(struct session *s);
-/* Queues all unmeasured problems of the scenario and its what-ifs, fused ones included, and then the device's
- * peaks. Returns the number added. Problems side by side depend on the results of the others: session_refresh
- * queues them when no other is left. */
+/* What session_measure_missing would queue: the unmeasured problems of the scenario and its what-ifs, fused
+ * ones included; then the conversions that the results make possible, and the device's peaks. In arena a,
+ * each once. Nothing without a queue. */
+struct session_missing {
+	int own, conversions, peaks;
+	int besides;                  /* branches side by side, which follow these (session_besides) */
+	const char **texts;           /* without besides, in this order */
+};
+struct session_missing session_missing(struct session *s, struct arena *a);
+/* Queues these. Returns the number added. Problems side by side depend on the results of the others:
+ * session_refresh queues them when no other is left. */
 int session_measure_missing(struct session *s);
 /* The same for every batch and data type of the configuration (-b, -t), the current scenario first; the
  * current plan stays selected. Returns the number added; -1: a plan cannot be made (err), already queued

@@ -9,10 +9,13 @@
 
 /* What is measured: the problems of the scenario and its what-ifs, of a layer, of the device's peaks. */
 
-void session_types_note(bool *types, const struct plan *p)
+void session_types_note(bool *types, struct session_plan *sp)
 {
-	for (int i = 0; i < plan_problem_total(p); i++)
-		peaks_note_type(types, p->problems[i].text);
+	for (int i = 0; !sp->typed && i < plan_problem_total(sp->plan); i++)
+		peaks_note_type(sp->types, sp->plan->problems[i].text);
+	sp->typed = true;
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		types[i] |= sp->types[i];
 }
 
 const char **session_peak_problems(struct session *s, struct arena *a, int *count)
@@ -20,7 +23,7 @@ const char **session_peak_problems(struct session *s, struct arena *a, int *coun
 	bool types[DTYPE_COUNT];
 	memcpy(types, s->trimmed_types, sizeof(types));
 	for (int i = 0; i < s->plan_count; i++)
-		session_types_note(types, s->plans[i]->plan);
+		session_types_note(types, s->plans[i]);
 	return peaks_problems(a, &s->device, types, count);
 }
 
@@ -78,24 +81,57 @@ static int session_measure_quick_all(struct session *s)
 	return added + session_measure_quick(s); /* these come first */
 }
 
+/* Adds to `texts` those that the queue takes and that are not there yet. Returns how many. */
+static int missing_add(const struct session *s, struct hash *seen, const char **texts, const char **list,
+	int count)
+{
+	int added = 0;
+	for (int i = 0; i < count; i++) {
+		int64_t *at = hash_at(seen, text_of(list[i]));
+		if (*at < 0 && queue_takes(s->queue, list[i]))
+			texts[added++] = list[i];
+		*at = 0;
+	}
+	return added;
+}
+
+struct session_missing session_missing(struct session *s, struct arena *a)
+{
+	struct session_missing m = { 0 };
+	int own, conversions, peaks = 0;
+	if (!s->queue || !s->current)
+		return m;
+	const char **of_own = analyze_problems_in(a, s->current->plan, session_fusion(s), true,
+		scenario_variants(&s->scenario), &own);
+	const char **of_results = session_conversions(s, a, &conversions);
+	const char **of_device = s->device.name ? session_peak_problems(s, a, &peaks) : NULL;
+	struct hash seen = { 0 };
+	m.texts = ARENA_ARRAY(a, const char *, own + conversions + peaks);
+	m.own = missing_add(s, &seen, m.texts, of_own, own);
+	m.conversions = missing_add(s, &seen, m.texts + m.own, of_results, conversions);
+	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks);
+	hash_free(&seen);
+	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
+	return m;
+}
+
+int session_queue_missing(struct session *s)
+{
+	struct arena a = { 0 };
+	struct session_missing m = session_missing(s, &a);
+	int added = 0;
+	for (int i = 0; i < m.own + m.conversions + m.peaks; i++)
+		added += queue_add(s->queue, m.texts[i], false, false);
+	arena_free(&a);
+	return added;
+}
+
 int session_measure_missing(struct session *s)
 {
 	if (!s->queue || !s->current)
 		return 0;
-	struct arena a = { 0 };
-	int count, added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
-		scenario_variants(&s->scenario), &count);
-	for (int i = 0; i < count; i++)
-		added += queue_add(s->queue, texts[i], false, false);
-	texts = session_conversions(s, &a, &count);
-	for (int i = 0; i < count; i++)
-		added += queue_add(s->queue, texts[i], false, false);
-	texts = s->device.name ? session_peak_problems(s, &a, &count) : NULL;
-	for (int i = 0; texts && i < count; i++)
-		added += queue_add(s->queue, texts[i], false, false);
+	int added = session_queue_missing(s);
 	session_measure_quick_all(s);
-	arena_free(&a);
 	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
 	return added + (s->besides_due ? session_measure_besides(s) : 0);
 }

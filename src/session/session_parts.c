@@ -90,6 +90,11 @@ bool session_is_changing(const struct session *s)
 	return s->awaited || s->leaving;
 }
 
+const char *session_unkept(const struct session *s)
+{
+	return s->unkept;
+}
+
 const char *session_trouble(const struct session *s)
 {
 	return s->trouble;

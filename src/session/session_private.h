@@ -17,6 +17,7 @@ struct session_plan {
 	struct assumption *assumed;   /* per layer; NULL: none was given */
 	uint64_t used;                /* when it was last asked for, counted */
 	bool held;                    /* session_plans_trim leaves it */
+	bool typed, types[DTYPE_COUNT]; /* of its problems (peaks_note_type), once they are asked for */
 };
 
 /* SHA-256 of the model's file (session/session_reality.h). */
@@ -74,6 +75,7 @@ struct session {
 	struct session_seat *awaited; /* chosen device whose runner has not sent its hello yet; or NULL */
 	struct session_beside *beside; /* devices that were opened to be compared; or NULL */
 	struct session_seat *leaving; /* previous devices whose runners have not ended yet */
+	char unkept[ERROR_TEXT_SIZE]; /* why nothing is stored (SESSION_DB_TRY), or "" */
 	char trouble[ERROR_TEXT_SIZE]; /* why the requested runner does not answer, so that records are shown;
 					  else "" */
 	int plan_count, plan_capacity;
@@ -127,8 +129,9 @@ struct session {
 /* Frees the analysis and what it was made with, and cancels the search for advice. */
 void session_analysis_drop(struct session *s);
 /* session_measure.c: notes the data types of a plan's problems (peaks_note_type). */
-void session_types_note(bool *types, const struct plan *p);
+void session_types_note(bool *types, struct session_plan *sp);
 void session_sweep_drop(struct session *s);
+int session_queue_missing(struct session *s); /* session_measure.c: queues session_missing */
 /* Queues the problems side by side of all points of the sweep. Returns the number added. */
 int session_sweep_besides(struct session *s);
 /* The plan of a batch and data type, made if needed; the current one stays selected. NULL with err. */

@@ -119,14 +119,6 @@ int session_measure_sweep(struct session *s, struct error *err)
 		added += bad ? 0 : point_queue(s, point);
 		session_plans_trim(s);
 	}
-	if (s->queue && s->device.name) {
-		struct arena a = { 0 };
-		int count;
-		const char **texts = session_peak_problems(s, &a, &count);
-		for (int i = 0; i < count; i++)
-			added += queue_add(s->queue, texts[i], false, false);
-		arena_free(&a);
-	}
 	if (!bad)
 		quick_points(s);
 	if (present)
@@ -134,6 +126,7 @@ int session_measure_sweep(struct session *s, struct error *err)
 	if (present && present != s->current)
 		session_select(s, present->batch, present->dtype, NULL); /* it is kept, so this cannot fail */
 	session_plans_trim(s);
+	added += bad ? 0 : session_queue_missing(s); /* conversions and peaks, which no point has */
 	if (bad)
 		session_sweep_drop(s);
 	s->besides_due = !bad && s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_SWEEP : BESIDES_NONE;

@@ -58,6 +58,9 @@ int store_error(struct store *s, int rc, const char *doing, struct error *err)
 		primary = SQLITE_FULL;
 	const struct store_cause *cause = store_cause(primary);
 	s->passing = cause && cause->passes;
+	s->fault = primary == SQLITE_FULL ? STORE_FAULT_FULL :
+		primary == SQLITE_READONLY || primary == SQLITE_PERM || primary == SQLITE_CANTOPEN ?
+		STORE_FAULT_UNWRITABLE : STORE_FAULT_OTHER;
 	s->code = rc & 0xff;
 	if (!cause)
 		return error_set(err, "%s: cannot %s: %s", s->path, doing,
@@ -117,8 +120,16 @@ static int store_one_number(struct store *s, const char *sql, int64_t *value, st
 	return rc == SQLITE_ROW ? 0 : store_error(s, rc, "read it", err);
 }
 
-static int store_make_parents(const char *path, struct error *err)
+/* What the errno of a path that cannot be created means. */
+static enum store_fault fault_of(int e)
 {
+	return e == ENOSPC || e == EDQUOT ? STORE_FAULT_FULL :
+		e == EROFS || e == EACCES || e == EPERM ? STORE_FAULT_UNWRITABLE : STORE_FAULT_OTHER;
+}
+
+static int store_make_parents(struct store *s, struct error *err)
+{
+	const char *path = s->path;
 	char *copy = base_strdup(path);
 	int rc = 0;
 	for (char *p = copy + 1; *p && !rc; p++) {
@@ -128,10 +139,12 @@ static int store_make_parents(const char *path, struct error *err)
 		if (mkdir(copy, 0700) && errno != EEXIST) {
 			int e = errno; /* EROFS or EACCES also if the directory exists */
 			struct stat st;
-			if (stat(copy, &st) || !S_ISDIR(st.st_mode))
+			if (stat(copy, &st) || !S_ISDIR(st.st_mode)) {
+				s->fault = fault_of(e);
 				rc = error_set(err,
 					"%s: cannot create the directory %s: %s; give another file with --db",
 					path, copy, strerror(e));
+			}
 		}
 		*p = '/';
 	}
@@ -139,29 +152,33 @@ static int store_make_parents(const char *path, struct error *err)
 	return rc;
 }
 
-static int store_check_parent(const char *path, struct error *err)
+static int store_check_parent(struct store *s, struct error *err)
 {
+	const char *path = s->path;
 	const char *slash = strrchr(path, '/');
 	char *parent = slash ? base_strdup(path) : base_strdup(".");
 	if (slash)
 		parent[slash == path ? 1 : slash - path] = '\0';
 	int rc = 0;
-	if (access(parent, W_OK | X_OK))
+	if (access(parent, W_OK | X_OK)) {
+		s->fault = fault_of(errno);
 		rc = error_set(err, "%s: cannot create a file in %s: %s; give another file with --db", path,
 			parent, strerror(errno));
+	}
 	free(parent);
 	return rc;
 }
 
 /* Checks the path before SQLite opens it, for clearer errors than SQLite's. */
-static int store_check_path(const char *path, bool read_only, struct error *err)
+static int store_check_path(struct store *s, struct error *err)
 {
 	struct stat st;
-	if (!path || !path[0])
+	const char *path = s->path;
+	if (!path[0])
 		return error_set(err, "the database path is empty; give a file with --db");
 	if (path[strlen(path) - 1] == '/')
 		return error_set(err, "%s: a directory; give a file in it with --db", path);
-	if (!read_only && store_make_parents(path, err))
+	if (!s->read_only && store_make_parents(s, err))
 		return -1;
 	if (stat(path, &st) == 0) {
 		if (S_ISDIR(st.st_mode))
@@ -171,15 +188,17 @@ static int store_check_path(const char *path, bool read_only, struct error *err)
 		if (access(path, R_OK))
 			return error_set(err, "%s: %s; give read permission, or another file with --db", path,
 				strerror(errno));
-		if (!read_only && access(path, W_OK) && errno == EROFS)
+		if (!s->read_only && access(path, W_OK) && errno == EROFS) {
+			s->fault = STORE_FAULT_UNWRITABLE;
 			return error_set(err,
 				"%s: on a read-only file system; give a writable file with --db "
 				"(`benanza db merge` copies the results to it)",
 				path);
+		}
 		return 0;
 	}
-	if (errno == ENOENT && !read_only)
-		return store_check_parent(path, err);
+	if (errno == ENOENT && !s->read_only)
+		return store_check_parent(s, err);
 	return error_set(err, "%s: %s; give another file with --db", path, strerror(errno));
 }
 
@@ -250,8 +269,10 @@ int store_check_header(struct store *s, bool *fresh, struct error *err)
 	if (views)
 		return error_set(err,
 			"%s: damaged (a view replaces a table): give another file with --db", s->path);
-	if (s->read_only && *fresh)
+	if (s->read_only && *fresh) {
+		s->fault = STORE_FAULT_EMPTY;
 		return error_set(err, "%s: an empty file; `benanza bench` creates the database", s->path);
+	}
 	s->version = s->read_only && version ? (int)version : STORE_VERSION;
 	if (s->read_only && version < STORE_VERSION_READ)
 		return error_set(err,
@@ -347,19 +368,25 @@ static bool store_is_alone(const char *path)
 
 struct store *store_open(const char *path, bool read_only, struct error *err)
 {
-	if (store_check_path(path, read_only, err))
-		return NULL;
+	return store_open_or(path, read_only, NULL, err);
+}
+
+struct store *store_open_or(const char *path, bool read_only, enum store_fault *fault, struct error *err)
+{
 	struct store *s = base_calloc(1, sizeof(*s));
-	s->path = base_strdup(path);
+	s->path = base_strdup(path ? path : "");
 	s->read_only = read_only;
 	struct error said = ERROR_NONE; /* reported only if the second attempt fails too */
-	int rc = store_prepare_to_use(s, false, &said);
-	bool sealed = rc && (s->code == SQLITE_CANTOPEN || (read_only && s->code == SQLITE_READONLY));
-	bool alone = store_is_alone(path);
+	int bad = store_check_path(s, &said);
+	int rc = bad ? bad : store_prepare_to_use(s, false, &said);
+	bool sealed = !bad && rc && (s->code == SQLITE_CANTOPEN || (read_only &&
+		(s->code == SQLITE_READONLY || s->fault == STORE_FAULT_FULL)));
+	bool alone = store_is_alone(s->path);
 	if (sealed && read_only && alone) {
 		store_close_file(s);
 		rc = store_prepare_to_use(s, true, &said);
-	} else if (sealed && !alone) { /* immutable would ignore the results in the log */
+	} else if (sealed && !alone && s->fault != STORE_FAULT_FULL) {
+		/* immutable would ignore the results in the log */
 		error_set(&said,
 			"%s: cannot be opened in a directory without write permission, "
 			"because %s-wal contains results: copy both files to a writable directory",
@@ -367,6 +394,8 @@ struct store *store_open(const char *path, bool read_only, struct error *err)
 	}
 	if (rc) {
 		error_set(err, "%s", said.text);
+		if (fault)
+			*fault = s->fault;
 		store_close(s);
 		return NULL;
 	}

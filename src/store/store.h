@@ -17,6 +17,14 @@ struct store;
  * A committed result survives the sudden end of the process (kill -9). In WAL mode commits do not wait for
  * the disk: a power loss can lose the results of the last seconds, but does not damage the file. */
 struct store *store_open(const char *path, bool read_only, struct error *err);
+/* The same, with the kind of error. */
+enum store_fault {
+	STORE_FAULT_OTHER,
+	STORE_FAULT_UNWRITABLE, /* a read-only place, or no permission */
+	STORE_FAULT_FULL,       /* no space left */
+	STORE_FAULT_EMPTY       /* read_only: a file in which no database was made yet */
+};
+struct store *store_open_or(const char *path, bool read_only, enum store_fault *fault, struct error *err);
 void store_close(struct store *s);
 const char *store_path(const struct store *s);
 /* Name of the network file system that a file or directory is on ("NFS"); NULL if it is on a local one or

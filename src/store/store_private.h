@@ -82,6 +82,7 @@ struct store {
 	void *go_on_context;
 	char holder[64];
 	bool passing;      /* the last error is transient: a retry may succeed */
+	enum store_fault fault; /* of the last error */
 	int code;          /* primary SQLite result code of the last error */
 	int system_errno;  /* errno of the statement that just failed; 0: ask SQLite */
 	struct keep keep;

@@ -66,7 +66,7 @@ json "d['complete'] and d['bound_ns'] <= first['bound_ns']
 bz bound "$model" --json -w cache=cold >out 2>err
 json "d['scenario']['cache'] == 'cold' and d['bound_ns'] is None" "nothing was measured cold"
 try 2 "-w workspace=lots" bz bound "$model" -w workspace=lots
-says err "is not BYTES, 0 or unlimited"
+says err "is not BYTES (512M), 0 or unlimited"
 while read -r given words; do
     try 2 "--assume $given" bz bound "$model" --assume "$given"
     one_line

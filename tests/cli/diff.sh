@@ -37,6 +37,9 @@ try 0 "--with overrides a shape" \
     "$BENANZA" diff -d h100 -q "$tiny" --input x=1x3x32x32 --with '--input x=2x3x32x32'
 try 0 "--with overrides a cost" bz diff --json "$tiny" --assume 1=2x --with '--assume 1=4x'
 json "d['verdict'] == 'faster'" "of the same layer"
+try 0 "a value without effect in both" "$BENANZA" diff -d h100 --value x=1 "$tiny" --with '-t f32'
+[ "$(grep -c 'value x has no effect' "$work/err")" -eq 1 ]
+ok $? "a note of both sides is printed once"
 try 2 "an empty --with" bz diff "$tiny" --with ' '
 says err "--with: is empty"
 try 2 "a threshold that is no percentage" bz diff "$tiny" --threshold x

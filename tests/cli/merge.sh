@@ -139,6 +139,9 @@ same "$(sql 2.db "SELECT count(*) FROM attributes WHERE host = 'busy'")" 0 "what
 echo "COMMIT;" >&4
 exec 4>&-
 wait $writer
+try 2 "a source that is not there" merge 2.db nowhere.db
+grep -q "nowhere.db: No such file or directory; give another file$" "$work/err"
+ok $? "the advice is about the file, not about --db"
 try 2 "merge of nothing" "$BENANZA" db merge
 says err "usage"
 if [ "$(id -u)" -ne 0 ]; then

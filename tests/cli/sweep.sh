@@ -42,6 +42,11 @@ ok $? "as CSV: a header and a line a point"
 "$BENANZA" sweep -d h100 --db none.db -b 1 "$models/tiny.onnx" >out 2>err
 grep -Eq '^ +1 f32 +~[0-9.]+ [um]s +~[0-9.]+' out
 ok $? "estimated: the bound and the items a second are both marked"
+! grep -Eq '(^|[^~0-9.])[0-9.]+%' out && grep -Eq '~[0-9]+%' out
+ok $? "... and the share of the limit"
+"$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx" >out 2>err
+! sed -n '/^limits/p; /^layer /,$p' out | grep -Eq '(^|[^~0-9.])[0-9.]+%' && grep -Eq ' ~[0-9.]+%  ' out
+ok $? "... and each share of a bound"
 
 bert=$top/data/models/bert_base.onnx
 "$BENANZA" sweep -d h100 --db none.db --over 'sequence=64,256' -b 1,8 -t f16 --json "$bert" >out 2>err

@@ -136,6 +136,21 @@ def lagging(tap, home):
     check(tap, term.leave() == 0, "and the program leaves", term)
 
 
+def flooded(tap, home):
+    """Keys that wait are taken together: a frame for each of them would be sent otherwise."""
+    term = Explorer(home)
+    before = term.all_heard()
+    term.type(b"\x0c")
+    frame = term.all_heard() - before
+    since = term.heard
+    term.type(b"\t" * 220 + b"1")
+    term.see(b"[1] Layers", since)
+    sent = term.all_heard() - since
+    check(tap, frame < sent < 55 * frame, f"a flood of 220 keys: {sent} bytes, {frame} for a frame", term)
+    check(tap, term.sees_again(b"[1] Layers"), "and all of them were taken", term)
+    check(tap, term.leave() == 0, "and the program leaves", term)
+
+
 def resized(tap, home):
     term = Explorer(home)
     for i in range(2000):
@@ -212,7 +227,7 @@ def closed(tap, home):
 
 def main():
     tap = python_tap.Tap()
-    for part in (stopped, lagging, resized, pasted, gone, closed):
+    for part in (stopped, lagging, flooded, resized, pasted, gone, closed):
         with tempfile.TemporaryDirectory() as home:
             part(tap, home)
     return tap.end()

@@ -92,4 +92,19 @@ see "not served by this build"
 see "V100" "and other devices are chosen meanwhile"
 keys q q
 left 0
+
+# no file can grow, which is taken as a full disk
+printf '%s\n' "trap '' XFSZ" 'ulimit -f 0' 'exec "$@"' >"$work/full.sh"
+wrap="sh '$work/full.sh'"
+rm -f "$work"/flow.db*
+devices answers
+explore 80 24 -d h100 "'$tiny'"
+see "results cannot be kept" "a full disk, and no database"
+see "estimated" "estimates all the same"
+keys q
+left 0
+wrap=
+rm -f "$work"/flow.db*
+explore 80 24 -d h100 --db "'$work/full.sh'" "'$tiny'"
+left 2 "a file that is no database is refused all the same"
 done_testing

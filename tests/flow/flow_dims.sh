@@ -9,10 +9,14 @@ see "sequence 1, total_sequence 129, past_sequence 128 (sidecar)"
 keys d
 see "> sequence" "the form"
 typed 16
+keys Tab
+see "> total_sequence         144" "the sum of two others follows them"
+typed 150
 keys Enter
-see "sequence=16" "one alone is rejected, by name"
+see "total_sequence=150" "another value is rejected, by name"
 see "do not broadcast"
 see "> sequence" "the form stays"
+see "150         * changed"
 keys Tab
 typed 144
 keys Enter
@@ -27,6 +31,19 @@ keys q
 left 0
 explore 100 30 "'$top/data/models/gpt2_small.onnx'"
 see "sequence 16, total_sequence 144 (remembered)" "they are there again the next time"
+keys q
+left 0
+cp "$top/data/models/gpt2_small.onnx" "$work/free.onnx" # without the file of dimensions beside it
+explore 100 30 "'$work/free.onnx'"
+see "d sets 3 dimensions"
+keys d
+typed 8
+keys Tab
+typed 136
+keys Tab
+see "> past_sequence          128" "the last of the three follows from the others"
+keys Enter
+see "sequence 8, total_sequence 136, past_sequence 128 (entered)"
 keys q
 left 0
 done_testing

@@ -292,6 +292,12 @@ static void test_write(void)
 	snprintf(line, sizeof(line), "write %s/a.t", folder);
 	snprintf(path, sizeof(path), "write %s/a.txt", folder);
 	is_str(completed(line, 1), path, "Tab knows files");
+	snprintf(line, sizeof(line), "open %s/a", folder);
+	is_str(completed(line, 1), line, ":open offers no other files than models");
+	snprintf(path, sizeof(path), "%s/a.onnx", folder);
+	fclose(fopen(path, "w"));
+	snprintf(path, sizeof(path), "open %s/a.onnx", folder);
+	is_str(completed(line, 1), path, "but models");
 	end();
 }
 

@@ -237,6 +237,20 @@ static void test_charts(void)
 	int first = app.layer;
 	send(MOUSE_WHEEL_DOWN, 20, 10);
 	ok(app.layer != first, "the wheel steps in a chart");
+	show("timeline");
+	for (int i = 0; i < 4; i++)
+		app_key(&app, '+');
+	app_draw(&app);
+	int selected = app.layer;
+	struct str before = { 0 };
+	str_puts(&before, screen());
+	send(MOUSE_WHEEL_DOWN, 20, 10);
+	app_draw(&app);
+	ok(app.layer == selected && strcmp(before.p, screen()) != 0, "in the timeline it moves the time");
+	send(MOUSE_WHEEL_UP, 20, 10);
+	app_draw(&app);
+	is_str(screen(), before.p, "and back");
+	str_free(&before);
 	app.frame->mouse = false;
 	app_draw(&app);
 	is_int(app.frame->item_count, 0, "without the mouse nothing is kept");

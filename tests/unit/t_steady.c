@@ -215,7 +215,7 @@ int main(void)
 	measuring_cycle();
 	results_fill();
 	check(measuring_cycle, "measuring");
-	is_int(app.unmeasured_count, 0, "all is measured");
+	is_int(app_missing_count(&app), 0, "all is measured");
 	app_free(&app);
 	session_close(session);
 	config_free(&config);

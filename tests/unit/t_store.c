@@ -257,6 +257,13 @@ static void test_refused(void)
 	refuse("absent.db", true, "No such file", "an absent file, reading");
 	file_text(scratch_path("empty.db"), "");
 	refuse("empty.db", true, "an empty file", "an empty file, reading");
+	enum store_fault fault = STORE_FAULT_OTHER;
+	ok(!store_open_or(scratch_path("empty.db"), true, &fault, &err) && fault == STORE_FAULT_EMPTY,
+		"which is told from other errors");
+	ok(!store_open_or(scratch_path("text.db"), false, &fault, &err) && fault == STORE_FAULT_OTHER,
+		"another error");
+	ok(!store_open_or("/proc/x.db", false, &fault, &err) && fault == STORE_FAULT_UNWRITABLE,
+		"a place where nothing can be written");
 	mkfifo(scratch_path("fifo"), 0600);
 	refuse("fifo", false, "not a regular file", "a pipe");
 	plant(scratch_path("foreign.db"), "CREATE TABLE t (x); INSERT INTO t VALUES (1)");

@@ -52,6 +52,8 @@ extern int fixture_answer;
 extern int fixture_agent;
 /* Problems that the points of the sweep still lack, once it was asked for. */
 extern int fixture_sweep_open;
+/* Conversions that are missing besides the problems of the plan, and as many peaks. */
+extern int fixture_extra;
 /* What queue_status says instead of the usual; NULL: the usual. */
 extern const struct queue_status *fixture_status;
 /* The contents of a file with golden screens, malloc'd; NULL: it cannot be read. */

@@ -39,12 +39,35 @@ void app_toggle(struct app *app, int row)
 		app_note(app, false, "%s is off; it changes nothing: %s", table[row].name, table[row].absent);
 }
 
+/* Says that a name which was given fits no algorithm. */
+static void names_check(struct app *app, const struct scenario *before)
+{
+	const struct scenario *s = session_scenario(app->session);
+	const struct plan *p = app_plan(app);
+	bool other = strcmp(s->algorithm, before->algorithm) != 0 ||
+		strcmp(s->libraries, before->libraries) != 0;
+	if (!p || !other || (!s->algorithm[0] && !s->libraries[0]))
+		return;
+	struct algorithms_named n =
+		algorithms_named(p, session_fusion(app->session), session_results(app->session), s);
+	if (!n.named)
+		app_note(app, true, "%s%s%s fits no algorithm; %d %s measured (%s lists those of a layer)",
+			s->algorithm, s->algorithm[0] && s->libraries[0] ? " of " : "", s->libraries,
+			n.measured, n.measured == 1 ? "is" : "are", key_named("algorithms"));
+}
+
+void what_ifs_take(struct app *app, const struct scenario *s)
+{
+	struct scenario before = *session_scenario(app->session);
+	app_use(app, s);
+	names_check(app, &before);
+}
+
 void what_ifs_set(struct app *app, const char *list)
 {
 	struct session *s = app->session;
 	struct scenario next = *session_scenario(s);
 	struct error err = ERROR_NONE;
-	char on[SCENARIO_TEXT_SIZE];
 	if (scenario_parse(&next, list, &err)) {
 		app_note(app, true, "%s", err.text);
 		return;
@@ -59,9 +82,10 @@ void what_ifs_set(struct app *app, const char *list)
 			return;
 		}
 	}
-	app_use(app, &next);
-	scenario_text(session_scenario(s), on, sizeof(on));
+	char on[SCENARIO_TEXT_SIZE];
+	scenario_text(&next, on, sizeof(on));
 	app_note(app, false, "what-ifs: %s", on[0] ? on : "all off");
+	what_ifs_take(app, &next);
 }
 
 void scenario_select(struct app *app, int64_t batch, enum dtype dtype)
@@ -121,15 +145,15 @@ static void measure_picked(struct app *app)
 		added += app_is_body(app, i) ? 0 : session_measure_layer(app->session, i);
 	}
 	if (added)
-		app_note(app, false, "%d problem%s of the marked layers queued; U removes the marks", added,
-			added == 1 ? "" : "s");
+		app_note(app, false, "%d problem%s of the marked layers queued; %s removes the marks", added,
+			added == 1 ? "" : "s", key_named("pick-none"));
 	else if (left)
 		app_note(app, false,
 			"nothing to measure for %d marked layer%s without a cost, or it is queued",
 			left, left == 1 ? "" : "s");
 	else
-		app_note(app, false, "the marked layers (%d) are measured; U removes the marks",
-			app->picked_count);
+		app_note(app, false, "the marked layers (%d) are measured; %s removes the marks",
+			app->picked_count, key_named("pick-none"));
 }
 
 static void measure_missing(struct app *app)
@@ -191,8 +215,9 @@ void measure(struct app *app, bool all)
 	}
 	if (!session_queue(app->session)) {
 		app_note(app, true, app_is_recorded(app) ?
-			"a recorded device measures nothing; D chooses another device" :
-			"no runner answers: nothing can be measured");
+			"a recorded device measures nothing; %s chooses another device" :
+			"no runner answers: nothing can be measured; %s chooses another device",
+			key_named("devices"));
 		return;
 	}
 	if (app_plan(app) && app_plan(app)->unbound_count) {
@@ -201,11 +226,13 @@ void measure(struct app *app, bool all)
 		return;
 	}
 	if (!all && app->layer < 0) {
-		app_note(app, false, "no layer has this problem: b measures everything missing");
+		app_note(app, false, "no layer has this problem: %s measures everything missing",
+			key_named("measure"));
 		return;
 	}
 	if (app_agent_is_busy(app)) {
-		app_note(app, false, "the model is running: measure when it has ended, or e cancels it");
+		app_note(app, false, "the model is running: measure when it has ended, or %s cancels it",
+			key_named("agent"));
 		return;
 	}
 	app->frame->standing[0] = '\0';

@@ -98,8 +98,8 @@ static int name_compare(const void *a, const void *b)
 	return strcmp(*(char *const *)a, *(char *const *)b);
 }
 
-/* Files and folders; hidden ones only after a dot. */
-static void offer_files(struct app *app)
+/* Files or only models, and folders; hidden ones only after a dot. */
+static void offer_files(struct app *app, bool models)
 {
 	struct prompt *q = &app->frame->prompt;
 	const char *typed = q->text + q->completion.from, *slash = strrchr(typed, '/');
@@ -111,7 +111,9 @@ static void offer_files(struct app *app)
 		if ((e->d_name[0] == '.' && (slash ? slash[1] : typed[0]) != '.') ||
 			!text_is_clean(text_of(e->d_name)))
 			continue;
-		offer(q, path, stat(path, &st) == 0 && S_ISDIR(st.st_mode) ? "/" : "");
+		bool is_folder = stat(path, &st) == 0 && S_ISDIR(st.st_mode);
+		if (is_folder || !models || path_is_model(e->d_name))
+			offer(q, path, is_folder ? "/" : "");
 	}
 	if (d)
 		closedir(d);
@@ -145,8 +147,8 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 			if (!view->offers || view->offers(app, app_pane(app)->state, i))
 				offer(q, "", view->orders[i]);
 		break;
-	case LINE_WRITE:
-	case LINE_OPEN: offer_files(app); break;
+	case LINE_WRITE: offer_files(app, false); break;
+	case LINE_OPEN: offer_files(app, true); break;
 	case LINE_THEME:
 		for (int i = 0; theme_name_at(i); i++)
 			offer(q, "", theme_name_at(i));

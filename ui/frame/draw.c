@@ -37,22 +37,25 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 	if (c->origin == ORIGIN_ASSUMED)
 		return arena_printf(&app->scratch, "%s  an assumed cost: = changes it",
 			say_interval(text, c->ns, c->lo, c->hi, 0));
+	return arena_printf(&app->scratch, "%s%s", c->mistrusted ? "!" : app_is_guess(c) ? "~" : "",
+		say_interval(text, c->ns, c->lo, c->hi, c->result ? c->result->stats.n : 0));
+}
+
+/* "  brgconv:avx512_core (of 3)": the algorithm and how many were measured, or "". */
+static const char *layer_algorithm(struct app *app, int layer, const struct layer_cost *c, bool counted)
+{
 	int algorithms = 0, count = 0;
 	const char *problem = app_problem(app, layer), *last = "";
-	const struct result *const *all =
-		problem ? results_of(session_results(app->session), problem, &count) : NULL;
+	if (!c || !c->result || !c->result->algorithm.name || c->origin == ORIGIN_FUSED)
+		return "";
+	const struct result *const *all = problem ? results_of(session_results(app->session), problem, &count) : NULL;
 	for (int i = 0; i < count; i++)
 		if (strcmp(all[i]->algorithm.name, last) != 0) {
 			algorithms++;
 			last = all[i]->algorithm.name;
 		}
-	const char *name = c->result && c->result->algorithm.name
-				   ? app_clean(app, text_of(c->result->algorithm.name))
-				   : "";
-	const char *of = algorithms > 1 ? arena_printf(&app->scratch, " (of %d)", algorithms) : "";
-	return arena_printf(&app->scratch, "%s%s%s%s  %s", c->mistrusted ? "!" : app_is_guess(c) ? "~" : "",
-		say_interval(text, c->ns, c->lo, c->hi, c->result ? c->result->stats.n : 0),
-		name[0] ? "  " : "", name, of);
+	return arena_printf(&app->scratch, "  %s%s", app_clean(app, text_of(c->result->algorithm.name)),
+		counted && algorithms > 1 ? arena_printf(&app->scratch, " (of %d)", algorithms) : "");
 }
 
 /* "  real 1.21 ms contradicted", or "". */
@@ -66,30 +69,53 @@ static const char *real_price(struct app *app, int layer)
 		g->layer_count > 1 ? " fused" : "", app_is_contradicted(app, layer) ? " contradicted" : "");
 }
 
-static void draw_summary(struct app *app, struct area line)
+/* "  = conv1, x3  runs 8 times, each", from long to short; the last form is "". */
+static const char *again_text(struct app *app, int form)
 {
 	char number[STR_QUANTITY];
 	const struct plan *p = app_plan(app);
 	const struct plan_layer *l = app_layer(app, app->layer);
-	if (!p || !l)
-		return;
 	int same = app_same_as(app, app->layer),
 	    uses = l->problem >= 0 ? p->problems[l->problem].use_count : 0;
-	const char *again = uses > 1 ? arena_printf(&app->scratch, "  x%d in this model", uses) : "";
-	if (same >= 0)
-		again = arena_printf(
-			&app->scratch, "  = %s, x%d", app_clean(app, app_layer(app, same)->name), uses);
 	double times = app->places[app->layer].times;
-	if (times > 1)
-		again = arena_printf(
-			&app->scratch, "%s  runs %s times, each", again, str_count(number, times));
-	const char *price = arena_printf(&app->scratch, "%s%s",
-		layer_price(app, app->layer, app_cost(app, app->layer)), real_price(app, app->layer));
-	int columns = canvas_columns(price), most = line.width - 4;
+	const char *runs = times > 1 ? arena_printf(&app->scratch, "  runs %s times, each",
+		str_count(number, times)) : "";
+	const char *again = "";
+	if (same >= 0 && form == 0)
+		again = arena_printf(&app->scratch, "  = %s, x%d",
+			app_clean(app, app_layer(app, same)->name), uses);
+	else if (uses > 1 && form < 2)
+		again = arena_printf(&app->scratch, "  x%d%s", uses, form ? "" : " in this model");
+	return arena_printf(&app->scratch, "%s%s", again, runs);
+}
+
+/* The layer, its cost and its real latency stay; the number of algorithms, equal layers and the algorithm's
+ * name leave in this order where the line is too short. */
+static void draw_summary(struct app *app, struct area line)
+{
+	static const struct {
+		bool counted;     /* the algorithms */
+		int again;
+	} forms[] = { { true, 0 }, { false, 0 }, { false, 1 }, { false, 2 } };
+	const struct plan_layer *l = app_layer(app, app->layer);
+	if (!app_plan(app) || !l)
+		return;
+	const struct layer_cost *c = app_cost(app, app->layer);
+	const char *price = arena_printf(&app->scratch, "%s%s", layer_price(app, app->layer, c),
+		real_price(app, app->layer)), *name = app_clean(app, l->name), *again = "", *algorithm = "";
+	int most = line.width - 4, columns = canvas_columns_on(line, price), named = canvas_columns(name);
 	columns = columns > most * 2 / 3 ? most * 2 / 3 : columns;
-	int x = 1 + canvas_fit_tail(line, 1, 0, most - columns, STYLE_BOLD, app_clean(app, l->name));
+	named = named > most - columns ? most - columns : named;
+	for (size_t i = 0; i < sizeof(forms) / sizeof(*forms); i++) {
+		again = again_text(app, forms[i].again);
+		algorithm = layer_algorithm(app, app->layer, c, forms[i].counted);
+		if (named + columns + canvas_columns(again) + canvas_columns_on(line, algorithm) <= most)
+			break;
+	}
+	int x = 1 + canvas_fit_tail(line, 1, 0, most - columns, STYLE_BOLD, name);
 	x += canvas_fit(line, x, 0, line.width - columns - 3 - x, STYLE_NORMAL, again);
-	canvas_fit(line, x + 2, 0, line.width - x - 3, STYLE_NORMAL, price);
+	canvas_fit(line, x + 2, 0, line.width - x - 3, STYLE_NORMAL,
+		arena_printf(&app->scratch, "%s%s", price, algorithm));
 }
 
 /* The problem and, where there is room, what limits it: "memory 43%". Details always have both. */
@@ -166,6 +192,13 @@ static const char *sweep_text(struct app *app)
 	return arena_printf(&app->scratch, "sweep %d/%d %s  ", at + 1, session_sweep_count(s), point);
 }
 
+/* "(other scenario)  " of a problem that is not the plan's. */
+static const char *needed_text(struct app *app, const struct queue_status *q)
+{
+	const char *what = q->current ? app_needed_for(app, q->current) : "";
+	return *what ? arena_printf(&app->scratch, "(%s)  ", what) : "";
+}
+
 static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
 {
 	int done = q->quick ? q->quick_ended : q->batch_done + q->batch_failed + q->batch_unsupported;
@@ -187,9 +220,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 				: q->quick	? "first pass: "
 						: "measuring ",
 			done, total, wait, silent,
-			*sweep							     ? sweep
-				: q->current && !app_is_of_scenario(app, q->current) ? "(other scenario)  "
-										     : "",
+			*sweep ? sweep : needed_text(app, q),
 			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "n/a"),
 			counted(app, q->batch_failed, "failed"),
 			q->workers > 1 ? runners_text(app, q) : what));
@@ -239,8 +270,9 @@ static const char *unbound_text(struct app *app, const struct plan *p)
 			text_cut(&app->scratch, app_clean(app, p->unbound[i]), 24, true));
 	if (more)
 		names = arena_printf(&app->scratch, "%s and %d more", names, more);
-	return arena_printf(&app->scratch, "%s ha%s no value: d sets %s", names,
-		p->unbound_count == 1 ? "s" : "ve", p->unbound_count == 1 ? "it" : "them");
+	return arena_printf(&app->scratch, "%s ha%s no value: %s sets %s", names,
+		p->unbound_count == 1 ? "s" : "ve", key_named("dimensions"),
+		p->unbound_count == 1 ? "it" : "them");
 }
 
 static const char *idle_text(struct app *app, const struct queue_status *q)
@@ -258,12 +290,12 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 	int left = session_queue(s) && session_analysis(s) ? session_analysis(s)->unmeasured_problems : 0;
 	const char *plural = left == 1 ? "" : "s";
 	if (left && batch[0])
-		return arena_printf(&app->scratch, "%d problem%s not measured yet: b measures them (%s)",
-			left, plural, batch);
+		return arena_printf(&app->scratch, "%d problem%s not measured yet: %s measures them (%s)",
+			left, plural, key_named("measure"), batch);
 	if (left)
 		return arena_printf(&app->scratch,
-			"%d problem%s of this scenario %s not measured yet: b measures them", left, plural,
-			left == 1 ? "is" : "are");
+			"%d problem%s of this scenario %s not measured yet: %s measures them", left, plural,
+			left == 1 ? "is" : "are", key_named("measure"));
 	if (batch[0])
 		return arena_printf(
 			&app->scratch, "%s%s", batch, session_store(s) ? "" : "; not stored: no database");
@@ -327,10 +359,10 @@ static const char *awaited_text(struct app *app)
 	const struct session *s = app->session;
 	const char *name = session_device(s)->name ? app_clean(app, text_of(session_device(s)->name)) : NULL;
 	const char *wait = session_awaited_waits(s);
-	return arena_printf(&app->scratch, "starting the runner of %s%s%s; x cancels%s%s",
+	return arena_printf(&app->scratch, "starting the runner of %s%s%s; %s cancels%s%s",
 		app_clean(app, text_of(session_awaited(s))),
 		name ? "; until it answers, this device stays in use: " : "", name ? name : "",
-		*wait ? "; " : "", app_clean(app, text_of(wait)));
+		key_named("stop"), *wait ? "; " : "", app_clean(app, text_of(wait)));
 }
 
 /* Reports results that are not stored yet, or cannot be, ahead of other messages; "" if all are stored. */
@@ -477,8 +509,8 @@ static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus
 			pane_mark_matches(app, line, selected);
 	}
 	if (p->shown_count == 0)
-		canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM,
-			p->filter[0] ? "no match; Esc clears the filter" : "no rows");
+		canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM, p->filter[0] ? arena_printf(&app->scratch,
+			"no match; %s clears the filter", key_named("back")) : "no rows");
 }
 
 static void draw_body(struct app *app, struct area body)

@@ -25,6 +25,88 @@ static void field_add(struct prompt *q, enum form_kind kind, struct text name, c
 	snprintf(f->before, sizeof(f->before), "%s", text);
 }
 
+/* ---- dimensions that are the sum of others */
+
+static const char sum_source[] = "sum of others";
+
+static bool field_value(const struct form_field *f, bool before, int64_t *value)
+{
+	return text_to_int64(text_of(before ? f->before : f->text), value);
+}
+
+/* Adds the value of a term: a number, or a field by its name, after a prefix. */
+static bool term_add(
+	const struct prompt *q, const char *prefix, struct text term, bool before, int64_t *sum, int sign)
+{
+	int64_t value;
+	size_t n = strlen(prefix);
+	bool known = !n && text_to_int64(term, &value);
+	for (int i = 0; i < q->field_count && !known; i++) {
+		struct text name = q->fields[i].name;
+		known = name.n == n + term.n && memcmp(name.p, prefix, n) == 0 &&
+			memcmp(name.p + n, term.p, term.n) == 0 && field_value(&q->fields[i], before, &value);
+	}
+	*sum += known ? sign * value : 0;
+	return known;
+}
+
+/* What follows a prefix; no text: the name does not begin so. */
+static struct text after(struct text name, const char *prefix)
+{
+	size_t n = strlen(prefix);
+	return name.n > n && memcmp(name.p, prefix, n) == 0 ? (struct text){ name.p + n, name.n - n } :
+		(struct text){ "", 0 };
+}
+
+/* True for "past_x", but not for "past_x + x". */
+static bool is_past(struct text name)
+{
+	return after(name, "past_").n && !memchr(name.p, '+', name.n);
+}
+
+/* The value of "past + 1", "past_x + x"; of "total_x", which is past_x + x, and so of "past_x". False: it is
+ * none of these, or a term has no value. */
+static bool sum_of(const struct prompt *q, struct text name, bool before, int64_t *sum)
+{
+	struct text of_total = after(name, "total_"), of_past = after(name, "past_");
+	int terms = 0;
+	*sum = 0;
+	if (of_total.n)
+		return term_add(q, "", of_total, before, sum, 1) &&
+			term_add(q, "past_", of_total, before, sum, 1);
+	if (is_past(name))
+		return term_add(q, "total_", of_past, before, sum, 1) &&
+			term_add(q, "", of_past, before, sum, -1) && *sum >= 0;
+	for (const char *p = name.p, *end = name.p + name.n, *next; p <= end; p = next + 1, terms++) {
+		next = memchr(p, '+', (size_t)(end - p));
+		next = next ? next : end;
+		const char *from = p, *to = next;
+		while (from < to && *from == ' ')
+			from++;
+		while (to > from && to[-1] == ' ')
+			to--;
+		if (!term_add(q, "", (struct text){ from, (size_t)(to - from) }, before, sum, 1))
+			return false;
+	}
+	return terms > 1;
+}
+
+/* Gives those that are sums, or have no value, their sum; not those that the user typed. */
+static void sums_follow(struct prompt *q)
+{
+	for (int i = 0; i < q->field_count; i++) {
+		struct form_field *f = &q->fields[i];
+		int64_t was, sum, value;
+		bool holds = !f->before[0] || (!is_past(f->name) && sum_of(q, f->name, true, &was) &&
+			field_value(f, true, &value) && was == value);
+		bool follows = f->kind == FORM_DIM && !f->locked && !f->own && holds;
+		if (!follows || !sum_of(q, f->name, false, &sum) || sum > INT32_MAX)
+			continue;
+		snprintf(f->text, sizeof(f->text), "%lld", (long long)sum);
+		f->source = strcmp(f->text, f->before) != 0 ? sum_source : f->source;
+	}
+}
+
 /* Shows the text of a field; the first key replaces an existing value. */
 static void field_show(struct prompt *q, int index)
 {
@@ -83,6 +165,7 @@ void form_open(struct app *app)
 			locked ? "--input" : session_binding_origin(s, i));
 		q->fields[q->field_count - 1].locked = locked;
 	}
+	sums_follow(q);
 	field_show(q, q->field_count > 2 ? 2 : 0);
 }
 
@@ -134,6 +217,8 @@ static bool field_keep(struct app *app)
 		return false;
 	}
 	snprintf(f->text, sizeof(f->text), "%.*s", FORM_TEXT_SIZE - 1, text);
+	f->own = true;
+	sums_follow(q);
 	return true;
 }
 
@@ -314,7 +399,7 @@ static void draw_field(const struct prompt *q, int index, struct area line)
 	if (!here && !text[0])
 		canvas_put(line, value, 0, STYLE_WARN, '?');
 	canvas_fit(line, value + FORM_VALUE_COLUMNS, 0, source, STYLE_DIM,
-		changed ? "* changed" : f->source);
+		changed && (here || f->own || f->source != sum_source) ? "* changed" : f->source);
 	if (range < line.width)
 		canvas_fit(line, range, 0, line.width - range, STYLE_DIM, field_range(f));
 }

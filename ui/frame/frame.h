@@ -47,6 +47,7 @@ struct form_field {
 	char text[FORM_TEXT_SIZE], before[FORM_TEXT_SIZE]; /* "" no value; the value in force */
 	const char *source;           /* where that value comes from */
 	bool locked;                  /* --input sets it */
+	bool own;                     /* the user typed it: it follows no others */
 };
 
 /* Tab in a command: what the text from byte `from` on may become. */
@@ -243,6 +244,8 @@ void dtype_next(struct app *app);
 void scenario_select(struct app *app, int64_t batch, enum dtype dtype);
 /* Takes what-ifs as scenario_parse does; those that do not apply are refused. */
 void what_ifs_set(struct app *app, const char *list);
+/* Turns to another scenario; says if a name in it fits no algorithm. */
+void what_ifs_take(struct app *app, const struct scenario *s);
 /* True if it does not apply: nothing measured uses it, or costs are estimates that have none. */
 bool what_if_is_absent(const struct app *app, const struct what_if *row);
 void measure(struct app *app, bool all); /* what is missing, or the selected layer */
@@ -337,6 +340,7 @@ int keep_save(const struct app *app, struct error *err);
 
 /* models.c: completes the path of a model in the prompt */
 void path_complete(struct app *app);
+bool path_is_model(const char *name); /* .onnx */
 
 /* prompt.c: the input line at the bottom */
 /* What stands before and after the text of the prompt. */

@@ -190,11 +190,12 @@ static bool real_has_row(const struct app *app)
 		app_reality(app) != NULL;
 }
 
-#define TRUST_ROW_HEIGHT 20 /* lower screens have the line only in the view what-if */
+#define TRUST_ROW_HEIGHT 20 /* lower screens have the line only in the view what-if, */
+#define TRUST_ROW_TOUR 16   /* but above the box of the tour, which speaks of it */
 
 static bool trust_has_row(const struct app *app)
 {
-	return app->frame->canvas.height >= TRUST_ROW_HEIGHT;
+	return app->frame->canvas.height >= (app->frame->tour.on ? TRUST_ROW_TOUR : TRUST_ROW_HEIGHT);
 }
 
 /* How far the bound can be trusted. */
@@ -268,8 +269,8 @@ static void draw_bound(struct app *app, struct area line)
 	b.suspect += app->suspect_count;
 	int unbound = app_plan(app) ? app_plan(app)->unbound_count : 0;
 	const char *text = b.known == KNOWN_NONE
-		? unbound ? arena_printf(&app->scratch, "bound unknown: d sets %d dimension%s", unbound,
-				    unbound == 1 ? "" : "s")
+		? unbound ? arena_printf(&app->scratch, "bound unknown: %s sets %d dimension%s",
+				    key_named("dimensions"), unbound, unbound == 1 ? "" : "s")
 			: b.missing ? "bound unknown yet" : "bound unknown"
 		: arena_printf(&app->scratch, "bound %s%s", b.least,
 			  str_duration(bound, b.bound_ns));

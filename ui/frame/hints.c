@@ -7,9 +7,22 @@
 /* Forms of what `b` does, from long to short. */
 #define HINT_FORMS 3
 
+/* What is left when all problems of the scenario are measured: "1 conversion, 3 peaks". */
+static const char *extra_text(struct app *app)
+{
+	struct session_missing m = app_missing(app);
+	const char *conversions = m.conversions ? arena_printf(&app->scratch, "%d conversion%s",
+		m.conversions, m.conversions == 1 ? "" : "s") : "";
+	const char *peaks = m.peaks ? arena_printf(&app->scratch, "%d peak%s", m.peaks,
+		m.peaks == 1 ? "" : "s") : "";
+	return arena_printf(&app->scratch, "%s%s%s", conversions, *conversions && *peaks ? ", " : "", peaks);
+}
+
 static const char *measure_hint(struct app *app, int form)
 {
-	int sweep = app_sweep_points(app), left = app->unmeasured_count;
+	struct session_missing m = app_missing(app);
+	int sweep = app_sweep_points(app), left = app_missing_count(app);
+	bool extra = !m.own && !m.besides;
 	if (app->picked_count)
 		return arena_printf(&app->scratch, "measure marked (%d)", app->picked_count);
 	if (app->sweep_left &&
@@ -19,11 +32,19 @@ static const char *measure_hint(struct app *app, int form)
 		return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left, sweep);
 	if (!left)
 		return "all measured";
+	if (extra && form < 2)
+		return arena_printf(&app->scratch, "measure %s (%s)", extra_text(app), question_time(app));
 	switch (form) {
 	case 0: return arena_printf(&app->scratch, "measure missing (%d, %s)", left, question_time(app));
 	case 1: return arena_printf(&app->scratch, "measure %d (%s)", left, question_time(app));
 	default: return arena_printf(&app->scratch, "measure %d", left);
 	}
+}
+
+static bool can_do(struct app *app, const struct key_row *row)
+{
+	const struct pane *p = app_pane(app);
+	return !p->view->can || p->view->can(app, p->state, row, pane_row(p));
 }
 
 /* Text of a hint, "" if its key does nothing now. */
@@ -38,12 +59,11 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_CANCEL: return app_agent_is_busy(app) ? "stop the run" : busy ? "stop measuring" : "";
 	case REQUEST_AGENT: return app_agent_can_run(app) && !unbound && !busy ? row->hint : "";
 	case REQUEST_MEASURE_MISSING:
-		return unbound || busy || !session_queue(s) || !session_analysis(s) ? ""
-										    : measure_hint(app, form);
-	case REQUEST_OPEN: return view->opens ? view->opens : row->hint;
+		return unbound || busy || !session_queue(s) || !session_analysis(s) ? "" : measure_hint(app, form);
+	case REQUEST_OPEN: return !can_do(app, row) ? "" : view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view->orders ? row->hint : "";
 	case REQUEST_SEARCH: return view->row_text ? row->hint : "";
-	case REQUEST_OWN: return row->view == view ? row->hint : "";
+	case REQUEST_OWN: return row->view == view && can_do(app, row) ? row->hint : "";
 	default: return row->hint;
 	}
 }
@@ -74,8 +94,7 @@ static int hints_list(struct app *app, int form, struct hint *list)
 				rows[i].request == first[k] ? hint_text(app, &rows[i], busy, form) : NULL;
 			if (!text || !text[0])
 				continue;
-			const char *key = arena_printf(
-				&app->scratch, "%.*s", (int)strcspn(rows[i].keys, " "), rows[i].keys);
+			const char *key = rows[i].first;
 			list[n++] = (struct hint){ &rows[i], key, text,
 				canvas_columns(key) + 1 + canvas_columns(text) };
 		}

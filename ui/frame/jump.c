@@ -163,14 +163,15 @@ void mark_set(struct app *app, int letter)
 	if (app->layer < 0 || letter < 'a' || letter > 'z')
 		return;
 	app->frame->marks[letter - 'a'] = app->layer + 1;
-	app_note(app, false, "mark %c: '%c comes back to %s", letter, letter, app_name(app, app->layer));
+	app_note(app, false, "mark %c: %s%c comes back to %s", letter, key_named("to-mark"), letter,
+		app_name(app, app->layer));
 }
 
 void mark_jump(struct app *app, int letter)
 {
 	int layer = letter >= 'a' && letter <= 'z' ? app->frame->marks[letter - 'a'] - 1 : -1;
 	if (layer < 0 || layer >= app->place_count)
-		app_note(app, false, "there is no mark %c: \"%c sets it", letter, letter);
+		app_note(app, false, "there is no mark %c: %s%c sets it", letter, key_named("mark"), letter);
 	else
 		jump_to(app, layer);
 }
@@ -203,8 +204,9 @@ void pick_toggle(struct app *app)
 		pane_move(app, app_pane(app), app_pane(app)->cursor + 1);
 		direction = app->layer != before;
 	}
-	app_note(app, false, "%d layer%s marked: b measures only %s", app->picked_count,
-		app->picked_count == 1 ? " is" : "s are", app->picked_count == 1 ? "it" : "those");
+	app_note(app, false, "%d layer%s marked: %s measures only %s", app->picked_count,
+		app->picked_count == 1 ? " is" : "s are", key_named("measure"),
+		app->picked_count == 1 ? "it" : "those");
 }
 
 void pick_clear(struct app *app)

@@ -50,7 +50,8 @@ bool app_open_model(struct app *app, const char *path)
 		return false;
 	}
 	if (app_agent_is_busy(app)) {
-		app_note(app, false, "the model is running: open another when it has ended, or e cancels it");
+		app_note(app, false, "the model is running: open another when it has ended, or %s cancels it",
+			key_named("agent"));
 		return false;
 	}
 	if (app->frame->keeps && keep_save(app, &err))
@@ -67,7 +68,7 @@ bool app_open_model(struct app *app, const char *path)
 		keep_load(app, !app->frame->what_ifs_given, true);
 	prompt_close(app);
 	if (!app->note[0] && app_plan(app) && app_plan(app)->unbound_count)
-		app_note(app, false, "opened %s; d sets its dimensions", path);
+		app_note(app, false, "opened %s; %s sets its dimensions", path, key_named("dimensions"));
 	else if (!app->note[0])
 		app_note(app, false, "opened %s", path);
 	return true;
@@ -80,7 +81,7 @@ void app_ask_path(struct app *app)
 
 /* ---- completion ---- */
 
-static bool is_model(const char *name)
+bool path_is_model(const char *name)
 {
 	size_t n = strlen(name);
 	return n > 5 && strcmp(name + n - 5, ".onnx") == 0;
@@ -119,7 +120,7 @@ void path_complete(struct app *app)
 		if (!text_is_clean(text_of(e->d_name)) ||
 			strncmp(e->d_name, q->text + start, typed) != 0 || (e->d_name[0] == '.' && !typed) ||
 			stat(arena_printf(&app->scratch, "%s/%s", folder, e->d_name), &st) ||
-			!(S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && is_model(e->d_name))))
+			!(S_ISDIR(st.st_mode) || (S_ISREG(st.st_mode) && path_is_model(e->d_name))))
 			continue;
 		snprintf(name, sizeof(name), "%s%s", e->d_name, S_ISDIR(st.st_mode) ? "/" : "");
 		share(common, sizeof(common), name, found++);

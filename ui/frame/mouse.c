@@ -62,15 +62,18 @@ static const struct key_row *spot_at(const struct frame *f, int x, int y)
 	return NULL;
 }
 
+/* A chart that scrolls does so, else the selection steps. */
 static void wheel(struct app *app, int direction)
 {
 	struct pane *p = app_pane(app);
-	struct key_row key = { .keys = "", .request = direction > 0 ? REQUEST_DOWN : REQUEST_UP, .text = "",
-		.counts = true };
-	if (p->view->draw)
-		request_run(app, &key, 1);
-	else
+	bool down = direction > 0;
+	struct key_row scroll = { .keys = "", .request = down ? REQUEST_SCROLL_DOWN : REQUEST_SCROLL_UP,
+		.text = "" }, step = { .keys = "", .request = down ? REQUEST_DOWN : REQUEST_UP, .text = "" };
+	app->count = 0;
+	if (!p->view->draw)
 		pane_scroll(app, p, direction * WHEEL_ROWS);
+	else if (!p->view->request || !p->view->request(app, p->state, &scroll, -1))
+		request_run(app, &step, 1);
 }
 
 static const struct key_row open = { .keys = "Enter", .request = REQUEST_OPEN, .text = "" };

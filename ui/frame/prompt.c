@@ -157,8 +157,8 @@ static void filter_accept(struct app *app)
 	struct pane *p = app_pane(app);
 	filter_apply(app, app->frame->prompt.text);
 	if (p->filter[0])
-		app_note(app, p->shown_count == 0, "%d of %d rows match \"%s\"; Esc clears the filter",
-			p->shown_count, p->row_count, p->filter);
+		app_note(app, p->shown_count == 0, "%d of %d rows match \"%s\"; %s clears the filter",
+			p->shown_count, p->row_count, p->filter, key_named("back"));
 }
 
 static void assume_accept(struct app *app)
@@ -188,7 +188,7 @@ static void choice_accept(struct app *app)
 		return;
 	}
 	prompt_close(app);
-	app_use(app, &with);
+	what_ifs_take(app, &with);
 }
 
 static void line_accept(struct app *app)

@@ -15,7 +15,7 @@ const char *question_time(struct app *app)
 {
 	const struct config *c = session_config(app->session);
 	double budget_s = (c && c->budget_ms > 0 ? (double)c->budget_ms : 200) / 1e3;
-	double s = ceil(app->unmeasured_count * BUDGETS_A_PROBLEM * budget_s);
+	double s = ceil(app_missing_count(app) * BUDGETS_A_PROBLEM * budget_s);
 	return s < 100 ? arena_printf(&app->scratch, "~%.0f s", s) :
 		s < 6000 ? arena_printf(&app->scratch, "~%.0f min", ceil(s / 60)) :
 		arena_printf(&app->scratch, "~%.0f h", ceil(s / 3600));
@@ -41,9 +41,9 @@ const char *question_text(struct app *app)
 		return arena_printf(&app->scratch, "%s y/n", app->frame->prompt.text);
 	if (app->frame->prompt.kind == PROMPT_LEAVE)
 		return "measuring: leave? finished results are kept; y/n";
-	return arena_printf(&app->scratch, "%d problem%s %s no result: measure now, %s? y/n/a(lways)",
-		app->unmeasured_count, app->unmeasured_count == 1 ? "" : "s",
-		app->unmeasured_count == 1 ? "has" : "have", question_time(app));
+	int count = app_missing_count(app);
+	return arena_printf(&app->scratch, "%d problem%s %s no result: measure now, %s? y/n/a(lways)", count,
+		count == 1 ? "" : "s", count == 1 ? "has" : "have", question_time(app));
 }
 
 static void answer_measure(struct app *app, uint32_t key)
@@ -96,8 +96,8 @@ bool question_measure(struct app *app)
 		!app_plan(app) || app_plan(app)->unbound_count)
 		return false;
 	f->asked = true;
-	if (!queue_status(q).idle || !app->unmeasured_count || !is_unmeasured(app) ||
-		strcmp(how, "never") == 0)
+	if (!queue_status(q).idle || strcmp(how, "never") == 0 || !is_unmeasured(app) ||
+		!app_missing_count(app))
 		return false;
 	if (f->always || strcmp(how, "always") == 0)
 		measure(app, true);

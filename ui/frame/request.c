@@ -163,8 +163,8 @@ void app_show_only(struct app *app, const char *filter)
 	struct pane *p = app_pane(app);
 	snprintf(p->filter, sizeof(p->filter), "%s", filter);
 	sort_by(app, order_named(p->view, "cost"));
-	app_note(app, false, "%s: %d layer%s, the costliest first; Esc shows all", p->filter, p->shown_count,
-		p->shown_count == 1 ? "" : "s");
+	app_note(app, false, "%s: %d layer%s, the costliest first; %s shows all", p->filter, p->shown_count,
+		p->shown_count == 1 ? "" : "s", key_named("back"));
 }
 
 /* The layers, those first on which the what-if of a key saves most. */
@@ -182,7 +182,8 @@ static void gains_show(struct app *app, const struct key_row *key)
 	}
 	if (strcmp(table[row].name, "parallel") == 0 &&
 		session_scenario(app->session)->parallel != PARALLEL_MEASURED) {
-		app_note(app, false, "parallel makes no layer faster; gt shows what runs at the same time");
+		app_note(app, false, "parallel makes no layer faster; %s shows what runs at the same time",
+			key_named("timeline"));
 		return;
 	}
 	app_show(app, views_at(0), -1);

@@ -21,7 +21,7 @@
 #define IDLE_WAIT_MS 1000
 #define LOG_LINES 1000 /* kept for the view queue */
 #define PASTE_SLICE 4096 /* letters of pasted text between frames */
-#define AHEAD_MS 100 /* longest time without a frame while text is typed faster than frames are drawn */
+#define AHEAD_MS 100 /* longest time without a frame while keys come faster than frames are drawn */
 #define SLICE_MS 4 /* of effects, with a key press and at a time between */
 #define TRIM_MS 10000 /* between looks at the memory that is kept for reuse */
 #define CHANGING_WAIT_MS 100 /* two runners may send messages, but only one is polled */
@@ -278,7 +278,7 @@ static int loop(struct app *app)
 			shown_ms = 0;
 		}
 		event_take(app, event, &value);
-		ahead = used && is_text_asked(app) && term_has_input();
+		ahead = used && term_has_input();
 		shown_ms = used && !ahead ? 0 : shown_ms;
 		if (!used && pending) { /* before new results, which would make them old */
 			app_go_on(app, SLICE_MS);
@@ -343,6 +343,9 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	if (!o->tour)
 		history_open(&app.frame->history, config_state_path(&path, "history"));
 	arena_free(&path);
+	if (session_unkept(s)[0])
+		snprintf(app.frame->standing, sizeof(app.frame->standing), "results cannot be kept: %.*s",
+			(int)sizeof(app.frame->standing) - 30, session_unkept(s));
 	begin(&app, view, o);
 	term_show(&app.frame->canvas, &app.frame->theme, false);
 	runner_start(&app);

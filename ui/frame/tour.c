@@ -13,64 +13,66 @@
 static const struct tour_step steps[] = {
 	{ "The answer is on top",
 		"The bound is the time that the library's fastest kernels need for all layers. The lines "
-		"after it say how much is measured, how far to trust it, and what each what-if would save. "
-		"A row is a layer, the lanes beside it are the graph. Open the details of the selected "
-		"layer.",
-		"Enter", "layers" },
+		"after it say how much is measured, how far to trust it, and what each what-if would "
+		"save. A row is a layer, the lanes beside it are the graph. Open the details of the "
+		"selected layer.",
+		"open", NULL, "layers" },
 	{ "One layer",
 		"Its cost and interval, what limits it, what fusing it with its neighbours saves, and the "
 		"problem that was measured for it. Compare the algorithms that the library has for it.",
-		"ga", "detail" },
+		"algorithms", NULL, "detail" },
 	{ "Algorithms",
 		"A row is an algorithm, beside the fastest one and the one that the library would choose. "
-		"Now a question: which layers gain most from fusion? $ and the key of a what-if shows it.",
-		"$f", "algorithms" },
+		"Now a question: which layers gain most from fusion? {gains} and the key of a what-if "
+		"shows it.",
+		"gains", "fusion", "algorithms" },
 	{ "Gains by layer",
-		"The layers on which fusion saves most are on top ({s} sorts by the next column, {I} "
-		"reverses). Switch fusion on: the new bound is there at once, because fused kernels are "
-		"measured, too.",
-		"f", "layers" },
+		"The layers on which fusion saves most are on top ({sort} sorts by the next column, "
+		"{reverse} reverses). Switch fusion on: the new bound is there at once, because fused "
+		"kernels are measured, too.",
+		"fusion", NULL, "layers" },
 	{ "What if",
 		"The bound fell, and the line of what-ifs says what fusion saves now that it is on. Each "
 		"what-if has a key there; all can be combined. What should be done first?",
-		"A", "layers" },
+		"advice", NULL, "layers" },
 	{ "Advice",
 		"Ranked by what each change saves after those above it; below, how it is done in ONNX "
-		"Runtime, TensorRT and PyTorch. {T} asks for a latency to reach. Which peaks limit the "
-		"layers?",
-		"gr", "advice" },
+		"Runtime, TensorRT and PyTorch. {advice.target} asks for a latency to reach. Which peaks "
+		"limit the layers?",
+		"roofline", NULL, "advice" },
 	{ "Roofline",
-		"A dot is a problem, a line a measured peak: dots near a line cannot become much faster on "
-		"this machine. Independent layers could run at the same time: switch that on.",
-		"p", "roofline" },
+		"A dot is a problem, a line a measured peak: dots near a line cannot become much faster "
+		"on this machine. Independent layers could run at the same time: switch that on.",
+		"parallel", NULL, "roofline" },
 	{ "Parallel layers",
 		"The bound is now that of the longest path, or of the busiest resource. See the schedule.",
-		"gt", "roofline" },
+		"timeline", NULL, "roofline" },
 	{ "Timeline",
 		"Filled bars are on the critical path; dots are slack: such a layer need not be faster. "
-		"{+} zooms in. Next, the costs in groups.",
-		"gy", "timeline" },
+		"{timeline.zoom-in} zooms in. Next, the costs in groups.",
+		"groups", NULL, "timeline" },
 	{ "Groups",
-		"Costs by operator; {.} groups by scope, class, or what limits the layers. Open a group: "
-		"its layers, the costliest first.",
-		"Enter", "groups" },
+		"Costs by operator; {groups.next-grouping} groups by scope, class, or what limits the "
+		"layers. Open a group: its layers, the costliest first.",
+		"open", NULL, "groups" },
 	{ "Search and filter",
-		"{/} searches, {&} filters: cost>1ms, bound:memory, state:noisy. {Esc} shows all layers "
-		"again. The header also says how long ONNX Runtime really took on this machine. Why is it "
-		"slower than the bound?",
-		"ge", "layers" },
+		"{search} searches, {filter} filters: cost>1ms, bound:memory, state:noisy. {back} shows "
+		"all layers again. The header also says how long ONNX Runtime really took on this "
+		"machine. Why is it slower than the bound?",
+		"reality", NULL, "layers" },
 	{ "Reality",
-		"The difference from the bound in parts, and the layers behind each of them. {e} runs your "
-		"own model with a framework. What would another machine do?",
-		"D", "reality" },
+		"The difference from the bound in parts, and the layers behind each of them. {agent} runs "
+		"your own model with a framework. What would another machine do?",
+		"devices", NULL, "reality" },
 	{ "Devices",
-		"Enter switches to another device: GPUs that you do not have are known by their vendors' "
+		"{open} switches to another device: GPUs that you do not have are known by their vendors' "
 		"figures, and costs are then estimates, marked ~. All keys are on the help screen.",
-		"?", "devices" },
+		"help", NULL, "devices" },
 	{ "The end",
-		"benanza MODEL.onnx opens your model, {b} measures it, {:} takes commands: :write x.html "
-		"saves a report. {/} searches this help. Nothing of this tour was stored.",
-		"q", "help" },
+		"benanza MODEL.onnx opens your model, {measure} measures it, {command} takes commands: "
+		":write x.html saves a report. {search} searches this help. Nothing of this tour was "
+		"stored.",
+		"close", NULL, "help" },
 };
 #define STEP_COUNT ((int)(sizeof(steps) / sizeof(*steps)))
 
@@ -90,11 +92,21 @@ static void next(struct app *app)
 		app->frame->tour.step = STEP_COUNT - 1;
 }
 
+const char *tour_keys(const struct tour_step *step, struct key_pair *keys, char *buf)
+{
+	const char *key = key_named(step->key);
+	snprintf(buf, TOUR_KEYS, "%s%s", key, step->with ? key_named(step->with) : "");
+	*keys = keys_parse(text_of(buf));
+	return buf;
+}
+
 /* Does what the step asks for. */
 static void perform(struct app *app)
 {
 	const struct tour_step *step = &steps[app->frame->tour.step];
-	struct key_pair keys = keys_parse(text_of(step->keys));
+	char buf[TOUR_KEYS];
+	struct key_pair keys;
+	tour_keys(step, &keys, buf);
 	const struct key_row *row = keys_find(app_pane(app)->view, keys);
 	if (row && step != &steps[STEP_COUNT - 1]) {
 		struct key_row one = *row;
@@ -120,8 +132,9 @@ static bool leaves(struct app *app, uint32_t key)
 void tour_key(struct app *app, uint32_t key)
 {
 	struct tour *t = &app->frame->tour;
-	const char *name = steps[t->step].keys;
-	struct key_pair keys = keys_parse(text_of(name));
+	char name[TOUR_KEYS];
+	struct key_pair keys;
+	tour_keys(&steps[t->step], &keys, name);
 	bool second = t->typed && key == keys.second;
 	t->typed = 0;
 	app->note[0] = '\0';
@@ -148,15 +161,27 @@ static int box_width(const struct app *app)
 	return width < WIDTH_MOST ? width : WIDTH_MOST;
 }
 
-/* The lines of the step's text, without the braces of keys. Returns their number, at most LINES_MOST. */
+void tour_text(const struct tour_step *step, struct str *out)
+{
+	for (const char *p = step->text; *p; p++) {
+		char name[32];
+		size_t n = *p == '{' ? strcspn(p + 1, "}") : 0;
+		if (!n)
+			str_add(out, p, 1);
+		else {
+			snprintf(name, sizeof(name), "%.*s", (int)n, p + 1);
+			str_puts(out, key_named(name));
+			p += n + 1;
+		}
+	}
+}
+
+/* The lines of the step's text. Returns their number, at most LINES_MOST. */
 static int text_lines(struct app *app, struct text lines[LINES_MOST])
 {
-	const char *text = steps[app->frame->tour.step].text;
 	struct str plain = { 0 };
 	int count = 0, room = box_width(app) - 4;
-	for (const char *p = text; *p; p++)
-		if (*p != '{' && *p != '}')
-			str_add(&plain, p, 1);
+	tour_text(&steps[app->frame->tour.step], &plain);
 	const char *rest = arena_strndup(&app->scratch, plain.p, plain.n);
 	str_free(&plain);
 	while (*rest && count < LINES_MOST) {
@@ -204,8 +229,9 @@ void tour_draw(struct app *app, struct area area)
 				cut ? " ..." : ""));
 	}
 	struct area last = canvas_part(box, 2, box.height - 2, width - 4, 1);
-	int used = canvas_fit(last, 0, 0, last.width, STYLE_BOLD,
-		arena_printf(&app->scratch, "Press %s", step->keys));
+	char keys[TOUR_KEYS];
+	int used = canvas_fit(last, 0, 0, last.width, STYLE_BOLD, arena_printf(&app->scratch, "Press %s",
+		tour_keys(step, &(struct key_pair){ 0, 0 }, keys)));
 	canvas_fit(last, used, 0, last.width - used, STYLE_DIM,
 		&steps[STEP_COUNT - 1] == step ? "" : "   n does it for you   q leaves");
 }

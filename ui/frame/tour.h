@@ -3,6 +3,8 @@
 #ifndef UI_FRAME_TOUR_H
 #define UI_FRAME_TOUR_H
 
+#include "ui/views/keys.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
@@ -10,13 +12,20 @@ struct app;
 struct area;
 
 struct tour_step {
-	const char *title, *text; /* {b} in the text is a key */
-	const char *keys;         /* one key or a pair, as in struct key_row; of the last step: it leaves */
+	const char *title, *text; /* {measure} in the text: the key of that name (key_named) */
+	const char *key;          /* name of the key to press; of the last step: it leaves */
+	const char *with;         /* name of the key after it; NULL: none */
 	const char *view;         /* in which view they are pressed */
 };
 
 /* NULL beyond the last. */
 const struct tour_step *tour_step(int number);
+
+/* The keys of a step, and their name in buf (TOUR_KEYS bytes), which it returns. */
+#define TOUR_KEYS 32
+const char *tour_keys(const struct tour_step *step, struct key_pair *keys, char *buf);
+/* Adds the step's text with the names of keys. */
+void tour_text(const struct tour_step *step, struct str *out);
 
 /* Handles a key while the tour is on. */
 void tour_key(struct app *app, uint32_t key);

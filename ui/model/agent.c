@@ -90,12 +90,12 @@ void app_agent_choose(struct app *app)
 		return;
 	}
 	if (app_agent_is_busy(app) || app->agent->waits) {
-		app_note(app, false, "%s runs the model; choose another when it has ended, or e cancels it",
-			chosen(app));
+		app_note(app, false, "%s runs the model; choose another when it has ended, or %s cancels it",
+			chosen(app), key_named("agent"));
 		return;
 	}
 	app->agent->chosen = (app->agent->chosen + 1) % c->agent_count;
-	app_note(app, false, "%s is chosen: e runs the model with it", chosen(app));
+	app_note(app, false, "%s is chosen: %s runs the model with it", chosen(app), key_named("agent"));
 }
 
 void app_agent_key(struct app *app)
@@ -105,18 +105,19 @@ void app_agent_key(struct app *app)
 		return;
 	}
 	if (session_described(app->session))
-		app_note(app, false, "n/a: %s is only described, no framework runs on it; D chooses a device",
-			app_clean(app, text_of(session_described(app->session)->id)));
+		app_note(app, false,
+			"n/a: %s is only described, no framework runs on it; %s chooses a device",
+			app_clean(app, text_of(session_described(app->session)->id)), key_named("devices"));
 	else if (app->is_still)
 		app_note(app, false, "a single frame runs nothing");
 	else if (!chosen(app))
 		app_note(app, true, "no agent is configured: add one under agents: in the configuration");
 	else if (app_plan(app) && app_plan(app)->unbound_count)
-		app_note(app, false, "set the model's dimensions first: d");
+		app_note(app, false, "set the model's dimensions first: %s", key_named("dimensions"));
 	else if (is_queue_busy(app)) {
 		app->agent->waits = true;
-		app_note(app, false, "%s runs the model once measuring has ended; e cancels that",
-			chosen(app));
+		app_note(app, false, "%s runs the model once measuring has ended; %s cancels that",
+			chosen(app), key_named("agent"));
 	} else
 		app->agent->reads = true;
 }
@@ -236,7 +237,8 @@ void app_agent_step(struct app *app)
 const char *app_agent_text(struct app *app)
 {
 	if (app->agent->reads)
-		return arena_printf(&app->scratch, "%s: reading the model; e cancels", chosen(app));
+		return arena_printf(&app->scratch, "%s: reading the model; %s cancels", chosen(app),
+			key_named("agent"));
 	struct agent_progress p = session_agent_progress(app->agent->run);
 	int s = (int)p.elapsed_s;
 	bool sends = p.sent_bytes > 0 && p.sent_bytes < p.file_bytes;
@@ -244,7 +246,8 @@ const char *app_agent_text(struct app *app)
 		sends ? "sending the model" : "starting";
 	const char *share = sends && !*p.what ? arena_printf(&app->scratch, " %.0f%%",
 		100 * (double)p.sent_bytes / (double)p.file_bytes) : "";
-	return arena_printf(&app->scratch, "%s: %s%s  %d:%02d%s", session_agent_name(app->agent->run),
+	return arena_printf(&app->scratch, "%s: %s%s  %d:%02d%s%s%s", session_agent_name(app->agent->run),
 		app_clean(app, text_of(what)), share, s / 60, s % 60,
-		app->agent->stopping ? "" : "  e cancels");
+		app->agent->stopping ? "" : "  ", app->agent->stopping ? "" : key_named("agent"),
+		app->agent->stopping ? "" : " cancels");
 }

@@ -73,20 +73,16 @@ struct app {
 	bool lanes_folded;
 	int suspect_count;       /* layers without a cost, because all results are suspect */
 	int failed_count;        /* layers without a cost whose measurement failed */
-	int unmeasured_count;    /* distinct problems without a result: the scenario's and its what-ifs' */
 	int sweep_left;          /* points of the sweep not completely measured */
-	struct {                 /* problems for unmeasured_count, and what they are of */
-		const struct plan *plan; /* which owns the texts */
-		uint64_t device_changes, version;
-		unsigned variants;
-		struct hash problems; /* -1: measured since */
-		int count;
-	} unfinished;
-	struct {                 /* the last answer of app_is_of_scenario, for as long as the rows stay */
+	struct {                 /* the last answer of app_needed_for, for as long as the rows stay */
 		const struct plan *plan;
-		bool yes;
+		const char *what;
 		char problem[PROBLEM_TEXT_SIZE];
-	} of_scenario;
+	} needed;
+	struct {                 /* the last answer of app_missing, with the state that it is of */
+		uint64_t analyses, jobs;
+		struct session_missing what;
+	} missing;
 	double most_ns;          /* highest cost of a layer, for bars; 0 if none is known */
 };
 
@@ -137,6 +133,13 @@ const char *app_layer_terms(struct app *app, int layer);
 /* Batches times data types of the configuration (-b, -t): more than 1 is a sweep, and b measures all of it.
  * */
 int app_sweep_points(const struct app *app);
+/* The first key of the row with that name in the table of keys (ui/views/keys.h), for texts: keys may be
+ * configured. A letter of the row ("$a") is left out. Valid until the end. */
+const char *key_named(const char *name);
+/* What `b` would queue now, without the texts; and how many problems that is. Looks them up when something
+ * has changed. */
+struct session_missing app_missing(struct app *app);
+int app_missing_count(struct app *app);
 /* True if the device can measure what is missing, or its planner has not answered yet. */
 bool app_can_measure(const struct app *app);
 /* True if only its stored results are used: no runner was asked for. */
@@ -149,8 +152,9 @@ bool app_is_critical(const struct app *app, const struct layer_cost *c);
 const char *app_share(struct app *app, double ns, double total_ns);
 /* The reason why a layer has no cost, and what to do. */
 const char *app_missing_why(struct app *app, int layer);
-/* True if the current plan needs the problem, fused or not. */
-bool app_is_of_scenario(struct app *app, const char *problem);
+/* What needs a problem: "" the current plan, fused or not; else "conversion", "peak" (of the device), "other
+ * scenario". */
+const char *app_needed_for(struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
 /* True if the what-if does not apply because costs are estimates, which have no algorithms and no
  * launches. */

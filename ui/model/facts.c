@@ -203,8 +203,7 @@ bool app_is_critical(const struct app *app, const struct layer_cost *c)
 const char *app_share(struct app *app, double ns, double total_ns)
 {
 	double percent = 100 * ns / total_ns;
-	const struct analysis *a = session_analysis(app->session);
-	const char *mark = a->complete && !a->estimated ? "" : "~";
+	const char *mark = analysis_share_mark(session_analysis(app->session));
 	return arena_printf(&app->scratch, percent >= 99.95 ? "%s%.0f%%" : "%s%.1f%%", mark, percent);
 }
 
@@ -244,62 +243,10 @@ static int sweep_left(const struct app *app)
 	return left;
 }
 
-/* Lists the distinct problems of the plan and its groups that are not measured. */
-static void unfinished_list(struct app *app)
-{
-	const struct session *s = app->session;
-	struct arena a = { 0 };
-	int count;
-	const char **texts = analyze_problems_in(&a, session_plan(s), session_fusion(s), true,
-		app->unfinished.variants, &count);
-	hash_free(&app->unfinished.problems);
-	app->unfinished.problems = (struct hash){ 0 };
-	for (int i = 0; i < count; i++)
-		if (!results_is_finished(session_results(s), texts[i]))
-			*hash_at(&app->unfinished.problems, text_of(texts[i])) = 1;
-	app->unfinished.count = (int)app->unfinished.problems.count;
-	arena_free(&a);
-}
-
-/* Takes those off the list that the last results finished. */
-static void unfinished_strike(struct app *app, uint64_t version)
-{
-	const struct results *results = session_results(app->session);
-	for (uint64_t v = app->unfinished.version; v < version; v++) {
-		struct text problem = text_of(results_changed(results, v));
-		if (hash_find(&app->unfinished.problems, problem) < 0 ||
-			!results_is_finished(results, problem.p))
-			continue;
-		*hash_at(&app->unfinished.problems, problem) = -1;
-		app->unfinished.count--;
-	}
-}
-
-/* Their number; they are listed again for another plan, layout or device. */
-static int unfinished(struct app *app)
-{
-	const struct session *s = app->session;
-	unsigned variants = scenario_variants(session_scenario(s));
-	uint64_t version = results_version(session_results(s)), before = app->unfinished.version;
-	bool same = app->unfinished.plan == session_plan(s) && app->unfinished.variants == variants &&
-		app->unfinished.device_changes == session_device_changes(s) && before <= version &&
-		version - before <= RESULTS_CHANGES;
-	app->unfinished.plan = session_plan(s);
-	app->unfinished.variants = variants;
-	app->unfinished.device_changes = session_device_changes(s);
-	if (same)
-		unfinished_strike(app, version);
-	else
-		unfinished_list(app);
-	app->unfinished.version = version;
-	return app->unfinished.count;
-}
-
 void app_counts_renew(struct app *app)
 {
-	const struct session *s = app->session;
-	const struct analysis *x = session_analysis(s);
-	app->failed_count = app->suspect_count = app->unmeasured_count = 0;
+	const struct analysis *x = session_analysis(app->session);
+	app->failed_count = app->suspect_count = 0;
 	app->sweep_left = app_sweep_points(app) > 1 ? sweep_left(app) : 0;
 	if (!x)
 		return;
@@ -311,7 +258,27 @@ void app_counts_renew(struct app *app)
 		app->failed_count +=
 			status != STATUS_MISTRUSTED && status != STATUS_OK && status != STATUS_UNSUPPORTED;
 	}
-	app->unmeasured_count = session_queue(s) ? unfinished(app) + x->beside_unmeasured : 0;
+}
+
+struct session_missing app_missing(struct app *app)
+{
+	struct session *s = app->session;
+	struct arena a = { 0 };
+	uint64_t jobs = session_queue(s) ? queue_version(session_queue(s)) : 0;
+	if (app->missing.analyses == app->analyses && app->missing.jobs == jobs)
+		return app->missing.what;
+	app->missing.what = session_missing(s, &a);
+	app->missing.what.texts = NULL;
+	app->missing.analyses = app->analyses;
+	app->missing.jobs = jobs;
+	arena_free(&a);
+	return app->missing.what;
+}
+
+int app_missing_count(struct app *app)
+{
+	struct session_missing m = app_missing(app);
+	return m.own + m.conversions + m.peaks + m.besides;
 }
 
 static bool needs_problem(const struct app *app, const char *problem)
@@ -327,13 +294,37 @@ static bool needs_problem(const struct app *app, const char *problem)
 	return false;
 }
 
-bool app_is_of_scenario(struct app *app, const char *problem)
+static bool is_in(const char **texts, int count, const char *problem)
 {
-	if (app->of_scenario.plan == app_plan(app) && strcmp(app->of_scenario.problem, problem) == 0)
-		return app->of_scenario.yes;
-	snprintf(app->of_scenario.problem, sizeof(app->of_scenario.problem), "%s", problem);
-	app->of_scenario.plan = app_plan(app);
-	return app->of_scenario.yes = needs_problem(app, problem);
+	for (int i = 0; i < count; i++)
+		if (strcmp(texts[i], problem) == 0)
+			return true;
+	return false;
+}
+
+static const char *needed_for(const struct app *app, const char *problem)
+{
+	static const char beside[] = "beside:";
+	struct arena a = { 0 };
+	int conversions, peaks;
+	if (needs_problem(app, problem) || strncmp(problem, beside, sizeof(beside) - 1) == 0)
+		return "";
+	const char **of_device = session_peak_problems(app->session, &a, &peaks);
+	const char **of_results = session_conversions(app->session, &a, &conversions);
+	const char *what = is_in(of_device, peaks, problem) ? "peak" :
+		is_in(of_results, conversions, problem) ? "conversion" : "other scenario";
+	arena_free(&a);
+	return what;
+}
+
+const char *app_needed_for(struct app *app, const char *problem)
+{
+	bool known = app->needed.plan && app->needed.plan == app_plan(app);
+	if (known && strcmp(app->needed.problem, problem) == 0)
+		return app->needed.what;
+	snprintf(app->needed.problem, sizeof(app->needed.problem), "%s", problem);
+	app->needed.plan = app_plan(app);
+	return app->needed.what = app_plan(app) ? needed_for(app, problem) : "other scenario";
 }
 
 /* A layer without a problem: the plan's reason, with the explorer's key instead of the option in the advice.
@@ -344,7 +335,8 @@ static const char *no_problem_why(struct app *app, const struct plan_layer *l)
 	const char *option = strstr(why, ": give --dim");
 	if (!option)
 		return why;
-	return arena_printf(&app->scratch, "%.*s: d gives it a value", (int)(option - why), why);
+	return arena_printf(&app->scratch, "%.*s: %s gives it a value", (int)(option - why), why,
+		key_named("dimensions"));
 }
 
 /* Counts the layers inside a layer that should have a cost, and those whose cost is unknown. */
@@ -382,7 +374,8 @@ const char *app_missing_why(struct app *app, int layer)
 	if (plan_layer_is_control(l))
 		count_inside(app, layer, &inside, &missing);
 	if (missing && missing == inside && !isnan(l->flops))
-		return "no layer inside it is measured: b measures";
+		return arena_printf(&app->scratch, "no layer inside it is measured: %s measures",
+			key_named("measure"));
 	if (missing && !isnan(l->flops))
 		return arena_printf(&app->scratch, "%d of the %d layers inside it %s no cost", missing,
 			inside, missing == 1 ? "has" : "have");
@@ -410,8 +403,9 @@ const char *app_missing_why(struct app *app, int layer)
 	if (!q)
 		return app_is_recorded(app) ? "not recorded, and nothing is measured on a recorded device"
 					    : "not measured, and no runner answers";
-	return state[0] ? "no result for this scenario: b measures what is missing"
-			: "not measured: b measures";
+	return arena_printf(&app->scratch, state[0] ?
+		"no result for this scenario: %s measures what is missing" : "not measured: %s measures",
+		key_named("measure"));
 }
 
 bool app_is_recorded(const struct app *app)

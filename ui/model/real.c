@@ -71,12 +71,14 @@ const char *app_trust_text(struct app *app, int columns, enum trust_verdict *ver
 {
 	const struct session *s = app->session;
 	bool idle = session_queue(s) && queue_status(session_queue(s)).idle;
-	const char *const steps[TRUST_NEXT_COUNT] = { [TRUST_NEXT_BENCH] = idle ? "press b" : NULL,
+	const char *bench = arena_printf(&app->scratch, "press %s", key_named("measure")),
+		   *run = arena_printf(&app->scratch, "press %s", key_named("agent"));
+	const char *const steps[TRUST_NEXT_COUNT] = { [TRUST_NEXT_BENCH] = idle ? bench : NULL,
 		[TRUST_NEXT_SHAKY] = trust_commands[TRUST_NEXT_SHAKY],
 		[TRUST_NEXT_AGAIN] = trust_commands[TRUST_NEXT_AGAIN],
 		[TRUST_NEXT_COMPARE] = "filter &contradicted",
 		[TRUST_NEXT_RUN] =
-			app_agent_can_run(app) ? "press e" : trust_commands[TRUST_NEXT_RUN] };
+			app_agent_can_run(app) ? run : trust_commands[TRUST_NEXT_RUN] };
 	struct str line = { 0 };
 	*verdict = TRUST_UNKNOWN;
 	if (!session_analysis(s) || session_reality_pending(app->session))

@@ -54,8 +54,7 @@ enum app_change app_renew(struct app *app)
 	other_plan |= app_plan(app) && app->lanes_layers != app_plan(app)->layers;
 	relisted |= other_plan;
 	if (other_plan) {
-		app->of_scenario.plan = NULL;
-		app->unfinished.plan = NULL;
+		app->needed.plan = NULL;
 		session_plans_trim(app->session);
 		places_renew(app);
 	}
@@ -102,7 +101,6 @@ void app_end(struct app *app)
 	free(app->number_of);
 	free(app->name_detail);
 	scopes_free(&app->scopes);
-	hash_free(&app->unfinished.problems);
 	arena_free(&app->beside.arena);
 	arena_free(&app->scratch);
 }

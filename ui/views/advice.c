@@ -118,8 +118,9 @@ static void page_make(struct advice_page *p)
 	if (!p->known)
 		add(p, -1, 1, STYLE_DIM, "computing...");
 	else if (!p->list.count)
-		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, "no advice: %s%s", advice_none(&p->list),
-			isnan(p->list.start_ns) ? "; b measures what is missing" : ""));
+		add(p, -1, 1, STYLE_DIM, arena_printf(&p->arena, isnan(p->list.start_ns) ?
+			"no advice: %s; %s measures what is missing" : "no advice: %s", advice_none(&p->list),
+			key_named("measure")));
 	add_target(p);
 	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->arena) : NULL;
 	if (overhead) {

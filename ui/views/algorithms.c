@@ -146,7 +146,9 @@ static int algorithms_rows(struct app *app, void *state, int width)
 		s->lines[s->count++] = (struct algorithm_line){ .a = &p->algorithms[i], .ns = NAN };
 	qsort(s->lines + s->groups, (size_t)(s->count - s->groups), sizeof(*s->lines), by_time);
 	if (s->count == s->groups && !p)
-		return message(s, "no algorithm of this layer is measured: B measures it");
+		return message(s, arena_printf(&s->arena,
+			"no algorithm of this layer is measured: %s measures it",
+			key_named("measure-layer")));
 	return s->count;
 }
 

@@ -128,8 +128,8 @@ static void add_cost(struct app *app, struct detail *d)
 		say_interval(text, c->ns, c->lo, c->hi, n), origin_name(c->origin));
 	if (c->origin == ORIGIN_ROUGH)
 		detail_wrapped(d, STYLE_WARN, "          ",
-			"rough: a quick measurement of the library's first choice, few samples; b measures "
-			"the layer in full");
+			arena_printf(&d->arena, "rough: a quick measurement of the library's first choice, "
+				"few samples; %s measures the layer in full", key_named("measure")));
 	if (c->at_least && c->why)
 		detail_wrapped(d, STYLE_WARN, "          ", detail_clean(d, text_of(c->why)));
 	if (c->row)
@@ -144,11 +144,10 @@ static void add_cost(struct app *app, struct detail *d)
 		detail_wrapped(d, STYLE_DIM, " ", arena_printf(&d->arena, "the what-if fold removes it: %s",
 			fold_text(app, d)));
 	if (c->mistrusted)
-		detail_wrapped(d, STYLE_BAD, "          ",
+		detail_wrapped(d, STYLE_BAD, "          ", arena_printf(&d->arena,
 			"suspect: faster than the roofline, and caching does not explain it. The measurement "
-			"or a measured peak is wrong. B measures the layer again; `benanza bench --again "
-			"all` "
-			"measures everything again, peaks included");
+			"or a measured peak is wrong. %s measures the layer again; `benanza bench --again "
+			"all` measures everything again, peaks included", key_named("measure-layer")));
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
 			session_analysis(app->session)->estimated ? "~" : "",
@@ -327,7 +326,7 @@ static void add_body(struct app *app, struct detail *d, const struct plan *body,
 	if (room < 0)
 		ADD(d, STYLE_DIM, -1, "             and %d more", -room);
 	if (left)
-		ADD(d, STYLE_DIM, -1, "       free  %d more (c lists them)", left);
+		ADD(d, STYLE_DIM, -1, "       free  %d more (%s lists them)", left, key_named("constants"));
 }
 
 /* Adds the layers of the subgraphs: first those that run. */

@@ -27,8 +27,9 @@ static void add_faster(struct detail *d, const struct reality *y, const struct r
 			arena_printf(&d->arena,
 				"contradicted: the framework is faster than the bound, in the same data "
 				"type. An algorithm is missing from the measurements, or one of the two "
-				"times is wrong%s",
-				g->in_turn ? "" : ". Not measured again yet: e measures both again"));
+				"times is wrong%s%s%s", g->in_turn ? "" : ". Not measured again yet: ",
+				g->in_turn ? "" : key_named("agent"),
+				g->in_turn ? "" : " measures both again"));
 	else if (g->doubt == DOUBT_TURN)
 		detail_wrapped(d, STYLE_WARN, INDENT,
 			arena_printf(&d->arena, "faster than the bound in one of two runs: %s",

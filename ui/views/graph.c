@@ -361,10 +361,10 @@ static const char *around_text(struct app *app, const struct nearby *g)
 		text = arena_printf(&app->scratch, "%s; edges across levels not drawn: %d", text,
 			g->edges_left_out);
 	if (app_can_unfold(app, app->layer))
-		text = arena_printf(&app->scratch, "%s; zo goes inside", text);
+		text = arena_printf(&app->scratch, "%s; %s goes inside", text, key_named("fold-open"));
 	if (app_is_body(app, app->layer))
-		text = arena_printf(&app->scratch, "%s; inside %s, zc leaves", text,
-			app_name(app, app->places[app->layer].owner));
+		text = arena_printf(&app->scratch, "%s; inside %s, %s leaves", text,
+			app_name(app, app->places[app->layer].owner), key_named("fold-close"));
 	return text;
 }
 

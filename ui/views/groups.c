@@ -181,8 +181,9 @@ static bool groups_request(struct app *app, void *state, const struct key_row *k
 	if (next || key->request == REQUEST_FOLD) {
 		s->grouping = app->count ? (app->count - 1) % GROUPING_COUNT
 			: (s->grouping + (next ? 1 : GROUPING_COUNT - 1)) % GROUPING_COUNT;
-		app_note(app, false, "%s; . or Right: the next",
-			analysis_named(groupings[s->grouping].analysis)->title);
+		app_note(app, false, "%s; %s or %s: the next",
+			analysis_named(groupings[s->grouping].analysis)->title,
+			key_named("groups.next-grouping"), key_named("right"));
 		return true;
 	}
 	if (key->request != REQUEST_OPEN || row < 0 || !s->table || row >= s->table->row_count)

@@ -8,6 +8,7 @@
 #include "base/word.h"
 #include "config/config.h"
 
+#include <assert.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -195,8 +196,24 @@ static bool name_next(const char **list, struct text *name)
 	return name->n > 0;
 }
 
+static const char *first_of(const struct key_row *row)
+{
+	struct text first = { "", 0 };
+	const char *list = row->keys;
+	for (struct text name; name_next(&list, &name);)
+		if (!first.n || (first.n == 1 && first.p[0] >= '0' && first.p[0] <= '9'))
+			first = name;
+	struct key_pair keys = keys_parse(first);
+	if (row->letter && keys.second) {
+		char one[16];
+		return arena_printf(&table.arena, "%s", key_text(one, keys.first));
+	}
+	return arena_printf(&table.arena, "%.*s", (int)first.n, first.p);
+}
+
 static void table_add(struct key_row row)
 {
+	row.first = first_of(&row);
 	const char *list = row.keys;
 	for (struct text name; name_next(&list, &name);) {
 		VEC_GROW(table.entries, table.entry_count, table.entry_capacity);
@@ -278,6 +295,23 @@ void keys_names(struct str *out)
 		str_addf(out, "%s%s", i ? ", " : "", rows[i].name);
 }
 
+const char *key_named(const char *name)
+{
+	const struct key_row *row = keys_named(name);
+	assert(row);
+	return row ? row->first : "";
+}
+
+const struct key_row *keys_named(const char *name)
+{
+	int count;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < count; i++)
+		if (strcmp(rows[i].name, name) == 0)
+			return &rows[i];
+	return NULL;
+}
+
 static int row_named(const char *name)
 {
 	for (int i = 0; i < table.count; i++)
@@ -339,6 +373,7 @@ static int bind_all(const struct config_word *list, int count, struct error *err
 		if (entries_add(row, list[i].value, err))
 			return error_context(err, "%d: keys: %s", list[i].line, list[i].name);
 		table.rows[row].keys = arena_printf(&table.arena, "%s", list[i].value);
+		table.rows[row].first = first_of(&table.rows[row]);
 	}
 	return 0;
 }

@@ -94,6 +94,7 @@ struct key_row {
 	const char *name;      /* in `keys:` of the configuration; that of one view's own key begins with the
 				  view's and a dot: "timeline.zoom-in" */
 	const struct view *view; /* set by keys_table: the only view that has it; NULL: all views */
+	const char *first;     /* set by keys_table: the first of `keys` that is no digit, if there is one */
 };
 
 /* All rows: the fixed ones, one per view and per what-if, and the views' own. Built once, never freed. */
@@ -108,6 +109,8 @@ int keys_bind(const struct config_word *list, int count, struct error *err);
 /* The names that `keys:` of the configuration takes, comma separated. */
 void keys_names(struct str *out);
 
+/* The row of that name, or NULL. */
+const struct key_row *keys_named(const char *name);
 /* The first key of what-if number `number`: "f"; and the what-if of a key, or -1. */
 struct text keys_of_what_if(int number);
 int keys_what_if(uint32_t key);

@@ -490,7 +490,8 @@ static const struct key_row layers_keys[] = {
 static bool layers_fold(struct app *app, int key, int layer)
 {
 	if (app_is_filtered(app, &view_layers)) {
-		app_note(app, false, "scopes are open while a filter is set: Esc clears it");
+		app_note(app, false, "scopes are open while a filter is set: %s clears it",
+			key_named("back"));
 		return true;
 	}
 	if (!app->scopes.count) {

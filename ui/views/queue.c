@@ -218,14 +218,16 @@ static const char *job_text(struct app *app, const struct queue_job *j)
 		app_clean(app, text_of(j->payload)));
 }
 
-static const char *nothing_text(const struct app *app)
+static const char *nothing_text(struct app *app)
 {
 	const struct session *s = app->session;
-	return session_described(s)    ? "a described device measures nothing: D chooses another device"
-		: app_is_recorded(app) ? "a recorded device measures nothing: D chooses another device"
-		: !session_queue(s)
-		? "no runner answers, so nothing can be measured: D chooses another device"
-		: "no jobs yet: b measures what is missing, B the selected layer";
+	const char *why = session_described(s) ? "a described device measures nothing"
+		: app_is_recorded(app) ? "a recorded device measures nothing"
+		: !session_queue(s) ? "no runner answers, so nothing can be measured" : NULL;
+	return why ? arena_printf(&app->scratch, "%s: %s chooses another device", why, key_named("devices"))
+		: arena_printf(&app->scratch,
+			"no jobs yet: %s measures what is missing, %s the selected layer",
+			key_named("measure"), key_named("measure-layer"));
 }
 
 static void queue_draw_row(struct app *app, void *state, int row, int above, struct area line)
@@ -293,7 +295,8 @@ static void queue_draw_foot(struct app *app, void *state, struct area a)
 	(void)state;
 	for (int x = 0; x < a.width; x++)
 		canvas_put(a, x, 0, STYLE_DIM, 0x2500);
-	canvas_text(a, 1, 0, STYLE_DIM, " log (. all of it) ");
+	canvas_text(a, 1, 0, STYLE_DIM,
+		arena_printf(&app->scratch, " log (%s all of it) ", key_named("queue.log")));
 	for (int i = 0; i < shown; i++) {
 		const char *line = log_kept(log_count() - (uint64_t)(shown - i));
 		canvas_fit(a, 1, 1 + i, a.width - 1, STYLE_DIM, line ? app_clean(app, text_of(line)) : "");
@@ -370,6 +373,20 @@ static bool queue_request(struct app *app, void *state, const struct key_row *ke
 	return true;
 }
 
+static bool queue_can(const struct app *app, const void *state, const struct key_row *key, int row)
+{
+	const struct queue *q = queue_of(app);
+	if (!is_job(app, row))
+		return key->request == REQUEST_OWN && key->argument == OWN_LOG;
+	struct queue_job j = queue_job(q, row);
+	bool waits = j.state == JOB_PENDING;
+	if (key->request != REQUEST_OWN)
+		return layer_at(app, state, j.payload) >= 0;
+	return key->argument == OWN_DROP ? waits || j.state == JOB_RUNNING
+		: key->argument == OWN_FIRST ? j.state != JOB_RUNNING && (j.position != 1 || !waits)
+		: key->argument == OWN_CLEAR ? queue_status(q).pending > 0 : true;
+}
+
 static void queue_select(struct app *app, void *state, int row)
 {
 	const struct queue_view *s = state;
@@ -396,6 +413,7 @@ const struct view view_queue = {
 	.ranked = true,
 	.compare = queue_compare,
 	.request = queue_request,
+	.can = queue_can,
 	.select = queue_select,
 	.foot = queue_foot,
 	.draw_foot = queue_draw_foot,

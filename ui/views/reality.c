@@ -211,11 +211,11 @@ static const char *nothing_text(struct app *app, struct reality_view *s)
 	return arena_printf(&s->arena, "no real execution of this model with this batch, type and device. %s",
 		!c || !c->agent_count ? "benanza compare --run AGENT MODEL makes one (agents: in "
 					"benanza.yaml(5))"
-			: session_described(session)
-			? "Choose a device that can run it (D); or benanza compare "
-			  "reads one from a profile"
-			: arena_printf(&s->arena, "e runs it with %s; or benanza compare --run %s MODEL",
-				  c->agents[0].name, c->agents[0].name));
+			: session_described(session) ? arena_printf(&s->arena,
+				"Choose a device that can run it (%s); or benanza compare reads one from a "
+				"profile", key_named("devices"))
+			: arena_printf(&s->arena, "%s runs it with %s; or benanza compare --run %s MODEL",
+				  key_named("agent"), c->agents[0].name, c->agents[0].name));
 }
 
 static void lines_make(struct app *app, struct reality_view *s)
@@ -336,10 +336,10 @@ static const char *number(struct app *app, bool guess, bool sign, double ns)
 		!sign ? "" : ns < 0 ? "-" : "+", str_duration(text, sign ? fabs(ns) : ns));
 }
 
-static const char *share(struct app *app, const struct reality_view *s, double ns)
+static const char *share(struct app *app, const struct reality_view *s, bool guess, double ns)
 {
 	double part = ns / s->reality->measured_ns;
-	return isnan(part) ? "" : arena_printf(&app->scratch, "%+.1f%%", 100 * part);
+	return isnan(part) ? "" : arena_printf(&app->scratch, "%s%+.1f%%", guess ? "~" : "", 100 * part);
 }
 
 static void sign_draw(struct reality_view *s, int row, struct area line, int x)
@@ -357,8 +357,9 @@ static void draw_gap(struct app *app, struct reality_view *s, int row, struct ar
 	int x = NAME_AT + NAME_COLUMNS + 1;
 	sign_draw(s, row, line, 1);
 	canvas_fit(line, NAME_AT, 0, NAME_COLUMNS, STYLE_NORMAL, reality_label(s->reality, l->at));
-	canvas_fit_right(line, x, 0, COLUMN, style, number(app, fabs(g->estimated_ns) > 0, true, g->ns));
-	canvas_fit_right(line, x + COLUMN + 1, 0, 7, STYLE_NORMAL, share(app, s, g->ns));
+	bool guess = fabs(g->estimated_ns) > 0;
+	canvas_fit_right(line, x, 0, COLUMN, style, number(app, guess, true, g->ns));
+	canvas_fit_right(line, x + COLUMN + 1, 0, 7, STYLE_NORMAL, share(app, s, guess, g->ns));
 	x += COLUMN + 10;
 	if (line.width >= 76) {
 		const char *what = g->layer_count ? "layer" : "row";

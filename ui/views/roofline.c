@@ -472,7 +472,8 @@ static const char *counts_text(struct app *app, const struct roofline *s, int se
 	if (s->idle)
 		text = arena_printf(&app->scratch, "%s %d without FLOPs", text, s->idle);
 	if (!peaks_known(session_peaks(app->session)))
-		text = arena_printf(&app->scratch, "%s; peaks not known: b measures them", text);
+		text = arena_printf(&app->scratch, "%s; peaks not known: %s measures them", text,
+			key_named("measure"));
 	return text;
 }
 

@@ -21,6 +21,19 @@ struct scenario_line {
 	bool present;
 };
 
+/* Columns as wide as their texts; those that do not fit are below, of the selected row. */
+enum scenario_cell { CELL_BOUND, CELL_SPREAD, CELL_DELTA, CELL_GAPS, CELL_BATCH, CELL_TYPE,
+	CELL_WHAT_IFS, CELL_DEVICE, CELL_STACK, CELL_COUNT };
+
+static const struct {
+	const char *name;
+	bool right;
+} scenario_cells[CELL_COUNT] = { [CELL_BOUND] = { "bound", true }, [CELL_SPREAD] = { "\u00b1", true },
+	[CELL_DELTA] = { "to the present", true }, [CELL_GAPS] = { "gaps", false },
+	[CELL_BATCH] = { "batch", true }, [CELL_TYPE] = { "type", false },
+	[CELL_WHAT_IFS] = { "what-ifs", false }, [CELL_DEVICE] = { "device", false },
+	[CELL_STACK] = { "stack", false } };
+
 struct scenarios {
 	struct arena arena;
 	struct scenario_line *lines;
@@ -28,26 +41,19 @@ struct scenarios {
 	uint64_t generation;
 	int known; /* scenarios of the configuration at the last reading */
 	int base;  /* row with which the others are compared; 0: the present */
+	int selected;
+	int name, columns[CELL_COUNT]; /* of the names, of each cell; 0: the cell is empty in all rows */
+	int shown;            /* cells before this one are in the table */
 };
 
 #define NAME_AT 3
-#define NAME_LEAST 12
-#define NAME_MOST CONFIG_SCENARIO_NAME_MAX
+#define NAME_LEAST 8
+#define GAP 2
+#define FOOT_LEAST 6 /* rows of a view that has texts below */
 
 static const char *line_name(const struct scenario_line *l)
 {
 	return l->one ? l->one->name : l->device ? l->device->key : "present";
-}
-
-static int name_columns(const struct scenarios *s, int width)
-{
-	int most = NAME_LEAST;
-	for (int i = 1; i < s->count; i++) {
-		int n = canvas_columns(line_name(&s->lines[i]));
-		most = n > most ? n : most;
-	}
-	int room = width - 60; /* of the other columns, and some what-ifs */
-	return most < room ? most : room < NAME_LEAST ? NAME_LEAST : room;
 }
 
 static void line_fill(
@@ -72,47 +78,14 @@ static void line_fill(
 		&s->arena, "%s", known ? scenario_text(&with, words, sizeof(words)) : one->what_if);
 }
 
-static int scenarios_rows(struct app *app, void *state, int width)
-{
-	struct scenarios *s = state;
-	const struct config *c = session_given(app->session);
-	int devices = app->beside.count;
-	(void)width;
-	if (s->lines && s->generation == app->generation && s->known == c->scenario_count)
-		return s->count;
-	arena_free(&s->arena);
-	s->count = 1 + devices + c->scenario_count;
-	s->lines = ARENA_ARRAY(&s->arena, struct scenario_line, s->count);
-	for (int i = 0; i < s->count; i++)
-		line_fill(app, s, &s->lines[i], i > devices ? &c->scenarios[i - devices - 1] : NULL,
-			i && i <= devices ? &app->beside.list[i - 1] : NULL);
-	s->base = s->base < s->count ? s->base : 0;
-	s->generation = app->generation;
-	s->known = c->scenario_count;
-	return s->count;
-}
-
 static void scenarios_close(struct app *app, void *state)
 {
 	(void)app;
 	arena_free(&((struct scenarios *)state)->arena);
 }
 
-static void scenarios_heading(struct app *app, void *state, struct area line)
-{
-	int x = NAME_AT + name_columns(state, line.width) + 1;
-	canvas_text(line, NAME_AT, 0, STYLE_DIM, "scenario");
-	canvas_fit_right(line, x, 0, 10, STYLE_DIM, "bound");
-	canvas_fit_right(line, x + 11, 0, 6, STYLE_DIM, "\u00b1");
-	const struct scenarios *s = state;
-	const char *base = s->base && s->base < s->count ? line_name(&s->lines[s->base]) : "the present";
-	canvas_fit_right(line, x + 18, 0, 21, STYLE_DIM,
-		arena_printf(&app->scratch, "to %s", app_clean(app, text_of(base))));
-	canvas_fit(line, x + 41, 0, line.width - x - 41, STYLE_DIM, "batch, type, what-ifs");
-}
-
-/* "-403 us -47.6%", with `~` if one of them has estimates, per item if the batches differ; "" if one of them
- * is not complete. */
+/* "-403 us -47.6%", both with `~` if one of them has estimates, per item if the batches differ; "" if one of
+ * them is not complete. */
 static const char *delta_text(struct app *app, const struct scenario_line *l, const struct scenario_line *now)
 {
 	const struct sweep_point *a = &now->total.point, *b = &l->total.point;
@@ -124,9 +97,9 @@ static const char *delta_text(struct app *app, const struct scenario_line *l, co
 	       to = per_item ? b->bound_ns / (double)b->batch : b->bound_ns;
 	if (to == from)
 		return "same";
-	return arena_printf(&app->scratch, "%s%s%s%s %+.1f%%", a->estimated || b->estimated ? "~" : "",
-		to > from ? "+" : "-",
-		str_duration(text, fabs(to - from)), per_item ? "/item" : "", 100 * (to / from - 1));
+	const char *mark = a->estimated || b->estimated ? "~" : "";
+	return arena_printf(&app->scratch, "%s%s%s%s %s%+.1f%%", mark, to > from ? "+" : "-",
+		str_duration(text, fabs(to - from)), per_item ? "/item" : "", mark, 100 * (to / from - 1));
 }
 
 static const char *interval_text(struct app *app, const struct sweep_point *p)
@@ -135,70 +108,213 @@ static const char *interval_text(struct app *app, const struct sweep_point *p)
 	return isnan(half) ? "" : arena_printf(&app->scratch, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
 }
 
-/* "8 bf16 fusion,parallel  3 unmeasured"; of another device its name. */
-static const char *what_text(struct app *app, const struct scenario_line *l)
+static const char *cell_text(struct app *app, const struct scenarios *s, int row, enum scenario_cell cell)
 {
-	const struct scenario_total *t = &l->total;
+	const struct scenario_line *l = &s->lines[row];
+	const struct sweep_point *p = &l->total.point;
 	struct arena *a = &app->scratch;
-	const char *device = l->device ? app_clean(app, text_of(arena_printf(a, "%s%s%s  ", l->device->model,
-		*l->device->stack ? ", " : "", l->device->stack))) : "";
-	const char *gap = t->unmeasured ? arena_printf(a, "%d unmeasured  ", t->unmeasured) :
-		t->without ? arena_printf(a, "%d without a cost  ", t->without) : "";
-	return arena_printf(a, "%s%s%s%s %s", gap, device,
-		t->point.batch ? arena_printf(a, "%lld ", (long long)t->point.batch) : "",
-		dtype_name(l->dtype), *l->what_ifs ? l->what_ifs : "no what-ifs");
+	char time[STR_QUANTITY];
+	const char *delta;
+	switch (cell) {
+	case CELL_BOUND:
+		return l->total.why ? "-"
+			: arena_printf(a, "%s%s", sweep_mark(p), str_duration(time, p->bound_ns));
+	case CELL_SPREAD: return l->total.why ? "" : interval_text(app, p);
+	case CELL_DELTA:
+		delta = row == s->base || l->total.why ? "" : delta_text(app, l, &s->lines[s->base]);
+		return row != s->base && !l->total.why && !*delta ? "unknown" : delta;
+	case CELL_GAPS:
+		return l->total.unmeasured ? arena_printf(a, "%d unmeasured", l->total.unmeasured) :
+			l->total.without ? arena_printf(a, "%d without a cost", l->total.without) : "";
+	case CELL_BATCH: return p->batch ? arena_printf(a, "%lld", (long long)p->batch) : "";
+	case CELL_TYPE: return dtype_name(l->dtype);
+	case CELL_WHAT_IFS: return *l->what_ifs ? app_clean(app, text_of(l->what_ifs)) : "none";
+	case CELL_DEVICE: return l->device ? app_clean(app, text_of(l->device->model)) : "";
+	default: return l->device ? app_clean(app, text_of(l->device->stack)) : "";
+	}
+}
+
+static const char *cell_heading(struct app *app, const struct scenarios *s, enum scenario_cell cell)
+{
+	if (cell != CELL_DELTA || !s->base)
+		return scenario_cells[cell].name;
+	return arena_printf(&app->scratch, "to %s", app_clean(app, text_of(line_name(&s->lines[s->base]))));
+}
+
+/* A name is cut where it takes more than a third of the screen, other cells are whole or below. */
+static void columns_renew(struct app *app, struct scenarios *s, int width)
+{
+	s->name = NAME_LEAST;
+	for (int i = 0; i < s->count; i++) {
+		int n = canvas_columns(app_clean(app, text_of(line_name(&s->lines[i]))));
+		s->name = n > s->name ? n : s->name;
+	}
+	s->name = s->name > width / 3 && width / 3 > NAME_LEAST ? width / 3 : s->name;
+	int x = NAME_AT + s->name;
+	s->shown = CELL_COUNT;
+	for (int c = 0; c < CELL_COUNT; c++) {
+		s->columns[c] = 0;
+		for (int i = 0; i < s->count; i++) {
+			int n = canvas_columns(cell_text(app, s, i, c));
+			s->columns[c] = n > s->columns[c] ? n : s->columns[c];
+		}
+		int heading = canvas_columns(cell_heading(app, s, c));
+		if (s->columns[c] && s->columns[c] < heading)
+			s->columns[c] = c == CELL_DELTA && heading > width / 3 ? width / 3 : heading;
+		x += s->columns[c] ? GAP + s->columns[c] : 0;
+		if (x > width && s->shown == CELL_COUNT)
+			s->shown = c;
+	}
+}
+
+static int scenarios_rows(struct app *app, void *state, int width)
+{
+	struct scenarios *s = state;
+	const struct config *c = session_given(app->session);
+	int devices = app->beside.count;
+	if (s->lines && s->generation == app->generation && s->known == c->scenario_count) {
+		columns_renew(app, s, width); /* another base, another width */
+		return s->count;
+	}
+	arena_free(&s->arena);
+	s->count = 1 + devices + c->scenario_count;
+	s->lines = ARENA_ARRAY(&s->arena, struct scenario_line, s->count);
+	for (int i = 0; i < s->count; i++)
+		line_fill(app, s, &s->lines[i], i > devices ? &c->scenarios[i - devices - 1] : NULL,
+			i && i <= devices ? &app->beside.list[i - 1] : NULL);
+	s->base = s->base < s->count ? s->base : 0;
+	s->generation = app->generation;
+	s->known = c->scenario_count;
+	columns_renew(app, s, width);
+	return s->count;
+}
+
+static int hidden_count(const struct scenarios *s)
+{
+	int n = 0;
+	for (int c = s->shown; c < CELL_COUNT; c++)
+		n += s->columns[c] > 0;
+	return n;
+}
+
+static void cell_draw(struct area line, int x, int columns, enum scenario_cell cell, enum style style,
+	const char *text)
+{
+	if (scenario_cells[cell].right)
+		canvas_fit_right(line, x, 0, columns, style, text);
+	else
+		canvas_fit(line, x, 0, columns, style, text);
+}
+
+static void scenarios_heading(struct app *app, void *state, struct area line)
+{
+	const struct scenarios *s = state;
+	int x = NAME_AT + s->name, hidden = hidden_count(s);
+	canvas_text(line, NAME_AT, 0, STYLE_DIM, "scenario");
+	for (int c = 0; c < s->shown; c++) {
+		if (!s->columns[c])
+			continue;
+		cell_draw(line, x + GAP, s->columns[c], c, STYLE_DIM, cell_heading(app, s, c));
+		x += GAP + s->columns[c];
+	}
+	const char *more = arena_printf(&app->scratch, "+%d below", hidden);
+	if (x + GAP + canvas_columns(more) > line.width)
+		more = arena_printf(&app->scratch, "+%d", hidden);
+	if (hidden && x + 1 + canvas_columns(more) <= line.width)
+		canvas_fit_right(line, x + 1, 0, line.width - x - 1, STYLE_DIM, more);
+}
+
+static enum style cell_style(const struct scenario_line *l, enum scenario_cell cell, const char *text)
+{
+	if (cell == CELL_DELTA)
+		return text[*text == '~'] == '-' ? STYLE_GOOD : STYLE_NORMAL;
+	if (cell == CELL_BOUND)
+		return STYLE_NORMAL;
+	return cell == CELL_GAPS && !l->total.point.complete ? STYLE_WARN : STYLE_DIM;
 }
 
 static void scenarios_draw_row(struct app *app, void *state, int row, int above, struct area line)
 {
 	const struct scenarios *s = state;
 	const struct scenario_line *l = &s->lines[row];
-	const struct sweep_point *p = &l->total.point;
-	int name = name_columns(s, line.width), x = NAME_AT + name + 1;
-	char time[STR_QUANTITY];
+	int x = NAME_AT + s->name;
 	(void)above;
 	if (l->present)
 		view_draw_in_use(line);
 	if (row == s->base)
 		canvas_put(line, 2, 0, STYLE_BOLD, '=');
-	canvas_fit(line, NAME_AT, 0, name, l->present ? STYLE_GOOD : STYLE_BOLD,
+	canvas_fit(line, NAME_AT, 0, s->name, l->present ? STYLE_GOOD : STYLE_BOLD,
 		app_clean(app, text_of(line_name(l))));
-	if (l->total.why) {
-		canvas_fit_right(line, x, 0, 10, STYLE_NORMAL, "-");
-		canvas_fit(line, x + 12, 0, line.width - x - 12, l->total.elsewhere ? STYLE_DIM : STYLE_BAD,
-			app_clean(app,
-				text_of(arena_printf(&app->scratch, "%s%s", l->total.why,
-					l->total.elsewhere ? ": Enter switches" : ""))));
-		return;
+	for (int c = 0; c < s->shown && (!l->total.why || c == CELL_BOUND); c++) {
+		const char *text = cell_text(app, s, row, c);
+		if (!s->columns[c])
+			continue;
+		cell_draw(line, x + GAP, s->columns[c], c, cell_style(l, c, text), text);
+		x += GAP + s->columns[c];
 	}
-	const char *mark = sweep_mark(p);
-	canvas_fit_right(line, x, 0, 10, STYLE_NORMAL,
-		arena_printf(&app->scratch, "%s%s", mark, str_duration(time, p->bound_ns)));
-	canvas_fit_right(line, x + 11, 0, 6, STYLE_DIM, interval_text(app, p));
-	const char *delta = row != s->base ? delta_text(app, l, &s->lines[s->base]) : "";
-	canvas_fit_right(line, x + 18, 0, 21, *(delta + (*delta == '~')) == '-' ? STYLE_GOOD : STYLE_NORMAL,
-		row != s->base && !*delta ? "unknown" : delta);
-	canvas_fit(line, x + 41, 0, line.width - x - 41, !p->complete ? STYLE_WARN : STYLE_DIM,
-		what_text(app, l));
+	const char *switches = arena_printf(&app->scratch, ": %s switches", key_named("open"));
+	if (l->total.why)
+		canvas_fit(line, x + GAP, 0, line.width - x - GAP,
+			l->total.elsewhere ? STYLE_DIM : STYLE_BAD,
+			app_clean(app, text_of(arena_printf(&app->scratch, "%s%s", l->total.why,
+				l->total.elsewhere ? switches : ""))));
+}
+
+/* ---- the cells of the selected row that have no column ---- */
+
+static int scenarios_foot(struct app *app, void *state, int height)
+{
+	(void)app;
+	return hidden_count(state) && height >= FOOT_LEAST ? 2 : 0;
+}
+
+static void scenarios_draw_foot(struct app *app, void *state, struct area a)
+{
+	const struct scenarios *s = state;
+	const char *text = "";
+	if (s->selected >= s->count)
+		return;
+	if (s->lines[s->selected].total.why)
+		text = arena_printf(&app->scratch, "  %s",
+			app_clean(app, text_of(s->lines[s->selected].total.why)));
+	for (int c = s->shown; c < CELL_COUNT && !s->lines[s->selected].total.why; c++) {
+		const char *cell = cell_text(app, s, s->selected, c);
+		if (*cell)
+			text = arena_printf(&app->scratch, "%s  %s %s", text, scenario_cells[c].name, cell);
+	}
+	text = arena_printf(&app->scratch, "%s:%s", app_clean(app,
+		text_of(line_name(&s->lines[s->selected]))), *text ? text : "  -");
+	for (int y = 0; y < a.height && *text; y++) {
+		size_t n = y + 1 < a.height ? app_break(text, a.width - 2) : strlen(text);
+		canvas_fit(a, 1, y, a.width - 1, STYLE_DIM, arena_strndup(&app->scratch, text, n));
+		text += n + strspn(text + n, " ");
+	}
+}
+
+static void scenarios_select(struct app *app, void *state, int row)
+{
+	(void)app;
+	((struct scenarios *)state)->selected = row;
 }
 
 static const char *scenarios_row_text(struct app *app, void *state, int row)
 {
 	const struct scenario_line *l = &((struct scenarios *)state)->lines[row];
 	char time[STR_QUANTITY];
-	return app_clean(app,
-		text_of(arena_printf(&app->scratch, "%s %s %s %s", line_name(l),
-			str_duration(time, l->total.point.bound_ns), what_text(app, l),
-			l->total.why ? l->total.why : "")));
+	const char *text = app_clean(app, text_of(arena_printf(&app->scratch, "%s %s %s", line_name(l),
+		str_duration(time, l->total.point.bound_ns), l->total.why ? l->total.why : "")));
+	for (int c = CELL_GAPS; c < CELL_COUNT; c++)
+		text = arena_printf(&app->scratch, "%s %s", text, cell_text(app, state, row, c));
+	return text;
 }
 
 static int scenarios_row_at_entry(struct app *app, void *state)
 {
-	const struct scenarios *s = state;
-	for (int i = 1 + app->beside.count; i < s->count; i++)
-		if (s->lines[i].present)
-			return i;
-	return 0;
+	struct scenarios *s = state;
+	s->selected = 0;
+	for (int i = 1 + app->beside.count; i < s->count && !s->selected; i++)
+		s->selected = s->lines[i].present ? i : 0;
+	return s->selected;
 }
 
 /* The device of that key, if there is one. */
@@ -366,6 +482,9 @@ const struct view view_scenarios = {
 	.row_text = scenarios_row_text,
 	.row_at_entry = scenarios_row_at_entry,
 	.request = scenarios_request,
+	.select = scenarios_select,
+	.foot = scenarios_foot,
+	.draw_foot = scenarios_draw_foot,
 	.due_ms = scenarios_due_ms,
 	.opens = "use it",
 };

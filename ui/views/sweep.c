@@ -81,7 +81,6 @@ static void sweep_open(struct app *app, void *state)
 		s->lines[s->count++] = (struct sweep_line){ .batch = batches[i % batch_count],
 			.dtype = c->dtype_count ? c->dtype[i / batch_count] : session_dtype(app->session),
 			.first = i % batch_count == 0 };
-	app_note(app, false, "* the best batch: the last doubling that gains more than 5%%");
 }
 
 /* Marks the best batch of each data type. */
@@ -206,6 +205,23 @@ static double most_of(const struct sweep *s, bool latency)
 #define MEMORY_AT 34
 #define LIMIT_AT 45
 #define BARS_AT 60
+
+static int sweep_foot(struct app *app, void *state, int height)
+{
+	const struct sweep *s = state;
+	bool best = false;
+	(void)app;
+	for (int i = 0; i < s->count; i++)
+		best |= s->lines[i].total.point.best;
+	return best && height > s->count + 2;
+}
+
+static void sweep_draw_foot(struct app *app, void *state, struct area a)
+{
+	(void)state;
+	canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM, arena_printf(&app->scratch,
+		"* the best batch: the last doubling that gains more than %.0f%%", 100 * SWEEP_LEAST_GAIN));
+}
 
 static void sweep_heading(struct app *app, void *state, struct area line)
 {
@@ -463,6 +479,8 @@ const struct view view_sweep = {
 	.draw_row = sweep_draw_row,
 	.row_text = sweep_row_text,
 	.row_at_entry = sweep_row_at_entry,
+	.foot = sweep_foot,
+	.draw_foot = sweep_draw_foot,
 	.passes = sweep_passes,
 	.request = sweep_request,
 	.due_ms = sweep_due,

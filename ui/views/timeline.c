@@ -25,6 +25,7 @@ struct timeline {
 	int unknown;           /* layers without a cost */
 	double zoom, left_ns;  /* 1: all of it fits; the first moment shown */
 	int top;               /* first lane shown */
+	int lanes_seen;        /* shown last */
 	int seen_layer;        /* that was kept in sight last */
 	uint64_t generation;
 };
@@ -329,8 +330,8 @@ static const char *summary_text(struct app *app, const struct timeline *s, int l
 	bool parallel = scenario_has_path(&a->scenario);
 	const char *text = parallel
 		? arena_printf(&app->scratch, "longest path %s%s", analysis_mark(a), duration(app, s->end_ns))
-		: arena_printf(&app->scratch, "sequential: one after the other, %s%s; p shows the parallel "
-			"schedule", analysis_mark(a), duration(app, s->end_ns));
+		: arena_printf(&app->scratch, "sequential: one after the other, %s%s; %s shows the parallel "
+			"schedule", analysis_mark(a), duration(app, s->end_ns), key_named("parallel"));
 	if (a->scenario.parallel == PARALLEL_MEASURED)
 		text = arena_printf(&app->scratch, "one after the other, %s%s; side by side %s",
 			analysis_mark(a), duration(app, s->end_ns), duration(app, a->bound_ns));
@@ -389,6 +390,7 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 		{ summary_text(app, s, s->lane_count), STYLE_DIM } };
 	struct area above = chart_above(area, lines, 2);
 	struct strips g = strips_make(s, above.height);
+	s->lanes_seen = g.lanes;
 	lanes_clamp(s, g.lanes);
 	window_clamp(s);
 	if (selected >= 0 && g.lanes > 0 && s->seen_layer != app->layer)
@@ -475,9 +477,27 @@ static void walk(struct app *app, const struct timeline *s, enum request r, int 
 		at = to;
 	app->layer = at == first ? app->layer : s->bars[at].layer;
 	if (at == first && (own == TIME_NEXT || own == TIME_PREVIOUS))
-		app_note(app, false, scenario_has_path(session_scenario(app->session)) ?
-			"no critical layer in this direction"
-			: "no critical path in a sequential scenario: p switches to parallel");
+		app_note(app, false, "%s%s%s", scenario_has_path(session_scenario(app->session)) ?
+			"no critical layer in this direction" : "no critical path in a sequential scenario: ",
+			scenario_has_path(session_scenario(app->session)) ? "" : key_named("parallel"),
+			scenario_has_path(session_scenario(app->session)) ? "" : " switches to parallel");
+}
+
+#define SCROLL_SHARE 12 /* of what is in sight: a step of time */
+
+/* Time where a part of it is in sight, else lanes. False: all is in sight. */
+static bool scroll(struct timeline *s, int by)
+{
+	if (s->zoom > 1) {
+		s->left_ns += by * span(s) / SCROLL_SHARE;
+		window_clamp(s);
+		return true;
+	}
+	if (s->lane_count <= s->lanes_seen)
+		return false;
+	s->top += by;
+	lanes_clamp(s, s->lanes_seen);
+	return true;
 }
 
 static bool own_request(struct app *app, struct timeline *s, int own)
@@ -508,6 +528,8 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 	case REQUEST_OWN: return own_request(app, s, key->argument);
 	case REQUEST_DOWN:
 	case REQUEST_UP: walk(app, s, key->request, -1); return true;
+	case REQUEST_SCROLL_DOWN: return scroll(s, app->count ? app->count : 1);
+	case REQUEST_SCROLL_UP: return scroll(s, app->count ? -app->count : -1);
 	case REQUEST_PAGE_DOWN: s->left_ns += page; break;
 	case REQUEST_PAGE_UP: s->left_ns -= page; break;
 	case REQUEST_HALF_DOWN: s->left_ns += page / 2; break;

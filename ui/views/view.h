@@ -60,6 +60,9 @@ struct view {
 	/* Handles REQUEST_OPEN, REQUEST_FOLD and REQUEST_UNFOLD for the selected row (-1: none), its own keys
 	 * and, if it draws an area, keys that move; app->count has a typed count. False: it did nothing. */
 	bool (*request)(struct app *app, void *state, const struct key_row *key, int row);
+	/* False: Enter or a key of its own does nothing for the selected row (-1: none), and is not offered
+	 * at the bottom. NULL: all are offered. */
+	bool (*can)(const struct app *app, const void *state, const struct key_row *key, int row);
 	/* A click in a chart chose what it drew with app_item. NULL: it is a layer, which is selected. */
 	void (*pick)(struct app *app, void *state, int item);
 	/* Called when row `row` is selected: the view may set app->layer. May be NULL. */
