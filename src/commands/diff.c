@@ -191,7 +191,8 @@ void diff_text(const struct diff *d, FILE *out)
 	side_text("B", d->b, &a, out);
 	fprintf(out, "\n%stotal%s  %s%s -> %s%s  %s", d->complete ? "" : "partial ",
 		d->per_item ? " per item" : "", session_analysis(d->a)->estimated ? "~" : "",
-		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "", str_duration(two, d->b_ns),
+		str_duration(one, d->a_ns), session_analysis(d->b)->estimated ? "~" : "",
+		str_duration(two, d->b_ns),
 		arena_printf(&a, "%s%s", guess, signed_text(&a, d->b_ns - d->a_ns)));
 	if (d->a_ns > 0)
 		fprintf(out, " (%s%+.1f%%)", *guess || !d->complete ? "~" : "",

@@ -26,7 +26,8 @@ void each_notes_after(struct session *s, const struct options *o, struct str *sa
 		return;
 	const char *other = session_other_records(s, &a);
 	if (session_trouble(s)[0])
-		note(said, arena_printf(&a, "%s; using recorded results of %s", session_trouble(s), session_device(s)->model));
+		note(said, arena_printf(&a, "%s; using recorded results of %s", session_trouble(s),
+			session_device(s)->model));
 	if (other)
 		note(said, other);
 	if (!session_store(s) && o->config.db && !session_described(s) && !session_is_recorded(s))

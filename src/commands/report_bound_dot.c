@@ -49,7 +49,8 @@ static void cost(const struct session *s, const struct layer_cost *c, const int 
 		fprintf(out, "cost unknown: %s", origin_name(c->origin));
 	else
 		fprintf(out, "%s%s, %s%.1f%%%s", is_guess(c) ? "~" : "", str_duration(text, c->ns),
-			analysis_share_mark(session_analysis(s)), 100 * c->ns / session_analysis(s)->sequential_ns,
+			analysis_share_mark(session_analysis(s)),
+			100 * c->ns / session_analysis(s)->sequential_ns,
 			c->mistrusted ? " suspect" : "");
 }
 

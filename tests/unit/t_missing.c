@@ -124,7 +124,8 @@ int main(void)
 		measure_all("after the sweep");
 	ok(strstr(hint(), "b all measured") != NULL, "all measured");
 	app_key(&app, 'b');
-	ok(strstr(app.note, "all measured") && queue_status(session_queue(session)).idle, "a sweep measures all");
+	ok(strstr(app.note, "all measured") && queue_status(session_queue(session)).idle,
+		"a sweep measures all");
 	end();
 	char remove[64];
 	snprintf(remove, sizeof(remove), "rm -r %s", folder);

@@ -48,7 +48,8 @@ static const char *layer_algorithm(struct app *app, int layer, const struct laye
 	const char *problem = app_problem(app, layer), *last = "";
 	if (!c || !c->result || !c->result->algorithm.name || c->origin == ORIGIN_FUSED)
 		return "";
-	const struct result *const *all = problem ? results_of(session_results(app->session), problem, &count) : NULL;
+	const struct result *const *all =
+		problem ? results_of(session_results(app->session), problem, &count) : NULL;
 	for (int i = 0; i < count; i++)
 		if (strcmp(all[i]->algorithm.name, last) != 0) {
 			algorithms++;

@@ -59,7 +59,8 @@ static const char *hint_text(struct app *app, const struct key_row *row, bool bu
 	case REQUEST_CANCEL: return app_agent_is_busy(app) ? "stop the run" : busy ? "stop measuring" : "";
 	case REQUEST_AGENT: return app_agent_can_run(app) && !unbound && !busy ? row->hint : "";
 	case REQUEST_MEASURE_MISSING:
-		return unbound || busy || !session_queue(s) || !session_analysis(s) ? "" : measure_hint(app, form);
+		return unbound || busy || !session_queue(s) || !session_analysis(s) ? "" :
+			measure_hint(app, form);
 	case REQUEST_OPEN: return !can_do(app, row) ? "" : view->opens ? view->opens : row->hint;
 	case REQUEST_SORT: return view->orders ? row->hint : "";
 	case REQUEST_SEARCH: return view->row_text ? row->hint : "";
