@@ -161,7 +161,10 @@ gpt2=$top/data/models/gpt2_small.onnx
 try 0 "dimensions that depend on each other are entered together" "$BENANZA" --frame 100x20 "$gpt2" \
     --keys 'd 1 6 Tab 1 4 4 Enter'
 says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar)"
-try 0 "those that do not fit are refused together" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd 1 6 Enter'
+try 0 "one that is the sum of others follows them" "$BENANZA" --frame 100x20 "$gpt2" --keys 'd 1 6 Enter'
+says out " sequence 16, total_sequence 144 (entered), past_sequence 128 (sidecar)"
+try 0 "those that do not fit are refused together" "$BENANZA" --frame 100x20 "$gpt2" \
+    --keys 'd 1 6 Tab 1 5 0 Enter'
 says out "do not broadcast"
 says out " sequence 1, total_sequence 129, past_sequence 128 (sidecar)"
 try 2 "one of those on the command line" "$BENANZA" layers --db "$work/no.db" --dim sequence=4 "$gpt2"
