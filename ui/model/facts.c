@@ -265,6 +265,9 @@ struct session_missing app_missing(struct app *app)
 	struct session *s = app->session;
 	struct arena a = { 0 };
 	uint64_t jobs = session_queue(s) ? queue_version(session_queue(s)) : 0;
+	if (app_plan(app) && app_plan(app)->layer_count > SESSION_LATER_LAYERS && session_queue(s) &&
+		!queue_status(session_queue(s)).idle)
+		jobs = app->missing.jobs; /* of a large model it is looked up with the next analysis */
 	if (app->missing.analyses == app->analyses && app->missing.jobs == jobs)
 		return app->missing.what;
 	app->missing.what = session_missing(s, &a);
