@@ -6,7 +6,8 @@
 #include "config/config.h"
 #include "ui/frame/frame.h"
 
-#define WAIT_MS 300 /* without a configuration */
+#define WAIT_MS 300        /* without a configuration */
+#define WAIT_MOVED_MS 1000 /* at least, after a key that has moved: time to read what may follow */
 #define COUNT_MAX 99999
 
 static const struct view *view_of(struct app *app)
@@ -29,6 +30,8 @@ static void wait(struct app *app, bool alone, int64_t now_ms)
 {
 	const struct config *c = session_config(app->session);
 	int ms = c && c->key_wait_ms > 0 ? c->key_wait_ms : WAIT_MS;
+	if (app->frame->typed.done && ms < WAIT_MOVED_MS)
+		ms = WAIT_MOVED_MS;
 	app->frame->typed.until_ms = alone ? now_ms + ms : 0;
 	app->note[0] = '\0';
 }
