@@ -26,7 +26,7 @@ benanza=$1
 out=${2:-$root/docs/pictures}
 mkdir -p "$out"
 # without a planner: which libraries this machine has does not show
-printf 'runners:\n  cuda: [sh, -c, "exit 3"]\n' >"$work/config.yaml"
+printf 'runners:\n  cuda: [sh, -c, "echo no library to plan with >&2; exit 3"]\n' >"$work/config.yaml"
 "$benanza" db import -q -c "$work/config.yaml" --db "$work/tour.db" "$recorded" >/dev/null
 
 # picture NAME SIZE DEVICE KEYS
