@@ -592,6 +592,7 @@ struct session *fixture_open(const struct fixture_options *o)
 void fixture_close(struct session *s)
 {
 	execution_drop(s);
+	session_reality_drop(s);
 	arena_free(&s->analysis_arena);
 	arena_free(&s->device_arena);
 	fusion_free(s->current->fusion);
