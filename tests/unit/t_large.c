@@ -70,6 +70,7 @@ static void test_plans(void)
 	session_peak_problems(s, &a, &count);
 	int of_small = count;
 	session_close(s);
+	config_free(&config);
 	s = open_large(&config, SESSION_PLANS_LAYERS / 2 + 10);
 	walk_batches(s);
 	is_int(s->plan_count, 2, "of a larger one those that fit");
@@ -79,6 +80,7 @@ static void test_plans(void)
 	is_int(count, of_small, "the peaks of a type are wanted also when its plans are gone");
 	arena_free(&a);
 	session_close(s);
+	config_free(&config);
 }
 
 static void test_bytes(void)
@@ -112,6 +114,7 @@ static void test_bytes(void)
 	is_int(s->plan_count, 1, "whose plans are gone");
 	app_free(&app);
 	session_close(s);
+	config_free(&config);
 	ok(in_use() - empty < 1e6, "all is given back");
 }
 
@@ -185,6 +188,7 @@ static void test_later(void)
 	ok(session_reality(s)->pending, "another analysis begins again");
 	arena_free(&a);
 	session_close(s);
+	config_free(&config);
 }
 
 int main(void)
