@@ -151,6 +151,20 @@ def flooded(tap, home):
     check(tap, term.leave() == 0, "and the program leaves", term)
 
 
+def clicked(tap, home):
+    """A click that comes with the key before it, which has left the headings that it would sort by."""
+    term = Explorer(home)
+    term.type(b":mouse on\r")
+    for column in range(2, 80, 6):
+        term.type(b"1")
+        term.hear(0.4)
+        term.type(b"?" + b"\x1b[<0;%d;5M\x1b[<0;%d;5m" % (column, column))
+        term.hear(0.1)
+        term.type(b"q")
+    check(tap, term.sees_again(b"bound"), "clicks that come with a key", term)
+    check(tap, term.leave() == 0, "and the program leaves", term)
+
+
 def resized(tap, home):
     term = Explorer(home)
     for i in range(2000):
@@ -227,7 +241,7 @@ def closed(tap, home):
 
 def main():
     tap = python_tap.Tap()
-    for part in (stopped, lagging, flooded, resized, pasted, gone, closed):
+    for part in (stopped, lagging, flooded, clicked, resized, pasted, gone, closed):
         with tempfile.TemporaryDirectory() as home:
             part(tap, home)
     return tap.end()

@@ -212,8 +212,13 @@ static enum term_event pastes_take(struct app *app, enum term_event event, struc
 	return event;
 }
 
-static void event_take(struct app *app, enum term_event event, const struct term_value *value)
+/* changed: the last frame is old. A click means what is drawn where it is, so it is drawn anew before one. */
+static void event_take(struct app *app, enum term_event event, const struct term_value *value, bool changed)
 {
+	if (event == TERM_MOUSE && changed && value->mouse.kind == MOUSE_PRESS) {
+		app_refresh(app);
+		show(app);
+	}
 	if (event == TERM_RESIZE)
 		resize(app);
 	if (event == TERM_GROUND)
@@ -277,7 +282,7 @@ static int loop(struct app *app)
 			changed = true;
 			shown_ms = 0;
 		}
-		event_take(app, event, &value);
+		event_take(app, event, &value, changed);
 		ahead = used && term_has_input();
 		shown_ms = used && !ahead ? 0 : shown_ms;
 		if (!used && pending) { /* before new results, which would make them old */
