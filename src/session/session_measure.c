@@ -87,8 +87,10 @@ static int missing_add(const struct session *s, struct hash *seen, const char **
 {
 	int added = 0;
 	for (int i = 0; i < count; i++) {
+		if (!queue_takes(s->queue, list[i]))
+			continue;
 		int64_t *at = hash_at(seen, text_of(list[i]));
-		if (*at < 0 && queue_takes(s->queue, list[i]))
+		if (*at < 0)
 			texts[added++] = list[i];
 		*at = 0;
 	}
