@@ -471,10 +471,11 @@ static const char *counts_text(struct app *app, const struct roofline *s, int se
 			s->idle ? "," : "");
 	if (s->idle)
 		text = arena_printf(&app->scratch, "%s %d without FLOPs", text, s->idle);
-	if (!peaks_known(session_peaks(app->session)))
-		text = arena_printf(&app->scratch, "%s; peaks not known: %s measures them", text,
-			key_named("measure"));
-	return text;
+	if (peaks_known(session_peaks(app->session)))
+		return text;
+	text = arena_printf(&app->scratch, "%s; peaks not known", text);
+	return !app_missing(app).peaks ? text :
+		arena_printf(&app->scratch, "%s: %s measures them", text, key_named("measure"));
 }
 
 static void roofline_draw(struct app *app, void *state, struct area area)
