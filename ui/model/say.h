@@ -11,6 +11,7 @@ struct bound_says {
 	enum known known;
 	double bound_ns, sequential_ns, parallel_ns; /* undefined if known is NONE */
 	double casts_ns;         /* part of them: casts of model inputs and outputs; 0: none or unknown */
+	bool casts_estimated;    /* ... contain estimates */
 	int layers;              /* without the folded ones */
 	int missing, unsupported, proxies, estimated;
 	int noisy, suspect;      /* layers with a disturbed and with a probably wrong measurement */
