@@ -167,8 +167,9 @@ static const char *totals_text(struct app *app, const struct bound_says *b, int 
 	const char *parallel = arena_printf(&app->scratch, "parallel %s%s",
 		is_parallel ? b->least : b->other, str_duration(two, b->parallel_ns));
 	const char *other = is_parallel ? sequential : parallel;
-	const char *casts = !(b->casts_ns > 0) ? "" : arena_printf(&app->scratch, " \u00b7 casts %s%s",
-		b->casts_estimated ? "~" : "", str_duration(three, b->casts_ns));
+	const char *casts = !(b->casts_ns > 0) ? "" : arena_printf(&app->scratch, " \u00b7 %s %s%s",
+		b->conversions ? "conversions" : "casts", b->casts_estimated ? "~" : "",
+		str_duration(three, b->casts_ns));
 	switch (b->known == KNOWN_NONE ? 4 : form) {
 	case 0: return arena_printf(&app->scratch, "%s \u00b7 %s%s", sequential, parallel, casts);
 	case 1: return arena_printf(&app->scratch, "%s%s", other, casts);

@@ -15,6 +15,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 		.sequential_ns = a->sequential_ns,
 		.parallel_ns = a->parallel_ns,
 		.casts_ns = a->border_ns > 0 ? a->border_ns : 0,
+		.conversions = a->conversions > 0,
 		.casts_estimated = a->border_estimated,
 		.layers = c->layers - folded,
 		.missing = c->missing,

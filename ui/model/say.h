@@ -10,7 +10,9 @@ enum known { KNOWN_NONE, KNOWN_PARTLY, KNOWN_ALL };
 struct bound_says {
 	enum known known;
 	double bound_ns, sequential_ns, parallel_ns; /* undefined if known is NONE */
-	double casts_ns;         /* part of them: casts of model inputs and outputs; 0: none or unknown */
+	double casts_ns;         /* part of them: casts of model inputs and outputs, and conversions between
+				    layouts; 0: none or unknown */
+	bool conversions;        /* ... there are some of these */
 	bool casts_estimated;    /* ... contain estimates */
 	int layers;              /* without the folded ones */
 	int missing, unsupported, proxies, estimated;
