@@ -42,6 +42,7 @@ struct advice_list {
 	double overhead_ns;     /* of the start: layers that are bound by overhead (analyze/limit.h); fewer
 				   bits do not help them. NaN: no limit is known */
 	int overhead_layers;
+	bool no_parallel;       /* independent layers at the same time are left out: peaks are unknown */
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

@@ -109,7 +109,7 @@ static int names_check(const struct options *o, struct error *err)
 		return error_set(err,
 			"no scenarios are configured: write them under scenarios: in %s, or save "
 			"them in the explorer (view scenarios)",
-			o->config.path ? o->config.path : "benanza.yaml");
+			o->config.path ? o->config.path : "the configuration, see benanza.yaml(5)");
 	return 0;
 }
 

@@ -27,6 +27,9 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	const char *overhead = advice_overhead(l, &a);
 	if (overhead)
 		fprintf(out, "overhead      %s\n", overhead);
+	if (l->no_parallel)
+		fprintf(out, "left out      parallel: the peaks that limit it are not known "
+			     "(bench --shaky)\n");
 	arena_free(&a);
 	if (isnan(l->target_ns))
 		return;

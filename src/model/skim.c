@@ -94,9 +94,9 @@ static int walk_truncated(struct walk *w, uint64_t missing)
 	if (sniff_bytes(w->in.head, w->in.head_bytes) || missing > (uint64_t)1 << 40)
 		return walk_not_a_model(w, "a length past the end of the file");
 	return error_set(w->err,
-		"%s: truncated: at least %" PRIu64 " bytes are missing at its end"
+		"%s: truncated: at least %" PRIu64 " byte%s missing at its end"
 		"; download or export it again",
-		w->in.name, missing);
+		w->in.name, missing, missing == 1 ? " is" : "s are");
 }
 
 /* ---- reading ---- */

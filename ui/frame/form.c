@@ -295,15 +295,13 @@ static void dtype_step(struct prompt *q, int by)
 	q->untouched = false;
 }
 
-/* True if the field may contain the text, perhaps as the beginning of a longer one. */
+/* True if the field takes these characters. A number out of range is refused when it is left, not digit by
+ * digit: what stays would be another number. */
 static bool text_may_be(const struct form_field *f, const char *text)
 {
-	int64_t value;
-	size_t digits = strspn(text, "0123456789"), n = strlen(text);
-	if (f->kind == FORM_DTYPE)
-		return n < FORM_TEXT_SIZE && strspn(text, "abcdefghijklmnopqrstuvwxyz0123456789") == n;
-	return text_to_int64(text_of(text), &value) && digits == n &&
-		value <= (f->kind == FORM_BATCH ? FORM_BATCH_MAX : INT32_MAX);
+	const char *takes = f->kind == FORM_DTYPE ? "abcdefghijklmnopqrstuvwxyz0123456789" : "0123456789";
+	size_t n = strlen(text);
+	return n < FORM_TEXT_SIZE && strspn(text, takes) == n;
 }
 
 void form_type(struct app *app, uint32_t key)

@@ -122,6 +122,9 @@ static void page_make(struct advice_page *p)
 			"no advice: %s; %s measures what is missing" : "no advice: %s", advice_none(&p->list),
 			key_named("measure")));
 	add_target(p);
+	if (p->known && p->list.no_parallel && !isnan(p->list.start_ns))
+		add_wrapped(p, -1, 1, STYLE_DIM,
+			"Left out: parallel; the peaks that limit it are not known.");
 	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->arena) : NULL;
 	if (overhead) {
 		add(p, -1, 0, STYLE_NORMAL, "");
