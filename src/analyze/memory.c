@@ -18,7 +18,7 @@ struct memory_need memory_of(const struct plan *p, const struct analysis *a)
 		at[i] = g ? g->layers[g->join ? 0 : g->layer_count - 1] : i;
 		if (c->result && c->result->algorithm.workspace_bytes > workspace[at[i]])
 			workspace[at[i]] = c->result->algorithm.workspace_bytes;
-		m.unknown += !c->result && c->ns > 0;
+		m.unknown += !c->result && !(c->ns <= 0); /* NaN: no cost, no measurement */
 	}
 	m.activations = plan_peak_bytes(p, at, NULL);
 	double both = plan_peak_bytes(p, at, workspace);

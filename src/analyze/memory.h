@@ -11,7 +11,7 @@ struct memory_need {
 	double workspace;   /* what the workspaces of the chosen algorithms add to the peak; a layer without
 			       a measurement has none */
 	double peak;	    /* weights + the most of activations and workspace at the same layer */
-	int unknown;	    /* layers whose workspace is not known: their cost is not a measurement */
+	int unknown;	    /* layers whose workspace is not known: they have no measurement */
 };
 struct memory_need memory_of(const struct plan *p, const struct analysis *a);
 

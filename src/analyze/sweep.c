@@ -53,6 +53,11 @@ const char *sweep_rate_mark(const struct sweep_point *p)
 	return *mark == '>' ? "<=" : mark;
 }
 
+const char *sweep_memory_mark(const struct sweep_point *p)
+{
+	return p->memory_at_least && !isnan(p->memory_bytes) ? ">=" : "";
+}
+
 struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a)
 {
 	const struct plan *p = g->plan;
@@ -66,7 +71,9 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 	s.items_per_s = (double)(p->batch > 0 ? p->batch : 1) / second;
 	s.tokens_per_s = token_count(p) / second;
 	s.flops_per_s = p->unknown_flops_layers ? NAN : p->flops / second;
-	s.memory_bytes = memory_of(p, a).peak;
+	struct memory_need memory = memory_of(p, a);
+	s.memory_bytes = memory.peak;
+	s.memory_at_least = memory.unknown > 0;
 	limit_set(&s, g, a);
 	return s;
 }

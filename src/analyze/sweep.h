@@ -18,6 +18,7 @@ struct sweep_point {
 	double items_per_s;      /* items of the batch; a model without a batch has one item */
 	double tokens_per_s;     /* elements of the model's token ids; NaN: it has none */
 	double memory_bytes;     /* peak (analyze/memory.h) */
+	bool memory_at_least;    /* the workspace of some layer is not known */
 	enum limit_by by;        /* what limits the largest share of the cost; LIMIT_UNKNOWN without peaks */
 	double by_share;         /* that share of the cost whose limit is known, 0 to 1 */
 	double flops_per_s;
@@ -32,6 +33,7 @@ struct sweep_point {
 /* What stands before its bound: ">=" (results are missing), "~" (an estimate), "". */
 const char *sweep_mark(const struct sweep_point *p);
 const char *sweep_rate_mark(const struct sweep_point *p); /* before its items per second: "<=", "~", "" */
+const char *sweep_memory_mark(const struct sweep_point *p); /* before its memory: ">=", "" */
 /* The point of a scenario. Borrows nothing. */
 struct sweep_point sweep_point_of(const struct ground *g, const struct analysis *a);
 /* Marks the best batch of points that differ only in their batch, which ascends: the last one until which

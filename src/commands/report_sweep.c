@@ -62,10 +62,10 @@ static void head_print(const struct report_sweep *r, const struct sheet *s, stru
 		const char *name = text_cut(a, text_clean(a, r->rows[0].dims[i].name), width, false);
 		fprintf(out, " %*s%s", width - text_columns(name), "", name);
 	}
-	fprintf(out, "%13s%10s", "bound", "items/s");
+	fprintf(out, "%12s%10s", "bound", "items/s");
 	if (s->tokens)
 		fprintf(out, "%10s", "tokens/s");
-	fprintf(out, "%10s", "memory");
+	fprintf(out, "%11s", "memory");
 	if (s->crossovers)
 		fprintf(out, "%6s", "other");
 	fprintf(out, "  limited by\n");
@@ -96,10 +96,11 @@ static void row_print(
 	for (int i = 0; i < row->dim_count; i++)
 		fprintf(out, " %*lld", dim_width(row, i, a), (long long)row->dims[i].value);
 	str_duration(time, p->bound_ns);
-	fprintf(out, "%13s%10s", arena_printf(a, "%s%s", mark, time), rate_text(a, p, p->items_per_s));
+	fprintf(out, "%12s%10s", arena_printf(a, "%s%s", mark, time), rate_text(a, p, p->items_per_s));
 	if (s->tokens)
 		fprintf(out, "%10s", rate_text(a, p, p->tokens_per_s));
-	fprintf(out, "%10s", str_bytes(bytes, p->memory_bytes));
+	str_bytes(bytes, p->memory_bytes);
+	fprintf(out, "%11s", arena_printf(a, "%s%s", sweep_memory_mark(p), bytes));
 	if (s->crossovers && row->crossovers >= 0)
 		fprintf(out, "%6d", row->crossovers);
 	else if (s->crossovers)
@@ -167,7 +168,8 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 	fputs("batch,dtype,", out);
 	for (int i = 0; r->count && i < r->rows[0].dim_count; i++)
 		report_csv_field(out, text_clean(&a, r->rows[0].dims[i].name), ',');
-	fputs("bound_ns,items_per_s,tokens_per_s,memory_bytes,flops_per_s,limited_by,complete,best\n", out);
+	fputs("bound_ns,items_per_s,tokens_per_s,memory_bytes,flops_per_s,limited_by,complete,best,"
+	      "memory_at_least\n", out);
 	for (int i = 0; i < r->count; i++) {
 		const struct sweep_row *row = &r->rows[i];
 		const struct sweep_point *p = &row->point;
@@ -181,8 +183,9 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 		report_csv_value(out, p->tokens_per_s, ',');
 		report_csv_value(out, p->memory_bytes, ',');
 		report_csv_value(out, p->flops_per_s, ',');
-		fprintf(out, "%s,%s,%s\n", limit_name(p->by) ? limit_name(p->by) : "",
-			p->complete ? "true" : "false", p->best ? "true" : "false");
+		fprintf(out, "%s,%s,%s,%s\n", limit_name(p->by) ? limit_name(p->by) : "",
+			p->complete ? "true" : "false", p->best ? "true" : "false",
+			p->memory_at_least ? "true" : "false");
 	}
 	arena_free(&a);
 }
@@ -197,7 +200,7 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 			dims, row->dims[i].name.p, row->dims[i].name.n, json_integer(row->dims[i].value));
 	json_t *o = json_pack(
 		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
-		"s:b, s:b, s:b}",
+		"s:b, s:b, s:b, s:b}",
 		"device", session_device(s)->name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(row->dtype), "dims",
 		dims, "what_if", report_json_names(scenario_text(session_scenario(s), words, sizeof(words))),
@@ -208,7 +211,8 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		"bound_by", limit_name(p->by), "bound_by_share",
 		json_number_or_null(p->by ? p->by_share : NAN), "crossovers",
 		row->crossovers < 0 ? json_null() : json_integer(row->crossovers), "unmeasured",
-		row->unmeasured, "complete", p->complete, "estimated", p->estimated, "best", p->best);
+		row->unmeasured, "complete", p->complete, "estimated", p->estimated, "best", p->best,
+		"memory_at_least", p->memory_at_least);
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

@@ -261,7 +261,8 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 		line, RATE_AT, 0, 8, style, arena_printf(a, "%s%s", isnan(throughput(s, l)) ? "" :
 			sweep_rate_mark(p), str_count(text, throughput(s, l))));
 	canvas_fit_right(
-		line, MEMORY_AT, 0, 10, style, arena_printf(a, "%s", str_bytes(text, p->memory_bytes)));
+		line, MEMORY_AT, 0, 10, style, arena_printf(a, "%s%s", sweep_memory_mark(p),
+			str_bytes(text, p->memory_bytes)));
 	const char *limit = limit_name(p->by);
 	int bars = (line.width - BARS_AT - 2) / 2;
 	if (!is_known(l)) {
