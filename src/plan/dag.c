@@ -347,10 +347,9 @@ static void keep_contents(const struct plan *p, const int *root, bool *kept)
 	}
 }
 
-/* Per value, dies_in. */
-static int *find_deaths(const struct plan *p, const int *root, const int *last)
+/* Fills dies_in per value. */
+static void find_deaths(const struct plan *p, const int *root, const int *last, int *dies_in)
 {
-	int *dies_in = base_malloc(((size_t)p->value_count + 1) * sizeof(*dies_in));
 	bool *kept = base_calloc((size_t)p->value_count + 1, sizeof(*kept));
 	bool tensors = true;
 	for (int i = 0; i < p->value_count; i++) {
@@ -365,7 +364,6 @@ static int *find_deaths(const struct plan *p, const int *root, const int *last)
 	for (int i = 0; i < p->value_count; i++)
 		dies_in[i] = kept[root[i]] ? -1 : last[root[i]];
 	free(kept);
-	return dies_in;
 }
 
 static bool int_is_in(int x, const int *list, int count)
@@ -427,7 +425,8 @@ static void live_bytes(struct plan *p)
 	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
 	live_last(p, root, NULL, last);
 	p->peak_live_bytes = live_peak(p, root, last, NULL, NULL);
-	int *dies_in = find_deaths(p, root, last);
+	int *dies_in = base_malloc(((size_t)p->value_count + 1) * sizeof(*dies_in));
+	find_deaths(p, root, last, dies_in);
 	for (int i = 0; i < p->value_count; i++)
 		p->values[i].dies_in = dies_in[i];
 	free(dies_in);
@@ -458,10 +457,8 @@ void dag_folded_deaths(struct plan *p)
 		}
 	int *last = base_calloc((size_t)p->value_count + 1, sizeof(*last));
 	live_last(p, root, NULL, last);
-	int *dies_in = find_deaths(p, root, last);
 	p->folded_deaths = ARENA_ARRAY(&p->arena, int, p->value_count);
-	memcpy(p->folded_deaths, dies_in, (size_t)p->value_count * sizeof(*dies_in));
-	free(dies_in);
+	find_deaths(p, root, last, p->folded_deaths);
 	free(root);
 	free(last);
 }
