@@ -73,8 +73,7 @@ bool is_nondeterministic(const struct result *r)
 
 bool ran_is_beside(const struct result *r)
 {
-	return strncmp(r->problem, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) == 0 &&
-		strcmp(r->algorithm.api, "beside") == 0;
+	return problem_is_beside(r->problem) && strcmp(r->algorithm.api, "beside") == 0;
 }
 
 struct ran ran_of(const struct result *r, const char *libraries)

@@ -28,6 +28,11 @@ static int compare(const void *a, const void *b)
 	return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
 
+bool problem_is_beside(const char *text)
+{
+	return strncmp(text, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) == 0;
+}
+
 int beside_text(const char **branches, int count, char *buf)
 {
 	size_t used = strlen(BESIDE_PREFIX);

@@ -274,6 +274,8 @@ int problem_format(const struct problem *p, char *buf, struct error *err);
 /* Parses a text. Only the canonical spelling is accepted: problem_format of the result equals the input. -1:
  * err names the segment and the position. */
 int problem_parse(struct text t, struct problem *p, struct error *err);
+/* True if the text is that of branches side by side (beside.h). */
+bool problem_is_beside(const char *text);
 
 /* Output size of a conv, pool or deconv along spatial index i: floor((in + pads - effective kernel) / stride)
  * + 1; deconv: see out_pad. */

@@ -3,7 +3,6 @@
 #include "store/results.h"
 
 #include "base/hash.h"
-#include "problem/beside.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -303,7 +302,7 @@ static struct result results_texts(const struct result *one)
 static void results_note_first(struct results *r, const char *problem)
 {
 	r->measured_count++;
-	if (strncmp(problem, BESIDE_PREFIX, strlen(BESIDE_PREFIX)) != 0)
+	if (!problem_is_beside(problem))
 		return;
 	VEC_GROW(r->besides, r->beside_count, r->beside_capacity);
 	r->besides[r->beside_count++] = problem;
