@@ -118,6 +118,8 @@ bool app_go_on(struct app *app, int ms)
 {
 	bool compared = session_reality_pending(app->session), more = session_effects_step(app->session, ms);
 	app->generation += compared && !session_reality_pending(app->session); /* filters ask for it */
+	if (!more && app_missing_waits(app))
+		app_missing(app);
 	return more;
 }
 

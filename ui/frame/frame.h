@@ -188,7 +188,7 @@ int theme_set(struct app *app, const struct config_word *words, int count, struc
 void theme_use(struct app *app, bool light);
 /* Brings session, lanes and figures up to date. Returns whether anything changed. */
 bool app_refresh(struct app *app);
-/* Goes on with what is pending of the analysis, as session_effects_step. */
+/* Goes on with what is pending of the analysis, as session_effects_step, then with app_missing. */
 bool app_go_on(struct app *app, int ms);
 /* Decides whether results that came wait (app->results_wait), so that a key that only moves costs no
  * analysis: if one takes longer than a few milliseconds, until the keys pause, and until it takes only a

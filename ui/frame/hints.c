@@ -20,9 +20,7 @@ static const char *extra_text(struct app *app)
 
 static const char *measure_hint(struct app *app, int form)
 {
-	struct session_missing m = app_missing(app);
-	int sweep = app_sweep_points(app), left = app_missing_count(app);
-	bool extra = !m.own && !m.besides;
+	int sweep = app_sweep_points(app);
 	if (app->picked_count)
 		return arena_printf(&app->scratch, "measure marked (%d)", app->picked_count);
 	if (app->sweep_left &&
@@ -30,6 +28,11 @@ static const char *measure_hint(struct app *app, int form)
 		return arena_printf(&app->scratch, "measure sweep (%d points)", sweep);
 	if (app->sweep_left)
 		return arena_printf(&app->scratch, "measure sweep (%d/%d)", app->sweep_left, sweep);
+	if (app_missing_waits(app))
+		return "measure missing";
+	struct session_missing m = app_missing(app);
+	int left = app_missing_count(app);
+	bool extra = !m.own && !m.besides;
 	if (!left)
 		return "all measured";
 	if (extra && form < 2)

@@ -237,6 +237,12 @@ static void memory_trim(int64_t *next_ms)
 	}
 }
 
+/* True if app_go_on has something to do. */
+static bool is_pending(struct app *app)
+{
+	return session_effects_step(app->session, 0) || app_missing_waits(app);
+}
+
 /* For the same reason the analysis is recomputed only before a frame is drawn. */
 static int loop(struct app *app)
 {
@@ -266,7 +272,7 @@ static int loop(struct app *app)
 		int typed = typed_due_ms(app, clock_ms());
 		wait = typed >= 0 && typed < wait ? typed : wait;
 		struct term_value value;
-		bool pending = session_effects_step(app->session, 0), working = view_work(app, 0);
+		bool pending = is_pending(app), working = view_work(app, 0);
 		bool busy = reading || pending || working || wait < 0;
 		enum term_event event = term_wait(fd_of(app), busy ? 0 : (int)wait, &value);
 		bool used = event == TERM_KEY || event == TERM_PASTED || event == TERM_MOUSE;

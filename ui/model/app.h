@@ -139,6 +139,8 @@ const char *key_named(const char *name);
 /* What `b` would queue now, without the texts; and how many problems that is. Looks them up when something
  * has changed. */
 struct session_missing app_missing(struct app *app);
+/* True if that would take long (SESSION_LATER_LAYERS): app_go_on looks them up between keys. */
+bool app_missing_waits(const struct app *app);
 int app_missing_count(struct app *app);
 /* True if the device can measure what is missing, or its planner has not answered yet. */
 bool app_can_measure(const struct app *app);

@@ -260,15 +260,27 @@ void app_counts_renew(struct app *app)
 	}
 }
 
+static bool is_missing_known(const struct app *app, uint64_t *jobs)
+{
+	struct queue *q = session_queue(app->session);
+	*jobs = q ? queue_version(q) : 0;
+	return app->missing.analyses == app->analyses && app->missing.jobs == *jobs;
+}
+
+bool app_missing_waits(const struct app *app)
+{
+	uint64_t jobs;
+	struct queue *q = session_queue(app->session);
+	return q && app_plan(app) && app_plan(app)->layer_count > SESSION_LATER_LAYERS &&
+		queue_status(q).idle && !is_missing_known(app, &jobs);
+}
+
 struct session_missing app_missing(struct app *app)
 {
 	struct session *s = app->session;
 	struct arena a = { 0 };
-	uint64_t jobs = session_queue(s) ? queue_version(session_queue(s)) : 0;
-	if (app_plan(app) && app_plan(app)->layer_count > SESSION_LATER_LAYERS && session_queue(s) &&
-		!queue_status(session_queue(s)).idle)
-		jobs = app->missing.jobs; /* of a large model it is looked up with the next analysis */
-	if (app->missing.analyses == app->analyses && app->missing.jobs == jobs)
+	uint64_t jobs;
+	if (is_missing_known(app, &jobs))
 		return app->missing.what;
 	app->missing.what = session_missing(s, &a);
 	app->missing.what.texts = NULL;
@@ -307,10 +319,9 @@ static bool is_in(const char **texts, int count, const char *problem)
 
 static const char *needed_for(const struct app *app, const char *problem)
 {
-	static const char beside[] = "beside:";
 	struct arena a = { 0 };
 	int conversions, peaks;
-	if (needs_problem(app, problem) || strncmp(problem, beside, sizeof(beside) - 1) == 0)
+	if (needs_problem(app, problem) || problem_is_beside(problem))
 		return "";
 	const char **of_device = session_peak_problems(app->session, &a, &peaks);
 	const char **of_results = session_conversions(app->session, &a, &conversions);

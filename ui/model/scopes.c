@@ -269,7 +269,7 @@ static int severity(enum state s)
 }
 
 /* Inner scopes come after their outer one and before the next of the same parent. */
-enum state scope_worst(const struct app *app, int scope)
+static enum state find_worst(const struct app *app, int scope)
 {
 	const struct scopes *s = &app->scopes;
 	enum state worst = STATE_FREE;
@@ -287,6 +287,18 @@ enum state scope_worst(const struct app *app, int scope)
 		i = i == scope ? -1 : s->list[i].next;
 	}
 	return worst;
+}
+
+enum state scope_worst(struct app *app, int scope)
+{
+	struct scope *s = &app->scopes.list[scope];
+	struct queue *q = session_queue(app->session);
+	uint64_t jobs = q ? queue_version(q) : 0;
+	if (s->worst_at != app->generation || s->worst_jobs != jobs)
+		s->worst = find_worst(app, scope);
+	s->worst_at = app->generation;
+	s->worst_jobs = jobs;
+	return s->worst;
 }
 
 static void totals_add(struct app *app, int layer)

@@ -27,6 +27,8 @@ struct scope {
 	/* scope_worst */
 	int own, child, next;  /* its first layer in no inner scope, its first inner scope, the next scope of
 				  the same parent; or -1 */
+	enum state worst;      /* the last answer, of this state of the queue and of app->generation */
+	uint64_t worst_jobs, worst_at;
 };
 
 struct scopes {
@@ -49,8 +51,9 @@ int scope_closed_around(const struct app *app, int layer);
 int scope_shown_at(const struct app *app, int layer);
 /* With subtotals that are up to date. */
 const struct scope *scope_at(struct app *app, int scope);
-/* The state that is most in need of attention. Looks at all its layers: for scopes on the screen. */
-enum state scope_worst(const struct app *app, int scope);
+/* The state that is most in need of attention. Looks at all its layers when something has changed: for scopes
+ * on the screen. */
+enum state scope_worst(struct app *app, int scope);
 /* False: nothing changed. Opening is of the outermost closed scope, closing of the innermost open one; both
  * select what is shown then. */
 bool scope_open(struct app *app, int layer);
