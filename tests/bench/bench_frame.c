@@ -70,7 +70,7 @@ static void renew(struct app *app, struct times *t)
 static void rest(struct app *app)
 {
 	const struct pane *pane = app_pane(app);
-	while (session_effects_step(app->session, 4))
+	while (app_go_on(app, 4))
 		;
 	for (int i = 0; i < 3 && pane->view->work && pane->view->work(app, pane->state, 4); i++)
 		;
@@ -132,31 +132,6 @@ static long memory_kib(void)
 	return usage.ru_maxrss;
 }
 
-/* A run of the model in which each layer took 1.1 us. */
-static void take_execution(struct session *s, struct arena *a)
-{
-	const struct plan *p = s->current->plan;
-	struct execution e = execution_new();
-	int capacity = 0;
-	e.source = "agent";
-	e.framework = "onnxruntime";
-	e.device = s->device.model;
-	e.threads = s->device.threads;
-	e.dtype = "f32";
-	e.model_hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-	double ns = 1100.0 * p->layer_count;
-	e.stats = (struct sample_stats){ .n = 9, .executions = 1, .min = ns, .q1 = ns, .median = ns, .q3 = ns,
-		.mean = ns, .lo = ns, .hi = ns, .stop = STOP_CONVERGED };
-	e.measured_at = 1800000000;
-	for (int i = 0; i < p->layer_count; i++) {
-		struct execution_row *row = execution_add(a, &e, &capacity);
-		row->name = row->nodes = arena_strndup(a, p->layers[i].name.p, p->layers[i].name.n);
-		row->op = arena_strndup(a, p->layers[i].node->op.p, p->layers[i].node->op.n);
-		row->ns = row->lo_ns = row->hi_ns = 1100;
-	}
-	session_reality_take(s, &e);
-}
-
 /* A session that measures: all problems are queued. */
 static struct session *measuring(struct config *config, const char *path, struct arena *a,
 	const char ***texts, int *count)
@@ -172,7 +147,7 @@ static struct session *measuring(struct config *config, const char *path, struct
 		arrive(s, (*texts)[i % *count]);
 	for (int i = 0; i < *count; i++)
 		queue_add(s->queue, (*texts)[i], false, true);
-	take_execution(s, a);
+	large_run(s, 1100);
 	session_effects_within(s, 4);
 	return s;
 }
@@ -204,6 +179,12 @@ static void bench(int layers, int rounds)
 		times_print(views_at(v)->name, layers, &t);
 	}
 	printf("%8d  %ld MiB at most\n", layers, memory_kib() / 1024);
+	/* nothing is queued any more: what is missing is counted and offered */
+	queue_free(s->queue);
+	s->queue = queue_new(&config, NULL, s->results);
+	app_show(&app, views_at(0), -1);
+	t = times_of(&app, texts, count, few ? "p f m a" : all_keys, rounds);
+	times_print("idle what-ifs", layers, &t);
 	app_free(&app);
 	arena_free(&a);
 	session_close(s);

@@ -118,33 +118,6 @@ static void test_bytes(void)
 	ok(in_use() - empty < 1e6, "all is given back");
 }
 
-/* A run of the model that took 15 us a layer, twenty times what each problem was measured to take. */
-static void take_run(struct session *s)
-{
-	const struct plan *p = s->current->plan;
-	struct arena a = { 0 };
-	struct execution e = execution_new();
-	int capacity = 0;
-	e.source = "agent";
-	e.framework = "onnxruntime";
-	e.device = s->device.model;
-	e.threads = s->device.threads;
-	e.dtype = "f32";
-	e.model_hash = "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef";
-	double ns = 15000.0 * p->layer_count;
-	e.stats = (struct sample_stats){ .n = 9, .executions = 1, .min = ns, .q1 = ns, .median = ns,
-		.q3 = ns, .mean = ns, .lo = ns, .hi = ns, .stop = STOP_CONVERGED };
-	e.measured_at = 1800000000;
-	for (int i = 0; i < p->layer_count; i++) {
-		struct execution_row *row = execution_add(&a, &e, &capacity);
-		row->name = row->nodes = arena_strndup(&a, p->layers[i].name.p, p->layers[i].name.n);
-		row->op = arena_strndup(&a, p->layers[i].node->op.p, p->layers[i].node->op.n);
-		row->ns = row->lo_ns = row->hi_ns = 15000;
-	}
-	session_reality_take(s, &e);
-	arena_free(&a);
-}
-
 /* The comparison with a real run is behind the keys: first what was measured, then the rest, the same as at
  * once. */
 static void test_later(void)
@@ -160,7 +133,7 @@ static void test_later(void)
 		struct result one = make_result(texts[i], 750);
 		results_put(s->results, &one);
 	}
-	take_run(s);
+	large_run(s, 15000); /* twenty times what each problem was measured to take */
 	session_refresh(s);
 	const struct reality *y = session_reality(s);
 	ok(y && !y->pending && !session_reality_pending(s), "without a limit of time all is there");

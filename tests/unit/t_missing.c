@@ -6,6 +6,7 @@
 #include "ui/screen/key.h"
 
 #include "tap.h"
+#include "word_config.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -17,27 +18,11 @@ static struct config config;
 static char folder[] = "/tmp/missing.XXXXXX";
 static const char *top;
 
-static void config_make(const char *more)
-{
-	char path[64];
-	struct error err = ERROR_NONE;
-	snprintf(path, sizeof(path), "%s/config.yaml", folder);
-	FILE *f = fopen(path, "w");
-	if (!f)
-		abort();
-	fprintf(f, "db: %s/missing%d.db\nmeasure: never\n%srunners:\n"
-		"  words: [sh, \"%s/tests/lib/word_runner.sh\", Word 1, \"words, 1 thread\"]\n",
-		folder, *more != 0, more, top);
-	fclose(f);
-	ok(config_load(&config, path, &err) == 0, "a configuration %s", err.text);
-	config_set(&config, "device", "words", &err);
-}
-
 static void begin(const char *more)
 {
 	struct error err = ERROR_NONE;
 	char model[512];
-	config_make(more);
+	word_config(&config, folder, *more ? "more" : "missing", top, "", more);
 	snprintf(model, sizeof(model), "%s/data/models/resnet50.onnx", top);
 	struct session_options o = { .model_path = model, .db = SESSION_DB_WRITE };
 	session = session_open(&config, &o, &err);

@@ -7,6 +7,7 @@
 #include "ui/screen/key.h"
 
 #include "tap.h"
+#include "word_config.h"
 
 #include <malloc.h>
 #include <sqlite3.h>
@@ -34,23 +35,15 @@ static int64_t heap_bytes(void)
 	return (int64_t)all - sqlite3_memory_used();
 }
 
+/* Two runners, a planner, a sweep and scenarios. */
 static void config_make(void)
 {
-	char path[64];
-	struct error err = ERROR_NONE;
-	snprintf(path, sizeof(path), "%s/config.yaml", folder);
-	FILE *f = fopen(path, "w");
-	if (!f)
-		abort();
-	fprintf(f, "db: %s/steady.db\nmeasure: never\nbatch: [1, 8]\ndtype: [f32, bf16]\nrunners:\n"
-		"  words: [sh, \"%s/tests/lib/word_runner.sh\", Word 1, \"words, 1 thread\"]\n"
+	char runners[512];
+	snprintf(runners, sizeof(runners),
 		"  more: [sh, \"%s/tests/lib/word_runner.sh\", Word 2, \"words, 1 thread\"]\n"
-		"  cuda: [sh, \"%s/tests/lib/plan_runner.sh\", answers]\n"
-		"scenarios:\n  fused: [fusion, parallel]\n  eight: { batch: 8, dtype: bf16 }\n", folder, top,
-		top, top);
-	fclose(f);
-	ok(config_load(&config, path, &err) == 0, "a configuration %s", err.text);
-	config_set(&config, "device", "words", &err);
+		"  cuda: [sh, \"%s/tests/lib/plan_runner.sh\", answers]\n", top, top);
+	word_config(&config, folder, "steady", top, runners, "batch: [1, 8]\ndtype: [f32, bf16]\n"
+		"scenarios:\n  fused: [fusion, parallel]\n  eight: { batch: 8, dtype: bf16 }\n");
 }
 
 /* What the loop of the explorer does between keys, until nothing is left to do. */
