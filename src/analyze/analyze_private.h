@@ -273,12 +273,13 @@ void study_lists_open(struct study *st);
 void study_lists_close(struct study *st);
 /* The problem as parsed, or NULL: its text is not valid. Only its first problem_extent bytes are there. */
 const struct problem *study_problem(const struct study *st, int distinct);
-/* Price of a distinct problem; `best` overrides the scenario's. */
+/* The time that study_list_price has; NaN: none. */
 static inline double study_list_ns(
 	const struct study *st, struct price_list *list, const struct scenario *s, int distinct)
 {
 	return list->state[distinct] ? list->ns[distinct] : study_list_price(st, list, s, distinct)->ns;
 }
+/* Price of a distinct problem; `best` overrides the scenario's. */
 struct price study_price(const struct study *st, const struct scenario *s, int distinct, bool best);
 /* True if the peaks, which must be known, make a result of branches side by side suspect. Kept: parsing the
  * text takes longer than all else of an analysis. */

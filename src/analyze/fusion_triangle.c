@@ -100,8 +100,8 @@ static enum triangle of_comparison(
 	return TRIANGLE_NONE;
 }
 
-/* The constant of which layers that pass it on have made `value`, if it has the same last two dimensions;
- * -1: there is none. */
+/* Returns the constant that layers without arithmetic (Cast, Expand ...) pass on as `value`, or -1. Its last
+ * two dimensions must be those of `value`. */
 static int mask_before(const struct plan *p, int value)
 {
 	const struct shape *s = &p->values[value].shape, *t;

@@ -126,11 +126,11 @@ struct reality *reality_of(struct arena *a, const struct ground *g, const struct
 	const struct analysis *bound, const struct execution *e, const struct match *m);
 /* What does not depend on the bound: the measured times, and the groups with their real times. In arena a. */
 struct reality *reality_measured(struct arena *a, const struct execution *e, const struct match *m);
-/* reality_of in steps, each of which takes no longer than an analysis; `measured` lends it its groups, until
- * the next work with it begins. reality_of_work: the reality, which stays when the work ends; while it is
- * `pending` it has what was measured, the real times of the groups, and the ratio. reality_step returns true
- * while there is more to do; results and bound must stay as they were. reality_end frees the work, finished
- * or not; it may be NULL. */
+/* reality_of in steps. Each step takes no longer than an analysis. The work writes costs to the groups of
+ * `measured`, so only one work at a time may use them. reality_of_work returns the reality, which stays valid
+ * when the work ends; while it is `pending` it has the measured times, the groups' real times and the ratio.
+ * reality_step returns true while there is more to do; results and bound must stay as they were. reality_end
+ * frees the work, finished or not; it may be NULL. */
 struct reality_work;
 struct reality_work *reality_begin(struct arena *a, const struct ground *g, const struct scenario *s,
 	const struct analysis *bound, const struct reality *measured);
