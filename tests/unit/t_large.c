@@ -164,10 +164,35 @@ static void test_later(void)
 	config_free(&config);
 }
 
+/* What `b` would measure is counted behind the keys. */
+static void test_counted(void)
+{
+	struct config config;
+	struct app app;
+	struct session *s = open_large(&config, SESSION_LATER_LAYERS + CHAIN);
+	s->queue = queue_new(&config, NULL, s->results);
+	session_effects_within(s, 4);
+	app_init(&app, s, 120, 24, false);
+	app_refresh(&app);
+	app_draw(&app);
+	ok(app_missing_waits(&app), "a frame does not count what is missing");
+	while (app_go_on(&app, 1000))
+		;
+	ok(!app_missing_waits(&app) && app_missing_count(&app) > 0, "then it is known: %d problems",
+		app_missing_count(&app));
+	session_use(s, &s->scenario);
+	app_refresh(&app);
+	ok(app_missing_waits(&app), "until the next what-if");
+	app_free(&app);
+	session_close(s);
+	config_free(&config);
+}
+
 int main(void)
 {
 	test_plans();
 	test_bytes();
 	test_later();
+	test_counted();
 	return done_testing();
 }
