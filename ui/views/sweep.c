@@ -267,7 +267,7 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 	int bars = (line.width - BARS_AT - 2) / 2;
 	if (!is_known(l)) {
 		const char *gap = l->total.unmeasured
-			? arena_printf(a, "%d unmeasured: b", l->total.unmeasured)
+			? arena_printf(a, "%d unmeasured: %s", l->total.unmeasured, key_named("measure"))
 			: arena_printf(a, "%d without a cost", l->total.without);
 		canvas_fit(line, LIMIT_AT, 0, line.width - LIMIT_AT, STYLE_WARN, gap);
 		return;
