@@ -224,7 +224,7 @@ class Program(job_control.Terminal):
         if how == "hang up":
             self.hang_up()
         elif how == "terminate":
-            os.kill(self.program, signal.SIGTERM)
+            self.signal(signal.SIGTERM)
             end = time.monotonic() + job_control.GIVEN_UP_S
             while self.hear(0.5) and time.monotonic() < end:
                 pass

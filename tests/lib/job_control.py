@@ -15,6 +15,7 @@ import termios
 import time
 
 GIVEN_UP_S = 120  # without a sign of life
+WAIT_S = 0.5
 FIRST_BYTES = 2000
 LAST_BYTES = 20000
 KEYS_OF_SHELL = (signal.SIGINT, signal.SIGQUIT, signal.SIGTSTP, signal.SIGTTOU, signal.SIGHUP)
@@ -138,14 +139,33 @@ class Terminal:
 
     def lives(self):
         """Another size makes it draw, whatever it is at."""
-        before, end = self.heard, time.monotonic() + GIVEN_UP_S
+        before, waits = self.heard, int(GIVEN_UP_S / WAIT_S)  # not by the clock: the machine may have been paused
         self.resize((82, 25) if self.size == (81, 24) else (81, 24))
         while self.heard == before:
-            if not self.hear(0.5):
+            if not self.hear(WAIT_S):
                 return False
-            if time.monotonic() > end:
-                raise TimeoutError("does not draw")
+            waits -= 1
+            if not waits:
+                raise TimeoutError("does not draw; " + "; ".join(self.state()))
         return True
+
+    def signal(self, number):
+        """It may have ended meanwhile."""
+        try:
+            os.kill(self.program, number)
+        except ProcessLookupError:
+            pass
+
+    def state(self):
+        """What the program and the shell are doing, for reports."""
+        what = ("State", "TracerPid", "SigPnd", "ShdPnd", "SigBlk", "SigIgn", "SigCgt")
+        for name, pid in (("program", self.program), ("shell", self.pid)):
+            status = status_of(pid)
+            try:
+                where = pathlib.Path(f"/proc/{pid}/wchan").read_text()
+            except OSError:
+                where = ""
+            yield f"{name}: " + (", ".join(f"{w} {status.get(w)}" for w in what) + f", in {where}" if status else "gone")
 
     def hang_up(self):
         """The terminal is gone; waits for the program's end."""
@@ -155,7 +175,7 @@ class Terminal:
 
     def kill(self):
         if self.status is None:
-            os.kill(self.program, signal.SIGKILL)
+            self.signal(signal.SIGKILL)
             os.waitpid(self.pid, 0)
         if self.fd >= 0:
             os.close(self.fd)
