@@ -17,6 +17,13 @@ const char *origin_name(enum origin o)
 	return o >= 0 && o < ORIGIN_COUNT ? names[o] : "?";
 }
 
+int analysis_folded_into(const struct analysis *a, const struct plan *p, int layer)
+{
+	while (layer >= 0 && a->layers[layer].folded)
+		layer = plan_fold_target(p, &p->layers[layer]);
+	return layer;
+}
+
 bool cost_is_guess(const struct layer_cost *c)
 {
 	return c->origin == ORIGIN_PROXY || c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_ROUGH ||
@@ -128,6 +135,7 @@ static void fill_layers(struct arena *a, struct analysis *out, const struct stud
 		guess += c->origin == ORIGIN_ESTIMATED ? c->ns : 0;
 		doubt += c->mistrusted && !isnan(c->ns) ? c->ns : 0;
 		out->coverage.mistrusted += c->mistrusted;
+		out->coverage.folded += c->folded;
 		out->coverage.nearest += c->nearest;
 		out->coverage.at_least += c->at_least;
 		out->coverage.noisy += !c->mistrusted && c->noisy;

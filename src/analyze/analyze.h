@@ -162,6 +162,7 @@ struct coverage {
 	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused
 	 * group as measured, the rest of the group as fused. missing + unsupported have no cost. */
 	int layers, measured, proxy, free, fused, estimated, assumed, rough, missing, unsupported;
+	int folded;                  /* of the free ones: those that the what-if fold removes */
 	double flops_measured_share; /* 0..1 of the known FLOPs of layers that run; NaN without any */
 	double cost_proxy_share;     /* 0..1 of the sum of layer costs; NaN if that is 0 */
 	double cost_estimated_share; /* the same for estimates that replace measurements */
@@ -250,6 +251,8 @@ const char *analysis_mark(const struct analysis *a);
 const char *analysis_share_mark(const struct analysis *a);
 /* The prefix of the other total, parallel_ns or sequential_ns: "at most ~" if it may not be the least. */
 const char *analysis_other_mark(const struct analysis *a);
+/* Of a layer that the what-if fold removes: the layer that stays and whose result is read instead, or -1. */
+int analysis_folded_into(const struct analysis *a, const struct plan *p, int layer);
 
 /* Effect of one what-if: the same analysis with that what-if switched. */
 struct what_if_effect {

@@ -169,13 +169,6 @@ static void add_edges(struct drawing *g)
 
 /* ---- the what-if fold */
 
-/* The layer whose result is read instead of that of a layer that folds, or -1. */
-static int fold_target(const struct plan *p, const struct plan_layer *l)
-{
-	const struct plan_value *v = l->fold_value >= 0 ? &p->values[l->fold_value] : NULL;
-	return l->fold == FOLD_SAME ? l->fold_of : v && !v->constant ? v->producer : -1;
-}
-
 /* True if groups that have layer `target`, but not l, may leave its value inside a kernel. */
 static bool is_inside(const struct study *st, const struct plan_layer *l, int target)
 {
@@ -206,7 +199,7 @@ static void find_folds(const struct study *st, struct folded *f, bool alone)
 	bool *read = base_calloc((size_t)p->layer_count + 1, sizeof(bool));
 	for (int i = p->layer_count - 1; i >= 0; i--) {
 		const struct plan_layer *l = &p->layers[i];
-		int target = fold_target(p, l);
+		int target = plan_fold_target(p, l);
 		bool wanted = read[i] || is_output_of(p, l);
 		f->layer[i] = plan_layer_folds(l) && !(st->layouts && l->fold == FOLD_SAME) &&
 			(alone || !wanted || !is_inside(st, l, target));

@@ -222,8 +222,11 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	session_numbers(session_plan(s), &scratch, &shown);
 	arena_free(&scratch);
 	int folded = c->layers - shown;
-	fprintf(out, "coverage      %d layer%s: %d measured, %d by proxy, %d free, %d fused", shown,
-		shown == 1 ? "" : "s", c->measured, c->proxy, c->free - folded, c->fused);
+	fprintf(out, "coverage      %d layer%s: %d measured, %d by proxy, %d free", shown,
+		shown == 1 ? "" : "s", c->measured, c->proxy, c->free - folded);
+	if (c->folded)
+		fprintf(out, " (%d removed by fold)", c->folded);
+	fprintf(out, ", %d fused", c->fused);
 	if (c->estimated)
 		fprintf(out, ", %d estimated", c->estimated);
 	if (c->assumed)

@@ -43,6 +43,8 @@ static void cost(const struct session *s, const struct layer_cost *c, const int 
 	char text[STR_QUANTITY];
 	if (c->origin == ORIGIN_FUSED && c->group)
 		fprintf(out, "fused into %d", numbers[c->group->layers[0]]);
+	else if (c->folded)
+		fputs("folded", out);
 	else if (c->origin == ORIGIN_FREE)
 		fputs("free", out);
 	else if (isnan(c->ns))

@@ -247,6 +247,10 @@ static void method(const struct layer_cost *c, const int *numbers, FILE *out)
 		fputs(")", out);
 		return;
 	}
+	if (c->folded) {
+		fputs("removed by the what-if fold", out);
+		return;
+	}
 	fputs(c->at_least ? "in part: " : "", out);
 	fputs(c->origin == ORIGIN_MISSING ? "not measured" : origin_name(c->origin), out);
 	if (r) {

@@ -142,6 +142,9 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		json_object_set_new(o, "padded", json_true());
 	if (l->origin == ORIGIN_FREE && p->layers[i].fold != FOLD_NONE)
 		json_object_set_new(o, "fold", fold_json(p, &p->layers[i]));
+	int into = analysis_folded_into(a, p, i);
+	if (l->folded)
+		json_object_set_new(o, "folded_into", into < 0 ? json_null() : json_integer(into));
 	if (l->group)
 		json_object_set_new(o, "fused_into", json_integer(l->group->layers[0]));
 	if (l->group && l->group->layers[0] == i) {

@@ -411,6 +411,12 @@ bool plan_layer_is_folded(const struct plan *p, const struct plan_layer *l)
 	return true;
 }
 
+int plan_fold_target(const struct plan *p, const struct plan_layer *l)
+{
+	const struct plan_value *v = l->fold_value >= 0 ? &p->values[l->fold_value] : NULL;
+	return l->fold == FOLD_SAME ? l->fold_of : v && !v->constant ? v->producer : -1;
+}
+
 const char *plan_fold_text(const struct plan *p, const struct plan_layer *l, struct arena *a)
 {
 	static const char *const texts[] = { [FOLD_CONSTANT] = "folded: constant inputs",

@@ -252,6 +252,9 @@ static inline bool plan_layer_folds(const struct plan_layer *l)
 /* Why the layer takes no time, "folded: constant inputs", or with the what-if would take none: "undoes
  * Transpose_3". In arena a; NULL: it runs. */
 const char *plan_fold_text(const struct plan *p, const struct plan_layer *l, struct arena *a);
+/* Of a layer that the what-if fold removes: the layer whose result is read instead, or -1 (a model input, a
+ * constant; nothing reads it). */
+int plan_fold_target(const struct plan *p, const struct plan_layer *l);
 
 /* Number of problems of all variants. */
 static inline int plan_problem_total(const struct plan *p)

@@ -31,6 +31,7 @@ static const struct state_row rows[STATE_COUNT] = {
 		"measured quickly: one algorithm, few samples; the full measurement is still to come" },
 	[STATE_FUSED] = { "fused", "fused", "", "part of a fused kernel, whose cost is in its first layer" },
 	[STATE_FREE] = { "free", "free", "", "it needs no work at run time" },
+	[STATE_FOLDED] = { "folded", "folded", "", "the what-if fold removes it" },
 	[STATE_PART] = { "part", "", "",
 		"only a part of its cost is known: a branch or a number of runs is not" },
 	[STATE_BEGUN] = { "begun", "", "",
@@ -123,6 +124,8 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 	bool settled = of_problem <= STATE_SUSPECT;
 	if (c && c->origin == ORIGIN_ASSUMED)
 		return STATE_ASSUMED;
+	if (c && c->folded && of_problem != STATE_RUNNING && of_problem != STATE_QUEUED)
+		return STATE_FOLDED;
 	if (!c || !settled)
 		return of_problem;
 	if (c->at_least)

@@ -22,6 +22,8 @@ REMOVED = {
     "sub_zero": "returns its input unchanged"}
 ALWAYS = {"id": "no kernel: passes its data on", "shape": "folded: known from shapes",
           "half": "folded: constant inputs"}
+INTO = {"add_zero": None, "mul_one": "relu", "there": None, "back": "relu", "twice_again": "twice",
+        "tanh_again": "tanh", "narrow": "tanh", "last_zero": "sub", "sub_zero": "relu"}
 BY_BUILDERS_ONLY = {"unread", "add_zero", "last_zero"}  # ONNX Runtime keeps them: see benanza(1)
 KEPT = {"relu", "twice", "tanh", "sub", "other_axis", "add_two", "narrower"}
 
@@ -107,6 +109,24 @@ def main():
                 why = REMOVED.get(layer["name"])
                 if why and (layer["cost_ns"] != 0 or layer["fold"] != why):
                     yield layer
+
+        @tap.test("it is said that fold removed them, and which layer is read instead")
+        def _():
+            names = [layer["name"] for layer in on["layers"]]
+            into = {layer["name"]: layer["folded_into"] for layer in on["layers"] if "folded_into" in layer}
+            into = {layer: None if at is None else names[at] for layer, at in into.items()}
+            if into != dict.fromkeys(REMOVED) | INTO or any("folded_into" in x for x in off["layers"]):
+                yield into
+            text = python_tap.printed("bound", "-d", "h100", "-w", "fold", path)
+            if "13 free (11 removed by fold)" not in text:
+                yield text
+            for keys, shown in (("Enter", "cost removed by the what-if fold returns its input unchanged"),
+                                ("5j Enter", "cost removed by the what-if fold, into relu undoes there"),
+                                ("5j", "back removed by fold, into relu: undoes there"),
+                                ("", "add_zero Add 4x32x64 folded - - folded")):
+                screen = python_tap.printed("--frame", "100x40", "-d", "h100", "-w", "fold", "--keys", keys, path)
+                if shown not in " ".join(screen.split()):
+                    yield f"{keys}: {shown}: {screen}"
 
         @tap.test("the roofline is that of the others")
         def _():

@@ -42,8 +42,8 @@ def program():
     return os.path.abspath(path)
 
 
-def said(*arguments, home=None):
-    """The JSON that benanza prints. Runs with a home directory of its own, because sizes and results are stored there."""
+def printed(*arguments, home=None):
+    """What benanza prints. Runs with a home directory of its own, because sizes and results are stored there."""
     with tempfile.TemporaryDirectory() as new:
         kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
         places = {f"XDG_{kind}_HOME": str(home or new) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
@@ -51,7 +51,12 @@ def said(*arguments, home=None):
                               timeout=TIME_LIMIT_S, env=kept | places)
     if done.returncode not in (0, 1):  # 1: the result has gaps
         raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip() or 'no error text'}")
-    return json.loads(done.stdout.strip().splitlines()[-1])
+    return done.stdout
+
+
+def said(*arguments, home=None):
+    """The JSON that benanza prints."""
+    return json.loads(printed(*arguments, home=home).strip().splitlines()[-1])
 
 
 def terminal_environment(home):

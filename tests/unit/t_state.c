@@ -61,6 +61,10 @@ static void of_problems(void)
 	c.origin = ORIGIN_FUSED;
 	c.result = NULL;
 	ok(session_layer_state(&s, &l, &c, NULL, &position) == STATE_FUSED, "fused");
+	c.origin = ORIGIN_FREE;
+	c.folded = true;
+	ok(session_layer_state(&s, &l, &c, RELU, &position) == STATE_FOLDED, "removed by the what-if fold");
+	c.folded = false;
 	c.origin = ORIGIN_MISSING;
 	c.ns = NAN;
 	ok(session_layer_state(&s, &l, &c, "copy:u8,u8:b5", &position) == STATE_MISSING, "not measured");

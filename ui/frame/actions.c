@@ -190,6 +190,7 @@ static void measure_layer(struct app *app)
 {
 	struct session *s = app->session;
 	enum style style;
+	const struct layer_cost *c = app_cost(app, app->layer);
 	if (app->layer < 0 || measure_inside(app, app->layer) ||
 		(!app_is_body(app, app->layer) && session_measure_layer(s, app->layer)))
 		return;
@@ -201,8 +202,8 @@ static void measure_layer(struct app *app)
 		app_note(app, false, "already queued: %s", app_problem_state(app, problem, &style));
 	else
 		app_note(app, false, "nothing to measure for this layer: %s",
-			app_cost(app, app->layer) && app_cost(app, app->layer)->origin == ORIGIN_FREE
-				? "no kernel runs for it"
+			c && c->folded ? app_folded_text(app, app->layer)
+				: c && c->origin == ORIGIN_FREE ? "no kernel runs for it"
 				: app_missing_why(app, app->layer));
 }
 

@@ -24,6 +24,8 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 	if (c->origin == ORIGIN_FUSED && c->group)
 		return arena_printf(&app->scratch, "fused into %s",
 			app_clean(app, app_plan(app)->layers[c->group->layers[0]].name));
+	if (c->folded)
+		return app_folded_text(app, layer);
 	if (c->origin == ORIGIN_FREE) {
 		const char *why = app_layer(app, layer)->why;
 		return why ? arena_printf(&app->scratch, "%sfree: %s", c->at_least ? "~" : "",

@@ -154,6 +154,8 @@ bool app_is_critical(const struct app *app, const struct layer_cost *c);
 const char *app_share(struct app *app, double ns, double total_ns);
 /* The reason why a layer has no cost, and what to do. */
 const char *app_missing_why(struct app *app, int layer);
+/* "removed by fold, into relu: undoes there", of a layer that the what-if fold removes. */
+const char *app_folded_text(struct app *app, int layer);
 /* What needs a problem: "" the current plan, fused or not; else "conversion", "peak" (of the device), "other
  * scenario". */
 const char *app_needed_for(struct app *app, const char *problem);

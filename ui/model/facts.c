@@ -94,6 +94,7 @@ static const uint8_t state_styles[STATE_COUNT] = {
 	[STATE_NONE] = STYLE_DIM,
 	[STATE_FUSED] = STYLE_DIM,
 	[STATE_FREE] = STYLE_DIM,
+	[STATE_FOLDED] = STYLE_DIM,
 	[STATE_PLANNING] = STYLE_DIM,
 	[STATE_MISSING] = STYLE_DIM,
 	[STATE_OK] = STYLE_GOOD,
@@ -379,6 +380,14 @@ static const char *no_estimate_why(struct app *app, const char *why)
 			at + strlen(option));
 	return arena_printf(&app->scratch, "no estimate: %s",
 		why ? why : "the description lacks a peak for this type");
+}
+
+const char *app_folded_text(struct app *app, int layer)
+{
+	const struct plan *p = app_plan(app);
+	int into = analysis_folded_into(session_analysis(app->session), p, layer);
+	return arena_printf(&app->scratch, "removed by fold%s%s: %s", into < 0 ? "" : ", into ",
+		into < 0 ? "" : app_name(app, into), plan_fold_text(p, &p->layers[layer], &app->scratch));
 }
 
 const char *app_missing_why(struct app *app, int layer)

@@ -68,6 +68,8 @@ const char *chart_cost(struct app *app, int layer)
 								      : "no cost yet";
 	if (c->origin == ORIGIN_FUSED && c->group)
 		return arena_printf(&app->scratch, "fused into %s", app_name(app, c->group->layers[0]));
+	if (c->folded)
+		return app_folded_text(app, layer);
 	if (c->origin == ORIGIN_FREE)
 		return "free: no kernel runs for it";
 	if (c->origin == ORIGIN_UNSUPPORTED)

@@ -87,6 +87,13 @@ static bool add_no_cost(
 			detail_clean(d, app_layer(app, into)->name));
 		return true;
 	}
+	if (c->folded) {
+		int into = analysis_folded_into(session_analysis(app->session), app_plan(app), d->layer);
+		ADD(d, STYLE_NORMAL, into, " cost     removed by the what-if fold%s%s", into < 0 ? "" : ", into ",
+			into < 0 ? "" : detail_clean(d, app_layer(app, into)->name));
+		detail_wrapped(d, STYLE_DIM, "          ", fold_text(app, d));
+		return true;
+	}
 	if (c->origin == ORIGIN_FREE) {
 		detail_add(d, STYLE_NORMAL, -1,
 			c->at_least ? " cost     ~free" : " cost     free: no kernel runs for it");

@@ -271,7 +271,7 @@ static const char *cost_words(struct app *app, int layer)
 	if (c && c->origin == ORIGIN_FUSED)
 		return "fused";
 	if (c && c->origin == ORIGIN_FREE)
-		return "free";
+		return c->folded ? "folded" : "free";
 	return c && app_cost_all(app, layer) >= 0 ? chart_cost(app, layer) : "no cost";
 }
 

@@ -156,8 +156,8 @@ static const char *cost_text(struct app *app, int layer, const struct layer_cost
 	switch (cost->origin) {
 	case ORIGIN_FREE:
 		/* absorbed: part of an integer layer; ~free: 0 is a lower bound */
-		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->at_least ? "~free " :
-			"free ";
+		return app_layer(app, layer)->absorbed_by >= 0 ? "absorbed" : cost->folded ? "folded " :
+			cost->at_least ? "~free " : "free ";
 	case ORIGIN_FUSED: return "fused ";
 	case ORIGIN_UNSUPPORTED: *style = STYLE_WARN; return "n/a ";
 	case ORIGIN_MISSING: return "- ";
