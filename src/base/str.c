@@ -311,47 +311,53 @@ static size_t decimal_write(char *buf, double value, int digits)
 	return (size_t)(end - p);
 }
 
-/* Writes value with three significant digits in the largest unit that fits. The next unit is used from 0.9995
- * of its size on: 999.6 us prints as 1.00 ms, not as 1000 us. */
-static char *str_scaled(char *buf, double value, double step, const char *const *units, int count)
+const struct quantity quantity_duration = { 1, 1000, 4, { " ns", " us", " ms", " s" } };
+const struct quantity quantity_bytes = { 1, 1024, 5, { " B", " KiB", " MiB", " GiB", " TiB" } };
+const struct quantity quantity_count = { 1, 1000, 6, { "", " K", " M", " G", " T", " P" } };
+
+/* The next unit is used from 0.9995 of its size on: 999.6 us prints as 1.00 ms, not as 1000 us. */
+int quantity_unit(const struct quantity *q, double *value)
+{
+	int unit = 0;
+	double v = *value / q->first, left = fabs(v);
+	while (unit + 1 < q->count && left >= q->step * (1 - 0.0005)) {
+		left /= q->step;
+		v /= q->step;
+		unit++;
+	}
+	*value = v;
+	return unit;
+}
+
+char *str_quantity(char *buf, const struct quantity *q, double value)
 {
 	if (isnan(value)) {
 		memcpy(buf, "-", 2);
 		return buf;
 	}
-	int unit = 0;
+	int unit = quantity_unit(q, &value);
 	double left = fabs(value);
-	while (unit + 1 < count && left >= step * (1 - 0.0005)) {
-		left /= step;
-		value /= step;
-		unit++;
-	}
 	int digits = left >= 99.95 || (unit == 0 && left == floor(left)) ? 0 : left >= 9.995 ? 1 : 2;
 	size_t n = decimal_write(buf, value, digits);
 	if (n >= STR_QUANTITY - 8) /* absurdly large: truncate */
 		n = STR_QUANTITY - 9;
-	if (units[unit][0])
-		buf[n++] = ' ';
-	memcpy(buf + n, units[unit], strlen(units[unit]) + 1);
+	memcpy(buf + n, q->units[unit], strlen(q->units[unit]) + 1);
 	return buf;
 }
 
 char *str_duration(char *buf, double ns)
 {
-	static const char *const units[] = { "ns", "us", "ms", "s" };
-	return str_scaled(buf, ns, 1000, units, 4);
+	return str_quantity(buf, &quantity_duration, ns);
 }
 
 char *str_bytes(char *buf, double bytes)
 {
-	static const char *const units[] = { "B", "KiB", "MiB", "GiB", "TiB" };
-	return str_scaled(buf, bytes, 1024, units, 5);
+	return str_quantity(buf, &quantity_bytes, bytes);
 }
 
 char *str_count(char *buf, double count)
 {
-	static const char *const units[] = { "", "K", "M", "G", "T", "P" };
-	return str_scaled(buf, count, 1000, units, 6);
+	return str_quantity(buf, &quantity_count, count);
 }
 
 char *str_float(char *buf, float value)

@@ -64,6 +64,16 @@ void str_add_word(struct str *s, const char *clean);
 /* Format a quantity for people with 3 significant digits. They write to buf (STR_QUANTITY bytes) and return
  * it. NaN (unknown) prints "-"; 0 prints 0. */
 #define STR_QUANTITY 32
+/* A kind of quantity: its units, each `step` times the one before it. */
+struct quantity {
+	double first, step;    /* of the first unit */
+	int count;
+	const char *units[6];  /* as they follow the number: " ms", "%" */
+};
+extern const struct quantity quantity_duration, quantity_bytes, quantity_count;
+char *str_quantity(char *buf, const struct quantity *q, double value);
+/* Changes the value into the largest unit that fits. Returns its number. */
+int quantity_unit(const struct quantity *q, double *value);
 char *str_duration(char *buf, double ns);   /* "412 ns" "12.3 us" "1.29 ms" "2.10 s" */
 char *str_bytes(char *buf, double bytes);   /* "512 B" "9.19 MiB" */
 char *str_count(char *buf, double count);   /* "974" "4.09 G" "25.6 M" */

@@ -71,36 +71,34 @@ static double y_of(const struct frame *f, double value)
 	return f->top + f->height * (1 - axis_place(&f->y, value));
 }
 
-static void axis_below(FILE *out, const struct frame *f, axis_text *text, const char *name)
+static void axis_below(FILE *out, const struct frame *f, const struct quantity *of, const char *name)
 {
 	double ticks[AXIS_TICKS], bottom = f->top + f->height;
 	char number[STR_QUANTITY];
 	int count = axis_ticks(&f->x, TICKS_MOST, ticks);
 	for (int i = 0; i < count; i++) {
 		line(out, "g", x_of(f, ticks[i]), f->top, x_of(f, ticks[i]), bottom);
-		label(out, x_of(f, ticks[i]), bottom + 14, "middle", axis_trim(text(number, ticks[i])));
+		label(out, x_of(f, ticks[i]), bottom + 14, "middle",
+			axis_label(number, &f->x, of, ticks, count, i));
 	}
 	line(out, "a", f->left, bottom, RIGHT, bottom);
 	label(out, RIGHT, bottom + 28, "end", name);
 }
 
-static void axis_left(FILE *out, const struct frame *f, axis_text *text)
+static void axis_left(FILE *out, const struct frame *f, const struct quantity *of)
 {
 	double ticks[AXIS_TICKS];
 	char number[STR_QUANTITY];
 	int count = axis_ticks(&f->y, TICKS_MOST, ticks);
 	for (int i = 0; i < count; i++) {
 		line(out, "g", f->left, y_of(f, ticks[i]), RIGHT, y_of(f, ticks[i]));
-		label(out, f->left - 6, y_of(f, ticks[i]) + 4, "end", axis_trim(text(number, ticks[i])));
+		label(out, f->left - 6, y_of(f, ticks[i]) + 4, "end",
+			axis_label(number, &f->y, of, ticks, count, i));
 	}
 	line(out, "a", f->left, f->top, f->left, f->top + f->height);
 }
 
-static char *percent_text(char *buf, double value)
-{
-	snprintf(buf, STR_QUANTITY, "%.0f%%", 100 * value);
-	return buf;
-}
+static const struct quantity percent = { 0.01, 1, 1, { "%" } };
 
 /* ---- the distinct problems of the model's own graph ---- */
 
@@ -209,8 +207,8 @@ static void roofline(struct session *s, const struct spot *spots, int count, FIL
 		axis_of(y0 / 2, fmax(y1, peak) * 2, true) };
 	figure_begin(out, "Roofline", "A dot is a distinct problem, larger with its share of the time; lines "
 		"are the device's peaks. Left to right: FLOPs per byte; bottom to top: FLOP/s.", 375);
-	axis_below(out, &f, str_count, "FLOPs per byte");
-	axis_left(out, &f, str_count);
+	axis_below(out, &f, &quantity_count, "FLOPs per byte");
+	axis_left(out, &f, &quantity_count);
 	ceiling(out, &f, "memory", k->bandwidth_bytes_s, true, peak > 0 ? peak : f.y.high, 0.75);
 	for (int i = 0; i < k->level_count; i++) {
 		char level[16];
@@ -315,7 +313,7 @@ static void timeline(const struct session *s, struct arena *arena, FILE *out)
 			 : "one after the other, in execution order",
 		a->complete ? "." : "; layers without a cost are missing.");
 	figure_begin(out, "Timeline", text, lanes * LANE_HEIGHT + 60);
-	axis_below(out, &f, str_duration, "time");
+	axis_below(out, &f, &quantity_duration, "time");
 	for (int i = 0; i < count; i++) {
 		if (lane[i] >= 0)
 			bar(s, &f, order[i], parallel ? a->layers[order[i]].start_ns : at, lane[i], out);
@@ -361,8 +359,8 @@ static void concentration(const struct analysis *a, struct arena *arena, FILE *o
 		half, a->estimated ? " (~)" : "", most);
 	struct frame f = { LEFT, 10, 200, axis_of(0, count, false), axis_of(0, 1, false) };
 	figure_begin(out, "Distribution of the cost", text, 255);
-	axis_below(out, &f, str_count, "layers, the costliest first");
-	axis_left(out, &f, percent_text);
+	axis_below(out, &f, &quantity_count, "layers, the costliest first");
+	axis_left(out, &f, &percent);
 	fprintf(out, "<polyline class=\"c\" points=\"%d,%.1f", LEFT, y_of(&f, 0));
 	sum = 0;
 	for (int i = 0, step = 1 + count / 400; i < count; i++) {
@@ -422,7 +420,7 @@ static void samples(const struct session *s, struct arena *arena, const struct s
 	figure_begin(out, "Samples", "Of the costliest problems, relative to the median, which stands at the "
 		"left: a line from the minimum, a box from the first to the third quartile, and below it the "
 		"95% interval of the median.", 20 * shown + 55);
-	axis_below(out, &f, percent_text, "of the median");
+	axis_below(out, &f, &percent, "of the median");
 	for (int i = 0, at = 0; i < count && at < shown; i++)
 		if (has_samples(&spots[i]))
 			box(s, arena, &f, &spots[i], f.top + 20 * at++, out);

@@ -5,7 +5,9 @@
 
 #include "tap.h"
 
+#include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const char *list(const struct axis *x, int most)
 {
@@ -128,22 +130,59 @@ static void test_lines(void)
 	is_str(printed(&canvas), "", "an empty area");
 }
 
+/* Labels of linear axes at any place and zoom, on any width. */
+static void test_labels(void)
+{
+	static const struct quantity percent = { 0.01, 1, 1, { "%" } };
+	static const struct quantity *const kinds[] = { &quantity_duration, &quantity_count, &percent };
+	int axes = 0, same = 0, units = 0, wrong = 0;
+	for (double low = 0; low < 3e9; low = low * 7.3 + 1)
+		for (double length = low * 1e-8 + 3; length < 1e10; length *= 2.9)
+			for (int k = 0; k < 3; k++) {
+				struct axis x = { low, low + length, false };
+				double ticks[AXIS_TICKS];
+				char before[STR_QUANTITY] = "", label[STR_QUANTITY];
+				int count = axis_ticks(&x, 8, ticks);
+				axes++;
+				for (int i = 0; i < count; i++) {
+					axis_label(label, &x, kinds[k], ticks, count, i);
+					same += strcmp(label, before) == 0;
+					units += i && strcmp(label + strspn(label, "0123456789."),
+						before + strspn(before, "0123456789.")) != 0;
+					double one = kinds[k]->first;
+					for (int u = 0; u < kinds[k]->count; u++, one *= kinds[k]->step)
+						if (strcmp(kinds[k]->units[u],
+							label + strspn(label, "0123456789.")) == 0)
+							break;
+					wrong += fabs(strtod(label, NULL) * one - ticks[i]) > length / 1e3;
+					memcpy(before, label, sizeof(label));
+				}
+			}
+	ok(axes > 500 && !same && !units && !wrong,
+		"%d axes: %d labels twice, %d of other units, %d of other values", axes, same, units, wrong);
+	struct axis x = { 1e6, 1e6 + 400, false };
+	begin(60, 2, true);
+	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+	is_str(printed(&canvas), "+--------------+--------------+-------------+--------------+\n"
+		"1 ms       1.0001 ms      1.0002 ms     1.0003 ms  1.0004 ms\n", "a zoomed axis");
+}
+
 static void test_axes(void)
 {
 	struct axis x = { 0, 1e6, false }, y = { 1e9, 1e12, true };
 	begin(40, 2, true);
-	axis_draw_below(canvas_area(&canvas), &x, str_duration);
+	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
 	is_str(printed(&canvas), "+-------+-------+------+-------+-------+\n"
-		"0 ns 200 us  400 us 600 us  800 us  1 ms\n", "an axis below");
+		"0 ms 0.2 ms  0.4 ms 0.6 ms  0.8 ms  1 ms\n", "an axis below, in one unit");
 	begin(8, 7, true);
-	axis_draw_left(canvas_area(&canvas), &y, str_count);
+	axis_draw_left(canvas_area(&canvas), &y, &quantity_count);
 	is_str(printed(&canvas), "   1 T +\n       |\n 100 G +\n       |\n  10 G +\n       |\n   1 G +\n",
 		"an axis at the left");
 	for (int w = 0; w < 30; w++)
 		for (int h = 0; h < 8; h++) {
 			begin(w, h, w % 2);
-			axis_draw_below(canvas_area(&canvas), &x, str_duration);
-			axis_draw_left(canvas_area(&canvas), &y, str_count);
+			axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+			axis_draw_left(canvas_area(&canvas), &y, &quantity_count);
 		}
 	ok(true, "axes of any size");
 }
@@ -155,6 +194,7 @@ int main(void)
 	test_trim();
 	test_lines();
 	test_axes();
+	test_labels();
 	canvas_free(&canvas);
 	arena_free(&arena);
 	return done_testing();

@@ -3,6 +3,7 @@
 #include "ui/screen/plot.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- axes ---- */
@@ -92,29 +93,57 @@ char *axis_trim(char *buf)
 	return buf;
 }
 
+char *axis_label(char *buf, const struct axis *x, const struct quantity *of, const double *ticks, int count,
+	int i)
+{
+	if (x->log)
+		return axis_trim(str_quantity(buf, of, ticks[i]));
+	double far = fmax(fabs(ticks[0]), fabs(ticks[count - 1])), in_unit = far;
+	int unit = quantity_unit(of, &in_unit);
+	double one = far > 0 ? far / in_unit : of->first;
+	/* a step is at least a hundredth of the power of ten of the axis' length */
+	int digits = 2 - (int)floor(log10((x->high - x->low) / one) + 1e-9);
+	snprintf(buf, STR_QUANTITY, "%.*f%s", digits < 0 ? 0 : digits, ticks[i] / one, of->units[unit]);
+	return axis_trim(buf);
+}
+
 /* Columns that a label and the blanks beside it take, about. */
 #define LABEL_COLUMNS 9
 
-void axis_draw_below(struct area a, const struct axis *x, axis_text *text)
+/* Draws the labels that have room. Returns whether all have; a.height 1: only looks. */
+static bool labels_draw(struct area a, const struct axis *x, const struct quantity *of, const double *ticks,
+	int count)
 {
-	double ticks[AXIS_TICKS];
 	char label[STR_QUANTITY];
-	int count = axis_ticks(x, a.width / LABEL_COLUMNS + 2, ticks), free_from = 0;
-	canvas_fill(a, 0, 0, a.width, STYLE_DIM, 0x2500);
-	for (int i = 0; i < count; i++) {
+	bool all = true;
+	for (int i = 0, free_from = 0; i < count; i++) {
 		int at = (int)lround(axis_place(x, ticks[i]) * (a.width - 1));
-		canvas_put(a, at, 0, STYLE_DIM, 0x252c);
-		axis_trim(text(label, ticks[i]));
-		int columns = canvas_columns(label), from = at - columns / 2;
+		int columns = canvas_columns(axis_label(label, x, of, ticks, count, i)), from = at - columns / 2;
 		from = from < 0 ? 0 : from + columns > a.width ? a.width - columns : from;
-		if (from < free_from || from < 0)
+		if (from < free_from || from < 0) {
+			all = false;
 			continue;
+		}
 		canvas_text(a, from, 1, STYLE_DIM, label);
 		free_from = from + columns + 1;
 	}
+	return all;
 }
 
-void axis_draw_left(struct area a, const struct axis *y, axis_text *text)
+/* On a linear axis all ticks have labels, on a log axis those that have room. */
+void axis_draw_below(struct area a, const struct axis *x, const struct quantity *of)
+{
+	double ticks[AXIS_TICKS];
+	int most = a.width / LABEL_COLUMNS + 2, count = axis_ticks(x, most, ticks);
+	while (!x->log && count > 1 && !labels_draw(canvas_part(a, 0, 0, a.width, 1), x, of, ticks, count))
+		count = axis_ticks(x, --most, ticks);
+	canvas_fill(a, 0, 0, a.width, STYLE_DIM, 0x2500);
+	for (int i = 0; i < count; i++)
+		canvas_put(a, (int)lround(axis_place(x, ticks[i]) * (a.width - 1)), 0, STYLE_DIM, 0x252c);
+	labels_draw(a, x, of, ticks, count);
+}
+
+void axis_draw_left(struct area a, const struct axis *y, const struct quantity *of)
 {
 	double ticks[AXIS_TICKS];
 	char label[STR_QUANTITY];
@@ -124,7 +153,7 @@ void axis_draw_left(struct area a, const struct axis *y, axis_text *text)
 	for (int i = 0; i < count; i++) {
 		int row = a.height - 1 - (int)lround(axis_place(y, ticks[i]) * (a.height - 1));
 		canvas_put(a, a.width - 1, row, STYLE_DIM, 0x2524);
-		canvas_fit_right(a, 0, row, a.width - 2, STYLE_DIM, axis_trim(text(label, ticks[i])));
+		canvas_fit_right(a, 0, row, a.width - 2, STYLE_DIM, axis_label(label, y, of, ticks, count, i));
 	}
 }
 

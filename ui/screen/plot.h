@@ -4,6 +4,7 @@
 #define UI_SCREEN_PLOT_H
 
 #include "base/arena.h"
+#include "base/str.h"
 #include "ui/screen/canvas.h"
 
 /* Values from low to high; log: both above 0, equal factors are equally far apart. */
@@ -22,15 +23,17 @@ double axis_place(const struct axis *x, double value);
 #define AXIS_TICKS 64
 int axis_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS]);
 
-/* Writes a value to buf, of STR_QUANTITY bytes, as str_duration, str_count and str_bytes do. */
-typedef char *axis_text(char *buf, double value);
+/* The label of ticks[i]: on a log axis in its own unit, on a linear one in the unit of the farthest from 0, with
+ * as many digits as tell neighbours apart. buf has STR_QUANTITY bytes. Returns buf. */
+char *axis_label(char *buf, const struct axis *x, const struct quantity *of, const double *ticks, int count,
+	int i);
 /* "1 ms" instead of "1.00 ms". Returns buf. */
 char *axis_trim(char *buf);
 /* Draws the axis below a plot: a line with ticks in row 0 and their values in row 1, both as far as the area
  * has them. The plot has all columns of the area. */
-void axis_draw_below(struct area a, const struct axis *x, axis_text *text);
+void axis_draw_below(struct area a, const struct axis *x, const struct quantity *of);
 /* Draws the axis at the left of a plot: values, and ticks in the last column. low is in the last row. */
-void axis_draw_left(struct area a, const struct axis *y, axis_text *text);
+void axis_draw_left(struct area a, const struct axis *y, const struct quantity *of);
 
 struct plot {
 	struct area area;

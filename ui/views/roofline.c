@@ -502,10 +502,10 @@ static void roofline_draw(struct app *app, void *state, struct area area)
 		canvas_fit(area, 1, 0, area.width - 1, STYLE_DIM,
 			"FLOP/s by intensity in FLOP/byte; larger dots: a larger share of the time");
 	if (left)
-		axis_draw_left(canvas_part(area, 0, above, left, chart.height), &axes.y, str_count);
+		axis_draw_left(canvas_part(area, 0, above, left, chart.height), &axes.y, &quantity_count);
 	if (below)
 		axis_draw_below(canvas_part(area, left, above + chart.height, chart.width, 2), &axes.x,
-			str_count);
+			&quantity_count);
 	draw_chart(app, s, chart, selected);
 }
 

@@ -325,9 +325,9 @@ static void curve_draw(struct app *app, const struct sweep *s, struct area a, bo
 	canvas_fit(a, CURVE_LEFT, 0, a.width - CURVE_LEFT, STYLE_DIM,
 		arena_printf(&app->scratch, "%s over the batch", unit));
 	struct area plot = canvas_part(a, CURVE_LEFT, 1, a.width - CURVE_LEFT - 6, a.height - 3);
-	axis_draw_left(
-		canvas_part(a, 0, 1, CURVE_LEFT, plot.height), &up, latency ? str_duration : str_count);
-	axis_draw_below(canvas_part(a, CURVE_LEFT, 1 + plot.height, plot.width, 2), &across, str_count);
+	axis_draw_left(canvas_part(a, 0, 1, CURVE_LEFT, plot.height), &up,
+		latency ? &quantity_duration : &quantity_count);
+	axis_draw_below(canvas_part(a, CURVE_LEFT, 1 + plot.height, plot.width, 2), &across, &quantity_count);
 	struct plot p = plot_begin(plot, &app->scratch);
 	for (int i = 0, series = -1; i < s->count; i++) {
 		const struct sweep_line *l = &s->lines[i];

@@ -407,7 +407,7 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 			selected);
 		struct axis time = { part.left_ns, part.left_ns + span(&part), false };
 		axis_draw_below(canvas_part(strip, 0, g.rows - g.axis, strip.width, g.axis), &time,
-			str_duration);
+			&quantity_duration);
 	}
 }
 
