@@ -136,6 +136,21 @@ static void test_finding(void)
 	end();
 }
 
+/* A marked row under the cursor has both signs. */
+static void test_marked(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	ok(sees("\n>\u25cf    conv1"), "the cursor");
+	type("V");
+	ok(sees("\n *\u25cf    conv1") && sees("\n> \u25cf    bn1"), "a mark, and the cursor on the next layer");
+	type("k");
+	ok(sees("\n>*\u25cf    conv1"), "both");
+	ok(sees("\n  dag"), "the heading moves with the rows");
+	type("U");
+	ok(sees("\n>\u25cf    conv1"), "without marks the column is not there");
+	end();
+}
+
 static void test_views(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -1747,3 +1762,4 @@ int main(void)
 	test_frame();
 	return done_testing();
 }
+	test_marked();

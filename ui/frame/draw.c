@@ -483,7 +483,7 @@ static bool is_split(const struct app *app)
 	return app_list_width(app) < app->frame->canvas.width;
 }
 
-/* True for a row of a layer that the user marked. Its sign is in the first column. */
+/* True for a row of a layer that the user marked. */
 static bool row_is_picked(struct app *app, const struct pane *p, int row)
 {
 	if (!app->picked_count || !p->view->subject)
@@ -494,17 +494,17 @@ static bool row_is_picked(struct app *app, const struct pane *p, int row)
 
 static void draw_pane(struct app *app, struct pane *p, struct area a, bool focus)
 {
+	int above = -1, top = focus ? p->top : 0, marks = pane_marks(app, p);
 	pane_sync(app, p, a.width);
-	int above = -1, top = focus ? p->top : 0;
 	for (int y = 0; y < a.height && top + y < p->shown_count; y++) {
 		int row = p->shown[top + y];
 		struct area line = canvas_part(a, 0, y, a.width, 1);
-		p->view->draw_row(app, p->state, row, above, line);
+		p->view->draw_row(app, p->state, row, above, canvas_part(a, marks, y, a.width - marks, 1));
 		above = row;
 		if (row_is_picked(app, p, row))
-			canvas_put(line, 0, 0, STYLE_BOLD, '*');
+			canvas_put(line, 1, 0, STYLE_BOLD, '*');
 		bool selected = focus && (!p->view->text || p->marked) && top + y == p->cursor;
-		if (selected && p->view->heading && !row_is_picked(app, p, row))
+		if (selected && p->view->heading)
 			canvas_put(line, 0, 0, STYLE_BOLD, '>');
 		if (selected)
 			canvas_select(line, 0);
@@ -523,13 +523,14 @@ static void draw_body(struct app *app, struct area body)
 	struct area list = canvas_part(body, 0, 0, width, body.height);
 	int heading = p->view->heading ? 1 : 0;
 	int foot = p->view->foot ? p->view->foot(app, p->state, list.height) : 0;
+	int marks = pane_marks(app, p);
 	app->frame->page = list.height - heading - foot;
 	pane_sync(app, p, width);
 	if (foot)
 		p->view->draw_foot(app, p->state,
 			canvas_part(list, 0, list.height - foot, width, foot));
 	if (heading)
-		p->view->heading(app, p->state, canvas_part(list, 0, 0, width, 1));
+		p->view->heading(app, p->state, canvas_part(list, marks, 0, width - marks, 1));
 	struct area rest = canvas_part(list, 0, heading, width, list.height - heading - foot);
 	if (p->view->draw) {
 		app->frame->chart = rest;

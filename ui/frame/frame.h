@@ -265,6 +265,8 @@ const char *question_time(struct app *app);
 /* panes.c: a pane's rows, order, filter, cursor */
 void pane_open(struct app *app, struct pane *p);
 void pane_close(struct app *app, struct pane *p);
+/* Columns for the signs of marked layers, while there are any; the first column is the cursor's. */
+int pane_marks(const struct app *app, const struct pane *p);
 /* Reads the view's rows for a width; the selected row stays selected. Of the pane functions only pane_move,
  * pane_scroll, pane_find_show and pane_tell change app->layer. */
 void pane_sync(struct app *app, struct pane *p, int width);

@@ -253,8 +253,14 @@ void pane_select_row(struct app *app, struct pane *p, int row)
 void pane_sync(struct app *app, struct pane *p, int width)
 {
 	int rows = p->view->rows ? p->view->rows(app, p->state, width) : 0;
+int pane_marks(const struct app *app, const struct pane *p)
+{
+	return app->picked_count && p->view->subject ? 1 : 0;
+}
+
 	bool same = rows == p->row_count && p->seen_generation == app->generation && p->seen_width == width;
 	p->row_count = rows;
+	width -= pane_marks(app, p);
 	p->seen_generation = app->generation;
 	p->seen_width = width;
 	if (same)
