@@ -592,6 +592,36 @@ static void test_sweep_curves(void)
 	end();
 }
 
+/* Below the table, which has twelve rows here, the curves are read by scrolling. */
+static void test_sweep_scrolls(void)
+{
+	static const struct {
+		const char *keys, *back;
+	} ways[] = { { "G", "g" }, { "30j", "30k" }, { "^D ^D ^D", "^U ^U ^U" }, { "PgDn PgDn", "PgUp PgUp" },
+		{ "^E ^E ^E ^E ^E ^E ^E ^E ^E", "^Y ^Y ^Y ^Y ^Y ^Y ^Y ^Y ^Y" } };
+	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
+		session = fixture_open(&(struct fixture_options){ .measured = true, .chain = 7 });
+		session->current->plan->batch = 1;
+		app_init(&app, session, 80, 16, false);
+		show("sweep");
+		sweep_fill();
+		ok(!sees("\u252c"), "the axis of the curves is below");
+		type(ways[i].keys);
+		ok(sees("\u252c"), "%s: it is seen", ways[i].keys);
+		is_int(pane_row(app_pane(&app)), 5, "the cursor stays in the table");
+		type(ways[i].back);
+		ok(sees("1 f32") && app_pane(&app)->top == 0, "%s: back at the top", ways[i].back);
+		end();
+	}
+	begin_at(&(struct fixture_options){ .measured = true, .chain = 7 }, 80, 24);
+	session->current->plan->batch = 1;
+	show("sweep");
+	sweep_fill();
+	ok(sees("1 f32") && sees("32 f32") && sees("latency over the batch") && sees("\u252c"),
+		"at 80x24 all of it is seen at once");
+	end();
+}
+
 static void test_prompt(void)
 {
 	begin(&(struct fixture_options){ .measured = true });
@@ -1763,3 +1793,4 @@ int main(void)
 	return done_testing();
 }
 	test_marked();
+	test_sweep_scrolls();

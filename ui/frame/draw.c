@@ -523,8 +523,8 @@ static void draw_body(struct app *app, struct area body)
 	struct area list = canvas_part(body, 0, 0, width, body.height);
 	int heading = p->view->heading ? 1 : 0;
 	int foot = p->view->foot ? p->view->foot(app, p->state, list.height) : 0;
-	int marks = pane_marks(app, p);
 	app->frame->page = list.height - heading - foot;
+	int marks = pane_marks(app, p);
 	pane_sync(app, p, width);
 	if (foot)
 		p->view->draw_foot(app, p->state,

@@ -273,6 +273,8 @@ void pane_sync(struct app *app, struct pane *p, int width);
 void pane_reorder(struct app *app, struct pane *p);
 int pane_row(const struct pane *p); /* view row under the cursor, or -1 */
 void pane_move(struct app *app, struct pane *p, int to);
+/* Moves the cursor; where only continuation rows follow, these scroll. */
+void pane_step(struct app *app, struct pane *p, int by);
 void pane_scroll(struct app *app, struct pane *p, int by);
 void pane_select_row(struct app *app, struct pane *p, int row);
 /* Calls the view's `selected` for the row under the cursor, which may set app->layer. */

@@ -68,11 +68,14 @@ static void pane_keep_visible(struct app *app, struct pane *p)
 		return;
 	}
 	p->cursor = p->cursor > last ? last : p->cursor < 0 ? 0 : p->cursor;
-	if (p->cursor < p->top)
-		p->top = p->cursor;
 	int end = p->cursor; /* its continuation rows are made visible too */
 	while (end < last && end - p->cursor < page - 1 && pane_passes(app, p, end + 1))
 		end++;
+	int most = end;
+	while (most < last && p->top > p->cursor && pane_passes(app, p, most + 1))
+		most++;
+	if (p->cursor < p->top && most < last) /* else rows after the last that it can be on are read */
+		p->top = p->cursor;
 	if (end >= p->top + page)
 		p->top = end - page + 1;
 	if (p->top > 0 && p->top + page > p->shown_count)
@@ -250,17 +253,17 @@ void pane_select_row(struct app *app, struct pane *p, int row)
 	pane_keep_visible(app, p);
 }
 
-void pane_sync(struct app *app, struct pane *p, int width)
-{
-	int rows = p->view->rows ? p->view->rows(app, p->state, width) : 0;
 int pane_marks(const struct app *app, const struct pane *p)
 {
 	return app->picked_count && p->view->subject ? 1 : 0;
 }
 
+void pane_sync(struct app *app, struct pane *p, int width)
+{
+	width -= pane_marks(app, p);
+	int rows = p->view->rows ? p->view->rows(app, p->state, width) : 0;
 	bool same = rows == p->row_count && p->seen_generation == app->generation && p->seen_width == width;
 	p->row_count = rows;
-	width -= pane_marks(app, p);
 	p->seen_generation = app->generation;
 	p->seen_width = width;
 	if (same)
@@ -302,12 +305,34 @@ void pane_find_show(struct app *app, struct pane *p, int at, bool open)
 	pane_keep_visible(app, p);
 }
 
+/* top: after the step, if the cursor stays. */
+static void step_to(struct app *app, struct pane *p, int by, int top)
+{
+	int before = p->cursor;
+	if (by > 0 || p->top <= before)
+		pane_move(app, p, before + by);
+	if (p->cursor == before) {
+		p->top = top < 0 ? 0 : top;
+		pane_keep_visible(app, p);
+	}
+}
+
+void pane_step(struct app *app, struct pane *p, int by)
+{
+	if (p->view->text)
+		pane_move(app, p, p->top + by);
+	else
+		step_to(app, p, by, p->top + by);
+}
+
 void pane_scroll(struct app *app, struct pane *p, int by)
 {
-	p->top += by;
-	if (p->top < 0)
-		p->top = 0;
-	pane_move(app, p, p->view->text ? p->top : p->cursor + by);
+	int top = p->top + by;
+	p->top = top < 0 ? 0 : top;
+	if (p->view->text)
+		pane_move(app, p, p->top);
+	else
+		step_to(app, p, by, top);
 }
 
 /* Returns the number of cells that match the text, ignoring the case of ASCII letters. */

@@ -229,6 +229,19 @@ static void scroll_to(struct app *app, struct pane *p, int top, int page)
 	p->top = top;
 	pane_move(app, p, p->view->text || p->cursor < top ? top : p->cursor >= top + page ? top + page - 1 :
 		p->cursor);
+	while (p->top > top && p->cursor > top) { /* its continuation rows have no room */
+		p->top = top;
+		pane_move(app, p, p->cursor - 1);
+	}
+}
+
+/* To the row that was counted, else to an end, with all its continuation rows. */
+static void go_to(struct app *app, struct pane *p, bool last)
+{
+	jump_remember(app);
+	pane_move(app, p, app->count ? app->count - 1 : last ? p->shown_count : 0);
+	if (!app->count)
+		pane_step(app, p, last ? p->shown_count : -p->shown_count);
 }
 
 /* Returns whether the request moved the cursor. */
@@ -237,18 +250,17 @@ static bool request_move(struct app *app, enum request r)
 	struct pane *p = app_pane(app);
 	int page = app->frame->page > 1 ? app->frame->page : 1, half = page > 1 ? page / 2 : 1;
 	int shown = p->shown_count - p->top < page ? p->shown_count - p->top : page;
-	int n = app->count ? app->count : 1, to = app->count - 1;
+	int n = app->count ? app->count : 1;
 	bool text = p->view->text;
-	int now = text ? p->top : p->cursor, last = text ? p->shown_count : p->shown_count - 1;
 	switch (r) {
-	case REQUEST_DOWN: pane_move(app, p, now + n); break;
-	case REQUEST_UP: pane_move(app, p, now - n); break;
+	case REQUEST_DOWN: pane_step(app, p, n); break;
+	case REQUEST_UP: pane_step(app, p, -n); break;
 	case REQUEST_PAGE_DOWN: pane_scroll(app, p, n * page); break;
 	case REQUEST_PAGE_UP: pane_scroll(app, p, -n * page); break;
 	case REQUEST_HALF_DOWN: pane_scroll(app, p, n * half); break;
 	case REQUEST_HALF_UP: pane_scroll(app, p, -n * half); break;
-	case REQUEST_FIRST: jump_remember(app); pane_move(app, p, app->count ? to : 0); break;
-	case REQUEST_LAST: jump_remember(app); pane_move(app, p, app->count ? to : last); break;
+	case REQUEST_FIRST:
+	case REQUEST_LAST: go_to(app, p, r == REQUEST_LAST); break;
 	case REQUEST_TOP: pane_move(app, p, p->top); break;
 	case REQUEST_MIDDLE: pane_move(app, p, text ? p->top : p->top + (shown - 1) / 2); break;
 	case REQUEST_BOTTOM: pane_move(app, p, text ? p->top : p->top + shown - 1); break;

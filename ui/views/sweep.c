@@ -24,13 +24,15 @@ struct sweep_line {
 
 struct sweep {
 	struct sweep_line *lines;
-	struct canvas curves; /* below the lines: CURVE_ROWS rows */
+	struct canvas curves; /* below the lines */
 	int count, width;
+	int height, rows; /* of the area; of the curves, as far as the area has room */
 	bool filled; /* a line was, since the last drawing */
 };
 
 #define BAR_LEAST 6
-#define CURVE_ROWS 14  /* with a blank one above, a title, and two of the axis */
+#define CURVE_ROWS_LEAST 8
+#define CURVE_ROWS 14  /* at most; with a blank one above, a title, and two of the axis */
 #define CURVE_LEAST 60 /* columns of the screen */
 #define CURVE_LEFT 10
 #define BAR_MOST 60
@@ -116,6 +118,13 @@ static void line_fill(struct app *app, struct sweep_line *l)
 
 static bool has_curves(const struct sweep *s, int width);
 
+/* Rows of the curves below the heading, the lines and the foot. */
+static int curve_rows(const struct sweep *s)
+{
+	int left = s->height - s->count - 2;
+	return left < CURVE_ROWS_LEAST ? CURVE_ROWS_LEAST : left > CURVE_ROWS ? CURVE_ROWS : left;
+}
+
 /* A point is computed between keys (sweep_work); a single frame has all at once. */
 static int sweep_rows(struct app *app, void *state, int width)
 {
@@ -130,7 +139,8 @@ static int sweep_rows(struct app *app, void *state, int width)
 		if (s->lines[i].generation != app->generation)
 			line_fill(app, &s->lines[i]);
 	best_mark(s);
-	return s->count + (has_curves(s, width) ? CURVE_ROWS : 0);
+	s->rows = has_curves(s, width) ? curve_rows(s) : 0;
+	return s->count + s->rows;
 }
 
 #define FILL_SHARE 10 /* a known line is computed again after 10 times its duration */
@@ -208,9 +218,10 @@ static double most_of(const struct sweep *s, bool latency)
 
 static int sweep_foot(struct app *app, void *state, int height)
 {
-	const struct sweep *s = state;
+	struct sweep *s = state;
 	bool best = false;
 	(void)app;
+	s->height = height;
 	for (int i = 0; i < s->count; i++)
 		best |= s->lines[i].total.point.best;
 	return best && height > s->count + 2;
@@ -267,7 +278,9 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 	int bars = (line.width - BARS_AT - 2) / 2;
 	if (!is_known(l)) {
 		const char *gap = l->total.unmeasured
-			? arena_printf(a, "%d unmeasured: %s", l->total.unmeasured, key_named("measure"))
+			? arena_printf(a, "%d unmeasured%s%s", l->total.unmeasured,
+				session_queue(app->session) ? ": " : "",
+				session_queue(app->session) ? key_named("measure") : "")
 			: arena_printf(a, "%d without a cost", l->total.without);
 		canvas_fit(line, LIMIT_AT, 0, line.width - LIMIT_AT, STYLE_WARN, gap);
 		return;
@@ -356,19 +369,19 @@ static void curve_draw(struct app *app, const struct sweep *s, struct area a, bo
 
 static void curves_draw(struct app *app, struct sweep *s, struct area line)
 {
-	canvas_resize(&s->curves, line.width, CURVE_ROWS);
+	canvas_resize(&s->curves, line.width, s->rows);
 	canvas_clear(&s->curves);
 	s->curves.ascii = line.canvas->ascii;
 	struct area all = canvas_area(&s->curves);
 	int half = line.width / 2;
-	curve_draw(app, s, canvas_part(all, 0, 1, half, CURVE_ROWS - 1), true);
-	curve_draw(app, s, canvas_part(all, half, 1, line.width - half, CURVE_ROWS - 1), false);
+	curve_draw(app, s, canvas_part(all, 0, 1, half, s->rows - 1), true);
+	curve_draw(app, s, canvas_part(all, half, 1, line.width - half, s->rows - 1), false);
 }
 
 /* above: the row on the line above, to draw the canvas once. */
 static void curves_draw_row(struct app *app, struct sweep *s, int row, int above, struct area line)
 {
-	if (above < s->count || s->curves.width != line.width)
+	if (above < s->count || s->curves.width != line.width || s->curves.height != s->rows)
 		curves_draw(app, s, line);
 	const struct cell *cells = &s->curves.cells[(row - s->count) * s->curves.width];
 	for (int x = 0; x < s->curves.width; x++)
