@@ -1073,6 +1073,39 @@ static void test_form_batch(void)
 	end();
 }
 
+/* An error stands at the field that it is about, not at the first whose name occurs in it. */
+static void test_form_error(void)
+{
+	static struct dim_binding dims[] = { { TEXT("seq"), 8 }, { TEXT("past_seq"), 16 },
+		{ TEXT("total_seq"), 24 }, { TEXT("past_seq + 1"), 17 }, { TEXT("conv"), 5 } };
+	static const enum plan_dim_source sources[5] = { PLAN_DIM_BINDING, PLAN_DIM_BINDING, PLAN_DIM_BINDING,
+		PLAN_DIM_BINDING, PLAN_DIM_BINDING };
+	static const struct {
+		const char *says, *field;
+	} cases[] = { { "dimension past_seq: 7 is out of range 0..100", "past_seq " },
+		{ "dimension past_seq + 1: 3 is out of range 0..100", "past_seq + 1" },
+		{ "dimension seq: 9 is out of range 0..100", "seq" },
+		{ "with conv=4, past_seq=7, seq=9, total_seq=30: layer conv: 7 and 9 do not broadcast", "total_seq" },
+		{ "layer seq/past_seq/conv: at batch 3, axis 0", "batch" },
+		{ "layer x: this model cannot run at conv 4", "conv" } };
+	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
+		begin(&(struct fixture_options){ .measured = true });
+		struct plan *p = session->current->plan;
+		p->bindings = dims;
+		p->binding_sources = (enum plan_dim_source *)sources;
+		p->binding_count = 5;
+		fixture_refusal = cases[i].says;
+		type("d g");
+		type("Up Up ^U 3 Down Down ^U 9 Down ^U 7 Down ^U 3 0 Down ^U 3 Down ^U 4 Enter");
+		char shown[40];
+		snprintf(shown, sizeof(shown), "> %s", cases[i].field);
+		ok(sees(shown) && sees("* changed"), "%s: %s", shown, cases[i].says);
+		fixture_refusal = NULL;
+		type("Esc");
+		end();
+	}
+}
+
 static void test_short_names(void)
 {
 	static const char *const cases[][3] = {
@@ -1773,6 +1806,7 @@ int main(void)
 	test_form_batch();
 	test_keep();
 	test_models();
+	test_form_error();
 	test_questions();
 	test_sweep();
 	test_reason_first();

@@ -17,6 +17,7 @@
 struct fixture_calls fixture_calls;
 const struct queue_status *fixture_status;
 int fixture_answer;
+const char *fixture_refusal;
 int fixture_agent;
 
 struct queue {
@@ -804,6 +805,8 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct dim_binding *dims, int count,
 	struct error *err)
 {
+	if (fixture_refusal)
+		return error_set(err, "%s", fixture_refusal);
 	if (count && session_bind(s, dims, count, err))
 		return -1;
 	return session_select(s, batch, dtype, err);

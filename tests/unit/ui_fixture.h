@@ -48,6 +48,8 @@ struct fixture_calls {
 extern struct fixture_calls fixture_calls;
 /* What the next session_choose_step says of what is awaited: 1, 0 (the usual), -1 with "says no hello". */
 extern int fixture_answer;
+/* What session_set says; NULL: it accepts. */
+extern const char *fixture_refusal;
 /* What the next session_agent_step returns; AGENT_FAILED: with "boom"; AGENT_ENDED: an execution of 2 ms. */
 extern int fixture_agent;
 /* Problems that the points of the sweep still lack, once it was asked for. */

@@ -5,6 +5,7 @@
 
 #include "ui/frame/frame.h"
 
+#include <ctype.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -222,22 +223,76 @@ static bool field_keep(struct app *app)
 	return true;
 }
 
-/* Moves to the changed field that an error names, else to the first changed one, which is then added. */
+/* ---- the field that an error is about */
+
+static bool is_letter(char c)
+{
+	return isalnum((unsigned char)c) || c == '_' || (unsigned char)c >= 0x80;
+}
+
+/* True if the text begins with the words, and no word goes on behind them. */
+static bool begins(const char *text, const char *words)
+{
+	size_t n = strlen(words);
+	return strncmp(text, words, n) == 0 && !(n && is_letter(words[n - 1]) && is_letter(text[n]));
+}
+
+enum { CLAIM_NONE, CLAIM_NAME, CLAIM_VALUE, CLAIM_SUM };
+
+/* How clearly the text is about a field, and blanks its name there: names that are part of it are not meant.
+ * Names are cut as in errors of plans (bound_context). */
+static int claim_of(char *text, const struct prompt *q, const struct form_field *f)
+{
+	int claim = CLAIM_NONE;
+	int64_t sum, value;
+	char name[48];
+	snprintf(name, sizeof(name), "%.40s%s", f->shown, strlen(f->shown) > 40 ? "..." : "");
+	for (char *at = text; name[0] && *at; at++) {
+		const char *end = at + strlen(name);
+		if ((at > text && is_letter(at[-1]) && is_letter(*at)) || !begins(at, name))
+			continue;
+		bool valued = (*end == '=' || *end == ' ') && f->text[0] && begins(end + 1, f->text);
+		claim = valued ? CLAIM_VALUE : claim ? claim : CLAIM_NAME;
+		memset(at, ' ', strlen(name));
+	}
+	bool wrong = claim == CLAIM_VALUE && f->kind == FORM_DIM && !is_past(f->name) &&
+		sum_of(q, f->name, false, &sum) && field_value(f, false, &value) && value != sum;
+	return wrong ? CLAIM_SUM : claim;
+}
+
+/* The changed field that an error is about, longer names first; -1: it names none. */
+static int field_of(const struct prompt *q, const struct error *err)
+{
+	struct error said = *err;
+	size_t n = 0;
+	int best = CLAIM_NONE, named = -1;
+	for (int i = 0; i < q->field_count; i++)
+		n = strlen(q->fields[i].shown) > n ? strlen(q->fields[i].shown) : n;
+	for (; n > 0; n--)
+		for (int i = 0; i < q->field_count; i++) {
+			const struct form_field *f = &q->fields[i];
+			int claim = strlen(f->shown) == n ? claim_of(said.text, q, f) : CLAIM_NONE;
+			bool better = claim > best || (claim == best && claim && i < named);
+			if (!field_changed(f) || !better)
+				continue;
+			best = claim;
+			named = i;
+		}
+	return named;
+}
+
+/* Moves to the changed field that an error is about, else to the first changed one, which is then added. */
 static void say_error(struct app *app, const struct error *err)
 {
 	struct prompt *q = &app->frame->prompt;
-	int first = -1, named = -1;
-	for (int i = q->field_count; i-- > 0;)
-		if (field_changed(&q->fields[i])) {
-			first = i;
-			if (strstr(err->text, q->fields[i].shown))
-				named = i;
-		}
-	if (named < 0 && first >= 0)
+	int first = 0, named = field_of(q, err);
+	while (first < q->field_count && !field_changed(&q->fields[first]))
+		first++;
+	if (named < 0 && first < q->field_count)
 		app_note(app, true, "%s %s: %s", q->fields[first].shown, q->fields[first].text, err->text);
 	else
 		app_note(app, true, "%s", err->text);
-	field_show(q, named >= 0 ? named : first >= 0 ? first : q->field);
+	field_show(q, named >= 0 ? named : first < q->field_count ? first : q->field);
 }
 
 static void form_apply(struct app *app)
