@@ -297,8 +297,8 @@ int config_take(struct config *c, const char *key, const char *value, struct err
 	const struct option *o = option_find(text_of(key));
 	if (!o) {
 		const char *nearest = option_nearest(text_of(key));
-		return error_set(err, "unknown option %s%s%s", key, nearest ? "; did you mean " : "",
-			nearest ? nearest : "");
+		return error_set(err, "unknown option %s%s%s%s", key, nearest ? "; did you mean " : "",
+			nearest ? nearest : "", nearest ? "?" : "");
 	}
 	return o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
 		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)

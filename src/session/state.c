@@ -35,7 +35,7 @@ static const struct state_row rows[STATE_COUNT] = {
 	[STATE_PART] = { "part", "", "",
 		"only a part of its cost is known: a branch or a number of runs is not" },
 	[STATE_BEGUN] = { "begun", "", "",
-		"some of its algorithms are measured, none for this scenario: b measures the rest" },
+		"some of its algorithms are measured, none of those that this scenario allows" },
 	[STATE_MISSING] = { "-", "missing", "", "not measured" },
 	[STATE_UNKNOWN] = { "?", "", "", "no problem is defined for it, so it cannot be measured" },
 	[STATE_PLANNING] = { "planning", "", "asked", "the library is being asked for its algorithms" },

@@ -207,7 +207,51 @@ static void test_bind_all(void)
 		{ "timeline.zoom-inn", "F11", 9 } };
 	ok(keys_bind(&bad[0], 1, &err) && strstr(err.text, "already means \"zoom out"),
 		"two meanings in one view: %s", err.text);
-	ok(keys_bind(&bad[2], 1, &err) && strstr(err.text, "did you mean timeline.zoom-in"), "%s", err.text);
+	ok(keys_bind(&bad[2], 1, &err) && strstr(err.text, "did you mean timeline.zoom-in?"), "%s", err.text);
+}
+
+/* Texts of help name other keys as they are bound. */
+static void test_spelt(void)
+{
+	static const struct config_word list[] = { { "measure", "F8", 3 }, { "timeline.zoom-in", "i", 4 },
+		{ "down", "Down", 5 }, { "gains", "%a", 6 }, { "fusion", "F7", 7 } };
+	static const char *const says[][3] = { { "pick", "b then measures only", "F8 then measures only" },
+		{ "timeline.zoom-in", "3+: eight", "3i: eight" }, { "down", "5j: five", "5Down: five" },
+		{ "graph", "j goes to a consumer, k to", "Down goes to a consumer, k to" },
+		{ "gains", "$f by what fusion", "%F7 by what fusion" } };
+	struct error err = ERROR_NONE;
+	for (size_t i = 0; i < 5; i++)
+		ok(strstr(keys_named(says[i][0])->text, says[i][1]) != NULL, "%s", says[i][1]);
+	is_int(keys_bind(list, 5, &err), 0, "other keys %s", err.text);
+	for (size_t i = 0; i < 5; i++)
+		ok(strstr(keys_named(says[i][0])->text, says[i][2]) != NULL, "%s", says[i][2]);
+	int count, braces = 0, cut = 0, long_ones = 0;
+	const struct key_row *rows = keys_table(&count);
+	for (int i = 0; i < count; i++)
+		braces += strpbrk(rows[i].text, "{}") != NULL;
+	is_int(braces, 0, "every name in braces is one of a key");
+	struct config_word bad = { "down", "warp", 8 };
+	keys_bind(&bad, 1, &err);
+	ok(strstr(keys_named("pick")->text, "b then measures only") != NULL, "the usual ones again");
+	rows = keys_table(&count);
+	for (int i = 0; i < count; i++) {
+		char text[600], key[32];
+		snprintf(text, sizeof(text), "%s", rows[i].text);
+		snprintf(key, sizeof(key), "%.*s", (int)strcspn(rows[i].keys, " "), rows[i].keys);
+		bad = (struct config_word){ rows[i].view ? rows[i].view->own->name : "stop", key, 9 };
+		char other[64];
+		snprintf(other, sizeof(other), "%s%s%s", rows[i].view ? rows[i].view->name : "",
+			rows[i].view ? "." : "", bad.name);
+		bad.name = other;
+		if (strlen(text) <= 40 || strcmp(other, rows[i].name) == 0)
+			continue;
+		keys_bind(&bad, 1, &err);
+		rows = keys_table(&count);
+		const char *said = strstr(err.text, "means \""), *end = strstr(err.text, " ...\"");
+		long_ones++;
+		cut += !said || !end || text[end - said - 7] != ' ';
+	}
+	ok(long_ones > 20 && !cut, "%d texts, none is cut within a word", long_ones);
 }
 
 static void test_bind(void)
@@ -248,6 +292,7 @@ int main(void)
 	test_help();
 	test_man();
 	test_bind();
+	test_spelt();
 	test_names();
 	test_bind_all();
 	return done_testing();

@@ -37,8 +37,8 @@ static const char *layer_price(struct app *app, int layer, const struct layer_co
 	if (isnan(c->ns) || c->origin == ORIGIN_MISSING)
 		return app_missing_why(app, layer);
 	if (c->origin == ORIGIN_ASSUMED)
-		return arena_printf(&app->scratch, "%s  an assumed cost: = changes it",
-			say_interval(text, c->ns, c->lo, c->hi, 0));
+		return arena_printf(&app->scratch, "%s  an assumed cost: %s changes it",
+			say_interval(text, c->ns, c->lo, c->hi, 0), key_named("set-cost"));
 	return arena_printf(&app->scratch, "%s%s", c->mistrusted ? "!" : app_is_guess(c) ? "~" : "",
 		say_interval(text, c->ns, c->lo, c->hi, c->result ? c->result->stats.n : 0));
 }

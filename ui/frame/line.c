@@ -306,7 +306,8 @@ static void unknown_name(struct app *app, struct text name)
 	if (several.n)
 		app_note(app, true, "\"%s\" begins several commands: %s", quoted(app, near.word), several.p);
 	else
-		unknown(app, "unknown command", &near, ": and Tab lists them");
+		unknown(app, "unknown command", &near,
+			arena_printf(&app->scratch, "%s and Tab lists them", key_named("command")));
 	str_free(&several);
 }
 

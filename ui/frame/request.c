@@ -398,8 +398,8 @@ void request_unknown(struct app *app, struct key_pair keys)
 		app_note(app, false, "%s%s%s", keys.second ? name : "", keys.second ? " does nothing: " : "",
 			pairs.p);
 	else
-		app_note(app, false, "%s does nothing here: ? shows the keys%s%s%s%s",
-			*name ? name : "this key", other ? "; " : "",
+		app_note(app, false, "%s does nothing here: %s shows the keys%s%s%s%s",
+			*name ? name : "this key", key_named("help"), other ? "; " : "",
 			other ? pair_name(app, (struct key_pair){ keys.first ^ 32, 0 }) : "",
 			other ? ": " : "", other ? other->text : "");
 	str_free(&pairs);

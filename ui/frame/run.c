@@ -190,7 +190,8 @@ static void paste_take(struct app *app, uint32_t key)
 	bool printable = key >= ' ' && key != KEY_CODE_BACKSPACE && key < KEY_CODE_UP;
 	if (!is_text_asked(app))
 		app_note(app, false,
-			"pasted text is not taken for keys: paste it after : or / (Esc ends it)");
+			"pasted text is not taken for keys: paste it after %s or %s (Esc ends it)",
+			key_named("command"), key_named("search"));
 	else if (printable && app->frame->tour.on)
 		key_take(app, key);
 	else if (printable && app->frame->prompt.kind == PROMPT_DIM)

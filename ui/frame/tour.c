@@ -163,17 +163,7 @@ static int box_width(const struct app *app)
 
 void tour_text(const struct tour_step *step, struct str *out)
 {
-	for (const char *p = step->text; *p; p++) {
-		char name[32];
-		size_t n = *p == '{' ? strcspn(p + 1, "}") : 0;
-		if (!n)
-			str_add(out, p, 1);
-		else {
-			snprintf(name, sizeof(name), "%.*s", (int)n, p + 1);
-			str_puts(out, key_named(name));
-			p += n + 1;
-		}
-	}
+	keys_spell(out, step->text);
 }
 
 /* The lines of the step's text. Returns their number, at most LINES_MOST. */

@@ -251,7 +251,7 @@ static void add_values(struct app *app, struct detail *d)
 	const struct place *at = &app->places[d->layer];
 	const struct plan *p = at->plan;
 	const struct plan_layer *l = at->layer;
-	detail_heading(d, "Inputs (Enter: the layer that produces it)");
+	detail_heading(d, arena_printf(&d->arena, "Inputs (%s: the layer that produces it)", key_named("open")));
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, d->layer, v) : -1;
 		/* the producer of a constant is followed only if constant layers are listed */
@@ -550,7 +550,7 @@ static int detail_row_of_layer(struct app *app, void *state, int layer)
 
 const struct view view_detail = {
 	.name = "detail",
-	.help = "everything known about one layer; Enter follows the lines that name another layer",
+	.help = "everything known about one layer; {open} follows the lines that name another layer",
 	.keys = "2",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct detail),

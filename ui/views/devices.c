@@ -265,7 +265,7 @@ enum { OWN_BESIDE };
 
 static const struct key_row devices_keys[] = {
 	{ "V", REQUEST_OWN, OWN_BESIDE, KEYS_VIEWS,
-		"mark the device (*), or remove its mark; gs compares the marked ones", .hint = "compare",
+		"mark the device (*), or remove its mark; {scenarios} compares the marked ones", .hint = "compare",
 		.name = "beside" },
 	{ 0 }
 };
@@ -285,7 +285,7 @@ static bool devices_request(struct app *app, void *state, const struct key_row *
 
 const struct view view_devices = {
 	.name = "devices",
-	.help = "runners, recorded and described devices; Enter switches: scenario and layer stay",
+	.help = "runners, recorded and described devices; {open} switches: scenario and layer stay",
 	.keys = "5 D",
 	.group = KEYS_VIEWS,
 	.own = devices_keys,

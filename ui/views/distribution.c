@@ -318,7 +318,8 @@ static void distribution_open(struct app *app, void *state)
 
 const struct view view_distribution = {
 	.name = "distribution",
-	.help = "samples of the selected layer: a box plot for each algorithm; j and k choose one",
+	.help = "samples of the selected layer: a box plot for each algorithm; {down} and {up} choose "
+		"one",
 	.keys = "gd",
 	.group = KEYS_CHARTS,
 	.own = distribution_keys,

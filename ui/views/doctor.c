@@ -143,7 +143,7 @@ static bool doctor_view_request(struct app *app, void *state, const struct key_r
 
 const struct view view_doctor = {
 	.name = "doctor",
-	.help = "what distorts measurements on this machine, and the fix; Enter refreshes",
+	.help = "what distorts measurements on this machine, and the fix; {open} refreshes",
 	.keys = "6",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct doctor_page),

@@ -475,7 +475,8 @@ static const struct key_row graph_keys[] = {
 
 const struct view view_graph = {
 	.name = "graph",
-	.help = "the layers around the selected one as boxes; j goes to a consumer, k to a producer",
+	.help = "the layers around the selected one as boxes; {down} goes to a consumer, {up} to a "
+		"producer",
 	.keys = "gn",
 	.group = KEYS_CHARTS,
 	.own = graph_keys,

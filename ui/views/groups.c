@@ -169,7 +169,8 @@ static bool show_layers(struct app *app, const struct groups *s, int row)
 
 static const struct key_row groups_keys[] = {
 	{ ".", REQUEST_OWN, 0, KEYS_VIEWS,
-		"by the next: operator type, scope, class, what limits, distribution; 4.: by the fourth",
+		"by the next: operator type, scope, class, what limits, distribution; "
+		"4{groups.next-grouping}: by the fourth",
 		.counts = true, .name = "next-grouping" },
 	{ 0 }
 };
@@ -193,7 +194,7 @@ static bool groups_request(struct app *app, void *state, const struct key_row *k
 
 const struct view view_groups = {
 	.name = "groups",
-	.help = "costs by operator type, scope, class or limit, and their distribution; Enter shows the "
+	.help = "costs by operator type, scope, class or limit, and their distribution; {open} shows the "
 		"layers of a row, the costliest first",
 	.keys = "gy",
 	.group = KEYS_VIEWS,

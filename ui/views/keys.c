@@ -14,7 +14,7 @@
 #include <string.h>
 
 static const struct key_row fixed[] = {
-	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE, "one row down; 5j: five rows (5 alone shows view 5)",
+	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE, "one row down; 5{down}: five rows (a digit alone shows a view)",
 		.counts = true, .name = "down" },
 	{ "k Up", REQUEST_UP, 0, KEYS_MOVE, "one row up", .counts = true, .name = "up" },
 	{ "PgDn ^F Space", REQUEST_PAGE_DOWN, 0, KEYS_MOVE, "one page down", .counts = true,
@@ -22,9 +22,9 @@ static const struct key_row fixed[] = {
 	{ "PgUp ^B", REQUEST_PAGE_UP, 0, KEYS_MOVE, "one page up", .counts = true, .name = "page-up" },
 	{ "^D", REQUEST_HALF_DOWN, 0, KEYS_MOVE, "half a page down", .counts = true, .name = "half-down" },
 	{ "^U", REQUEST_HALF_UP, 0, KEYS_MOVE, "half a page up", .counts = true, .name = "half-up" },
-	{ "g gg Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row; 12gg: to row 12", .counts = true,
+	{ "g gg Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row; with a number before it, to that row", .counts = true,
 		.name = "first" },
-	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row; 12G: to row 12", .counts = true,
+	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row; 12{last}: to row 12", .counts = true,
 		.name = "last" },
 	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .name = "top" },
 	{ "M", REQUEST_MIDDLE, 0, KEYS_MOVE, "to the middle of the screen", .name = "middle" },
@@ -33,7 +33,8 @@ static const struct key_row fixed[] = {
 		.counts = true, .name = "scroll-down" },
 	{ "^Y", REQUEST_SCROLL_UP, 0, KEYS_MOVE, "scroll one row up", .counts = true, .name = "scroll-up" },
 	{ "zt", REQUEST_SCROLL_TOP, 0, KEYS_MOVE,
-		"scroll so that the selected row is the first one; zz: in the middle; zb: the last",
+		"scroll so that the selected row is the first one; {scroll-middle}: in the middle; "
+		"{scroll-bottom}: the last",
 		.name = "scroll-top" },
 	{ "zz", REQUEST_SCROLL_MIDDLE, 0, KEYS_MOVE, "scroll the selected row to the middle",
 		.name = "scroll-middle" },
@@ -43,7 +44,8 @@ static const struct key_row fixed[] = {
 		.counts = true, .name = "next-layer" },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true,
 		.name = "previous-layer" },
-	{ "]c", REQUEST_JUMP, 1 + KIND_CRITICAL, KEYS_FIND, "next layer on the critical path; [c: previous",
+	{ "]c", REQUEST_JUMP, 1 + KIND_CRITICAL, KEYS_FIND, "next layer on the critical path; {previous-critical}: previous",
+		
 		.counts = true, .name = "next-critical" },
 	{ "[c", REQUEST_JUMP, -1 - KIND_CRITICAL, KEYS_FIND, "previous critical layer", .counts = true,
 		.name = "previous-critical" },
@@ -74,10 +76,10 @@ static const struct key_row fixed[] = {
 	{ "'a", REQUEST_MARK_JUMP, 0, KEYS_FIND, "to mark a, or another letter", .letter = true,
 		.name = "to-mark" },
 	{ "V", REQUEST_PICK, 0, KEYS_MEASURE,
-		"mark the layer (*), or remove its mark, and go on; 5V: five layers. b then measures only "
-		"marked layers",
+		"mark the layer (*), or remove its mark, and go on; 5{pick}: five layers. {measure} then "
+		"measures only marked layers",
 		.counts = true, .name = "pick" },
-	{ "U", REQUEST_PICK_CLEAR, 0, KEYS_MEASURE, "remove all marks of V", .name = "pick-none" },
+	{ "U", REQUEST_PICK_CLEAR, 0, KEYS_MEASURE, "remove all marks of {pick}", .name = "pick-none" },
 	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND,
 		"search as you type; Enter stays at the match, Esc goes back. Terms (cost>1ms) are below",
 		.hint = "search", .name = "search" },
@@ -92,8 +94,8 @@ static const struct key_row fixed[] = {
 	{ "S", REQUEST_SORT_BACK, 0, KEYS_FIND, "sort by the previous column", .name = "sort-back" },
 	{ "I", REQUEST_REVERSE, 0, KEYS_FIND, "reverse the order", .name = "reverse" },
 	{ "$a", REQUEST_GAINS, 0, KEYS_FIND,
-		"layers by what the what-if of key a saves on each, or that of another key: $f by what "
-		"fusion saves",
+		"layers by what the what-if of key a saves on each, or that of another key: "
+		"{gains}{fusion} by what fusion saves",
 		.letter = true, .name = "gains" },
 	{ "c", REQUEST_FOLDED, 0, KEYS_FIND,
 		"show or hide the layers that only compute constants (weights, arithmetic on shapes)",
@@ -214,6 +216,7 @@ static const char *first_of(const struct key_row *row)
 static void table_add(struct key_row row)
 {
 	row.first = first_of(&row);
+	row.unspelt = row.text;
 	const char *list = row.keys;
 	for (struct text name; name_next(&list, &name);) {
 		VEC_GROW(table.entries, table.entry_count, table.entry_capacity);
@@ -255,10 +258,27 @@ static void table_make(void)
 		add_view(i);
 }
 
+/* Texts of help name the keys that the rows have now. */
+static void table_spell(void)
+{
+	struct str text = { 0 };
+	for (int i = 0; i < table.count; i++) {
+		struct key_row *row = &table.rows[i];
+		if (!strchr(row->unspelt, '{'))
+			continue;
+		str_clear(&text);
+		keys_spell(&text, row->unspelt);
+		row->text = arena_printf(&table.arena, "%s", text.p);
+	}
+	str_free(&text);
+}
+
 const struct key_row *keys_table(int *count)
 {
-	if (!table.count)
+	if (!table.count) {
 		table_make();
+		table_spell();
+	}
 	*count = table.count;
 	return table.rows;
 }
@@ -302,6 +322,21 @@ const char *key_named(const char *name)
 	return row ? row->first : "";
 }
 
+void keys_spell(struct str *out, const char *text)
+{
+	for (; *text; text++) {
+		size_t n = *text == '{' ? strcspn(text + 1, "}") : 0;
+		char name[48];
+		if (!n || n >= sizeof(name)) {
+			str_add(out, text, 1);
+			continue;
+		}
+		snprintf(name, sizeof(name), "%.*s", (int)n, text + 1);
+		str_puts(out, key_named(name));
+		text += n + 1;
+	}
+}
+
 const struct key_row *keys_named(const char *name)
 {
 	int count;
@@ -332,9 +367,10 @@ static int entries_add(int row, const char *list, struct error *err)
 			const struct key_row *other = &table.rows[e->row];
 			if (other->view == table.rows[row].view && e->keys.first == keys.first &&
 				e->keys.second == keys.second)
-				return error_set(err, "%.*s already means \"%.40s%s\"; choose another, or "
-					"give that other keys too", (int)name.n, name.p, other->text,
-					strlen(other->text) > 40 ? " ..." : "");
+				return error_set(err, "%.*s already means \"%.*s%s\"; choose another, or "
+					"give that other keys too", (int)name.n, name.p,
+					(int)app_break(other->text, 40), other->text,
+					app_break(other->text, 40) < strlen(other->text) ? " ..." : "");
 		}
 		VEC_GROW(table.entries, table.entry_count, table.entry_capacity);
 		table.entries[table.entry_count++] = (struct key_entry){ keys, row };
@@ -356,8 +392,9 @@ static int unknown_name(const struct config_word *w, struct error *err)
 	struct word_nearest near = { .word = w->name };
 	for (int i = 0; i < table.count; i++)
 		word_try(&near, table.rows[i].name);
-	return error_set(err, "%d: keys: there is no %s; %s%s", w->line, w->name,
-		near.best ? "did you mean " : "names are in benanza(1)", near.best ? near.best : "");
+	return error_set(err, "%d: keys: there is no %s; %s%s%s", w->line, w->name,
+		near.best ? "did you mean " : "names are in benanza(1)", near.best ? near.best : "",
+		near.best ? "?" : "");
 }
 
 static int bind_all(const struct config_word *list, int count, struct error *err)
@@ -375,6 +412,7 @@ static int bind_all(const struct config_word *list, int count, struct error *err
 		table.rows[row].keys = arena_printf(&table.arena, "%s", list[i].value);
 		table.rows[row].first = first_of(&table.rows[row]);
 	}
+	table_spell();
 	return 0;
 }
 

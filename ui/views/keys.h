@@ -87,13 +87,15 @@ struct key_row {
 				  or -1; with `letter`: the letter typed; REQUEST_GAINS passed to a view:
 				  row of what_if_table */
 	enum key_group group;
-	const char *text;      /* one line of help */
+	const char *text;      /* one line of help; in the tables other keys stand in it as their names,
+				  "{measure}" */
 	const char *hint;      /* short text for the bottom line, or NULL; the first key is shown before it */
 	bool counts;           /* a number may be typed before it: 5j */
 	bool letter;           /* the second key of a pair stands for any letter */
 	const char *name;      /* in `keys:` of the configuration; that of one view's own key begins with the
 				  view's and a dot: "timeline.zoom-in" */
 	const struct view *view; /* set by keys_table: the only view that has it; NULL: all views */
+	const char *unspelt;   /* set by keys_table: the text with names, as in the tables */
 	const char *first;     /* set by keys_table: the first of `keys` that is no digit, if there is one */
 };
 
@@ -111,6 +113,8 @@ void keys_names(struct str *out);
 
 /* The row of that name, or NULL. */
 const struct key_row *keys_named(const char *name);
+/* Adds a text with keys in place of their names: "{measure} measures". */
+void keys_spell(struct str *out, const char *text);
 /* The first key of what-if number `number`: "f"; and the what-if of a key, or -1. */
 struct text keys_of_what_if(int number);
 int keys_what_if(uint32_t key);

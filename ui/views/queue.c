@@ -315,7 +315,7 @@ static const struct key_row queue_keys[] = {
 	{ "T", REQUEST_OWN, OWN_FIRST, KEYS_MEASURE,
 		"measure this one first; one that has ended, again", .hint = "first", .name = "put-first" },
 	{ "C", REQUEST_OWN, OWN_CLEAR, KEYS_MEASURE,
-		"remove all jobs that wait; the running one goes on (x stops it too)", .hint = "clear",
+		"remove all jobs that wait; the running one goes on ({stop} stops it too)", .hint = "clear",
 		.name = "clear" },
 	{ ".", REQUEST_OWN, OWN_LOG, KEYS_VIEWS, "the whole log (view messages)", .name = "log" },
 	{ 0 }

@@ -537,8 +537,8 @@ enum { OWN_FOLD_TOGGLE, OWN_FOLD_ALL, OWN_OPEN_ALL, OWN_EXECUTION };
 
 static const struct key_row reality_keys[] = {
 	{ ".", REQUEST_OWN, OWN_EXECUTION, KEYS_VIEWS,
-		"the next execution of the model, if there are several; 3.: the third newest, also for the "
-		"header and the other views", .counts = true, .name = "next-execution" },
+		"the next execution of the model, if there are several; 3{reality.next-execution}: the third "
+		"newest, also for the header and the other views", .counts = true, .name = "next-execution" },
 	{ "za", REQUEST_OWN, OWN_FOLD_TOGGLE, KEYS_VIEWS, "open or close a gap or a layer",
 		.name = "fold-toggle" },
 	{ "zM", REQUEST_OWN, OWN_FOLD_ALL, KEYS_VIEWS, "close all but the model", .name = "fold-all" },
@@ -623,7 +623,7 @@ static int reality_row_at_entry(struct app *app, void *state)
 
 const struct view view_reality = {
 	.name = "reality",
-	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; zo opens",
+	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; {fold-open} opens",
 	.keys = "ge",
 	.group = KEYS_VIEWS,
 	.own = reality_keys,

@@ -577,7 +577,8 @@ static const struct key_row roofline_keys[] = {
 
 const struct view view_roofline = {
 	.name = "roofline",
-	.help = "intensity and speed of each distinct problem below the device's peaks; j and k move by cost",
+	.help = "intensity and speed of each distinct problem below the device's peaks; {down} and {up} move "
+		"by cost",
 	.keys = "gr",
 	.group = KEYS_CHARTS,
 	.own = roofline_keys,

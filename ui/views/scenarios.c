@@ -470,7 +470,8 @@ static int scenarios_due_ms(struct app *app, void *state)
 
 const struct view view_scenarios = {
 	.name = "scenarios",
-	.help = "named scenarios and marked devices beside the present one; Enter switches, s saves",
+	.help = "named scenarios and marked devices beside the present one; {open} switches, "
+		"{scenarios.save} saves",
 	.keys = "gs",
 	.group = KEYS_VIEWS,
 	.own = scenarios_keys,

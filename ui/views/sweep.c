@@ -481,7 +481,7 @@ static bool sweep_request(struct app *app, void *state, const struct key_row *ke
 
 const struct view view_sweep = {
 	.name = "sweep",
-	.help = "latency and throughput over batch and data type (-b, -t), best batch; Enter switches",
+	.help = "latency and throughput over batch and data type (-b, -t), best batch; {open} switches",
 	.keys = "gw",
 	.group = KEYS_VIEWS,
 	.own = sweep_keys,

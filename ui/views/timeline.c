@@ -543,7 +543,8 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 }
 
 static const struct key_row timeline_keys[] = {
-	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS, "zoom in on the selected layer: twice; 3+: eight times",
+	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS, "zoom in on the selected layer: twice; 3{timeline.zoom-in}: eight "
+		"times",
 		.hint = "zoom in", .counts = true, .name = "zoom-in" },
 	{ "-", REQUEST_OWN, TIME_OUT, KEYS_CHARTS, "zoom out", .counts = true, .name = "zoom-out" },
 	{ "=", REQUEST_OWN, TIME_ALL, KEYS_CHARTS, "zoom out to all of it", .name = "zoom-all" },
@@ -560,7 +561,8 @@ static const struct key_row timeline_keys[] = {
 
 const struct view view_timeline = {
 	.name = "timeline",
-	.help = "the parallel schedule as lanes to scale, with critical path and slack; PgDn and PgUp scroll",
+	.help = "the parallel schedule as lanes to scale, with critical path and slack; {page-down} and "
+		"{page-up} scroll",
 	.keys = "gt",
 	.group = KEYS_CHARTS,
 	.own = timeline_keys,

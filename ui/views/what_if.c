@@ -274,7 +274,7 @@ static bool what_if_request(struct app *app, void *state, const struct key_row *
 
 const struct view view_what_if = {
 	.name = "what-if",
-	.help = "the toggles with what each would change, and the model's own figures; Enter flips one",
+	.help = "the toggles with what each would change, and the model's own figures; {open} flips one",
 	.keys = "3",
 	.group = KEYS_VIEWS,
 	.state_size = sizeof(struct what_if_page),
