@@ -1781,6 +1781,7 @@ int main(void)
 	test_finding();
 	test_find_count();
 	test_views();
+	test_marked();
 	test_selection();
 	test_devices();
 	test_disturbed();
@@ -1793,6 +1794,7 @@ int main(void)
 	test_pace();
 	test_sweep_view();
 	test_sweep_curves();
+	test_sweep_scrolls();
 	test_algorithms();
 	test_prompt();
 	test_assume();
@@ -1804,9 +1806,9 @@ int main(void)
 	test_reality();
 	test_dims();
 	test_form_batch();
+	test_form_error();
 	test_keep();
 	test_models();
-	test_form_error();
 	test_questions();
 	test_sweep();
 	test_reason_first();
@@ -1826,5 +1828,3 @@ int main(void)
 	test_frame();
 	return done_testing();
 }
-	test_marked();
-	test_sweep_scrolls();

@@ -156,4 +156,5 @@ const struct view view_doctor = {
 	.due_ms = doctor_view_due_ms,
 	.opens = "refresh",
 	.text = true,
+	.own_footer = true,
 };

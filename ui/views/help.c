@@ -168,4 +168,5 @@ const struct view view_help = {
 	.draw_row = help_draw_row,
 	.row_text = help_row_text,
 	.text = true,
+	.own_footer = true,
 };

@@ -108,4 +108,5 @@ const struct view view_messages = {
 	.row_text = messages_row_text,
 	.passes = messages_passes,
 	.row_at_entry = messages_row_at_entry,
+	.own_footer = true,
 };

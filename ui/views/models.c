@@ -172,4 +172,5 @@ const struct view view_models = {
 	.request = models_request,
 	.opens = "open",
 	.passing = true,
+	.own_footer = true,
 };

@@ -488,4 +488,5 @@ const struct view view_scenarios = {
 	.draw_foot = scenarios_draw_foot,
 	.due_ms = scenarios_due_ms,
 	.opens = "use it",
+	.own_footer = true,
 };

@@ -500,4 +500,5 @@ const struct view view_sweep = {
 	.due_ms = sweep_due,
 	.work = sweep_work,
 	.opens = "use it",
+	.own_footer = true,
 };
