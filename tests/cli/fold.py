@@ -124,7 +124,8 @@ def main():
                                 ("5j Enter", "cost removed by the what-if fold, into relu undoes there"),
                                 ("5j", "back removed by fold, into relu: undoes there"),
                                 ("", "add_zero Add 4x32x64 folded - - folded")):
-                screen = python_tap.printed("--frame", "100x40", "-d", "h100", "-w", "fold", "--keys", keys, path)
+                screen = python_tap.printed("--frame", "100x40", "-d", "h100", "-w", "fold", "--keys", keys,
+                                            path)
                 if shown not in " ".join(screen.split()):
                     yield f"{keys}: {shown}: {screen}"
 

@@ -142,7 +142,8 @@ static void test_marked(void)
 	begin(&(struct fixture_options){ .measured = true });
 	ok(sees("\n>\u25cf    conv1"), "the cursor");
 	type("V");
-	ok(sees("\n *\u25cf    conv1") && sees("\n> \u25cf    bn1"), "a mark, and the cursor on the next layer");
+	ok(sees("\n *\u25cf    conv1") && sees("\n> \u25cf    bn1"),
+		"a mark, and the cursor on the next layer");
 	type("k");
 	ok(sees("\n>*\u25cf    conv1"), "both");
 	ok(sees("\n  dag"), "the heading moves with the rows");
@@ -1085,7 +1086,8 @@ static void test_form_error(void)
 	} cases[] = { { "dimension past_seq: 7 is out of range 0..100", "past_seq " },
 		{ "dimension past_seq + 1: 3 is out of range 0..100", "past_seq + 1" },
 		{ "dimension seq: 9 is out of range 0..100", "seq" },
-		{ "with conv=4, past_seq=7, seq=9, total_seq=30: layer conv: 7 and 9 do not broadcast", "total_seq" },
+		{ "with conv=4, past_seq=7, seq=9, total_seq=30: layer conv: 7 and 9 do not broadcast",
+			"total_seq" },
 		{ "layer seq/past_seq/conv: at batch 3, axis 0", "batch" },
 		{ "layer x: this model cannot run at conv 4", "conv" } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {

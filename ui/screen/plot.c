@@ -118,7 +118,8 @@ static bool labels_draw(struct area a, const struct axis *x, const struct quanti
 	bool all = true;
 	for (int i = 0, free_from = 0; i < count; i++) {
 		int at = (int)lround(axis_place(x, ticks[i]) * (a.width - 1));
-		int columns = canvas_columns(axis_label(label, x, of, ticks, count, i)), from = at - columns / 2;
+		int columns = canvas_columns(axis_label(label, x, of, ticks, count, i));
+		int from = at - columns / 2;
 		from = from < 0 ? 0 : from + columns > a.width ? a.width - columns : from;
 		if (from < free_from || from < 0) {
 			all = false;
@@ -153,7 +154,8 @@ void axis_draw_left(struct area a, const struct axis *y, const struct quantity *
 	for (int i = 0; i < count; i++) {
 		int row = a.height - 1 - (int)lround(axis_place(y, ticks[i]) * (a.height - 1));
 		canvas_put(a, a.width - 1, row, STYLE_DIM, 0x2524);
-		canvas_fit_right(a, 0, row, a.width - 2, STYLE_DIM, axis_label(label, y, of, ticks, count, i));
+		canvas_fit_right(a, 0, row, a.width - 2, STYLE_DIM,
+			axis_label(label, y, of, ticks, count, i));
 	}
 }
 

@@ -23,8 +23,8 @@ double axis_place(const struct axis *x, double value);
 #define AXIS_TICKS 64
 int axis_ticks(const struct axis *x, int most, double ticks[AXIS_TICKS]);
 
-/* The label of ticks[i]: on a log axis in its own unit, on a linear one in the unit of the farthest from 0, with
- * as many digits as tell neighbours apart. buf has STR_QUANTITY bytes. Returns buf. */
+/* The label of ticks[i]: on a log axis in its own unit, on a linear one in the unit of the farthest from 0,
+ * with as many digits as tell neighbours apart. buf has STR_QUANTITY bytes. Returns buf. */
 char *axis_label(char *buf, const struct axis *x, const struct quantity *of, const double *ticks, int count,
 	int i);
 /* "1 ms" instead of "1.00 ms". Returns buf. */

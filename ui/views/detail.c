@@ -89,7 +89,8 @@ static bool add_no_cost(
 	}
 	if (c->folded) {
 		int into = analysis_folded_into(session_analysis(app->session), app_plan(app), d->layer);
-		ADD(d, STYLE_NORMAL, into, " cost     removed by the what-if fold%s%s", into < 0 ? "" : ", into ",
+		ADD(d, STYLE_NORMAL, into, " cost     removed by the what-if fold%s%s",
+			into < 0 ? "" : ", into ",
 			into < 0 ? "" : detail_clean(d, app_layer(app, into)->name));
 		detail_wrapped(d, STYLE_DIM, "          ", fold_text(app, d));
 		return true;
@@ -251,7 +252,8 @@ static void add_values(struct app *app, struct detail *d)
 	const struct place *at = &app->places[d->layer];
 	const struct plan *p = at->plan;
 	const struct plan_layer *l = at->layer;
-	detail_heading(d, arena_printf(&d->arena, "Inputs (%s: the layer that produces it)", key_named("open")));
+	detail_heading(d, arena_printf(&d->arena, "Inputs (%s: the layer that produces it)",
+		key_named("open")));
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i], producer = v >= 0 ? app_producer(app, d->layer, v) : -1;
 		/* the producer of a constant is followed only if constant layers are listed */

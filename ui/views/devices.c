@@ -265,8 +265,8 @@ enum { OWN_BESIDE };
 
 static const struct key_row devices_keys[] = {
 	{ "V", REQUEST_OWN, OWN_BESIDE, KEYS_VIEWS,
-		"mark the device (*), or remove its mark; {scenarios} compares the marked ones", .hint = "compare",
-		.name = "beside" },
+		"mark the device (*), or remove its mark; {scenarios} compares the marked ones",
+		.hint = "compare", .name = "beside" },
 	{ 0 }
 };
 

@@ -228,7 +228,8 @@ static void draw_rows(struct app *app, struct distribution *d, const struct samp
 				style);
 	}
 	if (axis_rows && chart.width > 0)
-		axis_draw_below(canvas_part(chart, 0, shown * high, chart.width, 2), &axis, &quantity_duration);
+		axis_draw_below(canvas_part(chart, 0, shown * high, chart.width, 2), &axis,
+			&quantity_duration);
 }
 
 static void distribution_draw(struct app *app, void *state, struct area area)

@@ -14,7 +14,8 @@
 #include <string.h>
 
 static const struct key_row fixed[] = {
-	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE, "one row down; 5{down}: five rows (a digit alone shows a view)",
+	{ "j Down", REQUEST_DOWN, 0, KEYS_MOVE,
+		"one row down; 5{down}: five rows (a digit alone shows a view)",
 		.counts = true, .name = "down" },
 	{ "k Up", REQUEST_UP, 0, KEYS_MOVE, "one row up", .counts = true, .name = "up" },
 	{ "PgDn ^F Space", REQUEST_PAGE_DOWN, 0, KEYS_MOVE, "one page down", .counts = true,
@@ -22,8 +23,8 @@ static const struct key_row fixed[] = {
 	{ "PgUp ^B", REQUEST_PAGE_UP, 0, KEYS_MOVE, "one page up", .counts = true, .name = "page-up" },
 	{ "^D", REQUEST_HALF_DOWN, 0, KEYS_MOVE, "half a page down", .counts = true, .name = "half-down" },
 	{ "^U", REQUEST_HALF_UP, 0, KEYS_MOVE, "half a page up", .counts = true, .name = "half-up" },
-	{ "g gg Home", REQUEST_FIRST, 0, KEYS_MOVE, "to the first row; with a number before it, to that row", .counts = true,
-		.name = "first" },
+	{ "g gg Home", REQUEST_FIRST, 0, KEYS_MOVE,
+		"to the first row; with a number before it, to that row", .counts = true, .name = "first" },
 	{ "G End", REQUEST_LAST, 0, KEYS_MOVE, "to the last row; 12{last}: to row 12", .counts = true,
 		.name = "last" },
 	{ "H", REQUEST_TOP, 0, KEYS_MOVE, "to the top of the screen", .name = "top" },
@@ -44,9 +45,9 @@ static const struct key_row fixed[] = {
 		.counts = true, .name = "next-layer" },
 	{ "<", REQUEST_PREVIOUS_LAYER, 0, KEYS_MOVE, "to the previous layer", .counts = true,
 		.name = "previous-layer" },
-	{ "]c", REQUEST_JUMP, 1 + KIND_CRITICAL, KEYS_FIND, "next layer on the critical path; {previous-critical}: previous",
-		
-		.counts = true, .name = "next-critical" },
+	{ "]c", REQUEST_JUMP, 1 + KIND_CRITICAL, KEYS_FIND,
+		"next layer on the critical path; {previous-critical}: previous", .counts = true,
+		.name = "next-critical" },
 	{ "[c", REQUEST_JUMP, -1 - KIND_CRITICAL, KEYS_FIND, "previous critical layer", .counts = true,
 		.name = "previous-critical" },
 	{ "]u", REQUEST_JUMP, 1 + KIND_UNMEASURED, KEYS_FIND, "next layer without a cost", .counts = true,

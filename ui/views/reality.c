@@ -623,7 +623,8 @@ static int reality_row_at_entry(struct app *app, void *state)
 
 const struct view view_reality = {
 	.name = "reality",
-	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; {fold-open} opens",
+	.help = "why a real run is slower than the bound: gaps by kind, and model > layer > kernel; "
+		"{fold-open} opens",
 	.keys = "ge",
 	.group = KEYS_VIEWS,
 	.own = reality_keys,

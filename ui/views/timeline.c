@@ -543,8 +543,8 @@ static bool timeline_request(struct app *app, void *state, const struct key_row 
 }
 
 static const struct key_row timeline_keys[] = {
-	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS, "zoom in on the selected layer: twice; 3{timeline.zoom-in}: eight "
-		"times",
+	{ "+", REQUEST_OWN, TIME_IN, KEYS_CHARTS,
+		"zoom in on the selected layer: twice; 3{timeline.zoom-in}: eight times",
 		.hint = "zoom in", .counts = true, .name = "zoom-in" },
 	{ "-", REQUEST_OWN, TIME_OUT, KEYS_CHARTS, "zoom out", .counts = true, .name = "zoom-out" },
 	{ "=", REQUEST_OWN, TIME_ALL, KEYS_CHARTS, "zoom out to all of it", .name = "zoom-all" },
