@@ -37,6 +37,41 @@ static void offered_measuring(void)
 	fixture_extra = 0;
 }
 
+/* Enter is offered where it does something. */
+static void offered_enter(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true }, 100, 30);
+	show("help");
+	ok(!sees("Enter details") && sees("q quit"), "not on a page of text");
+	show("detail");
+	ok(!sees("Enter follow"), "nor on a line that names no layer");
+	for (int i = 0; i < 60 && !sees("Enter follow"); i++)
+		type("j");
+	ok(sees("Enter follow"), "but on one that does");
+	type("\r");
+	is_str(view_name(), "detail", "which it shows");
+	show("algorithms");
+	ok(sees("Enter details"), "an algorithm");
+	type("\r");
+	is_str(view_name(), "detail", "leads to the details of the layer");
+	end();
+}
+
+/* What is most important is there on the smallest screen too. */
+static void smallest(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true }, 40, 10);
+	show("timeline");
+	ok(sees("0 ms") && sees("\u252c"), "the time axis has its labels");
+	end();
+	begin_at(&(struct fixture_options){ .queue = true, .sweep = true }, 40, 10);
+	show("sweep");
+	for (int i = 0; i < 9; i++)
+		view_sweep.work(&app, app_pane(&app)->state, 1);
+	ok(sees("unmeasured: b"), "what a sweep lacks, and the key");
+	end();
+}
+
 /* The table of scenarios: whole columns, and what has none of the selected row below. */
 static void whole_columns(void)
 {
@@ -128,6 +163,8 @@ int main(void)
 	whole_columns();
 	layer_line();
 	offered_measuring();
+	offered_enter();
+	smallest();
 	other_keys();
 	return done_testing();
 }

@@ -260,6 +260,14 @@ static void bar_draw(struct area line, int x, int columns, double value, double 
 		canvas_put(line, x + i, 0, style, 0x2588);
 }
 
+/* What is missing, on a narrow screen in place of figures. */
+static void gap_draw(struct area line, bool no_bound, const char *gap)
+{
+	int x = line.width - LIMIT_AT >= canvas_columns(gap) ? LIMIT_AT : no_bound ? BOUND_AT + 1 : RATE_AT;
+	canvas_fill(line, x, 0, line.width - x, STYLE_NORMAL, ' ');
+	canvas_fit(line, x, 0, line.width - x, STYLE_WARN, gap);
+}
+
 static void numbers_draw(struct app *app, const struct sweep *s, const struct sweep_line *l, struct area line)
 {
 	const struct sweep_point *p = &l->total.point;
@@ -282,7 +290,7 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 				session_queue(app->session) ? ": " : "",
 				session_queue(app->session) ? key_named("measure") : "")
 			: arena_printf(a, "%d without a cost", l->total.without);
-		canvas_fit(line, LIMIT_AT, 0, line.width - LIMIT_AT, STYLE_WARN, gap);
+		gap_draw(line, isnan(p->bound_ns), gap);
 		return;
 	}
 	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM,

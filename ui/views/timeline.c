@@ -365,7 +365,7 @@ struct strips {
 
 static struct strips strips_make(const struct timeline *s, int height)
 {
-	struct strips g = { .count = 1, .axis = height >= 4 ? 2 : height >= 2, .high = 3 };
+	struct strips g = { .count = 1, .axis = height >= 3 ? 2 : height >= 2, .high = 3 };
 	while (g.high > 1 && s->lane_count * g.high > height - g.axis)
 		g.high--;
 	g.lanes = (height - g.axis) / g.high;
