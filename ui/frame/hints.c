@@ -47,6 +47,8 @@ static const char *measure_hint(struct app *app, int form)
 static bool can_do(struct app *app, const struct key_row *row)
 {
 	const struct pane *p = app_pane(app);
+	if (row->request == REQUEST_OPEN && !p->view->request)
+		return false;
 	return !p->view->can || p->view->can(app, p->state, row, pane_row(p));
 }
 

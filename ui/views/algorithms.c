@@ -298,6 +298,15 @@ static int algorithms_row_of_layer(struct app *app, void *state, int layer)
 	return s->count ? 0 : -1;
 }
 
+static bool algorithms_request(struct app *app, void *state, const struct key_row *key, int row)
+{
+	(void)state;
+	if (key->request != REQUEST_OPEN || row < 0 || app->layer < 0)
+		return false;
+	app_show(app, views_details(), app->layer);
+	return true;
+}
+
 const struct view view_algorithms = {
 	.name = "algorithms",
 	.help = "the algorithms of the selected layer beside the best and the preferred one; fused and apart",
@@ -310,4 +319,5 @@ const struct view view_algorithms = {
 	.draw_row = algorithms_draw_row,
 	.row_text = algorithms_row_text,
 	.row_of_layer = algorithms_row_of_layer,
+	.request = algorithms_request,
 };

@@ -535,6 +535,12 @@ static bool detail_request(struct app *app, void *state, const struct key_row *k
 	return true;
 }
 
+static bool detail_can(const struct app *app, const void *state, const struct key_row *key, int row)
+{
+	(void)app;
+	return key->request != REQUEST_OPEN || (row >= 0 && ((const struct detail *)state)->lines[row].jump >= 0);
+}
+
 static bool detail_passes(struct app *app, void *state, int row)
 {
 	(void)app;
@@ -562,6 +568,7 @@ const struct view view_detail = {
 	.draw_row = detail_draw_row,
 	.row_text = detail_row_text,
 	.request = detail_request,
+	.can = detail_can,
 	.passes = detail_passes,
 	.opens = "follow",
 	.row_of_layer = detail_row_of_layer,
