@@ -142,9 +142,12 @@ static void other_keys(void)
 {
 	static const struct config_word words[] = { { .name = "measure", .value = "^N", .line = 1 },
 		{ .name = "search", .value = "^P", .line = 2 },
-		{ .name = "devices", .value = "gD", .line = 3 } };
+		{ .name = "devices", .value = "gD", .line = 3 }, { .name = "down", .value = "J", .line = 4 },
+		{ .name = "graph.left", .value = "^H", .line = 5 },
+		{ .name = "distribution.spread", .value = "^G", .line = 6 },
+		{ .name = "set-cost", .value = "@", .line = 7 } };
 	struct error err = ERROR_NONE;
-	ok(keys_bind(words, 3, &err) == 0, "other keys %s", err.text);
+	ok(keys_bind(words, 7, &err) == 0, "other keys %s", err.text);
 	begin_at(&(struct fixture_options){ .queue = true }, 100, 24);
 	ok(sees("^N measure missing") && sees("^P search"), "the hints at the bottom");
 	ok(sees("not measured yet: ^N measures them") && sees("(press ^N)"), "the messages above them");
@@ -152,6 +155,14 @@ static void other_keys(void)
 	begin_at(&(struct fixture_options){ .measured = true }, 100, 24);
 	type("gq");
 	ok(sees("gD chooses another device"), "the view queue");
+	show("graph");
+	ok(sees("consumers (J)") || sees("consumer (J)"), "the view graph");
+	ok(sees("beside (^H, l)"), "and its own keys");
+	show("distribution");
+	ok(sees("^G spreads the chosen one"), "the view distribution");
+	show("layers");
+	type("@2x\r");
+	ok(sees("an assumed cost: @ changes it"), "an assumed cost");
 	end();
 }
 

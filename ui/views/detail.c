@@ -538,7 +538,8 @@ static bool detail_request(struct app *app, void *state, const struct key_row *k
 static bool detail_can(const struct app *app, const void *state, const struct key_row *key, int row)
 {
 	(void)app;
-	return key->request != REQUEST_OPEN || (row >= 0 && ((const struct detail *)state)->lines[row].jump >= 0);
+	const struct detail *d = state;
+	return key->request != REQUEST_OPEN || (row >= 0 && d->lines[row].jump >= 0);
 }
 
 static bool detail_passes(struct app *app, void *state, int row)

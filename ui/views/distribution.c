@@ -136,8 +136,9 @@ static const char *counts_text(struct app *app, const struct distribution *d, co
 	if (s->without)
 		text = arena_printf(&app->scratch, "%s, %d more without samples", text, s->without);
 	return arena_printf(&app->scratch,
-		"%s; box: quartiles and median, line: to the minimum (no maximum is kept)%s", text,
-		d->own_axis ? "; - shows all" : "; + spreads the chosen one");
+		"%s; box: quartiles and median, line: to the minimum (no maximum is kept); %s %s", text,
+		key_named(d->own_axis ? "distribution.all" : "distribution.spread"),
+		d->own_axis ? "shows all" : "spreads the chosen one");
 }
 
 /* ---- the chart ---- */

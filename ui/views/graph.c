@@ -355,8 +355,9 @@ static const char *around_text(struct app *app, const struct nearby *g)
 	const struct graph_level *centre = &g->levels[CENTRE];
 	int beside = centre->count - 1 + centre->more;
 	const char *text = arena_printf(&app->scratch,
-		"%d producer%s (k), %d consumer%s (j), %d beside (h, l)", up, up == 1 ? "" : "s", down,
-		down == 1 ? "" : "s", beside);
+		"%d producer%s (%s), %d consumer%s (%s), %d beside (%s, %s)", up, up == 1 ? "" : "s",
+		key_named("up"), down, down == 1 ? "" : "s", key_named("down"), beside,
+		key_named("graph.left"), key_named("graph.right"));
 	if (g->edges_left_out)
 		text = arena_printf(&app->scratch, "%s; edges across levels not drawn: %d", text,
 			g->edges_left_out);
