@@ -603,7 +603,7 @@ static void test_sweep_scrolls(void)
 	for (size_t i = 0; i < sizeof(ways) / sizeof(*ways); i++) {
 		session = fixture_open(&(struct fixture_options){ .measured = true, .chain = 7 });
 		session->current->plan->batch = 1;
-		app_init(&app, session, 80, 16, false);
+		app_init(&app, session, 80, 14, false);
 		show("sweep");
 		sweep_fill();
 		ok(!sees("\u252c"), "the axis of the curves is below");
@@ -1089,6 +1089,7 @@ static void test_form_error(void)
 		{ "with conv=4, past_seq=7, seq=9, total_seq=30: layer conv: 7 and 9 do not broadcast",
 			"total_seq" },
 		{ "layer seq/past_seq/conv: at batch 3, axis 0", "batch" },
+		{ "layer myconv 4: past_seq is 7 here", "past_seq " },
 		{ "layer x: this model cannot run at conv 4", "conv" } };
 	for (size_t i = 0; i < sizeof(cases) / sizeof(*cases); i++) {
 		begin(&(struct fixture_options){ .measured = true });
