@@ -305,16 +305,21 @@ void pane_find_show(struct app *app, struct pane *p, int at, bool open)
 	pane_keep_visible(app, p);
 }
 
-/* top: after the step, if the cursor stays. */
-static void step_to(struct app *app, struct pane *p, int by, int top)
+static void scroll_to_row(struct app *app, struct pane *p, int top)
 {
-	int before = p->cursor;
-	if (by > 0 || p->top <= before)
-		pane_move(app, p, before + by);
-	if (p->cursor == before) {
-		p->top = top < 0 ? 0 : top;
-		pane_keep_visible(app, p);
-	}
+	p->top = top < 0 ? 0 : top;
+	pane_keep_visible(app, p);
+}
+
+/* Returns how far the cursor did not go. On the way up, rows below it that are read come first. */
+static int cursor_step(struct app *app, struct pane *p, int by)
+{
+	int before = p->cursor, below = by < 0 && p->top > before ? p->top - before : 0;
+	if (below >= -by && by < 0)
+		return by;
+	pane_move(app, p, before + by + below);
+	int left = by + below - (p->cursor - before);
+	return (left > 0) == (by > 0) ? left : 0;
 }
 
 void pane_step(struct app *app, struct pane *p, int by)
@@ -322,7 +327,7 @@ void pane_step(struct app *app, struct pane *p, int by)
 	if (p->view->text)
 		pane_move(app, p, p->top + by);
 	else
-		step_to(app, p, by, p->top + by);
+		scroll_to_row(app, p, cursor_step(app, p, by) + p->top);
 }
 
 void pane_scroll(struct app *app, struct pane *p, int by)
@@ -331,8 +336,8 @@ void pane_scroll(struct app *app, struct pane *p, int by)
 	p->top = top < 0 ? 0 : top;
 	if (p->view->text)
 		pane_move(app, p, p->top);
-	else
-		step_to(app, p, by, top);
+	else if (cursor_step(app, p, by) == by)
+		scroll_to_row(app, p, top);
 }
 
 /* Returns the number of cells that match the text, ignoring the case of ASCII letters. */
