@@ -139,7 +139,8 @@ class Terminal:
 
     def lives(self):
         """Another size makes it draw, whatever it is at."""
-        before, waits = self.heard, int(GIVEN_UP_S / WAIT_S)  # not by the clock: the machine may have been paused
+        before = self.heard
+        waits = int(GIVEN_UP_S / WAIT_S)  # not by the clock: the machine may have been paused
         self.resize((82, 25) if self.size == (81, 24) else (81, 24))
         while self.heard == before:
             if not self.hear(WAIT_S):
@@ -165,7 +166,8 @@ class Terminal:
                 where = pathlib.Path(f"/proc/{pid}/wchan").read_text()
             except OSError:
                 where = ""
-            yield f"{name}: " + (", ".join(f"{w} {status.get(w)}" for w in what) + f", in {where}" if status else "gone")
+            said = [f"{w} {status.get(w)}" for w in what] + [f"in {where}"]
+            yield f"{name}: {', '.join(said) if status else 'gone'}"
 
     def hang_up(self):
         """The terminal is gone; waits for the program's end."""
