@@ -22,20 +22,20 @@ static const char *list(const struct axis *x, int most)
 
 static void test_ticks(void)
 {
-	struct axis x = { 0.7, 240, true };
+	struct axis x = { 0.7, 240, true, 0 };
 	is_str(list(&x, 20), "1 2 5 10 20 50 100 200", "log: 1, 2 and 5");
 	is_str(list(&x, 7), "1 10 100", "powers where these are too many");
 	is_str(list(&x, 2), "1 100", "every second power");
 	is_str(list(&x, 1), "1", "one");
 	is_str(list(&x, 0), "", "none");
-	x = (struct axis){ 3, 4, true };
+	x = (struct axis){ 3, 4, true, 0 };
 	is_str(list(&x, 9), "", "a log axis without a tick");
-	x = (struct axis){ 0, 10, false };
+	x = (struct axis){ 0, 10, false, 0 };
 	is_str(list(&x, 6), "0 2 4 6 8 10", "linear");
 	is_str(list(&x, 4), "0 5 10", "with wider steps");
-	x = (struct axis){ -3, 3, false };
+	x = (struct axis){ -3, 3, false, 0 };
 	is_str(list(&x, 7), "-3 -2 -1 0 1 2 3", "below zero");
-	x = (struct axis){ 1.23e-7, 1.31e-7, false };
+	x = (struct axis){ 1.23e-7, 1.31e-7, false, 0 };
 	is_str(list(&x, 5), "1.24e-07 1.26e-07 1.28e-07 1.3e-07", "a small range");
 }
 
@@ -139,7 +139,7 @@ static void test_labels(void)
 	for (double low = 0; low < 3e9; low = low * 7.3 + 1)
 		for (double length = low * 1e-8 + 3; length < 1e10; length *= 2.9)
 			for (int k = 0; k < 3; k++) {
-				struct axis x = { low, low + length, false };
+				struct axis x = { low, low + length, false, 0 };
 				double ticks[AXIS_TICKS];
 				char before[STR_QUANTITY] = "", label[STR_QUANTITY];
 				int count = axis_ticks(&x, 8, ticks);
@@ -160,16 +160,20 @@ static void test_labels(void)
 			}
 	ok(axes > 500 && !same && !units && !wrong,
 		"%d axes: %d labels twice, %d of other units, %d of other values", axes, same, units, wrong);
-	struct axis x = { 1e6, 1e6 + 400, false };
+	struct axis x = { 1e6, 1e6 + 400, false, 0 };
 	begin(60, 2, true);
 	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
 	is_str(printed(&canvas), "+--------------+--------------+-------------+--------------+\n"
 		"1 ms       1.0001 ms      1.0002 ms     1.0003 ms  1.0004 ms\n", "a zoomed axis");
+	x = (struct axis){ 0, 4e5, false, 3e6 };
+	begin(30, 2, true);
+	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
+	ok(strstr(printed(&canvas), "0.2 ms") && strstr(printed(&canvas), "0.4 ms"), "the first of several");
 }
 
 static void test_axes(void)
 {
-	struct axis x = { 0, 1e6, false }, y = { 1e9, 1e12, true };
+	struct axis x = { 0, 1e6, false, 0 }, y = { 1e9, 1e12, true, 0 };
 	begin(40, 2, true);
 	axis_draw_below(canvas_area(&canvas), &x, &quantity_duration);
 	is_str(printed(&canvas), "+-------+-------+------+-------+-------+\n"

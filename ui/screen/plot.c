@@ -20,7 +20,7 @@ struct axis axis_of(double low, double high, bool log)
 {
 	double one = is_on(low, log) ? low : is_on(high, log) ? high : 1;
 	double other = is_on(high, log) ? high : one;
-	struct axis x = { fmin(one, other), fmax(one, other), log };
+	struct axis x = { .low = fmin(one, other), .high = fmax(one, other), .log = log };
 	double least = log ? 0 : fmax(1e-9 * fmax(fabs(x.low), fabs(x.high)), 1 / EXTREME);
 	if (log ? x.high / x.low < 1.001 : x.high - x.low <= least) {
 		double room = fabs(x.high) > least ? fabs(x.high) / 2 : 1;
@@ -98,7 +98,7 @@ char *axis_label(char *buf, const struct axis *x, const struct quantity *of, con
 {
 	if (x->log)
 		return axis_trim(str_quantity(buf, of, ticks[i]));
-	double far = fmax(fabs(ticks[0]), fabs(ticks[count - 1])), in_unit = far;
+	double far = fmax(fmax(fabs(ticks[0]), fabs(ticks[count - 1])), x->far), in_unit = far;
 	int unit = quantity_unit(of, &in_unit);
 	double one = far > 0 ? far / in_unit : of->first;
 	/* a step is at least a hundredth of the power of ten of the axis' length */

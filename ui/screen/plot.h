@@ -7,10 +7,12 @@
 #include "base/str.h"
 #include "ui/screen/canvas.h"
 
-/* Values from low to high; log: both above 0, equal factors are equally far apart. */
+/* Values from low to high; log: both above 0, equal factors are equally far apart. Labels have the unit of
+ * `far`, if that is farther from 0: one unit for several axes. */
 struct axis {
 	double low, high;
 	bool log;
+	double far;
 };
 
 /* An axis that contains both values, whatever they are: equal, in either order, unknown (NaN), immense

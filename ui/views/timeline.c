@@ -405,7 +405,8 @@ static void timeline_draw(struct app *app, void *state, struct area area)
 		struct area strip = canvas_part(above, 0, i * g.rows, area.width, g.rows);
 		draw_lanes(app, &part, canvas_part(strip, 0, 0, strip.width, g.rows - g.axis), g.high,
 			selected);
-		struct axis time = { part.left_ns, part.left_ns + span(&part), false };
+		struct axis time = { .low = part.left_ns, .high = part.left_ns + span(&part),
+			.far = s->left_ns + span(s) };
 		axis_draw_below(canvas_part(strip, 0, g.rows - g.axis, strip.width, g.axis), &time,
 			&quantity_duration);
 	}
