@@ -500,6 +500,12 @@ static bool *inputs_read(const struct plan *p)
 	return read;
 }
 
+/* True if the value has no elements, such as the cache before the first token. */
+static bool is_empty(const struct plan_value *v)
+{
+	return shape_is_known(v->shape) && shape_count(v->shape) < 1;
+}
+
 static void borders_find(struct dedup *d)
 {
 	struct plan *p = d->b->p;
@@ -513,7 +519,7 @@ static void borders_find(struct dedup *d)
 		const struct value *own = &d->b->g->values[value];
 		const struct plan_value *v = &p->values[value];
 		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->kind == VALUE_TENSOR &&
-			!v->constant;
+			!v->constant && !is_empty(v);
 		if (was_f32 && (is_input ? read[value] : v->producer >= 0))
 			p->borders[p->border_count++] =
 				(struct plan_border){ value, is_input, border_problem(d, v, is_input) };

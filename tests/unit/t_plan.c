@@ -223,6 +223,23 @@ static void test_dtype(void)
 	net_free(n);
 }
 
+/* An input without elements, such as an empty cache, needs no cast. */
+static void test_dtype_empty(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "past", DTYPE_F32, "1,0,8");
+	net_input(n, "x", DTYPE_F32, "1,4,8");
+	net_node(n, "Concat", "past,x", "present", "axis=1");
+	net_output(n, "present", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
+	if (ok(p != NULL, "an empty cache") && is_int(p->border_count, 2, "casts of x and present only"))
+		for (int i = 0; i < p->border_count; i++)
+			is_str(p->problems[p->borders[i].problem].text,
+				i ? "cast:f16,f32:1x4x8" : "cast:f32,f16:1x4x8", "with a problem");
+	plan_free(p);
+	net_free(n);
+}
+
 /* Symbols that exporters make up are a batch in front of a picture, not in front of a list alone. */
 static void test_made_up_names(void)
 {
@@ -1321,6 +1338,7 @@ int main(void)
 	test_overwrites_folded();
 	test_overwrites_shared();
 	test_dtype();
+	test_dtype_empty();
 	test_made_up_names();
 	test_given_values();
 	test_given_values_shape();
