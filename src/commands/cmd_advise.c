@@ -37,7 +37,7 @@ static int advise(struct session *s, struct options *o, struct error *err)
 		json_object_set_new(all, "would_reach", missed ? report_reach_json(&reach) : json_null());
 		report_json_line(all, stdout);
 	} else {
-		report_advice_text(s, &list, &from, stdout);
+		report_advice_text(s, &list, &from, &target, stdout);
 		if (missed)
 			report_reach_text(&reach, &target, stdout);
 	}

@@ -54,10 +54,14 @@ int report_disturbed(const struct analysis *a);
 
 /* Model, dimensions, type and device: the lines above a report. */
 void report_head_text(const struct session *s, FILE *out);
+/* A line `before` with the dimensions besides the batch and those of `but`, each with its source; nothing if
+ * there are none. */
+void report_dims_text(
+	const struct session *s, const char *before, const struct dim_binding *but, int but_count, FILE *out);
 
-/* `advise`. from: the scenario that the advice starts from. */
+/* `advise`. from: the scenario that the advice starts from; target: what --target asks for. */
 void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
-	FILE *out);
+	const struct advice_target *target, FILE *out);
 json_t *report_advice_json(
 	const struct session *s, const struct advice_list *l, const struct scenario *from);
 

@@ -13,6 +13,28 @@ static void duration(double ns, bool estimated, FILE *out)
 	fprintf(out, " %s%8s", estimated && !isnan(ns) ? "~" : " ", str_duration(text, ns));
 }
 
+/* Larger batches are tried if a throughput is asked for. */
+static void target_text(
+	const struct advice_list *l, const struct advice_target *t, int64_t batch, FILE *out)
+{
+	char text[STR_QUANTITY], rate[STR_QUANTITY];
+	bool by_rate = !isnan(t->items_per_s);
+	str_duration(text, l->target_ns);
+	if (by_rate)
+		fprintf(out, "target        %s/s, a batch in %s  ", str_count(rate, t->items_per_s),
+			text);
+	else
+		fprintf(out, "target        %s  ", text);
+	if (l->reached && !l->count)
+		fprintf(out, "reached without advice\n");
+	else if (l->reached)
+		fprintf(out, "reached by %s below\n", l->count == 1 ? "the advice" : "the advice together");
+	else
+		fprintf(out, "not reached: it takes a device %.3g times as fast, %s a smaller model\n",
+			l->least_ns / l->target_ns,
+			by_rate && batch > 0 ? "larger batches (below), or" : "or");
+}
+
 static void totals_text(const struct advice_list *l, const struct scenario *from, FILE *out)
 {
 	char text[STR_QUANTITY], words[128];
@@ -31,16 +53,6 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 		fprintf(out, "left out      parallel: the peaks that limit it are not known "
 			     "(bench --shaky)\n");
 	arena_free(&a);
-	if (isnan(l->target_ns))
-		return;
-	fprintf(out, "target        %s  ", str_duration(text, l->target_ns));
-	if (l->reached && !l->count)
-		fprintf(out, "reached without advice\n");
-	else if (l->reached)
-		fprintf(out, "reached by %s below\n", l->count == 1 ? "the advice" : "the advice together");
-	else
-		fprintf(out, "not reached: it takes a device %.3g times as fast, or a smaller model\n",
-			l->least_ns / l->target_ns);
 }
 
 static void how_text(const struct advice_list *l, FILE *out)
@@ -56,8 +68,8 @@ static void how_text(const struct advice_list *l, FILE *out)
 	}
 }
 
-void report_advice_text(
-	const struct session *s, const struct advice_list *l, const struct scenario *from, FILE *out)
+void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
+	const struct advice_target *target, FILE *out)
 {
 	report_head_text(s, out);
 	if (isnan(l->start_ns)) {
@@ -65,6 +77,8 @@ void report_advice_text(
 		return;
 	}
 	totals_text(l, from, out);
+	if (!isnan(l->target_ns))
+		target_text(l, target, session_plan(s)->batch, out);
 	if (!l->count) {
 		if (isnan(l->target_ns) || !l->reached)
 			fprintf(out, "\nno advice: %s\n", advice_none(l));
