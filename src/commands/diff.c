@@ -147,11 +147,21 @@ static void side_text(const char *which, const struct session *s, struct arena *
 	const struct device *d = session_device(s);
 	char words[SCENARIO_TEXT_SIZE], plan[64];
 	scenario_text(session_scenario(s), words, sizeof(words));
-	fprintf(out, "%s  %s  %s%s%s\n   %s, %s\n", which, text_clean(a, text_of(session_model(s)->path)),
+	fprintf(out, "%s  %s  %s%s%s\n", which, text_clean(a, text_of(session_model(s)->path)),
 		session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype),
-		*words ? "  what-ifs: " : "", words,
-		d->model ? text_clean(a, text_of(d->model)) : "no device",
+		*words ? "  what-ifs: " : "", words);
+	report_dims_text(s, "   dimensions: ", NULL, 0, out);
+	fprintf(out, "   %s, %s\n", d->model ? text_clean(a, text_of(d->model)) : "no device",
 		d->stack ? text_clean(a, text_of(d->stack)) : "");
+}
+
+/* The cost of a layer on one side. */
+static const char *cost_text(const struct session *s, int layer, double ns, struct arena *a)
+{
+	char text[STR_QUANTITY];
+	if (layer < 0)
+		return "none";
+	return arena_printf(a, "%s%s", is_estimated(s, layer) ? "~" : "", str_duration(text, ns));
 }
 
 static void layers_text(const struct diff *d, struct arena *a, FILE *out)
@@ -160,15 +170,17 @@ static void layers_text(const struct diff *d, struct arena *a, FILE *out)
 	fprintf(out, "        A         B       diff   share  verdict  layer\n");
 	for (; shown < d->count && shown < LAYERS_SHOWN; shown++) {
 		const struct diff_layer *l = &d->layers[shown];
-		char one[STR_QUANTITY], two[STR_QUANTITY], share[32] = "-";
+		const char *guess = l->estimated && !isnan(l->diff_ns) ? "~" : "";
+		char share[32] = "-";
 		if (l->verdict == DIFF_SAME)
 			break;
 		if (!isnan(l->diff_ns) && d->a_ns > 0)
 			snprintf(share, sizeof(share), "%s%+.1f%%", l->estimated ? "~" :
 				analysis_share_mark(session_analysis(d->a)), 100 * l->diff_ns / d->a_ns);
-		fprintf(out, "%9s %9s %s%9s %7s  %-7s  %s\n", l->a < 0 ? "none" : str_duration(one, l->a_ns),
-			l->b < 0 ? "none" : str_duration(two, l->b_ns), l->estimated ? "~" : " ",
-			signed_text(a, l->diff_ns), share, diff_verdict_name(l->verdict),
+		fprintf(out, "%9s %9s %10s %7s  %-7s  %s\n", cost_text(d->a, l->a, l->a_ns, a),
+			cost_text(d->b, l->b, l->b_ns, a),
+			arena_printf(a, "%s%s", guess, signed_text(a, l->diff_ns)), share,
+			diff_verdict_name(l->verdict),
 			text_cut(a, text_clean(a, layer_of(d, l)->name), width, true));
 	}
 	int more = 0, same = 0;
@@ -216,6 +228,7 @@ static json_t *side_json(const struct session *s, double ns, double lo, double h
 		report_json_names(scenario_text(session_scenario(s), words, sizeof(words))), "ns",
 		json_number_or_null(ns), "interval_ns", report_json_interval(lo, hi), "complete",
 		session_analysis(s)->complete, "estimated", session_analysis(s)->estimated);
+	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

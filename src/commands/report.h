@@ -7,6 +7,7 @@
 
 #include <stdio.h>
 
+struct advice_target;
 struct options;
 
 /* Dimensions in use, { "sequence": 64 }, and the source of each value, { "sequence": "remembered" }. */

@@ -148,9 +148,10 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 	char words[SCENARIO_TEXT_SIZE];
 	int width = report_width(out);
 	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
-	fprintf(out, "%s  %s\n%s, %s\n\n", text_clean(&a, text_of(session_model(s)->path)),
-		scenario_text(session_scenario(s), words, sizeof(words)),
-		d->model ? d->model : "no device",
+	fprintf(out, "%s  %s\n", text_clean(&a, text_of(session_model(s)->path)),
+		scenario_text(session_scenario(s), words, sizeof(words)));
+	report_dims_text(s, "dimensions: ", r->rows[0].dims, r->rows[0].dim_count, out);
+	fprintf(out, "%s, %s\n\n", d->model ? d->model : "no device",
 		d->stack ? d->stack : "");
 	head_print(r, &sheet, &a, out);
 	for (int i = 0; i < r->count; i++) {

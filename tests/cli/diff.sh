@@ -40,6 +40,17 @@ json "d['verdict'] == 'faster'" "of the same layer"
 try 0 "a value without effect in both" "$BENANZA" diff -d h100 --value x=1 "$tiny" --with '-t f32'
 [ "$(grep -c 'value x has no effect' "$work/err")" -eq 1 ]
 ok $? "a note of both sides is printed once"
+try 0 "a device beside a measured one" bz diff "$tiny" --with '-d h100'
+grep -Eq '^ +[0-9.]+ [mun]s +~[0-9.]+ [mun]s +~[-+][0-9.]+ [mun]s +~' out &&
+    ! grep -Eq '^ +~[0-9.]+ [mun]s +~' out
+ok $? "the side with estimates is marked, and the difference"
+bert=$top/data/models/bert_base.onnx
+try 0 "another sequence length" "$BENANZA" diff -d h100 "$bert" --with '--dim sequence=64'
+[ "$(grep -c '^   dimensions: ' out)" -eq 2 ] && grep -q '^   dimensions: sequence 128 (sidecar)$' out &&
+    grep -q '^   dimensions: sequence 64 (option)$' out
+ok $? "each side says its dimensions"
+try 0 "as JSON" "$BENANZA" diff -d h100 --json "$bert" --with '--dim sequence=64'
+json "[d[s]['scenario']['dims']['sequence'] for s in 'ab'] == [128, 64]" "and there"
 try 2 "an empty --with" bz diff "$tiny" --with ' '
 says err "--with: is empty"
 try 2 "a threshold that is no percentage" bz diff "$tiny" --threshold x

@@ -67,6 +67,10 @@ json "[p['scenario']['dims'] for p in d] ==
     [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)] and
     d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
 
+gpt2=$top/data/models/gpt2_small.onnx
+"$BENANZA" sweep -d h100 --db none.db --over 'past_sequence=127,511;total_sequence=128,512' "$gpt2" >out 2>err
+grep -q '^dimensions: sequence 1 (sidecar)$' out
+ok $? "the dimensions that stay are said, and their source"
 "$BENANZA" sweep -d h100 --db none.db --over 'sequence=64,128,256' "$bert" >out 2>err
 [ $? -eq 0 ] && ! grep -q 'no best batch' out && [ "$(grep -c '^ *1 f32' out)" -eq 3 ] &&
     [ "$(sed -n '/^batch/,/^$/p' out | grep -c '^ *1 f32')" -eq 3 ]
