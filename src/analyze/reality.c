@@ -38,6 +38,12 @@ const char *reality_label(const struct reality *y, enum gap_kind k)
 	return k == GAP_ALGORITHM && estimate ? "above the estimate" : gap_label(k);
 }
 
+bool reality_gap_estimated(const struct reality *y, enum gap_kind k)
+{
+	bool of_bound = k != GAP_REORDER && k != GAP_PAD && k != GAP_COPY && k != GAP_OTHER;
+	return fabs(y->gaps[k].estimated_ns) > 0 || (y->bound_estimated && of_bound);
+}
+
 const char *faster_doubt_text(enum faster_doubt d)
 {
 	static const char *const texts[DOUBT_COUNT] = { [DOUBT_NONE] = "",

@@ -42,6 +42,8 @@ struct reality;
 /* Returns the label in this comparison, which depends on the gap's sign and on estimates: "fused more than
  * bound", "casts of the bound", "above the estimate". */
 const char *reality_label(const struct reality *y, enum gap_kind k);
+/* True if the gap contains estimates or proxies of the bound. */
+bool reality_gap_estimated(const struct reality *y, enum gap_kind k);
 const char *gap_text(enum gap_kind k);  /* one line */
 
 struct gap {

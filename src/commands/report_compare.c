@@ -219,12 +219,6 @@ static void bar_text(double from, double to, double most, bool ascii, FILE *out)
 	fputc('\n', out);
 }
 
-/* Returns true if the gap contains costs of the bound, which may be estimates. */
-static bool of_bound(enum gap_kind k)
-{
-	return k != GAP_REORDER && k != GAP_PAD && k != GAP_COPY && k != GAP_OTHER;
-}
-
 static void waterfall_text(struct arena *a, const struct reality *y, bool ascii, FILE *out)
 {
 	const char *least = y->bound_complete ? "" : "at least ";
@@ -241,7 +235,7 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 		const struct gap *g = &y->gaps[k];
 		if (isnan(g->ns) || fabs(g->ns) < SHARE_SHOWN * y->measured_ns)
 			continue;
-		bool estimated = y->bound_estimated && of_bound((enum gap_kind)k);
+		bool estimated = reality_gap_estimated(y, (enum gap_kind)k);
 		fprintf(out, "%-23s %10s %7s  ", reality_label(y, (enum gap_kind)k),
 			arena_printf(a, "%s%s", estimated ? "~" : "", change(a, g->ns)),
 			arena_printf(a, "%s%.1f%%", estimated ? "~" : "", 100 * g->ns / y->measured_ns));

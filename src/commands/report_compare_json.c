@@ -36,7 +36,7 @@ static json_t *gaps_json(const struct reality *y)
 			json_pack("{s:s, s:o, s:o, s:o, s:i, s:b}", "kind", gap_name((enum gap_kind)k), "ns",
 				json_number_or_null(g->ns), "interval_ns", report_json_interval(g->lo, g->hi),
 				"layers", ints_json(g->layers, g->layer_count), "rows", g->rows,
-				"estimated", g->estimated_ns != 0));
+				"estimated", reality_gap_estimated(y, (enum gap_kind)k)));
 	}
 	return list;
 }

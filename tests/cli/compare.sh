@@ -122,6 +122,8 @@ ok $? "the trace has both lines"
 
 try 0 "a described device" "$BENANZA" compare "$models/tiny.onnx" profile.json -d a100 --db none.db --json
 json "d[0]['estimated'] and d[0]['contradicted'] == []" "its costs are estimates, which nothing contradicts"
+json "{g['kind'] for g in d[0]['gaps'] if not g['estimated']} <= {'reorder', 'pad', 'copy', 'other'}" \
+    "and so are the gaps to them"
 says out "CPUExecutionProvider against a GPU"
 json "d[0]['benanza_ratio'] is None" "the CPU beside a GPU"
 try 1 "without results" "$BENANZA" compare "$models/tiny.onnx" profile.json -c config.yaml --db none.db -d lex

@@ -357,7 +357,7 @@ static void draw_gap(struct app *app, struct reality_view *s, int row, struct ar
 	int x = NAME_AT + NAME_COLUMNS + 1;
 	sign_draw(s, row, line, 1);
 	canvas_fit(line, NAME_AT, 0, NAME_COLUMNS, STYLE_NORMAL, reality_label(s->reality, l->at));
-	bool guess = fabs(g->estimated_ns) > 0;
+	bool guess = reality_gap_estimated(s->reality, l->at);
 	canvas_fit_right(line, x, 0, COLUMN, style, number(app, guess, true, g->ns));
 	canvas_fit_right(line, x + COLUMN + 1, 0, 7, STYLE_NORMAL, share(app, s, guess, g->ns));
 	x += COLUMN + 10;
