@@ -226,7 +226,8 @@ static void what_ifs(const struct session *s, FILE *out)
 		fputs("<td class=\"l\">", out);
 		html_text(out, e->available ? e->row->text : e->row->absent);
 		if (e->available && e->unmeasured_problems)
-			fprintf(out, "; %d problems must be measured first", e->unmeasured_problems);
+			fprintf(out, "; %d problem%s must be measured first", e->unmeasured_problems,
+				e->unmeasured_problems == 1 ? "" : "s");
 		if (e->noisy_problems && !e->unmeasured_problems)
 			fprintf(out, "; %d noisy", e->noisy_problems);
 		fputs("</td></tr>\n", out);
@@ -342,7 +343,8 @@ static void methods(const struct session *s, FILE *out)
 	      "<dt>not measured, unsupported</dt><dd>The cost is unknown and not in the total, which is then "
 	      "\"at least\".</dd>\n"
 	      "<dt>bound by</dt><dd>The peak that limits the layer, and the share of it that the layer "
-	      "reaches.</dd>\n", out);
+	      "reaches. ?: above the measured peak: the measurement is noisy, or that peak is too low. "
+	      "overhead: the share of the cost that the layer takes without any work.</dd>\n", out);
 	if (session_analysis(s)->scenario.layouts == LAYOUTS_FREE)
 		fputs("<dt>not included</dt><dd>Conversions between the layouts of neighbouring layers.</dd>"
 		      "\n", out);

@@ -166,6 +166,8 @@ def reports(tap, home, model, what):
     told = done.returncode == (not bound["complete"])
     tap.result(f"{what}: the exit status tells gaps", [] if told else [done.stderr])
     tap.result(f"{what}: the page stands alone and has every layer", wrong_page(page_of(done.stdout), bound))
+    tap.result("the page says what its marks mean",
+               [] if "?: above the measured peak" in done.stdout else [done.stdout[-900:]])
     graph = home.run("report", "-q", "-d", "cpu", "--dot", model).stdout
     tap.result(f"{what}: the graph", wrong_graph(graph, bound))
 
