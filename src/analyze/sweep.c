@@ -87,8 +87,10 @@ void sweep_best(struct sweep_point *points, int count)
 		if (best == i - 1 && factor > 1 && pow(gain, 1 / log2(factor)) > 1 + SWEEP_LEAST_GAIN)
 			best = i;
 	}
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		points[i].best = compared > 1 && i == best;
+		points[i].growing = points[i].best && i == count - 1;
+	}
 }
 
 /* Length of an algorithm's name without what follows the first colon: instruction set, threads. */

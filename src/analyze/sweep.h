@@ -23,6 +23,7 @@ struct sweep_point {
 	double by_share;         /* that share of the cost whose limit is known, 0 to 1 */
 	double flops_per_s;
 	bool best;               /* set by sweep_best */
+	bool growing;            /* the same: the best one is the largest one, so that larger may be better */
 };
 
 /* A point without any result. */

@@ -141,7 +141,7 @@ static int series_add(struct sweep *w, int at, enum dtype dtype, struct error *e
 		points[i] = w->report.rows[begin + i].point;
 	sweep_best(points, count);
 	for (int i = 0; i < count; i++)
-		w->report.rows[begin + i].point.best = points[i].best;
+		w->report.rows[begin + i].point = points[i];
 	return 0;
 }
 

@@ -119,9 +119,10 @@ static void row_print(
 /* What the marks and the columns mean. */
 static void legend_print(const struct report_sweep *r, const struct sheet *s, FILE *out)
 {
-	bool best = false, estimated = false;
+	bool best = false, growing = false, estimated = false;
 	for (int i = 0; i < r->count; i++) {
 		best |= r->rows[i].point.best;
+		growing |= r->rows[i].point.growing;
 		estimated |= r->rows[i].point.estimated;
 	}
 	fputc('\n', out);
@@ -129,7 +130,9 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 		fprintf(out,
 			"*  the best batch: up to here each doubling gained more than %.0f%% throughput\n",
 			100 * SWEEP_LEAST_GAIN);
-	else if (s->series_rows > 1 && s->batch)
+	if (growing)
+		fprintf(out, "   where that is the largest one here, larger batches (-b) may be better\n");
+	if (!best && s->series_rows > 1 && s->batch)
 		fprintf(out, "no best batch: fewer than two batches are complete\n");
 	if (estimated)
 		fprintf(out, "~  contains estimates\n");

@@ -67,6 +67,12 @@ json "[p['scenario']['dims'] for p in d] ==
     [{'past_sequence': n, 'total_sequence': n + 1} for n in (127, 511)] and
     d[0]['bound_ns'] < d[1]['bound_ns']" "two dimensions change together; a longer cache takes longer"
 
+for batches in 1,2 1,2,4,8,16,32,64,128; do
+    "$BENANZA" sweep -d h100 --db none.db -b $batches "$top/data/models/resnet50.onnx" >$batches 2>err
+done
+grep -q 'larger batches (-b) may be better' 1,2 &&
+    ! grep -q 'larger batches (-b) may be better' 1,2,4,8,16,32,64,128
+ok $? "the largest batch is the best: said; a smaller one is: not"
 gpt2=$top/data/models/gpt2_small.onnx
 "$BENANZA" sweep -d h100 --db none.db --over 'past_sequence=127,511;total_sequence=128,512' "$gpt2" >out 2>err
 grep -q '^dimensions: sequence 1 (sidecar)$' out

@@ -438,6 +438,9 @@ static void test_target(void)
 	type("T 1us Enter");
 	advised();
 	ok(sees("Target 1.00 us: not reached"), "one that is not");
+	type("T 1000000/s Enter");
+	advised();
+	ok(sees("Target 1.00 M/s (a batch in "), "a throughput is said as it was typed");
 	type("T all Enter");
 	advised();
 	ok(!sees("Target"), "all: none");
@@ -563,6 +566,11 @@ static void test_sweep_view(void)
 	type("j j Enter");
 	is_int(fixture_calls.batch, 4, "Enter takes the batch");
 	is_int((int)session->current->batch, 4, "at once");
+	end();
+	begin(&(struct fixture_options){ 0 });
+	app_show(&app, &view_sweep, -1);
+	sweep_fill();
+	ok(sees(" unmeasured") && !sees("unmeasured: b"), "no key where nothing can be measured");
 	end();
 	begin(&(struct fixture_options){ .queue = true });
 	session->current->plan->batch = 1;

@@ -23,6 +23,7 @@ static int best_of(int count, const int64_t *batch, const double *items_per_s)
 			best = i;
 			marked++;
 		}
+	ok(best < 0 || points[best].growing == (best == count - 1), "growing: the best one is the largest");
 	return marked > 1 ? -2 : best;
 }
 

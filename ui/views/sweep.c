@@ -96,8 +96,11 @@ static void best_mark(struct sweep *s)
 			points[n++].complete &= !s->lines[end].total.why && s->lines[end].generation;
 		}
 		sweep_best(points, n);
-		for (int k = 0; k < n; k++)
-			s->lines[i + k].total.point.best = points[k].best;
+		for (int k = 0; k < n; k++) {
+			struct sweep_point *to = &s->lines[i + k].total.point;
+			to->best = points[k].best;
+			to->growing = points[k].growing;
+		}
 	}
 }
 
@@ -229,9 +232,13 @@ static int sweep_foot(struct app *app, void *state, int height)
 
 static void sweep_draw_foot(struct app *app, void *state, struct area a)
 {
-	(void)state;
+	const struct sweep *s = state;
+	bool growing = false;
+	for (int i = 0; i < s->count; i++)
+		growing |= s->lines[i].total.point.growing;
 	canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM, arena_printf(&app->scratch,
-		"* the best batch: the last doubling that gains more than %.0f%%", 100 * SWEEP_LEAST_GAIN));
+		"* the best batch: the last doubling that gains more than %.0f%%%s", 100 * SWEEP_LEAST_GAIN,
+		growing ? "; larger may gain" : ""));
 }
 
 static void sweep_heading(struct app *app, void *state, struct area line)
