@@ -26,6 +26,7 @@ struct advice_page {
 	struct advice_line *lines;
 	int count, capacity, width;
 	bool known;            /* the list was found, if not for this state: is_old */
+	struct advice_target target; /* of the newest search */
 	const struct plan *plan; /* of the list */
 	uint64_t generation;   /* of the app when the newest search began */
 	int64_t begun_ms;      /* when that was; 0: there was none */
@@ -89,10 +90,12 @@ static struct advice_target target_of(const struct app *app)
 static void add_target(struct advice_page *p)
 {
 	const struct advice_list *l = &p->list;
-	char low[STR_QUANTITY], to[STR_QUANTITY];
-	const char *mark = l->estimated ? "~" : "";
+	char low[STR_QUANTITY], time[STR_QUANTITY], rate[STR_QUANTITY];
+	const char *mark = l->estimated ? "~" : "", *to = str_duration(time, l->target_ns);
 	str_duration(low, l->least_ns);
-	str_duration(to, l->target_ns);
+	if (!isnan(p->target.items_per_s))
+		to = arena_printf(&p->arena, "%s/s (a batch in %s)", str_count(rate, p->target.items_per_s),
+			to);
 	if (isnan(l->target_ns) || isnan(l->start_ns))
 		return;
 	add(p, -1, 0, STYLE_NORMAL, "");
@@ -177,7 +180,8 @@ static int advice_rows(struct app *app, void *state, int width)
 	}
 	bool any = true;
 	if (is_due(app, p)) {
-		any = session_advice_begin(app->session, target_of(app).ns);
+		p->target = target_of(app);
+		any = session_advice_begin(app->session, p->target.ns);
 		p->generation = app->generation;
 		p->begun_ms = clock_ms();
 	}
