@@ -279,7 +279,7 @@ void advice_moves(struct adviser *d, double bound_ns)
 	if (!d->start.parallel && has_peaks(d)) {
 		struct move *m = move_add(d, ADVICE_PARALLEL);
 		m->parallel = true;
-		m->shown.title = "run independent layers at the same time";
+		m->shown.title = "run independent layers at once (at most)";
 	}
 	add_rewrites(d);
 	if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc) {

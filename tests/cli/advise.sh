@@ -24,6 +24,9 @@ json "d['least_ns'] == a[-1]['bound_ns'] and d['complete'] and d['reached'] is N
 json "[x['kind'] for x in a if x['kind'] != 'fusion'] == ['parallel'] and a[-1]['kind'] == 'parallel'" \
     "one algorithm each: only fusions, and layers at the same time after them"
 json "all('Conv' in x['title'] and x['layers'] for x in a[:-1])" "each with its layers"
+[ "$(python3 -c "import json; print(json.loads(open('out').readline())['advice'][-1]['title'])")" = \
+    "run independent layers at once (at most)" ]
+ok $? "a limit by the peaks, not a measurement: said"
 least=$(python3 -c "import json; print(json.loads(open('out').readline())['least_ns'])")
 bz bound "$models/tiny.onnx" --json -w fusion,parallel >out 2>err
 python3 -c "

@@ -24,7 +24,7 @@ after() {
     2) echo "[ga] Algorithms" ;;
     3) echo "layers by what fusion saves" ;;
     4) echo "FUSION" ;;
-    5) echo "run independent layers at the same time" ;;
+    5) echo "run independent layers at once (at most)" ;;
     6) echo "[gr] Roofline" ;;
     7) echo "PARALLEL" ;;
     8) echo "[gt] Timeline" ;;
