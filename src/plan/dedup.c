@@ -483,21 +483,24 @@ static int border_problem(struct dedup *d, const struct plan_value *v, bool is_i
 	return problem_add(d, &cast, is_input ? 0 : v->producer, true, &err);
 }
 
-/* For each value: true if a layer, or a body of it, reads it at run time, so that an input must be cast.
- * One pass over all inputs and captures: O(layers + edges). */
-static bool *inputs_read(const struct plan *p)
+/* For each value: the layers that read it, or whose bodies do; an input that some read must be cast.
+ * `computed`: only layers whose result is not known before run time, as a shape is. One pass over all inputs
+ * and captures: O(layers + edges). */
+static int *readers_of(const struct plan *p, bool computed)
 {
-	bool *read = base_calloc((size_t)p->value_count, sizeof(*read));
+	int *readers = base_calloc((size_t)p->value_count, sizeof(*readers));
 	for (int i = 0; i < p->layer_count; i++) {
 		const struct plan_layer *l = &p->layers[i];
+		if (computed && l->output_count && l->outputs[0] >= 0 && p->values[l->outputs[0]].constant)
+			continue;
 		for (int j = 0; j < l->input_count; j++) {
 			if (l->inputs[j] >= 0)
-				read[l->inputs[j]] = true;
+				readers[l->inputs[j]]++;
 		}
 		for (int j = 0; j < l->capture_count; j++)
-			read[l->captures[j]] = true;
+			readers[l->captures[j]]++;
 	}
-	return read;
+	return readers;
 }
 
 /* True if the value has no elements, such as the cache before the first token. */
@@ -506,12 +509,51 @@ static bool is_empty(const struct plan_value *v)
 	return shape_is_known(v->shape) && shape_count(v->shape) < 1;
 }
 
+/* True if the shapes are equal, but for at most one axis along which b may be longer. */
+static bool is_grown(struct shape a, struct shape b)
+{
+	int longer = 0;
+	if (!shape_is_known(a) || !shape_is_known(b) || a.rank != b.rank || !a.rank)
+		return false;
+	for (int i = 0; i < a.rank; i++) {
+		if (a.dims[i].value > b.dims[i].value)
+			return false;
+		longer += a.dims[i].value < b.dims[i].value;
+	}
+	return longer <= 1;
+}
+
+/* Marks the inputs and outputs that are one state: a layer extends a cache by a Concat, or returns a state
+ * that it was given beside its result, and nothing else reads the old one. The caller hands it back as it is,
+ * so it needs no cast. */
+static bool *states_find(const struct dedup *d)
+{
+	const struct plan *p = d->b->p;
+	bool *state = base_calloc((size_t)p->value_count, sizeof(*state));
+	int *readers = readers_of(p, true);
+	for (int i = 0; i < d->b->g->output_count; i++) {
+		int out = d->b->g->outputs[i];
+		const struct plan_layer *l =
+			p->values[out].producer >= 0 ? &p->layers[p->values[out].producer] : NULL;
+		bool beside = l && (plan_layer_is(l, "Concat") || l->outputs[0] != out);
+		for (int k = 0; beside && !state[out] && k < l->input_count; k++) {
+			int in = l->inputs[k];
+			bool own = in >= 0 && p->values[in].is_input && readers[in] == 1;
+			if (own && !state[in] && is_grown(p->values[in].shape, p->values[out].shape))
+				state[in] = state[out] = true;
+		}
+	}
+	free(readers);
+	return state;
+}
+
 static void borders_find(struct dedup *d)
 {
 	struct plan *p = d->b->p;
 	if (p->dtype == DTYPE_F32)
 		return;
-	bool *read = inputs_read(p);
+	int *readers = readers_of(p, false);
+	bool *state = states_find(d);
 	p->borders = ARENA_ARRAY(&p->arena, struct plan_border, d->b->g->input_count + d->b->g->output_count);
 	for (int i = 0; i < d->b->g->input_count + d->b->g->output_count; i++) {
 		bool is_input = i < d->b->g->input_count;
@@ -519,12 +561,13 @@ static void borders_find(struct dedup *d)
 		const struct value *own = &d->b->g->values[value];
 		const struct plan_value *v = &p->values[value];
 		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->kind == VALUE_TENSOR &&
-			!v->constant && !is_empty(v);
-		if (was_f32 && (is_input ? read[value] : v->producer >= 0))
+			!v->constant && !is_empty(v) && !state[value];
+		if (was_f32 && (is_input ? readers[value] > 0 : v->producer >= 0))
 			p->borders[p->border_count++] =
 				(struct plan_border){ value, is_input, border_problem(d, v, is_input) };
 	}
-	free(read);
+	free(readers);
+	free(state);
 }
 
 /* ---- operators that are not in the table: one warning per operator */

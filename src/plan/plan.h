@@ -95,7 +95,8 @@ struct plan_problem {
 				  model's */
 };
 
-/* A cast at a model input or output, which keep their ONNX types. */
+/* A cast at a model input or output, which keep their ONNX types: not those without elements, and not a state
+ * that the model is given and returns (a cache of keys and values), which its caller keeps as it is. */
 struct plan_border {
 	int value;             /* plan value */
 	bool is_input;

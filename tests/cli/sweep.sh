@@ -74,6 +74,9 @@ grep -q 'larger batches (-b) may be better' 1,2 &&
     ! grep -q 'larger batches (-b) may be better' 1,2,4,8,16,32,64,128
 ok $? "the largest batch is the best: said; a smaller one is: not"
 gpt2=$top/data/models/gpt2_small.onnx
+"$BENANZA" sweep -d h100 --db none.db -t f32,f16 --json \
+    --over 'past_sequence=32767;total_sequence=32768' "$gpt2" >out 2>err
+json "d[1]['bound_ns'] < 0.6 * d[0]['bound_ns']" "a long cache in half the bytes takes about half the time"
 "$BENANZA" sweep -d h100 --db none.db --over 'past_sequence=127,511;total_sequence=128,512' "$gpt2" >out 2>err
 grep -q '^dimensions: sequence 1 (sidecar)$' out
 ok $? "the dimensions that stay are said, and their source"

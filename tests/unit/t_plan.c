@@ -223,21 +223,60 @@ static void test_dtype(void)
 	net_free(n);
 }
 
-/* An input without elements, such as an empty cache, needs no cast. */
-static void test_dtype_empty(void)
+/* Casts of a model in f16, as text. */
+static const char *borders_of(struct net *n, char *to, size_t size)
 {
-	struct net *n = net_begin(17);
-	net_input(n, "past", DTYPE_F32, "1,0,8");
-	net_input(n, "x", DTYPE_F32, "1,4,8");
-	net_node(n, "Concat", "past,x", "present", "axis=1");
-	net_output(n, "present", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
-	if (ok(p != NULL, "an empty cache") && is_int(p->border_count, 2, "casts of x and present only"))
-		for (int i = 0; i < p->border_count; i++)
-			is_str(p->problems[p->borders[i].problem].text,
-				i ? "cast:f16,f32:1x4x8" : "cast:f32,f16:1x4x8", "with a problem");
+	size_t at = 0;
+	to[0] = '\0';
+	for (int i = 0; p && i < p->border_count; i++)
+		at += (size_t)snprintf(to + at, size - at, "%s%s", i ? " " : "",
+			p->borders[i].problem < 0 ? "?" : p->problems[p->borders[i].problem].text);
 	plan_free(p);
 	net_free(n);
+	return to;
+}
+
+/* An input without elements needs no cast, and a state that the model is given and returns neither. */
+static void test_dtype_without_casts(void)
+{
+	char text[256];
+	struct net *n = net_begin(17);
+	net_input(n, "none", DTYPE_F32, "1,0,8");
+	net_input(n, "x", DTYPE_F32, "1,4,8");
+	net_node(n, "Concat", "none,x", "all", "axis=1");
+	net_node(n, "Relu", "all", "y", NULL);
+	net_output(n, "y", NULL);
+	is_str(borders_of(n, text, sizeof(text)), "cast:f32,f16:1x4x8 cast:f16,f32:1x4x8", "an empty input");
+
+	for (int read = 0; read < 2; read++) {
+		n = net_begin(17);
+		net_input(n, "past", DTYPE_F32, "1,2,7,8");
+		net_input(n, "x", DTYPE_F32, "1,2,1,8");
+		net_node(n, "Relu", "x", "key", NULL);
+		net_node(n, "Concat", "past,key", "present", "axis=2");
+		net_node(n, "Relu", "present", "y", NULL);
+		net_output(n, "y", NULL);
+		net_output(n, "present", NULL);
+		if (read)
+			net_node(n, "Relu", "past", "other", NULL);
+		is_str(borders_of(n, text, sizeof(text)), read
+				? "cast:f32,f16:1x2x7x8 cast:f32,f16:1x2x1x8 cast:f16,f32:1x2x8x8 "
+				  "cast:f16,f32:1x2x8x8"
+				: "cast:f32,f16:1x2x1x8 cast:f16,f32:1x2x8x8",
+			read ? "something else reads the input" : "a cache that is extended and returned");
+	}
+
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "5,1,8");
+	net_input(n, "h", DTYPE_F32, "1,1,16");
+	net_weight(n, "w", "1,48,8");
+	net_weight(n, "r", "1,48,16");
+	net_node(n, "GRU", "x,w,r,,,h", "y,last", "hidden_size=16");
+	net_output(n, "y", NULL);
+	net_output(n, "last", NULL);
+	is_str(borders_of(n, text, sizeof(text)), "cast:f32,f16:5x1x8 cast:f16,f32:5x1x1x16",
+		"the state of a recurrent layer");
 }
 
 /* Symbols that exporters make up are a batch in front of a picture, not in front of a list alone. */
@@ -1338,7 +1377,7 @@ int main(void)
 	test_overwrites_folded();
 	test_overwrites_shared();
 	test_dtype();
-	test_dtype_empty();
+	test_dtype_without_casts();
 	test_made_up_names();
 	test_given_values();
 	test_given_values_shape();
