@@ -18,9 +18,10 @@ static void unknown(
 	struct limit *l, const char *what, const char *unit, bool described, const struct peaks *k)
 {
 	snprintf(l->why, sizeof(l->why), "%s%s peak %s", what, unit,
-		described          ? "unknown" :
-		peaks_have_gaps(k) ? "unmeasured: run benanza bench --shaky MODEL on a quiet machine" :
-				     "unmeasured: run benanza bench MODEL");
+		described                      ? "unknown" :
+		k->noisy || peaks_have_gaps(k) ? "unmeasured: run benanza bench --shaky MODEL on a quiet "
+						 "machine" :
+						 "unmeasured: run benanza bench MODEL");
 }
 
 static void by_compute(struct limit *l, const struct roof_parts *r, double ns)

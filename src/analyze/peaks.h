@@ -26,6 +26,7 @@ struct peaks {
 						    unknown */
 	double matrix_flops[DTYPE_COUNT];        /* FLOP/s on matrix units (tf32: f32 operands rounded to it);
 						    NaN unknown */
+	bool noisy;                              /* noisy measurements were left out */
 	/* of a described GPU, for estimates (analyze/calibration.h) */
 	int sm;                                  /* compute capability, 90 for 9.0; 0: not a described GPU */
 	double clock_share, bandwidth_share;     /* of its peaks, what the GPU holds under its power limit;

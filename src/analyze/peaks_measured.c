@@ -268,8 +268,10 @@ static void take_all(struct peaks *k, const struct caches *c, const struct probl
 	const struct result *const *standing = results_of(r, text, &count),
 		*const *old = results_replaced(r, text, &old_count);
 	bool in_full = false;
-	for (int i = 0; i < count; i++)
+	for (int i = 0; i < count; i++) {
 		in_full |= is_in_full(standing[i]);
+		k->noisy |= standing[i]->stats.stop == STOP_DISTURBED;
+	}
 	for (int i = 0; i < old_count; i++)
 		in_full |= is_in_full(old[i]) && still_counts(old[i], standing, count);
 	for (int i = 0; i < count && in_full; i++)

@@ -126,6 +126,13 @@ static void gaps(void)
 	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
 	ok(l.by == LIMIT_UNKNOWN && strstr(l.why, "memory peak"),
 		"nor does a compute peak alone prove anything");
+	k = peaks_unknown();
+	l = measured(RELU, 16e3, &k, MATRIX_NO, "");
+	is_str(l.why, "memory peak unmeasured: run benanza bench MODEL", "nothing is measured");
+	k.noisy = true;
+	l = measured(RELU, 16e3, &k, MATRIX_NO, "");
+	is_str(l.why, "memory peak unmeasured: run benanza bench --shaky MODEL on a quiet machine",
+		"all of it was noisy");
 	k = known();
 	k.flops[DTYPE_F32] = NAN;
 	l = measured(MATMUL, 400e3, &k, MATRIX_NO, "");
