@@ -22,6 +22,7 @@ struct sweep_point {
 	enum limit_by by;        /* what limits the largest share of the cost; LIMIT_UNKNOWN without peaks */
 	double by_share;         /* that share of the cost whose limit is known, 0 to 1 */
 	double flops_per_s;
+	double noisy_share;      /* of the known cost: measured while other work disturbed the machine */
 	bool best;               /* set by sweep_best */
 	bool growing;            /* the same: the best one is the largest one, so that larger may be better */
 };
@@ -29,8 +30,11 @@ struct sweep_point {
 /* A point without any result. */
 #define SWEEP_POINT_UNKNOWN                                                                       \
 	((struct sweep_point){ .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .items_per_s = NAN,   \
-		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN })
+		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN,    \
+		.noisy_share = NAN })
 
+/* Whether so much of it is noisy that the best batch may be another one. */
+bool sweep_is_noisy(const struct sweep_point *p);
 /* What stands before its bound: ">=" (results are missing), "~" (an estimate), "". */
 const char *sweep_mark(const struct sweep_point *p);
 const char *sweep_rate_mark(const struct sweep_point *p); /* before its items per second: "<=", "~", "" */

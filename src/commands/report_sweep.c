@@ -120,9 +120,11 @@ static void row_print(
 static void legend_print(const struct report_sweep *r, const struct sheet *s, FILE *out)
 {
 	bool best = false, growing = false, estimated = false;
+	int noisy = 0;
 	for (int i = 0; i < r->count; i++) {
 		best |= r->rows[i].point.best;
 		growing |= r->rows[i].point.growing;
+		noisy += sweep_is_noisy(&r->rows[i].point);
 		estimated |= r->rows[i].point.estimated;
 	}
 	fputc('\n', out);
@@ -134,6 +136,11 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 		fprintf(out, "   where that is the largest one here, larger batches (-b) may be better\n");
 	if (!best && s->series_rows > 1 && s->batch)
 		fprintf(out, "no best batch: fewer than two batches are complete\n");
+	if (noisy)
+		fprintf(out,
+			"noisy: %d of %d were measured while other work disturbed the machine: "
+			"bench --shaky\n",
+			noisy, r->count);
 	if (estimated)
 		fprintf(out, "~  contains estimates\n");
 	if (s->unmeasured_rows)
@@ -204,7 +211,7 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 			dims, row->dims[i].name.p, row->dims[i].name.n, json_integer(row->dims[i].value));
 	json_t *o = json_pack(
 		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
-		"s:b, s:b, s:b, s:b}",
+		"s:b, s:b, s:b, s:b, s:o}",
 		"device", session_device(s)->name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(row->dtype), "dims",
 		dims, "what_if", report_json_names(scenario_text(session_scenario(s), words, sizeof(words))),
@@ -216,7 +223,7 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		json_number_or_null(p->by ? p->by_share : NAN), "crossovers",
 		row->crossovers < 0 ? json_null() : json_integer(row->crossovers), "unmeasured",
 		row->unmeasured, "complete", p->complete, "estimated", p->estimated, "best", p->best,
-		"memory_at_least", p->memory_at_least);
+		"memory_at_least", p->memory_at_least, "noisy_share", json_number_or_null(p->noisy_share));
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

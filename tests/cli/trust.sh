@@ -68,6 +68,18 @@ try 0 "bound" bz bound "$tiny" -d lex --db all.db
 line "low: 100% noisy (bench --shaky); between 517 us and 861 us"
 try 0 "... as JSON" bz bound "$tiny" -d lex --db all.db --json
 json "t['shares']['noisy'] == 1 and abs(t['uncertainty'] - 0.3) < 1e-3 and t['next'] == 'bench --shaky'" "low"
+try 0 "a sweep of quiet results" bz sweep "$tiny" -d lex --db t.db
+! grep -q noisy out; ok $? "says nothing of noise"
+for db in some all; do
+    try 0 "a sweep of noisy results" bz sweep "$tiny" -d lex --db $db.db
+    says out "noisy: 1 of 1 were measured while other work disturbed the machine: bench --shaky"
+    try 0 "... as JSON" bz sweep "$tiny" -d lex --db $db.db --json
+    python3 -c "
+import json
+share = json.loads(open('out').readline())['noisy_share']
+assert share == 1 if '$db' == 'all' else 0.05 < share < 0.2, share"
+    ok $? "the share of $db"
+done
 
 # what the library refuses
 try 1 "bench" bz bench -q "$tiny" -d dull --db t.db

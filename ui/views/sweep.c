@@ -233,12 +233,14 @@ static int sweep_foot(struct app *app, void *state, int height)
 static void sweep_draw_foot(struct app *app, void *state, struct area a)
 {
 	const struct sweep *s = state;
-	bool growing = false;
-	for (int i = 0; i < s->count; i++)
+	bool growing = false, noisy = false;
+	for (int i = 0; i < s->count; i++) {
 		growing |= s->lines[i].total.point.growing;
+		noisy |= sweep_is_noisy(&s->lines[i].total.point);
+	}
 	canvas_fit(a, 1, 0, a.width - 1, STYLE_DIM, arena_printf(&app->scratch,
 		"* the best batch: the last doubling that gains more than %.0f%%%s", 100 * SWEEP_LEAST_GAIN,
-		growing ? "; larger may gain" : ""));
+		noisy ? "; noisy" : growing ? "; larger may gain" : ""));
 }
 
 static void sweep_heading(struct app *app, void *state, struct area line)
