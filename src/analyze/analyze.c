@@ -199,9 +199,10 @@ static void fill_interval(struct analysis *out, const struct study *st, const st
 
 static bool is_little(const struct study *st, int problem)
 {
-	const struct problem *p = st->plan->problems[problem].problem;
 	if (!st->little[problem]) {
-		bool little = problem_bytes(p) <= LITTLE_BYTES && problem_flops(p) <= LITTLE_FLOPS;
+		struct problem p;
+		problem_restore(st->plan->problems[problem].problem, &p);
+		bool little = problem_bytes(&p) <= LITTLE_BYTES && problem_flops(&p) <= LITTLE_FLOPS;
 		st->little[problem] = little ? 1 : -1;
 	}
 	return st->little[problem] > 0;

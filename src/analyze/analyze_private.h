@@ -136,7 +136,7 @@ struct study {
 				   are filled */
 	bool *wanted;           /* per distinct problem: used in this layout */
 	struct roof *roofs;     /* per distinct problem: cache of the last roofline of a result */
-	const struct problem **problems; /* per distinct problem: cache of study_problem */
+	const struct problem_kept **problems; /* per distinct problem: cache of study_problem */
 	signed char *little;    /* per distinct problem: it does hardly any work; -1: not; 0: not known */
 	struct price_lists *lists; /* prices in the scenarios asked so far */
 	int groups;             /* number of fusion groups to consider: all or 0 */
@@ -271,7 +271,7 @@ void study_trim(struct study *st);
 /* For study_open and study_close. */
 void study_lists_open(struct study *st);
 void study_lists_close(struct study *st);
-/* The problem as parsed, or NULL: its text is not valid. Only its first problem_extent bytes are there. */
+/* The problem, until the next call, or NULL: its text is not valid. */
 const struct problem *study_problem(const struct study *st, int distinct);
 /* The time that study_list_price has; NaN: none. */
 static inline double study_list_ns(

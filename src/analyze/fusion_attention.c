@@ -72,10 +72,13 @@ static bool is_shaping(const struct plan_layer *l)
 static bool is_softmax(const struct plan *p, const struct plan_layer *l, int64_t *keys)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	if (!pp || l->proxy || pp->problem->kernel != KERNEL_SOFTMAX || pp->problem->mode != MODE_SOFTMAX ||
-		pp->problem->axis != pp->problem->shape[0].rank - 1)
+	struct problem q;
+	if (!pp || l->proxy || pp->problem->kernel != KERNEL_SOFTMAX || pp->problem->mode != MODE_SOFTMAX)
 		return false;
-	*keys = pp->problem->shape[0].dim[pp->problem->axis];
+	problem_restore(pp->problem, &q);
+	if (q.axis != q.shape[0].rank - 1)
+		return false;
+	*keys = q.shape[0].dim[q.axis];
 	return true;
 }
 

@@ -8,9 +8,12 @@
 
 #include <string.h>
 
-static const struct problem *own_problem(const struct plan *p, const struct plan_layer *l)
+static bool own_problem(const struct plan *p, const struct plan_layer *l, struct problem *q)
 {
-	return l->quantized && l->problem >= 0 ? p->problems[l->problem].problem : NULL;
+	bool own = l->quantized && l->problem >= 0;
+	if (own)
+		problem_restore(p->problems[l->problem].problem, q);
+	return own;
 }
 
 static bool is_byte(enum dtype t)
@@ -18,11 +21,11 @@ static bool is_byte(enum dtype t)
 	return t == DTYPE_U8 || t == DTYPE_S8;
 }
 
-/* True for an integer convolution or matmul with 8-bit output and at most a scale and a bias after it. */
-static bool is_product(const struct plan *p, const struct plan_layer *l)
+/* True for an integer convolution or matmul with 8-bit output and at most a scale and a bias after it, q. */
+static bool is_product(const struct plan *p, const struct plan_layer *l, struct problem *q)
 {
-	const struct problem *q = own_problem(p, l);
-	bool fits = q && kernel_row(q->kernel)->takes_epilogues && !l->proxy && q->accumulator == DTYPE_S32 &&
+	bool fits = own_problem(p, l, q) && kernel_row(q->kernel)->takes_epilogues && !l->proxy &&
+		q->accumulator == DTYPE_S32 &&
 		is_byte(q->operand[problem_operand_count(q) - 1].dtype) &&
 		q->epilogue_count + 2 <= PROBLEM_EPILOGUES;
 	for (int i = 0; fits && i < q->epilogue_count; i++)
@@ -42,11 +45,11 @@ static const struct plan_layer *part_behind(const struct chain *c, int core)
 
 /* Type of the other operand of the sum, which must have 8 bits and the destination's shape; else
  * DTYPE_UNKNOWN. */
-static enum dtype residual_type(struct chain *c, const struct plan_layer *add)
+static enum dtype residual_type(struct chain *c, const struct plan_layer *add, struct problem *q)
 {
 	const struct plan *p = c->plan;
-	const struct problem *q = own_problem(p, add);
-	bool fits = q && q->kernel == KERNEL_BINARY && q->mode == MODE_ADD && add->input_count == 2 &&
+	bool fits = own_problem(p, add, q) && q->kernel == KERNEL_BINARY && q->mode == MODE_ADD &&
+		add->input_count == 2 &&
 		(add->inputs[0] == c->value) != (add->inputs[1] == c->value) && chain_one_output(p, add) &&
 		q->shape[0].rank == q->shape[1].rank &&
 		memcmp(q->shape[0].dim, q->shape[1].dim,
@@ -84,10 +87,11 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 	const struct plan_layer *part;
 	int reader;
 	c->pattern = (struct str){ 0 };
-	if (!is_product(p, l))
+	struct problem sum;
+	if (!is_product(p, l, &sum))
 		return false;
 	*c = (struct chain){ .plan = p, .level = FUSION_FOLD, .residual = -1, .channel_axis = -1 };
-	problem_copy(&c->problem, own_problem(p, l));
+	problem_copy(&c->problem, &sum);
 	str_puts(&c->pattern, l->op->name);
 	chain_take(c, l->index, l->outputs[0]);
 	while ((part = part_behind(c, l->index)))
@@ -100,11 +104,10 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 		!chain_one_output(p, &p->layers[reader]))
 		return false;
 	chain_take(c, reader, p->layers[reader].outputs[0]);
-	enum dtype residual = residual_type(c, add);
+	enum dtype residual = residual_type(c, add, &sum);
 	if (residual == DTYPE_UNKNOWN || chain_readers(p, c->value, &reader, 1) != 1 || reader != add->index)
 		return false;
-	const struct problem *sum = own_problem(p, add);
-	c->problem.operand[problem_operand_count(&c->problem) - 1].dtype = sum->operand[2].dtype;
+	c->problem.operand[problem_operand_count(&c->problem) - 1].dtype = sum.operand[2].dtype;
 	c->problem.epilogue[c->problem.epilogue_count++] = (struct epilogue){
 		.kind = EPILOGUE_BINARY, .mode = MODE_ADD, .operand = { .dtype = residual },
 	};

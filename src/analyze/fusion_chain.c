@@ -100,10 +100,10 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	if (!pp || !plan_layer_is_onnx(l) || l->body_count || l->proxy || l->class == CLASS_FREE ||
 		!chain_one_output(p, l))
 		return false;
-	if (!dtype_is_float(destination(pp->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
+	problem_restore(pp->problem, &c->problem);
+	if (!dtype_is_float(destination(&c->problem)->dtype) || p->values[l->outputs[0]].shape.rank < 1)
 		return false;
 	c->plan = p;
-	problem_copy(&c->problem, pp->problem);
 	c->foldable = c->pointwise = c->activation = c->add = c->gate = c->proxy = false;
 	c->level = FUSION_EPILOGUE;
 	c->channel_axis = c->residual = -1;
@@ -319,11 +319,13 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 		other < 0 || q->epilogue_count == PROBLEM_EPILOGUES)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
-	enum mode mode = pp->problem->mode;
+	struct problem binary;
+	problem_restore(pp->problem, &binary);
+	enum mode mode = binary.mode;
 	bool either = mode == MODE_ADD || mode == MODE_MUL || mode == MODE_MAXIMUM || mode == MODE_MINIMUM;
 	bool left = (mode == MODE_SUB || mode == MODE_DIV) && l->inputs[0] == c->value;
 	if (!(either || left) || v->dtype != destination(q)->dtype ||
-		destination(pp->problem)->dtype != v->dtype || !same_shape(c->plan, other, c->value) ||
+		destination(&binary)->dtype != v->dtype || !same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
@@ -392,8 +394,11 @@ static bool take_function(struct chain *c, const struct plan_layer *l)
 {
 	const struct plan_problem *pp = layer_problem(c->plan, l);
 	if (!may_activate(c) || !pp || l->proxy || pp->problem->kernel != KERNEL_ELTWISE ||
-		pp->problem->epilogue_count ||
-		destination(pp->problem)->dtype != destination(&c->problem)->dtype)
+		pp->problem->epilogue_count)
+		return false;
+	struct problem function;
+	problem_restore(pp->problem, &function);
+	if (destination(&function)->dtype != destination(&c->problem)->dtype)
 		return false;
 	chain_name(c, l);
 	return add_activation(c, pp->problem->mode, pp->problem->alpha, pp->problem->beta);
@@ -444,12 +449,12 @@ static bool step_region(struct chain *c)
 }
 
 /* True for an activation of one operand. */
-static bool is_gating(const struct problem *q)
+static bool is_gating(enum kernel kernel, enum mode mode, int epilogue_count)
 {
 	static const enum mode modes[] = { MODE_SWISH, MODE_GELU_ERF, MODE_GELU_TANH, MODE_SIGMOID,
 		MODE_RELU };
 	for (size_t i = 0; i < sizeof(modes) / sizeof(modes[0]); i++)
-		if (q->kernel == KERNEL_ELTWISE && !q->epilogue_count && q->mode == modes[i])
+		if (kernel == KERNEL_ELTWISE && !epilogue_count && mode == modes[i])
 			return true;
 	return false;
 }
@@ -466,14 +471,16 @@ bool chain_is_gate(const struct plan *p, const struct plan_layer *l)
 	const struct plan_problem *pp = layer_problem(p, l);
 	struct chain c = { .plan = p, .value = chain_one_output(p, l) ? l->outputs[0] : -1 };
 	int reader;
-	return pp && c.value >= 0 && is_gating(pp->problem) && chain_readers(p, c.value, &reader, 1) == 1 &&
-		is_product_with(&c, &p->layers[reader]);
+	const struct problem_kept *q = pp ? pp->problem : NULL;
+	return q && c.value >= 0 && is_gating(q->kernel, q->mode, q->epilogue_count) &&
+		chain_readers(p, c.value, &reader, 1) == 1 && is_product_with(&c, &p->layers[reader]);
 }
 
 static bool take_any(struct chain *c, const struct plan_layer *l)
 {
 	if (c->pointwise) {
-		bool gate = is_gating(&c->problem) && is_product_with(c, l);
+		bool gate = is_gating(c->problem.kernel, c->problem.mode, c->problem.epilogue_count) &&
+			is_product_with(c, l);
 		raise_level(c, gate ? FUSION_PATTERN : FUSION_ALL);
 		return take_factor(c, l) || take_bias(c, l) || take_binary(c, l) || take_function(c, l);
 	}

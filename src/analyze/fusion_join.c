@@ -23,17 +23,18 @@ static int layer_compare(const void *x, const void *y)
 static bool is_member(const struct plan *p, const struct plan_layer *l, int value)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
-	const struct problem *q = pp ? pp->problem : NULL;
-	if (!q || q->kernel != KERNEL_MATMUL || l->input_count < 2 || l->inputs[0] != value ||
+	if (!pp || pp->problem->kernel != KERNEL_MATMUL || l->input_count < 2 || l->inputs[0] != value ||
 		l->inputs[1] == value || l->absorbed_by >= 0 || l->quantized)
 		return false;
+	struct problem q;
+	problem_restore(pp->problem, &q);
 	bool one_matrix = true;
-	for (int i = 0; i < q->batch_b.rank; i++)
-		one_matrix &= q->batch_b.dim[i] == 1;
-	bool bias = q->epilogue_count == 1 && q->epilogue[0].kind == EPILOGUE_BIAS &&
-		q->epilogue[0].operand.constant;
-	return q->operand[1].constant && one_matrix && dtype_is_float(q->accumulator) &&
-		(q->epilogue_count == 0 || bias);
+	for (int i = 0; i < q.batch_b.rank; i++)
+		one_matrix &= q.batch_b.dim[i] == 1;
+	bool bias = q.epilogue_count == 1 && q.epilogue[0].kind == EPILOGUE_BIAS &&
+		q.epilogue[0].operand.constant;
+	return q.operand[1].constant && one_matrix && dtype_is_float(q.accumulator) &&
+		(q.epilogue_count == 0 || bias);
 }
 
 /* Follows a matmul to its bias, if it has one. */

@@ -114,11 +114,13 @@ static uint32_t outs_of(uint32_t pairs)
 
 bool layout_passes(const struct plan *p, const struct plan_layer *l)
 {
-	struct problem twin;
+	struct problem own, twin;
 	if (plan_layer_layout(p, l) != KERNEL_LAYOUT_PASS)
 		return false;
-	return l->class == CLASS_FREE ||
-		(l->problem >= 0 && !plan_twin(p->problems[l->problem].problem, &twin));
+	if (l->class == CLASS_FREE || l->problem < 0)
+		return l->class == CLASS_FREE;
+	problem_restore(p->problems[l->problem].problem, &own);
+	return !plan_twin(&own, &twin);
 }
 
 /* The pairs of a problem; priced off: the library's choice is ONNX order, unless all are channels last. */

@@ -483,7 +483,7 @@ static void per_distinct(struct study *st, int had)
 	st->found = found;
 	st->wanted = wanted;
 	st->roofs = ARENA_ARRAY(&st->arena, struct roof, st->distinct_count);
-	st->problems = ARENA_ARRAY(&st->arena, const struct problem *, st->distinct_count);
+	st->problems = ARENA_ARRAY(&st->arena, const struct problem_kept *, st->distinct_count);
 	st->little = ARENA_ARRAY(&st->arena, signed char, st->distinct_count);
 }
 

@@ -27,6 +27,7 @@ struct price_lists {
 	int verdict_count, verdict_capacity;
 	uint64_t asked;          /* how often lists were asked */
 	struct arena parsed;     /* of study_problem: results do not change it */
+	struct problem problem;  /* that it returned last */
 	struct hash texts;       /* of study_distinct_of: text -> distinct problem; made when first asked */
 	struct price_list **items;
 	int count, capacity, last[2]; /* last: the one asked before, by its `best` */
@@ -281,7 +282,7 @@ bool study_renew(struct study *st, int distinct)
 }
 
 /* Problems of a plan are kept as parsed; those that no kernel has are not. */
-static const struct problem *plan_parsed(const struct plan_problem *p)
+static const struct problem_kept *plan_parsed(const struct plan_problem *p)
 {
 	const char *kernel = kernel_name(p->problem->kernel);
 	size_t n = strlen(kernel);
@@ -290,16 +291,19 @@ static const struct problem *plan_parsed(const struct plan_problem *p)
 
 const struct problem *study_problem(const struct study *st, int distinct)
 {
-	static const struct problem invalid;
-	const struct problem **kept = &st->problems[distinct];
+	static const struct problem_kept invalid;
+	const struct problem_kept **kept = &st->problems[distinct];
+	struct problem *p = &st->lists->problem;
 	if (!*kept && distinct < plan_problem_total(st->plan))
 		*kept = plan_parsed(&st->plan->problems[distinct]);
 	if (!*kept) {
-		struct problem p;
-		bool valid = problem_parse(text_of(study_text(st, distinct)), &p, NULL) == 0;
-		*kept = valid ? problem_keep(&st->lists->parsed, &p) : &invalid;
+		bool valid = problem_parse(text_of(study_text(st, distinct)), p, NULL) == 0;
+		*kept = valid ? problem_keep(&st->lists->parsed, p) : &invalid;
 	}
-	return *kept == &invalid ? NULL : *kept;
+	if (*kept == &invalid)
+		return NULL;
+	problem_restore(*kept, p);
+	return p;
 }
 
 int study_distinct_of(const struct study *st, struct text text)

@@ -239,8 +239,12 @@ static enum faster_doubt doubt_of(const struct reality *y, const struct reality_
 static bool reads_constants(const struct plan *p, const struct reality_group *g)
 {
 	for (int i = 0; i < g->layer_count; i++) {
-		int problem = p->layers[g->layers[i]].problem;
-		if (problem >= 0 && problem_constant_bytes(p->problems[problem].problem) > 0)
+		int index = p->layers[g->layers[i]].problem;
+		struct problem problem;
+		if (index < 0)
+			continue;
+		problem_restore(p->problems[index].problem, &problem);
+		if (problem_constant_bytes(&problem) > 0)
 			return true;
 	}
 	return false;

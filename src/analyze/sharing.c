@@ -32,7 +32,9 @@ static void layer_add(struct gather *g, const struct plan_layer *l, const struct
 	struct shared_use use = { .problem = problem_number(g->sharing, p->text), .ns = c->ns };
 	use.estimated = c->origin == ORIGIN_ESTIMATED || c->origin == ORIGIN_ROUGH;
 	if (isnan(use.ns) && g->ground->peaks) {
-		use.ns = roofline_ns(p->problem, g->ground->peaks, g->scenario);
+		struct problem problem;
+		problem_restore(p->problem, &problem);
+		use.ns = roofline_ns(&problem, g->ground->peaks, g->scenario);
 		use.estimated = !isnan(use.ns);
 	}
 	use.ns *= times;

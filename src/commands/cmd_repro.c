@@ -273,7 +273,9 @@ static int repro(struct repro *r, const struct options *o, int64_t batch, enum d
 	if (session_described(s))
 		r->described = session_described(s)->path;
 	if (r->problem) {
-		r->benchdnn_why = benchdnn_write(r->problem->problem, &r->benchdnn);
+		struct problem problem;
+		problem_restore(r->problem->problem, &problem);
+		r->benchdnn_why = benchdnn_write(&problem, &r->benchdnn);
 		session_refresh(s);
 		algorithm_find(r);
 	}

@@ -65,6 +65,13 @@ static const struct shape *value_shape(const struct plan *p, int value)
 	return &p->values[value].shape;
 }
 
+static int source_rank(const struct problem_kept *kept)
+{
+	struct problem p;
+	problem_restore(kept, &p);
+	return p.shape[0].rank;
+}
+
 enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_layer *l)
 {
 	bool whole = l->input_count > 0 && l->inputs[0] >= 0 && l->output_count > 0 && l->outputs[0] >= 0;
@@ -75,7 +82,7 @@ enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_lay
 		return shape_same(*in, *out) ? KERNEL_LAYOUT_PASS : KERNEL_LAYOUT_ORDER;
 	if (l->problem < 0)
 		return KERNEL_LAYOUT_ORDER;
-	const struct problem *q = p->problems[l->problem].problem;
+	const struct problem_kept *q = p->problems[l->problem].problem;
 	const struct kernel_row *row = kernel_row(q->kernel);
 	/* a quantized layer is a proxy only for the factor between its scales */
 	if (q->kernel == KERNEL_COPY || (l->proxy && !l->quantized))
@@ -83,7 +90,7 @@ enum kernel_layout plan_layer_layout(const struct plan *p, const struct plan_lay
 	if (row->layout == KERNEL_LAYOUT_IMAGE && (!is_image(in) || !is_image(out)))
 		return KERNEL_LAYOUT_ORDER;
 	/* the result must be the same bytes in both layouts, and the problem must have its dimensions */
-	if (row->layout == KERNEL_LAYOUT_SOURCE && (layout_matters(out) || q->shape[0].rank != in->rank))
+	if (row->layout == KERNEL_LAYOUT_SOURCE && (layout_matters(out) || source_rank(q) != in->rank))
 		return KERNEL_LAYOUT_ORDER;
 	/* a problem that cannot have another layout has no twin: each input must be shaped like the output */
 	for (int i = 0; row->layout == KERNEL_LAYOUT_PASS && !row->image_like && i < l->input_count; i++)
@@ -194,7 +201,9 @@ static int twin_index(struct finder *f, int problem, int layer)
 	if (problem < 0)
 		return -1;
 	if (f->twin_of[problem] == -2) {
-		bool differs = plan_twin(f->p->problems[problem].problem, &twin);
+		struct problem own;
+		problem_restore(f->p->problems[problem].problem, &own);
+		bool differs = plan_twin(&own, &twin);
 		f->twin_of[problem] = differs ? problem_add(f, &twin, layer) : problem;
 	} else if (f->twin_of[problem] >= f->p->problem_count) {
 		f->added[f->twin_of[problem] - f->p->problem_count].use_count++;

@@ -36,9 +36,10 @@ bool plan_padded(const struct problem *p, struct problem *padded)
 /* The index of the padded problem among all problems and `added`; -1: none, or it is not valid. */
 static int padded_add(struct plan *p, struct hash *texts, struct plan_problem *added, int *count, int problem)
 {
-	struct problem padded, read;
+	struct problem own, padded, read;
 	char text[PROBLEM_TEXT_SIZE];
-	if (!plan_padded(p->problems[problem].problem, &padded) || problem_format(&padded, text, NULL) ||
+	problem_restore(p->problems[problem].problem, &own);
+	if (!plan_padded(&own, &padded) || problem_format(&padded, text, NULL) ||
 		problem_parse(text_of(text), &read, NULL))
 		return -1;
 	int64_t found = hash_find(texts, text_of(text));

@@ -89,7 +89,7 @@ struct plan_layer {
 /* A distinct problem. */
 struct plan_problem {
 	const char *text;
-	const struct problem *problem; /* of problem_keep */
+	const struct problem_kept *problem;
 	int first_layer, use_count;
 	bool border;           /* a cast at a model input or output when the plan's dtype differs from the
 				  model's */

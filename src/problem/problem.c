@@ -26,11 +26,43 @@ static const struct {
 #undef MODE_ROW
 };
 
-const struct problem *problem_keep(struct arena *a, const struct problem *p)
+#define WORD sizeof(uint64_t)
+#define WORD_BITS 64
+_Static_assert(offsetof(struct problem, shape) % WORD == 0 && sizeof(struct problem_shape) % WORD == 0,
+	"whole words");
+
+#define WORDS_MAX ((int)(sizeof(struct problem) / WORD))
+#define MASKS(words) (((words) + WORD_BITS - 1) / WORD_BITS)
+
+const struct problem_kept *problem_keep(struct arena *a, const struct problem *p)
 {
-	struct problem *copy = arena_alloc(a, problem_extent(p));
-	problem_copy(copy, p);
-	return copy;
+	uint64_t words[MASKS(WORDS_MAX) + WORDS_MAX];
+	int count = (int)(problem_extent(p) / WORD), at = MASKS(count);
+	memset(words, 0, (size_t)at * WORD);
+	for (int i = 0; i < count; i++) {
+		memcpy(&words[at], (const char *)p + (size_t)i * WORD, WORD);
+		words[i / WORD_BITS] |= (uint64_t)(words[at] != 0) << i % WORD_BITS;
+		at += words[at] != 0;
+	}
+	struct problem_kept *kept = arena_alloc(a, sizeof(*kept) + (size_t)at * WORD);
+	*kept = (struct problem_kept){ p->kernel, p->mode, p->alpha, p->beta, p->epilogue_count,
+		p->shape_count };
+	memcpy(kept->words, words, (size_t)at * WORD);
+	return kept;
+}
+
+void problem_restore(const struct problem_kept *kept, struct problem *p)
+{
+	p->shape_count = kept->shape_count;
+	size_t extent = problem_extent(p);
+	int masks = MASKS((int)(extent / WORD));
+	const uint64_t *next = kept->words + masks;
+	memset(p, 0, extent);
+	for (int i = 0; i < masks; i++)
+		for (uint64_t mask = kept->words[i]; mask; mask &= mask - 1) {
+			int word = i * WORD_BITS + __builtin_ctzll(mask);
+			memcpy((char *)p + (size_t)word * WORD, next++, WORD);
+		}
 }
 
 const char *kernel_name(enum kernel k)

@@ -259,9 +259,18 @@ static inline void problem_copy(struct problem *to, const struct problem *from)
 {
 	memcpy(to, from, problem_extent(from));
 }
-/* A copy in the arena of that part only: a fifth of the struct. It is copied with problem_copy, never with
- * `=`. */
-const struct problem *problem_keep(struct arena *a, const struct problem *p);
+/* A problem in few bytes, mostly a tenth of that part: the words that are not zero. What is read often stands
+ * before them. */
+struct problem_kept {
+	enum kernel kernel;
+	enum mode mode;
+	float alpha, beta;
+	int epilogue_count;
+	int shape_count;
+	uint64_t words[]; /* a bit for each word of that part, then the words whose bit is set */
+};
+const struct problem_kept *problem_keep(struct arena *a, const struct problem *p);
+void problem_restore(const struct problem_kept *kept, struct problem *p);
 
 const char *kernel_name(enum kernel k); /* as in problem texts: "conv" */
 const char *mode_name(enum mode m);     /* as in problem texts: "relu" */

@@ -261,6 +261,31 @@ static void test_texts(void)
 	}
 }
 
+/* A kept problem is the same, whatever was in its place before, in a fraction of the bytes. */
+static void test_kept(void)
+{
+	struct arena a = { 0 };
+	size_t bytes = 0;
+	for (size_t i = 0; i < sizeof(good) / sizeof(good[0]); i++) {
+		struct problem p, back;
+		char text[PROBLEM_TEXT_SIZE];
+		problem_parse(text_of(good[i].text), &p, NULL);
+		const struct problem_kept *kept = problem_keep(&a, &p);
+		memset(&back, 0xff, sizeof(back));
+		problem_restore(kept, &back);
+		ok(problem_format(&back, text, NULL) == 0 && strcmp(text, good[i].text) == 0, "kept: %s",
+			good[i].text);
+		ok(kept->kernel == p.kernel && kept->mode == p.mode &&
+				memcmp(&kept->alpha, &p.alpha, 2 * sizeof(p.alpha)) == 0 &&
+				kept->epilogue_count == p.epilogue_count &&
+				kept->shape_count == p.shape_count,
+			"what is read often");
+		bytes += problem_extent(&p);
+	}
+	ok(a.total < bytes / 4, "%zu bytes kept of %zu", a.total, bytes);
+	arena_free(&a);
+}
+
 /* Every proper prefix of a text is refused: none is another problem's spelling, none crashes. */
 static void test_prefixes(void)
 {
@@ -906,6 +931,7 @@ static void test_names(void)
 int main(void)
 {
 	test_texts();
+	test_kept();
 	test_prefixes();
 	test_shapes();
 	test_incomplete();

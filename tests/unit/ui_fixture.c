@@ -266,10 +266,12 @@ static void finish(struct plan *p)
 		if (l->problem < 0)
 			continue;
 		struct plan_problem *q = &p->problems[l->problem];
+		struct problem own;
+		problem_restore(q->problem, &own);
 		q->first_layer = q->first_layer < 0 ? i : q->first_layer;
 		q->use_count++;
-		l->flops = problem_flops(q->problem);
-		l->bytes = problem_bytes(q->problem);
+		l->flops = problem_flops(&own);
+		l->bytes = problem_bytes(&own);
 		p->flops += l->flops;
 		p->bytes += l->bytes;
 		if (text_is(l->node->op, "Conv")) {

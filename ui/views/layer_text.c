@@ -76,6 +76,9 @@ const char *layer_op(struct app *app, const struct plan_layer *l)
 {
 	const char *op = app_op_short(app, l->node->op);
 	const struct plan_problem *problem = l->quantized ? plan_layer_problem(app_plan(app), l) : NULL;
-	return problem ? arena_printf(&app->scratch, "%s %s", op,
-		dtype_name(problem->problem->operand[0].dtype)) : op;
+	struct problem p;
+	if (!problem)
+		return op;
+	problem_restore(problem->problem, &p);
+	return arena_printf(&app->scratch, "%s %s", op, dtype_name(p.operand[0].dtype));
 }

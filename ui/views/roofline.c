@@ -81,15 +81,14 @@ struct dots_seen {
 	struct hash others;
 };
 
-/* Where the number of a layer's dot is; *own: the problem, if it is the plan's. */
+/* Where the number of a layer's dot is; *own: whether the problem is the plan's. */
 static int64_t *dot_at(struct app *app, struct dots_seen *seen, int layer, const char *text,
-	const struct problem **own)
+	bool *own)
 {
 	int index = app_own_problem(app, layer);
 	const struct plan_problem *p = index >= 0 ? &app_plan(app)->problems[index] : NULL;
-	bool is_own = p && p->problem && (p->text == text || strcmp(p->text, text) == 0);
-	*own = is_own ? p->problem : NULL;
-	return is_own ? &seen->of_plan[index] : hash_at(&seen->others, text_of(text));
+	*own = p && p->problem && (p->text == text || strcmp(p->text, text) == 0);
+	return *own ? &seen->of_plan[index] : hash_at(&seen->others, text_of(text));
 }
 
 static uint8_t limit_number(struct roofline *s, const struct limit *l)
@@ -111,8 +110,8 @@ static void dot_add(struct app *app, struct roofline *s, struct dots_seen *seen,
 {
 	const struct layer_cost *c = app_cost(app, layer);
 	const char *text = problem_of(app, layer);
-	const struct problem *own;
-	struct problem parsed;
+	struct problem p;
+	bool own;
 	if (!c || c->bodies || c->origin == ORIGIN_FREE || c->origin == ORIGIN_FUSED)
 		return;
 	if (!(c->ns > 0) || !text) {
@@ -126,9 +125,10 @@ static void dot_add(struct app *app, struct roofline *s, struct dots_seen *seen,
 		s->dots[*at].total_ns += app_cost_all(app, layer);
 		return;
 	}
-	if (!own && *at < 0 && problem_parse(text_of(text), &parsed, NULL) == 0)
-		own = &parsed;
-	double flops = own ? problem_flops(own) : NAN, bytes = own ? problem_bytes(own) : NAN;
+	if (own)
+		problem_restore(app_plan(app)->problems[app_own_problem(app, layer)].problem, &p);
+	bool known = own || (*at < 0 && problem_parse(text_of(text), &p, NULL) == 0);
+	double flops = known ? problem_flops(&p) : NAN, bytes = known ? problem_bytes(&p) : NAN;
 	if (!(flops > 0) || !(bytes > 0)) {
 		*at = IDLE;
 		s->idle++;
@@ -136,14 +136,14 @@ static void dot_add(struct app *app, struct roofline *s, struct dots_seen *seen,
 	}
 	*at = s->count;
 	VEC_GROW(s->dots, s->count, s->capacity);
-	struct limit limit = limit_of_parsed(c, own, session_peaks(app->session),
+	struct limit limit = limit_of_parsed(c, &p, session_peaks(app->session),
 		session_scenario(app->session),
 		session_analysis(app->session)->cache);
 	s->dots[s->count++] = (struct roof_dot){ .problem = text, .layer = layer, .layers = 1,
 		.flops = flops, .bytes = bytes, .ns = c->ns, .total_ns = app_cost_all(app, layer),
 		.limit = limit_number(s, &limit), .guess = app_is_guess(c) };
 	s->unlimited += limit.by == LIMIT_UNKNOWN;
-	s->types[own->operand[0].dtype] = true;
+	s->types[p.operand[0].dtype] = true;
 }
 
 static int by_cost(const void *x, const void *y)
