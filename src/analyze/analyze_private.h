@@ -43,6 +43,9 @@ struct layouts_of {
 	struct layout_value *values; /* ascending by producer */
 	int *of_value;          /* per plan value: its index, or -1 */
 	int *of_conversion;     /* per conversion: index of its value * IMAGE_LAYOUTS + target */
+	enum kernel_layout *role; /* per layer: plan_layer_layout */
+	bool *passes;           /* per layer: layout_passes */
+	int *last_reader;       /* per plan value: the last layer that reads its data, or -1 */
 };
 
 #define LAYOUT_PAIRS_ALL UINT32_MAX
@@ -57,8 +60,6 @@ int layout_pair_of(const struct result *r);
 uint32_t layout_pairs(const struct study *st, int distinct);
 /* True if all algorithms of a problem read channels last. */
 bool layout_is_forced(const struct study *st, int distinct);
-/* True if a layer can have any layout, the same for sources and destination, at equal cost. */
-bool layout_passes(const struct plan *p, const struct plan_layer *l);
 /* Fills st->layouts, if conversions count, and the study's conversions. */
 void layouts_open(struct study *st, bool priced);
 

@@ -112,10 +112,11 @@ static uint32_t outs_of(uint32_t pairs)
 	return outs;
 }
 
-bool layout_passes(const struct plan *p, const struct plan_layer *l)
+/* True if a layer can have any layout, the same for sources and destination, at equal cost. */
+static bool layout_passes(const struct plan *p, const struct plan_layer *l, enum kernel_layout role)
 {
 	struct problem own, twin;
-	if (plan_layer_layout(p, l) != KERNEL_LAYOUT_PASS)
+	if (role != KERNEL_LAYOUT_PASS)
 		return false;
 	if (l->class == CLASS_FREE || l->problem < 0)
 		return l->class == CLASS_FREE;
@@ -140,7 +141,7 @@ static uint32_t pairs_in(const struct study *st, bool priced, int distinct)
 static uint32_t layer_pairs(const struct study *st, bool priced, const struct plan_layer *l, uint32_t seen)
 {
 	uint32_t pairs = 0;
-	if (layout_passes(st->plan, l)) {
+	if (st->layouts->passes[l->index]) {
 		for (int i = 0; i < IMAGE_LAYOUTS; i++)
 			pairs |= seen >> i & 1 ? 1u << layout_pair(i, i) : 0;
 		return pairs;
@@ -176,7 +177,7 @@ static void layer_masks(const struct study *st, bool priced, struct masks *m)
 	for (int pass = 0; pass < 2; pass++) /* first the layouts of layers that do not take any */
 		for (int i = 0; i < st->plan->layer_count; i++) {
 			const struct plan_layer *l = &st->plan->layers[i];
-			if (!pass && layout_passes(st->plan, l))
+			if (!pass && st->layouts->passes[i])
 				continue;
 			uint32_t pairs = layer_pairs(st, priced, l, seen);
 			m->in[i] = ins_of(pairs);
@@ -333,6 +334,29 @@ const char **analyze_conversions(
 	return texts;
 }
 
+static int last_reader(const struct plan *p, const struct plan_value *v)
+{
+	int last = v->consumer_count - 1;
+	while (last >= 0 && !plan_reads_data(&p->layers[v->consumers[last]], v))
+		last--;
+	return last < 0 ? -1 : v->consumers[last];
+}
+
+/* What no scenario changes. */
+static void fill_fixed(struct study *st, struct layouts_of *l)
+{
+	const struct plan *p = st->plan;
+	l->role = ARENA_ARRAY(&st->arena, enum kernel_layout, p->layer_count);
+	l->passes = ARENA_ARRAY(&st->arena, bool, p->layer_count);
+	l->last_reader = ARENA_ARRAY(&st->arena, int, p->value_count);
+	for (int i = 0; i < p->layer_count; i++) {
+		l->role[i] = plan_layer_layout(p, &p->layers[i]);
+		l->passes[i] = layout_passes(p, &p->layers[i], l->role[i]);
+	}
+	for (int i = 0; i < p->value_count; i++)
+		l->last_reader[i] = last_reader(p, &p->values[i]);
+}
+
 void layouts_open(struct study *st, bool priced)
 {
 	const struct plan *p = st->plan;
@@ -343,6 +367,7 @@ void layouts_open(struct study *st, bool priced)
 	struct masks masks = { ARENA_ARRAY(&st->arena, uint32_t, p->layer_count),
 		ARENA_ARRAY(&st->arena, uint32_t, p->layer_count) };
 	l->priced = priced;
+	fill_fixed(st, l);
 	l->of_value = ARENA_ARRAY(&st->arena, int, p->value_count);
 	for (int i = 0; i < p->value_count; i++)
 		l->of_value[i] = -1;

@@ -14,8 +14,11 @@
 
 #define STATES_MAX 1024
 
+#define HASHED_FROM 8 /* fewer states are compared one by one */
+
 struct states {
-	int count, capacity, width;
+	int count, capacity, width, key_room;
+	bool hashed;
 	uint16_t *keys;
 	struct rank *rank;
 	int *parent, *choice;
@@ -57,7 +60,7 @@ static int layout_read(const struct placer *g, const struct plan_layer *l, int v
 {
 	const struct plan *p = g->st->plan;
 	const struct fusion_group *f = c->group >= 0 ? &g->st->fusion->groups[c->group] : NULL;
-	enum kernel_layout role = g->role[l->index];
+	enum kernel_layout role = g->st->layouts->role[l->index];
 	if (f && f->layers[0] != l->index) /* a residual lies as the result */
 		return c->way->out;
 	if (role == KERNEL_LAYOUT_IMAGE || role == KERNEL_LAYOUT_SOURCE)
@@ -97,7 +100,7 @@ static int produced(const struct placer *g, const struct plan_layer *l, int outp
 	struct rank *rank)
 {
 	const struct plan_value *v = &g->st->plan->values[l->outputs[output]];
-	bool image = g->role[l->index] == KERNEL_LAYOUT_IMAGE;
+	bool image = g->st->layouts->role[l->index] == KERNEL_LAYOUT_IMAGE;
 	if (!is_last(g, c, l->index))
 		return c->inside;
 	int out = g->st->layouts->of_value[l->outputs[output]] < 0 || (image && output) ? IMAGE_NCX :
@@ -148,54 +151,87 @@ static uint32_t key_hash(const uint16_t *key, int width)
 	return h ^ h >> 15;
 }
 
-static void table_clear(struct placer *g, int size)
+/* Makes the table, of `size` places, and puts the states in it. */
+static void table_make(struct placer *g, const struct states *x, int size)
 {
-	if (size > g->table_size) {
+	if (size > g->table_room) {
 		g->table = base_realloc(g->table, (size_t)size * sizeof(int));
-		g->table_size = size;
+		g->table_room = size;
 	}
-	memset(g->table, -1, (size_t)g->table_size * sizeof(int));
-}
-
-static void table_grow(struct placer *g, const struct states *x)
-{
-	table_clear(g, 2 * g->table_size);
+	g->table_size = size;
+	memset(g->table, -1, (size_t)size * sizeof(int));
 	for (int i = 0; i < x->count; i++) {
-		uint32_t at = key_hash(x->keys + (size_t)i * x->width, x->width) & (g->table_size - 1);
+		uint32_t at = key_hash(x->keys + (size_t)i * x->width, x->width) & (size - 1);
 		while (g->table[at] >= 0)
-			at = (at + 1) & (g->table_size - 1);
+			at = (at + 1) & (size - 1);
 		g->table[at] = i;
 	}
+}
+
+/* The state of this key, or -1; *place: where it is, or would be, in the table. */
+static int state_find(const struct placer *g, const struct states *x, const uint16_t *key, uint32_t *place)
+{
+	size_t size = (size_t)x->width * sizeof(*key);
+	if (!size)
+		return x->count - 1;
+	for (int i = 0; !x->hashed && i < x->count; i++)
+		if (memcmp(x->keys + (size_t)i * x->width, key, size) == 0)
+			return i;
+	if (!x->hashed)
+		return -1;
+	uint32_t at = key_hash(key, x->width) & (g->table_size - 1);
+	while (g->table[at] >= 0 && memcmp(x->keys + (size_t)g->table[at] * x->width, key, size) != 0)
+		at = (at + 1) & (g->table_size - 1);
+	*place = at;
+	return g->table[at];
+}
+
+static int state_new(struct placer *g, struct states *x, const uint16_t *key, uint32_t place)
+{
+	if (x->count == x->capacity) {
+		x->capacity = 2 * x->capacity + 16;
+		x->rank = base_realloc(x->rank, (size_t)x->capacity * sizeof(*x->rank));
+		x->parent = base_realloc(x->parent, (size_t)x->capacity * sizeof(int));
+		x->choice = base_realloc(x->choice, (size_t)x->capacity * sizeof(int));
+	}
+	int i = x->count++;
+	if (x->count * x->width > x->key_room) {
+		x->key_room = 2 * x->count * x->width + 64;
+		x->keys = base_realloc(x->keys, (size_t)x->key_room * sizeof(*key));
+	}
+	if (x->width)
+		memcpy(x->keys + (size_t)i * x->width, key, (size_t)x->width * sizeof(*key));
+	if (x->hashed)
+		g->table[place] = i;
+	return i;
 }
 
 static void state_add(struct placer *g, struct states *x, const uint16_t *key, const struct rank *rank,
 	int parent, int choice)
 {
-	if (2 * x->count >= g->table_size)
-		table_grow(g, x);
-	uint32_t at = key_hash(key, x->width) & (g->table_size - 1);
-	size_t size = (size_t)x->width * sizeof(*key);
-	for (; g->table[at] >= 0; at = (at + 1) & (g->table_size - 1))
-		if (!size || memcmp(x->keys + (size_t)g->table[at] * x->width, key, size) == 0)
-			break;
-	int i = g->table[at];
+	uint32_t place = 0;
+	if (!x->hashed && x->width && x->count == HASHED_FROM) {
+		table_make(g, x, 8 * HASHED_FROM);
+		x->hashed = true;
+	} else if (x->hashed && 2 * x->count >= g->table_size) {
+		table_make(g, x, 2 * g->table_size);
+	}
+	int i = state_find(g, x, key, &place);
 	if (i >= 0 && !rank_less(rank, &x->rank[i]))
 		return;
-	if (i < 0) {
-		if (x->count == x->capacity) {
-			x->capacity = 2 * x->capacity + 16;
-			x->keys = base_realloc(x->keys, (size_t)x->capacity * (x->width + 1) * sizeof(*key));
-			x->rank = base_realloc(x->rank, (size_t)x->capacity * sizeof(*x->rank));
-			x->parent = base_realloc(x->parent, (size_t)x->capacity * sizeof(int));
-			x->choice = base_realloc(x->choice, (size_t)x->capacity * sizeof(int));
-		}
-		i = g->table[at] = x->count++;
-		if (size)
-			memcpy(x->keys + (size_t)i * x->width, key, size);
-	}
+	if (i < 0)
+		i = state_new(g, x, key, place);
 	x->rank[i] = *rank;
 	x->parent[i] = parent;
 	x->choice[i] = choice;
+}
+
+/* Empties it for keys of another width; its arrays stay. */
+static void states_clear(struct states *x, int width)
+{
+	x->count = 0;
+	x->width = width;
+	x->hashed = false;
 }
 
 static void states_free(struct states *x)
@@ -225,7 +261,6 @@ static void prune(struct placer *g, struct states *x)
 		order[i] = i;
 	qsort_r(order, (size_t)x->count, sizeof(*order), rank_compare, x->rank);
 	struct states kept = { .width = x->width };
-	table_clear(g, 4 * STATES_MAX);
 	for (int i = 0; i < STATES_MAX; i++)
 		state_add(g, &kept, x->keys + (size_t)order[i] * x->width, &x->rank[order[i]],
 			x->parent[order[i]], x->choice[order[i]]);
@@ -238,11 +273,7 @@ static void prune(struct placer *g, struct states *x)
 
 static bool has_later_reader(const struct placer *g, int value, int layer)
 {
-	const struct plan_value *v = &g->st->plan->values[value];
-	for (int i = v->consumer_count - 1; i >= 0 && v->consumers[i] > layer; i--)
-		if (plan_reads_data(&g->st->plan->layers[v->consumers[i]], v))
-			return true;
-	return false;
+	return g->st->layouts->last_reader[value] > layer;
 }
 
 static void add_once(int *list, int *count, int item)
@@ -286,16 +317,27 @@ static void live_update(struct placer *g, const struct reads *r)
 		g->slot[g->live[i]] = i;
 }
 
-static void step(struct placer *g, int layer, const struct ways *group_ways, struct states *now)
+/* Room for the keys of a step. */
+static void key_reserve(struct placer *g, int width)
+{
+	if (width < g->key_room)
+		return;
+	g->key_room = 2 * width + 16;
+	g->key = base_realloc(g->key, (size_t)g->key_room * sizeof(*g->key));
+	g->made = base_realloc(g->made, (size_t)g->key_room * sizeof(*g->made));
+}
+
+/* Fills the states after a layer from those before it. */
+static void step(struct placer *g, int layer, const struct ways *group_ways, const struct states *now,
+	struct states *next)
 {
 	const struct plan_layer *l = &g->st->plan->layers[layer];
 	struct layer_step *t = &g->steps[layer];
 	struct reads r = reads_of(g, l);
-	struct states next = { .width = r.kept + r.made };
 	int choices = list_choices(g, layer, group_ways, &t->choices);
-	uint16_t *key = base_malloc(((size_t)now->width + r.made + 1) * sizeof(*key)),
-		 *made = base_malloc(((size_t)next.width + 1) * sizeof(*made));
-	table_clear(g, 64);
+	states_clear(next, r.kept + r.made);
+	key_reserve(g, now->width + r.made);
+	uint16_t *key = g->key, *made = g->made;
 	for (int i = 0; i < now->count; i++)
 		for (int c = 0; c < choices; c++) {
 			struct rank rank = now->rank[i];
@@ -307,19 +349,14 @@ static void step(struct placer *g, int layer, const struct ways *group_ways, str
 				made[k] = key[r.from[k]];
 			for (int k = 0; k < r.made; k++)
 				made[r.kept + k] = key[now->width + k];
-			state_add(g, &next, made, &rank, i, c);
+			state_add(g, next, made, &rank, i, c);
 		}
-	free(key);
-	free(made);
-	prune(g, &next);
-	t->count = next.count;
-	t->parent = ARENA_ARRAY(g->a, int, next.count);
-	t->choice = ARENA_ARRAY(g->a, int, next.count);
-	memcpy(t->parent, next.parent, (size_t)next.count * sizeof(int));
-	memcpy(t->choice, next.choice, (size_t)next.count * sizeof(int));
+	prune(g, next);
+	t->parent = ARENA_ARRAY(g->a, int, next->count);
+	t->choice = ARENA_ARRAY(g->a, int, next->count);
+	memcpy(t->parent, next->parent, (size_t)next->count * sizeof(int));
+	memcpy(t->choice, next->choice, (size_t)next->count * sizeof(int));
 	live_update(g, &r);
-	states_free(now);
-	*now = next;
 }
 
 /* ---- the result */
@@ -453,8 +490,7 @@ static void start(struct placer *g, struct states *x)
 	uint16_t *key = base_malloc(((size_t)g->live_count + 1) * sizeof(*key));
 	for (int i = 0; i < g->live_count; i++)
 		key[i] = IMAGE_NCX << 4 | 1 << IMAGE_NCX;
-	*x = (struct states){ .width = g->live_count };
-	table_clear(g, 64);
+	states_clear(x, g->live_count);
 	state_add(g, x, key, &(struct rank){ 0 }, -1, -1);
 	free(key);
 }
@@ -470,19 +506,21 @@ static uint32_t layouts_seen(const struct study *st)
 static void place_all(struct placer *g)
 {
 	const struct plan *p = g->st->plan;
-	struct states now;
+	struct states both[2] = { 0 };
 	const struct ways *group_ways = list_groups(g);
-	start(g, &now);
+	start(g, &both[0]);
 	for (int i = 0; i < p->layer_count; i++)
-		step(g, i, group_ways, &now);
+		step(g, i, group_ways, &both[i % 2], &both[1 - i % 2]);
+	const struct states *now = &both[p->layer_count % 2];
 	int *chosen = ARENA_ARRAY(g->a, int, p->layer_count), at = 0;
-	for (int i = 1; i < now.count; i++)
-		at = rank_less(&now.rank[i], &now.rank[at]) ? i : at;
+	for (int i = 1; i < now->count; i++)
+		at = rank_less(&now->rank[i], &now->rank[at]) ? i : at;
 	for (int i = p->layer_count - 1; i >= 0; i--) {
 		chosen[i] = g->steps[i].choice[at];
 		at = g->steps[i].parent[at];
 	}
-	states_free(&now);
+	states_free(&both[0]);
+	states_free(&both[1]);
 	replay(g, chosen);
 }
 
@@ -512,9 +550,7 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 	const struct plan *p = st->plan;
 	struct placer g = { .st = st, .s = s, .a = a, .out = out, .seen = layouts_seen(st), .exact = true,
 		.ways = ARENA_ARRAY(a, struct ways, st->distinct_count),
-		.role = ARENA_ARRAY(a, enum kernel_layout, p->layer_count),
-		.groups_of = ARENA_ARRAY(a, int *, p->layer_count),
-		.groups_at = ARENA_ARRAY(a, int, p->layer_count),
+		.alone = ARENA_ARRAY(a, struct alone, plan_problem_total(p)),
 		.tracked = ARENA_ARRAY(a, bool, p->value_count),
 		.slot = ARENA_ARRAY(a, int, p->value_count),
 		.live = ARENA_ARRAY(a, int, p->value_count),
@@ -522,8 +558,6 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 	out->placed = ARENA_ARRAY(a, struct placed, st->node_count);
 	for (int i = 0; i < st->node_count; i++)
 		out->placed[i].problem = -1;
-	for (int i = 0; i < p->layer_count; i++)
-		g.role[i] = plan_layer_layout(p, &p->layers[i]);
 	edges_copy(&g);
 	for (int i = 0; i < st->conversion_count; i++) {
 		out->cost[st->conversion_node[i]] = 0;
@@ -543,4 +577,6 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 		g.exact &= !isnan(solution_at(out, i)->ns);
 	out->layouts_exact = g.exact;
 	free(g.table);
+	free(g.key);
+	free(g.made);
 }

@@ -34,7 +34,16 @@ struct choice {
 };
 
 struct layer_step {
-	int count, *parent, *choice; /* per state after the layer */
+	int *parent, *choice; /* per state after the layer */
+	struct choice *choices;
+};
+
+/* The ways and choices of a layer by itself; of groups only the ways. Layers of equal problem, twin and `passes`
+ * share them. */
+struct alone {
+	bool known, passes;
+	int twin;
+	struct ways ways;
 	struct choice *choices;
 };
 
@@ -43,17 +52,21 @@ struct placer {
 	const struct scenario *s;
 	struct arena *a;
 	struct solution *out;
-	enum kernel_layout *role; /* per layer */
 	uint32_t seen;          /* layouts that some problem works in */
 	struct ways *ways;      /* per distinct problem */
+	struct alone *alone;    /* per problem of the plan, of the last layer that had it, */
+	struct alone free[2];   /* and of free layers by `passes` */
 	int *group_base;        /* per group: state of the values inside it for its first way */
-	int **groups_of, *groups_at; /* per layer: the groups that it is in */
+	int *groups_of, *groups_at; /* the groups that layer i is in: from groups_at[i] to groups_at[i + 1] */
+	int *paying;            /* per group: its layers that are not free */
 	bool *tracked;          /* per value: its layout is a choice, or it may be inside a group */
 	int *slot;              /* per value: its place in the key, or -1 */
 	int *live, live_count;
 	struct layer_step *steps;
 	int *table;             /* hash of states; -1 empty */
-	int table_size;
+	int table_size, table_room;
+	uint16_t *key, *made;   /* scratch: the keys of one step */
+	int key_room;
 	int *joined;            /* per layer: the join that it is in, or -1; NULL: no layer is in one */
 	bool exact;
 };
@@ -63,7 +76,7 @@ struct rank rank_of(const struct price *p, int layers);
 /* Lists the groups of each layer that is in no join, numbers the states of values inside them, and tracks
  * these values. Returns the ways of each group. */
 struct ways *list_groups(struct placer *g);
-/* The choices of a layer, alone and in each of its groups, in arena g->a; returns their number. */
+/* The choices of a layer, alone and in each of its groups, in arena g->a or shared; returns their number. */
 int list_choices(struct placer *g, int layer, const struct ways *group_ways, struct choice **list);
 
 #endif

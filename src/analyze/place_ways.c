@@ -104,7 +104,7 @@ static struct ways ways_alone(struct placer *g, const struct plan_layer *l)
 {
 	static const struct price nothing = { .known = true, PRICE_UNMEASURED };
 	int node = g->st->layer_node[l->index];
-	bool passes = layout_passes(g->st->plan, l), is_free = g->st->layer_free[l->index];
+	bool passes = g->st->layouts->passes[l->index], is_free = g->st->layer_free[l->index];
 	struct price none = { .ns = g->out->cost[node], .estimated = g->out->estimated[node],
 		PRICE_UNMEASURED };
 	struct collected w = { 0 };
@@ -142,6 +142,36 @@ static bool is_joined(const struct placer *g, int layer)
 	return g->joined && g->joined[layer] >= 0;
 }
 
+static struct alone alone_make(struct placer *g, const struct plan_layer *l)
+{
+	struct alone x = { .known = true, .passes = g->st->layouts->passes[l->index],
+		.twin = g->st->plan->nxc ? l->problem_nxc : -1 };
+	x.ways = is_joined(g, l->index) ? ways_joined(g, l->index) : ways_alone(g, l);
+	x.choices = ARENA_ARRAY(g->a, struct choice, x.ways.count);
+	for (int i = 0; i < x.ways.count; i++) {
+		x.choices[i] = (struct choice){ &x.ways.list[i], -1, 0, rank_of(&x.ways.list[i].price, 1) };
+		x.choices[i].rank.estimated *= !g->st->layer_free[l->index];
+	}
+	return x;
+}
+
+static bool is_assumed(const struct placer *g, int layer)
+{
+	const struct assumption *by = g->s->assume ? g->st->on.assumed : NULL;
+	return by && by[layer].kind != ASSUME_NOTHING;
+}
+
+static struct alone alone_of(struct placer *g, const struct plan_layer *l)
+{
+	bool passes = g->st->layouts->passes[l->index], is_free = g->st->layer_free[l->index];
+	struct alone *x = is_free ? &g->free[passes] : l->problem >= 0 ? &g->alone[l->problem] : NULL;
+	if (!x || plan_layer_is_control(l) || is_joined(g, l->index) || is_assumed(g, l->index))
+		return alone_make(g, l);
+	if (!x->known || x->passes != passes || (!is_free && g->st->plan->nxc && x->twin != l->problem_nxc))
+		*x = alone_make(g, l);
+	return *x;
+}
+
 static bool group_allowed(const struct placer *g, int group)
 {
 	const struct fusion_group *f = &g->st->fusion->groups[group];
@@ -168,62 +198,83 @@ static struct ways ways_group(struct placer *g, int group)
 	return ways_kept(g, &w);
 }
 
-struct ways *list_groups(struct placer *g)
+/* Groups of equal problem and twin share their ways. */
+static struct ways ways_of_group(struct placer *g, int group, struct alone *met)
+{
+	const struct fusion_group *f = &g->st->fusion->groups[group];
+	struct alone *x = f->distinct >= 0 && !is_assumed(g, f->layers[0]) ? &met[f->distinct] : NULL;
+	if (!x)
+		return ways_group(g, group);
+	if (!x->known || x->twin != f->distinct_nxc)
+		*x = (struct alone){ .known = true, .twin = f->distinct_nxc, .ways = ways_group(g, group) };
+	return x->ways;
+}
+
+/* Fills groups_of and groups_at from the groups that have ways, and tracks the values inside them. */
+static void list_members(struct placer *g, const struct ways *ways)
 {
 	const struct plan *p = g->st->plan;
-	int next = INSIDE;
-	struct ways *ways = ARENA_ARRAY(g->a, struct ways, g->st->groups + 1);
-	g->group_base = ARENA_ARRAY(g->a, int, g->st->groups + 1);
-	for (int i = 0; i < g->st->groups; i++) {
-		const struct fusion_group *f = &g->st->fusion->groups[i];
-		ways[i] = group_allowed(g, i) ? ways_group(g, i) : (struct ways){ 0 };
-		/* numbers need to differ between groups of the same layers only */
-		next = next + ways[i].count > UINT16_MAX ? INSIDE : next;
-		g->group_base[i] = next;
-		next += ways[i].count;
-		for (int k = 0; k < f->layer_count && ways[i].count; k++)
-			g->groups_at[f->layers[k]]++;
+	int *at = g->groups_at = ARENA_ARRAY(g->a, int, p->layer_count + 2) + 1;
+	for (int i = 0; i < g->st->groups; i++)
+		for (int k = 0; k < g->st->fusion->groups[i].layer_count && ways[i].count; k++)
+			at[g->st->fusion->groups[i].layers[k]]++;
+	for (int i = 0, sum = 0; i <= p->layer_count; i++) { /* where those of each layer begin */
+		int count = at[i];
+		at[i] = sum;
+		sum += count;
 	}
-	for (int i = 0; i < p->layer_count; i++) {
-		g->groups_of[i] = ARENA_ARRAY(g->a, int, g->groups_at[i] + 1);
-		g->groups_at[i] = 0;
-	}
+	g->groups_of = ARENA_ARRAY(g->a, int, at[p->layer_count] + 1);
 	for (int i = 0; i < g->st->groups; i++) {
 		const struct fusion_group *f = &g->st->fusion->groups[i];
 		for (int k = 0; k < f->layer_count && ways[i].count; k++) {
 			const struct plan_layer *l = &p->layers[f->layers[k]];
-			g->groups_of[l->index][g->groups_at[l->index]++] = i;
+			g->groups_of[at[l->index]++] = i;
+			g->paying[i] += !g->st->layer_free[l->index];
 			for (int o = 0; k < f->layer_count - 1 && o < l->output_count; o++)
 				if (l->outputs[o] >= 0)
 					g->tracked[l->outputs[o]] = true;
 		}
 	}
+	g->groups_at--; /* each is now where the next one begins */
+}
+
+struct ways *list_groups(struct placer *g)
+{
+	int next = INSIDE;
+	struct ways *ways = ARENA_ARRAY(g->a, struct ways, g->st->groups + 1);
+	struct alone *met = ARENA_ARRAY(g->a, struct alone, g->st->groups ? g->st->distinct_count : 0);
+	g->group_base = ARENA_ARRAY(g->a, int, g->st->groups + 1);
+	g->paying = ARENA_ARRAY(g->a, int, g->st->groups + 1);
+	for (int i = 0; i < g->st->groups; i++) {
+		ways[i] = group_allowed(g, i) ? ways_of_group(g, i, met) : (struct ways){ 0 };
+		/* numbers need to differ between groups of the same layers only */
+		next = next + ways[i].count > UINT16_MAX ? INSIDE : next;
+		g->group_base[i] = next;
+		next += ways[i].count;
+	}
+	list_members(g, ways);
 	return ways;
 }
 
 int list_choices(struct placer *g, int layer, const struct ways *group_ways, struct choice **list)
 {
-	const struct plan_layer *l = &g->st->plan->layers[layer];
-	struct ways alone = is_joined(g, layer) ? ways_joined(g, layer) : ways_alone(g, l);
-	int count = 0, room = alone.count;
-	for (int i = 0; i < g->groups_at[layer]; i++)
-		room += group_ways[g->groups_of[layer][i]].count;
+	struct alone alone = alone_of(g, &g->st->plan->layers[layer]);
+	int count = alone.ways.count, room = count;
+	*list = alone.choices;
+	if (g->groups_at[layer] == g->groups_at[layer + 1])
+		return count;
+	for (int i = g->groups_at[layer]; i < g->groups_at[layer + 1]; i++)
+		room += group_ways[g->groups_of[i]].count;
 	struct choice *all = *list = ARENA_ARRAY(g->a, struct choice, room);
-	bool pays = !g->st->layer_free[layer];
-	for (int i = 0; i < alone.count; i++) {
-		all[count++] = (struct choice){ &alone.list[i], -1, 0, rank_of(&alone.list[i].price, 1) };
-		all[count - 1].rank.estimated *= pays;
-	}
-	for (int i = 0; i < g->groups_at[layer]; i++) {
-		int group = g->groups_of[layer][i], paying = 0;
+	memcpy(all, alone.choices, (size_t)count * sizeof(*all));
+	for (int i = g->groups_at[layer]; i < g->groups_at[layer + 1]; i++) {
+		int group = g->groups_of[i];
 		const struct fusion_group *f = &g->st->fusion->groups[group];
 		const struct ways *w = &group_ways[group];
 		bool last = f->layers[f->layer_count - 1] == layer;
-		for (int k = 0; k < f->layer_count; k++)
-			paying += !g->st->layer_free[f->layers[k]];
 		for (int k = 0; k < w->count; k++)
 			all[count++] = (struct choice){ &w->list[k], group, g->group_base[group] + k,
-				last ? rank_of(&w->list[k].price, paying) : (struct rank){ 0 } };
+				last ? rank_of(&w->list[k].price, g->paying[group]) : (struct rank){ 0 } };
 	}
 	return count;
 }
