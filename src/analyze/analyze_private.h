@@ -274,6 +274,7 @@ void study_lists_open(struct study *st);
 void study_lists_close(struct study *st);
 /* The problem, until the next call, or NULL: its text is not valid. */
 const struct problem *study_problem(const struct study *st, int distinct);
+bool study_has_problem(const struct study *st, int distinct);
 /* The time that study_list_price has; NaN: none. */
 static inline double study_list_ns(
 	const struct study *st, struct price_list *list, const struct scenario *s, int distinct)

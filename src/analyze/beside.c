@@ -47,7 +47,7 @@ static enum beside_kind kind_of(const struct finding *f, int node)
 		return BESIDE_NONE;
 	if (group >= 0 && fusion_copy(&st->fusion->groups[group]) >= 0)
 		return BESIDE_APART;
-	if (problem >= 0 && price && !price->assumed && study_problem(st, problem))
+	if (problem >= 0 && price && !price->assumed && study_has_problem(st, problem))
 		return BESIDE_RUNS;
 	if (problem >= 0)
 		return BESIDE_APART;

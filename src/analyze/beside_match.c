@@ -170,7 +170,7 @@ static double node_cost(const struct matcher *m, int node)
 	int layer = m->st->node_layer[node], problem = m->st->node_problem[node];
 	bool inside = solution_inside(m->st, m->x, node) != NULL;
 	bool assumed = layer >= 0 && m->x->assumed_layer && m->x->assumed_layer[layer].assumed;
-	return inside || assumed || !study_problem(m->st, problem) ? NAN : m->x->cost[node];
+	return inside || assumed || !study_has_problem(m->st, problem) ? NAN : m->x->cost[node];
 }
 
 static double group_cost(const struct matcher *m, int group)
@@ -178,7 +178,7 @@ static double group_cost(const struct matcher *m, int group)
 	const struct study *st = m->st;
 	const struct fusion_group *g = &st->fusion->groups[group];
 	if ((st->limits && !st->limits->group[group]) || !(st->levels >> st->group_level[group] & 1) ||
-		fusion_copy(g) >= 0 || !study_problem(st, st->group_distinct[group]))
+		fusion_copy(g) >= 0 || !study_has_problem(st, st->group_distinct[group]))
 		return NAN;
 	if (g->join)
 		return solution_join(st, m->x, group).ns;

@@ -289,21 +289,33 @@ static const struct problem_kept *plan_parsed(const struct plan_problem *p)
 	return strncmp(p->text, kernel, n) == 0 && p->text[n] == ':' ? p->problem : NULL;
 }
 
-const struct problem *study_problem(const struct study *st, int distinct)
+/* NULL: the text is not valid. */
+static const struct problem_kept *problem_kept(const struct study *st, int distinct)
 {
 	static const struct problem_kept invalid;
 	const struct problem_kept **kept = &st->problems[distinct];
-	struct problem *p = &st->lists->problem;
 	if (!*kept && distinct < plan_problem_total(st->plan))
 		*kept = plan_parsed(&st->plan->problems[distinct]);
 	if (!*kept) {
-		bool valid = problem_parse(text_of(study_text(st, distinct)), p, NULL) == 0;
-		*kept = valid ? problem_keep(&st->lists->parsed, p) : &invalid;
+		struct problem p;
+		bool valid = problem_parse(text_of(study_text(st, distinct)), &p, NULL) == 0;
+		*kept = valid ? problem_keep(&st->lists->parsed, &p) : &invalid;
 	}
-	if (*kept == &invalid)
+	return *kept == &invalid ? NULL : *kept;
+}
+
+bool study_has_problem(const struct study *st, int distinct)
+{
+	return problem_kept(st, distinct) != NULL;
+}
+
+const struct problem *study_problem(const struct study *st, int distinct)
+{
+	const struct problem_kept *kept = problem_kept(st, distinct);
+	if (!kept)
 		return NULL;
-	problem_restore(*kept, p);
-	return p;
+	problem_restore(kept, &st->lists->problem);
+	return &st->lists->problem;
 }
 
 int study_distinct_of(const struct study *st, struct text text)
