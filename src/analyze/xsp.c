@@ -233,15 +233,39 @@ static const char *missing(const struct xsp_analysis *x, const struct xsp_levels
 	return NULL;
 }
 
+static const char *text_keep(struct arena *a, const char *text)
+{
+	return !text || !*text ? text : arena_strndup(a, text, strlen(text));
+}
+
+/* The table with its texts in arena a, without what it was made from. */
+static struct xsp_table *table_keep(struct arena *a, const struct xsp_table *t)
+{
+	struct xsp_table *kept = ARENA_NEW(a, struct xsp_table);
+	int count = t->row_count * t->analysis->column_count;
+	*kept = *t;
+	kept->arena = a;
+	kept->capacity = t->row_count;
+	kept->note = text_keep(a, t->note);
+	kept->cells = ARENA_ARRAY(a, struct xsp_cell, count);
+	for (int i = 0; i < count; i++) {
+		kept->cells[i] = t->cells[i];
+		kept->cells[i].text = text_keep(a, t->cells[i].text);
+	}
+	return kept;
+}
+
 struct xsp_table *xsp_analyze(
 	struct arena *a, const struct xsp_analysis *analysis, const struct xsp_input *in)
 {
-	struct xsp_table *t = ARENA_NEW(a, struct xsp_table);
-	struct xsp_levels l = { .in = in, .arena = a };
-	*t = (struct xsp_table){ .analysis = analysis, .note = "", .arena = a };
+	struct arena scratch = { 0 };
+	struct xsp_levels l = { .in = in, .arena = &scratch };
+	struct xsp_table t = { .analysis = analysis, .note = "", .arena = &scratch };
 	xsp_gather(&l);
-	t->missing = missing(analysis, &l);
-	if (!t->missing)
-		analysis->fill(t, &l);
-	return t;
+	t.missing = missing(analysis, &l);
+	if (!t.missing)
+		analysis->fill(&t, &l);
+	struct xsp_table *kept = table_keep(a, &t);
+	arena_free(&scratch);
+	return kept;
 }
