@@ -52,7 +52,7 @@ struct execution execution_new(void)
 static void copy_texts(struct arena *a, const char **texts[], int count)
 {
 	for (int i = 0; i < count; i++)
-		*texts[i] = *texts[i] ? arena_printf(a, "%s", *texts[i]) : "";
+		*texts[i] = *texts[i] && **texts[i] ? arena_strndup(a, *texts[i], strlen(*texts[i])) : "";
 }
 
 struct execution_row execution_row_copy(struct arena *a, const struct execution_row *r)
