@@ -12,6 +12,7 @@ struct merger {
 	const struct study *st;
 	const struct fusion *f;  /* NULL: no groups */
 	struct bundles *b;
+	int *place;              /* per layer, and per node that is none: a cluster's is its first layer */
 	int *parent;             /* per place */
 	int *contest;            /* per root: its contest, or -1 */
 	bool *listed;            /* per place */
@@ -24,18 +25,22 @@ static int root_of(int *parent, int i)
 	return i;
 }
 
-/* A cluster's place is its first layer. */
-static int place_of(const struct merger *m, int layer)
+static void fill_places(struct merger *m, int count)
 {
-	int cluster = m->f && layer < m->st->plan->layer_count ? m->f->cluster_of[layer] : -1;
-	return cluster < 0 ? layer : m->f->clusters[cluster].layers[0];
+	for (int i = 0; i < count; i++)
+		m->place[i] = i;
+	for (int i = 0; m->f && i < m->f->cluster_count; i++) {
+		const struct fusion_cluster *c = &m->f->clusters[i];
+		for (int k = 0; k < c->layer_count; k++)
+			m->place[c->layers[k]] = c->layers[0];
+	}
 }
 
 static void unite(struct merger *m, const int *layers, int count)
 {
 	for (int i = 1; i < count; i++) {
-		int a = root_of(m->parent, place_of(m, layers[0]));
-		int b = root_of(m->parent, place_of(m, layers[i]));
+		int a = root_of(m->parent, m->place[layers[0]]);
+		int b = root_of(m->parent, m->place[layers[i]]);
 		m->parent[a < b ? b : a] = a < b ? a : b;
 	}
 }
@@ -53,12 +58,12 @@ static void list(struct merger *m, int item)
 {
 	int count;
 	const int *layers = layers_of(m, item, &count);
-	struct fusion_contest *c = &m->b->contests[m->contest[root_of(m->parent, place_of(m, layers[0]))]];
+	struct fusion_contest *c = &m->b->contests[m->contest[root_of(m->parent, m->place[layers[0]])]];
 	if (c->joins)
 		c->joins[c->join_count] = item;
 	c->join_count++;
 	for (int i = 0; i < count; i++) {
-		int at = place_of(m, layers[i]);
+		int at = m->place[layers[i]];
 		bool layer = layers[i] < m->st->plan->layer_count;
 		int cluster = m->f && layer ? m->f->cluster_of[layers[i]] : -1;
 		if (m->listed[at])
@@ -92,7 +97,7 @@ static void unite_item(struct merger *m, int item)
 
 static void number_contest(struct merger *m, int item)
 {
-	int count, *of = &m->contest[root_of(m->parent, place_of(m, layers_of(m, item, &count)[0]))];
+	int count, *of = &m->contest[root_of(m->parent, m->place[layers_of(m, item, &count)[0]])];
 	if (*of < 0)
 		*of = m->b->contest_count++;
 }
@@ -118,8 +123,10 @@ void bundles_contest(const struct study *st, struct arena *a, struct bundles *b)
 {
 	size_t places = (size_t)(st->plan->layer_count + st->node_count) + 1;
 	struct merger m = { .st = st, .f = st->groups ? st->fusion : NULL, .b = b,
-		.parent = base_malloc(places * sizeof(int)), .contest = base_malloc(places * sizeof(int)),
+		.place = base_malloc(places * sizeof(int)), .parent = base_malloc(places * sizeof(int)),
+		 .contest = base_malloc(places * sizeof(int)),
 		.listed = base_malloc(places * sizeof(bool)) };
+	fill_places(&m, (int)places);
 	for (size_t i = 0; i < places; i++) {
 		m.parent[i] = (int)i;
 		m.contest[i] = -1;
@@ -136,6 +143,7 @@ void bundles_contest(const struct study *st, struct arena *a, struct bundles *b)
 	/* clusters in the order in which they are solved elsewhere */
 	for (int i = 0; i < b->contest_count; i++)
 		qsort(b->contests[i].clusters, (size_t)b->contests[i].cluster_count, sizeof(int), compare);
+	free(m.place);
 	free(m.parent);
 	free(m.contest);
 	free(m.listed);

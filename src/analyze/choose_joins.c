@@ -195,7 +195,8 @@ int *solve_joins(
 		k.chosen = ARENA_ARRAY(a, int, on->join_count);
 		k.best = ARENA_ARRAY(a, int, on->join_count);
 		try_one_by_one(&k);
-		try_all(&k, 0);
+		if (on->join_count > 1) /* of one, both selections are tried */
+			try_all(&k, 0);
 		for (int n = 0; n < k.best_count; n++)
 			set_joined(&k, k.best[n], k.best[n]);
 		any |= k.best_count > 0;
