@@ -284,11 +284,9 @@ static void add_once(int *list, int *count, int item)
 	list[(*count)++] = item;
 }
 
-static struct reads reads_of(struct placer *g, const struct plan_layer *l)
+static struct reads reads_of(const struct placer *g, const struct plan_layer *l)
 {
-	struct reads r = { .values = ARENA_ARRAY(g->a, int, l->input_count + l->capture_count),
-		.from = ARENA_ARRAY(g->a, int, g->live_count),
-		.outputs = ARENA_ARRAY(g->a, int, l->output_count) };
+	struct reads r = { .values = g->read, .from = g->kept, .outputs = g->written };
 	for (int i = 0; i < l->input_count + l->capture_count; i++) {
 		int v = i < l->input_count ? l->inputs[i] : l->captures[i - l->input_count];
 		if (v >= 0 && g->slot[v] >= 0 && plan_reads_data(l, &g->st->plan->values[v]))
@@ -554,6 +552,9 @@ void solve_layouts(const struct study *st, const struct scenario *s, struct aren
 		.tracked = ARENA_ARRAY(a, bool, p->value_count),
 		.slot = ARENA_ARRAY(a, int, p->value_count),
 		.live = ARENA_ARRAY(a, int, p->value_count),
+		.read = ARENA_ARRAY(a, int, p->value_count),
+		.kept = ARENA_ARRAY(a, int, p->value_count),
+		.written = ARENA_ARRAY(a, int, p->value_count),
 		.steps = ARENA_ARRAY(a, struct layer_step, p->layer_count) };
 	out->placed = ARENA_ARRAY(a, struct placed, st->node_count);
 	for (int i = 0; i < st->node_count; i++)

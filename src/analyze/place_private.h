@@ -38,8 +38,8 @@ struct layer_step {
 	struct choice *choices;
 };
 
-/* The ways and choices of a layer by itself; of groups only the ways. Layers of equal problem, twin and `passes`
- * share them. */
+/* The ways and choices of a layer by itself; of groups only the ways. Layers of equal problem, twin and
+ * `passes` share them. */
 struct alone {
 	bool known, passes;
 	int twin;
@@ -62,6 +62,7 @@ struct placer {
 	bool *tracked;          /* per value: its layout is a choice, or it may be inside a group */
 	int *slot;              /* per value: its place in the key, or -1 */
 	int *live, live_count;
+	int *read, *kept, *written; /* scratch: the lists of one step */
 	struct layer_step *steps;
 	int *table;             /* hash of states; -1 empty */
 	int table_size, table_room;
