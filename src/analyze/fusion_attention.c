@@ -492,5 +492,9 @@ bool chain_attention(struct chain *c, const struct plan *p, const struct plan_la
 	if (find_repeated(c, p, l))
 		return true;
 	str_free(&c->pattern);
-	return find(c, p, l, true, why) || (*why == does_not_fit && find(c, p, l, false, why));
+	bool found = find(c, p, l, true, why);
+	if (found || *why != does_not_fit)
+		return found;
+	str_free(&c->pattern);
+	return find(c, p, l, false, why);
 }
