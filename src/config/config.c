@@ -292,6 +292,17 @@ static int config_set_theme(struct config *c, const struct option *o, const char
 	return -1;
 }
 
+static int take(struct config *c, const struct option *o, const char *value, struct error *err)
+{
+	return o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
+		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)
+		 : o->type == OPTION_KEYS    ? config_set_key(c, o, value, err)
+		 : o->type == OPTION_THEME   ? config_set_theme(c, o, value, err)
+		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
+		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
+					     : option_add(c, o, text_of(value), err);
+}
+
 int config_take(struct config *c, const char *key, const char *value, struct error *err)
 {
 	const struct option *o = option_find(text_of(key));
@@ -300,13 +311,16 @@ int config_take(struct config *c, const char *key, const char *value, struct err
 		return error_set(err, "unknown option %s%s%s%s", key, nearest ? "; did you mean " : "",
 			nearest ? nearest : "", nearest ? "?" : "");
 	}
-	return o->type == OPTION_DIMS	     ? config_set_dim(c, value, err)
-		 : o->type == OPTION_SCENARIOS ? config_set_scenario(c, value, err)
-		 : o->type == OPTION_KEYS    ? config_set_key(c, o, value, err)
-		 : o->type == OPTION_THEME   ? config_set_theme(c, o, value, err)
-		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
-		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
-					     : option_add(c, o, text_of(value), err);
+	if (take(c, o, value, err))
+		return -1;
+	c->lines[option_row(o)] = 0;
+	return 0;
+}
+
+const char *config_place(const struct config *c, const char *key, struct arena *a)
+{
+	int line = c->lines[option_row(option_find(text_of(key)))];
+	return line ? arena_printf(a, "%s:%d: %s", c->path, line, key) : NULL;
 }
 
 int config_set(struct config *c, const char *key, const char *value, struct error *err)

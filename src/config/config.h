@@ -30,9 +30,11 @@ struct config_scenario {
 	int dim_count;
 	struct dim_binding *dims;
 	bool saved;                /* in the file of config_save_scenario, not in the user's own */
+	int line;                  /* in the user's own; else 0 */
 };
 #define CONFIG_SCENARIO_NAME_MAX 32
 #define CONFIG_SCENARIOS_MAX 256
+#define CONFIG_WORDS_MAX 4096 /* what-ifs in a file */
 /* An entry of `keys`: the name of a request of the explorer, and its keys, separated by blanks. An entry of
  * `theme`: the name of a role, or "base", and what it looks like. The explorer checks both. */
 struct config_word {
@@ -43,6 +45,7 @@ struct config_word {
 struct config {
 	struct arena arena;
 	const char *path;          /* the file that was read, or NULL */
+	int lines[CONFIG_LIST_MAX]; /* config_place: by rows of the option table; 0: not of the file */
 	const char *db;            /* database path; NULL = default */
 	const char *device;        /* -d; NULL = the first runner configured */
 	int batch_count;
@@ -50,6 +53,8 @@ struct config {
 	int dtype_count;
 	enum dtype dtype[CONFIG_LIST_MAX];  /* empty: f32 */
 	const char *what_if;       /* "fusion,matrix=off"; NULL = defaults */
+	int what_if_word_count;
+	struct config_word *what_if_words; /* of the file: a scenario (NULL: `what_if`), one what-if */
 	/* "best" or "preferred": initial value of the what-if algorithm; "all": best, and runners try all
 	 * algorithms (config_lists_all) */
 	const char *algorithms;
@@ -90,6 +95,8 @@ int config_load(struct config *c, const char *path, struct error *err);
 int config_set(struct config *c, const char *key, const char *value, struct error *err);
 /* The same; the error does not name the key. */
 int config_take(struct config *c, const char *key, const char *value, struct error *err);
+/* Where the file sets an option ("x.yaml:3: device"), if the command line has not replaced it; else NULL. */
+const char *config_place(const struct config *c, const char *key, struct arena *a);
 /* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no
  * configured agent has. Only commands that use agents call it, because it looks for files. */
 void config_add_agents(struct config *c);

@@ -11,6 +11,8 @@
 struct reader {
 	struct config *config;
 	const char *path, *only;
+	struct config *file; /* of `config`, or around the scenario that is read into it */
+	const char *scenario; /* its name; NULL: none is read */
 	struct yaml_reader *yaml;
 	struct yaml_item item; /* the current one */
 	uint64_t seen; /* options that were read, one bit each */
@@ -262,15 +264,34 @@ static int read_runners(struct reader *r, const struct option *o)
 	return more;
 }
 
+/* Keeps the what-ifs of a text with their line, which are checked when the file is read. */
+static int note_what_ifs(struct reader *r)
+{
+	struct config *c = r->file;
+	for (struct text rest = r->item.text; rest.p;) {
+		const char *comma = rest.n ? memchr(rest.p, ',', rest.n) : NULL;
+		size_t n = comma ? (size_t)(comma - rest.p) : rest.n;
+		if (!c->what_if_words)
+			c->what_if_words = ARENA_ARRAY(&c->arena, struct config_word, CONFIG_WORDS_MAX);
+		if (c->what_if_word_count == CONFIG_WORDS_MAX)
+			return reader_wants(r, "what_if", "fewer what-ifs");
+		c->what_if_words[c->what_if_word_count++] = (struct config_word){ .name = r->scenario,
+			.value = arena_strndup(&c->arena, rest.p, n), .line = r->item.line };
+		rest = comma ? (struct text){ comma + 1, rest.n - n - 1 } : (struct text){ 0 };
+	}
+	return 0;
+}
+
 /* "fusion,parallel" and [fusion, parallel] are the same what-ifs. */
 static int read_what_if(struct reader *r, const struct option *o)
 {
 	struct str list = { 0 };
 	int bad = 0, line = r->item.line;
 	const struct option *to = option_find(TEXT("what_if"));
-	if (r->item.kind == YAML_SCALAR)
+	if (r->item.kind == YAML_SCALAR) {
 		str_add(&list, r->item.text.p, r->item.text.n);
-	else if (r->item.kind != YAML_LIST)
+		bad = note_what_ifs(r);
+	} else if (r->item.kind != YAML_LIST)
 		bad = reader_wants(r, o->key, "what-ifs, e.g. [fusion, matrix=off], or a map with what_if");
 	while (!bad && r->item.kind != YAML_SCALAR) {
 		bad = reader_next(r);
@@ -282,6 +303,7 @@ static int read_what_if(struct reader *r, const struct option *o)
 		}
 		str_addf(&list, list.n ? "," : "");
 		str_add(&list, r->item.text.p, r->item.text.n);
+		bad = note_what_ifs(r);
 		r->item.kind = YAML_LIST; /* the list goes on */
 	}
 	if (!bad && list.n && option_add(r->config, to, (struct text){ list.p, list.n }, r->err))
@@ -310,8 +332,6 @@ static int read_scenario_key(struct reader *r, const struct option *o, struct te
 	if (i == count || again)
 		return reader_at(r, line);
 	*seen |= 1ull << i;
-	if (i == 0)
-		return yaml_item_is_null(&r->item) ? 0 : read_what_if(r, o);
 	return read_value(r, option_find(key));
 }
 
@@ -342,11 +362,13 @@ static int read_scenarios(struct reader *r, const struct option *o)
 	while ((more = read_name(r, o, &name, &line)) == 1) {
 		struct config one = { 0 }, *all = r->config;
 		r->config = &one;
+		r->scenario = name.p;
 		int bad = read_scenario(r, o);
+		r->scenario = NULL;
 		r->config = all;
-		struct config_scenario new = { .name = name.p, .what_if = one.what_if, .device = one.device,
-			.batch = one.batch_count ? one.batch[0] : 0, .has_dtype = one.dtype_count > 0,
-			.dtype = one.dtype[0], .dim_count = one.dim_count, .dims = one.dims };
+		struct config_scenario new = { .name = name.p, .line = line, .what_if = one.what_if,
+			.device = one.device, .batch = one.batch_count ? one.batch[0] : 0,
+			.has_dtype = one.dtype_count > 0, .dtype = one.dtype[0], .dim_count = one.dim_count, .dims = one.dims };
 		if (!bad && strlen(name.p) != name.n)
 			new.name = ""; /* it contains a NUL */
 		if (!bad && option_add_scenario(all, &new, false, r->err))
@@ -370,16 +392,18 @@ static int read_value(struct reader *r, const struct option *o)
 		return read_runners(r, o);
 	if (o->type == OPTION_SCENARIOS)
 		return read_scenarios(r, o);
+	if (strcmp(o->key, "what_if") == 0)
+		return read_what_if(r, o);
 	return option_is_list(o) ? read_list(r, o) : read_item(r, o);
 }
 
 static int read_key(struct reader *r, const struct option **o)
 {
 	struct text key = r->item.text;
-	int line = r->item.line, count, shown = key.n > 40 ? 40 : (int)key.n;
+	int line = r->item.line, shown = key.n > 40 ? 40 : (int)key.n;
 	*o = option_find(key);
 	if (*o && (!r->only || text_is(key, r->only))) {
-		uint64_t bit = 1ull << (*o - option_table(&count));
+		uint64_t bit = 1ull << option_row(*o);
 		if (!(r->seen & bit)) {
 			r->seen |= bit;
 			return 0;
@@ -411,15 +435,17 @@ static int read_top(struct reader *r)
 			return 0;
 		if (r->item.kind != YAML_SCALAR)
 			return reader_wants(r, "the file", "a key");
+		int line = r->item.line;
 		if (read_key(r, &o) || reader_next(r) || read_value(r, o))
 			return -1;
+		r->config->lines[option_row(o)] = line;
 	}
 	return -1;
 }
 
 int config_read_yaml(struct config *c, const char *path, const char *only, struct error *err)
 {
-	struct reader r = { .config = c, .path = path, .only = only, .err = err };
+	struct reader r = { .config = c, .file = c, .path = path, .only = only, .err = err };
 	r.yaml = yaml_open(path, CONFIG_FILE_MAX, err);
 	int rc = r.yaml ? reader_next(&r) : -1;
 	if (!rc && r.item.kind != YAML_END)

@@ -67,6 +67,7 @@ static const struct option options[] = {
 		"named scenarios for -w: what-ifs, and a batch, data type, device and dimensions" },
 };
 #define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
+_Static_assert(OPTION_COUNT <= CONFIG_LIST_MAX, "struct config has a line of each");
 
 const struct option *option_table(int *count)
 {
@@ -80,6 +81,11 @@ const struct option *option_find(struct text key)
 		if (text_is(key, options[i].key))
 			return &options[i];
 	return NULL;
+}
+
+int option_row(const struct option *o)
+{
+	return (int)(o - options);
 }
 
 const char *option_nearest(struct text key)

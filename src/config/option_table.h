@@ -34,8 +34,9 @@ struct option {
 
 /* All options, in the order of the manual page. */
 const struct option *option_table(int *count);
-/* The row of a key, or NULL. */
+/* The row of a key, or NULL; its index. */
 const struct option *option_find(struct text key);
+int option_row(const struct option *o);
 /* The key nearest to an unknown one, or NULL if none is near. */
 const char *option_nearest(struct text key);
 

@@ -19,6 +19,12 @@ static bool is_what_if(struct text name)
 	return false;
 }
 
+/* True for a name that is neither. */
+static bool is_unknown(const struct config *c, struct text item)
+{
+	return !memchr(item.p, '=', item.n) && !is_what_if(item) && !config_scenario(c, item);
+}
+
 static int unknown(const struct config *c, struct text name, struct error *err)
 {
 	struct str names = { 0 };
@@ -75,6 +81,15 @@ static void merge(struct arena *a, struct merged *m, const struct config_scenari
 		list_add(m, text_of(one->what_if));
 }
 
+static struct text trimmed(const char *p, size_t n)
+{
+	size_t before = strspn(p, " \t");
+	before = before < n ? before : n;
+	while (n > before && strchr(" \t", p[n - 1]))
+		n--;
+	return (struct text){ p + before, n - before };
+}
+
 static struct text name_of(struct text item)
 {
 	const char *equals = memchr(item.p, '=', item.n);
@@ -101,10 +116,9 @@ static int item_add(struct config *c, struct merged *m, struct text item, struct
 {
 	const struct config_scenario *one = config_scenario(c, item);
 	struct scenario checked = scenario_default();
-	bool bare = !memchr(item.p, '=', item.n);
 	if (!item.n)
 		return error_set(err, "'%.60s' has an empty item: remove the comma", c->what_if);
-	if (bare && !is_what_if(item) && !one)
+	if (is_unknown(c, item))
 		return unknown(c, item, err);
 	if (one && one->what_if && scenario_parse(&checked, one->what_if, err))
 		return error_context(err, "scenario %s", one->name);
@@ -121,12 +135,37 @@ static int item_add(struct config *c, struct merged *m, struct text item, struct
 	return 0;
 }
 
+/* A what-if of the file; the error does not name its place. */
+static int word_check(const struct config *c, const struct config_word *w, struct error *err)
+{
+	struct text item = trimmed(w->value, strlen(w->value));
+	struct scenario checked = scenario_default();
+	if (!item.n)
+		return error_set(err, "an item is empty: remove the comma");
+	for (const struct config_word *other = c->what_if_words; other < w; other++)
+		if (other->name == w->name &&
+			text_equal(name_of(trimmed(other->value, strlen(other->value))), name_of(item)))
+			return error_set(err, "%.*s is given twice: leave one out", (int)name_of(item).n,
+				item.p);
+	if (w->name)
+		return scenario_parse(&checked, w->value, err);
+	if (is_unknown(c, item))
+		return unknown(c, item, err);
+	return config_scenario(c, item) ? 0 : scenario_parse(&checked, w->value, err);
+}
+
 int scenarios_check(const struct config *c, struct error *err)
 {
 	for (int i = 0; i < c->scenario_count; i++)
-		if (is_what_if(text_of(c->scenarios[i].name)))
-			return error_set(err, "%s%sscenarios: %s is the name of a what-if; choose another",
-				c->path ? c->path : "", c->path ? ": " : "", c->scenarios[i].name);
+		if (c->scenarios[i].line && is_what_if(text_of(c->scenarios[i].name)))
+			return error_set(err, "%s:%d: scenarios: %s is the name of a what-if; choose another",
+				c->path, c->scenarios[i].line, c->scenarios[i].name);
+	for (int i = 0; i < c->what_if_word_count; i++) {
+		const struct config_word *w = &c->what_if_words[i];
+		if (word_check(c, w, err))
+			return error_context(err, "%s:%d: %s%s", c->path, w->line,
+				w->name ? "scenarios: " : "what_if", w->name ? w->name : "");
+	}
 	return 0;
 }
 
@@ -137,11 +176,8 @@ int scenarios_apply(
 	int bad = 0;
 	*count = 0;
 	for (const char *p = c->what_if; p && !bad;) {
-		p += strspn(p, " \t");
-		size_t n = strcspn(p, ","), used = n;
-		while (used > 0 && strchr(" \t", p[used - 1]))
-			used--;
-		bad = item_add(c, &m, (struct text){ p, used }, err);
+		size_t n = strcspn(p, ",");
+		bad = item_add(c, &m, trimmed(p, n), err);
 		p = p[n] ? p + n + 1 : NULL;
 	}
 	if (!bad && c->what_if)

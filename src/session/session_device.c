@@ -190,9 +190,10 @@ static int connect_without_runner(struct session *s, struct error *err)
 {
 	struct error trouble = ERROR_NONE;
 	const char *unknown = queue_unknown_runner(s->config, &s->device_arena);
+	const char *place = config_place(s->given, "device", &s->device_arena);
 	if (s->config->device)
-		error_set(&trouble, "-d %.60s: there is no runner of this name%s%s", s->config->device,
-			unknown ? ": " : "", unknown ? unknown : "");
+		error_set(&trouble, "%s %.60s: there is no runner of this name%s%s", place ? place : "-d",
+			s->config->device, unknown ? ": " : "", unknown ? unknown : "");
 	else
 		error_set(&trouble, "there is no runner");
 	struct error none = ERROR_NONE;

@@ -286,7 +286,7 @@ says err "-w (--what-if): fusion is given twice in 'fusion,fusion=off': leave on
 printf 'what_if: fusion,\n' >"$work/comma.yaml"
 try 2 "one in the configuration" "$BENANZA" bound -c "$work/comma.yaml" "$models/tiny.onnx"
 one_line
-says err "comma.yaml: what_if: 'fusion,' has an empty item: remove the comma"
+says err "comma.yaml:1: what_if: an item is empty: remove the comma"
 
 # operators
 try 0 "ops as csv" "$BENANZA" ops --csv

@@ -20,8 +20,9 @@ scenarios:
     half: {what_if: fusion, dtype: bf16}
     more: {batch: 4}
     away: {device: no_such_device}
-    wrong: telepathy
 Y
+mkdir -p "$XDG_DATA_HOME/benanza"
+echo 'scenarios: {wrong: telepathy}' >"$XDG_DATA_HOME/benanza/scenarios.yaml" # as of another version
 bz bench -q "$tiny" >out 2>err
 ok $? "bench with fixed costs"
 bz bench -q "$tiny" -b 4 >out 2>err
@@ -75,9 +76,46 @@ one_line
 try 2 "the first has no bound" bz scenarios "$tiny" wrong fused
 says err "wrong: scenario wrong"
 
-sed 's/telepathy/parallel/; s/wrong:/fusion:/' config.yaml >names.yaml
-try 2 "a scenario with the name of a what-if" "$BENANZA" bound -c names.yaml "$tiny"
-says err "fusion is the name of a what-if"
+bad() { # what is said, of the configuration on standard input
+    cat >names.yaml
+    for command in bound layers ops; do
+        file=$tiny
+        [ $command = ops ] && file=
+        try 2 "$command: $1" "$BENANZA" $command -c names.yaml $file
+        says err "names.yaml:$1"
+        one_line
+    done
+}
+bad "2: scenarios: fusion is the name of a what-if" <<Y
+scenarios:
+    fusion: {batch: 2}
+Y
+bad "3: scenarios: a: what-if fusion: '9' is not" <<Y
+scenarios:
+    a: [parallel,
+        fusion=9]
+Y
+bad "4: scenarios: a: unknown what-if 'nosuch'" <<Y
+scenarios:
+    a:
+        batch: 2
+        what_if: fusion, nosuch
+Y
+bad "1: scenarios: a: fusion is given twice: leave one out" <<Y
+scenarios: {a: [fusion, fusion=off]}
+Y
+bad "2: what_if: unknown what-if or scenario 'nosuch'" <<Y
+batch: 1
+what_if: nosuch
+Y
+bad "2: what_if: an item is empty: remove the comma" <<Y
+what_if: [fusion,
+    '']
+Y
+printf 'batch: 1\ndevice: nosuch\n' >names.yaml
+try 3 "a device of the file" "$BENANZA" bound -c names.yaml "$tiny"
+says err "names.yaml:2: device nosuch: there is no runner of this name"
+one_line
 one_line
 
 try 2 "none is saved" bz scenarios --delete mine --yes

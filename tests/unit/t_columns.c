@@ -3,6 +3,7 @@
 #include "config.h"
 
 #include "config/config.h"
+#include "config/option_table.h"
 #include "session/session_private.h"
 #include "ui/views/columns.h"
 
@@ -102,7 +103,9 @@ static void test_config(void)
 	session->config = own;
 	is_int(columns_check(&config, &err), 0, "which are checked");
 	config.columns = "bound,speed";
-	ok(columns_check(&config, &err) && strstr(err.text, "c.yaml: columns: there is no column \"speed\""),
+	config.lines[option_row(option_find(TEXT("columns")))] = 3;
+	ok(columns_check(&config, &err) &&
+			strstr(err.text, "c.yaml:3: columns: there is no column \"speed\""),
 		"%s", err.text);
 	end();
 }

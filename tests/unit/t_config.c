@@ -414,6 +414,21 @@ static void test_scenarios(void)
 	bad("scenarios: {\"a\\0b\": fusion}\n", "the name of a scenario has");
 	bad("scenarios: {\"\": fusion}\n", "the name of a scenario has");
 	bad("scenarios: {a: [[fusion]]}\n", "expected a what-if");
+	bad("what_if: [[fusion]]\n", "expected a what-if");
+	is_int(load("device: x\nwhat_if: [fusion,\n  'matrix=off,pad']\nscenarios:\n  a:\n    - fusion=9\n"),
+		0, "lines are kept: %s", err.text);
+	is_str(c.what_if, "fusion,matrix=off,pad", "what_if takes a list");
+	const struct config_word *words = c.what_if_words;
+	ok(c.what_if_word_count == 4 && !words[0].name && words[0].line == 2 && words[2].line == 3 &&
+			!strcmp(words[2].value, "pad") && !strcmp(words[3].name, "a") && words[3].line == 6,
+		"each what-if with its scenario and line");
+	struct arena a = { 0 };
+	has(config_place(&c, "device", &a), "x.yaml:1: device", "the place of an option");
+	ok(!config_place(&c, "batch", &a), "one that the file does not set");
+	is_int(config_set(&c, "device", "y", &err), 0, "from the command line");
+	ok(!config_place(&c, "device", &a), "replaces that of the file");
+	arena_free(&a);
+	config_free(&c);
 	bad("scenarios: {a: [fusion]}\nscenarios: {b: x}\n", "scenarios is given twice");
 }
 

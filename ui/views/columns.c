@@ -388,10 +388,12 @@ int columns_check(const struct config *config, struct error *err)
 			continue;
 		for (int i = 0; i < column_count(); i++)
 			str_addf(&names, "%s%s", i ? ", " : "", column_name(i));
-		error_set(err, "%s%scolumns: there is no column \"%.*s\"; the columns are %s or none",
-			config->path ? config->path : "", config->path ? ": " : "", (int)name.n, name.p,
-			names.p);
+		struct arena a = { 0 };
+		const char *place = config_place(config, "columns", &a);
+		error_set(err, "%s: there is no column \"%.*s\"; the columns are %s or none",
+			place ? place : "columns", (int)name.n, name.p, names.p);
 		str_free(&names);
+		arena_free(&a);
 		return -1;
 	}
 	return 0;
