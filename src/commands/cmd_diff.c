@@ -1,4 +1,5 @@
-/* diff: two bounds side by side. Side A has the options of the command line, side B those of --with too. */
+/* diff: bounds side by side. Side A has the options of the command line and its first model and device. Each
+ * other model, each other device or --with is a side B, compared with A. */
 #include "config.h"
 
 #include "commands/diff.h"
@@ -11,12 +12,13 @@
 #define WORDS_MAX 64
 
 struct diff_options {
-	const char *with, *threshold; /* --with, --threshold; NULL: not given */
+	struct option_list with;
+	const char *threshold; /* NULL: not given */
 };
 
 static const struct option_row diff_rows[] = {
-	{ "with", 0, "OPTIONS", OWN_TEXT(diff_options, with),
-		"options of B, after those of A, e.g. --with '-d h100 -t f16'" },
+	{ "with", 0, "OPTIONS", OWN_LIST(diff_options, with),
+		"options of B, after those of A, e.g. --with '-d h100 -t f16'; several: each beside A" },
 	{ "threshold", 0, "PERCENT", OWN_TEXT(diff_options, threshold),
 		"smaller slowdowns do not count (default 5%)" },
 	{ 0 }
@@ -59,12 +61,11 @@ static int words_split(struct arena *a, const char *text, char *words[WORDS_MAX]
 	return count;
 }
 
-/* The command line with the words of --with after the other options. */
-static int other_options(struct options *o, struct options *other, struct error *err)
+/* The command line with the words of a --with after the other options; with: NULL: none. */
+static int other_options(struct options *o, const char *with, struct options *other, struct error *err)
 {
-	const struct diff_options *own = o->own;
 	char *words[WORDS_MAX];
-	int count = own->with ? words_split(&o->arena, own->with, words, err) : 0, n = 0;
+	int count = with ? words_split(&o->arena, with, words, err) : 0, n = 0;
 	if (count < 0)
 		return -1;
 	char **argv = ARENA_ARRAY(&o->arena, char *, o->line_count + count + 1);
@@ -75,13 +76,13 @@ static int other_options(struct options *o, struct options *other, struct error 
 		argv[n++] = words[i];
 	while (end < o->line_count)
 		argv[n++] = o->line[end++];
-	if (own->with && !count)
+	if (with && !count)
 		return error_set(err, "--with: is empty: give options of B, e.g. '-t f16'");
 	other->overrides = true;
 	if (options_parse(other, n, argv, err))
 		return error_context(err, "--with");
 	if (other->argc != o->argc || other->command != o->command)
-		return error_set(err, "--with: '%.80s' has words that are not options", own->with);
+		return error_set(err, "--with: '%.80s' has words that are not options", with);
 	return 0;
 }
 
@@ -103,6 +104,7 @@ static int side_open(struct options *o, int index, struct session **s, struct st
 	return EXIT_DONE;
 }
 
+/* Prints the comparison. Returns an exit status. */
 static int sides_compare(struct options *o, const struct session *a, const struct session *b,
 	double threshold, struct error *err)
 {
@@ -120,34 +122,83 @@ static int sides_compare(struct options *o, const struct session *a, const struc
 	return d.slower ? EXIT_GAPS : EXIT_DONE;
 }
 
-static int cmd_diff(struct options *o, struct error *err)
+/* What is compared with A: variants of each model. */
+struct diff_sides {
+	int first_model; /* of the arguments: 1, or 0 if there is only one */
+	int variants;    /* devices after the first, or each --with, or 1 */
+	bool of_devices;
+};
+
+static int sides_of(struct options *o, struct diff_sides *sides, struct error *err)
+{
+	const struct diff_options *own = o->own;
+	int devices = o->devices.count, withs = own->with.count;
+	*sides = (struct diff_sides){ .first_model = o->argc > 1, .of_devices = devices > 1,
+		.variants = devices > 1 ? devices - 1 : withs ? withs : 1 };
+	if (devices > 1 && withs)
+		return error_set(err, "diff: give devices either as several -d or in --with");
+	if (o->argc == 1 && devices < 2 && !withs)
+		return error_set(err, "diff: there is no side B: give another model, another -d, or --with, "
+			"e.g. --with '-w fusion'");
+	return 0;
+}
+
+/* B number `index` beside A. Returns an exit status. */
+static int side_compare(struct options *o, const struct diff_sides *sides, int index, struct session *a,
+	struct str *said, double threshold, struct error *err)
 {
 	const struct diff_options *own = o->own;
 	struct options other = { 0 };
-	struct session *a = NULL, *b = NULL;
-	struct str said = { 0 };
-	double threshold;
-	int status = threshold_parse(own->threshold, &threshold, err) || other_options(o, &other, err) ?
-		EXIT_BAD : side_open(o, 0, &a, &said, err);
+	struct session *b = NULL;
+	int variant = index % sides->variants, model = sides->first_model + index / sides->variants;
+	const char *with = sides->of_devices || !own->with.count ? NULL : own->with.texts[variant];
+	int status = other_options(o, with, &other, err) ? EXIT_BAD : EXIT_DONE;
+	if (sides->of_devices)
+		other.config.device = o->devices.texts[1 + variant];
 	if (status == EXIT_DONE)
-		status = side_open(&other, o->argc - 1, &b, &said, err);
+		status = side_open(&other, model, &b, said, err);
+	if (status == EXIT_DONE && index && !o->json)
+		printf("\n");
 	if (status == EXIT_DONE)
 		status = sides_compare(o, a, b, threshold, err);
 	session_close(b);
+	options_free(&other);
+	return status;
+}
+
+/* The worst status of all comparisons. */
+static int cmd_diff(struct options *o, struct error *err)
+{
+	const struct diff_options *own = o->own;
+	struct session *a = NULL;
+	struct str said = { 0 };
+	struct diff_sides sides;
+	double threshold;
+	int status = threshold_parse(own->threshold, &threshold, err) || sides_of(o, &sides, err) ?
+		EXIT_BAD : EXIT_DONE;
+	if (o->devices.count)
+		o->config.device = o->devices.texts[0];
+	if (status == EXIT_DONE)
+		status = side_open(o, 0, &a, &said, err);
+	int count = status == EXIT_DONE ? (o->argc - sides.first_model) * sides.variants : 0;
+	for (int i = 0; i < count && status <= EXIT_GAPS; i++) {
+		int one = side_compare(o, &sides, i, a, &said, threshold, err);
+		status = one > status ? one : status;
+	}
 	session_close(a);
 	str_free(&said);
-	options_free(&other);
 	return status;
 }
 
 const struct command command_diff = {
 	.name = "diff",
-	.arguments = "MODEL [MODEL_B]",
+	.arguments = "MODEL [MODEL_B...]",
 	.least = 1,
-	.most = 2,
-	.text = "two bounds side by side: what changed, significant or not",
-	.about = "Compares two bounds, A and B: of two models, or of one model without and with the options "
-		 "of --with (a device, database, batch, data type, scenario). Differences within the "
+	.most = CONFIG_LIST_MAX,
+	.text = "bounds side by side: what changed, significant or not",
+	.about = "Compares two bounds, A and B: of two models, of two devices (-d twice), or of one model "
+		 "without and with the options of --with (a device, database, batch, data type, scenario). "
+		 "Of more models, devices or --with each is compared with the first. Differences within the "
 		 "intervals are unclear. Exit status 0: B is not significantly slower; 1: it is, by more "
 		 "than the threshold; 2: bad input, or costs are missing. Measures nothing.",
 	.examples = { "benanza diff model.onnx --with '-w fusion'",

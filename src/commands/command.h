@@ -21,7 +21,12 @@ enum option_use {
 	USE_VALUE,
 	USE_FLAG,     /* a bool of struct options */
 	USE_OWN_FLAG, /* a bool of the command's own options */
-	USE_OWN_TEXT  /* a string of the command's own options */
+	USE_OWN_TEXT, /* a string of the command's own options */
+	USE_OWN_LIST  /* the same, which may be given several times: a struct option_list */
+};
+struct option_list {
+	int count;
+	const char *texts[CONFIG_LIST_MAX];
 };
 
 /* An option. Commands that have options of the same name agree in letter and in taking a value. */
@@ -41,6 +46,7 @@ struct option_row {
 #define SHARED_FLAG(field) USE_FLAG, NULL, offsetof(struct options, field)
 #define OWN_FLAG(type, field) USE_OWN_FLAG, NULL, offsetof(struct type, field)
 #define OWN_TEXT(type, field) USE_OWN_TEXT, NULL, offsetof(struct type, field)
+#define OWN_LIST(type, field) USE_OWN_LIST, NULL, offsetof(struct type, field)
 
 /* Rows that commands share. */
 struct option_group {
@@ -127,6 +133,7 @@ struct options {
 	struct assume_item *assume;
 	const volatile sig_atomic_t *stop; /* set by commands that end cleanly when interrupted; else NULL */
 	FILE *log;                    /* -v */
+	struct option_list devices;   /* each -d that was given; the last one counts, but in diff */
 	bool batch_option;            /* -b was given */
 	unsigned given;               /* SCENARIO_BATCH ...: what the command line sets of a scenario */
 	bool scenario_wins;           /* a named scenario replaces what the command line sets; set before

@@ -191,7 +191,7 @@ static void layers_text(const struct diff *d, struct arena *a, FILE *out)
 	if (more)
 		fprintf(out, "  ... %d more; --json lists all\n", more);
 	if (same)
-		fprintf(out, "  %d layers do not differ\n", same);
+		fprintf(out, "  %d layer%s not differ\n", same, same == 1 ? " does" : "s do");
 }
 
 void diff_text(const struct diff *d, FILE *out)

@@ -63,6 +63,16 @@ int options_blame(const char *name, struct error *err)
 	return option_blame(rows[at], err);
 }
 
+static int list_add(struct option_list *l, const struct option_row *r, const char *value, struct error *err)
+{
+	if (l->count == CONFIG_LIST_MAX) {
+		error_set(err, "is given more than %d times", CONFIG_LIST_MAX);
+		return option_blame(r, err);
+	}
+	l->texts[l->count++] = value;
+	return 0;
+}
+
 static int option_apply(struct options *o, const struct option_row *r, const char *value, struct error *err)
 {
 	switch (r->use) {
@@ -71,6 +81,8 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		o->given |= strcmp(r->key, "batch") == 0 ? SCENARIO_BATCH : strcmp(r->key, "dtype") == 0 ?
 			SCENARIO_DTYPE : strcmp(r->key, "device") == 0 ? SCENARIO_DEVICE : 0;
 		o->what_if_option |= r->letter == 'w';
+		if (r->letter == 'd' && list_add(&o->devices, r, value, err))
+			return -1;
 		return config_take(&o->config, r->key, value ? value : "no", err) ? option_blame(r, err) : 0;
 	case USE_DIM:
 		return options_add_dim(o, value, err);
@@ -89,6 +101,8 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 	case USE_OWN_TEXT:
 		*(const char **)((char *)o->own + r->offset) = value ? value : "";
 		return 0;
+	case USE_OWN_LIST:
+		return list_add((struct option_list *)((char *)o->own + r->offset), r, value, err);
 	case USE_FILE:
 		return 0; /* read before the other options */
 	}

@@ -368,7 +368,8 @@ static int read_scenarios(struct reader *r, const struct option *o)
 		r->config = all;
 		struct config_scenario new = { .name = name.p, .line = line, .what_if = one.what_if,
 			.device = one.device, .batch = one.batch_count ? one.batch[0] : 0,
-			.has_dtype = one.dtype_count > 0, .dtype = one.dtype[0], .dim_count = one.dim_count, .dims = one.dims };
+			.has_dtype = one.dtype_count > 0, .dtype = one.dtype[0], .dim_count = one.dim_count,
+			.dims = one.dims };
 		if (!bad && strlen(name.p) != name.n)
 			new.name = ""; /* it contains a NUL */
 		if (!bad && option_add_scenario(all, &new, false, r->err))

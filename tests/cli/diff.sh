@@ -9,11 +9,14 @@ d = json.loads(open('$work/out').readline())
 l = d['layers']
 assert $1, d"; ok $? "$2"; }
 
-try 2 "nothing is measured" bz diff "$tiny"
+try 2 "one side" bz diff "$tiny"
+says err "diff: there is no side B"
+one_line
+try 2 "nothing is measured" bz diff "$tiny" "$tiny"
 says err "side A has layers without a cost"
 bz bench -q "$tiny" >out 2>err
 ok $? "bench with fixed costs"
-try 0 "a model beside itself" bz diff --json "$tiny"
+try 0 "a model beside itself" bz diff --json "$tiny" "$tiny"
 json "d['verdict'] == 'same' and d['diff_ns'] == 0 and all(x['verdict'] == 'same' for x in l)" "no difference"
 try 0 "with fusion" bz diff --json "$tiny" --with '-w fusion'
 json "d['verdict'] == 'faster' and d['a']['scenario']['what_if'] != d['b']['scenario']['what_if']" "faster"
@@ -53,6 +56,24 @@ try 0 "as JSON" "$BENANZA" diff -d h100 --json "$bert" --with '--dim sequence=64
 json "[d[s]['scenario']['dims']['sequence'] for s in 'ab'] == [128, 64]" "and there"
 try 2 "an empty --with" bz diff "$tiny" --with ' '
 says err "--with: is empty"
+each() { # an expression of all comparisons; its name
+    python3 -c "
+import json
+d = [json.loads(line) for line in open('$work/out')]
+assert $1, d"; ok $? "$2"; }
+try 0 "three devices" "$BENANZA" diff --json -d h100 -d l40s -d t4 "$tiny"
+each "[x[s]['device'].split()[-1] for x in d for s in 'ab'] == ['HBM3', 'L40S', 'HBM3', 'T4']" \
+    "each is compared with the first"
+try 0 "the second is faster" "$BENANZA" diff --json -d t4 -d h100 "$tiny"
+try 0 "three models" bz diff --json -d h100 "$tiny" "$tiny" "$models/rows.onnx"
+each "[x['b']['model'].split('/')[-1] for x in d] == ['tiny.onnx', 'rows.onnx'] and \
+[x['a']['model'].split('/')[-1] for x in d] == ['tiny.onnx', 'tiny.onnx']" "each is compared with the first"
+try 0 "several --with" bz diff --json "$tiny" --with '-w fusion' --with '--assume 1=2x'
+each "[x['a']['ns'] == d[0]['a']['ns'] for x in d] == [True] * 2 and \
+'fusion' in d[0]['b']['scenario']['what_if'] and 'fusion' not in d[1]['b']['scenario']['what_if']" \
+    "each beside the options as given"
+try 2 "devices in two ways" "$BENANZA" diff -d h100 -d l40s "$tiny" --with '-d t4'
+one_line
 try 2 "a threshold that is no percentage" bz diff "$tiny" --threshold x
 one_line
 done_testing
