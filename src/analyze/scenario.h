@@ -126,6 +126,9 @@ const struct what_if *what_if_table(int *count); /* static storage */
 #define WHAT_IF_WORD_SIZE 64
 /* The word of the choice in use: "path", "64M"; as much as fits in buf, which it returns. */
 char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf, size_t size);
+/* Why switching it has no total: it is not available, or it only has a free value. "": it has one. */
+#define WHAT_IF_WHY_SIZE 128
+char *what_if_why(const struct what_if *w, bool available, bool on, char *buf, size_t size);
 int what_if_choices(const struct what_if *w); /* number of choices with a word; 2 or more, or 1 and a value */
 /* Applies "fusion,matrix=off,parallel=path" to s; a bare name switches on. On error (-1) s is
  * unchanged; the error lists the names. */

@@ -287,6 +287,17 @@ char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf,
 	return buf;
 }
 
+char *what_if_why(const struct what_if *w, bool available, bool on, char *buf, size_t size)
+{
+	if (!available)
+		snprintf(buf, size, "%s", w->absent);
+	else if (!on && !w->choices[1])
+		snprintf(buf, size, "give %s, e.g. %s=%s", w->value, w->name, w->example);
+	else
+		buf[0] = '\0';
+	return buf;
+}
+
 int what_if_choices(const struct what_if *w)
 {
 	int count = 0;

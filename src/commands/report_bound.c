@@ -275,7 +275,7 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 {
 	if (e->row->show == SHOW_ON && !e->on && !e->available)
 		return;
-	char word[WHAT_IF_WORD_SIZE];
+	char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
 	int name = (int)strlen(e->row->name), over = name > 11 ? name - 11 : 0;
 	fprintf(out, "  %-11s %-*s", e->row->name, 10 - over,
 		what_if_word(e->row, &a->scenario, word, sizeof(word)));
@@ -310,6 +310,8 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 			fusion ? "unsupported or failed" : "with a result on one side only");
 	if (e->noisy_problems && !e->unmeasured_problems)
 		fprintf(out, "  %d noisy", e->noisy_problems);
+	if (*what_if_why(e->row, e->available, e->on, why, sizeof(why)))
+		fprintf(out, "  %s", why);
 	fputc('\n', out);
 }
 

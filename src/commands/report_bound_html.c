@@ -217,14 +217,18 @@ static void what_ifs(const struct session *s, FILE *out)
 	for (int i = 0; i < count; i++) {
 		const struct what_if_effect *e = &effects[i];
 		bool guess = e->estimated || !e->complete, unknown = e->unmeasured_problems;
-		fprintf(out, "<tr><td>%s</td><td>%s</td>", e->row->name, e->row->choices[e->choice]);
+		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
+		fprintf(out, "<tr><td>%s</td><td>", e->row->name);
+		html_text(out, what_if_word(e->row, session_scenario(s), word, sizeof(word)));
+		fputs("</td>", out);
 		if (e->available) {
 			html_duration(out, e->saves_ns, guess);
 			html_duration(out, e->on ? now : unknown ? NAN : e->bound_ns, guess);
 		} else
 			fputs("<td class=\"n\">n/a</td><td class=\"n\">n/a</td>", out);
 		fputs("<td class=\"l\">", out);
-		html_text(out, e->available ? e->row->text : e->row->absent);
+		what_if_why(e->row, e->available, e->on, why, sizeof(why));
+		html_text(out, *why ? why : e->row->text);
 		if (e->available && e->unmeasured_problems)
 			fprintf(out, "; %d problem%s must be measured first", e->unmeasured_problems,
 				e->unmeasured_problems == 1 ? "" : "s");

@@ -107,6 +107,8 @@ json "all(l['cost_ns'] > l['roofline_ns'] for l in d[0]['layers'] if 'estimate' 
 json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] == 'memory-bound kernel'" \
     "its row"
 json "d[0]['interval_ns'][0] < d[0]['bound_ns'] < d[0]['interval_ns'][1]" "the total"
+json "all(bool(w['why']) == (not w['available']) and (w['why'] or w['bound_ns']) for w in d[0]['what_if'])" \
+    "what-ifs without a total say why"
 json "d[0]['coverage']['nearest'] == 6" "layers by the nearest kind are counted"
 json "d[0]['roofline_ns'] < d[0]['bound_ns'] / 10" "the roofline stays that of the peaks"
 json "d[0]['parallel_at_most'] is False" "without the what-if layout the parallel total is the least"
@@ -115,6 +117,15 @@ try 0 "fusion with priced layouts" "$BENANZA" bound -d h100 --db none.db -w fusi
 json "d[0]['parallel_at_most'] is True" "groups and layouts are those of the sum"
 try 0 "... as text" "$BENANZA" bound -d h100 --db none.db -w fusion,layout=priced "$models/tiny.onnx"
 says out "parallel at most ~"
+try 0 "a bound of estimates as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx"
+grep -q '^  launch      amortized  ~ *176 us' "$work/out"; ok $? "launches of described GPUs are estimated"
+try 0 "in the explorer too" "$BENANZA" -d h100 --db none.db "$models/tiny.onnx" --frame 120x40 --view what-if
+grep -q '^  l   launch *\[x\] amortized .*~176 us' "$work/out" &&
+    grep -q 'v   libraries *\[ \] all *n/a: all results are of one library' "$work/out"
+ok $? "and what is not available says why"
+try 0 "a page with a named library" "$BENANZA" report -d h100 --db none.db -w libraries=nosuch \
+    "$models/tiny.onnx"
+grep -q '<td>nosuch</td>' "$work/out"; ok $? "names it"
 try 0 "a bound of estimates as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx"
 says out "kernels of TensorRT 8 reach; 6 layers by the nearest kind"
 try 0 "names of layers are cut at their beginning" "$BENANZA" bound -q -d h100 --db none.db \

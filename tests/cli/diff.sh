@@ -65,7 +65,7 @@ try 0 "three devices" "$BENANZA" diff --json -d h100 -d l40s -d t4 "$tiny"
 each "[x[s]['device'].split()[-1] for x in d for s in 'ab'] == ['HBM3', 'L40S', 'HBM3', 'T4']" \
     "each is compared with the first"
 try 0 "the second is faster" "$BENANZA" diff --json -d t4 -d h100 "$tiny"
-try 0 "three models" bz diff --json -d h100 "$tiny" "$tiny" "$models/rows.onnx"
+try 0 "three models" "$BENANZA" diff --json -d h100 "$tiny" "$tiny" "$models/rows.onnx"
 each "[x['b']['model'].split('/')[-1] for x in d] == ['tiny.onnx', 'rows.onnx'] and \
 [x['a']['model'].split('/')[-1] for x in d] == ['tiny.onnx', 'tiny.onnx']" "each is compared with the first"
 try 0 "several --with" bz diff --json "$tiny" --with '-w fusion' --with '--assume 1=2x'

@@ -12,7 +12,7 @@ void app_use(struct app *app, const struct scenario *s)
 bool what_if_is_absent(const struct app *app, const struct what_if *row)
 {
 	const struct what_if_effect *e = session_effect(app->session, row);
-	return app_is_inapplicable(app, row) || (e && !e->available);
+	return e && !e->available;
 }
 
 void app_toggle(struct app *app, int row)

@@ -411,7 +411,7 @@ struct toggle_line {
 /* Hides toggles that few models and devices support and that are not in use, to leave room for the others. */
 static bool is_shown(const struct app *app, const struct what_if_effect *e)
 {
-	if (app_is_inapplicable(app, e->row))
+	if (session_described(app->session) && !e->available)
 		return false;
 	return e->on || e->row->show == SHOW_ALWAYS ||
 		(e->row->show == SHOW_KNOWN && e->available && !e->unmeasured_problems);

@@ -160,9 +160,6 @@ const char *app_folded_text(struct app *app, int layer);
  * scenario". */
 const char *app_needed_for(struct app *app, const char *problem);
 void app_note(struct app *app, bool bad, const char *fmt, ...) __attribute__((format(printf, 3, 4)));
-/* True if the what-if does not apply because costs are estimates, which have no algorithms and no
- * launches. */
-bool app_is_inapplicable(const struct app *app, const struct what_if *row);
 /* Bytes of text that fit in one line of `columns`: up to a blank if there is one, else up to the edge. The
  * next line begins after the blanks that follow. */
 size_t app_break(const char *text, int columns);

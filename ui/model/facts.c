@@ -189,12 +189,6 @@ bool app_is_guess(const struct layer_cost *c)
 	return cost_is_guess(c);
 }
 
-bool app_is_inapplicable(const struct app *app, const struct what_if *row)
-{
-	return session_described(app->session) &&
-		(strcmp(row->name, "algorithm") == 0 || strcmp(row->name, "launch") == 0);
-}
-
 bool app_is_critical(const struct app *app, const struct layer_cost *c)
 {
 	const struct analysis *a = session_analysis(app->session);

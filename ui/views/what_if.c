@@ -46,7 +46,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	const struct what_if_effect *e = session_effect(app->session, row);
 	const struct analysis *a = session_analysis(app->session);
 	bool on = row->get(session_scenario(app->session)) != 0;
-	char total[STR_QUANTITY], saves[STR_QUANTITY], word[WHAT_IF_WORD_SIZE];
+	char total[STR_QUANTITY], saves[STR_QUANTITY], word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
 	what_if_word(row, session_scenario(app->session), word, sizeof(word));
 	if (on && e && e->layers >= 0 && !row->value)
 		snprintf(word, sizeof(word), "%d layer%s", e->layers, e->layers == 1 ? "" : "s");
@@ -62,8 +62,12 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 	struct toggle_says t = say_toggle(e, app_can_measure(app));
 	double with_ns = e->on ? a->bound_ns : e->bound_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
-	if (t.gain == GAIN_ABSENT || app_is_inapplicable(app, row))
-		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "n/a");
+	if (*what_if_why(row, e->available, e->on, why, sizeof(why)))
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM,
+			arena_printf(&app->scratch, "%s%s", e->available ? "" : "n/a: ", why));
+	else if (t.gain == GAIN_ABSENT)
+		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM,
+			"n/a: not all is measured, and there is no runner");
 	else if (t.gain == GAIN_PENDING)
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "...");
 	else if (t.gain == GAIN_UNKNOWN && t.wanted > 0)
