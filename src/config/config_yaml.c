@@ -110,6 +110,38 @@ static int read_dims(struct reader *r, const struct option *o)
 	return more;
 }
 
+/* The scalars of a list, with blanks between them. */
+static int read_joined(struct reader *r, const char *key, const char *what, struct str *out)
+{
+	while (reader_next(r) == 0) {
+		if (r->item.kind == YAML_LIST_END)
+			return out->n ? 0 : reader_wants(r, key, what);
+		if (r->item.kind != YAML_SCALAR)
+			return reader_wants(r, key, what);
+		str_addf(out, "%s", out->n ? " " : "");
+		str_add(out, r->item.text.p, r->item.text.n);
+	}
+	return -1;
+}
+
+/* The keys of a request, "j Down" or [j, Down], or the look of a role. */
+static int read_key_value(struct reader *r, const struct option *o, struct text name, int line)
+{
+	bool theme = o->type == OPTION_THEME;
+	const char *what = theme ? "a colour; #rrggbb needs quotes" : "keys, e.g. \"j Down\" or [j, Down]";
+	struct str keys = { 0 };
+	int bad = 0;
+	if (r->item.kind == YAML_LIST && !theme)
+		bad = read_joined(r, o->key, what, &keys);
+	else if (r->item.kind != YAML_SCALAR || (theme && yaml_item_is_null(&r->item)))
+		return reader_wants(r, o->key, what);
+	struct text value = keys.n ? (struct text){ keys.p, keys.n } : r->item.text;
+	if (!bad && option_add_key(r->config, o, name, value, line, r->err))
+		bad = reader_failed(r, o->key, line);
+	str_free(&keys);
+	return bad;
+}
+
 /* A map of names to texts; `theme` may be a text instead. */
 static int read_keys(struct reader *r, const struct option *o)
 {
@@ -123,11 +155,8 @@ static int read_keys(struct reader *r, const struct option *o)
 		return reader_wants(r, o->key, theme ? "a theme, or a map with base and roles, e.g. { base: "
 			"light, warning: 208 }" : "a map of names to keys, e.g. { down: j Down }");
 	while ((more = read_name(r, o, &name, &line)) == 1) {
-		if (r->item.kind != YAML_SCALAR || (theme && yaml_item_is_null(&r->item)))
-			return reader_wants(r, o->key, theme ? "a colour; #rrggbb needs quotes" :
-				"keys, separated by blanks");
-		if (option_add_key(r->config, o, name, r->item.text, line, r->err))
-			return reader_failed(r, o->key, line);
+		if (read_key_value(r, o, name, line))
+			return -1;
 	}
 	return more;
 }
@@ -292,7 +321,9 @@ static int read_what_if(struct reader *r, const struct option *o)
 		str_add(&list, r->item.text.p, r->item.text.n);
 		bad = note_what_ifs(r);
 	} else if (r->item.kind != YAML_LIST)
-		bad = reader_wants(r, o->key, "what-ifs, e.g. [fusion, matrix=off], or a map with what_if");
+		bad = reader_wants(r, o->key, r->scenario ?
+			"what-ifs, e.g. [fusion, matrix=off], or a map with what_if" :
+			"what-ifs, e.g. [fusion, matrix=off]");
 	while (!bad && r->item.kind != YAML_SCALAR) {
 		bad = reader_next(r);
 		if (bad || r->item.kind == YAML_LIST_END)

@@ -495,6 +495,13 @@ static void test_keys(void)
 	file_write(scratch_path("keys.yaml"), twice, sizeof(twice) - 1);
 	is_int(config_load(&c, scratch_path("keys.yaml"), &err), -1, "a name twice");
 	has(err.text, "keys.yaml:3: keys: down is given twice", "is an error with its line");
+	is_int(load("keys:\n  down: [j, Down]\n  up: [k,\n    ^P x]\n"), 0, "lists of keys: %s", err.text);
+	ok(c.keys_count == 2 && !strcmp(c.keys[0].value, "j Down") && !strcmp(c.keys[1].value, "k ^P x") &&
+			c.keys[1].line == 3, "are keys with blanks between them");
+	config_free(&c);
+	bad("keys: {down: []}\n", "x.yaml:1: keys: expected keys, e.g. \"j Down\" or [j, Down]");
+	bad("keys: {down: [{a: b}]}\n", "expected keys, e.g.");
+	bad("theme: {bad: [1]}\n", "expected a colour");
 	file_write(scratch_path("keys.yaml"), "keys: [j]\n", 10);
 	is_int(config_load(&c, scratch_path("keys.yaml"), &err), -1, "a list");
 	has(err.text, "keys.yaml:1: keys: expected a map", "is none");

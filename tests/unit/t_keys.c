@@ -204,10 +204,11 @@ static void test_bind_all(void)
 	fixture_close(s);
 	str_free(&page);
 	static const struct config_word bad[] = { { "timeline.zoom-in", "-", 8 }, { "zom-in", "F11", 9 },
-		{ "timeline.zoom-inn", "F11", 9 } };
+		{ "timeline.zoom-inn", "F11", 9 }, { "measure", "F11 F11", 9 } };
 	ok(keys_bind(&bad[0], 1, &err) && strstr(err.text, "already means \"zoom out"),
 		"two meanings in one view: %s", err.text);
 	ok(keys_bind(&bad[2], 1, &err) && strstr(err.text, "did you mean timeline.zoom-in?"), "%s", err.text);
+	ok(keys_bind(&bad[3], 1, &err) && strstr(err.text, "measure: F11 is given twice"), "%s", err.text);
 }
 
 /* Texts of help name other keys as they are bound. */

@@ -366,12 +366,16 @@ static int entries_add(int row, const char *list, struct error *err)
 		for (int i = 0; i < table.entry_count; i++) {
 			const struct key_entry *e = &table.entries[i];
 			const struct key_row *other = &table.rows[e->row];
-			if (other->view == table.rows[row].view && e->keys.first == keys.first &&
-				e->keys.second == keys.second)
-				return error_set(err, "%.*s already means \"%.*s%s\"; choose another, or "
-					"give that other keys too", (int)name.n, name.p,
-					(int)app_break(other->text, 40), other->text,
-					app_break(other->text, 40) < strlen(other->text) ? " ..." : "");
+			if (other->view != table.rows[row].view || e->keys.first != keys.first ||
+				e->keys.second != keys.second)
+				continue;
+			if (e->row == row)
+				return error_set(err, "%.*s is given twice: leave one out", (int)name.n,
+					name.p);
+			size_t shown = app_break(other->text, 40);
+			return error_set(err, "%.*s already means \"%.*s%s\"; choose another, or "
+				"give that other keys too", (int)name.n, name.p, (int)shown, other->text,
+				shown < strlen(other->text) ? " ..." : "");
 		}
 		VEC_GROW(table.entries, table.entry_count, table.entry_capacity);
 		table.entries[table.entry_count++] = (struct key_entry){ keys, row };
