@@ -70,8 +70,9 @@ json_t *report_advice_json(
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
-/* Returns the columns of the output terminal, at least 80; else $COLUMNS; without both a large number, and
- * nothing is cut. */
+/* Returns the columns of the output terminal, at least 40; else $COLUMNS; without both a large number, and
+ * nothing is cut. The other: at least 80, for tables that need them. */
+int report_columns(FILE *out);
 int report_width(FILE *out);
 /* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: it is not
  * cut). */
@@ -83,7 +84,7 @@ void report_wrapped(const char *text, int indent, int width, FILE *out);
 /* A report in parts. On a terminal a line that is too wide goes on below; a row (report_line) is cut. */
 struct report_fit {
 	FILE *to;          /* print the report to it, in lines of clean text (text_clean) */
-	int width, most;   /* columns of tables (report_width); of rows, for report_line */
+	int width, most;   /* columns of tables (report_columns); of rows, for report_line */
 	FILE *out;         /* the terminal; NULL: `to` is the output itself */
 	char *text;        /* what was printed to `to` */
 	size_t size, done; /* its bytes; those that `out` has */

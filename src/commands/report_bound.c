@@ -10,7 +10,8 @@
 
 #include "problem/libraries.h"
 
-#define WIDTH_LEAST 80
+#define WIDTH_LEAST 80  /* of tables; the bound's go down to WIDTH_NARROW */
+#define WIDTH_NARROW 40
 #define WIDTH_MOST 400
 #define WIDTH_PIPE 100000 /* not a terminal: lines are not cut */
 
@@ -374,7 +375,12 @@ static int dear_compare(const void *x, const void *y)
 	return p != q ? (p < q ? 1 : -1) : a->layer - b->layer;
 }
 
-int report_width(FILE *out)
+static int greater(int a, int b)
+{
+	return a > b ? a : b;
+}
+
+int report_columns(FILE *out)
 {
 	struct winsize size = { 0 };
 	int64_t columns = 0;
@@ -385,7 +391,14 @@ int report_width(FILE *out)
 		columns = terminal ? 0 : WIDTH_PIPE;
 	if (columns >= WIDTH_PIPE)
 		return WIDTH_PIPE;
-	return columns < WIDTH_LEAST ? WIDTH_LEAST : columns > WIDTH_MOST ? WIDTH_MOST : (int)columns;
+	if (terminal && columns <= 0)
+		return WIDTH_LEAST;
+	return columns < WIDTH_NARROW ? WIDTH_NARROW : columns > WIDTH_MOST ? WIDTH_MOST : (int)columns;
+}
+
+int report_width(FILE *out)
+{
+	return greater(report_columns(out), WIDTH_LEAST);
 }
 
 #define COSTLY_SHOWN 20
@@ -420,16 +433,33 @@ static const char *kernel_text(struct arena *a, const struct layer_cost *c, cons
 	return c->group ? c->group->pattern : text_clean(a, l->node->op);
 }
 
-static int greater(int a, int b)
-{
-	return a > b ? a : b;
-}
-
-/* Column widths of the table, for the rows that are shown. */
+/* Column widths of the table, for the rows that are shown; 0: the column is left out. */
 struct cost_columns {
-	int name, kernel, limit;
+	int name, kernel, limit, algorithm;
 	bool piped;
 };
+#define COSTS_FIXED 26  /* columns of number, cost, share and the blanks between these and the name */
+#define LIMIT_USEFUL 16 /* shows what limits a layer and the share */
+
+/* In a narrow terminal the last columns are left out, then the operator. */
+static void columns_fit(struct cost_columns *c, int longest, int width)
+{
+	int others = COSTS_FIXED + 1 + c->kernel + 2, useful = width - others - LIMIT_USEFUL;
+	c->name = name_width(longest, width, others + c->limit + 3 + c->algorithm);
+	if (c->piped)
+		return;
+	if (c->name > useful && others + c->name + c->limit + 2 + c->algorithm > width)
+		c->name = useful > 16 ? useful : 16;
+	int room = width - others - c->name;
+	if (room - c->limit < 2 + (int)strlen("algorithm"))
+		c->algorithm = 0;
+	if (room < (int)strlen("bound by"))
+		c->limit = 0;
+	if (COSTS_FIXED + c->name + 1 + c->kernel > width) {
+		c->kernel = 0;
+		c->name = width - COSTS_FIXED;
+	}
+}
 
 static struct limit limit_here(const struct session *s, int layer)
 {
@@ -450,18 +480,25 @@ static struct cost_columns cost_columns(
 	struct arena *a, const struct session *s, const struct dear *order, int shown, int width)
 {
 	struct cost_columns c = { .kernel = 2, .limit = 8, .piped = width == WIDTH_PIPE };
-	int algorithm = 9, kernel_most = width >= 120 ? 40 : 18;
+	int longest = 0, kernel_most = width >= 120 ? 40 : width >= 80 ? 18 : 10;
+	c.algorithm = 9;
 	for (int i = 0; i < shown; i++) {
 		const struct layer_cost *cost = &session_analysis(s)->layers[order[i].layer];
 		const struct plan_layer *l = &session_plan(s)->layers[order[i].layer];
-		c.name = name_longest(a, c.name, l->name, c.piped);
+		longest = name_longest(a, longest, l->name, c.piped);
 		c.kernel = greater(c.kernel, text_columns(kernel_text(a, cost, l)));
 		c.limit = greater(c.limit, text_columns(limit_text(a, s, order[i].layer)));
-		algorithm = greater(algorithm, cost->result ? text_columns(cost->result->algorithm.name) : 0);
+		c.algorithm = greater(c.algorithm,
+			cost->result ? text_columns(cost->result->algorithm.name) : 0);
 	}
 	c.kernel = c.kernel < kernel_most ? c.kernel : kernel_most;
-	c.name = name_width(c.name, width, 32 + c.kernel + c.limit + algorithm);
+	columns_fit(&c, longest, width);
 	return c;
+}
+
+static const char *kernel_cell(struct arena *a, const char *text, const struct cost_columns *w)
+{
+	return w->kernel ? arena_printf(a, " %s", text_pad(a, text, w->kernel, false)) : "";
 }
 
 static void cost_line(struct arena *a, const struct session *s, int layer, int number,
@@ -472,16 +509,15 @@ static void cost_line(struct arena *a, const struct session *s, int layer, int n
 	const struct plan_layer *l = &session_plan(s)->layers[layer];
 	bool guess = cost_is_guess(c);
 	char cost[STR_QUANTITY];
-	report_line(f->to, f->most, "%5d  %s %s %s%9s %7s  %s  %s", number,
-		name_cell(a, l->name, w->name, w->piped),
-		text_pad(a, kernel_text(a, c, l), w->kernel, false),
+	report_line(f->to, f->most, "%5d  %s%s %s%9s %7s  %s  %s", number,
+		name_cell(a, l->name, w->name, w->piped), kernel_cell(a, kernel_text(a, c, l), w),
 		c->mistrusted	? "!"
 			: guess ? "~"
 				: " ",
 		str_duration(cost, c->ns), arena_printf(a, "%s%.1f%%", analysis_share_mark(an),
 			100 * c->ns / an->sequential_ns),
-		text_pad(a, limit_text(a, s, layer), w->limit, false),
-		c->result ? text_clean(a, text_of(c->result->algorithm.name)) : "");
+		w->limit ? text_pad(a, limit_text(a, s, layer), w->limit, false) : "",
+		c->result && w->algorithm ? text_clean(a, text_of(c->result->algorithm.name)) : "");
 }
 
 /* Below the table: what "bound by" is, the marks in it, and each reason why it is unknown, once. */
@@ -527,13 +563,16 @@ static void costs_text(const struct session *s, const struct report_fit *f)
 	qsort(order, (size_t)an->layer_count, sizeof(*order), dear_compare);
 	while (shown < an->layer_count && order[shown].ns > 0)
 		shown++;
-	const char *title = shown > COSTLY_ALL ? "layers of highest cost" : "layers by cost";
-	shown = shown > COSTLY_ALL ? COSTLY_SHOWN : shown;
+	const char *title = "layers of highest cost";
+	bool some = shown > COSTLY_ALL;
+	shown = some ? COSTLY_SHOWN : shown;
 	struct cost_columns w = cost_columns(&a, s, order, shown, f->width);
+	title = some && text_columns(title) <= w.name ? title : "layers by cost";
 	if (shown)
-		report_line(f->to, f->most, "%5s  %s %s %10s %7s  %s  %s", "layer",
-			text_pad(&a, title, w.name, false), text_pad(&a, "op", w.kernel, false), "cost",
-			"share", text_pad(&a, "bound by", w.limit, false), "algorithm");
+		report_line(f->to, f->most, "%5s  %s%s %10s %7s  %s%s", "layer",
+			text_pad(&a, title, w.name, false), kernel_cell(&a, "op", &w), "cost", "share",
+			w.algorithm ? text_pad(&a, "bound by", w.limit, false) : w.limit ? "bound by" : "",
+			w.algorithm ? "  algorithm" : "");
 	for (int i = 0; i < shown; i++)
 		cost_line(&a, s, order[i].layer, numbers[order[i].layer], &w, f);
 	if (shown)

@@ -53,7 +53,7 @@ void report_wrapped(const char *text, int indent, int width, FILE *out)
 
 void report_fit_open(struct report_fit *f, FILE *out)
 {
-	*f = (struct report_fit){ .to = out, .width = report_width(out), .most = INT_MAX };
+	*f = (struct report_fit){ .to = out, .width = report_columns(out), .most = INT_MAX };
 	FILE *memory = isatty(fileno(out)) ? open_memstream(&f->text, &f->size) : NULL;
 	if (!memory)
 		return;

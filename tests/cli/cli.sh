@@ -379,6 +379,12 @@ if [ -x "$runner" ]; then
     ! grep -q '  \.\.' "$work/out"; ok $? "nothing is cut where no terminal is written to"
     try 0 "long names" env COLUMNS=80 "$BENANZA" bound "$models/rows.onnx"
     grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
+    for columns in 40 60 80 100 130; do
+        COLUMNS=$columns "$BENANZA" bound -q -d h100 "$top/data/models/mobilenet_v2.onnx" >"$work/out"
+        grep '^layer .* share' "$work/out" |
+            awk -v c=$columns 'length($0) > c { bad = 1 } END { exit bad || !NR }'
+        ok $? "headings fit in $columns columns"
+    done
     try 0 "long names on a wide terminal" env COLUMNS=220 "$BENANZA" bound "$models/rows.onnx"
     says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
     "$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
