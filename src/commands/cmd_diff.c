@@ -99,8 +99,8 @@ static int side_open(struct options *o, int index, struct session **s, struct st
 	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
 	if (status != EXIT_DONE)
 		return status;
-	each_notes_after(*s, o, said);
 	session_refresh(*s);
+	each_notes_after(*s, o, said);
 	return EXIT_DONE;
 }
 

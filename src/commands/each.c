@@ -3,6 +3,7 @@
 #include "commands/each.h"
 
 #include "commands/report.h"
+#include "session/scenarios.h"
 
 #include <string.h>
 
@@ -36,6 +37,9 @@ void each_notes_after(struct session *s, const struct options *o, struct str *sa
 	if (session_plan(s) && session_plan(s)->idle_value)
 		note(said, arena_printf(&a, "--value %s has no effect: no shape and no branch depends on it",
 			session_plan(s)->idle_value));
+	const char *miss = scenarios_names_miss(s, &a);
+	if (miss)
+		note(said, miss);
 	for (int i = 0; q && i < queue_status(q).workers; i++)
 		if (*queue_worker(q, i).note)
 			note(said, queue_worker(q, i).note);
@@ -66,18 +70,19 @@ int each_scenario(struct options *o, int (*visit)(struct session *s, struct opti
 	int status = select_bound(s, batches[0], dtypes[0], err);
 	if (status == EXIT_DONE)
 		status = options_connected(session_connect(s, QUEUE_HELLO_LIMIT, err));
-	if (status == EXIT_DONE)
-		each_notes(s, o);
+	struct str said = { 0 };
 	for (int i = 0; i < batch_count * dtype_count && status <= EXIT_GAPS; i++) {
 		int one = select_bound(s, batches[i / dtype_count], dtypes[i % dtype_count], err);
 		if (one == EXIT_DONE) {
 			session_refresh(s);
+			each_notes_after(s, o, &said);
 			if (i % dtype_count == 0)
 				report_batch_note(s, o, batches[i / dtype_count]);
 			one = visit(s, o, err);
 		}
 		status = one > status ? one : status;
 	}
+	str_free(&said);
 	session_close(s);
 	return status;
 }

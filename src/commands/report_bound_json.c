@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "problem/libraries.h"
+#include "session/scenarios.h"
 
 json_t *report_json_names(const char *list)
 {
@@ -341,7 +342,13 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "notes",
 		a->scenario.layouts != LAYOUTS_FREE ? json_array() :
 			json_pack("[s]", "reorders between layers are not priced"));
-	json_object_set_new(o, "warnings", report_libraries_json(d));
+	json_t *warnings = report_libraries_json(d);
+	struct arena words = { 0 };
+	const char *miss = scenarios_names_miss(s, &words);
+	if (miss)
+		json_array_append_new(warnings, json_text(text_of(miss)));
+	arena_free(&words);
+	json_object_set_new(o, "warnings", warnings);
 	json_object_set_new(o, "needs", report_needs_json(p));
 	json_object_set_new(o, "layers", layers);
 	return o;

@@ -289,6 +289,21 @@ bool scenarios_is_present(const struct session *s, const struct config_scenario 
 		has_device(s, one);
 }
 
+const char *scenarios_names_miss(const struct session *s, struct arena *a)
+{
+	const struct scenario *with = &s->scenario;
+	if (!s->current || (!with->algorithm[0] && !with->libraries[0]))
+		return NULL;
+	struct algorithms_named n = algorithms_named(s->current->plan, session_fusion(s), s->results, with);
+	if (n.named || !n.measured)
+		return NULL;
+	return arena_printf(a, "%s%s%s%s%s fits no algorithm; %d %s measured",
+		with->algorithm[0] ? "algorithm=" : "", with->algorithm,
+		with->algorithm[0] && with->libraries[0] ? " of " : "",
+		with->libraries[0] ? "libraries=" : "", with->libraries, n.measured,
+		n.measured == 1 ? "is" : "are");
+}
+
 /* ---- totals ---- */
 
 /* Of the selected plan, in another scenario. */

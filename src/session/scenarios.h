@@ -30,6 +30,10 @@ int scenarios_what_ifs_of(const struct session *s, const struct config_scenario 
 /* True if the session shows that scenario now. */
 bool scenarios_is_present(const struct session *s, const struct config_scenario *one);
 
+/* "algorithm=nosuch* fits no algorithm; 26 are measured", if that is so of the names in the present scenario,
+ * in the arena; else NULL. */
+const char *scenarios_names_miss(const struct session *s, struct arena *a);
+
 /* The total of a scenario on the session's model and device. */
 struct scenario_total {
 	struct sweep_point point;

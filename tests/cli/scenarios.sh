@@ -76,6 +76,17 @@ one_line
 try 2 "the first has no bound" bz scenarios "$tiny" wrong fused
 says err "wrong: scenario wrong"
 
+miss="benanza: algorithm=nosuch* of libraries=nolib fits no algorithm; "
+try 1 "names that fit nothing" bz bound --json "$tiny" -w 'algorithm=nosuch*,libraries=nolib'
+says err "$miss"
+one_line
+json "[w for w in d['warnings'] if ' fits no algorithm; ' in w and w.endswith(' measured')]" "in JSON too"
+try 0 "in diff" bz diff "$tiny" --with '-w algorithm=nosuch*'
+says err "algorithm=nosuch* fits no algorithm; "
+try 0 "a name that fits" bz bound --json "$tiny" -w 'algorithm=*'
+json "not d['warnings']" "without a warning"
+[ ! -s "$work/err" ]; ok $? "on standard error"
+
 bad() { # what is said, of the configuration on standard input
     cat >names.yaml
     for command in bound layers ops; do

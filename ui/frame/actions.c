@@ -1,6 +1,7 @@
 /* What keys change besides the screen: the scenario, and what is measured. */
 #include "config.h"
 
+#include "session/scenarios.h"
 #include "ui/frame/frame.h"
 
 void app_use(struct app *app, const struct scenario *s)
@@ -43,17 +44,11 @@ void app_toggle(struct app *app, int row)
 static void names_check(struct app *app, const struct scenario *before)
 {
 	const struct scenario *s = session_scenario(app->session);
-	const struct plan *p = app_plan(app);
 	bool other = strcmp(s->algorithm, before->algorithm) != 0 ||
 		strcmp(s->libraries, before->libraries) != 0;
-	if (!p || !other || (!s->algorithm[0] && !s->libraries[0]))
-		return;
-	struct algorithms_named n =
-		algorithms_named(p, session_fusion(app->session), session_results(app->session), s);
-	if (!n.named)
-		app_note(app, true, "%s%s%s fits no algorithm; %d %s measured (%s lists those of a layer)",
-			s->algorithm, s->algorithm[0] && s->libraries[0] ? " of " : "", s->libraries,
-			n.measured, n.measured == 1 ? "is" : "are", key_named("algorithms"));
+	const char *miss = other ? scenarios_names_miss(app->session, &app->scratch) : NULL;
+	if (miss)
+		app_note(app, true, "%s (%s lists those of a layer)", miss, key_named("algorithms"));
 }
 
 void what_ifs_take(struct app *app, const struct scenario *s)
