@@ -319,9 +319,9 @@ int study_distinct_of(const struct study *st, struct text text);
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
-/* What to say of a problem that has a result only for the other launch mode than the scenario's; NULL: it has
- * none. */
-const char *study_other_launch(const struct study *st, const struct scenario *s, int distinct);
+/* What to say of a problem that has results only for another launch mode or cache state than the scenario's;
+ * NULL: it has none. In arena a. */
+const char *study_elsewhere(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
 /* Why an answered problem has no price: the runner's reason, or what the scenario excludes; NULL: unknown. */
 const char *study_why(const struct study *st, const struct scenario *s, int distinct);
 /* True if the problem could run on matrix units: a convolution, a matmul or similar; with strict math, not of

@@ -106,7 +106,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	if (!price->result) {
 		c->origin = price->unsupported ? ORIGIN_UNSUPPORTED : ORIGIN_MISSING;
 		c->why = price->answered ? study_why(st, s, distinct) : st->on.estimate ?
-			roofline_why(a, st, s, distinct) : study_other_launch(st, s, distinct);
+			roofline_why(a, st, s, distinct) : study_elsewhere(a, st, s, distinct);
 		return;
 	}
 	c->ns = price->ns;

@@ -239,12 +239,25 @@ static bool refused(const struct found *f, const struct scenario *s)
 	return filtered || (unsupported && !other);
 }
 
-const char *study_other_launch(const struct study *st, const struct scenario *s, int distinct)
+const char *study_elsewhere(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
 {
-	if (!st->found[distinct].finished || !st->found[distinct].usable)
+	const struct found *f = &st->found[distinct];
+	enum launch launch = launch_of(s);
+	const char *other = s->amortized ? "isolated" : "amortized";
+	if (!f->finished || !f->usable)
 		return NULL;
-	return s->amortized ? "only measured isolated (-w launch=isolated)" :
-			      "only measured amortized (-w launch=amortized)";
+	if (f->answered[st->cache][!launch])
+		return arena_printf(a, "only measured %s (-w launch=%s)", other, other);
+	for (int n = 0; n < 2 * CACHE_COUNT; n++) { /* first in this launch mode */
+		const char *cache = cache_name((enum cache)(n % CACHE_COUNT));
+		if (!f->answered[n % CACHE_COUNT][n < CACHE_COUNT ? launch : !launch])
+			continue;
+		return n < CACHE_COUNT ?
+			arena_printf(a, "only measured with caches %s (-w cache=%s)", cache, cache) :
+			arena_printf(a, "only measured %s with caches %s (-w launch=%s,cache=%s)", other,
+				cache, other, cache);
+	}
+	return NULL;
 }
 
 static const char *found_why(const struct found *f, const struct scenario *s)

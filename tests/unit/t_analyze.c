@@ -278,6 +278,11 @@ static void refusals(void)
 		"what has no cost is on no path, and a free layer may be");
 	a = look(&w, "launch=isolated");
 	is_str(a->layers[0].why, "only measured amortized (-w launch=amortized)", "the other launch mode");
+	a = look(&w, "cache=cold");
+	is_str(a->layers[0].why, "only measured with caches net (-w cache=net)", "the other cache state");
+	a = look(&w, "cache=cold,launch=isolated");
+	is_str(a->layers[0].why,
+		"only measured amortized with caches net (-w launch=amortized,cache=net)", "both differ");
 	is_int(effect(&w, "", "fusion").unavailable_problems, 0, "fused problems not tried are not refused");
 	refuse(&w, CONV "+bias:f32.c", STATUS_UNSUPPORTED, "no such epilogue");
 	refuse(&w, CONV "+bias:f32.c+relu", STATUS_CRASHED, "");
