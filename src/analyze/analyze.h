@@ -317,11 +317,9 @@ void analyzer_effect(struct analyzer *z, const struct ground *g, const struct sc
 struct what_if_effect *analyze_what_ifs(
 	struct arena *a, const struct ground *g, const struct scenario *s, int *count);
 /* All distinct problems of the plan in order of first use, casts at model inputs and outputs last; fused ones
- * included if fusion is true. The array is in the arena, texts are borrowed from plan and fusion.
- * analyze_problems_in: also those of other variants (PROBLEMS_*): first those of the what-if layout (layers,
+ * included if fusion is true. The array is in the arena, texts are borrowed from plan and fusion. Also those
+ * of other variants (PROBLEMS_*): first those of the what-if layout (layers,
  * groups, conversions); a padded problem follows the problem. */
-const char **analyze_problems(
-	struct arena *a, const struct plan *p, const struct fusion *f, bool fusion, int *count);
 const char **analyze_problems_in(struct arena *a, const struct plan *p, const struct fusion *f, bool fusion,
 	unsigned variants, int *count);
 /* The variants that a scenario needs. */

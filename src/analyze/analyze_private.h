@@ -180,7 +180,6 @@ void study_apart(const struct study *st, struct arena *a, bool folds, struct ana
 /* Reads the results of a distinct problem, the first time or again; adds distinct problems and reads theirs
  * (texts borrowed). */
 void study_read(struct study *st, int distinct);
-void study_want(struct study *st, int distinct);
 /* The same for the problem of a layer or of a group of layers of plan p (ascending); of none: count 0.
  * distinct -1: nothing. Algorithms in place count only if all users of the problem may write over an
  * input. */

@@ -78,9 +78,3 @@ const char **analyze_problems_in(
 	*count = list.count;
 	return list.texts;
 }
-
-const char **analyze_problems(struct arena *a, const struct plan *p, const struct fusion *f,
-	bool fusion, int *count)
-{
-	return analyze_problems_in(a, p, f, fusion, 0, count);
-}

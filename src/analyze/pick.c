@@ -478,7 +478,7 @@ static void find_results(struct study *st, int distinct)
 	study_read(st, distinct);
 }
 
-void study_want(struct study *st, int distinct)
+static void study_want(struct study *st, int distinct)
 {
 	if (!st->wanted[distinct])
 		find_results(st, distinct);

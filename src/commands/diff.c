@@ -151,8 +151,7 @@ static void side_text(const char *which, const struct session *s, struct arena *
 		session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype),
 		*words ? "  what-ifs: " : "", words);
 	report_dims_text(s, "   dimensions: ", NULL, 0, out);
-	fprintf(out, "   %s, %s\n", d->model ? text_clean(a, text_of(d->model)) : "no device",
-		d->stack ? text_clean(a, text_of(d->stack)) : "");
+	fprintf(out, "   %s\n", report_device(a, d->model, d->stack));
 }
 
 /* The cost of a layer on one side. */

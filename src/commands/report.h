@@ -70,6 +70,8 @@ json_t *report_advice_json(
 json_t *report_needs_json(const struct plan *p);
 void report_needs_text(const struct plan *p, FILE *out);
 
+/* "MODEL, STACK" of a device, clean, in the arena; "no device" if it is not known. */
+const char *report_device(struct arena *a, const char *model, const char *stack);
 /* Returns the columns of the output terminal, at least 40; else $COLUMNS; without both a large number, and
  * nothing is cut. The other: at least 80, for tables that need them. */
 int report_columns(FILE *out);

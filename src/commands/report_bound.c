@@ -51,7 +51,7 @@ void report_head_text(const struct session *s, FILE *out)
 	fprintf(out, "  %s\n", dtype_name(p->dtype));
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);
-	fprintf(out, "%s, %s\n", d->model ? d->model : "no device", d->stack ? d->stack : "");
+	fprintf(out, "%s\n", report_device(&a, d->model, d->stack));
 	report_libraries_text(d, "warning", out);
 	fputc('\n', out);
 	str_free(&dims);
@@ -378,6 +378,12 @@ static int dear_compare(const void *x, const void *y)
 static int greater(int a, int b)
 {
 	return a > b ? a : b;
+}
+
+const char *report_device(struct arena *a, const char *model, const char *stack)
+{
+	const char *name = model && *model ? text_clean(a, text_of(model)) : "no device";
+	return stack && *stack ? arena_printf(a, "%s, %s", name, text_clean(a, text_of(stack))) : name;
 }
 
 int report_columns(FILE *out)

@@ -126,9 +126,8 @@ void report_models_text(const struct session *s, const struct report_models *r, 
 	const struct device *d = session_device(s);
 	struct arena a = { 0 };
 	char words[64];
-	fprintf(out, "%s\n%s, %s\n\n", session_sweep_text(words, sizeof(words), r->batch, r->dtype),
-		d->model ? d->model : "no device",
-		d->stack ? d->stack : "");
+	fprintf(out, "%s\n%s\n\n", session_sweep_text(words, sizeof(words), r->batch, r->dtype),
+		report_device(&a, d->model, d->stack));
 	models_text(r, &a, out);
 	pairs_text(r, &a, out);
 	cover_text(r, false, &a, out);

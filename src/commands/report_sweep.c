@@ -161,8 +161,7 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 	fprintf(out, "%s  %s\n", text_clean(&a, text_of(session_model(s)->path)),
 		scenario_text(session_scenario(s), words, sizeof(words)));
 	report_dims_text(s, "dimensions: ", r->rows[0].dims, r->rows[0].dim_count, out);
-	fprintf(out, "%s, %s\n\n", d->model ? d->model : "no device",
-		d->stack ? d->stack : "");
+	fprintf(out, "%s\n\n", report_device(&a, d->model, d->stack));
 	head_print(r, &sheet, &a, out);
 	for (int i = 0; i < r->count; i++) {
 		if (i && r->rows[i].first && sheet.series_rows > 1)

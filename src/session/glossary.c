@@ -129,14 +129,6 @@ const struct glossary_row *glossary_table(int *count)
 	return rows;
 }
 
-const struct glossary_row *glossary_find(const char *term)
-{
-	for (int i = 0; i < ROW_COUNT; i++)
-		if (strcmp(rows[i].term, term) == 0)
-			return &rows[i];
-	return NULL;
-}
-
 /* Escapes text for man(7): hyphens become \-. */
 static void man_add(struct str *out, const char *text)
 {

@@ -12,8 +12,6 @@ struct glossary_row {
 
 /* In alphabetical order. */
 const struct glossary_row *glossary_table(int *count);
-/* The row of a term, or NULL. */
-const struct glossary_row *glossary_find(const char *term);
 /* The table, and then the states (session/state.h), as man(7). */
 void glossary_man(struct str *out);
 

@@ -52,7 +52,6 @@ struct scenario_total session_beside_total(
 	struct session *s, const struct session_device *d, struct arena *a);
 bool session_beside_step(struct session *s);
 bool session_beside_waits(const struct session *s); /* a planner has not answered all */
-void session_beside_drop(struct session *s);
 /* Shows a scenario: what-ifs, dimensions, batch and data type, not the device. -1: one of them is not
  * possible; what was set before it stays. */
 int scenarios_take(struct session *s, const struct config_scenario *one, struct error *err);

@@ -6,9 +6,7 @@
 
 const char **session_conversions(struct session *s, struct arena *a, int *count)
 {
-	struct ground ground = session_ground(s);
-	bool fresh = s->analysis && !s->stale && results_version(s->results) == s->seen_version;
-	ground.shared = fresh ? s->analyzer : NULL;
+	struct ground ground = session_ground_shared(s);
 	return analyze_conversions(a, &ground, &s->scenario, count);
 }
 

@@ -122,9 +122,29 @@ static void leaving_step(struct session *s)
 	}
 }
 
+/* A device that was opened to be compared. */
+struct session_beside {
+	struct session_beside *next;
+	const char *key;
+	enum session_device_kind kind;
+	struct session_seat *seat; /* NULL while it is the current one, or if it cannot be opened */
+	char why[ERROR_TEXT_SIZE];
+	uint64_t version;          /* of its planner, when its total was taken */
+};
+
+static void besides_drop(struct session *s)
+{
+	while (s->beside) {
+		struct session_beside *next = s->beside->next;
+		seat_free(s->beside->seat);
+		free(s->beside);
+		s->beside = next;
+	}
+}
+
 void session_device_free(struct session *s)
 {
-	session_beside_drop(s);
+	besides_drop(s);
 	seat_free(seat_lift(s));
 	session_choose_leave(s);
 	while (s->leaving) {
@@ -169,16 +189,6 @@ static int open_described(struct session *s, const struct session_device *d, str
 }
 
 /* ---- beside the present one ---- */
-
-/* A device that was opened to be compared. */
-struct session_beside {
-	struct session_beside *next;
-	const char *key;
-	enum session_device_kind kind;
-	struct session_seat *seat; /* NULL while it is the current one, or if it cannot be opened */
-	char why[ERROR_TEXT_SIZE];
-	uint64_t version;          /* of its planner, when its total was taken */
-};
 
 /* What belongs to the current device and is not in its seat. */
 struct outside {
@@ -276,16 +286,6 @@ bool session_beside_waits(const struct session *s)
 		if (b->seat && b->seat->planner && !planner_is_idle(b->seat->planner))
 			return true;
 	return false;
-}
-
-void session_beside_drop(struct session *s)
-{
-	while (s->beside) {
-		struct session_beside *next = s->beside->next;
-		seat_free(s->beside->seat);
-		free(s->beside);
-		s->beside = next;
-	}
 }
 
 /* ---- choosing ---- */

@@ -171,4 +171,7 @@ struct plan *session_plan_build(const struct session *s, struct plan_options *o,
 /* session_dims.c: -1 if --dim gives a dimension another value than --input or -b. p: the first plan. */
 int session_check_options(const struct session *s, const struct plan *p, struct error *err);
 
+/* session_ground with the analyzer, whose prices are shared if the analysis is up to date. */
+struct ground session_ground_shared(struct session *s);
+
 #endif

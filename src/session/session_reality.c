@@ -190,8 +190,7 @@ static void works_free(struct session_besides_bound *b)
 
 static void work_begin(struct session *s, const struct reality *measured)
 {
-	struct ground g = session_ground(s);
-	g.shared = results_version(s->results) == s->seen_version ? s->analyzer : NULL;
+	struct ground g = session_ground_shared(s);
 	reality_end(s->besides_bound->work);
 	s->besides_bound->work = reality_begin(&s->analysis_arena, &g, &s->scenario, s->analysis, measured);
 }
@@ -456,4 +455,12 @@ struct ground session_ground(struct session *s)
 		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL,
 		.estimate = s->described != NULL,
 		.assumed = s->current->assumed_count ? s->current->assumed : NULL };
+}
+
+struct ground session_ground_shared(struct session *s)
+{
+	struct ground g = session_ground(s);
+	bool fresh = s->analysis && !s->stale && results_version(s->results) == s->seen_version;
+	g.shared = fresh ? s->analyzer : NULL;
+	return g;
 }

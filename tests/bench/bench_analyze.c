@@ -45,7 +45,7 @@ static struct results *measured(struct arena *a, const struct plan *p, const str
 {
 	struct results *r = results_new();
 	int count;
-	const char **texts = analyze_problems(a, p, f, true, &count);
+	const char **texts = analyze_problems_in(a, p, f, true, 0, &count);
 	for (int i = 0; i < count * ALGORITHMS * CACHE_COLD * LAUNCH_COUNT; i++) {
 		char name[16];
 		int k = i / count;

@@ -141,7 +141,7 @@ static struct session *measuring(struct config *config, const char *path, struct
 	s->device.stack = "bench, 2 threads";
 	s->device.threads = 2;
 	s->queue = queue_new(config, NULL, s->results);
-	*texts = analyze_problems(a, s->current->plan, session_fusion(s), true, count);
+	*texts = analyze_problems_in(a, s->current->plan, session_fusion(s), true, 0, count);
 	int each = s->current->plan->layer_count < FEW_KEYS_LAYERS ? 4 : 1;
 	for (int i = 0; i < each * *count; i++)
 		arrive(s, (*texts)[i % *count]);

@@ -234,16 +234,16 @@ static void problem_list(void)
 	is_int(look(&w, "launch=isolated")->unmeasured_problems, 3,
 		"isolated launches are other measurements");
 	is_int(look(&w, "launch=isolated,fusion")->unmeasured_problems, 5, "... and of the fused ones too");
-	const char **texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
+	const char **texts = analyze_problems_in(&w.arena, w.plan, w.fusion, true, 0, &count);
 	is_int(count, 5, "five distinct problems with the fused ones");
 	is_str(texts[1], CONV "+bias:f32.c", "a group's stand behind its anchor's");
-	analyze_problems(&w.arena, w.plan, w.fusion, false, &count);
+	analyze_problems_in(&w.arena, w.plan, w.fusion, false, 0, &count);
 	is_int(count, 3, "three without");
 	world_close(&w);
 	struct maker *m = make_begin();
 	relu(m, conv(m, CONV, relu(m, make_input(m, IMAGE))));
 	world_open(&w, m);
-	texts = analyze_problems(&w.arena, w.plan, w.fusion, true, &count);
+	texts = analyze_problems_in(&w.arena, w.plan, w.fusion, true, 0, &count);
 	is_int(count, 3, "an anchor that is not the first layer");
 	is_str(texts[0], RELU, "the first layer's");
 	is_str(texts[1], CONV, "the anchor's");

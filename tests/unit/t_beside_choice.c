@@ -250,7 +250,7 @@ static void trial_open(struct trial *t)
 	t->m->plan.values[x].is_output = true;
 	t->plan = make_finish(t->m);
 	t->fusion = fusion_find(t->plan);
-	const char **texts = analyze_problems(&t->arena, t->plan, t->fusion, true, &problems);
+	const char **texts = analyze_problems_in(&t->arena, t->plan, t->fusion, true, 0, &problems);
 	for (int i = 0; i < problems; i++)
 		random_results(t, texts[i]);
 	for (int i = 0; i < 4; i++) { /* as measured in other scenarios */

@@ -89,7 +89,7 @@ static void test_problems(void)
 	struct world w;
 	int count;
 	world_open(&w, "10");
-	const char **texts = analyze_problems(&w.arena, w.p, NULL, false, &count);
+	const char **texts = analyze_problems_in(&w.arena, w.p, NULL, false, 0, &count);
 	is_int(count, 3, "three problems to measure");
 	is_str(texts[0], RELU, "in order of their first use");
 	is_str(texts[1], PRODUCT, "those of bodies too");

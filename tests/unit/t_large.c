@@ -126,7 +126,7 @@ static void test_later(void)
 	int count;
 	struct arena a = { 0 };
 	struct session *s = open_large(&config, SESSION_LATER_LAYERS + CHAIN);
-	const char **texts = analyze_problems(&a, s->current->plan, session_fusion(s), true, &count);
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true, 0, &count);
 	s->device.model = "test";
 	s->device.threads = 2;
 	for (int i = 0; i < count; i++) {

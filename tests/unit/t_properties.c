@@ -210,7 +210,7 @@ static void trial_open(struct trial *t)
 	for (int i = 0; i < t->plan->value_count; i++)
 		t->plan->values[i].dies_in = death_of(t->plan, false, i);
 	t->fusion = fusion_find(t->plan);
-	const char **texts = analyze_problems(&t->arena, t->plan, t->fusion, true, &problems);
+	const char **texts = analyze_problems_in(&t->arena, t->plan, t->fusion, true, 0, &problems);
 	for (int i = 0; i < problems; i++)
 		random_results(t, texts[i]);
 	t->ground = (struct ground){ .plan = t->plan,
@@ -448,7 +448,7 @@ static void by_force(struct trial *t, const struct scenario *from)
 static void one_less(struct trial *t, const struct scenario *s, const struct analysis *a)
 {
 	int count, results, besides;
-	const char **own = analyze_problems(&t->arena, t->plan, t->fusion, true, &count);
+	const char **own = analyze_problems_in(&t->arena, t->plan, t->fusion, true, 0, &count);
 	const char *const *sets = results_besides(t->results, &besides);
 	const char **texts = ARENA_ARRAY(&t->arena, const char *, count + besides);
 	memcpy(texts, own, (size_t)count * sizeof(*texts));

@@ -88,8 +88,12 @@ static void terms(void)
 		"scenario", "what-if" };
 	int count;
 	const struct glossary_row *rows = glossary_table(&count);
-	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++)
-		ok(glossary_find(needed[i]) != NULL, "%s is defined", needed[i]);
+	for (size_t i = 0; i < sizeof(needed) / sizeof(*needed); i++) {
+		int at = 0;
+		while (at < count && strcmp(rows[at].term, needed[i]) != 0)
+			at++;
+		ok(at < count, "%s is defined", needed[i]);
+	}
 	bool sorted = true, whole = true;
 	for (int i = 0; i < count; i++) {
 		sorted &= i == 0 || strcasecmp(rows[i - 1].term, rows[i].term) < 0;

@@ -24,12 +24,6 @@ onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dn
 	return dnnl_memory_desc_create_with_tag(&md, rank, dims, type, tag) == dnnl_success ? md : NULL;
 }
 
-onednn_md onednn_md_clone(onednn_md md)
-{
-	dnnl_memory_desc_t copy = NULL;
-	return md && dnnl_memory_desc_clone(&copy, md) == dnnl_success ? copy : NULL;
-}
-
 void onednn_md_free(onednn_md md)
 {
 	if (md)
@@ -82,11 +76,6 @@ onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dn
 {
 	dnnl_memory_desc_t md;
 	return dnnl_memory_desc_init_by_tag(&md, rank, dims, type, tag) == dnnl_success ? md_keep(&md) : NULL;
-}
-
-onednn_md onednn_md_clone(onednn_md md)
-{
-	return md ? md_keep(md) : NULL;
 }
 
 void onednn_md_free(onednn_md md)

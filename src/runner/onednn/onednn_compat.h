@@ -22,7 +22,6 @@ typedef const dnnl_memory_desc_t *onednn_md;
 /* Return memory descriptors, to be freed with onednn_md_free (NULL is allowed), or NULL if not possible. */
 onednn_md onednn_md_strides(int rank, const int64_t *dims, dnnl_data_type_t type, const int64_t *strides);
 onednn_md onednn_md_tag(int rank, const int64_t *dims, dnnl_data_type_t type, dnnl_format_tag_t tag);
-onednn_md onednn_md_clone(onednn_md md);
 void onednn_md_free(onednn_md md);
 size_t onednn_md_bytes(onednn_md md);
 
