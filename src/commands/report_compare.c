@@ -85,7 +85,7 @@ static const char *measured_note(struct arena *a, const struct comparison *c)
 	const char *how = y->from == MEASURED_PROFILED && isnan(y->profiler_ns) ?
 		"profiled runs, the profiler's cost included" : from[y->from];
 	return arena_printf(a, "%s%s%s%s%s", *how ? "  (" : "", how, *how ? ")" : "",
-		c->noisy ? "\nnoisy         " : "", c->noisy ? text_cut(a, why, 66, false) : "");
+		c->noisy ? "\nnoisy         " : "", c->noisy ? why : "");
 }
 
 static void ratio_text(const struct session *s, const struct reality *y, FILE *out)
@@ -124,7 +124,7 @@ static void whole_text(struct arena *a, const struct session *s, const struct re
 	else if (y->contradicted)
 		fprintf(out,
 			"contradicted  the whole model is faster than the bound, not measured again yet\n"
-			"              %s\n", text_cut(a, again_hint(a, s, y->execution), 66, false));
+			"              %s\n", again_hint(a, s, y->execution));
 	else if (y->unconfirmed)
 		fputs("faster        the whole model; not confirmed when measured again\n", out);
 }
@@ -324,7 +324,7 @@ static void faster_text(struct arena *a, const struct session *s, const struct r
 	if (open && open < y->contradicted_count)
 		fprintf(out, "              %d of them not measured again yet\n", open);
 	if (open && (!y->contradicted || y->in_turn))
-		fprintf(out, "              %s\n", text_cut(a, again_hint(a, s, y->execution), 66, false));
+		fprintf(out, "              %s\n", again_hint(a, s, y->execution));
 }
 
 static void groups_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
@@ -436,12 +436,14 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 	const struct reality *y = c->reality;
 	model_text(&a, s, out);
 	who_text(&a, c->execution, out);
-	if (d->model)
-		fprintf(out, "bound of      %s, %s\n", d->model,
-			d->stack ? d->stack : "");
-	if (y->prevents & USE_RATIO)
-		fprintf(out, "%s\n",
-			text_cut(&a, arena_printf(&a, "not comparable: %s", y->not_comparable), 80, false));
+	if (d->model) {
+		fputs("bound of      ", out);
+		report_wrapped(report_device(&a, d->model, d->stack), 14, report_columns(out), out);
+	}
+	if (y->prevents & USE_RATIO) {
+		fputs("not comparable: ", out);
+		report_wrapped(y->not_comparable, 16, report_columns(out), out);
+	}
 	fputc('\n', out);
 	totals_text(&a, s, c, out);
 	if (!(y->prevents & USE_GAPS))

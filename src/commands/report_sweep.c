@@ -6,6 +6,7 @@
 #include <math.h>
 
 #define BAR_MOST 30
+#define LIMIT_WIDTH 14 /* "overhead ~100%" */
 #define BAR_LEAST 4
 
 /* Which columns there are, and the largest throughput. */
@@ -32,7 +33,7 @@ static struct sheet sheet_of(const struct report_sweep *r, struct arena *a, int 
 {
 	struct sheet s = { .most = 0 };
 	int rows = 0;
-	int used = 5 + 13 + 10 + 10 + 14;
+	int used = 5 + 12 + 10 + 11 + 2 + LIMIT_WIDTH; /* type, bound, items, memory, limit */
 	for (int i = 0; i < r->count; i++) {
 		const struct sweep_row *row = &r->rows[i];
 		rows = row->first ? 1 : rows + 1;
@@ -47,7 +48,7 @@ static struct sheet sheet_of(const struct report_sweep *r, struct arena *a, int 
 	used += (s.batch ? 6 : 0) + (s.tokens ? 10 : 0) + (s.crossovers ? 6 : 0);
 	for (int i = 0; r->count && i < r->rows[0].dim_count; i++)
 		used += 1 + dim_width(&r->rows[0], i, a);
-	s.bar = width - used - 4; /* a mark and blanks before it */
+	s.bar = width - used - 3; /* a mark and blanks before it */
 	s.bar = s.bar > BAR_MOST ? BAR_MOST : s.bar < BAR_LEAST ? 0 : s.bar;
 	return s;
 }
@@ -106,7 +107,7 @@ static void row_print(
 	else if (s->crossovers)
 		fprintf(out, "%6s", "");
 	bool bar = s->bar && p->complete && s->most > 0;
-	fprintf(out, bar || p->best ? "  %-13s%s" : "  %s%s", limit_text(a, p),
+	fprintf(out, "  %-*s%s", bar || p->best ? LIMIT_WIDTH : 0, limit_text(a, p),
 		p->best	      ? " *"
 			: bar ? "  "
 			      : "");
@@ -156,7 +157,7 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 	const struct device *d = session_device(s);
 	struct arena a = { 0 };
 	char words[SCENARIO_TEXT_SIZE];
-	int width = report_width(out);
+	int width = report_columns(out);
 	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
 	fprintf(out, "%s  %s\n", text_clean(&a, text_of(session_model(s)->path)),
 		scenario_text(session_scenario(s), words, sizeof(words)));

@@ -293,6 +293,11 @@ json "d[0]['not_comparable'] == 'tf32 against f32 (run benanza compare -w math .
 try 0 "... as text" own compare "$models/tiny.onnx"
 [ "$(sed -n 4p out)" = "not comparable: tf32 against f32 (run benanza compare -w math ...)" ]
 ok $? "directly under the header"
+COLUMNS=40 own compare "$models/tiny.onnx" >out 2>err
+[ "$(sed -n '4,6p' out | tr -s ' \n' ' ')" = \
+    "not comparable: tf32 against f32 (run benanza compare -w math ...) " ] &&
+    [ "$(sed -n '4,6p' out | awk 'length($0) > 40' | wc -l)" -eq 0 ]
+ok $? "whole in a narrow terminal"
 ! grep -q '^ratio' out; ok $? "without a ratio"
 try 0 "... as a tree" own compare "$models/tiny.onnx" --tree --json
 json "{n['ratio'] for n in [d[0]['tree'], *d[0]['tree']['children']]} == {None}" "has none either"

@@ -35,6 +35,9 @@ bz sweep --ascii -b 1,2,4 "$models/tiny.onnx" >out 2>err
 [ "$(LC_ALL=C awk '/[^ -~]/ { n++ } length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] &&
     grep -q '##' out
 ok $? "as ASCII, within 80 columns"
+"$BENANZA" sweep --ascii -d h100 -b 1,2,4 "$models/tiny.onnx" >out 2>err
+[ "$(awk 'length($0) > 80 { n++ } END { print n + 0 }' out)" -eq 0 ] && grep -q 'overhead ~100% \* ##' out
+ok $? "with limits that are estimates too"
 bz sweep -b 1,3 -t f32 "$models/tiny.onnx" >out 2>err
 grep -Eq '^ +1 f32 .* [0-9.]+ [KM]iB ' out && ! grep -Eq '^ +1 f32 .*>=' out &&
     grep -Eq '^ +3 f32 .*>=[0-9.]+ [KM]iB ' out
