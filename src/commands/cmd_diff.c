@@ -140,6 +140,13 @@ static int sides_of(struct options *o, struct diff_sides *sides, struct error *e
 	if (o->argc == 1 && devices < 2 && !withs)
 		return error_set(err, "diff: there is no side B: give another model, another -d, or --with, "
 			"e.g. --with '-w fusion'");
+	for (int i = 0; i < withs; i++) { /* all of them before anything is printed */
+		struct options other = { 0 };
+		int bad = other_options(o, own->with.texts[i], &other, err);
+		options_free(&other);
+		if (bad)
+			return -1;
+	}
 	return 0;
 }
 
