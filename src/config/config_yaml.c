@@ -319,7 +319,7 @@ static int read_what_if(struct reader *r, const struct option *o)
 	const struct option *to = option_find(TEXT("what_if"));
 	if (r->item.kind == YAML_SCALAR) {
 		str_add(&list, r->item.text.p, r->item.text.n);
-		bad = note_what_ifs(r);
+		bad = list.n ? note_what_ifs(r) : 0; /* "": none, as [] */
 	} else if (r->item.kind != YAML_LIST)
 		bad = reader_wants(r, o->key, r->scenario ?
 			"what-ifs, e.g. [fusion, matrix=off], or a map with what_if" :

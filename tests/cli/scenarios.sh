@@ -123,6 +123,15 @@ bad "2: what_if: an item is empty: remove the comma" <<Y
 what_if: [fusion,
     '']
 Y
+cat >names.yaml <<'Y'
+what_if: ""
+scenarios:
+    none: ""
+    some: {what_if: "", batch: 2}
+Y
+try 0 "an empty text is no what-if" \
+    "$BENANZA" bound --json -c names.yaml -d h100 -w none,some "$tiny"
+json "d['scenario']['batch'] == 2" "the rest of the scenario counts"
 printf 'batch: 1\ndevice: nosuch\n' >names.yaml
 try 3 "a device of the file" "$BENANZA" bound -c names.yaml "$tiny"
 says err "names.yaml:2: device nosuch: there is no runner of this name"
