@@ -317,6 +317,12 @@ int config_take(struct config *c, const char *key, const char *value, struct err
 	return 0;
 }
 
+void config_take_device(struct config *c, const char *device, int line)
+{
+	c->device = device;
+	c->lines[option_row(option_find(TEXT("device")))] = line;
+}
+
 const char *config_place(const struct config *c, const char *key, struct arena *a)
 {
 	int line = c->lines[option_row(option_find(text_of(key)))];

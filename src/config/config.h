@@ -95,6 +95,8 @@ int config_load(struct config *c, const char *path, struct error *err);
 int config_set(struct config *c, const char *key, const char *value, struct error *err);
 /* The same; the error does not name the key. */
 int config_take(struct config *c, const char *key, const char *value, struct error *err);
+/* Takes the device of a scenario, which the file sets in that line; 0: another file does. */
+void config_take_device(struct config *c, const char *device, int line);
 /* Where the file sets an option ("x.yaml:3: device"), if the command line has not replaced it; else NULL. */
 const char *config_place(const struct config *c, const char *key, struct arena *a);
 /* Adds the built-in agents ("ort", "openvino", "trtexec", "torch") whose programs exist and whose names no

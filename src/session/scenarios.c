@@ -51,6 +51,7 @@ struct merged {
 	bool has_dtype;
 	enum dtype dtype;
 	const char *device;
+	int device_line; /* of its scenario */
 	struct dim_binding *dims;
 	int dim_count;
 	struct str list; /* what-ifs */
@@ -76,6 +77,7 @@ static void merge(struct arena *a, struct merged *m, const struct config_scenari
 	m->batch = one->batch ? one->batch : m->batch;
 	m->dtype = one->has_dtype ? one->dtype : m->dtype;
 	m->has_dtype |= one->has_dtype;
+	m->device_line = one->device ? one->line : m->device_line;
 	m->device = one->device ? one->device : m->device;
 	if (one->what_if)
 		list_add(m, text_of(one->what_if));
@@ -191,7 +193,7 @@ int scenarios_apply(
 		c->dtype[0] = m.dtype;
 	}
 	if (!bad && m.device && !(given & SCENARIO_DEVICE))
-		c->device = m.device;
+		config_take_device(c, m.device, m.device_line);
 	*dims = m.dims;
 	*count = bad ? 0 : m.dim_count;
 	str_free(&m.list);

@@ -136,6 +136,13 @@ printf 'batch: 1\ndevice: nosuch\n' >names.yaml
 try 3 "a device of the file" "$BENANZA" bound -c names.yaml "$tiny"
 says err "names.yaml:2: device nosuch: there is no runner of this name"
 one_line
+cat >names.yaml <<'Y'
+device: h100
+scenarios:
+    away: {device: nosuch}
+Y
+try 3 "a device of a scenario" "$BENANZA" bound -c names.yaml -w away "$tiny"
+says err "names.yaml:3: device nosuch: there is no runner of this name"
 one_line
 
 try 2 "none is saved" bz scenarios --delete mine --yes
