@@ -188,7 +188,11 @@ static int cmd_diff(struct options *o, struct error *err)
 	if (status == EXIT_DONE)
 		status = side_open(o, 0, &a, &said, err);
 	int count = status == EXIT_DONE ? (o->argc - sides.first_model) * sides.variants : 0;
-	for (int i = 0; i < count && status <= EXIT_GAPS; i++) {
+	for (int i = 0; i < count; i++) {
+		if (err->text[0]) { /* of the side before this one */
+			fprintf(stderr, "benanza: %s\n", err->text);
+			*err = (struct error)ERROR_NONE;
+		}
 		int one = side_compare(o, &sides, i, a, &said, threshold, err);
 		status = one > status ? one : status;
 	}

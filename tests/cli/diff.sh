@@ -64,6 +64,10 @@ assert $1, d"; ok $? "$2"; }
 try 0 "three devices" "$BENANZA" diff --json -d h100 -d l40s -d t4 "$tiny"
 each "[x[s]['device'].split()[-1] for x in d for s in 'ab'] == ['HBM3', 'L40S', 'HBM3', 'T4']" \
     "each is compared with the first"
+try 3 "a device that is none" "$BENANZA" diff --json -d h100 -d nosuch -d t4 "$tiny"
+each "[x['b']['device'].split()[-1] for x in d] == ['T4']" "the next one is compared all the same"
+says err "-d nosuch: there is no runner of this name"
+one_line
 try 0 "the second is faster" "$BENANZA" diff --json -d t4 -d h100 "$tiny"
 try 0 "three models" "$BENANZA" diff --json -d h100 "$tiny" "$tiny" "$models/rows.onnx"
 each "[x['b']['model'].split('/')[-1] for x in d] == ['tiny.onnx', 'rows.onnx'] and \
