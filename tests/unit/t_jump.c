@@ -205,6 +205,10 @@ static void test_picked(void)
 	type("b");
 	ok(fixture_calls.missing == 0 && fixture_calls.layer == app.layer,
 		 "b measures the one without a cost");
+	fixture_calls.layers = 0;
+	type("B");
+	ok(fixture_calls.layers == 3 && sees("3 problems of the marked layers queued again"),
+		"B measures all of them again");
 	type("U");
 	ok(app.picked_count == 0 && sees("3 marks removed"), "U");
 	type("b");

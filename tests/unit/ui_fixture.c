@@ -910,6 +910,7 @@ int session_measure_layer(struct session *s, int layer)
 {
 	(void)s;
 	fixture_calls.layer = layer;
+	fixture_calls.layers++;
 	return 1;
 }
 

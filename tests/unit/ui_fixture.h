@@ -34,7 +34,7 @@ void fixture_close(struct session *s);
 
 /* What was asked of the stand-ins. */
 struct fixture_calls {
-	int refresh, select, bind, missing, sweep, layer, problem, cancel;
+	int refresh, select, bind, missing, sweep, layer, layers, problem, cancel;
 	int dropped, put_first, cleared; /* jobs of the queue */
 	int again;         /* layers to be measured again */
 	int64_t batch, value;

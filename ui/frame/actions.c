@@ -127,25 +127,24 @@ void dtype_next(struct app *app)
 
 static int measure_inside(struct app *app, int layer);
 
-/* Queues what the marked layers lack. */
-static void measure_picked(struct app *app)
+/* Queues what the marked layers lack, or all of them again. */
+static void measure_picked(struct app *app, bool again)
 {
 	int added = 0, left = 0;
 	for (int i = 0; i < app->place_count; i++) {
 		struct subject of = subject_of_layer(app, i);
-		if (!app->picked[i] || !term_kind_holds(app, KIND_UNMEASURED, &of))
+		if (!app->picked[i] || (!again && !term_kind_holds(app, KIND_UNMEASURED, &of)))
 			continue;
 		left++;
 		added += measure_inside(app, i);
 		added += app_is_body(app, i) ? 0 : session_measure_layer(app->session, i);
 	}
 	if (added)
-		app_note(app, false, "%d problem%s of the marked layers queued; %s removes the marks", added,
-			added == 1 ? "" : "s", key_named("pick-none"));
+		app_note(app, false, "%d problem%s of the marked layers queued%s; %s removes the marks",
+			added, added == 1 ? "" : "s", again ? " again" : "", key_named("pick-none"));
 	else if (left)
-		app_note(app, false,
-			"nothing to measure for %d marked layer%s without a cost, or it is queued",
-			left, left == 1 ? "" : "s");
+		app_note(app, false, "nothing to measure for %d marked layer%s%s, or it is queued", left,
+			left == 1 ? "" : "s", again ? "" : " without a cost");
 	else
 		app_note(app, false, "the marked layers (%d) are measured; %s removes the marks",
 			app->picked_count, key_named("pick-none"));
@@ -221,7 +220,7 @@ void measure(struct app *app, bool all)
 		app_note(app, false, "set the model's dimensions first");
 		return;
 	}
-	if (!all && app->layer < 0) {
+	if (!all && !app->picked_count && app->layer < 0) {
 		app_note(app, false, "no layer has this problem: %s measures everything missing",
 			key_named("measure"));
 		return;
@@ -234,8 +233,8 @@ void measure(struct app *app, bool all)
 	app->frame->standing[0] = '\0';
 	app->frame->stopping = false;
 	app->frame->runner_dead = false; /* requested by the user: try again */
-	if (all && app->picked_count)
-		measure_picked(app);
+	if (app->picked_count)
+		measure_picked(app, !all);
 	else if (all)
 		measure_missing(app);
 	else

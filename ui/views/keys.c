@@ -78,7 +78,7 @@ static const struct key_row fixed[] = {
 		.name = "to-mark" },
 	{ "V", REQUEST_PICK, 0, KEYS_MEASURE,
 		"mark the layer (*), or remove its mark, and go on; 5{pick}: five layers. {measure} then "
-		"measures only marked layers",
+		"measures only marked layers, {measure-layer} measures them again",
 		.counts = true, .name = "pick" },
 	{ "U", REQUEST_PICK_CLEAR, 0, KEYS_MEASURE, "remove all marks of {pick}", .name = "pick-none" },
 	{ "/ F3", REQUEST_SEARCH, 0, KEYS_FIND,
@@ -122,7 +122,8 @@ static const struct key_row fixed[] = {
 		"measure what is missing, also for what-ifs; with several -b or -t, the whole sweep",
 		.hint = "measure missing", .name = "measure" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
-		"measure the selected layer now, even if it has results", .name = "measure-layer" },
+		"measure the selected layer, or the marked ones, even if they have results",
+		.name = "measure-layer" },
 	{ "e", REQUEST_AGENT, 0, KEYS_MEASURE,
 		"run the whole model with an agent (ONNX Runtime ...) and show its real latency; again: "
 		"cancel",
