@@ -372,13 +372,9 @@ static void totals_sort(struct reality *y, const struct analysis *bound)
 }
 
 /* The kinds to which a layer counts: that of its group, or GAP_UNMATCHED; and GAP_FUSION if the bound fuses
- * it in a group that reality does not have; none of a layer that is known before run time. Returns their
- * number. */
-static int kinds_of(const struct reality *y, const struct plan *p, const struct analysis *bound, int layer,
-	enum gap_kind kinds[2])
+ * it in a group that reality does not have. Returns their number. */
+static int kinds_of(const struct reality *y, const struct analysis *bound, int layer, enum gap_kind kinds[2])
 {
-	if (plan_layer_is_folded(p, &p->layers[layer]))
-		return 0;
 	int row = y->match->row_of_layer[layer], group = row >= 0 ? y->group_of_row[row] : -1, count = 0;
 	const struct fusion_group *f = bound->layers[layer].group;
 	bool apart = false;
@@ -394,18 +390,17 @@ static int kinds_of(const struct reality *y, const struct plan *p, const struct 
 }
 
 /* Collects the layers of each kind. */
-static void layers_list(
-	struct arena *a, struct reality *y, const struct plan *plan, const struct analysis *bound)
+static void layers_list(struct arena *a, struct reality *y, const struct analysis *bound)
 {
 	enum gap_kind kinds[2];
 	int counts[GAP_COUNT] = { 0 };
 	for (int i = 0; i < y->match->layer_count; i++)
-		for (int n = kinds_of(y, plan, bound, i, kinds); n > 0; n--)
+		for (int n = kinds_of(y, bound, i, kinds); n > 0; n--)
 			counts[kinds[n - 1]]++;
 	for (int k = 0; k < GAP_COUNT; k++)
 		y->gaps[k].layers = ARENA_ARRAY(a, int, counts[k]);
 	for (int i = 0; i < y->match->layer_count; i++)
-		for (int n = kinds_of(y, plan, bound, i, kinds); n > 0; n--) {
+		for (int n = kinds_of(y, bound, i, kinds); n > 0; n--) {
 			struct gap *p = &y->gaps[kinds[n - 1]];
 			p->layers[p->layer_count++] = i;
 		}
@@ -568,7 +563,7 @@ static void finish(struct reality_work *w)
 		close_sum(y, y->traced);
 	}
 	if (y->row_count)
-		layers_list(w->arena, y, w->sorting.plan, w->bound);
+		layers_list(w->arena, y, w->bound);
 	y->pending = false;
 	contradictions(y, w->bound);
 }

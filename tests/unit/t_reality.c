@@ -139,24 +139,6 @@ static void every_layer_alone(void)
 	net_free(&n);
 }
 
-/* The framework runs a layer whose result is known before run time: its row counts, not the layer. */
-static void constant_layer(void)
-{
-	struct net n = net_new();
-	struct plan_layer *reshape = &n.plan->layers[n.plan->layer_count - 1];
-	struct plan_value *v = &n.plan->values[reshape->outputs[0]];
-	row(&n, "conv", "Conv", 100);
-	row(&n, "reshape", "Reshape", 2);
-	struct reality *y = compare(&n, 152);
-	is_int(y->gaps[GAP_FREE].layer_count, 1, "a layer that is free in the bound is listed");
-	v->is_output = false;
-	v->constant = true;
-	y = compare(&n, 152);
-	near(us(y, GAP_FREE), 2, 1e-9, "a constant layer that the framework runs takes time");
-	is_int(y->gaps[GAP_FREE].layer_count, 0, "but is none of the model's layers");
-	net_free(&n);
-}
-
 static void fused_in_reality(void)
 {
 	struct net n = net_new();
@@ -596,7 +578,6 @@ static void against(void)
 int main(void)
 {
 	every_layer_alone();
-	constant_layer();
 	fused_in_reality();
 	missed_fusion();
 	matrix_units();
