@@ -521,6 +521,7 @@ static void test_theme(void)
 	struct str out = { 0 };
 	config_print(&c, &out);
 	has(out.p, "\ntheme:\n    base: dark\n    selection: ", "is printed");
+	config_free(&c);
 	is_int(load(out.p), 0, "and reads back");
 	is_str(c.theme[1].value, "black on #e69f00", "as it was");
 	str_free(&out);
