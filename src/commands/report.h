@@ -55,8 +55,8 @@ int report_disturbed(const struct analysis *a);
 
 /* Model, dimensions, type and device: the lines above a report. */
 void report_head_text(const struct session *s, FILE *out);
-/* A line `before` with the dimensions besides the batch and those of `but`, each with its source; nothing if
- * there are none. */
+/* Prints a line: `before`, then the dimensions with their sources, without the batch and those in `but`.
+ * Prints nothing if no dimension is left. */
 void report_dims_text(
 	const struct session *s, const char *before, const struct dim_binding *but, int but_count, FILE *out);
 

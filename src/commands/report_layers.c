@@ -235,33 +235,14 @@ json_t *report_dims_from_json(const struct session *s)
 	return o;
 }
 
-static bool is_among(struct text name, const struct dim_binding *list, int count)
-{
-	for (int i = 0; i < count; i++)
-		if (text_equal(name, list[i].name))
-			return true;
-	return false;
-}
-
 void report_dims_text(
 	const struct session *s, const char *before, const struct dim_binding *but, int but_count, FILE *out)
 {
-	const struct plan *p = session_plan(s);
-	struct arena a = { 0 };
-	bool any = false;
-	for (int i = 0; i < p->binding_count; i++) {
-		struct text name = p->bindings[i].name;
-		if ((p->batch && text_is(name, "batch")) || is_among(name, but, but_count))
-			continue;
-		fprintf(out, "%s%s %lld (%s)", any ? ", " : before, text_clean(&a, name),
-			(long long)p->bindings[i].value,
-			p->binding_sources[i] == PLAN_DIM_FIXED ? "fixed in the file"
-								: session_binding_origin(s, i));
-		any = true;
-	}
-	if (any)
-		fputc('\n', out);
-	arena_free(&a);
+	struct str dims = { 0 };
+	session_dims_besides(s, but, but_count, &dims);
+	if (dims.n)
+		fprintf(out, "%s%s\n", before, dims.p);
+	str_free(&dims);
 }
 
 void report_dims_note(const struct session *s)

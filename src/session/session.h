@@ -189,6 +189,9 @@ const char *session_binding_origin(const struct session *s, int index); /* of th
 const char *session_dim_origin(const struct session *s, struct text name);
 /* "batch 1 (default), sequence 64 (remembered)": the bindings of the current plan; "" without any. */
 void session_dims_describe(const struct session *s, struct str *out);
+/* The same without the batch and those of the list. */
+void session_dims_besides(
+	const struct session *s, const struct dim_binding *but, int but_count, struct str *out);
 /* Number of each layer in lists, from 1; folded layers (plan_layer_is_folded) are not counted and have 0.
  * *total: the highest. In the arena. */
 int *session_numbers(const struct plan *p, struct arena *a, int *total);

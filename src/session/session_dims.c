@@ -34,16 +34,41 @@ const char *session_dim_origin(const struct session *s, struct text name)
 	return "default";
 }
 
-void session_dims_describe(const struct session *s, struct str *out)
+static bool is_among(struct text name, const struct dim_binding *list, int count)
+{
+	for (int i = 0; i < count; i++)
+		if (text_equal(name, list[i].name))
+			return true;
+	return false;
+}
+
+static void dims_add(const struct session *s, bool with_batch, const struct dim_binding *but, int but_count,
+	struct str *out)
 {
 	const struct plan *p = s->current->plan;
+	size_t before = out->n;
 	for (int i = 0; i < p->binding_count; i++) {
-		str_puts(out, i ? ", " : "");
-		str_add_clean(out, p->bindings[i].name);
+		struct text name = p->bindings[i].name;
+		bool batch = p->batch && text_is(name, "batch");
+		if ((batch && !with_batch) || is_among(name, but, but_count))
+			continue;
+		str_puts(out, out->n > before ? ", " : "");
+		str_add_clean(out, name);
 		str_addf(out, " %lld (%s)", (long long)p->bindings[i].value,
 			p->binding_sources[i] == PLAN_DIM_FIXED ? "fixed in the file"
 								: session_binding_origin(s, i));
 	}
+}
+
+void session_dims_describe(const struct session *s, struct str *out)
+{
+	dims_add(s, true, NULL, 0, out);
+}
+
+void session_dims_besides(
+	const struct session *s, const struct dim_binding *but, int but_count, struct str *out)
+{
+	dims_add(s, false, but, but_count, out);
 }
 
 /* Of the dimensions that an error names, besides the batch, those that no --dim gave, where one gave another:
