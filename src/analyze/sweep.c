@@ -1,6 +1,7 @@
 #include "config.h"
 
 #include "analyze/sweep.h"
+#include "analyze/trust.h"
 
 #include <math.h>
 #include <string.h>
@@ -42,17 +43,6 @@ static void limit_set(struct sweep_point *s, const struct ground *g, const struc
 	s->by_share = t.known_ns > 0 ? t.ns[s->by] / t.known_ns : NAN;
 }
 
-static double noisy_share(const struct analysis *a)
-{
-	double noisy = 0, known = 0;
-	for (int i = 0; i < a->layer_count; i++) {
-		double ns = isnan(a->layers[i].ns) ? 0 : a->layers[i].ns;
-		known += ns;
-		noisy += a->layers[i].noisy ? ns : 0;
-	}
-	return known > 0 ? noisy / known : NAN;
-}
-
 bool sweep_is_noisy(const struct sweep_point *p)
 {
 	return p->noisy_share >= SWEEP_LEAST_GAIN; /* false: NaN */
@@ -87,7 +77,7 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 	s.items_per_s = (double)(p->batch > 0 ? p->batch : 1) / second;
 	s.tokens_per_s = token_count(p) / second;
 	s.flops_per_s = p->unknown_flops_layers ? NAN : p->flops / second;
-	s.noisy_share = noisy_share(a);
+	s.noisy_share = trust_of(p, a, NULL, false).share[TRUST_NOISY];
 	struct memory_need memory = memory_of(p, a);
 	s.memory_bytes = memory.peak;
 	s.memory_at_least = memory.unknown > 0;

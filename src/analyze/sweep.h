@@ -22,7 +22,7 @@ struct sweep_point {
 	enum limit_by by;        /* what limits the largest share of the cost; LIMIT_UNKNOWN without peaks */
 	double by_share;         /* that share of the cost whose limit is known, 0 to 1 */
 	double flops_per_s;
-	double noisy_share;      /* of the known cost: measured while other work disturbed the machine */
+	double noisy_share;      /* of the total, 0 to 1: as in struct trust */
 	bool best;               /* set by sweep_best */
 	bool growing;            /* the same: the best one is the largest one, so that larger may be better */
 };
