@@ -18,21 +18,24 @@ static void target_text(
 	const struct advice_list *l, const struct advice_target *t, int64_t batch, FILE *out)
 {
 	char text[STR_QUANTITY], rate[STR_QUANTITY];
+	struct str line = { 0 };
 	bool by_rate = !isnan(t->items_per_s);
 	str_duration(text, l->target_ns);
 	if (by_rate)
-		fprintf(out, "target        %s/s, a batch in %s  ", str_count(rate, t->items_per_s),
-			text);
+		str_addf(&line, "%s/s, a batch in %s  ", str_count(rate, t->items_per_s), text);
 	else
-		fprintf(out, "target        %s  ", text);
+		str_addf(&line, "%s  ", text);
 	if (l->reached && !l->count)
-		fprintf(out, "reached without advice\n");
+		str_puts(&line, "reached without advice");
 	else if (l->reached)
-		fprintf(out, "reached by %s below\n", l->count == 1 ? "the advice" : "the advice together");
+		str_addf(&line, "reached by %s below", l->count == 1 ? "the advice" : "the advice together");
 	else
-		fprintf(out, "not reached: it takes a device %.3g times as fast, %s a smaller model\n",
+		str_addf(&line, "not reached: it takes a device %.3g times as fast, %s a smaller model",
 			l->least_ns / l->target_ns,
 			by_rate && batch > 0 ? "larger batches (below), or" : "or");
+	fputs("target        ", out);
+	report_wrapped(line.p, 14, report_columns(out), out);
+	str_free(&line);
 }
 
 static void totals_text(const struct advice_list *l, const struct scenario *from, FILE *out)
