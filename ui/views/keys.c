@@ -329,7 +329,7 @@ void keys_spell(struct str *out, const char *text)
 	for (; *text; text++) {
 		size_t n = *text == '{' ? strcspn(text + 1, "}") : 0;
 		char name[48];
-		if (!n || n >= sizeof(name)) {
+		if (!n || n >= sizeof(name) || !text[1 + n]) {
 			str_add(out, text, 1);
 			continue;
 		}
