@@ -12,7 +12,7 @@ struct merger {
 	const struct study *st;
 	const struct fusion *f;  /* NULL: no groups */
 	struct bundles *b;
-	int *place;              /* per layer, and per node that is none: a cluster's is its first layer */
+	int *place;              /* per layer or other node: itself, or the first layer of its cluster */
 	int *parent;             /* per place */
 	int *contest;            /* per root: its contest, or -1 */
 	bool *listed;            /* per place */
@@ -124,7 +124,7 @@ void bundles_contest(const struct study *st, struct arena *a, struct bundles *b)
 	size_t places = (size_t)(st->plan->layer_count + st->node_count) + 1;
 	struct merger m = { .st = st, .f = st->groups ? st->fusion : NULL, .b = b,
 		.place = base_malloc(places * sizeof(int)), .parent = base_malloc(places * sizeof(int)),
-		 .contest = base_malloc(places * sizeof(int)),
+		.contest = base_malloc(places * sizeof(int)),
 		.listed = base_malloc(places * sizeof(bool)) };
 	fill_places(&m, (int)places);
 	for (size_t i = 0; i < places; i++) {

@@ -270,6 +270,7 @@ struct problem_kept {
 	uint64_t words[]; /* a bit for each word of that part, then the words whose bit is set */
 };
 const struct problem_kept *problem_keep(struct arena *a, const struct problem *p);
+/* Sets only the first problem_extent bytes of p, so that p is copied with problem_copy, never with `=`. */
 void problem_restore(const struct problem_kept *kept, struct problem *p);
 
 const char *kernel_name(enum kernel k); /* as in problem texts: "conv" */

@@ -19,7 +19,7 @@ static bool is_what_if(struct text name)
 	return false;
 }
 
-/* True for a name that is neither. */
+/* True for a bare name that is neither a what-if nor a scenario. */
 static bool is_unknown(const struct config *c, struct text item)
 {
 	return !memchr(item.p, '=', item.n) && !is_what_if(item) && !config_scenario(c, item);

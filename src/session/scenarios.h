@@ -15,8 +15,8 @@ enum { SCENARIO_BATCH = 1, SCENARIO_DTYPE = 2, SCENARIO_DEVICE = 4 };
 int scenarios_apply(
 	struct config *c, unsigned given, struct dim_binding **dims, int *count, struct error *err);
 
-/* -1 with err, which names file and line: a what-if in the configuration is none, or a scenario has the name
- * of one. */
+/* -1 with err, which names file and line: the configuration has an unknown what-if, or a scenario with the
+ * name of a what-if. */
 int scenarios_check(const struct config *c, struct error *err);
 
 /* What-ifs as for -w, with the choice of every one, so that they do not depend on defaults. In the arena. */
