@@ -306,8 +306,7 @@ class Monkey:
             return list(program.report(str(error)))
         finally:
             program.kill()
-        cut = program.status == 1 and b"\x03" in program.typed  # by ^C while curses begins or ends
-        good = program.status in (0, *INTERRUPTED, *ENDINGS[how]) or cut
+        good = program.status in (0, *INTERRUPTED, *ENDINGS[how])
         return [] if good else list(program.report(f"ended with {program.status}: {how}"))
 
     def go(self):

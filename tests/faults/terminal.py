@@ -22,6 +22,7 @@ import python_tap  # noqa: E402
 
 MODEL = python_tap.ROOT / "data" / "models" / "resnet50.onnx"
 WAIT_S = 60
+BEGINNINGS = 20  # each is at another moment
 PASTE_S = 60  # a megabyte: two seconds on an idle machine, more with sanitizers
 PASTED = b"conv relu layer 1.0 " * 52429
 SANITIZER = "exitcode=99:detect_leaks=1"
@@ -219,6 +220,21 @@ def gone(tap, home):
     check(tap, kept, "what was shown is kept")
 
 
+def began(tap, home):
+    """SIGTERM when the first bytes are drawn, while curses begins: the program ends by it, not with status 1."""
+    ends, seen = (128 + signal.SIGTERM, -signal.SIGTERM), set()
+    for _ in range(BEGINNINGS):
+        term = job_control.Terminal(command(home), environment(home), home)
+        while not term.heard and term.hear(0.1):
+            pass
+        term.signal(signal.SIGTERM)
+        while term.hear(0.1):
+            pass
+        seen.add(term.status)
+        term.kill()
+    tap.result("SIGTERM while curses begins", [] if seen <= set(ends) else [f"ended with {seen}"])
+
+
 def closed(tap, home):
     for what in ("</dev/null", "<&-", "2>&-"):
         term = Explorer(home, ["sh", "-c", f'exec "$@" {what}', "sh"])
@@ -241,7 +257,7 @@ def closed(tap, home):
 
 def main():
     tap = python_tap.Tap()
-    for part in (stopped, lagging, flooded, clicked, resized, pasted, gone, closed):
+    for part in (stopped, lagging, flooded, clicked, resized, pasted, gone, began, closed):
         with tempfile.TemporaryDirectory() as home:
             part(tap, home)
     return tap.end()

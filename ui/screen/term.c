@@ -160,6 +160,8 @@ static void handlers_install(void)
 
 static void handlers_remove(void)
 {
+	if (!handlers_are_on)
+		return;
 	handlers_are_on = false;
 	for (size_t i = 0; i < HANDLER_COUNT; i++)
 		sigaction(handlers[i].number, &saved_actions[i], NULL);
@@ -252,6 +254,7 @@ static int screen_open(struct error *err)
 	leave_fd = STDOUT_FILENO;
 	if (tcgetattr(STDOUT_FILENO, &saved_modes))
 		return error_set(err, "cannot read the terminal's settings: %s", strerror(errno));
+	handlers_install(); /* before curses, whose own handlers end the program with status 1 */
 	modes_are_changed = true;
 	flow_control_off(); /* before curses writes anything */
 	int found = 0; /* checked first: a failed newterm leaks memory */
@@ -276,7 +279,7 @@ static void screen_close(void)
 	if (term.screen) {
 		reports_send(false);
 		out_plain();
-		if (handlers_are_on && !out_find("rmcup")) {
+		if (term.keyboard && !out_find("rmcup")) {
 			/* no alternate screen: start the shell's prompt on a new line */
 			out_last_row();
 		}
@@ -318,6 +321,7 @@ int term_open(const struct term_options *o, struct error *err)
 	term.mouse = false;
 	if (wake_open(err) || screen_open(err)) {
 		screen_close();
+		handlers_remove();
 		return -1;
 	}
 	set_escdelay(25);
@@ -347,7 +351,6 @@ int term_open(const struct term_options *o, struct error *err)
 	leave_add(out_find("rmkx"));
 	leave_add(out_find("cnorm"));
 	leave_add(out_find("rmcup"));
-	handlers_install();
 	if (o->ask_ground)
 		ground_ask();
 	reports_send(true);
