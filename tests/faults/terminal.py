@@ -221,7 +221,7 @@ def gone(tap, home):
 
 
 def began(tap, home):
-    """SIGTERM when the first bytes are drawn, while curses begins: the program ends by it, not with status 1."""
+    """SIGTERM at the first bytes drawn, while curses begins: the program ends by it, not with status 1."""
     ends, seen = (128 + signal.SIGTERM, -signal.SIGTERM), set()
     for _ in range(BEGINNINGS):
         term = job_control.Terminal(command(home), environment(home), home)
