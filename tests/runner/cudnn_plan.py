@@ -13,9 +13,9 @@ BUILD = os.environ.get("builddir", "build")
 BENANZA = os.environ.get("BENANZA", os.path.join(BUILD, "benanza"))
 RUNNER = os.path.join(BUILD, "benanza-runner-cuda")
 MODELS = ["bert_base", "googlenet", "gpt2_small", "mobilenet_v2", "resnet50", "yolov8n"]
-# the type in which everything is asked, not only convolutions
-DEVICES = [("t4", 75, "f16"), ("a100", 80, "bf16"), ("h100", 90, "f32"), ("b200", 100, "f16")]
-TYPES = ["f32", "f16", "bf16"]
+# device, its sm, the type in which everything is asked, those in which convolutions are
+DEVICES = [("t4", 75, "f16", ["bf16"]), ("a100", 80, "bf16", []), ("h100", 90, "f32", ["f16", "bf16"]),
+           ("b200", 100, "f16", [])]
 # words of cuDNN's own reasons
 OWN = re.compile(r"NOT_SUPPORTED|CUDNN_STATUS_|reason unknown")
 
@@ -92,8 +92,8 @@ def main():
 
     ok(len(convolutions) > 100 and len(problems) > len(convolutions), "%d problems, %d of them convolutions" %
        (len(problems), len(convolutions)))
-    for device, sm, whole in DEVICES:
-        for dtype in TYPES:
+    for device, sm, whole, types in DEVICES:
+        for dtype in [whole, *types]:
             asked = [retyped(p, dtype) for p in (problems if dtype == whole else convolutions)]
             answers, out = ask(device, asked)
             silent = [p for p, _, done in answers if done is None]
