@@ -24,6 +24,7 @@ one device only.
 
 import collections
 import csv
+import functools
 import gzip
 import json
 import math
@@ -209,6 +210,7 @@ def loss(row, groups):
     return total
 
 
+@functools.cache  # the predictions without a device fit the rows again that do not have it
 def constants(points, cap):
     """Fixed time and the two shares, by a search that halves its step."""
     groups = collections.defaultdict(list)
@@ -229,7 +231,7 @@ def constants(points, cap):
                     best, row, better = cost, trial, True
         if not better:
             step /= 2
-    return row
+    return tuple(row)
 
 
 def percentile(values, at):
@@ -239,10 +241,10 @@ def percentile(values, at):
 
 def fit_row(points, cap):
     """Constants of all points; the spread from predictions of each device by the others."""
-    row = constants(points, cap)
+    row = constants(tuple(points), cap)
     ratios = []
     for device in sorted({p.device for p in points}):
-        rest = [p for p in points if p.device != device]
+        rest = tuple(p for p in points if p.device != device)
         by = constants(rest, cap) if len(rest) >= 10 else row
         ratios += [p.us / predicted(by, p) for p in points if p.device == device]
     sources = sorted({p.device for p in points})
