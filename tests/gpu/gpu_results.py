@@ -428,9 +428,9 @@ def main():
         # a database for each: every scenario reads all of it
         for path in dict.fromkeys(m[0] for m in models):
             db, lines = os.path.join(work, "g1.db"), os.path.join(work, "results.jsonl")
-            jobs = [json.loads(line) for line in run("bench", "-q", "--emit-jobs", "-d", "cuda", "-t", "f32,f16",
-                                                     "-w", "layout", os.path.join(TOP, path)).splitlines()]
-            book = write_results(jobs, lines)
+            jobs = run("bench", "-q", "--emit-jobs", "-d", "cuda", "-t", "f32,f16", "-w", "layout",
+                       os.path.join(TOP, path))
+            book = write_results([json.loads(line) for line in jobs.splitlines()], lines)
             run("db", "import", "-q", "--db", db, lines, status=(0,))
             for one in models:
                 if one[0] == path:
