@@ -26,6 +26,7 @@
 	_(CACHE, "cache", "warmer caches", "faster than the bound, which reads weights from memory")         \
 	_(FASTER, "faster", "faster than bound", "layers that reality runs faster than the bound")           \
 	_(UNMEASURED, "unmeasured", "not in the bound", "layers without a cost in the bound")                \
+	_(MERGED, "merged", "equal layers run once", "layers that the framework merged with equal ones")     \
 	_(UNMATCHED, "unmatched", "not matched", "rows without layers, less the layers without rows")        \
 	_(UNEXPLAINED, "unexplained", "unexplained",                                                         \
 		"variation between runs, profiled against unprofiled runs; "                                 \

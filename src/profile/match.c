@@ -276,6 +276,7 @@ static bool has_twin(const struct matcher *x, int row, int layer)
 static void drop(struct matcher *x, int row, int layer)
 {
 	x->claimed[layer] = 0;
+	x->m->merged[layer] = true;
 	x->m->merged_layers++;
 	if (x->m->row_of_layer[layer] == row)
 		x->m->row_of_layer[layer] = -1;
@@ -495,6 +496,7 @@ struct match *match_execution(struct arena *a, const struct execution *e, const 
 	m->rows = ARENA_ARRAY(a, struct match_row, e->row_count ? e->row_count : 1);
 	m->layer_count = p->layer_count;
 	m->row_of_layer = ARENA_ARRAY(a, int, p->layer_count ? p->layer_count : 1);
+	m->merged = ARENA_ARRAY(a, bool, p->layer_count);
 	fill(m->row_of_layer, p->layer_count);
 	for (int i = 0; i < e->row_count; i++)
 		if (e->rows[i].level == LEVEL_LAYER)

@@ -40,7 +40,8 @@ struct match {
 	struct match_row *rows;       /* of each row of the execution */
 	int layer_count;
 	int *row_of_layer;            /* first row of each layer of the plan, or -1 */
-	int merged_layers; /* layers that no row runs: equal ones run once (common subexpressions) */
+	bool *merged; /* of each layer: no row runs it, because equal ones run once (common subexpressions) */
+	int merged_layers;
 	int runs;                     /* runs of the model among the rows; above 1 only if matched by order
 					 and the source does not separate runs */
 	/* sums of ns over the rows of the topmost level (layers, else kernels), per run of the model */

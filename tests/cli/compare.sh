@@ -250,6 +250,10 @@ try 0 "merged layers" merged
 says out "merged        2 layers with equal ones (the bound counts each)"
 try 0 "... as JSON" merged --json
 json "d[0]['matched']['merged_layers'] == 2" "their number"
+json "[g['ns'] < 0 for g in d[0]['gaps'] if g['kind'] == 'merged' and g['layers'] == [6, 7]] == [True]" \
+    "their cost in the bound is a gap"
+json "not {6, 7} & {i for g in d[0]['gaps'] if g['kind'] == 'unmatched' for i in g['layers']}" \
+    "... of its own"
 sed 's/, "join", "fc"//' merged.jsonl >apart.jsonl
 rm -f merged.db*
 try 0 "bench" "$BENANZA" bench -q -c config.yaml -d lex --db merged.db "$models/tiny.onnx"
