@@ -32,6 +32,14 @@ struct advice {
 	bool noisy;             /* a measurement that it replaces, or takes, is noisy */
 };
 
+/* An optimization that the advice leaves out. */
+struct advice_gap {
+	const char *what;       /* what-if or data type: "fusion", "bf16" */
+	bool is_type;
+	int problems;           /* distinct problems that it needs and that are not measured; 0: the peaks
+				   that limit it are unknown */
+};
+
 struct advice_list {
 	double start_ns;        /* the bound without advice; NaN: unknown */
 	double least_ns;        /* after all advice: the lowest bound found */
@@ -42,7 +50,8 @@ struct advice_list {
 	double overhead_ns;     /* of the start: layers that are bound by overhead (analyze/limit.h); fewer
 				   bits do not help them. NaN: no limit is known */
 	int overhead_layers;
-	bool no_parallel;       /* independent layers at the same time are left out: peaks are unknown */
+	int gap_count;          /* advice_find finds only `parallel`; session_advice adds the others */
+	struct advice_gap *gaps;
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

@@ -275,7 +275,10 @@ void advice_moves(struct adviser *d, double bound_ns)
 		m->amortized = true;
 		m->shown.title = "launch all kernels at once (a graph), not one by one";
 	}
-	d->list.no_parallel = !d->start.parallel && !has_peaks(d);
+	if (!d->start.parallel && !has_peaks(d)) {
+		d->list.gaps = ARENA_ARRAY(d->arena, struct advice_gap, 1);
+		d->list.gaps[d->list.gap_count++].what = "parallel";
+	}
 	if (!d->start.parallel && has_peaks(d)) {
 		struct move *m = move_add(d, ADVICE_PARALLEL);
 		m->parallel = true;

@@ -52,7 +52,12 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	const char *overhead = advice_overhead(l, &a);
 	if (overhead)
 		fprintf(out, "overhead      %s\n", overhead);
-	if (l->no_parallel)
+	const char *bench, *unmeasured = advice_unmeasured(l, &a, &bench);
+	if (unmeasured) {
+		fprintf(out, "left out      ");
+		report_wrapped(arena_printf(&a, "%s (%s)", unmeasured, bench), 14, report_columns(out), out);
+	}
+	if (advice_without_parallel(l))
 		fprintf(out, "left out      parallel: the peaks that limit it are not known "
 			     "(bench --shaky)\n");
 	arena_free(&a);
@@ -121,7 +126,10 @@ void report_advice_html(struct session *s, FILE *out)
 	l = session_advice_here(s, &kept);
 	if (!l.count)
 		fprintf(out, "<p>No advice: %s.</p>\n", advice_none(&l));
-	else
+	const char *bench, *unmeasured = advice_unmeasured(&l, &kept, &bench);
+	if (unmeasured)
+		fprintf(out, "<p>Left out, %s.</p>\n", unmeasured);
+	if (l.count)
 		fputs("<div class=\"t\"><table><thead><tr><th class=\"n\">saves</th>"
 		      "<th class=\"n\">alone</th><th class=\"n\">bound</th><th>what</th></tr></thead>"
 		      "<tbody>\n", out);
@@ -170,6 +178,19 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 		"pytorch", how->ways[ADVICE_PYTORCH]);
 }
 
+static json_t *gaps_json(const struct advice_list *l)
+{
+	json_t *list = json_array();
+	for (int i = 0; i < l->gap_count; i++) {
+		const struct advice_gap *g = &l->gaps[i];
+		json_array_append_new(list, json_pack("{s:s?, s:s?, s:o, s:s}", "what_if",
+			g->is_type ? NULL : g->what, "dtype", g->is_type ? g->what : NULL,
+			"unmeasured_problems", g->problems ? json_integer(g->problems) : json_null(), "why",
+			g->problems ? "not measured" : "the peaks that limit it are not known"));
+	}
+	return list;
+}
+
 json_t *report_advice_json(const struct session *s, const struct advice_list *l, const struct scenario *from)
 {
 	char words[SCENARIO_TEXT_SIZE];
@@ -177,7 +198,8 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 	json_t *list = json_array();
 	for (int i = 0; i < l->count; i++)
 		json_array_append_new(list, advice_json(s, &l->items[i]));
-	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o}",
+	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o, "
+			      "s:o}",
 		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,
 		"scenario", "batch", p->batch ? json_integer(p->batch) : json_null(), "dtype",
 		dtype_name(p->dtype), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
@@ -185,7 +207,8 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 		"complete", l->complete, "estimated", l->estimated, "overhead_ns",
 		json_number_or_null(l->overhead_ns), "overhead_layers", l->overhead_layers, "target_ns",
 		json_number_or_null(l->target_ns), "reached",
-		isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "advice", list);
+		isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "left_out", gaps_json(l),
+		"advice", list);
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

@@ -41,6 +41,9 @@ bz advise "$models/tiny.onnx" >out 2>err
 ok $? "text"
 [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 80 ]
 ok $? "within 80 columns"
+grep -A1 '^left out' out | tr -s ' \n' ' ' |
+    grep -qF 'layout (6 problems), pad (2), f16 (10), bf16 (10) (bench -w layout,pad; bench -t f16,bf16)'
+ok $? "what is left out, with the commands that measure it"
 grep -q '^with advice  ' out && grep -q '^  fusion *ONNX Runtime ' out
 ok $? "the total, and how it is done"
 bz advise "$models/tiny.onnx" --target 1s >out 2>err && grep -q '^target  *1.00 s  reached without advice' out
@@ -89,6 +92,15 @@ target | grep -q '^target 1.00 us not reached: .* times as fast, or a smaller mo
 ok $? "a latency: no larger batch reaches it"
 bz advise "$models/tiny.onnx" --target 1s --json >out 2>err
 json "d['would_reach'] is None" "a target that is reached"
+left() { # COMMAND OPTION...
+    "$BENANZA" "$@" -c config.yaml --db left.db -d lex "$models/tiny.onnx" >out 2>err
+}
+bz db export -d lex 2>err | grep -v '"problem":"conv[^"]*+' >unfused.jsonl
+"$BENANZA" db import -q --db left.db unfused.jsonl && left advise --json
+json "{x['what_if']: x['unmeasured_problems'] for x in d['left_out'] if x['what_if']} ==
+    {'fusion': 7, 'layout': 6, 'pad': 2}" "fused problems without results are left out, and said"
+left bench -q -w fusion,layout,pad && left bench -q -t f16,bf16 && left advise --json
+json "d['left_out'] == []" "nothing is left out when the commands that it names have run"
 bz advise "$models/tiny.onnx" -b 1,2 --json >out 2>err
 [ $? -eq 1 ] && [ "$(wc -l <out)" -eq 2 ]
 ok $? "one object a batch; that of an unmeasured one has gaps"

@@ -125,7 +125,12 @@ static void page_make(struct advice_page *p)
 			"no advice: %s; %s measures what is missing" : "no advice: %s", advice_none(&p->list),
 			key_named("measure")));
 	add_target(p);
-	if (p->known && p->list.no_parallel && !isnan(p->list.start_ns))
+	const char *bench, *unmeasured = advice_unmeasured(&p->list, &p->arena, &bench);
+	if (p->known && unmeasured && !isnan(p->list.start_ns))
+		add_wrapped(p, -1, 1, STYLE_WARN,
+			arena_printf(&p->arena, "Left out, %s; %s measures what is on.", unmeasured,
+				key_named("measure")));
+	if (p->known && advice_without_parallel(&p->list) && !isnan(p->list.start_ns))
 		add_wrapped(p, -1, 1, STYLE_DIM,
 			"Left out: parallel; the peaks that limit it are not known.");
 	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->arena) : NULL;
