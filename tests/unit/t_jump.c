@@ -213,6 +213,10 @@ static void test_picked(void)
 	ok(app.picked_count == 0 && sees("3 marks removed"), "U");
 	type("b");
 	is_int(fixture_calls.missing, 1, "b measures everything again");
+	type("2gggt");
+	int from = app.layer;
+	type("3V");
+	ok(app.picked_count == 3 && app.picked[from] && !app.picked[app.layer], "it goes on in a timeline, too");
 	end();
 }
 

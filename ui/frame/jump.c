@@ -188,21 +188,33 @@ static void pick_selected(struct app *app)
 			app_pick_layer(app, app->listed[row], picked);
 }
 
+/* To the next row, in a chart as `down` goes. Returns true if another layer is selected then. */
+static bool pick_next(struct app *app)
+{
+	static const struct key_row down = { .request = REQUEST_DOWN };
+	struct pane *p = app_pane(app);
+	int before = app->layer, count = app->count;
+	if (p->view->draw && p->view->request) {
+		app->count = 0;
+		p->view->request(app, p->state, &down, -1);
+		app->count = count;
+	} else if (p->view->subject && p->cursor + 1 < p->shown_count) {
+		pane_move(app, p, p->cursor + 1);
+	}
+	return app->layer != before;
+}
+
 void pick_toggle(struct app *app)
 {
-	int direction = 1;
 	if (app->layer < 0) {
 		app_note(app, false, "no layer is selected");
 		return;
 	}
-	for (int n = app->count ? app->count : 1; n > 0 && direction; n--) {
-		int before = app->layer;
-		if (before >= 0) /* a problem may have no layer */
+	bool more = true;
+	for (int n = app->count ? app->count : 1; n > 0 && more; n--) {
+		if (app->layer >= 0) /* a problem may have no layer */
 			pick_selected(app);
-		if (!app_pane(app)->view->subject || app_pane(app)->cursor + 1 >= app_pane(app)->shown_count)
-			break;
-		pane_move(app, app_pane(app), app_pane(app)->cursor + 1);
-		direction = app->layer != before;
+		more = pick_next(app);
 	}
 	app_note(app, false, "%d layer%s marked: %s measures only %s", app->picked_count,
 		app->picked_count == 1 ? " is" : "s are", key_named("measure"),
