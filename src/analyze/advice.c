@@ -334,7 +334,59 @@ static void search_end(struct adviser *d)
 		d->count = leave_out(d, d->order, d->count, &d->first, d->list.target_ns);
 		take_again(d, d->order, d->count, d->first);
 	}
-	d->phase = PHASE_END;
+	d->phase = PHASE_GAPS;
+}
+
+/* ---- what is left out ---- */
+
+#define GAPS_MAX (5 + PLANS_MAX)
+
+static int unmeasured(struct adviser *d, int plan, const struct scenario *s)
+{
+	struct solution x;
+	solve(advice_study(d, plan, s->layouts), s, &d->scratch, &x);
+	arena_clear(&d->scratch);
+	return x.unmeasured;
+}
+
+static void gap_add(struct adviser *d, const char *what, bool is_type, int problems)
+{
+	if (problems > 0)
+		d->list.gaps[d->list.gap_count++] = (struct advice_gap){ what, is_type, problems };
+}
+
+/* Adds the gap of the next optimization: of a what-if, the problems without which it is not judged, alone or
+ * with fusion; of a type, all that are missing, with fusion. Returns false when there is no next one. */
+static bool next_gap(struct adviser *d)
+{
+	enum { OF_FUSION, OF_LAYOUT, OF_FOLD, OF_PAD, OF_TYPES };
+	const struct scenario *start = &d->start;
+	struct scenario fused = *start;
+	fused.fusion = start->fusion ? start->fusion : FUSION_ALL;
+	struct scenario s = fused;
+	int of = d->gaps_of++, plan = of - OF_TYPES + 1;
+	switch (of) {
+	case OF_FUSION:
+		gap_add(d, "fusion", false, unmeasured(d, 0, &fused) - unmeasured(d, 0, start));
+		return true;
+	case OF_LAYOUT:
+		if (start->layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc)
+			s.layouts = LAYOUTS_NXC;
+		gap_add(d, "layout", false, unmeasured(d, 0, &s) - unmeasured(d, 0, &fused));
+		return true;
+	case OF_FOLD:
+		s.fold = true;
+		gap_add(d, "fold", false, unmeasured(d, 0, &s) - unmeasured(d, 0, &fused));
+		return true;
+	case OF_PAD:
+		s.pad = true;
+		gap_add(d, "pad", false, unmeasured(d, 0, &s) - unmeasured(d, 0, &fused));
+		return true;
+	default:
+		if (plan < d->plan_count)
+			gap_add(d, d->plans[plan].dtype, true, unmeasured(d, plan, &fused));
+		return plan < d->plan_count;
+	}
 }
 
 bool advice_step(struct adviser *d)
@@ -352,6 +404,10 @@ bool advice_step(struct adviser *d)
 		break;
 	case PHASE_TRY: try_next(d); break;
 	case PHASE_LEAVE: search_end(d); break;
+	case PHASE_GAPS:
+		if (!next_gap(d))
+			d->phase = PHASE_END;
+		break;
 	case PHASE_END: break;
 	}
 	return d->phase != PHASE_END;
@@ -385,6 +441,8 @@ struct adviser *advice_begin(
 	d->layer_count = plans[0].on.plan->layer_count;
 	d->start = *start;
 	d->list.target_ns = target_ns;
+	d->list.described = plans[0].on.estimate;
+	d->list.gaps = ARENA_ARRAY(&d->own, struct advice_gap, GAPS_MAX);
 	return d;
 }
 

@@ -36,8 +36,8 @@ struct advice {
 struct advice_gap {
 	const char *what;       /* what-if or data type: "fusion", "bf16" */
 	bool is_type;
-	int problems;           /* distinct problems that it needs and that are not measured; 0: the peaks
-				   that limit it are unknown */
+	int problems;           /* distinct problems that it needs, fused ones too, and that have no
+				   measurement and no estimate; 0: the peaks that limit it are unknown */
 };
 
 struct advice_list {
@@ -50,8 +50,9 @@ struct advice_list {
 	double overhead_ns;     /* of the start: layers that are bound by overhead (analyze/limit.h); fewer
 				   bits do not help them. NaN: no limit is known */
 	int overhead_layers;
-	int gap_count;          /* advice_find finds only `parallel`; session_advice adds the others */
+	int gap_count;
 	struct advice_gap *gaps;
+	bool described;         /* the device is: what has no estimate cannot be measured */
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

@@ -275,10 +275,8 @@ void advice_moves(struct adviser *d, double bound_ns)
 		m->amortized = true;
 		m->shown.title = "launch all kernels at once (a graph), not one by one";
 	}
-	if (!d->start.parallel && !has_peaks(d)) {
-		d->list.gaps = ARENA_ARRAY(d->arena, struct advice_gap, 1);
+	if (!d->start.parallel && !has_peaks(d))
 		d->list.gaps[d->list.gap_count++].what = "parallel";
-	}
 	if (!d->start.parallel && has_peaks(d)) {
 		struct move *m = move_add(d, ADVICE_PARALLEL);
 		m->parallel = true;

@@ -29,7 +29,7 @@ struct reached {
 	bool estimated;
 };
 
-enum phase { PHASE_START, PHASE_OVERHEAD, PHASE_MOVES, PHASE_TRY, PHASE_LEAVE, PHASE_END };
+enum phase { PHASE_START, PHASE_OVERHEAD, PHASE_MOVES, PHASE_TRY, PHASE_LEAVE, PHASE_GAPS, PHASE_END };
 
 struct adviser {
 	struct arena *arena;
@@ -49,6 +49,7 @@ struct adviser {
 	enum phase phase;
 	struct reached first, now;
 	struct advice_list list;
+	int gaps_of;                   /* the next optimization whose gap is looked for */
 	int order[MOVES_MAX], count;   /* the moves taken */
 	/* the round: the next move to try, and the best one so far */
 	int at, which;

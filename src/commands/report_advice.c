@@ -52,10 +52,15 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	const char *overhead = advice_overhead(l, &a);
 	if (overhead)
 		fprintf(out, "overhead      %s\n", overhead);
-	const char *bench, *unmeasured = advice_unmeasured(l, &a, &bench);
+	const char *unmeasured = advice_unmeasured(l, &a), *bench = advice_bench(l, from, &a);
 	if (unmeasured) {
 		fprintf(out, "left out      ");
-		report_wrapped(arena_printf(&a, "%s (%s)", unmeasured, bench), 14, report_columns(out), out);
+		report_wrapped(unmeasured, 14, report_columns(out), out);
+	}
+	if (bench) {
+		fprintf(out, "              ");
+		report_wrapped(arena_printf(&a, "(with the same options: %s)", bench), 14,
+			report_columns(out), out);
 	}
 	if (advice_without_parallel(l))
 		fprintf(out, "left out      parallel: the peaks that limit it are not known "
@@ -126,7 +131,7 @@ void report_advice_html(struct session *s, FILE *out)
 	l = session_advice_here(s, &kept);
 	if (!l.count)
 		fprintf(out, "<p>No advice: %s.</p>\n", advice_none(&l));
-	const char *bench, *unmeasured = advice_unmeasured(&l, &kept, &bench);
+	const char *unmeasured = advice_unmeasured(&l, &kept);
 	if (unmeasured)
 		fprintf(out, "<p>Left out, %s.</p>\n", unmeasured);
 	if (l.count)
@@ -186,7 +191,9 @@ static json_t *gaps_json(const struct advice_list *l)
 		json_array_append_new(list, json_pack("{s:s?, s:s?, s:o, s:s}", "what_if",
 			g->is_type ? NULL : g->what, "dtype", g->is_type ? g->what : NULL,
 			"unmeasured_problems", g->problems ? json_integer(g->problems) : json_null(), "why",
-			g->problems ? "not measured" : "the peaks that limit it are not known"));
+			!g->problems	     ? "the peaks that limit it are not known"
+				: l->described ? "no estimate"
+					       : "not measured"));
 	}
 	return list;
 }

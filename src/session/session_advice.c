@@ -86,25 +86,49 @@ const char *advice_overhead(const struct advice_list *l, struct arena *a)
 			l->overhead_layers == 1 ? "" : "s");
 }
 
-const char *advice_unmeasured(const struct advice_list *l, struct arena *a, const char **bench)
+const char *advice_unmeasured(const struct advice_list *l, struct arena *a)
 {
-	struct str what = { 0 }, what_ifs = { 0 }, types = { 0 };
+	const char *text = NULL;
 	for (int i = 0; i < l->gap_count; i++) {
 		const struct advice_gap *g = &l->gaps[i];
-		struct str *list = g->is_type ? &types : &what_ifs;
+		if (g->problems && text)
+			text = arena_printf(a, "%s, %s (%d)", text, g->what, g->problems);
+		else if (g->problems)
+			text = arena_printf(a, "%s: %s (%d problem%s)", l->described ? "no estimate" :
+				"not measured", g->what, g->problems, g->problems == 1 ? "" : "s");
+	}
+	return text;
+}
+
+/* The names of the what-ifs of a scenario that add problems, as in scenario_text, in arena a. */
+static const char *what_ifs_of_problems(const struct scenario *s, struct arena *a)
+{
+	static const char *const names[] = { "fusion", "layout", "fold", "pad" };
+	const char *all = "";
+	char words[SCENARIO_TEXT_SIZE], *rest = scenario_text(s, words, sizeof(words));
+	for (char *word; (word = strtok_r(rest, ",", &rest));)
+		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+			if (strncmp(word, names[i], strlen(names[i])) == 0)
+				all = arena_printf(a, "%s%s%s", all, *all ? "," : "", word);
+	return all;
+}
+
+const char *advice_bench(const struct advice_list *l, const struct scenario *from, struct arena *a)
+{
+	const char *what_ifs = what_ifs_of_problems(from, a), *types = "";
+	int count[2] = { 0 };
+	for (int i = 0; i < l->gap_count; i++) {
+		const struct advice_gap *g = &l->gaps[i];
+		const char **list = g->is_type ? &types : &what_ifs;
 		if (!g->problems)
 			continue;
-		str_addf(&what, "%s%s (%d%s)", what.n ? ", " : "", g->what, g->problems,
-			what.n ? "" : g->problems == 1 ? " problem" : " problems");
-		str_addf(list, "%s%s", list->n ? "," : "", g->what);
+		*list = arena_printf(a, "%s%s%s", *list, **list ? "," : "", g->what);
+		count[g->is_type]++;
 	}
-	const char *text = what.n ? arena_printf(a, "not measured: %s", what.p) : NULL;
-	*bench = arena_printf(a, "%s%s%s%s%s", what_ifs.n ? "bench -w " : "", what_ifs.n ? what_ifs.p : "",
-		what_ifs.n && types.n ? "; " : "", types.n ? "bench -t " : "", types.n ? types.p : "");
-	str_free(&what);
-	str_free(&what_ifs);
-	str_free(&types);
-	return text;
+	if (l->described || !(count[0] + count[1]))
+		return NULL;
+	return arena_printf(a, "%s%s%s%s%s", count[0] ? "bench -w " : "", count[0] ? what_ifs : "",
+		count[0] && count[1] ? "; " : "", count[1] ? "bench -t " : "", types);
 }
 
 bool advice_without_parallel(const struct advice_list *l)
@@ -145,40 +169,8 @@ struct scenario session_unoptimized(struct session *s)
 	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume };
 }
 
-#define GAPS_MAX 16
-
-static void gap_add(struct advice_list *l, const char *what, bool is_type, int problems)
-{
-	if (problems > 0 && l->gap_count < GAPS_MAX)
-		l->gaps[l->gap_count++] = (struct advice_gap){ what, is_type, problems };
-}
-
-/* Adds the what-ifs of advice that are off and need problems without results, besides those that the scenario
- * itself lacks. */
-static void gaps_of_what_ifs(const struct session *s, struct advice_list *l)
-{
-	static const char *const names[] = { "fusion", "matrix", "math", "layout", "fold", "pad" };
-	int count, missing = s->analysis->unmeasured_problems;
-	const struct what_if_effect *effects = session_effects(s, &count);
-	for (int i = 0; i < count; i++)
-		for (size_t k = 0; k < sizeof(names) / sizeof(names[0]); k++)
-			if (strcmp(effects[i].row->name, names[k]) == 0 && !effects[i].on &&
-				effects[i].available)
-				gap_add(l, names[k], false, effects[i].unmeasured_problems - missing);
-}
-
-/* Makes room for more gaps, in arena a. */
-static void gaps_reserve(struct advice_list *l, struct arena *a)
-{
-	struct advice_gap *all = ARENA_ARRAY(a, struct advice_gap, GAPS_MAX);
-	if (l->gap_count)
-		memcpy(all, l->gaps, (size_t)l->gap_count * sizeof(*all));
-	l->gaps = all;
-}
-
 /* Adds the plan of the current model and batch in a type; nothing if it has none. */
-static int plan_add(
-	struct session *s, struct advice_plan *plans, int *unmeasured, int count, enum dtype dtype)
+static int plan_add(struct session *s, struct advice_plan *plans, int count, enum dtype dtype)
 {
 	const struct session_plan *base = s->current;
 	struct error err = ERROR_NONE;
@@ -187,7 +179,6 @@ static int plan_add(
 	} else {
 		session_refresh(s); /* reads recorded results */
 		plans[count].dtype = dtype_name(dtype);
-		unmeasured[count] = s->analysis ? s->analysis->unmeasured_problems : 0;
 		plans[count++].on = session_ground(s);
 	}
 	session_select(s, base->batch, base->dtype, &err);
@@ -198,18 +189,13 @@ struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns)
 {
 	struct advice_plan plans[3];
-	int unmeasured[3], count = plan_add(s, plans, unmeasured, 0, s->current->dtype);
+	int count = plan_add(s, plans, 0, s->current->dtype);
 	if (count && s->current->dtype == DTYPE_F32) {
-		count = plan_add(s, plans, unmeasured, count, DTYPE_F16);
-		count = plan_add(s, plans, unmeasured, count, DTYPE_BF16);
+		count = plan_add(s, plans, count, DTYPE_F16);
+		count = plan_add(s, plans, count, DTYPE_BF16);
 	}
 	session_refresh(s);
-	struct advice_list l = advice_find(a, plans, count, start, target_ns);
-	gaps_reserve(&l, a);
-	gaps_of_what_ifs(s, &l);
-	for (int i = 1; i < count; i++)
-		gap_add(&l, plans[i].dtype, true, unmeasured[i]);
-	return l;
+	return advice_find(a, plans, count, start, target_ns);
 }
 
 static struct advice_plan plan_here(struct session *s)
@@ -220,10 +206,7 @@ static struct advice_plan plan_here(struct session *s)
 struct advice_list session_advice_here(struct session *s, struct arena *a)
 {
 	struct advice_plan plan = plan_here(s);
-	struct advice_list l = advice_find(a, &plan, 1, &s->scenario, NAN);
-	gaps_reserve(&l, a);
-	gaps_of_what_ifs(s, &l);
-	return l;
+	return advice_find(a, &plan, 1, &s->scenario, NAN);
 }
 
 void session_advice_cancel(struct session *s)
@@ -262,9 +245,6 @@ bool session_advice_take(struct session *s, struct arena *a, struct advice_list 
 	if (!s->advice || !s->advice_done)
 		return false;
 	*list = advice_end(s->advice, a);
-	gaps_reserve(list, a);
-	if (session_advice_runs(s) && s->analysis)
-		gaps_of_what_ifs(s, list);
 	s->advice = NULL;
 	s->advice_done = false;
 	return true;

@@ -41,8 +41,8 @@ bz advise "$models/tiny.onnx" >out 2>err
 ok $? "text"
 [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 80 ]
 ok $? "within 80 columns"
-grep -A1 '^left out' out | tr -s ' \n' ' ' |
-    grep -qF 'layout (6 problems), pad (2), f16 (10), bf16 (10) (bench -w layout,pad; bench -t f16,bf16)'
+grep -A2 '^left out' out | tr -s ' \n' ' ' |
+    grep -qF 'layout (13 problems), pad (2), f16 (17), bf16 (17) (with the same options: bench -w layout,pad;'
 ok $? "what is left out, with the commands that measure it"
 grep -q '^with advice  ' out && grep -q '^  fusion *ONNX Runtime ' out
 ok $? "the total, and how it is done"
@@ -95,12 +95,29 @@ json "d['would_reach'] is None" "a target that is reached"
 left() { # COMMAND OPTION...
     "$BENANZA" "$@" -c config.yaml --db left.db -d lex "$models/tiny.onnx" >out 2>err
 }
+# runs the commands that advise prints, with these options
+left_measured() {
+    left advise "$@"
+    tr -s ' \n' ' ' <out | sed -n 's/.*(with the same options: \([^)]*\)).*/\1/p' | tr ';' '\n' >commands
+    while read -r bench || [ -n "$bench" ]; do
+        left bench -q "$@" ${bench##*bench} <&- || return 1
+    done <commands
+    [ -s commands ] && left advise --json "$@"
+}
 bz db export -d lex 2>err | grep -v '"problem":"conv[^"]*+' >unfused.jsonl
 "$BENANZA" db import -q --db left.db unfused.jsonl && left advise --json
 json "{x['what_if']: x['unmeasured_problems'] for x in d['left_out'] if x['what_if']} ==
     {'fusion': 7, 'layout': 6, 'pad': 2}" "fused problems without results are left out, and said"
-left bench -q -w fusion,layout,pad && left bench -q -t f16,bf16 && left advise --json
-json "d['left_out'] == []" "nothing is left out when the commands that it names have run"
+left_measured
+json "d['left_out'] == []" "nothing is left out when the commands that it names have run: $(cat commands)"
+rm -f left.db*
+"$BENANZA" db import -q --db left.db unfused.jsonl && left bench -q -w layout && left_measured -w layout
+json "d['left_out'] == []" "with a what-if on: $(cat commands)"
+"$BENANZA" advise -d t4 --db none.db --json "$resnet" >out 2>err
+json "[(x['dtype'], x['why']) for x in d['left_out']] == [('bf16', 'no estimate')]" "of a described device"
+"$BENANZA" advise -d t4 --db none.db "$resnet" >out 2>err
+grep -q '^left out  *no estimate: bf16 (77 problems)$' out && ! grep -q 'with the same options' out
+ok $? "no command measures it"
 bz advise "$models/tiny.onnx" -b 1,2 --json >out 2>err
 [ $? -eq 1 ] && [ "$(wc -l <out)" -eq 2 ]
 ok $? "one object a batch; that of an unmeasured one has gaps"

@@ -216,7 +216,8 @@ static void test_picked(void)
 	type("2gggt");
 	int from = app.layer;
 	type("3V");
-	ok(app.picked_count == 3 && app.picked[from] && !app.picked[app.layer], "it goes on in a timeline, too");
+	ok(app.picked_count == 3 && app.picked[from] && !app.picked[app.layer],
+		"it goes on in a timeline, too");
 	end();
 }
 

@@ -125,10 +125,11 @@ static void page_make(struct advice_page *p)
 			"no advice: %s; %s measures what is missing" : "no advice: %s", advice_none(&p->list),
 			key_named("measure")));
 	add_target(p);
-	const char *bench, *unmeasured = advice_unmeasured(&p->list, &p->arena, &bench);
+	const char *unmeasured = advice_unmeasured(&p->list, &p->arena);
 	if (p->known && unmeasured && !isnan(p->list.start_ns))
 		add_wrapped(p, -1, 1, STYLE_WARN,
-			arena_printf(&p->arena, "Left out, %s; %s measures what is on.", unmeasured,
+			arena_printf(&p->arena, p->list.described ? "Left out, %s." :
+				"Left out, %s; switch it on, then %s measures it.", unmeasured,
 				key_named("measure")));
 	if (p->known && advice_without_parallel(&p->list) && !isnan(p->list.start_ns))
 		add_wrapped(p, -1, 1, STYLE_DIM,
