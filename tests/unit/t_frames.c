@@ -212,6 +212,15 @@ static void check_cells(void)
 }
 
 /* The row under the cursor, and no other, is marked. */
+/* True if the rows behind the last one that can be selected are read, which may hide it. */
+static bool end_is_read(const struct pane *p)
+{
+	bool last = p->view->passes != NULL;
+	for (int i = p->cursor + 1; last && i < p->shown_count; i++)
+		last = p->view->passes(&app, p->state, p->shown[i]);
+	return last && p->top > p->cursor;
+}
+
 static void check_selected(void)
 {
 	const struct pane *p = app_pane(&app);
@@ -222,7 +231,7 @@ static void check_selected(void)
 	bool inside = p->cursor >= p->top && p->cursor - p->top < app.frame->page;
 	for (int k = first; inside && k < first + app.frame->page; k++)
 		others += k != y && selected_cells(k) > 0;
-	note_wrong(&wrong.unseen, !inside || !selected_cells(y));
+	note_wrong(&wrong.unseen, !(inside && selected_cells(y)) && !end_is_read(p));
 	note_wrong(&wrong.many, others > 0);
 }
 
