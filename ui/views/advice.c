@@ -302,6 +302,13 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 	return true;
 }
 
+static bool advice_can(const struct app *app, const void *state, const struct key_row *key, int row)
+{
+	const struct advice_page *p = state;
+	(void)app;
+	return key->request != REQUEST_OPEN || (row >= 0 && row < p->count && p->lines[row].advice >= 0);
+}
+
 static void advice_select(struct app *app, void *state, int row)
 {
 	const struct advice_page *p = state;
@@ -325,6 +332,7 @@ const struct view view_advice = {
 	.draw_row = advice_draw_row,
 	.row_text = advice_row_text,
 	.request = advice_request,
+	.can = advice_can,
 	.select = advice_select,
 	.passes = advice_passes,
 	.opens = "switch it on",
