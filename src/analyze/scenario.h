@@ -123,6 +123,7 @@ struct what_if {
 	int (*layers)(const struct study *st, const struct scenario *s, const struct solution *x);
 };
 const struct what_if *what_if_table(int *count); /* static storage */
+const struct what_if *what_if_named(struct text name); /* or NULL */
 #define WHAT_IF_WORD_SIZE 64
 /* The word of the choice in use: "path", "64M"; as much as fits in buf, which it returns. */
 char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf, size_t size);

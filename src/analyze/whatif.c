@@ -251,6 +251,14 @@ const struct what_if *what_if_table(int *count)
 	return table;
 }
 
+const struct what_if *what_if_named(struct text name)
+{
+	for (int i = 0; i < TABLE_COUNT; i++)
+		if (text_is(name, table[i].name))
+			return &table[i];
+	return NULL;
+}
+
 static struct text trimmed(const char *p, size_t n)
 {
 	while (n > 0 && (*p == ' ' || *p == '\t')) {
@@ -337,17 +345,15 @@ static int parse_item(struct scenario *s, struct text item, struct error *err)
 		name = trimmed(item.p, (size_t)(equals - item.p));
 		word = trimmed(equals + 1, item.n - (size_t)(equals - item.p) - 1);
 	}
-	for (int i = 0; i < TABLE_COUNT; i++) {
-		if (!text_is(name, table[i].name))
-			continue;
-		int choice = choice_named(&table[i], word);
-		if (choice >= 0)
-			table[i].set(s, choice);
-		else if (!table[i].take || text_is(word, "on") || table[i].take(s, word))
-			return unknown_choice(&table[i], word, err);
-		return 0;
-	}
-	return unknown_name(name, err);
+	const struct what_if *row = what_if_named(name);
+	if (!row)
+		return unknown_name(name, err);
+	int choice = choice_named(row, word);
+	if (choice >= 0)
+		row->set(s, choice);
+	else if (!row->take || text_is(word, "on") || row->take(s, word))
+		return unknown_choice(row, word, err);
+	return 0;
 }
 
 int scenario_parse(struct scenario *s, const char *list, struct error *err)

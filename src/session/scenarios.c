@@ -9,20 +9,10 @@
 
 /* ---- names in -w ---- */
 
-static bool is_what_if(struct text name)
-{
-	int count;
-	const struct what_if *rows = what_if_table(&count);
-	for (int i = 0; i < count; i++)
-		if (text_is(name, rows[i].name))
-			return true;
-	return false;
-}
-
 /* True for a bare name that is neither a what-if nor a scenario. */
 static bool is_unknown(const struct config *c, struct text item)
 {
-	return !memchr(item.p, '=', item.n) && !is_what_if(item) && !config_scenario(c, item);
+	return !memchr(item.p, '=', item.n) && !what_if_named(item) && !config_scenario(c, item);
 }
 
 static int unknown(const struct config *c, struct text name, struct error *err)
@@ -159,7 +149,7 @@ static int word_check(const struct config *c, const struct config_word *w, struc
 int scenarios_check(const struct config *c, struct error *err)
 {
 	for (int i = 0; i < c->scenario_count; i++)
-		if (c->scenarios[i].line && is_what_if(text_of(c->scenarios[i].name)))
+		if (c->scenarios[i].line && what_if_named(text_of(c->scenarios[i].name)))
 			return error_set(err, "%s:%d: scenarios: %s is the name of a what-if; choose another",
 				c->path, c->scenarios[i].line, c->scenarios[i].name);
 	for (int i = 0; i < c->what_if_word_count; i++) {
