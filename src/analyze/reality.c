@@ -348,35 +348,29 @@ static void rows_sort(const struct sorting *x, const bool *traced)
 	}
 }
 
-/* The kind of a layer of the bound without a row. */
-static enum gap_kind kind_alone(const struct match *m, int layer)
-{
-	return m->merged[layer] ? GAP_MERGED : GAP_UNMATCHED;
-}
-
 /* Adds the gaps that need the bound: the parts of its total that are not in the costs of layers that reality
  * ran. */
 static void totals_sort(struct reality *y, const struct analysis *bound)
 {
-	double groups = 0, matched = 0, alone = 0, alone_by[GAP_COUNT] = { 0 };
+	double groups = 0, matched = 0, merged = 0, alone = 0;
 	for (int i = 0; i < y->group_count; i++)
 		groups += counted_cost(&y->groups[i], bound);
 	for (int i = 0; i < bound->layer_count; i++) {
 		int row = y->match->row_of_layer[i];
-		bool runs = row >= 0 && y->group_of_row[row] >= 0;
-		*(runs ? &matched : &alone) += bound_cost(bound, i);
-		if (!runs)
-			alone_by[kind_alone(y->match, i)] += bound_cost(bound, i);
+		double *part = row >= 0 && y->group_of_row[row] >= 0 ? &matched :
+			y->match->merged[i] ? &merged : &alone;
+		*part += bound_cost(bound, i);
 	}
 	double border = isnan(bound->border_ns) ? 0 : bound->border_ns;
 	if (fabs(groups - matched) > 0)
 		gap_add(&y->gaps[GAP_FUSION], groups - matched, NAN, NAN);
-	for (int k = 0; k < GAP_COUNT; k++)
-		if (alone_by[k] > 0)
-			gap_add(&y->gaps[k], -alone_by[k], NAN, NAN);
+	if (merged > 0)
+		gap_add(&y->gaps[GAP_MERGED], -merged, NAN, NAN);
+	if (alone > 0)
+		gap_add(&y->gaps[GAP_UNMATCHED], -alone, NAN, NAN);
 	if (border > 0)
 		gap_add(&y->gaps[GAP_CAST], -border, NAN, NAN);
-	double rest = matched + alone + border - bound->bound_ns;
+	double rest = matched + merged + alone + border - bound->bound_ns;
 	if (fabs(rest) > 1e-9 * bound->bound_ns)
 		gap_add(&y->gaps[bound->host_bound ? GAP_LAUNCH : GAP_PARALLEL], rest, NAN, NAN);
 }
@@ -389,7 +383,8 @@ static int kinds_of(const struct reality *y, const struct analysis *bound, int l
 	const struct fusion_group *f = bound->layers[layer].group;
 	bool apart = false;
 	if (group >= 0 || bound_cost(bound, layer) > 0)
-		kinds[count++] = group >= 0 ? y->groups[group].kind : kind_alone(y->match, layer);
+		kinds[count++] = group >= 0 ? y->groups[group].kind :
+			y->match->merged[layer] ? GAP_MERGED : GAP_UNMATCHED;
 	for (int n = 0; f && n < f->layer_count; n++) {
 		int other = y->match->row_of_layer[f->layers[n]];
 		apart |= group >= 0 && other >= 0 && y->group_of_row[other] != group;

@@ -277,7 +277,6 @@ static void drop(struct matcher *x, int row, int layer)
 {
 	x->claimed[layer] = 0;
 	x->m->merged[layer] = true;
-	x->m->merged_layers++;
 	if (x->m->row_of_layer[layer] == row)
 		x->m->row_of_layer[layer] = -1;
 }
@@ -521,6 +520,10 @@ struct match *match_execution(struct arena *a, const struct execution *e, const 
 		drop_merged(&x, i);
 	absorb(&x, !rows_remain(&x));
 	finish(&x);
+	for (int i = 0; i < m->layer_count; i++) { /* another row may run one that was dropped */
+		m->merged[i] &= m->row_of_layer[i] < 0;
+		m->merged_layers += m->merged[i];
+	}
 	hash_free(&x.tensors);
 	hash_free(&x.layers);
 	arena_free(&scratch);
