@@ -262,6 +262,9 @@ void question_leave(struct app *app); /* leaves, but asks while something is mea
 /* About how long measuring what is missing takes: "~14 s". */
 const char *question_time(struct app *app);
 
+/* request.c: passes a key to the view in front; false: it did nothing */
+bool view_request(struct app *app, const struct key_row *key);
+
 /* panes.c: a pane's rows, order, filter, cursor */
 void pane_open(struct app *app, struct pane *p);
 void pane_close(struct app *app, struct pane *p);

@@ -194,9 +194,9 @@ static bool pick_next(struct app *app)
 	static const struct key_row down = { .request = REQUEST_DOWN };
 	struct pane *p = app_pane(app);
 	int before = app->layer, count = app->count;
-	if (p->view->draw && p->view->request) {
+	if (p->view->draw) {
 		app->count = 0;
-		p->view->request(app, p->state, &down, -1);
+		view_request(app, &down);
 		app->count = count;
 	} else if (p->view->subject && p->cursor + 1 < p->shown_count) {
 		pane_move(app, p, p->cursor + 1);

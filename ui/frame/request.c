@@ -142,7 +142,7 @@ static void order_clicked(struct app *app, int order)
 		sort_by(app, order);
 }
 
-static bool view_request(struct app *app, const struct key_row *key)
+bool view_request(struct app *app, const struct key_row *key)
 {
 	struct pane *p = app_pane(app);
 	return p->view->request && p->view->request(app, p->state, key, pane_row(p));
