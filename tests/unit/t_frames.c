@@ -212,10 +212,12 @@ static void check_cells(void)
 }
 
 /* The row under the cursor, and no other, is marked. */
+static bool went_to_end; /* by G */
+
 /* True if the rows behind the last one that can be selected are read, which may hide it. */
 static bool end_is_read(const struct pane *p)
 {
-	bool last = p->view->passes != NULL;
+	bool last = went_to_end && p->view->passes;
 	for (int i = p->cursor + 1; last && i < p->shown_count; i++)
 		last = p->view->passes(&app, p->state, p->shown[i]);
 	return last && p->top > p->cursor;
@@ -340,6 +342,7 @@ static void check_model(const struct fixture_options *o, int number)
 			app_show(&app, views_at(v), -1);
 			draw();
 			app_key(&app, turn ? 'G' : 'g');
+			went_to_end = turn;
 			check_sizes();
 			canvas_resize(&app.frame->canvas, 80, 24);
 		}
