@@ -339,9 +339,12 @@ static void search_end(struct adviser *d)
 
 /* ---- what is left out ---- */
 
-#define GAPS_MAX (5 + PLANS_MAX)
+/* The what-ifs that need problems of their own, fusion first: the others are looked at together with it. */
+static const char *const gap_what_ifs[] = { "fusion", "layout", "pad" };
+#define GAP_WHAT_IFS ((int)(sizeof(gap_what_ifs) / sizeof(gap_what_ifs[0])))
+#define GAPS_MAX (GAP_WHAT_IFS + PLANS_MAX) /* plans[0] has none, parallel has one */
 
-static int unmeasured(struct adviser *d, int plan, const struct scenario *s)
+static int lacks(struct adviser *d, int plan, const struct scenario *s)
 {
 	struct solution x;
 	solve(advice_study(d, plan, s->layouts), s, &d->scratch, &x);
@@ -351,42 +354,43 @@ static int unmeasured(struct adviser *d, int plan, const struct scenario *s)
 
 static void gap_add(struct adviser *d, const char *what, bool is_type, int problems)
 {
+	enum advice_lack lack = d->plans[0].on.estimate ? LACKS_ESTIMATES : LACKS_RESULTS;
 	if (problems > 0)
-		d->list.gaps[d->list.gap_count++] = (struct advice_gap){ what, is_type, problems };
+		d->list.gaps[d->list.gap_count++] = (struct advice_gap){ lack, what, is_type, problems };
 }
 
-/* Adds the gap of the next optimization: of a what-if, the problems without which it is not judged, alone or
- * with fusion; of a type, all that are missing, with fusion. Returns false when there is no next one. */
+static void gap_of_what_if(struct adviser *d, const struct what_if *row)
+{
+	struct scenario s = d->basis;
+	int choice = row->get(&d->start);
+	if (!choice && (!row->available || row->available(advice_study(d, 0, d->start.layouts)))) {
+		row->set(&s, 1);
+		int more = lacks(d, 0, &s) - d->basis_lacks;
+		gap_add(d, row->name, false, more);
+		choice = more > 0;
+	}
+	row->set(&d->measured, choice);
+}
+
+/* Adds the gap of the next optimization: what-ifs, then types, of which all that is missing counts. Returns
+ * false when there is no next one. */
 static bool next_gap(struct adviser *d)
 {
-	enum { OF_FUSION, OF_LAYOUT, OF_FOLD, OF_PAD, OF_TYPES };
-	const struct scenario *start = &d->start;
-	struct scenario fused = *start;
-	fused.fusion = start->fusion ? start->fusion : FUSION_ALL;
-	struct scenario s = fused;
-	int of = d->gaps_of++, plan = of - OF_TYPES + 1;
-	switch (of) {
-	case OF_FUSION:
-		gap_add(d, "fusion", false, unmeasured(d, 0, &fused) - unmeasured(d, 0, start));
-		return true;
-	case OF_LAYOUT:
-		if (start->layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc)
-			s.layouts = LAYOUTS_NXC;
-		gap_add(d, "layout", false, unmeasured(d, 0, &s) - unmeasured(d, 0, &fused));
-		return true;
-	case OF_FOLD:
-		s.fold = true;
-		gap_add(d, "fold", false, unmeasured(d, 0, &s) - unmeasured(d, 0, &fused));
-		return true;
-	case OF_PAD:
-		s.pad = true;
-		gap_add(d, "pad", false, unmeasured(d, 0, &s) - unmeasured(d, 0, &fused));
-		return true;
-	default:
-		if (plan < d->plan_count)
-			gap_add(d, d->plans[plan].dtype, true, unmeasured(d, plan, &fused));
-		return plan < d->plan_count;
+	int at = d->gap_at++, plan = at - GAP_WHAT_IFS + 1;
+	char text[SCENARIO_TEXT_SIZE];
+	if (at <= 1) {
+		d->basis = d->start;
+		d->basis.fusion = at && !d->start.fusion ? FUSION_ALL : d->start.fusion;
+		d->basis_lacks = lacks(d, 0, &d->basis);
 	}
+	if (at < GAP_WHAT_IFS)
+		gap_of_what_if(d, what_if_named(text_of(gap_what_ifs[at])));
+	else if (plan < d->plan_count)
+		gap_add(d, d->plans[plan].dtype, true, lacks(d, plan, &d->basis));
+	else
+		d->list.what_ifs = arena_printf(
+			d->arena, "%s", scenario_text(&d->measured, text, sizeof(text)));
+	return plan < d->plan_count;
 }
 
 bool advice_step(struct adviser *d)
@@ -441,7 +445,6 @@ struct adviser *advice_begin(
 	d->layer_count = plans[0].on.plan->layer_count;
 	d->start = *start;
 	d->list.target_ns = target_ns;
-	d->list.described = plans[0].on.estimate;
 	d->list.gaps = ARENA_ARRAY(&d->own, struct advice_gap, GAPS_MAX);
 	return d;
 }

@@ -32,12 +32,13 @@ struct advice {
 	bool noisy;             /* a measurement that it replaces, or takes, is noisy */
 };
 
-/* An optimization that the advice leaves out. */
+/* An optimization that the advice leaves out, and what it lacks. */
+enum advice_lack { LACKS_RESULTS, LACKS_ESTIMATES, LACKS_PEAKS, ADVICE_LACKS };
 struct advice_gap {
+	enum advice_lack lack;
 	const char *what;       /* what-if or data type: "fusion", "bf16" */
 	bool is_type;
-	int problems;           /* distinct problems that it needs, fused ones too, and that have no
-				   measurement and no estimate; 0: the peaks that limit it are unknown */
+	int problems;           /* distinct problems that lack it, fused ones too; 0 with LACKS_PEAKS */
 };
 
 struct advice_list {
@@ -52,7 +53,8 @@ struct advice_list {
 	int overhead_layers;
 	int gap_count;
 	struct advice_gap *gaps;
-	bool described;         /* the device is: what has no estimate cannot be measured */
+	const char *what_ifs;   /* for which the problems of the gaps are measured, with those of the start,
+				   as in scenario_text */
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

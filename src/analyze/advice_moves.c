@@ -276,7 +276,7 @@ void advice_moves(struct adviser *d, double bound_ns)
 		m->shown.title = "launch all kernels at once (a graph), not one by one";
 	}
 	if (!d->start.parallel && !has_peaks(d))
-		d->list.gaps[d->list.gap_count++].what = "parallel";
+		d->list.gaps[d->list.gap_count++] = (struct advice_gap){ LACKS_PEAKS, "parallel", false, 0 };
 	if (!d->start.parallel && has_peaks(d)) {
 		struct move *m = move_add(d, ADVICE_PARALLEL);
 		m->parallel = true;

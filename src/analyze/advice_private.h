@@ -49,7 +49,11 @@ struct adviser {
 	enum phase phase;
 	struct reached first, now;
 	struct advice_list list;
-	int gaps_of;                   /* the next optimization whose gap is looked for */
+	/* what is left out: the next optimization that is looked at; the start, with fusion once that was
+	 * looked at, and its problems without results; what is to be measured */
+	int gap_at;
+	struct scenario basis, measured;
+	int basis_lacks;
 	int order[MOVES_MAX], count;   /* the moves taken */
 	/* the round: the next move to try, and the best one so far */
 	int at, which;

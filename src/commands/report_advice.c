@@ -52,19 +52,14 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	const char *overhead = advice_overhead(l, &a);
 	if (overhead)
 		fprintf(out, "overhead      %s\n", overhead);
-	const char *unmeasured = advice_unmeasured(l, &a), *bench = advice_bench(l, from, &a);
-	if (unmeasured) {
-		fprintf(out, "left out      ");
-		report_wrapped(unmeasured, 14, report_columns(out), out);
-	}
-	if (bench) {
-		fprintf(out, "              ");
-		report_wrapped(arena_printf(&a, "(with the same options: %s)", bench), 14,
+	for (int i = 0; i < ADVICE_LACKS; i++) {
+		const char *what = advice_left_out(l, i, &a), *bench = advice_bench(l, i, &a);
+		if (!what)
+			continue;
+		fputs("left out      ", out);
+		report_wrapped(bench ? arena_printf(&a, "%s (%s)", what, bench) : what, 14,
 			report_columns(out), out);
 	}
-	if (advice_without_parallel(l))
-		fprintf(out, "left out      parallel: the peaks that limit it are not known "
-			     "(bench --shaky)\n");
 	arena_free(&a);
 }
 
@@ -131,9 +126,11 @@ void report_advice_html(struct session *s, FILE *out)
 	l = session_advice_here(s, &kept);
 	if (!l.count)
 		fprintf(out, "<p>No advice: %s.</p>\n", advice_none(&l));
-	const char *unmeasured = advice_unmeasured(&l, &kept);
-	if (unmeasured)
-		fprintf(out, "<p>Left out, %s.</p>\n", unmeasured);
+	for (int i = 0; i < ADVICE_LACKS; i++) {
+		const char *what = advice_left_out(&l, i, &kept);
+		if (what)
+			fprintf(out, "<p>Left out, %s.</p>\n", what);
+	}
 	if (l.count)
 		fputs("<div class=\"t\"><table><thead><tr><th class=\"n\">saves</th>"
 		      "<th class=\"n\">alone</th><th class=\"n\">bound</th><th>what</th></tr></thead>"
@@ -191,9 +188,7 @@ static json_t *gaps_json(const struct advice_list *l)
 		json_array_append_new(list, json_pack("{s:s?, s:s?, s:o, s:s}", "what_if",
 			g->is_type ? NULL : g->what, "dtype", g->is_type ? g->what : NULL,
 			"unmeasured_problems", g->problems ? json_integer(g->problems) : json_null(), "why",
-			!g->problems	     ? "the peaks that limit it are not known"
-				: l->described ? "no estimate"
-					       : "not measured"));
+			advice_lack_text(g->lack)));
 	}
 	return list;
 }

@@ -86,57 +86,42 @@ const char *advice_overhead(const struct advice_list *l, struct arena *a)
 			l->overhead_layers == 1 ? "" : "s");
 }
 
-const char *advice_unmeasured(const struct advice_list *l, struct arena *a)
+const char *advice_lack_text(enum advice_lack lack)
+{
+	static const char *const texts[ADVICE_LACKS] = { [LACKS_RESULTS] = "not measured",
+		[LACKS_ESTIMATES] = "no estimate", [LACKS_PEAKS] = "peaks not known" };
+	return texts[lack];
+}
+
+const char *advice_left_out(const struct advice_list *l, enum advice_lack lack, struct arena *a)
 {
 	const char *text = NULL;
 	for (int i = 0; i < l->gap_count; i++) {
 		const struct advice_gap *g = &l->gaps[i];
-		if (g->problems && text)
-			text = arena_printf(a, "%s, %s (%d)", text, g->what, g->problems);
-		else if (g->problems)
-			text = arena_printf(a, "%s: %s (%d problem%s)", l->described ? "no estimate" :
-				"not measured", g->what, g->problems, g->problems == 1 ? "" : "s");
+		if (g->lack != lack)
+			continue;
+		const char *before = text ? arena_printf(a, "%s, %s", text, g->what) : g->what;
+		text = g->problems ? arena_printf(a, "%s (%d%s)", before, g->problems,
+			text ? "" : g->problems == 1 ? " problem" : " problems") : before;
 	}
-	return text;
+	return text ? arena_printf(a, "%s: %s", advice_lack_text(lack), text) : NULL;
 }
 
-/* The names of the what-ifs of a scenario that add problems, as in scenario_text, in arena a. */
-static const char *what_ifs_of_problems(const struct scenario *s, struct arena *a)
+const char *advice_bench(const struct advice_list *l, enum advice_lack lack, struct arena *a)
 {
-	static const char *const names[] = { "fusion", "layout", "fold", "pad" };
-	const char *all = "";
-	char words[SCENARIO_TEXT_SIZE], *rest = scenario_text(s, words, sizeof(words));
-	for (char *word; (word = strtok_r(rest, ",", &rest));)
-		for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
-			if (strncmp(word, names[i], strlen(names[i])) == 0)
-				all = arena_printf(a, "%s%s%s", all, *all ? "," : "", word);
-	return all;
-}
-
-const char *advice_bench(const struct advice_list *l, const struct scenario *from, struct arena *a)
-{
-	const char *what_ifs = what_ifs_of_problems(from, a), *types = "";
-	int count[2] = { 0 };
+	const char *types = "";
+	bool any = false;
 	for (int i = 0; i < l->gap_count; i++) {
 		const struct advice_gap *g = &l->gaps[i];
-		const char **list = g->is_type ? &types : &what_ifs;
-		if (!g->problems)
-			continue;
-		*list = arena_printf(a, "%s%s%s", *list, **list ? "," : "", g->what);
-		count[g->is_type]++;
+		any |= g->lack == lack && !g->is_type;
+		if (g->lack == lack && g->is_type)
+			types = arena_printf(a, "%s%s%s", types, *types ? "," : "", g->what);
 	}
-	if (l->described || !(count[0] + count[1]))
-		return NULL;
-	return arena_printf(a, "%s%s%s%s%s", count[0] ? "bench -w " : "", count[0] ? what_ifs : "",
-		count[0] && count[1] ? "; " : "", count[1] ? "bench -t " : "", types);
-}
-
-bool advice_without_parallel(const struct advice_list *l)
-{
-	for (int i = 0; i < l->gap_count; i++)
-		if (!l->gaps[i].problems)
-			return true;
-	return false;
+	if (lack != LACKS_RESULTS)
+		return lack == LACKS_PEAKS && any ? "on a quiet machine: bench --shaky" : NULL;
+	const char *what_ifs = any ? arena_printf(a, "bench -w %s", l->what_ifs) : "";
+	types = *types ? arena_printf(a, "%sbench -t %s", any ? "; " : "", types) : "";
+	return any || *types ? arena_printf(a, "with the same options: %s%s", what_ifs, types) : NULL;
 }
 
 int advice_target_parse(const char *text, int64_t batch, struct advice_target *to, struct error *err)

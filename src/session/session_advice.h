@@ -20,13 +20,12 @@ const char *advice_none(const struct advice_list *l);
 /* "~1.2 ms now in 3 layers that would take as long in fewer bits", in arena a; NULL: no layers. */
 const char *advice_overhead(const struct advice_list *l, struct arena *a);
 
-/* "not measured: fusion (53 problems), bf16 (54)", in arena a; NULL: nothing. */
-const char *advice_unmeasured(const struct advice_list *l, struct arena *a);
-/* The commands that measure it, with the other options of the advice: "bench -w layout,fusion; bench -t
- * bf16", in arena a; NULL: nothing to measure. from: where the advice starts. */
-const char *advice_bench(const struct advice_list *l, const struct scenario *from, struct arena *a);
-/* True if parallel is left out: the peaks that limit it are unknown. */
-bool advice_without_parallel(const struct advice_list *l);
+const char *advice_lack_text(enum advice_lack lack); /* "not measured" */
+/* What is left out for that lack: "not measured: fusion (53 problems), bf16 (54)", in arena a; or NULL. */
+const char *advice_left_out(const struct advice_list *l, enum advice_lack lack, struct arena *a);
+/* How it is measured: "with the same options: bench -w layout,fusion; bench -t bf16", in arena a; NULL:
+ * nothing is left out, or it cannot be measured. */
+const char *advice_bench(const struct advice_list *l, enum advice_lack lack, struct arena *a);
 
 /* What advice shall reach. */
 struct advice_target {

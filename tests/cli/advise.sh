@@ -42,7 +42,7 @@ ok $? "text"
 [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 80 ]
 ok $? "within 80 columns"
 grep -A2 '^left out' out | tr -s ' \n' ' ' |
-    grep -qF 'layout (13 problems), pad (2), f16 (17), bf16 (17) (with the same options: bench -w layout,pad;'
+    grep -qF 'measured: layout (13 problems), pad (2), f16 (17), bf16 (17) (with the same options: bench -w'
 ok $? "what is left out, with the commands that measure it"
 grep -q '^with advice  ' out && grep -q '^  fusion *ONNX Runtime ' out
 ok $? "the total, and how it is done"

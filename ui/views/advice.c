@@ -125,15 +125,14 @@ static void page_make(struct advice_page *p)
 			"no advice: %s; %s measures what is missing" : "no advice: %s", advice_none(&p->list),
 			key_named("measure")));
 	add_target(p);
-	const char *unmeasured = advice_unmeasured(&p->list, &p->arena);
-	if (p->known && unmeasured && !isnan(p->list.start_ns))
-		add_wrapped(p, -1, 1, STYLE_WARN,
-			arena_printf(&p->arena, p->list.described ? "Left out, %s." :
-				"Left out, %s; switch it on, then %s measures it.", unmeasured,
-				key_named("measure")));
-	if (p->known && advice_without_parallel(&p->list) && !isnan(p->list.start_ns))
-		add_wrapped(p, -1, 1, STYLE_DIM,
-			"Left out: parallel; the peaks that limit it are not known.");
+	for (int i = 0; i < ADVICE_LACKS && p->known && !isnan(p->list.start_ns); i++) {
+		const char *what = advice_left_out(&p->list, i, &p->arena);
+		const char *way = i != LACKS_RESULTS ? "" :
+			arena_printf(&p->arena, "; switch it on, then %s measures it", key_named("measure"));
+		if (what)
+			add_wrapped(p, -1, 1, STYLE_WARN,
+				arena_printf(&p->arena, "Left out, %s%s.", what, way));
+	}
 	const char *overhead = p->list.count ? advice_overhead(&p->list, &p->arena) : NULL;
 	if (overhead) {
 		add(p, -1, 0, STYLE_NORMAL, "");
