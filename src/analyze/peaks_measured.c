@@ -11,8 +11,12 @@
 #define SET_LEAST 8192.0
 #define SET_MOST 2147483648.0
 #define READ_LEAST 1048576.0     /* smaller ones measure only the call overhead */
+/* The working set in memory of a CPU: FAR_CACHES times the caches, but at most FAR_MOST if that is larger
+ * than they are. A virtual machine names the cache of the whole processor, and the set-up of 2 GiB takes
+ * longer than a problem may (problem_limit_ms). */
 #define FAR_LEAST 134217728.0
-#define FAR_CACHES 4             /* working set in memory: at least this multiple of the caches */
+#define FAR_CACHES 4
+#define FAR_MOST 536870912.0
 #define READ_ROW 4096            /* elements of a row of the read's matrix */
 
 static const char *copy_text(struct arena *a, double set)
@@ -143,21 +147,29 @@ static void set_add(struct texts *t, double set, bool shared)
 		text_add(t, read_text(t->arena, set));
 }
 
+/* The working set in memory, in bytes: a power of two. */
+static double far_set(const struct device *d, const struct caches *c)
+{
+	double held = c->count ? c->at[c->count - 1].all_bytes : 0;
+	if (d->threads == 0) /* a GPU */
+		return SET_MOST;
+	double wanted = fmin(exp2(ceil(log2(fmax(FAR_CACHES * held, FAR_LEAST)))), FAR_MOST);
+	return fmin(fmax(wanted, exp2(floor(log2(fmax(held, 1))) + 1)), SET_MOST);
+}
+
 const char **peaks_problems(struct arena *a, const struct device *d,
 	const bool types[DTYPE_COUNT], int *count)
 {
 	struct texts t = { .arena = a, .list = ARENA_ARRAY(a, const char *, TEXTS_MOST) };
 	struct caches c = caches_of(d);
-	double far = FAR_LEAST;
 	for (int i = 0; i < c.count; i++) {
 		const struct cache_level *l = &c.at[i];
 		double half = exp2(floor(log2(l->is_private ? l->own_bytes : l->all_bytes)) - 1);
 		set_add(&t, half, !l->is_private);
 		if (!l->is_private)
 			set_add(&t, 2 * half, true);
-		far = fmax(far, exp2(ceil(log2(FAR_CACHES * l->all_bytes))));
 	}
-	set_add(&t, d->threads > 0 ? fmin(far, SET_MOST) : SET_MOST, true);
+	set_add(&t, far_set(d, &c), true);
 	int size = d->threads == 0 ? 2 : d->threads > FEW_THREADS ? 1 : 0;
 	for (int i = 0; i < SQUARE_TYPES; i++)
 		if (types[square_types[i].type])

@@ -382,6 +382,28 @@ static void peak_problems(void)
 		"a GPU: memory and its cache");
 	ok(has(texts, count, "matmul:f16,f16.c,f16/f32:ba1bb1m8192n8192k8192:ta0tb0"),
 		"... and a product that fills it");
+	/* nominal caches of virtual machines: a larger set takes longer to set up than a problem may */
+	static const struct {
+		double llc_bytes;
+		const char *far;
+	} nominal[] = { { 8e6, "copy:u8,u8:b67108864" }, { 64 << 20, "copy:u8,u8:b134217728" },
+		{ 260 << 20, "copy:u8,u8:b268435456" }, { 480 << 20, "copy:u8,u8:b268435456" },
+		{ 768 << 20, "copy:u8,u8:b536870912" } };
+	for (size_t i = 0; i < sizeof(nominal) / sizeof(nominal[0]); i++) {
+		struct device vm = { .name = "cpu", .threads = 2, .llc_bytes = nominal[i].llc_bytes };
+		double most = 0;
+		texts = peaks_problems(&a, &vm, types, &count);
+		for (int k = 0; k < count; k++) {
+			struct problem p;
+			problem_parse(text_of(texts[k]), &p, NULL);
+			most = fmax(most, problem_bytes(&p));
+		}
+		ok(has(texts, count, nominal[i].far) &&
+				most <= 1.01 * fmax(512 << 20, 2 * nominal[i].llc_bytes) &&
+				most > nominal[i].llc_bytes,
+			"%.0f MiB of cache: the largest set is %.0f MiB", nominal[i].llc_bytes / (1 << 20),
+			most / (1 << 20));
+	}
 	static const char *const odd[] = { "", "[]", "{\"caches\":7}",
 		"{\"caches\":[7,{},{\"bytes\":-1},{\"bytes\":1e308}]}",
 		"{\"caches\":[{\"level\":1,\"bytes\":64,\"shared\":-5},{\"level\":1,\"bytes\":64,\"shared\":"
