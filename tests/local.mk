@@ -43,7 +43,7 @@ test_scripts = \
 
 TESTS = $(check_PROGRAMS) $(test_scripts)
 TEST_EXTENSIONS = .sh .py
-TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(top_srcdir)/build-aux/tap-driver.sh
+TEST_LOG_DRIVER = env AM_TAP_AWK='$(AWK)' $(SHELL) $(srcdir)/tests/lib/driver.sh
 LOG_DRIVER = $(TEST_LOG_DRIVER)
 SH_LOG_DRIVER = $(TEST_LOG_DRIVER)
 PY_LOG_DRIVER = $(TEST_LOG_DRIVER)
@@ -57,6 +57,27 @@ AM_TESTS_ENVIRONMENT = PATH='$(abs_builddir)/venv/bin':"$$PATH"; export PATH; \
 	BENANZA_SHARED='$(abs_srcdir)/../shared'; \
 	export LANGUAGE LC_ALL TZ srcdir builddir abs_srcdir BENANZA BENANZA_SHARED;
 tests/runner/remote_ssh.log tests/runner/remote_slurm.log: tests/unit/fake_runner$(EXEEXT)
+tests/lint/operators_page.log tests/lint/readme.log: benanza$(EXEEXT)
+
+# Replaces automake's rule: lints run first, and a failed one ends the suite unless make keeps going (-k); the
+# last line says how many checks passed, failed and were skipped.
+lint_logs = $(filter tests/lint/%, $(TEST_LOGS))
+summary = python3 $(srcdir)/tests/lib/summary.py
+keeps_going = $(findstring k,$(firstword -$(MAKEFLAGS)))
+run_tests = rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs); test -n '$(strip $(TEST_LOGS))' || exit 0; \
+	$(if $(lint_logs), $(MAKE) $(AM_MAKEFLAGS) $(lint_logs); \
+		$(summary) --failures $(lint_logs) || test -n '$(keeps_going)' || exit 1;) \
+	$(MAKE) $(AM_MAKEFLAGS) $(TEST_LOGS); $(summary) $(TEST_LOGS)
+check-TESTS: $(check_PROGRAMS) $(check_DATA)
+	+@$(run_tests)
+
+# Under a minute: the lints, and the unit tests of what differs from the main branch.
+check-quick: $(BUILT_SOURCES)
+	@tests=`python3 $(srcdir)/tests/lib/quick.py $(TESTS)` && \
+	$(MAKE) $(AM_MAKEFLAGS) check-these TESTS="$$tests"
+check-these:
+	+@$(run_tests)
+.PHONY: check-quick check-these
 
 # With -j tests run at the same time. Those that measure with the real runner or a framework, on all cores,
 # come last, one after another.
