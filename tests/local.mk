@@ -26,7 +26,8 @@ test_scripts = \
 	tests/flow/flow_write.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
-	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/operators_page.sh \
+	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
+	tests/lint/operators_page.sh tests/lint/words.py \
 	tests/lint/readme.sh \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
 	tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \

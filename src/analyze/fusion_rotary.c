@@ -35,7 +35,7 @@ static bool take(struct rotary *m, const struct plan_layer *l)
 	return true;
 }
 
-/* True if the layer has at least so many inputs, and none of these is omitted. */
+/* True if the layer has at least `count` inputs, and none of the first `count` is omitted. */
 static bool has_inputs(const struct plan_layer *l, int count)
 {
 	for (int i = 0; i < count; i++)
@@ -44,7 +44,7 @@ static bool has_inputs(const struct plan_layer *l, int count)
 	return true;
 }
 
-/* The layer that makes a value, if it is this operator with at least so many inputs; else NULL. */
+/* The layer that makes a value, if it has this operator and at least `inputs` inputs; else NULL. */
 static const struct plan_layer *maker_of(const struct rotary *m, int value, const char *op, int inputs)
 {
 	int producer = value >= 0 ? m->p->values[value].producer : -1;

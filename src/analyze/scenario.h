@@ -114,7 +114,7 @@ struct what_if {
 	enum what_if_show show;
 	const char *value;    /* what its free value is, besides the choices: "BYTES"; NULL: it has none */
 	const char *example;  /* of such a value: "512M" */
-	/* Sets the free value; -1: the word is none. */
+	/* Sets the free value; -1: the word is not a value. */
 	int (*take)(struct scenario *s, struct text word);
 	void (*say)(const struct scenario *s, char *buf, size_t size); /* the word of the free value */
 	const char *absent;   /* why it is not available for a model and device */

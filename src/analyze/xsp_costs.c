@@ -12,7 +12,7 @@
 #include "base/hash.h"
 
 #define SCOPES_LEAST                                                                                         \
-	4 /* by-scope takes the first depth with so many scopes, none of more than half of the               \
+	4 /* by-scope takes the first depth with at least 4 scopes, none of more than half of the            \
 	     layers */
 #define DEPTH_MOST 8
 

@@ -215,7 +215,7 @@ int config_save_scenario(struct config *c, const struct config_scenario *one, st
 	return bad ? -1 : 0;
 }
 
-/* The saved scenario of that name. NULL with err: it is none, or of the user's file. */
+/* The saved scenario of that name. NULL with err: there is no such scenario, or it is of the user's file. */
 static struct config_scenario *saved_find(struct config *c, const char *name, struct error *err)
 {
 	struct config_scenario *one = (struct config_scenario *)config_scenario(c, text_of(name));

@@ -220,7 +220,7 @@ const char *typed_text(struct app *app);
 int typed_next(struct app *app, struct key_next *next, int most);
 int typed_due_ms(const struct app *app, int64_t now_ms); /* to typed_expire; -1: nothing waits */
 void typed_expire(struct app *app, int64_t now_ms);
-/* Handles "5j", "zo", "12gg". False: the word is none. */
+/* Handles "5j", "zo", "12gg". False: the word is not a sequence of keys. */
 bool typed_word(struct app *app, struct text word);
 
 /* mouse.c */

@@ -454,7 +454,7 @@ static int toggles_columns(struct app *app, struct area line, const struct toggl
 	return columns;
 }
 
-/* The narrowest style does not fit either: omits whole numbers, last first; never cuts one. */
+/* The narrowest style does not fit either: omits numbers from the end; never cuts one. */
 static void toggles_shorten(struct app *app, struct area line, struct toggle_line *t)
 {
 	static const char *const less[] = { "\u2026", "" };

@@ -151,7 +151,7 @@ static void pane_restore(struct app *app, struct pane *p, const json_t *kept)
 	p->seen_width = -1; /* order and filter are applied with the next rows */
 }
 
-/* The next layer of a list: its index, or -1 for what is none. */
+/* The next layer of a list: its index, or -1 if `number` is not a layer. */
 static int layer_at(const struct app *app, const json_t *number)
 {
 	int64_t at = json_is_integer(number) ? json_integer_value(number) : -1;

@@ -291,7 +291,7 @@ static void (*const runs[LINE_ACTIONS])(
 	[LINE_REQUEST] = run_request
 };
 
-/* The name is none, or the beginning of several. */
+/* The name is unknown, or the beginning of several. */
 static void unknown_name(struct app *app, struct text name)
 {
 	struct str several = { 0 };

@@ -280,7 +280,7 @@ static bool begins(struct text t, const char *word)
 	return t.n && strncasecmp(word, t.p, t.n) == 0;
 }
 
-/* A decimal number and a unit. False: it is none. */
+/* A decimal number and a unit. False: it is not one. */
 static bool number_read(struct text t, const struct unit *units, double *out)
 {
 	size_t i = 0, digits = 0;

@@ -9,7 +9,7 @@
 #define CHART_LEVELS 8
 #define CHART_UNKNOWN (-1)
 int chart_level(double ns, double most_ns);
-/* The sign of a level: a block of so many eighths, in ASCII a digit; a dot for no cost; '?' for unknown. */
+/* The sign of a level: a block of `level` eighths, in ASCII a digit; a dot for no cost; '?' for unknown. */
 uint32_t chart_sign(struct area a, int level);
 enum style chart_heat(int level);
 

@@ -13,7 +13,7 @@
 void team_set(int count);
 int team_size(void);
 /* Gives the calling thread a share of the threads: until it is 0 again, team_size, team_run and the library's
- * regions that it starts have so many. team_member_share: the same inside a region. */
+ * regions that it starts have `count` threads. team_member_share: the same inside a region. */
 void team_share(int count);
 void team_member_share(int count);
 /* The CPU of each thread, which the runtime bound it to; NULL: they are not bound. For lanes.c. */

@@ -137,7 +137,7 @@ static void step(struct server *s, const struct algorithm *a, enum cache c, enum
 }
 
 /* Returns the job that does not proceed: while algorithms are compiled that may be a queued one. NULL: it is
- * none, but a problem that was only named as one of the next. text: PROBLEM_TEXT_SIZE. */
+ * not a job, but a problem that was only named as one of the next. text: PROBLEM_TEXT_SIZE. */
 static const struct wire_message *job_stuck(const struct server *s, char *text)
 {
 	if (!s->preparing || !ahead_busy(s->how->ahead, text, PROBLEM_TEXT_SIZE) ||
