@@ -1,8 +1,8 @@
 #!/usr/bin/env python3
-"""The end of a run of the suite: each failure with its output, the ten slowest programs, and one line with the
-totals. Exit status 1 if a check failed or a program did not run.
+"""The end of a run of the suite: each failure with its output, the ten slowest programs, and one line with
+the totals. Exit status 1 if a check failed or a program did not run.
 
-    summary.py [--failures] NAME.log ...    in the build directory; --failures: prints nothing if there are none
+    summary.py [--failures] NAME.log ...    in the build directory; --failures: only if there are failures
 
 The seconds of each program are kept in tests/seconds.txt, for check-quick (quick.py)."""
 
@@ -24,7 +24,7 @@ def read(path):
 
 
 class Program:
-    """The results of one test program: a count for each state, the seconds that it took (None: did not run)."""
+    """The results of one test program: a count for each state, its seconds (None: it did not run)."""
 
     def __init__(self, log):
         self.name, self.log = log.removesuffix(".log"), pathlib.Path(log)
@@ -75,7 +75,8 @@ def keep_seconds(programs):
 
 
 def main():
-    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--failures", action="store_true")
     parser.add_argument("logs", nargs="*")
     options = parser.parse_args()

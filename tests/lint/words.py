@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Words of comments, screens and pages that an engineer has to decode, as TAP: each with what to say instead."""
+"""Words of comments, screens and pages that an engineer has to decode, as TAP: each with what to say."""
 
 import pathlib
 import re
@@ -26,8 +26,10 @@ WORDS = {
 
 def main():
     tap = Tap()
-    texts = {name: re.sub(r"\s*\n[\s*#]*", " ", (ROOT / name).read_text(encoding="utf-8"))
+    texts = {name: " ".join((ROOT / name).read_text(encoding="utf-8").replace("\n * ", " ").split())
              for name in sources() if name.startswith(TOPS)}
+    any_word = re.compile("|".join(WORDS))
+    texts = {name: text for name, text in texts.items() if any_word.search(text)}
     for word, better in WORDS.items():
         pattern = re.compile(rf"\b{word}\b")
         tap.result(f'"{word}": rather "{better}"',
