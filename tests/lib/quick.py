@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """The programs of `make check-quick`: prints those of its arguments (all tests) that are worth a minute now.
 
-Lints always. Of the files that differ from the main branch (BASE=COMMIT: from that commit): unit tests of their
-rooms; of the rooms and unit tests that include a changed header, through other headers too; changed tests
-themselves; unit tests that name the folder of changed data (tests/screens, tests/ops). The quickest come first,
-by their last run (summary.py); those beyond the minute are left out, which standard error says."""
+Lints always. Of the files that differ from the main branch (BASE=COMMIT: from that commit): unit tests of
+their rooms; of the rooms and unit tests that include a changed header, through other headers too; changed
+tests themselves; unit tests that name the folder of changed data (tests/screens, tests/ops). The quickest
+ones come first, by their last run (summary.py); those beyond the minute are left out, which standard error
+says."""
 
 import os
 import pathlib
@@ -86,9 +87,8 @@ def wanted(files):
         else:
             found |= {name, stem}  # a script, a unit test
         if folder.startswith("tests/") and last.endswith((".c", ".cpp")):  # shared by unit tests
-            found |= {re.sub("_(?=t_)", "/", match.replace("tests_unit", "tests/unit"))
-                      for text in texts.values()
-                      for match in re.findall(rf"^(tests_unit_t_\w+)_SOURCES = .*{re.escape(last)}", text, re.M)}
+            users = re.compile(rf"^tests_unit_(t_\w+)_SOURCES = .*{re.escape(last)}", re.M)
+            found |= {f"tests/unit/{test}" for text in texts.values() for test in users.findall(text)}
     for folder in {name.rpartition("/")[0] for name in files if name.startswith("tests/")}:
         found |= {f"tests/unit/{path.stem}" for path in (ROOT / "tests/unit").glob("t_*.c")
                   if f"{folder}/" in path.read_text(encoding="utf-8")}

@@ -24,7 +24,8 @@ SKIPPED = ("docs/operators.md", "src/ops/op_types.c", "src/ops/op_attribute.c", 
 
 def sources():
     """Paths of the checked files, relative to the top; from git, or from the file system of a release."""
-    git = subprocess.run(["git", "-C", ROOT, "ls-files"], capture_output=True, text=True)
+    git = subprocess.run(["git", "-C", ROOT, "ls-files", "-co", "--exclude-standard"],
+                         capture_output=True, text=True)
     names = git.stdout.split("\n") if git.returncode == 0 else [
         str(path.relative_to(ROOT)) for top in ("src", "ui", "tests", "tools", "docs", "man")
         for path in (ROOT / top).rglob("*")]
