@@ -28,7 +28,7 @@ test_scripts = \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
 	tests/lint/operators_page.sh tests/lint/words.py \
-	tests/lint/readme.sh \
+	tests/lint/readme.sh tests/lint/suite.sh \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
 	tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
