@@ -36,7 +36,8 @@ summary 0 "failures only, of none" --failures "good.log"
 [ ! -s out ]
 ok $? "prints nothing"
 summary 1 "what fails" "" "good.log bad.log ended.log few.log lost.log"
-[ "$(tail -n 1 out)" = "$(cat tests/totals.txt)" ] && grep -q '^5 passed, 4 failed, 1 skipped$' tests/totals.txt
+[ "$(tail -n 1 out)" = "$(cat tests/totals.txt)" ] &&
+    grep -q '^5 passed, 4 failed, 1 skipped$' tests/totals.txt
 ok $? "one failed, one bailed out, one ended early, one did not run"
 says out "  # it was 3"
 says out "  # the cause"
