@@ -4,6 +4,7 @@ libbase_a_SOURCES = \
 	src/base/arena.c src/base/arena.h \
 	src/base/cgroup.c src/base/cgroup.h \
 	src/base/clock.c src/base/clock.h \
+	src/base/columns.c \
 	src/base/digest.c src/base/digest.h \
 	src/base/error.c src/base/error.h \
 	src/base/exe_path.c src/base/exe_path.h \

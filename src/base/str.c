@@ -141,6 +141,16 @@ static size_t utf8_decode(const unsigned char *p, size_t n, uint32_t *code)
 	return length;
 }
 
+uint32_t text_decode(const char **p)
+{
+	uint32_t code = 0;
+	if (!**p)
+		return 0;
+	size_t n = utf8_decode((const unsigned char *)*p, 4, &code); /* stops at the end of the text */
+	*p += n ? n : 1;
+	return n == 0 || code < 0x20 || (code >= 0x7f && code < 0xa0) ? '?' : code;
+}
+
 static bool utf8_is_harmful(uint32_t c)
 {
 	return c < 0x20 || (c >= 0x7f && c < 0xa0) || c == 0x061c || (c >= 0x200b && c <= 0x200f) ||
@@ -191,44 +201,6 @@ char *text_fit(char *out, size_t size, const char *clean)
 	memcpy(out, clean, n);
 	out[n] = '\0';
 	return out;
-}
-
-static bool is_inside_character(char byte)
-{
-	return ((unsigned char)byte & 0xc0) == 0x80;
-}
-
-int text_columns(const char *clean)
-{
-	int n = 0;
-	for (; *clean; clean++)
-		n += !is_inside_character(*clean);
-	return n;
-}
-
-static const char *skip_characters(const char *p, int n)
-{
-	for (; n > 0 && *p; n--)
-		do
-			p++;
-		while (is_inside_character(*p));
-	return p;
-}
-
-const char *text_cut(struct arena *a, const char *clean, int width, bool tail)
-{
-	int columns = text_columns(clean);
-	if (columns <= width)
-		return clean;
-	if (tail)
-		return arena_printf(a, "..%s", skip_characters(clean, columns - width + 2));
-	return arena_printf(a, "%.*s..", (int)(skip_characters(clean, width - 2) - clean), clean);
-}
-
-const char *text_pad(struct arena *a, const char *clean, int width, bool tail)
-{
-	const char *text = text_cut(a, clean, width, tail);
-	return arena_printf(a, "%s%*s", text, width - text_columns(text), "");
 }
 
 /* True if all 8 bytes are printable ASCII (0x20 to 0x7e). If bit 7 is clear in every byte, adding 0x60 sets

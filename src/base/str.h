@@ -49,7 +49,12 @@ size_t text_clean_lines_to(char *out, struct text t);
 /* Copies a clean text to out (size bytes), truncated at a character boundary if it is too long. Returns
  * out. */
 char *text_fit(char *out, size_t size, const char *clean);
-/* Columns that a clean text takes on a terminal: its code points. */
+/* Returns the code point at *p and moves *p past it; '?' for invalid bytes and control characters; 0 at the
+ * end. */
+uint32_t text_decode(const char **p);
+/* Columns that a code point, and a clean text, take on a terminal: 0 for combining marks, 2 for wide ones,
+ * else 1. They have their own tables: wcwidth depends on the locale. */
+int text_code_columns(uint32_t code);
 int text_columns(const char *clean);
 /* Returns a clean text of at most `width` columns, clean itself or in the arena: a longer text loses its end,
  * or (tail) its beginning, and has ".." there. */

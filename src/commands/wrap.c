@@ -32,15 +32,19 @@ static void wrap(const char *text, int at, int indent, int width, FILE *out)
 {
 	bool begun = false;
 	while (*text) {
-		int blanks = (int)strspn(text, " "), n = (int)strcspn(text + blanks, " ");
-		if (begun && at + blanks + n > width) {
+		int blanks = (int)strspn(text, " "), columns = 0;
+		const char *word = text + blanks, *end = word;
+		while (*end && *end != ' ')
+			columns += text_code_columns(text_decode(&end));
+		if (begun && at + blanks + columns > width) {
 			fprintf(out, "\n%*s", indent, "");
-			text += blanks;
+			text = word;
 			at = indent;
 			blanks = 0;
 		}
-		at += fprintf(out, "%.*s", blanks + n, text);
-		text += blanks + n;
+		fprintf(out, "%.*s", (int)(end - text), text);
+		at += blanks + columns;
+		text = end;
 		begun = true;
 	}
 	fputc('\n', out);

@@ -31,7 +31,7 @@ static void type(const char *words)
 		char copy[64];
 		snprintf(copy, sizeof(copy), "%.*s", (int)word.n, word.p);
 		const char *next = copy;
-		for (uint32_t code; !key && !pair && (code = canvas_decode(&next));)
+		for (uint32_t code; !key && !pair && (code = text_decode(&next));)
 			app_key(&app, code);
 		p += word.n;
 		app_refresh(&app);

@@ -176,6 +176,11 @@ static void test_columns(void)
 	is_str(text_cut(&a, word, 4, true), "..\xc3\xa9s", "cut at its beginning, between characters");
 	is_str(text_pad(&a, word, 7, false), "caf\xc3\xa9s  ", "padded");
 	is_str(text_pad(&a, word, 4, true), "..\xc3\xa9s", "cut and padded");
+	const char *wide = "\u5c42\u5c42xe\u0301";
+	is_int(text_columns(wide), 6, "wide letters and marks");
+	is_str(text_cut(&a, wide, 5, false), "\u5c42..", "a wide letter is not halved");
+	is_str(text_cut(&a, wide, 3, true), "..e\u0301", "a mark stays on its letter");
+	is_str(text_pad(&a, wide, 5, false), "\u5c42.. ", "padded to columns");
 	arena_free(&a);
 }
 

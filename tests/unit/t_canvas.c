@@ -26,18 +26,18 @@ static struct area fresh(int width, int height, bool ascii)
 
 static void test_widths(void)
 {
-	is_int(canvas_code_columns('a'), 1, "a letter");
-	is_int(canvas_code_columns(0xe9), 1, "a letter with an accent");
-	is_int(canvas_code_columns(0x301), 0, "a combining accent");
-	is_int(canvas_code_columns(0x5c42), 2, "a Chinese character");
-	is_int(canvas_code_columns(0xac00), 2, "a Korean syllable");
-	is_int(canvas_code_columns(0x1f600), 2, "a face");
-	is_int(canvas_code_columns(0x25cf), 1, "our bullet");
-	is_int(canvas_code_columns(0x2587), 1, "our bar");
+	is_int(text_code_columns('a'), 1, "a letter");
+	is_int(text_code_columns(0xe9), 1, "a letter with an accent");
+	is_int(text_code_columns(0x301), 0, "a combining accent");
+	is_int(text_code_columns(0x5c42), 2, "a Chinese character");
+	is_int(text_code_columns(0xac00), 2, "a Korean syllable");
+	is_int(text_code_columns(0x1f600), 2, "a face");
+	is_int(text_code_columns(0x25cf), 1, "our bullet");
+	is_int(text_code_columns(0x2587), 1, "our bar");
 	is_int(canvas_columns("\u5c42x\u0301"), 3, "a text of all kinds");
 	/* the tables are searched by halves: ranges in order */
 	for (uint32_t c = 0x300; c < 0x40000; c++)
-		if (canvas_code_columns(c) < 0 || canvas_code_columns(c) > 2)
+		if (text_code_columns(c) < 0 || text_code_columns(c) > 2)
 			ok(false, "columns of %x", c);
 }
 

@@ -17,7 +17,7 @@ static char folder[] = "/tmp/t_line.XXXXXX";
 
 static void text(const char *letters)
 {
-	for (uint32_t code; (code = canvas_decode(&letters));)
+	for (uint32_t code; (code = text_decode(&letters));)
 		press(code);
 }
 

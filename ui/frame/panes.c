@@ -361,7 +361,7 @@ static void mark_word(const struct app *app, struct area line, bool selected, st
 	int n = 0;
 	snprintf(text, sizeof(text), "%.*s", (int)word.n, word.p);
 	const char *next = text;
-	for (uint32_t code; (code = canvas_decode(&next));)
+	for (uint32_t code; (code = text_decode(&next));)
 		wanted[n++] = code >= 'A' && code <= 'Z' ? code + 32 : code;
 	struct cell *cells = line.canvas->cells + (size_t)line.y * (size_t)line.canvas->width + line.x;
 	for (int x = 0; x < line.width; x++) {
@@ -395,7 +395,7 @@ const char *pane_filter_text(struct app *app, const struct pane *p, int room)
 	const char *text = app_clean(app, text_of(p->filter)), *end = text;
 	room -= canvas_columns(counts) + 3;
 	for (const char *next = text; *next;) {
-		room -= canvas_code_columns(canvas_decode(&next));
+		room -= text_code_columns(text_decode(&next));
 		if (room >= 0)
 			end = next;
 	}

@@ -420,7 +420,7 @@ static int type_word(struct app *app, struct text word, struct error *err)
 	struct str kept = { 0 }; /* not in the scratch memory, which every drawing frees */
 	str_add(&kept, word.p, word.n);
 	const char *p = kept.p;
-	for (uint32_t code; (code = canvas_decode(&p)) && !app->frame->quit;)
+	for (uint32_t code; (code = text_decode(&p)) && !app->frame->quit;)
 		app_key(app, code);
 	str_free(&kept);
 	return 0;

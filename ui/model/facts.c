@@ -449,7 +449,7 @@ size_t app_break(const char *text, int columns)
 	while (*next) {
 		if (*next == ' ' && next > text)
 			blank = next;
-		columns -= canvas_code_columns(canvas_decode(&next));
+		columns -= text_code_columns(text_decode(&next));
 		if (columns < 0)
 			return (size_t)((blank ? blank : end > text ? end : next) - text);
 		end = next;

@@ -8,92 +8,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct range {
-	uint32_t first, last;
-};
-
-/* clang-format off: tables stay packed */
-/* Marks that sit on the character before them. */
-static const struct range no_columns[] = {
-	{ 0x300, 0x36f }, { 0x483, 0x489 }, { 0x591, 0x5bd }, { 0x5bf, 0x5bf }, { 0x5c1, 0x5c2 },
-	{ 0x5c4, 0x5c5 }, { 0x610, 0x61a }, { 0x64b, 0x65f }, { 0x670, 0x670 }, { 0x6d6, 0x6dc },
-	{ 0x6df, 0x6e4 }, { 0x6e7, 0x6e8 }, { 0x6ea, 0x6ed }, { 0x900, 0x902 }, { 0x93a, 0x93a },
-	{ 0x93c, 0x93c }, { 0x941, 0x948 }, { 0x94d, 0x94d }, { 0xe31, 0xe31 }, { 0xe34, 0xe3a },
-	{ 0xe47, 0xe4e }, { 0x1ab0, 0x1aff }, { 0x1dc0, 0x1dff }, { 0x200b, 0x200f }, { 0x20d0, 0x20ff },
-	{ 0x302a, 0x302d }, { 0x3099, 0x309a }, { 0xfe00, 0xfe0f }, { 0xfe20, 0xfe2f },
-	{ 0xe0100, 0xe01ef },
-};
-
-/* East Asian wide and full-width forms, and emoji that terminals show in two columns. */
-static const struct range two_columns[] = {
-	{ 0x1100, 0x115f }, { 0x231a, 0x231b }, { 0x2329, 0x232a }, { 0x23e9, 0x23ec }, { 0x23f0, 0x23f0 },
-	{ 0x23f3, 0x23f3 }, { 0x25fd, 0x25fe }, { 0x2614, 0x2615 }, { 0x2648, 0x2653 }, { 0x267f, 0x267f },
-	{ 0x2693, 0x2693 }, { 0x26a1, 0x26a1 }, { 0x26aa, 0x26ab }, { 0x26bd, 0x26be }, { 0x26c4, 0x26c5 },
-	{ 0x26ce, 0x26ce }, { 0x26d4, 0x26d4 }, { 0x26ea, 0x26ea }, { 0x26f2, 0x26f3 }, { 0x26f5, 0x26f5 },
-	{ 0x26fa, 0x26fa }, { 0x26fd, 0x26fd }, { 0x2705, 0x2705 }, { 0x270a, 0x270b }, { 0x2728, 0x2728 },
-	{ 0x274c, 0x274c }, { 0x274e, 0x274e }, { 0x2753, 0x2755 }, { 0x2757, 0x2757 }, { 0x2795, 0x2797 },
-	{ 0x27b0, 0x27b0 }, { 0x27bf, 0x27bf }, { 0x2b1b, 0x2b1c }, { 0x2b50, 0x2b50 }, { 0x2b55, 0x2b55 },
-	{ 0x2e80, 0x303e }, { 0x3041, 0x4dbf }, { 0x4e00, 0xa4cf }, { 0xa960, 0xa97f }, { 0xac00, 0xd7a3 },
-	{ 0xf900, 0xfaff }, { 0xfe10, 0xfe19 }, { 0xfe30, 0xfe6f }, { 0xff01, 0xff60 }, { 0xffe0, 0xffe6 },
-	{ 0x16fe0, 0x18cff }, { 0x1aff0, 0x1b2ff }, { 0x1f004, 0x1f004 }, { 0x1f0cf, 0x1f0cf },
-	{ 0x1f18e, 0x1f18e }, { 0x1f191, 0x1f19a }, { 0x1f200, 0x1f320 }, { 0x1f32d, 0x1f335 },
-	{ 0x1f337, 0x1f37c }, { 0x1f37e, 0x1f393 }, { 0x1f3a0, 0x1f3ca }, { 0x1f3cf, 0x1f3d3 },
-	{ 0x1f3e0, 0x1f3f0 }, { 0x1f3f4, 0x1f3f4 }, { 0x1f3f8, 0x1f43e }, { 0x1f440, 0x1f440 },
-	{ 0x1f442, 0x1f4fc }, { 0x1f4ff, 0x1f53d }, { 0x1f54b, 0x1f54e }, { 0x1f550, 0x1f567 },
-	{ 0x1f57a, 0x1f57a }, { 0x1f595, 0x1f596 }, { 0x1f5a4, 0x1f5a4 }, { 0x1f5fb, 0x1f64f },
-	{ 0x1f680, 0x1f6c5 }, { 0x1f6cc, 0x1f6cc }, { 0x1f6d0, 0x1f6d2 }, { 0x1f6d5, 0x1f6d7 },
-	{ 0x1f6dc, 0x1f6df }, { 0x1f6eb, 0x1f6ec }, { 0x1f6f4, 0x1f6fc }, { 0x1f7e0, 0x1f7eb },
-	{ 0x1f7f0, 0x1f7f0 }, { 0x1f90c, 0x1f93a }, { 0x1f93c, 0x1f945 }, { 0x1f947, 0x1f9ff },
-	{ 0x1fa70, 0x1faff }, { 0x20000, 0x3fffd },
-};
-/* clang-format on */
-
-static bool range_has(const struct range *ranges, size_t count, uint32_t code)
-{
-	size_t low = 0, high = count;
-	while (low < high) {
-		size_t middle = (low + high) / 2;
-		if (code > ranges[middle].last)
-			low = middle + 1;
-		else
-			high = middle;
-	}
-	return low < count && code >= ranges[low].first;
-}
-
-int canvas_code_columns(uint32_t code)
-{
-	if (code < 0x300)
-		return 1;
-	if (range_has(no_columns, sizeof(no_columns) / sizeof(*no_columns), code))
-		return 0;
-	return range_has(two_columns, sizeof(two_columns) / sizeof(*two_columns), code) ? 2 : 1;
-}
-
-uint32_t canvas_decode(const char **p)
-{
-	static const uint32_t least[5] = { 0, 0, 0x80, 0x800, 0x10000 };
-	const unsigned char *s = (const unsigned char *)*p;
-	if (!s[0])
-		return 0;
-	size_t length = s[0] < 0x80 ? 1 : s[0] >= 0xf0 ? 4 : s[0] >= 0xe0 ? 3 : s[0] >= 0xc2 ? 2 : 0;
-	uint32_t code = length <= 1 ? s[0] : s[0] & (0xffu >> (length + 1));
-	if (s[0] > 0xf4)
-		length = 0;
-	for (size_t i = 1; i < length; i++) {
-		if ((s[i] & 0xc0) != 0x80) {
-			length = 0;
-			break;
-		}
-		code = code << 6 | (s[i] & 0x3f);
-	}
-	*p += length ? length : 1;
-	bool surrogate = code >= 0xd800 && code <= 0xdfff;
-	bool broken = length == 0 || code < least[length] || code > 0x10ffff || surrogate;
-	bool control = code < 0x20 || (code >= 0x7f && code < 0xa0);
-	return broken || control ? '?' : code;
-}
-
 void canvas_encode(struct str *out, uint32_t code)
 {
 	char b[4];
@@ -107,10 +21,7 @@ void canvas_encode(struct str *out, uint32_t code)
 
 int canvas_columns(const char *utf8)
 {
-	int columns = 0;
-	for (uint32_t code; (code = canvas_decode(&utf8));)
-		columns += canvas_code_columns(code);
-	return columns;
+	return text_columns(utf8);
 }
 
 /* clang-format off */
@@ -243,13 +154,13 @@ static void cell_break(struct area a, int x, int y)
 
 static int code_columns_on(struct area a, uint32_t code)
 {
-	return a.canvas->ascii && ascii_pair(code) ? 2 : canvas_code_columns(code);
+	return a.canvas->ascii && ascii_pair(code) ? 2 : text_code_columns(code);
 }
 
 int canvas_columns_on(struct area a, const char *utf8)
 {
 	int columns = 0;
-	for (uint32_t code; (code = canvas_decode(&utf8));)
+	for (uint32_t code; (code = text_decode(&utf8));)
 		columns += code_columns_on(a, code);
 	return columns;
 }
@@ -257,7 +168,7 @@ int canvas_columns_on(struct area a, const char *utf8)
 /* Draws one code point; returns its columns, or -1 if it does not fit. */
 static int put(struct area a, int x, int y, enum style style, uint32_t code)
 {
-	int columns = canvas_code_columns(code);
+	int columns = text_code_columns(code);
 	const char *pair = a.canvas->ascii ? ascii_pair(code) : NULL;
 	if (pair) {
 		if (!cell_at(a, x, y) || !cell_at(a, x + 1, y))
@@ -309,7 +220,7 @@ void canvas_fill(struct area a, int x, int y, int width, enum style style, uint3
 int canvas_text(struct area a, int x, int y, enum style style, const char *utf8)
 {
 	int used = 0;
-	for (uint32_t code; (code = canvas_decode(&utf8));) {
+	for (uint32_t code; (code = text_decode(&utf8));) {
 		int columns = put(a, x + used, y, style, code);
 		if (columns < 0 && x + used >= 0)
 			break;
@@ -352,7 +263,7 @@ int canvas_fit_tail(struct area a, int x, int y, int width, enum style style, co
 	if (columns <= width || width <= cut)
 		return canvas_fit(a, x, y, width, style, utf8);
 	while (columns > width - cut) {
-		uint32_t code = canvas_decode(&utf8);
+		uint32_t code = text_decode(&utf8);
 		columns -= code_columns_on(a, code);
 	}
 	canvas_put(a, x, y, style, 0x2026);

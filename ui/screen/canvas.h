@@ -1,6 +1,5 @@
 /* The canvas: a screen in memory. Views draw on areas of it; term.c shows it and canvas_print writes it as
- * text. It has its own table of wide and combining characters (wcwidth depends on the locale) and an ASCII
- * fallback. */
+ * text, on request in ASCII. */
 #ifndef UI_SCREEN_CANVAS_H
 #define UI_SCREEN_CANVAS_H
 
@@ -79,15 +78,10 @@ void canvas_bar(struct area a, int x, int y, int width, enum style style, double
 /* Marks a whole row of the area as selected. */
 void canvas_select(struct area a, int y);
 
-/* Columns of one code point: 0 for combining marks, 2 for wide ones, else 1. */
-int canvas_code_columns(uint32_t code);
 /* Columns of a UTF-8 text as canvas_text would draw it; on an ASCII canvas some symbols take two characters.
  * */
 int canvas_columns(const char *utf8);
 int canvas_columns_on(struct area a, const char *utf8);
-/* Returns the code point at *p and moves *p past it; '?' for invalid bytes and control characters; 0 at the
- * end. */
-uint32_t canvas_decode(const char **p);
 /* Appends a code point as UTF-8. */
 void canvas_encode(struct str *out, uint32_t code);
 /* ASCII substitute of a code point (the first character of a two-character substitute). */

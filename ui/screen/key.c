@@ -46,7 +46,7 @@ uint32_t key_parse(struct text name)
 		return KEY_CODE_NONE;
 	memcpy(copy, name.p, name.n);
 	const char *p = copy;
-	uint32_t code = canvas_decode(&p);
+	uint32_t code = text_decode(&p);
 	return *p ? KEY_CODE_NONE : code;
 }
 
