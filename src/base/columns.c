@@ -6,6 +6,8 @@
 
 #include <string.h>
 
+#define PATH_LEAST 24 /* columns of a path in a sentence that is too long all the same */
+
 struct range {
 	uint32_t first, last;
 };
@@ -113,4 +115,53 @@ const char *text_pad(struct arena *a, const char *clean, int width, bool tail)
 {
 	const char *text = text_cut(a, clean, width, tail);
 	return arena_printf(a, "%s%*s", text, width - text_columns(text), "");
+}
+
+const char *text_cut_path(struct arena *a, const char *clean, int width, const char *mark)
+{
+	int room = width - text_columns(mark);
+	if (text_columns(clean) <= width)
+		return clean;
+	const char *slash = strrchr(clean, '/');
+	int name = text_columns(slash ? slash : clean), tail = name > room * 2 / 3 ? name : room * 2 / 3;
+	tail = tail < room ? tail : room;
+	return arena_printf(a, "%.*s%s%s", (int)(head_end(clean, room - tail) - clean), clean, mark,
+		tail_of(clean, tail));
+}
+
+/* Sets p to the first word with a slash and returns its bytes; if it begins like a whole path, those up to
+ * the last one in the same part of the sentence: there may be blanks in it. 0: there is none. */
+static size_t path_in(const char **p)
+{
+	const char *begin = NULL, *end = NULL, *word = *p;
+	for (size_t n; *word; word += n + strspn(word + n, " ")) {
+		n = strcspn(word, " ");
+		if (memchr(word, '/', n)) {
+			begin = begin ? begin : word;
+			end = word + n;
+		}
+		if (begin && n && (strchr(":;,", word[n - 1]) || !strchr("/~", *begin)))
+			break;
+	}
+	*p = begin;
+	return begin ? (size_t)(end - begin) : 0;
+}
+
+const char *text_cut_paths(struct arena *a, const char *clean, int width, int most, const char *mark)
+{
+	int over = text_columns(clean) - width;
+	struct str out = { 0 };
+	const char *rest = clean, *path = rest;
+	for (size_t n; (n = path_in(&path)); path = rest = path + n) {
+		const char *whole = arena_strndup(a, path, n);
+		int columns = text_columns(whole), room = columns - (over > 0 ? over : 0);
+		room = room < PATH_LEAST ? PATH_LEAST : room;
+		const char *cut = text_cut_path(a, whole, room < most ? room : most, mark);
+		over -= columns - text_columns(cut);
+		str_addf(&out, "%.*s%s", (int)(path - rest), rest, cut);
+	}
+	str_puts(&out, rest);
+	clean = arena_strndup(a, out.p, out.n);
+	str_free(&out);
+	return clean;
 }

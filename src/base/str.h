@@ -59,7 +59,13 @@ int text_columns(const char *clean);
 /* Returns a clean text of at most `width` columns, clean itself or in the arena: a longer text loses its end,
  * or (tail) its beginning, and has ".." there. */
 const char *text_cut(struct arena *a, const char *clean, int width, bool tail);
-/* The same, followed by blanks to exactly `width` columns. */
+/* The same for a path: it is shortened in the middle, and keeps its end, at least the file's name if that
+ * fits. mark: what stands there (".."). */
+const char *text_cut_path(struct arena *a, const char *clean, int width, const char *mark);
+/* The same for a sentence of one or more lines with `width` columns together: the paths in it are shortened,
+ * to `most` columns, until it fits or nothing is left of them to be shortened. */
+const char *text_cut_paths(struct arena *a, const char *clean, int width, int most, const char *mark);
+/* text_cut, followed by blanks to exactly `width` columns. */
 const char *text_pad(struct arena *a, const char *clean, int width, bool tail);
 bool text_is_clean(struct text t); /* true if text_clean would return the same bytes */
 void str_add_clean(struct str *s, struct text t);

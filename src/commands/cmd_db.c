@@ -12,8 +12,9 @@ static void info_text(const json_t *info)
 	char bytes[STR_QUANTITY];
 	size_t i;
 	const json_t *d;
-	printf("database  %s\nschema    version %lld, journal %s, %s\nresults   %lld of %lld problems\n",
-		json_string_at(info, "path", "?"), (long long)json_int_at(info, "schema_version", -1),
+	report_path_line(stdout, report_most(stdout), "database  ", json_string_at(info, "path", "?"), "");
+	printf("schema    version %lld, journal %s, %s\nresults   %lld of %lld problems\n",
+		(long long)json_int_at(info, "schema_version", -1),
 		json_string_at(info, "journal_mode", "?"),
 		str_bytes(bytes, json_number_or_nan(json_object_get(info, "file_bytes"))),
 		(long long)json_int_at(info, "results", 0), (long long)json_int_at(info, "problems", 0));
@@ -45,20 +46,18 @@ static int db_info(struct store *s, struct options *o, struct error *err)
 
 static int db_check(struct store *s, struct options *o, struct error *err)
 {
-	struct str findings = { 0 }, path = { 0 };
+	struct str findings = { 0 };
 	int count = store_check(s, &findings, err);
 	if (count >= 0 && o->json)
 		report_json_line(
 			json_pack("{s:o, s:i, s:o}", "path", json_text(text_of(store_path(s))), "findings",
 				count, "text", json_text((struct text){ findings.p, findings.n })),
 			stdout);
-	else if (count == 0) {
-		str_add_clean(&path, text_of(store_path(s)));
-		printf("%s: sound\n", path.p);
-	} else if (count > 0)
+	else if (count == 0)
+		report_path_line(stdout, report_most(stdout), "", store_path(s), ": sound");
+	else if (count > 0)
 		fputs(findings.p, stdout);
 	str_free(&findings);
-	str_free(&path);
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
 }
 

@@ -272,18 +272,22 @@ static void peaks_text(const json_t *o, const char *otherwise)
 
 static void libraries_text(const json_t *libraries)
 {
+	struct arena a = { 0 };
 	size_t i;
 	const json_t *o;
 	json_array_foreach(libraries, i, o) {
 		const char *name = json_string_at(o, "name", "");
 		if (json_is_true(json_object_get(o, "present")))
-			printf("  %-8s %s %s (%s)\n", "", name, json_string_at(o, "version", ""),
-				json_string_at(o, "path", ""));
+			report_path_line(stdout, report_most(stdout),
+				arena_printf(&a, "  %-8s %s %s (", "", name,
+					json_string_at(o, "version", "")),
+				json_string_at(o, "path", ""), ")");
 		else
 			printf("  %-8s %s missing: %s; %s\n  %-8s searched: %s\n", "", name,
 				json_string_at(o, "why", ""), json_string_at(o, "fix", ""), "",
 				json_string_at(o, "tried", ""));
 	}
+	arena_free(&a);
 }
 
 static void devices_text(const json_t *runners, const json_t *recorded)

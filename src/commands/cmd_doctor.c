@@ -6,6 +6,7 @@
 
 #include "doctor/doctor.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -59,14 +60,17 @@ static void finding_print(struct arena *a, const struct doctor_finding *f, int w
 {
 	const char *name = *f->subject ? arena_printf(a, "%s: %s", f->check, f->subject) : f->check;
 	const char *mark = f->outcome == DOCTOR_BENDS ? "!" : f->outcome == DOCTOR_UNKNOWN ? "?" : " ";
-	if (strlen(name) > NAME_COLUMNS)
-		fprintf(out, "%s %s\n%*s", mark, name, NAME_COLUMNS + 3, "");
-	else
-		fprintf(out, "%s %-*s ", mark, NAME_COLUMNS, name);
-	report_wrapped(f->what, NAME_COLUMNS + 3, width, out);
+	int most = report_most(out), at = NAME_COLUMNS + 3;
+	if (text_columns(name) > NAME_COLUMNS) {
+		report_path_line(out, most, arena_printf(a, "%s ", mark), name, "");
+		fprintf(out, "%*s", at, "");
+	} else
+		fprintf(out, "%s %s ", mark, text_pad(a, name, NAME_COLUMNS, false));
+	report_wrapped(most < INT_MAX ? text_cut_paths(a, f->what, INT_MAX, width - at, "..") : f->what, at,
+		width, out);
 	if (*f->cure) {
-		fprintf(out, "%*s", NAME_COLUMNS + 3, "");
-		report_wrapped(arena_printf(a, "-> %s", f->cure), NAME_COLUMNS + 3, width, out);
+		fprintf(out, "%*s", at, "");
+		report_wrapped(arena_printf(a, "-> %s", f->cure), at, width, out);
 	}
 }
 

@@ -252,7 +252,7 @@ static void repro_text(struct repro *r, FILE *out)
 	if (text)
 		fprintf(out, "plan      %s\n", text);
 	if (r->path)
-		fprintf(out, "model     %s\n", text_clean(&r->arena, text_of(r->path)));
+		report_path_line(out, report_most(out), "model     ", r->path, "");
 	free(text);
 	json_decref(plan);
 	json_decref(runner);

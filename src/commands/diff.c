@@ -147,9 +147,9 @@ static void side_text(const char *which, const struct session *s, struct arena *
 	const struct device *d = session_device(s);
 	char words[SCENARIO_TEXT_SIZE], plan[64];
 	scenario_text(session_scenario(s), words, sizeof(words));
-	fprintf(out, "%s  %s  %s%s%s\n", which, text_clean(a, text_of(session_model(s)->path)),
-		session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype),
-		*words ? "  what-ifs: " : "", words);
+	session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype);
+	report_path_line(out, report_most(out), arena_printf(a, "%s  ", which), session_model(s)->path,
+		arena_printf(a, "  %s%s%s", plan, *words ? "  what-ifs: " : "", words));
 	report_dims_text(s, "   dimensions: ", NULL, 0, out);
 	fprintf(out, "   %s\n", report_device(a, d->model, d->stack));
 }

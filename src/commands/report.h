@@ -53,8 +53,8 @@ json_t *report_libraries_json(const struct device *d);
 /* The number of layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 int report_disturbed(const struct analysis *a);
 
-/* Model, dimensions, type and device: the lines above a report. */
-void report_head_text(const struct session *s, FILE *out);
+/* Model, dimensions, type and device: the lines above a report. most: of report_path_line. */
+void report_head_text(const struct session *s, int most, FILE *out);
 /* Prints a line: `before`, then the dimensions with their sources, without the batch and those in `but`.
  * Prints nothing if no dimension is left. */
 void report_dims_text(
@@ -76,6 +76,11 @@ const char *report_device(struct arena *a, const char *model, const char *stack)
  * nothing is cut. The other: at least 80, for tables that need them. */
 int report_columns(FILE *out);
 int report_width(FILE *out);
+/* The columns that a row or a path may take: those of the terminal; INT_MAX if it is not one. */
+int report_most(FILE *out);
+/* Prints a line: the path, cleaned, between texts. It is shortened in the middle where the line has more than
+ * `most` columns. */
+void report_path_line(FILE *out, int most, const char *before, const char *path, const char *after);
 /* Prints a row of a table: one line without blanks at its end, cut after `most` columns (INT_MAX: it is not
  * cut). */
 void report_line(FILE *out, int most, const char *fmt, ...) __attribute__((format(printf, 3, 4)));

@@ -79,7 +79,7 @@ static void how_text(const struct advice_list *l, FILE *out)
 void report_advice_text(const struct session *s, const struct advice_list *l, const struct scenario *from,
 	const struct advice_target *target, FILE *out)
 {
-	report_head_text(s, out);
+	report_head_text(s, report_most(out), out);
 	if (isnan(l->start_ns)) {
 		fprintf(out, "no advice: %s (benanza bench)\n", advice_none(l));
 		return;

@@ -34,26 +34,27 @@ void report_libraries_text(const struct device *d, const char *before, FILE *out
 	arena_free(&a);
 }
 
-void report_head_text(const struct session *s, FILE *out)
+void report_head_text(const struct session *s, int most, FILE *out)
 {
 	const struct plan *p = session_plan(s);
 	const struct device *d = session_device(s);
 	struct arena a = { 0 };
-	struct str dims = { 0 };
-	fprintf(out, "%s", text_clean(&a, text_of(session_model(s)->path)));
+	struct str dims = { 0 }, plan = { 0 };
 	if (p->batch)
-		fprintf(out, "  batch %lld", (long long)p->batch);
+		str_addf(&plan, "  batch %lld", (long long)p->batch);
 	for (int i = 0; i < p->binding_count; i++)
 		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
-			fprintf(out, "  %s %lld", text_clean(&a, p->bindings[i].name),
+			str_addf(&plan, "  %s %lld", text_clean(&a, p->bindings[i].name),
 				(long long)p->bindings[i].value);
+	str_addf(&plan, "  %s", dtype_name(p->dtype));
+	report_path_line(out, most, "", session_model(s)->path, plan.p);
 	session_dims_describe(s, &dims);
-	fprintf(out, "  %s\n", dtype_name(p->dtype));
 	if (dims.n)
 		fprintf(out, "dimensions: %s\n", dims.p);
 	fprintf(out, "%s\n", report_device(&a, d->model, d->stack));
 	report_libraries_text(d, "warning", out);
 	fputc('\n', out);
+	str_free(&plan);
 	str_free(&dims);
 	arena_free(&a);
 }
@@ -632,7 +633,7 @@ void report_bound_text(const struct session *s, const struct trust *t, FILE *out
 {
 	struct report_fit f;
 	report_fit_open(&f, out);
-	report_head_text(s, f.to);
+	report_head_text(s, f.most, f.to);
 	report_fit_part(&f, 2);
 	bound_text(s, t, f.to);
 	report_fit_part(&f, LABEL);

@@ -51,10 +51,9 @@ static void who_text(struct arena *a, const struct execution *e, FILE *out)
 static void model_text(struct arena *a, const struct session *s, FILE *out)
 {
 	const struct plan *p = session_plan(s);
-	fprintf(out, "%s", text_clean(a, text_of(session_model(s)->path)));
-	if (p->batch)
-		fprintf(out, "  batch %lld", (long long)p->batch);
-	fprintf(out, "  %s\n", dtype_name(p->dtype));
+	const char *batch = p->batch ? arena_printf(a, "  batch %lld", (long long)p->batch) : "";
+	report_path_line(out, report_most(out), "", session_model(s)->path,
+		arena_printf(a, "%s  %s", batch, dtype_name(p->dtype)));
 }
 
 static const char *interval(struct arena *a, double lo, double hi)

@@ -101,7 +101,8 @@ void report_scenarios_text(const struct scenario_rows *r, FILE *out)
 	int width = name_width(r), gaps = 0;
 	bool estimated = false;
 	const struct scenario_row *first = &r->rows[0];
-	fprintf(out, "%s\n%s\n\n", text_clean(&a, text_of(r->model)),
+	report_path_line(out, report_most(out), "", r->model, "");
+	fprintf(out, "%s\n\n",
 		report_device(&a, first->why ? NULL : first->device, first->why ? NULL : first->stack));
 	fprintf(out, "%s %12s %6s %11s %7s %-8s %5s %-5s what-ifs\n", text_pad(&a, "scenario", width, false),
 		"bound", "+-", r->per_item ? "diff/item" : "diff", "", "verdict", "batch", "type");

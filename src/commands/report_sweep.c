@@ -159,8 +159,8 @@ void report_sweep_text(const struct session *s, const struct report_sweep *r, bo
 	char words[SCENARIO_TEXT_SIZE];
 	int width = report_columns(out);
 	struct sheet sheet = sheet_of(r, &a, width > 120 ? 120 : width);
-	fprintf(out, "%s  %s\n", text_clean(&a, text_of(session_model(s)->path)),
-		scenario_text(session_scenario(s), words, sizeof(words)));
+	scenario_text(session_scenario(s), words, sizeof(words));
+	report_path_line(out, report_most(out), "", session_model(s)->path, arena_printf(&a, "  %s", words));
 	report_dims_text(s, "dimensions: ", r->rows[0].dims, r->rows[0].dim_count, out);
 	fprintf(out, "%s\n\n", report_device(&a, d->model, d->stack));
 	head_print(r, &sheet, &a, out);

@@ -8,6 +8,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#define PATH_LEAST 20 /* columns that a path keeps in a line, whatever else is in it */
+
 void report_line(FILE *out, int most, const char *fmt, ...)
 {
 	va_list ap, again;
@@ -24,6 +26,20 @@ void report_line(FILE *out, int most, const char *fmt, ...)
 	fprintf(out, "%s\n", n > most ? text_cut(&a, line, most, false) : line);
 	arena_free(&a);
 	free(line);
+}
+
+int report_most(FILE *out)
+{
+	return isatty(fileno(out)) ? report_columns(out) : INT_MAX;
+}
+
+void report_path_line(FILE *out, int most, const char *before, const char *path, const char *after)
+{
+	struct arena a = { 0 };
+	int others = text_columns(before) + text_columns(after);
+	int room = most - others > PATH_LEAST ? most - others : PATH_LEAST;
+	fprintf(out, "%s%s%s\n", before, text_cut_path(&a, text_clean(&a, text_of(path)), room, ".."), after);
+	arena_free(&a);
 }
 
 /* Prints words in lines of at most `width` columns, from column `at` on; the next lines begin at column
@@ -57,13 +73,12 @@ void report_wrapped(const char *text, int indent, int width, FILE *out)
 
 void report_fit_open(struct report_fit *f, FILE *out)
 {
-	*f = (struct report_fit){ .to = out, .width = report_columns(out), .most = INT_MAX };
-	FILE *memory = isatty(fileno(out)) ? open_memstream(&f->text, &f->size) : NULL;
+	*f = (struct report_fit){ .to = out, .width = report_columns(out), .most = report_most(out) };
+	FILE *memory = f->most < INT_MAX ? open_memstream(&f->text, &f->size) : NULL;
 	if (!memory)
 		return;
 	f->out = out;
 	f->to = memory;
-	f->most = f->width;
 }
 
 void report_fit_part(struct report_fit *f, int indent)

@@ -181,6 +181,20 @@ static void test_columns(void)
 	is_str(text_cut(&a, wide, 5, false), "\u5c42..", "a wide letter is not halved");
 	is_str(text_cut(&a, wide, 3, true), "..e\u0301", "a mark stays on its letter");
 	is_str(text_pad(&a, wide, 5, false), "\u5c42.. ", "padded to columns");
+	const char *path = "/home/\u5c42\u5c42/models/net.onnx";
+	is_int(text_columns(path), 26, "a path with wide letters");
+	ok(text_cut_path(&a, path, 26, "..") == path, "a path that fits is not copied");
+	is_str(text_cut_path(&a, path, 22, ".."), "/home/..dels/net.onnx", "shortened in the middle");
+	is_str(text_cut_path(&a, path, 23, "\u2026"), "/home/\u5c42\u2026odels/net.onnx", "a mark of one column");
+	is_str(text_cut_path(&a, path, 13, ".."), "/h../net.onnx", "the name stays");
+	is_str(text_cut_path(&a, path, 8, ".."), "..t.onnx", "the end of the name");
+	const char *note = "wrote /home/a b/models and more/of them/net.txt, 3 of 5 B/s";
+	is_str(text_cut_paths(&a, note, 80, 80, ".."), note, "a sentence that fits");
+	is_str(text_cut_paths(&a, note, 50, 50, ".."),
+		"wrote /home/a b/m..ore/of them/net.txt, 3 of 5 B/s", "a path with blanks in a sentence");
+	is_str(text_cut_paths(&a, note, 80, 26, ".."), "wrote /home/a ..of them/net.txt, 3 of 5 B/s",
+		"at most so many columns of it");
+	is_str(text_cut_paths(&a, "no path is in this one", 4, 4, ".."), "no path is in this one", "none");
 	arena_free(&a);
 }
 

@@ -381,10 +381,11 @@ static const char *waiting_text(struct app *app, const struct queue_status *q)
 }
 
 /* A message that is too long for its row says where the rest is. */
-static void draw_note(struct area line, enum style style, const char *text)
+static void draw_note(struct app *app, struct area line, enum style style, const char *text)
 {
 	static const char more[] = " :messages";
 	int rest = (int)sizeof(more) - 1;
+	text = text_cut_paths(&app->scratch, text, line.width - 1, line.width - 1, canvas_mark(line));
 	if (canvas_columns_on(line, text) < line.width || line.width < 3 * rest) {
 		canvas_fit(line, 1, 0, line.width - 1, style, text);
 		return;
@@ -406,14 +407,18 @@ static void draw_progress(struct app *app, struct area rows)
 		bad = trouble_text(app, &q);
 	bad = reason_first(app, bad);
 	if (bad[0] && note && !app->frame->prompt.kind) {
-		draw_note(line, STYLE_BAD, bad);
+		draw_note(app, line, STYLE_BAD, bad);
 	} else if (bad[0]) {
 		bool fits = canvas_columns_on(line, bad) < line.width;
-		if (!fits)
+		int width = line.width - 2;
+		if (!fits) {
 			canvas_fill(rows, 0, 0, rows.width, STYLE_NORMAL, ' ');
+			bad = text_cut_paths(
+				&app->scratch, bad, width * rows.height, width, canvas_mark(line));
+		}
 		draw_wrapped(fits ? line : rows, STYLE_BAD, bad);
 	} else if (note)
-		draw_note(line, STYLE_ACCENT, app_clean(app, text_of(app->note)));
+		draw_note(app, line, STYLE_ACCENT, app_clean(app, text_of(app->note)));
 	else if (session_awaited(app->session))
 		canvas_fit(line, 1, 0, line.width - 1, STYLE_ACCENT, awaited_text(app));
 	else if (app_agent_is_busy(app))

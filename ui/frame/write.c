@@ -113,7 +113,7 @@ static int file_put(const char *path, const struct str *text, bool force)
 	return bad;
 }
 
-#define PATH_SHOWN 40 /* columns of a path in a message */
+#define PATH_SHOWN 200 /* columns of a path in a message: what is said of it has room, too */
 
 static void unknown_suffix(struct app *app, const char *path)
 {
@@ -131,9 +131,9 @@ void screen_write(struct app *app, const char *path, bool force)
 	name = name ? name + 1 : path;
 	const char *dot = strrchr(name, '.'), *suffix = dot && dot > name ? dot + 1 : "";
 	struct str text = { 0 }, whole = { 0 };
-	char size[STR_QUANTITY], clean[PROMPT_SIZE], shown[PROMPT_SIZE];
-	text_clean_to(clean, text_of(path)); /* no longer than the prompt's text */
-	snprintf(shown, sizeof(shown), "%s", text_cut(&app->scratch, clean, PATH_SHOWN, true));
+	char size[STR_QUANTITY], shown[PROMPT_SIZE]; /* drawing empties the arena */
+	snprintf(shown, sizeof(shown), "%s",
+		text_cut_path(&app->scratch, app_clean(app, text_of(path)), PATH_SHOWN, ".."));
 	str_addf(&whole, "%s%s", path[0] == '~' && path[1] == '/' && home ? home : "",
 		path[0] == '~' && path[1] == '/' && home ? path + 1 : path);
 	if (!session_analysis(app->session) || (app_plan(app) && app_plan(app)->unbound_count)) {

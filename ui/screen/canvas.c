@@ -229,7 +229,12 @@ int canvas_text(struct area a, int x, int y, enum style style, const char *utf8)
 	return used;
 }
 
-/* Columns of the mark at the end of a cut text: "…" or "..". */
+const char *canvas_mark(struct area a)
+{
+	return a.canvas->ascii ? ".." : "\u2026";
+}
+
+/* Columns of the mark at the end of a cut text. */
 static int cut_columns(struct area a)
 {
 	return code_columns_on(a, 0x2026);

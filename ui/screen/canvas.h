@@ -62,6 +62,8 @@ bool canvas_same(const struct canvas *a, const struct canvas *b);
 struct area canvas_area(struct canvas *c);                                /* all of it */
 struct area canvas_part(struct area a, int x, int y, int width, int height); /* clipped to a */
 
+/* The mark where a text is cut: "…" or "..". */
+const char *canvas_mark(struct area a);
 /* Draws UTF-8 at x, y, cut at the area's edge; invalid bytes and control characters become '?'. Returns the
  * columns used. */
 int canvas_text(struct area a, int x, int y, enum style style, const char *utf8);

@@ -125,8 +125,9 @@ static void models_draw_row(struct app *app, void *state, int row, int above, st
 	canvas_fit(line, x, 0, WHERE_COLUMNS - 1, STYLE_NORMAL, r->in_use ? "in use" : r->where);
 	x += WHERE_COLUMNS;
 	size_t n = (size_t)(name - r->path);
-	canvas_fit_tail(line, x, 0, line.width - x, STYLE_DIM,
-		app_clean(app, (struct text){ r->path, n > 1 ? n - 1 : n }));
+	canvas_fit(line, x, 0, line.width - x, STYLE_DIM,
+		text_cut_path(&app->scratch, app_clean(app, (struct text){ r->path, n > 1 ? n - 1 : n }),
+			line.width - x, canvas_mark(line)));
 }
 
 static const char *models_row_text(struct app *app, void *state, int row)
