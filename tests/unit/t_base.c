@@ -185,7 +185,8 @@ static void test_columns(void)
 	is_int(text_columns(path), 26, "a path with wide letters");
 	ok(text_cut_path(&a, path, 26, "..") == path, "a path that fits is not copied");
 	is_str(text_cut_path(&a, path, 22, ".."), "/home/..dels/net.onnx", "shortened in the middle");
-	is_str(text_cut_path(&a, path, 23, "\u2026"), "/home/\u5c42\u2026odels/net.onnx", "a mark of one column");
+	is_str(text_cut_path(&a, path, 23, "\u2026"),
+		"/home/\u5c42\u2026odels/net.onnx", "a mark of one column");
 	is_str(text_cut_path(&a, path, 13, ".."), "/h../net.onnx", "the name stays");
 	is_str(text_cut_path(&a, path, 8, ".."), "..t.onnx", "the end of the name");
 	const char *note = "wrote /home/a b/models and more/of them/net.txt, 3 of 5 B/s";
