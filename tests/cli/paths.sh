@@ -4,8 +4,8 @@
 . "${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}/tests/lib/tap.sh"
 . "$top/tests/lib/words.sh"
 . "$top/tests/lib/screen.sh"
-deep="$work/all my models/$(printf 'd%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25)/gr\
-$(printf '\303\266\303\237')e/$(printf 'e%.0s' 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25)"
+long=a-directory-with-a-long-name
+deep="$work/all my models/$long/gr$(printf '\303\266\303\237')e/$long"
 mkdir -p "$deep"
 cp "$models/tiny.onnx" "$models/rows.onnx" "$deep"
 tiny=$deep/tiny.onnx
@@ -20,10 +20,11 @@ scenarios:
     plain: { what_if: [] }
 END
 cd "$deep" || exit 1
-try 0 "the same from there" "$BENANZA" bound --json tiny.onnx -c 'my config.yaml' --db 'my results.db' -d lex
+try 0 "the same from there" \
+    "$BENANZA" bound --json tiny.onnx -c 'my config.yaml' --db 'my results.db' -d lex
 cd "$work" || exit 1
 
-# each NAME COMMAND...: in a pipe the path is whole; on a terminal no line is wider, and the name's end is there
+# each NAME FILE COMMAND...: in a pipe the path is whole; on a terminal its line fits and has the file
 each() {
     name=$1 shows=$2
     shift 2
@@ -54,8 +55,8 @@ each "db info" "my results.db" db info
 each "db check" "my results.db" db check
 
 # the explorer: what it says of a file
-screen_open 80 24 "env LC_ALL=C.UTF-8 '$BENANZA' '$tiny' -c '$deep/my config.yaml' --db '$deep/my results.db' \
-    -d lex --fresh; echo left with \$?; exec cat"
+screen_open 80 24 "env LC_ALL=C.UTF-8 '$BENANZA' '$tiny' -c '$deep/my config.yaml' \
+    --db '$deep/my results.db' -d lex --fresh; echo left with \$?; exec cat"
 see "[1] Layers"
 keys :
 typed "write $deep/saved.txt"
