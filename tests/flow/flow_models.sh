@@ -22,7 +22,7 @@ keys o
 see "open "
 typed "$top/tests/models/truncated-missing.onnx"
 keys Enter
-see "truncated-missing.onnx: " "an error"
+see "truncated-missing.onnx:" "an error"
 keys C-u
 mkfifo "$work/pipe"
 typed "$work/pipe"
