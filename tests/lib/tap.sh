@@ -5,7 +5,7 @@ work=$(mktemp -d "${TMPDIR:-/tmp}/benanza-test.XXXXXX")
 trap 'rm -rf "$work"' EXIT
 HOME=$work XDG_DATA_HOME=$work/data XDG_CONFIG_HOME=$work/config XDG_STATE_HOME=$work/state XDG_CACHE_HOME=$work/cache
 export HOME XDG_DATA_HOME XDG_CONFIG_HOME XDG_STATE_HOME XDG_CACHE_HOME
-unset BENANZA_CONFIG NO_COLOR DNNL_VERBOSE ONEDNN_VERBOSE OMP_NUM_THREADS || :
+unset COLUMNS LINES BENANZA_CONFIG NO_COLOR DNNL_VERBOSE ONEDNN_VERBOSE OMP_NUM_THREADS || :
 top=${abs_srcdir:-$(cd "$(dirname "$0")/../.." && pwd)}
 BENANZA=${BENANZA:-$top/build/benanza}
 runner=$(dirname "$BENANZA")/benanza-runner-cpu
