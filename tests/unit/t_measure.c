@@ -687,6 +687,17 @@ static void test_cancel(void)
 	is_int(o.stopped, -1, "cancelled between samples");
 	ok(o.seen.count == 0 && fake.alive == 0, "half a measurement does not count, and nothing leaks");
 	ok(fake.algorithm[0].runs < 30, "soon");
+	/* Of large operands each step takes seconds. A question precedes the algorithm, its warm-up, each
+	 * sample and its check. */
+	fake.has_check = true;
+	for (int question = 2; question <= 6; question++) {
+		int before = fake.algorithm[0].runs, checked = fake.algorithm[0].checked;
+		measure(&o, PLAIN, 200e6, question - 1, false);
+		int runs = fake.algorithm[0].runs - before;
+		ok(o.stopped == -1 && o.seen.count == 0 && fake.alive == 0 &&
+				fake.algorithm[0].checked == checked,
+			"cancelled at question %d: %d executions, not checked", question, runs);
+	}
 }
 
 /* --- the union of several backends --- */

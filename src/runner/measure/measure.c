@@ -187,7 +187,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 			"nothing to measure: the copies of the operands are too small to make the caches "
 			"cold");
 	else
-		stopped = o->quick ? measure_quick(r) : measure_shortlist(r) || warm_rest(r);
+		stopped = o->quick ? measure_quick(r) : measure_shortlist(r) ? -1 : warm_rest(r);
 	for (int i = 0; i < r->state_count && !o->quick && !stopped && !r->dead; i++)
 		stopped = measure_state(r, i);
 	for (int i = 0; i < r->count; i++) {

@@ -31,7 +31,7 @@ struct measure_options {
 	double (*now_ns)(void);    /* monotonic */
 	struct measure_outlook *outlook;
 	void *user;                /* argument of the functions below */
-	bool (*cancelled)(void *user); /* called before every sample */
+	bool (*cancelled)(void *user); /* called before every sample and step of a set-up */
 	/* Called before each algorithm and state. */
 	void (*trying)(void *user, const struct algorithm *a, enum cache c, enum launch l);
 	/* Called with each result as soon as it is complete, and with its samples in the order taken. */

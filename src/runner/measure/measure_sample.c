@@ -181,7 +181,8 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 		double took = r->options->now_ns() - begin;
 		c->warmed_ns = warmed + took;
 		if (c->warmed_ns >= until_ns &&
-			(i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest)))
+			(i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest) ||
+				measure_is_over(r)))
 			return 0;
 	}
 }

@@ -171,7 +171,7 @@ static int compare(struct run *r, struct contender *c, struct state s)
 	double fastest = c->one_ns;
 	int counted = 0;
 	for (int i = 0; counted < MEASURE_SHORTLIST_SAMPLES && i < MEASURE_SHORTLIST_TRIES; i++) {
-		if (measure_sample(r, c, s))
+		if (measure_is_over(r) || measure_sample(r, c, s))
 			return -1;
 		bool counts = c->last.quiet || !b->settle;
 		counted += counts;
@@ -222,23 +222,24 @@ static int contender_prepare(struct run *r, struct contender *c, struct state s)
 	return c->work ? 0 : measure_give_up(r, c, status);
 }
 
-/* Prepares, warms up, checks and compares one algorithm. Returns -1 if it failed, which was sent. If every
- * check computes its own reference, only algorithms that may be measured in full are checked: a finalist
- * at the end was one in its turn. */
+/* Prepares, warms up, checks and compares one algorithm. Returns -1 if it failed, which was sent, or if the
+ * measurement is over, which is asked after each step: of large operands each takes seconds. If every check
+ * computes its own reference, only algorithms that may be measured in full are checked: a finalist at the
+ * end was one in its turn. */
 static int shortlist_one(struct run *r, struct contender *c)
 {
 	struct state s = r->states[0];
 	if (contender_prepare(r, c, s))
 		return -1;
 	bool share = r->options->machine.shares_operands;
-	if (glance(r, c, s.cache) || (share && trust(r, c)) ||
+	if (measure_is_over(r) || glance(r, c, s.cache) || (share && trust(r, c)) ||
 		(!is_far_behind(r, c) && measure_refine(r, c, s.cache)) || compare(r, c, s))
 		return -1;
 	if (share || !is_finalist(r, c))
 		return 0;
 	double shortlist_ns = c->shortlist_ns;
 	c->shortlist_ns = NAN; /* not compared before its outputs are checked */
-	if (trust(r, c))
+	if (measure_is_over(r) || trust(r, c))
 		return -1;
 	c->shortlist_ns = shortlist_ns;
 	return 0;
