@@ -2,7 +2,8 @@
 check_DATA =
 test_scripts = \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
-	tests/cli/batch.sh tests/cli/cli.sh tests/cli/compare.sh tests/cli/db_google.py tests/cli/diff.sh \
+	tests/cli/batch.sh tests/cli/bench.sh tests/cli/cli.sh tests/cli/compare.sh tests/cli/db_google.py \
+	tests/cli/diff.sh \
 	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/fold.py \
 	tests/cli/help.sh tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
 	tests/cli/paths.sh tests/cli/piped.py tests/cli/refused.py \
@@ -33,7 +34,8 @@ test_scripts = \
 	tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
 	tests/ort/fused_groups.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
-	tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py tests/ort/write_onnx.py \
+	tests/ort/measured.py tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
+	tests/ort/write_onnx.py \
 	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/few_bits.py \
 	tests/runner/measuring.sh tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh \
 	tests/runner/runner_cpu.sh tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
@@ -80,14 +82,11 @@ check-these:
 	+@$(run_tests)
 .PHONY: check-quick check-these
 
-# With -j tests run at the same time. Those that measure with the real runner or a framework, on all cores,
-# come last, one after another.
+# With -j tests run at the same time. Those that other work would hold up too much come last, one after
+# another: the real runner measures a model or peaks on all cores, or times of a framework are compared.
 measuring_tests = \
-	tests/cli/batch.sh tests/cli/cli.sh tests/cli/help.sh tests/faults/mistrusted.sh \
-	tests/agents/agents_compare.py tests/agents/agents_models.py \
-	tests/ort/agents_run.sh tests/ort/control_flow.py tests/ort/quantized.py \
-	tests/runner/check_gpu.sh tests/runner/measuring.sh tests/runner/runner_cpu.sh \
-	tests/runner/runner_isa.py
+	tests/agents/agents_models.py tests/faults/mistrusted.sh tests/ort/measured.py \
+	tests/runner/measuring.sh
 measuring_logs = $(filter $(addsuffix .log,$(basename $(measuring_tests))), $(TEST_LOGS))
 $(measuring_logs): | $(filter-out $(measuring_logs), $(TEST_LOGS))
 $(foreach log, $(measuring_logs), $(eval $(log): | $(log_before))$(eval log_before = $(log)))

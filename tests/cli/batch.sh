@@ -224,21 +224,6 @@ exec 4>&-
 same "$got" 1 "an import that is interrupted while it waits: exit status 1"
 says out "interrupted, added results are kept"
 
-# the real runner, as a batch
-if [ -x "$runner" ]; then
-    "$BENANZA" bench -q --emit-jobs --budget-ms 1 "$tiny" | grep -v '"copy:\|m8192\|k4096' >"$work/jobs.cpu"
-    "$runner" <"$work/jobs.cpu" >"$work/results.cpu" 2>/dev/null
-    ok $? "the CPU runner takes the jobs"
-    try 0 "import of what it measured" "$BENANZA" db import --json --db "$work/cpu.db" "$work/results.cpu"
-    is "$(wc -l <"$work/jobs.cpu") 0" "'%d %d' % (d['finished'], d['left_out'])"
-    try 0 "bench then has nothing to do" "$BENANZA" bench --json --db "$work/cpu.db" -d cpu "$tiny"
-    is 0 "d['measured']"
-    try 0 "export" sh -c "'$BENANZA' db export --db '$work/cpu.db' >'$work/cpu.jsonl'"
-    try 0 "and import of real results" "$BENANZA" db import -q --db "$work/cpu2.db" "$work/cpu.jsonl"
-    "$BENANZA" db export --db "$work/cpu2.db" | cmp -s - "$work/cpu.jsonl"; ok $? "keep every digit"
-    try 0 "which are sound" "$BENANZA" db check --db "$work/cpu2.db"
-fi
-
 # devices that are only recorded: files of the data folder
 mkdir -p "$work/share/recorded"
 BENANZA_DATA=$work/share

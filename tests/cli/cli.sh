@@ -326,89 +326,90 @@ printf 'runners:\n  cpu: [/bin/echo, hello]\n' >"$work/norunner.yaml"
 try 3 "not a runner" "$BENANZA" bench -c "$work/norunner.yaml" --db "$work/n.db" "$models/tiny.onnx"
 one_line
 
-if [ -x "$runner" ]; then
-    try 1 "bound with nothing measured has gaps" "$BENANZA" bound --json "$models/tiny.onnx"
-    is False "d['complete']"
-    is True "d['bound_ns'] is d['sequential_ns'] is d['parallel_ns'] is d['interval_ns'] is None"
-    is True "all(w['bound_ns'] is w['saves_ns'] is w['speedup'] is None for w in d['what_if'])"
-    is False "any(l['critical'] or 'why' in l for l in d['layers'])"
-    try 1 "the same as text" "$BENANZA" bound "$models/tiny.onnx"
-    says out "unknown: nothing is measured"
-    ! grep -qE '(^| )0 ns|(^|[^a-z])nan([^a-z]|$)' "$work/out"; ok $? "no zero stands for unknown"
-    try 1 "a batch dimension of any name" "$BENANZA" bound --json --dim N=4 "$models/rows.onnx"
-    is 4 "d['scenario']['batch']"
-    try 1 "batch and dimensions" "$BENANZA" bound -b 2 "$models/tiny.onnx"
-    head -n 1 "$work/out" | grep -q "tiny.onnx  batch 2  f32$"; ok $? "the batch is printed once"
-    try 0 "bench" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
-    is 0 "d['already'] + d['failed'] + d['unsupported']"
-    is True "d['measured'] == d['problems'] > 10"
-    is True "d['eta_off'] is None or d['eta_off'] >= 1"
-    try 3 "a device the runner does not have" "$BENANZA" bench -d cpu:7 "$models/tiny.onnx"
-    one_line
-    try 0 "bench again measures nothing" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
-    is True "d['measured'] == 0 and d['already'] == d['problems']"
-    try 0 "bound" "$BENANZA" bound --json "$models/tiny.onnx"
-    is True "d['complete'] and d['bound_ns'] > 0"
-    is True "d['parallel_ns'] <= d['sequential_ns'] == d['bound_ns']"
-    is True "abs(sum(l['cost_ns'] for l in d['layers']) - d['sequential_ns']) < 1"
-    is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share', 'cost_proxy_share')) == d['coverage']['layers'] for _ in [0])"
-    is True "all(l['bound_by'] in ('compute', 'memory', 'overhead', None) and (l['bound_by'] or l['bound_by_why']) for l in d['layers'])"
-    is True "all('peak_share' in l and l['name'] is not None and l['op'] for l in d['layers'])"
-    is True "d['scenario']['dims_from'] == {'batch': 'default'}"
-    is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch', 'math']" "[w['name'] for w in d['what_if'][:6]]"
-    is "['layout', 'workspace', 'deterministic']" "[w['name'] for w in d['what_if'][6:9]]"
-    is "['libraries', 'cache', 'pad', 'fold', 'assume']" "[w['name'] for w in d['what_if'][9:]]"
-    try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
-    is True "d['bound_ns'] == d['parallel_ns']"
-    is True "'fused' in [l['origin'] for l in d['layers']]"
-    is True "all('pattern' in d['layers'][l['fused_into']] for l in d['layers'] if 'fused_into' in l)"
-    is True "max(l['start_ns'] + l['cost_ns'] for l in d['layers']) <= d['bound_ns'] * 1.000001"
-    try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
-    says out "lower bound"
-    says out "bound by"
-    says out "dimensions: batch 1 (default)"
-    says out "~: layers are missing, or estimates"
-    try 0 "csv of bounds" "$BENANZA" bound --csv -w fusion "$models/tiny.onnx"
-    [ "$(grep -c '^1,f32,' "$work/out")" -eq 12 ] && head -n 1 "$work/out" | grep -q '^batch,dtype,index,'
-    ok $? "batch and type come first"
-    try 1 "csv of several bounds" "$BENANZA" bound --csv -b 1,2 "$models/tiny.onnx"
-    [ "$(grep -c index "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 25 ]; ok $? "one head"
-    try 0 "bench of long names" "$BENANZA" bench -q --budget 5 "$models/rows.onnx"
-    try 0 "long names, piped" env -u COLUMNS "$BENANZA" bound "$models/rows.onnx"
-    says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
-    ! grep -q '  \.\.' "$work/out"; ok $? "nothing is cut where no terminal is written to"
-    try 0 "long names" env COLUMNS=80 "$BENANZA" bound "$models/rows.onnx"
-    grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
-    for columns in 40 60 80 100 130; do
-        COLUMNS=$columns "$BENANZA" bound -q -d h100 "$top/data/models/mobilenet_v2.onnx" >"$work/out"
-        grep '^layer .* share' "$work/out" |
-            awk -v c=$columns 'length($0) > c { bad = 1 } END { exit bad || !NR }'
-        ok $? "headings fit in $columns columns"
-    done
-    try 0 "long names on a wide terminal" env COLUMNS=220 "$BENANZA" bound "$models/rows.onnx"
-    says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
-    "$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
-    "$BENANZA" bound --json -t bf16 "$models/tiny.onnx" >"$work/out" || :
-    if [ "$(json "d['coverage']['unsupported']")" = 11 ]; then
-        is True "d['bound_ns'] is None and d['border_ns'] > 0"
-        is True "all(l['why'] for l in d['layers'] if l['origin'] == 'unsupported')"
-        is 7 "d['what_if'][1]['unavailable_problems']"
-        is False "any(l['critical'] for l in d['layers'])"
-        try 1 "bf16 without bf16 kernels" "$BENANZA" bound -t bf16 "$models/tiny.onnx"
-        says out "nothing of the model is measured"
-        says out "alone not a bound"
-        says out "unsupported: oneDNN"
-        says out "7 fused problems unsupported or failed"
-    fi
-    try 0 "db check" "$BENANZA" db check
-    says out "sound"
-    try 0 "devices" "$BENANZA" devices --json
-    is True "'model' in d['runners'][0] and len(d['recorded']) == 1"
-    try 0 "a recorded device without its runner" "$BENANZA" bound -c "$work/norunner.yaml" "$models/tiny.onnx"
-fi
+# by a runner that measures nothing, in bf16 only casts; of a real one: tests/runner/measuring.sh
+words=$top/tests/lib/word_runner.sh
+printf 'runners:\n  cpu: [sh, "%s", "Word 0", "words 0, 2 threads", 2, "??[!s]*:bf16,*"]\n' "$words" >"$work/standin.yaml"
+BENANZA_CONFIG=$work/standin.yaml
+export BENANZA_CONFIG
+try 1 "bound with nothing measured has gaps" "$BENANZA" bound --json "$models/tiny.onnx"
+is False "d['complete']"
+is True "d['bound_ns'] is d['sequential_ns'] is d['parallel_ns'] is d['interval_ns'] is None"
+is True "all(w['bound_ns'] is w['saves_ns'] is w['speedup'] is None for w in d['what_if'])"
+is False "any(l['critical'] or 'why' in l for l in d['layers'])"
+try 1 "the same as text" "$BENANZA" bound "$models/tiny.onnx"
+says out "unknown: nothing is measured"
+! grep -qE '(^| )0 ns|(^|[^a-z])nan([^a-z]|$)' "$work/out"; ok $? "no zero stands for unknown"
+try 1 "a batch dimension of any name" "$BENANZA" bound --json --dim N=4 "$models/rows.onnx"
+is 4 "d['scenario']['batch']"
+try 1 "batch and dimensions" "$BENANZA" bound -b 2 "$models/tiny.onnx"
+head -n 1 "$work/out" | grep -q "tiny.onnx  batch 2  f32$"; ok $? "the batch is printed once"
+try 0 "bench" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
+is 0 "d['already'] + d['failed'] + d['unsupported']"
+is True "d['measured'] == d['problems'] > 10"
+is True "d['eta_off'] is None or d['eta_off'] >= 1"
+try 3 "a device the runner does not have" "$BENANZA" bench -d cpu:7 "$models/tiny.onnx"
+one_line
+try 0 "bench again measures nothing" "$BENANZA" bench --json --budget 5 "$models/tiny.onnx"
+is True "d['measured'] == 0 and d['already'] == d['problems']"
+try 0 "bound" "$BENANZA" bound --json "$models/tiny.onnx"
+is True "d['complete'] and d['bound_ns'] > 0"
+is True "d['parallel_ns'] <= d['sequential_ns'] == d['bound_ns']"
+is True "abs(sum(l['cost_ns'] for l in d['layers']) - d['sequential_ns']) < 1"
+is True "all(sum(v for k, v in d['coverage'].items() if k not in ('layers', 'flops_measured_share', 'cost_proxy_share')) == d['coverage']['layers'] for _ in [0])"
+is True "all(l['bound_by'] in ('compute', 'memory', 'overhead', None) and (l['bound_by'] or l['bound_by_why']) for l in d['layers'])"
+is True "all('peak_share' in l and l['name'] is not None and l['op'] for l in d['layers'])"
+is True "d['scenario']['dims_from'] == {'batch': 'default'}"
+is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch', 'math']" "[w['name'] for w in d['what_if'][:6]]"
+is "['layout', 'workspace', 'deterministic']" "[w['name'] for w in d['what_if'][6:9]]"
+is "['libraries', 'cache', 'pad', 'fold', 'assume']" "[w['name'] for w in d['what_if'][9:]]"
+try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
+is True "d['bound_ns'] == d['parallel_ns']"
+is True "'fused' in [l['origin'] for l in d['layers']]"
+is True "all('pattern' in d['layers'][l['fused_into']] for l in d['layers'] if 'fused_into' in l)"
+is True "max(l['start_ns'] + l['cost_ns'] for l in d['layers']) <= d['bound_ns'] * 1.000001"
+try 0 "text" "$BENANZA" bound "$models/tiny.onnx"
+says out "lower bound"
+says out "bound by"
+says out "dimensions: batch 1 (default)"
+says out "~: layers are missing, or estimates"
+try 0 "csv of bounds" "$BENANZA" bound --csv -w fusion "$models/tiny.onnx"
+[ "$(grep -c '^1,f32,' "$work/out")" -eq 12 ] && head -n 1 "$work/out" | grep -q '^batch,dtype,index,'
+ok $? "batch and type come first"
+try 1 "csv of several bounds" "$BENANZA" bound --csv -b 1,2 "$models/tiny.onnx"
+[ "$(grep -c index "$work/out")" -eq 1 ] && [ "$(wc -l <"$work/out")" -eq 25 ]; ok $? "one head"
+try 0 "bench of long names" "$BENANZA" bench -q --budget 5 "$models/rows.onnx"
+try 0 "long names, piped" env -u COLUMNS "$BENANZA" bound "$models/rows.onnx"
+says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
+! grep -q '  \.\.' "$work/out"; ok $? "nothing is cut where no terminal is written to"
+try 0 "long names" env COLUMNS=80 "$BENANZA" bound "$models/rows.onnx"
+grep -qE '  \.\.[^ ]*jection/MatMul  *MatMul' "$work/out"; ok $? "cut at the front: the tail tells"
+for columns in 40 60 80 100 130; do
+    COLUMNS=$columns "$BENANZA" bound -q -d h100 "$top/data/models/mobilenet_v2.onnx" >"$work/out"
+    grep '^layer .* share' "$work/out" |
+        awk -v c=$columns 'length($0) > c { bad = 1 } END { exit bad || !NR }'
+    ok $? "headings fit in $columns columns"
+done
+try 0 "long names on a wide terminal" env COLUMNS=220 "$BENANZA" bound "$models/rows.onnx"
+says out " /encoder/encoder.layers/encoder.layers.0/self_attention/self_attention.output_projection/MatMul "
+"$BENANZA" bench -q --budget 5 -t bf16 "$models/tiny.onnx" >/dev/null 2>&1 || :
+"$BENANZA" bound --json -t bf16 "$models/tiny.onnx" >"$work/out" || :
+is 11 "d['coverage']['unsupported']"
+is True "d['bound_ns'] is None and d['border_ns'] > 0"
+is True "all(l['why'] for l in d['layers'] if l['origin'] == 'unsupported')"
+is 7 "d['what_if'][1]['unavailable_problems']"
+is False "any(l['critical'] for l in d['layers'])"
+try 1 "bf16 without bf16 kernels" "$BENANZA" bound -t bf16 "$models/tiny.onnx"
+says out "nothing of the model is measured"
+says out "alone not a bound"
+says out "unsupported: no such word"
+says out "7 fused problems unsupported or failed"
+try 0 "db check" "$BENANZA" db check
+says out "sound"
+try 0 "devices" "$BENANZA" devices --json
+is True "'model' in d['runners'][0] and len(d['recorded']) == 1"
+try 0 "a recorded device without its runner" "$BENANZA" bound -c "$work/norunner.yaml" "$models/tiny.onnx"
 
 # trouble while measuring, with runners that measure nothing: word NAME MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
-words=$top/tests/lib/word_runner.sh
 printf 'runners:\n' >"$work/words.yaml"
 word() { # its line in the configuration
     name=$1

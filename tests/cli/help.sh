@@ -10,8 +10,12 @@ says_not() { ! grep -qF -- "$2" "$work/$1"; ok $? "does not say: $2"; }
 commands="explorer $(sed -n 's/^  benanza \([a-z]*\) *.*/\1/p' "$work/all") $(sed -n 's/^  benanza db \([a-z]*\) *.*/db,\1/p' "$work/family")"
 [ "$(echo "$commands" | wc -w)" -ge 14 ]; ok $? "the commands are listed: $commands"
 
-# a measured model.onnx, other databases, and a runner without a clock
+# a measured model.onnx, other databases, a runner and agents that measure nothing
 printf 'runners:\n  cpu: [sh, "%s", "Word 1", "words 1, 1 thread", 1]\n' "$top/tests/lib/word_runner.sh" >"$work/config.yaml"
+printf 'agents:\n' >>"$work/config.yaml"
+for name in ort openvino; do
+    printf '  %s: [python3, "%s", tries]\n' $name "$top/tests/lib/fake_agent.py" >>"$work/config.yaml"
+done
 BENANZA_CONFIG=$work/config.yaml
 PATH=$(cd "$(dirname "$BENANZA")" && pwd):$PATH
 export BENANZA_CONFIG PATH

@@ -12,7 +12,6 @@ operations must be those of the same model written with quantized operators. Pri
 import contextlib
 import io
 import logging
-import os
 import pathlib
 import sys
 import tempfile
@@ -318,19 +317,6 @@ def check_weights(dtype, blocked, text, folder):
     return wrong if found == expected else wrong + [f"{found}, not {expected}"]
 
 
-# ---- measured, and added up
-
-def check_bound(folder):
-    """Everything that runs in the small model is measured (or the library lacks it here); what is part of it is free."""
-    path = quantize(small(), "qdq_u8s8", folder)
-    said("bench", "--json", "--budget-ms", "1", path, home=folder)
-    coverage = said("bound", "--json", path, home=folder)["coverage"]
-    running = [layer for layer in benanza_listing(path)["layers"] if layer["class"] != "free"]
-    known = coverage["measured"] + coverage["proxy"] + coverage["unsupported"]
-    wrong = [] if known == len(running) and coverage["measured"] else [f"{len(running)} layers run"]
-    return wrong if not wrong and coverage["free"] == coverage["layers"] - len(running) else wrong + [str(coverage)]
-
-
 # ---- all
 
 def checks(folder):
@@ -348,8 +334,6 @@ def checks(folder):
     for name, dtype, blocked, text in (("s4", TensorProto.INT4, True, "s4"), ("u4", TensorProto.UINT4, True, "u4"),
                                        ("s8", TensorProto.INT8, False, "s8")):
         yield f"weights of {name} under values", "weights", lambda: check_weights(dtype, blocked, text, folder)
-    if os.access(pathlib.Path(program()).parent / "benanza-runner-cpu", os.X_OK):
-        yield "a bound with every layer measured", "bound", lambda: check_bound(folder)
 
 
 def main():

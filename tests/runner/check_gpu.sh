@@ -3,6 +3,7 @@
 # continues the runner's files, and skips where there is no device. tests/gpu/tiers.py has the rest.
 . "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 script=$top/tests/gpu/check_gpu.py
+export OMP_NUM_THREADS=1 # nothing here depends on times, and other tests run meanwhile
 [ -x "$runner" ] || skip_all "benanza-runner-cpu was not built"
 command -v python3 >/dev/null || skip_all "no python3"
 cat >"$work/problems" <<'END'

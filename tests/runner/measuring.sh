@@ -1,6 +1,8 @@
 #!/bin/sh
-# Measuring through the whole program: threads (how many, bound to what, numbers of one and of two never meet in a bound) and
-# cache states.
+# Measuring through the whole program, from the real runner to the screen: a model and the device's peaks,
+# threads (how many, bound to what, numbers of one and of two never meet in a bound), cache states, batches.
+# All numbers are of one thread where that is enough: two wait for each other on a busy machine. What needs no
+# real numbers is in tests/cli/bench.sh.
 . "${abs_srcdir:-$(dirname "$0")/../..}/tests/lib/tap.sh"
 [ -x "$runner" ] || skip_all "no CPU runner is built"
 unset OMP_PROC_BIND OMP_PLACES OMP_DYNAMIC OMP_THREAD_LIMIT GOMP_CPU_AFFINITY || :
@@ -31,100 +33,64 @@ if [ "$cores" -ge 2 ] && taskset -c 0 true 2>/dev/null; then
     stack "one that does not bind" "$cores threads unbound" env OMP_PROC_BIND=false "$runner"
 fi
 
-# --- one and two ---
+# --- one thread: a model with the device's peaks; two: another model. All further peaks are told ---
 db=$work/threads.db
 json() { python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if $1 else 1)"; ok $? "$1"; }
+rows=$top/tests/models/rows.onnx
 printf 'threads: 1\n' >"$work/one.yaml"
+printf 'runners:\n  cpu: [sh, "%s", "%s"]\n' "$top/tests/lib/peaks_runner.sh" "$runner" >"$work/told.yaml"
 try 0 "bench with one, by the configuration" "$BENANZA" bench --json -q --db "$db" --budget 2 -c "$work/one.yaml" "$tiny"
+json "d['measured'] == d['problems'] > 10 and d['peaks'] > 3 and d['peaks_s'] > 0"
 try 0 "its bound" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
-json "d['complete'] and '1 thread ' in d['device']['stack']"
+json "d['complete'] and d['bound_ns'] > 0 and '1 thread ' in d['device']['stack']"
+json "any(l['bound_by'] for l in d['layers']) and all(l['cost_ns'] > 0 for l in d['layers'] if l['origin'] == 'measured')"
 one=$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")
+told() { "$BENANZA" bench --json -q --db "$db" --budget 1 -c "$work/told.yaml" "$@"; }
+try 0 "bench again measures nothing" told --threads 1 "$tiny"
+json "d['measured'] == d['peaks'] == 0 and d['already'] == d['problems']"
 try 1 "nothing of it is known of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
 json "d['coverage']['measured'] == 0 and not d['complete']"
-# --- two threads: several models, one runner; what it was asked is kept for the order below ---
-printf 'runners:\n  cpu: [sh, -c, "echo started >>%s; tee -a %s | %s"]\n' "$work/starts" "$work/asked" "$runner" \
-    >"$work/counted.yaml"
-cp "$tiny" "$work/twin.onnx"
-cp "$tiny" "$work/spoiled.onnx"
-echo 'dims: [nothing' >"$work/spoiled.yaml"
-several() { "$BENANZA" bench --json -q --db "$db" --budget 1 --threads 2 -c "$work/counted.yaml" "$@"; }
-try 2 "a model, none, one whose sizes cannot be read, and the model again" \
-    several "$tiny" "$work/none.onnx" "$work/spoiled.onnx" "$work/twin.onnx"
-says err "none.onnx"
-says err "spoiled.yaml"
-json "d['measured'] > 0 and d['measured'] == d['already'] and d['problems'] == 2 * d['measured'] and d['peaks'] > 0"
-[ "$(wc -l <"$work/starts")" -eq 1 ]
-ok $? "one runner for all"
-cp "$work/asked" "$work/asked_first"
-try 0 "the bound of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
+try 0 "bench with two" told --threads 2 "$rows"
+json "d['measured'] == d['problems'] > 0"
+try 0 "the bound of two" "$BENANZA" bound --json --db "$db" --threads 2 "$rows"
 json "d['complete'] and '2 threads ' in d['device']['stack']"
+try 1 "nothing of that is known of one" "$BENANZA" bound --json --db "$db" --threads 1 "$rows"
+json "d['coverage']['measured'] == 0 and not d['complete']"
 try 0 "the bound of one" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
 [ "$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")" = "$one" ]
 ok $? "is what it was"
 try 0 "the explorer" "$BENANZA" "$tiny" --db "$db" --threads 1 --frame 120x30
 says out "1 thread"
-try 0 "and with two" "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 120x30
+try 0 "and with two" "$BENANZA" "$rows" --db "$db" --threads 2 --frame 120x30
 says out "2 threads"
-try 0 "and all of it again" several --again "$tiny" "$work/twin.onnx"
-json "d['measured'] == d['problems'] and d['already'] == 0"
-[ "$(wc -l <"$work/starts")" -eq 2 ]
-ok $? "and one more for this"
-# --- in which order ---
-"$BENANZA" bench --emit-jobs -d cpu --db "$work/none.db" "$tiny" >"$work/jobs"
-python3 - "$work/asked_first" "$work/jobs" <<'END'
-import json, sys
-def problems(path):
-    jobs = [json.loads(line) for line in open(path)]
-    return list(dict.fromkeys(job["problem"] for job in jobs if job["type"] == "run"))
-asked, jobs = map(problems, sys.argv[1:])
-both = set(asked) & set(jobs)
-mine = [p for p in asked if p in both and not p.startswith("copy:u8")]
-sys.exit(0 if len(mine) > 5 and mine == [p for p in jobs if p in mine] and mine != sorted(mine) else 1)
-END
-ok $? "the most valuable first, as jobs for elsewhere are"
-# --- on a machine that was not quiet ---
-"$BENANZA" db export --db "$db" | sed 's/"stop":"[a-z]*"/"stop":"converged"/' >"$work/quiet.jsonl"
-problem=$(grep -m1 '"problem":"conv:' "$work/quiet.jsonl" | sed 's/.*"problem":"\([^"]*\)".*/\1/')
-while IFS= read -r line; do
-	case $line in *"\"problem\":\"$problem\""*) line=$(echo "$line" | sed 's/"converged"/"disturbed"/') ;; esac
-	echo "$line"
-done <"$work/quiet.jsonl" >"$work/shaky.jsonl"
-try 0 "an import" "$BENANZA" db import -q --db "$work/shaky.db" "$work/shaky.jsonl"
-shaky() { "$BENANZA" bench --json -q --db "$work/shaky.db" --budget 1 --threads 2 -c "$work/counted.yaml" "$@"; }
-try 0 "bench says what is shaky" shaky "$tiny"
-json "d['measured'] == 0 and d['already'] == d['problems'] and d['shaky'] == 1"
-try 0 "and measures that again when asked to" shaky --shaky "$tiny"
-json "d['measured'] == 1 and d['already'] == d['problems'] - 1"
-# --- benanza is killed while its runner is stopped ---
-printf 'runners:\n  cpu: [sh, -c, "echo $$ >%s; exec %s"]\n' "$work/runner.pid" "$runner" >"$work/stopped.yaml"
-"$BENANZA" bench -q --db "$work/stopped.db" --budget 60000 -c "$work/stopped.yaml" "$tiny" >"$work/out" 2>"$work/err" &
-bench=$!
-while kill -0 $bench 2>/dev/null && [ ! -s "$work/runner.pid" ]; do :; done
-stopped=$(cat "$work/runner.pid")
-kill -STOP "$stopped"
-kill -9 $bench
-wait $bench 2>/dev/null
-# gone, or a zombie that nobody reaps
-timeout 120 sh -c "while grep -q '^State:[[:space:]]*[^ZX]' /proc/$stopped/status 2>/dev/null; do :; done"
-ok $? "a stopped runner does not outlive the benanza that was killed"
-kill -9 "$stopped" 2>/dev/null
-
-# --- everything from memory ---
-try 2 "an unknown state" "$BENANZA" bench --caches net,hot "$tiny"
-one_line
-try 2 "without what bounds stand on" "$BENANZA" bench --caches cold "$tiny"
-one_line
-try 0 "cold, too: known problems are measured again" "$BENANZA" bench --json -q --db "$db" --budget 2 --threads 2 \
-    --caches net,cold "$tiny"
-json "d['already'] == 0 and d['measured'] == d['problems']"
-try 0 "export" "$BENANZA" db export --db "$db"
-llc=$("$runner" --info --json | sed 's/.*"llc_bytes":\([0-9]*\).*/\1/')
-if [ "${llc:-0}" -gt 0 ] && [ "$llc" -lt 64000000 ]; then
-    grep -q '"problem":"conv:.*"status":"ok","cache":"cold"' "$work/out"
-    ok $? "has cold results"
-    "$BENANZA" "$tiny" --db "$db" --threads 2 --frame 140x200 --view layers --keys Enter >"$work/out" 2>"$work/err"
-    says out "cold, isolated"
-fi
 try 0 "devices tell them apart" "$BENANZA" devices --json --db "$db"
 json "sorted(r['stack'].count('2 threads') for r in d['recorded'] if r['id']) == [0, 1]"
+
+# --- as a batch ---
+cpu=$work/cpu.db
+export OMP_NUM_THREADS=1
+"$BENANZA" bench -q --emit-jobs --budget-ms 1 "$rows" | grep -v '"copy:\|m8192\|k4096' >"$work/jobs.cpu"
+"$runner" <"$work/jobs.cpu" >"$work/results.cpu" 2>/dev/null
+ok $? "the CPU runner takes the jobs"
+try 0 "import of what it measured" "$BENANZA" db import --json --db "$cpu" "$work/results.cpu"
+json "d['finished'] == $(wc -l <"$work/jobs.cpu") > 0 and d['left_out'] == 0"
+try 0 "bench then has nothing to do" "$BENANZA" bench --json -q --db "$cpu" -c "$work/told.yaml" "$rows"
+json "d['measured'] == 0 and d['already'] == d['problems']"
+try 0 "export" sh -c "'$BENANZA' db export --db '$cpu' >'$work/cpu.jsonl'"
+try 0 "and import of real results" "$BENANZA" db import -q --db "$work/cpu2.db" "$work/cpu.jsonl"
+"$BENANZA" db export --db "$work/cpu2.db" | cmp -s - "$work/cpu.jsonl"; ok $? "keep every digit"
+try 0 "which are sound" "$BENANZA" db check --db "$work/cpu2.db"
+unset OMP_NUM_THREADS
+
+# --- everything from memory, where caches are small enough ---
+llc=$("$runner" --info --json | sed 's/.*"llc_bytes":\([0-9]*\).*/\1/')
+if [ "${llc:-0}" -gt 0 ] && [ "$llc" -lt 64000000 ]; then
+    try 0 "cold, too: known problems are measured again" told --threads 1 --caches net,cold "$tiny"
+    json "d['already'] == 0 and d['measured'] == d['problems']"
+    try 0 "export" "$BENANZA" db export --db "$db"
+    grep -q '"problem":"conv:.*"status":"ok","cache":"cold"' "$work/out"
+    ok $? "has cold results"
+    "$BENANZA" "$tiny" --db "$db" --threads 1 --frame 140x200 --view layers --keys Enter >"$work/out" 2>"$work/err"
+    says out "cold, isolated"
+fi
 done_testing
