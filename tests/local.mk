@@ -28,8 +28,8 @@ test_scripts = \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
-	tests/lint/operators_page.sh tests/lint/words.py \
-	tests/lint/readme.sh tests/lint/suite.sh \
+	tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py tests/lint/suite.sh \
+	tests/lint/words.py \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
 	tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
@@ -43,6 +43,40 @@ test_scripts = \
 	tests/agents/agents_builtin.sh tests/agents/agents_compare.py tests/agents/agents_models.py \
 	tests/agents/agents_parts.py tests/agents/agents_pytorch.py tests/agents/agents_trtexec.py \
 	tests/agents/agents_wire.py
+
+# The scripts of each room: those that can notice a change in it (% is any text). A box has its own row,
+# or its room's. tools/mutate.py runs them; tests/lint/room_tests.py checks that each script is in a row.
+scripts_of_base = tests/cli/% tests/faults/escapes.py
+scripts_of_problem = tests/cli/% tests/figures/authors_results.py
+scripts_of_yaml = tests/cli/% tests/flow/flow_dims.sh
+scripts_of_model = tests/onnx/% tests/figures/models_% tests/figures/real_models.py tests/cli/cli.sh \
+	tests/cli/models.sh tests/cli/repro.sh tests/faults/fuzz.sh tests/faults/hostile.py \
+	tests/ort/write_onnx.py
+scripts_of_ops = tests/onnx/% tests/ort/% tests/figures/% tests/lint/operators_page.sh
+scripts_of_plan = tests/cli/% tests/onnx/% tests/ort/% tests/figures/%
+scripts_of_config = tests/cli/% tests/flow/flow_dims.sh tests/flow/flow_devices.sh
+scripts_of_store = tests/cli/% tests/faults/faults.py tests/faults/interrupt.py tests/faults/kill.py
+scripts_of_wire = tests/cli/% tests/agents/% tests/runner/% tests/faults/mistrusted.sh
+scripts_of_drive = tests/cli/% tests/agents/% tests/runner/% tests/faults/faults.py tests/faults/kill.py \
+	tests/faults/mistrusted.sh tests/flow/flow_agent.sh tests/flow/flow_devices.sh \
+	tests/flow/flow_measure.sh tests/flow/flow_queue.sh
+scripts_of_profile = tests/cli/% tests/figures/authors_results.py tests/figures/compare_files.py \
+	tests/ort/profiles.py
+scripts_of_analyze = tests/cli/% tests/figures/% tests/gpu/gpu_results.py tests/onnx/onnx_attention.py \
+	tests/ort/fused_groups.py
+scripts_of_doctor = tests/cli/%
+scripts_of_session = tests/cli/% tests/flow/% tests/lint/readme.sh
+scripts_of_ui = tests/flow/% tests/cli/exports.py tests/cli/svg.py tests/cli/trust.sh tests/cli/workflows.sh \
+	tests/faults/escapes.py tests/faults/monkey.py tests/faults/terminal.py tests/lint/readme.sh
+scripts_of_commands = tests/cli/% tests/faults/faults.py tests/faults/hostile.py tests/faults/interrupt.py \
+	tests/faults/kill.py tests/gpu/gpu_results.py
+scripts_of_runner = tests/runner/% tests/gpu/% tests/cli/help.sh tests/cli/libraries.sh tests/cli/cli.sh \
+	tests/faults/mistrusted.sh
+scripts_of_agents = tests/agents/% tests/ort/agents_run.sh tests/cli/agents.sh tests/cli/try.sh \
+	tests/cli/turn.sh
+# these read sources, or test tools
+scripts_of_none = tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
+	tests/lint/room_tests.py tests/lint/suite.sh tests/lint/words.py tests/bench/%
 
 TESTS = $(check_PROGRAMS) $(test_scripts)
 TEST_EXTENSIONS = .sh .py
@@ -60,7 +94,9 @@ AM_TESTS_ENVIRONMENT = PATH='$(abs_builddir)/venv/bin':"$$PATH"; export PATH; \
 	BENANZA_SHARED='$(abs_srcdir)/../shared'; \
 	export LANGUAGE LC_ALL TZ srcdir builddir abs_srcdir BENANZA BENANZA_SHARED;
 tests/runner/remote_ssh.log tests/runner/remote_slurm.log: tests/unit/fake_runner$(EXEEXT)
-tests/lint/operators_page.log tests/lint/readme.log: benanza$(EXEEXT)
+	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
+	tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py tests/lint/suite.sh \
+	tests/lint/words.py \
 
 # Replaces automake's rule: lints run first, and a failed one ends the suite unless make keeps going (-k); the
 # last line says how many checks passed, failed and were skipped.

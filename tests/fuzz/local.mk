@@ -6,6 +6,7 @@ fuzz_programs = tests/fuzz/fuzz_config$(EXEEXT) tests/fuzz/fuzz_graph$(EXEEXT) t
 EXTRA_PROGRAMS += $(fuzz_programs)
 CLEANFILES += $(fuzz_programs)
 check_DATA += $(fuzz_programs)
+tests/faults/fuzz.log: $(fuzz_programs)
 fuzz_common = tests/fuzz/fuzz.c
 if !FUZZING
 fuzz_common += tests/fuzz/fuzz_main.c
