@@ -254,6 +254,7 @@ def run_test(test, seconds, options):
         command = "./" + test
     sanitized = "-fsanitize" in expanded("$(BENANZA_LDFLAGS) $(CFLAGS)")  # which reserves terabytes
     with tempfile.TemporaryDirectory(prefix="mutate.", ignore_cleanup_errors=True) as place:
+        os.chmod(place, 0o755)  # some tests become another user
         return run(["sh", "-c", f"{expanded('$(AM_TESTS_ENVIRONMENT)')} exec {command}"], seconds,
                    lambda: limits(0 if sanitized else options.memory), dict(os.environ, TMPDIR=place))
 
