@@ -94,9 +94,9 @@ AM_TESTS_ENVIRONMENT = PATH='$(abs_builddir)/venv/bin':"$$PATH"; export PATH; \
 	BENANZA_SHARED='$(abs_srcdir)/../shared'; \
 	export LANGUAGE LC_ALL TZ srcdir builddir abs_srcdir BENANZA BENANZA_SHARED;
 tests/runner/remote_ssh.log tests/runner/remote_slurm.log: tests/unit/fake_runner$(EXEEXT)
-	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
-	tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py tests/lint/suite.sh \
-	tests/lint/words.py \
+tests/faults/monkey.log: tests/unit/fake_runner$(EXEEXT)
+tests/faults/mistrusted.log: tests/faults/wrong_onednn.so
+tests/lint/operators_page.log tests/lint/readme.log: benanza$(EXEEXT)
 
 # Replaces automake's rule: lints run first, and a failed one ends the suite unless make keeps going (-k); the
 # last line says how many checks passed, failed and were skipped.
