@@ -30,7 +30,8 @@ try 2 "a model, none, one whose sizes cannot be read, and the model again" \
     several "$tiny" none.onnx spoiled.onnx twin.onnx
 says err "none.onnx"
 says err "spoiled.yaml"
-json "d['measured'] > 0 and d['measured'] == d['already'] and d['problems'] == 2 * d['measured'] and d['peaks'] > 0"
+json "d['measured'] > 0 and d['measured'] == d['already'] and d['problems'] == 2 * d['measured'] and \
+    d['peaks'] > 0"
 started 1 "one runner for all"
 grep '"type":"run"' asked >asked_first
 try 0 "and all of it again" several --again "$tiny" twin.onnx
@@ -76,16 +77,19 @@ ok "$([ $? -eq 1 ]; echo $?)" "the runner is asked for these states only"
 # --- a problem that is not done in time, and a runner that obeys no cancel meanwhile ---
 runs hangs.yaml "[ -e $work/hung ] || { : >$work/hung; exec sleep 600; }"
 : >starts
-try 1 "its second problem holds the runner up" "$BENANZA" bench --db t.db --threads 2 -c hangs.yaml -d lex -b 2 "$tiny"
+try 1 "its second problem holds the runner up" \
+    "$BENANZA" bench --db t.db --threads 2 -c hangs.yaml -d lex -b 2 "$tiny"
 started 2 "it is killed, and one more runner does the rest"
-grep -qE '^benanza: [a-z]+:f32.*: not done within 5.3 s, and not stopped by a cancel; the runner was killed$' err
+killed='not done within 5.3 s, and not stopped by a cancel; the runner was killed'
+grep -qE "^benanza: [a-z]+:f32.*: $killed\$" err
 ok $? "bench says which problem it was, and why"
 says out " 14 measured, 0 unsupported, 1 failed; "
 
 # --- benanza is killed while its runner is stopped ---
 cat >stopped.yaml <<Y
 runners:
-    lex: [sh, -c, "echo \$\$ >$work/runner.pid; exec sh $top/tests/lib/word_runner.sh 'Word 1' 'words 1' 2 '' 'exec sleep 600'"]
+    lex: [sh, -c, "echo \$\$ >$work/runner.pid;
+        exec sh $top/tests/lib/word_runner.sh 'Word 1' 'words 1' 2 '' 'exec sleep 600'"]
 Y
 "$BENANZA" bench -q --db stopped.db -c stopped.yaml -d lex "$tiny" >out 2>err &
 bench=$!

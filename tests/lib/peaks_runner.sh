@@ -2,11 +2,13 @@
 # The runner $1 with its options, but for the device's peaks (copies and squares, reads of a matrix): they are
 # answered at once and high, because measuring them takes longer than a small model.
 tell() {
-    printf '{"type":"result","id":%s,"result":{"problem":"%s","algorithm":{"api":"peaks","name":"peaks:told",' "$1" "$2"
-    printf '"layouts":"","math":"strict","rank":0,"matrix":"no","workspace_bytes":0},"status":"ok","cache":"net",'
-    printf '"launch":"amortized","stats":{"n":10,"discarded":0,"executions":1,"min_ns":100,"q1_ns":100,'
-    printf '"median_ns":100,"q3_ns":100,"mean_ns":100,"stdev_ns":0,"lo_ns":100,"hi_ns":100,"stop":"converged"},'
-    printf '"why":"","measured_at":1700000000,"runner_version":"1"}}\n{"type":"done","id":%s,"status":"ok","why":""}\n' "$1"
+    printf '{"type":"result","id":%s,"result":{"problem":"%s",' "$1" "$2"
+    printf '"algorithm":{"api":"peaks","name":"peaks:told","layouts":"","math":"strict","rank":0,'
+    printf '"matrix":"no","workspace_bytes":0},"status":"ok","cache":"net","launch":"amortized",'
+    printf '"stats":{"n":10,"discarded":0,"executions":1,"min_ns":100,"q1_ns":100,"median_ns":100,'
+    printf '"q3_ns":100,"mean_ns":100,"stdev_ns":0,"lo_ns":100,"hi_ns":100,"stop":"converged"},'
+    printf '"why":"","measured_at":1700000000,"runner_version":"1"}}\n'
+    printf '{"type":"done","id":%s,"status":"ok","why":""}\n' "$1"
 }
 pass() {
     while IFS= read -r line; do
@@ -14,7 +16,8 @@ pass() {
         problem=${rest%%'"'*}
         rest=${line#*'"id":'}
         case $problem in
-        copy:u8,u8:b* | matmul:*:ba1bb1m1n*k4096:ta0tb0 | matmul:*m1024n1024k1024:* | matmul:*m2048n2048k2048:*)
+        copy:u8,u8:b* | matmul:*:ba1bb1m1n*k4096:ta0tb0 | \
+            matmul:*m1024n1024k1024:* | matmul:*m2048n2048k2048:*)
             tell "${rest%%[,\}]*}" "$problem" >&3 ;;
         *) printf '%s\n' "$line" ;;
         esac

@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""Bounds of models in which every layer is measured by the CPU runner, and the device's peaks are told: a quantized
-model, and a Loop of ten rounds, whose cost must be ten times that of its body's layers. Prints TAP.
+"""Bounds of models in which every layer is measured by the CPU runner, and the device's peaks are told: a
+quantized model, and a Loop of ten rounds, whose cost must be ten times that of its body's layers. Prints TAP.
 
     BENANZA=build/benanza tests/ort/measured.py
 """
@@ -35,7 +35,8 @@ def check_quantized(folder):
     running = [layer for layer in quantized.benanza_listing(path)["layers"] if layer["class"] != "free"]
     known = coverage["measured"] + coverage["proxy"] + coverage["unsupported"]
     wrong = [] if known == len(running) and coverage["measured"] else [f"{len(running)} layers run"]
-    return wrong if not wrong and coverage["free"] == coverage["layers"] - len(running) else wrong + [str(coverage)]
+    good = not wrong and coverage["free"] == coverage["layers"] - len(running)
+    return [] if good else wrong + [str(coverage)]
 
 
 def check_loop(folder):
