@@ -72,6 +72,15 @@ libcommands_a_SOURCES = \
 	src/commands/wanted.c src/commands/wanted.h \
 	src/commands/wrap.c
 
+# the layers of many models at once (tests/lib/python_tap.py)
+EXTRA_PROGRAMS += tests/unit/many
+CLEANFILES += tests/unit/many$(EXEEXT) node_cases.*
+tests_unit_many_LDADD = libcommands.a $(below_ui)
+EXTRA_tests_unit_many_DEPENDENCIES = benanza$(EXEEXT)
+$(addprefix tests/,$(addsuffix .log,onnx/onnx_functions onnx/onnx_inference onnx/onnx_nodes \
+	onnx/onnx_symbols onnx/onnx_values ort/ort_contrib ort/ort_ops ort/ort_graphs)): \
+	tests/unit/many$(EXEEXT)
+
 # completion of shells, in the folders in which they look
 bashcompletiondir = $(datadir)/bash-completion/completions
 nodist_bashcompletion_DATA = completion/benanza

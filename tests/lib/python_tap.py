@@ -8,11 +8,13 @@ import pathlib
 import subprocess
 import sys
 import tempfile
+import threading
 import traceback
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ.get("builddir", ROOT / "build"))
 TIME_LIMIT_S = 300
+LONG = bool(os.environ.get("CHECK_LONG"))  # make check-long: ask everything
 os.environ.setdefault("ORT_DISABLE_TELEMETRY", "1")  # no network, nothing in the home directory
 
 
@@ -45,13 +47,57 @@ def program():
 def printed(*arguments, home=None):
     """What benanza prints. Runs with a home directory of its own, because sizes and results are stored there."""
     with tempfile.TemporaryDirectory() as new:
-        kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
-        places = {f"XDG_{kind}_HOME": str(home or new) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
         done = subprocess.run([program(), *map(str, arguments)], capture_output=True, text=True,
-                              timeout=TIME_LIMIT_S, env=kept | places)
-    if done.returncode not in (0, 1):  # 1: the result has gaps
-        raise RuntimeError(f"exit status {done.returncode}: {done.stderr.strip() or 'no error text'}")
-    return done.stdout
+                              timeout=TIME_LIMIT_S, env=environment_at(home or new))
+    return checked(done.stdout, done.returncode, done.stderr)
+
+
+def environment_at(home):
+    kept = {k: v for k, v in os.environ.items() if k not in ("BENANZA_CONFIG", "BENANZA_DB")}
+    return kept | {f"XDG_{kind}_HOME": str(home) for kind in ("CONFIG", "DATA", "STATE", "CACHE")}
+
+
+def checked(text, status, errors):
+    if status not in (0, 1):  # 1: the result has gaps
+        raise RuntimeError(f"exit status {status}: {errors.strip() or 'no error text'}")
+    return text
+
+
+class Many:
+    """Commands without a start of the program for each (tests/unit/many), one process in each thread."""
+
+    local = threading.local()
+
+    def __init__(self):
+        self.home = tempfile.TemporaryDirectory()
+        self.process = subprocess.Popen([BUILD / "tests/unit/many"], text=True, stdin=subprocess.PIPE,
+                                        stdout=subprocess.PIPE, env=environment_at(self.home.name))
+
+    def __del__(self):
+        self.process.communicate()
+
+    @staticmethod
+    @functools.cache
+    def usable():
+        """Not if the program is newer: a test by hand."""
+        many = BUILD / "tests/unit/many"
+        return many.exists() and many.stat().st_mtime >= os.stat(program()).st_mtime
+
+    @classmethod
+    def layers(cls, path):
+        if not hasattr(cls.local, "one"):
+            cls.local.one = cls()
+        return cls.local.one.printed("layers", "--json", path)
+
+    def printed(self, *words):
+        self.process.stdin.write("\t".join(map(str, words)) + "\n")
+        self.process.stdin.flush()
+        lines = []
+        for line in self.process.stdout:
+            if line.startswith("= "):
+                return checked("".join(lines), int(line[2:]), "".join(lines[-2:]))
+            lines.append(line)
+        raise RuntimeError(f"tests/unit/many ended: {self.process.wait()}")
 
 
 def said(*arguments, home=None):
@@ -72,6 +118,9 @@ def dim_options(dims):
 
 
 def layers_of(path, *options):
+    if not options and Many.usable():
+        lines = Many.layers(path).splitlines()
+        return json.loads(next(line for line in reversed(lines) if line.startswith("{")))["layers"]
     return said("layers", "--json", path, *options)["layers"]
 
 

@@ -11,13 +11,16 @@ their reason in onnx_nodes.txt; an entry that is no longer needed fails. Prints 
 """
 
 import collections
+import os
 import pathlib
+import pickle
 import sys
+import tempfile
 import warnings
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-from python_tap import Tap, exceptions, in_threads, outputs_of, program, skip, wanted  # noqa: E402
+from python_tap import BUILD, Tap, exceptions, in_threads, outputs_of, program, skip, wanted  # noqa: E402
 
 SHORT = 64  # elements of a float list that may be a shape's: the scales of a Resize, the borders of a Range
 
@@ -220,11 +223,27 @@ def check(case, path):
     return found
 
 
+def all_cases():
+    """Building them takes seconds, and five tests use them: kept in the build directory."""
+    kept = BUILD / f"node_cases.{onnx.__version__}.{np.__version__}"
+    try:
+        return [Case(*parts) for parts in pickle.loads(kept.read_bytes())]
+    except OSError:
+        cases = list(built_cases()) or list(kept_cases())
+    try:
+        with tempfile.NamedTemporaryFile(dir=BUILD, delete=False) as new:
+            pickle.dump([(c.name, c.model, c.inputs, c.outputs) for c in cases], new)
+        os.replace(new.name, kept)
+    except OSError:
+        pass
+    return cases
+
+
 def node_cases():
     """Node tests selected by the command line; all by default."""
     program()
     warnings.filterwarnings("ignore")
-    return wanted(list(built_cases()) or list(kept_cases()), lambda case: case.name)
+    return wanted(all_cases(), lambda case: case.name)
 
 
 def main():
