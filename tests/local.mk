@@ -134,6 +134,11 @@ tests/faults/wrong_onednn.so: tests/faults/wrong_onednn.c
 	$(AM_V_CC)$(MKDIR_P) tests/faults && \
 	$(CC) $(CPPFLAGS) -Wall -shared -fPIC -o $@ $(srcdir)/tests/faults/wrong_onednn.c -ldl
 
+# outside the suite: what the suite asks in part every day (CHECK_LONG in the test), asked in full
+long_tests = \
+	tests/runner/cudnn_plan.py
+check-long: all
+	$(SHELL) $(srcdir)/tests/lib/check_long.sh '$(srcdir)' '$(MAKE)' $(long_tests)
 # outside the suite: the newest onnx and ONNX Runtime, in a directory of their own
 check-newest: benanza$(EXEEXT)
 	$(SHELL) $(srcdir)/tests/packages/check_newest.sh '$(abs_srcdir)' '$(abs_builddir)'
@@ -141,4 +146,5 @@ check-newest: benanza$(EXEEXT)
 check-elsewhere: all
 	bash $(srcdir)/tests/packages/check_elsewhere.sh '$(abs_builddir)' \
 		$(if $(filter command line,$(origin TESTS)),TESTS='$(TESTS)')
-.PHONY: check-newest check-elsewhere
+CLEANFILES += check-long.when
+.PHONY: check-long check-newest check-elsewhere

@@ -1,0 +1,23 @@
+#!/bin/sh
+# make check-long: the tests that ask less every day ask everything. Prints when that was done last, and leaves
+# "DATE COMMIT N passed, N failed, N skipped" in check-long.when of the build directory.
+#   check_long.sh SOURCE MAKE TESTS...
+source=$1 make=$2
+shift 2
+when=check-long.when
+
+if read -r day commit rest < $when 2>/dev/null; then
+    ago=$((($(date +%s) - $(date -d "$day" +%s)) / 86400))
+    echo "check-long: last run $day ($ago days ago, $commit): $rest"
+else
+    echo "check-long: not run in this build directory before"
+fi
+CHECK_LONG=1 "$make" check TESTS="$*"
+status=$?
+count() { # how many results of a kind
+    cat $(printf '%s\n' "$@" | sed '1d; s/\.[a-z]*$//; s/$/.trs/') 2>/dev/null | grep -cE "^:test-result: *($1)" || :
+}
+commit=$(git -C "$source" describe --always --dirty 2>/dev/null || echo unknown)
+echo "$(date +%F) $commit $(count PASS "$@") passed, $(count 'FAIL|ERROR|XPASS' "$@") failed," \
+    "$(count SKIP "$@") skipped" | tee $when
+exit $status
