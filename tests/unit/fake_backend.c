@@ -40,41 +40,59 @@ static struct cuda_layout parameter_layout(void)
 	};
 }
 
+static struct cuda_layout layout_of(const struct problem *p, enum check_role role, int number)
+{
+	switch (role) {
+	case CHECK_SOURCE: return cuda_operand_layout(p, p->kernel == KERNEL_CONCAT ? 0 : number, number);
+	case CHECK_WEIGHTS: return cuda_operand_layout(p, 1, 0);
+	case CHECK_EPILOGUE: return cuda_epilogue_layout(p, number);
+	default: return parameter_layout();
+	}
+}
+
+#define KEPT (CUDA_SOURCES > PROBLEM_EPILOGUES ? CUDA_SOURCES : PROBLEM_EPILOGUES)
+
+/* Of the problem that compute() computes: they are asked for at every element. */
+static struct {
+	bool known;
+	struct cuda_layout layout;
+} kept[CHECK_VARIANCE + 1][KEPT];
+
+static const struct cuda_layout *layout_kept(const struct problem *p, enum check_role role, int number)
+{
+	assert(number < KEPT);
+	if (!kept[role][number].known) {
+		kept[role][number].layout = layout_of(p, role, number);
+		kept[role][number].known = true;
+	}
+	return &kept[role][number].layout;
+}
+
 static double value_of(void *state, enum check_role role, int number, int64_t index)
 {
 	const struct execution *x = state;
-	const struct problem *p = x->problem;
 	const struct cuda_pointers *at = &x->at;
-	struct cuda_layout l = parameter_layout();
+	const struct cuda_layout *l = layout_kept(x->problem, role, number);
 	const char *base = NULL;
 	switch (role) {
-	case CHECK_SOURCE:
-		l = cuda_operand_layout(p, p->kernel == KERNEL_CONCAT ? 0 : number, number);
-		base = at->source[number];
-		break;
-	case CHECK_WEIGHTS:
-		l = cuda_operand_layout(p, 1, 0);
-		base = at->weights;
-		break;
-	case CHECK_EPILOGUE:
-		l = cuda_epilogue_layout(p, number);
-		base = at->epilogue[number];
-		break;
+	case CHECK_SOURCE: base = at->source[number]; break;
+	case CHECK_WEIGHTS: base = at->weights; break;
+	case CHECK_EPILOGUE: base = at->epilogue[number]; break;
 	case CHECK_SCALE: base = at->scale; break;
 	case CHECK_SHIFT: base = at->shift; break;
 	case CHECK_MEAN: base = at->mean; break;
 	case CHECK_VARIANCE: base = at->variance; break;
 	}
-	if (dtype_bits(l.dtype) == 4) {
+	if (dtype_bits(l->dtype) == 4) {
 		int64_t element = 0;
-		for (int i = l.shape.rank - 1; i >= 0; i--) {
-			element += index % l.shape.dim[i] * l.stride[i];
-			index /= l.shape.dim[i];
+		for (int i = l->shape.rank - 1; i >= 0; i--) {
+			element += index % l->shape.dim[i] * l->stride[i];
+			index /= l->shape.dim[i];
 		}
 		int v = (unsigned char)base[element / 2] >> (element % 2 ? 4 : 0) & 15;
-		return l.dtype == DTYPE_S4 && v > 7 ? v - 16 : v;
+		return l->dtype == DTYPE_S4 && v > 7 ? v - 16 : v;
 	}
-	return fill_decode(base + offset_of(&l, index), l.dtype);
+	return fill_decode(base + offset_of(l, index), l->dtype);
 }
 
 static void place_write(const struct execution *x, int64_t index, double value)
@@ -116,6 +134,7 @@ static void compute(void *arguments)
 	struct cuda_layout l = cuda_operand_layout(p, last, 0);
 	struct check_inputs in = { .value = value_of, .state = x, .epsilon = fake_backend.epsilon };
 	int64_t count = 1;
+	memset(kept, 0, sizeof(kept));
 	for (int i = 0; i < l.shape.rank; i++)
 		count *= l.shape.dim[i];
 	for (int64_t i = 0; i < count; i++) {
