@@ -68,7 +68,8 @@ class Place:
         self.env |= {f"XDG_{kind}_HOME": os.path.join(folder, kind) for kind in ("DATA", "CONFIG", "STATE", "CACHE")}
         with open(self.path("config.yaml"), "w") as f:
             f.write("runners:\n" + "".join(f"  {how}: {command(how)}\n" for how in HOWS))
-            f.write(f"  cuda: {command('escaped')}\n")
+            # not the real runners and agents, which `devices` and `doctor` start each time
+            f.write(f"  cuda: {command('escaped')}\n  cpu: {command('escaped')}\npython: 'false'\n")
 
     def path(self, name):
         return os.path.join(self.folder, name)
