@@ -12,7 +12,7 @@ import sys
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-from python_tap import ROOT, Tap, need  # noqa: E402
+from python_tap import ROOT, Tap, apart, need  # noqa: E402
 
 LARGEST_BYTES = 300_000
 LAYERS = 12 * (4 + 2 * 4) * 768 * 768     # the weights of twelve layers, each used once a token
@@ -75,7 +75,7 @@ def check(common, path):
         lines.append(f"{parameters} parameters, not {published_parameters}")
     dims = common.default_dims(path)
     feeds = {name: list(value.shape) for name, value in common.random_inputs(model, dims).items()}
-    shapes = tensors | feeds | models_ort.runtime_shapes_apart(path, dims)["shapes"]
+    shapes = tensors | feeds | apart(models_ort.runtime_shapes, path, dims)["shapes"]
     billions = sum(multiply_adds(node, shapes) for node in model.graph.node) / 1e9
     if abs(billions / published - 1) > 0.02:
         lines.append(f"{billions:.3f}e9 multiply-adds, not {published:.3f}e9")

@@ -8,7 +8,6 @@ must depend on data: differ between the two runs, or be named below with its rea
     BENANZA=build/benanza tests/figures/real_models.py [NAME...]      REAL_MODELS=all: the large packages too
 """
 
-import json
 import os
 import pathlib
 import subprocess
@@ -18,7 +17,7 @@ import zipfile
 
 sys.dont_write_bytecode = True
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
-from python_tap import BUILD, TIME_LIMIT_S, Tap, need, outputs_of, program, skip, wanted  # noqa: E402
+from python_tap import BUILD, Tap, apart, need, outputs_of, program, skip, wanted  # noqa: E402
 
 HERE = pathlib.Path(__file__).resolve()
 INSTALL_LIMIT_S = 120
@@ -205,15 +204,11 @@ def differences(model, known, runs):
 
 
 def check(model, path):
-    child = subprocess.run([sys.executable, str(HERE), "--run", model.name(), str(path)], capture_output=True,
-                           text=True, timeout=TIME_LIMIT_S)
-    if child.returncode:
-        return [f"ONNX Runtime: {(child.stderr.strip().splitlines() or ['no reason given'])[-1]}"], 0, 0
     try:
+        runs = apart(runtime_shapes, model, path)
         known = known_shapes(model, path)
     except RuntimeError as error:
         return [str(error)], 0, 0
-    runs = json.loads(child.stdout)
     lines, full = differences(model, known, runs)
     return lines, full, len(runs[0])
 
@@ -238,7 +233,4 @@ def main():
 
 
 if __name__ == "__main__":
-    if sys.argv[1:2] == ["--run"]:
-        json.dump(runtime_shapes(next(m for m in MODELS if m.name() == sys.argv[2]), sys.argv[3]), sys.stdout)
-    else:
-        sys.exit(main())
+    sys.exit(main())

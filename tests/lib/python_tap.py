@@ -200,6 +200,22 @@ def in_threads(check, cases):
         yield from zip(cases, pool.map(check, cases, paths))
 
 
+def apart(function, *arguments):
+    """What a function returns in another process, the same for all calls until it dies."""
+    if apart.pool is None:
+        apart.pool = concurrent.futures.ProcessPoolExecutor(1)
+    try:
+        return apart.pool.submit(function, *arguments).result(TIME_LIMIT_S)
+    except concurrent.futures.process.BrokenProcessPool as died:
+        apart.pool = None
+        raise RuntimeError(f"ONNX Runtime: {died}") from None
+    except Exception as error:
+        raise RuntimeError(f"ONNX Runtime: {error}") from None
+
+
+apart.pool = None
+
+
 def exceptions(name, keys=1):
     """Reads a list of exceptions: each line has a key (a tuple if keys > 1) and a reason."""
     listed = {}

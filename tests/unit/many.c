@@ -1,8 +1,8 @@
 /* Runs commands of benanza, each in a fork of this process, which needs no start of the program: for tests in
  * Python that ask for the layers of thousands of small models. Not a test itself.
  *
- * Reads a command a line, its words separated by tabs. Prints what the command prints, errors too, then a line
- * "= STATUS". */
+ * Reads a command a line, its words separated by tabs. Prints what the command prints, errors too, then a
+ * line "= STATUS". */
 #include "config.h"
 
 #include "commands/command.h"
