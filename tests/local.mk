@@ -136,7 +136,9 @@ tests/faults/wrong_onednn.so: tests/faults/wrong_onednn.c
 
 # outside the suite: what the suite asks in part every day (CHECK_LONG in the test), asked in full
 long_tests = \
-	tests/runner/cudnn_plan.py
+	tests/cuda_on_cpu/t_pointwise tests/faults/hostile.py tests/figures/models_ort.py \
+	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/runner/cudnn_plan.py \
+	tests/unit/t_charts tests/unit/t_cudnn_plan
 check-long: all
 	$(SHELL) $(srcdir)/tests/lib/check_long.sh '$(srcdir)' '$(MAKE)' $(long_tests)
 # outside the suite: the newest onnx and ONNX Runtime, in a directory of their own

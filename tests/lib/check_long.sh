@@ -1,6 +1,6 @@
 #!/bin/sh
-# make check-long: the tests that ask less every day ask everything. Prints when that was done last, and leaves
-# "DATE COMMIT N passed, N failed, N skipped" in check-long.when of the build directory.
+# make check-long: the tests that ask less every day ask everything. Prints when that was done last, and
+# leaves "DATE COMMIT N passed, N failed, N skipped" in check-long.when of the build directory.
 #   check_long.sh SOURCE MAKE TESTS...
 source=$1 make=$2
 shift 2
@@ -15,7 +15,8 @@ fi
 CHECK_LONG=1 "$make" check TESTS="$*"
 status=$?
 count() { # how many results of a kind
-    cat $(printf '%s\n' "$@" | sed '1d; s/\.[a-z]*$//; s/$/.trs/') 2>/dev/null | grep -cE "^:test-result: *($1)" || :
+    cat $(printf '%s\n' "$@" | sed '1d; s/\.[a-z]*$//; s/$/.trs/') 2>/dev/null |
+        grep -cE "^:test-result: *($1)" || :
 }
 commit=$(git -C "$source" describe --always --dirty 2>/dev/null || echo unknown)
 echo "$(date +%F) $commit $(count PASS "$@") passed, $(count 'FAIL|ERROR|XPASS' "$@") failed," \
