@@ -140,7 +140,7 @@ long_tests = \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/runner/cudnn_plan.py \
 	tests/unit/t_charts tests/unit/t_cudnn_plan
 check-long: all
-	$(SHELL) $(srcdir)/tests/lib/check_long.sh '$(srcdir)' '$(MAKE)' $(long_tests)
+	+$(SHELL) $(srcdir)/tests/lib/check_long.sh '$(srcdir)' '$(MAKE)' $(long_tests)
 # outside the suite: the newest onnx and ONNX Runtime, in a directory of their own
 check-newest: benanza$(EXEEXT)
 	$(SHELL) $(srcdir)/tests/packages/check_newest.sh '$(abs_srcdir)' '$(abs_builddir)'
