@@ -60,7 +60,10 @@ class Run:
                 os.execvpe(command[0], command, env)
             fcntl.ioctl(self.terminal, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
         else:
-            self.pid = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL).pid
+            # kept: when it is freed, a Popen whose process has ended takes the exit status
+            self.process = subprocess.Popen(command, env=env, stdout=subprocess.DEVNULL,
+                                            stderr=subprocess.DEVNULL)
+            self.pid = self.process.pid
             self.terminal = None
 
     def listen(self, seconds):
