@@ -183,14 +183,45 @@ static bool results_is_whole(const struct result *r)
 	return r->algorithm.name[0] == '\0';
 }
 
-/* True if `newer`, added after `old`, replaces it: it has the same key, or `old` is a failure of the whole
- * problem and `newer` is not. The date decides, because imported rows may be older than those added
- * before. */
-static bool results_replaces(const struct result *newer, const struct result *old)
+static double results_best_ns(const struct result *r)
 {
-	if (newer->measured_at < old->measured_at)
-		return false;
-	return results_key_compare(newer, old) == 0 || (results_is_whole(old) && !results_is_whole(newer));
+	return r->stats.min > 0 ? r->stats.min : r->stats.median;
+}
+
+#define RESULTS_SAMPLES_LEAST 3 /* fewer say little */
+
+/* What a result proves: noisy ones and those of few samples less than others. n is 0 if other programs did not
+ * say how many there were. */
+static int results_evidence(const struct result *r)
+{
+	bool few = r->stats.n > 0 && r->stats.n < RESULTS_SAMPLES_LEAST;
+	return r->stats.stop == STOP_DISTURBED ? 0 : few ? 1 : r->stats.stop == STOP_SHORTLIST ? 2 : 3;
+}
+
+/* True if `later` of the same key, by date, says more about the cost than `earlier`, so that it stands. Other
+ * work only adds time: a noisy result never replaces a better one, and of two noisy ones that which was
+ * disturbed less stands, the one with the lower minimum; it may be a better one of another version of the
+ * runner. A result that is not ok says that the algorithm does not work any more. */
+static bool results_outweighs(const struct result *later, const struct result *earlier)
+{
+	int more = results_evidence(later) - results_evidence(earlier);
+	if (later->status != STATUS_OK || earlier->status != STATUS_OK ||
+		strcmp(later->runner_version, earlier->runner_version) != 0)
+		return true;
+	return more > 0 || (more == 0 && (results_evidence(later) > 1 ||
+			!(results_best_ns(later) > results_best_ns(earlier))));
+}
+
+/* True if `one` makes way for `other`: they have the same key and `other` stands, or `one` is a failure of the
+ * whole problem and `other`, which is not, is not older. The date decides, because imported rows may be older
+ * than those added before; of one date, the one that is added last counts as later. */
+static bool results_yields(const struct result *one, const struct result *other, bool other_added_last)
+{
+	bool later = other->measured_at > one->measured_at ||
+		(other->measured_at == one->measured_at && other_added_last);
+	if (results_key_compare(other, one) == 0)
+		return later ? results_outweighs(other, one) : !results_outweighs(one, other);
+	return later && results_is_whole(one) && !results_is_whole(other);
 }
 
 static bool results_equal(double a, double b)
@@ -218,20 +249,13 @@ static bool results_is_there(const struct results *r, const struct result *one)
 	return false;
 }
 
-/* True if a current result with a later date replaces `one`. */
+/* True if a current result stands and `one`, which is added now, does not. */
 static bool results_is_outdated(const struct results_entry *e, const struct result *one)
 {
 	for (int i = 0; i < e->count; i++)
-		if (e->items[i]->measured_at > one->measured_at &&
-			(results_key_compare(e->items[i], one) == 0 ||
-				(results_is_whole(one) && !results_is_whole(e->items[i]))))
+		if (results_yields(one, e->items[i], false))
 			return true;
 	return false;
-}
-
-static double results_best_ns(const struct result *r)
-{
-	return r->stats.min > 0 ? r->stats.min : r->stats.median;
 }
 
 /* True if two replaced results differ in their times only, for those who read replaced ones. */
@@ -265,7 +289,7 @@ static void results_entry_add(struct results *r, struct results_entry *e, const 
 {
 	int kept = 0, had = e->count;
 	for (int i = 0; i < had; i++)
-		if (!results_replaces(one, e->items[i]))
+		if (!results_yields(e->items[i], one, true))
 			e->items[kept++] = e->items[i];
 		else
 			results_entry_retire(r, e, e->items[i]);

@@ -132,10 +132,10 @@ static void test_memory(void)
 		before = i == 100000 ? results_bytes(r) : before;
 		const struct result *const *all = results_of(r, "p", &count);
 		for (int k = 0; k < count; k++)
-			bad += strcmp(all[k]->problem, "p") != 0 || all[k]->measured_at < 100 + i - 7;
+			bad += strcmp(all[k]->problem, "p") != 0 || all[k]->measured_at < 100 + i - 14;
 	}
 	is_int(results_bytes(r), before, "100,000 more results of known keys take no memory");
-	is_int(bad, 0, "and the current ones are the newest");
+	is_int(bad, 0, "and the current ones are the newest but noisy ones");
 	is_int(count, 7, "of each key");
 	const struct result *const *old = results_replaced(r, "p", &count);
 	is_int(count, 14, "replaced: one of each key and stop");
@@ -143,6 +143,67 @@ static void test_memory(void)
 		bad += old[k]->stats.median != 20;
 	is_int(bad, 0, "the fastest");
 	is_str(results_changed(r, results_version(r) - RESULTS_CHANGES), "p", "the last changes are known");
+	results_free(r);
+}
+
+/* The median of the current result after these of one key were added, in this order and in the opposite one,
+ * which must not matter. */
+static double standing(const struct result *list, int n)
+{
+	double median[2];
+	for (int way = 0; way < 2; way++) {
+		struct results *r = results_new();
+		int count;
+		for (int i = 0; i < n; i++)
+			results_add(r, &list[way ? n - 1 - i : i]);
+		const struct result *const *all = results_of(r, "p", &count);
+		is_int(count, 1, "one is current");
+		median[way] = all[0]->stats.median;
+		results_free(r);
+	}
+	near(median[1], median[0], 0, "in any order");
+	return median[0];
+}
+
+static struct result sampled(double median, double min, int64_t n, enum stop stop, int64_t at)
+{
+	struct result one = make("p", "a", 0, median, at);
+	one.stats.n = n;
+	one.stats.min = min;
+	one.stats.stop = stop;
+	return one;
+}
+
+static void test_evidence(void)
+{
+	struct result list[] = { sampled(20, 19, 30, STOP_CONVERGED, 100),
+		sampled(2000, 1900, 30, STOP_DISTURBED, 200) };
+	near(standing(list, 2), 20, 0, "a noisy result does not replace a better one");
+	list[1] = sampled(2000, 2000, 1, STOP_BUDGET, 200);
+	near(standing(list, 2), 20, 0, "nor does one of a single sample");
+	list[1] = sampled(60, 50, 3, STOP_SHORTLIST, 200);
+	near(standing(list, 2), 20, 0, "nor one of the shortlist");
+	list[1] = sampled(25, 24, 30, STOP_BUDGET, 200);
+	near(standing(list, 2), 25, 0, "one as good does");
+	list[0].stats.stop = STOP_DISTURBED;
+	near(standing(list, 2), 25, 0, "and a better one a noisy one");
+	list[1] = sampled(40, 30, 30, STOP_DISTURBED, 200);
+	near(standing(list, 2), 20, 0, "of two noisy ones that with the lower minimum stands");
+	list[1] = sampled(40, 10, 30, STOP_DISTURBED, 200);
+	near(standing(list, 2), 40, 0, "... also if it is the later one");
+	list[0] = sampled(20, 19, 30, STOP_CONVERGED, 100);
+	list[1].runner_version = "2";
+	near(standing(list, 2), 40, 0, "another version of the runner replaces all results");
+	list[1].runner_version = "1";
+	list[1].status = STATUS_FAILED;
+	near(standing(list, 2), 40, 0, "and so does a failure");
+	list[1].status = STATUS_OK;
+	struct results *r = results_new();
+	int count;
+	results_add(r, &list[0]);
+	results_add(r, &list[1]);
+	ok(results_replaced(r, "p", &count)[0]->stats.median == 40 && count == 1,
+		"the one that does not stand is among the replaced ones");
 	results_free(r);
 }
 
@@ -238,6 +299,7 @@ int main(void)
 	test_newest();
 	test_hold();
 	test_memory();
+	test_evidence();
 	test_same_key();
 	test_whole_failure();
 	test_finished();
