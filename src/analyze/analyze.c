@@ -326,6 +326,7 @@ struct analysis *analysis_make(
 	arena_free(&scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
 	study_apart(st, a, s->fold, out);
+	out->peaks = st->on.peaks;
 	arena_free(&scratch);
 	return out;
 }

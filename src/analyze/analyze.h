@@ -132,6 +132,8 @@ struct layer_cost {
 	bool at_least;              /* the cost of one iteration of a loop whose count is unknown, or of the
 				       cheaper of two branches: print `~`; why has the reason */
 	bool noisy;                 /* the result's measurement was disturbed */
+	bool capped;                /* noisy, too: its own measurement is above one of another state, in which
+				       the algorithm cannot be faster, so that one counts (pick.c) */
 	bool critical;              /* has a cost, and is on the longest path */
 	bool mistrusted;            /* suspect: the cost is below what the measured peaks allow
 				       (roofline_mistrusts), so one of them is wrong. Still part of the
@@ -241,6 +243,7 @@ struct analysis {
 	int apart_count;         /* problems with algorithms in place that it does not use, because a layer
 				    with the problem cannot write over its input */
 	const char **apart;
+	const struct peaks *peaks; /* those of the ground; NULL: unknown */
 };
 
 /* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a

@@ -130,6 +130,7 @@ struct study {
 		bool in_place;  /* an algorithm writes over an input */
 		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
 		const struct result *rough; /* results_rough */
+		const struct peaks *peaks; /* of the device; NULL: unknown */
 		/* each of its layers may write over an input (plan_overwrites), without and with the what-if
 		 * fold */
 		bool overwrites[2];
@@ -206,6 +207,8 @@ struct price {
 	bool unsupported;       /* no price: not supported by the library, or only by algorithms that the
 				   scenario excludes */
 	bool noisy;             /* the result's measurement was disturbed */
+	bool capped;            /* that of another state, in which the algorithm cannot be faster: its own
+				   measurement is impossible; also noisy */
 	bool known;             /* looked up */
 	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */

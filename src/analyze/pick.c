@@ -121,10 +121,14 @@ static bool any_warm(const struct found *f, const struct scenario *s)
 	return false;
 }
 
+static enum cache read_cache(const struct found *f, const struct scenario *s, enum cache c)
+{
+	return c == CACHE_WARM && !any_warm(f, s) ? CACHE_NET : c;
+}
+
 enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct)
 {
-	bool other = st->cache == CACHE_WARM && !any_warm(&st->found[distinct], s);
-	return other ? CACHE_NET : st->cache;
+	return read_cache(&st->found[distinct], s, st->cache);
 }
 
 bool study_allows(const struct study *st, const struct scenario *s, enum cache c, int distinct,
@@ -134,12 +138,67 @@ bool study_allows(const struct study *st, const struct scenario *s, enum cache c
 	return f->finished && may_run(f, r, s, c, !st->device || st->device->has_matrix);
 }
 
-/* The best result, or (best off) the first in the library's order; results are sorted by rank. pairs: only of
+/* --- costs that are impossible beside those of other states of the same algorithm --- */
+
+#define CAP_TOLERANCE 1.1
+
+/* Warm costs at most what net does, and net what cold does; amortized at most what isolated does. */
+static bool costs_at_most(const struct result *r, const struct result *other)
+{
+	static const int order[CACHE_COUNT] = { [CACHE_WARM] = 0, [CACHE_NET] = 1, [CACHE_COLD] = 2 };
+	return order[r->cache] <= order[other->cache] &&
+		(r->launch == other->launch || other->launch == LAUNCH_ISOLATED);
+}
+
+/* The ends of the interval; of one sample, which has none, the sample: other work only adds time. */
+static double low_of(const struct result *r)
+{
+	return r->stats.n != 1 && isfinite(r->stats.lo) ? r->stats.lo : r->stats.median;
+}
+
+static double high_of(const struct result *r)
+{
+	return r->stats.n != 1 && isfinite(r->stats.hi) ? r->stats.hi : r->stats.median;
+}
+
+/* True if the result says how much an algorithm costs at most: it is not noisy, and not below what the peaks
+ * allow. */
+static bool can_cap(const struct found *f, const struct result *r)
+{
+	struct problem p;
+	return usable(r) && r->stats.stop != STOP_DISTURBED &&
+		(!f->peaks || problem_parse(text_of(r->problem), &p, NULL) ||
+			!roofline_mistrusts(&p, f->peaks, r));
+}
+
+/* The result whose cost counts for that of index i: itself, or the cheapest one of a state that cannot cost
+ * less, if its interval ends below (CAP_TOLERANCE: both kinds of samples have errors of their own). Results
+ * of an algorithm are adjacent. O(states). */
+static const struct result *capped(const struct found *f, int i)
+{
+	const struct result *r = f->results[i], *least = r;
+	int first = i, end = i;
+	while (first > 0 && results_same_algorithm(f->results[first - 1], r))
+		first--;
+	while (end < f->count && results_same_algorithm(f->results[end], r))
+		end++;
+	for (int k = first; k < end; k++) {
+		const struct result *other = f->results[k];
+		if (other != r && costs_at_most(r, other) && CAP_TOLERANCE * high_of(other) < low_of(r) &&
+			(least == r || other->stats.median < least->stats.median) && can_cap(f, other))
+			least = other;
+	}
+	return least;
+}
+
+/* The best result, or (best off) the first in the library's order; results are sorted by rank. If its cost is
+ * impossible, the one that counts instead (capped). pairs: only of
  * these layouts, as bits. name: only algorithms of this name; NULL: all. */
 static const struct result *pick_named(const struct found *f, const struct scenario *s, enum cache c,
 	bool best, bool device_has_matrix, uint32_t pairs, const char *name)
 {
-	const struct result *found = NULL;
+	const struct result *found = NULL, *cost = NULL;
+	c = read_cache(f, s, c);
 	if (!f->finished)
 		return NULL;
 	for (int i = 0; i < f->count; i++) {
@@ -148,15 +207,17 @@ static const struct result *pick_named(const struct found *f, const struct scena
 			(name && !algorithm_is_named(name, &r->algorithm)))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
+			cost = is_brief(found) ? capped(f, i) : cost;
 			found = is_brief(found) ? r : found;
 			continue;
 		}
-		if (!found || (best && r->stats.median < found->stats.median))
+		const struct result *own = capped(f, i);
+		if (!found || (best && own->stats.median < cost->stats.median)) {
 			found = r;
+			cost = own;
+		}
 	}
-	if (!found && c == CACHE_WARM && !any_warm(f, s))
-		return pick_named(f, s, CACHE_NET, best, device_has_matrix, pairs, name);
-	return found;
+	return cost;
 }
 
 static const struct result *pick(const struct found *f, const struct scenario *s, enum cache c, bool best,
@@ -170,7 +231,7 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 const struct result *analyze_pick(
 	const struct analysis *a, const struct results *r, const char *problem)
 {
-	struct found f = { .overwrites = { true, true } };
+	struct found f = { .overwrites = { true, true }, .peaks = a->peaks };
 	f.results = results_of(r, problem, &f.count);
 	f.finished = results_is_finished(r, problem);
 	bool *over = &f.overwrites[a->scenario.fold];
@@ -336,7 +397,9 @@ static struct price price_found(
 	}
 	if (price.result) {
 		price.ns = price.result->stats.median;
-		price.noisy = price.result->stats.stop == STOP_DISTURBED;
+		price.capped = !price.rough && (price.result->launch != launch_of(s) ||
+			price.result->cache != read_cache(f, s, st->cache));
+		price.noisy = price.capped || price.result->stats.stop == STOP_DISTURBED;
 		price.enqueue_ns = price.result->enqueue_ns;
 	} else {
 		price.unsupported = price.answered && refused(f, s);
@@ -431,8 +494,10 @@ static void mark_offer(struct marks *m, const struct result *r)
 	m->offers.relaxed = m->offers.relaxed || !is_strict(r);
 }
 
-static void found_read(struct found *f, const struct results *results, const char *text)
+static void found_read(struct found *f, const struct ground *on, const char *text)
 {
+	const struct results *results = on->results;
+	f->peaks = on->peaks;
 	f->results = results_of(results, text, &f->count);
 	f->finished = results_is_finished(results, text);
 	f->rough = results_rough(results, text);
@@ -451,7 +516,7 @@ static void found_read(struct found *f, const struct results *results, const cha
 void study_read(struct study *st, int distinct)
 {
 	struct found *f = &st->found[distinct];
-	found_read(f, st->on.results, study_text(st, distinct));
+	found_read(f, &st->on, study_text(st, distinct));
 	for (int i = 0; i < f->count; i++) {
 		mark(&st->marks, f->results[i]);
 		mark_offer(&st->marks, f->results[i]);
@@ -465,7 +530,7 @@ struct price study_price_of(const struct study *st, const struct scenario *s, co
 	const char **why)
 {
 	struct found f = { .overwrites = { true, true } };
-	found_read(&f, st->on.results, text);
+	found_read(&f, &st->on, text);
 	struct price price = price_found(st, s, &f, s->best, LAYOUT_PAIRS_ALL);
 	price_interval(&price);
 	*why = price.answered && isnan(price.ns) ? found_why(&f, s) : NULL;

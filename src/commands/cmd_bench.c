@@ -212,8 +212,9 @@ static void peaks_count(struct session *s, struct tally *t)
 	arena_free(&a);
 }
 
-/* Queues the suspect results of this run again. Returns the number queued. */
-static int doubts_queue(struct session *s, struct options *o)
+/* Queues again the suspect results of this run, which are counted in *suspect, and the problems of capped
+ * costs (struct layer_cost). Returns the number queued. */
+static int doubts_queue(struct session *s, struct options *o, int *suspect)
 {
 	struct queue *q = session_queue(s);
 	int64_t batches[CONFIG_LIST_MAX];
@@ -226,16 +227,21 @@ static int doubts_queue(struct session *s, struct options *o)
 		session_refresh(s);
 		const struct analysis *a = session_analysis(s);
 		bool matters = a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
-		for (int k = 0; matters && k < a->layer_count; k++) {
+		for (int k = 0; a && k < a->layer_count; k++) {
 			const struct layer_cost *c = &a->layers[k];
-			const char *problem = c->mistrusted && c->result ? c->result->problem : NULL;
-			if (problem && queue_state(q, problem) == JOB_DONE)
-				added += queue_add(q, problem, false, true);
+			bool doubted = c->capped || (matters && c->mistrusted);
+			const char *problem = doubted && c->result ? c->result->problem : NULL;
+			if (!problem || (!c->capped && queue_state(q, problem) != JOB_DONE))
+				continue;
+			*suspect += !c->capped;
+			added += queue_add(q, problem, false, true);
 		}
 		for (int k = 0; a && k < a->beside_count; k++) {
 			const struct beside_cost *b = &a->besides[k];
-			if (b->used && b->mistrusted && queue_state(q, b->text) == JOB_DONE)
-				added += queue_add(q, b->text, false, true);
+			if (!b->used || !b->mistrusted || queue_state(q, b->text) != JOB_DONE)
+				continue;
+			(*suspect)++;
+			added += queue_add(q, b->text, false, true);
 		}
 	}
 	return added;
@@ -291,8 +297,8 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
 	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, which bounds need");
 }
 
-/* Measures all problems and conversions, then suspect ones and the peaks once more: other work on the machine
- * can distort both. */
+/* Measures all problems and conversions, then doubtful ones once more, and the peaks if these make results
+ * suspect: other work on the machine can distort both. */
 static int bench_problems(
 	struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
 {
@@ -328,9 +334,11 @@ static int bench_problems(
 		status = bench_drain(s, o, w, NULL, err);
 	if (status == EXIT_DONE && !interrupted && later_queue(s, o, w, session_besides))
 		status = bench_drain(s, o, w, NULL, err);
-	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o))
+	int suspect = 0;
+	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o, &suspect))
 		return status;
-	peaks_queue(s, true, true);
+	if (suspect)
+		peaks_queue(s, true, true);
 	status = bench_drain(s, o, w, NULL, err);
 	peaks_count(s, t);
 	return status;

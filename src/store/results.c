@@ -190,8 +190,8 @@ static double results_best_ns(const struct result *r)
 
 #define RESULTS_SAMPLES_LEAST 3 /* fewer say little */
 
-/* What a result proves: noisy ones and those of few samples less than others. n is 0 if other programs did not
- * say how many there were. */
+/* What a result proves: noisy ones and those of few samples less than others. n is 0 if other programs did
+ * not say how many there were. */
 static int results_evidence(const struct result *r)
 {
 	bool few = r->stats.n > 0 && r->stats.n < RESULTS_SAMPLES_LEAST;
@@ -212,9 +212,9 @@ static bool results_outweighs(const struct result *later, const struct result *e
 			!(results_best_ns(later) > results_best_ns(earlier))));
 }
 
-/* True if `one` makes way for `other`: they have the same key and `other` stands, or `one` is a failure of the
- * whole problem and `other`, which is not, is not older. The date decides, because imported rows may be older
- * than those added before; of one date, the one that is added last counts as later. */
+/* True if `one` makes way for `other`: they have the same key and `other` stands, or `one` is a failure of
+ * the whole problem and `other`, which is not, is not older. The date decides, because imported rows may be
+ * older than those added before; of one date, the one that is added last counts as later. */
 static bool results_yields(const struct result *one, const struct result *other, bool other_added_last)
 {
 	bool later = other->measured_at > one->measured_at ||

@@ -1,9 +1,10 @@
 /* The results of one device identity (model and stack) in memory, for the analysis. Grows as results arrive.
  *
  * Results have the same key if they are of the same problem, algorithm (API, name, layouts, math), cache
- * state and launch mode. The current result of a key is the newest one, but no noisy one (stop disturbed), one of
- * less than three samples or one of the shortlist if there is a better one of the same version of the runner; of
- * several noisy ones that with the lowest minimum, because other work only adds time. The others are replaced. */
+ * state and launch mode. The current result of a key is the newest one; but if there is a better one of the
+ * same version of the runner, not one that is noisy (stop disturbed), has less than three samples or is of
+ * the shortlist, and of several noisy ones that with the lowest minimum, because other work only adds time.
+ * The others are replaced. */
 #ifndef STORE_RESULTS_H
 #define STORE_RESULTS_H
 

@@ -293,6 +293,69 @@ static void properties(void)
 		lowered);
 }
 
+/* A result of the algorithm sure:1 of RELU, which the model has twice; the other layers cost 7 and 10. */
+static void put_state(struct world *w, enum cache cache, enum launch launch, double ns, int n, enum stop stop)
+{
+	struct result one = make_result(RELU, ns);
+	one.algorithm.name = "sure:1";
+	one.cache = cache;
+	one.launch = launch;
+	one.stats.n = n;
+	one.stats.stop = stop;
+	results_put(w->results, &one);
+}
+
+static void impossible_costs(void)
+{
+	static const struct kind only = { "oneDNN", "sure:1", 0, "", CACHE_NET };
+	struct world w;
+	world_open(&w);
+	put(&w, TANH, only, 7);
+	put(&w, EXP, only, 10);
+	put_state(&w, CACHE_NET, LAUNCH_AMORTIZED, 1000, 1, STOP_BUDGET);
+	struct analysis *a = look(&w, "");
+	ok(a->bound_ns == 2017 && !a->layers[0].capped, "without another state it counts");
+	put_state(&w, CACHE_NET, LAUNCH_ISOLATED, 20, 30, STOP_DISTURBED);
+	ok(look(&w, "")->bound_ns == 2017, "a noisy result of another state proves nothing");
+	put_state(&w, CACHE_WARM, LAUNCH_ISOLATED, 15, 30, STOP_CONVERGED);
+	ok(look(&w, "")->bound_ns == 2017, "nor does one of a state that may be faster");
+	put_state(&w, CACHE_COLD, LAUNCH_AMORTIZED, 25, 30, STOP_CONVERGED);
+	a = look(&w, "");
+	ok(a->bound_ns == 2 * 25 + 17 && a->layers[0].capped && a->layers[0].noisy,
+		"a state that cannot be faster: its cost counts, and is doubted");
+	near(a->layers[0].hi, 25 * 1.01, 1e-12, "with its interval");
+	put_state(&w, CACHE_NET, LAUNCH_ISOLATED, 22, 30, STOP_CONVERGED);
+	ok(look(&w, "")->bound_ns == 2 * 22 + 17, "the cheapest of several");
+	put_state(&w, CACHE_NET, LAUNCH_AMORTIZED, 23, 30, STOP_CONVERGED);
+	a = look(&w, "");
+	ok(a->bound_ns == 2 * 23 + 17 && !a->layers[0].capped, "a difference of a few percent is possible");
+	world_close(&w);
+}
+
+/* 100 times too fast: below what the peaks allow. */
+static void impossible_cap(void)
+{
+	static const struct kind only = { "oneDNN", "sure:1", 0, "", CACHE_NET };
+	struct peaks k = peaks_unknown();
+	struct world w;
+	world_open(&w);
+	k.bandwidth_bytes_s = 1e9; /* 1.6 MB: 1.6 ms */
+	k.level_count = 1;
+	k.level[0] = (struct peak_level){ 1, 65536, 1e12, false };
+	put(&w, TANH, only, 2e6);
+	put(&w, EXP, only, 2e6);
+	put_state(&w, CACHE_NET, LAUNCH_AMORTIZED, 2e6, 30, STOP_CONVERGED);
+	put_state(&w, CACHE_NET, LAUNCH_ISOLATED, 2e4, 30, STOP_CONVERGED);
+	struct ground on = { .plan = w.plan, .results = w.results, .peaks = &k };
+	struct scenario s = scenario_default();
+	struct analysis *a = analyze(&w.arena, &on, &s);
+	near(a->bound_ns, 8e6, 1e-12, "a result below its roofline caps nothing");
+	k.bandwidth_bytes_s = 1e12;
+	a = analyze(&w.arena, &on, &s);
+	near(a->bound_ns, 4e6 + 4e4, 1e-12, "one that the peaks allow does");
+	world_close(&w);
+}
+
 int main(void)
 {
 	random_state = 5;
@@ -300,6 +363,8 @@ int main(void)
 	others();
 	caches();
 	pad();
+	impossible_costs();
+	impossible_cap();
 	properties();
 	return done_testing();
 }
