@@ -156,6 +156,11 @@ static void add_cost(struct app *app, struct detail *d)
 			"suspect: faster than the roofline, and caching does not explain it. The measurement "
 			"or a measured peak is wrong. %s measures the layer again; `benanza bench --again "
 			"all` measures everything again, peaks included", key_named("measure-layer")));
+	if (c->capped)
+		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
+			"noisy: its measurement is above this one, of a state of the caches or a launch in "
+			"which the algorithm cannot be faster. %s measures the layer again",
+			key_named("measure-layer")));
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
 			session_analysis(app->session)->estimated ? "~" : "",
