@@ -211,11 +211,11 @@ def end_all():
 
 
 def limits(gigabytes):
-    """What a test may use: no core files, no file beyond 4 GiB, so much memory."""
-    resource.setrlimit(resource.RLIMIT_CORE, (0, 0))
-    resource.setrlimit(resource.RLIMIT_FSIZE, (4 << 30, 4 << 30))
-    if gigabytes:
-        resource.setrlimit(resource.RLIMIT_DATA, (int(gigabytes * (1 << 30)),) * 2)
+    """What a test may use: no core files, no file beyond 4 GiB, so much memory. Tests may change it again."""
+    for what, most in ((resource.RLIMIT_CORE, 0), (resource.RLIMIT_FSIZE, 4 << 30),
+                       (resource.RLIMIT_DATA, int(gigabytes * (1 << 30)))):
+        if most or what == resource.RLIMIT_CORE:
+            resource.setrlimit(what, (most, resource.getrlimit(what)[1]))
 
 
 def run(command, seconds, prepare=None, environment=None):
