@@ -19,14 +19,17 @@ processes behind: all that a test has started ends with it, after --timeout at t
 Exit status: 0, or 1 if a change was unnoticed, or 2 if the tests fail without a change."""
 
 import argparse
+import contextlib
 import ctypes
 import functools
+import itertools
 import os
 import pathlib
 import random
 import re
 import resource
 import shlex
+import shutil
 import signal
 import subprocess
 import sys
@@ -245,6 +248,23 @@ def run(command, seconds, prepare=None, environment=None):
             end_all()
 
 
+@contextlib.contextmanager
+def scratch():
+    """A folder for temporary files, gone afterwards. Its name is short, because tests see paths on narrow
+    screens, and others may enter, because some tests become another user."""
+    for number in itertools.count():
+        place = os.path.join(tempfile.gettempdir(), f"m{number}")
+        try:
+            os.mkdir(place, 0o755)
+            break
+        except FileExistsError:
+            pass
+    try:
+        yield place
+    finally:
+        shutil.rmtree(place, ignore_errors=True)
+
+
 def run_test(test, seconds, options):
     """(exit status, output) of a test, as `make check` runs it. Temporary files are removed."""
     if test.endswith((".sh", ".py")):
@@ -253,8 +273,7 @@ def run_test(test, seconds, options):
     else:
         command = "./" + test
     sanitized = "-fsanitize" in expanded("$(BENANZA_LDFLAGS) $(CFLAGS)")  # which reserves terabytes
-    with tempfile.TemporaryDirectory(prefix="mutate.", ignore_cleanup_errors=True) as place:
-        os.chmod(place, 0o755)  # some tests become another user
+    with scratch() as place:
         return run(["sh", "-c", f"{expanded('$(AM_TESTS_ENVIRONMENT)')} exec {command}"], seconds,
                    lambda: limits(0 if sanitized else options.memory), dict(os.environ, TMPDIR=place))
 
