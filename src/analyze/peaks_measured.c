@@ -11,11 +11,12 @@
 #define SET_LEAST 8192.0
 #define SET_MOST 2147483648.0
 #define READ_LEAST 1048576.0     /* smaller ones measure only the call overhead */
-/* The working set in memory of a CPU: FAR_CACHES times the caches, but at most FAR_MOST if that is larger
- * than they are. A virtual machine names the cache of the whole processor, and the set-up of 2 GiB takes
- * longer than a problem may (problem_limit_ms). */
+/* The working set in memory of a CPU: FAR_CACHES times the caches, but at most FAR_MOST unless that is less
+ * than FAR_LEAST_CACHES of them. A virtual machine names the cache of the whole processor, and on a busy
+ * machine the set-up of 2 GiB takes longer than a problem may (problem_limit_ms). */
 #define FAR_LEAST 134217728.0
 #define FAR_CACHES 4
+#define FAR_LEAST_CACHES 1.5
 #define FAR_MOST 536870912.0
 #define READ_ROW 4096            /* elements of a row of the read's matrix */
 
@@ -154,7 +155,7 @@ static double far_set(const struct device *d, const struct caches *c)
 	if (d->threads == 0) /* a GPU */
 		return SET_MOST;
 	double wanted = fmin(exp2(ceil(log2(fmax(FAR_CACHES * held, FAR_LEAST)))), FAR_MOST);
-	return fmin(fmax(wanted, exp2(floor(log2(fmax(held, 1))) + 1)), SET_MOST);
+	return fmin(fmax(wanted, exp2(ceil(log2(fmax(FAR_LEAST_CACHES * held, 1))))), SET_MOST);
 }
 
 const char **peaks_problems(struct arena *a, const struct device *d,
