@@ -50,9 +50,10 @@ KERNEL_WORDS = re.compile(r"PROBLEM_KERNEL_H|KERNEL_(?:COUNT|LIST|ENUM|NAME|ROW|
                           r"LAYOUT_[A-Z]*)")
 FILE_LINES, FUNCTION_LINES = 700, 100
 
-SOURCES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8")
+# but what protoc-c makes, in a build in the source directory
+SOURCES = {path.relative_to(ROOT).as_posix(): path.read_text(encoding="utf-8", errors="replace")
            for top in ("src", "ui") for path in sorted((ROOT / top).rglob("*"))
-           if path.suffix in (".c", ".h", ".cu", ".cuh")}
+           if path.suffix in (".c", ".h", ".cu", ".cuh") and path.is_file() and ".pb-c." not in path.name}
 INCLUDES = {name: re.findall(r'^#include "([^"]+)"', text, re.M) for name, text in SOURCES.items()}
 
 

@@ -28,6 +28,14 @@ ok $? "a failed check counts once, though the program exits with 1"
 status=3 program ended "ok 1 - one" "# the cause" "Bail out! no disk" >out 2>err
 program few "1..3" "ok 1 - one" >out 2>err
 program away "1..0 # SKIP no GPU" >out 2>err
+program half "1..2" "ok 1 - one" >out 2>err
+printf '#!/bin/sh\nprintf "1..1\\nok 1 - x"\n' >half
+AM_TAP_AWK=${AWK:-awk} sh "$lib/driver.sh" --test-name half --log-file half.log --trs-file half.trs \
+    --color-tests no --enable-hard-errors yes --expect-failure no -- ./half >out 2>err
+ok $? "a program that ends in the middle of a line does not end the suite"
+grep -q '^FAIL half: 0 passed, 1 failed, ' out && grep -q '^ERROR: half' half.log
+ok $? "it is an error"
+echo "x" >tests/seconds.txt # damaged
 summary() { try "$1" "$2" python3 "$lib/summary.py" ${3:+"$3"} $4; }
 summary 0 "what passes" "" "good.log away.log"
 [ "$(tail -n 1 out)" = "1 passed, 0 failed, 2 skipped" ]
@@ -47,4 +55,14 @@ says out "  it did not run"
 ok $? "without the checks that passed"
 grep -q '^bad [0-9.]*$' tests/seconds.txt && grep -q '^away ' tests/seconds.txt
 ok $? "the seconds of earlier programs stay"
+
+# a release, or a copy of the tree, has no git
+if git -C "$lib" rev-parse >/dev/null 2>&1; then
+    mkdir tree
+    (cd "$lib/../.." && git ls-files -z -co --exclude-standard | xargs -0 ls -d 2>/dev/null |
+        tar cf - --exclude=data/models --exclude=data/tour -T -) | tar xf - -C tree
+    for lint in tree/tests/lint/*.py; do
+        try 0 "${lint##*/} without git" python3 -B "$lint"
+    done
+fi
 done_testing
