@@ -103,18 +103,23 @@ tests/lint/operators_page.log tests/lint/readme.log: benanza$(EXEEXT)
 lint_logs = $(filter tests/lint/%, $(TEST_LOGS))
 summary = python3 $(srcdir)/tests/lib/summary.py
 keeps_going = $(findstring k,$(firstword -$(MAKEFLAGS)))
-run_tests = rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs); test -n '$(strip $(TEST_LOGS))' || exit 0; \
-	$(if $(lint_logs), $(MAKE) $(AM_MAKEFLAGS) $(lint_logs); \
+only_prints = $(findstring n,$(firstword -$(MAKEFLAGS)))
+run_tests = test -n '$(strip $(if $(only_prints),,$(TEST_LOGS)))' || exit 0; \
+	rm -f $(TEST_LOGS) $(TEST_LOGS:.log=.trs); \
+	$(if $(lint_logs), $(MAKE) -s $(AM_MAKEFLAGS) $(lint_logs); \
 		$(summary) --failures $(lint_logs) || test -n '$(keeps_going)' || exit 1;) \
-	$(MAKE) $(AM_MAKEFLAGS) $(TEST_LOGS); $(summary) $(TEST_LOGS)
+	$(MAKE) -s $(AM_MAKEFLAGS) $(TEST_LOGS); $(summary) $(TEST_LOGS)
 check-TESTS: $(check_PROGRAMS) $(check_DATA)
 	+@$(run_tests)
 
 # Under a minute: the lints, and the unit tests of what differs from the main branch.
 check-quick: $(BUILT_SOURCES)
 	@tests=`python3 $(srcdir)/tests/lib/quick.py $(TESTS)` && \
-	$(MAKE) $(AM_MAKEFLAGS) check-these TESTS="$$tests"
-check-these:
+	$(MAKE) $(AM_MAKEFLAGS) $(if $(findstring jobserver,$(MAKEFLAGS)),,-j`nproc`) \
+		check-these TESTS="$$tests"
+# scripts run the programs
+check-these: $(if $(filter-out tests/lint/%,$(filter %.sh %.py,$(TESTS))), \
+	$(bin_PROGRAMS) $(check_DATA) tests/unit/fake_runner$(EXEEXT))
 	+@$(run_tests)
 .PHONY: check-quick check-these
 
@@ -148,5 +153,6 @@ check-newest: benanza$(EXEEXT)
 check-elsewhere: all
 	bash $(srcdir)/tests/packages/check_elsewhere.sh '$(abs_builddir)' \
 		$(if $(filter command line,$(origin TESTS)),TESTS='$(TESTS)')
-CLEANFILES += check-long.when
+CLEANFILES += tests/seconds.txt tests/totals.txt
+DISTCLEANFILES += check-long.when
 .PHONY: check-long check-newest check-elsewhere

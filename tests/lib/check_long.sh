@@ -6,7 +6,7 @@ source=$1 make=$2
 shift 2
 when=check-long.when
 
-if read -r day commit rest < $when 2>/dev/null; then
+if [ -r $when ] && read -r day commit rest <$when; then
     ago=$((($(date +%s) - $(date -d "$day" +%s)) / 86400))
     echo "check-long: last run $day ($ago days ago, $commit): $rest"
 else

@@ -12,12 +12,18 @@ for word; do
     before=$word
 done
 start=$(now)
-sh "${0%/*}/../../build-aux/tap-driver.sh" "$@" >/dev/null || exit
+# it fails if the program ends in the middle of a line
+sh "${0%/*}/../../build-aux/tap-driver.sh" "$@" >/dev/null 2>"$trs.errors" || {
+    sed 's/^/# /' "$trs.errors" >>"${trs%.trs}.log"
+    echo "ERROR: $name - its output is not TAP" >>"${trs%.trs}.log"
+    echo ":test-result: ERROR its output is not TAP" >"$trs"
+}
+rm -f "$trs.errors"
 awk -v start="$start" -v end="$(now)" -v name="$name" '
     /^:test-result:/ { sub(/[: ].*/, "", $2); count[$2]++ }
     END {
         failed = count["FAIL"] + count["XPASS"]
-        if (!failed) failed = count["ERROR"] + 0
+        if (!failed) failed = count["ERROR"] > 0
         printf "%s %s: %d passed, %d failed, %.1f s\n", failed ? "FAIL" : "ok  ", name,
             count["PASS"] + count["XFAIL"], failed, end - start
         printf ":seconds: %.2f\n", end - start >>FILENAME

@@ -3,9 +3,9 @@
 
 Lints always. Of the files that differ from the main branch (BASE=COMMIT: from that commit): unit tests of
 their rooms; of the rooms and unit tests that include a changed header, through other headers too; changed
-tests themselves; unit tests that name the folder of changed data (tests/screens, tests/ops). The quickest
-ones come first, by their last run (summary.py); those beyond the minute are left out, which standard error
-says."""
+tests themselves; unit tests that name the folder of changed data (tests/screens, tests/ops). Tests of the
+changed files themselves come first, then the quickest by their last run (summary.py); those beyond the
+minute are left out, which standard error says."""
 
 import os
 import pathlib
@@ -13,11 +13,13 @@ import re
 import subprocess
 import sys
 
+import summary
+
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUDGET_S = 30  # of each core, for tests and their links; as much is left for what make compiles
 UNKNOWN_S = 2.0  # of a program that has not run yet
 LINK_S = 0.5
-BRANCHES = ("origin/main", "main", "origin/HEAD")
+BRANCHES = ("origin/main", "origin/HEAD", "main", "@{upstream}")
 
 
 def git(*words):
@@ -27,7 +29,7 @@ def git(*words):
 
 def changed():
     """Paths that differ from where the main branch was left, and new ones; with the name of that commit."""
-    for name in filter(None, [os.environ.get("BASE"), "@{upstream}", *BRANCHES]):
+    for name in filter(None, [os.environ.get("BASE"), *BRANCHES]):
         base = git("merge-base", name, "HEAD")
         if base:
             files = git("diff", "--name-only", base[0]) + git("ls-files", "-o", "--exclude-standard")
@@ -39,14 +41,15 @@ def changed():
 
 def sources():
     return [path for top in ("src", "ui", "tests") for path in (ROOT / top).rglob("*")
-            if path.suffix in (".c", ".h", ".cu", ".cuh", ".cpp")]
+            if path.suffix in (".c", ".h", ".cu", ".cuh", ".cpp") and path.is_file()]
 
 
 def including(names):
     """These files and those that include them, directly or not, as paths from the top."""
     readers = {}
     for path in sources():
-        for name in re.findall(r'^#include "([^"]+)"', path.read_text(encoding="utf-8"), re.M):
+        text = path.read_text(encoding="utf-8", errors="replace")
+        for name in re.findall(r'^#include "([^"]+)"', text, re.M):
             for place in (ROOT / "src" / name, ROOT / name, path.parent / name):
                 if place.exists():
                     readers.setdefault(place.resolve(), set()).add(path)
@@ -77,15 +80,15 @@ def tests_of(folder, texts):
 
 
 def wanted(files):
-    """Names of the tests that these files call for."""
+    """Names of the tests that these files call for, without those that only include one of them."""
     texts, found = rules(), set()
-    for name in including(files):
+    for name in files:
         folder, _, last = name.rpartition("/")
         stem = name.rpartition(".")[0]
         if name.startswith(("src/", "ui/")):
             found |= tests_of(folder, texts)
         else:
-            found |= {name, stem}  # a script, a unit test
+            found |= {name, stem}
         if folder.startswith("tests/") and last.endswith((".c", ".cpp")):  # shared by unit tests
             users = re.compile(rf"^tests_unit_(t_\w+)_SOURCES = .*{re.escape(last)}", re.M)
             found |= {f"tests/unit/{test}" for text in texts.values() for test in users.findall(text)}
@@ -98,16 +101,16 @@ def wanted(files):
 def main():
     every = sys.argv[1:]
     files, base = changed()
-    names = wanted(files)
-    lines = pathlib.Path("tests/seconds.txt")
-    seconds = dict(line.rsplit(" ", 1) for line in lines.read_text().splitlines()) if lines.exists() else {}
+    own, names = wanted(files), wanted(including(files))
+    seconds = summary.read_seconds()
 
     def cost(test):
-        return float(seconds.get(re.sub(r"\.(py|sh)$", "", test), UNKNOWN_S)) + LINK_S
+        return seconds.get(re.sub(r"\.(py|sh)$", "", test), UNKNOWN_S) + LINK_S
 
     lints = [test for test in every if test.startswith("tests/lint/")]
-    chosen, left, room_s = [], [], BUDGET_S * (os.cpu_count() or 1) - sum(map(cost, lints))
-    for test in sorted(names.intersection(every).difference(lints), key=lambda t: (cost(t), t)):
+    chosen, left, room_s = [], [], BUDGET_S * len(os.sched_getaffinity(0)) - sum(map(cost, lints))
+    for test in sorted((own | names).intersection(every).difference(lints),
+                       key=lambda t: (t not in own, cost(t), t)):
         room_s -= cost(test)
         (chosen if room_s >= 0 else left).append(test)
     print(f"check-quick: {len(files)} files differ from {base}: {len(lints)} lints, {len(chosen)} tests"

@@ -7,6 +7,7 @@ the totals. Exit status 1 if a check failed or a program did not run.
 The seconds of each program are kept in tests/seconds.txt, for check-quick (quick.py)."""
 
 import argparse
+import os
 import pathlib
 import re
 import sys
@@ -52,7 +53,8 @@ class Program:
                         break
                     notes.append(note)
                 shown.append([line, *notes])
-            elif line.startswith("Bail out!") or (line.startswith("ERROR:") and not shown):
+            elif line.startswith("Bail out!") or (
+                    line.startswith("ERROR:") and not (shown and line.endswith("exited with status 1"))):
                 shown.append([*lines[max(0, at - SHOWN_LINES):at], line])
         return shown or [lines[-SHOWN_LINES:] or ["it did not run"]]
 
@@ -66,12 +68,18 @@ def show(program):
         print(f"  and {len(failures) - SHOWN_CHECKS} more: {program.log}")
 
 
+def read_seconds():
+    """The seconds of each program in its last run, by its name without .sh and .py."""
+    return {name: float(s) for name, s in re.findall(r"^(\S+) (\d+\.\d+)$", read(SECONDS), re.M)}
+
+
 def keep_seconds(programs):
     """Replaces the seconds of these programs in the file, and keeps those of others."""
-    known = dict(line.rsplit(" ", 1) for line in read(SECONDS).splitlines())
-    known |= {p.name: f"{p.seconds:.2f}" for p in programs if p.seconds is not None}
+    known = read_seconds() | {p.name: p.seconds for p in programs if p.seconds is not None}
     SECONDS.parent.mkdir(exist_ok=True)
-    SECONDS.write_text("".join(f"{name} {seconds}\n" for name, seconds in sorted(known.items())))
+    new = SECONDS.with_suffix(".new")
+    new.write_text("".join(f"{name} {seconds:.2f}\n" for name, seconds in sorted(known.items())))
+    os.replace(new, SECONDS)
 
 
 def main():
@@ -80,6 +88,7 @@ def main():
     parser.add_argument("--failures", action="store_true")
     parser.add_argument("logs", nargs="*")
     options = parser.parse_args()
+    sys.stdout.reconfigure(errors="backslashreplace")
     programs = [Program(log) for log in options.logs]
     failed = [p for p in programs if p.failed]
     if options.failures and not failed:
