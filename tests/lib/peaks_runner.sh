@@ -1,13 +1,14 @@
 #!/bin/sh
 # The runner $1 with its options, but for the device's peaks (copies and squares, reads of a matrix): they are
 # answered at once and high, because measuring them takes longer than a small model.
+algorithm='"algorithm":{"api":"peaks","name":"peaks:told","layouts":"","math":"strict","rank":0,"matrix":"no",
+"workspace_bytes":0},"status":"ok","cache":"net","launch":"amortized","why":"","measured_at":1700000000,'
+stats='"stats":{"n":10,"discarded":0,"executions":1,"min_ns":100,"q1_ns":100,"median_ns":100,"q3_ns":100,
+"mean_ns":100,"stdev_ns":0,"lo_ns":100,"hi_ns":100,"stop":"converged"},"runner_version":"1"'
+told=$(printf '%s' "$algorithm$stats" | tr -d '\n')
+# One write a line: the runner writes to the same pipe.
 tell() {
-    printf '{"type":"result","id":%s,"result":{"problem":"%s",' "$1" "$2"
-    printf '"algorithm":{"api":"peaks","name":"peaks:told","layouts":"","math":"strict","rank":0,'
-    printf '"matrix":"no","workspace_bytes":0},"status":"ok","cache":"net","launch":"amortized",'
-    printf '"stats":{"n":10,"discarded":0,"executions":1,"min_ns":100,"q1_ns":100,"median_ns":100,'
-    printf '"q3_ns":100,"mean_ns":100,"stdev_ns":0,"lo_ns":100,"hi_ns":100,"stop":"converged"},'
-    printf '"why":"","measured_at":1700000000,"runner_version":"1"}}\n'
+    printf '{"type":"result","id":%s,"result":{"problem":"%s",%s}}\n' "$1" "$2" "$told"
     printf '{"type":"done","id":%s,"status":"ok","why":""}\n' "$1"
 }
 pass() {

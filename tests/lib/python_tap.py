@@ -3,6 +3,7 @@
 import concurrent.futures
 import functools
 import json
+import multiprocessing
 import os
 import pathlib
 import subprocess
@@ -79,9 +80,10 @@ class Many:
     @staticmethod
     @functools.cache
     def usable():
-        """Not if the program is newer: a test by hand."""
-        many = BUILD / "tests/unit/many"
-        return many.exists() and many.stat().st_mtime >= os.stat(program()).st_mtime
+        """Only for the program of this build directory, and not if that is newer."""
+        many, own = BUILD / "tests/unit/many", BUILD / "benanza"
+        return (many.exists() and own.exists() and os.path.samefile(program(), own)
+                and many.stat().st_mtime >= own.stat().st_mtime)
 
     @classmethod
     def layers(cls, path):
@@ -92,11 +94,16 @@ class Many:
     def printed(self, *words):
         self.process.stdin.write("\t".join(map(str, words)) + "\n")
         self.process.stdin.flush()
-        lines = []
-        for line in self.process.stdout:
-            if line.startswith("= "):
-                return checked("".join(lines), int(line[2:]), "".join(lines[-2:]))
-            lines.append(line)
+        lines, limit = [], threading.Timer(TIME_LIMIT_S, self.process.kill)
+        limit.start()
+        try:
+            for line in self.process.stdout:
+                if line.startswith("= "):
+                    return checked("".join(lines), int(line[2:]), "".join(lines[-2:]))
+                lines.append(line)
+        finally:
+            limit.cancel()
+        del self.local.one
         raise RuntimeError(f"tests/unit/many ended: {self.process.wait()}")
 
 
@@ -206,6 +213,11 @@ def apart(function, *arguments):
         apart.pool = concurrent.futures.ProcessPoolExecutor(1)
     try:
         return apart.pool.submit(function, *arguments).result(TIME_LIMIT_S)
+    except concurrent.futures.TimeoutError:
+        for process in multiprocessing.active_children():
+            process.kill()
+        apart.pool = None
+        raise RuntimeError(f"ONNX Runtime: no answer within {TIME_LIMIT_S} s") from None
     except concurrent.futures.process.BrokenProcessPool as died:
         apart.pool = None
         raise RuntimeError(f"ONNX Runtime: {died}") from None

@@ -57,6 +57,8 @@ try 0 "the bound of two" "$BENANZA" bound --json --db "$db" --threads 2 "$rows"
 json "d['complete'] and '2 threads ' in d['device']['stack']"
 try 1 "nothing of that is known of one" "$BENANZA" bound --json --db "$db" --threads 1 "$rows"
 json "d['coverage']['measured'] == 0 and not d['complete']"
+try 0 "bench with two of the model that one has measured" told --threads 2 "$tiny"
+json "d['measured'] > 0 and d['already'] == 0"
 try 0 "the bound of one" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
 [ "$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")" = "$one" ]
 ok $? "is what it was"
