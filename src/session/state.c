@@ -132,7 +132,7 @@ enum state session_layer_state(const struct session *s, const struct plan_layer 
 		return STATE_PART;
 	if (c->mistrusted)
 		return STATE_SUSPECT;
-	if (c->noisy)
+	if (c->result && c->noisy)
 		return STATE_NOISY;
 	if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
 		return states[c->origin];
