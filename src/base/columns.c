@@ -129,8 +129,9 @@ const char *text_cut_path(struct arena *a, const char *clean, int width, const c
 		tail_of(clean, tail));
 }
 
-/* Sets p to the first word with a slash and returns its bytes; if it begins like a whole path, those up to
- * the last one in the same part of the sentence: there may be blanks in it. 0: there is none. */
+/* Sets *p to the first path of the sentence and returns its bytes; 0: no path. A path is a word with a slash.
+ * One that begins with / or ~ may contain blanks: it ends with the last word with a slash before a colon,
+ * semicolon or comma. */
 static size_t path_in(const char **p)
 {
 	const char *begin = NULL, *end = NULL, *word = *p;
