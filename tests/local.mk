@@ -1,5 +1,6 @@
 # Tests of the whole program, by folder. A unit test stands in its room's local.mk.
-check_DATA =
+# programs that tests run
+check_DATA = tests/unit/fake_runner$(EXEEXT) tests/unit/many$(EXEEXT) tests/unit/write_layers$(EXEEXT)
 test_scripts = \
 	tests/cli/advise.sh tests/cli/analysis.sh tests/cli/assume.sh tests/cli/agents.sh \
 	tests/cli/batch.sh tests/cli/bench.sh tests/cli/cli.sh tests/cli/compare.sh tests/cli/db_google.py \
