@@ -12,11 +12,10 @@
 static struct interval interval_of(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
-	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median ||
-		s->hi < s->median || s->lo < 0)
+	double cost = stats_cost(s), lo = stats_cost_lo(s), hi = stats_cost_hi(s);
+	if (s->n == 1 || !isfinite(lo) || !isfinite(hi) || lo > cost || hi < cost || lo < 0)
 		return (struct interval){ .lo = NAN, .hi = NAN };
-	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo,
-		.hi = s->hi };
+	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = lo, .hi = hi };
 }
 
 void price_interval(struct price *p)
@@ -86,6 +85,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->padded = price->padded;
 	c->noisy = price->noisy;
 	c->capped = price->capped;
+	c->disputed = price->result && price->result->disputed;
 	bool choice = s->best && !price->estimated; /* an estimate has one algorithm */
 	c->preferred_ns = choice ? study_list_ns(st, study_prices(st, s, false), s, distinct) : price->ns;
 	struct roof roof = roofline_of_price(st, s, distinct, price);

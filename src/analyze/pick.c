@@ -153,12 +153,14 @@ static bool costs_at_most(const struct result *r, const struct result *other)
 /* The ends of the interval; of one sample, which has none, the sample: other work only adds time. */
 static double low_of(const struct result *r)
 {
-	return r->stats.n != 1 && isfinite(r->stats.lo) ? r->stats.lo : r->stats.median;
+	double lo = stats_cost_lo(&r->stats);
+	return r->stats.n != 1 && isfinite(lo) ? lo : stats_cost(&r->stats);
 }
 
 static double high_of(const struct result *r)
 {
-	return r->stats.n != 1 && isfinite(r->stats.hi) ? r->stats.hi : r->stats.median;
+	double hi = stats_cost_hi(&r->stats);
+	return r->stats.n != 1 && isfinite(hi) ? hi : stats_cost(&r->stats);
 }
 
 /* True if the result says how much an algorithm costs at most: it is not noisy, and not below what the peaks
@@ -185,7 +187,8 @@ static const struct result *capped(const struct found *f, int i)
 	for (int k = first; k < end; k++) {
 		const struct result *other = f->results[k];
 		if (other != r && costs_at_most(r, other) && CAP_TOLERANCE * high_of(other) < low_of(r) &&
-			(least == r || other->stats.median < least->stats.median) && can_cap(f, other))
+			(least == r || stats_cost(&other->stats) < stats_cost(&least->stats)) &&
+			can_cap(f, other))
 			least = other;
 	}
 	return least;
@@ -212,7 +215,7 @@ static const struct result *pick_named(const struct found *f, const struct scena
 			continue;
 		}
 		const struct result *own = capped(f, i);
-		if (!found || (best && own->stats.median < cost->stats.median)) {
+		if (!found || (best && stats_cost(&own->stats) < stats_cost(&cost->stats))) {
 			found = r;
 			cost = own;
 		}
@@ -396,10 +399,11 @@ static struct price price_found(
 		price.rough = price.result != NULL;
 	}
 	if (price.result) {
-		price.ns = price.result->stats.median;
+		price.ns = stats_cost(&price.result->stats);
 		price.capped = !price.rough && (price.result->launch != launch_of(s) ||
 			price.result->cache != read_cache(f, s, st->cache));
-		price.noisy = price.capped || price.result->stats.stop == STOP_DISTURBED;
+		price.noisy = price.capped || price.result->disputed ||
+			price.result->stats.stop == STOP_DISTURBED;
 		price.enqueue_ns = price.result->enqueue_ns;
 	} else {
 		price.unsupported = price.answered && refused(f, s);

@@ -83,9 +83,9 @@ static void measured_find(struct reality *y, const bool *traced)
 	y->measured_ns = y->lo = y->hi = NAN;
 	if (!isnan(e->stats.median)) {
 		y->from = MEASURED_LATENCY;
-		y->measured_ns = e->stats.median;
-		y->lo = e->stats.lo;
-		y->hi = e->stats.hi;
+		y->measured_ns = stats_cost(&e->stats);
+		y->lo = stats_cost_lo(&e->stats);
+		y->hi = stats_cost_hi(&e->stats);
 	} else if (!isnan(e->profiled_ns)) {
 		y->from = MEASURED_PROFILED;
 		y->measured_ns =

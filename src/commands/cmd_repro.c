@@ -177,7 +177,7 @@ static void algorithm_find(struct repro *r)
 	const struct result *const *all = results_of(session_results(s), text, &count), *best = NULL;
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK && is_cudnn(&all[i]->algorithm) &&
-			(!best || all[i]->stats.median < best->stats.median))
+			(!best || stats_cost(&all[i]->stats) < stats_cost(&best->stats)))
 			best = all[i];
 	r->algorithm = best ? &best->algorithm : NULL;
 	r->measured = best != NULL;
