@@ -163,6 +163,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		json_object_set_new(o, "mistrusted", json_true());
 	if (l->capped)
 		json_object_set_new(o, "capped", json_true());
+	if (l->disputed)
+		json_object_set_new(o, "disputed", json_true());
 	if (bodies)
 		json_object_set_new(o, "body", bodies);
 	if ((!known || l->at_least) && l->why)
