@@ -184,8 +184,7 @@ static void peaks_queue(struct session *s, bool again, bool shaky)
 	int count;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
-		queue_add(session_queue(s), texts[i], false,
-			again || (shaky && is_shaky(session_results(s), texts[i])));
+		session_queue_peak(s, texts[i], again || (shaky && is_shaky(session_results(s), texts[i])));
 	arena_free(&a);
 }
 
@@ -213,7 +212,7 @@ static void peaks_count(struct session *s, struct tally *t)
 }
 
 /* Queues again the suspect results of this run, which are counted in *suspect, and the problems of capped
- * costs (struct layer_cost). Returns the number queued. */
+ * and disputed costs (struct layer_cost). Returns the number queued. */
 static int doubts_queue(struct session *s, struct options *o, int *suspect)
 {
 	struct queue *q = session_queue(s);
@@ -229,11 +228,12 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 		bool matters = a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
 		for (int k = 0; a && k < a->layer_count; k++) {
 			const struct layer_cost *c = &a->layers[k];
-			bool doubted = c->capped || (matters && c->mistrusted);
+			bool differs = c->capped || c->disputed;
+			bool doubted = differs || (matters && c->mistrusted);
 			const char *problem = doubted && c->result ? c->result->problem : NULL;
-			if (!problem || (!c->capped && queue_state(q, problem) != JOB_DONE))
+			if (!problem || (!differs && queue_state(q, problem) != JOB_DONE))
 				continue;
-			*suspect += !c->capped;
+			*suspect += !differs;
 			added += queue_add(q, problem, false, true);
 		}
 		for (int k = 0; a && k < a->beside_count; k++) {

@@ -144,11 +144,14 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	memcpy(run.caches, q->caches, sizeof(run.caches));
-	if (job_is_quick(j)) {
+	if (job_is_quick(j) || j->brief) {
 		memset(run.caches, 0, sizeof(run.caches));
 		memset(run.launches, 0, sizeof(run.launches));
-		run.caches[j->cache] = run.launches[j->launch] = true;
+		run.caches[j->brief ? CACHE_NET : j->cache] = true;
+		run.launches[j->brief ? LAUNCH_AMORTIZED : j->launch] = true;
 	}
+	if (j->brief && run.budget_ms > QUEUE_BRIEF_MS)
+		run.budget_ms = QUEUE_BRIEF_MS;
 	return runner_process_send(w->process, &run, err);
 }
 

@@ -275,6 +275,8 @@ char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype
 /* The problems whose results are the device's peaks (analyze/peaks.h), in the data types of the plans made so
  * far: about ten. Array and texts live in the arena. */
 const char **session_peak_problems(struct session *s, struct arena *a, int *count);
+/* Queues such a problem, of a CPU briefly (queue_add_brief). Returns whether it was added. */
+bool session_queue_peak(struct session *s, const char *text, bool again);
 /* Queues a problem again, at the front. */
 int session_measure_problem(struct session *s, const char *problem);
 /* Queues a layer's problem and those of its groups again. */
