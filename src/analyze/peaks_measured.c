@@ -13,7 +13,7 @@
 #define READ_LEAST 1048576.0     /* smaller ones measure only the call overhead */
 /* The working set in memory of a CPU, and the sets of its read curve: by powers of two up to it. Larger ones
  * take seconds to set up. */
-#define FAR_SET 268435456.0
+#define FAR_SET 134217728.0
 #define CURVE_LEAST 4194304.0
 #define CURVE_POINTS 4           /* fewer are of an earlier version, and no curve */
 #define CURVE_KNEE 1.3           /* a set that is read so much faster than the largest one is cached */
@@ -45,7 +45,7 @@ static const struct square_type {
 #define SQUARE_TYPES ((int)(sizeof(square_types) / sizeof(square_types[0])))
 
 /* For a few cores, more, many, a GPU: a few milliseconds each. */
-static const int square_sizes[] = { 512, 1024, 2048, 8192 };
+static const int square_sizes[] = { 576, 1024, 2048, 8192 };
 #define SQUARE_SIZES ((int)(sizeof(square_sizes) / sizeof(square_sizes[0])))
 #define FEW_THREADS 4
 #define MANY_THREADS 32

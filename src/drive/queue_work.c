@@ -109,6 +109,13 @@ static int worker_next(const struct queue *q, const struct worker *w, int job, c
 	return count;
 }
 
+/* The state in which all operands are as the last execution left them: without constants that is net. */
+static enum cache warm_state(const char *problem)
+{
+	struct problem p;
+	return problem_parse(text_of(problem), &p, NULL) || !problem_has_constant(&p) ? CACHE_NET : CACHE_WARM;
+}
+
 static int worker_send_next(struct queue *q, struct worker *w, struct error *err)
 {
 	struct error reading = ERROR_NONE;
@@ -144,14 +151,17 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
 	memcpy(run.caches, q->caches, sizeof(run.caches));
-	if (job_is_quick(j) || j->brief) {
+	if (job_is_quick(j)) {
 		memset(run.caches, 0, sizeof(run.caches));
 		memset(run.launches, 0, sizeof(run.launches));
-		run.caches[j->brief ? CACHE_NET : j->cache] = true;
-		run.launches[j->brief ? LAUNCH_AMORTIZED : j->launch] = true;
+		run.caches[j->cache] = run.launches[j->launch] = true;
 	}
-	if (j->brief && run.budget_ms > QUEUE_BRIEF_MS)
-		run.budget_ms = QUEUE_BRIEF_MS;
+	if (j->brief) {
+		memset(run.caches, 0, sizeof(run.caches));
+		run.caches[warm_state(j->payload)] = true;
+		run.launches[LAUNCH_ISOLATED] = false;
+		run.budget_ms = run.budget_ms > QUEUE_BRIEF_MS ? QUEUE_BRIEF_MS : run.budget_ms;
+	}
 	return runner_process_send(w->process, &run, err);
 }
 

@@ -63,8 +63,9 @@ static void limits_set(struct run *r, int contenders)
 	const struct measure_options *o = r->options;
 	bool cold = o->caches[CACHE_COLD];
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
-		.sets = measure_sets(
-			problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
+		.sets = o->caches[CACHE_NET] ? measure_sets(problem_constant_bytes(r->problem), o->llc_bytes,
+						       o->rotation_bytes, contenders)
+					     : 1,
 		.cold_sets = cold
 			? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders)
 			: 1 };

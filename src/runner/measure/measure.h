@@ -49,11 +49,12 @@ struct measure_options {
 #define MEASURE_DROP_FACTOR 4.0    /* an algorithm this many times slower than the best is dropped */
 #define MEASURE_CLOSE_FACTOR 1.25  /* algorithms within this factor of the fastest are measured in full */
 #define MEASURE_TURN_NS 2e6         /* samples of an algorithm before it is another one's turn */
-#define MEASURE_LEAST_QUIET 6      /* undisturbed samples that suffice to discard the disturbed ones */
+#define MEASURE_LEAST_QUIET 6      /* undisturbed samples; with fewer, and disturbed ones, it is noisy */
 #define MEASURE_WAITED_SHARE 0.05  /* of a sample: total time that its threads may wait for cores */
 #define MEASURE_PATIENCE 3         /* times the budget, until as many samples are undisturbed as are needed */
 #define MEASURE_LEAST_LONG 10      /* samples of a long execution */
-#define MEASURE_REST_MOST 8        /* rest: at most this factor of a sample, */
+#define MEASURE_SLICE_NS 2e6       /* about a time slice of a scheduler */
+#define MEASURE_REST_MOST 8        /* rest: at most this factor of the time between two rests, */
 #define MEASURE_REST_MOST_NS 20e6  /* and this time */
 #define MEASURE_WIDE 0.25          /* noisy: the upper end is further above the cost than this share */
 

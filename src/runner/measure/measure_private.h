@@ -62,6 +62,8 @@ struct run {
 	int count, rejected;                 /* algorithms; those whose outputs are wrong, without the
 						approximate ones */
 	const struct contender *before;      /* whose execution was the last one */
+	double rested_at;                    /* when its threads last rested */
+	bool last_quiet;                     /* the last sample was undisturbed */
 	const char *disturbed_by;            /* last reason why a sample was disturbed */
 	bool any_ok, dead;
 	enum status status;

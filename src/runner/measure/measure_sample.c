@@ -42,25 +42,31 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 	return now.disturbances > before.disturbances && expected_ns < r->options->machine.long_ns;
 }
 
-/* Rests before a sample that is expected to take `ns`, on a machine with other work. A scheduler that shares
- * the cores fairly gives a thread that has slept its core at once, and takes it away only when the thread has
- * used its share: threads that rest as long as the others work are not interrupted. Returns true if it
- * rested. */
-static bool rest_before(const struct run *r, double ns)
+/* Rests before a sample that is expected to take `ns`, on a machine with other work: after a disturbed one, and
+ * when the time since the last rest is that of a time slice. A scheduler that shares the cores fairly gives a
+ * thread that has slept its core soon, for a whole slice, in which several short samples fit. Returns true if
+ * it rested. */
+static bool rest_before(struct run *r, double ns)
 {
 	const struct measure_options *o = r->options;
-	double rest = fmin(*o->rest * ns, MEASURE_REST_MOST_NS);
-	if (!o->machine.rest || !(rest > 0))
+	double used = o->now_ns() - r->rested_at;
+	bool fresh = r->last_quiet && used + ns <= MEASURE_SLICE_NS;
+	if (!o->machine.rest || !(*o->rest > 0) || fresh)
 		return false;
-	o->machine.rest(rest);
+	*o->rest = !r->last_quiet ? *o->rest : *o->rest < 0.1 ? 0 : 0.9 * *o->rest;
+	o->machine.rest(fmin(*o->rest * fmax(ns, MEASURE_SLICE_NS), MEASURE_REST_MOST_NS));
+	r->rested_at = o->now_ns();
 	return true;
 }
 
-/* Doubles the rest after a disturbed sample, and lowers it slowly while they are undisturbed. */
-static void rest_learn(const struct run *r, bool disturbed)
+/* After a disturbed sample the threads rest, twice as long if they had just rested. The rest gets shorter
+ * slowly while samples are undisturbed (rest_before). */
+static void rest_learn(struct run *r, bool disturbed, bool rested)
 {
 	double *rest = r->options->rest;
-	*rest = disturbed ? fmin(fmax(2 * *rest, 1), MEASURE_REST_MOST) : *rest < 0.5 ? 0 : 0.9 * *rest;
+	if (disturbed)
+		*rest = fmin(fmax(rested ? 2 * *rest : *rest, 1), MEASURE_REST_MOST);
+	r->last_quiet = !disturbed;
 }
 
 /* --- executions --- */
@@ -174,12 +180,14 @@ static void clocks_add(struct clocks *c, double mhz)
 /* Keeps a sample that took `ns`, with its clock. A disturbed one longer than a time slice of the scheduler is
  * corrected: it took at most as long as the thread that ran longest. That a thread waits at a barrier for one
  * that has lost its core adds to the correction, not to the error. */
-static void sample_keep(struct run *r, struct contender *c, struct mark before, double ns, int64_t times)
+static void sample_keep(struct run *r, struct contender *c, struct mark before, double ns, int64_t times,
+	bool rested)
 {
 	const struct machine *m = &r->options->machine;
 	double ran = m->ran_ns ? m->ran_ns() : NAN;
 	bool disturbed = is_disturbed(r, before, ns, c->one_ns * (double)times);
-	bool corrected = disturbed && ran > m->long_ns && ran < ns;
+	bool is_long = c->one_ns * (double)times >= m->long_ns;
+	bool corrected = disturbed && is_long && ran >= m->long_ns && ran < ns;
 	c->last.ns = (corrected ? ran : ns) / (double)times;
 	c->last.mhz = clock_now(c);
 	c->last.quiet = !disturbed || corrected;
@@ -192,12 +200,13 @@ static void sample_keep(struct run *r, struct contender *c, struct mark before, 
 		if (!isnan(c->last.mhz))
 			samples_add(&c->quiet_mhz, c->last.mhz);
 	}
-	rest_learn(r, disturbed);
+	rest_learn(r, disturbed, rested);
 	if (disturbed)
 		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
 }
 
-/* The untimed execution warms threads and activations; on a device that settles, every sample has one. */
+/* The untimed execution warms threads and activations. After a rest only a short sample has one: else it would
+ * use up the time slice. On a device that settles, every sample has one. */
 int measure_sample(struct run *r, struct contender *c, struct state s)
 {
 	int64_t times = measure_executions_for(c, s.launch);
@@ -207,7 +216,8 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 		return -1;
 	double begin = r->options->now_ns();
 	bool rested = rest_before(r, c->one_ns * (double)times);
-	bool cold = r->before != c || rested || backend_of(c)->settle;
+	bool is_short = c->one_ns * (double)times < MEASURE_SLICE_NS / 4;
+	bool cold = (rested ? is_short : r->before != c) || backend_of(c)->settle;
 	r->before = c;
 	int bad = cold && c->one_ns < LONG_EXECUTION_NS ?
 		backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
@@ -217,7 +227,7 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 			m->ran_mark();
 		bad = measure_run(r, c, s, times, &ns);
 		if (!bad)
-			sample_keep(r, c, before, ns, times);
+			sample_keep(r, c, before, ns, times, rested);
 	}
 	if (!bad && wants_slope(c, s, ns))
 		bad = slope_take(r, c, s, times, ns);
@@ -240,11 +250,10 @@ void measure_forget_samples(struct contender *c)
 
 /* --- when to stop --- */
 
-/* The samples that count: the undisturbed ones if there are enough of them, or if none is disturbed, else
- * all. */
+/* The samples that count: the undisturbed ones if there are any, else all. */
 static const struct samples *samples_kept(const struct contender *c)
 {
-	return c->quiet.n >= MEASURE_LEAST_QUIET ? &c->quiet : &c->samples;
+	return c->quiet.n > 0 ? &c->quiet : &c->samples;
 }
 
 /* Noisy: too few undisturbed samples, or the upper end is far above the cost. */
@@ -253,7 +262,7 @@ static bool is_noisy(const struct contender *c)
 	const struct samples *kept = samples_kept(c);
 	struct sample_stats stats;
 	stats_compute(kept, &stats);
-	return (kept != &c->quiet && c->quiet.n < c->samples.n) ||
+	return (c->quiet.n < MEASURE_LEAST_QUIET && c->quiet.n < c->samples.n) ||
 		stats.p10_hi > (1 + MEASURE_WIDE) * stats.p10;
 }
 
