@@ -113,7 +113,8 @@ static int worker_next(const struct queue *q, const struct worker *w, int job, c
 static enum cache warm_state(const char *problem)
 {
 	struct problem p;
-	return problem_parse(text_of(problem), &p, NULL) || !problem_has_constant(&p) ? CACHE_NET : CACHE_WARM;
+	bool good = problem_parse(text_of(problem), &p, NULL) == 0;
+	return good && problem_has_constant(&p) ? CACHE_WARM : CACHE_NET;
 }
 
 static int worker_send_next(struct queue *q, struct worker *w, struct error *err)

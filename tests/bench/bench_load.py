@@ -3,9 +3,10 @@
 
     tests/bench/bench_load.py [--benanza PATH] [--loops 0,2,4] [--times 3] [--save FILE] [MODEL...]
 
-Half of the loops compute, half copy memory with pauses; this script starts and ends them. For each model and number of loops
-it prints bound, interval and wall time of every run, and whether the bounds lie within the spread of the quiet ones plus 5%
-(2 loops and less) or 10% (4), whether the intervals contain the median quiet bound, and how wide they are.
+Half of the loops compute, half copy memory with pauses; this script starts and ends them. For each model and
+number of loops it prints bound, interval and wall time of every run, whether the bounds lie within the spread
+of the quiet ones plus 5, 10 (2 loops) and 20% (4), whether the intervals contain the median quiet bound, and
+how wide they are.
 """
 
 import argparse
@@ -50,19 +51,20 @@ def measure(options, model, count):
         database = os.path.join(folder, "load.db")
         begin = time.monotonic()
         with loops(count):
-            status = subprocess.run([options.benanza, "bench", "-q", "--db", database, *options.flags, model],
-                                    stderr=subprocess.DEVNULL).returncode
+            argv = [options.benanza, "bench", "-q", "--db", database, *options.flags, model]
+            status = subprocess.run(argv, stderr=subprocess.DEVNULL).returncode
         wall = time.monotonic() - begin
         if status > 1:
             sys.exit(f"benanza bench {model}: exit status {status}")
-        out = subprocess.run([options.benanza, "bound", "--json", "--db", database, model], stdout=subprocess.PIPE, check=True)
+        out = subprocess.run([options.benanza, "bound", "--json", "--db", database, model],
+                             stdout=subprocess.PIPE, check=True)
     o = json.loads(out.stdout)
     o = o[0] if isinstance(o, list) else o
     lo, hi = o["interval_ns"] if o.get("interval_ns") else (float("nan"), float("nan"))
-    run = {"model": model, "loops": count, "bound_ns": o["bound_ns"], "lo_ns": lo, "hi_ns": hi, "wall_s": wall,
-           "load": os.getloadavg()[0]}
-    print(f"  {pathlib.Path(model).stem:14} {count} loops: {o['bound_ns'] / 1e6:9.3f} ms [{lo / 1e6:.3f}, {hi / 1e6:.3f}] "
-          f"{wall:6.1f} s, load {run['load']:.1f}", flush=True)
+    run = {"model": model, "loops": count, "bound_ns": o["bound_ns"], "lo_ns": lo, "hi_ns": hi,
+           "wall_s": wall, "load": os.getloadavg()[0]}
+    print(f"  {pathlib.Path(model).stem:14} {count} loops: {o['bound_ns'] / 1e6:9.3f} ms "
+          f"[{lo / 1e6:.3f}, {hi / 1e6:.3f}] {wall:6.1f} s, load {run['load']:.1f}", flush=True)
     if options.save:
         with open(options.save, "a", encoding="utf-8") as out:
             out.write(json.dumps(run) + "\n")
@@ -84,9 +86,10 @@ def judge(runs, counts):
         allowed = ALLOWED.get(count, max(ALLOWED.values()))
         good = over <= allowed and under <= allowed and all(holds)
         bad += not good
-        print(f"{pathlib.Path(here[0]['model']).stem:14} {count} loops: {over:+.1%} above, {under:+.1%} below the quiet bounds "
-              f"(at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals contain {middle / 1e6:.3f} ms, at most "
-              f"{wide:.0%} wide; {slower:.1f} times as long{'' if good else '  <- beyond'}", flush=True)
+        print(f"{pathlib.Path(here[0]['model']).stem:14} {count} loops: {over:+.1%} above, {under:+.1%} below the "
+              f"quiet bounds (at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals contain "
+              f"{middle / 1e6:.3f} ms, at most {wide:.0%} wide; {slower:.1f} times as long"
+              f"{'' if good else '  <- beyond'}", flush=True)
     return bad
 
 

@@ -42,10 +42,10 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 	return now.disturbances > before.disturbances && expected_ns < r->options->machine.long_ns;
 }
 
-/* Rests before a sample that is expected to take `ns`, on a machine with other work: after a disturbed one, and
- * when the time since the last rest is that of a time slice. A scheduler that shares the cores fairly gives a
- * thread that has slept its core soon, for a whole slice, in which several short samples fit. Returns true if
- * it rested. */
+/* Rests before a sample that is expected to take `ns`, on a machine with other work: after a disturbed one,
+ * and when the time since the last rest is that of a time slice. A scheduler that shares the cores fairly
+ * gives a thread that has slept its core soon, for a whole slice, in which several short samples fit. Returns
+ * true if it rested. */
 static bool rest_before(struct run *r, double ns)
 {
 	const struct measure_options *o = r->options;
@@ -205,8 +205,8 @@ static void sample_keep(struct run *r, struct contender *c, struct mark before, 
 		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
 }
 
-/* The untimed execution warms threads and activations. After a rest only a short sample has one: else it would
- * use up the time slice. On a device that settles, every sample has one. */
+/* The untimed execution warms threads and activations. After a rest only a short sample has one: else it
+ * would use up the time slice. On a device that settles, every sample has one. */
 int measure_sample(struct run *r, struct contender *c, struct state s)
 {
 	int64_t times = measure_executions_for(c, s.launch);
