@@ -2,6 +2,7 @@
 
 #include "commands/compare.h"
 #include "commands/report.h"
+#include "problem/execution_figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -189,6 +190,18 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			merged, merged == 1 ? "" : "s", merged == 1 ? "an equal one" : "equal ones");
 	if (*y->execution->gaps)
 		fprintf(out, "incomplete    %s\n", y->execution->gaps);
+}
+
+/* What is known besides the latency, a line each of start, runs and settings. */
+static void figures_text(struct arena *a, const struct execution *e, FILE *out)
+{
+	for (int i = 0; i < FIGURE_LINES; i++) {
+		const char *line = execution_figures_line(a, e, (enum figure_line)i);
+		if (!*line)
+			continue;
+		fprintf(out, "%-14s", figure_line_name((enum figure_line)i));
+		report_wrapped(line, 14, report_columns(out), out);
+	}
 }
 
 /* ---- the waterfall ---- */
@@ -445,6 +458,7 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 	}
 	fputc('\n', out);
 	totals_text(&a, s, c, out);
+	figures_text(&a, c->execution, out);
 	if (!(y->prevents & USE_GAPS))
 		waterfall_text(&a, y, ascii, out);
 	kinds_text(&a, y, out);
@@ -456,6 +470,23 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 }
 
 /* ---- two executions ---- */
+
+/* What one of them has besides the latency. */
+static void against_figures_text(struct arena *a, const struct execution *x, const struct execution *y,
+	FILE *out)
+{
+	int count;
+	const struct execution_figure *list = execution_figures(&count);
+	for (int i = 0; i < count; i++) {
+		double first = execution_figure_value(x, &list[i]);
+		double second = execution_figure_value(y, &list[i]);
+		bool usual = list[i].line == FIGURE_SETUP && !(first > 1) && !(second > 1);
+		if ((!isnan(first) || !isnan(second)) && !usual)
+			fprintf(out, "%-18s A %10s   B %10s\n", list[i].label,
+				execution_figure_text(a, &list[i], first),
+				execution_figure_text(a, &list[i], second));
+	}
+}
 
 void report_against_text(struct session *s, const struct comparison *c, const struct comparison *d,
 	const struct against *x, FILE *out)
@@ -477,6 +508,7 @@ void report_against_text(struct session *s, const struct comparison *c, const st
 		x->significant ? "significant: the intervals are apart"
 			: isnan(x->a_lo) || isnan(x->b_lo) ? "significance unknown: no interval"
 							   : "not significant");
+	against_figures_text(&a, c->execution, d->execution, out);
 	fprintf(out, "layers        %d significant of %d groups; * marks them\n", significant,
 		x->group_count);
 	fprintf(out, "other rows    A %s, B %s  (added or not matched)\n\n", duration(&a, x->a_other_ns),

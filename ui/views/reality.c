@@ -8,6 +8,7 @@
 #include "ui/views/view.h"
 
 #include "analyze/tree.h"
+#include "problem/execution_figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -238,6 +239,12 @@ static void lines_make(struct app *app, struct reality_view *s)
 		text_add(s, STYLE_WARN, -1, arena_printf(&s->arena, "cannot contradict the bound: %s",
 			app_clean(app, text_of(r->not_comparable))));
 	gaps_add(s);
+	for (int i = 0; i < FIGURE_LINES; i++) {
+		const char *line = execution_figures_line(&s->arena, r->execution, (enum figure_line)i);
+		if (*line)
+			text_add(s, STYLE_DIM, -1, arena_printf(&s->arena, "%s: %s",
+				figure_line_name((enum figure_line)i), line));
+	}
 	if (!r->row_count)
 		text_add(s, STYLE_DIM, -1, "no times of layers: this execution has only the whole");
 	else
