@@ -346,7 +346,7 @@ static void reasons(void)
 	is_str(compare(&n, 100)->not_comparable, "Word 2 against Word 1 (choose it with -d)", "device");
 	n.e.requests = 4;
 	y = compare(&n, 100);
-	is_str(y->not_comparable, "it ran 4 requests at a time", "requests");
+	is_str(y->not_comparable, "it ran 4 requests at a time, the bound is of one", "requests");
 	ok(isnan(y->ratio) && !(y->prevents & USE_GAPS), "has gaps, no ratio");
 	n.e.requests = 1;
 	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
