@@ -192,15 +192,21 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		fprintf(out, "incomplete    %s\n", y->execution->gaps);
 }
 
+/* Text after a label, in as many lines as it needs. */
+static void labelled_text(const char *label, const char *text, FILE *out)
+{
+	if (!text)
+		return;
+	fprintf(out, "%-14s", label);
+	report_wrapped(text, 14, report_columns(out), out);
+}
+
 /* What is known besides the latency, a line each of start, runs and settings. */
 static void figures_text(struct arena *a, const struct execution *e, FILE *out)
 {
 	for (int i = 0; i < FIGURE_LINES; i++) {
 		const char *line = execution_figures_line(a, e, (enum figure_line)i);
-		if (!*line)
-			continue;
-		fprintf(out, "%-14s", figure_line_name((enum figure_line)i));
-		report_wrapped(line, 14, report_columns(out), out);
+		labelled_text(figure_line_name((enum figure_line)i), *line ? line : NULL, out);
 	}
 }
 
@@ -258,6 +264,9 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 		fprintf(out, "%-23s %10s  unknown; part of unexplained\n", gap_label(GAP_LAUNCH), "?");
 	fprintf(out, "%-23s %10s %6.1f%%  ", "measured", duration(a, y->measured_ns), 100.0);
 	bar_text(0, y->measured_ns, most, ascii, out);
+	if (y->slower_doubt)
+		report_wrapped(arena_printf(a, "%s may have another cause: %s",
+			reality_label(y, GAP_ALGORITHM), y->slower_doubt), 0, report_columns(out), out);
 }
 
 /* Without a bound, prints the time of each kind that does not need it. */
@@ -459,6 +468,7 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 	fputc('\n', out);
 	totals_text(&a, s, c, out);
 	figures_text(&a, c->execution, out);
+	labelled_text("profile", reality_excess_text(&a, y), out);
 	if (!(y->prevents & USE_GAPS))
 		waterfall_text(&a, y, ascii, out);
 	kinds_text(&a, y, out);

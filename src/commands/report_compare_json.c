@@ -45,11 +45,14 @@ static json_t *gaps_json(const struct reality *y)
 		const struct gap *g = &y->gaps[k];
 		if (isnan(g->ns))
 			continue;
+		const char *doubt = k == GAP_ALGORITHM ? y->slower_doubt : NULL;
 		json_array_append_new(list,
-			json_pack("{s:s, s:o, s:o, s:o, s:i, s:b}", "kind", gap_name((enum gap_kind)k), "ns",
-				json_number_or_null(g->ns), "interval_ns", report_json_interval(g->lo, g->hi),
-				"layers", ints_json(g->layers, g->layer_count), "rows", g->rows,
-				"estimated", reality_gap_estimated(y, (enum gap_kind)k)));
+			json_pack("{s:s, s:o, s:o, s:o, s:i, s:b, s:o}", "kind",
+				gap_name((enum gap_kind)k), "ns", json_number_or_null(g->ns),
+				"interval_ns", report_json_interval(g->lo, g->hi), "layers",
+				ints_json(g->layers, g->layer_count), "rows", g->rows,
+				"estimated", reality_gap_estimated(y, (enum gap_kind)k), "doubt",
+				report_json_text(doubt)));
 	}
 	return list;
 }
@@ -164,6 +167,7 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "benanza_ratio", json_number_or_null(y->ratio));
 	json_object_set_new(o, "layers_ns", json_number_or_null(y->layers_ns));
 	json_object_set_new(o, "profiler_ns", json_number_or_null(y->profiler_ns));
+	json_object_set_new(o, "excess_ns", json_number_or_null(y->excess_ns));
 	json_object_set_new(o, "matched", matched_json(y->match));
 	json_object_set_new(o, "gaps", gaps_json(y));
 	json_object_set_new(o, "bound_contradicted", json_boolean(y->contradicted));

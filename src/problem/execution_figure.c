@@ -22,6 +22,7 @@ static const struct {
 	{ { "p99_ns", "p99", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, p99_ns) },
 	{ { "items_per_s", "items/s", FIGURE_RUNS, FIGURE_RATE }, offsetof(struct execution, items_per_s) },
 	{ { "floor_ns", "empty model", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, floor_ns) },
+	{ { "node_ns", "tiny node", FIGURE_RUNS, FIGURE_NS }, 0 },
 	{ { "copy_in_ns", "copy in", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, copy_in_ns) },
 	{ { "copy_out_ns", "copy out", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, copy_out_ns) },
 	{ { "profiled_ns", "profiled run", FIGURE_RUNS, FIGURE_NS },

@@ -482,7 +482,7 @@ static void labels(void)
 	row(&n, "conv\nrelu", "FusedConv", 104);
 	row(&n, "pool", "MaxPool", 60);
 	measure(n.results, n.fusion->groups[n.fusion->first_group[0]].text, 100 * US);
-	struct reality *y = compare(&n, 134);
+	struct reality *y = compare(&n, 164);
 	is_str(reality_label(y, GAP_FUSION), "fused more than bound", "reality fuses more");
 	is_str(reality_label(y, GAP_ALGORITHM), "slower algorithms", "measured algorithms");
 	y->gaps[GAP_FUSION].ns = 1;
