@@ -3,33 +3,28 @@
 #include "problem/execution_figure.h"
 
 #include <math.h>
-#include <stddef.h>
 #include <string.h>
 
 #include "base/json.h"
 
-static const struct {
-	struct execution_figure shown;
-	size_t offset; /* of a double in struct execution; 0: a number of the settings, or own */
-} rows[] = {
-	{ { "import_ns", "import", FIGURE_START, FIGURE_NS }, 0 },
-	{ { "load_ns", "load", FIGURE_START, FIGURE_NS }, offsetof(struct execution, load_ns) },
-	{ { "first_ns", "first run", FIGURE_START, FIGURE_NS }, offsetof(struct execution, first_ns) },
-	{ { "memory_bytes", "peak memory", FIGURE_START, FIGURE_BYTES },
-		offsetof(struct execution, memory_bytes) },
-	{ { "samples", "samples", FIGURE_RUNS, FIGURE_COUNT }, 0 },
-	{ { "p90_ns", "p90", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, p90_ns) },
-	{ { "p99_ns", "p99", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, p99_ns) },
-	{ { "items_per_s", "items/s", FIGURE_RUNS, FIGURE_RATE }, offsetof(struct execution, items_per_s) },
-	{ { "floor_ns", "empty model", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, floor_ns) },
-	{ { "node_ns", "tiny node", FIGURE_RUNS, FIGURE_NS }, 0 },
-	{ { "copy_in_ns", "copy in", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, copy_in_ns) },
-	{ { "copy_out_ns", "copy out", FIGURE_RUNS, FIGURE_NS }, offsetof(struct execution, copy_out_ns) },
-	{ { "profiled_ns", "profiled run", FIGURE_RUNS, FIGURE_NS },
-		offsetof(struct execution, profiled_ns) },
-	{ { "output_error", "error of outputs", FIGURE_RUNS, FIGURE_SHARE },
-		offsetof(struct execution, output_error) },
-	{ { "requests", "requests at a time", FIGURE_SETUP, FIGURE_COUNT }, 0 },
+#define AT(field) offsetof(struct execution, field)
+
+static const struct execution_figure rows[] = {
+	{ "import_ns", "import", FIGURE_START, FIGURE_NS, 0 },
+	{ "load_ns", "load", FIGURE_START, FIGURE_NS, AT(load_ns) },
+	{ "first_ns", "first run", FIGURE_START, FIGURE_NS, AT(first_ns) },
+	{ "memory_bytes", "peak memory", FIGURE_START, FIGURE_BYTES, AT(memory_bytes) },
+	{ "samples", "samples", FIGURE_RUNS, FIGURE_COUNT, 0 },
+	{ "p90_ns", "p90", FIGURE_RUNS, FIGURE_NS, AT(p90_ns) },
+	{ "p99_ns", "p99", FIGURE_RUNS, FIGURE_NS, AT(p99_ns) },
+	{ "items_per_s", "items/s", FIGURE_RUNS, FIGURE_RATE, AT(items_per_s) },
+	{ "floor_ns", "empty model", FIGURE_RUNS, FIGURE_NS, AT(floor_ns) },
+	{ "node_ns", "tiny node", FIGURE_RUNS, FIGURE_NS, 0 },
+	{ "copy_in_ns", "copy in", FIGURE_RUNS, FIGURE_NS, AT(copy_in_ns) },
+	{ "copy_out_ns", "copy out", FIGURE_RUNS, FIGURE_NS, AT(copy_out_ns) },
+	{ "profiled_ns", "profiled run", FIGURE_RUNS, FIGURE_NS, AT(profiled_ns) },
+	{ "output_error", "error of outputs", FIGURE_RUNS, FIGURE_SHARE, AT(output_error) },
+	{ "requests", "requests at a time", FIGURE_SETUP, FIGURE_COUNT, 0 },
 };
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
@@ -41,11 +36,8 @@ const char *figure_line_name(enum figure_line line)
 
 const struct execution_figure *execution_figures(int *count)
 {
-	static struct execution_figure list[ROWS];
-	for (int i = 0; i < ROWS; i++)
-		list[i] = rows[i].shown;
 	*count = ROWS;
-	return list;
+	return rows;
 }
 
 static json_t *settings_of(const struct execution *e)
@@ -60,9 +52,8 @@ double execution_figure_value(const struct execution *e, const struct execution_
 		return e->requests > 0 ? e->requests : NAN;
 	if (!strcmp(f->key, "samples"))
 		return e->stats.n > 0 ? (double)e->stats.n : NAN;
-	for (int i = 0; i < ROWS; i++)
-		if (rows[i].offset && !strcmp(f->key, rows[i].shown.key))
-			return *(const double *)(const void *)((const char *)e + rows[i].offset);
+	if (f->offset)
+		return *(const double *)(const void *)((const char *)e + f->offset);
 	json_t *settings = settings_of(e);
 	double value = json_number_or_nan(json_object_get(settings, f->key));
 	json_decref(settings);
@@ -101,7 +92,7 @@ const char *execution_figures_line(struct arena *a, const struct execution *e, e
 {
 	struct str out = { 0 };
 	for (int i = 0; i < ROWS; i++) {
-		const struct execution_figure *f = &rows[i].shown;
+		const struct execution_figure *f = &rows[i];
 		double value = f->line == line ? execution_figure_value(e, f) : NAN;
 		bool counts = f->unit == FIGURE_COUNT || f->unit == FIGURE_RATE;
 		if (isnan(value) || (line == FIGURE_SETUP && value == 1))

@@ -2,6 +2,8 @@
 #ifndef PROBLEM_EXECUTION_FIGURE_H
 #define PROBLEM_EXECUTION_FIGURE_H
 
+#include <stddef.h>
+
 #include "problem/execution.h"
 
 /* The line of a report in which it stands. */
@@ -15,6 +17,7 @@ struct execution_figure {
 	const char *label; /* "first run"; of a count or rate, what is counted: "samples" */
 	enum figure_line line;
 	enum figure_unit unit;
+	size_t offset;     /* of a double in struct execution; 0: it is computed, or a setting */
 };
 const struct execution_figure *execution_figures(int *count);
 /* NaN: unknown. */
