@@ -113,8 +113,8 @@ struct reality {
 	/* What framework and profiler add to the layers (reality_overhead.c). */
 	double added_ns;          /* to a call in the rows' times; 0: rows of kernels */
 	double added_most_ns;     /* predicted, with all that profiling a layer costs */
-	double excess_ns;         /* by which rows and launch exceed the latency: the profiled runs were
-				     slower, or rows overlap; NaN: they do not, or it is unknown */
+	double excess_ns;         /* by which rows and launch exceed the median latency: profiled runs
+				     were slower, or rows overlap; NaN: they do not, or it is unknown */
 	bool overlaps;            /* rows ran at the same time: their sum exceeds the profiled run */
 	const char *slower_doubt; /* why what counts to ALGORITHM may have another cause; NULL */
 	struct gap gaps[GAP_COUNT]; /* ns NaN: not known; the others add up to measured - bound if both are

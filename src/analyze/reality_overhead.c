@@ -78,9 +78,10 @@ void overhead_find(struct reality *y)
 		calls += calls_of(&e->rows[i]) / runs;
 		layers |= e->rows[i].level == LEVEL_LAYER;
 	}
-	bool exceeds = y->from == MEASURED_LATENCY && sum + launch > reality_high(y->measured_ns, y->hi);
+	double latency = e->stats.median; /* the rows' times are medians too */
+	bool exceeds = y->from == MEASURED_LATENCY && sum + launch > reality_high(latency, e->stats.hi);
 	y->overlaps = all > OVERLAP * e->profiled_ns;
-	y->excess_ns = exceeds ? sum + launch - y->measured_ns : NAN;
+	y->excess_ns = exceeds ? sum + launch - latency : NAN;
 	added_find(y, calls, layers);
 }
 
@@ -94,9 +95,11 @@ const char *reality_excess_text(struct arena *a, const struct reality *y)
 		: y->overlaps ? "rows ran at the same time" : arena_printf(a, "a profiled run takes %s",
 		str_duration(run, y->execution->profiled_ns / runs));
 	return arena_printf(a,
-		"rows%s take %s, %s more than the latency: %s. The gaps of layers are too large by that "
-		"together; unexplained takes it back", isnan(y->gaps[GAP_LAUNCH].ns) ? "" : " and launch",
-		str_duration(rows, y->measured_ns + y->excess_ns), str_duration(excess, y->excess_ns), why);
+		"rows%s take %s, %s more than the median latency: %s. The gaps of layers are too large by "
+		"that together; unexplained takes it back",
+		isnan(y->gaps[GAP_LAUNCH].ns) ? "" : " and launch",
+		str_duration(rows, y->execution->stats.median + y->excess_ns),
+		str_duration(excess, y->excess_ns), why);
 }
 
 /* A layer that is small beside what is added to each cannot be judged by a profile, so nearly all of its gap

@@ -70,7 +70,7 @@ static void test_doubt(void)
 	end();
 	begin_at(&(struct fixture_options){ .measured = true, .real = true, .real_slow = true }, 120, 40);
 	type("ge");
-	ok(sees("profile: rows take ") && sees("more than the latency: a profiled run takes "),
+	ok(sees("profile: rows take ") && sees("more than the median latency: a profiled run takes "),
 		"rows that exceed the latency");
 	ok(sees("slower algorithms?") && !sees("mostly slower algorithms ("), "leave a doubt");
 	end();
