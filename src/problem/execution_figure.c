@@ -7,6 +7,7 @@
 
 #include "base/json.h"
 
+#define OPTIONS_SHOWN 8
 #define AT(field) offsetof(struct execution, field)
 
 static const struct execution_figure rows[] = {
@@ -82,9 +83,12 @@ static void settings_add(struct str *out, const struct execution *e)
 		str_addf(out, "%sgraph optimizations %.40s", out->n ? ", " : "", level);
 	if (json_is_false(json_object_get(settings, "spinning")))
 		str_addf(out, "%sthreads do not spin", out->n ? ", " : "");
+	int count = 0;
 	json_object_foreach(json_object_get(settings, "options"), key, value)
-		if (json_is_string(value))
+		if (json_is_string(value) && ++count <= OPTIONS_SHOWN)
 			str_addf(out, "%s%.80s=%.80s", out->n ? ", " : "", key, json_string_value(value));
+	if (count > OPTIONS_SHOWN)
+		str_addf(out, ", %d options more", count - OPTIONS_SHOWN);
 	json_decref(settings);
 }
 

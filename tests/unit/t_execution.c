@@ -310,6 +310,10 @@ static void test_figures(void)
 		"3 requests at a time, graph optimizations none, threads do not spin, x=?[31m", "others are");
 	is_str(execution_figures_line(&a, &e, FIGURE_START),
 		"load 310 ms, first run 52.0 ms, peak memory 1.00 MiB", "a number out of range is unknown");
+	e.settings = "{\"options\":{\"a\":\"1\",\"b\":\"\",\"c\":\"1\",\"d\":\"1\",\"e\":\"1\",\"f\":\"1\","
+		     "\"g\":\"1\",\"h\":\"1\",\"i\":\"1\",\"j\":\"1\"}}";
+	is_str(execution_figures_line(&a, &e, FIGURE_SETUP),
+		"3 requests at a time, a=1, b=, c=1, d=1, e=1, f=1, g=1, h=1, 2 options more", "a few");
 	const char *const hostile[] = { "[]", "1", "\"\"", "{\"options\":[1]}", "{\"level\":1}", "{" };
 	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
 		e.settings = hostile[i];
