@@ -166,7 +166,8 @@ static const char *shapes(struct arena *a, const struct sides *x)
 static const char *requests(struct arena *a, const struct sides *x)
 {
 	return x->execution->requests > 1 ?
-		arena_printf(a, "it ran %d requests at a time", x->execution->requests) : NULL;
+		arena_printf(a, "it ran %d requests at a time, the bound is of one", x->execution->requests) :
+		NULL;
 }
 
 /* One side of a trial (compare --try): what it changed is not always a field of the execution. */

@@ -39,6 +39,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality.c src/analyze/reality.h \
 	src/analyze/reality_against.c \
 	src/analyze/reality_groups.c \
+	src/analyze/reality_overhead.c \
 	src/analyze/reality_private.h \
 	src/analyze/reality_turn.c \
 	src/analyze/prices.c \
@@ -103,6 +104,8 @@ check_PROGRAMS += tests/unit/t_limit
 tests_unit_t_limit_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_layouts
 tests_unit_t_layouts_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_overhead
+tests_unit_t_overhead_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_reality
 tests_unit_t_reality_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_recorded

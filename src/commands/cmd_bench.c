@@ -525,7 +525,8 @@ static int cmd_bench(struct options *o, struct error *err)
 	const struct bench_options *own = o->own;
 	if (own->agents)
 		config_add_agents(&o->config);
-	if (agents_check(o, err) || algorithms_read(o, err))
+	if (options_check_agents(o, own->agents, "--agents", err) || agents_check(o, err) ||
+		algorithms_read(o, err))
 		return EXIT_BAD;
 	double percent;
 	if (bench_within_read(o, &percent, err))
@@ -577,6 +578,6 @@ const struct command command_bench = {
 	.own = bench_rows,
 	.own_size = sizeof(struct bench_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
-		&options_json },
+		&options_agents, &options_json },
 	.run = cmd_bench,
 };

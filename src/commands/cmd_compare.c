@@ -430,6 +430,8 @@ static int check_options(struct options *o, struct error *err)
 	struct arena a = { 0 };
 	struct move moves[MOVES_MAX];
 	int bad = 0;
+	if (options_check_agents(o, own->run || own->trials, "--run or --try", err))
+		return -1;
 	if (own->run)
 		config_add_agents(&o->config);
 	if (own->run && agents_list_check(&o->config, own->run, err))
@@ -500,6 +502,6 @@ const struct command command_compare = {
 	.own = compare_rows,
 	.own_size = sizeof(struct compare_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
-		&options_json, &options_csv },
+		&options_agents, &options_json, &options_csv },
 	.run = cmd_compare,
 };

@@ -2,6 +2,7 @@
 
 #include "commands/compare.h"
 #include "commands/report.h"
+#include "problem/execution_figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -191,6 +192,24 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		fprintf(out, "incomplete    %s\n", y->execution->gaps);
 }
 
+/* Text after a label, in as many lines as it needs. */
+static void labelled_text(const char *label, const char *text, FILE *out)
+{
+	if (!text)
+		return;
+	fprintf(out, "%-14s", label);
+	report_wrapped(text, 14, report_columns(out), out);
+}
+
+/* What is known besides the latency, a line each of start, runs and settings. */
+static void figures_text(struct arena *a, const struct execution *e, FILE *out)
+{
+	for (int i = 0; i < FIGURE_LINES; i++) {
+		const char *line = execution_figures_line(a, e, (enum figure_line)i);
+		labelled_text(figure_line_name((enum figure_line)i), *line ? line : NULL, out);
+	}
+}
+
 /* ---- the waterfall ---- */
 
 static double greatest(const struct reality *y)
@@ -245,6 +264,9 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 		fprintf(out, "%-23s %10s  unknown; part of unexplained\n", gap_label(GAP_LAUNCH), "?");
 	fprintf(out, "%-23s %10s %6.1f%%  ", "measured", duration(a, y->measured_ns), 100.0);
 	bar_text(0, y->measured_ns, most, ascii, out);
+	if (y->slower_doubt)
+		report_wrapped(arena_printf(a, "%s may have another cause: %s",
+			reality_label(y, GAP_ALGORITHM), y->slower_doubt), 0, report_columns(out), out);
 }
 
 /* Without a bound, prints the time of each kind that does not need it. */
@@ -445,6 +467,8 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 	}
 	fputc('\n', out);
 	totals_text(&a, s, c, out);
+	figures_text(&a, c->execution, out);
+	labelled_text("profile", reality_excess_text(&a, y), out);
 	if (!(y->prevents & USE_GAPS))
 		waterfall_text(&a, y, ascii, out);
 	kinds_text(&a, y, out);
@@ -456,6 +480,23 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 }
 
 /* ---- two executions ---- */
+
+/* What one of them has besides the latency. */
+static void against_figures_text(struct arena *a, const struct execution *x, const struct execution *y,
+	FILE *out)
+{
+	int count;
+	const struct execution_figure *list = execution_figures(&count);
+	for (int i = 0; i < count; i++) {
+		double first = execution_figure_value(x, &list[i]);
+		double second = execution_figure_value(y, &list[i]);
+		bool usual = list[i].line == FIGURE_SETUP && !(first > 1) && !(second > 1);
+		if ((!isnan(first) || !isnan(second)) && !usual)
+			fprintf(out, "%-18s A %10s   B %10s\n", list[i].label,
+				execution_figure_text(a, &list[i], first),
+				execution_figure_text(a, &list[i], second));
+	}
+}
 
 void report_against_text(struct session *s, const struct comparison *c, const struct comparison *d,
 	const struct against *x, FILE *out)
@@ -477,6 +518,7 @@ void report_against_text(struct session *s, const struct comparison *c, const st
 		x->significant ? "significant: the intervals are apart"
 			: isnan(x->a_lo) || isnan(x->b_lo) ? "significance unknown: no interval"
 							   : "not significant");
+	against_figures_text(&a, c->execution, d->execution, out);
 	fprintf(out, "layers        %d significant of %d groups; * marks them\n", significant,
 		x->group_count);
 	fprintf(out, "other rows    A %s, B %s  (added or not matched)\n\n", duration(&a, x->a_other_ns),

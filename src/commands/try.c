@@ -379,6 +379,8 @@ static int try_move(const struct trying *t, const struct move *m, struct tried *
 		}
 		if (!t->predicts)
 			one->unknown = "the bound is of another device than the execution";
+		else if (t->base->requests > 1)
+			one->unknown = "the bound is of one request at a time";
 		else if (m->kind->predict)
 			m->kind->predict(t, one);
 		try_one(t, one);

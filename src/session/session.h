@@ -39,6 +39,8 @@ struct session_options {
 	const struct plan_input_value *values;  /* --value */
 	int assume_count;
 	const struct assume_item *assume;       /* --assume */
+	int requests;                           /* that agents run at a time; 0: one */
+	const json_t *agent_options;            /* object of texts for the framework itself; NULL: none */
 };
 
 struct session;

@@ -346,7 +346,7 @@ static void reasons(void)
 	is_str(compare(&n, 100)->not_comparable, "Word 2 against Word 1 (choose it with -d)", "device");
 	n.e.requests = 4;
 	y = compare(&n, 100);
-	is_str(y->not_comparable, "it ran 4 requests at a time", "requests");
+	is_str(y->not_comparable, "it ran 4 requests at a time, the bound is of one", "requests");
 	ok(isnan(y->ratio) && !(y->prevents & USE_GAPS), "has gaps, no ratio");
 	n.e.requests = 1;
 	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
@@ -482,7 +482,7 @@ static void labels(void)
 	row(&n, "conv\nrelu", "FusedConv", 104);
 	row(&n, "pool", "MaxPool", 60);
 	measure(n.results, n.fusion->groups[n.fusion->first_group[0]].text, 100 * US);
-	struct reality *y = compare(&n, 134);
+	struct reality *y = compare(&n, 164);
 	is_str(reality_label(y, GAP_FUSION), "fused more than bound", "reality fuses more");
 	is_str(reality_label(y, GAP_ALGORITHM), "slower algorithms", "measured algorithms");
 	y->gaps[GAP_FUSION].ns = 1;
