@@ -16,6 +16,7 @@ static const struct execution_figure rows[] = {
 	{ "first_ns", "first run", FIGURE_START, FIGURE_NS, AT(first_ns) },
 	{ "memory_bytes", "peak memory", FIGURE_START, FIGURE_BYTES, AT(memory_bytes) },
 	{ "samples", "samples", FIGURE_RUNS, FIGURE_COUNT, 0 },
+	{ "p10_ns", "p10", FIGURE_RUNS, FIGURE_NS, AT(stats.p10) },
 	{ "p90_ns", "p90", FIGURE_RUNS, FIGURE_NS, AT(p90_ns) },
 	{ "p99_ns", "p99", FIGURE_RUNS, FIGURE_NS, AT(p99_ns) },
 	{ "items_per_s", "items/s", FIGURE_RUNS, FIGURE_RATE, AT(items_per_s) },

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Can other work raise the bound? Models are measured from empty databases, quiet and beside busy loops in turn.
+"""Can other work raise the bound? Models are measured from empty databases, quiet and beside busy loops.
 
     tests/bench/bench_load.py [--benanza PATH] [--loops 0,2,4] [--times 3] [--save FILE] [MODEL...]
 
@@ -86,8 +86,8 @@ def judge(runs, counts):
         allowed = ALLOWED.get(count, max(ALLOWED.values()))
         good = over <= allowed and under <= allowed and all(holds)
         bad += not good
-        print(f"{pathlib.Path(here[0]['model']).stem:14} {count} loops: {over:+.1%} above, {under:+.1%} below the "
-              f"quiet bounds (at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals contain "
+        print(f"{pathlib.Path(here[0]['model']).stem:14} {count} loops: {over:+.1%} above, {under:+.1%} "
+              f"below the quiet bounds (at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals contain "
               f"{middle / 1e6:.3f} ms, at most {wide:.0%} wide; {slower:.1f} times as long"
               f"{'' if good else '  <- beyond'}", flush=True)
     return bad
