@@ -138,8 +138,8 @@ static void scenarios_add(
 			json_pack("{s:o, s:o, s:s, s:i, s:i}", "model",
 				json_text(text_of(session_model(s)->path)), "batch",
 				batch ? json_integer(batch) : json_null(), "dtype",
-				dtype_name(dtypes[i % dtype_count]), "problems", problems, "missing",
-				missing));
+				session_type_name(s, dtypes[i % dtype_count]), "problems", problems,
+				"missing", missing));
 	}
 }
 

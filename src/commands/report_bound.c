@@ -46,7 +46,7 @@ void report_head_text(const struct session *s, int most, FILE *out)
 		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
 			str_addf(&plan, "  %s %lld", text_clean(&a, p->bindings[i].name),
 				(long long)p->bindings[i].value);
-	str_addf(&plan, "  %s", dtype_name(p->dtype));
+	str_addf(&plan, "  %s", plan_type_name(p));
 	report_path_line(out, most, "", session_model(s)->path, plan.p);
 	session_dims_describe(s, &dims);
 	if (dims.n)
@@ -154,16 +154,21 @@ static void calibration_text(const struct analysis *a, FILE *out)
 	fputc('\n', out);
 }
 
-static void disturbed_text(const struct analysis *a, enum dtype dtype, FILE *out)
+const char *report_type_option(const struct session *s)
 {
+	return session_plan(s)->own_types ? "" : dtype_name(session_dtype(s));
+}
+
+static void disturbed_text(const struct session *s, const struct analysis *a, FILE *out)
+{
+	const char *type = report_type_option(s);
 	int count = report_disturbed(a);
 	if (count)
 		fprintf(out,
 			"noisy         %d layer%s measured while other work disturbed the machine; the "
 			"interval covers all samples.\n"
 			"              On a quiet machine run: benanza bench --shaky%s%s MODEL\n",
-			count, count == 1 ? "" : "s", dtype == DTYPE_F32 ? "" : " -t ",
-			dtype == DTYPE_F32 ? "" : dtype_name(dtype));
+			count, count == 1 ? "" : "s", *type ? " -t " : "", type);
 }
 
 static void contradicted_text(const struct contradicted *c, FILE *out)
@@ -217,7 +222,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	total_text(s, out);
 	trust_text(t, out);
 	interval_text(a, out);
-	disturbed_text(a, session_dtype(s), out);
+	disturbed_text(s, a, out);
 	contradicted_text(&t->against, out);
 	int gaps = c->missing + c->unsupported, shown;
 	struct arena scratch = { 0 };

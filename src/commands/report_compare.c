@@ -53,7 +53,7 @@ static void model_text(struct arena *a, const struct session *s, FILE *out)
 	const struct plan *p = session_plan(s);
 	const char *batch = p->batch ? arena_printf(a, "  batch %lld", (long long)p->batch) : "";
 	report_path_line(out, report_most(out), "", session_model(s)->path,
-		arena_printf(a, "%s  %s", batch, dtype_name(p->dtype)));
+		arena_printf(a, "%s  %s", batch, plan_type_name(p)));
 }
 
 static const char *interval(struct arena *a, double lo, double hi)
@@ -90,7 +90,6 @@ static const char *measured_note(struct arena *a, const struct comparison *c)
 static void ratio_text(const struct session *s, const struct reality *y, FILE *out)
 {
 	const struct execution *e = y->execution;
-	enum dtype dtype = session_dtype(s);
 	if (isnan(y->ratio))
 		return;
 	fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
@@ -100,7 +99,8 @@ static void ratio_text(const struct session *s, const struct reality *y, FILE *o
 		fprintf(out, "              device of the profile is unknown: assumes the bound's device\n");
 	if (!*e->dtype && e->row_count)
 		fprintf(out, "              type of the profile is unknown: assumes %s%s\n",
-			dtype_name(dtype), dtype == DTYPE_F32 ? "; for f16: -t f16" : "");
+			plan_type_name(session_plan(s)),
+			session_dtype(s) == DTYPE_F32 ? "; for f16: -t f16" : "");
 }
 
 /* How to measure again what contradicts the bound, or why that is not possible. */
@@ -150,6 +150,7 @@ static void trust_text(const struct trust *t, FILE *out)
 static void totals_text(struct arena *a, const struct session *s, const struct comparison *c, FILE *out)
 {
 	const struct reality *y = c->reality;
+	const char *type = report_type_option(s);
 	fprintf(out, "measured      %s%s%s\n",
 		isnan(y->measured_ns) ? "unknown" : duration(a, y->measured_ns), interval(a, y->lo, y->hi),
 		measured_note(a, c));
@@ -158,8 +159,7 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
 			"MODEL\n",
 			session_device(s)->model ? session_device(s)->model : "this device",
-			session_dtype(s) == DTYPE_F32 ? "" : " -t ",
-			session_dtype(s) == DTYPE_F32 ? "" : dtype_name(session_dtype(s)));
+			*type ? " -t " : "", type);
 	else {
 		struct trust trust = compare_trust(s, c);
 		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(session_analysis(s)),

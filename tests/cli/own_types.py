@@ -1,0 +1,128 @@
+#!/usr/bin/env python3
+"""Models whose own type is not f32: headers, -t, sweep, and a device that lacks the type. TAP; Python's own
+library alone."""
+import json
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+from onnx_wire import field_bytes, field_int, graph, model, node, tensor, value_info  # noqa: E402
+from python_tap import ROOT, Tap, environment_at, program  # noqa: E402
+
+RUNNER = ROOT / "tests/lib/word_runner.sh"
+TYPES = {"f32": (1, 4), "f16": (10, 2), "bf16": (16, 2), "f64": (11, 8)}
+CONFIG = f"""runners:
+  lex:
+    command: [{RUNNER}, Word 1, words 1, 1]
+  half:
+    command: [{RUNNER}, Word 2, words 2, 1, "*f16*"]
+"""
+
+
+def cast(source, target, type_name):
+    to = field_bytes(1, "to") + field_int(3, TYPES[type_name][0]) + field_int(20, 2)
+    return node("Cast", [source], [target], f"to_{target}", field_bytes(5, to))
+
+
+def weights(name, type_name):
+    number, size = TYPES[type_name]
+    return tensor(name, [64, 64], bytes(64 * 64 * size), number)
+
+
+def write(path, own, border=None, second=None):
+    """MatMul and Relu in the type `own`; `border`: the type of input and output, between casts; `second`: a
+    MatMul in that type follows."""
+    inside, outside = ("cast", "y") if border else ("x", "y")
+    nodes = [cast("x", "cast", own)] if border else []
+    nodes += [node("MatMul", [inside, "w"], ["m"], "product"),
+              node("Relu", ["m"], ["r" if border else "y"], "relu")]
+    tensors = [weights("w", own)]
+    if border:
+        nodes.append(cast("r", "back" if second else "y", second or border))
+    if second:
+        nodes.append(node("MatMul", ["back", "v"], [outside], "second"))
+        tensors.append(weights("v", second))
+    number = TYPES[border or own][0]
+    ends = [[value_info(name, [32, 64], number)] for name in "xy"]
+    path.write_bytes(model(graph(nodes, *ends, tensors)))
+
+
+class Place:
+    def __init__(self, tap, folder):
+        self.tap, self.folder = tap, pathlib.Path(folder)
+        (self.folder / "config.yaml").write_text(CONFIG)
+        for name in TYPES:
+            write(self.folder / f"{name}.onnx", name)
+        write(self.folder / "inside.onnx", "f16", "f32")
+        write(self.folder / "mixed.onnx", "f16", "f32", "f32")
+
+    def run(self, *words):
+        done = subprocess.run([program(), *words, "-c", "config.yaml", "--db", "t.db"], cwd=self.folder,
+                              env=environment_at(self.folder), stdin=subprocess.DEVNULL, text=True,
+                              capture_output=True, timeout=60)
+        return done.returncode, done.stdout, done.stderr
+
+    def json(self, *words):
+        return [json.loads(line) for line in self.run(*words, "--json")[1].splitlines()]
+
+    def has(self, name, words, status, wanted, absent=()):
+        """Runs, and looks for the status and for texts in what is printed, blanks apart."""
+        got, out, error = self.run(*words)
+        said = " ".join((out + error).split())
+        wrong = [f"exit status {got}, not {status}"] * (got != status)
+        wrong += [f"{text!r} is missing: {said[:400]}" for text in wanted if text not in said]
+        wrong += [f"{text!r} is there: {said[:400]}" for text in absent if text in said]
+        self.tap.result(name, wrong)
+
+    def same(self, name, got, wanted):
+        self.tap.result(name, [] if got == wanted else [f"{got} is not {wanted}"])
+
+
+def problems(layers):
+    return [layer["problem"].split("/")[0] for layer in layers["layers"] if layer["problem"]]
+
+
+def own_types(p):
+    for own in TYPES:
+        file = f"{own}.onnx"
+        status = 1 if own == "f64" else 0  # no estimates
+        p.has(f"{own}: bound names it", ["bound", "-d", "a100", file], status, [f"batch 32 {own} "])
+        p.same(f"{own}: JSON too", [p.json("bound", "-d", "a100", file)[0]["scenario"]["dtype"],
+                                    p.json("layers", file)[0]["dtype"]], [own, own])
+        p.has(f"{own}: and the explorer", ["--frame", "100x24", "-d", "a100", file], 0, [f"batch 32 {own} "])
+        for other in TYPES:
+            layers = p.json("layers", "-t", other, file)[0]
+            p.same(f"{own} in {other}", problems(layers),
+                   [f"matmul:{other},{other}.c,{other}", f"eltwise:{other},{other}:relu:32x64"])
+    rows = p.json("sweep", "-d", "a100", "f16.onnx")
+    p.same("sweep: the model's own", [row["scenario"]["dtype"] for row in rows], ["f16"])
+    rows = p.json("sweep", "-d", "a100", "-t", "f32,f16,bf16", "f16.onnx")
+    p.same("... and have their types", [row["scenario"]["dtype"] for row in rows], ["f32", "f16", "bf16"])
+    p.same("... bytes", [row["memory_bytes"] / rows[1]["memory_bytes"] for row in rows], [2, 1, 1])
+    p.same("... casts at the borders", [row["bound_ns"] > rows[1]["bound_ns"] for row in rows],
+           [True, False, True])
+    p.same("the model's own type changes nothing",
+           p.json("bound", "-d", "a100", "-t", "f16", "f16.onnx"), p.json("bound", "-d", "a100", "f16.onnx"))
+    p.has("a product between casts has its type", ["bound", "-d", "a100", "inside.onnx"], 0,
+          ["batch 32 f16 "])
+    p.same("... -t removes the casts", problems(p.json("layers", "-t", "f32", "inside.onnx")[0]),
+           ["matmul:f32,f32.c,f32", "eltwise:f32,f32:relu:32x64"])
+    p.has("several types are mixed", ["bound", "-d", "a100", "mixed.onnx"], 0, ["batch 32 mixed "])
+    p.same("... in JSON", p.json("sweep", "-d", "a100", "mixed.onnx")[0]["scenario"]["dtype"], "mixed")
+    p.same("... -t makes them one", {text.split(":")[1].split(",")[0] for text in problems(
+        p.json("layers", "-t", "bf16", "mixed.onnx")[0])}, {"bf16"})
+    p.has("models of several types", ["models", "-d", "a100", "f16.onnx", "f32.onnx"], 0, ["mixed "])
+    p.has("models of one type", ["models", "-d", "a100", "f16.onnx", "inside.onnx"], 0, ["f16 "])
+
+
+def main():
+    tap = Tap()
+    with tempfile.TemporaryDirectory(prefix="benanza-types-") as folder:
+        p = Place(tap, folder)
+        own_types(p)
+    return tap.end()
+
+
+sys.exit(main())
