@@ -15,9 +15,9 @@ RUNNER = ROOT / "tests/lib/word_runner.sh"
 TYPES = {"f32": (1, 4), "f16": (10, 2), "bf16": (16, 2), "f64": (11, 8)}
 CONFIG = f"""runners:
   lex:
-    command: [{RUNNER}, Word 1, words 1, 1]
+    command: [sh, {RUNNER}, Word 1, words 1, 1]
   half:
-    command: [{RUNNER}, Word 2, words 2, 1, "*f16*"]
+    command: [sh, {RUNNER}, Word 2, words 2, 1, "*f16*"]
 """
 
 
@@ -80,6 +80,46 @@ class Place:
         self.tap.result(name, [] if got == wanted else [f"{got} is not {wanted}"])
 
 
+def profile(path, kind, rows, runs=3):
+    """A profile of ONNX Runtime: rows are (name, operator, type of the first input, us)."""
+    events, at = [], 0
+    for _ in range(runs):
+        begin = at
+        for name, op, first, us in rows:
+            args = {"op_name": op, "provider": kind, "input_type_shape": [{first: [32, 64]}, {"int64": [1]}]}
+            events.append({"cat": "Node", "pid": 1, "tid": 1, "dur": us, "ts": at, "ph": "X",
+                           "name": f"{name}_kernel_time", "args": args})
+            at += us
+        events.append({"cat": "Session", "pid": 1, "tid": 1, "dur": at - begin + 3, "ts": begin, "ph": "X",
+                       "name": "model_run", "args": {}})
+        at += 10
+    path.write_text(json.dumps(events))
+
+
+def comparable(p):
+    half = [("product", "MatMul", "float16", 90), ("relu", "Relu", "float16", 10)]
+    full = [("product", "MatMul", "float", 90), ("relu", "Relu", "float", 10)]
+    for name, rows in ("f16.json", half), ("f32.json", full), ("both.json", [half[0], full[1]]):
+        profile(p.folder / name, "CUDAExecutionProvider", rows)
+    beside = ["compare", "-d", "a100"]
+    p.has("an f32 run of an f16 model", [*beside, "f16.onnx", "f32.json"], 0,
+          ["not comparable: f32 against f16 (run benanza compare -t f32 ...)", "batch 32 f16"], ["ratio"])
+    p.has("... with that -t", [*beside, "-t", "f32", "f16.onnx", "f32.json"], 0, ["batch 32 f32", "ratio"],
+          ["not comparable"])
+    p.has("an f16 run of an f16 model", [*beside, "f16.onnx", "f16.json"], 0, ["batch 32 f16", "ratio"],
+          ["not comparable"])
+    p.has("an f16 run of an f32 model", [*beside, "f32.onnx", "f16.json"], 0, ["batch 32 f16", "ratio"],
+          ["not comparable"])
+    p.has("... beside f32", [*beside, "-t", "f32", "f32.onnx", "f16.json"], 0,
+          ["not comparable: f16 against f32 (run benanza compare -t f16 ...)"], ["ratio"])
+    p.has("... beside f32, which the hint converts back", [*beside, "-t", "f32", "f16.onnx", "f16.json"], 0,
+          ["not comparable: f16 against f32 (run benanza compare -t f16 ...)"], ["ratio"])
+    p.has("a tenth of the time in another type", [*beside, "f16.onnx", "both.json"], 0, ["ratio"],
+          ["not comparable"])
+    p.has("a GPU's run beside a CPU", ["compare", "-d", "lex", "f16.onnx", "f16.json"], 1,
+          ["not comparable: CUDAExecutionProvider against a CPU (choose a GPU with -d)"], ["ratio"])
+
+
 def problems(layers):
     return [layer["problem"].split("/")[0] for layer in layers["layers"] if layer["problem"]]
 
@@ -122,6 +162,7 @@ def main():
     with tempfile.TemporaryDirectory(prefix="benanza-types-") as folder:
         p = Place(tap, folder)
         own_types(p)
+        comparable(p)
     return tap.end()
 
 
