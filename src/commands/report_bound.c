@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "problem/libraries.h"
+#include "session/type_lack.h"
 
 #define WIDTH_LEAST 80  /* of tables; the bound's go down to WIDTH_NARROW */
 #define WIDTH_NARROW 40
@@ -182,6 +183,18 @@ static void contradicted_text(const struct contradicted *c, FILE *out)
 			c->not_again);
 }
 
+static void lack_text(const struct session *s, FILE *out)
+{
+	struct arena a = { 0 };
+	struct type_lack lack = type_lack_of(s, &a);
+	if (lack.count) {
+		fputs("type          ", out);
+		report_wrapped(arena_printf(&a, "%s (-t f32)", type_lack_text(&lack, &a)), 14,
+			report_columns(out), out);
+	}
+	arena_free(&a);
+}
+
 static void border_text(const struct session *s, FILE *out)
 {
 	const struct analysis *a = session_analysis(s);
@@ -247,6 +260,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	if (folded)
 		fprintf(out, "; %d more only compute%s constants", folded, folded == 1 ? "s" : "");
 	fputc('\n', out);
+	lack_text(s, out);
 	calibration_text(a, out);
 	border_text(s, out);
 	launch_text(a, out);

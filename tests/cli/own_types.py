@@ -157,12 +157,40 @@ def own_types(p):
     p.has("models of one type", ["models", "-d", "a100", "f16.onnx", "inside.onnx"], 0, ["f16 "])
 
 
+def without_type(p):
+    """A device without f16: what frameworks do there is the advice."""
+    lack = "this device has no f16 for 2 of 2 layers, where frameworks insert casts and compute in f32"
+    half = ["-d", "half"]
+    p.has("nothing is measured yet", ["advise", *half, "f16.onnx"], 1, ["no advice: nothing"], ["f32 model"])
+    p.has("bench in f16", ["bench", "-q", *half, "f16.onnx"], 1, ["compute in f32 there: -t f32"])
+    p.has("bound in f16", ["bound", *half, "f16.onnx"], 1, [lack])
+    p.has("advice in f16", ["advise", *half, "f16.onnx"], 1,
+          [f"use the f32 model (-t f32): {lack}", "model.float()"])
+    p.has("... in the explorer", ["--frame", "140x30", "--view", "advice", *half, "f16.onnx"], 0,
+          ["use the f32 model (-t f32)"])
+    one, = p.json("advise", *half, "f16.onnx")[0]["advice"]
+    p.same("... in JSON", [one["kind"], one["scenario"]["dtype"], one["layers"], one["bound_ns"],
+                           one["measured"]], ["type", "f32", [0, 1], None, False])
+    p.has("bench in f64", ["bench", "-q", *half, "f64.onnx"], 0, [])
+    p.has("a type that it has", ["advise", *half, "f64.onnx"], 0, [], ["f32 model"])
+    p.has("bench of types that it has and lacks", ["bench", "-q", *half, "mixed.onnx"], 1, [])
+    p.has("advice there", ["advise", *half, "mixed.onnx"], 1,
+          ["use the f32 model (-t f32): this device has no f16 for", "at least"])
+    one = p.json("advise", *half, "mixed.onnx")[0]["advice"][0]
+    p.same("... before others, without a bound in f32", [one["kind"], one["bound_ns"]], ["type", None])
+    p.has("bench of it in f32", ["bench", "-q", *half, "-t", "f32", "mixed.onnx"], 0, [])
+    bound = p.json("bound", *half, "-t", "f32", "mixed.onnx")[0]["bound_ns"]
+    one = p.json("advise", *half, "mixed.onnx")[0]["advice"][0]
+    p.same("... then measured", [one["bound_ns"], one["measured"]], [bound, True])
+
+
 def main():
     tap = Tap()
     with tempfile.TemporaryDirectory(prefix="benanza-types-") as folder:
         p = Place(tap, folder)
         own_types(p)
         comparable(p)
+        without_type(p)
     return tap.end()
 
 
