@@ -3,6 +3,7 @@
 
 #include "analyze/comparable_private.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Operands of 8 bits count as one type: a row reports that of one of them. TF32 is f32 in relaxed math. */
@@ -57,19 +58,49 @@ static enum dtype row_types(const struct plan *p, const struct match_row *m, boo
 	return first;
 }
 
-/* Compares the type of each row with those of its layers. Returns false without a row that has both. */
+/* The outermost row that a row is in. */
+static int outermost(const struct execution *e, int row)
+{
+	while (e->rows[row].parent >= 0)
+		row = e->rows[row].parent;
+	return row;
+}
+
+/* The type of a row that tells in which type layers ran: kernels and calls have none, and a cast in a body
+ * may be the framework's own. */
+static enum dtype row_type(const struct execution_row *r)
+{
+	bool added = r->parent >= 0 && !strcmp(r->op, "Cast");
+	return added || !(r->ns > 0) ? DTYPE_UNKNOWN : dtype_parse(text_of(r->dtype));
+}
+
+/* True for a row that ran nodes of a body: the types of these rows count instead. */
+static bool *rows_with_inner(const struct execution *e)
+{
+	bool *inner = base_calloc((size_t)e->row_count + 1, sizeof(*inner));
+	for (int i = 0; i < e->row_count; i++)
+		if (e->rows[i].parent >= 0 && row_type(&e->rows[i]))
+			inner[e->rows[i].parent] = true;
+	return inner;
+}
+
+/* Compares the type of each row with those of its layers; of a row in a body with those of the layer that has
+ * the body. Returns false without a row that has both. */
 static bool rows_apart(const struct plan *p, const struct execution *e, const struct match *match,
 	struct types_apart *found)
 {
 	double ran[DTYPE_COUNT] = { 0 }, apart[DTYPE_COUNT] = { 0 }, all = 0, all_apart = 0;
 	enum dtype bounds[DTYPE_COUNT] = { 0 };
 	*found = (struct types_apart){ 0 };
-	for (int i = 0; match && i < match->row_count; i++) {
+	if (!match)
+		return false;
+	bool *inner = rows_with_inner(e);
+	for (int i = 0; i < match->row_count; i++) {
 		const struct execution_row *r = &e->rows[i];
-		enum dtype own = dtype_parse(text_of(r->dtype));
+		enum dtype own = row_type(r);
 		bool types[DTYPE_COUNT] = { 0 };
-		enum dtype bound = own && r->ns > 0 && r->parent < 0 ?
-			row_types(p, &match->rows[i], types) : DTYPE_UNKNOWN;
+		enum dtype bound = own && !inner[i] ?
+			row_types(p, &match->rows[outermost(e, i)], types) : DTYPE_UNKNOWN;
 		all += bound ? r->ns : 0;
 		ran[own] += bound ? r->ns : 0;
 		if (!bound || types[type_class(own)])
@@ -79,6 +110,7 @@ static bool rows_apart(const struct plan *p, const struct execution *e, const st
 		bounds[own] = bounds[own] ? bounds[own] : bound;
 		found->own = apart[own] > apart[found->own] ? own : found->own;
 	}
+	free(inner);
 	found->bound = bounds[found->own];
 	found->apart = all_apart > APART_LEAST * all;
 	found->alone = ran[found->own] >= (1 - APART_LEAST) * all;

@@ -439,6 +439,16 @@ static void types_of_rows(void)
 	n.e.rows[1].ns *= 10;
 	n.e.rows[1].dtype = "f32";
 	is_str(compare(&n, 100)->not_comparable, "f16 against f32", "no -t makes two types equal");
+	n.e.rows[1].parent = 0;
+	ok(!compare(&n, 100)->not_comparable, "of a row with a body that of what ran in it counts");
+	n.e.rows[0].dtype = "f32";
+	n.e.rows[1].op = "Cast";
+	n.e.rows[1].dtype = "f64";
+	ok(!compare(&n, 100)->not_comparable, "but for casts");
+	n.e.rows[1].op = "Relu";
+	is_str(compare(&n, 100)->not_comparable, "f64 against f32 (run benanza compare -t f64 ...)",
+		"another one in it");
+	n.e.rows[1].parent = -1;
 	n.e.rows[0].dtype = "s8";
 	n.e.rows[1].dtype = "s8";
 	is_str(compare(&n, 100)->not_comparable, "s8 against f32", "nor integers");
