@@ -469,7 +469,7 @@ static int border_problem(struct dedup *d, const struct plan_value *v, enum dtyp
 	struct problem cast = { .kernel = KERNEL_CAST, .shape_count = 1 };
 	struct error err;
 	cast.operand[is_input ? 0 : 1].dtype = own;
-	cast.operand[is_input ? 1 : 0].dtype = p->dtype;
+	cast.operand[is_input ? 1 : 0].dtype = p->dtype == DTYPE_TF32 ? DTYPE_F32 : p->dtype;
 	if (!shape_is_known(v->shape))
 		return -1;
 	/* As a vector if the tensor has too many dimensions: the work is the same. */
@@ -560,8 +560,9 @@ static void borders_find(struct dedup *d)
 		bool is_input = i < d->b->g->input_count;
 		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
 		enum dtype declared = d->b->g->values[value].dtype, own = declared ? declared : p->own;
+		bool converted = own != (p->dtype == DTYPE_TF32 ? DTYPE_F32 : p->dtype);
 		const struct plan_value *v = &p->values[value];
-		bool replaced = v->dtype == p->dtype && own != p->dtype && v->kind == VALUE_TENSOR &&
+		bool replaced = v->dtype == p->dtype && converted && v->kind == VALUE_TENSOR &&
 			!v->constant && !is_empty(v) && !state[value];
 		if (replaced && (is_input ? readers[value] > 0 : v->producer >= 0))
 			p->borders[p->border_count++] =

@@ -286,6 +286,11 @@ static void test_own_types(void)
 	is_plan(n, DTYPE_UNKNOWN, "f64", f64, "");
 	is_plan(n, DTYPE_F32, "f32", f32, "cast:f64,f32:4x8 cast:f32,f64:4x8");
 	net_free(n);
+	n = residual("1,8,14,14");
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_TF32 });
+	ok(p && !p->border_count, "TF32 is f32 in memory: no casts");
+	plan_free(p);
+	net_free(n);
 	n = products(DTYPE_BF16, DTYPE_BF16, false);
 	is_plan(n, DTYPE_UNKNOWN, "bf16", bf16, "");
 	is_plan(n, DTYPE_F64, "f64", f64, "cast:bf16,f64:4x8 cast:f64,bf16:4x8");
