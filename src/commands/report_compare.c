@@ -2,6 +2,7 @@
 
 #include "commands/compare.h"
 #include "commands/report.h"
+#include "session/type_lack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -151,10 +152,15 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 {
 	const struct reality *y = c->reality;
 	const char *type = report_type_option(s);
+	struct type_lack lack = type_lack_of(s, a);
 	fprintf(out, "measured      %s%s%s\n",
 		isnan(y->measured_ns) ? "unknown" : duration(a, y->measured_ns), interval(a, y->lo, y->hi),
 		measured_note(a, c));
-	if (isnan(y->bound_ns))
+	if (isnan(y->bound_ns) && lack.count) {
+		fputs("bound         ", out);
+		report_wrapped(arena_printf(a, "unknown: %s (-t f32)", type_lack_text(&lack, a)), 14,
+			report_columns(out), out);
+	} else if (isnan(y->bound_ns))
 		fprintf(out,
 			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
 			"MODEL\n",

@@ -187,10 +187,10 @@ static int plan_add(struct session *s, struct advice_plan *plans, int count, enu
 	const struct session_plan *base = s->current;
 	struct error err = ERROR_NONE;
 	if (session_select(s, base->batch, dtype, &err) || session_check_bound(s, &err)) {
-		log_line("no advice for %s: %s", dtype_name(dtype), err.text);
+		log_line("no advice for %s: %s", session_type_name(s, dtype), err.text);
 	} else {
 		session_refresh(s); /* reads recorded results */
-		plans[count].dtype = dtype_name(dtype);
+		plans[count].dtype = plan_type_name(s->current->plan);
 		plans[count++].on = session_ground(s);
 	}
 	session_select(s, base->batch, base->dtype, &err);
@@ -200,12 +200,13 @@ static int plan_add(struct session *s, struct advice_plan *plans, int count, enu
 struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns)
 {
-	struct advice_plan plans[3];
-	int count = plan_add(s, plans, 0, s->current->dtype);
-	if (count && s->current->dtype == DTYPE_F32) {
-		count = plan_add(s, plans, count, DTYPE_F16);
-		count = plan_add(s, plans, count, DTYPE_BF16);
-	}
+	static const enum dtype others[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
+	struct advice_plan plans[1 + sizeof(others) / sizeof(others[0])];
+	enum dtype own = s->current->dtype; /* unknown: several */
+	int count = plan_add(s, plans, 0, own);
+	for (size_t i = 0; count && i < sizeof(others) / sizeof(others[0]); i++)
+		if (!own || dtype_bits(others[i]) < dtype_bits(own))
+			count = plan_add(s, plans, count, others[i]);
 	session_refresh(s);
 	struct advice_list list = advice_find(a, plans, count, start, target_ns);
 	lack_advise(s, a, start, session_bound_at(s, s->current->batch, DTYPE_F32), &list);
@@ -214,7 +215,7 @@ struct advice_list session_advice(
 
 static struct advice_plan plan_here(struct session *s)
 {
-	return (struct advice_plan){ .on = session_ground(s), .dtype = dtype_name(s->current->dtype) };
+	return (struct advice_plan){ .on = session_ground(s), .dtype = plan_type_name(s->current->plan) };
 }
 
 struct advice_list session_advice_here(struct session *s, struct arena *a)

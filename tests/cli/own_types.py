@@ -173,6 +173,13 @@ def without_type(p):
                            one["measured"]], ["type", "f32", [0, 1], None, False])
     p.has("bench in f64", ["bench", "-q", *half, "f64.onnx"], 0, [])
     p.has("a type that it has", ["advise", *half, "f64.onnx"], 0, [], ["f32 model"])
+    left = p.json("advise", *half, "f64.onnx")[0]["left_out"]
+    p.same("... types of fewer bits are tried", [one["dtype"] for one in left if one["dtype"]],
+           ["f32", "f16", "bf16"])
+    profile(p.folder / "cpu.json", "CPUExecutionProvider",
+            [("product", "MatMul", "float", 90), ("relu", "Relu", "float", 10)])
+    p.has("compare in f16", ["compare", *half, "f16.onnx", "cpu.json"], 1,
+          [f"bound unknown: {lack} (-t f32)", "not comparable: f32 against f16"], ["benanza bench MODEL"])
     p.has("bench of types that it has and lacks", ["bench", "-q", *half, "mixed.onnx"], 1, [])
     p.has("advice there", ["advise", *half, "mixed.onnx"], 1,
           ["use the f32 model (-t f32): this device has no f16 for", "at least"])
