@@ -13,7 +13,8 @@ libanalyze_a_SOURCES = \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
 	src/analyze/choose_besides.c src/analyze/choose_joins.c \
-	src/analyze/comparable.c src/analyze/comparable.h \
+	src/analyze/comparable.c src/analyze/comparable.h src/analyze/comparable_private.h \
+	src/analyze/comparable_shapes.c src/analyze/comparable_types.c \
 	src/analyze/cost.c \
 	src/analyze/critical_path.c \
 	src/analyze/effects.c \

@@ -9,6 +9,7 @@
 #include "commands/wanted.h"
 
 #include "base/clock.h"
+#include "session/type_lack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,8 +139,8 @@ static void scenarios_add(
 			json_pack("{s:o, s:o, s:s, s:i, s:i}", "model",
 				json_text(text_of(session_model(s)->path)), "batch",
 				batch ? json_integer(batch) : json_null(), "dtype",
-				dtype_name(dtypes[i % dtype_count]), "problems", problems, "missing",
-				missing));
+				session_type_name(s, dtypes[i % dtype_count]), "problems", problems,
+				"missing", missing));
 	}
 }
 
@@ -379,16 +380,20 @@ static int bench_none(struct session *s, const struct wanted *w, struct error *e
 	}
 	session_refresh(s);
 	const struct analysis *a = session_analysis(s);
+	struct arena scratch = { 0 };
+	struct type_lack lack = type_lack_of(s, &scratch);
+	const char *instead = lack.count ? "; frameworks compute in f32 there: -t f32" : "";
+	arena_free(&scratch);
 	for (int i = 0; a && i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
 		struct text name = session_plan(s)->layers[i].name;
 		if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
 			continue;
 		error_set(err,
-			"%s: none of its %d layers that need time can be measured, e.g. %.*s: %s; benanza "
+			"%s: none of its %d layers that need time can be measured, e.g. %.*s: %s%s; benanza "
 			"bound lists them",
 			session_model(s)->path, a->coverage.missing + a->coverage.unsupported, (int)name.n,
-			name.p, c->why ? c->why : "it has no problem");
+			name.p, c->why ? c->why : "it has no problem", instead);
 		return EXIT_GAPS;
 	}
 	return EXIT_DONE;

@@ -130,7 +130,7 @@ static int model_write_layer(
 	struct str bytes = { 0 };
 	int index = r->layer->index;
 	/* files have the model's own types */
-	int bad = session_select(s, batch, DTYPE_F32, err) || model_bytes(s, index, &bytes, err) ||
+	int bad = session_select(s, batch, DTYPE_UNKNOWN, err) || model_bytes(s, index, &bytes, err) ||
 		file_write(path, &bytes, err) || session_select(s, batch, dtype, err);
 	str_free(&bytes);
 	r->path = bad ? NULL : path;

@@ -344,7 +344,7 @@ int options_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 
 int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX])
 {
-	dtypes[0] = DTYPE_F32;
+	dtypes[0] = DTYPE_UNKNOWN;
 	for (int i = 0; i < o->config.dtype_count; i++)
 		dtypes[i] = o->config.dtype[i];
 	return o->config.dtype_count ? o->config.dtype_count : 1;

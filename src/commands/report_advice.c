@@ -43,9 +43,12 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	char text[STR_QUANTITY], words[128];
 	const char *mark = l->complete ? l->estimated ? "~" : "" : l->estimated ? "partial ~" : "at least ";
 	scenario_text(from, words, sizeof(words));
-	fprintf(out, "now           %s%s  (%s%s%s)\n", mark, str_duration(text, l->start_ns),
-		from->best ? "" : "unoptimized, ", *words ? "what-ifs: " : "no what-if is on", words);
-	if (l->count)
+	if (isnan(l->start_ns))
+		fprintf(out, "now           unknown: %s\n", advice_none(l));
+	else
+		fprintf(out, "now           %s%s  (%s%s%s)\n", mark, str_duration(text, l->start_ns),
+			from->best ? "" : "unoptimized, ", *words ? "what-ifs: " : "no what-if is on", words);
+	if (l->count && !isnan(l->start_ns))
 		fprintf(out, "with advice   %s%s  %.2fx\n", mark, str_duration(text, l->least_ns),
 			l->start_ns / l->least_ns);
 	struct arena a = { 0 };
@@ -80,7 +83,7 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 	const struct advice_target *target, FILE *out)
 {
 	report_head_text(s, report_most(out), out);
-	if (isnan(l->start_ns)) {
+	if (isnan(l->start_ns) && !l->count) {
 		fprintf(out, "no advice: %s (benanza bench)\n", advice_none(l));
 		return;
 	}
@@ -204,7 +207,7 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 			      "s:o}",
 		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,
 		"scenario", "batch", p->batch ? json_integer(p->batch) : json_null(), "dtype",
-		dtype_name(p->dtype), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
+		plan_type_name(p), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
 		"bound_ns", json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns),
 		"complete", l->complete, "estimated", l->estimated, "overhead_ns",
 		json_number_or_null(l->overhead_ns), "overhead_layers", l->overhead_layers, "target_ns",

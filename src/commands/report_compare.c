@@ -3,6 +3,7 @@
 #include "commands/compare.h"
 #include "commands/report.h"
 #include "problem/execution_figure.h"
+#include "session/type_lack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -54,7 +55,7 @@ static void model_text(struct arena *a, const struct session *s, FILE *out)
 	const struct plan *p = session_plan(s);
 	const char *batch = p->batch ? arena_printf(a, "  batch %lld", (long long)p->batch) : "";
 	report_path_line(out, report_most(out), "", session_model(s)->path,
-		arena_printf(a, "%s  %s", batch, dtype_name(p->dtype)));
+		arena_printf(a, "%s  %s", batch, plan_type_name(p)));
 }
 
 static const char *interval(struct arena *a, double lo, double hi)
@@ -91,7 +92,6 @@ static const char *measured_note(struct arena *a, const struct comparison *c)
 static void ratio_text(const struct session *s, const struct reality *y, FILE *out)
 {
 	const struct execution *e = y->execution;
-	enum dtype dtype = session_dtype(s);
 	if (isnan(y->ratio))
 		return;
 	fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
@@ -101,7 +101,8 @@ static void ratio_text(const struct session *s, const struct reality *y, FILE *o
 		fprintf(out, "              device of the profile is unknown: assumes the bound's device\n");
 	if (!*e->dtype && e->row_count)
 		fprintf(out, "              type of the profile is unknown: assumes %s%s\n",
-			dtype_name(dtype), dtype == DTYPE_F32 ? "; for f16: -t f16" : "");
+			plan_type_name(session_plan(s)),
+			session_dtype(s) == DTYPE_F32 ? "; for f16: -t f16" : "");
 }
 
 /* How to measure again what contradicts the bound, or why that is not possible. */
@@ -151,16 +152,21 @@ static void trust_text(const struct trust *t, FILE *out)
 static void totals_text(struct arena *a, const struct session *s, const struct comparison *c, FILE *out)
 {
 	const struct reality *y = c->reality;
+	const char *type = report_type_option(s);
+	struct type_lack lack = type_lack_of(s, a);
 	fprintf(out, "measured      %s%s%s\n",
 		isnan(y->measured_ns) ? "unknown" : duration(a, y->measured_ns), interval(a, y->lo, y->hi),
 		measured_note(a, c));
-	if (isnan(y->bound_ns))
+	if (isnan(y->bound_ns) && lack.count) {
+		fputs("bound         ", out);
+		report_wrapped(arena_printf(a, "unknown: %s (-t f32)", type_lack_text(&lack, a)), 14,
+			report_columns(out), out);
+	} else if (isnan(y->bound_ns))
 		fprintf(out,
 			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
 			"MODEL\n",
 			session_device(s)->model ? session_device(s)->model : "this device",
-			session_dtype(s) == DTYPE_F32 ? "" : " -t ",
-			session_dtype(s) == DTYPE_F32 ? "" : dtype_name(session_dtype(s)));
+			*type ? " -t " : "", type);
 	else {
 		struct trust trust = compare_trust(s, c);
 		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(session_analysis(s)),

@@ -138,7 +138,7 @@ static json_t *scenario_json(const struct session *s)
 	const struct plan *p = session_plan(s);
 	char on[SCENARIO_TEXT_SIZE];
 	return json_pack("{s:o, s:s, s:o, s:o}", "batch", p->batch ? json_integer(p->batch) : json_null(),
-		"dtype", dtype_name(p->dtype), "what_if",
+		"dtype", plan_type_name(p), "what_if",
 		names_json(scenario_text(session_scenario(s), on, sizeof(on))), "dims", report_dims_json(p));
 }
 

@@ -175,7 +175,8 @@ static int make_request(struct session_agent *a, const char *provider, struct er
 	const char *base = strrchr(s->model->path, '/');
 	base = base ? base + 1 : s->model->path;
 	a->model = (struct wire_model){ .seed = 1, .batch = p->batch, .provider = provider,
-		.dtype = dtype_name(p->dtype), .level = "all", .threads = s->config->threads,
+		.dtype = dtype_name(p->own_types ? DTYPE_F32 : p->dtype), .level = "all",
+		.threads = s->config->threads,
 		.requests = s->options.requests ? s->options.requests : 1, .profile = true, .compare = true,
 		.options = options_text(a) };
 	if (session_check_bound(s, err) || make_files(a, err) ||

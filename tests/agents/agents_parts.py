@@ -633,6 +633,30 @@ def _():
             yield f"{one}, not {other}"
 
 
+@tap.test("an f16 model that runs in f32: rows and tensors between the casts that ONNX Runtime adds")
+def _():
+    graph = graph_of(("a", "Conv", "x w1", "r"), ("act", "Relu", "r", "s"), ("b", "Gemm", "s w2", "y"))
+    cast = "InsertedPrecisionFreeCast_"
+    got = traced(
+        graph,
+        (f"{cast}x", "Cast", "x", f"{cast}x"),
+        (f"{cast}s_nchwc", "Conv", f"{cast}x w1t", "t1"),
+        ("ReorderOutput", "ReorderOutput", "t1", f"{cast}s"),
+        ("b", "Gemm", f"{cast}s w2t", f"{cast}y"),
+        (f"{cast}y", "Cast", f"{cast}y", "y"),
+    )
+    want = [
+        (f"{cast}x", [], ["x"], ["x"]),
+        (f"{cast}s_nchwc", ["a", "act"], ["x"], ["s"]),
+        ("ReorderOutput", [], ["s"], ["s"]),
+        ("b", ["b"], ["s"], ["y"]),
+        (f"{cast}y", [], ["y"], ["y"]),
+    ]
+    for one, other in zip(got, want):
+        if one != other:
+            yield f"{one}, not {other}"
+
+
 @tap.test("OpenVINO: a moved factor and the parts of a split node have its nodes; what is added has none")
 def _():
     graph = graph_of(

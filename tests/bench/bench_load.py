@@ -87,8 +87,8 @@ def judge(runs, counts):
         good = over <= allowed and under <= allowed and all(holds)
         bad += not good
         print(f"{pathlib.Path(here[0]['model']).stem:14} {count} loops: {over:+.1%} above, {under:+.1%} "
-              f"below the quiet bounds (at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals contain "
-              f"{middle / 1e6:.3f} ms, at most {wide:.0%} wide; {slower:.1f} times as long"
+              f"below the quiet bounds (at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals "
+              f"contain {middle / 1e6:.3f} ms, at most {wide:.0%} wide; {slower:.1f} times as long"
               f"{'' if good else '  <- beyond'}", flush=True)
     return bad
 

@@ -851,8 +851,10 @@ int session_sweep_running(const struct session *s)
 	return 2;
 }
 
-char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype)
+char *session_sweep_text(
+	const struct session *s, char *buf, size_t size, int64_t batch, enum dtype dtype)
 {
+	(void)s;
 	snprintf(buf, size, "batch %d %s", (int)batch, dtype_name(dtype));
 	return buf;
 }
