@@ -213,7 +213,7 @@ struct price {
 	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */
 	bool assumed;           /* given by the user (ground.assumed); then result is NULL */
-	bool is_range;          /* of lo and hi: as in struct interval */
+	bool is_range, one_sided; /* of lo and hi: as in struct interval */
 	double lo, hi;          /* interval of the measurement, estimate or assumption; NaN: unknown */
 	double enqueue_ns;      /* of the result; NaN: unknown */
 };
@@ -402,14 +402,26 @@ const char *resource_name(struct arena *a, const struct peaks *k, int resource);
 void roofline_resources(const struct study *st, const struct scenario *s, struct price_list *list,
 	int distinct, const struct price *price, int times, double *busy_ns);
 
-/* ---- cost.c: the cost of one layer */
+/* ---- interval.c: intervals of costs, and that of a total from them */
 struct interval {
 	bool known, is_range;   /* is_range: of 2 to 5 samples, too few for a 95% interval */
+	bool one_sided;         /* what it may be less is due to other work alone, which only adds time */
 	double lo, hi;
 };
+/* Of the samples of a result; without one, the ends are its cost. */
+struct interval interval_of(const struct result *r);
 struct interval interval_of_price(const struct price *p);
-/* Fills lo, hi and is_range from the result or estimate. */
-void price_interval(struct price *p);
+/* True if the lower end of a price with a result is that of the roofline: a quick measurement, or fewer than
+ * 3 samples. */
+bool interval_needs_roof(const struct price *p);
+/* Fills lo, hi, is_range and one_sided from the result or estimate. p, k: for the roofline; NULL: unknown. */
+void price_interval(struct price *price, const struct problem *p, const struct peaks *k);
+/* Fills the interval of the bound, for the active choice. */
+struct solution;
+void interval_fill(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
+	struct arena *scratch);
+
+/* ---- cost.c: the cost of one layer */
 /* Initializes a cost as unknown; as 0 (a free layer, or one whose cost is in another). */
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);
@@ -448,9 +460,6 @@ struct besides {
 struct solution;
 /* Fills the analysis' branches. */
 void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x);
-/* Replaces in the sums of low and high ends (lo, hi: per node) those of the nodes that run side by side. */
-void beside_interval(
-	const struct solution *x, const double *lo, const double *hi, double *lo_ns, double *hi_ns);
 /* By how much the nodes that run side by side need longer one after the other than their longest branch. */
 double beside_over_longest(const struct solution *x, const double *cost);
 

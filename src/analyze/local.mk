@@ -28,6 +28,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_rotary.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \
+	src/analyze/interval.c \
 	src/analyze/layouts.c \
 	src/analyze/limit.c src/analyze/limit.h \
 	src/analyze/list.c \
@@ -99,6 +100,8 @@ tests_unit_t_hostile_SOURCES = tests/unit/t_hostile.c tests/fuzz/fuzz.c
 tests_unit_t_hostile_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_inside
 tests_unit_t_inside_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_interval
+tests_unit_t_interval_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_limit
 tests_unit_t_limit_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_layouts
