@@ -182,7 +182,8 @@ static double layer_roofline(const struct analysis *out, const struct study *st,
 	return st->group_last[group] == layer ? out->layers[anchor].roofline_ns : 0;
 }
 
-/* The sum or longest path of all rooflines; unknown if one of them is. */
+/* The sum or longest path of all rooflines; unknown if one of them is. One that is longer than the cost is of
+ * a peak that is too low, and counts with the cost. */
 static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
 	const struct solution *x, const int *chosen, struct arena *scratch)
 {
@@ -203,6 +204,12 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
 			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
+		const struct price *price = solution_price(x, chosen, i);
+		double ns = inside ? inside->ns : price ? price->ns : NAN;
+		if (cost[i] > ns) { /* NaN compares false */
+			out->above_peak += inside || price->result;
+			cost[i] = ns;
+		}
 		total += cost[i];
 	}
 	if (x->besides)

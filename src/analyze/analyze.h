@@ -232,8 +232,10 @@ struct analysis {
 				    Of all algorithms and groups that the scenario allows, those count that
 				    use the resource least. NaN without peaks, without a longest path, or if
 				    layers have subgraphs */
-	double roofline_ns;      /* sum of all rooflines (parallel: the longest path); NaN if one of them is
-				    unknown */
+	double roofline_ns;      /* sum of all rooflines (parallel: the longest path), each at most the cost;
+				    NaN if one of them is unknown */
+	int above_peak;          /* layers, groups and casts whose measured cost is below the roofline: the
+				    peak is too low for them */
 	struct coverage coverage;
 	enum cache cache;        /* the cache state that was read: net, or warm if everything fits
 				    (docs/wire.md) */

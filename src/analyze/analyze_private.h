@@ -229,7 +229,7 @@ static inline struct scenario price_units(const struct scenario *s, const struct
 	}
 	return units;
 }
-/* The use of each resource by one run of a problem. */
+/* The use of each resource by one run of a problem: none for longer than its price, whatever a peak says. */
 struct use {
 	bool known;             /* computed */
 	int unit, level;        /* RESOURCE_* that runs the operations; index of the cache that has
@@ -359,12 +359,12 @@ int assume_layers(const struct study *st, const struct scenario *s, const struct
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
 /* True for Winograd and FFT, which do fewer multiplications than problem_flops counts. */
 bool roofline_counts_its_own(const struct algorithm *a);
-/* The unit that runs the operations: data type, plain or matrix, and its peak in FLOP/s (NaN unknown; 0:
- * operations do not count). */
+/* The unit that runs the operations: data type, plain or matrix, its peak in FLOP/s (NaN unknown; 0:
+ * operations do not count), and the share of the problem's operations that it does: Winograd's are fewer. */
 struct unit {
 	enum dtype type;
 	bool matrix;
-	double peak;
+	double peak, share;
 };
 /* The two parts of a roofline. */
 struct roof_parts {
@@ -396,6 +396,8 @@ struct use roofline_use(
 	const struct study *st, const struct scenario *s, int distinct, const struct price *price);
 /* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
 const char *resource_name(struct arena *a, const struct peaks *k, int resource);
+/* How many times a resource's peak the slow end of its interval is; 0: it has none (a vendor's figure). */
+double resource_spread(const struct peaks *k, int resource);
 /* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem at a price use each
  * resource at its peak; list: where the use may be kept. Unknown peaks add nothing, nor do operations of
  * algorithms that do fewer multiplications than the problem counts. */
@@ -460,7 +462,8 @@ struct besides {
 struct solution;
 /* Fills the analysis' branches. */
 void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x);
-/* By how much the nodes that run side by side need longer one after the other than their longest branch. */
+/* By how much the nodes that run side by side need longer one after the other than their longest branch, or
+ * than what all of them took. */
 double beside_over_longest(const struct solution *x, const double *cost);
 
 /* ---- solve.c, choose.c: costs in one scenario, with the best choice of groups */

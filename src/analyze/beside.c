@@ -395,7 +395,7 @@ double beside_over_longest(const struct solution *x, const double *cost)
 			all += own;
 			longest = fmax(longest, own);
 		}
-		over += all - longest;
+		over += all - fmin(longest, r->price.ns);
 	}
 	return over;
 }

@@ -20,7 +20,8 @@
  *   - Other work only adds time. What a noisy, quick, or single sample may be too long is no random error: it
  *     only lowers the low end, and linearly (one_sided).
  * In the longest path, the same holds for the layers on it, and the high end is the highest of those of the
- * paths that are the longest by their costs, low ends, and high ends; the low end alike. */
+ * paths that are the longest by their costs, low ends, and high ends; the low end alike. Where a peak is the
+ * limit, its interval counts (struct peaks). */
 
 #define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
 #define RANGE_SAMPLES 3    /* fewest samples whose range says how low a cost may be */
@@ -268,6 +269,19 @@ static struct interval path_interval(const struct parts *p, double *load_ns)
 	return v;
 }
 
+/* The ends of a bound that a peak limits: at least those of that peak, at most those of the sum. */
+static void limited(struct analysis *out, const struct parts *p)
+{
+	const struct solution *x = p->x;
+	double load, spread = resource_spread(p->st->on.peaks, x->resource);
+	struct interval sum = total_of(p, nodes_of_sum(p), &load);
+	for (int i = 0; i < x->with_count; i++)
+		spread = fmax(spread, resource_spread(p->st->on.peaks, x->with[i]));
+	out->lo_ns = fmax(out->lo_ns, out->bound_ns * (spread > 0 ? 1 - RUN_SHARE : 1));
+	out->hi_ns = fmax(out->hi_ns, out->bound_ns * fmax(1, spread) * (spread > 0 ? 1 + RUN_SHARE : 1));
+	out->hi_ns = fmax(out->bound_ns, fmin(out->hi_ns, sum.hi));
+}
+
 void interval_fill(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
 	struct arena *scratch)
 {
@@ -287,10 +301,8 @@ void interval_fill(struct analysis *out, const struct study *st, const struct so
 		total_of(&p, nodes_of_sum(&p), &out->load_ns);
 	out->lo_ns = v.lo;
 	out->hi_ns = v.hi;
-	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit) { /* peaks have no interval */
-		out->lo_ns = fmax(out->lo_ns, out->bound_ns);
-		out->hi_ns = fmax(out->hi_ns, out->bound_ns);
-	}
+	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit)
+		limited(out, &p);
 	out->lo_ns = fmax(out->lo_ns, out->enqueue_ns); /* host time has no interval; it may be NaN */
 	out->hi_ns = fmax(out->hi_ns, out->enqueue_ns);
 	if (isnan(out->bound_ns) || (out->without_interval && !any))

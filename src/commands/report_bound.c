@@ -261,7 +261,11 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 			"at its peak)\n",
 			analysis_mark(a), str_duration(roofline, a->resource_ns));
 	if (!isnan(a->roofline_ns))
-		fprintf(out, "roofline      %s of all layers\n", str_duration(roofline, a->roofline_ns));
+		fprintf(out, "roofline      %s of all layers", str_duration(roofline, a->roofline_ns));
+	if (!isnan(a->roofline_ns) && a->above_peak)
+		fprintf(out, " (of %d above a peak: the cost)", a->above_peak);
+	if (!isnan(a->roofline_ns))
+		fputc('\n', out);
 	report_bound_uses(s, out);
 	if (c->mistrusted)
 		fprintf(out,

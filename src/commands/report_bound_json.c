@@ -289,6 +289,7 @@ static void totals_set(json_t *o, const struct analysis *a)
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
 	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
+	json_object_set_new(o, "above_peak_layers", json_integer(a->above_peak));
 }
 
 json_t *report_bound_json(const struct session *s, const struct trust *t)
