@@ -25,6 +25,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_contest.c \
 	src/analyze/fusion_join.c \
 	src/analyze/fusion_norm.c \
+	src/analyze/fusion_pad.c \
 	src/analyze/fusion_rotary.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \
