@@ -327,6 +327,8 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		fprintf(out, "  %d noisy", e->noisy_problems);
 	if (*what_if_why(e->row, e->available, e->on, why, sizeof(why)))
 		fprintf(out, "  %s", why);
+	if (*what_if_tried(e->row, &a->scenario, word, sizeof(word)))
+		fprintf(out, "  %s", word);
 	fputc('\n', out);
 }
 

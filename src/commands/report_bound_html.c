@@ -227,6 +227,8 @@ static void what_ifs(const struct session *s, FILE *out)
 		fputs("<td class=\"l\">", out);
 		what_if_why(e->row, e->available, e->on, why, sizeof(why));
 		html_text(out, *why ? why : e->row->text);
+		if (e->available && *what_if_tried(e->row, session_scenario(s), word, sizeof(word)))
+			fprintf(out, "; here: %s", word);
 		if (e->available && e->unmeasured_problems)
 			fprintf(out, "; %d problem%s must be measured first", e->unmeasured_problems,
 				e->unmeasured_problems == 1 ? "" : "s");

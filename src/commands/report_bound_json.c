@@ -199,14 +199,15 @@ static json_t *effects_json(const struct session *s)
 	const struct what_if_effect *effects = session_effects(s, &count);
 	for (int i = 0; i < count; i++) {
 		const struct what_if_effect *e = &effects[i];
-		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
+		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE], tried[WHAT_IF_WORD_SIZE];
+		what_if_tried(e->row, session_scenario(s), tried, sizeof(tried));
 		what_if_why(e->row, e->available, e->on, why, sizeof(why));
 		double now = session_analysis(s)->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
 		json_array_append_new(list,
 			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, s:o, "
-				  "s:o}",
+				  "s:o, s:o}",
 				"name", e->row->name, "on", e->on, "choice",
 				what_if_word(e->row, session_scenario(s), word, sizeof(word)),
 				"bound_ns",
@@ -219,7 +220,7 @@ static json_t *effects_json(const struct session *s)
 				e->unmeasured_problems, "unavailable_problems", e->unavailable_problems,
 				"noisy_problems", e->noisy_problems, "layers",
 				e->layers < 0 ? json_null() : json_integer(e->layers), "why",
-				report_json_text(why)));
+				report_json_text(why), "tried", report_json_text(tried)));
 	}
 	return list;
 }
