@@ -422,6 +422,21 @@ void price_interval(struct price *price, const struct problem *p, const struct p
 struct solution;
 void interval_fill(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
 	struct arena *scratch);
+/* What a total consists of, by measurement: of two totals, what both have cancels in their difference. */
+struct spent_part {
+	const void *key;        /* the result or calibration row */
+	double ns, down, up;    /* of all its uses: time, and widths of the interval */
+	double load;            /* instead of `down`: what other work may have added */
+};
+struct spent {
+	int count;
+	struct spent_part *parts; /* by key */
+};
+/* Returns the parts of a scenario's total, in arena a: of the sum, or of the longest path. */
+struct spent interval_spent(const struct study *st, const struct scenario *s, const struct solution *x,
+	const int *chosen, struct arena *a);
+/* Returns the interval of what the total `after` takes less than `before`, which is saves_ns. */
+struct interval interval_saved(const struct spent *before, const struct spent *after, double saves_ns);
 
 /* ---- cost.c: the cost of one layer */
 /* Initializes a cost as unknown; as 0 (a free layer, or one whose cost is in another). */

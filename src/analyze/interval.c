@@ -3,6 +3,8 @@
 #include "analyze/beside_private.h"
 
 #include <math.h>
+#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Intervals of costs, and that of a total.
@@ -309,4 +311,101 @@ void interval_fill(struct analysis *out, const struct study *st, const struct so
 		out->lo_ns = out->hi_ns = NAN;
 	if (open)
 		out->lo_ns = NAN;
+}
+
+/* ---- of a difference of totals */
+
+static int spent_compare(const void *x, const void *y)
+{
+	const struct spent_part *a = x, *b = y;
+	return (a->key > b->key) - (a->key < b->key);
+}
+
+/* Adds a part; without an interval, a single sample may be any amount too long. */
+static void spent_add(struct spent *s, const struct price *price, const struct part *p, int node)
+{
+	const void *key = price && price->result ? (const void *)price->result
+		: price && price->estimated && price->guess->row ? (const void *)price->guess->row
+		: (const void *)(uintptr_t)(node + 1);
+	const struct interval *v = &p->interval;
+	double down = v->known ? p->ns - v->lo : 0;
+	bool load = v->known && v->one_sided;
+	if (isnan(p->ns))
+		return;
+	s->parts[s->count++] = (struct spent_part){ .key = key, .ns = p->ns, .down = load ? 0 : down,
+		.up = v->known ? v->hi - p->ns : 0,
+		.load = load ? down : !v->known && p->measured && price ? p->ns : 0 };
+}
+
+/* Adds up parts of one key: uses of one measurement. */
+static void spent_merge(struct spent *s)
+{
+	int count = 0;
+	if (s->count)
+		qsort(s->parts, (size_t)s->count, sizeof(*s->parts), spent_compare);
+	for (int i = 0; i < s->count; i++) {
+		struct spent_part *to = count ? &s->parts[count - 1] : NULL;
+		const struct spent_part *from = &s->parts[i];
+		if (!to || to->key != from->key) {
+			s->parts[count++] = *from;
+			continue;
+		}
+		to->ns += from->ns;
+		to->down += from->down;
+		to->up += from->up;
+		to->load += from->load;
+	}
+	s->count = count;
+}
+
+struct spent interval_spent(const struct study *st, const struct scenario *s, const struct solution *x,
+	const int *chosen, struct arena *a)
+{
+	struct parts p = parts_of(st, x, chosen, a);
+	const struct besides *b = x->besides;
+	int sets = b ? b->count : 0;
+	struct spent spent = { .parts = ARENA_ARRAY(a, struct spent_part, st->node_count + sets + 1) };
+	if (s->parallel == PARALLEL_RESOURCES && x->resource >= 0) {
+		double spread = resource_spread(st->on.peaks, x->resource), ns = x->parallel_ns;
+		spent.parts[spent.count++] = (struct spent_part){ .key = st->on.peaks, .ns = ns,
+			.up = ns * (fmax(1, spread) - 1) };
+		return spent;
+	}
+	bool *on = scenario_has_path(s) ? nodes_of_path(&p, x->cost_path) : nodes_of_sum(&p);
+	for (int i = 0; i < st->node_count; i++)
+		if (on[i])
+			spent_add(&spent, solution_inside(st, x, i) ? NULL : solution_price(x, chosen, i),
+				&p.node[i], i);
+	for (int i = 0; i < sets; i++)
+		if (b->sets[i].chosen)
+			spent_add(&spent, &b->sets[i].price, &p.beside[i], st->node_count + i);
+	spent_merge(&spent);
+	return spent;
+}
+
+/* Adds what one measurement adds to the widths of a difference: that of uses that are on one side only. */
+static void difference_add(
+	const struct spent_part *a, const struct spent_part *b, double *down, double *up, double *load)
+{
+	const struct spent_part *more = a->ns >= b->ns ? a : b, *less = more == a ? b : a;
+	double low = fmax(0, more->down - less->down), high = fmax(0, more->up - less->up);
+	*down += more == a ? low * low : high * high;
+	*up += more == a ? high * high : low * low;
+	load[more == b] += fmax(0, more->load - less->load);
+}
+
+struct interval interval_saved(const struct spent *before, const struct spent *after, double saves_ns)
+{
+	static const struct spent_part none = { 0 };
+	double down = 0, up = 0, load[2] = { 0 };
+	for (int i = 0, k = 0; i < before->count || k < after->count;) {
+		const struct spent_part *a = i < before->count ? &before->parts[i] : NULL,
+					*b = k < after->count ? &after->parts[k] : NULL;
+		bool first = a && (!b || a->key <= b->key), second = b && (!a || b->key <= a->key);
+		difference_add(first ? a : &none, second ? b : &none, &down, &up, load);
+		i += first;
+		k += second;
+	}
+	return (struct interval){ .known = true, .lo = saves_ns - sqrt(down) - load[0],
+		.hi = saves_ns + sqrt(up) + load[1] };
 }

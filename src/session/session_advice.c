@@ -2,11 +2,13 @@
 
 #include "session/session_advice.h"
 #include "session/session_private.h"
+#include "session/session_reality.h"
 
 #include "base/clock.h"
 #include "base/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -69,6 +71,21 @@ const struct advice_how *advice_how_once(const struct advice_list *l, int i)
 		if (l->items[k].kind == l->items[i].kind)
 			return NULL;
 	return advice_how(l->items[i].kind);
+}
+
+double advice_now_ns(const struct advice_list *l)
+{
+	return l->real_ns < l->start_ns ? l->real_ns : l->start_ns; /* NaN compares false */
+}
+
+char *advice_factor(const struct advice_list *l, char *buf, size_t size)
+{
+	double factor = advice_now_ns(l) / (l->start_ns - l->saves_lo_ns);
+	if (l->saves_lo_ns > 0 && factor >= 1.005)
+		snprintf(buf, size, "at least %.2fx", factor);
+	else
+		snprintf(buf, size, "unclear: it may save nothing");
+	return buf;
 }
 
 const char *advice_none(const struct advice_list *l)
@@ -149,7 +166,8 @@ struct scenario session_unoptimized(struct session *s)
 	struct arena a = { 0 };
 	struct ground g = session_ground(s);
 	struct scenario isolated = { .assume = s->scenario.assume };
-	bool complete = !s->described && analyze(&a, &g, &isolated)->complete;
+	bool cpu = s->device.threads > 0; /* it has no launches */
+	bool complete = !s->described && !cpu && analyze(&a, &g, &isolated)->complete;
 	arena_free(&a);
 	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume };
 }
@@ -180,7 +198,13 @@ struct advice_list session_advice(
 		count = plan_add(s, plans, count, DTYPE_BF16);
 	}
 	session_refresh(s);
-	return advice_find(a, plans, count, start, target_ns);
+	struct advice_list list = advice_find(a, plans, count, start, target_ns);
+	const struct reality *real = session_reality_fastest(s);
+	if (real) {
+		list.real_ns = real->measured_ns;
+		list.real_by = arena_printf(a, "%s", real->execution->framework);
+	}
+	return list;
 }
 
 static struct advice_plan plan_here(struct session *s)

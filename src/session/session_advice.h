@@ -17,6 +17,11 @@ const char *advice_framework_name(int framework); /* "ONNX Runtime" */
 const struct advice_how *advice_how_once(const struct advice_list *l, int i);
 /* Why a list without a target is empty, in words. */
 const char *advice_none(const struct advice_list *l);
+/* What the model takes now: the bound of the start, or a real execution that is faster. */
+double advice_now_ns(const struct advice_list *l);
+/* How many times as fast all advice makes that: "at least 1.95x", by the lower end of what it saves; or that
+ * this is unclear. Returns buf. */
+char *advice_factor(const struct advice_list *l, char *buf, size_t size);
 /* "~1.2 ms now in 3 layers that would take as long in fewer bits", in arena a; NULL: no layers. */
 const char *advice_overhead(const struct advice_list *l, struct arena *a);
 

@@ -2,6 +2,7 @@
  * where other work may have added time. */
 #include "config.h"
 
+#include "analyze/analyze_private.h"
 #include "world.h"
 
 #include <math.h>
@@ -174,8 +175,33 @@ static void paths(void)
 	world_close(&w);
 }
 
+/* Of a difference: what both totals have cancels. */
+static void saved(void)
+{
+	static const char keys[3] = "";
+	struct spent_part before[] = { { &keys[0], 100, 10, 20, 0 }, { &keys[1], 50, 3, 6, 0 } },
+			  after[] = { { &keys[0], 100, 10, 20, 0 }, { &keys[2], 30, 2, 4, 0 } };
+	struct spent x = { 2, before }, y = { 2, after };
+	struct interval v = interval_saved(&x, &y, 20);
+	near(v.lo, 20 - sqrt(3 * 3 + 4 * 4), 1e-12, "50 replaced by 30: at least");
+	near(v.hi, 20 + sqrt(6 * 6 + 2 * 2), 1e-12, "... at most");
+	before[0] = (struct spent_part){ &keys[0], 200, 20, 40, 0 };
+	v = interval_saved(&x, &y, 120);
+	near(v.lo, 120 - sqrt(10 * 10 + 3 * 3 + 4 * 4), 1e-12, "twice instead of once: once more");
+	before[0] = (struct spent_part){ &keys[0], 100, 10, 20, 0 };
+	before[1] = (struct spent_part){ &keys[1], 50, 0, 0, 45 };
+	v = interval_saved(&x, &y, 20);
+	near(v.lo, 20 - 45 - 4, 1e-12, "what noise may have added is not saved");
+	near(v.hi, 20 + 2, 1e-12, "... and adds nothing");
+	v = interval_saved(&y, &x, -20);
+	near(v.hi, -20 + 45 + 4, 1e-12, "the other way round");
+	v = interval_saved(&x, &x, 0);
+	ok(v.lo == 0 && v.hi == 0, "nothing replaced, nothing open");
+}
+
 int main(void)
 {
+	saved();
 	sums();
 	noisy();
 	rough();

@@ -141,8 +141,8 @@ static void page_make(struct advice_page *p)
 	add_how(p);
 	add(p, -1, 0, STYLE_NORMAL, "");
 	add_wrapped(p, -1, 1, STYLE_DIM,
-		"saves: after all advice above it; alone: without any other; *: noisy; ~: estimates, or "
-		"layers "
+		"saves: at least, after all advice above it (unclear: maybe nothing; <: at most, a limit by "
+		"the peaks); alone: without any other; *: noisy; ~: estimates, or layers "
 		"are missing. `benanza advise` starts from an unoptimized program and tries f16 and bf16 "
 		"too.");
 }
@@ -236,8 +236,15 @@ static void advice_draw_row(struct app *app, void *state, int row, int above, st
 	(void)above;
 	if (l->advice >= 0) {
 		const struct advice *one = &p->list.items[l->advice];
+		char text[STR_QUANTITY];
 		bool guess = one->estimated || !p->list.complete;
-		draw_duration(app, line, 1, 10, one->saves_after_ns, guess);
+		if (one->unclear)
+			canvas_fit_right(line, 1, 0, 10, STYLE_DIM, "unclear");
+		else if (one->at_most)
+			canvas_fit_right(line, 1, 0, 10, STYLE_NORMAL, arena_printf(&app->scratch, "<%s",
+				str_duration(text, one->saves_after_ns)));
+		else
+			draw_duration(app, line, 1, 10, one->after_lo_ns, guess);
 		if (l->at == TITLE_AT) {
 			draw_duration(app, line, 12, 10, one->saves_ns, guess);
 			draw_duration(app, line, 23, 11, one->bound_ns, guess);
