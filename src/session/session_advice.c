@@ -12,6 +12,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define SESSION_ADVICE_LAYERS 5000 /* of larger models no plans of other types are made */
 #define TARGET_LEAST_NS 1e-3
 #define TARGET_MOST_NS 1e15
 
@@ -218,9 +219,42 @@ struct advice_list session_advice_here(struct session *s, struct arena *a)
 	return advice_find(a, &plan, 1, &s->scenario, NAN);
 }
 
+/* The plans of a search are not used any more. */
+static void types_release(struct session *s)
+{
+	for (int i = 0; i < s->advice_type_count; i++)
+		s->advice_types[i]->held = false;
+	s->advice_type_count = 0;
+}
+
+/* Adds the current plan in f16 and bf16 if it is f32, without selecting it; of a large model none. Returns
+ * the number of plans. */
+static int types_add(struct session *s, struct advice_plan *plans, int count)
+{
+	static const enum dtype types[] = { DTYPE_F16, DTYPE_BF16 };
+	struct session_plan *present = s->current;
+	bool large = present->plan->layer_count > SESSION_ADVICE_LAYERS;
+	for (int i = 0; i < 2 && present->dtype == DTYPE_F32 && !large; i++) {
+		struct error err = ERROR_NONE;
+		struct session_plan *other = session_plan_of(s, present->batch, types[i], &err);
+		if (!other)
+			continue;
+		s->current = other;
+		if (!session_check_bound(s, &err) && !session_recorded_more(s, &err)) {
+			plans[count].dtype = dtype_name(types[i]);
+			plans[count++].on = session_ground(s);
+			other->held = true;
+			s->advice_types[s->advice_type_count++] = other;
+		}
+		s->current = present;
+	}
+	return count;
+}
+
 void session_advice_cancel(struct session *s)
 {
 	advice_cancel(s->advice);
+	types_release(s);
 	s->advice = NULL;
 	s->advice_done = false;
 }
@@ -230,8 +264,9 @@ bool session_advice_begin(struct session *s, double target_ns)
 	session_advice_cancel(s);
 	if (!s->current || !s->analysis)
 		return false;
-	struct advice_plan plan = plan_here(s);
-	s->advice = advice_begin(&plan, 1, &s->scenario, target_ns);
+	struct advice_plan plans[3] = { plan_here(s) };
+	int count = types_add(s, plans, 1);
+	s->advice = advice_begin(plans, count, &s->scenario, target_ns);
 	s->advice_from = s->scenario;
 	return true;
 }
@@ -254,6 +289,7 @@ bool session_advice_take(struct session *s, struct arena *a, struct advice_list 
 	if (!s->advice || !s->advice_done)
 		return false;
 	*list = advice_end(s->advice, a);
+	types_release(s);
 	s->advice = NULL;
 	s->advice_done = false;
 	return true;

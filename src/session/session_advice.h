@@ -48,10 +48,10 @@ struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns);
 /* The same for the current plan only, from the session's scenario on. Changes nothing in the session. */
 struct advice_list session_advice_here(struct session *s, struct arena *a);
-/* The same in slices, beside other work: begin (replaces a search that is running), step until it returns
- * false, then take the list. A search works on the results of its beginning. It is cancelled when the plan or
- * the device changes, or the session closes. target_ns: only what reaches it; NaN: all. Nothing is measured
- * yet: begin returns false. */
+/* The same in slices, beside other work, also for f16 and bf16 unless the model is large: begin (replaces a
+ * search that is running), step until it returns false, then take the list. A search works on the results of
+ * its beginning. It is cancelled when the plan or the device changes, or the session closes. target_ns: only
+ * what reaches it; NaN: all. Nothing is measured yet: begin returns false. */
 bool session_advice_begin(struct session *s, double target_ns);
 /* Goes on for about `ms`. Returns true while there is more to do. */
 bool session_advice_step(struct session *s, int ms);

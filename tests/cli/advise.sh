@@ -159,6 +159,15 @@ single advise "$models/tiny.onnx" >out 2>err
 grep -q '^now  *400 us  (Quick runs it;' out
 ok $? "... as text"
 
+# the explorer tries the types that advise tries
+types() { WORD_NS=250 "$BENANZA" "$@" -c config.yaml --db types.db -d lex "$models/tiny.onnx"; }
+"$BENANZA" db import -q quiet.jsonl --db types.db && types bench -q -t bf16 -w fusion,matrix,math >out 2>err
+types advise --json >out 2>err
+json "'bf16' in [x['scenario']['dtype'] for x in a if x['kind'] == 'type and units']" "another type"
+types --frame 100x30 --view advice >out 2>err
+grep -q '^>\{0,1\}  *[0-9.]* us .* bf16' out
+ok $? "... in the explorer too"
+
 bz advise "$models/tiny.onnx" -b 1,2 --json >out 2>err
 [ $? -eq 1 ] && [ "$(wc -l <out)" -eq 2 ]
 ok $? "one object a batch; that of an unmeasured one has gaps"

@@ -107,7 +107,7 @@ static void add_target(struct advice_page *p)
 		add_wrapped(p, -1, 1, STYLE_WARN,
 			arena_printf(&p->arena,
 				"Target %s: not reached, the lowest is %s%s: the device would have to be "
-				"%.2f times as fast. `benanza advise --target` also tries other data types, "
+				"%.2f times as fast. `benanza advise --target` also tries other "
 				"batches and devices.",
 				to, mark, low, l->least_ns / l->target_ns));
 }
@@ -143,8 +143,7 @@ static void page_make(struct advice_page *p)
 	add_wrapped(p, -1, 1, STYLE_DIM,
 		"saves: at least, after all advice above it (unclear: maybe nothing; <: at most, a limit by "
 		"the peaks); alone: without any other; *: noisy; ~: estimates, or layers "
-		"are missing. `benanza advise` starts from an unoptimized program and tries f16 and bf16 "
-		"too.");
+		"are missing. `benanza advise` starts from an unoptimized program.");
 }
 
 static void advice_close(struct app *app, void *state)
@@ -302,7 +301,10 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 	if (key->request != REQUEST_OPEN || advice < 0 ||
 		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
 		return false;
-	const char *on = arena_printf(&app->scratch, "on: %s", p->list.items[advice].what_ifs);
+	const struct advice *one = &p->list.items[advice];
+	bool typed = strcmp(one->dtype, dtype_name(session_dtype(app->session))) != 0;
+	const char *on = arena_printf(&app->scratch, "on: %s%s%s", one->what_ifs,
+		typed ? "; also type :dtype " : "", typed ? one->dtype : "");
 	app_use(app, &with);
 	app_note(app, false, "%s", on);
 	return true;
