@@ -19,8 +19,9 @@
  *     Estimates from one row of the calibration share its error, as uses of one problem do.
  *   - The clock and the load while measuring change all times of a run alike: RUN_SHARE of what is measured,
  *     linearly.
- *   - Other work only adds time. What a noisy, quick, or single sample may be too long is no random error: it
- *     only lowers the low end, and linearly (one_sided).
+ *   - Other work only adds time. What noisy, quick, or single samples may be too long is no random error: it
+ *     only lowers the low end, and linearly (one_sided). All samples may be hit, so the low end of such a
+ *     cost is the roofline; without peaks its fastest sample.
  * In the longest path, the same holds for the layers on it, and the high end is the highest of those of the
  * paths that are the longest by their costs, low ends, and high ends; the low end alike. Where a peak is the
  * limit, its interval counts (struct peaks). */
@@ -43,7 +44,8 @@ struct interval interval_of(const struct result *r)
 
 bool interval_needs_roof(const struct price *p)
 {
-	return p->rough || p->result->stats.n < RANGE_SAMPLES;
+	const struct sample_stats *s = &p->result->stats;
+	return p->rough || s->n < RANGE_SAMPLES || s->stop == STOP_DISTURBED;
 }
 
 static struct interval measured_interval(const struct price *p, double roof_ns)

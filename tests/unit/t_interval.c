@@ -104,6 +104,8 @@ static void noisy(void)
 	near(a->load_ns, 2e6, 1e-12, "and said");
 	ok(a->layers[0].hi == 5e6 && a->layers[0].lo == 4e6, "nor is it in a layer's");
 
+	near(look_at(&w, &k, "")->layers[0].lo, LEAST, 1e-9, "with peaks: the roofline, as all may be hit");
+
 	put(&w, MATMUL, 1, NAN, 5e6, NAN, STOP_DISTURBED);
 	put(&w, RELU, 50, 4e6, 4e6, 4e6, STOP_CONVERGED);
 	a = look(&w, "");
