@@ -32,7 +32,7 @@ test_scripts = \
 	tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py tests/lint/suite.sh \
 	tests/lint/words.py \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
-	tests/onnx/onnx_nodes.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
+	tests/onnx/onnx_nodes.py tests/onnx/onnx_pad.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
 	tests/ort/fused_groups.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
 	tests/ort/measured.py tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
@@ -64,7 +64,7 @@ scripts_of_drive = tests/cli/% tests/agents/% tests/runner/% tests/faults/faults
 scripts_of_profile = tests/cli/% tests/figures/authors_results.py tests/figures/compare_files.py \
 	tests/ort/profiles.py
 scripts_of_analyze = tests/cli/% tests/figures/% tests/gpu/gpu_results.py tests/onnx/onnx_attention.py \
-	tests/ort/fused_groups.py
+	tests/onnx/onnx_pad.py tests/ort/fused_groups.py
 scripts_of_doctor = tests/cli/%
 scripts_of_session = tests/cli/% tests/flow/% tests/lint/readme.sh
 scripts_of_ui = tests/flow/% tests/cli/exports.py tests/cli/svg.py tests/cli/trust.sh tests/cli/workflows.sh \

@@ -86,8 +86,9 @@ static const int *solve_on(struct adviser *d, const bool *on, struct scenario *s
 }
 
 /* The bound under the moves that are on. results (may be NULL): per layer the measurement that its cost is
- * from, or NULL. */
-static struct reached reach(struct adviser *d, const bool *on, const struct result **results)
+ * from, or NULL. spent (may be NULL): its parts, in arena a. */
+static struct reached reach(struct adviser *d, const bool *on, const struct result **results, struct arena *a,
+	struct spent *spent)
 {
 	struct scenario s;
 	struct study view;
@@ -106,6 +107,11 @@ static struct reached reach(struct adviser *d, const bool *on, const struct resu
 			results[i] = price ? price->result : NULL;
 	}
 	r.missing += x.border_complete ? 0 : 1;
+	if (spent) {
+		struct spent all = interval_spent(&view, &s, &x, chosen, &d->scratch);
+		*spent = (struct spent){ all.count, ARENA_ARRAY(a, struct spent_part, all.count) };
+		memcpy(spent->parts, all.parts, (size_t)all.count * sizeof(*all.parts));
+	}
 	arena_clear(&d->scratch);
 	return r;
 }
@@ -121,8 +127,8 @@ static bool noisy_between(struct adviser *d, const bool *before, const bool *aft
 	const struct result **x = base_calloc((size_t)d->layer_count + 1, sizeof(*x)),
 			    **y = base_calloc((size_t)d->layer_count + 1, sizeof(*y));
 	bool noisy = false;
-	reach(d, before, x);
-	reach(d, after, y);
+	reach(d, before, x, NULL, NULL);
+	reach(d, after, y, NULL, NULL);
 	for (int i = 0; i < d->layer_count; i++)
 		noisy |= x[i] != y[i] && (is_noisy(x[i]) || is_noisy(y[i]));
 	free(x);
@@ -130,13 +136,16 @@ static bool noisy_between(struct adviser *d, const bool *before, const bool *aft
 	return noisy;
 }
 
-/* The bound with one more move; ns NaN if it lacks other layers than `like`. */
-static struct reached reach_with(struct adviser *d, int move, const struct reached *like)
+/* The bound with one more move, and its parts (spent may be NULL), valid until the next call; ns NaN if it
+ * lacks other layers than `like`. */
+static struct reached reach_with(
+	struct adviser *d, int move, const struct reached *like, struct spent *spent)
 {
 	bool on[MOVES_MAX];
 	memcpy(on, d->on, sizeof(on));
 	on[move] = true;
-	struct reached r = reach(d, on, NULL);
+	arena_clear(&d->trial);
+	struct reached r = reach(d, on, NULL, &d->trial, spent);
 	if (r.missing != like->missing)
 		r.ns = NAN;
 	return r;
@@ -187,6 +196,19 @@ static void places_renew(struct adviser *d, struct move *m)
 	advice_name(d, m);
 }
 
+/* What the moves that are on save at least, without those that are only limits. */
+static double surely_saved(struct adviser *d)
+{
+	bool on[MOVES_MAX];
+	struct spent spent;
+	for (int i = 0; i < d->move_count; i++)
+		on[i] = d->on[i] && !d->moves[i].parallel;
+	arena_clear(&d->trial);
+	struct reached r = reach(d, on, NULL, &d->trial, &spent);
+	return r.missing != d->first.missing ? NAN :
+		interval_saved(&d->spent_first, &spent, d->first.ns - r.ns).lo;
+}
+
 static void take(struct adviser *d, int move, const struct reached *before, const struct reached *after)
 {
 	struct advice *shown = &d->moves[move].shown;
@@ -198,6 +220,17 @@ static void take(struct adviser *d, int move, const struct reached *before, cons
 	if (d->moves[move].pattern)
 		places_renew(d, &d->moves[move]);
 	shown->noisy = noisy_between(d, earlier, d->on);
+	struct spent spent;
+	reach(d, d->on, NULL, &d->kept, &spent);
+	struct interval saved = interval_saved(&d->spent_now, &spent, before->ns - after->ns);
+	d->spent_now = spent;
+	shown->at_most = d->moves[move].parallel;
+	shown->after_lo_ns = shown->at_most ? 0 : saved.lo;
+	shown->saves_lo_ns = shown->at_most ? 0 : shown->saves_lo_ns;
+	shown->after_hi_ns = saved.hi;
+	shown->unclear = !shown->at_most && !(saved.lo > 0);
+	d->list.noisy |= shown->noisy;
+	d->list.saves_lo_ns = surely_saved(d);
 	struct scenario s = scenario_of(d, d->on, &plan);
 	s.best |= d->moves[move].best != NULL;
 	shown->saves_after_ns = before->ns - after->ns;
@@ -218,28 +251,32 @@ static void round_begin(struct adviser *d, bool all)
 	d->at = 0;
 	d->which = -1;
 	d->all = all;
-	d->best = LEAST_SHARE * d->first.ns;
+	d->best = -INFINITY;
 }
 
-/* True if a round needs no trial of the move. Only rounds with `all` try those that saved little before, and
- * those that come after all others, because they hide what those save (layers at the same time). */
+/* True if a round needs no trial of the move. Only rounds with `all` try those that saved little before. */
 static bool is_skipped(const struct adviser *d, int move)
 {
-	return is_implied(d, move) ||
-		(!d->all && d->count && (d->moves[move].parallel || is_behind(d, move, d->best)));
+	double best = fmax(d->best, LEAST_SHARE * d->first.ns);
+	return is_implied(d, move) || (!d->all && d->count && is_behind(d, move, best));
 }
 
 static void try_one(struct adviser *d, int move)
 {
-	struct reached r = reach_with(d, move, &d->now);
+	struct spent spent;
+	struct reached r = reach_with(d, move, &d->now, &spent);
 	double saves = d->now.ns - r.ns;
-	const struct move *m = &d->moves[move];
-	d->last_ns[move] = isnan(saves) ? 0 : saves;
-	if (!d->count)
-		d->moves[move].shown.saves_ns = saves;
-	if (saves > LEAST_SHARE * d->first.ns && (d->all || !m->parallel) && /* false: NaN */
-		is_better(m, saves, d->which < 0 ? NULL : &d->moves[d->which], d->best, d->now.ns)) {
-		d->best = saves;
+	struct move *m = &d->moves[move];
+	struct interval saved = interval_saved(&d->spent_now, &spent, saves);
+	d->last_ns[move] = isnan(saves) ? 0 : saved.lo;
+	if (!d->count) {
+		m->shown.saves_ns = saves;
+		m->shown.saves_lo_ns = saved.lo;
+		m->shown.saves_hi_ns = saved.hi;
+	}
+	if (saves > LEAST_SHARE * d->first.ns && /* false: NaN */
+		is_better(m, saved.lo, d->which < 0 ? NULL : &d->moves[d->which], d->best, d->now.ns)) {
+		d->best = saved.lo;
 		d->which = move;
 		d->found = r;
 	}
@@ -251,7 +288,7 @@ static int leave_out(struct adviser *d, int *order, int count, const struct reac
 {
 	for (int i = count - 1; i >= 0; i--) {
 		d->on[order[i]] = false;
-		struct reached r = reach(d, d->on, NULL);
+		struct reached r = reach(d, d->on, NULL, NULL, NULL);
 		if (r.ns <= target_ns && r.missing == first->missing) {
 			memmove(order + i, order + i + 1, (size_t)(count - i - 1) * sizeof(*order));
 			count--;
@@ -266,8 +303,9 @@ static int leave_out(struct adviser *d, int *order, int count, const struct reac
 static void take_again(struct adviser *d, const int *order, int count, struct reached now)
 {
 	memset(d->on, 0, sizeof(d->on));
+	d->spent_now = d->spent_first;
 	for (int i = 0; i < count; i++) {
-		struct reached next = reach_with(d, order[i], &now);
+		struct reached next = reach_with(d, order[i], &now, NULL);
 		take(d, order[i], &now, &next);
 		now = next;
 	}
@@ -320,7 +358,8 @@ static void search_begin(struct adviser *d)
 		if (d->start.layouts == LAYOUTS_FREE && d->plans[0].on.plan->nxc)
 			advice_study(d, i, LAYOUTS_NXC);
 	}
-	d->first = d->now = reach(d, d->on, NULL);
+	d->first = d->now = reach(d, d->on, NULL, &d->kept, &d->spent_first);
+	d->spent_now = d->spent_first;
 	d->list.start_ns = d->list.least_ns = d->first.ns;
 	d->list.complete = !d->first.missing;
 	d->list.estimated = d->first.estimated;
@@ -445,6 +484,7 @@ struct adviser *advice_begin(
 	d->layer_count = plans[0].on.plan->layer_count;
 	d->start = *start;
 	d->list.target_ns = target_ns;
+	d->list.real_ns = NAN;
 	d->list.gaps = ARENA_ARRAY(&d->own, struct advice_gap, GAPS_MAX);
 	return d;
 }
@@ -459,6 +499,8 @@ void advice_cancel(struct adviser *d)
 	for (int i = 0; i < d->plan_count; i++)
 		results_release(d->plans[i].on.results);
 	arena_free(&d->scratch);
+	arena_free(&d->kept);
+	arena_free(&d->trial);
 	arena_free(&d->own);
 	free(d);
 }

@@ -29,9 +29,14 @@ struct advice {
 				   is unknown */
 	double saves_after_ns;  /* bound after all advice above it minus bound with it too: never a sum of
 				   gains */
+	double saves_lo_ns, saves_hi_ns; /* interval of saves_ns, */
+	double after_lo_ns, after_hi_ns; /* and of saves_after_ns (interval_saved) */
 	double bound_ns;        /* after it and all above it */
 	bool estimated;         /* one of these bounds contains estimates: print `~` */
 	bool noisy;             /* a measurement that it replaces, or takes, is noisy */
+	bool at_most;           /* a limit by the peaks, not a measurement: it saves that much or less, so the
+				   lower ends are 0 and what all advice saves at least is without it */
+	bool unclear;           /* it may save nothing: the interval of saves_after_ns has 0 */
 };
 
 /* An optimization that the advice leaves out, and what it lacks. */
@@ -49,7 +54,9 @@ struct advice_list {
 	bool complete;          /* no layer is missing in them */
 	bool estimated;
 	int count;
-	struct advice *items;   /* each saves most after those above */
+	struct advice *items;   /* each saves most after those above, by the lower end */
+	double saves_lo_ns;     /* lower end of what all advice saves: start_ns - least_ns */
+	bool noisy;             /* some advice is */
 	double overhead_ns;     /* of the start: layers that are bound by overhead (analyze/limit.h); fewer
 				   bits do not help them. NaN: no limit is known */
 	int overhead_layers;
@@ -57,6 +64,8 @@ struct advice_list {
 	struct advice_gap *gaps;
 	const char *what_ifs;   /* for which the problems of the gaps are measured, with those of the start,
 				   as in scenario_text */
+	double real_ns;         /* the fastest real execution of the model that is comparable; NaN: none */
+	const char *real_by;    /* its framework */
 	double target_ns;       /* as given; NaN: none */
 	bool reached;           /* by items, which then are only those that the target needs; or without
 				   any */

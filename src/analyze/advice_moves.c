@@ -207,6 +207,13 @@ static void add_units(struct adviser *d)
 	}
 }
 
+/* A CPU has no launches to spread. */
+static bool is_cpu(const struct adviser *d)
+{
+	const struct device *device = d->plans[0].on.device;
+	return device && device->threads > 0;
+}
+
 /* Without peaks it is unknown how many layers can run at the same time. */
 static bool has_peaks(const struct adviser *d)
 {
@@ -270,7 +277,7 @@ void advice_moves(struct adviser *d, double bound_ns)
 	if (!d->start.best)
 		add_algorithms(d, bound_ns);
 	add_units(d);
-	if (!d->start.amortized) {
+	if (!d->start.amortized && !is_cpu(d)) {
 		struct move *m = move_add(d, ADVICE_LAUNCH);
 		m->amortized = true;
 		m->shown.title = "launch all kernels at once (a graph), not one by one";

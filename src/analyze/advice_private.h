@@ -43,10 +43,12 @@ struct adviser {
 	struct scenario start;
 	struct move moves[MOVES_MAX];
 	bool on[MOVES_MAX];
-	double last_ns[MOVES_MAX];     /* what each move saved when it was last tried */
+	double last_ns[MOVES_MAX];     /* what each move saved at least when it was last tried */
 	int *move_of_group[PLANS_MAX]; /* see find_groups; NULL: no move fuses */
 	/* the search: one step is one trial of a move */
 	enum phase phase;
+	struct arena kept, trial;      /* of the parts of totals: spent_first and spent_now; of a trial */
+	struct spent spent_first, spent_now;
 	struct reached first, now;
 	struct advice_list list;
 	/* what is left out: the next optimization that is looked at; the start, with fusion once that was

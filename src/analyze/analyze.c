@@ -146,57 +146,6 @@ static void fill_layers(struct arena *a, struct analysis *out, const struct stud
 	out->coverage.cost_mistrusted_share = cost > 0 ? doubt / cost : NAN;
 }
 
-/* The interval of a node's cost; *ns is the cost, NaN: unknown. */
-static struct interval node_interval(
-	const struct study *st, const struct solution *x, const int *chosen, int node, double *ns)
-{
-	const struct price *price = solution_price(x, chosen, node);
-	const struct layer_cost *inside = solution_inside(st, x, node);
-	*ns = inside ? inside->ns : price ? price->ns : NAN;
-	if (inside)
-		return (struct interval){ .known = !isnan(inside->lo), .lo = inside->lo, .hi = inside->hi };
-	return price ? interval_of_price(price) : (struct interval){ 0 };
-}
-
-/* The interval of the bound: the sum or longest path of the nodes' low ends and of their high ends, for the
- * active choice. */
-static void fill_interval(struct analysis *out, const struct study *st, const struct solution *x,
-	const int *chosen, struct arena *scratch)
-{
-	double *lo = ARENA_ARRAY(scratch, double, st->node_count),
-		*hi = ARENA_ARRAY(scratch, double, st->node_count);
-	bool any = false;
-	for (int i = 0; i < st->node_count; i++) {
-		double ns;
-		struct interval v = node_interval(st, x, chosen, i, &ns);
-		if (isnan(ns))
-			continue;
-		lo[i] = v.known ? v.lo : ns;
-		hi[i] = v.known ? v.hi : ns;
-		out->without_interval += !v.known;
-		any |= v.known;
-		out->range_intervals += v.is_range;
-		out->lo_ns += lo[i];
-		out->hi_ns += hi[i];
-	}
-	if (scenario_has_path(&out->scenario)) {
-		out->lo_ns = solution_path(st, x, chosen, lo, NULL, NULL, NULL);
-		out->hi_ns = solution_path(st, x, chosen, hi, NULL, NULL, NULL);
-	}
-	if (x->besides)
-		beside_interval(x, lo, hi, &out->lo_ns, &out->hi_ns);
-	if (out->scenario.parallel == PARALLEL_RESOURCES && out->limit) { /* peaks have no interval */
-		out->lo_ns = fmax(out->lo_ns, out->bound_ns);
-		out->hi_ns = fmax(out->hi_ns, out->bound_ns);
-	}
-	if (out->enqueue_ns > out->lo_ns) /* host time has no interval; NaN compares false */
-		out->lo_ns = out->enqueue_ns;
-	if (out->enqueue_ns > out->hi_ns)
-		out->hi_ns = out->enqueue_ns;
-	if (isnan(out->bound_ns) || (out->without_interval && !any))
-		out->lo_ns = out->hi_ns = NAN;
-}
-
 static bool is_little(const struct study *st, int problem)
 {
 	if (!st->little[problem]) {
@@ -233,7 +182,8 @@ static double layer_roofline(const struct analysis *out, const struct study *st,
 	return st->group_last[group] == layer ? out->layers[anchor].roofline_ns : 0;
 }
 
-/* The sum or longest path of all rooflines; unknown if one of them is. */
+/* The sum or longest path of all rooflines; unknown if one of them is. One that is longer than the cost is of
+ * a peak that is too low, and counts with the cost. */
 static void fill_roofline(struct analysis *out, const struct study *st, const struct scenario *s,
 	const struct solution *x, const int *chosen, struct arena *scratch)
 {
@@ -254,6 +204,12 @@ static void fill_roofline(struct analysis *out, const struct study *st, const st
 		else if (layer < 0 && x->placed) /* a conversion that is not needed */
 			is_free |= !x->placed[i].used;
 		whole = problem >= 0 || inside ? !isnan(cost[i]) : is_free;
+		const struct price *price = solution_price(x, chosen, i);
+		double ns = inside ? inside->ns : price ? price->ns : NAN;
+		if (cost[i] > ns) { /* NaN compares false */
+			out->above_peak += inside || price->result;
+			cost[i] = ns;
+		}
 		total += cost[i];
 	}
 	if (x->besides)
@@ -322,7 +278,7 @@ struct analysis *analysis_make(
 	fill_schedule(out, st, x, chosen, s->parallel ? x->cost_path : x->cost_sum,
 		shortest_kernel(st, s, x), &scratch);
 	arena_free(&scratch);
-	fill_interval(out, st, x, chosen, &scratch);
+	interval_fill(out, st, x, chosen, &scratch);
 	arena_free(&scratch);
 	fill_roofline(out, st, s, x, chosen, &scratch);
 	study_apart(st, a, s->fold, out);

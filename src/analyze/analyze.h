@@ -197,9 +197,13 @@ struct analysis {
 				    layer adds 0, and complete is false: print "at least". NaN if no layer
 				    that needs time has a cost; casts at model inputs and outputs alone
 				    are not a bound */
-	double lo_ns, hi_ns;     /* interval of bound_ns: the same sum or longest path with all layers at lo
-				    and all at hi (not in quadrature, because errors are correlated). A layer
-				    without an interval counts with its median; NaN if no layer has one */
+	double lo_ns, hi_ns;     /* interval of bound_ns (interval.c): widths add linearly over the uses of
+				    one problem, in quadrature over different problems, and 1% of what is
+				    measured for the run on top. What other work may have added (noisy, quick
+				    and single samples) only lowers the low end. A layer without an interval
+				    counts with its median; NaN if no layer has one; lo_ns NaN also while a
+				    quick measurement has no roofline */
+	double load_ns;          /* the part of the low end's distance that is due to other work */
 	int without_interval;    /* layers, groups and casts in it with a cost but no interval */
 	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */
 	double sequential_ns;    /* NaN as bound_ns */
@@ -229,8 +233,10 @@ struct analysis {
 				    Of all algorithms and groups that the scenario allows, those count that
 				    use the resource least. NaN without peaks, without a longest path, or if
 				    layers have subgraphs */
-	double roofline_ns;      /* sum of all rooflines (parallel: the longest path); NaN if one of them is
-				    unknown */
+	double roofline_ns;      /* sum of all rooflines (parallel: the longest path), each at most the cost;
+				    NaN if one of them is unknown */
+	int above_peak;          /* layers, groups and casts whose measured cost is below the roofline: the
+				    peak is too low for them */
 	struct coverage coverage;
 	enum cache cache;        /* the cache state that was read: net, or warm if everything fits
 				    (docs/wire.md) */

@@ -213,7 +213,7 @@ struct price {
 	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */
 	bool assumed;           /* given by the user (ground.assumed); then result is NULL */
-	bool is_range;          /* of lo and hi: as in struct interval */
+	bool is_range, one_sided; /* of lo and hi: as in struct interval */
 	double lo, hi;          /* interval of the measurement, estimate or assumption; NaN: unknown */
 	double enqueue_ns;      /* of the result; NaN: unknown */
 };
@@ -229,7 +229,7 @@ static inline struct scenario price_units(const struct scenario *s, const struct
 	}
 	return units;
 }
-/* The use of each resource by one run of a problem. */
+/* The use of each resource by one run of a problem: none for longer than its price, whatever a peak says. */
 struct use {
 	bool known;             /* computed */
 	int unit, level;        /* RESOURCE_* that runs the operations; index of the cache that has
@@ -359,12 +359,12 @@ int assume_layers(const struct study *st, const struct scenario *s, const struct
 enum dtype roofline_math_type(const struct result *r, enum dtype own);
 /* True for Winograd and FFT, which do fewer multiplications than problem_flops counts. */
 bool roofline_counts_its_own(const struct algorithm *a);
-/* The unit that runs the operations: data type, plain or matrix, and its peak in FLOP/s (NaN unknown; 0:
- * operations do not count). */
+/* The unit that runs the operations: data type, plain or matrix, its peak in FLOP/s (NaN unknown; 0:
+ * operations do not count), and the share of the problem's operations that it does: Winograd's are fewer. */
 struct unit {
 	enum dtype type;
 	bool matrix;
-	double peak;
+	double peak, share;
 };
 /* The two parts of a roofline. */
 struct roof_parts {
@@ -396,20 +396,49 @@ struct use roofline_use(
 	const struct study *st, const struct scenario *s, int distinct, const struct price *price);
 /* Its name in arena a: "memory", "the L2 cache", "f32 units", "f16 matrix units". */
 const char *resource_name(struct arena *a, const struct peaks *k, int resource);
+/* How many times a resource's peak the slow end of its interval is; 0: it has none (a vendor's figure). */
+double resource_spread(const struct peaks *k, int resource);
 /* Adds to busy_ns (RESOURCE_COUNT entries) the time for which `times` runs of a problem at a price use each
  * resource at its peak; list: where the use may be kept. Unknown peaks add nothing, nor do operations of
  * algorithms that do fewer multiplications than the problem counts. */
 void roofline_resources(const struct study *st, const struct scenario *s, struct price_list *list,
 	int distinct, const struct price *price, int times, double *busy_ns);
 
-/* ---- cost.c: the cost of one layer */
+/* ---- interval.c: intervals of costs, and that of a total from them */
 struct interval {
 	bool known, is_range;   /* is_range: of 2 to 5 samples, too few for a 95% interval */
+	bool one_sided;         /* what it may be less is due to other work alone, which only adds time */
 	double lo, hi;
 };
+/* Of the samples of a result; without one, the ends are its cost. */
+struct interval interval_of(const struct result *r);
 struct interval interval_of_price(const struct price *p);
-/* Fills lo, hi and is_range from the result or estimate. */
-void price_interval(struct price *p);
+/* True if the lower end of a price with a result is that of the roofline: a quick or noisy measurement, or
+ * fewer than 3 samples. */
+bool interval_needs_roof(const struct price *p);
+/* Fills lo, hi, is_range and one_sided from the result or estimate. p, k: for the roofline; NULL: unknown. */
+void price_interval(struct price *price, const struct problem *p, const struct peaks *k);
+/* Fills the interval of the bound, for the active choice. */
+struct solution;
+void interval_fill(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
+	struct arena *scratch);
+/* What a total consists of, by measurement: of two totals, what both have cancels in their difference. */
+struct spent_part {
+	const void *key;        /* the result or calibration row */
+	double ns, down, up;    /* of all its uses: time, and widths of the interval */
+	double load;            /* instead of `down`: what other work may have added */
+};
+struct spent {
+	int count;
+	struct spent_part *parts; /* by key */
+};
+/* Returns the parts of a scenario's total, in arena a: of the sum, or of the longest path. */
+struct spent interval_spent(const struct study *st, const struct scenario *s, const struct solution *x,
+	const int *chosen, struct arena *a);
+/* Returns the interval of what the total `after` takes less than `before`, which is saves_ns. */
+struct interval interval_saved(const struct spent *before, const struct spent *after, double saves_ns);
+
+/* ---- cost.c: the cost of one layer */
 /* Initializes a cost as unknown; as 0 (a free layer, or one whose cost is in another). */
 void cost_none(struct layer_cost *c);
 void cost_nothing(struct layer_cost *c, enum origin origin);
@@ -448,10 +477,8 @@ struct besides {
 struct solution;
 /* Fills the analysis' branches. */
 void beside_fill(struct arena *a, struct analysis *out, const struct study *st, const struct solution *x);
-/* Replaces in the sums of low and high ends (lo, hi: per node) those of the nodes that run side by side. */
-void beside_interval(
-	const struct solution *x, const double *lo, const double *hi, double *lo_ns, double *hi_ns);
-/* By how much the nodes that run side by side need longer one after the other than their longest branch. */
+/* By how much the nodes that run side by side need longer one after the other than their longest branch, or
+ * than what all of them took. */
 double beside_over_longest(const struct solution *x, const double *cost);
 
 /* ---- solve.c, choose.c: costs in one scenario, with the best choice of groups */

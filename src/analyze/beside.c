@@ -382,23 +382,6 @@ void beside_fill(struct arena *a, struct analysis *out, const struct study *st, 
 	}
 }
 
-void beside_interval(
-	const struct solution *x, const double *lo, const double *hi, double *lo_ns, double *hi_ns)
-{
-	for (int i = 0; i < x->besides->count; i++) {
-		const struct beside_priced *r = &x->besides->sets[i];
-		struct interval v = interval_of_price(&r->price);
-		if (!r->chosen)
-			continue;
-		*lo_ns += v.known ? v.lo : r->price.ns;
-		*hi_ns += v.known ? v.hi : r->price.ns;
-		for (int k = 0; k < r->set->first[r->set->branch_count]; k++) {
-			*lo_ns -= lo[r->set->node[k]];
-			*hi_ns -= hi[r->set->node[k]];
-		}
-	}
-}
-
 double beside_over_longest(const struct solution *x, const double *cost)
 {
 	double over = 0;
@@ -412,7 +395,7 @@ double beside_over_longest(const struct solution *x, const double *cost)
 			all += own;
 			longest = fmax(longest, own);
 		}
-		over += all - longest;
+		over += all - fmin(longest, r->price.ns);
 	}
 	return over;
 }

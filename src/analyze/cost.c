@@ -6,35 +6,6 @@
 
 /* Cost of one layer by itself: from the measurement of its problem, or from the layers of its bodies. */
 
-#define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
-
-/* Records can have a single sample as its own interval; that is not an interval. */
-static struct interval interval_of(const struct result *r)
-{
-	const struct sample_stats *s = &r->stats;
-	double cost = stats_cost(s), lo = stats_cost_lo(s), hi = stats_cost_hi(s);
-	if (s->n == 1 || !isfinite(lo) || !isfinite(hi) || lo > cost || hi < cost || lo < 0)
-		return (struct interval){ .lo = NAN, .hi = NAN };
-	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = lo, .hi = hi };
-}
-
-void price_interval(struct price *p)
-{
-	struct interval v = { .lo = NAN, .hi = NAN };
-	if (p->result)
-		v = interval_of(p->result);
-	else if (p->estimated && !isnan(p->guess->lo))
-		v = (struct interval){ .lo = p->guess->lo, .hi = p->guess->hi };
-	p->lo = v.lo;
-	p->hi = v.hi;
-	p->is_range = v.is_range;
-}
-
-struct interval interval_of_price(const struct price *p)
-{
-	return (struct interval){ .known = !isnan(p->lo), .is_range = p->is_range, .lo = p->lo, .hi = p->hi };
-}
-
 void cost_none(struct layer_cost *c)
 {
 	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,

@@ -251,6 +251,9 @@ static void find_products(struct finder *f, const struct plan_layer *l)
 	if (chain_transposed(&c, f->plan, l) && units_agree(f, &c))
 		follow(f, &c, -1, true);
 	str_free(&c.pattern);
+	if (chain_padded(&c, f->plan, l) && units_agree(f, &c))
+		follow(f, &c, -1, true);
+	str_free(&c.pattern);
 }
 
 /* ---- joins */

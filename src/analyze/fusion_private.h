@@ -73,6 +73,9 @@ bool chain_bytes(struct chain *c, const struct plan *p, const struct plan_layer 
 /* fusion_transposed.c: matches a Transpose of matrices and the matmul that reads them; true if they are a
  * group by themselves. The caller frees c->pattern in both cases. */
 bool chain_transposed(struct chain *c, const struct plan *p, const struct plan_layer *l);
+/* fusion_pad.c: matches a Pad with zeros and the convolution that reads it; true if they are a group by
+ * themselves. The caller frees c->pattern in both cases. */
+bool chain_padded(struct chain *c, const struct plan *p, const struct plan_layer *l);
 /* True for a Transpose that only exchanges the last two dimensions of its input. */
 bool chain_swaps_matrix(const struct plan *p, const struct plan_layer *l);
 

@@ -26,9 +26,11 @@ libanalyze_a_SOURCES = \
 	src/analyze/fusion_contest.c \
 	src/analyze/fusion_join.c \
 	src/analyze/fusion_norm.c \
+	src/analyze/fusion_pad.c \
 	src/analyze/fusion_rotary.c \
 	src/analyze/fusion_transposed.c \
 	src/analyze/fusion_triangle.c \
+	src/analyze/interval.c \
 	src/analyze/layouts.c \
 	src/analyze/limit.c src/analyze/limit.h \
 	src/analyze/list.c \
@@ -101,6 +103,8 @@ tests_unit_t_hostile_SOURCES = tests/unit/t_hostile.c tests/fuzz/fuzz.c
 tests_unit_t_hostile_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_inside
 tests_unit_t_inside_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_interval
+tests_unit_t_interval_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_limit
 tests_unit_t_limit_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_layouts
@@ -113,6 +117,8 @@ check_PROGRAMS += tests/unit/t_recorded
 tests_unit_t_recorded_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_roofline
 tests_unit_t_roofline_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_above_peak
+tests_unit_t_above_peak_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_advice
 tests_unit_t_advice_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_sides

@@ -26,6 +26,9 @@ struct peaks {
 						    unknown */
 	double matrix_flops[DTYPE_COUNT];        /* FLOP/s on matrix units (tf32: f32 operands rounded to it);
 						    NaN unknown */
+	/* Measured: how many times the slow end of its measurement's interval each peak is; 0: it has none */
+	double bandwidth_spread, level_spread[PEAK_LEVELS];
+	double flops_spread[DTYPE_COUNT], matrix_spread[DTYPE_COUNT];
 	bool noisy;                              /* noisy measurements were left out */
 	/* of a described GPU, for estimates (analyze/calibration.h) */
 	int sm;                                  /* compute capability, 90 for 9.0; 0: not a described GPU */
@@ -66,7 +69,10 @@ void peaks_note_type(bool types[DTYPE_COUNT], const char *problem);
  * that algorithm is suspect: a noisy period does not lower a peak. Levels are those in the device's
  * attributes (caches; else llc_bytes alone). For a private cache, the bandwidth of one thread is multiplied
  * by the number of threads, because in a small copy by all threads they mostly wait for one another. NaN: not
- * measured. Results with relaxed math count for the type that they round to (tf32), never for f32. */
+ * measured. Results with relaxed math count for the type that they round to (tf32), never for f32.
+ * The FLOP/s of a unit are raised to what other problems reach on it, each at its cost and without operations
+ * on padding: by a direct algorithm (not Winograd or FFT) whose outputs were verified and whose samples have
+ * converged, if another problem of the same kernel comes within 10% of it. One fast result raises nothing. */
 struct peaks peaks_from_results(const struct results *r, const struct device *d);
 
 /* ---- rooflines: roofline.c ---- */

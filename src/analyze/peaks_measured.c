@@ -5,6 +5,7 @@
 
 #include <assert.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* Working sets are powers of two: two operands of a copy, the matrix of a read. */
@@ -185,10 +186,13 @@ const char **peaks_problems_of_all(struct arena *a, int *count)
 
 /* ---- peaks from the results ---- */
 
-static void take(double *peak, double rate)
+/* Raises a peak, with its spread. */
+static void take(double *peak, double *spread, double rate, double of_spread)
 {
-	if (rate > 0 && isfinite(rate) && !(*peak >= rate))
-		*peak = rate;
+	if (!(rate > 0) || !isfinite(rate) || *peak >= rate)
+		return;
+	*peak = rate;
+	*spread = of_spread;
 }
 
 /* The cost, which other work hardly raises; of results whose cost is a median the best sample. */
@@ -197,14 +201,29 @@ static double best_ns(const struct result *r)
 	return !(r->stats.p10 > 0) && r->stats.min > 0 ? r->stats.min : stats_cost(&r->stats);
 }
 
-static void take_square(struct peaks *k, const struct problem *p, const struct result *r)
+static double spread_from(const struct result *r, double ns)
+{
+	struct interval v = interval_of(r);
+	return v.known && v.hi > ns ? v.hi / ns : 0;
+}
+
+/* The peak that a product's result may raise; NULL: none. */
+static double *unit_of(struct peaks *k, const struct problem *p, const struct result *r, double **spread)
 {
 	enum dtype own = p->operand[0].dtype, type = roofline_math_type(r, own);
-	double rate = problem_flops(p) / best_ns(r) * 1e9;
-	if (r->algorithm.matrix == MATRIX_YES && (type == own || type == DTYPE_TF32))
-		take(&k->matrix_flops[type], rate);
-	else if (r->algorithm.matrix == MATRIX_NO && type == own && !roofline_counts_its_own(&r->algorithm))
-		take(&k->flops[own], rate);
+	bool matrix = r->algorithm.matrix == MATRIX_YES && (type == own || type == DTYPE_TF32),
+	     plain = r->algorithm.matrix == MATRIX_NO && type == own;
+	*spread = matrix ? &k->matrix_spread[type] : &k->flops_spread[own];
+	if (roofline_counts_its_own(&r->algorithm))
+		return NULL;
+	return matrix ? &k->matrix_flops[type] : plain ? &k->flops[own] : NULL;
+}
+
+static void take_square(struct peaks *k, const struct problem *p, const struct result *r)
+{
+	double *spread, *peak = unit_of(k, p, r, &spread), ns = best_ns(r);
+	if (peak)
+		take(peak, spread, problem_flops(p) / ns * 1e9, spread_from(r, ns));
 }
 
 /* True for the C library's copy with one thread, by its name in the CPU runner. */
@@ -213,28 +232,30 @@ static bool is_of_one_thread(const struct result *r)
 	return strcmp(r->algorithm.name, "memcpy") == 0;
 }
 
-static void take_level(struct peak_level *l, double rate, bool estimated)
+static void take_level(struct peaks *k, int level, double rate, double spread, bool estimated)
 {
+	struct peak_level *l = &k->level[level];
 	double before = l->bandwidth_bytes_s;
-	take(&l->bandwidth_bytes_s, rate);
+	take(&l->bandwidth_bytes_s, &k->level_spread[level], rate, spread);
 	l->estimated = l->bandwidth_bytes_s > before || isnan(before) ? estimated : l->estimated;
 }
 
 static void take_stream(struct peaks *k, const struct caches *c, const struct problem *p,
 	const struct result *r)
 {
-	double bytes = problem_bytes(p), rate = bytes / best_ns(r) * 1e9;
+	double bytes = problem_bytes(p), ns = best_ns(r), rate = bytes / ns * 1e9;
+	double spread = spread_from(r, ns);
 	for (int i = 0; i < c->count; i++)
 		if (c->at[i].is_private && is_of_one_thread(r) && bytes <= c->at[i].own_bytes) {
-			take_level(&k->level[i], rate * c->threads, c->threads > 1);
+			take_level(k, i, rate * c->threads, spread, c->threads > 1);
 			return;
 		}
 	for (int i = 0; i < c->count; i++)
 		if (bytes <= c->at[i].all_bytes * 1.001) { /* a read's vectors are not counted in its size */
-			take_level(&k->level[i], rate, false);
+			take_level(k, i, rate, spread, false);
 			return;
 		}
-	take(&k->bandwidth_bytes_s, rate);
+	take(&k->bandwidth_bytes_s, &k->bandwidth_spread, rate, spread);
 }
 
 static void take_result(struct peaks *k, const struct caches *c, const struct problem *p,
@@ -292,17 +313,21 @@ static void take_all(struct peaks *k, const struct caches *c, const struct probl
 static void settle(struct peaks *k)
 {
 	struct peak_level beyond = { .bandwidth_bytes_s = k->bandwidth_bytes_s };
+	double beyond_spread = k->bandwidth_spread;
 	for (int i = k->level_count - 1; i >= 0; i--) {
 		struct peak_level *own = &k->level[i];
 		if (!isnan(own->bandwidth_bytes_s))
-			take_level(own, beyond.bandwidth_bytes_s, beyond.estimated);
+			take_level(k, i, beyond.bandwidth_bytes_s, beyond_spread, beyond.estimated);
+		beyond_spread = isnan(own->bandwidth_bytes_s) ? beyond_spread : k->level_spread[i];
 		beyond = isnan(own->bandwidth_bytes_s) ? beyond : *own;
 	}
 	for (int i = 0; i < 2; i++) {
-		double *flops = i ? k->matrix_flops : k->flops;
-		take(&flops[DTYPE_S8], flops[DTYPE_U8]);
-		take(&flops[DTYPE_U8], flops[DTYPE_S8]);
-		take(&flops[DTYPE_F8E5M2], flops[DTYPE_F8E4M3]);
+		static const enum dtype like[][2] = { { DTYPE_S8, DTYPE_U8 }, { DTYPE_U8, DTYPE_S8 },
+			{ DTYPE_F8E5M2, DTYPE_F8E4M3 } };
+		double *flops = i ? k->matrix_flops : k->flops,
+		       *spread = i ? k->matrix_spread : k->flops_spread;
+		for (size_t n = 0; n < sizeof(like) / sizeof(like[0]); n++)
+			take(&flops[like[n][0]], &spread[like[n][0]], flops[like[n][1]], spread[like[n][1]]);
 	}
 }
 
@@ -343,6 +368,87 @@ static void caches_learn(struct caches *c, struct arena *a, const struct results
 	c->count -= c->count > 1 && held <= last[-1].all_bytes; /* nothing is left of it */
 }
 
+/* ---- what other problems reach */
+
+#define SIBLING_SHARE 0.9 /* of a rate that raises a peak, which another problem of its kernel must reach */
+
+/* The best rate of a problem on a unit. */
+struct reached {
+	enum kernel kernel;
+	double *peak, *spread; /* of the unit */
+	double rate, rate_spread;
+};
+
+struct reached_all {
+	struct reached *items;
+	int count, capacity;
+};
+
+static bool may_raise(const struct result *r)
+{
+	const char *notes = r->algorithm.notes ? r->algorithm.notes : "";
+	return r->status == STATUS_OK && r->launch == LAUNCH_AMORTIZED && r->cache != CACHE_COLD &&
+		r->stats.stop == STOP_CONVERGED && !strstr(notes, "unchecked");
+}
+
+/* Adds the best rate of a problem on each unit. */
+static void reached_add(struct reached_all *all, struct peaks *k, const struct problem *p,
+	const struct result *const *results, int count)
+{
+	const struct kernel_row *row = kernel_row(p->kernel);
+	double flops = problem_flops(p) * (row->share_computed ? row->share_computed(p) : 1);
+	int first = all->count;
+	for (int i = 0; i < count; i++) {
+		double *spread, *peak = may_raise(results[i]) ? unit_of(k, p, results[i], &spread) : NULL;
+		double ns = stats_cost(&results[i]->stats), rate = flops / ns * 1e9;
+		int at = first;
+		if (!peak || isnan(*peak) || !(rate > *peak * SIBLING_SHARE) || !isfinite(rate))
+			continue;
+		while (at < all->count && all->items[at].peak != peak)
+			at++;
+		if (at < all->count && all->items[at].rate >= rate)
+			continue;
+		if (at == all->count) {
+			VEC_GROW(all->items, all->count, all->capacity);
+			all->count++;
+		}
+		all->items[at] = (struct reached){ p->kernel, peak, spread, rate,
+			spread_from(results[i], ns) };
+	}
+}
+
+static int by_rate(const void *x, const void *y)
+{
+	const struct reached *a = x, *b = y;
+	if (a->peak != b->peak)
+		return a->peak < b->peak ? -1 : 1;
+	if (a->kernel != b->kernel)
+		return a->kernel < b->kernel ? -1 : 1;
+	return a->rate > b->rate ? -1 : a->rate < b->rate;
+}
+
+/* Raises peaks that are known to the rates that another problem of the same kernel confirms. */
+static void peaks_raise(struct peaks *k, const struct results *r)
+{
+	struct reached_all all = { 0 };
+	const char *text;
+	for (int i = 0; (text = results_problem(r, i)); i++) {
+		struct problem p;
+		int count;
+		const struct result *const *results = results_of(r, text, &count);
+		if (count && problem_parse(text_of(text), &p, NULL) == 0 && kernel_row(p.kernel)->product)
+			reached_add(&all, k, &p, results, count);
+	}
+	if (all.count)
+		qsort(all.items, (size_t)all.count, sizeof(*all.items), by_rate);
+	for (int i = 0; i + 1 < all.count; i++) {
+		const struct reached *a = &all.items[i], *b = a + 1;
+		if (a->peak == b->peak && a->kernel == b->kernel && b->rate >= SIBLING_SHARE * a->rate)
+			take(a->peak, a->spread, a->rate, a->rate_spread);
+	}
+	free(all.items);
+}
+
 struct peaks peaks_from_results(const struct results *r, const struct device *d)
 {
 	struct peaks k = peaks_unknown();
@@ -360,6 +466,7 @@ struct peaks peaks_from_results(const struct results *r, const struct device *d)
 		if (results_of(r, text[i], &count) && count && problem_parse(text_of(text[i]), &p, NULL) == 0)
 			take_all(&k, &c, &p, r, text[i]);
 	}
+	peaks_raise(&k, r);
 	settle(&k);
 	arena_free(&a);
 	return k;

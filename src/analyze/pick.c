@@ -150,19 +150,6 @@ static bool costs_at_most(const struct result *r, const struct result *other)
 		(r->launch == other->launch || other->launch == LAUNCH_ISOLATED);
 }
 
-/* The ends of the interval; of one sample, which has none, the sample: other work only adds time. */
-static double low_of(const struct result *r)
-{
-	double lo = stats_cost_lo(&r->stats);
-	return r->stats.n != 1 && isfinite(lo) ? lo : stats_cost(&r->stats);
-}
-
-static double high_of(const struct result *r)
-{
-	double hi = stats_cost_hi(&r->stats);
-	return r->stats.n != 1 && isfinite(hi) ? hi : stats_cost(&r->stats);
-}
-
 /* True if the result says how much an algorithm costs at most: it is not noisy, and not below what the peaks
  * allow. */
 static bool can_cap(const struct found *f, const struct result *r)
@@ -186,7 +173,8 @@ static const struct result *capped(const struct found *f, int i)
 		end++;
 	for (int k = first; k < end; k++) {
 		const struct result *other = f->results[k];
-		if (other != r && costs_at_most(r, other) && CAP_TOLERANCE * high_of(other) < low_of(r) &&
+		if (other != r && costs_at_most(r, other) &&
+			CAP_TOLERANCE * interval_of(other).hi < interval_of(r).lo &&
 			(least == r || stats_cost(&other->stats) < stats_cost(&least->stats)) &&
 			can_cap(f, other))
 			least = other;
@@ -421,7 +409,8 @@ static struct price price_unpadded(
 		price.estimated = price.answered = !isnan(price.ns);
 		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;
 	}
-	price_interval(&price);
+	bool roofs = price.result && interval_needs_roof(&price);
+	price_interval(&price, roofs ? study_problem(st, distinct) : NULL, st->on.peaks);
 	return price;
 }
 
@@ -536,7 +525,9 @@ struct price study_price_of(const struct study *st, const struct scenario *s, co
 	struct found f = { .overwrites = { true, true } };
 	found_read(&f, &st->on, text);
 	struct price price = price_found(st, s, &f, s->best, LAYOUT_PAIRS_ALL);
-	price_interval(&price);
+	struct problem p;
+	bool roofs = price.result && interval_needs_roof(&price) && !problem_parse(text_of(text), &p, NULL);
+	price_interval(&price, roofs ? &p : NULL, st->on.peaks);
 	*why = price.answered && isnan(price.ns) ? found_why(&f, s) : NULL;
 	return price;
 }

@@ -16,22 +16,22 @@ static struct unit unit_for(const struct problem *p, const struct peaks *k, bool
 	enum dtype matrix_type)
 {
 	enum dtype own = p->operand[0].dtype;
-	struct unit unit = { own, false, plain ? k->flops[own] : NAN };
+	struct unit unit = { own, false, plain ? k->flops[own] : NAN, 1 };
 	if (kernel_row(p->kernel)->product) {
 		bool better = matrix && (isnan(unit.peak) || k->matrix_flops[matrix_type] > unit.peak);
-		return better ? (struct unit){ matrix_type, true, k->matrix_flops[matrix_type] } : unit;
+		return better ? (struct unit){ matrix_type, true, k->matrix_flops[matrix_type], 1 } : unit;
 	}
 	if (isnan(unit.peak))
-		unit = (struct unit){ DTYPE_F32, false, k->flops[DTYPE_F32] };
+		unit = (struct unit){ DTYPE_F32, false, k->flops[DTYPE_F32], 1 };
 	unit.peak = isnan(unit.peak) ? 0 : unit.peak;
 	return unit;
 }
 
 /* Time of the operations; 0 if the peak is 0: kernels other than matmul-like ones are limited by bytes. */
-static double ops_ns(const struct problem *p, double peak)
+static double ops_ns(const struct problem *p, const struct unit *unit)
 {
-	double flops = problem_flops(p);
-	return flops > 0 && (peak > 0 || isnan(peak)) ? flops / peak * 1e9 : 0;
+	double flops = unit->share * problem_flops(p);
+	return flops > 0 && (unit->peak > 0 || isnan(unit->peak)) ? flops / unit->peak * 1e9 : 0;
 }
 
 static double constant_bytes(const struct problem *p)
@@ -79,7 +79,8 @@ static struct unit scenario_unit(const struct problem *p, const struct peaks *k,
 static double scenario_roofline(const struct problem *p, const struct peaks *k, const struct scenario *s,
 	enum cache c)
 {
-	return roof(ops_ns(p, scenario_unit(p, k, s).peak), bytes_ns(p, k, c, true));
+	struct unit unit = scenario_unit(p, k, s);
+	return roof(ops_ns(p, &unit), bytes_ns(p, k, c, true));
 }
 
 double roofline_ns(const struct problem *p, const struct peaks *k, const struct scenario *s)
@@ -139,24 +140,23 @@ enum dtype roofline_math_type(const struct result *r, enum dtype own)
 	return is_strict(r) ? own : DTYPE_UNKNOWN;
 }
 
-/* The unit that the algorithm runs on; peak 0: operations do not count. */
+/* The unit that the algorithm runs on, and its share of the operations; peak 0: they do not count. */
 static struct unit result_unit(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	enum dtype type = roofline_math_type(r, p->operand[0].dtype);
 	bool matrix = r->algorithm.matrix == MATRIX_YES, plain = r->algorithm.matrix == MATRIX_NO;
-	bool counts = (matrix || plain) && type != DTYPE_UNKNOWN && !roofline_counts_its_own(&r->algorithm);
-	return kernel_row(p->kernel)->product && !counts ? (struct unit){ type, matrix, 0 }
-							 : unit_for(p, k, plain, matrix, type);
-}
-
-static double result_peak(const struct problem *p, const struct peaks *k, const struct result *r)
-{
-	return result_unit(p, k, r).peak;
+	bool known = (matrix || plain) && type != DTYPE_UNKNOWN, product = kernel_row(p->kernel)->product;
+	double share = product && roofline_counts_its_own(&r->algorithm) ?
+		roofline_own_share(p, &r->algorithm) : 1;
+	struct unit unit = unit_for(p, k, plain, matrix, type);
+	unit.share = share;
+	return product && (!known || isnan(share)) ? (struct unit){ type, matrix, 0, 1 } : unit;
 }
 
 double roofline_of_result(const struct problem *p, const struct peaks *k, const struct result *r)
 {
-	return roof(ops_ns(p, result_peak(p, k, r)), bytes_ns(p, k, r->cache, false));
+	struct unit unit = result_unit(p, k, r);
+	return roof(ops_ns(p, &unit), bytes_ns(p, k, r->cache, false));
 }
 
 /* Fills the byte part of r: the time and the level that limits it. */
@@ -181,20 +181,14 @@ struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k,
 	enum cache c, const struct result *of)
 {
 	struct roof_parts r = { .unit = of ? result_unit(p, k, of) : scenario_unit(p, k, s) };
-	r.ops_ns = ops_ns(p, r.unit.peak);
-	r.counts_its_own = of && kernel_row(p->kernel)->product && roofline_counts_its_own(&of->algorithm);
+	bool fewer = of && kernel_row(p->kernel)->product && roofline_counts_its_own(&of->algorithm);
+	r.ops_ns = ops_ns(p, &r.unit);
 	r.unit_unknown = of && kernel_row(p->kernel)->product &&
 		(of->algorithm.matrix == MATRIX_UNKNOWN ||
 			roofline_math_type(of, p->operand[0].dtype) == DTYPE_UNKNOWN);
+	r.is_own = fewer && !r.unit_unknown && !isnan(roofline_own_share(p, &of->algorithm));
+	r.counts_its_own = fewer && !r.is_own;
 	parts_bytes(&r, p, k, c);
-	double own = r.counts_its_own && !r.unit_unknown ? roofline_own_share(p, &of->algorithm) : NAN;
-	if (isnan(own))
-		return r;
-	bool matrix = of->algorithm.matrix == MATRIX_YES;
-	r.unit = unit_for(p, k, !matrix, matrix, roofline_math_type(of, p->operand[0].dtype));
-	r.ops_ns = own * ops_ns(p, r.unit.peak);
-	r.counts_its_own = false;
-	r.is_own = true;
 	return r;
 }
 
@@ -237,12 +231,13 @@ static void passing_ns(const struct problem *p, const struct peaks *k, enum cach
 static struct least least_of(const struct problem *p, const struct peaks *k, const struct result *r)
 {
 	const struct kernel_row *row = kernel_row(p->kernel);
-	struct unit unit = row->product ? result_unit(p, k, r) : (struct unit){ .peak = 0 };
+	struct unit unit = row->product ? result_unit(p, k, r) : (struct unit){ .share = 1 };
 	struct least least = { .unit = -1 };
 	passing_ns(p, k, r->cache, &least);
 	if (unit.peak > 0) {
 		least.unit = (unit.matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN) + (int)unit.type;
-		least.ops_ns = ops_ns(p, unit.peak) * (row->share_computed ? row->share_computed(p) : 1);
+		bool direct = row->share_computed && unit.share >= 1;
+		least.ops_ns = ops_ns(p, &unit) * (direct ? row->share_computed(p) : 1);
 	}
 	return least;
 }
@@ -363,25 +358,18 @@ const char *roofline_why(struct arena *a, const struct study *st, const struct s
 
 /* ---- use of each resource ---- */
 
-/* The RESOURCE_* unit that runs the operations; -1: unknown, or operations do not count. */
-static int unit_of(const struct problem *p, const struct peaks *k, const struct scenario *s,
+/* The unit that runs the operations; peak 0: unknown, or operations do not count. */
+static struct unit unit_of(const struct problem *p, const struct peaks *k, const struct scenario *s,
 	const struct result *r)
 {
-	enum dtype own = p->operand[0].dtype, type = r ? roofline_math_type(r, own) : own;
-	if (!kernel_row(p->kernel)->product || (r && !(result_peak(p, k, r) > 0)))
-		return -1;
+	enum dtype own = p->operand[0].dtype, type = own == DTYPE_F32 ? DTYPE_TF32 : own;
+	if (!kernel_row(p->kernel)->product)
+		return (struct unit){ .share = 1 };
 	if (r)
-		return r->algorithm.matrix == MATRIX_YES ? RESOURCE_MATRIX + (int)type :
-			RESOURCE_PLAIN + (int)type;
-	type = own == DTYPE_F32 ? DTYPE_TF32 : own;
+		return result_unit(p, k, r);
 	bool matrix = s->matrix && (own != DTYPE_F32 || s->relaxed) && !isnan(k->matrix_flops[type]);
-	return matrix ? RESOURCE_MATRIX + (int)type : RESOURCE_PLAIN + (int)own;
-}
-
-static double peak_of(const struct peaks *k, int unit)
-{
-	return unit >= RESOURCE_MATRIX ? k->matrix_flops[unit - RESOURCE_MATRIX] :
-		k->flops[unit - RESOURCE_PLAIN];
+	return matrix ? (struct unit){ type, true, k->matrix_flops[type], 1 } :
+		(struct unit){ own, false, k->flops[own], 1 };
 }
 
 const char *resource_name(struct arena *a, const struct peaks *k, int resource)
@@ -394,6 +382,20 @@ const char *resource_name(struct arena *a, const struct peaks *k, int resource)
 	return arena_printf(a, "%s %sunits",
 		dtype_name((enum dtype)(resource - (matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN))),
 		matrix ? "matrix " : "");
+}
+
+double resource_spread(const struct peaks *k, int resource)
+{
+	return resource == RESOURCE_MEMORY ? k->bandwidth_spread
+		: resource < RESOURCE_PLAIN ? k->level_spread[resource - RESOURCE_CACHE]
+		: resource < RESOURCE_MATRIX ? k->flops_spread[resource - RESOURCE_PLAIN]
+		: k->matrix_spread[resource - RESOURCE_MATRIX];
+}
+
+/* At most what a resource moves in `ns` at its peak: it is busy for no longer than the kernel runs. */
+static double within(double bytes, double per_s, double ns)
+{
+	return bytes / per_s * 1e9 > ns ? ns * per_s / 1e9 : bytes; /* false: one of them is unknown */
 }
 
 struct use roofline_use(
@@ -412,12 +414,15 @@ struct use roofline_use(
 		slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? bytes : constant_bytes(p), fast = bytes - slow;
 	bool fewer = row && row->kind == CALIBRATION_CONV_WINOGRAD;
 	int at = level_for(k, fast, r == NULL);
-	use.unit = fewer ? -1 : unit_of(p, k, &units, r);
-	use.ops_ns = use.unit >= 0 ? ops_ns(p, peak_of(k, use.unit)) : 0;
-	use.memory_bytes = slow + (at == k->level_count ? fast : 0);
+	struct unit unit = unit_of(p, k, &units, r);
+	if (!fewer && unit.peak > 0) { /* NaN: unknown, which bounds nothing */
+		use.unit = (unit.matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN) + (int)unit.type;
+		use.ops_ns = fmin(ops_ns(p, &unit), price->ns);
+	}
+	use.memory_bytes = within(slow + (at == k->level_count ? fast : 0), k->bandwidth_bytes_s, price->ns);
 	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s)) {
 		use.level = at;
-		use.fast_bytes = fast;
+		use.fast_bytes = within(fast, k->level[at].bandwidth_bytes_s, price->ns);
 	}
 	return use;
 }

@@ -117,6 +117,7 @@ struct what_if {
 	/* Sets the free value; -1: the word is not a value. */
 	int (*take)(struct scenario *s, struct text word);
 	void (*say)(const struct scenario *s, char *buf, size_t size); /* the word of the free value */
+	const char *detail;   /* what its choice "on" is: "multiples of 8"; NULL: nothing more to say */
 	const char *absent;   /* why it is not available for a model and device */
 	bool (*available)(const struct study *st); /* NULL: always. For the analysis */
 	/* Number of layers to which it applies when it is on; NULL: not counted. For the analysis */
@@ -127,6 +128,9 @@ const struct what_if *what_if_named(struct text name); /* or NULL */
 #define WHAT_IF_WORD_SIZE 64
 /* The word of the choice in use: "path", "64M"; as much as fits in buf, which it returns. */
 char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf, size_t size);
+/* What is compared with off where a saving is shown: "cache=warm", "pad=on (multiples of 8)"; "" if the name
+ * says it, or the choice in use does. */
+char *what_if_tried(const struct what_if *w, const struct scenario *s, char *buf, size_t size);
 /* Why switching it has no total: it is not available, or it only has a free value. "": it has one. */
 #define WHAT_IF_WHY_SIZE 128
 char *what_if_why(const struct what_if *w, bool available, bool on, char *buf, size_t size);

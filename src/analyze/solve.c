@@ -384,18 +384,17 @@ static void total_resources(
 		put_path(st, a, out, out->chosen_sum, out->cost_sum);
 	if (st->on.peaks && !out->inside)
 		solve_resources(st, s, out);
-	/* with gaps: what resources need may include a group that has no price in the layouts around it */
-	if (out->busy_ns > out->sequential_ns && !complete(st, out, out->chosen_sum))
+	/* One after the other is always possible, and no resource is busy for longer than the kernels run
+	 * (struct use). More is a rounding error, or a group that has no price in the layouts around it. */
+	if (out->busy_ns > out->sequential_ns)
 		out->busy_ns = out->sequential_ns;
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
 }
 
-/* One after the other is always possible: a resource that needs longer than `sum` has a wrong peak. */
-static double parallel_of(const struct scenario *s, const struct solution *x, double sum)
+static double parallel_of(const struct scenario *s, const struct solution *x)
 {
-	bool limited = s->parallel != PARALLEL_PATH && x->resource >= 0;
-	return limited ? fmin(x->busy_ns, fmax(x->path_ns, sum)) : x->path_ns;
+	return s->parallel != PARALLEL_PATH && x->resource >= 0 ? x->busy_ns : x->path_ns;
 }
 
 /* Takes the choice of groups for the sum, whose kernels the host enqueues sooner. */
@@ -406,7 +405,7 @@ static void parallel_as_sum(
 	if (!(out->busy_ns > out->path_ns))
 		out->resource = -1;
 	out->enqueue_path = out->enqueue_sum;
-	out->parallel_ns = fmin(out->sequential_ns, parallel_of(s, out, out->sequential_ns));
+	out->parallel_ns = fmin(out->sequential_ns, parallel_of(s, out));
 	if (out->enqueue_path > out->parallel_ns)
 		out->parallel_ns = out->enqueue_path;
 }
@@ -420,7 +419,7 @@ static void total_up(
 	out->resource = -1;
 	if (path && s->parallel != PARALLEL_MEASURED)
 		total_resources(st, s, a, out);
-	out->parallel_ns = parallel_of(s, out, out->sequential_ns);
+	out->parallel_ns = parallel_of(s, out);
 	if (s->parallel == PARALLEL_MEASURED)
 		solve_besides(st, s, a, out);
 	out->enqueue_sum = s->amortized ? NAN : enqueue(st, out, out->chosen_sum);

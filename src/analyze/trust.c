@@ -270,8 +270,10 @@ static void estimated_write(const struct trust *t, bool brief, struct str *out)
 	}
 	if (brief)
 		return;
-	if (isnan(t->uncertainty))
+	if (isnan(t->hi_ns))
 		str_puts(out, ", peaks of the device; spread unknown");
+	else if (isnan(t->lo_ns))
+		str_addf(out, "; likely at most %s", str_duration(hi, t->hi_ns));
 	else
 		str_addf(out, "; likely %s to %s", str_duration(lo, t->lo_ns), str_duration(hi, t->hi_ns));
 }

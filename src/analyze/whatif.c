@@ -211,8 +211,8 @@ static const struct what_if table[] = {
 		"convolutions and matmuls run with channels padded to a multiple of 8 where that is faster; "
 		"copies of activations for it are not priced",
 		STAGE_RESULTS, { "off", "on" }, pad_get, pad_set, SHOW_ON,
-		.absent = "all channels are multiples of 8", .available = pad_available,
-		.layers = pad_layers },
+		.detail = "multiples of 8", .absent = "all channels are multiples of 8",
+		.available = pad_available, .layers = pad_layers },
 	{ "fold", 'F', "fold",
 		"without layers that graph optimizers remove: those that return their input (adding 0), undo "
 		"the layer before them (two Transposes), compute what another layer computes, or that "
@@ -292,6 +292,19 @@ char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf,
 		snprintf(buf, size, "%s", w->choices[choice]);
 	else
 		w->say(s, buf, size);
+	return buf;
+}
+
+char *what_if_tried(const struct what_if *w, const struct scenario *s, char *buf, size_t size)
+{
+	bool off = !w->get(s) && w->choices[1];
+	const char *detail = w->detail ? w->detail : "";
+	if (off && w->detail)
+		snprintf(buf, size, "%s=%s (%s)", w->name, w->choices[1], detail);
+	else if (off && (w->value || what_if_choices(w) > 2))
+		snprintf(buf, size, "%s=%s", w->name, w->choices[1]);
+	else
+		snprintf(buf, size, "%s", detail);
 	return buf;
 }
 

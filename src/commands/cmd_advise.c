@@ -3,6 +3,7 @@
 #include "commands/each.h"
 #include "commands/reach.h"
 #include "commands/report.h"
+#include "session/session_reality.h"
 
 #include <math.h>
 
@@ -27,6 +28,8 @@ static int advise(struct session *s, struct options *o, struct error *err)
 		error_context(err, "--target");
 		return EXIT_BAD;
 	}
+	if (session_reality_wait(s, err))
+		return EXIT_BAD;
 	struct scenario from = session_config(s)->what_if ? *session_scenario(s) : session_unoptimized(s);
 	struct advice_list list = session_advice(s, &a, &from, target.ns);
 	bool missed = own->target && !list.reached && !isnan(list.start_ns);

@@ -33,6 +33,8 @@ void report_bound_csv(const struct session *s, bool header, FILE *out);
 void report_bound_csv_layers(
 	const struct session *s, const int *layers, int count, bool header, FILE *out);
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
+/* Appends the interval of a bound, and what of it is no 95% interval: one line without its end. */
+void report_interval(const struct analysis *a, struct str *out);
 /* The graph in Graphviz's language: a node a layer, coloured by its cost. */
 void report_bound_dot(const struct session *s, FILE *out);
 /* A page for a browser that needs nothing else, and says how each number was made. */

@@ -43,14 +43,19 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	char text[STR_QUANTITY], words[128];
 	const char *mark = l->complete ? l->estimated ? "~" : "" : l->estimated ? "partial ~" : "at least ";
 	scenario_text(from, words, sizeof(words));
+	bool real = l->real_ns < l->start_ns; /* NaN compares false */
+	if (real)
+		fprintf(out, "now           %s  (%.40s runs it; the start below is not what it takes)\n",
+			str_duration(text, l->real_ns), *l->real_by ? l->real_by : "an execution");
 	if (isnan(l->start_ns))
 		fprintf(out, "now           unknown: %s\n", advice_none(l));
 	else
-		fprintf(out, "now           %s%s  (%s%s%s)\n", mark, str_duration(text, l->start_ns),
-			from->best ? "" : "unoptimized, ", *words ? "what-ifs: " : "no what-if is on", words);
+		fprintf(out, "%s%s%s  (%s%s%s)\n", real ? "start         " : "now           ", mark,
+			str_duration(text, l->start_ns), from->best ? "" : "unoptimized, ",
+			*words ? "what-ifs: " : "no what-if is on", words);
 	if (l->count && !isnan(l->start_ns))
-		fprintf(out, "with advice   %s%s  %.2fx\n", mark, str_duration(text, l->least_ns),
-			l->start_ns / l->least_ns);
+		fprintf(out, "with advice   %s%s  %s%s\n", mark, str_duration(text, l->least_ns),
+			advice_factor(l, words, sizeof(words)), l->noisy ? " *" : "");
 	struct arena a = { 0 };
 	const char *overhead = advice_overhead(l, &a);
 	if (overhead)
@@ -95,20 +100,31 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 			fprintf(out, "\nno advice: %s\n", advice_none(l));
 		return;
 	}
-	bool noisy = false;
+	bool noisy = false, unclear = false, at_most = false;
+	char text[STR_QUANTITY];
 	fprintf(out, "\n  #     saves     alone     bound  what\n");
 	for (int i = 0; i < l->count; i++) {
 		const struct advice *one = &l->items[i];
 		fprintf(out, "%3d ", i + 1);
 		bool guess = one->estimated || !l->complete;
-		duration(one->saves_after_ns, guess, out);
+		if (one->unclear)
+			fprintf(out, "   unclear");
+		else if (one->at_most)
+			fprintf(out, " <%8s", str_duration(text, one->saves_after_ns));
+		else
+			duration(one->after_lo_ns, guess, out);
+		at_most |= one->at_most;
 		duration(one->saves_ns, guess, out);
 		duration(one->bound_ns, guess, out);
 		fprintf(out, one->noisy ? " *" : "  ");
 		noisy |= one->noisy;
+		unclear |= one->unclear;
 		report_wrapped(one->title, 36, report_width(out), out);
 	}
-	fprintf(out, "  (saves: after all advice above it; alone: without any other%s%s)\n",
+	fprintf(out, "  (saves: at least, after all advice above it; alone: without any other;\n"
+		"   bound: with it and all above it%s%s%s%s)\n",
+		at_most ? ";\n   <: at most, a limit by the peaks, not measured" : "",
+		unclear ? ";\n   unclear: it may save nothing" : "",
 		!l->complete	       ? "; ~: layers are missing"
 			: l->estimated ? "; ~: estimates"
 				       : "",
@@ -142,7 +158,11 @@ void report_advice_html(struct session *s, FILE *out)
 		const struct advice *one = &l.items[i];
 		bool guess = one->estimated || !l.complete;
 		fputs("<tr>", out);
-		html_duration(out, one->saves_after_ns, guess);
+		if (one->unclear || one->at_most)
+			fprintf(out, "<td class=\"n\">%s</td>",
+				one->at_most ? "at most: see alone" : "unclear");
+		else
+			html_duration(out, one->after_lo_ns, guess);
 		html_duration(out, one->saves_ns, guess);
 		html_duration(out, one->bound_ns, guess);
 		fputs("<td class=\"l\">", out);
@@ -150,8 +170,8 @@ void report_advice_html(struct session *s, FILE *out)
 		fputs(one->noisy ? " (noisy)</td></tr>\n" : "</td></tr>\n", out);
 	}
 	if (l.count)
-		fputs("</tbody></table></div>\n<p>saves: after all advice above it; alone: without any "
-		      "other.</p>\n<dl>\n", out);
+		fputs("</tbody></table></div>\n<p>saves: at least, after all advice above it (unclear: "
+		      "maybe nothing); alone: without any other.</p>\n<dl>\n", out);
 	for (int i = 0; i < l.count; i++) {
 		const struct advice_how *how = advice_how_once(&l, i);
 		for (int k = 0; how && k < ADVICE_FRAMEWORKS; k++) {
@@ -173,12 +193,16 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 	json_t *layers = json_array();
 	for (int i = 0; i < one->layer_count; i++)
 		json_array_append_new(layers, json_integer(one->layers[i]));
-	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:{s:s, s:s, s:s}}",
+	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, "
+			 "s:b, s:{s:s, s:s, s:s}}",
 		"kind", how->name, "title", json_text(text_of(one->title)), "layers", layers, "scenario",
 		"batch", batch ? json_integer(batch) : json_null(), "dtype", one->dtype, "what_if",
 		report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
-		"saves_after_above_ns", json_number_or_null(one->saves_after_ns), "bound_ns",
-		json_number_or_null(one->bound_ns), "measured", !one->estimated, "noisy", one->noisy, "how",
+		"saves_interval_ns", report_json_interval(one->saves_lo_ns, one->saves_hi_ns),
+		"saves_after_above_ns", json_number_or_null(one->saves_after_ns),
+		"saves_after_above_interval_ns", report_json_interval(one->after_lo_ns, one->after_hi_ns),
+		"bound_ns", json_number_or_null(one->bound_ns), "measured", !one->estimated, "noisy",
+		one->noisy, "unclear", one->unclear, "at_most", one->at_most, "how",
 		"onnxruntime", how->ways[ADVICE_ONNXRUNTIME], "tensorrt", how->ways[ADVICE_TENSORRT],
 		"pytorch", how->ways[ADVICE_PYTORCH]);
 }
@@ -204,7 +228,7 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 	for (int i = 0; i < l->count; i++)
 		json_array_append_new(list, advice_json(s, &l->items[i]));
 	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o, "
-			      "s:o}",
+			      "s:o, s:o, s:o, s:b}",
 		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,
 		"scenario", "batch", p->batch ? json_integer(p->batch) : json_null(), "dtype",
 		plan_type_name(p), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
@@ -213,7 +237,8 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 		json_number_or_null(l->overhead_ns), "overhead_layers", l->overhead_layers, "target_ns",
 		json_number_or_null(l->target_ns), "reached",
 		isnan(l->target_ns) ? json_null() : json_boolean(l->reached), "left_out", gaps_json(l),
-		"advice", list);
+		"advice", list, "now_ns", json_number_or_null(advice_now_ns(l)), "saves_at_least_ns",
+		json_number_or_null(l->count ? l->saves_lo_ns : NAN), "noisy", l->noisy);
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

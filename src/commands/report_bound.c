@@ -103,28 +103,37 @@ static void trust_text(const struct trust *t, FILE *out)
 	str_free(&line);
 }
 
-/* The interval of the bound, and how many layers have no 95% interval. */
-static void interval_text(const struct analysis *a, FILE *out)
+void report_interval(const struct analysis *a, struct str *out)
 {
-	char lo[STR_QUANTITY], hi[STR_QUANTITY];
-	if (isnan(a->bound_ns))
-		return;
-	if (isnan(a->lo_ns)) {
-		fprintf(out, "interval      unknown: no layer has one\n");
+	char lo[STR_QUANTITY], hi[STR_QUANTITY], load[STR_QUANTITY];
+	if (isnan(a->hi_ns)) {
+		str_puts(out, "unknown: no layer has one");
 		return;
 	}
-	fprintf(out, "interval      %s to %s  (%s of the layers' %s", str_duration(lo, a->lo_ns),
-		str_duration(hi, a->hi_ns), scenario_has_path(&a->scenario) ? "longest paths" : "sums",
-		a->estimated ? "intervals: 80% of real kernels" : "95% intervals");
-	if (a->range_intervals || a->without_interval)
-		fprintf(out, ";\n             ");
+	if (isnan(a->lo_ns))
+		str_addf(out, "at most %s", str_duration(hi, a->hi_ns));
+	else
+		str_addf(out, "%s to %s", str_duration(lo, a->lo_ns), str_duration(hi, a->hi_ns));
+	str_addf(out, "  (%s", a->estimated ? "80% of real kernels" : "95%");
+	if (a->load_ns > 0)
+		str_addf(out, "; other work may have added %s", str_duration(load, a->load_ns));
 	if (a->range_intervals)
-		fprintf(out, " %d use%s the range (<6 samples)%s", a->range_intervals,
-			a->range_intervals == 1 ? "s" : "", a->without_interval ? ";" : "");
+		str_addf(out, "; %d use%s the range (<6 samples)", a->range_intervals,
+			a->range_intervals == 1 ? "s" : "");
 	if (a->without_interval)
-		fprintf(out, " %d use%s the median", a->without_interval,
+		str_addf(out, "; %d use%s the median", a->without_interval,
 			a->without_interval == 1 ? "s" : "");
-	fprintf(out, ")\n");
+	str_puts(out, ")");
+}
+
+static void interval_text(const struct analysis *a, FILE *out)
+{
+	struct str text = { 0 };
+	if (isnan(a->bound_ns))
+		return;
+	report_interval(a, &text);
+	fprintf(out, "interval      %s\n", text.p);
+	str_free(&text);
 }
 
 /* Where estimates come from, and how many layers have no row of their own. */
@@ -271,7 +280,11 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 			"at its peak)\n",
 			analysis_mark(a), str_duration(roofline, a->resource_ns));
 	if (!isnan(a->roofline_ns))
-		fprintf(out, "roofline      %s of all layers\n", str_duration(roofline, a->roofline_ns));
+		fprintf(out, "roofline      %s of all layers", str_duration(roofline, a->roofline_ns));
+	if (!isnan(a->roofline_ns) && a->above_peak)
+		fprintf(out, " (of %d above a peak: the cost)", a->above_peak);
+	if (!isnan(a->roofline_ns))
+		fputc('\n', out);
 	report_bound_uses(s, out);
 	if (c->mistrusted)
 		fprintf(out,
@@ -333,6 +346,8 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		fprintf(out, "  %d noisy", e->noisy_problems);
 	if (*what_if_why(e->row, e->available, e->on, why, sizeof(why)))
 		fprintf(out, "  %s", why);
+	if (*what_if_tried(e->row, &a->scenario, word, sizeof(word)))
+		fprintf(out, "  %s", word);
 	fputc('\n', out);
 }
 

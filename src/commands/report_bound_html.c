@@ -148,8 +148,8 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	const struct analysis *a = session_analysis(s);
 	const struct plan *p = session_plan(s);
 	const struct device *d = session_device(s);
-	struct str line = { 0 };
-	char on[160], lo[STR_QUANTITY], hi[STR_QUANTITY], now[32];
+	struct str line = { 0 }, interval = { 0 };
+	char on[160], now[32];
 	fputs("<h2>What this is of</h2>\n<table><tbody>\n", out);
 	fact(out, "model", "%s, %d nodes", session_model(s)->path, session_model(s)->graph->node_count);
 	session_dims_describe(s, &line);
@@ -165,17 +165,15 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	fact(out, "cache state", "%s: %s", cache_name(a->cache), a->cache == CACHE_NET ?
 		"activations are in the caches, constants are not" : "as the previous execution left it");
 	coverage(s, out);
-	if (isnan(a->lo_ns))
-		fact(out, "interval", "unknown: no layer has one");
-	else
-		fact(out, "interval", "%s to %s: the total with all layers at the lower and at the upper "
-			"ends of their intervals", str_duration(lo, a->lo_ns), str_duration(hi, a->hi_ns));
+	report_interval(a, &interval);
+	fact(out, "interval", "%s", interval.p);
 	trust_describe(t, 1000, trust_commands, &line);
 	fact(out, "trust", "%s", line.p);
 	measured_when(a, out);
 	fact(out, "written", "%s by %s", html_date(now, sizeof(now), time(NULL)), PACKAGE_STRING);
 	fputs("</tbody></table>\n", out);
 	str_free(&line);
+	str_free(&interval);
 }
 
 static void head(const struct session *s, FILE *out)
@@ -229,6 +227,8 @@ static void what_ifs(const struct session *s, FILE *out)
 		fputs("<td class=\"l\">", out);
 		what_if_why(e->row, e->available, e->on, why, sizeof(why));
 		html_text(out, *why ? why : e->row->text);
+		if (e->available && *what_if_tried(e->row, session_scenario(s), word, sizeof(word)))
+			fprintf(out, "; here: %s", word);
 		if (e->available && e->unmeasured_problems)
 			fprintf(out, "; %d problem%s must be measured first", e->unmeasured_problems,
 				e->unmeasured_problems == 1 ? "" : "s");

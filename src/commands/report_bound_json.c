@@ -201,14 +201,15 @@ static json_t *effects_json(const struct session *s)
 	const struct what_if_effect *effects = session_effects(s, &count);
 	for (int i = 0; i < count; i++) {
 		const struct what_if_effect *e = &effects[i];
-		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE];
+		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE], tried[WHAT_IF_WORD_SIZE];
+		what_if_tried(e->row, session_scenario(s), tried, sizeof(tried));
 		what_if_why(e->row, e->available, e->on, why, sizeof(why));
 		double now = session_analysis(s)->bound_ns;
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
 		json_array_append_new(list,
 			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, s:o, "
-				  "s:o}",
+				  "s:o, s:o}",
 				"name", e->row->name, "on", e->on, "choice",
 				what_if_word(e->row, session_scenario(s), word, sizeof(word)),
 				"bound_ns",
@@ -221,7 +222,7 @@ static json_t *effects_json(const struct session *s)
 				e->unmeasured_problems, "unavailable_problems", e->unavailable_problems,
 				"noisy_problems", e->noisy_problems, "layers",
 				e->layers < 0 ? json_null() : json_integer(e->layers), "why",
-				report_json_text(why)));
+				report_json_text(why), "tried", report_json_text(tried)));
 	}
 	return list;
 }
@@ -291,6 +292,7 @@ static void totals_set(json_t *o, const struct analysis *a)
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
 	json_object_set_new(o, "resource_ns", json_number_or_null(a->resource_ns));
 	json_object_set_new(o, "roofline_ns", json_number_or_null(a->roofline_ns));
+	json_object_set_new(o, "above_peak_layers", json_integer(a->above_peak));
 }
 
 json_t *report_bound_json(const struct session *s, const struct trust *t)
@@ -329,6 +331,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
 	json_object_set_new(o, "estimated", json_boolean(a->estimated));
 	json_object_set_new(o, "interval_ns", report_json_interval(a->lo_ns, a->hi_ns));
+	json_object_set_new(o, "load_ns", json_number_or_null(a->load_ns));
 	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
 	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));
 	json_object_set_new(o, "disturbed", json_integer(report_disturbed(a)));

@@ -43,8 +43,9 @@ static const char *verdict(const struct tried *t)
 static void tried_text(struct arena *a, const struct tried *t, FILE *out)
 {
 	char item[STR_QUANTITY];
-	fprintf(out, "%s %9s", text_pad(a, t->change.move, 16, false),
-		factor(a, t->predicted, t->estimated));
+	fprintf(out, "%s %9s", text_pad(a, t->change.move, 16, false), isnan(t->most) ?
+		factor(a, t->predicted, t->estimated) :
+		arena_printf(a, "<%s", factor(a, t->most, t->estimated)));
 	if (t->state != TRIED_MEASURED) {
 		fputs("  ", out);
 		report_wrapped(arena_printf(a, "%s: %s", states[t->state].text, t->why), REASON_COLUMN, 80,
@@ -106,6 +107,7 @@ static json_t *tried_json(const struct tried *t)
 		"status", states[t->state].name, "why", report_json_text(t->why), "predicted_gain",
 		json_number_or_null(t->predicted), "predicted_estimated",
 		t->estimated && !isnan(t->predicted));
+	json_object_set_new(o, "predicted_at_most", json_number_or_null(t->most));
 	json_object_set_new(o, "unpredicted",
 		report_json_text(!unpredicted ? "" : *t->unknown ? t->unknown : "not measured"));
 	json_object_set_new(o, "gain", json_number_or_null(good ? t->trial.gain : NAN));

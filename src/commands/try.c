@@ -154,6 +154,9 @@ static void predict_batch(const struct trying *t, struct tried *one)
 	double items = batch > 0 ? (double)one->change.batch / (double)batch : NAN;
 	struct session_bound to = session_bound_at(t->session, one->change.batch, session_dtype(t->session));
 	predict_ratio(t, one, to, items);
+	/* A lower bound of the larger batch limits the gain. That of one item may be above what the execution
+	 * takes, which finds in its caches weights that the bound reads from memory. */
+	one->most = isnan(one->predicted) ? NAN : fmin(one->predicted, t->measured_ns * items / to.ns);
 	one->bench = arena_printf(t->arena, "-b %lld", (long long)one->change.batch);
 }
 
@@ -326,7 +329,8 @@ static void try_one(const struct trying *t, struct tried *one)
 static struct tried tried_new(const struct trying *t, const struct move_kind *k, const char *value)
 {
 	struct tried one = {
-		.predicted = NAN, .unknown = k->unknown, .why = "", .bench = "", .execution = execution_new()
+		.predicted = NAN, .most = NAN, .unknown = k->unknown, .why = "", .bench = "",
+		.execution = execution_new()
 	};
 	one.change = (struct wire_try){ .provider = "", .dtype = "", .level = "" };
 	one.change.move = value ? text_clean(t->arena, text_of(arena_printf(t->arena, "%s=%s", k->name,

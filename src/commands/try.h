@@ -30,6 +30,7 @@ struct tried {
 	enum tried_state state;
 	const char *why;            /* clean; "" if it was measured */
 	double predicted;           /* gain that the bound predicts; NaN: unknown */
+	double most;                /* it is at most that; NaN: no limit is known */
 	bool estimated;             /* the prediction */
 	const char *unknown;        /* why there is no prediction; "": there is one, or `bench` gives it */
 	struct execution execution; /* of the changed side */

@@ -2,6 +2,7 @@
 
 #include "session/session_advice.h"
 #include "session/session_private.h"
+#include "session/session_reality.h"
 #include "session/session_try.h"
 #include "session/type_lack.h"
 
@@ -9,9 +10,11 @@
 #include "base/log.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#define SESSION_ADVICE_LAYERS 5000 /* of larger models no plans of other types are made */
 #define TARGET_LEAST_NS 1e-3
 #define TARGET_MOST_NS 1e15
 
@@ -90,12 +93,28 @@ static void lack_advise(struct session *s, struct arena *a, const struct scenari
 		.title = arena_printf(a, "use the f32 model (-t f32): %s", type_lack_text(&lack, a)),
 		.what_ifs = arena_printf(a, "%s", scenario_text(start, words, sizeof(words))),
 		.layer_count = lack.count, .layers = lack.layers,
-		.saves_ns = NAN, .saves_after_ns = NAN, .bound_ns = to.ns,
+		.saves_ns = NAN, .saves_after_ns = NAN, .saves_lo_ns = NAN, .saves_hi_ns = NAN,
+		.after_lo_ns = NAN, .after_hi_ns = NAN, .bound_ns = to.ns,
 		.estimated = to.estimated || isnan(to.ns) };
 	for (int i = 0; i < list->count; i++)
 		all[i + 1] = list->items[i];
 	list->items = all;
 	list->count++;
+}
+
+double advice_now_ns(const struct advice_list *l)
+{
+	return l->real_ns < l->start_ns ? l->real_ns : l->start_ns; /* NaN compares false */
+}
+
+char *advice_factor(const struct advice_list *l, char *buf, size_t size)
+{
+	double factor = advice_now_ns(l) / (l->start_ns - l->saves_lo_ns);
+	if (l->saves_lo_ns > 0 && factor >= 1.005)
+		snprintf(buf, size, "at least %.2fx", factor);
+	else
+		snprintf(buf, size, "unclear: it may save nothing");
+	return buf;
 }
 
 const char *advice_none(const struct advice_list *l)
@@ -176,7 +195,8 @@ struct scenario session_unoptimized(struct session *s)
 	struct arena a = { 0 };
 	struct ground g = session_ground(s);
 	struct scenario isolated = { .assume = s->scenario.assume };
-	bool complete = !s->described && analyze(&a, &g, &isolated)->complete;
+	bool cpu = s->device.threads > 0; /* it has no launches */
+	bool complete = !s->described && !cpu && analyze(&a, &g, &isolated)->complete;
 	arena_free(&a);
 	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume };
 }
@@ -210,6 +230,11 @@ struct advice_list session_advice(
 	session_refresh(s);
 	struct advice_list list = advice_find(a, plans, count, start, target_ns);
 	lack_advise(s, a, start, session_bound_at(s, s->current->batch, DTYPE_F32), &list);
+	const struct reality *real = session_reality_fastest(s);
+	if (real) {
+		list.real_ns = real->measured_ns;
+		list.real_by = arena_printf(a, "%s", real->execution->framework);
+	}
 	return list;
 }
 
@@ -226,9 +251,42 @@ struct advice_list session_advice_here(struct session *s, struct arena *a)
 	return list;
 }
 
+/* The plans of a search are not used any more. */
+static void types_release(struct session *s)
+{
+	for (int i = 0; i < s->advice_type_count; i++)
+		s->advice_types[i]->held = false;
+	s->advice_type_count = 0;
+}
+
+/* Adds the current plan in f16 and bf16 if it is f32, without selecting it; of a large model none. Returns
+ * the number of plans. */
+static int types_add(struct session *s, struct advice_plan *plans, int count)
+{
+	static const enum dtype types[] = { DTYPE_F16, DTYPE_BF16 };
+	struct session_plan *present = s->current;
+	bool large = present->plan->layer_count > SESSION_ADVICE_LAYERS;
+	for (int i = 0; i < 2 && present->dtype == DTYPE_F32 && !large; i++) {
+		struct error err = ERROR_NONE;
+		struct session_plan *other = session_plan_of(s, present->batch, types[i], &err);
+		if (!other)
+			continue;
+		s->current = other;
+		if (!session_check_bound(s, &err) && !session_recorded_more(s, &err)) {
+			plans[count].dtype = dtype_name(types[i]);
+			plans[count++].on = session_ground(s);
+			other->held = true;
+			s->advice_types[s->advice_type_count++] = other;
+		}
+		s->current = present;
+	}
+	return count;
+}
+
 void session_advice_cancel(struct session *s)
 {
 	advice_cancel(s->advice);
+	types_release(s);
 	s->advice = NULL;
 	s->advice_done = false;
 }
@@ -238,8 +296,9 @@ bool session_advice_begin(struct session *s, double target_ns)
 	session_advice_cancel(s);
 	if (!s->current || !s->analysis)
 		return false;
-	struct advice_plan plan = plan_here(s);
-	s->advice = advice_begin(&plan, 1, &s->scenario, target_ns);
+	struct advice_plan plans[3] = { plan_here(s) };
+	int count = types_add(s, plans, 1);
+	s->advice = advice_begin(plans, count, &s->scenario, target_ns);
 	s->advice_from = s->scenario;
 	return true;
 }
@@ -263,6 +322,7 @@ bool session_advice_take(struct session *s, struct arena *a, struct advice_list 
 		return false;
 	*list = advice_end(s->advice, a);
 	lack_advise(s, a, &s->advice_from, (struct session_bound){ NAN, false }, list);
+	types_release(s);
 	s->advice = NULL;
 	s->advice_done = false;
 	return true;

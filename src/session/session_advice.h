@@ -17,6 +17,11 @@ const char *advice_framework_name(int framework); /* "ONNX Runtime" */
 const struct advice_how *advice_how_once(const struct advice_list *l, int i);
 /* Why a list without a target is empty, in words. */
 const char *advice_none(const struct advice_list *l);
+/* What the model takes now: the bound of the start, or a real execution that is faster. */
+double advice_now_ns(const struct advice_list *l);
+/* How many times as fast all advice makes that: "at least 1.95x", by the lower end of what it saves; or that
+ * this is unclear. Returns buf. */
+char *advice_factor(const struct advice_list *l, char *buf, size_t size);
 /* "~1.2 ms now in 3 layers that would take as long in fewer bits", in arena a; NULL: no layers. */
 const char *advice_overhead(const struct advice_list *l, struct arena *a);
 
@@ -43,10 +48,10 @@ struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns);
 /* The same for the current plan only, from the session's scenario on. Changes nothing in the session. */
 struct advice_list session_advice_here(struct session *s, struct arena *a);
-/* The same in slices, beside other work: begin (replaces a search that is running), step until it returns
- * false, then take the list. A search works on the results of its beginning. It is cancelled when the plan or
- * the device changes, or the session closes. target_ns: only what reaches it; NaN: all. Nothing is measured
- * yet: begin returns false. */
+/* The same in slices, beside other work, also for f16 and bf16 unless the model is large: begin (replaces a
+ * search that is running), step until it returns false, then take the list. A search works on the results of
+ * its beginning. It is cancelled when the plan or the device changes, or the session closes. target_ns: only
+ * what reaches it; NaN: all. Nothing is measured yet: begin returns false. */
 bool session_advice_begin(struct session *s, double target_ns);
 /* Goes on for about `ms`. Returns true while there is more to do. */
 bool session_advice_step(struct session *s, int ms);

@@ -94,6 +94,8 @@ struct session {
 	struct analysis *analysis;
 	struct peaks peaks;           /* the device's; they may have gaps (peaks_known) */
 	struct adviser *advice;       /* session_advice_begin; NULL: no search */
+	struct session_plan *advice_types[2]; /* its plans in other types, held until it ends */
+	int advice_type_count;
 	bool advice_done;             /* it has found all */
 	struct scenario advice_from;  /* its scenario */
 	enum besides_due {            /* problems side by side to queue when the queue is empty */

@@ -389,6 +389,20 @@ struct contradicted session_contradicted(struct session *s)
 	return s->contradicted;
 }
 
+const struct reality *session_reality_fastest(struct session *s)
+{
+	session_contradicted(s);
+	const struct session_besides_bound *b = s->contradicting ? works_of(s) : NULL;
+	const struct reality *fastest = NULL;
+	for (int i = 0; b && i < b->count; i++) {
+		const struct reality *y = b->list[i];
+		if (y->measured_ns > 0 && !y->not_comparable &&
+			(!fastest || y->measured_ns < fastest->measured_ns))
+			fastest = y;
+	}
+	return fastest;
+}
+
 struct trust session_trust(struct session *s)
 {
 	struct contradicted c = session_contradicted(s);

@@ -44,6 +44,9 @@ int session_reality_chosen(struct session *s);
 void session_reality_choose(struct session *s, int number);
 /* Returns what all of them say about the bound; zeros without executions. */
 struct contradicted session_contradicted(struct session *s);
+/* Returns the execution with the lowest latency of those that can be compared with the bound, or NULL. Valid
+ * as the analysis is. */
+const struct reality *session_reality_fastest(struct session *s);
 /* Returns how far the current bound can be trusted, with these contradictions. */
 struct trust session_trust(struct session *s);
 /* Returns the newest of them that contradicts the bound at this layer of the plan's main graph, or NULL. */

@@ -567,6 +567,11 @@ const char *results_changed(const struct results *r, uint64_t change)
 	return r->changed[change % RESULTS_CHANGES];
 }
 
+const char *results_problem(const struct results *r, int i)
+{
+	return i < r->count ? r->entries[i].problem : NULL;
+}
+
 int results_problem_count(const struct results *r)
 {
 	return r->measured_count;

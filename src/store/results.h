@@ -55,6 +55,8 @@ const char *results_changed(const struct results *r, uint64_t change);
 /* The problems of branches side by side (problem/beside.h) with at least one result, in the order of their
  * first ones. Validity as for results_of. */
 const char *const *results_besides(const struct results *r, int *count);
+/* The problems that are known, in the order in which they were first seen; NULL: i is their number. */
+const char *results_problem(const struct results *r, int i);
 /* Number of problems with at least one result. */
 int results_problem_count(const struct results *r);
 size_t results_bytes(const struct results *r); /* memory of results, texts and arrays, for tests */

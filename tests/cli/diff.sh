@@ -61,7 +61,7 @@ each() { # an expression of all comparisons; its name
 import json
 d = [json.loads(line) for line in open('$work/out')]
 assert $1, d"; ok $? "$2"; }
-try 0 "three devices" "$BENANZA" diff --json -d h100 -d l40s -d t4 "$tiny"
+try 1 "three devices: a T4 is slower than an H100" "$BENANZA" diff --json -d h100 -d l40s -d t4 "$tiny"
 each "[x[s]['device'].split()[-1] for x in d for s in 'ab'] == ['HBM3', 'L40S', 'HBM3', 'T4']" \
     "each is compared with the first"
 try 3 "a device that is none" "$BENANZA" diff --json -d h100 -d nosuch -d t4 "$tiny"

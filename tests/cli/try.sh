@@ -75,6 +75,8 @@ says out "               batch=8 is not measured: benanza bench -b 8 MODEL"
 try 0 "another batch" bz compare --run tries --try=batch --json
 json "list(t) == ['batch=8'] and t['batch=8']['batch'] == 8" "8 is proposed"
 json "abs(t['batch=8']['predicted_gain'] - 8 * $f32 / $eight) < 1e-9" "bounds are compared per item"
+json "t['batch=8']['predicted_at_most'] == min(t['batch=8']['predicted_gain'], 8 * 1e6 / $eight)" \
+    "... and limit what a batch gains, from the execution if that is faster than its bound"
 cp t.db other.db
 try 0 "a bound of another device" env FAKE_AGENT_MODEL="Other 2" \
     "$BENANZA" compare -c config.yaml --db other.db --run tries --try=batch,level=basic --json "$tiny"

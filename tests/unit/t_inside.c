@@ -123,7 +123,7 @@ static void test_costs(void)
 	is_ns(a->parallel_ns, 5 + 1050 + 7, "and the path");
 	is_int(a->coverage.measured, 3, "all is measured");
 	is_int(a->without_interval, 0, "with intervals");
-	is_ns(a->hi_ns, (5 + 1050 + 7) * 1.01, "that add up");
+	is_ns(a->hi_ns, 1062 * 1.01 + sqrt(10.5 * 10.5 + 0.05 * 0.05 + 0.07 * 0.07), "that add up");
 	world_close(&w);
 }
 

@@ -262,6 +262,8 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 		a->sequential_ns, s->amortized, a->enqueue_ns, a->path_ns);
 	must(t, a->lo_ns <= a->bound_ns * (1 + EQUAL) && a->bound_ns <= a->hi_ns * (1 + EQUAL),
 		"bound %g outside %g to %g", a->bound_ns, a->lo_ns, a->hi_ns);
+	must(t, !a->complete || !(a->roofline_ns > a->bound_ns * (1 + EQUAL)),
+		"roofline %g above the bound %g", a->roofline_ns, a->bound_ns);
 	if (s->parallel != PARALLEL_PATH && !isnan(a->resource_ns)) {
 		must(t, a->resource_ns <= a->parallel_ns * (1 + EQUAL),
 			"resources %g above what is claimed, %g", a->resource_ns, a->parallel_ns);

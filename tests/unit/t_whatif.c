@@ -121,6 +121,20 @@ int main(void)
 			"... and %s reads back", item);
 	}
 
+	static const struct {
+		const char *name, *on, *tried;
+	} tried[] = { { "cache", "", "cache=warm" }, { "cache", "cache=cold", "" },
+		{ "workspace", "", "workspace=0" }, { "workspace", "workspace=64M", "" },
+		{ "pad", "", "pad=on (multiples of 8)" }, { "pad", "pad", "multiples of 8" },
+		{ "matrix", "", "" }, { "libraries", "", "" }, { "parallel", "", "parallel=resources" } };
+	for (size_t i = 0; i < sizeof(tried) / sizeof(tried[0]); i++) {
+		struct scenario one = { 0 };
+		char word[WHAT_IF_WORD_SIZE];
+		scenario_parse(&one, tried[i].on, NULL);
+		is_str(what_if_tried(what_if_named(text_of(tried[i].name)), &one, word, sizeof(word)),
+			tried[i].tried, "what is tried for %s, now '%s'", tried[i].name, tried[i].on);
+	}
+
 	char small[10];
 	scenario_parse(&s, "parallel,fusion", NULL);
 	is_str(scenario_text(&s, small, sizeof(small)), "parallel", "a short buffer holds whole names");

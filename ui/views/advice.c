@@ -107,7 +107,7 @@ static void add_target(struct advice_page *p)
 		add_wrapped(p, -1, 1, STYLE_WARN,
 			arena_printf(&p->arena,
 				"Target %s: not reached, the lowest is %s%s: the device would have to be "
-				"%.2f times as fast. `benanza advise --target` also tries other data types, "
+				"%.2f times as fast. `benanza advise --target` also tries other "
 				"batches and devices.",
 				to, mark, low, l->least_ns / l->target_ns));
 }
@@ -141,10 +141,9 @@ static void page_make(struct advice_page *p)
 	add_how(p);
 	add(p, -1, 0, STYLE_NORMAL, "");
 	add_wrapped(p, -1, 1, STYLE_DIM,
-		"saves: after all advice above it; alone: without any other; *: noisy; ~: estimates, or "
-		"layers "
-		"are missing. `benanza advise` starts from an unoptimized program and tries f16 and bf16 "
-		"too.");
+		"saves: at least, after all advice above it (unclear: maybe nothing; <: at most, a limit by "
+		"the peaks); alone: without any other; *: noisy; ~: estimates, or layers "
+		"are missing. `benanza advise` starts from an unoptimized program.");
 }
 
 static void advice_close(struct app *app, void *state)
@@ -236,8 +235,15 @@ static void advice_draw_row(struct app *app, void *state, int row, int above, st
 	(void)above;
 	if (l->advice >= 0) {
 		const struct advice *one = &p->list.items[l->advice];
+		char text[STR_QUANTITY];
 		bool guess = one->estimated || !p->list.complete;
-		draw_duration(app, line, 1, 10, one->saves_after_ns, guess);
+		if (one->unclear)
+			canvas_fit_right(line, 1, 0, 10, STYLE_DIM, "unclear");
+		else if (one->at_most)
+			canvas_fit_right(line, 1, 0, 10, STYLE_NORMAL, arena_printf(&app->scratch, "<%s",
+				str_duration(text, one->saves_after_ns)));
+		else
+			draw_duration(app, line, 1, 10, one->after_lo_ns, guess);
 		if (l->at == TITLE_AT) {
 			draw_duration(app, line, 12, 10, one->saves_ns, guess);
 			draw_duration(app, line, 23, 11, one->bound_ns, guess);
@@ -295,7 +301,10 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 	if (key->request != REQUEST_OPEN || advice < 0 ||
 		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
 		return false;
-	const char *on = arena_printf(&app->scratch, "on: %s", p->list.items[advice].what_ifs);
+	const struct advice *one = &p->list.items[advice];
+	bool typed = strcmp(one->dtype, dtype_name(session_dtype(app->session))) != 0;
+	const char *on = arena_printf(&app->scratch, "on: %s%s%s", one->what_ifs,
+		typed ? "; also type :dtype " : "", typed ? one->dtype : "");
 	app_use(app, &with);
 	app_note(app, false, "%s", on);
 	return true;

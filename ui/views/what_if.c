@@ -78,12 +78,13 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "unknown");
 	else
 		canvas_fit(rest, 0, 0, rest.width, t.noisy ? STYLE_WARN : STYLE_NORMAL,
-			arena_printf(&app->scratch, "%s%-18s %s%s%s%s%s",
+			arena_printf(&app->scratch, "%s%-18s %s%s%s%s%s  %s",
 				complete && !e->estimated && !e->rough ? " " : "~",
 				str_duration(total, with_ns), t.gain == GAIN_KNOWN ? " " : "~",
 				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : "",
 				t.gain == GAIN_ROUGH ? "  rough" : "",
-				t.noisy ? arena_printf(&app->scratch, "  %d noisy", e->noisy_problems) : ""));
+				t.noisy ? arena_printf(&app->scratch, "  %d noisy", e->noisy_problems) : "",
+				what_if_tried(row, session_scenario(app->session), word, sizeof(word))));
 }
 
 /* Unknown work is reported, never counted as 0. */
