@@ -171,6 +171,8 @@ def without_type(p):
     one, = p.json("advise", *half, "f16.onnx")[0]["advice"]
     p.same("... in JSON", [one["kind"], one["scenario"]["dtype"], one["layers"], one["bound_ns"],
                            one["measured"]], ["type", "f32", [0, 1], None, False])
+    p.has("sweep: bench does not help", ["sweep", *half, "f16.onnx"], 1, [lack], ["run bench"])
+    p.has("... but in f32", ["sweep", *half, "-t", "f32,f16", "f16.onnx"], 1, [lack, "run bench"])
     p.has("bench in f64", ["bench", "-q", *half, "f64.onnx"], 0, [])
     p.has("a type that it has", ["advise", *half, "f64.onnx"], 0, [], ["f32 model"])
     left = p.json("advise", *half, "f64.onnx")[0]["left_out"]
