@@ -76,13 +76,15 @@ static const char *model(struct arena *a, const struct sides *x)
 		"this profile seems to be of another model" : NULL;
 }
 
+#define BATCH_MOST 65536 /* as of -b */
+
 /* Returns true if the model has a plan for the batch, as far as -b decides. */
 static bool runs_at(const struct plan *p, int64_t batch)
 {
 	struct error err = ERROR_NONE;
 	const struct plan_options o = { .batch = batch, .binding_count = p->binding_count,
 		.bindings = p->bindings, .trial = true };
-	struct plan *there = p->model ? plan_build(p->model, &o, &err) : NULL;
+	struct plan *there = p->model && batch <= BATCH_MOST ? plan_build(p->model, &o, &err) : NULL;
 	bool runs = there || !p->model;
 	plan_free(there);
 	return runs;
@@ -115,7 +117,7 @@ static const char *trial(struct arena *a, const struct sides *x)
 	return *move ? arena_printf(a, "it tried %s (compare --try)", move) : NULL;
 }
 
-/* What ran an execution whose device is unknown, as a kind of device. */
+/* The kind of device that ran an execution. */
 enum kind { KIND_UNKNOWN, KIND_CPU, KIND_GPU };
 
 static enum kind kind_of_name(const char *name)
@@ -158,11 +160,12 @@ static const char *kind(struct arena *a, const struct sides *x)
 	const struct device *d = x->device;
 	bool gpu = x->ground->estimate || (d->stack && strstr(d->stack, "CUDA"));
 	enum kind own;
-	const char *who = runner_of(x->execution, &own);
-	if (*x->execution->device || !(gpu || *d->model) || !own || (own == KIND_GPU) == gpu)
+	const char *who = runner_of(x->execution, &own), *named = x->execution->device;
+	bool same = *named && *d->model && comparable_device(named, d->model);
+	if (same || !(gpu || *d->model) || !own || (own == KIND_GPU) == gpu)
 		return NULL;
-	return arena_printf(a, "%s against a %s (choose %s with -d)", who, gpu ? "GPU" : "CPU",
-		gpu ? "the CPU" : "a GPU");
+	return arena_printf(a, "%s against a %s (choose %s with -d)", *named ? named : who,
+		gpu ? "GPU" : "CPU", gpu ? "the CPU" : "a GPU");
 }
 
 static const char *device(struct arena *a, const struct sides *x)

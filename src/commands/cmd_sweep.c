@@ -3,6 +3,7 @@
 #include "commands/each.h"
 #include "commands/report.h"
 #include "commands/report_sweep.h"
+#include "session/type_lack.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -98,8 +99,10 @@ static void row_add(struct sweep *w, int series, bool first)
 	session_refresh(s);
 	struct ground ground = session_ground(s);
 	struct sweep_row *row = &w->report.rows[w->report.count++];
+	struct type_lack lack = type_lack_of(s, &w->arena);
 	*row = (struct sweep_row){ .point = sweep_point_of(&ground, session_analysis(s)),
 		.type = plan_type_name(session_plan(s)),
+		.lack = lack.count ? type_lack_text(&lack, &w->arena) : NULL,
 		.dim_count = w->over.name_count,
 		.first = first,
 		.crossovers = -1,

@@ -89,7 +89,9 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 {
 	report_head_text(s, report_most(out), out);
 	if (isnan(l->start_ns) && !l->count) {
-		fprintf(out, "no advice: %s (benanza bench)\n", advice_none(l));
+		bool open = session_analysis(s)->coverage.missing > 0;
+		fprintf(out, "no advice: %s\n", open ? "nothing of the model is measured (benanza bench)" :
+			"nothing of the model can be measured here (benanza bound)");
 		return;
 	}
 	totals_text(l, from, out);

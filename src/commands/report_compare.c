@@ -168,7 +168,10 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		fputs("bound         ", out);
 		report_wrapped(arena_printf(a, "unknown: %s (-t f32)", type_lack_text(&lack, a)), 14,
 			report_columns(out), out);
-	} else if (isnan(y->bound_ns))
+	} else if (isnan(y->bound_ns) && !session_analysis(s)->coverage.missing)
+		fprintf(out, "bound         unknown: nothing of it can be measured on %s (benanza bound)\n",
+			session_device(s)->model ? session_device(s)->model : "this device");
+	else if (isnan(y->bound_ns))
 		fprintf(out,
 			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
 			"MODEL\n",

@@ -4,6 +4,7 @@
 #include "commands/report_sweep.h"
 
 #include <math.h>
+#include <string.h>
 
 #define BAR_MOST 30
 #define LIMIT_WIDTH 14 /* "overhead ~100%" */
@@ -41,7 +42,7 @@ static struct sheet sheet_of(const struct report_sweep *r, struct arena *a, int 
 		s.batch |= row->point.batch > 0;
 		s.tokens |= !isnan(row->point.tokens_per_s);
 		s.crossovers |= row->crossovers >= 0;
-		s.unmeasured_rows += !row->point.complete;
+		s.unmeasured_rows += !row->point.complete && (!row->lack || row->unmeasured);
 		if (throughput(&row->point) > s.most)
 			s.most = throughput(&row->point);
 	}
@@ -148,6 +149,12 @@ static void legend_print(const struct report_sweep *r, const struct sheet *s, FI
 		fprintf(out,
 			">= %d of %d have layers without a result: run bench with the same -b, -t%s first\n",
 			s->unmeasured_rows, r->count, r->rows[0].dim_count ? " and each --dim" : "");
+	const char *said = NULL;
+	for (int i = 0; i < r->count; i++)
+		if (r->rows[i].lack && (!said || strcmp(said, r->rows[i].lack) != 0)) {
+			said = r->rows[i].lack;
+			report_wrapped(said, 0, report_columns(out), out);
+		}
 	if (s->crossovers)
 		fprintf(out, "other: layers with another algorithm than at the batch before\n");
 }

@@ -11,6 +11,7 @@
 struct sweep_row {
 	struct sweep_point point;
 	const char *type;
+	const char *lack; /* "this device has no f16 for ..."; NULL: it has */
 	int dim_count;
 	const struct dim_binding *dims; /* those of --over; names are untrusted */
 	struct sweep_algorithms algorithms;

@@ -338,8 +338,9 @@ static void processor_note(struct ort *o, struct text thread, struct scan *s)
 static void threads_note(struct ort *o, struct text event, const json_t *args, struct scan *s)
 {
 	struct text key, value, stats = { 0 };
-	int threads = json_string_value(json_object_get(args, STATS)) != NULL;
-	if (!threads)
+	const char *none = json_string_value(json_object_get(args, STATS));
+	int threads = none && !*none;
+	if (!none)
 		stats = object_in(s, object_in(s, event, "args"), STATS);
 	while (stats.n && scan_member(s, &stats, &key, &value) == 1) {
 		processor_note(o, value, s);

@@ -16,7 +16,7 @@ struct type_lack type_lack_of(const struct session *s, struct arena *a)
 		l.of++;
 		problem_restore(problem->problem, &full);
 		enum dtype type = full.operand[0].dtype;
-		if (x->layers[i].origin != ORIGIN_UNSUPPORTED || !dtype_is_float(type) || type == DTYPE_F32)
+		if (x->layers[i].origin != ORIGIN_UNSUPPORTED || (type != DTYPE_F16 && type != DTYPE_BF16))
 			continue;
 		l.type = l.type ? l.type : type;
 		l.layers[l.count++] = i;

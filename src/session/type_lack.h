@@ -4,8 +4,8 @@
 
 #include "session/session.h"
 
-/* Layers without an implementation on the device, of those that have a problem, whose type is a float other
- * than f32. */
+/* Layers in f16 or bf16 without an implementation on the device, of those that have a problem. Of f64 this
+ * says nothing: frameworks compute in it where the runner's library does not. */
 struct type_lack {
 	enum dtype type; /* of the first */
 	int count, of;   /* 0: no such layer */

@@ -18,6 +18,8 @@ CONFIG = f"""runners:
     command: [sh, {RUNNER}, Word 1, words 1, 1]
   half:
     command: [sh, {RUNNER}, Word 2, words 2, 1, "*f16*"]
+  single:
+    command: [sh, {RUNNER}, Word 3, words 3, 1, "*f64*"]
 """
 
 
@@ -161,6 +163,8 @@ def without_type(p):
     """A device without f16: what frameworks do there is the advice."""
     lack = "this device has no f16 for 2 of 2 layers, where frameworks insert casts and compute in f32"
     half = ["-d", "half"]
+    profile(p.folder / "cpu.json", "CPUExecutionProvider",
+            [("product", "MatMul", "float", 90), ("relu", "Relu", "float", 10)])
     p.has("nothing is measured yet", ["advise", *half, "f16.onnx"], 1, ["no advice: nothing"], ["f32 model"])
     p.has("bench in f16", ["bench", "-q", *half, "f16.onnx"], 1, ["compute in f32 there: -t f32"])
     p.has("bound in f16", ["bound", *half, "f16.onnx"], 1, [lack])
@@ -171,13 +175,19 @@ def without_type(p):
     one, = p.json("advise", *half, "f16.onnx")[0]["advice"]
     p.same("... in JSON", [one["kind"], one["scenario"]["dtype"], one["layers"], one["bound_ns"],
                            one["measured"]], ["type", "f32", [0, 1], None, False])
+    p.has("sweep: bench does not help", ["sweep", *half, "f16.onnx"], 1, [lack], ["run bench"])
+    p.has("... but in f32", ["sweep", *half, "-t", "f32,f16", "f16.onnx"], 1, [lack, "run bench"])
+    single = ["-d", "single", "f64.onnx"]
+    p.has("a runner without f64", ["bench", "-q", *single], 1, ["no such word"], ["f32"])
+    p.has("... is no device without it", ["bound", *single], 1, ["2 unsupported"], [lack[:15]])
+    p.has("... advice", ["advise", *single], 1, ["nothing of the model can be measured here (benanza bound)"])
+    p.has("... compare", ["compare", *single, "cpu.json"], 1,
+          ["unknown: nothing of it can be measured on Word 3 (benanza bound)"], ["benanza bench"])
     p.has("bench in f64", ["bench", "-q", *half, "f64.onnx"], 0, [])
     p.has("a type that it has", ["advise", *half, "f64.onnx"], 0, [], ["f32 model"])
     left = p.json("advise", *half, "f64.onnx")[0]["left_out"]
     p.same("... types of fewer bits are tried", [one["dtype"] for one in left if one["dtype"]],
            ["f32", "f16", "bf16"])
-    profile(p.folder / "cpu.json", "CPUExecutionProvider",
-            [("product", "MatMul", "float", 90), ("relu", "Relu", "float", 10)])
     p.has("compare in f16", ["compare", *half, "f16.onnx", "cpu.json"], 1,
           [f"bound unknown: {lack} (-t f32)", "not comparable: f32 against f16"], ["benanza bench MODEL"])
     p.has("bench of types that it has and lacks", ["bench", "-q", *half, "mixed.onnx"], 1, [])

@@ -148,6 +148,7 @@ static void threads(void)
 	is_int(e->threads, 1, "no pool: one thread");
 	ok(!strstr(e->settings, "processors"), "its processor is unknown");
 	is_int(POOL_OF("[1, {}]")->threads, 0, "other statistics are unknown");
+	is_int(POOL_OF("\"none\"")->threads, 0, "so are words");
 	is_int(POOL_OF(POOL("\"1\": 7, \"2\": {\"core\": 1e30}"))->threads, 3,
 		"threads without details count");
 }

@@ -349,6 +349,9 @@ static void reasons(void)
 		"a CPU's provider");
 	ok(y->prevents & USE_GAPS && y->prevents & USE_STORED, "has no gaps");
 	n.e.device = "Word 2";
+	is_str(compare(&n, 100)->not_comparable, "Word 2 against a GPU (choose the CPU with -d)",
+		"... of a known device");
+	n.e.provider = "";
 	is_str(compare(&n, 100)->not_comparable, "Word 2 against Word 1 (choose it with -d)", "device");
 	n.e.requests = 4;
 	y = compare(&n, 100);
