@@ -1,4 +1,4 @@
--- The performance database, schema version 2. A new file gets this text and schema_3.sql; src/store/migrate.c migrates
+-- The performance database, schema version 2. A new file gets this text and those after it (schema_3.sql ...); src/store/migrate.c migrates
 -- older ones.
 -- Rows of `result` are only added. Unknown numbers are NULL.
 -- Times are nanoseconds per execution, sizes bytes, dates seconds since 1970 (UTC).

@@ -9,7 +9,7 @@ test_scripts = \
 	tests/cli/help.sh tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
 	tests/cli/paths.sh tests/cli/piped.py tests/cli/refused.py \
 	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/sweep.sh tests/cli/quick.sh tests/cli/svg.py \
-	tests/cli/trust.sh tests/cli/workflows.sh tests/cli/try.sh tests/cli/turn.sh \
+	tests/cli/trust.sh tests/cli/own_types.py tests/cli/workflows.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/cli/side_by_side.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \
 	tests/faults/interrupt.py tests/faults/kill.py tests/faults/mistrusted.sh \

@@ -96,8 +96,24 @@ def describe():
     return wire.hello(sys.modules[__name__], gpu or machine.cpu_model(), order, version)
 
 
+SWITCHES = ("enable_cpu_mem_arena", "enable_mem_pattern", "enable_mem_reuse")  # of the session's options
+
+
+def check_options(options):
+    """Raises Unsupported for an option that would have no effect."""
+    for key, value in options.items():
+        if key in SWITCHES and value not in ("0", "1"):
+            raise Unsupported(f"the option '{key}' is 0 or 1, not '{value}'")
+        if key not in SWITCHES and key != "model_type" and "." not in key:
+            raise Unsupported(
+                f"onnxruntime has no option '{key}': its options have a dot (session.intra_op.allow_spinning,"
+                f" provider.NAME) or are model_type, {', '.join(SWITCHES)}"
+            )
+
+
 def load(request):
     """Imports the framework and returns its version."""
+    check_options(request.options)
     onnxruntime = package.imported("onnxruntime")
     found = getattr(onnxruntime, "__version__", "0")
     version = package.check_version("onnxruntime", found, LEAST_VERSION)
@@ -152,6 +168,9 @@ def session_options(request, threads, cores):
     )
     for key, value in entries.items():
         options.add_session_config_entry(key, value)
+    for key in SWITCHES:
+        if key in request.options:
+            setattr(options, key, request.options[key] == "1")
     return options, entries
 
 

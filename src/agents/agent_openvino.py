@@ -62,6 +62,9 @@ def load(request):
             f"openvino has no inference precision {request.dtype}; it has {', '.join(PRECISION)}"
         )
     request.needs_level_all("openvino")
+    for key in request.options:
+        if not key.isupper():
+            raise Unsupported(f"openvino has no option '{key}': its properties are in capitals (NUM_STREAMS)")
     return version
 
 

@@ -70,6 +70,8 @@ def load(request):
     for key in request.options:
         if key.startswith(OWN_OPTIONS):
             raise Unsupported(f"the option {key} is the agent's own")
+        if not key.startswith("--") and key != "program":
+            raise Unsupported(f"trtexec has no option '{key}': they begin with --, or are program")
     return tool.version
 
 

@@ -14,6 +14,7 @@ enum advice_kind {
 	ADVICE_PAD,       /* channels padded to a multiple of 8 */
 	ADVICE_FOLD,      /* remove what graph optimizers remove */
 	ADVICE_JOIN,      /* run matmuls of one value as one */
+	ADVICE_TYPE,      /* the f32 model: the device lacks its type (session/type_lack.h) */
 	ADVICE_KINDS
 };
 
@@ -24,7 +25,8 @@ struct advice {
 	const char *what_ifs;   /* the what-ifs that are on after it, as in scenario_text */
 	int layer_count;        /* layers whose cost it changes; 0: all */
 	const int *layers;      /* ascending */
-	double saves_ns;        /* alone: bound before all advice minus bound with it only */
+	double saves_ns;        /* alone: bound before all advice minus bound with it only; NaN: that bound
+				   is unknown */
 	double saves_after_ns;  /* bound after all advice above it minus bound with it too: never a sum of
 				   gains */
 	double saves_lo_ns, saves_hi_ns; /* interval of saves_ns, */

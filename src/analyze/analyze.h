@@ -122,7 +122,7 @@ void fusion_free(struct fusion *f);
 
 /* Cost of one layer in a scenario. Times in ns; NaN: unknown. */
 struct layer_cost {
-	double ns, lo, hi;          /* median and its 95% interval (the range of 2 to 5 samples, NaN of one);
+	double ns, lo, hi;          /* cost (stats_cost) and its 95% interval (range of 2 to 5, NaN of one);
 				       estimated: see struct estimate; 0 for free and fused */
 	enum origin origin;
 	bool folded;                /* the what-if fold removes it (plan_fold_text says why) */
@@ -134,6 +134,7 @@ struct layer_cost {
 	bool noisy;                 /* the result's measurement was disturbed */
 	bool capped;                /* noisy, too: its own measurement is above one of another state, in which
 				       the algorithm cannot be faster, so that one counts (pick.c) */
+	bool disputed;              /* noisy, too: another measurement, as good, differs (results.h) */
 	bool critical;              /* has a cost, and is on the longest path */
 	bool mistrusted;            /* suspect: the cost is below what the measured peaks allow
 				       (roofline_mistrusts), so one of them is wrong. Still part of the

@@ -1,10 +1,13 @@
 #include "config.h"
 
 #include "analyze/comparable.h"
+#include "analyze/comparable_private.h"
 
-#include <ctype.h>
+#include "base/json.h"
+
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #define MATCHED_LEAST 0.5 /* share of the rows' time that a profile of the model traces at least */
 
@@ -16,91 +19,6 @@ struct sides {
 	const struct execution *execution;
 	const struct match *match; /* NULL: not compared */
 };
-
-/* ---- shapes ---- */
-
-/* The input of that name, or -1. */
-static int input_of(const struct plan *p, struct text name)
-{
-	for (int i = 0; i < p->value_count; i++)
-		if (p->values[i].is_input && text_equal(p->values[i].name, name))
-			return i;
-	return -1;
-}
-
-/* Returns true if the text is the shape: "1x3x224x224", or "" for a scalar. */
-static bool is_shape(struct text t, struct shape s)
-{
-	for (int i = 0; i < s.rank; i++) {
-		const char *x = memchr(t.p, 'x', t.n);
-		size_t n = x ? (size_t)(x - t.p) : t.n;
-		int64_t value;
-		bool last = i + 1 == s.rank;
-		if (s.dims[i].kind != DIM_KNOWN || last == (x != NULL) ||
-			!text_to_int64((struct text){ t.p, n }, &value) || value != s.dims[i].value)
-			return false;
-		t = (struct text){ t.p + n + (x != NULL), t.n - n - (x != NULL) };
-	}
-	return s.rank >= 0 && t.n == 0;
-}
-
-static size_t last_colon(struct text t)
-{
-	size_t n = t.n;
-	while (n > 0 && t.p[n - 1] != ':')
-		n--;
-	return n; /* length up to and including it; 0 without one */
-}
-
-/* Returns true if every line "data:f32:1x3x224x224" is an input of the plan with this shape. Names may
- * contain colons. */
-static bool same_inputs(const struct plan *p, const char *inputs)
-{
-	for (const char *line = inputs; *line;) {
-		struct text t = { line, strcspn(line, "\n") };
-		size_t shape = last_colon(t), type = shape ? last_colon((struct text){ line, shape - 1 }) : 0;
-		int at = type ? input_of(p, (struct text){ line, type - 1 }) : -1;
-		if (at < 0 || !is_shape((struct text){ line + shape, t.n - shape }, p->values[at].shape))
-			return false;
-		line += t.n + (line[t.n] == '\n');
-	}
-	return true;
-}
-
-/* Returns the batch of the plan, else the first dimension of the first input; 0 if unknown. */
-static int64_t batch_of(const struct plan *p)
-{
-	for (int i = 0; i < p->value_count && p->batch <= 0; i++) {
-		const struct shape *s = &p->values[i].shape;
-		if (p->values[i].is_input && s->rank > 1)
-			return s->dims[0].kind == DIM_KNOWN ? s->dims[0].value : 0;
-	}
-	return p->batch;
-}
-
-bool comparable_shapes(const struct plan *p, const struct execution *e)
-{
-	int64_t batch = batch_of(p);
-	return *e->inputs ? same_inputs(p, e->inputs) : !e->batch || !batch || e->batch == batch;
-}
-
-/* Returns the batch of a profile of ONNX Runtime, which has it only in the inputs of nodes: that of all
- * convolutions, [{"float":[8,3,224,224]}, ...]; 0 if unknown. */
-static int64_t batch_of_rows(const struct execution *e)
-{
-	int64_t batch = 0;
-	for (int i = 0; i < e->row_count && !strcmp(e->source, "onnxruntime"); i++) {
-		const struct execution_row *r = &e->rows[i];
-		const char *p = strcmp(r->op, "Conv") ? NULL : strchr(r->shapes, '[');
-		while (p && !isdigit((unsigned char)p[1]))
-			p = strchr(p + 1, '[');
-		long long n = p ? strtoll(p + 1, NULL, 10) : batch;
-		if (batch && n != batch)
-			return 0;
-		batch = n;
-	}
-	return batch;
-}
 
 /* ---- the device ---- */
 
@@ -139,6 +57,11 @@ static const char *failed(struct arena *a, const struct sides *x)
 	return x->execution->status != STATUS_OK ? "it failed" : NULL;
 }
 
+bool comparable_is_foreign(const struct match *m)
+{
+	return m->matched_ns + m->added_ns < MATCHED_LEAST * m->total_ns;
+}
+
 /* Finds profiles of another model. Executions of agents have the model's hash; profiles with only kernels
  * have no names to match. */
 static const char *model(struct arena *a, const struct sides *x)
@@ -149,14 +72,29 @@ static const char *model(struct arena *a, const struct sides *x)
 	(void)a;
 	for (int i = 0; i < e->row_count && m; i++)
 		layers |= e->rows[i].level == LEVEL_LAYER;
-	return layers && !*e->model_hash && m->matched_ns + m->added_ns < MATCHED_LEAST * m->total_ns ?
+	return layers && !*e->model_hash && comparable_is_foreign(m) ?
 		"this profile seems to be of another model" : NULL;
+}
+
+/* Returns true if the model has a plan for the batch, as far as -b decides. */
+static bool runs_at(const struct plan *p, int64_t batch)
+{
+	struct error err = ERROR_NONE;
+	const struct plan_options o = { .batch = batch, .binding_count = p->binding_count,
+		.bindings = p->bindings, .trial = true };
+	struct plan *there = p->model ? plan_build(p->model, &o, &err) : NULL;
+	bool runs = there || !p->model;
+	plan_free(there);
+	return runs;
 }
 
 static const char *shapes(struct arena *a, const struct sides *x)
 {
 	const struct execution *e = x->execution;
-	int64_t own = e->batch ? e->batch : batch_of_rows(e), batch = x->plan->batch;
+	int64_t own = comparable_batch(x->plan, e, x->match), batch = x->plan->batch;
+	if (own && batch && own != batch && x->match && !runs_at(x->plan, own))
+		return arena_printf(a, "batch %lld against batch %lld (the model cannot run at batch %lld)",
+			(long long)own, (long long)batch, (long long)own);
 	if (own && batch && own != batch)
 		return arena_printf(a, "batch %lld against batch %lld (run benanza compare -b %lld ...)",
 			(long long)own, (long long)batch, (long long)own);
@@ -166,7 +104,8 @@ static const char *shapes(struct arena *a, const struct sides *x)
 static const char *requests(struct arena *a, const struct sides *x)
 {
 	return x->execution->requests > 1 ?
-		arena_printf(a, "it ran %d requests at a time", x->execution->requests) : NULL;
+		arena_printf(a, "it ran %d requests at a time, the bound is of one", x->execution->requests) :
+		NULL;
 }
 
 /* One side of a trial (compare --try): what it changed is not always a field of the execution. */
@@ -176,39 +115,112 @@ static const char *trial(struct arena *a, const struct sides *x)
 	return *move ? arena_printf(a, "it tried %s (compare --try)", move) : NULL;
 }
 
+/* What ran an execution whose device is unknown, as a kind of device. */
+enum kind { KIND_UNKNOWN, KIND_CPU, KIND_GPU };
+
+static enum kind kind_of_name(const char *name)
+{
+	static const struct {
+		const char *name;
+		enum kind kind;
+	} names[] = {
+		{ "CPUExecutionProvider", KIND_CPU }, { "DnnlExecutionProvider", KIND_CPU },
+		{ "XnnpackExecutionProvider", KIND_CPU }, { "ACLExecutionProvider", KIND_CPU },
+		{ "CUDAExecutionProvider", KIND_GPU }, { "TensorrtExecutionProvider", KIND_GPU },
+		{ "NvTensorRTRTXExecutionProvider", KIND_GPU }, { "ROCMExecutionProvider", KIND_GPU },
+		{ "MIGraphXExecutionProvider", KIND_GPU }, { "DmlExecutionProvider", KIND_GPU },
+		{ "WebGpuExecutionProvider", KIND_GPU }, { "JsExecutionProvider", KIND_GPU },
+		{ "tensorrt", KIND_GPU }, { "cpu", KIND_CPU }, { "gpu", KIND_GPU },
+	};
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]); i++)
+		if (!strcasecmp(name, names[i].name))
+			return names[i].kind;
+	return KIND_UNKNOWN;
+}
+
+/* Returns what ran it: its provider, else its framework, else the kernels of its rows, with the kind. Files
+ * of oneDNN list primitives as kernels. */
+static const char *runner_of(const struct execution *e, enum kind *kind)
+{
+	const char *who = *e->provider && kind_of_name(e->provider) ? e->provider : e->framework;
+	*kind = kind_of_name(who);
+	for (int i = 0; i < e->row_count && !*kind && strcmp(e->source, "onednn") != 0; i++)
+		if (e->rows[i].level == LEVEL_KERNEL && strcmp(e->source, "agent") != 0) {
+			*kind = KIND_GPU;
+			return "kernels of a GPU";
+		}
+	return !strcmp(who, "tensorrt") ? "TensorRT" : who;
+}
+
 /* A described device, or one with CUDA, is a GPU. */
+static const char *kind(struct arena *a, const struct sides *x)
+{
+	const struct device *d = x->device;
+	bool gpu = x->ground->estimate || (d->stack && strstr(d->stack, "CUDA"));
+	enum kind own;
+	const char *who = runner_of(x->execution, &own);
+	if (*x->execution->device || !(gpu || *d->model) || !own || (own == KIND_GPU) == gpu)
+		return NULL;
+	return arena_printf(a, "%s against a %s (choose %s with -d)", who, gpu ? "GPU" : "CPU",
+		gpu ? "the CPU" : "a GPU");
+}
+
 static const char *device(struct arena *a, const struct sides *x)
 {
 	const struct execution *e = x->execution;
 	const struct device *d = x->device;
-	bool gpu = x->ground->estimate || (d->stack && strstr(d->stack, "CUDA"));
-	if (*e->device && *d->model && !comparable_device(e->device, d->model))
-		return arena_printf(a, "%s against %s (choose it with -d)", e->device, d->model);
-	return !*e->device && gpu && !strcmp(e->provider, "CPUExecutionProvider") ?
-		arena_printf(a, "%s against a GPU (choose the CPU with -d)", e->provider) : NULL;
+	return *e->device && *d->model && !comparable_device(e->device, d->model) ?
+		arena_printf(a, "%s against %s (choose it with -d)", e->device, d->model) : NULL;
 }
 
 static const char *threads(struct arena *a, const struct sides *x)
 {
 	int own = x->execution->threads, bound = x->device->threads;
-	return own > 0 && bound > 0 && own != bound ?
-		arena_printf(a, "%d thread%s against %d", own, own == 1 ? "" : "s", bound) : NULL;
+	if (own <= 0 || bound <= 0 || own == bound)
+		return NULL;
+	json_t *settings = *x->execution->settings ? json_loads(x->execution->settings, 0, NULL) : NULL;
+	int64_t processors = json_int_at(settings, "processors", 0);
+	json_decref(settings);
+	const char *more = processors > 0 && own > processors && own > bound ?
+		arena_printf(a, ", more than the %lld processor%s on which they ran", (long long)processors,
+			processors == 1 ? "" : "s") : "";
+	return arena_printf(a, "%d thread%s against %d%s", own, own == 1 ? "" : "s", bound, more);
+}
+
+/* ---- types ---- */
+
+/* " (run benanza compare -t f16 ...)", if that makes the types equal. */
+static const char *type_hint(struct arena *a, const struct sides *x, const struct types_apart *t)
+{
+	enum dtype own = t->own == DTYPE_TF32 ? DTYPE_F32 : t->own;
+	bool converts = own == DTYPE_F32 || own == DTYPE_F16 || own == DTYPE_BF16 || own == DTYPE_F64;
+	return converts && t->alone && dtype_is_float(t->bound) &&
+			(own != x->plan->dtype || !x->plan->own_types || x->plan->mixed) ?
+		arena_printf(a, " (run benanza compare -t %s ...)", dtype_name(own)) : "";
 }
 
 static const char *type(struct arena *a, const struct sides *x)
 {
-	const char *own = x->execution->dtype, *bound = dtype_name(x->plan->dtype);
-	return *own && strcmp(own, bound) != 0 ?
-		arena_printf(a, "%s against %s (run benanza compare -t %s ...)", own, bound,
-			dtype_parse(text_of(own)) == DTYPE_UNKNOWN ? "TYPE" : own) : NULL;
+	struct types_apart t = types_apart(x->plan, x->execution, x->match);
+	if (!t.apart)
+		return NULL;
+	return arena_printf(a, "%s against %s%s", t.own ? dtype_name(t.own) : x->execution->dtype,
+		dtype_name(t.bound), type_hint(a, x, &t));
+}
+
+static bool has_matrix(const struct sides *x)
+{
+	const struct ground *g = x->ground;
+	return x->device->has_matrix || (g->device && g->peaks && peaks_have_matrix(g->peaks));
 }
 
 static const char *math_mode(struct arena *a, const struct sides *x)
 {
-	const char *own = x->execution->math;
-	return *own && strcmp(own, "strict") != 0 && !x->scenario->relaxed ?
-		arena_printf(a, "%s against %s (run benanza compare -w math ...)", own,
-			dtype_name(x->plan->dtype)) : NULL;
+	const char *own = x->execution->math, *bound = dtype_name(x->plan->dtype);
+	if (!*own || !strcmp(own, "strict") || !strcmp(own, bound) || x->scenario->relaxed)
+		return NULL;
+	return arena_printf(a, "%s against %s (run benanza compare -w math%s ...)", own, bound,
+		has_matrix(x) && !x->scenario->matrix ? ",matrix" : "");
 }
 
 static const char *unknown_type(struct arena *a, const struct sides *x)
@@ -220,10 +232,9 @@ static const char *unknown_type(struct arena *a, const struct sides *x)
 /* The execution may have used matrix units of the device. */
 static const char *matrix(struct arena *a, const struct sides *x)
 {
-	const struct ground *g = x->ground;
-	bool units = x->device->has_matrix || (g->device && g->peaks && peaks_have_matrix(g->peaks));
 	(void)a;
-	return units && !x->scenario->matrix && (x->plan->dtype != DTYPE_F32 || x->scenario->relaxed) ?
+	return has_matrix(x) && !x->scenario->matrix &&
+			(x->plan->dtype != DTYPE_F32 || x->scenario->relaxed) ?
 		"the bound leaves out the matrix units (-w matrix)" : NULL;
 }
 
@@ -258,6 +269,7 @@ static const struct {
 	{ failed, NO_GAPS },
 	{ model, NO_GAPS | USE_ROWS },
 	{ shapes, NO_GAPS },
+	{ kind, NO_GAPS },
 	{ requests, NO_RATIO | USE_STORED },
 	{ trial, USE_STORED },
 	{ device, NO_RATIO | USE_STORED },

@@ -27,6 +27,14 @@ struct comparable comparable_find(struct arena *a, const struct ground *g, const
 /* Returns true if the execution ran the shapes of the plan's inputs, or at least its batch, as far as it
  * reports them. */
 bool comparable_shapes(const struct plan *p, const struct execution *e);
+/* Returns the batch that the execution ran: the one it reports, else the first dimension of the model's input
+ * in the row that reads it. m: with the plan, or NULL. 0 if unknown. */
+int64_t comparable_batch(const struct plan *p, const struct execution *e, const struct match *m);
+/* The same from the first tensor of the rows that has the other sizes of a model's input: to try if the rows
+ * match nothing at another batch. */
+int64_t comparable_batch_guess(const struct plan *p, const struct execution *e);
+/* Returns true if the match lacks so much of the rows' time that they seem to be of another model. */
+bool comparable_is_foreign(const struct match *m);
 /* Returns true if two models of devices, as an execution and a runner report them, are the same: by the first
  * word with a digit ("A100"), without one by the whole text. */
 bool comparable_device(const char *execution, const char *bound);

@@ -35,11 +35,10 @@
 struct interval interval_of(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
-	if (s->n == 1 || !isfinite(s->lo) || !isfinite(s->hi) || s->lo > s->median ||
-		s->hi < s->median || s->lo < 0)
-		return (struct interval){ .lo = s->median, .hi = s->median };
-	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = s->lo,
-		.hi = s->hi };
+	double cost = stats_cost(s), lo = stats_cost_lo(s), hi = stats_cost_hi(s);
+	if (s->n == 1 || !isfinite(lo) || !isfinite(hi) || lo > cost || hi < cost || lo < 0)
+		return (struct interval){ .lo = cost, .hi = cost };
+	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = lo, .hi = hi };
 }
 
 bool interval_needs_roof(const struct price *p)

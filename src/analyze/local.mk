@@ -13,7 +13,8 @@ libanalyze_a_SOURCES = \
 	src/analyze/calibration.c src/analyze/calibration.h src/analyze/calibration_table.h \
 	src/analyze/choose.c src/analyze/choose_chain.c src/analyze/choose_private.h \
 	src/analyze/choose_besides.c src/analyze/choose_joins.c \
-	src/analyze/comparable.c src/analyze/comparable.h \
+	src/analyze/comparable.c src/analyze/comparable.h src/analyze/comparable_private.h \
+	src/analyze/comparable_shapes.c src/analyze/comparable_types.c \
 	src/analyze/cost.c \
 	src/analyze/critical_path.c \
 	src/analyze/effects.c \
@@ -41,6 +42,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/reality.c src/analyze/reality.h \
 	src/analyze/reality_against.c \
 	src/analyze/reality_groups.c \
+	src/analyze/reality_overhead.c \
 	src/analyze/reality_private.h \
 	src/analyze/reality_turn.c \
 	src/analyze/prices.c \
@@ -107,6 +109,8 @@ check_PROGRAMS += tests/unit/t_limit
 tests_unit_t_limit_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_layouts
 tests_unit_t_layouts_LDADD = $(below_analyze)
+check_PROGRAMS += tests/unit/t_overhead
+tests_unit_t_overhead_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_reality
 tests_unit_t_reality_LDADD = $(below_analyze)
 check_PROGRAMS += tests/unit/t_recorded

@@ -12,13 +12,12 @@
 #define SET_LEAST 8192.0
 #define SET_MOST 2147483648.0
 #define READ_LEAST 1048576.0     /* smaller ones measure only the call overhead */
-/* The working set in memory of a CPU: FAR_CACHES times the caches, but at most FAR_MOST unless that is less
- * than FAR_LEAST_CACHES of them. A virtual machine names the cache of the whole processor, and on a busy
- * machine the set-up of 2 GiB takes longer than a problem may (problem_limit_ms). */
-#define FAR_LEAST 134217728.0
-#define FAR_CACHES 4
-#define FAR_LEAST_CACHES 1.5
-#define FAR_MOST 536870912.0
+/* The working set in memory of a CPU, and the sets of its read curve: by powers of two up to it. Larger ones
+ * take seconds to set up. */
+#define FAR_SET 134217728.0
+#define CURVE_LEAST 4194304.0
+#define CURVE_POINTS 4           /* fewer are of an earlier version, and no curve */
+#define CURVE_KNEE 1.3           /* a set that is read so much faster than the largest one is cached */
 #define READ_ROW 4096            /* elements of a row of the read's matrix */
 
 static const char *copy_text(struct arena *a, double set)
@@ -46,10 +45,11 @@ static const struct square_type {
 };
 #define SQUARE_TYPES ((int)(sizeof(square_types) / sizeof(square_types[0])))
 
-/* For a few cores, many cores, a GPU. */
-static const int square_sizes[] = { 1024, 2048, 8192 };
+/* For a few cores, more, many, a GPU: a few milliseconds each. */
+static const int square_sizes[] = { 576, 1024, 2048, 8192 };
 #define SQUARE_SIZES ((int)(sizeof(square_sizes) / sizeof(square_sizes[0])))
 #define FEW_THREADS 4
+#define MANY_THREADS 32
 
 static const char *square_text(struct arena *a, int type, int size)
 {
@@ -149,30 +149,23 @@ static void set_add(struct texts *t, double set, bool shared)
 		text_add(t, read_text(t->arena, set));
 }
 
-/* The working set in memory, in bytes: a power of two. */
-static double far_set(const struct device *d, const struct caches *c)
-{
-	double held = c->count ? c->at[c->count - 1].all_bytes : 0;
-	if (d->threads == 0) /* a GPU */
-		return SET_MOST;
-	double wanted = fmin(exp2(ceil(log2(fmax(FAR_CACHES * held, FAR_LEAST)))), FAR_MOST);
-	return fmin(fmax(wanted, exp2(ceil(log2(fmax(FAR_LEAST_CACHES * held, 1))))), SET_MOST);
-}
-
 const char **peaks_problems(struct arena *a, const struct device *d,
 	const bool types[DTYPE_COUNT], int *count)
 {
 	struct texts t = { .arena = a, .list = ARENA_ARRAY(a, const char *, TEXTS_MOST) };
 	struct caches c = caches_of(d);
+	bool is_gpu = d->threads == 0;
 	for (int i = 0; i < c.count; i++) {
 		const struct cache_level *l = &c.at[i];
 		double half = exp2(floor(log2(l->is_private ? l->own_bytes : l->all_bytes)) - 1);
-		set_add(&t, half, !l->is_private);
-		if (!l->is_private)
+		set_add(&t, is_gpu ? half : fmin(half, FAR_SET / 4), is_gpu && !l->is_private);
+		if (is_gpu && !l->is_private)
 			set_add(&t, 2 * half, true);
 	}
-	set_add(&t, far_set(d, &c), true);
-	int size = d->threads == 0 ? 2 : d->threads > FEW_THREADS ? 1 : 0;
+	set_add(&t, is_gpu ? SET_MOST : FAR_SET, true);
+	for (double set = CURVE_LEAST; !is_gpu && set < FAR_SET; set *= 2)
+		text_add(&t, read_text(a, set));
+	int size = is_gpu ? 3 : d->threads > MANY_THREADS ? 2 : d->threads > FEW_THREADS ? 1 : 0;
 	for (int i = 0; i < SQUARE_TYPES; i++)
 		if (types[square_types[i].type])
 			text_add(&t, square_text(a, i, size));
@@ -202,10 +195,10 @@ static void take(double *peak, double *spread, double rate, double of_spread)
 	*spread = of_spread;
 }
 
-/* A peak is the device's best, so the best sample counts: disturbances only make samples slower. */
+/* The cost, which other work hardly raises; of results whose cost is a median the best sample. */
 static double best_ns(const struct result *r)
 {
-	return r->stats.min > 0 ? r->stats.min : r->stats.median;
+	return !(r->stats.p10 > 0) && r->stats.min > 0 ? r->stats.min : stats_cost(&r->stats);
 }
 
 static double spread_from(const struct result *r, double ns)
@@ -338,6 +331,43 @@ static void settle(struct peaks *k)
 	}
 }
 
+/* The rate at which a set is read: of the results that count. NaN: not measured. */
+static double read_rate(struct arena *a, const struct results *r, double set)
+{
+	struct peaks k = peaks_unknown();
+	struct caches none = { 0 };
+	struct problem p;
+	const char *text = read_text(a, set);
+	if (problem_parse(text_of(text), &p, NULL) == 0)
+		take_all(&k, &none, &p, r, text);
+	return k.bandwidth_bytes_s;
+}
+
+/* Corrects the size of the last cache by the read curve: a virtual machine names the cache of a whole
+ * processor. The cache ends at the largest set that is read CURVE_KNEE times faster than the largest
+ * set of all; without a knee, before the first set. */
+static void caches_learn(struct caches *c, struct arena *a, const struct results *r)
+{
+	double far = NAN, knee = NAN, least = NAN;
+	int points = 0;
+	for (double set = FAR_SET; set >= CURVE_LEAST; set /= 2) {
+		double rate = read_rate(a, r, set);
+		if (isnan(rate))
+			continue;
+		points++;
+		far = isnan(far) ? rate : far;
+		least = set;
+		if (isnan(knee) && rate >= CURVE_KNEE * far)
+			knee = set;
+	}
+	struct cache_level *last = c->count ? &c->at[c->count - 1] : NULL;
+	double held = isnan(knee) ? least / 2 : knee;
+	if (!last || points < CURVE_POINTS || last->is_private || held >= last->all_bytes)
+		return;
+	last->all_bytes = held;
+	c->count -= c->count > 1 && held <= last[-1].all_bytes; /* nothing is left of it */
+}
+
 /* ---- what other problems reach */
 
 #define SIBLING_SHARE 0.9 /* of a rate that raises a peak, which another problem of its kernel must reach */
@@ -370,7 +400,7 @@ static void reached_add(struct reached_all *all, struct peaks *k, const struct p
 	int first = all->count;
 	for (int i = 0; i < count; i++) {
 		double *spread, *peak = may_raise(results[i]) ? unit_of(k, p, results[i], &spread) : NULL;
-		double ns = results[i]->stats.median, rate = flops / ns * 1e9;
+		double ns = stats_cost(&results[i]->stats), rate = flops / ns * 1e9;
 		int at = first;
 		if (!peak || isnan(*peak) || !(rate > *peak * SIBLING_SHARE) || !isfinite(rate))
 			continue;
@@ -426,6 +456,7 @@ struct peaks peaks_from_results(const struct results *r, const struct device *d)
 	struct arena a = { 0 };
 	int texts;
 	const char **text = peaks_problems_of_all(&a, &texts);
+	caches_learn(&c, &a, r);
 	k.level_count = c.count;
 	for (int i = 0; i < c.count; i++)
 		k.level[i] = (struct peak_level){ c.at[i].level, c.at[i].all_bytes, NAN, false };

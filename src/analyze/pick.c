@@ -175,7 +175,8 @@ static const struct result *capped(const struct found *f, int i)
 		const struct result *other = f->results[k];
 		if (other != r && costs_at_most(r, other) &&
 			CAP_TOLERANCE * interval_of(other).hi < interval_of(r).lo &&
-			(least == r || other->stats.median < least->stats.median) && can_cap(f, other))
+			(least == r || stats_cost(&other->stats) < stats_cost(&least->stats)) &&
+			can_cap(f, other))
 			least = other;
 	}
 	return least;
@@ -202,7 +203,7 @@ static const struct result *pick_named(const struct found *f, const struct scena
 			continue;
 		}
 		const struct result *own = capped(f, i);
-		if (!found || (best && own->stats.median < cost->stats.median)) {
+		if (!found || (best && stats_cost(&own->stats) < stats_cost(&cost->stats))) {
 			found = r;
 			cost = own;
 		}
@@ -386,10 +387,11 @@ static struct price price_found(
 		price.rough = price.result != NULL;
 	}
 	if (price.result) {
-		price.ns = price.result->stats.median;
+		price.ns = stats_cost(&price.result->stats);
 		price.capped = !price.rough && (price.result->launch != launch_of(s) ||
 			price.result->cache != read_cache(f, s, st->cache));
-		price.noisy = price.capped || price.result->stats.stop == STOP_DISTURBED;
+		price.noisy = price.capped || price.result->disputed ||
+			price.result->stats.stop == STOP_DISTURBED;
 		price.enqueue_ns = price.result->enqueue_ns;
 	} else {
 		price.unsupported = price.answered && refused(f, s);

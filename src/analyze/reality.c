@@ -35,6 +35,8 @@ const char *reality_label(const struct reality *y, enum gap_kind k)
 	if (k == GAP_CAST && p->ns < 0 && !p->rows)
 		return "casts of the bound";
 	bool estimate = p->estimated_ns > p->ns / 2;
+	if (k == GAP_ALGORITHM && y->slower_doubt && !estimate)
+		return "slower algorithms?";
 	return k == GAP_ALGORITHM && estimate ? "above the estimate" : gap_label(k);
 }
 
@@ -59,7 +61,7 @@ double row_corrected(const struct reality *y, int row, double ns)
 	return execution_corrected_ns(e, &e->rows[row], ns) / y->match->runs;
 }
 
-static double calls_of(const struct execution_row *r)
+double calls_of(const struct execution_row *r)
 {
 	return isnan(r->calls) ? 1 : r->calls;
 }
@@ -83,9 +85,9 @@ static void measured_find(struct reality *y, const bool *traced)
 	y->measured_ns = y->lo = y->hi = NAN;
 	if (!isnan(e->stats.median)) {
 		y->from = MEASURED_LATENCY;
-		y->measured_ns = e->stats.median;
-		y->lo = e->stats.lo;
-		y->hi = e->stats.hi;
+		y->measured_ns = stats_cost(&e->stats);
+		y->lo = stats_cost_lo(&e->stats);
+		y->hi = stats_cost_hi(&e->stats);
 	} else if (!isnan(e->profiled_ns)) {
 		y->from = MEASURED_PROFILED;
 		y->measured_ns =
@@ -116,7 +118,7 @@ static double known(double x)
 	return isnan(x) ? 0 : x;
 }
 
-static void gap_add(struct gap *p, double ns, double lo, double hi)
+void gap_add(struct gap *p, double ns, double lo, double hi)
 {
 	p->lo = (isnan(p->lo) ? 0 : p->lo) + (isnan(lo) ? ns : lo);
 	p->hi = (isnan(p->hi) ? 0 : p->hi) + (isnan(hi) ? ns : hi);
@@ -174,19 +176,6 @@ static bool elsewhere(const char *main, const char *provider)
 {
 	return *main && *provider && !text_contains(text_of(main), text_of(provider)) &&
 		!text_contains(text_of(provider), text_of(main));
-}
-
-/* The interval that is assumed for times without one. */
-#define ASSUMED_SHARE 0.05
-
-static double low(double ns, double lo)
-{
-	return isnan(lo) ? ns * (1 - ASSUMED_SHARE) : lo;
-}
-
-static double high(double ns, double hi)
-{
-	return isnan(hi) ? ns * (1 + ASSUMED_SHARE) : hi;
 }
 
 /* Returns the time that matrix units save in the group; 0 if the bound does not use them. */
@@ -252,18 +241,18 @@ static bool reads_constants(const struct plan *p, const struct reality_group *g)
 
 static enum gap_kind kind_of(const struct sorting *x, const struct reality_group *g)
 {
-	double real_lo = low(g->real_ns, g->real_lo), real_hi = high(g->real_ns, g->real_hi);
+	double real_lo = reality_low(g->real_ns, g->real_lo), real_hi = reality_high(g->real_ns, g->real_hi);
 	if (elsewhere(x->provider, g->provider))
 		return GAP_PLACEMENT;
 	if (isnan(g->cost_ns))
 		return GAP_UNMEASURED;
 	if (g->cost_ns == 0)
 		return GAP_FREE;
-	if (real_hi < low(g->cost_ns, g->cost_lo) && !resolvable(x->y, g))
+	if (real_hi < reality_low(g->cost_ns, g->cost_lo) && !resolvable(x->y, g))
 		return GAP_UNEXPLAINED;
-	if (real_hi < low(g->cost_ns, g->cost_lo))
+	if (real_hi < reality_low(g->cost_ns, g->cost_lo))
 		return x->cache_differs && reads_constants(x->plan, g) ? GAP_CACHE : GAP_FASTER;
-	if (real_lo <= high(g->cost_ns, g->cost_hi))
+	if (real_lo <= reality_high(g->cost_ns, g->cost_hi))
 		return GAP_UNEXPLAINED;
 	return runs_on_plain_units(g->kernel) && matrix_saves(g, x->plain) > 0 ? GAP_MATRIX : GAP_ALGORITHM;
 }
@@ -283,15 +272,16 @@ static double counted_cost(const struct reality_group *g, const struct analysis 
 	return isnan(g->cost_ns) ? sum : g->cost_ns;
 }
 
-/* Splits the time by which a group is slower: what matrix units save; what the bound's threads save, at most
- * in proportion to their number; the rest is the algorithm's. The interval is divided alike. The group's kind
- * is that of the largest part. */
+/* Splits the time by which a group is slower: what framework and profiler add to its layers; what matrix
+ * units save; what the bound's threads save, at most in proportion to their number; the rest is the
+ * algorithm's. The interval is divided alike. The group's kind is that of the largest part. */
 static void slower_sort(const struct sorting *x, struct reality_group *g, struct gap whole)
 {
-	static const enum gap_kind kinds[] = { GAP_MATRIX, GAP_THREADS, GAP_ALGORITHM };
-	double matrix = g->kind == GAP_MATRIX ? fmin(whole.ns, matrix_saves(g, x->plain)) : 0;
-	double threads = fmin(whole.ns - matrix, g->real_ns * x->threads_share), most = 0;
-	const double parts[] = { matrix, threads, whole.ns - matrix - threads };
+	static const enum gap_kind kinds[] = { GAP_OVERHEAD, GAP_MATRIX, GAP_THREADS, GAP_ALGORITHM };
+	double added = overhead_ns(x->y, g, whole.ns), rest = whole.ns - added, most = 0;
+	double matrix = g->kind == GAP_MATRIX ? fmin(rest, matrix_saves(g, x->plain)) : 0;
+	double threads = fmin(rest - matrix, (g->real_ns - added) * x->threads_share);
+	const double parts[] = { added, matrix, threads, rest - matrix - threads };
 	for (size_t i = 0; i < sizeof(parts) / sizeof(parts[0]); i++) {
 		double share = parts[i] / whole.ns;
 		if (!(parts[i] > 0))
@@ -435,21 +425,6 @@ static void close_sum(struct reality *y, const bool *traced)
 	gap_add(&y->gaps[GAP_UNEXPLAINED], rest, rest - rest_lo, rest + rest_hi);
 }
 
-/* Sets the time of a run outside its rows, less the part of the profiler's cost that is not in the rows. It
- * stays unknown, and is part of `unexplained`, if the source does not report it. */
-static void launch_sort(struct reality *y)
-{
-	const struct execution *e = y->execution;
-	double rows = e->profiler_row_ns > 0 ? y->profiler_ns / e->profiler_row_ns : 0;
-	double cost = fmax(0, known(rows * (e->profiler_row_ns - e->profiler_inside_ns)));
-	double runs = y->match->runs;
-	if (!y->row_count || isnan(e->outside_ns))
-		return;
-	gap_add(&y->gaps[GAP_LAUNCH], fmax(0, e->outside_ns / runs - cost),
-		isnan(e->outside_lo_ns) ? NAN : fmax(0, fmin(e->outside_lo_ns, e->outside_ns) / runs - cost),
-		isnan(e->outside_hi_ns) ? NAN : fmax(0, fmax(e->outside_hi_ns, e->outside_ns) / runs - cost));
-}
-
 static void contradictions(struct reality *y, const struct analysis *bound)
 {
 	for (int i = 0; i < y->group_count; i++)
@@ -457,7 +432,7 @@ static void contradictions(struct reality *y, const struct analysis *bound)
 	for (int i = 0; i < bound->layer_count; i++)
 		dates_add(&y->dates, bound->layers[i].result);
 	y->contradicted = !y->not_comparable && !y->bound_estimated && y->from == MEASURED_LATENCY &&
-		high(y->measured_ns, y->hi) < low(y->bound_ns, y->bound_lo);
+		reality_high(y->measured_ns, y->hi) < reality_low(y->bound_ns, y->bound_lo);
 }
 
 /* ---- in steps ---- */
@@ -488,6 +463,8 @@ struct reality *reality_measured(struct arena *a, const struct execution *e, con
 		y->gaps[k].ns = y->gaps[k].lo = y->gaps[k].hi = NAN;
 	y->traced = rows_traced(a, e);
 	measured_find(y, y->traced);
+	launch_sort(y);
+	overhead_find(y);
 	groups_find(a, y, y->traced);
 	return y;
 }
@@ -561,7 +538,6 @@ static void finish(struct reality_work *w)
 {
 	struct reality *y = w->y;
 	rows_sort(&w->sorting, y->traced);
-	launch_sort(y);
 	if (!isnan(y->bound_ns) && !isnan(y->measured_ns)) {
 		if (y->row_count)
 			totals_sort(y, w->bound);
@@ -569,6 +545,7 @@ static void finish(struct reality_work *w)
 	}
 	if (y->row_count)
 		layers_list(w->arena, y, w->bound);
+	doubt_find(w->arena, y, &w->ground);
 	y->pending = false;
 	contradictions(y, w->bound);
 }

@@ -8,6 +8,8 @@
 /* Kinds of gaps in the order of reports: name in JSON, label, meaning. */
 #define GAP_LIST(_)                                                                                          \
 	_(LAUNCH, "launch", "launch, synchronization", "time of a profiled run outside its rows")            \
+	_(OVERHEAD, "overhead", "per-layer overhead",                                                        \
+		"what framework and profiler add to a layer, however small")                                 \
 	_(PLACEMENT, "placement", "other provider", "nodes that another provider ran, and their copies")     \
 	_(REORDER, "reorder", "added reorders", "layout conversions that the framework added")               \
 	_(CAST, "cast", "added casts", "type conversions that it added, less those in the bound")            \
@@ -43,6 +45,9 @@ struct reality;
 /* Returns the label in this comparison, which depends on the gap's sign and on estimates: "fused more than
  * bound", "casts of the bound", "above the estimate". */
 const char *reality_label(const struct reality *y, enum gap_kind k);
+/* Returns that the rows add up to more than the latency, and what follows for the gaps; NULL if they do not.
+ * In the arena. */
+const char *reality_excess_text(struct arena *a, const struct reality *y);
 /* True if the gap contains estimates or proxies of the bound. */
 bool reality_gap_estimated(const struct reality *y, enum gap_kind k);
 const char *gap_text(enum gap_kind k);  /* one line */
@@ -105,6 +110,13 @@ struct reality {
 	double profiler_ns;       /* predicted cost of the profiler in the whole: profiler_row_ns times the
 				     rows' calls; NaN: unknown, counted as 0 */
 	int row_count;            /* rows of the topmost level */
+	/* What framework and profiler add to the layers (reality_overhead.c). */
+	double added_ns;          /* to a call in the rows' times; 0: rows of kernels */
+	double added_most_ns;     /* predicted, with all that profiling a layer costs */
+	double excess_ns;         /* by which rows and launch exceed the median latency: profiled runs
+				     were slower, or rows overlap; NaN: they do not, or it is unknown */
+	bool overlaps;            /* rows ran at the same time: their sum exceeds the profiled run */
+	const char *slower_doubt; /* why what counts to ALGORITHM may have another cause; NULL */
 	struct gap gaps[GAP_COUNT]; /* ns NaN: not known; the others add up to measured - bound if both are
 				     known (without a bound: only those that need none) */
 	int group_count;

@@ -63,7 +63,7 @@ static void use_put(struct uses_room *u, const struct use *one)
 
 static void uses_of_result(struct needs *n, struct uses_room *u, int distinct, const struct result *r)
 {
-	struct price price = { .ns = r->stats.median, .result = r };
+	struct price price = { .ns = stats_cost(&r->stats), .result = r };
 	struct use one = roofline_use(n->st, n->s, distinct, &price);
 	use_put(u, &one);
 }

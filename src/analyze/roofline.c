@@ -307,7 +307,7 @@ static double roofline_least(const struct problem *p, const struct peaks *k, con
 
 bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const struct result *r)
 {
-	return r->status == STATUS_OK && r->stats.median < ROOFLINE_TRUST * roofline_least(p, k, r);
+	return r->status == STATUS_OK && stats_cost(&r->stats) < ROOFLINE_TRUST * roofline_least(p, k, r);
 }
 
 static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct,

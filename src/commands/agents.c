@@ -66,7 +66,7 @@ static void report(
 	json_array_append_new(r->tally->report,
 		json_pack("{s:o, s:o, s:o, s:s, s:s, s:b, s:o, s:o}", "agent", json_text(text_of(name)),
 			"model", json_text(text_of(session_model(r->s)->path)), "batch",
-			p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype),
+			p->batch ? json_integer(p->batch) : json_null(), "dtype", plan_type_name(p),
 			"status", status, "already", known, "measured_ns",
 			json_number_or_null(good ? e->stats.median : NAN), "why", json_text(text_of(why))));
 }

@@ -21,7 +21,7 @@ static void progress_clear(void)
 }
 
 /* Batch and data type of the current problem, followed by blanks; "" if there is a single scenario. */
-static const char *scenario_text_of(
+static const char *scenario_text_of(const struct session *s,
 	char *buf, size_t size, const struct options *o, const struct wanted *w, const char *problem)
 {
 	int64_t batches[CONFIG_LIST_MAX];
@@ -32,13 +32,14 @@ static const char *scenario_text_of(
 		if (strcmp(w->problems[i].text, problem) == 0) {
 			int at = w->problems[i].scenario;
 			session_sweep_text(
-				buf, size - 2, batches[at / dtype_count], dtypes[at % dtype_count]);
+				s, buf, size - 2, batches[at / dtype_count], dtypes[at % dtype_count]);
 			return strcat(buf, "  ");
 		}
 	return buf;
 }
 
-static void progress_draw(const struct queue_status *q, const struct options *o, const struct wanted *w)
+static void progress_draw(const struct session *s, const struct queue_status *q, const struct options *o,
+	const struct wanted *w)
 {
 	int total = q->pending + q->running + q->done + q->failed + q->unsupported;
 	int finished = q->done + q->failed + q->unsupported;
@@ -58,7 +59,7 @@ static void progress_draw(const struct queue_status *q, const struct options *o,
 		fputs(i < filled ? (o->ascii ? "#" : "\xe2\x96\x87") : " ", stderr);
 	fprintf(stderr, "] %s%d/%d  %s%-12s %s%s", q->quick ? "first pass " : "", finished, total, runners,
 		q->starting ? "starting" : eta,
-		scenario_text_of(scenario, sizeof(scenario), o, w, q->current),
+		scenario_text_of(s, scenario, sizeof(scenario), o, w, q->current),
 		text_fit(current, *runners || *scenario ? 21 : 31, q->current ? q->current : q->waiting));
 	fflush(stderr);
 }
@@ -76,7 +77,7 @@ int bench_drain(struct session *s, const struct options *o, const struct wanted 
 		if (q.idle)
 			break;
 		if (bar && clock_ms() - drawn > DRAW_MS) {
-			progress_draw(&q, o, w);
+			progress_draw(s, &q, o, w);
 			drawn = clock_ms();
 		}
 		if (interrupted) {

@@ -39,11 +39,12 @@ static bool point_select(struct session *s, const struct points *p, int at)
 }
 
 /* "batch 8 bf16: " if there are several. */
-static const char *point_text(char *buf, size_t size, const struct points *p, int at)
+static const char *point_text(
+	const struct session *s, char *buf, size_t size, const struct points *p, int at)
 {
 	buf[0] = '\0';
 	if (p->count > 1) {
-		session_sweep_text(buf, size - 2, p->batches[at / p->dtype_count],
+		session_sweep_text(s, buf, size - 2, p->batches[at / p->dtype_count],
 			p->dtypes[at % p->dtype_count]);
 		strcat(buf, ": ");
 	}
@@ -71,7 +72,7 @@ int bench_quick(struct session *s, const struct options *o, struct bench_quick *
 		q->bound_ns = isnan(q->bound_ns) ? a->bound_ns : q->bound_ns;
 		if (!o->quiet)
 			fprintf(stderr, "benanza: %sfirst pass: bound %s%s after %.1f s\n",
-				point_text(name, sizeof(name), &p, i), analysis_mark(a),
+				point_text(s, name, sizeof(name), &p, i), analysis_mark(a),
 				str_duration(bound, a->bound_ns), q->wall_s);
 	}
 	return status;
@@ -263,7 +264,7 @@ int bench_within(
 		hash_free(&again);
 		*reached &= selected && is_within(session_analysis(s), percent);
 		if (selected && status == EXIT_DONE)
-			within_tell(s, o, point_text(name, sizeof(name), &p, i), percent);
+			within_tell(s, o, point_text(s, name, sizeof(name), &p, i), percent);
 	}
 	*reached &= !interrupted;
 	return status;

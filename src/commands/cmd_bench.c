@@ -9,6 +9,7 @@
 #include "commands/wanted.h"
 
 #include "base/clock.h"
+#include "session/type_lack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -138,8 +139,8 @@ static void scenarios_add(
 			json_pack("{s:o, s:o, s:s, s:i, s:i}", "model",
 				json_text(text_of(session_model(s)->path)), "batch",
 				batch ? json_integer(batch) : json_null(), "dtype",
-				dtype_name(dtypes[i % dtype_count]), "problems", problems, "missing",
-				missing));
+				session_type_name(s, dtypes[i % dtype_count]), "problems", problems,
+				"missing", missing));
 	}
 }
 
@@ -184,8 +185,7 @@ static void peaks_queue(struct session *s, bool again, bool shaky)
 	int count;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
-		queue_add(session_queue(s), texts[i], false,
-			again || (shaky && is_shaky(session_results(s), texts[i])));
+		session_queue_peak(s, texts[i], again || (shaky && is_shaky(session_results(s), texts[i])));
 	arena_free(&a);
 }
 
@@ -213,7 +213,7 @@ static void peaks_count(struct session *s, struct tally *t)
 }
 
 /* Queues again the suspect results of this run, which are counted in *suspect, and the problems of capped
- * costs (struct layer_cost). Returns the number queued. */
+ * and disputed costs (struct layer_cost). Returns the number queued. */
 static int doubts_queue(struct session *s, struct options *o, int *suspect)
 {
 	struct queue *q = session_queue(s);
@@ -229,11 +229,12 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 		bool matters = a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
 		for (int k = 0; a && k < a->layer_count; k++) {
 			const struct layer_cost *c = &a->layers[k];
-			bool doubted = c->capped || (matters && c->mistrusted);
+			bool differs = c->capped || c->disputed;
+			bool doubted = differs || (matters && c->mistrusted);
 			const char *problem = doubted && c->result ? c->result->problem : NULL;
-			if (!problem || (!c->capped && queue_state(q, problem) != JOB_DONE))
+			if (!problem || (!differs && queue_state(q, problem) != JOB_DONE))
 				continue;
-			*suspect += !c->capped;
+			*suspect += !differs;
 			added += queue_add(q, problem, false, true);
 		}
 		for (int k = 0; a && k < a->beside_count; k++) {
@@ -379,16 +380,20 @@ static int bench_none(struct session *s, const struct wanted *w, struct error *e
 	}
 	session_refresh(s);
 	const struct analysis *a = session_analysis(s);
+	struct arena scratch = { 0 };
+	struct type_lack lack = type_lack_of(s, &scratch);
+	const char *instead = lack.count ? "; frameworks compute in f32 there: -t f32" : "";
+	arena_free(&scratch);
 	for (int i = 0; a && i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
 		struct text name = session_plan(s)->layers[i].name;
 		if (c->origin != ORIGIN_MISSING && c->origin != ORIGIN_UNSUPPORTED)
 			continue;
 		error_set(err,
-			"%s: none of its %d layers that need time can be measured, e.g. %.*s: %s; benanza "
+			"%s: none of its %d layers that need time can be measured, e.g. %.*s: %s%s; benanza "
 			"bound lists them",
 			session_model(s)->path, a->coverage.missing + a->coverage.unsupported, (int)name.n,
-			name.p, c->why ? c->why : "it has no problem");
+			name.p, c->why ? c->why : "it has no problem", instead);
 		return EXIT_GAPS;
 	}
 	return EXIT_DONE;
@@ -525,7 +530,8 @@ static int cmd_bench(struct options *o, struct error *err)
 	const struct bench_options *own = o->own;
 	if (own->agents)
 		config_add_agents(&o->config);
-	if (agents_check(o, err) || algorithms_read(o, err))
+	if (options_check_agents(o, own->agents, "--agents", err) || agents_check(o, err) ||
+		algorithms_read(o, err))
 		return EXIT_BAD;
 	double percent;
 	if (bench_within_read(o, &percent, err))
@@ -577,6 +583,6 @@ const struct command command_bench = {
 	.own = bench_rows,
 	.own_size = sizeof(struct bench_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
-		&options_json },
+		&options_agents, &options_json },
 	.run = cmd_bench,
 };

@@ -65,8 +65,30 @@ static enum dtype execution_dtype(const struct execution *e)
 	return dtype;
 }
 
-/* The plan of an execution: -b and -t, of several the ones that the execution reports; else what it reports.
- */
+/* Selects the batch of an execution that does not report it, if its rows tell it and the model can have
+ * it. */
+static void batch_select(struct session *s, const struct execution *e)
+{
+	struct arena a = { 0 };
+	struct error err = ERROR_NONE;
+	const struct plan *p = session_plan(s);
+	if (p->unbound_count)
+		return;
+	const struct match *m = match_execution(&a, e, p);
+	bool foreign = e->row_count && comparable_is_foreign(m);
+	int64_t before = session_batch(s), batch = comparable_batch(p, e, m);
+	if (!batch && foreign)
+		batch = comparable_batch_guess(p, e);
+	if (batch && p->batch && batch != p->batch &&
+		(session_select(s, batch, session_dtype(s), &err) || session_check_bound(s, &err) ||
+			(foreign && comparable_is_foreign(match_execution(&a, e, session_plan(s))))))
+		session_select(s, before, session_dtype(s), &err);
+	arena_free(&a);
+}
+
+/* The plan of an execution: -b and -t, of several the ones that the execution reports; else the batch that it
+ * ran, and the model's own type. Frameworks run f32 models in other types by their own settings, so the plan
+ * of these has the execution's. */
 static int plan_select(
 	struct session *s, const struct options *o, const struct execution *e, struct error *err)
 {
@@ -77,15 +99,20 @@ static int plan_select(
 	bool is_float = own == DTYPE_F32 || own == DTYPE_F16 || own == DTYPE_BF16;
 	if (!o->batch_option && !o->config.batch_count && e->batch > 0)
 		batches[0] = e->batch;
-	if (!o->config.dtype_count && is_float)
-		dtypes[0] = own;
 	for (int i = 1; i < batch_count; i++)
 		if (batches[i] == e->batch)
 			batches[0] = e->batch;
 	for (int i = 1; i < dtype_count; i++)
 		if (dtypes[i] == own)
 			dtypes[0] = own;
-	return options_select(s, batches[0], dtypes[0], err) || session_check_bound(s, err) ? -1 : 0;
+	if (options_select(s, batches[0], dtypes[0], err))
+		return -1;
+	if (!o->config.dtype_count && is_float && session_dtype(s) == DTYPE_F32 &&
+		options_select(s, batches[0], own, err))
+		return -1;
+	if (!batches[0])
+		batch_select(s, e);
+	return session_check_bound(s, err);
 }
 
 /* Runs the model on agents. Returns an exit_status. */
@@ -430,6 +457,8 @@ static int check_options(struct options *o, struct error *err)
 	struct arena a = { 0 };
 	struct move moves[MOVES_MAX];
 	int bad = 0;
+	if (options_check_agents(o, own->run || own->trials, "--run or --try", err))
+		return -1;
 	if (own->run)
 		config_add_agents(&o->config);
 	if (own->run && agents_list_check(&o->config, own->run, err))
@@ -500,6 +529,6 @@ const struct command command_compare = {
 	.own = compare_rows,
 	.own_size = sizeof(struct compare_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
-		&options_json, &options_csv },
+		&options_agents, &options_json, &options_csv },
 	.run = cmd_compare,
 };

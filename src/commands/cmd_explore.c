@@ -176,6 +176,7 @@ const struct command command_explorer = {
 		"benanza --frame 100x30 --svg model.onnx > screen.svg" },
 	.own = explorer_rows,
 	.own_size = sizeof(struct explorer_options),
-	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget },
+	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
+		&options_agents },
 	.run = cmd_explore,
 };

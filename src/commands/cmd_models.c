@@ -4,6 +4,8 @@
 #include "commands/report.h"
 #include "commands/report_models.h"
 
+#include <string.h>
+
 /* A layer's own cost, whatever -w says of groups and totals. */
 static struct scenario scenario_alone(struct scenario s)
 {
@@ -28,6 +30,7 @@ static int models_compare(
 	struct session *s, const struct options *o, int64_t batch, enum dtype dtype, struct error *err)
 {
 	struct sharing sharing = { 0 };
+	const char *type = NULL;
 	int bad = 0, gaps = 0;
 	for (int i = 0; i < o->argc && !bad; i++) {
 		bad = model_select(s, o, i, batch, dtype, err);
@@ -35,12 +38,14 @@ static int models_compare(
 			break;
 		session_refresh(s);
 		report_batch_note(s, o, batch);
+		const char *own = plan_type_name(session_plan(s));
+		type = !type || !strcmp(type, own) ? own : "mixed";
 		struct ground ground = session_ground(s);
 		sharing_add(&sharing, &ground, session_analysis(s));
 		gaps += sharing.models[i].unknown;
 	}
 	const struct report_models r = { .sharing = &sharing, .paths = o->argv, .batch = batch,
-		.dtype = dtype };
+		.type = type };
 	if (!bad && o->json)
 		report_json_line(report_models_json(s, &r), stdout);
 	else if (!bad)

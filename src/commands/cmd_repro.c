@@ -130,7 +130,7 @@ static int model_write_layer(
 	struct str bytes = { 0 };
 	int index = r->layer->index;
 	/* files have the model's own types */
-	int bad = session_select(s, batch, DTYPE_F32, err) || model_bytes(s, index, &bytes, err) ||
+	int bad = session_select(s, batch, DTYPE_UNKNOWN, err) || model_bytes(s, index, &bytes, err) ||
 		file_write(path, &bytes, err) || session_select(s, batch, dtype, err);
 	str_free(&bytes);
 	r->path = bad ? NULL : path;
@@ -177,7 +177,7 @@ static void algorithm_find(struct repro *r)
 	const struct result *const *all = results_of(session_results(s), text, &count), *best = NULL;
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK && is_cudnn(&all[i]->algorithm) &&
-			(!best || all[i]->stats.median < best->stats.median))
+			(!best || stats_cost(&all[i]->stats) < stats_cost(&best->stats)))
 			best = all[i];
 	r->algorithm = best ? &best->algorithm : NULL;
 	r->measured = best != NULL;

@@ -55,7 +55,7 @@ static void row_fill(struct session *s, struct scenario_row *row, struct arena *
 	row->stack = kept(a, session_device(s)->stack);
 	row->dims = kept(a, dims.p);
 	row->batch = session_plan(s)->batch;
-	row->dtype = session_dtype(s);
+	row->type = plan_type_name(session_plan(s));
 	str_free(&dims);
 }
 
@@ -83,7 +83,7 @@ static void row_add(struct options *o, struct scenario_rows *r, const char *name
 	struct error err = ERROR_NONE;
 	struct scenario_row *row = &r->rows[r->count++];
 	*row = (struct scenario_row){ .name = name,
-		.point = SWEEP_POINT_UNKNOWN };
+		.type = "?", .point = SWEEP_POINT_UNKNOWN };
 	if ((name && options_of(o, name, &other, &err)) || row_open(name ? &other : o, &s, &err) != EXIT_DONE)
 		row->why = kept(&o->arena, err.text);
 	else {

@@ -99,7 +99,7 @@ static void row_add(struct sweep *w, int series, bool first)
 	struct ground ground = session_ground(s);
 	struct sweep_row *row = &w->report.rows[w->report.count++];
 	*row = (struct sweep_row){ .point = sweep_point_of(&ground, session_analysis(s)),
-		.dtype = session_dtype(s),
+		.type = plan_type_name(session_plan(s)),
 		.dim_count = w->over.name_count,
 		.first = first,
 		.crossovers = -1,

@@ -19,6 +19,8 @@ enum option_use {
 	USE_ASSUME,
 	USE_INPUT,
 	USE_VALUE,
+	USE_REQUESTS,
+	USE_AGENT_OPTION,
 	USE_FLAG,     /* a bool of struct options */
 	USE_OWN_FLAG, /* a bool of the command's own options */
 	USE_OWN_TEXT, /* a string of the command's own options */
@@ -57,7 +59,7 @@ struct option_group {
 
 /* option_groups.c */
 extern const struct option_group options_common, options_model, options_device, options_threads,
-	options_scenario, options_budget, options_json, options_csv;
+	options_scenario, options_budget, options_agents, options_json, options_csv;
 /* All of these, NULL last. */
 extern const struct option_group *const options_shared[];
 
@@ -131,6 +133,8 @@ struct options {
 	struct plan_input_value *values;
 	int assume_count;
 	struct assume_item *assume;
+	int requests;                 /* --requests; 0: not given */
+	json_t *agent_options;        /* --agent-option: an object of texts; NULL: not given */
 	const volatile sig_atomic_t *stop; /* set by commands that end cleanly when interrupted; else NULL */
 	FILE *log;                    /* -v */
 	struct option_list devices;   /* each -d that was given; the last one counts, but in diff */
@@ -168,11 +172,15 @@ int options_parse(struct options *o, int argc, char **argv, struct error *err);
 void options_free(struct options *o);
 /* Prepends the option of this long name to an error: "-d (--device): ...". Returns -1. */
 int options_blame(const char *name, struct error *err);
-/* The options whose values have a syntax of their own: --dim, --input, --value. */
+/* The options whose values have a syntax of their own: --dim, --input, --value, those of agents. */
 int options_add_dim(struct options *o, const char *text, struct error *err);
 int options_add_assume(struct options *o, const char *text, struct error *err);
 int options_add_input(struct options *o, const char *text, struct error *err);
 int options_add_value(struct options *o, const char *text, struct error *err);
+int options_set_requests(struct options *o, const char *text, struct error *err);
+int options_add_agent_option(struct options *o, const char *text, struct error *err);
+/* -1 if an option of agents is given, but not the one that runs them ("--run or --try"). */
+int options_check_agents(const struct options *o, bool runs, const char *needs, struct error *err);
 /* "Unknown option" for what getopt_long returned (':' or '?') with the options of o->command (NULL: of all
  * commands): names the commands that have it, or the nearest option. Returns -1. */
 int options_unknown(const struct options *o, int code, char **argv, struct error *err);

@@ -147,7 +147,7 @@ static void side_text(const char *which, const struct session *s, struct arena *
 	const struct device *d = session_device(s);
 	char words[SCENARIO_TEXT_SIZE], plan[64];
 	scenario_text(session_scenario(s), words, sizeof(words));
-	session_sweep_text(plan, sizeof(plan), session_plan(s)->batch, session_plan(s)->dtype);
+	session_sweep_text(s, plan, sizeof(plan), session_plan(s)->batch, session_dtype(s));
 	report_path_line(out, report_most(out), arena_printf(a, "%s  ", which), session_model(s)->path,
 		arena_printf(a, "  %s%s%s", plan, *words ? "  what-ifs: " : "", words));
 	report_dims_text(s, "   dimensions: ", NULL, 0, out);
@@ -223,7 +223,7 @@ static json_t *side_json(const struct session *s, double ns, double lo, double h
 		json_text(text_of(session_model(s)->path)), "device",
 		report_json_text(session_device(s)->model), "stack",
 		report_json_text(session_device(s)->stack), "scenario", "batch",
-		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", plan_type_name(p), "what_if",
 		report_json_names(scenario_text(session_scenario(s), words, sizeof(words))), "ns",
 		json_number_or_null(ns), "interval_ns", report_json_interval(lo, hi), "complete",
 		session_analysis(s)->complete, "estimated", session_analysis(s)->estimated);

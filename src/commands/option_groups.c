@@ -18,7 +18,8 @@ const struct option_group options_common = { "common options", true, common_rows
 
 static const struct option_row model_rows[] = {
 	{ "batch", 'b', "LIST", CONFIG_KEY("batch"), "batch sizes, e.g. 1,8,32" },
-	{ "dtype", 't', "LIST", CONFIG_KEY("dtype"), "data types, e.g. f32,bf16" },
+	{ "dtype", 't', "LIST", CONFIG_KEY("dtype"),
+		"floating-point types to run the layers in, e.g. f32,bf16; else the model's own" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0,
 		"value of a symbolic dimension (repeatable; remembered)" },
 	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },
@@ -59,6 +60,17 @@ static const struct option_row budget_rows[] = {
 };
 const struct option_group options_budget = { "measurement", false, budget_rows };
 
+static const struct option_row agents_rows[] = {
+	{ "requests", 0, "N", USE_REQUESTS, NULL, 0,
+		"requests that agents run at a time (1 to 1024); above 1 their latency has no bound beside "
+		"it" },
+	{ "agent-option", 0, "KEY=VALUE", USE_AGENT_OPTION, NULL, 0,
+		"option of the framework itself, e.g. NUM_STREAMS=2 or "
+		"session.intra_op.allow_spinning=0 (repeatable)" },
+	{ 0 }
+};
+const struct option_group options_agents = { "agents", false, agents_rows };
+
 static const struct option_row json_rows[] = {
 	{ "json", 0, NULL, SHARED_FLAG(json), "JSON on standard output (benanza-json(5))" },
 	{ 0 }
@@ -72,4 +84,5 @@ static const struct option_row csv_rows[] = {
 const struct option_group options_csv = { "output", false, csv_rows };
 
 const struct option_group *const options_shared[] = { &options_common, &options_model, &options_device,
-	&options_threads, &options_scenario, &options_budget, &options_json, &options_csv, NULL };
+	&options_threads, &options_scenario, &options_budget, &options_agents, &options_json,
+	&options_csv, NULL };

@@ -1,4 +1,4 @@
-/* Values of options that have a syntax of their own: --dim, --input, --value. */
+/* Values of options that have a syntax of their own: --dim, --input, --value, those of agents. */
 #include "config.h"
 
 #include "commands/command.h"
@@ -128,4 +128,46 @@ int options_add_value(struct options *o, const char *text, struct error *err)
 	more[o->value_count++] = one;
 	o->values = more;
 	return 0;
+}
+
+#define REQUESTS_MOST 1024
+#define AGENT_OPTION_MOST 4096 /* bytes of a value */
+
+int options_set_requests(struct options *o, const char *text, struct error *err)
+{
+	int64_t requests = 0;
+	if (*text < '1' || *text > '9' || !text_to_int64(text_of(text), &requests) ||
+		requests > REQUESTS_MOST)
+		return error_set(err, "--requests %.60s: give a number from 1 to %d", text, REQUESTS_MOST);
+	o->requests = (int)requests;
+	return 0;
+}
+
+int options_add_agent_option(struct options *o, const char *text, struct error *err)
+{
+	static const char key_bytes[] =
+		"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789._:-";
+	size_t length = strspn(text, key_bytes), size = strlen(text);
+	const char *value = text + length + 1;
+	if (!length || text[length] != '=' || size > AGENT_OPTION_MOST ||
+		strcmp(text_clean(&o->arena, text_of(value)), value) != 0)
+		return error_set(err, "--agent-option %.60s: give KEY=VALUE, of letters, digits and ._:- "
+			"the key, in printable text the value; e.g. session.intra_op.allow_spinning=0", text);
+	const char *key = arena_strndup(&o->arena, text, length);
+	const char *before = json_string_at(o->agent_options, key, value);
+	if (strcmp(before, value) != 0 && !o->overrides)
+		return error_set(err,
+			"--agent-option %.60s contradicts --agent-option %.60s=%.60s: leave one out", text,
+			key, before);
+	o->agent_options = o->agent_options ? o->agent_options : json_object();
+	json_object_set_new(o->agent_options, key, json_text(text_of(value)));
+	return 0;
+}
+
+int options_check_agents(const struct options *o, bool runs, const char *needs, struct error *err)
+{
+	if (runs || (!o->requests && !o->agent_options))
+		return 0;
+	return error_set(err, "--%s: needs %s, which runs agents", o->requests ? "requests" : "agent-option",
+		needs);
 }

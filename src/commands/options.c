@@ -92,6 +92,10 @@ static int option_apply(struct options *o, const struct option_row *r, const cha
 		return options_add_input(o, value, err);
 	case USE_VALUE:
 		return options_add_value(o, value, err);
+	case USE_REQUESTS:
+		return options_set_requests(o, value, err);
+	case USE_AGENT_OPTION:
+		return options_add_agent_option(o, value, err);
 	case USE_FLAG:
 		*(bool *)((char *)o + r->offset) = true;
 		return 0;
@@ -292,6 +296,7 @@ void options_free(struct options *o)
 	if (o->log)
 		fclose(o->log);
 	config_free(&o->config);
+	json_decref(o->agent_options);
 	arena_free(&o->arena);
 }
 
@@ -314,6 +319,7 @@ struct session *options_session(struct options *o, int index, enum session_db db
 		.shape_count = o->shape_count, .shapes = o->shapes,
 		.value_count = o->value_count, .values = o->values,
 		.assume_count = o->assume_count, .assume = o->assume,
+		.requests = o->requests, .agent_options = o->agent_options,
 	};
 	return session_open(&o->config, &so, err);
 }
@@ -338,7 +344,7 @@ int options_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 
 int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX])
 {
-	dtypes[0] = DTYPE_F32;
+	dtypes[0] = DTYPE_UNKNOWN;
 	for (int i = 0; i < o->config.dtype_count; i++)
 		dtypes[i] = o->config.dtype[i];
 	return o->config.dtype_count ? o->config.dtype_count : 1;

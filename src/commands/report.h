@@ -54,6 +54,8 @@ void report_libraries_text(const struct device *d, const char *before, FILE *out
 json_t *report_libraries_json(const struct device *d);
 /* The number of layers whose measurement is noisy (docs/wire.md: stop "disturbed"). */
 int report_disturbed(const struct analysis *a);
+/* The value of -t that gives the plan its type; "": it has the model's own, so that none is needed. */
+const char *report_type_option(const struct session *s);
 
 /* Model, dimensions, type and device: the lines above a report. most: of report_path_line. */
 void report_head_text(const struct session *s, int most, FILE *out);

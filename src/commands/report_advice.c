@@ -43,13 +43,17 @@ static void totals_text(const struct advice_list *l, const struct scenario *from
 	char text[STR_QUANTITY], words[128];
 	const char *mark = l->complete ? l->estimated ? "~" : "" : l->estimated ? "partial ~" : "at least ";
 	scenario_text(from, words, sizeof(words));
-	if (l->real_ns < l->start_ns) /* NaN compares false */
+	bool real = l->real_ns < l->start_ns; /* NaN compares false */
+	if (real)
 		fprintf(out, "now           %s  (%.40s runs it; the start below is not what it takes)\n",
 			str_duration(text, l->real_ns), *l->real_by ? l->real_by : "an execution");
-	fprintf(out, "%s%s%s  (%s%s%s)\n", l->real_ns < l->start_ns ? "start         " : "now           ",
-		mark, str_duration(text, l->start_ns), from->best ? "" : "unoptimized, ",
-		*words ? "what-ifs: " : "no what-if is on", words);
-	if (l->count)
+	if (isnan(l->start_ns))
+		fprintf(out, "now           unknown: %s\n", advice_none(l));
+	else
+		fprintf(out, "%s%s%s  (%s%s%s)\n", real ? "start         " : "now           ", mark,
+			str_duration(text, l->start_ns), from->best ? "" : "unoptimized, ",
+			*words ? "what-ifs: " : "no what-if is on", words);
+	if (l->count && !isnan(l->start_ns))
 		fprintf(out, "with advice   %s%s  %s%s\n", mark, str_duration(text, l->least_ns),
 			advice_factor(l, words, sizeof(words)), l->noisy ? " *" : "");
 	struct arena a = { 0 };
@@ -84,7 +88,7 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 	const struct advice_target *target, FILE *out)
 {
 	report_head_text(s, report_most(out), out);
-	if (isnan(l->start_ns)) {
+	if (isnan(l->start_ns) && !l->count) {
 		fprintf(out, "no advice: %s (benanza bench)\n", advice_none(l));
 		return;
 	}
@@ -227,7 +231,7 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 			      "s:o, s:o, s:o, s:b}",
 		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,
 		"scenario", "batch", p->batch ? json_integer(p->batch) : json_null(), "dtype",
-		dtype_name(p->dtype), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
+		plan_type_name(p), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
 		"bound_ns", json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns),
 		"complete", l->complete, "estimated", l->estimated, "overhead_ns",
 		json_number_or_null(l->overhead_ns), "overhead_layers", l->overhead_layers, "target_ns",

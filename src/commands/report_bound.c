@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "problem/libraries.h"
+#include "session/type_lack.h"
 
 #define WIDTH_LEAST 80  /* of tables; the bound's go down to WIDTH_NARROW */
 #define WIDTH_NARROW 40
@@ -46,7 +47,7 @@ void report_head_text(const struct session *s, int most, FILE *out)
 		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
 			str_addf(&plan, "  %s %lld", text_clean(&a, p->bindings[i].name),
 				(long long)p->bindings[i].value);
-	str_addf(&plan, "  %s", dtype_name(p->dtype));
+	str_addf(&plan, "  %s", plan_type_name(p));
 	report_path_line(out, most, "", session_model(s)->path, plan.p);
 	session_dims_describe(s, &dims);
 	if (dims.n)
@@ -163,16 +164,21 @@ static void calibration_text(const struct analysis *a, FILE *out)
 	fputc('\n', out);
 }
 
-static void disturbed_text(const struct analysis *a, enum dtype dtype, FILE *out)
+const char *report_type_option(const struct session *s)
 {
+	return session_plan(s)->own_types ? "" : dtype_name(session_dtype(s));
+}
+
+static void disturbed_text(const struct session *s, const struct analysis *a, FILE *out)
+{
+	const char *type = report_type_option(s);
 	int count = report_disturbed(a);
 	if (count)
 		fprintf(out,
 			"noisy         %d layer%s measured while other work disturbed the machine; the "
 			"interval covers all samples.\n"
 			"              On a quiet machine run: benanza bench --shaky%s%s MODEL\n",
-			count, count == 1 ? "" : "s", dtype == DTYPE_F32 ? "" : " -t ",
-			dtype == DTYPE_F32 ? "" : dtype_name(dtype));
+			count, count == 1 ? "" : "s", *type ? " -t " : "", type);
 }
 
 static void contradicted_text(const struct contradicted *c, FILE *out)
@@ -184,6 +190,18 @@ static void contradicted_text(const struct contradicted *c, FILE *out)
 	if (c->not_again)
 		fprintf(out, "              %d not measured again yet: benanza compare --run AGENT MODEL\n",
 			c->not_again);
+}
+
+static void lack_text(const struct session *s, FILE *out)
+{
+	struct arena a = { 0 };
+	struct type_lack lack = type_lack_of(s, &a);
+	if (lack.count) {
+		fputs("type          ", out);
+		report_wrapped(arena_printf(&a, "%s (-t f32)", type_lack_text(&lack, &a)), 14,
+			report_columns(out), out);
+	}
+	arena_free(&a);
 }
 
 static void border_text(const struct session *s, FILE *out)
@@ -226,7 +244,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	total_text(s, out);
 	trust_text(t, out);
 	interval_text(a, out);
-	disturbed_text(a, session_dtype(s), out);
+	disturbed_text(s, a, out);
 	contradicted_text(&t->against, out);
 	int gaps = c->missing + c->unsupported, shown;
 	struct arena scratch = { 0 };
@@ -251,6 +269,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	if (folded)
 		fprintf(out, "; %d more only compute%s constants", folded, folded == 1 ? "s" : "");
 	fputc('\n', out);
+	lack_text(s, out);
 	calibration_text(a, out);
 	border_text(s, out);
 	launch_text(a, out);

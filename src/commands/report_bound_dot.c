@@ -84,7 +84,7 @@ static void title(const struct session *s, double most, FILE *out)
 	fputs("  label=\"", out);
 	quoted(out, text_clean(&a, text_of(session_model(s)->path)));
 	fprintf(out, ", batch %lld, %s, on ", (long long)session_plan(s)->batch,
-		dtype_name(session_plan(s)->dtype));
+		plan_type_name(session_plan(s)));
 	quoted(out,
 		text_clean(&a, text_of(session_device(s)->model ? session_device(s)->model : "no device")));
 	scenario_text(session_scenario(s), on, sizeof(on));

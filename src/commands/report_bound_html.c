@@ -155,7 +155,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	session_dims_describe(s, &line);
 	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
 	str_clear(&line);
-	fact(out, "type", "%s", dtype_name(p->dtype));
+	fact(out, "type", "%s", plan_type_name(p));
 	fact(out, "device", "%s", d->model ? d->model : "none");
 	fact(out, "stack", "%s", d->stack && *d->stack ? d->stack : "unknown");
 	if (session_described(s))

@@ -163,6 +163,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		json_object_set_new(o, "mistrusted", json_true());
 	if (l->capped)
 		json_object_set_new(o, "capped", json_true());
+	if (l->disputed)
+		json_object_set_new(o, "disputed", json_true());
 	if (bodies)
 		json_object_set_new(o, "body", bodies);
 	if ((!known || l->at_least) && l->why)
@@ -314,7 +316,7 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 		json_pack("{s:s?, s:s?, s:s?, s:s?}", "name", d->name, "model", d->model, "runner", d->runner,
 			"stack", d->stack));
 	json_object_set_new(o, "scenario", json_pack("{s:o, s:s, s:o, s:s}", "batch",
-		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(p->dtype), "what_if",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", plan_type_name(p), "what_if",
 		report_json_names(scenario_text(session_scenario(s), on, sizeof(on))), "cache",
 		cache_name(a->cache)));
 	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));

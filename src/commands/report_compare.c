@@ -2,6 +2,8 @@
 
 #include "commands/compare.h"
 #include "commands/report.h"
+#include "problem/execution_figure.h"
+#include "session/type_lack.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -53,7 +55,7 @@ static void model_text(struct arena *a, const struct session *s, FILE *out)
 	const struct plan *p = session_plan(s);
 	const char *batch = p->batch ? arena_printf(a, "  batch %lld", (long long)p->batch) : "";
 	report_path_line(out, report_most(out), "", session_model(s)->path,
-		arena_printf(a, "%s  %s", batch, dtype_name(p->dtype)));
+		arena_printf(a, "%s  %s", batch, plan_type_name(p)));
 }
 
 static const char *interval(struct arena *a, double lo, double hi)
@@ -90,7 +92,6 @@ static const char *measured_note(struct arena *a, const struct comparison *c)
 static void ratio_text(const struct session *s, const struct reality *y, FILE *out)
 {
 	const struct execution *e = y->execution;
-	enum dtype dtype = session_dtype(s);
 	if (isnan(y->ratio))
 		return;
 	fprintf(out, "ratio         %s%s%.*f  (Benanza ratio: bound / measured)\n",
@@ -100,7 +101,8 @@ static void ratio_text(const struct session *s, const struct reality *y, FILE *o
 		fprintf(out, "              device of the profile is unknown: assumes the bound's device\n");
 	if (!*e->dtype && e->row_count)
 		fprintf(out, "              type of the profile is unknown: assumes %s%s\n",
-			dtype_name(dtype), dtype == DTYPE_F32 ? "; for f16: -t f16" : "");
+			plan_type_name(session_plan(s)),
+			session_dtype(s) == DTYPE_F32 ? "; for f16: -t f16" : "");
 }
 
 /* How to measure again what contradicts the bound, or why that is not possible. */
@@ -150,16 +152,21 @@ static void trust_text(const struct trust *t, FILE *out)
 static void totals_text(struct arena *a, const struct session *s, const struct comparison *c, FILE *out)
 {
 	const struct reality *y = c->reality;
+	const char *type = report_type_option(s);
+	struct type_lack lack = type_lack_of(s, a);
 	fprintf(out, "measured      %s%s%s\n",
 		isnan(y->measured_ns) ? "unknown" : duration(a, y->measured_ns), interval(a, y->lo, y->hi),
 		measured_note(a, c));
-	if (isnan(y->bound_ns))
+	if (isnan(y->bound_ns) && lack.count) {
+		fputs("bound         ", out);
+		report_wrapped(arena_printf(a, "unknown: %s (-t f32)", type_lack_text(&lack, a)), 14,
+			report_columns(out), out);
+	} else if (isnan(y->bound_ns))
 		fprintf(out,
 			"bound         unknown: nothing of it is measured on %s; run: benanza bench%s%s "
 			"MODEL\n",
 			session_device(s)->model ? session_device(s)->model : "this device",
-			session_dtype(s) == DTYPE_F32 ? "" : " -t ",
-			session_dtype(s) == DTYPE_F32 ? "" : dtype_name(session_dtype(s)));
+			*type ? " -t " : "", type);
 	else {
 		struct trust trust = compare_trust(s, c);
 		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(session_analysis(s)),
@@ -189,6 +196,24 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			merged, merged == 1 ? "" : "s", merged == 1 ? "an equal one" : "equal ones");
 	if (*y->execution->gaps)
 		fprintf(out, "incomplete    %s\n", y->execution->gaps);
+}
+
+/* Text after a label, in as many lines as it needs. */
+static void labelled_text(const char *label, const char *text, FILE *out)
+{
+	if (!text)
+		return;
+	fprintf(out, "%-14s", label);
+	report_wrapped(text, 14, report_columns(out), out);
+}
+
+/* What is known besides the latency, a line each of start, runs and settings. */
+static void figures_text(struct arena *a, const struct execution *e, FILE *out)
+{
+	for (int i = 0; i < FIGURE_LINES; i++) {
+		const char *line = execution_figures_line(a, e, (enum figure_line)i);
+		labelled_text(figure_line_name((enum figure_line)i), *line ? line : NULL, out);
+	}
 }
 
 /* ---- the waterfall ---- */
@@ -245,6 +270,9 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 		fprintf(out, "%-23s %10s  unknown; part of unexplained\n", gap_label(GAP_LAUNCH), "?");
 	fprintf(out, "%-23s %10s %6.1f%%  ", "measured", duration(a, y->measured_ns), 100.0);
 	bar_text(0, y->measured_ns, most, ascii, out);
+	if (y->slower_doubt)
+		report_wrapped(arena_printf(a, "%s may have another cause: %s",
+			reality_label(y, GAP_ALGORITHM), y->slower_doubt), 0, report_columns(out), out);
 }
 
 /* Without a bound, prints the time of each kind that does not need it. */
@@ -445,6 +473,8 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 	}
 	fputc('\n', out);
 	totals_text(&a, s, c, out);
+	figures_text(&a, c->execution, out);
+	labelled_text("profile", reality_excess_text(&a, y), out);
 	if (!(y->prevents & USE_GAPS))
 		waterfall_text(&a, y, ascii, out);
 	kinds_text(&a, y, out);
@@ -456,6 +486,23 @@ void report_compare_text(struct session *s, const struct comparison *c, bool asc
 }
 
 /* ---- two executions ---- */
+
+/* What one of them has besides the latency. */
+static void against_figures_text(struct arena *a, const struct execution *x, const struct execution *y,
+	FILE *out)
+{
+	int count;
+	const struct execution_figure *list = execution_figures(&count);
+	for (int i = 0; i < count; i++) {
+		double first = execution_figure_value(x, &list[i]);
+		double second = execution_figure_value(y, &list[i]);
+		bool usual = list[i].line == FIGURE_SETUP && !(first > 1) && !(second > 1);
+		if ((!isnan(first) || !isnan(second)) && !usual)
+			fprintf(out, "%-18s A %10s   B %10s\n", list[i].label,
+				execution_figure_text(a, &list[i], first),
+				execution_figure_text(a, &list[i], second));
+	}
+}
 
 void report_against_text(struct session *s, const struct comparison *c, const struct comparison *d,
 	const struct against *x, FILE *out)
@@ -477,6 +524,7 @@ void report_against_text(struct session *s, const struct comparison *c, const st
 		x->significant ? "significant: the intervals are apart"
 			: isnan(x->a_lo) || isnan(x->b_lo) ? "significance unknown: no interval"
 							   : "not significant");
+	against_figures_text(&a, c->execution, d->execution, out);
 	fprintf(out, "layers        %d significant of %d groups; * marks them\n", significant,
 		x->group_count);
 	fprintf(out, "other rows    A %s, B %s  (added or not matched)\n\n", duration(&a, x->a_other_ns),

@@ -2,6 +2,7 @@
 
 #include "commands/compare.h"
 #include "commands/report.h"
+#include "problem/execution_figure.h"
 
 #include <math.h>
 #include <string.h>
@@ -12,6 +13,18 @@ static json_t *ints_json(const int *list, int count)
 	for (int i = 0; i < count; i++)
 		json_array_append_new(array, json_integer(list[i]));
 	return array;
+}
+
+/* Adds what an execution has besides its latency, and its settings. */
+static void figures_json(json_t *o, const struct execution *e)
+{
+	int count;
+	const struct execution_figure *list = execution_figures(&count);
+	for (int i = 0; i < count; i++)
+		json_object_set_new(o, list[i].key,
+			json_number_or_null(execution_figure_value(e, &list[i])));
+	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
+	json_object_set_new(o, "settings", settings ? settings : json_null());
 }
 
 static json_t *agent_json(const struct execution *e)
@@ -32,11 +45,14 @@ static json_t *gaps_json(const struct reality *y)
 		const struct gap *g = &y->gaps[k];
 		if (isnan(g->ns))
 			continue;
+		const char *doubt = k == GAP_ALGORITHM ? y->slower_doubt : NULL;
 		json_array_append_new(list,
-			json_pack("{s:s, s:o, s:o, s:o, s:i, s:b}", "kind", gap_name((enum gap_kind)k), "ns",
-				json_number_or_null(g->ns), "interval_ns", report_json_interval(g->lo, g->hi),
-				"layers", ints_json(g->layers, g->layer_count), "rows", g->rows,
-				"estimated", reality_gap_estimated(y, (enum gap_kind)k)));
+			json_pack("{s:s, s:o, s:o, s:o, s:i, s:b, s:o}", "kind",
+				gap_name((enum gap_kind)k), "ns", json_number_or_null(g->ns),
+				"interval_ns", report_json_interval(g->lo, g->hi), "layers",
+				ints_json(g->layers, g->layer_count), "rows", g->rows,
+				"estimated", reality_gap_estimated(y, (enum gap_kind)k), "doubt",
+				report_json_text(doubt)));
 	}
 	return list;
 }
@@ -122,7 +138,7 @@ static json_t *scenario_json(const struct session *s)
 	const struct plan *p = session_plan(s);
 	char on[SCENARIO_TEXT_SIZE];
 	return json_pack("{s:o, s:s, s:o, s:o}", "batch", p->batch ? json_integer(p->batch) : json_null(),
-		"dtype", dtype_name(p->dtype), "what_if",
+		"dtype", plan_type_name(p), "what_if",
 		names_json(scenario_text(session_scenario(s), on, sizeof(on))), "dims", report_dims_json(p));
 }
 
@@ -141,6 +157,7 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "interval_ns", report_json_interval(y->lo, y->hi));
 	json_object_set_new(o, "noisy", json_boolean(c->noisy));
 	json_object_set_new(o, "measured_from", json_string(from[y->from]));
+	figures_json(o, c->execution);
 	json_object_set_new(o, "bound_ns", json_number_or_null(y->bound_ns));
 	json_object_set_new(o, "bound_interval_ns", report_json_interval(y->bound_lo, y->bound_hi));
 	json_object_set_new(o, "complete", json_boolean(y->bound_complete));
@@ -150,6 +167,7 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "benanza_ratio", json_number_or_null(y->ratio));
 	json_object_set_new(o, "layers_ns", json_number_or_null(y->layers_ns));
 	json_object_set_new(o, "profiler_ns", json_number_or_null(y->profiler_ns));
+	json_object_set_new(o, "excess_ns", json_number_or_null(y->excess_ns));
 	json_object_set_new(o, "matched", matched_json(y->match));
 	json_object_set_new(o, "gaps", gaps_json(y));
 	json_object_set_new(o, "bound_contradicted", json_boolean(y->contradicted));
@@ -183,8 +201,11 @@ json_t *report_against_json(struct session *s, const struct comparison *c, const
 				"a_kernel", report_json_text(g->a_kernel), "b_kernel",
 				report_json_text(g->b_kernel)));
 	}
+	json_t *first = agent_json(c->execution), *second = agent_json(d->execution);
+	figures_json(first, c->execution);
+	figures_json(second, d->execution);
 	json_t *o = json_pack("{s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:o, s:b}", "model", model_json(s), "a",
-		agent_json(c->execution), "b", agent_json(d->execution), "a_ns", json_number_or_null(x->a_ns),
+		first, "b", second, "a_ns", json_number_or_null(x->a_ns),
 		"a_interval_ns", report_json_interval(x->a_lo, x->a_hi), "b_ns", json_number_or_null(x->b_ns),
 		"b_interval_ns", report_json_interval(x->b_lo, x->b_hi), "difference_ns",
 		json_number_or_null(x->b_ns - x->a_ns), "significant", x->significant);

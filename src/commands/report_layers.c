@@ -70,7 +70,7 @@ void report_csv_plan(FILE *out, const struct plan *p)
 {
 	if (p->batch)
 		fprintf(out, "%lld", (long long)p->batch);
-	fprintf(out, ",%s,", dtype_name(p->dtype));
+	fprintf(out, ",%s,", plan_type_name(p));
 }
 
 json_t *report_needs_json(const struct plan *p)
@@ -299,7 +299,7 @@ void report_layers_json(const struct session *s, FILE *out)
 	json_put(out, "{\"model\":", model);
 	json_put(out, ",\"dims\":", report_dims_json(p));
 	json_put(out, ",\"dims_from\":", report_dims_from_json(s));
-	json_put(out, ",\"dtype\":", json_string(dtype_name(p->dtype)));
+	json_put(out, ",\"dtype\":", json_string(plan_type_name(p)));
 	fputs(",\"layers\":[", out);
 	struct arena a = { 0 };
 	int total, *numbers = session_numbers(p, &a, &total);

@@ -125,8 +125,8 @@ void report_models_text(const struct session *s, const struct report_models *r, 
 {
 	const struct device *d = session_device(s);
 	struct arena a = { 0 };
-	char words[64];
-	fprintf(out, "%s\n%s\n\n", session_sweep_text(words, sizeof(words), r->batch, r->dtype),
+	const char *batch = r->batch ? arena_printf(&a, "batch %lld ", (long long)r->batch) : "";
+	fprintf(out, "%s%s\n%s\n\n", batch, r->type,
 		report_device(&a, d->model, d->stack));
 	models_text(r, &a, out);
 	pairs_text(r, &a, out);
@@ -178,7 +178,7 @@ json_t *report_models_json(const struct session *s, const struct report_models *
 	}
 	json_t *o = json_pack("{s:s?, s:{s:o, s:s, s:o}, s:i, s:i, s:o, s:o, s:[o, o]}", "device",
 		session_device(s)->name, "scenario", "batch", r->batch ? json_integer(r->batch) : json_null(),
-		"dtype", dtype_name(r->dtype), "what_if",
+		"dtype", r->type, "what_if",
 		report_json_names(scenario_text(session_scenario(s), words, sizeof(words))), "layers", layers,
 		"distinct", r->sharing->problem_count, "models", models, "shared", pairs_json(r, &a), "cover",
 		cover_json(r, false, &a), cover_json(r, true, &a));

@@ -9,7 +9,7 @@ struct report_models {
 	const struct sharing *sharing;
 	const char *const *paths; /* of its models */
 	int64_t batch;            /* 0: the models' own */
-	enum dtype dtype;
+	const char *type; /* "mixed": the models run in several */
 };
 
 /* What models share, as tables that fit the terminal (report_width), and as one object (benanza-json(5)). */

@@ -87,7 +87,7 @@ static void row_print(const struct scenario_rows *r, const struct scenario_row *
 		fprintf(out, " %5lld", (long long)row->batch);
 	else
 		fprintf(out, " %5s", "-");
-	fprintf(out, " %-5s %s", dtype_name(row->dtype), *row->what_ifs ? row->what_ifs : "no what-ifs");
+	fprintf(out, " %-5s %s", row->type, *row->what_ifs ? row->what_ifs : "no what-ifs");
 	if (strcmp(row->device, r->rows[0].device) != 0)
 		fprintf(out, "  on %s", row->device);
 	if (row->unmeasured)
@@ -131,7 +131,7 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 		const struct sweep_point *p = &row->point;
 		if (!row->why && row->batch)
 			fprintf(out, "%lld", (long long)row->batch);
-		fprintf(out, ",%s,", row->why ? "" : dtype_name(row->dtype));
+		fprintf(out, ",%s,", row->why ? "" : row->type);
 		report_csv_field(out, row->name ? row->name : "", ',');
 		report_csv_value(out, p->bound_ns, ',');
 		report_csv_value(out, p->lo_ns, ',');
@@ -161,7 +161,7 @@ static json_t *row_json(const struct scenario_row *row)
 		"s:b, s:i}",
 		"name", row->name, "why", "device", report_json_text(row->device), "stack",
 		report_json_text(row->stack), "scenario", "batch",
-		row->batch ? json_integer(row->batch) : json_null(), "dtype", dtype_name(row->dtype),
+		row->batch ? json_integer(row->batch) : json_null(), "dtype", row->type,
 		"what_if", report_json_names(row->what_ifs), "dims", report_json_text(row->dims), "bound_ns",
 		json_number_or_null(p->bound_ns), "interval_ns", report_json_interval(p->lo_ns, p->hi_ns),
 		"items_per_s", json_number_or_null(p->items_per_s), "memory_bytes",

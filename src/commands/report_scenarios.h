@@ -10,7 +10,7 @@ struct scenario_row {
 	const char *why;  /* why there is no analysis; NULL: there is one, and what follows is set */
 	const char *what_ifs, *device, *stack; /* clean */
 	int64_t batch;			       /* 0: the model has none */
-	enum dtype dtype;
+	const char *type;
 	const char *dims; /* "batch 1 (default), sequence 64 (--dim)" */
 	struct sweep_point point;
 	int unmeasured; /* distinct problems without a result */

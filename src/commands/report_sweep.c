@@ -93,7 +93,7 @@ static void row_print(
 	const char *mark = sweep_mark(p);
 	if (s->batch)
 		fprintf(out, "%5lld ", (long long)p->batch);
-	fprintf(out, "%-5s", dtype_name(row->dtype));
+	fprintf(out, "%-5s", row->type);
 	for (int i = 0; i < row->dim_count; i++)
 		fprintf(out, " %*lld", dim_width(row, i, a), (long long)row->dims[i].value);
 	str_duration(time, p->bound_ns);
@@ -186,7 +186,7 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 		const struct sweep_point *p = &row->point;
 		if (p->batch)
 			fprintf(out, "%lld", (long long)p->batch);
-		fprintf(out, ",%s,", dtype_name(row->dtype));
+		fprintf(out, ",%s,", row->type);
 		for (int k = 0; k < row->dim_count; k++)
 			fprintf(out, "%lld,", (long long)row->dims[k].value);
 		report_csv_value(out, p->bound_ns, ',');
@@ -213,7 +213,7 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
 		"s:b, s:b, s:b, s:b, s:o}",
 		"device", session_device(s)->name, "scenario", "batch",
-		p->batch ? json_integer(p->batch) : json_null(), "dtype", dtype_name(row->dtype), "dims",
+		p->batch ? json_integer(p->batch) : json_null(), "dtype", row->type, "dims",
 		dims, "what_if", report_json_names(scenario_text(session_scenario(s), words, sizeof(words))),
 		"bound_ns", json_number_or_null(p->bound_ns), "interval_ns",
 		report_json_interval(p->lo_ns, p->hi_ns), "items_per_s", json_number_or_null(p->items_per_s),

@@ -10,7 +10,7 @@
 /* A point and the scenario it belongs to. */
 struct sweep_row {
 	struct sweep_point point;
-	enum dtype dtype;
+	const char *type;
 	int dim_count;
 	const struct dim_binding *dims; /* those of --over; names are untrusted */
 	struct sweep_algorithms algorithms;

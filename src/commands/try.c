@@ -348,7 +348,7 @@ static const char *no_change(const struct trying *t, const struct wire_try *chan
 	const char *level = arena_printf(t->arena, "%s", json_string_at(settings, "level", ""));
 	const struct {
 		const char *what, *from, *to;
-	} texts[] = { { "type", dtype_name(session_dtype(t->session)), change->dtype },
+	} texts[] = { { "type", plan_type_name(session_plan(t->session)), change->dtype },
 		{ "level", level, change->level }, { "provider", base->provider, change->provider } };
 	json_decref(settings);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
@@ -383,6 +383,8 @@ static int try_move(const struct trying *t, const struct move *m, struct tried *
 		}
 		if (!t->predicts)
 			one->unknown = "the bound is of another device than the execution";
+		else if (t->base->requests > 1)
+			one->unknown = "the bound is of one request at a time";
 		else if (m->kind->predict)
 			m->kind->predict(t, one);
 		try_one(t, one);

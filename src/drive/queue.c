@@ -129,7 +129,18 @@ static void queue_reset_workers(struct queue *q)
 
 bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 {
-	return queue_add_job(q, JOB_PROBLEM, problem, first, again);
+	bool added = queue_add_job(q, JOB_PROBLEM, problem, first, again);
+	if (added)
+		q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)].brief = false;
+	return added;
+}
+
+bool queue_add_brief(struct queue *q, const char *problem, bool again)
+{
+	bool added = queue_add_job(q, JOB_PROBLEM, problem, false, again);
+	if (added)
+		q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)].brief = true;
+	return added;
 }
 
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch)

@@ -12,6 +12,7 @@ struct job {
 	const char *kind;    /* JOB_PROBLEM or a taker's (queue_set_taker) */
 	const char *payload; /* of a problem: its text */
 	enum job_state state;
+	bool brief;        /* queue_add_brief */
 	bool again;        /* requested although it was finished */
 	bool stepped_back; /* was moved to the tail once, because another process seems to measure it */
 	int64_t batch;     /* number of the batch in which it was last measured */

@@ -109,6 +109,14 @@ static int worker_next(const struct queue *q, const struct worker *w, int job, c
 	return count;
 }
 
+/* The state in which all operands are as the last execution left them: without constants that is net. */
+static enum cache warm_state(const char *problem)
+{
+	struct problem p;
+	bool good = problem_parse(text_of(problem), &p, NULL) == 0;
+	return good && problem_has_constant(&p) ? CACHE_WARM : CACHE_NET;
+}
+
 static int worker_send_next(struct queue *q, struct worker *w, struct error *err)
 {
 	struct error reading = ERROR_NONE;
@@ -148,6 +156,12 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		memset(run.caches, 0, sizeof(run.caches));
 		memset(run.launches, 0, sizeof(run.launches));
 		run.caches[j->cache] = run.launches[j->launch] = true;
+	}
+	if (j->brief) {
+		memset(run.caches, 0, sizeof(run.caches));
+		run.caches[warm_state(j->payload)] = true;
+		run.launches[LAUNCH_ISOLATED] = false;
+		run.budget_ms = run.budget_ms > QUEUE_BRIEF_MS ? QUEUE_BRIEF_MS : run.budget_ms;
 	}
 	return runner_process_send(w->process, &run, err);
 }

@@ -33,7 +33,6 @@ int control_body(struct builder *b, const struct graph *g, const struct op_value
 		.depth = b->depth + 1, .given = given };
 	body->model = b->m;
 	body->graph = g;
-	body->dtype = b->p->dtype;
 	body->batch = b->top->p->batch;
 	*(b->top->unrolling ? &b->top->unroll_effort : &b->top->effort) += effort_of(g);
 	/* The body borrows the arena of the graph around it: its outputs point into it, and there are many

@@ -238,7 +238,7 @@ static void bodies_price(struct dedup *d, struct builder *b, const struct op_cal
 static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
 {
 	const char *why =
-		b->top->p->dtype == DTYPE_F32 && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
+		b->top->p->own_types && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
 	int64_t *seen = why ? hash_at(&d->mistyped, text_of(why)) : NULL;
 	if (seen && *seen < 0) {
 		*seen = 1;
@@ -462,13 +462,14 @@ static void problems_share(struct plan *p, const struct plan *top)
 
 /* ---- casts at model inputs and outputs */
 
-static int border_problem(struct dedup *d, const struct plan_value *v, bool is_input)
+/* own: the type of the value in the file. */
+static int border_problem(struct dedup *d, const struct plan_value *v, enum dtype own, bool is_input)
 {
 	struct plan *p = d->b->p;
 	struct problem cast = { .kernel = KERNEL_CAST, .shape_count = 1 };
 	struct error err;
-	cast.operand[is_input ? 0 : 1].dtype = DTYPE_F32;
-	cast.operand[is_input ? 1 : 0].dtype = p->dtype;
+	cast.operand[is_input ? 0 : 1].dtype = own;
+	cast.operand[is_input ? 1 : 0].dtype = p->dtype == DTYPE_TF32 ? DTYPE_F32 : p->dtype;
 	if (!shape_is_known(v->shape))
 		return -1;
 	/* As a vector if the tensor has too many dimensions: the work is the same. */
@@ -550,7 +551,7 @@ static bool *states_find(const struct dedup *d)
 static void borders_find(struct dedup *d)
 {
 	struct plan *p = d->b->p;
-	if (p->dtype == DTYPE_F32)
+	if (p->own_types)
 		return;
 	int *readers = readers_of(p, false);
 	bool *state = states_find(d);
@@ -558,13 +559,14 @@ static void borders_find(struct dedup *d)
 	for (int i = 0; i < d->b->g->input_count + d->b->g->output_count; i++) {
 		bool is_input = i < d->b->g->input_count;
 		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
-		const struct value *own = &d->b->g->values[value];
+		enum dtype declared = d->b->g->values[value].dtype, own = declared ? declared : p->own;
+		bool converted = own != (p->dtype == DTYPE_TF32 ? DTYPE_F32 : p->dtype);
 		const struct plan_value *v = &p->values[value];
-		bool was_f32 = v->dtype == p->dtype && own->dtype != p->dtype && v->kind == VALUE_TENSOR &&
+		bool replaced = v->dtype == p->dtype && converted && v->kind == VALUE_TENSOR &&
 			!v->constant && !is_empty(v) && !state[value];
-		if (was_f32 && (is_input ? readers[value] > 0 : v->producer >= 0))
+		if (replaced && (is_input ? readers[value] > 0 : v->producer >= 0))
 			p->borders[p->border_count++] =
-				(struct plan_border){ value, is_input, border_problem(d, v, is_input) };
+				(struct plan_border){ value, is_input, border_problem(d, v, own, is_input) };
 	}
 	free(readers);
 	free(state);

@@ -125,12 +125,11 @@ static bool declared_tells(struct dim inferred, struct dim declared)
 	       (declared.kind == DIM_KNOWN || (declared.kind == DIM_SYMBOLIC && inferred.upper < 0));
 }
 
-/* Warns of a declared type that is not the inferred one. A plan with another float type is not checked: its
- * types are not the model's. */
+/* Warns of a declared type that is not the inferred one, once: not in a plan with another float type. */
 static void declared_type_check(struct builder *b, const struct value *from, const struct plan_value *v)
 {
 	if (from->dtype == DTYPE_UNKNOWN || v->dtype == DTYPE_UNKNOWN || from->dtype == v->dtype ||
-		b->top->p->dtype != DTYPE_F32)
+		b->o->dtype > DTYPE_F32)
 		return;
 	plan_warn(b,
 		"%s %s: the file declares type %s, its operators give %s; ONNX Runtime refuses the model",

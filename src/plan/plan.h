@@ -13,7 +13,7 @@
 /* A value with its inferred type and shape. */
 struct plan_value {
 	struct text name;
-	enum dtype dtype;      /* after the plan's dtype has replaced f32 */
+	enum dtype dtype;      /* after the plan's dtype has replaced the model's own */
 	struct shape shape;
 	bool constant, given;  /* as in struct op_value */
 	enum value_kind kind;
@@ -127,7 +127,12 @@ struct plan {
 	const struct graph *graph;
 	struct text role;      /* of a body: the attribute's name */
 	double times;          /* of a body: its runs per run of its layer; NaN unknown, 0 never */
-	enum dtype dtype;      /* float type in which the layers run; DTYPE_F32: the model's own types */
+	enum dtype dtype;      /* float type in which the layers of class compute run; of several the most
+				  frequent; f32 if there is none */
+	enum dtype own;        /* the same in the file's own types */
+	bool own_types;        /* the values have the types of the file */
+	bool mixed;            /* in the types of the file, layers of class compute run in several float
+				  types */
 	int binding_count;
 	struct dim_binding *bindings; /* in use, from sidecar, options and defaults; "batch" if the model has
 					 a fixed number there */
@@ -166,7 +171,8 @@ struct plan {
 };
 
 struct plan_options {
-	enum dtype dtype;             /* DTYPE_F32 default */
+	enum dtype dtype;             /* unknown: the types of the file; else replaces f32, f16, bf16 and the
+					 model's own, unless it is that */
 	int64_t batch;                /* 0: not given; see plan_build. Overrides a binding of the batch's
 					 symbol */
 	int binding_count;
@@ -299,6 +305,8 @@ static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 	return plan_layer_is_onnx(l) && strcmp(l->op->name, name) == 0;
 }
 
+/* The float type in which the layers run: "f32"; "mixed" if there are several. */
+const char *plan_type_name(const struct plan *p);
 /* The problem of a layer, or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
 /* The shape of a tensor as text; for other kinds of values also element type and count: "seq(f32 ?x3)[4]". */
@@ -326,7 +334,7 @@ double plan_peak_bytes(const struct plan *p, const int *at, const double *worksp
 bool plan_overwrites(const struct plan *p, const int *layers, int count, bool folded);
 
 /* Appends layers (ascending indexes) to out, as an ONNX model with the plan's shapes and types; see
- * model_write. The plan must have the model's own types (DTYPE_F32). Constants that the plan knows have their
+ * model_write. The plan must have the model's own types (own_types). Constants that the plan knows have their
  * contents, others are filled (WRITE_FILLED) or random. */
 int plan_write(const struct plan *p, const int *layers, int count, enum write_weights weights, uint64_t seed,
 	struct str *out, struct error *err);

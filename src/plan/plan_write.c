@@ -55,7 +55,7 @@ int plan_write(const struct plan *p, const int *layers, int count, enum write_we
 	struct str *out, struct error *err)
 {
 	struct arena a = { 0 };
-	if (p->dtype != DTYPE_F32)
+	if (!p->own_types)
 		return error_set(err, "a model is written in its own types, not in %s", dtype_name(p->dtype));
 	struct write_value *values = ARENA_ARRAY(&a, struct write_value, p->value_count);
 	for (int i = 0; i < p->value_count; i++) {

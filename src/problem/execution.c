@@ -42,7 +42,7 @@ struct execution execution_new(void)
 		.host = "", .dtype = "", .math = "", .settings = "", .model = "", .model_hash = "",
 		.inputs = "", .status = STATUS_OK, .why = "", .gaps = "",
 		.stats = { .min = NAN, .q1 = NAN, .median = NAN, .q3 = NAN, .mean = NAN, .stdev = NAN,
-			.lo = NAN, .hi = NAN },
+			.lo = NAN, .hi = NAN, .p10 = NAN, .p10_lo = NAN, .p10_hi = NAN, .spent = NAN },
 		.p90_ns = NAN, .p99_ns = NAN, .items_per_s = NAN, .load_ns = NAN, .first_ns = NAN,
 		.copy_in_ns = NAN, .copy_out_ns = NAN, .floor_ns = NAN, .profiled_ns = NAN,
 		.outside_ns = NAN, .outside_lo_ns = NAN, .outside_hi_ns = NAN, .profiler_row_ns = NAN,

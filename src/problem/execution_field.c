@@ -78,6 +78,10 @@ static const struct execution_field fields[] = {
 	FIELD("output_finite", FIELD_FLAG, output_finite),
 	FIELD("measured_at", FIELD_INT64, measured_at),
 	FIELD("gaps", FIELD_TEXT, gaps),
+	{ FIELD_AT("p10_ns", FIELD_NUMBER, stats.p10), .in_stats = true, .schema = 4 },
+	{ FIELD_AT("p10_lo_ns", FIELD_NUMBER, stats.p10_lo), .in_stats = true, .schema = 4 },
+	{ FIELD_AT("p10_hi_ns", FIELD_NUMBER, stats.p10_hi), .in_stats = true, .schema = 4 },
+	{ FIELD_AT("spent_ns", FIELD_NUMBER, stats.spent), .in_stats = true, .schema = 4 },
 };
 
 #undef RECORD

@@ -24,6 +24,8 @@ struct execution_field {
 	int unknown;   /* INT, INT64: the value that stands for "unknown" (null) */
 	const char *(*name)(int value);   /* WORD */
 	int (*parse)(const char *name);   /* WORD; -1: no such name */
+	int schema;    /* first schema version of the database that has its column; 0: the first that has
+			  executions */
 	bool in_stats; /* part of struct sample_stats: in JSON inside of "stats" */
 };
 

@@ -7,6 +7,7 @@ libproblem_a_SOURCES = \
 	src/problem/dtype.c src/problem/dtype.h \
 	src/problem/execution.c src/problem/execution.h \
 	src/problem/execution_field.c src/problem/execution_field.h \
+	src/problem/execution_figure.c src/problem/execution_figure.h \
 	src/problem/kernel.h \
 	src/problem/kernels/attention.c \
 	src/problem/kernels/beside.c \

@@ -2,6 +2,7 @@
 
 #include "problem/result.h"
 
+#include <math.h>
 #include <string.h>
 
 static const char *const status_names[] = {
@@ -66,6 +67,21 @@ bool jobs_contain(const char *jobs, const char *kind)
 	return jobs && *jobs ? words_contain(jobs, kind) : strcmp(kind, JOB_PROBLEM) == 0;
 }
 
+double stats_cost(const struct sample_stats *s)
+{
+	return !(s->p10 > 0) ? s->median : s->p10;
+}
+
+double stats_cost_lo(const struct sample_stats *s)
+{
+	return !(s->p10 > 0) ? s->lo : s->p10_lo;
+}
+
+double stats_cost_hi(const struct sample_stats *s)
+{
+	return !(s->p10 > 0) ? s->hi : s->p10_hi;
+}
+
 bool algorithm_is_in_place(const struct algorithm *a)
 {
 	return a->notes && words_contain(a->notes, "in_place");
@@ -91,7 +107,7 @@ struct result result_copy(struct arena *a, const struct result *r)
 	struct result copy = *r;
 	const char **strings[] = { &copy.problem, &copy.algorithm.api, &copy.algorithm.name,
 		&copy.algorithm.layouts, &copy.algorithm.math, &copy.algorithm.notes, &copy.why,
-		&copy.kernels, &copy.runner_version };
+		&copy.kernels, &copy.runner_version, &copy.sketch };
 	strings_copy(a, strings, COUNT(strings));
 	return copy;
 }

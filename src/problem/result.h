@@ -29,8 +29,8 @@ enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
 enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
 /* Use of matrix units: AMX and tensor cores are matrix units, VNNI is not. */
 enum matrix { MATRIX_UNKNOWN, MATRIX_NO, MATRIX_YES };
-/* Why sampling stopped. disturbed: the machine was never quiet for long enough (a noisy result); all samples
- * count, and the interval is at least their range. */
+/* Why sampling stopped. disturbed: the budget ended while the interval of the cost was wide, or with too few
+ * undisturbed samples (a noisy result). */
 enum stop {
 	STOP_NONE,
 	STOP_CONVERGED,
@@ -79,8 +79,19 @@ struct sample_stats {
 	double min, q1, median, q3, mean, stdev;
 	double lo, hi;                /* 95% confidence interval of the median, from order statistics; for 2
 					 to 5 samples, which are too few, their range; for one, NaN */
+	double p10, p10_lo, p10_hi;   /* 10th percentile, which is the cost (stats_cost), and its 95%
+					 interval; NaN or 0: of an earlier version, or another program */
+	double spent;                 /* time for all samples, those discarded included; NaN or 0: unknown */
 	enum stop stop;
 };
+
+/* The cost that a result stands for, ns: the 10th percentile; the median where only that is known (results
+ * of earlier versions and of other programs). NaN: unknown. */
+double stats_cost(const struct sample_stats *s);
+/* The ends of its 95% interval; NaN: unknown. With fewer than STATS_COST_SAMPLES samples (stats.h) the lower
+ * end is the minimum, which is no statistical end. */
+double stats_cost_lo(const struct sample_stats *s);
+double stats_cost_hi(const struct sample_stats *s);
 
 struct result {
 	const char *problem;
@@ -97,6 +108,11 @@ struct result {
 	double clock_mhz;             /* device clock during the measurement; NaN: unknown */
 	int64_t measured_at;          /* seconds since the epoch */
 	const char *runner_version;
+	const char *sketch;           /* of its samples (stats_sketch), so that results can be pooled; "":
+					 unknown */
+	int times;                    /* in memory: measurements that are pooled in it; 0 counts as 1 */
+	bool disputed;                /* in memory: another measurement of its key, as good, differs, and
+					 none of the two was repeated more often */
 	double rotated_bytes;         /* cache state net: bytes of constant operands read before the first
 					 copy is reused; 0: no rotation, NaN: unknown. Sent by runners, not
 					 stored */

@@ -3,6 +3,7 @@
 #include "problem/stats.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -64,32 +65,43 @@ void samples_free(struct samples *s)
 	*s = (struct samples){ 0 };
 }
 
-/* Largest k such that the k-th smallest and k-th largest of n samples enclose the median with 95%
- * confidence: 2 P(Binomial(n, 1/2) < k) <= 0.05. It holds for every distribution (David and Nagaraja,
- * Order Statistics, 7.1). Beyond 400 samples the normal approximation is as good. */
-static int64_t interval_rank(int64_t n)
+#define SHARE_OUTSIDE 0.05
+#define EXACT_MOST 300 /* beyond it the normal approximation is as good, and powers underflow */
+#define NORMAL_975 1.959964
+
+/* With X of n samples below the quantile, X ~ Binomial(n, q): returns the largest k with P(X < k) <= share,
+ * and in *left that probability. O(n). */
+static int64_t rank_up_to(int64_t n, double q, double share, double *left)
 {
-	if (n > 400)
-		return (int64_t)floor(((double)n - 1.959964 * sqrt((double)n)) / 2);
-	double probability = exp2(-(double)n), sum = 0;
+	double probability = pow(1 - q, (double)n), sum = 0;
 	int64_t k = 0;
-	for (; k <= n / 2; k++) {
+	for (; k < n && sum + probability <= share; k++) {
 		sum += probability;
-		if (2 * sum > 0.05)
-			break;
-		probability *= (double)(n - k) / (double)(k + 1);
+		probability *= (double)(n - k) / (double)(k + 1) * q / (1 - q);
 	}
+	*left = sum;
 	return k;
 }
 
-bool stats_interval_ranks(int64_t n, int64_t *lo, int64_t *hi)
+/* The k-th and m-th smallest enclose quantile q of every distribution with probability P(k <= X < m) (David
+ * and Nagaraja, Order Statistics, 7.1). By symmetry m is n + 1 - rank_up_to for the quantile 1 - q. */
+bool stats_interval_ranks(int64_t n, double q, int64_t *lo, int64_t *hi)
 {
-	int64_t k = n > 0 ? interval_rank(n) : 0;
-	if (k < 1)
-		return false;
+	double outside = 0, spread = NORMAL_975 * sqrt((double)n * q * (1 - q));
+	if (n > EXACT_MOST) {
+		*lo = (int64_t)floor((double)n * q - spread) - 1;
+		*hi = n - (int64_t)floor((double)n * (1 - q) - spread);
+		return true;
+	}
+	int64_t k = rank_up_to(n, q, SHARE_OUTSIDE / 2, &outside);
+	double rest = SHARE_OUTSIDE / 2;
+	if (k == 0) { /* the minimum has more than half of what may lie outside, or all of it */
+		k = rank_up_to(n, q, SHARE_OUTSIDE, &outside) > 0;
+		rest = SHARE_OUTSIDE - (k ? pow(1 - q, (double)n) : 0);
+	}
 	*lo = k - 1;
-	*hi = n - k;
-	return true;
+	*hi = n - rank_up_to(n, 1 - q, rest, &outside);
+	return *lo >= 0 && *hi < n;
 }
 
 double samples_quantile(const struct samples *s, double q)
@@ -102,13 +114,32 @@ double samples_quantile(const struct samples *s, double q)
 	return rest > 0 ? s->sorted[i] + rest * (s->sorted[i + 1] - s->sorted[i]) : s->sorted[i];
 }
 
+/* The ends of the interval of quantile q; samples at the end of the range where n is too small. */
+static void interval_of(const struct samples *s, double q, double *lo, double *hi)
+{
+	int64_t low, high;
+	stats_interval_ranks(s->n, q, &low, &high);
+	*lo = s->sorted[low < 0 ? 0 : low];
+	*hi = s->sorted[high < s->n ? high : s->n - 1];
+}
+
+/* The ranks of a median's interval are symmetric: without both ends it has the range. */
+static void median_interval_of(const struct samples *s, double *lo, double *hi)
+{
+	int64_t low, high;
+	bool both = stats_interval_ranks(s->n, 0.5, &low, &high);
+	*lo = s->sorted[both ? low : 0];
+	*hi = s->sorted[both ? high : s->n - 1];
+}
+
 /* Mean, and standard deviation by the two-pass formula, which does not cancel (Chan, Golub, LeVeque, The
- * American Statistician 37, 1983); quartiles and the 95% interval of the median from the sorted samples.
- * Linear in n. Unknown values are NaN: all of them without samples, the spread for one sample. */
+ * American Statistician 37, 1983); quantiles and intervals from the sorted samples. Linear in n. Unknown
+ * values are NaN: all of them without samples, the spread for one sample. */
 void stats_compute(const struct samples *s, struct sample_stats *out)
 {
 	*out = (struct sample_stats){ .n = s->n };
 	out->min = out->q1 = out->median = out->q3 = out->mean = out->stdev = out->lo = out->hi = NAN;
+	out->p10 = out->p10_lo = out->p10_hi = out->spent = NAN;
 	if (s->n < 1)
 		return;
 	double sum = 0, squares = 0;
@@ -120,25 +151,153 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	if (s->n > 1)
 		out->stdev = sqrt(squares / (double)(s->n - 1));
 	out->min = s->sorted[0];
+	out->p10 = samples_quantile(s, STATS_COST_QUANTILE);
 	out->q1 = samples_quantile(s, 0.25);
 	out->median = samples_quantile(s, 0.5);
 	out->q3 = samples_quantile(s, 0.75);
 	if (s->n < 2)
 		return; /* one sample has no spread */
-	int64_t lo = 0, hi = s->n - 1; /* under 6 samples no 95% interval exists: use the range */
-	stats_interval_ranks(s->n, &lo, &hi);
-	out->lo = s->sorted[lo];
-	out->hi = s->sorted[hi];
+	median_interval_of(s, &out->lo, &out->hi);
+	interval_of(s, STATS_COST_QUANTILE, &out->p10_lo, &out->p10_hi);
 }
 
-/* Returns true if the 95% interval of the median lies within `tolerance` of it on both sides and there are at
- * least `least` samples. The test is distribution-free: outliers do not delay it as they delay a test of the
- * mean. Constant time, except the ranks (interval_rank). */
-bool stats_converged(const struct samples *s, double tolerance, int64_t least)
+/* The test is distribution-free: outliers do not delay it as they delay a test of the mean. Constant time,
+ * except the ranks. */
+bool stats_converged(const struct samples *s, double q, double tolerance, int64_t least)
 {
 	int64_t lo, hi;
-	if (s->n < least || !stats_interval_ranks(s->n, &lo, &hi))
+	if (s->n < least || !stats_interval_ranks(s->n, q, &lo, &hi))
 		return false;
-	double median = samples_quantile(s, 0.5);
-	return s->sorted[hi] - median <= tolerance * median && median - s->sorted[lo] <= tolerance * median;
+	double value = samples_quantile(s, q), most = tolerance * value;
+	return s->sorted[hi] - value <= most && value - s->sorted[lo] <= most;
+}
+
+/* --- sketches --- */
+
+#define SKETCH_GROWTH 1.01
+#define SKETCH_BUCKETS 4096 /* from 0.01 ns to 11 days are fewer */
+
+struct sketch {
+	int count;
+	int64_t n; /* samples */
+	struct {
+		int bucket;
+		int64_t n;
+	} at[SKETCH_BUCKETS];
+};
+
+void stats_sketch(const struct samples *s, struct str *out)
+{
+	int last = 0;
+	bool positive = s->n > 0 && s->sorted[0] > 0;
+	for (int64_t i = 0, n = 0; positive && i < s->n; i += n) {
+		int bucket = (int)ceil(log(s->sorted[i]) / log(SKETCH_GROWTH));
+		double end = pow(SKETCH_GROWTH, bucket);
+		for (n = 1; i + n < s->n && s->sorted[i + n] <= end; n++)
+			;
+		str_addf(out, "%s%d %lld", i ? " " : "", bucket - last, (long long)n);
+		last = bucket;
+	}
+}
+
+/* Returns false if the text is no sketch. */
+static bool sketch_read(const char *text, struct sketch *k)
+{
+	long long gap, n, bucket = 0;
+	int used;
+	k->count = 0;
+	k->n = 0;
+	while (k->count < SKETCH_BUCKETS && sscanf(text, "%lld %lld%n", &gap, &n, &used) == 2) {
+		bucket += gap;
+		if ((k->count && gap < 1) || n < 1 || n > INT32_MAX || llabs(gap) > INT16_MAX)
+			return false;
+		k->at[k->count].bucket = (int)bucket;
+		k->at[k->count++].n = n;
+		k->n += n;
+		text += used;
+	}
+	return k->count > 0 && *text == '\0';
+}
+
+/* Merges sorted lists of buckets. O(buckets). */
+static void sketch_merge(const struct sketch *a, const struct sketch *b, struct sketch *out)
+{
+	out->count = 0;
+	out->n = a->n + b->n;
+	for (int i = 0, j = 0; (i < a->count || j < b->count) && out->count < SKETCH_BUCKETS; out->count++) {
+		bool has_a = i < a->count && (j == b->count || a->at[i].bucket <= b->at[j].bucket);
+		bool has_b = j < b->count && (i == a->count || b->at[j].bucket <= a->at[i].bucket);
+		out->at[out->count].bucket = has_a ? a->at[i].bucket : b->at[j].bucket;
+		out->at[out->count].n = (has_a ? a->at[i++].n : 0) + (has_b ? b->at[j++].n : 0);
+	}
+}
+
+/* The value in the middle of the bucket that has the sample of this rank: at most 0.5% from it. */
+static double sketch_value(const struct sketch *k, int64_t rank)
+{
+	int i = 0;
+	for (; i < k->count - 1 && rank >= k->at[i].n; i++)
+		rank -= k->at[i].n;
+	return 2 * pow(SKETCH_GROWTH, k->at[i].bucket) / (SKETCH_GROWTH + 1);
+}
+
+static double sketch_quantile(const struct sketch *k, double q)
+{
+	return sketch_value(k, (int64_t)llround(q * (double)(k->n - 1)));
+}
+
+static void sketch_write(const struct sketch *k, struct str *out)
+{
+	for (int i = 0, last = 0; i < k->count; last = k->at[i++].bucket)
+		str_addf(out, "%s%d %lld", i ? " " : "", k->at[i].bucket - last, (long long)k->at[i].n);
+}
+
+/* A value from a sketch is not below the least sample. */
+static void pool_compute(const struct sketch *k, struct sample_stats *out)
+{
+	const struct {
+		double q, *value, *lo, *hi;
+	} all[] = { { 0.1, &out->p10, &out->p10_lo, &out->p10_hi }, { 0.25, &out->q1, NULL, NULL },
+		{ 0.5, &out->median, &out->lo, &out->hi }, { 0.75, &out->q3, NULL, NULL } };
+	for (size_t i = 0; i < sizeof(all) / sizeof(all[0]); i++) {
+		int64_t lo, hi;
+		*all[i].value = fmax(out->min, sketch_quantile(k, all[i].q));
+		if (!all[i].lo)
+			continue;
+		stats_interval_ranks(k->n, all[i].q, &lo, &hi);
+		*all[i].lo = fmin(*all[i].value, lo < 0 ? out->min : fmax(out->min, sketch_value(k, lo)));
+		*all[i].hi = fmax(*all[i].value, sketch_value(k, hi < k->n ? hi : k->n - 1));
+	}
+}
+
+/* Sum of the squared distances of n samples to their mean; 0 for one sample, which has no deviation. */
+static double squares_of(const struct sample_stats *s)
+{
+	return s->n > 1 && !isnan(s->stdev) ? (double)(s->n - 1) * s->stdev * s->stdev : 0;
+}
+
+bool stats_pool(const struct sample_stats *a, const char *sketch_a, const struct sample_stats *b,
+	const char *sketch_b, struct sample_stats *out, struct str *sketch)
+{
+	struct sketch *k = base_malloc(3 * sizeof(*k));
+	bool good = sketch_read(sketch_a, &k[0]) && sketch_read(sketch_b, &k[1]) && k[0].n == a->n &&
+		k[1].n == b->n;
+	if (good) {
+		sketch_merge(&k[0], &k[1], &k[2]);
+		double na = (double)a->n, nb = (double)b->n, n = na + nb, apart = a->mean - b->mean;
+		*out = *b;
+		out->n = k[2].n;
+		out->discarded = a->discarded + b->discarded;
+		out->min = fmin(a->min, b->min);
+		out->mean = (na * a->mean + nb * b->mean) / n;
+		/* squares to the common mean (Chan, Golub, LeVeque, 1983) */
+		out->stdev =
+			sqrt((squares_of(a) + squares_of(b) + na * nb / n * apart * apart) / (n - 1));
+		out->spent = a->spent + b->spent;
+		out->stop = a->stop == STOP_CONVERGED ? a->stop : b->stop;
+		pool_compute(&k[2], out);
+		sketch_write(&k[2], sketch);
+	}
+	free(k);
+	return good;
 }

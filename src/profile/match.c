@@ -95,7 +95,7 @@ static bool names_free_layer(struct matcher *x, int row)
 {
 	struct text name = text_of(x->e->rows[row].name);
 	struct naming n = { .x = x, .row = row };
-	if (!name_is_added(name))
+	if (!name_is_added(name, x->e->rows[row].op))
 		name_layers(x, name, count_free, &n);
 	return n.own > 0;
 }
@@ -123,7 +123,7 @@ static void match_by_nodes(struct matcher *x, int row)
 	const char *list = r->nodes;
 	struct text name;
 	double confidence = 1;
-	if (name_is_added(text_of(r->name)))
+	if (name_is_added(text_of(r->name), r->op))
 		return;
 	while (name_next(&list, &name)) {
 		double one = reported_layers(x, name, &n);
@@ -137,7 +137,7 @@ static void match_by_name(struct matcher *x, int row)
 	const struct execution_row *r = &x->e->rows[row];
 	struct naming n = { .x = x, .row = row };
 	double confidence =
-		name_is_added(text_of(r->name)) ? 0 : name_layers(x, text_of(r->name), name_found, &n);
+		name_is_added(text_of(r->name), r->op) ? 0 : name_layers(x, text_of(r->name), name_found, &n);
 	if (confidence > 0)
 		settle(x, row, n.own, MATCH_NAME, confidence);
 }
@@ -153,7 +153,7 @@ static int row_outputs(const struct matcher *x, int row, int *values)
 	const char *list = r->outputs;
 	struct text name;
 	int count = 0;
-	if (name_is_added(text_of(r->name)) && !*list)
+	if (name_is_added(text_of(r->name), r->op) && !*list)
 		return 0;
 	while (count < OUTPUTS_MOST && name_next(&list, &name)) {
 		int value = name_tensor(x, name);

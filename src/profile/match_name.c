@@ -44,8 +44,16 @@ static bool cut_ending(struct text *name)
 	return false;
 }
 
+/* What ONNX Runtime writes before the name of a tensor of which it makes one in another type. */
+static const char *const beginnings[] = { "InsertedPrecisionFreeCast_", "InsertedCast_" };
+
 int name_tensor(const struct matcher *x, struct text name)
 {
+	for (size_t i = 0; i < sizeof(beginnings) / sizeof(beginnings[0]); i++) {
+		size_t n = strlen(beginnings[i]);
+		if (name.n > n && !memcmp(name.p, beginnings[i], n))
+			name = (struct text){ name.p + n, name.n - n };
+	}
 	do {
 		int64_t found = hash_find(&x->tensors, name);
 		if (found >= 0)
@@ -210,20 +218,21 @@ double name_layers(const struct matcher *x, struct text name, void (*call)(void 
 	return f.confidence;
 }
 
-/* Names of nodes that only frameworks write: TensorRT's reformats and no-ops, ONNX Runtime's copies. */
-static const struct { const char *start; enum added added;
+/* Names of nodes that only frameworks write: TensorRT's reformats and no-ops, ONNX Runtime's copies; with an
+ * operator only those of nodes that have it, because ONNX Runtime also names others by the tensors. */
+static const struct { const char *start; enum added added; const char *op;
 } added_names[] = {
-	{ "Reformatting CopyNode", ADDED_REORDER },
-	{ "reshape_after_", ADDED_OTHER },
-	{ "reshape_before_", ADDED_OTHER },
-	{ "squeeze_after_", ADDED_OTHER },
-	{ "unsqueeze_node_after_", ADDED_OTHER },
-	{ "copied_squeeze_after_", ADDED_COPY },
-	{ "ReorderInput", ADDED_REORDER },
-	{ "ReorderOutput", ADDED_REORDER },
-	{ "Memcpy", ADDED_COPY },
-	{ "InsertedPrecisionFreeCast_", ADDED_CAST },
-	{ "InsertedCast_", ADDED_CAST },
+	{ "Reformatting CopyNode", ADDED_REORDER, NULL },
+	{ "reshape_after_", ADDED_OTHER, NULL },
+	{ "reshape_before_", ADDED_OTHER, NULL },
+	{ "squeeze_after_", ADDED_OTHER, NULL },
+	{ "unsqueeze_node_after_", ADDED_OTHER, NULL },
+	{ "copied_squeeze_after_", ADDED_COPY, NULL },
+	{ "ReorderInput", ADDED_REORDER, NULL },
+	{ "ReorderOutput", ADDED_REORDER, NULL },
+	{ "Memcpy", ADDED_COPY, NULL },
+	{ "InsertedPrecisionFreeCast_", ADDED_CAST, "Cast" },
+	{ "InsertedCast_", ADDED_CAST, "Cast" },
 };
 
 /* Parts of the names of operators that frameworks add. */
@@ -244,22 +253,24 @@ static const struct { const char *part; enum added added;
 	{ "pad", ADDED_PAD },
 };
 
-static int added_by_name(struct text name)
+/* op "": unknown. */
+static int added_by_name(struct text name, const char *op)
 {
 	for (size_t i = 0; i < sizeof(added_names) / sizeof(added_names[0]); i++)
-		if (starts(name, added_names[i].start))
+		if (starts(name, added_names[i].start) &&
+			(!*op || !added_names[i].op || !strcmp(op, added_names[i].op)))
 			return (int)i;
 	return -1;
 }
 
-bool name_is_added(struct text name)
+bool name_is_added(struct text name, const char *op)
 {
-	return added_by_name(name) >= 0;
+	return added_by_name(name, op) >= 0;
 }
 
 enum added name_added(const struct execution_row *r)
 {
-	int known = added_by_name(text_of(r->name));
+	int known = added_by_name(text_of(r->name), r->op);
 	if (known >= 0)
 		return added_names[known].added;
 	if (!strcmp(r->op, "to") || !strcmp(r->op, "aten::to")) /* PyTorch: to another device or type */

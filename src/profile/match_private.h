@@ -48,8 +48,8 @@ double name_layers(
 	const struct matcher *x, struct text name, void (*found)(void *user, int layer), void *user);
 /* Returns the kind of a row that the framework may have added, by its name and operator; else ADDED_COUNT. */
 enum added name_added(const struct execution_row *r);
-/* Returns true if the name alone shows that the framework added the row. */
-bool name_is_added(struct text name);
+/* Returns true if the name shows that the framework added the row. op: the row's; "": unknown. */
+bool name_is_added(struct text name, const char *op);
 /* Sets the next item of a list separated by newlines. Returns false at the end. */
 bool name_next(const char **list, struct text *item);
 

@@ -13,6 +13,8 @@
 #define EVENTS_MOST 1000000
 /* Limit of events that are kept: several sessions may share a file. */
 #define EVENTS_KEPT (2 * EVENTS_MOST)
+#define PROCESSORS_MOST 4096 /* larger numbers are ignored */
+#define STATS "thread_scheduling_stats"
 
 /* The maps hold an event's index + 1; 0: none. */
 struct ort {
@@ -26,6 +28,8 @@ struct ort {
 	int below_capacity;
 	struct str key, base;
 	double loading_ns, starting_ns; /* model_loading_*, session_initialization; NaN: absent */
+	int threads; /* the most of a node; 0: unknown */
+	bool processors[PROCESSORS_MOST]; /* on which they ran */
 	int64_t odd; /* events without usable times */
 };
 
@@ -68,16 +72,37 @@ static const char *const types[][2] = {
 	{ "float8e5m2", "f8e5m2" },
 };
 
-/* Returns the type of the first input in [{"float":[1,3,224,224]},...]; "" if unknown. */
-static const char *first_type(json_t *shapes)
+/* Returns the type of a tensor, {"float":[1,3,224,224]}; "" if unknown. */
+static const char *tensor_type(json_t *tensor)
 {
 	const char *name;
 	json_t *dims;
-	json_object_foreach(json_array_get(shapes, 0), name, dims)
+	json_object_foreach(tensor, name, dims)
 		for (size_t i = 0; i < sizeof(types) / sizeof(types[0]); i++)
 			if (!strcmp(types[i][0], name))
 				return types[i][1];
 	return "";
+}
+
+/* True for a type in which a node may compute. Conditions, counts, indices and shapes have others. */
+static bool is_computed(const char *type)
+{
+	enum dtype t = dtype_parse(text_of(type));
+	return t != DTYPE_BOOL && (dtype_is_float(t) || (dtype_bits(t) > 0 && dtype_bits(t) <= 8));
+}
+
+/* Returns the type that a node computed in: that of the first input or output for which is_computed holds,
+ * else of the first input; "" if unknown. */
+static const char *node_type(const json_t *args)
+{
+	static const char *const sides[] = { "input_type_shape", "output_type_shape" };
+	for (size_t i = 0; i < sizeof(sides) / sizeof(sides[0]); i++) {
+		const json_t *list = json_object_get(args, sides[i]);
+		for (size_t k = 0; k < json_array_size(list); k++)
+			if (is_computed(tensor_type(json_array_get(list, k))))
+				return tensor_type(json_array_get(list, k));
+	}
+	return tensor_type(json_array_get(json_object_get(args, sides[0]), 0));
 }
 
 static const char *keep(struct ort *o, const char *s)
@@ -122,7 +147,7 @@ static void fill_node(struct ort *o, struct execution_row *r, const json_t *args
 	r->op = keep(o, json_string_at(args, "op_name", ""));
 	r->provider = keep(o, json_string_at(args, "provider", ""));
 	r->shapes = keep_json(o, json_object_get(args, "input_type_shape"));
-	r->dtype = first_type(json_object_get(args, "input_type_shape"));
+	r->dtype = node_type(args);
 	r->output_bytes = arg_number(args, "output_size");
 	if (!*r->name && *r->op)
 		r->name = arena_printf(o->a, "%s_%s", r->op, which);
@@ -285,6 +310,62 @@ static void add(struct ort *o, const json_t *v)
 		add_device(o, LEVEL_API, args, &m);
 }
 
+/* Returns a member's value if it is an object, else an empty text. The last one of several counts. */
+static struct text object_in(struct scan *s, struct text object, const char *name)
+{
+	struct text key, value, found = { 0 };
+	while (object.n && scan_member(s, &object, &key, &value) == 1)
+		if (text_is(key, name) && value.p[0] == '{')
+			found = value;
+	return found;
+}
+
+/* Notes the processor on which a thread ran last; -1: it did not run. */
+static void processor_note(struct ort *o, struct text thread, struct scan *s)
+{
+	struct text key, value;
+	bool is_object = thread.p[0] == '{';
+	while (is_object && scan_member(s, &thread, &key, &value) == 1) {
+		double core = text_is(key, "core") ? scan_number(value) : -1;
+		if (core >= 0 && core < PROCESSORS_MOST)
+			o->processors[(int)core] = true;
+	}
+}
+
+/* Reads a node's thread_scheduling_stats, {"main_thread":{"core":0},"sub_threads":{"1402":{"core":1}}}, from
+ * the text: threads that did not run have equal keys, of which a parser keeps one. It is "" without a thread
+ * pool. */
+static void threads_note(struct ort *o, struct text event, const json_t *args, struct scan *s)
+{
+	struct text key, value, stats = { 0 };
+	int threads = json_string_value(json_object_get(args, STATS)) != NULL;
+	if (!threads)
+		stats = object_in(s, object_in(s, event, "args"), STATS);
+	while (stats.n && scan_member(s, &stats, &key, &value) == 1) {
+		processor_note(o, value, s);
+		bool has_others = text_is(key, "sub_threads") && value.p[0] == '{';
+		struct text thread, others = has_others ? value : (struct text){ 0 };
+		threads += text_is(key, "main_thread");
+		for (; others.n && scan_member(s, &others, &key, &thread) == 1; threads++)
+			processor_note(o, thread, s);
+	}
+	o->threads = threads > o->threads ? threads : o->threads;
+}
+
+/* Adds the number of processors to the settings. */
+static void processors_keep(struct ort *o)
+{
+	json_t *settings = *o->e->settings ? json_loads(o->e->settings, 0, NULL) : json_object();
+	int count = 0;
+	for (int i = 0; i < PROCESSORS_MOST; i++)
+		count += o->processors[i];
+	if (count && settings) {
+		json_object_set_new(settings, "processors", json_integer(count));
+		o->e->settings = keep_json(o, settings);
+	}
+	json_decref(settings);
+}
+
 /* Returns the provider with the most time. */
 static const char *main_provider(const struct execution *e)
 {
@@ -325,6 +406,8 @@ static void finish(struct ort *o, struct scan *s)
 	e->framework = "onnxruntime";
 	e->provider = main_provider(e);
 	e->dtype = profile_dtype(e, LEVEL_LAYER);
+	e->threads = o->threads;
+	processors_keep(o);
 	e->load_ns = isnan(o->loading_ns) ? o->starting_ns
 		: isnan(o->starting_ns)   ? NAN
 					  : o->loading_ns + o->starting_ns;
@@ -353,6 +436,8 @@ static int read_onnxruntime(struct arena *a, const char *path, const struct prof
 	while ((got = scan_next(s, &item, err)) == 1 && o.t.event_count < EVENTS_KEPT) {
 		json_t *v = scan_parse(s, item.value);
 		add(&o, v);
+		if (json_object_get(json_object_get(v, "args"), STATS))
+			threads_note(&o, item.value, json_object_get(v, "args"), s);
 		json_decref(v);
 	}
 	if (got >= 0)

@@ -309,6 +309,10 @@ int timeline_finish(struct timeline *t, struct arena *a, struct execution *e)
 	add_rows(t, a, e, first, known);
 	if (!known)
 		return outside;
+	if (!first)
+		profile_add_gap(a, e,
+			"one run: it contains what only the first one does (allocations, tuning); profile at "
+			"least two");
 	struct execution_row whole = execution_row_new();
 	double *times = base_calloc((size_t)runs, sizeof(double));
 	for (int i = 0; i < runs; i++)

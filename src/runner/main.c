@@ -128,7 +128,8 @@ static int run(const struct options *o, int out)
 					       : for_a_program(o, &device, ahead, out);
 		ahead_close(ahead);
 	}
-	platform.close();
+	if (platform.close)
+		platform.close();
 	arena_free(&arena);
 	return status;
 }

@@ -9,7 +9,6 @@
 #include <unistd.h>
 
 #include "base/cgroup.h"
-#include "runner/host/canary.h"
 #include "runner/host/copies.h"
 #include "runner/measure/device.h"
 #include "runner/measure/preempt.h"
@@ -162,18 +161,6 @@ static void prepare(const struct platform_options *o, char **argv)
 	threads_bind(o->threads, argv);
 }
 
-/* Writes a name of these cores of this processor to word[64]: FNV-1a hash of the model and the CPUs. */
-static const char *cores_word(const struct threads *t, const char *model, char *word)
-{
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (const char *c = model; *c; c++)
-		hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-	for (int i = 0; i < t->count; i++)
-		hash = (hash ^ (uint64_t)t->cpus[i]) * 0x100000001b3u;
-	snprintf(word, 64, "%d-%016llx", t->count, (unsigned long long)hash);
-	return word;
-}
-
 static int open_cpu(const struct platform_options *o, struct arena *a, struct device *d, struct error *err)
 {
 	struct device_draft draft = { .attributes = json_object() };
@@ -200,8 +187,6 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	d->llc_bytes = caches_probe(draft.attributes);
 	environment_probe(draft.attributes);
 	d->model = model_read(a);
-	if (!bad)
-		canary_open(d->llc_bytes, apart ? cores_word(&threads, d->model, words) : "");
 	d->threads = threads.count;
 	device_finish(&draft, a, d);
 	return bad;
@@ -245,5 +230,6 @@ const struct platform platform = { .program = "benanza-runner-cpu",
 	.memory_bytes = memory_bytes,
 	.machine.disturbances = preempt_count,
 	.machine.waited_ns = preempt_waited_ns,
-	.machine.canary = canary_ask,
-	.close = canary_close };
+	.machine.ran_mark = preempt_mark,
+	.machine.ran_ns = preempt_ran_ns,
+	.machine.rest = team_rest };

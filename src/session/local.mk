@@ -25,6 +25,7 @@ libsession_a_SOURCES = \
 	src/session/session_set.c \
 	src/session/session_sweep.c \
 	src/session/session_try.c src/session/session_try.h \
+	src/session/type_lack.c src/session/type_lack.h \
 	src/session/state.c src/session/state.h
 
 check_PROGRAMS += tests/unit/t_described

@@ -218,8 +218,8 @@ struct config_scenario scenarios_present(const struct session *s, struct arena *
 	if (!p)
 		return one;
 	one.batch = p->batch;
-	one.has_dtype = true;
-	one.dtype = p->dtype;
+	one.has_dtype = s->current->dtype != DTYPE_UNKNOWN;
+	one.dtype = s->current->dtype;
 	one.dims = ARENA_ARRAY(a, struct dim_binding, p->binding_count + 1);
 	for (int i = 0; i < p->binding_count; i++)
 		if (*session_dim_source(s, p->bindings[i].name)) /* else the batch sets it */

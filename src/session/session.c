@@ -303,7 +303,9 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 	if (!plan)
 		return NULL;
 	struct session_plan *made = base_calloc(1, sizeof(*made));
-	*made = (struct session_plan){ .batch = batch, .dtype = dtype, .plan = plan, .used = ++s->plan_uses };
+	*made = (struct session_plan){ .batch = batch, .dtype =
+			plan->own_types && plan->mixed ? DTYPE_UNKNOWN : plan->dtype,
+		.plan = plan, .used = ++s->plan_uses };
 	if (session_assume_plan(s, made, err)) {
 		plan_drop(made);
 		return NULL;
@@ -361,11 +363,13 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 
 static struct session_plan *plan_find(struct session *s, int64_t batch, enum dtype dtype)
 {
-	for (int i = 0; i < s->plan_count; i++)
-		if (s->plans[i]->batch == batch && s->plans[i]->dtype == dtype) {
-			s->plans[i]->used = ++s->plan_uses;
-			return s->plans[i];
-		}
+	for (int i = 0; i < s->plan_count; i++) {
+		struct session_plan *p = s->plans[i];
+		if (p->batch != batch || (dtype ? p->dtype != dtype : !p->plan->own_types))
+			continue;
+		p->used = ++s->plan_uses;
+		return p;
+	}
 	return NULL;
 }
 
@@ -425,8 +429,7 @@ static bool batch_is_valid(const struct session *s, const struct session_plan *m
 
 int session_bind(struct session *s, const struct dim_binding *dims, int count, struct error *err)
 {
-	return session_set(s, s->current ? s->current->batch : 0, s->current ? s->current->dtype : DTYPE_F32,
-		dims, count, err);
+	return session_set(s, session_batch(s), session_dtype(s), dims, count, err);
 }
 
 int session_set(struct session *s, int64_t batch, enum dtype dtype, const struct dim_binding *dims, int count,

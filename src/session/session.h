@@ -39,6 +39,8 @@ struct session_options {
 	const struct plan_input_value *values;  /* --value */
 	int assume_count;
 	const struct assume_item *assume;       /* --assume */
+	int requests;                           /* that agents run at a time; 0: one */
+	const json_t *agent_options;            /* object of texts for the framework itself; NULL: none */
 };
 
 struct session;
@@ -72,7 +74,11 @@ void session_close(struct session *s);
 
 const struct plan *session_plan(const struct session *s); /* the selected one; NULL until session_select */
 int64_t session_batch(const struct session *s);    /* as selected; 0: the model's own, or no plan */
-enum dtype session_dtype(const struct session *s); /* as selected; f32 without a plan */
+enum dtype session_dtype(const struct session *s); /* in which it runs; unknown: in several types, those of
+						      the file, or no plan */
+/* The name of a type that session_select takes: of DTYPE_UNKNOWN that of the current plan, "f16" or "mixed".
+ */
+const char *session_type_name(const struct session *s, enum dtype dtype);
 /* The plan's fused groups, found at the first call; `layers`, for example, needs none. */
 const struct fusion *session_fusion(const struct session *s);
 /* The costs that --assume and session_assume gave to layers of the plan, one a layer; NULL: none. */
@@ -164,8 +170,8 @@ void session_choose_leave(struct session *s);
 /* If the device has no results, but other stacks or thread counts of the same model have: a line that lists
  * them and how to choose them, in the arena; else NULL. */
 const char *session_other_records(struct session *s, struct arena *a);
-/* Selects the plan of a batch and data type, and makes it if needed. batch 0: the model's own. On error (-1)
- * the current one stays. */
+/* Selects the plan of a batch and data type, and makes it if needed. batch 0, DTYPE_UNKNOWN: the model's own.
+ * On error (-1) the current one stays. */
 int session_select(struct session *s, int64_t batch, enum dtype dtype, struct error *err);
 /* Frees the plans that were asked for longest ago, until those beside the current one have at most
  * SESSION_PLANS_LAYERS layers together: of small models all stay, of large ones none. Call it where no other
@@ -271,10 +277,13 @@ struct session_sweep_progress session_sweep_progress(const struct session *s, in
 /* The first point that needs the problem being measured, or -1. */
 int session_sweep_running(const struct session *s);
 /* "batch 4 bf16", or "bf16" for batch 0. Returns buf. */
-char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype);
+char *session_sweep_text(
+	const struct session *s, char *buf, size_t size, int64_t batch, enum dtype dtype);
 /* The problems whose results are the device's peaks (analyze/peaks.h), in the data types of the plans made so
  * far: about ten. Array and texts live in the arena. */
 const char **session_peak_problems(struct session *s, struct arena *a, int *count);
+/* Queues such a problem, of a CPU briefly (queue_add_brief). Returns whether it was added. */
+bool session_queue_peak(struct session *s, const char *text, bool again);
 /* Queues a problem again, at the front. */
 int session_measure_problem(struct session *s, const char *problem);
 /* Queues a layer's problem and those of its groups again. */

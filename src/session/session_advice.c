@@ -3,6 +3,8 @@
 #include "session/session_advice.h"
 #include "session/session_private.h"
 #include "session/session_reality.h"
+#include "session/session_try.h"
+#include "session/type_lack.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -53,6 +55,10 @@ static const struct advice_how hows[ADVICE_KINDS] = {
 		"Attention; other matmuls: concatenate their weights in the file, and Split the result",
 		"the builder joins matmuls of one input (horizontal fusion)",
 		"one torch.nn.Linear with the weights side by side, then chunk()" } },
+	[ADVICE_TYPE] = { "type", {
+		"give it the f32 model; of another one the CPU's provider computes in f32, between casts",
+		"give it the f32 model; trtexec --fp16 or --bf16 where the GPU has the type",
+		"model.float()" } },
 };
 
 const struct advice_how *advice_how(enum advice_kind kind)
@@ -72,6 +78,28 @@ const struct advice_how *advice_how_once(const struct advice_list *l, int i)
 		if (l->items[k].kind == l->items[i].kind)
 			return NULL;
 	return advice_how(l->items[i].kind);
+}
+
+/* Puts the advice for a device that lacks the plan's type before the others. to: the bound in f32. */
+static void lack_advise(struct session *s, struct arena *a, const struct scenario *start,
+	struct session_bound to, struct advice_list *list)
+{
+	char words[SCENARIO_TEXT_SIZE];
+	struct type_lack lack = type_lack_of(s, a);
+	struct advice *all = ARENA_ARRAY(a, struct advice, list->count + 1);
+	if (!lack.count || !isnan(list->target_ns))
+		return;
+	all[0] = (struct advice){ .kind = ADVICE_TYPE, .dtype = dtype_name(DTYPE_F32),
+		.title = arena_printf(a, "use the f32 model (-t f32): %s", type_lack_text(&lack, a)),
+		.what_ifs = arena_printf(a, "%s", scenario_text(start, words, sizeof(words))),
+		.layer_count = lack.count, .layers = lack.layers,
+		.saves_ns = NAN, .saves_after_ns = NAN, .saves_lo_ns = NAN, .saves_hi_ns = NAN,
+		.after_lo_ns = NAN, .after_hi_ns = NAN, .bound_ns = to.ns,
+		.estimated = to.estimated || isnan(to.ns) };
+	for (int i = 0; i < list->count; i++)
+		all[i + 1] = list->items[i];
+	list->items = all;
+	list->count++;
 }
 
 double advice_now_ns(const struct advice_list *l)
@@ -179,10 +207,10 @@ static int plan_add(struct session *s, struct advice_plan *plans, int count, enu
 	const struct session_plan *base = s->current;
 	struct error err = ERROR_NONE;
 	if (session_select(s, base->batch, dtype, &err) || session_check_bound(s, &err)) {
-		log_line("no advice for %s: %s", dtype_name(dtype), err.text);
+		log_line("no advice for %s: %s", session_type_name(s, dtype), err.text);
 	} else {
 		session_refresh(s); /* reads recorded results */
-		plans[count].dtype = dtype_name(dtype);
+		plans[count].dtype = plan_type_name(s->current->plan);
 		plans[count++].on = session_ground(s);
 	}
 	session_select(s, base->batch, base->dtype, &err);
@@ -192,14 +220,16 @@ static int plan_add(struct session *s, struct advice_plan *plans, int count, enu
 struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns)
 {
-	struct advice_plan plans[3];
-	int count = plan_add(s, plans, 0, s->current->dtype);
-	if (count && s->current->dtype == DTYPE_F32) {
-		count = plan_add(s, plans, count, DTYPE_F16);
-		count = plan_add(s, plans, count, DTYPE_BF16);
-	}
+	static const enum dtype others[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
+	struct advice_plan plans[1 + sizeof(others) / sizeof(others[0])];
+	enum dtype own = s->current->dtype; /* unknown: several */
+	int count = plan_add(s, plans, 0, own);
+	for (size_t i = 0; count && i < sizeof(others) / sizeof(others[0]); i++)
+		if (!own || dtype_bits(others[i]) < dtype_bits(own))
+			count = plan_add(s, plans, count, others[i]);
 	session_refresh(s);
 	struct advice_list list = advice_find(a, plans, count, start, target_ns);
+	lack_advise(s, a, start, session_bound_at(s, s->current->batch, DTYPE_F32), &list);
 	const struct reality *real = session_reality_fastest(s);
 	if (real) {
 		list.real_ns = real->measured_ns;
@@ -210,13 +240,15 @@ struct advice_list session_advice(
 
 static struct advice_plan plan_here(struct session *s)
 {
-	return (struct advice_plan){ .on = session_ground(s), .dtype = dtype_name(s->current->dtype) };
+	return (struct advice_plan){ .on = session_ground(s), .dtype = plan_type_name(s->current->plan) };
 }
 
 struct advice_list session_advice_here(struct session *s, struct arena *a)
 {
 	struct advice_plan plan = plan_here(s);
-	return advice_find(a, &plan, 1, &s->scenario, NAN);
+	struct advice_list list = advice_find(a, &plan, 1, &s->scenario, NAN);
+	lack_advise(s, a, &s->scenario, (struct session_bound){ NAN, false }, &list);
+	return list;
 }
 
 /* The plans of a search are not used any more. */
@@ -289,6 +321,7 @@ bool session_advice_take(struct session *s, struct arena *a, struct advice_list 
 	if (!s->advice || !s->advice_done)
 		return false;
 	*list = advice_end(s->advice, a);
+	lack_advise(s, a, &s->advice_from, (struct session_bound){ NAN, false }, list);
 	types_release(s);
 	s->advice = NULL;
 	s->advice_done = false;

@@ -43,7 +43,7 @@ int advice_target_parse(const char *text, int64_t batch, struct advice_target *t
 /* The scenario of a program that nothing has optimized: no what-if is on, and each layer runs the library's
  * first choice; launches are isolated if that bound is complete. */
 struct scenario session_unoptimized(struct session *s);
-/* advice_find for the current plan, and for f16 and bf16 where that is f32. */
+/* advice_find for the current plan, and for f32, f16 and bf16 where that has more bits or several types. */
 struct advice_list session_advice(
 	struct session *s, struct arena *a, const struct scenario *start, double target_ns);
 /* The same for the current plan only, from the session's scenario on. Changes nothing in the session. */

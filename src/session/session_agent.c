@@ -157,6 +157,16 @@ static int make_change(struct session_agent *a, const struct wire_try *change, s
 	return session_select(s, base->batch, base->dtype, bad ? NULL : err) || bad ? -1 : 0;
 }
 
+/* The options for the framework as a JSON object, with its keys in order; "": none. */
+static const char *options_text(struct session_agent *a)
+{
+	const json_t *options = a->session->options.agent_options;
+	char *text = options ? json_dumps(options, JSON_COMPACT | JSON_SORT_KEYS) : NULL;
+	const char *kept = arena_printf(&a->arena, "%s", text ? text : "");
+	free(text);
+	return kept;
+}
+
 static int make_request(struct session_agent *a, const char *provider, struct error *err)
 {
 	struct session *s = a->session;
@@ -165,8 +175,10 @@ static int make_request(struct session_agent *a, const char *provider, struct er
 	const char *base = strrchr(s->model->path, '/');
 	base = base ? base + 1 : s->model->path;
 	a->model = (struct wire_model){ .seed = 1, .batch = p->batch, .provider = provider,
-		.dtype = dtype_name(p->dtype), .level = "all", .threads = s->config->threads, .requests = 1,
-		.profile = true, .compare = true, .options = "" };
+		.dtype = dtype_name(p->own_types ? DTYPE_F32 : p->dtype), .level = "all",
+		.threads = s->config->threads,
+		.requests = s->options.requests ? s->options.requests : 1, .profile = true, .compare = true,
+		.options = options_text(a) };
 	if (session_check_bound(s, err) || make_files(a, err) ||
 		make_inputs(a, &a->model.inputs, &a->model.input_count, err))
 		return -1;
@@ -279,6 +291,8 @@ static json_t *request_json(const struct session_agent *a)
 	json_t *o = json_pack("{s:s, s:s, s:i, s:i}", "dtype", t->dtype && *t->dtype ? t->dtype : m->dtype,
 		"level", t->level && *t->level ? t->level : m->level, "requests", m->requests, "threads",
 		threads ? threads : agent_device(a->agent)->threads);
+	if (*m->options)
+		json_object_set(o, "options", (json_t *)(uintptr_t)a->session->options.agent_options);
 	if (m->change)
 		json_object_set_new(o, "try", json_text(text_of(t->move)));
 	return o;
@@ -295,7 +309,9 @@ static bool same_request(const struct session_agent *a, const struct execution *
 			(e->requests ? e->requests : 1) == a->model.requests &&
 			e->threads == json_int_at(wanted, "threads", 0) &&
 			strcmp(json_string_at(settings, "level", ""), a->model.level) == 0;
-	same = same && !json_object_get(settings, "options");
+	const json_t *options = json_object_get(settings, "options");
+	const json_t *own = json_object_get(wanted, "options");
+	same = same && (options ? own && json_equal(options, own) : asked || !own);
 	json_decref(settings);
 	json_decref(wanted);
 	return same;

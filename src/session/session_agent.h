@@ -39,7 +39,7 @@ const struct wire_trial *session_agent_trial(const struct session_agent *a);
 /* Returns the agent's hello, or NULL before it. */
 const struct device *session_agent_device(const struct session_agent *a);
 /* Returns true if it was in the database: same files, framework, version, device and provider, and the same
- * request: inputs, batch, type, level, threads and requests. */
+ * request: inputs, batch, type, level, threads, requests and options. */
 bool session_agent_is_known(const struct session_agent *a);
 /* Returns true if it failed because its framework is not installed. */
 bool session_agent_is_missing(const struct session_agent *a);

@@ -117,13 +117,21 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 	return m;
 }
 
+bool session_queue_peak(struct session *s, const char *text, bool again)
+{
+	bool is_cpu = s->device.threads > 0;
+	return is_cpu ? queue_add_brief(s->queue, text, again) : queue_add(s->queue, text, false, again);
+}
+
 int session_queue_missing(struct session *s)
 {
 	struct arena a = { 0 };
 	struct session_missing m = session_missing(s, &a);
 	int added = 0;
-	for (int i = 0; i < m.own + m.conversions + m.peaks; i++)
+	for (int i = 0; i < m.own + m.conversions; i++)
 		added += queue_add(s->queue, m.texts[i], false, false);
+	for (int i = 0; i < m.peaks; i++)
+		added += session_queue_peak(s, m.texts[m.own + m.conversions + i], false);
 	arena_free(&a);
 	return added;
 }

@@ -15,7 +15,12 @@ int64_t session_batch(const struct session *s)
 
 enum dtype session_dtype(const struct session *s)
 {
-	return s->current ? s->current->dtype : DTYPE_F32;
+	return s->current ? s->current->dtype : DTYPE_UNKNOWN;
+}
+
+const char *session_type_name(const struct session *s, enum dtype dtype)
+{
+	return dtype || !s->current ? dtype_name(dtype) : plan_type_name(s->current->plan);
 }
 
 const struct fusion *session_fusion(const struct session *s)

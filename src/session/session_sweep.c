@@ -31,7 +31,7 @@ static void points_make(struct session_sweep *w, const struct session *s)
 		point_add(w, s->current->batch, s->current->dtype);
 	for (int i = 0; i < batches * dtypes; i++)
 		point_add(w, c->batch_count ? c->batch[i / dtypes] : 0,
-			c->dtype_count ? c->dtype[i % dtypes] : DTYPE_F32);
+			c->dtype_count ? c->dtype[i % dtypes] : session_dtype(s));
 }
 
 /* Copies the problems' texts, because plans may be dropped during the sweep. */
@@ -87,7 +87,7 @@ static int point_append(struct session *s, struct session_sweep_point *point, co
 int session_sweep_besides(struct session *s)
 {
 	int64_t batch = s->current ? s->current->batch : 0;
-	enum dtype dtype = s->current ? s->current->dtype : DTYPE_F32;
+	enum dtype dtype = session_dtype(s);
 	int added = 0;
 	for (int i = 0; s->current && i < s->sweep.count; i++) {
 		struct session_sweep_point *point = &s->sweep.points[i];
@@ -158,11 +158,12 @@ int session_sweep_running(const struct session *s)
 	return -1;
 }
 
-char *session_sweep_text(char *buf, size_t size, int64_t batch, enum dtype dtype)
+char *session_sweep_text(
+	const struct session *s, char *buf, size_t size, int64_t batch, enum dtype dtype)
 {
 	if (batch)
-		snprintf(buf, size, "batch %lld %s", (long long)batch, dtype_name(dtype));
+		snprintf(buf, size, "batch %lld %s", (long long)batch, session_type_name(s, dtype));
 	else
-		snprintf(buf, size, "%s", dtype_name(dtype));
+		snprintf(buf, size, "%s", session_type_name(s, dtype));
 	return buf;
 }

@@ -24,7 +24,8 @@ struct session_bound session_bound_at(struct session *s, int64_t batch, enum dty
 		session_refresh(s);
 		found = bound_of(s->analysis);
 	} else {
-		log_line("no bound of batch %lld %s: %s", (long long)batch, dtype_name(dtype), err.text);
+		log_line("no bound of batch %lld %s: %s", (long long)batch,
+			session_type_name(s, dtype), err.text);
 	}
 	session_select(s, base->batch, base->dtype, &err);
 	session_refresh(s);

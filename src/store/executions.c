@@ -12,10 +12,11 @@
 #include "problem/execution_field.h"
 #include "store/store_private.h"
 
-static void add_columns(struct str *sql, const struct execution_field *f, int count)
+/* The columns of a file of this schema version; NULL for those that it does not have. */
+static void add_columns(struct str *sql, const struct store *s, const struct execution_field *f, int count)
 {
 	for (int i = 0; i < count; i++)
-		str_addf(sql, "%s%s", i ? ", " : "", f[i].key);
+		str_addf(sql, "%s%s", i ? ", " : "", s->version < f[i].schema ? "NULL" : f[i].key);
 }
 
 /* "INSERT INTO table (first, key, key ...) VALUES (?1, ?2 ...)"; `first`: columns before those of the
@@ -25,7 +26,7 @@ static sqlite3_stmt *prepare_insert(struct store *s, const char *table, const ch
 {
 	struct str sql = { 0 };
 	str_addf(&sql, "INSERT INTO %s (%s", table, first);
-	add_columns(&sql, f, count);
+	add_columns(&sql, s, f, count);
 	str_puts(&sql, ") VALUES (");
 	for (int i = 1; i <= firsts + count; i++)
 		str_addf(&sql, "%s?%d", i > 1 ? ", " : "", i);
@@ -240,7 +241,7 @@ static sqlite3_stmt *prepare_all(struct store *s, const struct executions_wanted
 	int count, given = 0;
 	const struct execution_field *f = execution_fields(&count);
 	str_puts(&sql, "SELECT id, ");
-	add_columns(&sql, f, count);
+	add_columns(&sql, s, f, count);
 	str_puts(&sql, " FROM execution");
 	for (int i = 0; i < 3; i++)
 		if (values[i]) {
@@ -261,7 +262,7 @@ static sqlite3_stmt *prepare_rows(struct store *s, struct error *err)
 	int count;
 	const struct execution_field *f = execution_row_fields(&count);
 	str_puts(&sql, "SELECT position, ");
-	add_columns(&sql, f, count);
+	add_columns(&sql, s, f, count);
 	str_addf(&sql, " FROM execution_layer WHERE execution = ?1 ORDER BY position LIMIT %d",
 		EXECUTION_ROWS_MAX + 1);
 	sqlite3_stmt *q = store_prepare(s, sql.p, NULL, 0, err);

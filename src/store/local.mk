@@ -16,9 +16,9 @@ libstore_a_SOURCES = \
 nodist_libstore_a_SOURCES = src/store/schema_sql.h
 BUILT_SOURCES += src/store/schema_sql.h
 CLEANFILES += src/store/schema_sql.h
-EXTRA_DIST += data/schema.sql data/schema_3.sql
-src/store/schema_sql.h: data/schema.sql data/schema_3.sql tools/embed.sh
-	$(AM_V_GEN)$(MKDIR_P) src/store && for name in schema schema_3; do \
+EXTRA_DIST += data/schema.sql data/schema_3.sql data/schema_4.sql
+src/store/schema_sql.h: data/schema.sql data/schema_3.sql data/schema_4.sql tools/embed.sh
+	$(AM_V_GEN)$(MKDIR_P) src/store && for name in schema schema_3 schema_4; do \
 		sh $(srcdir)/tools/embed.sh $${name}_sql < $(srcdir)/data/$$name.sql || exit 1; done > $@
 src/store/migrate.$(OBJEXT): src/store/schema_sql.h
 

@@ -18,6 +18,7 @@ static const struct migrate_step migrate_steps[] = {
 		"DROP INDEX result_problem;"
 		"CREATE INDEX result_key ON result (problem, identity, algorithm, measured_at)" },
 	{ 2, 3, schema_3_sql },
+	{ 3, 4, schema_4_sql },
 };
 
 static int migrate_error(sqlite3 *db, const char *doing, struct error *err)

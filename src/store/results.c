@@ -3,6 +3,7 @@
 #include "store/results.h"
 
 #include "base/hash.h"
+#include "problem/stats.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -18,6 +19,8 @@ struct results_entry {
 	int count, old_count; /* the arrays have the next power of two as capacity */
 	const struct result **items, **old;
 	const struct result *rough;
+	uint64_t *seen; /* fingerprints of all results that were added: pooled ones are no more there */
+	int seen_count, seen_capacity;
 };
 
 struct results {
@@ -44,14 +47,30 @@ struct results *results_new(void)
 	return base_calloc(1, sizeof(struct results));
 }
 
+/* Sketches are not shared, unlike other texts: each result has its own. */
+static void results_sketch_free(const struct result *one)
+{
+	if (one)
+		free((char *)(uintptr_t)one->sketch);
+}
+
 void results_free(struct results *r)
 {
 	if (!r)
 		return;
 	for (int i = 0; i < r->count; i++) {
-		free(r->entries[i].items);
-		free(r->entries[i].old);
+		struct results_entry *e = &r->entries[i];
+		for (int k = 0; k < e->count; k++)
+			results_sketch_free(e->items[k]);
+		for (int k = 0; k < e->old_count; k++)
+			results_sketch_free(e->old[k]);
+		results_sketch_free(e->rough);
+		free(e->items);
+		free(e->old);
+		free(e->seen);
 	}
+	for (int i = 0; i < r->dropped_count; i++)
+		results_sketch_free(r->dropped[i]);
 	free(r->entries);
 	free(r->interned);
 	free(r->changed);
@@ -102,6 +121,7 @@ static struct result *results_room(struct results *r)
 		return ARENA_NEW(&r->arena, struct result);
 	struct result *room = r->dropped[--r->spare];
 	r->dropped[r->spare] = r->dropped[--r->dropped_count];
+	results_sketch_free(room);
 	return room;
 }
 
@@ -147,6 +167,7 @@ static const struct result *results_copy(struct results *r, const struct result 
 	copy->why = results_intern(r, one->why);
 	copy->kernels = results_intern(r, one->kernels);
 	copy->runner_version = results_intern(r, one->runner_version);
+	copy->sketch = strcpy(base_malloc(strlen(one->sketch) + 1), one->sketch);
 	return copy;
 }
 
@@ -189,13 +210,21 @@ static double results_best_ns(const struct result *r)
 }
 
 #define RESULTS_SAMPLES_LEAST 3 /* fewer say little */
+#define RESULTS_RIVALS 8 /* of one key */
+#define RESULTS_APART 1.05 /* intervals further apart than this factor differ: machines drift by percents */
+enum evidence { EVIDENCE_NOISY, EVIDENCE_FEW, EVIDENCE_SHORTLIST, EVIDENCE_MEDIAN, EVIDENCE_FULL };
 
-/* What a result proves: noisy ones and those of few samples less than others. n is 0 if other programs did
- * not say how many there were. */
-static int results_evidence(const struct result *r)
+/* What a result proves: noisy ones and those of few samples less than others, those of earlier versions and
+ * of other programs, whose cost is a median, less than those with a quantile that noise does not raise. n is
+ * 0 if other programs did not say how many there were. */
+static enum evidence results_evidence(const struct result *r)
 {
 	bool few = r->stats.n > 0 && r->stats.n < RESULTS_SAMPLES_LEAST;
-	return r->stats.stop == STOP_DISTURBED ? 0 : few ? 1 : r->stats.stop == STOP_SHORTLIST ? 2 : 3;
+	return r->stats.stop == STOP_DISTURBED		     ? EVIDENCE_NOISY
+		: few					     ? EVIDENCE_FEW
+		: r->stats.stop == STOP_SHORTLIST	     ? EVIDENCE_SHORTLIST
+		: !(r->stats.p10 > 0) || !*r->sketch ? EVIDENCE_MEDIAN
+							     : EVIDENCE_FULL;
 }
 
 /* True if `later` of the same key, by date, says more about the cost than `earlier`, so that it stands. Other
@@ -208,7 +237,7 @@ static bool results_outweighs(const struct result *later, const struct result *e
 	if (later->status != STATUS_OK || earlier->status != STATUS_OK ||
 		strcmp(later->runner_version, earlier->runner_version) != 0)
 		return true;
-	return more > 0 || (more == 0 && (results_evidence(later) > 1 ||
+	return more > 0 || (more == 0 && (results_evidence(later) > EVIDENCE_FEW ||
 			!(results_best_ns(later) > results_best_ns(earlier))));
 }
 
@@ -224,28 +253,40 @@ static bool results_yields(const struct result *one, const struct result *other,
 	return later && results_is_whole(one) && !results_is_whole(other);
 }
 
-static bool results_equal(double a, double b)
+/* A hash of what differs between two rows of a problem, FNV-1a. */
+static uint64_t results_fingerprint(const struct result *r)
 {
-	return a == b || (isnan(a) && isnan(b));
+	const struct sample_stats *s = &r->stats;
+	const double numbers[] = { (double)r->measured_at, (double)r->status, (double)r->algorithm.rank,
+		(double)r->cache, (double)r->launch, (double)s->n, s->median, s->mean, s->stdev };
+	const char *const texts[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
+		r->algorithm.math };
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
+		double number = isnan(numbers[i]) ? -1 : numbers[i]; /* NaN has several patterns */
+		unsigned char bytes[sizeof(number)];
+		memcpy(bytes, &number, sizeof(number));
+		for (size_t k = 0; k < sizeof(bytes); k++)
+			hash = (hash ^ bytes[k]) * 0x100000001b3u;
+	}
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		for (const char *c = texts[i];; c++) {
+			hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
+			if (!*c)
+				break;
+		}
+	return hash;
 }
 
-/* True if both are the same row: a process reads its own additions back from the file. */
-static bool results_is_same(const struct result *a, const struct result *b)
+/* Returns true if the row was added before: a process reads its own additions back from the file. */
+static bool results_saw(struct results_entry *e, const struct result *one)
 {
-	const struct sample_stats *s = &a->stats, *t = &b->stats;
-	return a->measured_at == b->measured_at && a->status == b->status &&
-	       a->algorithm.rank == b->algorithm.rank && results_key_compare(a, b) == 0 && s->n == t->n &&
-	       results_equal(s->median, t->median) && results_equal(s->mean, t->mean) &&
-	       results_equal(s->stdev, t->stdev);
-}
-
-static bool results_is_there(const struct results *r, const struct result *one)
-{
-	int count;
-	const struct result *const *all = results_of(r, one->problem, &count);
-	for (int i = 0; i < count; i++)
-		if (results_is_same(all[i], one))
+	uint64_t print = results_fingerprint(one);
+	for (int i = 0; i < e->seen_count; i++)
+		if (e->seen[i] == print)
 			return true;
+	VEC_GROW(e->seen, e->seen_count, e->seen_capacity);
+	e->seen[e->seen_count++] = print;
 	return false;
 }
 
@@ -315,7 +356,7 @@ static struct result results_texts(const struct result *one)
 	struct result whole = *one;
 	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
 		&whole.algorithm.layouts, &whole.algorithm.math, &whole.algorithm.notes, &whole.why,
-		&whole.kernels, &whole.runner_version };
+		&whole.kernels, &whole.runner_version, &whole.sketch };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";
@@ -332,18 +373,119 @@ static void results_note_first(struct results *r, const char *problem)
 	r->besides[r->beside_count++] = problem;
 }
 
+/* --- several measurements of a key --- */
+
+static int results_times(const struct result *r)
+{
+	return r->times > 1 ? r->times : 1;
+}
+
+static bool results_are_full(const struct result *a, const struct result *b)
+{
+	return a->status == STATUS_OK && b->status == STATUS_OK && results_key_compare(a, b) == 0 &&
+		strcmp(a->runner_version, b->runner_version) == 0 && results_evidence(a) == EVIDENCE_FULL &&
+		results_evidence(b) == EVIDENCE_FULL;
+}
+
+static bool results_agree(const struct result *a, const struct result *b)
+{
+	return stats_cost_lo(&a->stats) <= RESULTS_APART * stats_cost_hi(&b->stats) &&
+		stats_cost_lo(&b->stats) <= RESULTS_APART * stats_cost_hi(&a->stats);
+}
+
+static const struct result *results_marked(struct results *r, const struct result *one, bool disputed)
+{
+	struct result copy = *one;
+	copy.disputed = disputed;
+	const struct result *marked = results_copy(r, &copy, one->problem);
+	results_drop(r, one);
+	return marked;
+}
+
+/* Replaces two results by one of all their samples. NULL: a sketch is damaged. */
+static const struct result *results_pool(struct results *r, const struct result *a, const struct result *b)
+{
+	struct result both = a->measured_at > b->measured_at ? *a : *b;
+	struct str sketch = { 0 };
+	const struct result *pooled = NULL;
+	if (stats_pool(&a->stats, a->sketch, &b->stats, b->sketch, &both.stats, &sketch)) {
+		both.sketch = sketch.p;
+		both.times = results_times(a) + results_times(b);
+		both.disputed = false;
+		pooled = results_copy(r, &both, a->problem);
+		results_drop(r, a);
+		results_drop(r, b);
+	}
+	str_free(&sketch);
+	return pooled;
+}
+
+/* Adds a measurement to those of its key: to the first one that agrees with it, or as one more of the
+ * replaced ones, of which RESULTS_RIVALS are kept. Returns its place among them. */
+static int results_rival_add(struct results *r, struct results_entry *e, const struct result *one)
+{
+	int rivals = 0, least = -1;
+	for (int i = 0; i < e->old_count; i++) {
+		const struct result *old = e->old[i];
+		if (!results_are_full(old, one))
+			continue;
+		const struct result *pooled = results_agree(old, one) ? results_pool(r, old, one) : NULL;
+		if (pooled) {
+			e->old[i] = pooled;
+			return i;
+		}
+		rivals++;
+		if (least < 0 || results_times(old) < results_times(e->old[least]))
+			least = i;
+	}
+	if (rivals >= RESULTS_RIVALS) {
+		results_drop(r, e->old[least]);
+		e->old[least] = one;
+		return least;
+	}
+	results_grow(&e->old, e->old_count);
+	e->old[e->old_count] = one;
+	return e->old_count++;
+}
+
+/* Adds a measurement whose key has one that stands, at `at`, as good as it. They are pooled if they agree. If
+ * not, the one that was repeated more often stands: neither the newest nor the lowest is right for that
+ * alone. As long as none was, the first one stands, and is disputed. */
+static void results_weigh(struct results *r, struct results_entry *e, int at, const struct result *one)
+{
+	const struct result *stands = e->items[at];
+	const struct result *pooled = results_agree(stands, one) ? results_pool(r, stands, one) : NULL;
+	if (pooled) {
+		e->items[at] = pooled;
+		return;
+	}
+	int rival = results_rival_add(r, e, one);
+	int more = results_times(e->old[rival]) - results_times(stands);
+	if (more > 0) {
+		e->items[at] = results_marked(r, e->old[rival], false);
+		e->old[rival] = stands;
+	} else if (stands->disputed != (more == 0)) {
+		e->items[at] = results_marked(r, stands, more == 0);
+	}
+}
+
 void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = results_texts(one);
-	if (results_is_there(r, &whole))
-		return;
 	struct results_entry *e = results_entry_of(r, whole.problem);
+	if (results_saw(e, &whole))
+		return;
 	const struct result *copy = results_copy(r, &whole, e->problem);
 	if (!e->count && !e->old_count)
 		results_note_first(r, e->problem);
 	results_note(r, e->problem);
 	if (copy->status == STATUS_OK)
 		r->cache[copy->cache] = true;
+	for (int i = 0; i < e->count; i++)
+		if (results_are_full(e->items[i], copy)) {
+			results_weigh(r, e, i, copy);
+			return;
+		}
 	if (results_is_outdated(e, copy))
 		results_entry_retire(r, e, copy);
 	else

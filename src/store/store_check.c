@@ -220,6 +220,14 @@ static const char *statistics_fault(
 	return NULL;
 }
 
+/* Checks the 10th percentile; NaN: unknown. Returns what is wrong, or NULL. */
+static const char *cost_fault(double min, double lo, double p10, double hi, double median)
+{
+	bool good = !exceeds(min, p10) && !exceeds(p10, median) && !exceeds(lo, p10) && !exceeds(p10, hi) &&
+		!(lo < 0) && !(hi > TIME_MAX_NS);
+	return good ? NULL : "has a 10th percentile outside its interval, the minimum or the median";
+}
+
 /* Checks the other numbers; NaN and date 0: unknown. Returns what is wrong, or NULL. */
 static const char *numbers_fault(
 	double workspace_bytes, double enqueue_ns, double clock_mhz, int64_t measured_at)
@@ -244,6 +252,8 @@ const char *store_result_fault(const struct result *r)
 	const char *fault = NULL;
 	if (r->status == STATUS_OK)
 		fault = statistics_fault("ok", v, t->n, t->discarded, t->executions);
+	if (!fault && r->status == STATUS_OK && t->p10 > 0)
+		fault = cost_fault(t->min, t->p10_lo, t->p10, t->p10_hi, t->median);
 	return fault
 		? fault
 		: numbers_fault(r->algorithm.workspace_bytes, r->enqueue_ns, r->clock_mhz, r->measured_at);
@@ -278,6 +288,17 @@ static bool check_result(sqlite3_stmt *q, struct str *out)
 	return wrong != NULL;
 }
 
+static bool check_cost(sqlite3_stmt *q, struct str *out)
+{
+	double v[5];
+	for (int i = 0; i < 5; i++)
+		v[i] = store_column_number(q, 1 + i);
+	const char *wrong = cost_fault(v[0], v[1], v[2], v[3], v[4]);
+	if (wrong)
+		str_addf(out, "result %lld: %s", (long long)sqlite3_column_int64(q, 0), wrong);
+	return wrong != NULL;
+}
+
 static const struct check checks[] = {
 	{ "PRAGMA integrity_check(100)", check_integrity, 1 },
 	{ "PRAGMA foreign_key_check", check_foreign_key, 1 },
@@ -299,6 +320,7 @@ static const struct check checks[] = {
 		check_result, 1 },
 	{ "SELECT id, workspace_bytes, NULL, NULL, measured_at FROM result", check_numbers, 1 },
 	{ "SELECT id, NULL, enqueue_ns, clock_mhz, 0 FROM result", check_numbers, 2 },
+	{ "SELECT id, min_ns, p10_lo_ns, p10_ns, p10_hi_ns, median_ns FROM result", check_cost, 4 },
 };
 
 static int check_run(struct store *s, const struct check *c, struct str *out, struct error *err)

@@ -9,7 +9,7 @@
 
 /* "BNZA" in the file header marks benanza's databases among those of other SQLite programs. */
 #define STORE_APPLICATION_ID 0x424e5a41
-#define STORE_VERSION 3
+#define STORE_VERSION 4
 #define STORE_VERSION_READ 1 /* oldest version that can be read without migration */
 
 /* One step of the schema's history. */

@@ -57,6 +57,12 @@ static int store_add_row(struct store *s, const int64_t *ids, const struct resul
 	/* 0 means unknown for these */
 	store_bind_number(q, 28, r->enqueue_ns > 0 ? r->enqueue_ns : NAN);
 	store_bind_number(q, 29, r->clock_mhz > 0 ? r->clock_mhz : NAN);
+	const double cost[] = { r->stats.p10, r->stats.p10_lo, r->stats.p10_hi, r->stats.spent };
+	bool measured = r->status == STATUS_OK;
+	for (int i = 0; i < 4; i++)
+		store_bind_number(q, 30 + i, measured && cost[i] > 0 ? cost[i] : NAN);
+	if (measured && r->sketch && *r->sketch)
+		store_bind_text(q, 34, r->sketch);
 	return store_step_id(s, q, err) > 0 ? 0 : -1;
 }
 
@@ -106,7 +112,7 @@ int store_add_once(struct store *s, int64_t device, const struct result *r, stru
 static void store_clean_texts(struct store *s, struct result *r)
 {
 	const char **texts[] = { &r->problem, &r->algorithm.api, &r->algorithm.name, &r->algorithm.layouts,
-		&r->algorithm.math, &r->algorithm.notes, &r->why, &r->runner_version };
+		&r->algorithm.math, &r->algorithm.notes, &r->why, &r->runner_version, &r->sketch };
 	arena_clear(&s->row);
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (*texts[i] && !text_is_clean(text_of(*texts[i])))
@@ -148,6 +154,10 @@ static const char *store_result_from_row(struct store *s, sqlite3_stmt *q, struc
 			.stdev = store_column_number(q, 20),
 			.lo = store_column_number(q, 21),
 			.hi = store_column_number(q, 22),
+			.p10 = store_column_number(q, 31),
+			.p10_lo = store_column_number(q, 32),
+			.p10_hi = store_column_number(q, 33),
+			.spent = store_column_number(q, 34),
 			.stop = stop < 0 ? STOP_NONE : (enum stop)stop },
 		.why = store_column_text(q, 24, ""),
 		.runner_version = store_column_text(q, 25, ""),
@@ -155,6 +165,7 @@ static const char *store_result_from_row(struct store *s, sqlite3_stmt *q, struc
 		.kernels = store_column_text(q, 28, ""),
 		.enqueue_ns = store_column_number(q, 29),
 		.clock_mhz = store_column_number(q, 30),
+		.sketch = store_column_text(q, 35, ""),
 		.rotated_bytes = NAN,
 	};
 	if (!r->problem || !r->algorithm.name || status < 0 || cache < 0 || launch < 0)
@@ -301,8 +312,8 @@ static int store_walk_results(struct store *s, int64_t device, const struct stor
 				w->unusable(w->context, row, one.problem ? one.problem : "", fault);
 			continue;
 		}
-		if (sqlite3_column_int64(q, 31) != attributes) {
-			attributes = sqlite3_column_int64(q, 31);
+		if (sqlite3_column_int64(q, 36) != attributes) {
+			attributes = sqlite3_column_int64(q, 36);
 			status = store_walk_device(s, attributes, w, err);
 		}
 		if (!status)

@@ -18,6 +18,15 @@
 #define RESULT_TABLES                                                                                        \
 	" FROM result r JOIN problem p ON p.id = r.problem JOIN algorithm a ON a.id = r.algorithm"
 #define RESULT_NOTES " LEFT JOIN note n ON n.id = r.notes LEFT JOIN note k ON k.id = r.kernels"
+#define COLUMNS_2 ", n.text, k.text, r.enqueue_ns, r.clock_mhz" /* added by that schema version */
+#define COLUMNS_4 ", r.p10_ns, r.p10_lo_ns, r.p10_hi_ns, r.spent_ns, r.sketch"
+#define NULLS_2 ", NULL, NULL, NULL, NULL"
+#define NULLS_4 ", NULL, NULL, NULL, NULL, NULL"
+#define RESULT_LOAD(more, joins)                                                                             \
+	"SELECT " RESULT_COLUMNS more RESULT_TABLES joins " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id"
+#define RESULT_WALK(more, joins)                                                                             \
+	"SELECT " RESULT_COLUMNS more ", r.attributes" RESULT_TABLES joins                                   \
+	" WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id"
 
 static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_BEGIN] = "BEGIN IMMEDIATE",
@@ -36,22 +45,18 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 		"matrix,"
 		" workspace_bytes, n, discarded, executions, min_ns, q1_ns, median_ns, q3_ns, mean_ns, "
 		"stdev_ns, lo_ns,"
-		" hi_ns, stop, why, runner_version, measured_at, notes, kernels, enqueue_ns, clock_mhz) "
+		" hi_ns, stop, why, runner_version, measured_at, notes, kernels, enqueue_ns, clock_mhz,"
+		" p10_ns, p10_lo_ns, p10_hi_ns, spent_ns, sketch) "
 		"VALUES (?1, ?2, ?3,"
 		" ?4, ?5, ?6, ?7, ?8, ?9, ?10, ?11, ?12, ?13, ?14, ?15, ?16, ?17, ?18, ?19, ?20, ?21, ?22, "
 		"?23, ?24, ?25,"
-		" ?26, ?27, ?28, ?29)",
+		" ?26, ?27, ?28, ?29, ?30, ?31, ?32, ?33, ?34)",
 	[STATEMENT_RESULT_SAME] =
 		"SELECT id FROM result WHERE identity = ?1 AND problem = ?3 AND algorithm = ?4 AND status = "
 		"?5"
 		" AND cache = ?6 AND launch = ?7 AND median_ns IS ?16 AND measured_at = ?25",
-	[STATEMENT_RESULT_LOAD] = "SELECT " RESULT_COLUMNS
-				  ", n.text, k.text, r.enqueue_ns, r.clock_mhz" RESULT_TABLES RESULT_NOTES
-				  " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id",
-	[STATEMENT_RESULT_WALK] =
-		"SELECT " RESULT_COLUMNS
-		", n.text, k.text, r.enqueue_ns, r.clock_mhz, r.attributes" RESULT_TABLES RESULT_NOTES
-		" WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id",
+	[STATEMENT_RESULT_LOAD] = RESULT_LOAD(COLUMNS_2 COLUMNS_4, RESULT_NOTES),
+	[STATEMENT_RESULT_WALK] = RESULT_WALK(COLUMNS_2 COLUMNS_4, RESULT_NOTES),
 	[STATEMENT_FINISH] = "INSERT INTO finished (identity, problem, result, finished_at)"
 			     " SELECT ?1, ?2, coalesce(max(id), 0), ?3 FROM result WHERE true"
 			     " ON CONFLICT (identity, problem) DO UPDATE SET result = excluded.result, "
@@ -64,21 +69,22 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_BEGIN_READ] = "BEGIN",
 };
 
-/* The SQL for the schema version of the file: version 1 has fewer columns. */
+/* Statements for files of older schema versions, which have fewer columns. */
+static const struct {
+	int version; /* up to this one */
+	const char *load, *walk;
+} store_sql_older[] = {
+	{ 1, RESULT_LOAD(NULLS_2 NULLS_4, ""), RESULT_WALK(NULLS_2 NULLS_4, "") },
+	{ 3, RESULT_LOAD(COLUMNS_2 NULLS_4, RESULT_NOTES), RESULT_WALK(COLUMNS_2 NULLS_4, RESULT_NOTES) },
+};
+
 static const char *store_sql_of(const struct store *s, enum store_statement which)
 {
-	if (s->version >= 2)
-		return store_sql[which];
-	switch (which) {
-	case STATEMENT_RESULT_LOAD:
-		return "SELECT " RESULT_COLUMNS ", NULL, NULL, NULL, NULL" RESULT_TABLES
-		       " WHERE r.identity = ?1 AND r.id > ?2 ORDER BY r.id";
-	case STATEMENT_RESULT_WALK:
-		return "SELECT " RESULT_COLUMNS ", NULL, NULL, NULL, NULL, r.attributes" RESULT_TABLES
-		       " WHERE r.identity = ?1 ORDER BY r.attributes, r.problem, r.id";
-	default:
-		return store_sql[which];
-	}
+	bool load = which == STATEMENT_RESULT_LOAD, walk = which == STATEMENT_RESULT_WALK;
+	for (size_t i = 0; (load || walk) && i < sizeof(store_sql_older) / sizeof(store_sql_older[0]); i++)
+		if (s->version <= store_sql_older[i].version)
+			return load ? store_sql_older[i].load : store_sql_older[i].walk;
+	return store_sql[which];
 }
 
 sqlite3_stmt *store_statement(struct store *s, enum store_statement which, struct error *err)

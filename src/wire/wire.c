@@ -87,6 +87,8 @@ json_t *wire_result_to_json(const struct result *r)
 	json_object_set_new(o, "clock_mhz", amount_or_null(r->clock_mhz));
 	json_object_set_new(o, "measured_at", json_integer(r->measured_at));
 	wire_set_text(o, "runner_version", r->runner_version);
+	if (r->sketch && *r->sketch)
+		wire_set_text(o, "sketch", r->sketch);
 	if (r->rotated_bytes > 0)
 		json_object_set_new(o, "rotated_bytes", json_number_or_null(r->rotated_bytes));
 	return o;
@@ -110,6 +112,7 @@ static int wire_result_from_json(const json_t *o, struct result *r, struct error
 		wire_get_amount(o, "clock_mhz", &r->clock_mhz, err) ||
 		wire_get_count(o, "measured_at", 0, &r->measured_at, err) ||
 		wire_get_text(o, "runner_version", &r->runner_version, err) ||
+		wire_get_long_text(o, "sketch", WIRE_LONG_MAX, &r->sketch, err) ||
 		wire_get_amount(o, "rotated_bytes", &r->rotated_bytes, err))
 		return error_context(err, "result");
 	if (!*r->problem || strlen(r->problem) >= PROBLEM_TEXT_SIZE)

@@ -70,15 +70,20 @@ int wire_get_word(const json_t *o, const char *key, int (*parse)(const char *), 
 static const struct stats_field {
 	const char *key;
 	size_t offset;
+	bool may_lack; /* 0 means unknown, and the key is left out */
 } stats_fields[] = {
-	{ "min_ns", offsetof(struct sample_stats, min) },
-	{ "q1_ns", offsetof(struct sample_stats, q1) },
-	{ "median_ns", offsetof(struct sample_stats, median) },
-	{ "q3_ns", offsetof(struct sample_stats, q3) },
-	{ "mean_ns", offsetof(struct sample_stats, mean) },
-	{ "stdev_ns", offsetof(struct sample_stats, stdev) },
-	{ "lo_ns", offsetof(struct sample_stats, lo) },
-	{ "hi_ns", offsetof(struct sample_stats, hi) },
+	{ "min_ns", offsetof(struct sample_stats, min), false },
+	{ "q1_ns", offsetof(struct sample_stats, q1), false },
+	{ "median_ns", offsetof(struct sample_stats, median), false },
+	{ "q3_ns", offsetof(struct sample_stats, q3), false },
+	{ "mean_ns", offsetof(struct sample_stats, mean), false },
+	{ "stdev_ns", offsetof(struct sample_stats, stdev), false },
+	{ "lo_ns", offsetof(struct sample_stats, lo), false },
+	{ "hi_ns", offsetof(struct sample_stats, hi), false },
+	{ "p10_ns", offsetof(struct sample_stats, p10), true },
+	{ "p10_lo_ns", offsetof(struct sample_stats, p10_lo), true },
+	{ "p10_hi_ns", offsetof(struct sample_stats, p10_hi), true },
+	{ "spent_ns", offsetof(struct sample_stats, spent), true },
 };
 #define STATS_FIELDS (sizeof(stats_fields) / sizeof(stats_fields[0]))
 
@@ -95,7 +100,8 @@ json_t *wire_stats_to_json(const struct sample_stats *s)
 	json_object_set_new(o, "discarded", json_integer(s->discarded));
 	json_object_set_new(o, "executions", json_integer(s->executions));
 	for (size_t i = 0; i < STATS_FIELDS; i++)
-		json_object_set_new(o, stats_fields[i].key, json_number_or_null(*stats_at(&copy, i)));
+		if (!stats_fields[i].may_lack || *stats_at(&copy, i) > 0)
+			json_object_set_new(o, stats_fields[i].key, json_number_or_null(*stats_at(&copy, i)));
 	json_object_set_new(o, "stop", json_string(stop_name(s->stop)));
 	return o;
 }
@@ -115,6 +121,9 @@ int wire_stats_read(const json_t *o, struct sample_stats *s, struct error *err)
 			return error_context(err, "stats");
 	if (s->lo > s->median || s->hi < s->median || s->min > s->median)
 		return error_set(err, "stats: the median is outside its interval");
+	if (s->p10_lo > s->p10 || s->p10_hi < s->p10 || s->p10 > s->median)
+		return error_set(
+			err, "stats: the 10th percentile is outside its interval or above the median");
 	return 0;
 }
 

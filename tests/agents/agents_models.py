@@ -108,6 +108,8 @@ def check_model(agent, name, path, inputs, **request):
         yield f"{coverage(rows):.3f} of the rows' time has nodes"
     if not 0 < execution["profiled_ns"] < 1e12 or not (execution["profiler_row_ns"] or 0) >= 0:
         yield f"profiled {execution['profiled_ns']}, a row {execution['profiler_row_ns']}"
+    if execution["profiler_row_ns"] is not None and not 0 <= execution["settings"]["node_ns"] < 1e6:
+        yield f"a tiny node takes {execution['settings']['node_ns']}"
     if execution["gaps"]:
         yield f"gaps: {execution['gaps']}"
     twice = [node for node in names if sum(node in row["nodes"] for row in rows) > 1]
@@ -221,7 +223,7 @@ def check_requests(agent, name):
         "threads": 1,
         "requests": 2,
         "options": {
-            "onnxruntime": {"session.intra_op.allow_spinning": "0"},
+            "onnxruntime": {"session.intra_op.allow_spinning": "0", "enable_cpu_mem_arena": "0"},
             "openvino": {"ENABLE_CPU_PINNING": "NO"},
         }[name],
     }
@@ -253,12 +255,16 @@ def check_failures(agent, name):
         (job(unknown), {"unsupported", "failed"}, ""),
         (job(RESIDUAL, provider="Quantum"), {"unsupported"}, "'Quantum'"),
         (job(RESIDUAL, dtype="f8e4m3"), {"unsupported"}, "f8e4m3"),
+        (job(RESIDUAL, options={"speed": "1"}), {"unsupported"}, f"{name} has no option 'speed'"),
         (
             job(RESIDUAL, [{"name": "x", "shape": [1, 4, 32, 32]}], external=[RESIDUAL.with_suffix(".data")]),
             {"failed"},
             "input 'x': the model declares ?x3x32x32, the request has 1x4x32x32",
         ),
     ]
+    if name == "onnxruntime":
+        arena = job(RESIDUAL, options={"enable_cpu_mem_arena": "off"})
+        cases.append((arena, {"unsupported"}, "'enable_cpu_mem_arena' is 0 or 1, not 'off'"))
     if name == "openvino":
         cases.append((job(RESIDUAL, level="none"), {"unsupported"}, "'none'"))
     for message, statuses, words in cases:

@@ -17,7 +17,7 @@ tests_bench_bench_pair_LDADD = $(tests_bench_bench_rows_LDADD)
 tests_bench_bench_pair_SOURCES = tests/bench/bench_pair.c tests/bench/bench_sides.h
 
 benches = bench-open bench-graph bench-analyze bench-frame bench-cheap bench-ratio bench-rows bench-ones \
-	bench-lines bench-repeat bench-quiet
+	bench-lines bench-repeat bench-load bench-quiet
 bench: $(benches)
 .PHONY: bench bench-before bench-planted $(benches)
 bench_script = PATH='$(abs_builddir)/venv/bin':"$$PATH" python3 $(srcdir)/tests/bench
@@ -46,6 +46,9 @@ bench-lines: tests/bench/bench_pair$(EXEEXT)
 	$(bench_script)/bench_lines.py --builddir $(abs_builddir) $(BENCH_LINES_FLAGS) || test $$? -eq 77
 bench-repeat: benanza$(EXEEXT)
 	$(bench_script)/bench_repeat.py --benanza $(abs_builddir)/benanza
+BENCH_LOAD_FLAGS =
+bench-load: $(bin_PROGRAMS)
+	$(bench_script)/bench_load.py --benanza $(abs_builddir)/benanza $(BENCH_LOAD_FLAGS)
 bench-quiet: benanza$(EXEEXT)
 	$(bench_script)/bench_quiet.py --benanza $(abs_builddir)/benanza
 # planted defects; on a quiet machine

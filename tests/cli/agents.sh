@@ -60,6 +60,35 @@ says err "--against: needs two executions; found 1"
 try 2 "--run and --latency" benanza compare --run good --latency 3ms "$tiny"
 says err "exclude each other"
 
+# concurrent requests, options of the framework
+try 0 "requests and options" benanza compare --run good --requests 3 --agent-option s.spin=0 \
+    --agent-option NUM=2 --json "$tiny"
+is 3 "d['requests']"
+is "{'NUM': '2', 's.spin': '0'}" "d['settings']['options']"
+is "[('NUM', '2'), ('s.spin', '0')]" "sorted(d['settings']['request']['options'].items())"
+is "it ran 3 requests at a time, the bound is of one" "d['not_comparable']"
+is "None None" "'%s %s' % (d['benanza_ratio'], d['load_ns'])"
+try 0 "they are in the text" benanza compare --run good --requests 3 --agent-option NUM=2 "$tiny"
+says out "settings      3 requests at a time, NUM=2"
+says out "not comparable: it ran 3 requests at a time, the bound is of one"
+try 0 "executions with other requests and options are other executions" benanza compare --json "$tiny"
+ok "$([ "$(grep -c '"requests":3' "$work/out")" -eq 2 ]; echo $?)" "each pair of options has its newest"
+try 2 "requests without an agent" benanza compare --latency 5ms --requests 2 "$tiny"
+says err "--requests: needs --run or --try"
+try 2 "options without an agent" benanza bench --agent-option a=1 "$tiny"
+says err "--agent-option: needs --agents"
+try 2 "options that contradict each other" benanza compare --run good --agent-option a=1 \
+    --agent-option a=2 "$tiny"
+says err "--agent-option a=2 contradicts --agent-option a=1"
+try 0 "bench asks with options" benanza bench -q --agents=good --agent-option a=1 --json "$tiny"
+is "[False]" "[e['already'] for e in d['executions']]"
+try 0 "and not again for the same ones" benanza bench -q --agents=good --agent-option a=1 --json "$tiny"
+is "[True]" "[e['already'] for e in d['executions']]"
+try 0 "but for others" benanza bench -q --agents=good --agent-option a=2 --json "$tiny"
+is "[False]" "[e['already'] for e in d['executions']]"
+try 0 "and for other requests" benanza bench -q --agents=good --agent-option a=2 --requests 2 --json "$tiny"
+is "[False]" "[e['already'] for e in d['executions']]"
+
 # agents that fail: one line each
 fails() { # STATUS AGENT TEXT
     try "$1" "compare --run $2" benanza compare --run "$2" "$tiny"

@@ -103,8 +103,26 @@ try 1 "a profile of another model" bz compare "$models/tiny.onnx" foreign.json
 says out "not comparable: this profile seems to be of another model"
 ! grep -q '^ratio' out; ok $? "... has no ratio"
 sed 's/"op_name":"Conv"/&,"input_type_shape":[{"float":[8,3,8,8]}]/g' profile.json >batch8.json
-try 0 "a profile of another batch" bz compare "$models/tiny.onnx" batch8.json
+try 0 "a profile of another batch" bz compare -b 1 "$models/tiny.onnx" batch8.json
 says out "not comparable: batch 8 against batch 1 (run benanza compare -b 8 ...)"
+try 1 "its batch without -b" bz compare "$models/tiny.onnx" batch8.json
+says out "models/tiny.onnx  batch 8"
+! grep -q 'not comparable' out; ok $? "... is comparable"
+python3 - <<'PY'
+import json
+events = json.load(open("profile.json"))
+shape = json.load(open("layers.json"))["layers"][0]["inputs"][0]["shape"]
+for e in events:
+    if e["args"].get("op_name") == "Conv":
+        own = [2] + shape[1:] if e["dur"] == 70 else [e["dur"], 9, 9, 9]
+        e["args"]["input_type_shape"] = [{"float": own}, {"float": [7, 7]}]
+json.dump(events, open("batch2.json", "w"))
+PY
+try 1 "that of the row that reads the input" bz compare "$models/tiny.onnx" batch2.json
+says out "models/tiny.onnx  batch 2"
+sed 's/"input_type_shape":/"other":/; s/input_type_shape/output_type_shape/g' batch8.json >none8.json
+try 0 "a profile without shapes" bz compare "$models/tiny.onnx" none8.json
+says out "models/tiny.onnx  batch 1"
 try 0 "a bare latency as text" bz compare "$models/tiny.onnx" --latency 2ms
 says out "latency given with --latency"
 
@@ -134,10 +152,13 @@ says out "benanza bench"
 cat >trt.json <<J
 [{"count": 10}, {"name": "stem", "timeMs": 0.7, "averageMs": 0.07, "medianMs": 0.07, "percentage": 100}]
 J
-try 0 "a profile without its type" bz compare "$models/tiny.onnx" trt.json
+try 0 "a profile of a GPU beside a CPU" bz compare "$models/tiny.onnx" trt.json
+says out "not comparable: TensorRT against a CPU (choose a GPU with -d)"
+! grep -q '^ratio' out; ok $? "... has no ratio"
+gpu() { command=$1; shift; "$BENANZA" "$command" -c config.yaml --db none.db -d a100 "$@"; }
+try 0 "a profile without its type" gpu compare "$models/tiny.onnx" trt.json
 says out "              type of the profile is unknown: assumes f32; for f16: -t f16"
-try 0 "bench of the other type" bz bench -q -t f16 "$models/tiny.onnx"
-try 0 "in that type" bz compare -t f16 "$models/tiny.onnx" trt.json
+try 0 "in that type" gpu compare -t f16 "$models/tiny.onnx" trt.json
 says out "              type of the profile is unknown: assumes f16"
 ! grep -q 'assumes f16;' out; ok $? "which needs no hint"
 cat >trt_layers.json <<J
@@ -145,8 +166,12 @@ cat >trt_layers.json <<J
     "Inputs": [{"Name": "x", "Dimensions": [1, 3, 32, 32], "Format/Datatype": "Row major linear FP16"}],
     "Outputs": []}]}
 J
-try 0 "with the layer information" bz compare -t f32 "$models/tiny.onnx" trt.json trt_layers.json
+try 0 "with the layer information" gpu compare -t f32 "$models/tiny.onnx" trt.json trt_layers.json
 says out "not comparable: f16 against f32 (run benanza compare -t f16 ...)"
+try 0 "in its type" gpu compare "$models/tiny.onnx" trt.json trt_layers.json
+says out "models/tiny.onnx  batch 1  f16"
+! grep -q 'not comparable' out; ok $? "... it is comparable"
+try 0 "again with -t f32" gpu compare -t f32 "$models/tiny.onnx" trt.json trt_layers.json
 ! grep -q 'type of the profile' out; ok $? "the type is known"
 
 # a node that another provider ran, and names that break out of a text or a terminal

@@ -38,6 +38,7 @@ WORDS = [" ", ",", "x,,y", "1,", "nothing-is-called-this", "-1", "-", "=", "x=",
 BAD = ["", "x" * 5000, "dir", "pipe", "loop", "dir/none/none"] + WORDS
 TAKES = {
     "keys": ["", " ", "-", ",", "=", "a\nb"],  # no key, and keys that there are
+    "agent-option": ["x="],                    # an option without a value
     "device": [",", "1,"],                     # part of the stack "words 1, 1 thread"
     "db": WORDS + ["dir/none/none"],           # a database that does not exist yet
     "output": WORDS + ["pipe"],                # any name of a file, and a pipe that somebody may read
@@ -74,6 +75,8 @@ MORE = {
     "agents": ["nosuch", "ort,", ",ort"],
     "run": ["nosuch", "ort,", ",ort"],
     "try": ["nosuch", "level,", ",level"],
+    "requests": ["0", "1025", "+1", "1.5", "2,", "01", "0x2"],
+    "agent-option": ["KEY", "a b=1", "a=\x1b[31m", "a=\n", b"a=\xff", "\u00e9=1", "a=" + "x" * 5000],
     "analysis": ["A99", "A2,", ",A2", "b9"],
     "over": ["batch", "nosuch=1,2", "batch=", "batch=1,", "x=1;y"],
     "with": ["--nosuch", "model.onnx", "-b", "'", "-b 0", "-w fusion,fusion=off"],
@@ -88,7 +91,8 @@ MORE = {
 }
 # Given with the option under test, which has no effect otherwise; in place of the command's arguments.
 NEEDS = {"launches": ["--emit-jobs"], "delete": ["--yes"]}
-WITHOUT = {"delete": [], "rename": [], "run": ["model.onnx"], "try": ["--run", "ort", "model.onnx"]}
+WITHOUT = {"delete": [], "rename": [], "run": ["model.onnx"], "try": ["--run", "ort", "model.onnx"],
+           "requests": ["model.onnx"], "agent-option": ["model.onnx"]}
 # Options that every command takes and few use: those commands.
 USED = {"device": ["bench", "bound", "report", "advise", "compare", "models", "sweep", "diff", "repro"],
         "db": ["bench", "bound", "report", "advise", "compare", "models", "sweep", "diff", "db info",

@@ -82,6 +82,12 @@ try 0 "a bound of another device" env FAKE_AGENT_MODEL="Other 2" \
     "$BENANZA" compare -c config.yaml --db other.db --run tries --try=batch,level=basic --json "$tiny"
 json "[t[k]['predicted_gain'] for k in t] == [None, None]" "predicts nothing"
 json "all('another device' in t[k]['unpredicted'] for k in t)" "... and says why"
+try 0 "several requests at a time" bz compare --run tries --try=bf16 --requests 4 --agent-option k=v --json
+json "t['bf16']['predicted_gain'] is None and 'one request' in t['bf16']['unpredicted']" "predict nothing"
+json "t['bf16']['gain'] == 2" "but are tried"
+"$BENANZA" db export --db t.db | grep '"try":"bf16"' | tail -1 >out
+says out '"requests":4'
+says out '"options":{"k":"v"}'
 try 1 "the request of a batch" bz compare --run tries --try=batch=3 --json
 json "'\"batch\": 3' in t['batch=3']['why'] and '[3, 3, 32, 32]' in t['batch=3']['why']" \
     "has its inputs"

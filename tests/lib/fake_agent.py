@@ -67,7 +67,8 @@ def execution(job, model, **fields):
               "threads": int(os.environ.get("FAKE_AGENT_THREADS", model["threads"] or 2)),
               "dtype": model["dtype"],
               "math": "strict", "model": "whatever",
-              "settings": {"level": model["level"], "spinning": True, "import_ns": time.perf_counter_ns()},
+              "settings": {"level": model["level"], "spinning": True, "import_ns": time.perf_counter_ns(),
+                           **({"options": model["options"]} if model["options"] else {})},
               "model_hash": "0" * 64 if mode == "late" else model["sha256"],
               "inputs": ["%s:%s:%s" % (i["name"], i["dtype"], "x".join(map(str, i["shape"])))
                          for i in model["inputs"]],

@@ -18,7 +18,7 @@ pass() {
         rest=${line#*'"id":'}
         case $problem in
         copy:u8,u8:b* | matmul:*:ba1bb1m1n*k4096:ta0tb0 | \
-            matmul:*m1024n1024k1024:* | matmul:*m2048n2048k2048:*)
+            matmul:*m576n576k576:* | matmul:*m1024n1024k1024:* | matmul:*m2048n2048k2048:*)
             tell "${rest%%[,\}]*}" "$problem" >&3 ;;
         *) printf '%s\n' "$line" ;;
         esac

@@ -403,6 +403,10 @@ ok $? "a cast to bool is not replaced by one to u8"
 # --- one thread, where starting several takes longer than the work ---
 run_line 1 eltwise:f32,f32:pow,1,3:1x1x3072 | serve --check
 has '"api":"plain C","name":"eltwise:2_threads",.*"status":"ok","worst"' "a cube is computed by products"
+for types in f16,f32 f32,f16 bf16,f16; do
+    run_line 1 "cast:$types:3x700" | serve --check
+    has '"api":"plain C","name":"cast:2_threads",.*"status":"ok","worst"' "a cast $types by lines"
+done
 run_line 1 eltwise:f32,f32:pow,1,2.5:1x1x3072 | serve --check
 grep -q '"type":"check","id":1' "$out" && ! grep -q '"api":"plain C"' "$out"
 ok $? "other powers are the library's"

@@ -3,6 +3,7 @@
 
 #include "problem/execution.h"
 #include "problem/execution_field.h"
+#include "problem/execution_figure.h"
 #include "tap.h"
 
 #include <stddef.h>
@@ -275,9 +276,57 @@ static void test_setup(void)
 	arena_free(&a);
 }
 
+static void test_figures(void)
+{
+	struct arena a = { 0 };
+	struct execution e = execution_new();
+	int count;
+	const struct execution_figure *list = execution_figures(&count);
+	for (int i = 0; i < count; i++) {
+		ok(isnan(execution_figure_value(&e, &list[i])), "%s is unknown", list[i].key);
+		is_str(execution_figure_text(&a, &list[i], NAN), "-", "%s is shown as such", list[i].key);
+	}
+	for (int i = 0; i < FIGURE_LINES; i++)
+		is_str(execution_figures_line(&a, &e, (enum figure_line)i), "", "no line without figures");
+	e.settings = "{\"import_ns\":812e6,\"level\":\"all\",\"spinning\":true}";
+	e.load_ns = 310e6;
+	e.first_ns = 52e6;
+	e.memory_bytes = 1 << 20;
+	e.stats.n = 50;
+	e.p90_ns = 41.9e6;
+	e.copy_out_ns = 0;
+	e.items_per_s = 24.6;
+	e.output_error = 2.1e-7;
+	e.requests = 1;
+	is_str(execution_figures_line(&a, &e, FIGURE_START),
+		"import 812 ms, load 310 ms, first run 52.0 ms, peak memory 1.00 MiB", "start");
+	is_str(execution_figures_line(&a, &e, FIGURE_RUNS),
+		"50 samples, p90 41.9 ms, 24.6 items/s, copy out 0 ns, error of outputs 2.1e-07", "runs");
+	is_str(execution_figures_line(&a, &e, FIGURE_SETUP), "", "the usual settings are not shown");
+	e.requests = 3;
+	e.settings = "{\"level\":\"none\",\"spinning\":false,\"import_ns\":-1,"
+		     "\"options\":{\"x\":\"\\u001b[31m\",\"n\":2}}";
+	is_str(execution_figures_line(&a, &e, FIGURE_SETUP),
+		"3 requests at a time, graph optimizations none, threads do not spin, x=?[31m", "others are");
+	is_str(execution_figures_line(&a, &e, FIGURE_START),
+		"load 310 ms, first run 52.0 ms, peak memory 1.00 MiB", "a number out of range is unknown");
+	e.settings = "{\"options\":{\"a\":\"1\",\"b\":\"\",\"c\":\"1\",\"d\":\"1\",\"e\":\"1\",\"f\":\"1\","
+		     "\"g\":\"1\",\"h\":\"1\",\"i\":\"1\",\"j\":\"1\"}}";
+	is_str(execution_figures_line(&a, &e, FIGURE_SETUP),
+		"3 requests at a time, a=1, b=, c=1, d=1, e=1, f=1, g=1, h=1, 2 options more", "a few");
+	const char *const hostile[] = { "[]", "1", "\"\"", "{\"options\":[1]}", "{\"level\":1}", "{" };
+	for (size_t i = 0; i < sizeof(hostile) / sizeof(hostile[0]); i++) {
+		e.settings = hostile[i];
+		is_str(execution_figures_line(&a, &e, FIGURE_SETUP), "3 requests at a time", "%s",
+			hostile[i]);
+	}
+	arena_free(&a);
+}
+
 int main(void)
 {
 	test_setup();
+	test_figures();
 	test_fields();
 	test_members();
 	test_numbers();

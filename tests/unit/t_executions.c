@@ -308,7 +308,11 @@ static void test_version_2(void)
 	struct result r = help_result(RELU, "jit", 10);
 	store_add(s, 1, &r, &err);
 	store_close(s);
-	plant(PATH("two.db"), "DROP TABLE execution_layer; DROP TABLE execution; PRAGMA user_version = 2");
+	plant(PATH("two.db"),
+		"DROP TABLE execution_layer; DROP TABLE execution; ALTER TABLE result DROP COLUMN sketch;"
+		"ALTER TABLE result DROP COLUMN p10_ns; ALTER TABLE result DROP COLUMN p10_lo_ns;"
+		"ALTER TABLE result DROP COLUMN p10_hi_ns; ALTER TABLE result DROP COLUMN spent_ns;"
+		"PRAGMA user_version = 2");
 	s = store_open(PATH("two.db"), true, &err);
 	ok(s != NULL, "a version 2 file is read without migration: %s", err.text);
 	is_int(load(s, &all, &a, NULL), 0, "it has no executions");

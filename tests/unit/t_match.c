@@ -109,6 +109,25 @@ static void by_tensors(void)
 	net_free(&n);
 }
 
+/* An f16 model that ONNX Runtime computes in f32, between casts: others are named by its tensors, too. */
+static void by_tensors_of_another_type(void)
+{
+	struct net n = net_new();
+	row(&n, "InsertedPrecisionFreeCast_x", "Cast", 1);
+	tensors(row(&n, "InsertedPrecisionFreeCast_/relu1_out_nchwc", "Conv", 10),
+		"InsertedPrecisionFreeCast_x\nw_1", "reorder_token_1");
+	tensors(row(&n, "InsertedPrecisionFreeCast_/relu2_out_nchwc", "Conv", 20), "reorder_token_1\nw_2",
+		"reorder_token_3");
+	tensors(row(&n, "ReorderOutput", "ReorderOutput", 2), "reorder_token_3",
+		"InsertedPrecisionFreeCast_/relu2_out");
+	struct match *m = match_execution(&n.arena, &n.e, n.plan);
+	is_str(text(&n, m, 0), "added cast", "a cast is added");
+	is_str(text(&n, m, 1), "tensors:0,1,2", "a convolution between casts is not");
+	is_str(text(&n, m, 2), "tensors:3,4,5,6", "nor the next one");
+	is_str(text(&n, m, 3), "added reorder", "a reorder is");
+	net_free(&n);
+}
+
 static void by_reported_nodes(void)
 {
 	struct net n = net_new();
@@ -307,6 +326,7 @@ static void one_row_of_all(void)
 int main(void)
 {
 	by_tensors();
+	by_tensors_of_another_type();
 	by_reported_nodes();
 	merged_layers();
 	by_joined_names();

@@ -17,6 +17,7 @@ struct invented {
 	const char *name;
 	double ns;          /* an execution */
 	double noise;       /* relative, alternating */
+	double spread;      /* relative, added: uniform from 0 to this, in an order without a pattern */
 	int prepared, executions, runs;
 	int64_t sets;       /* that it was told to rotate through */
 	bool fails_prepare;
@@ -54,12 +55,15 @@ static struct {
 	double waited;   /* of the measured threads, so far */
 	double waits_until, waits_ns; /* each run before that time waits so long for a core */
 	double drift;    /* everything gets slower by this share a second */
-	struct measure_outlook outlook; /* from one problem to the next */
-	bool has_canary;
-	int asked;
+	double rest;     /* from one problem to the next */
+	double rested;   /* in all */
+	bool may_rest;
+	double share;    /* of their cores, for the measured threads; 0: all */
+	double credit;   /* time that they may run before they have to wait */
+	bool tells_running;
+	double ran, ran_mark; /* by the measured threads, so far; when marked */
 	double slow_each;             /* 0: once */
-	double slow_from,
-		slow_until; /* between these times everything takes twice as long, and the canary says so */
+	double slow_from, slow_until; /* between these times everything takes twice as long */
 	char order[4096]; /* indices of timed runs, one digit each */
 } fake;
 
@@ -84,12 +88,21 @@ static bool is_slow_now(void)
 	return now >= fake.slow_from && now < fake.slow_until;
 }
 
-static const char *fake_canary(double *slower)
+static void fake_mark(void)
 {
-	*slower = is_slow_now() ? 2 : 1;
-	fake.asked++;
-	fake.now += 10e3;
-	return is_slow_now() ? "it sings no more" : NULL;
+	fake.ran_mark = fake.ran;
+}
+
+static double fake_ran(void)
+{
+	return fake.ran - fake.ran_mark;
+}
+
+static void fake_rest(double ns)
+{
+	fake.credit = fmin(fake.credit + fake.share * ns, 3e6);
+	fake.now += ns;
+	fake.rested += ns;
 }
 
 static int list_fill(struct backend_list *list, int first, int count, const char *api)
@@ -169,6 +182,14 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 		fake.preemptions++;
 	}
 	*elapsed_ns *= (is_slow_now() ? 2 : 1) * (1 + fake.drift * fake.now / 1e9);
+	*elapsed_ns *= 1 + v->spread * (double)(v->runs * 7919L % 1009) / 1009;
+	fake.ran += *elapsed_ns;
+	fake.credit -= *elapsed_ns;
+	if (fake.share > 0 && fake.credit < 0) {
+		*elapsed_ns += 6e6;
+		fake.waited += 6e6;
+		fake.credit = 1e6;
+	}
 	if (fake.now < fake.waits_until) {
 		*elapsed_ns += fake.waits_ns;
 		fake.waited += fake.waits_ns;
@@ -277,7 +298,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	fake.now = 0;
 	fake.alive = fake.most_alive = 0;
 	memset(fake.order, 0, sizeof(fake.order));
-	struct measure_options options = { .outlook = &fake.outlook,
+	struct measure_options options = { .rest = &fake.rest,
 		.budget_ns = budget_ns,
 		.caches = { true, true, fake.cold },
 		.launches = { true, true },
@@ -289,7 +310,9 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 		.now_ns = fake_now,
 		.machine.disturbances = fake_preemptions,
 		.machine.waited_ns = fake.tells_waiting ? fake_waited : NULL,
-		.machine.canary = fake.has_canary ? fake_canary : NULL,
+		.machine.ran_mark = fake.tells_running ? fake_mark : NULL,
+		.machine.ran_ns = fake.tells_running ? fake_ran : NULL,
+		.machine.rest = fake.may_rest ? fake_rest : NULL,
 		.user = &o->seen,
 		.has_matrix = has_matrix,
 		.cancelled = seen_cancelled,
@@ -325,7 +348,7 @@ static void test_one(void)
 	is_int(o.status, STATUS_OK, "measured");
 	is_int(o.seen.count, 2, "no constant operand: net alone, in both launches");
 	const struct result *r = find(&o.seen, "only", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.n == 10,
+	ok(r && r->stats.stop == STOP_CONVERGED && r->stats.n == STATS_COST_SAMPLES,
 		"converged at the least number of samples");
 	ok(r && r->stats.executions >= 200 && r->stats.executions < 203, "an amortized sample takes 200 us");
 	near(r ? r->stats.median : NAN, 1000, 0.01, "and is divided by its executions");
@@ -370,20 +393,20 @@ static void test_budget(void)
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
-	fake.algorithm[0] = (struct invented){ .name = "noisy", .ns = 1e6, .noise = 0.2 };
+	fake.algorithm[0] = (struct invented){ .name = "noisy", .ns = 1e6, .spread = 0.5 };
 	measure(&o, WITH_CONSTANT, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "noisy", CACHE_WARM, LAUNCH_ISOLATED);
 	ok(r && r->stats.stop == STOP_BUDGET, "noise: the budget stops it");
-	ok(r && r->stats.n >= 45 && r->stats.n <= 55,
+	ok(r && r->stats.n >= 75 && r->stats.n <= 85,
 		"after half of the budget: two states, each measured as one with its like");
 	is_int(o.seen.count, 4, "long executions: isolated ones are what amortized ones are");
 	ok(fake.algorithm[0].executions < 230, "and not taken twice");
 	fake.algorithm[0] = (struct invented){ .name = "slow", .ns = 3e9 };
 	measure(&o, PLAIN, 10e6, 0, false);
 	r = find(&o.seen, "slow", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.n == 1 && r->stats.stop == STOP_BUDGET && isnan(r->stats.lo),
-		"slower than its budget: one sample");
-	is_int(fake.algorithm[0].executions, 2, "and one warm-up");
+	ok(r && r->stats.n == MEASURE_FEWEST_SAMPLES && r->stats.stop == STOP_BUDGET,
+		"slower than its budget: three samples");
+	is_int(fake.algorithm[0].executions, 1 + MEASURE_FEWEST_SAMPLES, "and one warm-up");
 }
 
 static void test_shortlist(void)
@@ -407,7 +430,7 @@ static void test_shortlist(void)
 	ok(r && r->stats.stop == STOP_CONVERGED, "within 1.25 times: in full");
 	r = find(&o.seen, "first", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_CONVERGED, "the library's first choice: in full, however slow");
-	ok(strstr(fake.order, "0011330011330011") != NULL, "what is compared is measured in turn");
+	ok(strstr(fake.order, "0011113333001111") != NULL, "what is compared is measured in turn");
 	ok(fake.most_alive <= 4 && fake.alive == 0, "what fell behind is released at once");
 	is_int(o.seen.count, 2 * 3 + 2, "every result once");
 }
@@ -490,7 +513,7 @@ static void test_disturbed(void)
 	is_str(r ? o.seen.why[r - o.seen.results] : "", "it was interrupted, or its clock fell",
 		"with the reason");
 	fake.algorithm[0] = (struct invented){
-		.name = "a", .ns = 1e6, .noise = 0.2, .disturbed_from = 6, .disturbed_each = 3
+		.name = "a", .ns = 1e6, .spread = 0.5, .disturbed_from = 6, .disturbed_each = 3
 	};
 	measure(&o, PLAIN, 150e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
@@ -498,7 +521,7 @@ static void test_disturbed(void)
 			r->stats.mean < 1.3e6,
 		"where the budget ends before they converge, quiet ones stand for all");
 	fake.algorithm[0] =
-		(struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 2 };
+		(struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 1 };
 	measure(&o, PLAIN, 20e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.discarded == 0 && r->stats.hi > 12e6,
@@ -540,76 +563,73 @@ static void test_waited(void)
 	fake.waits_ns = 400e6;
 	measure(&o, PLAIN, 200e6, 0, false);
 	r = find(&o.seen, "tiny", CACHE_NET, LAUNCH_ISOLATED);
-	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.n == 1, "of long ones too");
+	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.n == MEASURE_FEWEST_SAMPLES, "of long ones too");
 }
 
-/* Contention that takes no core away. */
-static void test_canary(void)
-{
-	struct outcome o;
-	memset(&fake, 0, sizeof(fake));
-	fake.count = 2;
-	fake.has_canary = true;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 100e3 };
-	fake.algorithm[1] = (struct invented){ .name = "b", .ns = 110e3 };
-	fake.slow_from = 12e6;
-	fake.slow_until = 20e6;
-	measure(&o, PLAIN, 100e6, 0, false);
-	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	const struct result *b = find(&o.seen, "b", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && b && a->stats.discarded + b->stats.discarded > 0,
-		"samples between two times of asking go with them");
-	ok(a && b && a->stats.median == 100e3 && b->stats.median == 110e3 && a->stats.hi == 100e3,
-		"of all that are compared");
-	ok(a && a->stats.stop == STOP_CONVERGED && !*o.seen.why[a - o.seen.results], "quiet ones are enough");
-	ok(a && b && a->stats.discarded + b->stats.discarded < 20, "nothing is sampled while it lasts");
-	ok(10e3 * fake.asked < 8e6 + 0.03 * fake.now, "asking costs little otherwise: %d times", fake.asked);
-	fake.slow_from = 0;
-	fake.slow_until = INFINITY;
-	measure(&o, PLAIN, 200e6, 0, false);
-	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && a->stats.stop == STOP_DISTURBED && a->stats.median == 200e3 && a->stats.discarded == 0,
-		"a machine that is never quiet: all count");
-	is_str(a ? o.seen.why[a - o.seen.results] : "", "it sings no more", "and it says why");
-	ok(a && a->stats.lo == 100e3 && a->stats.hi == 200e3,
-		"its interval reaches to what it takes on a quiet one, as far as that is known");
-	double hoping = fake.now;
-	measure(&o, PLAIN, 200e6, 0, false);
-	a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && a->stats.n >= 10 && a->stats.stop == STOP_DISTURBED && fake.now < 0.9 * hoping,
-		"the next problem does not wait where waiting was of no use: %.0f ms after %.0f",
-		fake.now / 1e6, hoping / 1e6);
-}
-
-/* A machine that is quiet half of the time, for two milliseconds, has quiet samples within the budgets. */
-static void test_awaited(void)
+/* Other work has most of the cores. Threads that rest have theirs at once when they need them. */
+static void test_rest(void)
 {
 	struct outcome o;
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
-	fake.has_canary = true;
-	fake.slow_each = 4e6;
-	fake.slow_until = 2e6;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 100e3 };
-	measure(&o, PLAIN, 100e6, 0, false);
-	const struct result *a = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(a && a->stats.stop == STOP_CONVERGED && a->stats.median == 100e3,
-		"quiet moments are waited for: %.0f us", a ? a->stats.median / 1e3 : NAN);
-	ok(a && a->stats.discarded <= a->stats.n, "and most samples are of use: %d of %d are not",
-		a ? (int)a->stats.discarded : 0, a ? (int)(a->stats.n + a->stats.discarded) : 0);
-}
-
-/* What nobody noticed: a median far above the least sample. */
-static void test_scattered(void)
-{
-	struct outcome o;
-	memset(&fake, 0, sizeof(fake));
-	fake.count = 1;
-	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .noise = 0.9 };
-	measure(&o, PLAIN, 100e6, 0, false);
+	fake.tells_waiting = true;
+	fake.share = 0.33;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1.5e6 };
+	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
-	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.lo == r->stats.min && r->stats.hi > 1.8e6,
-		"it goes on, and in the end its interval is all there is");
+	ok(r && r->stats.stop == STOP_DISTURBED && stats_cost(&r->stats) == 7.5e6,
+		"without rests every sample waits for cores");
+	fake.may_rest = true;
+	fake.waited = 0;
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.p10_hi == 1.5e6 && r->stats.stop == STOP_CONVERGED && r->stats.discarded > 0,
+		"with rests %d of %d do not", r ? (int)r->stats.n : 0,
+		r ? (int)(r->stats.n + r->stats.discarded) : 0);
+	ok(fake.rested > 0 && fake.rested < 8 * 1.5e6 * 60, "it rested %.0f ms", fake.rested / 1e6);
+	fake.share = 0;
+	measure(&o, PLAIN, 100e6, 0, false);
+	fake.rested = 0;
+	measure(&o, PLAIN, 100e6, 0, false);
+	ok(fake.rested == 0 && fake.rest == 0, "when the other work ends, so do the rests");
+}
+
+/* Longer than a time slice: it always waits, and is corrected by what its threads ran. */
+static void test_corrected(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.tells_waiting = fake.tells_running = true;
+	fake.waits_ns = 40e6;
+	fake.waits_until = INFINITY;
+	fake.algorithm[0] = (struct invented){ .name = "long", .ns = 20e6 };
+	measure(&o, PLAIN, 600e6, 0, false);
+	const struct result *r = find(&o.seen, "long", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.n >= MEASURE_LEAST_LONG && stats_cost(&r->stats) == 20e6 && r->stats.discarded == 0,
+		"20 ms that wait 40 ms for cores are 20 ms: %g", r ? stats_cost(&r->stats) : NAN);
+	ok(r && strstr(o.seen.why[r - o.seen.results], "an upper value"), "and marked: %s",
+		r ? o.seen.why[r - o.seen.results] : "");
+	fake.algorithm[0].ns = 500e6;
+	measure(&o, PLAIN, 200e6, 0, false);
+	r = find(&o.seen, "long", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.n == MEASURE_FEWEST_SAMPLES && stats_cost(&r->stats) == 500e6,
+		"longer than the budget: three samples");
+}
+
+/* Hardly any sample is like another: the upper end is far above the cost, and that is said. */
+static void test_wide(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .spread = 9 };
+	measure(&o, PLAIN, 50e6, 0, false);
+	const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.p10 < r->stats.median &&
+			r->stats.p10_hi > 1.25 * r->stats.p10,
+		"noisy: %g, up to %g", r ? r->stats.p10 : NAN, r ? r->stats.p10_hi : NAN);
+	is_str(r ? o.seen.why[r - o.seen.results] : "", "its samples vary too much", "and why");
 }
 
 /* The machine gets slower by half in the course of it: what is compared meets that alike. */
@@ -643,8 +663,9 @@ static void test_long(void)
 		(struct invented){ .name = "long", .ns = 800e6, .disturbed_from = 1, .disturbed_each = 1 };
 	measure(&o, PLAIN, 200e6, 0, false);
 	const struct result *r = find(&o.seen, "long", CACHE_NET, LAUNCH_ISOLATED);
-	ok(r && r->stats.n == 1 && r->stats.discarded == 0, "one long sample is one sample");
-	is_int(fake.algorithm[0].executions, 2, "taken once, after one warm-up");
+	ok(r && r->stats.n == MEASURE_FEWEST_SAMPLES && r->stats.discarded == 0,
+		"as few samples as can be");
+	is_int(fake.algorithm[0].executions, 1 + MEASURE_FEWEST_SAMPLES, "after one warm-up");
 	fake.algorithm[0] =
 		(struct invented){ .name = "long", .ns = 20e6, .disturbed_from = 1, .disturbed_each = 2 };
 	measure(&o, PLAIN, 2e9, 0, false);
@@ -822,8 +843,8 @@ static void test_glance(void)
 	fake.algorithm[1] = (struct invented){ .name = "behind", .ns = 90e3, .launch_ns = 10e3 };
 	fake.algorithm[2] = (struct invented){ .name = "close", .ns = 11e3, .launch_ns = 10e3 };
 	measure(&o, PLAIN, 200e6, 0, false);
-	/* 1 ms alone, numbers of executions refined, three samples each behind a single run */
-	is_int(first_of(1), 50 + 1 + 6, "a millisecond of warm-up comes before the comparison");
+	/* 1 ms alone, numbers of executions refined, three samples behind a single run */
+	is_int(first_of(1), 50 + 1 + 4, "a millisecond of warm-up comes before the comparison");
 	is_int(fake.algorithm[1].runs, 10 + 2, "what is far behind is not refined and sampled once");
 	const struct result *r = find(&o.seen, "behind", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1, "and told");
@@ -832,7 +853,7 @@ static void test_glance(void)
 		"what is close is measured in full");
 	/* the two have run for 5 ms, with 1 ms of the comparison, before the first of them is sampled in full
 	 */
-	is_int((int)(strstr(fake.order + first_of(2), "00000000000") - fake.order), 57 + 12 + 48 + 1 + 6,
+	is_int((int)(strstr(fake.order + first_of(2), "00000000000") - fake.order), 55 + 12 + 48 + 1 + 4,
 		"after the comparison the first one's warm-up goes on");
 	ok(strstr(fake.order + first_of(2) + 55 + 190, "22222222222") != NULL, "then the other's");
 	fake.algorithm[2].fails_run_at = 60;
@@ -1094,9 +1115,9 @@ int main(void)
 	test_failures();
 	test_disturbed();
 	test_waited();
-	test_canary();
-	test_awaited();
-	test_scattered();
+	test_rest();
+	test_corrected();
+	test_wide();
 	test_drift();
 	test_long();
 	test_rotation();

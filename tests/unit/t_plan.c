@@ -237,6 +237,78 @@ static const char *borders_of(struct net *n, char *to, size_t size)
 	return to;
 }
 
+/* x -> Cast -> MatMul with weights of that type -> Cast -> MatMul in f32, if there is one -> y */
+static struct net *products(enum dtype in, enum dtype first, bool second)
+{
+	struct net *n = net_begin(17);
+	char to[16];
+	snprintf(to, sizeof(to), "to=%d", first == DTYPE_F16 ? 10 : first == DTYPE_BF16 ? 16 : 11);
+	net_input(n, "x", in, "4,8");
+	net_tensor(n, "w", first, "8,8");
+	net_node(n, "Cast", "x", "cast", to);
+	net_node(n, "MatMul", "cast,w", "product", NULL);
+	if (second) {
+		net_weight(n, "v", "8,8");
+		net_node(n, "Cast", "product", "back", "to=1");
+		net_node(n, "MatMul", "back,v", "y", NULL);
+	}
+	net_output(n, second ? "y" : "product", NULL);
+	return n;
+}
+
+static void is_plan(struct net *n, enum dtype dtype, const char *type, const char *problem, const char *casts)
+{
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = dtype });
+	char text[256] = "";
+	for (int i = 0; p && i < p->border_count; i++)
+		snprintf(text + strlen(text), sizeof(text) - strlen(text), "%s%s", i ? " " : "",
+			p->problems[p->borders[i].problem].text);
+	is_str(p ? plan_type_name(p) : net_error.text, type, "%s for -t %s", type, dtype_name(dtype));
+	is_str(p ? problem_of(p, 1) : "", problem, "its product");
+	is_str(text, casts, "its casts at the borders");
+	plan_free(p);
+}
+
+/* The model's own type, and others in its place. */
+static void test_own_types(void)
+{
+	struct net *n = products(DTYPE_F32, DTYPE_F16, false);
+	const char *f16 = "matmul:f16,f16.c,f16/f32:ba1bb1m4n8k8:ta0tb0";
+	const char *f32 = "matmul:f32,f32.c,f32/f32:ba1bb1m4n8k8:ta0tb0";
+	const char *f64 = "matmul:f64,f64.c,f64/f64:ba1bb1m4n8k8:ta0tb0";
+	const char *bf16 = "matmul:bf16,bf16.c,bf16/f32:ba1bb1m4n8k8:ta0tb0";
+	is_plan(n, DTYPE_UNKNOWN, "f16", f16, "");
+	is_plan(n, DTYPE_F16, "f16", f16, "");
+	is_plan(n, DTYPE_F32, "f32", f32, "cast:f32,f16:4x8");
+	is_plan(n, DTYPE_BF16, "bf16", bf16, "cast:f32,bf16:4x8 cast:bf16,f16:4x8");
+	net_free(n);
+	n = products(DTYPE_F64, DTYPE_F64, false);
+	is_plan(n, DTYPE_UNKNOWN, "f64", f64, "");
+	is_plan(n, DTYPE_F32, "f32", f32, "cast:f64,f32:4x8 cast:f32,f64:4x8");
+	net_free(n);
+	n = residual("1,8,14,14");
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_TF32 });
+	ok(p && !p->border_count, "TF32 is f32 in memory: no casts");
+	plan_free(p);
+	net_free(n);
+	n = products(DTYPE_BF16, DTYPE_BF16, false);
+	is_plan(n, DTYPE_UNKNOWN, "bf16", bf16, "");
+	is_plan(n, DTYPE_F64, "f64", f64, "cast:bf16,f64:4x8 cast:f64,bf16:4x8");
+	net_free(n);
+	n = products(DTYPE_F32, DTYPE_F16, true);
+	is_plan(n, DTYPE_UNKNOWN, "mixed", f16, "");
+	is_plan(n, DTYPE_F32, "f32", f32, "");
+	is_plan(n, DTYPE_F16, "f16", f16, "cast:f32,f16:4x8 cast:f16,f32:4x8");
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_S32, "4");
+	net_node(n, "Abs", "x", "y", NULL);
+	net_output(n, "y", NULL);
+	ok(!net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 }),
+		"a model of integers is not converted");
+	net_free(n);
+}
+
 /* An input without elements needs no cast, and a state that the model is given and returns neither. */
 static void test_dtype_without_casts(void)
 {
@@ -1377,6 +1449,7 @@ int main(void)
 	test_overwrites_folded();
 	test_overwrites_shared();
 	test_dtype();
+	test_own_types();
 	test_dtype_without_casts();
 	test_made_up_names();
 	test_given_values();

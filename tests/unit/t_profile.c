@@ -43,7 +43,9 @@ static void runs(void)
 	ok(e->load_ns == 300e3, "loading and initialization");
 	is_str(e->source, "onnxruntime", "source");
 	is_str(e->dtype, "f32", "type of the execution");
-	is_str(e->settings, "{\"runs\":3,\"runs_left_out\":1}", "runs counted");
+	is_str(e->settings, "{\"runs\":3,\"runs_left_out\":1,\"processors\":1}",
+		"runs and processors counted");
+	is_int(e->threads, 1, "a single thread");
 	ok(strstr(e->gaps, "truncated after 18 events") == e->gaps, "no closing bracket");
 	e = read_files(file_of_gzip("runs.json.gz", four_runs), NULL, NULL);
 	ok(e && execution_sum_ns(e, LEVEL_LAYER) == 29e3, "the same from gzip");
@@ -89,6 +91,73 @@ static void bodies(void)
 	ok(row_named(e, "a")->parent == -1 && row_named(e, "zero")->parent == -1 && loop->parent == -1,
 		"neighbours of no duration are not in it");
 	ok(execution_sum_ns(e, LEVEL_LAYER) == 38e3, "the sum counts a body once");
+}
+
+/* The types of nodes, in two runs. */
+#define TYPED(name, ts, inputs, outputs)                                                                     \
+	NODE(name "_kernel_time", ts, 10,                                                                    \
+		"\"input_type_shape\" : [" inputs "],\"output_type_shape\" : [" outputs "],"                 \
+		"\"op_name\" : \"X\",\"node_index\" : \"" #ts "\"")
+#define TYPED_RUN(at, inputs, outputs)                                                                       \
+	TYPED("x", at##00, inputs, outputs) SESSION("model_run", at##00, 50)
+#define TYPE_OF(inputs, outputs)                                                                             \
+	type_of("[\n" TYPED_RUN(10, inputs, outputs) TYPED_RUN(20, inputs, outputs) "]")
+
+static const char *type_of(const char *text)
+{
+	struct execution *e = read_files(file_of_text("typed.json", text), NULL, NULL);
+	return e ? e->rows[0].dtype : "?";
+}
+
+static void types(void)
+{
+	is_str(TYPE_OF("{\"bool\":[1]},{\"float16\":[4]},{\"float16\":[4]}", "{\"float16\":[4]}"), "f16",
+		"a condition is not the type (Where)");
+	is_str(TYPE_OF("{\"bool\":[]}", "{\"float\":[4]}"), "f32", "without inputs that of the output (If)");
+	is_str(TYPE_OF("{\"int64\":[]},{\"bool\":[]},{\"double\":[4]}", "{\"double\":[4]}"), "f64",
+		"a count is not the type (Loop)");
+	is_str(TYPE_OF("{\"uint8\":[4]},{\"float\":[]},{\"uint8\":[]}", "{\"uint8\":[4]}"), "u8",
+		"nor is a scale, after data of 8 bits (QLinearConv)");
+	is_str(TYPE_OF("{\"int64\":[4]}", "{\"int64\":[1]}"), "s64", "else that of the first input");
+	is_str(TYPE_OF("{\"tensor\":[4]}", ""), "", "a type without a name here is unknown");
+}
+
+/* Threads of a pool; those that did not run have equal keys. */
+#define SUB(core) "{\"num_run\": 1, \"core\": " #core "}"
+#define IDLE "\"a thread that does not run\": " SUB(-1)
+#define POOL(subs)                                                                                           \
+	"{\"main_thread\": {\"block_size\": [1], \"core\": 3}, \"sub_threads\": {" subs "}}"
+#define POOL_RUN(at, stats)                                                                                  \
+	NODE("x_kernel_time", at##00, 10,                                                                    \
+		"\"thread_scheduling_stats\" : " stats ",\"op_name\" : \"X\"")                               \
+	NODE("y_kernel_time", at##20, 10, "\"op_name\" : \"Y\"") SESSION("model_run", at##00, 50)
+#define POOL_OF(stats) pool_of("[\n" POOL_RUN(10, stats) POOL_RUN(20, stats) "]")
+
+static const struct execution *pool_of(const char *text)
+{
+	return read_files(file_of_text("pool.json", text), NULL, NULL);
+}
+
+static void threads(void)
+{
+	const struct execution *e =
+		POOL_OF(POOL("\"1\": " SUB(5) ", " IDLE ", " IDLE ", \"2\": " SUB(3)));
+	is_int(e->threads, 5, "the main thread and four others, equal keys each");
+	ok(strstr(e->settings, "\"processors\":2"), "two of them on one processor: %s", e->settings);
+	e = POOL_OF("\"\"");
+	is_int(e->threads, 1, "no pool: one thread");
+	ok(!strstr(e->settings, "processors"), "its processor is unknown");
+	is_int(POOL_OF("[1, {}]")->threads, 0, "other statistics are unknown");
+	is_int(POOL_OF(POOL("\"1\": 7, \"2\": {\"core\": 1e30}"))->threads, 3,
+		"threads without details count");
+}
+
+static void one_run(void)
+{
+	struct execution *e =
+		read_files(file_of_text("one.json", "[\n" RUN(10, 45, 5) "]"), NULL, NULL);
+	is_str(e->gaps, "one run: it contains what only the first one does (allocations, tuning); profile at "
+		"least two", "a single run is incomplete");
 }
 
 #define CUDA(index)                                                                                          \
@@ -255,6 +324,9 @@ int main(void)
 	runs();
 	old_keys();
 	bodies();
+	types();
+	threads();
+	one_run();
 	kernels();
 	truncated();
 	optimized();

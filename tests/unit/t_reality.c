@@ -325,28 +325,34 @@ static void reasons(void)
 	n.scenario.relaxed = false;
 	n.e.math = "tf32";
 	y = compare(&n, 100);
-	is_str(y->not_comparable, "tf32 against f32 (run benanza compare -w math ...)", "relaxed math");
+	is_str(y->not_comparable, "tf32 against f32 (run benanza compare -w math,matrix ...)",
+		"relaxed math");
 	ok(isnan(y->ratio) && y->prevents & USE_RATIO, "has no ratio");
 	ok(!(y->prevents & USE_STORED), "which the scenario decides");
 	n.e.dtype = "bf16";
 	is_str(compare(&n, 100)->not_comparable, "bf16 against f32 (run benanza compare -t bf16 ...)",
 		"type");
 	n.e.dtype = "mixed";
-	is_str(compare(&n, 100)->not_comparable, "mixed against f32 (run benanza compare -t TYPE ...)",
-		"a type that -t does not have");
+	is_str(compare(&n, 100)->not_comparable, "mixed against f32", "a type that -t does not have");
 	n.e.threads = 1;
 	is_str(compare(&n, 100)->not_comparable, "1 thread against 2", "fewer threads");
 	n.e.threads = 3;
 	is_str(compare(&n, 100)->not_comparable, "3 threads against 2", "more threads");
+	n.e.settings = "{\"processors\":1}";
+	is_str(compare(&n, 100)->not_comparable,
+		"3 threads against 2, more than the 1 processor on which they ran", "than processors");
+	n.e.settings = "";
 	n.e.provider = "CPUExecutionProvider";
 	n.device.stack = "CUDA 12";
-	is_str(compare(&n, 100)->not_comparable,
-		"CPUExecutionProvider against a GPU (choose the CPU with -d)", "a CPU's provider");
+	y = compare(&n, 100);
+	is_str(y->not_comparable, "CPUExecutionProvider against a GPU (choose the CPU with -d)",
+		"a CPU's provider");
+	ok(y->prevents & USE_GAPS && y->prevents & USE_STORED, "has no gaps");
 	n.e.device = "Word 2";
 	is_str(compare(&n, 100)->not_comparable, "Word 2 against Word 1 (choose it with -d)", "device");
 	n.e.requests = 4;
 	y = compare(&n, 100);
-	is_str(y->not_comparable, "it ran 4 requests at a time", "requests");
+	is_str(y->not_comparable, "it ran 4 requests at a time, the bound is of one", "requests");
 	ok(isnan(y->ratio) && !(y->prevents & USE_GAPS), "has gaps, no ratio");
 	n.e.requests = 1;
 	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
@@ -372,6 +378,80 @@ static void reasons(void)
 	is_str(compare(&n, 100)->not_comparable, "it failed", "status");
 	n.m->plan.unbound_count = 1;
 	is_str(compare(&n, 100)->not_comparable, "the model's dimensions are not set", "dimensions");
+	net_free(&n);
+}
+
+/* An execution of an unknown device beside a CPU and a GPU. */
+static void kinds(void)
+{
+	static const struct {
+		const char *provider, *framework, *source, *who;
+		bool gpu;
+	} list[] = {
+		{ "CPUExecutionProvider", "onnxruntime", "onnxruntime", "CPUExecutionProvider", false },
+		{ "DnnlExecutionProvider", "onnxruntime", "onnxruntime", "DnnlExecutionProvider", false },
+		{ "CUDAExecutionProvider", "onnxruntime", "onnxruntime", "CUDAExecutionProvider", true },
+		{ "DmlExecutionProvider", "onnxruntime", "onnxruntime", "DmlExecutionProvider", true },
+		{ "", "tensorrt", "trtexec", "TensorRT", true },
+		{ "", "", "nsys", "kernels of a GPU", true },
+		{ "cpu", "", "onednn", "cpu", false },
+		{ "OtherExecutionProvider", "onnxruntime", "onnxruntime", NULL, false },
+		{ "", "", "onednn", NULL, false },
+	};
+	struct net n = net_new();
+	row(&n, "conv", "Conv", 50);
+	n.e.device = "";
+	n.m->plan.batch = 1;
+	for (size_t i = 0; i < 2 * sizeof(list) / sizeof(list[0]); i++) {
+		bool gpu = i % 2;
+		const char *who = list[i / 2].who, *why;
+		n.device.stack = gpu ? "CUDA 12" : "oneDNN";
+		n.e.provider = list[i / 2].provider;
+		n.e.framework = list[i / 2].framework;
+		n.e.source = list[i / 2].source;
+		n.e.rows[0].level = *n.e.provider || *n.e.framework ? LEVEL_LAYER : LEVEL_KERNEL;
+		why = compare(&n, 100)->not_comparable;
+		bool differs = who && list[i / 2].gpu != gpu, said = why && strstr(why, " against a ");
+		ok(differs == said && (!said || !strncmp(why, who, strlen(who))), "%s beside a %s: %s",
+			who ? who : list[i / 2].source, gpu ? "GPU" : "CPU", why ? why : "comparable");
+	}
+	net_free(&n);
+}
+
+/* The rows' types decide, not that of the whole. */
+static void types_of_rows(void)
+{
+	struct net n = net_new();
+	row(&n, "conv", "Conv", 50);
+	row(&n, "relu", "Relu", 4);
+	n.device.threads = n.e.threads = 2;
+	n.m->plan.batch = 1;
+	n.e.dtype = "mixed";
+	n.e.rows[0].dtype = n.e.rows[1].dtype = "f32";
+	ok(!compare(&n, 100)->not_comparable, "rows in the types of their layers");
+	n.e.rows[1].dtype = "bool";
+	ok(!compare(&n, 100)->not_comparable, "one of 8%% of the time may have another");
+	n.e.rows[0].dtype = "tf32";
+	ok(!compare(&n, 100)->not_comparable, "TF32 is math of f32");
+	n.e.rows[0].dtype = n.e.rows[1].dtype = "f16";
+	is_str(compare(&n, 100)->not_comparable, "f16 against f32 (run benanza compare -t f16 ...)",
+		"others");
+	n.e.rows[1].ns *= 10;
+	n.e.rows[1].dtype = "f32";
+	is_str(compare(&n, 100)->not_comparable, "f16 against f32", "no -t makes two types equal");
+	n.e.rows[1].parent = 0;
+	ok(!compare(&n, 100)->not_comparable, "of a row with a body that of what ran in it counts");
+	n.e.rows[0].dtype = "f32";
+	n.e.rows[1].op = "Cast";
+	n.e.rows[1].dtype = "f64";
+	ok(!compare(&n, 100)->not_comparable, "but for casts");
+	n.e.rows[1].op = "Relu";
+	is_str(compare(&n, 100)->not_comparable, "f64 against f32 (run benanza compare -t f64 ...)",
+		"another one in it");
+	n.e.rows[1].parent = -1;
+	n.e.rows[0].dtype = "s8";
+	n.e.rows[1].dtype = "s8";
+	is_str(compare(&n, 100)->not_comparable, "s8 against f32", "nor integers");
 	net_free(&n);
 }
 
@@ -482,7 +562,7 @@ static void labels(void)
 	row(&n, "conv\nrelu", "FusedConv", 104);
 	row(&n, "pool", "MaxPool", 60);
 	measure(n.results, n.fusion->groups[n.fusion->first_group[0]].text, 100 * US);
-	struct reality *y = compare(&n, 134);
+	struct reality *y = compare(&n, 164);
 	is_str(reality_label(y, GAP_FUSION), "fused more than bound", "reality fuses more");
 	is_str(reality_label(y, GAP_ALGORITHM), "slower algorithms", "measured algorithms");
 	y->gaps[GAP_FUSION].ns = 1;
@@ -586,6 +666,8 @@ int main(void)
 	profiler();
 	not_comparable();
 	reasons();
+	kinds();
+	types_of_rows();
 	short_rows();
 	single_sample();
 	labels();

@@ -61,6 +61,21 @@ static void test_tree(void)
 	end();
 }
 
+/* Causes besides algorithms. */
+static void test_doubt(void)
+{
+	begin_at(&(struct fixture_options){ .measured = true, .real = true, .real_noisy = true }, 120, 40);
+	type("ge");
+	ok(sees("mostly slower algorithms? (") && sees("other work disturbed its samples"), "noise");
+	end();
+	begin_at(&(struct fixture_options){ .measured = true, .real = true, .real_slow = true }, 120, 40);
+	type("ge");
+	ok(sees("profile: rows take ") && sees("more than the median latency: a profiled run takes "),
+		"rows that exceed the latency");
+	ok(sees("slower algorithms?") && !sees("mostly slower algorithms ("), "leave a doubt");
+	end();
+}
+
 /* Several executions: the key goes through them, everywhere. */
 static void test_several(void)
 {
@@ -72,6 +87,8 @@ static void test_several(void)
 	ok(sees("openvino 2025.3  2 of 2") && sees("execution 2 of 2: openvino"), "the next one");
 	ok(app_reality(&app)->measured_ns > newest, "is that of the header too");
 	ok(sees("added reorders"), "with its own gaps");
+	ok(sees("start: import 812 ms, load 310 ms") && sees("p99 "), "and what else it has");
+	ok(sees("settings: NUM_STREAMS=2, x=?[31m"), "clean");
 	type("/added reorders\r");
 	int rows = shown();
 	type("\r");
@@ -195,6 +212,7 @@ int main(void)
 	test_gaps();
 	test_tree();
 	test_none();
+	test_doubt();
 	test_several();
 	test_described();
 	test_sizes();

@@ -2,6 +2,9 @@
 
 #include "store/results.h"
 
+#include <math.h>
+
+#include "problem/stats.h"
 #include "tap.h"
 
 static struct result make(const char *problem, const char *name, int rank, double median, int64_t at)
@@ -293,6 +296,84 @@ static void test_many(void)
 	results_free(r);
 }
 
+/* A full result of `n` samples around `ns`, with its sketch. */
+static void add_full(struct results *r, double ns, int n, int64_t at)
+{
+	struct samples s = { 0 };
+	struct str sketch = { 0 };
+	struct result one = make("p", "a", 0, ns, at);
+	for (int i = 0; i < n; i++)
+		samples_add(&s, ns * (1 + 0.001 * (i % 10)));
+	stats_compute(&s, &one.stats);
+	stats_sketch(&s, &sketch);
+	one.stats.stop = STOP_CONVERGED;
+	one.sketch = sketch.p;
+	results_add(r, &one);
+	results_add(r, &one); /* as it is read back from the file */
+	str_free(&sketch);
+	samples_free(&s);
+}
+
+static const struct result *current_of(const struct results *r)
+{
+	int count;
+	const struct result *const *all = results_of(r, "p", &count);
+	ok(count == 1, "one stands");
+	return all[0];
+}
+
+/* What agrees is pooled; what differs is decided by repetition: neither the newest nor the lowest stands. */
+static void test_pooled(void)
+{
+	struct results *r = results_new();
+	add_full(r, 100, 30, 1);
+	add_full(r, 101, 40, 2);
+	const struct result *s = current_of(r);
+	ok(s->stats.n == 70 && s->times == 2 && s->measured_at == 2, "two that agree are one of all samples");
+	ok(stats_cost(&s->stats) > 99 && stats_cost(&s->stats) < 101.5 && !s->disputed, "with their cost");
+	add_full(r, 1, 30, 3);
+	s = current_of(r);
+	ok(s->stats.n == 70 && !s->disputed, "one that is 100 times too fast does not stand");
+	add_full(r, 300, 30, 4);
+	ok(current_of(r)->stats.n == 70, "nor one that is 3 times too slow");
+	add_full(r, 99, 30, 5);
+	s = current_of(r);
+	ok(s->stats.n == 100 && s->times == 3, "a third one that agrees is pooled too");
+	results_free(r);
+}
+
+static void test_disputed(void)
+{
+	struct results *r = results_new();
+	add_full(r, 300, 30, 1);
+	add_full(r, 100, 30, 2);
+	const struct result *s = current_of(r);
+	ok(stats_cost(&s->stats) > 250 && s->disputed, "of two that differ the first one stands, disputed");
+	add_full(r, 101, 30, 3);
+	s = current_of(r);
+	ok(stats_cost(&s->stats) < 110 && s->times == 2 && !s->disputed, "the one that repeats stands");
+	add_full(r, 301, 30, 4);
+	s = current_of(r);
+	ok(stats_cost(&s->stats) < 110 && s->disputed, "two against two: disputed again");
+	for (int i = 0; i < 20; i++)
+		add_full(r, 1000 * pow(2, i), 30, 5 + i);
+	ok(stats_cost(&current_of(r)->stats) < 110, "many that differ from all do not matter");
+	struct result slow = make("p", "a", 0, 500, 100);
+	slow.stats.stop = STOP_DISTURBED;
+	results_add(r, &slow);
+	ok(stats_cost(&current_of(r)->stats) < 110, "nor does a noisy one");
+	slow = make("p", "a", 0, 500, 101);
+	results_add(r, &slow);
+	ok(stats_cost(&current_of(r)->stats) < 110, "nor one whose cost is a median");
+	results_free(r);
+	r = results_new();
+	slow.measured_at = 1;
+	results_add(r, &slow);
+	add_full(r, 100, 30, 2);
+	ok(stats_cost(&current_of(r)->stats) < 101, "which a full one replaces");
+	results_free(r);
+}
+
 int main(void)
 {
 	test_order();
@@ -303,6 +384,8 @@ int main(void)
 	test_same_key();
 	test_whole_failure();
 	test_finished();
+	test_pooled();
+	test_disputed();
 	test_many();
 	return done_testing();
 }

@@ -14,8 +14,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "runner/host/canary.h"
-#include "runner/host/canary_memory.h"
 #include "runner/measure/preempt.h"
 #include "runner/host/threads.h"
 
@@ -131,119 +129,9 @@ static void test_bindings(void)
 	is_str(threads_describe(&unknown, buf), "4 threads", "nothing known, nothing said");
 }
 
-/* What one runner knew, and what a file may hold. */
-static void test_memory(void)
-{
-	double knew[2] = { 1102, 1210 }, knows[2] = { 0, 0 };
-	char folder[] = "/tmp/benanza-t_threads.XXXXXX", cache[64], path[512];
-	ok(mkdtemp(folder) != NULL, "a folder for it");
-	snprintf(cache, sizeof(cache), "%s/made", folder);
-	setenv("XDG_CACHE_HOME", cache, 1);
-	canary_recall("0-1", knows, 2);
-	ok(isnan(knows[0]) && isnan(knows[1]), "nothing is known at first");
-	canary_remember("0-1", knew, 2);
-	canary_recall("0-1", knows, 2);
-	ok(fabs(knows[0] - 1102) < 1 && fabs(knows[1] - 1210) < 1, "then what the last one knew");
-	canary_recall("2-3", knows, 2);
-	ok(isnan(knows[0]), "of other cores nothing");
-	canary_recall("0-1", knows, 1);
-	ok(isnan(knows[0]), "nor of another number of them");
-	static const char *const bad[] = { "", "benanza-canary 1 2 1100", "benanza-canary 1 2 1100 -5",
-		"benanza-canary 1 2 nan inf", "benanza-canary 9 2 1100 1100", "\x1b[2J" };
-	char host[64] = "";
-	gethostname(host, sizeof(host) - 1);
-	for (char *c = host; *c; c++)
-		*c = isalnum((unsigned char)*c) ? *c : '-';
-	snprintf(path, sizeof(path), "%s/benanza/canary-%s-0-1", cache, host);
-	for (size_t i = 0; i < sizeof(bad) / sizeof(bad[0]); i++) {
-		FILE *f = fopen(path, "w");
-		if (f) {
-			fputs(bad[i], f);
-			fclose(f);
-		}
-		canary_recall("0-1", knows, 2);
-		ok(f && isnan(knows[0]) && isnan(knows[1]), "a file that makes no sense, %d", (int)i);
-	}
-	unlink(path);
-	ok(mkfifo(path, 0600) == 0, "a pipe in its place");
-	canary_recall("0-1", knows, 2);
-	ok(isnan(knows[0]), "... keeps nobody waiting");
-	unlink(path);
-	const char *says = NULL;
-	double slower = 1;
-	for (int i = 0; i < 20 && !says;
-		i++) { /* the machine may be twice as quick, or as slow, the second time */
-		canary_open(NAN, "own");
-		canary_close();
-		canary_recall("own", knows, 1);
-		knows[0] /= 1.9;
-		canary_remember("own", knows, 1);
-		canary_open(NAN, "own");
-		says = canary_ask(&slower);
-	}
-	is_str(says, "the cores were slower than usual", "a canary is asked beside what was usual before");
-	ok(slower > 1.3, "%.1f times", slower);
-	snprintf(path, sizeof(path), "%s/benanza/canary-%s-own", cache, host);
-	unlink(path);
-	setenv("XDG_CACHE_HOME", "/proc/none", 1);
-	canary_close();
-	canary_remember("0-1", knew, 2);
-	canary_recall("0-1", knows, 2);
-	ok(isnan(knows[0]), "where nothing can be written nothing is known");
-	snprintf(path, sizeof(path), "%s/benanza", cache);
-	rmdir(path);
-	rmdir(cache);
-	ok(rmdir(folder) == 0, "and nothing else is left");
-}
-
-#define MS 1e6
-
-/* What is usual follows slowly: nearly the least of the cores, a quantile of the memory. */
-static void test_canary(void)
-{
-	struct canary_times usual = { 1000, 5000 };
-	double slower;
-	ok(!canary_judge(&usual, (struct canary_times){ 1300, 9000 }, MS, &slower) && slower == 1,
-		"noise is no contention");
-	is_str(canary_judge(&usual, (struct canary_times){ 1500, 5000 }, MS, &slower),
-		"the cores were slower than usual", "slow cores");
-	near(slower, 1.5, 0.01, "and by how much");
-	canary_judge(&usual, (struct canary_times){ 4e6, 5000 }, MS, &slower);
-	near(slower, 4, 1e-9,
-		"what interrupted the canary for milliseconds made nothing thousands of times slower");
-	is_str(canary_judge(&usual, (struct canary_times){ 1000, 12000 }, MS, &slower),
-		"the memory was slower than usual", "slow memory");
-	near(slower, 2.4, 0.01, "by how much");
-	ok(!canary_judge(&usual, (struct canary_times){ 1000, NAN }, MS, &slower) && !isnan(usual.memory_ns),
-		"what is not known says nothing");
-	ok(fabs(usual.core_ns - 1000) < 3, "a few times teach little");
-	for (int i = 0; i < 100000; i++) /* again and again, as who waits for quiet does */
-		canary_judge(&usual, (struct canary_times){ 2000, 5000 }, MS / 10, &slower);
-	near(slower, 2, 0.05, "what lasts is noticed ten seconds later, too, however often one asks");
-	for (int i = 0; i < 500; i++)
-		canary_judge(&usual, (struct canary_times){ 2000, 5000 }, 1000 * MS, &slower);
-	ok(!canary_judge(&usual, (struct canary_times){ 2000, 5000 }, MS, &slower),
-		"what stays for minutes becomes usual");
-	for (int i = 0; i < 200; i++)
-		canary_judge(&usual, (struct canary_times){ i % 4 ? 1200 : 1000, 5000 }, MS, &slower);
-	near(usual.core_ns, 1000, 0.01, "and the least is soon usual again");
-	for (int i = 0; i < 200; i++)
-		canary_judge(&usual, (struct canary_times){ 1000, i % 4 ? 9000 : 5000 }, 1000 * MS, &slower);
-	near(usual.memory_ns, 5000, 0.2, "of the memory the lower quartile");
-	canary_open(1e6, "");
-	struct canary_times none = { NAN, NAN };
-	ok(!canary_judge(&none, (struct canary_times){ 1, 1 }, MS, &slower),
-		"where nothing is usual, nothing is slow");
-	canary_ask(&slower);
-	canary_close();
-	test_memory();
-	ok(1, "the real one is asked on one thread");
-}
-
 int main(void)
 {
 	test_bindings();
 	test_preempt();
-	test_canary();
 	return done_testing();
 }

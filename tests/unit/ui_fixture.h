@@ -24,6 +24,7 @@ struct fixture_options {
 	bool agents;       /* two are configured: "near", "far" */
 	bool real;         /* the database has an execution of the model */
 	bool real_noisy;   /* and it is noisy */
+	bool real_slow;    /* profiled runs take longer than the latency */
 	bool real_two;     /* and an older one of openvino, with a row that the framework added */
 	int chain;         /* > 0: instead, a chain of that many layers */
 	bool scopes;       /* the chain is in scopes of 100 layers */

@@ -113,13 +113,21 @@ void batch_step(struct app *app, int direction)
 
 void dtype_next(struct app *app)
 {
-	static const enum dtype usual[] = { DTYPE_F32, DTYPE_BF16 };
 	const struct config *c = session_config(app->session);
-	if (!app_plan(app))
+	const struct plan *p = app_plan(app);
+	if (!p)
 		return;
-	enum dtype now = session_dtype(app->session);
+	/* the model's own types, and those of the usual ones that differ from them */
+	enum dtype usual[3] = { DTYPE_UNKNOWN }, now = session_dtype(app->session);
+	int usual_count = 1;
+	if (p->mixed || p->own != DTYPE_F32)
+		usual[usual_count++] = DTYPE_F32;
+	if (p->mixed || p->own != DTYPE_BF16)
+		usual[usual_count++] = DTYPE_BF16;
+	if (!p->mixed)
+		usual[0] = p->own;
 	const enum dtype *list = c && c->dtype_count > 1 ? c->dtype : usual;
-	int count = c && c->dtype_count > 1 ? c->dtype_count : 2, at = 0;
+	int count = c && c->dtype_count > 1 ? c->dtype_count : usual_count, at = 0;
 	while (at < count && list[at] != now)
 		at++;
 	scenario_select(app, session_batch(app->session), list[(at + 1) % count]);

@@ -191,7 +191,7 @@ static const char *sweep_text(struct app *app)
 	int64_t batch;
 	enum dtype dtype;
 	session_sweep_point(s, at, &batch, &dtype);
-	session_sweep_text(point, sizeof(point), batch, dtype);
+	session_sweep_text(s, point, sizeof(point), batch, dtype);
 	return arena_printf(&app->scratch, "sweep %d/%d %s  ", at + 1, session_sweep_count(s), point);
 }
 

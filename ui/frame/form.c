@@ -153,7 +153,7 @@ void form_open(struct app *app)
 	}
 	q->fields = base_calloc((size_t)(p->unbound_count + p->binding_count + 2), sizeof(*q->fields));
 	add_batch(app);
-	field_add(q, FORM_DTYPE, TEXT("type"), "data type", dtype_name(session_dtype(s)), "");
+	field_add(q, FORM_DTYPE, TEXT("type"), "data type", session_type_name(s, session_dtype(s)), "");
 	for (int i = 0; i < p->unbound_count; i++)
 		field_add(q, FORM_DIM, p->unbound[i], app_clean(app, p->unbound[i]), "", "no value");
 	for (int i = 0; i < p->binding_count; i++) {

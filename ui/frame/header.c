@@ -140,7 +140,7 @@ static void draw_title(struct app *app, struct area line)
 		int64_t n = plan->batch > 0 ? plan->batch : model_batch(plan);
 		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
 		x += 2 + canvas_text(line, x + 2, 0, STYLE_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
-			dtype_name(session_dtype(s))));
+			plan_type_name(plan)));
 	}
 	canvas_fit(line, right, 0, view_columns, STYLE_HEADER, view);
 	spot_add(app, line, right, view_columns, &(struct key_row){ .keys = "Tab",

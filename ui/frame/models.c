@@ -57,7 +57,8 @@ bool app_open_model(struct app *app, const char *path)
 	if (app->frame->keeps && keep_save(app, &err))
 		err = (struct error)ERROR_NONE;
 	int64_t batch = session_config(s) && session_config(s)->batch_count ? session_config(s)->batch[0] : 0;
-	if (session_replace(s, full, batch, session_dtype(s), &err)) {
+	bool own = !app_plan(app) || app_plan(app)->own_types;
+	if (session_replace(s, full, batch, own ? DTYPE_UNKNOWN : session_dtype(s), &err)) {
 		app_note(app, true, "%s", err.text);
 		return false;
 	}

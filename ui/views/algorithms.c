@@ -47,7 +47,7 @@ static double alone_ns(const struct app *app, int layer, bool *estimated)
 		return app_layer(app, layer)->class == CLASS_FREE ? 0 : NAN;
 	const struct result *r = app_pick(app, text);
 	*estimated |= !r;
-	return r ? r->stats.median : app_estimate_ns(app, text);
+	return r ? stats_cost(&r->stats) : app_estimate_ns(app, text);
 }
 
 static bool group_has(const struct fusion_group *g, int layer)
@@ -69,7 +69,7 @@ static void groups_add(struct app *app, struct algorithms *s, const struct fusio
 			line.apart_ns += alone_ns(app, g->layers[k], &line.estimated);
 		const struct result *r = app_pick(app, g->text);
 		line.r = r;
-		line.ns = r ? r->stats.median : app_estimate_ns(app, g->text);
+		line.ns = r ? stats_cost(&r->stats) : app_estimate_ns(app, g->text);
 		line.estimated |= !r;
 		s->lines[s->count++] = line;
 	}
@@ -92,12 +92,12 @@ static void results_add_lines(struct app *app, struct algorithms *s)
 		bool fits = state_fits(app, best);
 		s->lines[s->count++] = (struct algorithm_line){ .a = &best->algorithm,
 			.r = best,
-			.ns = fits ? best->stats.median : NAN,
+			.ns = fits ? stats_cost(&best->stats) : NAN,
 			.used = is_used };
-		if (fits && !(best->stats.median >= s->best_ns))
-			s->best_ns = best->stats.median;
+		if (fits && !(stats_cost(&best->stats) >= s->best_ns))
+			s->best_ns = stats_cost(&best->stats);
 		if (fits && isnan(s->preferred_ns)) /* the results are sorted by rank */
-			s->preferred_ns = best->stats.median;
+			s->preferred_ns = stats_cost(&best->stats);
 	}
 }
 
@@ -230,7 +230,8 @@ static const char *remarks(struct app *app, const struct algorithm_line *l)
 	if (r && r->status != STATUS_OK)
 		state = arena_printf(&app->scratch, "%s: %s  ", status_name(r->status), r->why ? r->why : "");
 	else if (r && isnan(l->ns)) {
-		state = arena_printf(&app->scratch, "%s %s, %s only  ", str_duration(text, r->stats.median),
+		state = arena_printf(&app->scratch, "%s %s, %s only  ",
+			str_duration(text, stats_cost(&r->stats)),
 			cache_name(r->cache), launch_name(r->launch));
 	}
 	return app_clean(app,
@@ -266,7 +267,8 @@ static void algorithms_draw_row(struct app *app, void *state, int row, int above
 			remarks(app, l));
 		return;
 	}
-	double half = l->r ? fmax(l->r->stats.hi - l->ns, l->ns - l->r->stats.lo) / l->ns : NAN;
+	const struct sample_stats *t = l->r ? &l->r->stats : NULL;
+	double half = t ? fmax(stats_cost_hi(t) - l->ns, l->ns - stats_cost_lo(t)) / l->ns : NAN;
 	const char *cells[] = { l->r ? duration(app, l->ns, false) : "planned", times(app, l->ns, s->best_ns),
 		times(app, l->ns, s->preferred_ns),
 		arena_printf(&app->scratch, "%s", str_bytes(text, l->a->workspace_bytes)),

@@ -161,6 +161,10 @@ static void add_cost(struct app *app, struct detail *d)
 			"noisy: its measurement is above this one, of a state of the caches or a launch in "
 			"which the algorithm cannot be faster. %s measures the layer again",
 			key_named("measure-layer")));
+	if (c->disputed)
+		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
+			"noisy: another measurement differs, and none was repeated more often. %s measures "
+			"the layer again", key_named("measure-layer")));
 	if (total > 0)
 		ADD(d, STYLE_NORMAL, -1, " share    %s%.2f%% of the sequential bound",
 			session_analysis(app->session)->estimated ? "~" : "",
@@ -398,7 +402,7 @@ static bool group_has(const struct fusion_group *g, int layer)
 static double problem_ns(const struct app *app, const char *text)
 {
 	const struct result *r = app_pick(app, text);
-	return r ? r->stats.median : app_estimate_ns(app, text);
+	return r ? stats_cost(&r->stats) : app_estimate_ns(app, text);
 }
 
 /* Sum of the costs of a group's layers when not fused; NaN if one is missing. */

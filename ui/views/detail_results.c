@@ -224,7 +224,7 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 		label);
 	for (int k = 0; k < STATES; k++)
 		line = !c->shown[k] ? line : arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS,
-			at[k] ? str_duration(text, at[k]->stats.median) : "-");
+			at[k] ? str_duration(text, stats_cost(&at[k]->stats)) : "-");
 	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
 }
 

@@ -67,7 +67,7 @@ static int problems_rows(struct app *app, void *state, int width)
 	hash_free(&seen);
 	for (int i = 0; i < s->count; i++) {
 		const struct result *r = app_pick(app, s->rows[i].text);
-		s->rows[i].ns = r ? r->stats.median : app_estimate_ns(app, s->rows[i].text);
+		s->rows[i].ns = r ? stats_cost(&r->stats) : app_estimate_ns(app, s->rows[i].text);
 		s->rows[i].estimated = !r;
 	}
 	return s->count;

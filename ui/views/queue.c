@@ -203,10 +203,10 @@ static const char *result_text(struct app *app, const struct queue_job *j)
 		? results_rough(session_results(app->session), j->payload)
 		: NULL;
 	const struct result *r = rough ? rough : app_pick(app, j->payload);
-	if (j->state != JOB_DONE || !r || isnan(r->stats.median))
+	if (j->state != JOB_DONE || !r || isnan(stats_cost(&r->stats)))
 		return "";
 	return arena_printf(
-		&app->scratch, "%s%s", rough ? "~" : "", str_duration(text, r->stats.median));
+		&app->scratch, "%s%s", rough ? "~" : "", str_duration(text, stats_cost(&r->stats)));
 }
 
 /* What is done, why it failed, or the job itself. */
@@ -276,7 +276,7 @@ static struct subject queue_subject(struct app *app, void *state, int row)
 	struct queue_job j = queue_job(queue_of(app), row);
 	const struct result *r = app_pick(app, j.payload);
 	return (struct subject){ .layer = layer_at(app, s, j.payload), .problem = j.payload,
-		.is_problem = true, .ns = r ? r->stats.median : NAN, .uses = 1 };
+		.is_problem = true, .ns = r ? stats_cost(&r->stats) : NAN, .uses = 1 };
 }
 
 /* ---- the log beneath ---- */

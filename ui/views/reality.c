@@ -8,6 +8,7 @@
 #include "ui/views/view.h"
 
 #include "analyze/tree.h"
+#include "problem/execution_figure.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -175,9 +176,10 @@ static const char *why_text(struct reality_view *s)
 			  r->bound_estimated ? "~" : "", 1 / r->ratio);
 	if (most < 0)
 		return times;
-	return arena_printf(&s->arena, "%s%smostly %s (%s): %s", times, *times ? ", " : "",
+	const char *doubt = most == GAP_ALGORITHM ? r->slower_doubt : NULL;
+	return arena_printf(&s->arena, "%s%smostly %s (%s): %s%s", times, *times ? ", " : "",
 		reality_label(r, (enum gap_kind)most), str_duration(size, r->gaps[most].ns),
-		gap_text((enum gap_kind)most));
+		doubt ? "may have another cause: " : "", doubt ? doubt : gap_text((enum gap_kind)most));
 }
 
 /* ---- the tree ---- */
@@ -237,7 +239,16 @@ static void lines_make(struct app *app, struct reality_view *s)
 	if (r->not_comparable)
 		text_add(s, STYLE_WARN, -1, arena_printf(&s->arena, "cannot contradict the bound: %s",
 			app_clean(app, text_of(r->not_comparable))));
+	const char *excess = reality_excess_text(&s->arena, r);
+	if (excess)
+		text_add(s, STYLE_WARN, -1, arena_printf(&s->arena, "profile: %s", excess));
 	gaps_add(s);
+	for (int i = 0; i < FIGURE_LINES; i++) {
+		const char *line = execution_figures_line(&s->arena, r->execution, (enum figure_line)i);
+		if (*line)
+			text_add(s, STYLE_DIM, -1, arena_printf(&s->arena, "%s: %s",
+				figure_line_name((enum figure_line)i), line));
+	}
 	if (!r->row_count)
 		text_add(s, STYLE_DIM, -1, "no times of layers: this execution has only the whole");
 	else

@@ -127,7 +127,7 @@ static const char *cell_text(struct app *app, const struct scenarios *s, int row
 		return l->total.unmeasured ? arena_printf(a, "%d unmeasured", l->total.unmeasured) :
 			l->total.without ? arena_printf(a, "%d without a cost", l->total.without) : "";
 	case CELL_BATCH: return p->batch ? arena_printf(a, "%lld", (long long)p->batch) : "";
-	case CELL_TYPE: return dtype_name(l->dtype);
+	case CELL_TYPE: return session_type_name(app->session, l->dtype);
 	case CELL_WHAT_IFS: return *l->what_ifs ? app_clean(app, text_of(l->what_ifs)) : "none";
 	case CELL_DEVICE: return l->device ? app_clean(app, text_of(l->device->model)) : "";
 	default: return l->device ? app_clean(app, text_of(l->device->stack)) : "";

@@ -371,7 +371,7 @@ static void curve_draw(struct app *app, const struct sweep *s, struct area a, bo
 		bool last = i + 1 == s->count || s->lines[i + 1].first;
 		if (last && !isnan(y))
 			canvas_fit(a, CURVE_LEFT + plot.width + 1, 1 + (int)fmin(y, plot.height - 1), 5,
-				series_style(series), dtype_name(l->dtype));
+				series_style(series), session_type_name(app->session, l->dtype));
 	}
 	plot_end(&p);
 	for (int i = 0; i < s->count; i++) {
@@ -430,7 +430,7 @@ static void sweep_draw_row(struct app *app, void *state, int row, int above, str
 	canvas_fit_right(line, 2, 0, 6, l->total.point.best ? STYLE_GOOD : STYLE_NORMAL,
 		l->batch ? arena_printf(a, "%s%lld", l->total.point.best ? "*" : "", (long long)l->batch)
 			 : "-");
-	canvas_fit(line, TYPE_AT, 0, 5, STYLE_NORMAL, dtype_name(l->dtype));
+	canvas_fit(line, TYPE_AT, 0, 5, STYLE_NORMAL, session_type_name(app->session, l->dtype));
 	if (!l->generation)
 		canvas_fit(line, BOUND_AT, 0, line.width - BOUND_AT, STYLE_DIM, "...");
 	else if (l->total.why)
@@ -448,7 +448,7 @@ static const char *sweep_row_text(struct app *app, void *state, int row)
 	char text[64];
 	return app_clean(app,
 		text_of(arena_printf(&app->scratch, "%s %s%s",
-			session_sweep_text(text, sizeof(text), l->batch, l->dtype),
+			session_sweep_text(app->session, text, sizeof(text), l->batch, l->dtype),
 			l->total.point.best ? "best " : "", l->total.why ? l->total.why : "")));
 }
 

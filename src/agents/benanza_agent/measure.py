@@ -10,6 +10,9 @@ from .canary import SLOW, Canary
 MOST_SAMPLES = 20000
 LEAST_SAMPLES = 10  # fewer samples are never converged
 LEAST_BLOCKS = 6  # with this number of quiet blocks the noisy ones are discarded
+P10 = 0.1  # the quantile that other work on the machine disturbs least
+P10_LEAST = 29  # fewer samples have no two-sided 95% interval of it: 0.9^28 > 0.05
+OUTSIDE, NORMAL = 0.05, 1.959964  # share outside of an interval, and half its width in standard deviations
 NARROW = 0.02  # half width of the interval, relative to the median
 BLOCK_NS = 2e6  # a block of runs lasts at least this long
 WAITED = 0.05  # share of a block that its threads may wait for a core
@@ -24,15 +27,45 @@ def interval(values):
         return None, None
     if n < 6:
         return values[0], values[-1]
-    if n < 70:  # largest k with P(Bin(n, 1/2) < k) <= 2.5%
-        below, k = 0.5**n, 0
-        while below <= 0.025:
-            k += 1
-            below += math.comb(n, k) * 0.5**n
-        k = max(k, 1)
+    if n < 70:
+        k = max(rank_up_to(n, 0.5, OUTSIDE / 2), 1)
     else:
-        k = max(1, int(math.floor((n - 1.96 * math.sqrt(n)) / 2)))
+        k = max(1, int(math.floor((n - NORMAL * math.sqrt(n)) / 2)))
     return values[k - 1], values[n - k]
+
+
+def below(n, part):
+    """Yields P(X < k) for k from 0, where X of n values are below their quantile `part`, at most 0.5."""
+    one, sum_ = (1 - part) ** n, 0.0
+    for k in range(n + 1):
+        yield sum_
+        sum_ += one
+        one *= (n - k) / (k + 1) * part / (1 - part)
+
+
+def rank_up_to(n, part, share):
+    """Returns the largest k with P(X < k) <= share."""
+    return sum(p <= share for p in below(n, part)) - 1
+
+
+def interval_of_p10(values):
+    """Returns the 95% confidence interval of the 10th percentile of sorted values, from order statistics:
+    the k-th and m-th enclose it with probability P(k <= X < m) (binomial; normal approximation beyond 400
+    values). With fewer than P10_LEAST values the lower end is the minimum, which is no statistical end, and
+    the upper a one-sided 95% end. (None, None) for one value."""
+    n = len(values)
+    if n < 2:
+        return None, None
+    if n > 400:
+        spread = NORMAL * math.sqrt(n * P10 * (1 - P10))
+        k, m = math.floor(n * P10 - spread), n + 1 - math.floor(n * (1 - P10) - spread)
+    else:
+        k, rest = rank_up_to(n, P10, OUTSIDE / 2), OUTSIDE / 2
+        if k == 0:  # the minimum takes more than half of what may lie outside, or all of it
+            k = 1 if n >= P10_LEAST else 0
+            rest = OUTSIDE - (1 - P10) ** n * k
+        m = sum(p < 1 - rest for p in below(n, P10))
+    return values[max(k, 1) - 1], values[min(m, n) - 1]
 
 
 def quantile(values, part):
@@ -53,11 +86,15 @@ def statistics(values, discarded=0, stop="budget"):
     n = len(values)
     mean = sum(values) / n
     low, high = interval(values)
+    p10_low, p10_high = interval_of_p10(values)
     return {
         "n": n,
         "discarded": discarded,
         "executions": 1,
         "min_ns": values[0],
+        "p10_ns": quantile(values, P10),
+        "p10_lo_ns": p10_low,
+        "p10_hi_ns": p10_high,
         "q1_ns": quantile(values, 0.25),
         "median_ns": quantile(values, 0.5),
         "q3_ns": quantile(values, 0.75),
@@ -168,8 +205,8 @@ class Watch:
 
 
 def sample(runs, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
-    """Takes samples until the interval of the median is within 2%, or the budget ends; without enough quiet
-    blocks then, until there are or PATIENCE budgets end.
+    """Takes samples until the intervals of median and 10th percentile are within 2%, or the budget ends;
+    without enough quiet blocks then, until there are or PATIENCE budgets end.
 
     A block is the runs between two canaries. It is disturbed if the canary was slow before or after it or if
     threads waited for a core; its runs are then discarded if enough quiet blocks remain. Returns (stats, p90,
@@ -275,16 +312,23 @@ def all_times(blocks):
 
 
 def narrow(blocks):
-    return narrow_values(all_times(blocks))
+    """Returns True if there are enough runs for a 10th percentile, and its interval and that of the median
+    are within 2%."""
+    values = all_times(blocks)
+    return (
+        len(values) >= P10_LEAST
+        and narrow_values(values)
+        and within(quantile(values, P10), interval_of_p10(values))
+    )
 
 
 def narrow_values(values):
     """Returns True if the interval of the median of sorted values is within 2%."""
-    if len(values) < LEAST_SAMPLES:
-        return False
-    low, high = interval(values)
-    middle = quantile(values, 0.5)
-    return high - middle <= NARROW * middle and middle - low <= NARROW * middle
+    return len(values) >= LEAST_SAMPLES and within(quantile(values, 0.5), interval(values))
+
+
+def within(value, ends):
+    return ends[1] - value <= NARROW * value and value - ends[0] <= NARROW * value
 
 
 def summary(quiet, noisy, stop, budget_ns):
@@ -301,6 +345,7 @@ def summary(quiet, noisy, stop, budget_ns):
     if not enough:
         stats["hi_ns"] = values[-1]
         stats["lo_ns"] = min(values[0], min(min(times) / max(slow, 1) for times, _, slow, _ in kept))
+        stats["p10_lo_ns"] = stats["lo_ns"]  # other work only adds time: the upper end stays
         why = max(noisy, key=lambda b: b[2])[3]
     rate = len(values) / (sum(b[1] for b in kept) / 1e9)
     return stats, quantile(values, 0.9), quantile(values, 0.99), rate, why

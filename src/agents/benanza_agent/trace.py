@@ -10,15 +10,18 @@ import re
 ACTIVATIONS = {"Relu", "LeakyRelu", "Sigmoid", "Tanh", "HardSigmoid", "Clip"}
 ADDED = {"ReorderInput", "ReorderOutput", "MemcpyToHost", "MemcpyFromHost"}
 SUFFIX = re.compile(r"(_nchwc|_nhwc|_token_\d+|/QuickGeluFusion/?|/WithoutBiases)$")
+PREFIX = re.compile(r"^Inserted(PrecisionFree)?Cast_")  # ONNX Runtime's tensor of another type
 MOST_NAMES = 2000
 
 
 def stems(name):
-    """Yields the name, then the name without its suffixes, one after another, then without its last parts
-    after '/'."""
+    """Returns the name, then the name without its suffixes and prefix, one after another, then without its
+    last parts after '/'."""
     seen = [name]
     while True:
         shorter = SUFFIX.sub("", seen[-1])
+        if shorter == seen[-1]:
+            shorter = PREFIX.sub("", seen[-1])
         if shorter == seen[-1]:
             break
         seen.append(shorter)

@@ -306,7 +306,9 @@ class Job:
         out["floor_ns"] = self.attempt("the floor", self.tiny, onnx_graph.empty_model())
         if request.profile:
             cost = self.attempt("the profiler's cost", self.profiler_cost)
-            out["profiler_row_ns"], out["profiler_inside_ns"] = cost or (None, None)
+            out["profiler_row_ns"], out["profiler_inside_ns"], node = cost or (None, None, None)
+            if node is not None:
+                out["settings"]["node_ns"] = max(0.0, node - (out["floor_ns"] or 0.0) / onnx_graph.CHAIN)
             found = self.attempt(
                 "profiling", agent.profile, request.path, request, feeds, request.budget_ns / 2, self.say
             )
@@ -354,16 +356,18 @@ class Job:
             session.close()
 
     def profiler_cost(self):
-        """Returns (cost of profiling one node, the part of it in the node's own row or None): the profiled
-        latency of a chain of tiny nodes, and the sum of its rows, each less its plain latency and divided by
-        the number of nodes. It takes the minimum over the runs, because the difference is small."""
+        """Returns (cost of profiling one node, the part of it in the node's own row or None, the plain
+        latency of one): the profiled latency of a chain of tiny nodes, and the sum of its rows, each less its
+        plain latency and divided by the number of nodes. It takes the minimum over the runs, because the
+        difference is small."""
         content = onnx_graph.chain_model()
         plain = self.tiny(content, 0)
         profiled, rows, rows_ns = self.agent.profile_tiny(content, self.request)
         if rows < onnx_graph.CHAIN:
             raise RuntimeError(f"the framework executes {rows} of the chain's {onnx_graph.CHAIN} nodes")
         whole = max(0.0, (profiled - plain) / rows)
-        return whole, None if rows_ns is None else min(whole, max(0.0, (rows_ns - plain) / rows))
+        inside = None if rows_ns is None else min(whole, max(0.0, (rows_ns - plain) / rows))
+        return whole, inside, plain / rows
 
 
 def main(agent):

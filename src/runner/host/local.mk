@@ -1,8 +1,6 @@
-# runner/host: the CPU: threads, quiet moments, buffers
+# runner/host: the CPU: threads, buffers
 noinst_LIBRARIES += librunner_host.a
 librunner_host_a_SOURCES = \
-	src/runner/host/canary.c src/runner/host/canary.h \
-	src/runner/host/canary_memory.c src/runner/host/canary_memory.h \
 	src/runner/host/copies.c src/runner/host/copies.h \
 	src/runner/host/isa.c src/runner/host/isa.h \
 	src/runner/host/lanes.c src/runner/host/lanes.h \

@@ -2,6 +2,9 @@
 
 #include "runner/host/team.h"
 
+#include <math.h>
+#include <time.h>
+
 static struct {
 	int size;
 	struct openmp omp;
@@ -71,4 +74,18 @@ void team_run(void (*work)(void *argument, int i, int count), void *argument)
 		team.omp.parallel(member, &p, (unsigned)team_size(), 0);
 	else
 		work(argument, 0, 1);
+}
+
+static void sleep_share(void *ns, int i, int count)
+{
+	double time = *(const double *)ns;
+	(void)i;
+	(void)count;
+	struct timespec t = { .tv_sec = (time_t)(time / 1e9), .tv_nsec = (long)fmod(time, 1e9) };
+	nanosleep(&t, NULL);
+}
+
+void team_rest(double ns)
+{
+	team_run(sleep_share, &ns);
 }

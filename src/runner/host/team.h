@@ -1,5 +1,5 @@
-/* Runs work on the library's OpenMP threads. The plain C kernels and the canary use them, so that no
- * second set of threads spins on the same cores. */
+/* Runs work on the library's OpenMP threads. The plain C kernels use them, so that no second set of threads
+ * spins on the same cores. */
 #ifndef RUNNER_TEAM_H
 #define RUNNER_TEAM_H
 
@@ -25,5 +25,8 @@ bool team_is_too_large(const struct problem *p);
 /* Calls work(argument, i, count) for i = 0 .. count - 1, one call per thread, the caller included; returns
  * when all have ended. */
 void team_run(void (*work)(void *argument, int i, int count), void *argument);
+
+/* All threads sleep for this time. */
+void team_rest(double ns);
 
 #endif

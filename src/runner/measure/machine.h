@@ -18,9 +18,9 @@ struct machine {
 	/* Longer executions (ns) take as long alone as back to back within a percent. For shorter ones an
 	 * amortized sample has at least two. 0: launches cost nothing. */
 	double alone_ns;
-	double tolerance; /* sampling stops at this relative half-width of the median's interval */
-	/* Samples longer than this (ns) are kept although a thread was preempted: with a scheduler almost
-	 * all are. */
+	double tolerance; /* sampling stops at this relative half-width of the cost's interval */
+	/* Samples longer than this (ns) are kept although a thread had to wait for its core: with other work
+	 * almost all are. They are corrected (ran_ns). */
 	double long_ns;
 	/* Disturbances so far: preemptions of measuring threads (CPU), clocks below 75% of the steady one
 	 * (GPU). May be NULL. */
@@ -28,9 +28,14 @@ struct machine {
 	/* Total time in ns that the measuring threads waited for cores; replaces `disturbances` if known.
 	 * NaN: unknown; NULL: not applicable. */
 	double (*waited_ns)(void);
-	/* As canary_ask (canary.h): the reason why the device is slower now and how many times, or NULL.
-	 * May be NULL. */
-	const char *(*canary)(double *slower);
+	/* The longest time in ns that one measuring thread ran since ran_mark, without its waiting: what a
+	 * long execution would have taken with cores of its own, or more. NaN: unknown; both NULL: not
+	 * applicable. */
+	void (*ran_mark)(void);
+	double (*ran_ns)(void);
+	/* All measuring threads sleep for this time: the scheduler then gives them their cores at once, for a
+	 * whole time slice. NULL: not applicable. */
+	void (*rest)(double ns);
 	/* False if the device is lost to this process (a poisoned CUDA context): the program then ends
 	 * with a log line and the parent starts another. NULL: always true. */
 	bool (*is_alive)(void);

@@ -63,8 +63,9 @@ static void limits_set(struct run *r, int contenders)
 	const struct measure_options *o = r->options;
 	bool cold = o->caches[CACHE_COLD];
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
-		.sets = measure_sets(
-			problem_constant_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders),
+		.sets = o->caches[CACHE_NET] ? measure_sets(problem_constant_bytes(r->problem), o->llc_bytes,
+						       o->rotation_bytes, contenders)
+					     : 1,
 		.cold_sets = cold
 			? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders)
 			: 1 };
@@ -142,7 +143,27 @@ static void begin_state(struct run *r, int state)
 	}
 }
 
-/* Takes samples of all contenders in turn (A B A B), so that drift of the machine affects them equally. */
+/* One contender's turn: samples for MEASURE_TURN_NS, at least one. Returns -1 if the measurement is over. */
+static int measure_turn(struct run *r, struct contender *c, struct state s)
+{
+	double begin = r->options->now_ns();
+	r->options->trying(r->options->user, algorithm_of(c), s.cache, s.launch);
+	do {
+		if (measure_is_over(r))
+			return -1;
+		if (measure_sample(r, c, s)) {
+			c->finished = true;
+			return 0;
+		}
+		c->stop = measure_stop(r, c);
+		c->finished = c->stop != STOP_NONE;
+	} while (!c->finished && r->options->now_ns() - begin < MEASURE_TURN_NS);
+	if (c->finished)
+		measure_emit(r, c, s, c->stop, measure_executions_for(c, s.launch));
+	return 0;
+}
+
+/* The contenders take turns (A B A B), so that drift of the machine affects them equally. */
 static int measure_state(struct run *r, int state)
 {
 	begin_state(r, state);
@@ -150,22 +171,9 @@ static int measure_state(struct run *r, int state)
 		again = false;
 		for (int i = 0; i < r->count; i++) {
 			struct contender *c = &r->contenders[i];
-			if (c->finished)
-				continue;
-			if (measure_is_over(r))
+			if (!c->finished && measure_turn(r, c, r->states[state]))
 				return -1;
-			r->options->trying(r->options->user, algorithm_of(c), r->states[state].cache,
-				r->states[state].launch);
-			if (measure_sample(r, c, r->states[state])) {
-				c->finished = true;
-				continue;
-			}
-			c->stop = measure_stop(r, c);
-			c->finished = c->stop != STOP_NONE;
 			again = again || !c->finished;
-			if (c->finished)
-				measure_emit(r, c, r->states[state], c->stop,
-					measure_executions_for(c, r->states[state].launch));
 		}
 	}
 	return 0;
@@ -176,7 +184,7 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 {
 	struct run *r = base_calloc(1, sizeof(*r));
 	*r = (struct run){ .offers = offers, .problem = p, .text = text, .options = o, .err = err,
-		.status = STATUS_FAILED, .canary_asked = NAN, .canary_slower = 1 };
+		.status = STATUS_FAILED };
 	int stopped = 0;
 	r->contenders = base_calloc((size_t)offers->count, sizeof(*r->contenders));
 	r->picked = base_calloc((size_t)offers->count, sizeof(*r->picked));
@@ -194,7 +202,8 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 		measure_release(&r->contenders[i]);
 		samples_free(&r->contenders[i].samples);
 		samples_free(&r->contenders[i].quiet);
-		samples_free(&r->contenders[i].pending.samples);
+		samples_free(&r->contenders[i].quiet_mhz);
+		samples_free(&r->contenders[i].steady);
 	}
 	*status = r->dead ? STATUS_FAILED : r->any_ok ? STATUS_OK : r->status;
 	stopped = r->dead ? 0 : stopped;

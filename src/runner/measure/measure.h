@@ -11,12 +11,6 @@
  * cublaslt_sweep.h), so that none is left out without a word. */
 #define MEASURE_CONTENDERS 2048
 
-/* Share of the last seconds of sampling and waiting that gave quiet samples; kept between problems. All
- * zero: nothing known, quiet samples are expected. */
-struct measure_outlook {
-	double quiet_ns, ns; /* time for quiet samples; for all */
-};
-
 struct measure_options {
 	struct machine machine;
 	double budget_ns;          /* per algorithm, split over cache states and launch modes */
@@ -29,7 +23,8 @@ struct measure_options {
 				      samples and without a check of its outputs */
 	bool has_matrix;           /* also measure the best algorithm without matrix units in full */
 	double (*now_ns)(void);    /* monotonic */
-	struct measure_outlook *outlook;
+	double *rest;              /* time to rest before a sample, in samples; kept between problems. 0: the
+				      machine is idle */
 	void *user;                /* argument of the functions below */
 	bool (*cancelled)(void *user); /* called before every sample and step of a set-up */
 	/* Called before each algorithm and state. */
@@ -42,7 +37,7 @@ struct measure_options {
 #define MEASURE_WARMUP_NS 5e6
 #define MEASURE_AMORTIZED_NS 200e3 /* minimum duration of an amortized sample */
 #define MEASURE_EXECUTIONS 2000    /* maximum executions in a sample: they may be recorded one by one */
-#define MEASURE_LEAST_SAMPLES 10
+#define MEASURE_FEWEST_SAMPLES 3    /* of an execution that is longer than the budget */
 #define MEASURE_MOST_SAMPLES 20000
 #define MEASURE_SHORTLIST_SAMPLES 3
 #define MEASURE_QUICK_SAMPLES 3    /* of a quick measurement */
@@ -53,16 +48,15 @@ struct measure_options {
 #define MEASURE_SLOPE_MOST_NS 5e6  /* longer samples have no fixed costs that matter */
 #define MEASURE_DROP_FACTOR 4.0    /* an algorithm this many times slower than the best is dropped */
 #define MEASURE_CLOSE_FACTOR 1.25  /* algorithms within this factor of the fastest are measured in full */
-#define MEASURE_LEAST_QUIET 6       /* quiet samples that suffice to discard the noisy ones */
+#define MEASURE_TURN_NS 2e6         /* samples of an algorithm before it is another one's turn */
+#define MEASURE_LEAST_QUIET 6      /* undisturbed samples; with fewer, and disturbed ones, it is noisy */
 #define MEASURE_WAITED_SHARE 0.05  /* of a sample: total time that its threads may wait for cores */
-#define MEASURE_CANARY_NS 1e6      /* minimum time between two runs of the canary, */
-#define MEASURE_CANARY_SHARE 0.02  /* and maximum share of the time that it takes */
-#define MEASURE_SCATTER_FACTOR 4.0 /* noisy until the budget ends: median above this times the minimum */
-#define MEASURE_DISTURBED_TOLERANCE 0.05 /* tolerance if no quiet samples are expected, */
-#define MEASURE_DISTURBED_SHARE 0.25 /* after this share of the budget: disturbances can be short */
-#define MEASURE_OUTLOOK_NS 1e9     /* time constant of measure_outlook */
-#define MEASURE_HOPE_NS 10e6       /* quiet time assumed at the start */
-#define MEASURE_QUIET_SHARE 0.5     /* quiet samples suffice at this share of the budget, even if few */
+#define MEASURE_PATIENCE 3         /* times the budget, until as many samples are undisturbed as are needed */
+#define MEASURE_LEAST_LONG 10      /* samples of a long execution */
+#define MEASURE_SLICE_NS 2e6       /* about a time slice of a scheduler */
+#define MEASURE_REST_MOST 8        /* rest: at most this factor of the time between two rests, */
+#define MEASURE_REST_MOST_NS 20e6  /* and this time */
+#define MEASURE_WIDE 0.25          /* noisy: the upper end is further above the cost than this share */
 
 #define MEASURE_SETS 16384         /* maximum number of copies of the constant operands */
 #define MEASURE_SETS_BYTES 512e6   /* maximum size of the copies of one algorithm */

@@ -4,12 +4,6 @@
 
 #include "runner/measure/measure.h"
 
-/* Samples since the last run of the canary, which are not yet classified as quiet or noisy. */
-struct pending {
-	struct samples samples;
-	double ns; /* time spent on them */
-};
-
 /* Sum of the mean clocks of samples, MHz. */
 struct clocks {
 	double sum;
@@ -29,17 +23,17 @@ struct contender {
 	bool shortlist_low;    /* all its samples were taken at a low clock: it cannot be dropped */
 	bool sent;             /* its shortlist result was sent */
 	struct samples samples;/* all samples of the current state */
-	struct samples quiet;   /* the quiet ones */
-	struct pending pending;/* not yet classified */
+	struct samples quiet;   /* the undisturbed ones */
+	int64_t corrected;     /* of these, long ones that were disturbed and corrected */
 	double budget_ns;      /* for the current state */
-	double spent_ns;       /* of that, used, with untimed executions and waiting */
-	double quiet_ns;        /* of that, for the quiet samples */
-	double least_ns;       /* minimum of noisy samples / slowdown of the canary; INFINITY: none */
+	double spent_ns;       /* of that, used, with untimed executions */
 	struct {
 		double ns, mhz;    /* per execution; its clock, NaN: unknown */
 		bool quiet;
 	} last;                /* the last sample */
-	struct clocks clocks, quiet_clocks; /* of all samples of the current state; of the quiet ones */
+	struct clocks clocks;  /* of all samples of the current state */
+	struct samples quiet_mhz; /* of the undisturbed ones, in their order; empty: no clock is known */
+	struct samples steady; /* of the undisturbed ones, those at the steady clock: made for a result */
 	bool wants_slopes;     /* in a full measurement, if samples have fixed costs (backend.amortized) */
 	double slope[MEASURE_SLOPES]; /* (T(2N) - T(N)) / N, without what both have in common */
 	int slopes;
@@ -67,11 +61,10 @@ struct run {
 	int *picked;                         /* those that are tried, as indices of offers */
 	int count, rejected;                 /* algorithms; those whose outputs are wrong, without the
 						approximate ones */
-	double canary_asked, canary_cost_ns; /* time of its last run, and its duration */
-	double canary_slower;                /* slowdown that it returned */
-	double unsettled_ns;                 /* spent on samples and waiting since then */
-	const char *canary_says;             /* reason that it returned; NULL: quiet */
-	const char *disturbed_by;            /* last reason for noise, from the canary or a sample */
+	const struct contender *before;      /* whose execution was the last one */
+	double rested_at;                    /* when its threads last rested */
+	bool last_quiet;                     /* the last sample was undisturbed */
+	const char *disturbed_by;            /* last reason why a sample was disturbed */
 	bool any_ok, dead;
 	enum status status;
 	struct error *err;
@@ -97,12 +90,13 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 int measure_refine(struct run *r, struct contender *c, enum cache cache);
 int64_t measure_executions_wanted(const struct run *r, double one_ns);
 int64_t measure_executions_for(const struct contender *c, enum launch launch);
-/* Takes one sample in state s. Returns -1 as above. */
+/* Takes one sample in state s, after an untimed execution if another contender ran before. Returns -1 as
+ * above. */
 int measure_sample(struct run *r, struct contender *c, struct state s);
 /* Deletes all samples. */
 void measure_forget_samples(struct contender *c);
 /* Returns why sampling ends, or STOP_NONE. */
-enum stop measure_stop(struct run *r, struct contender *c);
+enum stop measure_stop(const struct run *r, const struct contender *c);
 void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions);
 /* Sends a failed result with r->err and releases the contender; sets r->dead if the device is lost.
  * Returns -1. */

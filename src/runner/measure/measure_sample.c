@@ -13,10 +13,11 @@
 #define REFINING_ROUNDS 3
 #define REFINING_FACTOR 2      /* refine only if the number of executions grows by this */
 #define WAITED "its threads had to wait for their cores"
+#define CORRECTED "less the time that its threads waited for their cores: an upper value"
 #define INTERRUPTED "it was interrupted, or its clock fell"
 #define REFINED_FACTOR 1.25    /* within it the last number is kept, as it is prepared */
 
-/* --- quiet and noisy samples --- */
+/* --- disturbed samples --- */
 
 struct mark {
 	double waited_ns;
@@ -41,91 +42,31 @@ static bool is_disturbed(const struct run *r, struct mark before, double took_ns
 	return now.disturbances > before.disturbances && expected_ns < r->options->machine.long_ns;
 }
 
-/* Ends the pending samples of a contender: quiet ones are kept. Of noisy ones only the minimum is used,
- * divided by the canary's slowdown: a lower bound of the time on a quiet machine (c->least_ns). O(pending
- * samples), each inserted into the sorted ones. */
-static void settle(struct contender *c, bool quiet, double slower)
-{
-	struct pending *p = &c->pending;
-	for (int64_t i = 0; quiet && i < p->samples.n; i++)
-		samples_add(&c->quiet, p->samples.taken[i]);
-	if (!quiet && p->samples.n)
-		c->least_ns = fmin(c->least_ns, p->samples.sorted[0] / slower);
-	c->quiet_ns += quiet ? p->ns : 0;
-	samples_clear(&p->samples);
-	p->ns = 0;
-}
-
-/* Adds to the outlook: sums of quiet and of all time that decay by exp(-ns / MEASURE_OUTLOOK_NS),
- * exponential moving averages in continuous time. Their ratio is the share of quiet time in the last
- * seconds, whatever the spacing of the calls. */
-static void outlook_learn(struct measure_outlook *o, double quiet_ns, double ns)
-{
-	double kept = exp(-ns / MEASURE_OUTLOOK_NS);
-	o->quiet_ns = o->quiet_ns * kept + quiet_ns;
-	o->ns = o->ns * kept + ns;
-}
-
-/* Runs the canary and classifies the pending samples: they are quiet if it was as usual both before and
- * after them, so that only a disturbance shorter than this interval can be missed. Without a canary all
- * samples are quiet. */
-static void canary_ask(struct run *r)
+/* Rests before a sample that is expected to take `ns`, on a machine with other work: after a disturbed one,
+ * and when the time since the last rest is that of a time slice. A scheduler that shares the cores fairly
+ * gives a thread that has slept its core soon, for a whole slice, in which several short samples fit. Returns
+ * true if it rested. */
+static bool rest_before(struct run *r, double ns)
 {
 	const struct measure_options *o = r->options;
-	const char *before = r->canary_says;
-	double slower_before = r->canary_slower, quiet_ns = 0;
-	if (o->machine.canary) {
-		double begin = o->now_ns();
-		r->canary_says = o->machine.canary(&r->canary_slower);
-		r->canary_asked = o->now_ns();
-		r->canary_cost_ns = r->canary_asked - begin;
-	}
-	bool quiet = !before && !r->canary_says;
-	r->disturbed_by = r->canary_says ? r->canary_says : r->disturbed_by;
-	for (int i = 0; i < r->count; i++) {
-		quiet_ns += quiet ? r->contenders[i].pending.ns : 0;
-		settle(&r->contenders[i], quiet, fmax(slower_before, r->canary_slower));
-	}
-	outlook_learn(o->outlook, quiet_ns, r->unsettled_ns);
-	r->unsettled_ns = 0;
+	double used = o->now_ns() - r->rested_at;
+	bool fresh = r->last_quiet && used + ns <= MEASURE_SLICE_NS;
+	if (!o->machine.rest || !(*o->rest > 0) || fresh)
+		return false;
+	*o->rest = !r->last_quiet ? *o->rest : *o->rest < 0.1 ? 0 : 0.9 * *o->rest;
+	o->machine.rest(fmin(*o->rest * fmax(ns, MEASURE_SLICE_NS), MEASURE_REST_MOST_NS));
+	r->rested_at = o->now_ns();
+	return true;
 }
 
-/* True if the canary should run: rarely enough that it costs at most MEASURE_CANARY_SHARE of the time. */
-static bool canary_is_due(const struct run *r)
+/* After a disturbed sample the threads rest, twice as long if they had just rested. The rest gets shorter
+ * slowly while samples are undisturbed (rest_before). */
+static void rest_learn(struct run *r, bool disturbed, bool rested)
 {
-	double pause = fmax(MEASURE_CANARY_NS, r->canary_cost_ns / MEASURE_CANARY_SHARE);
-	return !r->options->machine.canary || !(r->options->now_ns() - r->canary_asked < pause);
-}
-
-static double budget_for_quiet(const struct contender *c)
-{
-	return MEASURE_QUIET_SHARE * c->budget_ns;
-}
-
-/* True if the remaining budget cannot give enough quiet samples, assuming the share of quiet time of the
- * last seconds. MEASURE_HOPE_NS of quiet time is added to both sums (additive smoothing), so that the
- * share is never 0. An amortized sample costs one untimed execution more. */
-static bool is_hopeless(const struct run *r, const struct contender *c)
-{
-	const struct measure_outlook *o = r->options->outlook;
-	double share = (o->quiet_ns + MEASURE_HOPE_NS) / (o->ns + MEASURE_HOPE_NS),
-	       left = c->budget_ns - c->spent_ns;
-	double enough =
-		fmin(MEASURE_LEAST_SAMPLES * c->one_ns * (double)(c->executions + 1), budget_for_quiet(c));
-	return left <= 0 || left * share <= enough - c->quiet_ns;
-}
-
-/* Repeats the canary until it is as usual, since samples of a noisy machine are of little use. The time
- * counts for all contenders, because all wait. */
-static void quiet_await(struct run *r, const struct contender *waiting)
-{
-	while (r->canary_says && !is_hopeless(r, waiting) && !measure_is_over(r)) {
-		double begin = r->options->now_ns();
-		canary_ask(r);
-		r->unsettled_ns = r->options->now_ns() - begin;
-		for (int i = 0; i < r->count; i++)
-			r->contenders[i].spent_ns += r->unsettled_ns;
-	}
+	double *rest = r->options->rest;
+	if (disturbed)
+		*rest = fmin(fmax(rested ? 2 * *rest : *rest, 1), MEASURE_REST_MOST);
+	r->last_quiet = !disturbed;
 }
 
 /* --- executions --- */
@@ -236,54 +177,63 @@ static void clocks_add(struct clocks *c, double mhz)
 	c->count += !isnan(mhz);
 }
 
-/* Keeps clock and quality of the sample that was just taken. */
-static void last_note(struct run *r, struct contender *c, struct mark before, double ns, int64_t times)
+/* Keeps a sample that took `ns`, with its clock. A disturbed one longer than a time slice of the scheduler is
+ * corrected: it took at most as long as the thread that ran longest. That a thread waits at a barrier for one
+ * that has lost its core adds to the correction, not to the error. */
+static void sample_keep(struct run *r, struct contender *c, struct mark before, double ns, int64_t times,
+	bool rested)
 {
-	c->last.ns = ns / (double)times;
+	const struct machine *m = &r->options->machine;
+	double ran = m->ran_ns ? m->ran_ns() : NAN;
+	bool disturbed = is_disturbed(r, before, ns, c->one_ns * (double)times);
+	bool is_long = c->one_ns * (double)times >= m->long_ns;
+	bool corrected = disturbed && is_long && ran >= m->long_ns && ran < ns;
+	c->last.ns = (corrected ? ran : ns) / (double)times;
 	c->last.mhz = clock_now(c);
+	c->last.quiet = !disturbed || corrected;
+	c->corrected += corrected;
 	c->one_ns = fmin(c->one_ns, c->last.ns);
-	c->last.quiet = !is_disturbed(r, before, ns, c->one_ns * (double)times);
 	samples_add(&c->samples, c->last.ns);
 	clocks_add(&c->clocks, c->last.mhz);
-	if (c->last.quiet)
-		clocks_add(&c->quiet_clocks, c->last.mhz);
+	if (c->last.quiet) {
+		samples_add(&c->quiet, c->last.ns);
+		if (!isnan(c->last.mhz))
+			samples_add(&c->quiet_mhz, c->last.mhz);
+	}
+	rest_learn(r, disturbed, rested);
+	if (disturbed)
+		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
 }
 
-/* One sample: an untimed execution, which warms threads and activations after other algorithms or the
- * canary ran, then `times` timed ones. The samples stay pending until the canary ran again. */
+/* The untimed execution warms threads and activations. After a rest only a short sample has one: else it
+ * would use up the time slice. On a device that settles, every sample has one. */
 int measure_sample(struct run *r, struct contender *c, struct state s)
 {
 	int64_t times = measure_executions_for(c, s.launch);
-	struct mark before = { 0 };
+	const struct machine *m = &r->options->machine;
 	double ns;
-	if (isnan(r->canary_asked))
-		canary_ask(r);
-	quiet_await(r, c);
 	if (device_settle(r, c))
 		return -1;
 	double begin = r->options->now_ns();
-	int bad = c->one_ns < LONG_EXECUTION_NS ? backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
+	bool rested = rest_before(r, c->one_ns * (double)times);
+	bool is_short = c->one_ns * (double)times < MEASURE_SLICE_NS / 4;
+	bool cold = (rested ? is_short : r->before != c) || backend_of(c)->settle;
+	r->before = c;
+	int bad = cold && c->one_ns < LONG_EXECUTION_NS ?
+		backend_of(c)->run(c->work, s.cache, 1, &ns, r->err) : 0;
 	if (!bad) {
-		before = mark_now(r);
+		struct mark before = mark_now(r);
+		if (m->ran_mark)
+			m->ran_mark();
 		bad = measure_run(r, c, s, times, &ns);
+		if (!bad)
+			sample_keep(r, c, before, ns, times, rested);
 	}
-	if (!bad) {
-		last_note(r, c, before, ns, times);
-		bad = wants_slope(c, s, ns) ? slope_take(r, c, s, times, ns) : 0;
-	}
+	if (!bad && wants_slope(c, s, ns))
+		bad = slope_take(r, c, s, times, ns);
 	if (bad)
 		return measure_give_up(r, c, backend_status(bad));
-	double cost = r->options->now_ns() - begin;
-	c->spent_ns += cost;
-	r->unsettled_ns += cost;
-	if (c->last.quiet) {
-		samples_add(&c->pending.samples, c->last.ns);
-		c->pending.ns += cost;
-	} else {
-		r->disturbed_by = isnan(before.waited_ns) ? INTERRUPTED : WAITED;
-	}
-	if (canary_is_due(r))
-		canary_ask(r);
+	c->spent_ns += r->options->now_ns() - begin;
 	return 0;
 }
 
@@ -291,56 +241,60 @@ void measure_forget_samples(struct contender *c)
 {
 	samples_clear(&c->samples);
 	samples_clear(&c->quiet);
-	settle(c, false, NAN);
-	c->clocks = c->quiet_clocks = (struct clocks){ 0 };
+	samples_clear(&c->quiet_mhz);
+	c->clocks = (struct clocks){ 0 };
 	c->slopes = 0;
-	c->spent_ns = c->quiet_ns = 0;
-	c->least_ns = INFINITY;
+	c->corrected = 0;
+	c->spent_ns = 0;
 }
 
 /* --- when to stop --- */
 
-/* The samples that count: the quiet ones if there are enough of them, or if they took their share of the
- * budget (a slow problem has few), else all. No weighting: a noisy sample has no known error. */
+/* The samples that count: the undisturbed ones if there are any, else all. */
 static const struct samples *samples_kept(const struct contender *c)
 {
-	bool enough = c->quiet.n >= MEASURE_LEAST_QUIET ||
-		(c->quiet.n > 0 && c->quiet_ns >= budget_for_quiet(c));
-	return enough ? &c->quiet : &c->samples;
+	return c->quiet.n > 0 ? &c->quiet : &c->samples;
 }
 
-/* True if the median is far above the minimum: a disturbance was not detected. */
-static bool is_scattered(const struct samples *s)
-{
-	return s->n >= MEASURE_LEAST_QUIET && s->sorted[s->n / 2] > MEASURE_SCATTER_FACTOR * s->sorted[0];
-}
-
-/* Stops when the quiet samples have converged or the budget is used. If no quiet samples are expected,
- * part of the budget is enough (STOP_DISTURBED). */
-static enum stop stop_reason(const struct run *r, const struct contender *c)
+/* Noisy: too few undisturbed samples, or the upper end is far above the cost. */
+static bool is_noisy(const struct contender *c)
 {
 	const struct samples *kept = samples_kept(c);
-	bool quiet = (kept == &c->quiet || c->quiet.n + c->pending.samples.n == c->samples.n) &&
-		!is_scattered(kept);
-	if (quiet && stats_converged(kept, r->options->machine.tolerance, MEASURE_LEAST_SAMPLES))
-		return STOP_CONVERGED;
-	bool useless = !quiet && c->spent_ns >= MEASURE_DISTURBED_SHARE * c->budget_ns && is_hopeless(r, c) &&
-		stats_converged(&c->samples, MEASURE_DISTURBED_TOLERANCE, MEASURE_LEAST_SAMPLES);
-	if (c->samples.n == 0 ||
-		(c->spent_ns < c->budget_ns && c->samples.n < MEASURE_MOST_SAMPLES && !useless))
-		return STOP_NONE;
-	return quiet ? STOP_BUDGET : STOP_DISTURBED;
+	struct sample_stats stats;
+	stats_compute(kept, &stats);
+	return (c->quiet.n < MEASURE_LEAST_QUIET && c->quiet.n < c->samples.n) ||
+		stats.p10_hi > (1 + MEASURE_WIDE) * stats.p10;
 }
 
-/* The reason to stop, or STOP_NONE. Before stopping, the canary runs once more and decides on the samples
- * still pending, which may change the answer. */
-enum stop measure_stop(struct run *r, struct contender *c)
+/* A long execution has few samples: the lower end of its interval is not asked for. */
+static bool is_converged(const struct run *r, const struct contender *c)
 {
-	enum stop stop = stop_reason(r, c);
-	if (stop == STOP_NONE || c->pending.samples.n == 0)
-		return stop;
-	canary_ask(r);
-	return stop_reason(r, c);
+	const struct samples *s = &c->quiet;
+	double tolerance = r->options->machine.tolerance;
+	int64_t lo, hi;
+	if (s->n < MEASURE_LEAST_LONG || c->one_ns < r->options->machine.long_ns)
+		return stats_converged(s, STATS_COST_QUANTILE, tolerance, STATS_COST_SAMPLES);
+	stats_interval_ranks(s->n, STATS_COST_QUANTILE, &lo, &hi);
+	return s->sorted[hi] <= (1 + tolerance) * s->sorted[0];
+}
+
+/* True if the time is over: the budget, or MEASURE_PATIENCE times as much while a short execution has too few
+ * undisturbed samples. */
+static bool is_late(const struct run *r, const struct contender *c)
+{
+	bool wanting = c->one_ns < r->options->machine.long_ns && c->quiet.n < STATS_COST_SAMPLES;
+	return c->spent_ns >= (wanting ? MEASURE_PATIENCE : 1) * c->budget_ns ||
+		c->samples.n >= MEASURE_MOST_SAMPLES;
+}
+
+/* Stops when the cost of the undisturbed samples has converged or the time is over. */
+enum stop measure_stop(const struct run *r, const struct contender *c)
+{
+	if (is_converged(r, c))
+		return STOP_CONVERGED;
+	if (c->samples.n < MEASURE_FEWEST_SAMPLES || !is_late(r, c))
+		return STOP_NONE;
+	return is_noisy(c) ? STOP_DISTURBED : STOP_BUDGET;
 }
 
 /* Asked when the samples are complete: how they rotated depends on the graphs that they used. */
@@ -356,36 +310,53 @@ static void why_add(struct contender *c, const char *text)
 		snprintf(c->why + n, sizeof(c->why) - n, "%s%s", n ? "; " : "", text);
 }
 
-/* Compares the median, a sample's time / N, with the growth from N to 2N executions. If they differ, the
+/* Compares the cost, a sample's time / N, with the growth from N to 2N executions. If they differ, the
  * interval contains both. */
 static void slopes_judge(struct contender *c, struct sample_stats *stats)
 {
-	double low = INFINITY, high = 0, tolerance = MEASURE_SLOPE_TOLERANCE * stats->median;
+	double low = INFINITY, high = 0, cost = stats_cost(stats);
 	char line[160];
 	for (int i = 0; i < c->slopes; i++) {
 		low = fmin(low, c->slope[i]);
 		high = fmax(high, c->slope[i]);
 	}
-	bool differ = low > stats->median + tolerance || high < stats->median - tolerance;
-	if (c->slopes < MEASURE_SLOPES || !differ)
+	double tolerance = MEASURE_SLOPE_TOLERANCE * cost;
+	if (c->slopes < MEASURE_SLOPES || !(low > cost + tolerance || high < cost - tolerance))
 		return;
-	snprintf(line, sizeof(line), "each execution more takes %.4g to %.4g us, not the median's %.4g us",
-		low / 1e3, high / 1e3, stats->median / 1e3);
+	snprintf(line, sizeof(line), "each execution more takes %.4g to %.4g us, not %.4g us", low / 1e3,
+		high / 1e3, cost / 1e3);
 	why_add(c, line);
-	stats->lo = fmin(stats->lo, low); /* fmin and fmax ignore an unknown limit */
-	stats->hi = fmax(stats->hi, high);
+	stats->p10_lo = fmin(stats->p10_lo, low); /* fmin and fmax ignore an unknown limit */
+	stats->p10_hi = fmax(stats->p10_hi, high);
+}
+
+/* Of the undisturbed samples of a device with a clock those within MEASURE_CLOCK_APART of their median clock,
+ * and their mean clock: a low quantile of all would be of short boosts of the clock. */
+static const struct samples *samples_steady(struct contender *c, double *mhz)
+{
+	double steady = samples_quantile(&c->quiet_mhz, 0.5), sum = 0;
+	samples_clear(&c->steady);
+	for (int64_t i = 0; i < c->quiet.n; i++)
+		if (fabs(c->quiet_mhz.taken[i] - steady) <= MEASURE_CLOCK_APART * steady) {
+			samples_add(&c->steady, c->quiet.taken[i]);
+			sum += c->quiet_mhz.taken[i];
+		}
+	*mhz = sum / (double)c->steady.n;
+	return &c->steady;
 }
 
 void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions)
 {
+	double mhz = c->clocks.count ? c->clocks.sum / (double)c->clocks.count : NAN;
 	const struct samples *kept = samples_kept(c);
+	if (kept == &c->quiet && c->quiet_mhz.n == c->quiet.n)
+		kept = samples_steady(c, &mhz);
 	const struct backend *b = backend_of(c);
-	const struct clocks *clocks = kept == &c->quiet ? &c->quiet_clocks : &c->clocks;
 	*c->why = '\0';
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
 		.cache = s.cache, .launch = s.launch, .why = c->why, .kernels = c->kernels,
 		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
-		.clock_mhz = clocks->count ? clocks->sum / (double)clocks->count : NAN,
+		.clock_mhz = mhz,
 		.rotated_bytes = s.cache == CACHE_NET ? rotated_bytes(c) : 0 };
 	if (*c->notes)
 		result.algorithm.notes = c->notes;
@@ -393,18 +364,21 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 	result.stats.stop = stop;
 	result.stats.executions = executions;
 	result.stats.discarded = c->samples.n - kept->n;
+	result.stats.spent = c->spent_ns;
+	struct str sketch = { 0 };
+	stats_sketch(kept, &sketch);
+	result.sketch = sketch.p;
 	if (stop == STOP_DISTURBED)
 		why_add(c, r->disturbed_by ? r->disturbed_by : "its samples vary too much");
-	if (stop == STOP_DISTURBED && kept->n > 1) { /* no sample can be preferred: give the whole range */
-		result.stats.lo = fmin(kept->sorted[0], c->least_ns);
-		result.stats.hi = kept->sorted[kept->n - 1];
-	}
+	if (c->corrected)
+		why_add(c, CORRECTED);
 	if (s.launch == LAUNCH_AMORTIZED)
 		slopes_judge(c, &result.stats);
 	if (c->work && b->remark)
 		why_add(c, b->remark(c->work));
 	r->any_ok = true;
 	r->options->emit(r->options->user, &result, kept);
+	str_free(&sketch);
 }
 
 static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)

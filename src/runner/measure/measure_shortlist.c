@@ -158,8 +158,8 @@ static void prune(struct run *r)
 
 /* Takes up to MEASURE_SHORTLIST_SAMPLES samples; stops early at MEASURE_DROP_FACTOR times the best so far
  * (racing, as in Maron and Moore, 1994, with a fixed bound). Few samples are compared by their minimum:
- * disturbances only make a measurement slower. On a device that settles, samples at a low clock do not count:
- * it is settled before the next one. */
+ * disturbances only make a measurement slower. Disturbed samples, or those at a low clock, do not count, so
+ * that none alone drops an algorithm; at most MEASURE_SHORTLIST_TRIES are taken. */
 static int compare(struct run *r, struct contender *c, struct state s)
 {
 	if (r->offers->count == 1) {
@@ -173,7 +173,7 @@ static int compare(struct run *r, struct contender *c, struct state s)
 	for (int i = 0; counted < MEASURE_SHORTLIST_SAMPLES && i < MEASURE_SHORTLIST_TRIES; i++) {
 		if (measure_is_over(r) || measure_sample(r, c, s))
 			return -1;
-		bool counts = c->last.quiet || !b->settle;
+		bool counts = c->last.quiet || (!b->settle && c->one_ns >= r->options->machine.long_ns);
 		counted += counts;
 		if (c->last.ns <= fastest) {
 			fastest = c->last.ns;

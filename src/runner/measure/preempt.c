@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <sys/resource.h>
+#include <time.h>
 #include <unistd.h>
 
 #define HELPERS 8
@@ -78,6 +79,8 @@ static struct {
 	double before;     /* what threads that ended had waited */
 	pid_t thread[WATCHED];
 	int file[WATCHED]; /* /proc/self/task/TID/schedstat, kept open: a reading is one call */
+	clockid_t clock[WATCHED]; /* the CPU time of the thread */
+	double mark[WATCHED];     /* what it was at preempt_mark */
 	int count;
 	bool blind;        /* one thread's file cannot be read */
 } watched = { .lock = PTHREAD_MUTEX_INITIALIZER };
@@ -93,6 +96,8 @@ void preempt_watch(void *unused, int i, int count)
 	pthread_mutex_lock(&watched.lock);
 	if (file >= 0 && watched.count < WATCHED) {
 		watched.thread[watched.count] = gettid();
+		if (pthread_getcpuclockid(pthread_self(), &watched.clock[watched.count]))
+			watched.blind = true;
 		watched.file[watched.count++] = file;
 	} else {
 		watched.blind = true;
@@ -129,6 +134,8 @@ void preempt_unwatch(void *unused, int i, int count)
 		watched.count--;
 		watched.thread[k] = watched.thread[watched.count];
 		watched.file[k] = watched.file[watched.count];
+		watched.clock[k] = watched.clock[watched.count];
+		watched.mark[k] = watched.mark[watched.count];
 	}
 	pthread_mutex_unlock(&watched.lock);
 }
@@ -139,4 +146,28 @@ double preempt_waited_ns(void)
 	for (int i = 0; i < watched.count && !isnan(sum); i++)
 		sum += waited_read(watched.file[i]);
 	return sum;
+}
+
+/* --- running --- */
+
+static double ran_read(clockid_t clock)
+{
+	struct timespec t;
+	return clock_gettime(clock, &t) ? NAN : (double)t.tv_sec * 1e9 + (double)t.tv_nsec;
+}
+
+void preempt_mark(void)
+{
+	for (int i = 0; i < watched.count; i++)
+		watched.mark[i] = ran_read(watched.clock[i]);
+}
+
+double preempt_ran_ns(void)
+{
+	double most = watched.blind || watched.count == 0 ? NAN : 0;
+	for (int i = 0; i < watched.count && !isnan(most); i++) {
+		double ran = ran_read(watched.clock[i]) - watched.mark[i];
+		most = isnan(ran) ? NAN : ran > most ? ran : most;
+	}
+	return most;
 }

@@ -1,5 +1,5 @@
 /* Detects that measuring threads lost their cores: involuntary context switches, and time spent waiting
- * for a core. */
+ * for a core; and how long they ran. */
 #ifndef RUNNER_PREEMPT_H
 #define RUNNER_PREEMPT_H
 
@@ -20,5 +20,11 @@ void preempt_unwatch(void *unused, int i, int count);
  * preempt_count it includes a core that was taken before a sample and not returned during it. NaN: the
  * system does not report it. */
 double preempt_waited_ns(void);
+
+/* preempt_ran_ns: the longest time in ns that one of the included threads ran since preempt_mark, by its CPU
+ * clock. Work that is shared between the threads takes at most that long with cores of its own, because a
+ * thread that spins for others counts too. NaN: the system does not report it. */
+void preempt_mark(void);
+double preempt_ran_ns(void);
 
 #endif

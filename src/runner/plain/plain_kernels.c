@@ -519,6 +519,13 @@ static bool quantize_fits(const struct problem *p)
 		(p->mode != MODE_QUANTIZE_DYNAMIC || to == DTYPE_U8 || to == DTYPE_S8);
 }
 
+/* oneDNN converts f16 one element after the other. */
+static bool cast_fits(const struct problem *p)
+{
+	enum dtype from = p->operand[0].dtype, to = p->operand[1].dtype;
+	return (from == DTYPE_F16 || to == DTYPE_F16) && is_float(from) && is_float(to);
+}
+
 static bool float_fits(const struct problem *p)
 {
 	return is_float(p->operand[0].dtype) && is_float(p->operand[1].dtype);
@@ -545,6 +552,7 @@ static const struct {
 	[KERNEL_BINARY] = { plain_lines_share, plain_by_lines, true },
 	[KERNEL_BATCHNORM] = { plain_lines_share, plain_by_lines, true },
 	[KERNEL_SOFTMAX] = { softmax_share, softmax_fits, true },
+	[KERNEL_CAST] = { plain_cast_share, cast_fits, true },
 };
 
 bool plain_takes_order(const struct problem *p)
@@ -566,8 +574,8 @@ int plain_refuses(const struct problem *p, struct error *err)
 		return error_set(err, "%s is not measured on a CPU", kernel_name(p->kernel));
 	if (!kernels[p->kernel].share || (kernels[p->kernel].rare && !kernels[p->kernel].fits(p)))
 		return error_set(err,
-			"only data movement, sorting, normalizations, tables, powers, exponentials and "
-			"broadcasts");
+			"only data movement, sorting, normalizations, tables, powers, exponentials, "
+			"broadcasts and casts of f16");
 	if (p->epilogue_count && !plain_by_lines(p))
 		return error_set(err, "this kernel in plain C has no epilogues");
 	if (!plain_takes_order(p))

@@ -40,6 +40,7 @@ int plain_passes(const struct problem *p);
  * dequantize, and for functions of bytes. */
 void plain_share(void *plain, int i, int count);
 void plain_quantize_share(const struct plain *a, int i, int count);
+void plain_cast_share(const struct plain *a, int i, int count);
 void plain_table_share(const struct plain *a, int i, int count);
 
 #endif

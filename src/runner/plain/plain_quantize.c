@@ -1,4 +1,4 @@
-/* quantize and dequantize, computed in f32 by chunks. */
+/* quantize, dequantize and cast, computed in f32 by chunks. */
 #include "config.h"
 
 #include "runner/plain/plain_kernels.h"
@@ -140,6 +140,18 @@ static void dynamic_share(const struct plain *a, int i, int count)
 		int64_t here = end - at < CHUNK ? end - at : CHUNK;
 		plain_load(chunk, a->source[0], p->operand[0].dtype, at, here);
 		run_quantize(chunk, here, &scale, 0, zero);
+		plain_store(a->destination, p->operand[1].dtype, at, chunk, here);
+	}
+}
+
+void plain_cast_share(const struct plain *a, int i, int count)
+{
+	const struct problem *p = a->problem;
+	float chunk[CHUNK];
+	int64_t n = elements(p), end = share_begin(n, i + 1, count);
+	for (int64_t at = share_begin(n, i, count); at < end; at += CHUNK) {
+		int64_t here = end - at < CHUNK ? end - at : CHUNK;
+		plain_load(chunk, a->source[0], p->operand[0].dtype, at, here);
 		plain_store(a->destination, p->operand[1].dtype, at, chunk, here);
 	}
 }

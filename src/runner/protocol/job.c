@@ -118,7 +118,7 @@ static enum status job_plan(const struct job *j, struct error *err)
 static enum status job_measure(const struct job *j, struct problem *p, struct offers *offers, bool *stopped,
 	struct error *err)
 {
-	static struct measure_outlook outlook;
+	static double rest;
 	enum status status = STATUS_OK;
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
 	struct measure_options o = { .machine = platform.machine,
@@ -130,13 +130,11 @@ static enum status job_measure(const struct job *j, struct problem *p, struct of
 		.quick = j->quick,
 		.has_matrix = j->device->has_matrix,
 		.now_ns = clock_ns,
-		.outlook = &outlook,
+		.rest = &rest,
 		.user = (void *)(uintptr_t)j,
 		.cancelled = forwarded_cancelled,
 		.trying = forwarded_trying,
 		.emit = stamped_emit };
-	if (j->quick)
-		o.machine.canary = NULL; /* no wait for quiet periods */
 	for (int i = 0; i < CACHE_COUNT; i++)
 		o.caches[i] = j->caches[i];
 	for (int i = 0; i < LAUNCH_COUNT; i++)

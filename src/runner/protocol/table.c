@@ -40,11 +40,11 @@ static void json_print(FILE *out, json_t *o)
 
 static void row_print(struct table *t, const struct result *r)
 {
-	char median[STR_QUANTITY], lo[STR_QUANTITY], hi[STR_QUANTITY], scratch[STR_QUANTITY];
+	char cost[STR_QUANTITY], lo[STR_QUANTITY], hi[STR_QUANTITY], scratch[STR_QUANTITY];
 	const struct algorithm *g = &r->algorithm;
 	if (t->rows++ == 0)
 		fprintf(t->out, "%4s  %-22s %-5s %-9s %9s  %-19s %5s %-9s  %-7s %-8s %9s  %s\n", "rank",
-			"algorithm", "cache", "launch", "median", "95% or (range)", "n", "stop", "matrix",
+			"algorithm", "cache", "launch", "p10", "95% or (range)", "n", "stop", "matrix",
 			"math", "workspace", "layouts");
 	fprintf(t->out, "%4d  %-22s %-5s %-9s ", g->rank, *g->name ? g->name : "-", cache_name(r->cache),
 		launch_name(r->launch));
@@ -55,13 +55,12 @@ static void row_print(struct table *t, const struct result *r)
 	if (r->rotated_bytes > 0)
 		t->rotated_bytes = fmin(t->rotated_bytes, r->rotated_bytes);
 	char interval[2 * STR_QUANTITY + 8];
-	int64_t unused;
-	bool is_range =
-		r->stats.stop == STOP_DISTURBED || !stats_interval_ranks(r->stats.n, &unused, &unused);
+	const struct sample_stats *s = &r->stats;
+	bool is_range = s->stop == STOP_DISTURBED || s->n < STATS_COST_SAMPLES;
 	snprintf(interval, sizeof(interval), is_range ? "(%s .. %s)" : "%s .. %s",
-		str_duration(lo, r->stats.lo), str_duration(hi, r->stats.hi));
-	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %-8s %9s  %s\n", str_duration(median, r->stats.median),
-		isnan(r->stats.lo) ? "-" : interval, (long long)r->stats.n, stop_name(r->stats.stop),
+		str_duration(lo, stats_cost_lo(s)), str_duration(hi, stats_cost_hi(s)));
+	fprintf(t->out, "%9s  %-19s %5lld %-9s  %-7s %-8s %9s  %s\n", str_duration(cost, stats_cost(s)),
+		isnan(stats_cost_lo(s)) ? "-" : interval, (long long)s->n, stop_name(s->stop),
 		matrix_name(g->matrix), g->math, str_bytes(scratch, g->workspace_bytes), g->layouts);
 }
 

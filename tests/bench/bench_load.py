@@ -1,0 +1,117 @@
+#!/usr/bin/env python3
+"""Can other work raise the bound? Models are measured from empty databases, quiet and beside busy loops.
+
+    tests/bench/bench_load.py [--benanza PATH] [--loops 0,2,4] [--times 3] [--save FILE] [MODEL...]
+
+Half of the loops compute, half copy memory with pauses; this script starts and ends them. For each model and
+number of loops it prints bound, interval and wall time of every run, whether the bounds lie within the spread
+of the quiet ones plus 5, 10 (2 loops) and 20% (4), whether the intervals contain the median quiet bound, and
+how wide they are.
+"""
+
+import argparse
+import contextlib
+import json
+import os
+import pathlib
+import statistics
+import subprocess
+import sys
+import tempfile
+import time
+
+TOP = pathlib.Path(__file__).resolve().parents[2]
+MODELS = ["mobilenet_v2", "resnet50", "googlenet", "yolov8n", "bert_base", "gpt2_small"]
+ALLOWED = {0: 0.05, 2: 0.10, 4: 0.20}
+COMPUTE = "x = 1.0\nwhile True: x = x * 1.0000001 % 7"
+COPY = """import time
+a, b = bytearray(1 << 26), bytearray(1 << 26)
+while True:
+    end = time.monotonic() + 0.3
+    while time.monotonic() < end: b[:] = a
+    time.sleep(0.2)
+"""
+
+
+@contextlib.contextmanager
+def loops(count):
+    """Other work: `count` processes."""
+    own = [subprocess.Popen([sys.executable, "-c", COMPUTE if i % 2 == 0 else COPY]) for i in range(count)]
+    time.sleep(0.5 if own else 0)
+    try:
+        yield
+    finally:
+        for p in own:
+            p.kill()
+            p.wait()
+
+
+def measure(options, model, count):
+    with tempfile.TemporaryDirectory() as folder:
+        database = os.path.join(folder, "load.db")
+        begin = time.monotonic()
+        with loops(count):
+            argv = [options.benanza, "bench", "-q", "--db", database, *options.flags, model]
+            status = subprocess.run(argv, stderr=subprocess.DEVNULL).returncode
+        wall = time.monotonic() - begin
+        if status > 1:
+            sys.exit(f"benanza bench {model}: exit status {status}")
+        out = subprocess.run([options.benanza, "bound", "--json", "--db", database, model],
+                             stdout=subprocess.PIPE, check=True)
+    o = json.loads(out.stdout)
+    o = o[0] if isinstance(o, list) else o
+    lo, hi = o["interval_ns"] if o.get("interval_ns") else (float("nan"), float("nan"))
+    run = {"model": model, "loops": count, "bound_ns": o["bound_ns"], "lo_ns": lo, "hi_ns": hi,
+           "wall_s": wall, "load": os.getloadavg()[0]}
+    print(f"  {pathlib.Path(model).stem:14} {count} loops: {o['bound_ns'] / 1e6:9.3f} ms "
+          f"[{lo / 1e6:.3f}, {hi / 1e6:.3f}] {wall:6.1f} s, load {run['load']:.1f}", flush=True)
+    if options.save:
+        with open(options.save, "a", encoding="utf-8") as out:
+            out.write(json.dumps(run) + "\n")
+    return run
+
+
+def judge(runs, counts):
+    """One line for each number of loops. Returns the number of claims that do not hold."""
+    quiet = [r["bound_ns"] for r in runs if r["loops"] == 0]
+    middle, bad = statistics.median(quiet), 0
+    for count in counts:
+        here = [r for r in runs if r["loops"] == count]
+        over = max(r["bound_ns"] for r in here) / max(quiet) - 1
+        under = 1 - min(r["bound_ns"] for r in here) / min(quiet)
+        holds = [r["lo_ns"] <= middle <= r["hi_ns"] for r in here]
+        wide = max(max(r["hi_ns"] / r["bound_ns"] - 1, 1 - r["lo_ns"] / r["bound_ns"]) for r in here)
+        slower = statistics.median(r["wall_s"] for r in here) / statistics.median(
+            r["wall_s"] for r in runs if r["loops"] == 0)
+        allowed = ALLOWED.get(count, max(ALLOWED.values()))
+        good = over <= allowed and under <= allowed and all(holds)
+        bad += not good
+        print(f"{pathlib.Path(here[0]['model']).stem:14} {count} loops: {over:+.1%} above, {under:+.1%} "
+              f"below the quiet bounds (at most {allowed:.0%}); {sum(holds)} of {len(holds)} intervals "
+              f"contain {middle / 1e6:.3f} ms, at most {wide:.0%} wide; {slower:.1f} times as long"
+              f"{'' if good else '  <- beyond'}", flush=True)
+    return bad
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("models", nargs="*", default=[str(TOP / f"data/models/{m}.onnx") for m in MODELS])
+    parser.add_argument("--benanza", default=str(TOP / "build/benanza"))
+    parser.add_argument("--loops", default="0,2,4")
+    parser.add_argument("--times", type=int, default=3)
+    parser.add_argument("--save", help="append each run as a line of JSON")
+    parser.add_argument("--flags", default="", help="options of bench")
+    options = parser.parse_args()
+    options.flags = options.flags.split()
+    counts, bad = [int(n) for n in options.loops.split(",")], 0
+    if 0 not in counts:
+        parser.error("--loops needs 0, the quiet runs")
+    for model in options.models:
+        runs = [measure(options, model, count) for _ in range(options.times) for count in counts]
+        bad += judge(runs, counts)
+    print("all within the limits" if not bad else f"{bad} beyond the limits")
+    return 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
