@@ -111,6 +111,7 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 {
 	if (device_settle(r, c))
 		return -1;
+	rest_before(r, 0);
 	struct mark before = mark_now(r);
 	double begin = r->options->now_ns(), warmed = c->warmed_ns, ns;
 	*fastest = INFINITY;
