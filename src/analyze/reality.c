@@ -431,8 +431,10 @@ static void contradictions(struct reality *y, const struct analysis *bound)
 		y->contradicted_count += reality_contradicts(y, &y->groups[i]);
 	for (int i = 0; i < bound->layer_count; i++)
 		dates_add(&y->dates, bound->layers[i].result);
-	y->contradicted = !y->not_comparable && !y->bound_estimated && y->from == MEASURED_LATENCY &&
-		reality_high(y->measured_ns, y->hi) < reality_low(y->bound_ns, y->bound_lo);
+	bool faster = !y->not_comparable && !y->bound_estimated && y->from == MEASURED_LATENCY &&
+		y->measured_ns < y->bound_ns;
+	y->contradicted = faster && reality_high(y->measured_ns, y->hi) < reality_low(y->bound_ns, y->bound_lo);
+	y->unclear = faster && !y->contradicted;
 }
 
 /* ---- in steps ---- */

@@ -128,6 +128,7 @@ struct reality {
 	int faster_count; /* groups that beat the bound with intervals apart, in kind FASTER or CACHE */
 	int contradicted_count;   /* those of kind FASTER: type, math and cache state are comparable */
 	bool contradicted;        /* the whole is faster than the bound, intervals apart and comparable */
+	bool unclear;             /* comparable and faster, but the intervals are not apart, or unknown */
 	struct dates dates;       /* of the measurements in the bound */
 	bool in_turn;             /* they were made between two executions (reality_turn) */
 	bool unconfirmed;         /* the whole was faster in this execution, but not in the one before */

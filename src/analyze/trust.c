@@ -83,6 +83,7 @@ struct contradicted contradicted_of(const struct reality *const *list, int count
 		const char *by = *y->execution->framework ? y->execution->framework : NULL;
 		c.able += !y->not_comparable && !y->bound_estimated;
 		c.whole += y->contradicted;
+		c.unclear += y->unclear;
 		if (y->contradicted && y->bound_ns - y->measured_ns > c.ns)
 			c.ns = y->bound_ns - y->measured_ns;
 		if (!groups_add(doubts, y, first) && !y->contradicted)
@@ -361,6 +362,10 @@ static enum trust_next reality_write(const struct trust *t, struct str *out)
 		return TRUST_NEXT_NONE;
 	if (c->executions && estimate) {
 		str_puts(out, "see the real run");
+		return TRUST_NEXT_COMPARE;
+	}
+	if (c->unclear) {
+		str_puts(out, "a real run is faster, within the intervals");
 		return TRUST_NEXT_COMPARE;
 	}
 	if (c->executions) {

@@ -55,6 +55,7 @@ struct contradicted {
 	int layers;       /* layers that one of them runs faster than the bound, with disjoint intervals */
 	int not_again;    /* those of them that were not measured again in turn (reality_turn) */
 	int whole;        /* executions that are faster than the bound as a whole */
+	int unclear;      /* those that are faster, but whose interval is not apart from the bound's */
 	double ns;        /* the larger of: what these layers take less than the bound's cost of the same
 			     work (reality_group.cost_ns), each in its fastest execution, where a group's
 			     difference is divided equally among its layers; what the fastest whole takes

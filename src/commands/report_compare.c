@@ -126,6 +126,13 @@ static void whole_text(struct arena *a, const struct session *s, const struct re
 		fprintf(out,
 			"contradicted  the whole model is faster than the bound, not measured again yet\n"
 			"              %s\n", again_hint(a, s, y->execution));
+	else if (y->unclear && !y->in_turn)
+		fprintf(out,
+			"unclear       the whole model is faster than the bound, within the intervals\n"
+			"              %s\n", again_hint(a, s, y->execution));
+	else if (y->unclear)
+		fputs("unclear       the whole model is faster than the bound, within the intervals, also when "
+		      "measured again\n", out);
 	else if (y->unconfirmed)
 		fputs("faster        the whole model; not confirmed when measured again\n", out);
 }

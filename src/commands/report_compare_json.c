@@ -173,6 +173,7 @@ json_t *report_compare_json(struct session *s, const struct comparison *c)
 	json_object_set_new(o, "bound_contradicted", json_boolean(y->contradicted));
 	json_object_set_new(o, "contradicted", groups_json(y, true));
 	json_object_set_new(o, "bound_measured_again", json_boolean(y->in_turn));
+	json_object_set_new(o, "bound_unclear", json_boolean(y->unclear));
 	json_object_set_new(o, "bound_not_confirmed", json_boolean(y->unconfirmed));
 	json_object_set_new(o, "not_measured_again", json_integer(reality_not_again(y)));
 	json_object_set_new(o, "not_confirmed", json_integer(y->doubt_count[DOUBT_TURN]));

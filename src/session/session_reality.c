@@ -443,7 +443,7 @@ static bool is_open(const struct reality *y, const struct reality_group *g)
 
 bool session_turn_open(const struct reality *y)
 {
-	bool open = (y->contradicted || y->unconfirmed) && !y->in_turn;
+	bool open = (y->contradicted || y->unclear || y->unconfirmed) && !y->in_turn;
 	for (int i = 0; i < y->group_count && !open; i++)
 		open = is_open(y, &y->groups[i]);
 	return open;
@@ -454,7 +454,7 @@ int session_turn_measure(struct session *s, const struct reality *y)
 	struct arena scratch = { 0 };
 	bool *marked = ARENA_ARRAY(&scratch, bool, y->match->layer_count + 1);
 	for (int i = 0; i < y->match->layer_count; i++)
-		marked[i] = y->contradicted || y->unconfirmed || is_open(y, session_reality_group(y, i));
+		marked[i] = y->contradicted || y->unclear || y->unconfirmed || is_open(y, session_reality_group(y, i));
 	int added = session_measure_layers(s, marked);
 	arena_free(&scratch);
 	return added;

@@ -28,7 +28,7 @@ is "0 1 1 0" "'%d %d %d %d' % (d['results'], d['executions'], d['executions_adde
 try 0 "again" "$BENANZA" db import --db "$work/1.db" "$work/one.jsonl"
 says out "1 executions of models, 0 of them added"
 try 0 "info" "$BENANZA" db info --json --db "$work/1.db"
-is "1 3" "'%d %d' % (d['executions'], d['schema_version'])"
+is "1 4" "'%d %d' % (d['executions'], d['schema_version'])"
 try 0 "info as text" "$BENANZA" db info --db "$work/1.db"
 says out "1 executions of whole models"
 try 0 "check" "$BENANZA" db check --db "$work/1.db"

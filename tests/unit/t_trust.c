@@ -208,6 +208,11 @@ static void good_lines(void)
 	m.c.able = 1;
 	says(&m, "good: all measured; no real run contradicts it", "one of them could contradict it");
 	next(&m, TRUST_NEXT_NONE, "nothing is left to do");
+	m.c.unclear = 1;
+	says(&m, "good: all measured; a real run is faster, within the intervals",
+		"one is faster, but not by more than the intervals");
+	next(&m, TRUST_NEXT_COMPARE, "that is to be measured in turn");
+	m.c.unclear = 0;
 	m.c.known = false;
 	says(&m, "good: all measured", "executions that were not looked for");
 	m.layers[0].result = &m.noisy;
