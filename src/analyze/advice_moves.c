@@ -3,6 +3,7 @@
 #include "analyze/advice_private.h"
 
 #include <assert.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -115,7 +116,7 @@ static void name_patterns(struct adviser *d)
 /* A problem whose fastest algorithm is faster than the library's first choice. */
 struct better_algorithm {
 	int problem, layers, first;
-	double saves_ns, factor;
+	double saves_ns, factor; /* factor: at least, by the ends of their intervals; NaN: unknown */
 	const char *fast, *slow;
 };
 
@@ -146,7 +147,7 @@ static int better_algorithms(struct adviser *d, const struct study *st, struct b
 			continue;
 		b.problem = i;
 		b.saves_ns = (slow.ns - fast.ns) * b.layers;
-		b.factor = slow.ns / fast.ns;
+		b.factor = slow.lo / (isnan(fast.hi) ? fast.ns : fast.hi);
 		b.fast = fast.result->algorithm.name;
 		b.slow = slow.result->algorithm.name;
 		list[count++] = b;
@@ -176,9 +177,10 @@ static void add_algorithms(struct adviser *d, double bound_ns)
 		}
 		layers_add(d, m, m->best);
 		m->shown.title = arena_printf(d->arena,
-			"%s %s (%d layer%s): %s, %.2fx faster than the library's choice %s", first->op->name,
+			"%s %s (%d layer%s): %s, %s faster than the library's choice %s", first->op->name,
 			text_clean(d->arena, first->name), b->layers, plural(b->layers),
-			text_clean(d->arena, text_of(b->fast)), b->factor,
+			text_clean(d->arena, text_of(b->fast)),
+			b->factor >= 1.005 ? arena_printf(d->arena, "%.2fx", b->factor) : "perhaps",
 			text_clean(d->arena, text_of(b->slow)));
 	}
 	struct move *m = move_add(d, ADVICE_ALGORITHM);

@@ -197,12 +197,13 @@ struct analysis {
 				    layer adds 0, and complete is false: print "at least". NaN if no layer
 				    that needs time has a cost; casts at model inputs and outputs alone
 				    are not a bound */
-	double lo_ns, hi_ns;     /* interval of bound_ns (interval.c): widths add linearly over the uses of
-				    one problem, in quadrature over different problems, and 1% of what is
-				    measured for the run on top. What other work may have added (noisy, quick
-				    and single samples) only lowers the low end. A layer without an interval
-				    counts with its median; NaN if no layer has one; lo_ns NaN also while a
-				    quick measurement has no roofline */
+	double lo_ns, hi_ns;     /* interval of bound_ns (interval.c): sqrt(sum over problems of (sum over
+				    its uses of the width)^2), and 1% of what is measured for the run on top
+				    (JCGM 100:2008, 5.1.2 and 5.2.2; the widths of order statistics are
+				    assumed to be independent and as those of normal errors). What other work
+				    may have added (noisy, quick and single samples) only lowers the low end.
+				    A layer without an interval counts with its median; NaN if no layer has
+				    one; lo_ns NaN also while a quick measurement has no roofline */
 	double load_ns;          /* the part of the low end's distance that is due to other work */
 	int without_interval;    /* layers, groups and casts in it with a cost but no interval */
 	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */

@@ -414,7 +414,7 @@ struct interval {
 struct interval interval_of(const struct result *r);
 struct interval interval_of_price(const struct price *p);
 /* True if the lower end of a price with a result is that of the roofline: a quick or noisy measurement, or
- * fewer than 3 samples. */
+ * too few samples: 3 of a median, STATS_COST_SAMPLES of a 10th percentile. */
 bool interval_needs_roof(const struct price *p);
 /* Fills lo, hi, is_range and one_sided from the result or estimate. p, k: for the roofline; NULL: unknown. */
 void price_interval(struct price *price, const struct problem *p, const struct peaks *k);

@@ -2,6 +2,8 @@
 
 #include "analyze/beside_private.h"
 
+#include "problem/stats.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <stdlib.h>
@@ -19,7 +21,7 @@
  *     Estimates from one row of the calibration share its error, as uses of one problem do.
  *   - The clock and the load while measuring change all times of a run alike: RUN_SHARE of what is measured,
  *     linearly.
- *   - Other work only adds time. What noisy, quick, or single samples may be too long is no random error: it
+ *   - Other work only adds time. What noisy, quick, or too few samples may be too long is no random error: it
  *     only lowers the low end, and linearly (one_sided). All samples may be hit, so the low end of such a
  *     cost is the roofline; without peaks its fastest sample.
  * In the longest path, the same holds for the layers on it, and the high end is the highest of those of the
@@ -27,7 +29,7 @@
  * limit, its interval counts (struct peaks). */
 
 #define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
-#define RANGE_SAMPLES 3    /* fewest samples whose range says how low a cost may be */
+#define RANGE_SAMPLES 3    /* fewest samples whose range says how low a median may be */
 #define RUN_SHARE 0.01     /* how much two runs of the same measurement on a quiet machine differ: the share
 			      within which a clock is steady (runner/gpu/cuda_clock.c) */
 
@@ -44,7 +46,8 @@ struct interval interval_of(const struct result *r)
 bool interval_needs_roof(const struct price *p)
 {
 	const struct sample_stats *s = &p->result->stats;
-	return p->rough || s->n < RANGE_SAMPLES || s->stop == STOP_DISTURBED;
+	int64_t least = s->p10 > 0 ? STATS_COST_SAMPLES : RANGE_SAMPLES;
+	return p->rough || s->n < least || s->stop == STOP_DISTURBED;
 }
 
 static struct interval measured_interval(const struct price *p, double roof_ns)
@@ -52,8 +55,8 @@ static struct interval measured_interval(const struct price *p, double roof_ns)
 	const struct sample_stats *s = &p->result->stats;
 	struct interval v = interval_of(p->result);
 	bool disturbed = s->stop == STOP_DISTURBED;
-	if (v.is_range) /* the slow side of a few samples is other work */
-		v.hi = fmin(v.hi, p->ns + (p->ns - v.lo));
+	if (v.is_range) /* the slow side of a few samples is other work: it is no wider than the fast one */
+		v.hi = fmax(p->ns, fmin(v.hi, 2 * s->median - (s->min > 0 ? s->min : v.lo)));
 	if (disturbed)
 		v.hi = p->ns;
 	if (interval_needs_roof(p) && !isnan(roof_ns)) {

@@ -34,6 +34,13 @@ static double ops_ns(const struct problem *p, const struct unit *unit)
 	return flops > 0 && (unit->peak > 0 || isnan(unit->peak)) ? flops / unit->peak * 1e9 : 0;
 }
 
+/* The same without what a direct algorithm need not compute: products with padding. */
+static double needed_ns(const struct problem *p, const struct unit *unit)
+{
+	const struct kernel_row *row = kernel_row(p->kernel);
+	return ops_ns(p, unit) * (row->share_computed && unit->share >= 1 ? row->share_computed(p) : 1);
+}
+
 static double constant_bytes(const struct problem *p)
 {
 	/* of a gather's table only the selected rows are read */
@@ -236,8 +243,7 @@ static struct least least_of(const struct problem *p, const struct peaks *k, con
 	passing_ns(p, k, r->cache, &least);
 	if (unit.peak > 0) {
 		least.unit = (unit.matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN) + (int)unit.type;
-		bool direct = row->share_computed && unit.share >= 1;
-		least.ops_ns = ops_ns(p, &unit) * (direct ? row->share_computed(p) : 1);
+		least.ops_ns = needed_ns(p, &unit);
 	}
 	return least;
 }
@@ -417,7 +423,7 @@ struct use roofline_use(
 	struct unit unit = unit_of(p, k, &units, r);
 	if (!fewer && unit.peak > 0) { /* NaN: unknown, which bounds nothing */
 		use.unit = (unit.matrix ? RESOURCE_MATRIX : RESOURCE_PLAIN) + (int)unit.type;
-		use.ops_ns = fmin(ops_ns(p, &unit), price->ns);
+		use.ops_ns = fmin(r ? needed_ns(p, &unit) : ops_ns(p, &unit), price->ns);
 	}
 	use.memory_bytes = within(slow + (at == k->level_count ? fast : 0), k->bandwidth_bytes_s, price->ns);
 	if (at >= 0 && at < k->level_count && !isnan(k->level[at].bandwidth_bytes_s)) {

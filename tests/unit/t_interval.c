@@ -122,6 +122,21 @@ static void noisy(void)
 	world_close(&w);
 
 	open_row(&w, 1);
+	struct result tenth = sampled(MATMUL, 20, 4.9e6, 5.2e6, 5.5e6);
+	tenth.runner_version = "9999";
+	tenth.stats.p10 = tenth.stats.p10_lo = 5e6;
+	tenth.stats.p10_hi = 5.1e6;
+	results_put(w.results, &tenth);
+	a = look_at(&w, &k, "");
+	near(a->layers[0].lo, LEAST, 1e-9, "a 10th percentile of 20 samples has no lower end: the roofline");
+	near(a->layers[0].hi, 5.1e6, 1e-12, "... but an upper one");
+	tenth.stats.n = 30;
+	tenth.runner_version = "10000";
+	results_put(w.results, &tenth);
+	near(look_at(&w, &k, "")->layers[0].lo, 5e6, 1e-12, "of 30 samples it has one");
+	world_close(&w);
+
+	open_row(&w, 1);
 	put(&w, MATMUL, 50, 4e6, 5e6, 900e6, STOP_DISTURBED);
 	put(&w, RELU, 50, 3e6, 4e6, 90e6, STOP_DISTURBED);
 	put(&w, TANH, 50, 4e6, 4e6, 4e6, STOP_CONVERGED);
