@@ -433,7 +433,8 @@ static void contradictions(struct reality *y, const struct analysis *bound)
 		dates_add(&y->dates, bound->layers[i].result);
 	bool faster = !y->not_comparable && !y->bound_estimated && y->from == MEASURED_LATENCY &&
 		y->measured_ns < y->bound_ns;
-	y->contradicted = faster && reality_high(y->measured_ns, y->hi) < reality_low(y->bound_ns, y->bound_lo);
+	y->contradicted =
+		faster && reality_high(y->measured_ns, y->hi) < reality_low(y->bound_ns, y->bound_lo);
 	y->unclear = faster && !y->contradicted;
 }
 

@@ -131,8 +131,8 @@ static void whole_text(struct arena *a, const struct session *s, const struct re
 			"unclear       the whole model is faster than the bound, within the intervals\n"
 			"              %s\n", again_hint(a, s, y->execution));
 	else if (y->unclear)
-		fputs("unclear       the whole model is faster than the bound, within the intervals, also when "
-		      "measured again\n", out);
+		fputs("unclear       the whole model is faster than the bound, within the intervals, also "
+		      "when measured again\n", out);
 	else if (y->unconfirmed)
 		fputs("faster        the whole model; not confirmed when measured again\n", out);
 }

@@ -454,7 +454,8 @@ int session_turn_measure(struct session *s, const struct reality *y)
 	struct arena scratch = { 0 };
 	bool *marked = ARENA_ARRAY(&scratch, bool, y->match->layer_count + 1);
 	for (int i = 0; i < y->match->layer_count; i++)
-		marked[i] = y->contradicted || y->unclear || y->unconfirmed || is_open(y, session_reality_group(y, i));
+		marked[i] = y->contradicted || y->unclear || y->unconfirmed ||
+			is_open(y, session_reality_group(y, i));
 	int added = session_measure_layers(s, marked);
 	arena_free(&scratch);
 	return added;

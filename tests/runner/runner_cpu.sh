@@ -352,7 +352,7 @@ ok $? "--problem measures"
 has '^rank  algorithm' "and prints a table"
 has 'net   amortized' "of states"
 "$runner" --problem "matmul:f32,f32,f32/f32:ba1bb1m1500n1500k1500:ta0tb0" --budget-ms 1 --launch isolated >"$out" 2>"$err"
-has ' -   *1 \(budget\|disturbed\)' "one sample has no interval"
+has '(.* \.\. .*)  *3 \(budget\|disturbed\)' "three samples have a range"
 "$runner" --problem "$conv" --budget-ms 2 --json >"$out" 2>"$err"
 all_json
 ok $? "--json prints lines of JSON"
