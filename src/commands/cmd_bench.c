@@ -178,15 +178,17 @@ static void trouble_print(const struct queue_status *q, const struct options *o,
 }
 
 /* Queues the device's peaks before everything else, because rooflines need them. An unsupported peak is not a
- * gap. */
-static void peaks_queue(struct session *s, bool again, bool shaky)
+ * gap. Returns the number queued. */
+static int peaks_queue(struct session *s, bool again, bool shaky)
 {
 	struct arena a = { 0 };
-	int count;
+	int count, added = 0;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
-		session_queue_peak(s, texts[i], again || (shaky && is_shaky(session_results(s), texts[i])));
+		added += session_queue_peak(
+			s, texts[i], again || (shaky && is_shaky(session_results(s), texts[i])));
 	arena_free(&a);
+	return added;
 }
 
 /* Number of runners that completed a problem: they worked in parallel. */
@@ -336,10 +338,12 @@ static int bench_problems(
 	if (status == EXIT_DONE && !interrupted && later_queue(s, o, w, session_besides))
 		status = bench_drain(s, o, w, NULL, err);
 	int suspect = 0;
-	if (status != EXIT_DONE || interrupted || !doubts_queue(s, o, &suspect))
+	if (status != EXIT_DONE || interrupted)
 		return status;
-	if (suspect)
-		peaks_queue(s, true, true);
+	int doubts = doubts_queue(s, o, &suspect);
+	int peaks = w->count || suspect ? peaks_queue(s, suspect > 0, true) : 0;
+	if (!doubts && !peaks)
+		return status;
 	status = bench_drain(s, o, w, NULL, err);
 	peaks_count(s, t);
 	return status;

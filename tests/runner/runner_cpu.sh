@@ -117,7 +117,8 @@ has '"type":"done","id":1,"status":"failed","why":"nothing to measure' "cold is 
 python3 - "$runner" >"$out" 2>"$err" <<'PY'
 import json, subprocess, sys
 p = subprocess.Popen([sys.argv[1]], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True)
-p.stdin.write('{"type":"run","id":9,"problem":"matmul:f32,f32,f32/f32:ba1bb1m3000n3000k3000:ta0tb0","budget_ms":3600000}\n')
+long = "matmul:f32,f32,f32/f32:ba1bb1m3000n3000k3000:ta0tb0"
+p.stdin.write(json.dumps({"type": "run", "id": 9, "problem": long, "budget_ms": 3600000}) + "\n")
 p.stdin.flush()
 for line in p.stdout:
     m = json.loads(line)
