@@ -16,6 +16,7 @@ from python_tap import ROOT, TIME_LIMIT_S, Tap, program  # noqa: E402
 
 MODEL = ROOT / "tests" / "models" / "tiny.onnx"
 US, OUTSIDE = 1000, 12
+CPU = "CPUExecutionProvider"
 
 # Rows: name, operator, nodes of the model, us. The clean execution fuses what the bound can fuse.
 CLEAN = [("stem", "Conv", "stem stem_bn stem_relu", 130), ("left1", "Conv", "left1 left1_relu", 110),
@@ -57,26 +58,26 @@ def benanza(folder, *arguments, statuses=(0,)):
     return done.stdout
 
 
-def row_of(name, op, nodes, us):
+def row_of(name, op, nodes, us, provider):
     tensors = {"inputs": ["x"], "outputs": ["x"]} if op == "Mystery" else {}
     ns = us * US
     return {"level": "layer", "name": name, "op": op, "nodes": nodes.split(), "dtype": "f32",
-            "provider": "CPUExecutionProvider", "ns": ns, "lo_ns": ns, "hi_ns": ns, **tensors}
+            "provider": provider, "ns": ns, "lo_ns": ns, "hi_ns": ns, **tensors}
 
 
-def execution(folder, name, rows, threads=2, outside=OUTSIDE):
+def execution(folder, name, rows, threads=2, outside=OUTSIDE, device="Word 1", provider=CPU):
     """Stores an execution without profiler cost whose latency is the sum of its rows and the time outside."""
     ns = (sum(row[3] for row in rows) + (outside or 0)) * US
     keys = ("outside_ns", "outside_lo_ns", "outside_hi_ns")
     outside = {} if outside is None else dict.fromkeys(keys, outside * US)
     lines = [{"type": "execution", "id": 1, "execution": {
-        "source": "agent", "framework": name, "version": "1", "provider": "CPUExecutionProvider",
-        "device": "Word 1", "dtype": "f32", "math": "strict", "model": "tiny", "batch": 1, "threads": threads,
+        "source": "agent", "framework": name, "version": "1", "provider": provider,
+        "device": device, "dtype": "f32", "math": "strict", "model": "tiny", "batch": 1, "threads": threads,
         "model_hash": hashlib.sha256(MODEL.read_bytes()).hexdigest(), "status": "ok",
         "measured_at": 1700000000,
         "stats": {"n": 20, "median_ns": ns, "lo_ns": ns, "hi_ns": ns, "stop": "converged"},
         "profiled_ns": ns, "profiler_row_ns": 0, "profiler_inside_ns": 0, **outside}},
-        *({"type": "row", "id": 1, "row": row_of(*row)} for row in rows),
+        *({"type": "row", "id": 1, "row": row_of(*row, provider)} for row in rows),
         {"type": "done", "id": 1, "kind": "model", "payload": "tiny", "status": "ok"}]
     (folder / "lines").write_text("".join(json.dumps(line) + "\n" for line in lines))
     benanza(folder, "db", "import", "-q", folder / "lines")
@@ -155,6 +156,7 @@ def words(folder, tap):
     text = benanza(folder, "compare", "--ascii", "-d", "lex", MODEL).split("without launch 1")[1]
     shows("an unknown launch", text.split(str(MODEL))[0],
           ["launch, synchronization ? unknown; part of unexplained"])
+    execution(folder, "cuda", CLEAN, device="NVIDIA A100-SXM4-80GB", provider="CUDAExecutionProvider")
     text = benanza(folder, "compare", "--ascii", "-d", "a100", MODEL, statuses=(0, 1))
     shows("bars beside an estimated bound are estimates", text, ["above the estimate ~+", "bound ~"])
     (folder / "config.yaml").write_text(CONFIG.format(refused="conv*"))
