@@ -149,6 +149,13 @@ static const char *clock_text(struct app *app, double seconds)
 			: arena_printf(&app->scratch, "%d:%02d:%02d left  ", s / 3600, s / 60 % 60, s % 60);
 }
 
+/* "load 7.2  " where other work runs on the machine, besides the threads that measure. */
+static const char *load_text(struct app *app)
+{
+	bool busy = app->load > session_device(app->session)->threads + 0.5;
+	return busy ? arena_printf(&app->scratch, "load %.1f  ", app->load) : "";
+}
+
 static const char *counted(struct app *app, int n, const char *word)
 {
 	return n ? arena_printf(&app->scratch, "%d %s  ", n, word) : "";
@@ -216,7 +223,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 				     ? ""
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, STYLE_NORMAL,
-		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s",
+		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s%s",
 			*wait			? ""
 				: q->starting	? "starting the runner: "
 				: app->frame->stopping ? "stopping "
@@ -224,7 +231,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 						: "measuring ",
 			done, total, wait, silent,
 			*sweep ? sweep : needed_text(app, q),
-			clock_text(app, q->eta_s), counted(app, q->batch_unsupported, "n/a"),
+			clock_text(app, q->eta_s), load_text(app), counted(app, q->batch_unsupported, "n/a"),
 			counted(app, q->batch_failed, "failed"),
 			q->workers > 1 ? runners_text(app, q) : what));
 }

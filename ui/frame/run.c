@@ -63,6 +63,15 @@ static void plan_on(struct app *app)
 	app->generation += planner_version(session_planner(app->session)) - before;
 }
 
+/* The load average over a minute where the device is of this machine, else 0. */
+static double load_of(const struct device *d)
+{
+	char host[256] = "";
+	double load;
+	bool here = d && gethostname(host, sizeof(host) - 1) == 0 && strcmp(host, d->host) == 0;
+	return here && getloadavg(&load, 1) == 1 ? load : 0;
+}
+
 /* Drives queue, planner and database. A runner that does not start is reported once and not retried. */
 static void drive(struct app *app)
 {
@@ -80,6 +89,7 @@ static void drive(struct app *app)
 	if (!q || app->frame->runner_dead)
 		return;
 	int came = queue_step(q, 0, &err);
+	app->load = load_of(session_device(app->session));
 	if (came < 0) {
 		app->frame->runner_dead = true;
 		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);

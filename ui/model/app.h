@@ -37,6 +37,7 @@ struct app {
 	struct arena scratch;    /* freed before each drawing */
 	uint64_t analyses;       /* counts analyses: changes with every figure */
 	uint64_t generation;     /* counts changes of plan, results and scenario */
+	double load;             /* load average of this machine, if it measures; else 0 */
 	int layer;               /* the selected layer, or -1. Here and below a layer is an index into places:
 	                            the model's own layers in plan order, then those of bodies */
 	char note[ERROR_TEXT_SIZE]; /* one line for the user, until the next key: app_note */
