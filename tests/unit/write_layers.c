@@ -20,7 +20,7 @@ static struct error err;
 static struct plan *open_plan(const char *path, bool with_dims, struct model **m)
 {
 	struct arena a = { 0 };
-	struct plan_options o = { .dtype = DTYPE_F32 };
+	struct plan_options o = { 0 }; /* the model's own types */
 	struct dim_binding *dims;
 	*m = model_load(path, &err);
 	if (!*m || (with_dims && config_sidecar(path, &a, &dims, &o.binding_count, &err)))
