@@ -152,7 +152,8 @@ static const char *clock_text(struct app *app, double seconds)
 /* "load 7.2  " where other work runs on the machine, besides the threads that measure. */
 static const char *load_text(struct app *app)
 {
-	bool busy = app->load > session_device(app->session)->threads + 0.5;
+	const struct device *d = session_device(app->session);
+	bool busy = d && app->load > d->threads + 0.5;
 	return busy ? arena_printf(&app->scratch, "load %.1f  ", app->load) : "";
 }
 

@@ -68,7 +68,8 @@ static double load_of(const struct device *d)
 {
 	char host[256] = "";
 	double load;
-	bool here = d && gethostname(host, sizeof(host) - 1) == 0 && strcmp(host, d->host) == 0;
+	bool here = d && d->host && *d->host && gethostname(host, sizeof(host) - 1) == 0 &&
+		strcmp(host, d->host) == 0;
 	return here && getloadavg(&load, 1) == 1 ? load : 0;
 }
 
