@@ -67,7 +67,7 @@ says out "the runner lost the device; starting another one"
 ok $? "every problem is answered once"
 try 1 "a device that is lost at once" check --runner "$work/lost" --out "$work/f" --tier correct
 says out "# exit status 3: the device is lost"
-try 3 "no time left" check --runner "$runner" --out "$work/c" --tier correct --minutes 0.001
+try 3 "no time left" check --runner "$runner" --out "$work/c" --tier correct --minutes 0.00001
 says out "tier correct: 3 time is up"
 printf '%s\n' '{"type":"run","id":1,"problem":"eltwise:f32,f32:relu:1x64","budget_ms":1}' \
     '{"type":"run","id":2,"problem":"eltwise:s64,s64:relu:4","budget_ms":1}' >"$work/few.jsonl"
