@@ -69,9 +69,9 @@ void samples_free(struct samples *s)
 #define EXACT_MOST 300 /* beyond it the normal approximation is as good, and powers underflow */
 #define NORMAL_975 1.959964
 
-/* With X of n samples below the quantile, X ~ Binomial(n, q): returns the largest k with P(X < k) <= share,
- * and in *left that probability. O(n). */
-static int64_t rank_up_to(int64_t n, double q, double share, double *left)
+/* With X of n samples below the quantile, X ~ Binomial(n, q): returns the largest k with P(X < k) <= share.
+ * O(n). */
+static int64_t rank_up_to(int64_t n, double q, double share)
 {
 	double probability = pow(1 - q, (double)n), sum = 0;
 	int64_t k = 0;
@@ -79,7 +79,6 @@ static int64_t rank_up_to(int64_t n, double q, double share, double *left)
 		sum += probability;
 		probability *= (double)(n - k) / (double)(k + 1) * q / (1 - q);
 	}
-	*left = sum;
 	return k;
 }
 
@@ -87,20 +86,20 @@ static int64_t rank_up_to(int64_t n, double q, double share, double *left)
  * and Nagaraja, Order Statistics, 7.1). By symmetry m is n + 1 - rank_up_to for the quantile 1 - q. */
 bool stats_interval_ranks(int64_t n, double q, int64_t *lo, int64_t *hi)
 {
-	double outside = 0, spread = NORMAL_975 * sqrt((double)n * q * (1 - q));
+	double spread = NORMAL_975 * sqrt((double)n * q * (1 - q));
 	if (n > EXACT_MOST) {
 		*lo = (int64_t)floor((double)n * q - spread) - 1;
 		*hi = n - (int64_t)floor((double)n * (1 - q) - spread);
 		return true;
 	}
-	int64_t k = rank_up_to(n, q, SHARE_OUTSIDE / 2, &outside);
+	int64_t k = rank_up_to(n, q, SHARE_OUTSIDE / 2);
 	double rest = SHARE_OUTSIDE / 2;
 	if (k == 0) { /* the minimum has more than half of what may lie outside, or all of it */
-		k = rank_up_to(n, q, SHARE_OUTSIDE, &outside) > 0;
+		k = rank_up_to(n, q, SHARE_OUTSIDE) > 0;
 		rest = SHARE_OUTSIDE - (k ? pow(1 - q, (double)n) : 0);
 	}
 	*lo = k - 1;
-	*hi = n - rank_up_to(n, 1 - q, rest, &outside);
+	*hi = n - rank_up_to(n, 1 - q, rest);
 	return *lo >= 0 && *hi < n;
 }
 
@@ -121,15 +120,6 @@ static void interval_of(const struct samples *s, double q, double *lo, double *h
 	stats_interval_ranks(s->n, q, &low, &high);
 	*lo = s->sorted[low < 0 ? 0 : low];
 	*hi = s->sorted[high < s->n ? high : s->n - 1];
-}
-
-/* The ranks of a median's interval are symmetric: without both ends it has the range. */
-static void median_interval_of(const struct samples *s, double *lo, double *hi)
-{
-	int64_t low, high;
-	bool both = stats_interval_ranks(s->n, 0.5, &low, &high);
-	*lo = s->sorted[both ? low : 0];
-	*hi = s->sorted[both ? high : s->n - 1];
 }
 
 /* Mean, and standard deviation by the two-pass formula, which does not cancel (Chan, Golub, LeVeque, The
@@ -157,7 +147,7 @@ void stats_compute(const struct samples *s, struct sample_stats *out)
 	out->q3 = samples_quantile(s, 0.75);
 	if (s->n < 2)
 		return; /* one sample has no spread */
-	median_interval_of(s, &out->lo, &out->hi);
+	interval_of(s, 0.5, &out->lo, &out->hi);
 	interval_of(s, STATS_COST_QUANTILE, &out->p10_lo, &out->p10_hi);
 }
 
@@ -186,18 +176,27 @@ struct sketch {
 	} at[SKETCH_BUCKETS];
 };
 
+static void sketch_write(const struct sketch *k, struct str *out)
+{
+	for (int i = 0, last = 0; i < k->count; last = k->at[i++].bucket)
+		str_addf(out, "%s%d %lld", i ? " " : "", k->at[i].bucket - last, (long long)k->at[i].n);
+}
+
 void stats_sketch(const struct samples *s, struct str *out)
 {
-	int last = 0;
-	bool positive = s->n > 0 && s->sorted[0] > 0;
-	for (int64_t i = 0, n = 0; positive && i < s->n; i += n) {
-		int bucket = (int)ceil(log(s->sorted[i]) / log(SKETCH_GROWTH));
+	struct sketch *k = base_malloc(sizeof(*k));
+	int64_t at = s->n > 0 && s->sorted[0] > 0 ? 0 : s->n;
+	for (k->count = 0; at < s->n && k->count < SKETCH_BUCKETS; k->count++) {
+		int bucket = (int)ceil(log(s->sorted[at]) / log(SKETCH_GROWTH));
 		double end = pow(SKETCH_GROWTH, bucket);
-		for (n = 1; i + n < s->n && s->sorted[i + n] <= end; n++)
-			;
-		str_addf(out, "%s%d %lld", i ? " " : "", bucket - last, (long long)n);
-		last = bucket;
+		int64_t first = at++;
+		while (at < s->n && s->sorted[at] <= end)
+			at++;
+		k->at[k->count].bucket = bucket;
+		k->at[k->count].n = at - first;
 	}
+	sketch_write(k, out);
+	free(k);
 }
 
 /* Returns false if the text is no sketch. */
@@ -244,12 +243,6 @@ static double sketch_value(const struct sketch *k, int64_t rank)
 static double sketch_quantile(const struct sketch *k, double q)
 {
 	return sketch_value(k, (int64_t)llround(q * (double)(k->n - 1)));
-}
-
-static void sketch_write(const struct sketch *k, struct str *out)
-{
-	for (int i = 0, last = 0; i < k->count; last = k->at[i++].bucket)
-		str_addf(out, "%s%d %lld", i ? " " : "", k->at[i].bucket - last, (long long)k->at[i].n);
 }
 
 /* A value from a sketch is not below the least sample. */
