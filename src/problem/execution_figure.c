@@ -10,24 +10,45 @@
 #define OPTIONS_SHOWN 8
 #define AT(field) offsetof(struct execution, field)
 
+static double samples_of(const struct execution *e)
+{
+	return e->stats.n > 0 ? (double)e->stats.n : NAN;
+}
+
+static double p10_of(const struct execution *e)
+{
+	return e->stats.p10 > 0 ? e->stats.p10 : NAN;
+}
+
+/* Without a 10th percentile the median is the latency itself. */
+static double median_of(const struct execution *e)
+{
+	return e->stats.p10 > 0 ? e->stats.median : NAN;
+}
+
+static double requests_of(const struct execution *e)
+{
+	return e->requests > 0 ? e->requests : NAN;
+}
+
 static const struct execution_figure rows[] = {
-	{ "import_ns", "import", FIGURE_START, FIGURE_NS, 0 },
-	{ "load_ns", "load", FIGURE_START, FIGURE_NS, AT(load_ns) },
-	{ "first_ns", "first run", FIGURE_START, FIGURE_NS, AT(first_ns) },
-	{ "memory_bytes", "peak memory", FIGURE_START, FIGURE_BYTES, AT(memory_bytes) },
-	{ "samples", "samples", FIGURE_RUNS, FIGURE_COUNT, 0 },
-	{ "p10_ns", "p10", FIGURE_RUNS, FIGURE_NS, 0 },
-	{ "median_ns", "median", FIGURE_RUNS, FIGURE_NS, 0 },
-	{ "p90_ns", "p90", FIGURE_RUNS, FIGURE_NS, AT(p90_ns) },
-	{ "p99_ns", "p99", FIGURE_RUNS, FIGURE_NS, AT(p99_ns) },
-	{ "items_per_s", "items/s", FIGURE_RUNS, FIGURE_RATE, AT(items_per_s) },
-	{ "floor_ns", "empty model", FIGURE_RUNS, FIGURE_NS, AT(floor_ns) },
-	{ "node_ns", "tiny node", FIGURE_RUNS, FIGURE_NS, 0 },
-	{ "copy_in_ns", "copy in", FIGURE_RUNS, FIGURE_NS, AT(copy_in_ns) },
-	{ "copy_out_ns", "copy out", FIGURE_RUNS, FIGURE_NS, AT(copy_out_ns) },
-	{ "profiled_ns", "profiled run", FIGURE_RUNS, FIGURE_NS, AT(profiled_ns) },
-	{ "output_error", "error of outputs", FIGURE_RUNS, FIGURE_SHARE, AT(output_error) },
-	{ "requests", "requests at a time", FIGURE_SETUP, FIGURE_COUNT, 0 },
+	{ "import_ns", "import", FIGURE_START, FIGURE_NS, 0, NULL },
+	{ "load_ns", "load", FIGURE_START, FIGURE_NS, AT(load_ns), NULL },
+	{ "first_ns", "first run", FIGURE_START, FIGURE_NS, AT(first_ns), NULL },
+	{ "memory_bytes", "peak memory", FIGURE_START, FIGURE_BYTES, AT(memory_bytes), NULL },
+	{ "samples", "samples", FIGURE_RUNS, FIGURE_COUNT, 0, samples_of },
+	{ "p10_ns", "p10", FIGURE_RUNS, FIGURE_NS, 0, p10_of },
+	{ "median_ns", "median", FIGURE_RUNS, FIGURE_NS, 0, median_of },
+	{ "p90_ns", "p90", FIGURE_RUNS, FIGURE_NS, AT(p90_ns), NULL },
+	{ "p99_ns", "p99", FIGURE_RUNS, FIGURE_NS, AT(p99_ns), NULL },
+	{ "items_per_s", "items/s", FIGURE_RUNS, FIGURE_RATE, AT(items_per_s), NULL },
+	{ "floor_ns", "empty model", FIGURE_RUNS, FIGURE_NS, AT(floor_ns), NULL },
+	{ "node_ns", "tiny node", FIGURE_RUNS, FIGURE_NS, 0, NULL },
+	{ "copy_in_ns", "copy in", FIGURE_RUNS, FIGURE_NS, AT(copy_in_ns), NULL },
+	{ "copy_out_ns", "copy out", FIGURE_RUNS, FIGURE_NS, AT(copy_out_ns), NULL },
+	{ "profiled_ns", "profiled run", FIGURE_RUNS, FIGURE_NS, AT(profiled_ns), NULL },
+	{ "output_error", "error of outputs", FIGURE_RUNS, FIGURE_SHARE, AT(output_error), NULL },
+	{ "requests", "requests at a time", FIGURE_SETUP, FIGURE_COUNT, 0, requests_of },
 };
 #define ROWS ((int)(sizeof(rows) / sizeof(rows[0])))
 
@@ -51,15 +72,8 @@ static json_t *settings_of(const struct execution *e)
 
 double execution_figure_value(const struct execution *e, const struct execution_figure *f)
 {
-	if (!strcmp(f->key, "requests"))
-		return e->requests > 0 ? e->requests : NAN;
-	if (!strcmp(f->key, "samples"))
-		return e->stats.n > 0 ? (double)e->stats.n : NAN;
-	bool has_p10 = e->stats.p10 > 0; /* else the median is the latency itself */
-	if (!strcmp(f->key, "p10_ns"))
-		return has_p10 ? e->stats.p10 : NAN;
-	if (!strcmp(f->key, "median_ns"))
-		return has_p10 ? e->stats.median : NAN;
+	if (f->get)
+		return f->get(e);
 	if (f->offset)
 		return *(const double *)(const void *)((const char *)e + f->offset);
 	json_t *settings = settings_of(e);
