@@ -127,20 +127,22 @@ static void queue_reset_workers(struct queue *q)
 		worker_reset(&q->workers[i]);
 }
 
-bool queue_add(struct queue *q, const char *problem, bool first, bool again)
+static bool queue_add_how(struct queue *q, const char *problem, bool first, bool again, bool brief)
 {
 	bool added = queue_add_job(q, JOB_PROBLEM, problem, first, again);
 	if (added)
-		q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)].brief = false;
+		q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)].brief = brief;
 	return added;
+}
+
+bool queue_add(struct queue *q, const char *problem, bool first, bool again)
+{
+	return queue_add_how(q, problem, first, again, false);
 }
 
 bool queue_add_brief(struct queue *q, const char *problem, bool again)
 {
-	bool added = queue_add_job(q, JOB_PROBLEM, problem, false, again);
-	if (added)
-		q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)].brief = true;
-	return added;
+	return queue_add_how(q, problem, false, again, true);
 }
 
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch)

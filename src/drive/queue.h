@@ -96,8 +96,8 @@ void queue_set_report(struct queue *q, void (*report)(const char *line));
  * failed otherwise (crashed, timeout, no memory ...) or was interrupted is added again, but not within the
  * batch in which it failed. first: puts it at the head, also if it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
-/* The same for a problem of which the amortized cost with warm caches suffices (a peak of the device): it is
- * measured in that state only, for QUEUE_BRIEF_MS an algorithm. */
+/* The same for a peak of the device: measures only the amortized cost with warm caches, for QUEUE_BRIEF_MS an
+ * algorithm. */
 #define QUEUE_BRIEF_MS 20
 bool queue_add_brief(struct queue *q, const char *problem, bool again);
 bool queue_takes(const struct queue *q, const char *problem); /* true if it would be, without `again` */
