@@ -167,7 +167,7 @@ static const struct result *results_copy(struct results *r, const struct result 
 	copy->why = results_intern(r, one->why);
 	copy->kernels = results_intern(r, one->kernels);
 	copy->runner_version = results_intern(r, one->runner_version);
-	copy->sketch = strcpy(base_malloc(strlen(one->sketch) + 1), one->sketch);
+	copy->sketch = base_strdup(one->sketch);
 	return copy;
 }
 
@@ -253,28 +253,18 @@ static bool results_yields(const struct result *one, const struct result *other,
 	return later && results_is_whole(one) && !results_is_whole(other);
 }
 
-/* A hash of what differs between two rows of a problem, FNV-1a. */
+/* A hash of what differs between two rows of a problem. */
 static uint64_t results_fingerprint(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
 	const double numbers[] = { (double)r->measured_at, (double)r->status, (double)r->algorithm.rank,
-		(double)r->cache, (double)r->launch, (double)s->n, s->median, s->mean, s->stdev };
+		(double)r->cache, (double)r->launch, (double)s->n, isnan(s->median) ? 0 : s->median,
+		isnan(s->mean) ? 0 : s->mean, isnan(s->stdev) ? 0 : s->stdev }; /* NaN has several patterns */
 	const char *const texts[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
 		r->algorithm.math };
-	uint64_t hash = 0xcbf29ce484222325u;
-	for (size_t i = 0; i < sizeof(numbers) / sizeof(numbers[0]); i++) {
-		double number = isnan(numbers[i]) ? -1 : numbers[i]; /* NaN has several patterns */
-		unsigned char bytes[sizeof(number)];
-		memcpy(bytes, &number, sizeof(number));
-		for (size_t k = 0; k < sizeof(bytes); k++)
-			hash = (hash ^ bytes[k]) * 0x100000001b3u;
-	}
+	uint64_t hash = hash_bytes(numbers, sizeof(numbers));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
-		for (const char *c = texts[i];; c++) {
-			hash = (hash ^ (unsigned char)*c) * 0x100000001b3u;
-			if (!*c)
-				break;
-		}
+		hash = 31 * hash + hash_bytes(texts[i], strlen(texts[i]));
 	return hash;
 }
 
@@ -421,7 +411,7 @@ static const struct result *results_pool(struct results *r, const struct result 
 }
 
 /* Adds a measurement to those of its key: to the first one that agrees with it, or as one more of the
- * replaced ones, of which RESULTS_RIVALS are kept. Returns its place among them. */
+ * replaced ones; at most RESULTS_RIVALS of a key are kept. Returns its place among them. */
 static int results_rival_add(struct results *r, struct results_entry *e, const struct result *one)
 {
 	int rivals = 0, least = -1;
