@@ -106,7 +106,7 @@ struct contradicted contradicted_of(const struct reality *const *list, int count
 /* True if a measurement in the cost is noisy, also one of a layer in a body. */
 static bool is_noisy(const struct plan_layer *l, const struct layer_cost *c)
 {
-	bool noisy = c->result && c->result->stats.stop == STOP_DISTURBED;
+	bool noisy = c->noisy;
 	for (int i = 0; c->bodies && i < l->body_count; i++)
 		for (int k = 0; k < l->bodies[i].layer_count; k++)
 			noisy |= is_noisy(&l->bodies[i].layers[k], &c->bodies[i][k]);

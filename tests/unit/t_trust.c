@@ -83,8 +83,9 @@ static void shares(void)
 	struct plan body = { .layer_count = 1, .layers = (struct plan_layer[]){ { 0 } } };
 	make(&m);
 	m.layers[0].result = &m.noisy;
+	m.layers[0].noisy = true;
 	m.layers[1] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_PROXY, .mistrusted = true,
-		.result = &m.noisy };
+		.result = &m.noisy, .noisy = true };
 	m.layers[2].origin = ORIGIN_ESTIMATED;
 	struct trust t = trust(&m);
 	near(t.share[TRUST_NOISY], 0.25, 1e-9, "a noisy layer is a quarter of the total");
@@ -117,6 +118,7 @@ static void shares(void)
 	t = trust(&m);
 	ok(t.share[TRUST_NOISY] == 0, "a loop over a quiet measurement");
 	inner.result = &m.noisy;
+	inner.noisy = true;
 	t = trust(&m);
 	near(t.share[TRUST_NOISY], 0.25, 1e-9, "over a noisy one");
 
@@ -152,6 +154,7 @@ static void verdicts(void)
 	threshold(&m, 10, 100, TRUST_LOW, "suspect");
 	make(&m);
 	m.layers[0].result = &m.noisy;
+	m.layers[0].noisy = true;
 	threshold(&m, 50, 300, TRUST_LOW, "noisy");
 	make(&m);
 	m.layers[0].origin = ORIGIN_ESTIMATED;
@@ -194,6 +197,16 @@ static void verdicts(void)
 	verdict(&m, TRUST_UNKNOWN, "no total");
 }
 
+/* A cost that another measurement contradicts is noisy, although the samples of its own were not disturbed. */
+static void contradicted_costs(void)
+{
+	struct made m;
+	make(&m);
+	m.layers[0].noisy = m.layers[0].disputed = true;
+	struct trust t = trust(&m);
+	near(t.share[TRUST_NOISY], 0.25, 1e-9, "a disputed layer counts as noisy");
+}
+
 static void good_lines(void)
 {
 	struct made m;
@@ -216,6 +229,7 @@ static void good_lines(void)
 	m.c.known = false;
 	says(&m, "good: all measured", "executions that were not looked for");
 	m.layers[0].result = &m.noisy;
+	m.layers[0].noisy = true;
 	costs(&m, 2, 98, 0, 0);
 	m.c = (struct contradicted){ .known = true };
 	m.measurable = true;
@@ -234,6 +248,7 @@ static void bad_lines(void)
 	struct made m;
 	make(&m);
 	m.layers[0].result = &m.noisy;
+	m.layers[0].noisy = true;
 	costs(&m, 12, 88, 0, 0);
 	says(&m, "fair: 12% noisy (bench --shaky); 88% measured; no real run yet", "noise");
 	next(&m, TRUST_NEXT_SHAKY, "measure it again");
@@ -250,6 +265,7 @@ static void bad_lines(void)
 	m.c.layers = 1;
 	m.c.ns = 8;
 	m.layers[0].result = NULL;
+	m.layers[0].noisy = false;
 	says(&m, "low: frameworks run 1 layer 8 ns faster (compare); all measured", "several frameworks");
 	m.c.whole = 1;
 	says(&m, "low: frameworks run the whole model 8 ns faster (compare)", "the whole");
@@ -286,6 +302,7 @@ static void partial_lines(void)
 	m.c.known = false;
 	m.c.layers = 0;
 	m.layers[3].result = &m.noisy;
+	m.layers[3].noisy = true;
 	m.layers[2].origin = ORIGIN_MISSING;
 	says(&m, "partial: 3 layers not measured (bench); rest 100% noisy", "noise: no second step");
 	m.layers[2] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED };
@@ -413,6 +430,7 @@ static void widths(void)
 	bool fits = true, word = true;
 	make(&m);
 	m.layers[0].result = &m.noisy;
+	m.layers[0].noisy = true;
 	m.layers[1].mistrusted = true;
 	m.layers[2].origin = ORIGIN_PROXY;
 	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 2, .ns = 9,
@@ -466,6 +484,7 @@ int main(void)
 	side_by_side();
 	shares();
 	verdicts();
+	contradicted_costs();
 	good_lines();
 	bad_lines();
 	partial_lines();
