@@ -76,7 +76,9 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 				t.wanted == 1 ? " is" : "s are"));
 	else if (t.gain == GAIN_UNKNOWN || t.gain == GAIN_NEVER || isnan(with_ns))
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM, "unknown");
-	else
+	else {
+		const char *tried = what_if_tried(row, session_scenario(app->session), word, sizeof(word));
+		const char *value = strchr(tried, '='); /* the row has its name */
 		canvas_fit(rest, 0, 0, rest.width, t.noisy ? STYLE_WARN : STYLE_NORMAL,
 			arena_printf(&app->scratch, "%s%-18s %s%s%s%s%s  %s",
 				complete && !e->estimated && !e->rough ? " " : "~",
@@ -84,7 +86,8 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 				str_duration(saves, fabs(t.saves_ns)), t.saves_ns < 0 ? " more" : "",
 				t.gain == GAIN_ROUGH ? "  rough" : "",
 				t.noisy ? arena_printf(&app->scratch, "  %d noisy", e->noisy_problems) : "",
-				what_if_tried(row, session_scenario(app->session), word, sizeof(word))));
+				value ? value + 1 : tried));
+	}
 }
 
 /* Unknown work is reported, never counted as 0. */
