@@ -90,13 +90,14 @@ static void drive(struct app *app)
 	if (!q || app->frame->runner_dead)
 		return;
 	int came = queue_step(q, 0, &err);
-	app->load = load_of(session_device(app->session));
 	if (came < 0) {
 		app->frame->runner_dead = true;
 		snprintf(app->frame->standing, sizeof(app->frame->standing), "%s", err.text);
 	}
-	if (came != 0)
+	if (came != 0) {
+		app->load = load_of(session_device(app->session));
 		app->generation++;
+	}
 	app->frame->stopping &= !queue_status(q).idle;
 	app->generation += question_measure(app);
 	runner_missed(app);
