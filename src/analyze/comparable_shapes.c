@@ -75,7 +75,7 @@ bool comparable_shapes(const struct plan *p, const struct execution *e)
 }
 
 /* Returns the sizes of tensor `index` in the shapes of a row, [{"float":[8,3,224,224]}, ...] or
- * [[8,3,224,224], ...]; NULL if there is none. */
+ * [[8,3,224,224], ...]; NULL: it has no such tensor. */
 static const json_t *row_tensor(const json_t *shapes, size_t index)
 {
 	const json_t *tensor = json_array_get(shapes, index);

@@ -52,7 +52,7 @@ static void types_count(const struct plan *p, int compute[DTYPE_COUNT], int othe
 	}
 }
 
-/* The most frequent type; unknown if there is none. kinds: how many types there are. */
+/* Returns the most frequent type, DTYPE_UNKNOWN if nothing was counted. kinds: the number of types. */
 static enum dtype type_frequent(const int counts[DTYPE_COUNT], int *kinds)
 {
 	enum dtype most = DTYPE_UNKNOWN;

@@ -128,7 +128,7 @@ struct plan {
 	struct text role;      /* of a body: the attribute's name */
 	double times;          /* of a body: its runs per run of its layer; NaN unknown, 0 never */
 	enum dtype dtype;      /* float type in which the layers of class compute run; of several the most
-				  frequent; f32 if there is none */
+				  frequent; f32 without such layers */
 	enum dtype own;        /* the same in the file's own types */
 	bool own_types;        /* the values have the types of the file */
 	bool mixed;            /* in the types of the file, layers of class compute run in several float

@@ -44,7 +44,7 @@ static bool cut_ending(struct text *name)
 	return false;
 }
 
-/* What ONNX Runtime writes before the name of a tensor of which it makes one in another type. */
+/* Prefix that ONNX Runtime gives a tensor which it converts to another type. */
 static const char *const beginnings[] = { "InsertedPrecisionFreeCast_", "InsertedCast_" };
 
 int name_tensor(const struct matcher *x, struct text name)

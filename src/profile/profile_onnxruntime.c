@@ -333,8 +333,8 @@ static void processor_note(struct ort *o, struct text thread, struct scan *s)
 }
 
 /* Reads a node's thread_scheduling_stats, {"main_thread":{"core":0},"sub_threads":{"1402":{"core":1}}}, from
- * the text: threads that did not run have equal keys, of which a parser keeps one. It is "" without a thread
- * pool. */
+ * the text: threads that did not run have equal keys, and a parser would keep only one of them. It is ""
+ * without a thread pool. */
 static void threads_note(struct ort *o, struct text event, const json_t *args, struct scan *s)
 {
 	struct text key, value, stats = { 0 };

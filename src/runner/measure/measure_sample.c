@@ -179,8 +179,8 @@ static void clocks_add(struct clocks *c, double mhz)
 }
 
 /* Keeps a sample that took `ns`, with its clock. A disturbed one longer than a time slice of the scheduler is
- * corrected: it took at most as long as the thread that ran longest. That a thread waits at a barrier for one
- * that has lost its core adds to the correction, not to the error. */
+ * corrected to the CPU time of the thread that ran longest: an upper value, because a thread that spins at a
+ * barrier runs too. */
 static void sample_keep(struct run *r, struct contender *c, struct mark before, double ns, int64_t times,
 	bool rested)
 {

@@ -52,7 +52,7 @@ struct platform {
 	bool (*is_waiting)(void);
 	/* How the device was lost; NULL: it is alive. Absent (NULL): unknown, counts as by_problem. */
 	const struct platform_loss *(*loss)(void);
-	void (*close)(void);
+	void (*close)(void); /* NULL: nothing to close */
 };
 
 extern const struct platform platform;
