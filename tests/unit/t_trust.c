@@ -197,7 +197,7 @@ static void verdicts(void)
 	verdict(&m, TRUST_UNKNOWN, "no total");
 }
 
-/* A cost that another measurement contradicts is noisy, although the samples of its own were not disturbed. */
+/* A cost that another measurement contradicts is noisy, although its own samples were not disturbed. */
 static void contradicted_costs(void)
 {
 	struct made m;
