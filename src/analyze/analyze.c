@@ -30,6 +30,20 @@ bool cost_is_guess(const struct layer_cost *c)
 		c->at_least;
 }
 
+void analysis_cache_describe(const struct analysis *a, struct str *out)
+{
+	static const char *const words[] = { [CACHE_NET] = "activations are in the caches, constants are not",
+		[CACHE_WARM] = "as the previous execution left them", [CACHE_COLD] = "nothing is in them" };
+	enum cache c = cache_plain(a->cache);
+	char bytes[STR_QUANTITY];
+	if (cache_is_distance(c))
+		str_addf(out, "%s: %s pass between two uses of a constant", cache_name(a->cache),
+			str_bytes(bytes, a->reuse_bytes));
+	else
+		str_addf(out, "%s: %s", cache_name(a->cache), words[c]);
+	str_addf(out, "%s", cache_is_huge(a->cache) ? "; pages of 2 MiB" : "");
+}
+
 const char *analysis_mark(const struct analysis *a)
 {
 	static const char *const marks[2][2][2] = { { { "at least ", "partial ~" },
@@ -266,6 +280,7 @@ struct analysis *analysis_make(
 		.rough = s->parallel ? x->rough_path : x->rough_sum,
 		.enqueue_ns = s->parallel ? x->enqueue_path : x->enqueue_sum,
 		.cache = view.cache,
+		.reuse_bytes = st->plan->reuse_bytes,
 		.unmeasured_problems = x->unmeasured,
 	};
 	st = &view;

@@ -239,8 +239,9 @@ struct analysis {
 	int above_peak;          /* layers, groups and casts whose measured cost is below the roofline: the
 				    peak is too low for them */
 	struct coverage coverage;
-	enum cache cache;        /* the cache state that was read: net, or warm if everything fits
-				    (docs/wire.md) */
+	enum cache cache;        /* the cache state that was read (docs/wire.md): the model's own, or that of
+				    the scenario */
+	double reuse_bytes;      /* plan.reuse_bytes; at a reuse distance costs are interpolated to it */
 	int unmeasured_problems; /* distinct problems that this scenario needs and that have no result, those
 				    side by side included */
 	int beside_count;        /* parallel=measured, else 0: */
@@ -253,6 +254,10 @@ struct analysis {
 	const char **apart;
 	const struct peaks *peaks; /* those of the ground; NULL: unknown */
 };
+
+/* Appends the state of the caches that was read, in words: "32m: 22.7 MiB pass between two uses of a
+ * constant". */
+void analysis_cache_describe(const struct analysis *a, struct str *out);
 
 /* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a
  * sum of estimates with gaps is not a lower bound). With quick measurements "rough ", "rough ~", "partial

@@ -2,6 +2,8 @@
 #ifndef ANALYZE_ANALYZE_PRIVATE_H
 #define ANALYZE_ANALYZE_PRIVATE_H
 
+#include <math.h>
+
 #include "analyze/analyze.h"
 #include "problem/kernel.h"
 
@@ -63,6 +65,18 @@ bool layout_is_forced(const struct study *st, int distinct);
 /* Fills st->layouts, if conversions count, and the study's conversions. */
 void layouts_open(struct study *st, bool priced);
 
+static inline bool usable(const struct result *r)
+{
+	return r->status == STATUS_OK && isfinite(r->stats.median) && r->stats.median >= 0;
+}
+
+/* True for a result of the shortlist pass: three samples in one launch mode only, used only if there is no
+ * full result. */
+static inline bool is_brief(const struct result *r)
+{
+	return r->stats.stop == STOP_SHORTLIST;
+}
+
 /* ---- pick.c: the part of an analysis that is the same in all scenarios of one layout, and prices in one
  * scenario */
 
@@ -93,6 +107,7 @@ struct marks {
 		const char *api;      /* of the first one; NULL: none */
 		enum cache cache;
 		bool apis, caches;    /* another one differs */
+		bool huge;            /* ... is in pages of 2 MiB */
 		bool workspace, random;
 		bool matrix, relaxed; /* ... uses matrix units, has relaxed math */
 	} offers;
@@ -128,7 +143,10 @@ struct study {
 				   result */
 		bool usable;    /* one of them has a time */
 		bool in_place;  /* an algorithm writes over an input */
-		bool answered[CACHE_COUNT][LAUNCH_COUNT]; /* see found_answered */
+		const struct results *of; /* that have these */
+		double step;    /* interpolation in the study's own state (cache_step) */
+		/* states of results, as bits of enum cache, by launch mode: with any status, status ok */
+		uint32_t any[LAUNCH_COUNT], ok[LAUNCH_COUNT];
 		const struct result *rough; /* results_rough */
 		const struct peaks *peaks; /* of the device; NULL: unknown */
 		/* each of its layers may write over an input (plan_overwrites), without and with the what-if
@@ -320,7 +338,12 @@ bool study_allows(const struct study *st, const struct scenario *s, enum cache c
 int study_distinct_of(const struct study *st, struct text text);
 const char *study_text(const struct study *st, int distinct);
 /* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
+/* siblings.c: the cost that counts for the result of index i: its own; at the study's own reuse distance that
+ * between two states; or that of another state, if its own is impossible beside that. */
+const struct result *found_cost(const struct found *f, int i);
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
+/* Fills f->any and f->ok from the list. */
+void found_states(struct found *f);
 /* What to say of a problem that has results only for another launch mode or cache state than the scenario's;
  * NULL: it has none. In arena a. */
 const char *study_elsewhere(struct arena *a, const struct study *st, const struct scenario *s, int distinct);
@@ -345,6 +368,7 @@ bool deterministic_available(const struct study *st);
 bool libraries_available(const struct study *st);
 bool pad_available(const struct study *st);
 bool cache_available(const struct study *st);
+bool pages_available(const struct study *st);
 bool fold_available(const struct study *st);
 /* what_if.layers */
 struct solution;

@@ -35,8 +35,8 @@ bool matrix_available(const struct study *st)
 		return estimates_differ(st, false);
 	for (int i = 0; device && !st->marks.offers.matrix && i < st->distinct_count; i++) {
 		const struct found *f = &st->found[i];
-		bool open = st->wanted[i] && !f->answered[st->cache][LAUNCH_AMORTIZED] &&
-			!f->answered[st->cache][LAUNCH_ISOLATED];
+		bool open = st->wanted[i] && !found_answered(f, LAUNCH_AMORTIZED, st->cache) &&
+			!found_answered(f, LAUNCH_ISOLATED, st->cache);
 		if (open && matrix_possible(study_text(st, i), true))
 			return true;
 	}
@@ -96,6 +96,11 @@ bool libraries_available(const struct study *st)
 bool cache_available(const struct study *st)
 {
 	return st->marks.offers.caches;
+}
+
+bool pages_available(const struct study *st)
+{
+	return st->marks.offers.huge;
 }
 
 /* Layers that have an algorithm of the named libraries; 0 shows a misspelt name. */

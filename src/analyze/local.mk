@@ -51,6 +51,7 @@ libanalyze_a_SOURCES = \
 	src/analyze/roofline.c \
 	src/analyze/scenario.h \
 	src/analyze/sharing.c src/analyze/sharing.h \
+	src/analyze/siblings.c \
 	src/analyze/solve.c \
 	src/analyze/study_graph.c \
 	src/analyze/sweep.c src/analyze/sweep.h \

@@ -81,18 +81,6 @@ static enum bar bar_of(const struct result *r, const struct scenario *s, bool de
 	return s->libraries[0] && !library_is_named(s->libraries, r->algorithm.api) ? BAR_LIBRARY : BAR_NONE;
 }
 
-static bool usable(const struct result *r)
-{
-	return r->status == STATUS_OK && isfinite(r->stats.median) && r->stats.median >= 0;
-}
-
-/* True for a result of the shortlist pass: three samples in one launch mode only, used only if there is no
- * full result. */
-static bool is_brief(const struct result *r)
-{
-	return r->stats.stop == STOP_SHORTLIST;
-}
-
 static bool in_pairs(const struct result *r, uint32_t pairs)
 {
 	int pair = pairs == LAYOUT_PAIRS_ALL ? 0 : layout_pair_of(r);
@@ -112,18 +100,20 @@ static bool may_run(const struct found *f, const struct result *r, const struct 
 		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 }
 
-static bool any_warm(const struct found *f, const struct scenario *s)
+/* The state that is read for c, of those that are there (bits): without it that of a finished problem without
+ * constants, or of a runner that measures fewer states. */
+static enum cache state_read(uint32_t there, enum cache c)
 {
-	for (int i = 0; i < f->count; i++)
-		if (f->results[i]->launch == launch_of(s) && f->results[i]->cache == CACHE_WARM &&
-			f->results[i]->status == STATUS_OK)
-			return true;
-	return false;
+	bool huge = cache_is_huge(c);
+	enum cache net = cache_in_pages(CACHE_NET, huge), warm = cache_in_pages(CACHE_WARM, huge);
+	if (there >> c & 1 || !(c == warm || cache_is_distance(c)))
+		return c;
+	return there >> net & 1 || c == warm ? net : warm;
 }
 
 static enum cache read_cache(const struct found *f, const struct scenario *s, enum cache c)
 {
-	return c == CACHE_WARM && !any_warm(f, s) ? CACHE_NET : c;
+	return state_read(f->ok[launch_of(s)], c);
 }
 
 enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct)
@@ -136,50 +126,6 @@ bool study_allows(const struct study *st, const struct scenario *s, enum cache c
 {
 	const struct found *f = &st->found[distinct];
 	return f->finished && may_run(f, r, s, c, !st->device || st->device->has_matrix);
-}
-
-/* --- costs that are impossible beside those of other states of the same algorithm --- */
-
-#define CAP_TOLERANCE 1.1
-
-/* Warm costs at most what net does, and net what cold does; amortized at most what isolated does. */
-static bool costs_at_most(const struct result *r, const struct result *other)
-{
-	static const int order[CACHE_COUNT] = { [CACHE_WARM] = 0, [CACHE_NET] = 1, [CACHE_COLD] = 2 };
-	return order[r->cache] <= order[other->cache] &&
-		(r->launch == other->launch || other->launch == LAUNCH_ISOLATED);
-}
-
-/* True if the result says how much an algorithm costs at most: it is not noisy, and not below what the peaks
- * allow. */
-static bool can_cap(const struct found *f, const struct result *r)
-{
-	struct problem p;
-	return usable(r) && r->stats.stop != STOP_DISTURBED &&
-		(!f->peaks || problem_parse(text_of(r->problem), &p, NULL) ||
-			!roofline_mistrusts(&p, f->peaks, r));
-}
-
-/* The result whose cost counts for that of index i: itself, or the cheapest one of a state that cannot cost
- * less, if its interval ends below (CAP_TOLERANCE: both kinds of samples have errors of their own). Results
- * of an algorithm are adjacent. O(states). */
-static const struct result *capped(const struct found *f, int i)
-{
-	const struct result *r = f->results[i], *least = r;
-	int first = i, end = i;
-	while (first > 0 && results_same_algorithm(f->results[first - 1], r))
-		first--;
-	while (end < f->count && results_same_algorithm(f->results[end], r))
-		end++;
-	for (int k = first; k < end; k++) {
-		const struct result *other = f->results[k];
-		if (other != r && costs_at_most(r, other) &&
-			CAP_TOLERANCE * interval_of(other).hi < interval_of(r).lo &&
-			(least == r || stats_cost(&other->stats) < stats_cost(&least->stats)) &&
-			can_cap(f, other))
-			least = other;
-	}
-	return least;
 }
 
 /* The best result, or (best off) the first in the library's order; results are sorted by rank. If its cost is
@@ -198,11 +144,11 @@ static const struct result *pick_named(const struct found *f, const struct scena
 			(name && !algorithm_is_named(name, &r->algorithm)))
 			continue;
 		if (found && is_brief(found) != is_brief(r)) {
-			cost = is_brief(found) ? capped(f, i) : cost;
+			cost = is_brief(found) ? found_cost(f, i) : cost;
 			found = is_brief(found) ? r : found;
 			continue;
 		}
-		const struct result *own = capped(f, i);
+		const struct result *own = found_cost(f, i);
 		if (!found || (best && stats_cost(&own->stats) < stats_cost(&cost->stats))) {
 			found = r;
 			cost = own;
@@ -219,11 +165,24 @@ static const struct result *pick(const struct found *f, const struct scenario *s
 	return named ? named : pick_named(f, s, c, best, device_has_matrix, pairs, NULL);
 }
 
+void found_states(struct found *f)
+{
+	memset(f->any, 0, sizeof(f->any));
+	memset(f->ok, 0, sizeof(f->ok));
+	for (int i = 0; i < f->count; i++) {
+		uint32_t bit = (uint32_t)1 << f->results[i]->cache;
+		f->any[f->results[i]->launch] |= bit;
+		f->ok[f->results[i]->launch] |= f->results[i]->status == STATUS_OK ? bit : 0;
+	}
+}
+
 const struct result *analyze_pick(
 	const struct analysis *a, const struct results *r, const char *problem)
 {
-	struct found f = { .overwrites = { true, true }, .peaks = a->peaks };
+	struct found f = { .overwrites = { true, true }, .peaks = a->peaks, .of = r };
+	f.step = cache_step(a->cache, a->reuse_bytes);
 	f.results = results_of(r, problem, &f.count);
+	found_states(&f);
 	f.finished = results_is_finished(r, problem);
 	bool *over = &f.overwrites[a->scenario.fold];
 	for (int i = 0; i < a->apart_count && *over; i++)
@@ -247,24 +206,11 @@ void study_apart(const struct study *st, struct arena *a, bool folds, struct ana
 
 bool found_answered(const struct found *f, enum launch launch, enum cache c)
 {
-	bool any_warm = false, net = false, warm = false, cold = false;
-	for (int i = 0; i < f->count; i++) {
-		const struct result *r = f->results[i];
-		if (r->status != STATUS_OK && !*r->algorithm.name)
+	for (int i = 0; i < f->count; i++)
+		if (f->results[i]->status != STATUS_OK && !*f->results[i]->algorithm.name)
 			return true; /* the problem as a whole: the same in all launch modes and cache
 					states */
-		if (r->launch != launch || !f->finished)
-			continue;
-		any_warm |= r->cache == CACHE_WARM;
-		net |= r->cache == CACHE_NET;
-		warm |= r->cache == CACHE_WARM;
-		cold |= r->cache == CACHE_COLD;
-	}
-	if (c == CACHE_COLD)
-		return cold;
-	if (c == CACHE_NET)
-		return net;
-	return warm || (net && !any_warm);
+	return f->finished && f->any[launch] >> state_read(f->any[launch], c) & 1;
 }
 
 const char *study_text(const struct study *st, int distinct)
@@ -298,13 +244,13 @@ const char *study_elsewhere(struct arena *a, const struct study *st, const struc
 	const char *other = s->amortized ? "isolated" : "amortized";
 	if (!f->finished || !f->usable)
 		return NULL;
-	if (f->answered[st->cache][!launch])
+	if (found_answered(f, !launch, st->cache))
 		return arena_printf(a, "only measured %s (-w launch=%s)", other, other);
-	for (int n = 0; n < 2 * CACHE_COUNT; n++) { /* first in this launch mode */
-		const char *cache = cache_name((enum cache)(n % CACHE_COUNT));
-		if (!f->answered[n % CACHE_COUNT][n < CACHE_COUNT ? launch : !launch])
+	for (int n = 0; n < 2 * CACHE_NEAREST; n++) { /* first in this launch mode */
+		const char *cache = cache_name((enum cache)(n % CACHE_NEAREST));
+		if (!found_answered(f, n < CACHE_NEAREST ? launch : !launch, (enum cache)(n % CACHE_NEAREST)))
 			continue;
-		return n < CACHE_COUNT ?
+		return n < CACHE_NEAREST ?
 			arena_printf(a, "only measured with caches %s (-w cache=%s)", cache, cache) :
 			arena_printf(a, "only measured %s with caches %s (-w launch=%s,cache=%s)", other,
 				cache, other, cache);
@@ -362,13 +308,13 @@ static struct estimate estimate_of_distinct(const struct study *st, const struct
 }
 
 /* The result of a quick measurement, if the scenario allows it; c: the cache state. One in net counts for
- * warm too. */
+ * those of shorter distances too, and any for a distance. */
 static const struct result *pick_rough(const struct found *f, const struct scenario *s, enum cache c,
 	bool device_has_matrix, uint32_t pairs)
 {
 	const struct result *r = f->rough;
 	bool fits = r && r->launch == (s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED) && usable(r) &&
-		(r->cache == c || (c == CACHE_WARM && r->cache == CACHE_NET)) &&
+		(r->cache == c || (c != CACHE_COLD && (r->cache == CACHE_NET || cache_is_distance(c)))) &&
 		!bar_of(r, s, device_has_matrix) && in_pairs(r, pairs) &&
 		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 	return fits ? r : NULL;
@@ -379,7 +325,7 @@ static struct price price_found(
 	const struct study *st, const struct scenario *s, const struct found *f, bool best, uint32_t pairs)
 {
 	struct price price = { .ns = NAN, .known = true, PRICE_UNMEASURED };
-	price.answered = f->answered[st->cache][s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED];
+	price.answered = found_answered(f, launch_of(s), st->cache);
 	bool has_matrix = !st->device || st->device->has_matrix;
 	price.result = pick(f, s, st->cache, best, has_matrix, pairs);
 	if (!price.result && !price.answered) {
@@ -435,16 +381,18 @@ struct price study_price_in(
 	return is_cheaper(&padded, &own) ? padded : own;
 }
 
-/* The cache state of the bound: warm if all weights and the peak of live activations fit in half of the
- * last-level cache, or if the device has results in no other state (of other programs); else (also if one of
- * the sizes is unknown) net. */
+/* The cache state of the bound: that of the model's reuse distance (device_cache), if the device has results
+ * at distances or will have them. Else warm if the distance is at most half of the last-level cache, or if
+ * the device has results in no other state (of other programs); else, also if it is unknown, net. */
 enum cache ground_cache(const struct ground *g)
 {
-	const struct plan *p = g->plan;
 	const struct device *d = g->device;
 	const struct results *r = g->results;
-	double live = p->weight_bytes + p->peak_live_bytes;
-	if (r && !results_have_cache(r, CACHE_NET) && results_have_cache(r, CACHE_WARM))
+	double live = g->plan->weight_bytes + g->plan->peak_live_bytes;
+	bool net = r && results_have_cache(r, CACHE_NET), warm = r && results_have_cache(r, CACHE_WARM);
+	if (d && r && (results_have_distances(r) || (d->distances && !net && !warm)))
+		return device_cache(d, g->plan->reuse_bytes);
+	if (warm && !net)
 		return CACHE_WARM;
 	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
 }
@@ -453,8 +401,9 @@ enum cache study_cache(const struct study *st, const struct scenario *s)
 {
 	static const enum cache states[] = { [CACHE_CHOICE_WARM] = CACHE_WARM, [CACHE_CHOICE_NET] = CACHE_NET,
 		[CACHE_CHOICE_COLD] = CACHE_COLD };
-	bool own = s->cache == CACHE_CHOICE_AUTO || st->on.estimate; /* estimates have no choice */
-	return own ? st->cache : states[s->cache];
+	if (st->on.estimate) /* estimates have no choice */
+		return st->cache;
+	return cache_in_pages(s->cache == CACHE_CHOICE_AUTO ? st->usual : states[s->cache], s->huge_pages);
 }
 
 /* Notes what choices can bar; nothing is taken back when results change. */
@@ -481,6 +430,7 @@ static void mark_offer(struct marks *m, const struct result *r)
 	}
 	m->offers.apis = m->offers.apis || strcmp(r->algorithm.api, m->offers.api) != 0;
 	m->offers.caches |= r->cache != m->offers.cache;
+	m->offers.huge |= cache_is_huge(r->cache);
 	m->offers.workspace |= !(r->algorithm.workspace_bytes <= 0); /* NaN: unknown */
 	m->offers.random = m->offers.random || is_nondeterministic(r);
 	m->offers.matrix |= r->algorithm.matrix == MATRIX_YES;
@@ -491,18 +441,16 @@ static void found_read(struct found *f, const struct ground *on, const char *tex
 {
 	const struct results *results = on->results;
 	f->peaks = on->peaks;
+	f->of = results;
+	f->step = cache_step(ground_cache(on), on->plan->reuse_bytes);
 	f->results = results_of(results, text, &f->count);
+	found_states(f);
 	f->finished = results_is_finished(results, text);
 	f->rough = results_rough(results, text);
 	f->usable = f->in_place = false;
 	for (int i = 0; i < f->count; i++) {
 		f->usable = f->usable || usable(f->results[i]);
 		f->in_place = f->in_place || algorithm_is_in_place(&f->results[i]->algorithm);
-	}
-	for (int i = 0; i < CACHE_COUNT * LAUNCH_COUNT; i++) {
-		enum cache c = (enum cache)(i / LAUNCH_COUNT);
-		enum launch l = (enum launch)(i % LAUNCH_COUNT);
-		f->answered[c][l] = found_answered(f, l, c);
 	}
 }
 

@@ -63,6 +63,7 @@ struct scenario study_plain(const struct study *st, const struct scenario *s)
 	plain.workspace_bytes = plain.limited ? s->workspace_bytes : 0;
 	plain.cache = s->cache == CACHE_CHOICE_AUTO || study_cache(st, s) == st->usual ? CACHE_CHOICE_AUTO
 										       : s->cache;
+	plain.huge_pages = s->huge_pages && !st->on.estimate;
 	plain.pad = s->pad && st->pads;
 	plain.fold = s->fold && st->plan->fold_count > 0;
 	plain.assume = s->assume && st->on.assumed;

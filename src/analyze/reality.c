@@ -107,7 +107,7 @@ static const char *cache_differs(const struct ground *g, const struct analysis *
 	double llc = g->device ? g->device->llc_bytes : NAN;
 	double size =
 		g->plan->weight_bytes + (isnan(g->plan->peak_live_bytes) ? 0 : g->plan->peak_live_bytes);
-	return bound->cache == CACHE_NET && llc > size ?
+	return cache_plain(bound->cache) == CACHE_NET && llc > size ?
 		"the model fits in the last-level cache; the bound reads its weights from memory" : NULL;
 }
 

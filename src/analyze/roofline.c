@@ -58,13 +58,27 @@ static int level_for(const struct peaks *k, double bytes, bool guess)
 	return k->level_count || guess ? at : -1;
 }
 
+/* True if what rotates in this state comes from memory: a reuse distance beyond twice the last cache. At
+ * shorter ones it may be in a cache, as in state warm. */
+static bool is_far(const struct peaks *k, enum cache c)
+{
+	double held = k->level_count ? k->level[k->level_count - 1].bytes : 0;
+	return cache_distance(c) > 2 * held;
+}
+
+/* Bytes that come from memory: in state cold all, in state warm none, else constants, if they are far. */
+static double slow_bytes(const struct problem *p, const struct peaks *k, enum cache c)
+{
+	return cache_plain(c) == CACHE_COLD ? problem_bytes(p) : is_far(k, c) ? constant_bytes(p) : 0;
+}
+
 /* Time of the compulsory bytes at the bandwidth of their level. Without guess, bytes that may be in a cache
  * of unknown bandwidth do not count. */
 static double bytes_ns(const struct problem *p, const struct peaks *k, enum cache c, bool guess)
 {
-	double slow = c == CACHE_WARM ? 0 : constant_bytes(p), fast = problem_bytes(p) - slow;
+	double slow = slow_bytes(p, k, c), fast = problem_bytes(p) - slow;
 	int at = level_for(k, fast, guess);
-	if (c == CACHE_COLD || at == k->level_count)
+	if (cache_plain(c) == CACHE_COLD || at == k->level_count)
 		return problem_bytes(p) / k->bandwidth_bytes_s * 1e9;
 	double ns = slow > 0 ? slow / k->bandwidth_bytes_s * 1e9 : 0;
 	return at < 0 || isnan(k->level[at].bandwidth_bytes_s) ? ns :
@@ -169,8 +183,7 @@ double roofline_of_result(const struct problem *p, const struct peaks *k, const 
 /* Fills the byte part of r: the time and the level that limits it. */
 static void parts_bytes(struct roof_parts *r, const struct problem *p, const struct peaks *k, enum cache c)
 {
-	double slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? problem_bytes(p) : constant_bytes(p),
-		fast = problem_bytes(p) - slow;
+	double slow = slow_bytes(p, k, c), fast = problem_bytes(p) - slow;
 	int holds = level_for(k, fast, false), at = level_for(k, fast, true);
 	bool from_memory = slow > 0 || at == k->level_count;
 	r->bytes_ns = from_memory && isnan(k->bandwidth_bytes_s) ? NAN : bytes_ns(p, k, c, true);
@@ -180,7 +193,7 @@ static void parts_bytes(struct roof_parts *r, const struct problem *p, const str
 	r->level = at < k->level_count ? k->level[at].level : 0;
 	r->bytes_per_s = at < k->level_count ? k->level[at].bandwidth_bytes_s : k->bandwidth_bytes_s;
 	if (holds >= 0 && holds < k->level_count && isnan(k->level[holds].bandwidth_bytes_s) &&
-		c != CACHE_COLD)
+		cache_plain(c) != CACHE_COLD)
 		r->unknown_level = k->level[holds].level;
 }
 
@@ -222,9 +235,8 @@ struct least {
 /* Each level must at least transfer the bytes that the nearer levels cannot hold. */
 static void passing_ns(const struct problem *p, const struct peaks *k, enum cache c, struct least *least)
 {
-	double bytes = bytes_least(p),
-		rotating = c == CACHE_COLD ? bytes : c == CACHE_NET ? constant_bytes(p) : 0;
-	double slow = ROTATED_SHARE * fmin(rotating, bytes), fast = bytes - slow, held = 0;
+	double bytes = bytes_least(p), slow = ROTATED_SHARE * fmin(slow_bytes(p, k, c), bytes);
+	double fast = bytes - slow, held = 0;
 	if (!k->level_count)
 		return;
 	for (int i = 0; i < k->level_count; i++) {
@@ -416,8 +428,7 @@ struct use roofline_use(
 	struct use use = { .known = true, .unit = -1, .level = -1 };
 	if (!p)
 		return use;
-	double bytes = problem_bytes(p),
-		slow = c == CACHE_WARM ? 0 : c == CACHE_COLD ? bytes : constant_bytes(p), fast = bytes - slow;
+	double slow = slow_bytes(p, k, c), fast = problem_bytes(p) - slow;
 	bool fewer = row && row->kind == CALIBRATION_CONV_WINOGRAD;
 	int at = level_for(k, fast, r == NULL);
 	struct unit unit = unit_of(p, k, &units, r);

@@ -40,7 +40,7 @@ enum layouts {
 
 /* The cache state whose results count. The first value is off, the second what "on" means. */
 enum cache_choice {
-	CACHE_CHOICE_AUTO,    /* warm if weights and activations fit in half of the last-level cache; net */
+	CACHE_CHOICE_AUTO,    /* the model's own state (ground_cache) */
 	CACHE_CHOICE_WARM,
 	CACHE_CHOICE_NET,
 	CACHE_CHOICE_COLD
@@ -64,6 +64,7 @@ struct scenario {
 	char algorithm[SCENARIO_NAME_MAX]; /* best: layers that have an algorithm of this name (wildcards) use
 				 the fastest such; "": none is preferred */
 	enum cache_choice cache;
+	bool huge_pages;      /* operands in pages of 2 MiB; off: those that the system gives unasked */
 	bool fold;            /* layers that graph optimizers remove cost nothing (plan_layer_folds) */
 	bool pad;             /* convolutions and matmuls may run with channels padded to a multiple of 8 */
 	bool assume;          /* assumed costs of layers (ground.assumed) count */

@@ -24,6 +24,7 @@ CHOICE(relaxed, bool)
 CHOICE(layouts, enum layouts)
 CHOICE(deterministic, bool)
 CHOICE(cache, enum cache_choice)
+CHOICE(huge_pages, bool)
 CHOICE(pad, bool)
 CHOICE(fold, bool)
 CHOICE(assume, bool)
@@ -203,10 +204,16 @@ static const struct what_if table[] = {
 		.layers = libraries_layers },
 	{ "cache", 'C', "cache",
 		"what the caches hold when a layer starts: all that the previous execution left (warm), that "
-		"without constants (net), or nothing (cold); auto: warm if the model fits in half of the "
-		"last-level cache, else net",
+		"without constants (net), or nothing (cold); auto: constants as far away as what the model "
+		"reads between two uses of them",
 		STAGE_RESULTS, { "auto", "warm", "net", "cold" }, cache_get, cache_set, SHOW_ON,
 		.absent = "results are of one cache state", .available = cache_available },
+	{ "pages", 'P', "pages",
+		"operands in pages of 2 MiB, which need fewer entries of the TLB (2m), or in those that the "
+		"system gives unasked (4k); GLIBC_TUNABLES=glibc.malloc.hugetlb=1 asks for them",
+		STAGE_RESULTS, { "4k", "2m" }, huge_pages_get, huge_pages_set, SHOW_ON,
+		.absent = "nothing was measured in pages of 2 MiB (bench -w pages=2m)",
+		.available = pages_available },
 	{ "pad", 'i', "pad",
 		"convolutions and matmuls run with channels padded to a multiple of 8 where that is faster; "
 		"copies of activations for it are not priced",

@@ -308,7 +308,8 @@ static int bench_problems(
 	const struct bench_options *own = o->own;
 	bool caches[CACHE_COUNT];
 	states_read(o, caches, err);
-	queue_set_caches(session_queue(s), caches);
+	if (own->caches)
+		queue_set_caches(session_queue(s), caches);
 	struct bench_eta estimates = { 0 };
 	if (!own->no_quick && !own->algorithms && !own->again && !own->caches) {
 		int one = bench_quick(s, o, &t->quick, err);

@@ -162,8 +162,9 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 		fact(out, "described only", "nothing was measured on this device: all times are estimates");
 	scenario_text(&a->scenario, on, sizeof(on));
 	fact(out, "what-ifs on", "%s", on[0] ? on : "none");
-	fact(out, "cache state", "%s: %s", cache_name(a->cache), a->cache == CACHE_NET ?
-		"activations are in the caches, constants are not" : "as the previous execution left it");
+	str_clear(&line);
+	analysis_cache_describe(a, &line);
+	fact(out, "cache state", "%s", line.p);
 	coverage(s, out);
 	report_interval(a, &interval);
 	fact(out, "interval", "%s", interval.p);

@@ -16,6 +16,10 @@ static void memory_text(const struct session *s, FILE *out)
 	if (m.unknown)
 		fprintf(out, " (unknown of %d layer%s)", m.unknown, m.unknown == 1 ? "" : "s");
 	fputc('\n', out);
+	struct str state = { 0 };
+	analysis_cache_describe(session_analysis(s), &state);
+	fprintf(out, "caches        %s\n", state.p);
+	str_free(&state);
 }
 
 /* "limits  overhead 62% of the cost in 80 layers, memory 30% in 60, compute 8% in 3": the largest first. */

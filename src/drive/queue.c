@@ -5,6 +5,7 @@
 #include <assert.h>
 #include <poll.h>
 #include <stdlib.h>
+#include <math.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -29,7 +30,7 @@ struct queue *queue_new(const struct config *config, struct store *store, struct
 	q->results = results;
 	q->device_id = -1;
 	q->next_id = 1;
-	q->caches[CACHE_NET] = q->caches[CACHE_WARM] = true;
+	q->distance = NAN;
 	q->limits = (struct queue_limits){ .hello = 30000,
 		.silence = 10000,
 		.problem = (int)config->problem_limit_ms * (config_lists_all(config) ? QUEUE_ALL_FACTOR : 1),
@@ -108,16 +109,31 @@ static bool queue_is_settled(const struct queue *q, const struct job *j)
 	if (!job_is_problem(j))
 		return false;
 	bool tried = j->state == JOB_FAILED && j->batch == q->batch && !queue_is_idle(q);
-	return tried || j->state == JOB_DONE || j->state == JOB_UNSUPPORTED ||
-	       results_is_finished(q->results, j->payload);
+	bool lacks[CACHE_COUNT], same = j->huge == q->huge &&
+		(j->distance == q->distance || (isnan(j->distance) && isnan(q->distance)));
+	return tried || j->state == JOB_UNSUPPORTED || (j->state == JOB_DONE && (same || q->caches_given)) ||
+	       !queue_lacks(q, j->payload, q->distance, q->huge, lacks);
+}
+
+bool queue_lacks(const struct queue *q, const char *problem, double distance, bool huge,
+	bool lacks[CACHE_COUNT])
+{
+	bool caches[CACHE_COUNT];
+	if (q->caches_given) {
+		memcpy(lacks, q->caches, sizeof(q->caches));
+		return !results_is_finished(q->results, problem);
+	}
+	device_states(&q->device, distance, huge, caches);
+	return results_lack(q->results, problem, caches, lacks);
 }
 
 bool queue_takes(const struct queue *q, const char *problem)
 {
 	int job = job_find(&q->list, JOB_PROBLEM, problem);
 	const struct job *j = job < 0 ? NULL : &q->list.jobs[job];
+	bool lacks[CACHE_COUNT];
 	if (!j)
-		return !results_is_finished(q->results, problem);
+		return queue_lacks(q, problem, q->distance, q->huge, lacks);
 	return j->state != JOB_PENDING && j->state != JOB_RUNNING && !queue_is_settled(q, j);
 }
 
@@ -183,6 +199,8 @@ bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool 
 		q->trouble_past = true;
 	}
 	q->list.jobs[job].again = again;
+	q->list.jobs[job].distance = q->distance;
+	q->list.jobs[job].huge = q->huge;
 	q->list.jobs[job].stepped_back = false;
 	job_enqueue(&q->list, job, first);
 	return true;
@@ -389,9 +407,16 @@ int queue_connect(struct queue *q, int timeout_ms, struct error *err)
 	return 0;
 }
 
+void queue_set_distance(struct queue *q, double bytes, bool huge)
+{
+	q->distance = bytes;
+	q->huge = huge;
+}
+
 void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT])
 {
 	memcpy(q->caches, caches, sizeof(q->caches));
+	q->caches_given = true;
 }
 
 int queue_fd(const struct queue *q)

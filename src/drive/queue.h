@@ -92,7 +92,7 @@ void queue_set_stop(struct queue *q, const volatile sig_atomic_t *stop);
 void queue_set_report(struct queue *q, void (*report)(const char *line));
 
 /* Adds a problem; returns whether it was added. It is not added if it is pending or running, or if it is
- * finished (results_is_finished: measured, unsupported or suspect) and `again` is false. A problem that
+ * finished (results_lack: measured, unsupported or suspect) and `again` is false. A problem that
  * failed otherwise (crashed, timeout, no memory ...) or was interrupted is added again, but not within the
  * batch in which it failed. first: puts it at the head, also if it is pending already. */
 bool queue_add(struct queue *q, const char *problem, bool first, bool again);
@@ -148,7 +148,12 @@ bool queue_put_first(struct queue *q, int number);
 /* Removes the pending jobs; running ones go on. Returns their number. */
 int queue_clear(struct queue *q);
 
-/* Sets the cache states that later jobs measure; the default is net and warm. */
+/* Sets the reuse distance of the constants (plan.reuse_bytes) of the model whose problems are added next, and
+ * whether they are also measured in pages of 2 MiB: their states are those of device_states. A finished
+ * problem without a result in one of them is measured in it when it is added again. NaN, the default:
+ * unknown. */
+void queue_set_distance(struct queue *q, double bytes, bool huge);
+/* Sets the cache states that later jobs measure instead. */
 void queue_set_caches(struct queue *q, const bool caches[CACHE_COUNT]);
 
 /* Forgets all jobs and resets the counts. Runners and the time estimates stay. The queue must be idle. */

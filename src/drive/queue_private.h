@@ -18,6 +18,8 @@ struct job {
 	int64_t batch;     /* number of the batch in which it was last measured */
 	double took_s;     /* last time to measure it; NaN: none */
 	struct eta_weight weight;
+	double distance;   /* of the model that asked last (queue_set_distance) */
+	bool huge;
 	enum cache cache;  /* quick: what to measure */
 	enum launch launch;
 	int lost;          /* how often its runner was lost, not caused by the problem */
@@ -112,7 +114,9 @@ struct queue {
 	struct store *store;
 	struct results *results;
 	struct queue_limits limits;
-	bool caches[CACHE_COUNT];
+	double distance; /* queue_set_distance; NaN: unknown */
+	bool huge;
+	bool caches[CACHE_COUNT], caches_given; /* queue_set_caches */
 	struct job_list list;
 	struct arena arena;      /* workers and their names */
 	struct worker *workers;
@@ -198,6 +202,9 @@ void queue_trouble(struct queue *q, const char *text);
 int queue_load(struct queue *q, struct error *err);
 /* Fails a pending job because no runner answers its kind. Nothing is stored: another runner may do it. */
 void queue_refuse(struct queue *q, int job);
+/* True if a problem of such a model has to be measured; lacks: in these states. */
+bool queue_lacks(const struct queue *q, const char *problem, double distance, bool huge,
+	bool lacks[CACHE_COUNT]);
 /* Handles a result from a runner; returns 1 if it was added, 0 if it is ignored. */
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m);
 /* Ends the worker's job. Returns the number of results added. */

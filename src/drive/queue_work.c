@@ -55,7 +55,8 @@ static bool queue_needs(struct queue *q, int job)
 	struct job *j = &q->list.jobs[job];
 	if (j->again || (!job_is_problem(j) && !job_is_quick(j)))
 		return true;
-	bool finished = results_is_finished(q->results, j->payload);
+	bool lacks[CACHE_COUNT];
+	bool finished = !queue_lacks(q, j->payload, j->distance, j->huge, lacks);
 	bool now = job_is_quick(j) || j->stepped_back || j->lost || !queue_is_elsewhere(q, j->payload);
 	if (!finished && now)
 		return true;
@@ -151,11 +152,15 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		.next_count = job_is_problem(j) ? worker_next(q, w, job, next) : 0,
 		.what = "",
 		.launches = { [LAUNCH_AMORTIZED] = true, [LAUNCH_ISOLATED] = true } };
-	memcpy(run.caches, q->caches, sizeof(run.caches));
+	if (q->caches_given)
+		memcpy(run.caches, q->caches, sizeof(run.caches));
+	else if (j->again || !queue_lacks(q, j->payload, j->distance, j->huge, run.caches))
+		device_states(&q->device, j->distance, j->huge, run.caches);
 	if (job_is_quick(j)) {
 		memset(run.caches, 0, sizeof(run.caches));
 		memset(run.launches, 0, sizeof(run.launches));
-		run.caches[j->cache] = run.launches[j->launch] = true;
+		run.caches[q->device.distances || !cache_is_distance(j->cache) ? j->cache : CACHE_NET] = true;
+		run.launches[j->launch] = true;
 	}
 	if (j->brief) {
 		memset(run.caches, 0, sizeof(run.caches));

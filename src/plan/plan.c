@@ -4,6 +4,7 @@
 
 #include "plan/plan_private.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -105,6 +106,23 @@ static int types_settle(struct plan *p, enum dtype asked, struct error *err)
 			dtype_name(asked)) : 0;
 }
 
+/* Constants of the layers that run, at most all of them: layers that share some count them twice. Of
+ * subgraphs all constants count. */
+static double reuse_bytes(const struct plan *p)
+{
+	double read = 0;
+	for (int i = 0; i < p->layer_count; i++)
+		if (p->layers[i].body_count)
+			return p->weight_bytes + p->peak_live_bytes;
+	for (int i = 0; i < p->problem_count; i++) {
+		struct problem problem;
+		problem_restore(p->problems[i].problem, &problem);
+		read += p->problems[i].use_count *
+			fmin(problem_constant_bytes(&problem), problem_bytes(&problem));
+	}
+	return fmin(read, p->weight_bytes) + p->peak_live_bytes;
+}
+
 static int plan_graph(struct builder *b, struct error *err)
 {
 	if (infer_graph(b, err))
@@ -113,6 +131,7 @@ static int plan_graph(struct builder *b, struct error *err)
 		return -1;
 	dedup_layers(b);
 	dag_edges(b->p);
+	b->p->reuse_bytes = reuse_bytes(b->p);
 	plan_find_folds(b->p);
 	plan_layout(b->p);
 	plan_pad(b->p);

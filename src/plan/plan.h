@@ -162,6 +162,9 @@ struct plan {
 	double weight_bytes;          /* constants needed at run time, each once */
 	double peak_live_bytes;       /* largest sum of activations that are alive at the same time, in
 					 execution order; NaN unknown */
+	double reuse_bytes;           /* reuse distance of the constants: what passes between two uses of one,
+					 i.e. constants that are read (of a table the selected rows) and the
+					 peak of live activations; NaN unknown */
 	int fold_count;               /* layers that the what-if fold removes (plan_layer_folds) */
 	int *folded_deaths;           /* per value: its dies_in if these layers share the memory of what is
 					 read instead; NULL: no layer folds. Filled by plan_find_folds */

@@ -10,7 +10,10 @@ static const char *const status_names[] = {
 	STATUS_LIST(STATUS_NAME)
 #undef STATUS_NAME
 };
-static const char *const cache_names[] = { "net", "warm", "cold" };
+#define CACHE_NAMES(pages)                                                                             \
+	"net" pages, "warm" pages, "cold" pages, "1m" pages, "2m" pages, "4m" pages, "8m" pages,       \
+		"16m" pages, "32m" pages, "64m" pages, "128m" pages, "256m" pages, "512m" pages
+static const char *const cache_names[] = { CACHE_NAMES(""), CACHE_NAMES("@2m") };
 static const char *const launch_names[] = { "amortized", "isolated" };
 static const char *const matrix_names[] = { "unknown", "no", "yes" };
 static const char *const stop_names[] = { "none", "converged", "budget", "shortlist", "cancelled",
@@ -45,6 +48,26 @@ NAMES(cache, cache)
 NAMES(launch, launch)
 NAMES(matrix, matrix)
 NAMES(stop, stop)
+
+double cache_distance(enum cache c)
+{
+	c = cache_plain(c);
+	return cache_is_distance(c) ? ldexp(1, 20 + (int)c - CACHE_NEAREST) : c == CACHE_WARM ? 0 : INFINITY;
+}
+
+double cache_step(enum cache c, double bytes)
+{
+	double step = cache_is_distance(c) ? log2(bytes / cache_distance(c)) + 1 : 1;
+	return step >= 0 ? fmin(step, 1) : isnan(step) ? 1 : 0;
+}
+
+enum cache cache_at_distance(double bytes)
+{
+	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
+		if (bytes <= cache_distance(c))
+			return c;
+	return CACHE_NET;
+}
 
 bool job_kind_is_valid(const char *kind)
 {
@@ -91,6 +114,26 @@ static void strings_copy(struct arena *a, const char ***strings, int count)
 {
 	for (int i = 0; i < count; i++)
 		*strings[i] = *strings[i] ? arena_strndup(a, *strings[i], strlen(*strings[i])) : "";
+}
+
+#define LLC_FACTOR 2 /* reads after this number of last-level caches come from memory */
+
+enum cache device_cache(const struct device *d, double distance)
+{
+	bool far = d->llc_bytes > 0 && distance >= LLC_FACTOR * d->llc_bytes;
+	return far ? CACHE_NET : distance <= cache_distance(CACHE_NEAREST) ? CACHE_WARM
+									   : cache_at_distance(distance);
+}
+
+void device_states(const struct device *d, double distance, bool huge, bool caches[CACHE_COUNT])
+{
+	enum cache own = d->distances ? device_cache(d, distance) : CACHE_NET;
+	memset(caches, 0, CACHE_COUNT * sizeof(*caches));
+	for (int pages = 0; pages <= (huge && d->distances); pages++) {
+		caches[cache_in_pages(own, pages)] = caches[cache_in_pages(CACHE_WARM, pages)] = true;
+		if (cache_is_distance(own) && own > CACHE_NEAREST)
+			caches[cache_in_pages(own - 1, pages)] = true;
+	}
 }
 
 struct device device_copy(struct arena *a, const struct device *d)

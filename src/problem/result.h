@@ -20,10 +20,20 @@ enum status {
 	STATUS_COUNT
 };
 
-/* State of the caches when an execution starts (docs/wire.md). net: activations warm, constants out of the
+/* State of the memory when an execution starts (docs/wire.md). net: activations warm, constants out of the
  * last-level cache (by rotation through copies); warm: as left by the previous execution; cold: nothing
- * cached. */
-enum cache { CACHE_NET, CACHE_WARM, CACHE_COLD, CACHE_COUNT };
+ * cached. The others are reuse distances, powers of two from 1 to 512 MiB: that number of bytes passes
+ * between two uses of a constant (its LRU stack distance), activations are warm. The second half are the same
+ * states with operands in pages of 2 MiB instead of those that the system gives. */
+enum cache {
+	CACHE_NET,
+	CACHE_WARM,
+	CACHE_COLD,
+	CACHE_NEAREST,                  /* 1 MiB */
+	CACHE_FARTHEST = CACHE_NEAREST + 9, /* 512 MiB */
+	CACHE_STATES,                   /* number of states without regard to pages */
+	CACHE_COUNT = 2 * CACHE_STATES
+};
 /* isolated: one execution between two readings of the clock; amortized: N executions back to back, time
  * divided by N. On a GPU both are its own time: the host enqueues before the GPU begins (docs/gpu.md). */
 enum launch { LAUNCH_AMORTIZED, LAUNCH_ISOLATED, LAUNCH_COUNT };
@@ -42,7 +52,7 @@ enum stop {
 };
 
 const char *status_name(enum status s); /* as in docs/wire.md */
-const char *cache_name(enum cache c);   /* "net" "warm" "cold" */
+const char *cache_name(enum cache c);   /* "net" "warm" "cold" "1m" ... "512m", "net@2m" ... */
 const char *launch_name(enum launch l); /* "amortized" "isolated" */
 const char *matrix_name(enum matrix m); /* "unknown" "no" "yes" */
 const char *stop_name(enum stop s);
@@ -52,6 +62,36 @@ int cache_parse(const char *name);
 int launch_parse(const char *name);
 int matrix_parse(const char *name);
 int stop_parse(const char *name);
+
+/* The state with the operands in pages of 2 MiB (huge) or of the system's size. */
+static inline enum cache cache_in_pages(enum cache c, bool huge)
+{
+	return (enum cache)(c % CACHE_STATES + (huge ? CACHE_STATES : 0));
+}
+
+/* The state without regard to pages. */
+static inline enum cache cache_plain(enum cache c)
+{
+	return cache_in_pages(c, false);
+}
+
+static inline bool cache_is_huge(enum cache c)
+{
+	return c >= CACHE_STATES;
+}
+
+static inline bool cache_is_distance(enum cache c)
+{
+	return cache_plain(c) >= CACHE_NEAREST;
+}
+
+/* Bytes that pass between two uses of a constant: 0 for warm, INFINITY for net and cold. */
+double cache_distance(enum cache c);
+/* How far `bytes` are on the way from the next smaller distance to that of the state, on a logarithmic scale:
+ * 0 to 1; 1 for states that are no distance. */
+double cache_step(enum cache c, double bytes);
+/* The smallest distance that is not below; CACHE_NET: there is none, or `bytes` is NaN. */
+enum cache cache_at_distance(double bytes);
 
 /* An implementation that a library has for a problem. api, name, layouts and math identify it for that
  * problem. */
@@ -113,9 +153,8 @@ struct result {
 	int times;                    /* in memory: measurements that are pooled in it; 0 counts as 1 */
 	bool disputed;                /* in memory: another measurement of its key, as good, differs, and
 					 none of the two was repeated more often */
-	double rotated_bytes;         /* cache state net: bytes of constant operands read before the first
-					 copy is reused; 0: no rotation, NaN: unknown. Sent by runners, not
-					 stored */
+	double rotated_bytes;         /* bytes of constant operands read before the first copy is reused; 0:
+					 no rotation, NaN: unknown. Sent by runners, not stored */
 };
 
 /* The device that measured. `model` and `stack` are its identity: one bound never uses results of two
@@ -144,7 +183,17 @@ struct device {
 	double llc_bytes;      /* last-level cache; NaN unknown */
 	bool has_matrix;       /* has matrix units */
 	const char *jobs; /* kinds of jobs that its runner answers, separated by a blank; see jobs_contain */
+	bool distances;   /* its runner measures reuse distances and pages of 2 MiB; false: not, or unknown */
 };
+
+/* The state in which a model reads its constants, of which `distance` bytes pass between two uses: the
+ * smallest state of at least that distance; net beyond twice the last-level cache, warm up to 1 MiB. net if
+ * the distance is unknown (NaN). The last-level cache's nominal size is only an upper limit. */
+enum cache device_cache(const struct device *d, double distance);
+/* Sets the states that such a model needs: that one with the next smaller one, between which costs are
+ * interpolated, and warm; net and warm on a device that measures no distances. huge: also in pages of 2 MiB.
+ * */
+void device_states(const struct device *d, double distance, bool huge, bool caches[CACHE_COUNT]);
 
 /* Copies with strings in the arena; NULL strings become "". */
 struct device device_copy(struct arena *a, const struct device *d);

@@ -188,6 +188,7 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	environment_probe(draft.attributes);
 	d->model = model_read(a);
 	d->threads = threads.count;
+	d->distances = true;
 	device_finish(&draft, a, d);
 	return bad;
 }
@@ -232,4 +233,5 @@ const struct platform platform = { .program = "benanza-runner-cpu",
 	.machine.waited_ns = preempt_waited_ns,
 	.machine.ran_mark = preempt_mark,
 	.machine.ran_ns = preempt_ran_ns,
-	.machine.rest = team_rest };
+	.machine.rest = team_rest,
+	.machine.pages = copies_pages };

@@ -9,6 +9,11 @@
 #include <stdlib.h>
 #include <string.h>
 
+struct results_mix {
+	const struct result *near, *far, *mix;
+	double step;
+};
+
 /* The current results of one problem, sorted, and the replaced ones. A replaced result only leaves the array:
  * its memory neither moves nor changes, so that pointers to it stay valid. The memory of one that is dropped
  * for good is used again for a new result once nobody holds the results (results_hold), so that measuring
@@ -19,6 +24,8 @@ struct results_entry {
 	int count, old_count; /* the arrays have the next power of two as capacity */
 	const struct result **items, **old;
 	const struct result *rough;
+	struct results_mix *mixes; /* results_between, until a result is added */
+	int mix_count, mix_capacity;
 	uint64_t *seen; /* fingerprints of all results that were added: pooled ones are no more there */
 	int seen_count, seen_capacity;
 };
@@ -65,6 +72,9 @@ void results_free(struct results *r)
 		for (int k = 0; k < e->old_count; k++)
 			results_sketch_free(e->old[k]);
 		results_sketch_free(e->rough);
+		for (int k = 0; k < e->mix_count; k++)
+			results_sketch_free(e->mixes[k].mix);
+		free(e->mixes);
 		free(e->items);
 		free(e->old);
 		free(e->seen);
@@ -459,12 +469,58 @@ static void results_weigh(struct results *r, struct results_entry *e, int at, co
 	}
 }
 
+static double results_way(double from, double to, double step)
+{
+	return from + step * (to - from);
+}
+
+static struct sample_stats results_stats_between(
+	const struct sample_stats *near, const struct sample_stats *far, double step)
+{
+	struct sample_stats s = *far;
+	s.n = near->n < far->n ? near->n : far->n;
+	s.discarded += near->discarded;
+	s.min = fmin(near->min, far->min);
+	s.q1 = results_way(near->q1, far->q1, step);
+	s.median = results_way(near->median, far->median, step);
+	s.q3 = results_way(near->q3, far->q3, step);
+	s.mean = results_way(near->mean, far->mean, step);
+	s.stdev = fmax(near->stdev, far->stdev);
+	s.lo = fmin(near->lo, far->lo);
+	s.hi = fmax(near->hi, far->hi);
+	s.p10 = results_way(near->p10, far->p10, step);
+	s.p10_lo = fmin(near->p10_lo, far->p10_lo);
+	s.p10_hi = fmax(near->p10_hi, far->p10_hi);
+	s.spent += near->spent;
+	s.stop = near->stop == STOP_DISTURBED ? near->stop : far->stop;
+	return s;
+}
+
+const struct result *results_between(
+	const struct results *r, const struct result *near, const struct result *far, double step)
+{
+	struct results *own = (struct results *)(uintptr_t)r; /* a cache */
+	struct results_entry *e = results_entry_of(own, far->problem);
+	for (int i = 0; i < e->mix_count; i++)
+		if (e->mixes[i].near == near && e->mixes[i].far == far && e->mixes[i].step == step)
+			return e->mixes[i].mix;
+	struct result mix = *far;
+	mix.stats = results_stats_between(&near->stats, &far->stats, step);
+	mix.disputed = near->disputed || far->disputed;
+	mix.sketch = "";
+	VEC_GROW(e->mixes, e->mix_count, e->mix_capacity);
+	e->mixes[e->mix_count] = (struct results_mix){ near, far, results_copy(own, &mix, e->problem), step };
+	return e->mixes[e->mix_count++].mix;
+}
+
 void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = results_texts(one);
 	struct results_entry *e = results_entry_of(r, whole.problem);
 	if (results_saw(e, &whole))
 		return;
+	while (e->mix_count)
+		results_drop(r, e->mixes[--e->mix_count].mix);
 	const struct result *copy = results_copy(r, &whole, e->problem);
 	if (!e->count && !e->old_count)
 		results_note_first(r, e->problem);
@@ -524,6 +580,14 @@ bool results_have_cache(const struct results *r, enum cache c)
 	return r->cache[c];
 }
 
+bool results_have_distances(const struct results *r)
+{
+	bool any = false;
+	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
+		any = any || r->cache[c];
+	return any;
+}
+
 bool results_same_key(const struct result *a, const struct result *b)
 {
 	return results_key_compare(a, b) == 0;
@@ -545,6 +609,41 @@ void results_finish(struct results *r, const char *problem)
 bool results_is_finished(const struct results *r, const char *problem)
 {
 	return results_entry_find(r, problem)->finished;
+}
+
+/* True if the results have this state or, without constants, one of these pages. Without any state there is
+ * nothing to have. */
+static bool has_state(const bool have[CACHE_COUNT], enum cache c, bool rotates, bool far)
+{
+	bool paged = false, plain = cache_plain(c) == CACHE_WARM || cache_plain(c) == CACHE_COLD;
+	for (enum cache k = 0; k < CACHE_STATES; k++)
+		paged = paged || have[cache_in_pages(k, cache_is_huge(c))];
+	bool optional = plain || (!cache_is_distance(c) && !cache_is_huge(c) && !far);
+	return have[c] || (rotates ? optional : paged);
+}
+
+bool results_lack(const struct results *r, const char *problem, const bool caches[CACHE_COUNT],
+	bool lacks[CACHE_COUNT])
+{
+	const struct results_entry *e = results_entry_find(r, problem);
+	bool have[CACHE_COUNT] = { false }, far = false, any = false, lack = false;
+	struct problem p;
+	memcpy(lacks, caches, CACHE_COUNT * sizeof(*lacks));
+	if (!e->finished)
+		return true;
+	for (int i = 0; i < e->count; i++)
+		if (e->items[i]->status == STATUS_OK) {
+			have[e->items[i]->cache] = any = true;
+			far = far || cache_is_distance(e->items[i]->cache);
+		}
+	if (!any || problem_parse(text_of(problem), &p, NULL))
+		return false;
+	bool rotates = problem_has_constant(&p);
+	for (enum cache c = 0; c < CACHE_COUNT; c++) {
+		lacks[c] = caches[c] && !has_state(have, c, rotates, far);
+		lack = lack || lacks[c];
+	}
+	return lack;
 }
 
 uint64_t results_version(const struct results *r)

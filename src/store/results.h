@@ -37,6 +37,11 @@ const struct result *const *results_replaced(const struct results *r, const char
 void results_add_rough(struct results *r, const struct result *one);
 /* The last one added; NULL: none, or the problem is finished. Validity as for results_of. */
 const struct result *results_rough(const struct results *r, const char *problem);
+/* A result between those of one algorithm at two adjacent reuse distances, interpolated: `step` of the way
+ * from near to far (cache_step). It has the state of `far`; its interval is that of both. The same for the
+ * same arguments. Validity as for results_of. */
+const struct result *results_between(
+	const struct results *r, const struct result *near, const struct result *far, double step);
 /* True if two results of the same problem have the same key. */
 bool results_same_key(const struct result *a, const struct result *b);
 /* True if two results have the same algorithm: API, name, layouts and math. */
@@ -44,8 +49,15 @@ bool results_same_algorithm(const struct result *a, const struct result *b);
 /* Marks a problem as measured completely. Problems with results but without this mark were interrupted. */
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);
+/* True if the problem lacks a result in one of these states (caches); `lacks` then has those to measure: all
+ * if it is not finished. A finished one that cannot be measured lacks nothing, one without constants one
+ * state for each size of pages, and state net counts only where distances were measured: other runners have
+ * net alone. */
+bool results_lack(const struct results *r, const char *problem, const bool caches[CACHE_COUNT],
+	bool lacks[CACHE_COUNT]);
 /* True if a result with status ok was added that was measured in this cache state. */
 bool results_have_cache(const struct results *r, enum cache c);
+bool results_have_distances(const struct results *r);
 /* Number of changes so far: results added (rough ones too), problems finished. A cheap test for new ones. */
 uint64_t results_version(const struct results *r);
 /* The problem of change number `change`, counted from 0 to results_version - 1: one of the last

@@ -89,8 +89,9 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 	abort();
 }
 
-double cuda_work_rotated_bytes(const void *work)
+double cuda_work_rotated_bytes(const void *work, enum cache cache)
 {
+	(void)cache;
 	(void)work;
 	abort();
 }

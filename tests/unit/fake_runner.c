@@ -17,6 +17,7 @@
  * FAKE_HOLD    a file: while it exists, jobs from number FAKE_AT on are begun, but not answered
  * FAKE_JOBS    the kinds of jobs in its hello, "problem model"; "none": a hello without the list, as before
  *              0.2
+ * FAKE_DISTANCES it measures reuse distances: a result for each state that a job asks for
  * FAKE_GATE    waits: a file without which there is no hello */
 #include "config.h"
 
@@ -48,7 +49,8 @@ static void say_hello(const char *how)
 		.version = "9.9",
 		.host = "nowhere",
 		.attributes = "{\"uuid\":\"GPU-5f00aa11-22cc\"}",
-		.llc_bytes = NAN };
+		.distances = getenv("FAKE_DISTANCES") != NULL,
+		.llc_bytes = getenv("FAKE_DISTANCES") ? 32 << 20 : NAN };
 	char attributes[128];
 	if (getenv("FAKE_UUID")) {
 		snprintf(attributes, sizeof(attributes), "{\"uuid\":\"%s\"}", getenv("FAKE_UUID"));
@@ -125,8 +127,15 @@ static void say_result(
 		.runner_version = "",
 		.measured_at = 4000000000,
 	};
+	bool all = getenv("FAKE_DISTANCES") != NULL;
+	for (enum cache c = 0; all && c < CACHE_COUNT; c++)
+		if (asked->caches[c]) {
+			m.result.cache = c;
+			say(&m);
+		}
 	m.result.cache = asked->caches[CACHE_NET] ? CACHE_NET : CACHE_WARM;
-	say(&m);
+	if (!all)
+		say(&m);
 }
 
 static void say_done(int64_t id, enum status status, const char *why)

@@ -611,22 +611,28 @@ static void answered_states(void)
 	struct found f = { .results = list, .count = 1, .finished = true };
 	one.launch = LAUNCH_AMORTIZED;
 	one.cache = CACHE_NET;
+	found_states(&f);
 	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) &&
 			found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
 		"net answers both states where nothing was measured warm");
+	found_states(&f);
 	ok(!found_answered(&f, LAUNCH_ISOLATED, CACHE_WARM) &&
 			!found_answered(&f, LAUNCH_ISOLATED, CACHE_NET),
 		"another launch answers none");
 	one.cache = CACHE_WARM;
+	found_states(&f);
 	ok(found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM) &&
 			!found_answered(&f, LAUNCH_AMORTIZED, CACHE_NET),
 		"warm answers warm only");
 	one.cache = CACHE_COLD;
+	found_states(&f);
 	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "cold does not answer warm");
 	one.cache = CACHE_NET;
 	f.finished = false;
+	found_states(&f);
 	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "an unfinished problem is not answered");
 	f = (struct found){ .finished = true };
+	found_states(&f);
 	ok(!found_answered(&f, LAUNCH_AMORTIZED, CACHE_WARM), "no result answers nothing");
 }
 

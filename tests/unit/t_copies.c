@@ -70,10 +70,56 @@ static void test_sets(void)
 	is_int(rotation_sets(1152, 1152, 1), 1, "one if no copies are wanted");
 }
 
+/* As many copies rotate as pass between two uses of one. */
+static void test_distances(void)
+{
+	double mib = 1 << 20;
+	struct rotations r = rotations_of(65, 1, mib, 2 * mib);
+	is_int(r.of[CACHE_NET].count, 65, "net: all of them");
+	is_int(r.of[CACHE_WARM].count, 1, "warm: one");
+	is_int(r.of[CACHE_COLD].count, 1, "cold: as told");
+	is_int(r.of[CACHE_NEAREST].count, 1, "1 MiB: the other operands are farther");
+	is_int(r.of[CACHE_NEAREST + 3].count, 7, "8 MiB: six copies and the other operands between two uses");
+	is_int(r.of[CACHE_FARTHEST].count, 65, "512 MiB: no more than there are");
+	is_int(rotations_of(5, 1, 40 * mib, 0).of[CACHE_NEAREST + 5].count, 2, "constants of 40 MiB: two");
+	is_int(rotations_of(5, 1, 0, mib).of[CACHE_NET].count, 1, "without constants nothing rotates");
+	int seen[7] = { 0 }, same = 1;
+	for (int i = 0; i < 14; i++)
+		seen[rotations_next(&r, CACHE_NEAREST + 3)]++;
+	for (int i = 0; i < 7; i++)
+		same = same && seen[i] == 2;
+	ok(same, "each copy is used once before the first one comes back");
+	near(rotations_bytes(&r, cache_in_pages(CACHE_NEAREST + 3, true), mib), 7 * mib, 0,
+		"pages make no difference to what passes");
+	near(rotations_bytes(&r, CACHE_WARM, mib), 0, 0, "warm: nothing passes");
+}
+
+/* Huge pages: aligned to them, where an operand fills one; or refused with the reason. */
+static void test_pages(void)
+{
+	struct copies c;
+	struct error err = ERROR_NONE;
+	if (copies_pages(true, &err)) {
+		ok(strstr(err.text, "transparent_hugepage"), "huge pages are refused: %s", err.text);
+		return;
+	}
+	copies_open(&c, 3 << 20, 2);
+	ok((uintptr_t)c.base % (2 << 20) == 0, "a large block begins with a huge page");
+	char *base = c.base;
+	copies_close(&c);
+	is_int(copies_pages(false, &err), 0, "back to ordinary pages");
+	near(copies_kept_bytes(), 0, 0, "memory in huge pages is not kept for them");
+	copies_open(&c, 3 << 20, 2);
+	ok(c.base && copies_are_whole(&c) && base, "and others are given");
+	copies_close(&c);
+}
+
 int main(void)
 {
 	test_content();
 	test_kept();
 	test_sets();
+	test_distances();
+	test_pages();
 	return done_testing();
 }

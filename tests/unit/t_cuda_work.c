@@ -98,7 +98,8 @@ static void test_net(void)
 	limits.sets = 7;
 	void *w = prepare();
 	double bytes = 16 * 8 * 4;
-	near(cuda_work_rotated_bytes(w), 7 * bytes, 0, "so much passes before the first comes back");
+	near(cuda_work_rotated_bytes(w, CACHE_NET), 7 * bytes, 0,
+		"so much passes before the first comes back");
 	for (int i = 0; i < 9; i++)
 		cuda_work_run(w, CACHE_NET, 1, &ns, &err);
 	const struct cuda_pointers *t = fake_backend.trace + 1; /* the first execution is not timed */
@@ -127,7 +128,7 @@ static void test_net(void)
 	for (int i = 0; i < 3; i++)
 		cuda_work_run(w, CACHE_NET, 3, &ns, &err);
 	is_int(fake.captures, CUDA_TIME_GRAPHS, "the number of graphs is limited");
-	near(cuda_work_rotated_bytes(w), 7 * bytes, 0, "four times three pass all seven");
+	near(cuda_work_rotated_bytes(w, CACHE_NET), 7 * bytes, 0, "four times three pass all seven");
 	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "a multiple of the sets");
 	is_int(cuda_work_run(w, CACHE_NET, 14, &ns, &err), 0, "twice");
 	is_int(fake.captures, CUDA_TIME_GRAPHS + 1, "needs one graph");
@@ -182,7 +183,7 @@ static void test_swept(void)
 	ok(t[0].source[0] == t[1].source[0] && t[0].weights != t[1].weights && t[0].weights != t[2].weights &&
 			t[0].weights != t[3].weights,
 		"and an execution that brings activations back, on other weights");
-	near(cuda_work_rotated_bytes(w), 100 * bytes, 0, "as good as passing all");
+	near(cuda_work_rotated_bytes(w, CACHE_NET), 100 * bytes, 0, "as good as passing all");
 	cuda_work_run(w, CACHE_NET, 3, &ns, &err);
 	is_int(fake.captures, 1, "with one graph");
 	is_int(fake.flushes, 2, "flushed again");
@@ -202,7 +203,7 @@ static void test_swept(void)
 	cuda_work_run(w, CACHE_NET, 1, &ns, &err);
 	fake.malloc_fails_at = 1;
 	is_int(cuda_work_run(w, CACHE_NET, 2, &ns, &err), 0, "no memory to flush with");
-	near(cuda_work_rotated_bytes(w), 2 * bytes, 0, "then it says how little passes");
+	near(cuda_work_rotated_bytes(w, CACHE_NET), 2 * bytes, 0, "then it says how little passes");
 	cuda_work_release(w);
 	end("not flushed");
 }
@@ -463,7 +464,7 @@ static void test_without_graphs(const char *how)
 	is_int(cuda_work_run(w, CACHE_NET, 4, &ns, &err), 0, "again");
 	is_int(fake.captures, 1, "it is not tried twice");
 	is_int(fake.blocks_given_up, 0, "no hold was given up");
-	near(cuda_work_rotated_bytes(w), (double)limits.sets * 16 * 8 * 4, 0, "all sets pass");
+	near(cuda_work_rotated_bytes(w, CACHE_NET), (double)limits.sets * 16 * 8 * 4, 0, "all sets pass");
 	cuda_work_release(w);
 	end(how);
 }

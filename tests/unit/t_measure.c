@@ -48,6 +48,7 @@ static struct {
 	int most;
 	double glance_ns, alone_ns;
 	bool cold;       /* cold is asked for too */
+	bool near, huge; /* two reuse distances instead of net; in huge pages */
 	bool quick;
 	double now;
 	int64_t preemptions;
@@ -231,10 +232,10 @@ static double fake_clock(const void *work)
 	return ((const struct invented *)work)->ns;
 }
 
-static double fake_rotated(const void *work)
+static double fake_rotated(const void *work, enum cache cache)
 {
 	const struct invented *v = work;
-	return (double)v->sets * 400;
+	return cache == CACHE_NET ? (double)v->sets * 400 : 200;
 }
 
 static void fake_release(void *work)
@@ -300,7 +301,9 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	memset(fake.order, 0, sizeof(fake.order));
 	struct measure_options options = { .rest = &fake.rest,
 		.budget_ns = budget_ns,
-		.caches = { true, true, fake.cold },
+		.caches = { !fake.near, true, fake.cold, [CACHE_NEAREST] = fake.near,
+			[CACHE_NEAREST + 1] = fake.near },
+		.huge = fake.huge,
 		.launches = { true, true },
 		.machine.tolerance = 0.02,
 		.machine.long_ns = LONG_NS,
@@ -690,11 +693,37 @@ static void test_rotation(void)
 	r = find(&o.seen, "c", CACHE_WARM, LAUNCH_AMORTIZED);
 	ok(r && r->rotated_bytes == 0, "where nothing rotates, nothing is");
 	is_int(measure_sets(0, 32e6, 1e9, 1), 1, "no constants: one set");
-	is_int(measure_sets(100e6, 32e6, 1e9, 1), 2, "constants larger than the cache: a second");
-	is_int(measure_sets(1e6, 1e9, 40e6, 4), 11, "the memory is shared by all that may be kept");
-	is_int(measure_sets(100e6, 10e9, 1e12, 1), 6, "half a gigabyte for one algorithm");
-	is_int(measure_sets(4, 32e6, 1e9, 1), MEASURE_SETS, "not more copies than that");
-	is_int(measure_sets(1e6, NAN, 1e9, 1), 69, "a cache of unknown size is taken for 32 MiB");
+	is_int(measure_sets(100e6, 64e6, 1e9, 1), 2, "constants larger than the cache: a second");
+	is_int(measure_sets(1e6, 0, 1e9, 1), 1, "nothing has to pass: one set");
+	is_int(measure_sets(1e6, 2e9, 40e6, 4), 11, "the memory is shared by all that may be kept");
+	is_int(measure_sets(100e6, 20e9, 1e12, 1), 6, "half a gigabyte for one algorithm");
+	is_int(measure_sets(4, 64e6, 1e9, 1), MEASURE_SETS, "not more copies than that");
+	is_int(measure_sets(1e6, measure_enough_bytes(NAN), 1e9, 1), 69,
+		"a cache of unknown size is taken for 32 MiB");
+}
+
+/* Reuse distances: the farthest first, copies for that; operands without constants have one state. */
+static void test_distances(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 1;
+	fake.near = true;
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6 };
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	is_int(o.seen.count, 6, "two distances and warm, in both launches");
+	is_int(o.seen.results[0].cache, CACHE_NEAREST + 1, "the farthest first");
+	is_int(o.seen.results[5].cache, CACHE_WARM, "warm last");
+	is_int(fake.algorithm[0].sets, 2501, "the copies for 2 MiB, as far as the memory for them allows");
+	ok(o.seen.results[0].rotated_bytes == 200 && o.seen.results[5].rotated_bytes == 0,
+		"each tells what passed");
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(o.seen.count == 2 && o.seen.results[0].cache == CACHE_NET,
+		"without constants there is one state: net");
+	fake.huge = true;
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	ok(o.seen.count == 6 && o.seen.results[0].cache == cache_in_pages(CACHE_NEAREST + 1, true),
+		"in pages of 2 MiB they are other states");
 }
 
 static void test_cancel(void)
@@ -1121,6 +1150,7 @@ int main(void)
 	test_drift();
 	test_long();
 	test_rotation();
+	test_distances();
 	test_cancel();
 	return done_testing();
 }

@@ -161,6 +161,52 @@ static void test_ok(void)
 	bench_close(&b);
 }
 
+/* Each model asks for its own reuse distance; what an earlier one left is not measured again. */
+static void test_distances(void)
+{
+	static const char problem[] = "binary:f32,f32.c,f32:add:1x64:64";
+	struct bench b;
+	setenv("FAKE_DISTANCES", "1", 1);
+	setenv("FAKE_ALL", "0", 1);
+	bench_open(&b, NULL, "");
+	queue_set_distance(b.q, 12 << 20, false);
+	queue_add(b.q, problem, false, false);
+	queue_add(b.q, OK, false, false);
+	bench_run(&b);
+	ok(results_have_cache(b.results, CACHE_NEAREST + 4) &&
+			results_have_cache(b.results, CACHE_NEAREST + 3) &&
+			results_have_cache(b.results, CACHE_WARM) &&
+			!results_have_cache(b.results, CACHE_NET),
+		"the distances around the model's, and warm");
+	is_int(bench_results(&b, problem), 6, "of two algorithms");
+	ok(!queue_add(b.q, problem, false, false), "then it has all");
+	queue_set_distance(b.q, 9 << 20, false);
+	ok(!queue_takes(b.q, problem), "so it has for another model between the same distances");
+	queue_set_distance(b.q, 20 << 20, false);
+	ok(queue_takes(b.q, problem) && queue_add(b.q, problem, false, false),
+		"but not for one farther away");
+	bench_run(&b);
+	is_int(bench_results(&b, problem), 8, "which adds the one that is missing");
+	queue_set_distance(b.q, 1 << 30, false);
+	ok(queue_add(b.q, problem, false, false), "nor for one beyond all caches");
+	ok(!queue_takes(b.q, OK), "without constants all of them are the same");
+	bench_run(&b);
+	ok(results_have_cache(b.results, CACHE_NET), "which reads them from memory");
+	queue_set_distance(b.q, 20 << 20, true);
+	ok(queue_takes(b.q, problem) && queue_takes(b.q, OK), "pages of 2 MiB are states of their own");
+	bench_close(&b);
+	unsetenv("FAKE_DISTANCES");
+	bench_open(&b, NULL, "");
+	queue_set_distance(b.q, 12 << 20, true);
+	queue_add(b.q, problem, false, false);
+	bench_run(&b);
+	ok(results_have_cache(b.results, CACHE_NET) && !results_have_distances(b.results),
+		"a runner that does not tell is asked for net and warm");
+	ok(!queue_takes(b.q, problem), "and that is all");
+	unsetenv("FAKE_ALL");
+	bench_close(&b);
+}
+
 /* A runner that lost its device fails one problem; the next one is another process's. */
 static void test_lost_device(void)
 {
@@ -864,6 +910,7 @@ int main(void)
 	test_unanswered_kinds();
 	test_quick();
 	test_ok();
+	test_distances();
 	test_lost_device();
 	test_retried();
 	test_again();

@@ -90,6 +90,98 @@ static void test_newest(void)
 	results_free(r);
 }
 
+static void test_states(void)
+{
+	struct device d = { .llc_bytes = 32 << 20, .distances = true };
+	double mib = 1 << 20;
+	is_str(cache_name(cache_in_pages(CACHE_FARTHEST, true)), "512m@2m", "the name of a state");
+	is_int(cache_parse("64m"), CACHE_NEAREST + 6, "the state of a name");
+	is_int(device_cache(&d, 22 * mib), CACHE_NEAREST + 5,
+		"a model's own state: the next larger distance");
+	is_int(device_cache(&d, 32 * mib), CACHE_NEAREST + 5, "also if it is that");
+	is_int(device_cache(&d, mib), CACHE_WARM, "near: warm");
+	is_int(device_cache(&d, 64 * mib), CACHE_NET, "beyond twice the last cache: net");
+	is_int(device_cache(&d, NAN), CACHE_NET, "unknown: net");
+	d.llc_bytes = NAN;
+	is_int(device_cache(&d, 400 * mib), CACHE_FARTHEST, "a cache of unknown size may hold much");
+	is_int(device_cache(&d, 600 * mib), CACHE_NET, "but not all");
+	near(cache_step(CACHE_NEAREST + 5, 32 * mib), 1, 0, "at the distance itself");
+	near(cache_step(CACHE_NEAREST + 5, sqrt(2) * 16 * mib), 0.5, 1e-9,
+		"half way, on a logarithmic scale");
+	near(cache_step(CACHE_NET, 1), 1, 0, "net has no step");
+}
+
+/* What is missing, state by state. */
+static void test_lack(void)
+{
+	static const char with[] = "binary:f32,f32.c,f32:add:1x64:64", without[] = "eltwise:f32,f32:relu:4";
+	struct results *r = results_new();
+	struct device d = { .llc_bytes = 32 << 20, .distances = true }, plain = { .llc_bytes = 32 << 20 };
+	bool own[CACHE_COUNT], far[CACHE_COUNT], lacks[CACHE_COUNT];
+	device_states(&d, 12 << 20, false, own);
+	device_states(&d, 1e9, false, far);
+	ok(own[CACHE_NEAREST + 4] && own[CACHE_NEAREST + 3] && own[CACHE_WARM] && !own[CACHE_NET],
+		"a model needs the two distances around its own, and warm");
+	ok(results_lack(r, with, own, lacks) && lacks[CACHE_WARM], "unknown: all is lacking");
+	struct result one = make(with, "a", 0, 10, 100);
+	results_add(r, &one);
+	ok(results_lack(r, with, far, lacks), "not finished: all");
+	results_finish(r, with);
+	ok(!results_lack(r, with, far, lacks), "a result in net: nothing for a model that needs net");
+	ok(results_lack(r, with, own, lacks) && lacks[CACHE_NEAREST + 4] && lacks[CACHE_NEAREST + 3] &&
+			!lacks[CACHE_WARM],
+		"but the distances for another; warm is no reason");
+	one.cache = CACHE_NEAREST + 3;
+	results_add(r, &one);
+	ok(results_lack(r, with, own, lacks) && lacks[CACHE_NEAREST + 4] && !lacks[CACHE_NEAREST + 3],
+		"one is left");
+	device_states(&plain, 12 << 20, true, own);
+	ok(!results_lack(r, with, own, lacks), "a runner without distances has what it can measure");
+	one = make(without, "a", 0, 10, 100);
+	results_add(r, &one);
+	results_finish(r, without);
+	device_states(&d, 12 << 20, true, own);
+	ok(results_lack(r, without, own, lacks) && lacks[cache_in_pages(CACHE_NEAREST + 4, true)] &&
+			!lacks[CACHE_NEAREST + 4],
+		"without constants one state for each size of pages");
+	one = make("eltwise:f32,f32:tanh:4", "", 0, NAN, 100);
+	one.status = STATUS_UNSUPPORTED;
+	results_add(r, &one);
+	results_finish(r, one.problem);
+	ok(!results_lack(r, one.problem, own, lacks), "what cannot be measured lacks nothing");
+	results_free(r);
+}
+
+static void test_between(void)
+{
+	struct results *r = results_new();
+	struct result one = make("p", "a", 0, 20, 100);
+	int count;
+	one.cache = CACHE_NEAREST + 4;
+	one.stats = (struct sample_stats){ .n = 30, .min = 18, .q1 = 19, .median = 20, .q3 = 21,
+		.mean = 20, .lo = 19, .hi = 21, .p10 = 19, .p10_lo = 18, .p10_hi = 20,
+		.stop = STOP_CONVERGED };
+	results_add(r, &one);
+	one.cache = CACHE_NEAREST + 3;
+	one.stats.min = one.stats.p10_lo = 8;
+	one.stats.p10 = 9;
+	one.stats.p10_hi = 10;
+	one.stats.n = 40;
+	results_add(r, &one);
+	const struct result *const *all = results_of(r, "p", &count);
+	const struct result *near = all[0]->cache == CACHE_NEAREST + 3 ? all[0] : all[1],
+		*far = near == all[0] ? all[1] : all[0], *mix = results_between(r, near, far, 0.25);
+	near(stats_cost(&mix->stats), 11.5, 1e-9, "a quarter of the way between the costs");
+	ok(stats_cost_lo(&mix->stats) <= 8 && stats_cost_hi(&mix->stats) >= 20,
+		"its interval is that of both");
+	ok(mix->cache == far->cache && mix->stats.n == 30, "it stands for the farther one");
+	ok(results_between(r, near, far, 0.25) == mix, "the same again");
+	ok(results_between(r, near, far, 0.5) != mix, "another step is another one");
+	results_of(r, "p", &count);
+	is_int(count, 2, "it is no result of the problem");
+	results_free(r);
+}
+
 /* Those who keep pointers hold the results. */
 static void test_hold(void)
 {
@@ -386,6 +478,9 @@ int main(void)
 	test_finished();
 	test_pooled();
 	test_disputed();
+	test_states();
+	test_lack();
+	test_between();
 	test_many();
 	return done_testing();
 }

@@ -94,8 +94,9 @@ static int fake_check(void *work, double *worst, struct error *err)
 	return 0;
 }
 
-static double fake_rotated(const void *work)
+static double fake_rotated(const void *work, enum cache cache)
 {
+	(void)cache;
 	(void)work;
 	return 0;
 }

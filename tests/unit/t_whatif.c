@@ -74,7 +74,7 @@ int main(void)
 	refuses("cache=hot", "cold, net, warm or auto");
 	refuses("parallel=all", "path, resources or off");
 	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch, math, layout, workspace, "
-		"deterministic, libraries, cache, pad, fold, assume");
+		"deterministic, libraries, cache, pages, pad, fold, assume");
 	refuses("math=tf32", "relaxed or strict");
 	refuses("layout=blocked", "nhwc or nchw");
 	refuses("fusion,", "parallel");
@@ -87,7 +87,7 @@ int main(void)
 
 	int count;
 	const struct what_if *table = what_if_table(&count);
-	is_int(count, 14, "fourteen what-ifs");
+	is_int(count, 15, "fifteen what-ifs");
 	for (int i = 0; i < count; i++) {
 		struct scenario all = { 0 }, before = { 0 };
 		if (what_if_choices(&table[i]) > 1)
@@ -99,7 +99,7 @@ int main(void)
 		table[i].set(&all, false);
 		ok(memcmp(&all, &before, sizeof(all)) == 0, "%s sets nothing else", table[i].name);
 		static const enum what_if_show shows[] = { [5] = SHOW_KNOWN, SHOW_KNOWN, [7] = SHOW_ON,
-			SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON };
+			SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON, SHOW_ON };
 		is_int(table[i].show, shows[i], "where %s is shown", table[i].name);
 		for (int k = 0; k < i; k++)
 			ok(table[i].key != table[k].key, "keys of %s and %s differ", table[i].name,

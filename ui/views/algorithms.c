@@ -85,7 +85,7 @@ static void results_add_lines(struct app *app, struct algorithms *s)
 		const struct result *best = r[i];
 		bool is_used = false;
 		for (end = i; end < count && results_same_algorithm(r[i], r[end]); end++) {
-			is_used |= r[end] == used;
+			is_used |= used && results_same_key(r[end], used);
 			if (!state_fits(app, best) && (state_fits(app, r[end]) || best->status != STATUS_OK))
 				best = r[end];
 		}

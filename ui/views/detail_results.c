@@ -10,6 +10,12 @@
 /* From this width on, the main numbers of a measurement fit in one line. */
 #define WIDE 66
 
+/* True for the result in use, also if its cost is interpolated at the model's own distance. */
+static bool is_used(const struct result *r, const struct result *used)
+{
+	return used && results_same_key(r, used);
+}
+
 static int name_columns(const struct detail *d)
 {
 	int rest = d->width - (d->width >= WIDE ? 48 : 21);
@@ -41,8 +47,9 @@ static void add_result(struct detail *d, const struct result *r, const struct re
 		arena_printf(&d->arena, "%5.1f%%", side);
 	const char *left_out = s->discarded > 0 ?
 		arena_printf(&d->arena, ", %lld left out", (long long)s->discarded) : "";
-	enum style style = r == used ? STYLE_GOOD : STYLE_NORMAL;
-	const char *mark = r == used ? ">" : " ", *layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
+	enum style style = is_used(r, used) ? STYLE_GOOD : STYLE_NORMAL;
+	const char *mark = is_used(r, used) ? ">" : " ",
+		*layouts = r->algorithm.layouts ? r->algorithm.layouts : "";
 	str_duration(median, s->median);
 	str_bytes(workspace, r->algorithm.workspace_bytes);
 	if (d->width >= WIDE) {
@@ -104,17 +111,16 @@ static void add_planned(struct app *app, struct detail *d, const char *title, co
 	}
 }
 
-/* The columns of the table of algorithms: cache and launch states. */
-static const struct {
-	enum cache cache;
-	enum launch launch;
-	const char *title;
-} states[] = {
-	{ CACHE_NET, LAUNCH_AMORTIZED, "net" }, { CACHE_WARM, LAUNCH_AMORTIZED, "warm" },
-	{ CACHE_NET, LAUNCH_ISOLATED, "net iso" }, { CACHE_WARM, LAUNCH_ISOLATED, "warm iso" },
-};
-#define STATES ((int)(sizeof(states) / sizeof(states[0])))
+/* The columns of the table of algorithms: a state of the caches and a launch mode each, back to back first.
+ * Cold caches, and single launches in pages of 2 MiB, have none. */
+#define STATES (CACHE_COUNT + CACHE_STATES)
 #define STATE_COLUMNS 9
+
+static bool is_of_state(const struct result *r, int state)
+{
+	return r->status == STATUS_OK && (int)r->cache == state % CACHE_COUNT &&
+		(int)r->launch == state / CACHE_COUNT && cache_plain(r->cache) != CACHE_COLD;
+}
 
 /* The values of layouts, once if all are equal: "nhwc" for "src=nhwc dst=nhwc", "nhwc nchw" for
  * "src=nhwc dst=nchw". */
@@ -170,6 +176,12 @@ static const char *algorithm_label(struct detail *d, const struct result *one, c
 	return arena_printf(&d->arena, "%.*s%s", rest < columns / 2 ? columns / 2 : rest, name, apart);
 }
 
+static const char *state_title(struct detail *d, int state)
+{
+	return arena_printf(&d->arena, "%s%s", cache_name((enum cache)(state % CACHE_COUNT)),
+		state < CACHE_COUNT ? "" : " iso");
+}
+
 /* The states that have a column, and the columns of the name. */
 struct algorithm_columns {
 	bool shown[STATES];
@@ -187,8 +199,7 @@ static struct algorithm_columns columns_choose(const struct detail *d, const str
 		for (int k = 0; k < STATES; k++) {
 			bool wanted = false, fits = turn == 0 || c.name - STATE_COLUMNS >= NAME_LEAST;
 			for (int i = 0; i < count; i++)
-				wanted |= (turn || r[i] == used) && r[i]->status == STATUS_OK &&
-					r[i]->cache == states[k].cache && r[i]->launch == states[k].launch;
+				wanted |= (turn || is_used(r[i], used)) && is_of_state(r[i], k);
 			if (!wanted || !fits || c.shown[k])
 				continue;
 			c.shown[k] = true;
@@ -204,14 +215,13 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 {
 	int columns = c->name;
 	const struct result *at[STATES] = { NULL };
-	bool is_used = false, good = false;
+	bool in_use = false, good = false;
 	char text[STR_QUANTITY];
 	for (int i = 0; i < count; i++) {
-		is_used |= r[i] == used;
+		in_use |= is_used(r[i], used);
 		good |= r[i]->status == STATUS_OK;
 		for (int k = 0; k < STATES; k++)
-			if (r[i]->status == STATUS_OK && r[i]->cache == states[k].cache &&
-				r[i]->launch == states[k].launch)
+			if (is_of_state(r[i], k))
 				at[k] = r[i];
 	}
 	if (!good) {
@@ -220,12 +230,12 @@ static void add_algorithm(struct detail *d, const char *label, const struct resu
 			detail_clean(d, text_of(r[0]->why ? r[0]->why : "")));
 		return;
 	}
-	const char *line = arena_printf(&d->arena, " %s %-*.*s", is_used ? ">" : " ", columns, columns,
+	const char *line = arena_printf(&d->arena, " %s %-*.*s", in_use ? ">" : " ", columns, columns,
 		label);
 	for (int k = 0; k < STATES; k++)
 		line = !c->shown[k] ? line : arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS,
 			at[k] ? str_duration(text, stats_cost(&at[k]->stats)) : "-");
-	detail_add(d, is_used ? STYLE_GOOD : STYLE_NORMAL, -1, line);
+	detail_add(d, in_use ? STYLE_GOOD : STYLE_NORMAL, -1, line);
 }
 
 /* One row per algorithm; the results of an algorithm are adjacent. */
@@ -236,7 +246,7 @@ static void add_algorithms(struct detail *d, const struct result *const *r, int 
 	const char *line = arena_printf(&d->arena, "   %-*s", c.name, "algorithm");
 	for (int k = 0; k < STATES; k++)
 		line = !c.shown[k] ? line :
-			arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, states[k].title);
+			arena_printf(&d->arena, "%s%*s", line, STATE_COLUMNS, state_title(d, k));
 	detail_add(d, STYLE_DIM, -1, line);
 	for (int i = 0, end; i < count; i = end) {
 		for (end = i + 1; end < count && results_same_algorithm(r[i], r[end]);)

@@ -27,6 +27,12 @@ struct sample_rows {
 
 /* ---- rows ---- */
 
+/* Also if the cost is interpolated at the model's own reuse distance. */
+static bool is_used(const struct sample_rows *s, const struct result *r)
+{
+	return s->used && results_same_key(r, s->used);
+}
+
 static bool is_of_states(const struct result *r, const struct result *used)
 {
 	return used && r->cache == used->cache && r->launch == used->launch;
@@ -68,7 +74,7 @@ static void row_settle(const struct app *app, struct distribution *d, const stru
 		d->top = d->row = 0;
 		d->own_axis = false;
 		for (int i = 0; i < s->count; i++)
-			d->row = s->rows[i] == s->used ? i : d->row;
+			d->row = is_used(s, s->rows[i]) ? i : d->row;
 	}
 	d->row = d->row >= s->count ? s->count - 1 : d->row;
 	d->row = d->row < 0 ? 0 : d->row;
@@ -99,8 +105,8 @@ static const char *stats_text(struct app *app, const struct sample_rows *s, cons
 {
 	const struct sample_stats *t = &r->stats;
 	const char *text = arena_printf(&app->scratch, "%s%s: %lld sample%s, median %s",
-		row_name(app, s, r), r == s->used ? " (used)" : "", (long long)t->n, t->n == 1 ? "" : "s",
-		duration(app, t->median));
+		row_name(app, s, r), is_used(s, r) ? " (used)" : "", (long long)t->n,
+		t->n == 1 ? "" : "s", duration(app, t->median));
 	if (t->lo > 0 && t->hi > 0)
 		text = arena_printf(&app->scratch, "%s, %s %s to %s", text, t->n < 6 ? "range" : "95%",
 			duration(app, t->lo), duration(app, t->hi));
@@ -217,7 +223,7 @@ static void draw_rows(struct app *app, struct distribution *d, const struct samp
 		const struct result *r = s->rows[i];
 		int y = (i - d->top) * high;
 		app_item(app, a, 0, y, a.width, i);
-		enum style style = r == s->used ? STYLE_GOOD : is_of_states(r, s->used) ? STYLE_NORMAL :
+		enum style style = is_used(s, r) ? STYLE_GOOD : is_of_states(r, s->used) ? STYLE_NORMAL :
 			STYLE_DIM;
 		canvas_put(a, 0, y, STYLE_BOLD, i == d->row ? '>' : ' ');
 		canvas_fit(a, 1, y, names - 1, style, row_name(app, s, r));

@@ -204,9 +204,9 @@ static int check(void *work, double *worst, struct error *err)
 	return branches_check(&((struct work *)work)->branches, worst, err);
 }
 
-static double rotated_bytes(const void *work)
+static double rotated_bytes(const void *work, enum cache cache)
 {
-	return branches_rotated_bytes(&((const struct work *)work)->branches);
+	return branches_rotated_bytes(&((const struct work *)work)->branches, cache);
 }
 
 /* A line for each problem: its lane, threads and algorithm. */

@@ -30,7 +30,7 @@ struct work {
 	struct gemm_packed gemm;           /* arguments of the current execution */
 	size_t bytes[BUFFER_COUNT];        /* 0: an epilogue without an operand */
 	struct copies copies[BUFFER_COUNT];
-	struct rotation net, cold;
+	struct rotations turn;
 	int64_t last;                      /* copy of C that was written last */
 };
 
@@ -122,17 +122,17 @@ static int64_t elements(const struct work *w, enum buffer i)
 static double sizes_set(struct work *w, const struct backend_limits *limits)
 {
 	const struct gemm_packed *g = &w->gemm;
-	double sum = 0, need = 0;
+	double sum = 0, need = 0, constant = 0;
 	for (int i = 0; i < BUFFER_COUNT; i++) {
 		w->bytes[i] = i == BUFFER_B ? gemm_packed_bytes(g->n, g->k, g->narrow) :
 			(size_t)elements(w, (enum buffer)i) * (g->narrow ? 2 : 4);
 		sum += (double)w->bytes[i];
+		constant += is_constant(w, (enum buffer)i) ? copies_lines(w->bytes[i]) : 0;
 	}
-	w->net = rotation_of(limits->sets);
-	w->cold = rotation_of(rotation_sets(sum, problem_bytes(&w->p), limits->cold_sets));
+	int64_t net = limits->sets, cold = rotation_sets(sum, problem_bytes(&w->p), limits->cold_sets);
+	w->turn = rotations_of(net, cold, constant, sum - constant);
 	for (int i = 0; i < BUFFER_COUNT; i++) {
-		w->copies[i].count = is_constant(w, (enum buffer)i) && w->net.count > w->cold.count ?
-			w->net.count : w->cold.count;
+		w->copies[i].count = is_constant(w, (enum buffer)i) && net > cold ? net : cold;
 		need += w->bytes[i] ? copies_need(w->bytes[i], w->copies[i].count) : 0;
 	}
 	return need;
@@ -220,8 +220,9 @@ static void *taken(const struct work *w, enum buffer i, int64_t net, int64_t col
 
 static void operands_take(struct work *w, enum cache cache)
 {
-	int64_t net = cache == CACHE_NET ? rotation_next(&w->net) : 0,
-		cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0;
+	int64_t set = rotations_next(&w->turn, cache);
+	bool all = cache_plain(cache) == CACHE_COLD;
+	int64_t net = all ? 0 : set, cold = all ? set : 0;
 	w->gemm.a = taken(w, BUFFER_A, net, cold);
 	w->gemm.b = taken(w, BUFFER_B, net, cold);
 	w->gemm.c = taken(w, BUFFER_C, net, cold);
@@ -243,13 +244,13 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 	return 0;
 }
 
-static double rotated_bytes(const void *work)
+static double rotated_bytes(const void *work, enum cache cache)
 {
 	const struct work *w = work;
 	double bytes = 0;
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		bytes += is_constant(w, (enum buffer)i) ? copies_lines(w->bytes[i]) : 0;
-	return bytes * (double)w->net.count;
+	return rotations_bytes(&w->turn, cache, bytes);
 }
 
 /* --- checking --- */
@@ -280,7 +281,7 @@ static int check(void *work, double *worst, struct error *err)
 	*worst = bad ? 0 : reference_off(&e, got_at, w);
 	if (bad || isinf(*worst))
 		return bad;
-	for (int64_t set = 0; set < w->cold.count; set++)
+	for (int64_t set = 0; set < w->turn.of[CACHE_COLD].count; set++)
 		memset(copies_at(&w->copies[BUFFER_C], set), 0xff, w->bytes[BUFFER_C]);
 	run(w, CACHE_COLD, 1, &ns, err);
 	*worst = fmax(*worst, reference_off(&e, got_at, w));

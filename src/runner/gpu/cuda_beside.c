@@ -203,13 +203,13 @@ static int check(void *work, double *worst, struct error *err)
 	return branches_check(&((struct work *)work)->branches, worst, err);
 }
 
-static double rotated_bytes(const void *work)
+static double rotated_bytes(const void *work, enum cache cache)
 {
 	const struct work *w = work;
 	double sum = 0;
 	for (int i = 0; i < w->branches.beside.part_count; i++)
 		sum += problem_constant_bytes(&w->branches.step[i].problem);
-	return sum * (double)cuda_time_sets_passed(&w->timer, CACHE_NET);
+	return sum * (double)cuda_time_sets_passed(&w->timer, cache);
 }
 
 /* The stream and algorithm of each problem. */

@@ -177,11 +177,11 @@ int cuda_work_check(void *work, double *worst, struct error *err)
 	return cuda_check_end(&c, worst, err);
 }
 
-double cuda_work_rotated_bytes(const void *work)
+double cuda_work_rotated_bytes(const void *work, enum cache cache)
 {
 	const struct work *w = work;
 	return problem_constant_bytes(&w->buffers->problem) *
-		(double)cuda_time_sets_passed(&w->timer, CACHE_NET);
+		(double)cuda_time_sets_passed(&w->timer, cache);
 }
 
 /* Gets the kernel names by tracing one execution. Logs only once that it cannot. */

@@ -69,7 +69,7 @@ void *cuda_work_prepare(const struct backend_list *list, int index, const struct
 int cuda_work_run(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 int cuda_work_amortized(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 int cuda_work_check(void *work, double *worst, struct error *err);
-double cuda_work_rotated_bytes(const void *work);
+double cuda_work_rotated_bytes(const void *work, enum cache cache);
 void cuda_work_release(void *work);
 const char *cuda_work_kernels(void *work);
 double cuda_work_enqueue_ns(const void *work);

@@ -3,14 +3,18 @@
 #include "runner/host/copies.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #define GUARD 0xA5
 #define KEPT 64
 #define KEPT_LEAST 1048576 /* smaller blocks go back to the heap */
 #define KEPT_FITS 2        /* a kept block may be this many times too large */
 #define CLASSES 8          /* block sizes between two powers of two */
+#define HUGE_PAGE ((size_t)2 << 20)
+#define HUGE_MODES "/sys/kernel/mm/transparent_hugepage/enabled"
 #define GOLDEN 0.6180339887498949
 
 static size_t stride_of(size_t bytes)
@@ -43,6 +47,7 @@ static struct {
 	struct block block[KEPT];
 	int count;
 	size_t bytes, open, most_open; /* kept; in use now; maximum in use */
+	bool huge;                     /* copies_pages */
 } kept;
 
 static struct block kept_take(int i)
@@ -71,6 +76,16 @@ static int kept_find(size_t room)
 	return found;
 }
 
+static char *block_new(size_t room)
+{
+	bool huge = kept.huge && room >= HUGE_PAGE;
+	char *base = aligned_alloc(huge ? HUGE_PAGE : COPIES_LINE,
+		huge ? (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : room);
+	if (base && huge)
+		madvise(base, (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
+	return base;
+}
+
 static struct block block_get(size_t room)
 {
 	int found = kept_find(room);
@@ -78,10 +93,10 @@ static struct block block_get(size_t room)
 		return kept_take(found);
 	if (kept.open + kept.bytes + room > kept.most_open)
 		copies_forget();
-	char *base = aligned_alloc(COPIES_LINE, room);
+	char *base = block_new(room);
 	if (!base && kept.count) {
 		copies_forget();
-		base = aligned_alloc(COPIES_LINE, room);
+		base = block_new(room);
 	}
 	return (struct block){ base, room };
 }
@@ -94,6 +109,22 @@ static void block_put(struct block b)
 	}
 	kept.block[kept.count++] = b;
 	kept.bytes += b.room;
+}
+
+int copies_pages(bool huge, struct error *err)
+{
+	char modes[64] = "";
+	FILE *f = huge ? fopen(HUGE_MODES, "re") : NULL;
+	bool known = f && fgets(modes, sizeof(modes), f);
+	if (f)
+		fclose(f);
+	if (huge && (!known || strstr(modes, "[never]")))
+		return error_set(err, "the system gives no huge pages (%s: %s); as root: echo madvise > %s",
+			HUGE_MODES, known ? "never" : "missing", HUGE_MODES);
+	if (huge != kept.huge)
+		copies_forget();
+	kept.huge = huge;
+	return 0;
 }
 
 double copies_kept_bytes(void)
@@ -186,4 +217,25 @@ int64_t rotation_sets(double bytes, double problem_bytes, int64_t sets)
 {
 	double pass = (double)(sets - 1) * problem_bytes;
 	return sets < 2 ? 1 : (int64_t)fmin((double)sets, ceil(pass / fmax(bytes, COPIES_LINE)) + 1);
+}
+
+struct rotations rotations_of(int64_t net, int64_t cold, double constant, double other)
+{
+	struct rotations r;
+	for (enum cache c = 0; c < CACHE_STATES; c++) {
+		double copies = constant > 0 ? 1 + round((cache_distance(c) - other) / constant) : 1;
+		int64_t count = (int64_t)fmax(1, fmin(copies, (double)net));
+		r.of[c] = rotation_of(c == CACHE_COLD ? cold : c == CACHE_WARM ? 1 : count);
+	}
+	return r;
+}
+
+int64_t rotations_next(struct rotations *r, enum cache c)
+{
+	return rotation_next(&r->of[cache_plain(c)]);
+}
+
+double rotations_bytes(const struct rotations *r, enum cache c, double constant)
+{
+	return cache_plain(c) == CACHE_WARM ? 0 : (double)r->of[cache_plain(c)].count * constant;
 }

@@ -12,6 +12,9 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "base/error.h"
+#include "problem/result.h"
+
 struct copies {
 	char *base;
 	size_t room;          /* bytes allocated at base */
@@ -32,6 +35,9 @@ void copies_close(struct copies *c);
 char *copies_at(const struct copies *c, int64_t i);
 /* Copies the first one to all others. */
 void copies_spread(struct copies *c);
+/* Copies that are opened from now on are in transparent huge pages of 2 MiB (huge), where they fill some, or
+ * in those that the system gives without being asked. -1: the system has none. */
+int copies_pages(bool huge, struct error *err);
 /* Closed memory is kept for reuse, since new pages cost more than filling them. Kept and open memory
  * together never exceed the largest amount that was open at once. Not thread-safe. */
 double copies_kept_bytes(void);
@@ -50,5 +56,19 @@ int64_t rotation_next(struct rotation *r);
  * algorithm may need far larger buffers than the problem: a depthwise convolution with blocks of 16x16
  * channels has 256 times the weights. */
 int64_t rotation_sets(double bytes, double problem_bytes, int64_t sets);
+
+/* The rotations of one algorithm, one for each state of the caches without regard to pages: of constants, in
+ * state cold of all operands. */
+struct rotations {
+	struct rotation of[CACHE_STATES];
+};
+/* net, cold: copies in these states. constant, other: bytes of one copy of its constants, and of all that
+ * stays where it is. At a reuse distance as many copies rotate as pass between two uses of one, to the
+ * nearest: (copies - 1) * constant + other, at most `net` copies. */
+struct rotations rotations_of(int64_t net, int64_t cold, double constant, double other);
+/* The copy of the constants that the next execution uses; in state cold, of all operands. */
+int64_t rotations_next(struct rotations *r, enum cache c);
+/* Bytes of constants read before the first copy is used again; 0: nothing rotates. */
+double rotations_bytes(const struct rotations *r, enum cache c, double constant);
 
 #endif

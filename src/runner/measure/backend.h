@@ -23,8 +23,8 @@ struct backend_list {
 
 struct backend_limits {
 	double memory_bytes;   /* limit of a preparation; above: status no_memory */
-	int64_t sets;          /* copies of the constant operands that CACHE_NET rotates through, the first
-				  included */
+	int64_t sets;          /* copies of the constant operands, the first included: CACHE_NET rotates
+				  through all, a reuse distance through as many as it needs */
 	int64_t cold_sets;     /* copies of all operands that CACHE_COLD rotates through; 1: none */
 	bool apart;            /* operands of its own, not those of another work of the same problem */
 };
@@ -49,10 +49,11 @@ struct backend {
 	 * released, or NULL with *status and err. */
 	void *(*prepare)(const struct backend_list *list, int index, const struct backend_limits *limits,
 		enum status *status, struct error *err);
-	/* Executes `times` times back to back; *elapsed_ns: the total. In CACHE_NET every execution uses
-	 * the next copy of the constant operands, in CACHE_COLD of all operands. Returns 0; else sets err
-	 * and returns the status of the algorithm (STATUS_UNSUPPORTED if the library accepted the problem
-	 * but refuses to execute it, STATUS_NO_MEMORY), or -1 for STATUS_FAILED: backend_status. */
+	/* Executes `times` times back to back; *elapsed_ns: the total. In CACHE_NET and at a reuse distance
+	 * every execution uses the next copy of the constant operands, in CACHE_COLD of all operands. Returns
+	 * 0; else sets err and returns the status of the algorithm (STATUS_UNSUPPORTED if the library
+	 * accepted the problem but refuses to execute it, STATUS_NO_MEMORY), or -1 for STATUS_FAILED:
+	 * backend_status. */
 	int (*run)(void *work, enum cache cache, int64_t times, double *elapsed_ns, struct error *err);
 	/* The same for amortized samples, if a single execution of `run` has costs that one of many back to
 	 * back has not: launching on a GPU, also of `times` 1. NULL: `run`. */
@@ -62,9 +63,9 @@ struct backend {
 	 * overwritten) *worst is INFINITY and err names the defect. -1: no comparison is possible, err has
 	 * the reason. */
 	int (*check)(void *work, double *worst, struct error *err);
-	/* Bytes of constant operands read in CACHE_NET before the first copy is reused, in the runs so far;
+	/* Bytes of constant operands read before the first copy is reused, in the runs so far in this state;
 	 * 0: none. May be NULL (0). */
-	double (*rotated_bytes)(const void *work);
+	double (*rotated_bytes)(const void *work, enum cache cache);
 	void (*release)(void *work);
 	/* The rest may be NULL. */
 	/* Names of the kernels of one execution, one per line, owned by the work; "": unknown. Executes

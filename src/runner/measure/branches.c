@@ -173,11 +173,11 @@ int branches_check(struct branches *b, double *worst, struct error *err)
 	return any ? 0 : -1;
 }
 
-double branches_rotated_bytes(const struct branches *b)
+double branches_rotated_bytes(const struct branches *b, enum cache cache)
 {
 	double sum = 0;
 	for (int i = 0; i < b->beside.part_count; i++)
 		if (b->step[i].backend->rotated_bytes)
-			sum += b->step[i].backend->rotated_bytes(b->step[i].work);
+			sum += b->step[i].backend->rotated_bytes(b->step[i].work, cache);
 	return sum;
 }

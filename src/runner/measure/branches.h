@@ -41,6 +41,6 @@ double branch_cost(const struct branches *b, int branch);
 /* For struct backend: the largest error of all problems that can be compared, as a share of the one that is
  * allowed for each; the sum of the bytes. */
 int branches_check(struct branches *b, double *worst, struct error *err);
-double branches_rotated_bytes(const struct branches *b);
+double branches_rotated_bytes(const struct branches *b, enum cache cache);
 
 #endif

@@ -5,10 +5,15 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "base/error.h"
+
 struct machine {
 	/* The algorithms of a problem share its operands and reference values, so copies count once and
 	 * checks are cheap. */
 	bool shares_operands;
+	/* Operands made from now on are in pages of 2 MiB (huge), or in those that the system gives. -1: the
+	 * system has none. NULL: neither pages nor reuse distances are measured. */
+	int (*pages)(bool huge, struct error *err);
 	/* Its instruction for tanh is approximate: outputs may differ by tolerance_hardware (noted as
 	 * approximate_tanh). */
 	bool approximates;

@@ -26,48 +26,64 @@ double measure_enough_bytes(double llc_bytes)
 	return MEASURE_LLC_FACTOR * (isnan(llc_bytes) ? MEASURE_LLC_GUESS : llc_bytes);
 }
 
-int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_bytes, int contenders)
+int64_t measure_sets(double constant_bytes, double pass_bytes, double rotation_bytes, int contenders)
 {
-	if (!(constant_bytes > 0))
+	if (!(constant_bytes > 0) || !(pass_bytes > 0))
 		return 1;
 	double bytes = fmax(constant_bytes, 64); /* each copy begins on a cache line */
-	double wanted = ceil(measure_enough_bytes(llc_bytes) / bytes) + 1;
+	double wanted = ceil(pass_bytes / bytes) + 1;
 	double most = floor(fmin(MEASURE_SETS_BYTES, rotation_bytes / contenders) / bytes) + 1;
 	return (int64_t)fmin(fmin(wanted, most), MEASURE_SETS);
+}
+
+/* Farthest first, as the shortlist is made in the first state; cold, which is for what-ifs, last. */
+enum cache measure_cache(int i)
+{
+	return cache_in_pages(i == 0 ? CACHE_NET : i == CACHE_STATES - 1 ? CACHE_COLD :
+		i == CACHE_STATES - 2 ? CACHE_WARM : (enum cache)(CACHE_STATES - i), false);
+}
+
+static bool any_distance(const struct run *r)
+{
+	bool any = false;
+	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
+		any = any || r->options->caches[c];
+	return any;
 }
 
 static bool is_wanted(const struct run *r, enum cache c)
 {
 	const struct measure_options *o = r->options;
-	if (!o->caches[c])
-		return false;
-	if (c == CACHE_WARM) /* without constant operands net and warm are equal: only net is measured */
-		return problem_has_constant(r->problem) || !o->caches[CACHE_NET];
+	bool rotates = problem_has_constant(r->problem);
 	if (c == CACHE_COLD) /* only if enough bytes are read between uses */
-		return (double)r->limits.cold_sets * problem_bytes(r->problem) >=
+		return o->caches[c] && (double)r->limits.cold_sets * problem_bytes(r->problem) >=
 			measure_enough_bytes(o->llc_bytes);
-	return true;
+	/* without constant operands the others are equal: only net is measured, or warm if asked alone */
+	if (rotates || c == CACHE_WARM)
+		return o->caches[c] && (rotates || (!o->caches[CACHE_NET] && !any_distance(r)));
+	return c == CACHE_NET && (o->caches[c] || any_distance(r));
 }
 
 /* Lists the states to measure. Amortized comes first: the shortlist is made in the first state. */
 static void states_plan(struct run *r)
 {
-	for (int c = 0; c < CACHE_COUNT; c++)
-		for (int l = 0; l < LAUNCH_COUNT && is_wanted(r, (enum cache)c); l++)
+	for (int i = 0; i < CACHE_STATES; i++)
+		for (int l = 0; l < LAUNCH_COUNT && is_wanted(r, measure_cache(i)); l++)
 			if (r->options->launches[l])
-				r->states[r->state_count++] = (struct state){ (enum cache)c, (enum launch)l };
+				r->states[r->state_count++] =
+					(struct state){ measure_cache(i), (enum launch)l };
 }
 
 static void limits_set(struct run *r, int contenders)
 {
 	const struct measure_options *o = r->options;
-	bool cold = o->caches[CACHE_COLD];
+	double enough = measure_enough_bytes(o->llc_bytes), pass = o->caches[CACHE_NET] ? enough : 0;
+	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
+		pass = o->caches[c] ? fmax(pass, cache_distance(c)) : pass;
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
-		.sets = o->caches[CACHE_NET] ? measure_sets(problem_constant_bytes(r->problem), o->llc_bytes,
-						       o->rotation_bytes, contenders)
-					     : 1,
-		.cold_sets = cold
-			? measure_sets(problem_bytes(r->problem), o->llc_bytes, o->rotation_bytes, contenders)
+		.sets = measure_sets(problem_constant_bytes(r->problem), pass, o->rotation_bytes, contenders),
+		.cold_sets = o->caches[CACHE_COLD]
+			? measure_sets(problem_bytes(r->problem), enough, o->rotation_bytes, contenders)
 			: 1 };
 	if (!is_wanted(r, CACHE_COLD))
 		r->limits.cold_sets = 1;

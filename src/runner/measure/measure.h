@@ -14,7 +14,8 @@
 struct measure_options {
 	struct machine machine;
 	double budget_ns;          /* per algorithm, split over cache states and launch modes */
-	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
+	bool caches[CACHE_STATES], launches[LAUNCH_COUNT]; /* without regard to pages */
+	bool huge;                 /* the operands are in pages of 2 MiB, which the results say */
 	double memory_bytes;       /* algorithms that need more are refused */
 	double rotation_bytes;     /* limit for copies of constant operands, all algorithms together */
 	double llc_bytes;          /* last-level cache; NaN: unknown */
@@ -59,7 +60,7 @@ struct measure_options {
 #define MEASURE_WIDE 0.25          /* noisy: the upper end is further above the cost than this share */
 
 #define MEASURE_SETS 16384         /* maximum number of copies of the constant operands */
-#define MEASURE_SETS_BYTES 512e6   /* maximum size of the copies of one algorithm */
+#define MEASURE_SETS_BYTES 544e6   /* maximum size of the copies of one algorithm: the farthest distance */
 #define MEASURE_LLC_FACTOR 2       /* bytes read before a copy is reused, in last-level caches */
 #define MEASURE_LLC_GUESS 33554432.0
 
@@ -78,9 +79,13 @@ int measure_most(const struct measure_options *o);
 /* Returns the number of executions in an amortized sample; one_ns: duration of one. */
 int64_t measure_executions(double one_ns);
 
-/* Returns the number of copies of the constant operands, the first included, through which every algorithm
- * rotates. It is equal for all, so that compared algorithms find their constants in the same cache. */
-int64_t measure_sets(double constant_bytes, double llc_bytes, double rotation_bytes, int contenders);
+/* Returns the number of copies of the constant operands, the first included, so that pass_bytes pass before
+ * one is used again, as far as memory allows. It is equal for all algorithms, so that they find their
+ * constants in the same cache. */
+int64_t measure_sets(double constant_bytes, double pass_bytes, double rotation_bytes, int contenders);
+
+/* The states of the caches in the order in which they are measured; i: 0 to CACHE_STATES - 1. */
+enum cache measure_cache(int i);
 
 /* Returns how many bytes to read so that no constant operand is still in the last-level cache when it is
  * used again. */

@@ -299,9 +299,10 @@ enum stop measure_stop(const struct run *r, const struct contender *c)
 }
 
 /* Asked when the samples are complete: how they rotated depends on the graphs that they used. */
-static double rotated_bytes(const struct contender *c)
+static double rotated_bytes(const struct contender *c, enum cache cache)
 {
-	return c->work && backend_of(c)->rotated_bytes ? backend_of(c)->rotated_bytes(c->work) : 0;
+	bool rotates = c->work && backend_of(c)->rotated_bytes && cache != CACHE_WARM && cache != CACHE_COLD;
+	return rotates ? backend_of(c)->rotated_bytes(c->work, cache) : 0;
 }
 
 static void why_add(struct contender *c, const char *text)
@@ -355,10 +356,11 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 	const struct backend *b = backend_of(c);
 	*c->why = '\0';
 	struct result result = { .problem = r->text, .algorithm = *algorithm_of(c), .status = STATUS_OK,
-		.cache = s.cache, .launch = s.launch, .why = c->why, .kernels = c->kernels,
+		.cache = cache_in_pages(s.cache, r->options->huge), .launch = s.launch, .why = c->why,
+		.kernels = c->kernels,
 		.enqueue_ns = c->work && b->enqueue_ns ? b->enqueue_ns(c->work) : NAN,
 		.clock_mhz = mhz,
-		.rotated_bytes = s.cache == CACHE_NET ? rotated_bytes(c) : 0 };
+		.rotated_bytes = rotated_bytes(c, s.cache) };
 	if (*c->notes)
 		result.algorithm.notes = c->notes;
 	stats_compute(kept, &result.stats);
@@ -388,7 +390,7 @@ static void emit_failure(struct run *r, struct contender *c, enum status status,
 	struct result result = { .problem = r->text,
 		.algorithm = *algorithm_of(c),
 		.status = status,
-		.cache = r->states[0].cache,
+		.cache = cache_in_pages(r->states[0].cache, r->options->huge),
 		.launch = r->states[0].launch,
 		.why = why,
 		.kernels = "",

@@ -354,7 +354,8 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 {
 	struct work *w = work;
 	dnnl_status_t status = dnnl_success;
-	struct rotation still = { .count = 1 }, *r = cache == CACHE_COLD ? &w->cold : &still;
+	struct rotation still = { .count = 1 },
+			*r = cache_plain(cache) == CACHE_COLD ? &w->cold : &still;
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times && status == dnnl_success; i++) {
 		w->last = rotation_next(r);

@@ -24,9 +24,9 @@ struct work {
 	struct copies copies[ONEDNN_ARGS + 1];
 	dnnl_memory_t *memory[ONEDNN_ARGS + 1]; /* per copy */
 	double constant_bytes;            /* of one set */
-	struct rotation net, cold;
-	dnnl_exec_arg_t *args;            /* net.count * arg_count: constants rotate, the rest is copy 0 */
-	dnnl_exec_arg_t *cold_args;       /* cold.count * arg_count: all arguments rotate */
+	struct rotations turn;
+	dnnl_exec_arg_t *args;            /* for each copy of the constants; the rest is copy 0 */
+	dnnl_exec_arg_t *cold_args;       /* all arguments rotate; NULL: they do not */
 	int64_t last;                     /* last set of outputs written */
 };
 
@@ -137,7 +137,8 @@ static bool is_constant(const struct work *w, int i)
 
 static int64_t copies_wanted(const struct work *w, int i)
 {
-	return is_constant(w, i) && w->net.count > w->cold.count ? w->net.count : w->cold.count;
+	int64_t net = w->turn.of[CACHE_NET].count, cold = w->turn.of[CACHE_COLD].count;
+	return is_constant(w, i) && net > cold ? net : cold;
 }
 
 static int argument_prepare(struct work *w, int i, struct error *err)
@@ -169,9 +170,9 @@ static void rotation_plan(struct work *w, const struct backend_limits *limits)
 		w->constant_bytes += is_constant(w, i) ? copies_lines(argument_bytes(w, i)) : 0;
 	}
 	const struct problem *p = &w->offers->problem;
-	w->net = rotation_of(w->constant_bytes > 0 ?
-		rotation_sets(w->constant_bytes, problem_constant_bytes(p), limits->sets) : 1);
-	w->cold = rotation_of(rotation_sets(bytes, problem_bytes(p), limits->cold_sets));
+	w->turn = rotations_of(rotation_sets(w->constant_bytes, problem_constant_bytes(p), limits->sets),
+		rotation_sets(bytes, problem_bytes(p), limits->cold_sets), w->constant_bytes,
+		bytes - w->constant_bytes);
 }
 
 /* Arguments of each execution. all: copy `set` of every argument; else only of constants. */
@@ -225,8 +226,9 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 		release(w);
 		return NULL;
 	}
-	w->args = args_make(w, w->net.count, false);
-	w->cold_args = w->cold.count > 1 ? args_make(w, w->cold.count, true) : NULL;
+	int64_t cold = w->turn.of[CACHE_COLD].count;
+	w->args = args_make(w, w->turn.of[CACHE_NET].count, false);
+	w->cold_args = cold > 1 ? args_make(w, cold, true) : NULL;
 	return w;
 }
 
@@ -234,14 +236,13 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 {
 	struct work *w = work;
 	dnnl_status_t status = dnnl_success;
-	bool cold = cache == CACHE_COLD && w->cold_args;
+	bool cold = cache_plain(cache) == CACHE_COLD && w->cold_args;
 	const dnnl_exec_arg_t *args = cold ? w->cold_args : w->args;
-	struct rotation still = { .count = 1 }, *r = cold ? &w->cold : cache == CACHE_NET ? &w->net : &still;
 	int64_t set = 0;
 	threads_limit(w->candidate->single ? 1 : team_size());
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times && status == dnnl_success; i++) {
-		set = rotation_next(r);
+		set = rotations_next(&w->turn, cache);
 		status = dnnl_primitive_execute(
 			w->primitive, onednn_stream, w->arg_count, args + set * w->arg_count);
 	}
@@ -254,10 +255,10 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 		: error_set(err, "oneDNN: execution failed (%s)", dnnl_status2str(status));
 }
 
-static double rotated_bytes(const void *work)
+static double rotated_bytes(const void *work, enum cache cache)
 {
 	const struct work *w = work;
-	return w->constant_bytes > 0 ? (double)w->net.count * w->constant_bytes : 0;
+	return rotations_bytes(&w->turn, cache, w->constant_bytes);
 }
 
 /* --- checking --- */
@@ -434,8 +435,7 @@ static int outputs_judge(
 static int judge_again(
 	struct work *w, const struct reference *e, int out, bool cold, double *worst, struct error *err)
 {
-	const struct rotation *r = cold ? &w->cold : &w->net;
-	int64_t set = r->count > 1 ? 1 : 0;
+	int64_t set = w->turn.of[cold ? CACHE_COLD : CACHE_NET].count > 1 ? 1 : 0;
 	double before = *worst;
 	w->last = cold ? set : 0;
 	memset(copies_at(&w->copies[out], w->last), 0xff, w->copies[out].bytes);

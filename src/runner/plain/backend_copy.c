@@ -30,7 +30,7 @@ struct work {
 	int threads;
 	bool constant;
 	struct copies from, to;
-	struct rotation net, cold;
+	struct rotations turn;
 	const char *source; /* of the current execution */
 	char *target;
 };
@@ -82,12 +82,14 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	w->bytes = o->bytes;
 	w->threads = o->threads[index];
 	w->constant = o->constant;
-	w->net = rotation_of(o->constant ? limits->sets : 1);
-	w->cold = rotation_of(rotation_sets(2 * (double)o->bytes, 2 * (double)o->bytes, limits->cold_sets));
-	int64_t sources = w->net.count > w->cold.count ? w->net.count : w->cold.count;
-	double need = copies_need((size_t)o->bytes, sources) + copies_need((size_t)o->bytes, w->cold.count);
+	double bytes = (double)o->bytes;
+	int64_t net = o->constant ? limits->sets : 1,
+		cold = rotation_sets(2 * bytes, 2 * bytes, limits->cold_sets);
+	int64_t sources = net > cold ? net : cold;
+	w->turn = rotations_of(net, cold, o->constant ? bytes : 0, bytes);
+	double need = copies_need((size_t)o->bytes, sources) + copies_need((size_t)o->bytes, cold);
 	if (!(need <= limits->memory_bytes) || copies_open(&w->from, (size_t)o->bytes, sources) ||
-		copies_open(&w->to, (size_t)o->bytes, w->cold.count)) {
+		copies_open(&w->to, (size_t)o->bytes, cold)) {
 		release(w);
 		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6,
 			limits->memory_bytes / 1e6);
@@ -120,13 +122,12 @@ static int run(void *work, enum cache cache, int64_t times, double *elapsed_ns, 
 {
 	struct work *w = work;
 	(void)err;
-	struct rotation still = { .count = 1 };
-	struct rotation *r = cache == CACHE_COLD ? &w->cold : cache == CACHE_NET ? &w->net : &still;
+	bool all = cache_plain(cache) == CACHE_COLD;
 	double begin = clock_ns();
 	for (int64_t i = 0; i < times; i++) {
-		int64_t set = rotation_next(r);
+		int64_t set = rotations_next(&w->turn, cache);
 		w->source = copies_at(&w->from, set);
-		w->target = copies_at(&w->to, cache == CACHE_COLD ? set : 0);
+		w->target = copies_at(&w->to, all ? set : 0);
 		if (w->threads == 1)
 			memcpy(w->target, w->source, (size_t)w->bytes);
 		else
@@ -148,10 +149,10 @@ static int check(void *work, double *worst, struct error *err)
 	return 0;
 }
 
-static double rotated_bytes(const void *work)
+static double rotated_bytes(const void *work, enum cache cache)
 {
 	const struct work *w = work;
-	return w->constant ? (double)w->net.count * copies_lines((size_t)w->bytes) : 0;
+	return rotations_bytes(&w->turn, cache, w->constant ? copies_lines((size_t)w->bytes) : 0);
 }
 
 const struct backend backend_copy = { .api = "libc", .algorithms = algorithms, .forget = backend_forget,

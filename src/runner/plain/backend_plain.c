@@ -53,7 +53,7 @@ struct work {
 	int64_t elements[PROBLEM_OPERANDS];
 	struct copies scale, shift;         /* f32 */
 	struct copies indices;              /* topk's second output */
-	struct rotation net, cold;
+	struct rotations turn;
 	int64_t executions, last[PROBLEM_OPERANDS]; /* so far; last copy of each operand used */
 	int threads;
 	int overwritten;                    /* source that is also the destination, or -1 */
@@ -174,27 +174,28 @@ static size_t bytes_of(const struct work *w, int i)
 /* Bytes of all copies, of the operands and of the other buffers (counted before they exist). */
 static double sizes_set(struct work *w, const struct backend_limits *limits)
 {
-	double bytes = 0, need = 0;
+	double bytes = 0, need = 0, constant = 0;
 	for (int i = 0; i < w->operands; i++) {
 		struct problem_shape s = problem_operand_shape(&w->p, i);
 		w->elements[i] = w->p.kernel == KERNEL_CONCAT ? plain_source_begin(&w->p, w->p.shape_count) :
 			plain_volume(&s, 0, s.rank);
 		bytes += (double)bytes_of(w, i);
+		constant += w->p.operand[i].constant ? (double)bytes_of(w, i) : 0;
 	}
-	bool rotates = false;
-	for (int i = 0; i < w->operands; i++)
-		rotates = rotates || w->p.operand[i].constant;
-	w->net = rotation_of(rotates ? limits->sets : 1);
-	w->cold = rotation_of(rotation_sets(bytes, problem_bytes(&w->p), limits->cold_sets));
+	int64_t net = constant > 0 ? limits->sets : 1,
+		cold = rotation_sets(bytes, problem_bytes(&w->p), limits->cold_sets);
+	/* of a gather's table only the selected rows pass */
+	double passes = fmin(constant, problem_constant_bytes(&w->p));
+	w->turn = rotations_of(net, cold, passes, fmax(0, problem_bytes(&w->p) - passes));
 	for (int i = 0; i < w->operands - (w->overwritten >= 0); i++) {
-		int64_t sets = sets_of(w, i, w->net.count);
-		w->operand[i].count = sets > w->cold.count ? sets : w->cold.count;
+		int64_t sets = sets_of(w, i, net);
+		w->operand[i].count = sets > cold ? sets : cold;
 		need += copies_need(bytes_of(w, i), w->operand[i].count);
 	}
 	double beside = 8 * (double)problem_parameter_count(&w->p);
 	if (kernel_row(w->p.kernel)->second_output)
 		beside = 8 * (double)w->elements[1];
-	return need + (beside + 2 * COPIES_LINE) * (double)w->cold.count;
+	return need + (beside + 2 * COPIES_LINE) * (double)cold;
 }
 
 /* Encodes one value; types that fill.h does not support get zeros. */
@@ -265,7 +266,7 @@ static bool operand_make(struct work *w, int i)
 static bool factors_make(struct work *w, struct copies *c, enum check_role role)
 {
 	int64_t values = problem_parameter_count(&w->p);
-	if (copies_open(c, (size_t)values * sizeof(float), w->cold.count))
+	if (copies_open(c, (size_t)values * sizeof(float), w->turn.of[CACHE_COLD].count))
 		return false;
 	for (int64_t i = 0; i < values; i++) {
 		float value = parameter(&w->p, role, i);
@@ -287,7 +288,8 @@ static bool buffers_make(struct work *w)
 		w->partial = base_calloc(2 * TEAM_MOST, sizeof(*w->partial));
 	if (!kernel_row(w->p.kernel)->second_output)
 		return true;
-	if (copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t), w->cold.count))
+	if (copies_open(&w->indices, (size_t)w->elements[1] * sizeof(int64_t),
+		    w->turn.of[CACHE_COLD].count))
 		return false;
 	copies_spread(&w->indices);
 	return true;
@@ -328,14 +330,15 @@ static void *beside(const struct copies *c, int64_t set)
 /* Sets the arguments of the next execution. */
 static void operands_take(struct work *w, enum cache cache)
 {
-	int64_t cold = cache == CACHE_COLD ? rotation_next(&w->cold) : 0,
-		net = cache == CACHE_NET ? rotation_next(&w->net) : 0;
+	int64_t next = rotations_next(&w->turn, cache);
+	bool all = cache_plain(cache) == CACHE_COLD;
+	int64_t cold = all ? next : 0, net = all ? 0 : next;
 	int last = w->operands - 1;
 	for (int i = 0; i < w->operands; i++) {
-		int64_t set = cache == CACHE_COLD ? cold : w->p.operand[i].constant ? net : 0;
-		if (is_index(w, i) && cache != CACHE_WARM)
+		int64_t set = all ? cold : w->p.operand[i].constant ? net : 0;
+		if (is_index(w, i) && cache_plain(cache) != CACHE_WARM)
 			set = w->executions++ % w->operand[i].count;
-		w->last[i] = i == last && cache != CACHE_COLD ? 0 : set;
+		w->last[i] = i == last && !all ? 0 : set;
 	}
 	for (int i = 0; i < last; i++)
 		w->plain.source[i] = copies_at(&w->operand[i], w->last[i]);
@@ -433,13 +436,13 @@ static int check(void *work, double *worst, struct error *err)
 	return bad;
 }
 
-static double rotated_bytes(const void *work)
+static double rotated_bytes(const void *work, enum cache cache)
 {
 	const struct work *w = work;
 	double bytes = 0;
 	for (int i = 0; i < w->operands - 1; i++)
 		if (w->p.operand[i].constant)
-			bytes += (double)w->net.count * copies_lines(w->operand[i].bytes);
+			bytes += rotations_bytes(&w->turn, cache, copies_lines(w->operand[i].bytes));
 	if (kernel_row(w->p.kernel)->index_operand && w->p.operand[0].constant) {
 		double taken = (double)w->operand[1].count * (double)w->elements[w->operands - 1] *
 			dtype_bits(w->p.operand[0].dtype) / 8;

@@ -40,9 +40,10 @@ void batch_add(struct batch *b, const struct wire_message *done)
 		return;
 	}
 	int64_t bits = states_bits(done->caches, done->launches);
-	int64_t *held = entry(b, &b->answered, done->problem);
-	bits = bits ? bits : BATCH_LISTED;
-	*held = (*held < 0 ? 0 : *held) | bits | (done->all ? bits << BATCH_ALL : 0);
+	for (int all = 0; all <= done->all; all++) {
+		int64_t *held = entry(b, &b->answered[all], done->problem);
+		*held = (*held < 0 ? 0 : *held) | (bits ? bits : BATCH_LISTED);
+	}
 }
 
 int64_t batch_losses(const struct batch *b, const char *problem)
@@ -53,9 +54,9 @@ int64_t batch_losses(const struct batch *b, const char *problem)
 
 bool batch_answers(const struct batch *b, const struct wire_message *job, bool measures)
 {
-	int64_t held = hash_find(&b->answered, text_of(job->problem));
+	int64_t held = hash_find(&b->answered[job->all], text_of(job->problem));
 	int64_t asked = measures ? states_bits(job->caches, job->launches) : BATCH_LISTED;
-	return held >= 0 && !(asked << (job->all ? BATCH_ALL : 0) & ~held);
+	return held >= 0 && !(asked & ~held);
 }
 
 bool batch_skips(struct batch *b, const struct wire_message *job, bool measures)
@@ -156,7 +157,8 @@ int batch_open(struct batch *b, int out, const struct device *d, struct error *e
 
 void batch_close(struct batch *b)
 {
-	hash_free(&b->answered);
+	hash_free(&b->answered[0]);
+	hash_free(&b->answered[1]);
 	hash_free(&b->lost);
 	arena_free(&b->arena);
 	*b = (struct batch){ 0 };

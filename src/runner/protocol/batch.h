@@ -13,12 +13,12 @@ struct batch {
 	int64_t skipped;       /* jobs skipped so far */
 	struct arena arena;
 	struct hash lost;      /* problem -> how often the device was lost while it was measured */
-	/* problem -> bits of its measured states, 1 << (cache * LAUNCH_COUNT + launch), or BATCH_LISTED; the
-	 * same << BATCH_ALL if all algorithms were */
-	struct hash answered;
+	/* problem -> bits of its measured states, 1 << (cache * LAUNCH_COUNT + launch), or BATCH_LISTED;
+	 * [1]: those with all algorithms */
+	struct hash answered[2];
 };
-#define BATCH_LISTED (1 << (CACHE_COUNT * LAUNCH_COUNT))
-#define BATCH_ALL (CACHE_COUNT * LAUNCH_COUNT + 1)
+#define BATCH_LISTED ((int64_t)1 << (CACHE_COUNT * LAUNCH_COUNT))
+_Static_assert(CACHE_COUNT * LAUNCH_COUNT < 63, "a bit for each state");
 
 /* Locks a regular file for this process, reads its results, and cuts off an incomplete last line. Returns
  * -1 with err if another process has locked it, or if it has results of another device or something else. */

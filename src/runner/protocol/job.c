@@ -77,8 +77,8 @@ static void emit_whole(const struct job *j, enum status status, const char *why)
 		.kernels = "",
 		.enqueue_ns = NAN,
 		.clock_mhz = NAN };
-	while (r.cache < CACHE_COUNT - 1 && !j->caches[r.cache])
-		r.cache++;
+	for (int i = 0; i < CACHE_COUNT && !j->caches[r.cache]; i++)
+		r.cache = cache_in_pages(measure_cache(i % CACHE_STATES), i >= CACHE_STATES);
 	while (r.launch < LAUNCH_COUNT - 1 && !j->launches[r.launch])
 		r.launch++;
 	stamped_emit((void *)(uintptr_t)j, &r, &none);
@@ -115,16 +115,19 @@ static enum status job_plan(const struct job *j, struct error *err)
 	return STATUS_UNSUPPORTED;
 }
 
-static enum status job_measure(const struct job *j, struct problem *p, struct offers *offers, bool *stopped,
-	struct error *err)
+/* Measures the requested states with operands in one size of pages; none: STATUS_OK. */
+static enum status pages_measure(const struct job *j, bool huge, struct problem *p, struct offers *offers,
+	bool *stopped, struct error *err)
 {
 	static double rest;
 	enum status status = STATUS_OK;
+	bool any = false;
 	double memory = platform.memory_bytes() * MEMORY_SHARE;
 	struct measure_options o = { .machine = platform.machine,
 		.budget_ns = j->budget_ns,
 		.memory_bytes = memory,
 		.rotation_bytes = memory * ROTATION_SHARE,
+		.huge = huge,
 		.llc_bytes = j->device->llc_bytes,
 		.most = j->most,
 		.quick = j->quick,
@@ -135,12 +138,39 @@ static enum status job_measure(const struct job *j, struct problem *p, struct of
 		.cancelled = forwarded_cancelled,
 		.trying = forwarded_trying,
 		.emit = stamped_emit };
-	for (int i = 0; i < CACHE_COUNT; i++)
-		o.caches[i] = j->caches[i];
+	for (enum cache c = 0; c < CACHE_STATES; c++) {
+		o.caches[c] = j->caches[cache_in_pages(c, huge)];
+		any |= o.caches[c];
+	}
 	for (int i = 0; i < LAUNCH_COUNT; i++)
 		o.launches[i] = j->launches[i];
+	if (!any)
+		return STATUS_OK;
+	if (platform.machine.pages && platform.machine.pages(huge, err)) {
+		emit_whole(j, STATUS_UNSUPPORTED, err->text);
+		return STATUS_UNSUPPORTED;
+	}
 	*stopped = measure_problem(offers, p, j->problem, &o, &status, err) != 0;
 	return status;
+}
+
+static bool only_net_warm_cold(const struct job *j)
+{
+	for (enum cache c = CACHE_NEAREST; c < CACHE_COUNT; c++)
+		if (j->caches[c])
+			return false;
+	return true;
+}
+
+static enum status job_measure(const struct job *j, struct problem *p, struct offers *offers, bool *stopped,
+	struct error *err)
+{
+	if (!platform.machine.pages && !only_net_warm_cold(j)) {
+		error_set(err, "this runner measures the cache states net, warm and cold only");
+		return STATUS_UNSUPPORTED;
+	}
+	enum status status = pages_measure(j, false, p, offers, stopped, err);
+	return status != STATUS_OK || *stopped ? status : pages_measure(j, true, p, offers, stopped, err);
 }
 
 static int occupy(struct error *err)

@@ -140,7 +140,7 @@ static int words_take(struct options *o, int option)
 		return words_read(optarg, launch_parse, o->launches, LAUNCH_COUNT) ? -1 :
 			complain("--launch takes amortized and isolated, not '%s'", optarg);
 	return words_read(optarg, cache_parse, o->caches, CACHE_COUNT) ? -1 :
-		complain("--cache takes net, warm and cold, not '%s'", optarg);
+		complain("--cache takes net, warm, cold, 1m, 2m ... 512m, each also @2m, not '%s'", optarg);
 }
 
 /* Takes one option. Returns -1 to go on, else the exit status. */
