@@ -1,5 +1,5 @@
-"""The change pages=2m of a trial: the changed side runs in a process of its own, whose heap is in transparent
-huge pages (docs/agents.md). malloc reads GLIBC_TUNABLES when a process starts."""
+"""The change pages=2m of a trial: each side runs in a process of its own, and the heap of the changed one is
+in transparent huge pages (docs/agents.md). malloc reads GLIBC_TUNABLES when a process starts."""
 
 import multiprocessing
 import os
@@ -126,7 +126,7 @@ class Apart:
         return self.receive()
 
     def enter(self):
-        pass  # its calling thread has its own processors
+        machine.allow(self.allowed)  # the canary of the side's first core runs in this thread
 
     def computed(self):
         return self.ask("computed")

@@ -33,7 +33,7 @@ class Side(measure.Crew):
 
     def plain(self):
         """Returns the attributes that another process needs."""
-        names = ("specs", "load_ns", "settings", "threads", "math", "huge_before")
+        names = ("specs", "load_ns", "settings", "threads", "math", "allowed", "huge_before")
         return {name: getattr(self, name) for name in names}
 
     def computed(self):
@@ -93,9 +93,15 @@ def judged(outputs, reference):
     return error
 
 
+def side_of(agent, path, request, allowed, variables):
+    """Returns a side; with environment variables, also without any in them, in a process of its own."""
+    if variables is None:
+        return Side(agent, path, request, allowed)
+    return pages.Apart(Side, path, request, allowed, variables)
+
+
 def opened(job, allowed, variables):
-    """Returns the changed side: the converted model where the type differs; with environment variables of
-    its own a side in another process."""
+    """Returns the changed side: the converted model where the type differs."""
     agent, base, changed = job.agent, job.request, job.request.changed
     changed.path, made = base.path, ""
     changed.provider = changed.provider or base.provider
@@ -105,10 +111,7 @@ def opened(job, allowed, variables):
     agent.load(changed)
     job.say(f"creating the session: {base.move}")
     try:
-        if variables:
-            side = pages.Apart(Side, changed.path, changed, allowed, variables)
-        else:
-            side = Side(agent, changed.path, changed, allowed)
+        side = side_of(agent, changed.path, changed, allowed, variables)
     except RequestError as error:  # of the inputs' sizes: the unchanged side has accepted all else
         if changed.batch == base.batch:
             raise
@@ -136,9 +139,9 @@ def run(job):
     if hasattr(agent.open, "sample"):
         raise Unsupported(f"{agent.NAME} is measured by its own program: two sides cannot take turns")
     allowed = machine.affinity()
-    variables = pages.environment(agent) if request.changed.pages else {}
+    variables = pages.environment(agent) if request.changed.pages else None
     job.say("creating the session")
-    base = Side(agent, request.path, request, allowed)
+    base = side_of(agent, request.path, request, allowed, {} if variables else None)
     base_feeds = request.feeds(base.specs)
     reference, _ = base.run_first(base_feeds)
     base_huge = pages.huge_of(base)
