@@ -18,6 +18,7 @@ from benanza_agent.request import Unsupported  # noqa: E402
 
 NAME, PROGRAM, FILE = "onnxruntime", "benanza-agent-onnxruntime", os.path.abspath(__file__)
 LEAST_VERSION = "1.14.0"
+MALLOC = True  # its tensors on a CPU are in memory of malloc (benanza_agent/pages.py)
 DISTRIBUTIONS = (
     "onnxruntime-gpu",
     "onnxruntime-openvino",

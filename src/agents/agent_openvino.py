@@ -15,6 +15,7 @@ from benanza_agent.request import Unsupported  # noqa: E402
 
 NAME, PROGRAM, FILE = "openvino", "benanza-agent-openvino", os.path.abspath(__file__)
 LEAST_VERSION = "2023.1"
+MALLOC = True  # its tensors on a CPU are in memory of malloc (benanza_agent/pages.py)
 PLUGINS = {"intel_cpu": "CPU", "intel_gpu": "GPU", "intel_npu": "NPU"}
 # OpenVINO's names of types
 TYPES = {

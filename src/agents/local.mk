@@ -17,6 +17,7 @@ dist_agentspackage_DATA = \
 	src/agents/benanza_agent/measure.py \
 	src/agents/benanza_agent/onnx_graph.py \
 	src/agents/benanza_agent/package.py \
+	src/agents/benanza_agent/pages.py \
 	src/agents/benanza_agent/request.py \
 	src/agents/benanza_agent/trace.py \
 	src/agents/benanza_agent/trial.py \

@@ -59,23 +59,44 @@ static void tried_text(struct arena *a, const struct tried *t, FILE *out)
 		error_of(a, t->execution.output_error), verdict(t));
 }
 
+/* What made the change ("settings.try.with" of its execution); "": unknown. */
+static const char *made_with(struct arena *a, const struct tried *t)
+{
+	json_t *settings = *t->execution.settings ? json_loads(t->execution.settings, 0, NULL) : NULL;
+	const char *with = json_string_at(json_object_get(settings, "try"), "with", "");
+	with = text_clean(a, text_of(with));
+	json_decref(settings);
+	return with;
+}
+
+static const char *made_note(struct arena *a, const struct tried *t)
+{
+	const char *with = made_with(a, t);
+	return *with ? arena_printf(a, "%s: %s", text_cut(a, t->change.move, 16, false), with) : NULL;
+}
+
 /* Why a prediction is unknown; if only measurements are missing: "batch=8 is not measured: benanza bench -b 8
- * MODEL". */
-static const char *unpredicted(struct arena *a, const struct tried *t)
+ * MODEL". NULL: there is one. */
+static const char *unpredicted_note(struct arena *a, const struct tried *t)
 {
 	const char *move = text_cut(a, t->change.move, 16, false);
+	if (!isnan(t->predicted))
+		return NULL;
 	return *t->unknown ? arena_printf(a, "%s: %s", move, t->unknown)
 			   : arena_printf(a, "%s is not measured: benanza bench %s MODEL", move, t->bench);
 }
 
-static void unpredicted_text(struct arena *a, const struct tried *tried, int count, FILE *out)
+/* Prints the notes on what was measured below a title. */
+static void notes_text(struct arena *a, const char *title,
+	const char *(*note)(struct arena *, const struct tried *), const struct tried *tried, int count,
+	FILE *out)
 {
-	const char *title = "not predicted";
 	for (int i = 0; i < count; i++) {
-		if (!isnan(tried[i].predicted) || tried[i].state != TRIED_MEASURED)
+		const char *text = tried[i].state == TRIED_MEASURED ? note(a, &tried[i]) : NULL;
+		if (!text)
 			continue;
 		fprintf(out, "%-*s", TITLE_COLUMN, title);
-		report_wrapped(unpredicted(a, &tried[i]), TITLE_COLUMN, 80, out);
+		report_wrapped(text, TITLE_COLUMN, 80, out);
 		title = "";
 	}
 }
@@ -93,7 +114,8 @@ void report_try_text(const struct execution *base, const struct tried *tried, in
 		"error");
 	for (int i = 0; i < count; i++)
 		tried_text(&a, &tried[i], out);
-	unpredicted_text(&a, tried, count, out);
+	notes_text(&a, "made with", made_note, tried, count, out);
+	notes_text(&a, "not predicted", unpredicted_note, tried, count, out);
 	arena_free(&a);
 }
 
@@ -102,7 +124,7 @@ static json_t *tried_json(const struct tried *t)
 	const struct execution *e = &t->execution;
 	const struct sample_stats *base = &t->trial.base;
 	bool good = t->state == TRIED_MEASURED, unpredicted = good && isnan(t->predicted);
-	json_t *settings = *e->settings ? json_loads(e->settings, 0, NULL) : NULL;
+	struct arena a = { 0 };
 	json_t *o = json_pack("{s:o, s:s, s:o, s:o, s:b}", "move", json_text(text_of(t->change.move)),
 		"status", states[t->state].name, "why", report_json_text(t->why), "predicted_gain",
 		json_number_or_null(t->predicted), "predicted_estimated",
@@ -127,9 +149,8 @@ static json_t *tried_json(const struct tried *t)
 	json_object_set_new(o, "dtype", report_json_text(good ? e->dtype : ""));
 	json_object_set_new(o, "provider", report_json_text(good ? e->provider : ""));
 	json_object_set_new(o, "output_error", json_number_or_null(good ? e->output_error : NAN));
-	json_object_set_new(o, "with",
-		report_json_text(json_string_at(json_object_get(settings, "try"), "with", "")));
-	json_decref(settings);
+	json_object_set_new(o, "with", report_json_text(made_with(&a, t)));
+	arena_free(&a);
 	return o;
 }
 

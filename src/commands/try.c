@@ -104,6 +104,12 @@ static int set_int8(struct wire_try *t, const char *value)
 	return 0;
 }
 
+static int set_pages(struct wire_try *t, const char *value)
+{
+	t->pages = "2m";
+	return strcmp(value, t->pages) ? -1 : 0;
+}
+
 static int level_values(const struct trying *t, const char *values[VALUES_MAX])
 {
 	(void)t;
@@ -135,6 +141,13 @@ static int provider_values(const struct trying *t, const char *values[VALUES_MAX
 static int batch_values(const struct trying *t, const char *values[VALUES_MAX])
 {
 	values[0] = t->base->batch == 8 ? "1" : "8";
+	return 1;
+}
+
+static int pages_values(const struct trying *t, const char *values[VALUES_MAX])
+{
+	(void)t;
+	values[0] = "2m";
 	return 1;
 }
 
@@ -199,6 +212,7 @@ static const struct move_kind kinds[] = {
 	{ "provider", "the name of a provider or device", set_provider, provider_values,
 		"the framework has no other provider here", NULL, "a bound describes no provider" },
 	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch, "" },
+	{ "pages", "2m", set_pages, pages_values, "", NULL, "the bound does not know the pages of a heap" },
 	{ "f16", NULL, set_f16, NULL, "", predict_type, "" },
 	{ "bf16", NULL, set_bf16, NULL, "", predict_type, "" },
 	{ "int8", NULL, set_int8, NULL, "", NULL,

@@ -64,6 +64,7 @@ struct wire_input {
 struct wire_try {
 	const char *move; /* its name: "batch=8" */
 	const char *provider, *dtype, *level;
+	const char *pages; /* of the framework's heap: "2m" */
 	int threads;
 	int64_t batch;
 	int input_count;

@@ -18,6 +18,7 @@ json_t *wire_try_to_json(const struct wire_try *t)
 	set_word(o, "provider", t->provider);
 	set_word(o, "dtype", t->dtype);
 	set_word(o, "level", t->level);
+	set_word(o, "pages", t->pages);
 	if (t->threads)
 		json_object_set_new(o, "threads", json_integer(t->threads));
 	if (t->batch)
@@ -33,6 +34,7 @@ int wire_try_from_json(const json_t *o, struct arena *a, struct wire_try *t, str
 		return error_set(err, "is not an object");
 	if (wire_get_text(o, "move", &t->move, err) || wire_get_text(o, "provider", &t->provider, err) ||
 		wire_get_text(o, "dtype", &t->dtype, err) || wire_get_level(o, &t->level, err) ||
+		wire_get_text(o, "pages", &t->pages, err) ||
 		wire_get_int(o, "threads", 0, &t->threads, err) ||
 		wire_get_count(o, "batch", 0, &t->batch, err) ||
 		wire_inputs_from_json(

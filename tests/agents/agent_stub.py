@@ -13,6 +13,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "src" / "ag
 from benanza_agent import wire, worker  # noqa: E402
 from benanza_agent.request import Unsupported  # noqa: E402
 
+MALLOC = True
 NAME, PROGRAM, FILE = "stub", "benanza-agent-stub", os.path.abspath(__file__)
 
 
@@ -40,6 +41,8 @@ def act(request, step):
         raise Unsupported("no provider 'X'")
     elif what == "wrong":
         raise ValueError("two\nlines \x1b[31m and a colour")
+    elif what == "wait":
+        time.sleep(0.001)
     elif what == "child":  # for the test that kills the front
         pathlib.Path(request.options["file"]).write_text(str(os.getpid()))
         time.sleep(3600)
@@ -59,6 +62,7 @@ class Session:
 
     def __init__(self, request):
         self.request = request
+        self.heap = b"x" * int(request.options.get("heap", "0"))
 
     def bind(self, _feeds, requests):
         self.runs = [lambda: act(self.request, "run")] * requests
@@ -80,6 +84,8 @@ class Session:
 
 def open(_source, request):  # noqa: A001 - the name that the worker calls
     act(request, "open")
+    if request.pages:
+        act(request, "apart")
     return Session(request)
 
 

@@ -21,6 +21,9 @@ from onnx import TensorProto, helper, numpy_helper  # noqa: E402
 from agent_wire import AGENTS, MODELS, Agent, coverage, digest, faults, job  # noqa: E402
 from ort_common import save_model  # noqa: E402
 
+sys.path.insert(0, str(AGENTS))
+from benanza_agent import pages  # noqa: E402
+
 chosen = sys.argv[1:] or ["onnxruntime", "openvino"]
 tap = Tap()
 scratch = tempfile.TemporaryDirectory(prefix="benanza-agents-")
@@ -376,6 +379,26 @@ def check_trials(agent, name):
             yield f"nothing to quantize: {execution}"
 
 
+def check_pages(agent, _name):
+    """A trial whose changed side has the weights in huge pages, where malloc can have them."""
+    weights = [weight("w", 2048, 2048)]  # 16 MiB
+    product = helper.make_node("MatMul", ["x", "w"], ["y"])
+    wide = save("wide", [product], {"x": [1, 2048]}, {"y": [1, 2048]}, weights)
+    execution, found = trial(agent, wide, [1, 2048], move="pages=2m", pages="2m")
+    if "[madvise]" not in pages.machine.read(f"{pages.KERNEL}/enabled"):
+        if execution["status"] != "unsupported" or "huge pages" not in execution["why"] or found:
+            yield f"without huge pages: {execution} {found}"
+        return
+    settings = execution["settings"]
+    if execution["status"] != "ok" or not found or execution["output_error"] > 1e-5:
+        yield f"pages=2m: {execution} {found}"
+    elif settings["huge_bytes"] < 8 << 20 or "unchanged 0 MiB" not in settings["try"]["with"]:
+        yield f"pages=2m: {settings}"
+    execution, found = trial(agent, wide, [1, 2048], move="same")
+    if execution["settings"]["huge_bytes"] > 4 << 20:
+        yield f"the next trial: {execution['settings']}"
+
+
 def check_memory(name):
     """A model that needs more memory than the process may have."""
     nodes = [
@@ -483,6 +506,7 @@ for name in chosen:
         ("what cannot run has a status and a reason", check_failures),
         ("outputs that are not finite", check_outputs),
         ("changes beside the unchanged model", check_trials),
+        ("pages of 2 MiB beside the unchanged model", check_pages),
     ):
         tap.test(f"{name}: {title}")(lambda: check(agent, name))
 

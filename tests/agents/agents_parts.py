@@ -32,6 +32,7 @@ from benanza_agent import (  # noqa: E402
     measure,
     onnx_graph,
     package,
+    pages,
     trace,
     worker,
 )
@@ -696,13 +697,18 @@ def turns(factors, noisy=()):
     def round_now():
         return max(0, (order.count("enter") - 3) // 2)  # the first two are to warm up
 
-    def run(side):
-        def one():
-            order.append(side)
-            factor = factors[min(round_now(), len(factors) - 1)] if side == "b" else 1
-            now[0] += int(4e6 * factor)
+    class Side(measure.Crew):
+        def __init__(self, name):
+            super().__init__([self.run])
+            self.name = name
 
-        return one
+        def enter(self):
+            order.append("enter")
+
+        def run(self):
+            order.append(self.name)
+            factor = factors[min(round_now(), len(factors) - 1)] if self.name == "b" else 1
+            now[0] += int(4e6 * factor)
 
     class Still:
         def slowdown(self):
@@ -713,8 +719,7 @@ def turns(factors, noisy=()):
         perf_counter_ns=lambda: now[0], sleep=lambda s: order.append(f"wait {1000 * s:g} ms")
     )
     try:
-        sides = [([run(side)], lambda: order.append("enter")) for side in "ab"]
-        found = measure.alternate(sides, 2e9, waited=lambda: 0, canary=Still())
+        found = measure.alternate([Side(name) for name in "ab"], 2e9, waited=lambda: 0, canary=Still())
     finally:
         measure.time = clock
     return found, order
@@ -792,13 +797,77 @@ def _():
         yield "the unchanged side"
     if changed.batch != 8 or changed.level != "all" or changed.given["x"]["shape"] != [8, 3]:
         yield "the changed side"
+    if changed.pages or Request({"model": {**model, "try": {**change, "pages": "2m"}}}).changed.pages != "2m":
+        yield "its pages"
     if changed.changed is not None or Request({"model": model}).changed is not None:
         yield "a request without a trial"
-    for bad in ({}, {"move": 3}, [], {"move": "x", "path": "/etc/passwd"}, {"move": "x", "level": "most"}):
+    for bad in (
+        {},
+        {"move": 3},
+        [],
+        {"move": "x", "path": "/etc/passwd"},
+        {"move": "x", "level": "most"},
+        {"move": "x", "pages": "1g"},
+        {"move": "x", "pages": 2},
+    ):
         try:
             Request({"model": {**model, "try": bad}})
             yield f"accepted: {bad}"
         except (RequestError, Unsupported):
+            pass
+
+
+@tap.test("pages of 2 MiB: what malloc is told, and why they would change nothing")
+def _():
+    has = types.SimpleNamespace(NAME="any", MALLOC=True)
+    tunable = "glibc.malloc.hugetlb"
+
+    def variables(mode="madvise", agent=has, given="", size="2097152"):
+        if mode:
+            (folder / "enabled").write_text(" ".join(f"[{m}]" if m == mode else m for m in modes) + "\n")
+        (folder / "hpage_pmd_size").write_text(f"{size}\n")
+        return pages.environment(agent, folder if mode else folder / "none", given)["GLIBC_TUNABLES"]
+
+    modes = ("always", "madvise", "never")
+    for given, want in (
+        ("", f"{tunable}=1"),
+        ("glibc.malloc.trim_threshold=4", f"glibc.malloc.trim_threshold=4:{tunable}=1"),
+        (f"{tunable}=0", f"{tunable}=0:{tunable}=1"),
+    ):
+        if variables(given=given) != want:
+            yield f"{given!r}: {variables(given=given)}"
+    for how, words in (
+        ({"mode": "always"}, "which are on for all memory (always); as root: echo madvise >/sys/kernel"),
+        ({"mode": "never"}, "off (never); as root: echo madvise >/sys/kernel/mm/transparent_hugepage"),
+        ({"mode": ""}, "CONFIG_TRANSPARENT_HUGEPAGE"),
+        ({"size": "536870912"}, "have 536870912 bytes on this machine, not 2097152"),
+        ({"given": f"a.b=1:{tunable}=2"}, f"GLIBC_TUNABLES=a.b=1:{tunable}=2: take {tunable} out of it"),
+        ({"agent": types.SimpleNamespace(NAME="other")}, "the agent of other cannot change the pages"),
+    ):
+        try:
+            yield f"{how}: {variables(**how)}"
+        except Unsupported as error:
+            if words not in str(error) or "\n" in str(error):
+                yield f"{how}: {error}"
+    libc = pages.glibc
+    for found in ("glibc 2.34", "another libc"):
+        pages.glibc = lambda: found
+        try:
+            yield f"{found}: {variables()}"
+        except Unsupported as error:
+            if f"in glibc 2.35 or later; this is {found}" not in str(error):
+                yield f"{error}"
+    pages.glibc = libc
+
+
+@tap.test("pages of 2 MiB have an effect if the changed session has more memory in them")
+def _():
+    if "62 MiB in huge pages, unchanged 1 MiB" not in pages.effect(1 << 20, 62 << 20):
+        yield pages.effect(1 << 20, 62 << 20)
+    for base, changed in ((0, 0), (0, 2 << 20), (62 << 20, 62 << 20), (62 << 20, 0)):
+        try:
+            yield f"{base}, {changed}: {pages.effect(base, changed)}"
+        except Unsupported:
             pass
 
 

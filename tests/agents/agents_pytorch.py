@@ -304,6 +304,7 @@ def _():
             ({"move": "threads=1", "threads": 1}, "threads are those of the process"),
             ({"move": "int8", "dtype": "s8"}, "no type s8"),
             ({"move": "level=basic", "level": "basic"}, "'basic'"),
+            ({"move": "pages=2m", "pages": "2m"}, "the agent of pytorch cannot change the pages"),
         )
     ])
     agent.end()

@@ -5,6 +5,7 @@ cancelling. TAP."""
 import json
 import os
 import pathlib
+import re
 import signal
 import subprocess
 import sys
@@ -16,7 +17,10 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
 from python_tap import Tap, need  # noqa: E402
 
 need("numpy")
-from agent_wire import Agent, digest, expect, job  # noqa: E402
+from agent_wire import AGENTS, Agent, digest, expect, job  # noqa: E402
+
+sys.path.insert(0, str(AGENTS))
+from benanza_agent import pages as huge  # noqa: E402
 
 STUB = pathlib.Path(__file__).with_name("agent_stub.py")
 tap = Tap()
@@ -266,6 +270,41 @@ def _():
     left = [p.name for p in (cache / "benanza" / "models" / digest(model)).iterdir()]
     if left:
         yield f"left in the cache: {left}"
+
+
+def pages(**given):
+    return job(model, budget_ms=100, options=given, **{"try": {"move": "pages=2m", "pages": "2m"}})
+
+
+@tap.test("pages of 2 MiB: a process of its own, whose heap is in them; without an effect there is no gain")
+def _():
+    mode = re.search(r"\[(\w+)\]", huge.machine.read(f"{huge.KERNEL}/enabled"))
+    if not mode or mode.group(1) != "madvise":
+        yield from expect(agent, pages(heap="64000000"), "unsupported", "huge pages")
+        return
+    agent.say(pages(heap="64000000", run="wait"))
+    _, message = agent.until("execution")
+    agent.until("done")
+    execution, trial = message["execution"], message.get("trial")
+    if execution["status"] != "ok" or not trial or execution["output_error"] != 0:
+        yield f"{message}"
+    elif not 0.2 < trial["gain"] < 5:
+        yield f"both sides take 1 ms: {trial}"
+    elif not execution["settings"]["huge_bytes"] > 32e6:
+        yield f"settings {execution['settings']}"
+    elif "MiB in huge pages, unchanged 0 MiB" not in execution["settings"]["try"]["with"]:
+        yield f"settings {execution['settings']}"
+    for step, what, status, words in (
+        ("heap", "1000", "unsupported", "huge pages have no effect: the changed session has"),
+        ("apart", "unsupported", "unsupported", "no provider 'X'"),
+        ("apart", "memory", "no_memory", "bad_alloc"),
+        ("apart", "wrong", "failed", "two lines [31m and a colour"),
+        ("apart", "killed", "failed", "its process ended with exit status -9"),
+    ):
+        yield from expect(agent, pages(**{step: what}), status, words)
+    execution = agent.run(options(heap="64000000"))[0]
+    if execution["settings"]["huge_bytes"] > 32e6:
+        yield f"the next job: {execution['settings']}"
 
 
 @tap.test("quit ends the agent at once, a job and its process too")

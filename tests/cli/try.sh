@@ -77,6 +77,14 @@ json "list(t) == ['batch=8'] and t['batch=8']['batch'] == 8" "8 is proposed"
 json "abs(t['batch=8']['predicted_gain'] - 8 * $f32 / $eight) < 1e-9" "bounds are compared per item"
 json "t['batch=8']['predicted_at_most'] == min(t['batch=8']['predicted_gain'], 8 * 1e6 / $eight)" \
     "... and limit what a batch gains, from the execution if that is faster than its bound"
+try 0 "pages" bz compare --run tries --try=pages --json
+json "list(t) == ['pages=2m'] and t['pages=2m']['with'] == 'huge'" "2m is proposed"
+json "t['pages=2m']['significant'] and t['pages=2m']['predicted_gain'] is None" "without a prediction"
+json "'pages of a heap' in t['pages=2m']['unpredicted']" "... with the reason"
+try 0 "pages, as text" bz compare --run tries --try=pages,bf16
+says out "made with      pages=2m: huge"
+says out "               bf16: ?[31mred?line ?? long"
+says out "not predicted  pages=2m: the bound does not know the pages of a heap"
 cp t.db other.db
 try 0 "a bound of another device" env FAKE_AGENT_MODEL="Other 2" \
     "$BENANZA" compare -c config.yaml --db other.db --run tries --try=batch,level=basic --json "$tiny"
@@ -133,7 +141,7 @@ says out "batch=8"
 [ "$(awk 'length($0) > 80' out | grep -cv '^bound of')" -eq 0 ]; ok $? "80 columns"
 ! grep -q "$(printf '\033')" out; ok $? "no escape sequence"
 try 0 "unavailable moves that were not named" bz compare --run old --try
-[ "$(grep -c 'not available here: the agent compares no' out)" -eq 6 ]; ok $? "are no gap: exit status 0"
+[ "$(grep -c 'not available here: the agent compares no' out)" -eq 7 ]; ok $? "are no gap: exit status 0"
 try 1 "a prediction without measurements" bz compare --run tries --try=bf16 -b 3
 says out "bf16                     -    2.00x"
 says out "not predicted  bf16: the bound has gaps: benanza bench MODEL"
@@ -178,12 +186,13 @@ wrong() { # LIST TEXT
     one_line
     says err "$2"
 }
-wrong levle "unknown move 'levle'; did you mean level?; use level, threads, provider, batch, f16"
+wrong levle "unknown move 'levle'; did you mean level?; use level, threads, provider, batch, pages, f16"
 wrong nonsense "unknown move 'nonsense'; use level"
 wrong level=5 "level=5: not all, extended, basic or none"
 wrong threads=0 "threads=0: not a number from 1 to 512"
 wrong batch=99999999999999999999 "not a number from 1 to 65536"
 wrong provider= "provider=: not the name"
+wrong pages=4k "pages=4k: not 2m"
 wrong f16=1 "the move f16 takes no value"
 wrong level,, "has an empty item: remove the comma"
 try 2 "with --csv" bz compare --run tries --try --csv

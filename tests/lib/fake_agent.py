@@ -128,6 +128,7 @@ MOVES = {
     "f16": {"status": "unsupported", "why": HOSTILE, "stats": None},
     "bf16": gains(2, 1.9, 2.1, settings={"try": {"move": "bf16", "with": HOSTILE}}, dtype="bf16"),
     "int8": "the converter crashed",
+    "pages=2m": gains(1.2, 1.15, 1.25, settings={"try": {"move": "pages=2m", "with": "huge"}}),
     "batch=8": gains(1.25, 1.2, 1.3),
 }
 

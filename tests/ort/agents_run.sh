@@ -102,6 +102,9 @@ graph = helper.make_graph(nodes, "g", [value("x", 8, 20, 20)], [value("y", 16, 1
 os.makedirs("weights")
 model = helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8)
 onnx.save(model, "convs.onnx", save_as_external_data=True, location="weights/convs.bin", size_threshold=0)
+graph = helper.make_graph([helper.make_node("MatMul", ["x", "w"], ["y"], "mm")], "g", [value("x", 2048)],
+    [value("y", 2048)], [weight("w", 2048, 2048)])
+onnx.save(helper.make_model(graph, opset_imports=[helper.make_opsetid("", 17)], ir_version=8), "wide.onnx")
 PY
 try 0 "bench of both batches" benanza bench -q -b 1,8 convs.onnx
 sha256sum convs.onnx weights/convs.bin >before
@@ -115,6 +118,15 @@ is True "all(t['predicted_gain'] is None for t in d['tried'])" # the bound is of
 is True "d['tried'][2]['with'].startswith('onnxruntime.quantization')"
 sha256sum -c --quiet before
 ok $? "the model's files are as before"
+try 0 "bench of 16 MiB of weights" benanza bench -q wide.onnx
+if grep -q '\[madvise\]' /sys/kernel/mm/transparent_hugepage/enabled 2>/dev/null; then
+    try 0 "pages" benanza compare --run ort --try=pages=2m --json wide.onnx
+    is "pages=2m ok 0" "'%s %s %.0f' % tuple(d['tried'][0][k] for k in ('move', 'status', 'output_error'))"
+    is True "'MiB in huge pages, unchanged 0 MiB' in d['tried'][0]['with']"
+else
+    try 1 "pages" benanza compare --run ort --try=pages=2m --json wide.onnx
+    is "unavailable True" "'%s %s' % (d['tried'][0]['status'], 'huge pages' in d['tried'][0]['why'])"
+fi
 try 0 "an agent that has no such file" benanza compare --run away --try=level=basic --json convs.onnx
 is ok "d['tried'][0]['status']"
 

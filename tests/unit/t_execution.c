@@ -288,7 +288,8 @@ static void test_figures(void)
 	}
 	for (int i = 0; i < FIGURE_LINES; i++)
 		is_str(execution_figures_line(&a, &e, (enum figure_line)i), "", "no line without figures");
-	e.settings = "{\"import_ns\":812e6,\"level\":\"all\",\"spinning\":true}";
+	e.settings = "{\"import_ns\":812e6,\"level\":\"all\",\"spinning\":true,"
+		     "\"huge_bytes\":524288}";
 	e.load_ns = 310e6;
 	e.first_ns = 52e6;
 	e.memory_bytes = 1 << 20;
@@ -299,7 +300,8 @@ static void test_figures(void)
 	e.output_error = 2.1e-7;
 	e.requests = 1;
 	is_str(execution_figures_line(&a, &e, FIGURE_START),
-		"import 812 ms, load 310 ms, first run 52.0 ms, peak memory 1.00 MiB", "start");
+		"import 812 ms, load 310 ms, first run 52.0 ms, peak memory 1.00 MiB, huge pages 512 KiB",
+		"start");
 	is_str(execution_figures_line(&a, &e, FIGURE_RUNS),
 		"50 samples, p90 41.9 ms, 24.6 items/s, copy out 0 ns, error of outputs 2.1e-07", "runs");
 	is_str(execution_figures_line(&a, &e, FIGURE_SETUP), "", "the usual settings are not shown");

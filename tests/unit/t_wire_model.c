@@ -72,7 +72,8 @@ static void test_trial(void)
 	const struct wire_input input = { .name = "data", .dtype = "f32", .rank = 2, .shape = shape,
 		.low = NAN, .high = NAN };
 	const struct wire_try change = { .move = "batch=8", .provider = "CPU", .dtype = "s8",
-		.level = "basic", .threads = 3, .batch = 8, .input_count = 1, .inputs = &input };
+		.level = "basic", .pages = "2m", .threads = 3, .batch = 8, .input_count = 1,
+		.inputs = &input };
 	const struct wire_model request = { .path = "/m.onnx", .bytes = 9, .sha256 = HASH, .provider = "",
 		.dtype = "f32", .level = "all", .requests = 1, .options = "", .change = &change };
 	const struct wire_message run = { .type = WIRE_RUN, .id = 1, .kind = JOB_MODEL, .payload = "m",
@@ -80,7 +81,7 @@ static void test_trial(void)
 	struct wire_message b = round_trip(&run, &good);
 	const struct wire_try *t = good && b.model ? b.model->change : NULL;
 	ok(t && !strcmp(t->move, "batch=8") && !strcmp(t->provider, "CPU") && !strcmp(t->dtype, "s8") &&
-			!strcmp(t->level, "basic"),
+			!strcmp(t->level, "basic") && !strcmp(t->pages, "2m"),
 		"a trial: its words");
 	ok(t && t->threads == 3 && t->batch == 8 && t->input_count == 1 && t->inputs[0].shape[0] == 8,
 		"its numbers and inputs");

@@ -81,17 +81,24 @@ def memory(key):
     return int(found.group(1)) * 1024 if found else None
 
 
-def waited_ns():
-    """Returns the time that the threads of this process were ready but had no core, in ns; None if
-    unknown."""
+def huge_bytes(process="self"):
+    """Returns the memory of a process in transparent huge pages, in bytes; None if unknown."""
+    found = re.search(r"^AnonHugePages:\s*(\d+) kB", read(f"/proc/{process}/smaps_rollup"), re.MULTILINE)
+    return int(found.group(1)) * 1024 if found else None
+
+
+def waited_ns(*processes):
+    """Returns the time that the threads of processes, by default of this one, were ready but had no core, in
+    ns; None if unknown."""
     total = 0
     try:
-        for task in os.listdir("/proc/self/task"):
-            fields = read(f"/proc/self/task/{task}/schedstat").split()
-            if len(fields) >= 2:
-                total += int(fields[1])
-            elif os.path.isdir(f"/proc/self/task/{task}"):
-                return None
+        for process in processes or ("self",):
+            for task in os.listdir(f"/proc/{process}/task"):
+                fields = read(f"/proc/{process}/task/{task}/schedstat").split()
+                if len(fields) >= 2:
+                    total += int(fields[1])
+                elif os.path.isdir(f"/proc/{process}/task/{task}"):
+                    return None
     except (OSError, ValueError):
         return None
     return total

@@ -242,27 +242,26 @@ SETTLE_S = 0.02  # a framework's threads spin for less after a run
 def alternate(sides, budget_ns, say=lambda what: None, waited=machine.waited_ns, canary=None):
     """Runs two sides in turn, a block each (A B A B), until the interval of the ratio of their times is
     within 2%, or the budget ends; without enough quiet rounds then, until there are or PATIENCE budgets end.
-    sides: (functions of concurrent requests, function to call before its block).
+    A side is a Crew with a function `enter`, called before its block.
 
     Before each block the side runs once untimed: the other side has evicted it from the caches, and may have
     left threads that still spin. A round is a block of each side; its ratio is that of the medians, A / B. It
     is disturbed if one of the blocks is (sample()). Returns the `stats` of both sides, the median of the
     ratios with its 95% interval, the number of rounds, and the reason of noise.
     """
-    crews = [Crew(runs) for runs, _ in sides]
     counts, watch, rounds, now = [], Watch(waited, canary), [], time.perf_counter_ns
-    for (_, enter), crew in zip(sides, crews):
-        enter()
-        counts.append(block_count(crew, warm_up(crew)))
+    for side in sides:
+        side.enter()
+        counts.append(block_count(side, warm_up(side)))
     begin = now()
     while True:
         blocks = []
-        for (_, enter), crew, count in zip(sides, crews, counts):
-            enter()
+        for side, count in zip(sides, counts):
+            side.enter()
             time.sleep(SETTLE_S)
-            crew.block(1)
+            side.block(1)
             watch.before = watch.canary.slowdown()
-            blocks.append(watch.block(crew, count))
+            blocks.append(watch.block(side, count))
         rounds.append(blocks)
         spent = now() - begin
         say(f"{len(rounds)} rounds in turn")
@@ -273,8 +272,8 @@ def alternate(sides, budget_ns, say=lambda what: None, waited=machine.waited_ns,
         if spent >= (1 if len(quiet) >= LEAST_ROUNDS else PATIENCE) * budget_ns:
             stop = "budget"
             break
-    for crew in crews:
-        crew.end()
+    for side in sides:
+        side.end()
     return summary_of_rounds(rounds, quiet, stop)
 
 

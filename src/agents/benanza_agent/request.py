@@ -5,7 +5,8 @@ import os
 from . import inputs, machine
 
 LEVELS = ("all", "extended", "basic", "none")
-CHANGES = ("level", "threads", "provider", "batch", "inputs", "dtype")  # keys that a trial may change
+# keys that a trial may change
+CHANGES = ("level", "threads", "provider", "batch", "inputs", "dtype", "pages")
 
 
 class RequestError(Exception):
@@ -73,7 +74,7 @@ class Request:
         self.name = _text(model, "name") or os.path.splitext(os.path.basename(_text(model, "path")))[0]
         self.given = self.read_inputs(model.get("inputs") or [])
         self.path, self.converted = None, False
-        self.move, self.changed = "", None
+        self.move, self.changed, self.pages = "", None, ""
         if model.get("try") is not None:
             self.read_try(message, model["try"])
         self.own_cores = machine.cores()  # before a session binds the calling thread to one of them
@@ -89,6 +90,9 @@ class Request:
         changes = {key: value for key, value in trial.items() if key != "move"}
         model = {key: value for key, value in message["model"].items() if key != "try"}
         self.changed = Request({**message, "model": {**model, **changes}})
+        self.changed.pages = _text(trial, "pages")
+        if self.changed.pages not in ("", "2m"):
+            raise Unsupported(f"this agent has no pages of '{self.changed.pages[:80]}', only 2m")
 
     @staticmethod
     def read_inputs(listed):

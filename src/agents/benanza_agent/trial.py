@@ -3,37 +3,66 @@
 
 import time
 
-from . import canary, compare, inputs, machine, measure
+from . import canary, compare, inputs, machine, measure, pages
 from .request import Refused, RequestError, Unsupported
 
 FLOATS = ("f32", "f16", "bf16")
 
 
-class Side:
+class Side(measure.Crew):
     """A session with its inputs, and the processors that its calling thread may use."""
+
+    process = "self"
 
     def __init__(self, agent, path, request, allowed):
         machine.allow(allowed)
+        self.huge_before = machine.huge_bytes() or 0
         begin = time.perf_counter_ns()
         self.session = agent.open(path, request)
         self.load_ns = time.perf_counter_ns() - begin
         self.request, self.specs = request, request.specs(self.session.inputs)
+        self.settings, self.threads, self.math = (
+            self.session.settings,
+            self.session.threads,
+            self.session.math,
+        )
         self.allowed = machine.affinity()
 
     def enter(self):
         machine.allow(self.allowed)
 
-    def run_first(self, feeds):
-        """Runs once and returns the outputs."""
+    def plain(self):
+        """Returns the attributes that another process needs."""
+        names = ("specs", "load_ns", "settings", "threads", "math", "allowed", "huge_before")
+        return {name: getattr(self, name) for name in names}
+
+    def computed(self):
+        """Returns the type in which the session computes. A session may have its own `precision`, of layers
+        that are no convolutions or products."""
+        dtype = self.session.dtype()
+        return dtype, dtype or getattr(self.session, "precision", "")
+
+    def run_first(self, feeds=None):
+        """Runs once, by default with the inputs of the request's seed. Returns the outputs and the time of
+        the run."""
+        feeds = self.request.feeds(self.specs) if feeds is None else feeds
         self.enter()
         self.session.bind(feeds, self.request.requests)
+        super().__init__(self.session.runs)
         begin = time.perf_counter_ns()
         self.session.runs[0]()
-        self.first_ns = time.perf_counter_ns() - begin
+        first_ns = time.perf_counter_ns() - begin
+        return self.session.outputs(), first_ns
+
+    def outputs(self):
         return self.session.outputs()
 
-    def items(self):
-        return max(1, self.request.batch)
+    def close(self):
+        self.session.close()
+
+
+def items_of(side):
+    return max(1, side.request.batch)
 
 
 def feeds_of(base, base_feeds, side):
@@ -47,7 +76,7 @@ def feeds_of(base, base_feeds, side):
         if array is None or len(array.shape) != len(shape):
             raise Unsupported(f"input '{name}' differs from that of the unchanged model")
         for axis, (old, new) in enumerate(zip(array.shape, shape)):
-            if old != new and old * side.items() != new * base.items():
+            if old != new and old * items_of(side) != new * items_of(base):
                 raise Unsupported(f"input '{name}': {array.shape} and {tuple(shape)} do not follow the batch")
             if old != new:
                 array = numpy.take(array, numpy.arange(new) % old, axis)
@@ -64,7 +93,14 @@ def judged(outputs, reference):
     return error
 
 
-def opened(job, allowed):
+def side_of(agent, path, request, allowed, variables):
+    """Returns a side; with environment variables, also without any in them, in a process of its own."""
+    if variables is None:
+        return Side(agent, path, request, allowed)
+    return pages.Apart(Side, path, request, allowed, variables)
+
+
+def opened(job, allowed, variables):
     """Returns the changed side: the converted model where the type differs."""
     agent, base, changed = job.agent, job.request, job.request.changed
     changed.path, made = base.path, ""
@@ -75,19 +111,19 @@ def opened(job, allowed):
     agent.load(changed)
     job.say(f"creating the session: {base.move}")
     try:
-        side = Side(agent, changed.path, changed, allowed)
+        side = side_of(agent, changed.path, changed, allowed, variables)
     except RequestError as error:  # of the inputs' sizes: the unchanged side has accepted all else
         if changed.batch == base.batch:
             raise
         raise Unsupported(f"the model's batch is fixed: {error}") from error
-    check_type(agent, base, side)
-    return side, side.session.dtype(), made
+    dtype, computed = side.computed()
+    check_type(agent, base, side, computed)
+    return side, dtype, made
 
 
-def check_type(agent, base, side):
-    """Raises Unsupported if the framework does not compute in the type of the changed side. A session may
-    have its own `precision`, of layers that are no convolutions or products."""
-    wanted, computed = side.request.dtype, side.session.dtype() or getattr(side.session, "precision", "")
+def check_type(agent, base, side, computed):
+    """Raises Unsupported if the framework does not compute in the type of the changed side."""
+    wanted = side.request.dtype
     if wanted == base.dtype or computed not in FLOATS:
         return
     if wanted == "s8":
@@ -103,12 +139,14 @@ def run(job):
     if hasattr(agent.open, "sample"):
         raise Unsupported(f"{agent.NAME} is measured by its own program: two sides cannot take turns")
     allowed = machine.affinity()
+    variables = pages.environment(agent) if request.changed.pages else None
     job.say("creating the session")
-    base = Side(agent, request.path, request, allowed)
+    base = side_of(agent, request.path, request, allowed, {} if variables else None)
     base_feeds = request.feeds(base.specs)
-    reference = base.run_first(base_feeds)
-    side, out["dtype"], made = opened(job, allowed)
-    settings = {"level": request.changed.level, **side.session.settings, "import_ns": job.import_ns}
+    reference, _ = base.run_first(base_feeds)
+    base_huge = pages.huge_of(base)
+    side, out["dtype"], made = opened(job, allowed, variables)
+    settings = {"level": request.changed.level, **side.settings, "import_ns": job.import_ns}
     settings["try"] = {"move": request.move, "with": made}
     if request.changed.options:
         settings["options"] = request.changed.options
@@ -118,29 +156,33 @@ def run(job):
             "device": agent.device(request.changed),
             "settings": settings,
             "batch": request.changed.batch,
-            "threads": side.session.threads,
-            "math": side.session.math,
+            "threads": side.threads,
+            "math": side.math,
             "inputs": [inputs.describe(name, dtype, shape) for name, dtype, shape, *_ in side.specs],
             "load_ns": side.load_ns,
         }
     )
-    first = side.run_first(feeds_of(base, base_feeds, side))
-    out["first_ns"] = side.first_ns
+    first, out["first_ns"] = side.run_first(feeds_of(base, base_feeds, side))
     judged(first, reference)
+    settings["huge_bytes"] = machine.huge_bytes(side.process)
+    if variables:
+        settings["try"]["with"] = pages.effect(base_huge, pages.huge_of(side))
     job.say(f"measuring in turn: {request.move}")
-    sides = [(base.session.runs, base.enter), (side.session.runs, side.enter)]
     on_cpu = out["device"] == machine.cpu_model()
     watch = canary.of_process(request.cores()[1] if on_cpu else ())
-    found = measure.alternate(sides, request.budget_ns, job.say, canary=watch)
+    processes = {base.process, side.process}
+    found = measure.alternate(
+        (base, side), request.budget_ns, job.say, lambda: machine.waited_ns(*processes), watch
+    )
     watch.remember()
-    outputs, items = side.session.outputs(), side.items() / base.items()
+    outputs, items = side.outputs(), items_of(side) / items_of(base)
     out["output_error"], out["output_compared"] = judged(outputs, reference), True
     out["output_finite"] = compare.finite(outputs)
     stats = found["stats"][1]
     out.update({"status": "ok", "why": found["why"], "stats": stats})
-    out["items_per_s"] = 1e9 * side.items() * max(1, request.requests) / stats["median_ns"]
-    side.session.close()
-    base.session.close()
+    out["items_per_s"] = 1e9 * items_of(side) * max(1, request.requests) / stats["median_ns"]
+    side.close()
+    base.close()
     low, high = found["interval"]
     return {
         "base": found["stats"][0],

@@ -261,6 +261,7 @@ class Job:
         self.measure(session)
         outputs = session.outputs()
         out["output_finite"] = compare.finite(outputs)
+        out["settings"]["huge_bytes"] = machine.huge_bytes()
         out["copy_in_ns"], out["copy_out_ns"] = self.attempt("copies", session.copies) or (None, None)
         out["dtype"] = session.dtype()
         session.close()
