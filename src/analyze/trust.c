@@ -197,6 +197,10 @@ static void add_layers(struct str *out, int n, const char *what)
 
 static void gaps_write(const struct trust *t, bool brief, struct str *out)
 {
+	if (t->counted && t->missing + t->unsupported) {
+		str_puts(out, "layers are missing");
+		return;
+	}
 	if (brief && t->missing + t->unsupported) {
 		str_addf(out, "%d missing", t->missing + t->unsupported);
 		return;

@@ -81,6 +81,7 @@ struct trust {
 	double uncertainty;       /* half the interval / total; NaN without an interval */
 	struct contradicted against;
 	bool measurable;          /* a runner of the device is at hand */
+	bool counted;             /* the gaps are counted beside the text: it has no number of them */
 };
 
 /* Returns how far analysis a of plan p can be trusted. c: what executions say; NULL: unknown. measurable: a
