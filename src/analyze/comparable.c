@@ -273,7 +273,7 @@ static const struct {
 	{ model, NO_GAPS | USE_ROWS },
 	{ shapes, NO_GAPS },
 	{ kind, NO_GAPS },
-	{ requests, NO_RATIO | USE_STORED },
+	{ requests, NO_GAPS },
 	{ trial, USE_STORED },
 	{ device, NO_RATIO | USE_STORED },
 	{ threads, NO_RATIO | USE_STORED },

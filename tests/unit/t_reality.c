@@ -356,7 +356,7 @@ static void reasons(void)
 	n.e.requests = 4;
 	y = compare(&n, 100);
 	is_str(y->not_comparable, "it ran 4 requests at a time, the bound is of one", "requests");
-	ok(isnan(y->ratio) && !(y->prevents & USE_GAPS), "has gaps, no ratio");
+	ok(isnan(y->ratio) && (y->prevents & USE_GAPS), "have neither gaps nor a ratio");
 	n.e.requests = 1;
 	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
 	is_str(comparable_find(&n.arena, &n.ground, &n.scenario, &n.e, NULL, USE_STORED).why,
