@@ -75,6 +75,7 @@ struct trust {
 					   0. Casts, conversions and the host's enqueue time count as
 					   measured, or as estimated if border_estimated */
 	int missing, unsupported; /* layers without a cost */
+	const char *option;       /* with which the first of these has a cost, borrowed; NULL: none */
 	int open;                 /* layers whose cost is "at least" */
 	bool border_missing;      /* casts or conversions have no cost */
 	double bound_ns, lo_ns, hi_ns; /* of the analysis */
