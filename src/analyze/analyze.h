@@ -295,6 +295,16 @@ struct what_if_effect {
 				    ones */
 };
 
+/* Other batches at which the model of a plan was planned, and whether it can run there. */
+#define BATCHES_TRIED 8
+struct batches_tried {
+	int count;
+	struct batch_tried {
+		int64_t batch;
+		bool runs;
+	} list[BATCHES_TRIED];
+};
+
 /* Inputs of an analysis; all borrowed. */
 struct ground {
 	const struct plan *plan;
@@ -305,6 +315,7 @@ struct ground {
 	const struct peaks *peaks;     /* the device's peaks (analyze/peaks.h); NULL: unknown */
 	bool estimate;                 /* a layer without results costs its estimate (ORIGIN_ESTIMATED) */
 	const struct assumption *assumed; /* per layer; they count if the scenario says so. NULL: none */
+	struct batches_tried *tried;   /* kept as long as the plan, so that each is tried once. NULL: not */
 	struct analyzer *shared;       /* of this ground: further analyses share what it keeps. NULL: none */
 };
 

@@ -90,11 +90,24 @@ static bool runs_at(const struct plan *p, int64_t batch)
 	return runs;
 }
 
+/* The same; making a plan takes as long as opening the model, so it is made once. */
+static bool runs_there(const struct ground *g, int64_t batch)
+{
+	struct batches_tried *kept = g->tried;
+	for (int i = 0; kept && i < kept->count; i++)
+		if (kept->list[i].batch == batch)
+			return kept->list[i].runs;
+	bool runs = runs_at(g->plan, batch);
+	if (kept && kept->count < BATCHES_TRIED)
+		kept->list[kept->count++] = (struct batch_tried){ batch, runs };
+	return runs;
+}
+
 static const char *shapes(struct arena *a, const struct sides *x)
 {
 	const struct execution *e = x->execution;
 	int64_t own = comparable_batch(x->plan, e, x->match), batch = x->plan->batch;
-	if (own && batch && own != batch && x->match && !runs_at(x->plan, own))
+	if (own && batch && own != batch && x->match && !runs_there(x->ground, own))
 		return arena_printf(a, "batch %lld against batch %lld (the model cannot run at batch %lld)",
 			(long long)own, (long long)batch, (long long)own);
 	if (own && batch && own != batch)
@@ -273,7 +286,7 @@ static const struct {
 	{ model, NO_GAPS | USE_ROWS },
 	{ shapes, NO_GAPS },
 	{ kind, NO_GAPS },
-	{ requests, NO_RATIO | USE_STORED },
+	{ requests, NO_GAPS },
 	{ trial, USE_STORED },
 	{ device, NO_RATIO | USE_STORED },
 	{ threads, NO_RATIO | USE_STORED },

@@ -43,16 +43,16 @@ static enum dtype layer_types(const struct plan *p, const struct plan_layer *l, 
 
 #define APART_LEAST 0.1 /* share of the rows' time that ran in another type than their layers */
 
-/* Marks the types of the layers of a row: of those of class compute, without any of all. Returns the first.
- */
+/* Marks the types of a row's layers: of those of class compute, without any of all. Returns the first. */
 static enum dtype row_types(const struct plan *p, const struct match_row *m, bool types[DTYPE_COUNT])
 {
 	enum dtype first = DTYPE_UNKNOWN;
 	for (int pass = 0; pass < 2 && !first; pass++)
 		for (int k = 0; k < m->layer_count; k++) {
 			const struct plan_layer *l = &p->layers[m->layers[k]];
-			enum dtype t = pass || l->class == CLASS_COMPUTE ? layer_types(p, l, types) :
-				DTYPE_UNKNOWN;
+			if (!pass && l->class != CLASS_COMPUTE)
+				continue;
+			enum dtype t = layer_types(p, l, types);
 			first = first ? first : t;
 		}
 	return first;
@@ -131,9 +131,7 @@ static struct types_apart whole_apart(const struct plan *p, const struct executi
 		kinds += types[t];
 	types[type_class(p->dtype)] |= kinds == 0;
 	bool apart = own ? !types[type_class(own)] : kinds < 2;
-	return (struct types_apart){
-		.own = own, .bound = p->dtype, .apart = *e->dtype && apart, .alone = own != DTYPE_UNKNOWN
-	};
+	return (struct types_apart){ own, p->dtype, *e->dtype && apart, own != DTYPE_UNKNOWN };
 }
 
 struct types_apart types_apart(const struct plan *p, const struct execution *e, const struct match *m)

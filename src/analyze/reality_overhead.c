@@ -57,10 +57,9 @@ static void added_find(struct reality *y, double calls, bool layers)
 {
 	const struct execution *e = y->execution;
 	json_t *settings = settings_of(e);
-	double node = json_number_or_nan(json_object_get(settings, "node_ns"));
+	double node = fmax(0, json_number_or_nan(json_object_get(settings, "node_ns")));
 	double row = or_zero(e->profiler_row_ns), excess = or_zero(y->excess_ns) / fmax(calls, 1);
 	json_decref(settings);
-	node = node >= 0 ? node : 0;
 	y->added_ns = layers ? node + fmin(excess, row > 0 ? row : LEAST_NS) : 0;
 	y->added_most_ns = layers ? fmax(LEAST_NS, node + row) : 0;
 }

@@ -152,6 +152,8 @@ static void fill_shares(struct trust *t, const struct plan *p, const struct anal
 		const struct layer_cost *c = &a->layers[i];
 		bool counts = c->ns > 0 && !inside[i] && (!scenario_has_path(&a->scenario) || c->critical);
 		t->missing += c->origin == ORIGIN_MISSING;
+		if (c->origin == ORIGIN_MISSING && c->why && !t->option)
+			t->option = strstr(c->why, "-w "); /* of roofline_why */
 		t->unsupported += c->origin == ORIGIN_UNSUPPORTED;
 		t->open += c->at_least;
 		sum += counts ? c->ns : 0;
@@ -197,15 +199,20 @@ static void add_layers(struct str *out, int n, const char *what)
 
 static void gaps_write(const struct trust *t, bool brief, struct str *out)
 {
-	if (brief && t->missing + t->unsupported) {
-		str_addf(out, "%d missing", t->missing + t->unsupported);
-		return;
+	int without = t->missing + t->unsupported;
+	if (t->counted && without)
+		str_puts(out, "layers are missing");
+	else if (brief && without)
+		str_addf(out, "%d missing", without);
+	else {
+		add_layers(out, t->missing, t->measurable ? "not measured" : "without a time");
+		add_layers(out, t->unsupported, "unsupported");
+		add_layers(out, t->open, "with an unknown loop or branch");
 	}
-	add_layers(out, t->missing, t->measurable ? "not measured" : "without a time");
-	add_layers(out, t->unsupported, "unsupported");
-	add_layers(out, t->open, "with an unknown loop or branch");
 	if (!out->n)
 		str_puts(out, "casts or conversions not measured");
+	if (t->option && !t->measurable)
+		str_addf(out, " (%s)", t->option);
 }
 
 static double contradicted_share(const struct trust *t)

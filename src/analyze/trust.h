@@ -75,12 +75,14 @@ struct trust {
 					   0. Casts, conversions and the host's enqueue time count as
 					   measured, or as estimated if border_estimated */
 	int missing, unsupported; /* layers without a cost */
+	const char *option;       /* with which the first of these has a cost, borrowed; NULL: none */
 	int open;                 /* layers whose cost is "at least" */
 	bool border_missing;      /* casts or conversions have no cost */
 	double bound_ns, lo_ns, hi_ns; /* of the analysis */
 	double uncertainty;       /* half the interval / total; NaN without an interval */
 	struct contradicted against;
 	bool measurable;          /* a runner of the device is at hand */
+	bool counted;             /* the gaps are counted beside the text: it has no number of them */
 };
 
 /* Returns how far analysis a of plan p can be trusted. c: what executions say; NULL: unknown. measurable: a

@@ -86,8 +86,7 @@ static bool is_passed_over(const struct result *const *all, int count, const str
 	return false;
 }
 
-/* True if a result of the problem (except in state cold) is noisy. */
-static bool is_shaky(const struct results *r, const char *problem)
+bool bench_is_shaky(const struct results *r, const char *problem)
 {
 	int count;
 	const struct result *const *all = results_of(r, problem, &count);
@@ -111,7 +110,7 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 		t->failed += known == JOB_FAILED;
 		t->unsupported += known == JOB_UNSUPPORTED;
 		t->missing += known == JOB_NONE;
-		t->shaky += is_shaky(session_results(s), p->text);
+		t->shaky += bench_is_shaky(session_results(s), p->text);
 		if (now == JOB_DONE && p->uses > 1)
 			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(session_queue(s), p->text);
 		if (now == JOB_FAILED && !o->quiet)
@@ -186,7 +185,7 @@ static int peaks_queue(struct session *s, bool again, bool shaky)
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
 		added += session_queue_peak(
-			s, texts[i], again || (shaky && is_shaky(session_results(s), texts[i])));
+			s, texts[i], again || (shaky && bench_is_shaky(session_results(s), texts[i])));
 	arena_free(&a);
 	return added;
 }
@@ -328,7 +327,7 @@ static int bench_problems(
 		queue_add(session_queue(s), w->problems[i].text, false,
 			own->again || own->caches ||
 				(own->algorithms && config_lists_all(&o->config)) ||
-				(own->shaky && is_shaky(session_results(s), w->problems[i].text)));
+				(own->shaky && bench_is_shaky(session_results(s), w->problems[i].text)));
 	int status = bench_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)

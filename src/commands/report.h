@@ -35,6 +35,16 @@ void report_bound_csv_layers(
 void report_bound_text(const struct session *s, const struct trust *t, FILE *out);
 /* Appends the interval of a bound, and what of it is no 95% interval: one line without its end. */
 void report_interval(const struct analysis *a, struct str *out);
+/* The samples that a wide interval lacks: their problems, the command that takes them. */
+#define REPORT_WIDE 0.25 /* a wide interval: an end is further from the bound than this share of it */
+struct report_lack {
+	const char *command; /* "bench --shaky"; NULL: the interval is not wide, or of estimates */
+	int problems;
+	double spent_s;      /* what their present samples took; NaN: not stored */
+};
+struct report_lack report_lack_of(const struct session *s);
+/* The same as a line, or none. */
+void report_lack_text(const struct session *s, FILE *out);
 /* The graph in Graphviz's language: a node a layer, coloured by its cost. */
 void report_bound_dot(const struct session *s, FILE *out);
 /* A page for a browser that needs nothing else, and says how each number was made. */

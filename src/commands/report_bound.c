@@ -244,6 +244,7 @@ static void bound_text(const struct session *s, const struct trust *t, FILE *out
 	total_text(s, out);
 	trust_text(t, out);
 	interval_text(a, out);
+	report_lack_text(s, out);
 	disturbed_text(s, a, out);
 	contradicted_text(&t->against, out);
 	int gaps = c->missing + c->unsupported, shown;

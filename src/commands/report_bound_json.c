@@ -333,6 +333,10 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
 	json_object_set_new(o, "estimated", json_boolean(a->estimated));
 	json_object_set_new(o, "interval_ns", report_json_interval(a->lo_ns, a->hi_ns));
+	struct report_lack lack = report_lack_of(s);
+	json_object_set_new(o, "more_samples", !lack.command ? json_null() :
+		json_pack("{s:i, s:o, s:s}", "problems", lack.problems, "spent_s",
+			json_number_or_null(lack.spent_s), "command", lack.command));
 	json_object_set_new(o, "load_ns", json_number_or_null(a->load_ns));
 	json_object_set_new(o, "without_interval", json_integer(a->without_interval));
 	json_object_set_new(o, "range_intervals", json_integer(a->range_intervals));

@@ -2,7 +2,10 @@
 #include "config.h"
 
 #include "analyze/memory.h"
+#include "commands/bench.h"
 #include "commands/report.h"
+
+#include <math.h>
 
 static void memory_text(const struct session *s, FILE *out)
 {
@@ -50,4 +53,44 @@ void report_bound_uses(const struct session *s, FILE *out)
 {
 	limit_totals_text(s, out);
 	memory_text(s, out);
+}
+
+/* Of the noisy ones, if the interval is not wide without what other work may have added. */
+struct report_lack report_lack_of(const struct session *s)
+{
+	const struct analysis *a = session_analysis(s);
+	double down = a->bound_ns - a->lo_ns, up = a->hi_ns - a->bound_ns, most = REPORT_WIDE * a->bound_ns;
+	struct report_lack l = { .spent_s = NAN };
+	if (a->estimated || !(fmax(down, up) > most))
+		return l;
+	bool shaky = fmax(down - a->load_ns, up) <= most;
+	struct arena scratch = { 0 };
+	int count, rows;
+	const char **texts = session_problems(s, &scratch, &count);
+	double spent_ns = 0;
+	for (int i = 0; i < count; i++) {
+		const struct result *const *r = results_of(session_results(s), texts[i], &rows);
+		if (!rows || (shaky && !bench_is_shaky(session_results(s), texts[i])))
+			continue;
+		l.problems++;
+		for (int k = 0; k < rows; k++)
+			spent_ns += r[k]->stats.spent > 0 ? r[k]->stats.spent : 0;
+	}
+	arena_free(&scratch);
+	l.command = shaky ? "bench --shaky" : "bench --again";
+	l.spent_s = spent_ns > 0 ? spent_ns / 1e9 : NAN;
+	return l;
+}
+
+void report_lack_text(const struct session *s, FILE *out)
+{
+	struct report_lack l = report_lack_of(s);
+	char time[STR_QUANTITY];
+	if (!l.command)
+		return;
+	fprintf(out, "              wide: %d problem%s more samples on a quiet machine", l.problems,
+		l.problems == 1 ? " needs" : "s need");
+	if (!isnan(l.spent_s))
+		fprintf(out, ", ~%s", str_duration(time, l.spent_s * 1e9));
+	fprintf(out, ": benanza %s MODEL\n", l.command);
 }

@@ -4,8 +4,10 @@
 
 #include <math.h>
 
+#include "drive/queue.h"
 #include "problem/kernel.h"
 #include "problem/result.h"
+#include "wire/wire.h"
 
 /* Fitted to the times of the problems of five models on two cores (tests/eta), each measured twice. */
 #define BASE_S 0.04           /* s to prepare and check a problem, for a kernel of factor 1 */
@@ -23,19 +25,31 @@ static double known(double value)
 
 /* Predicted time of a job in seconds of the fitting machine: a fixed part plus samples (per cache state
  * and launch mode, up to the budget), times the kernel's fitted factor, plus the creation of constants.
- * One execution is estimated by flops and bytes at fixed rates. Only ratios of weights matter. */
-struct eta_weight eta_weigh(const char *problem)
+ * One execution is estimated by flops and bytes at fixed rates. Only ratios of weights matter. A brief job
+ * measures one state, with a part of the usual budget. */
+static struct eta_weight weigh(const char *problem, bool brief)
 {
 	struct problem p;
 	if (problem_parse(text_of(problem), &p, NULL))
 		return (struct eta_weight){ ETA_KINDS - 1, BASE_S };
 	bool constant = problem_has_constant(&p);
-	double states = LAUNCH_COUNT * (constant ? 2 : 1); /* net, and warm if there are constants */
+	double states = brief ? 1 : LAUNCH_COUNT * (constant ? 2 : 1); /* net, and warm with constants */
+	double budget_s = brief ? BUDGET_S * QUEUE_BRIEF_MS / WIRE_BUDGET_MS : BUDGET_S;
 	double execution_s = known(problem_flops(&p)) / FLOPS_S + known(problem_bytes(&p)) / BYTES_S;
 	double fitted = kernel_row(p.kernel)->eta_factor[constant], factor = fitted > 0 ? fitted : 1;
-	double weight = factor * (BASE_S + fmin(states * SAMPLES * execution_s, BUDGET_S)) +
+	double weight = factor * (BASE_S + fmin(states * SAMPLES * execution_s, budget_s)) +
 		known(problem_constant_bytes(&p)) / CONSTANTS_BYTES_S;
 	return (struct eta_weight){ 2 * (int)p.kernel + constant, weight };
+}
+
+struct eta_weight eta_weigh(const char *problem)
+{
+	return weigh(problem, false);
+}
+
+struct eta_weight eta_weigh_brief(const char *problem)
+{
+	return weigh(problem, true);
 }
 
 /* Adds a finished job to the sums of its kind and of all: time and weight, whose quotient is the rate

@@ -23,6 +23,8 @@ struct eta {
 
 /* The weight of a problem text. */
 struct eta_weight eta_weigh(const char *problem);
+/* The same of a brief measurement (queue_add_brief). */
+struct eta_weight eta_weigh_brief(const char *problem);
 /* Adds the measured duration of a problem, in seconds. */
 void eta_learn(struct eta *e, struct eta_weight w, double took_s);
 /* Expected duration in seconds; NaN before the first eta_learn. */

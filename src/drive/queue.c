@@ -146,8 +146,11 @@ static void queue_reset_workers(struct queue *q)
 static bool queue_add_how(struct queue *q, const char *problem, bool first, bool again, bool brief)
 {
 	bool added = queue_add_job(q, JOB_PROBLEM, problem, first, again);
-	if (added)
-		q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)].brief = brief;
+	if (added) {
+		struct job *j = &q->list.jobs[job_find(&q->list, JOB_PROBLEM, problem)];
+		j->brief = brief;
+		j->weight = (brief ? eta_weigh_brief : eta_weigh)(problem);
+	}
 	return added;
 }
 

@@ -15,6 +15,7 @@ struct session_plan {
 	struct session_real *real;    /* of session_reality.c; NULL until it looks an execution up */
 	int assumed_count;            /* layers with an assumed cost */
 	struct assumption *assumed;   /* per layer; NULL: none was given */
+	struct batches_tried tried;
 	uint64_t used;                /* when it was last asked for, counted */
 	bool held;                    /* session_plans_trim leaves it */
 	bool typed, types[DTYPE_COUNT]; /* of its problems (peaks_note_type), once they are asked for */

@@ -469,6 +469,7 @@ struct ground session_ground(struct session *s)
 		.device = &s->device,
 		.peaks = peaks_known(&s->peaks) ? &s->peaks : NULL,
 		.estimate = s->described != NULL,
+		.tried = &s->current->tried,
 		.assumed = s->current->assumed_count ? s->current->assumed : NULL };
 }
 

@@ -42,6 +42,9 @@ tab() {
     ok $? "$tab_name"
 }
 tab "bound" "a command" benanza bou
+sed -n 's/^\t\(-[^)]*\)) kind=.*/\1/p' "$work/script.bash" | sort >"$work/options"
+[ "$(wc -l <"$work/options")" -ge 30 ] && [ -z "$(uniq -d "$work/options")" ]
+ok $? "an option of several commands has one row"
 tab "model.onnx models" "or a file" benanza model
 tab "model.onnx other model.onnx" "files of a command" benanza bound ""
 tab "--config --constants" "an option of the command" benanza layers --con

@@ -47,6 +47,10 @@ try 0 "a device beside a measured one" bz diff "$tiny" --with '-d h100'
 grep -Eq '^ +[0-9.]+ [mun]s +~[0-9.]+ [mun]s +~[-+][0-9.]+ [mun]s +~' out &&
     ! grep -Eq '^ +~[0-9.]+ [mun]s +~' out
 ok $? "the side with estimates is marked, and the difference"
+try 0 "a model without common layers" "$BENANZA" diff -d h100 --json "$tiny" "$models/rows.onnx"
+json "{(x['a_index'] is None) + (x['b_index'] is None) for x in l} == {1} and \
+all((x['a_ns'] is None) == (x['a_index'] is None) for x in l) and \
+abs(sum(x['b_ns'] or 0 for x in l) - d['b']['ns']) < 1" "each layer is on one side"
 bert=$top/data/models/bert_base.onnx
 try 0 "another sequence length" "$BENANZA" diff -d h100 "$bert" --with '--dim sequence=64'
 [ "$(grep -c '^   dimensions: ' out)" -eq 2 ] && grep -q '^   dimensions: sequence 128 (sidecar)$' out &&

@@ -69,6 +69,33 @@ line "low: 100% noisy (bench --shaky); between 511 us and 580 us"
 try 0 "... as JSON" bz bound "$tiny" -d lex --db all.db --json
 json "t['shares']['noisy'] == 1 and t['next'] == 'bench --shaky'" "low"
 json "abs(t['uncertainty'] - 0.06) < 1e-3" "... by how much"
+[ "$(python3 -c "import json; print(json.load(open('$work/out'))['more_samples'])")" = None ]
+ok $? "6% is not wide"
+python3 - <<'PY'
+import json
+for name in ("noisy", "far"):
+    with open(name + ".jsonl", "w") as out:
+        for one in map(json.loads, open("quiet.jsonl")):
+            r = one.get("result", {})
+            if r.get("stats"):
+                s = r["stats"]
+                s.update(spent_ns=2e9, min_ns=s["median_ns"] * 0.4, lo_ns=s["median_ns"] * 0.5)
+                s["q1_ns"] = s["median_ns"]
+                s["stop"] = "disturbed" if name == "noisy" else s["stop"]
+                s["hi_ns"] *= 1 if name == "noisy" else 2
+            print(json.dumps(one), file=out)
+PY
+for case in noisy:--shaky far:--again; do
+    try 0 "import of wide results" bz db import -q "${case%:*}.jsonl" --db "${case%:*}.db"
+    try 0 "bound" bz bound "$tiny" -d lex --db "${case%:*}.db"
+    says out " wide: 8 problems need more samples on a quiet machine, ~64.0 s: benanza bench ${case#*:} MODEL"
+    try 0 "... as JSON" bz bound "$tiny" -d lex --db "${case%:*}.db" --json
+    python3 -c "
+import json
+o = json.load(open('$work/out'))
+assert o['more_samples'] == {'problems': 8, 'spent_s': 64, 'command': 'bench ${case#*:}'}, o['more_samples']"
+    ok $? "the same"
+done
 try 0 "a sweep of quiet results" bz sweep "$tiny" -d lex --db t.db
 ! grep -q noisy out; ok $? "says nothing of noise"
 for db in some all; do

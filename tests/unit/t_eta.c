@@ -124,6 +124,10 @@ int main(void)
 	ok(fabs(eta_expect(&e, relu) - 2) < 1e-9, "an unknown time is ignored");
 	ok(eta_expect(&e, eta_weigh("eltwise:f32,f32:relu:64x64x112x112")) > 2,
 		"a larger problem takes longer");
+	static const char large[] = "eltwise:f32,f32:relu:64x64x112x112";
+	struct eta_weight whole = eta_weigh(large), brief = eta_weigh_brief(large);
+	ok(brief.kind == whole.kind && brief.weight < 0.2 * whole.weight && brief.weight > relu.weight / 2,
+		"a brief measurement takes a part of the time");
 	test_sequence("mobilenet_v2", FACTOR);
 	test_sequence("googlenet", FACTOR);
 	test_sequence("bert_base", FACTOR);

@@ -3,10 +3,13 @@
 #include "config.h"
 
 #include "drive/runner_process.h"
+#include "drive/runner_spawn.h"
 
 #include <errno.h>
 #include <poll.h>
+#include <pthread.h>
 #include <signal.h>
+#include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
 #include <time.h>
@@ -416,6 +419,41 @@ static void test_without_standard(void)
 	is_int(status, 0, "without standard descriptors");
 }
 
+static pid_t starter; /* the process whose next fork leaves its child alone */
+
+static void starter_ends(void)
+{
+	if (getpid() == starter)
+		_exit(0);
+}
+
+static void child_waits(void)
+{
+	while (starter && getppid() == starter)
+		nanosleep(&(struct timespec){ 0, 1000000 }, NULL);
+}
+
+/* A program whose starter has ended before it is executed does not run. */
+static void test_orphan(void)
+{
+	const char *argv[] = { "sh", "-c", "exit 3", NULL };
+	int status = -1, fd[PIPE_COUNT];
+	prctl(PR_SET_CHILD_SUBREAPER, 1);
+	pthread_atfork(NULL, starter_ends, child_waits);
+	fflush(stdout);
+	pid_t pid = fork();
+	if (pid == 0) {
+		starter = getpid();
+		runner_spawn("orphan", "", argv, NULL, fd, &err);
+		_exit(1);
+	}
+	waitpid(pid, &status, 0);
+	is_int(status, 0, "its starter has ended");
+	waitpid(-1, &status, 0);
+	is_int(WIFEXITED(status) ? WEXITSTATUS(status) : -1, 127, "so the child ends as one that cannot run");
+	prctl(PR_SET_CHILD_SUBREAPER, 0);
+}
+
 int main(void)
 {
 	signal(SIGHUP, SIG_DFL); /* the processes that it starts inherit it; nohup ignores it */
@@ -434,6 +472,7 @@ int main(void)
 	test_group();
 	test_failed_starts();
 	test_without_standard();
+	test_orphan();
 	scratch_remove();
 	return done_testing();
 }

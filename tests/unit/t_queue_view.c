@@ -51,6 +51,24 @@ static void test_rows(void)
 	end();
 }
 
+/* The load and the time left are in the header where that has the row for it, else beside the progress. */
+static void test_left(void)
+{
+	static const int rows[] = { 24, 16 };
+	for (int i = 0; i < 2; i++) {
+		begin_at(&busy, 100, rows[i]);
+		ok(!sees("load") && sees("0:07 left"), "%d rows: a quiet machine", rows[i]);
+		app.load = 7.2;
+		ok(sees("load 7.2  0:07 left"), "%d rows: other work runs on it", rows[i]);
+		is_int(line_of("0:07 left") < 6, i == 0, "%d rows: the place", rows[i]);
+		end();
+	}
+	begin(&(struct fixture_options){ .queue = true });
+	app.load = 7.2;
+	ok(!sees("load"), "only while it measures");
+	end();
+}
+
 static void test_keys(void)
 {
 	begin(&busy);
@@ -129,6 +147,7 @@ int main(void)
 	test_messages();
 	test_rows();
 	test_keys();
+	test_left();
 	test_log();
 	return done_testing();
 }

@@ -356,7 +356,7 @@ static void reasons(void)
 	n.e.requests = 4;
 	y = compare(&n, 100);
 	is_str(y->not_comparable, "it ran 4 requests at a time, the bound is of one", "requests");
-	ok(isnan(y->ratio) && !(y->prevents & USE_GAPS), "has gaps, no ratio");
+	ok(isnan(y->ratio) && (y->prevents & USE_GAPS), "have neither gaps nor a ratio");
 	n.e.requests = 1;
 	n.e.settings = "{\"try\":{\"move\":\"level=basic\"}}";
 	is_str(comparable_find(&n.arena, &n.ground, &n.scenario, &n.e, NULL, USE_STORED).why,
@@ -373,6 +373,14 @@ static void reasons(void)
 	n.e.batch = 8;
 	is_str(compare(&n, 100)->not_comparable, "batch 8 against batch 1 (run benanza compare -b 8 ...)",
 		"batch");
+	struct batches_tried tried = { 0 };
+	n.ground.tried = &tried;
+	compare(&n, 100);
+	ok(tried.count == 1 && tried.list[0].batch == 8 && tried.list[0].runs, "which was tried");
+	tried.list[0].runs = false;
+	is_str(compare(&n, 100)->not_comparable,
+		"batch 8 against batch 1 (the model cannot run at batch 8)", "and is not tried again");
+	is_int(tried.count, 1, "nor kept again");
 	n.e.rows[0].nodes = n.e.rows[0].op = "";
 	y = compare(&n, 100);
 	is_str(y->not_comparable, "this profile seems to be of another model", "model");

@@ -20,14 +20,14 @@ static void test_bound(void)
 	};
 	struct bound_says b = say_bound(&a, 3);
 	is_int(b.known, KNOWN_NONE, "nothing is known");
-	is_str(gap(&b, 0), "170 not measured of 172 layers", "missing; folded ones are not counted");
-	is_str(gap(&b, 2), "170/172 missing", "in few words");
+	is_str(gap(&b, 0), "170 of 172 layers to measure", "missing; folded ones are not counted");
+	is_str(gap(&b, 2), "170/172 to measure", "in few words");
 	ok(b.casts_ns == 0, "casts that nobody knows are not shown");
 
 	a.coverage.missing = 0;
 	a.coverage.unsupported = 174;
 	b = say_bound(&a, 0);
-	is_str(gap(&b, 0), "174 n/a of 175 layers", "unsupported is not \"not measured\"");
+	is_str(gap(&b, 0), "174 of 175 layers n/a", "unsupported is not \"to measure\"");
 
 	a.coverage.missing = 1;
 	a.coverage.unsupported = 2;
@@ -38,9 +38,9 @@ static void test_bound(void)
 	a.estimated = true;
 	is_str(say_bound(&a, 0).least, "partial ~", "with estimates it is not");
 	a.estimated = false;
-	is_str(gap(&b, 0), "1 not measured, 2 n/a of 175 layers", "apart");
-	is_str(gap(&b, 1), "1 not measured, 2 n/a", "shorter");
-	is_str(gap(&b, 2), "3/175 missing", "shortest");
+	is_str(gap(&b, 0), "1 of 175 layers to measure, 2 n/a", "apart");
+	is_str(gap(&b, 1), "1/175 to measure, 2 n/a", "shorter");
+	is_str(gap(&b, 2), "1/175 to measure", "shortest");
 
 	a.coverage = (struct coverage){ .layers = 9, .measured = 9 };
 	b = say_bound(&a, 0);
@@ -56,14 +56,16 @@ static void test_bound(void)
 
 	a.coverage = (struct coverage){ .layers = 3, .measured = 3, .mistrusted = 1, .noisy = 1 };
 	b = say_bound(&a, 0);
-	is_str(gap(&b, 0), "all 3 layers known, 1 suspect, 1 noisy", "noisy and suspect layers are counted");
-	is_str(gap(&b, 2), "1 suspect, 1 noisy", "and are what is left when it gets narrow");
+	is_str(gap(&b, 0), "all 3 layers known, 1 to measure, 1 suspect",
+		"noisy and suspect layers are counted");
+	is_str(gap(&b, 2), "1/3 to measure", "and are what is left when it gets narrow");
 	a.complete = false;
 	a.coverage = (struct coverage){ .layers = 5, .measured = 3, .missing = 2,
 		.mistrusted = 1, .noisy = 1 };
 	b = say_bound(&a, 0);
 	b.failed = 1;
-	is_str(gap(&b, 0), "1 not measured, 1 failed, 1 suspect, 1 noisy of 5 layers", "failed ones apart");
+	is_str(gap(&b, 0), "2 of 5 layers to measure, 1 failed, 1 suspect",
+		"missing and noisy ones in one count, failed ones apart");
 }
 
 static const char *real(const struct reality *y, const struct analysis *a, int layers, bool brief)

@@ -22,6 +22,8 @@ static struct {
 	bool compiles;  /* algorithms are compiled on threads, */
 	bool stuck;     /* those of a tanh without end */
 	double worst;   /* what checks find */
+	bool varies;    /* the time of a run, so that samples are taken until the budget is spent */
+	int runs;
 } fake;
 
 #define OFFERED                                                                                              \
@@ -83,7 +85,8 @@ static int fake_run(void *work, enum cache cache, int64_t times, double *elapsed
 	while (fake.hangs && is_tanh(work) && is_second(work))
 		pause();
 	fake.dead = fake.dead || (fake.breaks && is_tanh(work));
-	*elapsed_ns = 6e6 * (double)times;
+	fake.runs++;
+	*elapsed_ns = 6e6 * (double)times * (fake.varies ? 1 + fake.runs * 617 % 1000 : 1);
 	return fake.dead ? error_set(err, "illegal address") : 0;
 }
 
@@ -378,6 +381,37 @@ static void test_planned(void)
 	empty();
 }
 
+/* The most samples of a result that the answers hold. */
+static int64_t samples_most(void)
+{
+	int64_t most = 0;
+	for (const char *at = said; (at = strstr(at, "\"n\":")); at++)
+		most = atoll(at + 4) > most ? atoll(at + 4) : most;
+	return most;
+}
+
+/* The budget of the command line is the default of jobs, and a job's own counts first. */
+static void test_defaults(void)
+{
+	static const char job[] = "{\"type\":\"run\",\"id\":1,\"problem\":\"" RELU "\"}\n";
+	static const struct {
+		const char *job;
+		int64_t budget_ms;
+		bool many;
+	} cases[] = { { job, 0, true }, { job, 1, false }, { JOB("1", RELU), 10000, false } };
+	struct error err;
+	bool wrong;
+	fake.varies = true;
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		served(cases[i].job, (struct serving){ .budget_ms = cases[i].budget_ms }, &wrong, &err);
+		int64_t n = samples_most();
+		ok(n > 0 && (n > 10000) == cases[i].many, "budget %lld: %lld samples",
+			(long long)cases[i].budget_ms, (long long)n);
+		empty();
+	}
+	fake.varies = false;
+}
+
 #define QUICK(id, problem) \
 	"{\"type\":\"run\",\"id\":" id ",\"kind\":\"quick\",\"caches\":[\"net\"]," \
 	"\"launches\":[\"amortized\"],\"payload\":\"" problem "\"}\n"
@@ -441,6 +475,7 @@ int main(void)
 	test_waits();
 	test_checked();
 	test_planned();
+	test_defaults();
 	test_quick();
 	test_idle();
 	unlink(path);

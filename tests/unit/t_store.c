@@ -862,6 +862,9 @@ static void test_check(void)
 		{ "UPDATE algorithm SET name = ''", "result 1: has the status ok but no algorithm" },
 		{ "INSERT INTO identity (model, stack) VALUES ('m', 's'); UPDATE result SET identity = 2",
 			"result 1: has the attributes of another device" },
+		{ "CREATE TABLE odd (n INTEGER); INSERT INTO odd VALUES (NULL); PRAGMA writable_schema = 1; "
+		  "UPDATE sqlite_schema SET sql = 'CREATE TABLE odd (n INTEGER NOT NULL)' WHERE name = 'odd'",
+			"file: NULL value in odd.n" },
 	};
 	for (size_t i = 0; i < sizeof(faults) / sizeof(faults[0]); i++) {
 		struct store *s = open_new("faulty.db");

@@ -327,6 +327,14 @@ static void partial_lines(void)
 	m.c = (struct contradicted){ 0 };
 	m.layers[2].origin = ORIGIN_MISSING;
 	says(&m, "partial: 1 layer without a time; rest all measured", "of a recorded device");
+	m.layers[2].why = "u8 peak only on matrix units: add -w matrix";
+	says(&m, "partial: 1 layer without a time (-w matrix); rest all measured", "with what gives it one");
+	struct trust counted = trust(&m);
+	struct str line = { 0 };
+	counted.counted = true;
+	trust_describe(&counted, 100, trust_commands, &line);
+	is_str(line.p, "partial: layers are missing (-w matrix); rest all measured", "counted beside it");
+	str_free(&line);
 	m.layers[2] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED, .at_least = true };
 	says(&m, "partial: 1 layer with an unknown loop or branch; rest all measured", "a loop");
 	m.layers[2].at_least = false;

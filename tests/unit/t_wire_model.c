@@ -284,6 +284,7 @@ static const struct {
 	{ "{\"type\":\"need\",\"id\":1,\"sha256\":\"" HASH "\",\"bytes\":524289}", "must be 1 to 524288" },
 	{ "{\"type\":\"need\",\"id\":1,\"sha256\":\"" HASH "\",\"bytes\":1,\"offset\":-1}", ">= 0" },
 	{ "{\"type\":\"need\",\"id\":1,\"sha256\":\"abc\",\"bytes\":1}", "not a hash" },
+	{ "{\"type\":\"need\",\"id\":1,\"sha256\":3,\"bytes\":1}", "\"sha256\" is not a string" },
 	{ "{\"type\":\"file\",\"id\":1,\"sha256\":\"" HASH "\"}", "not the base64" },
 	{ "{\"type\":\"file\",\"id\":1,\"sha256\":\"" HASH "\",\"data\":\"abc\"}", "not the base64" },
 	{ "{\"type\":\"file\",\"id\":1,\"sha256\":\"" HASH "\",\"data\":\"ab=c\"}", "not the base64" },

@@ -140,23 +140,6 @@ static void draw_problem(struct app *app, struct area line)
 	str_free(&limit);
 }
 
-static const char *clock_text(struct app *app, double seconds)
-{
-	if (isnan(seconds))
-		return "";
-	int s = seconds < 0 ? 0 : seconds > 359999 ? 359999 : (int)lround(seconds);
-	return s < 3600 ? arena_printf(&app->scratch, "%d:%02d left  ", s / 60, s % 60)
-			: arena_printf(&app->scratch, "%d:%02d:%02d left  ", s / 3600, s / 60 % 60, s % 60);
-}
-
-/* "load 7.2  " where other work runs on the machine, besides the threads that measure. */
-static const char *load_text(struct app *app)
-{
-	const struct device *d = session_device(app->session);
-	bool busy = d && app->load > d->threads + 0.5;
-	return busy ? arena_printf(&app->scratch, "load %.1f  ", app->load) : "";
-}
-
 static const char *counted(struct app *app, int n, const char *word)
 {
 	return n ? arena_printf(&app->scratch, "%d %s  ", n, word) : "";
@@ -223,6 +206,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 	const char *silent = q->silence_s < SILENCE_SAID_S || q->workers > 1
 				     ? ""
 				     : arena_printf(&app->scratch, "no answer for %.0f s  ", q->silence_s);
+	const char *left = app_header_has_left(app) ? "" : app_left_text(app, q);
 	canvas_fit(line, 4 + bar, 0, line.width - bar - 4, STYLE_NORMAL,
 		arena_printf(&app->scratch, "%s%d/%d problems  %s%s%s%s%s%s%s%s",
 			*wait			? ""
@@ -232,8 +216,8 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 						: "measuring ",
 			done, total, wait, silent,
 			*sweep ? sweep : needed_text(app, q),
-			clock_text(app, q->eta_s), load_text(app), counted(app, q->batch_unsupported, "n/a"),
-			counted(app, q->batch_failed, "failed"),
+			left, *left ? "  " : "",
+			counted(app, q->batch_unsupported, "n/a"), counted(app, q->batch_failed, "failed"),
 			q->workers > 1 ? runners_text(app, q) : what));
 }
 
@@ -317,7 +301,7 @@ static const char *idle_text(struct app *app, const struct queue_status *q)
 		str_bytes(bytes, p->weight_bytes));
 }
 
-static struct queue_status status_of(const struct app *app)
+struct queue_status app_queue_status(const struct app *app)
 {
 	struct queue_status none = { .idle = true, .eta_s = NAN };
 	return session_queue(app->session) ? queue_status(session_queue(app->session)) : none;
@@ -406,7 +390,7 @@ static void draw_note(struct app *app, struct area line, enum style style, const
  * too long for one row. */
 static void draw_progress(struct app *app, struct area rows)
 {
-	struct queue_status q = status_of(app);
+	struct queue_status q = app_queue_status(app);
 	struct area line = canvas_part(rows, 0, rows.height - 1, rows.width, 1);
 	bool note = app->note[0] != '\0';
 	const char *bad = note && app->note_bad ? app_clean(app, text_of(app->note))

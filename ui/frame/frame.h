@@ -335,6 +335,12 @@ void app_draw_hints(struct app *app, struct area rows);
 #define APP_DIM_ROWS_MIN 12 /* a lower screen has no row for dimensions */
 int app_header_rows(const struct app *app);
 void app_draw_header(struct app *app, struct area area);
+/* True if the header has the load and the time left; they are in the row of the progress otherwise. */
+bool app_header_has_left(const struct app *app);
+/* "load 7.2  0:07 left", or one of them, or "". */
+const char *app_left_text(struct app *app, const struct queue_status *q);
+/* The status of the queue; without one it is idle. */
+struct queue_status app_queue_status(const struct app *app);
 
 /* keep.c: what comes back when the model is opened again */
 json_t *keep_state(const struct app *app);

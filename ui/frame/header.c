@@ -198,7 +198,35 @@ static bool trust_has_row(const struct app *app)
 	return app->frame->canvas.height >= (app->frame->tour.on ? TRUST_ROW_TOUR : TRUST_ROW_HEIGHT);
 }
 
-/* How far the bound can be trusted. */
+bool app_header_has_left(const struct app *app)
+{
+	return trust_has_row(app) && session_analysis(app->session);
+}
+
+static const char *clock_text(struct app *app, double seconds)
+{
+	if (isnan(seconds))
+		return "";
+	int s = seconds < 0 ? 0 : seconds > 359999 ? 359999 : (int)lround(seconds);
+	return s < 3600 ? arena_printf(&app->scratch, "%d:%02d left", s / 60, s % 60)
+			: arena_printf(&app->scratch, "%d:%02d:%02d left", s / 3600, s / 60 % 60, s % 60);
+}
+
+/* "load 7.2" where other work runs on the machine, besides the threads that measure. */
+static const char *load_text(struct app *app)
+{
+	const struct device *d = session_device(app->session);
+	bool busy = d && app->load > d->threads + 0.5;
+	return busy ? arena_printf(&app->scratch, "load %.1f", app->load) : "";
+}
+
+const char *app_left_text(struct app *app, const struct queue_status *q)
+{
+	const char *clock = clock_text(app, q->eta_s), *load = load_text(app);
+	return arena_printf(&app->scratch, "%s%s%s", load, *load && *clock ? "  " : "", clock);
+}
+
+/* How far the bound can be trusted; while the device measures, the load and the time left. */
 static void draw_trust(struct app *app, struct area line)
 {
 	static const enum style styles[TRUST_VERDICT_COUNT] = { [TRUST_UNKNOWN] = STYLE_DIM,
@@ -206,7 +234,11 @@ static void draw_trust(struct app *app, struct area line)
 		[TRUST_FAIR] = STYLE_WARN, [TRUST_GOOD] = STYLE_GOOD };
 	enum trust_verdict verdict;
 	int x = 1 + canvas_text(line, 1, 0, STYLE_DIM, "trust ");
-	const char *text = app_trust_text(app, line.width - x, &verdict);
+	struct queue_status q = app_queue_status(app);
+	const char *left = q.idle ? "" : app_left_text(app, &q);
+	int to = line.width - (*left ? canvas_columns(left) + 2 : 0);
+	const char *text = app_trust_text(app, to - x, &verdict);
+	canvas_text(line, to + 2, 0, STYLE_NORMAL, left);
 	int word = (int)strcspn(text, ":");
 	canvas_text(line, x, 0, STYLE_NORMAL, text);
 	canvas_text(line, x, 0, styles[verdict], arena_strndup(&app->scratch, text, (size_t)word));
@@ -563,7 +595,7 @@ void app_draw_header(struct app *app, struct area area)
 	if (bound > 1)
 		draw_dims(app, canvas_part(area, 0, 1, area.width, 1));
 	draw_bound(app, canvas_part(area, 0, bound, area.width, 1));
-	if (trust && session_analysis(app->session))
+	if (app_header_has_left(app))
 		draw_trust(app, canvas_part(area, 0, bound + 1, area.width, 1));
 	if (real)
 		draw_real(app, canvas_part(area, 0, area.height - 2, area.width, 1), 1, area.width, 0);

@@ -85,6 +85,7 @@ const char *app_trust_text(struct app *app, int columns, enum trust_verdict *ver
 		return session_analysis(s) ? "pending" : "";
 	struct trust t = session_trust(app->session);
 	*verdict = t.verdict;
+	t.counted = true;
 	trust_describe(&t, columns, steps, &line);
 	const char *kept = arena_strndup(&app->scratch, line.p, line.n);
 	str_free(&line);

@@ -50,22 +50,30 @@ struct toggle_says say_toggle(const struct what_if_effect *e, bool measurable)
 	return t;
 }
 
-/* ", 75 noisy, 3 suspect": the counts above 0, after a comma if buf is not empty. */
-static void add_counts(char *buf, const struct bound_says *b, bool gaps)
+/* Layers whose measurement is missing or shaky (noisy, capped or disputed): all that measuring improves. */
+static int to_measure(const struct bound_says *b)
 {
+	return (b->described || b->estimated ? 0 : b->missing - b->failed) + b->noisy;
+}
+
+/* Appends "9 of 22 layers to measure, 1 n/a": the counts above 0, after a comma if buf is not empty. */
+static void add_counts(char *buf, const struct bound_says *b, int form)
+{
+	static const char *const first[SAY_FORMS] = { "%d of %d layers %s", "%d/%d %s", "%d/%d %s" };
 	const bool planned = b->described || b->estimated;
 	const struct {
 		int n;
 		const char *word;
 	} parts[] = {
-		{ gaps ? b->missing - b->failed : 0, planned ? "not estimated" : "not measured" },
-		{ gaps ? b->failed : 0, "failed" }, { gaps ? b->unsupported : 0, "n/a" },
-		{ b->suspect, "suspect" }, { b->noisy, "noisy" },
+		{ planned ? b->missing - b->failed : 0, "not estimated" }, { to_measure(b), "to measure" },
+		{ b->failed, "failed" }, { b->unsupported, "n/a" }, { b->suspect, "suspect" },
 	};
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)
-		if (parts[i].n)
-			snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), "%s%d %s", *buf ? ", " : "",
-				parts[i].n, parts[i].word);
+		if (parts[i].n && !*buf)
+			snprintf(buf, SAY_GAP, first[form], parts[i].n, b->layers, parts[i].word);
+		else if (parts[i].n && form < 2)
+			snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), ", %d %s", parts[i].n,
+				parts[i].word);
 }
 
 static char *say_complete(char *buf, const struct bound_says *b, int form)
@@ -83,11 +91,11 @@ static char *say_complete(char *buf, const struct bound_says *b, int form)
 				: form == 0 ? "all %d layers known"
 					    : "%d layers known",
 			b->layers);
-	else if (!b->noisy && !b->suspect)
+	else if (!to_measure(b) && !b->suspect)
 		snprintf(buf, SAY_GAP, "all known");
 	if (form == 0 && b->proxies && !b->estimated)
 		snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), ", %d by proxy", b->proxies);
-	add_counts(buf, b, false);
+	add_counts(buf, b, form);
 	return buf;
 }
 
@@ -103,13 +111,7 @@ char *say_gap(char *buf, const struct bound_says *b, int form)
 		snprintf(buf, SAY_GAP, form == 1 ? "branch/loop count unknown" : "branch?");
 	else if (unknown == 0)
 		snprintf(buf, SAY_GAP, form < 2 ? "casts not measured" : "casts?");
-	else if (form == 2)
-		snprintf(buf, SAY_GAP, "%d/%d %s", unknown, b->layers, b->missing ? "missing" : "n/a");
-	if (form == 2)
-		return buf;
-	add_counts(buf, b, true);
-	if (form == 0 && unknown)
-		snprintf(buf + strlen(buf), SAY_GAP - strlen(buf), " of %d layers", b->layers);
+	add_counts(buf, b, form);
 	return buf;
 }
 
