@@ -186,6 +186,16 @@ static void predict_threads(const struct trying *t, struct tried *one)
 	one->bench = arena_printf(t->arena, "--threads %d", one->change.threads);
 }
 
+static void predict_pages(const struct trying *t, struct tried *one)
+{
+	const struct what_if_effect *e = session_effect(t->session, what_if_named(TEXT("pages")));
+	if (e && e->available && t->bound.ns > 0 && !isnan(e->saves_ns))
+		one->predicted = t->bound.ns / (t->bound.ns - e->saves_ns);
+	else
+		one->unknown = "the bound in pages of 2 MiB is not measured: benanza bench -w pages=2m MODEL";
+	one->bench = "-w pages=2m";
+}
+
 /* The levels basic and none do not fuse layers: the execution loses what its fusions save. But ONNX Runtime
  * computes convolutions in blocks of channels at the level all only, and the bound has each convolution in
  * its fastest layout. */
@@ -212,7 +222,7 @@ static const struct move_kind kinds[] = {
 	{ "provider", "the name of a provider or device", set_provider, provider_values,
 		"the framework has no other provider here", NULL, "a bound describes no provider" },
 	{ "batch", "a number from 1 to 65536", set_batch, batch_values, "", predict_batch, "" },
-	{ "pages", "2m", set_pages, pages_values, "", NULL, "the bound does not know the pages of a heap" },
+	{ "pages", "2m", set_pages, pages_values, "", predict_pages, "" },
 	{ "f16", NULL, set_f16, NULL, "", predict_type, "" },
 	{ "bf16", NULL, set_bf16, NULL, "", predict_type, "" },
 	{ "int8", NULL, set_int8, NULL, "", NULL,

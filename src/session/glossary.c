@@ -74,8 +74,8 @@ static const struct glossary_row rows[] = {
 	{ "n", "Number of samples in the statistics." },
 	{ "net",
 		"Cache state: activations are in the cache as the previous layer left them, weights come "
-		"from memory. The bound uses it unless the whole model fits in half of the last-level "
-		"cache." },
+		"from memory. The bound uses it if the model's reuse distance (line caches) is beyond the "
+		"last-level cache." },
 	{ "noisy",
 		"Measured while other work disturbed the machine. `benanza bench --shaky` measures it "
 		"again." },

@@ -80,11 +80,11 @@ json "t['batch=8']['predicted_at_most'] == min(t['batch=8']['predicted_gain'], 8
 try 0 "pages" bz compare --run tries --try=pages --json
 json "list(t) == ['pages=2m'] and t['pages=2m']['with'] == 'huge'" "2m is proposed"
 json "t['pages=2m']['significant'] and t['pages=2m']['predicted_gain'] is None" "without a prediction"
-json "'pages of a heap' in t['pages=2m']['unpredicted']" "... with the reason"
+json "'bench -w pages=2m' in t['pages=2m']['unpredicted']" "... with the reason"
 try 0 "pages, as text" bz compare --run tries --try=pages,bf16
 says out "made with      pages=2m: huge"
 says out "               bf16: ?[31mred?line ?? long"
-says out "not predicted  pages=2m: the bound does not know the pages of a heap"
+says out "not predicted  pages=2m: the bound in pages of 2 MiB is not measured"
 cp t.db other.db
 try 0 "a bound of another device" env FAKE_AGENT_MODEL="Other 2" \
     "$BENANZA" compare -c config.yaml --db other.db --run tries --try=batch,level=basic --json "$tiny"
