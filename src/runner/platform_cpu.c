@@ -19,6 +19,7 @@
 #define KEPT_SHARE 0.25
 #define FALLBACK_MEMORY 1e9
 #define TOLERANCE 0.02
+#define GLANCE_NS 1e6
 #define LONG_NS 5e6 /* longer samples are almost always preempted, and hardly slower */
 
 /* Reads the first line of a file, without its newline; false: none. */
@@ -225,6 +226,7 @@ const struct platform platform = { .program = "benanza-runner-cpu",
 	.has_threads = true,
 	.machine.tolerance = TOLERANCE,
 	.machine.long_ns = LONG_NS,
+	.machine.glance_ns = GLANCE_NS,
 	.backends = backends,
 	.prepare = prepare,
 	.open = open_cpu,

@@ -524,7 +524,7 @@ static void test_disturbed(void)
 			r->stats.mean < 1.3e6,
 		"where the budget ends before they converge, quiet ones stand for all");
 	fake.algorithm[0] =
-		(struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 6, .disturbed_each = 1 };
+		(struct invented){ .name = "a", .ns = 1.25e6, .disturbed_from = 5, .disturbed_each = 1 };
 	measure(&o, PLAIN, 20e6, 0, false);
 	r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_DISTURBED && r->stats.discarded == 0 && r->stats.hi > 12e6,
@@ -872,9 +872,9 @@ static void test_glance(void)
 	fake.algorithm[1] = (struct invented){ .name = "behind", .ns = 90e3, .launch_ns = 10e3 };
 	fake.algorithm[2] = (struct invented){ .name = "close", .ns = 11e3, .launch_ns = 10e3 };
 	measure(&o, PLAIN, 200e6, 0, false);
-	/* 1 ms alone, numbers of executions refined, three samples behind a single run */
-	is_int(first_of(1), 50 + 1 + 4, "a millisecond of warm-up comes before the comparison");
-	is_int(fake.algorithm[1].runs, 10 + 2, "what is far behind is not refined and sampled once");
+	/* 1 ms alone, numbers of executions refined, three samples */
+	is_int(first_of(1), 50 + 4, "a millisecond of warm-up comes before the comparison");
+	is_int(fake.algorithm[1].runs, 10 + 1, "what is far behind is not refined and sampled once");
 	const struct result *r = find(&o.seen, "behind", CACHE_NET, LAUNCH_AMORTIZED);
 	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1, "and told");
 	r = find(&o.seen, "close", CACHE_NET, LAUNCH_AMORTIZED);
@@ -882,9 +882,17 @@ static void test_glance(void)
 		"what is close is measured in full");
 	/* the two have run for 5 ms, with 1 ms of the comparison, before the first of them is sampled in full
 	 */
-	is_int((int)(strstr(fake.order + first_of(2), "00000000000") - fake.order), 55 + 12 + 48 + 1 + 4,
+	is_int((int)(strstr(fake.order + first_of(2), "00000000000") - fake.order), 54 + 11 + 48 + 4,
 		"after the comparison the first one's warm-up goes on");
-	ok(strstr(fake.order + first_of(2) + 55 + 190, "22222222222") != NULL, "then the other's");
+	ok(strstr(fake.order + first_of(2) + 54 + 190, "22222222222") != NULL, "then the other's");
+	fake.algorithm[1].ns = 900e3;
+	fake.algorithm[1].runs = 0;
+	measure(&o, PLAIN, 200e6, 0, false);
+	is_int(fake.algorithm[1].runs, 2, "of what is far behind and long the warm-up is the sample");
+	r = find(&o.seen, "behind", CACHE_NET, LAUNCH_AMORTIZED);
+	ok(r && r->stats.stop == STOP_SHORTLIST && r->stats.n == 1 && r->stats.executions == 1 &&
+			r->stats.min == 910e3, "of one execution");
+	fake.algorithm[1].ns = 90e3;
 	fake.algorithm[2].fails_run_at = 60;
 	measure(&o, PLAIN, 200e6, 0, false);
 	ok(o.status == STATUS_OK &&

@@ -17,6 +17,7 @@ struct contender {
 	double one_ns;         /* duration of an execution, from the warm-up */
 	double first_ns;       /* the same, of a single launch */
 	double warmed_ns;      /* duration of the warm-up so far */
+	bool warmed_quiet;     /* it was undisturbed */
 	int64_t executions;    /* in an amortized sample */
 	double shortlist_ns;   /* minimum on the shortlist, NaN before */
 	double shortlist_mhz;  /* clock of the sample that had it; NaN: unknown */
@@ -93,6 +94,8 @@ int64_t measure_executions_for(const struct contender *c, enum launch launch);
 /* Takes one sample in state s, after an untimed execution if another contender ran before. Returns -1 as
  * above. */
 int measure_sample(struct run *r, struct contender *c, struct state s);
+/* Keeps the fastest execution of the warm-up as a sample. */
+void measure_keep_first(struct contender *c);
 /* Deletes all samples. */
 void measure_forget_samples(struct contender *c);
 /* Returns why sampling ends, or STOP_NONE. */

@@ -112,6 +112,7 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 	if (device_settle(r, c))
 		return -1;
 	rest_before(r, 0);
+	r->before = c;
 	struct mark before = mark_now(r);
 	double begin = r->options->now_ns(), warmed = c->warmed_ns, ns;
 	*fastest = INFINITY;
@@ -122,9 +123,10 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 		*fastest = fmin(*fastest, ns);
 		double took = r->options->now_ns() - begin;
 		c->warmed_ns = warmed + took;
-		if (c->warmed_ns >= until_ns &&
-			(i >= WARM_UP_TRIES || !is_disturbed(r, before, took, *fastest) ||
-				measure_is_over(r)))
+		if (c->warmed_ns < until_ns)
+			continue;
+		c->warmed_quiet = !is_disturbed(r, before, took, *fastest);
+		if (i >= WARM_UP_TRIES || c->warmed_quiet || measure_is_over(r))
 			return 0;
 	}
 }
@@ -236,6 +238,13 @@ int measure_sample(struct run *r, struct contender *c, struct state s)
 		return measure_give_up(r, c, backend_status(bad));
 	c->spent_ns += r->options->now_ns() - begin;
 	return 0;
+}
+
+void measure_keep_first(struct contender *c)
+{
+	samples_add(&c->samples, c->first_ns);
+	samples_add(&c->quiet, c->first_ns);
+	c->spent_ns += c->first_ns;
 }
 
 void measure_forget_samples(struct contender *c)

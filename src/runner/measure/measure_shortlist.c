@@ -156,10 +156,21 @@ static void prune(struct run *r)
 	}
 }
 
+/* True if a single launch is so much slower than another algorithm's that one sample is enough. */
+static bool is_far_behind(const struct run *r, const struct contender *c)
+{
+	double best = INFINITY;
+	for (int i = 0; i < r->count; i++)
+		if (!isnan(r->contenders[i].shortlist_ns))
+			best = fmin(best, r->contenders[i].first_ns);
+	return c->first_ns > MEASURE_DROP_FACTOR * best;
+}
+
 /* Takes up to MEASURE_SHORTLIST_SAMPLES samples; stops early at MEASURE_DROP_FACTOR times the best so far
  * (racing, as in Maron and Moore, 1994, with a fixed bound). Few samples are compared by their minimum:
  * disturbances only make a measurement slower. Disturbed samples, or those at a low clock, do not count, so
- * that none alone drops an algorithm; at most MEASURE_SHORTLIST_TRIES are taken. */
+ * that none alone drops an algorithm; at most MEASURE_SHORTLIST_TRIES are taken. Of an algorithm that is far
+ * behind the warm-up is the sample, if one execution is. */
 static int compare(struct run *r, struct contender *c, struct state s)
 {
 	if (r->offers->count == 1) {
@@ -170,6 +181,11 @@ static int compare(struct run *r, struct contender *c, struct state s)
 	double best = best_shortlisted(r, 0), mhz = b->clock_mhz ? b->clock_mhz(c->work) : NAN;
 	double fastest = c->one_ns;
 	int counted = 0;
+	if (!b->settle && c->executions == 1 && c->warmed_quiet && is_far_behind(r, c)) {
+		measure_keep_first(c);
+		c->shortlist_ns = c->first_ns;
+		return 0;
+	}
 	for (int i = 0; counted < MEASURE_SHORTLIST_SAMPLES && i < MEASURE_SHORTLIST_TRIES; i++) {
 		if (measure_is_over(r) || measure_sample(r, c, s))
 			return -1;
@@ -201,16 +217,6 @@ static int judge_again(struct run *r)
 	}
 	prune(r);
 	return 0;
-}
-
-/* True if a single launch is so much slower than another algorithm's that one sample is enough. */
-static bool is_far_behind(const struct run *r, const struct contender *c)
-{
-	double best = INFINITY;
-	for (int i = 0; i < r->count; i++)
-		if (!isnan(r->contenders[i].shortlist_ns))
-			best = fmin(best, r->contenders[i].first_ns);
-	return c->first_ns > MEASURE_DROP_FACTOR * best;
 }
 
 /* Returns -1 if it failed, which was sent. */
