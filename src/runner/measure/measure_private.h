@@ -17,7 +17,7 @@ struct contender {
 	double one_ns;         /* duration of an execution, from the warm-up */
 	double first_ns;       /* the same, of a single launch */
 	double warmed_ns;      /* duration of the warm-up so far */
-	bool warmed_quiet;     /* it was undisturbed */
+	bool warmed_quiet;     /* it was undisturbed, and had several executions */
 	int64_t executions;    /* in an amortized sample */
 	double shortlist_ns;   /* minimum on the shortlist, NaN before */
 	double shortlist_mhz;  /* clock of the sample that had it; NaN: unknown */

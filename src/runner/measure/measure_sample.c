@@ -125,8 +125,9 @@ int measure_warm_up(struct run *r, struct contender *c, enum cache cache, double
 		c->warmed_ns = warmed + took;
 		if (c->warmed_ns < until_ns)
 			continue;
-		c->warmed_quiet = !is_disturbed(r, before, took, *fastest);
-		if (i >= WARM_UP_TRIES || c->warmed_quiet || measure_is_over(r))
+		bool quiet = !is_disturbed(r, before, took, *fastest);
+		c->warmed_quiet = quiet && i > 1;
+		if (i >= WARM_UP_TRIES || quiet || measure_is_over(r))
 			return 0;
 	}
 }
