@@ -72,7 +72,8 @@ void peaks_note_type(bool types[DTYPE_COUNT], const char *problem);
  * measured. Results with relaxed math count for the type that they round to (tf32), never for f32.
  * The FLOP/s of a unit are raised to what other problems reach on it, each at its cost and without operations
  * on padding: by a direct algorithm (not Winograd or FFT) whose outputs were verified and whose samples have
- * converged, if another problem of the same kernel comes within 10% of it. One fast result raises nothing. */
+ * converged, if another problem of the same kernel comes within 10% of it. One fast result raises nothing.
+ * Elementwise problems raise the bandwidth of the cache that holds their operands alike. */
 struct peaks peaks_from_results(const struct results *r, const struct device *d);
 
 /* ---- rooflines: roofline.c ---- */

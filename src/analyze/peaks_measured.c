@@ -372,10 +372,10 @@ static void caches_learn(struct caches *c, struct arena *a, const struct results
 
 #define SIBLING_SHARE 0.9 /* of a rate that raises a peak, which another problem of its kernel must reach */
 
-/* The best rate of a problem on a unit. */
+/* The best rate of a problem on a unit, or from a cache. */
 struct reached {
 	enum kernel kernel;
-	double *peak, *spread; /* of the unit */
+	double *peak, *spread;
 	double rate, rate_spread;
 };
 
@@ -391,16 +391,33 @@ static bool may_raise(const struct result *r)
 		r->stats.stop == STOP_CONVERGED && !strstr(notes, "unchecked");
 }
 
-/* Adds the best rate of a problem on each unit. */
+/* The cache whose bandwidth an elementwise result may raise, which reads and writes each element once: the one
+ * that holds its operands. NULL: none. */
+static double *cache_of(struct peaks *k, const struct problem *p, const struct result *r, double **spread)
+{
+	if (p->kernel != KERNEL_ELTWISE || algorithm_is_in_place(&r->algorithm))
+		return NULL;
+	for (int i = 0; i < k->level_count; i++)
+		if (problem_bytes(p) <= k->level[i].bytes) {
+			*spread = &k->level_spread[i];
+			return &k->level[i].bandwidth_bytes_s;
+		}
+	return NULL;
+}
+
+/* Adds the best rate of a problem on each unit, or from a cache. */
 static void reached_add(struct reached_all *all, struct peaks *k, const struct problem *p,
 	const struct result *const *results, int count)
 {
 	const struct kernel_row *row = kernel_row(p->kernel);
-	double flops = problem_flops(p) * (row->share_computed ? row->share_computed(p) : 1);
+	double flops = problem_flops(p) * (row->share_computed ? row->share_computed(p) : 1),
+	       work = row->product ? flops : problem_bytes(p);
 	int first = all->count;
 	for (int i = 0; i < count; i++) {
-		double *spread, *peak = may_raise(results[i]) ? unit_of(k, p, results[i], &spread) : NULL;
-		double ns = stats_cost(&results[i]->stats), rate = flops / ns * 1e9;
+		const struct result *r = results[i];
+		double *spread, *peak = !may_raise(r) ? NULL :
+			row->product ? unit_of(k, p, r, &spread) : cache_of(k, p, r, &spread);
+		double ns = stats_cost(&r->stats), rate = work / ns * 1e9;
 		int at = first;
 		if (!peak || isnan(*peak) || !(rate > *peak * SIBLING_SHARE) || !isfinite(rate))
 			continue;
@@ -413,7 +430,7 @@ static void reached_add(struct reached_all *all, struct peaks *k, const struct p
 			all->count++;
 		}
 		all->items[at] = (struct reached){ p->kernel, peak, spread, rate,
-			spread_from(results[i], ns) };
+			spread_from(r, ns) };
 	}
 }
 
@@ -436,7 +453,8 @@ static void peaks_raise(struct peaks *k, const struct results *r)
 		struct problem p;
 		int count;
 		const struct result *const *results = results_of(r, text, &count);
-		if (count && problem_parse(text_of(text), &p, NULL) == 0 && kernel_row(p.kernel)->product)
+		if (count && problem_parse(text_of(text), &p, NULL) == 0 &&
+			(kernel_row(p.kernel)->product || p.kernel == KERNEL_ELTWISE))
 			reached_add(&all, k, &p, results, count);
 	}
 	if (all.count)
