@@ -391,8 +391,8 @@ static bool may_raise(const struct result *r)
 		r->stats.stop == STOP_CONVERGED && !strstr(notes, "unchecked");
 }
 
-/* The cache whose bandwidth an elementwise result may raise, which reads and writes each element once: the one
- * that holds its operands. NULL: none. */
+/* The cache whose bandwidth an elementwise result may raise, which reads and writes each element once: the
+ * one that holds its operands. NULL: none. */
 static double *cache_of(struct peaks *k, const struct problem *p, const struct result *r, double **spread)
 {
 	if (p->kernel != KERNEL_ELTWISE || algorithm_is_in_place(&r->algorithm))

@@ -364,7 +364,7 @@ is True "all('peak_share' in l and l['name'] is not None and l['op'] for l in d[
 is True "d['scenario']['dims_from'] == {'batch': 'default'}"
 is "['parallel', 'fusion', 'matrix', 'algorithm', 'launch', 'math']" "[w['name'] for w in d['what_if'][:6]]"
 is "['layout', 'workspace', 'deterministic']" "[w['name'] for w in d['what_if'][6:9]]"
-is "['libraries', 'cache', 'pad', 'fold', 'assume']" "[w['name'] for w in d['what_if'][9:]]"
+is "['libraries', 'cache', 'pages', 'pad', 'fold', 'assume']" "[w['name'] for w in d['what_if'][9:]]"
 try 0 "bound with fusion and parallel" "$BENANZA" bound --json -w fusion,parallel "$models/tiny.onnx"
 is True "d['bound_ns'] == d['parallel_ns']"
 is True "'fused' in [l['origin'] for l in d['layers']]"

@@ -331,7 +331,11 @@ for problem in eltwise:f32,f32:logarithm:1000+sqrt eltwise:bf16,bf16:affine,-1,1
     eltwise:f32,f32:logarithm:1000+affine,-1,0+logarithm binary:f32,f32,f32:sub:100:100+sqrt \
     reduce:f32,f32:mean:10x10:10x1+logarithm+sqrt; do
     "$runner" --check --problem "$problem" >"$out" 2>"$err" && grep -q '^good' "$out" && ! grep -q '^WRONG' "$out"
-    ok $? "right: $problem"
+    right=$?
+    case $problem in # oneDNN has no bf16 of most kernels below AVX-512
+    *bf16*) [ $right -eq 0 ] || grep -q 'unsupported: oneDNN [0-9.]* on avx2 has no' "$err"; right=$? ;;
+    esac
+    ok $right "right: $problem"
 done
 
 # Sums as products with ones are one more algorithm, behind the library's own.

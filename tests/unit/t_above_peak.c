@@ -168,7 +168,8 @@ static void caches(void)
 	static const struct device two = { .name = "cpu", .threads = 2, .llc_bytes = 32 << 20,
 		.attributes = "{\"caches\":[{\"level\":2,\"bytes\":524288,\"shared\":1},"
 			      "{\"level\":3,\"bytes\":33554432,\"shared\":2}]}" };
-	static const char relu[] = "eltwise:f32,f32:relu:1x384x14x14", tanh[] = "eltwise:f32,f32:tanh:1x400x14x14";
+	static const char relu[] = "eltwise:f32,f32:relu:1x384x14x14",
+		tanh[] = "eltwise:f32,f32:tanh:1x400x14x14";
 	const double bytes = 2 * 4 * 384 * 14 * 14.0, rate = 100e9;
 	struct results *r = results_new();
 	put(r, "copy:u8,u8:b131072", 262144 / 50e9 * 1e9);

@@ -532,7 +532,7 @@ static void test_adding(void)
 			queue_limits(q)->problem == 60000 && queue_limits(q)->grace == 5000 &&
 			queue_limits(q)->deaths == 8 && queue_limits(q)->idle == 60000,
 		"the limits");
-	ok(q->caches[CACHE_NET] && q->caches[CACHE_WARM], "the cache states");
+	ok(!q->caches_given && isnan(q->distance), "the cache states: those of a model of unknown distance");
 	q->workers[0].broken = true;
 	is_int(queue_step(q, 0, &err), 0, "no runner and no job is no error");
 	bench_close(&b);
