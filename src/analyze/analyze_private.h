@@ -144,6 +144,7 @@ struct study {
 		bool usable;    /* one of them has a time */
 		bool in_place;  /* an algorithm writes over an input */
 		const struct results *of; /* that have these */
+		enum cache old; /* the state that counts without distances */
 		double step;    /* interpolation in the study's own state (cache_step) */
 		/* states of results, as bits of enum cache, by launch mode: with any status, status ok */
 		uint32_t any[LAUNCH_COUNT], ok[LAUNCH_COUNT];

@@ -76,6 +76,7 @@ void analyzer_free(struct analyzer *z)
 static bool same_device(const struct analyzer *z, const struct ground *g)
 {
 	return !g->device || (z->device.has_matrix == g->device->has_matrix &&
+		z->device.distances == g->device->distances &&
 		memcmp(&z->device.llc_bytes, &g->device->llc_bytes, sizeof(double)) == 0);
 }
 

@@ -261,7 +261,7 @@ static void take_stream(struct peaks *k, const struct caches *c, const struct pr
 static void take_result(struct peaks *k, const struct caches *c, const struct problem *p,
 	const struct result *r)
 {
-	if (r->status != STATUS_OK || r->launch != LAUNCH_AMORTIZED || r->cache == CACHE_COLD)
+	if (r->status != STATUS_OK || r->launch != LAUNCH_AMORTIZED || cache_plain(r->cache) == CACHE_COLD)
 		return;
 	if (r->stats.stop == STOP_DISTURBED) /* a peak that is too low would make correct results suspect */
 		return;
@@ -387,8 +387,9 @@ struct reached_all {
 static bool may_raise(const struct result *r)
 {
 	const char *notes = r->algorithm.notes ? r->algorithm.notes : "";
-	return r->status == STATUS_OK && r->launch == LAUNCH_AMORTIZED && r->cache != CACHE_COLD &&
-		r->stats.stop == STOP_CONVERGED && !strstr(notes, "unchecked");
+	return r->status == STATUS_OK && r->launch == LAUNCH_AMORTIZED &&
+		cache_plain(r->cache) != CACHE_COLD && r->stats.stop == STOP_CONVERGED &&
+		!strstr(notes, "unchecked");
 }
 
 /* The cache whose bandwidth an elementwise result may raise, which reads and writes each element once: the

@@ -100,20 +100,25 @@ static bool may_run(const struct found *f, const struct result *r, const struct 
 		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 }
 
-/* The state that is read for c, of those that are there (bits): without it that of a finished problem without
- * constants, or of a runner that measures fewer states. */
-static enum cache state_read(uint32_t there, enum cache c)
+#define DISTANCES ((((uint32_t)1 << (CACHE_FARTHEST - CACHE_NEAREST + 1)) - 1) << CACHE_NEAREST)
+
+/* The state that is read for c, of those that are there (bits). Without it: of a problem without constants,
+ * or of a runner that measures no distances, net or warm, first that of cache_by_size (old). One that was
+ * measured at other distances only has to be measured at its own. */
+static enum cache state_read(uint32_t there, enum cache c, enum cache old)
 {
 	bool huge = cache_is_huge(c);
 	enum cache net = cache_in_pages(CACHE_NET, huge), warm = cache_in_pages(CACHE_WARM, huge);
-	if (there >> c & 1 || !(c == warm || cache_is_distance(c)))
+	uint32_t others = DISTANCES << (huge ? CACHE_STATES : 0);
+	if (there >> c & 1 || !(c == warm || cache_is_distance(c)) || (c != warm && there & others))
 		return c;
-	return there >> net & 1 || c == warm ? net : warm;
+	enum cache first = c == warm ? net : cache_in_pages(old, huge);
+	return c == warm || there >> first & 1 ? first : first == net ? warm : net;
 }
 
 static enum cache read_cache(const struct found *f, const struct scenario *s, enum cache c)
 {
-	return state_read(f->ok[launch_of(s)], c);
+	return state_read(f->ok[launch_of(s)], c, f->old);
 }
 
 enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct)
@@ -210,7 +215,7 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 		if (f->results[i]->status != STATUS_OK && !*f->results[i]->algorithm.name)
 			return true; /* the problem as a whole: the same in all launch modes and cache
 					states */
-	return f->finished && f->any[launch] >> state_read(f->any[launch], c) & 1;
+	return f->finished && f->any[launch] >> state_read(f->any[launch], c, f->old) & 1;
 }
 
 const char *study_text(const struct study *st, int distinct)
@@ -244,6 +249,8 @@ const char *study_elsewhere(struct arena *a, const struct study *st, const struc
 	const char *other = s->amortized ? "isolated" : "amortized";
 	if (!f->finished || !f->usable)
 		return NULL;
+	if (cache_is_huge(st->cache))
+		return "not measured in pages of 2 MiB (bench -w pages=2m)";
 	if (found_answered(f, !launch, st->cache))
 		return arena_printf(a, "only measured %s (-w launch=%s)", other, other);
 	for (int n = 0; n < 2 * CACHE_NEAREST; n++) { /* first in this launch mode */
@@ -314,7 +321,8 @@ static const struct result *pick_rough(const struct found *f, const struct scena
 {
 	const struct result *r = f->rough;
 	bool fits = r && r->launch == (s->amortized ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED) && usable(r) &&
-		(r->cache == c || (c != CACHE_COLD && (r->cache == CACHE_NET || cache_is_distance(c)))) &&
+		(r->cache == c || (cache_plain(c) != CACHE_COLD && !cache_is_huge(c) &&
+			(r->cache == CACHE_NET || cache_is_distance(c)))) &&
 		!bar_of(r, s, device_has_matrix) && in_pairs(r, pairs) &&
 		(f->overwrites[s->fold] || !algorithm_is_in_place(&r->algorithm));
 	return fits ? r : NULL;
@@ -381,20 +389,27 @@ struct price study_price_in(
 	return is_cheaper(&padded, &own) ? padded : own;
 }
 
+/* Without reuse distances: warm if the model fits in half of the last-level cache, or if the device has
+ * results in no other state (of other programs); else, also if a size is unknown, net. */
+static enum cache cache_by_size(const struct ground *g)
+{
+	const struct results *r = g->results;
+	double live = g->plan->weight_bytes + g->plan->peak_live_bytes;
+	if (r && !results_have_cache(r, CACHE_NET) && results_have_cache(r, CACHE_WARM))
+		return CACHE_WARM;
+	return g->device && live <= g->device->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN: false */
+}
+
 /* The cache state of the bound: that of the model's reuse distance (device_cache), if the device has results
- * at distances or will have them. Else warm if the distance is at most half of the last-level cache, or if
- * the device has results in no other state (of other programs); else, also if it is unknown, net. */
+ * at distances or will have them. */
 enum cache ground_cache(const struct ground *g)
 {
 	const struct device *d = g->device;
 	const struct results *r = g->results;
-	double live = g->plan->weight_bytes + g->plan->peak_live_bytes;
-	bool net = r && results_have_cache(r, CACHE_NET), warm = r && results_have_cache(r, CACHE_WARM);
-	if (d && r && (results_have_distances(r) || (d->distances && !net && !warm)))
-		return device_cache(d, g->plan->reuse_bytes);
-	if (warm && !net)
-		return CACHE_WARM;
-	return d && live <= d->llc_bytes / 2 ? CACHE_WARM : CACHE_NET; /* NaN compares false */
+	bool has = r && results_have_distances(r),
+	     will = d && d->distances && !(r && (results_have_cache(r, CACHE_NET) ||
+		results_have_cache(r, CACHE_WARM)));
+	return d && (has || will) ? device_cache(d, g->plan->reuse_bytes) : cache_by_size(g);
 }
 
 enum cache study_cache(const struct study *st, const struct scenario *s)
@@ -443,6 +458,7 @@ static void found_read(struct found *f, const struct ground *on, const char *tex
 	f->peaks = on->peaks;
 	f->of = results;
 	f->step = cache_step(ground_cache(on), on->plan->reuse_bytes);
+	f->old = cache_by_size(on);
 	f->results = results_of(results, text, &f->count);
 	found_states(f);
 	f->finished = results_is_finished(results, text);

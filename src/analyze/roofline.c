@@ -63,7 +63,8 @@ static int level_for(const struct peaks *k, double bytes, bool guess)
 static bool is_far(const struct peaks *k, enum cache c)
 {
 	double held = k->level_count ? k->level[k->level_count - 1].bytes : 0;
-	return cache_distance(c) > 2 * held;
+	double nearest = cache_is_distance(c) ? cache_distance(c) / 2 : cache_distance(c); /* interpolated */
+	return nearest > 2 * held;
 }
 
 /* Bytes that come from memory: in state cold all, in state warm none, else constants, if they are far. */

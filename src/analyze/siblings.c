@@ -59,8 +59,9 @@ static const struct result *between(const struct found *f, const struct result *
 	for (int i = 0; i < f->count; i++) {
 		const struct result *near = f->results[i];
 		if (near->cache == r->cache - 1 && near->launch == r->launch && usable(near) &&
-			!is_brief(near) && results_same_algorithm(near, r))
-			return results_between(f->of, near, r, f->step);
+			!is_brief(near) && results_same_algorithm(near, r)) /* nearer never costs more */
+			return stats_cost(&near->stats) < stats_cost(&r->stats) ?
+				results_between(f->of, near, r, f->step) : r;
 	}
 	return r;
 }

@@ -28,7 +28,7 @@ int bench_drain(struct session *s, const struct options *o, const struct wanted 
 	struct bench_eta *estimates, struct error *err);
 
 /* True if a result of the problem (except in state cold) is noisy: bench --shaky measures it again. */
-bool bench_is_shaky(const struct results *r, const char *problem);
+bool bench_is_shaky(const struct session *s, const char *problem);
 
 /* The quick pass. */
 struct bench_quick {

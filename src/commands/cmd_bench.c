@@ -45,7 +45,7 @@ static const struct option_row bench_rows[] = {
 		"all: also those that the libraries' heuristics do not return, which measures everything "
 		"again; heuristics: only those that they return" },
 	{ "caches", 0, "LIST", OWN_TEXT(bench_options, caches),
-		"cache states (net,warm,cold); measures everything again" },
+		"cache states (net,warm,cold,1m..512m); measures everything again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
 		"print jobs for a runner on another machine, measure nothing" },
 	{ "no-quick", 0, NULL, OWN_FLAG(bench_options, no_quick),
@@ -86,13 +86,20 @@ static bool is_passed_over(const struct result *const *all, int count, const str
 	return false;
 }
 
-bool bench_is_shaky(const struct results *r, const char *problem)
+bool bench_is_shaky(const struct session *s, const char *problem)
 {
 	int count;
-	const struct result *const *all = results_of(r, problem, &count);
+	const struct result *const *all = results_of(session_results(s), problem, &count);
+	const struct device *d = session_device(s);
+	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
+	device_states(d, session_plan(s)->reuse_bytes, session_scenario(s)->huge_pages, reads);
+	for (int i = 0; i < count; i++)
+		near |= cache_is_distance(all[i]->cache);
+	reads[CACHE_NET] |= !near;
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED &&
-			all[i]->cache != CACHE_COLD && !is_passed_over(all, count, &all[i]->algorithm))
+			(reads[all[i]->cache] || (!d->distances && !near)) &&
+			!is_passed_over(all, count, &all[i]->algorithm))
 			return true;
 	return false;
 }
@@ -110,7 +117,7 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 		t->failed += known == JOB_FAILED;
 		t->unsupported += known == JOB_UNSUPPORTED;
 		t->missing += known == JOB_NONE;
-		t->shaky += bench_is_shaky(session_results(s), p->text);
+		t->shaky += bench_is_shaky(s, p->text);
 		if (now == JOB_DONE && p->uses > 1)
 			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(session_queue(s), p->text);
 		if (now == JOB_FAILED && !o->quiet)
@@ -185,7 +192,7 @@ static int peaks_queue(struct session *s, bool again, bool shaky)
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
 		added += session_queue_peak(
-			s, texts[i], again || (shaky && bench_is_shaky(session_results(s), texts[i])));
+			s, texts[i], again || (shaky && bench_is_shaky(s, texts[i])));
 	arena_free(&a);
 	return added;
 }
@@ -213,6 +220,20 @@ static void peaks_count(struct session *s, struct tally *t)
 	arena_free(&a);
 }
 
+/* Queues the problems of the selected batch and type that lack a state: of those that several have, the first
+ * one's was measured. Returns the number queued. */
+static int own_queue(struct session *s)
+{
+	struct arena a = { 0 };
+	int count, added = 0;
+	const char **texts = session_problems(s, &a, &count);
+	for (int i = 0; i < count; i++)
+		if (results_is_finished(session_results(s), texts[i])) /* others failed just now */
+			added += queue_add(session_queue(s), texts[i], false, false);
+	arena_free(&a);
+	return added;
+}
+
 /* Queues again the suspect results of this run, which are counted in *suspect, and the problems of capped
  * and disputed costs (struct layer_cost). Returns the number queued. */
 static int doubts_queue(struct session *s, struct options *o, int *suspect)
@@ -226,6 +247,7 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
 			continue;
 		session_refresh(s);
+		added += own_queue(s);
 		const struct analysis *a = session_analysis(s);
 		bool matters = a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
 		for (int k = 0; a && k < a->layer_count; k++) {
@@ -299,6 +321,25 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
 	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, which bounds need");
 }
 
+/* -1: the device cannot measure the states that are asked for (caches; NULL: none are given). */
+static int states_refuse(const struct session *s, const bool *caches, struct error *err)
+{
+	const struct device *d = queue_device(session_queue(s));
+	bool huge = session_scenario(s)->huge_pages, near = false;
+	if (!d)
+		return 0;
+	for (enum cache c = 0; caches && c < CACHE_COUNT; c++) {
+		huge |= caches[c] && cache_is_huge(c);
+		near |= caches[c] && cache_is_distance(c);
+	}
+	if (near && !d->distances)
+		return error_set(err, "--caches: %s measures no reuse distances: use net, warm and cold",
+			d->model);
+	return huge && !d->huge_pages ? error_set(err,
+		"%s measures no pages of 2 MiB: leave pages=2m and @2m out (on a CPU, as root: "
+		"echo madvise > /sys/kernel/mm/transparent_hugepage/enabled)", d->model) : 0;
+}
+
 /* Measures all problems and conversions, then doubtful ones once more, and the peaks if these make results
  * suspect: other work on the machine can distort both. */
 static int bench_problems(
@@ -309,6 +350,8 @@ static int bench_problems(
 	states_read(o, caches, err);
 	if (own->caches)
 		queue_set_caches(session_queue(s), caches);
+	if (states_refuse(s, own->caches ? caches : NULL, err))
+		return EXIT_BAD;
 	struct bench_eta estimates = { 0 };
 	if (!own->no_quick && !own->algorithms && !own->again && !own->caches) {
 		int one = bench_quick(s, o, &t->quick, err);
@@ -323,11 +366,15 @@ static int bench_problems(
 	}
 	if (w->count)
 		peaks_queue(s, own->again, own->shaky);
-	for (int i = 0; i < w->count; i++)
+	bool huge = session_scenario(s)->huge_pages;
+	for (int i = 0; i < w->count; i++) {
+		queue_set_distance(session_queue(s), w->problems[i].distance, huge);
 		queue_add(session_queue(s), w->problems[i].text, false,
 			own->again || own->caches ||
 				(own->algorithms && config_lists_all(&o->config)) ||
-				(own->shaky && bench_is_shaky(session_results(s), w->problems[i].text)));
+				(own->shaky && bench_is_shaky(s, w->problems[i].text)));
+	}
+	session_set_distance(s);
 	int status = bench_drain(s, o, w, &estimates, err);
 	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)

@@ -63,14 +63,14 @@ struct report_lack report_lack_of(const struct session *s)
 	struct report_lack l = { .spent_s = NAN };
 	if (a->estimated || !(fmax(down, up) > most))
 		return l;
-	bool shaky = fmax(down - a->load_ns, up) <= most;
+	bool shaky = report_disturbed(a) > 0 && fmax(down - a->load_ns, up) <= most;
 	struct arena scratch = { 0 };
 	int count, rows;
 	const char **texts = session_problems(s, &scratch, &count);
 	double spent_ns = 0;
 	for (int i = 0; i < count; i++) {
 		const struct result *const *r = results_of(session_results(s), texts[i], &rows);
-		if (!rows || (shaky && !bench_is_shaky(session_results(s), texts[i])))
+		if (!rows || (shaky && !bench_is_shaky(s, texts[i])))
 			continue;
 		l.problems++;
 		for (int k = 0; k < rows; k++)

@@ -189,8 +189,9 @@ static void predict_threads(const struct trying *t, struct tried *one)
 static void predict_pages(const struct trying *t, struct tried *one)
 {
 	const struct what_if_effect *e = session_effect(t->session, what_if_named(TEXT("pages")));
-	if (e && e->available && t->bound.ns > 0 && !isnan(e->saves_ns))
-		one->predicted = t->bound.ns / (t->bound.ns - e->saves_ns);
+	double on = e && e->on ? t->bound.ns : t->bound.ns - (e ? e->saves_ns : NAN);
+	if (e && e->available && t->bound.ns > 0 && on > 0)
+		one->predicted = (on + e->saves_ns) / on;
 	else
 		one->unknown = "the bound in pages of 2 MiB is not measured: benanza bench -w pages=2m MODEL";
 	one->bench = "-w pages=2m";

@@ -48,8 +48,10 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 {
 	int before = w->count;
 	struct wanted_problem *p = wanted_at(w, text);
-	if (w->count > before)
+	if (w->count > before) {
 		p->scenario = w->scenario;
+		p->distance = w->distance;
+	}
 	p->uses += uses;
 	p->share += share;
 }
@@ -104,6 +106,7 @@ int wanted_gather(struct wanted *w, struct session *s, const struct options *o, 
 		if (i % dtype_count == 0)
 			report_batch_note(s, o, batches[i / dtype_count]);
 		w->scenario = i;
+		w->distance = session_plan(s)->reuse_bytes;
 		wanted_plan(w, s);
 	}
 	if (!w->mentioned && !o->quiet)
@@ -119,7 +122,8 @@ void wanted_append(struct wanted *w, const char *text, int scenario)
 			return;
 	VEC_GROW(w->problems, w->count, w->capacity);
 	w->problems[w->count++] = (struct wanted_problem){
-		.text = arena_strndup(&w->arena, text, strlen(text)), .scenario = scenario };
+		.text = arena_strndup(&w->arena, text, strlen(text)), .scenario = scenario,
+		.distance = NAN };
 }
 
 void wanted_add_peaks(struct wanted *w, const struct device *d)

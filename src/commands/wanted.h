@@ -9,6 +9,7 @@ struct wanted_problem {
 	const char *text;
 	int uses;      /* number of layers and groups that use it */
 	int scenario;  /* index of the first batch and type that needs it; types vary fastest */
+	double distance; /* reuse distance of that model (plan.reuse_bytes) */
 	double share;  /* priority: its share of a scenario's work, summed over the scenarios; see
 			  wanted_sort */
 };
@@ -17,6 +18,7 @@ struct wanted {
 	struct arena arena;
 	struct hash index; /* text -> index in problems */
 	int scenario; /* the current one of wanted_gather */
+	double distance;
 	int mentioned; /* problems of the last model, shared ones of earlier models included */
 	int count, capacity;
 	struct wanted_problem *problems;

@@ -119,8 +119,8 @@ bool queue_lacks(const struct queue *q, const char *problem, double distance, bo
 	bool lacks[CACHE_COUNT])
 {
 	bool caches[CACHE_COUNT];
-	if (q->caches_given) {
-		memcpy(lacks, q->caches, sizeof(q->caches));
+	if (q->caches_given || isnan(distance)) {
+		device_states(&q->device, distance, false, lacks);
 		return !results_is_finished(q->results, problem);
 	}
 	device_states(&q->device, distance, huge, caches);
@@ -161,7 +161,11 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 
 bool queue_add_brief(struct queue *q, const char *problem, bool again)
 {
-	return queue_add_how(q, problem, false, again, true);
+	double distance = q->distance;
+	q->distance = NAN; /* it is finished in one state */
+	bool added = queue_add_how(q, problem, false, again, true);
+	q->distance = distance;
+	return added;
 }
 
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch)

@@ -159,7 +159,8 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 	if (job_is_quick(j)) {
 		memset(run.caches, 0, sizeof(run.caches));
 		memset(run.launches, 0, sizeof(run.launches));
-		run.caches[q->device.distances || !cache_is_distance(j->cache) ? j->cache : CACHE_NET] = true;
+		bool takes = q->device.distances || j->cache < CACHE_NEAREST;
+		run.caches[takes ? j->cache : CACHE_NET] = true;
 		run.launches[j->launch] = true;
 	}
 	if (j->brief) {

@@ -129,7 +129,7 @@ void device_states(const struct device *d, double distance, bool huge, bool cach
 {
 	enum cache own = d->distances ? device_cache(d, distance) : CACHE_NET;
 	memset(caches, 0, CACHE_COUNT * sizeof(*caches));
-	for (int pages = 0; pages <= (huge && d->distances); pages++) {
+	for (int pages = 0; pages <= (huge && d->huge_pages); pages++) {
 		caches[cache_in_pages(own, pages)] = caches[cache_in_pages(CACHE_WARM, pages)] = true;
 		if (cache_is_distance(own) && own > CACHE_NEAREST)
 			caches[cache_in_pages(own - 1, pages)] = true;

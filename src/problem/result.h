@@ -183,7 +183,8 @@ struct device {
 	double llc_bytes;      /* last-level cache; NaN unknown */
 	bool has_matrix;       /* has matrix units */
 	const char *jobs; /* kinds of jobs that its runner answers, separated by a blank; see jobs_contain */
-	bool distances;   /* its runner measures reuse distances and pages of 2 MiB; false: not, or unknown */
+	bool distances;   /* its runner measures reuse distances; false: not, or unknown */
+	bool huge_pages;  /* ... and pages of 2 MiB, which its system gives */
 };
 
 /* The state in which a model reads its constants, of which `distance` bytes pass between two uses: the

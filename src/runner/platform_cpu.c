@@ -190,6 +190,8 @@ static int open_cpu(const struct platform_options *o, struct arena *a, struct de
 	d->model = model_read(a);
 	d->threads = threads.count;
 	d->distances = true;
+	d->huge_pages = copies_pages(true, NULL) == 0;
+	copies_pages(false, NULL);
 	device_finish(&draft, a, d);
 	return bad;
 }

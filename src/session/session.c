@@ -400,7 +400,7 @@ struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtyp
 	return found ? found : plan_make(s, batch, dtype, err);
 }
 
-static void distance_set(struct session *s)
+void session_set_distance(struct session *s)
 {
 	if (s->queue && s->current)
 		queue_set_distance(s->queue, s->current->plan->reuse_bytes, s->scenario.huge_pages);
@@ -422,7 +422,7 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 		session_analysis_drop(s); /* it points into the plan */
 	s->current = found;
 	s->stale = true;
-	distance_set(s);
+	session_set_distance(s);
 	return 0;
 }
 
@@ -501,7 +501,7 @@ int session_check_bound(const struct session *s, struct error *err)
 
 bool session_refresh(struct session *s)
 {
-	distance_set(s);
+	session_set_distance(s);
 	if (s->sweep.variants != scenario_variants(&s->scenario))
 		session_sweep_drop(s);
 	if (s->queue && !s->device.name && queue_device(s->queue))

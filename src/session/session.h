@@ -207,6 +207,9 @@ int session_check_bound(const struct session *s, struct error *err);
 /* Adopts the runner's device after its hello; recomputes the analysis if scenario, plan or results changed.
  * Returns true if it did. */
 bool session_refresh(struct session *s);
+/* Problems that are added to the queue from now on are measured at the reuse distance of the current plan.
+ * Called by session_select and session_refresh. */
+void session_set_distance(struct session *s);
 /* True if the analysis is of the current plan and scenario: it may lack only results that came since. */
 bool session_is_analyzed(const struct session *s);
 /* Assumes a cost for a layer of the model in all its plans, instead of that of the options; of kind

@@ -4,6 +4,7 @@
 
 #include "base/hash.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -111,7 +112,9 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 	m.texts = ARENA_ARRAY(a, const char *, own + conversions + peaks);
 	m.own = missing_add(s, &seen, m.texts, of_own, own);
 	m.conversions = missing_add(s, &seen, m.texts + m.own, of_results, conversions);
+	queue_set_distance(s->queue, NAN, false); /* peaks are measured in one state */
 	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks);
+	session_set_distance(s);
 	hash_free(&seen);
 	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
 	return m;

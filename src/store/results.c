@@ -615,7 +615,7 @@ bool results_is_finished(const struct results *r, const char *problem)
  * nothing to have. */
 static bool has_state(const bool have[CACHE_COUNT], enum cache c, bool rotates, bool far)
 {
-	bool paged = false, plain = cache_plain(c) == CACHE_WARM || cache_plain(c) == CACHE_COLD;
+	bool paged = false, plain = c == CACHE_WARM || cache_plain(c) == CACHE_COLD;
 	for (enum cache k = 0; k < CACHE_STATES; k++)
 		paged = paged || have[cache_in_pages(k, cache_is_huge(c))];
 	bool optional = plain || (!cache_is_distance(c) && !cache_is_huge(c) && !far);

@@ -61,6 +61,8 @@ char *wire_hello(const struct device *d)
 	json_object_set_new(o, "has_matrix", json_boolean(d->has_matrix));
 	if (d->distances)
 		json_object_set_new(o, "distances", json_true());
+	if (d->huge_pages)
+		json_object_set_new(o, "huge_pages", json_true());
 	wire_set_text(o, "host", d->host);
 	json_object_set_new(o, "jobs", jobs_to_json(d->jobs));
 	json_t *attributes = d->attributes ? json_loads(d->attributes, 0, NULL) : NULL;
@@ -103,6 +105,7 @@ static int hello_read(const json_t *o, struct arena *a, struct device *d, struct
 	d->threads = (int)threads;
 	d->has_matrix = json_is_true(json_object_get(o, "has_matrix"));
 	d->distances = json_is_true(json_object_get(o, "distances"));
+	d->huge_pages = d->distances && json_is_true(json_object_get(o, "huge_pages"));
 	const json_t *attributes = json_object_get(o, "attributes");
 	char *text = json_is_object(attributes) ?
 		json_dumps(attributes, JSON_COMPACT | JSON_SORT_KEYS) : NULL;

@@ -50,6 +50,7 @@ static void say_hello(const char *how)
 		.host = "nowhere",
 		.attributes = "{\"uuid\":\"GPU-5f00aa11-22cc\"}",
 		.distances = getenv("FAKE_DISTANCES") != NULL,
+		.huge_pages = getenv("FAKE_DISTANCES") != NULL,
 		.llc_bytes = getenv("FAKE_DISTANCES") ? 32 << 20 : NAN };
 	char attributes[128];
 	if (getenv("FAKE_UUID")) {

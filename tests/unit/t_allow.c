@@ -1,5 +1,7 @@
 #include "config.h"
 
+#include <math.h>
+
 #include "analyze/analyze.h"
 #include "make_plan.h"
 #include "random_help.h"
@@ -64,6 +66,58 @@ static struct analysis *look(struct world *w, const char *what_ifs)
 	if (scenario_parse(&s, what_ifs, &err))
 		ok(false, "%s", err.text);
 	return analyze(&w->arena, GROUND(w->plan, NULL, w->results, NULL), &s);
+}
+
+#define BIAS "binary:f32,f32.c,f32:add:" IMAGE ":1x64x1x1"
+
+/* A problem with constants at two reuse distances: costs lie between, never above the farther one; other
+ * distances are no answer. */
+static void distances(void)
+{
+	static const struct device d = { .name = "cpu", .distances = true, .llc_bytes = 32 << 20 };
+	struct maker *m = make_begin();
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	int x = make_layer(m, "Add", BIAS, IMAGE, make_input(m, IMAGE), -1);
+	m->plan.values[x].is_output = true;
+	struct plan *p = make_finish(m);
+	p->reuse_bytes = sqrt(2) * (16 << 20);
+	struct scenario s = scenario_default();
+	struct result one = make_result(BIAS, 400);
+	one.cache = CACHE_NEAREST + 6;
+	results_put(r, &one);
+	one = make_result(BIAS, 100);
+	one.cache = CACHE_WARM;
+	results_put(r, &one);
+	struct analysis *got = analyze(&a, GROUND(p, NULL, r, &d), &s);
+	ok(got->cache == CACHE_NEAREST + 5 && isnan(got->layers[0].ns) && got->coverage.missing == 1,
+		"another distance is no answer, nor is warm");
+	one = make_result(BIAS, 300);
+	one.cache = CACHE_NEAREST + 5;
+	results_put(r, &one);
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 300, 1e-9,
+		"the farther one alone counts as it is");
+	one = make_result(BIAS, 200);
+	one.cache = CACHE_NEAREST + 4;
+	results_put(r, &one);
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 250, 1e-9, "half way between both");
+	s.cache = CACHE_CHOICE_WARM;
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 100, 1e-9,
+		"a scenario reads the state that it names");
+	s = scenario_default();
+	s.huge_pages = true;
+	ok(isnan(analyze(&a, GROUND(p, NULL, r, &d), &s)->layers[0].ns),
+		"pages of 2 MiB are another measurement");
+	s = scenario_default();
+	one = make_result(BIAS, 3000);
+	one.cache = CACHE_NEAREST + 4;
+	one.measured_at += 100;
+	results_put(r, &one);
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 300, 1e-9,
+		"a nearer one that costs more is impossible, and raises nothing");
+	arena_free(&a);
+	results_free(r);
+	make_end(m);
 }
 
 static struct what_if_effect effect(struct world *w, const char *what_ifs, const char *name)
@@ -362,6 +416,7 @@ int main(void)
 	workspace();
 	others();
 	caches();
+	distances();
 	pad();
 	impossible_costs();
 	impossible_cap();

@@ -116,7 +116,8 @@ static void test_lack(void)
 {
 	static const char with[] = "binary:f32,f32.c,f32:add:1x64:64", without[] = "eltwise:f32,f32:relu:4";
 	struct results *r = results_new();
-	struct device d = { .llc_bytes = 32 << 20, .distances = true }, plain = { .llc_bytes = 32 << 20 };
+	struct device d = { .llc_bytes = 32 << 20, .distances = true, .huge_pages = true },
+		      plain = { .llc_bytes = 32 << 20 };
 	bool own[CACHE_COUNT], far[CACHE_COUNT], lacks[CACHE_COUNT];
 	device_states(&d, 12 << 20, false, own);
 	device_states(&d, 1e9, false, far);

@@ -58,10 +58,24 @@ static struct block kept_take(int i)
 	return taken;
 }
 
+/* Large blocks are mapped by themselves: the heap would mix both sizes of pages. */
+static size_t mapped_bytes(size_t room)
+{
+	return (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE;
+}
+
+static void block_free(struct block b)
+{
+	if (b.room >= HUGE_PAGE && b.base)
+		munmap(b.base, mapped_bytes(b.room));
+	else
+		free(b.base);
+}
+
 void copies_forget(void)
 {
 	while (kept.count)
-		free(kept_take(0).base);
+		block_free(kept_take(0));
 }
 
 /* Index of the smallest kept block that fits, or -1. New pages cost more than filling them, so a larger
@@ -76,14 +90,24 @@ static int kept_find(size_t room)
 	return found;
 }
 
+/* Maps a huge page more than needed and gives back what lies before and behind the aligned part. */
+static char *mapped(size_t bytes)
+{
+	char *all = mmap(NULL, bytes + HUGE_PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (all == MAP_FAILED)
+		return NULL;
+	size_t before = (HUGE_PAGE - (uintptr_t)all % HUGE_PAGE) % HUGE_PAGE;
+	if (before)
+		munmap(all, before);
+	munmap(all + before + bytes, HUGE_PAGE - before);
+	if (kept.huge)
+		madvise(all + before, bytes, MADV_HUGEPAGE);
+	return all + before;
+}
+
 static char *block_new(size_t room)
 {
-	bool huge = kept.huge && room >= HUGE_PAGE;
-	char *base = aligned_alloc(huge ? HUGE_PAGE : COPIES_LINE,
-		huge ? (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE : room);
-	if (base && huge)
-		madvise(base, (room + HUGE_PAGE - 1) / HUGE_PAGE * HUGE_PAGE, MADV_HUGEPAGE);
-	return base;
+	return room >= HUGE_PAGE ? mapped(mapped_bytes(room)) : aligned_alloc(COPIES_LINE, room);
 }
 
 static struct block block_get(size_t room)
@@ -104,7 +128,7 @@ static struct block block_get(size_t room)
 static void block_put(struct block b)
 {
 	if (b.room < KEPT_LEAST || kept.count == KEPT) {
-		free(b.base);
+		block_free(b);
 		return;
 	}
 	kept.block[kept.count++] = b;

@@ -146,10 +146,8 @@ static enum status pages_measure(const struct job *j, bool huge, struct problem 
 		o.launches[i] = j->launches[i];
 	if (!any)
 		return STATUS_OK;
-	if (platform.machine.pages && platform.machine.pages(huge, err)) {
-		emit_whole(j, STATUS_UNSUPPORTED, err->text);
-		return STATUS_UNSUPPORTED;
-	}
+	if (platform.machine.pages && platform.machine.pages(huge, err))
+		return STATUS_FAILED; /* says nothing about the problem */
 	*stopped = measure_problem(offers, p, j->problem, &o, &status, err) != 0;
 	return status;
 }
@@ -167,7 +165,7 @@ static enum status job_measure(const struct job *j, struct problem *p, struct of
 {
 	if (!platform.machine.pages && !only_net_warm_cold(j)) {
 		error_set(err, "this runner measures the cache states net, warm and cold only");
-		return STATUS_UNSUPPORTED;
+		return STATUS_FAILED;
 	}
 	enum status status = pages_measure(j, false, p, offers, stopped, err);
 	return status != STATUS_OK || *stopped ? status : pages_measure(j, true, p, offers, stopped, err);

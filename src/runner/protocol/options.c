@@ -58,7 +58,7 @@ static const struct {
 	{ NEED_NOTHING, "  -p, --problem TEXT   measure one problem and print a table" },
 	{ NEED_NOTHING, "  -l, --list           only list its algorithms" },
 	{ NEED_NOTHING, "  -b, --budget-ms N    time per algorithm, and default of jobs (200)" },
-	{ NEED_NOTHING, "      --cache LIST     cache states: net, warm (both)" },
+	{ NEED_NOTHING, "      --cache LIST     cache states: net, warm (both); cold, 1m ... 512m" },
 	{ NEED_NOTHING, "      --launch LIST    amortized, isolated (both)" },
 	{ NEED_NOTHING, "      --check          run algorithms once and compare their outputs with plain C" },
 	{ NEED_NOTHING, "      --algorithms N   run at most N per problem, an equal share per library" },

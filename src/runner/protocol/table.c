@@ -52,7 +52,7 @@ static void row_print(struct table *t, const struct result *r)
 		fprintf(t->out, "%s: %s\n", status_name(r->status), r->why);
 		return;
 	}
-	if (r->rotated_bytes > 0)
+	if (r->rotated_bytes > 0 && cache_plain(r->cache) == CACHE_NET)
 		t->rotated_bytes = fmin(t->rotated_bytes, r->rotated_bytes);
 	char interval[2 * STR_QUANTITY + 8];
 	const struct sample_stats *s = &r->stats;
