@@ -3,9 +3,9 @@
 #include "drive/queue_private.h"
 
 #include <assert.h>
+#include <math.h>
 #include <poll.h>
 #include <stdlib.h>
-#include <math.h>
 #include <string.h>
 #include <sys/epoll.h>
 #include <unistd.h>
@@ -137,6 +137,15 @@ bool queue_takes(const struct queue *q, const char *problem)
 	return j->state != JOB_PENDING && j->state != JOB_RUNNING && !queue_is_settled(q, j);
 }
 
+bool queue_takes_brief(struct queue *q, const char *problem)
+{
+	double distance = q->distance;
+	q->distance = NAN; /* it is finished in one state */
+	bool takes = queue_takes(q, problem);
+	q->distance = distance;
+	return takes;
+}
+
 static void queue_reset_workers(struct queue *q)
 {
 	for (int i = 0; i < q->worker_count; i++)
@@ -162,7 +171,7 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again)
 bool queue_add_brief(struct queue *q, const char *problem, bool again)
 {
 	double distance = q->distance;
-	q->distance = NAN; /* it is finished in one state */
+	q->distance = NAN; /* as queue_takes_brief */
 	bool added = queue_add_how(q, problem, false, again, true);
 	q->distance = distance;
 	return added;

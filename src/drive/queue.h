@@ -101,6 +101,7 @@ bool queue_add(struct queue *q, const char *problem, bool first, bool again);
 #define QUEUE_BRIEF_MS 20
 bool queue_add_brief(struct queue *q, const char *problem, bool again);
 bool queue_takes(const struct queue *q, const char *problem); /* true if it would be, without `again` */
+bool queue_takes_brief(struct queue *q, const char *problem);
 /* Adds a quick measurement of a problem at the head: one algorithm in this state of caches and launch mode,
  * with a few samples. It is no part of the problem's state: the result is kept in memory only
  * (results_add_rough) and the problem can be added too. Returns false if it has such a result or is

@@ -4,7 +4,6 @@
 
 #include "base/hash.h"
 
-#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -84,11 +83,11 @@ static int session_measure_quick_all(struct session *s)
 
 /* Adds to `texts` those that the queue takes and that are not there yet. Returns how many. */
 static int missing_add(const struct session *s, struct hash *seen, const char **texts, const char **list,
-	int count)
+	int count, bool brief)
 {
 	int added = 0;
 	for (int i = 0; i < count; i++) {
-		if (!queue_takes(s->queue, list[i]))
+		if (!(brief ? queue_takes_brief(s->queue, list[i]) : queue_takes(s->queue, list[i])))
 			continue;
 		int64_t *at = hash_at(seen, text_of(list[i]));
 		if (*at < 0)
@@ -110,11 +109,10 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 	const char **of_device = s->device.name ? session_peak_problems(s, a, &peaks) : NULL;
 	struct hash seen = { 0 };
 	m.texts = ARENA_ARRAY(a, const char *, own + conversions + peaks);
-	m.own = missing_add(s, &seen, m.texts, of_own, own);
-	m.conversions = missing_add(s, &seen, m.texts + m.own, of_results, conversions);
-	queue_set_distance(s->queue, NAN, false); /* peaks are measured in one state */
-	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks);
-	session_set_distance(s);
+	m.own = missing_add(s, &seen, m.texts, of_own, own, false);
+	m.conversions = missing_add(s, &seen, m.texts + m.own, of_results, conversions,
+		false);
+	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks, true);
 	hash_free(&seen);
 	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
 	return m;

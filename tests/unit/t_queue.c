@@ -195,6 +195,13 @@ static void test_distances(void)
 	queue_set_distance(b.q, 20 << 20, true);
 	ok(queue_takes(b.q, problem) && queue_takes(b.q, OK), "pages of 2 MiB are states of their own");
 	bench_close(&b);
+	bench_open(&b, NULL, "");
+	queue_set_distance(b.q, 20 << 20, false);
+	ok(queue_add_brief(b.q, problem, false), "a peak is added");
+	bench_run(&b);
+	ok(!queue_takes_brief(b.q, problem) && !queue_add_brief(b.q, problem, false), "one state finishes it");
+	ok(queue_takes(b.q, problem), "but not a problem of the model");
+	bench_close(&b);
 	unsetenv("FAKE_DISTANCES");
 	bench_open(&b, NULL, "");
 	queue_set_distance(b.q, 12 << 20, true);
