@@ -21,6 +21,7 @@ struct results_mix {
 struct results_entry {
 	const char *problem;
 	bool finished;
+	signed char rotates; /* it has constants: 1, none: -1, not looked at: 0 */
 	int count, old_count; /* the arrays have the next power of two as capacity */
 	const struct result **items, **old;
 	const struct result *rough;
@@ -622,12 +623,23 @@ static bool has_state(const bool have[CACHE_COUNT], enum cache c, bool rotates, 
 	return have[c] || (rotates ? optional : paged);
 }
 
+/* Parses the text once: this is asked of all problems for each frame. */
+static bool results_entry_rotates(const struct results_entry *e)
+{
+	struct results_entry *own = (struct results_entry *)(uintptr_t)e; /* a cache */
+	struct problem p;
+	if (!e->rotates) {
+		bool good = problem_parse(text_of(e->problem), &p, NULL) == 0;
+		own->rotates = good && problem_has_constant(&p) ? 1 : -1;
+	}
+	return e->rotates > 0;
+}
+
 bool results_lack(const struct results *r, const char *problem, const bool caches[CACHE_COUNT],
 	bool lacks[CACHE_COUNT])
 {
 	const struct results_entry *e = results_entry_find(r, problem);
 	bool have[CACHE_COUNT] = { false }, far = false, any = false, lack = false;
-	struct problem p;
 	memcpy(lacks, caches, CACHE_COUNT * sizeof(*lacks));
 	if (!e->finished)
 		return true;
@@ -636,9 +648,9 @@ bool results_lack(const struct results *r, const char *problem, const bool cache
 			have[e->items[i]->cache] = any = true;
 			far = far || cache_is_distance(e->items[i]->cache);
 		}
-	if (!any || problem_parse(text_of(problem), &p, NULL))
+	if (!any)
 		return false;
-	bool rotates = problem_has_constant(&p);
+	bool rotates = results_entry_rotates(e);
 	for (enum cache c = 0; c < CACHE_COUNT; c++) {
 		lacks[c] = caches[c] && !has_state(have, c, rotates, far);
 		lack = lack || lacks[c];
