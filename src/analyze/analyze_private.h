@@ -338,10 +338,11 @@ bool study_allows(const struct study *st, const struct scenario *s, enum cache c
 /* The number of the distinct problem with a text, -1 if the study does not have it; and its text. */
 int study_distinct_of(const struct study *st, struct text text);
 const char *study_text(const struct study *st, int distinct);
-/* True if the problem has a result of any outcome for the launch mode in cache state c (net or warm). */
 /* siblings.c: the cost that counts for the result of index i: its own; at the study's own reuse distance that
  * between two states; or that of another state, if its own is impossible beside that. */
 const struct result *found_cost(const struct found *f, int i);
+/* True if the problem has a result of any outcome for the launch mode in cache state c, or in the one that is
+ * read for it. */
 bool found_answered(const struct found *f, enum launch launch, enum cache c);
 /* Fills f->any and f->ok from the list. */
 void found_states(struct found *f);

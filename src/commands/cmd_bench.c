@@ -220,8 +220,8 @@ static void peaks_count(struct session *s, struct tally *t)
 	arena_free(&a);
 }
 
-/* Queues the problems of the selected batch and type that lack a state: of those that several have, the first
- * one's was measured. Returns the number queued. */
+/* Queues the problems of the selected batch and type that lack a state of it: a problem of several batches
+ * was measured in the states of the first one. Returns the number queued. */
 static int own_queue(struct session *s)
 {
 	struct arena a = { 0 };
@@ -309,8 +309,7 @@ static int algorithms_read(struct options *o, struct error *err)
 		config_set(&o->config, "algorithms", all ? "all" : "best", err) : 0;
 }
 
-/* Reads --caches. The states in which a problem was measured are not stored, so all problems are measured
- * again. net is required, because bounds use it. */
+/* Reads --caches, with which all problems are measured again. net is required, because bounds use it. */
 static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct error *err)
 {
 	const struct bench_options *own = o->own;

@@ -90,7 +90,7 @@ double cache_distance(enum cache c);
 /* How far `bytes` are on the way from the next smaller distance to that of the state, on a logarithmic scale:
  * 0 to 1; 1 for states that are no distance. */
 double cache_step(enum cache c, double bytes);
-/* The smallest distance that is not below; CACHE_NET: there is none, or `bytes` is NaN. */
+/* Returns the smallest reuse distance >= bytes; CACHE_NET if all are smaller or `bytes` is NaN. */
 enum cache cache_at_distance(double bytes);
 
 /* An implementation that a library has for a problem. api, name, layouts and math identify it for that
@@ -187,13 +187,13 @@ struct device {
 	bool huge_pages;  /* ... and pages of 2 MiB, which its system gives */
 };
 
-/* The state in which a model reads its constants, of which `distance` bytes pass between two uses: the
- * smallest state of at least that distance; net beyond twice the last-level cache, warm up to 1 MiB. net if
- * the distance is unknown (NaN). The last-level cache's nominal size is only an upper limit. */
+/* Returns the cache state of a model with this reuse distance (bytes; NaN: unknown) on the device: the
+ * smallest state of at least that distance; warm up to 1 MiB; net if the distance is unknown, or beyond twice
+ * the last-level cache. The cache's nominal size is only an upper limit. */
 enum cache device_cache(const struct device *d, double distance);
-/* Sets the states that such a model needs: that one with the next smaller one, between which costs are
- * interpolated, and warm; net and warm on a device that measures no distances. huge: also in pages of 2 MiB.
- * */
+/* Sets the states in which such a model's problems are measured: that one, the next smaller one (costs are
+ * interpolated between both), and warm; net and warm on a device without reuse distances. huge: also in pages
+ * of 2 MiB, if the device has them. */
 void device_states(const struct device *d, double distance, bool huge, bool caches[CACHE_COUNT]);
 
 /* Copies with strings in the arena; NULL strings become "". */
