@@ -199,7 +199,8 @@ static void test_distances(void)
 	queue_set_distance(b.q, 20 << 20, false);
 	ok(queue_add_brief(b.q, problem, false), "a peak is added");
 	bench_run(&b);
-	ok(!queue_takes_brief(b.q, problem) && !queue_add_brief(b.q, problem, false), "one state finishes it");
+	ok(!queue_takes_brief(b.q, problem) && !queue_add_brief(b.q, problem, false),
+		"one state finishes it");
 	ok(queue_takes(b.q, problem), "but not a problem of the model");
 	bench_close(&b);
 	unsetenv("FAKE_DISTANCES");
