@@ -680,6 +680,8 @@ static void test_once_and_batches(void)
 	is_int(store_add_once(s, id, &one, &err), 0, "an equal row is not added again");
 	one.stats.median *= 1.0001;
 	is_int(store_add_once(s, id, &one, &err), 1, "another median is another row");
+	one.stats.mean += 0.5;
+	is_int(store_add_once(s, id, &one, &err), 1, "another mean too: a coarse clock has equal medians");
 	one.measured_at++;
 	is_int(store_add_once(s, id, &one, &err), 1, "another date");
 	one.cache = CACHE_COLD;
@@ -704,7 +706,7 @@ static void test_once_and_batches(void)
 	is_int(store_batch_end(s, &err), 0, "the batch ends");
 	store_load(other, id, r, &err);
 	is_int(results_problem_count(r), 1, "the rows are there");
-	is_int(ask(path, "SELECT count(*) FROM result"), 6, "six rows");
+	is_int(ask(path, "SELECT count(*) FROM result"), 7, "seven rows");
 	is_int(store_batch_end(s, &err), 0, "store_batch_end without a batch does nothing");
 	is_int(store_add_once(s, id, &bad, &err), 0, "store_add_once without a batch");
 	store_batch_begin(s, &err);
@@ -712,15 +714,15 @@ static void test_once_and_batches(void)
 	store_add_once(s, id, &one, &err);
 	is_int(store_add_once(s, 77, &one, &err), -1, "an addition that fails");
 	has(err.text, "77", "the error has the reason");
-	is_int(ask(path, "SELECT count(*) FROM result"), 6, "the batch is rolled back and ended");
+	is_int(ask(path, "SELECT count(*) FROM result"), 7, "the batch is rolled back and ended");
 	is_int(store_add(s, id, &one, &err), 0, "additions work afterwards");
-	is_int(ask(path, "SELECT count(*) FROM result"), 7, "each in its own transaction");
+	is_int(ask(path, "SELECT count(*) FROM result"), 8, "each in its own transaction");
 	store_batch_begin(s, &err);
 	one.problem = RELU;
 	one.measured_at = 9;
 	store_add_once(s, id, &one, &err);
 	store_close(s);
-	is_int(ask(path, "SELECT count(*) FROM result"), 7, "a batch that was not ended is rolled back");
+	is_int(ask(path, "SELECT count(*) FROM result"), 8, "a batch that was not ended is rolled back");
 	results_free(r);
 	store_close(other);
 }
