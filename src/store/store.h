@@ -51,8 +51,8 @@ int store_devices(struct store *s, struct arena *a, struct device **devices, int
 /* Adds a result in a transaction of its own (unless a batch is open). Fails if the file was removed or
  * replaced. */
 int store_add(struct store *s, int64_t device, const struct result *r, struct error *err);
-/* The same, unless an equal row exists (same device, problem, algorithm, status, states, date, median and mean).
- * Returns 1 if it was added, 0 if it existed, -1 on errors. */
+/* The same, unless an equal row exists (same device, problem, algorithm, status, states, date, median and
+ * mean). Returns 1 if it was added, 0 if it existed, -1 on errors. */
 int store_add_once(struct store *s, int64_t device, const struct result *r, struct error *err);
 /* All additions between begin and end are one transaction, which is much faster; they are committed when
  * store_batch_end returns 0. An addition that fails (-1) rolls back the whole batch and ends it.
