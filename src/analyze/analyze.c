@@ -36,9 +36,11 @@ void analysis_cache_describe(const struct analysis *a, struct str *out)
 		[CACHE_WARM] = "as the previous execution left them", [CACHE_COLD] = "nothing is in them" };
 	enum cache c = cache_plain(a->cache);
 	char bytes[STR_QUANTITY];
+	bool between = c > CACHE_NEAREST && cache_is_distance(c) && a->reuse_bytes < cache_distance(c);
 	if (cache_is_distance(c))
-		str_addf(out, "%s: %s pass between two uses of a constant", cache_name(a->cache),
-			str_bytes(bytes, a->reuse_bytes));
+		str_addf(out, "%s%s%s: %s pass between two uses of a constant",
+			between ? cache_name((enum cache)(a->cache - 1)) : "", between ? " to " : "",
+			cache_name(a->cache), str_bytes(bytes, a->reuse_bytes));
 	else
 		str_addf(out, "%s: %s", cache_name(a->cache), words[c]);
 	str_addf(out, "%s", cache_is_huge(a->cache) ? "; pages of 2 MiB" : "");

@@ -198,7 +198,8 @@ struct analysis {
 				    that needs time has a cost; casts at model inputs and outputs alone
 				    are not a bound */
 	double lo_ns, hi_ns;     /* interval of bound_ns (interval.c): sqrt(sum over problems of (sum over
-				    its uses of the width)^2), and 1% of what is measured for the run on top
+				    its uses of the width)^2), and how much measurements at several
+				    times differ on top, at least 1%
 				    (JCGM 100:2008, 5.1.2 and 5.2.2; the widths of order statistics are
 				    assumed to be independent and as those of normal errors). What other work
 				    may have added (noisy, quick and single samples) only lowers the low end.
@@ -255,7 +256,7 @@ struct analysis {
 	const struct peaks *peaks; /* those of the ground; NULL: unknown */
 };
 
-/* Appends the state of the caches that was read, in words: "32m: 22.7 MiB pass between two uses of a
+/* Appends the state of the caches that was read, in words: "16m to 32m: 22.7 MiB pass between two uses of a
  * constant". */
 void analysis_cache_describe(const struct analysis *a, struct str *out);
 

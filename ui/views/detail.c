@@ -120,6 +120,21 @@ static bool add_no_cost(
 	return false;
 }
 
+/* The state of the caches that the cost is of, and how far measurements at different times are apart. */
+static void add_evidence(struct app *app, struct detail *d, const struct result *r)
+{
+	char least[STR_QUANTITY], most[STR_QUANTITY];
+	struct str state = { 0 };
+	if (r && cache_is_distance(r->cache)) {
+		analysis_cache_describe(session_analysis(app->session), &state);
+		detail_wrapped(d, STYLE_NORMAL, " caches   ", arena_printf(&d->arena, "%s", state.p));
+		str_free(&state);
+	}
+	if (r && r->times > 1)
+		ADD(d, STYLE_NORMAL, -1, " measured %d times: %s to %s", r->times,
+			str_duration(least, r->least_ns), str_duration(most, r->most_ns));
+}
+
 static void add_cost(struct app *app, struct detail *d)
 {
 	const struct layer_cost *c = app_cost(app, d->layer);
@@ -134,6 +149,7 @@ static void add_cost(struct app *app, struct detail *d)
 			: guess ? "~"
 				: "",
 		say_interval(text, c->ns, c->lo, c->hi, n), origin_name(c->origin));
+	add_evidence(app, d, c->result);
 	if (c->origin == ORIGIN_ROUGH)
 		detail_wrapped(d, STYLE_WARN, "          ",
 			arena_printf(&d->arena, "rough: a quick measurement of the library's first choice, "
