@@ -19,7 +19,8 @@
  *     statistics is as far from the cost as a normal error's would be. Low and high ends are added apart,
  *     since they differ.
  *     Estimates from one row of the calibration share its error, as uses of one problem do.
- *   - The clock and the load while measuring change all times of a run alike: RUN_SHARE of what is measured,
+ *   - What slows a machine down for seconds changes all times of a run alike: half the range of the costs
+ *     that were measured several times, their mean share of those that were not, at least RUN_SHARE,
  *     linearly.
  *   - Other work only adds time. What noisy, quick, or too few samples may be too long is no random error: it
  *     only lowers the low end, and linearly (one_sided). All samples may be hit, so the low end of such a
@@ -95,6 +96,7 @@ struct part {
 	double ns;          /* NaN: no cost */
 	int key;            /* parts of one key have the error of one measurement */
 	bool measured;
+	double run_share;   /* by how much measurements at other times differ; 0: measured once */
 	struct interval interval;
 };
 
@@ -118,11 +120,16 @@ static int key_of(const struct study *st, const struct price *price, int problem
 	return price && problem >= 0 ? problem : st->distinct_count + rows + 1 + node;
 }
 
+static double run_share(const struct result *r)
+{
+	return r && r->times > 1 && r->least_ns > 0 ? fmax(RUN_SHARE, (r->most_ns / r->least_ns - 1) / 2) : 0;
+}
+
 static struct part part_of_price(const struct price *price, int key)
 {
 	return (struct part){ .ns = price ? price->ns : NAN, .key = key,
-		.measured = price && price->result, .interval = price ? interval_of_price(price) :
-			(struct interval){ 0 } };
+		.measured = price && price->result, .run_share = run_share(price ? price->result : NULL),
+		.interval = price ? interval_of_price(price) : (struct interval){ 0 } };
 }
 
 static struct part part_of_node(const struct parts *p, int node)
@@ -159,7 +166,8 @@ static struct parts parts_of(const struct study *st, const struct solution *x, c
 
 /* A sum of parts with its widths. */
 struct total {
-	double ns, load_ns, run_ns; /* load_ns: of one-sided parts */
+	double ns, load_ns;         /* load_ns: of one-sided parts */
+	double run_ns, often_ns, once_ns; /* of parts measured several times, and once */
 	double *down, *up;          /* per key */
 };
 
@@ -168,7 +176,9 @@ static void total_add(struct total *t, const struct part *p)
 	if (isnan(p->ns))
 		return;
 	t->ns += p->ns;
-	t->run_ns += p->measured ? RUN_SHARE * p->ns : 0;
+	t->run_ns += p->run_share * p->ns;
+	t->often_ns += p->run_share > 0 ? p->ns : 0;
+	t->once_ns += p->measured && !(p->run_share > 0) ? p->ns : 0;
 	if (!p->interval.known)
 		return;
 	if (p->interval.one_sided)
@@ -196,8 +206,9 @@ static struct interval total_of(const struct parts *p, const bool *on, double *l
 		up += t.up[i] * t.up[i];
 	}
 	*load_ns = t.load_ns;
-	return (struct interval){ .lo = fmax(0, t.ns - sqrt(down) - t.load_ns - t.run_ns),
-		.hi = t.ns + sqrt(up) + t.run_ns };
+	double run = t.run_ns + t.once_ns * (t.often_ns > 0 ? t.run_ns / t.often_ns : RUN_SHARE);
+	return (struct interval){ .lo = fmax(0, t.ns - sqrt(down) - t.load_ns - run),
+		.hi = t.ns + sqrt(up) + run };
 }
 
 /* The nodes of a sum: all, less those that run side by side. */

@@ -339,6 +339,31 @@ static int states_refuse(const struct session *s, const bool *caches, struct err
 		"echo madvise > /sys/kernel/mm/transparent_hugepage/enabled)", d->model) : 0;
 }
 
+static bool is_gpu(const struct session *s)
+{
+	const struct device *d = queue_device(session_queue(s));
+	return d && !(d->threads > 0);
+}
+
+/* Measures what matters REPEAT_ROUNDS times more (session_queue_repeats). Returns an exit status. */
+static int repeats_run(struct session *s, struct options *o, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
+	int status = EXIT_DONE, added = 1;
+	for (int round = 0; round < REPEAT_ROUNDS && added && status == EXIT_DONE && !interrupted; round++) {
+		added = 0;
+		for (int i = 0; i < batch_count * dtype_count; i++) {
+			struct error own = ERROR_NONE;
+			if (!options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &own))
+				added += session_queue_repeats(s);
+		}
+		status = added ? bench_drain(s, o, NULL, NULL, err) : EXIT_DONE;
+	}
+	return status;
+}
+
 /* Measures all problems and conversions, then doubtful ones once more, and the peaks if these make results
  * suspect: other work on the machine can distort both. */
 static int bench_problems(
@@ -383,15 +408,19 @@ static int bench_problems(
 		status = bench_drain(s, o, w, NULL, err);
 	if (status == EXIT_DONE && !interrupted && later_queue(s, o, w, session_besides))
 		status = bench_drain(s, o, w, NULL, err);
+	if (status == EXIT_DONE && !interrupted)
+		status = repeats_run(s, o, err);
 	int suspect = 0;
 	if (status != EXIT_DONE || interrupted)
 		return status;
 	int doubts = doubts_queue(s, o, &suspect);
-	int peaks = w->count || suspect ? peaks_queue(s, suspect > 0, true) : 0;
-	if (!doubts && !peaks)
-		return status;
-	status = bench_drain(s, o, w, NULL, err);
-	peaks_count(s, t);
+	int peaks = w->count || suspect ? peaks_queue(s, suspect > 0 && is_gpu(s), true) : 0;
+	if (suspect > 0 && !is_gpu(s))
+		doubts += session_queue_peak_repeats(s);
+	if (doubts || peaks)
+		status = bench_drain(s, o, w, NULL, err);
+	if (peaks)
+		peaks_count(s, t);
 	return status;
 }
 

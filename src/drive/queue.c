@@ -21,6 +21,13 @@ static void queue_take_quick(void *user, const struct result *r)
 		results_add_rough(q->results, r);
 }
 
+static void queue_take_repeat(void *user, const struct result *r)
+{
+	struct queue *q = user;
+	if (r->status == STATUS_OK)
+		queue_store(q, r);
+}
+
 struct queue *queue_new(const struct config *config, struct store *store, struct results *results)
 {
 	struct queue *q = base_calloc(1, sizeof(*q));
@@ -41,6 +48,7 @@ struct queue *queue_new(const struct config *config, struct store *store, struct
 	q->epoll = epoll_create1(EPOLL_CLOEXEC);
 	job_list_init(&q->list);
 	queue_set_taker(q, JOB_QUICK, queue_take_quick, q);
+	queue_set_taker(q, JOB_REPEAT, queue_take_repeat, q);
 	queue_make_workers(q);
 	return q;
 }
@@ -185,6 +193,27 @@ bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enu
 	struct job *j = &q->list.jobs[job_find(&q->list, JOB_QUICK, problem)];
 	j->cache = cache;
 	j->launch = launch;
+	return true;
+}
+
+bool queue_add_repeat(struct queue *q, const struct result *r)
+{
+	const struct algorithm *a = &r->algorithm;
+	if (!queue_add_job(q, JOB_REPEAT, r->problem, false, true))
+		return false;
+	struct job *j = &q->list.jobs[job_find(&q->list, JOB_REPEAT, r->problem)];
+	const char *const texts[] = { a->api, a->name, a->layouts, a->math };
+	struct algorithm *to = &j->algorithm;
+	const char **own[] = { &to->api, &to->name, &to->layouts, &to->math };
+	j->weight = eta_weigh_brief(r->problem);
+	j->cache = r->cache;
+	j->launch = r->launch;
+	if (to->name && algorithm_compare(to, a) == 0)
+		return true;
+	to->notes = "";
+	to->workspace_bytes = NAN;
+	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
+		*own[i] = arena_strndup(&q->list.arena, texts[i], strlen(texts[i]));
 	return true;
 }
 

@@ -107,6 +107,11 @@ bool queue_takes_brief(struct queue *q, const char *problem);
  * (results_add_rough) and the problem can be added too. Returns false if it has such a result or is
  * finished, or if this was tried before. If no runner answers such jobs, it fails without an error. */
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch);
+/* Adds one more, short measurement of a result's algorithm in its launch mode and state of the caches; of one
+ * at a reuse distance, in all distances of the model (queue_set_distance). Its results are added to those of
+ * the problem, whose state stays. If no runner answers such jobs, it fails without an error. */
+#define QUEUE_REPEAT_MS 20 /* a state */
+bool queue_add_repeat(struct queue *q, const struct result *r);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */
 int queue_position(const struct queue *q, const char *problem); /* 1: next; 0: not pending */
 const char *queue_why(const struct queue *q, const char *problem); /* why it failed, or "" */

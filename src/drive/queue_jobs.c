@@ -34,6 +34,11 @@ bool job_is_quick(const struct job *j)
 	return strcmp(j->kind, JOB_QUICK) == 0;
 }
 
+bool job_is_repeat(const struct job *j)
+{
+	return strcmp(j->kind, JOB_REPEAT) == 0;
+}
+
 /* A problem's text has no newline, so the keys of two kinds differ. */
 static struct text job_key(struct arena *a, const char *kind, const char *payload)
 {

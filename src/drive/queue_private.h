@@ -20,8 +20,9 @@ struct job {
 	struct eta_weight weight;
 	double distance;   /* of the model that asked last (queue_set_distance) */
 	bool huge;
-	enum cache cache;  /* quick: what to measure */
+	enum cache cache;  /* quick: what to measure; repeat: the state of the result */
 	enum launch launch;
+	struct algorithm algorithm; /* repeat: which one */
 	int lost;          /* how often its runner was lost, not caused by the problem */
 	int before, after; /* neighbours in the list of pending jobs; -1 at the ends */
 	int64_t ended;     /* number of its end among all; 0: it has not ended */
@@ -49,6 +50,7 @@ int job_find(const struct job_list *l, const char *kind, const char *payload);
 int job_make(struct job_list *l, const char *kind, const char *payload);
 bool job_is_problem(const struct job *j);
 bool job_is_quick(const struct job *j);
+bool job_is_repeat(const struct job *j);
 /* Makes a job pending, at the head or tail. It must not be pending. */
 void job_enqueue(struct job_list *l, int job, bool first);
 /* Sets a state other than JOB_PENDING; a pending job is removed from the list. why may be NULL. */
@@ -100,7 +102,7 @@ struct taker {
 	void *user;
 };
 
-#define TAKERS_MAX 4
+#define TAKERS_MAX 5
 
 /* The expected time of the pending jobs in that version of the list; it is asked for at every frame. */
 struct pending_time {
@@ -205,6 +207,9 @@ void queue_refuse(struct queue *q, int job);
 /* True if a problem of such a model has to be measured; lacks: in these states. */
 bool queue_lacks(const struct queue *q, const char *problem, double distance, bool huge,
 	bool lacks[CACHE_COUNT]);
+/* Adds a result of a problem to the store (or its queue, store_keep) and to memory. False: the store cannot
+ * take it. */
+bool queue_store(struct queue *q, const struct result *r);
 /* Handles a result from a runner; returns 1 if it was added, 0 if it is ignored. */
 int queue_result(struct queue *q, struct worker *w, const struct wire_message *m);
 /* Ends the worker's job. Returns the number of results added. */

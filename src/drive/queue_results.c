@@ -35,19 +35,22 @@ int queue_load(struct queue *q, struct error *err)
 	return store_load_since(q->store, q->device_id, &q->cursor, q->results, err);
 }
 
-/* Gives a result of another kind to its taker. Adds one of a problem to the store (or its queue, store_keep),
- * then to memory, and counts those that the store cannot take. */
-static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
+bool queue_store(struct queue *q, const struct result *r)
 {
 	struct error err = ERROR_NONE;
-	const struct job *j = &q->list.jobs[w->job];
-	bool is_problem = job_is_problem(j);
-	if (is_problem && q->store && store_keep(q->store, &q->device, r, &err) < 0) {
-		w->unkept++;
+	bool kept = !q->store || store_keep(q->store, &q->device, r, &err) >= 0;
+	if (!kept)
 		queue_trouble(q, err.text);
-	}
-	if (is_problem)
-		results_add(q->results, r);
+	results_add(q->results, r);
+	return kept;
+}
+
+/* Gives a result of another kind to its taker, and counts those of problems that the store cannot take. */
+static void queue_keep(struct queue *q, struct worker *w, const struct result *r)
+{
+	const struct job *j = &q->list.jobs[w->job];
+	if (job_is_problem(j))
+		w->unkept += !queue_store(q, r);
 	else
 		queue_taker(q, j->kind)->take(queue_taker(q, j->kind)->user, r);
 	w->stored++;
@@ -167,7 +170,8 @@ void queue_refuse(struct queue *q, int job)
 			"no runner answers jobs of the kind \"%s\"; %s answers: %s. Install a newer runner",
 			kind, w->label, w->jobs && *w->jobs ? w->jobs : JOB_PROBLEM);
 	job_set(&q->list, job, JOB_FAILED, why.text);
-	if (!job_is_quick(&q->list.jobs[job])) /* these are only a convenience */
+	if (!job_is_quick(&q->list.jobs[job]) && !job_is_repeat(&q->list.jobs[job])) /* these are only a
+											convenience */
 		queue_trouble(q, why.text);
 	queue_count_end(q, job);
 }

@@ -118,6 +118,22 @@ static enum cache warm_state(const char *problem)
 	return good && problem_has_constant(&p) ? CACHE_WARM : CACHE_NET;
 }
 
+/* What a repeated measurement asks for: of the states of the model, those of the result's kind. */
+static void repeat_states(const struct job *j, struct wire_message *run)
+{
+	int states = 0;
+	for (enum cache c = 0; c < CACHE_COUNT; c++) {
+		bool like = cache_is_distance(c) && cache_is_distance(j->cache) &&
+			cache_is_huge(c) == cache_is_huge(j->cache);
+		run->caches[c] = c == j->cache || (like && run->caches[c]);
+		states += run->caches[c];
+	}
+	memset(run->launches, 0, sizeof(run->launches));
+	run->launches[j->launch] = true;
+	run->budget_ms = QUEUE_REPEAT_MS * states;
+	run->algorithm = j->algorithm;
+}
+
 static int worker_send_next(struct queue *q, struct worker *w, struct error *err)
 {
 	struct error reading = ERROR_NONE;
@@ -163,6 +179,8 @@ static int worker_send_next(struct queue *q, struct worker *w, struct error *err
 		run.caches[takes ? j->cache : CACHE_NET] = true;
 		run.launches[j->launch] = true;
 	}
+	if (job_is_repeat(j))
+		repeat_states(j, &run);
 	if (j->brief) {
 		memset(run.caches, 0, sizeof(run.caches));
 		run.caches[warm_state(j->payload)] = true;

@@ -105,6 +105,14 @@ double stats_cost_hi(const struct sample_stats *s)
 	return !(s->p10 > 0) ? s->hi : s->p10_hi;
 }
 
+int algorithm_compare(const struct algorithm *a, const struct algorithm *b)
+{
+	int c = strcmp(a->name, b->name);
+	c = c ? c : strcmp(a->layouts, b->layouts);
+	c = c ? c : strcmp(a->api, b->api);
+	return c ? c : strcmp(a->math, b->math);
+}
+
 bool algorithm_is_in_place(const struct algorithm *a)
 {
 	return a->notes && words_contain(a->notes, "in_place");

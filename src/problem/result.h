@@ -111,6 +111,8 @@ struct algorithm {
 /* True if the algorithm writes its destination over a source (note "in_place"). A layer can use it only if
  * nothing reads that source later. */
 bool algorithm_is_in_place(const struct algorithm *a);
+/* Order by name, layouts, API and math; 0: the same algorithm. */
+int algorithm_compare(const struct algorithm *a, const struct algorithm *b);
 
 /* All times in ns per execution; NaN where unknown. Statistics are set only when status is ok. */
 struct sample_stats {
@@ -151,6 +153,8 @@ struct result {
 	const char *sketch;           /* of its samples (stats_sketch), so that results can be pooled; "":
 					 unknown */
 	int times;                    /* in memory: measurements that are pooled in it; 0 counts as 1 */
+	double least_ns, most_ns;     /* in memory, of several times: the lowest and the highest of their
+					 costs */
 	bool disputed;                /* in memory: another measurement of its key, as good, differs, and
 					 none of the two was repeated more often */
 	double rotated_bytes;         /* bytes of constant operands read before the first copy is reused; 0:
@@ -163,6 +167,7 @@ struct result {
  * JOB_KIND_MAX bytes. The payload of a problem is its text; that of a model describes a request. */
 #define JOB_PROBLEM "problem"
 #define JOB_QUICK "quick" /* a quick measurement of a problem, whose text is the payload */
+#define JOB_REPEAT "repeat" /* one algorithm of a problem once more; the payload is the problem's text */
 #define JOB_MODEL "model"
 #define JOB_KIND_MAX 32
 bool job_kind_is_valid(const char *kind);

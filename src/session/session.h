@@ -250,6 +250,15 @@ const char **session_problems(const struct session *s, struct arena *a, int *cou
  * than QUICK_LEAST and the configuration does not switch them off (quick). Returns the number added. */
 #define QUICK_LEAST 10
 int session_measure_quick(struct session *s);
+/* Queues one more short measurement (queue_add_repeat) of each problem that this queue has measured and whose
+ * uses are at least REPEAT_SHARE of the bound, also fused ones: of the algorithm that the analysis uses.
+ * Other work and other guests of a machine slow it down for seconds, and the low quantile of samples at
+ * several times does not see that. Nothing for a GPU, which settles its clock. Returns the number added. */
+#define REPEAT_SHARE 0.005
+#define REPEAT_ROUNDS 2 /* of all problems: the time between two measurements of one is that of a round */
+int session_queue_repeats(struct session *s);
+/* The same for each measured peak of the device, once. */
+int session_queue_peak_repeats(struct session *s);
 /* What session_measure_missing would queue: the unmeasured problems of the scenario and its what-ifs, fused
  * ones included; then the conversions that the results make possible, and the device's peaks. In arena a,
  * each once. Nothing without a queue. */

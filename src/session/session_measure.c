@@ -118,6 +118,73 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 	return m;
 }
 
+/* Number of uses of each problem by layers and groups of the plan. */
+static void uses_count(const struct session *s, struct hash *uses)
+{
+	const struct plan *p = s->current->plan;
+	const struct fusion *f = session_fusion(s);
+	for (int i = 0; i < plan_problem_total(p); i++)
+		*hash_at(uses, text_of(p->problems[i].text)) = p->problems[i].use_count;
+	for (int i = 0; i < f->group_count; i++) {
+		int64_t *at = hash_at(uses, text_of(f->groups[i].text));
+		*at = *at < 0 ? 1 : *at + 1;
+	}
+}
+
+static int repeats_add(struct session *s)
+{
+	if (!s->queue || !s->analysis || !(s->device.threads > 0) || !(s->analysis->bound_ns > 0))
+		return 0;
+	struct arena a = { 0 };
+	struct hash uses = { 0 };
+	int count, added = 0;
+	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
+		scenario_variants(&s->scenario), &count);
+	uses_count(s, &uses);
+	for (int i = 0; i < count; i++) {
+		if (queue_state(s->queue, texts[i]) != JOB_DONE)
+			continue;
+		const struct result *r = analyze_pick(s->analysis, s->results, texts[i]);
+		double share = !r ? 0 : stats_cost(&r->stats) / s->analysis->bound_ns;
+		if (share * (double)hash_find(&uses, text_of(texts[i])) >= REPEAT_SHARE)
+			added += queue_add_repeat(s->queue, r);
+	}
+	hash_free(&uses);
+	arena_free(&a);
+	return added;
+}
+
+int session_queue_repeats(struct session *s)
+{
+	session_refresh(s);
+	return repeats_add(s);
+}
+
+void session_repeats_step(struct session *s)
+{
+	if (!s->repeats_due || s->besides_due || !s->queue || !queue_status(s->queue).idle)
+		return;
+	s->repeats_due = repeats_add(s) ? s->repeats_due - 1 : 0;
+}
+
+int session_queue_peak_repeats(struct session *s)
+{
+	struct arena a = { 0 };
+	int count, added = 0;
+	const char **texts = session_peak_problems(s, &a, &count);
+	for (int i = 0; i < count; i++) {
+		int found;
+		const struct result *const *all = results_of(s->results, texts[i], &found), *best = NULL;
+		for (int k = 0; k < found; k++)
+			if (all[k]->status == STATUS_OK && all[k]->stats.stop != STOP_SHORTLIST &&
+				(!best || stats_cost(&all[k]->stats) < stats_cost(&best->stats)))
+				best = all[k];
+		added += best && queue_add_repeat(s->queue, best);
+	}
+	arena_free(&a);
+	return added;
+}
+
 bool session_queue_peak(struct session *s, const char *text, bool again)
 {
 	bool is_cpu = s->device.threads > 0;
@@ -142,6 +209,7 @@ int session_measure_missing(struct session *s)
 	if (!s->queue || !s->current)
 		return 0;
 	int added = session_queue_missing(s);
+	s->repeats_due = added ? REPEAT_ROUNDS : s->repeats_due;
 	session_measure_quick_all(s);
 	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
 	return added + (s->besides_due ? session_measure_besides(s) : 0);

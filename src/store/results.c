@@ -182,22 +182,10 @@ static const struct result *results_copy(struct results *r, const struct result 
 	return copy;
 }
 
-static int results_algorithm_compare(const struct result *a, const struct result *b)
-{
-	int c = strcmp(a->algorithm.name, b->algorithm.name);
-	if (!c)
-		c = strcmp(a->algorithm.layouts, b->algorithm.layouts);
-	if (!c)
-		c = strcmp(a->algorithm.api, b->algorithm.api);
-	if (!c)
-		c = strcmp(a->algorithm.math, b->algorithm.math);
-	return c;
-}
-
 /* Order of the key; 0: the same key. The rank is not part of the key. */
 static int results_key_compare(const struct result *a, const struct result *b)
 {
-	int c = results_algorithm_compare(a, b);
+	int c = algorithm_compare(&a->algorithm, &b->algorithm);
 	if (!c)
 		c = (int)a->cache - (int)b->cache;
 	return c ? c : (int)a->launch - (int)b->launch;
@@ -222,7 +210,8 @@ static double results_best_ns(const struct result *r)
 
 #define RESULTS_SAMPLES_LEAST 3 /* fewer say little */
 #define RESULTS_RIVALS 8 /* of one key */
-#define RESULTS_APART 1.05 /* intervals further apart than this factor differ: machines drift by percents */
+#define RESULTS_APART 1.6 /* intervals further apart than this factor differ: a processor that another guest
+			     of the machine shares its cores with is slower by up to that */
 enum evidence { EVIDENCE_NOISY, EVIDENCE_FEW, EVIDENCE_SHORTLIST, EVIDENCE_MEDIAN, EVIDENCE_FULL };
 
 /* What a result proves: noisy ones and those of few samples less than others, those of earlier versions and
@@ -403,6 +392,16 @@ static const struct result *results_marked(struct results *r, const struct resul
 	return marked;
 }
 
+static double results_least_ns(const struct result *r)
+{
+	return r->times > 1 ? r->least_ns : stats_cost(&r->stats);
+}
+
+static double results_most_ns(const struct result *r)
+{
+	return r->times > 1 ? r->most_ns : stats_cost(&r->stats);
+}
+
 /* Replaces two results by one of all their samples. NULL: a sketch is damaged. */
 static const struct result *results_pool(struct results *r, const struct result *a, const struct result *b)
 {
@@ -410,8 +409,11 @@ static const struct result *results_pool(struct results *r, const struct result 
 	struct str sketch = { 0 };
 	const struct result *pooled = NULL;
 	if (stats_pool(&a->stats, a->sketch, &b->stats, b->sketch, &both.stats, &sketch)) {
+		both.algorithm = a->algorithm; /* its notes say whether its outputs were checked */
 		both.sketch = sketch.p;
 		both.times = results_times(a) + results_times(b);
+		both.least_ns = fmin(results_least_ns(a), results_least_ns(b));
+		both.most_ns = fmax(results_most_ns(a), results_most_ns(b));
 		both.disputed = false;
 		pooled = results_copy(r, &both, a->problem);
 		results_drop(r, a);
@@ -596,7 +598,7 @@ bool results_same_key(const struct result *a, const struct result *b)
 
 bool results_same_algorithm(const struct result *a, const struct result *b)
 {
-	return results_algorithm_compare(a, b) == 0;
+	return algorithm_compare(&a->algorithm, &b->algorithm) == 0;
 }
 
 void results_finish(struct results *r, const char *problem)

@@ -136,6 +136,11 @@ bool wire_is_problem(const struct wire_message *m)
 	return !m->kind || !*m->kind || strcmp(m->kind, JOB_PROBLEM) == 0;
 }
 
+bool wire_is_repeat(const struct wire_message *m)
+{
+	return m->kind && strcmp(m->kind, JOB_REPEAT) == 0;
+}
+
 /* Written only where it is not a problem: older programs expect none. */
 static void kind_format(const struct wire_message *m, json_t *o)
 {
@@ -288,6 +293,19 @@ static int next_parse(const json_t *o, struct wire_message *m, struct error *err
 	return 0;
 }
 
+static int algorithm_format(const struct wire_message *m, json_t *o)
+{
+	return json_object_set_new(o, "algorithm", wire_algorithm_to_json(&m->algorithm));
+}
+
+static int algorithm_parse(const json_t *o, struct wire_message *m, struct error *err)
+{
+	const json_t *g = json_object_get(o, "algorithm");
+	if (!g)
+		return error_set(err, "\"algorithm\" is missing");
+	return algorithm_from_json(g, &m->algorithm, err);
+}
+
 static int run_format(const struct wire_message *m, json_t *o)
 {
 	bool is_problem = wire_is_problem(m);
@@ -298,6 +316,8 @@ static int run_format(const struct wire_message *m, json_t *o)
 		wire_model_format(m->model, o);
 	json_object_set_new(o, "caches", words_to_json(m->caches, CACHE_COUNT, cache_word));
 	json_object_set_new(o, "launches", words_to_json(m->launches, LAUNCH_COUNT, launch_word));
+	if (wire_is_repeat(m))
+		algorithm_format(m, o);
 	next_format(m, o);
 	all_format(m, o);
 	return m->samples ? json_object_set_new(o, "samples", json_true()) : 0;
@@ -317,7 +337,8 @@ static int run_parse(const json_t *o, struct wire_message *m, struct error *err)
 	if (m->budget_ms < 1 || m->budget_ms > WIRE_BUDGET_MS_MAX)
 		return error_set(err, "\"budget_ms\" must be 1 to %d", WIRE_BUDGET_MS_MAX);
 	m->samples = json_is_true(json_object_get(o, "samples"));
-	return strcmp(m->kind, JOB_MODEL) == 0 ? wire_model_parse(o, m, err) : 0;
+	return wire_is_repeat(m) ? algorithm_parse(o, m, err) :
+		strcmp(m->kind, JOB_MODEL) == 0 ? wire_model_parse(o, m, err) : 0;
 }
 
 static int algorithms_format(const struct wire_message *m, json_t *o)
@@ -329,19 +350,6 @@ static int algorithms_format(const struct wire_message *m, json_t *o)
 static int algorithms_request_parse(const json_t *o, struct wire_message *m, struct error *err)
 {
 	return problem_only_parse(o, m, err) || all_parse(o, m, err) ? -1 : 0;
-}
-
-static int algorithm_format(const struct wire_message *m, json_t *o)
-{
-	return json_object_set_new(o, "algorithm", wire_algorithm_to_json(&m->algorithm));
-}
-
-static int algorithm_parse(const json_t *o, struct wire_message *m, struct error *err)
-{
-	const json_t *g = json_object_get(o, "algorithm");
-	if (!g)
-		return error_set(err, "\"algorithm\" is missing");
-	return algorithm_from_json(g, &m->algorithm, err);
 }
 
 static int result_format(const struct wire_message *m, json_t *o)

@@ -19,7 +19,7 @@
 
 enum wire_type {
 	/* to the runner */
-	/* id, kind, problem or payload, budget_ms, caches, launches, samples, all, next, model */
+	/* id, kind, problem or payload, budget_ms, caches, launches, samples, all, next, algorithm, model */
 	WIRE_RUN,
 	WIRE_ALGORITHMS, /* id, problem, all: list the algorithms, measure none */
 	WIRE_CANCEL,	 /* id (0: all queued and running jobs) */
@@ -147,6 +147,7 @@ int wire_find_hello(struct text line, struct arena *a, struct device *d, size_t 
 
 /* True if the message is about a problem, not about a job of another kind. */
 bool wire_is_problem(const struct wire_message *m);
+bool wire_is_repeat(const struct wire_message *m);
 
 /* Returns the message as one line with newline, malloc'd. */
 char *wire_format(const struct wire_message *m);

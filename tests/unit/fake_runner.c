@@ -493,7 +493,7 @@ static void log_job(const struct wire_message *m)
 	if (fd < 0)
 		return;
 	int n = snprintf(text, sizeof(text), "%s %s%s", name ? name : node ? node : "-",
-		strcmp(m->kind, JOB_QUICK) == 0 ? "quick " : "",
+		strcmp(m->kind, JOB_QUICK) == 0 ? "quick " : wire_is_repeat(m) ? "repeat " : "",
 		wire_is_problem(m) ? m->problem : m->payload);
 	if (getenv("FAKE_NEXT"))
 		n += snprintf(text + n, sizeof(text) - (size_t)n, " %d next, %s%s", m->next_count,
@@ -565,8 +565,12 @@ static void answer_kind(const struct wire_message *m)
 			.mean = 7,
 			.lo = 7,
 			.hi = 7 } };
-	bool quick = strcmp(m->kind, JOB_QUICK) == 0;
-	bool good = strstr(m->payload, quick ? ":relu:" : "good") != NULL;
+	bool quick = strcmp(m->kind, JOB_QUICK) == 0, repeat = wire_is_repeat(m);
+	bool good = strstr(m->payload, quick || repeat ? ":relu:" : "good") != NULL;
+	if (repeat) {
+		r.result.algorithm = m->algorithm;
+		r.result.stats.executions = m->budget_ms;
+	}
 	r.result.cache = m->caches[CACHE_NET] ? CACHE_NET : CACHE_WARM;
 	r.result.launch = m->launches[LAUNCH_AMORTIZED] ? LAUNCH_AMORTIZED : LAUNCH_ISOLATED;
 	if (good)

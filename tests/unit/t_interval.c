@@ -70,6 +70,27 @@ static void open_row(struct world *w, int count)
 	world_open(w, m);
 }
 
+/* Measurements at several times differ by the machine: half their range is common to the whole sum. */
+static void times(void)
+{
+	struct world w;
+	open_row(&w, 24);
+	put(&w, RELU, 50, 4e6, 4e6, 4e6, STOP_CONVERGED);
+	put(&w, TANH, 50, 4e6, 4e6, 4e6, STOP_CONVERGED);
+	struct result one = sampled(MATMUL, 50, 5e6, 5e6, 5e6);
+	one.runner_version = "times";
+	one.stats.stop = STOP_CONVERGED;
+	one.times = 3;
+	one.least_ns = 5e6;
+	one.most_ns = 6e6;
+	results_put(w.results, &one);
+	struct analysis *a = look(&w, "");
+	near(a->bound_ns, 128e6, 1e-12, "its cost is not changed");
+	near(a->hi_ns, 1.1 * 128e6, 1e-12, "apart by a fifth: a tenth, also of what was measured once");
+	near(a->lo_ns, 0.9 * 128e6, 1e-12, "... and downward");
+	world_close(&w);
+}
+
 static void sums(void)
 {
 	struct world w;
@@ -220,6 +241,7 @@ int main(void)
 {
 	saved();
 	sums();
+	times();
 	noisy();
 	rough();
 	paths();

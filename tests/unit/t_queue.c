@@ -908,6 +908,55 @@ static void test_quick(void)
 	unsetenv("FAKE_JOBS");
 }
 
+/* A repeated measurement is of the algorithm and the state of a result; its result joins the others. */
+static void test_repeat(void)
+{
+	struct bench b;
+	char log[2048] = "";
+	const char *path = scratch_path("repeat.log");
+	int count;
+	setenv("FAKE_JOBS", "problem repeat", 1);
+	setenv("FAKE_LOG", path, 1);
+	bench_open(&b, "repeat.db", "");
+	queue_add(b.q, OK, false, false);
+	bench_run(&b);
+	const struct result slow = *results_of(b.results, OK, &count)[1];
+	ok(queue_add_repeat(b.q, &slow) && !queue_add_repeat(b.q, &slow), "one more, not twice");
+	is_int(bench_run(&b), 1, "has one result");
+	const struct result *now = results_of(b.results, OK, &count)[1];
+	ok(count == 2 && strcmp(now->algorithm.name, "slow") == 0 && now->cache == slow.cache &&
+			now->launch == slow.launch && now->stats.median == 7 &&
+			now->stats.executions == QUEUE_REPEAT_MS,
+		"of that algorithm in that state, within its time");
+	ok(queue_state(b.q, OK) == JOB_DONE && results_is_finished(b.results, OK), "the problem stays done");
+	struct results *stored = results_new();
+	store_load(b.store, store_device_find(b.store, queue_device(b.q), &err), stored, &err);
+	ok(results_of(stored, OK, &count)[1]->stats.median == 7 && count == 2, "it is stored");
+	results_free(stored);
+	int n = 0, fd = open(path, O_RDONLY);
+	if (fd >= 0)
+		n = (int)read(fd, log, sizeof(log) - 1);
+	close(fd);
+	ok(n > 0 && !strcmp(log, "- " OK "\n- repeat " OK "\n"), "two jobs");
+	struct result gone = slow;
+	gone.problem = UNSUPPORTED;
+	ok(queue_add_repeat(b.q, &gone), "one that its runner does not offer any more");
+	bench_run(&b);
+	results_of(b.results, UNSUPPORTED, &count);
+	is_int(count, 0, "leaves no result");
+	bench_close(&b);
+	unsetenv("FAKE_LOG");
+	setenv("FAKE_JOBS", "problem", 1);
+	bench_open(&b, NULL, "");
+	queue_add(b.q, OK, false, false);
+	bench_run(&b);
+	queue_add_repeat(b.q, results_of(b.results, OK, &count)[0]);
+	is_int(bench_run(&b), 0, "an older runner measures nothing again");
+	ok(!queue_status(b.q).trouble[0], "which is no trouble");
+	bench_close(&b);
+	unsetenv("FAKE_JOBS");
+}
+
 int main(void)
 {
 	const char *dir = getenv("builddir");
@@ -917,6 +966,7 @@ int main(void)
 	test_kinds();
 	test_unanswered_kinds();
 	test_quick();
+	test_repeat();
 	test_ok();
 	test_distances();
 	test_lost_device();

@@ -435,6 +435,23 @@ static void test_pooled(void)
 	results_free(r);
 }
 
+/* A machine that was slower for seconds: the cost is the low quantile of the samples of all times. */
+static void test_slow_times(void)
+{
+	struct results *r = results_new();
+	add_full(r, 145, 60, 1);
+	add_full(r, 100, 20, 2);
+	const struct result *s = current_of(r);
+	ok(s->stats.n == 80 && s->times == 2 && !s->disputed, "a machine slower by 45%%: both count");
+	ok(stats_cost(&s->stats) < 103, "the cost is that of the faster time: %g", stats_cost(&s->stats));
+	ok(s->least_ns < 103 && s->most_ns > 140, "and both are known: %g to %g", s->least_ns, s->most_ns);
+	add_full(r, 148, 60, 3);
+	s = current_of(r);
+	ok(s->times == 3 && stats_cost(&s->stats) < 103 && s->most_ns > 145,
+		"a slow one more does not raise it");
+	results_free(r);
+}
+
 static void test_disputed(void)
 {
 	struct results *r = results_new();
@@ -478,6 +495,7 @@ int main(void)
 	test_whole_failure();
 	test_finished();
 	test_pooled();
+	test_slow_times();
 	test_disputed();
 	test_states();
 	test_lack();

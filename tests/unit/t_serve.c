@@ -439,7 +439,7 @@ static void test_quick(void)
 	close(out[1]);
 	ssize_t n = read(out[0], said, sizeof(said) - 1);
 	said[n > 0 ? n : 0] = '\0';
-	ok(strstr(said, "\"jobs\":[\"problem\",\"quick\"]"), "the hello lists it");
+	ok(strstr(said, "\"jobs\":[\"problem\",\"quick\",\"repeat\"]"), "the hello lists it");
 	ok(times_said("\"type\":\"result\",\"id\":1,\"kind\":\"quick\"") == 1 &&
 			times_said("\"stop\":\"shortlist\"") >= 1,
 		"one result, of the kind, with few samples");
@@ -447,6 +447,37 @@ static void test_quick(void)
 			"\"payload\":\"" RELU "\""),
 		"and its end");
 	ok(times_said("\"type\":\"result\",\"id\":2") > 1, "the full job follows");
+	close(in[0]);
+	close(out[0]);
+}
+
+#define REPEAT(id) "{\"type\":\"run\",\"id\":" id ",\"kind\":\"repeat\",\"payload\":\"" RELU "\""
+
+/* A repeated measurement is of the one algorithm, and ends with its budget. */
+static void test_repeat(void)
+{
+	static const char jobs[] =
+		REPEAT("1") ",\"caches\":[\"net\"],\"launches\":[\"amortized\"],\"budget_ms\":20,"
+		"\"algorithm\":{\"api\":\"fake\",\"name\":\"second\",\"math\":\"strict\"}}\n"
+		REPEAT("2") ",\"algorithm\":{\"api\":\"fake\",\"name\":\"gone\"}}\n"
+		REPEAT("3") "}\n";
+	struct error err;
+	struct batch none = { 0 };
+	int in[2], out[2];
+	if (!ok(pipe(in) == 0 && pipe(out) == 0 && write(in[1], jobs, strlen(jobs)) > 0, "two pipes"))
+		return;
+	close(in[1]);
+	fcntl(out[1], F_SETPIPE_SZ, 1 << 20);
+	struct serving how = { .device = &device, .batch = &none };
+	serve(&how, in[0], out[1], &err);
+	close(out[1]);
+	ssize_t n = read(out[0], said, sizeof(said) - 1);
+	said[n > 0 ? n : 0] = '\0';
+	is_int(times_said("\"type\":\"result\""), 1, "one result");
+	is_int(times_said("\"type\":\"result\",\"id\":1,\"kind\":\"repeat\""), 1, "of the job");
+	ok(strstr(said, "\"id\":2,\"status\":\"unsupported\",\"why\":\"fake does not offer gone any more\""),
+		"an algorithm that is not offered");
+	ok(strstr(said, "\\\"algorithm\\\" is missing"), "a job without one");
 	close(in[0]);
 	close(out[0]);
 }
@@ -477,6 +508,7 @@ int main(void)
 	test_planned();
 	test_defaults();
 	test_quick();
+	test_repeat();
 	test_idle();
 	unlink(path);
 	return done_testing();

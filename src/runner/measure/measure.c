@@ -123,13 +123,6 @@ static bool is_same_as_before(const struct run *r, const struct contender *c, in
 		measure_executions_for(c, LAUNCH_AMORTIZED) == 1 && is_launched_fast(c);
 }
 
-/* Time for a state of a contender; doubled if its samples count for two states. */
-static double budget_of(const struct run *r, const struct contender *c, int state)
-{
-	bool both = is_same_as_before(r, c, state) || is_same_as_before(r, c, state + 1);
-	return (both ? 2 : 1) * r->options->budget_ns / r->state_count;
-}
-
 static void executions_correct(const struct run *r, struct contender *c)
 {
 	int64_t wanted = measure_executions_wanted(r, c->one_ns);
@@ -154,7 +147,7 @@ static void begin_state(struct run *r, int state)
 			c->wants_slopes = backend_of(c)->amortized != NULL;
 			if (state == 0) /* its estimate may have been too long, from noise */
 				executions_correct(r, c);
-			c->budget_ns = budget_of(r, c, state);
+			c->budget_ns = r->options->budget_ns / r->state_count;
 		}
 	}
 }

@@ -22,6 +22,8 @@ struct measure_options {
 	int most;                  /* maximum number of algorithms; 0: MEASURE_CONTENDERS */
 	bool quick;                /* only the library's first choice that runs, in the first state, with few
 				      samples and without a check of its outputs */
+	bool repeats;              /* of algorithms that were checked: ends with the budget, however few
+				      samples there are, since they are pooled with those of other times */
 	bool has_matrix;           /* also measure the best algorithm without matrix units in full */
 	double (*now_ns)(void);    /* monotonic */
 	double *rest;              /* time to rest before a sample, in samples; kept between problems. 0: the
@@ -49,6 +51,7 @@ struct measure_options {
 #define MEASURE_SLOPE_MOST_NS 5e6  /* longer samples have no fixed costs that matter */
 #define MEASURE_DROP_FACTOR 4.0    /* an algorithm this many times slower than the best is dropped */
 #define MEASURE_CLOSE_FACTOR 1.25  /* algorithms within this factor of the fastest are measured in full */
+#define MEASURE_BEATEN 1.1         /* one that costs so much more than another one is measured no longer */
 #define MEASURE_TURN_NS 2e6         /* samples of an algorithm before it is another one's turn */
 #define MEASURE_LEAST_QUIET 6      /* undisturbed samples; with fewer, and disturbed ones, it is noisy */
 #define MEASURE_WAITED_SHARE 0.05  /* of a sample: total time that its threads may wait for cores */

@@ -112,6 +112,11 @@ void measure_release(struct contender *c);
  * device is lost. */
 int measure_shortlist(struct run *r);
 
+/* True if the contender's samples so far, MEASURE_LEAST_LONG or more, cost MEASURE_BEATEN times those of
+ * another one, and it is neither the fastest nor the library's first choice of a kind that the analysis
+ * compares. */
+bool measure_is_beaten(const struct run *r, const struct contender *c);
+
 /* For options.quick: measures the first algorithm that runs and sends its result. Returns as above. */
 int measure_quick(struct run *r);
 

@@ -293,7 +293,8 @@ static bool is_converged(const struct run *r, const struct contender *c)
  * undisturbed samples. */
 static bool is_late(const struct run *r, const struct contender *c)
 {
-	bool wanting = c->one_ns < r->options->machine.long_ns && c->quiet.n < STATS_COST_SAMPLES;
+	bool wanting = !r->options->repeats && c->one_ns < r->options->machine.long_ns &&
+		c->quiet.n < STATS_COST_SAMPLES;
 	return c->spent_ns >= (wanting ? MEASURE_PATIENCE : 1) * c->budget_ns ||
 		c->samples.n >= MEASURE_MOST_SAMPLES;
 }
@@ -303,7 +304,7 @@ enum stop measure_stop(const struct run *r, const struct contender *c)
 {
 	if (is_converged(r, c))
 		return STOP_CONVERGED;
-	if (c->samples.n < MEASURE_FEWEST_SAMPLES || !is_late(r, c))
+	if (c->samples.n < MEASURE_FEWEST_SAMPLES || !(is_late(r, c) || measure_is_beaten(r, c)))
 		return STOP_NONE;
 	return is_noisy(c) ? STOP_DISTURBED : STOP_BUDGET;
 }

@@ -34,7 +34,7 @@ static int trust(struct run *r, struct contender *c)
 	double worst = NAN, allowed = tolerance_of(r->problem, algorithm_of(c));
 	const struct approximation *x = approximation_of(algorithm_of(c)->api, algorithm_of(c)->name);
 	struct error why = ERROR_NONE;
-	if (!backend_of(c)->check)
+	if (!backend_of(c)->check || r->options->repeats)
 		return 0;
 	int unknown = backend_of(c)->check(c->work, &worst, &why);
 	if (r->options->machine.is_alive && !r->options->machine.is_alive()) {
@@ -137,6 +137,36 @@ static bool is_finalist(const struct run *r, const struct contender *c)
 			(least <= best_shortlisted(r, only) || is_first(r, c, only));
 	}
 	return is;
+}
+
+/* The cost so far; NaN: too few samples. */
+static double cost_so_far(const struct contender *c)
+{
+	return c->quiet.n < MEASURE_LEAST_LONG ? NAN : samples_quantile(&c->quiet, STATS_COST_QUANTILE);
+}
+
+/* The lowest cost so far of these. */
+static double lowest_so_far(const struct run *r, int only)
+{
+	double lowest = INFINITY;
+	for (int i = 0; i < r->count; i++)
+		if (r->contenders[i].work && is_such(&r->contenders[i], only))
+			lowest = fmin(lowest, cost_so_far(&r->contenders[i])); /* ignores NaN */
+	return lowest;
+}
+
+bool measure_is_beaten(const struct run *r, const struct contender *c)
+{
+	double ns = cost_so_far(c);
+	if (isnan(ns) || backend_of(c)->clock_mhz) /* a steady clock is known at the end only */
+		return false;
+	for (int only = 0; only < ONLY_COMBINATIONS; only++) {
+		if (!is_such(c, only) || ((only & ONLY_WITHOUT_MATRIX) && !r->options->has_matrix))
+			continue;
+		if (!(ns > MEASURE_BEATEN * lowest_so_far(r, only)) || is_first(r, c, only))
+			return false;
+	}
+	return true;
 }
 
 /* Releases the contenders that have fallen behind, with their memory, and sends their shortlist results.

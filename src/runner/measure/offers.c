@@ -107,6 +107,18 @@ void offers_move(struct offers *to, struct offers *from)
 	*from = (struct offers){ 0 };
 }
 
+int offers_keep(struct offers *o, const struct algorithm *a, struct error *err)
+{
+	for (int i = 0; i < o->count; i++) {
+		if (algorithm_compare(&o->offer[i].algorithm, a) != 0)
+			continue;
+		o->offer[0] = o->offer[i];
+		o->count = 1;
+		return 0;
+	}
+	return error_set(err, "%s does not offer %s any more", a->api, a->name);
+}
+
 int offers_pick(const struct offers *o, int *picked, int most)
 {
 	int taken[OFFERS_BACKENDS] = { 0 }, left = most, count = 0;

@@ -131,6 +131,7 @@ static enum status pages_measure(const struct job *j, bool huge, struct problem 
 		.llc_bytes = j->device->llc_bytes,
 		.most = j->most,
 		.quick = j->quick,
+		.repeats = j->only != NULL,
 		.has_matrix = j->device->has_matrix,
 		.now_ns = clock_ns,
 		.rest = &rest,
@@ -194,6 +195,10 @@ enum status job_run(const struct job *j, bool *stopped, struct error *err)
 		emit_whole(j, status, err->text);
 	if (status != STATUS_OK)
 		return status;
+	if (j->only && offers_keep(&offers, j->only, err)) {
+		offers_close(&offers);
+		return STATUS_UNSUPPORTED;
+	}
 	const char *doubt = platform.doubt ? platform.doubt() : NULL;
 	if (doubt) {
 		error_set(err, "%s", doubt);

@@ -21,6 +21,7 @@ struct job {
 	bool caches[CACHE_COUNT], launches[LAUNCH_COUNT];
 	bool planning;         /* no device: job_run lists the algorithms and returns unsupported */
 	bool quick;            /* measure_options.quick */
+	const struct algorithm *only; /* measures this one once more (measure_options.repeats); NULL: all */
 	bool all;              /* all algorithms, not only what heuristics return (struct backend_list) */
 	/* Maximum number of algorithms, an equal share per backend; 0: all (or MEASURE_CONTENDERS). */
 	int most;

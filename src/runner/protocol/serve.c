@@ -72,15 +72,16 @@ static bool is_measured(const struct server *s, const struct wire_message *m)
 	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
 }
 
-/* True if a quick measurement can be answered. Into a file only what a batch stores is written. */
-static bool does_quick(const struct server *s)
+/* True if quick and repeated measurements can be answered. Into a file only what a batch stores is written.
+ * */
+static bool does_parts(const struct server *s)
 {
 	return !s->how->check && !s->how->planning && !s->how->batch->is_file;
 }
 
-static bool is_quick(const struct server *s, const struct wire_message *m)
+static bool is_quick(const struct wire_message *m)
 {
-	return m->type == WIRE_RUN && strcmp(m->kind, JOB_QUICK) == 0 && does_quick(s);
+	return m->type == WIRE_RUN && strcmp(m->kind, JOB_QUICK) == 0;
 }
 
 static void states_copy(const struct server *s, const struct wire_message *m, struct wire_message *done)
@@ -417,12 +418,12 @@ static void work_on(struct server *s, struct wire_message *m)
 	struct working w = { .server = s, .message = m };
 	bool stopped = false;
 	int left_out = 0;
-	bool quick = is_quick(s, m);
-	if (!wire_is_problem(m) && !quick) {
+	bool quick = is_quick(m), repeat = m->type == WIRE_RUN && wire_is_repeat(m);
+	if (!wire_is_problem(m) && !((quick || repeat) && does_parts(s))) {
 		refuse_kind(s, m);
 		return;
 	}
-	if (quick)
+	if (quick || repeat)
 		m->problem = m->payload;
 	job_default(s, m);
 	if (batch_skips(s->how->batch, m, is_measured(s, m)))
@@ -430,11 +431,12 @@ static void work_on(struct server *s, struct wire_message *m)
 	job_set(s, m);
 	jobs_prepare(s, m, &w);
 	struct job j = { .problem = m->problem,
-		.ahead = quick ? NULL : s->how->ahead,
+		.ahead = quick || repeat ? NULL : s->how->ahead,
 		.budget_ns = (double)m->budget_ms * 1e6,
 		.device = s->how->device,
 		.planning = s->how->planning,
 		.quick = quick,
+		.only = repeat ? &m->algorithm : NULL,
 		.all = m->all,
 		.most = s->how->most,
 		.left_out = &left_out,
@@ -529,7 +531,7 @@ static int hello_send(const struct server *s, struct error *err)
 	if (s->how->batch->has_hello)
 		return 0;
 	struct device d = *s->how->device;
-	d.jobs = does_quick(s) ? JOB_PROBLEM " " JOB_QUICK : JOB_PROBLEM;
+	d.jobs = does_parts(s) ? JOB_PROBLEM " " JOB_QUICK " " JOB_REPEAT : JOB_PROBLEM;
 	char *hello = wire_hello(&d);
 	int why = write_whole(s->out, hello, strlen(hello));
 	free(hello);
