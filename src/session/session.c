@@ -513,7 +513,6 @@ bool session_refresh(struct session *s)
 	}
 	if (s->besides_due && s->queue)
 		session_measure_besides(s);
-	session_repeats_step(s);
 	uint64_t version = results_version(s->results),
 		 planned = s->planner ? planner_version(s->planner) : 0;
 	if (!s->current ||

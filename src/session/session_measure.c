@@ -131,8 +131,9 @@ static void uses_count(const struct session *s, struct hash *uses)
 	}
 }
 
-static int repeats_add(struct session *s)
+int session_queue_repeats(struct session *s)
 {
+	session_refresh(s);
 	if (!s->queue || !s->analysis || !(s->device.threads > 0) || !(s->analysis->bound_ns > 0))
 		return 0;
 	struct arena a = { 0 };
@@ -152,19 +153,6 @@ static int repeats_add(struct session *s)
 	hash_free(&uses);
 	arena_free(&a);
 	return added;
-}
-
-int session_queue_repeats(struct session *s)
-{
-	session_refresh(s);
-	return repeats_add(s);
-}
-
-void session_repeats_step(struct session *s)
-{
-	if (!s->repeats_due || s->besides_due || !s->queue || !queue_status(s->queue).idle)
-		return;
-	s->repeats_due = repeats_add(s) ? s->repeats_due - 1 : 0;
 }
 
 int session_queue_peak_repeats(struct session *s)
@@ -209,7 +197,6 @@ int session_measure_missing(struct session *s)
 	if (!s->queue || !s->current)
 		return 0;
 	int added = session_queue_missing(s);
-	s->repeats_due = added ? REPEAT_ROUNDS : s->repeats_due;
 	session_measure_quick_all(s);
 	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
 	return added + (s->besides_due ? session_measure_besides(s) : 0);

@@ -99,7 +99,6 @@ struct session {
 	int advice_type_count;
 	bool advice_done;             /* it has found all */
 	struct scenario advice_from;  /* its scenario */
-	int repeats_due;              /* rounds of repeated measurements to queue when the queue is empty */
 	enum besides_due {            /* problems side by side to queue when the queue is empty */
 		BESIDES_NONE,
 		BESIDES_CURRENT,      /* those of the current plan */
@@ -132,8 +131,6 @@ struct session {
 
 /* Frees the analysis and what it was made with, and cancels the search for advice. */
 void session_analysis_drop(struct session *s);
-/* session_measure.c: queues the next round of repeated measurements, if one is due and the queue is empty. */
-void session_repeats_step(struct session *s);
 /* session_measure.c: notes the data types of a plan's problems (peaks_note_type). */
 void session_types_note(bool *types, struct session_plan *sp);
 void session_sweep_drop(struct session *s);
