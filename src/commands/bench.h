@@ -40,6 +40,9 @@ struct bench_quick {
 /* Measures the missing problems of all batches and types quickly, if they are many (session_measure_quick),
  * adds to *q and prints the rough bounds. Returns an exit status. */
 int bench_quick(struct session *s, const struct options *o, struct bench_quick *q, struct error *err);
+/* Measures what matters to the bounds of all batches and types REPEAT_ROUNDS times more
+ * (session_queue_repeats). Returns an exit status. */
+int bench_repeats(struct session *s, const struct options *o, struct error *err);
 /* Reads --within; *percent is NaN without it. */
 int bench_within_read(const struct options *o, double *percent, struct error *err);
 /* Measures what the interval of each bound owes most to, until half of it is at most this share of the bound

@@ -1,5 +1,5 @@
-/* An answer before everything is measured: a quick pass over all problems, and --within, which measures until
- * the bound's interval is narrow enough. */
+/* Passes over all batches and types: a quick one before everything is measured, repeated measurements after
+ * it, and --within, which measures until the bound's interval is narrow enough. */
 #include "config.h"
 
 #include "commands/bench.h"
@@ -74,6 +74,21 @@ int bench_quick(struct session *s, const struct options *o, struct bench_quick *
 			fprintf(stderr, "benanza: %sfirst pass: bound %s%s after %.1f s\n",
 				point_text(s, name, sizeof(name), &p, i), analysis_mark(a),
 				str_duration(bound, a->bound_ns), q->wall_s);
+	}
+	return status;
+}
+
+/* ---- repeated measurements ---- */
+
+int bench_repeats(struct session *s, const struct options *o, struct error *err)
+{
+	struct points p = points_of(o);
+	int status = EXIT_DONE, added = 1;
+	for (int round = 0; round < REPEAT_ROUNDS && added && status == EXIT_DONE && !interrupted; round++) {
+		added = 0;
+		for (int i = 0; i < p.count; i++)
+			added += point_select(s, &p, i) ? session_queue_repeats(s) : 0;
+		status = bench_drain(s, o, NULL, NULL, err);
 	}
 	return status;
 }

@@ -206,7 +206,7 @@ static int queue_busy(const struct queue *q)
 	return busy > 0 ? busy : 1;
 }
 
-/* Counts the measured peaks and their share of the wall time; called after each pass. */
+/* Counts the peaks that were measured, and their share of the wall time. */
 static void peaks_count(struct session *s, struct tally *t)
 {
 	struct arena a = { 0 };
@@ -339,31 +339,6 @@ static int states_refuse(const struct session *s, const bool *caches, struct err
 		"echo madvise > /sys/kernel/mm/transparent_hugepage/enabled)", d->model) : 0;
 }
 
-static bool is_gpu(const struct session *s)
-{
-	const struct device *d = queue_device(session_queue(s));
-	return d && !(d->threads > 0);
-}
-
-/* Measures what matters REPEAT_ROUNDS times more (session_queue_repeats). Returns an exit status. */
-static int repeats_run(struct session *s, struct options *o, struct error *err)
-{
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	int batch_count = options_batches(o, batches), dtype_count = options_dtypes(o, dtypes);
-	int status = EXIT_DONE, added = 1;
-	for (int round = 0; round < REPEAT_ROUNDS && added && status == EXIT_DONE && !interrupted; round++) {
-		added = 0;
-		for (int i = 0; i < batch_count * dtype_count; i++) {
-			struct error own = ERROR_NONE;
-			if (!options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &own))
-				added += session_queue_repeats(s);
-		}
-		status = added ? bench_drain(s, o, NULL, NULL, err) : EXIT_DONE;
-	}
-	return status;
-}
-
 /* Measures all problems and conversions, then doubtful ones once more, and the peaks if these make results
  * suspect: other work on the machine can distort both. */
 static int bench_problems(
@@ -400,7 +375,6 @@ static int bench_problems(
 	}
 	session_set_distance(s);
 	int status = bench_drain(s, o, w, &estimates, err);
-	peaks_count(s, t);
 	if (status == EXIT_DONE && !interrupted)
 		t->eta_off = fmax(t->eta_off, bench_eta_off(&estimates));
 	bench_eta_free(&estimates);
@@ -409,19 +383,14 @@ static int bench_problems(
 	if (status == EXIT_DONE && !interrupted && later_queue(s, o, w, session_besides))
 		status = bench_drain(s, o, w, NULL, err);
 	if (status == EXIT_DONE && !interrupted)
-		status = repeats_run(s, o, err);
+		status = bench_repeats(s, o, err);
 	int suspect = 0;
 	if (status != EXIT_DONE || interrupted)
 		return status;
-	int doubts = doubts_queue(s, o, &suspect);
-	int peaks = w->count || suspect ? peaks_queue(s, suspect > 0 && is_gpu(s), true) : 0;
-	if (suspect > 0 && !is_gpu(s))
-		doubts += session_queue_peak_repeats(s);
-	if (doubts || peaks)
-		status = bench_drain(s, o, w, NULL, err);
-	if (peaks)
-		peaks_count(s, t);
-	return status;
+	int again = doubts_queue(s, o, &suspect);
+	again += w->count ? peaks_queue(s, false, true) : 0;
+	again += suspect ? session_queue_peaks_again(s) : 0;
+	return again ? bench_drain(s, o, w, NULL, err) : status;
 }
 
 static int bench_run(
@@ -429,6 +398,7 @@ static int bench_run(
 {
 	double start = now_s(), peaks_s = t->peaks_s;
 	int status = bench_problems(s, o, w, t, err);
+	peaks_count(s, t);
 	t->wall_s += fmax(now_s() - start - (t->peaks_s - peaks_s), 0);
 	tally_add(t, s, w, o);
 	scenarios_add(t, s, w, o);

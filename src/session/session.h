@@ -257,8 +257,9 @@ int session_measure_quick(struct session *s);
 #define REPEAT_SHARE 0.005
 #define REPEAT_ROUNDS 2 /* of all problems: the time between two measurements of one is that of a round */
 int session_queue_repeats(struct session *s);
-/* The same for each measured peak of the device, once. */
-int session_queue_peak_repeats(struct session *s);
+/* Queues the measured peaks of the device once more: on a CPU the best algorithm of each. Returns the number
+ * added. */
+int session_queue_peaks_again(struct session *s);
 /* What session_measure_missing would queue: the unmeasured problems of the scenario and its what-ifs, fused
  * ones included; then the conversions that the results make possible, and the device's peaks. In arena a,
  * each once. Nothing without a queue. */

@@ -155,28 +155,35 @@ int session_queue_repeats(struct session *s)
 	return added;
 }
 
-int session_queue_peak_repeats(struct session *s)
+bool session_queue_peak(struct session *s, const char *text, bool again)
+{
+	bool is_cpu = s->device.threads > 0;
+	return is_cpu ? queue_add_brief(s->queue, text, again) : queue_add(s->queue, text, false, again);
+}
+
+/* The fastest algorithm of a problem that was measured in full; NULL: none. */
+static const struct result *best_of(const struct session *s, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(s->results, problem, &count), *best = NULL;
+	for (int i = 0; i < count; i++)
+		if (all[i]->status == STATUS_OK && all[i]->stats.stop != STOP_SHORTLIST &&
+			(!best || stats_cost(&all[i]->stats) < stats_cost(&best->stats)))
+			best = all[i];
+	return best;
+}
+
+int session_queue_peaks_again(struct session *s)
 {
 	struct arena a = { 0 };
 	int count, added = 0;
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++) {
-		int found;
-		const struct result *const *all = results_of(s->results, texts[i], &found), *best = NULL;
-		for (int k = 0; k < found; k++)
-			if (all[k]->status == STATUS_OK && all[k]->stats.stop != STOP_SHORTLIST &&
-				(!best || stats_cost(&all[k]->stats) < stats_cost(&best->stats)))
-				best = all[k];
-		added += best && queue_add_repeat(s->queue, best);
+		const struct result *best = s->device.threads > 0 ? best_of(s, texts[i]) : NULL;
+		added += best ? queue_add_repeat(s->queue, best) : session_queue_peak(s, texts[i], true);
 	}
 	arena_free(&a);
 	return added;
-}
-
-bool session_queue_peak(struct session *s, const char *text, bool again)
-{
-	bool is_cpu = s->device.threads > 0;
-	return is_cpu ? queue_add_brief(s->queue, text, again) : queue_add(s->queue, text, false, again);
 }
 
 int session_queue_missing(struct session *s)
