@@ -175,7 +175,7 @@ static void planner_send(struct planner *p)
 	}
 }
 
-static struct algorithm algorithm_copy(struct planner *p, const struct algorithm *from)
+static struct algorithm algorithm_once(struct planner *p, const struct algorithm *from)
 {
 	struct algorithm to = *from;
 	const char **texts[] = { &to.api, &to.name, &to.layouts, &to.math, &to.notes };
@@ -193,7 +193,7 @@ static void planner_take(struct planner *p, const struct wire_message *m)
 		return;
 	if (m->type == WIRE_ALGORITHM && q->answer.count < ALGORITHMS_MAX) {
 		VEC_GROW(q->algorithms, q->answer.count, q->capacity);
-		q->algorithms[q->answer.count++] = algorithm_copy(p, &m->algorithm);
+		q->algorithms[q->answer.count++] = algorithm_once(p, &m->algorithm);
 	} else if (m->type == WIRE_DONE) {
 		p->deaths = 0;
 		question_end(p, q, m->what);

@@ -198,22 +198,14 @@ bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enu
 
 bool queue_add_repeat(struct queue *q, const struct result *r)
 {
-	const struct algorithm *a = &r->algorithm;
 	if (!queue_add_job(q, JOB_REPEAT, r->problem, false, true))
 		return false;
 	struct job *j = &q->list.jobs[job_find(&q->list, JOB_REPEAT, r->problem)];
-	const char *const texts[] = { a->api, a->name, a->layouts, a->math };
-	struct algorithm *to = &j->algorithm;
-	const char **own[] = { &to->api, &to->name, &to->layouts, &to->math };
 	j->weight = eta_weigh_brief(r->problem);
 	j->cache = r->cache;
 	j->launch = r->launch;
-	if (to->name && algorithm_compare(to, a) == 0)
-		return true;
-	to->notes = "";
-	to->workspace_bytes = NAN;
-	for (size_t i = 0; i < sizeof(own) / sizeof(own[0]); i++)
-		*own[i] = arena_strndup(&q->list.arena, texts[i], strlen(texts[i]));
+	if (!j->algorithm.name || algorithm_compare(&j->algorithm, &r->algorithm) != 0)
+		j->algorithm = algorithm_copy(&q->list.arena, &r->algorithm);
 	return true;
 }
 

@@ -39,6 +39,11 @@ bool job_is_repeat(const struct job *j)
 	return strcmp(j->kind, JOB_REPEAT) == 0;
 }
 
+bool job_is_extra(const struct job *j)
+{
+	return job_is_quick(j) || job_is_repeat(j);
+}
+
 /* A problem's text has no newline, so the keys of two kinds differ. */
 static struct text job_key(struct arena *a, const char *kind, const char *payload)
 {

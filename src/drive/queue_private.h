@@ -51,6 +51,7 @@ int job_make(struct job_list *l, const char *kind, const char *payload);
 bool job_is_problem(const struct job *j);
 bool job_is_quick(const struct job *j);
 bool job_is_repeat(const struct job *j);
+bool job_is_extra(const struct job *j); /* one of both: it is left out where no runner answers it */
 /* Makes a job pending, at the head or tail. It must not be pending. */
 void job_enqueue(struct job_list *l, int job, bool first);
 /* Sets a state other than JOB_PENDING; a pending job is removed from the list. why may be NULL. */

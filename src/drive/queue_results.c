@@ -170,8 +170,7 @@ void queue_refuse(struct queue *q, int job)
 			"no runner answers jobs of the kind \"%s\"; %s answers: %s. Install a newer runner",
 			kind, w->label, w->jobs && *w->jobs ? w->jobs : JOB_PROBLEM);
 	job_set(&q->list, job, JOB_FAILED, why.text);
-	if (!job_is_quick(&q->list.jobs[job]) && !job_is_repeat(&q->list.jobs[job])) /* these are only a
-											convenience */
+	if (!job_is_extra(&q->list.jobs[job]))
 		queue_trouble(q, why.text);
 	queue_count_end(q, job);
 }
@@ -215,7 +214,7 @@ int queue_end_job(struct queue *q, struct worker *w, enum status status, const c
 	if (!by_person && job_is_problem(&q->list.jobs[job]))
 		eta_learn(&q->eta, q->list.jobs[job].weight, q->list.jobs[job].took_s);
 	q->pending->known = false;
-	w->ended += !job_is_quick(&q->list.jobs[job]);
+	w->ended += !job_is_extra(&q->list.jobs[job]);
 	q->trouble_past |=
 		status == STATUS_OK && w->id >= q->trouble_id; /* a later job succeeded */
 	w->job = -1;

@@ -153,12 +153,20 @@ struct device device_copy(struct arena *a, const struct device *d)
 	return copy;
 }
 
+struct algorithm algorithm_copy(struct arena *a, const struct algorithm *from)
+{
+	struct algorithm copy = *from;
+	const char **strings[] = { &copy.api, &copy.name, &copy.layouts, &copy.math, &copy.notes };
+	strings_copy(a, strings, COUNT(strings));
+	return copy;
+}
+
 struct result result_copy(struct arena *a, const struct result *r)
 {
 	struct result copy = *r;
-	const char **strings[] = { &copy.problem, &copy.algorithm.api, &copy.algorithm.name,
-		&copy.algorithm.layouts, &copy.algorithm.math, &copy.algorithm.notes, &copy.why,
-		&copy.kernels, &copy.runner_version, &copy.sketch };
+	const char **strings[] = { &copy.problem, &copy.why, &copy.kernels, &copy.runner_version,
+		&copy.sketch };
+	copy.algorithm = algorithm_copy(a, &r->algorithm);
 	strings_copy(a, strings, COUNT(strings));
 	return copy;
 }

@@ -113,6 +113,7 @@ struct algorithm {
 bool algorithm_is_in_place(const struct algorithm *a);
 /* Order by name, layouts, API and math; 0: the same algorithm. */
 int algorithm_compare(const struct algorithm *a, const struct algorithm *b);
+struct algorithm algorithm_copy(struct arena *a, const struct algorithm *from); /* with its strings */
 
 /* All times in ns per execution; NaN where unknown. Statistics are set only when status is ok. */
 struct sample_stats {
@@ -153,8 +154,7 @@ struct result {
 	const char *sketch;           /* of its samples (stats_sketch), so that results can be pooled; "":
 					 unknown */
 	int times;                    /* in memory: measurements that are pooled in it; 0 counts as 1 */
-	double least_ns, most_ns;     /* in memory, of several times: the lowest and the highest of their
-					 costs */
+	double least_ns, most_ns;     /* in memory: the lowest and the highest cost of these */
 	bool disputed;                /* in memory: another measurement of its key, as good, differs, and
 					 none of the two was repeated more often */
 	double rotated_bytes;         /* bytes of constant operands read before the first copy is reused; 0:

@@ -30,7 +30,7 @@ void offers_close(struct offers *o);
 /* Moves what offers_open filled to another place; *from is empty afterwards. */
 void offers_move(struct offers *to, struct offers *from);
 
-/* Leaves only the offer of this algorithm (API, name, layouts, math). Returns -1 if there is none. */
+/* Removes all offers but that of one algorithm (algorithm_compare). Returns -1 if no offer matches. */
 int offers_keep(struct offers *o, const struct algorithm *a, struct error *err);
 
 /* Picks at most `most` offers, as indices in order of rank. Each backend gets an equal share; unused

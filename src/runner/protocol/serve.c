@@ -72,8 +72,8 @@ static bool is_measured(const struct server *s, const struct wire_message *m)
 	return m->type == WIRE_RUN && !s->how->check && !s->how->planning;
 }
 
-/* True if quick and repeated measurements can be answered. Into a file only what a batch stores is written.
- * */
+/* True if jobs that measure a part of a problem can be answered: into a file only what a batch stores is
+ * written. */
 static bool does_parts(const struct server *s)
 {
 	return !s->how->check && !s->how->planning && !s->how->batch->is_file;
