@@ -340,8 +340,13 @@ static void results_note(struct results *r, const char *problem)
 	r->changed[r->changed_count++ % RESULTS_CHANGES] = problem;
 }
 
-/* The result with "" for texts that are NULL. */
-static struct result results_texts(const struct result *one)
+static int results_times(const struct result *r)
+{
+	return r->times > 1 ? r->times : 1;
+}
+
+/* The result with "" for texts that are NULL, and its cost as the range of one measurement. */
+static struct result results_whole(const struct result *one)
 {
 	struct result whole = *one;
 	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
@@ -350,6 +355,8 @@ static struct result results_texts(const struct result *one)
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";
+	if (results_times(one) == 1)
+		whole.least_ns = whole.most_ns = stats_cost(&one->stats);
 	return whole;
 }
 
@@ -364,11 +371,6 @@ static void results_note_first(struct results *r, const char *problem)
 }
 
 /* --- several measurements of a key --- */
-
-static int results_times(const struct result *r)
-{
-	return r->times > 1 ? r->times : 1;
-}
 
 static bool results_are_full(const struct result *a, const struct result *b)
 {
@@ -392,16 +394,6 @@ static const struct result *results_marked(struct results *r, const struct resul
 	return marked;
 }
 
-static double results_least_ns(const struct result *r)
-{
-	return r->times > 1 ? r->least_ns : stats_cost(&r->stats);
-}
-
-static double results_most_ns(const struct result *r)
-{
-	return r->times > 1 ? r->most_ns : stats_cost(&r->stats);
-}
-
 /* Replaces two results by one of all their samples. NULL: a sketch is damaged. */
 static const struct result *results_pool(struct results *r, const struct result *a, const struct result *b)
 {
@@ -412,8 +404,8 @@ static const struct result *results_pool(struct results *r, const struct result 
 		both.algorithm = a->algorithm; /* its notes say whether its outputs were checked */
 		both.sketch = sketch.p;
 		both.times = results_times(a) + results_times(b);
-		both.least_ns = fmin(results_least_ns(a), results_least_ns(b));
-		both.most_ns = fmax(results_most_ns(a), results_most_ns(b));
+		both.least_ns = fmin(a->least_ns, b->least_ns);
+		both.most_ns = fmax(a->most_ns, b->most_ns);
 		both.disputed = false;
 		pooled = results_copy(r, &both, a->problem);
 		results_drop(r, a);
@@ -509,6 +501,8 @@ const struct result *results_between(
 			return e->mixes[i].mix;
 	struct result mix = *far;
 	mix.stats = results_stats_between(&near->stats, &far->stats, step);
+	mix.least_ns = results_way(near->least_ns, far->least_ns, step);
+	mix.most_ns = results_way(near->most_ns, far->most_ns, step);
 	mix.disputed = near->disputed || far->disputed;
 	mix.sketch = "";
 	VEC_GROW(e->mixes, e->mix_count, e->mix_capacity);
@@ -518,7 +512,7 @@ const struct result *results_between(
 
 void results_add(struct results *r, const struct result *one)
 {
-	struct result whole = results_texts(one);
+	struct result whole = results_whole(one);
 	struct results_entry *e = results_entry_of(r, whole.problem);
 	if (results_saw(e, &whole))
 		return;
@@ -543,7 +537,7 @@ void results_add(struct results *r, const struct result *one)
 
 void results_add_rough(struct results *r, const struct result *one)
 {
-	struct result whole = results_texts(one);
+	struct result whole = results_whole(one);
 	struct results_entry *e = results_entry_of(r, whole.problem);
 	const struct result *before = e->rough;
 	e->rough = results_copy(r, &whole, e->problem);

@@ -1,12 +1,12 @@
 /* The results of one device identity (model and stack) in memory, for the analysis. Grows as results arrive.
  *
  * Results have the same key if they are of the same problem, algorithm (API, name, layouts, math), cache
- * state and launch mode. Of one version of the runner full results outweigh those whose cost is a median,
- * and these those of the shortlist, those of less than three samples and noisy ones (stop disturbed); of
- * several noisy ones that with the lowest minimum stands, because other work only adds time. Full results
- * whose intervals overlap are pooled into one of all samples; of those that differ the one that was
- * repeated more often stands, and until one is, the first one, marked as disputed. Else the newest stands.
- * The others are replaced. */
+ * state and launch mode. Of one version of the runner full results outweigh those whose cost is a median, and
+ * these those of the shortlist, those of less than three samples and noisy ones (stop disturbed); of several
+ * noisy ones that with the lowest minimum stands, because other work only adds time. Full results whose
+ * intervals are at most a factor of 1.6 apart are pooled into one of all samples; of those that differ more
+ * the one that was repeated more often stands, and until one is, the first one, marked as disputed. Else the
+ * newest stands. The others are replaced. */
 #ifndef STORE_RESULTS_H
 #define STORE_RESULTS_H
 

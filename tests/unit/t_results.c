@@ -168,6 +168,9 @@ static void test_between(void)
 	one.stats.p10 = 9;
 	one.stats.p10_hi = 10;
 	one.stats.n = 40;
+	one.times = 3;
+	one.least_ns = 9;
+	one.most_ns = 17;
 	results_add(r, &one);
 	const struct result *const *all = results_of(r, "p", &count);
 	const struct result *near = all[0]->cache == CACHE_NEAREST + 3 ? all[0] : all[1],
@@ -175,6 +178,8 @@ static void test_between(void)
 	near(stats_cost(&mix->stats), 11.5, 1e-9, "a quarter of the way between the costs");
 	ok(stats_cost_lo(&mix->stats) <= 8 && stats_cost_hi(&mix->stats) >= 20,
 		"its interval is that of both");
+	near(mix->least_ns, 11.5, 1e-9, "so is the lowest of several times");
+	near(mix->most_ns, 17.5, 1e-9, "and the highest, where one was measured once");
 	ok(mix->cache == far->cache && mix->stats.n == 30, "it stands for the farther one");
 	ok(results_between(r, near, far, 0.25) == mix, "the same again");
 	ok(results_between(r, near, far, 0.5) != mix, "another step is another one");
