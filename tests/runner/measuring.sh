@@ -44,6 +44,12 @@ printf 'threads: 1\n' >"$work/one.yaml"
 printf 'runners:\n  cpu: [sh, "%s", "%s"]\n' "$top/tests/lib/peaks_runner.sh" "$runner" >"$work/told.yaml"
 try 0 "bench with one, by the configuration" "$BENANZA" bench --json -q --db "$db" --budget 2 -c "$work/one.yaml" "$tiny"
 json "d['measured'] == d['problems'] > 10 and d['peaks'] > 3 and d['peaks_s'] > 0"
+python3 -c "
+import sqlite3, sys
+most, = sqlite3.connect('$db').execute('select max(c) from (select count(*) c from result'
+    ' group by problem, algorithm, cache, launch)').fetchone()
+sys.exit(most < 3)"
+ok $? "what matters is measured at three times"
 try 0 "its bound" "$BENANZA" bound --json --db "$db" --threads 1 "$tiny"
 json "d['complete'] and d['bound_ns'] > 0 and '1 thread ' in d['device']['stack']"
 json "all(l['cost_ns'] > 0 for l in d['layers'] if l['origin'] == 'measured')"

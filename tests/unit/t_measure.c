@@ -49,7 +49,7 @@ static struct {
 	double glance_ns, alone_ns;
 	bool cold;       /* cold is asked for too */
 	bool near, huge; /* two reuse distances instead of net; in huge pages */
-	bool quick;
+	bool quick, repeats;
 	double now;
 	int64_t preemptions;
 	bool tells_waiting;
@@ -321,6 +321,7 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 		.cancelled = seen_cancelled,
 		.most = fake.most,
 		.quick = fake.quick,
+		.repeats = fake.repeats,
 		.machine.glance_ns = fake.glance_ns,
 		.machine.alone_ns = fake.alone_ns,
 		.machine.shares_operands = fake.shares,
@@ -389,6 +390,24 @@ static void test_quick(void)
 		"one that fails as it runs is followed by the next");
 	measure(&o, PLAIN, 200e6, 2, false);
 	ok(o.stopped != 0 && fake.alive == 0, "it can be cancelled");
+}
+
+/* A repeated measurement ends with its budget, without a check; the first one waits for 29 samples. */
+static void test_repeats(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.has_check = true;
+	fake.count = 1;
+	for (int repeats = 0; repeats < 2; repeats++) {
+		fake.repeats = repeats;
+		fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6, .spread = 0.5 };
+		measure(&o, PLAIN, 40e6, 0, false);
+		const struct result *r = find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED);
+		int64_t n = r ? r->stats.n : 0;
+		ok(repeats ? n >= 10 && n < 25 : n >= 29, "%lld samples", (long long)n);
+		ok((fake.algorithm[0].checked == 0) == repeats, repeats ? "without a check" : "checked");
+	}
 }
 
 static void test_budget(void)
@@ -1146,6 +1165,7 @@ int main(void)
 	is_int(measure_executions(1e9), 1, "executions of 1 s");
 	test_one();
 	test_quick();
+	test_repeats();
 	test_budget();
 	test_shortlist();
 	test_glance();

@@ -35,6 +35,8 @@ static const struct screen {
 	{ "searching_80x24", 80, 24, NULL, "/ gate", false, false, { .measured = true } },
 	{ "unmeasured_80x24", 80, 24, NULL, "G", false, false, { .queue = true } },
 	{ "detail_80x24", 80, 24, NULL, "Enter", false, false, { .measured = true } },
+	{ "detail_times_80x24", 80, 24, NULL, "Enter", false, false,
+		{ .measured = true, .several_times = true } },
 	{ "detail_100x60", 100, 60, "detail", "f", false, false, { .measured = true } },
 	{ "detail_hostile", 80, 30, NULL, "/ red Enter Enter", false, false,
 		{ .queue = true, .busy = true } },

@@ -308,6 +308,9 @@ static void measured(struct results *r, const char *text, bool several)
 	one.stats.lo = ns * 0.996;
 	one.stats.hi = ns * 1.004;
 	one.stats.stop = options.disturbed ? STOP_DISTURBED : one.stats.stop;
+	one.times = options.several_times ? 3 : 0;
+	one.least_ns = ns;
+	one.most_ns = ns * 1.4;
 	one.stats.min = ns * 0.97;
 	one.stats.q1 = ns * 0.99;
 	one.stats.q3 = ns * 1.03;

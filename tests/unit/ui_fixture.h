@@ -13,6 +13,7 @@ struct fixture_options {
 	bool nothing;      /* no results at all */
 	bool peaks;        /* and the peaks of the device */
 	bool disturbed;    /* and all of it taken on a machine that was never quiet */
+	bool several_times; /* and all of it measured at three times */
 	bool unbound;      /* the model has a dimension "sequence" without a value */
 	bool proxies;      /* every layer's problem stands in */
 	bool unsupported;  /* the library refuses everything */

@@ -131,7 +131,7 @@ static void add_evidence(struct app *app, struct detail *d, const struct result 
 		str_free(&state);
 	}
 	if (r && r->times > 1)
-		ADD(d, STYLE_NORMAL, -1, " measured %d times: %s to %s", r->times,
+		ADD(d, STYLE_NORMAL, -1, " measured %d times, %s to %s", r->times,
 			str_duration(least, r->least_ns), str_duration(most, r->most_ns));
 }
 
