@@ -8,6 +8,8 @@
 #include <string.h>
 #include <sys/mman.h>
 
+#include "runner/host/team.h"
+
 #define GUARD 0xA5
 #define KEPT 64
 #define KEPT_LEAST 1048576 /* smaller blocks go back to the heap */
@@ -192,10 +194,17 @@ char *copies_at(const struct copies *c, int64_t i)
 	return c->base + COPIES_LINE + (size_t)i * c->stride;
 }
 
+static void spread_share(void *copies, int share, int shares)
+{
+	const struct copies *c = copies;
+	for (int64_t i = 1 + share; i < c->count; i += shares)
+		memcpy(copies_at(c, i), copies_at(c, 0), c->bytes);
+}
+
 void copies_spread(struct copies *c)
 {
-	for (int64_t i = 1; i < c->count; i++)
-		memcpy(copies_at(c, i), copies_at(c, 0), c->bytes);
+	if (c->count > 1)
+		team_run(spread_share, c);
 }
 
 static bool is_guard(const char *from, size_t n)

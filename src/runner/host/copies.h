@@ -33,7 +33,7 @@ double copies_need(size_t bytes, int64_t count);
 int copies_open(struct copies *c, size_t bytes, int64_t count);
 void copies_close(struct copies *c);
 char *copies_at(const struct copies *c, int64_t i);
-/* Copies the first one to all others. */
+/* Copies the first one to all others, on all threads (team.h). */
 void copies_spread(struct copies *c);
 /* Copies that are opened from now on are in transparent huge pages of 2 MiB (huge), where they fill some, or
  * in those that the system gives without being asked. -1: the system has none. */

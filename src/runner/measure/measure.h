@@ -60,6 +60,7 @@ struct measure_options {
 #define MEASURE_SLICE_NS 2e6       /* about a time slice of a scheduler */
 #define MEASURE_REST_MOST 8        /* rest: at most this factor of the time between two rests, */
 #define MEASURE_REST_MOST_NS 20e6  /* and this time */
+#define MEASURE_REST_DECAY 0.7     /* of a rest to the next one while samples are undisturbed */
 #define MEASURE_WIDE 0.25          /* noisy: the upper end is further above the cost than this share */
 
 #define MEASURE_SETS 16384         /* maximum number of copies of the constant operands */

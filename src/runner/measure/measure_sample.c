@@ -53,7 +53,7 @@ static bool rest_before(struct run *r, double ns)
 	bool fresh = r->last_quiet && used + ns <= MEASURE_SLICE_NS;
 	if (!o->machine.rest || !(*o->rest > 0) || fresh)
 		return false;
-	*o->rest = !r->last_quiet ? *o->rest : *o->rest < 0.1 ? 0 : 0.9 * *o->rest;
+	*o->rest = !r->last_quiet ? *o->rest : *o->rest < 0.1 ? 0 : MEASURE_REST_DECAY * *o->rest;
 	o->machine.rest(fmin(*o->rest * fmax(ns, MEASURE_SLICE_NS), MEASURE_REST_MOST_NS));
 	r->rested_at = o->now_ns();
 	return true;
