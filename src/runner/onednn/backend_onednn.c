@@ -60,35 +60,53 @@ static bool is_whole(enum dtype t)
 	return !dtype_is_float(t);
 }
 
-/* Random values from a fixed seed (xorshift64); integers for integer types (integers.h). */
-static float *values_make(const struct onednn_case *c, const struct onednn_arg *a, int seed)
+/* Random values of an input from a fixed seed (xorshift64), in order; integers for integer types (integers.h). */
+struct source {
+	const struct onednn_arg *a;
+	uint64_t x;
+	float by;
+	bool whole, even, truth;
+	int least;
+};
+
+static struct source source_of(const struct onednn_case *c, int i)
 {
+	const struct onednn_arg *a = &c->arg[i];
 	bool whole = a->fill != FILL_ONE && is_whole(a->dtype);
-	bool even = whole && a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8;
-	int least = a->fill == FILL_POSITIVE ? 2 : c->shifted ? 0 : -6; /* in both u8 and s8: no shift */
-	float by = a->fill == FILL_SMALL ? (float)integer_small_limit(&c->problem) : 1;
-	bool truth = whole && a->dtype == DTYPE_BOOL;
-	int64_t n = elements(a);
-	float *v = malloc((size_t)n * sizeof(float));
-	uint64_t x = 0x9e3779b97f4a7c15u * (uint64_t)(seed + 1);
-	for (int64_t i = 0; v && i < n; i++) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		float unit = (float)(x >> 40) / 16777216.0f; /* [0, 1) */
-		v[i] = a->fill == FILL_ONE	   ? 1
-			: a->fill == FILL_POSITIVE ? 0.5f + unit
-			: a->fill == FILL_FACTOR   ? ldexpf(1, -(int)a->fill_limit - (int)(3 * unit))
-						   : (2 * unit - 1) / by;
-		if (even)
-			v[i] = (float)(2 * (int)(unit * (float)(4 - least / 2)) + least);
-		else if (whole)
-			v[i] = truth ? (float)(a->fill == FILL_POSITIVE || unit >= 0.5f) :
-				(float)(int)(unit * 8) + (a->fill == FILL_POSITIVE ? 1.0f : 0.0f);
-	}
-	for (int64_t i = 0; v && i < n && (a->values || a->divisor); i++)
-		v[i] = a->values ? a->values[i] : v[i] / a->divisor[i];
-	return v;
+	return (struct source){ .a = a,
+		.x = 0x9e3779b97f4a7c15u * (uint64_t)(i + 1),
+		.by = a->fill == FILL_SMALL ? (float)integer_small_limit(&c->problem) : 1,
+		.whole = whole,
+		.even = whole && a->arg == DNNL_ARG_WEIGHTS && a->dtype == DTYPE_S8,
+		.truth = whole && a->dtype == DTYPE_BOOL,
+		.least = a->fill == FILL_POSITIVE ? 2 : c->shifted ? 0 : -6 }; /* u8 and s8: no shift */
+}
+
+static inline float source_next(struct source *s, int64_t i)
+{
+	const struct onednn_arg *a = s->a;
+	s->x ^= s->x << 13;
+	s->x ^= s->x >> 7;
+	s->x ^= s->x << 17;
+	float unit = (float)(s->x >> 40) / 16777216.0f; /* [0, 1) */
+	float v = a->fill == FILL_ONE	   ? 1
+		: a->fill == FILL_POSITIVE ? 0.5f + unit
+		: a->fill == FILL_FACTOR   ? ldexpf(1, -(int)a->fill_limit - (int)(3 * unit))
+					   : (2 * unit - 1) / s->by;
+	if (s->even)
+		v = (float)(2 * (int)(unit * (float)(4 - s->least / 2)) + s->least);
+	else if (s->whole)
+		v = s->truth ? (float)(a->fill == FILL_POSITIVE || unit >= 0.5f) :
+			(float)(int)(unit * 8) + (a->fill == FILL_POSITIVE ? 1.0f : 0.0f);
+	return a->values ? a->values[i] : a->divisor ? v / a->divisor[i] : v;
+}
+
+static void values_write(const struct onednn_case *c, int i, float *to)
+{
+	struct source s = source_of(c, i);
+	int64_t n = elements(s.a);
+	for (int64_t j = 0; j < n; j++)
+		to[j] = source_next(&s, j);
 }
 
 static onednn_md plain_md(const struct onednn_arg *a)
@@ -99,14 +117,41 @@ static onednn_md plain_md(const struct onednn_arg *a)
 		a->rank, a->dims, dnnl_f32, a->plain_strides[0] ? a->plain_strides : strides);
 }
 
+static onednn_md argument_md(const struct work *w, int i)
+{
+	const struct onednn_case *c = w->candidate->from;
+	if (i < c->arg_count && c->arg[i].attribute)
+		return c->arg[i].md;
+	return onednn_argument(w->candidate->pd, i < c->arg_count ? c->arg[i].arg : DNNL_ARG_SCRATCHPAD);
+}
+
+/* True if the bytes of an input are its values as values_read would return them. */
+static bool is_in_place(const struct work *w, int i)
+{
+	const struct onednn_arg *a = &w->candidate->from->arg[i];
+	onednn_md plain = plain_md(a);
+	bool same = plain && !a->permuted && !a->divisor && dnnl_memory_desc_equal(plain, argument_md(w, i));
+	onednn_md_free(plain);
+	return same;
+}
+
+static float *values_in_place(const struct work *w, int i)
+{
+	return (float *)(void *)copies_at(&w->copies[i], 0);
+}
+
 /* Fills an input in the layout and type that the implementation takes. */
 static int input_fill(struct work *w, int i, onednn_md md, struct error *err)
 {
 	const struct onednn_case *c = w->candidate->from;
 	const struct onednn_arg *a = &c->arg[i];
 	float **plain = &w->offers->plain[i];
-	if (!*plain)
-		*plain = values_make(c, a, i);
+	if (!*plain && is_in_place(w, i)) {
+		values_write(c, i, values_in_place(w, i));
+		return 0;
+	}
+	if (!*plain && (*plain = malloc((size_t)elements(a) * sizeof(float))))
+		values_write(c, i, *plain);
 	onednn_md from = plain_md(a);
 	dnnl_status_t status = *plain && from
 		? onednn_reorder(onednn_engine, onednn_stream, from, *plain, md, copies_at(&w->copies[i], 0))
@@ -114,14 +159,6 @@ static int input_fill(struct work *w, int i, onednn_md md, struct error *err)
 	onednn_md_free(from);
 	return status == dnnl_success ? 0 :
 		error_set(err, "oneDNN cannot lay out the input %s (%s)", a->role, dnnl_status2str(status));
-}
-
-static onednn_md argument_md(const struct work *w, int i)
-{
-	const struct onednn_case *c = w->candidate->from;
-	if (i < c->arg_count && c->arg[i].attribute)
-		return c->arg[i].md;
-	return onednn_argument(w->candidate->pd, i < c->arg_count ? c->arg[i].arg : DNNL_ARG_SCRATCHPAD);
 }
 
 static size_t argument_bytes(const struct work *w, int i)
@@ -194,7 +231,7 @@ static double bytes_needed(const struct work *w)
 	double sum = 0;
 	for (int i = 0; i < w->arg_count; i++) {
 		sum += copies_need(argument_bytes(w, i), copies_wanted(w, i));
-		if (i < c->arg_count && !c->arg[i].output && !w->offers->plain[i])
+		if (i < c->arg_count && !c->arg[i].output && !w->offers->plain[i] && !is_in_place(w, i))
 			sum += (double)elements(&c->arg[i]) * sizeof(float);
 	}
 	return sum;
@@ -310,16 +347,6 @@ static float *values_read(const struct work *w, int i)
 	return v;
 }
 
-/* The values of an input that is in memory as values_read would return it; NULL: it is not. */
-static const float *values_in_place(const struct work *w, int i)
-{
-	const struct onednn_arg *a = &w->candidate->from->arg[i];
-	onednn_md plain = plain_md(a);
-	bool same = plain && !a->permuted && !a->divisor && dnnl_memory_desc_equal(plain, argument_md(w, i));
-	onednn_md_free(plain);
-	return same ? (const float *)(const void *)copies_at(&w->copies[i], 0) : NULL;
-}
-
 /* Inputs of a check by role; argument and blob: own copies of them. */
 struct held {
 	float *argument[ONEDNN_ARGS], *blob;
@@ -381,10 +408,11 @@ static bool is_input_kept(const struct work *w, int i, const float *now)
 {
 	const struct onednn_arg *a = &w->candidate->from->arg[i];
 	const float *plain = w->offers->plain[i];
-	int64_t n = elements(a), step = a->dtype == DTYPE_F32 ? 1 : (n / INPUTS_CHECKED) | 1;
-	for (int64_t j = 0; plain && j < n; j += step) {
+	struct source s = source_of(w->candidate->from, i);
+	int64_t n = elements(a), step = !plain || a->dtype == DTYPE_F32 ? 1 : (n / INPUTS_CHECKED) | 1;
+	for (int64_t j = 0; j < n; j += step) {
 		double put = 0, factor = a->divisor ? (double)a->divisor[j] : 1;
-		fill_encode((double)plain[j], a->dtype, &put);
+		fill_encode((double)(plain ? plain[j] : source_next(&s, j)), a->dtype, &put);
 		put = fill_decode(&put, a->dtype) * factor;
 		if (!(fabs((double)now[j] - put) <= INPUT_SLACK * fabs(put)))
 			return false;
@@ -399,9 +427,8 @@ static int inputs_read(struct work *w, struct held *held, double *worst, struct 
 		const struct onednn_arg *a = &c->arg[i];
 		if (a->output)
 			continue;
-		const float *now = values_in_place(w, i);
-		if (!now)
-			now = held->argument[i] = values_read(w, i);
+		const float *now = is_in_place(w, i) ? values_in_place(w, i) :
+			(held->argument[i] = values_read(w, i));
 		if (!now)
 			return error_set(err, "cannot read back argument %d", i);
 		if (a->attribute)
