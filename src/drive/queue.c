@@ -198,7 +198,7 @@ bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enu
 
 bool queue_add_repeat(struct queue *q, const struct result *r)
 {
-	if (!queue_add_job(q, JOB_REPEAT, r->problem, false, true))
+	if (queue_nobody_answers(q, JOB_REPEAT) || !queue_add_job(q, JOB_REPEAT, r->problem, false, true))
 		return false;
 	struct job *j = &q->list.jobs[job_find(&q->list, JOB_REPEAT, r->problem)];
 	j->weight = eta_weigh_brief(r->problem);

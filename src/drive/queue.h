@@ -18,6 +18,7 @@ enum job_state { JOB_NONE, JOB_PENDING, JOB_RUNNING, JOB_DONE, JOB_FAILED, JOB_U
 struct queue_status {
 	int pending, running, done, failed, unsupported; /* jobs since the queue was made or forgotten */
 	int quick, quick_ended; /* quick measurements, not among the above: pending or running; ended */
+	int repeats;              /* of pending and running: repeated measurements */
 	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
 	const char *current;	  /* problem (or payload) being measured, the first of several; or NULL */
 	const char *current_what; /* its current algorithm, from the heartbeat, or "" */
@@ -109,7 +110,7 @@ bool queue_takes_brief(struct queue *q, const char *problem);
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch);
 /* Adds one more, short measurement of a result's algorithm in its launch mode and state of the caches; of one
  * at a reuse distance, in all distances of the model (queue_set_distance). Its results are added to those of
- * the problem, whose state stays. If no runner answers such jobs, it fails without an error. */
+ * the problem, whose state stays. Returns false if it is queued or no runner answers such jobs. */
 #define QUEUE_REPEAT_MS 20 /* a state */
 bool queue_add_repeat(struct queue *q, const struct result *r);
 enum job_state queue_state(const struct queue *q, const char *problem); /* JOB_NONE: never added */

@@ -76,6 +76,7 @@ int job_make(struct job_list *l, const char *kind, const char *payload)
 		l->jobs[l->count].weight = (struct eta_weight){ 0 };
 		l->quick[JOB_NONE]++;
 	}
+	l->repeats[JOB_NONE] += job_is_repeat(&l->jobs[l->count]);
 	*hash_at(&l->by_key, job_key(&l->arena, kind, copy)) = l->count;
 	l->by_state[JOB_NONE]++;
 	return l->count++;
@@ -106,6 +107,10 @@ static void job_change(struct job_list *l, int job, enum job_state state)
 	if (job_is_quick(&l->jobs[job])) {
 		l->quick[l->jobs[job].state]--;
 		l->quick[state]++;
+	}
+	if (job_is_repeat(&l->jobs[job])) {
+		l->repeats[l->jobs[job].state]--;
+		l->repeats[state]++;
 	}
 	l->jobs[job].state = state;
 	l->version++;

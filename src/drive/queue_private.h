@@ -40,6 +40,7 @@ struct job_list {
 	uint64_t version;  /* changes with any job's state or place */
 	int by_state[JOB_UNSUPPORTED + 1];
 	int quick[JOB_UNSUPPORTED + 1]; /* the quick ones among these */
+	int repeats[JOB_UNSUPPORTED + 1]; /* and those of kind JOB_REPEAT */
 };
 
 void job_list_init(struct job_list *l); /* makes it empty */
@@ -191,6 +192,8 @@ void worker_cancel(struct worker *w, bool is_limit);
 bool worker_suits(const struct queue *q, const struct worker *w);
 /* Fails the next jobs if no runner answers their kind. */
 void queue_refuse_unanswered(struct queue *q);
+/* True if the hellos of all runners that can be used are known and none lists this kind of jobs. */
+bool queue_nobody_answers(const struct queue *q, const char *kind);
 int worker_feed(struct queue *q, struct worker *w, struct error *err);
 int worker_read(struct queue *q, struct worker *w, int most, struct error *err);
 

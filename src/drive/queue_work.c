@@ -26,24 +26,23 @@ static bool queue_is_elsewhere(const struct queue *q, const char *problem)
 	return recent;
 }
 
-static bool worker_answers(const struct worker *w, const struct job *j)
+static bool worker_answers(const struct worker *w, const char *kind)
 {
-	return !w->jobs || jobs_contain(w->jobs, j->kind);
+	return !w->jobs || jobs_contain(w->jobs, kind);
 }
 
 bool worker_suits(const struct queue *q, const struct worker *w)
 {
 	for (int job = q->list.head; job >= 0; job = q->list.jobs[job].after)
-		if (worker_answers(w, &q->list.jobs[job]))
+		if (worker_answers(w, q->list.jobs[job].kind))
 			return true;
 	return q->list.head < 0;
 }
 
-/* True if the hellos of all runners that can be used are known and none lists the job's kind. */
-static bool queue_nobody_answers(const struct queue *q, const struct job *j)
+bool queue_nobody_answers(const struct queue *q, const char *kind)
 {
 	for (int i = 0; i < q->worker_count; i++)
-		if (!q->workers[i].broken && worker_answers(&q->workers[i], j))
+		if (!q->workers[i].broken && worker_answers(&q->workers[i], kind))
 			return false;
 	return true;
 }
@@ -70,7 +69,7 @@ static bool queue_needs(struct queue *q, int job)
 
 void queue_refuse_unanswered(struct queue *q)
 {
-	while (q->list.head >= 0 && queue_nobody_answers(q, &q->list.jobs[q->list.head]))
+	while (q->list.head >= 0 && queue_nobody_answers(q, q->list.jobs[q->list.head].kind))
 		queue_refuse(q, q->list.head);
 }
 
@@ -83,7 +82,7 @@ static int queue_choose(struct queue *q, const struct worker *w)
 	for (int job = q->list.head; job >= 0; job = next) {
 		struct job *j = &q->list.jobs[job];
 		next = j->after;
-		if (!worker_answers(w, j))
+		if (!worker_answers(w, j->kind))
 			continue;
 		if (queue_needs(q, job))
 			return job;
@@ -103,7 +102,7 @@ static int worker_next(const struct queue *q, const struct worker *w, int job, c
 		up += q->workers[i].greeted && !q->workers[i].dismissed;
 	for (int i = q->list.head; i >= 0 && count < WIRE_NEXT_MAX; i = q->list.jobs[i].after) {
 		const struct job *j = &q->list.jobs[i];
-		if (i != job && !q->list.jobs[job].lost && job_is_problem(j) && worker_answers(w, j) &&
+		if (i != job && !q->list.jobs[job].lost && job_is_problem(j) && worker_answers(w, j->kind) &&
 			++seen % (up > 0 ? up : 1) == 0)
 			next[count++] = j->payload;
 	}

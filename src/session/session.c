@@ -499,7 +499,7 @@ int session_check_bound(const struct session *s, struct error *err)
 
 /* ---- analysis ---- */
 
-bool session_refresh(struct session *s)
+static bool analyze_anew(struct session *s)
 {
 	session_set_distance(s);
 	if (s->sweep.variants != scenario_variants(&s->scenario))
@@ -536,6 +536,13 @@ bool session_refresh(struct session *s)
 	if (!s->effects_ms || left > 0)
 		session_effects_step(s, s->effects_ms ? (int)left : INT_MAX);
 	return true;
+}
+
+bool session_refresh(struct session *s)
+{
+	bool anew = analyze_anew(s);
+	session_repeat_when_idle(s);
+	return anew;
 }
 
 bool session_is_analyzed(const struct session *s)

@@ -270,11 +270,15 @@ struct session_missing {
 };
 struct session_missing session_missing(struct session *s, struct arena *a);
 /* Queues these. Returns the number added. Problems side by side depend on the results of the others:
- * session_refresh queues them when no other is left. */
+ * session_refresh queues them when no other is left, and then REPEAT_ROUNDS of session_queue_repeats. */
 int session_measure_missing(struct session *s);
-/* The same for every batch and data type of the configuration (-b, -t), the current scenario first; the
- * current plan stays selected. Returns the number added; -1: a plan cannot be made (err), already queued
- * problems stay. Problems side by side follow as in session_measure_missing. */
+/* Removes the pending jobs, and with them what would follow. Returns the number of jobs removed. */
+int session_queue_clear(struct session *s);
+/* The same, and cancels the running ones (queue_cancel). */
+void session_queue_cancel(struct session *s);
+/* session_measure_missing for every batch and data type of the configuration (-b, -t), the current scenario
+ * first; the current plan stays selected. Returns the number added; -1: a plan cannot be made (err), already
+ * queued problems stay. Problems side by side follow; of the current plan repeated measurements too. */
 int session_measure_sweep(struct session *s, struct error *err);
 struct session_sweep_progress {
 	int problems, open, failed, missing; /* open: queued or running; missing: neither queued nor measured

@@ -155,6 +155,34 @@ int session_queue_repeats(struct session *s)
 	return added;
 }
 
+static void follow_nothing(struct session *s)
+{
+	s->besides_due = BESIDES_NONE;
+	s->repeats_due = 0;
+}
+
+int session_queue_clear(struct session *s)
+{
+	follow_nothing(s);
+	return s->queue ? queue_clear(s->queue) : 0;
+}
+
+void session_queue_cancel(struct session *s)
+{
+	follow_nothing(s);
+	if (s->queue)
+		queue_cancel(s->queue);
+}
+
+void session_repeat_when_idle(struct session *s)
+{
+	int due = s->repeats_due;
+	if (!due || !s->queue || !queue_status(s->queue).idle)
+		return;
+	s->repeats_due = 0; /* session_queue_repeats refreshes */
+	s->repeats_due = session_queue_repeats(s) ? due - 1 : 0;
+}
+
 bool session_queue_peak(struct session *s, const char *text, bool again)
 {
 	bool is_cpu = s->device.threads > 0;
@@ -206,6 +234,7 @@ int session_measure_missing(struct session *s)
 	int added = session_queue_missing(s);
 	session_measure_quick_all(s);
 	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
+	s->repeats_due = REPEAT_ROUNDS;
 	return added + (s->besides_due ? session_measure_besides(s) : 0);
 }
 

@@ -6,7 +6,7 @@
 cat >"$work/word.yaml" <<END
 measure: never
 runners:
-  gate: [env, WORD_QUICK=1, "WORD_LOG=$work/log", sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", 1,
+  gate: [env, WORD_REPEAT=1, "WORD_LOG=$work/log", sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", 1,
          "", "head -n 1 '$gate' >/dev/null"]
 END
 config=$work/word.yaml
@@ -23,7 +23,7 @@ see "governor" "once more"
 keys q q
 left 0
 
-# b: all problems quickly, then each in full
+# b: all problems quickly, then each in full, then those that matter again
 explore 100 30 "'$resnet'"
 see "not measured"
 keys b
@@ -31,9 +31,15 @@ see "rough" "a rough bound after the first pass, while the runner is held back"
 echo go >&3
 gone "measuring" "everything is measured"
 quick=$(grep -c '^quick ' "$work/log")
-full=$(grep -vc '^quick ' "$work/log")
-[ "$quick" -gt 10 ] && [ "$full" -gt 100 ]
-ok $? "$quick problems quickly, $full in full"
+again=$(grep -c '^repeat ' "$work/log")
+full=$(($(grep -c . "$work/log") - quick - again))
+[ "$quick" -gt 10 ] && [ "$full" -gt 100 ] && [ "$again" -gt 10 ]
+ok $? "$quick problems quickly, $full in full, $again repeated"
+grep '^repeat ' "$work/log" | sort | uniq -c | awk '$1 != 2 { bad = 1 } END { exit bad }'
+ok $? "each of these twice"
+tail -n "$again" "$work/log" | grep -vc '^repeat ' >"$work/late"
+[ "$(cat "$work/late")" -eq 0 ]
+ok $? "after all others"
 head -n "$quick" "$work/log" | grep -vc '^quick ' >"$work/early"
 [ "$(cat "$work/early")" -eq 0 ]
 ok $? "the quick ones come first"

@@ -4,10 +4,13 @@
 # A letter costs $WORD_NS, 1000 ns by default, of branches side by side half; intervals are +- $WORD_SPREAD
 # ns, of $WORD_SAMPLES samples (10; of 1 there is none); WORD_LAYOUTS: layouts of the algorithm. UNSUPPORTED:
 # problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
-# WORD_QUICK: also quick measurements, at twice the cost. WORD_LOG: a file to which each job adds a line.
+# WORD_QUICK: also quick measurements, at twice the cost. WORD_REPEAT: these, and repeated ones. WORD_LOG: a
+# file to which each job adds a line.
 model=$1 stack=$2 threads=${3:-1} refused=${4:-} command=${5:-}
 n=0
-printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test",%s"attributes":{}}\n' "$model" "$stack" "$threads" "${WORD_QUICK:+\"jobs\":[\"problem\",\"quick\"],}"
+jobs=
+[ -z "${WORD_QUICK:-}${WORD_REPEAT:-}" ] || jobs='"jobs":["problem","quick"'${WORD_REPEAT:+,\"repeat\"}'],'
+printf '{"magic":"BENANZA-RUNNER","protocol":1,"runner":"word","version":"1","name":"lex","model":"%s","stack":"%s","threads":%s,"llc_bytes":null,"has_matrix":false,"host":"test",%s"attributes":{}}\n' "$model" "$stack" "$threads" "$jobs"
 while IFS= read -r line; do
     case $line in
     *'"type":"quit"'*) exit 0 ;;
@@ -19,18 +22,20 @@ while IFS= read -r line; do
     rest=${line#*'"problem":"'}
     problem=${rest%%'"'*}
     case $line in
-    *'"kind":"quick"'*)
+    *'"kind":"quick"'* | *'"kind":"repeat"'*)
+        kind=quick word=two times=2
+        case $line in *'"kind":"repeat"'*) kind=repeat word=one times=1 ;; esac
         rest=${line#*'"payload":"'}
         problem=${rest%%'"'*}
-        ns=$((2 * ${#problem} * ${WORD_NS:-1000}))
-        [ -z "${WORD_LOG:-}" ] || echo "quick $problem" >>"$WORD_LOG"
-        printf '{"type":"result","id":%s,"kind":"quick","result":{"problem":"%s",' "$id" "$problem"
-        printf '"algorithm":{"api":"word","name":"word:two","layouts":"","math":"strict","rank":0,'
+        ns=$((times * ${#problem} * ${WORD_NS:-1000}))
+        [ -z "${WORD_LOG:-}" ] || echo "$kind $problem" >>"$WORD_LOG"
+        printf '{"type":"result","id":%s,"kind":"%s","result":{"problem":"%s",' "$id" "$kind" "$problem"
+        printf '"algorithm":{"api":"word","name":"word:%s","layouts":"","math":"strict","rank":0,' "$word"
         printf '"matrix":"no","workspace_bytes":0,"notes":"unchecked"},"status":"ok","cache":"net",'
         printf '"launch":"amortized","stats":{"n":3,"discarded":0,"executions":1,"min_ns":%s,' "$ns"
         printf '"median_ns":%s,"lo_ns":%s,"hi_ns":%s,"stop":"shortlist"},"why":"",' "$ns" "$ns" "$ns"
         printf '"measured_at":1700000000,"runner_version":"1"}}\n'
-        printf '{"type":"done","id":%s,"kind":"quick","payload":"%s","status":"ok"}\n' "$id" "$problem"
+        printf '{"type":"done","id":%s,"kind":"%s","payload":"%s","status":"ok"}\n' "$id" "$kind" "$problem"
         continue
         ;;
     esac

@@ -968,6 +968,11 @@ void queue_cancel(struct queue *q)
 	fixture_calls.cancel++;
 }
 
+void session_queue_cancel(struct session *s)
+{
+	queue_cancel(session_queue(s));
+}
+
 /* The problems of the plan in the states of queue_state; of those that have none, the convolutions are done
  * and the reductions failed. */
 int queue_job_count(const struct queue *q)
@@ -1010,6 +1015,11 @@ int queue_clear(struct queue *q)
 {
 	fixture_calls.cleared++;
 	return q->options.busy ? 2 : 0;
+}
+
+int session_queue_clear(struct session *s)
+{
+	return queue_clear(session_queue(s));
 }
 
 int queue_step(struct queue *q, int timeout_ms, struct error *err)

@@ -265,8 +265,7 @@ void measure_stop(struct app *app)
 		app_note(app, false, "the run of the model is cancelled");
 		return;
 	}
-	if (q)
-		queue_cancel(q);
+	session_queue_cancel(app->session);
 	app->frame->stopping = measuring;
 	app_note(app, false,
 		measuring ? "measuring stopped; finished problems are kept" : "nothing is being measured");

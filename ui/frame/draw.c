@@ -213,6 +213,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 				: q->starting	? "starting the runner: "
 				: app->frame->stopping ? "stopping "
 				: q->quick	? "first pass: "
+				: q->repeats	? "measuring again "
 						: "measuring ",
 			done, total, wait, silent,
 			*sweep ? sweep : needed_text(app, q),

@@ -341,7 +341,7 @@ static bool job_request(struct app *app, int request, int row)
 {
 	struct queue *q = session_queue(app->session);
 	if (request == OWN_CLEAR) {
-		int count = q ? queue_clear(q) : 0;
+		int count = session_queue_clear(app->session);
 		app_note(app, false, count ? "%d job%s removed; the running one goes on" : "no job waits",
 			count, count == 1 ? "" : "s");
 	} else if (!is_job(app, row)) {

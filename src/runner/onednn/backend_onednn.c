@@ -60,7 +60,7 @@ static bool is_whole(enum dtype t)
 	return !dtype_is_float(t);
 }
 
-/* Random values of an input from a fixed seed (xorshift64), in order; integers for integer types (integers.h). */
+/* Random values of an input from a fixed seed (xorshift64); integers for integer types (integers.h). */
 struct source {
 	const struct onednn_arg *a;
 	uint64_t x;
