@@ -27,10 +27,6 @@ int bench_jobs(struct options *o, struct error *err);
 int bench_drain(struct session *s, const struct options *o, const struct wanted *w,
 	struct bench_eta *estimates, struct error *err);
 
-/* True if a result of the problem is noisy, in a state that the selected model reads: bench --shaky measures
- * it again. */
-bool bench_is_shaky(const struct session *s, const char *problem);
-
 /* The quick pass. */
 struct bench_quick {
 	int problems;

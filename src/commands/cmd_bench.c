@@ -74,36 +74,6 @@ static enum job_state standing(const struct results *r, const char *problem)
 	return results_is_finished(r, problem) ? JOB_DONE : JOB_NONE;
 }
 
-/* True if the algorithm was dropped by the shortlist pass since then; its other states are not measured
- * again. */
-static bool is_passed_over(const struct result *const *all, int count, const struct algorithm *a)
-{
-	for (int i = 0; i < count; i++)
-		if (all[i]->stats.stop == STOP_SHORTLIST && strcmp(all[i]->algorithm.name, a->name) == 0 &&
-			strcmp(all[i]->algorithm.api, a->api) == 0 &&
-			strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
-			return true;
-	return false;
-}
-
-bool bench_is_shaky(const struct session *s, const char *problem)
-{
-	int count;
-	const struct result *const *all = results_of(session_results(s), problem, &count);
-	const struct device *d = session_device(s);
-	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
-	device_states(d, session_plan(s)->reuse_bytes, session_scenario(s)->huge_pages, reads);
-	for (int i = 0; i < count; i++)
-		near |= cache_is_distance(all[i]->cache);
-	reads[CACHE_NET] |= !near;
-	for (int i = 0; i < count; i++)
-		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED &&
-			(reads[all[i]->cache] || (!d->distances && !near)) &&
-			!is_passed_over(all, count, &all[i]->algorithm))
-			return true;
-	return false;
-}
-
 static void tally_add(struct tally *t, struct session *s, const struct wanted *w, const struct options *o)
 {
 	for (int i = 0; i < w->count; i++) {
@@ -117,7 +87,7 @@ static void tally_add(struct tally *t, struct session *s, const struct wanted *w
 		t->failed += known == JOB_FAILED;
 		t->unsupported += known == JOB_UNSUPPORTED;
 		t->missing += known == JOB_NONE;
-		t->shaky += bench_is_shaky(s, p->text);
+		t->shaky += session_is_shaky(s, p->text);
 		if (now == JOB_DONE && p->uses > 1)
 			t->saved_by_sharing_s += (p->uses - 1) * queue_took_s(session_queue(s), p->text);
 		if (now == JOB_FAILED && !o->quiet)
@@ -192,7 +162,7 @@ static int peaks_queue(struct session *s, bool again, bool shaky)
 	const char **texts = session_peak_problems(s, &a, &count);
 	for (int i = 0; i < count; i++)
 		added += session_queue_peak(
-			s, texts[i], again || (shaky && bench_is_shaky(s, texts[i])));
+			s, texts[i], again || (shaky && session_is_shaky(s, texts[i])));
 	arena_free(&a);
 	return added;
 }
@@ -371,7 +341,7 @@ static int bench_problems(
 		queue_add(session_queue(s), w->problems[i].text, false,
 			own->again || own->caches ||
 				(own->algorithms && config_lists_all(&o->config)) ||
-				(own->shaky && bench_is_shaky(s, w->problems[i].text)));
+				(own->shaky && session_is_shaky(s, w->problems[i].text)));
 	}
 	session_set_distance(s);
 	int status = bench_drain(s, o, w, &estimates, err);

@@ -70,7 +70,7 @@ struct report_lack report_lack_of(const struct session *s)
 	double spent_ns = 0;
 	for (int i = 0; i < count; i++) {
 		const struct result *const *r = results_of(session_results(s), texts[i], &rows);
-		if (!rows || (shaky && !bench_is_shaky(s, texts[i])))
+		if (!rows || (shaky && !session_is_shaky(s, texts[i])))
 			continue;
 		l.problems++;
 		for (int k = 0; k < rows; k++)

@@ -233,6 +233,7 @@ bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool 
 		q->batch_since_ms = q->batch_until_ms = 0; /* set when its first job is sent */
 		q->batch_done = 0;
 		memset(q->batch_by_state, 0, sizeof(q->batch_by_state));
+		q->batch_repeats = 0;
 		q->trouble_past = true;
 	}
 	q->list.jobs[job].again = again;

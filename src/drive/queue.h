@@ -20,6 +20,7 @@ struct queue_status {
 	int quick, quick_ended; /* quick measurements, not among the above: pending or running; ended */
 	int repeats;              /* of pending and running: repeated measurements */
 	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
+	int batch_repeats;        /* those that repeated a measurement, in any of these states */
 	const char *current;	  /* problem (or payload) being measured, the first of several; or NULL */
 	const char *current_what; /* its current algorithm, from the heartbeat, or "" */
 	double elapsed_s;         /* since the first job of the present batch started */

@@ -143,6 +143,7 @@ struct queue {
 	int64_t batch_since_ms, batch_until_ms;
 	int batch_done;
 	int batch_by_state[JOB_UNSUPPORTED + 1]; /* how the jobs of this batch ended */
+	int batch_repeats;
 	struct eta eta;          /* learned from all ended jobs */
 	struct pending_time *pending; /* see queue_eta_s */
 	char trouble[ERROR_TEXT_SIZE];

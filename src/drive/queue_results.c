@@ -150,6 +150,7 @@ static void queue_count_end(struct queue *q, int job)
 		return;
 	q->batch_done++;
 	q->batch_by_state[q->list.jobs[job].state]++;
+	q->batch_repeats += job_is_repeat(&q->list.jobs[job]);
 }
 
 void queue_refuse(struct queue *q, int job)

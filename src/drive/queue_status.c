@@ -170,6 +170,7 @@ struct queue_status queue_status(const struct queue *q)
 		.quick = l->quick[JOB_PENDING] + l->quick[JOB_RUNNING],
 		.quick_ended = l->quick[JOB_DONE] + l->quick[JOB_FAILED] + l->quick[JOB_UNSUPPORTED],
 		.repeats = l->repeats[JOB_PENDING] + l->repeats[JOB_RUNNING],
+		.batch_repeats = q->batch_repeats,
 		.batch_done = q->batch_by_state[JOB_DONE],
 		.batch_failed = q->batch_by_state[JOB_FAILED],
 		.batch_unsupported = q->batch_by_state[JOB_UNSUPPORTED],

@@ -266,11 +266,16 @@ int session_queue_peaks_again(struct session *s);
 struct session_missing {
 	int own, conversions, peaks;
 	int besides;                  /* branches side by side, which follow these (session_besides) */
-	const char **texts;           /* without besides, in this order */
+	int shaky;                    /* measured: those of the scenario that are noisy (session_is_shaky) */
+	const char **texts;           /* without besides and shaky, in this order */
 };
 struct session_missing session_missing(struct session *s, struct arena *a);
-/* Queues these. Returns the number added. Problems side by side depend on the results of the others:
- * session_refresh queues them when no other is left, and then REPEAT_ROUNDS of session_queue_repeats. */
+/* True if a result of the problem is noisy, in a state that the current plan reads. */
+bool session_is_shaky(const struct session *s, const char *problem);
+/* Queues these problems of the scenario again. Returns the number added. */
+int session_measure_shaky(struct session *s);
+/* Queues what is missing. Returns the number added. Problems side by side depend on the results of the
+ * others: session_refresh queues them when no other is left, then REPEAT_ROUNDS of session_queue_repeats. */
 int session_measure_missing(struct session *s);
 /* Removes the pending jobs, and with them what would follow. Returns the number of jobs removed. */
 int session_queue_clear(struct session *s);

@@ -114,6 +114,9 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 		false);
 	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks, true);
 	hash_free(&seen);
+	const char **needed = session_problems(s, a, &own);
+	for (int i = 0; i < own; i++)
+		m.shaky += session_is_shaky(s, needed[i]);
 	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
 	return m;
 }
@@ -210,6 +213,47 @@ int session_queue_peaks_again(struct session *s)
 		const struct result *best = s->device.threads > 0 ? best_of(s, texts[i]) : NULL;
 		added += best ? queue_add_repeat(s->queue, best) : session_queue_peak(s, texts[i], true);
 	}
+	arena_free(&a);
+	return added;
+}
+
+/* True if the algorithm was dropped by the shortlist pass since then; its other states are not measured
+ * again. */
+static bool is_passed_over(const struct result *const *all, int count, const struct algorithm *a)
+{
+	for (int i = 0; i < count; i++)
+		if (all[i]->stats.stop == STOP_SHORTLIST && strcmp(all[i]->algorithm.name, a->name) == 0 &&
+			strcmp(all[i]->algorithm.api, a->api) == 0 &&
+			strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
+			return true;
+	return false;
+}
+
+bool session_is_shaky(const struct session *s, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(s->results, problem, &count);
+	const struct device *d = &s->device;
+	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
+	device_states(d, s->current->plan->reuse_bytes, s->scenario.huge_pages, reads);
+	for (int i = 0; i < count; i++)
+		near |= cache_is_distance(all[i]->cache);
+	reads[CACHE_NET] |= !near;
+	for (int i = 0; i < count; i++)
+		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED &&
+			(reads[all[i]->cache] || (!d->distances && !near)) &&
+			!is_passed_over(all, count, &all[i]->algorithm))
+			return true;
+	return false;
+}
+
+int session_measure_shaky(struct session *s)
+{
+	struct arena a = { 0 };
+	int count, added = 0;
+	const char **texts = session_problems(s, &a, &count);
+	for (int i = 0; i < count && s->queue; i++)
+		added += session_is_shaky(s, texts[i]) && queue_add(s->queue, texts[i], false, true);
 	arena_free(&a);
 	return added;
 }

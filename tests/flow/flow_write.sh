@@ -6,8 +6,8 @@
 cat >"$work/word.yaml" <<END
 measure: never
 runners:
-  gate: [env, WORD_REPEAT=1, "WORD_LOG=$work/log", sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1", 1,
-         "", "head -n 1 '$gate' >/dev/null"]
+  gate: [env, WORD_REPEAT=1, "WORD_LOG=$work/log", sh, "$top/tests/lib/word_runner.sh", "Word 1", "words 1",
+         1, "", "head -n 1 '$gate' >/dev/null"]
 END
 config=$work/word.yaml
 mkdir "$work/saved"

@@ -2,10 +2,10 @@
 # A runner that measures nothing: figures follow from the problem's text, so they are the same everywhere.
 # Speaks docs/wire.md.   word_runner.sh MODEL STACK [THREADS [UNSUPPORTED [COMMAND]]]
 # A letter costs $WORD_NS, 1000 ns by default, of branches side by side half; intervals are +- $WORD_SPREAD
-# ns, of $WORD_SAMPLES samples (10; of 1 there is none); WORD_LAYOUTS: layouts of the algorithm. UNSUPPORTED:
-# problems that this shell pattern fits have no implementation. COMMAND: run before the second answer.
-# WORD_QUICK: also quick measurements, at twice the cost. WORD_REPEAT: these, and repeated ones. WORD_LOG: a
-# file to which each job adds a line.
+# ns, of $WORD_SAMPLES samples (10; of 1 there is none); WORD_LAYOUTS: layouts of the algorithm, WORD_STOP:
+# why sampling ended. UNSUPPORTED: problems that this shell pattern fits have no implementation. COMMAND:
+# run before the second answer. WORD_QUICK: also quick measurements, at twice the cost. WORD_REPEAT: these,
+# and repeated ones. WORD_LOG: a file to which each job adds a line.
 model=$1 stack=$2 threads=${3:-1} refused=${4:-} command=${5:-}
 n=0
 jobs=
@@ -57,9 +57,9 @@ while IFS= read -r line; do
     lo=$((ns - ${WORD_SPREAD:-0})) hi=$((ns + ${WORD_SPREAD:-0}))
     for cache in net warm; do
         for launch in amortized isolated; do
-            printf '{"type":"result","id":%s,"result":{"problem":"%s","algorithm":{"api":"word","name":"word:one","layouts":"%s","math":"strict","rank":0,"matrix":"no","workspace_bytes":0,"notes":"letters"},"status":"ok","cache":"%s","launch":"%s","stats":{"n":%s,"discarded":0,"executions":1,"min_ns":%s,"q1_ns":%s,"median_ns":%s,"q3_ns":%s,"mean_ns":%s,"stdev_ns":0,"lo_ns":%s,"hi_ns":%s,"stop":"converged"},"why":"","kernels":"spell\\nread","enqueue_ns":2500,"clock_mhz":1500,"measured_at":1700000000,"runner_version":"1"}}\n' \
+            printf '{"type":"result","id":%s,"result":{"problem":"%s","algorithm":{"api":"word","name":"word:one","layouts":"%s","math":"strict","rank":0,"matrix":"no","workspace_bytes":0,"notes":"letters"},"status":"ok","cache":"%s","launch":"%s","stats":{"n":%s,"discarded":0,"executions":1,"min_ns":%s,"q1_ns":%s,"median_ns":%s,"q3_ns":%s,"mean_ns":%s,"stdev_ns":0,"lo_ns":%s,"hi_ns":%s,"stop":"%s"},"why":"","kernels":"spell\\nread","enqueue_ns":2500,"clock_mhz":1500,"measured_at":1700000000,"runner_version":"1"}}\n' \
                 "$id" "$problem" "${WORD_LAYOUTS:-}" "$cache" "$launch" "${WORD_SAMPLES:-10}" \
-                "$lo" "$lo" "$ns" "$hi" "$ns" "$lo" "$hi"
+                "$lo" "$lo" "$ns" "$hi" "$ns" "$lo" "$hi" "${WORD_STOP:-converged}"
         done
     done
     printf '{"type":"done","id":%s,"status":"ok","why":""}\n' "$id"

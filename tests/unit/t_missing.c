@@ -18,11 +18,11 @@ static struct config config;
 static char folder[] = "/tmp/missing.XXXXXX";
 static const char *top;
 
-static void begin(const char *more)
+static void begin(const char *name, const char *more)
 {
 	struct error err = ERROR_NONE;
 	char model[512];
-	word_config(&config, folder, *more ? "more" : "missing", top, "", more);
+	word_config(&config, folder, name, top, "", more);
 	snprintf(model, sizeof(model), "%s/data/models/resnet50.onnx", top);
 	struct session_options o = { .model_path = model, .db = SESSION_DB_WRITE };
 	session = session_open(&config, &o, &err);
@@ -77,7 +77,7 @@ int main(void)
 	setenv("XDG_STATE_HOME", folder, 1);
 	setenv("XDG_CACHE_HOME", folder, 1);
 	setenv("WORD_LAYOUTS", "src=nxc wei=nxc dst=nxc", 1);
-	begin("");
+	begin("missing", "");
 	struct session_missing m = app_missing(&app);
 	ok(m.own > 10 && m.peaks > 0, "problems and peaks: %d, %d", m.own, m.peaks);
 	measure_all("all");
@@ -97,7 +97,7 @@ int main(void)
 	app_key(&app, 't');
 	ok(app_missing_count(&app) == 0, "the first one lacks nothing");
 	end();
-	begin("batch: [1, 2]\n");
+	begin("sweep", "batch: [1, 2]\n");
 	app_key(&app, 'b');
 	struct queue_status q = queue_status(session_queue(session));
 	struct error err = ERROR_NONE;
@@ -111,6 +111,17 @@ int main(void)
 	app_key(&app, 'b');
 	ok(strstr(app.note, "all measured") && queue_status(session_queue(session)).idle,
 		"a sweep measures all");
+	end();
+	setenv("WORD_STOP", "disturbed", 1);
+	begin("noisy", "");
+	for (int i = 0; i < 4 && app_missing_count(&app); i++)
+		measure_all("noisily");
+	int noisy = app_missing(&app).shaky;
+	ok(noisy > 10 && strstr(hint(), "b measure noisy again") != NULL, "%d are noisy", noisy);
+	app_key(&app, 'b');
+	q = queue_status(session_queue(session));
+	is_int(q.pending + q.running, noisy, "b measures these again");
+	queue_clear(session_queue(session));
 	end();
 	char remove[64];
 	snprintf(remove, sizeof(remove), "rm -r %s", folder);

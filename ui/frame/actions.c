@@ -163,6 +163,8 @@ static void measure_missing(struct app *app)
 	struct session *s = app->session;
 	struct error err = ERROR_NONE;
 	int added = app_sweep_points(app) > 1 ? session_measure_sweep(s, &err) : session_measure_missing(s);
+	if (!added && queue_status(session_queue(s)).idle)
+		added = session_measure_shaky(s);
 	app_refresh(app);
 	if (added < 0)
 		app_note(app, true, "%s", err.text);

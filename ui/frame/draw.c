@@ -228,7 +228,8 @@ static const char *batch_text(struct app *app, const struct queue_status *q)
 	const struct {
 		int n;
 		const char *word;
-	} parts[] = { { q->batch_done, "measured" }, { q->batch_unsupported, "n/a" },
+	} parts[] = { { q->batch_done, q->batch_repeats ? "measured again" : "measured" },
+		{ q->batch_unsupported, "n/a" },
 		{ q->batch_failed, "failed" } };
 	const char *out = "";
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)

@@ -33,6 +33,8 @@ static const char *measure_hint(struct app *app, int form)
 	struct session_missing m = app_missing(app);
 	int left = app_missing_count(app);
 	bool extra = !m.own && !m.besides;
+	if (!left && m.shaky)
+		return arena_printf(&app->scratch, "measure noisy again (%d)", m.shaky);
 	if (!left)
 		return "all measured";
 	if (extra && form < 2)

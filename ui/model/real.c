@@ -74,7 +74,7 @@ const char *app_trust_text(struct app *app, int columns, enum trust_verdict *ver
 	const char *bench = arena_printf(&app->scratch, "press %s", key_named("measure")),
 		   *run = arena_printf(&app->scratch, "press %s", key_named("agent"));
 	const char *const steps[TRUST_NEXT_COUNT] = { [TRUST_NEXT_BENCH] = idle ? bench : NULL,
-		[TRUST_NEXT_SHAKY] = trust_commands[TRUST_NEXT_SHAKY],
+		[TRUST_NEXT_SHAKY] = bench,
 		[TRUST_NEXT_AGAIN] = trust_commands[TRUST_NEXT_AGAIN],
 		[TRUST_NEXT_COMPARE] = "filter &contradicted",
 		[TRUST_NEXT_RUN] =

@@ -119,7 +119,8 @@ static const struct key_row fixed[] = {
 	{ "Tab", REQUEST_NEXT_VIEW, 0, KEYS_VIEWS, "next view", .hint = "next view", .name = "next-view" },
 	{ "BackTab", REQUEST_PREVIOUS_VIEW, 0, KEYS_VIEWS, "previous view", .name = "previous-view" },
 	{ "b", REQUEST_MEASURE_MISSING, 0, KEYS_MEASURE,
-		"measure what is missing, also for what-ifs; with several -b or -t, the whole sweep",
+		"measure what is missing, also for what-ifs; if nothing is, what is noisy; with several "
+		"-b or -t, the whole sweep",
 		.hint = "measure missing", .name = "measure" },
 	{ "B", REQUEST_MEASURE_LAYER, 0, KEYS_MEASURE,
 		"measure the selected layer, or the marked ones, even if they have results",
