@@ -8,9 +8,10 @@ Needs only Python's standard library and the runner; tests/gpu/first_hour.sh is 
 
   smoke     always first, at most four minutes: libraries, the timer against physics and the host's clock, one
             problem a kernel x library, cache states and graphs, a product against the peak, provoked faults
-  correct   all of problems.txt: as many algorithms as manifest.txt demands, up to 8 of them against plain C
+  correct   all of problems.txt: up to 8 algorithms against plain C, and as many as manifest.txt demands
   record    the jobs of the bundled models (--jobs, made by `make gpu-jobs`) into recorded.jsonl, which
-            `benanza db import` takes; not if smoke found times wrong (--anyway records nevertheless)
+            `benanza db import` takes; not if smoke found times wrong, without net if it found that state
+            wrong (--anyway: all the same)
   torch     the same models in PyTorch, if it can be imported (tools/torch_models.py), into torch.jsonl
   repeat    own kernels reach their share of a copy's bandwidth; a new process measures the same
   sanitize  a sample of problems under compute-sanitizer, if it is installed
@@ -140,7 +141,7 @@ def folder_of(args, info):
 
 class Check:
     def __init__(self, args, info, manifest):
-        self.args, self.until = args, time.monotonic() + 60 * args.minutes - (PACK_S if args.tar else 0)
+        self.args, self.until = args, args.begin + 60 * args.minutes - (PACK_S if args.tar else 0)
         self.packed = time.monotonic()
         folder = folder_of(args, info)
         try:
@@ -174,12 +175,13 @@ class Check:
         self.tap.note(f"--- {name}: {max(until - begin, 0):.1f} s ---")
         if name == "smoke":
             whole = self.smoke.run(until)
-            self.state.values["truth"] = self.smoke.truth
-        elif name == "record" and self.state.values.get("truth") is False and not self.args.anyway:
+            self.state.values["doubts"] = sorted(self.smoke.doubts)
+        elif name == "record" and gpu_smoke.TIMES in self.doubts():
             self.tap.say(False, "record: times can be believed",
                          "smoke found them wrong: mend that first, or record with --anyway")
             whole = True
         else:
+            self.tiers.without_net = gpu_smoke.NET in self.doubts()
             whole = getattr(self.tiers, name)(until)
         if isinstance(whole, str):
             self.tap.skip(name, whole)
@@ -190,6 +192,10 @@ class Check:
         self.state.save()
         self.tap.note(f"tier {name}: {status} {WORDS[status]} after {time.monotonic() - begin:.0f} s")
         self.pack()
+
+    def doubts(self):
+        """What smoke found wrong of later results; nothing with --anyway."""
+        return [] if self.args.anyway else self.state.values.get("doubts", [])
 
     def has_left(self, name):
         """True if the tier was cut off by the time."""
@@ -279,7 +285,9 @@ def bail_out(why):
 
 
 def main():
+    begin = time.monotonic()
     args = options()
+    args.begin = begin
     try:
         manifest = gpu_manifest.read(args.manifest)
         info = describe(args)

@@ -4,9 +4,10 @@
 #
 #   first_hour.sh [--minutes N] [--tar FILE] [--out FOLDER] [option of check_gpu.py]...
 #
-# N is 55, FILE benanza-gpu-results.tar.gz, FOLDER gpu-results beside it. Needs sh, tar and Python 3 without
-# packages; no root, no network. The same command continues, also on another machine with the tar alone. The
-# last line names the exit status: 0 passed, 1 failed, 2 nothing could be run, 3 time is up.
+# N is 55, FILE benanza-gpu-results.tar.gz, FOLDER gpu-results beside it, or in $TMPDIR or /tmp if the tar
+# lies in $OUT, of which a lent machine returns a few files. Needs sh, tar and Python 3 without packages; no
+# root, no network. The same command continues, also on another machine with the tar alone. The last line
+# names the exit status: 0 passed, 1 failed, 2 nothing could be run, 3 time is up.
 set -u
 here=$(cd "$(dirname "$0")" && pwd)
 minutes=55 tar=benanza-gpu-results.tar.gz out= runner=${RUNNER:-}
@@ -38,7 +39,10 @@ while [ "$n" -gt 0 ]; do
     *) set -- "$@" "$word" ;;
     esac
 done
-[ -n "$out" ] || out=$(dirname "$tar")/gpu-results
+[ -n "$out" ] || case $tar in
+"${OUT:-/dev/null}"/*) out=${TMPDIR:-/tmp}/gpu-results ;;
+*) out=$(dirname "$tar")/gpu-results ;;
+esac
 python=${PYTHON:-$(command -v python3)} || die "no python3 in PATH; set PYTHON"
 
 for place in "$here" "$here/../../build" "$here/../.." .; do

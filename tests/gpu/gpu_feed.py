@@ -169,7 +169,8 @@ class Feeder:
 
     def start(self, words, **streams):
         """Starts the runner; it ends with this program."""
-        env = {**environment(self.libraries), **streams.pop("variables", {})}
+        plans = {"BENANZA_PLAN_CACHE": str(self.folder / "plans")}  # they travel with the answers
+        env = {**plans, **environment(self.libraries), **streams.pop("variables", {})}
         return subprocess.Popen(self.command(*words), env=env, preexec_fn=end_with_parent, **streams)
 
     def _work(self, name, jobs, path, options, variables, until):

@@ -90,18 +90,24 @@ def cover(manifest, sm, count):
     return chosen
 
 
+# what a failure says of later results
+TIMES, NET = "times", "net"
+
+
 class Smoke:
-    """`run()` returns True if all was asked; tap is told what failed. `truth` is False if times are wrong."""
+    """`run()` returns True if all was asked; tap is told what failed. `doubts`: what a
+    failure says is wrong of later results, TIMES or NET."""
 
     def __init__(self, feeder, info, manifest):
         self.feeder, self.tap, self.info, self.manifest = feeder, feeder.tap, info, manifest
         self.attributes = info.get("attributes") or {}
         self.sm = self.attributes.get("sm") or 0
-        self.until, self.truth = 0.0, True
+        self.until, self.doubts = 0.0, set()
 
-    def must(self, good, name, *details):
-        """A fact without which no time can be believed."""
-        self.truth &= self.tap.say(good, name, *details)
+    def must(self, good, name, *details, doubt=TIMES):
+        """A fact without which no time (TIMES), or no time in the state net (NET), can be believed."""
+        if not self.tap.say(good, name, *details):
+            self.doubts.add(doubt)
 
     def feed(self, name, jobs, *options, **more):
         """Answers to jobs, or None (reported) if they are not complete."""
@@ -204,7 +210,7 @@ class Smoke:
         most_mhz = max(self.attributes.get("most_clock_mhz") or 0, self.attributes.get("clock_mhz") or 0)
         most = peak_flops(self.attributes, most_mhz * CLOCK_SLACK)
         if best is None or most is None:
-            self.must(False, "f16 product: it was measured, and the peak is known", why)
+            self.tap.say(False, "f16 product: it was measured, and the peak is known", why)
             return
         rate, mhz = GEMM_FLOPS / best["stats"]["median_ns"] * 1e9, best.get("clock_mhz") or most_mhz
         self.must(rate <= most, f"f16 product: {rate / 1e12:.0f} TFLOP/s, the peak is {most / 1e12:.0f} at "
@@ -214,7 +220,7 @@ class Smoke:
         # consumer cards have half the rate with f32 sums
         half = 0.5 if "GeForce" in self.info.get("model", "") else 1
         least = LEAST_GEMM * half * peak_flops(self.attributes, mhz)
-        self.must(rate >= least, f"f16 product: {rate / 1e12:.0f} TFLOP/s, required {least / 1e12:.0f}: "
+        self.tap.say(rate >= least, f"f16 product: {rate / 1e12:.0f} TFLOP/s, required {least / 1e12:.0f}: "
                   f"{100 * LEAST_GEMM * half:.0f}% of the peak at {mhz:.0f} MHz", best["algorithm"]["name"])
 
     def wall(self, found):
@@ -268,7 +274,7 @@ class Smoke:
         if problem == ROW and bus:
             net, least = ns["net", "amortized"], (1 - KEPT) * ROW_BYTES / bus / CLOCK_SLACK * 1e9
             self.must(net >= least, f"states: {problem}: net {net:.0f} ns, {100 * (1 - KEPT):.0f}% of its "
-                      f"weights cross the bus in {least:.0f} at least")
+                      f"weights cross the bus in {least:.0f} at least", doubt=NET)
 
     def state_facts(self, problem, states):
         wrong = []

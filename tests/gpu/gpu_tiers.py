@@ -21,6 +21,13 @@ PROBE = "import sys, torch; sys.exit(not torch.cuda.is_available())"
 WRONG = ("failed", "crashed", "timeout", "mistrusted")
 
 
+def without_net(line):
+    """The job without the states of cold caches; without constants net is as warm."""
+    job = json.loads(line)
+    constant = ".c" in job["problem"]
+    return json.dumps({**job, "caches": ["warm"]}) if constant else line
+
+
 class Tiers:
     """Each tier is a method; it returns True if nothing is left to do, or the reason why it is skipped."""
 
@@ -28,6 +35,7 @@ class Tiers:
         self.feeder, self.tap, self.info, self.manifest, self.args = feeder, feeder.tap, info, manifest, args
         self.sm = (info.get("attributes") or {}).get("sm") or 0
         self.problems = gpu_manifest.problems(args.problems)
+        self.without_net = False  # record: smoke found this state of the caches wrong
 
     def feed(self, name, jobs, options, until, variables=None, kind=""):
         answers = self.feeder.feed(name, jobs, options, until, variables, kind)
@@ -42,13 +50,22 @@ class Tiers:
     # --- correct ---
 
     def correct(self, until):
-        """All problems: listed as the manifest demands, and every kernel family against plain C."""
+        """Every kernel family against plain C; then, for a quarter of the time, all problems listed as the
+        manifest demands."""
+        listing_s = (until - time.monotonic()) / 4
+        checked, listed = self.check(until - listing_s), self.list(until)
+        return checked and listed
+
+    def list(self, until):
         listed = self.feed("list", gpu_manifest.list_jobs(self.problems), (), until, ALL_COMPILED)
         for problem, counts in gpu_manifest.counts_of(listed.lines, self.problems).items():
             missing = self.manifest.missing(problem, self.sm, counts)
             if missing:
                 self.tap.say(False, f"{problem}: as many algorithms as the manifest demands", *missing)
         self.tap.note(f"correct: {len(listed.done)} of {len(self.problems)} problems listed")
+        return not listed.late
+
+    def check(self, until):
         jobs = [gpu_feed.job(i, p, BUDGET_MS) for i, p in enumerate(self.problems, 1)]
         answers = self.feed("correct", jobs, ("--check", "--algorithms", CORRECT_ALGORITHMS), until,
                             FEW_COMPILED)
@@ -58,7 +75,7 @@ class Tiers:
                 checks.setdefault(line["problem"], []).append(line)
         for problem, done in answers.done.items():
             self.judge(problem, checks.get(problem, []), done.get("why", ""))
-        return not listed.late and not answers.late
+        return not answers.late
 
     def judge(self, problem, checks, why):
         right = {c["algorithm"]["api"] for c in checks if c["status"] == "ok"}
@@ -82,6 +99,9 @@ class Tiers:
             return "no --jobs given"
         files = {path: path.read_text(encoding="utf-8").split("\n") for path in self.args.jobs}
         jobs = {json.loads(line)["problem"]: line for lines in files.values() for line in lines if line}
+        if self.without_net:
+            jobs = {problem: without_net(line) for problem, line in jobs.items()}
+            self.tap.note("record: without the state net, which smoke found wrong")
         options = ("--budget-ms", BUDGET_MS, "--algorithms", self.args.algorithms)
         answers = self.feed("recorded", list(jobs.values()), options, until, kind="done")
         for path, lines in files.items():
