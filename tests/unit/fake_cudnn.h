@@ -32,6 +32,7 @@ enum {
 
 extern struct fake_cudnn {
 	int created, destroyed, handles, calls;
+	cudaStream_t stream;    /* of the handle */
 	int creating;           /* calls of cudnnCreate that have not returned */
 	bool created_at_once;   /* two of them */
 	const char *function;   /* last function that computed */

@@ -49,7 +49,8 @@ cudnnStatus_t cudnnDestroy(cudnnHandle_t h)
 
 cudnnStatus_t cudnnSetStream(cudnnHandle_t h, cudaStream_t stream)
 {
-	return h && stream == (cudaStream_t)0x5eed ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
+	fake_cudnn.stream = stream;
+	return h && stream ? CUDNN_STATUS_SUCCESS : CUDNN_STATUS_BAD_PARAM;
 }
 
 cudnnStatus_t cudnnGraphVersionCheck(void)

@@ -375,6 +375,29 @@ static void test_math(void)
 	backend_cudnn_legacy.forget(&list);
 }
 
+/* Branches side by side run in streams of their own, and the handle is shared with other backends. */
+static void test_stream(void)
+{
+	cudaStream_t branch = (cudaStream_t)0xb4a2c4, streams[] = { branch, STANDIN_STREAM, branch };
+	struct backend_list list;
+	struct error err = ERROR_NONE;
+	const struct cuda_backend *own = backend_cudnn_legacy.detail;
+	float from[6] = { -1, 2, -3, 4, -5, 6 }, to[6];
+	struct cuda_pointers at = { .source = { from }, .destination = to };
+	struct cuda_plan plan;
+	enum status status;
+	ok(standin_ask(&backend_cudnn_legacy, "eltwise:f32,f32:relu:2x3", &list, &err) == 1 &&
+			own->plan(&list, 0, &plan, &status, &err) == 0, "a plan: %s", err.text);
+	for (size_t i = 0; i < sizeof(streams) / sizeof(streams[0]); i++)
+		ok(plan.enqueue(plan.state, &at, streams[i], &err) == 0 && fake_cudnn.stream == streams[i],
+			"is run in the stream that is given: %s", err.text);
+	ok(cudnn_handle_on(STANDIN_STREAM, &err) && plan.enqueue(plan.state, &at, branch, &err) == 0 &&
+			fake_cudnn.stream == branch, "also if another backend used the handle");
+	plan.free(plan.state);
+	backend_cudnn_legacy.forget(&list);
+	cudnn_handle(&err);
+}
+
 static void *handle_take(void *to)
 {
 	*(cudnnHandle_t *)to = cudnn_handle(NULL);
@@ -423,6 +446,7 @@ int main(void)
 	test_refusals();
 	test_listing();
 	test_math();
+	test_stream();
 	test_faults();
 	test_refused_run();
 	test_gain();

@@ -131,6 +131,12 @@ const struct cudnn_api *cudnn_library(struct error *err)
 
 /* A handle cannot be created without a device; the few functions called here that take one do not appear to
  * use it. */
+cudnnHandle_t cudnn_handle_on(cudaStream_t stream, struct error *err)
+{
+	(void)stream;
+	return cudnn_handle(err);
+}
+
 cudnnHandle_t cudnn_handle(struct error *err)
 {
 	static uint64_t nothing[8192];

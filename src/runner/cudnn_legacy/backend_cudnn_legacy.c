@@ -117,9 +117,8 @@ static const struct problem *problem_of(const struct backend_list *list)
 static int enqueue(void *state, const struct cuda_pointers *at, cudaStream_t stream, struct error *err)
 {
 	struct cudnn_legacy *l = state;
-	/* the handle is set to the context's stream */
-	assert(stream == cuda_context()->stream);
-	return l->way->enqueue(l, at, stream, err);
+	l->handle = cudnn_handle_on(stream, err);
+	return l->handle ? l->way->enqueue(l, at, stream, err) : -1;
 }
 
 static void plan_free(void *state)
