@@ -10,6 +10,7 @@ struct bench_options {
 	bool again;                    /* measure everything again */
 	bool shaky;                    /* measure noisy results again */
 	bool emit_jobs;                /* print jobs for a runner on another machine */
+	const char *order;             /* of these jobs: "value", "model"; NULL: value */
 	const char *agents;            /* also run the models: list of agents, "": all; NULL: none */
 	const char *caches, *launches; /* states to measure; NULL: default */
 	bool no_quick;                 /* no quick pass first */

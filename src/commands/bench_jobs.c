@@ -5,6 +5,7 @@
 #include "commands/bench.h"
 #include "commands/wanted.h"
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -46,6 +47,23 @@ static bool is_for_cpu(const struct options *o)
 	return o->config.device && strncmp(o->config.device, "cpu", 3) == 0;
 }
 
+/* The device is unknown: typical caches. On a CPU problems are measured in the states of their model and in
+ * net, because how much the caches of the runner's machine hold is unknown. */
+static const struct device some_cpu = { .name = "cpu",
+	.threads = 8,
+	.distances = true,
+	.llc_bytes = 33554432,
+	.attributes = "{\"caches\":[{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":524288},"
+		      "{\"level\":3,\"bytes\":33554432}]}" };
+static const struct device some_gpu = { .name = "cuda", .llc_bytes = 50331648, .attributes = "{}" };
+
+static int order_read(const struct bench_options *own, bool *by_model, struct error *err)
+{
+	*by_model = own->order && strcmp(own->order, "model") == 0;
+	return !own->order || *by_model || strcmp(own->order, "value") == 0 ? 0 :
+		error_set(err, "--order is value or model, not \"%.40s\"", own->order);
+}
+
 static int jobs_print(const struct wanted *w, const struct options *o, struct error *err)
 {
 	const struct bench_options *own = o->own;
@@ -60,6 +78,10 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 	for (int i = 0; i < w->count; i++) {
 		run.id = i + 1;
 		run.problem = w->problems[i].text;
+		if (is_for_cpu(o) && !own->caches && !isnan(w->problems[i].distance)) {
+			device_states(&some_cpu, w->problems[i].distance, false, run.caches);
+			run.caches[CACHE_NET] = true;
+		}
 		char *line = wire_format(&run);
 		fputs(line, stdout);
 		free(line);
@@ -76,12 +98,14 @@ int bench_jobs(struct options *o, struct error *err)
 {
 	struct wanted w = { 0 };
 	int status = EXIT_DONE;
-	if (o->json) {
+	bool by_model;
+	if (o->json)
 		error_set(err, "--emit-jobs prints one JSON object per line; remove --json");
+	if (o->json || order_read(o->own, &by_model, err))
 		return EXIT_BAD;
-	}
 	/* a model that cannot be used does not keep the others from being measured */
 	for (int i = 0; i < o->argc; i++) {
+		w.model = by_model ? i : 0;
 		struct session *s = options_session(o, i, SESSION_DB_READ, err);
 		if (!s || wanted_gather(&w, s, o, err)) {
 			fprintf(stderr, "benanza: %s\n", err->text);
@@ -90,16 +114,9 @@ int bench_jobs(struct options *o, struct error *err)
 		}
 		session_close(s);
 	}
-	/* the device is unknown: assumes typical caches */
-	struct device cpu = { .name = "cpu",
-		.threads = 8,
-		.llc_bytes = 33554432,
-		.attributes = "{\"caches\":["
-			      "{\"level\":1,\"bytes\":32768},{\"level\":2,\"bytes\":524288},{\"level\":3,"
-			      "\"bytes\":33554432}]}" };
-	struct device gpu = { .name = "cuda", .llc_bytes = 50331648, .attributes = "{}" };
+	w.model = -1; /* before all models */
 	if (w.count)
-		wanted_add_peaks(&w, is_for_cpu(o) ? &cpu : &gpu);
+		wanted_add_peaks(&w, is_for_cpu(o) ? &some_cpu : &some_gpu);
 	wanted_sort(&w);
 	struct error words = ERROR_NONE;
 	if (jobs_print(&w, o, &words) != EXIT_DONE) {

@@ -49,6 +49,7 @@ static void wanted_add(struct wanted *w, const char *text, int uses, double shar
 	int before = w->count;
 	struct wanted_problem *p = wanted_at(w, text);
 	if (w->count > before) {
+		p->model = w->model;
 		p->scenario = w->scenario;
 		p->distance = w->distance;
 	}
@@ -143,6 +144,8 @@ void wanted_add_peaks(struct wanted *w, const struct device *d)
 static int wanted_compare(const void *a, const void *b)
 {
 	const struct wanted_problem *p = a, *q = b;
+	if (p->model != q->model)
+		return p->model < q->model ? -1 : 1;
 	return p->share > q->share ? -1 : p->share < q->share ? 1 : strcmp(p->text, q->text);
 }
 

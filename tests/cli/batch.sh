@@ -38,6 +38,29 @@ ok $? "peaks of that type, in that size"
 lines=$(wc -l <"$work/out")
 try 0 "the other layout too" "$BENANZA" bench -q --emit-jobs -d cpu -t bf16 -w layout "$tiny"
 [ "$(wc -l <"$work/out")" -gt "$lines" ] && grep -q '@nxc' "$work/out"; ok $? "more problems"
+try 0 "model by model" "$BENANZA" bench -q --emit-jobs --order model "$tiny" "$rows"
+cp "$work/out" "$work/ordered"
+"$BENANZA" bench -q --emit-jobs "$tiny" >"$work/first" 2>/dev/null
+"$BENANZA" bench -q --emit-jobs "$tiny" "$rows" >"$work/mixed" 2>/dev/null
+python3 - "$work/ordered" "$work/first" "$work/mixed" <<'END'
+import json, sys
+ordered, first, mixed = ([json.loads(x)["problem"] for x in open(p)] for p in sys.argv[1:])
+assert set(ordered) == set(mixed) and len(ordered) == len(mixed), "the same problems"
+own = [p for p in first if p in ordered]
+assert len(own) == len(first) < len(ordered), "those of the first model"
+assert max(ordered.index(p) for p in first) < len(first) + 12, "come before the others, but for the peaks"
+assert max(mixed.index(p) for p in first) > max(ordered.index(p) for p in first), "which else are mixed"
+END
+ok $? "the problems of the first model come first"
+try 2 "another order" "$BENANZA" bench --emit-jobs --order size "$tiny"
+one_line
+try 0 "jobs for a processor in the states of the model" \
+    "$BENANZA" bench -q --emit-jobs -d cpu "$top/data/models/resnet50.onnx"
+grep '"problem":"conv' "$work/out" | head -n 1 >"$work/one" && mv "$work/one" "$work/out"
+is "['net', 'warm']" "d['caches']" # 106 MiB is beyond twice the typical cache
+try 0 "of a smaller one" "$BENANZA" bench -q --emit-jobs -d cpu "$top/data/models/mobilenet_v2.onnx"
+grep '"problem":"conv' "$work/out" | head -n 1 >"$work/one" && mv "$work/one" "$work/out"
+is "['16m', '32m', 'net', 'warm']" "sorted(d['caches'])"
 try 0 "states asked for" "$BENANZA" bench -q --emit-jobs --caches cold --launches isolated "$tiny"
 head -n 1 "$work/out" >"$work/one" && mv "$work/one" "$work/out"
 is "['cold'] ['isolated'] 200" "d['caches'], d['launches'], d['budget_ms']"
