@@ -146,10 +146,11 @@ static void fill_layers(struct arena *a, struct analysis *out, const struct stud
 			known += flops;
 			measured += c->origin == ORIGIN_MEASURED || is_fused_measured(out, c) ? flops : 0;
 		}
-		cost += isnan(c->ns) ? 0 : c->ns;
+		double suspect = c->mistrusted && !isnan(c->ns) ? fmax(c->ns, c->roofline_ns) : 0;
+		cost += suspect > 0 ? suspect : isnan(c->ns) ? 0 : c->ns;
 		proxy += c->origin == ORIGIN_PROXY ? c->ns : 0;
 		guess += c->origin == ORIGIN_ESTIMATED ? c->ns : 0;
-		doubt += c->mistrusted && !isnan(c->ns) ? c->ns : 0;
+		doubt += suspect;
 		out->coverage.mistrusted += c->mistrusted;
 		out->coverage.folded += c->folded;
 		out->coverage.nearest += c->nearest;

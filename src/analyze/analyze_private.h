@@ -439,6 +439,9 @@ struct interval {
 /* Of the samples of a result; without one, the ends are its cost. */
 struct interval interval_of(const struct result *r);
 struct interval interval_of_price(const struct price *p);
+/* An interval of a result's cost with the range of costs that it had at several times, for what is compared
+ * with another measurement. In a total the range is common to its parts. */
+struct interval interval_at_times(double lo, double hi, const struct result *r);
 /* True if the lower end of a price with a result is that of the roofline: a quick or noisy measurement, or
  * too few samples: 3 of a median, STATS_COST_SAMPLES of a 10th percentile. */
 bool interval_needs_roof(const struct price *p);

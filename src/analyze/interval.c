@@ -20,8 +20,8 @@
  *     since they differ.
  *     Estimates from one row of the calibration share its error, as uses of one problem do.
  *   - What slows a machine down for seconds changes all times of a run alike: half the range of the costs
- *     that were measured several times, their mean share of those that were not, at least RUN_SHARE,
- *     linearly.
+ *     that were measured several times, and of the others the mean share of all, linearly. The least share,
+ *     also of what was measured once, is RUN_SHARE.
  *   - Other work only adds time. What noisy, quick, or too few samples may be too long is no random error: it
  *     only lowers the low end, and linearly (one_sided). All samples may be hit, so the low end of such a
  *     cost is the roofline; without peaks its fastest sample.
@@ -51,7 +51,8 @@ bool interval_needs_roof(const struct price *p)
 	return p->rough || s->n < least || s->stop == STOP_DISTURBED;
 }
 
-static struct interval measured_interval(const struct price *p, double roof_ns)
+/* suspect: the cost is too far below the roofline, which is then its high end. */
+static struct interval measured_interval(const struct price *p, double roof_ns, bool suspect)
 {
 	const struct sample_stats *s = &p->result->stats;
 	struct interval v = interval_of(p->result);
@@ -60,6 +61,10 @@ static struct interval measured_interval(const struct price *p, double roof_ns)
 		v.hi = fmax(p->ns, fmin(v.hi, 2 * s->median - (s->min > 0 ? s->min : v.lo)));
 	if (disturbed)
 		v.hi = p->ns;
+	if (suspect && roof_ns > v.hi) {
+		v.hi = roof_ns;
+		v.known = true;
+	}
 	if (interval_needs_roof(p) && !isnan(roof_ns)) {
 		v.lo = fmin(v.lo, roof_ns);
 		v.known = v.one_sided = true;
@@ -74,7 +79,8 @@ void price_interval(struct price *price, const struct problem *p, const struct p
 {
 	struct interval v = { .lo = NAN, .hi = NAN };
 	if (price->result)
-		v = measured_interval(price, p && k ? roofline_of_result(p, k, price->result) : NAN);
+		v = measured_interval(price, p && k ? roofline_of_result(p, k, price->result) : NAN,
+			p && k && roofline_mistrusts(p, k, price->result));
 	else if (price->estimated && !isnan(price->guess->lo))
 		v = (struct interval){ .known = true, .lo = price->guess->lo, .hi = price->guess->hi };
 	price->lo = v.known ? v.lo : NAN;
@@ -87,6 +93,13 @@ struct interval interval_of_price(const struct price *p)
 {
 	return (struct interval){ .known = !isnan(p->lo), .is_range = p->is_range, .one_sided = p->one_sided,
 		.lo = p->lo, .hi = p->hi };
+}
+
+struct interval interval_at_times(double lo, double hi, const struct result *r)
+{
+	bool several = r && r->times > 1;
+	return (struct interval){ .known = !isnan(lo), .lo = several && lo > r->least_ns ? r->least_ns : lo,
+		.hi = several && hi < r->most_ns ? r->most_ns : hi };
 }
 
 /* ---- of a total */
@@ -206,7 +219,9 @@ static struct interval total_of(const struct parts *p, const bool *on, double *l
 		up += t.up[i] * t.up[i];
 	}
 	*load_ns = t.load_ns;
-	double run = t.run_ns + t.once_ns * (t.often_ns > 0 ? t.run_ns / t.often_ns : RUN_SHARE);
+	/* of parts measured once: the mean share of all, in which they count with the least one */
+	double share = (t.run_ns + RUN_SHARE * t.once_ns) / (t.often_ns + t.once_ns);
+	double run = t.run_ns + (t.once_ns > 0 ? t.once_ns * share : 0);
 	return (struct interval){ .lo = fmax(0, t.ns - sqrt(down) - t.load_ns - run),
 		.hi = t.ns + sqrt(up) + run };
 }

@@ -272,13 +272,15 @@ static void take_result(struct peaks *k, const struct caches *c, const struct pr
 }
 
 /* A peak is an upper bound: a later, slower measurement does not lower it. A replaced result counts too,
- * unless the new one is suspect or from another version of the runner. */
+ * unless the new one is suspect or from another version of the runner, or both differ too much: then the one
+ * that stands was repeated, or both are measured once more. */
 static bool still_counts(const struct result *old, const struct result *const *standing, int count)
 {
 	for (int i = 0; i < count; i++)
 		if (results_same_key(standing[i], old))
 			return standing[i]->status != STATUS_MISTRUSTED &&
-			       strcmp(standing[i]->runner_version, old->runner_version) == 0;
+				strcmp(standing[i]->runner_version, old->runner_version) == 0 &&
+				!results_differ(standing[i], old);
 	return false;
 }
 

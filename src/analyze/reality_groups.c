@@ -226,7 +226,7 @@ void group_cost(struct reality_group *g, const struct pricing *on, bool *inside)
 		for (int k = 0; k < one->layer_count; k++)
 			inside[one->layers[k]] = false;
 		const struct result *r = list[i].price.result;
-		struct interval v = interval_of_price(&list[i].price);
+		struct interval v = interval_at_times(list[i].price.lo, list[i].price.hi, r);
 		add_cost(g, list[i].price.ns, v.lo, v.hi, list[i].price.estimated || list[i].price.rough);
 		dates_add(&g->dates, r);
 		g->better = list[i].price.ns > dearest ? r : g->better;
@@ -237,7 +237,8 @@ void group_cost(struct reality_group *g, const struct pricing *on, bool *inside)
 		if (!inside[g->layers[i]])
 			continue;
 		inside[g->layers[i]] = false;
-		add_cost(g, c->ns, c->lo, c->hi, cost_is_guess(c));
+		struct interval v = interval_at_times(c->lo, c->hi, c->result);
+		add_cost(g, c->ns, v.lo, v.hi, cost_is_guess(c));
 		dates_add(&g->dates, c->result);
 		g->better = c->ns > dearest ? c->result : g->better;
 		dearest = c->ns > dearest ? c->ns : dearest;

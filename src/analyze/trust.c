@@ -156,8 +156,9 @@ static void fill_shares(struct trust *t, const struct plan *p, const struct anal
 			t->option = strstr(c->why, "-w "); /* of roofline_why */
 		t->unsupported += c->origin == ORIGIN_UNSUPPORTED;
 		t->open += c->at_least;
-		sum += counts ? c->ns : 0;
-		t->share[part_of(&p->layers[i], c)] += counts ? c->ns : 0;
+		double ns = !counts ? 0 : c->mistrusted ? fmax(c->ns, c->roofline_ns) : c->ns;
+		sum += ns;
+		t->share[part_of(&p->layers[i], c)] += ns;
 	}
 	free(inside);
 	if (a->bound_ns > sum) { /* casts, conversions, the host */

@@ -154,7 +154,8 @@ struct result {
 	const char *sketch;           /* of its samples (stats_sketch), so that results can be pooled; "":
 					 unknown */
 	int times;                    /* in memory: measurements that are pooled in it; 0 counts as 1 */
-	double least_ns, most_ns;     /* in memory: the lowest and the highest cost of these */
+	double least_ns, most_ns;     /* in memory: the lowest and the highest cost of these, */
+	double lowest_hi_ns, highest_lo_ns; /* of their intervals the lowest high end, the highest low end */
 	bool disputed;                /* in memory: another measurement of its key, as good, differs, and
 					 none of the two was repeated more often */
 	double rotated_bytes;         /* bytes of constant operands read before the first copy is reused; 0:

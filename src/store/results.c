@@ -164,20 +164,20 @@ static void results_grow(const struct result ***items, int count)
 		*items = base_realloc(*items, (count ? 2 * (size_t)count : 1) * sizeof(**items));
 }
 
+/* The places of a result's texts, but for the problem and the sketch. */
+#define RESULTS_TEXTS(r)                                                                               \
+	&(r)->algorithm.api, &(r)->algorithm.name, &(r)->algorithm.layouts, &(r)->algorithm.math,      \
+		&(r)->algorithm.notes, &(r)->why, &(r)->kernels, &(r)->runner_version
+
 /* problem: the entry's. */
 static const struct result *results_copy(struct results *r, const struct result *one, const char *problem)
 {
 	struct result *copy = results_room(r);
 	*copy = *one;
 	copy->problem = problem;
-	copy->algorithm.api = results_intern(r, one->algorithm.api);
-	copy->algorithm.name = results_intern(r, one->algorithm.name);
-	copy->algorithm.layouts = results_intern(r, one->algorithm.layouts);
-	copy->algorithm.math = results_intern(r, one->algorithm.math);
-	copy->algorithm.notes = results_intern(r, one->algorithm.notes);
-	copy->why = results_intern(r, one->why);
-	copy->kernels = results_intern(r, one->kernels);
-	copy->runner_version = results_intern(r, one->runner_version);
+	const char **texts[] = { RESULTS_TEXTS(copy) };
+	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
+		*texts[i] = results_intern(r, *texts[i]);
 	copy->sketch = base_strdup(one->sketch);
 	return copy;
 }
@@ -345,18 +345,19 @@ static int results_times(const struct result *r)
 	return r->times > 1 ? r->times : 1;
 }
 
-/* The result with "" for texts that are NULL, and its cost as the range of one measurement. */
+/* The result with "" for texts that are NULL, and its cost and interval as the range of one measurement. */
 static struct result results_whole(const struct result *one)
 {
 	struct result whole = *one;
-	const char **texts[] = { &whole.problem, &whole.algorithm.api, &whole.algorithm.name,
-		&whole.algorithm.layouts, &whole.algorithm.math, &whole.algorithm.notes, &whole.why,
-		&whole.kernels, &whole.runner_version, &whole.sketch };
+	const char **texts[] = { RESULTS_TEXTS(&whole), &whole.problem, &whole.sketch };
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		if (!*texts[i])
 			*texts[i] = "";
-	if (results_times(one) == 1)
+	if (results_times(one) == 1) {
 		whole.least_ns = whole.most_ns = stats_cost(&one->stats);
+		whole.lowest_hi_ns = stats_cost_hi(&one->stats);
+		whole.highest_lo_ns = stats_cost_lo(&one->stats);
+	}
 	return whole;
 }
 
@@ -379,10 +380,16 @@ static bool results_are_full(const struct result *a, const struct result *b)
 		results_evidence(b) == EVIDENCE_FULL;
 }
 
+/* Each measurement of a agrees with each of b: a chain of small steps does not. */
 static bool results_agree(const struct result *a, const struct result *b)
 {
-	return stats_cost_lo(&a->stats) <= RESULTS_APART * stats_cost_hi(&b->stats) &&
-		stats_cost_lo(&b->stats) <= RESULTS_APART * stats_cost_hi(&a->stats);
+	return a->highest_lo_ns <= RESULTS_APART * b->lowest_hi_ns &&
+		b->highest_lo_ns <= RESULTS_APART * a->lowest_hi_ns;
+}
+
+bool results_differ(const struct result *a, const struct result *b)
+{
+	return results_are_full(a, b) && !results_agree(a, b);
 }
 
 static const struct result *results_marked(struct results *r, const struct result *one, bool disputed)
@@ -406,6 +413,8 @@ static const struct result *results_pool(struct results *r, const struct result 
 		both.times = results_times(a) + results_times(b);
 		both.least_ns = fmin(a->least_ns, b->least_ns);
 		both.most_ns = fmax(a->most_ns, b->most_ns);
+		both.lowest_hi_ns = fmin(a->lowest_hi_ns, b->lowest_hi_ns);
+		both.highest_lo_ns = fmax(a->highest_lo_ns, b->highest_lo_ns);
 		both.disputed = false;
 		pooled = results_copy(r, &both, a->problem);
 		results_drop(r, a);
@@ -416,8 +425,8 @@ static const struct result *results_pool(struct results *r, const struct result 
 }
 
 /* Adds a measurement to those of its key: to the first one that agrees with it, or as one more of the
- * replaced ones; at most RESULTS_RIVALS of a key are kept. Returns its place among them. */
-static int results_rival_add(struct results *r, struct results_entry *e, const struct result *one)
+ * replaced ones; at most RESULTS_RIVALS of a key are kept. */
+static void results_rival_add(struct results *r, struct results_entry *e, const struct result *one)
 {
 	int rivals = 0, least = -1;
 	for (int i = 0; i < e->old_count; i++) {
@@ -427,20 +436,29 @@ static int results_rival_add(struct results *r, struct results_entry *e, const s
 		const struct result *pooled = results_agree(old, one) ? results_pool(r, old, one) : NULL;
 		if (pooled) {
 			e->old[i] = pooled;
-			return i;
+			return;
 		}
 		rivals++;
 		if (least < 0 || results_times(old) < results_times(e->old[least]))
 			least = i;
 	}
-	if (rivals >= RESULTS_RIVALS) {
+	int at = rivals < RESULTS_RIVALS ? e->old_count : least;
+	if (at == least)
 		results_drop(r, e->old[least]);
-		e->old[least] = one;
-		return least;
-	}
-	results_grow(&e->old, e->old_count);
-	e->old[e->old_count] = one;
-	return e->old_count++;
+	else
+		results_grow(&e->old, e->old_count++);
+	e->old[at] = one;
+}
+
+/* The one of a key's replaced measurements that was repeated most often. */
+static int results_rival_best(const struct results_entry *e, const struct result *stands)
+{
+	int best = -1;
+	for (int i = 0; i < e->old_count; i++)
+		if (results_are_full(e->old[i], stands) &&
+			(best < 0 || results_times(e->old[i]) > results_times(e->old[best])))
+			best = i;
+	return best;
 }
 
 /* Adds a measurement whose key has one that stands, at `at`, as good as it. They are pooled if they agree. If
@@ -449,12 +467,11 @@ static int results_rival_add(struct results *r, struct results_entry *e, const s
 static void results_weigh(struct results *r, struct results_entry *e, int at, const struct result *one)
 {
 	const struct result *stands = e->items[at];
-	const struct result *pooled = results_agree(stands, one) ? results_pool(r, stands, one) : NULL;
-	if (pooled) {
-		e->items[at] = pooled;
+	if (results_agree(stands, one) && (e->items[at] = results_pool(r, stands, one)))
 		return;
-	}
-	int rival = results_rival_add(r, e, one);
+	e->items[at] = stands;
+	results_rival_add(r, e, one);
+	int rival = results_rival_best(e, stands);
 	int more = results_times(e->old[rival]) - results_times(stands);
 	if (more > 0) {
 		e->items[at] = results_marked(r, e->old[rival], false);

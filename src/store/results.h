@@ -1,12 +1,12 @@
 /* The results of one device identity (model and stack) in memory, for the analysis. Grows as results arrive.
  *
  * Results have the same key if they are of the same problem, algorithm (API, name, layouts, math), cache
- * state and launch mode. Of one version of the runner full results outweigh those whose cost is a median, and
- * these those of the shortlist, those of less than three samples and noisy ones (stop disturbed); of several
- * noisy ones that with the lowest minimum stands, because other work only adds time. Full results whose
- * intervals are at most a factor of 1.6 apart are pooled into one of all samples; of those that differ more
- * the one that was repeated more often stands, and until one is, the first one, marked as disputed. Else the
- * newest stands. The others are replaced. */
+ * state and launch mode. Of one version of the runner full results outweigh those whose cost is a median,
+ * and these those of the shortlist, those of less than three samples and noisy ones (stop disturbed); of
+ * several noisy ones that with the lowest minimum stands, because other work only adds time. Full results
+ * whose intervals are all at most a factor of 1.6 apart are pooled into one of all samples; of those that
+ * differ more the one that was repeated more often stands, and until one is, the first one, marked as
+ * disputed. Else the newest stands. The others are replaced. */
 #ifndef STORE_RESULTS_H
 #define STORE_RESULTS_H
 
@@ -44,6 +44,8 @@ const struct result *results_between(
 	const struct results *r, const struct result *near, const struct result *far, double step);
 /* True if two results of the same problem have the same key. */
 bool results_same_key(const struct result *a, const struct result *b);
+/* True if both are full results of one key and version that are not pooled, as they are too far apart. */
+bool results_differ(const struct result *a, const struct result *b);
 /* True if two results have the same algorithm: API, name, layouts and math. */
 bool results_same_algorithm(const struct result *a, const struct result *b);
 /* Marks a problem as measured completely. Problems with results but without this mark were interrupted. */

@@ -457,6 +457,20 @@ static void test_slow_times(void)
 	results_free(r);
 }
 
+/* Small steps do not lead anywhere: a measurement must agree with each that is pooled. */
+static void test_chain(void)
+{
+	struct results *r = results_new();
+	double cost = 700;
+	for (int i = 0; i < 5; i++, cost /= 1.45)
+		add_full(r, cost, 30, 10 + i);
+	const struct result *s = current_of(r);
+	double ns = stats_cost(&s->stats);
+	ok(s->times == 2 && ns > 450, "steps of 1.45: two are pooled, %g", ns);
+	ok(s->disputed, "and disputed by others that were pooled");
+	results_free(r);
+}
+
 static void test_disputed(void)
 {
 	struct results *r = results_new();
@@ -501,6 +515,7 @@ int main(void)
 	test_finished();
 	test_pooled();
 	test_slow_times();
+	test_chain();
 	test_disputed();
 	test_states();
 	test_lack();
