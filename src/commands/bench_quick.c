@@ -87,7 +87,7 @@ int bench_repeats(struct session *s, const struct options *o, struct error *err)
 	for (int round = 0; round < REPEAT_ROUNDS && added && status == EXIT_DONE && !interrupted; round++) {
 		added = 0;
 		for (int i = 0; i < p.count; i++)
-			added += point_select(s, &p, i) ? session_queue_repeats(s) : 0;
+			added += point_select(s, &p, i) ? session_queue_repeats(s, true) : 0;
 		status = bench_drain(s, o, NULL, NULL, err);
 	}
 	return status;

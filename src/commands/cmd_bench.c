@@ -48,6 +48,9 @@ static const struct option_row bench_rows[] = {
 		"cache states (net,warm,cold,1m..512m); measures everything again" },
 	{ "emit-jobs", 0, NULL, OWN_FLAG(bench_options, emit_jobs),
 		"print jobs for a runner on another machine, measure nothing" },
+	{ "order", 0, "WHICH", OWN_TEXT(bench_options, order),
+		"with --emit-jobs: model: all problems of one model before those of the next; value: by "
+		"their share of the work of all models (default)" },
 	{ "no-quick", 0, NULL, OWN_FLAG(bench_options, no_quick),
 		"no first pass: measure each problem only in full" },
 	{ "within", 0, "PERCENT", OWN_TEXT(bench_options, within),
@@ -204,8 +207,8 @@ static int own_queue(struct session *s)
 	return added;
 }
 
-/* Queues again the suspect results of this run, which are counted in *suspect, and the problems of capped
- * and disputed costs (struct layer_cost). Returns the number queued. */
+/* Queues again the suspect results of this run or that were measured once, which are counted in *suspect, and
+ * the problems of capped and disputed costs (struct layer_cost). Returns the number queued. */
 static int doubts_queue(struct session *s, struct options *o, int *suspect)
 {
 	struct queue *q = session_queue(s);
@@ -225,7 +228,8 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 			bool differs = c->capped || c->disputed;
 			bool doubted = differs || (matters && c->mistrusted);
 			const char *problem = doubted && c->result ? c->result->problem : NULL;
-			if (!problem || (!differs && queue_state(q, problem) != JOB_DONE))
+			if (!problem ||
+				(!differs && c->result->times > 1 && queue_state(q, problem) != JOB_DONE))
 				continue;
 			*suspect += !differs;
 			added += queue_add(q, problem, false, true);
@@ -285,6 +289,8 @@ static int states_read(const struct options *o, bool caches[CACHE_COUNT], struct
 	const struct bench_options *own = o->own;
 	if (own->launches)
 		return error_set(err, "--launches needs --emit-jobs");
+	if (own->order)
+		return error_set(err, "--order needs --emit-jobs");
 	if (bench_caches(o, caches, err))
 		return -1;
 	return caches[CACHE_NET] ? 0 : error_set(err, "--caches: add net, which bounds need");

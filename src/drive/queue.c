@@ -204,6 +204,7 @@ bool queue_add_repeat(struct queue *q, const struct result *r)
 	j->weight = eta_weigh_brief(r->problem);
 	j->cache = r->cache;
 	j->launch = r->launch;
+	j->alone = r->stats.executions == 1;
 	if (!j->algorithm.name || algorithm_compare(&j->algorithm, &r->algorithm) != 0)
 		j->algorithm = algorithm_copy(&q->list.arena, &r->algorithm);
 	return true;
@@ -211,7 +212,7 @@ bool queue_add_repeat(struct queue *q, const struct result *r)
 
 /* Adds a job, or moves a pending one to the head. Constant expected time: one hash lookup and list
  * operations. The first job added to an idle queue begins a new batch, whose counts and times the screens
- * show; broken runners then get another chance. */
+ * show; broken runners then get another chance. Repeated measurements keep those of the batch before. */
 bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool first, bool again)
 {
 	assert(payload[0] && strlen(payload) < PROBLEM_TEXT_SIZE && text_is_clean(text_of(payload)));
@@ -230,11 +231,12 @@ bool queue_add_job(struct queue *q, const char *kind, const char *payload, bool 
 		return false;
 	if (queue_is_idle(q)) {
 		q->batch++;
-		q->batch_since_ms = q->batch_until_ms = 0; /* set when its first job is sent */
-		q->batch_done = 0;
-		memset(q->batch_by_state, 0, sizeof(q->batch_by_state));
 		q->batch_repeats = 0;
 		q->trouble_past = true;
+		if (!job_is_repeat(&q->list.jobs[job])) {
+			q->batch_since_ms = q->batch_until_ms = 0; /* set when its first job is sent */
+			memset(q->batch_by_state, 0, sizeof(q->batch_by_state));
+		}
 	}
 	q->list.jobs[job].again = again;
 	q->list.jobs[job].distance = q->distance;

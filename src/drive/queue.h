@@ -20,7 +20,7 @@ struct queue_status {
 	int quick, quick_ended; /* quick measurements, not among the above: pending or running; ended */
 	int repeats;              /* of pending and running: repeated measurements */
 	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
-	int batch_repeats;        /* those that repeated a measurement, in any of these states */
+	int batch_repeats;        /* repeated measurements since then, not among these */
 	const char *current;	  /* problem (or payload) being measured, the first of several; or NULL */
 	const char *current_what; /* its current algorithm, from the heartbeat, or "" */
 	double elapsed_s;         /* since the first job of the present batch started */
@@ -110,7 +110,8 @@ bool queue_takes_brief(struct queue *q, const char *problem);
  * finished, or if this was tried before. If no runner answers such jobs, it fails without an error. */
 bool queue_add_quick(struct queue *q, const char *problem, enum cache cache, enum launch launch);
 /* Adds one more, short measurement of a result's algorithm in its launch mode and state of the caches; of one
- * at a reuse distance, in all distances of the model (queue_set_distance). Its results are added to those of
+ * at a reuse distance, in all distances of the model (queue_set_distance); of one whose samples are single
+ * executions, in both launch modes, which share them. Its results are added to those of
  * the problem, whose state stays. Returns false if it is queued or no runner answers such jobs. */
 #define QUEUE_REPEAT_MS 20 /* a state */
 bool queue_add_repeat(struct queue *q, const struct result *r);

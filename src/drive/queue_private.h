@@ -22,7 +22,8 @@ struct job {
 	bool huge;
 	enum cache cache;  /* quick: what to measure; repeat: the state of the result */
 	enum launch launch;
-	struct algorithm algorithm; /* repeat: which one */
+	struct algorithm algorithm; /* repeat: which one; */
+	bool alone;        /* its samples are single executions */
 	int lost;          /* how often its runner was lost, not caused by the problem */
 	int before, after; /* neighbours in the list of pending jobs; -1 at the ends */
 	int64_t ended;     /* number of its end among all; 0: it has not ended */
@@ -141,7 +142,6 @@ struct queue {
 	int64_t batch;           /* number of the present batch */
 	int64_t ended;           /* jobs that have ended */
 	int64_t batch_since_ms, batch_until_ms;
-	int batch_done;
 	int batch_by_state[JOB_UNSUPPORTED + 1]; /* how the jobs of this batch ended */
 	int batch_repeats;
 	struct eta eta;          /* learned from all ended jobs */

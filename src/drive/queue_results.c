@@ -146,11 +146,9 @@ static void queue_count_end(struct queue *q, int job)
 	q->list.jobs[job].batch = q->batch;
 	q->list.jobs[job].ended = ++q->ended;
 	q->batch_until_ms = clock_ms();
-	if (job_is_quick(&q->list.jobs[job]))
-		return;
-	q->batch_done++;
-	q->batch_by_state[q->list.jobs[job].state]++;
 	q->batch_repeats += job_is_repeat(&q->list.jobs[job]);
+	if (!job_is_extra(&q->list.jobs[job]))
+		q->batch_by_state[q->list.jobs[job].state]++;
 }
 
 void queue_refuse(struct queue *q, int job)

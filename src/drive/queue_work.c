@@ -127,9 +127,9 @@ static void repeat_states(const struct job *j, struct wire_message *run)
 		run->caches[c] = c == j->cache || (like && run->caches[c]);
 		states += run->caches[c];
 	}
-	memset(run->launches, 0, sizeof(run->launches));
-	run->launches[j->launch] = true;
-	run->budget_ms = QUEUE_REPEAT_MS * states;
+	for (enum launch l = 0; l < LAUNCH_COUNT; l++)
+		run->launches[l] = j->alone || l == j->launch;
+	run->budget_ms = QUEUE_REPEAT_MS * states * (j->alone ? LAUNCH_COUNT : 1);
 	run->algorithm = j->algorithm;
 }
 

@@ -250,13 +250,14 @@ const char **session_problems(const struct session *s, struct arena *a, int *cou
  * than QUICK_LEAST and the configuration does not switch them off (quick). Returns the number added. */
 #define QUICK_LEAST 10
 int session_measure_quick(struct session *s);
-/* Queues one more short measurement (queue_add_repeat) of each problem that this queue has measured and whose
- * uses are at least REPEAT_SHARE of the bound, also fused ones: of the algorithm that the analysis uses.
+/* Queues one more short measurement (queue_add_repeat) of each problem of the current plan that this queue
+ * has measured, or (stored) any has, at most REPEAT_ROUNDS times so far, and whose uses are at least
+ * REPEAT_SHARE of the bound, also fused ones: of the algorithm that the analysis uses.
  * Other work and other guests of a machine slow it down for seconds, and the low quantile of samples at
  * several times does not see that. Nothing for a GPU, which settles its clock. Returns the number added. */
 #define REPEAT_SHARE 0.005
 #define REPEAT_ROUNDS 2 /* of all problems: the time between two measurements of one is that of a round */
-int session_queue_repeats(struct session *s);
+int session_queue_repeats(struct session *s, bool stored);
 /* Queues the measured peaks of the device once more: on a CPU the best algorithm of each. Returns the number
  * added. */
 int session_queue_peaks_again(struct session *s);
@@ -266,14 +267,17 @@ int session_queue_peaks_again(struct session *s);
 struct session_missing {
 	int own, conversions, peaks;
 	int besides;                  /* branches side by side, which follow these (session_besides) */
-	int shaky;                    /* measured: those of the scenario that are noisy (session_is_shaky) */
+	int shaky;                    /* measured: what session_measure_shaky queues */
 	const char **texts;           /* without besides and shaky, in this order */
 };
 struct session_missing session_missing(struct session *s, struct arena *a);
-/* True if a result of the problem is noisy, in a state that the current plan reads. */
+/* True if a result of the problem is noisy or disputed, in a state that the current plan reads. */
 bool session_is_shaky(const struct session *s, const char *problem);
-/* Queues these problems of the scenario again. Returns the number added. */
+/* Queues again the problems of the scenario that are noisy, and those of capped and disputed costs (struct
+ * layer_cost). Returns the number added. */
 int session_measure_shaky(struct session *s);
+/* True if the queue works, or session_refresh will give it more. */
+bool session_is_measuring(const struct session *s);
 /* Queues what is missing. Returns the number added. Problems side by side depend on the results of the
  * others: session_refresh queues them when no other is left, then REPEAT_ROUNDS of session_queue_repeats. */
 int session_measure_missing(struct session *s);

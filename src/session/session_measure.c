@@ -97,6 +97,76 @@ static int missing_add(const struct session *s, struct hash *seen, const char **
 	return added;
 }
 
+/* True if the algorithm was dropped by the shortlist pass since then; its other states are not measured
+ * again. */
+static bool is_passed_over(const struct result *const *all, int count, const struct algorithm *a)
+{
+	for (int i = 0; i < count; i++)
+		if (all[i]->stats.stop == STOP_SHORTLIST && strcmp(all[i]->algorithm.name, a->name) == 0 &&
+			strcmp(all[i]->algorithm.api, a->api) == 0 &&
+			strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
+			return true;
+	return false;
+}
+
+bool session_is_shaky(const struct session *s, const char *problem)
+{
+	int count;
+	const struct result *const *all = results_of(s->results, problem, &count);
+	const struct device *d = &s->device;
+	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
+	device_states(d, s->current->plan->reuse_bytes, s->scenario.huge_pages, reads);
+	for (int i = 0; i < count; i++)
+		near |= cache_is_distance(all[i]->cache);
+	reads[CACHE_NET] |= !near;
+	for (int i = 0; i < count; i++)
+		if (all[i]->status == STATUS_OK &&
+			(all[i]->stats.stop == STOP_DISTURBED || all[i]->disputed) &&
+			(reads[all[i]->cache] || (!d->distances && !near)) &&
+			!is_passed_over(all, count, &all[i]->algorithm))
+			return true;
+	return false;
+}
+
+/* The problems that session_measure_shaky queues, in arena a. */
+static const char **shaky_problems(const struct session *s, struct arena *a, int *count)
+{
+	struct hash seen = { 0 };
+	int all, layers = s->analysis ? s->analysis->layer_count : 0;
+	const char **texts = session_problems(s, a, &all);
+	const char **shaky = ARENA_ARRAY(a, const char *, all + layers);
+	*count = 0;
+	for (int i = 0; i < all + layers; i++) {
+		const struct layer_cost *c = i < all ? NULL : &s->analysis->layers[i - all];
+		bool differs = c && (c->capped || c->disputed) && c->result;
+		const char *text = !c ? texts[i] : differs ? c->result->problem : NULL;
+		if (!text || (!c && !session_is_shaky(s, text)))
+			continue;
+		int64_t *at = hash_at(&seen, text_of(text));
+		if (*at < 0)
+			shaky[(*count)++] = text;
+		*at = 0;
+	}
+	hash_free(&seen);
+	return shaky;
+}
+
+int session_measure_shaky(struct session *s)
+{
+	struct arena a = { 0 };
+	int count, added = 0;
+	const char **texts = shaky_problems(s, &a, &count);
+	for (int i = 0; i < count && s->queue; i++)
+		added += queue_add(s->queue, texts[i], false, true);
+	arena_free(&a);
+	return added;
+}
+
+bool session_is_measuring(const struct session *s)
+{
+	return s->queue && (!queue_status(s->queue).idle || s->repeats_due || s->besides_due);
+}
+
 struct session_missing session_missing(struct session *s, struct arena *a)
 {
 	struct session_missing m = { 0 };
@@ -114,9 +184,7 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 		false);
 	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks, true);
 	hash_free(&seen);
-	const char **needed = session_problems(s, a, &own);
-	for (int i = 0; i < own; i++)
-		m.shaky += session_is_shaky(s, needed[i]);
+	shaky_problems(s, a, &m.shaky);
 	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
 	return m;
 }
@@ -129,12 +197,13 @@ static void uses_count(const struct session *s, struct hash *uses)
 	for (int i = 0; i < plan_problem_total(p); i++)
 		*hash_at(uses, text_of(p->problems[i].text)) = p->problems[i].use_count;
 	for (int i = 0; i < f->group_count; i++) {
-		int64_t *at = hash_at(uses, text_of(f->groups[i].text));
+		const char *nxc = s->scenario.layouts == LAYOUTS_NXC ? f->groups[i].text_nxc : NULL;
+		int64_t *at = hash_at(uses, text_of(nxc ? nxc : f->groups[i].text));
 		*at = *at < 0 ? 1 : *at + 1;
 	}
 }
 
-int session_queue_repeats(struct session *s)
+int session_queue_repeats(struct session *s, bool stored)
 {
 	session_refresh(s);
 	if (!s->queue || !s->analysis || !(s->device.threads > 0) || !(s->analysis->bound_ns > 0))
@@ -146,11 +215,12 @@ int session_queue_repeats(struct session *s)
 		scenario_variants(&s->scenario), &count);
 	uses_count(s, &uses);
 	for (int i = 0; i < count; i++) {
-		if (queue_state(s->queue, texts[i]) != JOB_DONE)
+		if (!stored && queue_state(s->queue, texts[i]) != JOB_DONE)
 			continue;
 		const struct result *r = analyze_pick(s->analysis, s->results, texts[i]);
 		double share = !r ? 0 : stats_cost(&r->stats) / s->analysis->bound_ns;
-		if (share * (double)hash_find(&uses, text_of(texts[i])) >= REPEAT_SHARE)
+		share *= (double)hash_find(&uses, text_of(texts[i]));
+		if (r && r->times <= REPEAT_ROUNDS && share >= REPEAT_SHARE)
 			added += queue_add_repeat(s->queue, r);
 	}
 	hash_free(&uses);
@@ -183,7 +253,7 @@ void session_repeat_when_idle(struct session *s)
 	if (!due || !s->queue || !queue_status(s->queue).idle)
 		return;
 	s->repeats_due = 0; /* session_queue_repeats refreshes */
-	s->repeats_due = session_queue_repeats(s) ? due - 1 : 0;
+	s->repeats_due = session_queue_repeats(s, false) ? due - 1 : 0;
 }
 
 bool session_queue_peak(struct session *s, const char *text, bool again)
@@ -217,47 +287,6 @@ int session_queue_peaks_again(struct session *s)
 	return added;
 }
 
-/* True if the algorithm was dropped by the shortlist pass since then; its other states are not measured
- * again. */
-static bool is_passed_over(const struct result *const *all, int count, const struct algorithm *a)
-{
-	for (int i = 0; i < count; i++)
-		if (all[i]->stats.stop == STOP_SHORTLIST && strcmp(all[i]->algorithm.name, a->name) == 0 &&
-			strcmp(all[i]->algorithm.api, a->api) == 0 &&
-			strcmp(all[i]->algorithm.layouts, a->layouts) == 0)
-			return true;
-	return false;
-}
-
-bool session_is_shaky(const struct session *s, const char *problem)
-{
-	int count;
-	const struct result *const *all = results_of(s->results, problem, &count);
-	const struct device *d = &s->device;
-	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
-	device_states(d, s->current->plan->reuse_bytes, s->scenario.huge_pages, reads);
-	for (int i = 0; i < count; i++)
-		near |= cache_is_distance(all[i]->cache);
-	reads[CACHE_NET] |= !near;
-	for (int i = 0; i < count; i++)
-		if (all[i]->status == STATUS_OK && all[i]->stats.stop == STOP_DISTURBED &&
-			(reads[all[i]->cache] || (!d->distances && !near)) &&
-			!is_passed_over(all, count, &all[i]->algorithm))
-			return true;
-	return false;
-}
-
-int session_measure_shaky(struct session *s)
-{
-	struct arena a = { 0 };
-	int count, added = 0;
-	const char **texts = session_problems(s, &a, &count);
-	for (int i = 0; i < count && s->queue; i++)
-		added += session_is_shaky(s, texts[i]) && queue_add(s->queue, texts[i], false, true);
-	arena_free(&a);
-	return added;
-}
-
 int session_queue_missing(struct session *s)
 {
 	struct arena a = { 0 };
@@ -278,7 +307,7 @@ int session_measure_missing(struct session *s)
 	int added = session_queue_missing(s);
 	session_measure_quick_all(s);
 	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
-	s->repeats_due = REPEAT_ROUNDS;
+	s->repeats_due = added ? REPEAT_ROUNDS : s->repeats_due;
 	return added + (s->besides_due ? session_measure_besides(s) : 0);
 }
 

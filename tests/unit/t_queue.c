@@ -926,8 +926,8 @@ static void test_repeat(void)
 	const struct result *now = results_of(b.results, OK, &count)[1];
 	ok(count == 2 && strcmp(now->algorithm.name, "slow") == 0 && now->cache == slow.cache &&
 			now->launch == slow.launch && now->stats.median == 7 &&
-			now->stats.executions == QUEUE_REPEAT_MS,
-		"of that algorithm in that state, within its time");
+			now->stats.executions == QUEUE_REPEAT_MS * LAUNCH_COUNT,
+		"of that algorithm in that state, within its time for both launch modes");
 	ok(queue_state(b.q, OK) == JOB_DONE && results_is_finished(b.results, OK), "the problem stays done");
 	struct results *stored = results_new();
 	store_load(b.store, store_device_find(b.store, queue_device(b.q), &err), stored, &err);

@@ -281,7 +281,10 @@ static void test_ends(void)
 		is_int(s.batch_done, cases[i].state == JOB_DONE, "done in this batch");
 		is_int(s.batch_failed, cases[i].state == JOB_FAILED, "failed in this batch");
 		is_int(s.batch_unsupported, cases[i].state == JOB_UNSUPPORTED, "unsupported in this batch");
-		is_int(q->batch_done, 1, "ended in this batch");
+		int ended = 0;
+		for (enum job_state k = JOB_NONE; k <= JOB_UNSUPPORTED; k++)
+			ended += q->batch_by_state[k];
+		is_int(ended, 1, "ended in this batch");
 		ok(fabs(queue_took_s(q, A) - 1000) < 500, "its time");
 		ok(isnan(eta_expect(&q->eta, eta_weigh(A))) == (cases[i].cancelled == 1),
 			"a cancelled one teaches nothing");
@@ -494,12 +497,13 @@ static void test_adding(void)
 	struct bench b;
 	quiet_begin(&b, 1);
 	struct queue *q = b.q;
-	q->batch_done = 3;
+	q->batch_by_state[JOB_DONE] = 3;
 	q->batch_since_ms = q->batch_until_ms = 7;
 	q->workers[0].deaths = 2;
 	q->workers[0].broken = true;
 	ok(queue_add(q, A, false, false), "a problem");
-	ok(q->batch == 1 && q->batch_done == 0 && q->batch_since_ms == 0 && q->batch_until_ms == 0,
+	ok(q->batch == 1 && q->batch_by_state[JOB_DONE] == 0 && q->batch_since_ms == 0 &&
+			q->batch_until_ms == 0,
 		"begins a batch");
 	ok(!q->workers[0].broken && q->workers[0].deaths == 0, "a broken runner gets another chance");
 	q->workers[0].deaths = 2;

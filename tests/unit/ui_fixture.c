@@ -877,6 +877,11 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 	return m;
 }
 
+bool session_is_measuring(const struct session *s)
+{
+	return s->queue && !queue_status(s->queue).idle;
+}
+
 int session_measure_shaky(struct session *s)
 {
 	(void)s;

@@ -195,7 +195,9 @@ static const char *needed_text(struct app *app, const struct queue_status *q)
 
 static void draw_measuring(struct app *app, struct area line, const struct queue_status *q)
 {
-	int done = q->quick ? q->quick_ended : q->batch_done + q->batch_failed + q->batch_unsupported;
+	bool again = q->repeats && q->repeats == q->pending + q->running;
+	int done = q->quick ? q->quick_ended : again ? q->batch_repeats :
+		q->batch_done + q->batch_failed + q->batch_unsupported;
 	int total = done + (q->quick ? q->quick : q->pending + q->running), bar = line.width >= 70 ? 24 : 10;
 	canvas_put(line, 1, 0, STYLE_NORMAL, 0x2595);
 	canvas_bar(line, 2, 0, bar, STYLE_ACCENT, total ? (double)done / total : 0);
@@ -213,7 +215,7 @@ static void draw_measuring(struct app *app, struct area line, const struct queue
 				: q->starting	? "starting the runner: "
 				: app->frame->stopping ? "stopping "
 				: q->quick	? "first pass: "
-				: q->repeats	? "measuring again "
+				: again		? "measuring again "
 						: "measuring ",
 			done, total, wait, silent,
 			*sweep ? sweep : needed_text(app, q),
@@ -228,8 +230,7 @@ static const char *batch_text(struct app *app, const struct queue_status *q)
 	const struct {
 		int n;
 		const char *word;
-	} parts[] = { { q->batch_done, q->batch_repeats ? "measured again" : "measured" },
-		{ q->batch_unsupported, "n/a" },
+	} parts[] = { { q->batch_done, "measured" }, { q->batch_unsupported, "n/a" },
 		{ q->batch_failed, "failed" } };
 	const char *out = "";
 	for (size_t i = 0; i < sizeof(parts) / sizeof(*parts); i++)

@@ -66,8 +66,7 @@ int app_agent_fd(const struct app *app)
 
 static bool is_queue_busy(const struct app *app)
 {
-	struct queue *q = session_queue(app->session);
-	return q && !queue_status(q).idle;
+	return session_is_measuring(app->session);
 }
 
 bool app_agent_cancel(struct app *app)
