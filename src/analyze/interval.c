@@ -25,12 +25,19 @@
  *   - Other work only adds time. What noisy, quick, or too few samples may be too long is no random error: it
  *     only lowers the low end, and linearly (one_sided). All samples may be hit, so the low end of such a
  *     cost is the roofline; without peaks its fastest sample.
+ *   - On a busy machine also samples that were not interrupted are longer, all of them, which no quantile
+ *     shows. If the share of those that were is LOADED_LEAST or more, the low end of what was measured is
+ *     LOADED_SHARE lower.
  * In the longest path, the same holds for the layers on it, and the high end is the highest of those of the
  * paths that are the longest by their costs, low ends, and high ends; the low end alike. Where a peak is the
  * limit, its interval counts (struct peaks). */
 
 #define INTERVAL_SAMPLES 6 /* fewest samples for a 95% interval of the median by order statistics */
 #define RANGE_SAMPLES 3    /* fewest samples whose range says how low a median may be */
+#define LOADED_LEAST 0.04  /* share of samples that other work interrupted: quiet machines had 0.005 to 0.02,
+			      and beside two to four busy loops on two cores 0.09 to 0.11 */
+#define LOADED_SHARE 0.08  /* what that work then added to the other samples, through caches and clocks: sums
+			      of such measurements were up to so much above quiet ones */
 #define RUN_SHARE 0.01     /* how much two runs of the same measurement on a quiet machine differ: the share
 			      within which a clock is steady (runner/gpu/cuda_clock.c) */
 
@@ -110,6 +117,7 @@ struct part {
 	int key;            /* parts of one key have the error of one measurement */
 	bool measured;
 	double run_share;   /* by how much measurements at other times differ; 0: measured once */
+	double interrupted; /* share of its samples */
 	struct interval interval;
 };
 
@@ -138,10 +146,19 @@ static double run_share(const struct result *r)
 	return r && r->times > 1 && r->least_ns > 0 ? fmax(RUN_SHARE, (r->most_ns / r->least_ns - 1) / 2) : 0;
 }
 
+/* The share of a result's samples that other work interrupted. Of a device with a clock samples at another
+ * clock are discarded too. */
+static double interrupted_share(const struct result *r)
+{
+	double all = r ? (double)(r->stats.n + r->stats.discarded) : 0;
+	return all > 0 && r->stats.p10 > 0 && !(r->clock_mhz > 0) ? (double)r->stats.discarded / all : 0;
+}
+
 static struct part part_of_price(const struct price *price, int key)
 {
 	return (struct part){ .ns = price ? price->ns : NAN, .key = key,
 		.measured = price && price->result, .run_share = run_share(price ? price->result : NULL),
+		.interrupted = interrupted_share(price ? price->result : NULL),
 		.interval = price ? interval_of_price(price) : (struct interval){ 0 } };
 }
 
@@ -181,6 +198,7 @@ static struct parts parts_of(const struct study *st, const struct solution *x, c
 struct total {
 	double ns, load_ns;         /* load_ns: of one-sided parts */
 	double run_ns, often_ns, once_ns; /* of parts measured several times, and once */
+	double interrupted_ns;      /* sum of costs x share of interrupted samples */
 	double *down, *up;          /* per key */
 };
 
@@ -190,6 +208,7 @@ static void total_add(struct total *t, const struct part *p)
 		return;
 	t->ns += p->ns;
 	t->run_ns += p->run_share * p->ns;
+	t->interrupted_ns += p->interrupted * p->ns;
 	t->often_ns += p->run_share > 0 ? p->ns : 0;
 	t->once_ns += p->measured && !(p->run_share > 0) ? p->ns : 0;
 	if (!p->interval.known)
@@ -218,6 +237,8 @@ static struct interval total_of(const struct parts *p, const bool *on, double *l
 		down += t.down[i] * t.down[i];
 		up += t.up[i] * t.up[i];
 	}
+	if (t.interrupted_ns >= LOADED_LEAST * (t.often_ns + t.once_ns))
+		t.load_ns += t.interrupted_ns > 0 ? LOADED_SHARE * (t.often_ns + t.once_ns) : 0;
 	*load_ns = t.load_ns;
 	/* of parts measured once: the mean share of all, in which they count with the least one */
 	double share = (t.run_ns + RUN_SHARE * t.once_ns) / (t.often_ns + t.once_ns);

@@ -96,6 +96,30 @@ static void times(void)
 	world_close(&w);
 }
 
+/* Samples between interruptions are longer too: the low end says so, unless few were interrupted. */
+static void busy(void)
+{
+	for (int64_t discarded = 1; discarded <= 5; discarded += 4) {
+		struct world w;
+		open_row(&w, 24);
+		put(&w, RELU, 50, 4e6, 4e6, 4e6, STOP_CONVERGED);
+		put(&w, TANH, 50, 4e6, 4e6, 4e6, STOP_CONVERGED);
+		struct result one = sampled(MATMUL, 50, 5e6, 5e6, 5e6);
+		one.runner_version = "busy";
+		one.stats.stop = STOP_CONVERGED;
+		one.stats.p10 = one.stats.p10_lo = one.stats.p10_hi = 5e6;
+		one.stats.discarded = discarded;
+		results_put(w.results, &one);
+		struct analysis *a = look(&w, "");
+		double added = discarded > 1 ? 0.08 * 128e6 : 0;
+		near(a->load_ns, added, 1e-12, "%d samples of %d interrupted", (int)discarded,
+			50 + (int)discarded);
+		near(a->lo_ns, 0.99 * 128e6 - added, 1e-12, "... lower the low end");
+		near(a->hi_ns, 1.01 * 128e6, 1e-12, "... alone");
+		world_close(&w);
+	}
+}
+
 static void sums(void)
 {
 	struct world w;
@@ -247,6 +271,7 @@ int main(void)
 	saved();
 	sums();
 	times();
+	busy();
 	noisy();
 	rough();
 	paths();
