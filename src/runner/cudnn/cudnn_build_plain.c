@@ -147,50 +147,6 @@ void cudnn_build_reduce(struct cudnn_graph *g)
 	cudnn_chain_add(g, &chain, &out, &y);
 }
 
-/* Returns the dense shape outer x size x inner around the axis. */
-static struct cudnn_tensor line_shape(const struct cuda_layout *l, int axis)
-{
-	int64_t dim[LEAST_RANK] = { 1, 1, 1 };
-	for (int i = 0; i < l->shape.rank; i++)
-		dim[i < axis ? 0 : i == axis ? 1 : 2] *= l->shape.dim[i];
-	return cudnn_shape_dense(LEAST_RANK, dim, l->dtype);
-}
-
-/* exp(x - max) / sum, or x - max - log(sum). */
-void cudnn_build_softmax(struct cudnn_graph *g)
-{
-	struct cudnn_chain chain = { 0 };
-	struct cuda_layout in = cuda_operand_layout(g->p, 0, 0), to = cuda_operand_layout(g->p, 1, 0);
-	struct cudnn_tensor xs = line_shape(&in, g->p->axis), ys = line_shape(&to, g->p->axis), one = xs;
-	struct cudnn_pointwise sub = { .mode = CUDNN_POINTWISE_SUB },
-			       exponent = { .mode = CUDNN_POINTWISE_EXP };
-	struct cudnn_pointwise logarithm = { .mode = CUDNN_POINTWISE_LOG },
-			       div = { .mode = CUDNN_POINTWISE_DIV };
-	bool log = g->p->mode == MODE_LOGSOFTMAX;
-	one.dim[1] = 1;
-	one.stride[0] = one.stride[1] = one.dim[2];
-	struct cudnn_tensor x = cudnn_tensor_bound(g, &xs, CUDNN_SOURCE, 0);
-	struct cudnn_tensor y = cudnn_tensor_bound(g, &ys, CUDNN_DESTINATION, 0);
-	cudnn_chain_epilogues(g, &chain, &y, 1, NULL);
-	struct cudnn_tensor most = cudnn_tensor_virtual(g, &one, DTYPE_F32),
-			    sum = cudnn_tensor_virtual(g, &one, DTYPE_F32);
-	struct cudnn_tensor below = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
-	struct cudnn_tensor power = cudnn_tensor_virtual(g, &xs, DTYPE_F32);
-	struct cudnn_tensor out = cudnn_chain_input(g, &chain, &y, DTYPE_F32);
-	cudnn_reduction(g, CUDNN_REDUCE_TENSOR_MAX, &x, &most);
-	cudnn_pointwise(g, &sub, &x, &most, NULL, &below);
-	cudnn_pointwise(g, &exponent, &below, NULL, NULL, &power);
-	cudnn_reduction(g, CUDNN_REDUCE_TENSOR_ADD, &power, &sum);
-	if (log) {
-		struct cudnn_tensor root = cudnn_tensor_virtual(g, &one, DTYPE_F32);
-		cudnn_pointwise(g, &logarithm, &sum, NULL, NULL, &root);
-		cudnn_pointwise(g, &sub, &below, &root, NULL, &out);
-	} else {
-		cudnn_pointwise(g, &div, &power, &sum, NULL, &out);
-	}
-	cudnn_chain_add(g, &chain, &out, &y);
-}
-
 void cudnn_build_concat(struct cudnn_graph *g)
 {
 	struct cudnn_bag *b = &g->bag;

@@ -26,7 +26,6 @@ static const struct cudnn_builder builders[] = {
 	{ KERNEL_CAST, "", cudnn_build_identity },
 	{ KERNEL_TRANSPOSE, "", cudnn_build_identity },
 	{ KERNEL_REDUCE, "", cudnn_build_reduce },
-	{ KERNEL_SOFTMAX, "", cudnn_build_softmax },
 	{ KERNEL_CONCAT, "", cudnn_build_concat },
 	{ KERNEL_ATTENTION, "", cudnn_build_attention },
 	{ KERNEL_ATTENTION, "sdpa:", cudnn_build_sdpa },

@@ -167,7 +167,6 @@ void cudnn_build_binary(struct cudnn_graph *g); /* one pointwise operation */
 void cudnn_build_select(struct cudnn_graph *g); /* one pointwise operation with three operands */
 void cudnn_build_identity(struct cudnn_graph *g); /* cast and transpose */
 void cudnn_build_reduce(struct cudnn_graph *g); /* a mean is scaled, then added */
-void cudnn_build_softmax(struct cudnn_graph *g); /* exp(x - max) / sum, or its logarithm */
 void cudnn_build_concat(struct cudnn_graph *g);
 void cudnn_build_sdpa(struct cudnn_graph *g); /* cuDNN's own operation for attention */
 void cudnn_build_attention(struct cudnn_graph *g); /* two matmuls and a softmax in one graph */
