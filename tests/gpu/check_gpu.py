@@ -8,6 +8,8 @@ Needs only Python's standard library and the runner; tests/gpu/first_hour.sh is 
 
   smoke     always first, at most four minutes: libraries, the timer against physics and the host's clock, one
             problem a kernel x library, cache states and graphs, a product against the peak, provoked faults
+  first     one bundled model after the other (--jobs first-MODEL.jsonl), each complete before the next, from
+            few algorithms, into first.jsonl, and the same model in PyTorch behind it
   correct   all of problems.txt: up to 8 algorithms against plain C, and as many as manifest.txt demands
   record    the jobs of the bundled models (--jobs, made by `make gpu-jobs`) into recorded.jsonl, which
             `benanza db import` takes; not if smoke found times wrong, without net if it found that state
@@ -15,6 +17,7 @@ Needs only Python's standard library and the runner; tests/gpu/first_hour.sh is 
   torch     the same models in PyTorch, if it can be imported (tools/torch_models.py), into torch.jsonl
   repeat    own kernels reach their share of a copy's bandwidth; a new process measures the same
   sanitize  a sample of problems under compute-sanitizer, if it is installed
+  races     our kernels that use shared memory under its racecheck: slow, only if named
 
 After smoke each tier has its share of the remaining minutes; what one leaves over goes to the others. Answers
 stay in a folder of FOLDER, named after GPU, runner, libraries, problems and manifest; the same command
@@ -46,8 +49,9 @@ import gpu_smoke  # noqa: E402
 import gpu_tiers  # noqa: E402
 
 # shares of the time after smoke
-WEIGHTS = {"correct": 6, "record": 9, "torch": 3, "repeat": 2, "sanitize": 1}
+WEIGHTS = {"first": 12, "correct": 6, "record": 9, "torch": 3, "repeat": 2, "sanitize": 1, "races": 1}
 TIERS = ["smoke", *WEIGHTS]
+ASKED = ("races",)  # only if --tier names them
 SMOKE_MINUTES = 4
 PACK_EVERY_S = 60
 PACK_S = 3           # kept free at the end, for packing
@@ -176,8 +180,8 @@ class Check:
         if name == "smoke":
             whole = self.smoke.run(until)
             self.state.values["doubts"] = sorted(self.smoke.doubts)
-        elif name == "record" and gpu_smoke.TIMES in self.doubts():
-            self.tap.say(False, "record: times can be believed",
+        elif name in ("first", "record") and gpu_smoke.TIMES in self.doubts():
+            self.tap.say(False, f"{name}: times can be believed",
                          "smoke found them wrong: mend that first, or record with --anyway")
             whole = True
         else:
@@ -258,7 +262,8 @@ def options():
     parser.add_argument("--device")
     parser.add_argument("--need-device", action="store_true")
     parser.add_argument("--minutes", type=number, default=7.5)
-    parser.add_argument("--tier", type=lambda t: t.split(","), default=TIERS)
+    parser.add_argument("--tier", type=lambda t: t.split(","),
+                        default=[t for t in TIERS if t not in ASKED])
     parser.add_argument("--anyway", action="store_true")
     parser.add_argument("--algorithms", type=int, default=gpu_tiers.RECORD_ALGORITHMS,
                         help="maximum per problem of the models")
@@ -275,6 +280,8 @@ def options():
             parser.error(f"unknown tier {tier}; available: {', '.join(TIERS)}")
     args.tier = [t for t in TIERS if t in args.tier]
     args.here, args.runner = HERE, shutil.which(args.runner) or args.runner
+    args.first = [p for p in args.jobs if p.name.startswith("first-")]
+    args.jobs = [p for p in args.jobs if p not in args.first]
     args.out, args.tar = args.out.resolve(), args.tar and args.tar.resolve()
     return args
 
@@ -298,7 +305,7 @@ def main():
             raise Wrong(f"{args.runner}: {info}")
         if args.tar and args.tar.exists():
             unpack(args.tar, args.out)
-        for path in args.jobs:
+        for path in args.first + args.jobs:
             path.read_bytes()
         check = Check(args, info, manifest)
     except (Wrong, OSError, gpu_manifest.ManifestError) as e:

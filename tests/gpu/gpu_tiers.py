@@ -1,8 +1,9 @@
-"""The tiers after `smoke`: correct, record, torch, repeat, sanitize. Each resumes where its files end."""
+"""The tiers after `smoke`, from first to sanitize. Each resumes where its files end."""
 
 import json
 import os
 import pathlib
+import re
 import shutil
 import subprocess
 import sys
@@ -16,6 +17,12 @@ from gpu_smoke import ALL_COMPILED, FEW_COMPILED
 CORRECT_ALGORITHMS = 8
 # algorithms per problem of the models: trying them takes more GPU time than the full measurements
 RECORD_ALGORITHMS = 16
+FIRST_ALGORITHMS = 6
+# whose own kernels exchange values in shared memory: rows, scans, tiles, columns
+SHARED_MEMORY = ("softmax", "layernorm", "rmsnorm", "instancenorm", "groupnorm", "reduce", "argreduce",
+                 "scan", "topk", "transpose", "quantize")
+# how the tools of compute-sanitizer end if they found nothing
+CLEAN = re.compile(r"ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards")
 BUDGET_MS = 50
 PROBE = "import sys, torch; sys.exit(not torch.cuda.is_available())"
 WRONG = ("failed", "crashed", "timeout", "mistrusted")
@@ -93,17 +100,37 @@ class Tiers:
 
     # --- record ---
 
+    def first(self, until):
+        """One model after the other, each with what its bound needs before the next begins, from few
+        algorithms; behind each the same model in PyTorch."""
+        if not self.args.first:
+            return "no first-MODEL.jsonl among --jobs"
+        for path in self.args.first:
+            if self.models("first", [path], FIRST_ALGORITHMS, until):
+                return False
+            names = (path.stem.removeprefix("first-"), "--batch", "1", "--dtype", "f16")
+            why = self.torch(until, names)
+            if isinstance(why, str):
+                self.tap.note(f"first: {path.stem}: no PyTorch: {why}")
+            elif not why:
+                return False
+        return True
+
     def record(self, until):
-        """The jobs of the bundled models into recorded.jsonl, in the order given: the most valuable first."""
+        """The jobs of the bundled models, in the order given: the most valuable first."""
         if not self.args.jobs:
             return "no --jobs given"
-        files = {path: path.read_text(encoding="utf-8").split("\n") for path in self.args.jobs}
+        return not self.models("recorded", self.args.jobs, self.args.algorithms, until)
+
+    def models(self, name, paths, algorithms, until):
+        """Files of jobs into NAME.jsonl. Returns True if time ran out."""
+        files = {path: path.read_text(encoding="utf-8").split("\n") for path in paths}
         jobs = {json.loads(line)["problem"]: line for lines in files.values() for line in lines if line}
         if self.without_net:
             jobs = {problem: without_net(line) for problem, line in jobs.items()}
-            self.tap.note("record: without the state net, which smoke found wrong")
-        options = ("--budget-ms", BUDGET_MS, "--algorithms", self.args.algorithms)
-        answers = self.feed("recorded", list(jobs.values()), options, until, kind="done")
+            self.tap.note(f"{name}: without the state net, which smoke found wrong")
+        options = ("--budget-ms", BUDGET_MS, "--algorithms", algorithms)
+        answers = self.feed(name, list(jobs.values()), options, until, kind="done")
         for path, lines in files.items():
             wanted = dict.fromkeys(json.loads(line)["problem"] for line in lines if line)
             done = [answers.done[p] for p in wanted if p in answers.done]
@@ -113,15 +140,16 @@ class Tiers:
             for x in done:
                 by[x["status"]] = by.get(x["status"], 0) + 1
             bad = [x for x in done if x["status"] in WRONG]
-            self.tap.say(not bad, f"record: {path.stem}: {len(done)} of {len(wanted)} problems: " +
+            self.tap.say(not bad, f"{name}: {path.stem}: {len(done)} of {len(wanted)} problems: " +
                          ", ".join(f"{n} {s}" for s, n in sorted(by.items())),
                          *(f"{x['problem']}: {x['status']}: {x.get('why', '')}" for x in bad[:10]))
-        return not answers.late
+        return answers.late
 
     # --- PyTorch ---
 
-    def torch(self, until):
-        """The same architectures in PyTorch, eager and compiled: tools/torch_models.py."""
+    def torch(self, until, names=()):
+        """The same architectures in PyTorch, eager and compiled: tools/torch_models.py; all, or these words
+        of its command line."""
         here = self.args.here
         tool = next((p / "torch_models.py" for p in (here, here.parents[1] / "tools")
                      if (p / "torch_models.py").exists()), None)
@@ -137,8 +165,8 @@ class Tiers:
             return last[0]
         path = self.feeder.folder / "torch.jsonl"
         with open(self.feeder.folder / "torch.err", "a", encoding="utf-8") as err:
-            p = subprocess.Popen([sys.executable, tool, "time", "--output", path], stdout=subprocess.DEVNULL,
-                                 stderr=err, preexec_fn=gpu_feed.end_with_parent)
+            p = subprocess.Popen([sys.executable, tool, "time", *names, "--output", path],
+                                 stdout=subprocess.DEVNULL, stderr=err, preexec_fn=gpu_feed.end_with_parent)
             try:
                 while p.poll() is None and time.monotonic() < until:
                     time.sleep(gpu_feed.POLL_S)
@@ -204,29 +232,38 @@ class Tiers:
     # --- sanitize ---
 
     def sanitize(self, until):
-        """A sample of problems under compute-sanitizer."""
+        """A sample of problems under compute-sanitizer's memcheck."""
+        return self.sanitized("sanitize", "memcheck", self.problems[::12], until)
+
+    def races(self, until):
+        """One problem and type of each of our kernels that use shared memory, under its racecheck."""
+        chosen = {(gpu_manifest.kernel_of(p), p.split(":")[1]): p for p in reversed(self.problems)
+                  if gpu_manifest.kernel_of(p) in SHARED_MEMORY}
+        return self.sanitized("races", "racecheck", list(chosen.values()), until)
+
+    def sanitized(self, name, check, problems, until):
         tool = shutil.which("compute-sanitizer") or next((
             str(p) for p in (pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin" /
                              "compute-sanitizer",) if p.exists()), None)
         if not tool:
             return "compute-sanitizer is not installed"
-        verdicts, whole = self.feeder.state.section("sanitize"), True
-        for problem in self.problems[::12]:
+        verdicts, whole = self.feeder.state.section(name), True
+        for problem in problems:
             if problem not in verdicts:
-                verdict = self.sanitize_one(tool, problem, until)
+                verdict = self.sanitize_one([tool, "--tool", check], problem, until)
                 if verdict is None:
                     whole = False
                     break
                 verdicts[problem] = verdict
                 self.feeder.state.save()
-            self.tap.say(not verdicts[problem], f"sanitize: {problem}", *verdicts[problem])
+            self.tap.say(not verdicts[problem], f"{name}: {problem}", *verdicts[problem])
         return whole
 
     def sanitize_one(self, tool, problem, until):
         """What it found, or why it did not run: lines, none if nothing; None if time ran out."""
         if time.monotonic() >= until:
             return None
-        command = [tool, "--error-exitcode", "99", *self.feeder.command("--problem", problem, "--check",
+        command = [*tool, "--error-exitcode", "99", *self.feeder.command("--problem", problem, "--check",
                                                                         "--algorithms", "2")]
         try:
             p = subprocess.run(command, capture_output=True, text=True, errors="replace",
@@ -235,5 +272,5 @@ class Tiers:
         except subprocess.TimeoutExpired:
             return None
         self.feeder.tick()
-        clean = p.returncode != 99 and "ERROR SUMMARY: 0 errors" in p.stdout
+        clean = p.returncode != 99 and CLEAN.search(p.stdout)
         return [] if clean else [f"exit status {p.returncode}", *(p.stdout + p.stderr).splitlines()[-3:]]

@@ -77,7 +77,7 @@ def measured(job, algorithm, cache, launch):
     times = 1 if launch == "isolated" or one > 2e-3 else max(2, int(200e-6 / one))
     if S.get("waits", "m8192" in job["problem"]):
         time.sleep(10 * one * (times + 1))
-    ns = S.get("timer", 1) * (one + (1e-6 if launch == "isolated" else 0)) * 1e9
+    ns = round(S.get("timer", 1) * (one + (1e-6 if launch == "isolated" else 0)) * 1e9, 3)  # as runners write
     stats = {"n": 10, "discarded": 0, "executions": times, "stdev_ns": 0, "stop": "converged",
              **{f"{key}_ns": ns for key in ("min", "q1", "median", "q3", "mean", "lo", "hi")}}
     return result(job["problem"], algorithm, "ok", cache, launch, stats=stats, kernels="kernel",

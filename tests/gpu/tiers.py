@@ -6,6 +6,7 @@ survives a kill, and travels in the tar.
 """
 
 import concurrent.futures
+import gzip
 import json
 import os
 import pathlib
@@ -176,7 +177,7 @@ def sound():
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder)
         status, output = machine.check("--tar", f"{folder}/all.tar.gz")
-        want = {"smoke": 0, "correct": 0, "record": 0, "torch": 77, "repeat": 0, "sanitize": 77}
+        want = {"smoke": 0, "first": 77, "correct": 0, "record": 0, "torch": 77, "repeat": 0, "sanitize": 77}
         if status or failed(output) or machine.statuses() != want:
             yield from (f"exit status {status}, {machine.statuses()}", *output.splitlines()[-40:])
         if sorted(machine.answered("recorded")) != sorted(PROBLEMS[:4]):
@@ -193,6 +194,7 @@ def sound():
                 "one.plan"} <= names:
             yield f"packed: {names}"
         yield from imported(machine)
+        yield from kept(machine)
 
 
 def imported(machine):
@@ -206,6 +208,33 @@ def imported(machine):
                           capture_output=True, text=True)
     if done.returncode:
         yield f"db import: {done.stdout} {done.stderr}"
+
+
+def kept(machine):
+    """`tools/record.py` makes a file of data/recorded of the tar, and lists it once."""
+    program = os.environ.get("BENANZA") or str(BUILD / "benanza")
+    if not os.access(program, os.X_OK):
+        return
+    data = machine.folder / "data"
+    (data / "recorded").mkdir(parents=True)
+    (data / "local.mk").write_text((ROOT / "data" / "local.mk").read_text())
+    tool = [sys.executable, ROOT / "tools" / "record.py", "--benanza", program, "--data", data]
+    sizes = []
+    for _ in range(2):
+        done = subprocess.run([*tool, machine.folder / "all.tar.gz"], capture_output=True, text=True)
+        if done.returncode:
+            yield f"record.py: exit status {done.returncode}: {done.stderr}"
+            return
+        lines = gzip.decompress((data / "recorded/nvidia_h100_80gb_hbm3.jsonl.gz").read_bytes())
+        sizes.append(lines.count(b'"type":"result"'))
+    if sizes[0] != sizes[1] or sizes[0] < 4:
+        yield f"recorded: {sizes} results"
+    text = (data / "local.mk").read_text()
+    if text.count("data/recorded/nvidia_h100_80gb_hbm3.jsonl.gz") != 1:
+        yield text
+    done = subprocess.run([*tool, machine.runner], capture_output=True, text=True)
+    if done.returncode != 1 or len(done.stderr.splitlines()) != 1:
+        yield f"no tar: exit status {done.returncode}: {done.stderr}"
 
 
 def later_tiers():
@@ -239,9 +268,11 @@ def sanitizers():
             tool.parent.mkdir()
             tool.write_text(f"#!/bin/sh\necho '{text}'\nexit {status}\n")
             tool.chmod(0o755)
-            got, output = machine.check("--tier", "sanitize", variables={"CUDA_HOME": folder})
-            if machine.statuses() != {"sanitize": 0 if good else 1}:
+            got, output = machine.check("--tier", "sanitize,races", variables={"CUDA_HOME": folder})
+            if machine.statuses() != dict.fromkeys(("sanitize", "races"), 0 if good else 1):
                 yield f"{text}: exit status {got}: {output}"
+            if "races: transpose:" not in output:
+                yield f"no kernel with shared memory: {output}"
 
 
 def unpackable():
@@ -516,22 +547,26 @@ def manifest():
             yield f"no results: exit status {bad.returncode}: {bad.stderr}"
 
 
+def with_torch(machine):
+    """A PyTorch and tool beside a copy of the program: an environment."""
+    site = machine.folder / "site" / "torch"
+    site.mkdir(parents=True)
+    (site / "__init__.py").write_text("class cuda:\n    is_available = staticmethod(lambda: True)\n")
+    (machine.folder / "torch_models.py").write_text(
+        "import json, sys, time\nout = open(sys.argv[sys.argv.index('--output') + 1], 'a')\n"
+        "print(json.dumps({'model': 'm', 'batch': 1, 'dtype': 'f16', 'mode': 'eager', "
+        "'median_ns': 9.0, 'words': sys.argv[1:]}), file=out, flush=True)\n"
+        "time.sleep(float(open(__file__ + '.s').read()))\n")
+    for name in ("check_gpu.py", "gpu_feed.py", "gpu_manifest.py", "gpu_smoke.py", "gpu_tiers.py"):
+        (machine.folder / name).write_bytes((HERE / name).read_bytes())
+    return {**environment(), "PYTHONPATH": str(site.parent)}
+
+
 def torch():
     """PyTorch has a tier of its own, after record, and is resumed."""
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder)
-        site = machine.folder / "site" / "torch"
-        site.mkdir(parents=True)
-        (site / "__init__.py").write_text("class cuda:\n    is_available = staticmethod(lambda: True)\n")
-        tool = machine.folder / "torch_models.py"
-        tool.write_text("import json, sys, time\nout = open(sys.argv[sys.argv.index('--output') + 1], 'a')\n"
-                        "print(json.dumps({'model': 'm', 'batch': 1, 'dtype': 'f16', 'mode': 'eager', "
-                        "'median_ns': 9.0}), file=out, flush=True)\n"
-                        "time.sleep(float(open(__file__ + '.s').read()))\n")
-        (machine.folder / "torch_models.py.s").write_text("9")
-        for name in ("check_gpu.py", "gpu_feed.py", "gpu_manifest.py", "gpu_smoke.py", "gpu_tiers.py"):
-            (machine.folder / name).write_bytes((HERE / name).read_bytes())
-        env = {**environment(), "PYTHONPATH": str(site.parent)}
+        env = with_torch(machine)
         command = machine.command("--tier", "torch", "--minutes", "0.02")
         command[1] = machine.folder / "check_gpu.py"
         for wait, want in (("9", 3), ("0", 0)):
@@ -539,6 +574,25 @@ def torch():
             done = subprocess.run(command, env=env, capture_output=True, text=True)
             if done.returncode != want or "latencies, 0 not measured" not in done.stdout:
                 yield f"waits {wait} s: exit status {done.returncode}: {done.stdout} {done.stderr}"
+
+
+def model_by_model():
+    """Each model is complete before the next one begins, and behind it is the same model in PyTorch."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, sleep=0.02)
+        env = with_torch(machine)
+        for name, jobs in (("first-a", JOBS[2:]), ("first-b", JOBS[:2])):
+            (machine.folder / f"{name}.jsonl").write_text("\n".join(jobs) + "\n")
+        command = machine.command("--tier", "first", "--jobs", machine.folder / "first-a.jsonl",
+                                  machine.folder / "first-b.jsonl")
+        command[1] = machine.folder / "check_gpu.py"
+        (machine.folder / "torch_models.py.s").write_text("0")
+        done = subprocess.run(command, env=env, capture_output=True, text=True)
+        asked = [x["words"] for x in machine.lines("torch")]
+        if done.returncode or machine.answered("first") != [*PROBLEMS[2:4], *PROBLEMS[:2]]:
+            yield f"exit status {done.returncode}, {machine.answered('first')}: {done.stdout} {done.stderr}"
+        if [w[:2] for w in asked] != [["time", "a"], ["time", "b"]]:
+            yield f"PyTorch was asked {asked}"
 
 
 def hostile():
@@ -620,7 +674,8 @@ def main():
     cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
     cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
         sound, wall, later_tiers, sanitizers, unpackable, unpacked, full, read, untrusted, shares, losses,
-        kill, first_hour, manifest, partly_trusted, slow_info, torch, hostile, peaks, resumed_latencies)}
+        kill, first_hour, manifest, partly_trusted, slow_info, model_by_model, torch, hostile, peaks,
+        resumed_latencies)}
     words = sys.argv[1:]
     cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of the time is waiting
