@@ -72,7 +72,7 @@ says out "tier correct: 3 time is up"
 printf '%s\n' '{"type":"run","id":1,"problem":"eltwise:f32,f32:relu:1x64","budget_ms":1}' \
     '{"type":"run","id":2,"problem":"eltwise:s64,s64:relu:4","budget_ms":1}' >"$work/few.jsonl"
 try 0 "models" check --runner "$runner" --out "$work/d" --tier record --jobs "$work/few.jsonl"
-says out "record: few: 2 of 2 problems: 1 ok, 1 unsupported"
+says out "recorded: few: 2 of 2 problems: 1 ok, 1 unsupported"
 try 0 "their results can be kept" "$BENANZA" db import "$work"/d/*/recorded.jsonl
 bad=0
 for type in f32 f16 bf16; do

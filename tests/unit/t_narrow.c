@@ -32,7 +32,7 @@ static void offered_measuring(void)
 	end();
 	fixture_extra = 2;
 	begin_at(&(struct fixture_options){ .queue = true, .measured = true }, 100, 24);
-	ok(sees("b measure 2 conversions, 2 peaks (~4 s)"), "what is left besides the problems");
+	ok(sees("b measure 2 conversions, 2 peaks (~2 s)"), "what is left besides the problems");
 	end();
 	fixture_extra = 0;
 }
