@@ -76,6 +76,8 @@ def main():
             name = re.sub(r"[^a-z0-9]+", "_", model.lower()).strip("_") + ".jsonl.gz"
             kept, database = args.data / "recorded" / name, folder / f"{name}.db"
             of = [p for p in answers if models[p.parent] == model]
+            if not of:
+                continue
             run(args.benanza, "db", "import", "--db", database, *([kept] if kept.exists() else []), *of)
             run(args.benanza, "db", "check", "--db", database)
             lines = run(args.benanza, "db", "export", "--db", database)

@@ -29,6 +29,7 @@ line or a file is wrong. Without a device all is skipped, with --need-device sta
 
 import argparse
 import hashlib
+import itertools
 import json
 import os
 import pathlib
@@ -58,6 +59,7 @@ PACK_S = 3           # kept free at the end, for packing
 PASSED, FAILED, UNFINISHED, SKIPPED = 0, 1, 3, 77
 WORDS = {PASSED: "passed", FAILED: "failed", UNFINISHED: "time is up", SKIPPED: "skipped"}
 UNPACKED_MOST = 4 << 30
+PLANS_MOST = 8 << 20  # bytes of plans in the tar: a lent machine returns small files only
 
 
 class Wrong(Exception):
@@ -70,11 +72,18 @@ class Ended(Exception):
 
 # --- the tar ---
 
+def too_many(folder):
+    """The compiled plans beyond the newest PLANS_MOST bytes."""
+    plans = sorted((p for p in folder.glob("*/plans/*") if p.is_file()), key=lambda p: -p.stat().st_mtime)
+    sizes = itertools.accumulate(p.stat().st_size for p in plans)
+    return {p for p, size in zip(plans, sizes) if size > PLANS_MOST}
+
+
 def pack(folder, path):
     """Replaces the file as a whole: whatever is killed, it is the old or the new one."""
     new = path.with_name(path.name + ".new")
     with tarfile.open(new, "w:gz", compresslevel=6) as tar:
-        for file in sorted(folder.rglob("*")):
+        for file in sorted(set(folder.rglob("*")) - too_many(folder)):
             if file.is_file() and file.suffix != ".new" and file != path:
                 tar.add(file, str(file.relative_to(folder)), recursive=False)
     os.replace(new, path)
@@ -179,13 +188,15 @@ class Check:
         self.tap.note(f"--- {name}: {max(until - begin, 0):.1f} s ---")
         if name == "smoke":
             whole = self.smoke.run(until)
-            self.state.values["doubts"] = sorted(self.smoke.doubts)
+            before = [] if whole else self.state.values.get("doubts", [])
+            self.state.values["doubts"] = sorted(self.smoke.doubts.union(before))
         elif name in ("first", "record") and gpu_smoke.TIMES in self.doubts():
             self.tap.say(False, f"{name}: times can be believed",
                          "smoke found them wrong: mend that first, or record with --anyway")
             whole = True
         else:
             self.tiers.without_net = gpu_smoke.NET in self.doubts()
+            self.state.section("without_net")[name] = self.tiers.without_net
             whole = getattr(self.tiers, name)(until)
         if isinstance(whole, str):
             self.tap.skip(name, whole)
@@ -201,6 +212,10 @@ class Check:
         """What smoke found wrong of later results; nothing with --anyway."""
         return [] if self.args.anyway else self.state.values.get("doubts", [])
 
+    def lacks_net(self, name):
+        """True if the tier passed without the state net, which is in doubt no longer."""
+        return self.state.section("without_net").get(name) and gpu_smoke.NET not in self.doubts()
+
     def has_left(self, name):
         """True if the tier was cut off by the time."""
         return self.state.section("left").get(name, True)
@@ -215,7 +230,7 @@ class Check:
     def run(self):
         """All tiers that have not passed; then those that were cut off, with what time the others left."""
         statuses = self.state.section("tiers")
-        names = [n for n in self.args.tier if statuses.get(n) != PASSED]
+        names = [n for n in self.args.tier if statuses.get(n) != PASSED or self.lacks_net(n)]
         for name in [n for n in self.args.tier if n not in names]:
             self.tap.note(f"tier {name}: passed before, in {self.folder}")
         try:

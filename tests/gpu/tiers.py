@@ -371,13 +371,10 @@ def partly_trusted():
         status, output = machine.check("--tier", "smoke,record")
         if machine.statuses() != {"smoke": 1, "record": 0} or "without the state net" not in output:
             yield f"{status} {machine.statuses()} {failed(output)}"
-        states = {x["result"]["problem"]: x["result"]["cache"] for x in machine.lines("recorded")
+        states = {x["result"]["problem"]: x["result"]["cache"] for x in machine.lines("recorded-warm")
                   if x.get("type") == "result"}
         if states != {p: "warm" if ".c" in p else "net" for p in PROBLEMS[:4]}:
             yield f"recorded in {states}"
-        next(machine.folder.glob("out/*/recorded.jsonl")).unlink()
-        path = next(machine.folder.glob("out/*/state.json"))
-        path.write_text(path.read_text().replace('"record": 0', '"record": 3'))
         machine.check("--tier", "record", "--anyway")
         if {x["result"]["cache"] for x in machine.lines("recorded") if x.get("type") == "result"} != {"net"}:
             yield "--anyway leaves out net"
