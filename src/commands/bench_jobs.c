@@ -47,8 +47,8 @@ static bool is_for_cpu(const struct options *o)
 	return o->config.device && strncmp(o->config.device, "cpu", 3) == 0;
 }
 
-/* The device is unknown: typical caches. On a CPU problems are measured in the states of their model and in
- * net, because how much the caches of the runner's machine hold is unknown. */
+/* The device is unknown: typical caches. On a CPU problems are measured in the states of the first model that
+ * has them and in net, because how much the caches of the runner's machine hold is unknown. */
 static const struct device some_cpu = { .name = "cpu",
 	.threads = 8,
 	.distances = true,
@@ -75,7 +75,9 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 	if (bench_caches(o, run.caches, err) ||
 		words_parse("--launches", own->launches, launch_parse, run.launches, LAUNCH_COUNT, err))
 		return EXIT_BAD;
+	const struct wire_message each = run;
 	for (int i = 0; i < w->count; i++) {
+		run = each;
 		run.id = i + 1;
 		run.problem = w->problems[i].text;
 		if (is_for_cpu(o) && !own->caches && !isnan(w->problems[i].distance)) {

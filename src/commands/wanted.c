@@ -132,6 +132,7 @@ void wanted_add_peaks(struct wanted *w, const struct device *d)
 	struct arena a = { 0 };
 	bool types[DTYPE_COUNT] = { 0 };
 	int count;
+	w->distance = NAN; /* of no model */
 	for (int i = 0; i < w->count; i++)
 		peaks_note_type(types, w->problems[i].text);
 	const char **texts = peaks_problems(&a, d, types, &count);
