@@ -171,7 +171,7 @@ struct coverage {
 	double cost_estimated_share; /* the same for estimates that replace measurements */
 	int nearest;                 /* estimated layers whose row is of the nearest kind, or borrowed */
 	int mistrusted;              /* suspect layers, also counted above by their origin */
-	double cost_mistrusted_share; /* 0..1 of the sum of layer costs */
+	double cost_mistrusted_share; /* of that sum, suspect ones at their roofline */
 	int at_least, noisy;         /* layers whose cost may be more; with a noisy result, not suspect */
 };
 

@@ -147,7 +147,7 @@ static double share_besides(struct trust *t, const struct analysis *a, bool *ins
 static void fill_shares(struct trust *t, const struct plan *p, const struct analysis *a)
 {
 	bool *inside = base_calloc((size_t)a->layer_count + 1, sizeof(bool));
-	double sum = share_besides(t, a, inside);
+	double sum = share_besides(t, a, inside), costs = sum;
 	for (int i = 0; i < a->layer_count; i++) {
 		const struct layer_cost *c = &a->layers[i];
 		bool counts = c->ns > 0 && !inside[i] && (!scenario_has_path(&a->scenario) || c->critical);
@@ -157,13 +157,14 @@ static void fill_shares(struct trust *t, const struct plan *p, const struct anal
 		t->unsupported += c->origin == ORIGIN_UNSUPPORTED;
 		t->open += c->at_least;
 		double ns = !counts ? 0 : c->mistrusted ? fmax(c->ns, c->roofline_ns) : c->ns;
+		costs += counts ? c->ns : 0;
 		sum += ns;
 		t->share[part_of(&p->layers[i], c)] += ns;
 	}
 	free(inside);
-	if (a->bound_ns > sum) { /* casts, conversions, the host */
-		t->share[a->border_estimated ? TRUST_ESTIMATED : TRUST_MEASURED] += a->bound_ns - sum;
-		sum = a->bound_ns;
+	if (a->bound_ns > costs) { /* casts, conversions, the host */
+		t->share[a->border_estimated ? TRUST_ESTIMATED : TRUST_MEASURED] += a->bound_ns - costs;
+		sum += a->bound_ns - costs;
 	}
 	for (int i = 0; i < TRUST_PART_COUNT; i++)
 		t->share[i] = a->bound_ns > 0 ? t->share[i] / sum : NAN;

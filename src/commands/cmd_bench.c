@@ -229,7 +229,8 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 			bool doubted = differs || (matters && c->mistrusted);
 			const char *problem = doubted && c->result ? c->result->problem : NULL;
 			if (!problem ||
-				(!differs && c->result->times > 1 && queue_state(q, problem) != JOB_DONE))
+				(!differs && !session_is_once(s, c->result) &&
+					queue_state(q, problem) != JOB_DONE))
 				continue;
 			*suspect += !differs;
 			added += queue_add(q, problem, false, true);
@@ -366,7 +367,10 @@ static int bench_problems(
 	int again = doubts_queue(s, o, &suspect);
 	again += w->count ? peaks_queue(s, false, true) : 0;
 	again += suspect ? session_queue_peaks_again(s) : 0;
-	return again ? bench_drain(s, o, w, NULL, err) : status;
+	status = again ? bench_drain(s, o, w, NULL, err) : status;
+	/* a peak that differs from the one before is decided by a third measurement */
+	bool more = suspect && status == EXIT_DONE && !interrupted && peaks_queue(s, false, true);
+	return more ? bench_drain(s, o, w, NULL, err) : status;
 }
 
 static int bench_run(

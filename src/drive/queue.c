@@ -204,7 +204,7 @@ bool queue_add_repeat(struct queue *q, const struct result *r)
 	j->weight = eta_weigh_brief(r->problem);
 	j->cache = r->cache;
 	j->launch = r->launch;
-	j->alone = r->stats.executions == 1;
+	j->alone = r->launch == LAUNCH_AMORTIZED && r->stats.executions == 1;
 	if (!j->algorithm.name || algorithm_compare(&j->algorithm, &r->algorithm) != 0)
 		j->algorithm = algorithm_copy(&q->list.arena, &r->algorithm);
 	return true;

@@ -19,7 +19,8 @@ struct queue_status {
 	int pending, running, done, failed, unsupported; /* jobs since the queue was made or forgotten */
 	int quick, quick_ended; /* quick measurements, not among the above: pending or running; ended */
 	int repeats;              /* of pending and running: repeated measurements */
-	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was last idle */
+	int batch_done, batch_failed, batch_unsupported; /* jobs since the queue was idle before;
+				repeats do not end this */
 	int batch_repeats;        /* repeated measurements since then, not among these */
 	const char *current;	  /* problem (or payload) being measured, the first of several; or NULL */
 	const char *current_what; /* its current algorithm, from the heartbeat, or "" */

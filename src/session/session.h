@@ -258,6 +258,9 @@ int session_measure_quick(struct session *s);
 #define REPEAT_SHARE 0.005
 #define REPEAT_ROUNDS 2 /* of all problems: the time between two measurements of one is that of a round */
 int session_queue_repeats(struct session *s, bool stored);
+/* True if a result is one measurement by this version of the device's runner, with a low quantile: another
+ * one is pooled with it. */
+bool session_is_once(const struct session *s, const struct result *r);
 /* Queues the measured peaks of the device once more: on a CPU the best algorithm of each. Returns the number
  * added. */
 int session_queue_peaks_again(struct session *s);
@@ -273,8 +276,8 @@ struct session_missing {
 struct session_missing session_missing(struct session *s, struct arena *a);
 /* True if a result of the problem is noisy or disputed, in a state that the current plan reads. */
 bool session_is_shaky(const struct session *s, const char *problem);
-/* Queues again the problems of the scenario that are noisy, and those of capped and disputed costs (struct
- * layer_cost). Returns the number added. */
+/* Queues again the problems of the scenario that are noisy, those of capped and disputed costs (struct
+ * layer_cost), and such peaks. Returns the number added. */
 int session_measure_shaky(struct session *s);
 /* True if the queue works, or session_refresh will give it more. */
 bool session_is_measuring(const struct session *s);

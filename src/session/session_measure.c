@@ -151,6 +151,18 @@ static const char **shaky_problems(const struct session *s, struct arena *a, int
 	return shaky;
 }
 
+/* The noisy and disputed ones of the device's peaks, in arena a. */
+static const char **shaky_peaks(struct session *s, struct arena *a, int *count)
+{
+	int all = 0;
+	const char **texts = s->device.name ? session_peak_problems(s, a, &all) : NULL;
+	*count = 0;
+	for (int i = 0; i < all; i++)
+		if (session_is_shaky(s, texts[i]))
+			texts[(*count)++] = texts[i];
+	return texts;
+}
+
 int session_measure_shaky(struct session *s)
 {
 	struct arena a = { 0 };
@@ -158,6 +170,9 @@ int session_measure_shaky(struct session *s)
 	const char **texts = shaky_problems(s, &a, &count);
 	for (int i = 0; i < count && s->queue; i++)
 		added += queue_add(s->queue, texts[i], false, true);
+	texts = shaky_peaks(s, &a, &count);
+	for (int i = 0; i < count && s->queue; i++)
+		added += session_queue_peak(s, texts[i], true);
 	arena_free(&a);
 	return added;
 }
@@ -184,7 +199,10 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 		false);
 	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks, true);
 	hash_free(&seen);
+	int noisy_peaks;
 	shaky_problems(s, a, &m.shaky);
+	shaky_peaks(s, a, &noisy_peaks);
+	m.shaky += noisy_peaks;
 	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
 	return m;
 }
@@ -203,6 +221,16 @@ static void uses_count(const struct session *s, struct hash *uses)
 	}
 }
 
+static bool is_of_this_runner(const struct session *s, const struct result *r)
+{
+	return r->stats.p10 > 0 && s->device.version && strcmp(r->runner_version, s->device.version) == 0;
+}
+
+bool session_is_once(const struct session *s, const struct result *r)
+{
+	return r->times < 2 && is_of_this_runner(s, r);
+}
+
 int session_queue_repeats(struct session *s, bool stored)
 {
 	session_refresh(s);
@@ -215,12 +243,14 @@ int session_queue_repeats(struct session *s, bool stored)
 		scenario_variants(&s->scenario), &count);
 	uses_count(s, &uses);
 	for (int i = 0; i < count; i++) {
-		if (!stored && queue_state(s->queue, texts[i]) != JOB_DONE)
+		bool own = queue_state(s->queue, texts[i]) == JOB_DONE;
+		if (!own && !stored)
 			continue;
 		const struct result *r = analyze_pick(s->analysis, s->results, texts[i]);
 		double share = !r ? 0 : stats_cost(&r->stats) / s->analysis->bound_ns;
 		share *= (double)hash_find(&uses, text_of(texts[i]));
-		if (r && r->times <= REPEAT_ROUNDS && share >= REPEAT_SHARE)
+		bool few = r && r->times <= REPEAT_ROUNDS && (own || is_of_this_runner(s, r));
+		if (few && share >= REPEAT_SHARE)
 			added += queue_add_repeat(s->queue, r);
 	}
 	hash_free(&uses);
