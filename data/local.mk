@@ -16,6 +16,6 @@ dist_tour_DATA = data/tour/resnet50.jsonl.gz
 # GPUs that are only described: public figures, and what cuDNN wants to know to plan for them
 devicesdir = $(pkgdatadir)/devices
 dist_devices_DATA = \
-	data/devices/a100.json data/devices/b200.json data/devices/h100.json data/devices/h200.json \
-	data/devices/l40s.json data/devices/rtx3090.json data/devices/rtx4090.json \
-	data/devices/t4.json data/devices/v100.json
+	data/devices/a10.json data/devices/a100.json data/devices/a30.json data/devices/b200.json \
+	data/devices/h100.json data/devices/h200.json data/devices/l40s.json \
+	data/devices/rtx3090.json data/devices/rtx4090.json data/devices/t4.json data/devices/v100.json
