@@ -237,6 +237,22 @@ int scenarios_what_ifs_of(
 	return one->what_if ? scenario_parse(out, one->what_if, err) : 0;
 }
 
+bool scenarios_say_matrix(const char *what_if)
+{
+	struct scenario off = scenario_default(), on = off;
+	struct error err = ERROR_NONE;
+	on.matrix = true;
+	return what_if && !scenario_parse(&off, what_if, &err) && !scenario_parse(&on, what_if, &err) &&
+		off.matrix == on.matrix;
+}
+
+bool session_matrix_meant(const struct session *s)
+{
+	bool gpu = s->described || (s->device.name && !s->device.threads);
+	enum dtype type = s->current->dtype;
+	return gpu && s->current->plan && type != DTYPE_F32 && type != DTYPE_F64;
+}
+
 static bool has_dims(const struct session *s, const struct config_scenario *one)
 {
 	const struct plan *p = s->current->plan;
@@ -274,8 +290,10 @@ bool scenarios_is_present(const struct session *s, const struct config_scenario 
 {
 	struct scenario with;
 	struct error err;
-	return s->current && !scenarios_what_ifs_of(s, one, &with, &err) &&
-		has_what_ifs(&with, &s->scenario) &&
+	bool valid = !scenarios_what_ifs_of(s, one, &with, &err);
+	if (!s->matrix_given && !scenarios_say_matrix(one->what_if))
+		with.matrix = s->scenario.matrix;
+	return s->current && valid && has_what_ifs(&with, &s->scenario) &&
 		(!one->batch || one->batch == s->current->plan->batch) &&
 		(!one->has_dtype || one->dtype == s->current->dtype) && has_dims(s, one) &&
 		has_device(s, one);
@@ -345,6 +363,8 @@ struct scenario_total scenarios_total(struct session *s, const struct config_sce
 		return t;
 	}
 	s->current = other;
+	if (!scenarios_say_matrix(one->what_if))
+		with.matrix = session_matrix_meant(s);
 	if (session_check_bound(s, &err))
 		t.why = "dimensions have no value";
 	else
@@ -368,6 +388,7 @@ int scenarios_take(struct session *s, const struct config_scenario *one, struct 
 			return -1;
 	}
 	s->scenario = with;
+	s->matrix_given = scenarios_say_matrix(one->what_if);
 	s->stale = true;
 	return 0;
 }

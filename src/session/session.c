@@ -3,6 +3,7 @@
 #include "session/session_advice.h"
 #include "session/session_private.h"
 #include "session/session_reality.h"
+#include "session/scenarios.h"
 
 #include "base/clock.h"
 #include "base/hash.h"
@@ -187,6 +188,7 @@ struct session *session_open(struct config *config, const struct session_options
 	s->scenario.assume = o->assume_count > 0;
 	if (!bad && config->what_if)
 		bad = scenario_parse(&s->scenario, config->what_if, err);
+	s->matrix_given = scenarios_say_matrix(config->what_if);
 	if (!bad)
 		bad = dims_gather(s, err);
 	if (bad) {
@@ -519,6 +521,8 @@ static bool analyze_anew(struct session *s)
 		(s->analysis && !s->stale && version == s->seen_version && planned == s->seen_planner))
 		return false;
 	analysis_clear(s);
+	if (!s->matrix_given)
+		s->scenario.matrix = session_matrix_meant(s);
 	int64_t begin = clock_ms();
 	s->peaks = s->described ? s->described->peaks : peaks_from_results(s->results, &s->device);
 	struct ground ground = session_ground(s);

@@ -85,6 +85,7 @@ struct session {
 	uint64_t plan_uses;           /* counts askings for a plan */
 	bool trimmed_types[DTYPE_COUNT]; /* of the problems of plans that session_plans_trim freed */
 	struct scenario scenario;
+	bool matrix_given;            /* someone has chosen the what-if matrix; else session_matrix_meant */
 	int assumed_count, assumed_capacity;
 	struct session_assumed {      /* costs that session_assume set */
 		int layer;
@@ -177,6 +178,9 @@ struct plan *session_plan_build(const struct session *s, struct plan_options *o,
 /* session_dims.c: -1 if --dim gives a dimension another value than --input or -b. p: the first plan. */
 int session_check_options(const struct session *s, const struct plan *p, struct error *err);
 
+/* True if the what-if matrix is on unless someone chose it: the present plan runs on a GPU in fewer bits than
+ * f32. */
+bool session_matrix_meant(const struct session *s);
 /* session_ground with the analyzer, whose prices are shared if the analysis is up to date. */
 struct ground session_ground_shared(struct session *s);
 

@@ -5,6 +5,7 @@
 
 void session_use(struct session *s, const struct scenario *scenario)
 {
+	s->matrix_given |= scenario->matrix != s->scenario.matrix;
 	s->scenario = *scenario;
 	s->stale = true;
 }
