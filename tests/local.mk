@@ -142,7 +142,8 @@ tests/faults/wrong_onednn.so: tests/faults/wrong_onednn.c
 
 # outside the suite: what the suite asks in part every day (CHECK_LONG in the test), asked in full
 long_tests = \
-	tests/cuda_on_cpu/t_pointwise tests/faults/hostile.py tests/figures/models_ort.py \
+	tests/cuda_on_cpu/t_pointwise tests/faults/hostile.py tests/figures/calibration.py \
+	tests/figures/models_ort.py \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/runner/cudnn_plan.py \
 	tests/unit/t_charts tests/unit/t_cudnn_plan
 check-long: all

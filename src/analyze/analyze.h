@@ -124,6 +124,7 @@ void fusion_free(struct fusion *f);
 struct layer_cost {
 	double ns, lo, hi;          /* cost (stats_cost) and its 95% interval (range of 2 to 5, NaN of one);
 				       estimated: see struct estimate; 0 for free and fused */
+	double floor_ns;            /* no kernel takes less (struct estimate); not estimated: ns */
 	enum origin origin;
 	bool folded;                /* the what-if fold removes it (plan_fold_text says why) */
 	bool padded;                /* the padded problem is the cheaper one, and counts */
@@ -197,6 +198,9 @@ struct analysis {
 				    layer adds 0, and complete is false: print "at least". NaN if no layer
 				    that needs time has a cost; casts at model inputs and outputs alone
 				    are not a bound */
+	double floor_ns;         /* estimated: bound_ns with each estimate at its floor, which no execution
+				    beats; else bound_ns */
+	double floor_sequential_ns, floor_parallel_ns; /* ... and the two totals alike */
 	double lo_ns, hi_ns;     /* interval of bound_ns (interval.c): sqrt(sum over problems of (sum over
 				    its uses of the width)^2), and how much measurements at several
 				    times differ on top, at least 1%
@@ -279,6 +283,7 @@ struct what_if_effect {
 	bool on;                 /* it is not the first one, off. Switched: off, or from off to on */
 	double bound_ns;         /* bound with it switched; NaN if it is not available, or nothing is measured
 				    for it */
+	double floor_ns;         /* ... with each estimate at its floor */
 	bool bound_complete;     /* that total is complete */
 	double saves_ns;         /* bound with it off minus bound with it on. NaN while a problem of either
 				    side is unmeasured (but see rough), or if the two sides lack different

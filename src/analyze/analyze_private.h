@@ -248,6 +248,12 @@ static inline struct scenario price_units(const struct scenario *s, const struct
 	}
 	return units;
 }
+/* The least that its kernel can take: the cost, or the floor of an estimate. NaN without a cost. */
+static inline double price_floor(const struct price *p)
+{
+	bool guess = p->estimated && p->guess->ns > 0;
+	return guess ? p->guess->floor_ns * p->ns / p->guess->ns : p->ns;
+}
 /* The use of each resource by one run of a problem: none for longer than its price, whatever a peak says. */
 struct use {
 	bool known;             /* computed */
@@ -555,6 +561,7 @@ struct solution {
 	bool complete_sum, complete_path, border_complete, border_estimated;
 	bool estimated_sum, estimated_path; /* the choice has estimates, quick or noisy measurements */
 	bool rough_sum, rough_path, noisy_sum, noisy_path;
+	double floor_sum, floor_path; /* the totals with each estimate at its floor */
 	bool *asked;            /* per distinct problem: priced here; lists also have prices of others */
 	bool *lacking;          /* per distinct problem: needed here and not answered */
 	bool *untried;          /* ... and without a quick measurement that the scenario allows */

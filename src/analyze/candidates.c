@@ -52,6 +52,7 @@ static void take_other(struct candidates *c)
 		to->enqueue_sum = from->enqueue_sum;
 		to->complete_sum = from->complete_sum;
 		to->estimated_sum = from->estimated_sum;
+		to->floor_sum = from->floor_sum;
 		return;
 	}
 	to->parallel_ns = from->parallel_ns;
@@ -62,6 +63,7 @@ static void take_other(struct candidates *c)
 	to->with_count = from->with_count;
 	to->complete_path = from->complete_path;
 	to->estimated_path = from->estimated_path;
+	to->floor_path = from->floor_path;
 }
 
 /* True if what runs in parallel may take less than the sum: with parallel=measured only if branches were

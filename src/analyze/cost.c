@@ -8,13 +8,13 @@
 
 void cost_none(struct layer_cost *c)
 {
-	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .preferred_ns = NAN, .slack_ns = NAN,
-		.start_ns = NAN, .roofline_ns = NAN, .overhead_ns = NAN };
+	*c = (struct layer_cost){ .ns = NAN, .lo = NAN, .hi = NAN, .floor_ns = NAN, .preferred_ns = NAN,
+		.slack_ns = NAN, .start_ns = NAN, .roofline_ns = NAN, .overhead_ns = NAN };
 }
 
 void cost_nothing(struct layer_cost *c, enum origin origin)
 {
-	c->ns = c->lo = c->hi = c->preferred_ns = c->roofline_ns = 0;
+	c->ns = c->lo = c->hi = c->floor_ns = c->preferred_ns = c->roofline_ns = 0;
 	c->origin = origin;
 }
 
@@ -25,6 +25,7 @@ static void cost_assumed(struct layer_cost *c, const struct study *st, const str
 	c->ns = price->ns;
 	c->lo = price->lo;
 	c->hi = price->hi;
+	c->floor_ns = price_floor(price);
 	c->origin = ORIGIN_ASSUMED;
 	c->roofline_ns = distinct >= 0 ? roofline_of_price(st, s, distinct, &none).ns : 0;
 }
@@ -36,6 +37,7 @@ void cost_assume(struct layer_cost *c, const struct study *st, const struct scen
 	struct price price = price_assumed(st, s, layer, &own);
 	if (!s->assume || !st->on.assumed || st->on.assumed[layer].kind == ASSUME_NOTHING || isnan(price.ns))
 		return;
+	c->floor_ns *= price.ns / c->ns;
 	c->ns = price.ns;
 	c->lo = price.lo;
 	c->hi = price.hi;
@@ -62,6 +64,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	struct roof roof = roofline_of_price(st, s, distinct, price);
 	c->roofline_ns = roof.ns;
 	c->mistrusted = roof.mistrusted;
+	c->floor_ns = price_floor(price);
 	if (price->estimated) {
 		c->ns = price->ns;
 		c->lo = price->guess->lo;
@@ -94,6 +97,7 @@ void cost_copy(struct arena *a, struct layer_cost *c, const struct study *st, co
 	cost_none(&copy);
 	cost_priced(a, &copy, st, s, distinct, price, true);
 	c->ns += copy.ns;
+	c->floor_ns += copy.floor_ns;
 	c->lo += isnan(copy.lo) ? copy.ns : copy.lo;
 	c->hi += isnan(copy.hi) ? copy.ns : copy.hi;
 	c->preferred_ns += copy.preferred_ns;
@@ -121,6 +125,7 @@ static void cost_add(struct layer_cost *sum, const struct layer_cost *part, doub
 		sum->why = part->why;
 	}
 	sum->ns += times * part->ns;
+	sum->floor_ns += times * part->floor_ns;
 	sum->lo += times * part->lo;
 	sum->hi += times * part->hi;
 	sum->preferred_ns += times * part->preferred_ns;

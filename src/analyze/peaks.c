@@ -7,7 +7,8 @@
 
 struct peaks peaks_unknown(void)
 {
-	struct peaks p = { .bandwidth_bytes_s = NAN, .clock_share = 1, .bandwidth_share = 1 };
+	struct peaks p = { .bandwidth_bytes_s = NAN, .clock_share = 1, .bandwidth_share = 1,
+		.clock_mhz = NAN };
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		p.flops[i] = p.matrix_flops[i] = NAN;
 	return p;

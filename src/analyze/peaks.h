@@ -34,6 +34,8 @@ struct peaks {
 	int sm;                                  /* compute capability, 90 for 9.0; 0: not a described GPU */
 	double clock_share, bandwidth_share;     /* of its peaks, what the GPU holds under its power limit;
 						    1 if it holds them or is not known not to */
+	double clock_mhz;                        /* NaN unknown */
+	int multiprocessors;                     /* 0 unknown */
 };
 
 struct peaks peaks_unknown(void); /* all NaN, no level; sm 0 */

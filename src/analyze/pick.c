@@ -293,27 +293,6 @@ const char *study_why(const struct study *st, const struct scenario *s, int dist
 	return found_why(&st->found[distinct], s);
 }
 
-/* The estimate of a problem: the lowest of the units that the scenario allows, because a library may choose.
- * Where memory is the limit, plain units can be as fast. */
-static struct estimate estimate_of_distinct(const struct study *st, const struct scenario *s, int distinct)
-{
-	const struct problem *p = study_problem(st, distinct);
-	struct estimate least = { .ns = NAN, .lo = NAN, .hi = NAN };
-	struct scenario units = *s;
-	if (!p)
-		return least;
-	for (int i = 0; i < 4; i++) {
-		units.matrix = i & 1;
-		units.relaxed = i & 2;
-		if ((units.matrix && !s->matrix) || (units.relaxed && !s->relaxed))
-			continue;
-		struct estimate one = estimate_of(p, st->on.peaks, &units);
-		if (isnan(least.ns) || one.ns < least.ns)
-			least = one;
-	}
-	return least;
-}
-
 /* The result of a quick measurement, if the scenario allows it; c: the cache state. One in net counts for
  * those of shorter distances too, and any for a distance. */
 static const struct result *pick_rough(const struct found *f, const struct scenario *s, enum cache c,
@@ -358,7 +337,10 @@ static struct price price_unpadded(
 {
 	struct price price = price_found(st, s, &st->found[distinct], best, pairs);
 	if (!price.answered && !price.rough && st->on.estimate && st->on.peaks) {
-		struct estimate guess = estimate_of_distinct(st, s, distinct);
+		const struct problem *p = study_problem(st, distinct);
+		struct estimate guess = { .ns = NAN };
+		if (p)
+			guess = estimate_least(p, st->on.peaks, s, st->plan->reuse_bytes);
 		price.ns = guess.ns;
 		price.estimated = price.answered = !isnan(price.ns);
 		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;

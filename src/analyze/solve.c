@@ -410,6 +410,26 @@ static void parallel_as_sum(
 		out->parallel_ns = out->enqueue_path;
 }
 
+/* The total of a choice with each estimated cost at its floor. */
+static double floor_of(const struct study *st, struct arena *a, const struct solution *x, const int *chosen,
+	bool path, double total)
+{
+	double *cost = ARENA_ARRAY(a, double, st->node_count), sum = 0;
+	for (int i = 0; i < st->node_count; i++) {
+		const struct layer_cost *inside = solution_inside(st, x, i);
+		const struct price *price = solution_price(x, chosen, i);
+		double ns = inside ? inside->floor_ns : price ? price_floor(price) : 0;
+		cost[i] = isnan(ns) ? 0 : ns;
+		sum += cost[i];
+	}
+	if (path && x->besides)
+		sum -= x->sequential_ns - x->parallel_ns;
+	else if (path)
+		sum = solution_path(st, x, chosen, cost, NULL, NULL, NULL);
+	double enqueue = path ? x->enqueue_path : x->enqueue_sum;
+	return fmin(total, enqueue > sum ? enqueue : sum); /* NaN compares false */
+}
+
 static void total_up(
 	const struct study *st, const struct scenario *s, struct arena *a, struct solution *out, bool path)
 {
@@ -449,6 +469,12 @@ static void total_up(
 	if (out->chosen_path != out->chosen_sum)
 		fill_kinds(st, out, out->chosen_path, &out->estimated_path, &out->rough_path,
 			&out->noisy_path);
+	out->floor_sum = out->sequential_ns;
+	out->floor_path = out->parallel_ns;
+	if (out->estimated_sum && !isnan(out->sequential_ns))
+		out->floor_sum = floor_of(st, a, out, out->chosen_sum, false, out->sequential_ns);
+	if (out->estimated_path && !isnan(out->parallel_ns))
+		out->floor_path = floor_of(st, a, out, out->chosen_path, true, out->parallel_ns);
 }
 
 /* The study without the layers that fold. */

@@ -71,6 +71,8 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 		.bound_ns = a->bound_ns,
 		.lo_ns = a->lo_ns,
 		.hi_ns = a->hi_ns,
+		.floor_ns = a->floor_ns,
+		.guess = a->estimated,
 		.complete = a->complete && !isnan(a->bound_ns),
 		.estimated = a->estimated || a->rough };
 	double second = a->bound_ns > 0 ? a->bound_ns / 1e9 : NAN;

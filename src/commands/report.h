@@ -2,6 +2,7 @@
 #ifndef COMMANDS_REPORT_H
 #define COMMANDS_REPORT_H
 
+#include "analyze/sweep.h"
 #include "analyze/advice.h"
 #include "session/session.h"
 
@@ -120,6 +121,9 @@ void report_json_line(json_t *object, FILE *out);
 /* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */
 json_t *report_json_text(const char *text);
 json_t *report_json_interval(double lo, double hi);
+/* Sets bound_ns, and of the total interval_ns, or if it contains estimates estimate_ns and
+ * estimate_interval_ns; the others are null. */
+void report_json_total(json_t *o, const struct sweep_point *t);
 /* Adds "assumed", the layers with an assumed cost, to a scenario's object if there are any and they count. */
 void report_json_assumed(json_t *scenario, const struct session *s);
 json_t *report_json_names(const char *list); /* "fusion,matrix" as an array */

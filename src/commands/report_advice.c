@@ -195,16 +195,17 @@ static json_t *advice_json(const struct session *s, const struct advice *one)
 	json_t *layers = json_array();
 	for (int i = 0; i < one->layer_count; i++)
 		json_array_append_new(layers, json_integer(one->layers[i]));
-	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:o, s:o, s:b, s:b, s:b, "
-			 "s:b, s:{s:s, s:s, s:s}}",
+	return json_pack("{s:s, s:o, s:o, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:b, s:b, "
+			 "s:b, s:b, s:{s:s, s:s, s:s}}",
 		"kind", how->name, "title", json_text(text_of(one->title)), "layers", layers, "scenario",
 		"batch", batch ? json_integer(batch) : json_null(), "dtype", one->dtype, "what_if",
 		report_json_names(one->what_ifs), "saves_ns", json_number_or_null(one->saves_ns),
 		"saves_interval_ns", report_json_interval(one->saves_lo_ns, one->saves_hi_ns),
 		"saves_after_above_ns", json_number_or_null(one->saves_after_ns),
 		"saves_after_above_interval_ns", report_json_interval(one->after_lo_ns, one->after_hi_ns),
-		"bound_ns", json_number_or_null(one->bound_ns), "measured", !one->estimated, "noisy",
-		one->noisy, "unclear", one->unclear, "at_most", one->at_most, "how",
+		"bound_ns", json_number_or_null(one->estimated ? NAN : one->bound_ns), "estimate_ns",
+		json_number_or_null(one->estimated ? one->bound_ns : NAN), "measured", !one->estimated,
+		"noisy", one->noisy, "unclear", one->unclear, "at_most", one->at_most, "how",
 		"onnxruntime", how->ways[ADVICE_ONNXRUNTIME], "tensorrt", how->ways[ADVICE_TENSORRT],
 		"pytorch", how->ways[ADVICE_PYTORCH]);
 }
@@ -229,12 +230,14 @@ json_t *report_advice_json(const struct session *s, const struct advice_list *l,
 	json_t *list = json_array();
 	for (int i = 0; i < l->count; i++)
 		json_array_append_new(list, advice_json(s, &l->items[i]));
-	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, s:o, "
-			      "s:o, s:o, s:o, s:b}",
+	json_t *o = json_pack("{s:o, s:s?, s:{s:o, s:s, s:o}, s:o, s:o, s:o, s:b, s:b, s:o, s:i, s:o, s:o, "
+			      "s:o, s:o, s:o, s:o, s:b}",
 		"model", json_text(text_of(session_model(s)->path)), "device", session_device(s)->name,
 		"scenario", "batch", p->batch ? json_integer(p->batch) : json_null(), "dtype",
 		plan_type_name(p), "what_if", report_json_names(scenario_text(from, words, sizeof(words))),
-		"bound_ns", json_number_or_null(l->start_ns), "least_ns", json_number_or_null(l->least_ns),
+		"bound_ns", json_number_or_null(l->estimated ? NAN : l->start_ns), "estimate_ns",
+		json_number_or_null(l->estimated ? l->start_ns : NAN), "least_ns",
+		json_number_or_null(l->least_ns),
 		"complete", l->complete, "estimated", l->estimated, "overhead_ns",
 		json_number_or_null(l->overhead_ns), "overhead_layers", l->overhead_layers, "target_ns",
 		json_number_or_null(l->target_ns), "reached",

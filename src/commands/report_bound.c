@@ -47,7 +47,8 @@ void report_head_text(const struct session *s, int most, FILE *out)
 		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
 			str_addf(&plan, "  %s %lld", text_clean(&a, p->bindings[i].name),
 				(long long)p->bindings[i].value);
-	str_addf(&plan, "  %s", plan_type_name(p));
+	str_addf(&plan, "  %s%s", plan_type_name(p),
+		session_scenario(s)->matrix ? "  on matrix units" : "");
 	report_path_line(out, most, "", session_model(s)->path, plan.p);
 	session_dims_describe(s, &dims);
 	if (dims.n)
@@ -82,12 +83,16 @@ static void total_text(const struct session *s, FILE *out)
 	const struct analysis *a = session_analysis(s);
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
+	if (a->estimated && !isnan(a->bound_ns))
+		fprintf(out, "lower bound   %s%s  %s; no execution on this device takes less\n",
+			a->complete ? "" : "at least ", str_duration(bound, a->floor_ns),
+			report_bound_kind(a));
 	if (isnan(a->bound_ns))
 		fprintf(out, "lower bound   unknown: nothing%s is measured\n",
 			a->border_ns > 0 ? " of the model" : "");
 	else
-		fprintf(out, "lower bound   %s%s  %s (%s %s%s)\n", analysis_mark(a),
-			str_duration(bound, a->bound_ns), report_bound_kind(a),
+		fprintf(out, "%s   %s%s  %s (%s %s%s)\n", a->estimated ? "estimate   " : "lower bound",
+			analysis_mark(a), str_duration(bound, a->bound_ns), report_bound_kind(a),
 			parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
 	if (parallel && !isnan(a->bound_ns))
@@ -132,8 +137,19 @@ static void interval_text(const struct analysis *a, FILE *out)
 	if (isnan(a->bound_ns))
 		return;
 	report_interval(a, &text);
-	fprintf(out, "interval      %s\n", text.p);
+	fprintf(out, "%s      %s\n", a->estimated ? "range   " : "interval", text.p);
 	str_free(&text);
+}
+
+/* How far estimates of a generation of GPUs were from published latencies. */
+static void error_text(int sm, FILE *out)
+{
+	const struct calibration_generation *g = calibration_generation(sm);
+	fprintf(out,
+		"error         %.0f%% (median), %.0f%% (90th percentile) of published latencies%s %s, each\n"
+		"              device left out of the fit\n",
+		100 * g->error_median, 100 * g->error_most,
+		g->figures ? " on" : ", which lack", g->name);
 }
 
 /* Where estimates come from, and how many layers have no row of their own. */
@@ -148,6 +164,8 @@ static void calibration_text(const struct analysis *a, FILE *out)
 	}
 	if (!a->coverage.estimated)
 		return;
+	if (row)
+		error_text(a->peaks->sm, out);
 	fprintf(out, "estimates     ");
 	if (row)
 		fprintf(out, "by the share of the peaks that kernels of %s reach",
@@ -157,11 +175,7 @@ static void calibration_text(const struct analysis *a, FILE *out)
 			a->coverage.nearest == 1 ? "" : "s");
 	if (pure)
 		fprintf(out, "%s%d by the peaks alone", row ? "; " : "", pure);
-	if (row)
-		fprintf(out,
-			"\n              fixed times of layers in a row by TensorRT 8%s, on all devices",
-			a->scenario.amortized ? "" : " and launches by cuDNN 7.6");
-	fputc('\n', out);
+	fprintf(out, "%s\n", row && !a->scenario.amortized ? "; launches by cuDNN 7.6" : "");
 }
 
 const char *report_type_option(const struct session *s)

@@ -80,16 +80,25 @@ static void limit_json(json_t *o, const struct limit *l)
 		json_object_set_new(o, "bound_by_why", json_string(l->why));
 }
 
-/* The row that an estimate is from; null: the pure roofline. */
-static json_t *estimate_json(const struct layer_cost *l)
+/* What an estimate consists of, and the row that it is from; null: the pure roofline. */
+static json_t *estimate_json(const struct session *s, int i)
 {
+	const struct analysis *a = session_analysis(s);
+	const struct layer_cost *l = &a->layers[i];
 	const struct calibration_row *r = l->row;
-	return !r ? json_null() :
-		json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f}", "kind",
-			calibration_kind_name(r->kind), "library", calibration_library_name(r->library),
-			"matrix", r->matrix, "nearest", l->nearest, "fixed_ns", r->fixed_ns,
-			"launch_ns", r->launch_ns, "share_flops", r->share_flops, "share_bytes",
-			r->share_bytes, "low", r->low, "high", r->high);
+	const char *text = limit_problem(a, session_plan(s), i);
+	struct scenario units = a->scenario;
+	struct problem p;
+	units.matrix = l->matrix;
+	units.relaxed = l->relaxed;
+	if (!r || !text || problem_parse(text_of(text), &p, NULL) < 0)
+		return json_null();
+	struct estimate e = estimate_of(&p, session_peaks(s), &units, a->reuse_bytes);
+	return json_pack("{s:s, s:s, s:b, s:b, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f, s:f}", "kind",
+		calibration_kind_name(r->kind), "library", calibration_library_name(r->library), "matrix",
+		r->matrix, "nearest", l->nearest, "overhead_ns", e.overhead_ns, "ops_ns", e.ops_ns,
+		"bytes_ns", e.bytes_ns, "peak_ops_ns", e.peak_ops_ns, "tile_ns", e.tile_ns, "memory_ns",
+		e.memory_ns, "cache_ns", e.cache_ns, "low", r->low, "high", r->high);
 }
 
 /* Costs by what limits the layers. */
@@ -135,6 +144,11 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		"critical", l->critical, "slack_ns", json_number_or_null(l->slack_ns));
 	struct limit limit = limit_of_layer(a, p, session_peaks(s), i);
 	limit_json(o, &limit);
+	bool guess = l->origin == ORIGIN_ESTIMATED;
+	json_object_set_new(o, "bound_ns", json_number_or_null(known ? l->floor_ns : NAN));
+	json_object_set_new(o, "estimate_ns", json_number_or_null(guess ? l->ns : NAN));
+	json_object_set_new(o, "estimate_interval_ns",
+		guess ? report_json_interval(l->lo, l->hi) : json_null());
 	json_object_set_new(o, "name", json_text(p->layers[i].name));
 	json_object_set_new(o, "op", json_text(p->layers[i].node->op));
 	json_object_set_new(o, "number", numbers[i] ? json_integer(numbers[i]) : json_null());
@@ -156,7 +170,7 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 			json_object_set_new(o, "copy", json_string(fusion_copy_text(l->group)));
 	}
 	if (l->origin == ORIGIN_ESTIMATED && !l->bodies)
-		json_object_set_new(o, "estimate", estimate_json(l));
+		json_object_set_new(o, "estimate", estimate_json(s, i));
 	if (l->at_least)
 		json_object_set_new(o, "at_least", json_true());
 	if (l->mistrusted)
@@ -208,12 +222,12 @@ static json_t *effects_json(const struct session *s)
 		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
 		bool known = e->available && !isnan(e->bound_ns);
 		json_array_append_new(list,
-			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, s:o, "
-				  "s:o, s:o}",
+			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, "
+				  "s:o, s:o, s:o}",
 				"name", e->row->name, "on", e->on, "choice",
 				what_if_word(e->row, session_scenario(s), word, sizeof(word)),
-				"bound_ns",
-				json_number_or_null(known ? e->bound_ns : NAN), "saves_ns",
+				"bound_ns", json_number_or_null(known ? e->floor_ns : NAN), "estimate_ns",
+				json_number_or_null(known && e->estimated ? e->bound_ns : NAN), "saves_ns",
 				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
 				json_number_or_null(
 					known && !isnan(e->saves_ns) && on_ns > 0 ? off_ns / on_ns : NAN),
@@ -282,11 +296,23 @@ json_t *report_libraries_json(const struct device *d)
 	return list;
 }
 
+/* How far estimates of a generation of GPUs were from published latencies, each device left out; null: the
+ * device is not a described GPU. */
+static json_t *error_json(int sm)
+{
+	const struct calibration_generation *g = calibration_generation(sm);
+	return !sm ? json_null() : json_pack("{s:f, s:f, s:i, s:s}", "p50", g->error_median, "p90",
+		g->error_most, "figures", g->figures, "generation", g->name);
+}
+
 static void totals_set(json_t *o, const struct analysis *a)
 {
-	json_object_set_new(o, "bound_ns", json_number_or_null(a->bound_ns));
-	json_object_set_new(o, "sequential_ns", json_number_or_null(a->sequential_ns));
-	json_object_set_new(o, "parallel_ns", json_number_or_null(a->parallel_ns));
+	const struct sweep_point point = { .bound_ns = a->bound_ns, .lo_ns = a->lo_ns, .hi_ns = a->hi_ns,
+		.floor_ns = a->floor_ns, .guess = a->estimated };
+	report_json_total(o, &point);
+	json_object_set_new(o, "estimate_error", a->estimated ? error_json(a->peaks->sm) : json_null());
+	json_object_set_new(o, "sequential_ns", json_number_or_null(a->floor_sequential_ns));
+	json_object_set_new(o, "parallel_ns", json_number_or_null(a->floor_parallel_ns));
 	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));
 	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
@@ -332,7 +358,6 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 	json_object_set_new(o, "layouts_exact", json_boolean(a->layouts_exact));
 	json_object_set_new(o, "enqueue_ns", json_number_or_null(a->enqueue_ns));
 	json_object_set_new(o, "estimated", json_boolean(a->estimated));
-	json_object_set_new(o, "interval_ns", report_json_interval(a->lo_ns, a->hi_ns));
 	struct report_lack lack = report_lack_of(s);
 	json_object_set_new(o, "more_samples", !lack.command ? json_null() :
 		json_pack("{s:i, s:o, s:s}", "problems", lack.problems, "spent_s",

@@ -62,10 +62,12 @@ static json_t *rows_json(const struct reach_row *rows, int count)
 	json_t *list = json_array();
 	for (int i = 0; i < count; i++)
 		json_array_append_new(list,
-			json_pack("{s:o, s:o, s:o, s:f, s:f, s:b, s:b}", "device",
+			json_pack("{s:o, s:o, s:o, s:o, s:o, s:f, s:b, s:b}", "device",
 				report_json_text(rows[i].device), "model", report_json_text(rows[i].model),
 				"batch", rows[i].batch ? json_integer(rows[i].batch) : json_null(),
-				"bound_ns", rows[i].ns, "items_per_s", rows[i].items_per_s, "estimated",
+				"bound_ns", json_number_or_null(rows[i].estimated ? NAN : rows[i].ns),
+				"estimate_ns", json_number_or_null(rows[i].estimated ? rows[i].ns : NAN),
+				"items_per_s", rows[i].items_per_s, "estimated",
 				rows[i].estimated, "reached", rows[i].reached));
 	return list;
 }

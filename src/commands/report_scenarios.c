@@ -105,7 +105,8 @@ void report_scenarios_text(const struct scenario_rows *r, FILE *out)
 	fprintf(out, "%s\n\n",
 		report_device(&a, first->why ? NULL : first->device, first->why ? NULL : first->stack));
 	fprintf(out, "%s %12s %6s %11s %7s %-8s %5s %-5s what-ifs\n", text_pad(&a, "scenario", width, false),
-		"bound", "+-", r->per_item ? "diff/item" : "diff", "", "verdict", "batch", "type");
+		r->rows[0].point.guess ? "estimate" : "bound", "+-", r->per_item ? "diff/item" : "diff", "",
+		"verdict", "batch", "type");
 	for (int i = 0; i < r->count; i++) {
 		row_print(r, &r->rows[i], i == 0, width, &a, out);
 		gaps += !r->rows[i].why && !r->rows[i].point.complete;
@@ -125,7 +126,7 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 {
 	fprintf(out,
 		"batch,dtype,name,bound_ns,lo_ns,hi_ns,diff_ns,ratio,verdict,complete,estimated,unmeasured,"
-		"what_if,device,dims,why\n");
+		"what_if,device,dims,why,estimate_ns\n");
 	for (int i = 0; i < r->count; i++) {
 		const struct scenario_row *row = &r->rows[i];
 		const struct sweep_point *p = &row->point;
@@ -133,7 +134,7 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 			fprintf(out, "%lld", (long long)row->batch);
 		fprintf(out, ",%s,", row->why ? "" : row->type);
 		report_csv_field(out, row->name ? row->name : "", ',');
-		report_csv_value(out, p->bound_ns, ',');
+		report_csv_value(out, p->floor_ns, ',');
 		report_csv_value(out, p->lo_ns, ',');
 		report_csv_value(out, p->hi_ns, ',');
 		report_csv_value(out, row->diff_ns, ',');
@@ -147,7 +148,8 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 		report_csv_field(out, row->why ? "" : row->what_ifs, ',');
 		report_csv_field(out, row->why ? "" : row->device, ',');
 		report_csv_field(out, row->why ? "" : row->dims, ',');
-		report_csv_field(out, row->why ? row->why : "", '\n');
+		report_csv_field(out, row->why ? row->why : "", ',');
+		report_csv_value(out, p->guess ? p->bound_ns : NAN, '\n');
 	}
 }
 
@@ -156,18 +158,18 @@ static json_t *row_json(const struct scenario_row *row)
 	const struct sweep_point *p = &row->point;
 	if (row->why)
 		return json_pack("{s:s?, s:s}", "name", row->name, "why", row->why);
-	return json_pack(
-		"{s:s?, s:n, s:o, s:o, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s, s:b, "
-		"s:b, s:i}",
+	json_t *o = json_pack(
+		"{s:s?, s:n, s:o, s:o, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:s, s:b, s:b, s:i}",
 		"name", row->name, "why", "device", report_json_text(row->device), "stack",
 		report_json_text(row->stack), "scenario", "batch",
 		row->batch ? json_integer(row->batch) : json_null(), "dtype", row->type,
-		"what_if", report_json_names(row->what_ifs), "dims", report_json_text(row->dims), "bound_ns",
-		json_number_or_null(p->bound_ns), "interval_ns", report_json_interval(p->lo_ns, p->hi_ns),
+		"what_if", report_json_names(row->what_ifs), "dims", report_json_text(row->dims),
 		"items_per_s", json_number_or_null(p->items_per_s), "memory_bytes",
 		json_number_or_null(p->memory_bytes), "diff_ns", json_number_or_null(row->diff_ns), "ratio",
 		json_number_or_null(row->ratio), "verdict", diff_verdict_name(row->verdict), "complete",
 		p->complete, "estimated", p->estimated, "unmeasured", row->unmeasured);
+	report_json_total(o, p);
+	return o;
 }
 
 json_t *report_scenarios_json(const struct scenario_rows *r)

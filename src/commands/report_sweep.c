@@ -12,7 +12,7 @@
 
 /* Which columns there are, and the largest throughput. */
 struct sheet {
-	bool batch, tokens, crossovers;
+	bool batch, tokens, crossovers, guess;
 	int series_rows; /* of the longest series */
 	int unmeasured_rows, bar; /* bar: columns of the longest bar, 0: none fits */
 	double most;
@@ -42,6 +42,7 @@ static struct sheet sheet_of(const struct report_sweep *r, struct arena *a, int 
 		s.batch |= row->point.batch > 0;
 		s.tokens |= !isnan(row->point.tokens_per_s);
 		s.crossovers |= row->crossovers >= 0;
+		s.guess |= row->point.guess;
 		s.unmeasured_rows += !row->point.complete && (!row->lack || row->unmeasured);
 		if (throughput(&row->point) > s.most)
 			s.most = throughput(&row->point);
@@ -64,7 +65,7 @@ static void head_print(const struct report_sweep *r, const struct sheet *s, stru
 		const char *name = text_cut(a, text_clean(a, r->rows[0].dims[i].name), width, false);
 		fprintf(out, " %*s%s", width - text_columns(name), "", name);
 	}
-	fprintf(out, "%12s%10s", "bound", "items/s");
+	fprintf(out, "%12s%10s", s->guess ? "estimate" : "bound", "items/s");
 	if (s->tokens)
 		fprintf(out, "%10s", "tokens/s");
 	fprintf(out, "%11s", "memory");
@@ -187,7 +188,7 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 	for (int i = 0; r->count && i < r->rows[0].dim_count; i++)
 		report_csv_field(out, text_clean(&a, r->rows[0].dims[i].name), ',');
 	fputs("bound_ns,items_per_s,tokens_per_s,memory_bytes,flops_per_s,limited_by,complete,best,"
-	      "memory_at_least\n", out);
+	      "memory_at_least,estimate_ns\n", out);
 	for (int i = 0; i < r->count; i++) {
 		const struct sweep_row *row = &r->rows[i];
 		const struct sweep_point *p = &row->point;
@@ -196,14 +197,15 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 		fprintf(out, ",%s,", row->type);
 		for (int k = 0; k < row->dim_count; k++)
 			fprintf(out, "%lld,", (long long)row->dims[k].value);
-		report_csv_value(out, p->bound_ns, ',');
+		report_csv_value(out, p->floor_ns, ',');
 		report_csv_value(out, p->items_per_s, ',');
 		report_csv_value(out, p->tokens_per_s, ',');
 		report_csv_value(out, p->memory_bytes, ',');
 		report_csv_value(out, p->flops_per_s, ',');
-		fprintf(out, "%s,%s,%s,%s\n", limit_name(p->by) ? limit_name(p->by) : "",
+		fprintf(out, "%s,%s,%s,%s,", limit_name(p->by) ? limit_name(p->by) : "",
 			p->complete ? "true" : "false", p->best ? "true" : "false",
 			p->memory_at_least ? "true" : "false");
+		report_csv_value(out, p->guess ? p->bound_ns : NAN, '\n');
 	}
 	arena_free(&a);
 }
@@ -217,13 +219,12 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		json_object_setn_new(
 			dims, row->dims[i].name.p, row->dims[i].name.n, json_integer(row->dims[i].value));
 	json_t *o = json_pack(
-		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
+		"{s:s?, s:{s:o, s:s, s:o, s:o}, s:o, s:o, s:o, s:o, s:s?, s:o, s:o, s:i, "
 		"s:b, s:b, s:b, s:b, s:o}",
 		"device", session_device(s)->name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", row->type, "dims",
 		dims, "what_if", report_json_names(scenario_text(session_scenario(s), words, sizeof(words))),
-		"bound_ns", json_number_or_null(p->bound_ns), "interval_ns",
-		report_json_interval(p->lo_ns, p->hi_ns), "items_per_s", json_number_or_null(p->items_per_s),
+		"items_per_s", json_number_or_null(p->items_per_s),
 		"tokens_per_s", json_number_or_null(p->tokens_per_s), "memory_bytes",
 		json_number_or_null(p->memory_bytes), "flops_per_s", json_number_or_null(p->flops_per_s),
 		"bound_by", limit_name(p->by), "bound_by_share",
@@ -231,6 +232,7 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		row->crossovers < 0 ? json_null() : json_integer(row->crossovers), "unmeasured",
 		row->unmeasured, "complete", p->complete, "estimated", p->estimated, "best", p->best,
 		"memory_at_least", p->memory_at_least, "noisy_share", json_number_or_null(p->noisy_share));
+	report_json_total(o, p);
 	report_json_assumed(json_object_get(o, "scenario"), s);
 	return o;
 }

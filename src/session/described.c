@@ -12,6 +12,7 @@
 #include "base/json.h"
 
 #define SUFFIX ".json"
+#define LOAD_BYTES 64.0 /* NVIDIA's tuning guides, Volta to Hopper */
 
 static const char *string_kept(struct arena *a, const json_t *o, const char *key)
 {
@@ -62,6 +63,17 @@ static int peaks_take(struct peaks *p, const json_t *o, struct error *err)
 	return isnan(p->bandwidth_bytes_s) ? error_set(err, "bandwidth_bytes_s is missing") : 0;
 }
 
+/* The L2 cache as a level: all multiprocessors together load at most 64 bytes a clock each from it. */
+static void l2_take(struct described *d)
+{
+	double rate = LOAD_BYTES * d->multiprocessors * d->clock_mhz * 1e6;
+	if (isnan(d->l2_bytes) || !(rate > d->peaks.bandwidth_bytes_s)) /* NaN compares false */
+		return;
+	d->peaks.level[0] = (struct peak_level){ .level = 2, .bytes = d->l2_bytes, .bandwidth_bytes_s = rate,
+		.estimated = true };
+	d->peaks.level_count = 1;
+}
+
 static void sources_take(struct arena *a, struct described *d, const json_t *list)
 {
 	d->source_count = (int)json_array_size(list);
@@ -91,6 +103,9 @@ static int described_take(struct arena *a, const json_t *o, struct described *d,
 		return error_set(err, "cudnn (the device's properties for cuDNN) is missing");
 	int bad = peaks_take(&d->peaks, o, err);
 	d->peaks.sm = d->sm;
+	d->peaks.clock_mhz = d->clock_mhz;
+	d->peaks.multiprocessors = d->multiprocessors;
+	l2_take(d);
 	return bad;
 }
 

@@ -106,11 +106,21 @@ json "all(x[0] < y < x[1] for x, y in ((l['interval_ns'], l['cost_ns']) for l in
 json "all(l['cost_ns'] > l['roofline_ns'] for l in d[0]['layers'] if 'estimate' in l)" "above its roofline"
 json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] == 'memory-bound kernel'" \
     "its row"
-json "d[0]['interval_ns'][0] < d[0]['bound_ns'] < d[0]['interval_ns'][1]" "the total"
+json "d[0]['bound_ns'] < d[0]['estimate_interval_ns'][0] < d[0]['estimate_ns']" "a bound, an estimate"
+json "d[0]['estimate_ns'] < d[0]['estimate_interval_ns'][1] and d[0]['interval_ns'] is None" \
+    "... with its range"
+json "abs(sum(l['bound_ns'] for l in d[0]['layers']) - d[0]['bound_ns']) < 1e-6" "bounds of layers add up"
+json "all(l['bound_ns'] < l['estimate_ns'] == l['cost_ns'] for l in d[0]['layers'] if l['estimate_ns'])" \
+    "... below their estimates"
+json "[d[0]['estimate_error'][key] for key in ('generation', 'figures')] == ['Hopper', 0]" \
+    "how far estimates were from published latencies, of other generations here"
+json "0 < d[0]['estimate_error']['p50'] < d[0]['estimate_error']['p90'] < 1" "... half and nine in ten"
+json "all(w['bound_ns'] < w['estimate_ns'] for w in d[0]['what_if'] if w['available'])" \
+    "what-ifs have both too"
 json "all(bool(w['why']) == (not w['available']) and (w['why'] or w['bound_ns']) for w in d[0]['what_if'])" \
     "what-ifs without a total say why"
 json "d[0]['coverage']['nearest'] == 6" "layers by the nearest kind are counted"
-json "d[0]['roofline_ns'] < d[0]['bound_ns'] / 10" "the roofline stays that of the peaks"
+json "d[0]['roofline_ns'] < d[0]['estimate_ns'] / 10" "the roofline stays that of the peaks"
 json "d[0]['parallel_at_most'] is False" "without the what-if layout the parallel total is the least"
 try 0 "fusion with priced layouts" "$BENANZA" bound -d h100 --db none.db -w fusion,layout=priced --json \
     "$models/tiny.onnx"
@@ -118,9 +128,9 @@ json "d[0]['parallel_at_most'] is True" "groups and layouts are those of the sum
 try 0 "... as text" "$BENANZA" bound -d h100 --db none.db -w fusion,layout=priced "$models/tiny.onnx"
 says out "parallel at most ~"
 try 0 "a bound of estimates as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx"
-grep -q '^  launch      amortized  ~ *176 us' "$work/out"; ok $? "launches of described GPUs are estimated"
+grep -q '^  launch      amortized  ~ *161 us' "$work/out"; ok $? "launches of described GPUs are estimated"
 try 0 "in the explorer too" "$BENANZA" -d h100 --db none.db "$models/tiny.onnx" --frame 120x40 --view what-if
-grep -q '^  l   launch *\[x\] amortized .*~176 us' "$work/out" &&
+grep -q '^  l   launch *\[x\] amortized .*~161 us' "$work/out" &&
     grep -q 'v   libraries *\[ \] all *n/a: all results are of one library' "$work/out"
 ok $? "and what is not available says why"
 try 0 "a page with a named library" "$BENANZA" report -d h100 --db none.db -w libraries=nosuch \
@@ -135,7 +145,7 @@ try 0 "and not at all where lines may be long" env -u COLUMNS "$BENANZA" bound -
     "$top/data/models/resnet50.onnx" --analysis A14
 says out " /layer1/layer1.0/conv1/Conv "
 try 0 "as text" "$BENANZA" bound -d h100 --db none.db "$models/tiny.onnx" --analysis A14
-says out "~5.03 us"
+says out "~5.70 us"
 says out "ideal intensity 20 FLOP/B: f32 66.9 TFLOP/s, memory 3.35 TB/s of"
 
 # rows without time that stand for no layer

@@ -68,7 +68,7 @@ grep -q '^fused .* faster ' out && grep -q '^half .* - .* unknown .* unmeasured'
     grep -q '^away .* - .*no_such' out
 ok $? "rows"
 try 0 "as CSV" bz scenarios --csv "$tiny" more fused
-[ "$(sed -n 3p out | cut -d, -f3)" = fused ] && [ "$(awk -F, 'NR == 1 { print NF }' out)" -eq 16 ]
+[ "$(sed -n 3p out | cut -d, -f3)" = fused ] && [ "$(awk -F, 'NR == 1 { print NF }' out)" -eq 17 ]
 ok $? "a line each"
 try 2 "an unknown scenario" bz scenarios "$tiny" fsued
 says err "did you mean fused?"

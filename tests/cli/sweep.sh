@@ -43,7 +43,7 @@ grep -Eq '^ +1 f32 .* [0-9.]+ [KM]iB ' out && ! grep -Eq '^ +1 f32 .*>=' out &&
     grep -Eq '^ +3 f32 .*>=[0-9.]+ [KM]iB ' out
 ok $? "of a batch that is not measured the memory is the least"
 bz sweep -b 1,2 --csv "$models/tiny.onnx" >out 2>err
-[ "$(awk -F, '{ print NF }' out | sort -u)" = 11 ] && [ "$(wc -l <out)" -eq 3 ]
+[ "$(awk -F, '{ print NF }' out | sort -u)" = 12 ] && [ "$(wc -l <out)" -eq 3 ]
 ok $? "as CSV: a header and a line a point"
 
 "$BENANZA" sweep -d h100 --db none.db -b 1 "$models/tiny.onnx" >out 2>err

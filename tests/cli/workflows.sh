@@ -38,7 +38,7 @@ flow resnet50 h100 'gw j Enter' "batch 2"
 flow resnet50 h100 't m r' "bf16"
 flow bert_base h100 'd 512 Enter' "sequence 512"
 flow bert_base h100 ': text:dim Space sequence=512 Enter' "sequence 512"
-flow resnet50 h100 'D / l40s Enter V gs' "[gs] Scenarios" "H100" "l40s" "~+702 us"
+flow resnet50 h100 'D / l40s Enter V gs' "[gs] Scenarios" "H100" "l40s" "~-260 us"
 cd "$work" || exit 1
 flow resnet50 1 ': text:w Space report.html Enter' "wrote report.html"
 [ -s "$work/report.html" ]; ok $? "a report"

@@ -38,7 +38,7 @@ keys 1 q
 left 0
 
 explore 100 30 "'$resnet' -d h100"
-see "175 layers estimated" "a described device"
+see "estimate ~" "a described device"
 keys g r
 see "memory 3.35 TB/s" "a roofline of estimates"
 see "FLOP/byte  ~"

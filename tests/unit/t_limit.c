@@ -191,9 +191,10 @@ static void overhead(void)
 /* An estimate is held against its own unit; what it takes without work limits it if that is most. */
 static void estimates(void)
 {
-	static const struct calibration_row row = { CALIBRATION_NEW, CALIBRATION_MATMUL, false, 5000, 20000,
-		0.5, 0.8, 0.9, 1.1, 10 };
+	int count;
+	const struct calibration_row row = *calibration_rows(&count);
 	struct peaks k = known();
+	k.sm = 80;
 	struct scenario s = scenario_default();
 	struct layer_cost c = { .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };
 	struct limit l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
@@ -214,6 +215,7 @@ static void estimates(void)
 	is_str(limit_of(&c, MATMUL, &k, &s, CACHE_NET).why, "f32 peak unknown",
 		"... nothing can be measured there");
 	k = known();
+	k.sm = 80;
 	k.matrix_flops[DTYPE_TF32] = 80e12;
 	s.matrix = s.relaxed = true;
 	c = (struct layer_cost){ .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };

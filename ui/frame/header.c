@@ -286,6 +286,14 @@ static bool draw_behind(
 	return true;
 }
 
+/* "bound 313 us, estimate " before an estimate, which is no bound; else "bound ". */
+static const char *floor_text(struct arena *a, const struct bound_says *b)
+{
+	char least[STR_QUANTITY];
+	return isnan(b->floor_ns) ? "bound " :
+		arena_printf(a, "bound %s, estimate ", str_duration(least, b->floor_ns));
+}
+
 static void draw_bound(struct app *app, struct area line)
 {
 	const struct analysis *a = session_analysis(app->session);
@@ -304,7 +312,7 @@ static void draw_bound(struct app *app, struct area line)
 		? unbound ? arena_printf(&app->scratch, "bound unknown: %s sets %d dimension%s",
 				    key_named("dimensions"), unbound, unbound == 1 ? "" : "s")
 			: b.missing ? "bound unknown yet" : "bound unknown"
-		: arena_printf(&app->scratch, "bound %s%s", b.least,
+		: arena_printf(&app->scratch, "%s%s%s", floor_text(&app->scratch, &b), b.least,
 			  str_duration(bound, b.bound_ns));
 	int x = 1 + canvas_text(line, 1, 0, STYLE_BOLD, text), all = TOTALS_FORMS * SAY_FORMS;
 	bool shown = app_reality(app) && !real_has_row(app), done = false;

@@ -86,7 +86,8 @@ double app_estimate_ns(const struct app *app, const char *problem)
 	const struct session *s = app->session;
 	struct problem p;
 	return session_described(s) && problem_parse(text_of(problem), &p, NULL) == 0
-		? estimate_of(&p, &session_described(s)->peaks, session_scenario(s)).ns : NAN;
+		? estimate_least(&p, &session_described(s)->peaks, session_scenario(s),
+			session_plan(s)->reuse_bytes).ns : NAN;
 }
 
 /* What each state looks like in a list. */

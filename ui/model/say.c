@@ -12,6 +12,7 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 	return (struct bound_says){
 		.known = a->complete ? KNOWN_ALL : isnan(a->bound_ns) ? KNOWN_NONE : KNOWN_PARTLY,
 		.bound_ns = a->bound_ns,
+		.floor_ns = a->estimated ? a->floor_ns : NAN,
 		.sequential_ns = a->sequential_ns,
 		.parallel_ns = a->parallel_ns,
 		.casts_ns = a->border_ns > 0 ? a->border_ns : 0,

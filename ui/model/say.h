@@ -9,6 +9,7 @@ enum known { KNOWN_NONE, KNOWN_PARTLY, KNOWN_ALL };
 
 struct bound_says {
 	enum known known;
+	double floor_ns; /* the lower bound where bound_ns is an estimate; else NaN */
 	double bound_ns, sequential_ns, parallel_ns; /* undefined if known is NONE */
 	double casts_ns;         /* part of them: casts of model inputs and outputs, and conversions between
 				    layouts; 0: none or unknown */
