@@ -30,6 +30,11 @@ bool cost_is_guess(const struct layer_cost *c)
 		c->at_least;
 }
 
+double cost_weight(const struct layer_cost *c)
+{
+	return isnan(c->ns) ? 0 : c->mistrusted ? fmax(c->ns, c->roofline_ns) : c->ns;
+}
+
 void analysis_cache_describe(const struct analysis *a, struct str *out)
 {
 	static const char *const words[] = { [CACHE_NET] = "activations are in the caches, constants are not",
@@ -146,11 +151,11 @@ static void fill_layers(struct arena *a, struct analysis *out, const struct stud
 			known += flops;
 			measured += c->origin == ORIGIN_MEASURED || is_fused_measured(out, c) ? flops : 0;
 		}
-		double suspect = c->mistrusted && !isnan(c->ns) ? fmax(c->ns, c->roofline_ns) : 0;
-		cost += suspect > 0 ? suspect : isnan(c->ns) ? 0 : c->ns;
-		proxy += c->origin == ORIGIN_PROXY ? c->ns : 0;
-		guess += c->origin == ORIGIN_ESTIMATED ? c->ns : 0;
-		doubt += suspect;
+		double weight = cost_weight(c);
+		cost += weight;
+		proxy += c->origin == ORIGIN_PROXY ? weight : 0;
+		guess += c->origin == ORIGIN_ESTIMATED ? weight : 0;
+		doubt += c->mistrusted ? weight : 0;
 		out->coverage.mistrusted += c->mistrusted;
 		out->coverage.folded += c->folded;
 		out->coverage.nearest += c->nearest;

@@ -161,6 +161,8 @@ struct layer_cost {
 
 /* True if the cost is not a measurement of this work: a proxy, an estimate, rough, or of a part. */
 bool cost_is_guess(const struct layer_cost *c);
+/* What it counts in shares of a total: a suspect one at least its roofline; 0: unknown. */
+double cost_weight(const struct layer_cost *c);
 
 struct coverage {
 	/* layers is the sum of the others; each layer is counted once by its origin: the anchor of a fused

@@ -156,7 +156,7 @@ static void fill_shares(struct trust *t, const struct plan *p, const struct anal
 			t->option = strstr(c->why, "-w "); /* of roofline_why */
 		t->unsupported += c->origin == ORIGIN_UNSUPPORTED;
 		t->open += c->at_least;
-		double ns = !counts ? 0 : c->mistrusted ? fmax(c->ns, c->roofline_ns) : c->ns;
+		double ns = counts ? cost_weight(c) : 0;
 		costs += counts ? c->ns : 0;
 		sum += ns;
 		t->share[part_of(&p->layers[i], c)] += ns;
