@@ -412,6 +412,10 @@ struct roof_parts {
 /* c: the cache state in which `of` was measured; of NULL: what the scenario would run. */
 struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s,
 	enum cache c, const struct result *of);
+/* Of a result. p, k NULL: unknown. */
+struct roof roofline_check(const struct problem *p, const struct peaks *k, const struct result *r);
+/* The same of one of a distinct problem's results; the last one is kept. */
+struct roof roofline_of_found(const struct study *st, int distinct, const struct result *r);
 /* Roofline of a problem in a scenario: of the price's result, or (none) of what would run, on the units of
  * its estimate. ns NaN without peaks. */
 struct roof roofline_of_price(
@@ -448,11 +452,8 @@ struct interval interval_of_price(const struct price *p);
 /* An interval of a result's cost with the range of costs that it had at several times, for what is compared
  * with another measurement. In a total the range is common to its parts. */
 struct interval interval_at_times(double lo, double hi, const struct result *r);
-/* True if the lower end of a price with a result is that of the roofline: a quick or noisy measurement, or
- * too few samples: 3 of a median, STATS_COST_SAMPLES of a 10th percentile. */
-bool interval_needs_roof(const struct price *p);
-/* Fills lo, hi, is_range and one_sided from the result or estimate. p, k: for the roofline; NULL: unknown. */
-void price_interval(struct price *price, const struct problem *p, const struct peaks *k);
+/* Fills lo, hi, is_range and one_sided from the result, of this roofline, or from the estimate. */
+void price_interval(struct price *price, const struct roof *roof);
 /* Fills the interval of the bound, for the active choice. */
 struct solution;
 void interval_fill(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,

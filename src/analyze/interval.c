@@ -51,15 +51,17 @@ struct interval interval_of(const struct result *r)
 	return (struct interval){ .known = true, .is_range = s->n < INTERVAL_SAMPLES, .lo = lo, .hi = hi };
 }
 
-bool interval_needs_roof(const struct price *p)
+/* True if the lower end of a price with a result is that of the roofline: a quick or noisy measurement, or
+ * too few samples: 3 of a median, STATS_COST_SAMPLES of a 10th percentile. */
+static bool needs_roof(const struct price *p)
 {
 	const struct sample_stats *s = &p->result->stats;
 	int64_t least = s->p10 > 0 ? STATS_COST_SAMPLES : RANGE_SAMPLES;
 	return p->rough || s->n < least || s->stop == STOP_DISTURBED;
 }
 
-/* suspect: the cost is too far below the roofline, which is then its high end. */
-static struct interval measured_interval(const struct price *p, double roof_ns, bool suspect)
+/* The high end of a suspect cost is its roofline. */
+static struct interval measured_interval(const struct price *p, const struct roof *roof)
 {
 	const struct sample_stats *s = &p->result->stats;
 	struct interval v = interval_of(p->result);
@@ -68,12 +70,12 @@ static struct interval measured_interval(const struct price *p, double roof_ns, 
 		v.hi = fmax(p->ns, fmin(v.hi, 2 * s->median - (s->min > 0 ? s->min : v.lo)));
 	if (disturbed)
 		v.hi = p->ns;
-	if (suspect && roof_ns > v.hi) {
-		v.hi = roof_ns;
+	if (roof->mistrusted && roof->ns > v.hi) {
+		v.hi = roof->ns;
 		v.known = true;
 	}
-	if (interval_needs_roof(p) && !isnan(roof_ns)) {
-		v.lo = fmin(v.lo, roof_ns);
+	if (needs_roof(p) && !isnan(roof->ns)) {
+		v.lo = fmin(v.lo, roof->ns);
 		v.known = v.one_sided = true;
 	} else if (disturbed && v.known) {
 		v.lo = s->min > 0 ? fmin(v.lo, s->min) : v.lo;
@@ -82,12 +84,11 @@ static struct interval measured_interval(const struct price *p, double roof_ns, 
 	return v;
 }
 
-void price_interval(struct price *price, const struct problem *p, const struct peaks *k)
+void price_interval(struct price *price, const struct roof *roof)
 {
 	struct interval v = { .lo = NAN, .hi = NAN };
 	if (price->result)
-		v = measured_interval(price, p && k ? roofline_of_result(p, k, price->result) : NAN,
-			p && k && roofline_mistrusts(p, k, price->result));
+		v = measured_interval(price, roof);
 	else if (price->estimated && !isnan(price->guess->lo))
 		v = (struct interval){ .known = true, .lo = price->guess->lo, .hi = price->guess->hi };
 	price->lo = v.known ? v.lo : NAN;

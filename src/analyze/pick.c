@@ -345,8 +345,8 @@ static struct price price_unpadded(
 		price.estimated = price.answered = !isnan(price.ns);
 		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;
 	}
-	bool roofs = price.result && interval_needs_roof(&price);
-	price_interval(&price, roofs ? study_problem(st, distinct) : NULL, st->on.peaks);
+	struct roof roof = price.result ? roofline_of_found(st, distinct, price.result) : (struct roof){ 0 };
+	price_interval(&price, &roof);
 	return price;
 }
 
@@ -472,8 +472,9 @@ struct price study_price_of(const struct study *st, const struct scenario *s, co
 	found_read(&f, &st->on, text);
 	struct price price = price_found(st, s, &f, s->best, LAYOUT_PAIRS_ALL);
 	struct problem p;
-	bool roofs = price.result && interval_needs_roof(&price) && !problem_parse(text_of(text), &p, NULL);
-	price_interval(&price, roofs ? &p : NULL, st->on.peaks);
+	bool roofs = price.result && !problem_parse(text_of(text), &p, NULL);
+	struct roof roof = roofline_check(roofs ? &p : NULL, st->on.peaks, price.result);
+	price_interval(&price, &roof);
 	*why = price.answered && isnan(price.ns) ? found_why(&f, s) : NULL;
 	return price;
 }

@@ -323,18 +323,32 @@ bool roofline_mistrusts(const struct problem *p, const struct peaks *k, const st
 	return r->status == STATUS_OK && stats_cost(&r->stats) < ROOFLINE_TRUST * roofline_least(p, k, r);
 }
 
-static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct,
-	const struct result *r)
+struct roof roofline_check(const struct problem *p, const struct peaks *k, const struct result *r)
 {
-	struct roof roof = { .known = true, .of = r, .ns = NAN, .matrix = s->matrix, .relaxed = s->relaxed,
-		.cache = st->cache };
-	const struct problem *p = st->on.peaks ? study_problem(st, distinct) : NULL;
-	if (!p)
-		return roof;
-	roof.ns = r ? roofline_of_result(p, st->on.peaks, r) :
-		scenario_roofline(p, st->on.peaks, s, st->cache);
-	roof.mistrusted = r && roofline_mistrusts(p, st->on.peaks, r);
-	return roof;
+	bool known = p && k;
+	return (struct roof){ .known = true, .of = r, .ns = known ? roofline_of_result(p, k, r) : NAN,
+		.mistrusted = known && roofline_mistrusts(p, k, r) };
+}
+
+static const struct problem *problem_under(const struct study *st, int distinct)
+{
+	return st->on.peaks ? study_problem(st, distinct) : NULL;
+}
+
+struct roof roofline_of_found(const struct study *st, int distinct, const struct result *r)
+{
+	struct roof *kept = &st->roofs[distinct];
+	if (!kept->known || kept->of != r)
+		*kept = roofline_check(problem_under(st, distinct), st->on.peaks, r);
+	return *kept;
+}
+
+/* Without a result. */
+static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct)
+{
+	const struct problem *p = problem_under(st, distinct);
+	return (struct roof){ .known = true, .matrix = s->matrix, .relaxed = s->relaxed, .cache = st->cache,
+		.ns = p ? scenario_roofline(p, st->on.peaks, s, st->cache) : NAN };
 }
 
 /* True if a price is that of the list: what follows from it may be kept there. */
@@ -351,19 +365,20 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 	struct price_list *list = study_prices(st, s, s->best);
 	bool listed = is_listed(list, distinct, price);
 	struct roof *kept = listed ? &study_roofs(st, list)[distinct] : &st->roofs[distinct];
-	if (kept->known && kept->of == r && r)
-		return *kept;
+	if (r)
+		return kept->known && kept->of == r ? *kept :
+			(*kept = roofline_of_found(st, distinct, r));
 	struct scenario units = price_units(s, price);
-	if (!kept->known || kept->of != r || kept->matrix != units.matrix || kept->relaxed != units.relaxed ||
+	if (!kept->known || kept->of || kept->matrix != units.matrix || kept->relaxed != units.relaxed ||
 		kept->cache != st->cache)
-		*kept = roof_of(st, &units, distinct, r);
+		*kept = roof_of(st, &units, distinct);
 	return *kept;
 }
 
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
 {
 	const struct peaks *k = st->on.peaks;
-	const struct problem *p = k ? study_problem(st, distinct) : NULL;
+	const struct problem *p = problem_under(st, distinct);
 	if (!p)
 		return NULL;
 	enum dtype own = p->operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;
