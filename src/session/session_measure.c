@@ -128,51 +128,41 @@ bool session_is_shaky(const struct session *s, const char *problem)
 	return false;
 }
 
-/* The problems that session_measure_shaky queues, in arena a. */
-static const char **shaky_problems(const struct session *s, struct arena *a, int *count)
+/* The problems that session_measure_shaky queues, in arena a: the scenario's, and from *own on the peaks. */
+static const char **shaky_problems(struct session *s, struct arena *a, int *own, int *count)
 {
 	struct hash seen = { 0 };
-	int all, layers = s->analysis ? s->analysis->layer_count : 0;
+	int all, peaks = 0, layers = s->analysis ? s->analysis->layer_count : 0;
 	const char **texts = session_problems(s, a, &all);
-	const char **shaky = ARENA_ARRAY(a, const char *, all + layers);
-	*count = 0;
-	for (int i = 0; i < all + layers; i++) {
-		const struct layer_cost *c = i < all ? NULL : &s->analysis->layers[i - all];
+	const char **of_device = s->device.name ? session_peak_problems(s, a, &peaks) : NULL;
+	const char **shaky = ARENA_ARRAY(a, const char *, all + layers + peaks);
+	*own = *count = 0;
+	for (int i = 0; i < all + layers + peaks; i++) {
+		bool of_layer = i >= all && i < all + layers;
+		const struct layer_cost *c = of_layer ? &s->analysis->layers[i - all] : NULL;
 		bool differs = c && (c->capped || c->disputed) && c->result;
-		const char *text = !c ? texts[i] : differs ? c->result->problem : NULL;
+		const char *text = i < all ? texts[i] : !c ? of_device[i - all - layers] :
+			differs ? c->result->problem : NULL;
 		if (!text || (!c && !session_is_shaky(s, text)))
 			continue;
 		int64_t *at = hash_at(&seen, text_of(text));
 		if (*at < 0)
 			shaky[(*count)++] = text;
 		*at = 0;
+		*own = i < all + layers ? *count : *own;
 	}
 	hash_free(&seen);
 	return shaky;
 }
 
-/* The noisy and disputed ones of the device's peaks, in arena a. */
-static const char **shaky_peaks(struct session *s, struct arena *a, int *count)
-{
-	int all = 0;
-	const char **texts = s->device.name ? session_peak_problems(s, a, &all) : NULL;
-	*count = 0;
-	for (int i = 0; i < all; i++)
-		if (session_is_shaky(s, texts[i]))
-			texts[(*count)++] = texts[i];
-	return texts;
-}
-
 int session_measure_shaky(struct session *s)
 {
 	struct arena a = { 0 };
-	int count, added = 0;
-	const char **texts = shaky_problems(s, &a, &count);
+	int own, count, added = 0;
+	const char **texts = shaky_problems(s, &a, &own, &count);
 	for (int i = 0; i < count && s->queue; i++)
-		added += queue_add(s->queue, texts[i], false, true);
-	texts = shaky_peaks(s, &a, &count);
-	for (int i = 0; i < count && s->queue; i++)
-		added += session_queue_peak(s, texts[i], true);
+		added += i < own ? queue_add(s->queue, texts[i], false, true) :
+			session_queue_peak(s, texts[i], true);
 	arena_free(&a);
 	return added;
 }
@@ -199,10 +189,7 @@ struct session_missing session_missing(struct session *s, struct arena *a)
 		false);
 	m.peaks = missing_add(s, &seen, m.texts + m.own + m.conversions, of_device, peaks, true);
 	hash_free(&seen);
-	int noisy_peaks;
-	shaky_problems(s, a, &m.shaky);
-	shaky_peaks(s, a, &noisy_peaks);
-	m.shaky += noisy_peaks;
+	shaky_problems(s, a, &own, &m.shaky);
 	m.besides = s->analysis ? s->analysis->beside_unmeasured : 0;
 	return m;
 }
