@@ -17,6 +17,7 @@
 #include <unistd.h>
 
 #define DOUBTS_LEAST 0.01 /* share of the cost from which suspect results are measured once more */
+#define DOUBT_ROUNDS 3 /* the next measurement decides between two that differ, unless it differs too */
 
 /* Totals of a run: every problem is one of already ... missing. */
 struct tally {
@@ -207,9 +208,10 @@ static int own_queue(struct session *s)
 	return added;
 }
 
-/* Queues again the suspect results of this run or that were measured once, which are counted in *suspect, and
- * the problems of capped and disputed costs (struct layer_cost). Returns the number queued. */
-static int doubts_queue(struct session *s, struct options *o, int *suspect)
+/* Queues again the problems of disputed costs (struct layer_cost); the first time those of capped ones too,
+ * and the suspect results of this run or that were measured once, which are counted in *suspect. Returns the
+ * number queued. */
+static int doubts_queue(struct session *s, struct options *o, bool first, int *suspect)
 {
 	struct queue *q = session_queue(s);
 	int64_t batches[CONFIG_LIST_MAX];
@@ -220,12 +222,12 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 		if (options_select(s, batches[i / dtype_count], dtypes[i % dtype_count], &err))
 			continue;
 		session_refresh(s);
-		added += own_queue(s);
+		added += first ? own_queue(s) : 0;
 		const struct analysis *a = session_analysis(s);
-		bool matters = a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
+		bool matters = first && a && a->coverage.cost_mistrusted_share >= DOUBTS_LEAST;
 		for (int k = 0; a && k < a->layer_count; k++) {
 			const struct layer_cost *c = &a->layers[k];
-			bool differs = c->capped || c->disputed;
+			bool differs = (first && c->capped) || c->disputed;
 			bool doubted = differs || (matters && c->mistrusted);
 			const char *problem = doubted && c->result ? c->result->problem : NULL;
 			if (!problem ||
@@ -235,7 +237,7 @@ static int doubts_queue(struct session *s, struct options *o, int *suspect)
 			*suspect += !differs;
 			added += queue_add(q, problem, false, true);
 		}
-		for (int k = 0; a && k < a->beside_count; k++) {
+		for (int k = 0; first && a && k < a->beside_count; k++) {
 			const struct beside_cost *b = &a->besides[k];
 			if (!b->used || !b->mistrusted || queue_state(q, b->text) != JOB_DONE)
 				continue;
@@ -316,8 +318,8 @@ static int states_refuse(const struct session *s, const bool *caches, struct err
 		"echo madvise > /sys/kernel/mm/transparent_hugepage/enabled)", d->model) : 0;
 }
 
-/* Measures all problems and conversions, then doubtful ones once more, and the peaks if these make results
- * suspect: other work on the machine can distort both. */
+/* Measures all problems and conversions, then doubtful ones until none is left or DOUBT_ROUNDS are over, and
+ * the peaks if these make results suspect: other work on the machine can distort both. */
 static int bench_problems(
 	struct session *s, struct options *o, struct wanted *w, struct tally *t, struct error *err)
 {
@@ -361,16 +363,14 @@ static int bench_problems(
 		status = bench_drain(s, o, w, NULL, err);
 	if (status == EXIT_DONE && !interrupted)
 		status = bench_repeats(s, o, err);
-	int suspect = 0;
-	if (status != EXIT_DONE || interrupted)
-		return status;
-	int again = doubts_queue(s, o, &suspect);
-	again += w->count ? peaks_queue(s, false, true) : 0;
-	again += suspect ? session_queue_peaks_again(s) : 0;
-	status = again ? bench_drain(s, o, w, NULL, err) : status;
-	/* a peak that differs from the one before is decided by a third measurement */
-	bool more = suspect && status == EXIT_DONE && !interrupted && peaks_queue(s, false, true);
-	return more ? bench_drain(s, o, w, NULL, err) : status;
+	int suspect = 0, added = 1;
+	for (int round = 0; round < DOUBT_ROUNDS && added && status == EXIT_DONE && !interrupted; round++) {
+		added = doubts_queue(s, o, round == 0, &suspect);
+		added += w->count && (round == 0 || suspect) ? peaks_queue(s, false, true) : 0;
+		added += round == 0 && suspect ? session_queue_peaks_again(s) : 0;
+		status = added ? bench_drain(s, o, w, NULL, err) : status;
+	}
+	return status;
 }
 
 static int bench_run(
