@@ -120,7 +120,7 @@ static int64_t find_same(struct store *s, const struct execution *e, struct erro
 	const struct execution_field *f = execution_fields(&count);
 	str_puts(&sql, "SELECT id FROM execution WHERE ");
 	for (int i = 0; i < keys; i++)
-		str_addf(&sql, "%s%s IS ?%d", i ? " AND " : "", same_keys[i], i + 1);
+		str_addf(&sql, "%1$s" STORE_SAME("%2$s", "?%3$d"), i ? " AND " : "", same_keys[i], i + 1);
 	sqlite3_stmt *q = store_prepare(s, sql.p, NULL, 0, err);
 	str_free(&sql);
 	if (!q)

@@ -26,6 +26,11 @@ int migrate_run(sqlite3 *db, const struct migrate_step *steps, int count, int ta
 /* Migrates to STORE_VERSION. */
 int migrate(sqlite3 *db, struct error *err);
 
+/* True if two copies of a row have this value: an export writes 12 digits of a number. */
+#define STORE_SAME(column, value)                                                                            \
+	"(" column " IS " value " OR (typeof(" column ") = 'real' AND abs(" column " - " value               \
+	") <= 1e-11 * " value "))"
+
 /* Prepared statements that are kept. */
 enum store_statement {
 	STATEMENT_BEGIN,

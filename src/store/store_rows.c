@@ -54,8 +54,8 @@ static const char *const store_sql[STATEMENT_COUNT] = {
 	[STATEMENT_RESULT_SAME] =
 		"SELECT id FROM result WHERE identity = ?1 AND problem = ?3 AND algorithm = ?4 AND status = "
 		"?5"
-		" AND cache = ?6 AND launch = ?7 AND median_ns IS ?16 AND mean_ns IS ?18"
-		" AND measured_at = ?25",
+		" AND cache = ?6 AND launch = ?7 AND " STORE_SAME("median_ns", "?16") " AND "
+		STORE_SAME("mean_ns", "?18") " AND measured_at = ?25",
 	[STATEMENT_RESULT_LOAD] = RESULT_LOAD(COLUMNS_2 COLUMNS_4, RESULT_NOTES),
 	[STATEMENT_RESULT_WALK] = RESULT_WALK(COLUMNS_2 COLUMNS_4, RESULT_NOTES),
 	[STATEMENT_FINISH] = "INSERT INTO finished (identity, problem, result, finished_at)"

@@ -140,6 +140,14 @@ cmp -s "$work/out" "$work/exported"; ok $? "is the same"
 "$BENANZA" db import --json --db "$work/three.db" - <"$work/exported" >"$work/out" 2>"$work/err"
 ok $? "import of standard input"
 is "$(grep -c '"type":"result"' "$work/exported")" "d['added']" # bench added peaks of this very device
+# a program that writes more digits than an export has
+sed -n '1p; /"median_ns":/{p;q;}' "$work/exported" |
+    sed -E 's/"(min|q1|median|q3|mean|lo|hi)_ns":([0-9]+)[0-9.]*/"\1_ns":\2.456789012345678/g' >"$work/digits"
+grep -c '"median_ns":[0-9]*.456789012345678' "$work/digits" | grep -qx 1; ok $? "a result with many digits"
+try 0 "is imported" "$BENANZA" db import -q --db "$work/digits.db" "$work/digits"
+"$BENANZA" db export --db "$work/digits.db" >"$work/cut"
+try 0 "and its export again" "$BENANZA" db import --json --db "$work/digits.db" "$work/cut"
+is "1 0" "'%d %d' % (d['already'], d['added'])"
 try 0 "export of one model" "$BENANZA" db export "$tiny"
 tiny_lines=$(wc -l <"$work/out")
 [ "$tiny_lines" -gt 20 ] && [ "$tiny_lines" -lt "$(wc -l <"$work/exported")" ]; ok $? "is a part of it"

@@ -678,6 +678,9 @@ static void test_once_and_batches(void)
 	int64_t id = store_device(s, &help_device, &err);
 	is_int(store_add_once(s, id, &one, &err), 1, "a row is added");
 	is_int(store_add_once(s, id, &one, &err), 0, "an equal row is not added again");
+	one.stats.median *= 1 + 4e-12;
+	one.stats.mean *= 1 - 4e-12;
+	is_int(store_add_once(s, id, &one, &err), 0, "nor is one whose numbers were cut to 12 digits");
 	one.stats.median *= 1.0001;
 	is_int(store_add_once(s, id, &one, &err), 1, "another median is another row");
 	one.stats.mean += 0.5;
