@@ -265,6 +265,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	session_hash_drop(s);
 	session_assume_drop(s);
 	plans_free(s);
+	s->repeats_due = 0;
 	model_free(before.model);
 	s->stale = true;
 	return 0;
@@ -546,7 +547,7 @@ bool session_refresh(struct session *s)
 {
 	bool anew = analyze_anew(s);
 	session_repeat_when_idle(s);
-	return anew;
+	return analyze_anew(s) || anew; /* another plan was selected meanwhile */
 }
 
 bool session_is_analyzed(const struct session *s)

@@ -267,10 +267,23 @@ void session_queue_cancel(struct session *s)
 void session_repeat_when_idle(struct session *s)
 {
 	int due = s->repeats_due;
-	if (!due || !s->queue || !queue_status(s->queue).idle)
+	if (!due || !s->queue || !s->current || !queue_status(s->queue).idle)
 		return;
+	const struct session_plan *present = s->current,
+				  *of = session_plan_of(s, s->repeats_batch, s->repeats_dtype, NULL);
+	if (of && of != present)
+		session_select(s, of->batch, of->dtype, NULL);
 	s->repeats_due = 0; /* session_queue_repeats refreshes */
-	s->repeats_due = session_queue_repeats(s, false) ? due - 1 : 0;
+	s->repeats_due = of && session_queue_repeats(s, false) ? due - 1 : 0;
+	if (s->current != present)
+		session_select(s, present->batch, present->dtype, NULL);
+}
+
+void session_repeats_begin(struct session *s)
+{
+	s->repeats_due = REPEAT_ROUNDS;
+	s->repeats_batch = s->current->batch;
+	s->repeats_dtype = s->current->dtype;
 }
 
 bool session_queue_peak(struct session *s, const char *text, bool again)
@@ -324,7 +337,8 @@ int session_measure_missing(struct session *s)
 	int added = session_queue_missing(s);
 	session_measure_quick_all(s);
 	s->besides_due = s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_CURRENT : BESIDES_NONE;
-	s->repeats_due = added ? REPEAT_ROUNDS : s->repeats_due;
+	if (added)
+		session_repeats_begin(s);
 	return added + (s->besides_due ? session_measure_besides(s) : 0);
 }
 

@@ -105,7 +105,9 @@ struct session {
 		BESIDES_CURRENT,      /* those of the current plan */
 		BESIDES_SWEEP         /* those of all points of the sweep */
 	} besides_due;
-	int repeats_due;              /* rounds of session_queue_repeats to queue when the queue is empty */
+	int repeats_due;              /* rounds of session_queue_repeats to queue when the queue is empty, */
+	int64_t repeats_batch;        /* of this plan */
+	enum dtype repeats_dtype;
 	struct analyzer *analyzer;    /* what the analyses of the current plan share; NULL until the first */
 	int effects_ms;               /* time that session_refresh takes for effects, about: the others
 					 stay pending until session_effects_step; 0: takes all */
@@ -139,7 +141,9 @@ void session_sweep_drop(struct session *s);
 int session_queue_missing(struct session *s); /* session_measure.c: queues session_missing */
 /* Queues the problems side by side of all points of the sweep. Returns the number added. */
 int session_sweep_besides(struct session *s);
-/* Queues a round of repeated measurements if one is due and the queue is empty. */
+/* Makes the rounds of repeated measurements of the current plan due. */
+void session_repeats_begin(struct session *s);
+/* Queues such a round if one is due and the queue is empty, of that plan; the current one stays selected. */
 void session_repeat_when_idle(struct session *s);
 /* The plan of a batch and data type, made if needed; the current one stays selected. NULL with err. */
 struct session_plan *session_plan_of(struct session *s, int64_t batch, enum dtype dtype, struct error *err);

@@ -129,7 +129,8 @@ int session_measure_sweep(struct session *s, struct error *err)
 	added += bad ? 0 : session_queue_missing(s); /* conversions and peaks, which no point has */
 	if (bad)
 		session_sweep_drop(s);
-	s->repeats_due = !bad && added ? REPEAT_ROUNDS : s->repeats_due;
+	if (!bad && added)
+		session_repeats_begin(s);
 	s->besides_due = !bad && s->scenario.parallel == PARALLEL_MEASURED ? BESIDES_SWEEP : BESIDES_NONE;
 	return bad ? -1 : added + (s->besides_due && s->queue ? session_measure_besides(s) : 0);
 }

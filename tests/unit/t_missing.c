@@ -68,6 +68,45 @@ static const char *hint(void)
 	return last;
 }
 
+/* Measures what is queued, round by round. Returns the number of repeated measurements. */
+static int drain(void)
+{
+	struct error err = ERROR_NONE;
+	int repeats = 0;
+	do {
+		while (!queue_status(session_queue(session)).idle)
+			queue_step(session_queue(session), 100, &err);
+		repeats += queue_status(session_queue(session)).batch_repeats;
+		app_refresh(&app);
+	} while (session_is_measuring(session));
+	return repeats;
+}
+
+/* Repeated measurements are of the plan that was measured, whatever is selected then; after `x` there are
+ * none. */
+static void repeats(void)
+{
+	struct error err = ERROR_NONE;
+	struct queue_status q = { 0 };
+	setenv("WORD_REPEAT", "1", 1);
+	begin("repeats", "quick: false\n");
+	app_key(&app, 'b');
+	app_key(&app, 't');
+	enum dtype shown = session_dtype(session);
+	int first = drain();
+	ok(first > 0 && first % REPEAT_ROUNDS == 0, "%d repeats, of the type measured", first);
+	is_int(session_dtype(session), shown, "the other type stays selected");
+	ok(session_analysis(session) && !session_is_measuring(session), "and analyzed");
+	app_key(&app, 'b');
+	for (; !q.idle && q.batch_done < 99; q = queue_status(session_queue(session)))
+		queue_step(session_queue(session), 100, &err);
+	ok(session_is_measuring(session), "that type is measured");
+	app_key(&app, 'x');
+	is_int(drain(), 0, "stopped: nothing is repeated");
+	end();
+	unsetenv("WORD_REPEAT");
+}
+
 int main(void)
 {
 	top = getenv("abs_srcdir") ? getenv("abs_srcdir") : "..";
@@ -112,6 +151,7 @@ int main(void)
 	ok(strstr(app.note, "all measured") && queue_status(session_queue(session)).idle,
 		"a sweep measures all");
 	end();
+	repeats();
 	setenv("WORD_STOP", "disturbed", 1);
 	begin("noisy", "");
 	for (int i = 0; i < 4 && app_missing_count(&app); i++)
