@@ -3,7 +3,7 @@ noinst_LIBRARIES += libstore.a
 libstore_a_SOURCES = \
 	src/store/executions.c src/store/executions.h \
 	src/store/migrate.c \
-	src/store/results.c src/store/results.h \
+	src/store/results.c src/store/results.h src/store/results_pool.c src/store/results_private.h \
 	src/store/store.c src/store/store.h \
 	src/store/store_check.c \
 	src/store/store_foreign.c src/store/store_foreign.h \

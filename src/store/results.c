@@ -1,6 +1,6 @@
 #include "config.h"
 
-#include "store/results.h"
+#include "store/results_private.h"
 
 #include "base/hash.h"
 #include "problem/stats.h"
@@ -27,8 +27,9 @@ struct results_entry {
 	const struct result *rough;
 	struct results_mix *mixes; /* results_between, until a result is added */
 	int mix_count, mix_capacity;
-	uint64_t *seen; /* fingerprints of all results that were added: pooled ones are no more there */
-	int seen_count, seen_capacity;
+	const struct result **several; /* full results of keys that have more than one: what is current and
+					  replaced of these keys is made of them */
+	int several_count;
 };
 
 struct results {
@@ -48,6 +49,8 @@ struct results {
 	int holds;
 	const char **besides; /* problems of branches side by side */
 	int beside_count, beside_capacity;
+	uint64_t *seen; /* fingerprints of all results that were added, hashed with linear probing; 0: free */
+	size_t seen_count, seen_capacity;
 };
 
 struct results *results_new(void)
@@ -72,13 +75,15 @@ void results_free(struct results *r)
 			results_sketch_free(e->items[k]);
 		for (int k = 0; k < e->old_count; k++)
 			results_sketch_free(e->old[k]);
+		for (int k = 0; k < e->several_count; k++)
+			results_sketch_free(e->several[k]);
 		results_sketch_free(e->rough);
 		for (int k = 0; k < e->mix_count; k++)
 			results_sketch_free(e->mixes[k].mix);
 		free(e->mixes);
 		free(e->items);
 		free(e->old);
-		free(e->seen);
+		free(e->several);
 	}
 	for (int i = 0; i < r->dropped_count; i++)
 		results_sketch_free(r->dropped[i]);
@@ -87,6 +92,7 @@ void results_free(struct results *r)
 	free(r->changed);
 	free(r->besides);
 	free(r->dropped);
+	free(r->seen);
 	hash_free(&r->by_problem);
 	hash_free(&r->strings);
 	arena_free(&r->arena);
@@ -182,15 +188,6 @@ static const struct result *results_copy(struct results *r, const struct result 
 	return copy;
 }
 
-/* Order of the key; 0: the same key. The rank is not part of the key. */
-static int results_key_compare(const struct result *a, const struct result *b)
-{
-	int c = algorithm_compare(&a->algorithm, &b->algorithm);
-	if (!c)
-		c = (int)a->cache - (int)b->cache;
-	return c ? c : (int)a->launch - (int)b->launch;
-}
-
 static int results_compare(const struct result *a, const struct result *b)
 {
 	int ra = a->algorithm.rank, rb = b->algorithm.rank;
@@ -201,44 +198,6 @@ static int results_compare(const struct result *a, const struct result *b)
 static bool results_is_whole(const struct result *r)
 {
 	return r->algorithm.name[0] == '\0';
-}
-
-static double results_best_ns(const struct result *r)
-{
-	return r->stats.min > 0 ? r->stats.min : r->stats.median;
-}
-
-#define RESULTS_SAMPLES_LEAST 3 /* fewer say little */
-#define RESULTS_RIVALS 8 /* of one key */
-#define RESULTS_APART 1.6 /* intervals further apart than this factor differ: a processor that another guest
-			     of the machine shares its cores with is slower by up to that */
-enum evidence { EVIDENCE_NOISY, EVIDENCE_FEW, EVIDENCE_SHORTLIST, EVIDENCE_MEDIAN, EVIDENCE_FULL };
-
-/* What a result proves: noisy ones and those of few samples less than others, those of earlier versions and
- * of other programs, whose cost is a median, less than those with a quantile that noise does not raise. n is
- * 0 if other programs did not say how many there were. */
-static enum evidence results_evidence(const struct result *r)
-{
-	bool few = r->stats.n > 0 && r->stats.n < RESULTS_SAMPLES_LEAST;
-	return r->stats.stop == STOP_DISTURBED		     ? EVIDENCE_NOISY
-		: few					     ? EVIDENCE_FEW
-		: r->stats.stop == STOP_SHORTLIST	     ? EVIDENCE_SHORTLIST
-		: !(r->stats.p10 > 0) || !*r->sketch ? EVIDENCE_MEDIAN
-							     : EVIDENCE_FULL;
-}
-
-/* True if `later` of the same key, by date, says more about the cost than `earlier`, so that it stands. Other
- * work only adds time: a noisy result never replaces a better one, and of two noisy ones that which was
- * disturbed less stands, the one with the lower minimum; it may be a better one of another version of the
- * runner. A result that is not ok says that the algorithm does not work any more. */
-static bool results_outweighs(const struct result *later, const struct result *earlier)
-{
-	int more = results_evidence(later) - results_evidence(earlier);
-	if (later->status != STATUS_OK || earlier->status != STATUS_OK ||
-		strcmp(later->runner_version, earlier->runner_version) != 0)
-		return true;
-	return more > 0 || (more == 0 && (results_evidence(later) > EVIDENCE_FEW ||
-			!(results_best_ns(later) > results_best_ns(earlier))));
 }
 
 /* True if `one` makes way for `other`: they have the same key and `other` stands, or `one` is a failure of
@@ -253,30 +212,49 @@ static bool results_yields(const struct result *one, const struct result *other,
 	return later && results_is_whole(one) && !results_is_whole(other);
 }
 
-/* A hash of what differs between two rows of a problem. */
+/* A hash of what differs between two rows, never 0; of times as many digits as a file of results has. */
 static uint64_t results_fingerprint(const struct result *r)
 {
 	const struct sample_stats *s = &r->stats;
 	const double numbers[] = { (double)r->measured_at, (double)r->status, (double)r->algorithm.rank,
-		(double)r->cache, (double)r->launch, (double)s->n, isnan(s->median) ? 0 : s->median,
-		isnan(s->mean) ? 0 : s->mean, isnan(s->stdev) ? 0 : s->stdev }; /* NaN has several patterns */
-	const char *const texts[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
+		(double)r->cache, (double)r->launch, (double)s->n };
+	const float times[] = { isnan(s->median) ? 0 : (float)s->median, isnan(s->mean) ? 0 : (float)s->mean,
+		isnan(s->stdev) ? 0 : (float)s->stdev }; /* NaN has several patterns */
+	const char *const texts[] = { r->problem, r->algorithm.api, r->algorithm.name, r->algorithm.layouts,
 		r->algorithm.math };
-	uint64_t hash = hash_bytes(numbers, sizeof(numbers));
+	uint64_t hash = 31 * hash_bytes(numbers, sizeof(numbers)) + hash_bytes(times, sizeof(times));
 	for (size_t i = 0; i < sizeof(texts) / sizeof(texts[0]); i++)
 		hash = 31 * hash + hash_bytes(texts[i], strlen(texts[i]));
-	return hash;
+	return hash ? hash : 1;
+}
+
+/* Its place in the set, which is free if it is new. */
+static uint64_t *results_seen_at(const struct results *r, uint64_t print)
+{
+	size_t at = print & (r->seen_capacity - 1);
+	while (r->seen[at] && r->seen[at] != print)
+		at = (at + 1) & (r->seen_capacity - 1);
+	return &r->seen[at];
 }
 
 /* Returns true if the row was added before: a process reads its own additions back from the file. */
-static bool results_saw(struct results_entry *e, const struct result *one)
+static bool results_saw(struct results *r, const struct result *one)
 {
 	uint64_t print = results_fingerprint(one);
-	for (int i = 0; i < e->seen_count; i++)
-		if (e->seen[i] == print)
-			return true;
-	VEC_GROW(e->seen, e->seen_count, e->seen_capacity);
-	e->seen[e->seen_count++] = print;
+	if (2 * r->seen_count >= r->seen_capacity) {
+		struct results had = *r;
+		r->seen_capacity = had.seen_capacity ? 2 * had.seen_capacity : 64;
+		r->seen = base_calloc(r->seen_capacity, sizeof(*r->seen));
+		for (size_t i = 0; i < had.seen_capacity; i++)
+			if (had.seen[i])
+				*results_seen_at(r, had.seen[i]) = had.seen[i];
+		free(had.seen);
+	}
+	uint64_t *at = results_seen_at(r, print);
+	if (*at)
+		return true;
+	*at = print;
+	r->seen_count++;
 	return false;
 }
 
@@ -297,6 +275,25 @@ static bool results_are_alike(const struct result *a, const struct result *b)
 		strcmp(a->runner_version, b->runner_version) == 0;
 }
 
+/* Drops those of `list` that are full results of one's key. */
+static void results_forget(
+	struct results *r, const struct result **list, int *count, const struct result *one)
+{
+	int kept = 0;
+	for (int i = 0; i < *count; i++)
+		if (results_are_full(list[i], one))
+			results_drop(r, list[i]);
+		else
+			list[kept++] = list[i];
+	*count = kept;
+}
+
+static void results_append(const struct result ***list, int *count, const struct result *one)
+{
+	results_grow(list, *count);
+	(*list)[(*count)++] = one;
+}
+
 /* Keeps a replaced result, of those that are alike the fastest one. */
 static void results_entry_retire(struct results *r, struct results_entry *e, const struct result *one)
 {
@@ -311,8 +308,7 @@ static void results_entry_retire(struct results *r, struct results_entry *e, con
 			e->old[i] = faster ? one : e->old[i];
 			return;
 		}
-	results_grow(&e->old, e->old_count);
-	e->old[e->old_count++] = one;
+	results_append(&e->old, &e->old_count, one);
 }
 
 /* Removes the results that `one` replaces, then inserts it in order. */
@@ -322,8 +318,10 @@ static void results_entry_add(struct results *r, struct results_entry *e, const 
 	for (int i = 0; i < had; i++)
 		if (!results_yields(e->items[i], one, true))
 			e->items[kept++] = e->items[i];
-		else
+		else {
+			results_forget(r, e->several, &e->several_count, e->items[i]);
 			results_entry_retire(r, e, e->items[i]);
+		}
 	if (kept == had) /* else the place of a removed one is free */
 		results_grow(&e->items, had);
 	e->count = kept + 1;
@@ -338,11 +336,6 @@ static void results_note(struct results *r, const char *problem)
 	if (r->changed_count < RESULTS_CHANGES)
 		VEC_GROW(r->changed, r->changed_count, r->changed_capacity);
 	r->changed[r->changed_count++ % RESULTS_CHANGES] = problem;
-}
-
-static int results_times(const struct result *r)
-{
-	return r->times > 1 ? r->times : 1;
 }
 
 /* The result with "" for texts that are NULL, and its cost and interval as the range of one measurement. */
@@ -371,141 +364,37 @@ static void results_note_first(struct results *r, const char *problem)
 	r->besides[r->beside_count++] = problem;
 }
 
-/* --- several measurements of a key --- */
-
-static bool results_are_full(const struct result *a, const struct result *b)
-{
-	return a->status == STATUS_OK && b->status == STATUS_OK && results_key_compare(a, b) == 0 &&
-		strcmp(a->runner_version, b->runner_version) == 0 && results_evidence(a) == EVIDENCE_FULL &&
-		results_evidence(b) == EVIDENCE_FULL;
-}
-
-/* Each measurement of a agrees with each of b: a chain of small steps does not. */
-static bool results_agree(const struct result *a, const struct result *b)
-{
-	return a->highest_lo_ns <= RESULTS_APART * b->lowest_hi_ns &&
-		b->highest_lo_ns <= RESULTS_APART * a->lowest_hi_ns;
-}
-
-bool results_differ(const struct result *a, const struct result *b)
-{
-	return results_are_full(a, b) && !results_agree(a, b);
-}
-
-static const struct result *results_marked(struct results *r, const struct result *one, bool disputed)
-{
-	struct result copy = *one;
-	copy.disputed = disputed;
-	const struct result *marked = results_copy(r, &copy, one->problem);
-	results_drop(r, one);
-	return marked;
-}
-
-/* Replaces two results by one of all their samples. NULL: a sketch is damaged. */
-static const struct result *results_pool(struct results *r, const struct result *a, const struct result *b)
-{
-	struct result both = a->measured_at > b->measured_at ? *a : *b;
-	struct str sketch = { 0 };
-	const struct result *pooled = NULL;
-	if (stats_pool(&a->stats, a->sketch, &b->stats, b->sketch, &both.stats, &sketch)) {
-		both.algorithm = a->algorithm; /* its notes say whether its outputs were checked */
-		both.sketch = sketch.p;
-		both.times = results_times(a) + results_times(b);
-		both.least_ns = fmin(a->least_ns, b->least_ns);
-		both.most_ns = fmax(a->most_ns, b->most_ns);
-		both.lowest_hi_ns = fmin(a->lowest_hi_ns, b->lowest_hi_ns);
-		both.highest_lo_ns = fmax(a->highest_lo_ns, b->highest_lo_ns);
-		both.disputed = false;
-		pooled = results_copy(r, &both, a->problem);
-		results_drop(r, a);
-		results_drop(r, b);
-	}
-	str_free(&sketch);
-	return pooled;
-}
-
-/* Adds a measurement to those of its key: to the first one that agrees with it, or as one more of the
- * replaced ones; at most RESULTS_RIVALS of a key are kept. */
-static void results_rival_add(struct results *r, struct results_entry *e, const struct result *one)
-{
-	int rivals = 0, least = -1;
-	for (int i = 0; i < e->old_count; i++) {
-		const struct result *old = e->old[i];
-		if (!results_are_full(old, one))
-			continue;
-		const struct result *pooled = results_agree(old, one) ? results_pool(r, old, one) : NULL;
-		if (pooled) {
-			e->old[i] = pooled;
-			return;
-		}
-		rivals++;
-		if (least < 0 || results_times(old) < results_times(e->old[least]))
-			least = i;
-	}
-	int at = rivals < RESULTS_RIVALS ? e->old_count : least;
-	if (at == least)
-		results_drop(r, e->old[least]);
-	else
-		results_grow(&e->old, e->old_count++);
-	e->old[at] = one;
-}
-
-/* The one of a key's replaced measurements that was repeated most often. */
-static int results_rival_best(const struct results_entry *e, const struct result *stands)
-{
-	int best = -1;
-	for (int i = 0; i < e->old_count; i++)
-		if (results_are_full(e->old[i], stands) &&
-			(best < 0 || results_times(e->old[i]) > results_times(e->old[best])))
-			best = i;
-	return best;
-}
-
-/* Adds a measurement whose key has one that stands, at `at`, as good as it. They are pooled if they agree. If
- * not, the one that was repeated more often stands: neither the newest nor the lowest is right for that
- * alone. As long as none was, the first one stands, and is disputed. */
+/* Adds a measurement whose key has one that stands, at `at`, as good as it: all of the key are grouped anew,
+ * so that their order does not matter. The largest group stands: neither the newest nor the lowest is right
+ * for that alone. Of several as large the one that was so first stands, and is disputed. */
 static void results_weigh(struct results *r, struct results_entry *e, int at, const struct result *one)
 {
-	const struct result *stands = e->items[at];
-	if (results_agree(stands, one) && (e->items[at] = results_pool(r, stands, one)))
-		return;
-	e->items[at] = stands;
-	results_rival_add(r, e, one);
-	int rival = results_rival_best(e, stands);
-	int more = results_times(e->old[rival]) - results_times(stands);
-	if (more > 0) {
-		e->items[at] = results_marked(r, e->old[rival], false);
-		e->old[rival] = stands;
-	} else if (stands->disputed != (more == 0)) {
-		e->items[at] = results_marked(r, stands, more == 0);
+	struct results_groups g = { 0 };
+	for (int i = 0; i < e->several_count; i++)
+		if (results_are_full(e->several[i], one))
+			g.list[g.count++] = e->several[i];
+	if (g.count)
+		results_drop(r, e->items[at]);
+	else
+		results_append(&e->several, &e->several_count, g.list[g.count++] = e->items[at]);
+	results_append(&e->several, &e->several_count, g.list[g.count++] = one);
+	results_forget(r, e->old, &e->old_count, one);
+	const struct result *more = results_group(&g);
+	for (int i = 0; more && i < e->several_count; i++)
+		if (e->several[i] == more) {
+			e->several[i] = e->several[--e->several_count];
+			results_drop(r, more);
+		}
+	for (int i = 0; i < g.groups; i++) {
+		struct str sketch = { 0 };
+		struct result pooled = results_pooled(&g, i, &sketch);
+		const struct result *copy = results_copy(r, &pooled, e->problem);
+		str_free(&sketch);
+		if (i == g.stands)
+			e->items[at] = copy;
+		else
+			results_append(&e->old, &e->old_count, copy);
 	}
-}
-
-static double results_way(double from, double to, double step)
-{
-	return from + step * (to - from);
-}
-
-static struct sample_stats results_stats_between(
-	const struct sample_stats *near, const struct sample_stats *far, double step)
-{
-	struct sample_stats s = *far;
-	s.n = near->n < far->n ? near->n : far->n;
-	s.discarded += near->discarded;
-	s.min = fmin(near->min, far->min);
-	s.q1 = results_way(near->q1, far->q1, step);
-	s.median = results_way(near->median, far->median, step);
-	s.q3 = results_way(near->q3, far->q3, step);
-	s.mean = results_way(near->mean, far->mean, step);
-	s.stdev = fmax(near->stdev, far->stdev);
-	s.lo = fmin(near->lo, far->lo);
-	s.hi = fmax(near->hi, far->hi);
-	s.p10 = results_way(near->p10, far->p10, step);
-	s.p10_lo = fmin(near->p10_lo, far->p10_lo);
-	s.p10_hi = fmax(near->p10_hi, far->p10_hi);
-	s.spent += near->spent;
-	s.stop = near->stop == STOP_DISTURBED ? near->stop : far->stop;
-	return s;
 }
 
 const struct result *results_between(
@@ -531,7 +420,7 @@ void results_add(struct results *r, const struct result *one)
 {
 	struct result whole = results_whole(one);
 	struct results_entry *e = results_entry_of(r, whole.problem);
-	if (results_saw(e, &whole))
+	if (results_saw(r, &whole))
 		return;
 	while (e->mix_count)
 		results_drop(r, e->mixes[--e->mix_count].mix);
@@ -600,11 +489,6 @@ bool results_have_distances(const struct results *r)
 	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
 		any = any || r->cache[c];
 	return any;
-}
-
-bool results_same_key(const struct result *a, const struct result *b)
-{
-	return results_key_compare(a, b) == 0;
 }
 
 bool results_same_algorithm(const struct result *a, const struct result *b)
