@@ -205,7 +205,8 @@ bool queue_add_repeat(struct queue *q, const struct result *r)
 	j->cache = r->cache;
 	j->launch = r->launch;
 	j->alone = r->launch == LAUNCH_AMORTIZED && r->stats.executions == 1;
-	if (!j->algorithm.name || algorithm_compare(&j->algorithm, &r->algorithm) != 0)
+	const struct algorithm *had = &j->algorithm;
+	if (!had->name || algorithm_compare(had, &r->algorithm) || strcmp(had->notes, r->algorithm.notes))
 		j->algorithm = algorithm_copy(&q->list.arena, &r->algorithm);
 	return true;
 }

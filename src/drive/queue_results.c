@@ -102,6 +102,8 @@ int queue_result(struct queue *q, struct worker *w, const struct wire_message *m
 	}
 	struct result r = m->result;
 	r.problem = j->payload;
+	if (job_is_repeat(j)) /* the outputs are not checked again */
+		r.algorithm.notes = j->algorithm.notes;
 	r.measured_at = (int64_t)time(NULL);
 	if (!r.runner_version || !r.runner_version[0])
 		r.runner_version = q->device.version;

@@ -920,7 +920,8 @@ static void test_repeat(void)
 	bench_open(&b, "repeat.db", "");
 	queue_add(b.q, OK, false, false);
 	bench_run(&b);
-	const struct result slow = *results_of(b.results, OK, &count)[1];
+	struct result slow = *results_of(b.results, OK, &count)[1];
+	slow.algorithm.notes = "winograd unchecked";
 	ok(queue_add_repeat(b.q, &slow) && !queue_add_repeat(b.q, &slow), "one more, not twice");
 	is_int(bench_run(&b), 1, "has one result");
 	const struct result *now = results_of(b.results, OK, &count)[1];
@@ -928,6 +929,7 @@ static void test_repeat(void)
 			now->launch == slow.launch && now->stats.median == 7 &&
 			now->stats.executions == QUEUE_REPEAT_MS * LAUNCH_COUNT,
 		"of that algorithm in that state, within its time for both launch modes");
+	is_str(now->algorithm.notes, "winograd unchecked", "which nobody has checked since");
 	ok(queue_state(b.q, OK) == JOB_DONE && results_is_finished(b.results, OK), "the problem stays done");
 	struct results *stored = results_new();
 	store_load(b.store, store_device_find(b.store, queue_device(b.q), &err), stored, &err);
