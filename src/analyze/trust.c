@@ -185,6 +185,7 @@ struct finding {
 
 #define BIT(part) (1U << TRUST_##part)
 #define HALF 0.5
+#define WIDE 0.05
 
 static double gaps(const struct trust *t)
 {
@@ -291,7 +292,13 @@ static void estimated_write(const struct trust *t, bool brief, struct str *out)
 /* The interval of measurements; an estimate states its own. */
 static double wide_interval(const struct trust *t)
 {
-	return t->share[TRUST_ESTIMATED] >= HALF ? NAN : t->uncertainty;
+	return t->share[TRUST_ESTIMATED] >= HALF || t->loaded ? NAN : t->uncertainty;
+}
+
+/* One that is not wide without what other work may have added, which it may add again. */
+static double loaded_interval(const struct trust *t)
+{
+	return t->share[TRUST_ESTIMATED] >= HALF || !t->loaded ? NAN : t->uncertainty;
 }
 
 static void wide_write(const struct trust *t, bool brief, struct str *out)
@@ -300,7 +307,8 @@ static void wide_write(const struct trust *t, bool brief, struct str *out)
 	if (brief)
 		str_puts(out, "wide interval");
 	else
-		str_addf(out, "between %s and %s", str_duration(lo, t->lo_ns), str_duration(hi, t->hi_ns));
+		str_addf(out, "between %s and %s%s", str_duration(lo, t->lo_ns), str_duration(hi, t->hi_ns),
+			t->loaded ? ": measure at a quieter moment" : "");
 }
 
 /* The table of thresholds; benanza(1) has it too. */
@@ -310,7 +318,8 @@ static const struct finding findings[] = {
 	{ suspect_share, 0.01, 0.1, TRUST_LOW, TRUST_NEXT_AGAIN, suspect_write, BIT(SUSPECT) },
 	{ noisy_share, 0.05, 0.3, TRUST_LOW, TRUST_NEXT_SHAKY, noisy_write, BIT(NOISY) },
 	{ estimated_share, 0.05, HALF, TRUST_ESTIMATE, TRUST_NEXT_NONE, estimated_write, BIT(ESTIMATED) },
-	{ wide_interval, 0.05, 0.2, TRUST_LOW, TRUST_NEXT_AGAIN, wide_write, 0 },
+	{ wide_interval, WIDE, 0.2, TRUST_LOW, TRUST_NEXT_AGAIN, wide_write, 0 },
+	{ loaded_interval, WIDE, 0.2, TRUST_LOW, TRUST_NEXT_NONE, wide_write, 0 },
 	{ proxy_share, 0.1, HALF, TRUST_LOW, TRUST_NEXT_NONE, proxy_write, BIT(PROXY) },
 	{ assumed_share, 0.1, HALF, TRUST_LOW, TRUST_NEXT_NONE, assumed_write, BIT(ASSUMED) },
 };
@@ -343,6 +352,8 @@ struct trust trust_of(
 	if (c)
 		t.against = *c;
 	fill_shares(&t, p, a);
+	t.loaded = measurable && t.share[TRUST_NOISY] < WIDE && /* NaN compares false */
+		t.uncertainty - a->load_ns / 2 / a->bound_ns < WIDE;
 	t.border_missing |= !a->complete && !t.missing && !t.unsupported && !t.open;
 	for (int i = 0; i < FINDINGS; i++) {
 		enum trust_verdict v = finding_verdict(&findings[i], &t);

@@ -80,6 +80,8 @@ struct trust {
 	bool border_missing;      /* casts or conversions have no cost */
 	double bound_ns, lo_ns, hi_ns; /* of the analysis */
 	double uncertainty;       /* half the interval / total; NaN without an interval */
+	bool loaded;              /* it is wide only by what other work may have added to what is not
+				     noisy, and a runner is at hand */
 	struct contradicted against;
 	bool measurable;          /* a runner of the device is at hand */
 	bool counted;             /* the gaps are counted beside the text: it has no number of them */

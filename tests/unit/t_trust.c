@@ -274,6 +274,16 @@ static void bad_lines(void)
 	make(&m);
 	m.a.hi_ns = 4000;
 	says(&m, "low: between 396 ns and 4.00 us (bench --again); all measured", "a wide interval");
+	m.a.load_ns = 4;
+	says(&m, "low: between 396 ns and 4.00 us (bench --again); all measured", "by other things");
+	struct made busy = m;
+	busy.a.lo_ns = 300;
+	busy.a.hi_ns = 404;
+	busy.a.load_ns = 96;
+	says(&busy, "fair: between 300 ns and 404 ns: measure at a quieter moment", "if it is");
+	next(&busy, TRUST_NEXT_RUN, "... to measure again at once does not help");
+	busy.measurable = false;
+	says(&busy, "fair: between 300 ns and 404 ns; all measured; no real run yet", "a recorded device");
 	next(&m, TRUST_NEXT_AGAIN, "measure it again");
 	make(&m);
 	m.layers[0].mistrusted = true;
