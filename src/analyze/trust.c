@@ -292,13 +292,7 @@ static void estimated_write(const struct trust *t, bool brief, struct str *out)
 /* The interval of measurements; an estimate states its own. */
 static double wide_interval(const struct trust *t)
 {
-	return t->share[TRUST_ESTIMATED] >= HALF || t->loaded ? NAN : t->uncertainty;
-}
-
-/* One that is not wide without what other work may have added, which it may add again. */
-static double loaded_interval(const struct trust *t)
-{
-	return t->share[TRUST_ESTIMATED] >= HALF || !t->loaded ? NAN : t->uncertainty;
+	return t->share[TRUST_ESTIMATED] >= HALF ? NAN : t->uncertainty;
 }
 
 static void wide_write(const struct trust *t, bool brief, struct str *out)
@@ -319,7 +313,6 @@ static const struct finding findings[] = {
 	{ noisy_share, 0.05, 0.3, TRUST_LOW, TRUST_NEXT_SHAKY, noisy_write, BIT(NOISY) },
 	{ estimated_share, 0.05, HALF, TRUST_ESTIMATE, TRUST_NEXT_NONE, estimated_write, BIT(ESTIMATED) },
 	{ wide_interval, WIDE, 0.2, TRUST_LOW, TRUST_NEXT_AGAIN, wide_write, 0 },
-	{ loaded_interval, WIDE, 0.2, TRUST_LOW, TRUST_NEXT_NONE, wide_write, 0 },
 	{ proxy_share, 0.1, HALF, TRUST_LOW, TRUST_NEXT_NONE, proxy_write, BIT(PROXY) },
 	{ assumed_share, 0.1, HALF, TRUST_LOW, TRUST_NEXT_NONE, assumed_write, BIT(ASSUMED) },
 };
@@ -369,7 +362,8 @@ struct trust trust_of(
 /* The step against a finding, if it is possible here. */
 static enum trust_next finding_next(const struct finding *f, const struct trust *t)
 {
-	bool open = f->next != TRUST_NEXT_BENCH || t->missing || t->border_missing;
+	bool open = f->next == TRUST_NEXT_BENCH ? t->missing || t->border_missing :
+		f->value != wide_interval || !t->loaded;
 	return open && (t->measurable || f->next == TRUST_NEXT_COMPARE) ? f->next : TRUST_NEXT_NONE;
 }
 

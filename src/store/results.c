@@ -397,6 +397,33 @@ static void results_weigh(struct results *r, struct results_entry *e, int at, co
 	}
 }
 
+static double results_way(double from, double to, double step)
+{
+	return from + step * (to - from);
+}
+
+static struct sample_stats results_stats_between(
+	const struct sample_stats *near, const struct sample_stats *far, double step)
+{
+	struct sample_stats s = *far;
+	s.n = near->n < far->n ? near->n : far->n;
+	s.discarded += near->discarded;
+	s.min = fmin(near->min, far->min);
+	s.q1 = results_way(near->q1, far->q1, step);
+	s.median = results_way(near->median, far->median, step);
+	s.q3 = results_way(near->q3, far->q3, step);
+	s.mean = results_way(near->mean, far->mean, step);
+	s.stdev = fmax(near->stdev, far->stdev);
+	s.lo = fmin(near->lo, far->lo);
+	s.hi = fmax(near->hi, far->hi);
+	s.p10 = results_way(near->p10, far->p10, step);
+	s.p10_lo = fmin(near->p10_lo, far->p10_lo);
+	s.p10_hi = fmax(near->p10_hi, far->p10_hi);
+	s.spent += near->spent;
+	s.stop = near->stop == STOP_DISTURBED ? near->stop : far->stop;
+	return s;
+}
+
 const struct result *results_between(
 	const struct results *r, const struct result *near, const struct result *far, double step)
 {

@@ -7,8 +7,8 @@
  * are sorted by cost. The most neighbours whose intervals are all at most a factor of 1.6 apart, of several
  * as many the fastest, are pooled into one of all samples, and so are those that are left. The pool of the
  * most measurements stands; of several as large the one that was so first, marked as disputed. The order in
- * which they are added does not matter: at most 8 of a key are kept, those of small pools less, and newer
- * ones. Else the newest stands. The others are replaced. */
+ * which they are added does not matter: at most 8 of a key are kept, the slowest of the smallest pool
+ * goes. Else the newest stands. The others are replaced. */
 #ifndef STORE_RESULTS_H
 #define STORE_RESULTS_H
 

@@ -5,7 +5,6 @@
 
 #include "problem/stats.h"
 
-#include <limits.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,18 +67,6 @@ bool results_are_full(const struct result *a, const struct result *b)
 		results_evidence(b) == EVIDENCE_FULL;
 }
 
-/* Each measurement of a agrees with each of b: a chain of small steps does not. */
-static bool results_agree(const struct result *a, const struct result *b)
-{
-	return a->highest_lo_ns <= RESULTS_APART * b->lowest_hi_ns &&
-		b->highest_lo_ns <= RESULTS_APART * a->lowest_hi_ns;
-}
-
-bool results_differ(const struct result *a, const struct result *b)
-{
-	return results_are_full(a, b) && !results_agree(a, b);
-}
-
 static int results_cost_compare(const void *x, const void *y)
 {
 	const struct result *a = *(const struct result *const *)x, *b = *(const struct result *const *)y;
@@ -88,86 +75,60 @@ static int results_cost_compare(const void *x, const void *y)
 	return ns < 0 ? -1 : ns > 0 ? 1 : (later > 0) - (later < 0);
 }
 
-/* The number of results from `first` on that all agree with each other; *times: of their measurements. */
-static int results_run(const struct result *const *list, int count, int first, int *times)
+/* The number of results from `first` on that all agree: each measurement with each, as a chain of small steps
+ * leads anywhere. */
+static int results_run(const struct result *const *list, int count, int first)
 {
-	int end = first;
-	*times = 0;
-	for (bool agree = true; agree && end < count; end += agree) {
-		for (int i = first; i < end; i++)
-			agree = agree && results_agree(list[i], list[end]);
-		*times += agree ? results_times(list[end]) : 0;
+	double lo = list[first]->highest_lo_ns, hi = list[first]->lowest_hi_ns;
+	int end = first + 1;
+	for (; end < count; end++) {
+		lo = fmax(lo, list[end]->highest_lo_ns);
+		hi = fmin(hi, list[end]->lowest_hi_ns);
+		if (!(lo <= RESULTS_APART * hi))
+			break;
 	}
 	return end - first;
 }
 
-/* Moves the largest run of those from `done` on to the front; of several the fastest. Returns its end. */
-static int results_group_next(const struct result **list, int count, int done, int *times)
+bool results_differ(const struct result *a, const struct result *b)
+{
+	const struct result *const both[] = { a, b };
+	return results_are_full(a, b) && results_run(both, 2, 0) < 2;
+}
+
+/* Moves the longest run of those from `done` on to the front; of several the fastest. Returns its end. */
+static int results_group_next(const struct result **list, int count, int done)
 {
 	const struct result *run[RESULTS_SEVERAL + 1];
 	int at = done, n = 0;
-	*times = 0;
-	for (int i = done; i < count; i++) {
-		int own, size = results_run(list, count, i, &own);
-		if (own > *times) {
-			at = i;
-			n = size;
-			*times = own;
-		}
-	}
+	for (int i = done; i < count; i++)
+		if (results_run(list, count, i) > n)
+			n = results_run(list, count, at = i);
 	memcpy(run, list + at, (size_t)n * sizeof(*run));
 	memmove(list + done + n, list + done, (size_t)(at - done) * sizeof(*list));
 	memcpy(list + done, run, (size_t)n * sizeof(*run));
 	return done + n;
 }
 
-/* The date of a group's newest result. */
-static int64_t results_group_date(const struct results_groups *g, int group)
-{
-	int64_t newest = INT64_MIN;
-	for (int i = group ? g->end[group - 1] : 0; i < g->end[group]; i++)
-		newest = g->list[i]->measured_at > newest ? g->list[i]->measured_at : newest;
-	return newest;
-}
-
-/* The place of the oldest result of the smallest group that does not stand. */
-static int results_group_least(const struct results_groups *g)
-{
-	int at = 0, least = INT_MAX;
-	for (int k = 0, i = 0; k < g->groups; k++)
-		for (int size = g->end[k] - i; i < g->end[k]; i++) {
-			bool older = g->list[i]->measured_at < g->list[at]->measured_at;
-			bool stands = k == g->stands && g->groups > 1;
-			if (!stands && (size < least || (size == least && older))) {
-				at = i;
-				least = size;
-			}
-		}
-	return at;
-}
-
 const struct result *results_group(struct results_groups *g)
 {
-	int most = 0, times;
+	int64_t first = INT64_MAX;
 	qsort(g->list, (size_t)g->count, sizeof(*g->list), results_cost_compare);
-	for (int done = 0; done < g->count; done = g->end[g->groups++]) {
-		g->end[g->groups] = results_group_next(g->list, g->count, done, &times);
-		most = times > most ? times : most;
-		bool as_large = g->groups && times == most;
-		g->disputed |= as_large;
-		if (as_large && results_group_date(g, g->groups) < results_group_date(g, g->stands))
-			g->stands = g->groups;
+	for (int done = 0; done < g->count; done = g->end[g->groups++])
+		g->end[g->groups] = results_group_next(g->list, g->count, done);
+	bool more = g->count > RESULTS_SEVERAL; /* the last one is of the smallest group */
+	g->count -= more;
+	g->groups -= more && g->groups > 1 && g->end[g->groups - 2] == g->count;
+	g->end[g->groups - 1] = g->count;
+	for (int i = 0, at = 0; i < g->groups && g->end[i] - at == g->end[0]; at = g->end[i++]) {
+		int64_t newest = INT64_MIN;
+		for (int k = at; k < g->end[i]; k++)
+			newest = g->list[k]->measured_at > newest ? g->list[k]->measured_at : newest;
+		g->disputed = i > 0;
+		g->stands = newest < first ? i : g->stands;
+		first = newest < first ? newest : first;
 	}
-	if (g->count <= RESULTS_SEVERAL)
-		return NULL;
-	int at = results_group_least(g);
-	const struct result *least = g->list[at];
-	struct results_groups rest = { .count = g->count - 1 };
-	g->list[at] = g->list[rest.count];
-	memcpy(rest.list, g->list, (size_t)rest.count * sizeof(*rest.list));
-	results_group(&rest);
-	*g = rest;
-	return least;
+	return more ? g->list[g->count] : NULL;
 }
 
 struct result results_pooled(const struct results_groups *g, int group, struct str *sketch)
@@ -196,31 +157,4 @@ struct result results_pooled(const struct results_groups *g, int group, struct s
 	}
 	all.disputed = g->disputed && group == g->stands;
 	return all;
-}
-
-double results_way(double from, double to, double step)
-{
-	return from + step * (to - from);
-}
-
-struct sample_stats results_stats_between(
-	const struct sample_stats *near, const struct sample_stats *far, double step)
-{
-	struct sample_stats s = *far;
-	s.n = near->n < far->n ? near->n : far->n;
-	s.discarded += near->discarded;
-	s.min = fmin(near->min, far->min);
-	s.q1 = results_way(near->q1, far->q1, step);
-	s.median = results_way(near->median, far->median, step);
-	s.q3 = results_way(near->q3, far->q3, step);
-	s.mean = results_way(near->mean, far->mean, step);
-	s.stdev = fmax(near->stdev, far->stdev);
-	s.lo = fmin(near->lo, far->lo);
-	s.hi = fmax(near->hi, far->hi);
-	s.p10 = results_way(near->p10, far->p10, step);
-	s.p10_lo = fmin(near->p10_lo, far->p10_lo);
-	s.p10_hi = fmax(near->p10_hi, far->p10_hi);
-	s.spent += near->spent;
-	s.stop = near->stop == STOP_DISTURBED ? near->stop : far->stop;
-	return s;
 }

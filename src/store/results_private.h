@@ -31,9 +31,4 @@ const struct result *results_group(struct results_groups *g);
 /* One result of all samples of a group. Its sketch may be that of `sketch`, which the caller frees. */
 struct result results_pooled(const struct results_groups *g, int group, struct str *sketch);
 
-double results_way(double from, double to, double step); /* what is a step of 0..1 from `from` to `to` */
-/* The statistics of a result between two, as results_between. */
-struct sample_stats results_stats_between(
-	const struct sample_stats *near, const struct sample_stats *far, double step);
-
 #endif
