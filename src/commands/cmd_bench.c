@@ -39,7 +39,7 @@ struct tally {
 
 static const struct option_row bench_rows[] = {
 	{ "again", 0, NULL, OWN_FLAG(bench_options, again), "measure everything again" },
-	{ "shaky", 0, NULL, OWN_FLAG(bench_options, shaky), "also measure noisy results again" },
+	{ "shaky", 0, NULL, OWN_FLAG(bench_options, shaky), "also measure noisy and disputed results again" },
 	{ "agents", 0, "[=LIST]", OWN_TEXT(bench_options, agents),
 		"then also run the models with frameworks (ort,openvino ...; default: all installed)" },
 	{ "algorithms", 0, "WHICH", OWN_TEXT(bench_options, algorithms),

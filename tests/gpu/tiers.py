@@ -363,6 +363,43 @@ def untrusted():
             yield f"mended: {status} {failed(output)} {list(machine.folder.glob('out/*'))}"
 
 
+def doubted_still():
+    """A smoke run that is cut off ends no doubt; one that passes does."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, {"attributes": {"timer": {"host_scale": 1.5, "doubt": "why"}}})
+        machine.check("--tier", "smoke")
+        machine.set(info=H100, info_s=2)
+        status, output = machine.check("--tier", "smoke", "--minutes", "0.02")
+        if status != 3 or machine.statuses() != {"smoke": 3}:
+            yield f"cut off: {status} {machine.statuses()}: {output}"
+        machine.set(info_s=0)
+        status, output = machine.check("--tier", "record")
+        if status != 1 or machine.lines("recorded"):
+            yield f"recorded all the same: {status}: {output}"
+        status, output = machine.check("--tier", "smoke,record")
+        if status or len(machine.answered("recorded")) != 4:
+            yield f"not recorded: {status} {failed(output)}"
+
+
+def few_plans():
+    """The tar has the newest compiled plans, up to 8 MiB; the folder keeps all."""
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder)
+        path = f"{folder}/all.tar.gz"
+        machine.check("--tier", "smoke", "--tar", path)
+        plans = next((machine.folder / "out").glob("*/status.txt")).parent / "plans"
+        plans.mkdir(exist_ok=True)
+        for age in range(4):
+            plan = plans / f"plan{age}"
+            plan.write_bytes(bytes(3 << 20))
+            os.utime(plan, (2e9 - age, 2e9 - age))
+        machine.check("--tier", "correct", "--tar", path)
+        with tarfile.open(path) as tar:
+            packed = sorted(pathlib.PurePosixPath(m.name).name for m in tar if "/plan" in m.name)
+        if packed != ["plan0", "plan1"] or len(list(plans.glob("plan*"))) != 4:
+            yield f"of 12 MiB packed {packed}, kept {sorted(plans.iterdir())}"
+
+
 def partly_trusted():
     """A failure stops only the recording of what it is about: weights in the cache those of net, a slow
     product nothing."""
@@ -671,8 +708,8 @@ def main():
     cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
     cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
         sound, wall, later_tiers, sanitizers, unpackable, unpacked, full, read, untrusted, shares, losses,
-        kill, first_hour, manifest, partly_trusted, slow_info, model_by_model, torch, hostile, peaks,
-        resumed_latencies)}
+        kill, first_hour, manifest, partly_trusted, doubted_still, few_plans, slow_info, model_by_model,
+        torch, hostile, peaks, resumed_latencies)}
     words = sys.argv[1:]
     cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of the time is waiting
