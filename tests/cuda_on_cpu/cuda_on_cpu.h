@@ -112,6 +112,11 @@ static inline unsigned device_sm(void)
 	return 3 - blockIdx.x % 4;
 }
 
+static inline uint32_t device_mask_flip(uint32_t v, uint32_t mask, uint32_t flip)
+{
+	return (v & mask) ^ flip;
+}
+
 static inline bool device_claim(unsigned *flag)
 {
 	bool first = *flag == 0;

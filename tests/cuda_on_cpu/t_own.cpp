@@ -408,13 +408,37 @@ static void few_case(const char *text, int64_t block, const char *names, double 
 	free(o);
 }
 
+/* Rows and columns that do and do not fill a block, one step of it and more; blocks of terms that are no
+ * power of two, end early or hold all terms. */
+static void test_few_sizes(void)
+{
+	static const struct {
+		const char *sizes;
+		int64_t block;
+	} some[] = { { "m1n1k32", 32 }, { "m1n2k64", 1024 }, { "m1n3k4192", 96 }, { "m1n4k2048", 256 },
+		{ "m2n5k2112", 160 }, { "m4n6k4096", 32 }, { "m9n7k224", 64 } };
+	static const struct {
+		const char *type;
+		double tolerance;
+	} types[] = { { "f32", 1e-6 }, { "f16", 1e-3 }, { "bf16", 1e-2 } };
+	for (auto &size : some)
+		for (auto &t : types)
+			for (const char *weights : { "u4", "s4" }) {
+				std::string type = t.type, text = "matmul:" + type + "," + weights + ".c," +
+					type + "/f32:ba1bb1" + size.sizes + ":ta0tb1";
+				few_case(text.c_str(), size.block, size.sizes[1] < '5' ?
+					"4columns_a_block" : "4columns_a_block tile64x64", t.tolerance);
+			}
+}
+
 static void test_few(void)
 {
 	struct error err = ERROR_NONE;
-	few_case("matmul:f32,u4.c,f32/f32:ba1bb1m1n19k96:ta0tb1", 32, "column_a_warp", 1e-6);
-	few_case("matmul:f32,s4.c,f32/f32:ba1bb1m3n9k2080:ta0tb0+bias:f32.c", 128, "column_a_warp", 1e-6);
-	few_case("matmul:f16,u4.c,f16/f32:ba3bb1m2n70k160:ta0tb1+bias:f16.c", 64, "column_a_warp tile64x64",
-		1e-3);
+	test_few_sizes();
+	few_case("matmul:f32,u4.c,f32/f32:ba1bb1m1n19k96:ta0tb1", 32, "4columns_a_block", 1e-6);
+	few_case("matmul:f32,s4.c,f32/f32:ba1bb1m3n9k2080:ta0tb0+bias:f32.c", 128, "4columns_a_block", 1e-6);
+	few_case("matmul:f16,u4.c,f16/f32:ba3bb1m2n70k160:ta0tb1+bias:f16.c", 64,
+		"4columns_a_block tile64x64", 1e-3);
 	few_case("matmul:bf16,s4.c,bf16/f32:ba1bb1m67n66k64:ta0tb1", 32, "tile64x64", 1e-2);
 	static const char *const refused[] = {
 		"matmul:f32,u4,f32/f32:ba1bb1m1n19k96:ta0tb1",

@@ -147,7 +147,7 @@ def main():
     for rows in (1, 16):
         problems, found = check(f"4 bits, {rows} rows", four_bits(), 3, "--dim", f"rows={rows}")
         own = [p for p in problems if ",u4.c," in p]
-        name = ("benanza", "dequantize_product:column_a_warp")
+        name = ("benanza", "dequantize_product:4columns_a_block")
         ok(len(own) == 2 and all(found[p][0][:2] == name for p in own), "the products are ours", str(own))
     probe = "eltwise:f32,f32:relu:1x64x28x28"
     found, why = answers([probe])

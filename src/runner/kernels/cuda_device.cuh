@@ -46,6 +46,14 @@ static __device__ inline unsigned device_sm(void)
 	return sm;
 }
 
+/* Returns (v & mask) ^ flip in one instruction; from C the compiler makes two if both are constants. */
+static __device__ inline uint32_t device_mask_flip(uint32_t v, uint32_t mask, uint32_t flip)
+{
+	uint32_t out;
+	asm("lop3.b32 %0, %1, %2, %3, 0x6a;" : "=r"(out) : "r"(v), "r"(mask), "r"(flip));
+	return out;
+}
+
 /* True for the first thread that calls it while *flag is 0; sets it. */
 static __device__ inline bool device_claim(unsigned *flag)
 {
@@ -81,6 +89,16 @@ static __device__ inline float device_shuffle(float value, int lane)
 	mine.value = value;
 	other.word = __shfl_sync(0xffffffffu, mine.word, lane);
 	return other.value;
+}
+
+/* Returns the float of these bits. */
+static __device__ inline float device_float(uint32_t bits)
+{
+	union {
+		uint32_t bits;
+		float value;
+	} both = { bits };
+	return both.value;
 }
 
 /* Word types by size, for data that is only moved. */

@@ -162,7 +162,7 @@ struct cuda_few_operands {
 	void *to;
 };
 enum cuda_few_kind {
-	CUDA_FEW_ROWS,      /* a column of up to 4 rows per warp */
+	CUDA_FEW_ROWS,      /* 4 columns of up to 4 rows per block */
 	CUDA_FEW_TILE,      /* 64 x 64 results per block */
 	CUDA_FEW_KINDS
 };

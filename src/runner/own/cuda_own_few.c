@@ -63,7 +63,7 @@ static int few_offer(struct cuda_own *o, struct error *err)
 	if (weights_place(p, err))
 		return -1;
 	if (f->rows <= FEW_ROWS_MOST)
-		cuda_own_add(o, CUDA_FEW_ROWS, "benanza", "dequantize_product:column_a_warp");
+		cuda_own_add(o, CUDA_FEW_ROWS, "benanza", "dequantize_product:4columns_a_block");
 	if (f->rows >= FEW_TILE_LEAST)
 		cuda_own_add(o, CUDA_FEW_TILE, "benanza", "dequantize_product:tile64x64");
 	for (int i = 0; i < o->count; i++)
