@@ -95,7 +95,8 @@ static __device__ inline product_sums product_sum(
 			}
 		}
 	}
-	product_sums s = { { sum[0], sum[2] }, { upper[g % 2], lower[2 + g % 2] } };
+	/* no index that is computed: the arrays would lie in memory */
+	product_sums s = { { sum[0], sum[2] }, { g % 2 ? upper[1] : upper[0], g % 2 ? lower[3] : lower[2] } };
 	return s;
 }
 
