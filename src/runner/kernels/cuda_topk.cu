@@ -294,7 +294,7 @@ template <typename KEY> static cudaError_t topk_block(const struct topk_job &j, 
 		return LAUNCH_BLOCK((topk_block_kernel<KEY, 128, 1>), grid, 128, s, from, to, indices, j);
 	if (j.l.size <= 1024)
 		return LAUNCH_BLOCK((topk_block_kernel<KEY, 256, 4>), grid, 256, s, from, to, indices, j);
-	return LAUNCH_BLOCK((topk_block_kernel<KEY, 256, 16>), grid, 256, s, from, to, indices, j);
+	return LAUNCH_BLOCK((topk_block_kernel<KEY, 512, 8>), grid, 512, s, from, to, indices, j);
 }
 
 /* Iterator over the offsets of dense lines. */
