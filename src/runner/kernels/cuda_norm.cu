@@ -114,7 +114,7 @@ static __global__ void norm_product_kernel(const norm_of<TYPE, RMS> op, const ui
 			for (int64_t c = lane * 8; c < size; c += 8 * 32) {
 				pack<uint16_t, 8> x = pack_at<uint16_t, 8>(from + (first + i) * size + c), y;
 				op.map(total, x.at, y.at, first + i, c);
-				*(pack<uint16_t, 8> *)(to + (first + i) * size + c) = y;
+				pack_put(to + (first + i) * size + c, y);
 			}
 		}
 		__syncthreads();

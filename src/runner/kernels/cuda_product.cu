@@ -87,7 +87,7 @@ static __device__ inline void product_store(uint16_t *line, int64_t column, int6
 #pragma unroll
 	for (int i = 0; i < 8; i++)
 		w.at[i] = number<TYPE>::write(v[i]);
-	*(pack<uint16_t, 8> *)(line + column) = w;
+	pack_put(line + column, w);
 }
 
 /* A warp per 16 lines, 32 columns after the other: the sums so far are where the products are added. */

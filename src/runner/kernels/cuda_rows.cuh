@@ -36,6 +36,17 @@ template <typename WORD, int N> static __device__ inline pack<WORD, N> pack_at(c
 	return *(const pack<WORD, N> *)x;
 }
 
+/* Stores a pack as one word: as an array of small words the compiler may store it piece by piece. */
+template <typename WORD, int N> static __device__ inline void pack_put(WORD *to, const pack<WORD, N> &from)
+{
+	typedef typename device_word<sizeof(from)>::type whole;
+	union {
+		pack<WORD, N> parts;
+		whole all;
+	} both = { from };
+	*(whole *)to = both.all;
+}
+
 /* Returns the part of the THREADS threads of a line, to all of them. THREADS: 32 or all of the block. */
 template <typename OP, int THREADS>
 static __device__ inline typename OP::part part_of_all(const OP &op, typename OP::part p)
@@ -270,7 +281,7 @@ static __global__ void columns_map_kernel(OP op, const typename OP::word *__rest
 				op.map(total[k], x, one, line + k, i);
 				y.at[k] = one[0];
 			}
-			*(pack<typename OP::result, N> *)(to + begin + i * j.inner) = y;
+			pack_put(to + begin + i * j.inner, y);
 		}
 	}
 }
@@ -304,8 +315,7 @@ static __global__ void rows_held_kernel(OP op, const typename OP::word *__restri
 			if (first + k * THREADS * N < size) {
 				pack<typename OP::result, N> y;
 				op.map(total, held[k].at, y.at, line, first + k * THREADS * N);
-				*(pack<typename OP::result, N> *)(to + line * size + first +
-					k * THREADS * N) = y;
+				pack_put(to + line * size + first + k * THREADS * N, y);
 			}
 	}
 }
@@ -320,7 +330,7 @@ static __device__ inline void map_range(const OP &op, const typename OP::total &
 		pack<typename OP::word, N> w = pack_at<typename OP::word, N>(x + i);
 		pack<typename OP::result, N> out;
 		op.map(total, w.at, out.at, line, i);
-		*(pack<typename OP::result, N> *)(y + i) = out;
+		pack_put(y + i, out);
 	}
 }
 
