@@ -38,6 +38,7 @@ test_scripts = \
 	tests/ort/measured.py tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
 	tests/ort/write_onnx.py \
 	tests/runner/cuda_code.py tests/runner/cudnn_plan.py tests/runner/few_bits.py \
+	tests/runner/machine_code.py \
 	tests/runner/measuring.sh tests/runner/remote_slurm.sh tests/runner/remote_ssh.sh \
 	tests/runner/runner_cpu.sh tests/runner/runner_cuda.sh tests/runner/runner_isa.py \
 	tests/bench/bench_figures.py \
@@ -145,7 +146,7 @@ long_tests = \
 	tests/cuda_on_cpu/t_pointwise tests/faults/hostile.py tests/figures/calibration.py \
 	tests/figures/models_ort.py \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/runner/cudnn_plan.py \
-	tests/unit/t_charts tests/unit/t_cudnn_plan
+	tests/runner/machine_code.py tests/unit/t_charts tests/unit/t_cudnn_plan
 check-long: all
 	+$(SHELL) $(srcdir)/tests/lib/check_long.sh '$(srcdir)' '$(MAKE)' $(long_tests)
 # outside the suite: the newest onnx and ONNX Runtime, in a directory of their own
