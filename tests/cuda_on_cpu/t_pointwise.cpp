@@ -9,7 +9,7 @@
 #include <unistd.h>
 
 extern "C" {
-#include "runner/nvrtc/nvrtc_library.h"
+#include "runner/gpu/cuda_compiler.h"
 #include "runner/nvrtc/nvrtc_source.h"
 }
 
@@ -204,8 +204,8 @@ static void texts_join(struct str *text, size_t first, size_t of, bool narrow)
 static void test_nvrtc(void)
 {
 	struct error err = ERROR_NONE;
-	int major, minor;
-	if (nvrtc_library(&major, &minor, &err)) {
+	const struct cuda_compiler *compiler = cuda_compiler(&err);
+	if (!compiler) {
 		ok(strstr(err.text, "NVRTC") && strstr(err.text, "install"),
 			"a missing NVRTC is named, with the fix");
 		printf("# no NVRTC: %s\n", err.text);
@@ -217,21 +217,21 @@ static void test_nvrtc(void)
 		struct str code = {}, text = {};
 		size_t of = sm == 75 || getenv("CHECK_LONG") ? 1 : 5;
 		texts_join(&text, of == 1 ? 0 : turn++, of, false);
-		bool good = nvrtc_compile(text.p, sm, &code, &err) == 0;
+		bool good = cuda_compile(text.p, sm, &code, &err) == 0;
 		if (!good)
 			printf("# %s\n", err.text);
 		ok(good && code.n > 1000 && memcmp(code.p, "\177ELF", 4) == 0,
-			"NVRTC %d.%d compiles one in %d of %d for sm_%d", major, minor, (int)of,
+			"NVRTC %s compiles one in %d of %d for sm_%d", compiler->version, (int)of,
 			(int)chains.size(), sm);
 		str_free(&code);
 		str_free(&text);
 	}
 	struct str ptx = {};
-	ok(nvrtc_compile("__device__ int x;", 999, &ptx, &err) == 0 && strstr(ptx.p, ".version"),
+	ok(cuda_compile("__device__ int x;", 999, &ptx, &err) == 0 && strstr(ptx.p, ".version"),
 		"a capability that it does not know gets PTX");
-	ok(nvrtc_compile("__device__ int x;", 20, &ptx, &err) == -1 && strstr(err.text, "2.0"),
+	ok(cuda_compile("__device__ int x;", 20, &ptx, &err) == -1 && strstr(err.text, "2.0"),
 		"one too old is refused");
-	ok(nvrtc_compile("int x = y;\nint z = u;\n", 90, &ptx, &err) == -1 &&
+	ok(cuda_compile("int x = y;\nint z = u;\n", 90, &ptx, &err) == -1 &&
 			strstr(err.text, "pointwise.cu(1)"),
 		"an error names its line");
 	str_free(&ptx);
@@ -243,8 +243,8 @@ static void test_precision(void)
 	struct error err = ERROR_NONE;
 	struct str text = {}, ptx = {};
 	texts_join(&text, 0, 4, true);
-	if (nvrtc_library(NULL, NULL, &err) == 0)
-		ok(nvrtc_compile(text.p, 999, &ptx, &err) == 0 && !strstr(ptx.p, ".f64"),
+	if (cuda_compiler(&err))
+		ok(cuda_compile(text.p, 999, &ptx, &err) == 0 && !strstr(ptx.p, ".f64"),
 			"no arithmetic in f64 in chains of narrow types");
 	if (ptx.p && strstr(ptx.p, ".f64"))
 		printf("# %.300s\n", strstr(ptx.p, ".f64") - 100);

@@ -16,11 +16,10 @@
 /* Without the compiler cuDNN has fewer engines. */
 static void compiler_probe(struct str *stack, json_t *attributes)
 {
-	const char *version;
 	struct error why = ERROR_NONE;
-	const void *compiler = cuda_compiler(&version, &why);
+	const struct cuda_compiler *compiler = cuda_compiler(&why);
 	if (compiler) {
-		cuda_library_present(attributes, "NVRTC", version, compiler);
+		cuda_library_present(attributes, "NVRTC", compiler->version, compiler->function);
 		return;
 	}
 	cuda_library_missing(attributes, "NVRTC", why.text);

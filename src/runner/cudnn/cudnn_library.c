@@ -12,10 +12,7 @@
 #include "base/arena.h"
 #include "runner/gpu/cuda_compiler.h"
 #include "runner/gpu/cuda_context.h"
-
-#ifndef BENANZA_CUDA_LIBDIR
-#define BENANZA_CUDA_LIBDIR ""
-#endif
+#include "runner/gpu/cuda_folders.h"
 
 #define DEVICELESS_VERSION 90800 /* first version that plans for a described device */
 #define REASON_SIZE 65536
@@ -73,8 +70,7 @@ static int library_open(struct error *err)
 		driver_open();
 	/* cuDNN loads and unloads the run-time compiler (100 MB) for every engine that it considers; keeping
 	 * it loaded makes listing much faster. The backend's probe reports a missing one. */
-	const char *compiler;
-	cuda_compiler(&compiler, NULL);
+	cuda_compiler(NULL);
 	if (!cuda_library_open(names, symbols, (int)(sizeof(symbols) / sizeof(symbols[0])),
 		"install cuDNN 9 for this CUDA version, or add its folder to LD_LIBRARY_PATH", err))
 		return -1;

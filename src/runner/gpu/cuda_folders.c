@@ -12,10 +12,6 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#ifndef BENANZA_CUDA_LIBDIR
-#define BENANZA_CUDA_LIBDIR ""
-#endif
-
 static bool is_folder(const char *path)
 {
 	struct stat s;

@@ -2,6 +2,11 @@
 #ifndef RUNNER_CUDA_FOLDERS_H
 #define RUNNER_CUDA_FOLDERS_H
 
+/* The toolkit's folder of libraries, found by configure; "": none. */
+#ifndef BENANZA_CUDA_LIBDIR
+#define BENANZA_CUDA_LIBDIR ""
+#endif
+
 #define CUDA_FOLDERS_MOST 96
 #define CUDA_FOLDER_SIZE 512
 

@@ -5,8 +5,8 @@
 #include <string.h>
 
 #include "problem/kernel.h"
+#include "runner/gpu/cuda_compiler.h"
 #include "runner/gpu/cuda_work.h"
-#include "runner/nvrtc/nvrtc_library.h"
 #include "runner/nvrtc/nvrtc_source.h"
 
 /* Pointwise chains as kernels of their own, generated from the problem and compiled by NVRTC. */
@@ -55,11 +55,11 @@ static int probe(struct str *stack, json_t *attributes, bool *has_matrix, struct
 	(void)has_matrix;
 	(void)err;
 	struct error missing = ERROR_NONE;
-	int major, minor;
-	if (nvrtc_library(&major, &minor, &missing)) /* no error: the other libraries work without it */
+	const struct cuda_compiler *compiler = cuda_compiler(&missing);
+	if (!compiler) /* no error: the other libraries work without it */
 		json_object_set_new(attributes, "nvrtc_missing", json_string(missing.text));
 	else
-		str_addf(stack, "%sNVRTC %d.%d", stack->n ? ", " : "", major, minor);
+		str_addf(stack, "%sNVRTC %s", stack->n ? ", " : "", compiler->version);
 	return 0;
 }
 
@@ -78,7 +78,7 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 	const char *const *names = kernel_row(p->kernel)->names;
 	struct offers *o = base_calloc(1, sizeof(*o));
 	*list = (struct backend_list){ .state = o };
-	if (nvrtc_source_make(&o->source, p, err) || nvrtc_library(NULL, NULL, err)) {
+	if (nvrtc_source_make(&o->source, p, err) || !cuda_compiler(err)) {
 		forget(list);
 		*list = (struct backend_list){ 0 };
 		return -1;
@@ -108,7 +108,7 @@ static void compile(const struct backend_list *list, int index)
 		return;
 	str_puts(&text, nvrtc_prelude);
 	str_add(&text, o->source.text.p, o->source.text.n);
-	nvrtc_compile(text.p, cuda_context()->sm, &o->code, &o->why);
+	cuda_compile(text.p, cuda_context()->sm, &o->code, &o->why);
 	str_free(&text);
 }
 
