@@ -39,11 +39,11 @@ import signal
 import subprocess
 import sys
 import tarfile
-import time
 import zlib
 
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path.insert(0, str(HERE))
+import gpu_clock  # noqa: E402
 import gpu_feed  # noqa: E402
 import gpu_manifest  # noqa: E402
 import gpu_smoke  # noqa: E402
@@ -155,7 +155,7 @@ def folder_of(args, info):
 class Check:
     def __init__(self, args, info, manifest):
         self.args, self.until = args, args.begin + 60 * args.minutes - (PACK_S if args.tar else 0)
-        self.packed = time.monotonic()
+        self.packed = gpu_clock.now()
         folder = folder_of(args, info)
         try:
             folder.mkdir(parents=True, exist_ok=True)
@@ -171,7 +171,7 @@ class Check:
         self.folder = folder
 
     def tick(self):
-        if self.args.tar and time.monotonic() - self.packed >= PACK_EVERY_S:
+        if self.args.tar and gpu_clock.now() - self.packed >= PACK_EVERY_S:
             self.pack()
 
     def pack(self):
@@ -180,11 +180,11 @@ class Check:
                 pack(self.args.out, self.args.tar)
             except OSError as e:  # the answers are in the folder; the next time it may succeed
                 self.tap.note(f"not packed: {e}; {self.args.out} has everything")
-        self.packed = time.monotonic()
+        self.packed = gpu_clock.now()
 
     def tier(self, name, until):
         """Runs a tier, keeps and tells its status."""
-        begin, failed = time.monotonic(), self.tap.failed
+        begin, failed = gpu_clock.now(), self.tap.failed
         self.tap.note(f"--- {name}: {max(until - begin, 0):.1f} s ---")
         if name == "smoke":
             whole = self.smoke.run(until)
@@ -205,7 +205,7 @@ class Check:
         self.state.section("tiers")[name] = status
         self.state.section("left")[name] = whole is False
         self.state.save()
-        self.tap.note(f"tier {name}: {status} {WORDS[status]} after {time.monotonic() - begin:.0f} s")
+        self.tap.note(f"tier {name}: {status} {WORDS[status]} after {gpu_clock.now() - begin:.0f} s")
         self.pack()
 
     def doubts(self):
@@ -223,7 +223,7 @@ class Check:
     def share(self, names):
         """Runs tiers, each for its share of the time that is left."""
         for i, name in enumerate(names):
-            now = time.monotonic()
+            now = gpu_clock.now()
             weight = sum(WEIGHTS[n] for n in names[i:])
             self.tier(name, now + max(self.until - now, 0) * WEIGHTS[name] / weight)
 
@@ -235,10 +235,10 @@ class Check:
             self.tap.note(f"tier {name}: passed before, in {self.folder}")
         try:
             if "smoke" in names:
-                self.tier("smoke", min(self.until, time.monotonic() + 60 * SMOKE_MINUTES))
+                self.tier("smoke", min(self.until, gpu_clock.now() + 60 * SMOKE_MINUTES))
             later = [n for n in names if n != "smoke"]
             self.share(later)
-            while self.until - time.monotonic() > 1 and any(map(self.has_left, later)):
+            while self.until - gpu_clock.now() > 1 and any(map(self.has_left, later)):
                 self.share([n for n in later if self.has_left(n)])
         except Ended as e:
             self.tap.note(f"{e}: the same command continues")
@@ -307,7 +307,7 @@ def bail_out(why):
 
 
 def main():
-    begin = time.monotonic()
+    begin = gpu_clock.now()
     args = options()
     args.begin = begin
     try:

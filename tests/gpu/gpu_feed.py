@@ -12,7 +12,8 @@ import signal
 import subprocess
 import sys
 import threading
-import time
+
+import gpu_clock
 
 # maximum losses of the device or of the runner per list
 LOSSES = 50
@@ -180,12 +181,12 @@ class Feeder:
         with open(want, encoding="utf-8") as jobs_in, open(err, "a", encoding="utf-8") as errors:
             runner = self.start([*options, "--output", path], stdin=jobs_in, stdout=subprocess.DEVNULL,
                                 stderr=errors, variables=variables)
-            bytes_, grew = -1, time.monotonic()
+            bytes_, grew = -1, gpu_clock.now()
             try:
                 while runner.poll() is None:
-                    time.sleep(POLL_S)
+                    gpu_clock.sleep(POLL_S)
                     self.tick()
-                    now, size = time.monotonic(), path.stat().st_size if path.exists() else 0
+                    now, size = gpu_clock.now(), path.stat().st_size if path.exists() else 0
                     bytes_, grew = (size, now) if size != bytes_ else (bytes_, grew)
                     if now >= until:
                         return "late"
@@ -211,7 +212,7 @@ class Feeder:
         for _ in range(LOSSES):
             answers = Answers(read_lines(path, kind), [], given_up, None)
             open_ = [p for p in wanted if p not in answers.done and p not in given_up]
-            if not open_ or time.monotonic() >= until:
+            if not open_ or gpu_clock.now() >= until:
                 break
             left = [j for p, j in wanted.items() if p not in given_up]
             status = self._work(name, left, path, options, variables or {}, until)
@@ -242,17 +243,17 @@ class Feeder:
         Does nothing else meanwhile: the seconds are compared with what the runner measured."""
         runner = self.start(options, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, text=True)
-        told, limit = [], threading.Timer(max(until - time.monotonic(), 0) + END_S, runner.kill)
+        told, limit = [], threading.Timer(max(until - gpu_clock.now(), 0) + END_S, runner.kill)
         limit.start()
         try:
             runner.stdin.write(text)  # small: the pipe takes it at once
             runner.stdin.close()
             for line in runner.stdout:
                 try:
-                    told.append((time.monotonic(), json.loads(line)))
+                    told.append((gpu_clock.now(), json.loads(line)))
                 except ValueError:
-                    told.append((time.monotonic(), {"type": "garbage", "what": line[:200]}))
-                if time.monotonic() >= until:
+                    told.append((gpu_clock.now(), {"type": "garbage", "what": line[:200]}))
+                if gpu_clock.now() >= until:
                     return told, None
             return told, runner.wait()
         except BrokenPipeError:  # it ended before it read the jobs

@@ -7,8 +7,8 @@ multiprocessor, wall time.
 
 import json
 import re
-import time
 
+import gpu_clock
 import gpu_feed
 import gpu_manifest
 
@@ -343,9 +343,9 @@ class Smoke:
                 runner.stdin.flush()
                 # not closed: the runner cannot end by itself
                 while sum(map(gpu_feed.is_answer, gpu_feed.read_lines(path))) < min(2, len(jobs)):
-                    if time.monotonic() >= self.until or runner.poll() is not None:
+                    if gpu_clock.now() >= self.until or runner.poll() is not None:
                         break
-                    time.sleep(gpu_feed.POLL_S)
+                    gpu_clock.sleep(gpu_feed.POLL_S)
                 runner.kill()
             with open(path, "a", encoding="utf-8") as torn:
                 torn.write('{"type":"result","id":1,"resu')
@@ -382,7 +382,7 @@ class Smoke:
         """Each step has its share of the time that is left."""
         whole = True
         for i, (step, weight) in enumerate(self.STEPS):
-            now = time.monotonic()
+            now = gpu_clock.now()
             self.until = now + max(until - now, 0) * weight / sum(w for _, w in self.STEPS[i:])
             whole &= step(self)
         return whole

@@ -7,8 +7,8 @@ import re
 import shutil
 import subprocess
 import sys
-import time
 
+import gpu_clock
 import gpu_feed
 import gpu_manifest
 import gpu_smoke
@@ -59,7 +59,7 @@ class Tiers:
     def correct(self, until):
         """Every kernel family against plain C; then, for a quarter of the time, all problems listed as the
         manifest demands."""
-        listing_s = (until - time.monotonic()) / 4
+        listing_s = (until - gpu_clock.now()) / 4
         checked, listed = self.check(until - listing_s), self.list(until)
         return checked and listed
 
@@ -158,7 +158,7 @@ class Tiers:
             return "torch_models.py is not there"
         try:
             probe = subprocess.run([sys.executable, "-c", PROBE], capture_output=True, text=True,
-                                   timeout=max(until - time.monotonic(), 1))
+                                   timeout=max(until - gpu_clock.now(), 1))
         except subprocess.TimeoutExpired:
             return False
         if probe.returncode:
@@ -169,8 +169,8 @@ class Tiers:
             p = subprocess.Popen([sys.executable, tool, "time", *names, "--output", path],
                                  stdout=subprocess.DEVNULL, stderr=err, preexec_fn=gpu_feed.end_with_parent)
             try:
-                while p.poll() is None and time.monotonic() < until:
-                    time.sleep(gpu_feed.POLL_S)
+                while p.poll() is None and gpu_clock.now() < until:
+                    gpu_clock.sleep(gpu_feed.POLL_S)
                     self.feeder.tick()
                 late = p.poll() is None
             finally:
@@ -187,7 +187,7 @@ class Tiers:
 
     def repeat(self, until):
         """Own kernels against a copy; the same problems in two processes."""
-        half = time.monotonic() + (until - time.monotonic()) / 4
+        half = gpu_clock.now() + (until - gpu_clock.now()) / 4
         return self.bandwidth(half) & self.again(until)
 
     def bandwidth(self, until):
@@ -262,14 +262,14 @@ class Tiers:
 
     def sanitize_one(self, tool, problem, until):
         """What it found, or why it did not run: lines, none if nothing; None if time ran out."""
-        if time.monotonic() >= until:
+        if gpu_clock.now() >= until:
             return None
         command = [*tool, "--error-exitcode", "99", *self.feeder.command("--problem", problem, "--check",
                                                                         "--algorithms", "2")]
         try:
             p = subprocess.run(command, capture_output=True, text=True, errors="replace",
                                env=gpu_feed.environment(self.args.libraries),
-                               timeout=max(until - time.monotonic(), 0.1))
+                               timeout=max(until - gpu_clock.now(), 0.1))
         except subprocess.TimeoutExpired:
             return None
         self.feeder.tick()

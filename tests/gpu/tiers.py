@@ -24,88 +24,9 @@ sys.path[:0] = [str(HERE), str(HERE.parent / "lib")]
 import gpu_feed  # noqa: E402
 import gpu_smoke  # noqa: E402
 from python_tap import BUILD, ROOT, Tap  # noqa: E402
-
-CONV = "conv:f16,f16.c,f16/f32:n1c8h8w8k8r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1"
-MATMUL = "matmul:f16,f16.c,f16/f32:ba1bb1m64n64k64:ta0tb0"
-PROBLEMS = [CONV, MATMUL, "softmax:f32,f32:soft:1x1000:ax1", "eltwise:f16,f16:relu:1x64",
-            "eltwise:f32,f32:relu:1x64", "copy:u8,u8:b1000003", "transpose:f32,f32:64x64:perm1x0",
-            "cast:f32,f16:1x64"]
-APIS = {"cuDNN": ["conv", "matmul", "eltwise"], "cuDNN legacy": ["conv", "softmax"], "cuBLASLt": ["matmul"],
-        "benanza": ["copy", "transpose", "cast", "gather"]}
-H100 = {"magic": "BENANZA-RUNNER", "protocol": 1, "runner": "benanza-runner-cuda", "version": "0.0.0",
-        "name": "cuda:0", "model": "NVIDIA H100 80GB HBM3",
-        "stack": "CUDA 13.0, cuDNN 9.19.0, cuBLASLt 13.1.0", "threads": 0, "llc_bytes": 52428800,
-        "has_matrix": True, "host": "vm", "jobs": ["problem"],
-        "attributes": {"sm": 90, "multiprocessors": 132, "clock_mhz": 1980, "most_clock_mhz": 1980,
-                       "memory_clock_mhz": 2619, "memory_bus_bits": 5120, "memory_bytes": 85899345920,
-                       "timer": {"host_scale": 1.001, "event_scale": 0.999, "doubt": "", "caveat": ""}}}
-JOBS = [json.dumps({"type": "run", "id": i, "problem": p, "budget_ms": 5})
-        for i, p in enumerate(PROBLEMS[:4], 1)]
+from standin_machine import CONV, H100, JOBS, MATMUL, PROBLEMS, Machine, environment, failed  # noqa: E402
 
 tap = Tap()
-
-
-class Machine:
-    """A folder with a stand-in runner, a manifest of what it lists, and a job file."""
-
-    def __init__(self, folder, hello=(), **faults):
-        self.folder = pathlib.Path(folder)
-        attributes = {**H100["attributes"], **dict(hello).pop("attributes", {})}
-        info = {**H100, **dict(hello), "attributes": attributes}
-        self.set(info=info, apis=APIS, **faults)
-        self.runner = self.folder / "benanza-runner-cuda"
-        self.runner.write_text(f"#!/bin/sh\nexec env STANDIN='{self.folder}/standin.json' "
-                               f"'{sys.executable}' -S '{HERE}/standin_runner.py' \"$@\"\n")
-        self.runner.chmod(0o755)
-        (self.folder / "problems.txt").write_text("\n".join(PROBLEMS) + "\n")
-        rows = [p + "".join(f"\n    {api} 2" for api, kernels in APIS.items() if p.split(":")[0] in kernels)
-                for p in PROBLEMS]
-        (self.folder / "manifest.txt").write_text("sm 90\n" + "\n".join(rows) + "\n")
-        (self.folder / "b1-f16.jsonl").write_text("\n".join(JOBS) + "\n")
-
-    def set(self, **values):
-        path = self.folder / "standin.json"
-        old = json.loads(path.read_text()) if path.exists() else {}
-        path.write_text(json.dumps({**old, **values}))
-
-    def command(self, *words):
-        return [sys.executable, HERE / "check_gpu.py", "--runner", self.runner, "--out", self.folder / "out",
-                "--problems", self.folder / "problems.txt", "--manifest", self.folder / "manifest.txt",
-                "--jobs", self.folder / "b1-f16.jsonl", "--minutes", "1", *words]
-
-    def check(self, *words, variables=()):
-        """Runs it to its end. Returns its exit status and its output."""
-        done = subprocess.run(self.command(*words), stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              text=True, env={**environment(), **dict(variables)})
-        return done.returncode, done.stdout
-
-    def statuses(self):
-        """{tier: status} of its status.txt."""
-        paths = list((self.folder / "out").glob("*/status.txt"))
-        return {line.split()[0]: int(line.split()[1]) for line in paths[0].read_text().splitlines()}
-
-    def lines(self, name):
-        paths = list((self.folder / "out").glob(f"*/{name}.jsonl"))
-        return [json.loads(line) for line in paths[0].read_text().splitlines()] if paths else []
-
-    def answers(self):
-        """How many answers all tiers have written so far."""
-        return sum(p.read_text().count('"type": "done"') for p in self.folder.glob("out/*/*.jsonl"))
-
-    def answered(self, name):
-        return [x["problem"] for x in self.lines(name) if x.get("type") == "done" and not x.get("retry")]
-
-
-def environment():
-    """No torch and no compute-sanitizer, wherever this runs; PATH keeps the rest."""
-    return {**os.environ, "CUDA_HOME": "/nowhere", "PYTHONPATH": str(HERE / "nothing"),
-            "PATH": ":".join(p for p in os.environ["PATH"].split(":")
-                             if not os.path.exists(os.path.join(p, "compute-sanitizer")))}
-
-
-def failed(output):
-    return re.findall(r"^not ok \d+ - (.*)", output, re.M)
-
 
 # Faults of a device, and what smoke says of each: (hello, stand-in's faults, {name: pattern of a failure}).
 FAULTS = [
@@ -517,16 +438,10 @@ def first_hour():
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder)
         bundle = machine.folder / "benanza gpu"
-        (bundle / "gpu-jobs").mkdir(parents=True)
-        packed = re.search(r"^gpu_bundle =((.*\\\n)*.*)", (HERE / "local.mk").read_text(), re.M)[1]
-        for name in packed.replace("\\", " ").split():
-            (bundle / name).write_bytes((HERE / name).read_bytes())
-        for name in ("manifest.txt", "problems.txt"):
-            (bundle / name).write_bytes((machine.folder / name).read_bytes())
+        machine.bundle(bundle)
+        (bundle / "gpu-jobs").mkdir()
         (bundle / "gpu-jobs" / "b1-f16.jsonl").write_text("\n".join(JOBS) + "\n")
         (bundle / "gpu-jobs" / "order.txt").write_text("b1-f16.jsonl\n")
-        (bundle / "benanza-runner-cuda").write_text(machine.runner.read_text())
-        (bundle / "benanza-runner-cuda").chmod(0o755)
         wheel = machine.folder / "site" / "nvidia" / "cudnn" / "lib"
         wheel.mkdir(parents=True)
         (wheel / "libcudnn.so.9").write_text("")
@@ -583,16 +498,15 @@ def manifest():
 
 def with_torch(machine):
     """A PyTorch and tool beside a copy of the program: an environment."""
+    machine.bundle(machine.folder / "bundle")
     site = machine.folder / "site" / "torch"
     site.mkdir(parents=True)
     (site / "__init__.py").write_text("class cuda:\n    is_available = staticmethod(lambda: True)\n")
-    (machine.folder / "torch_models.py").write_text(
+    (machine.folder / "bundle" / "torch_models.py").write_text(
         "import json, sys, time\nout = open(sys.argv[sys.argv.index('--output') + 1], 'a')\n"
         "print(json.dumps({'model': 'm', 'batch': 1, 'dtype': 'f16', 'mode': 'eager', "
         "'median_ns': 9.0, 'words': sys.argv[1:]}), file=out, flush=True)\n"
         "time.sleep(float(open(__file__ + '.s').read()))\n")
-    for name in ("check_gpu.py", "gpu_feed.py", "gpu_manifest.py", "gpu_smoke.py", "gpu_tiers.py"):
-        (machine.folder / name).write_bytes((HERE / name).read_bytes())
     return {**environment(), "PYTHONPATH": str(site.parent)}
 
 
@@ -602,9 +516,9 @@ def torch():
         machine = Machine(folder)
         env = with_torch(machine)
         command = machine.command("--tier", "torch", "--minutes", "0.02")
-        command[1] = machine.folder / "check_gpu.py"
+        command[1] = machine.folder / "bundle" / "check_gpu.py"
         for wait, want in (("9", 3), ("0", 0)):
-            (machine.folder / "torch_models.py.s").write_text(wait)
+            (machine.folder / "bundle" / "torch_models.py.s").write_text(wait)
             done = subprocess.run(command, env=env, capture_output=True, text=True)
             if done.returncode != want or "latencies, 0 not measured" not in done.stdout:
                 yield f"waits {wait} s: exit status {done.returncode}: {done.stdout} {done.stderr}"
@@ -619,8 +533,8 @@ def model_by_model():
             (machine.folder / f"{name}.jsonl").write_text("\n".join(jobs) + "\n")
         command = machine.command("--tier", "first", "--jobs", machine.folder / "first-a.jsonl",
                                   machine.folder / "first-b.jsonl")
-        command[1] = machine.folder / "check_gpu.py"
-        (machine.folder / "torch_models.py.s").write_text("0")
+        command[1] = machine.folder / "bundle" / "check_gpu.py"
+        (machine.folder / "bundle" / "torch_models.py.s").write_text("0")
         done = subprocess.run(command, env=env, capture_output=True, text=True)
         asked = [x["words"] for x in machine.lines("torch")]
         if done.returncode or machine.answered("first") != [*PROBLEMS[2:4], *PROBLEMS[:2]]:
