@@ -32,6 +32,14 @@ ROW = "matmul:f16,f16.c,f16/f32:ba1bb1m1n4096k4096:ta0tb0"
 ROW_BYTES = 2 * 4096 * 4096
 STATES = [ROW, "conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n8c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
           "eltwise:f16,f16:relu:1x256x56x56", "softmax:f32,f32:soft:1x12x128x128:ax3"]
+# branches side by side, where ResNet-50 halves its pictures: one convolution, and two in a row
+BRANCHES = [["conv:f16,f16.c,f16/f32:n1c64h56w56k256r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f16.c"],
+            ["conv:f16,f16.c,f16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f16.c+relu",
+             "conv:f16,f16.c,f16/f32:n1c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1+bias:f16.c+relu"]]
+BESIDE = "beside:" + "%".join("=".join(branch) for branch in BRANCHES)
+# side by side they take at least this share of the longest branch, at most this factor of their sum and
+# these ns, for the fork and the join
+BESIDE_LEAST, BESIDE_MOST, FORK_NS = 0.8, 1.2, 5000
 # a result of one state may be slower than one of a colder state by this factor and these ns, which floors
 # (a graph's nodes, an event pair) may differ by
 COLDER, COLDER_NS = 1.2, 2000
@@ -293,6 +301,30 @@ class Smoke:
                 wrong.append(f"{where}: {r['stats']['executions']} executions per isolated sample")
         self.tap.say(not wrong, f"states: {problem}: kernels, enqueue time, clock, executions", *wrong[:6])
 
+    def beside(self):
+        """Branches run in streams of their own, rightly; no longer than their sum, no shorter than one."""
+        parts = [part for branch in BRANCHES for part in branch]
+        jobs = [gpu_feed.job(i, p, BUDGET_MS) for i, p in enumerate([BESIDE, *parts], 1)]
+        answers = self.feed("beside", jobs, "--algorithms", "8", variables=FEW_COMPILED)
+        if answers is None:
+            return False
+        done, ns, ran = answers.done.get(BESIDE, {}), {}, set()
+        for r in answers.results(finalists=False):
+            if r["algorithm"]["math"] == "strict":
+                ns[r["problem"]] = min(ns.get(r["problem"], float("inf")), r["stats"]["median_ns"])
+            if r["problem"] == BESIDE:
+                ran |= set(re.findall(r"^stream (\d+): ", r.get("kernels") or "", re.M))
+        self.tap.say(done.get("status") == "ok" and BESIDE in ns, "beside: branches run, outputs are right",
+                     f"{done.get('status')}: {done.get('why', '')}")
+        if not {BESIDE, *parts} <= set(ns):
+            return True
+        self.tap.say(len(ran) == len(BRANCHES), f"beside: {len(ran)} streams for {len(BRANCHES)} branches")
+        alone = [sum(ns[part] for part in branch) for branch in BRANCHES]
+        self.tap.say(BESIDE_LEAST * max(alone) <= ns[BESIDE] <= BESIDE_MOST * sum(alone) + FORK_NS,
+                     f"beside: {ns[BESIDE]:.0f} ns; the longest branch takes {max(alone):.0f}, "
+                     f"one after the other {sum(alone):.0f}")
+        return True
+
     def each(self):
         """One problem a kernel x library: the libraries that the manifest expects measure it, rightly."""
         wanted = cover(self.manifest, self.sm, PROBLEMS)
@@ -376,7 +408,7 @@ class Smoke:
         return True
 
     STEPS = ((libraries, 1), (timer, 1), (lists, 30), (bandwidth, 10), (product, 15), (states, 25),
-             (refused, 10), (killed, 10), (each, 80), (twice, 60))
+             (beside, 10), (refused, 10), (killed, 10), (each, 80), (twice, 60))
 
     def run(self, until):
         """Each step has its share of the time that is left."""

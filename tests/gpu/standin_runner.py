@@ -3,6 +3,7 @@
 $STANDIN names a JSON file: "info" (the hello), "apis" (library -> kernels that it serves), and faults:
 
   gemm, copy, row    factor of the time of the large product, of copies, of the vector times matrix
+  beside, streams    factor of the time of branches side by side; how many streams they run in, one a branch
   timer              factor of all reported times; the wall time stays
   less               {library: number of algorithms that it lists}, 2 otherwise
   unsteady           each process reports other times
@@ -38,9 +39,24 @@ def option(name, default=None):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
 
 
+def branches_of(problem):
+    return problem.removeprefix("beside:").split("%")
+
+
+def ran(problem):
+    """The names of what ran."""
+    if not problem.startswith("beside:"):
+        return "kernel"
+    streams = range(1, S.get("streams", len(branches_of(problem))) + 1)
+    return "".join(f"stream {i}: conv cuDNN eng1\n" for i in streams)
+
+
 def execution_s(problem, cache):
     """How long one execution takes."""
     kernel, _, rest = problem.split(":", 2)
+    if kernel == "beside":
+        branches = [sum(execution_s(part, cache) for part in b.split("=")) for b in branches_of(problem)]
+        return S.get("beside", 1.1) * max(branches)
     if kernel == "copy":
         return S.get("copy", 1) * 2 * int(rest[1:]) / (0.9 * BUS) + 1e-6
     if "m8192n8192k8192" in rest:
@@ -80,7 +96,7 @@ def measured(job, algorithm, cache, launch):
     ns = round(S.get("timer", 1) * (one + (1e-6 if launch == "isolated" else 0)) * 1e9, 3)  # as runners write
     stats = {"n": 10, "discarded": 0, "executions": times, "stdev_ns": 0, "stop": "converged",
              **{f"{key}_ns": ns for key in ("min", "q1", "median", "q3", "mean", "lo", "hi")}}
-    return result(job["problem"], algorithm, "ok", cache, launch, stats=stats, kernels="kernel",
+    return result(job["problem"], algorithm, "ok", cache, launch, stats=stats, kernels=ran(job["problem"]),
                   enqueue_ns=2e3, clock_mhz=S.get("clock", 1700), rotated_bytes=2 * INFO["llc_bytes"])
 
 

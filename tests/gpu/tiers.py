@@ -47,10 +47,12 @@ FAULTS = [
       "a copy above the bus": "bandwidth: a copy of .* the bus has 3352",
       "weights that stay in the cache": "of its weights cross the bus",
       "cold faster than net": "colder is not faster"}),
-    ({}, {"gemm": 6, "waits": False, "copy": 2.7, "clock": 2900},
+    ({}, {"gemm": 6, "waits": False, "copy": 2.7, "clock": 2900, "beside": 0.7, "streams": 1},
      {"a product at a tenth of the peak": "f16 product: .* required",
       "a copy at a third of the bus": "bandwidth: 33% of the bus",
-      "a clock above the most": "ran at 2900 MHz"}),
+      "a clock above the most": "ran at 2900 MHz",
+      "branches that take less than the longest": "beside: .* the longest branch takes",
+      "branches in one stream": "beside: 1 streams for 2 branches"}),
     ({"attributes": {"sm": 75, "timer": {"why": "another process measured"}}},
      {"hide": ["memory_bus_bits"], "per_clock": 1024},
      {"a compute capability below the manifest's": "compute capability 75",
@@ -60,6 +62,9 @@ FAULTS = [
      {"two runs that differ": r"twice: .* agree",
       "a runner that dies at one problem": re.escape(CONV)}),
     ({}, {"timer": 2}, {"times twice as long as they are": "bandwidth: 45% of the bus"}),
+    ({}, {"beside": 9, "copy": 2.7},
+     {"branches slower than one after the other": "beside: .* one after the other"}),
+    ({}, {"dies": [gpu_smoke.BESIDE]}, {"branches that kill the runner": "smoke: beside: "}),
 ]
 
 
