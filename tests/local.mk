@@ -27,7 +27,7 @@ test_scripts = \
 	tests/flow/flow_terminal.sh tests/flow/flow_tour.sh tests/flow/flow_views.sh \
 	tests/flow/flow_write.sh \
 	tests/runner/check_gpu.sh \
-	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/tiers.py \
+	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/recipe.py tests/gpu/tiers.py \
 	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
 	tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py tests/lint/suite.sh \
 	tests/lint/words.py \

@@ -241,19 +241,21 @@ class Feeder:
     def ask(self, text, options, until):
         """Runs a runner on text through a pipe. Returns [(seconds, message)] and its exit status or None.
         Does nothing else meanwhile: the seconds are compared with what the runner measured."""
+        left = max(until - gpu_clock.now(), 0)
         runner = self.start(options, stdin=subprocess.PIPE, stdout=subprocess.PIPE,
                             stderr=subprocess.DEVNULL, text=True)
-        told, limit = [], threading.Timer(max(until - gpu_clock.now(), 0) + END_S, runner.kill)
+        told, limit = [], threading.Timer(left + END_S, runner.kill)
         limit.start()
         try:
             runner.stdin.write(text)  # small: the pipe takes it at once
             runner.stdin.close()
             for line in runner.stdout:
+                at = gpu_clock.now()
                 try:
-                    told.append((gpu_clock.now(), json.loads(line)))
+                    told.append((at, json.loads(line)))
                 except ValueError:
-                    told.append((gpu_clock.now(), {"type": "garbage", "what": line[:200]}))
-                if gpu_clock.now() >= until:
+                    told.append((at, {"type": "garbage", "what": line[:200]}))
+                if at >= until:
                     return told, None
             return told, runner.wait()
         except BrokenPipeError:  # it ended before it read the jobs

@@ -10,7 +10,9 @@ $STANDIN names a JSON file: "info" (the hello), "apis" (library -> kernels that 
   wrong              problems whose outputs are wrong
   dies, hangs, loses problems at which it gets SIGKILL, sleeps, loses the device (once, with exit status 3)
   locked             problems at which it waits for another process for 1.5 s
-  sleep              seconds per job
+  sleep              seconds per job; job_s: one to two times these for a problem that is measured
+  simulated          a file of simulated.py: the clock of all seconds
+  manifest           {problem: {library: number of algorithms}}, before "apis" and "less"
   hide               attributes that --info does not tell
   cold, clock        factor of the time with cold caches; the clock that it reports
   info_s             seconds that --info takes
@@ -26,17 +28,28 @@ import signal
 import sys
 import time
 
+import simulated
+
 HERE = os.environ["STANDIN"]
 with open(HERE, encoding="utf-8") as file:
     S = json.load(file)
 INFO, A = S["info"], S["info"]["attributes"]
 BUS = A["memory_clock_mhz"] * 1e6 * 2 * A["memory_bus_bits"] / 8
 PEAK = A["multiprocessors"] * S.get("per_clock", 4096) * 1700e6  # at the clock under load
+WATCHED = "--output" in sys.argv  # the program reads what other runs print
+CLOCK = simulated.Clock(S["simulated"]) if "simulated" in S else None
 noise = random.Random(os.getpid() if S.get("unsteady") else 1)
 
 
 def option(name, default=None):
     return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+
+
+def sleep(seconds):
+    if CLOCK:
+        CLOCK.work(seconds, WATCHED)
+    else:
+        time.sleep(seconds)
 
 
 def branches_of(problem):
@@ -51,6 +64,11 @@ def ran(problem):
     return "".join(f"stream {i}: conv cuDNN eng1\n" for i in streams)
 
 
+def share(problem):
+    """A number from 0 to 1 of the problem's text."""
+    return int(hashlib.sha256(problem.encode()).hexdigest()[:4], 16) / 65535
+
+
 def execution_s(problem, cache):
     """How long one execution takes."""
     kernel, _, rest = problem.split(":", 2)
@@ -63,14 +81,14 @@ def execution_s(problem, cache):
         return S.get("gemm", 1) * 2 * 8192 ** 3 / (0.7 * PEAK)
     if "m1n4096k4096" in rest:
         return S.get("row", 1) * 2 * 4096 * 4096 / ((0.8 if cache != "warm" else 1.6) * BUS)
-    size = int(hashlib.sha256(problem.encode()).hexdigest()[:4], 16)
-    return (5e-6 + size * 1e-9) * {"warm": 0.9, "net": 1, "cold": S.get("cold", 1.1)}[cache]
+    return (5e-6 + share(problem) * 65e-6) * {"warm": 0.9, "net": 1, "cold": S.get("cold", 1.1)}[cache]
 
 
 def algorithms(problem):
-    kernel, count = problem.split(":")[0], S.get("less", {})
-    found = [(api, i) for api, kernels in S["apis"].items() if kernel in kernels
-             for i in range(count.get(api, 2))]
+    kernel, less = problem.split(":")[0], S.get("less", {})
+    counts = S.get("manifest", {}).get(problem) or {
+        api: less.get(api, 2) for api, kernels in S["apis"].items() if kernel in kernels}
+    found = [(api, i) for api, count in counts.items() for i in range(count)]
     return [{"api": api, "name": f"a{i}", "layouts": "", "math": "strict", "rank": rank, "matrix": "yes",
              "workspace_bytes": 0, "notes": ""} for rank, (api, i) in enumerate(found)]
 
@@ -92,7 +110,7 @@ def measured(job, algorithm, cache, launch):
     one *= 1 + noise.uniform(-1, 1) * (0.3 if S.get("unsteady") else 0.002)
     times = 1 if launch == "isolated" or one > 2e-3 else max(2, int(200e-6 / one))
     if S.get("waits", "m8192" in job["problem"]):
-        time.sleep(10 * one * (times + 1))
+        sleep(10 * one * (times + 1))
     ns = round(S.get("timer", 1) * (one + (1e-6 if launch == "isolated" else 0)) * 1e9, 3)  # as runners write
     stats = {"n": 10, "discarded": 0, "executions": times, "stdev_ns": 0, "stop": "converged",
              **{f"{key}_ns": ns for key in ("min", "q1", "median", "q3", "mean", "lo", "hi")}}
@@ -148,7 +166,8 @@ def answer(job, say):
     if job["problem"].count(":") < 2:
         say({**done, "status": "failed", "why": "problem text: nonsense"})
         return True
-    time.sleep(S.get("sleep", 0))
+    measuring_s = S.get("job_s", 0) * (1 + share(job["problem"]))
+    sleep(S.get("sleep", 0) + (measuring_s if job["type"] == "run" else 0))
     if misfortune(job["problem"]):
         say({**done, "status": "failed", "why": "lost", "leaves": True, "retry": True,
              "problem": job["problem"]})
@@ -177,7 +196,7 @@ def main():
         print("standin: no NVIDIA driver found (libcuda.so.1)", file=sys.stderr)
         return 3
     if "--info" in sys.argv:
-        time.sleep(S.get("info_s", 0))
+        sleep(S.get("info_s", 0))
         told = {k: v for k, v in A.items() if k not in S.get("hide", ())}
         told["environment"] = {"LD_LIBRARY_PATH": os.environ.get("LD_LIBRARY_PATH", "")}
         print(json.dumps({**INFO, "attributes": told}))
@@ -193,7 +212,10 @@ def main():
            not x.get("retry")}
     with open(path, "a", encoding="utf-8") if path else sys.stdout as out:
         def say(message):
-            print(json.dumps(message), file=out, flush=True)
+            if CLOCK and not WATCHED:
+                CLOCK.read(lambda: print(json.dumps(message), file=out, flush=True))
+            else:
+                print(json.dumps(message), file=out, flush=True)
         if not before:
             say(INFO)
         for line in sys.stdin:

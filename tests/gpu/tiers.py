@@ -125,7 +125,7 @@ def sound():
 
 def imported(machine):
     """`benanza db import` takes what was recorded."""
-    program = os.environ.get("BENANZA") or str(BUILD / "benanza")
+    program = os.environ.get("BENANZA") or str((BUILD / "benanza").resolve())
     if not os.access(program, os.X_OK):
         return
     path = next(machine.folder.glob("out/*/recorded.jsonl"))
@@ -138,7 +138,7 @@ def imported(machine):
 
 def kept(machine):
     """`tools/record.py` makes a file of data/recorded of the tar, and lists it once."""
-    program = os.environ.get("BENANZA") or str(BUILD / "benanza")
+    program = os.environ.get("BENANZA") or str((BUILD / "benanza").resolve())
     if not os.access(program, os.X_OK):
         return
     data = machine.folder / "data"
