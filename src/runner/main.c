@@ -50,19 +50,19 @@ static int cores_count(void)
 	return sched_getaffinity(0, sizeof(set), &set) == 0 ? CPU_COUNT(&set) : 1;
 }
 
-/* Starts the threads that list and compile ahead. Returns NULL if the device has no use for them, or with a
- * message if they cannot start: everything is then done in its turn. */
+/* Starts the threads that list and compile ahead. Returns NULL if the device has no use for them or none are
+ * wanted, or with a message if they cannot start: everything is then done in its turn. */
 static struct ahead *ahead_start(const struct options *o)
 {
 	struct error err = ERROR_NONE;
 	int asked = o->machine.compile_threads, most = (int)o->algorithms;
 	struct ahead_options options = { .backends = platform.backends,
-		.threads = asked ? asked : ahead_threads(cores_count()),
+		.threads = asked > 0 ? asked : ahead_threads(cores_count()),
 		.enter = platform.enter,
 		.lists_only = o->machine.plan || o->list,
 		.most = most,
 		.ahead_ns = AHEAD_NS };
-	if (!platform.enter || o->info)
+	if (!platform.enter || o->info || asked == 0)
 		return NULL;
 	struct ahead *a = ahead_open(&options, &err);
 	if (!a)

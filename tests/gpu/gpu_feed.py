@@ -22,6 +22,9 @@ SILENT_S = 180
 POLL_S = 0.05
 # the last line of its errors while another process measures: then it does not hang
 WAITING = "another process measures on this GPU"
+# who makes cuDNN's plans: other threads than the one that executes them, or this one itself
+AHEAD, IN_PLACE = "ahead", "in place"
+PLANS = {AHEAD: [], IN_PLACE: ["--compile-threads", "0"]}
 # a runner asked to end gets so long before it is killed
 END_S = 5
 
@@ -164,9 +167,16 @@ class Feeder:
         self.runner, self.device, self.folder, self.libraries = runner, device, folder, libraries
         self.tap, self.state, self.silent_s = tap, state, silent_s
         self.tick = tick or (lambda: None)
+        self.plans = state.values.get("plans", AHEAD)
 
     def command(self, *words):
-        return [self.runner, *(["--device", self.device] if self.device else []), *map(str, words)]
+        device = ["--device", self.device] if self.device else []
+        return [self.runner, *device, *PLANS[self.plans], *map(str, words)]
+
+    def plan(self, how):
+        """From now on plans are made so: a word of PLANS, which the state keeps."""
+        self.plans = self.state.values["plans"] = how
+        self.state.save()
 
     def start(self, words, **streams):
         """Starts the runner; it ends with this program."""

@@ -20,6 +20,7 @@ GIB = 1 << 30
 STEP_LIMIT = ("--step-limit", "30")
 # run-time compiled cuDNN engines per problem: one is a second. Listing compiles none.
 FEW_COMPILED = {"BENANZA_CUDNN_COMPILED": "1"}
+NO_KEPT = {"BENANZA_PLAN_CACHE": "none"}
 ALL_COMPILED = {"BENANZA_CUDNN_COMPILED": "200"}
 
 # f16 operations (a multiply-add is two) per clock and multiprocessor with f32 sums, by compute capability:
@@ -32,6 +33,11 @@ ROW = "matmul:f16,f16.c,f16/f32:ba1bb1m1n4096k4096:ta0tb0"
 ROW_BYTES = 2 * 4096 * 4096
 STATES = [ROW, "conv:f16@nxc,f16.c@nxc,f16@nxc/f32:n8c64h56w56k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1",
           "eltwise:f16,f16:relu:1x256x56x56", "softmax:f32,f32:soft:1x12x128x128:ax3"]
+# whose plans are made by another thread and by the one that executes them: engines ready-made and compiled at
+# run time, with and without matrix units
+PLANNED = ["conv:f16,f16.c,f16/f32:n1c256h14w14k1024r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1",
+           "matmul:f16,f16.c,f16/f32:ba1bb1m128n3072k768:ta0tb0+bias:f16.c+gelu_erf",
+           "batchnorm:f16,f16:1x64x56x56"]
 # branches side by side, where ResNet-50 halves its pictures: one convolution, and two in a row
 BRANCHES = [["conv:f16,f16.c,f16/f32:n1c64h56w56k256r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f16.c"],
             ["conv:f16,f16.c,f16/f32:n1c64h56w56k64r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+bias:f16.c+relu",
@@ -79,6 +85,16 @@ def agreement(first, second):
     off = [k for k in both if abs(second[k] / first[k] - 1) > (0.02 if first[k] >= 20e3 else 0.05)]
     return (1 - len(off) / len(both) if both else 0), len(both), [
         f"{k[0]} {k[1]} {k[2]}: {first[k]:.0f} ns, then {second[k]:.0f}" for k in off[:20]]
+
+
+def plans_wrong(answers):
+    """What went wrong with plans: lines."""
+    wrong = [f"{p}: {why}" for p, why in answers.given_up.items()] + list(filter(None, [answers.broken]))
+    wrong += [f"{p}: not done in its time" for p in answers.open]
+    for r in (x["result"] for x in answers.lines if x.get("type") == "result"):
+        if r["status"] not in ("ok", "unsupported", "no_memory"):
+            wrong.append(f"{r['problem']}: {r['status']} {r['algorithm']['name']}: {r['why']}")
+    return wrong
 
 
 def cover(manifest, sm, count):
@@ -144,6 +160,26 @@ class Smoke:
             self.tap.say(library.get("present"), f"library {library.get('name')} is present: "
                          f"{library.get('version')} {library.get('path')}", *(
                              f"{key}: {library[key]}" for key in ("why", "tried", "fix") if library.get(key)))
+        return True
+
+    def plans(self):
+        """Plans of cuDNN that another thread made are executed like those made in place. If not, and those in
+        place run, all plans are made in place from here on."""
+        jobs = [gpu_feed.job(i, p, BUDGET_MS) for i, p in enumerate(PLANNED, 1)]
+        options = (*STEP_LIMIT, "--algorithms", "4", "--compile-threads")
+        half = (gpu_clock.now() + self.until) / 2
+        ahead = self.feeder.feed("smoke-plans-ahead", jobs, (*options, "4"), half, NO_KEPT)
+        in_place = self.feeder.feed("smoke-plans-in-place", jobs, (*options, "0"), self.until, NO_KEPT)
+        if in_place.late:
+            return False
+        wrong, wrong_in_place = plans_wrong(ahead), plans_wrong(in_place)
+        share, count, off = agreement(medians(ahead), medians(in_place))
+        good = self.tap.say(not wrong and share >= 0.9, "plans: made by another thread they run like those "
+                            f"made in place: {100 * share:.0f}% of {count} medians agree, required 90%",
+                            *wrong, *off)
+        self.tap.say(not wrong_in_place, "plans: made in place they run", *wrong_in_place)
+        self.feeder.plan(gpu_feed.AHEAD if good or wrong_in_place else gpu_feed.IN_PLACE)
+        self.tap.note(f"plans: made {self.feeder.plans} from here on")
         return True
 
     def lists(self):
@@ -407,8 +443,8 @@ class Smoke:
                          f"{got['status']}: {got.get('why', '')}")
         return True
 
-    STEPS = ((libraries, 1), (timer, 1), (lists, 30), (bandwidth, 10), (product, 15), (states, 25),
-             (beside, 10), (refused, 10), (killed, 10), (each, 80), (twice, 60))
+    STEPS = ((libraries, 1), (timer, 1), (plans, 30), (lists, 30), (bandwidth, 10), (product, 15),
+             (states, 25), (beside, 10), (refused, 10), (killed, 20), (each, 80), (twice, 60))
 
     def run(self, until):
         """Each step has its share of the time that is left."""

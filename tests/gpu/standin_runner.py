@@ -6,6 +6,7 @@ $STANDIN names a JSON file: "info" (the hello), "apis" (library -> kernels that 
   beside, streams    factor of the time of branches side by side; how many streams they run in, one a branch
   timer              factor of all reported times; the wall time stays
   less               {library: number of algorithms that it lists}, 2 otherwise
+  ahead              faults of a runner that makes plans on other threads
   unsteady           each process reports other times
   wrong              problems whose outputs are wrong
   dies, hangs, loses problems at which it gets SIGKILL, sleeps, loses the device (once, with exit status 3)
@@ -33,6 +34,8 @@ import simulated
 HERE = os.environ["STANDIN"]
 with open(HERE, encoding="utf-8") as file:
     S = json.load(file)
+if "--compile-threads" not in sys.argv or sys.argv[sys.argv.index("--compile-threads") + 1] != "0":
+    S.update(S.get("ahead", {}))
 INFO, A = S["info"], S["info"]["attributes"]
 BUS = A["memory_clock_mhz"] * 1e6 * 2 * A["memory_bus_bits"] / 8
 PEAK = A["multiprocessors"] * S.get("per_clock", 4096) * 1700e6  # at the clock under load
@@ -42,7 +45,9 @@ noise = random.Random(os.getpid() if S.get("unsteady") else 1)
 
 
 def option(name, default=None):
-    return sys.argv[sys.argv.index(name) + 1] if name in sys.argv else default
+    """The last one counts."""
+    at = [i for i, word in enumerate(sys.argv) if word == name]
+    return sys.argv[at[-1] + 1] if at else default
 
 
 def sleep(seconds):

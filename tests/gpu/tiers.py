@@ -343,6 +343,27 @@ def partly_trusted():
             yield "--anyway leaves out net"
 
 
+def plans():
+    """If plans of other threads differ from those made in place, all are made in place; the tar says so."""
+    for ahead, kept in (({}, "ahead"), ({"dies": [gpu_smoke.PLANNED[1]]}, "in place"),
+                        ({"timer": 2}, "in place"), ({"wrong": gpu_smoke.PLANNED[:1]}, "in place")):
+        with tempfile.TemporaryDirectory() as folder:
+            machine = Machine(folder, ahead=ahead)
+            status, output = machine.check("--tier", "smoke,record", "--tar", f"{folder}/all.tar.gz")
+            told = [line for line in failed(output) if not line.startswith("plans: made by another thread")]
+            if status != (kept != "ahead") or told or f"plans: made {kept} from" not in output:
+                yield f"{ahead}: exit status {status}: {told}: {output}"
+            with tarfile.open(f"{folder}/all.tar.gz") as tar:
+                state = next(json.load(tar.extractfile(m)) for m in tar if m.name.endswith("/state.json"))
+            if state.get("plans") != kept:
+                yield f"{ahead}: the tar says {state.get('plans')}"
+    with tempfile.TemporaryDirectory() as folder:
+        machine = Machine(folder, dies=[gpu_smoke.PLANNED[1]])
+        _, output = machine.check("--tier", "smoke")
+        if "plans: made ahead from" not in output or not re.search("not ok .*made in place they run", output):
+            yield f"both fail: {output}"
+
+
 def slow_info():
     """The time that --info takes counts."""
     with tempfile.TemporaryDirectory() as folder:
@@ -627,8 +648,8 @@ def main():
     cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
     cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
         sound, wall, later_tiers, sanitizers, unpackable, unpacked, full, read, untrusted, shares, losses,
-        kill, first_hour, manifest, partly_trusted, doubted_still, few_plans, slow_info, model_by_model,
-        torch, hostile, peaks, resumed_latencies)}
+        kill, first_hour, manifest, partly_trusted, doubted_still, few_plans, plans, slow_info,
+        model_by_model, torch, hostile, peaks, resumed_latencies)}
     words = sys.argv[1:]
     cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
     with concurrent.futures.ThreadPoolExecutor(4) as pool:  # most of the time is waiting

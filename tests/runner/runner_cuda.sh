@@ -15,6 +15,9 @@ gemm=matmul:f16,f16.c,f16/f32:ba1bb1m128n768k768:ta0tb0
 
 check_protocol
 check_options "--threads 2" "--plan" "--plan x --device 0" "--check --plan x" "--cache net,hot"
+serve --compile-threads 65 --info
+[ $? -eq 2 ] && grep -q "0 to 64" "$err"
+ok $? "--compile-threads has a limit"
 check_batch list_line
 check_batch run_line
 

@@ -11,7 +11,7 @@ struct platform_options {
 	int threads;              /* --threads; 0: not given */
 	const char *device;       /* --device: ordinal, "cuda:1", or beginning of a UUID; NULL: the first */
 	const char *plan;         /* --plan: file that describes a device, to list for; NULL: measure */
-	int compile_threads;      /* --compile-threads; 0: not given */
+	int compile_threads;      /* --compile-threads; -1: not given */
 };
 
 /* How a device was lost to this process. */

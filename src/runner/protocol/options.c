@@ -72,6 +72,7 @@ static const struct {
 	{ NEED_DEVICE, "      --device WHICH   a number, cuda:1, a UUID or its beginning, MIG-UUID" },
 	{ NEED_PLAN, "      --plan FILE      list algorithms for a described device; nothing is measured" },
 	{ NEED_ENTER, "      --compile-threads N  threads that list and compile (cores - 1, up to 8)" },
+	{ NEED_ENTER, "      --compile-threads 0  the thread that measures compiles" },
 	{ NEED_NOTHING, "      --version, --help" },
 };
 
@@ -175,8 +176,8 @@ static int option_take(struct options *o, int option)
 		o->machine.threads = (int)n;
 		return -1;
 	case OPTION_COMPILE_THREADS:
-		if (!number_read(optarg, 1, AHEAD_THREADS_MAX, &n))
-			return complain("--compile-threads takes 1 to 64, not '%s'", optarg);
+		if (!number_read(optarg, 0, AHEAD_THREADS_MAX, &n))
+			return complain("--compile-threads takes 0 to 64, not '%s'", optarg);
 		o->machine.compile_threads = (int)n;
 		return -1;
 	case OPTION_CACHE:
@@ -196,7 +197,7 @@ static int options_judge(const struct options *o)
 		return complain("--device is not an option of %s", platform.program);
 	if (o->machine.plan && !platform.has_plan)
 		return complain("--plan is not an option of %s", platform.program);
-	if (o->machine.compile_threads && !platform.enter)
+	if (o->machine.compile_threads >= 0 && !platform.enter)
 		return complain("--compile-threads is not an option of %s", platform.program);
 	if (o->machine.plan && o->machine.device)
 		return complain("--plan and --device: %s", "choose one");
@@ -217,7 +218,7 @@ static int options_judge(const struct options *o)
 
 int options_read(struct options *o, int argc, char **argv)
 {
-	*o = (struct options){ .idle_s = IDLE_S, .step_limit_s = -1 };
+	*o = (struct options){ .machine.compile_threads = -1, .idle_s = IDLE_S, .step_limit_s = -1 };
 	o->caches[CACHE_NET] = o->caches[CACHE_WARM] = true;
 	o->launches[LAUNCH_AMORTIZED] = o->launches[LAUNCH_ISOLATED] = true;
 	for (int option; (option = getopt_long(argc, argv, "p:b:ljio:n:h", long_options, NULL)) != -1;) {
