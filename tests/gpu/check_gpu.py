@@ -18,6 +18,7 @@ Needs only Python's standard library and the runner; tests/gpu/first_hour.sh is 
   repeat    own kernels reach their share of a copy's bandwidth; a new process measures the same
   sanitize  a sample of problems under compute-sanitizer, if it is installed
   races     our kernels that use shared memory under its racecheck: slow, only if named
+  traffic   the cache states by the bytes that ncu counts, which is slow too: only if named
 
 After smoke each tier has its share of the remaining minutes; what one leaves over goes to the others. Answers
 stay in a folder of FOLDER, named after GPU, runner, libraries, problems and manifest; the same command
@@ -50,9 +51,10 @@ import gpu_smoke  # noqa: E402
 import gpu_tiers  # noqa: E402
 
 # shares of the time after smoke
-WEIGHTS = {"first": 12, "correct": 6, "record": 9, "torch": 3, "repeat": 2, "sanitize": 1, "races": 1}
+WEIGHTS = {"first": 12, "correct": 6, "record": 9, "torch": 3, "repeat": 2, "sanitize": 1, "races": 1,
+           "traffic": 1}
 TIERS = ["smoke", *WEIGHTS]
-ASKED = ("races",)  # only if --tier names them
+ASKED = ("races", "traffic")  # only if --tier names them
 SMOKE_MINUTES = 4
 PACK_EVERY_S = 60
 PACK_S = 3           # kept free at the end, for packing

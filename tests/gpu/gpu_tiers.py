@@ -12,6 +12,7 @@ import gpu_clock
 import gpu_feed
 import gpu_manifest
 import gpu_smoke
+import gpu_traffic
 from gpu_smoke import ALL_COMPILED, FEW_COMPILED
 
 CORRECT_ALGORITHMS = 8
@@ -33,6 +34,12 @@ def without_net(line):
     job = json.loads(line)
     constant = ".c" in job["problem"]
     return json.dumps({**job, "caches": ["warm"]}) if constant else line
+
+
+def tool_of(name):
+    """The path of a tool of the toolkit; None if it is not installed."""
+    toolkit = pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin" / name
+    return shutil.which(name) or (str(toolkit) if toolkit.exists() else None)
 
 
 class Tiers:
@@ -242,10 +249,44 @@ class Tiers:
                   if gpu_manifest.kernel_of(p) in SHARED_MEMORY}
         return self.sanitized("races", "racecheck", list(chosen.values()), until)
 
+    def traffic(self, until):
+        """The cache states by the bytes that a row times a matrix reads from memory, as ncu counts them."""
+        tool, found = tool_of("ncu"), {}
+        if not tool:
+            return "ncu is not installed"
+        for cache in ("net", "warm"):
+            command = [tool, *gpu_traffic.OPTIONS, *self.feeder.command(
+                "--problem", gpu_smoke.ROW, "--cache", cache, "--launch", "isolated", "--budget-ms", "5",
+                "--algorithms", "1", "--json")]
+            done = self.finish(command, until, LC_ALL="C")
+            if done is None:
+                return False
+            (self.feeder.folder / f"traffic-{cache}.txt").write_text(done.stdout + done.stderr)
+            refused = gpu_traffic.NOT_ALLOWED.search(done.stdout + done.stderr)
+            if refused:
+                return refused[0]
+            try:
+                found[cache] = gpu_traffic.read(done.stdout)
+            except gpu_traffic.Unreadable as e:
+                self.tap.say(False, f"traffic: ncu counts in the state {cache}",
+                             f"exit status {done.returncode}", str(e), *done.stderr.splitlines()[-3:])
+                return True
+        cache = self.info.get("llc_bytes") or 0
+        for good, text in gpu_traffic.judge(found["net"], found["warm"], gpu_smoke.ROW_BYTES, cache):
+            self.tap.say(good, f"traffic: {text}")
+        return True
+
+    def finish(self, command, until, **variables):
+        """Runs a command to its end; None if time ran out."""
+        try:
+            return subprocess.run(command, capture_output=True, text=True, errors="replace",
+                                  env={**gpu_feed.environment(self.args.libraries), **variables},
+                                  timeout=max(until - gpu_clock.now(), 0.1))
+        except subprocess.TimeoutExpired:
+            return None
+
     def sanitized(self, name, check, problems, until):
-        tool = shutil.which("compute-sanitizer") or next((
-            str(p) for p in (pathlib.Path(os.environ.get("CUDA_HOME", "/usr/local/cuda")) / "bin" /
-                             "compute-sanitizer",) if p.exists()), None)
+        tool = tool_of("compute-sanitizer")
         if not tool:
             return "compute-sanitizer is not installed"
         verdicts, whole = self.feeder.state.section(name), True
@@ -266,11 +307,8 @@ class Tiers:
             return None
         command = [*tool, "--error-exitcode", "99", *self.feeder.command("--problem", problem, "--check",
                                                                         "--algorithms", "2")]
-        try:
-            p = subprocess.run(command, capture_output=True, text=True, errors="replace",
-                               env=gpu_feed.environment(self.args.libraries),
-                               timeout=max(until - gpu_clock.now(), 0.1))
-        except subprocess.TimeoutExpired:
+        p = self.finish(command, until)
+        if p is None:
             return None
         self.feeder.tick()
         clean = p.returncode != 99 and CLEAN.search(p.stdout)

@@ -28,7 +28,7 @@ check-gpu: benanza-runner-cuda gpu-jobs/order.txt
 	python3 $(srcdir)/tests/gpu/check_gpu.py --runner ./benanza-runner-cuda --out gpu-results \
 		--tar benanza-gpu-results.tar.gz --jobs $(gpu_jobs)
 gpu_bundle = first_hour.sh check_gpu.py gpu_clock.py gpu_feed.py gpu_manifest.py gpu_smoke.py gpu_tiers.py \
-	problems.txt manifest.txt
+	gpu_traffic.py problems.txt manifest.txt
 gpu-bundle: benanza-runner-cuda gpu-jobs/order.txt
 	rm -rf benanza-gpu && $(MKDIR_P) benanza-gpu
 	cp -R benanza-runner-cuda gpu-jobs $(gpu_bundle:%=$(srcdir)/tests/gpu/%) $(srcdir)/tools/torch_models.py \

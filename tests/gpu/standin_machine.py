@@ -28,6 +28,9 @@ JOBS = [json.dumps({"type": "run", "id": i, "problem": p, "budget_ms": 5})
         for i, p in enumerate(PROBLEMS[:4], 1)]
 
 
+TOOLS = ("compute-sanitizer", "ncu")
+
+
 class Machine:
     """A folder with a stand-in runner, a manifest of what it lists, and a job file."""
 
@@ -89,10 +92,10 @@ class Machine:
 
 
 def environment():
-    """No torch and no compute-sanitizer, wherever this runs; PATH keeps the rest."""
+    """No torch, compute-sanitizer or ncu, wherever this runs; PATH keeps the rest."""
     return {**os.environ, "CUDA_HOME": "/nowhere", "PYTHONPATH": str(HERE / "nothing"),
             "PATH": ":".join(p for p in os.environ["PATH"].split(":")
-                             if not os.path.exists(os.path.join(p, "compute-sanitizer")))}
+                             if not any(os.path.exists(os.path.join(p, tool)) for tool in TOOLS))}
 
 
 def failed(output):

@@ -201,6 +201,25 @@ def sanitizers():
                 yield f"no kernel with shared memory: {output}"
 
 
+def traffic():
+    """ncu's bytes prove the cache states, or that they are others; without ncu or its counters it skips."""
+    for change, want, text in (
+            ({}, 0, "net: gemv2T_kernel_val reads 32.5 MB"), ({"net": "20,000,000"}, 1, "net: "),
+            ({"warm": "30,000,000"}, 1, "warm: 30.0 MB"), ({"unit": "furlong"}, 1, "furlong"),
+            ({"net": "n/a"}, 1, "n/a"), (None, 77, "ncu is not installed"),
+            ({"error": "==ERROR== ERR_NVGPUCTRPERM - no permission"}, 77, "NVGPUCTRPERM")):
+        with tempfile.TemporaryDirectory() as folder:
+            machine, tool = Machine(folder), pathlib.Path(folder, "bin", "ncu")
+            tool.parent.mkdir()
+            if change is not None:
+                tool.write_text(f"#!/bin/sh\nexec '{sys.executable}' '{HERE}/standin_ncu.py' "
+                                f"'{json.dumps(change)}' \"$@\"\n")
+                tool.chmod(0o755)
+            _, output = machine.check("--tier", "traffic", variables={"CUDA_HOME": folder})
+            if machine.statuses() != {"traffic": want} or text not in output:
+                yield f"{change}: {machine.statuses()}: {output}"
+
+
 def unpackable():
     """If the tar cannot be written the tiers go on, and the output says where the answers are."""
     with tempfile.TemporaryDirectory() as folder:
@@ -647,8 +666,8 @@ def resumed_latencies():
 def main():
     cases = {"smoke finds " + ", ".join(told): lambda n=n: faults(n) for n, (_, _, told) in enumerate(FAULTS)}
     cases |= {f.__doc__.split("\n")[0].rstrip("."): f for f in (
-        sound, wall, later_tiers, sanitizers, unpackable, unpacked, full, read, untrusted, shares, losses,
-        kill, first_hour, manifest, partly_trusted, doubted_still, few_plans, plans, slow_info,
+        sound, wall, later_tiers, sanitizers, traffic, unpackable, unpacked, full, read, untrusted, shares,
+        losses, kill, first_hour, manifest, partly_trusted, doubted_still, few_plans, plans, slow_info,
         model_by_model, torch, hostile, peaks, resumed_latencies)}
     words = sys.argv[1:]
     cases = {n: f for n, f in cases.items() if not words or any(w in n for w in words)}
