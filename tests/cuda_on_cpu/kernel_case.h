@@ -62,6 +62,7 @@ static inline double operand_value(void *state, enum check_role role, int number
 		return fill_decode(&v->epilogue[(size_t)number][(size_t)(index *
 					   size_of(v->epilogue_type[(size_t)number]))],
 			v->epilogue_type[(size_t)number]);
+	number += role == CHECK_WEIGHTS; /* behind the source */
 	return fill_decode(&v->bytes[number][(size_t)(index * size_of(v->type[number]))], v->type[number]);
 }
 

@@ -429,6 +429,92 @@ static void test_few_sizes(void)
 				few_case(text.c_str(), size.block, size.sizes[1] < '5' ?
 					"4columns_a_block" : "4columns_a_block tile64x64", t.tolerance);
 			}
+
+/* Fills an operand with bytes of the whole range. */
+static void bytes_set(struct laid *l, int i)
+{
+	struct cuda_layout layout = cuda_operand_layout(&l->p, i, 0);
+	std::vector<char> &to = l->values.bytes[(size_t)i];
+	std::vector<unsigned char> v = random_bytes((int64_t)to.size(), 70 + (uint64_t)i);
+	for (size_t k = 0; k < v.size(); k++)
+		l->held[(size_t)i]->p[place(layout, (int64_t)k)] = to[k] = (char)v[k];
+}
+
+/* The operands of the epilogues. */
+static void epilogues_set(struct laid *l)
+{
+	for (int e = 0; e < l->p.epilogue_count; e++) {
+		const struct epilogue *x = &l->p.epilogue[e];
+		enum fill_kind kind = x->kind == EPILOGUE_SCALE ? FILL_FACTOR : FILL_SIGNED;
+		l->values.epilogue.push_back({});
+		l->values.epilogue_type.push_back(x->operand.dtype);
+		if (x->kind == EPILOGUE_ELTWISE)
+			continue;
+		l->held.push_back(operand_make(cuda_epilogue_layout(&l->p, e), 60 + e, kind,
+			kind == FILL_FACTOR ? integer_factor_limit(&l->p) : 0, &l->values.epilogue.back()));
+		l->at.epilogue[e] = l->held.back()->p;
+	}
+}
+
+static void eight_case(const char *text, const char *names)
+{
+	struct error err = ERROR_NONE;
+	struct cuda_own *o = (struct cuda_own *)calloc(1, sizeof(*o));
+	o->problem = parse(text);
+	if (!ok(cuda_own_offer(o, &err) == 0, "%s is ours", text)) {
+		printf("# %s\n", err.text);
+		free(o);
+		return;
+	}
+	laid l(o->problem);
+	std::string got;
+	int64_t wrong = 0;
+	for (int i = 0; i < 2 && !l.p.epilogue_count; i++) /* else most results would saturate */
+		bytes_set(&l, i);
+	epilogues_set(&l);
+	l.at.weights = l.at.source[1];
+	for (int i = 0; i < o->count; i++) {
+		const char *call = NULL;
+		got += (i ? " " : "") + std::string(strchr(o->algorithm[i].name, ':') + 1);
+		l.clear(0);
+		wrong += cuda_own_enqueue(o, o->kind[i], &l.at, NULL, &call) != cudaSuccess || l.wrong(1e-6);
+	}
+	is_str(got.c_str(), names, "its kernels");
+	is_int(wrong, 0, "all results");
+	free(o);
+}
+
+static void test_eight(void)
+{
+	eight_case("matmul:u8,u8,s32/s32:ba1bb1m67n70k96:ta0tb0", "tile64x64");
+	eight_case("matmul:u8,s8,s32/s32:ba1bb1m5n66k37:ta0tb1", "tile64x64");
+	eight_case("matmul:s8,u8,s32/s32:ba1bb1m66n3k65:ta1tb0", "tile64x64");
+	eight_case("matmul:s8,u8.c,s32/s32:ba1bb1m4n8k64:ta0tb1", "tile64x64");
+	eight_case("matmul:u8,u8,u8/s32:ba2x3bb2x1m9n10k64:ta0tb1+scale:f32.c+bias:f32.c", "tile64x64");
+	eight_case("matmul:u8,s8,f16/s32:ba3bb3m7n12k33:ta1tb1+scale:f32.c+clip,-1,5", "tile64x64");
+	eight_case("matmul:u8,s8.c,s32/s32:ba2bb2m8n9k16:ta0tb0", "tile64x64");
+	eight_case("conv:u8,u8,s32/s32:n2c8h5w6k67r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g1", "tile64x64");
+	eight_case("conv:s8,u8,s32/s32:n1c5h7w6k9r2s3:ph0pw2qh1qw0:sh2sw1:dh1dw2:g1", "direct tile64x64");
+	eight_case("conv:u8,s8,s8/s32:n1c12h6w5k16r1s1:ph0pw0qh0qw0:sh1sw1:dh1dw1:g1+scale:f32.c+add:s8+relu",
+		"tile64x64");
+	eight_case("conv:s8,s8.c,s8/s32:n1c24h7w9k24r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g24"
+		   "+scale:f32.c+bias:f32.c",
+		"direct");
+	eight_case("conv:u8,s8.c,u8/s32:n2c6h8w5k6r3s3:ph1pw1qh1qw1:sh2sw2:dh1dw1:g6"
+		   "+scale:f32.c+bias:f32.c+relu",
+		"direct");
+	eight_case("conv:s8,s8.c,s32/s32:n1c6h5w5k12r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g6", "direct");
+	eight_case("conv:u8,s8.c,bf16/s32:n1c8h9w9k64r3s3:ph1pw1qh1qw1:sh1sw1:dh1dw1:g2+scale:f32.c+clip,0,6",
+		"tile64x64");
+	eight_case("conv:u8,u8,s32/s32:n2c3w9k4s3:pw1qw1:sw1:dw1:g1", "direct");
+	eight_case("conv:s8,s8.c,f32/s32:n1c4d4h5w3k4t2r2s2:pd1ph0pw0qd0qh1qw0:sd1sh1sw1:dd1dh1dw1:g4"
+		   "+scale:f32.c",
+		"direct");
+	refuse("matmul:s8,s8,s32/s32:ba1bb1m4n8k64:ta0tb0", "no library has");
+	refuse("matmul:u8,s8.c,s32/s32:ba1bb1m4n8k64:ta0tb0", "no library has");
+	refuse("matmul:u8,u8,s8/s32:ba1bb1m4n8k64:ta0tb0+scale:f32.c+tanh", "followed by factors");
+	refuse("conv:f32,f32.c,f32/f32:n1c4w9k4s3:pw1qw1:sw1:dw1:g1", "our convolutions are of 8");
+	refuse("conv:u8@ncx,u8,s32/s32:n1c4w9k4s3:pw1qw1:sw1:dw1:g1", "needs channels last");
 }
 
 static void test_few(void)
@@ -512,5 +598,6 @@ int main(void)
 	test_others();
 	test_refusals();
 	test_few();
+	test_eight();
 	return done_testing();
 }

@@ -22,6 +22,8 @@ FIRST_ALGORITHMS = 6
 # whose own kernels exchange values in shared memory: rows, scans, tiles, columns
 SHARED_MEMORY = ("softmax", "layernorm", "rmsnorm", "instancenorm", "groupnorm", "reduce", "argreduce",
                  "scan", "topk", "transpose", "quantize")
+# and products of 8-bit integers that no library has
+SHARED_TILES = re.compile(r"(matmul|conv):(u8,u8,|u8,s8,|s8,u8)")
 # how the tools of compute-sanitizer end if they found nothing
 CLEAN = re.compile(r"ERROR SUMMARY: 0 errors|RACECHECK SUMMARY: 0 hazards")
 BUDGET_MS = 50
@@ -246,7 +248,7 @@ class Tiers:
     def races(self, until):
         """One problem and type of each of our kernels that use shared memory, under its racecheck."""
         chosen = {(gpu_manifest.kernel_of(p), p.split(":")[1]): p for p in reversed(self.problems)
-                  if gpu_manifest.kernel_of(p) in SHARED_MEMORY}
+                  if gpu_manifest.kernel_of(p) in SHARED_MEMORY or SHARED_TILES.match(p)}
         return self.sanitized("races", "racecheck", list(chosen.values()), until)
 
     def traffic(self, until):

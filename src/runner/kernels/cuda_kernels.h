@@ -169,6 +169,49 @@ enum cuda_few_kind {
 cudaError_t cuda_few(const struct cuda_few *c, enum cuda_few_kind kind, const struct cuda_few_operands *o,
 	cudaStream_t s);
 
+/* --- products of 8-bit integers that no library has --- */
+
+/* `dim` batches (a convolution: its groups) of to[row][column] = sum of a[row][term] b[term][column], in s32
+ * or, by steps, from f32. Strides count bytes; `stride` has those of the batches of a, b, the destination (in
+ * elements) and the channels, which are columns. A picture is a convolution, channels last: row n, z, y, x of
+ * the output, term t, r, s, channel of the window; fewer than 2^31 rows and terms. */
+#define CUDA_EIGHT_BATCHES PROBLEM_RANK
+enum cuda_eight_step_kind {
+	CUDA_EIGHT_SCALE,   /* times a factor per channel */
+	CUDA_EIGHT_BIAS,    /* plus a value per channel */
+	CUDA_EIGHT_ADD,     /* plus an element that lies like the result */
+	CUDA_EIGHT_CLIP     /* from low to high */
+};
+struct cuda_eight_step {
+	enum cuda_eight_step_kind kind;
+	enum dtype dtype;   /* of its operand: s8, u8, s32, f32, f16 or bf16 */
+	float low, high;
+};
+struct cuda_eight {
+	bool a_signed, b_signed;
+	enum dtype to_type;            /* s32 (then without steps), s8, u8, f32, f16 or bf16 */
+	int64_t rows, columns, terms;  /* of a batch */
+	int rank;                      /* of the batches; a picture: 1 */
+	int64_t dim[CUDA_EIGHT_BATCHES], stride[CUDA_EIGHT_BATCHES][4];
+	int64_t a_row, a_term, b_column, b_term, to_row; /* no picture: a_row, a_term */
+	bool is_picture;
+	int64_t channels, depth;       /* of the source; of a group of them */
+	int64_t in[3], out[3], window[3], step_by[3], before[3], dilation[3];
+	int step_count;
+	struct cuda_eight_step step[PROBLEM_EPILOGUES];
+};
+struct cuda_eight_operands {
+	const void *a, *b, *step[PROBLEM_EPILOGUES];
+	void *to;
+};
+enum cuda_eight_kind {
+	CUDA_EIGHT_TILE,    /* 64 x 64 results per block */
+	CUDA_EIGHT_DIRECT,  /* pictures: a thread computes its results alone */
+	CUDA_EIGHT_KINDS
+};
+cudaError_t cuda_eight(const struct cuda_eight *c, enum cuda_eight_kind kind,
+	const struct cuda_eight_operands *o, cudaStream_t s);
+
 /* --- u8 sources of products as s8 --- */
 
 /* Subtracts 128 from u8 values, which makes them s8: n blocks of planes x rows x bytes of a row, dense. The

@@ -79,6 +79,17 @@ template <typename TO, typename VALUE> static __device__ inline TO number_intege
 	return is_signed ? (TO)(int64_t)v : (TO)(uint64_t)v;
 }
 
+/* Converts to the word of TO. Integers: rounds to nearest even and saturates; NaN becomes the minimum. */
+template <int TO> static __device__ inline typename number<TO>::word number_round(float v)
+{
+	bool is_signed;
+	int bits = fill_whole_bits((enum dtype)TO, &is_signed);
+	if (!bits)
+		return number<TO>::write((typename number<TO>::value)v);
+	float low = is_signed ? -(float)(1 << (bits - 1)) : 0, high = low + (float)((1 << bits) - 1);
+	return (typename number<TO>::word)(int)rintf(fminf(fmaxf(v, low), high));
+}
+
 /* Converts a value to the value type of TO; integer types saturate, except from one integer type to a 64-bit
  * one. */
 template <int TO, typename VALUE> static __device__ inline typename number<TO>::value number_convert(VALUE v)

@@ -30,23 +30,12 @@ static __device__ inline int64_t scale_index(const struct quantize_job &j, int64
 			  : (int64_t)d;
 }
 
-/* Converts to TO. Integers: rounds to nearest even and saturates; NaN becomes the minimum. */
-template <int TO> static __device__ inline typename number<TO>::word quantize_word(float v)
-{
-	bool is_signed;
-	int bits = fill_whole_bits((enum dtype)TO, &is_signed);
-	if (!bits)
-		return number<TO>::write((typename number<TO>::value)v);
-	float low = is_signed ? -(float)(1 << (bits - 1)) : 0, high = low + (float)((1 << bits) - 1);
-	return (typename number<TO>::word)(int)rintf(fminf(fmaxf(v, low), high));
-}
-
 template <int FROM, int TO, bool QUANTIZES>
 static __device__ inline typename number<TO>::word quantize_one(
 	typename number<FROM>::word w, float scale, float zero)
 {
 	float x = (float)number<FROM>::read(w);
-	return quantize_word<TO>(QUANTIZES ? x / scale + zero : (x - zero) * scale);
+	return number_round<TO>(QUANTIZES ? x / scale + zero : (x - zero) * scale);
 }
 
 template <int FROM, int TO, bool QUANTIZES, bool SINGLE>

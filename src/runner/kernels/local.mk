@@ -7,6 +7,7 @@ librunner_kernels_a_SOURCES = \
 	src/runner/kernels/cuda_copy.cu \
 	src/runner/kernels/cuda_cub.cuh \
 	src/runner/kernels/cuda_device.cuh \
+	src/runner/kernels/cuda_eight.cu \
 	src/runner/kernels/cuda_few.cu \
 	src/runner/kernels/cuda_fill.cu \
 	src/runner/kernels/cuda_kernels.h \
@@ -28,7 +29,7 @@ librunner_kernels_a_SOURCES = \
 	src/runner/kernels/cuda_topk.cu
 
 # The same sources compiled for the CPU, with blocks and threads played by tests/cuda_on_cpu.
-on_cpu_kernels = cast copy few fill line lookup norm product probe quantize reduce resample shift \
+on_cpu_kernels = cast copy eight few fill line lookup norm product probe quantize reduce resample shift \
 	softmax tiled topk
 on_cpu_objects = $(on_cpu_kernels:%=tests/cuda_on_cpu/cuda_%.$(OBJEXT)) tests/cuda_on_cpu/cuda_on_cpu.$(OBJEXT)
 on_cpu_headers = $(wildcard $(srcdir)/tests/cuda_on_cpu/*.h $(srcdir)/src/runner/kernels/*.cuh $(srcdir)/src/runner/kernels/*.h) \
@@ -49,7 +50,7 @@ endif
 tests_cuda_on_cpu_t_kernels_SOURCES = src/runner/kernels/cuda_move.c src/runner/own/cuda_pick.c
 tests_cuda_on_cpu_t_kernels_LDADD = tests/cuda_on_cpu/main_kernels.$(OBJEXT) $(on_cpu_objects) $(below_verify) -lstdc++
 tests_cuda_on_cpu_t_own_SOURCES = $(tests_cuda_on_cpu_t_kernels_SOURCES) src/runner/gpu/cuda_layout.c \
-	src/runner/measure/backend.c src/runner/own/cuda_own.c src/runner/own/cuda_own_few.c \
-	src/runner/own/cuda_own_lines.c
+	src/runner/gpu/cuda_signed_case.c src/runner/measure/backend.c src/runner/own/cuda_own.c \
+	src/runner/own/cuda_own_eight.c src/runner/own/cuda_own_few.c src/runner/own/cuda_own_lines.c
 tests_cuda_on_cpu_t_own_LDADD = tests/cuda_on_cpu/main_own.$(OBJEXT) $(on_cpu_objects) $(below_verify) -lstdc++
 CLEANFILES += tests/cuda_on_cpu/main_kernels.$(OBJEXT) tests/cuda_on_cpu/main_own.$(OBJEXT) $(on_cpu_objects)

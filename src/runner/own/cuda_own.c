@@ -336,8 +336,16 @@ static const struct cuda_family *const families[KERNEL_COUNT] = {
 	[KERNEL_RMSNORM] = &cuda_family_norm,
 	[KERNEL_INSTANCENORM] = &cuda_family_norm,
 	[KERNEL_GROUPNORM] = &cuda_family_norm,
+	[KERNEL_CONV] = &cuda_family_eight,
 	[KERNEL_MATMUL] = &cuda_family_few,
 };
+
+static const struct cuda_family *family_of(const struct problem *p)
+{
+	enum dtype t = p->operand[0].dtype;
+	bool eight = p->kernel == KERNEL_MATMUL && (t == DTYPE_S8 || t == DTYPE_U8);
+	return eight ? &cuda_family_eight : families[p->kernel];
+}
 
 static void layouts_set(struct cuda_own *o)
 {
@@ -351,16 +359,18 @@ static void layouts_set(struct cuda_own *o)
 int cuda_own_offer(struct cuda_own *o, struct error *err)
 {
 	const struct problem *p = &o->problem;
+	const struct cuda_family *family = family_of(p);
 	int sm = cuda_context()->sm;
-	if (!families[p->kernel])
+	if (!family)
 		return error_set(err, "our kernels are data movement, lookups, resampling, quantization, "
-			"normalization, operations along an axis and products with weights of 4 bits");
-	if (p->epilogue_count && p->kernel != KERNEL_MATMUL)
+			"normalization, operations along an axis, products with weights of 4 bits and of "
+			"8-bit integers");
+	if (p->epilogue_count && p->kernel != KERNEL_MATMUL && p->kernel != KERNEL_CONV)
 		return error_set(err, "our kernels have no epilogues");
 	if (sm < CUDA_LEAST_SM)
 		return error_set(err, "our kernels need compute capability %d.%d or later, "
 			"this GPU has %d.%d", CUDA_LEAST_SM / 10, CUDA_LEAST_SM % 10, sm / 10, sm % 10);
-	if (families[p->kernel]->offer(o, err))
+	if (family->offer(o, err))
 		return -1;
 	layouts_set(o);
 	return 0;
@@ -369,6 +379,7 @@ int cuda_own_offer(struct cuda_own *o, struct error *err)
 cudaError_t cuda_own_enqueue(
 	const struct cuda_own *o, int kind, const struct cuda_pointers *at, cudaStream_t s, const char **call)
 {
-	*call = families[o->problem.kernel]->call;
-	return families[o->problem.kernel]->enqueue(o, kind, at, s);
+	const struct cuda_family *family = family_of(&o->problem);
+	*call = family->call;
+	return family->enqueue(o, kind, at, s);
 }

@@ -25,6 +25,7 @@ struct cuda_own {
 	struct cuda_line line;
 	struct cuda_quantize quantize;
 	struct cuda_norm norm;
+	struct cuda_eight eight;
 	struct cuda_few few;                    /* its addresses of scales and zero points: scale, shift */
 };
 

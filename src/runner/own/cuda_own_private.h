@@ -13,7 +13,8 @@ struct cuda_family {
 	const char *call;   /* name of the operation, for error messages */
 };
 extern const struct cuda_family cuda_family_topk, cuda_family_argreduce, cuda_family_scan, cuda_family_reduce,
-	cuda_family_pool, cuda_family_softmax, cuda_family_norm, cuda_family_few;
+	cuda_family_pool, cuda_family_softmax, cuda_family_norm, cuda_family_few,
+	cuda_family_eight;
 
 /* Lists an algorithm without workspace; the caller may change it. */
 struct algorithm *cuda_own_add(struct cuda_own *o, int kind, const char *api, const char *name);

@@ -5,6 +5,7 @@ endif
 librunner_own_a_SOURCES = \
 	src/runner/own/backend_cuda.c \
 	src/runner/own/cuda_own.c src/runner/own/cuda_own.h src/runner/own/cuda_own_private.h \
+	src/runner/own/cuda_own_eight.c \
 	src/runner/own/cuda_own_few.c \
 	src/runner/own/cuda_own_lines.c \
 	src/runner/own/cuda_own_scales.c \
