@@ -303,16 +303,19 @@ static void plan_free(void *state)
 	free(s);
 }
 
-/* The scales of 8-bit floats: a problem has none, but a product reads them. */
+/* The scales of 8-bit floats, of A, B and D: a problem has none, but a product reads them. They are powers of
+ * two other than 1, so that the check proves that each is read, whose product is 1. That of the destination
+ * is behind the epilogues, and therefore 1 if there are any. */
 static int scales_make(struct state *s, struct error *err)
 {
-	static const float ones[CUBLASLT_SCALES] = { 1, 1, 1 };
 	const struct cublaslt_case *c = &s->kase;
+	bool rescaled = cublaslt_is_float8(c->d.type) && !c->problem.epilogue_count;
+	const float scales[CUBLASLT_SCALES] = { 0.5f, rescaled ? 4 : 2, rescaled ? 0.5f : 1 };
 	if (!cublaslt_is_float8(c->a.type))
 		return 0;
-	if (cuda_error(cudaMalloc((void **)&s->scales, sizeof(ones)), "cudaMalloc", err) ||
-		cuda_error(cudaMemcpy(s->scales, ones, sizeof(ones), cudaMemcpyHostToDevice), "the scales",
-			err))
+	if (cuda_error(cudaMalloc((void **)&s->scales, sizeof(scales)), "cudaMalloc", err) ||
+		cuda_error(cudaMemcpy(s->scales, scales, sizeof(scales), cudaMemcpyHostToDevice),
+			"the scales", err))
 		return -1;
 	return cublaslt_desc_scale(&s->desc, c, s->scales, err);
 }

@@ -194,7 +194,7 @@ int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c
 	return -1;
 }
 
-int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *ones,
+int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *scales,
 	struct error *err)
 {
 	const struct {
@@ -207,7 +207,7 @@ int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *
 	};
 	const struct cublaslt_api *api = cublaslt_library(err);
 	for (size_t i = 0; api && i < sizeof(rows) / sizeof(rows[0]); i++) {
-		const float *at = ones + i;
+		const float *at = scales + i;
 		if (rows[i].is_set &&
 			cublaslt_error(api->cublasLtMatmulDescSetAttribute(
 					       desc->operation, rows[i].attribute, &at, sizeof(at)),

@@ -32,7 +32,7 @@ int cublaslt_desc_open(struct cublaslt_desc *desc, const struct cublaslt_case *c
 	const struct cublaslt_group *g, struct error *err);
 /* Sets the addresses of the scales of 8-bit floats, those of A, B and D: three f32 values on the device. */
 #define CUBLASLT_SCALES 3
-int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *ones,
+int cublaslt_desc_scale(struct cublaslt_desc *desc, const struct cublaslt_case *c, const float *scales,
 	struct error *err);
 bool cublaslt_is_float8(cudaDataType t);
 void cublaslt_desc_close(struct cublaslt_desc *desc);
