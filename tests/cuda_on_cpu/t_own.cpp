@@ -429,6 +429,7 @@ static void test_few_sizes(void)
 				few_case(text.c_str(), size.block, size.sizes[1] < '5' ?
 					"4columns_a_block" : "4columns_a_block tile64x64", t.tolerance);
 			}
+}
 
 /* Fills an operand with bytes of the whole range. */
 static void bytes_set(struct laid *l, int i)
