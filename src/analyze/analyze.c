@@ -106,7 +106,7 @@ static void fill_schedule(struct analysis *out, const struct study *st, const st
 	double *slack = ARENA_ARRAY(scratch, double, st->node_count);
 	bool *critical = ARENA_ARRAY(scratch, bool, st->node_count);
 	double length = solution_path(st, x, chosen, cost, start, slack, critical);
-	bool known = length > 0 && !isnan(out->bound_ns), joins = st->fusion && st->fusion->contest_count;
+	bool known = length > 0 && !isnan(out->total_ns), joins = st->fusion && st->fusion->contest_count;
 	for (int i = 0; i < out->layer_count; i++) {
 		struct layer_cost *c = &out->layers[i];
 		const struct fusion_group *g = joins ? c->group : NULL;
@@ -272,10 +272,10 @@ struct analysis *analysis_make(
 		.scenario = *s,
 		.layer_count = p->layer_count,
 		.layers = ARENA_ARRAY(a, struct layer_cost, p->layer_count),
-		.bound_ns = s->parallel ? x->parallel_ns : x->sequential_ns,
-		.floor_ns = s->parallel ? x->floor_path : x->floor_sum,
-		.floor_sequential_ns = x->floor_sum,
-		.floor_parallel_ns = x->floor_path,
+		.total_ns = s->parallel ? x->parallel_ns : x->sequential_ns,
+		.bound_ns = s->parallel ? x->floor_path : x->floor_sum,
+		.bound_sequential_ns = x->floor_sum,
+		.bound_parallel_ns = x->floor_path,
 		.sequential_ns = x->sequential_ns,
 		.parallel_ns = x->parallel_ns,
 		.parallel_at_most = !s->parallel && st->layouts && s->fusion,
@@ -296,7 +296,7 @@ struct analysis *analysis_make(
 	};
 	st = &view;
 	s = &own;
-	out->host_bound = out->enqueue_ns >= out->bound_ns; /* NaN compares false */
+	out->host_bound = out->enqueue_ns >= out->total_ns; /* NaN compares false */
 	const int *chosen = s->parallel ? x->chosen_path : x->chosen_sum;
 	fill_layers(a, out, st, s, x, chosen);
 	if (x->besides)

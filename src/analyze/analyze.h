@@ -196,14 +196,14 @@ struct analysis {
 	struct scenario scenario;
 	int layer_count;
 	struct layer_cost *layers;
-	double bound_ns;         /* total in the active scenario: sequential_ns or parallel_ns. A missing
+	double total_ns;         /* in the active scenario: sequential_ns or parallel_ns. A missing
 				    layer adds 0, and complete is false: print "at least". NaN if no layer
 				    that needs time has a cost; casts at model inputs and outputs alone
 				    are not a bound */
-	double floor_ns;         /* estimated: bound_ns with each estimate at its floor, which no execution
-				    beats; else bound_ns */
-	double floor_sequential_ns, floor_parallel_ns; /* ... and the two totals alike */
-	double lo_ns, hi_ns;     /* interval of bound_ns (interval.c): sqrt(sum over problems of (sum over
+	double bound_ns;         /* estimated: total_ns with each estimate at its floor, which no execution
+				    beats; else total_ns */
+	double bound_sequential_ns, bound_parallel_ns; /* ... and the two totals alike */
+	double lo_ns, hi_ns;     /* interval of total_ns (interval.c): sqrt(sum over problems of (sum over
 				    its uses of the width)^2), and how much measurements at several
 				    times differ on top, at least 1%
 				    (JCGM 100:2008, 5.1.2 and 5.2.2; the widths of order statistics are
@@ -214,7 +214,7 @@ struct analysis {
 	double load_ns;          /* the part of the low end's distance that is due to other work */
 	int without_interval;    /* layers, groups and casts in it with a cost but no interval */
 	int range_intervals;     /* ... whose interval is the range of 2 to 5 samples */
-	double sequential_ns;    /* NaN as bound_ns */
+	double sequential_ns;    /* NaN as total_ns */
 	double parallel_ns;      /* the same with parallel: the resources, or (path, or without peaks) the
 				    longest path, or (measured) the sum with branches side by side */
 	bool parallel_at_most;   /* parallel is off, and parallel_ns may not be the least: layouts and groups
@@ -230,12 +230,12 @@ struct analysis {
 				    assignment of layouts is the best that was found, not surely the best */
 	bool complete;           /* no layer is missing and none is at_least; estimated layers are not
 				    missing */
-	bool estimated;          /* bound_ns contains estimates instead of measurements: print `~` */
-	bool rough;              /* bound_ns contains quick measurements, whose problems still count as
+	bool estimated;          /* total_ns contains estimates instead of measurements: print `~` */
+	bool rough;              /* total_ns contains quick measurements, whose problems still count as
 				    unmeasured: an upper estimate of the bound */
 	double enqueue_ns;       /* launch isolated: host time to enqueue all kernels, one after the other; no
 				    total is lower. NaN: no result has it */
-	bool host_bound;         /* ... and it equals bound_ns */
+	bool host_bound;         /* ... and it equals total_ns */
 	double resource_ns;      /* the longer of the longest path and what the resources need at least, each
 				    doing all the work at its peak: memory, a cache, a unit, units together.
 				    Of all algorithms and groups that the scenario allows, those count that
@@ -253,7 +253,7 @@ struct analysis {
 				    side by side included */
 	int beside_count;        /* parallel=measured, else 0: */
 	struct beside_cost *besides;
-	double beside_saves_ns;  /* what the used ones save: the sum of the layers minus bound_ns */
+	double beside_saves_ns;  /* what the used ones save: the sum of the layers minus total_ns */
 	int beside_unmeasured;   /* distinct ones that have no result */
 	int beside_mistrusted;   /* used ones that are suspect */
 	int apart_count;         /* problems with algorithms in place that it does not use, because a layer
@@ -283,9 +283,9 @@ struct what_if_effect {
 	bool pending;            /* not computed yet: only row, choice, on and available are set */
 	int choice;              /* the one in use */
 	bool on;                 /* it is not the first one, off. Switched: off, or from off to on */
-	double bound_ns;         /* bound with it switched; NaN if it is not available, or nothing is measured
+	double total_ns;         /* total with it switched; NaN if it is not available, or nothing is measured
 				    for it */
-	double floor_ns;         /* ... with each estimate at its floor */
+	double bound_ns;         /* ... with each estimate at its floor */
 	bool bound_complete;     /* that total is complete */
 	double saves_ns;         /* bound with it off minus bound with it on. NaN while a problem of either
 				    side is unmeasured (but see rough), or if the two sides lack different

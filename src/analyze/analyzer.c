@@ -263,8 +263,8 @@ void analyzer_effect_begin(struct analyzer *z, const struct ground *g, const str
 	int count;
 	const struct what_if *w = &what_if_table(&count)[row];
 	ready(z, g);
-	*effect = (struct what_if_effect){ .row = w, .pending = true, .choice = w->get(s), .bound_ns = NAN,
-		.floor_ns = NAN, .saves_ns = NAN, .layers = -1 };
+	*effect = (struct what_if_effect){ .row = w, .pending = true, .choice = w->get(s), .total_ns = NAN,
+		.bound_ns = NAN, .saves_ns = NAN, .layers = -1 };
 	effect->on = effect->choice != 0;
 	effect->available = is_available(z, s, row, w);
 }

@@ -184,7 +184,7 @@ struct side {
 	struct scenario of;
 	bool apart;             /* it has conversions of its own: distinct problems from `common` on are not
 				   those of other studies */
-	double bound_ns, floor_ns;
+	double total_ns, bound_ns;
 	bool complete, estimated, border_complete;
 	int distinct_count, common;
 	const char *const *extra; /* texts of the distinct problems from `common` on, in the study */
@@ -336,8 +336,8 @@ const struct side *side_add(struct sides *sides, const struct study *st, const s
 	const int *chosen = path ? x->chosen_path : x->chosen_sum;
 	struct side *side = ARENA_NEW(a, struct side);
 	*side = (struct side){ .of = *s, .apart = st->layouts != NULL,
-		.bound_ns = path ? x->parallel_ns : x->sequential_ns,
-		.floor_ns = path ? x->floor_path : x->floor_sum,
+		.total_ns = path ? x->parallel_ns : x->sequential_ns,
+		.bound_ns = path ? x->floor_path : x->floor_sum,
 		.complete = path ? x->complete_path : x->complete_sum,
 		.estimated = path ? x->estimated_path : x->estimated_sum,
 		.border_complete = x->border_complete,
@@ -443,8 +443,8 @@ void effect_fill(
 	}
 	effect->unavailable_problems =
 		bits_count(here->refused, here->common, other->refused, other->common, most, true);
+	effect->total_ns = other->total_ns;
 	effect->bound_ns = other->bound_ns;
-	effect->floor_ns = other->floor_ns;
 	effect->bound_complete = other->complete;
 	effect->complete = here->complete && other->complete;
 	effect->estimated = here->estimated || other->estimated;
@@ -453,6 +453,6 @@ void effect_fill(
 	effect->rough = effect->rough && !besides_count(here, other);
 	if ((!effect->unmeasured_problems || effect->rough) && here->unlike == other->unlike &&
 		!gaps_differ(here, other, layers))
-		effect->saves_ns = effect->on ? difference(here->bound_ns, other->bound_ns) :
-						difference(other->bound_ns, here->bound_ns);
+		effect->saves_ns = effect->on ? difference(here->total_ns, other->total_ns) :
+						difference(other->total_ns, here->total_ns);
 }

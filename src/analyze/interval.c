@@ -331,9 +331,9 @@ static void limited(struct analysis *out, const struct parts *p)
 	struct interval sum = total_of(p, nodes_of_sum(p), &load);
 	for (int i = 0; i < x->with_count; i++)
 		spread = fmax(spread, resource_spread(p->st->on.peaks, x->with[i]));
-	out->lo_ns = fmax(out->lo_ns, out->bound_ns * (spread > 0 ? 1 - RUN_SHARE : 1));
-	out->hi_ns = fmax(out->hi_ns, out->bound_ns * fmax(1, spread) * (spread > 0 ? 1 + RUN_SHARE : 1));
-	out->hi_ns = fmax(out->bound_ns, fmin(out->hi_ns, sum.hi));
+	out->lo_ns = fmax(out->lo_ns, out->total_ns * (spread > 0 ? 1 - RUN_SHARE : 1));
+	out->hi_ns = fmax(out->hi_ns, out->total_ns * fmax(1, spread) * (spread > 0 ? 1 + RUN_SHARE : 1));
+	out->hi_ns = fmax(out->total_ns, fmin(out->hi_ns, sum.hi));
 }
 
 void interval_fill(struct analysis *out, const struct study *st, const struct solution *x, const int *chosen,
@@ -359,7 +359,7 @@ void interval_fill(struct analysis *out, const struct study *st, const struct so
 		limited(out, &p);
 	out->lo_ns = fmax(out->lo_ns, out->enqueue_ns); /* host time has no interval; it may be NaN */
 	out->hi_ns = fmax(out->hi_ns, out->enqueue_ns);
-	if (isnan(out->bound_ns) || (out->without_interval && !any))
+	if (isnan(out->total_ns) || (out->without_interval && !any))
 		out->lo_ns = out->hi_ns = NAN;
 	if (open)
 		out->lo_ns = NAN;

@@ -360,8 +360,8 @@ static void totals_sort(struct reality *y, const struct analysis *bound)
 		gap_add(&y->gaps[GAP_UNMATCHED], -alone, NAN, NAN);
 	if (border > 0)
 		gap_add(&y->gaps[GAP_CAST], -border, NAN, NAN);
-	double rest = matched + merged + alone + border - bound->bound_ns;
-	if (fabs(rest) > 1e-9 * bound->bound_ns)
+	double rest = matched + merged + alone + border - bound->total_ns;
+	if (fabs(rest) > 1e-9 * bound->total_ns)
 		gap_add(&y->gaps[bound->host_bound ? GAP_LAUNCH : GAP_PARALLEL], rest, NAN, NAN);
 }
 
@@ -479,7 +479,7 @@ struct reality_work *reality_begin(struct arena *a, const struct ground *g, cons
 	struct reality *y = ARENA_NEW(a, struct reality);
 	*w = (struct reality_work){ .arena = a, .y = y, .ground = *g, .scenario = *s, .bound = bound };
 	*y = *measured;
-	y->bound_ns = bound->bound_ns;
+	y->bound_ns = bound->total_ns;
 	y->bound_lo = bound->lo_ns;
 	y->bound_hi = bound->hi_ns;
 	y->bound_complete = bound->complete;

@@ -50,7 +50,7 @@ bool sweep_is_noisy(const struct sweep_point *p)
 
 const char *sweep_mark(const struct sweep_point *p)
 {
-	return isnan(p->bound_ns) ? "" : !p->complete ? ">=" : p->estimated ? "~" : "";
+	return isnan(p->total_ns) ? "" : !p->complete ? ">=" : p->estimated ? "~" : "";
 }
 
 const char *sweep_rate_mark(const struct sweep_point *p)
@@ -68,14 +68,14 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 {
 	const struct plan *p = g->plan;
 	struct sweep_point s = { .batch = p->batch,
-		.bound_ns = a->bound_ns,
+		.total_ns = a->total_ns,
 		.lo_ns = a->lo_ns,
 		.hi_ns = a->hi_ns,
-		.floor_ns = a->floor_ns,
+		.bound_ns = a->bound_ns,
 		.guess = a->estimated,
-		.complete = a->complete && !isnan(a->bound_ns),
+		.complete = a->complete && !isnan(a->total_ns),
 		.estimated = a->estimated || a->rough };
-	double second = a->bound_ns > 0 ? a->bound_ns / 1e9 : NAN;
+	double second = a->total_ns > 0 ? a->total_ns / 1e9 : NAN;
 	s.items_per_s = (double)(p->batch > 0 ? p->batch : 1) / second;
 	s.tokens_per_s = token_count(p) / second;
 	s.flops_per_s = p->unknown_flops_layers ? NAN : p->flops / second;

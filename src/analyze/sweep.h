@@ -13,8 +13,8 @@
 /* One analysis. Numbers that are not known are NaN. */
 struct sweep_point {
 	int64_t batch;           /* 0: the model has none */
-	double bound_ns, lo_ns, hi_ns; /* of the total; floor_ns: as in struct analysis */
-	double floor_ns;
+	double total_ns, lo_ns, hi_ns; /* of the total; bound_ns: as in struct analysis */
+	double bound_ns;
 	bool complete, estimated; /* estimated: it has estimates or quick measurements; guess: estimates */
 	bool guess;
 	double items_per_s;      /* items of the batch; a model without a batch has one item */
@@ -31,7 +31,7 @@ struct sweep_point {
 
 /* A point without any result. */
 #define SWEEP_POINT_UNKNOWN                                                                       \
-	((struct sweep_point){ .bound_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .floor_ns = NAN,      \
+	((struct sweep_point){ .total_ns = NAN, .lo_ns = NAN, .hi_ns = NAN, .bound_ns = NAN,      \
 		.items_per_s = NAN,                                                               \
 		.tokens_per_s = NAN, .memory_bytes = NAN, .by_share = NAN, .flops_per_s = NAN,    \
 		.noisy_share = NAN })

@@ -162,12 +162,12 @@ static void fill_shares(struct trust *t, const struct plan *p, const struct anal
 		t->share[part_of(&p->layers[i], c)] += ns;
 	}
 	free(inside);
-	if (a->bound_ns > costs) { /* casts, conversions, the host */
-		t->share[a->border_estimated ? TRUST_ESTIMATED : TRUST_MEASURED] += a->bound_ns - costs;
-		sum += a->bound_ns - costs;
+	if (a->total_ns > costs) { /* casts, conversions, the host */
+		t->share[a->border_estimated ? TRUST_ESTIMATED : TRUST_MEASURED] += a->total_ns - costs;
+		sum += a->total_ns - costs;
 	}
 	for (int i = 0; i < TRUST_PART_COUNT; i++)
-		t->share[i] = a->bound_ns > 0 ? t->share[i] / sum : NAN;
+		t->share[i] = a->total_ns > 0 ? t->share[i] / sum : NAN;
 }
 
 /* ---- the findings ---- */
@@ -339,20 +339,20 @@ static int findings_of(
 struct trust trust_of(
 	const struct plan *p, const struct analysis *a, const struct contradicted *c, bool measurable)
 {
-	struct trust t = { .verdict = TRUST_GOOD, .bound_ns = a->bound_ns, .lo_ns = a->lo_ns,
+	struct trust t = { .verdict = TRUST_GOOD, .bound_ns = a->total_ns, .lo_ns = a->lo_ns,
 		.hi_ns = a->hi_ns, .border_missing = isnan(a->border_ns), .measurable = measurable };
-	t.uncertainty = a->bound_ns > 0 ? (a->hi_ns - a->lo_ns) / 2 / a->bound_ns : NAN;
+	t.uncertainty = a->total_ns > 0 ? (a->hi_ns - a->lo_ns) / 2 / a->total_ns : NAN;
 	if (c)
 		t.against = *c;
 	fill_shares(&t, p, a);
 	t.loaded = measurable && t.share[TRUST_NOISY] < WIDE && /* NaN compares false */
-		t.uncertainty - a->load_ns / 2 / a->bound_ns < WIDE;
+		t.uncertainty - a->load_ns / 2 / a->total_ns < WIDE;
 	t.border_missing |= !a->complete && !t.missing && !t.unsupported && !t.open;
 	for (int i = 0; i < FINDINGS; i++) {
 		enum trust_verdict v = finding_verdict(&findings[i], &t);
 		t.verdict = v < t.verdict ? v : t.verdict;
 	}
-	if (isnan(a->bound_ns))
+	if (isnan(a->total_ns))
 		t.verdict = TRUST_UNKNOWN;
 	return t;
 }

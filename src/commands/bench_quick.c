@@ -69,11 +69,11 @@ int bench_quick(struct session *s, const struct options *o, struct bench_quick *
 		const struct analysis *a = point_select(s, &p, i) ? session_analysis(s) : NULL;
 		if (!a || !a->rough) /* the runner answers no such jobs */
 			continue;
-		q->bound_ns = isnan(q->bound_ns) ? a->bound_ns : q->bound_ns;
+		q->bound_ns = isnan(q->bound_ns) ? a->total_ns : q->bound_ns;
 		if (!o->quiet)
 			fprintf(stderr, "benanza: %sfirst pass: bound %s%s after %.1f s\n",
 				point_text(s, name, sizeof(name), &p, i), analysis_mark(a),
-				str_duration(bound, a->bound_ns), q->wall_s);
+				str_duration(bound, a->total_ns), q->wall_s);
 	}
 	return status;
 }
@@ -199,7 +199,7 @@ static int part_compare(const void *x, const void *y)
 /* Half of the bound's interval as a share of it; NaN: unknown, as that of one of its parts is. */
 static double half_share(const struct analysis *a)
 {
-	return a->without_interval ? NAN : (a->hi_ns - a->lo_ns) / 2 / a->bound_ns;
+	return a->without_interval ? NAN : (a->hi_ns - a->lo_ns) / 2 / a->total_ns;
 }
 
 static bool is_within(const struct analysis *a, double percent)
@@ -241,13 +241,13 @@ static void within_tell(const struct session *s, const struct options *o, const 
 	if (o->quiet)
 		return;
 	fprintf(stderr, "benanza: %s", name);
-	if (isnan(a->bound_ns) || isnan(half_share(a)))
+	if (isnan(a->total_ns) || isnan(half_share(a)))
 		fprintf(stderr, "not within %g%%: the bound%s is unknown", percent,
-			isnan(a->bound_ns) ? "" : "'s interval");
+			isnan(a->total_ns) ? "" : "'s interval");
 	else
 		fprintf(stderr, "%swithin %g%%: bound %s%s +- %s (%.2g%%)",
 			is_within(a, percent) ? "" : "not ", percent, analysis_mark(a),
-			str_duration(bound, a->bound_ns), str_duration(half, (a->hi_ns - a->lo_ns) / 2),
+			str_duration(bound, a->total_ns), str_duration(half, (a->hi_ns - a->lo_ns) / 2),
 			half_share(a) * 100);
 	if (a->unmeasured_problems)
 		fprintf(stderr, "; %d problem%s not measured", a->unmeasured_problems,

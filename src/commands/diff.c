@@ -114,10 +114,10 @@ void diff_make(struct arena *arena, const struct session *one, const struct sess
 		.per_item = a_batch > 0 && b_batch > 0 && a_batch != b_batch };
 	double a_items = d->per_item ? (double)a_batch : 1, b_items = d->per_item ? (double)b_batch : 1;
 	layers_match(arena, d, a_items, b_items);
-	d->a_ns = x->bound_ns / a_items;
+	d->a_ns = x->total_ns / a_items;
 	d->a_lo = x->lo_ns / a_items;
 	d->a_hi = x->hi_ns / a_items;
-	d->b_ns = y->bound_ns / b_items;
+	d->b_ns = y->total_ns / b_items;
 	d->b_lo = y->lo_ns / b_items;
 	d->b_hi = y->hi_ns / b_items;
 	d->complete = x->complete && y->complete;

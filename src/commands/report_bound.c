@@ -83,19 +83,19 @@ static void total_text(const struct session *s, FILE *out)
 	const struct analysis *a = session_analysis(s);
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
-	if (a->estimated && !isnan(a->bound_ns))
+	if (a->estimated && !isnan(a->total_ns))
 		fprintf(out, "lower bound   %s%s  %s; no execution on this device takes less\n",
-			a->complete ? "" : "at least ", str_duration(bound, a->floor_ns),
+			a->complete ? "" : "at least ", str_duration(bound, a->bound_ns),
 			report_bound_kind(a));
-	if (isnan(a->bound_ns))
+	if (isnan(a->total_ns))
 		fprintf(out, "lower bound   unknown: nothing%s is measured\n",
 			a->border_ns > 0 ? " of the model" : "");
 	else
 		fprintf(out, "%s   %s%s  %s (%s %s%s)\n", a->estimated ? "estimate   " : "lower bound",
-			analysis_mark(a), str_duration(bound, a->bound_ns), report_bound_kind(a),
+			analysis_mark(a), str_duration(bound, a->total_ns), report_bound_kind(a),
 			parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns));
-	if (parallel && !isnan(a->bound_ns))
+	if (parallel && !isnan(a->total_ns))
 		parallel_text(s, out);
 }
 
@@ -134,7 +134,7 @@ void report_interval(const struct analysis *a, struct str *out)
 static void interval_text(const struct analysis *a, FILE *out)
 {
 	struct str text = { 0 };
-	if (isnan(a->bound_ns))
+	if (isnan(a->total_ns))
 		return;
 	report_interval(a, &text);
 	fprintf(out, "%s      %s\n", a->estimated ? "range   " : "interval", text.p);
@@ -233,7 +233,7 @@ static void border_text(const struct session *s, FILE *out)
 	else if (casts || a->conversions)
 		fprintf(out, "conversions   %s%s of %s, %s%s\n", a->border_estimated ? "~" : "",
 			str_duration(border, a->border_ns), what,
-			isnan(a->bound_ns) ? "alone not a bound" : "included",
+			isnan(a->total_ns) ? "alone not a bound" : "included",
 			a->layouts_exact ? "" : "; there may be a better assignment of layouts");
 	else if (!a->layouts_exact)
 		fprintf(out, "conversions   none; with some that are not measured the total may be less\n");
@@ -332,7 +332,7 @@ static void effect_text(const struct what_if_effect *e, const struct analysis *a
 		fprintf(out, "not available here: %s\n", e->row->absent);
 		return;
 	}
-	double on = e->on ? a->bound_ns : e->bound_ns, off = e->on ? e->bound_ns : a->bound_ns;
+	double on = e->on ? a->total_ns : e->total_ns, off = e->on ? e->total_ns : a->total_ns;
 	duration_cell(e->saves_ns, e->complete && !e->estimated, out);
 	if (!e->on && e->unmeasured_problems)
 		on = NAN; /* a sum of other layers than the bound's */

@@ -90,7 +90,7 @@ static void title(const struct session *s, double most, FILE *out)
 	scenario_text(session_scenario(s), on, sizeof(on));
 	fprintf(out, "\\nlower bound %s%s; what-ifs: %s\\nfill: cost, from white (none) to dark (%s); "
 		     "dashed: cost unknown; ~: estimate or proxy%s\";\n",
-		analysis_mark(an), isnan(an->bound_ns) ? "unknown" : str_duration(bound, an->bound_ns),
+		analysis_mark(an), isnan(an->total_ns) ? "unknown" : str_duration(bound, an->total_ns),
 		on[0] ? on : "all off", most > 0 ? str_duration(highest, most) : "unknown",
 		an->complete ? "; thick border: on the longest path" : "");
 	arena_free(&a);

@@ -192,12 +192,12 @@ static void head(const struct session *s, FILE *out)
 		"<h1>Lower bound of the latency of ", style);
 	html_untrusted(out, text_of(slash ? slash + 1 : session_model(s)->path));
 	fputs("</h1>\n<p class=\"big\">", out);
-	if (isnan(a->bound_ns))
+	if (isnan(a->total_ns))
 		fputs("unknown: nothing is measured", out);
 	else
-		fprintf(out, "%s%s", analysis_mark(a), str_duration(bound, a->bound_ns));
+		fprintf(out, "%s%s", analysis_mark(a), str_duration(bound, a->total_ns));
 	fputs("</p>\n", out);
-	if (!isnan(a->bound_ns))
+	if (!isnan(a->total_ns))
 		fprintf(out, "<p>%s; %s: %s%s. A program that runs these layers with this library on this "
 			"device, and does no more than the what-ifs that are on, is not faster%s.</p>\n",
 			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_other_mark(a),
@@ -207,7 +207,7 @@ static void head(const struct session *s, FILE *out)
 
 static void what_ifs(const struct session *s, FILE *out)
 {
-	const double now = session_analysis(s)->bound_ns;
+	const double now = session_analysis(s)->total_ns;
 	fputs("<h2>What if</h2>\n<div class=\"t\"><table><thead><tr><th>what-if</th><th>now</th>"
 	      "<th class=\"n\">saves</th>"
 	      "<th class=\"n\">total with it</th><th></th></tr></thead><tbody>\n", out);
@@ -222,7 +222,7 @@ static void what_ifs(const struct session *s, FILE *out)
 		fputs("</td>", out);
 		if (e->available) {
 			html_duration(out, e->saves_ns, guess);
-			html_duration(out, e->on ? now : unknown ? NAN : e->bound_ns, guess);
+			html_duration(out, e->on ? now : unknown ? NAN : e->total_ns, guess);
 		} else
 			fputs("<td class=\"n\">n/a</td><td class=\"n\">n/a</td>", out);
 		fputs("<td class=\"l\">", out);

@@ -218,16 +218,16 @@ static json_t *effects_json(const struct session *s)
 		char word[WHAT_IF_WORD_SIZE], why[WHAT_IF_WHY_SIZE], tried[WHAT_IF_WORD_SIZE];
 		what_if_tried(e->row, session_scenario(s), tried, sizeof(tried));
 		what_if_why(e->row, e->available, e->on, why, sizeof(why));
-		double now = session_analysis(s)->bound_ns;
-		double on_ns = e->on ? now : e->bound_ns, off_ns = e->on ? e->bound_ns : now;
-		bool known = e->available && !isnan(e->bound_ns);
+		double now = session_analysis(s)->total_ns;
+		double on_ns = e->on ? now : e->total_ns, off_ns = e->on ? e->total_ns : now;
+		bool known = e->available && !isnan(e->total_ns);
 		json_array_append_new(list,
 			json_pack("{s:s, s:b, s:s, s:o, s:o, s:o, s:o, s:b, s:b, s:b, s:b, s:i, s:i, s:i, "
 				  "s:o, s:o, s:o}",
 				"name", e->row->name, "on", e->on, "choice",
 				what_if_word(e->row, session_scenario(s), word, sizeof(word)),
-				"bound_ns", json_number_or_null(known ? e->floor_ns : NAN), "estimate_ns",
-				json_number_or_null(known && e->estimated ? e->bound_ns : NAN), "saves_ns",
+				"bound_ns", json_number_or_null(known ? e->bound_ns : NAN), "estimate_ns",
+				json_number_or_null(known && e->estimated ? e->total_ns : NAN), "saves_ns",
 				json_number_or_null(known ? e->saves_ns : NAN), "speedup",
 				json_number_or_null(
 					known && !isnan(e->saves_ns) && on_ns > 0 ? off_ns / on_ns : NAN),
@@ -307,12 +307,12 @@ static json_t *error_json(int sm)
 
 static void totals_set(json_t *o, const struct analysis *a)
 {
-	const struct sweep_point point = { .bound_ns = a->bound_ns, .lo_ns = a->lo_ns, .hi_ns = a->hi_ns,
-		.floor_ns = a->floor_ns, .guess = a->estimated };
+	const struct sweep_point point = { .total_ns = a->total_ns, .lo_ns = a->lo_ns, .hi_ns = a->hi_ns,
+		.bound_ns = a->bound_ns, .guess = a->estimated };
 	report_json_total(o, &point);
 	json_object_set_new(o, "estimate_error", a->estimated ? error_json(a->peaks->sm) : json_null());
-	json_object_set_new(o, "sequential_ns", json_number_or_null(a->floor_sequential_ns));
-	json_object_set_new(o, "parallel_ns", json_number_or_null(a->floor_parallel_ns));
+	json_object_set_new(o, "sequential_ns", json_number_or_null(a->bound_sequential_ns));
+	json_object_set_new(o, "parallel_ns", json_number_or_null(a->bound_parallel_ns));
 	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));
 	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());

@@ -59,7 +59,7 @@ void report_bound_uses(const struct session *s, FILE *out)
 struct report_lack report_lack_of(const struct session *s)
 {
 	const struct analysis *a = session_analysis(s);
-	double down = a->bound_ns - a->lo_ns, up = a->hi_ns - a->bound_ns, most = REPORT_WIDE * a->bound_ns;
+	double down = a->total_ns - a->lo_ns, up = a->hi_ns - a->total_ns, most = REPORT_WIDE * a->total_ns;
 	struct report_lack l = { .spent_s = NAN };
 	if (a->estimated || !(fmax(down, up) > most))
 		return l;

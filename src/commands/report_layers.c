@@ -30,9 +30,9 @@ void report_json_total(json_t *o, const struct sweep_point *t)
 {
 	bool guess = t->guess;
 	json_t *interval = report_json_interval(t->lo_ns, t->hi_ns);
-	json_object_set_new(o, "bound_ns", json_number_or_null(t->floor_ns));
+	json_object_set_new(o, "bound_ns", json_number_or_null(t->bound_ns));
 	json_object_set_new(o, "interval_ns", guess ? json_null() : json_incref(interval));
-	json_object_set_new(o, "estimate_ns", json_number_or_null(guess ? t->bound_ns : NAN));
+	json_object_set_new(o, "estimate_ns", json_number_or_null(guess ? t->total_ns : NAN));
 	json_object_set_new(o, "estimate_interval_ns", guess ? json_incref(interval) : json_null());
 	json_decref(interval);
 }

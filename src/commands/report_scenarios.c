@@ -28,12 +28,12 @@ void report_scenarios_compare(struct scenario_rows *r)
 		double a = r->per_item ? (double)r->rows[0].batch : 1,
 		       b = r->per_item ? (double)row->batch : 1;
 		bool whole = !row->why && !r->rows[0].why && p->complete && first->complete;
-		row->diff_ns = whole ? p->bound_ns / b - first->bound_ns / a : NAN;
-		row->ratio = whole ? (p->bound_ns / b) / (first->bound_ns / a) : NAN;
+		row->diff_ns = whole ? p->total_ns / b - first->total_ns / a : NAN;
+		row->ratio = whole ? (p->total_ns / b) / (first->total_ns / a) : NAN;
 		row->verdict = !whole ? DIFF_UNKNOWN
-				      : diff_verdict_of((struct span){ first->bound_ns / a, first->lo_ns / a,
+				      : diff_verdict_of((struct span){ first->total_ns / a, first->lo_ns / a,
 								first->hi_ns / a },
-						(struct span){ p->bound_ns / b, p->lo_ns / b, p->hi_ns / b });
+						(struct span){ p->total_ns / b, p->lo_ns / b, p->hi_ns / b });
 	}
 }
 
@@ -55,7 +55,7 @@ static int name_width(const struct scenario_rows *r)
 /* Half of the interval as a share: "2%"; "" if it is unknown. */
 static const char *interval_text(struct arena *a, const struct sweep_point *p)
 {
-	double half = (p->hi_ns - p->lo_ns) / 2 / p->bound_ns;
+	double half = (p->hi_ns - p->lo_ns) / 2 / p->total_ns;
 	return isnan(half) ? "" : arena_printf(a, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
 }
 
@@ -70,7 +70,7 @@ static void row_print(const struct scenario_rows *r, const struct scenario_row *
 		return;
 	}
 	const char *mark = sweep_mark(p), *guess = p->estimated || r->rows[0].point.estimated ? "~" : "";
-	fprintf(out, "%12s %6s", arena_printf(a, "%s%s", mark, str_duration(time, p->bound_ns)),
+	fprintf(out, "%12s %6s", arena_printf(a, "%s%s", mark, str_duration(time, p->total_ns)),
 		interval_text(a, p));
 	if (first || isnan(row->diff_ns))
 		fprintf(out, " %11s %7s %-8s", first ? "" : "-", "", first ? "" : "unknown");
@@ -134,7 +134,7 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 			fprintf(out, "%lld", (long long)row->batch);
 		fprintf(out, ",%s,", row->why ? "" : row->type);
 		report_csv_field(out, row->name ? row->name : "", ',');
-		report_csv_value(out, p->floor_ns, ',');
+		report_csv_value(out, p->bound_ns, ',');
 		report_csv_value(out, p->lo_ns, ',');
 		report_csv_value(out, p->hi_ns, ',');
 		report_csv_value(out, row->diff_ns, ',');
@@ -149,7 +149,7 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 		report_csv_field(out, row->why ? "" : row->device, ',');
 		report_csv_field(out, row->why ? "" : row->dims, ',');
 		report_csv_field(out, row->why ? row->why : "", ',');
-		report_csv_value(out, p->guess ? p->bound_ns : NAN, '\n');
+		report_csv_value(out, p->guess ? p->total_ns : NAN, '\n');
 	}
 }
 

@@ -98,7 +98,7 @@ static void row_print(
 	fprintf(out, "%-5s", row->type);
 	for (int i = 0; i < row->dim_count; i++)
 		fprintf(out, " %*lld", dim_width(row, i, a), (long long)row->dims[i].value);
-	str_duration(time, p->bound_ns);
+	str_duration(time, p->total_ns);
 	fprintf(out, "%12s%10s", arena_printf(a, "%s%s", mark, time), rate_text(a, p, p->items_per_s));
 	if (s->tokens)
 		fprintf(out, "%10s", rate_text(a, p, p->tokens_per_s));
@@ -197,7 +197,7 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 		fprintf(out, ",%s,", row->type);
 		for (int k = 0; k < row->dim_count; k++)
 			fprintf(out, "%lld,", (long long)row->dims[k].value);
-		report_csv_value(out, p->floor_ns, ',');
+		report_csv_value(out, p->bound_ns, ',');
 		report_csv_value(out, p->items_per_s, ',');
 		report_csv_value(out, p->tokens_per_s, ',');
 		report_csv_value(out, p->memory_bytes, ',');
@@ -205,7 +205,7 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 		fprintf(out, "%s,%s,%s,%s,", limit_name(p->by) ? limit_name(p->by) : "",
 			p->complete ? "true" : "false", p->best ? "true" : "false",
 			p->memory_at_least ? "true" : "false");
-		report_csv_value(out, p->guess ? p->bound_ns : NAN, '\n');
+		report_csv_value(out, p->guess ? p->total_ns : NAN, '\n');
 	}
 	arena_free(&a);
 }

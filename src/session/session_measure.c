@@ -221,7 +221,7 @@ bool session_is_once(const struct session *s, const struct result *r)
 int session_queue_repeats(struct session *s, bool stored)
 {
 	session_refresh(s);
-	if (!s->queue || !s->analysis || !(s->device.threads > 0) || !(s->analysis->bound_ns > 0))
+	if (!s->queue || !s->analysis || !(s->device.threads > 0) || !(s->analysis->total_ns > 0))
 		return 0;
 	struct arena a = { 0 };
 	struct hash uses = { 0 };
@@ -234,7 +234,7 @@ int session_queue_repeats(struct session *s, bool stored)
 		if (!own && !stored)
 			continue;
 		const struct result *r = analyze_pick(s->analysis, s->results, texts[i]);
-		double share = !r ? 0 : stats_cost(&r->stats) / s->analysis->bound_ns;
+		double share = !r ? 0 : stats_cost(&r->stats) / s->analysis->total_ns;
 		share *= (double)hash_find(&uses, text_of(texts[i]));
 		bool few = r && r->times <= REPEAT_ROUNDS && (own || is_of_this_runner(s, r));
 		if (few && share >= REPEAT_SHARE)

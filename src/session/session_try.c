@@ -12,7 +12,7 @@
 static struct session_bound bound_of(const struct analysis *a)
 {
 	return (struct session_bound){
-		a && a->complete ? a->bound_ns : NAN, a && (a->estimated || a->rough) };
+		a && a->complete ? a->total_ns : NAN, a && (a->estimated || a->rough) };
 }
 
 struct session_bound session_bound_at(struct session *s, int64_t batch, enum dtype dtype)

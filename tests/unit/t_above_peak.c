@@ -109,7 +109,7 @@ static void totals(void)
 	open_pair(&w, CONV_ONE, least / 0.8);
 	struct analysis *a = look_at(&w, &k, "parallel");
 	is_str(a->limit, "f32 units", "two at once are limited by their units");
-	near(a->bound_ns, 2 * least, 1e-9, "... for what both do at the peak");
+	near(a->total_ns, 2 * least, 1e-9, "... for what both do at the peak");
 	near(a->hi_ns, 2 * least * 1.05 * 1.01, 1e-9, "the interval is that of the peak");
 	near(a->lo_ns, 2 * least * 0.99, 1e-9, "... at both ends");
 	is_int(a->above_peak, 0, "none is above it");
@@ -118,17 +118,17 @@ static void totals(void)
 
 	open_pair(&w, CONV_ONE, least / 1.25);
 	a = look_at(&w, &k, "");
-	near(a->roofline_ns, a->bound_ns, 1e-9, "above the peak: a roofline is not above the cost");
+	near(a->roofline_ns, a->total_ns, 1e-9, "above the peak: a roofline is not above the cost");
 	is_int(a->above_peak, 2, "... and said");
 	ok(a->resource_ns <= a->sequential_ns * (1 + 1e-9), "nor is what the resources need above the sum");
 	a = look_at(&w, &k, "parallel");
-	near(a->bound_ns, 1.6 * least, 1e-9, "a kernel uses its unit for no longer than it runs");
-	ok(a->lo_ns < a->bound_ns && a->hi_ns > a->bound_ns, "the interval has a width");
+	near(a->total_ns, 1.6 * least, 1e-9, "a kernel uses its unit for no longer than it runs");
+	ok(a->lo_ns < a->total_ns && a->hi_ns > a->total_ns, "the interval has a width");
 	world_close(&w);
 
 	double padded = 2.0 * 64 * 64 * 9 * 14 * 14 / PEAK * 1e9;
 	open_pair(&w, CONV(64, 14), padded);
-	near(look_at(&w, &k, "parallel")->bound_ns, 2 * padded * (40.0 / 42) * (40.0 / 42), 1e-9,
+	near(look_at(&w, &k, "parallel")->total_ns, 2 * padded * (40.0 / 42) * (40.0 / 42), 1e-9,
 		"nobody needs to multiply with padding");
 	world_close(&w);
 }

@@ -95,14 +95,14 @@ static void distances(void)
 	one = make_result(BIAS, 300);
 	one.cache = CACHE_NEAREST + 5;
 	results_put(r, &one);
-	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 300, 1e-9,
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->total_ns, 300, 1e-9,
 		"the farther one alone counts as it is");
 	one = make_result(BIAS, 200);
 	one.cache = CACHE_NEAREST + 4;
 	results_put(r, &one);
-	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 250, 1e-9, "half way between both");
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->total_ns, 250, 1e-9, "half way between both");
 	s.cache = CACHE_CHOICE_WARM;
-	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 100, 1e-9,
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->total_ns, 100, 1e-9,
 		"a scenario reads the state that it names");
 	s = scenario_default();
 	s.huge_pages = true;
@@ -113,7 +113,7 @@ static void distances(void)
 	one.cache = CACHE_NEAREST + 4;
 	one.measured_at += 100;
 	results_put(r, &one);
-	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->bound_ns, 300, 1e-9,
+	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->total_ns, 300, 1e-9,
 		"a nearer one that costs more is impossible, and raises nothing");
 	arena_free(&a);
 	results_free(r);
@@ -148,14 +148,14 @@ static void workspace(void)
 	ok(!effect(&w, "", "workspace").available, "no algorithm needs a workspace");
 	put(&w, RELU, large, 6);
 	put(&w, TANH, unknown, 3);
-	ok(look(&w, "")->bound_ns == 6 + 3 + 6 + 10, "without a limit");
-	ok(look(&w, "workspace=4K")->bound_ns == 6 + 10 + 6 + 10, "an unknown need does not count");
-	ok(look(&w, "workspace=4095")->bound_ns == 40, "too much by a byte");
-	ok(look(&w, "workspace")->bound_ns == 40, "none");
+	ok(look(&w, "")->total_ns == 6 + 3 + 6 + 10, "without a limit");
+	ok(look(&w, "workspace=4K")->total_ns == 6 + 10 + 6 + 10, "an unknown need does not count");
+	ok(look(&w, "workspace=4095")->total_ns == 40, "too much by a byte");
+	ok(look(&w, "workspace")->total_ns == 40, "none");
 	struct what_if_effect e = effect(&w, "", "workspace");
-	ok(e.available && e.bound_ns == 40 && e.saves_ns == 25 - 40, "what none costs");
+	ok(e.available && e.total_ns == 40 && e.saves_ns == 25 - 40, "what none costs");
 	e = effect(&w, "workspace=4K", "workspace");
-	ok(e.on && e.choice == 2 && e.bound_ns == 25 && e.saves_ns == 25 - 32, "what a limit costs");
+	ok(e.on && e.choice == 2 && e.total_ns == 25 && e.saves_ns == 25 - 32, "what a limit costs");
 	world_close(&w);
 
 	world_open(&w);
@@ -163,7 +163,7 @@ static void workspace(void)
 	put(&w, TANH, small, 10);
 	put(&w, EXP, small, 10);
 	struct analysis *a = look(&w, "workspace");
-	ok(!a->complete && a->bound_ns == 20 && a->layers[0].origin == ORIGIN_UNSUPPORTED &&
+	ok(!a->complete && a->total_ns == 20 && a->layers[0].origin == ORIGIN_UNSUPPORTED &&
 			isnan(a->layers[0].ns),
 		"a layer without another algorithm has no cost, and the total says so");
 	ok(a->layers[0].why && strstr(a->layers[0].why, "workspace"), "... and why: %s", a->layers[0].why);
@@ -182,27 +182,27 @@ static void others(void)
 		"one library, which is deterministic");
 	put(&w, RELU, varying, 4);
 	put(&w, TANH, lookalike, 7);
-	ok(look(&w, "")->bound_ns == 4 + 7 + 4 + 10, "all");
-	ok(look(&w, "deterministic")->bound_ns == 10 + 7 + 10 + 10, "what is nondeterministic is barred");
+	ok(look(&w, "")->total_ns == 4 + 7 + 4 + 10, "all");
+	ok(look(&w, "deterministic")->total_ns == 10 + 7 + 10 + 10, "what is nondeterministic is barred");
 	ok(effect(&w, "", "deterministic").saves_ns == -12, "what that costs");
-	ok(look(&w, "libraries=plain+ONEDNN")->bound_ns == 37, "two libraries, by their first words");
-	ok(look(&w, "libraries=onednn")->bound_ns == 40, "one");
+	ok(look(&w, "libraries=plain+ONEDNN")->total_ns == 37, "two libraries, by their first words");
+	ok(look(&w, "libraries=onednn")->total_ns == 40, "one");
 	struct analysis *a = look(&w, "libraries=cublaslt");
-	ok(a->bound_ns == 8 && !a->complete && strstr(a->layers[1].why, "libraries"), "one that has gaps: %s",
+	ok(a->total_ns == 8 && !a->complete && strstr(a->layers[1].why, "libraries"), "one that has gaps: %s",
 		a->layers[1].why);
 	ok(look(&w, "libraries=cublas")->coverage.unsupported == 4, "no part of a name");
 	struct what_if_effect e = effect(&w, "", "libraries");
-	ok(e.available && isnan(e.saves_ns) && isnan(e.bound_ns) && e.layers == -1, "no names, no effect");
+	ok(e.available && isnan(e.saves_ns) && isnan(e.total_ns) && e.layers == -1, "no names, no effect");
 	ok(effect(&w, "libraries=onednn", "libraries").saves_ns == 25 - 40, "names have one");
 	is_int(effect(&w, "libraries=onednn", "libraries").layers, 4, "... in all layers");
 	is_int(effect(&w, "libraries=cublaslt", "libraries").layers, 2, "... in some");
 	is_int(effect(&w, "libraries=onedn", "libraries").layers, 0, "... a misspelt one in none");
-	ok(look(&w, "algorithm=small*")->bound_ns == 40, "a named algorithm");
-	ok(look(&w, "algorithm=sure:1")->bound_ns == 25, "... that is the best anyway");
+	ok(look(&w, "algorithm=small*")->total_ns == 40, "a named algorithm");
+	ok(look(&w, "algorithm=sure:1")->total_ns == 25, "... that is the best anyway");
 	is_int(effect(&w, "algorithm=varying:?", "algorithm").layers, 2, "... runs in two layers");
-	ok(look(&w, "algorithm=varying*,deterministic")->bound_ns == 37, "... unless it is barred");
+	ok(look(&w, "algorithm=varying*,deterministic")->total_ns == 37, "... unless it is barred");
 	is_int(effect(&w, "algorithm=nothing:1", "algorithm").layers, 0, "one that no layer has");
-	ok(look(&w, "algorithm=nothing:1")->bound_ns == 25, "... changes nothing");
+	ok(look(&w, "algorithm=nothing:1")->total_ns == 25, "... changes nothing");
 	world_close(&w);
 }
 
@@ -216,16 +216,16 @@ static void caches(void)
 	ok(!effect(&w, "", "cache").available, "one cache state");
 	k.cache = CACHE_WARM;
 	put(&w, RELU, k, 5);
-	ok(look(&w, "")->bound_ns == 40 && look(&w, "")->cache == CACHE_NET, "net");
+	ok(look(&w, "")->total_ns == 40 && look(&w, "")->cache == CACHE_NET, "net");
 	struct analysis *a = look(&w, "cache=warm");
-	ok(a->bound_ns == 30 && a->complete && a->cache == CACHE_WARM, "warm, else net without constants");
+	ok(a->total_ns == 30 && a->complete && a->cache == CACHE_WARM, "warm, else net without constants");
 	ok(effect(&w, "", "cache").saves_ns == 10, "what it saves");
 	a = look(&w, "cache=cold");
-	ok(!a->complete && isnan(a->bound_ns) && a->unmeasured_problems == 3, "nothing was measured cold");
+	ok(!a->complete && isnan(a->total_ns) && a->unmeasured_problems == 3, "nothing was measured cold");
 	k.cache = CACHE_COLD;
 	for (int i = 0; i < 3; i++)
 		put(&w, problems[i], k, 20);
-	ok(look(&w, "cache=cold")->bound_ns == 80, "cold");
+	ok(look(&w, "cache=cold")->total_ns == 80, "cold");
 	world_close(&w);
 }
 
@@ -271,7 +271,7 @@ static void pad(void)
 	ok(e.available && e.unmeasured_problems == 2 && isnan(e.saves_ns), "unknown until it is measured");
 	put(&w, CONV8, small, 20);
 	struct analysis *a = look(&w, "pad");
-	ok(a->bound_ns == 50 && a->complete && a->layers[0].padded && !a->layers[2].padded, "it is faster");
+	ok(a->total_ns == 50 && a->complete && a->layers[0].padded && !a->layers[2].padded, "it is faster");
 	ok(a->layers[0].result && strcmp(a->layers[0].result->problem, CONV8) == 0, "... as measured");
 	ok(effect(&w, "", "pad").saves_ns == 10 && effect(&w, "pad", "pad").layers == 1, "in one layer");
 	results_free(w.results);
@@ -279,7 +279,7 @@ static void pad(void)
 	put(&w, CONV3, small, 15);
 	put(&w, RELU, small, 10);
 	put(&w, CONV8, small, 20);
-	ok(look(&w, "pad")->bound_ns == 45 && !look(&w, "pad")->layers[0].padded, "a slower one is not used");
+	ok(look(&w, "pad")->total_ns == 45 && !look(&w, "pad")->layers[0].padded, "a slower one is not used");
 	world_close(&w);
 }
 
@@ -326,11 +326,11 @@ static int violations(int *compared, int *lowered)
 				*removed = look(&less, wider[i][0]);
 		bool both = narrow->complete && wide->complete;
 		*compared += both;
-		wrong += narrow->complete && (!wide->complete || wide->bound_ns > narrow->bound_ns);
-		*lowered += removed->bound_ns < narrow->bound_ns;
+		wrong += narrow->complete && (!wide->complete || wide->total_ns > narrow->total_ns);
+		*lowered += removed->total_ns < narrow->total_ns;
 		/* without its first choice, or its named one, a layer runs another, which may be faster */
 		bool fastest = strncmp(wider[i][0], "algorithm", 9) != 0;
-		wrong += fastest && removed->bound_ns < narrow->bound_ns && removed->complete;
+		wrong += fastest && removed->total_ns < narrow->total_ns && removed->complete;
 	}
 	world_close(&all);
 	world_close(&less);
@@ -368,21 +368,21 @@ static void impossible_costs(void)
 	put(&w, EXP, only, 10);
 	put_state(&w, CACHE_NET, LAUNCH_AMORTIZED, 1000, 1, STOP_BUDGET);
 	struct analysis *a = look(&w, "");
-	ok(a->bound_ns == 2017 && !a->layers[0].capped, "without another state it counts");
+	ok(a->total_ns == 2017 && !a->layers[0].capped, "without another state it counts");
 	put_state(&w, CACHE_NET, LAUNCH_ISOLATED, 20, 30, STOP_DISTURBED);
-	ok(look(&w, "")->bound_ns == 2017, "a noisy result of another state proves nothing");
+	ok(look(&w, "")->total_ns == 2017, "a noisy result of another state proves nothing");
 	put_state(&w, CACHE_WARM, LAUNCH_ISOLATED, 15, 30, STOP_CONVERGED);
-	ok(look(&w, "")->bound_ns == 2017, "nor does one of a state that may be faster");
+	ok(look(&w, "")->total_ns == 2017, "nor does one of a state that may be faster");
 	put_state(&w, CACHE_COLD, LAUNCH_AMORTIZED, 25, 30, STOP_CONVERGED);
 	a = look(&w, "");
-	ok(a->bound_ns == 2 * 25 + 17 && a->layers[0].capped && a->layers[0].noisy,
+	ok(a->total_ns == 2 * 25 + 17 && a->layers[0].capped && a->layers[0].noisy,
 		"a state that cannot be faster: its cost counts, and is doubted");
 	near(a->layers[0].hi, 25 * 1.01, 1e-12, "with its interval");
 	put_state(&w, CACHE_NET, LAUNCH_ISOLATED, 22, 30, STOP_CONVERGED);
-	ok(look(&w, "")->bound_ns == 2 * 22 + 17, "the cheapest of several");
+	ok(look(&w, "")->total_ns == 2 * 22 + 17, "the cheapest of several");
 	put_state(&w, CACHE_NET, LAUNCH_AMORTIZED, 23, 30, STOP_CONVERGED);
 	a = look(&w, "");
-	ok(a->bound_ns == 2 * 23 + 17 && !a->layers[0].capped, "a difference of a few percent is possible");
+	ok(a->total_ns == 2 * 23 + 17 && !a->layers[0].capped, "a difference of a few percent is possible");
 	world_close(&w);
 }
 
@@ -403,10 +403,10 @@ static void impossible_cap(void)
 	struct ground on = { .plan = w.plan, .results = w.results, .peaks = &k };
 	struct scenario s = scenario_default();
 	struct analysis *a = analyze(&w.arena, &on, &s);
-	near(a->bound_ns, 8e6, 1e-12, "a result below its roofline caps nothing");
+	near(a->total_ns, 8e6, 1e-12, "a result below its roofline caps nothing");
 	k.bandwidth_bytes_s = 1e12;
 	a = analyze(&w.arena, &on, &s);
-	near(a->bound_ns, 4e6 + 4e4, 1e-12, "one that the peaks allow does");
+	near(a->total_ns, 4e6 + 4e4, 1e-12, "one that the peaks allow does");
 	world_close(&w);
 }
 

@@ -62,7 +62,7 @@ static void sums(void)
 	struct world w;
 	open_chain(&w);
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 230, 1e-12, "the sum of all layers");
+	near(a->total_ns, 230, 1e-12, "the sum of all layers");
 	near(a->parallel_ns, 230, 1e-12, "a chain is as long as its sum");
 	near(a->lo_ns, 230 * 0.99 - sqrt(2 * 2 + 0.2 * 0.2 + 0.1 * 0.1), 1e-12, "the lower end");
 	near(a->hi_ns, 230 * 1.01 + sqrt(2 * 2 + 0.2 * 0.2 + 0.1 * 0.1), 1e-12, "the upper end");
@@ -85,11 +85,11 @@ static void fused(void)
 	struct world w;
 	open_chain(&w);
 	is_int(look(&w, "fusion")->unmeasured_problems, 2, "fusion needs two more problems");
-	near(look(&w, "fusion")->bound_ns, 230, 1e-12, "not measured, not used");
+	near(look(&w, "fusion")->total_ns, 230, 1e-12, "not measured, not used");
 	is_int(effect(&w, "", "fusion").unmeasured_problems, 2, "the toggle says so from the outside");
 	measure(w.results, CONV "+bias:f32.c", 101);
 	struct analysis *a = look(&w, "fusion");
-	near(a->bound_ns, 212, 1e-12, "a prefix is used when it alone is measured");
+	near(a->total_ns, 212, 1e-12, "a prefix is used when it alone is measured");
 	ok(a->layers[0].origin == ORIGIN_MEASURED && a->layers[1].origin == ORIGIN_FUSED &&
 			a->layers[2].origin == ORIGIN_MEASURED,
 		"the anchor pays, its batch norm is fused, the rest is not");
@@ -99,16 +99,16 @@ static void fused(void)
 	is_int(a->coverage.layers, a->coverage.measured + a->coverage.free + a->coverage.fused,
 		"coverage adds up");
 	measure(w.results, CONV "+bias:f32.c+relu", 104);
-	near(look(&w, "fusion")->bound_ns, 208, 1e-12, "the longer group is cheaper");
+	near(look(&w, "fusion")->total_ns, 208, 1e-12, "the longer group is cheaper");
 	measure(w.results, CONV "+bias:f32.c+relu", 130);
-	near(look(&w, "fusion")->bound_ns, 212, 1e-12, "measured slower: back to the prefix");
+	near(look(&w, "fusion")->total_ns, 212, 1e-12, "measured slower: back to the prefix");
 	measure(w.results, CONV "+bias:f32.c", 120);
-	near(look(&w, "fusion")->bound_ns, 230, 1e-12, "no fused kernel helps: none is used");
+	near(look(&w, "fusion")->total_ns, 230, 1e-12, "no fused kernel helps: none is used");
 	near(effect(&w, "", "fusion").saves_ns, 0, 0, "... and fusion saves nothing");
 	measure(w.results, CONV "+bias:f32.c", 105);
 	near(effect(&w, "", "fusion").saves_ns, 10, 1e-12, "off: what it would save");
 	near(effect(&w, "fusion", "fusion").saves_ns, 10, 1e-12, "on: what it saves");
-	near(effect(&w, "fusion", "fusion").bound_ns, 230, 1e-12, "... and the bound without it");
+	near(effect(&w, "fusion", "fusion").total_ns, 230, 1e-12, "... and the bound without it");
 	is_int(effect(&w, "", "fusion").noisy_problems, 0, "no measurement is noisy");
 	struct result noisy = make_result(CONV "+bias:f32.c", 105);
 	noisy.stats.stop = STOP_DISTURBED;
@@ -145,7 +145,7 @@ static void partial_effects(void)
 	measure(w.results, RELU, 10);
 	w.device = matrix_device;
 	struct what_if_effect e = effect(&w, "matrix", "algorithm");
-	ok(e.unmeasured_problems == 1 && isnan(e.saves_ns) && !isnan(e.bound_ns),
+	ok(e.unmeasured_problems == 1 && isnan(e.saves_ns) && !isnan(e.total_ns),
 		"on: a layer is unmeasured, what it saves is unknown");
 	e = effect(&w, "matrix,algorithm=preferred", "algorithm");
 	ok(e.unmeasured_problems == 1 && isnan(e.saves_ns), "off: what it would save is unknown too");
@@ -184,10 +184,10 @@ static void missing(void)
 	results_free(w.results);
 	w.results = only;
 	struct analysis *a = look(&w, "");
-	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->parallel_ns) && isnan(a->lo_ns) &&
+	ok(isnan(a->total_ns) && isnan(a->sequential_ns) && isnan(a->parallel_ns) && isnan(a->lo_ns) &&
 			isnan(a->hi_ns) && !a->complete && a->coverage.missing == 6,
 		"nothing measured: not 0, not known");
-	ok(isnan(effect(&w, "", "parallel").bound_ns) && isnan(effect(&w, "", "algorithm").bound_ns),
+	ok(isnan(effect(&w, "", "parallel").total_ns) && isnan(effect(&w, "", "algorithm").total_ns),
 		"... by any toggle");
 	ok(isnan(a->layers[6].slack_ns) && !a->layers[6].critical,
 		"... and no layer is on a path, not even a free one");
@@ -196,10 +196,10 @@ static void missing(void)
 	ok(isnan(a->coverage.cost_proxy_share) && a->coverage.flops_measured_share == 0, "nothing to share");
 	ok(isnan(effect(&w, "", "fusion").saves_ns), "what a toggle saves is then not 0 but not known");
 	measure(only, CONV, 100);
-	ok(isnan(effect(&w, "", "launch").bound_ns) && isnan(effect(&w, "", "launch").saves_ns) &&
+	ok(isnan(effect(&w, "", "launch").total_ns) && isnan(effect(&w, "", "launch").saves_ns) &&
 		effect(&w, "", "launch").available, "nor is it where the other side has nothing");
 	a = look(&w, "");
-	near(a->bound_ns, 200, 1e-12, "what there is is summed");
+	near(a->total_ns, 200, 1e-12, "what there is is summed");
 	ok(!a->complete && a->coverage.missing == 4 && a->unmeasured_problems == 2,
 		"and what is not is counted");
 	near(a->coverage.flops_measured_share, 2.0 / 6, 1e-12, "two of six equal layers");
@@ -220,7 +220,7 @@ static void missing(void)
 		"a failure is an answer, no cost");
 	measure(only, CONV "+bias:f32.c+relu", 300);
 	a = look(&w, "fusion");
-	ok(a->complete && a->bound_ns == 600, "a measured group closes the gaps inside it");
+	ok(a->complete && a->total_ns == 600, "a measured group closes the gaps inside it");
 	ok(!effect(&w, "", "fusion").complete && effect(&w, "", "fusion").bound_complete,
 		"a difference to a partial sum is no saving");
 	struct result negative = make_result(RELU, -5);
@@ -364,8 +364,8 @@ static void nothing_known(void)
 	refuse(&w, CONV, STATUS_UNSUPPORTED, "no bf16 here");
 	struct analysis *a = look(&w, "parallel");
 	near(a->border_ns, 15, 0, "the casts are measured");
-	ok(isnan(a->bound_ns) && isnan(a->sequential_ns) && isnan(a->lo_ns), "and alone are no bound");
-	ok(isnan(effect(&w, "parallel", "parallel").bound_ns), "... nor a what-if's");
+	ok(isnan(a->total_ns) && isnan(a->sequential_ns) && isnan(a->lo_ns), "and alone are no bound");
+	ok(isnan(effect(&w, "parallel", "parallel").total_ns), "... nor a what-if's");
 	ok(!a->layers[0].critical && !a->layers[1].critical && isnan(a->layers[1].slack_ns),
 		"nothing is critical");
 	world_close(&w);
@@ -374,7 +374,7 @@ static void nothing_known(void)
 	make_layer(m, "Identity", NULL, IMAGE, make_input(m, IMAGE), -1);
 	world_open(&w, m);
 	a = look(&w, "");
-	ok(a->bound_ns == 0 && a->complete && a->border_ns == 0, "a model of free layers does cost 0");
+	ok(a->total_ns == 0 && a->complete && a->border_ns == 0, "a model of free layers does cost 0");
 	world_close(&w);
 }
 
@@ -418,7 +418,7 @@ static void intervals(void)
 	w.results = results_new();
 	measure_samples(&w, CONV, 1, 100, 100, 100);
 	a = look(&w, "");
-	ok(a->bound_ns == 100 && isnan(a->lo_ns) && isnan(a->hi_ns),
+	ok(a->total_ns == 100 && isnan(a->lo_ns) && isnan(a->hi_ns),
 		"where none has one, the total has none");
 	world_close(&w);
 }
@@ -432,12 +432,12 @@ static void algorithms(void)
 	measure_algorithm(w.results, CONV, "first", 0, MATRIX_NO, 120);
 	measure_algorithm(w.results, CONV, "second", 1, MATRIX_NO, 100);
 	measure_algorithm(w.results, CONV, "amx", 2, MATRIX_YES, 30);
-	near(look(&w, "")->bound_ns, 100, 0, "best: the fastest that is allowed");
+	near(look(&w, "")->total_ns, 100, 0, "best: the fastest that is allowed");
 	near(look(&w, "")->layers[0].preferred_ns, 120, 0, "... beside the library's own choice");
-	near(look(&w, "algorithm=preferred")->bound_ns, 120, 0,
+	near(look(&w, "algorithm=preferred")->total_ns, 120, 0,
 		"preferred: the first in the library's order");
-	near(look(&w, "matrix")->bound_ns, 30, 0, "with matrix units");
-	near(look(&w, "matrix,algorithm=preferred")->bound_ns, 120, 0,
+	near(look(&w, "matrix")->total_ns, 30, 0, "with matrix units");
+	near(look(&w, "matrix,algorithm=preferred")->total_ns, 120, 0,
 		"... the library still prefers another");
 	near(effect(&w, "", "matrix").saves_ns, 70, 0, "matrix would save 70");
 	near(effect(&w, "matrix", "matrix").saves_ns, 70, 0, "... does save 70");
@@ -446,7 +446,7 @@ static void algorithms(void)
 	failed.algorithm.name = "first";
 	failed.status = STATUS_CRASHED;
 	results_put(w.results, &failed);
-	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "the preferred one crashed: the next stands");
+	near(look(&w, "algorithm=preferred")->total_ns, 100, 0, "the preferred one crashed: the next stands");
 	const struct result *r = analyze_pick(look(&w, ""), w.results, CONV);
 	is_str(r ? r->algorithm.name : NULL, "second", "analyze_pick picks the same");
 	ok(analyze_pick(look(&w, ""), w.results, "conv:nothing") == NULL, "no results, no pick");
@@ -473,18 +473,18 @@ static void in_place(void)
 	measure_algorithm(w.results, RELU, "apart", 0, MATRIX_NO, 10);
 	measure_in_place(&w, RELU, 4);
 	struct analysis *over = look(&w, "");
-	near(over->bound_ns, 20, 0, "a layer's input is read again: no layer with the problem is in place");
+	near(over->total_ns, 20, 0, "a layer's input is read again: no layer with the problem is in place");
 	is_str(analyze_pick(over, w.results, RELU)->algorithm.name, "apart", "... nor is the pick");
 	is_int(over->apart_count, 1, "... and the analysis names the problem");
 	int b = w.plan->layers[1].inputs[0];
 	w.plan->values[x].dies_in = 0;
 	w.plan->values[b].dies_in = 1;
 	over = look(&w, "");
-	near(over->bound_ns, 8, 0, "both inputs end here: in place");
+	near(over->total_ns, 8, 0, "both inputs end here: in place");
 	is_str(analyze_pick(over, w.results, RELU)->algorithm.name, "over", "... and so is the pick");
-	near(look(&w, "algorithm=preferred")->bound_ns, 20, 0, "... which is not the library's first choice");
+	near(look(&w, "algorithm=preferred")->total_ns, 20, 0, "... which is not the library's first choice");
 	w.plan->values[b].dies_in = -1;
-	near(look(&w, "")->bound_ns, 20, 0, "one of them does not: apart");
+	near(look(&w, "")->total_ns, 20, 0, "one of them does not: apart");
 	world_close(&w);
 }
 
@@ -508,17 +508,17 @@ static void shortlists(void)
 	world_open(&w, m);
 	measure_state(w.results, "brief", 1, LAUNCH_AMORTIZED, STOP_SHORTLIST, 90);
 	measure_state(w.results, "briefer", 2, LAUNCH_AMORTIZED, STOP_SHORTLIST, 80);
-	near(look(&w, "")->bound_ns, 80, 0, "a shortlist alone is better than nothing");
-	near(look(&w, "algorithm=preferred")->bound_ns, 90, 0, "... in the library's order too");
+	near(look(&w, "")->total_ns, 80, 0, "a shortlist alone is better than nothing");
+	near(look(&w, "algorithm=preferred")->total_ns, 90, 0, "... in the library's order too");
 	measure_state(w.results, "last", 3, LAUNCH_AMORTIZED, STOP_CONVERGED, 100);
 	measure_state(w.results, "last", 3, LAUNCH_ISOLATED, STOP_BUDGET, 130);
-	near(look(&w, "")->bound_ns, 100, 0, "one measured in full wins over any shortlist");
-	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "... though the library prefers others");
+	near(look(&w, "")->total_ns, 100, 0, "one measured in full wins over any shortlist");
+	near(look(&w, "algorithm=preferred")->total_ns, 100, 0, "... though the library prefers others");
 	measure_state(w.results, "first", 0, LAUNCH_AMORTIZED, STOP_CONVERGED, 110);
 	measure_state(w.results, "first", 0, LAUNCH_ISOLATED, STOP_CONVERGED, 120);
-	near(look(&w, "")->bound_ns, 100, 0, "the best of those measured in full, whatever came before");
-	near(look(&w, "algorithm=preferred,launch=isolated")->bound_ns -
-			look(&w, "algorithm=preferred")->bound_ns,
+	near(look(&w, "")->total_ns, 100, 0, "the best of those measured in full, whatever came before");
+	near(look(&w, "algorithm=preferred,launch=isolated")->total_ns -
+			look(&w, "algorithm=preferred")->total_ns,
 		10, 0, "launch modes compare the same algorithm");
 	world_close(&w);
 }
@@ -534,16 +534,16 @@ static void matrix_unknown(void)
 	world_open(&w, m);
 	ok(!effect(&w, "", "matrix").available,
 		"no matrix units and no result that uses them: not available");
-	ok(isnan(effect(&w, "", "matrix").bound_ns), "... so no figure");
+	ok(isnan(effect(&w, "", "matrix").total_ns), "... so no figure");
 	measure_algorithm(w.results, CONV, "jit", 0, MATRIX_UNKNOWN, 50);
 	measure_algorithm(w.results, bf16, "jit", 0, MATRIX_UNKNOWN, 20);
-	near(look(&w, "")->bound_ns, 70, 0, "a device without matrix units: unknown cannot use them");
+	near(look(&w, "")->total_ns, 70, 0, "a device without matrix units: unknown cannot use them");
 	w.device = matrix_device;
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 50, 0, "with matrix units unknown is out in bf16 and harmless in f32");
+	near(a->total_ns, 50, 0, "with matrix units unknown is out in bf16 and harmless in f32");
 	ok(!a->complete && a->layers[1].origin == ORIGIN_MISSING, "... and leaves a gap");
 	is_int(a->unmeasured_problems, 0, "... that measuring does not close");
-	near(look(&w, "matrix")->bound_ns, 70, 0, "allowed, unknown counts");
+	near(look(&w, "matrix")->total_ns, 70, 0, "allowed, unknown counts");
 	ok(!effect(&w, "", "matrix").available,
 		"everything measured and nothing known to use them: not available");
 	measure_algorithm(w.results, bf16, "amx", 1, MATRIX_YES, 10);
@@ -575,11 +575,11 @@ static void cache_states(void)
 	struct result warm = make_result(CONV, 60);
 	warm.cache = CACHE_WARM;
 	results_put(w.results, &warm);
-	near(look(&w, "")->bound_ns, 230, 1e-12, "a big model reads its weights from memory: net");
+	near(look(&w, "")->total_ns, 230, 1e-12, "a big model reads its weights from memory: net");
 	is_int(look(&w, "")->cache, CACHE_NET, "... and says so");
 	w.plan->weight_bytes = 10e6;
 	w.plan->peak_live_bytes = 6e6;
-	near(look(&w, "")->bound_ns, 150, 1e-12,
+	near(look(&w, "")->total_ns, 150, 1e-12,
 		"all of it in half of the cache: warm, net where nothing is constant");
 	is_int(look(&w, "")->cache, CACHE_WARM, "... and says so");
 	w.plan->peak_live_bytes = 6.1e6;
@@ -591,7 +591,7 @@ static void cache_states(void)
 	is_int(look(&w, "")->cache, CACHE_NET, "an unknown cache is net");
 	struct scenario s = scenario_default();
 	struct analysis *a = analyze(&w.arena, GROUND(w.plan, NULL, w.results, NULL), &s);
-	near(a->bound_ns, 230, 1e-12, "no device and no fusion are no trouble");
+	near(a->total_ns, 230, 1e-12, "no device and no fusion are no trouble");
 	results_free(w.results);
 	w.results = results_new();
 	ok(look(&w, "")->layers[0].why == NULL, "not measured needs no reason");
@@ -641,11 +641,11 @@ static void diamond(void)
 	struct world w;
 	open_diamond(&w);
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 160, 1e-12, "diamond: sum");
+	near(a->total_ns, 160, 1e-12, "diamond: sum");
 	near(a->parallel_ns, 120, 1e-12, "diamond: longest path");
 	ok(a->layers[1].critical && !a->layers[2].critical, "the long side is critical");
 	near(a->layers[2].slack_ns, 60, 1e-12, "the short side has room");
-	near(look(&w, "parallel")->bound_ns, 120, 1e-12, "parallel: the path is the bound");
+	near(look(&w, "parallel")->total_ns, 120, 1e-12, "parallel: the path is the bound");
 	near(effect(&w, "", "parallel").saves_ns, 40, 1e-12, "parallel would save 40");
 	near(effect(&w, "parallel", "parallel").saves_ns, 40, 1e-12, "... does save 40");
 
@@ -653,11 +653,11 @@ static void diamond(void)
 	measure(w.results, CONV "+add:f32", 101);
 	measure(w.results, CONV2 "+add:f32", 41);
 	a = look(&w, "fusion");
-	near(a->bound_ns, 151, 1e-12, "one side takes Add, the Relu stays");
+	near(a->total_ns, 151, 1e-12, "one side takes Add, the Relu stays");
 	is_int(a->coverage.fused, 1, "one layer fused, not two");
 	measure(w.results, CONV2 "+add:f32+relu", 42);
 	a = look(&w, "fusion");
-	near(a->bound_ns, 147, 1e-12, "the short side takes both");
+	near(a->total_ns, 147, 1e-12, "the short side takes both");
 	ok(a->layers[3].group && a->layers[3].group->layers[0] == 2 && a->layers[4].origin == ORIGIN_FUSED,
 		"... along");
 	near(a->parallel_ns, 120, 1e-12,
@@ -666,15 +666,15 @@ static void diamond(void)
 		"... as the layers of the parallel scenario show");
 	near(look(&w, "parallel,fusion")->sequential_ns, 147, 1e-12, "each total has its own best choice");
 	measure(w.results, CONV "+add:f32+relu", 76);
-	near(look(&w, "parallel,fusion")->bound_ns, 120, 1e-12, "45 to the shortcut and 76 are too long");
+	near(look(&w, "parallel,fusion")->total_ns, 120, 1e-12, "45 to the shortcut and 76 are too long");
 	measure(w.results, CONV "+add:f32+relu", 70);
 	a = look(&w, "parallel,fusion");
-	near(a->bound_ns, 115, 1e-12, "45 and 70 are not");
+	near(a->total_ns, 115, 1e-12, "45 and 70 are not");
 	near(a->layers[3].start_ns, 45, 1e-12, "the group starts when the shortcut is there");
 	ok(a->layers[1].critical && a->layers[3].critical && a->layers[4].critical,
 		"a group is critical as one");
 	measure(w.results, CONV "+add:f32+relu", 300);
-	near(look(&w, "fusion,parallel")->bound_ns, 120, 1e-12, "never longer than unfused");
+	near(look(&w, "fusion,parallel")->total_ns, 120, 1e-12, "never longer than unfused");
 	near(look(&w, "fusion,parallel")->layers[1].ns, 100, 1e-12, "waiting for the shortcut must pay");
 	world_close(&w);
 }
@@ -694,8 +694,8 @@ static void shortcut(void)
 	measure(w.results, ADD, 20);
 	measure(w.results, CONV "+add:f32", 105);
 	struct analysis *s = look(&w, "fusion"), *p = look(&w, "parallel,fusion");
-	near(s->bound_ns, 125 + 105, 1e-12, "in sequence the fused sum is cheaper");
-	near(p->bound_ns, 145, 1e-12, "in parallel it would wait for the shortcut and is left");
+	near(s->total_ns, 125 + 105, 1e-12, "in sequence the fused sum is cheaper");
+	near(p->total_ns, 145, 1e-12, "in parallel it would wait for the shortcut and is left");
 	near(s->parallel_ns, 145, 1e-12, "the other total agrees");
 	ok(isnan(effect(&w, "fusion", "parallel").saves_ns), "the toggle waits for the other groups");
 	for (int i = 0; i < w.fusion->group_count; i++)
@@ -721,7 +721,7 @@ static void borders(void)
 	measure(w.results, "cast:f32,bf16:" IMAGE, 7);
 	measure(w.results, "cast:bf16,f32:" IMAGE, 8);
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 155, 1e-12, "casts at the border are part of the sum");
+	near(a->total_ns, 155, 1e-12, "casts at the border are part of the sum");
 	near(a->border_ns, 15, 1e-12, "and shown apart");
 	ok(!a->complete && a->coverage.missing == 0 && a->unmeasured_problems == 1,
 		"a cast not measured is a gap");
@@ -740,7 +740,7 @@ static void borders(void)
 	measure(w.results, CONV, 100);
 	measure(w.results, "cast:bf16,f32:1x64x56x57", 90);
 	a = look(&w, "parallel");
-	ok(a->complete && a->bound_ns == 130, "a dear cast behind the short side makes it the path");
+	ok(a->complete && a->total_ns == 130, "a dear cast behind the short side makes it the path");
 	world_close(&w);
 }
 
@@ -777,10 +777,10 @@ static void launches(void)
 		one.launch = LAUNCH_ISOLATED;
 		results_put(w.results, &one);
 	}
-	near(look(&w, "launch=isolated")->bound_ns, 1200, 1e-12, "isolated launches");
+	near(look(&w, "launch=isolated")->total_ns, 1200, 1e-12, "isolated launches");
 	near(effect(&w, "", "launch").saves_ns, 970, 1e-12, "amortized saves what it saves");
 	near(effect(&w, "launch=isolated", "launch").saves_ns, 970, 1e-12, "... or would");
-	near(effect(&w, "launch=isolated", "launch").bound_ns, 230, 1e-12, "... and comes to");
+	near(effect(&w, "launch=isolated", "launch").total_ns, 230, 1e-12, "... and comes to");
 	world_close(&w);
 }
 
@@ -799,7 +799,7 @@ static void unfinished(void)
 		"half measured is not measured");
 	results_finish(w.results, RELU);
 	a = look(&w, "");
-	ok(a->layers[0].origin == ORIGIN_MEASURED && a->bound_ns == 300 && a->complete,
+	ok(a->layers[0].origin == ORIGIN_MEASURED && a->total_ns == 300 && a->complete,
 		"finished, it counts");
 	world_close(&w);
 }
@@ -824,12 +824,12 @@ static void rough(void)
 	quick(w.results, CONV2, 40, LAUNCH_AMORTIZED);
 	quick(w.results, ADD, 10, LAUNCH_AMORTIZED);
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 150, 0, "three of four layers quickly");
+	near(a->total_ns, 150, 0, "three of four layers quickly");
 	ok(a->rough && !a->complete, "rough, with a gap");
 	is_str(analysis_mark(a), "partial rough ", "and neither a bound nor complete");
 	measure(w.results, RELU, 5);
 	a = look(&w, "");
-	near(a->bound_ns, 155, 0, "all four layers");
+	near(a->total_ns, 155, 0, "all four layers");
 	ok(a->rough && a->complete, "a complete bound");
 	is_str(analysis_mark(a), "rough ", "marked");
 	is_int(a->coverage.rough, 3, "three rough layers");
@@ -856,12 +856,12 @@ static void rough(void)
 	is_int(look(&w, "cache=warm")->coverage.rough, 3, "... constants in memory count as warm too");
 	measure(w.results, CONV, 60);
 	a = look(&w, "");
-	near(a->bound_ns, 115, 0, "the full measurement replaces the quick one");
+	near(a->total_ns, 115, 0, "the full measurement replaces the quick one");
 	is_int(a->coverage.rough, 2, "two are left");
 	measure(w.results, CONV2, 50);
 	measure(w.results, ADD, 10);
 	a = look(&w, "");
-	near(a->bound_ns, 125, 0, "also if it is slower");
+	near(a->total_ns, 125, 0, "also if it is slower");
 	ok(!a->rough && a->unmeasured_problems == 0, "nothing is rough any more");
 	is_str(analysis_mark(a), "", "nor marked");
 	world_close(&w);

@@ -94,7 +94,7 @@ static bool same(double x, double y)
 
 static bool same_analysis(const struct analysis *x, const struct analysis *y)
 {
-	bool equal = same(x->bound_ns, y->bound_ns) && same(x->parallel_ns, y->parallel_ns) &&
+	bool equal = same(x->total_ns, y->total_ns) && same(x->parallel_ns, y->parallel_ns) &&
 		same(x->sequential_ns, y->sequential_ns) && same(x->lo_ns, y->lo_ns) &&
 		same(x->hi_ns, y->hi_ns) && same(x->resource_ns, y->resource_ns) &&
 		same(x->roofline_ns, y->roofline_ns) && same(x->enqueue_ns, y->enqueue_ns) &&
@@ -115,7 +115,7 @@ static bool same_analysis(const struct analysis *x, const struct analysis *y)
 static bool same_effect(const struct what_if_effect *x, const struct what_if_effect *y)
 {
 	return x->row == y->row && x->choice == y->choice && x->on == y->on && x->pending == y->pending &&
-		same(x->bound_ns, y->bound_ns) && x->bound_complete == y->bound_complete &&
+		same(x->total_ns, y->total_ns) && x->bound_complete == y->bound_complete &&
 		same(x->saves_ns, y->saves_ns) && x->complete == y->complete &&
 		x->estimated == y->estimated && x->available == y->available && x->layers == y->layers &&
 		x->unmeasured_problems == y->unmeasured_problems &&
@@ -248,7 +248,7 @@ static void other_plan(void)
 	}
 	for (int i = 0; i < 4; i++) {
 		const struct ground *g = GROUND(&m[i % 2]->plan, NULL, r, NULL);
-		near(analyzer_run(z, &a, g, &s)->bound_ns, 100 * (i % 2 + 1), 1e-12, "plan %d", i % 2);
+		near(analyzer_run(z, &a, g, &s)->total_ns, 100 * (i % 2 + 1), 1e-12, "plan %d", i % 2);
 	}
 	analyzer_free(z);
 	arena_free(&a);
@@ -275,13 +275,13 @@ static void other_state(void)
 	const struct ground *g = GROUND(p, NULL, r, &d);
 	const struct analysis *x = analyzer_run(z, &a, g, &s);
 	is_int(x->cache, CACHE_WARM, "results in one state only");
-	near(x->bound_ns, 100, 1e-12, "... count");
+	near(x->total_ns, 100, 1e-12, "... count");
 	one.problem = "copy:u8,u8:b32768";
 	one.cache = CACHE_NET;
 	results_put(r, &one);
 	x = analyzer_run(z, &a, g, &s);
 	is_int(x->cache, CACHE_NET, "the state is net as soon as any result is");
-	ok(isnan(x->bound_ns), "... in which the problem is not measured");
+	ok(isnan(x->total_ns), "... in which the problem is not measured");
 	analyzer_free(z);
 	arena_free(&a);
 	results_free(r);
@@ -309,7 +309,7 @@ static void held_results(void)
 		results_put(r, &one);
 	}
 	near(c->result->stats.median, 100, 1e-12, "an older result is as it was");
-	near(analyzer_run(z, &a, g, &s)->bound_ns, 51, 1e-12, "the next analysis has the newest");
+	near(analyzer_run(z, &a, g, &s)->total_ns, 51, 1e-12, "the next analysis has the newest");
 	analyzer_free(z);
 	arena_free(&a);
 	results_free(r);

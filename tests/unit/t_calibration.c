@@ -200,7 +200,7 @@ static void analyses(void)
 	struct ground g = { .plan = make_finish(m), .results = results_new(), .peaks = &k, .estimate = true };
 	struct analysis *x = analyze(&a, &g, &s);
 	struct estimate one = guess(RELU, &k, ""), two = guess(NORM, &k, "");
-	near(x->bound_ns, one.ns + two.ns, 1e-9, "the sum of estimates");
+	near(x->total_ns, one.ns + two.ns, 1e-9, "the sum of estimates");
 	near(x->lo_ns, one.lo + two.lo, 1e-9, "its range: all low ends");
 	near(x->hi_ns, one.hi + two.hi, 1e-9, "... and all high ends");
 	near(x->roofline_ns, roof(RELU, &k, "") + roof(NORM, &k, ""), 1e-9,

@@ -326,10 +326,10 @@ static bool in_sequence(struct tally *tally, const struct trial *t, const struct
 			tally->contested += t->fusion->cluster_of[i] >= 0;
 		}
 	}
-	bool good = fabs(sum - a->bound_ns) < 1e-6 && a->bound_ns == t->best_sum;
+	bool good = fabs(sum - a->total_ns) < 1e-6 && a->total_ns == t->best_sum;
 	one.layouts = LAYOUTS_PRICED; /* matrices have no layouts: another way to the same bound */
 	if (t->products && !t->nxc)
-		good &= analyze(&arena, &ground, &one)->bound_ns == t->best_sum;
+		good &= analyze(&arena, &ground, &one)->total_ns == t->best_sum;
 	arena_free(&arena);
 	return good;
 }

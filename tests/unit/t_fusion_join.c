@@ -151,7 +151,7 @@ static double bound_of(double two, double three, double copy, bool parallel)
 		measure(r, THREE, three);
 	measure(r, "copy:u8,u8:b65536", copy);
 	measure(r, "copy:u8,u8:b98304", copy);
-	double bound = analyze(&arena, GROUND(p, f, r, NULL), &s)->bound_ns;
+	double bound = analyze(&arena, GROUND(p, f, r, NULL), &s)->total_ns;
 	arena_free(&arena);
 	results_free(r);
 	fusion_free(f);

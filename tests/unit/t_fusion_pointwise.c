@@ -243,14 +243,14 @@ static void attention_is_chosen(void)
 		measure(r, p->problems[i].text, 100);
 	const struct fusion_group *g = attention_group(f);
 	measure(r, g->text, 150);
-	double both = analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns;
+	double both = analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns;
 	near(both, 250, 1e-12, "attention and the Relu behind it");
 	measure(r, "matmul:f32,f32,f32/f32:ba24bb24m128n64k128:ta0tb0+relu", 30);
-	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 250, 1e-12, "300 and 30 are more");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 250, 1e-12, "300 and 30 are more");
 	measure(r, g->text, 290);
-	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 330, 1e-12, "now they are less");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 330, 1e-12, "now they are less");
 	s.parallel = true;
-	near(analyze(&a, GROUND(p, f, r, NULL), &s)->bound_ns, 330, 1e-12, "... in parallel too");
+	near(analyze(&a, GROUND(p, f, r, NULL), &s)->total_ns, 330, 1e-12, "... in parallel too");
 	arena_free(&a);
 	results_free(r);
 	fusion_free(f);

@@ -96,7 +96,7 @@ static void test_problems(void)
 	is_str(texts[2], TANH, "and of branches");
 	is_int(w.p->problems[0].use_count, 2, "counted wherever they are");
 	struct analysis *a = look(&w, "");
-	ok(isnan(a->bound_ns) && !a->complete, "nothing is measured");
+	ok(isnan(a->total_ns) && !a->complete, "nothing is measured");
 	is_int(a->unmeasured_problems, 3, "three are wanted");
 	is_int(a->coverage.missing, 3, "each layer counts once");
 	world_close(&w);
@@ -114,12 +114,12 @@ static void test_costs(void)
 	is_ns(a->layers[1].lo, 1050 * 0.99, "interval and all");
 	is_ns(a->layers[1].bodies[0][0].ns, 100, "its layers are listed once");
 	is_int(a->layers[2].origin, ORIGIN_MISSING, "a choice with an unmeasured branch is not measured");
-	is_ns(a->bound_ns, 1055, "and not in the total");
+	is_ns(a->total_ns, 1055, "and not in the total");
 	measure(w.results, TANH, 7);
 	a = look(&w, "");
 	is_ns(a->layers[2].ns, 7, "a choice costs at least its cheaper branch");
 	ok(a->layers[2].at_least && a->layers[2].why && !a->complete, "and is said to be more, perhaps");
-	is_ns(a->bound_ns, 5 + 1050 + 7, "the total");
+	is_ns(a->total_ns, 5 + 1050 + 7, "the total");
 	is_ns(a->parallel_ns, 5 + 1050 + 7, "and the path");
 	is_int(a->coverage.measured, 3, "all is measured");
 	is_int(a->without_interval, 0, "with intervals");
@@ -137,7 +137,7 @@ static void test_unknown(void)
 	struct analysis *a = look(&w, "");
 	is_ns(a->layers[1].ns, 105, "of an unknown number of rounds one");
 	ok(a->layers[1].at_least && !a->complete, "so it is at least that");
-	is_ns(a->bound_ns, 5 + 105 + 7, "in the total");
+	is_ns(a->total_ns, 5 + 105 + 7, "in the total");
 	world_close(&w);
 	world_open(&w, "0");
 	a = look(&w, "");

@@ -90,7 +90,7 @@ static void times(void)
 	one.least_ns = 5e6;
 	one.most_ns = 6e6;
 	struct analysis *a = look_at_row(&w, one);
-	near(a->bound_ns, 128e6, 1e-12, "its cost is not changed");
+	near(a->total_ns, 128e6, 1e-12, "its cost is not changed");
 	double once = 8e6 * (0.1 * 120e6 + 0.01 * 8e6) / 128e6; /* of it the mean share of all */
 	near(a->hi_ns, 128e6 + 12e6 + once, 1e-12, "apart by a fifth: a tenth");
 	near(a->lo_ns, 128e6 - 12e6 - once, 1e-12, "... and downward");
@@ -143,7 +143,7 @@ static void sums(void)
 	put(&w, RELU, 50, 1e6, 4e6, 5e6, STOP_CONVERGED);
 	put(&w, TANH, 50, 3e6, 4e6, 6e6, STOP_CONVERGED);
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 128e6, 1e-12, "24 equal layers and two others");
+	near(a->total_ns, 128e6, 1e-12, "24 equal layers and two others");
 	near(a->lo_ns, 128e6 * (1 - RUN) - sqrt(24e6 * 24e6 + 3e6 * 3e6 + 1e6 * 1e6), 1e-12,
 		"equal ones linearly, others in quadrature");
 	near(a->hi_ns, 128e6 * (1 + RUN) + sqrt(48e6 * 48e6 + 1e6 * 1e6 + 2e6 * 2e6), 1e-12,
@@ -252,7 +252,7 @@ static void paths(void)
 	near(a->hi_ns, 110 + 20 + 1.1, 1e-12, "... also high");
 	put(&w, TANH, 50, 50, 90, 500, STOP_CONVERGED);
 	a = look(&w, "parallel=path");
-	near(a->bound_ns, 110, 1e-12, "a path that is shorter");
+	near(a->total_ns, 110, 1e-12, "a path that is shorter");
 	near(a->hi_ns, 500 + 0.9, 1e-12, "... but may be the longest");
 	world_close(&w);
 }

@@ -76,9 +76,9 @@ static void twins_in_place(void)
 	struct result one = make_result(twin, 4);
 	one.algorithm.notes = "in_place";
 	results_put(w.results, &one);
-	near(look(&w, "layout=priced")->bound_ns, 100 + 5 + 120 + 7, 0, "priced: its input is read again");
+	near(look(&w, "layout=priced")->total_ns, 100 + 5 + 120 + 7, 0, "priced: its input is read again");
 	w.plan->values[second->inputs[0]].dies_in = 2;
-	near(look(&w, "layout=priced")->bound_ns, 100 + 5 + 1 + 4 + 1 + 7, 0, "... it may be overwritten");
+	near(look(&w, "layout=priced")->total_ns, 100 + 5 + 1 + 4 + 1 + 7, 0, "... it may be overwritten");
 	world_close(&w);
 }
 
@@ -93,7 +93,7 @@ static void only_channels_last(void)
 	measure_in(w.results, CONV("63"), NCX, NCX, 120);
 	measure_in(w.results, CONV("63"), NXC, NXC, 80);
 	struct analysis *a = look(&w, "");
-	near(a->bound_ns, 90 + 5 + 80 + 7, 0, "layers that can run in ONNX order: no conversion counts");
+	near(a->total_ns, 90 + 5 + 80 + 7, 0, "layers that can run in ONNX order: no conversion counts");
 	is_int(a->conversions, 0, "... and there is none");
 	world_close(&w);
 
@@ -105,17 +105,17 @@ static void only_channels_last(void)
 	a = look(&w, "");
 	ok(!a->complete && a->unmeasured_problems == 2, "convolutions that only run channels last: two "
 		"conversions are to be measured");
-	near(a->bound_ns, 100 + 5 + 80 + 7, 0, "... and the total is at least the layers");
+	near(a->total_ns, 100 + 5 + 80 + 7, 0, "... and the total is at least the layers");
 	ok(!a->layouts_exact, "... and not exact");
 	measure(w.results, TO_NXC, 20);
 	measure(w.results, TO_NCX, 30);
 	a = look(&w, "");
-	near(a->bound_ns, 100 + 5 + 80 + 7 + 20 + 30, 0, "conversions before the first and after the last");
+	near(a->total_ns, 100 + 5 + 80 + 7 + 20 + 30, 0, "conversions before the first and after the last");
 	ok(a->complete && a->conversions == 2 && a->border_ns == 50, "... two, at the borders");
 	near(a->path_ns, a->sequential_ns, 0, "a chain: the longest path has them too");
 	ok(a->layouts_exact, "the assignment is exact");
 	measure_in(w.results, CONV("63"), NCX, NCX, 85);
-	near(look(&w, "")->bound_ns, 100 + 5 + 80 + 7 + 20 + 30, 0, "the second one can do either: its best, "
+	near(look(&w, "")->total_ns, 100 + 5 + 80 + 7 + 20 + 30, 0, "the second one can do either: its best, "
 		"after one conversion");
 	struct result f = make_result(CONV("64"), NAN);
 	f.status = STATUS_UNSUPPORTED;
@@ -142,16 +142,16 @@ static void once_a_tensor(void)
 	measure(w.results, TO_NXC, 20);
 	measure(w.results, TO_NCX, 30);
 	struct analysis *r = look(&w, "");
-	near(r->bound_ns, 100 + 80 + 7 + 20 + 20 + 30, 0,
+	near(r->total_ns, 100 + 80 + 7 + 20 + 20 + 30, 0,
 		"one conversion of the input for two readers, one after the first sum");
 	near(r->path_ns, 20 + 100 + 10 + 30 + 10, 0, "the reader in ONNX order does not wait for it");
-	near(look(&w, "layout=priced")->bound_ns, r->bound_ns, 0, "priced: the same");
+	near(look(&w, "layout=priced")->total_ns, r->total_ns, 0, "priced: the same");
 	measure_in(w.results, CONV("64"), NCX, NCX, 104);
-	near(look(&w, "")->bound_ns, r->bound_ns, 0, "free: its best algorithm");
-	near(look(&w, "layout=priced")->bound_ns, 100 + 80 + 7 + 20 + 20 + 30, 0, "priced: still the best");
+	near(look(&w, "")->total_ns, r->total_ns, 0, "free: its best algorithm");
+	near(look(&w, "layout=priced")->total_ns, 100 + 80 + 7 + 20 + 20 + 30, 0, "priced: still the best");
 	measure_in(w.results, CONV("63"), NCX, NCX, 84);
-	near(look(&w, "")->bound_ns, 100 + 80 + 7 + 20, 0, "free: no conversion any more");
-	near(look(&w, "layout=priced")->bound_ns, 104 + 84 + 7 + 20, 0,
+	near(look(&w, "")->total_ns, 100 + 80 + 7 + 20, 0, "free: no conversion any more");
+	near(look(&w, "layout=priced")->total_ns, 104 + 84 + 7 + 20, 0,
 		"priced: slower algorithms spare the conversions");
 	world_close(&w);
 }
@@ -176,7 +176,7 @@ static void described(void)
 	struct analysis *a = analyze(&w.arena, &g, &s);
 	is_int(a->conversions, 2, "8 bits on a described GPU: converted before and after");
 	ok(a->complete && a->estimated && a->border_estimated && a->border_ns > 0, "... estimated");
-	near(a->bound_ns, a->layers[0].ns + a->border_ns, 1e-9, "... and part of the bound");
+	near(a->total_ns, a->layers[0].ns + a->border_ns, 1e-9, "... and part of the bound");
 	world_close(&w);
 }
 
@@ -412,7 +412,7 @@ static void wide_graph(void)
 	measure(w.results, ADD, 10);
 	struct analysis *a = look(&w, "layout=priced");
 	ok(a->complete && !a->layouts_exact, "24 values at a time: said not to be exact");
-	ok(a->bound_ns >= look(&w, "")->bound_ns && a->bound_ns >= least && a->bound_ns < 24 * 80 + 230,
+	ok(a->total_ns >= look(&w, "")->total_ns && a->total_ns >= least && a->total_ns < 24 * 80 + 230,
 		"... but an assignment, and not a bad one");
 	world_close(&w);
 }

@@ -246,13 +246,13 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 	double limits = 0;
 	for (int i = 0; i < LIMIT_COUNT; i++)
 		limits += by.ns[i];
-	if (isnan(a->bound_ns))
+	if (isnan(a->total_ns))
 		return;
 	if (!s->parallel)
 		must(t,
-			fabs(fmax(sum, isnan(a->enqueue_ns) ? 0 : a->enqueue_ns) - a->bound_ns) <=
+			fabs(fmax(sum, isnan(a->enqueue_ns) ? 0 : a->enqueue_ns) - a->total_ns) <=
 				EQUAL * sum,
-			"layers sum up to %g, the bound is %g", sum, a->bound_ns);
+			"layers sum up to %g, the bound is %g", sum, a->total_ns);
 	must(t, fabs(limits - by.all_ns) <= EQUAL * sum, "limits sum up to %g of %g", limits, by.all_ns);
 	must(t, s->parallel == PARALLEL_MEASURED || a->path_ns <= a->sequential_ns * (1 + EQUAL),
 		"path %g above the sum %g", a->path_ns,
@@ -260,10 +260,10 @@ static void totals(struct trial *t, const struct scenario *s, const struct analy
 	must(t, a->parallel_ns <= a->sequential_ns * (1 + EQUAL),
 		"parallel %g above the sum %g (amortized %d, host %g, path %g)", a->parallel_ns,
 		a->sequential_ns, s->amortized, a->enqueue_ns, a->path_ns);
-	must(t, a->lo_ns <= a->bound_ns * (1 + EQUAL) && a->bound_ns <= a->hi_ns * (1 + EQUAL),
-		"bound %g outside %g to %g", a->bound_ns, a->lo_ns, a->hi_ns);
-	must(t, !a->complete || !(a->roofline_ns > a->bound_ns * (1 + EQUAL)),
-		"roofline %g above the bound %g", a->roofline_ns, a->bound_ns);
+	must(t, a->lo_ns <= a->total_ns * (1 + EQUAL) && a->total_ns <= a->hi_ns * (1 + EQUAL),
+		"bound %g outside %g to %g", a->total_ns, a->lo_ns, a->hi_ns);
+	must(t, !a->complete || !(a->roofline_ns > a->total_ns * (1 + EQUAL)),
+		"roofline %g above the bound %g", a->roofline_ns, a->total_ns);
 	if (s->parallel != PARALLEL_PATH && !isnan(a->resource_ns)) {
 		must(t, a->resource_ns <= a->parallel_ns * (1 + EQUAL),
 			"resources %g above what is claimed, %g", a->resource_ns, a->parallel_ns);
@@ -281,8 +281,8 @@ static void other_total(struct trial *t, const struct scenario *from, const stru
 	const struct analysis *b = analyze(&t->arena, &t->ground, &s);
 	double shown = s.parallel ? a->parallel_ns : a->sequential_ns;
 	bool least = !s.parallel || s.layouts == LAYOUTS_FREE || !s.fusion;
-	must(t, isnan(shown) == isnan(b->bound_ns) && !(fabs(shown - b->bound_ns) > EQUAL * shown && least),
-		"the other total is %g, shown %g", b->bound_ns, shown);
+	must(t, isnan(shown) == isnan(b->total_ns) && !(fabs(shown - b->total_ns) > EQUAL * shown && least),
+		"the other total is %g, shown %g", b->total_ns, shown);
 }
 
 /* ---- choices that allow more ---- */
@@ -314,8 +314,8 @@ static void more(struct trial *t, const struct scenario *less, const struct scen
 	if (before || after || !borders || !s->amortized) /* the host's time is that of what was chosen */
 		return;
 	compared++;
-	must(t, y->bound_ns <= x->bound_ns * (1 + EQUAL), "%s (%s): %g after %g", what,
-		scenario_text(s, words, sizeof(words)), y->bound_ns, x->bound_ns);
+	must(t, y->total_ns <= x->total_ns * (1 + EQUAL), "%s (%s): %g after %g", what,
+		scenario_text(s, words, sizeof(words)), y->total_ns, x->total_ns);
 }
 
 static void allows_more(struct trial *t, const struct scenario *s)
@@ -434,14 +434,14 @@ static void by_force(struct trial *t, const struct scenario *from)
 		s.fold = false;
 		try_all(t, &s, 0, 0, (struct best){ 0, 0 }, &best);
 	}
-	if (isnan(a->bound_ns))
+	if (isnan(a->total_ns))
 		return;
 	brute++;
 	double sum = s.amortized || isnan(a->enqueue_ns) ? best.sum : fmax(best.sum, a->enqueue_ns);
 	must(t, a->coverage.missing + a->coverage.unsupported == best.missing,
 		"%d layers missing, by force %d", a->coverage.missing + a->coverage.unsupported,
 		best.missing);
-	must(t, fabs(a->bound_ns - sum) <= EQUAL * sum, "bound %g, by force %g", a->bound_ns, sum);
+	must(t, fabs(a->total_ns - sum) <= EQUAL * sum, "bound %g, by force %g", a->total_ns, sum);
 }
 
 /* ---- a result less ---- */
@@ -470,13 +470,13 @@ static void one_less(struct trial *t, const struct scenario *s, const struct ana
 	g.results = rest;
 	const struct analysis *b = analyze(&t->arena, &g, s);
 	bool said = without_cost(b) > without_cost(a) || b->unmeasured_problems > a->unmeasured_problems ||
-		isnan(b->bound_ns);
+		isnan(b->total_ns);
 	removed++;
 	incomplete += said;
 	/* without the preferred algorithm the next one is preferred, which may be faster: it was measured */
-	if (s->best && s->amortized && !isnan(a->bound_ns))
-		must(t, said || b->bound_ns >= a->bound_ns * (1 - EQUAL),
-			"%s less: %g, before %g, nothing is said", gone, b->bound_ns, a->bound_ns);
+	if (s->best && s->amortized && !isnan(a->total_ns))
+		must(t, said || b->total_ns >= a->total_ns * (1 - EQUAL),
+			"%s less: %g, before %g, nothing is said", gone, b->total_ns, a->total_ns);
 	must(t, !b->complete || without_cost(b) == 0, "complete with layers without a cost");
 	results_free(rest);
 }

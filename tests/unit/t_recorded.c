@@ -194,7 +194,7 @@ static void add_analysis(struct str *out, const struct analysis *a)
 {
 	const struct coverage *c = &a->coverage;
 	str_addf(out, "\t\t%s%.7g [%.7g, %.7g], sum %.7g, path %.7g, casts %.7g, host %.7g, resource %.7g, "
-		"roofline %.7g\n", analysis_mark(a), a->bound_ns, a->lo_ns, a->hi_ns, a->sequential_ns,
+		"roofline %.7g\n", analysis_mark(a), a->total_ns, a->lo_ns, a->hi_ns, a->sequential_ns,
 		a->parallel_ns, a->border_ns, a->enqueue_ns, a->resource_ns, a->roofline_ns);
 	str_addf(out, "\t\t%d layers: %d measured, %d proxy, %d free, %d fused, %d estimated, %d missing, %d "
 		"unsupported, %d suspect; shares %.5g %.5g %.5g %.5g\n", c->layers, c->measured, c->proxy,
@@ -216,7 +216,7 @@ static void add_effects(
 		str_addf(out,
 			"\t\t%s: %s%s, %.7g, saves %.7g, %d unmeasured, %d noisy, %d unavailable%s%s%s\n",
 			e[i].row->name, e[i].on ? "on" : "off", e[i].available ? "" : ", not available",
-			e[i].bound_ns, e[i].saves_ns, e[i].unmeasured_problems, e[i].noisy_problems,
+			e[i].total_ns, e[i].saves_ns, e[i].unmeasured_problems, e[i].noisy_problems,
 			e[i].unavailable_problems, e[i].bound_complete ? ", complete" : "",
 			e[i].complete ? ", both" : "", e[i].estimated ? ", estimated" : "");
 }

@@ -156,12 +156,12 @@ static void estimates(void)
 	struct fusion *f = fusion_find(g.plan);
 	g.fusion = f;
 	struct analysis *x = analyze(&a, &g, &s);
-	ok(isnan(x->bound_ns) && x->coverage.missing == 2 && !x->estimated, "peaks alone estimate nothing");
+	ok(isnan(x->total_ns) && x->coverage.missing == 2 && !x->estimated, "peaks alone estimate nothing");
 	near(x->layers[0].roofline_ns, 200e3, 1e-9, "... but tell rooflines");
 	near(x->roofline_ns, 208e3, 1e-9, "... of all that runs");
 	g.estimate = true;
 	x = analyze(&a, &g, &s);
-	near(x->bound_ns, 208e3, 1e-9, "asked for, they stand for measurements");
+	near(x->total_ns, 208e3, 1e-9, "asked for, they stand for measurements");
 	ok(x->estimated && x->complete && x->coverage.estimated == 2 && x->coverage.measured == 0,
 		"... counted as such");
 	ok(x->layers[0].origin == ORIGIN_ESTIMATED && isnan(x->layers[0].lo) && !x->layers[0].result,
@@ -190,7 +190,7 @@ static void estimates(void)
 	measure((struct results *)g.results, MATMUL, 300e3);
 	measure((struct results *)g.results, RELU, 20e3);
 	x = analyze(&a, &g, &s);
-	ok(x->bound_ns == 320e3 && !x->estimated, "estimates do not displace what was measured");
+	ok(x->total_ns == 320e3 && !x->estimated, "estimates do not displace what was measured");
 	near(x->layers[0].roofline_ns, 200e3, 1e-9, "what was measured beside its roofline");
 	struct result no = make_result(RELU, NAN);
 	no.status = STATUS_UNSUPPORTED;
@@ -229,7 +229,7 @@ static void estimated_groups(void)
 		struct fusion *f = fusion_find(g.plan);
 		g.fusion = f;
 		s.fusion = true;
-		near(analyze(&a, &g, &s)->bound_ns, 200e3 + 100, 1e-9, "an estimated group %s",
+		near(analyze(&a, &g, &s)->total_ns, 200e3 + 100, 1e-9, "an estimated group %s",
 			inner ? "across a free layer" : "");
 		arena_free(&a);
 		results_free((struct results *)g.results);
@@ -740,10 +740,10 @@ static void resources(void)
 	struct scenario p = s;
 	scenario_parse(&p, "parallel", NULL);
 	struct analysis *on = analyze(&a, &g, &p);
-	near(on->bound_ns, 400e3, 1e-9, "switched on, the bound is that");
-	ok(on->lo_ns <= on->bound_ns && on->hi_ns >= on->bound_ns, "... inside its interval");
+	near(on->total_ns, 400e3, 1e-9, "switched on, the bound is that");
+	ok(on->lo_ns <= on->total_ns && on->hi_ns >= on->total_ns, "... inside its interval");
 	scenario_parse(&p, "parallel=path", NULL);
-	near(analyze(&a, &g, &p)->bound_ns, 220e3, 1e-9, "parallel=path: the longest path");
+	near(analyze(&a, &g, &p)->total_ns, 220e3, 1e-9, "parallel=path: the longest path");
 	k.flops[DTYPE_F32] = 1e12;
 	near(analyze(&a, &g, &s)->parallel_ns, 420e3, 1e-9,
 		"a peak that is too low: no kernel uses its unit for longer than it runs");
@@ -790,7 +790,7 @@ static void mistrusted_layers(void)
 	measure(r, RELU, 20e3);
 	struct analysis *x = analyze(&a, &g, &s);
 	ok(x->layers[0].mistrusted && !x->layers[1].mistrusted, "a product in half the time of its roofline");
-	near(x->bound_ns, 120e3, 1e-9, "... counts all the same: the peak may be wrong as well");
+	near(x->total_ns, 120e3, 1e-9, "... counts all the same: the peak may be wrong as well");
 	ok(x->coverage.mistrusted == 1 && x->coverage.measured == 2 && x->complete, "... and is counted");
 	near(x->coverage.cost_mistrusted_share, 200.0 / 220, 1e-9, "... with its roofline's share");
 	measure(r, MATMUL, 210e3);

@@ -16,7 +16,7 @@ static const char *gap(const struct bound_says *b, int form)
 static void test_bound(void)
 {
 	struct analysis a = {
-		.bound_ns = NAN, .border_ns = NAN, .coverage = { .layers = 175, .missing = 170, .free = 5 }
+		.total_ns = NAN, .border_ns = NAN, .coverage = { .layers = 175, .missing = 170, .free = 5 }
 	};
 	struct bound_says b = say_bound(&a, 3);
 	is_int(b.known, KNOWN_NONE, "nothing is known");
@@ -31,7 +31,7 @@ static void test_bound(void)
 
 	a.coverage.missing = 1;
 	a.coverage.unsupported = 2;
-	a.bound_ns = 5;
+	a.total_ns = 5;
 	b = say_bound(&a, 0);
 	is_int(b.known, KNOWN_PARTLY, "a part is known");
 	is_str(b.least, "at least ", "a sum with gaps is a lower bound");
@@ -77,7 +77,7 @@ static const char *real(const struct reality *y, const struct analysis *a, int l
 static void test_real(void)
 {
 	struct execution e = execution_new();
-	struct analysis a = { .bound_ns = 39e6, .complete = true };
+	struct analysis a = { .total_ns = 39e6, .complete = true };
 	struct reality y = { .execution = &e, .from = MEASURED_LATENCY, .measured_ns = 40.6e6,
 		.ratio = 39 / 40.6 };
 	e.stats.stop = STOP_CONVERGED;

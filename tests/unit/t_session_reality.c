@@ -54,12 +54,12 @@ static void test_bounds(void)
 	struct error err = ERROR_NONE;
 	session_refresh(s);
 	const struct session_plan *base = s->current;
-	double own = s->analysis->bound_ns;
+	double own = s->analysis->total_ns;
 	struct session_bound b = session_bound_at(s, base->batch, base->dtype);
 	ok(own > 0 && b.ns == own && !b.estimated, "the bound of the current plan");
-	ok(s->current == base && s->analysis && s->analysis->bound_ns == own, "which stays");
+	ok(s->current == base && s->analysis && s->analysis->total_ns == own, "which stays");
 	b = session_bound_at(s, 64, DTYPE_BF16);
-	ok(isnan(b.ns) && s->current == base && s->analysis->bound_ns == own, "nothing is measured: unknown");
+	ok(isnan(b.ns) && s->current == base && s->analysis->total_ns == own, "nothing is measured: unknown");
 	ok(isnan(session_bound_threads(s, 77).ns), "no records of 77 threads");
 	ok(session_select(s, base->batch, base->dtype, &err) == 0, "the plan is still there");
 	fixture_close(s);

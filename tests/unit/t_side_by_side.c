@@ -309,7 +309,7 @@ static void totals(void)
 	struct block b;
 	block_open(&b);
 	const struct analysis *a = analysis_of(&b, "parallel=measured");
-	near(a->bound_ns, 320e3, 1e-9, "unmeasured: the sum");
+	near(a->total_ns, 320e3, 1e-9, "unmeasured: the sum");
 	ok(a->complete, "which is whole");
 	is_int(a->unmeasured_problems, 1, "one problem is to be measured");
 	is_int(a->beside_count, 1, "one set of branches");
@@ -325,7 +325,7 @@ static void totals(void)
 	ok(isnan(w[0].saves_ns) && w[0].unmeasured_problems == 1, "what it saves is unknown until then");
 	put(&b, UNFUSED, 150e3);
 	a = analysis_of(&b, "parallel=measured");
-	near(a->bound_ns, 280e3, 1e-9, "measured: 40 us less");
+	near(a->total_ns, 280e3, 1e-9, "measured: 40 us less");
 	near(a->beside_saves_ns, 40e3, 1e-9, "which it saves");
 	near(a->sequential_ns, 320e3, 1e-9, "the sum is as before");
 	near(a->lo_ns, 280e3 * 0.99 - 1e3 * sqrt(1 + 0.1 * 0.1 + 0.2 * 0.2 + 1.5 * 1.5), 1e-9,
@@ -338,7 +338,7 @@ static void totals(void)
 	near(w[0].saves_ns, 40e3, 1e-9, "what it saves is known");
 	analyze_besides(&b.arena, g, &s, &count);
 	is_int(count, 0, "nothing is left to measure");
-	near(analysis_of(&b, "")->bound_ns, 320e3, 1e-9, "without the what-if it does not count");
+	near(analysis_of(&b, "")->total_ns, 320e3, 1e-9, "without the what-if it does not count");
 	block_close(&b);
 }
 
@@ -348,7 +348,7 @@ static void slower(void)
 	block_open(&b);
 	put(&b, UNFUSED, 250e3);
 	const struct analysis *a = analysis_of(&b, "parallel=measured");
-	near(a->bound_ns, 320e3, 1e-9, "slower side by side: one after the other");
+	near(a->total_ns, 320e3, 1e-9, "slower side by side: one after the other");
 	ok(!a->besides[0].used && a->besides[0].ns == 250e3, "it is known and not used");
 	block_close(&b);
 	block_open(&b);
@@ -358,7 +358,7 @@ static void slower(void)
 	r.why = "one thread";
 	results_put(b.results, &r);
 	a = analysis_of(&b, "parallel=measured");
-	near(a->bound_ns, 320e3, 1e-9, "not supported: one after the other");
+	near(a->total_ns, 320e3, 1e-9, "not supported: one after the other");
 	ok(a->unmeasured_problems == 0 && a->besides[0].why && strcmp(a->besides[0].why, "one thread") == 0,
 		"for the runner's reason");
 	block_close(&b);
@@ -371,15 +371,15 @@ static void with_fusion(void)
 	put(&b, CONV(2) "+relu", 72e3); /* 8 us less than apart */
 	const struct analysis *a = analysis_of(&b, "parallel=measured,fusion=epilogue");
 	is_str(a->besides[0].text, FUSED, "a group of fused layers is one problem of a branch");
-	near(a->bound_ns, 312e3, 1e-9, "unmeasured: the sum");
+	near(a->total_ns, 312e3, 1e-9, "unmeasured: the sum");
 	put(&b, UNFUSED, 150e3);
 	a = analysis_of(&b, "parallel=measured,fusion=epilogue");
-	near(a->bound_ns, 280e3, 1e-9, "unfused side by side is faster than fused alone: it counts");
+	near(a->total_ns, 280e3, 1e-9, "unfused side by side is faster than fused alone: it counts");
 	is_int(a->unmeasured_problems - analysis_of(&b, "fusion=epilogue")->unmeasured_problems, 1,
 		"the fused form is still unmeasured");
 	put(&b, FUSED, 140e3);
 	a = analysis_of(&b, "parallel=measured,fusion=epilogue");
-	near(a->bound_ns, 312e3 - (182e3 - 140e3), 1e-9, "measured, it counts");
+	near(a->total_ns, 312e3 - (182e3 - 140e3), 1e-9, "measured, it counts");
 	ok(a->besides[0].used && strcmp(a->besides[0].text, FUSED) == 0, "as fused");
 	block_close(&b);
 }
@@ -391,14 +391,14 @@ static void states(void)
 	struct result r = make_result(UNFUSED, 150e3);
 	r.launch = LAUNCH_ISOLATED;
 	results_put(b.results, &r);
-	near(analysis_of(&b, "parallel=measured")->bound_ns, 320e3, 1e-9, "of another launch mode: not used");
+	near(analysis_of(&b, "parallel=measured")->total_ns, 320e3, 1e-9, "of another launch mode: not used");
 	block_close(&b);
 	block_open(&b);
 	r = make_result(UNFUSED, 150e3);
 	r.algorithm.matrix = MATRIX_YES;
 	results_put(b.results, &r);
-	near(analysis_of(&b, "parallel=measured")->bound_ns, 320e3, 1e-9, "on matrix units: not used");
-	near(analysis_of(&b, "parallel=measured,matrix")->bound_ns, 280e3, 1e-9, "but with them");
+	near(analysis_of(&b, "parallel=measured")->total_ns, 320e3, 1e-9, "on matrix units: not used");
+	near(analysis_of(&b, "parallel=measured,matrix")->total_ns, 280e3, 1e-9, "but with them");
 	block_close(&b);
 }
 
@@ -414,7 +414,7 @@ static double allowed(const char *kernels, const char *what_if)
 	r.kernels = kernels;
 	results_put(b.results, &r);
 	snprintf(list, sizeof(list), "parallel=measured%s", what_if);
-	double ns = analysis_of(&b, list)->bound_ns;
+	double ns = analysis_of(&b, list)->total_ns;
 	block_close(&b);
 	return ns;
 }
@@ -472,7 +472,7 @@ static void described(void)
 	k.flops[DTYPE_F32] = 1e12;
 	k.bandwidth_bytes_s = 1e12;
 	const struct analysis *a = analyze(&b.arena, &g, &s);
-	near(a->bound_ns, a->sequential_ns, 1e-9, "a described device: the sum");
+	near(a->total_ns, a->sequential_ns, 1e-9, "a described device: the sum");
 	ok(a->beside_count == 1 && a->besides[0].why && a->unmeasured_problems == 0, "for a reason");
 	struct what_if_effect *w = analyze_what_ifs(&b.arena, &g, &s, &count);
 	ok(isnan(w[0].saves_ns) && w[0].unmeasured_problems == 0, "what it saves is unknown");

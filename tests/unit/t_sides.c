@@ -53,25 +53,25 @@ static void relaxed_math(void)
 		"... whatever another algorithm cannot");
 	algorithm(&w, "fma", 2, MATRIX_NO, "strict", 100);
 	algorithm(&w, "fft", 1, MATRIX_NO, "fast_f16", 80);
-	near(look(&w, "")->bound_ns, 100, 0, "strict: plain multiply-adds");
-	near(look(&w, "matrix")->bound_ns, 100, 0, "matrix alone does not bring TF32 in");
-	near(look(&w, "math=relaxed")->bound_ns, 80, 0,
+	near(look(&w, "")->total_ns, 100, 0, "strict: plain multiply-adds");
+	near(look(&w, "matrix")->total_ns, 100, 0, "matrix alone does not bring TF32 in");
+	near(look(&w, "math=relaxed")->total_ns, 80, 0,
 		"nor does relaxed math alone, but what rounds on plain units");
-	near(look(&w, "math=relaxed,matrix")->bound_ns, 30, 0, "both do");
-	near(look(&w, "math=relaxed,algorithm=preferred")->bound_ns, 80, 0,
+	near(look(&w, "math=relaxed,matrix")->total_ns, 30, 0, "both do");
+	near(look(&w, "math=relaxed,algorithm=preferred")->total_ns, 80, 0,
 		"the library's first of what is allowed");
-	near(look(&w, "algorithm=preferred")->bound_ns, 100, 0, "... strict");
+	near(look(&w, "algorithm=preferred")->total_ns, 100, 0, "... strict");
 	ok(effect(&w, "", "math").available && effect(&w, "", "math").saves_ns == 20, "math would save 20");
 	near(effect(&w, "matrix", "math").saves_ns, 70, 0, "with matrix units 70");
 	near(effect(&w, "math", "matrix").saves_ns, 50, 0, "and matrix saves 50 of relaxed math");
-	near(effect(&w, "math", "math").bound_ns, 100, 0, "switched off again");
+	near(effect(&w, "math", "math").total_ns, 100, 0, "switched off again");
 	ok(effect(&w, "", "math").unmeasured_problems == 0, "nothing more to measure");
 	is_str(analyze_pick(look(&w, "math,matrix"), w.results, CONV)->algorithm.name, "tensor",
 		"the pick follows");
 	results_free(w.results);
 	w.results = results_new();
 	algorithm(&w, "fma", 0, MATRIX_NO, "", 100);
-	near(look(&w, "")->bound_ns, 100, 0, "math that is not told is strict");
+	near(look(&w, "")->total_ns, 100, 0, "math that is not told is strict");
 	ok(!effect(&w, "", "math").available, "none relaxed: not available");
 	world_close(&w);
 }
@@ -94,7 +94,7 @@ static void layouts(void)
 {
 	struct world w;
 	open_layouts(&w);
-	near(look(&w, "")->bound_ns, 330, 1e-12, "as ONNX has it");
+	near(look(&w, "")->total_ns, 330, 1e-12, "as ONNX has it");
 	is_int(look(&w, "")->conversions, 0, "... nothing is converted");
 	struct what_if_effect e = effect(&w, "", "layout");
 	ok(e.available && e.unmeasured_problems == 3 && !e.complete,
@@ -108,16 +108,16 @@ static void layouts(void)
 	measure(w.results, TO_NXC, 7);
 	measure(w.results, TO_NCX, 5);
 	a = look(&w, "layout");
-	near(a->bound_ns, 3 * 60 + 10 + 20 + 2 * 7 + 2 * 5, 1e-12, "layers and four conversions");
+	near(a->total_ns, 3 * 60 + 10 + 20 + 2 * 7 + 2 * 5, 1e-12, "layers and four conversions");
 	ok(a->complete && a->conversions == 4, "... all known");
 	near(a->border_ns, 24, 1e-12, "... and shown apart");
 	is_str(a->layers[0].result->problem, CONV_NXC, "a layer names its twin's measurement");
-	near(a->parallel_ns, a->bound_ns, 1e-12, "the path goes through the conversions");
+	near(a->parallel_ns, a->total_ns, 1e-12, "the path goes through the conversions");
 	near(a->layers[0].start_ns, 7, 1e-12, "the first layer waits for the model's input");
 	near(a->layers[3].start_ns, 7 + 60 + 10 + 60 + 5, 1e-12, "the softmax for its own");
 	near(effect(&w, "", "layout").saves_ns, 330 - 234, 1e-12, "what layout would save");
 	near(effect(&w, "layout", "layout").saves_ns, 330 - 234, 1e-12, "... saves");
-	near(effect(&w, "layout", "layout").bound_ns, 330, 1e-12, "... and what it was");
+	near(effect(&w, "layout", "layout").total_ns, 330, 1e-12, "... and what it was");
 	near(effect(&w, "layout", "parallel").saves_ns, 0, 1e-12, "other toggles stay on that side");
 	near(a->lo_ns, 234 * 0.99 - sqrt(1.8 * 1.8 + 0.1 * 0.1 + 0.2 * 0.2 + 0.14 * 0.14 + 0.1 * 0.1), 1e-12,
 		"intervals of the conversions count");
@@ -139,13 +139,13 @@ static void fused_layouts(void)
 	measure(w.results, TO_NXC, 7);
 	measure(w.results, TO_NCX, 5);
 	measure(w.results, CONV "+relu", 101);
-	near(look(&w, "fusion")->bound_ns, 321, 1e-12, "fused as ONNX has it");
-	near(look(&w, "fusion,layout")->bound_ns, 234, 1e-12, "... says nothing of the other layout");
+	near(look(&w, "fusion")->total_ns, 321, 1e-12, "fused as ONNX has it");
+	near(look(&w, "fusion,layout")->total_ns, 234, 1e-12, "... says nothing of the other layout");
 	is_int(look(&w, "fusion,layout")->unmeasured_problems, 1, "... whose group is wanted");
 	is_int(effect(&w, "fusion", "layout").unmeasured_problems, 1, "... from this side too");
 	measure(w.results, CONV_NXC "+relu", 61);
 	struct analysis *a = look(&w, "fusion,layout");
-	near(a->bound_ns, 225, 1e-12, "fused channels last");
+	near(a->total_ns, 225, 1e-12, "fused channels last");
 	is_str(a->layers[0].result->problem, CONV_NXC "+relu", "... by the twin of the group");
 	near(effect(&w, "fusion", "layout").saves_ns, 321 - 225, 1e-12, "both sides with their groups");
 	near(effect(&w, "layout", "fusion").saves_ns, 9, 1e-12, "fusion on the other side");
@@ -160,7 +160,7 @@ static void no_layouts(void)
 	world_open_on(&w, m, &gpu);
 	measure(w.results, SOFTMAX, 20);
 	ok(!effect(&w, "", "layout").available, "a model without images: not available");
-	near(look(&w, "layout")->bound_ns, 20, 0, "... and switched on all the same, the same");
+	near(look(&w, "layout")->total_ns, 20, 0, "... and switched on all the same, the same");
 	world_close(&w);
 }
 
@@ -180,7 +180,7 @@ static void casts_and_conversions(void)
 	measure(w.results, "cast:f32,f16:" IMAGE, 2);
 	measure(w.results, "cast:f16,f32:" IMAGE, 3);
 	struct analysis *a = look(&w, "layout,parallel");
-	ok(a->bound_ns == 77 && a->complete && a->border_ns == 17, "one after the other");
+	ok(a->total_ns == 77 && a->complete && a->border_ns == 17, "one after the other");
 	near(a->layers[0].start_ns, 9, 1e-12, "the layer waits for cast and conversion");
 	world_close(&w);
 }
@@ -203,20 +203,20 @@ static void host_bound(void)
 	isolated(&w, RELU, 10, NAN);
 	isolated(&w, SOFTMAX, 20, NAN);
 	struct analysis *a = look(&w, "launch=isolated");
-	ok(a->bound_ns == 330 && isnan(a->enqueue_ns) && !a->host_bound, "no host time known: the device's");
+	ok(a->total_ns == 330 && isnan(a->enqueue_ns) && !a->host_bound, "no host time known: the device's");
 	isolated(&w, RELU, 10, 200);
 	a = look(&w, "launch=isolated");
-	ok(a->bound_ns == 330 && a->enqueue_ns == 200 && !a->host_bound, "the host is done before");
+	ok(a->total_ns == 330 && a->enqueue_ns == 200 && !a->host_bound, "the host is done before");
 	isolated(&w, CONV, 100, 50);
 	a = look(&w, "launch=isolated");
-	ok(a->bound_ns == 350 && a->enqueue_ns == 350 && a->host_bound,
+	ok(a->total_ns == 350 && a->enqueue_ns == 350 && a->host_bound,
 		"the host takes longer: that is the bound");
 	ok(a->lo_ns == 350 && a->hi_ns == 350, "... and its interval's ends");
-	near(look(&w, "launch=isolated,parallel")->bound_ns, 350, 1e-12,
+	near(look(&w, "launch=isolated,parallel")->total_ns, 350, 1e-12,
 		"one host enqueues all, in parallel too");
-	near(look(&w, "")->bound_ns, 330, 1e-12, "amortized has no host");
+	near(look(&w, "")->total_ns, 330, 1e-12, "amortized has no host");
 	ok(isnan(look(&w, "")->enqueue_ns), "... and no figure of it");
-	near(effect(&w, "", "launch").bound_ns, 350, 1e-12, "the toggle knows");
+	near(effect(&w, "", "launch").total_ns, 350, 1e-12, "the toggle knows");
 	isolated(&w, CONV, 100, -1);
 	near(look(&w, "launch=isolated")->enqueue_ns, 200, 0, "a negative time is no time");
 	world_close(&w);

@@ -63,7 +63,7 @@ static void marks(void)
 {
 	struct sweep_point p = SWEEP_POINT_UNKNOWN;
 	ok(!*sweep_mark(&p) && !*sweep_rate_mark(&p), "nothing is known, nothing is marked");
-	p.bound_ns = 5;
+	p.total_ns = 5;
 	is_str(sweep_mark(&p), ">=", "results are missing: at least so long");
 	is_str(sweep_rate_mark(&p), "<=", "... and at most so many a second");
 	p.estimated = p.complete = true;

@@ -26,7 +26,7 @@ static void make(struct made *m)
 	m->plan = (struct plan){ .layer_count = LAYERS, .layers = m->planned };
 	for (int i = 0; i < LAYERS; i++)
 		m->layers[i] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED, .critical = true };
-	m->a = (struct analysis){ .layer_count = LAYERS, .layers = m->layers, .bound_ns = 400, .lo_ns = 396,
+	m->a = (struct analysis){ .layer_count = LAYERS, .layers = m->layers, .total_ns = 400, .lo_ns = 396,
 		.hi_ns = 404, .complete = true };
 	m->c = (struct contradicted){ .known = true };
 }
@@ -35,13 +35,13 @@ static void make(struct made *m)
 static void costs(struct made *m, double a, double b, double c, double d)
 {
 	const double ns[LAYERS] = { a, b, c, d };
-	m->a.bound_ns = 0;
+	m->a.total_ns = 0;
 	for (int i = 0; i < LAYERS; i++) {
 		m->layers[i].ns = ns[i];
-		m->a.bound_ns += isnan(ns[i]) ? 0 : ns[i];
+		m->a.total_ns += isnan(ns[i]) ? 0 : ns[i];
 	}
-	m->a.lo_ns = 0.99 * m->a.bound_ns;
-	m->a.hi_ns = 1.01 * m->a.bound_ns;
+	m->a.lo_ns = 0.99 * m->a.total_ns;
+	m->a.hi_ns = 1.01 * m->a.total_ns;
 }
 
 static struct trust trust(const struct made *m)
@@ -94,7 +94,7 @@ static void shares(void)
 	near(t.share[TRUST_MEASURED], 0.25, 1e-9, "and a measured one");
 	near(t.uncertainty, 0.01, 1e-9, "half the interval / total");
 
-	m.a.bound_ns = 500;
+	m.a.total_ns = 500;
 	t = trust(&m);
 	near(t.share[TRUST_MEASURED], 0.4, 1e-9, "casts count as measured");
 	m.a.border_estimated = true;
@@ -105,7 +105,7 @@ static void shares(void)
 	m.layers[3].origin = ORIGIN_PROXY;
 	m.layers[1].critical = m.layers[2].critical = false;
 	m.a.scenario.parallel = true;
-	m.a.bound_ns = 200;
+	m.a.total_ns = 200;
 	t = trust(&m);
 	near(t.share[TRUST_PROXY], 0.5, 1e-9, "parallel: half of the longest path");
 	m.layers[1].critical = true; /* as long as layer 0 */
@@ -127,7 +127,7 @@ static void shares(void)
 	costs(&m, 300, 100, 0, 0);
 	t = trust(&m);
 	near(t.share[TRUST_ASSUMED], 0.75, 1e-9, "a given cost");
-	m.a.bound_ns = NAN;
+	m.a.total_ns = NAN;
 	t = trust(&m);
 	ok(isnan(t.share[TRUST_MEASURED]) && isnan(t.uncertainty), "no total: no share");
 }
@@ -193,7 +193,7 @@ static void verdicts(void)
 	m.a.complete = false;
 	m.c.whole = 1;
 	verdict(&m, TRUST_PARTIAL, "a missing layer counts first");
-	m.a.bound_ns = NAN;
+	m.a.total_ns = NAN;
 	verdict(&m, TRUST_UNKNOWN, "no total");
 }
 
@@ -316,12 +316,12 @@ static void partial_lines(void)
 	m.layers[2].origin = ORIGIN_MISSING;
 	says(&m, "partial: 3 layers not measured (bench); rest 100% noisy", "noise: no second step");
 	m.layers[2] = (struct layer_cost){ .ns = 100, .origin = ORIGIN_MEASURED };
-	m.a.bound_ns = 200;
+	m.a.total_ns = 200;
 	m.c.known = false;
 	says_in(&m, 80, "partial: 2 layers not measured (bench); rest 50% noisy; 50% measured",
 		"of the rest");
 	m.layers[2] = (struct layer_cost){ .ns = NAN, .origin = ORIGIN_MISSING };
-	m.a.bound_ns = 100;
+	m.a.total_ns = 100;
 	m.layers[3].origin = ORIGIN_ESTIMATED;
 	m.a.lo_ns = NAN;
 	says(&m, "partial: 3 layers not measured (bench); rest all estimated", "estimates");
@@ -353,7 +353,7 @@ static void partial_lines(void)
 	m.a.border_ns = NAN;
 	next(&m, TRUST_NEXT_BENCH, "measure them");
 	m.a.complete = true;
-	m.a.bound_ns = NAN;
+	m.a.total_ns = NAN;
 	says(&m, "unknown: nothing is measured (bench)", "no total");
 	next(&m, TRUST_NEXT_BENCH, "measure it");
 	m.layers[0].origin = ORIGIN_UNSUPPORTED;
@@ -483,7 +483,7 @@ static void side_by_side(void)
 	make(&m);
 	m.a.besides = &set;
 	m.a.beside_count = 1;
-	m.a.bound_ns = 320;
+	m.a.total_ns = 320;
 	m.layers[1].mistrusted = true; /* alone */
 	ok(trust(&m).share[TRUST_SUSPECT] == 0 && fabs(trust(&m).share[TRUST_MEASURED] - 1) < 1e-9,
 		"side by side counts what was measured side by side");
@@ -493,7 +493,7 @@ static void side_by_side(void)
 	set.result = &disturbed;
 	ok(fabs(trust(&m).share[TRUST_NOISY] - 120. / 320) < 1e-9, "or noisy");
 	set.used = false;
-	m.a.bound_ns = 400;
+	m.a.total_ns = 400;
 	ok(fabs(trust(&m).share[TRUST_SUSPECT] - 0.25) < 1e-9, "one that is not in use does not count");
 }
 

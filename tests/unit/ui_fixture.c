@@ -750,7 +750,7 @@ struct scenario_total session_beside_total(
 	t.point.batch = 1;
 	t.point.estimated = d->kind == SESSION_DESCRIBED;
 	t.point.complete = t.point.estimated;
-	t.point.bound_ns = strcmp(d->key, "h100") == 0 ? 1e6 : 2e6;
+	t.point.total_ns = strcmp(d->key, "h100") == 0 ? 1e6 : 2e6;
 	t.unmeasured = t.point.complete ? 0 : 3;
 	t.why = d->kind == SESSION_RUNNER ? "its runner is not started" : NULL;
 	t.elsewhere = d->kind == SESSION_RUNNER;

@@ -460,7 +460,7 @@ static bool is_shown(const struct app *app, const struct what_if_effect *e)
 static void toggles_make(struct app *app, struct toggle_line *t, const struct toggle_style *style)
 {
 	const struct session *s = app->session;
-	double most = session_analysis(s) ? session_analysis(s)->bound_ns : NAN;
+	double most = session_analysis(s) ? session_analysis(s)->total_ns : NAN;
 	t->style = style;
 	t->unit = unit_of(most > 0 ? most : NAN);
 	t->count = 0;

@@ -10,9 +10,9 @@ struct bound_says say_bound(const struct analysis *a, int folded)
 {
 	const struct coverage *c = &a->coverage;
 	return (struct bound_says){
-		.known = a->complete ? KNOWN_ALL : isnan(a->bound_ns) ? KNOWN_NONE : KNOWN_PARTLY,
-		.bound_ns = a->bound_ns,
-		.floor_ns = a->estimated ? a->floor_ns : NAN,
+		.known = a->complete ? KNOWN_ALL : isnan(a->total_ns) ? KNOWN_NONE : KNOWN_PARTLY,
+		.bound_ns = a->total_ns,
+		.floor_ns = a->estimated ? a->bound_ns : NAN,
 		.sequential_ns = a->sequential_ns,
 		.parallel_ns = a->parallel_ns,
 		.casts_ns = a->border_ns > 0 ? a->border_ns : 0,

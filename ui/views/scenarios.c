@@ -28,7 +28,7 @@ enum scenario_cell { CELL_BOUND, CELL_SPREAD, CELL_DELTA, CELL_GAPS, CELL_BATCH,
 static const struct {
 	const char *name;
 	bool right;
-} scenario_cells[CELL_COUNT] = { [CELL_BOUND] = { "bound", true }, [CELL_SPREAD] = { "\u00b1", true },
+} scenario_cells[CELL_COUNT] = { [CELL_BOUND] = { "total", true }, [CELL_SPREAD] = { "\u00b1", true },
 	[CELL_DELTA] = { "to the present", true }, [CELL_GAPS] = { "gaps", false },
 	[CELL_BATCH] = { "batch", true }, [CELL_TYPE] = { "type", false },
 	[CELL_WHAT_IFS] = { "what-ifs", false }, [CELL_DEVICE] = { "device", false },
@@ -93,8 +93,8 @@ static const char *delta_text(struct app *app, const struct scenario_line *l, co
 	if (now->total.why || l->total.why || !a->complete || !b->complete)
 		return "";
 	bool per_item = a->batch > 0 && b->batch > 0 && a->batch != b->batch;
-	double from = per_item ? a->bound_ns / (double)a->batch : a->bound_ns,
-	       to = per_item ? b->bound_ns / (double)b->batch : b->bound_ns;
+	double from = per_item ? a->total_ns / (double)a->batch : a->total_ns,
+	       to = per_item ? b->total_ns / (double)b->batch : b->total_ns;
 	if (to == from)
 		return "same";
 	const char *mark = a->estimated || b->estimated ? "~" : "";
@@ -104,7 +104,7 @@ static const char *delta_text(struct app *app, const struct scenario_line *l, co
 
 static const char *interval_text(struct app *app, const struct sweep_point *p)
 {
-	double half = (p->hi_ns - p->lo_ns) / 2 / p->bound_ns;
+	double half = (p->hi_ns - p->lo_ns) / 2 / p->total_ns;
 	return isnan(half) ? "" : arena_printf(&app->scratch, "%.*f%%", half < 0.0995 ? 1 : 0, 100 * half);
 }
 
@@ -118,7 +118,7 @@ static const char *cell_text(struct app *app, const struct scenarios *s, int row
 	switch (cell) {
 	case CELL_BOUND:
 		return l->total.why ? "-"
-			: arena_printf(a, "%s%s", sweep_mark(p), str_duration(time, p->bound_ns));
+			: arena_printf(a, "%s%s", sweep_mark(p), str_duration(time, p->total_ns));
 	case CELL_SPREAD: return l->total.why ? "" : interval_text(app, p);
 	case CELL_DELTA:
 		delta = row == s->base || l->total.why ? "" : delta_text(app, l, &s->lines[s->base]);
@@ -302,7 +302,7 @@ static const char *scenarios_row_text(struct app *app, void *state, int row)
 	const struct scenario_line *l = &((struct scenarios *)state)->lines[row];
 	char time[STR_QUANTITY];
 	const char *text = app_clean(app, text_of(arena_printf(&app->scratch, "%s %s %s", line_name(l),
-		str_duration(time, l->total.point.bound_ns), l->total.why ? l->total.why : "")));
+		str_duration(time, l->total.point.total_ns), l->total.why ? l->total.why : "")));
 	for (int c = CELL_GAPS; c < CELL_COUNT; c++)
 		text = arena_printf(&app->scratch, "%s %s", text, cell_text(app, state, row, c));
 	return text;

@@ -205,7 +205,7 @@ static double most_of(const struct sweep *s, bool latency)
 {
 	double most = 0;
 	for (int i = 0; i < s->count; i++) {
-		double x = latency ? s->lines[i].total.point.bound_ns : throughput(s, &s->lines[i]);
+		double x = latency ? s->lines[i].total.point.total_ns : throughput(s, &s->lines[i]);
 		if (is_known(&s->lines[i]) && x > most)
 			most = x;
 	}
@@ -247,10 +247,10 @@ static void sweep_heading(struct app *app, void *state, struct area line)
 {
 	const struct sweep *s = state;
 	int bars = (line.width - BARS_AT - 2) / 2;
-	(void)app;
+	const char *total = session_described(app->session) ? "estimate" : "bound";
 	canvas_fit_right(line, 1, 0, 7, STYLE_DIM, "batch");
 	canvas_fit(line, TYPE_AT, 0, 5, STYLE_DIM, "type");
-	canvas_fit_right(line, BOUND_AT, 0, 10, STYLE_DIM, "bound");
+	canvas_fit_right(line, BOUND_AT, 0, 10, STYLE_DIM, total);
 	canvas_fit_right(line, RATE_AT, 0, 8, STYLE_DIM, has_tokens(s) ? "tokens/s" : "items/s");
 	canvas_fit_right(line, MEMORY_AT, 0, 10, STYLE_DIM, "memory");
 	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM, "limited by");
@@ -284,7 +284,7 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 	char text[STR_QUANTITY];
 	enum style style = p->best ? STYLE_GOOD : STYLE_NORMAL;
 	canvas_fit_right(line, BOUND_AT, 0, 10, style,
-		arena_printf(a, "%s%s", sweep_mark(p), str_duration(text, p->bound_ns)));
+		arena_printf(a, "%s%s", sweep_mark(p), str_duration(text, p->total_ns)));
 	canvas_fit_right(
 		line, RATE_AT, 0, 8, style, arena_printf(a, "%s%s", isnan(throughput(s, l)) ? "" :
 			sweep_rate_mark(p), str_count(text, throughput(s, l))));
@@ -299,7 +299,7 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 				session_queue(app->session) ? ": " : "",
 				session_queue(app->session) ? key_named("measure") : "")
 			: arena_printf(a, "%d without a cost", l->total.without);
-		gap_draw(line, isnan(p->bound_ns), gap);
+		gap_draw(line, isnan(p->total_ns), gap);
 		return;
 	}
 	canvas_fit(line, LIMIT_AT, 0, 14, STYLE_DIM,
@@ -309,7 +309,7 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 		canvas_fit(line, BARS_AT, 0, line.width - BARS_AT, style, p->best ? "* best" : "");
 		return;
 	}
-	bar_draw(line, BARS_AT, bars, p->bound_ns, most_of(s, true), STYLE_DIM);
+	bar_draw(line, BARS_AT, bars, p->total_ns, most_of(s, true), STYLE_DIM);
 	bar_draw(line, BARS_AT + bars + 1, bars, throughput(s, l), most_of(s, false),
 		p->best ? STYLE_GOOD : STYLE_ACCENT);
 }
@@ -318,7 +318,7 @@ static void numbers_draw(struct app *app, const struct sweep *s, const struct sw
 
 static double value_of(const struct sweep *s, const struct sweep_line *l, bool latency)
 {
-	return !is_known(l) || l->batch < 1 ? NAN : latency ? l->total.point.bound_ns : throughput(s, l);
+	return !is_known(l) || l->batch < 1 ? NAN : latency ? l->total.point.total_ns : throughput(s, l);
 }
 
 /* True if a data type has two points to connect. */

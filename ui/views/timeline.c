@@ -334,12 +334,12 @@ static const char *summary_text(struct app *app, const struct timeline *s, int l
 			"schedule", analysis_mark(a), duration(app, s->end_ns), key_named("parallel"));
 	if (a->scenario.parallel == PARALLEL_MEASURED)
 		text = arena_printf(&app->scratch, "one after the other, %s%s; side by side %s",
-			analysis_mark(a), duration(app, s->end_ns), duration(app, a->bound_ns));
+			analysis_mark(a), duration(app, s->end_ns), duration(app, a->total_ns));
 	if (parallel && !a->complete)
 		text = arena_printf(&app->scratch, "%s; critical path not known", text);
 	if (parallel && a->limit)
 		text = arena_printf(&app->scratch, "%s; the bound is longer: %s needs %s", text, a->limit,
-			duration(app, a->bound_ns));
+			duration(app, a->total_ns));
 	if (s->lane_count > 1)
 		text = lanes > 0 && lanes < s->lane_count
 			? arena_printf(&app->scratch, "%s; lanes %d-%d of %d", text, s->top + 1,

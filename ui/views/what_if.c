@@ -60,7 +60,7 @@ static void draw_toggle(struct app *app, const struct what_if *row, struct area 
 		return;
 	struct area rest = canvas_part(line, 34, 0, line.width - 34, 1);
 	struct toggle_says t = say_toggle(e, app_can_measure(app));
-	double with_ns = e->on ? a->bound_ns : e->bound_ns;
+	double with_ns = e->on ? a->total_ns : e->total_ns;
 	bool complete = e->on ? a->complete : e->bound_complete;
 	if (*what_if_why(row, e->available, e->on, why, sizeof(why)))
 		canvas_fit(rest, 0, 0, rest.width, STYLE_DIM,
