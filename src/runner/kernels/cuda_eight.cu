@@ -84,7 +84,10 @@ static __device__ inline void eight_store(
 		((int32_t *)o.to)[at] = sum;
 		return;
 	}
-	for (int i = 0; i < c.step_count; i++) {
+#pragma unroll
+	for (int i = 0; i < PROBLEM_EPILOGUES; i++) { /* fixed: else the operands' addresses go to a stack */
+		if (i >= c.step_count)
+			break;
 		const struct cuda_eight_step &step = c.step[i];
 		int64_t from = step.kind == CUDA_EIGHT_ADD ? at : channel;
 		if (step.kind == CUDA_EIGHT_CLIP)
