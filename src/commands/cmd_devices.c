@@ -213,7 +213,8 @@ static int described_json(json_t *list, struct error *err)
 		for (int j = 0; j < d->source_count; j++)
 			json_array_append_new(sources, json_string(d->sources[j]));
 		json_array_append_new(list,
-			json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o, s:o}",
+			json_pack("{s:s, s:s, s:s, s:i, s:s, s:o, s:o, s:o, s:o, s:o, s:f, s:f, s:o, s:o, "
+				  "s:o}",
 				"id", d->id,
 				"model", d->name, "arch", d->arch, "sm", d->sm, "caveat", d->caveat,
 				"llc_bytes", json_number_or_null(d->l2_bytes), "memory_bytes",
@@ -222,7 +223,8 @@ static int described_json(json_t *list, struct error *err)
 				json_number_or_null(d->peaks.flops[DTYPE_F32]), "f16_matrix_flops",
 				json_number_or_null(d->peaks.matrix_flops[DTYPE_F16]), "clock_share",
 				d->peaks.clock_share, "bandwidth_share", d->peaks.bandwidth_share, "sources",
-				sources, "peaks", peaks_json(&d->peaks)));
+				sources, "peaks", peaks_json(&d->peaks), "estimate_error",
+				report_json_error(d->sm)));
 	}
 	arena_free(&a);
 	return bad;
@@ -239,7 +241,21 @@ static const char *rate(char *buf, const json_t *o, const char *key, const char 
 	return buf;
 }
 
-static void described_text(const json_t *described)
+/* "estimates differ from 87 published latencies on Ampere by 11% (median), 33% (90th percentile)" */
+static void error_text(const json_t *e)
+{
+	long long figures = json_int_at(e, "figures", 0);
+	const char *on = json_string_at(e, "generation", "?");
+	if (figures)
+		printf("           estimates differ from %lld published latencies on %s by ", figures, on);
+	else
+		printf("           no latency on %s is published; on other GPUs estimates differ by ", on);
+	printf("%.0f%% (median), %.0f%% (90th percentile)\n",
+		100 * json_number_or_nan(json_object_get(e, "p50")),
+		100 * json_number_or_nan(json_object_get(e, "p90")));
+}
+
+static void described_text(const json_t *described, bool errors)
 {
 	size_t i;
 	const json_t *o;
@@ -253,6 +269,8 @@ static void described_text(const json_t *described)
 			json_string_at(o, "arch", "?"), (long long)json_int_at(o, "sm", 0),
 			rate(memory, o, "bandwidth_bytes_s", "B/s"), rate(f32, o, "f32_flops", "FLOP/s"),
 			rate(f16, o, "f16_matrix_flops", "FLOP/s"), *caveat ? "; " : "", caveat);
+		if (errors)
+			error_text(json_object_get(o, "estimate_error"));
 	}
 }
 
@@ -350,7 +368,7 @@ static int cmd_devices(struct options *o, struct error *err)
 	if (status == EXIT_DONE && o->json)
 		report_json_line(json_incref(all), stdout);
 	else if (status == EXIT_DONE)
-		devices_text(runners, recorded), described_text(described), agents_text(agents);
+		devices_text(runners, recorded), described_text(described, o->verbose), agents_text(agents);
 	json_decref(all);
 	if (status == EXIT_DONE && !any)
 		return error_set(err, "no runner answers; put benanza-runner-cpu next to benanza or in PATH"),

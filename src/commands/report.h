@@ -121,6 +121,9 @@ void report_json_line(json_t *object, FILE *out);
 /* A text, or null if it is empty or NULL; [lo, hi], or null if one is NaN. */
 json_t *report_json_text(const char *text);
 json_t *report_json_interval(double lo, double hi);
+/* How far estimates of GPUs of a compute capability were from published latencies, each device left out of
+ * the fit; null for 0, no described GPU. */
+json_t *report_json_error(int sm);
 /* Sets bound_ns, and of the total interval_ns, or if it contains estimates estimate_ns and
  * estimate_interval_ns; the others are null. */
 void report_json_total(json_t *o, const struct sweep_point *t);

@@ -146,10 +146,9 @@ static void error_text(int sm, FILE *out)
 {
 	const struct calibration_generation *g = calibration_generation(sm);
 	fprintf(out,
-		"error         %.0f%% (median), %.0f%% (90th percentile) of published latencies%s %s, each\n"
-		"              device left out of the fit\n",
-		100 * g->error_median, 100 * g->error_most,
-		g->figures ? " on" : ", which lack", g->name);
+		"error         %.0f%% (median), %.0f%% (90th percentile) beside published latencies on\n"
+		"              %s%s, each device left out of the fit\n",
+		100 * g->error_median, 100 * g->error_most, g->figures ? "" : "other GPUs than ", g->name);
 }
 
 /* Where estimates come from, and how many layers have no row of their own. */

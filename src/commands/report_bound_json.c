@@ -296,21 +296,12 @@ json_t *report_libraries_json(const struct device *d)
 	return list;
 }
 
-/* How far estimates of a generation of GPUs were from published latencies, each device left out; null: the
- * device is not a described GPU. */
-static json_t *error_json(int sm)
-{
-	const struct calibration_generation *g = calibration_generation(sm);
-	return !sm ? json_null() : json_pack("{s:f, s:f, s:i, s:s}", "p50", g->error_median, "p90",
-		g->error_most, "figures", g->figures, "generation", g->name);
-}
-
 static void totals_set(json_t *o, const struct analysis *a)
 {
 	const struct sweep_point point = { .total_ns = a->total_ns, .lo_ns = a->lo_ns, .hi_ns = a->hi_ns,
 		.bound_ns = a->bound_ns, .guess = a->estimated };
 	report_json_total(o, &point);
-	json_object_set_new(o, "estimate_error", a->estimated ? error_json(a->peaks->sm) : json_null());
+	json_object_set_new(o, "estimate_error", report_json_error(a->estimated ? a->peaks->sm : 0));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->bound_sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->bound_parallel_ns));
 	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));

@@ -26,6 +26,13 @@ json_t *report_json_text(const char *text)
 	return text && *text ? json_text(text_of(text)) : json_null();
 }
 
+json_t *report_json_error(int sm)
+{
+	const struct calibration_generation *g = calibration_generation(sm);
+	return !sm ? json_null() : json_pack("{s:f, s:f, s:i, s:s}", "p50", g->error_median, "p90",
+		g->error_most, "figures", g->figures, "generation", g->name);
+}
+
 void report_json_total(json_t *o, const struct sweep_point *t)
 {
 	bool guess = t->guess;
