@@ -1,10 +1,12 @@
 #!/usr/bin/env python3
 """Wrong results that get into a database beside the right ones: no total believes them. Every problem of a
 small model has results of two algorithms in two launch modes, as a runner sends them; then one wrong result
-is imported for each. TAP; Python's own library alone."""
+is imported for each. Wrong results that a runner sends (this file with the argument --runner): bench measures
+what they make doubtful again. TAP; Python's own library alone."""
 import json
 import math
 import pathlib
+import re
 import subprocess
 import sys
 import tempfile
@@ -139,10 +141,73 @@ def add_outliers(tap, what, how, count):
                    [f"{settled['bound_ns'] / 1e3:.1f} us, {left} layers are disputed"])
 
 
+PEAK = "m576n576k576"
+ROWS = str(ROOT / "tests/models/rows.onnx")
+
+
+def runner(log, version, jobs, wrong):
+    """Measures nothing: products run at 100 FLOP/ns, the peak's the first `wrong` times at 30."""
+    print(json.dumps({**HELLO, "version": version, "jobs": jobs.split(",")}), flush=True)
+    for line in sys.stdin:
+        job = json.loads(line)
+        if job["type"] != "run":
+            break
+        kind, problem = job.get("kind", "problem"), job.get("payload") or job.get("problem")
+        with open(log, "a", encoding="utf-8") as out:
+            print(kind, problem, file=out)
+        with open(log, encoding="utf-8") as text:
+            times = text.read().count(problem)
+        slow = PEAK in problem and times <= int(wrong)
+        sizes = re.search("m([0-9]+)n([0-9]+)k([0-9]+)", problem)
+        flops = 2 * math.prod(map(int, sizes.groups())) if sizes else 100
+        ns = (1 + 0.001 * times) * flops / (30 if slow else 100)
+        for launch in job["launches"]:
+            one = result(problem, "first", 0, launch, ns, 1700000000)
+            one["result"]["algorithm"]["notes"] = "" if PEAK in problem else "unchecked"
+            one["result"] |= {"runner_version": version, "cache": "net"}
+            print(json.dumps({**one, "id": job["id"], "kind": kind}))
+        done = {"type": "done", "id": job["id"], "kind": kind, "payload": problem, "status": "ok"}
+        print(json.dumps(done), flush=True)
+
+
+def bench(database, version, jobs, wrong=0):
+    """Runs bench. Returns the lines of the runner's log."""
+    log, config = (pathlib.Path(database.folder, name) for name in ("log", "config.yaml"))
+    log.write_text("")
+    words = [sys.executable, __file__, "--runner", str(log), version, jobs, str(wrong)]
+    config.write_text(f"runners: {{outliers: {json.dumps(words)}}}\n")
+    done = database.run("bench", "-c", str(config), "-d", "outliers", "--db", database.path, ROWS)
+    assert done.returncode == 0, done.stderr
+    return log.read_text().splitlines()
+
+
+def doubted(tap):
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(folder)
+        log = bench(database, "1", "problem,repeat", wrong=1)
+        peaks = sum(PEAK in line for line in log)
+        tap.result("a peak that is measured too slow makes products suspect; the third time decides",
+                   [] if peaks == 3 else [f"measured {peaks} times", *log[10:]])
+        done = database.run("bound", "--json", "--db", database.path, "-d", "outliers", ROWS)
+        suspect = json.loads(done.stdout)["mistrusted"]["layers"]
+        tap.result("nothing is suspect then", [f"{suspect} layers"] if suspect else [])
+    with tempfile.TemporaryDirectory() as folder:
+        database = Database(folder)
+        bench(database, "1", "problem")
+        for version, again in (("2", False), ("1", True)):
+            log = bench(database, version, "problem,repeat")
+            repeats = sum(line.startswith("repeat") for line in log)
+            tap.result(f"stored results of version 1 are {'' if again else 'not '}repeated by {version}",
+                       [] if bool(repeats) == again else [f"{repeats} repeats", *log])
+
+
 def main():
+    if sys.argv[1:2] == ["--runner"]:
+        return runner(*sys.argv[2:])
     tap = Tap()
     for what, how in OUTLIERS.items():
         add_outliers(tap, what, how, 99)
+    doubted(tap)
     return tap.end()
 
 
