@@ -330,25 +330,12 @@ struct roof roofline_check(const struct problem *p, const struct peaks *k, const
 		.mistrusted = known && roofline_mistrusts(p, k, r) };
 }
 
-static const struct problem *problem_under(const struct study *st, int distinct)
-{
-	return st->on.peaks ? study_problem(st, distinct) : NULL;
-}
-
 struct roof roofline_of_found(const struct study *st, int distinct, const struct result *r)
 {
 	struct roof *kept = &st->roofs[distinct];
 	if (!kept->known || kept->of != r)
-		*kept = roofline_check(problem_under(st, distinct), st->on.peaks, r);
+		*kept = roofline_check(st->on.peaks ? study_problem(st, distinct) : NULL, st->on.peaks, r);
 	return *kept;
-}
-
-/* Without a result. */
-static struct roof roof_of(const struct study *st, const struct scenario *s, int distinct)
-{
-	const struct problem *p = problem_under(st, distinct);
-	return (struct roof){ .known = true, .matrix = s->matrix, .relaxed = s->relaxed, .cache = st->cache,
-		.ns = p ? scenario_roofline(p, st->on.peaks, s, st->cache) : NAN };
 }
 
 /* True if a price is that of the list: what follows from it may be kept there. */
@@ -369,16 +356,18 @@ struct roof roofline_of_price(const struct study *st, const struct scenario *s, 
 		return kept->known && kept->of == r ? *kept :
 			(*kept = roofline_of_found(st, distinct, r));
 	struct scenario units = price_units(s, price);
-	if (!kept->known || kept->of || kept->matrix != units.matrix || kept->relaxed != units.relaxed ||
-		kept->cache != st->cache)
-		*kept = roof_of(st, &units, distinct);
-	return *kept;
+	if (kept->known && !kept->of && kept->matrix == units.matrix && kept->relaxed == units.relaxed &&
+		kept->cache == st->cache)
+		return *kept;
+	const struct problem *p = st->on.peaks ? study_problem(st, distinct) : NULL;
+	return *kept = (struct roof){ .known = true, .matrix = units.matrix, .relaxed = units.relaxed,
+		.cache = st->cache, .ns = p ? scenario_roofline(p, st->on.peaks, &units, st->cache) : NAN };
 }
 
 const char *roofline_why(struct arena *a, const struct study *st, const struct scenario *s, int distinct)
 {
 	const struct peaks *k = st->on.peaks;
-	const struct problem *p = problem_under(st, distinct);
+	const struct problem *p = k ? study_problem(st, distinct) : NULL;
 	if (!p)
 		return NULL;
 	enum dtype own = p->operand[0].dtype, matrix = own == DTYPE_F32 ? DTYPE_TF32 : own;

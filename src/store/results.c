@@ -27,8 +27,8 @@ struct results_entry {
 	const struct result *rough;
 	struct results_mix *mixes; /* results_between, until a result is added */
 	int mix_count, mix_capacity;
-	const struct result **several; /* full results of keys that have more than one: what is current and
-					  replaced of these keys is made of them */
+	const struct result **several; /* full results of keys that have more than one: what is current of
+					  these keys is made of them */
 	int several_count;
 };
 
@@ -275,17 +275,16 @@ static bool results_are_alike(const struct result *a, const struct result *b)
 		strcmp(a->runner_version, b->runner_version) == 0;
 }
 
-/* Drops those of `list` that are full results of one's key. */
-static void results_forget(
-	struct results *r, const struct result **list, int *count, const struct result *one)
+/* Drops what the result that stands was pooled of, or might be. */
+static void results_forget(struct results *r, struct results_entry *e, const struct result *stands)
 {
 	int kept = 0;
-	for (int i = 0; i < *count; i++)
-		if (results_are_full(list[i], one))
-			results_drop(r, list[i]);
+	for (int i = 0; i < e->several_count; i++)
+		if (results_are_full(e->several[i], stands))
+			results_drop(r, e->several[i]);
 		else
-			list[kept++] = list[i];
-	*count = kept;
+			e->several[kept++] = e->several[i];
+	e->several_count = kept;
 }
 
 static void results_append(const struct result ***list, int *count, const struct result *one)
@@ -319,7 +318,7 @@ static void results_entry_add(struct results *r, struct results_entry *e, const 
 		if (!results_yields(e->items[i], one, true))
 			e->items[kept++] = e->items[i];
 		else {
-			results_forget(r, e->several, &e->several_count, e->items[i]);
+			results_forget(r, e, e->items[i]);
 			results_entry_retire(r, e, e->items[i]);
 		}
 	if (kept == had) /* else the place of a removed one is free */
@@ -369,32 +368,28 @@ static void results_note_first(struct results *r, const char *problem)
  * for that alone. Of several as large the one that was so first stands, and is disputed. */
 static void results_weigh(struct results *r, struct results_entry *e, int at, const struct result *one)
 {
-	struct results_groups g = { 0 };
+	const struct result *list[RESULTS_SEVERAL + 1];
+	struct str sketch = { 0 };
+	bool disputed;
+	int count = 0;
 	for (int i = 0; i < e->several_count; i++)
 		if (results_are_full(e->several[i], one))
-			g.list[g.count++] = e->several[i];
-	if (g.count)
+			list[count++] = e->several[i];
+	if (count)
 		results_drop(r, e->items[at]);
 	else
-		results_append(&e->several, &e->several_count, g.list[g.count++] = e->items[at]);
-	results_append(&e->several, &e->several_count, g.list[g.count++] = one);
-	results_forget(r, e->old, &e->old_count, one);
-	const struct result *more = results_group(&g);
-	for (int i = 0; more && i < e->several_count; i++)
-		if (e->several[i] == more) {
+		results_append(&e->several, &e->several_count, list[count++] = e->items[at]);
+	results_append(&e->several, &e->several_count, list[count++] = one);
+	int stand = results_group(list, count, &disputed);
+	for (int i = 0; count > RESULTS_SEVERAL && i < e->several_count; i++)
+		if (e->several[i] == list[count - 1]) { /* the slowest, if it does not stand */
 			e->several[i] = e->several[--e->several_count];
-			results_drop(r, more);
+			results_drop(r, list[--count]);
 		}
-	for (int i = 0; i < g.groups; i++) {
-		struct str sketch = { 0 };
-		struct result pooled = results_pooled(&g, i, &sketch);
-		const struct result *copy = results_copy(r, &pooled, e->problem);
-		str_free(&sketch);
-		if (i == g.stands)
-			e->items[at] = copy;
-		else
-			results_append(&e->old, &e->old_count, copy);
-	}
+	struct result pooled = results_pooled(list, stand < count ? stand : count, &sketch);
+	pooled.disputed = disputed;
+	e->items[at] = results_copy(r, &pooled, e->problem);
+	str_free(&sketch);
 }
 
 static double results_way(double from, double to, double step)

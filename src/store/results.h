@@ -4,11 +4,11 @@
  * state and launch mode. Of one version of the runner full results outweigh those whose cost is a median,
  * and these those of the shortlist, those of less than three samples and noisy ones (stop disturbed); of
  * several noisy ones that with the lowest minimum stands, because other work only adds time. Full results
- * are sorted by cost. The most neighbours whose intervals are all at most a factor of 1.6 apart, of several
- * as many the fastest, are pooled into one of all samples, and so are those that are left. The pool of the
- * most measurements stands; of several as large the one that was so first, marked as disputed. The order in
- * which they are added does not matter: at most 8 of a key are kept, the slowest of the smallest pool
- * goes. Else the newest stands. The others are replaced. */
+ * are sorted by cost. The most neighbours whose intervals are all at most a factor of 1.6 apart, of
+ * several as many the fastest, are pooled into one of all samples, which stands. If as many others could
+ * be, those that were so first stand, marked as disputed. The order in which they are added does not
+ * matter, until more than 8 of a key are there: then the slowest of those that do not stand goes. Else
+ * the newest stands. The others are replaced. */
 #ifndef STORE_RESULTS_H
 #define STORE_RESULTS_H
 

@@ -110,34 +110,37 @@ static int results_group_next(const struct result **list, int count, int done)
 	return done + n;
 }
 
-const struct result *results_group(struct results_groups *g)
+static int64_t results_newest(const struct result *const *list, int count)
 {
-	int64_t first = INT64_MAX;
-	qsort(g->list, (size_t)g->count, sizeof(*g->list), results_cost_compare);
-	for (int done = 0; done < g->count; done = g->end[g->groups++])
-		g->end[g->groups] = results_group_next(g->list, g->count, done);
-	bool more = g->count > RESULTS_SEVERAL; /* the last one is of the smallest group */
-	g->count -= more;
-	g->groups -= more && g->groups > 1 && g->end[g->groups - 2] == g->count;
-	g->end[g->groups - 1] = g->count;
-	for (int i = 0, at = 0; i < g->groups && g->end[i] - at == g->end[0]; at = g->end[i++]) {
-		int64_t newest = INT64_MIN;
-		for (int k = at; k < g->end[i]; k++)
-			newest = g->list[k]->measured_at > newest ? g->list[k]->measured_at : newest;
-		g->disputed = i > 0;
-		g->stands = newest < first ? i : g->stands;
-		first = newest < first ? newest : first;
-	}
-	return more ? g->list[g->count] : NULL;
+	int64_t newest = INT64_MIN;
+	for (int i = 0; i < count; i++)
+		newest = list[i]->measured_at > newest ? list[i]->measured_at : newest;
+	return newest;
 }
 
-struct result results_pooled(const struct results_groups *g, int group, struct str *sketch)
+int results_group(const struct result **list, int count, bool *disputed)
 {
-	int first = group ? g->end[group - 1] : 0;
-	struct result all = *g->list[first];
+	qsort(list, (size_t)count, sizeof(*list), results_cost_compare);
+	int n = results_group_next(list, count, 0), end;
+	*disputed = false;
+	for (int at = n; at < count && (end = results_group_next(list, count, at)) - at == n; at = end) {
+		*disputed = true;
+		bool sooner = results_newest(list + at, n) < results_newest(list, n);
+		for (int i = 0; i < n && sooner; i++) {
+			const struct result *one = list[i];
+			list[i] = list[at + i];
+			list[at + i] = one;
+		}
+	}
+	return n;
+}
+
+struct result results_pooled(const struct result *const *list, int count, struct str *sketch)
+{
+	struct result all = *list[0];
 	int64_t checked_at = all.measured_at;
-	for (int i = first + 1; i < g->end[group]; i++) {
-		const struct result *one = g->list[i];
+	for (int i = 1; i < count; i++) {
+		const struct result *one = list[i];
 		struct result both = one->measured_at > all.measured_at ? *one : all;
 		struct str merged = { 0 };
 		if (!stats_pool(&all.stats, all.sketch, &one->stats, one->sketch, &both.stats, &merged))
@@ -155,6 +158,5 @@ struct result results_pooled(const struct results_groups *g, int group, struct s
 		both.highest_lo_ns = fmax(all.highest_lo_ns, one->highest_lo_ns);
 		all = both;
 	}
-	all.disputed = g->disputed && group == g->stands;
 	return all;
 }

@@ -17,18 +17,11 @@ int results_times(const struct result *r);
 /* True if both are full results of one key and version. */
 bool results_are_full(const struct result *a, const struct result *b);
 
-/* Full results of one key and version. */
-#define RESULTS_SEVERAL 8 /* of one key are kept */
-struct results_groups {
-	int count;
-	const struct result *list[RESULTS_SEVERAL + 1];
-	int groups, end[RESULTS_SEVERAL + 1]; /* where each ends in the list */
-	int stands;    /* the group that stands */
-	bool disputed; /* another one was measured as often */
-};
-/* Groups the list. Returns the one that is too many, which it takes out, or NULL. */
-const struct result *results_group(struct results_groups *g);
-/* One result of all samples of a group. Its sketch may be that of `sketch`, which the caller frees. */
-struct result results_pooled(const struct results_groups *g, int group, struct str *sketch);
+#define RESULTS_SEVERAL 8 /* full results of one key and version that are kept */
+/* Moves those to the front that are pooled and stand, and returns their number. disputed: as many others were
+ * to be pooled. At most one more than RESULTS_SEVERAL. */
+int results_group(const struct result **list, int count, bool *disputed);
+/* One result of all samples of these. Its sketch may be that of `sketch`, which the caller frees. */
+struct result results_pooled(const struct result *const *list, int count, struct str *sketch);
 
 #endif
