@@ -133,16 +133,3 @@ double execution_corrected_ns(const struct execution *e, const struct execution_
 	double inside = isnan(e->profiler_inside_ns) ? 0 : e->profiler_inside_ns * calls;
 	return isnan(ns) ? NAN : fmax(ns - inside, ns / 2);
 }
-
-double execution_sum_ns(const struct execution *e, enum execution_level level)
-{
-	double sum = NAN;
-	for (int i = 0; i < e->row_count; i++) {
-		const struct execution_row *r = &e->rows[i];
-		if (r->level != level || isnan(r->ns) ||
-			(r->parent >= 0 && e->rows[r->parent].level == level))
-			continue;
-		sum = isnan(sum) ? r->ns : sum + r->ns;
-	}
-	return sum;
-}

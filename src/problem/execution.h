@@ -109,8 +109,5 @@ const char *execution_move(struct arena *a, const struct execution *e);
 /* Returns a time of the row (ns, lo_ns or hi_ns) less the profiler's predicted cost in it, profiler_inside_ns
  * a call; at least half of the time, because the prediction comes from another node. NaN for NaN. */
 double execution_corrected_ns(const struct execution *e, const struct execution_row *r, double ns);
-/* Returns the sum of ns over the rows of a level that have no parent of the same level; NaN if no such row
- * has a known time. */
-double execution_sum_ns(const struct execution *e, enum execution_level level);
 
 #endif

@@ -4,6 +4,7 @@
 #include "problem/execution.h"
 #include "problem/execution_field.h"
 #include "problem/execution_figure.h"
+#include "execution_sum.h"
 #include "tap.h"
 
 #include <stddef.h>

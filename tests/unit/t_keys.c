@@ -279,10 +279,6 @@ static void test_bind(void)
 	}
 	k = keys_find(&view_layers, (struct key_pair){ 'j', 0 });
 	ok(k && k->request == REQUEST_DOWN, "then all keys are the usual ones");
-	struct str names = { 0 };
-	keys_names(&names);
-	ok(strstr(names.p, "dimensions, ") && strstr(names.p, ", problems"), "names");
-	str_free(&names);
 }
 
 int main(void)

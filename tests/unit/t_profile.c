@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include "execution_sum.h"
 #include "profile_help.h"
 
 #define SESSION(name, ts, dur)                                                                               \

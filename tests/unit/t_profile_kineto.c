@@ -3,6 +3,7 @@
 #include <sys/resource.h>
 #include <sys/wait.h>
 
+#include "execution_sum.h"
 #include "profile_help.h"
 
 #define EVENT(category, name, tid, ts, dur, args)                                                            \

@@ -1,6 +1,7 @@
 /* Logs of libraries: oneDNN verbose, cuDNN, cuBLASLt. The lines are from real logs. */
 #include "config.h"
 
+#include "execution_sum.h"
 #include "profile_help.h"
 
 #include "profile/calls.h"

@@ -1,6 +1,7 @@
 /* Exports of Nsight Systems in several versions of their schema: runs, layers, who launched what. */
 #include "config.h"
 
+#include "execution_sum.h"
 #include "profile_help.h"
 #include "store/store_private.h"
 

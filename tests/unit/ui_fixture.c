@@ -6,6 +6,7 @@
 #include "session/session_agent.h"
 #include "session/session_private.h"
 
+#include "execution_sum.h"
 #include "make_plan.h"
 #include "store/executions.h"
 

@@ -310,14 +310,6 @@ struct text keys_shown(const char *keys)
 
 /* ---- other keys ---- */
 
-void keys_names(struct str *out)
-{
-	int count;
-	const struct key_row *rows = keys_table(&count);
-	for (int i = 0; i < count; i++)
-		str_addf(out, "%s%s", i ? ", " : "", rows[i].name);
-}
-
 const char *key_named(const char *name)
 {
 	const struct key_row *row = keys_named(name);

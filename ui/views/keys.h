@@ -108,8 +108,6 @@ bool keys_group_has(enum key_group g); /* false: the group has no rows */
  * any letter. -1 with an error that has the line: an unknown name or key, or a key with two meanings. */
 struct config_word;
 int keys_bind(const struct config_word *list, int count, struct error *err);
-/* The names that `keys:` of the configuration takes, comma separated. */
-void keys_names(struct str *out);
 
 /* The row of that name, or NULL. */
 const struct key_row *keys_named(const char *name);
