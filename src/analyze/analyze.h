@@ -145,6 +145,7 @@ struct layer_cost {
 	double overhead_ns;         /* what the layer takes without any work. Estimated: fixed time and
 				       launch; measured: the model's shortest kernel that does hardly any
 				       work. NaN: unknown */
+	double ops_ns, bytes_ns;    /* estimated: the longer one is in ns, beside the overhead */
 	double preferred_ns;        /* cost of the library's first choice, same states */
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
 	const char *why;            /* no cost, or at_least: the plan's or the runner's reason (untrusted

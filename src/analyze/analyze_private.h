@@ -248,11 +248,12 @@ static inline struct scenario price_units(const struct scenario *s, const struct
 	}
 	return units;
 }
-/* The least that its kernel can take: the cost, or the floor of an estimate. NaN without a cost. */
+/* The least that its kernel can take: the cost, given or measured, or the floor of an estimate. NaN without a
+ * cost. */
 static inline double price_floor(const struct price *p)
 {
-	bool guess = p->estimated && p->guess->ns > 0;
-	return guess ? p->guess->floor_ns * p->ns / p->guess->ns : p->ns;
+	bool guess = p->estimated && !p->assumed && p->guess->ns > 0;
+	return guess ? p->guess->floor_ns : p->ns;
 }
 /* The use of each resource by one run of a problem: none for longer than its price, whatever a peak says. */
 struct use {

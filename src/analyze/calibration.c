@@ -173,8 +173,11 @@ struct estimate estimate_of(
 	e.lo = e.ns * e.row->low / spread;
 	e.hi = e.ns * e.row->high * spread;
 	bool fewer = e.row->kind == CALIBRATION_CONV_WINOGRAD;
-	double work = fmax(e.peak_ops_ns / (fewer ? WINOGRAD_MOST : 1), fmax(e.memory_ns, e.cache_ns));
-	e.floor_ns = fmin(e.ns, FLOOR_FIXED * at_clock(e.row->fixed_ns, k) + launch * e.row->low + work);
+	double moved = k->level_count ? fmax(e.memory_ns, e.cache_ns) : 0; /* else it may be in a cache */
+	double work = fmax(e.peak_ops_ns / (fewer ? WINOGRAD_MOST : 1), moved);
+	double fixed = isnan(k->clock_mhz) ? 0 : FLOOR_FIXED * at_clock(e.row->fixed_ns, k);
+	e.floor_ns = fmin(e.ns, fixed + launch * e.row->low + work);
+	e.lo = fmax(e.lo, e.floor_ns);
 	return e;
 }
 

@@ -9,10 +9,13 @@
  * reach less of the peaks. tools/make_calibration.py fits both tables, names the sources, and predicts each
  * device's figures without it.
  *
- * No kernel takes less than its floor: 0.4 times the fixed time (frameworks run as few as half of the kernels
- * that the groups here are, because they merge more), and the longest of: operations at the peak, the bytes
- * that no cache holds at the memory's bandwidth, all bytes at what the processors can load (64 bytes a clock
- * each, NVIDIA's tuning guides of Volta to Hopper). */
+ * A product's operations have a tile more: 64 x 64 sums by one multiprocessor, for which a kernel of few
+ * tiles waits. Bytes that the last-level cache holds are loaded at CACHE_SHARE of 64 bytes a clock and
+ * multiprocessor (NVIDIA's tuning guides of Volta to Hopper).
+ *
+ * No kernel takes less than its floor: 0.46 times the fixed time (frameworks run as few as half of the
+ * kernels that the groups here are, because they merge more), and the longest of: operations at the peak,
+ * bytes that no cache holds at the memory's bandwidth, the others at 64 bytes a clock and multiprocessor. */
 #ifndef ANALYZE_CALIBRATION_H
 #define ANALYZE_CALIBRATION_H
 

@@ -55,14 +55,12 @@ static void by_overhead(struct limit *l, double overhead, double ns, const char 
 
 /* The longest part of an estimate limits: what it takes without any work, or one of the two parts by the
  * shares of the peaks that its row reaches. */
-static void by_estimate(struct limit *l, const struct roof_parts *r, const struct problem *p,
-	const struct peaks *k, const struct scenario *units, const struct layer_cost *c)
+static void by_estimate(struct limit *l, const struct roof_parts *r, const struct layer_cost *c)
 {
-	struct estimate e = estimate_of(p, k, units, NAN);
 	l->is_estimate = true;
-	if (c->overhead_ns >= fmax(e.ops_ns, e.bytes_ns))
+	if (c->overhead_ns >= fmax(c->ops_ns, c->bytes_ns))
 		by_overhead(l, c->overhead_ns, c->ns, "fixed time");
-	else if (e.ops_ns >= e.bytes_ns)
+	else if (c->ops_ns >= c->bytes_ns)
 		by_compute(l, r, c->ns);
 	else
 		by_memory(l, r, c->ns);
@@ -128,7 +126,7 @@ struct limit limit_of_parsed(const struct layer_cost *c, const struct problem *p
 	if (!s->amortized && c->result && c->result->enqueue_ns >= ns)
 		by_overhead(&l, c->result->enqueue_ns, ns, "enqueueing");
 	else if (c->origin == ORIGIN_ESTIMATED && c->row)
-		by_estimate(&l, &parts, problem, k, &units, c);
+		by_estimate(&l, &parts, c);
 	else if (ns > 0 && c->overhead_ns > parts.ops_ns && c->overhead_ns > parts.bytes_ns &&
 		!parts.counts_its_own && !parts.unit_unknown) /* NaN compares false */
 		by_overhead(&l, c->overhead_ns, ns, s->amortized ? "shortest kernel" : "launch");

@@ -73,6 +73,7 @@ struct sweep_point sweep_point_of(const struct ground *g, const struct analysis 
 		.hi_ns = a->hi_ns,
 		.bound_ns = a->bound_ns,
 		.guess = a->estimated,
+		.matrix = a->scenario.matrix,
 		.complete = a->complete && !isnan(a->total_ns),
 		.estimated = a->estimated || a->rough };
 	double second = a->total_ns > 0 ? a->total_ns / 1e9 : NAN;

@@ -16,7 +16,7 @@ struct sweep_point {
 	double total_ns, lo_ns, hi_ns; /* of the total; bound_ns: as in struct analysis */
 	double bound_ns;
 	bool complete, estimated; /* estimated: it has estimates or quick measurements; guess: estimates */
-	bool guess;
+	bool guess, matrix;      /* matrix: of its scenario */
 	double items_per_s;      /* items of the batch; a model without a batch has one item */
 	double tokens_per_s;     /* elements of the model's token ids; NaN: it has none */
 	double memory_bytes;     /* peak (analyze/memory.h) */

@@ -84,7 +84,7 @@ static void total_text(const struct session *s, FILE *out)
 	char bound[STR_QUANTITY], other[STR_QUANTITY];
 	bool parallel = a->scenario.parallel;
 	if (a->estimated && !isnan(a->total_ns))
-		fprintf(out, "lower bound   %s%s  %s; no execution on this device takes less\n",
+		fprintf(out, "lower bound   %s%s  %s; no execution with these what-ifs takes less\n",
 			a->complete ? "" : "at least ", str_duration(bound, a->bound_ns),
 			report_bound_kind(a));
 	if (isnan(a->total_ns))

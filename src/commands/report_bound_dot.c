@@ -80,7 +80,7 @@ static void title(const struct session *s, double most, FILE *out)
 {
 	const struct analysis *an = session_analysis(s);
 	struct arena a = { 0 };
-	char bound[STR_QUANTITY], highest[STR_QUANTITY], on[160];
+	char bound[STR_QUANTITY], least[STR_QUANTITY], highest[STR_QUANTITY], on[160];
 	fputs("  label=\"", out);
 	quoted(out, text_clean(&a, text_of(session_model(s)->path)));
 	fprintf(out, ", batch %lld, %s, on ", (long long)session_plan(s)->batch,
@@ -88,9 +88,14 @@ static void title(const struct session *s, double most, FILE *out)
 	quoted(out,
 		text_clean(&a, text_of(session_device(s)->model ? session_device(s)->model : "no device")));
 	scenario_text(session_scenario(s), on, sizeof(on));
-	fprintf(out, "\\nlower bound %s%s; what-ifs: %s\\nfill: cost, from white (none) to dark (%s); "
+	if (an->estimated && !isnan(an->total_ns))
+		fprintf(out, "\\nlower bound %s, estimate %s%s", str_duration(least, an->bound_ns),
+			analysis_mark(an), str_duration(bound, an->total_ns));
+	else
+		fprintf(out, "\\nlower bound %s%s", analysis_mark(an),
+			isnan(an->total_ns) ? "unknown" : str_duration(bound, an->total_ns));
+	fprintf(out, "; what-ifs: %s\\nfill: cost, from white (none) to dark (%s); "
 		     "dashed: cost unknown; ~: estimate or proxy%s\";\n",
-		analysis_mark(an), isnan(an->total_ns) ? "unknown" : str_duration(bound, an->total_ns),
 		on[0] ? on : "all off", most > 0 ? str_duration(highest, most) : "unknown",
 		an->complete ? "; thick border: on the longest path" : "");
 	arena_free(&a);

@@ -195,14 +195,18 @@ static void head(const struct session *s, FILE *out)
 	if (isnan(a->total_ns))
 		fputs("unknown: nothing is measured", out);
 	else
-		fprintf(out, "%s%s", analysis_mark(a), str_duration(bound, a->total_ns));
+		fprintf(out, "%s%s", a->estimated ? a->complete ? "" : "at least " : analysis_mark(a),
+			str_duration(bound, a->bound_ns));
+	if (a->estimated && !isnan(a->total_ns))
+		fprintf(out, ", estimate %s%s", analysis_mark(a), str_duration(bound, a->total_ns));
 	fputs("</p>\n", out);
 	if (!isnan(a->total_ns))
 		fprintf(out, "<p>%s; %s: %s%s. A program that runs these layers with this library on this "
-			"device, and does no more than the what-ifs that are on, is not faster%s.</p>\n",
+			"device, and does no more than the what-ifs that are on, is not faster than the "
+			"bound%s.</p>\n",
 			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns),
-			a->estimated ? ", as far as the estimates hold" : "");
+			a->estimated ? "; frameworks are expected to take about the estimate" : "");
 }
 
 static void what_ifs(const struct session *s, FILE *out)

@@ -179,7 +179,8 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			*type ? " -t " : "", type);
 	else {
 		struct trust trust = compare_trust(s, c);
-		fprintf(out, "bound         %s%s%s  (%s)\n", analysis_mark(session_analysis(s)),
+		fprintf(out, "%s%s%s%s  (%s)\n", y->bound_estimated ? "estimate      " : "bound         ",
+			analysis_mark(session_analysis(s)),
 			duration(a, y->bound_ns), interval(a, y->bound_lo, y->bound_hi),
 			what_ifs(a, session_scenario(s)));
 		trust_text(&trust, out);

@@ -135,8 +135,8 @@ void report_scenarios_csv(const struct scenario_rows *r, FILE *out)
 		fprintf(out, ",%s,", row->why ? "" : row->type);
 		report_csv_field(out, row->name ? row->name : "", ',');
 		report_csv_value(out, p->bound_ns, ',');
-		report_csv_value(out, p->lo_ns, ',');
-		report_csv_value(out, p->hi_ns, ',');
+		report_csv_value(out, p->guess ? NAN : p->lo_ns, ',');
+		report_csv_value(out, p->guess ? NAN : p->hi_ns, ',');
 		report_csv_value(out, row->diff_ns, ',');
 		report_csv_value(out, row->ratio, ',');
 		if (row->why)

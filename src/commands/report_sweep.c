@@ -213,7 +213,9 @@ void report_sweep_csv(const struct report_sweep *r, FILE *out)
 json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 {
 	const struct sweep_point *p = &row->point;
+	struct scenario with = *session_scenario(s);
 	char words[SCENARIO_TEXT_SIZE];
+	with.matrix = p->matrix;
 	json_t *dims = json_object();
 	for (int i = 0; i < row->dim_count; i++)
 		json_object_setn_new(
@@ -223,7 +225,7 @@ json_t *report_sweep_json(const struct session *s, const struct sweep_row *row)
 		"s:b, s:b, s:b, s:b, s:o}",
 		"device", session_device(s)->name, "scenario", "batch",
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", row->type, "dims",
-		dims, "what_if", report_json_names(scenario_text(session_scenario(s), words, sizeof(words))),
+		dims, "what_if", report_json_names(scenario_text(&with, words, sizeof(words))),
 		"items_per_s", json_number_or_null(p->items_per_s),
 		"tokens_per_s", json_number_or_null(p->tokens_per_s), "memory_bytes",
 		json_number_or_null(p->memory_bytes), "flops_per_s", json_number_or_null(p->flops_per_s),

@@ -12,6 +12,7 @@
 #include "base/json.h"
 
 #define SUFFIX ".json"
+#define MULTIPROCESSORS_MOST 10000
 #define LOAD_BYTES 64.0 /* NVIDIA's tuning guides, Volta to Hopper */
 
 static const char *string_kept(struct arena *a, const json_t *o, const char *key)
@@ -90,13 +91,21 @@ static int described_take(struct arena *a, const json_t *o, struct described *d,
 	d->arch = string_kept(a, o, "arch");
 	d->caveat = string_kept(a, o, "caveat");
 	d->sm = (int)json_int_at(o, "sm", 0);
-	d->multiprocessors = (int)json_int_at(o, "multiprocessors", 0);
+	int64_t multiprocessors = json_int_at(o, "multiprocessors", 0);
+	d->multiprocessors = multiprocessors > 0 && multiprocessors <= MULTIPROCESSORS_MOST ?
+		(int)multiprocessors : 0;
 	d->clock_mhz = number_kept(o, "clock_mhz");
 	d->l2_bytes = number_kept(o, "l2_bytes");
 	d->memory_bytes = number_kept(o, "memory_bytes");
 	sources_take(a, d, json_object_get(o, "sources"));
 	if (!*d->name)
 		return error_set(err, "name is missing");
+	if (json_object_get(o, "multiprocessors") && !d->multiprocessors)
+		return error_set(err, "multiprocessors is not a number of 1 to %d", MULTIPROCESSORS_MOST);
+	if (json_object_get(o, "clock_mhz") && !(d->clock_mhz >= 100 && d->clock_mhz <= 100000))
+		return error_set(err, "clock_mhz is not a number of 100 to 100000");
+	if (json_object_get(o, "l2_bytes") && isnan(d->l2_bytes))
+		return error_set(err, "l2_bytes is not a number above 0");
 	if (d->sm < 10 || d->sm > 999)
 		return error_set(err, "sm (90 for compute capability 9.0) is missing");
 	if (!json_is_object(json_object_get(o, "cudnn")))

@@ -248,9 +248,14 @@ bool scenarios_say_matrix(const char *what_if)
 
 bool session_matrix_meant(const struct session *s)
 {
-	bool gpu = s->described || (s->device.name && !s->device.threads);
-	enum dtype type = s->current->dtype;
-	return gpu && s->current->plan && type != DTYPE_F32 && type != DTYPE_F64;
+	bool gpu = s->described || (s->device.name && !s->device.threads), few = false;
+	const struct plan *p = s->current->plan;
+	for (int i = 0; gpu && p && i < p->problem_count && !few; i++) {
+		struct problem one;
+		problem_restore(p->problems[i].problem, &one);
+		few = kernel_row(one.kernel)->product && dtype_bytes(one.operand[0].dtype, 1) < 4;
+	}
+	return few;
 }
 
 static bool has_dims(const struct session *s, const struct config_scenario *one)
@@ -291,7 +296,7 @@ bool scenarios_is_present(const struct session *s, const struct config_scenario 
 	struct scenario with;
 	struct error err;
 	bool valid = !scenarios_what_ifs_of(s, one, &with, &err);
-	if (!s->matrix_given && !scenarios_say_matrix(one->what_if))
+	if (!scenarios_say_matrix(one->what_if))
 		with.matrix = s->scenario.matrix;
 	return s->current && valid && has_what_ifs(&with, &s->scenario) &&
 		(!one->batch || one->batch == s->current->plan->batch) &&
@@ -364,7 +369,7 @@ struct scenario_total scenarios_total(struct session *s, const struct config_sce
 	}
 	s->current = other;
 	if (!scenarios_say_matrix(one->what_if))
-		with.matrix = session_matrix_meant(s);
+		with.matrix = s->matrix_given ? s->scenario.matrix : session_matrix_meant(s);
 	if (session_check_bound(s, &err))
 		t.why = "dimensions have no value";
 	else

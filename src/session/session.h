@@ -217,6 +217,10 @@ bool session_is_analyzed(const struct session *s);
 void session_assume(struct session *s, int layer, const struct assumption *cost);
 /* Takes another scenario; session_refresh computes what it changes. */
 void session_use(struct session *s, const struct scenario *scenario);
+/* The what-if matrix stays as it is now; until then, or until session_use changes it, it is on where products
+ * of fewer bits than f32 run on a GPU. Whether that was chosen. */
+void session_choose_matrix(struct session *s);
+bool session_matrix_chosen(const struct session *s);
 /* The time that session_refresh may take for effects; the others stay pending. */
 void session_effects_within(struct session *s, int ms);
 /* The forms in which the explorer saves what it shows; the table is borrowed. */

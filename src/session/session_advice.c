@@ -198,7 +198,8 @@ struct scenario session_unoptimized(struct session *s)
 	bool cpu = s->device.threads > 0; /* it has no launches */
 	bool complete = !s->described && !cpu && analyze(&a, &g, &isolated)->complete;
 	arena_free(&a);
-	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume };
+	return (struct scenario){ .amortized = !complete, .assume = s->scenario.assume,
+		.matrix = s->scenario.matrix && !s->matrix_given };
 }
 
 /* Adds the plan of the current model and batch in a type; nothing if it has none. */

@@ -10,6 +10,16 @@ void session_use(struct session *s, const struct scenario *scenario)
 	s->stale = true;
 }
 
+void session_choose_matrix(struct session *s)
+{
+	s->matrix_given = true;
+}
+
+bool session_matrix_chosen(const struct session *s)
+{
+	return s->matrix_given;
+}
+
 void session_effects_within(struct session *s, int ms)
 {
 	s->effects_ms = ms;

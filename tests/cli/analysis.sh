@@ -109,6 +109,12 @@ json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] ==
 json "d[0]['bound_ns'] < d[0]['estimate_interval_ns'][0] < d[0]['estimate_ns']" "a bound, an estimate"
 json "d[0]['estimate_ns'] < d[0]['estimate_interval_ns'][1] and d[0]['interval_ns'] is None" \
     "... with its range"
+for option in html dot; do
+    [ $option = dot ] && set -- --dot || set --
+    "$BENANZA" report -d h100 --db none.db "$@" "$models/tiny.onnx" >page 2>err
+    grep -q "17.5 us, estimate ~40.8 us" page
+    ok $? "both in the report as $option"
+done
 json "abs(sum(l['bound_ns'] for l in d[0]['layers']) - d[0]['bound_ns']) < 1e-6" "bounds of layers add up"
 json "all(l['bound_ns'] < l['estimate_ns'] == l['cost_ns'] for l in d[0]['layers'] if l['estimate_ns'])" \
     "... below their estimates"

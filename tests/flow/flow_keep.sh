@@ -60,4 +60,20 @@ see "[1] Layers"
 gone "is ignored" "and replaced"
 keys Q
 left 0
+rm -f "$work"/state/benanza/models/*.json
+explore 100 30 "'$tiny' -d h100"
+see " matrix" "f32: matrix units are off"
+keys p q
+left 0
+explore 100 30 "'$tiny' -d h100 -t f16"
+see "PARALLEL" "what was chosen comes back"
+see "MATRIX" "... and matrix units are on in f16, since nobody chose"
+keys : s e t Space m a t r i x = o f f Enter
+see " matrix"
+keys q
+left 0
+explore 100 30 "'$tiny' -d h100 -t f16"
+see " matrix" "off was chosen"
+keys Q
+left 0
 done_testing

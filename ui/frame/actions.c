@@ -81,6 +81,8 @@ void what_ifs_set(struct app *app, const char *list)
 	scenario_text(&next, on, sizeof(on));
 	app_note(app, false, "what-ifs: %s", on[0] ? on : "all off");
 	what_ifs_take(app, &next);
+	if (scenarios_say_matrix(list))
+		session_choose_matrix(s);
 }
 
 void scenario_select(struct app *app, int64_t batch, enum dtype dtype)

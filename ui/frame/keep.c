@@ -106,6 +106,7 @@ json_t *keep_state(const struct app *app)
 		app->place_count, "views", panes_of(app));
 	char *words = scenario_words(session_scenario(app->session));
 	json_object_set_new(out, "what_if", json_string(words));
+	json_object_set_new(out, "matrix_chosen", json_boolean(session_matrix_chosen(app->session)));
 	free(words);
 	if (l) {
 		json_object_set_new(out, "layer", json_integer(app->layer));
@@ -231,6 +232,10 @@ static void scenario_restore(struct app *app, const json_t *state)
 	struct scenario with = *session_scenario(app->session);
 	const char *words = json_string_at(state, "what_if", "");
 	if (*words && strlen(words) < 4096 && !scenario_parse(&with, words, &err)) {
+		if (json_is_false(json_object_get(state, "matrix_chosen")))
+			with.matrix = session_scenario(app->session)->matrix;
+		else
+			session_choose_matrix(app->session);
 		with.assume = session_scenario(app->session)->assume;
 		app_use(app, &with);
 	}
