@@ -480,6 +480,7 @@ struct reality_work *reality_begin(struct arena *a, const struct ground *g, cons
 	*w = (struct reality_work){ .arena = a, .y = y, .ground = *g, .scenario = *s, .bound = bound };
 	*y = *measured;
 	y->bound_ns = bound->total_ns;
+	y->least_ns = bound->estimated ? bound->bound_ns : NAN;
 	y->bound_lo = bound->lo_ns;
 	y->bound_hi = bound->hi_ns;
 	y->bound_complete = bound->complete;

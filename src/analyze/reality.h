@@ -103,7 +103,8 @@ struct reality {
 	enum measured_from from;  /* LATENCY: runs without profiler; PROFILED: profiled runs less the
 				     profiler's predicted cost; SUM: only the layers' sum is known */
 	double measured_ns, lo, hi; /* NaN unknown */
-	double bound_ns, bound_lo, bound_hi;
+	double bound_ns, bound_lo, bound_hi; /* the total of the scenario, with estimates or not */
+	double least_ns;          /* the lower bound where bound_ns contains estimates; else NaN */
 	bool bound_complete, bound_estimated;
 	double ratio;             /* Benanza ratio: bound / measured */
 	double layers_ns;         /* raw sum of the rows of the topmost level, per run; NaN: no rows */

@@ -104,7 +104,7 @@ void report_advice_text(const struct session *s, const struct advice_list *l, co
 	}
 	bool noisy = false, unclear = false, at_most = false;
 	char text[STR_QUANTITY];
-	fprintf(out, "\n  #     saves     alone     bound  what\n");
+	fprintf(out, "\n  #     saves     alone %9s  what\n", l->estimated ? "estimate" : "bound");
 	for (int i = 0; i < l->count; i++) {
 		const struct advice *one = &l->items[i];
 		fprintf(out, "%3d ", i + 1);

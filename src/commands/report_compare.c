@@ -119,6 +119,9 @@ static const char *again_hint(struct arena *a, const struct session *s, const st
 /* The whole model, if it is faster than the bound. */
 static void whole_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
 {
+	if (y->measured_ns < y->least_ns && !isnan(y->ratio))
+		fprintf(out, "contradicted  no execution with these what-ifs takes less than %s here\n",
+			duration(a, y->least_ns));
 	if (y->contradicted && y->in_turn)
 		fputs("contradicted  the whole model is faster than the bound: it is not a lower bound\n",
 			out);
@@ -179,7 +182,7 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 			*type ? " -t " : "", type);
 	else {
 		struct trust trust = compare_trust(s, c);
-		fprintf(out, "%s%s%s%s  (%s)\n", y->bound_estimated ? "estimate      " : "bound         ",
+		fprintf(out, "%s%s%s%s  (%s)\n", isnan(y->least_ns) ? "bound         " : "estimate      ",
 			analysis_mark(session_analysis(s)),
 			duration(a, y->bound_ns), interval(a, y->bound_lo, y->bound_hi),
 			what_ifs(a, session_scenario(s)));
@@ -260,8 +263,9 @@ static void waterfall_text(struct arena *a, const struct reality *y, bool ascii,
 	double most = greatest(y), at = y->bound_ns;
 	if (isnan(y->bound_ns) || isnan(y->measured_ns) || !(most > 0))
 		return;
-	fprintf(out, "\n%-23s %10s %7s  from the bound to reality\n", "", "time", "share");
-	fprintf(out, "%-14s %19s %7s  ", "bound",
+	const char *from = isnan(y->least_ns) ? "bound" : "estimate";
+	fprintf(out, "\n%-23s %10s %7s  from the %s to reality\n", "", "time", "share", from);
+	fprintf(out, "%-14s %19s %7s  ", from,
 		arena_printf(a, "%s%s%s", least, y->bound_estimated ? "~" : "", duration(a, y->bound_ns)),
 		arena_printf(a, "%s%.1f%%", y->bound_estimated || !y->bound_complete ? "~" : "",
 			100 * y->bound_ns / y->measured_ns));

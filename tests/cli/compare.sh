@@ -383,7 +383,7 @@ for threads in 1 3; do
 done
 
 # bars of bounds that are estimated or incomplete
-marks() { sed -n '/from the bound to reality/,/^measured/p' out; }
+marks() { sed -n '/from the [a-z]* to reality/,/^measured/p' out; }
 python3 - profile.json >gpu.json <<'PY'
 import json, sys
 events = json.load(open(sys.argv[1]))
@@ -393,7 +393,7 @@ for e in events:
 json.dump(events, sys.stdout, separators=(",", ":"))
 PY
 try 0 "an estimated bound" "$BENANZA" compare "$models/tiny.onnx" gpu.json -d a100 --db none.db --ascii
-marks | grep -q '^bound  *~[0-9.]* '; ok $? "its bar is marked ~"
+marks | grep -q '^estimate  *~[0-9.]* '; ok $? "its bar is marked ~"
 marks | grep -q '^above the estimate  *~+'; ok $? "and so are gaps that contain its costs"
 marks | grep -q '^added reorders  *+5'; ok $? "not those of the profile alone"
 says out "ratio         ~"
@@ -417,4 +417,12 @@ refused "a missing file" "absent.json" "absent.json"
 refused "one execution against none" "--against profile.json" "needs two executions"
 refused "one latency for two" "profile.json faster.json --latency 1ms" "there are 2 executions"
 refused "a trace that cannot be written" "profile.json --trace absent/t.json" "absent/t.json"
+for latency in 100us 350us; do
+    "$BENANZA" compare -d h100 --db none.db -t f16 -w fusion "$top/data/models/resnet50.onnx" \
+        --latency "$latency" >"out.$latency" 2>err
+done
+grep -q '^estimate  .*~' out.350us && grep -q 'from the estimate to reality' out.350us
+ok $? "beside an estimate it is called so"
+grep -q '^contradicted .*less than [0-9]* us here' out.100us && ! grep -q '^contradicted' out.350us
+ok $? "less than the lower bound is impossible"
 done_testing

@@ -210,11 +210,13 @@ static bool advice_work(struct app *app, void *state, int ms)
 
 static void advice_heading(struct app *app, void *state, struct area line)
 {
+	const struct advice_page *p = state;
 	int at = title_at(line.width);
 	canvas_fit_right(line, 1, 0, 10, STYLE_HEADER, "saves");
 	if (at == TITLE_AT) {
 		canvas_fit_right(line, 12, 0, 10, STYLE_HEADER, "alone");
-		canvas_fit_right(line, 23, 0, 11, STYLE_HEADER, "bound");
+		canvas_fit_right(line, 23, 0, 11, STYLE_HEADER,
+			p->list.estimated ? "estimate" : "bound");
 	}
 	bool old = is_old(app, state);
 	canvas_fit(line, at, 0, line.width - at, STYLE_HEADER,

@@ -390,7 +390,8 @@ static void draw_end(struct app *app, struct reality_view *s, int row, struct ar
 	bool bound = l->kind == LINE_BOUND;
 	int x = NAME_AT + NAME_COLUMNS + 1;
 	canvas_fit(line, NAME_AT, 0, NAME_COLUMNS, STYLE_BOLD, !bound ? "real latency"
-			: r->bound_complete ? "bound" : "bound, at least");
+			: !isnan(r->least_ns) ? "estimate"
+			: r->bound_complete   ? "bound" : "bound, at least");
 	canvas_fit_right(line, x, 0, COLUMN, STYLE_BOLD,
 		number(app, bound && r->bound_estimated, false, bound ? r->bound_ns : r->measured_ns));
 	bar_draw(line, x + COLUMN + 10 + (line.width >= 76 ? COLUMN + 2 : 0), s, l->from_ns, l->to_ns,
