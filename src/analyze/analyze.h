@@ -130,6 +130,7 @@ struct layer_cost {
 	bool padded;                /* the padded problem is the cheaper one, and counts */
 	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
 	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
+	bool computes;              /* estimated: its operations take longer than its bytes */
 	bool at_least;              /* the cost of one iteration of a loop whose count is unknown, or of the
 				       cheaper of two branches: print `~`; why has the reason */
 	bool noisy;                 /* the result's measurement was disturbed */
@@ -145,7 +146,6 @@ struct layer_cost {
 	double overhead_ns;         /* what the layer takes without any work. Estimated: fixed time and
 				       launch; measured: the model's shortest kernel that does hardly any
 				       work. NaN: unknown */
-	double ops_ns, bytes_ns;    /* estimated: the longer one is in ns, beside the overhead */
 	double preferred_ns;        /* cost of the library's first choice, same states */
 	const struct fusion_group *group; /* the group it anchors or was fused into, or NULL */
 	const char *why;            /* no cost, or at_least: the plan's or the runner's reason (untrusted

@@ -74,8 +74,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 		c->matrix = price->guess->matrix;
 		c->relaxed = price->guess->relaxed;
 		c->overhead_ns = price->guess->overhead_ns;
-		c->ops_ns = price->guess->ops_ns;
-		c->bytes_ns = price->guess->bytes_ns;
+		c->computes = price->guess->ops_ns >= price->guess->bytes_ns;
 		c->preferred_ns = NAN;
 		c->origin = ORIGIN_ESTIMATED;
 		return;

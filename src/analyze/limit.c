@@ -58,9 +58,9 @@ static void by_overhead(struct limit *l, double overhead, double ns, const char 
 static void by_estimate(struct limit *l, const struct roof_parts *r, const struct layer_cost *c)
 {
 	l->is_estimate = true;
-	if (c->overhead_ns >= fmax(c->ops_ns, c->bytes_ns))
+	if (c->overhead_ns >= c->ns - c->overhead_ns)
 		by_overhead(l, c->overhead_ns, c->ns, "fixed time");
-	else if (c->ops_ns >= c->bytes_ns)
+	else if (c->computes)
 		by_compute(l, r, c->ns);
 	else
 		by_memory(l, r, c->ns);

@@ -197,15 +197,13 @@ static void estimates(void)
 	k.sm = 80;
 	struct scenario s = scenario_default();
 	struct layer_cost c = { .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3,
-		.ops_ns = 400e3, .bytes_ns = 15e3 };
+		.computes = true };
 	struct limit l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
 	says(&l, "compute ~49% (f32)", "the share of an estimate is marked");
-	c = (struct layer_cost){ .ns = 15e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3,
-		.bytes_ns = 10e3 };
+	c = (struct layer_cost){ .ns = 15e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3 };
 	l = limit_of(&c, RELU, &k, &s, CACHE_NET);
 	says(&l, "memory ~53%", "bytes");
-	c = (struct layer_cost){ .ns = 26e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 16e3,
-		.bytes_ns = 10e3 };
+	c = (struct layer_cost){ .ns = 26e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 16e3 };
 	l = limit_of(&c, RELU, &k, &s, CACHE_NET);
 	says(&l, "overhead ~62% (fixed time)", "it takes longer without work than its bytes do");
 	ok(isnan(l.peak_per_s) && !l.why[0], "... and no peak applies");
@@ -222,7 +220,7 @@ static void estimates(void)
 	k.matrix_flops[DTYPE_TF32] = 80e12;
 	s.matrix = s.relaxed = true;
 	c = (struct layer_cost){ .ns = 405e3, .origin = ORIGIN_ESTIMATED, .row = &row, .overhead_ns = 5e3,
-		.ops_ns = 400e3, .bytes_ns = 15e3 };
+		.computes = true };
 	l = limit_of(&c, MATMUL, &k, &s, CACHE_NET);
 	is_str(l.peak, "f32", "an estimate for plain units, though matrix units are allowed");
 	c.matrix = c.relaxed = true;
