@@ -574,6 +574,9 @@ struct solution {
 /* Prices live in the study, all other arrays of *out in arena a. solve_total: only the total of the scenario;
  * with parallel off, path and resources are NaN and the choice for the sum stands for that of the path. */
 void solve(const struct study *st, const struct scenario *s, struct arena *a, struct solution *out);
+/* Lowers floor_sum and floor_path of a solution with estimates to those of the choices with the lowest
+ * floors, which need not be those with the lowest estimates. */
+void solve_floors(const struct study *st, const struct scenario *s, struct solution *x);
 /* One solution, with the layers of `folded` (NULL: none) left out; path: also the total with parallel. */
 void solve_one(const struct study *st, const struct scenario *s, const struct folded *folded,
 	struct arena *a, struct solution *out, bool path);

@@ -218,6 +218,7 @@ struct analysis *analyzer_run(
 	struct scenario plain = plain_of(z, s), other = plain;
 	const struct study *st = study_in(z, &plain);
 	solve(st, &plain, &scratch, &x);
+	solve_floors(st, &plain, &x);
 	struct analysis *out = analysis_make(a, st, s, &x);
 	/* a solution has both totals, unless the critical path was wanted, which may choose other groups, or
 	 * it is the best of several for this total */
@@ -240,6 +241,7 @@ static const struct side *side_of(struct analyzer *z, const struct scenario *pla
 	struct solution x;
 	const struct study *st = study_in(z, plain);
 	solve_total(st, plain, &scratch, &x);
+	solve_floors(st, plain, &x);
 	kept = side_add(z->sides, st, plain, &x);
 	arena_free(&scratch);
 	return kept;

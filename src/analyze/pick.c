@@ -341,7 +341,7 @@ static struct price price_unpadded(
 		struct estimate guess = { .ns = NAN };
 		if (p)
 			guess = estimate_least(p, st->on.peaks, s, st->plan->reuse_bytes);
-		price.ns = guess.ns;
+		price.ns = s->floors ? guess.floor_ns : guess.ns;
 		price.estimated = price.answered = !isnan(price.ns);
 		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;
 	}

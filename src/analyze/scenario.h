@@ -68,6 +68,8 @@ struct scenario {
 	bool fold;            /* layers that graph optimizers remove cost nothing (plan_layer_folds) */
 	bool pad;             /* convolutions and matmuls may run with channels padded to a multiple of 8 */
 	bool assume;          /* assumed costs of layers (ground.assumed) count */
+	bool floors;          /* an estimate counts with its floor (analyze/calibration.h): for the lower
+				 bound; no what-if */
 };
 
 /* True if the total is that of a schedule in which each layer begins as soon as it can. */

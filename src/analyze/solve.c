@@ -533,3 +533,19 @@ void solve_one(const struct study *st, const struct scenario *s, const struct fo
 	price_borders(st, out);
 	total_up(st, s, a, out, path);
 }
+
+void solve_floors(const struct study *st, const struct scenario *s, struct solution *x)
+{
+	struct arena scratch = { 0 };
+	struct scenario floors = *s;
+	struct solution y;
+	if (!x->estimated_sum && !x->estimated_path)
+		return;
+	floors.floors = true;
+	solve(st, &floors, &scratch, &y);
+	if (y.complete_sum == x->complete_sum) /* else it lacks other layers */
+		x->floor_sum = fmin(x->floor_sum, y.sequential_ns);
+	if (y.complete_path == x->complete_path)
+		x->floor_path = fmin(x->floor_path, y.parallel_ns);
+	arena_free(&scratch);
+}

@@ -14,7 +14,7 @@
 #define LIBRARIES 0.3 /* by how much what two generations or libraries reach may outweigh the peaks */
 
 static const char *const what_ifs[] = { "", "matrix", "matrix,math", "matrix,fusion", "fusion",
-	"launch=isolated", "matrix,math,fusion,launch=isolated" };
+	"launch=isolated", "matrix,math,fusion,launch=isolated", "matrix,fusion,pad" };
 #define WHAT_IF_COUNT ((int)(sizeof(what_ifs) / sizeof(what_ifs[0])))
 
 static const enum dtype types[] = { DTYPE_F32, DTYPE_F16, DTYPE_BF16 };
@@ -29,6 +29,8 @@ static int device_count;
 struct totals {
 	double ns[DEVICE_MAX][TYPE_COUNT][WHAT_IF_COUNT]; /* without the casts at its borders; NaN: a layer
 							     has no estimate */
+	double bound[DEVICE_MAX][TYPE_COUNT][WHAT_IF_COUNT];
+	int wrong;					  /* bounds that are 0, or above estimate or range */
 	int silent;					  /* layers without a cost and without a reason */
 };
 
@@ -48,7 +50,7 @@ static struct plan *plan_of(const char *name, enum dtype dtype, struct model **m
 	return p;
 }
 
-static double total(const struct ground *g, const char *what_if, struct totals *t)
+static double total(const struct ground *g, const char *what_if, struct totals *t, double *bound)
 {
 	struct arena a = { 0 };
 	struct scenario s = scenario_default();
@@ -56,6 +58,9 @@ static double total(const struct ground *g, const char *what_if, struct totals *
 	struct analysis *x = analyze(&a, g, &s);
 	for (int i = 0; i < x->layer_count; i++)
 		t->silent += isnan(x->layers[i].ns) && !x->layers[i].why;
+	*bound = x->complete ? x->bound_ns : NAN;
+	t->wrong += x->total_ns > 0 && !(x->bound_ns > 0 && x->bound_ns <= x->total_ns &&
+		x->bound_ns <= x->lo_ns);
 	double ns = x->complete ? x->sequential_ns - (isnan(x->border_ns) ? 0 : x->border_ns) : NAN;
 	arena_free(&a);
 	return ns;
@@ -75,7 +80,7 @@ static void totals_of(const char *name, struct totals *t)
 					.results = none,
 					.peaks = &devices[d].peaks,
 					.estimate = true };
-				t->ns[d][type][w] = total(&g, what_ifs[w], t);
+				t->ns[d][type][w] = total(&g, what_ifs[w], t, &t->bound[d][type][w]);
 			}
 		fusion_free(f);
 		plan_free(p);
@@ -147,6 +152,22 @@ static void better_devices(const char *name, const struct totals *t)
 	ok(compared > 50, "%s: better devices compared %d times", name, compared);
 }
 
+/* A bound is that of the best of all choices: allowing more of them never raises it. */
+static void bounds(const char *name, const struct totals *t)
+{
+	static const int more[][2] = { { 0, 1 }, { 1, 2 }, { 1, 3 }, { 0, 4 }, { 3, 7 } };
+	is_int(t->wrong, 0, "%s: bounds are below estimates and their ranges", name);
+	for (int d = 0; d < device_count; d++)
+		for (int type = 0; type < TYPE_COUNT; type++)
+			for (size_t i = 0; i < sizeof(more) / sizeof(more[0]); i++) {
+				double x = t->bound[d][type][more[i][0]], y = t->bound[d][type][more[i][1]];
+				if (slower(y, x, CLOSE))
+					ok(false, "%s, %s, %s: bound %g ns, with %s %g ns", name,
+						devices[d].id, what_ifs[more[i][0]], x, what_ifs[more[i][1]],
+						y);
+			}
+}
+
 static void launches(const char *name, const struct totals *t)
 {
 	int wrong = 0;
@@ -173,6 +194,7 @@ int main(void)
 		fewer_bits(names[i], &totals);
 		better_devices(names[i], &totals);
 		launches(names[i], &totals);
+		bounds(names[i], &totals);
 		is_int(totals.silent, 0, "%s: a layer without an estimate has a reason", names[i]);
 	}
 	arena_free(&kept);
