@@ -10,7 +10,7 @@
 #define FEW_CHANNELS 8
 #define NEAREST_SPREAD 1.5 /* how much wider the spread for another kind is: tools/make_calibration.py */
 #define SM_NEW 75          /* first compute capability of the devices whose profiles are by TensorRT */
-#define FIXED_MHZ 1410     /* the clock of which fixed times are */
+#define FIXED_MHZ 1410     /* clock of the fixed times */
 #define FLOOR_FIXED 0.46   /* share of the fixed time that no kernel is below: calibration.h */
 #define TILE (64 * 64)
 #define WINOGRAD_MOST 4    /* how many times fewer multiplications F(4x4, 3x3) does */

@@ -37,8 +37,7 @@ void cost_assume(struct layer_cost *c, const struct study *st, const struct scen
 	struct price price = price_assumed(st, s, layer, &own);
 	if (!s->assume || !st->on.assumed || st->on.assumed[layer].kind == ASSUME_NOTHING || isnan(price.ns))
 		return;
-	c->floor_ns *= price.ns / c->ns;
-	c->ns = price.ns;
+	c->floor_ns = c->ns = price.ns;
 	c->lo = price.lo;
 	c->hi = price.hi;
 	c->origin = ORIGIN_ASSUMED;
