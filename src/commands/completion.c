@@ -12,7 +12,7 @@ enum completed { VALUE_NONE, VALUE_ANY, VALUE_FILE, VALUE_WORDS };
 static void dtypes_add(struct str *out)
 {
 	for (int t = DTYPE_UNKNOWN + 1; t < DTYPE_COUNT; t++)
-		if (dtype_is_float((enum dtype)t))
+		if (dtype_is_asked((enum dtype)t))
 			str_addf(out, " %s", dtype_name((enum dtype)t));
 }
 

@@ -47,7 +47,8 @@ void report_head_text(const struct session *s, int most, FILE *out)
 		if (!p->batch || !text_is(p->bindings[i].name, "batch"))
 			str_addf(&plan, "  %s %lld", text_clean(&a, p->bindings[i].name),
 				(long long)p->bindings[i].value);
-	str_addf(&plan, "  %s%s", plan_type_name(p),
+	char types[PLAN_TYPES_SIZE];
+	str_addf(&plan, "  %s%s", plan_types_text(p, types),
 		session_scenario(s)->matrix ? "  on matrix units" : "");
 	report_path_line(out, most, "", session_model(s)->path, plan.p);
 	session_dims_describe(s, &dims);

@@ -211,8 +211,8 @@ static int option_add_dtypes(struct config *c, const struct option *o, struct te
 {
 	int *count = option_count(c, o);
 	enum dtype *list = option_field(c, o->offset), dtype = dtype_parse(value);
-	if (!dtype_is_float(dtype))
-		return error_set(err, "%.*s is not a floating-point type such as f32, bf16, f16",
+	if (!dtype_is_asked(dtype))
+		return error_set(err, "%.*s is not a type of models such as f32, bf16, f16, f8e4m3, s8",
 			value.n > 40 ? 40 : (int)value.n, value.p);
 	for (int i = 0; i < *count; i++)
 		if (list[i] == dtype)

@@ -265,6 +265,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	}
 	infer_call(b, i, &c);
 	mistyped_warn(d, b, i, &c);
+	bool few = types_call(b, l, &c);
 	if (quant)
 		quant_call(b, quant, &c);
 	l->quantized = quant != NULL;
@@ -292,6 +293,8 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	op_call_problem(&c, &out);
 	if (quant)
 		quant_problem(b, quant, &c, &out);
+	else if (few && out.known)
+		op_problem_requantize(&out.problem, c.outputs[0].dtype);
 	if (!out.known) {
 		l->why = l->why ? l->why : call_why(b, l, &c, out.why);
 		return;
@@ -462,14 +465,18 @@ static void problems_share(struct plan *p, const struct plan *top)
 
 /* ---- casts at model inputs and outputs */
 
+static enum dtype type_in_memory(enum dtype t)
+{
+	return t == DTYPE_TF32 ? DTYPE_F32 : t;
+}
+
 /* own: the type of the value in the file. */
 static int border_problem(struct dedup *d, const struct plan_value *v, enum dtype own, bool is_input)
 {
-	struct plan *p = d->b->p;
 	struct problem cast = { .kernel = KERNEL_CAST, .shape_count = 1 };
 	struct error err;
 	cast.operand[is_input ? 0 : 1].dtype = own;
-	cast.operand[is_input ? 1 : 0].dtype = p->dtype == DTYPE_TF32 ? DTYPE_F32 : p->dtype;
+	cast.operand[is_input ? 1 : 0].dtype = type_in_memory(v->dtype);
 	if (!shape_is_known(v->shape))
 		return -1;
 	/* As a vector if the tensor has too many dimensions: the work is the same. */
@@ -560,10 +567,10 @@ static void borders_find(struct dedup *d)
 		bool is_input = i < d->b->g->input_count;
 		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
 		enum dtype declared = d->b->g->values[value].dtype, own = declared ? declared : p->own;
-		bool converted = own != (p->dtype == DTYPE_TF32 ? DTYPE_F32 : p->dtype);
 		const struct plan_value *v = &p->values[value];
-		bool replaced = v->dtype == p->dtype && converted && v->kind == VALUE_TENSOR &&
-			!v->constant && !is_empty(v) && !state[value];
+		bool replaced = (v->dtype == p->dtype || v->dtype == p->rest) &&
+			own != type_in_memory(v->dtype) && v->kind == VALUE_TENSOR && !v->constant &&
+			!is_empty(v) && !state[value];
 		if (replaced && (is_input ? readers[value] > 0 : v->producer >= 0))
 			p->borders[p->border_count++] =
 				(struct plan_border){ value, is_input, border_problem(d, v, own, is_input) };

@@ -21,12 +21,15 @@ libplan_a_SOURCES = \
 	src/plan/quant_price.c \
 	src/plan/quant_raw.c \
 	src/plan/quant_search.h \
-	src/plan/quant_weights.c
+	src/plan/quant_weights.c \
+	src/plan/types.c
 
 check_PROGRAMS += tests/unit/t_quant
 tests_unit_t_quant_LDADD = $(below_plan)
 check_PROGRAMS += tests/unit/t_plan
 tests_unit_t_plan_LDADD = $(below_plan)
+check_PROGRAMS += tests/unit/t_types
+tests_unit_t_types_LDADD = $(below_plan)
 check_PROGRAMS += tests/unit/t_plans
 tests_unit_t_plans_LDADD = $(below_plan)
 check_PROGRAMS += tests/unit/t_layout

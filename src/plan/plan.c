@@ -38,74 +38,6 @@ static void warnings_settle(struct builder *b)
 	}
 }
 
-/* Counts the layers that run, by the type of their first output if it is a float: those of class compute, and
- * the others. */
-static void types_count(const struct plan *p, int compute[DTYPE_COUNT], int others[DTYPE_COUNT])
-{
-	for (int i = 0; i < p->layer_count; i++) {
-		const struct plan_layer *l = &p->layers[i];
-		const struct plan_value *v =
-			l->output_count && l->outputs[0] >= 0 ? &p->values[l->outputs[0]] : NULL;
-		if (l->op && v && !v->constant && dtype_is_float(v->dtype))
-			(l->op->class == CLASS_COMPUTE ? compute : others)[v->dtype]++;
-		for (int j = 0; j < l->body_count; j++)
-			types_count(&l->bodies[j], compute, others);
-	}
-}
-
-/* Returns the most frequent type, DTYPE_UNKNOWN if nothing was counted. kinds: the number of types. */
-static enum dtype type_frequent(const int counts[DTYPE_COUNT], int *kinds)
-{
-	enum dtype most = DTYPE_UNKNOWN;
-	*kinds = 0;
-	for (int t = DTYPE_UNKNOWN + 1; t < DTYPE_COUNT; t++) {
-		*kinds += counts[t] > 0;
-		if (counts[t] > counts[most])
-			most = (enum dtype)t;
-	}
-	return most;
-}
-
-/* True for a type that the plan's type replaces. A few values in f64 have it for its range. */
-static bool type_gives_way(const struct plan *p, enum dtype t)
-{
-	return t == DTYPE_F32 || t == DTYPE_F16 || t == DTYPE_BF16 || t == p->own;
-}
-
-/* Gives the graph and its bodies the plan's type. Returns the number of values that have it instead of
- * another. */
-static int types_replace(struct plan *p, const struct plan *top)
-{
-	int replaced = 0;
-	p->dtype = top->dtype;
-	p->own_types = top->own_types;
-	for (int i = 0; i < p->value_count && !p->own_types; i++) {
-		if (!type_gives_way(top, p->values[i].dtype))
-			continue;
-		replaced += p->values[i].dtype != p->dtype;
-		p->values[i].dtype = p->dtype;
-	}
-	for (int i = 0; i < p->layer_count; i++)
-		for (int j = 0; j < p->layers[i].body_count; j++)
-			replaced += types_replace(&p->layers[i].bodies[j], top);
-	return replaced;
-}
-
-/* Finds the model's own type and puts the one that is asked for in its place. */
-static int types_settle(struct plan *p, enum dtype asked, struct error *err)
-{
-	int compute[DTYPE_COUNT] = { 0 }, others[DTYPE_COUNT] = { 0 }, kinds, other_kinds;
-	types_count(p, compute, others);
-	enum dtype own = type_frequent(compute, &kinds), other = type_frequent(others, &other_kinds);
-	p->own = own ? own : other ? other : DTYPE_F32;
-	p->own_types = !asked || (asked == p->own && kinds < 2);
-	p->mixed = kinds > 1;
-	p->dtype = p->own_types ? p->own : asked;
-	return !types_replace(p, p) && !p->own_types && !own && !other && p->layer_count ?
-		error_set(err, "no layer runs in a floating-point type: there is nothing to convert to %s",
-			dtype_name(asked)) : 0;
-}
-
 /* Constants of the layers that run, at most all of them: layers that share some count them twice. Of
  * subgraphs all constants count. */
 static double reuse_bytes(const struct plan *p)
@@ -127,7 +59,7 @@ static int plan_graph(struct builder *b, struct error *err)
 {
 	if (infer_graph(b, err))
 		return -1;
-	if (types_settle(b->p, b->o->dtype, err))
+	if (types_settle(b->p, b->o->dtype, b->o->rest, err))
 		return -1;
 	dedup_layers(b);
 	dag_edges(b->p);

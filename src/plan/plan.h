@@ -129,6 +129,7 @@ struct plan {
 	double times;          /* of a body: its runs per run of its layer; NaN unknown, 0 never */
 	enum dtype dtype;      /* float type in which the layers of class compute run; of several the most
 				  frequent; f32 without such layers */
+	enum dtype rest;       /* of the other layers where dtype has few bits (plan_is_few); else dtype */
 	enum dtype own;        /* the same in the file's own types */
 	bool own_types;        /* the values have the types of the file */
 	bool mixed;            /* in the types of the file, layers of class compute run in several float
@@ -175,7 +176,9 @@ struct plan {
 
 struct plan_options {
 	enum dtype dtype;             /* unknown: the types of the file; else replaces f32, f16, bf16 and the
-					 model's own, unless it is that */
+					 model's own, unless it is that. One of at most 8 bits: see rest */
+	enum dtype rest;              /* where dtype has at most 8 bits: products with constant weights run in
+					 dtype, all other layers in this type; unknown: the model's own */
 	int64_t batch;                /* 0: not given; see plan_build. Overrides a binding of the batch's
 					 symbol */
 	int binding_count;
@@ -310,6 +313,14 @@ static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 
 /* The float type in which the layers run: "f32"; "mixed" if there are several. */
 const char *plan_type_name(const struct plan *p);
+/* The same for headings, in buf: "f32", "mixed", "s8, rest f16". */
+#define PLAN_TYPES_SIZE 32
+const char *plan_types_text(const struct plan *p, char buf[PLAN_TYPES_SIZE]);
+/* True if the plan's type has at most 8 bits: then it is that of products and of what they read, and
+ * plan.rest is that of other layers. */
+bool plan_is_few(const struct plan *p);
+/* The type in which a layer computes that reads or writes type t, and is no product of few bits. */
+enum dtype plan_wide(const struct plan *p, enum dtype t);
 /* The problem of a layer, or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
 /* The shape of a tensor as text; for other kinds of values also element type and count: "seq(f32 ?x3)[4]". */

@@ -38,6 +38,11 @@ bool dtype_is_float(enum dtype t)
 	return dtype_rows[t].is_float;
 }
 
+bool dtype_is_asked(enum dtype t)
+{
+	return dtype_is_float(t) || t == DTYPE_S8;
+}
+
 double dtype_bytes(enum dtype t, double count)
 {
 	return dtype_rows[t].bits ? ceil(count * dtype_rows[t].bits / 8) : NAN;

@@ -246,11 +246,16 @@ bool scenarios_say_matrix(const char *what_if)
 		off.matrix == on.matrix;
 }
 
+bool session_on_gpu(const struct session *s)
+{
+	return s->described || (s->device.name && !s->device.threads);
+}
+
 bool session_matrix_meant(const struct session *s)
 {
-	bool gpu = s->described || (s->device.name && !s->device.threads), few = false;
+	bool few = false;
 	const struct plan *p = s->current->plan;
-	for (int i = 0; gpu && p && i < p->problem_count && !few; i++) {
+	for (int i = 0; session_on_gpu(s) && p && i < p->problem_count && !few; i++) {
 		struct problem one;
 		problem_restore(p->problems[i].problem, &one);
 		few = kernel_row(one.kernel)->product && dtype_bytes(one.operand[0].dtype, 1) < 4;

@@ -293,10 +293,16 @@ void session_close(struct session *s)
 
 /* ---- plans ---- */
 
+/* What a plan of few bits has beside them: what engines for GPUs use there; on CPUs the model's own. */
+static enum dtype rest_type(const struct session *s)
+{
+	return session_on_gpu(s) ? DTYPE_F16 : DTYPE_UNKNOWN;
+}
+
 static struct session_plan *plan_make(struct session *s, int64_t batch, enum dtype dtype, struct error *err)
 {
 	struct plan_options o = {
-		.dtype = dtype, .batch = batch,
+		.dtype = dtype, .rest = rest_type(s), .batch = batch,
 		.binding_count = s->dim_count, .bindings = s->dims,
 		.shape_count = s->options.shape_count, .shapes = s->options.shapes,
 		.value_count = s->options.value_count, .values = s->options.values,
@@ -364,11 +370,18 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	return 0;
 }
 
+static bool rest_fits(const struct session *s, const struct plan *p)
+{
+	enum dtype rest = rest_type(s);
+	return !plan_is_few(p) || p->rest == (rest ? rest : p->own);
+}
+
 static struct session_plan *plan_find(struct session *s, int64_t batch, enum dtype dtype)
 {
 	for (int i = 0; i < s->plan_count; i++) {
 		struct session_plan *p = s->plans[i];
-		if (p->batch != batch || (dtype ? p->dtype != dtype : !p->plan->own_types))
+		if (p->batch != batch || (dtype ? p->dtype != dtype : !p->plan->own_types) ||
+			!rest_fits(s, p->plan))
 			continue;
 		p->used = ++s->plan_uses;
 		return p;
@@ -427,6 +440,14 @@ int session_select(struct session *s, int64_t batch, enum dtype dtype, struct er
 	s->stale = true;
 	session_set_distance(s);
 	return 0;
+}
+
+void session_follow_device(struct session *s)
+{
+	struct error err = ERROR_NONE;
+	if (s->current && !rest_fits(s, s->current->plan) &&
+		session_select(s, s->current->batch, s->current->dtype, &err))
+		log_line("%s", err.text);
 }
 
 #define BATCH_MAX 65536 /* as of --batch */

@@ -76,6 +76,7 @@ static void seat_set(struct session *s, struct session_seat *seat)
 	s->seen_planner = 0;
 	s->asked = NULL;
 	free(seat);
+	session_follow_device(s);
 }
 
 /* A new seat with a configuration for the device. --threads applies to runners only, not to a recorded device

@@ -12,6 +12,7 @@ void session_device_adopt(struct session *s, const struct device *d)
 	if (!*s->device.name)
 		s->device.name = "?";
 	s->stale = true;
+	session_follow_device(s);
 }
 
 /* The least match that counts. A runner that does not answer stands for its own device only: "-d cpu" is not

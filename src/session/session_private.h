@@ -185,6 +185,10 @@ int session_check_options(const struct session *s, const struct plan *p, struct 
 /* True if the what-if matrix is on unless someone chose it: the present plan runs on a GPU in fewer bits than
  * f32. */
 bool session_matrix_meant(const struct session *s);
+/* True if the device is a GPU; one that has not been found yet counts as a CPU. */
+bool session_on_gpu(const struct session *s);
+/* Call it when the device has changed: plans of few bits depend on its kind. */
+void session_follow_device(struct session *s);
 /* session_ground with the analyzer, whose prices are shared if the analysis is up to date. */
 struct ground session_ground_shared(struct session *s);
 

@@ -138,7 +138,7 @@ static void offer_arguments(struct app *app, const struct line_row *row)
 	case LINE_BESIDE: offer_devices(app); break;
 	case LINE_DTYPE:
 		for (int t = DTYPE_UNKNOWN + 1; t < DTYPE_COUNT; t++)
-			if (dtype_is_float((enum dtype)t))
+			if (dtype_is_asked((enum dtype)t))
 				offer(q, "", dtype_name((enum dtype)t));
 		break;
 	case LINE_DIM: offer_dims(app); break;

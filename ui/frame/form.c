@@ -196,7 +196,7 @@ static bool text_is_valid(const struct form_field *f, const char *text)
 {
 	int64_t value;
 	if (f->kind == FORM_DTYPE)
-		return dtype_is_float(dtype_parse(text_of(text)));
+		return dtype_is_asked(dtype_parse(text_of(text)));
 	return strlen(text) < FORM_TEXT_SIZE && text_to_int64(text_of(text), &value) &&
 		value >= (f->kind == FORM_BATCH ? 1 : 0) &&
 		value <= (f->kind == FORM_BATCH ? FORM_BATCH_MAX : INT32_MAX);

@@ -139,8 +139,9 @@ static void draw_title(struct app *app, struct area line)
 		/* Not the requested batch: an explicit input shape overrides it. */
 		int64_t n = plan->batch > 0 ? plan->batch : model_batch(plan);
 		const char *batch = n > 0 ? arena_printf(&app->scratch, "batch %lld  ", (long long)n) : "";
+		char types[PLAN_TYPES_SIZE];
 		x += 2 + canvas_text(line, x + 2, 0, STYLE_NORMAL, arena_printf(&app->scratch, "%s%s", batch,
-			plan_type_name(plan)));
+			plan_types_text(plan, types)));
 	}
 	canvas_fit(line, right, 0, view_columns, STYLE_HEADER, view);
 	spot_add(app, line, right, view_columns, &(struct key_row){ .keys = "Tab",

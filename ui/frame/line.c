@@ -124,11 +124,11 @@ static void run_dtype(struct app *app, const struct line_row *row, const char *a
 	struct word_nearest near = { .word = argument };
 	(void)row;
 	(void)force;
-	if (type == DTYPE_UNKNOWN || !dtype_is_float(type)) {
+	if (!dtype_is_asked(type)) {
 		for (int t = DTYPE_UNKNOWN + 1; t < DTYPE_COUNT; t++)
-			if (dtype_is_float((enum dtype)t))
+			if (dtype_is_asked((enum dtype)t))
 				word_try(&near, dtype_name((enum dtype)t));
-		unknown(app, "no floating-point type", &near, "for example f32, f16, bf16");
+		unknown(app, "no type of models", &near, "for example f32, f16, bf16, s8");
 	} else if (session_plan(app->session))
 		scenario_select(app, session_batch(app->session), type);
 }
