@@ -73,7 +73,7 @@ static int distinct_of_problem(struct finder *f, const struct problem *q, bool n
 static int distinct_of_chain(struct finder *f, const struct chain *c, int before, int epilogues)
 {
 	const struct problem *q = &c->problem;
-	if (before < 0)
+	if (before < 0 || plan_is_few(f->plan)) /* a step of few bits also changes the type of the result */
 		return distinct_of_problem(f, q, false);
 	if (q->epilogue_count == epilogues)
 		return before;

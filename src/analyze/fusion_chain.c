@@ -87,9 +87,14 @@ bool chain_one_output(const struct plan *p, const struct plan_layer *l)
 
 void chain_take(struct chain *c, int layer, int value)
 {
+	struct problem *q = &c->problem;
 	c->unit[c->layer_count] = layer;
 	c->layers[c->layer_count++] = layer;
 	c->value = value;
+	/* a product of few bits writes what reads its result */
+	if (c->plan && plan_is_few(c->plan) && c->layer_count > 1 && kernel_row(q->kernel)->product &&
+		q->operand[0].dtype == c->plan->dtype)
+		q->operand[problem_operand_count(q) - 1].dtype = c->plan->values[value].dtype;
 }
 
 /* Begins a chain at a layer with a problem and a single floating-point output; false for others. */
@@ -111,12 +116,6 @@ bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer 
 	chain_take(c, l->index, l->outputs[0]);
 	str_puts(&c->pattern, l->op->name);
 	return true;
-}
-
-/* True for an integer kernel: its first epilogue is a scale per channel, and later ones compute in f32. */
-static bool sums_are_scaled(const struct problem *q)
-{
-	return q->epilogue_count && q->epilogue[0].kind == EPILOGUE_SCALE;
 }
 
 bool chain_start(struct chain *c, const struct plan *p, const struct plan_layer *l)
@@ -169,7 +168,7 @@ bool chain_start_region(struct chain *c, const struct plan *p, int value, const 
 		.pointwise = true };
 	if (!dtype_is_float(v->dtype) || v->shape.rank < 1 || v->shape.rank > PROBLEM_RANK ||
 		!shape_is_known(v->shape) || !same_shape(p, value, r->value) ||
-		p->values[r->value].dtype != v->dtype)
+		plan_wide(p, p->values[r->value].dtype) != v->dtype)
 		return false;
 	c->problem.kernel = KERNEL_ELTWISE;
 	c->problem.mode = r->mode;
@@ -290,7 +289,8 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	if (!(adds || gate) || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
-	if (v->constant || v->dtype != destination(q)->dtype || !same_shape(c->plan, other, c->value) ||
+	if (v->constant || plan_wide(c->plan, v->dtype) != destination(q)->dtype ||
+		!same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
@@ -324,14 +324,15 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 	enum mode mode = binary.mode;
 	bool either = mode == MODE_ADD || mode == MODE_MUL || mode == MODE_MAXIMUM || mode == MODE_MINIMUM;
 	bool left = (mode == MODE_SUB || mode == MODE_DIV) && l->inputs[0] == c->value;
-	if (!(either || left) || v->dtype != destination(q)->dtype ||
-		destination(&binary)->dtype != v->dtype || !same_shape(c->plan, other, c->value) ||
+	enum dtype type = plan_wide(c->plan, v->dtype);
+	if (!(either || left) || type != destination(q)->dtype ||
+		destination(&binary)->dtype != type || !same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
 	q->epilogue[q->epilogue_count++] = (struct epilogue){
 		.kind = EPILOGUE_BINARY,
 		.mode = mode,
-		.operand = { .dtype = v->dtype, .constant = v->constant },
+		.operand = { .dtype = type, .constant = v->constant },
 	};
 	c->foldable = false;
 	if (v->producer > c->residual && !v->constant)

@@ -19,7 +19,7 @@ static int layer_compare(const void *x, const void *y)
 
 /* ---- the members */
 
-/* True for a matmul in floating point of the value with a constant matrix, with at most a bias. */
+/* True for a matmul of the value with a constant matrix, with at most a bias. */
 static bool is_member(const struct plan *p, const struct plan_layer *l, int value)
 {
 	const struct plan_problem *pp = layer_problem(p, l);
@@ -31,10 +31,11 @@ static bool is_member(const struct plan *p, const struct plan_layer *l, int valu
 	bool one_matrix = true;
 	for (int i = 0; i < q.batch_b.rank; i++)
 		one_matrix &= q.batch_b.dim[i] == 1;
-	bool bias = q.epilogue_count == 1 && q.epilogue[0].kind == EPILOGUE_BIAS &&
-		q.epilogue[0].operand.constant;
-	return q.operand[1].constant && one_matrix && dtype_is_float(q.accumulator) &&
-		(q.epilogue_count == 0 || bias);
+	int scaled = sums_are_scaled(&q);
+	bool bias = q.epilogue_count == scaled + 1 && q.epilogue[scaled].kind == EPILOGUE_BIAS &&
+		q.epilogue[scaled].operand.constant;
+	return q.operand[1].constant && one_matrix && (dtype_is_float(q.accumulator) || scaled) &&
+		(q.epilogue_count == scaled || bias);
 }
 
 /* Follows a matmul to its bias, if it has one. */
@@ -45,8 +46,10 @@ static bool part_start(struct chain *c, const struct plan *p, const struct plan_
 	struct chain next = *c;
 	next.pattern = (struct str){ 0 };
 	str_puts(&next.pattern, c->pattern.p);
-	bool bias = !c->problem.epilogue_count && chain_step(&next) && next.problem.epilogue_count == 1 &&
-		next.problem.epilogue[0].kind == EPILOGUE_BIAS && next.level == FUSION_EPILOGUE;
+	int scaled = sums_are_scaled(&c->problem);
+	bool bias = c->problem.epilogue_count == scaled && chain_step(&next) &&
+		next.problem.epilogue_count == scaled + 1 &&
+		next.problem.epilogue[scaled].kind == EPILOGUE_BIAS && next.level == FUSION_EPILOGUE;
 	if (!bias) {
 		str_free(&next.pattern);
 		return true;
@@ -160,7 +163,7 @@ static bool reads_columns(const struct join *j, const struct plan *p, int value,
 
 static bool has_bias(const struct chain *c)
 {
-	return c->problem.epilogue_count > 0;
+	return c->problem.epilogue_count > sums_are_scaled(&c->problem);
 }
 
 static void name(const struct join *j, unsigned members, struct chain *c)
@@ -202,9 +205,9 @@ bool join_make(const struct join *j, unsigned members, struct chain *c, double *
 			*copy_bytes += dtype_bytes(part->problem.operand[2].dtype,
 				problem_operand_traffic(&part->problem, 2));
 	}
-	c->problem.epilogue_count = biased != NULL;
-	if (biased)
-		c->problem.epilogue[0] = biased->problem.epilogue[0];
+	const struct problem *with = biased ? &biased->problem : &j->parts[0].problem;
+	c->problem.epilogue_count = biased ? with->epilogue_count : sums_are_scaled(with);
+	memcpy(c->problem.epilogue, with->epilogue, sizeof(with->epilogue));
 	qsort(c->layers, (size_t)c->layer_count, sizeof(c->layers[0]), layer_compare);
 	name(j, members, c);
 	return true;

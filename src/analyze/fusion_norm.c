@@ -182,12 +182,13 @@ static bool problem_fill(struct norm *m, enum kernel kernel, int x)
 {
 	struct problem *q = &m->c->problem;
 	const struct plan_value *from = &m->p->values[x], *to = &m->p->values[m->c->value];
-	if (from->constant || !dtype_is_float(from->dtype) || !dtype_is_float(to->dtype) ||
+	enum dtype types[] = { plan_wide(m->p, from->dtype), plan_wide(m->p, to->dtype) };
+	if (from->constant || !dtype_is_float(types[0]) || !dtype_is_float(types[1]) ||
 		!shape_same(from->shape, to->shape))
 		return false;
 	*q = (struct problem){ .kernel = kernel, .axis = m->axis, .shape_count = 1 };
-	q->operand[0].dtype = from->dtype;
-	q->operand[1].dtype = to->dtype;
+	q->operand[0].dtype = types[0];
+	q->operand[1].dtype = types[1];
 	q->shape[0].rank = from->shape.rank;
 	for (int i = 0; i < from->shape.rank; i++)
 		q->shape[0].dim[i] = from->shape.dims[i].value;

@@ -106,6 +106,11 @@ bool chain_is_gate(const struct plan *p, const struct plan_layer *l);
 /* Shared helpers: */
 bool chain_begin(struct chain *c, const struct plan *p, const struct plan_layer *l);
 void chain_take(struct chain *c, int layer, int value);
+/* True for an integer kernel: its first epilogue is a scale per channel, and later ones compute in f32. */
+static inline bool sums_are_scaled(const struct problem *q)
+{
+	return q->epilogue_count && q->epilogue[0].kind == EPILOGUE_SCALE;
+}
 void chain_name(struct chain *c, const struct plan_layer *l); /* appends the operator to the pattern */
 bool chain_hands_on(const struct plan_layer *l); /* Identity, Dropout */
 bool chain_one_output(const struct plan *p, const struct plan_layer *l);

@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "analyze/analyze.h"
+#include "fusion_help.h"
 #include "make_plan.h"
 #include "quant_net.h"
 #include "tap.h"
@@ -255,8 +256,43 @@ static void test_residual(void)
 	net_free(n);
 }
 
+/* In a plan of few bits a fused product writes the few bits that the next product reads, takes a residual of
+ * few bits, and products of one value are joined with their scales. */
+static void test_few(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "4,8");
+	net_weight(n, "w", "8,8");
+	net_weight(n, "b", "8");
+	net_node(n, "Relu", "x", "v", NULL);
+	net_node(n, "MatMul", "v,w", "p", NULL);
+	net_node(n, "Add", "p,b", "q", NULL);
+	net_node(n, "Relu", "q", "r", NULL);
+	net_node(n, "MatMul", "r,w", "s", NULL);
+	net_node(n, "Add", "s,r", "t", NULL);
+	net_node(n, "MatMul", "v,w", "u", NULL);
+	net_node(n, "Add", "u,t", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_S8, .rest = DTYPE_F16 });
+	struct fusion *f = p ? fusion_find(p) : NULL;
+	if (!ok(f != NULL, "a plan in s8"))
+		return;
+	is_group(f, 1, 1, "MatMul+Bias+Relu", 3,
+		"matmul:s8,s8.c,s8/s32:ba1bb1m4n8k8:ta0tb0+scale:f32.c+bias:f32.c+relu");
+	is_group(f, 4, 0, "MatMul+Add", 2, "matmul:s8,s8.c,f16/s32:ba1bb1m4n8k8:ta0tb0+scale:f32.c+add:s8");
+	bool joined = false;
+	for (int i = 0; i < f->group_count; i++)
+		joined |= strcmp(f->groups[i].text,
+			"matmul:s8,s8.c,f16/s32:ba1bb1m4n16k8:ta0tb0+scale:f32.c+bias:f32.c") == 0;
+	ok(joined, "both products of v are one");
+	fusion_free(f);
+	plan_free(p);
+	net_free(n);
+}
+
 int main(void)
 {
+	test_few();
 	test_normalized();
 	test_residual();
 	test_random();
