@@ -336,6 +336,8 @@ json_t *report_bound_json(const struct session *s, const struct trust *t)
 		p->batch ? json_integer(p->batch) : json_null(), "dtype", plan_type_name(p), "what_if",
 		report_json_names(scenario_text(session_scenario(s), on, sizeof(on))), "cache",
 		cache_name(a->cache)));
+	json_object_set_new(json_object_get(o, "scenario"), "rest",
+		plan_is_few(p) ? json_string(dtype_name(p->rest)) : json_null());
 	json_object_set_new(json_object_get(o, "scenario"), "reuse_bytes",
 		json_number_or_null(a->reuse_bytes));
 	json_object_set_new(json_object_get(o, "scenario"), "dims", report_dims_json(p));
