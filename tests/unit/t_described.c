@@ -10,6 +10,8 @@
 
 #include "tap.h"
 
+#define GPU "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1"
+
 static struct arena a;
 static struct error err;
 
@@ -81,6 +83,13 @@ static void test_bad(void)
 		{ "{\"name\":\"X\",\"sm\":90,\"cudnn\":{},\"bandwidth_bytes_s\":1,\"peak_flops\":{\"f16\":"
 		  "\"many\"}}",
 			"f16" },
+		{ GPU ",\"multiprocessors\":0}", "multiprocessors is not a number of 1 to" },
+		{ GPU ",\"multiprocessors\":1e9}", "multiprocessors is not a number of 1 to" },
+		{ GPU ",\"multiprocessors\":\"many\"}", "multiprocessors is not a number of 1 to" },
+		{ GPU ",\"clock_mhz\":1.4}", "clock_mhz is not a number of 100 to 100000" },
+		{ GPU ",\"clock_mhz\":1410000000}", "clock_mhz is not a number of 100 to 100000" },
+		{ GPU ",\"l2_bytes\":-1}", "l2_bytes is not a number above 0" },
+		{ GPU ",\"l2_bytes\":0}", "l2_bytes is not a number above 0" },
 	};
 	struct described d;
 	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
