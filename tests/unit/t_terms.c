@@ -120,7 +120,7 @@ static void test_errors(void)
 	type("n");
 	is_str(app_clean(&app, app_layer(&app, app.layer)->name), "layer1.1.add", "n follows it");
 	type("?/share>1%\r");
-	ok(sees("share>1%") && sees("its share of the sequential bound"),
+	ok(sees("share>1%") && sees("its share of the sequential total"),
 		"in the help a term is text, and is explained");
 	end();
 }

@@ -251,7 +251,7 @@ static const struct term_key keys[] = {
 	{ "cost", .number = number_cost, .units = durations, .example = "cost>1ms cost<50us",
 		.help = "its cost in the model; an unknown one matches neither" },
 	{ "share", .number = number_share, .units = fractions, .example = "share>1%",
-		.help = "its share of the sequential bound" },
+		.help = "its share of the sequential total" },
 	{ "bound", .word = bound_word, .has = bound_has, .example = "bound:memory",
 		.help = "compute, memory, overhead or unknown: what limits it" },
 	{ "peak", .number = number_peak, .units = fractions, .example = "peak<30%",
