@@ -207,7 +207,7 @@ def main():
         print(json.dumps({**INFO, "attributes": told}))
         return 0
     plans = os.environ.get("BENANZA_PLAN_CACHE")
-    if plans:
+    if plans and plans != "none":
         os.makedirs(plans, exist_ok=True)
         with open(os.path.join(plans, "one.plan"), "w", encoding="utf-8") as file:
             file.write("compiled")
