@@ -304,6 +304,10 @@ static void totals_set(json_t *o, const struct analysis *a)
 	json_object_set_new(o, "estimate_error", report_json_error(a->estimated ? a->peaks->sm : 0));
 	json_object_set_new(o, "sequential_ns", json_number_or_null(a->bound_sequential_ns));
 	json_object_set_new(o, "parallel_ns", json_number_or_null(a->bound_parallel_ns));
+	json_object_set_new(o, "estimate_sequential_ns",
+		json_number_or_null(a->estimated ? a->sequential_ns : NAN));
+	json_object_set_new(o, "estimate_parallel_ns",
+		json_number_or_null(a->estimated ? a->parallel_ns : NAN));
 	json_object_set_new(o, "parallel_at_most", json_boolean(a->parallel_at_most && a->complete));
 	json_object_set_new(o, "path_ns", json_number_or_null(a->path_ns));
 	json_object_set_new(o, "limit", a->limit ? json_string(a->limit) : json_null());
