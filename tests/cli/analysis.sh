@@ -109,6 +109,8 @@ json "[l['estimate']['kind'] for l in d[0]['layers'] if l['op'] == 'Relu'][0] ==
 json "d[0]['bound_ns'] < d[0]['estimate_interval_ns'][0] < d[0]['estimate_ns']" "a bound, an estimate"
 json "d[0]['estimate_ns'] < d[0]['estimate_interval_ns'][1] and d[0]['interval_ns'] is None" \
     "... with its range"
+json "d[0]['estimate_sequential_ns'] == d[0]['estimate_ns'] > d[0]['estimate_parallel_ns']" \
+    "... also in parallel"
 for option in html dot; do
     [ $option = dot ] && set -- --dot || set --
     "$BENANZA" report -d h100 --db none.db "$@" "$models/tiny.onnx" >page 2>err
@@ -189,4 +191,14 @@ refused "an unknown analysis" "bz bound $models/tiny.onnx --analysis A2,A16" \
 refused "one that needs an execution" "bz bound $models/tiny.onnx --analysis A8" "needs an execution"
 refused "none" "tiny --analysis ," "no such analysis"
 refused "a tree of two" "tiny nsys.sqlite --against --tree" "prints no analyses and no tree"
+# products in 8 bits, all else in f16 as engines for GPUs have it
+resnet() { "$BENANZA" bound -q --db none.db -w fusion --json "$@" "$top/data/models/resnet50.onnx"; }
+try 0 "s8 and f16 on a described device" resnet -d a100 -t s8,f16
+json "[(x['scenario']['dtype'], x['scenario']['rest']) for x in d] == [('s8', 'f16'), ('f16', None)]" \
+    "s8 is the type of products, f16 of the rest"
+json "all('matrix' in x['scenario']['what_if'] and x['complete'] for x in d)" "both on matrix units, no gap"
+json "d[0]['estimate_ns'] < 0.9 * d[1]['estimate_ns'] and d[0]['bound_ns'] < d[1]['bound_ns']" "s8 is faster"
+try 0 "its problems" "$BENANZA" layers -t s8 --json "$top/data/models/resnet50.onnx"
+json "sorted({l['problem'].split(',')[0] for l in d[0]['layers']
+    if l['op'] in ('Conv', 'Gemm')}) == ['conv:s8', 'matmul:s8']" "without a device the products are the same"
 done_testing
