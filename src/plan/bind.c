@@ -2,6 +2,7 @@
 #include "config.h"
 
 #include "plan/plan_private.h"
+#include "problem/expression.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,7 +6,6 @@ libplan_a_SOURCES = \
 	src/plan/control_loop.c \
 	src/plan/dag.c \
 	src/plan/dedup.c \
-	src/plan/expression.c \
 	src/plan/fold.c \
 	src/plan/given.c \
 	src/plan/infer.c \

@@ -108,11 +108,6 @@ bool bind_is_stale(const struct builder *b);
 /* Fills the plan's bindings, batch and unbound. */
 void bind_report(struct builder *b);
 
-/* expression.c: the dimension that a name spells as an expression: sums, products, quotients, floor, ceiling,
- * min and max of numbers and of names that `symbol` resolves. DIM_UNKNOWN if it is not an expression. */
-struct dim expression_dim(struct arena *a, struct text t,
-	struct dim (*symbol)(const void *with, struct text name), const void *with);
-
 /* given.c: the values that options give to inputs. Checked once the shapes are bound; NULL: none is given, or
  * the input has more than OP_ELEMENTS_MAX elements (given_check_all warns). */
 int given_check_all(struct builder *b, struct error *err);

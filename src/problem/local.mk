@@ -8,6 +8,7 @@ libproblem_a_SOURCES = \
 	src/problem/execution.c src/problem/execution.h \
 	src/problem/execution_field.c src/problem/execution_field.h \
 	src/problem/execution_figure.c src/problem/execution_figure.h \
+	src/problem/expression.c src/problem/expression.h \
 	src/problem/kernel.h \
 	src/problem/kernels/attention.c \
 	src/problem/kernels/beside.c \
@@ -37,6 +38,8 @@ check_PROGRAMS += tests/unit/t_problem
 tests_unit_t_problem_LDADD = $(below_problem)
 check_PROGRAMS += tests/unit/t_beside
 tests_unit_t_beside_LDADD = $(below_problem)
+check_PROGRAMS += tests/unit/t_expression
+tests_unit_t_expression_LDADD = $(below_problem)
 check_PROGRAMS += tests/unit/t_kernels
 tests_unit_t_kernels_LDADD = $(below_problem)
 check_PROGRAMS += tests/unit/t_execution
