@@ -3,12 +3,7 @@
 #define ANALYZE_ASSUME_H
 
 #include "plan/plan.h"
-
-/* The assumed cost of a layer: a time, or its cost divided by a factor. */
-struct assumption {
-	enum { ASSUME_NOTHING, ASSUME_TIME, ASSUME_FACTOR } kind;
-	double value;           /* ns; the factor, above 0 */
-};
+#include "problem/assumed.h"
 
 /* "LAYER=COST", split at the last '='. LAYER selects layers of the model's own graph: a name, a name with
  * wildcards (* ? [...]), a number as `layers` prints it (or #12), op=Conv, or the text of a problem. */
@@ -17,11 +12,6 @@ struct assume_item {
 	struct assumption cost;
 };
 int assume_parse(const char *text, struct assume_item *item, struct error *err);
-/* "12us", "0" (free), "2x": twice as fast. */
-int assume_cost_parse(struct text word, struct assumption *cost, struct error *err);
-/* The same as text, "12 us" or "2x"; "" for nothing. Returns buf. */
-#define ASSUME_TEXT_SIZE 48
-char *assume_cost_text(char *buf, const struct assumption *cost);
 
 /* Sets by_layer (per layer of the plan) of the layers that the item selects; of several items for one layer
  * the last counts. numbers: of each layer, from 1; 0: not listed. A wildcard, an operator or a problem

@@ -28,12 +28,12 @@ void report_json_assumed(json_t *scenario, const struct session *s)
 	const struct assumption *assumed = session_assumed(s);
 	json_t *list = json_array();
 	for (int i = 0; assumed && i < p->layer_count; i++) {
-		char cost[ASSUME_TEXT_SIZE];
+		char cost[ASSUMED_TEXT_SIZE];
 		if (assumed[i].kind != ASSUME_NOTHING)
 			json_array_append_new(list,
 				json_pack("{s:i, s:o, s:s}", "layer", i, "name",
 					json_text(p->layers[i].name), "cost",
-					assume_cost_text(cost, &assumed[i])));
+					assumed_text(cost, &assumed[i])));
 	}
 	if (session_scenario(s)->assume && json_array_size(list))
 		json_object_set(scenario, "assumed", list);

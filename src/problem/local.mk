@@ -1,6 +1,7 @@
 # problem: one micro-benchmark: its text, its shapes, its costs, its results
 noinst_LIBRARIES += libproblem.a
 libproblem_a_SOURCES = \
+	src/problem/assumed.c src/problem/assumed.h \
 	src/problem/beside.c src/problem/beside.h \
 	src/problem/dim.c src/problem/dim.h \
 	src/problem/dim_poly.c src/problem/dim_poly.h \

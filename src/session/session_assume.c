@@ -19,10 +19,10 @@ struct assuming {
 /* Two options that name one layer alone must agree. */
 static int disagree(const struct assume_item *x, const struct assume_item *y, struct error *err)
 {
-	char a[ASSUME_TEXT_SIZE], b[ASSUME_TEXT_SIZE];
+	char a[ASSUMED_TEXT_SIZE], b[ASSUMED_TEXT_SIZE];
 	return error_set(err, "%.*s=%s contradicts %.*s=%s, the same layer: leave one out",
-		(int)(y->layer.n < 60 ? y->layer.n : 60), y->layer.p, assume_cost_text(b, &y->cost),
-		(int)(x->layer.n < 60 ? x->layer.n : 60), x->layer.p, assume_cost_text(a, &x->cost));
+		(int)(y->layer.n < 60 ? y->layer.n : 60), y->layer.p, assumed_text(b, &y->cost),
+		(int)(x->layer.n < 60 ? x->layer.n : 60), x->layer.p, assumed_text(a, &x->cost));
 }
 
 static bool is_equal(const struct assumption *x, const struct assumption *y)

@@ -15,16 +15,16 @@ static void cost_is(const char *word, const char *want)
 {
 	struct assumption cost = { 0 };
 	struct error err = ERROR_NONE;
-	char buf[ASSUME_TEXT_SIZE];
-	is_int(assume_cost_parse(text_of(word), &cost, &err), 0, "'%s' is a cost", word);
-	is_str(assume_cost_text(buf, &cost), want, "... %s", want);
+	char buf[ASSUMED_TEXT_SIZE];
+	is_int(assumed_parse(text_of(word), &cost, &err), 0, "'%s' is a cost", word);
+	is_str(assumed_text(buf, &cost), want, "... %s", want);
 }
 
 static void cost_refused(const char *word)
 {
 	struct assumption cost = { 0 };
 	struct error err = ERROR_NONE;
-	is_int(assume_cost_parse(text_of(word), &cost, &err), -1, "'%s' is no cost", word);
+	is_int(assumed_parse(text_of(word), &cost, &err), -1, "'%s' is no cost", word);
 	ok(strstr(err.text, "12us") && !strchr(err.text, '\x1b') && cost.kind == ASSUME_NOTHING, "... %s",
 		err.text);
 }

@@ -11,7 +11,7 @@ static void assume_ask(struct app *app)
 	struct prompt *q = &app->frame->prompt;
 	const struct plan *p = app_plan(app);
 	const struct assumption *assumed = session_assumed(app->session);
-	char cost[ASSUME_TEXT_SIZE];
+	char cost[ASSUMED_TEXT_SIZE];
 	if (app->layer < 0 || !p || app_is_body(app, app->layer)) {
 		prompt_close(app);
 		app_note(app, false, app->layer < 0 || !p ? "no layer is selected" :
@@ -20,7 +20,7 @@ static void assume_ask(struct app *app)
 	}
 	q->target = app_layer(app, app->layer)->index;
 	if (assumed)
-		snprintf(q->text, sizeof(q->text), "%s", assume_cost_text(cost, &assumed[q->target]));
+		snprintf(q->text, sizeof(q->text), "%s", assumed_text(cost, &assumed[q->target]));
 	q->untouched = q->text[0] != '\0';
 }
 
@@ -166,7 +166,7 @@ static void assume_accept(struct app *app)
 	struct prompt *q = &app->frame->prompt;
 	struct assumption cost = { 0 };
 	struct error err = ERROR_NONE;
-	if (q->text[0] && assume_cost_parse(text_of(q->text), &cost, &err)) {
+	if (q->text[0] && assumed_parse(text_of(q->text), &cost, &err)) {
 		app_note(app, true, "%s", err.text);
 		return;
 	}
