@@ -4,8 +4,6 @@
 #include "base/word.h"
 
 #include <fnmatch.h>
-#include <math.h>
-#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
