@@ -83,7 +83,7 @@ static bool runs_at(const struct plan *p, int64_t batch)
 {
 	struct error err = ERROR_NONE;
 	const struct plan_options o = { .batch = batch, .binding_count = p->binding_count,
-		.bindings = p->bindings, .trial = true };
+		.bindings = p->bindings, .trial = true, .operators = p->operators };
 	struct plan *there = p->model && batch <= BATCH_MOST ? plan_build(p->model, &o, &err) : NULL;
 	bool runs = there || !p->model;
 	plan_free(there);

@@ -29,6 +29,9 @@ libops_a_SOURCES = \
 	src/ops/op_move.c \
 	src/ops/op_norm.c \
 	src/ops/op_old.c \
+	src/ops/op_own.c src/ops/op_own.h \
+	src/ops/op_own_add.c \
+	src/ops/op_own_private.h \
 	src/ops/op_pad.c \
 	src/ops/op_pool.c \
 	src/ops/op_quant.c \

@@ -4,6 +4,7 @@
 
 #include "model/tensor.h"
 #include "ops/op_attribute.h"
+#include "ops/op_own.h"
 #include "ops/op_rules.h"
 
 #include <assert.h>
@@ -81,7 +82,7 @@ static bool value_is_sound(const struct op_value *v)
  * use its default. NULL: none, or the rule checks it itself. */
 static const struct attribute *call_unread(const struct op_call *c)
 {
-	if (c->op->class == CLASS_HOST)
+	if (c->op->class == CLASS_HOST || op_own_place(c->op))
 		return NULL;
 	if (strcmp(c->op->name, "Constant") == 0)
 		return op_constant_unread(c);

@@ -3,6 +3,7 @@
 #include "ops/op_rules.h"
 
 #include "model/tensor.h"
+#include "ops/op_own.h"
 
 #include <assert.h>
 #include <float.h>
@@ -30,7 +31,8 @@ int op_fail(const struct op_call *c, struct error *err, const char *fmt, ...)
 	va_start(ap, fmt);
 	vsnprintf(line, sizeof(line), fmt, ap);
 	va_end(ap);
-	return error_set(err, "%s: %s", c->op ? c->op->name : "?", line);
+	error_set(err, "%s: %s", c->op ? c->op->name : "?", line);
+	return op_own_place(c->op) ? error_context(err, "%s", op_own_place(c->op)) : -1;
 }
 
 /* ---- attributes and inputs that became one or the other */

@@ -2,6 +2,7 @@
  * tools/make_types.py. */
 #include "config.h"
 
+#include "ops/op_own.h"
 #include "ops/op_rules.h"
 
 #include <string.h>
@@ -445,7 +446,7 @@ static const char *mask_text(struct arena *a, uint32_t mask)
 
 const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met)
 {
-	const struct types_row *row = c->op ? types_find(c, met) : NULL;
+	const struct types_row *row = c->op && !op_own_place(c->op) ? types_find(c, met) : NULL;
 	int shared[10], formals = row ? (int)strlen(row->inputs) / 3 : 0;
 	for (int i = 0; i < 10; i++)
 		shared[i] = -1;

@@ -628,7 +628,9 @@ static void unknown_operators(struct builder *b)
 	strangers_find(&s, b->p);
 	for (int i = 0; i < s.count; i++) {
 		const struct node *n = s.kinds[i].first;
-		plan_warn(b, "operator %s%s%s of opset %lld is not known: %d layer%s without cost",
+		plan_warn(b,
+			"operator %s%s%s of opset %lld is not known: %d layer%s without cost; `operators` of "
+			"benanza.yaml(5) describes it",
 			text_clean(&s.arena, n->domain), n->domain.n ? "." : "", text_clean(&s.arena, n->op),
 			(long long)n->opset, s.kinds[i].uses, s.kinds[i].uses == 1 ? "" : "s");
 	}

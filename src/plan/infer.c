@@ -249,10 +249,11 @@ static void layer_init(struct builder *b, int i)
 {
 	const struct node *n = &b->g->nodes[i];
 	struct plan_layer *l = &b->p->layers[i];
+	const struct op *own = op_own_find(b->o->operators, n->domain, n->op);
 	*l = (struct plan_layer){
 		.index = i,
 		.node = n,
-		.op = op_find(n->domain, n->op, n->opset),
+		.op = own ? own : op_find(n->domain, n->op, n->opset),
 		.name = node_label(&b->p->arena, n, i),
 		.input_count = n->input_count,
 		.output_count = n->output_count,

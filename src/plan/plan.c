@@ -85,6 +85,7 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 	struct builder b = { .p = p, .m = m, .g = m->graph, .o = options, .top = &b };
 	p->model = m;
 	p->graph = m->graph;
+	p->operators = options->operators;
 	int bad = bind_symbols(&b, err);
 	if (!bad) {
 		bind_report(&b);

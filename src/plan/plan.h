@@ -5,7 +5,7 @@
 
 #include "model/graph.h"
 #include "model/write.h"
-#include "ops/op.h"
+#include "ops/op_own.h"
 #include "problem/kernel.h"
 
 #include <string.h>
@@ -172,6 +172,7 @@ struct plan {
 	const char *idle_value; /* name of an input whose given value (--value) changes nothing, or NULL */
 	int warning_count;
 	char **warnings;
+	const struct op_own_table *operators; /* of the options */
 };
 
 struct plan_options {
@@ -190,6 +191,7 @@ struct plan_options {
 	const struct plan_input_value *values; /* --value NAME=16000: contents that decide shapes and
 						  branches; nothing else depends on them */
 	bool trial;                   /* values are not checked for use */
+	const struct op_own_table *operators;  /* of the user, asked first; NULL: none. Outlives the plan */
 };
 
 struct plan_input_shape {
@@ -301,10 +303,10 @@ int plan_needs(const struct plan *p, struct arena *a, char ***options);
 /* The same as one line to paste; NULL: nothing is missing. */
 char *plan_needs_line(const struct plan *p, struct arena *a);
 
-/* True if the layer is a known ai.onnx operator; if it is ai.onnx `name`. */
+/* True if the layer is a built-in ai.onnx operator; if it is ai.onnx `name`. */
 static inline bool plan_layer_is_onnx(const struct plan_layer *l)
 {
-	return l->op && !l->op->domain[0];
+	return l->op && !l->op->domain[0] && !op_own_place(l->op);
 }
 static inline bool plan_layer_is(const struct plan_layer *l, const char *name)
 {
