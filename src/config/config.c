@@ -299,6 +299,7 @@ static int take(struct config *c, const struct option *o, const char *value, str
 		 : o->type == OPTION_KEYS    ? config_set_key(c, o, value, err)
 		 : o->type == OPTION_THEME   ? config_set_theme(c, o, value, err)
 		 : o->type == OPTION_RUNNERS ? config_set_runner(c, o, value, err)
+		 : o->type == OPTION_OPERATORS ? error_set(err, "it is given in a file only")
 		 : option_is_list(o)	     ? config_set_list(c, o, value, err)
 					     : option_add(c, o, text_of(value), err);
 }
@@ -354,17 +355,23 @@ void config_free(struct config *c)
 	*c = (struct config){ 0 };
 }
 
+const char *config_beside(const char *model_path, const char *end, struct arena *a)
+{
+	struct stat st;
+	size_t n = strlen(model_path);
+	bool onnx = n > 5 && strcmp(model_path + n - 5, ".onnx") == 0;
+	const char *path = arena_printf(a, "%.*s%s", (int)(onnx ? n - 5 : n), model_path, end);
+	return strcmp(model_path, "-") == 0 || stat(path, &st) ? NULL : path;
+}
+
 int config_sidecar(
 	const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err)
 {
 	struct config c = { 0 };
-	struct stat st;
-	size_t n = strlen(model_path);
-	bool onnx = n > 5 && strcmp(model_path + n - 5, ".onnx") == 0;
+	const char *path = config_beside(model_path, ".yaml", a);
 	*dims = NULL;
 	*count = 0;
-	const char *path = arena_printf(a, "%.*s.yaml", (int)(onnx ? n - 5 : n), model_path);
-	if (strcmp(model_path, "-") == 0 || stat(path, &st))
+	if (!path)
 		return 0;
 	if (config_read_yaml(&c, path, "dims", err)) {
 		config_free(&c);

@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/error.h"
+#include "ops/op_own.h"
 #include "problem/dim.h"
 #include "problem/dtype.h"
 
@@ -81,6 +82,7 @@ struct config {
 	int theme_count;
 	struct config_word *theme;
 	bool mouse;
+	struct op_own_table operators; /* `operators:` of the file */
 };
 
 /* Sets the defaults, then reads the file: path if not NULL (it must exist), else $BENANZA_CONFIG, else
@@ -125,6 +127,10 @@ void config_free(struct config *c);
  * arena. No file: 0 bindings, no error. */
 int config_sidecar(
 	const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err);
+
+/* Reads the operators of a model (NAME.ops.yaml next to NAME.onnx; it has `operators:` only) into t, in the
+ * arena; t is empty before. No file: t stays as it is, no error. */
+int config_operators(const char *model_path, struct arena *a, struct op_own_table *t, struct error *err);
 
 /* Parses "NAME=VALUE" of --dim; the name lives in the arena. */
 int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out, struct error *err);

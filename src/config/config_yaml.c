@@ -6,26 +6,12 @@
 
 #include <string.h>
 
-#include "yaml/yaml_read.h"
-
-struct reader {
-	struct config *config;
-	const char *path, *only;
-	struct config *file; /* of `config`, or around the scenario that is read into it */
-	const char *scenario; /* its name; NULL: none is read */
-	struct yaml_reader *yaml;
-	struct yaml_item item; /* the current one */
-	uint64_t seen; /* options that were read, one bit each */
-	struct error *err;
-};
-
-/* Prepends "path:line: " to the error. */
-static int reader_at(struct reader *r, int line)
+int reader_at(struct reader *r, int line)
 {
 	return error_context(r->err, "%s:%d", r->path, line);
 }
 
-static int reader_next(struct reader *r)
+int reader_next(struct reader *r)
 {
 	if (yaml_next(r->yaml, &r->item, r->err))
 		return reader_at(r, r->item.line);
@@ -37,13 +23,13 @@ static int reader_next(struct reader *r)
 	return 0;
 }
 
-static int reader_wants(struct reader *r, const char *key, const char *what)
+int reader_wants(struct reader *r, const char *key, const char *what)
 {
 	error_set(r->err, "%s: expected %s", key, what);
 	return reader_at(r, r->item.line);
 }
 
-static int reader_failed(struct reader *r, const char *key, int line)
+int reader_failed(struct reader *r, const char *key, int line)
 {
 	error_context(r->err, "%s", key);
 	return reader_at(r, line);
@@ -79,9 +65,7 @@ static int read_list(struct reader *r, const struct option *o)
 	return -1;
 }
 
-/* Reads the name of the next map entry into the arena. 1: an entry, whose value is the current event; 0: end
- * of the map; -1: error. */
-static int read_name(struct reader *r, const struct option *o, struct text *name, int *line)
+int reader_name(struct reader *r, const struct option *o, struct text *name, int *line)
 {
 	if (reader_next(r))
 		return -1;
@@ -101,7 +85,7 @@ static int read_dims(struct reader *r, const struct option *o)
 	int line, more;
 	if (r->item.kind != YAML_MAP)
 		return reader_wants(r, o->key, "a map of names to numbers");
-	while ((more = read_name(r, o, &name, &line)) == 1) {
+	while ((more = reader_name(r, o, &name, &line)) == 1) {
 		if (r->item.kind != YAML_SCALAR)
 			return reader_wants(r, o->key, "a number");
 		if (option_add_dim(r->config, name, r->item.text, false, r->err))
@@ -154,7 +138,7 @@ static int read_keys(struct reader *r, const struct option *o)
 	if (r->item.kind != YAML_MAP)
 		return reader_wants(r, o->key, theme ? "a theme, or a map with base and roles, e.g. { base: "
 			"light, warning: 208 }" : "a map of names to keys, e.g. { down: j Down }");
-	while ((more = read_name(r, o, &name, &line)) == 1) {
+	while ((more = reader_name(r, o, &name, &line)) == 1) {
 		if (read_key_value(r, o, name, line))
 			return -1;
 	}
@@ -218,7 +202,7 @@ static int read_env(struct reader *r, const struct option *o, struct runner_entr
 	e->has_env = true;
 	if (r->item.kind != YAML_MAP)
 		return reader_wants(r, o->key, "a map of variables to values");
-	while ((more = read_name(r, o, &name, &line)) == 1) {
+	while ((more = reader_name(r, o, &name, &line)) == 1) {
 		if (r->item.kind != YAML_SCALAR)
 			return reader_wants(r, o->key, "a value");
 		if (e->variable_count == OPTION_VARIABLES_MAX)
@@ -259,7 +243,7 @@ static int read_runner(struct reader *r, const struct option *o, struct runner_e
 	int line, more;
 	if (r->item.kind != YAML_MAP)
 		return read_command(r, o, e);
-	while ((more = read_name(r, o, &key, &line)) == 1)
+	while ((more = reader_name(r, o, &key, &line)) == 1)
 		if (read_runner_key(r, o, key, line, e))
 			return -1;
 	return more < 0 ? -1 : e->word_count ? 0 : reader_wants(r, o->key, "a command");
@@ -283,7 +267,7 @@ static int read_runners(struct reader *r, const struct option *o)
 	int line, more;
 	if (r->item.kind != YAML_MAP)
 		return reader_wants(r, o->key, "a map of names to commands");
-	while ((more = read_name(r, o, &name, &line)) == 1) {
+	while ((more = reader_name(r, o, &name, &line)) == 1) {
 		struct runner_entry entry = { 0 };
 		if (read_runner(r, o, &entry))
 			return -1;
@@ -376,7 +360,7 @@ static int read_scenario(struct reader *r, const struct option *o)
 		return 0;
 	if (r->item.kind != YAML_MAP)
 		return read_what_if(r, o);
-	while ((more = read_name(r, o, &key, &line)) == 1)
+	while ((more = reader_name(r, o, &key, &line)) == 1)
 		if (read_scenario_key(r, o, key, line, &seen))
 			return -1;
 	if (!more && (r->config->batch_count > 1 || r->config->dtype_count > 1))
@@ -390,7 +374,7 @@ static int read_scenarios(struct reader *r, const struct option *o)
 	int line, more;
 	if (r->item.kind != YAML_MAP)
 		return reader_wants(r, o->key, "a map of names to what-ifs");
-	while ((more = read_name(r, o, &name, &line)) == 1) {
+	while ((more = reader_name(r, o, &name, &line)) == 1) {
 		struct config one = { 0 }, *all = r->config;
 		r->config = &one;
 		r->scenario = name.p;
@@ -424,6 +408,8 @@ static int read_value(struct reader *r, const struct option *o)
 		return read_runners(r, o);
 	if (o->type == OPTION_SCENARIOS)
 		return read_scenarios(r, o);
+	if (o->type == OPTION_OPERATORS)
+		return reader_operators(r, o);
 	if (strcmp(o->key, "what_if") == 0)
 		return read_what_if(r, o);
 	return option_is_list(o) ? read_list(r, o) : read_item(r, o);

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += libconfig.a
 libconfig_a_SOURCES = \
 	src/config/config.c src/config/config.h \
+	src/config/config_operators.c \
 	src/config/config_private.h \
 	src/config/config_scenarios.c \
 	src/config/config_yaml.c \

@@ -163,6 +163,37 @@ static void print_scenarios(const struct config *c, const struct option *o, stru
 	}
 }
 
+static void print_value(const struct op_own_text *x, const char *before, struct str *out)
+{
+	str_puts(out, before);
+	if (x->name.n) {
+		print_text(out, x->name);
+		str_puts(out, ": ");
+	}
+	print_text(out, x->text);
+}
+
+static void print_operators(const struct config *c, const struct option *o, struct str *out)
+{
+	str_addf(out, c->operators.count ? "%s:\n" : "# %s:\n", o->key);
+	for (int i = 0; i < c->operators.count; i++) {
+		const struct op_own_given *g = op_own_entry(&c->operators, i);
+		const char *before = "    - ";
+		for (int key = 0; key < OP_OWN_KEYS; key++) {
+			const struct op_own_values *values = &g->keys[key];
+			enum op_own_form form = op_own_rows[key].form;
+			if (!values->count)
+				continue;
+			str_addf(out, "%s%s: ", before, op_own_rows[key].name);
+			for (int k = 0; k < values->count; k++)
+				print_value(&values->at[k], k ? ", " : form == OP_OWN_LIST ? "[" :
+					form == OP_OWN_MAP ? "{ " : "", out);
+			str_puts(out, form == OP_OWN_LIST ? "]\n" : form == OP_OWN_MAP ? " }\n" : "\n");
+			before = "      ";
+		}
+	}
+}
+
 typedef void option_print_function(const struct config *c, const struct option *o, struct str *out);
 
 static option_print_function *const printers[OPTION_TYPE_COUNT] = {
@@ -179,6 +210,7 @@ static option_print_function *const printers[OPTION_TYPE_COUNT] = {
 	[OPTION_THEME] = print_keys,
 	[OPTION_RUNNERS] = print_runners,
 	[OPTION_SCENARIOS] = print_scenarios,
+	[OPTION_OPERATORS] = print_operators,
 };
 
 void option_print(const struct config *c, const struct option *o, struct str *out)

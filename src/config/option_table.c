@@ -66,6 +66,8 @@ static const struct option options[] = {
 		"interpreter of the built-in agents, e.g. that of a virtual environment" },
 	{ "scenarios", OPTION_SCENARIOS, FIELD(scenarios), FIELD(scenario_count), 0, 0, NULL, "none", NULL,
 		"named scenarios for -w: what-ifs, and a batch, data type, device and dimensions" },
+	{ "operators", OPTION_OPERATORS, FIELD(operators), FIELD(operators.count), 0, 0, NULL, "none", NULL,
+		"operators that the program does not know: shapes, work, and a kernel or a time" },
 };
 #define OPTION_COUNT ((int)(sizeof(options) / sizeof(options[0])))
 _Static_assert(OPTION_COUNT <= CONFIG_LIST_MAX, "struct config has a line of each");
@@ -458,6 +460,7 @@ static const struct {
 	[OPTION_THEME] = { NULL, true },
 	[OPTION_RUNNERS] = { NULL, true },
 	[OPTION_SCENARIOS] = { NULL, true },
+	[OPTION_OPERATORS] = { NULL, true },
 };
 
 bool option_is_list(const struct option *o)

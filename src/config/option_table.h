@@ -18,6 +18,7 @@ enum option_type {
 	OPTION_THEME,   /* the same, or a text: "light", "light,warning=208 bold" */
 	OPTION_RUNNERS, /* map of a name to a command */
 	OPTION_SCENARIOS, /* map of a name to what-ifs, batch, data type, device, dimensions */
+	OPTION_OPERATORS, /* list of operators that the user describes */
 	OPTION_TYPE_COUNT
 };
 
