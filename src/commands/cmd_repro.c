@@ -104,7 +104,7 @@ static int file_write(const char *path, const struct str *bytes, struct error *e
 static int model_compare(struct repro *r, enum dtype dtype, struct error *err)
 {
 	struct model *m = model_load(r->path, err);
-	struct plan_options o = { .dtype = dtype };
+	struct plan_options o = { .dtype = dtype, .operators = session_plan(r->session)->operators };
 	struct plan *p = m ? plan_build(m, &o, err) : NULL;
 	if (p) {
 		const char *wanted = r->problem ? r->problem->text : NULL, *found = NULL;

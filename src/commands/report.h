@@ -70,6 +70,8 @@ const char *report_type_option(const struct session *s);
 
 /* Model, dimensions, type and device: the lines above a report. most: of report_path_line. */
 void report_head_text(const struct session *s, int most, FILE *out);
+/* Prints a line of the dimensions, and one of the operators that the user describes, if there are any. */
+void report_given_text(const struct session *s, FILE *out);
 /* Prints a line: `before`, then the dimensions with their sources, without the batch and those in `but`.
  * Prints nothing if no dimension is left. */
 void report_dims_text(

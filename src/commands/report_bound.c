@@ -40,7 +40,7 @@ void report_head_text(const struct session *s, int most, FILE *out)
 	const struct plan *p = session_plan(s);
 	const struct device *d = session_device(s);
 	struct arena a = { 0 };
-	struct str dims = { 0 }, plan = { 0 };
+	struct str plan = { 0 };
 	if (p->batch)
 		str_addf(&plan, "  batch %lld", (long long)p->batch);
 	for (int i = 0; i < p->binding_count; i++)
@@ -51,14 +51,11 @@ void report_head_text(const struct session *s, int most, FILE *out)
 	str_addf(&plan, "  %s%s", plan_types_text(p, types),
 		session_scenario(s)->matrix ? "  on matrix units" : "");
 	report_path_line(out, most, "", session_model(s)->path, plan.p);
-	session_dims_describe(s, &dims);
-	if (dims.n)
-		fprintf(out, "dimensions: %s\n", dims.p);
+	report_given_text(s, out);
 	fprintf(out, "%s\n", report_device(&a, d->model, d->stack));
 	report_libraries_text(d, "warning", out);
 	fputc('\n', out);
 	str_free(&plan);
-	str_free(&dims);
 	arena_free(&a);
 }
 

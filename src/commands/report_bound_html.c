@@ -155,6 +155,10 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	session_dims_describe(s, &line);
 	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
 	str_clear(&line);
+	session_operators_describe(s, &line);
+	if (line.n)
+		fact(out, "operators described", "%s", line.p);
+	str_clear(&line);
 	fact(out, "type", "%s", plan_type_name(p));
 	fact(out, "device", "%s", d->model ? d->model : "none");
 	fact(out, "stack", "%s", d->stack && *d->stack ? d->stack : "unknown");

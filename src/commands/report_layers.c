@@ -172,6 +172,8 @@ static json_t *layer_json(const struct plan *p, const struct plan_layer *l, int 
 	json_object_set_new(o, "name", json_text(l->name));
 	json_object_set_new(o, "op", json_text(l->node->op));
 	json_object_set_new(o, "domain", json_text(l->node->domain));
+	if (op_own_place(l->op))
+		json_object_set_new(o, "described", json_text(text_of(op_own_place(l->op))));
 	json_object_set_new(o, "class", json_string(op_class_name(l->class)));
 	json_object_set_new(o, "inputs", values_json(p, l->inputs, l->input_count));
 	json_object_set_new(o, "outputs", values_json(p, l->outputs, l->output_count));
@@ -261,6 +263,19 @@ void report_dims_text(
 	if (dims.n)
 		fprintf(out, "%s%s\n", before, dims.p);
 	str_free(&dims);
+}
+
+void report_given_text(const struct session *s, FILE *out)
+{
+	struct str line = { 0 };
+	session_dims_describe(s, &line);
+	if (line.n)
+		fprintf(out, "dimensions: %s\n", line.p);
+	str_clear(&line);
+	session_operators_describe(s, &line);
+	if (line.n)
+		fprintf(out, "operators: %s\n", line.p);
+	str_free(&line);
 }
 
 void report_dims_note(const struct session *s)
@@ -589,7 +604,6 @@ void report_layers_text(const struct session *s, bool constants, FILE *out)
 	const struct plan *p = session_plan(s);
 	struct widths w = { 4, 6 };
 	struct arena a = { 0 };
-	struct str dims = { 0 };
 	int total;
 	session_numbers(p, &a, &total);
 	arena_free(&a);
@@ -604,8 +618,5 @@ void report_layers_text(const struct session *s, bool constants, FILE *out)
 		fprintf(out, "%d of the layers only compute%s constants%s\n", p->layer_count - total,
 			p->layer_count - total == 1 ? "s" : "",
 			constants ? "" : "; --constants lists them too");
-	session_dims_describe(s, &dims);
-	if (dims.n)
-		fprintf(out, "dimensions: %s\n", dims.p);
-	str_free(&dims);
+	report_given_text(s, out);
 }

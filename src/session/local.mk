@@ -19,6 +19,7 @@ libsession_a_SOURCES = \
 	src/session/session_doctor.c \
 	src/session/session_executions.c \
 	src/session/session_measure.c \
+	src/session/session_operators.c \
 	src/session/session_parts.c \
 	src/session/session_private.h \
 	src/session/session_reality.c src/session/session_reality.h \

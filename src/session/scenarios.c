@@ -233,7 +233,7 @@ int scenarios_what_ifs_of(
 {
 	*out = scenario_default();
 	out->best = !s->config->algorithms || strcmp(s->config->algorithms, "preferred") != 0;
-	out->assume = s->options.assume_count > 0;
+	out->assume = session_assumes(s);
 	return one->what_if ? scenario_parse(out, one->what_if, err) : 0;
 }
 

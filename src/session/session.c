@@ -125,10 +125,13 @@ static void dims_remember(struct session *s, const struct dim_binding *dims, int
 	arena_free(&a);
 }
 
-static int dims_gather(struct session *s, struct error *err)
+/* Reads the files beside the model. */
+static int sidecars_gather(struct session *s, struct error *err)
 {
 	struct dim_binding *sidecar = NULL;
 	int count = 0;
+	if (session_operators_gather(s, err))
+		return -1;
 	if (strcmp(s->options.model_path, "-") != 0 &&
 		config_sidecar(s->options.model_path, &s->dim_arena, &sidecar, &count, err))
 		return -1;
@@ -142,6 +145,16 @@ static int dims_gather(struct session *s, struct error *err)
 	for (int i = 0; i < s->options.dim_count; i++)
 		dims_put(s, s->options.dims[i].name, s->options.dims[i].value, "--dim");
 	return 0;
+}
+
+/* The initial value of the what-if assume. */
+static bool assume_meant(const struct session *s)
+{
+	struct scenario said = scenario_default();
+	said.assume = session_assumes(s);
+	if (s->given->what_if)
+		scenario_parse(&said, s->given->what_if, NULL);
+	return said.assume;
 }
 
 /* ---- opening, closing ---- */
@@ -185,12 +198,13 @@ struct session *session_open(struct config *config, const struct session_options
 		bad = db_open(s, err);
 	if (!bad && config->algorithms && strcmp(config->algorithms, "preferred") == 0)
 		s->scenario.best = false;
-	s->scenario.assume = o->assume_count > 0;
 	if (!bad && config->what_if)
 		bad = scenario_parse(&s->scenario, config->what_if, err);
 	s->matrix_given = scenarios_say_matrix(config->what_if);
 	if (!bad)
-		bad = dims_gather(s, err);
+		bad = sidecars_gather(s, err);
+	if (!bad)
+		s->scenario.assume = assume_meant(s);
 	if (bad) {
 		session_close(s);
 		return NULL;
@@ -249,7 +263,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	s->options.model_path = model_path;
 	s->dims = NULL;
 	s->dim_count = 0;
-	if (dims_gather(s, err)) {
+	if (sidecars_gather(s, err)) {
 		model_free(s->model);
 		s->model = before.model;
 		s->model_bytes = before.model_bytes;
@@ -258,6 +272,9 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 		s->dims = before.dims;
 		s->dim_sources = before.dim_sources;
 		s->dim_count = before.dim_count;
+		arena_free(&s->operators_arena);
+		s->operators = before.operators;
+		s->operators_arena = before.operators_arena;
 		return -1;
 	}
 	session_analysis_drop(s);
@@ -267,6 +284,8 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 	plans_free(s);
 	s->repeats_due = 0;
 	model_free(before.model);
+	arena_free(&before.operators_arena);
+	s->scenario.assume = assume_meant(s);
 	s->stale = true;
 	return 0;
 }
@@ -288,6 +307,7 @@ void session_close(struct session *s)
 	if (s->model)
 		model_free(s->model);
 	arena_free(&s->dim_arena);
+	arena_free(&s->operators_arena);
 	free(s);
 }
 
@@ -307,6 +327,7 @@ static struct session_plan *plan_make(struct session *s, int64_t batch, enum dty
 		.shape_count = s->options.shape_count, .shapes = s->options.shapes,
 		.value_count = s->options.value_count, .values = s->options.values,
 		.trial = s->plan_count > 0, /* the first plan has said which values have no effect */
+		.operators = &s->operators,
 	};
 	struct plan *plan = session_plan_build(s, &o, err);
 	if (!plan)
@@ -336,8 +357,9 @@ static void model_leave(struct session *s, const struct session *before)
 	session_assume_drop(&old);
 	model_free(old.model);
 	arena_free(&old.dim_arena);
+	arena_free(&old.operators_arena);
 	s->asked = NULL;
-	s->scenario.assume = false;
+	s->scenario.assume = session_assumes(s);
 }
 
 int session_replace(struct session *s, const char *model_path, int64_t batch, enum dtype dtype,
@@ -351,16 +373,19 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	s->current = NULL;
 	s->assumed = NULL;
 	s->dims = NULL;
+	s->operators_arena = (struct arena){ 0 };
 	memset(s->trimmed_types, 0, sizeof(s->trimmed_types));
 	s->plan_count = s->plan_capacity = s->assumed_count = s->assumed_capacity = s->dim_count = 0;
 	session_file_note(s, model_path);
 	s->model = model_load(model_path, err);
-	struct session_plan *made = s->model && !dims_gather(s, err) ? plan_make(s, batch, dtype, err) : NULL;
+	struct session_plan *made =
+		s->model && !sidecars_gather(s, err) ? plan_make(s, batch, dtype, err) : NULL;
 	if (!made) {
 		if (s->model)
 			model_free(s->model);
 		free(s->plans);
 		arena_free(&s->dim_arena);
+		arena_free(&s->operators_arena);
 		*s = before;
 		return -1;
 	}

@@ -4,8 +4,8 @@
 
 #include <stdlib.h>
 
-/* Assumed costs: those of the options first, then those that the explorer set, by layer. A layer has the same
- * index in all plans of a model. */
+/* Assumed costs: those of described operators first, then those of the options, then those that the explorer
+ * set, by layer. A layer has the same index in all plans of a model. */
 
 /* The options of a plan, in their order. */
 struct assuming {
@@ -55,14 +55,15 @@ static int assume_option(struct assuming *w, int at, struct error *err)
 int session_assume_plan(struct session *s, struct session_plan *made, struct error *err)
 {
 	const struct plan *p = made->plan;
-	if (!made->assumed && !s->options.assume_count && !s->assumed_count)
+	if (!made->assumed && !s->assumed_count && !session_assumes(s))
 		return 0;
 	struct arena scratch = { 0 };
 	int total, bad = 0, *numbers = session_numbers(p, &scratch, &total);
 	if (!made->assumed)
 		made->assumed = base_calloc((size_t)p->layer_count + 1, sizeof(*made->assumed));
 	for (int i = 0; i < p->layer_count; i++)
-		made->assumed[i] = (struct assumption){ 0 };
+		made->assumed[i] = op_own_time(p->layers[i].op) ? *op_own_time(p->layers[i].op) :
+			(struct assumption){ 0 };
 	struct assuming w = { .made = made, .items = s->options.assume, .numbers = numbers,
 		.one = ARENA_ARRAY(&scratch, struct assumption, p->layer_count + 1),
 		.alone = ARENA_ARRAY(&scratch, int, p->layer_count + 1) };

@@ -56,6 +56,8 @@ struct session {
 	int dim_count;
 	const char **dim_sources;     /* of each in dims, see session_dim_source */
 	struct dim_binding *dims;     /* in use: --dim > remembered > configuration > sidecar */
+	struct arena operators_arena;
+	struct op_own_table operators; /* beside the model, then those of the configuration */
 	struct model *model;
 	struct store *store;          /* NULL: no database, and none is created */
 	struct results *results;
@@ -175,6 +177,10 @@ void session_use_described(struct session *s, const struct described *d);
 void session_device_free(struct session *s);
 
 /* session_assume.c: fills a plan's assumed costs. -1: an option names no layer of it (err). */
+/* Reads the operators beside the model into an arena of their own; -1: the file is not valid. */
+int session_operators_gather(struct session *s, struct error *err);
+/* True if layers have a cost that --assume or an operator's description gives. */
+bool session_assumes(const struct session *s);
 int session_assume_plan(struct session *s, struct session_plan *made, struct error *err);
 void session_assume_drop(struct session *s); /* those of the explorer */
 /* session_dims.c: plan_build; an error that names dimensions says which of them --dim did not give. */

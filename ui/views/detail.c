@@ -317,7 +317,10 @@ static void add_problem(struct app *app, struct detail *d)
 	detail_heading(d, others ? arena_printf(&d->arena, "Problem of %d layers", others + 1) : "Problem");
 	detail_wrapped(d, STYLE_NORMAL, " ", app_plan(app)->problems[index].text);
 	if (l->proxy)
-		detail_add(d, STYLE_WARN, -1, " ~ proxy: a plain copy of the same size");
+		detail_add(d, STYLE_WARN, -1,
+			app_plan(app)->problems[index].problem->kernel == KERNEL_COPY ?
+				" ~ proxy: a plain copy of the same size" :
+				" ~ proxy: similar work, not the same");
 	int shown = 0;
 	for (int i = 0; i < app->place_count && others; i++) {
 		if (app_own_problem(app, i) != index || i == d->layer)
@@ -484,6 +487,8 @@ static void detail_make(struct app *app, struct detail *d)
 			: number	   ? arena_printf(&d->arena, "layer %d of %d", number,
 						     p->layer_count - app->folded_count)
 					   : "only computes constants");
+	if (op_own_place(l->op))
+		detail_wrapped(d, STYLE_NORMAL, " operator ", detail_clean(d, text_of(op_own_place(l->op))));
 	add_owner(app, d);
 	add_cost(app, d);
 	detail_real(app, d);

@@ -1,0 +1,68 @@
+/* Operators that the user describes: those beside the model, then those of the configuration. */
+#include "config.h"
+
+#include "session/session_private.h"
+
+#include <string.h>
+
+#define NAMED 4 /* in a description */
+
+int session_operators_gather(struct session *s, struct error *err)
+{
+	s->operators_arena = (struct arena){ 0 };
+	s->operators = (struct op_own_table){ .next = &s->given->operators };
+	if (!config_operators(s->options.model_path, &s->operators_arena, &s->operators, err))
+		return 0;
+	arena_free(&s->operators_arena);
+	return -1;
+}
+
+bool session_assumes(const struct session *s)
+{
+	const struct graph *g = s->model ? s->model->graph : NULL;
+	for (int i = 0; g && i < g->node_count; i++)
+		if (op_own_time(op_own_find(&s->operators, g->nodes[i].domain, g->nodes[i].op)))
+			return true;
+	return s->options.assume_count > 0;
+}
+
+/* The operators of a plan that the user describes, in order of appearance; uses: their layers, in bodies
+ * too. */
+struct operator_uses {
+	int count, uses[OP_OWN_MAX];
+	const struct op *at[OP_OWN_MAX];
+};
+
+static void uses_find(struct operator_uses *d, const struct plan *p)
+{
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		int at = 0;
+		for (int j = 0; j < l->body_count; j++)
+			uses_find(d, &l->bodies[j]);
+		if (!op_own_place(l->op))
+			continue;
+		while (at < d->count && d->at[at] != l->op)
+			at++;
+		if (at == OP_OWN_MAX)
+			continue;
+		d->at[at] = l->op;
+		d->uses[at] = at == d->count ? 1 : d->uses[at] + 1;
+		d->count += at == d->count;
+	}
+}
+
+void session_operators_describe(const struct session *s, struct str *out)
+{
+	struct operator_uses d = { 0 };
+	if (s->current)
+		uses_find(&d, s->current->plan);
+	for (int i = 0; i < d.count && i < NAMED; i++) {
+		str_puts(out, i ? ", " : "");
+		str_add_clean(out, text_of(d.at[i]->name));
+		str_addf(out, " (%s, %d layer%s)", op_own_place(d.at[i]), d.uses[i],
+			d.uses[i] == 1 ? "" : "s");
+	}
+	if (d.count > NAMED)
+		str_addf(out, " and %d more", d.count - NAMED);
+}
