@@ -34,7 +34,7 @@ test_scripts = \
 	tests/lint/words.py \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
 	tests/onnx/onnx_nodes.py tests/onnx/onnx_pad.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
-	tests/ort/agents_run.sh tests/ort/compare_ort.py tests/ort/control_flow.py \
+	tests/ort/agents_run.sh tests/ort/brought.py tests/ort/compare_ort.py tests/ort/control_flow.py \
 	tests/ort/fused_groups.py tests/ort/ort_contrib.py tests/ort/ort_graphs.py tests/ort/ort_ops.py \
 	tests/ort/measured.py tests/ort/ort_types.py tests/ort/profiles.py tests/ort/quantized.py \
 	tests/ort/write_onnx.py \

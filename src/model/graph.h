@@ -13,8 +13,8 @@
 struct model;
 struct graph;
 
-/* A constant tensor. Payloads of up to TENSOR_PAYLOAD_KEPT bytes are in memory (shape arithmetic needs them);
- * larger ones and external ones are not: data is NULL. */
+/* A constant tensor. Payloads of up to TENSOR_PAYLOAD_KEPT bytes are in memory (shape arithmetic needs them),
+ * also those of other files; larger ones are not: data is NULL. */
 #define TENSOR_PAYLOAD_KEPT 4096
 struct tensor {
 	struct text name;
@@ -24,8 +24,9 @@ struct tensor {
 	int64_t elements;   /* product of dims */
 	const void *data;   /* little-endian elements in ONNX raw order (typed fields converted), or NULL */
 	size_t data_bytes;
-	bool external;      /* stored in another file, which is never opened */
+	bool external;      /* stored in another file */
 	enum triangle triangle; /* of the elements, whether data is kept or not; TRIANGLE_NONE: or not read */
+	const char *unread; /* why a small payload in another file was not read, and what to do; else NULL */
 };
 
 enum attribute_kind {
@@ -118,8 +119,9 @@ struct model {
 };
 
 /* Loads path ("-": standard input, read as a stream). Reads the structure only: payloads over
- * TENSOR_PAYLOAD_KEPT bytes are skipped, external files are never opened. NULL with a one-line error that
- * names the file and the fix. Free with model_free. */
+ * TENSOR_PAYLOAD_KEPT bytes are skipped. Of external files only smaller ones are read, at most 64 MiB in all,
+ * from regular files below the model's folder. NULL with a one-line error that names the file and the fix.
+ * Free with model_free. */
 struct model *model_load(const char *path, struct error *err);
 void model_free(struct model *m);
 

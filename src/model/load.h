@@ -52,6 +52,14 @@ struct item {
 	int index; /* index in the list of nodes in the file */
 };
 
+/* The file with external tensors that is open. */
+struct external {
+	struct text location;       /* p NULL: none */
+	int fd;                     /* -1: it cannot be read */
+	int64_t bytes;
+	const char *unread;         /* why, in the model's arena */
+};
+
 struct loader {
 	struct model *m;
 	struct arena *arena;  /* the model's */
@@ -65,6 +73,8 @@ struct loader {
 	struct hash paths;          /* of calls -> number of calls with this label */
 	struct hash locations;      /* of external tensors that were checked */
 	int external_capacity;      /* of the model's externals */
+	struct external external;
+	int64_t external_read;      /* bytes so far, see load_external.c */
 	struct str key;             /* buffer of key_make */
 	uint32_t frame_count;
 	size_t name_count, inlined, inlined_bytes, compared;
@@ -145,8 +155,10 @@ struct text load_label(struct arena *a, const Onnx__NodeProto *p, int index);
 /* load_tensor.c: constant tensors. */
 int load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t);
 int load_sparse_tensor(struct loader *l, const Onnx__SparseTensorProto *p, struct tensor *t);
-/* load_external.c: warns of a suspicious reference to another file. Opens nothing. */
-void load_external(struct loader *l, const Onnx__TensorProto *p, const struct tensor *t);
+/* load_external.c: reads a small payload from a regular file below the model's folder, else sets t->unread.
+ * Warns of a suspicious reference. */
+void load_external(struct loader *l, const Onnx__TensorProto *p, struct tensor *t);
+void load_external_close(struct loader *l);
 /* load_type.c: a declared type into v's dtype, shape and kind. */
 void load_type(struct loader *l, const Onnx__TypeProto *p, struct value *v);
 /* Bytes of the field that the skim left in the file; 0 if it was kept. marks: n numbers, see onnx.proto. */

@@ -97,6 +97,7 @@ static int load_model(struct loader *l, const struct skim *s)
 static void load_free(struct loader *l)
 {
 	load_functions_free(l);
+	load_external_close(l);
 	hash_free(&l->locations);
 	opset_list_free(&l->opsets);
 	str_free(&l->key);

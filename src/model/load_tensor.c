@@ -204,10 +204,12 @@ int load_tensor(struct loader *l, const Onnx__TensorProto *p, struct tensor *t)
 	if (load_dims(l, p->n_dims, p->dims, t) != 0)
 		return -1;
 	t->external = p->data_location == LOCATION_EXTERNAL;
-	if (t->external)
+	if (t->external) {
 		load_external(l, p, t);
-	else
+		find_triangle(t, t->data, t->data_bytes);
+	} else {
 		load_payload(l, p, t);
+	}
 	return 0;
 }
 

@@ -200,7 +200,8 @@ static const struct text *symbols_needed(struct builder *b)
 static struct text call_symbol(struct builder *b, const struct plan_layer *l, const struct op_call *c)
 {
 	bool unknown = false;
-	for (int i = 0; i < c->input_count + c->output_count; i++) {
+	/* with an unknown input a symbol of an output is only what the file declares: it would not help */
+	for (int i = 0; i < c->input_count + (unknown ? 0 : c->output_count); i++) {
 		const struct op_value *v =
 			i < c->input_count ? &c->inputs[i] : &c->outputs[i - c->input_count];
 		for (int j = 0; v->present && j < v->shape.rank; j++) {

@@ -1,9 +1,10 @@
 /* The options that would make unknown parts of a model known: unbound dimensions, shapes and contents of
  * inputs. A backward search (deciding_values) from layers with unknown outputs finds the inputs whose
- * contents matter. */
+ * contents matter. If these layers depend on constants that could not be read from other files (unread_find),
+ * no option helps: a warning says what does. */
 #include "config.h"
 
-#include "plan/plan.h"
+#include "plan/plan_private.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -46,10 +47,10 @@ static bool layer_reads_open(const struct plan *p, const struct plan_layer *l)
 	return false;
 }
 
-/* True if the contents may decide shapes: integers, booleans, or a few numbers of any type. */
+/* True if the contents are unknown and may decide shapes: integers, booleans, a few numbers of any type. */
 static bool value_decides(const struct plan_value *v)
 {
-	if (v->constant || v->kind != VALUE_TENSOR || (v->elements && op_elements_concrete(v->elements)))
+	if (v->kind != VALUE_TENSOR || (v->elements && op_elements_concrete(v->elements)))
 		return false;
 	return (!dtype_is_float(v->dtype) && dtype_bits(v->dtype) > 0) || shape_count(v->shape) <= FEW;
 }
@@ -61,18 +62,110 @@ static bool value_is_sizes(const struct plan_value *v)
 		shape_count(v->shape) <= FEW;
 }
 
+/* True if the layer's result depends on the contents of its inputs. */
+static bool layer_reads_contents(const struct plan_layer *l)
+{
+	return !plan_layer_is(l, "Shape") && !plan_layer_is(l, "Size");
+}
+
+/* ---- constants that could not be read */
+
+/* The unread constant that the contents of an input decide on; NULL: none. sizes: only few integers count. */
+static const struct tensor *layer_unread(
+	const struct plan *p, const struct plan_layer *l, const struct tensor *const *unread, bool sizes)
+{
+	for (int i = 0; i < l->input_count; i++) {
+		int v = l->inputs[i];
+		if (v >= 0 && unread[v] && (!sizes || value_is_sizes(&p->values[v])))
+			return unread[v];
+	}
+	return NULL;
+}
+
+/* Per value that may decide shapes: a constant on whose contents it depends and which could not be read, or
+ * NULL. outer: that of the graph around a body. */
+static const struct tensor **unread_find(
+	const struct plan *p, const struct tensor *const *outer, struct arena *a)
+{
+	const struct tensor **unread = ARENA_ARRAY(a, const struct tensor *, p->value_count);
+	for (int i = 0; i < p->value_count; i++) {
+		const struct plan_value *v = &p->values[i];
+		const struct tensor *t = graph_tensor(p->graph, &p->graph->values[i]);
+		bool decides = value_decides(v);
+		unread[i] = decides && t && t->unread ? t : NULL;
+		if (decides && outer && v->outer >= 0)
+			unread[i] = outer[v->outer];
+	}
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		const struct tensor *t = layer_reads_contents(l) ? layer_unread(p, l, unread, false) : NULL;
+		for (int j = 0; t && j < l->output_count; j++)
+			if (l->outputs[j] >= 0 && value_decides(&p->values[l->outputs[j]]))
+				unread[l->outputs[j]] = t;
+	}
+	return unread;
+}
+
+/* One warning for each reason. outer NULL: p is the main graph. */
+static void unread_warn(struct builder *b, const struct plan *p, const struct tensor *const *outer,
+	struct hash *said, struct arena *a)
+{
+	const struct tensor **unread = unread_find(p, outer, a);
+	for (int i = 0; i < p->layer_count; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		const struct tensor *t = layer_is_open(p, l)
+			? layer_unread(p, l, unread, layer_reads_open(p, l)) : NULL;
+		int64_t *at = t ? hash_at(said, text_of(t->unread)) : NULL;
+		if (at && *at < 0) {
+			*at = 1;
+			plan_warn(b, "layer %s needs the %lld number%s of constant \"%s\": %s",
+				text_clean(a, l->name), (long long)t->elements, t->elements == 1 ? "" : "s",
+				text_clean(a, t->name), t->unread);
+		}
+		for (int j = 0; j < l->body_count; j++)
+			unread_warn(b, &l->bodies[j], unread, said, a);
+	}
+}
+
+void needs_check_read(struct builder *b)
+{
+	struct arena a = { 0 };
+	struct hash said = { 0 };
+	if (b->m->external_count)
+		unread_warn(b, b->p, NULL, &said, &a);
+	hash_free(&said);
+	arena_free(&a);
+}
+
+/* ---- inputs */
+
 struct search {
 	const struct plan *p;
+	const struct tensor **unread;
 	bool *seen;
 	int *open, count;   /* stack of values to visit */
 };
 
+/* True if the contents of an input may decide, and are not constant. */
+static bool input_decides(const struct plan *p, int v, bool sizes)
+{
+	return v >= 0 && !p->values[v].constant && value_decides(&p->values[v]) &&
+		(!sizes || value_is_sizes(&p->values[v]));
+}
+
+/* Beside integers that decide, floats are data. */
 static void search_push(struct search *s, const struct plan_layer *l, bool sizes)
 {
+	bool integers = false;
+	if (layer_unread(s->p, l, s->unread, sizes))
+		return;
+	for (int i = 0; i < l->input_count; i++)
+		integers |= input_decides(s->p, l->inputs[i], sizes) &&
+			!dtype_is_float(s->p->values[l->inputs[i]].dtype);
 	for (int i = 0; i < l->input_count; i++) {
 		int v = l->inputs[i];
-		if (v < 0 || s->seen[v] || !value_decides(&s->p->values[v]) ||
-			(sizes && !value_is_sizes(&s->p->values[v])))
+		if (!input_decides(s->p, v, sizes) || s->seen[v] ||
+			(integers && dtype_is_float(s->p->values[v].dtype)))
 			continue;
 		s->seen[v] = true;
 		s->open[s->count++] = v;
@@ -84,8 +177,8 @@ static void search_push(struct search *s, const struct plan_layer *l, bool sizes
  * contents. */
 static bool *deciding_values(const struct plan *p, struct arena *a)
 {
-	struct search s = { .p = p, .seen = ARENA_ARRAY(a, bool, p->value_count),
-		.open = ARENA_ARRAY(a, int, p->value_count) };
+	struct search s = { .p = p, .unread = unread_find(p, NULL, a),
+		.seen = ARENA_ARRAY(a, bool, p->value_count), .open = ARENA_ARRAY(a, int, p->value_count) };
 	for (int i = 0; i < p->value_count; i++)
 		s.seen[i] = false;
 	for (int i = 0; i < p->layer_count; i++) {
@@ -95,7 +188,7 @@ static bool *deciding_values(const struct plan *p, struct arena *a)
 	while (s.count) {
 		int from = p->values[s.open[--s.count]].producer;
 		const struct plan_layer *l = from >= 0 ? &p->layers[from] : NULL;
-		if (l && !plan_layer_is(l, "Shape") && !plan_layer_is(l, "Size"))
+		if (l && layer_reads_contents(l))
 			search_push(&s, l, false);
 	}
 	return s.seen;

@@ -91,6 +91,8 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 		bind_report(&b);
 		bad = plan_graph(&b, err);
 	}
+	if (!bad)
+		needs_check_read(&b);
 	if (!bad && options->value_count && !options->trial)
 		given_check_use(&b);
 	if (!bad)

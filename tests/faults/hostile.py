@@ -276,7 +276,7 @@ def names():
 
 
 def places():
-    """External data is never opened: a pipe that nobody writes to would block."""
+    """Of external data only regular files are opened: a pipe that nobody writes to would block."""
     pipe = os.path.join(FOLDER, "pipe")
     os.mkfifo(pipe)
     os.symlink("pipe", os.path.join(FOLDER, "link"))

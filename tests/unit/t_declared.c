@@ -4,6 +4,8 @@
 
 #include "model_help.h"
 
+#include <sys/stat.h>
+
 /* What a model declares: types of all kinds, where its constants lie, names again in bodies, operator
  * sets. */
 
@@ -287,6 +289,86 @@ static void test_external(void)
 	model_free(m);
 }
 
+/* Writes n bytes to a file below the scratch directory. */
+static void put_file(const char *name, const void *bytes, size_t n)
+{
+	char path[400];
+	snprintf(path, sizeof(path), "%s/%s", scratch_dir, name);
+	FILE *f = fopen(path, "wb");
+	if (!ok(f && fwrite(bytes, 1, n, f) == n, "wrote %s", name))
+		return;
+	fclose(f);
+}
+
+/* What is read of three int64 at `offset` of `location`; NULL: nothing, and `why` is said. */
+static void is_read(const char *location, const char *offset, const char *length, const char *why)
+{
+	struct str g = { 0 }, t = { 0 };
+	put_int(&t, 1, 3);
+	put_int(&t, 2, INT64);
+	put_int(&t, 14, 1);
+	put_text(&t, 8, "w");
+	put_entry(&t, "location", location);
+	if (offset)
+		put_entry(&t, "offset", offset);
+	if (length)
+		put_entry(&t, "length", length);
+	put_message(&g, 5, &t);
+	put_node(&g, "n", "Op", "w", "", "y", NULL);
+	struct model *m = load_graph_bytes(&g);
+	const struct tensor *w = m ? m->graph->values[0].initializer : NULL;
+	int64_t last;
+	bool read = w && w->data && w->data_bytes == 24 && !w->unread && tensor_int(w, 2, &last) && last == 9;
+	bool said = w && !w->data && w->unread && why && strstr(w->unread, why);
+	ok(why ? said : read, "%s at %s: %s (%s)", location, offset ? offset : "-", why ? why : "read",
+		w && w->unread ? w->unread : "-");
+	model_free(m);
+}
+
+static void test_external_contents(void)
+{
+	static const int64_t numbers[] = { 5, 7, 9, 7, 8, 9, 1 };
+	static const char *const links[][2] = { { "small.bin", "in.bin" }, { "/etc/passwd", "out.bin" },
+		{ "/etc", "outer" }, { "/dev/zero", "device.bin" }, { "round.bin", "round.bin" } };
+	char path[400];
+	snprintf(path, sizeof(path), "%s/sub", scratch_dir);
+	mkdir(path, 0700);
+	put_file("small.bin", numbers, sizeof(numbers));
+	put_file("sub/small.bin", numbers, sizeof(numbers));
+	for (size_t i = 0; i < sizeof(links) / sizeof(links[0]); i++) {
+		snprintf(path, sizeof(path), "%s/%s", scratch_dir, links[i][1]);
+		ok(symlink(links[i][0], path) == 0, "a link to %s", links[i][0]);
+	}
+	snprintf(path, sizeof(path), "%s/pipe.bin", scratch_dir);
+	ok(mkfifo(path, 0600) == 0, "a pipe");
+	is_read("small.bin", NULL, NULL, NULL);
+	is_read("small.bin", "24", "24", NULL);
+	is_read("sub/small.bin", "0", "24", NULL);
+	is_read("./sub/small.bin", "0", "24", NULL);
+	is_read("in.bin", "0", "24", NULL);
+	is_read("small.bin", "40", "24", "has 56 bytes, too few for 24 at 40: download");
+	is_read("small.bin", "9223372036854775807", NULL, "too few for 24");
+	is_read("small.bin", "-8", NULL, "its offset or length is wrong");
+	is_read("small.bin", "0", "16", "its offset or length is wrong");
+	is_read("none.bin", "0", "24", "there is no file \"none.bin\" beside the model: put it there");
+	is_read("small.bin/x", "0", "24", "there is no file \"small.bin/x\"");
+	is_read("sub", "0", "24", "\"sub\" is no regular file");
+	is_read("pipe.bin", "0", "24", "\"pipe.bin\" is no regular file");
+	is_read("sub/../small.bin", "0", "24", "outside the model's folder");
+	is_read("/etc/passwd", "0", "24", "outside the model's folder");
+	is_read("out.bin", "0", "24", "file \"out.bin\" is outside the model's folder: put a copy into it");
+	is_read("outer/passwd", "0", "24", "file \"outer/passwd\" is outside");
+	is_read("device.bin", "0", "24", "file \"device.bin\" is outside");
+	is_read("round.bin", "0", "24", "cannot be read");
+	static const char *const made[] = { "small.bin", "sub/small.bin", "sub", "pipe.bin" };
+	for (size_t i = 0; i < sizeof(made) / sizeof(made[0]) + sizeof(links) / sizeof(links[0]); i++) {
+		size_t other = i - sizeof(made) / sizeof(made[0]);
+		snprintf(path, sizeof(path), "%s/%s", scratch_dir,
+			i < sizeof(made) / sizeof(made[0]) ? made[i] : links[other][1]);
+		remove(path);
+	}
+}
+
 /* ---- initializers ---- */
 
 static void test_initializers(void)
@@ -425,6 +507,7 @@ int main(void)
 	test_attributes();
 	test_strings();
 	test_external();
+	test_external_contents();
 	test_initializers();
 	test_hidden();
 	test_body_order();

@@ -1,0 +1,193 @@
+#!/usr/bin/env python3
+"""Check models in forms that users bring: shapes against what ONNX Runtime makes, and what is said.
+
+Constants in other files, batches that the file fixes, functions with the names of operators, inputs and
+attributes of new versions, names of dimensions, windows wider than their inputs. Each row is a model as
+text; the tables have the options for benanza, sizes for ONNX Runtime, and what the warnings must say. What is
+known must be what ONNX Runtime makes; unknown is allowed only where a row says so. Prints TAP.
+
+    BENANZA=build/benanza tests/ort/brought.py [NAME...]
+"""
+
+import pathlib
+import sys
+import tempfile
+
+sys.dont_write_bytecode = True
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+from python_tap import Tap, need, program, said  # noqa: E402
+need("onnxruntime", "onnx")
+import numpy as np  # noqa: E402
+import onnx  # noqa: E402
+import onnx.parser  # noqa: E402
+from onnx import numpy_helper  # noqa: E402
+from ort_common import real_inputs, session  # noqa: E402
+
+TYPES = {onnx.TensorProto.FLOAT: np.float32, onnx.TensorProto.INT64: np.int64,
+         onnx.TensorProto.INT32: np.int32, onnx.TensorProto.BOOL: np.bool_}
+
+
+def models(text):
+    """Rows by name: a line with the name, then the model's text, indented."""
+    rows = {}
+    for line in text.strip().splitlines():
+        if line[0] != " ":
+            name = line
+        rows[name] = rows[name] + line if name in rows else ""
+    return rows
+
+
+def model(text, opset=21):
+    """A model of opset 21 and of com.microsoft 1. The text may end in functions."""
+    head = f'<ir_version: 10, opset_import: ["" : {opset}, "com.microsoft" : 1, "mine" : 1]>\n'
+    return onnx.parser.parse_model(head + text)
+
+
+def fed(m, sizes, values):
+    """Random inputs with these sizes of symbols; integers are 1 unless given."""
+    feeds, random = {}, np.random.default_rng(0)
+    for v in real_inputs(m.graph):
+        kind = TYPES[v.type.tensor_type.elem_type]
+        shape = [sizes[d.dim_param] if d.dim_param else d.dim_value for d in v.type.tensor_type.shape.dim]
+        made = random.random(shape).astype(np.float32) if kind == np.float32 else np.ones(shape, kind)
+        feeds[v.name] = np.full(shape, values[v.name], kind) if v.name in values else made
+    return feeds
+
+
+def shapes_of_runtime(m, sizes, values):
+    got = session(m).run(None, fed(m, sizes, values))
+    return {v.name: list(a.shape) for v, a in zip(m.graph.output, got)}
+
+
+def shapes_of_benanza(document, m):
+    names = {v.name for v in m.graph.output}
+    outputs = (o for layer in document["layers"] for o in layer["outputs"])
+    return {o["name"]: o["shape"] for o in outputs if o["name"] in names}
+
+
+def differences(wanted, got, unknown):
+    for name, shape in wanted.items():
+        mine = got.get(name)
+        if mine != shape and name not in unknown:
+            yield f"{name}: {mine}, ONNX Runtime makes {shape}"
+
+
+def check(tap, name, text, options=(), sizes=None, values=None, says=(), unknown=(), opset=21, save=None):
+    """says: parts of warnings: each must be there, and no others. save: writes the model to a path; else it
+    is saved whole."""
+    m = model(text, opset)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / f"{name}.onnx"
+        wanted = shapes_of_runtime(m, sizes or {}, values or {})
+        (save or onnx.save)(m, path)
+        document = said("layers", "--json", path, *options)
+    warnings = document["warnings"]
+    wrong = list(differences(wanted, shapes_of_benanza(document, m), unknown))
+    wrong += [f"no warning says {part!r}" for part in says if not any(part in w for w in warnings)]
+    wrong += [f"warning: {w}" for w in warnings if not any(part in w for part in says)]
+    tap.result(f"{name}: {wanted}", wrong)
+    return document
+
+
+# ---- constants in other files
+
+def tensors(nodes):
+    for node in nodes:
+        for a in node.attribute:
+            if a.HasField("t"):
+                yield a.t
+            if a.HasField("g"):
+                yield from a.g.initializer
+                yield from tensors(a.g.node)
+
+
+def outside(m, path):
+    """Everything in another file, as some tools write it (ONNX Runtime refuses some of these)."""
+    content = bytearray()
+    nodes = [*m.graph.node, *(node for f in m.functions for node in f.node)]
+    for t in [*m.graph.initializer, *tensors(nodes)]:
+        raw = numpy_helper.from_array(numpy_helper.to_array(t)).raw_data
+        kept = onnx.TensorProto(name=t.name, dims=t.dims, data_type=t.data_type, data_location=t.EXTERNAL)
+        for key, value in (("location", "data.bin"), ("offset", len(content)), ("length", len(raw))):
+            kept.external_data.add(key=key, value=str(value))
+        t.CopyFrom(kept)
+        content += raw
+    (path.parent / "data.bin").write_bytes(content)
+    path.write_bytes(m.SerializeToString())
+
+
+EXTERNAL = models("""
+reshape
+  g (float[6,4] x) => (float[] y) <int64[3] s = {2,3,4}> { y = Reshape(x, s) }
+reshape_copies
+  g (float[6,4] x) => (float[] y) <int64[3] s = {0,-1,2}> { y = Reshape(x, s) }
+constant_node
+  g (float[6,4] x) => (float[] y) { s = Constant<value = int64[2] {8,3}>() y = Reshape(x, s) }
+slice
+  g (float[6,8] x) => (float[] y) <int64[1] a = {2}, int64[1] e = {7}, int64[1] d = {1}, int64[1] t
+    = {2}>{ y = Slice(x, a, e, d, t) }
+split
+  g (float[2,9] x) => (float[] y, float[] z) <int64[2] s = {2,7}> { y, z = Split<axis=1>(x, s) }
+pad
+  g (float[2,3] x) => (float[] y) <int64[4] p = {0,1,2,0}> { y = Pad(x, p) }
+resize
+  g (float[1,3,4,4] x) => (float[] y) <float[4] s = {1,1,2,3}> { y = Resize<mode="nearest">(x, , s)
+    }
+topk
+  g (float[2,9] x) => (float[] y, int64[] i) <int64[1] k = {4}> { y, i = TopK(x, k) }
+tile
+  g (float[2,3] x) => (float[] y) <int64[2] r = {3,2}> { y = Tile(x, r) }
+expand
+  g (float[2,1] x) => (float[] y) <int64[3] s = {4,1,5}> { y = Expand(x, s) }
+reduce
+  g (float[2,3,4] x) => (float[] y) <int64[2] a = {0,2}> { y = ReduceSum<keepdims=0>(x, a) }
+squeeze
+  g (float[2,1,4] x) => (float[] y) <int64[1] a = {1}> { y = Squeeze(x, a) }
+range
+  g (float[2,1] x) => (float[] y) <int64 a = {1}, int64 e = {8}, int64 d = {3}>{ r = Range(a, e, d)
+    f = CastLike(r, x) y = Add(x, f) }
+onehot
+  g (int64[2,3] x) => (float[] y) <int64 d = {7}, float[2] v = {0,1}> { y = OneHot(x, d, v) }
+computed
+  g (float[2,3,4] x) => (float[] y) <int64[1] i = {1}, int64[1] m = {-1}>{ s = Shape(x) n =
+    Gather(s, i) t = Concat<axis=0>(n, m) y = Reshape(x, t) }
+cast
+  g (float[6,4] x) => (float[] y) <int32[2] s = {3,8}> { t = Cast<to=7>(s) y = Reshape(x, t) }
+branch
+  g (float[6,4] x) => (float[] y) <bool c = {1}, int64[2] s = {3,8}> { y = If(c) <then_branch = a ()
+    => (float[] p) { p = Reshape(x, s) }, else_branch = b () => (float[] q) { q = Neg(x) }> }
+loop
+  g (float[2,3] x) => (float[] y) <int64 n = {4}, bool c = {1}> { y = Loop(n, c) <body = b (int64 i,
+    bool k) => (bool o, float[2,3] p) { o = Identity(k) p = Neg(x) }> }
+function
+  g (float[6,4] x) => (float[] y) { y = mine.cut(x) } <domain: "mine", opset_import: ["" : 21]> cut
+    (a) => (b) { s = Constant<value = int64[2] {4,6}>() b = Reshape(a, s) }
+""")
+
+
+def test_external(tap, name, text):
+    document = check(tap, f"external_{name}", text, save=outside)
+    m = model(text)
+    with tempfile.TemporaryDirectory() as folder:
+        path = pathlib.Path(folder) / "m.onnx"
+        outside(m, path)
+        (pathlib.Path(folder) / "data.bin").unlink()
+        document = said("layers", "--json", path)
+    part = 'there is no file "data.bin" beside the model: put it there'
+    wrong = [] if any(part in w for w in document["warnings"]) else [f"warnings: {document['warnings']}"]
+    wrong += [f"asks for {word}" for word in document.get("needs", [])]
+    tap.result(f"external_{name}: without its file", wrong)
+
+
+def main():
+    program()
+    tap = Tap()
+    wanted = sys.argv[1:]
+    for name, text in EXTERNAL.items():
+        if not wanted or name in wanted:
+            test_external(tap, name, text)
+    return tap.end()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
