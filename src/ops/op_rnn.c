@@ -6,7 +6,7 @@
 #include <math.h>
 
 /* Indexes of inputs after source and both weights. */
-enum { RNN_BIAS = 3, RNN_LENGTHS = 4, RNN_PEEPHOLES = 7 };
+enum { RNN_BIAS = 3, RNN_LENGTHS = 4, RNN_STATE = 5, RNN_CELL = 6, RNN_PEEPHOLES = 7 };
 
 struct rnn {
 	const char *name;
@@ -33,6 +33,21 @@ struct rnn_sizes {
 	struct dim steps, n, input, hidden, directions;
 	bool batch_first;
 };
+
+/* Merges the batch and the hidden size of an initial state with those of source and weights. */
+static int rnn_state(const struct op_call *c, int input, struct rnn_sizes *s, struct error *err)
+{
+	const struct op_value *v = op_in(c, input);
+	if (op_rank(v) < 0)
+		return 0;
+	int n = s->batch_first ? 0 : 1;
+	if (v->shape.rank != 3 || dim_differs(v->shape.dims[1 - n], s->directions) ||
+		!op_dim_merge(s->n, v->shape.dims[n], &s->n) ||
+		!op_dim_merge(s->hidden, v->shape.dims[2], &s->hidden))
+		return op_fail(c, err, "an initial state of shape %s for a source of shape %s",
+			shape_text(c->arena, v->shape), shape_text(c->arena, c->inputs[0].shape));
+	return 0;
+}
 
 static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *err)
 {
@@ -62,7 +77,7 @@ static int rnn_get(const struct op_call *c, struct rnn_sizes *s, struct error *e
 			dim_differs(w.dims[1], dim_mul(c->arena, s->hidden, dim_known(row->gates)))))
 		return op_fail(c, err, "weights of shape %s for a source of shape %s",
 			shape_text(c->arena, w), shape_text(c->arena, x));
-	return 0;
+	return rnn_state(c, RNN_STATE, s, err) || rnn_state(c, RNN_CELL, s, err) ? -1 : 0;
 }
 
 /* All states, then the last one (and the last cell state). */

@@ -298,9 +298,18 @@ static int shapes_apply(struct builder *b, struct error *err)
 
 /* ---- the batch */
 
+static const struct plan_input_shape *shape_given(const struct plan_options *o, struct text name)
+{
+	for (int i = 0; i < o->shape_count; i++) {
+		if (text_equal(o->shapes[i].name, name))
+			return &o->shapes[i];
+	}
+	return NULL;
+}
+
 /* Binds every symbol that is a batch. Returns false without such a symbol. given 0: sets those without a
- * binding to 1. */
-static bool batch_bind(struct plan_symbols *s, int64_t given)
+ * binding to the guess. */
+static bool batch_bind(struct plan_symbols *s, int64_t given, struct guess *guess)
 {
 	bool any = false;
 	for (int i = 0; i < s->count; i++) {
@@ -310,12 +319,20 @@ static bool batch_bind(struct plan_symbols *s, int64_t given)
 		any = true;
 		if (symbol->by_shape || (symbol->bound && given == 0))
 			continue;
-		symbol->bound = true;
-		symbol->assumed = given == 0;
+		guess->made |= given == 0;
+		symbol->guessed = given == 0;
 		symbol->by_batch = given != 0;
-		symbol->value = given ? given : 1;
+		symbol->value = given ? given : guess->batch;
+		symbol->bound = symbol->value != 0;
 	}
 	return any;
+}
+
+/* The first dimension that --input gives to an input, or 0. */
+static int64_t shape_first(const struct plan_options *o, const struct value *v)
+{
+	const struct plan_input_shape *given = shape_given(o, v->name);
+	return given && given->rank > 0 ? given->dims[0] : 0;
 }
 
 static int batch_apply(struct builder *b, int64_t given, struct error *err)
@@ -325,7 +342,7 @@ static int batch_apply(struct builder *b, int64_t given, struct error *err)
 	s->batch.was = -1;
 	if (given < 0 || given > INT32_MAX)
 		return error_set(err, "batch %lld is out of range", (long long)given);
-	if (batch_bind(s, given))
+	if (batch_bind(s, given, b->guess))
 		return 0;
 	if (!first)
 		return given ? error_set(err, "batch: no input of the model has a first dimension") : 0;
@@ -339,10 +356,14 @@ static int batch_apply(struct builder *b, int64_t given, struct error *err)
 		return 0;
 	}
 	s->batch.was = d.kind == DIM_KNOWN ? d.value : 0;
-	if (d.kind == DIM_KNOWN)
+	s->batch.is = given;
+	if (d.kind == DIM_KNOWN) {
 		s->batch.is = given == d.value ? 0 : given;
-	else
-		s->batch.is = given ? given : 1;
+	} else if (!given) {
+		s->batch.is = shape_first(b->o, first);
+		b->guess->made |= !s->batch.is;
+		s->batch.is = s->batch.is ? s->batch.is : b->guess->batch;
+	}
 	return 0;
 }
 
@@ -384,15 +405,6 @@ bool bind_is_stale(const struct builder *b)
 	return s->resized || (s->batch.is > 0 && s->batch.was > 0);
 }
 
-static const struct plan_input_shape *shape_given(const struct plan_options *o, struct text name)
-{
-	for (int i = 0; i < o->shape_count; i++) {
-		if (text_equal(o->shapes[i].name, name))
-			return &o->shapes[i];
-	}
-	return NULL;
-}
-
 struct shape bind_input(struct builder *b, const struct value *v)
 {
 	const struct plan_batch *batch = &b->symbols.batch;
@@ -428,8 +440,8 @@ static enum plan_dim_source source_of(const struct builder *b, const struct plan
 {
 	if (symbol->by_shape)
 		return PLAN_DIM_SHAPE;
-	if (symbol->assumed)
-		return PLAN_DIM_ASSUMED;
+	if (symbol->guessed)
+		return b->guess->why ? PLAN_DIM_FIXED : PLAN_DIM_ASSUMED;
 	/* Without -b the batch comes from a binding called "batch". */
 	return symbol->by_batch && b->o->batch ? PLAN_DIM_BATCH : PLAN_DIM_BINDING;
 }
@@ -442,9 +454,9 @@ static enum plan_dim_source batch_source(const struct builder *b)
 			return PLAN_DIM_SHAPE;
 	if (b->o->batch)
 		return PLAN_DIM_BATCH;
-	return b->symbols.batch.named	   ? PLAN_DIM_BINDING
-		: b->symbols.batch.was > 0 ? PLAN_DIM_FIXED
-					   : PLAN_DIM_ASSUMED;
+	if (b->symbols.batch.named)
+		return PLAN_DIM_BINDING;
+	return b->symbols.batch.was > 0 || b->guess->why ? PLAN_DIM_FIXED : PLAN_DIM_ASSUMED;
 }
 
 static void binding_add(struct plan *p, struct text name, int64_t value, enum plan_dim_source source)

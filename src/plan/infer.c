@@ -111,10 +111,20 @@ void infer_call(struct builder *b, int i, struct op_call *c)
 static void declared_contradicts(struct builder *b, const struct plan_value *v, struct shape declared)
 {
 	struct arena *a = &b->p->arena;
+	struct guess *guess = b->top->guess;
 	if (bind_is_stale(b))
 		return;
-	plan_warn(b, "value %s: the file declares shape %s, its operators give %s", text_clean(a, v->name),
-		shape_text(a, declared), shape_text(a, v->shape));
+	const char *text = arena_printf(a, "value %s: the file declares shape %s, its operators give %s",
+		text_clean(a, v->name), shape_text(a, declared), shape_text(a, v->shape));
+	for (int i = 0; guess->made && !b->top->quiet && i < v->shape.rank && i < declared.rank; i++) {
+		struct dim made = v->shape.dims[i], said = declared.dims[i];
+		if (made.kind != DIM_KNOWN || made.value != guess->batch || said.kind != DIM_KNOWN ||
+			said.value <= guess->batch)
+			continue;
+		guess->declared = said.value;
+		guess->contradiction = text;
+	}
+	plan_warn(b, "%s", text);
 }
 
 /* True if the declared dimension is more precise than the inferred one: a number is unless it exceeds the
@@ -274,23 +284,21 @@ static void bound_name(const struct plan_options *o, const struct plan_symbol *s
 		o->named[i] |= !s->by_shape && !s->by_batch && text_equal(o->bindings[i].name, s->name);
 }
 
-/* Adds the bound sizes to the error: one of them may cause the contradiction. by_batch: the batch may. */
-static void bound_context(const struct plan_symbols *symbols, const struct plan_options *o, bool by_batch,
-	struct error *err)
+/* Adds the given sizes to the error: one of them may cause the contradiction. */
+static void bound_context(const struct plan_symbols *symbols, const struct plan_options *o, struct error *err)
 {
 	struct str list = { 0 };
 	int count = 0, others = 0;
 	for (int i = 0; i < symbols->count; i++) {
 		const struct plan_symbol *s = &symbols->at[i];
 		struct text name = { s->name.p, s->name.n < BOUND_NAME ? s->name.n : BOUND_NAME };
-		if (!s->bound || s->derived || count++ >= BOUND_SHOWN)
+		if (!s->bound || s->derived || s->guessed || count++ >= BOUND_SHOWN)
 			continue;
-		others += !s->batch || s->assumed;
+		others += !s->batch;
 		bound_name(o, s);
 		str_puts(&list, count > 1 ? ", " : "");
 		str_add_clean(&list, name);
-		str_addf(&list, "%s=%lld%s", name.n < s->name.n ? "..." : "", (long long)s->value,
-			!s->assumed ? "" : by_batch ? " (assumed; -b sets it)" : " (assumed)");
+		str_addf(&list, "%s=%lld", name.n < s->name.n ? "..." : "", (long long)s->value);
 	}
 	if (others)
 		error_context(err, "with %.*s%s", (int)list.n, list.p, count > BOUND_SHOWN ? " ..." : "");
@@ -299,11 +307,31 @@ static void bound_context(const struct plan_symbols *symbols, const struct plan_
 	str_free(&list);
 }
 
-/* True if the error may be about the first dimension: it does not name another axis. */
-static bool names_first_axis(const char *text)
+static void guess_number(struct guess *guess, int64_t number)
 {
-	const char *axis = strstr(text, "axis ");
-	return !axis || !strchr("-123456789", axis[strlen("axis ")]);
+	bool fits = number > 1 && number <= INT32_MAX && guess->number_count < GUESS_NUMBERS;
+	for (int i = 0; i < guess->number_count; i++)
+		fits &= guess->numbers[i] != number;
+	if (fits)
+		guess->numbers[guess->number_count++] = number;
+}
+
+/* Collects the numbers of a layer that refused: the target of a Reshape, contents and dimensions of its
+ * inputs. */
+static void guess_numbers(struct builder *b, int i, const struct op_call *c)
+{
+	struct guess *guess = b->top->guess;
+	struct shape target;
+	guess_number(guess, reshape_first(b, &b->g->nodes[i], &target));
+	for (int j = 0; j < c->input_count; j++) {
+		const struct elements *e = c->inputs[j].elements;
+		for (int k = 0; e && e->i && k < e->count && k < GUESS_NUMBERS; k++)
+			guess_number(guess, e->i[k].kind == DIM_KNOWN ? e->i[k].value : 0);
+	}
+	for (int j = 0; j < c->input_count; j++)
+		for (int k = 0; k < c->inputs[j].shape.rank; k++)
+			if (c->inputs[j].shape.dims[k].kind == DIM_KNOWN)
+				guess_number(guess, c->inputs[j].shape.dims[k].value);
 }
 
 /* A rule reported an error. In the main graph the model is contradictory, which is an error of the plan. A
@@ -311,7 +339,8 @@ static bool names_first_axis(const char *text)
 static int infer_refused(struct builder *b, int i, struct op_call *c, struct error *err)
 {
 	char *name = text_clean(&b->p->arena, b->p->layers[i].name);
-	bool by_batch = names_first_axis(err->text);
+	guess_numbers(b, i, c);
+	b->top->guess->refused = true;
 	if (reshape_check(b, i, true, err))
 		return -1;
 	if (b->up) {
@@ -330,10 +359,7 @@ static int infer_refused(struct builder *b, int i, struct op_call *c, struct err
 	if (batch->is > 0 && batch->was > 0)
 		error_context(err, "the model is contradictory at batch %lld (its own is %lld)",
 			(long long)batch->is, (long long)batch->was);
-	else if (batch->is > 0 && batch->was == 0 && b->o->batch == 0)
-		error_context(err, "with batch %lld (assumed%s)", (long long)batch->is,
-			by_batch ? "; -b sets it" : "");
-	bound_context(&b->symbols, b->o, by_batch, err);
+	bound_context(&b->symbols, b->o, err);
 	return -1;
 }
 
@@ -346,10 +372,8 @@ static int infer_node(struct builder *b, int i, struct error *err)
 	infer_call(b, i, &c);
 	int refused = op_infer(&c, &why);
 	if (refused) {
-		if (infer_refused(b, i, &c, &why)) {
-			*err = why;
-			return -1;
-		}
+		if (infer_refused(b, i, &c, &why))
+			return error_set(err, "%s", why.text);
 	} else if (reshape_check(b, i, false, err)) {
 		return -1;
 	}

@@ -79,14 +79,19 @@ static void builder_free(struct builder *b)
 	free(b->warnings);
 }
 
-struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err)
+static struct plan *plan_at(const struct model *m, const struct plan_options *options, struct guess *guess,
+	struct error *err)
 {
 	struct plan *p = base_calloc(1, sizeof(*p));
-	struct builder b = { .p = p, .m = m, .g = m->graph, .o = options, .top = &b };
+	struct builder b = { .p = p, .m = m, .g = m->graph, .o = options, .top = &b, .guess = guess };
 	p->model = m;
 	p->graph = m->graph;
 	p->operators = options->operators;
 	int bad = bind_symbols(&b, err);
+	if (!bad && guess->why)
+		plan_warn(&b, "the batch is %s: the default of 1 does not fit: %s",
+			guess->batch ? arena_printf(&p->arena, "%lld", (long long)guess->batch) : "not set",
+			guess->why);
 	if (!bad) {
 		bind_report(&b);
 		bad = plan_graph(&b, err);
@@ -103,6 +108,59 @@ struct plan *plan_build(const struct model *m, const struct plan_options *option
 		return NULL;
 	}
 	return p;
+}
+
+/* The plan at the batch that the file implies: the model runs at this number, but neither at 1 nor at one
+ * more. NULL: none of the numbers is that. */
+static struct plan *plan_implied(
+	const struct model *m, const struct plan_options *o, const struct guess *first, const char *why)
+{
+	for (int i = 0; i < first->number_count; i++) {
+		struct guess at = { .batch = first->numbers[i], .why = why };
+		struct guess next = { .batch = at.batch + 1 };
+		struct plan *p = plan_at(m, o, &at, NULL);
+		struct plan *more = p ? plan_at(m, o, &next, NULL) : NULL;
+		if (p && !more)
+			return p;
+		plan_free(p);
+		plan_free(more);
+	}
+	return NULL;
+}
+
+/* The same at the size that the file declares where a batch of 1 leads to another; NULL: that contradicts the
+ * file, too. */
+static struct plan *plan_declared(
+	const struct model *m, const struct plan_options *o, const struct guess *first)
+{
+	struct guess at = { .batch = first->declared, .why = first->contradiction };
+	struct plan *p = plan_at(m, o, &at, NULL);
+	if (p && !at.declared)
+		return p;
+	plan_free(p);
+	return NULL;
+}
+
+struct plan *plan_build(const struct model *m, const struct plan_options *options, struct error *err)
+{
+	struct guess guess = { .batch = 1 };
+	struct error why = ERROR_NONE;
+	struct plan *p = plan_at(m, options, &guess, &why), *other = NULL;
+	if (!p && guess.made && guess.refused) {
+		struct guess open = { .why = why.text };
+		struct error said = ERROR_NONE;
+		p = plan_implied(m, options, &guess, why.text);
+		p = p ? p : plan_at(m, options, &open, &said);
+		why = p ? why : said;
+	} else if (p && guess.declared) {
+		other = plan_declared(m, options, &guess);
+	}
+	if (!p && err)
+		*err = why;
+	if (!other)
+		return p;
+	plan_free(p);
+	return other;
 }
 
 /* Recursion is limited by PLAN_DEPTH. */

@@ -23,7 +23,7 @@ struct plan_symbol {
 	bool bound;
 	bool by_shape;       /* bound by --input */
 	bool by_batch;       /* bound by plan_options.batch */
-	bool assumed;        /* a batch that nothing bound: 1 */
+	bool guessed;        /* a batch that nothing bound, see struct guess */
 	int64_t value;       /* when bound */
 	struct dim dim;      /* replaces the symbol once the bindings are settled */
 };
@@ -42,6 +42,19 @@ struct plan_symbols {
 	const struct value *first; /* the input whose first dimension is the batch, or NULL */
 	struct plan_batch batch;
 	bool resized;        /* --input changed a fixed number: declared shapes are stale */
+};
+
+/* The batch of a model that nothing binds. It is 1, unless the file contradicts that: then the file's own
+ * value if it implies one, else it stays unbound. */
+#define GUESS_NUMBERS 16
+struct guess {
+	int64_t batch;       /* 0: it stays unbound */
+	const char *why;     /* why it is not 1, or NULL: it is */
+	bool made, refused;  /* it was needed; with it a layer refused */
+	int64_t declared;    /* a size that the file declares where the guess leads to another; 0: none */
+	const char *contradiction; /* then the warning about it, in the plan's arena */
+	int number_count;    /* numbers of the layer that refused, at which it may run */
+	int64_t numbers[GUESS_NUMBERS];
 };
 
 /* A group: one integer layer that a quantized model writes as several nodes around a core. Indexes are of
@@ -71,6 +84,7 @@ struct builder {
 	struct builder *top;         /* builder of the main graph: it holds symbols and warnings */
 	int depth;
 	/* the next fields are used in the top builder only */
+	struct guess *guess;
 	struct plan_symbols symbols;
 	int warning_total, warning_capacity;
 	char **warnings;

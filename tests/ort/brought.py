@@ -37,10 +37,20 @@ def models(text):
     return rows
 
 
+def filled(m):
+    """{0} as contents of a larger tensor stands for zeros."""
+    for t in m.graph.initializer:
+        zeros = np.zeros(t.dims, onnx.helper.tensor_dtype_to_np_dtype(t.data_type))
+        if zeros.size != 1 and len(t.float_data) == 1:
+            t.CopyFrom(numpy_helper.from_array(zeros, t.name))
+
+
 def model(text, opset=21):
     """A model of opset 21 and of com.microsoft 1. The text may end in functions."""
     head = f'<ir_version: 10, opset_import: ["" : {opset}, "com.microsoft" : 1, "mine" : 1]>\n'
-    return onnx.parser.parse_model(head + text)
+    made = onnx.parser.parse_model(head + text)
+    filled(made)
+    return made
 
 
 def fed(m, sizes, values):
@@ -179,6 +189,48 @@ def test_external(tap, name, text):
     tap.result(f"external_{name}: without its file", wrong)
 
 
+# ---- the batch that nobody gives
+
+BATCH = models("""
+reshape
+  g (float[batch,6] x) => (float[] y) <int64[2] r = {4,-1}> { y = Reshape(x, r) }
+reshape_image
+  g (float[N,3,8,8] x) => (float[] y) <int64[3] r = {2,3,64}> { y = Reshape(x, r) }
+initial_state
+  g (float[batch,3,5] x) => (float[] y) <float[1,8,5] w = {0}, float[1,8,2] r = {0}, float[1,6,2] h = {0}>
+  { t = Transpose<perm=[1,0,2]>(x) y = LSTM<hidden_size=2>(t, w, r, , , h, h) }
+concatenated
+  g (float[batch,6] x) => (float[] y) <float[3,2] c = {1,2,3,4,5,6}> { y = Concat<axis=1>(x, c) }
+declared
+  g (float[N,6] x) => (float[4,3] y) <float[6,3] w = {0}> { y = MatMul(x, w) }
+window
+  g (float[N,4] x) => (float[] y) <int64[1] a = {0}, float[3,4,3] w = {0}>
+  { t = Transpose<perm=[1,0]>(x) u = Unsqueeze(t, a) y = Conv(u, w) }
+top
+  g (float[N,4] x) => (float[] y, int64[] i) <int64[1] k = {3}> { y, i = TopK<axis=0>(x, k) }
+given
+  g (float[batch,S] x) => (float[] y) <int64[2] r = {4,-1}> { y = Reshape(x, r) }
+""")
+
+
+def test_batch(tap):
+    implied, left = "the batch is {}: the default of 1 does not fit", "the batch is not set: the default of 1"
+    sizes = {"reshape": 4, "reshape_image": 2, "initial_state": 6, "concatenated": 3, "declared": 4}
+    for name, size in sizes.items():
+        symbol = "N" if "[N" in BATCH[name] else "batch"
+        document = check(tap, f"batch_{name}", BATCH[name], sizes={symbol: size}, says=[implied.format(size)])
+        tap.result(f"batch_{name}: {symbol} is {size}",
+                   [] if document["dims"] == {symbol: size} else [document["dims"]])
+        check(tap, f"batch_{name}_given", BATCH[name], ["-b", size], sizes={symbol: size})
+    for name in ("window", "top"):
+        document = check(tap, f"batch_{name}", BATCH[name], sizes={"N": 7}, says=[left], unknown="y i")
+        needs = document["needs"]
+        tap.result(f"batch_{name}: N is open", [] if needs == ["--dim N=VALUE"] else needs)
+        check(tap, f"batch_{name}_given", BATCH[name], ["-b", 7], sizes={"N": 7})
+    check(tap, "batch_given", BATCH["given"], ["--dim", "S=6"], sizes={"batch": 4, "S": 6},
+          says=[implied.format(4)])
+
+
 def main():
     program()
     tap = Tap()
@@ -186,6 +238,8 @@ def main():
     for name, text in EXTERNAL.items():
         if not wanted or name in wanted:
             test_external(tap, name, text)
+    if not wanted or "batch" in wanted:
+        test_batch(tap)
     return tap.end()
 
 

@@ -1107,10 +1107,8 @@ static void test_contradiction(void)
 	net_output(n, "z", NULL);
 	struct dim_binding bound[] = { { TEXT("s"), 2 }, { TEXT("t"), 3 } };
 	ok(!net_plan(n, (struct plan_options){ .binding_count = 2, .bindings = bound }) &&
-			strstr(net_error.text,
-				"with batch=1 (assumed; -b sets it), s=2, t=3: layer Add_0: ") ==
-				net_error.text,
-		"and the sizes in force");
+			strstr(net_error.text, "with s=2, t=3: layer Add_0: ") == net_error.text,
+		"and the given sizes");
 	net_free(n);
 	n = net_begin(17);
 	net_input(n, "x", DTYPE_F32, "batch,4");
@@ -1118,14 +1116,77 @@ static void test_contradiction(void)
 	net_node(n, "TopK", "x,k", "v,i", "axis=1");
 	net_output(n, "v", NULL);
 	ok(!net_plan(n, (struct plan_options){ 0 }) &&
-			strstr(net_error.text, "with batch=1 (assumed): layer TopK_0") == net_error.text,
-		"-b does not change axis 1");
+			strstr(net_error.text, "layer TopK_0") == net_error.text,
+		"the default batch is not blamed");
 	net_free(n);
 	n = net_begin(17);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F16 });
 	ok(p && p->layer_count == 0 && p->peak_live_bytes == 0 && p->batch == 0, "an empty graph is a plan");
 	plan_free(p);
 	ok(!net_plan(n, (struct plan_options){ .batch = 2 }), "but has no batch");
+	net_free(n);
+}
+
+static bool plan_warned(const struct plan *p, const char *part)
+{
+	for (int i = 0; p && i < p->warning_count; i++)
+		if (strstr(p->warnings[i], part))
+			return true;
+	return false;
+}
+
+/* A batch of 1 that nobody gave never refuses: the file's own number is taken, or none. */
+static void test_guess(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "batch,6");
+	net_ints(n, "target", "4,-1");
+	net_node(n, "Reshape", "x,target", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_shape(p, "y", "4x6");
+	ok(p && p->batch == 4 && p->binding_sources[0] == PLAN_DIM_FIXED, "the batch of the Reshape");
+	ok(plan_warned(p, "the batch is 4: the default of 1 does not fit: layer Reshape_0: "), "... is said");
+	plan_free(p);
+	ok(!net_plan(n, (struct plan_options){ .batch = 1 }) && strstr(net_error.text, "bakes batch 4"),
+		"a given batch of 1 is refused");
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "N,4");
+	net_ints(n, "k", "3");
+	net_node(n, "TopK", "x,k", "v,i", "axis=0");
+	net_node(n, "Relu", "v", "y", NULL);
+	net_output(n, "y", NULL);
+	p = net_plan(n, (struct plan_options){ 0 });
+	is_shape(p, "y", "3x4");
+	ok(p && p->batch == 0 && p->unbound_count == 1, "several batches fit: none is taken");
+	ok(plan_warned(p, "the batch is not set: the default of 1 does not fit: layer TopK_0: "),
+		"... is said");
+	plan_free(p);
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "N,4");
+	net_node(n, "Relu", "x", "y", NULL);
+	net_output(n, "y", "3,4");
+	p = net_plan(n, (struct plan_options){ 0 });
+	is_shape(p, "y", "3x4");
+	ok(plan_warned(p, "the batch is 3: the default of 1 does not fit: value y: the file declares"),
+		"the declared batch");
+	plan_free(p);
+	p = net_plan(n, (struct plan_options){ .batch = 2 });
+	is_shape(p, "y", "2x4");
+	ok(plan_warned(p, "value y: the file declares shape 3x4, its operators give 2x4"), "not a given one");
+	plan_free(p);
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "?,4");
+	net_input(n, "z", DTYPE_F32, "?,4");
+	net_node(n, "Add", "x,z", "y", NULL);
+	net_output(n, "y", NULL);
+	struct plan_input_shape given = { TEXT("x"), 2, { 5, 4 } };
+	p = net_plan(n, (struct plan_options){ .shape_count = 1, .shapes = &given });
+	is_shape(p, "z", "5x4");
+	plan_free(p);
 	net_free(n);
 }
 
@@ -1475,6 +1536,7 @@ int main(void)
 	test_needed_symbol();
 	test_declared_types();
 	test_contradiction();
+	test_guess();
 	test_write();
 	test_write_computed();
 	test_unbound();
