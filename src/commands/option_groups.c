@@ -25,6 +25,9 @@ static const struct option_row model_rows[] = {
 	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },
 	{ "value", 0, "NAME=16000", USE_VALUE, NULL, 0,
 		"value of a model input that decides shapes or branches (repeatable)" },
+	{ "functions", 0, "WHICH", CONFIG_KEY("functions"),
+		"operators: functions of the model that have an operator's name are that operator; "
+		"expand: they are their nodes" },
 	{ 0 }
 };
 const struct option_group options_model = { "model", false, model_rows };

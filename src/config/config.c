@@ -182,6 +182,7 @@ void config_add_agents(struct config *c)
 int config_load(struct config *c, const char *path, struct error *err)
 {
 	*c = (struct config){ .algorithms = "best",
+		.functions = "operators",
 		.budget_ms = 200,
 		.key_wait_ms = 300,
 		.quick = true,

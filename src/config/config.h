@@ -59,6 +59,7 @@ struct config {
 	/* "best" or "preferred": initial value of the what-if algorithm; "all": best, and runners try all
 	 * algorithms (config_lists_all) */
 	const char *algorithms;
+	const char *functions;     /* "operators" or "expand": calls of functions named like an operator */
 	const char *columns;       /* further columns of the explorer's list: "bound,peak"; NULL: by room */
 	int columns_count;         /* values that it was given in */
 	int64_t budget_ms;         /* measuring time per problem and algorithm, default 200 */

@@ -29,6 +29,9 @@ static const struct option options[] = {
 	{ "algorithms", OPTION_CHOICE, FIELD(algorithms), 0, 0, 0, "best|preferred|all", "best", NULL,
 		"cost of a layer: that of its fastest algorithm, or of the library's preferred one; all: its "
 		"fastest, also of those that libraries' heuristics do not return" },
+	{ "functions", OPTION_CHOICE, FIELD(functions), 0, 0, 0, "operators|expand", "operators",
+		"--functions WHICH",
+		"a function of the model that has an operator's name is that operator, or its own nodes" },
 	{ "budget_ms", OPTION_NUMBER, FIELD(budget_ms), 0, 1, 600000, NULL, "200", "--budget MS",
 		"time to sample one algorithm of one problem" },
 	{ "problem_limit_ms", OPTION_NUMBER, FIELD(problem_limit_ms), 0, 100, 3600000, NULL, "30000", NULL,

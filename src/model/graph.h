@@ -123,6 +123,9 @@ struct model {
  * from regular files below the model's folder. NULL with a one-line error that names the file and the fix.
  * Free with model_free. */
 struct model *model_load(const char *path, struct error *err);
+/* The same, but calls of functions with the name of a known operator stay nodes; NULL: none is known. */
+typedef bool model_operators(struct text domain, struct text name, int64_t opset);
+struct model *model_load_over(const char *path, model_operators *known, struct error *err);
 void model_free(struct model *m);
 
 /* The opset version that the model imports for a domain, or the assumed one if a node uses the domain without

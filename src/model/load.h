@@ -31,6 +31,7 @@ struct function {
 	const Onnx__FunctionProto *p;
 	struct hash inputs, outputs; /* formal names -> their indexes */
 	bool *made;                  /* per output: true if a node of the function computes it */
+	bool kept;                   /* a call stays a node, because an operator has its name */
 	struct opset_list opsets;
 };
 
@@ -62,6 +63,7 @@ struct external {
 
 struct loader {
 	struct model *m;
+	model_operators *known;   /* operators that go before functions of their name, or NULL */
 	struct arena *arena;  /* the model's */
 	struct arena scratch; /* freed when loading ends */
 	struct arena tensor;  /* holds the initializer being loaded */
@@ -121,6 +123,8 @@ int load_opsets(
 void opset_list_free(struct opset_list *list);
 /* The version of a domain for a node of call f; without an import it is assumed, with a warning. */
 int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain);
+/* The same without a warning. */
+int64_t load_opset_peek(const struct loader *l, const struct frame *f, struct text domain);
 
 /* load_names.c. Makes room for `count` values, in the model's arena. */
 void scope_reserve(struct loader *l, struct scope *s, size_t count);

@@ -103,16 +103,34 @@ void load_functions_free(struct loader *l)
 
 /* The local function that a node calls, or NULL for an operator. Keys may be equal if names contain a NUL, so
  * the names are compared, too. */
-static const struct function *function_of(struct loader *l, const Onnx__NodeProto *p)
+static struct function *function_of(struct loader *l, const Onnx__NodeProto *p)
 {
 	if (l->function_count == 0)
 		return NULL;
 	int64_t i = hash_find(&l->function_names, function_key(l, p->domain, p->op_type, p->overload));
-	const struct function *fn = i < 0 ? NULL : &l->functions[i];
+	struct function *fn = i < 0 ? NULL : &l->functions[i];
 	return fn && text_equal(load_view(fn->p->name), load_view(p->op_type)) &&
 			       text_equal(load_domain(fn->p->domain), load_domain(p->domain))
 		       ? fn
 		       : NULL;
+}
+
+/* The function whose nodes replace the node, or NULL: an operator goes before a function of its name, as it
+ * does in ONNX Runtime. An overload is always a function. */
+static const struct function *function_called(
+	struct loader *l, const Onnx__NodeProto *p, const struct frame *f)
+{
+	struct function *fn = function_of(l, p);
+	struct text domain = load_domain(p->domain);
+	if (!fn || !l->known || p->overload.len ||
+		!l->known(domain, load_view(p->op_type), load_opset_peek(l, f, domain)))
+		return fn;
+	if (!fn->kept)
+		load_warn(l, "function %s.%s is not expanded: runtimes run their operator of this name"
+			"; --functions expand lists its nodes", domain.n ? load_shown(l, domain) : "ai.onnx",
+			function_shown(l, fn));
+	fn->kept = true;
+	return NULL;
 }
 
 /* ---- calls ---- */
@@ -230,7 +248,7 @@ int load_expand(struct loader *l, struct scope *s, Onnx__NodeProto *const *nodes
 	const struct frame *f)
 {
 	for (size_t i = 0; i < n; i++) {
-		const struct function *fn = function_of(l, nodes[i]);
+		const struct function *fn = function_called(l, nodes[i], f);
 		if (fn && call_replace(l, s, nodes[i], (int)i, f, fn) != 0)
 			return error_context(l->err, "node \"%s\"",
 				load_shown(l, load_label(&l->scratch, nodes[i], (int)i)));

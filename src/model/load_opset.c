@@ -77,14 +77,24 @@ static int64_t opset_assumed(const struct loader *l, struct text domain)
 	return text_is(domain, "ai.onnx.ml") ? 5 : 1;
 }
 
-int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain)
+static const struct opset *opset_of(const struct loader *l, const struct frame *f, struct text domain)
 {
 	const struct opset *known = f ? opset_find(&f->function->opsets, domain) : NULL;
-	if (!known)
-		known = opset_find(&l->opsets, domain);
+	return known ? known : opset_find(&l->opsets, domain);
+}
+
+int64_t load_opset_peek(const struct loader *l, const struct frame *f, struct text domain)
+{
+	const struct opset *known = opset_of(l, f, domain);
+	return known ? known->version : opset_assumed(l, domain);
+}
+
+int64_t load_opset_of(struct loader *l, const struct frame *f, struct text domain)
+{
+	const struct opset *known = opset_of(l, f, domain);
+	int64_t version = load_opset_peek(l, f, domain);
 	if (known)
-		return known->version;
-	int64_t version = opset_assumed(l, domain);
+		return version;
 	if (domain.n == 0)
 		load_warn(l, "the operator set is not given, %" PRId64 " is assumed", version);
 	else

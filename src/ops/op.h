@@ -94,6 +94,7 @@ struct op {
 
 /* The row of a node's operator, or NULL if it is not in the table. O(1). */
 const struct op *op_find(struct text domain, struct text name, int64_t opset);
+bool op_exists(struct text domain, struct text name, int64_t opset);
 /* All rows, for help, tests and documentation. */
 size_t op_row_count(void);
 const struct op *op_row(size_t i);

@@ -80,3 +80,8 @@ const struct op *op_find(struct text domain, struct text name, int64_t opset)
 	}
 	return NULL;
 }
+
+bool op_exists(struct text domain, struct text name, int64_t opset)
+{
+	return op_find(domain, name, opset) != NULL;
+}

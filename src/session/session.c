@@ -182,6 +182,13 @@ static int db_open(struct session *s, struct error *err)
 	return 0;
 }
 
+/* The model of a file; by the configuration, operators go before functions of their name. */
+static struct model *model_open(const struct session *s, const char *path, struct error *err)
+{
+	bool expand = strcmp(s->given->functions, "expand") == 0;
+	return model_load_over(path, expand ? NULL : op_exists, err);
+}
+
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
 {
 	struct session *s = base_calloc(1, sizeof(*s));
@@ -192,7 +199,7 @@ struct session *session_open(struct config *config, const struct session_options
 	s->device.llc_bytes = NAN;
 	s->peaks = peaks_unknown();
 	session_file_note(s, o->model_path);
-	s->model = model_load(o->model_path, err);
+	s->model = model_open(s, o->model_path, err);
 	int bad = s->model ? 0 : -1;
 	if (!bad)
 		bad = db_open(s, err);
@@ -253,7 +260,7 @@ int session_turn_to(struct session *s, const char *model_path, struct error *err
 {
 	struct session before = *s;
 	session_file_note(s, model_path);
-	s->model = model_load(model_path, err);
+	s->model = model_open(s, model_path, err);
 	if (!s->model) {
 		s->model = before.model;
 		s->model_bytes = before.model_bytes;
@@ -377,7 +384,7 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 	memset(s->trimmed_types, 0, sizeof(s->trimmed_types));
 	s->plan_count = s->plan_capacity = s->assumed_count = s->assumed_capacity = s->dim_count = 0;
 	session_file_note(s, model_path);
-	s->model = model_load(model_path, err);
+	s->model = model_open(s, model_path, err);
 	struct session_plan *made =
 		s->model && !sidecars_gather(s, err) ? plan_make(s, batch, dtype, err) : NULL;
 	if (!made) {

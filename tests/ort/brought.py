@@ -231,6 +231,49 @@ def test_batch(tap):
           says=[implied.format(4)])
 
 
+# ---- functions with the names of operators
+
+FUNCTIONS = models("""
+microsoft
+  g (float[2,8] x) => (float[] z) { y = com.microsoft.Gelu(x) z = Neg(y) }
+  <domain: "com.microsoft", opset_import: ["" : 21]> Gelu (a) => (b) { b = Concat<axis=1>(a, a) }
+onnx
+  g (float[2,8] x) => (float[] z) { z = Relu(x) }
+  <domain: "", opset_import: ["" : 21]> Relu (a) => (b) { b = Concat<axis=1>(a, a) }
+outputs
+  g (float[2,3,8] x, float[2,3,8] k) => (float[] y, float[] v, float[] s) <float[8] g = {0}>
+  { y, , v, s = com.microsoft.SkipSimplifiedLayerNormalization(x, k, g) }
+  <domain: "com.microsoft", opset_import: ["" : 21]>
+  SkipSimplifiedLayerNormalization (a, b, c) => (o, m, v, s)
+  { s = Add(a, b) o = Mul(s, c) m = Constant<value_float=0.0>() v = Constant<value_float=0.0>() }
+in_function
+  g (float[2,8] x) => (float[] z) { z = mine.F(x) }
+  <domain: "mine", opset_import: ["" : 21, "com.microsoft" : 1]> F (a) => (b) { b = com.microsoft.Gelu(a) }
+  <domain: "com.microsoft", opset_import: ["" : 21]> Gelu (a) => (b) { b = Concat<axis=1>(a, a) }
+other_domain
+  g (float[2,8] x) => (float[] z) { z = mine.Gelu(x) }
+  <domain: "mine", opset_import: ["" : 21]> Gelu (a) => (b) { b = Concat<axis=1>(a, a) }
+other_name
+  g (float[2,8] x) => (float[] z) { z = com.microsoft.Own(x) }
+  <domain: "com.microsoft", opset_import: ["" : 21]> Own (a) => (b) { b = Concat<axis=1>(a, a) }
+""")
+EXPANDED = {"microsoft": ["Concat", "Neg"], "in_function": ["Concat"], "onnx": ["Concat"]}
+
+
+def test_functions(tap):
+    for name, text in FUNCTIONS.items():
+        says = [] if name.startswith("other") else ["is not expanded: runtimes run their operator"]
+        check(tap, f"function_{name}", text, says=says)
+    for name, wanted in EXPANDED.items():
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "m.onnx"
+            onnx.save(model(FUNCTIONS[name]), path)
+            document = said("layers", "--json", path, "--functions", "expand")
+        ops = [layer["op"] for layer in document["layers"]]
+        tap.result(f"function_{name}, expanded: {wanted}",
+                   [] if ops == wanted and not document["warnings"] else [f"{ops} {document['warnings']}"])
+
+
 def main():
     program()
     tap = Tap()
@@ -238,8 +281,9 @@ def main():
     for name, text in EXTERNAL.items():
         if not wanted or name in wanted:
             test_external(tap, name, text)
-    if not wanted or "batch" in wanted:
-        test_batch(tap)
+    for name, test in {"batch": test_batch, "functions": test_functions}.items():
+        if not wanted or name in wanted:
+            test(tap)
     return tap.end()
 
 
