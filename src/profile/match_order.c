@@ -52,6 +52,7 @@ static const struct { const char *word, *ops;
 	{ "add", " Add Sum " },
 	{ "sum", " Add Sum " },
 	{ "pad", " Pad " },
+	{ "elementwise", " Relu LeakyRelu Clip Sigmoid Tanh Elu Gelu Add Sub Mul Div Sum Sqrt Pow Exp " },
 	{ "cast", " Cast " },
 };
 
@@ -201,10 +202,10 @@ static size_t align(struct matcher *x, struct sequence *s)
 			r->how = MATCH_ORDER;
 			r->confidence = weight == 3 ? 0.6 : 0.4;
 			s->layers[matched++] = s->layers[j++];
-		} else if (here == best[(i + 1) * width + j])
-			i++;
-		else
+		} else if (here == best[i * width + j + 1]) /* before a row: further runs may follow */
 			j++;
+		else
+			i++;
 	}
 	arena_free(&scratch);
 	return matched;
@@ -246,7 +247,7 @@ void match_by_order(struct matcher *x)
 		.may = { .kind_of_row = ARENA_ARRAY(&scratch, int, m->row_count + 1),
 			.op_of_row = ARENA_ARRAY(&scratch, int, m->row_count + 1) } };
 	for (int i = 0; i < m->layer_count; i++)
-		if (m->row_of_layer[i] < 0 && x->p->layers[i].class != CLASS_FREE)
+		if (m->row_of_layer[i] < 0 && !plan_layer_is_folded(x->p, &x->p->layers[i]))
 			s.layers[s.layer_count++] = i;
 	index_ops(&s.may, x, &scratch);
 	for (int i = 0; i < m->row_count; i++)

@@ -1,5 +1,6 @@
 #include "config.h"
 
+#include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -24,6 +25,7 @@ struct ort {
 	struct hash nodes;  /* name of a node -> its last event */
 	struct hash fences; /* name of a node -> the fence before its next event */
 	struct hash lanes;  /* thread -> its last outermost event */
+	struct hash unnamed; /* operator -> nodes of it without name and number in this run */
 	int *below;         /* per event of a node: the event under it on its thread's stack, or -1 */
 	int below_capacity;
 	struct str key, base;
@@ -130,16 +132,18 @@ static int ort_row(struct ort *o, enum execution_level level, int owner, const c
 	return row;
 }
 
-/* Returns the number of a node: "12" in newer files; "0:7", graph and position in its plan, in older ones; ""
- * if absent. */
+/* Returns the number of a node: "12" in newer files; "0:7", graph and position in its plan, in older ones; in
+ * the oldest only its operator. */
 static void node_number(const json_t *args, char *buf, size_t size)
 {
 	int node = arg_int(args, "node_index", -1), graph = arg_int(args, "graph_index", -1);
 	int plan = arg_int(args, "exec_plan_index", -1);
 	if (node >= 0)
 		snprintf(buf, size, "%d", node);
+	else if (plan >= 0)
+		snprintf(buf, size, "%d:%d", graph, plan);
 	else
-		snprintf(buf, size, plan >= 0 ? "%d:%d" : "", graph, plan);
+		snprintf(buf, size, "%s", json_string_at(args, "op_name", ""));
 }
 
 static void fill_node(struct ort *o, struct execution_row *r, const json_t *args, const char *which)
@@ -219,12 +223,26 @@ static enum suffix suffix_of(const char *name, size_t *rest)
 	return SUFFIX_COUNT;
 }
 
+/* Sets the name of the event's node. A node without name and number is "Conv #2" if it is the second one of
+ * its operator in the run. */
+static void name_node(struct ort *o, const char *name, size_t n, enum suffix suffix, const json_t *args)
+{
+	const char *op = json_string_at(args, "op_name", "");
+	str_clear(&o->base);
+	str_add(&o->base, name, n);
+	if (n || arg_int(args, "node_index", -1) >= 0 || arg_int(args, "exec_plan_index", -1) >= 0)
+		return;
+	int64_t *count = kept_at(o, &o->unnamed, op);
+	*count += suffix != FENCE_BEFORE && suffix != FENCE_AFTER;
+	str_addf(&o->base, "%s #%" PRId64, *op ? op : "node", *count + (suffix == FENCE_BEFORE));
+}
+
 static void add_fence(struct ort *o, enum suffix suffix, const json_t *args, const struct moment *m)
 {
 	bool is_new;
 	if (!(m->dur > 0))
 		return;
-	int row = ort_row(o, LEVEL_API, -1, "", m->name, &is_new);
+	int row = ort_row(o, LEVEL_API, -1, o->base.p, m->name, &is_new);
 	if (is_new) {
 		o->t.rows[row].op = "fence";
 		o->t.rows[row].provider = keep(o, json_string_at(args, "provider", ""));
@@ -239,13 +257,12 @@ static void add_node(struct ort *o, const json_t *args, const struct moment *m)
 {
 	size_t rest;
 	enum suffix suffix = suffix_of(m->name, &rest);
-	str_clear(&o->base);
-	str_add(&o->base, m->name, rest);
+	name_node(o, m->name, rest, suffix, args);
 	if (suffix == FENCE_BEFORE || suffix == FENCE_AFTER) {
 		add_fence(o, suffix, args, m);
 		return;
 	}
-	char which[32];
+	char which[64];
 	bool is_new;
 	node_number(args, which, sizeof(which));
 	int row = ort_row(o, LEVEL_LAYER, -1, which, o->base.p, &is_new);
@@ -286,9 +303,10 @@ static void add_device(struct ort *o, enum execution_level level, const json_t *
 static void add_session(struct ort *o, const struct moment *m)
 {
 	bool timed = profile_is_time(m->dur * 1e3);
-	if (!strcmp(m->name, "model_run"))
+	if (!strcmp(m->name, "model_run")) {
 		timeline_add_run(&o->t, m->lane, m->ts * 1e3, m->dur * 1e3);
-	else if (!strncmp(m->name, "model_loading", 13) && isnan(o->loading_ns) && timed)
+		hash_free(&o->unnamed);
+	} else if (!strncmp(m->name, "model_loading", 13) && isnan(o->loading_ns) && timed)
 		o->loading_ns = m->dur * 1e3;
 	else if (!strcmp(m->name, "session_initialization") && isnan(o->starting_ns) && timed)
 		o->starting_ns = m->dur * 1e3;
@@ -451,6 +469,7 @@ static int read_onnxruntime(struct arena *a, const char *path, const struct prof
 	hash_free(&o.nodes);
 	hash_free(&o.fences);
 	hash_free(&o.lanes);
+	hash_free(&o.unnamed);
 	str_free(&o.key);
 	str_free(&o.base);
 	free(o.below);

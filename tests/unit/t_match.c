@@ -220,6 +220,37 @@ static void by_order(void)
 	net_free(&n);
 }
 
+/* Runs of kernels: no row for the free layer and for none of the Relus. */
+static void repeated_kernels(void)
+{
+	static const char *const names[] = { "implicit_convolve_sgemm", "bn_fw_inf", "generic_kernel",
+		"implicit_convolve_sgemm", "vectorized_elementwise_kernel<CUDAFunctor_add>", "gemv2T" };
+	struct net n = net_new();
+	for (int i = 0; i < 24; i++) {
+		struct execution_row *r = row(&n, names[i % 6], "", 1 + i % 6);
+		r->level = LEVEL_KERNEL;
+	}
+	struct match *m = match_execution(&n.arena, &n.e, n.plan);
+	is_int(m->runs, 4, "four runs of kernels");
+	near(m->total_ns, 21, 1e-9, "the time of one");
+	is_str(text(&n, m, 3), "order:3", "the second convolution of the first run");
+	is_str(text(&n, m, 5), "order:7", "and its gemm, not that of a later run");
+	net_free(&n);
+}
+
+/* A row of a layer that costs nothing has it, too. */
+static void free_by_order(void)
+{
+	struct net n = net_new();
+	row(&n, "Conv #1", "Conv", 3);
+	row(&n, "Reshape #1", "Reshape", 1);
+	row(&n, "Gemm #1", "Gemm", 2);
+	struct match *m = match_execution(&n.arena, &n.e, n.plan);
+	is_str(text(&n, m, 1), "order:6", "a Reshape by its operator");
+	is_str(text(&n, m, 2), "order:7", "and what follows");
+	net_free(&n);
+}
+
 static void repeated_runs(void)
 {
 	static const char *const ops[] = { "aten::conv2d", "aten::batch_norm", "aten::relu_", "aten::conv2d",
@@ -331,6 +362,8 @@ int main(void)
 	merged_layers();
 	by_joined_names();
 	by_order();
+	repeated_kernels();
+	free_by_order();
 	repeated_runs();
 	parts_of_layers();
 	named_anchors();

@@ -74,6 +74,31 @@ static void old_keys(void)
 	ok(e->load_ns != e->load_ns && execution_sum_ns(e, LEVEL_LAYER) == 17e3, "unknown loading");
 }
 
+/* The oldest files have neither names nor numbers: nodes differ by operator and order in the run. */
+#define BARE(op, ts, dur) NODE("_kernel_time", ts, dur, "\"op_name\" : \"" op "\"")
+#define BARE_RUN(at, took)                                                                                   \
+	NODE("_fence_before", at##00, 1, "\"op_name\" : \"Conv\"") BARE("Conv", at##10, took)              \
+	BARE("Relu", at##20, 2) NODE("_fence_before", at##30, 3, "\"op_name\" : \"Conv\"")                 \
+	BARE("Conv", at##40, 7) NODE("_kernel_time", at##50, 4, "") SESSION("model_run", at##00, 90)
+
+static void bare(void)
+{
+	struct execution *e = read_files(file_of_text("bare.json", "[\n" BARE_RUN(10, 9) BARE_RUN(20, 12)
+		BARE_RUN(30, 12)), NULL, NULL);
+	ok(row_named(e, "Conv #1")->ns == 12e3 && row_named(e, "Conv #2")->ns == 7e3 &&
+			row_named(e, "Relu #1")->ns == 2e3 && row_named(e, "node #1")->ns == 4e3,
+		"a row a node, by operator and order");
+	ok(execution_sum_ns(e, LEVEL_LAYER) == 25e3 && row_named(e, "Conv #1")->calls == 1,
+		"each once a run");
+	const struct execution_row *fence = row_named(e, "_fence_before");
+	ok(fence->ns == 1e3 && fence->parent == row_named(e, "Conv #1") - e->rows,
+		"fences under their nodes");
+	e = read_files(file_of_text("bare_cut.json", "[\n" BARE("Conv", 10, 1) BARE("Conv", 20, 2)
+		BARE("Conv", 30, 4)), NULL, NULL);
+	ok(e && e->row_count == 3 && row_named(e, "Conv #3")->ns == 4e3 && strstr(e->gaps, "no complete run"),
+		"without the end of a run too");
+}
+
 /* Nodes of a body stand before the node that has it. */
 #define LOOP_RUN(at)                                                                                         \
 	NODE("a_kernel_time", at##00, 10, RELU("1")) NODE("body_kernel_time", at##12, 4, RELU("5"))          \
@@ -325,6 +350,7 @@ int main(void)
 		return 1;
 	runs();
 	old_keys();
+	bare();
 	bodies();
 	types();
 	threads();
