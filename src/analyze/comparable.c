@@ -76,6 +76,24 @@ static const char *model(struct arena *a, const struct sides *x)
 		"this profile seems to be of another model" : NULL;
 }
 
+/* Finds kernels that can only be a part of the model, such as one of its equal blocks: they are too few. A
+ * fused kernel may run two layers of class compute (attention). */
+static const char *part(struct arena *a, const struct sides *x)
+{
+	int kernels = 0, compute = 0;
+	for (int i = 0; i < x->execution->row_count; i++) {
+		if (x->execution->rows[i].level == LEVEL_LAYER)
+			return NULL;
+		kernels += x->execution->rows[i].level == LEVEL_KERNEL;
+	}
+	for (int i = 0; i < x->plan->layer_count; i++)
+		compute += x->plan->layers[i].class == CLASS_COMPUTE;
+	kernels /= x->match ? x->match->runs : 1;
+	return kernels && !strcmp(x->execution->source, "nsys") && compute > 2 * kernels ?
+		arena_printf(a, "the runs have %d kernel%s, too few for the model (mark its runs with NVTX)",
+			kernels, kernels == 1 ? "" : "s") : NULL;
+}
+
 #define BATCH_MOST 65536 /* as of -b */
 
 /* Returns true if the model has a plan for the batch, as far as -b decides. */
@@ -284,6 +302,7 @@ static const struct {
 	{ no_dimensions, NO_GAPS },
 	{ failed, NO_GAPS },
 	{ model, NO_GAPS | USE_ROWS },
+	{ part, NO_GAPS },
 	{ shapes, NO_GAPS },
 	{ kind, NO_GAPS },
 	{ requests, NO_GAPS },

@@ -5,6 +5,7 @@
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct execution_row *calls_add(struct calls *c, struct text key, double ns, double at_ns)
 {
@@ -49,11 +50,11 @@ static int *z_values(const uint64_t *keys, int n)
 	return z;
 }
 
-static struct runs find_at_end(const uint64_t *keys, int n)
+static struct runs find_at_end(const uint64_t *keys, int n, int least)
 {
 	struct runs best = { 0, n, 1 };
 	int *z = z_values(keys, n), most = 0;
-	for (int period = 1; period <= n / 2; period++) {
+	for (int period = least; period <= n / 2; period++) {
 		int count = 1 + z[period] / period;
 		if (count > 1 && count * period > most) {
 			most = count * period;
@@ -61,12 +62,73 @@ static struct runs find_at_end(const uint64_t *keys, int n)
 		}
 	}
 	free(z);
-	return most >= n - n / 2 ? best : (struct runs){ 0, n, 1 };
+	return best;
+}
+
+static bool covers_half(const struct runs *r, int n)
+{
+	return r->count > 1 && r->count * r->period >= n - n / 2;
+}
+
+static int compare_keys(const void *a, const void *b)
+{
+	uint64_t x = *(const uint64_t *)a, y = *(const uint64_t *)b;
+	return (x > y) - (x < y);
+}
+
+/* Returns true if the keys before the first run may be a warm-up or its end: all keys of a run are among
+ * them, or they are the end of one. */
+static bool is_warm_up(const uint64_t *keys, const struct runs *r)
+{
+	int first = r->first, found = 0, end = 0;
+	uint64_t *sorted = base_calloc((size_t)first + 1, sizeof(*sorted));
+	memcpy(sorted, keys, (size_t)first * sizeof(*keys));
+	qsort(sorted, (size_t)first, sizeof(*sorted), compare_keys);
+	for (; found < r->period; found++)
+		if (!bsearch(&keys[first + found], sorted, (size_t)first, sizeof(*sorted), compare_keys))
+			break;
+	free(sorted);
+	while (end < first && keys[first - 1 - end] == keys[first - 1 - end + r->period])
+		end++;
+	return found == r->period || end == first;
+}
+
+/* Returns true if the keys after the last run are the begin of another one. */
+static bool is_begin(const uint64_t *keys, int n, const struct runs *r)
+{
+	for (int i = r->first + r->count * r->period; i < n; i++)
+		if (keys[i] != keys[i - r->period])
+			return false;
+	return true;
+}
+
+struct runs calls_runs_within(const uint64_t *keys, int n)
+{
+	struct runs best = { 0, n, 1 };
+	int most = 0;
+	for (int tail = 0; tail <= RUN_TAIL_MOST && tail < n; tail++) {
+		struct runs r = find_at_end(keys, n - tail, RUN_LEAST);
+		if (r.count < 2 || r.count * r.period <= most)
+			continue;
+		bool warm = is_warm_up(keys, &r);
+		if (!(warm || (covers_half(&r, n) && is_begin(keys, n, &r))))
+			continue;
+		most = r.count * r.period;
+		best = r;
+	}
+	int first = best.first;
+	while (best.count > 1 && first > 0 && keys[first - 1] == keys[first - 1 + best.period])
+		first--;
+	if (best.count > 1 && first == 0) /* the sequence begins with a run; it may end within one */
+		best.first = 0;
+	return best;
 }
 
 struct runs calls_runs(const uint64_t *keys, int n, bool cut)
 {
-	struct runs r = find_at_end(keys, n);
+	struct runs r = find_at_end(keys, n, 1);
+	if (!covers_half(&r, n))
+		r = (struct runs){ 0, n, 1 };
 	while (cut && r.count > 1 && r.first > 0 && keys[r.first - 1] == keys[r.first - 1 + r.period])
 		r.first--;
 	if (r.count > 1)

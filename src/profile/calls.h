@@ -18,6 +18,15 @@ struct runs {
  * the sequence may end within a run; runs are then counted from the beginning of the repetition. */
 struct runs calls_runs(const uint64_t *keys, int n, bool cut);
 
+/* Fewest keys of a run that calls_runs_within finds, because shorter sequences are parts of a model; most
+ * keys after the last run. */
+#define RUN_LEAST 8
+#define RUN_TAIL_MOST 16
+/* Finds the repetition in a trace, which may begin with something else (a warm-up, which tries algorithms; an
+ * incomplete run) and end with a few other keys. It covers at least half of the sequence, or what is before
+ * it has all its keys: a first run. */
+struct runs calls_runs_within(const uint64_t *keys, int n);
+
 /* A zeroed struct is empty. */
 struct calls {
 	struct arena arena;          /* holds the keys; the texts of the rows are in the caller's arena */

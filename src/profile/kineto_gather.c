@@ -11,8 +11,6 @@
 /* With more rows than this, events without a layer share a row by name and shapes; four times this number is
  * the limit of rows. */
 #define ROWS_MOST (1 << 14)
-#define PERIOD_LEAST 8 /* fewest operators of a run that is found by repetition */
-#define TAIL_MOST 16   /* most operators after the last run */
 
 struct gather {
 	struct kineto *k;
@@ -242,20 +240,14 @@ static const char *add_notes(struct gather *g)
 	return !g->t.run_count ? NULL : steps ? "ProfilerStep" : k->labels[label].name;
 }
 
-/* Finds runs without annotations: repetitions of a sequence of operators on the busiest thread; a few
- * operators may follow. Short sequences are parts of a model. */
+/* Finds runs without annotations: repetitions of a sequence of operators on the busiest thread. */
 static void add_repetitions(struct gather *g, const int *layers, int count)
 {
 	struct kineto *k = g->k;
 	uint64_t *keys = base_calloc((size_t)count + 1, sizeof(*keys));
-	struct runs best = { 0, 0, 1 };
 	for (int i = 0; i < count; i++)
 		keys[i] = (uint64_t)k->records[layers[i]].label;
-	for (int tail = 0; tail <= TAIL_MOST && tail < count; tail++) {
-		struct runs r = calls_runs(keys, count - tail, false);
-		if (r.count > 1 && r.period >= PERIOD_LEAST && r.count * r.period > best.count * best.period)
-			best = r;
-	}
+	struct runs best = calls_runs_within(keys, count);
 	free(keys);
 	for (int i = 0; i < best.count && best.count > 1; i++) {
 		const int *run = &layers[best.first + i * best.period];
@@ -429,7 +421,9 @@ void kineto_gather(struct kineto *k, struct arena *a, struct execution *e)
 	g.seen_run = base_calloc((size_t)k->label_count, sizeof(int));
 	add_records(&g);
 	add_gaps(&g, note);
-	timeline_finish(&g.t, a, e);
+	int outside = timeline_finish(&g.t, a, e);
+	if (!note)
+		profile_add_gap(a, e, timeline_outside(&g.t, a, outside));
 	e->dtype = profile_dtype(e, LEVEL_LAYER);
 	timeline_free(&g.t);
 	str_free(&g.key);

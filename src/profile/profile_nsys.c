@@ -3,7 +3,7 @@
  * launched it by process and correlation id, and belongs to the innermost NVTX range that was open on the
  * calling thread (push and pop). Ranges are the layers: their time is that of their projection on the device,
  * from the start of their first to the end of their last work. The outermost ranges, if they repeat, are runs
- * of the model.
+ * of the model; without them, repeated sequences of kernels.
  * https://docs.nvidia.com/nsight-systems/UserGuide/ "SQLite Schema Reference" */
 #include "config.h"
 
@@ -51,6 +51,7 @@ struct nsys {
 	const char **names;    /* in the arena */
 	int name_count, name_capacity;
 	int64_t odd;           /* events without a plausible time */
+	bool by_kernels;       /* runs are repeated sequences of kernels */
 	struct timeline t;
 	struct hash ordinals;  /* occurrences of a name below one row in one run */
 	struct arena ordinal_keys;
@@ -390,6 +391,47 @@ static void find_runs(struct nsys *s, bool *is_run)
 	free(outer);
 }
 
+/* Returns true if ranges divide the work: it belongs to several. */
+static bool is_divided(const struct nsys *s)
+{
+	int first = -1;
+	for (int i = 0; i < s->work.count; i++) {
+		int range = s->work.p[i].parent;
+		if (range >= 0 && first >= 0 && range != first)
+			return true;
+		first = range >= 0 ? range : first;
+	}
+	return false;
+}
+
+/* Without ranges, the runs are sequences of kernels that repeat, in the order of their start. They begin and
+ * end on the device, so ranges and calls are in no run. */
+static void find_kernel_runs(struct nsys *s)
+{
+	int *kernels = base_calloc((size_t)s->work.count + 1, sizeof(int)), n = 0;
+	uint64_t *keys = base_calloc((size_t)s->work.count + 1, sizeof(uint64_t));
+	for (int i = 0; i < s->work.count; i++) {
+		const struct nsys_event *w = &s->work.p[i];
+		if (w->level != LEVEL_KERNEL)
+			continue;
+		keys[n] = (uint64_t)((w->long_name >= 0 ? w->long_name : w->name) + 1);
+		kernels[n++] = i;
+	}
+	struct runs runs = calls_runs_within(keys, n);
+	s->by_kernels = runs.count > 1;
+	for (int k = 0; k < runs.count && s->by_kernels; k++) {
+		const int *run = &kernels[runs.first + k * runs.period];
+		double start = (double)s->work.p[run[0]].start, end = start;
+		for (int i = 0; i < runs.period; i++)
+			end = fmax(end, (double)s->work.p[run[i]].end);
+		timeline_add_run(&s->t, 0, start, end - start);
+	}
+	for (int i = 0; i < s->work.count && s->by_kernels; i++)
+		s->work.p[i].call = s->work.p[i].parent = -1;
+	free(kernels);
+	free(keys);
+}
+
 /* Returns the last run that begins before a time, or -1. Runs are in order. */
 static int run_at(const struct nsys *s, double start)
 {
@@ -453,14 +495,16 @@ static void fill(struct nsys *s)
 {
 	bool *is_run = base_calloc((size_t)s->ranges.count + 1, sizeof(bool));
 	find_runs(s, is_run);
-	for (int i = 0; i < s->ranges.count; i++) {
+	if (!s->t.run_count && !is_divided(s))
+		find_kernel_runs(s);
+	for (int i = 0; i < s->ranges.count && !s->by_kernels; i++) {
 		struct nsys_event *r = &s->ranges.p[i];
 		int owner = r->parent >= 0 ? s->ranges.p[r->parent].event : -1;
 		double ns = s->work.count ? r->last - r->first : (double)(r->end - r->start);
 		if (!is_run[i] && !isnan(ns))
 			add_to_timeline(s, r, owner, ns);
 	}
-	for (int i = 0; i < s->calls.count; i++) {
+	for (int i = 0; i < s->calls.count && !s->by_kernels; i++) {
 		struct nsys_event *c = &s->calls.p[i];
 		add_to_timeline(s, c, c->parent >= 0 ? s->ranges.p[c->parent].event : -1,
 			(double)(c->end - c->start));
@@ -490,7 +534,10 @@ static void sort(struct nsys_list *list, int (*compare)(const void *, const void
 static void finish(struct nsys *s)
 {
 	struct execution *e = s->e;
+	bool whole = !s->t.run_count;
 	int outside = timeline_finish(&s->t, s->arena, e), graphs = 0;
+	if (s->by_kernels) /* from the first kernel to the last is no latency */
+		e->profiled_ns = e->first_ns = e->outside_ns = e->outside_lo_ns = e->outside_hi_ns = NAN;
 	int64_t dropped = s->ranges.dropped + s->calls.dropped + s->work.dropped;
 	for (int i = 0; i < e->row_count; i++) {
 		struct execution_row *r = &e->rows[i];
@@ -508,9 +555,13 @@ static void finish(struct nsys *s)
 			"CUDA graphs are traced as a whole: profile with --cuda-graph-trace=node");
 	if (s->work.count && !s->calls.count)
 		profile_add_gap(s->arena, e, "no calls of the CUDA runtime: kernels have no layer");
-	if (outside)
+	if (s->by_kernels)
+		profile_add_gap(s->arena, e, arena_printf(s->arena,
+			"no NVTX ranges: %d runs found by repeated kernels", s->t.run_count));
+	else if (s->work.count && whole)
 		profile_add_gap(s->arena, e,
-			arena_printf(s->arena, "%d events outside of the runs left out", outside));
+			"no runs found: neither an NVTX range nor a sequence of kernels repeats");
+	profile_add_gap(s->arena, e, timeline_outside(&s->t, s->arena, outside));
 	if (s->odd)
 		profile_add_gap(s->arena, e, arena_printf(s->arena, "%lld events without a valid time",
 							(long long)s->odd));

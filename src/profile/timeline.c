@@ -325,3 +325,29 @@ int timeline_finish(struct timeline *t, struct arena *a, struct execution *e)
 	e->settings = arena_printf(a, "{\"runs\":%d,\"runs_left_out\":%d}", runs, first);
 	return outside;
 }
+
+static bool is_on_device(const struct timeline *t, const struct timeline_event *v)
+{
+	enum execution_level level = t->rows[v->row].level;
+	return level == LEVEL_KERNEL || level == LEVEL_COPY;
+}
+
+const char *timeline_outside(const struct timeline *t, struct arena *a, int outside)
+{
+	double all = 0, left = 0;
+	bool device = false;
+	for (int i = 0; i < t->event_count; i++)
+		device |= is_on_device(t, &t->events[i]);
+	for (int i = 0; i < t->event_count; i++) {
+		const struct timeline_event *v = &t->events[i];
+		bool is_layer = t->rows[v->row].level == LEVEL_LAYER && v->owner < 0;
+		if (device ? !is_on_device(t, v) : !is_layer)
+			continue;
+		all += v->ns;
+		left += v->run < 0 ? v->ns : 0;
+	}
+	if (!outside)
+		return "";
+	return arena_printf(a, "%d event%s outside of the runs left out%s", outside, outside == 1 ? "" : "s",
+		left > 0 ? arena_printf(a, ": %.1f%% of the time", 100 * left / all) : "");
+}

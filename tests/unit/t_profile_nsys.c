@@ -141,6 +141,83 @@ static void test_versions(void)
 	ok(e && strstr(e->gaps, "no kernels"), "which has a gap");
 }
 
+/* Kernels without ranges, 10 us apart: "a" takes 1 us, "z" 26 us. */
+static struct execution *traced(const char *name, const char *kernels, const char *more)
+{
+	struct str sql = { 0 };
+	str_puts(&sql, "BEGIN;" KERNELS CALLS "CREATE TABLE StringIds (id INTEGER PRIMARY KEY, value TEXT);");
+	for (int i = 0; i < 26; i++)
+		str_addf(&sql, "INSERT INTO StringIds VALUES (%d, '%c');", 'a' + i, 'a' + i);
+	for (int i = 0; kernels[i]; i++)
+		str_addf(&sql,
+			"INSERT INTO CUPTI_ACTIVITY_KIND_RUNTIME VALUES (%d, %d, 0, 16777218, %d, NULL);"
+			"INSERT INTO CUPTI_ACTIVITY_KIND_KERNEL VALUES (%d, %d, 0, 7, %d, 16777216, %d, %d);",
+			i * 10000 - 300 * (i > 0), i * 10000 + 100, i + 1, i * 10000 + 500,
+			i * 10000 + 1500 + 1000 * (kernels[i] - 'a'), i + 1, kernels[i], kernels[i]);
+	str_addf(&sql, "%s; COMMIT;", more);
+	struct execution *e = read_files(make(name, sql.p), NULL, NULL);
+	str_free(&sql);
+	return e;
+}
+
+#define MODEL "abacadaefg" /* 31 us */
+
+static void test_kernels(void)
+{
+	static const struct {
+		const char *kernels, *settings, *gaps, *what;
+		int rows;
+		double ns;
+	} cases[] = {
+		{ MODEL MODEL MODEL MODEL, "{\"runs\":3,\"runs_left_out\":1}",
+			"no NVTX ranges: 4 runs found by repeated kernels", "four runs", 10, 31e3 },
+		{ MODEL MODEL, "{\"runs\":1,\"runs_left_out\":1}",
+			"no NVTX ranges: 2 runs found by repeated kernels", "two runs", 10, 31e3 },
+		{ MODEL, "", "no runs found: neither an NVTX range nor a sequence of kernels repeats", "one",
+			10, 31e3 },
+		{ "azbzczzzbazyyzzbayzzazbzzzayyyzzzzxxxz" MODEL "zzzz" MODEL MODEL MODEL,
+			"{\"runs\":2,\"runs_left_out\":1}",
+			"no NVTX ranges: 3 runs found by repeated kernels; 52 events outside of the runs "
+			"left out: 90.3% of the time",
+			"a longer warm-up, which tries algorithms", 10, 31e3 },
+		{ "zz" MODEL MODEL MODEL, "{\"runs\":2,\"runs_left_out\":1}",
+			"no NVTX ranges: 3 runs found by repeated kernels; 2 events outside of the runs left "
+			"out: 35.9% of the time",
+			"kernels that make the inputs", 10, 31e3 },
+		{ MODEL MODEL MODEL "abacad", "{\"runs\":2,\"runs_left_out\":1}",
+			"no NVTX ranges: 3 runs found by repeated kernels; 6 events outside of the runs left "
+			"out: 11.4% of the time",
+			"the end within a run", 10, 31e3 },
+		{ MODEL MODEL MODEL "z", "{\"runs\":2,\"runs_left_out\":1}",
+			"no NVTX ranges: 3 runs found by repeated kernels; 1 event outside of the runs left "
+			"out: 21.8% of the time",
+			"a kernel after the last run", 10, 31e3 },
+		{ "xy" "abcdefghi" "abcdefghi" "abcdefghi" "abcdefghi" "zw", "",
+			"no runs found: neither an NVTX range nor a sequence of kernels repeats",
+			"equal blocks between a begin and an end are one run", 40, 278e3 },
+	};
+	for (size_t i = 0; i < sizeof(cases) / sizeof(cases[0]); i++) {
+		struct execution *e = traced("kernels.sqlite", cases[i].kernels, "");
+		ok(e && execution_sum_ns(e, LEVEL_KERNEL) == cases[i].ns, "%s: time of a run, %g",
+			cases[i].what, e ? execution_sum_ns(e, LEVEL_KERNEL) : 0);
+		int rows = 0;
+		for (int r = 0; e && r < e->row_count; r++)
+			rows += e->rows[r].level == LEVEL_KERNEL;
+		is_int(rows, cases[i].rows, "%s: its kernels", cases[i].what);
+		is_str(e ? e->settings : "", cases[i].settings, "%s: runs", cases[i].what);
+		is_str(e ? e->gaps : "", cases[i].gaps, "%s: said", cases[i].what);
+		ok(e && isnan(e->profiled_ns) && isnan(e->outside_ns), "%s: no latency", cases[i].what);
+	}
+	struct execution *e = traced("ranged.sqlite", MODEL MODEL MODEL,
+		RANGES "INSERT INTO NVTX_EVENTS VALUES (0, 900000, 59, 'all', 16777218, NULL)");
+	ok(e && e->row_count == 10 && execution_sum_ns(e, LEVEL_KERNEL) == 31e3,
+		"a range around all runs is none of them");
+	e = traced("divided.sqlite", MODEL MODEL, RANGES "INSERT INTO NVTX_EVENTS VALUES"
+		"(0, 90000, 59, 'one', 16777218, NULL), (95000, 190000, 59, 'two', 16777218, NULL)");
+	ok(e && row_named(e, "one")->level == LEVEL_LAYER && row_named(e, "two")->level == LEVEL_LAYER,
+		"ranges that divide the kernels are layers");
+}
+
 static void test_hostile(void)
 {
 	struct execution *e = read_files(
@@ -204,6 +281,7 @@ int main(void)
 	test_runs();
 	test_sequence();
 	test_versions();
+	test_kernels();
 	test_hostile();
 	test_truncated();
 	files_remove();

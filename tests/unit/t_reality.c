@@ -373,6 +373,14 @@ static void reasons(void)
 	n.e.batch = 8;
 	is_str(compare(&n, 100)->not_comparable, "batch 8 against batch 1 (run benanza compare -b 8 ...)",
 		"batch");
+	n.e.source = "nsys";
+	n.e.rows[0].level = LEVEL_KERNEL;
+	for (int i = 0; i < 3; i++)
+		n.m->plan.layers[i].class = CLASS_COMPUTE;
+	is_str(compare(&n, 100)->not_comparable,
+		"the runs have 1 kernel, too few for the model (mark its runs with NVTX)", "a part");
+	n.e.source = "";
+	n.e.rows[0].level = LEVEL_LAYER;
 	struct batches_tried tried = { 0 };
 	n.ground.tried = &tried;
 	compare(&n, 100);
