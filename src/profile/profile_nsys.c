@@ -28,6 +28,8 @@ struct nsys_event {
 	int64_t correlation;   /* -1: none */
 	int64_t bytes;         /* of a copy; -1: unknown */
 	int name, long_name;   /* in names; -1: unknown */
+	int shapes;            /* of a range, in names; -1: unknown */
+	bool is_op;            /* range: its name is that of an operator */
 	int kind, stream;      /* direction of a copy */
 	enum execution_level level;
 	int parent;            /* range: the enclosing range; work: the range of its launch; or -1 */
@@ -69,6 +71,29 @@ static int name_id(struct nsys *s, struct foreign_value v)
 		id = *hash_at(&s->name_ids, kept) = s->name_count++;
 	}
 	return (int)id;
+}
+
+/* Cuts off what PyTorch's emit_nvtx adds to the name of an operator, numbers that differ in each run and the
+ * sizes of its inputs: "aten::relu, seq = 2, op_id = 7, sizes = [[1, 3]], input_op_ids = [(1, 0)]". */
+static void cut_emitted(struct text *name, struct text *sizes)
+{
+	static const char *const marks[] = { ", seq = ", ", op_id = ", ", sizes = ", ", input_op_ids = " };
+	struct text whole = *name;
+	for (size_t i = 0; i < sizeof(marks) / sizeof(marks[0]); i++) {
+		size_t n = strlen(marks[i]);
+		const char *at = memmem(whole.p, whole.n, marks[i], n), *end = whole.p + whole.n;
+		const char *value = at ? at + n : end;
+		while (value < end && (*value == '-' || (*value >= '0' && *value <= '9')))
+			value++;
+		if (!at || (value < end && *value != ',' && *value != '['))
+			continue;
+		name->n = (size_t)(at - whole.p) < name->n ? (size_t)(at - whole.p) : name->n;
+		if (i != 2)
+			continue;
+		*sizes = (struct text){ at + n, (size_t)(end - at) - n };
+		const char *next = memmem(sizes->p, sizes->n, marks[3], strlen(marks[3]));
+		sizes->n = next ? (size_t)(next - sizes->p) : sizes->n;
+	}
 }
 
 static const char *name_of(const struct nsys *s, int id)
@@ -143,6 +168,13 @@ static void add_event(
 	e->stream = v[4].type == FOREIGN_INT && v[4].i >= 0 && v[4].i < INT32_MAX ? (int)v[4].i : -1;
 	e->kind = v[5].type == FOREIGN_INT && v[5].i >= 0 && v[5].i < 32 ? (int)v[5].i : -1;
 	e->bytes = v[6].type == FOREIGN_INT && v[6].i >= 0 ? v[6].i : -1;
+	struct text sizes = { "", 0 };
+	size_t whole = v[7].t.n;
+	if (table->level == LEVEL_LAYER && v[7].type == FOREIGN_TEXT) {
+		cut_emitted(&v[7].t, &sizes);
+		e->is_op = v[7].t.n < whole || (whole > 6 && !memcmp(v[7].t.p, "aten::", 6));
+	}
+	e->shapes = sizes.n ? name_id(s, (struct foreign_value){ .type = FOREIGN_TEXT, .t = sizes }) : -1;
 	e->name = name_id(s, v[7]);
 	e->long_name = name_id(s, v[8]);
 	if (table->fixed)
@@ -482,7 +514,9 @@ static void add_to_timeline(struct nsys *s, struct nsys_event *v, int owner, dou
 		r->kernel = v->level == LEVEL_KERNEL ? name_of(s, v->long_name >= 0 ? v->long_name : v->name)
 						     : "";
 		r->stream = v->stream;
-		r->op = v->level == LEVEL_COPY ? "memcpy" : "";
+		r->op = v->level == LEVEL_COPY ? "memcpy" :
+			v->is_op ? r->name + (strncmp(r->name, "aten::", 6) ? 0 : 6) : "";
+		r->shapes = v->level == LEVEL_LAYER ? name_of(s, v->shapes) : "";
 		if (v->bytes >= 0 && v->level == LEVEL_COPY)
 			r->write_bytes = (double)v->bytes;
 	}

@@ -106,6 +106,27 @@ static void test_sequence(void)
 	is_str(e ? e->settings : "", "{\"runs\":1,\"runs_left_out\":1}", "runs of a repeated sequence");
 }
 
+/* Names as PyTorch's emit_nvtx writes them; the numbers differ in each run. */
+static void test_emitted(void)
+{
+#define EMITTED(at, number, inner)                                                                           \
+	"(" #at "000," #at "100,59,'aten::conv2d, seq = " #number "1, op_id = " #number                      \
+	"2, sizes = [[1, 3, 8, 8], []], input_op_ids = [(1, 0)]',16777218,NULL)," inner ","                  \
+	"(" #at "200," #at "300,59,'relu, seq = -1, op_id = " #number "4',16777218,NULL),"                   \
+	"(" #at "400," #at "500,59,'my model, seq = 2 of them',16777218,NULL)"
+	struct execution *e = read_files(make("emitted.sqlite", RANGES "INSERT INTO NVTX_EVENTS VALUES"
+		EMITTED(1, 1, "(1010,1050,59,'aten::cudnn, op_id = 13',16777218,NULL)") ","
+		EMITTED(2, 5, "(2010,2050,59,'aten::cudnn, op_id = 53',16777218,NULL)")), NULL, NULL);
+	ok(e && e->row_count == 4 && !strcmp(e->settings, "{\"runs\":1,\"runs_left_out\":1}"),
+		"emitted names are those of both runs");
+	const struct execution_row *conv = row_named(e, "aten::conv2d"), *relu = row_named(e, "relu");
+	is_str(conv->op, "conv2d", "their operator");
+	is_str(conv->shapes, "[[1, 3, 8, 8], []]", "and the sizes of the inputs");
+	ok(!strcmp(relu->op, "relu") && !*relu->shapes && conv->ns == 100, "without sizes");
+	const struct execution_row *own = row_named(e, "my model, seq = 2 of them");
+	ok(own->ns == 100 && !*own->op, "a name that only looks like it is whole");
+}
+
 /* An old export: no runtime calls, no ranges, no process. A new one: columns that nobody knows. */
 static void test_versions(void)
 {
@@ -280,6 +301,7 @@ int main(void)
 		return 1;
 	test_runs();
 	test_sequence();
+	test_emitted();
 	test_versions();
 	test_kernels();
 	test_hostile();
