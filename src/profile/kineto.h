@@ -38,10 +38,11 @@ struct kineto {
 	double until;         /* later events are not kept; INFINITY: all are kept */
 	int64_t steps;        /* number of annotations ProfilerStep#N in the whole file */
 	int64_t left_out;     /* number of events after `until` */
+	int64_t odd;          /* number of events without a usable time */
 };
 
 /* Finds runs and makes the rows of the execution, with level, parent and times. Adds missing data to e->gaps.
- */
+ * If events have no time, runs that lack layers are left out. */
 void kineto_gather(struct kineto *k, struct arena *a, struct execution *e);
 
 #endif

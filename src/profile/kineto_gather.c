@@ -24,6 +24,7 @@ struct gather {
 	int *by_correlation, *by_id; /* records of calls, of operators, sorted */
 	int call_count, op_count;
 	int left_out; /* events without a row */
+	int lacking;  /* runs left out because they lack layers */
 };
 
 /* Operators that only contain other operators. */
@@ -240,6 +241,41 @@ static const char *add_notes(struct gather *g)
 	return !g->t.run_count ? NULL : steps ? "ProfilerStep" : k->labels[label].name;
 }
 
+static int compare_ints(const void *a, const void *b)
+{
+	int x = *(const int *)a, y = *(const int *)b;
+	return (x > y) - (x < y);
+}
+
+/* Leaves out the runs that have fewer layers and kernels than the middle one of those with any, because their
+ * layers or kernels have no time. */
+static void drop_lacking(struct gather *g)
+{
+	const struct kineto *k = g->k;
+	int n = g->t.run_count, some = 0, kept = 0;
+	int *events = base_calloc((size_t)n + 1, sizeof(int));
+	int *counts = base_calloc((size_t)n + 1, sizeof(int));
+	timeline_sort(&g->t);
+	for (int i = 0; i < k->record_count; i++) {
+		int layer = is_device(kind_of(g, i)) ? layer_of(g, i) : k->records[i].parent == i ? i : -1;
+		const struct kineto_record *r = layer < 0 ? NULL : &k->records[layer];
+		int run = r ? timeline_run_at(&g->t, r->lane, r->start) : -1;
+		if (run >= 0)
+			events[run]++;
+	}
+	for (int i = 0; i < n; i++)
+		if (events[i])
+			counts[some++] = events[i];
+	qsort(counts, (size_t)some, sizeof(int), compare_ints);
+	for (int i = 0; i < n; i++)
+		if (some && events[i] >= counts[some / 2])
+			g->t.runs[kept++] = g->t.runs[i];
+	g->lacking = some ? n - kept : 0;
+	g->t.run_count = some ? kept : n;
+	free(events);
+	free(counts);
+}
+
 /* Finds runs without annotations: repetitions of a sequence of operators on the busiest thread. */
 static void add_repetitions(struct gather *g, const int *layers, int count)
 {
@@ -397,6 +433,9 @@ static void add_gaps(struct gather *g, const char *note)
 			arena_printf(g->a, "%" PRId64 " later events are not read", k->left_out));
 	if (!note || strcmp(note, "ProfilerStep"))
 		profile_add_gap(g->a, g->e, runs);
+	if (g->lacking)
+		profile_add_gap(g->a, g->e, arena_printf(g->a, "%d run%s without all operators left out",
+						    g->lacking, g->lacking == 1 ? "" : "s"));
 	if (g->left_out)
 		profile_add_gap(g->a, g->e,
 			arena_printf(
@@ -412,6 +451,8 @@ void kineto_gather(struct kineto *k, struct arena *a, struct execution *e)
 	nest(&g);
 	index_records(&g);
 	const char *note = add_notes(&g);
+	if (note && k->odd)
+		drop_lacking(&g);
 	if (!note)
 		find_repetitions(&g);
 	timeline_sort(&g.t);

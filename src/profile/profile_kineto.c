@@ -10,6 +10,7 @@
 
 #define TEXT_MOST 4096 /* bytes of a name or of shapes */
 #define DEVICES_MOST 64
+#define EXACT_MOST_US 1e12 /* larger times lose their fractions as ns in a double */
 
 /* libkineto/src/output_json.cpp; the capital ones are of PyTorch 1.8 to 1.11. */
 static const struct category {
@@ -26,10 +27,9 @@ struct reading {
 	struct kineto k;
 	struct arena *a;
 	struct str key;
-	double base;    /* ts of the first event, us */
+	double base;    /* us, subtracted from all times */
 	bool has_base;
 	int order;
-	int64_t odd;    /* events without a plausible time */
 	const char *devices[DEVICES_MOST]; /* names by id */
 	int device;     /* of the first kernel; -1 */
 };
@@ -192,7 +192,7 @@ static int label_of(struct reading *r, enum kineto_kind kind, const struct text 
 	return label;
 }
 
-static int compare_starts(const void *a, const void *b)
+static int compare_doubles(const void *a, const void *b)
 {
 	double x = *(const double *)a, y = *(const double *)b;
 	return (x > y) - (x < y);
@@ -241,7 +241,7 @@ static void keep_earliest(struct kineto *k)
 	int kept = 0, half = k->record_count / 2;
 	for (int i = 0; i < k->record_count; i++)
 		starts[i] = k->records[i].start;
-	qsort(starts, (size_t)k->record_count, sizeof(double), compare_starts);
+	qsort(starts, (size_t)k->record_count, sizeof(double), compare_doubles);
 	k->until = starts[half - 1];
 	free(starts);
 	for (int i = 0; i < k->record_count && kept < half; i++)
@@ -250,6 +250,34 @@ static void keep_earliest(struct kineto *k)
 	k->left_out += k->record_count - kept;
 	k->record_count = kept;
 	keep_labels(k);
+}
+
+/* Large times, since 1970, count from the first event that has one. */
+static void set_base(struct reading *r, double ts)
+{
+	if (r->has_base || !(ts > EXACT_MOST_US))
+		return;
+	r->base = ts;
+	r->has_base = true;
+	for (int i = 0; i < r->k.record_count; i++)
+		r->k.records[i].start -= ts * 1e3;
+}
+
+/* Drops the records that start a day or more from the middle one: their time is broken. */
+static void drop_distant(struct kineto *k)
+{
+	int kept = 0;
+	double *starts = base_malloc(((size_t)k->record_count + 1) * sizeof(double));
+	for (int i = 0; i < k->record_count; i++)
+		starts[i] = k->records[i].start;
+	qsort(starts, (size_t)k->record_count, sizeof(double), compare_doubles);
+	double middle = starts[k->record_count / 2];
+	free(starts);
+	for (int i = 0; i < k->record_count; i++)
+		if (fabs(k->records[i].start - middle) < 86400e9)
+			k->records[kept++] = k->records[i];
+	k->odd += k->record_count - kept;
+	k->record_count = kept;
 }
 
 static void add_record(struct reading *r, struct scan *s, enum kineto_kind kind, struct text v)
@@ -262,13 +290,11 @@ static void add_record(struct reading *r, struct scan *s, enum kineto_kind kind,
 	double ts = scan_number(f[TS]), dur = scan_number(f[DUR]);
 	if (!text_is(f[PH], "\"X\""))
 		return;
-	if (!(fabs(ts) < 1e18) || !profile_is_time(dur * 1e3)) {
-		r->odd++;
+	if (!(fabs(ts) < 1e18) || !profile_is_time(dur * 1e3) || (ts == 0 && dur == 0)) {
+		k->odd++;
 		return;
 	}
-	if (!r->has_base)
-		r->base = ts;
-	r->has_base = true;
+	set_base(r, ts);
 	double start = (ts - r->base) * 1e3;
 	if (start > k->until) {
 		k->left_out++;
@@ -322,11 +348,13 @@ static void finish(struct reading *r, const struct scan *s, struct execution *e)
 	bool found = r->device >= 0 && r->device < DEVICES_MOST && r->devices[r->device];
 	e->framework = "pytorch";
 	e->device = found ? r->devices[r->device] : "";
+	if (r->k.record_count)
+		drop_distant(&r->k);
 	kineto_gather(&r->k, r->a, e);
 	profile_add_gap(r->a, e, scan_gap(s, r->a, "event"));
-	if (r->odd)
-		profile_add_gap(r->a, e, arena_printf(r->a,
-			"%lld event%s without a time", (long long)r->odd, r->odd == 1 ? "" : "s"));
+	if (r->k.odd)
+		profile_add_gap(r->a, e, arena_printf(r->a, "%" PRId64 " event%s without a time", r->k.odd,
+						  r->k.odd == 1 ? "" : "s"));
 }
 
 static int read_kineto(struct arena *a, const char *path, const struct profile_options *options,

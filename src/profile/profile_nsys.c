@@ -144,7 +144,8 @@ static void add_event(
 	for (int i = 0; i < 10; i++)
 		v[i] = foreign_column(q, i);
 	bool open = v[1].type == FOREIGN_NULL; /* a range that was not closed */
-	if (v[0].type != FOREIGN_INT || v[0].i < 0 || v[0].i > INT64_MAX / 4 ||
+	bool zero = v[0].i == 0 && v[1].i == 0 && !open;
+	if (zero || v[0].type != FOREIGN_INT || v[0].i < 0 || v[0].i > INT64_MAX / 4 ||
 		(!open && (v[1].type != FOREIGN_INT || v[1].i < v[0].i || v[1].i > INT64_MAX / 4))) {
 		s->odd++;
 		return;

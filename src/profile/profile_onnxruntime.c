@@ -201,7 +201,8 @@ static void nest(struct ort *o, int event)
 
 static int add_event(struct ort *o, int row, int owner, const struct moment *m)
 {
-	int event = timeline_add(&o->t, row, owner, m->lane, m->ts * 1e3, m->dur * 1e3);
+	bool none = m->ts == 0 && m->dur == 0; /* the profiler lost its time */
+	int event = none ? -1 : timeline_add(&o->t, row, owner, m->lane, m->ts * 1e3, m->dur * 1e3);
 	o->odd += event < 0;
 	return event;
 }

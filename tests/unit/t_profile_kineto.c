@@ -103,6 +103,40 @@ static void damage(void)
 	ok(!e && strstr(err.text, "x.json: no operator and no kernel"), "an empty trace");
 }
 
+/* Events whose time Kineto lost. */
+static void no_times(void)
+{
+	static const char zero[] = EVENT("cpu_op", "aten::relu", 7, 0.000, 0.000, "")
+		EVENT("cpu_op", "aten::conv2d", 7, 0, 0, "");
+	static const char lost[] = EVENT("user_annotation", "ProfilerStep#4", 7, 400.0, 90.5, "")
+		EVENT("user_annotation", "ProfilerStep#5", 7, 500.0, 90.5, "")
+		OP("aten::relu", 530, 77, 530, "[[1, 4, 8, 8]]");
+	const char *all = arena_printf(&profiles, "%s%s%s", zero, steps, lost);
+	struct execution *e = read_files(trace("zero.json", all, ""), NULL, NULL);
+	ok(row_named(e, "aten::conv2d")->ns == 20e3 && row_named(e, "aten::relu")->ns == 10e3,
+		"steps without all their operators do not count");
+	is_str(e ? e->settings : "", "{\"runs\":2,\"runs_left_out\":1}", "the others do");
+	is_str(e ? e->gaps : "", "2 runs without all operators left out; 2 events without a time",
+		"both are said");
+	/* since 1970, with fractions; an event at 0 with a duration is as far away */
+	e = read_files(trace("late.json", OP("aten::odd", 0, 5, 9, "[]")
+		EVENT("user_annotation", "ProfilerStep#1", 7, 1700000000000100.25, 90.5, "")
+		OP("aten::a", 1700000000000101.5, 20.5, 8, "[]"), ""), NULL, NULL);
+	ok(e && e->row_count == 1 && e->rows[0].ns == 20500 && e->rows[0].start_ns == 1250,
+		"an event 50 years before the others is left out, the others keep their fractions");
+	ok(e && strstr(e->gaps, "1 event without a time"), "and counted");
+}
+
+/* Kernels without a time: their steps do not count. */
+static void no_kernel_times(void)
+{
+	static const char kernels[] = DEVICE(1, 1, 9, 9) DEVICE(2, 2, 5, 2)
+		KERNEL("conv<float, 4>", 0, 0, 31, 31) KERNEL("relu", 0, 0, 320, 32);
+	struct execution *e = read_files(trace("kernels.json", steps, kernels), NULL, NULL);
+	ok(row_named(e, "aten::conv2d")->ns == 5000 && row_named(e, "aten::relu")->ns == 2000,
+		"a step whose kernels have no time does not count");
+}
+
 /* Runs without ProfilerStep. */
 static void runs(void)
 {
@@ -245,6 +279,8 @@ int main(void)
 	orders();
 	on_the_host();
 	damage();
+	no_times();
+	no_kernel_times();
 	runs();
 	graphs();
 	many_names();
