@@ -129,6 +129,54 @@ const char *text_cut_path(struct arena *a, const char *clean, int width, const c
 		tail_of(clean, tail));
 }
 
+/* The first `head` columns and the end of a name that has more than `width`. */
+static const char *cut_after(struct arena *a, const char *clean, int width, int head)
+{
+	if (text_columns(clean) <= width)
+		return clean;
+	return arena_printf(a, "%.*s..%s", (int)(head_end(clean, head) - clean), clean,
+		tail_of(clean, width - 2 - head));
+}
+
+/* Returns the number of an earlier different name that looks the same in this column, or -1. */
+static int same_before(const char *const *names, const char *const *cut, int i)
+{
+	for (int k = 0; k < i; k++)
+		if (!strcmp(cut[k], cut[i]) && strcmp(names[k], names[i]))
+			return k;
+	return -1;
+}
+
+void text_cut_names(struct arena *a, const char **names, int count, int width)
+{
+	struct arena scratch = { 0 };
+	const char **cut = ARENA_ARRAY(&scratch, const char *, count + 1);
+	int best = 0, least = count + 1;
+	for (int d = 0; d <= width - 2 && least; d++) { /* from the middle outwards */
+		int head = (width - 2) / 2 + (d % 2 ? -(d + 1) / 2 : d / 2), same = 0;
+		for (int i = 0; i < count && head >= 0; i++) {
+			cut[i] = cut_after(&scratch, names[i], width, head);
+			same += same_before(names, cut, i) >= 0;
+		}
+		if (head >= 0 && same < least) {
+			least = same;
+			best = head;
+		}
+	}
+	for (int i = 0; i < count; i++) {
+		cut[i] = cut_after(&scratch, names[i], width, best);
+		for (int n = 2; same_before(names, cut, i) >= 0; n++) {
+			const char *mark = arena_printf(&scratch, "#%d", n);
+			int room = width - (int)strlen(mark);
+			cut[i] = arena_printf(&scratch, "%s%s",
+				cut_after(&scratch, names[i], room, best < room - 2 ? best : room - 2), mark);
+		}
+	}
+	for (int i = 0; i < count; i++)
+		names[i] = cut[i] == names[i] ? names[i] : arena_printf(a, "%s", cut[i]);
+	arena_free(&scratch);
+}
+
 /* Sets *p to the first path of the sentence and returns its bytes; 0: no path. A path is a word with a slash.
  * One that begins with / or ~ may contain blanks: it ends with the last word with a slash before a colon,
  * semicolon or comma. */

@@ -65,6 +65,9 @@ const char *text_cut_path(struct arena *a, const char *clean, int width, const c
 /* The same for a sentence of one or more lines with `width` columns together: the paths in it are shortened,
  * to `most` columns, until it fits or nothing is left of them to be shortened. */
 const char *text_cut_paths(struct arena *a, const char *clean, int width, int most, const char *mark);
+/* Shortens names that are in one column in the middle, in place, so that different ones stay different: the
+ * part that is left out is the same in all of them, if that is possible; else some end with "#2". */
+void text_cut_names(struct arena *a, const char **names, int count, int width);
 /* text_cut, followed by blanks to exactly `width` columns. */
 const char *text_pad(struct arena *a, const char *clean, int width, bool tail);
 bool text_is_clean(struct text t); /* true if text_clean would return the same bytes */

@@ -32,7 +32,8 @@ struct trust compare_trust(const struct session *s, const struct comparison *c);
 void compare_tables(struct arena *a, struct session *s, const struct options *o, struct execution *list,
 	int count, const struct comparison *c);
 
-/* Prints the comparison at most 80 columns wide; ascii: no block characters. */
+/* Prints the comparison; ascii: no block characters. Names in tables have the columns of the terminal, at
+ * least 80; in a file they are whole. */
 void report_compare_text(struct session *s, const struct comparison *c, bool ascii, FILE *out);
 /* One object (benanza-json(5)). */
 json_t *report_compare_json(struct session *s, const struct comparison *c);

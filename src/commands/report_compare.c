@@ -13,6 +13,42 @@
 #define TOP_SHOWN 10
 #define SHARE_SHOWN 0.0005 /* a smaller gap is 0.0% of the latency */
 
+/* ---- columns of tables ---- */
+
+#define WHOLE_LEAST 1000 /* no terminal has as many columns: texts are not cut */
+#define WHOLE_PADDED 100 /* a longer one then moves the rest of its row, no other row */
+
+/* The texts of a column that are shown. */
+struct column {
+	const char **texts;
+	int count, width;
+};
+
+static struct column column_new(struct arena *a, int capacity)
+{
+	return (struct column){ .texts = ARENA_ARRAY(a, const char *, capacity + 1) };
+}
+
+/* As wide as its longest text, from `least` to `room` columns; longer texts are cut. */
+static void column_fit(struct arena *a, struct column *c, int least, int room)
+{
+	bool whole = room > WHOLE_LEAST / 2;
+	int longest = least;
+	for (int i = 0; i < c->count; i++) {
+		int columns = text_columns(c->texts[i]);
+		longest = columns > longest && (!whole || columns <= WHOLE_PADDED) ? columns : longest;
+	}
+	c->width = longest <= room ? longest : room > least ? room : least;
+	if (!whole)
+		text_cut_names(a, c->texts, c->count, c->width);
+}
+
+static const char *cell(struct arena *a, const struct column *c, int i)
+{
+	bool fits = text_columns(c->texts[i]) <= c->width;
+	return fits ? text_pad(a, c->texts[i], c->width, false) : c->texts[i];
+}
+
 static const char *duration(struct arena *a, double ns)
 {
 	char text[STR_QUANTITY];
@@ -329,15 +365,45 @@ static const char *ops_of(struct arena *a, const struct plan *p, const struct re
 	return kept;
 }
 
-static void group_line(struct arena *a, const struct session *s, const struct reality_group *g,
-	const int *numbers, const char *last, FILE *out)
+/* Rows of groups of layers; `last` is the title of the last column. */
+struct groups_table {
+	struct column name, op, last;
+	const struct reality_group **groups;
+	const char *title;
+};
+
+static struct groups_table groups_table_new(struct arena *a, int capacity, const char *last)
+{
+	return (struct groups_table){ column_new(a, capacity), column_new(a, capacity),
+		column_new(a, capacity), ARENA_ARRAY(a, const struct reality_group *, capacity + 1), last };
+}
+
+static void groups_add(struct arena *a, const struct session *s, struct groups_table *t,
+	const struct reality_group *g, const char *last)
 {
 	const struct plan *p = session_plan(s);
-	int layer = g->layers[0];
-	fprintf(out, "%5d  %s %s %9s %s%9s  %s\n", numbers[layer],
-		text_pad(a, text_clean(a, p->layers[layer].name), 18, true),
-		text_pad(a, ops_of(a, p, g), 14, false), duration(a, g->real_ns), g->estimated ? "~" : " ",
-		duration(a, g->cost_ns), text_cut(a, last, 17, false));
+	t->groups[t->name.count] = g;
+	t->name.texts[t->name.count++] = text_clean(a, p->layers[g->layers[0]].name);
+	t->op.texts[t->op.count++] = ops_of(a, p, g);
+	t->last.texts[t->last.count++] = last;
+}
+
+#define GROUPS_OTHERS 31 /* columns of the number, the times and the blanks between columns */
+
+static void groups_print(struct arena *a, struct groups_table *t, const int *numbers, FILE *out)
+{
+	int room = report_width(out) - GROUPS_OTHERS;
+	column_fit(a, &t->last, 0, room / 3);
+	column_fit(a, &t->op, 14, room / 3);
+	column_fit(a, &t->name, 18, room - t->last.width - t->op.width);
+	fprintf(out, "%5s  %s %s %9s %10s  %s\n", "layer", text_pad(a, "name", t->name.width, false),
+		text_pad(a, "op", t->op.width, false), "real", "bound", t->title);
+	for (int i = 0; i < t->name.count; i++) {
+		const struct reality_group *g = t->groups[i];
+		fprintf(out, "%5d  %s %s %9s %s%9s  %s\n", numbers[g->layers[0]], cell(a, &t->name, i),
+			cell(a, &t->op, i), duration(a, g->real_ns), g->estimated ? "~" : " ",
+			duration(a, g->cost_ns), t->last.texts[i]);
+	}
 }
 
 /* Groups that are not slower than the bound, or were not before: contradicted, or why they are not. */
@@ -371,7 +437,7 @@ static void faster_text(struct arena *a, const struct session *s, const struct r
 
 static void groups_text(struct arena *a, const struct session *s, const struct reality *y, FILE *out)
 {
-	int total, *numbers = session_numbers(session_plan(s), a, &total), shown = 0;
+	int total, *numbers = session_numbers(session_plan(s), a, &total);
 	int *order = ARENA_ARRAY(a, int, y->group_count + 1);
 	for (int i = 0; i < y->group_count; i++)
 		order[i] = i;
@@ -379,25 +445,27 @@ static void groups_text(struct arena *a, const struct session *s, const struct r
 	if (y->group_count)
 		qsort(order, (size_t)y->group_count, sizeof(*order), by_gap);
 	faster_text(a, s, y, out);
+	struct groups_table bad = groups_table_new(a, TOP_SHOWN, "kernel");
+	struct groups_table top = groups_table_new(a, TOP_SHOWN, "gap");
+	for (int i = 0; i < y->group_count && bad.name.count < TOP_SHOWN && y->contradicted_count; i++)
+		if (reality_contradicts(y, &y->groups[order[i]]))
+			groups_add(a, s, &bad, &y->groups[order[i]], y->groups[order[i]].kernel);
 	if (y->contradicted_count)
-		fprintf(out, "%5s  %-18s %-14s %9s %10s  %s\n", "layer", "name", "op", "real", "bound",
-			"kernel");
-	for (int i = 0; i < y->group_count && shown < TOP_SHOWN && y->contradicted_count; i++)
-		if (reality_contradicts(y, &y->groups[order[i]]) && ++shown)
-			group_line(a, s, &y->groups[order[i]], numbers, y->groups[order[i]].kernel, out);
+		groups_print(a, &bad, numbers, out);
 	for (int d = DOUBT_NONE + 1; d < DOUBT_COUNT; d++)
 		if (y->doubt_count[d])
 			fprintf(out, "              %d faster group%s %s: no contradiction\n",
 				y->doubt_count[d], y->doubt_count[d] == 1 ? "" : "s",
 				faster_doubt_text((enum faster_doubt)d));
-	if (y->group_count)
-		fprintf(out, "\nlargest differences\n%5s  %-18s %-14s %9s %10s  %s\n", "layer", "name", "op",
-			"real", "bound", "gap");
 	for (int i = 0; i < y->group_count && i < TOP_SHOWN; i++) {
 		const struct reality_group *g = &y->groups[order[i]];
 		bool slower = (g->kind == GAP_ALGORITHM || g->kind == GAP_MATRIX) && g->better;
-		group_line(a, s, g, numbers, slower ? arena_printf(a, "best: %s",
-			text_clean(a, text_of(g->better->algorithm.name))) : gap_name(g->kind), out);
+		groups_add(a, s, &top, g, slower ? arena_printf(a, "best: %s",
+			text_clean(a, text_of(g->better->algorithm.name))) : gap_name(g->kind));
+	}
+	if (y->group_count) {
+		fputs("\nlargest differences\n", out);
+		groups_print(a, &top, numbers, out);
 	}
 }
 
@@ -431,16 +499,21 @@ static void rows_text(
 	rows_of = e;
 	qsort(list, (size_t)count, sizeof(*list), by_time);
 	fprintf(out, "\n%s  %d row%s, %s\n", title, count, count == 1 ? "" : "s", duration(a, sum));
-	int shown = 0;
-	for (; shown < count && shown < TOP_SHOWN && !(e->rows[list[shown]].ns == 0); shown++) {
-		const struct execution_row *r = &e->rows[list[shown]];
-		const char *kind = how == MATCH_ADDED ? added_name(y->match->rows[list[shown]].added) : "";
-		fprintf(out, "  %s %s %9s%s%s\n", text_pad(a, r->name, 42, true),
-			text_pad(a, r->op, 14, false), duration(a, r->ns / y->match->runs), *kind ? "  " : "",
-			kind);
+	struct column name = column_new(a, TOP_SHOWN), op = column_new(a, TOP_SHOWN);
+	for (int i = 0; i < count && i < TOP_SHOWN && !(e->rows[list[i]].ns == 0); i++) {
+		name.texts[name.count++] = e->rows[list[i]].name;
+		op.texts[op.count++] = e->rows[list[i]].op;
 	}
-	if (count > shown)
-		fprintf(out, "  %d more\n", count - shown);
+	int room = report_width(out) - 22; /* without the indent, the time and the kind */
+	column_fit(a, &op, 14, room / 3);
+	column_fit(a, &name, 42, room - op.width);
+	for (int i = 0; i < name.count; i++) {
+		const char *kind = how == MATCH_ADDED ? added_name(y->match->rows[list[i]].added) : "";
+		fprintf(out, "  %s %s %9s%s%s\n", cell(a, &name, i), cell(a, &op, i),
+			duration(a, e->rows[list[i]].ns / y->match->runs), *kind ? "  " : "", kind);
+	}
+	if (count > name.count)
+		fprintf(out, "  %d more\n", count - name.count);
 }
 
 /* Prints the groups that another provider ran, the longest first. */
@@ -460,11 +533,17 @@ static void placement_text(struct arena *a, const struct session *s, const struc
 	qsort(list, (size_t)count, sizeof(*list), by_gap);
 	fprintf(out, "\nother provider  %d group%s of layers, %s\n", count, count == 1 ? "" : "s",
 		duration(a, sum));
+	struct column name = column_new(a, TOP_SHOWN), op = column_new(a, TOP_SHOWN);
 	for (int i = 0; i < count && i < TOP_SHOWN; i++) {
+		name.texts[name.count++] = text_clean(a, p->layers[y->groups[list[i]].layers[0]].name);
+		op.texts[op.count++] = ops_of(a, p, &y->groups[list[i]]);
+	}
+	int room = report_width(out) - 42; /* without the indent, the time and the provider */
+	column_fit(a, &op, 14, room / 3);
+	column_fit(a, &name, 24, room - op.width);
+	for (int i = 0; i < name.count; i++) {
 		const struct reality_group *g = &y->groups[list[i]];
-		fprintf(out, "  %s %s %9s  %s\n",
-			text_pad(a, text_clean(a, p->layers[g->layers[0]].name), 24, true),
-			text_pad(a, ops_of(a, p, g), 14, false), duration(a, g->real_ns),
+		fprintf(out, "  %s %s %9s  %s\n", cell(a, &name, i), cell(a, &op, i), duration(a, g->real_ns),
 			text_cut(a, g->provider, 26, false));
 	}
 	if (count > TOP_SHOWN)
@@ -544,14 +623,23 @@ void report_against_text(struct session *s, const struct comparison *c, const st
 		x->group_count);
 	fprintf(out, "other rows    A %s, B %s  (added or not matched)\n\n", duration(&a, x->a_other_ns),
 		duration(&a, x->b_other_ns));
-	fprintf(out, "%5s  %-22s %-14s %10s %10s %11s\n", "layer", "name", "op", "A", "B", "B - A");
+	struct column name = column_new(&a, 2 * TOP_SHOWN), op = column_new(&a, 2 * TOP_SHOWN);
 	for (int i = 0; i < x->group_count && i < 2 * TOP_SHOWN; i++) {
 		const struct against_group *g = &x->groups[i];
 		struct reality_group shown = { .layer_count = g->layer_count, .layers = g->layers };
+		name.texts[name.count++] = text_clean(&a, p->layers[g->layers[0]].name);
+		op.texts[op.count++] = ops_of(&a, p, &shown);
+	}
+	int room = report_width(out) - 44; /* without the number, the times and the mark */
+	column_fit(&a, &op, 14, room / 3);
+	column_fit(&a, &name, 22, room - op.width);
+	fprintf(out, "%5s  %s %s %10s %10s %11s\n", "layer", text_pad(&a, "name", name.width, false),
+		text_pad(&a, "op", op.width, false), "A", "B", "B - A");
+	for (int i = 0; i < name.count; i++) {
+		const struct against_group *g = &x->groups[i];
 		bool both = !isnan(g->a_ns) && !isnan(g->b_ns);
-		fprintf(out, "%5d  %s %s %10s %10s %11s%s\n", numbers[g->layers[0]],
-			text_pad(&a, text_clean(&a, p->layers[g->layers[0]].name), 22, true),
-			text_pad(&a, ops_of(&a, p, &shown), 14, false), duration(&a, g->a_ns),
+		fprintf(out, "%5d  %s %s %10s %10s %11s%s\n", numbers[g->layers[0]], cell(&a, &name, i),
+			cell(&a, &op, i), duration(&a, g->a_ns),
 			duration(&a, g->b_ns), both ? change(&a, g->b_ns - g->a_ns) : "-",
 			g->significant ? " *" : "");
 	}

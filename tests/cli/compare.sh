@@ -50,7 +50,12 @@ import json
 d = [json.loads(l) for l in open('$work/out')]
 assert $1, $1"; ok $? "$2"; }
 
+unset COLUMNS
 try 0 "text" bz compare "$models/tiny.onnx" profile.json --latency 0.52ms --ascii
+grep -q ' 1  stem  *Conv+BatchNormalization+Relu  ' out; ok $? "operators are whole in a file"
+export COLUMNS=80
+try 0 "text for a terminal" bz compare "$models/tiny.onnx" profile.json --latency 0.52ms --ascii
+unset COLUMNS
 cp out golden.got
 [ -z "${GOLDEN:-}" ] || cp golden.got "$top/tests/cli/compare.txt" # GOLDEN=1 writes it anew
 diff "$top/tests/cli/compare.txt" golden.got >diff.txt; ok $? "the report"

@@ -166,6 +166,29 @@ static void test_is_clean(void)
 		"the empty text and other scripts are clean");
 }
 
+/* Cuts two names, and "other"; returns them joined. */
+static const char *cut_two(struct arena *a, const char *first, const char *second, int width)
+{
+	const char *names[] = { first, second, "other", first };
+	text_cut_names(a, names, 4, width);
+	bool fit = text_columns(names[0]) <= width && text_columns(names[1]) <= width &&
+		!strcmp(names[0], names[3]) && !strcmp(names[2], "other");
+	return fit ? arena_printf(a, "%s|%s", names[0], names[1]) : "wide, or equal ones differ";
+}
+
+static void cut_names(struct arena *a)
+{
+	is_str(cut_two(a, "short", "names", 8), "short|names", "names that fit");
+	is_str(cut_two(a, "/layer1/conv/Conv", "/layer2/conv/Conv", 12), "/layer1..onv|/layer2..onv",
+		"what differs stays");
+	is_str(cut_two(a, "a/long/way/to/conv1", "a/long/way/to/conv2", 10), "a/lo..onv1|a/lo..onv2",
+		"cut in the middle");
+	is_str(cut_two(a, "same begin X same end", "same begin Y same end", 9), "sam.. end|sam..nd#2",
+		"a number where the difference has no room");
+	is_str(cut_two(a, "\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4\xc3\xa4", "\xe6\x97\xa5\xe6\x97\xa5", 5),
+		"\xc3\xa4..\xc3\xa4\xc3\xa4|\xe6\x97\xa5\xe6\x97\xa5", "of wide characters");
+}
+
 static void test_columns(void)
 {
 	struct arena a = { 0 };
@@ -195,6 +218,7 @@ static void test_columns(void)
 		"wrote /home/a b/m..ore/of them/net.txt, 3 of 5 B/s", "a path with blanks in a sentence");
 	is_str(text_cut_paths(&a, note, 80, 26, ".."), "wrote /home/a ..of them/net.txt, 3 of 5 B/s",
 		"at most so many columns of it");
+	cut_names(&a);
 	is_str(text_cut_paths(&a, "no path is in this one", 4, 4, ".."), "no path is in this one", "none");
 	arena_free(&a);
 }
