@@ -49,6 +49,9 @@ void analysis_cache_describe(const struct analysis *a, struct str *out)
 	else
 		str_addf(out, "%s: %s", cache_name(a->cache), words[c]);
 	str_addf(out, "%s", cache_is_huge(a->cache) ? "; pages of 2 MiB" : "");
+	if (a->coverage.nearer)
+		str_addf(out, "; %d layer%s measured at a nearer distance, for lack of memory",
+			a->coverage.nearer, a->coverage.nearer == 1 ? "" : "s");
 }
 
 const char *analysis_mark(const struct analysis *a)
@@ -159,6 +162,7 @@ static void fill_layers(struct arena *a, struct analysis *out, const struct stud
 		out->coverage.mistrusted += c->mistrusted;
 		out->coverage.folded += c->folded;
 		out->coverage.nearest += c->nearest;
+		out->coverage.nearer += c->nearer;
 		out->coverage.at_least += c->at_least;
 		out->coverage.noisy += !c->mistrusted && c->noisy;
 	}

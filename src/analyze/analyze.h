@@ -137,6 +137,8 @@ struct layer_cost {
 	bool capped;                /* noisy, too: its own measurement is above one of another state, in which
 				       the algorithm cannot be faster, so that one counts (pick.c) */
 	bool disputed;              /* noisy, too: another measurement, as good, differs (results.h) */
+	bool nearer;                /* measured at a nearer reuse distance than the model's, as memory had no
+				       room for the copies; the interval is wider by its constants */
 	bool critical;              /* has a cost, and is on the longest path */
 	bool mistrusted;            /* suspect: the cost is below what the measured peaks allow
 				       (roofline_mistrusts), so one of them is wrong. Still part of the
@@ -176,6 +178,7 @@ struct coverage {
 	int nearest;                 /* estimated layers whose row is of the nearest kind, or borrowed */
 	int mistrusted;              /* suspect layers, also counted above by their origin */
 	double cost_mistrusted_share; /* of that sum, suspect ones at their roofline */
+	int nearer;                  /* measured at a nearer reuse distance */
 	int at_least, noisy;         /* layers whose cost may be more; with a noisy result, not suspect */
 };
 
@@ -264,7 +267,7 @@ struct analysis {
 };
 
 /* Appends the state of the caches that was read, in words: "16m to 32m: 22.7 MiB pass between two uses of a
- * constant". */
+ * constant", and how many layers were measured at a nearer distance. */
 void analysis_cache_describe(const struct analysis *a, struct str *out);
 
 /* Mark before a total: "" if complete, "~" with estimates, "at least " with gaps, "partial ~" with both (a

@@ -145,9 +145,11 @@ struct study {
 		bool in_place;  /* an algorithm writes over an input */
 		const struct results *of; /* that have these */
 		enum cache old; /* the state that counts without distances */
-		double step;    /* interpolation in the study's own state (cache_step) */
-		/* states of results, as bits of enum cache, by launch mode: with any status, status ok */
-		uint32_t any[LAUNCH_COUNT], ok[LAUNCH_COUNT];
+		enum cache own; /* the study's own state, without regard to pages, */
+		double step;    /* and the interpolation in it (cache_step) */
+		/* states of results, as bits of enum cache, by launch mode: with any status, status ok, and
+		 * distances whose copies had no room */
+		uint32_t any[LAUNCH_COUNT], ok[LAUNCH_COUNT], beyond[LAUNCH_COUNT];
 		const struct result *rough; /* results_rough */
 		const struct peaks *peaks; /* of the device; NULL: unknown */
 		/* each of its layers may write over an input (plan_overwrites), without and with the what-if
@@ -228,6 +230,8 @@ struct price {
 	bool noisy;             /* the result's measurement was disturbed */
 	bool capped;            /* that of another state, in which the algorithm cannot be faster: its own
 				   measurement is impossible; also noisy */
+	bool nearer;            /* at a nearer reuse distance than the scenario's, which had no room; */
+	double far_ns;          /* then what reading the constants from memory takes; NaN: unknown */
 	bool known;             /* looked up */
 	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */
@@ -414,6 +418,8 @@ struct roof_parts {
 struct roof_parts roofline_parts(const struct problem *p, const struct peaks *k, const struct scenario *s,
 	enum cache c, const struct result *of);
 /* Of a result. p, k NULL: unknown. */
+/* Time to read the problem's constants from memory; NaN: unknown (p or k may be NULL). */
+double roofline_constants_ns(const struct problem *p, const struct peaks *k);
 struct roof roofline_check(const struct problem *p, const struct peaks *k, const struct result *r);
 /* The same of one of a distinct problem's results; the last one is kept. */
 struct roof roofline_of_found(const struct study *st, int distinct, const struct result *r);

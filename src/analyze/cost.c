@@ -57,6 +57,7 @@ void cost_priced(struct arena *a, struct layer_cost *c, const struct study *st, 
 	c->padded = price->padded;
 	c->noisy = price->noisy;
 	c->capped = price->capped;
+	c->nearer = price->nearer;
 	c->disputed = price->result && price->result->disputed;
 	bool choice = s->best && !price->estimated; /* an estimate has one algorithm */
 	c->preferred_ns = choice ? study_list_ns(st, study_prices(st, s, false), s, distinct) : price->ns;

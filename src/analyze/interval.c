@@ -91,6 +91,10 @@ void price_interval(struct price *price, const struct roof *roof)
 		v = measured_interval(price, roof);
 	else if (price->estimated && !isnan(price->guess->lo))
 		v = (struct interval){ .known = true, .lo = price->guess->lo, .hi = price->guess->hi };
+	if (price->nearer) { /* all constants may come from memory, and nothing else be read meanwhile */
+		v.hi += price->far_ns;
+		v.known = v.known && !isnan(v.hi);
+	}
 	price->lo = v.known ? v.lo : NAN;
 	price->hi = v.known ? v.hi : NAN;
 	price->is_range = v.is_range;

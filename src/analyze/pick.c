@@ -103,13 +103,16 @@ static bool may_run(const struct found *f, const struct result *r, const struct 
 #define DISTANCES ((((uint32_t)1 << (CACHE_FARTHEST - CACHE_NEAREST + 1)) - 1) << CACHE_NEAREST)
 
 /* The state that is read for c, of those that are there (bits). Without it: of a problem without constants,
- * or of a runner that measures no distances, net or warm, first that of cache_by_size (old). One that was
- * measured at other distances only has to be measured at its own. */
-static enum cache state_read(uint32_t there, enum cache c, enum cache old)
+ * or of a runner that measures no distances, net or warm, first that of cache_by_size (old); if its copies
+ * had no room (beyond), the nearer one. One that was measured at other distances only has to be measured at
+ * its own. */
+static enum cache state_read(uint32_t there, uint32_t beyond, enum cache c, enum cache old)
 {
 	bool huge = cache_is_huge(c);
 	enum cache net = cache_in_pages(CACHE_NET, huge), warm = cache_in_pages(CACHE_WARM, huge);
 	uint32_t others = DISTANCES << (huge ? CACHE_STATES : 0);
+	if (!(there >> c & 1) && beyond >> c & 1)
+		return cache_nearer(there, c);
 	if (there >> c & 1 || !(c == warm || cache_is_distance(c)) || (c != warm && there & others))
 		return c;
 	enum cache first = c == warm ? net : cache_in_pages(old, huge);
@@ -118,7 +121,7 @@ static enum cache state_read(uint32_t there, enum cache c, enum cache old)
 
 static enum cache read_cache(const struct found *f, const struct scenario *s, enum cache c)
 {
-	return state_read(f->ok[launch_of(s)], c, f->old);
+	return state_read(f->ok[launch_of(s)], f->beyond[launch_of(s)], c, f->old);
 }
 
 enum cache study_read_cache(const struct study *st, const struct scenario *s, int distinct)
@@ -174,10 +177,13 @@ void found_states(struct found *f)
 {
 	memset(f->any, 0, sizeof(f->any));
 	memset(f->ok, 0, sizeof(f->ok));
+	memset(f->beyond, 0, sizeof(f->beyond));
 	for (int i = 0; i < f->count; i++) {
-		uint32_t bit = (uint32_t)1 << f->results[i]->cache;
-		f->any[f->results[i]->launch] |= bit;
-		f->ok[f->results[i]->launch] |= f->results[i]->status == STATUS_OK ? bit : 0;
+		const struct result *r = f->results[i];
+		uint32_t bit = (uint32_t)1 << r->cache;
+		f->any[r->launch] |= bit;
+		f->ok[r->launch] |= r->status == STATUS_OK ? bit : 0;
+		f->beyond[r->launch] |= result_is_beyond(r) ? bit : 0;
 	}
 }
 
@@ -185,6 +191,7 @@ const struct result *analyze_pick(
 	const struct analysis *a, const struct results *r, const char *problem)
 {
 	struct found f = { .overwrites = { true, true }, .peaks = a->peaks, .of = r };
+	f.own = cache_plain(a->cache);
 	f.step = cache_step(a->cache, a->reuse_bytes);
 	f.results = results_of(r, problem, &f.count);
 	found_states(&f);
@@ -215,7 +222,7 @@ bool found_answered(const struct found *f, enum launch launch, enum cache c)
 		if (f->results[i]->status != STATUS_OK && !*f->results[i]->algorithm.name)
 			return true; /* the problem as a whole: the same in all launch modes and cache
 					states */
-	return f->finished && f->any[launch] >> state_read(f->any[launch], c, f->old) & 1;
+	return f->finished && f->any[launch] >> state_read(f->any[launch], 0, c, f->old) & 1;
 }
 
 const char *study_text(const struct study *st, int distinct)
@@ -320,9 +327,11 @@ static struct price price_found(
 		price.rough = price.result != NULL;
 	}
 	if (price.result) {
+		enum cache read = read_cache(f, s, st->cache);
 		price.ns = stats_cost(&price.result->stats);
 		price.capped = !price.rough && (price.result->launch != launch_of(s) ||
-			price.result->cache != read_cache(f, s, st->cache));
+			price.result->cache != read);
+		price.nearer = !price.rough && f->beyond[launch_of(s)] >> st->cache & 1 && read != st->cache;
 		price.noisy = price.capped || price.result->disputed ||
 			price.result->stats.stop == STOP_DISTURBED;
 		price.enqueue_ns = price.result->enqueue_ns;
@@ -346,6 +355,8 @@ static struct price price_unpadded(
 		price.guess = price.estimated ? study_keep_guess(st, &guess) : NULL;
 	}
 	struct roof roof = price.result ? roofline_of_found(st, distinct, price.result) : (struct roof){ 0 };
+	if (price.nearer)
+		price.far_ns = roofline_constants_ns(study_problem(st, distinct), st->on.peaks);
 	price_interval(&price, &roof);
 	return price;
 }
@@ -439,7 +450,8 @@ static void found_read(struct found *f, const struct ground *on, const char *tex
 	const struct results *results = on->results;
 	f->peaks = on->peaks;
 	f->of = results;
-	f->step = cache_step(ground_cache(on), on->plan->reuse_bytes);
+	f->own = ground_cache(on);
+	f->step = cache_step(f->own, on->plan->reuse_bytes);
 	f->old = cache_by_size(on);
 	f->results = results_of(results, text, &f->count);
 	found_states(f);
@@ -474,6 +486,7 @@ struct price study_price_of(const struct study *st, const struct scenario *s, co
 	struct problem p;
 	bool roofs = price.result && !problem_parse(text_of(text), &p, NULL);
 	struct roof roof = roofline_check(roofs ? &p : NULL, st->on.peaks, price.result);
+	price.far_ns = roofline_constants_ns(roofs ? &p : NULL, st->on.peaks);
 	price_interval(&price, &roof);
 	*why = price.answered && isnan(price.ns) ? found_why(&f, s) : NULL;
 	return price;

@@ -47,6 +47,11 @@ static double constant_bytes(const struct problem *p)
 	return fmin(problem_constant_bytes(p), problem_bytes(p));
 }
 
+double roofline_constants_ns(const struct problem *p, const struct peaks *k)
+{
+	return p && k ? constant_bytes(p) / k->bandwidth_bytes_s * 1e9 : NAN;
+}
+
 /* Index of the cache level that holds the bytes; level_count: memory. guess: skip levels of unknown
  * bandwidth. -1: no cache is known, but one may hold them. */
 static int level_for(const struct peaks *k, double bytes, bool guess)

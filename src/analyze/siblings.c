@@ -54,7 +54,7 @@ static const struct result *capped(const struct found *f, int i)
  * and that of its algorithm at the next smaller one; r itself without that. */
 static const struct result *between(const struct found *f, const struct result *r)
 {
-	if (!cache_is_distance(r->cache) || !(f->step < 1) || is_brief(r))
+	if (!cache_is_distance(r->cache) || cache_plain(r->cache) != f->own || !(f->step < 1) || is_brief(r))
 		return r;
 	for (int i = 0; i < f->count; i++) {
 		const struct result *near = f->results[i];

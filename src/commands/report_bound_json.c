@@ -175,6 +175,8 @@ static json_t *layer_json(const struct session *s, const int *numbers, int i)
 		json_object_set_new(o, "at_least", json_true());
 	if (l->mistrusted)
 		json_object_set_new(o, "mistrusted", json_true());
+	if (l->nearer)
+		json_object_set_new(o, "nearer", json_true());
 	if (l->capped)
 		json_object_set_new(o, "capped", json_true());
 	if (l->disputed)

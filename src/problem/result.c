@@ -55,6 +55,21 @@ double cache_distance(enum cache c)
 	return cache_is_distance(c) ? ldexp(1, 20 + (int)c - CACHE_NEAREST) : c == CACHE_WARM ? 0 : INFINITY;
 }
 
+double cache_copies(enum cache c, double constant, double other)
+{
+	return constant > 0 ? fmax(1, 1 + round((cache_distance(c) - other) / constant)) : 1;
+}
+
+enum cache cache_nearer(uint32_t there, enum cache c)
+{
+	enum cache first = cache_in_pages(CACHE_NEAREST, cache_is_huge(c)), near = c,
+		   warm = cache_in_pages(CACHE_WARM, cache_is_huge(c));
+	while (near > first)
+		if (there >> --near & 1)
+			return near;
+	return there >> warm & 1 ? warm : c;
+}
+
 double cache_step(enum cache c, double bytes)
 {
 	double step = cache_is_distance(c) ? log2(bytes / cache_distance(c)) + 1 : 1;

@@ -87,6 +87,12 @@ static inline bool cache_is_distance(enum cache c)
 
 /* Bytes that pass between two uses of a constant: 0 for warm, INFINITY for net and cold. */
 double cache_distance(enum cache c);
+/* Copies of constants (bytes of one) that rotate at this distance, to the nearest: all but one and `other`,
+ * what an execution reads besides, pass between two uses of one. At least 1, and 1 without constants. */
+double cache_copies(enum cache c, double constant, double other);
+/* Of the states in `there` (bits) that with the farthest reuse distance nearer than c's, else warm, both in
+ * c's pages; c itself if there is none. */
+enum cache cache_nearer(uint32_t there, enum cache c);
 /* How far `bytes` are on the way from the next smaller distance to that of the state, on a logarithmic scale:
  * 0 to 1; 1 for states that are no distance. */
 double cache_step(enum cache c, double bytes);
@@ -161,6 +167,12 @@ struct result {
 	double rotated_bytes;         /* bytes of constant operands read before the first copy is reused; 0:
 					 no rotation, NaN: unknown. Sent by runners, not stored */
 };
+
+/* True if the algorithm was not measured in this state, as the copies for its distance had no room. */
+static inline bool result_is_beyond(const struct result *r)
+{
+	return r->status == STATUS_NO_MEMORY && r->algorithm.name[0] && cache_is_distance(r->cache);
+}
 
 /* The device that measured. `model` and `stack` are its identity: one bound never uses results of two
  * identities. */

@@ -115,9 +115,15 @@ bool session_is_shaky(const struct session *s, const char *problem)
 	const struct result *const *all = results_of(s->results, problem, &count);
 	const struct device *d = &s->device;
 	bool reads[CACHE_COUNT], near = false; /* the model's states, and net of a problem without them */
+	uint32_t there = 0;
 	device_states(d, s->current->plan->reuse_bytes, s->scenario.huge_pages, reads);
 	for (int i = 0; i < count; i++)
 		near |= cache_is_distance(all[i]->cache);
+	for (int i = 0; i < count; i++)
+		there |= (uint32_t)(all[i]->status == STATUS_OK) << all[i]->cache;
+	for (int i = 0; i < count; i++)
+		if (result_is_beyond(all[i]) && reads[all[i]->cache])
+			reads[cache_nearer(there, all[i]->cache)] = true;
 	reads[CACHE_NET] |= !near;
 	for (int i = 0; i < count; i++)
 		if (all[i]->status == STATUS_OK &&

@@ -207,7 +207,11 @@ static bool results_yields(const struct result *one, const struct result *other,
 {
 	bool later = other->measured_at > one->measured_at ||
 		(other->measured_at == one->measured_at && other_added_last);
-	if (results_key_compare(other, one) == 0)
+	bool same = results_key_compare(other, one) == 0;
+	if (same && result_is_beyond(one) != result_is_beyond(other)) /* there was room at another time */
+		return result_is_beyond(one) ? other->status == STATUS_OK || later :
+			one->status != STATUS_OK && later;
+	if (same)
 		return later ? results_outweighs(other, one) : !results_outweighs(one, other);
 	return later && results_is_whole(one) && !results_is_whole(other);
 }
@@ -562,11 +566,13 @@ bool results_lack(const struct results *r, const char *problem, const bool cache
 	memcpy(lacks, caches, CACHE_COUNT * sizeof(*lacks));
 	if (!e->finished)
 		return true;
-	for (int i = 0; i < e->count; i++)
-		if (e->items[i]->status == STATUS_OK) {
-			have[e->items[i]->cache] = any = true;
-			far = far || cache_is_distance(e->items[i]->cache);
-		}
+	for (int i = 0; i < e->count; i++) {
+		const struct result *one = e->items[i];
+		bool ok = one->status == STATUS_OK;
+		have[one->cache] = have[one->cache] || ok || result_is_beyond(one);
+		any = any || ok;
+		far = far || (ok && cache_is_distance(one->cache));
+	}
 	if (!any)
 		return false;
 	bool rotates = results_entry_rotates(e);

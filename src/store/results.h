@@ -54,9 +54,9 @@ bool results_same_algorithm(const struct result *a, const struct result *b);
 void results_finish(struct results *r, const char *problem);
 bool results_is_finished(const struct results *r, const char *problem);
 /* True if the problem lacks a result in one of these states (caches); `lacks` then has those to measure: all
- * if it is not finished. A finished one that cannot be measured lacks nothing, one without constants one
- * state for each size of pages, and state net counts only where distances were measured: other runners have
- * net alone. */
+ * if it is not finished. A finished one that cannot be measured lacks nothing, nor does one in a state whose
+ * copies had no room; one without constants lacks one state for each size of pages, and state net counts only
+ * where distances were measured: other runners have net alone. */
 bool results_lack(const struct results *r, const char *problem, const bool caches[CACHE_COUNT],
 	bool lacks[CACHE_COUNT]);
 /* True if a result with status ok was added that was measured in this cache state. */

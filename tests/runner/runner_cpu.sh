@@ -113,6 +113,17 @@ hasnt '"cache":"warm"' "and no other state"
 run_line 1 "eltwise:f32,f32:relu:4" | sed 's/}/,"caches":["cold"]}/' | serve
 has '"type":"done","id":1,"status":"failed","why":"nothing to measure' "cold is refused if too few bytes pass"
 
+# little memory, if a file can be put over the system's: a distance whose copies have no room is not measured
+printf 'MemAvailable: 20000 kB\n' >"$dir/meminfo"
+over="mount --bind $dir/meminfo /proc/meminfo"
+if unshare -rm sh -c "$over" 2>/dev/null; then
+    run_line 1 "matmul:f32,f32.c,f32/f32:ba1bb1m1n64k64:ta0tb0" | sed 's/}/,"caches":["warm","64m"]}/' |
+        unshare -rm sh -c "$over && exec '$runner'" >"$out" 2>"$err"
+    has '"status":"no_memory","cache":"64m".*of copies of its' "a distance without room is not measured"
+    hasnt '"status":"ok","cache":"64m"' "under its name"
+    has '"status":"ok","cache":"1m","launch":"isolated"' "but the farthest that has room"
+fi
+
 # a long job: the heartbeat comes from the same process during it
 python3 - "$runner" >"$out" 2>"$err" <<'PY'
 import json, subprocess, sys

@@ -70,6 +70,51 @@ static struct analysis *look(struct world *w, const char *what_ifs)
 
 #define BIAS "binary:f32,f32.c,f32:add:" IMAGE ":1x64x1x1"
 
+/* A distance whose copies had no room: the farthest one that was measured counts, with a wider interval. */
+static void beyond(struct plan *p, const struct device *d)
+{
+	struct results *r = results_new();
+	struct arena a = { 0 };
+	struct peaks peaks = peaks_unknown();
+	struct scenario s = scenario_default();
+	const struct ground g = { .plan = p, .results = r, .device = d, .peaks = &peaks };
+	struct result near_one = make_result(BIAS, 200), one = make_result(BIAS, 300);
+	near_one.cache = CACHE_NEAREST + 2;
+	results_put(r, &near_one);
+	one.status = STATUS_NO_MEMORY;
+	one.cache = CACHE_NEAREST + 5;
+	results_put(r, &one);
+	one.cache = CACHE_NEAREST + 4;
+	results_put(r, &one);
+	const struct analysis *got = analyze(&a, &g, &s);
+	struct str line = { 0 };
+	analysis_cache_describe(got, &line);
+	near(got->total_ns, 200, 1e-9, "no room at its own distance: the farthest that was measured counts");
+	ok(got->layers[0].nearer && strstr(line.p, "1 layer measured at a nearer distance"), "said: %s",
+		line.p);
+	ok(isnan(got->layers[0].hi), "without a peak its high end is unknown");
+	peaks.bandwidth_bytes_s = 1e9; /* 256 bytes of bias */
+	got = analyze(&a, &g, &s);
+	near(got->layers[0].hi - got->layers[0].ns, 2 + 256, 1e-6,
+		"else the constants may come from memory: +%g", got->layers[0].hi - got->layers[0].ns);
+	near(got->layers[0].lo, 198, 1e-9, "the low end stays");
+	one = make_result(BIAS, 250);
+	one.cache = CACHE_NEAREST + 4;
+	one.measured_at -= 100;
+	results_put(r, &one);
+	got = analyze(&a, &g, &s);
+	near(got->total_ns, 250, 1e-9, "an older measurement, when there was room, as it is");
+	one = make_result(BIAS, 300);
+	one.cache = CACHE_NEAREST + 5;
+	results_put(r, &one);
+	got = analyze(&a, &g, &s);
+	near(got->total_ns, 275, 1e-9, "with room at both distances as ever");
+	ok(!got->layers[0].nearer, "... and nothing is said");
+	str_free(&line);
+	arena_free(&a);
+	results_free(r);
+}
+
 /* A problem with constants at two reuse distances: costs lie between, never above the farther one; other
  * distances are no answer. */
 static void distances(void)
@@ -115,6 +160,7 @@ static void distances(void)
 	results_put(r, &one);
 	near(analyze(&a, GROUND(p, NULL, r, &d), &s)->total_ns, 300, 1e-9,
 		"a nearer one that costs more is impossible, and raises nothing");
+	beyond(p, &d);
 	arena_free(&a);
 	results_free(r);
 	make_end(m);

@@ -49,6 +49,8 @@ static struct {
 	double glance_ns, alone_ns;
 	bool cold;       /* cold is asked for too */
 	bool near, huge; /* two reuse distances instead of net; in huge pages */
+	bool only_far;   /* only the farther one of these */
+	double room;     /* for copies; 0: 1 MB */
 	bool quick, repeats;
 	double now;
 	int64_t preemptions;
@@ -301,14 +303,14 @@ static void measure(struct outcome *o, const char *text, double budget_ns, int c
 	memset(fake.order, 0, sizeof(fake.order));
 	struct measure_options options = { .rest = &fake.rest,
 		.budget_ns = budget_ns,
-		.caches = { !fake.near, true, fake.cold, [CACHE_NEAREST] = fake.near,
+		.caches = { !fake.near, true, fake.cold, [CACHE_NEAREST] = fake.near && !fake.only_far,
 			[CACHE_NEAREST + 1] = fake.near },
 		.huge = fake.huge,
 		.launches = { true, true },
 		.machine.tolerance = 0.02,
 		.machine.long_ns = LONG_NS,
 		.memory_bytes = 1e9,
-		.rotation_bytes = 1e6,
+		.rotation_bytes = fake.room > 0 ? fake.room : 1e6,
 		.llc_bytes = 100e3,
 		.now_ns = fake_now,
 		.machine.disturbances = fake_preemptions,
@@ -732,12 +734,13 @@ static void test_distances(void)
 	memset(&fake, 0, sizeof(fake));
 	fake.count = 1;
 	fake.near = true;
+	fake.room = 4e6;
 	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6 };
 	measure(&o, WITH_CONSTANT, 200e6, 0, false);
 	is_int(o.seen.count, 6, "two distances and warm, in both launches");
 	is_int(o.seen.results[0].cache, CACHE_NEAREST + 1, "the farthest first");
 	is_int(o.seen.results[5].cache, CACHE_WARM, "warm last");
-	is_int(fake.algorithm[0].sets, 2501, "the copies for 2 MiB, as far as the memory for them allows");
+	is_int(fake.algorithm[0].sets, 5244, "the copies for 2 MiB");
 	ok(o.seen.results[0].rotated_bytes == 200 && o.seen.results[5].rotated_bytes == 0,
 		"each tells what passed");
 	measure(&o, PLAIN, 200e6, 0, false);
@@ -747,6 +750,42 @@ static void test_distances(void)
 	measure(&o, WITH_CONSTANT, 200e6, 0, false);
 	ok(o.seen.count == 6 && o.seen.results[0].cache == cache_in_pages(CACHE_NEAREST + 1, true),
 		"in pages of 2 MiB they are other states");
+}
+
+/* A distance whose copies have no room is not measured under its name. */
+static void test_room(void)
+{
+	struct outcome o;
+	memset(&fake, 0, sizeof(fake));
+	fake.count = 2;
+	fake.near = true;
+	fake.room = 3e6; /* for two algorithms */
+	fake.algorithm[0] = (struct invented){ .name = "a", .ns = 1e6 };
+	fake.algorithm[1] = (struct invented){ .name = "slow", .ns = 1e8 };
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	const struct result *at = find(&o.seen, "a", CACHE_NEAREST + 1, LAUNCH_ISOLATED);
+	ok(at && at->status == STATUS_NO_MEMORY && strstr(at->why, "2.00 MiB") && strstr(at->why, "1.43 MiB"),
+		"2 MiB have no room: %s", at ? at->why : "no result");
+	is_int(o.status, STATUS_OK, "the problem is measured");
+	at = find(&o.seen, "a", CACHE_NEAREST, LAUNCH_ISOLATED);
+	ok(at && at->status == STATUS_OK && find(&o.seen, "a", CACHE_WARM, LAUNCH_AMORTIZED),
+		"at the other distance, and warm");
+	ok(!find(&o.seen, "slow", CACHE_NEAREST + 1, LAUNCH_AMORTIZED), "nothing of one that was dropped");
+	fake.only_far = true;
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	at = find(&o.seen, "a", CACHE_NEAREST, LAUNCH_AMORTIZED);
+	ok(at && at->status == STATUS_OK && find(&o.seen, "a", CACHE_NEAREST + 1, LAUNCH_AMORTIZED),
+		"the farthest distance that has room, although only the other was asked for");
+	fake.quick = true;
+	measure(&o, WITH_CONSTANT, 200e6, 0, false);
+	ok(o.seen.count == 1 && o.seen.results[0].cache == CACHE_NEAREST, "a quick one is of that distance");
+	fake.quick = false;
+	measure(&o, PLAIN, 200e6, 0, false);
+	ok(find(&o.seen, "a", CACHE_NET, LAUNCH_AMORTIZED) &&
+			!find(&o.seen, "a", CACHE_NEAREST + 1, LAUNCH_AMORTIZED),
+		"without constants there is nothing to have room for");
+	is_int((int64_t)measure_room(150e6, 4e9, 4), 5, "that of one algorithm is rounded to a copy");
+	is_int((int64_t)measure_room(150e6, 1e9, 4), 2, "that of the memory is not");
 }
 
 static void test_cancel(void)
@@ -1183,6 +1222,7 @@ int main(void)
 	test_long();
 	test_rotation();
 	test_distances();
+	test_room();
 	test_cancel();
 	return done_testing();
 }

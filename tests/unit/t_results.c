@@ -137,6 +137,26 @@ static void test_lack(void)
 	results_add(r, &one);
 	ok(results_lack(r, with, own, lacks) && lacks[CACHE_NEAREST + 4] && !lacks[CACHE_NEAREST + 3],
 		"one is left");
+	one.cache = CACHE_NEAREST + 4;
+	one.status = STATUS_NO_MEMORY;
+	one.measured_at += 10;
+	results_add(r, &one);
+	ok(!results_lack(r, with, own, lacks), "that its copies have no room is an answer, asked once");
+	one.status = STATUS_OK;
+	one.measured_at -= 5;
+	results_add(r, &one);
+	int count, there = 0;
+	const struct result *const *all = results_of(r, with, &count);
+	for (int i = 0; i < count; i++)
+		there += all[i]->status == STATUS_OK && all[i]->cache == CACHE_NEAREST + 4;
+	is_int(there, 1, "an older measurement of a time when there was room stands");
+	one.status = STATUS_NO_MEMORY;
+	one.measured_at += 20;
+	results_add(r, &one);
+	all = results_of(r, with, &count);
+	for (int i = 0; i < count; i++)
+		there += all[i]->status == STATUS_NO_MEMORY;
+	is_int(there, 1, "also beside a later lack of room");
 	device_states(&plain, 12 << 20, true, own);
 	ok(!results_lack(r, with, own, lacks), "a runner without distances has what it can measure");
 	one = make(without, "a", 0, 10, 100);

@@ -172,6 +172,10 @@ static void add_cost(struct app *app, struct detail *d)
 			"suspect: faster than the roofline, and caching does not explain it. The measurement "
 			"or a measured peak is wrong. %s measures the layer again; `benanza bench --again "
 			"all` measures everything again, peaks included", key_named("measure-layer")));
+	if (c->nearer)
+		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
+			"measured at a nearer reuse distance than the model's, as memory had no room for the "
+			"copies of its constants: reading them from memory is added to the high end"));
 	if (c->capped)
 		detail_wrapped(d, STYLE_WARN, "          ", arena_printf(&d->arena,
 			"noisy: its measurement is above this one, of a state of the caches or a launch in "

@@ -256,8 +256,7 @@ struct rotations rotations_of(int64_t net, int64_t cold, double constant, double
 {
 	struct rotations r;
 	for (enum cache c = 0; c < CACHE_STATES; c++) {
-		double copies = constant > 0 ? 1 + round((cache_distance(c) - other) / constant) : 1;
-		int64_t count = (int64_t)fmax(1, fmin(copies, (double)net));
+		int64_t count = (int64_t)fmin(cache_copies(c, constant, other), (double)net);
 		r.of[c] = rotation_of(c == CACHE_COLD ? cold : c == CACHE_WARM ? 1 : count);
 	}
 	return r;

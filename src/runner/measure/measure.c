@@ -4,6 +4,7 @@
 
 #include <math.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "runner/verify/tolerance.h"
 
@@ -26,13 +27,24 @@ double measure_enough_bytes(double llc_bytes)
 	return MEASURE_LLC_FACTOR * (isnan(llc_bytes) ? MEASURE_LLC_GUESS : llc_bytes);
 }
 
+/* Bytes that a copy of the constants takes: each begins on a cache line. */
+static double copy_bytes(double constant_bytes)
+{
+	return fmax(constant_bytes, 64);
+}
+
+double measure_room(double constant_bytes, double rotation_bytes, int contenders)
+{
+	double bytes = copy_bytes(constant_bytes);
+	return fmin(round(MEASURE_SETS_BYTES / bytes), floor(rotation_bytes / contenders / bytes)) + 1;
+}
+
 int64_t measure_sets(double constant_bytes, double pass_bytes, double rotation_bytes, int contenders)
 {
 	if (!(constant_bytes > 0) || !(pass_bytes > 0))
 		return 1;
-	double bytes = fmax(constant_bytes, 64); /* each copy begins on a cache line */
-	double wanted = ceil(pass_bytes / bytes) + 1;
-	double most = floor(fmin(MEASURE_SETS_BYTES, rotation_bytes / contenders) / bytes) + 1;
+	double wanted = ceil(pass_bytes / copy_bytes(constant_bytes)) + 1;
+	double most = measure_room(constant_bytes, rotation_bytes, contenders);
 	return (int64_t)fmin(fmin(wanted, most), MEASURE_SETS);
 }
 
@@ -47,8 +59,29 @@ static bool any_distance(const struct run *r)
 {
 	bool any = false;
 	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
-		any = any || r->options->caches[c];
+		any = any || r->caches[c];
 	return any;
+}
+
+/* Decides in which of the requested states to measure. A reuse distance whose copies have no room is left
+ * out: fewer copies would be another distance. Instead of those the farthest that has room is measured. */
+static void caches_plan(struct run *r, int contenders)
+{
+	const struct measure_options *o = r->options;
+	double constant = problem_constant_bytes(r->problem);
+	double other = problem_bytes(r->problem) - constant;
+	double room = measure_room(constant, o->rotation_bytes, contenders);
+	enum cache farthest = CACHE_NEAREST;
+	bool any = false;
+	memcpy(r->caches, o->caches, sizeof(r->caches));
+	for (enum cache c = CACHE_NEAREST + 1; c < CACHE_STATES; c++) {
+		bool fits = cache_copies(c, copy_bytes(constant), other) <= room;
+		r->beyond[c] = o->caches[c] && problem_has_constant(r->problem) && !fits;
+		r->caches[c] = o->caches[c] && !r->beyond[c];
+		farthest = fits ? c : farthest;
+		any = any || r->beyond[c];
+	}
+	r->caches[farthest] = r->caches[farthest] || any;
 }
 
 static bool is_wanted(const struct run *r, enum cache c)
@@ -60,8 +93,8 @@ static bool is_wanted(const struct run *r, enum cache c)
 			measure_enough_bytes(o->llc_bytes);
 	/* without constant operands the others are equal: only net is measured, or warm if asked alone */
 	if (rotates || c == CACHE_WARM)
-		return o->caches[c] && (rotates || (!o->caches[CACHE_NET] && !any_distance(r)));
-	return c == CACHE_NET && (o->caches[c] || any_distance(r));
+		return r->caches[c] && (rotates || (!r->caches[CACHE_NET] && !any_distance(r)));
+	return c == CACHE_NET && (r->caches[c] || any_distance(r));
 }
 
 /* Lists the states to measure. Amortized comes first: the shortlist is made in the first state. */
@@ -78,8 +111,9 @@ static void limits_set(struct run *r, int contenders)
 {
 	const struct measure_options *o = r->options;
 	double enough = measure_enough_bytes(o->llc_bytes), pass = o->caches[CACHE_NET] ? enough : 0;
+	caches_plan(r, contenders);
 	for (enum cache c = CACHE_NEAREST; c < CACHE_STATES; c++)
-		pass = o->caches[c] ? fmax(pass, cache_distance(c)) : pass;
+		pass = r->caches[c] ? fmax(pass, cache_distance(c)) : pass;
 	r->limits = (struct backend_limits){ .memory_bytes = o->memory_bytes,
 		.sets = measure_sets(problem_constant_bytes(r->problem), pass, o->rotation_bytes, contenders),
 		.cold_sets = o->caches[CACHE_COLD]
@@ -188,6 +222,16 @@ static int measure_state(struct run *r, int state)
 	return 0;
 }
 
+/* Says of each algorithm that was measured in which of the requested states it was not. */
+static void emit_beyond(struct run *r)
+{
+	for (int i = 0; i < r->count; i++)
+		for (enum cache c = CACHE_NEAREST; c < CACHE_STATES && r->contenders[i].work; c++)
+			for (enum launch l = 0; l < LAUNCH_COUNT && r->beyond[c]; l++)
+				if (r->options->launches[l])
+					measure_emit_beyond(r, &r->contenders[i], (struct state){ c, l });
+}
+
 int measure_problem(const struct offers *offers, const struct problem *p, const char *text,
 	const struct measure_options *o, enum status *status, struct error *err)
 {
@@ -207,6 +251,8 @@ int measure_problem(const struct offers *offers, const struct problem *p, const 
 		stopped = o->quick ? measure_quick(r) : measure_shortlist(r) ? -1 : warm_rest(r);
 	for (int i = 0; i < r->state_count && !o->quick && !stopped && !r->dead; i++)
 		stopped = measure_state(r, i);
+	if (!o->quick && !stopped && !r->dead)
+		emit_beyond(r);
 	for (int i = 0; i < r->count; i++) {
 		measure_release(&r->contenders[i]);
 		samples_free(&r->contenders[i].samples);

@@ -88,6 +88,10 @@ int64_t measure_executions(double one_ns);
  * constants in the same cache. */
 int64_t measure_sets(double constant_bytes, double pass_bytes, double rotation_bytes, int contenders);
 
+/* Returns how many copies of the constant operands, the first included, memory allows: rotation_bytes for all
+ * algorithms, MEASURE_SETS_BYTES to the nearest copy for one. */
+double measure_room(double constant_bytes, double rotation_bytes, int contenders);
+
 /* The states of the caches in the order in which they are measured; i: 0 to CACHE_STATES - 1. */
 enum cache measure_cache(int i);
 

@@ -57,6 +57,8 @@ struct run {
 	const struct measure_options *options;
 	struct state states[CACHE_COUNT * LAUNCH_COUNT];
 	int state_count;
+	bool caches[CACHE_STATES], beyond[CACHE_STATES]; /* to measure; requested, but their copies have no
+						room */
 	struct backend_limits limits;
 	struct contender *contenders;        /* room for all offers */
 	int *picked;                         /* those that are tried, as indices of offers */
@@ -101,6 +103,8 @@ void measure_forget_samples(struct contender *c);
 /* Returns why sampling ends, or STOP_NONE. */
 enum stop measure_stop(const struct run *r, const struct contender *c);
 void measure_emit(struct run *r, struct contender *c, struct state s, enum stop stop, int64_t executions);
+/* Sends that the state is not measured, as the copies for its distance have no room. */
+void measure_emit_beyond(struct run *r, const struct contender *c, struct state s);
 /* Sends a failed result with r->err and releases the contender; sets r->dead if the device is lost.
  * Returns -1. */
 int measure_give_up(struct run *r, struct contender *c, enum status status);

@@ -395,21 +395,31 @@ void measure_emit(struct run *r, struct contender *c, struct state s, enum stop 
 	str_free(&sketch);
 }
 
-static void emit_failure(struct run *r, struct contender *c, enum status status, const char *why)
+static void emit_failure(struct run *r, const struct contender *c, struct state s, enum status status,
+	const char *why)
 {
 	const struct samples none = { 0 };
 	struct result result = { .problem = r->text,
 		.algorithm = *algorithm_of(c),
 		.status = status,
-		.cache = cache_in_pages(r->states[0].cache, r->options->huge),
-		.launch = r->states[0].launch,
+		.cache = cache_in_pages(s.cache, r->options->huge),
+		.launch = s.launch,
 		.why = why,
 		.kernels = "",
 		.enqueue_ns = NAN,
 		.clock_mhz = NAN };
 	stats_compute(&none, &result.stats);
-	r->status = status;
 	r->options->emit(r->options->user, &result, &none);
+}
+
+void measure_emit_beyond(struct run *r, const struct contender *c, struct state s)
+{
+	char why[160], needs[STR_QUANTITY], room[STR_QUANTITY];
+	const struct measure_options *o = r->options;
+	double share = o->rotation_bytes / (o->machine.shares_operands ? 1 : r->offers->count);
+	snprintf(why, sizeof(why), "%s of copies of its constants are needed; there is room for %s",
+		str_bytes(needs, cache_distance(s.cache)), str_bytes(room, fmin(share, MEASURE_SETS_BYTES)));
+	emit_failure(r, c, s, STATUS_NO_MEMORY, why);
 }
 
 void measure_release(struct contender *c)
@@ -424,6 +434,7 @@ int measure_give_up(struct run *r, struct contender *c, enum status status)
 {
 	measure_release(c); /* first: the device may show only now that it is lost */
 	r->dead = r->options->machine.is_alive && !r->options->machine.is_alive();
-	emit_failure(r, c, r->dead ? STATUS_FAILED : status, r->err->text);
+	r->status = r->dead ? STATUS_FAILED : status;
+	emit_failure(r, c, r->states[0], r->status, r->err->text);
 	return -1;
 }
