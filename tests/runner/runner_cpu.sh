@@ -124,6 +124,22 @@ if unshare -rm sh -c "$over" 2>/dev/null; then
     has '"status":"ok","cache":"1m","launch":"isolated"' "but the farthest that has room"
 fi
 
+# the two largest of the device's peaks, one after the other: each of two algorithms has the same input
+{ run_line 1 "copy:u8,u8:b67108864"; run_line 2 "matmul:f32,f32,f32/f32:ba1bb1m1n8192k4096:ta0tb0"; } |
+    sed 's/}/,"caches":["warm"],"launches":["amortized"]}/' >"$dir/peaks"
+python3 - "$runner" "$dir/peaks" >"$out" 2>"$err" <<'PY'
+import resource, subprocess, sys
+with open(sys.argv[2], "rb") as jobs:
+    subprocess.run([sys.argv[1]], stdin=jobs, check=True)
+most = resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss * 1024
+print(f"{most / 1e6:.0f} MB")
+with open(sys.argv[1], "rb") as program:
+    sys.exit(most > 240e6 and b"__asan_init" not in program.read())
+PY
+ok $? "peaks take less than 240 MB in the runner"
+[ "$(grep -c '"status":"ok","cache":"warm"' "$out")" -ge 3 ]
+ok $? "by several algorithms at once"
+
 # a long job: the heartbeat comes from the same process during it
 python3 - "$runner" >"$out" 2>"$err" <<'PY'
 import json, subprocess, sys

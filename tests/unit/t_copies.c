@@ -29,6 +29,25 @@ static void test_content(void)
 	copies_close(&c);
 }
 
+/* Two works have one input: it is there until both have closed it. */
+static void test_shared(void)
+{
+	struct copies a, b;
+	copies_forget();
+	copies_open(&a, BYTES, 1);
+	memset(copies_at(&a, 0), 7, BYTES);
+	copies_share(&a, &b);
+	ok(b.base == a.base && b.count == 1, "the same memory");
+	copies_close(&a);
+	ok(copies_kept_bytes() <= 0 && copies_are_whole(&b) && copies_at(&b, 0)[BYTES - 1] == 7,
+		"one has closed it: it stays");
+	copies_share(&b, &a);
+	copies_close(&b);
+	copies_close(&a);
+	ok(copies_kept_bytes() > BYTES && copies_kept_bytes() < 2.0 * BYTES, "the last one closes it, once");
+	copies_forget();
+}
+
 /* What is open and kept together was open at once before. */
 static void test_kept(void)
 {
@@ -117,6 +136,7 @@ static void test_pages(void)
 int main(void)
 {
 	test_content();
+	test_shared();
 	test_kept();
 	test_sets();
 	test_distances();

@@ -180,9 +180,22 @@ int copies_open(struct copies *c, size_t bytes, int64_t count)
 	return 0;
 }
 
+void copies_share(struct copies *c, struct copies *also)
+{
+	if (!c->users) {
+		c->users = base_malloc(sizeof(*c->users));
+		*c->users = 1;
+	}
+	++*c->users;
+	*also = *c;
+}
+
 void copies_close(struct copies *c)
 {
-	if (c->base) {
+	bool last = !c->users || --*c->users == 0;
+	if (last)
+		free(c->users);
+	if (c->base && last) {
 		kept.open -= c->room;
 		block_put((struct block){ c->base, c->room });
 	}

@@ -20,6 +20,7 @@ struct copies {
 	size_t room;          /* bytes allocated at base */
 	size_t bytes, stride; /* of a copy; between two copies */
 	int64_t count;
+	int *users;           /* that share them (copies_share); NULL: one */
 };
 
 #define COPIES_LINE 64 /* alignment of a copy, and minimum of guard bytes behind it */
@@ -32,6 +33,8 @@ double copies_need(size_t bytes, int64_t count);
  * -1: no memory. Close it in either case. Before use call copies_spread, or fill the copies one by one. */
 int copies_open(struct copies *c, size_t bytes, int64_t count);
 void copies_close(struct copies *c);
+/* Makes `also` the same memory as the open c; it is freed when both are closed. */
+void copies_share(struct copies *c, struct copies *also);
 char *copies_at(const struct copies *c, int64_t i);
 /* Copies the first one to all others, on all threads (team.h). */
 void copies_spread(struct copies *c);

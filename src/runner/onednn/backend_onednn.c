@@ -28,11 +28,18 @@ struct work {
 	dnnl_exec_arg_t *args;            /* for each copy of the constants; the rest is copy 0 */
 	dnnl_exec_arg_t *cold_args;       /* all arguments rotate; NULL: they do not */
 	int64_t last;                     /* last set of outputs written */
+	bool apart;                       /* it shares no input with others */
+	struct work *next;                /* of offers->open */
 };
 
 static void release(void *work)
 {
 	struct work *w = work;
+	for (struct work **at = &w->offers->open; *at; at = &(*at)->next)
+		if (*at == w) {
+			*at = w->next;
+			break;
+		}
 	for (int i = 0; i < w->arg_count; i++) {
 		for (int64_t set = 0; w->memory[i] && set < w->copies[i].count; set++)
 			if (w->memory[i][set])
@@ -178,21 +185,35 @@ static int64_t copies_wanted(const struct work *w, int i)
 	return is_constant(w, i) && net > cold ? net : cold;
 }
 
+/* The input of another work that has the same values in the same layout and, like this one, once; NULL: none.
+ * Where copies rotate, each work needs its own: they would come nearer than their distance. */
+static struct copies *input_elsewhere(const struct work *w, int i, onednn_md md)
+{
+	for (struct work *other = w->offers->open; other; other = other->next)
+		if (other->candidate->from == w->candidate->from && other->copies[i].count == 1 &&
+			dnnl_memory_desc_equal(md, argument_md(other, i)))
+			return &other->copies[i];
+	return NULL;
+}
+
 static int argument_prepare(struct work *w, int i, struct error *err)
 {
 	const struct onednn_case *c = w->candidate->from;
 	struct copies *copies = &w->copies[i];
 	onednn_md md = argument_md(w, i);
 	int64_t count = copies_wanted(w, i);
-	if (copies_open(copies, onednn_md_bytes(md), count))
+	bool input = i < c->arg_count && !c->arg[i].output;
+	struct copies *same = input && count == 1 && !w->apart ? input_elsewhere(w, i, md) : NULL;
+	if (same)
+		copies_share(same, copies);
+	else if (copies_open(copies, onednn_md_bytes(md), count))
 		return error_set(err, "no memory for %lld buffers of %zu bytes", (long long)count,
 			onednn_md_bytes(md));
 	w->memory[i] = base_calloc((size_t)count, sizeof(*w->memory[i]));
 	for (int64_t set = 0; set < count; set++)
 		if (!(w->memory[i][set] = onednn_memory(md, onednn_engine, copies_at(copies, set))))
 			return error_set(err, "oneDNN cannot make a memory object");
-	bool input = i < c->arg_count && !c->arg[i].output;
-	if (input && input_fill(w, i, md, err))
+	if (input && !same && input_fill(w, i, md, err))
 		return -1;
 	copies_spread(copies);
 	return 0;
@@ -243,6 +264,7 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	struct onednn_offers *o = list->state;
 	struct work *w = base_calloc(1, sizeof(*w));
 	w->offers = o;
+	w->apart = limits->apart;
 	w->candidate = &o->candidate[index];
 	w->arg_count = w->candidate->from->arg_count + (o->algorithm[index].workspace_bytes > 0);
 	*status = STATUS_NO_MEMORY;
@@ -266,6 +288,8 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	int64_t cold = w->turn.of[CACHE_COLD].count;
 	w->args = args_make(w, w->turn.of[CACHE_NET].count, false);
 	w->cold_args = cold > 1 ? args_make(w, cold, true) : NULL;
+	w->next = o->open;
+	o->open = w;
 	return w;
 }
 

@@ -27,6 +27,7 @@ struct onednn_offers {
 	struct onednn_candidate candidate[ONEDNN_ALGORITHMS];
 	struct algorithm algorithm[ONEDNN_ALGORITHMS];
 	int count;
+	struct work *open; /* those that are prepared, linked */
 	float *plain[ONEDNN_ARGS]; /* inputs before packing, created on first use; shared by all cases */
 };
 

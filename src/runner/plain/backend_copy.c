@@ -23,6 +23,7 @@ struct offers {
 	struct algorithm algorithm[2];
 	int threads[2];
 	char name[32];
+	struct work *open[2]; /* those that are prepared */
 };
 
 struct work {
@@ -33,6 +34,7 @@ struct work {
 	struct rotations turn;
 	const char *source; /* of the current execution */
 	char *target;
+	struct work **open; /* its place in the offers */
 };
 
 static void offer(struct offers *o, int i, const char *name, int threads)
@@ -68,16 +70,45 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 static void release(void *work)
 {
 	struct work *w = work;
+	*w->open = NULL;
 	copies_close(&w->from);
 	copies_close(&w->to);
 	free(w);
 }
 
+static void source_fill(struct work *w)
+{
+	uint64_t x = 88172645463325252u;
+	for (int64_t i = 0; i < w->bytes; i += (int64_t)sizeof(x)) {
+		x ^= x << 13;
+		x ^= x >> 7;
+		x ^= x << 17;
+		memcpy(copies_at(&w->from, 0) + i, &x,
+			w->bytes - i < (int64_t)sizeof(x) ? (size_t)(w->bytes - i) : sizeof(x));
+	}
+	copies_spread(&w->from);
+}
+
+/* Opens and fills the sources; one that does not rotate is that of the other algorithm, if it is open. -1: no
+ * memory. */
+static int source_open(struct work *w, struct work *other, int64_t sources)
+{
+	if (other && sources == 1 && other->from.count == 1) {
+		copies_share(&other->from, &w->from);
+		return 0;
+	}
+	if (copies_open(&w->from, (size_t)w->bytes, sources))
+		return -1;
+	source_fill(w);
+	return 0;
+}
+
 static void *prepare(const struct backend_list *list, int index, const struct backend_limits *limits,
 	enum status *status, struct error *err)
 {
-	const struct offers *o = list->state;
-	struct work *w = base_calloc(1, sizeof(*w));
+	struct offers *o = list->state;
+	struct work *w = base_calloc(1, sizeof(*w)), *other = limits->apart ? NULL : o->open[!index];
+	w->open = &o->open[index];
 	*status = STATUS_NO_MEMORY;
 	w->bytes = o->bytes;
 	w->threads = o->threads[index];
@@ -88,23 +119,15 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	int64_t sources = net > cold ? net : cold;
 	w->turn = rotations_of(net, cold, o->constant ? bytes : 0, bytes);
 	double need = copies_need((size_t)o->bytes, sources) + copies_need((size_t)o->bytes, cold);
-	if (!(need <= limits->memory_bytes) || copies_open(&w->from, (size_t)o->bytes, sources) ||
+	if (!(need <= limits->memory_bytes) || source_open(w, other, sources) ||
 		copies_open(&w->to, (size_t)o->bytes, cold)) {
 		release(w);
 		error_set(err, "needs %.0f MB of memory, %.0f MB are free", need / 1e6,
 			limits->memory_bytes / 1e6);
 		return NULL;
 	}
-	uint64_t x = 88172645463325252u;
-	for (int64_t i = 0; i < o->bytes; i += (int64_t)sizeof(x)) {
-		x ^= x << 13;
-		x ^= x >> 7;
-		x ^= x << 17;
-		memcpy(copies_at(&w->from, 0) + i, &x,
-			o->bytes - i < (int64_t)sizeof(x) ? (size_t)(o->bytes - i) : sizeof(x));
-	}
-	copies_spread(&w->from);
 	copies_spread(&w->to);
+	*w->open = w;
 	return w;
 }
 
