@@ -214,6 +214,34 @@ static void uses_count(const struct session *s, struct hash *uses)
 	}
 }
 
+/* What may be measured again, with its uses, in arena a: the problems of the plan, then what depends on
+ * results: conversions, each of which may be all that the bound has, and branches that are in the bound. */
+static const char **repeatable(struct session *s, struct arena *a, struct hash *uses, int *count)
+{
+	int own, conversions, besides = 0, placed = s->analysis->conversions;
+	const char **of_own = analyze_problems_in(a, s->current->plan, session_fusion(s), true,
+		scenario_variants(&s->scenario), &own);
+	const char **of_results = session_conversions(s, a, &conversions);
+	const char **texts = ARENA_ARRAY(a, const char *, own + conversions + s->analysis->beside_count);
+	uses_count(s, uses);
+	for (int i = 0; i < own; i++)
+		texts[i] = of_own[i];
+	for (int i = 0; i < conversions; i++) {
+		texts[own + i] = of_results[i];
+		*hash_at(uses, text_of(of_results[i])) = placed > 0 ? placed : 1;
+	}
+	for (int i = 0; i < s->analysis->beside_count; i++) {
+		const struct beside_cost *b = &s->analysis->besides[i];
+		int64_t *at = b->used ? hash_at(uses, text_of(b->text)) : NULL;
+		if (at && *at < 0)
+			texts[own + conversions + besides++] = b->text;
+		if (at)
+			*at = *at < 0 ? 1 : *at + 1;
+	}
+	*count = own + conversions + besides;
+	return texts;
+}
+
 static bool is_of_this_runner(const struct session *s, const struct result *r)
 {
 	return r->stats.p10 > 0 && s->device.version && strcmp(r->runner_version, s->device.version) == 0;
@@ -232,9 +260,7 @@ int session_queue_repeats(struct session *s, bool stored)
 	struct arena a = { 0 };
 	struct hash uses = { 0 };
 	int count, added = 0;
-	const char **texts = analyze_problems_in(&a, s->current->plan, session_fusion(s), true,
-		scenario_variants(&s->scenario), &count);
-	uses_count(s, &uses);
+	const char **texts = repeatable(s, &a, &uses, &count);
 	for (int i = 0; i < count; i++) {
 		bool own = queue_state(s->queue, texts[i]) == JOB_DONE;
 		if (!own && !stored)

@@ -105,7 +105,17 @@ export WORD_LAYOUTS
 try 0 "--within, with conversions of layouts" bz bench --within 2% "$models/tiny.onnx"
 says err "within 2%: bound "
 [ "$(grep -c '^transpose' "$WORD_LOG")" -gt 0 ]; ok $? "they are measured too"
-unset WORD_LAYOUTS
+
+# an interval may be narrow because all samples are of one moment
+anew
+export WORD_REPEAT=1
+try 0 "--within, with repeated measurements" bz bench --within 2% "$models/tiny.onnx"
+[ "$(lines '^repeat conv')" -ge 2 ]; ok $? "what matters is measured at other times too"
+[ "$(lines '^repeat transpose')" -ge 1 ]; ok $? "conversions too"
+anew
+try 0 "bench, with repeated measurements" bz bench "$models/tiny.onnx"
+[ "$(lines '^repeat transpose')" -ge 1 ]; ok $? "conversions too"
+unset WORD_LAYOUTS WORD_REPEAT
 
 # a layer without a cost: the bound is known to no precision
 anew

@@ -57,6 +57,14 @@ try 0 "bench --within of a new database" bz bench --within 50% "$google" -w para
 bz bound "$google" -w parallel=measured,fusion --json >out
 is "0" "s['unmeasured']"
 is "9" "len({l['layer'] for t in s['sets'] if t['used'] for l in t['branches'][0][:1]})"
+mv t.db first.db
+rm -f log
+WORD_REPEAT=1
+export WORD_REPEAT
+try 0 "bench with repeated measurements" bz bench -q "$google" -w parallel=measured,fusion
+ok "$([ "$(grep -c '^repeat beside:' log)" -ge 9 ]; echo $?)" "branches in the bound are measured again"
+ok "$([ "$(grep -c '^repeat beside:' log)" -le 18 ]; echo $?)" "twice at most"
+unset WORD_REPEAT
 bz bench -q "$models/rows.onnx" >out
 try 0 "a model of one branch" bz bound "$models/rows.onnx" -w parallel=measured
 says out "side by side  nothing: no branches are independent of each other"
