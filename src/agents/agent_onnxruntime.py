@@ -135,6 +135,7 @@ def load(request):
     if (
         request.dtype != "f32"
         and not request.converted
+        and not request.own_type
         and (request.provider, request.dtype) not in REDUCED
         and not request.options.get("model_type")
     ):
@@ -533,7 +534,7 @@ def profile(path, request, feeds, budget_ns, say):
         "rows": rows,
         "latencies": latencies,
         "profiled_ns": measure.median(latencies),
-        "dtype": computed_type(rows) if request.dtype == "f32" else "",
+        "dtype": computed_type(rows) if request.dtype == "f32" or request.own_type else "",
         "gaps": gaps,
     }
 

@@ -58,7 +58,7 @@ def load(request):
         raise Unsupported(
             f"openvino {version} has no device '{request.provider}' here; it has {', '.join(devices)}"
         )
-    if request.dtype not in PRECISION and not request.converted:
+    if request.dtype not in PRECISION and not request.converted and not request.own_type:
         raise Unsupported(
             f"openvino has no inference precision {request.dtype}; it has {', '.join(PRECISION)}"
         )

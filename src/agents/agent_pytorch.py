@@ -102,7 +102,7 @@ def choose_device(torch, version, request):
 
 def force_type(torch, request):
     """Allows TF32 only if it is requested: f32 is computed as f32."""
-    if request.dtype not in DTYPES:
+    if request.dtype not in DTYPES and not request.own_type:
         raise Unsupported(f"this agent has no type {request.dtype} for pytorch; it has {', '.join(DTYPES)}")
     if request.dtype == "tf32" and request.provider == CPU:
         raise Unsupported("the provider CPU has no tf32")

@@ -42,6 +42,11 @@ OWN_OPTIONS = (
 )
 
 
+def precision(request):
+    """The options of the type; of a model's own type that has none, those of f32."""
+    return PRECISION.get(request.dtype, PRECISION["f32"])
+
+
 @functools.lru_cache(maxsize=1)
 def describe():
     try:
@@ -59,9 +64,9 @@ def load(request):
     if request.provider.lower() != PROVIDER.lower():
         raise Unsupported(f"trtexec has no provider '{request.provider}'; it has {PROVIDER}")
     request.needs_level_all("trtexec")
-    if request.dtype not in PRECISION:
+    if request.dtype not in PRECISION and not request.own_type:
         raise Unsupported(f"trtexec has no type {request.dtype}; it has {', '.join(PRECISION)}")
-    for option in PRECISION[request.dtype]:
+    for option in precision(request):
         if option not in tool.options:
             raise Unsupported(
                 f"trtexec {tool.version} has no option {option}, so it cannot be made to compute in "
@@ -123,7 +128,7 @@ class Engine:
                 *self.verbosity(),
                 *skip,
                 *self.shapes,
-                *PRECISION[request.dtype],
+                *precision(request),
                 *self.given,
             ]
         )
@@ -197,7 +202,7 @@ class Session:
         self.settings = {
             "cuda_graph": bool(self.tool.has("--useCudaGraph")) or "--noCudaGraph" in self.tool.options,
             "spinning": bool(self.tool.has("--useSpinWait")),
-            "precision": PRECISION[request.dtype],
+            "precision": precision(request),
             "engine_bytes": os.path.getsize(self.engine.file("engine")),
             "program": self.tool.path,
             "latency": "on the GPU, without the time to enqueue",

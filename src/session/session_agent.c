@@ -172,10 +172,13 @@ static int make_request(struct session_agent *a, const char *provider, struct er
 	struct session *s = a->session;
 	const struct plan *p = s->current->plan;
 	int64_t budget = s->config->budget_ms * BUDGET_TIMES;
+	/* of several types, and of integers, frameworks keep what the file has */
+	bool own = p->own_types && !p->mixed && p->own != DTYPE_F32 && dtype_is_float(p->own);
 	const char *base = strrchr(s->model->path, '/');
 	base = base ? base + 1 : s->model->path;
 	a->model = (struct wire_model){ .seed = 1, .batch = p->batch, .provider = provider,
-		.dtype = dtype_name(p->own_types ? DTYPE_F32 : p->dtype), .level = "all",
+		.dtype = dtype_name(p->own_types && !own ? DTYPE_F32 : p->dtype), .own_type = own,
+		.level = "all",
 		.threads = s->config->threads,
 		.requests = s->options.requests ? s->options.requests : 1, .profile = true, .compare = true,
 		.options = options_text(a) };

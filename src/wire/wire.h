@@ -92,6 +92,7 @@ struct wire_model {
 	int64_t seed, batch; /* batch 0: unknown */
 	const char *provider, *dtype, *level;
 	int threads, requests;
+	bool own_type;    /* dtype is that of the model: nothing is converted */
 	bool io_binding, profile, compare;
 	const char *options; /* JSON object of texts, for the framework itself; "": none */
 	const struct wire_try *change; /* NULL: no trial */

@@ -389,6 +389,8 @@ int wire_model_format(const struct wire_model *r, json_t *o)
 	json_object_set_new(model, "batch", r->batch ? json_integer(r->batch) : json_null());
 	wire_set_text(model, "provider", r->provider);
 	wire_set_text(model, "dtype", r->dtype);
+	if (r->own_type)
+		json_object_set_new(model, "own_type", json_true());
 	json_object_set_new(model, "threads", json_integer(r->threads));
 	wire_set_text(model, "level", r->level);
 	json_object_set_new(model, "requests", json_integer(r->requests));
@@ -518,6 +520,7 @@ static int request_from_json(const json_t *o, struct arena *a, struct wire_model
 		return error_set(err, "\"bytes\" or \"requests\" is missing or 0");
 	r->dtype = *r->dtype ? r->dtype : "f32";
 	r->level = *r->level ? r->level : "all";
+	r->own_type = json_is_true(json_object_get(o, "own_type"));
 	r->io_binding = json_is_true(json_object_get(o, "io_binding"));
 	r->profile = json_is_true(json_object_get(o, "profile"));
 	r->compare = json_is_true(json_object_get(o, "compare"));

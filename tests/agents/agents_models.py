@@ -218,6 +218,14 @@ def check_bodies(agent, name):
         yield f"computed in {kinds}, reported {execution['dtype']}"
     if any(row["nodes"] for row in rows if row["op"] == "Cast"):
         yield "an inserted cast has nodes"
+    # as the model's own type: no framework refuses it, and none is made to compute in another one
+    execution, rows, done, _ = agent.run(job(half_model(), profile=True, dtype="f16", own_type=True))
+    yield from faults(execution, rows, done)
+    hint = execution["settings"].get("inference_precision_hint")
+    if hint != ("f16" if name == "openvino" else None):
+        yield f"own type: {execution['dtype']}, hint {hint}"
+    execution, rows, done, _ = agent.run(job(half_model(), dtype="f64", own_type=True))
+    yield from faults(execution, rows, done)
 
 
 def check_requests(agent, name):

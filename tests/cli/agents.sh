@@ -54,6 +54,25 @@ ok "$([ "$(wc -l <"$work/out")" -eq 2 ]; echo $?)" "one object each"
 unset FAKE_AGENT_NS
 try 0 "another type and batch" benanza compare --run good -t bf16 --json "$tiny"
 is bf16 "d['agent']['dtype']"
+
+# a model of another type is run in that type, not in f32
+PYTHONPATH=$top/tests/lib python3 - "$work/half.onnx" <<'END'
+import sys
+from onnx_wire import *
+weights = [tensor("w", [16, 32], bytes(2 * 16 * 32), 10)]
+inputs, outputs = [value_info("x", [4, 16], 10)], [value_info("y", [4, 32], 10)]
+product = node("MatMul", ["x", "w"], ["y"], "m")
+open(sys.argv[1], "wb").write(model(graph([product], inputs, outputs, weights)))
+END
+benanza bench -q "$work/half.onnx" >"$work/out"
+export FAKE_AGENT_MODEL="Word 1" FAKE_AGENT_THREADS=1
+try 0 "a model of f16" benanza compare --run good --json "$work/half.onnx"
+is "f16 True" "'%s %s' % (d['agent']['dtype'], d['settings']['own_type'])"
+is "f16" "d['settings']['request']['dtype']"
+is "None" "d['not_comparable']"
+unset FAKE_AGENT_MODEL FAKE_AGENT_THREADS
+try 1 "asked for in another type" benanza compare --run good -t bf16 --json "$work/half.onnx"
+is "bf16 None" "'%s %s' % (d['agent']['dtype'], d['settings'].get('own_type'))"
 try 0 "one against the other" benanza compare --run good,fetch --against "$tiny"
 try 2 "one execution alone" benanza compare --run good --against "$tiny"
 says err "--against: needs two executions; found 1"

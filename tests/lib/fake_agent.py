@@ -68,7 +68,7 @@ def execution(job, model, **fields):
               "dtype": model["dtype"],
               "math": "strict", "model": "whatever",
               "settings": {"level": model["level"], "spinning": True, "import_ns": time.perf_counter_ns(),
-                           **({"options": model["options"]} if model["options"] else {})},
+                           **{key: model[key] for key in ("options", "own_type") if model.get(key)}},
               "model_hash": "0" * 64 if mode == "late" else model["sha256"],
               "inputs": ["%s:%s:%s" % (i["name"], i["dtype"], "x".join(map(str, i["shape"])))
                          for i in model["inputs"]],

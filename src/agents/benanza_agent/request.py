@@ -58,6 +58,7 @@ class Request:
         self.budget_ns = _number(message, "budget_ms", 5000, 1, 3.6e6) * 1e6
         self.provider = _text(model, "provider")
         self.dtype = _text(model, "dtype") or "f32"
+        self.own_type = bool(model.get("own_type"))  # that of the model: nothing is converted
         self.threads = _whole(model, "threads", 0, 0, 4096)
         self.requests = _whole(model, "requests", 1, 1, 1024)
         self.batch = _whole(model, "batch", 1, 0, 1 << 40)
@@ -88,7 +89,8 @@ class Request:
             raise Unsupported(f"this agent cannot change '{strange[0][:80]}'")
         self.move = trial["move"][:80]
         changes = {key: value for key, value in trial.items() if key != "move"}
-        model = {key: value for key, value in message["model"].items() if key != "try"}
+        lost = ("try", "own_type") if "dtype" in changes else ("try",)
+        model = {key: value for key, value in message["model"].items() if key not in lost}
         self.changed = Request({**message, "model": {**model, **changes}})
         self.changed.pages = _text(trial, "pages")
         if self.changed.pages not in ("", "2m"):
