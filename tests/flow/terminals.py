@@ -145,6 +145,21 @@ def background(tap, home):
     light = term.see("38;2;5;80;174", at)
     check(tap, asked and dark and light and term.leave() == 0,
           "auto: dark at first, light when the terminal says so")
+    term = explorer(home, TERM="xterm-256color", COLORTERM="truecolor")
+    followed = term.see(f"{ESC}[?2031h") and term.see("quit")
+    at = term.send(f"{ESC}[?997;2n")
+    light = term.see("38;2;5;80;174", at)
+    at = term.send(f"{ESC}[?997;1n")
+    dark = term.see("38;2;121;192;255", at)
+    left = term.leave()
+    check(tap, followed and light and dark and left == 0 and f"{ESC}[?2031l" in term.seen,
+          "auto: it turns light and dark with the terminal")
+    term = explorer(home, "--theme", "dark", TERM="xterm-256color", COLORTERM="truecolor")
+    term.see("quit")
+    at = term.send(f"{ESC}[?997;2n\x0c")
+    term.see("quit", at)
+    term.leave()
+    check(tap, "38;2;5;80;174" not in term.seen, "a chosen theme stays")
     term = explorer(home, TERM="xterm-256color", COLORTERM="truecolor", COLORFGBG="0;15")
     term.see("quit")
     term.leave()
@@ -210,6 +225,105 @@ def mouse(tap, home):
     check(tap, on not in term.seen, "a terminal without a mouse is not asked for it")
 
 
+REPLIES = {  # what terminals answer or tell by themselves, as they send it
+    "DA1": "[?62;22;52c", "DA1 of 8 bits": "\x9b?62;22c", "DA2": "[>41;354;0c",
+    "DA3": "P!|7E565445\x1b\\", "device status": "[0n", "cursor position": "[12;40R",
+    "its extended form": "[?12;40;1R", "DECRPM": "[?2026;2$y", "DECREPTPARM": "[2;1;1;120;120;1;0x",
+    "XTVERSION of tmux": "P>|tmux 3.4\x1b\\", "XTVERSION of ghostty": "P>|ghostty 1.1.3\x1b\\",
+    "XTVERSION of 8 bits": "\x90>|XTerm(390)\x9c", "XTGETTCAP": "P1+r524742=8/8/8\x1b\\",
+    "XTGETTCAP without": "P0+r\x1b\\", "DECRQSS": "P1$r2 q\x1b\\",
+    "DECRQSS of colours": "P1$r0;38:2q m\x1b\\",
+    "DECRQSS that ends with BEL": "P1$r2 q\x07", "DECCIR": "P1$u1;1;1;@;@;@;0;2;@;BB%5q\x1b\\",
+    "DECTABSR": "P2$u9/17/25/33qjG\x1b\\", "DECCKSR": "P7!~A3F2\x1b\\", "kitty's APC": "_Gi=31;OK\x1b\\",
+    "APC of 8 bits": "\x9fGi=31;ENOENT:jjq\x9c", "PM": "^jjQ\x1b\\", "PM of 8 bits": "\x9ejjQ\x9c",
+    "SOS": "Xquit jj\x1b\\",
+    "SOS of 8 bits": "\x98quit jj\x9c", "OSC 4": "]4;1;rgb:cdcd/0000/0000\x1b\\",
+    "OSC 10": "]10;rgb:dd/dd/dd\x07",
+    "OSC of 8 bits": "\x9d12;rgb:dd/dd/dd\x9c", "OSC 52": "]52;c;anE=\x1b\\", "title": "]ljjq\x1b\\",
+    "name of the icon": "]Ljjq\x1b\\", "size in pixels": "[4;1080;1920t", "size in letters": "[8;24;80t",
+    "keyboard of kitty": "[?1u", "a key as CSI u": "[106u", "modifyOtherKeys": "[27;5;106~",
+    "focus in": "[I", "focus out": "[O", "F1 of the Linux console": "[[A", "in-band size": "[48;24;80;0;0t",
+    "a dark terminal": "[?997;1n"}
+
+
+def screen(term):
+    """Everything that is drawn, and where the cursor is then."""
+    at = len(term.seen)
+    os.kill(term.pid, signal.SIGWINCH)
+    while not term.seen.endswith(("\x1b[?25h", "\x1b[?25l"), at + 1000) or term.read(0.03):
+        if not term.read(1):
+            break
+    return term.seen[at:]
+
+
+def in_parts(term, text, gap_s, *ends):
+    for begin, end in zip((0, *ends), (*ends, len(text))):
+        term.send(text[begin:end])
+        time.sleep(gap_s)
+
+
+def replies(tap, home):
+    term = explorer(home, "--theme", "dark", TERM="xterm-256color", COLORTERM="truecolor")
+    term.see("quit")
+    for prompt in ("", "/"):
+        term.send(prompt)
+        screen(term)
+        before = screen(term)
+        for name, reply in REPLIES.items():
+            whole = reply if ord(reply[0]) >= 0x80 else ESC + reply
+            term.send(whole)
+            if not prompt:
+                in_parts(term, whole, 0.04, 2, len(whole) - 1)
+                in_parts(term, whole, 0.002, *range(2, len(whole)))
+            if ord(reply[0]) >= 0x80:  # a terminal in UTF-8
+                term.send(whole.encode("utf-8").decode("latin-1"))
+            check(tap, screen(term) == before and not term.ended(),
+                  f"{name} {'in a prompt' if prompt else 'in a list'} is no key")
+    term.send(ESC)
+    if not term.shows("quit"):
+        tap.result("the prompt is left", ["it is not"])
+    screen(term)
+    before = screen(term)
+    in_parts(term, f"{ESC}P1$r2 q{ESC}\\", 0.06, 1, 2)
+    check(tap, screen(term) == before, "a reply whose ESC came alone")
+    term.send(f"{ESC}P>|no end jjj")
+    time.sleep(1.3)
+    check(tap, screen(term) == before, "a string without an end is dropped")
+    at = term.send(f"{ESC}P")
+    check(tap, term.see("pages", at), "Esc and P without more are keys")
+    term.send(f"{ESC}_without an end")
+    term.send(f"{ESC}[B")
+    term.send("7")
+    check(tap, term.shows("[7] Advice") and term.leave() == 0, "ESC ends a string: keys work after it")
+
+
+PLACES = re.compile(ESC + r"\[(\d+);(\d+)H")
+
+
+def cursor(tap, home):
+    """Readers of the screen speak what is at the cursor."""
+    term = explorer(home, TERM="xterm-256color")
+    term.see("quit")
+    shown = screen(term)
+    row, column = PLACES.findall(shown)[-1]
+    check(tap, shown.endswith(f"{ESC}[?12l{ESC}[?25h") and column == "1", "the cursor is at the selected row")
+    term.send("j")
+    below = screen(term)
+    check(tap, PLACES.findall(below)[-1] == (str(int(row) + 1), "1"), "and moves with it")
+    term.send("/ab")
+    check(tap, PLACES.findall(screen(term))[-1] == ("24", str(len(" /ab") + 1)),
+          "in a prompt it is after the text")
+    term.send(ESC)
+    term.send("d")
+    check(tap, screen(term).endswith(f"{ESC}[?25h"), "it is in the field of a form")
+    term.send(ESC)
+    term.send("8")
+    term.shows("[8] Help")
+    check(tap, screen(term).endswith(f"{ESC}[?25l"), "a text without a selected row has none")
+    check(tap, term.leave() == 0 and term.seen.rindex(f"{ESC}[?25h") > term.seen.rindex(f"{ESC}[?25l"),
+          "the shell gets it back")
+
+
 def frames(tap, home):
     frame = ("--frame", "80x24", "-d", "h100", MODEL)
     term = Terminal(home, *frame, TERM="xterm-256color", COLORTERM="truecolor")
@@ -255,6 +369,8 @@ def main():
         colours(tap, home)
         background(tap, home)
         mouse(tap, home)
+        replies(tap, home)
+        cursor(tap, home)
         frames(tap, home)
         refused(tap, home)
     return tap.end()

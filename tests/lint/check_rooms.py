@@ -36,7 +36,7 @@ HOMES = (
     (r"yaml\.h", r"src/yaml/", "libyaml"),
     (r"protobuf-c|onnx\.pb-c\.h", r"src/model/", "protobuf-c"),
     (r"jansson\.h", r"src/base/json\.h$", "jansson"),
-    (r"n?curses(?:w)?[./]|ncursesw/|term\.h>", r"ui/screen/term(_out)?\.c$", "curses"),
+    (r"n?curses(?:w)?[./]|ncursesw/|term\.h>", r"ui/screen/term(_in|_out)?\.c$", "curses"),
     (r"dnnl", r"src/runner/onednn/", "oneDNN"),
     (r"cudnn", r"src/runner/cudnn", "cuDNN"),
     (r"cublasLt", r"src/runner/cublaslt/", "cuBLASLt"),

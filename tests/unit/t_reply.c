@@ -11,12 +11,13 @@
 static bool read_all(struct reply *r, const char *text, size_t n, size_t *used)
 {
 	const unsigned char *b = (const unsigned char *)text;
-	*used = 2;
-	if (n < 2 || !reply_begin(r, b[0], b[1]))
+	enum reply_step step = REPLY_MORE;
+	*used = 1;
+	if (n < 2 || !reply_begin(r, b[0]))
 		return false;
-	while (*used < n && !reply_add(r, b[(*used)++]))
-		;
-	return true;
+	while (*used < n && step == REPLY_MORE)
+		step = reply_add(r, b[(*used)++]);
+	return step != REPLY_KEYS;
 }
 
 static void clicks(const char *text, int kind, int x, int y)
@@ -62,13 +63,43 @@ static void test_mouse(void)
 	ignored("[M\001\001\001");
 }
 
-static void test_keys(void)
+static void keys(const char *text)
 {
 	struct reply r;
-	ok(!reply_begin(&r, '[', 'c'), "Esc [c: keys");
-	ok(!reply_begin(&r, ']', 'u'), "Esc ]u: keys");
-	ok(!reply_begin(&r, 'z', 'o'), "Esc zo: keys");
-	ok(!reply_begin(&r, 27, '['), "Esc Esc: keys");
+	size_t used;
+	ok(!read_all(&r, text, strlen(text), &used), "Esc %s: keys", text);
+}
+
+static void test_keys(void)
+{
+	keys("[c");
+	keys("]c");
+	keys("]u");
+	keys("zo");
+	keys("\033[");
+	keys("P\tq");
+	keys("\205q");
+}
+
+/* A string ends where it should: what follows is read as keys. */
+static void test_strings(void)
+{
+	static const char *const firsts[] = { "]1", "P", "X", "^", "_", "\235", "\220", "\230",
+		"\236", "\237" };
+	static const char *const ends[] = { "\033\\", "\a", "\234", "\030", "\032" };
+	for (size_t i = 0; i < sizeof(firsts) / sizeof(*firsts); i++)
+		for (size_t k = 0; k < sizeof(ends) / sizeof(*ends); k++) {
+			struct reply r;
+			size_t used;
+			char text[64];
+			int n = snprintf(text, sizeof(text), "%s;qj %sQQ", firsts[i], ends[k]);
+			ok(read_all(&r, text, (size_t)n, &used) && used == (size_t)n - 2 &&
+				r.kind == REPLY_STRING, "string %zu with end %zu", i, k);
+		}
+	struct reply r;
+	reply_begin(&r, 'P');
+	ok(reply_add(&r, '>') == REPLY_MORE && reply_add(&r, 27) == REPLY_MORE &&
+		reply_add(&r, '[') == REPLY_CUT, "ESC and another code cut a string");
 }
 
 static void test_ground(void)
@@ -83,6 +114,14 @@ static void test_ground(void)
 	text = "]11;rgb:0/8/f\a";
 	ok(read_all(&r, text, strlen(text), &used) && reply_ground(&r, &rgb) && rgb == 0x0088ff,
 		"with BEL, of one digit");
+	text = "[?997;2n";
+	ok(read_all(&r, text, strlen(text), &used) && reply_ground(&r, &rgb) && rgb == 0xffffff,
+		"the terminal turned light");
+	text = "\233?997;1n";
+	ok(read_all(&r, text, strlen(text), &used) && reply_ground(&r, &rgb) && rgb == 0,
+		"and dark, said with 8 bits");
+	ignored("[?997;3n");
+	ignored("P11;rgb:ff/ff/ff\a");
 	ignored("]10;rgb:ff/ff/ff\a");
 	ignored("]11;rgb:ff/ff\a");
 	ignored("]11;rgb:fffff/ff/ff\a");
@@ -114,17 +153,20 @@ static void test_hostile(void)
 	}
 	is_int(endless, 0, "20000 random sequences say nothing impossible");
 	struct reply r;
-	reply_begin(&r, ']', '1');
+	reply_begin(&r, ']');
+	reply_add(&r, '1');
 	int n = 0;
-	while (n < 5000 && !reply_add(&r, n % 7 ? '1' : 0x5c42))
+	while (n < 5000 && reply_add(&r, n % 7 ? '1' : 0x5c42) == REPLY_MORE)
 		n++;
 	ok(n == 5000 && r.lost && r.n < REPLY_MAX, "an endless one is not kept");
-	ok(!reply_add(&r, 27) && reply_add(&r, 'q'), "Esc and any key end it");
-	reply_begin(&r, '[', '<');
-	for (n = 0; n < 5000 && !reply_add(&r, '9'); n++)
+	ok(reply_add(&r, 27) == REPLY_MORE && reply_add(&r, 'q') == REPLY_CUT, "Esc and any key end it");
+	reply_begin(&r, '[');
+	reply_add(&r, '<');
+	for (n = 0; n < 5000 && reply_add(&r, '9') == REPLY_MORE; n++)
 		;
 	struct mouse m;
-	ok(n == 5000 && reply_add(&r, 'M') && !reply_mouse(&r, &m), "nor one of digits: its end ends it");
+	ok(n == 5000 && reply_add(&r, 'M') == REPLY_ENDED && !reply_mouse(&r, &m),
+		"nor one of digits: its end ends it");
 }
 
 static void test_paste(void)
@@ -147,6 +189,7 @@ int main(void)
 {
 	test_mouse();
 	test_keys();
+	test_strings();
 	test_ground();
 	test_paste();
 	test_hostile();

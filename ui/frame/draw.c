@@ -430,7 +430,8 @@ static void draw_prompt(struct app *app, struct area line)
 {
 	const struct prompt *q = &app->frame->prompt;
 	if (question_is_open(app)) {
-		canvas_fit(line, 1, 0, line.width - 1, STYLE_BOLD, question_text(app));
+		int asked = canvas_fit(line, 1, 0, line.width - 1, STYLE_BOLD, question_text(app));
+		canvas_cursor(line, asked + 1 < line.width ? asked + 1 : line.width - 1, 0);
 		return;
 	}
 	if (q->kind == PROMPT_DIM) {
@@ -441,6 +442,7 @@ static void draw_prompt(struct app *app, struct area line)
 	x += canvas_fit_tail(
 		line, x, 0, line.width - x - 1, q->untouched ? STYLE_DIM : STYLE_NORMAL, q->text);
 	canvas_put(line, x, 0, STYLE_REVERSE, ' ');
+	canvas_cursor(line, x, 0);
 	const char *end = prompt_help(app);
 	if (line.width - x > canvas_columns(end) + 3)
 		canvas_fit_right(line, x + 2, 0, line.width - x - 3, STYLE_DIM, end);

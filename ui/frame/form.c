@@ -447,8 +447,10 @@ static void draw_field(const struct prompt *q, int index, struct area line)
 	canvas_fit(line, 2, 0, value - 3, here ? STYLE_BOLD : STYLE_NORMAL, f->shown);
 	int used = canvas_fit_tail(line, value, 0, FORM_VALUE_COLUMNS - 2,
 		here && !q->untouched ? STYLE_BOLD : STYLE_NORMAL, text);
-	if (here)
+	if (here) {
 		canvas_put(line, value + used, 0, STYLE_REVERSE, ' ');
+		canvas_cursor(line, value + used, 0);
+	}
 	if (!here && !text[0])
 		canvas_put(line, value, 0, STYLE_WARN, '?');
 	canvas_fit(line, value + FORM_VALUE_COLUMNS, 0, source, STYLE_DIM,

@@ -79,6 +79,8 @@ void canvas_clear(struct canvas *c)
 {
 	for (int i = 0; i < c->width * c->height; i++)
 		c->cells[i] = blank;
+	c->has_cursor = false;
+	c->cursor_x = c->cursor_y = 0;
 }
 
 static int side(int n)
@@ -103,7 +105,8 @@ void canvas_free(struct canvas *c)
 
 bool canvas_same(const struct canvas *a, const struct canvas *b)
 {
-	if (a->width != b->width || a->height != b->height)
+	if (a->width != b->width || a->height != b->height || a->has_cursor != b->has_cursor ||
+		a->cursor_x != b->cursor_x || a->cursor_y != b->cursor_y)
 		return false;
 	for (int i = 0; i < a->width * a->height; i++) {
 		const struct cell *x = &a->cells[i], *y = &b->cells[i];
@@ -286,8 +289,19 @@ void canvas_bar(struct area a, int x, int y, int width, enum style style, double
 		canvas_put(a, x + eighths / 8, y, style, 0x2590 - (uint32_t)(eighths % 8));
 }
 
+void canvas_cursor(struct area a, int x, int y)
+{
+	if (!cell_at(a, x, y))
+		return;
+	a.canvas->has_cursor = true;
+	a.canvas->cursor_x = a.x + x;
+	a.canvas->cursor_y = a.y + y;
+}
+
 void canvas_select(struct area a, int y)
 {
+	if (!a.canvas->has_cursor)
+		canvas_cursor(a, 0, y);
 	for (int x = 0; x < a.width; x++) {
 		struct cell *c = cell_at(a, x, y);
 		if (c)

@@ -42,6 +42,8 @@ struct canvas {
 	int width, height;   /* columns and rows, >= 0 */
 	bool ascii;          /* code points above 127 are replaced as they are drawn */
 	struct cell *cells;  /* height rows of width */
+	bool has_cursor;     /* the terminal's cursor stands at cursor_x, cursor_y; else it is hidden */
+	int cursor_x, cursor_y;
 };
 
 /* A rectangle of a canvas: coordinates below are relative to it, and nothing is drawn outside it. */
@@ -77,7 +79,9 @@ void canvas_put(struct area a, int x, int y, enum style style, uint32_t code);
 void canvas_fill(struct area a, int x, int y, int width, enum style style, uint32_t code);
 /* A bar of fraction * width columns in eighths; any fraction above 0 shows. NaN draws nothing. */
 void canvas_bar(struct area a, int x, int y, int width, enum style style, double fraction);
-/* Marks a whole row of the area as selected. */
+/* Puts the terminal's cursor there, where readers of the screen look; only inside the area. */
+void canvas_cursor(struct area a, int x, int y);
+/* Marks a whole row of the area as selected, and puts the cursor at its beginning. */
 void canvas_select(struct area a, int y);
 
 /* Columns of a UTF-8 text as canvas_text would draw it; on an ASCII canvas some symbols take two characters.

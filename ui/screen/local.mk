@@ -15,6 +15,8 @@ libui_a_SOURCES += \
 	ui/screen/reply.h \
 	ui/screen/term.c \
 	ui/screen/term.h \
+	ui/screen/term_in.c \
+	ui/screen/term_in.h \
 	ui/screen/term_out.c \
 	ui/screen/term_out.h \
 	ui/screen/theme.c \

@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-bool reply_begin(struct reply *r, uint32_t first, uint32_t second)
+#define BEL 0x07
+#define CANCEL 0x18
+#define SUBSTITUTE 0x1a
+#define ESCAPE 0x1b
+#define STRING_END 0x9c /* ST of 8 bits */
+
+bool reply_begin(struct reply *r, uint32_t code)
 {
-	bool digit = second >= '0' && second <= '9';
-	*r = (struct reply){ .kind = REPLY_NONE };
-	/* "Esc [c" and "Esc ]c" are keys */
-	if (first == '[' && second == 'M')
-		r->kind = REPLY_OLD_MOUSE;
-	else if (first == '[' && (digit || (second >= '<' && second <= '?')))
-		r->kind = REPLY_CONTROL;
-	else if (first == ']' && digit)
-		r->kind = REPLY_STRING;
-	else
-		return false;
-	if (r->kind != REPLY_OLD_MOUSE)
-		r->text[r->n++] = (char)second;
-	return true;
+	bool whole = code >= 0x90 && code <= 0x9f; /* of 8 bits: ESC and a letter in one */
+	uint32_t letter = whole ? code - 0x40 : code;
+	*r = (struct reply){ .kind = REPLY_NONE, .first = letter };
+	if (letter == '[')
+		r->kind = whole ? REPLY_CONTROL : REPLY_ESCAPE;
+	else if (letter == ']' || letter == 'P' || letter == 'X' || letter == '^' || letter == '_')
+		r->kind = whole ? REPLY_STRING : REPLY_ESCAPE;
+	return r->kind;
 }
 
 static void keep(struct reply *r, uint32_t code)
@@ -32,19 +32,48 @@ static void keep(struct reply *r, uint32_t code)
 	r->text[r->n] = '\0';
 }
 
-bool reply_add(struct reply *r, uint32_t code)
+/* What ESC, `first` and a code begin; REPLY_NONE: they were typed, like "[c" and "]c". */
+static enum reply_kind kind_after(uint32_t first, uint32_t code)
 {
-	if (r->kind == REPLY_STRING) {
-		if (code == 7 || r->escaped)
-			return true;
-		r->escaped = code == 27;
-		if (!r->escaped)
-			keep(r, code);
-		return false;
+	bool digit = code >= '0' && code <= '9';
+	if (first == '[')
+		return code == 'M' ? REPLY_OLD_MOUSE : digit || (code >= '<' && code <= '?') ||
+			(code >= 'A' && code <= '[') ? REPLY_CONTROL : REPLY_NONE;
+	if (first == ']')
+		return digit || code == 'l' || code == 'L' ? REPLY_STRING : REPLY_NONE;
+	return code >= ' ' || code == ESCAPE ? REPLY_STRING : REPLY_NONE;
+}
+
+static enum reply_step string_add(struct reply *r, uint32_t code)
+{
+	if (r->escaped)
+		return code == '\\' ? REPLY_ENDED : REPLY_CUT;
+	if (code == BEL || code == STRING_END || code == CANCEL || code == SUBSTITUTE)
+		return REPLY_ENDED;
+	r->escaped = code == ESCAPE;
+	if (!r->escaped)
+		keep(r, code);
+	return REPLY_MORE;
+}
+
+enum reply_step reply_add(struct reply *r, uint32_t code)
+{
+	bool begins = r->kind == REPLY_ESCAPE;
+	if (begins) {
+		r->kind = kind_after(r->first, code);
+		if (r->kind == REPLY_NONE)
+			return REPLY_KEYS;
+		if (r->kind == REPLY_OLD_MOUSE)
+			return REPLY_MORE;
 	}
+	if (r->kind == REPLY_STRING)
+		return string_add(r, code);
 	keep(r, code);
-	/* parameters are 0x20 to 0x3f */
-	return r->kind == REPLY_OLD_MOUSE ? r->n == 3 || r->lost : code < 0x20 || code > 0x3f;
+	if (r->kind == REPLY_OLD_MOUSE)
+		return r->n == 3 || r->lost ? REPLY_ENDED : REPLY_MORE;
+	/* parameters are 0x20 to 0x3f; the keys F1 to F5 of the Linux console are ESC [ [ and a letter */
+	bool more = (code >= ' ' && code <= '?') || (begins && code == '[');
+	return more ? REPLY_MORE : REPLY_ENDED;
 }
 
 static bool mouse_of(int button, int x, int y, struct mouse *out)
@@ -111,12 +140,13 @@ static bool channel(const char **p, uint32_t *value)
 	return true;
 }
 
-bool reply_ground(const struct reply *r, uint32_t *rgb)
+/* OSC 11 */
+static bool ground_parse(const struct reply *r, uint32_t *rgb)
 {
 	static const char start[] = "11;rgb:";
 	const char *p = r->text + sizeof(start) - 1;
 	uint32_t all[3];
-	if (r->lost || r->kind != REPLY_STRING || strncmp(r->text, start, sizeof(start) - 1) != 0)
+	if (r->first != ']' || strncmp(r->text, start, sizeof(start) - 1) != 0)
 		return false;
 	for (int i = 0; i < 3; i++)
 		if ((i && *p++ != '/') || !channel(&p, &all[i]))
@@ -125,4 +155,14 @@ bool reply_ground(const struct reply *r, uint32_t *rgb)
 		return false;
 	*rgb = all[0] << 16 | all[1] << 8 | all[2];
 	return true;
+}
+
+bool reply_ground(const struct reply *r, uint32_t *rgb)
+{
+	bool dark = strcmp(r->text, "?997;1n") == 0, light = strcmp(r->text, "?997;2n") == 0;
+	if (r->lost)
+		return false;
+	if (r->kind == REPLY_CONTROL && (dark || light))
+		*rgb = light ? 0xffffff : 0;
+	return r->kind == REPLY_CONTROL ? dark || light : r->kind == REPLY_STRING && ground_parse(r, rgb);
 }

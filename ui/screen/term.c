@@ -2,6 +2,7 @@
 
 #include "ui/screen/term.h"
 #include "ui/screen/clipboard.h"
+#include "ui/screen/term_in.h"
 #include "ui/screen/term_out.h"
 
 #include "base/arena.h"
@@ -28,13 +29,9 @@ static struct {
 	SCREEN *screen;
 	FILE *file;              /* /dev/tty if stdin is not a terminal, else NULL */
 	int fd;                  /* the keyboard */
-	WINDOW *keyboard;        /* a pad: reading from it draws nothing */
 	int colors;              /* as term_colors */
 	bool mouse, mouse_known; /* on; the terminal has one */
-	bool pasting;            /* the keys are pasted text */
-	struct reply reply;      /* being read */
-	struct { int status; wint_t code; } held[3]; /* codes read too far, the next first */
-	int held_count;
+	bool asked;              /* an emulator that knows xterm's questions, in colours */
 	int wake[2];             /* signal handlers write a byte here */
 } term = { .fd = -1, .wake = { -1, -1 } };
 
@@ -49,6 +46,9 @@ static int leave_fd = -1;
 static const char mouse_on[] = "\033[?1000h\033[?1006h", mouse_off[] = "\033[?1006l\033[?1000l";
 /* Bracketed paste: pasted text comes between ESC [ 200 ~ and ESC [ 201 ~. */
 static const char paste_on[] = "\033[?2004h", paste_off[] = "\033[?2004l";
+
+/* Reports of a change between light and dark: CSI ? 997 ; 1 n and ; 2 n. */
+static const char scheme_on[] = "\033[?2031h", scheme_off[] = "\033[?2031l";
 
 static void leave_add(const char *s)
 {
@@ -217,6 +217,8 @@ static void reports_send(bool on)
 		mouse_send(on);
 	if (term.mouse_known) /* an emulator of a kind that also has this */
 		out_text(on ? paste_on : paste_off);
+	if (term.asked)
+		out_text(on ? scheme_on : scheme_off);
 }
 
 void term_mouse(bool on)
@@ -279,17 +281,15 @@ static void screen_close(void)
 	if (term.screen) {
 		reports_send(false);
 		out_plain();
-		if (term.keyboard && !out_find("rmcup")) {
+		if (in_is_open() && !out_find("rmcup")) {
 			/* no alternate screen: start the shell's prompt on a new line */
 			out_last_row();
 		}
 		out_send();
 		endwin();
-		if (term.keyboard)
-			delwin(term.keyboard);
+		in_close();
 		delscreen(term.screen);
 		term.screen = NULL;
-		term.keyboard = NULL;
 	}
 	if (modes_are_changed) /* curses saw them without flow control */
 		tcsetattr(STDOUT_FILENO, TCSADRAIN, &saved_modes);
@@ -305,19 +305,10 @@ static void screen_close(void)
 	}
 }
 
-/* A terminal that knows xterm's questions answers among the keys; others are not asked. */
-static void ground_ask(void)
-{
-	if (tigetflag("XT") > 0)
-		out_text("\033]11;?\033\\");
-}
-
 int term_open(const struct term_options *o, struct error *err)
 {
 	end_signal = was_resized = was_continued = was_stopped = 0;
 	leave_bytes = 0;
-	term.held_count = 0;
-	term.reply.kind = REPLY_NONE;
 	term.mouse = false;
 	if (wake_open(err) || screen_open(err)) {
 		screen_close();
@@ -331,11 +322,7 @@ int term_open(const struct term_options *o, struct error *err)
 	flow_control_off();
 	def_prog_mode(); /* curses returns to these modes after a stop */
 	refresh(); /* the alternate screen; curses draws nothing else */
-	term.keyboard = newpad(1, 1);
-	if (!term.keyboard)
-		abort();
-	keypad(term.keyboard, TRUE);
-	nodelay(term.keyboard, TRUE);
+	in_open();
 	curs_set(0);
 	term.colors = colors_known(o->color);
 	out_colors(term.colors, tigetnum("ncv"));
@@ -347,12 +334,16 @@ int term_open(const struct term_options *o, struct error *err)
 		leave_add(mouse_off);
 		leave_add(paste_off);
 	}
+	/* a terminal that knows xterm's questions answers among the keys; others are not asked */
+	term.asked = o->color && tigetflag("XT") > 0;
+	if (term.asked)
+		leave_add(scheme_off);
 	leave_add(out_find("sgr0"));
 	leave_add(out_find("rmkx"));
 	leave_add(out_find("cnorm"));
 	leave_add(out_find("rmcup"));
-	if (o->ask_ground)
-		ground_ask();
+	if (term.asked && o->ask_ground)
+		out_text("\033]11;?\033\\");
 	reports_send(true);
 	out_send();
 	term_mouse(o->mouse);
@@ -378,35 +369,6 @@ void term_size(int *columns, int *rows)
 	*rows = LINES;
 }
 
-static uint32_t key_of(int status, wint_t code)
-{
-	static const struct {
-		wint_t curses;
-		uint32_t key;
-	} table[] = {
-		{ KEY_UP, KEY_CODE_UP },
-		{ KEY_DOWN, KEY_CODE_DOWN },
-		{ KEY_LEFT, KEY_CODE_LEFT },
-		{ KEY_RIGHT, KEY_CODE_RIGHT },
-		{ KEY_HOME, KEY_CODE_HOME },
-		{ KEY_END, KEY_CODE_END },
-		{ KEY_PPAGE, KEY_CODE_PAGE_UP },
-		{ KEY_NPAGE, KEY_CODE_PAGE_DOWN },
-		{ KEY_BTAB, KEY_CODE_BACKTAB },
-		{ KEY_DC, KEY_CODE_DELETE },
-		{ KEY_BACKSPACE, KEY_CODE_BACKSPACE },
-		{ KEY_ENTER, KEY_CODE_ENTER },
-	};
-	if (status == OK)
-		return code == '\n' ? KEY_CODE_ENTER : (uint32_t)code;
-	for (size_t i = 0; i < sizeof(table) / sizeof(*table); i++)
-		if (table[i].curses == code)
-			return table[i].key;
-	if (code >= KEY_F(1) && code <= KEY_F(12))
-		return KEY_CODE_F1 + (uint32_t)(code - KEY_F(1));
-	return KEY_CODE_NONE;
-}
-
 static bool resize_take(void)
 {
 	struct winsize size;
@@ -424,77 +386,6 @@ void term_copy(struct text t)
 	out_text(out.p);
 	out_send();
 	str_free(&out);
-}
-
-/* The next code from the keyboard; false: none. */
-static bool code_take(int *status, wint_t *code)
-{
-	if (term.held_count) {
-		*status = term.held[0].status;
-		*code = term.held[0].code;
-		memmove(term.held, term.held + 1, (size_t)--term.held_count * sizeof(*term.held));
-		return true;
-	}
-	do /* curses reports a resize as a key: skip it */
-		*status = wget_wch(term.keyboard, code);
-	while (*status == KEY_CODE_YES && *code == KEY_RESIZE);
-	return *status != ERR;
-}
-
-/* After ESC: whether a sequence of the terminal begins, rather than keys. */
-static bool reply_starts(void)
-{
-	int status[2];
-	wint_t code[2];
-	int n = 0;
-	while (n < 2 && code_take(&status[n], &code[n]))
-		n++;
-	if (n == 2 && status[0] == OK && status[1] == OK && reply_begin(&term.reply, code[0], code[1]))
-		return true;
-	memmove(term.held + n, term.held, (size_t)term.held_count * sizeof(*term.held));
-	for (int i = 0; i < n; i++) {
-		term.held[i].status = status[i];
-		term.held[i].code = code[i];
-	}
-	term.held_count += n;
-	return false;
-}
-
-static enum term_event reply_event(struct term_value *value)
-{
-	struct reply r = term.reply;
-	term.reply.kind = REPLY_NONE;
-	bool begins = reply_pastes(&r, true);
-	if (begins || reply_pastes(&r, false))
-		term.pasting = begins;
-	if (reply_mouse(&r, &value->mouse))
-		return term.mouse ? TERM_MOUSE : TERM_TIMEOUT;
-	return reply_ground(&r, &value->key) ? TERM_GROUND : TERM_TIMEOUT;
-}
-
-/* TERM_TIMEOUT: nothing was typed. */
-static enum term_event input_take(struct term_value *value)
-{
-	wint_t code;
-	int status;
-	while (code_take(&status, &code)) {
-		bool again = code == KEY_CODE_ESC && term.reply.kind != REPLY_STRING; /* it was cut */
-		if (term.reply.kind && status == OK && !again) {
-			enum term_event event = reply_add(&term.reply, (uint32_t)code) ? reply_event(value) :
-				TERM_TIMEOUT;
-			if (event != TERM_TIMEOUT)
-				return event;
-			continue;
-		}
-		term.reply.kind = REPLY_NONE;
-		if (status == OK && code == KEY_CODE_ESC && reply_starts())
-			continue;
-		value->key = key_of(status, code);
-		/* Esc by itself: the end of the paste was lost; with more at once it is pasted too */
-		term.pasting = term.pasting && (value->key != KEY_CODE_ESC || term.held_count);
-		return term.pasting ? TERM_PASTED : TERM_KEY;
-	}
-	return TERM_TIMEOUT;
 }
 
 /* Nothing that is on the screen is known any more. */
@@ -526,16 +417,18 @@ static void stop(void)
 bool term_has_input(void)
 {
 	struct pollfd keyboard = { term.fd, POLLIN, 0 };
-	return term.held_count || (poll(&keyboard, 1, 0) > 0 && keyboard.revents == POLLIN);
+	return in_is_held() || (poll(&keyboard, 1, 0) > 0 && keyboard.revents == POLLIN);
 }
 
 enum term_event term_wait(int fd, int timeout_ms, struct term_value *value)
 {
 	*value = (struct term_value){ .key = KEY_CODE_NONE };
-	enum term_event event = end_signal || was_resized ? TERM_TIMEOUT : input_take(value);
+	enum term_event event = end_signal || was_resized ? TERM_TIMEOUT : in_take(value, term.mouse);
 	if (event != TERM_TIMEOUT)
 		return event;
 	struct pollfd polled[3] = { { term.wake[0], POLLIN, 0 }, { term.fd, POLLIN, 0 }, { fd, POLLIN, 0 } };
+	int left = in_due_ms();
+	timeout_ms = left >= 0 && (timeout_ms < 0 || left < timeout_ms) ? left : timeout_ms;
 	int ready = end_signal || was_resized || was_continued || was_stopped ? 0 :
 		poll(polled, fd >= 0 ? 3 : 2, timeout_ms);
 	char drained[64];
@@ -560,6 +453,6 @@ enum term_event term_wait(int fd, int timeout_ms, struct term_value *value)
 		value->key = SIGHUP;
 		return TERM_SIGNAL;
 	}
-	event = polled[1].revents ? input_take(value) : TERM_TIMEOUT;
+	event = polled[1].revents ? in_take(value, term.mouse) : TERM_TIMEOUT;
 	return event != TERM_TIMEOUT ? event : polled[2].revents ? TERM_WAKE : TERM_TIMEOUT;
 }

@@ -206,6 +206,15 @@ static void out_row(const struct cell *row, const struct cell *old, const struct
 			out_cell(&row[x], t, x, y);
 }
 
+/* After the frame: where readers of the screen look. */
+static void out_cursor(const struct canvas *c)
+{
+	bool shown = c->has_cursor && c->cursor_x < COLS && c->cursor_y < LINES;
+	if (shown)
+		out_place(c->cursor_x, c->cursor_y);
+	out_capability(shown ? cursor_normal : cursor_invisible);
+}
+
 void term_show(const struct canvas *c, const struct theme *t, bool all)
 {
 	all |= pen.shown.width != c->width || pen.shown.height != c->height;
@@ -213,6 +222,7 @@ void term_show(const struct canvas *c, const struct theme *t, bool all)
 		return;
 	int width = c->width < COLS ? c->width : COLS;
 	pen.x = -1;
+	out_capability(cursor_invisible); /* while it draws */
 	if (all) {
 		pen.shade = (struct shade){ INK_DEFAULT, INK_DEFAULT, ~0u };
 		out_shade(plain);
@@ -223,8 +233,12 @@ void term_show(const struct canvas *c, const struct theme *t, bool all)
 		out_row(&c->cells[at], all ? NULL : &pen.shown.cells[at], t, width, y);
 	}
 	out_shade(plain);
+	out_cursor(c);
 	out_send();
 	if (pen.shown.width != c->width || pen.shown.height != c->height)
 		canvas_resize(&pen.shown, c->width, c->height);
+	pen.shown.has_cursor = c->has_cursor;
+	pen.shown.cursor_x = c->cursor_x;
+	pen.shown.cursor_y = c->cursor_y;
 	memcpy(pen.shown.cells, c->cells, (size_t)c->width * (size_t)c->height * sizeof(*c->cells));
 }
