@@ -383,16 +383,16 @@ static bool problem_fill(struct match *m, const int *operands, bool turned, int6
 		.key_length = length,
 		.head_size = q[3],
 		.value_size = v[3] };
-	enum dtype type = plan_wide(m->p, m->p->values[operands[0]].dtype);
+	enum dtype type = plan_wide(m->p, &m->p->values[operands[0]]);
 	for (int i = 0; i < 4; i++) {
 		to->operand[i].dtype = type;
-		if (plan_wide(m->p, m->p->values[operands[i]].dtype) != type)
+		if (plan_wide(m->p, &m->p->values[operands[i]]) != type)
 			return fail(m, "its queries, keys and values have different types");
 	}
 	if (m->mask < 0 && m->causal && to->query_length > 1)
 		to->mode = MODE_CAUSAL;
 	const struct plan_value *mask = m->mask >= 0 ? &m->p->values[m->mask] : NULL;
-	if (mask && plan_wide(m->p, mask->dtype) != type && mask->dtype != DTYPE_BOOL)
+	if (mask && plan_wide(m->p, mask) != type && mask->dtype != DTYPE_BOOL)
 		return fail(m, "its mask has another type than its queries");
 	return !mask || op_problem_mask(mask->shape, to) ? true : fail(m, "its mask does not fit the scores");
 }

@@ -93,7 +93,7 @@ void chain_take(struct chain *c, int layer, int value)
 	c->value = value;
 	/* a product of few bits writes what reads its result */
 	if (c->plan && plan_is_few(c->plan) && c->layer_count > 1 && kernel_row(q->kernel)->product &&
-		q->operand[0].dtype == c->plan->dtype)
+		c->plan->values[c->plan->layers[c->layers[0]].inputs[0]].few)
 		q->operand[problem_operand_count(q) - 1].dtype = c->plan->values[value].dtype;
 }
 
@@ -168,7 +168,7 @@ bool chain_start_region(struct chain *c, const struct plan *p, int value, const 
 		.pointwise = true };
 	if (!dtype_is_float(v->dtype) || v->shape.rank < 1 || v->shape.rank > PROBLEM_RANK ||
 		!shape_is_known(v->shape) || !same_shape(p, value, r->value) ||
-		plan_wide(p, p->values[r->value].dtype) != v->dtype)
+		plan_wide(p, &p->values[r->value]) != v->dtype)
 		return false;
 	c->problem.kernel = KERNEL_ELTWISE;
 	c->problem.mode = r->mode;
@@ -289,7 +289,7 @@ static bool take_residual(struct chain *c, const struct plan_layer *l)
 	if (!(adds || gate) || q->epilogue_count == PROBLEM_EPILOGUES || other < 0)
 		return false;
 	const struct plan_value *v = &c->plan->values[other];
-	if (v->constant || plan_wide(c->plan, v->dtype) != destination(q)->dtype ||
+	if (v->constant || plan_wide(c->plan, v) != destination(q)->dtype ||
 		!same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))
 		return false;
@@ -324,7 +324,7 @@ static bool take_binary(struct chain *c, const struct plan_layer *l)
 	enum mode mode = binary.mode;
 	bool either = mode == MODE_ADD || mode == MODE_MUL || mode == MODE_MAXIMUM || mode == MODE_MINIMUM;
 	bool left = (mode == MODE_SUB || mode == MODE_DIV) && l->inputs[0] == c->value;
-	enum dtype type = plan_wide(c->plan, v->dtype);
+	enum dtype type = plan_wide(c->plan, v);
 	if (!(either || left) || type != destination(q)->dtype ||
 		destination(&binary)->dtype != type || !same_shape(c->plan, other, c->value) ||
 		!same_shape(c->plan, l->outputs[0], c->value))

@@ -182,7 +182,7 @@ static bool problem_fill(struct norm *m, enum kernel kernel, int x)
 {
 	struct problem *q = &m->c->problem;
 	const struct plan_value *from = &m->p->values[x], *to = &m->p->values[m->c->value];
-	enum dtype types[] = { plan_wide(m->p, from->dtype), plan_wide(m->p, to->dtype) };
+	enum dtype types[] = { plan_wide(m->p, from), plan_wide(m->p, to) };
 	if (from->constant || !dtype_is_float(types[0]) || !dtype_is_float(types[1]) ||
 		!shape_same(from->shape, to->shape))
 		return false;

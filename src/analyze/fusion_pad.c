@@ -97,7 +97,8 @@ bool chain_padded(struct chain *c, const struct plan *p, const struct plan_layer
 	const struct plan_layer *conv = &p->layers[reader];
 	if (!plan_layer_is(conv, "Conv") || conv->absorbed_by >= 0 || conv->inputs[0] != l->outputs[0] ||
 		conv->inputs[1] == l->outputs[0] || !chain_start(c, p, conv) ||
-		c->problem.kernel != KERNEL_CONV || !dtype_is_float(c->problem.operand[0].dtype) ||
+		c->problem.kernel != KERNEL_CONV ||
+		!(dtype_is_float(c->problem.operand[0].dtype) || plan_is_few(p)) ||
 		!take_pads(&c->problem, rank, begin, end))
 		return false;
 	c->level = FUSION_FOLD;

@@ -129,6 +129,9 @@ static int model_write_layer(
 	struct session *s = r->session;
 	struct str bytes = { 0 };
 	int index = r->layer->index;
+	if (plan_is_few(session_plan(s)))
+		return error_set(err, "-o: files have the model's own types, and the 8 bits of a layer come "
+			"from those around it: leave out -t, or -o for the runner's line");
 	/* files have the model's own types */
 	int bad = session_select(s, batch, DTYPE_UNKNOWN, err) || model_bytes(s, index, &bytes, err) ||
 		file_write(path, &bytes, err) || session_select(s, batch, dtype, err);

@@ -19,7 +19,7 @@ const struct option_group options_common = { "common options", true, common_rows
 static const struct option_row model_rows[] = {
 	{ "batch", 'b', "LIST", CONFIG_KEY("batch"), "batch sizes, e.g. 1,8,32" },
 	{ "dtype", 't', "LIST", CONFIG_KEY("dtype"),
-		"floating-point types to run the layers in, e.g. f32,bf16; else the model's own" },
+		"types to run the layers in, e.g. f32,bf16,s8; else the model's own" },
 	{ "dim", 0, "NAME=VALUE", USE_DIM, NULL, 0,
 		"value of a symbolic dimension (repeatable; remembered)" },
 	{ "input", 0, "NAME=1x3x224x224", USE_INPUT, NULL, 0, "shape of a model input (repeatable)" },

@@ -81,10 +81,11 @@ static void title(const struct session *s, double most, FILE *out)
 	const struct analysis *an = session_analysis(s);
 	struct arena a = { 0 };
 	char bound[STR_QUANTITY], least[STR_QUANTITY], highest[STR_QUANTITY], on[160];
+	char types[PLAN_TYPES_SIZE];
 	fputs("  label=\"", out);
 	quoted(out, text_clean(&a, text_of(session_model(s)->path)));
 	fprintf(out, ", batch %lld, %s, on ", (long long)session_plan(s)->batch,
-		plan_type_name(session_plan(s)));
+		plan_types_text(session_plan(s), types));
 	quoted(out,
 		text_clean(&a, text_of(session_device(s)->model ? session_device(s)->model : "no device")));
 	scenario_text(session_scenario(s), on, sizeof(on));

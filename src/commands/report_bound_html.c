@@ -149,7 +149,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	const struct plan *p = session_plan(s);
 	const struct device *d = session_device(s);
 	struct str line = { 0 }, interval = { 0 };
-	char on[160], now[32];
+	char on[160], now[32], types[PLAN_TYPES_SIZE];
 	fputs("<h2>What this is of</h2>\n<table><tbody>\n", out);
 	fact(out, "model", "%s, %d nodes", session_model(s)->path, session_model(s)->graph->node_count);
 	session_dims_describe(s, &line);
@@ -159,7 +159,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	if (line.n)
 		fact(out, "operators described", "%s", line.p);
 	str_clear(&line);
-	fact(out, "type", "%s", plan_type_name(p));
+	fact(out, "type", "%s", plan_types_text(p, types));
 	fact(out, "device", "%s", d->model ? d->model : "none");
 	fact(out, "stack", "%s", d->stack && *d->stack ? d->stack : "unknown");
 	if (session_described(s))

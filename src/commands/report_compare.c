@@ -90,8 +90,9 @@ static void model_text(struct arena *a, const struct session *s, FILE *out)
 {
 	const struct plan *p = session_plan(s);
 	const char *batch = p->batch ? arena_printf(a, "  batch %lld", (long long)p->batch) : "";
+	char types[PLAN_TYPES_SIZE];
 	report_path_line(out, report_most(out), "", session_model(s)->path,
-		arena_printf(a, "%s  %s", batch, plan_type_name(p)));
+		arena_printf(a, "%s  %s", batch, plan_types_text(p, types)));
 }
 
 static const char *interval(struct arena *a, double lo, double hi)

@@ -333,6 +333,7 @@ void report_layers_json(const struct session *s, FILE *out)
 	json_put(out, ",\"dims\":", report_dims_json(p));
 	json_put(out, ",\"dims_from\":", report_dims_from_json(s));
 	json_put(out, ",\"dtype\":", json_string(plan_type_name(p)));
+	json_put(out, ",\"rest\":", plan_is_few(p) ? json_string(dtype_name(p->rest)) : json_null());
 	fputs(",\"layers\":[", out);
 	struct arena a = { 0 };
 	int total, *numbers = session_numbers(p, &a, &total);

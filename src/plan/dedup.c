@@ -266,7 +266,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	}
 	infer_call(b, i, &c);
 	mistyped_warn(d, b, i, &c);
-	bool few = types_call(b, l, &c);
+	bool few = types_call(b, l);
 	if (quant)
 		quant_call(b, quant, &c);
 	l->quantized = quant != NULL;
@@ -569,7 +569,7 @@ static void borders_find(struct dedup *d)
 		int value = is_input ? d->b->g->inputs[i] : d->b->g->outputs[i - d->b->g->input_count];
 		enum dtype declared = d->b->g->values[value].dtype, own = declared ? declared : p->own;
 		const struct plan_value *v = &p->values[value];
-		bool replaced = (v->dtype == p->dtype || v->dtype == p->rest) &&
+		bool replaced = (v->few || v->dtype == p->rest) &&
 			own != type_in_memory(v->dtype) && v->kind == VALUE_TENSOR && !v->constant &&
 			!is_empty(v) && !state[value];
 		if (replaced && (is_input ? readers[value] > 0 : v->producer >= 0))

@@ -27,6 +27,7 @@ struct plan_value {
 	int *consumers;
 	bool is_input, is_output; /* of the model */
 	bool is_read;          /* a constant that is needed at run time: a layer with a kernel reads it */
+	bool few;              /* it has the plan's few bits (plan_is_few), which are not its own */
 	bool nxc;              /* layout what-if: stored channels last */
 	int dies_in;           /* the last layer that reads its memory, which the layer may overwrite; -1: it
 				  may not (a model input or output, a constant, a value of an enclosing graph,
@@ -179,7 +180,8 @@ struct plan_options {
 	enum dtype dtype;             /* unknown: the types of the file; else replaces f32, f16, bf16 and the
 					 model's own, unless it is that. One of at most 8 bits: see rest */
 	enum dtype rest;              /* where dtype has at most 8 bits: products with constant weights run in
-					 dtype, all other layers in this type; unknown: the model's own */
+					 dtype, all other layers in this type if it has fewer bits than
+					 the model's own, else in that */
 	int64_t batch;                /* 0: not given; see plan_build. Overrides a binding of the batch's
 					 symbol */
 	int binding_count;
@@ -321,8 +323,10 @@ const char *plan_types_text(const struct plan *p, char buf[PLAN_TYPES_SIZE]);
 /* True if the plan's type has at most 8 bits: then it is that of products and of what they read, and
  * plan.rest is that of other layers. */
 bool plan_is_few(const struct plan *p);
-/* The type in which a layer computes that reads or writes type t, and is no product of few bits. */
-enum dtype plan_wide(const struct plan *p, enum dtype t);
+/* plan.rest of a model with that own type; asked: plan_options.rest. */
+enum dtype plan_rest(enum dtype own, enum dtype asked);
+/* The type in which a layer computes that reads or writes the value, and is no product of few bits. */
+enum dtype plan_wide(const struct plan *p, const struct plan_value *v);
 /* The problem of a layer, or NULL. */
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l);
 /* The shape of a tensor as text; for other kinds of values also element type and count: "seq(f32 ?x3)[4]". */

@@ -180,10 +180,10 @@ int control_scan(struct loop *l);
 /* types.c: finds the model's own type and puts `asked` in its place, DTYPE_UNKNOWN: none; rest as in
  * plan_options. 0, or -1 with an error. */
 int types_settle(struct plan *p, enum dtype asked, enum dtype rest, struct error *err);
-/* Gives the call of a layer in a plan of few bits the types in which it runs. Returns true if it is a product
- * of few bits. Another layer that reads or writes few bits beside plan.rest runs in plan.rest throughout: few
- * libraries have kernels of such mixed types. */
-bool types_call(const struct builder *b, const struct plan_layer *l, struct op_call *c);
+/* Gives b->inputs and b->outputs of a layer in a plan of few bits the types in which it runs. Returns true if
+ * it is a product of few bits. Another layer that reads or writes few bits beside plan.rest runs in plan.rest
+ * throughout: few libraries have kernels of such mixed types. */
+bool types_call(const struct builder *b, const struct plan_layer *l);
 
 /* dedup.c: classes, costs, problems, casts at inputs and outputs, totals; bodies included. */
 void dedup_layers(struct builder *b);

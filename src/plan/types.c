@@ -58,9 +58,16 @@ const char *plan_types_text(const struct plan *p, char buf[PLAN_TYPES_SIZE])
 	return buf;
 }
 
-enum dtype plan_wide(const struct plan *p, enum dtype t)
+/* A model of 16 bits keeps its type, and no product of 8 bits writes f64. */
+enum dtype plan_rest(enum dtype own, enum dtype asked)
 {
-	return plan_is_few(p) && t == p->dtype ? p->rest : t;
+	enum dtype rest = asked && dtype_bits(asked) < dtype_bits(own) ? asked : own;
+	return rest == DTYPE_F64 ? DTYPE_F32 : rest;
+}
+
+enum dtype plan_wide(const struct plan *p, const struct plan_value *v)
+{
+	return v->few ? p->rest : v->dtype;
 }
 
 /* Sets of values that have one type because layers only move data between them (union-find). */
@@ -127,6 +134,7 @@ static void few_keep(struct few *f)
 static void few_take(struct plan *p, int v)
 {
 	p->values[v].dtype = p->dtype;
+	p->values[v].few = true;
 	p->values[v].elements = NULL; /* they are floats */
 }
 
@@ -134,9 +142,8 @@ static void few_take(struct plan *p, int v)
 static bool few_constant(const struct plan *p, const struct plan_layer *l, int input)
 {
 	int v = l->inputs[input];
-	bool runs = is_product(p, l) ? input == 1 && p->values[l->inputs[0]].dtype == p->dtype
-		: moves_data(l) && l->output_count && l->outputs[0] >= 0 &&
-			p->values[l->outputs[0]].dtype == p->dtype;
+	bool runs = is_product(p, l) ? input == 1 && p->values[l->inputs[0]].few
+		: moves_data(l) && l->output_count && l->outputs[0] >= 0 && p->values[l->outputs[0]].few;
 	return runs && v >= 0 && p->values[v].constant && p->values[v].kind == VALUE_TENSOR;
 }
 
@@ -193,36 +200,36 @@ static int few_replace(struct plan *p, const struct plan *top)
 	return replaced + few_constants(p, top);
 }
 
-/* True if the layer can read and write few bits alone: it moves data, or all its tensors have few bits and
- * libraries have such kernels. */
-static bool runs_in_few(const struct plan *p, const struct plan_layer *l, const struct op_call *c)
+/* True if all tensors of the layer in floating point have few bits, and libraries have such kernels. */
+static bool runs_in_few(const struct plan *p, const struct plan_layer *l)
 {
-	bool mixed = false;
-	for (int i = 0; i < c->input_count; i++)
-		mixed |= c->inputs[i].dtype == p->rest;
-	for (int i = 0; i < c->output_count; i++)
-		mixed |= c->outputs[i].dtype == p->rest;
-	return moves_data(l) || (!mixed && quant_core_kind(l->node) != CORE_NONE);
+	int few = 0, wide = 0;
+	for (int i = 0; i < l->input_count + l->output_count; i++) {
+		int v = i < l->input_count ? l->inputs[i] : l->outputs[i - l->input_count];
+		few += v >= 0 && p->values[v].few;
+		wide += v >= 0 && !p->values[v].few && p->values[v].dtype == p->rest;
+	}
+	return few && !wide && quant_core_kind(l->node) != CORE_NONE;
 }
 
-bool types_call(const struct builder *b, const struct plan_layer *l, struct op_call *c)
+bool types_call(const struct builder *b, const struct plan_layer *l)
 {
 	const struct plan *p = b->p;
 	if (!plan_is_few(p))
 		return false;
+	bool product = is_product(p, l) && p->values[l->inputs[0]].few;
+	bool few = product || moves_data(l) || runs_in_few(p, l);
 	for (int i = 0; i < l->input_count; i++)
 		if (few_constant(p, l, i) && type_gives_way(b->top->p, b->inputs[i].dtype)) {
 			b->inputs[i].dtype = p->dtype;
 			b->inputs[i].elements = NULL;
+		} else if (!few && l->inputs[i] >= 0) {
+			b->inputs[i].dtype = plan_wide(p, &p->values[l->inputs[i]]);
 		}
-	if (is_product(p, l) && c->inputs[0].dtype == p->dtype)
-		return true;
-	bool few = runs_in_few(p, l, c);
-	for (int i = 0; !few && i < c->input_count; i++)
-		b->inputs[i].dtype = plan_wide(p, b->inputs[i].dtype);
-	for (int i = 0; !few && i < c->output_count; i++)
-		b->outputs[i].dtype = plan_wide(p, b->outputs[i].dtype);
-	return false;
+	for (int i = 0; !few && i < l->output_count; i++)
+		if (l->outputs[i] >= 0)
+			b->outputs[i].dtype = plan_wide(p, &p->values[l->outputs[i]]);
+	return product;
 }
 
 /* Gives the graph and its bodies the plan's type. Returns the number of values that have it instead of
@@ -238,8 +245,10 @@ static int types_replace(struct plan *p, const struct plan *top, const struct pl
 		enum dtype *t = &p->values[i].dtype;
 		if (!type_gives_way(top, *t))
 			continue;
-		enum dtype to = !few ? p->dtype : p->values[i].outer >= 0 && up ?
-			up->values[p->values[i].outer].dtype : p->rest;
+		const struct plan_value *outer =
+			few && up && p->values[i].outer >= 0 ? &up->values[p->values[i].outer] : NULL;
+		enum dtype to = !few ? p->dtype : outer ? outer->dtype : p->rest;
+		p->values[i].few = outer && outer->few;
 		replaced += *t != to && !few;
 		*t = to;
 	}
@@ -250,15 +259,19 @@ static int types_replace(struct plan *p, const struct plan *top, const struct pl
 	return replaced;
 }
 
-/* The first layer of a quantized model, or NULL. */
+/* The first layer of a quantized model, also in a body, or NULL. */
 static const struct plan_layer *quantizer_find(const struct plan *p)
 {
 	static const char *const words[] = { "Quantize", "QLinear", "Integer", "QAttention", "QGemm" };
-	for (int i = 0; i < p->layer_count; i++)
-		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]); k++)
-			if (text_contains(p->layers[i].node->op, text_of(words[k])))
-				return &p->layers[i];
-	return NULL;
+	const struct plan_layer *found = NULL;
+	for (int i = 0; i < p->layer_count && !found; i++) {
+		const struct plan_layer *l = &p->layers[i];
+		for (size_t k = 0; k < sizeof(words) / sizeof(words[0]) && !found; k++)
+			found = text_contains(l->node->op, text_of(words[k])) ? l : NULL;
+		for (int j = 0; j < l->body_count && !found; j++)
+			found = quantizer_find(&l->bodies[j]);
+	}
+	return found;
 }
 
 int types_settle(struct plan *p, enum dtype asked, enum dtype rest, struct error *err)
@@ -271,7 +284,7 @@ int types_settle(struct plan *p, enum dtype asked, enum dtype rest, struct error
 	p->mixed = kinds > 1;
 	p->dtype = p->own_types ? p->own : asked;
 	bool few = plan_is_few(p);
-	p->rest = !few ? p->dtype : rest ? rest : p->own;
+	p->rest = few ? plan_rest(p->own, rest) : p->dtype;
 	const struct plan_layer *quantizer = few ? quantizer_find(p) : NULL;
 	if (quantizer)
 		return error_set(err, "layer %s: the model is quantized already, so its products are not "
@@ -282,6 +295,6 @@ int types_settle(struct plan *p, enum dtype asked, enum dtype rest, struct error
 	if (!own && !other)
 		return error_set(err, "no layer runs in a floating-point type: there is nothing to convert "
 			"to %s", dtype_name(asked));
-	return few ? error_set(err, "no matmul or convolution with constant weights runs in a "
-		"floating-point type: there is nothing to convert to %s", dtype_name(asked)) : 0;
+	return few ? error_set(err, "no Conv, ConvTranspose, MatMul or Gemm with constant weights runs in "
+		"a floating-point type: leave out the type %s", dtype_name(asked)) : 0;
 }

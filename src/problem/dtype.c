@@ -40,7 +40,7 @@ bool dtype_is_float(enum dtype t)
 
 bool dtype_is_asked(enum dtype t)
 {
-	return dtype_is_float(t) || t == DTYPE_S8;
+	return (dtype_is_float(t) && t != DTYPE_F8E8M0) || t == DTYPE_S8;
 }
 
 double dtype_bytes(enum dtype t, double count)

@@ -49,7 +49,8 @@ const char *dtype_name(enum dtype t);      /* "?" for DTYPE_UNKNOWN */
 enum dtype dtype_parse(struct text name);  /* DTYPE_UNKNOWN if there is no such type */
 int dtype_bits(enum dtype t);              /* 0 for unknown and string */
 bool dtype_is_float(enum dtype t);
-bool dtype_is_asked(enum dtype t);         /* a model can be planned in it: the floating-point types and s8 */
+bool dtype_is_asked(enum dtype t);         /* a model can be planned in it: s8 and floating-point types, but
+					      not f8e8m0, which is one of scales */
 /* Bytes of `count` elements; types of less than 8 bits are packed, and the sum is rounded up. NaN if the type
  * has no fixed size. */
 double dtype_bytes(enum dtype t, double count);

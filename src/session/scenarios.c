@@ -248,7 +248,7 @@ bool scenarios_say_matrix(const char *what_if)
 
 bool session_on_gpu(const struct session *s)
 {
-	return s->described || (s->device.name && !s->device.threads);
+	return s->device.name ? s->described || !s->device.threads : s->gpu_asked;
 }
 
 bool session_matrix_meant(const struct session *s)

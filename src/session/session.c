@@ -189,6 +189,16 @@ static struct model *model_open(const struct session *s, const char *path, struc
 	return model_load_over(path, expand ? NULL : op_exists, err);
 }
 
+static bool names_gpu(const char *device)
+{
+	struct described d;
+	struct error none = ERROR_NONE;
+	struct arena scratch = { 0 };
+	bool is_described = device && described_find(&scratch, device, &d, &none) > 0;
+	arena_free(&scratch);
+	return is_described;
+}
+
 struct session *session_open(struct config *config, const struct session_options *o, struct error *err)
 {
 	struct session *s = base_calloc(1, sizeof(*s));
@@ -208,6 +218,7 @@ struct session *session_open(struct config *config, const struct session_options
 	if (!bad && config->what_if)
 		bad = scenario_parse(&s->scenario, config->what_if, err);
 	s->matrix_given = scenarios_say_matrix(config->what_if);
+	s->gpu_asked = names_gpu(config->device);
 	if (!bad)
 		bad = sidecars_gather(s, err);
 	if (!bad)
@@ -404,8 +415,7 @@ int session_replace(struct session *s, const char *model_path, int64_t batch, en
 
 static bool rest_fits(const struct session *s, const struct plan *p)
 {
-	enum dtype rest = rest_type(s);
-	return !plan_is_few(p) || p->rest == (rest ? rest : p->own);
+	return !plan_is_few(p) || p->rest == plan_rest(p->own, rest_type(s));
 }
 
 static struct session_plan *plan_find(struct session *s, int64_t batch, enum dtype dtype)

@@ -87,6 +87,7 @@ struct session {
 	uint64_t plan_uses;           /* counts askings for a plan */
 	bool trimmed_types[DTYPE_COUNT]; /* of the problems of plans that session_plans_trim freed */
 	struct scenario scenario;
+	bool gpu_asked;               /* -d names a described device */
 	bool matrix_given;            /* someone has chosen the what-if matrix; else session_matrix_meant */
 	int assumed_count, assumed_capacity;
 	struct session_assumed {      /* costs that session_assume set */
@@ -191,7 +192,7 @@ int session_check_options(const struct session *s, const struct plan *p, struct 
 /* True if the what-if matrix is on unless someone chose it: the present plan runs on a GPU in fewer bits than
  * f32. */
 bool session_matrix_meant(const struct session *s);
-/* True if the device is a GPU; one that has not been found yet counts as a CPU. */
+/* True if the device is a GPU; before it is connected: if -d names a described one. */
 bool session_on_gpu(const struct session *s);
 /* Call it when the device has changed: plans of few bits depend on its kind. */
 void session_follow_device(struct session *s);

@@ -65,8 +65,7 @@ static void test_pictures(void)
 	if (!ok(p != NULL, "s8 in a model in f32"))
 		return;
 	is_str(plan_types_text(p, types), "s8, rest f16", "types");
-	ok(plan_is_few(p) && plan_wide(p, DTYPE_S8) == DTYPE_F16 && plan_wide(p, DTYPE_S64) == DTYPE_S64,
-		"the wider type of s8 is f16");
+	ok(plan_is_few(p) && plan_wide(p, net_planned(p, "m")) == DTYPE_F16, "s8 is read as f16");
 	is_problem(p, "c1", "conv:s8,s8.c,f16/s32:n1c8h8w8k8" WINDOW "+scale:f32.c+bias:f32.c");
 	is_problem(p, "r1", "eltwise:f16,f16:relu:1x8x8x8");
 	is_problem(p, "m", "pool:s8,s8:max:n1c8h8w8r2s2:ph0pw0qh0qw0:sh2sw2:dh1dw1");
@@ -168,8 +167,8 @@ static void test_refused(void)
 	net_input(n, "x", DTYPE_F32, "1,8");
 	net_node(n, "Relu", "x", "y", NULL);
 	net_output(n, "y", NULL);
-	is_refused(n, DTYPE_S8, "no matmul or convolution with constant weights runs in a floating-point "
-		"type: there is nothing to convert to s8");
+	is_refused(n, DTYPE_S8, "no Conv, ConvTranspose, MatMul or Gemm with constant weights runs in a "
+		"floating-point type: leave out the type s8");
 	n = net_begin(17);
 	net_input(n, "x", DTYPE_F32, "1,8");
 	net_weight(n, "s", "");
@@ -183,8 +182,39 @@ static void test_refused(void)
 		"are not converted to f8e4m3: leave out the type");
 }
 
+/* Values of a model that are of 8 bits by themselves are not the plan's. */
+static void test_own_bytes(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_S8, "4,8");
+	net_weight(n, "w", "8,8");
+	net_node(n, "Max", "x,x", "a", NULL);
+	net_node(n, "Cast", "a", "b", "to=1");
+	net_node(n, "MatMul", "b,w", "c", NULL);
+	net_node(n, "Cast", "c", "y", "to=3");
+	net_output(n, "y", NULL);
+	struct plan *p = plan_of(n, DTYPE_S8, DTYPE_F16);
+	is_problem(p, "a", "copy:u8,u8:b48");
+	is_problem(p, "b", "cast:s8,f16:4x8");
+	is_problem(p, "c", "matmul:s8,s8.c,f16/s32:ba1bb1m4n8k8:ta0tb0+scale:f32.c");
+	is_problem(p, "y", "cast:f16,s8:4x8");
+	are_borders(p, "");
+	plan_free(p);
+	net_free(n);
+	n = net_begin(17);
+	net_input(n, "x", DTYPE_BF16, "4,8");
+	net_tensor(n, "w", DTYPE_BF16, "8,8");
+	net_node(n, "MatMul", "x,w", "y", NULL);
+	net_output(n, "y", NULL);
+	p = plan_of(n, DTYPE_S8, DTYPE_F16);
+	is_problem(p, "y", "matmul:s8,s8.c,bf16/s32:ba1bb1m4n8k8:ta0tb0+scale:f32.c");
+	plan_free(p);
+	net_free(n);
+}
+
 int main(void)
 {
+	test_own_bytes();
 	test_pictures();
 	test_texts();
 	test_bodies();

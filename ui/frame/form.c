@@ -212,7 +212,7 @@ static bool field_keep(struct app *app)
 	const char *text = q->text[0] ? q->text : f->before;
 	if (text[0] && !text_is_valid(f, text)) {
 		if (f->kind == FORM_DTYPE)
-			app_note(app, true, "data type must be a floating-point type: f32, bf16, f16 ...");
+			app_note(app, true, "data type must be f32, bf16, f16, s8 ...");
 		else
 			app_note(app, true, "%s must be %s", f->shown, field_range(f));
 		return false;

@@ -16,7 +16,7 @@ static const struct line_row fixed[] = {
 	{ "beside", "NAME", LINE_BESIDE, 0,
 		"marks a device, or removes its mark: the view scenarios compares the marked ones" },
 	{ "batch", "N", LINE_BATCH, 0, "another batch size" },
-	{ "dtype", "TYPE", LINE_DTYPE, 0, "the floating-point type in which the layers run: dtype bf16" },
+	{ "dtype", "TYPE", LINE_DTYPE, 0, "the type in which the layers run: dtype bf16" },
 	{ "dim", "NAME=VALUE ...", LINE_DIM, 0, "values of symbolic dimensions, set together" },
 	{ "filter", "[TEXT]", LINE_FILTER, 0, "only rows that contain the text; without one, all rows" },
 	{ "search", "TEXT", LINE_SEARCH, 0, "to the next row that contains the text" },
