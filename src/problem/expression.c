@@ -195,21 +195,41 @@ static struct dim *items_new(struct reader *r, int count)
 	return ARENA_ARRAY(r->a, struct dim, count);
 }
 
+static struct computed compute(struct reader *r, char op, struct computed x, struct computed y);
+
+static struct dim scaled(struct reader *r, struct dim d, int64_t by)
+{
+	return compute(r, '*', expression_number(d), expression_number(dim_known(by))).number;
+}
+
+/* Appends an item; all get the denominator of the last one that needs another. */
+static struct computed item_add(struct reader *r, struct computed list, struct dim *items, struct computed v)
+{
+	int64_t before = list.by, by = v.by / common_divisor(v.by, before);
+	if (v.kind == EXPRESSION_ANY)
+		v = nothing;
+	if (__builtin_mul_overflow(list.by, by, &list.by))
+		return fail(r, "the number does not fit 64 bits");
+	for (int i = 0; i < list.count && list.by != before; i++)
+		items[i] = scaled(r, items[i], list.by / before);
+	items[list.count++] = scaled(r, v.number, list.by / v.by);
+	return list;
+}
+
 static struct computed lists_join(struct reader *r, struct computed x, struct computed y)
 {
 	bool known = x.kind == EXPRESSION_LIST && y.kind == EXPRESSION_LIST && x.count >= 0 && y.count >= 0;
 	if (!known)
 		return (struct computed){ .kind = x.kind == y.kind ? x.kind : EXPRESSION_LIST, .count = -1,
 			.by = 1 };
-	if (x.by != y.by && x.count && y.count)
-		return fail(r, "lists with different fractions cannot be joined");
 	if (r->items + x.count + y.count > EXPRESSION_ITEMS)
 		return fail(r, "lists of more than %d items in all", EXPRESSION_ITEMS);
 	struct dim *items = items_new(r, x.count + y.count);
+	struct computed joined = expression_list(0, items);
 	for (int i = 0; i < x.count + y.count; i++)
-		items[i] = i < x.count ? x.items[i] : y.items[i - x.count];
-	struct computed joined = expression_list(x.count + y.count, items);
-	joined.by = x.count ? x.by : y.by;
+		joined = item_add(r, joined, items, i < x.count ?
+			(struct computed){ .number = x.items[i], .by = x.by } :
+			(struct computed){ .number = y.items[i - x.count], .by = y.by });
 	return joined;
 }
 
@@ -305,19 +325,21 @@ static struct computed read_call(struct reader *r, struct text name)
 static struct computed read_list(struct reader *r)
 {
 	struct dim items[EXPRESSION_ITEMS];
-	int count = 0;
+	struct computed list = expression_list(0, items);
 	if (next_is(r, "]"))
 		return expression_list(0, items_new(r, 0));
 	do {
 		struct computed v = read_number(r);
-		if (r->items + count == EXPRESSION_ITEMS)
+		if (r->items + list.count == EXPRESSION_ITEMS)
 			return fail(r, "lists of more than %d items in all", EXPRESSION_ITEMS);
-		if (!r->failed && expression_whole(r->a, &v, &items[count++], r->err))
-			return fail(r, "%s", r->err->text);
+		list = item_add(r, list, items, v);
 	} while (next_is(r, ","));
-	struct dim *kept = items_new(r, count);
-	memcpy(kept, items, (size_t)count * sizeof(*kept));
-	return expect(r, "]", expression_list(count, kept));
+	if (r->failed)
+		return nothing;
+	struct dim *kept = items_new(r, list.count);
+	memcpy(kept, items, (size_t)list.count * sizeof(*kept));
+	list.items = kept;
+	return expect(r, "]", list);
 }
 
 /* *at: a known index into `count` items; with `slice` beyond the ends too. False: it is not known. */

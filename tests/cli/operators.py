@@ -322,7 +322,7 @@ WRONG = [
 LAYER = [
     ("    outputs: 'x + [w[0] - w[1]]'\n", 5, "outputs: dimension 3 is negative: -768"),
     ("    outputs: 'x[:1] + [x[1] / 3]'\n", 5,
-     "outputs: at character 18: 8/3 is not an integer; // rounds down"),
+     "outputs: 8/3 is not an integer; // rounds down"),
     ("    outputs: '[x[3]]'\n", 5, "outputs: at character 6: there is no item 3 in a list of 3"),
     ("    outputs: '[w[1] // (w[0] - 256)]'\n", 5, "outputs: at character 22: a division by zero"),
     ("    outputs: '[w[1] * 4611686018427387904]'\n", 5,
