@@ -64,8 +64,8 @@ static int64_t numbered(struct text name, char letter)
 		text_to_int64((struct text){ name.p + 1, name.n - 1 }, &index) ? index : -1;
 }
 
-/* The input or output of that name. 1: found; 0: it is neither; -1: there is none of that number. */
-static int value_find(const struct op_own *own, struct text name, bool *output, int *index, struct error *err)
+int op_own_value(
+	const struct op_own *own, struct text name, bool *output, int *index, struct error *err)
 {
 	for (int i = 0; i < own->input_count; i++)
 		if (text_equal(own->inputs[i], name)) {
@@ -186,7 +186,7 @@ int op_own_name(const void *with, struct text function, struct text name, struct
 {
 	const struct op_own_call *x = with;
 	bool output = false;
-	int index = 0, found = value_find(x->own, name, &output, &index, err);
+	int index = 0, found = op_own_value(x->own, name, &output, &index, err);
 	if (found < 0)
 		return -1;
 	if (found)
@@ -337,7 +337,7 @@ void op_own_problem(const struct op_call *c, struct op_problem *out)
 static int fill_type(const struct op_own_call *x, struct text name, struct str *out, struct error *err)
 {
 	bool output = false;
-	int index = 0, found = value_find(x->own, name, &output, &index, err);
+	int index = 0, found = op_own_value(x->own, name, &output, &index, err);
 	if (found <= 0)
 		return found ? -1 : error_set(err, "%.*s is no input and no output", shown(name), name.p);
 	if (!x->call)

@@ -69,29 +69,42 @@ static int take_text(struct arena *a, struct text t, bool empty, const char **to
 	return 0;
 }
 
-static int take_name(struct op_own *own, struct arena *a, int at, struct error *err)
+/* One value of a key: value number `at`, x. */
+struct taken {
+	struct op_own *own;
+	struct arena *a;
+	enum op_own_key key;
+	int at;
+	const struct op_own_text *x;
+	struct text text;          /* of x */
+};
+
+static bool has(const struct op_own *own, enum op_own_key key)
 {
-	(void)at;
-	return take_text(a, own->given->keys[OP_OWN_NAME].at[0].text, false, &own->op.name, err);
+	return own->given->keys[key].count > 0;
+}
+
+static int take_name(const struct taken *t, struct error *err)
+{
+	return take_text(t->a, t->text, false, &t->own->op.name, err);
 }
 
 /* ai.onnx is the empty domain. */
-static int take_domain(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_domain(const struct taken *t, struct error *err)
 {
-	struct text t = own->given->keys[OP_OWN_DOMAIN].at[at].text;
-	return take_text(a, text_is(t, "ai.onnx") ? TEXT("") : t, true, &own->op.domain, err);
+	struct text domain = text_is(t->text, "ai.onnx") ? TEXT("") : t->text;
+	return take_text(t->a, domain, true, &t->own->op.domain, err);
 }
 
 /* "w", or "w?" of one that may be left out. */
-static int take_input(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_input(const struct taken *t, struct error *err)
 {
-	struct text t = own->given->keys[OP_OWN_INPUTS].at[at].text;
-	(void)a;
-	bool optional = t.n && t.p[t.n - 1] == '?';
-	t.n -= optional;
-	if (name_check(own, t, err))
+	struct op_own *own = t->own;
+	bool optional = t->text.n && t->text.p[t->text.n - 1] == '?';
+	struct text name = { t->text.p, t->text.n - optional };
+	if (name_check(own, name, err))
 		return -1;
-	own->inputs[own->input_count++] = t;
+	own->inputs[own->input_count++] = name;
 	own->op.inputs_max = own->input_count;
 	own->op.inputs_min = optional ? own->op.inputs_min : own->input_count;
 	return 0;
@@ -106,157 +119,118 @@ static int default_name(const void *with, struct text function, struct text name
 	return error_set(err, "%.*s is not a number", shown(t), t.p);
 }
 
-static int take_attribute(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_attribute(const struct taken *t, struct error *err)
 {
-	const struct op_own_text *x = &own->given->keys[OP_OWN_ATTRIBUTES].at[at];
-	if (name_check(own, x->name, err))
+	struct text name = t->x->name;
+	if (name_check(t->own, name, err))
 		return -1;
-	for (int i = 0; i < at; i++)
-		if (text_equal(own->given->keys[OP_OWN_ATTRIBUTES].at[i].name, x->name))
-			return error_set(err, "%.*s is given twice", shown(x->name), x->name.p);
-	return expression_read(a, x->text, default_name, NULL, &own->defaults[at], err) ?
-		error_context(err, "%.*s", shown(x->name), x->name.p) : 0;
+	for (int i = 1; i <= t->at; i++)
+		if (text_equal(t->x[-i].name, name))
+			return error_set(err, "%.*s is given twice", shown(name), name.p);
+	return expression_read(t->a, t->text, default_name, NULL, &t->own->defaults[t->at], err) ?
+		error_context(err, "%.*s", shown(name), name.p) : 0;
 }
 
 /* Evaluates an expression without a node. */
-static int expression_check(struct op_own *own, struct text t, struct computed *v, struct error *err)
+static int expression_check(const struct taken *t, struct computed *v, struct error *err)
 {
-	struct op_own_call x = { .own = own };
+	struct op_own_call call = { .own = t->own };
 	struct arena scratch = { 0 };
-	int bad = expression_read(&scratch, t, op_own_name, &x, v, err);
+	int bad = expression_read(&scratch, t->text, op_own_name, &call, v, err);
 	arena_free(&scratch);
 	return bad;
 }
 
 /* An output may use those before it. */
-static int take_output(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_output(const struct taken *t, struct error *err)
 {
-	struct text t = own->given->keys[OP_OWN_OUTPUTS].at[at].text;
 	struct computed v;
-	(void)a;
-	if (expression_check(own, t, &v, err))
+	if (expression_check(t, &v, err))
 		return -1;
 	if (v.kind == EXPRESSION_NUMBER)
-		return error_set(err, "a number; a shape is a list, e.g. \"[%.*s]\"", shown(t), t.p);
-	own->output_count = at + 1;
+		return error_set(err, "a number; a shape is a list, e.g. \"[%.*s]\"", shown(t->text),
+			t->text.p);
+	t->own->output_count = t->at + 1;
 	return 0;
 }
 
 /* A data type, or the input that has it. */
-static int take_type(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_type(const struct taken *t, struct error *err)
 {
-	struct text t = own->given->keys[OP_OWN_TYPES].at[at].text;
-	struct op_own_type *type = &own->types[at];
-	(void)a;
-	if (at >= own->output_count)
+	struct op_own *own = t->own;
+	struct op_own_type *type = &own->types[t->at];
+	if (t->at >= own->output_count)
 		return error_set(err, "more types than outputs, of which there are %d", own->output_count);
-	if ((type->dtype = dtype_parse(t)) != DTYPE_UNKNOWN)
+	if ((type->dtype = dtype_parse(t->text)) != DTYPE_UNKNOWN)
 		return 0;
-	for (int i = 0; i < own->input_count; i++)
-		if (text_equal(own->inputs[i], t)) {
-			type->input = i;
-			return 0;
-		}
-	int64_t index;
-	bool number = is_numbered(t) && t.p[0] == 'x' &&
-		text_to_int64((struct text){ t.p + 1, t.n - 1 }, &index) &&
-		index < (own->input_count ? own->input_count : OP_OWN_VALUES);
-	type->input = number ? (int)index : 0;
-	return number ? 0 : error_set(err, "%.*s is no data type, such as f32, and no input", shown(t), t.p);
+	bool output = false;
+	int found = op_own_value(own, t->text, &output, &type->input, err);
+	return found < 0 ? -1 : found && !output ? 0 : error_set(err,
+		"%.*s is no data type, such as f32, and no input", shown(t->text), t->text.p);
 }
 
-static int take_class(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_class(const struct taken *t, struct error *err)
 {
-	struct text t = own->given->keys[OP_OWN_CLASS].at[at].text;
-	(void)a;
 	for (enum op_class c = CLASS_COMPUTE; c <= CLASS_HOST; c++)
-		if (text_is(t, op_class_name(c))) {
-			own->op.class = c;
+		if (text_is(t->text, op_class_name(c))) {
+			t->own->op.class = c;
 			return 0;
 		}
-	return error_set(err, "%.*s is not one of compute, memory, move, free, host", shown(t), t.p);
+	return error_set(err, "%.*s is not one of compute, memory, move, free, host", shown(t->text),
+		t->text.p);
 }
 
-static int take_amount(struct op_own *own, struct text t, struct error *err)
+static int take_amount(const struct taken *t, struct error *err)
 {
 	struct computed v;
 	double amount;
-	if (expression_check(own, t, &v, err))
-		return -1;
-	return v.kind == EXPRESSION_ANY ? 0 : expression_amount(&v, &amount, err);
+	return expression_check(t, &v, err) || expression_amount(&v, &amount, err) ? -1 : 0;
 }
 
-static int take_flops(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_kernel(const struct taken *t, struct error *err)
 {
-	(void)a;
-	return take_amount(own, own->given->keys[OP_OWN_FLOPS].at[at].text, err);
-}
-
-static int take_bytes(struct op_own *own, struct arena *a, int at, struct error *err)
-{
-	(void)a;
-	return take_amount(own, own->given->keys[OP_OWN_BYTES].at[at].text, err);
-}
-
-static int kernel_check(struct op_own *own, struct text t, struct error *err)
-{
-	struct op_own_call x = { .own = own };
+	struct op_own_call call = { .own = t->own };
 	struct arena scratch = { 0 };
 	struct str out = { 0 };
-	const char *colon = t.n ? memchr(t.p, ':', t.n) : NULL;
-	struct text name = { t.p, colon ? (size_t)(colon - t.p) : t.n };
+	const char *colon = t->text.n ? memchr(t->text.p, ':', t->text.n) : NULL;
+	struct text name = { t->text.p, colon ? (size_t)(colon - t->text.p) : t->text.n };
 	int k = 0;
+	if (t->key == OP_OWN_PROXY && has(t->own, OP_OWN_KERNEL))
+		return error_set(err, "kernel is given too: leave one out");
 	while (k < KERNEL_COUNT && (k == KERNEL_BESIDE || !text_is(name, kernel_name((enum kernel)k))))
 		k++;
-	if (k == KERNEL_COUNT || t.n >= PROBLEM_TEXT_SIZE)
+	if (k == KERNEL_COUNT || t->text.n >= PROBLEM_TEXT_SIZE)
 		return error_set(err, k < KERNEL_COUNT ? "its text is too long: %.*s ..." :
 			"there is no kernel %.*s; a text begins with conv:, matmul:, softmax: ...",
 			shown(name), name.p);
-	if (!own->given->keys[OP_OWN_CLASS].count)
-		own->op.class = kernel_row((enum kernel)k)->accumulator ? CLASS_COMPUTE : CLASS_MEMORY;
-	int filled = op_own_fill(&x, &scratch, t, &out, err);
+	if (!has(t->own, OP_OWN_CLASS))
+		t->own->op.class = kernel_row((enum kernel)k)->accumulator ? CLASS_COMPUTE : CLASS_MEMORY;
+	int filled = op_own_fill(&call, &scratch, t->text, &out, err);
 	arena_free(&scratch);
 	str_free(&out);
 	return filled < 0 ? -1 : 0;
 }
 
-static int take_kernel(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_time(const struct taken *t, struct error *err)
 {
-	(void)a;
-	return kernel_check(own, own->given->keys[OP_OWN_KERNEL].at[at].text, err);
-}
-
-static int take_proxy(struct op_own *own, struct arena *a, int at, struct error *err)
-{
-	(void)a;
-	if (own->given->keys[OP_OWN_KERNEL].count)
-		return error_set(err, "kernel is given too: leave one out");
-	return kernel_check(own, own->given->keys[OP_OWN_PROXY].at[at].text, err);
-}
-
-static int take_time(struct op_own *own, struct arena *a, int at, struct error *err)
-{
-	const struct op_own_values *keys = own->given->keys;
-	(void)a;
-	if (assumed_parse(keys[OP_OWN_TIME].at[at].text, &own->time, err))
+	if (assumed_parse(t->text, &t->own->time, err))
 		return -1;
-	return own->time.kind == ASSUME_FACTOR && !keys[OP_OWN_KERNEL].count && !keys[OP_OWN_PROXY].count ?
+	bool kernel = has(t->own, OP_OWN_KERNEL) || has(t->own, OP_OWN_PROXY);
+	return t->own->time.kind == ASSUME_FACTOR && !kernel ?
 		error_set(err, "a factor needs a kernel, which it is faster than") : 0;
 }
 
-static int take_override(struct op_own *own, struct arena *a, int at, struct error *err)
+static int take_override(const struct taken *t, struct error *err)
 {
-	struct text t = own->given->keys[OP_OWN_OVERRIDE].at[at].text;
-	(void)a;
-	return text_is(t, "true") || text_is(t, "false") ? 0 :
-		error_set(err, "%.*s is not true or false", shown(t), t.p);
+	return text_is(t->text, "true") || text_is(t->text, "false") ? 0 :
+		error_set(err, "%.*s is not true or false", shown(t->text), t->text.p);
 }
 
-typedef int take_function(struct op_own *own, struct arena *a, int at, struct error *err);
+typedef int take_function(const struct taken *t, struct error *err);
 
 /* In this order: expressions need the names of inputs, and kernels the class. */
 static take_function *const takes[OP_OWN_KEYS] = { take_name, take_domain, take_input, take_output,
-	take_type, take_attribute, take_class, take_flops, take_bytes, take_kernel, take_proxy, take_time,
+	take_type, take_attribute, take_class, take_amount, take_amount, take_kernel, take_kernel, take_time,
 	take_override };
 
 static bool is_built_in(const struct op *op)
@@ -276,17 +250,17 @@ static int whole_check(const struct op_own_table *t, const struct op_own *own, s
 			strcmp(t->at[i]->op.domain, own->op.domain) == 0)
 			return error_set(err, "%s is described in line %d already", own->op.name,
 				t->at[i]->given->line);
-	if (is_built_in(&own->op) && !(keys[OP_OWN_OVERRIDE].count &&
+	if (is_built_in(&own->op) && !(has(own, OP_OWN_OVERRIDE) &&
 			text_is(keys[OP_OWN_OVERRIDE].at[0].text, "true")))
 		return error_set(err, "%s%s%s is built in; override: true replaces it", own->op.domain,
 			*own->op.domain ? "." : "", own->op.name);
 	static const enum op_own_key work[] = { OP_OWN_FLOPS, OP_OWN_BYTES, OP_OWN_KERNEL, OP_OWN_PROXY,
 		OP_OWN_TIME };
 	for (size_t i = 0; i < sizeof(work) / sizeof(work[0]) && own->op.class == CLASS_FREE; i++)
-		if (keys[work[i]].count)
+		if (has(own, work[i]))
 			return error_set(err, "class free takes no time: leave %s out",
 				op_own_rows[work[i]].name);
-	if (own->op.class == CLASS_HOST && (keys[OP_OWN_KERNEL].count || keys[OP_OWN_PROXY].count))
+	if (own->op.class == CLASS_HOST && (has(own, OP_OWN_KERNEL) || has(own, OP_OWN_PROXY)))
 		return error_set(err, "class host runs no kernel: give a time, or another class");
 	return 0;
 }
@@ -294,13 +268,14 @@ static int whole_check(const struct op_own_table *t, const struct op_own *own, s
 static int own_read(const struct op_own_table *t, struct op_own *own, struct arena *a, struct error *err)
 {
 	const struct op_own_given *g = own->given;
-	if (!g->keys[OP_OWN_NAME].count || !g->keys[OP_OWN_OUTPUTS].count) {
+	if (!has(own, OP_OWN_NAME) || !has(own, OP_OWN_OUTPUTS)) {
 		error_set(err, "an operator needs a name and outputs, the shapes of its results");
 		return error_context(err, "%s:%d", g->path, g->line);
 	}
 	for (int key = 0; key < OP_OWN_KEYS; key++)
 		for (int i = 0; i < g->keys[key].count; i++)
-			if (takes[key](own, a, i, err))
+			if (takes[key](&(struct taken){ own, a, (enum op_own_key)key, i, &g->keys[key].at[i],
+					g->keys[key].at[i].text }, err))
 				return op_own_wrong(g, (enum op_own_key)key, i, err);
 	return whole_check(t, own, err) ? error_context(err, "%s:%d", g->path, g->line) : 0;
 }

@@ -32,6 +32,9 @@ struct op_own_call {
 };
 /* What a name of an expression stands for (expression_name; with: a struct op_own_call). */
 expression_name op_own_name;
+/* The input or output of that name. 1: found; 0: it is neither; -1: there is none of that number. */
+int op_own_value(
+	const struct op_own *own, struct text name, bool *output, int *index, struct error *err);
 /* Prepends file, line and key of a value to the error. Returns -1. */
 int op_own_wrong(const struct op_own_given *g, enum op_own_key key, int value, struct error *err);
 /* Writes a kernel's text with what stands in braces replaced. 1: done; 0: something is not known, always so
