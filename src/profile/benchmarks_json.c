@@ -188,10 +188,9 @@ static bool has_aggregate_name(const char *name)
 static bool is_aggregate(struct reader *r, const struct entry *e)
 {
 	bool is = *e->run_type ? strcmp(e->run_type, "aggregate") == 0 : has_aggregate_name(e->name);
-	const char *name = *e->run_name ? e->run_name : e->name;
-	size_t n = strlen(name);
-	if (is && !*e->run_name)
-		n = (size_t)(strrchr(name, '_') - name);
+	const char *name = *e->run_name ? e->run_name : e->name, *suffix = strrchr(name, '_');
+	bool cut = is && !*e->run_name && suffix;
+	size_t n = cut ? (size_t)(suffix - name) : strlen(name);
 	struct text key = { name, n };
 	if (!is && hash_find(&r->names, key) < 0)
 		*hash_at(&r->names, (struct text){ arena_strndup(&r->b->arena, name, n), n }) = 1;
