@@ -87,6 +87,7 @@ int main(int argc, char **argv)
 	if (argc == 3 && strcmp(argv[1], "--print-man") == 0)
 		return print_man(argv[2]);
 	signal(SIGPIPE, SIG_IGN);
+	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error of write, like a full disk */
 	int status = run(argc, argv, &err);
 	errno = 0;
 	bool bad = fflush(stdout) != 0 || ferror(stdout);

@@ -45,6 +45,7 @@ static void process_become(
 	sigemptyset(&none);
 	sigprocmask(SIG_SETMASK, &none, NULL);
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_DFL);
 	setsid(); /* detached from the terminal: no Ctrl-C, and no password prompt of ssh */
 	/* If benanza is killed, the runner must not keep the cores busy; a stopped one ignores SIGTERM.
 	 * Commands such as ssh and srun get SIGTERM, so that they can end what they started on the other

@@ -158,6 +158,7 @@ int main(int argc, char **argv)
 	if (status >= 0)
 		return status;
 	signal(SIGPIPE, SIG_DFL);
+	signal(SIGXFSZ, SIG_IGN); /* a limit of file sizes is an error of write */
 	if (platform.prepare)
 		platform.prepare(&options.machine, argv);
 	int out = output_open(&options);

@@ -56,7 +56,6 @@ class Place:
 
     def start(self, *arguments, limit=UNLIMITED, runner="word"):
         def prepare():
-            signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
             resource.setrlimit(resource.RLIMIT_FSIZE, (limit, UNLIMITED))
         return subprocess.Popen(self.arguments(*arguments, runner=runner), env=self.env, preexec_fn=prepare, text=True,
                                 stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE)

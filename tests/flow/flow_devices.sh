@@ -94,7 +94,7 @@ keys q q
 left 0
 
 # no file can grow, which is taken as a full disk
-printf '%s\n' "trap '' XFSZ" 'ulimit -f 0' 'exec "$@"' >"$work/full.sh"
+printf '%s\n' 'ulimit -f 0' 'exec "$@"' >"$work/full.sh"
 wrap="sh '$work/full.sh'"
 rm -f "$work"/flow.db*
 devices answers
