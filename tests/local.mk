@@ -14,7 +14,7 @@ test_scripts = \
 	tests/cli/side_by_side.sh \
 	tests/faults/escapes.py tests/faults/faults.py tests/faults/fuzz.sh tests/faults/hostile.py \
 	tests/faults/interrupt.py tests/faults/kill.py tests/faults/mistrusted.sh \
-	tests/faults/monkey.py tests/faults/terminal.py \
+	tests/faults/monkey.py tests/faults/slow_files.py tests/faults/terminal.py \
 	tests/figures/authors_results.py tests/figures/calibration.py tests/figures/compare_files.py \
 	tests/figures/models_figures.py tests/figures/models_ort.py tests/figures/paper_table.py \
 	tests/figures/real_models.py \
@@ -63,7 +63,8 @@ scripts_of_wire = tests/cli/% tests/agents/% tests/runner/% tests/faults/mistrus
 scripts_of_drive = tests/cli/% tests/agents/% tests/runner/% tests/faults/faults.py tests/faults/kill.py \
 	tests/faults/mistrusted.sh tests/flow/flow_agent.sh tests/flow/flow_devices.sh \
 	tests/flow/flow_measure.sh tests/flow/flow_queue.sh
-scripts_of_profile = tests/cli/% tests/figures/authors_results.py tests/figures/compare_files.py \
+scripts_of_profile = tests/cli/% tests/faults/slow_files.py tests/figures/authors_results.py \
+	tests/figures/compare_files.py \
 	tests/ort/profiles.py
 scripts_of_analyze = tests/cli/% tests/figures/% tests/gpu/gpu_results.py tests/onnx/onnx_attention.py \
 	tests/onnx/onnx_pad.py tests/ort/fused_groups.py

@@ -46,15 +46,6 @@ static void compare(const struct planting *p, struct tree_node *n)
 	n->ratio = n->real_ns > 0 && !(p->reality->prevents & USE_RATIO) ? n->bound_ns / n->real_ns : NAN;
 }
 
-/* Returns the row of the topmost level that contains a row, or the row itself; -1 if it has no such row. */
-static int top_of(const struct execution *e, const bool *traced, int row)
-{
-	for (int i = row; i >= 0; i = e->rows[i].parent < i ? e->rows[i].parent : -1)
-		if (traced[i])
-			return i;
-	return -1;
-}
-
 /* Lists the kernels of each top row, in order. A kernel that is a top row lists itself. */
 static void sort_kernels(struct planting *p, const bool *traced)
 {
@@ -62,10 +53,13 @@ static void sort_kernels(struct planting *p, const bool *traced)
 	int *first = ARENA_ARRAY(p->arena, int, e->row_count + 2);
 	int *tops = ARENA_ARRAY(p->arena, int, e->row_count + 1);
 	int *kernels = ARENA_ARRAY(p->arena, int, e->row_count + 1);
+	/* the row of the topmost level that contains a row, or the row itself; -1: none. Parents are first */
+	int *around = ARENA_ARRAY(p->arena, int, e->row_count + 1);
 	for (int i = 0; i < e->row_count; i++) {
 		const struct execution_row *r = &e->rows[i];
+		around[i] = traced[i] ? i : r->parent >= 0 && r->parent < i ? around[r->parent] : -1;
 		bool inner = r->parent >= 0 && r->parent < i && e->rows[r->parent].level == LEVEL_KERNEL;
-		tops[i] = r->level == LEVEL_KERNEL && !inner ? top_of(e, traced, i) : -2;
+		tops[i] = r->level == LEVEL_KERNEL && !inner ? around[i] : -2;
 		if (tops[i] >= 0)
 			first[tops[i] + 2]++;
 	}

@@ -488,8 +488,10 @@ static int cmd_compare(struct options *o, struct error *err)
 	struct compare_options *own = o->own;
 	if (check_options(o, err))
 		return EXIT_BAD;
-	interrupt_watch();
-	o->stop = &interrupted;
+	if (own->run || own->trace) { /* else nothing is kept, and Ctrl-C ends the program at once */
+		interrupt_watch();
+		o->stop = &interrupted;
+	}
 	int ran = EXIT_DONE, status = EXIT_BAD;
 	struct session *s = options_session(o, 0, own->run ? SESSION_DB_WRITE : SESSION_DB_READ, err);
 	if (s && own->run)

@@ -31,9 +31,13 @@ void names_index(struct matcher *x)
 	}
 }
 
-/* Removes one suffix. Returns false if the name has none. */
-static bool cut_ending(struct text *name)
+#define ENDINGS_MOST 8 /* of one name; each is a look-up of what is left */
+
+/* Removes one suffix, after `cut` others. Returns false if the name has none. */
+static bool cut_ending(struct text *name, int *cut)
 {
+	if (++*cut > ENDINGS_MOST)
+		return false;
 	for (size_t i = 0; i < sizeof(endings) / sizeof(endings[0]); i++) {
 		size_t n = strlen(endings[i]);
 		if (name->n > n && !memcmp(name->p + name->n - n, endings[i], n)) {
@@ -54,11 +58,12 @@ int name_tensor(const struct matcher *x, struct text name)
 		if (name.n > n && !memcmp(name.p, beginnings[i], n))
 			name = (struct text){ name.p + n, name.n - n };
 	}
+	int cut = 0;
 	do {
 		int64_t found = hash_find(&x->tensors, name);
 		if (found >= 0)
 			return (int)found;
-	} while (cut_ending(&name));
+	} while (cut_ending(&name, &cut));
 	return -1;
 }
 
@@ -79,11 +84,12 @@ static int layer_by_number(const struct matcher *x, struct text name)
 /* Returns the layer with this name, with or without suffixes, or -1. */
 static int layer_by_name(const struct matcher *x, struct text name)
 {
+	int cut = 0;
 	do {
 		int64_t found = hash_find(&x->layers, name);
 		if (found >= 0)
 			return (int)found;
-	} while (cut_ending(&name));
+	} while (cut_ending(&name, &cut));
 	return -1;
 }
 

@@ -300,7 +300,15 @@ static void enclose(struct nsys_list *list, const struct nsys_list *ranges, bool
 	}
 }
 
-/* Finds the call of each piece of work, by bisection in the calls sorted by correlation id. */
+/* True if the call is before those of the work: by correlation id and, if the work has one, by process. */
+static bool is_before(const struct nsys_event *call, const struct nsys_event *work)
+{
+	if (call->correlation != work->correlation || !work->thread)
+		return call->correlation < work->correlation;
+	return process_of(call->thread) < process_of(work->thread);
+}
+
+/* Finds the call of each piece of work, by bisection in the calls sorted by correlation id and process. */
 static void launch(struct nsys *s)
 {
 	struct nsys_event *calls = s->calls.p;
@@ -314,21 +322,17 @@ static void launch(struct nsys *s)
 		int lo = 0, hi = s->calls.count;
 		while (lo < hi) {
 			int mid = (lo + hi) / 2;
-			if (calls[order[mid]].correlation < w->correlation)
+			if (is_before(&calls[order[mid]], w))
 				lo = mid + 1;
 			else
 				hi = mid;
 		}
-		for (; w->correlation >= 0 && lo < s->calls.count; lo++) {
-			struct nsys_event *c = &calls[order[lo]];
-			if (c->correlation != w->correlation)
-				break;
-			if (w->thread && process_of(c->thread) != process_of(w->thread))
-				continue;
-			w->call = order[lo];
-			w->parent = c->parent;
-			break;
-		}
+		const struct nsys_event *c = lo < s->calls.count ? &calls[order[lo]] : NULL;
+		if (!c || w->correlation < 0 || c->correlation != w->correlation ||
+			(w->thread && process_of(c->thread) != process_of(w->thread)))
+			continue;
+		w->call = order[lo];
+		w->parent = c->parent;
 	}
 	free(order);
 }

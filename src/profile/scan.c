@@ -78,9 +78,11 @@ static int fill(struct scan *s, size_t *keep, struct error *err)
 static int peek(struct scan *s, struct error *err)
 {
 	for (;;) {
-		for (; s->at < s->n; s->at++)
-			if (!strchr(" \t\r\n", s->bytes[s->at]) || !s->bytes[s->at])
-				return (unsigned char)s->bytes[s->at] ? (unsigned char)s->bytes[s->at] : 1;
+		for (; s->at < s->n; s->at++) {
+			unsigned char c = (unsigned char)s->bytes[s->at];
+			if (c != ' ' && c != '\n' && c != '\t' && c != '\r')
+				return c ? c : 1;
+		}
 		size_t keep = s->at;
 		int more = fill(s, &keep, err);
 		if (more <= 0)

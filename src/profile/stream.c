@@ -12,6 +12,10 @@
 
 #define CHUNK (128 << 10)
 #define PROGRESS_BYTES (16 << 20) /* between two reports */
+/* A packed file of many blanks would be read for hours. Traces pack to a tenth, logs of one line to a
+ * hundredth. */
+#define PACKED_MOST 250
+#define PACKED_FREE (INT64_C(256) << 20) /* bytes without that limit */
 
 struct stream {
 	gzFile file;
@@ -84,6 +88,9 @@ int64_t stream_read(struct stream *s, void *bytes, size_t n, struct error *err)
 						       : why);
 	s->cut |= code == Z_BUF_ERROR;
 	s->read += got;
+	if (s->gzip && s->read > PACKED_FREE && s->read / PACKED_MOST > s->file_bytes)
+		return error_set(err, "%s: unpacks to more than %d times its size, so it is no profile; give "
+			"the file that the profiler wrote", s->path, PACKED_MOST);
 	report(s);
 	return got;
 }

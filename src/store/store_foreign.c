@@ -67,13 +67,13 @@ static int foreign_authorize(
 	void *user, int action, const char *one, const char *function, const char *database, const char *from)
 {
 	(void)user;
-	(void)one;
 	(void)database;
 	(void)from;
 	bool reads = action == SQLITE_SELECT || action == SQLITE_READ || action == SQLITE_RECURSIVE;
 	bool computes =
 		action == SQLITE_FUNCTION && function && sqlite3_stricmp(function, "load_extension") != 0;
-	return reads || computes ? SQLITE_OK : SQLITE_DENY;
+	bool describes = action == SQLITE_PRAGMA && one && sqlite3_stricmp(one, "table_xinfo") == 0;
+	return reads || computes || describes ? SQLITE_OK : SQLITE_DENY;
 }
 
 static void foreign_protect(struct foreign *f)
@@ -177,11 +177,27 @@ void foreign_close(struct foreign *f)
 	free(f);
 }
 
+/* True if a column is computed from others when it is read: by an expression of the file, of which one
+ * instruction can take minutes. */
+static bool foreign_is_computed(struct foreign *f, const char *table, const char *column)
+{
+	char *sql = sqlite3_mprintf("PRAGMA main.table_xinfo(\"%w\")", table);
+	sqlite3_stmt *q = NULL;
+	bool computed = sqlite3_prepare_v2(f->db, sql, -1, &q, NULL) != SQLITE_OK;
+	while (!computed && sqlite3_step(q) == SQLITE_ROW) {
+		const char *name = (const char *)sqlite3_column_text(q, 1);
+		computed = name && sqlite3_stricmp(name, column) == 0 && sqlite3_column_int(q, 6) != 0;
+	}
+	sqlite3_finalize(q);
+	sqlite3_free(sql);
+	return computed;
+}
+
 bool foreign_has(struct foreign *f, const char *table, const char *column)
 {
 	f->until_ms = clock_ms() + f->limits.query_ms;
 	return sqlite3_table_column_metadata(f->db, "main", table, column, NULL, NULL, NULL, NULL, NULL) ==
-	       SQLITE_OK;
+		       SQLITE_OK && (!column || !foreign_is_computed(f, table, column));
 }
 
 static int foreign_bind(sqlite3_stmt *s, int at, const struct foreign_value *v)

@@ -218,6 +218,19 @@ static void test_damaged(void)
 	ok(read > 10 && failed > 10, "damaged files: %d are read, %d are errors", read, failed);
 }
 
+/* Columns that are computed when they are read: by whatever expression. */
+static void test_computed(void)
+{
+	const char *path = make("computed.sqlite", "CREATE TABLE t (a INTEGER, b INTEGER AS (a + 1), "
+		"c INTEGER GENERATED ALWAYS AS (a || 'x') VIRTUAL, d TEXT); INSERT INTO t (a) VALUES (1);");
+	struct foreign *f = open_file(path, NULL);
+	ok(f && foreign_has(f, "t", NULL), "a table with computed columns");
+	ok(foreign_has(f, "t", "a") && foreign_has(f, "T", "D"), "its own columns");
+	ok(!foreign_has(f, "t", "b") && !foreign_has(f, "t", "C"), "the others are not");
+	is_int(rows(f, "SELECT a FROM t"), 1, "the rest is read");
+	foreign_close(f);
+}
+
 int main(void)
 {
 	scratch_make();
@@ -226,6 +239,7 @@ int main(void)
 	test_limits();
 	test_files();
 	test_damaged();
+	test_computed();
 	scratch_remove();
 	return done_testing();
 }
