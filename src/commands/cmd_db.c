@@ -61,6 +61,24 @@ static int db_check(struct store *s, struct options *o, struct error *err)
 	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
 }
 
+static int db_repair(struct store *s, struct options *o, struct error *err)
+{
+	struct str left = { 0 };
+	int removed, count = store_repair(s, &removed, &left, err);
+	if (count >= 0 && o->json)
+		report_json_line(
+			json_pack("{s:o, s:i, s:i, s:o}", "path", json_text(text_of(store_path(s))),
+				"removed", removed, "findings", count, "text",
+				json_text((struct text){ left.p, left.n })), stdout);
+	else if (count >= 0) {
+		fputs(left.n ? left.p : "", stdout);
+		printf("%d row%s removed%s\n", removed, removed == 1 ? "" : "s", !count ? "" :
+			"; benanza db merge --db NEW.db FILE saves what can still be read");
+	}
+	str_free(&left);
+	return count < 0 ? EXIT_BAD : count ? EXIT_GAPS : EXIT_DONE;
+}
+
 /* Opens the database for a command. */
 static int db_with(int (*run)(struct store *s, struct options *o, struct error *err), bool writes,
 	struct options *o, struct error *err)
@@ -81,6 +99,11 @@ static int cmd_db_check(struct options *o, struct error *err)
 	return db_with(db_check, false, o, err);
 }
 
+static int cmd_db_repair(struct options *o, struct error *err)
+{
+	return db_with(db_repair, true, o, err);
+}
+
 static int cmd_db_import(struct options *o, struct error *err)
 {
 	return db_with(db_import, true, o, err);
@@ -98,7 +121,7 @@ static int cmd_db_export(struct options *o, struct error *err)
 
 const struct command command_db = {
 	.name = "db",
-	.arguments = "info|check|import|merge|export",
+	.arguments = "info|check|repair|import|merge|export",
 	.text = "the database of results",
 	.about = "Reads and extends the database of results, which --db names.",
 };
@@ -121,6 +144,18 @@ const struct command command_db_check = {
 	.examples = { "benanza db check" },
 	.groups = { &options_json },
 	.run = cmd_db_check,
+};
+
+const struct command command_db_repair = {
+	.name = "db repair",
+	.arguments = "",
+	.text = "remove the rows that db check names",
+	.about = "Removes what db check finds: rows with impossible numbers or texts, and those that refer "
+		 "to missing ones. bench measures what is gone again. Exit status 1 if something is left: "
+		 "the file itself is damaged.",
+	.examples = { "benanza db repair" },
+	.groups = { &options_json },
+	.run = cmd_db_repair,
 };
 
 const struct command command_db_import = {

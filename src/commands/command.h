@@ -107,6 +107,7 @@ struct command {
 	ROW(db_info)                                                                                         \
 	ROW(db_check)                                                                                        \
 	ROW(db_import)                                                                                       \
+	ROW(db_repair)                                                                                       \
 	ROW(db_merge)                                                                                        \
 	ROW(db_export)                                                                                       \
 	ROW(help)

@@ -8,6 +8,7 @@
 
 #include "base/hash.h"
 #include "problem/stats.h"
+#include "store/store.h"
 
 #define NAME_MOST 200 /* bytes of an example */
 #define WHY_MOST 300
@@ -263,6 +264,12 @@ static void group_end(struct benchmarks *b, struct group *group)
 		stats_compute(&group->samples, &r->stats);
 		r->stats.executions = group->iterations;
 		r->status = STATUS_OK;
+	}
+	const char *fault = store_result_fault(r);
+	if (fault) {
+		benchmarks_leave_out(b, arena_printf(&b->arena, "a benchmark that %s", fault),
+			text_of(r->problem));
+		return;
 	}
 	VEC_GROW(b->results, b->result_count, b->result_capacity);
 	b->results[b->result_count++] =

@@ -112,6 +112,7 @@ json_t *store_info(struct store *s, struct error *err)
 struct check {
 	const char *sql;
 	bool (*look)(sqlite3_stmt *q, struct str *out);
+	const char *table; /* of the row whose id is column 0; "": both are columns; NULL: none */
 	int version; /* first schema version that the SQL works with */
 };
 
@@ -300,31 +301,50 @@ static bool check_cost(sqlite3_stmt *q, struct str *out)
 }
 
 static const struct check checks[] = {
-	{ "PRAGMA integrity_check(100)", check_integrity, 1 },
-	{ "PRAGMA foreign_key_check", check_foreign_key, 1 },
+	{ "PRAGMA integrity_check(100)", check_integrity, NULL, 1 },
+	{ "PRAGMA foreign_key_check", check_foreign_key, "", 1 },
 	{ "SELECT 'problem', id FROM problem WHERE id NOT IN (SELECT problem FROM result) UNION ALL"
 	  " SELECT 'algorithm', id FROM algorithm WHERE id NOT IN (SELECT algorithm FROM result)",
-		check_orphan, 1 },
+		check_orphan, "", 1 },
 	{ "SELECT 'note', id FROM note WHERE id NOT IN (SELECT notes FROM result WHERE notes IS NOT NULL)"
 	  " AND id NOT IN (SELECT kernels FROM result WHERE kernels IS NOT NULL)",
-		check_orphan, 2 },
+		check_orphan, "", 2 },
 	{ "SELECT r.id FROM result r JOIN attributes t ON t.id = r.attributes"
 	  " WHERE t.identity <> r.identity",
-		check_mixed, 1 },
-	{ "SELECT id, text FROM problem", check_problem, 1 },
+		check_mixed, "result", 1 },
+	{ "SELECT id, text FROM problem", check_problem, "problem", 1 },
 	{ "SELECT r.id, r.status, r.cache, r.launch, r.matrix, r.stop, r.n, r.min_ns, r.q1_ns, r.median_ns, "
 	  "r.q3_ns,"
 	  " r.mean_ns, r.stdev_ns, r.lo_ns, r.hi_ns, a.name, r.discarded, r.executions FROM result r JOIN "
 	  "algorithm a ON a.id = "
 	  "r.algorithm",
-		check_result, 1 },
-	{ "SELECT id, workspace_bytes, NULL, NULL, measured_at FROM result", check_numbers, 1 },
-	{ "SELECT id, NULL, enqueue_ns, clock_mhz, 0 FROM result", check_numbers, 2 },
-	{ "SELECT id, min_ns, p10_lo_ns, p10_ns, p10_hi_ns, median_ns FROM result", check_cost, 4 },
+		check_result, "result", 1 },
+	{ "SELECT id, workspace_bytes, NULL, NULL, measured_at FROM result", check_numbers, "result", 1 },
+	{ "SELECT id, NULL, enqueue_ns, clock_mhz, 0 FROM result", check_numbers, "result", 2 },
+	{ "SELECT id, min_ns, p10_lo_ns, p10_ns, p10_hi_ns, median_ns FROM result", check_cost, "result", 4 },
 };
 
-static int check_run(struct store *s, const struct check *c, struct str *out, struct error *err)
+struct checking {
+	struct store *s;
+	struct str *out;
+	void (*row)(void *context, const char *table, int64_t id); /* may be NULL */
+	void *context;
+	int executions; /* invalid ones */
+};
+
+/* Names the row of a finding. */
+static void check_name(const struct checking *k, const struct check *c, sqlite3_stmt *q)
 {
+	bool both = c->table && !*c->table;
+	if (k->row && c->table)
+		k->row(k->context, both ? store_column_text(q, 0, "") : c->table,
+			sqlite3_column_int64(q, both));
+}
+
+static int check_run(const struct checking *k, const struct check *c, struct error *err)
+{
+	struct store *s = k->s;
+	struct str *out = k->out;
 	sqlite3_stmt *q = NULL;
 	struct str line = { 0 };
 	int found = 0, rc = sqlite3_prepare_v2(s->db, c->sql, -1, &q, NULL);
@@ -333,7 +353,10 @@ static int check_run(struct store *s, const struct check *c, struct str *out, st
 		if (rc != SQLITE_ROW)
 			break;
 		str_clear(&line);
-		found += c->look(q, &line);
+		if (c->look(q, &line)) {
+			found++;
+			check_name(k, c, q);
+		}
 		if (line.n && found <= CHECK_LINES_MAX) {
 			str_add_clean(out, (struct text){ line.p, line.n });
 			str_puts(out, "\n");
@@ -352,16 +375,13 @@ static int check_run(struct store *s, const struct check *c, struct str *out, st
 	return rc == SQLITE_DONE ? found : store_error(s, rc, "check it", err);
 }
 
-struct execution_findings {
-	struct str *out;
-	int count;
-};
-
 static void check_execution_fault(void *context, int64_t id, const char *why)
 {
-	struct execution_findings *f = context;
-	if (f->count++ < CHECK_LINES_MAX)
-		str_addf(f->out, "execution %lld: %s\n", (long long)id, why);
+	struct checking *k = context;
+	if (k->executions++ < CHECK_LINES_MAX)
+		str_addf(k->out, "execution %lld: %s\n", (long long)id, why);
+	if (k->row)
+		k->row(k->context, "execution", id);
 }
 
 static int check_execution(void *context, const struct execution *e, struct error *err)
@@ -371,27 +391,33 @@ static int check_execution(void *context, const struct execution *e, struct erro
 }
 
 /* Reads all executions. Returns the number of invalid ones, -1 if they cannot be read. */
-static int check_executions(struct store *s, struct str *out, struct error *err)
+static int check_executions(struct checking *k, struct error *err)
 {
-	struct execution_findings f = { .out = out };
-	const struct executions_walker w = { .context = &f, .visit = check_execution,
+	const struct executions_walker w = { .context = k, .visit = check_execution,
 		.unusable = check_execution_fault };
-	if (store_executions_walk(s, &(struct executions_wanted){ .oldest_first = true }, &w, err))
+	if (store_executions_walk(k->s, &(struct executions_wanted){ .oldest_first = true }, &w, err))
 		return -1;
-	if (f.count > CHECK_LINES_MAX)
-		str_addf(out, "... and %d more of this kind\n", f.count - CHECK_LINES_MAX);
-	return f.count;
+	if (k->executions > CHECK_LINES_MAX)
+		str_addf(k->out, "... and %d more of this kind\n", k->executions - CHECK_LINES_MAX);
+	return k->executions;
 }
 
-int store_check(struct store *s, struct str *out, struct error *err)
+int store_check_rows(struct store *s, struct str *out,
+	void (*row)(void *context, const char *table, int64_t id), void *context, struct error *err)
 {
+	struct checking k = { .s = s, .out = out, .row = row, .context = context };
 	int total = 0;
 	for (size_t i = 0; i < sizeof(checks) / sizeof(checks[0]); i++) {
-		int found = s->version < checks[i].version ? 0 : check_run(s, &checks[i], out, err);
+		int found = s->version < checks[i].version ? 0 : check_run(&k, &checks[i], err);
 		if (found < 0)
 			return -1;
 		total += found;
 	}
-	int found = check_executions(s, out, err);
+	int found = check_executions(&k, err);
 	return found < 0 ? -1 : total + found;
+}
+
+int store_check(struct store *s, struct str *out, struct error *err)
+{
+	return store_check_rows(s, out, NULL, NULL, err);
 }

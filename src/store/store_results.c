@@ -83,6 +83,10 @@ static int store_add_how(struct store *s, int64_t device, const struct result *r
 {
 	if (!r->problem || !r->problem[0] || strlen(r->problem) >= PROBLEM_TEXT_SIZE)
 		return error_set(err, "%s: the problem text of a result is empty or too long", s->path);
+	const char *fault = store_result_fault(r);
+	if (fault)
+		return error_set(
+			err, "%s: a result of %.80s %s: it is not added", s->path, r->problem, fault);
 	if (store_begin(s, err))
 		return -1;
 	const char *const algorithm[] = { r->algorithm.api, r->algorithm.name, r->algorithm.layouts,

@@ -5,6 +5,7 @@ exported is what Google Benchmark's tools read, and comes back as it was. TAP.""
 import json
 import os
 import pathlib
+import sqlite3
 import subprocess
 import sys
 import tempfile
@@ -103,6 +104,58 @@ def check_import(here):
     return wrong
 
 
+def check_hostile(here):
+    """Numbers that no machine has, and an aggregate whose name has no '_'."""
+    relus = [relu((shape, 4, 8, 8), 5.0) for shape in (1, 2, 3, 5)]
+    relus[0] |= {"real_time": 1e300}
+    relus[1] |= {"real_time": 1e-300}
+    relus[2] |= {"workspace_bytes": -5}
+    aggregates = [{"name": name, "run_type": "aggregate", "aggregate_name": "mean", "iterations": 1,
+                   "real_time": 1, "cpu_time": 1, "time_unit": "ns"} for name in ("x", "abc", "_", "a_mean")]
+    (here.folder / "hostile.json").write_text(json.dumps({"benchmarks": relus + aggregates}))
+    said = here.said("--db", "hostile.db", "db", "import", "--as", "google-benchmark", "--json",
+                     "hostile.json")
+    wrong = [] if said["benchmarks"] == 8 and said["results"] + said["left_out"] == 8 else [str(said)]
+    if said["results"] not in (1, 2) or not any("above 1e15 ns" in one["text"] for one in said["reasons"]):
+        wrong.append(str(said))
+    if here.run("--db", "hostile.db", "db", "check").returncode:
+        wrong.append("db check has findings")
+    return wrong
+
+
+def check_repair(here):
+    """What db check names is removed, and the rest stays."""
+    path = here.folder / "repair.db"
+    here.said("--db", "repair.db", "db", "import", "--as", "google-benchmark", "--json", "scope.json")
+    with sqlite3.connect(path) as file:
+        before = file.execute("SELECT count(*) FROM result").fetchone()[0]
+        ok = "(SELECT min(id) FROM result WHERE status = 'ok')"
+        file.executescript("DROP TRIGGER result_no_update;"
+                           f"UPDATE result SET median_ns = 1e300, q3_ns = 1e300 WHERE id = {ok};"
+                           "INSERT INTO problem (text) VALUES ('nonsense');")
+    file.close()
+    found = here.run("--db", "repair.db", "db", "check")
+    said = here.said("--db", "repair.db", "db", "repair", "--json")
+    again = here.said("--db", "repair.db", "db", "repair", "--json")
+    wrong = [] if found.returncode == 1 and len(found.stdout.splitlines()) >= 2 else [found.stdout]
+    if said["findings"] or said["removed"] < 3 or again["removed"] or again["findings"]:
+        wrong.append(f"{said}, {again}")
+    if here.run("--db", "repair.db", "db", "check").returncode:
+        wrong.append("findings are left")
+    with sqlite3.connect(path) as file:
+        if file.execute("SELECT count(*) FROM result").fetchone()[0] != before - 1:
+            wrong.append("other results are gone")
+        if file.execute("SELECT count(*) FROM finished").fetchone()[0] != 1:
+            wrong.append("the problem that lost a result is not measured again")
+        try:
+            file.execute("DELETE FROM result")
+            wrong.append("results can be deleted now")
+        except sqlite3.DatabaseError:
+            pass
+    file.close()
+    return wrong
+
+
 def check_device(here):
     """-d takes a part of the GPU's name; algorithm=preferred is what the library advised."""
     words = ("--db", "scope.db", "bound", "--json", "-d", "Tesla X", "model.onnx", "-w")
@@ -155,8 +208,10 @@ def check_refused(here, words, says):
 def main():
     program()
     with tempfile.TemporaryDirectory() as folder:
-        here, tap = Here(folder), Tap(8)
+        here, tap = Here(folder), Tap(10)
         tap.result("benchmarks of SCOPE are imported, and others counted", check_import(here))
+        tap.result("impossible numbers are left out", check_hostile(here))
+        tap.result("db repair", check_repair(here))
         try:
             write_model(here.folder / "model.onnx")
             tap.result("the GPU is a device", check_device(here))

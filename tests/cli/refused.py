@@ -28,8 +28,8 @@ ARGUMENTS = {
     "bound": ["model.onnx"], "report": ["model.onnx"], "advise": ["model.onnx"],
     "compare": ["model.onnx", "--latency", "5ms"], "models": ["model.onnx"], "sweep": ["model.onnx"],
     "diff": ["model.onnx", "--with", "-w fusion"], "scenarios": ["model.onnx"], "repro": ["model.onnx", "1"],
-    "ops": [], "devices": [], "doctor": [], "db info": [], "db check": [], "db import": ["results.jsonl"],
-    "db merge": ["other.db"], "db export": ["model.onnx"], "help": [],
+    "ops": [], "devices": [], "doctor": [], "db info": [], "db check": [], "db repair": [],
+    "db import": ["results.jsonl"], "db merge": ["other.db"], "db export": ["model.onnx"], "help": [],
 }
 
 # No option takes any of these, except those of TAKES.
