@@ -5,6 +5,7 @@
 #include "commands/bench.h"
 #include "commands/wanted.h"
 
+#include <errno.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -88,6 +89,8 @@ static int jobs_print(const struct wanted *w, const struct options *o, struct er
 		fputs(line, stdout);
 		free(line);
 	}
+	if (fflush(stdout) || ferror(stdout))
+		return error_set(err, "standard output: cannot write: %s", strerror(errno)), EXIT_BAD;
 	if (!o->quiet && w->count)
 		fprintf(stderr,
 			"benanza: %d jobs; next: benanza-runner-%s < jobs > results, then benanza db import "

@@ -136,6 +136,11 @@ grep -q '"kernels":"spell\\nread"' "$work/exported" && grep -q '"notes":"letters
 ok $? "with kernels, notes, enqueue time and clock"
 gzip -c "$work/exported" >"$work/exported.gz"
 try 0 "import of the export, gzipped, into another file" "$BENANZA" db import -q --db "$work/two.db" "$work/exported.gz"
+try 2 "jobs to a full disk" sh -c "'$BENANZA' bench --emit-jobs '$tiny' >/dev/full"
+one_line
+says err "standard output: cannot write: No space"
+! grep -q "next:" "$work/err"
+ok $? "and no next step"
 try 2 "export to a full disk" sh -c "'$BENANZA' db export >/dev/full"
 says err "standard output: cannot write: No space left on device"
 try 0 "export of that" "$BENANZA" db export --db "$work/two.db"
