@@ -7,6 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <sys/stat.h>
 
 #include "base/exe_path.h"
 #include "base/json.h"
@@ -130,6 +131,9 @@ static const char *stem_of(struct arena *a, const char *path)
 int described_read(struct arena *a, const char *path, struct described *d, struct error *err)
 {
 	json_error_t why;
+	struct stat st;
+	if (stat(path, &st) == 0 && !S_ISREG(st.st_mode)) /* a pipe would be waited for */
+		return error_set(err, "%s: not a file", path);
 	json_t *o = json_load_file(path, JSON_REJECT_DUPLICATES, &why);
 	*d = (struct described){ .id = stem_of(a, path), .path = arena_strndup(a, path, strlen(path)) };
 	if (!o)
