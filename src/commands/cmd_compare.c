@@ -409,7 +409,8 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 	struct comparison *all = ARENA_ARRAY(a, struct comparison, count + 1);
 	struct trace trace = { 0 };
 	int status = EXIT_DONE;
-	if (own->trace && trace_open(&trace, own->trace, err))
+	const struct output_rules rules = options_output(o, s, a);
+	if (own->trace && trace_open(&trace, own->trace, &rules, err))
 		return EXIT_BAD;
 	for (int i = 0; i < count && status <= EXIT_GAPS; i++) {
 		if ((i == 0 || !own->against) && plan_select(s, o, &list[i], err)) {
@@ -433,7 +434,9 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 		else if (i)
 			against_print(a, s, o, &all[0], &all[i]);
 	}
-	if (own->trace && trace_close(&trace, err))
+	if (status > EXIT_GAPS)
+		output_drop(trace.file);
+	else if (own->trace && trace_close(&trace, err))
 		status = EXIT_BAD;
 	return status;
 }
@@ -531,6 +534,6 @@ const struct command command_compare = {
 	.own = compare_rows,
 	.own_size = sizeof(struct compare_options),
 	.groups = { &options_model, &options_scenario, &options_device, &options_threads, &options_budget,
-		&options_agents, &options_json, &options_csv },
+		&options_agents, &options_json, &options_csv, &options_force },
 	.run = cmd_compare,
 };

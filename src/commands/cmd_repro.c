@@ -5,10 +5,14 @@
 #include "commands/command.h"
 #include "commands/report.h"
 
+#include "base/output.h"
+
 #include <errno.h>
 #include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #define WEIGHTS_MAX 268435456.0 /* bytes of random weights that are written to the file */
 #define PLAN_WAIT_MS 30000
@@ -91,19 +95,32 @@ static int model_bytes(const struct session *s, int index, struct str *out, stru
 	return bad;
 }
 
-static int file_write(const char *path, const struct str *bytes, struct error *err)
+/* Loads a model from memory. */
+static struct model *bytes_load(const struct str *bytes, struct error *err)
 {
-	FILE *f = fopen(path, "wb");
-	bool good = f && fwrite(bytes->p, 1, bytes->n, f) == bytes->n;
-	return (f && fclose(f)) || !good
-		? error_set(err, "-o %.400s: cannot be written: %s", path, strerror(errno))
-		: 0;
+	char path[64];
+	int fd = memfd_create("layer.onnx", MFD_CLOEXEC);
+	struct model *m = NULL;
+	snprintf(path, sizeof(path), "/proc/self/fd/%d", fd);
+	for (size_t done = 0; fd >= 0 && done < bytes->n;) {
+		ssize_t n = write(fd, bytes->p + done, bytes->n - done);
+		if (n < 0 && errno != EINTR)
+			break;
+		done += n > 0 ? (size_t)n : 0;
+	}
+	if (fd < 0 || lseek(fd, 0, SEEK_CUR) != (off_t)bytes->n)
+		error_set(err, "cannot write: %s", strerror(errno));
+	else
+		m = model_load(path, err);
+	if (fd >= 0)
+		close(fd);
+	return m;
 }
 
-/* Reads the written model and compares its problem with that of the layer. */
-static int model_compare(struct repro *r, enum dtype dtype, struct error *err)
+/* Reads the model as it will be written, and compares its problem with that of the layer. */
+static int model_compare(struct repro *r, const struct str *bytes, enum dtype dtype, struct error *err)
 {
-	struct model *m = model_load(r->path, err);
+	struct model *m = bytes_load(bytes, err);
 	struct plan_options o = { .dtype = dtype, .operators = session_plan(r->session)->operators };
 	struct plan *p = m ? plan_build(m, &o, err) : NULL;
 	if (p) {
@@ -124,8 +141,10 @@ static int model_compare(struct repro *r, enum dtype dtype, struct error *err)
 }
 
 static int model_write_layer(
-	struct repro *r, const char *path, int64_t batch, enum dtype dtype, struct error *err)
+	struct repro *r, const struct options *o, int64_t batch, enum dtype dtype, struct error *err)
 {
+	const char *path = ((const struct repro_options *)o->own)->output;
+	const struct output_rules rules = options_output(o, r->session, &r->arena);
 	struct session *s = r->session;
 	struct str bytes = { 0 };
 	int index = r->layer->index;
@@ -134,10 +153,12 @@ static int model_write_layer(
 			"from those around it: leave out -t, or -o for the runner's line");
 	/* files have the model's own types */
 	int bad = session_select(s, batch, DTYPE_UNKNOWN, err) || model_bytes(s, index, &bytes, err) ||
-		file_write(path, &bytes, err) || session_select(s, batch, dtype, err);
+		session_select(s, batch, dtype, err);
+	if (!bad && (model_compare(r, &bytes, dtype, err) || output_put(path, &rules, bytes.p, bytes.n, err)))
+		bad = error_context(err, "-o %.400s", path);
 	str_free(&bytes);
 	r->path = bad ? NULL : path;
-	return bad ? -1 : model_compare(r, dtype, err);
+	return bad ? -1 : 0;
 }
 
 /* ---- the plan of cuDNN */
@@ -282,12 +303,13 @@ static int repro(struct repro *r, const struct options *o, int64_t batch, enum d
 		session_refresh(s);
 		algorithm_find(r);
 	}
-	if (own->output && model_write_layer(r, own->output, batch, dtype, err))
+	if (own->output && model_write_layer(r, o, batch, dtype, err))
 		return EXIT_BAD;
+	FILE *out = own->output && output_is_stdout(own->output) ? stderr : stdout;
 	if (o->json)
-		repro_json(r, stdout);
+		repro_json(r, out);
 	else
-		repro_text(r, stdout);
+		repro_text(r, out);
 	if (!own->output || r->same)
 		return EXIT_DONE;
 	if (!o->quiet)
@@ -331,6 +353,6 @@ const struct command command_repro = {
 	.examples = { "benanza repro model.onnx stem", "benanza repro model.onnx 1 -o layer.onnx --json" },
 	.own = repro_rows,
 	.own_size = sizeof(struct repro_options),
-	.groups = { &options_model, &options_device, &options_threads, &options_json },
+	.groups = { &options_model, &options_device, &options_threads, &options_json, &options_force },
 	.run = cmd_repro,
 };

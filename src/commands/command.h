@@ -4,6 +4,7 @@
 #ifndef COMMANDS_COMMAND_H
 #define COMMANDS_COMMAND_H
 
+#include "base/output.h"
 #include "session/session.h"
 
 #include <stddef.h>
@@ -59,11 +60,11 @@ struct option_group {
 
 /* option_groups.c */
 extern const struct option_group options_common, options_model, options_device, options_threads,
-	options_scenario, options_budget, options_agents, options_json, options_csv;
+	options_scenario, options_budget, options_agents, options_json, options_csv, options_force;
 /* All of these, NULL last. */
 extern const struct option_group *const options_shared[];
 
-#define COMMAND_GROUPS_MAX 8
+#define COMMAND_GROUPS_MAX 9
 #define COMMAND_EXAMPLES_MAX 3
 #define COMMAND_ARGUMENTS_MAX 10000
 
@@ -106,8 +107,8 @@ struct command {
 	ROW(db)                                                                                              \
 	ROW(db_info)                                                                                         \
 	ROW(db_check)                                                                                        \
-	ROW(db_import)                                                                                       \
 	ROW(db_repair)                                                                                       \
+	ROW(db_import)                                                                                       \
 	ROW(db_merge)                                                                                        \
 	ROW(db_export)                                                                                       \
 	ROW(help)
@@ -125,7 +126,7 @@ struct options {
 	int argc;                     /* arguments without the command's name */
 	const char **argv;
 	void *own;                    /* the command's own options, command->own_size bytes; 0 if not given */
-	bool json, csv, quiet, verbose;
+	bool json, csv, quiet, verbose, force;
 	bool help, version;           /* requested; nothing else was read */
 	bool color, ascii;            /* color: enabled, unless NO_COLOR or --no-color */
 	int dim_count, shape_count, value_count;
@@ -193,6 +194,9 @@ int option_rows_of(const struct command *c, const struct option_row *rows[OPTION
 
 /* Opens a session with the model o->argv[index]; the caller closes it. NULL with err on failure. */
 struct session *options_session(struct options *o, int index, enum session_db db, struct error *err);
+/* The rules for a file that the command writes: an existing one is refused without --force, one that it reads
+ * always. In the arena. */
+struct output_rules options_output(const struct options *o, const struct session *s, struct arena *a);
 /* The exit status of what session_connect returned. */
 int options_connected(int connected);
 /* The requested batches and data types; at least one each (batch 0: the model's own). Return the count. */

@@ -50,13 +50,15 @@ json_t *report_against_json(struct session *s, const struct comparison *a, const
 /* A trace in the Chrome format, which Perfetto reads. An execution gives two processes: its rows, and the
  * bound's layers. Only one trace can be open. */
 struct trace {
+	struct output *file;
 	FILE *out;
 	const char *path;
 	int processes;
 	bool any; /* an event was written */
 };
-/* Returns -1 with an error if the file cannot be created or written. */
-int trace_open(struct trace *t, const char *path, struct error *err);
+/* Returns -1 with an error if the file cannot be created or written. What is not closed is dropped with
+ * output_drop(t.file). */
+int trace_open(struct trace *t, const char *path, const struct output_rules *rules, struct error *err);
 void trace_add(struct trace *t, struct session *s, const struct comparison *c);
 int trace_close(struct trace *t, struct error *err);
 

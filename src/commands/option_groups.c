@@ -86,6 +86,12 @@ static const struct option_row csv_rows[] = {
 };
 const struct option_group options_csv = { "output", false, csv_rows };
 
+static const struct option_row force_rows[] = {
+	{ "force", 0, NULL, SHARED_FLAG(force), "replace a file that exists, unless the command reads it" },
+	{ 0 }
+};
+const struct option_group options_force = { "output", false, force_rows };
+
 const struct option_group *const options_shared[] = { &options_common, &options_model, &options_device,
 	&options_threads, &options_scenario, &options_budget, &options_agents, &options_json,
-	&options_csv, NULL };
+	&options_csv, &options_force, NULL };

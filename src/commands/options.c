@@ -8,6 +8,7 @@
 
 #include <assert.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <getopt.h>
 #include <stdlib.h>
 #include <string.h>
@@ -198,7 +199,8 @@ static int log_open(struct options *o, struct error *err)
 	const char *path = config_state_path(&o->arena, "log");
 	if (!path)
 		return error_set(err, "cannot write the log: there is no $XDG_STATE_HOME or $HOME");
-	o->log = fopen(path, "a");
+	int fd = open(path, O_WRONLY | O_CREAT | O_APPEND | O_CLOEXEC, 0600);
+	o->log = fd >= 0 ? fdopen(fd, "a") : NULL;
 	if (!o->log)
 		return error_set(err, "%s: cannot write the log: %s", path, strerror(errno));
 	log_to(o->log);
@@ -322,6 +324,12 @@ struct session *options_session(struct options *o, int index, enum session_db db
 		.requests = o->requests, .agent_options = o->agent_options,
 	};
 	return session_open(&o->config, &so, err);
+}
+
+struct output_rules options_output(const struct options *o, const struct session *s, struct arena *a)
+{
+	return (struct output_rules){ .refusal = o->force ? NULL : "--force replaces it",
+		.reads = session_reads(s, o->argv, o->argc, a) };
 }
 
 int options_connected(int connected)

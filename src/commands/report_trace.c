@@ -2,17 +2,17 @@
 
 #include "commands/compare.h"
 
-#include <errno.h>
 #include <math.h>
 #include <string.h>
 
 /* The trace event format: objects with ph "X" (complete events), times in microseconds. */
 
-int trace_open(struct trace *t, const char *path, struct error *err)
+int trace_open(struct trace *t, const char *path, const struct output_rules *rules, struct error *err)
 {
-	*t = (struct trace){ .out = fopen(path, "w"), .path = path };
-	if (!t->out)
-		return error_set(err, "--trace %s: %s", path, strerror(errno));
+	struct output *file = output_open(path, rules, err);
+	if (!file)
+		return error_context(err, "--trace %s", path);
+	*t = (struct trace){ .file = file, .out = output_stream(file), .path = path };
 	fputs("{\"displayTimeUnit\":\"ns\",\"traceEvents\":[", t->out);
 	return 0;
 }
@@ -20,9 +20,7 @@ int trace_open(struct trace *t, const char *path, struct error *err)
 int trace_close(struct trace *t, struct error *err)
 {
 	fputs("\n]}\n", t->out);
-	bool bad = ferror(t->out);
-	bad |= fclose(t->out) != 0;
-	return bad ? error_set(err, "--trace %s: cannot be written: %s", t->path, strerror(errno)) : 0;
+	return output_close(t->file, err) ? error_context(err, "--trace %s", t->path) : 0;
 }
 
 static void event(struct trace *t, json_t *o)

@@ -8,6 +8,7 @@
 #include <unistd.h>
 
 #include "base/exe_path.h"
+#include "base/folder.h"
 
 /* The runners that come with benanza. The first is always configured, others if their program exists. */
 static const struct {
@@ -46,13 +47,8 @@ const char *config_default_db(struct arena *a)
 const char *config_state_path(struct arena *a, const char *file)
 {
 	const char *path = config_xdg(a, "XDG_STATE_HOME", ".local/state", file);
-	char *made = path ? arena_strndup(a, path, strlen(path)) : NULL;
-	for (char *p = made ? made + 1 : NULL; p && *p; p++)
-		if (*p == '/') {
-			*p = '\0';
-			mkdir(made, 0777);
-			*p = '/';
-		}
+	if (path)
+		folder_make(path);
 	return path;
 }
 
@@ -356,22 +352,35 @@ void config_free(struct config *c)
 	*c = (struct config){ 0 };
 }
 
-const char *config_beside(const char *model_path, const char *end, struct arena *a)
+char *config_beside_path(struct arena *a, const char *model_path, const char *end)
 {
-	struct stat st;
 	size_t n = strlen(model_path);
 	bool onnx = n > 5 && strcmp(model_path + n - 5, ".onnx") == 0;
-	const char *path = arena_printf(a, "%.*s%s", (int)(onnx ? n - 5 : n), model_path, end);
-	return strcmp(model_path, "-") == 0 || stat(path, &st) ? NULL : path;
+	return arena_printf(a, "%.*s%s", (int)(onnx ? n - 5 : n), model_path, end);
+}
+
+int config_beside(
+	const char *model_path, const char *end, struct arena *a, const char **path, struct error *err)
+{
+	struct stat st;
+	*path = config_beside_path(a, model_path, end);
+	if (strcmp(model_path, "-") == 0 || stat(*path, &st))
+		*path = NULL;
+	else if (!folder_holds(model_path, *path))
+		return error_set(err, "%s: leads out of the model's folder, so it is not read; put the file "
+			"itself there", *path);
+	return 0;
 }
 
 int config_sidecar(
 	const char *model_path, struct arena *a, struct dim_binding **dims, int *count, struct error *err)
 {
 	struct config c = { 0 };
-	const char *path = config_beside(model_path, ".yaml", a);
+	const char *path;
 	*dims = NULL;
 	*count = 0;
+	if (config_beside(model_path, ".yaml", a, &path, err))
+		return -1;
 	if (!path)
 		return 0;
 	if (config_read_yaml(&c, path, "dims", err)) {

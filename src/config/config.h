@@ -124,6 +124,8 @@ int config_rename_scenario(struct config *c, const char *name, const char *to, s
 void config_print(const struct config *c, struct str *out);
 void config_free(struct config *c);
 
+/* The path of a file next to NAME.onnx whose name is NAME and `end` (".yaml"), whether it is there or not. */
+char *config_beside_path(struct arena *a, const char *model_path, const char *end);
 /* Reads the sidecar of a model (NAME.yaml next to NAME.onnx), which has `dims:` only. Bindings live in the
  * arena. No file: 0 bindings, no error. */
 int config_sidecar(
@@ -137,6 +139,8 @@ int config_operators(const char *model_path, struct arena *a, struct op_own_tabl
 int config_parse_dim(const char *text, struct arena *a, struct dim_binding *out, struct error *err);
 /* Default database path: $XDG_DATA_HOME/benanza/benanza.db (store_open creates the directories). */
 const char *config_default_db(struct arena *a);
+/* The file of saved scenarios; NULL: there is no home directory. */
+const char *config_saved_path(struct arena *a);
 /* Path of a file in $XDG_STATE_HOME/benanza, whose directories are made; NULL: there is no home. */
 const char *config_state_path(struct arena *a, const char *file);
 

@@ -135,7 +135,9 @@ int reader_operators(struct reader *r, const struct option *o)
 int config_operators(const char *model_path, struct arena *a, struct op_own_table *t, struct error *err)
 {
 	struct config c = { 0 };
-	const char *path = config_beside(model_path, ".ops.yaml", a);
+	const char *path;
+	if (config_beside(model_path, ".ops.yaml", a, &path, err))
+		return -1;
 	if (!path)
 		return 0;
 	int bad = config_read_yaml(&c, path, "operators", err);

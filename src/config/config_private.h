@@ -12,8 +12,10 @@ int config_read_yaml(struct config *c, const char *path, const char *only, struc
 /* Path of benanza's file below an XDG directory, or NULL; relative XDG paths are ignored, as the
  * specification requires. */
 const char *config_xdg(struct arena *a, const char *variable, const char *below_home, const char *file);
-/* The file beside a model whose name ends in `end` instead of ".onnx", in the arena; NULL: there is none. */
-const char *config_beside(const char *model_path, const char *end, struct arena *a);
+/* Sets path (in the arena) to the file beside a model, as config_beside_path; NULL: there is none. -1: it leads out
+ * of the model's folder. */
+int config_beside(
+	const char *model_path, const char *end, struct arena *a, const char **path, struct error *err);
 /* config_scenarios.c: adds the scenarios that were saved. */
 int config_read_saved(struct config *c, struct error *err);
 

@@ -4,16 +4,22 @@
 
 #include "config/config_private.h"
 
+#include "base/folder.h"
+#include "base/output.h"
 #include "base/word.h"
 
-#include <fcntl.h>
 #include <errno.h>
-#include <stdio.h>
+#include <fcntl.h>
+#include <poll.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include "yaml/yaml_write.h"
+
+#define LOCK_STEP_MS 10
+#define LOCK_WAIT_MS 2000
 
 const struct config_scenario *config_scenario(const struct config *c, struct text name)
 {
@@ -82,7 +88,7 @@ int option_add_scenario(struct config *c, const struct config_scenario *one, boo
 
 /* ---- the file of saved scenarios ---- */
 
-static const char *saved_path(struct arena *a)
+const char *config_saved_path(struct arena *a)
 {
 	return config_xdg(a, "XDG_DATA_HOME", ".local/share", "scenarios.yaml");
 }
@@ -91,7 +97,7 @@ int config_read_saved(struct config *c, struct error *err)
 {
 	struct config all = { 0 };
 	struct stat st;
-	const char *path = saved_path(&c->arena);
+	const char *path = config_saved_path(&c->arena);
 	int bad = 0;
 	if (!path || stat(path, &st))
 		return 0;
@@ -142,17 +148,17 @@ static void write_one(struct yaml_writer *w, const struct config_scenario *s)
 	yaml_write_end(w);
 }
 
-/* Those that were saved without the one of that name, and with `one` (may be NULL). */
-static int saved_text(const struct config *c, const char *without, const struct config_scenario *one,
+/* The scenarios without the one of that name, and with `one` (may be NULL). */
+static int saved_text(const struct config *all, const char *without, const struct config_scenario *one,
 	struct str *out, struct error *err)
 {
 	struct yaml_writer *w = yaml_writer_new(out);
 	yaml_write_map(w);
 	write_key(w, "scenarios");
 	yaml_write_map(w);
-	for (int i = 0; i < c->scenario_count; i++)
-		if (c->scenarios[i].saved && strcmp(c->scenarios[i].name, without) != 0)
-			write_one(w, &c->scenarios[i]);
+	for (int i = 0; i < all->scenario_count; i++)
+		if (strcmp(all->scenarios[i].name, without) != 0)
+			write_one(w, &all->scenarios[i]);
 	if (one)
 		write_one(w, one);
 	yaml_write_end(w);
@@ -160,59 +166,86 @@ static int saved_text(const struct config *c, const char *without, const struct 
 	return yaml_writer_finish(w, err);
 }
 
-/* Makes the directories of a path. */
-static void folders_make(struct arena *a, const char *path)
+/* Locks the file's folder, so that of two programs the second one reads what the first one wrote. Returns a
+ * descriptor that holds the lock until it is closed, or -1. A file system without locks: not locked. */
+static int saved_lock(struct arena *a, const char *path, struct error *err)
 {
-	char *part = arena_strndup(a, path, strlen(path));
-	for (char *p = part + 1; *p; p++)
-		if (*p == '/') {
-			*p = '\0';
-			mkdir(part, 0777);
-			*p = '/';
+	const char *slash = strrchr(path, '/');
+	const char *folder = slash ? arena_strndup(a, path, (size_t)(slash - path)) : ".";
+	folder_make(path);
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_CLOEXEC), waited = 0;
+	if (fd < 0)
+		return error_set(err, "%s: %s", folder, strerror(errno));
+	for (; flock(fd, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK; waited += LOCK_STEP_MS) {
+		if (waited >= LOCK_WAIT_MS) {
+			close(fd);
+			return error_set(err, "%s: another program is writing it; try again", path);
 		}
+		poll(NULL, 0, LOCK_STEP_MS);
+	}
+	return fd;
 }
 
-/* Replaces the file at once, so that a reader never sees half of it. */
-static int file_write(struct arena *a, const char *path, const struct str *text, struct error *err)
+/* What a change does with the saved scenarios. */
+struct change {
+	const char *name;                  /* removed, if it is there */
+	const struct config_scenario *one; /* added; NULL: none */
+	const char *absent;                /* must not be there: another program may have added it */
+	bool present;                      /* `name` must be there */
+};
+
+static int change_check(const struct config *all, const struct change *x, struct error *err)
 {
-	const char *new = arena_printf(a, "%s.%ld", path, (long)getpid());
-	folders_make(a, path);
-	unlink(new);
-	int fd = open(new, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0666);
-	FILE *f = fd >= 0 ? fdopen(fd, "w") : NULL;
-	bool good = f && fwrite(text->p, 1, text->n, f) == text->n;
-	if (f)
-		good = fclose(f) == 0 && good;
-	if (good && rename(new, path) == 0)
-		return 0;
-	error_set(err, "%s: cannot be written: %s", path, strerror(errno));
-	unlink(new);
-	return -1;
+	if (x->absent && config_scenario(all, text_of(x->absent)))
+		return error_set(err, "another explorer has saved a scenario %s meanwhile; choose another "
+			"name", x->absent);
+	if (x->present && !config_scenario(all, text_of(x->name)))
+		return error_set(err, "another explorer has deleted the scenario %s meanwhile", x->name);
+	bool more = x->one && !config_scenario(all, text_of(x->name));
+	if (more && all->scenario_count >= CONFIG_SCENARIOS_MAX)
+		return error_set(err, "more than %d scenarios", CONFIG_SCENARIOS_MAX);
+	return 0;
+}
+
+/* Changes one entry of the file as it is now. */
+static int saved_change(const struct change *x, struct error *err)
+{
+	const struct output_rules rules = { .files_only = true };
+	struct arena a = { 0 };
+	struct config all = { 0 };
+	struct str text = { 0 };
+	struct stat st;
+	const char *path = config_saved_path(&a);
+	int lock = path ? saved_lock(&a, path, err) :
+		error_set(err, "scenarios cannot be saved: HOME is not set");
+	int bad = lock < 0 || (stat(path, &st) == 0 && config_read_yaml(&all, path, "scenarios", err)) ||
+		change_check(&all, x, err) || saved_text(&all, x->name, x->one, &text, err);
+	if (!bad && output_put(path, &rules, text.p, text.n, err))
+		bad = error_context(err, "%s", path);
+	if (lock >= 0)
+		close(lock);
+	str_free(&text);
+	config_free(&all);
+	arena_free(&a);
+	return bad ? -1 : 0;
 }
 
 int config_save_scenario(struct config *c, const struct config_scenario *one, struct error *err)
 {
-	struct arena a = { 0 };
-	struct str text = { 0 };
-	const char *path = saved_path(&a);
 	const struct config_scenario *before = config_scenario(c, text_of(one->name));
-	int bad = name_fits(one->name, err);
-	if (!bad && before && !before->saved)
-		bad = error_set(err, "%s is a scenario of %s; choose another name", one->name,
+	const struct change x = { .name = one->name, .one = one, .absent = before ? NULL : one->name };
+	if (name_fits(one->name, err))
+		return -1;
+	if (before && !before->saved)
+		return error_set(err, "%s is a scenario of %s; choose another name", one->name,
 			c->path ? c->path : "the configuration");
-	if (!bad && !path)
-		bad = error_set(err, "scenarios cannot be saved: HOME is not set");
-	if (!bad && !before && c->scenario_count == CONFIG_SCENARIOS_MAX)
-		bad = error_set(err, "more than %d scenarios", CONFIG_SCENARIOS_MAX);
-	if (!bad)
-		bad = saved_text(c, one->name, one, &text, err) || file_write(&a, path, &text, err);
+	if (!before && c->scenario_count == CONFIG_SCENARIOS_MAX)
+		return error_set(err, "more than %d scenarios", CONFIG_SCENARIOS_MAX);
+	if (saved_change(&x, err))
+		return -1;
 	struct config_scenario copy_of = *one;
 	copy_of.saved = true;
-	if (!bad)
-		bad = option_add_scenario(c, &copy_of, true, err);
-	str_free(&text);
-	arena_free(&a);
-	return bad ? -1 : 0;
+	return option_add_scenario(c, &copy_of, true, err);
 }
 
 /* The saved scenario of that name. NULL with err: there is no such scenario, or it is of the user's file. */
@@ -231,24 +264,10 @@ static struct config_scenario *saved_find(struct config *c, const char *name, st
 	return NULL;
 }
 
-/* Writes the file with `one` in place of the scenario `name`; NULL: without it. */
-static int saved_replace(
-	const struct config *c, const char *name, const struct config_scenario *one, struct error *err)
-{
-	struct arena a = { 0 };
-	struct str text = { 0 };
-	const char *path = saved_path(&a);
-	int bad = !path ? error_set(err, "scenarios cannot be saved: HOME is not set")
-			: saved_text(c, name, one, &text, err) || file_write(&a, path, &text, err);
-	str_free(&text);
-	arena_free(&a);
-	return bad ? -1 : 0;
-}
-
 int config_delete_scenario(struct config *c, const char *name, struct error *err)
 {
 	struct config_scenario *one = saved_find(c, name, err);
-	if (!one || saved_replace(c, name, NULL, err))
+	if (!one || saved_change(&(struct change){ .name = name }, err))
 		return -1;
 	size_t behind = (size_t)(&c->scenarios[c->scenario_count] - one) - 1;
 	memmove(one, one + 1, behind * sizeof(*one));
@@ -267,7 +286,7 @@ int config_rename_scenario(struct config *c, const char *name, const char *to, s
 		return error_set(err, "there is a scenario %s already", to);
 	struct config_scenario new = *one;
 	new.name = copy(&c->arena, to);
-	if (saved_replace(c, name, &new, err))
+	if (saved_change(&(struct change){ .name = name, .one = &new, .absent = to, .present = true }, err))
 		return -1;
 	*one = new;
 	return 0;

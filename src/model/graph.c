@@ -3,6 +3,7 @@
 #include "model/graph.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 void model_free(struct model *m)
 {
@@ -74,4 +75,11 @@ struct text node_label(struct arena *a, const struct node *n, int index)
 	struct text t = { arena_strndup(a, label.p, label.n), label.n };
 	str_free(&label);
 	return t;
+}
+
+const char *model_external_path(const struct model *m, int i, struct arena *a)
+{
+	const char *slash = strrchr(m->path, '/');
+	int folder = slash ? (int)(slash - m->path) + 1 : 0;
+	return arena_printf(a, "%.*s%.*s", folder, m->path, (int)m->externals[i].n, m->externals[i].p);
 }

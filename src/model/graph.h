@@ -126,6 +126,8 @@ struct model *model_load(const char *path, struct error *err);
 /* The same, but calls of functions with the name of a known operator stay nodes; NULL: none is known. */
 typedef bool model_operators(struct text domain, struct text name, int64_t opset);
 struct model *model_load_over(const char *path, model_operators *known, struct error *err);
+/* The path of externals[i], from the model's own folder; in the arena. */
+const char *model_external_path(const struct model *m, int i, struct arena *a);
 void model_free(struct model *m);
 
 /* The opset version that the model imports for a domain, or the assumed one if a node uses the domain without

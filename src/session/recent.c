@@ -2,6 +2,8 @@
 
 #include "session/recent.h"
 
+#include "base/folder.h"
+#include "base/output.h"
 #include "config/config.h"
 
 #include <dirent.h>
@@ -73,16 +75,6 @@ json_t *recent_load(const char *key, struct error *err)
 	return state;
 }
 
-/* Makes the directories of a path. */
-static void folders_make(char *path)
-{
-	for (char *slash = strchr(path + 1, '/'); slash; slash = strchr(slash + 1, '/')) {
-		*slash = '\0';
-		mkdir(path, 0700);
-		*slash = '/';
-	}
-}
-
 struct kept {
 	const char *path;
 	int64_t date_ns;
@@ -135,18 +127,10 @@ int recent_save(const char *key, const json_t *state, struct error *err)
 	int bad = !path ? error_set(err, "no home directory: nothing is kept") :
 		n > RECENT_BYTES_MOST || !n ? error_set(err, "the state is too large") : 0;
 	if (!bad) {
-		char *part = arena_printf(&a, "%s.%ld.part", path, (long)getpid());
-		folders_make(part);
-		int fd = open(part, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC | O_NOFOLLOW, 0600);
-		bad = fd < 0 || write(fd, text, n) != (ssize_t)n;
-		int why = errno;
-		if (fd >= 0)
-			bad |= close(fd) != 0;
-		if (bad || rename(part, path)) {
-			bad = error_set(err, "%s: cannot be written: %s", path, strerror(bad ? why : errno));
-			if (fd >= 0)
-				unlink(part);
-		} else
+		const struct output_rules rules = { .files_only = true, .mode = 0600 };
+		folder_make(path);
+		bad = output_put(path, &rules, text, n, err) ? error_context(err, "%s", path) : 0;
+		if (!bad)
 			prune(&a);
 	}
 	free(text);

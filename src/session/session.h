@@ -104,6 +104,9 @@ struct queue *session_queue(const struct session *s);
 struct planner *session_planner(const struct session *s); /* of a described device; else NULL */
 struct store *session_store(const struct session *s);     /* NULL: no database, and none is created */
 const struct model *session_model(const struct session *s);
+/* The paths of all files that the session reads, and `count` more, in the arena; NULL at the end. */
+const char *const *session_reads(
+	const struct session *s, const char *const *more, int count, struct arena *a);
 const char *session_model_path(const struct session *s);  /* as given; "-": standard input */
 struct config *session_given(const struct session *s);    /* the configuration at session_open */
 const struct config *session_config(const struct session *s); /* the same with the device chosen since */

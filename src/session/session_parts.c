@@ -125,6 +125,35 @@ struct store *session_store(const struct session *s)
 	return s->store;
 }
 
+const char *const *session_reads(
+	const struct session *s, const char *const *more, int count, struct arena *a)
+{
+	const struct model *m = s->model;
+	int external = m ? m->external_count : 0, n = 0;
+	const char **list = ARENA_ARRAY(a, const char *, count + external + 10);
+	for (int i = 0; i < count; i++)
+		list[n++] = more[i];
+	for (int i = 0; i < external; i++)
+		list[n++] = model_external_path(m, i, a);
+	if (m) {
+		list[n++] = m->path;
+		list[n++] = config_beside_path(a, m->path, ".yaml");
+		list[n++] = config_beside_path(a, m->path, ".ops.yaml");
+	}
+	if (s->config->path)
+		list[n++] = s->config->path;
+	if (s->described)
+		list[n++] = s->described->path;
+	const char *saved = config_saved_path(a), *db = s->config->db ? s->config->db : config_default_db(a);
+	if (saved)
+		list[n++] = saved;
+	list[n++] = db;
+	list[n++] = arena_printf(a, "%s-wal", db);
+	list[n++] = arena_printf(a, "%s-shm", db);
+	list[n] = NULL;
+	return list;
+}
+
 const struct model *session_model(const struct session *s)
 {
 	return s->model;

@@ -422,6 +422,12 @@ refused "a missing file" "absent.json" "absent.json"
 refused "one execution against none" "--against profile.json" "needs two executions"
 refused "one latency for two" "profile.json faster.json --latency 1ms" "there are 2 executions"
 refused "a trace that cannot be written" "profile.json --trace absent/t.json" "absent/t.json"
+refused "a trace that exists" "profile.json --trace trace.json" "trace.json: the file exists; --force"
+cp profile.json before.json
+refused "the profile itself" "profile.json --force --trace profile.json" "profile.json: is read here"
+cmp -s profile.json before.json
+ok $? "is kept"
+try 0 "a trace again" bz compare -q "$models/tiny.onnx" profile.json --force --trace trace.json
 for latency in 100us 350us; do
     "$BENANZA" compare -d h100 --db none.db -t f16 -w fusion "$top/data/models/resnet50.onnx" \
         --latency "$latency" >"out.$latency" 2>err

@@ -58,6 +58,7 @@ done
 for name in resnet50 old new; do cp model.onnx $name.onnx; done
 cp "$top/data/models/gpt2_small.onnx" "$top/data/models/gpt2_small.yaml" .
 mkdir V100 && sed "s/Word 1/Tesla V100/g" results.json >V100/results.json
+rm -f layer.onnx # written by an example
 examples=0
 sed -n -e 's/^\.B "\{0,1\}\(benanza .*[^"]\)"\{0,1\}$/\1/p' -e 's/^\$ \(benanza .*\)/\1/p' \
     -e 's/^\(benanza .*\.\(onnx\|json\).*\)/\1/p' "$top/man/benanza.1.in" |

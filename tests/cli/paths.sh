@@ -50,7 +50,7 @@ each sweep tiny.onnx sweep -b 1 "$tiny"
 each scenarios tiny.onnx scenarios "$tiny"
 each compare tiny.onnx compare --latency 1ms "$tiny"
 each diff tiny.onnx diff "$tiny" --with '-w fusion'
-each repro one.onnx repro -o "$deep/one.onnx" "$tiny" 1
+each repro one.onnx repro --force -o "$deep/one.onnx" "$tiny" 1
 each "db info" "my results.db" db info
 each "db check" "my results.db" db check
 

@@ -80,8 +80,36 @@ for bad in 0 13 1x nothing "$(printf 'a\033[31m')"; do
     ok $? "no such layer: one clean line"
 done
 bz repro "$models/tiny.onnx" stem -o /none/such/layer.onnx >out 2>err
-[ $? -eq 2 ] && [ ! -s out ] && grep -q '/none/such/layer.onnx: cannot be written' err
+[ $? -eq 2 ] && [ ! -s out ] && grep -q '/none/such/layer.onnx: cannot write' err
 ok $? "a file that cannot be written"
+cp "$models/tiny.onnx" own.onnx
+ln -sf own.onnx link.onnx
+ln -f own.onnx hard.onnx
+bz repro own.onnx stem -o layer1.onnx >out 2>err
+[ $? -eq 2 ] && [ ! -s out ] && [ "$(wc -l <err)" -eq 1 ] &&
+    grep -q 'o layer1.onnx: the file exists; --force replaces it' err
+ok $? "an existing file is not replaced"
+cp layer1.onnx before.onnx
+bz repro own.onnx stem -o layer1.onnx --force >out 2>err && cmp -s layer1.onnx before.onnx
+ok $? "but with --force"
+for name in own.onnx link.onnx hard.onnx config.yaml card.db; do
+    "$BENANZA" repro own.onnx stem -o "$name" --force -c config.yaml --db card.db >out 2>err
+    [ $? -eq 2 ] && [ "$(wc -l <err)" -eq 1 ] && grep -q "$name: is read here" err &&
+        cmp -s own.onnx "$models/tiny.onnx"
+    ok $? "a file that is read is never replaced: $name"
+done
+bz repro own.onnx stem -o /dev/stdout 2>said | cat >piped.onnx
+cmp -s piped.onnx before.onnx && grep -q '^layer ' said
+ok $? "into a pipe: the model alone"
+bz repro own.onnx stem -o /dev/stdout 2>said >to.onnx && cmp -s to.onnx before.onnx
+ok $? "into a file of the shell"
+bz repro own.onnx stem -o /dev/full >out 2>err
+[ $? -eq 2 ] && [ ! -s out ] && grep -q '/dev/full: cannot write: No space' err
+ok $? "a full disk"
+(ulimit -f 0 && bz repro own.onnx stem -o none.onnx 2>&1 | grep -q 'none.onnx: .*cannot write: File too large')
+ok $? "a limit of sizes"
+[ ! -e none.onnx ] && [ -z "$(find . -name '*.part')" ]
+ok $? "and nothing is left"
 bz repro "$models/tiny.onnx" stem -b 1,2 >out 2>err
 [ $? -eq 2 ] && grep -q 'one batch' err
 ok $? "several batches are refused"

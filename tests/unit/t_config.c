@@ -365,6 +365,11 @@ static void test_sidecar(void)
 			!strstr(err.text, "password"),
 		"is refused and not quoted: %s", err.text);
 	is_int(count, 0, "and give nothing");
+	unlink(scratch_path("model.yaml"));
+	is_int(symlink("/etc/passwd", scratch_path("model.yaml")), 0, "a link to another folder");
+	is_int(config_sidecar(scratch_path("model.onnx"), &a, &dims, &count, &err), -1, "is not read");
+	has(err.text, "leads out of the model's folder", "says why");
+	unlink(scratch_path("model.yaml"));
 	is_int(config_sidecar("-", &a, &dims, &count, &err), 0, "standard input has none");
 	arena_free(&a);
 }
@@ -454,7 +459,7 @@ static void test_saved_scenarios(void)
 	is_int(c.scenario_count, 3, "it is replaced");
 	char planted[512], victim[256];
 	snprintf(victim, sizeof(victim), "%s", scratch_path("victim"));
-	snprintf(planted, sizeof(planted), "%s.%ld", scratch_path("data/deep/benanza/scenarios.yaml"),
+	snprintf(planted, sizeof(planted), "%s.%ld.part", scratch_path("data/deep/benanza/scenarios.yaml"),
 		(long)getpid());
 	file_text(victim, "untouched");
 	ok(symlink(victim, planted) == 0, "a link in place of the new file");
@@ -476,6 +481,36 @@ static void test_saved_scenarios(void)
 	is_int(load(""), -1, "a file with other keys");
 	has(err.text, "scenarios.yaml:1: unknown key batch", "is refused");
 	unlink(scratch_path("data/deep/benanza/scenarios.yaml"));
+	setenv("XDG_DATA_HOME", scratch, 1);
+}
+
+/* Two programs have read the file, and each changes it. */
+static void test_two_programs(void)
+{
+	struct config other = { 0 };
+	struct config_scenario mine = { .name = "mine", .batch = 1 };
+	struct config_scenario theirs = { .name = "theirs", .batch = 2 },
+		same = { .name = "mine", .batch = 3 };
+	setenv("XDG_DATA_HOME", scratch_path("data/two"), 1);
+	is_int(load("") | config_load(&other, scratch_path("x.yaml"), &err), 0, "two programs begin");
+	is_int(config_save_scenario(&c, &mine, &err), 0, "one saves a scenario");
+	is_int(config_save_scenario(&other, &theirs, &err), 0, "the other another one");
+	is_int(config_save_scenario(&other, &same, &err), -1, "and one of the first's name");
+	has(err.text, "another explorer has saved a scenario mine", "which is refused");
+	is_int(config_rename_scenario(&c, "mine", "theirs", &err), -1, "nor may one be renamed to it");
+	is_int(config_rename_scenario(&c, "mine", "ours", &err), 0, "a free name");
+	config_free(&c);
+	is_int(load(""), 0, "what is in the file: %s", err.text);
+	ok(c.scenario_count == 2 && config_scenario(&c, TEXT("theirs")) && config_scenario(&c, TEXT("ours")),
+		"is both");
+	is_int(config_delete_scenario(&other, "theirs", &err), 0, "one deletes its own");
+	is_int(config_rename_scenario(&c, "theirs", "late", &err), -1, "the other cannot rename it");
+	has(err.text, "has deleted the scenario theirs", "says why");
+	config_free(&c);
+	is_int(load(""), 0, "in the end");
+	ok(c.scenario_count == 1 && config_scenario(&c, TEXT("ours")), "the other one is left");
+	config_free(&other);
+	config_free(&c);
 	setenv("XDG_DATA_HOME", scratch, 1);
 }
 
@@ -584,6 +619,7 @@ int main(void)
 	test_sidecar();
 	test_scenarios();
 	test_saved_scenarios();
+	test_two_programs();
 	test_keys();
 	test_theme();
 	test_documents();

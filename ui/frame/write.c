@@ -4,12 +4,10 @@
 
 #include "ui/frame/frame.h"
 
-#include <errno.h>
-#include <fcntl.h>
+#include "base/output.h"
+
 #include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 static void print_text(const struct app *app, struct str *out)
 {
@@ -86,33 +84,6 @@ static int contents(struct app *app, const char *suffix, struct str *out)
 	return 0;
 }
 
-/* 0, or an errno. An existing file is replaced only if `force`; what is no file never is. */
-static int file_put(const char *path, const struct str *text, bool force)
-{
-	struct stat st;
-	int how = O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK, fd = open(path, how | O_EXCL, 0666);
-	bool made = fd >= 0;
-	if (!made && errno == EEXIST && force)
-		fd = open(path, how);
-	if (fd < 0)
-		return errno;
-	if (fstat(fd, &st) || !S_ISREG(st.st_mode)) {
-		close(fd);
-		return EINVAL;
-	}
-	int bad = made || ftruncate(fd, 0) == 0 ? 0 : errno;
-	for (size_t done = 0; !bad && done < text->n;) {
-		ssize_t n = write(fd, text->p + done, text->n - done);
-		bad = n < 0 && errno != EINTR ? errno : 0;
-		done += n > 0 ? (size_t)n : 0;
-	}
-	if (close(fd) && !bad)
-		bad = errno;
-	if (bad && made)
-		unlink(path);
-	return bad;
-}
-
 #define PATH_SHOWN 200 /* columns of a path in a message: what is said of it has room, too */
 
 static void unknown_suffix(struct app *app, const char *path)
@@ -141,13 +112,13 @@ void screen_write(struct app *app, const char *path, bool force)
 	} else if (contents(app, suffix, &text)) {
 		unknown_suffix(app, shown);
 	} else {
-		int bad = file_put(whole.p, &text, force);
-		if (bad == EEXIST)
-			app_note(app, true, "%s: the file exists; :write! replaces it", shown);
-		else if (bad == EINVAL)
-			app_note(app, true, "%s: not a file that can be replaced", shown);
-		else if (bad)
-			app_note(app, true, "%s: cannot write: %s", shown, strerror(bad));
+		/* a pipe or a terminal could hold up the explorer */
+		const struct output_rules rules = { .refusal = force ? NULL : ":write! replaces it",
+			.files_only = true,
+			.reads = session_reads(app->session, NULL, 0, &app->scratch) };
+		struct error why = ERROR_NONE;
+		if (output_put(whole.p, &rules, text.p, text.n, &why))
+			app_note(app, true, "%s: %s", shown, why.text);
 		else
 			app_note(app, false, "wrote %s, %s", shown, str_bytes(size, (double)text.n));
 	}
