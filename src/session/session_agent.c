@@ -8,6 +8,7 @@
 #include <string.h>
 #include <time.h>
 
+#include "base/folder.h"
 #include "base/log.h"
 #include "store/executions.h"
 
@@ -107,12 +108,24 @@ static int make_file(struct session_agent *a, const char *path, struct wire_part
 	return 0;
 }
 
-/* The model's file and its external data, which is in its directory or below. */
+/* The path of an external file of the model, which is in its folder or below, also where links lead. NULL on
+ * errors. */
+static const char *external_path(struct arena *a, const struct model *m, int i, struct error *err)
+{
+	const char *path = model_external_path(m, i, a), *name = text_clean(a, m->externals[i]);
+	if (wire_part_is_below(arena_strndup(a, m->externals[i].p, m->externals[i].n)) &&
+		folder_holds(m->path, path))
+		return path;
+	error_set(err, "%s: its external data %s is outside the model's directory; agents read only files in "
+		"it and below it: put the file itself there", m->path, name);
+	return NULL;
+}
+
+/* The model's file and its external data. */
 static int make_files(struct session_agent *a, struct error *err)
 {
 	const struct model *m = a->session->model;
-	const char *slash = strrchr(m->path, '/'), *absolute = realpath(m->path, NULL);
-	int folder = slash ? (int)(slash - m->path) + 1 : 0;
+	const char *absolute = realpath(m->path, NULL);
 	struct wire_part whole = { 0 };
 	struct wire_part *parts = ARENA_ARRAY(&a->arena, struct wire_part, m->external_count + 1);
 	const char **paths = ARENA_ARRAY(&a->arena, const char *, m->external_count + 1);
@@ -124,12 +137,9 @@ static int make_files(struct session_agent *a, struct error *err)
 	a->model.bytes = whole.bytes;
 	for (int i = 0; i < m->external_count; i++) {
 		parts[i].name = arena_strndup(&a->arena, m->externals[i].p, m->externals[i].n);
-		if (!wire_part_is_below(parts[i].name))
-			return error_set(err,
-				"%s: its external data %s is outside the model's directory; agents read only "
-				"files in it and below it",
-				m->path, parts[i].name);
-		paths[i] = arena_printf(&a->arena, "%.*s%s", folder, m->path, parts[i].name);
+		paths[i] = external_path(&a->arena, m, i, err);
+		if (!paths[i])
+			return -1;
 		if (make_file(a, paths[i], &parts[i], err))
 			return error_context(err, "external data");
 	}
@@ -216,13 +226,12 @@ const struct config_runner *session_agent_find(const struct config *c, struct te
 int session_agent_prepare(struct session *s, struct error *err)
 {
 	const struct model *m = s->model;
-	const char *slash = strrchr(m->path, '/');
-	int folder = slash ? (int)(slash - m->path) + 1 : 0;
 	struct arena a = { 0 };
 	int more = strcmp(m->path, "-") != 0 ? session_digest_step(s, m->path, err) : 0;
-	for (int i = 0; i < m->external_count && !more; i++)
-		more = session_digest_step(s, arena_printf(&a, "%.*s%.*s", folder, m->path,
-			(int)m->externals[i].n, m->externals[i].p), err);
+	for (int i = 0; i < m->external_count && !more; i++) {
+		const char *path = external_path(&a, m, i, err);
+		more = path ? session_digest_step(s, path, err) : -1;
+	}
 	arena_free(&a);
 	return more;
 }

@@ -160,6 +160,31 @@ sys.stdout.buffer.write(model(graph([node('Add', ['x', 'w'], ['y'])], [value_inf
     esac
 done
 
+ln -s .. "$work/own/up" # links out of the folder, and one that stays
+ln -s ../w.bin "$work/own/out.bin"
+ln -s weights "$work/own/in"
+for place in out.bin up/w.bin in/w.bin; do
+    PYTHONPATH=$top/tests/lib python3 -c "
+from onnx_wire import *
+import sys
+sys.stdout.buffer.write(model(graph([node('Add', ['x', 'w'], ['y'])], [value_info('x', [1, 4])],
+    [value_info('y', None)], [tensor('w', [4], external='$place')])))" >"$work/own/m.onnx"
+    FAKE_AGENT_LOG=$work/link.log
+    export FAKE_AGENT_LOG
+    : >"$work/link.log"
+    if [ $place = in/w.bin ]; then
+        try 1 "a link in the folder" benanza compare --run fetch --json "$work/own/m.onnx"
+        ok "$(grep -q ' 16$' "$work/link.log"; echo $?)" "is sent"
+    else
+        try 2 "a link out of the folder: $place" benanza compare --run fetch "$work/own/m.onnx"
+        one_line
+        says err "$place is outside the model's directory"
+        [ ! -s "$work/link.log" ]
+        ok $? "nothing is sent"
+    fi
+    unset FAKE_AGENT_LOG
+done
+
 # interrupted: nothing hangs
 "$BENANZA" compare -c "$work/agents.yaml" --db "$work/a.db" --run slow "$tiny" >"$work/out" 2>"$work/err" &
 pid=$!
