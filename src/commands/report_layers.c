@@ -54,7 +54,8 @@ void report_csv_field(FILE *out, const char *text, char after)
 {
 	bool formula = text[0] && strchr("=+-@", text[0]) &&
 		!(text[0] == '-' && strspn(text + 1, "0123456789.") == strlen(text + 1));
-	if (!formula && !strpbrk(text, ",\"\r\n")) {
+	/* some spreadsheets split at ; or a tab, and would find a formula behind it */
+	if (!formula && !strpbrk(text, ",;=|\t'\"\r\n")) {
 		fputs(text, out);
 	} else {
 		fputc('"', out);
