@@ -6,13 +6,20 @@
 #include "commands/db.h"
 #include "commands/db_google.h"
 
+#include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #define TOUR_FILE "tour/resnet50.jsonl.gz"
+#define TOUR_FOLDER "benanza-tour-"
+#define LEFTOVER_S 60 /* a younger folder may be one that its program has not locked yet */
 
 /* Adds the recorded file to the new database. */
 static int import(const char *file, const char *db, struct error *err)
@@ -26,17 +33,65 @@ static int import(const char *file, const char *db, struct error *err)
 		: status == EXIT_BAD ? -1 : error_set(err, "%s: has invalid lines", file);
 }
 
+/* Removes what the tour keeps in its folder, and the folder. */
+static void folder_remove(const char *folder)
+{
+	static const char *const names[] = { "tour.db", "tour.db-wal", "tour.db-shm", "tour.db-journal",
+		"tour.yaml" };
+	char path[TOUR_PATH_MAX + 16];
+	for (size_t i = 0; i < sizeof(names) / sizeof(*names); i++) {
+		snprintf(path, sizeof(path), "%s/%s", folder, names[i]);
+		unlink(path);
+	}
+	rmdir(folder);
+}
+
+/* Locks the folder for as long as the program runs. Returns the descriptor; -1: another program holds it. */
+static int folder_lock(const char *folder)
+{
+	int fd = open(folder, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	if (fd >= 0 && flock(fd, LOCK_EX | LOCK_NB) == 0)
+		return fd;
+	if (fd >= 0)
+		close(fd);
+	return -1;
+}
+
+/* Removes the user's folders of tours that were killed: nobody locks them. */
+static void leftovers_remove(const char *at)
+{
+	char folder[TOUR_PATH_MAX - 16];
+	struct stat st;
+	DIR *d = opendir(at);
+	for (struct dirent *e; d && (e = readdir(d));) {
+		if (strncmp(e->d_name, TOUR_FOLDER, strlen(TOUR_FOLDER)) != 0)
+			continue;
+		int n = snprintf(folder, sizeof(folder), "%s/%s", at, e->d_name);
+		int fd = n < (int)sizeof(folder) ? folder_lock(folder) : -1;
+		if (fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid() &&
+			time(NULL) - st.st_mtime > LEFTOVER_S)
+			folder_remove(folder);
+		if (fd >= 0)
+			close(fd);
+	}
+	if (d)
+		closedir(d);
+}
+
 int tour_begin(struct tour_database *t, struct options *o, struct error *err)
 {
 	const char *file = exe_data_path(&o->arena, TOUR_FILE), *at = getenv("TMPDIR");
-	*t = (struct tour_database){ .file = "" };
+	at = at && *at ? at : "/tmp";
+	*t = (struct tour_database){ .file = "", .lock = -1 };
 	if (!file)
 		return error_set(err, "%s/%s is missing: install benanza again", BENANZA_DATADIR, TOUR_FILE);
 	char folder[TOUR_PATH_MAX - 16];
-	snprintf(folder, sizeof(folder), "%s/benanza-tour-XXXXXX", at && *at ? at : "/tmp");
+	snprintf(folder, sizeof(folder), "%s/" TOUR_FOLDER "XXXXXX", at);
+	leftovers_remove(at);
 	if (!mkdtemp(folder))
 		return error_set(err, "%s: %s; set TMPDIR to a folder that can be written", folder,
 			strerror(errno));
+	t->lock = folder_lock(folder);
 	snprintf(t->folder, sizeof(t->folder), "%s", folder);
 	snprintf(t->file, sizeof(t->file), "%s/tour.db", folder);
 	snprintf(t->config, sizeof(t->config), "%s/tour.yaml", folder);
@@ -53,14 +108,9 @@ int tour_begin(struct tour_database *t, struct options *o, struct error *err)
 
 void tour_end(struct tour_database *t)
 {
-	static const char *const ends[] = { "", "-wal", "-shm", "-journal" };
-	char name[TOUR_PATH_MAX + 16];
-	for (size_t i = 0; t->folder[0] && i < sizeof(ends) / sizeof(*ends); i++) {
-		snprintf(name, sizeof(name), "%s%s", t->file, ends[i]);
-		unlink(name);
-	}
-	if (t->config[0])
-		unlink(t->config);
-	if (t->folder[0])
-		rmdir(t->folder);
+	if (!t->folder[0])
+		return;
+	folder_remove(t->folder);
+	if (t->lock >= 0)
+		close(t->lock);
 }

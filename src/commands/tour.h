@@ -10,10 +10,11 @@
 struct tour_database {
 	char folder[TOUR_PATH_MAX], file[TOUR_PATH_MAX]; /* "" until they exist */
 	char config[TOUR_PATH_MAX];                      /* an empty configuration */
+	int lock;                                        /* of the folder, while the program runs; -1: none */
 };
 
-/* Makes the database in $TMPDIR (else /tmp), and sets the options to it, its device and the defaults. Call
- * tour_end afterwards, also after an error (-1). */
+/* Removes what killed tours left in $TMPDIR (else /tmp), makes the database there, and sets the options to
+ * it, its device and the defaults. Call tour_end afterwards, also after an error (-1). */
 int tour_begin(struct tour_database *t, struct options *o, struct error *err);
 void tour_end(struct tour_database *t);
 

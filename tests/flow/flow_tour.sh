@@ -85,4 +85,13 @@ try 2 "no folder for its database" env TMPDIR="$work/none" "$BENANZA" --tour --f
 says err "set TMPDIR to a folder that can be written"
 try 0 "one screen" "$BENANZA" --tour --frame 80x24 --keys 'Enter ga'
 says out "Tour 3 of 14: Algorithms"
+
+# what killed tours left
+mkdir -p "$work/tmp/benanza-tour-killed" "$work/tmp/benanza-tour-running" "$work/tmp/benanza-tour-young"
+for name in killed running young; do touch "$work/tmp/benanza-tour-$name/tour.db"; done
+touch -d '1 hour ago' "$work/tmp/benanza-tour-killed" "$work/tmp/benanza-tour-running"
+try 0 "a tour beside others" flock "$work/tmp/benanza-tour-running" \
+    env TMPDIR="$work/tmp" "$BENANZA" --tour --frame 80x24
+[ "$(ls "$work/tmp" | tr '\n' ' ')" = "benanza-tour-running benanza-tour-young " ]
+ok $? "removes the folder of a killed one, and its own"
 done_testing
