@@ -7,8 +7,8 @@ test_scripts = \
 	tests/cli/diff.sh \
 	tests/cli/executions.sh tests/cli/completion.sh tests/cli/exports.py tests/cli/fold.py \
 	tests/cli/help.sh tests/cli/libraries.sh tests/cli/merge.sh tests/cli/models.sh tests/cli/planted.py \
-	tests/cli/paths.sh tests/cli/piped.py tests/cli/outliers.py tests/cli/refused.py \
-	tests/cli/operators.py \
+	tests/cli/paths.sh tests/cli/piped.py tests/cli/private.sh tests/cli/outliers.py \
+	tests/cli/refused.py tests/cli/operators.py \
 	tests/cli/repro.sh tests/cli/scenarios.sh tests/cli/sweep.sh tests/cli/quick.sh tests/cli/svg.py \
 	tests/cli/trust.sh tests/cli/own_types.py tests/cli/workflows.sh tests/cli/try.sh tests/cli/turn.sh \
 	tests/cli/side_by_side.sh \

@@ -106,7 +106,8 @@ ok $? "into a file of the shell"
 bz repro own.onnx stem -o /dev/full >out 2>err
 [ $? -eq 2 ] && [ ! -s out ] && grep -q '/dev/full: cannot write: No space' err
 ok $? "a full disk"
-(ulimit -f 0 && bz repro own.onnx stem -o none.onnx 2>&1 | grep -q 'none.onnx: .*cannot write: File too large')
+(ulimit -f 0 && bz repro own.onnx stem -o none.onnx 2>&1 |
+    grep -q 'none.onnx: .*cannot write: File too large')
 ok $? "a limit of sizes"
 [ ! -e none.onnx ] && [ -z "$(find . -name '*.part')" ]
 ok $? "and nothing is left"
