@@ -18,6 +18,8 @@ struct output {
 	bool replace;
 };
 
+static char *volatile unfinished; /* the part that was opened last; NULL: none */
+
 static int cannot(struct error *err, int why)
 {
 	return error_set(err, "cannot write: %s", why ? strerror(why) : "unknown error");
@@ -111,6 +113,7 @@ static int part_open(struct output *out, const char *path, const struct output_r
 		close(fd);
 		return -1;
 	}
+	unfinished = out->part;
 	return fd;
 }
 
@@ -152,9 +155,16 @@ void output_drop(struct output *out)
 		fclose(out->stream);
 	if (out->part)
 		unlink(out->part);
+	unfinished = NULL;
 	free(out->part);
 	free(out->target);
 	free(out);
+}
+
+void output_abandon(void)
+{
+	if (unfinished)
+		unlink(unfinished);
 }
 
 /* Gives the part its name. A file that was made there meanwhile is not replaced. Returns 0 or an errno. */
@@ -184,6 +194,7 @@ int output_close(struct output *out, struct error *err)
 		why = part_rename(out);
 		bad = why != 0;
 		if (!bad) {
+			unfinished = NULL;
 			free(out->part);
 			out->part = NULL;
 		}

@@ -25,6 +25,9 @@ int output_close(struct output *out, struct error *err);
 /* Frees `out` without completing the file. `out` may be NULL. */
 void output_drop(struct output *out);
 
+/* Removes the file that is being written, before a signal ends the program. Async-signal-safe. */
+void output_abandon(void);
+
 /* Writes a file of n bytes in one call. */
 int output_put(const char *path, const struct output_rules *rules, const void *bytes, size_t n,
 	struct error *err);

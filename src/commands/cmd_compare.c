@@ -491,10 +491,11 @@ static int cmd_compare(struct options *o, struct error *err)
 	struct compare_options *own = o->own;
 	if (check_options(o, err))
 		return EXIT_BAD;
-	if (own->run || own->trace) { /* else nothing is kept, and Ctrl-C ends the program at once */
+	if (own->run) {
 		interrupt_watch();
 		o->stop = &interrupted;
-	}
+	} else
+		interrupt_end();
 	int ran = EXIT_DONE, status = EXIT_BAD;
 	struct session *s = options_session(o, 0, own->run ? SESSION_DB_WRITE : SESSION_DB_READ, err);
 	if (s && own->run)

@@ -136,7 +136,8 @@ def check_interrupt(folder):
     """The first Ctrl-C, while the file is read."""
     path = folder / "endless.log"
     no_runs(path, 400000)
-    process = subprocess.Popen(words(folder, path), stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+    process = subprocess.Popen(words(folder, path, "--trace", str(folder / "trace.json")),
+                               stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
     wrong = []
     time.sleep(0.5)
     if process.poll() is not None:
@@ -147,7 +148,7 @@ def check_interrupt(folder):
     took = time.monotonic() - before
     if process.returncode != -signal.SIGINT or took > 2:  # 0.2 s on a machine without other work
         wrong.append(f"status {process.returncode} after {took:.1f} s")
-    return wrong
+    return wrong + [str(left) for left in folder.glob("trace.json*")]
 
 
 def main():

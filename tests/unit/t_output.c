@@ -121,6 +121,12 @@ static void test_appeared(void)
 	out = output_open(at("dropped"), &rules, &err);
 	output_drop(out);
 	is_int(files(), before, "nothing is left of a dropped one");
+	out = output_open(at("abandoned"), &rules, &err);
+	is_int(files(), before + 1, "one that is being written");
+	output_abandon();
+	is_int(files(), before, "is removed before a signal ends the program");
+	output_drop(out);
+	output_abandon();
 }
 
 static void test_direct(void)
