@@ -71,7 +71,8 @@ static const char *stack_brief(struct app *app, int parts)
 	for (int taken = 0; *stack && taken < parts;) {
 		size_t n = part_length(stack), kept = n;
 		const char *more = memchr(stack, '(', n);
-		if (more > stack && parts < ALL_PARTS) /* shorten "oneDNN 2.6.3 (OpenMP, avx2)" to the name */
+		/* shorten "oneDNN 2.6.3 (OpenMP, avx2)" to the name */
+		if (more && more > stack && parts < ALL_PARTS)
 			kept = (size_t)(more - stack) - (more[-1] == ' ');
 		const char *part = arena_strndup(&app->scratch, stack, kept);
 		if (session_device(s)->threads <= 0 || !strstr(part, " thread")) {

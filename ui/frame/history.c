@@ -4,6 +4,8 @@
 
 #include "ui/frame/frame.h"
 
+#include "base/output.h"
+
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
@@ -23,17 +25,28 @@ static void keep(struct history *h, const char *line)
 	h->lines[h->count++] = base_strdup(line);
 }
 
-static void append(const char *path, int flags, char *const *lines, int count)
+static void append(const char *path, const char *line)
 {
-	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | flags, 0600);
+	int fd = open(path, O_WRONLY | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_APPEND, 0600);
 	struct str text = { 0 };
-	for (int i = 0; i < count; i++)
-		str_addf(&text, "%s\n", lines[i]);
+	str_addf(&text, "%s\n", line);
 	if (fd >= 0) { /* a history that cannot be kept is no reason to say so */
 		ssize_t ignored = write(fd, text.p ? text.p : "", text.n);
 		(void)ignored;
 		close(fd);
 	}
+	str_free(&text);
+}
+
+/* Replaces the file by the lines that are kept. */
+static void shorten(const struct history *h)
+{
+	const struct output_rules rules = { .files_only = true, .mode = 0600 };
+	struct str text = { 0 };
+	struct error ignored = ERROR_NONE;
+	for (int i = 0; i < h->count; i++)
+		str_addf(&text, "%s\n", h->lines[i]);
+	output_put(h->path, &rules, text.p, text.n, &ignored);
 	str_free(&text);
 }
 
@@ -67,7 +80,7 @@ void history_open(struct history *h, const char *path)
 	}
 	fclose(f);
 	if (read > 2 * HISTORY_LINES || st.st_size > FILE_MOST)
-		append(path, O_TRUNC, h->lines, h->count);
+		shorten(h);
 }
 
 void history_add(struct history *h, const char *line)
@@ -76,7 +89,7 @@ void history_add(struct history *h, const char *line)
 		return;
 	keep(h, line);
 	if (h->path)
-		append(h->path, O_APPEND, &h->lines[h->count - 1], 1);
+		append(h->path, h->lines[h->count - 1]);
 }
 
 void history_free(struct history *h)
