@@ -9,7 +9,12 @@
 
 #include <math.h>
 #include <string.h>
+#include <time.h>
 #include <unistd.h>
+
+/* Limits of reading, far above what it takes with sanitizers: beyond them something is quadratic. */
+#define CPU_S 1.0
+#define CPU_S_PER_BYTE 10e-6
 
 static void check_text(const char *text)
 {
@@ -94,6 +99,7 @@ static const char *fixed(char *path, const char *text)
 int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 {
 	static char trtexec[64], onnxruntime[64];
+	clock_t begin = clock(); /* CPU time: other work does not count */
 	const char *path = fuzz_file(bytes, n);
 	check_benchmarks(path);
 	check_read(path, NULL);
@@ -102,5 +108,6 @@ int LLVMFuzzerTestOneInput(const uint8_t *bytes, size_t n)
 		fixed(onnxruntime,
 			"[{\"cat\":\"Node\",\"ts\":1,\"dur\":1,\"name\":\"a_kernel_time\",\"args\":{\"op_"
 			"name\":\"Conv\"}}]"));
+	FUZZ_CHECK((double)(clock() - begin) / CLOCKS_PER_SEC < CPU_S + CPU_S_PER_BYTE * (double)n);
 	return 0;
 }
