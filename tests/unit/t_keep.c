@@ -117,9 +117,9 @@ static void test_refused(void)
 		" BEGIN SELECT RAISE(ABORT, 'not today'); END; BEGIN IMMEDIATE",
 		NULL, NULL, NULL);
 	store_keep(s, &help_device, &one, &err);
-	one.stats.median = 66;
+	one.stats = help_result(RELU, "a", 66).stats;
 	is_int(store_keep(s, &help_device, &one, &err), 1, "a result that a trigger refuses is queued");
-	one.stats.median = 10.5;
+	one.stats = help_result(RELU, "a", 10.5).stats;
 	store_keep(s, &help_device, &one, &err);
 	sqlite3_exec(other, "COMMIT", NULL, NULL, NULL);
 	is_int(store_keep_retry(s, true), 0, "the queue is empty after a retry");
