@@ -62,9 +62,28 @@ static int call_check_inputs(const struct op_call *c, struct error *err)
 		if (!op_in(c, i))
 			return op_fail(c, err, "input %d is missing", i);
 	}
-	if (op->inputs_max >= 0 && c->input_count > op->inputs_max)
-		return op_fail(c, err, "%d inputs, at most %d are allowed", c->input_count, op->inputs_max);
 	return 0;
+}
+
+/* Number of present inputs beyond those that the row knows. */
+static int inputs_beyond(const struct op *op, const struct node *n)
+{
+	int count = 0;
+	for (int i = op->inputs_max; op->inputs_max >= 0 && i < n->input_count; i++)
+		count += n->inputs[i] >= 0;
+	return count;
+}
+
+int op_inputs_known(const struct op *op, int count)
+{
+	return op && op->inputs_max >= 0 && count > op->inputs_max ? op->inputs_max : count;
+}
+
+const char *op_call_surplus(const struct op_call *c)
+{
+	int beyond = c->op ? inputs_beyond(c->op, c->node) : 0;
+	return beyond ? arena_printf(c->arena, "%s: %d more input%s than the %d known, ignored", c->op->name,
+		beyond, beyond == 1 ? "" : "s", c->op->inputs_max) : NULL;
 }
 
 /* True if known contents fit the type and a known shape, and known sizes are not negative. */
@@ -169,6 +188,7 @@ int op_infer(struct op_call *c, struct error *err)
 		bool present = v->present;
 		*v = (struct op_value){ .present = present, .shape = SHAPE_UNKNOWN, .length = dim_unknown() };
 	}
+	c->input_count = op_inputs_known(c->op, c->input_count);
 	if (!c->op || c->output_count < 1)
 		return 0;
 	if (call_check_inputs(c, err))

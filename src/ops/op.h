@@ -81,7 +81,8 @@ struct op {
 	const char *name;
 	const char *domain;          /* "" = ai.onnx */
 	int since, until;            /* opset range, inclusive; until 0 = still current */
-	int inputs_min, inputs_max;  /* inputs_max -1 = any number; the first inputs_min are required */
+	int inputs_min, inputs_max;  /* inputs_max -1 = any number; the first inputs_min are required. Rules
+					see no inputs beyond inputs_max */
 	enum op_class class;
 	int (*shape)(struct op_call *c, struct error *err);
 	void (*cost)(const struct op_call *c, struct op_cost *cost);
@@ -127,6 +128,11 @@ struct op_types_met {
 		const struct types_row *row; /* NULL: the operator is not in the table */
 	} slots[OP_TYPES_SLOTS];
 };
+/* How many inputs of a node rules see: those beyond a row's inputs_max, which a newer version of the operator
+ * may have, are left out. */
+int op_inputs_known(const struct op *op, int count);
+/* What is left out of the call, for a warning; in c->arena. NULL: nothing. */
+const char *op_call_surplus(const struct op_call *c);
 /* Why ONNX Runtime rejects the call: an input type that the operator's schema does not allow, or different
  * types where one is required; in c->arena. NULL: no reason known. */
 const char *op_call_mistyped(const struct op_call *c, struct op_types_met *met);

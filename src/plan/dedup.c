@@ -12,7 +12,7 @@ struct dedup {
 	struct builder *b;   /* of the main graph */
 	struct hash texts;
 	struct hash digests; /* of the problems so far: formatting a text is mostly unnecessary */
-	struct hash mistyped; /* reasons already warned of */
+	struct hash warned;   /* reasons already warned of */
 	struct op_types_met types;
 	struct plan_problem *problems;
 	struct arena arena;
@@ -234,18 +234,23 @@ static const char *call_why(
 
 static void bodies_price(struct dedup *d, struct builder *b, const struct op_call *c, struct plan_layer *l);
 
+/* Warns of a call, once per operator and reason; why NULL: nothing is wrong. */
+static void warn_once(struct dedup *d, struct builder *b, int i, const char *why, const char *so)
+{
+	int64_t *seen = why ? hash_at(&d->warned, text_of(why)) : NULL;
+	if (seen && *seen < 0) {
+		*seen = 1;
+		plan_warn(b, "layer %s: %s%s", text_clean(&b->p->arena, b->p->layers[i].name), why, so);
+	}
+}
+
 /* Warns of a type that ONNX does not allow, once per operator and reason. A plan with another float type is
  * not checked: its types are not the model's. */
 static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struct op_call *c)
 {
 	const char *why =
 		b->top->p->own_types && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
-	int64_t *seen = why ? hash_at(&d->mistyped, text_of(why)) : NULL;
-	if (seen && *seen < 0) {
-		*seen = 1;
-		plan_warn(b, "layer %s: %s; ONNX Runtime refuses the model",
-			text_clean(&b->p->arena, b->p->layers[i].name), why);
-	}
+	warn_once(d, b, i, why, "; ONNX Runtime refuses the model");
 }
 
 /* Class, cost and problem of one layer. The order matters: absorbed layers are free; types of quantized
@@ -267,6 +272,7 @@ static void layer_price(struct dedup *d, struct builder *b, int i)
 	infer_call(b, i, &c);
 	mistyped_warn(d, b, i, &c);
 	bool few = types_call(b, l);
+	warn_once(d, b, i, b->top->quiet ? NULL : op_call_surplus(&c), "");
 	if (quant)
 		quant_call(b, quant, &c);
 	l->quantized = quant != NULL;
@@ -656,6 +662,6 @@ void dedup_layers(struct builder *b)
 	arena_free(&d.arena);
 	hash_free(&d.texts);
 	hash_free(&d.digests);
-	hash_free(&d.mistyped);
+	hash_free(&d.warned);
 	unknown_operators(b);
 }

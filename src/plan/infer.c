@@ -98,7 +98,7 @@ void infer_call(struct builder *b, int i, struct op_call *c)
 		.op = b->p->layers[i].op,
 		.node = n,
 		.opset = n->opset,
-		.input_count = n->input_count,
+		.input_count = op_inputs_known(b->p->layers[i].op, n->input_count),
 		.output_count = n->output_count,
 		.inputs = b->inputs,
 		.outputs = b->outputs,

@@ -1190,6 +1190,25 @@ static void test_guess(void)
 	net_free(n);
 }
 
+/* A newer version of an operator may have more inputs: that is said once, and they are left out. */
+static void test_more_inputs(void)
+{
+	struct net *n = net_begin(17);
+	net_input(n, "x", DTYPE_F32, "2,4");
+	net_input(n, "more", DTYPE_F32, "3");
+	net_node(n, "Relu", "x,more", "y", NULL);
+	net_node(n, "Relu", "y,more", "z", NULL);
+	net_output(n, "z", NULL);
+	struct plan *p = net_plan(n, (struct plan_options){ 0 });
+	is_shape(p, "z", "2x4");
+	ok(p && p->warning_count == 1 &&
+			plan_warned(p, "layer Relu_0: Relu: 1 more input than the 1 known, ignored"),
+		"one warning");
+	is_int(p ? (int)p->layers[0].bytes : -1, 64, "the bytes of what is known");
+	plan_free(p);
+	net_free(n);
+}
+
 /* Returns the model in these bytes, or NULL after a failed check. */
 static struct model *model_of(const struct str *bytes)
 {
@@ -1537,6 +1556,7 @@ int main(void)
 	test_declared_types();
 	test_contradiction();
 	test_guess();
+	test_more_inputs();
 	test_write();
 	test_write_computed();
 	test_unbound();
