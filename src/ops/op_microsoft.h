@@ -15,6 +15,9 @@ double microsoft_activation_flops(const struct op_call *c);
 
 /* Output `output` has the type and shape of input `input`. */
 void microsoft_output_like(struct op_call *c, int output, int input);
+/* The share of the experts whose weights are read: exact for one token, or if each token chooses all; else
+ * the expected one if each token chooses evenly, and cost->upto is set. */
+double microsoft_experts_read(double tokens, double chosen, double count, struct op_cost *cost);
 /* Size of dimension i of an input of this rank; NaN if it is unknown. */
 double microsoft_size_at(const struct op_call *c, int input, int rank, int i);
 /* Last dimension. */

@@ -453,8 +453,15 @@ static struct experts_sizes experts_sizes(const struct op_call *c, const struct 
 	return s;
 }
 
-/* Each token passes k experts: matmuls, biases, the activation, and its share of the sum. The bytes of
- * weights are known if all experts are used, or if there is one token. */
+double microsoft_experts_read(double tokens, double chosen, double count, struct op_cost *cost)
+{
+	if (chosen >= count || tokens == 1)
+		return fmin(1, chosen / count);
+	cost->upto = !isnan(tokens) && !isnan(count);
+	return 1 - pow(1 - chosen / count, tokens);
+}
+
+/* Each token passes k experts: matmuls, biases, the activation, and its share of the sum. */
 static void experts_cost(const struct op_call *c, struct op_cost *cost)
 {
 	const struct experts *e = experts_of(c);
@@ -465,10 +472,30 @@ static void experts_cost(const struct op_call *c, struct op_cost *cost)
 	for (int i = 0; i < 3; i++)
 		each += op_in(c, e->bias[i]) ? (i == 0 ? s.wide : i == 1 ? s.width : s.inner) : 0;
 	cost->flops = s.tokens * s.chosen * each;
-	double part = s.chosen >= s.count ? 1 : s.tokens == 1 ? s.chosen / s.count : NAN, of_experts = 0;
+	double part = microsoft_experts_read(s.tokens, s.chosen, s.count, cost), of_experts = 0;
 	for (int i = 2; i <= e->last; i++)
 		of_experts += op_bytes(op_in(c, i));
 	cost->bytes = op_bytes_all(c) - of_experts * (1 - part);
+}
+
+/* Bits of a weight of QMoE: those of all layers or, if they differ, their mean, rounded down. */
+static int64_t experts_bits(const struct op_call *c, const struct experts *e, const struct experts_sizes *s)
+{
+	static const char *const names[] = { "fc1_expert_weight_bits", "fc2_expert_weight_bits",
+		"fc3_expert_weight_bits" };
+	const double rows[] = { s->wide, s->inner, op_in(c, e->weights[2]) ? s->inner : 0 };
+	int64_t first = 0;
+	double bits = 0, all = 0;
+	bool differ = false;
+	for (int i = 0; i < 3; i++) {
+		int64_t each = node_int(c->node, names[i], node_int(c->node, "expert_weight_bits", 4));
+		first = i ? first : each;
+		differ |= rows[i] > 0 && each != first;
+		bits += rows[i] * (double)each;
+		all += rows[i];
+	}
+	bits /= all;
+	return !differ ? first : bits >= 8 ? 8 : bits >= 4 ? 4 : bits >= 2 ? 2 : 0;
 }
 
 /* All layers of an expert as one matmul with the same multiplications and weights: tokens x columns of all
@@ -483,7 +510,7 @@ static void experts_problem(const struct op_call *c, struct op_problem *out)
 		return;
 	struct op_value w = c->inputs[e->weights[0]];
 	if (e == &quantized_experts)
-		w.dtype = bits_type(node_int(c->node, "expert_weight_bits", 4));
+		w.dtype = bits_type(experts_bits(c, e, &s));
 	if (w.dtype == DTYPE_UNKNOWN || !(rows >= 1) || !(columns < 0x1p48)) {
 		op_problem_why(
 			out, w.dtype == DTYPE_UNKNOWN ? NO_TYPE : "the weights of the experts are not known");

@@ -216,8 +216,7 @@ static RULE_SHAPE(moe_packed)
 	return op_shape_as_input(c, err);
 }
 
-/* Per token, k experts: two or three matmuls, the activation (and the product with up), the weighted sum. The
- * bytes of the weights are exact if every expert is used or if there is one token, else unknown. */
+/* Per token, k experts: two or three matmuls, the activation (and the product with up), the weighted sum. */
 static RULE_COST(moe_packed)
 {
 	double width = op_dim_number(microsoft_last_of(c->inputs[0].shape)),
@@ -225,7 +224,7 @@ static RULE_COST(moe_packed)
 	double experts = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 0)),
 	       k = (double)node_int(c->node, "k", 1);
 	double inner = op_dim_number(op_dim_at(op_in(c, MOE_GATE), 3, 1)), layers = op_in(c, MOE_UP) ? 3 : 2;
-	double read = k >= experts ? 1 : tokens == 1 ? k / experts : NAN, weights = 0;
+	double read = microsoft_experts_read(tokens, k, experts, cost), weights = 0;
 	for (int i = MOE_GATE; i <= MOE_DOWN; i++)
 		weights += op_bytes(op_in(c, i));
 	cost->flops = tokens * k * (2 * layers * width * inner + (layers - 1) * inner + 2 * width);
