@@ -52,9 +52,11 @@ static int cmd_ops(struct options *o, struct error *err)
 		const struct op *op = rows[i];
 		if (o->json) {
 			json_array_append_new(list,
-				json_pack("{s:s, s:s, s:i, s:o, s:s, s:b, s:b, s:b, s:s?}", "name", op->name,
-					"domain", op->domain, "since", op->since, "until",
-					op->until ? json_integer(op->until) : json_null(), "class",
+				json_pack("{s:s, s:s, s:i, s:o, s:o, s:s, s:b, s:b, s:b, s:s?}", "name",
+					op->name, "domain", op->domain, "since", op->since, "until",
+					op->until ? json_integer(op->until) : json_null(), "inputs",
+					op->inputs_max < 0 ? json_null() : json_integer(op->inputs_max),
+					"class",
 					op_class_name(op->class), "shape", op->shape != NULL, "cost",
 					op->cost != NULL, "problem", op->problem != NULL, "note", op->note));
 		} else if (o->csv) {

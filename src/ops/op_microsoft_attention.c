@@ -518,7 +518,7 @@ static const struct op rows[] = {
 		ms_heads_problem, NULL, CACHES },
 	{ "DecoderMaskedMultiHeadAttention", "com.microsoft", 1, 0, 1, 11, CLASS_COMPUTE, ms_heads_shape,
 		ms_heads_cost, ms_heads_problem, NULL, CACHES },
-	{ "GroupQueryAttention", "com.microsoft", 1, 0, 1, 16, CLASS_COMPUTE, ms_group_shape, ms_group_cost,
+	{ "GroupQueryAttention", "com.microsoft", 1, 0, 1, 17, CLASS_COMPUTE, ms_group_shape, ms_group_cost,
 		ms_group_problem, NULL, CACHES },
 };
 const struct op_rows op_microsoft_attention_rows = OP_ROWS(rows);

@@ -248,7 +248,7 @@ static RULE_PROBLEM(indexer)
 static const struct op rows[] = {
 	{ "SparseAttentionIndexer", MS, 1, 14, CLASS_COMPUTE, indexer_shape, indexer_cost, indexer_problem,
 		NULL, SCORES },
-	{ "PackedSparseAttentionIndexer", MS, 1, 18, CLASS_COMPUTE, packed_indexer_shape, indexer_cost,
+	{ "PackedSparseAttentionIndexer", MS, 1, 22, CLASS_COMPUTE, packed_indexer_shape, indexer_cost,
 		indexer_problem, NULL, SCORES },
 };
 const struct op_rows op_microsoft_indexer_rows = OP_ROWS(rows);

@@ -308,11 +308,15 @@ static void branch_rms_cost(const struct op_call *c, struct op_cost *cost)
 	each_cost(c, op_in(c, 1) ? 4 : 3, cost);
 }
 
-/* GatedAdd: a multiplication and an addition. ScaledSiLU, below: a multiplication, a sigmoid, a
+/* GatedAdd: a multiplication and an addition; a gate_weight (input 3) first makes the gate of each row: a
+ * multiply-add per element, then a sigmoid. ScaledSiLU, below: a multiplication, a sigmoid, a
  * multiplication. */
 static void gated_add_cost(const struct op_call *c, struct op_cost *cost)
 {
 	each_cost(c, 2, cost);
+	double gates = op_count(op_in(c, 2));
+	if (op_in(c, 3))
+		cost->flops += 2 * gates + gates / op_count(op_in(c, 3));
 }
 
 static void scaled_silu_cost(const struct op_call *c, struct op_cost *cost)
@@ -438,7 +442,7 @@ static const struct op rows[] = {
 		NULL, "the gate is not measured (proxy)" },
 	{ "BranchwiseRMSNorm", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, branch_rms_cost,
 		grouped_rms_problem, NULL, NULL },
-	{ "GatedAdd", MS, 3, 3, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL,
+	{ "GatedAdd", MS, 3, 4, CLASS_MEMORY, op_shape_as_input, gated_add_cost, op_problem_mover, NULL,
 		OP_COPY },
 	{ "ScaledSiLU", MS, 1, 2, CLASS_MEMORY, op_shape_as_input, scaled_silu_cost, op_problem_mover, NULL,
 		OP_COPY },

@@ -131,8 +131,20 @@ static int caches_shape(struct op_call *c, struct error *err)
 	return 0;
 }
 
-/* Upper bound: every query attends to the full capacity of its cache. Rank 3: n x heads x length x size. Rank
- * 2: pages of length x heads x size, times the columns of the page table. */
+/* The longest sequence with its past, a number on the host that two operators have; unknown for others. */
+static struct dim caches_used(const struct op_call *c, struct dim capacity)
+{
+	struct text name = text_of(c->op->name);
+	int input = text_is(name, "SparseAttention") ? 7 : text_is(name, "DynamicSparseAttention") ? 10 : -1;
+	struct dim used = op_dim_get(c, input);
+	bool fits = used.kind == DIM_KNOWN && used.value > 0 &&
+		!(capacity.kind == DIM_KNOWN && used.value > capacity.value);
+	return fits ? used : dim_unknown();
+}
+
+/* Upper bound: every query attends to all keys that the longest sequence has, or if that is unknown, to the
+ * full capacity of its cache. Rank 3: n x heads x length x size. Rank 2: pages of length x heads x size,
+ * times the columns of the page table. */
 static void caches_full(const struct op_call *c, struct attention *t)
 {
 	const struct op_value *q = &c->inputs[0], *keys = op_in(c, CACHE_KEYS);
@@ -143,6 +155,8 @@ static void caches_full(const struct op_call *c, struct attention *t)
 		t->n = q->shape.dims[0];
 		t->query_length = q->shape.dims[1];
 		t->total = op_dim_at(keys, 4, 2);
+		if (caches_used(c, t->total).kind == DIM_KNOWN)
+			t->total = caches_used(c, t->total);
 	}
 	t->key_length = t->query_length;
 	t->past = dim_sub(c->arena, t->total, t->query_length);
@@ -226,7 +240,7 @@ static const struct op rows[] = {
 	RAGGED("DecoderAttention", 5, 12, decoder_attention_shape, ragged_cost, decoder_attention_problem,
 		PROJECTION),
 	CACHES("SparseAttention", 1, 11),
-	CACHES("DynamicSparseAttention", 1, 17),
+	CACHES("DynamicSparseAttention", 1, 20),
 	CACHES("PagedAttention", 1, 17),
 	CACHES("SparsePagedAttention", 1, 22),
 };

@@ -175,14 +175,16 @@ static int delta_net_get(const struct op_call *c, struct delta_net *d, struct er
 	bool packed = !op_in(c, 1) && !op_in(c, 2);
 	if (!packed && (!op_in(c, 1) || !op_in(c, 2)))
 		return op_fail(c, err, "keys without values, or values without keys");
-	if (!state && (packed || !op_in(c, DELTA_BOUNDS)))
-		return op_fail(c, err, "without a state the number of sequences is unknown");
+	if (packed && !state)
+		return op_fail(c, err, "without a state the number of heads is unknown");
 	*d = (struct delta_net){ linear_none(), -1, { dim_unknown(), dim_unknown() }, dim_unknown(),
 		dim_unknown() };
 	if (attention_sequences(c, DELTA_BOUNDS, &d->n, err) || attention_captures(c, &d->captured, err) ||
 		linear_state(c, state, l, &d->n, &l->value_size, &l->key_size, err) ||
 		(packed ? delta_net_packed(c, d, err) : delta_net_parts(c, d, err)))
 		return -1;
+	if (d->leads == 1 && !state && !op_in(c, DELTA_BOUNDS))
+		return op_fail(c, err, "without a state the number of sequences is unknown");
 	if (d->leads == 2 && !op_dim_merge(d->n, d->lead[0], &d->n))
 		return op_fail(c, err, "%lld sequences, and a state of %lld", (long long)d->lead[0].value,
 			(long long)d->n.value);
@@ -304,12 +306,15 @@ static RULE_PROBLEM(linear)
 
 /* ---- depthwise convolution over the carried state and the input */
 
-/* State length: (kernel - 1) * dilation. Three layouts: n x channels x length; channels last, with any number
- * of channel dimensions; packed tokens of all sequences, as one sequence (n = 1). */
+/* Three layouts: n x channels x length; channels last, with any number of channel dimensions; packed tokens
+ * of all sequences, as one sequence (n = 1). */
 struct causal_conv {
 	bool plain, last, packed; /* plain: one spatial dimension */
-	struct dim n, length, channels, kernel, state;
+	bool state_last;          /* channels last in the state */
+	struct dim n, length, channels, kernel;
+	struct dim reach, state;  /* reach: (kernel - 1) * dilation, of the state, which may be longer */
 	int64_t dilation;
+	int64_t slice;            /* channels of the input that are read; 0: all */
 };
 
 /* Index of the bias input; the state is the next input. */
@@ -335,6 +340,7 @@ static int causal_sizes(const struct op_call *c, struct causal_conv *v, struct e
 	if (v->last && x.rank > lead)
 		here = shape_elements(c->arena,
 			(struct shape){ .rank = x.rank - lead, .dims = x.dims + lead });
+	here = v->slice > 0 ? dim_known(v->slice) : here;
 	if (!op_dim_merge(here, op_dim_at(&c->inputs[1], 3, 0), &v->channels))
 		return op_fail(c, err, "%lld channels, but weights of shape %s", (long long)here.value,
 			shape_text(c->arena, w));
@@ -348,14 +354,22 @@ static int causal_get(const struct op_call *c, struct causal_conv *v, struct err
 	v->dilation = microsoft ? node_int(c->node, "dilation", 1) : 1;
 	v->last = v->packed || (microsoft && node_int(c->node, "channels_last", 0) != 0);
 	v->plain = v->packed || !microsoft || node_int(c->node, "ndim", 1) == 1;
+	int64_t order = microsoft && !v->packed ? node_int(c->node, "state_channels_last", -1) : -1,
+		length = microsoft && !v->packed ? node_int(c->node, "state_length", 0) : 0;
+	v->state_last = order < 0 ? v->last : order != 0;
+	v->slice = microsoft && v->last && !v->packed ? node_int(c->node, "input_channels", 0) : 0;
 	if (v->dilation < 1 || v->dilation > INT32_MAX)
 		return op_fail(c, err, "dilation is %lld", (long long)v->dilation);
 	if (!v->plain)
 		return 0;
 	if (causal_sizes(c, v, err))
 		return -1;
-	v->state = dim_mul(c->arena, dim_sub(c->arena, v->kernel, dim_known(1)), dim_known(v->dilation));
-	return 0;
+	v->reach = dim_mul(c->arena, dim_sub(c->arena, v->kernel, dim_known(1)), dim_known(v->dilation));
+	v->state = length > 0 ? dim_known(length) : v->reach;
+	return v->reach.kind == DIM_KNOWN && length > 0 && length < v->reach.value
+		? op_fail(c, err, "state_length is %lld, but the kernel reads %lld", (long long)length,
+			  (long long)v->reach.value)
+		: 0;
 }
 
 static RULE_SHAPE(causal_conv)
@@ -365,6 +379,14 @@ static RULE_SHAPE(causal_conv)
 	if (causal_get(c, &v, err))
 		return -1;
 	c->outputs[0].shape = op_shape_copy(c->arena, x);
+	if (v.slice > 0 && x.rank == 3)
+		c->outputs[0].shape.dims[2] = v.channels;
+	struct dim captured;
+	if (c->output_count > 2) {
+		if (attention_captures(c, &captured, err))
+			return -1;
+		c->outputs[2].shape = op_shape_of(c->arena, 3, (struct dim[]){ v.n, captured, v.channels });
+	}
 	if (c->output_count < 2)
 		return 0;
 	const struct op_value *past = op_in(c, 3);
@@ -375,9 +397,9 @@ static RULE_SHAPE(causal_conv)
 	if (x.rank < 0 && v.last) /* there may be several channel dimensions */
 		return 0;
 	struct shape state = x.rank < 0 ? shape_make(c->arena, 3) : op_shape_copy(c->arena, x);
-	state.dims[v.last ? 1 : 2] = v.state;
 	if (!v.last || state.rank == 3)
-		state.dims[v.last ? 2 : 1] = v.channels;
+		state.dims[v.state_last ? 2 : 1] = v.channels;
+	state.dims[v.state_last ? 1 : 2] = v.state;
 	c->outputs[1].shape = attention_window(c, state);
 	return 0;
 }
@@ -426,6 +448,8 @@ static RULE_COST(causal_conv)
 	cost->flops = op_count(op_out(c, 0)) *
 		      (2 * volume + (op_in(c, causal_bias(&v)) ? 1 : 0) + (causal_activates(c) ? 1 : 0));
 	cost->bytes = op_bytes_all(c);
+	if (v.slice > 0)
+		cost->bytes += op_bytes(op_out(c, 0)) - op_bytes(&c->inputs[0]);
 }
 
 /* The state is measured as padding in front of the input, which replaces reading and writing it. */
@@ -452,7 +476,7 @@ static RULE_PROBLEM(causal_conv)
 	p->in[2] = v.length.value;
 	p->kernel_size[2] = v.kernel.value;
 	p->dilation[2] = v.dilation;
-	p->pad_begin[2] = v.state.value;
+	p->pad_begin[2] = v.reach.value;
 	op_problem_bias(op_in(c, causal_bias(&v)), out);
 	if (causal_activates(c))
 		p->epilogue[p->epilogue_count++] =
@@ -477,7 +501,7 @@ static const struct op rows[] = {
 		WAITS },
 	{ "CausalConvWithState", "", 27, 0, 2, 4, CLASS_COMPUTE, CONV },
 	{ "CausalConvWithState", MS, 2, 4, CLASS_COMPUTE, CONV },
-	{ "VarlenCausalConvWithState", MS, 3, 6, CLASS_COMPUTE, packed_conv_shape, causal_conv_cost,
+	{ "VarlenCausalConvWithState", MS, 3, 8, CLASS_COMPUTE, packed_conv_shape, causal_conv_cost,
 		causal_conv_problem, NULL, "measured as one sequence; " PADDED },
 };
 const struct op_rows op_state_rows = OP_ROWS(rows);
