@@ -24,6 +24,7 @@ static RULE_SHAPE(pool)
 		return -1;
 	if (isnan(window_volume(&window)))
 		return op_fail(c, err, "kernel_shape is missing");
+	window.pool = true;
 	struct shape y = shape_make(c->arena, x.rank);
 	for (int i = 0; i < x.rank; i++) {
 		y.dims[i] = x.dims[i];

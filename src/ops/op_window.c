@@ -105,9 +105,15 @@ int window_out(const struct op_call *c, const struct window *w, int i, struct di
 		return 0;
 	int64_t window = (w->kernel[i].value - 1) * w->dilation[i] + 1;
 	int64_t slack = w->pad_begin[i] + w->pad_end[i] - window;
-	if (in.kind == DIM_KNOWN && in.value + slack < 0)
-		return op_fail(c, err, "a window of %lld does not fit %lld padded inputs", (long long)window,
-			(long long)(in.value + slack + window));
+	if (in.kind == DIM_KNOWN && in.value + slack < 0) {
+		/* ONNX's formula with a quotient rounded to zero, as in ONNX Runtime: 1, 0 or less */
+		int64_t size = (in.value + slack) / stride + 1;
+		if (!w->pool || size < 0)
+			return op_fail(c, err, "a window of %lld does not fit %lld padded inputs",
+				(long long)window, (long long)(in.value + slack + window));
+		*out = dim_known(size);
+		return 0;
+	}
 	/* With ceil_mode the last window may extend past the end, but must start within the input or its left
 	 * pad. */
 	int64_t last = w->pad_begin[i] - 1, most = slack + stride - 1;
@@ -131,7 +137,8 @@ double window_volume(const struct window *w)
 }
 
 /* Pads along one axis. auto_pad: what the outputs need, an odd one at the end (upper) or beginning (lower).
- * Explicit: as given; with ceil_mode the end pad reaches the end of the last window. */
+ * Explicit: as given; with ceil_mode, or a window wider than the padded input, the end pad reaches the end of
+ * the last window. */
 static void window_pads(const struct window *w, int i, int64_t in, int64_t out, int64_t *begin, int64_t *end)
 {
 	int64_t reach = (out - 1) * w->stride[i] + (w->kernel[i].value - 1) * w->dilation[i] + 1;
@@ -141,7 +148,7 @@ static void window_pads(const struct window *w, int i, int64_t in, int64_t out, 
 	if (w->auto_pad == WINDOW_SAME_UPPER || w->auto_pad == WINDOW_SAME_LOWER) {
 		*begin = w->auto_pad == WINDOW_SAME_UPPER ? need / 2 : need - need / 2;
 		*end = need - *begin;
-	} else if (w->ceil) {
+	} else if (w->ceil || *begin + *end < need) {
 		*end = need > *begin ? need - *begin : 0;
 	}
 }

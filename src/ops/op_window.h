@@ -13,6 +13,7 @@ struct window {
 	struct dim kernel[OP_RANK_MAX]; /* unknown if neither kernel_shape nor the weights give it */
 	int64_t stride[OP_RANK_MAX], dilation[OP_RANK_MAX], pad_begin[OP_RANK_MAX], pad_end[OP_RANK_MAX];
 	bool ceil; /* ceil_mode of poolings */
+	bool pool; /* set by poolings: a window may be wider than the padded input */
 };
 
 /* Reads kernel_shape, strides, dilations, pads, auto_pad, ceil_mode. weights: their dimensions from 2 on are
@@ -21,7 +22,7 @@ struct window {
 int window_get(
 	const struct op_call *c, int spatial, struct shape weights, struct window *w, struct error *err);
 /* Output size along axis i; unknown if it cannot be expressed. -1: the kernel is larger than the padded
- * input. */
+ * input, of a pooling by so much that the formula gives less than 0. */
 int window_out(const struct op_call *c, const struct window *w, int i, struct dim in, struct dim *out,
 	struct error *err);
 /* Elements of one kernel; NaN = unknown. */

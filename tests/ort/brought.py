@@ -274,6 +274,21 @@ def test_functions(tap):
                    [] if ops == wanted and not document["warnings"] else [f"{ops} {document['warnings']}"])
 
 
+# ---- windows wider than their input, names of dimensions
+
+POOLS = [("MaxPool", [2, 2], [2, 2], 0, [2, 2, 1, 4]), ("AveragePool", [3, 3], [2, 2], 0, [2, 2, 1, 4]),
+         ("AveragePool", [3, 3], [2, 2], 1, [2, 2, 1, 4]), ("LpPool", [7, 7], [3, 3], 0, [1, 1, 4, 9]),
+         ("MaxPool", [7, 7], [3, 3], 1, [1, 1, 4, 9]), ("MaxPool", [4, 4], [4, 4], 0, [1, 2, 1, 2]),
+         ("AveragePool", [5, 5], [3, 3], 1, [1, 2, 4, 4]), ("MaxPool", [3, 3], [1, 1], 0, [1, 1, 2, 8])]
+
+
+def test_pools(tap):
+    for i, (op, kernel, stride, up, shape) in enumerate(POOLS):
+        text = f"g (float{shape} x) => (float[] y) {{ y = {op}<kernel_shape={kernel}, strides={stride}, " \
+               f"ceil_mode={up}>(x) }}"
+        check(tap, f"pool_{i}_{op}", text, opset=22)
+
+
 def main():
     program()
     tap = Tap()
@@ -281,7 +296,7 @@ def main():
     for name, text in EXTERNAL.items():
         if not wanted or name in wanted:
             test_external(tap, name, text)
-    for name, test in {"batch": test_batch, "functions": test_functions}.items():
+    for name, test in {"batch": test_batch, "functions": test_functions, "pools": test_pools}.items():
         if not wanted or name in wanted:
             test(tap)
     return tap.end()
