@@ -178,6 +178,39 @@ static void symbols_derive(struct builder *b)
 	}
 }
 
+/* A name that is looked for in an expression. */
+struct part {
+	struct arena *a;
+	struct text name;
+	bool *found;
+};
+
+static struct dim part_dim(const void *with, struct text name)
+{
+	const struct part *p = with;
+	*p->found |= text_equal(name, p->name);
+	return dim_symbol(p->a, name);
+}
+
+/* The symbol of a name that occurs in the inputs' shapes only as a part of expressions, "n" of "2*n"; NULL:
+ * it does not. */
+static struct plan_symbol *symbol_within(struct builder *b, struct text name)
+{
+	struct plan_symbols *s = &b->symbols;
+	for (int i = 0; i < s->count; i++) {
+		bool found = false;
+		const struct part part = { &b->p->arena, name, &found };
+		if (!s->at[i].in_input || !name_has_operator(s->at[i].name) ||
+			expression_dim(&b->p->arena, s->at[i].name, part_dim, &part).kind == DIM_UNKNOWN ||
+			!found)
+			continue;
+		struct plan_symbol *symbol = symbol_add(s, dim_symbol(&b->p->arena, name));
+		symbol->in_input = true;
+		return symbol;
+	}
+	return NULL;
+}
+
 /* ---- bindings */
 
 static int size_check(int64_t value, struct text name, struct arena *a, struct error *err)
@@ -221,6 +254,10 @@ static int bindings_apply(struct builder *b, int64_t *batch, struct error *err)
 		struct plan_symbol *symbol = symbol_find(&b->symbols, given->name);
 		if (size_check(given->value, given->name, &b->p->arena, err))
 			return -1;
+		if (!symbol || !symbol->in_input) {
+			struct plan_symbol *part = symbol_within(b, given->name);
+			symbol = part ? part : symbol;
+		}
 		if (symbol) {
 			symbol->bound = true;
 			symbol->value = given->value;

@@ -289,6 +289,29 @@ def test_pools(tap):
         check(tap, f"pool_{i}_{op}", text, opset=22)
 
 
+NAMES = models("""
+product
+  g (float["2*n",4] x) => (float[] y) <int64[2] r = {-1,8}> { y = Reshape(x, r) }
+both
+  g (float["batch*8","2*n"] x) => (float[] y) <int64[3] r = {-1,8,2}> { y = Reshape(x, r) }
+sum
+  g (float["n+1",4] x) => (float["n+1",4] y, float[n,4] z)
+  <int64[1] a = {0}, int64[1] b = {1}, int64[1] e = {99}>
+  { y = Neg(x) z = Slice(x, b, e, a) }
+quotient
+  g (float[1,"floor(w/2)"] x, float[1,"w"] v) => (float[] y) { y = Concat<axis=1>(x, v) }
+""")
+
+
+def test_names(tap):
+    check(tap, "names_product", NAMES["product"], ["--dim", "n=6"], {"2*n": 12})
+    check(tap, "names_both", NAMES["both"], ["--dim", "batch=2", "--dim", "n=3"], {"batch*8": 16, "2*n": 6})
+    whole = {"batch*8": 16, "2*n": 6}
+    check(tap, "names_whole", NAMES["both"], ["--dim", "batch*8=16", "--dim", "2*n=6"], whole)
+    check(tap, "names_sum", NAMES["sum"], ["--dim", "n=5"], {"n+1": 6})
+    check(tap, "names_quotient", NAMES["quotient"], ["--dim", "w=9"], {"floor(w/2)": 4, "w": 9})
+
+
 def main():
     program()
     tap = Tap()
@@ -296,7 +319,8 @@ def main():
     for name, text in EXTERNAL.items():
         if not wanted or name in wanted:
             test_external(tap, name, text)
-    for name, test in {"batch": test_batch, "functions": test_functions, "pools": test_pools}.items():
+    for name, test in {"batch": test_batch, "functions": test_functions, "pools": test_pools,
+                       "names": test_names}.items():
         if not wanted or name in wanted:
             test(tap)
     return tap.end()
