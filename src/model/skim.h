@@ -9,8 +9,8 @@
 
 #include "model/onnx.pb-c.h"
 
-/* Nesting limit of messages; one subgraph inside another takes three levels. */
-#define SKIM_DEPTH 64
+/* Nesting limit of messages, that of protobuf's own readers; one subgraph in another takes three levels. */
+#define SKIM_DEPTH 100
 /* Limit in bytes of a name, and of an attribute's list or text that is kept. Longer lists are kept up to
  * SKIM_LISTS_KEPT in all: enough for vocabularies and the 100,000 nodes of a forest, not for millions. */
 #define SKIM_TEXT_KEPT (64 * 1024)

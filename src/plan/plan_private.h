@@ -8,7 +8,7 @@
 #include "plan/plan.h"
 
 #define PLAN_WARNINGS 50     /* kept; the rest is counted */
-#define PLAN_DEPTH 16        /* subgraphs within subgraphs */
+#define PLAN_DEPTH 33        /* subgraphs within subgraphs: as deep as SKIM_DEPTH allows */
 #define BODY_EFFORT (1 << 17) /* nodes of bodies inferred in all; beyond it each body is inferred once */
 #define UNROLL_EFFORT (1 << 15) /* the same of unrolled loops, counted separately */
 #define EFFORT_SMALL 16      /* values or inputs of a body that count as one node (see effort_of) */

@@ -312,6 +312,21 @@ def test_names(tap):
     check(tap, "names_quotient", NAMES["quotient"], ["--dim", "w=9"], {"floor(w/2)": 4, "w": 9})
 
 
+# ---- branches within branches
+
+def nested(depth):
+    text = "o0 = Neg(x)"
+    for i in range(depth):
+        text = f"o{i + 1} = If(c) <then_branch = t () => (float[] o{i}) {{ {text} }}, " \
+               f"else_branch = e () => (float[] e{i}) {{ e{i} = Abs(x) }}>"
+    return f"g (float[2,3] x, bool c) => (float[] o{depth}) {{ {text} }}"
+
+
+def test_nested(tap):
+    for depth in (15, 18, 32):
+        check(tap, f"nested_{depth}", nested(depth))
+
+
 def main():
     program()
     tap = Tap()
@@ -320,7 +335,7 @@ def main():
         if not wanted or name in wanted:
             test_external(tap, name, text)
     for name, test in {"batch": test_batch, "functions": test_functions, "pools": test_pools,
-                       "names": test_names}.items():
+                       "names": test_names, "nested": test_nested}.items():
         if not wanted or name in wanted:
             test(tap)
     return tap.end()
