@@ -163,9 +163,12 @@ static void declared_merge(struct builder *b, const struct value *from, struct p
 			declared.dims[i] = dim_unknown();
 		return;
 	}
+	bool believed = false;
+	struct shape made = v->shape;
 	for (int i = 0; !contradicts && i < declared.rank; i++) {
 		contradicts = dim_differs(v->shape.dims[i], declared.dims[i]);
 		if (declared_tells(v->shape.dims[i], declared.dims[i]) && !stale) {
+			believed |= v->shape.dims[i].upper > 0;
 			struct shape copy = shape_make(&b->p->arena, declared.rank);
 			memcpy(copy.dims, v->shape.dims, (size_t)declared.rank * sizeof(*copy.dims));
 			copy.dims[i] = declared.dims[i];
@@ -174,6 +177,10 @@ static void declared_merge(struct builder *b, const struct value *from, struct p
 	}
 	if (contradicts)
 		declared_contradicts(b, v, declared);
+	else if (believed)
+		plan_warn(b, "value %s: the data decide its shape %s; that of the file, %s, is used",
+			text_clean(&b->p->arena, v->name), shape_text(&b->p->arena, made),
+			shape_text(&b->p->arena, declared));
 }
 
 static void outputs_store(struct builder *b, const struct node *n, const struct op_call *c)
