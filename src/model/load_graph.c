@@ -318,6 +318,25 @@ static int load_items(struct loader *l, struct scope *s, const Onnx__GraphProto 
 	return 0;
 }
 
+/* Names of nodes need not be unique for ONNX, but ONNX Runtime refuses two of one name in a graph. */
+static void warn_named_twice(struct loader *l, const struct graph *g)
+{
+	struct hash names = { 0 };
+	int count = 0;
+	struct text first = TEXT("");
+	for (int i = 0; i < g->node_count; i++) {
+		int64_t *at = g->nodes[i].name.n ? hash_at(&names, g->nodes[i].name) : NULL;
+		if (at && *at >= 0 && count++ == 0)
+			first = g->nodes[i].name;
+		if (at)
+			*at = i;
+	}
+	if (count)
+		load_warn(l, "%d node%s the name of another one (\"%s\"%s); ONNX Runtime refuses the model",
+			count, count == 1 ? " has" : "s have", load_shown(l, first), count > 1 ? " ..." : "");
+	hash_free(&names);
+}
+
 static void warn_hidden(struct loader *l, const struct scope *s)
 {
 	bool one = s->hidden_count == 1;
@@ -328,11 +347,34 @@ static void warn_hidden(struct loader *l, const struct scope *s)
 		load_shown(l, s->graph->name), one ? "is" : "are", one ? "is" : "are");
 }
 
+/* Some exporters write 0 for "unknown". A first dimension of 0 stands for that, and so do the others with it;
+ * elsewhere a cache may be empty. */
+static void warn_empty_inputs(struct loader *l, struct scope *s)
+{
+	for (int v = 0; v < s->count && !s->parent; v++) {
+		struct shape *shape = &s->values[v].shape;
+		int zeros = 0;
+		for (int i = 0; s->values[v].is_input && i < shape->rank; i++)
+			zeros += shape->dims[i].kind == DIM_KNOWN && shape->dims[i].value == 0;
+		if (!zeros || shape->rank < 2)
+			continue;
+		bool first = shape->dims[0].kind == DIM_KNOWN && shape->dims[0].value == 0;
+		for (int i = 0; first && i < shape->rank; i++)
+			if (shape->dims[i].kind == DIM_KNOWN && shape->dims[i].value == 0)
+				shape->dims[i] = dim_unknown();
+		const char *name = load_shown(l, s->values[v].name);
+		load_warn(l, "input \"%s\" declares a dimension of 0%s --input %s=SHAPE%s", name,
+			first ? "; it is treated as unknown: give" : "; if it is not empty, give", name,
+			first ? " (-b sets the first)" : "");
+	}
+}
+
 static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *s)
 {
 	if (load_items(l, s, p) != 0 || load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 ||
 		load_nodes(l, s) != 0)
 		return -1;
+	warn_empty_inputs(l, s);
 	load_declared(l, s, s->frame, p->output, p->n_output);
 	load_declared(l, s, s->frame, p->value_info, p->n_value_info);
 	for (const struct frame *f = s->calls; f; f = f->next)
@@ -341,6 +383,7 @@ static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *
 		return -1;
 	if (s->hidden_count)
 		warn_hidden(l, s);
+	warn_named_twice(l, s->graph);
 	scope_finish(l, s);
 	return load_sort(l, s->graph);
 }

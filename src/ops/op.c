@@ -79,6 +79,21 @@ int op_inputs_known(const struct op *op, int count)
 	return op && op->inputs_max >= 0 && count > op->inputs_max ? op->inputs_max : count;
 }
 
+const char *op_call_ambiguous(const struct op_call *c)
+{
+	const char *name = c->op && !c->op->domain[0] ? c->op->name : "";
+	if (strcmp(name, "Split") == 0 && c->opset >= 18) {
+		bool count = node_attribute(c->node, "num_outputs") != NULL;
+		if (count == (op_in(c, 1) != NULL))
+			return count ? "Split: both split and num_outputs are given"
+				     : "Split: neither split nor num_outputs is given";
+	}
+	if (strcmp(name, "Resize") == 0 && c->opset >= 11 && op_in(c, 2) && op_in(c, 3) &&
+		op_count(op_in(c, 2)) > 0)
+		return "Resize: both scales and sizes are given";
+	return NULL;
+}
+
 const char *op_call_surplus(const struct op_call *c)
 {
 	int beyond = c->op ? inputs_beyond(c->op, c->node) : 0;

@@ -131,6 +131,9 @@ struct op_types_met {
 /* How many inputs of a node rules see: those beyond a row's inputs_max, which a newer version of the operator
  * may have, are left out. */
 int op_inputs_known(const struct op *op, int count);
+/* Why ONNX Runtime rejects the call though its shapes are known: it says the same twice, or not at all. NULL:
+ * no reason known. */
+const char *op_call_ambiguous(const struct op_call *c);
 /* What is left out of the call, for a warning; in c->arena. NULL: nothing. */
 const char *op_call_surplus(const struct op_call *c);
 /* Why ONNX Runtime rejects the call: an input type that the operator's schema does not allow, or different

@@ -251,6 +251,7 @@ static void mistyped_warn(struct dedup *d, struct builder *b, int i, const struc
 	const char *why =
 		b->top->p->own_types && !b->top->quiet ? op_call_mistyped(c, &d->types) : NULL;
 	warn_once(d, b, i, why, "; ONNX Runtime refuses the model");
+	warn_once(d, b, i, b->top->quiet ? NULL : op_call_ambiguous(c), "; ONNX Runtime refuses the model");
 }
 
 /* Class, cost and problem of one layer. The order matters: absorbed layers are free; types of quantized

@@ -327,6 +327,39 @@ def test_nested(tap):
         check(tap, f"nested_{depth}", nested(depth))
 
 
+# ---- what ONNX Runtime refuses
+
+REFUSED = models("""
+split_neither
+  g (float[10,3] x) => (float[] a, float[] b) { a, b = Split<axis=0>(x) }
+split_both
+  g (float[10,3] x) => (float[] a, float[] b) <int64[2] s = {5,5}>
+  { a, b = Split<axis=0, num_outputs=2>(x, s) }
+resize_both
+  g (float[1,3,16,16] x) => (float[] y) <float[4] s = {1,1,2,2}, int64[4] z = {1,3,40,24}>
+  { y = Resize<mode="nearest">(x, , s, z) }
+named_twice
+  g (float[2,3] x) => (float[] y) { [same] a = Neg(x) [same] y = Abs(a) }
+""")
+
+
+def test_refused(tap):
+    for name, text in REFUSED.items():
+        m, wrong = model(text), []
+        try:
+            shapes_of_runtime(m, {}, {})
+            wrong.append("ONNX Runtime runs it")
+        except Exception:  # whatever the runtime throws
+            pass
+        with tempfile.TemporaryDirectory() as folder:
+            path = pathlib.Path(folder) / "m.onnx"
+            onnx.save(m, path)
+            warnings = said("layers", "--json", path)["warnings"]
+        if len(warnings) != 1 or "ONNX Runtime refuses the model" not in warnings[0]:
+            wrong.append(f"warnings: {warnings}")
+        tap.result(f"refused_{name}", wrong)
+
+
 def main():
     program()
     tap = Tap()
@@ -335,7 +368,8 @@ def main():
         if not wanted or name in wanted:
             test_external(tap, name, text)
     for name, test in {"batch": test_batch, "functions": test_functions, "pools": test_pools,
-                       "names": test_names, "nested": test_nested}.items():
+                       "names": test_names, "nested": test_nested,
+                       "refused": test_refused}.items():
         if not wanted or name in wanted:
             test(tap)
     return tap.end()

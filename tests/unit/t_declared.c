@@ -289,6 +289,35 @@ static void test_external(void)
 	model_free(m);
 }
 
+/* A first dimension of 0 stands for an unknown shape; a cache may be empty. */
+static void test_zeros(void)
+{
+	struct str g = { 0 };
+	put_value(&g, 11, "x", FLOAT, "0,3,0,8");
+	put_value(&g, 11, "cache", FLOAT, "2,4,0,8");
+	put_value(&g, 11, "none", FLOAT, "0");
+	put_node(&g, "n", "Op", "x", "cache", "y", NULL);
+	struct model *m = load_graph_bytes(&g);
+	if (!ok(m != NULL, "inputs with dimensions of 0 (%s)", err.text))
+		return;
+	const struct value *v = m->graph->values;
+	ok(v[0].shape.dims[0].kind == DIM_UNKNOWN && v[0].shape.dims[2].kind == DIM_UNKNOWN &&
+			v[0].shape.dims[3].value == 8,
+		"a first dimension of 0 and those with it are unknown");
+	ok(v[1].shape.dims[2].kind == DIM_KNOWN && v[2].shape.dims[0].kind == DIM_KNOWN, "others stay");
+	ok(m->warning_count == 2 &&
+			warned(m, "\"x\" declares a dimension of 0; it is treated as unknown: give") &&
+			warned(m, "\"cache\" declares a dimension of 0; if it is not empty, give --input"),
+		"two warnings");
+	model_free(m);
+	put_node(&g, "same", "Op", "", "", "a", NULL);
+	put_node(&g, "same", "Op", "a", "", "b", NULL);
+	m = load_graph_bytes(&g);
+	ok(m && warned(m, "1 node has the name of another one (\"same\"); ONNX Runtime refuses"),
+		"two nodes of one name");
+	model_free(m);
+}
+
 /* Writes n bytes to a file below the scratch directory. */
 static void put_file(const char *name, const void *bytes, size_t n)
 {
@@ -508,6 +537,7 @@ int main(void)
 	test_strings();
 	test_external();
 	test_external_contents();
+	test_zeros();
 	test_initializers();
 	test_hidden();
 	test_body_order();
