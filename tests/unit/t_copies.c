@@ -29,6 +29,26 @@ static void test_content(void)
 	copies_close(&c);
 }
 
+/* No more is given back than what is needed instead. */
+static void test_shrink(void)
+{
+	struct copies c[3], big;
+	copies_forget();
+	for (int i = 0; i < 3; i++)
+		copies_open(&c[i], (size_t)(12 + 2 * i) * BYTES, 1);
+	char *middle = c[1].base;
+	for (int i = 0; i < 3; i++)
+		copies_close(&c[i]);
+	double of_middle = copies_need(14 * BYTES, 1);
+	copies_open(&big, 18 * BYTES, 1);
+	near(copies_kept_bytes(), of_middle, 0, "for a block larger than each: two of three");
+	copies_open(&c[0], 13 * BYTES, 1);
+	ok(c[0].base == middle, "the third still serves");
+	copies_close(&c[0]);
+	copies_close(&big);
+	copies_forget();
+}
+
 /* Two works have one input: it is there until both have closed it. */
 static void test_shared(void)
 {
@@ -141,5 +161,6 @@ int main(void)
 	test_sets();
 	test_distances();
 	test_pages();
+	test_shrink();
 	return done_testing();
 }

@@ -92,6 +92,22 @@ static int kept_find(size_t room)
 	return found;
 }
 
+/* Gives back kept blocks until `room` bytes more fit in what was open at once: no more than needed, as new
+ * pages are slow: the smallest one that suffices, else the largest. */
+static void kept_shrink(size_t room)
+{
+	while (kept.count && kept.open + kept.bytes + room > kept.most_open) {
+		size_t excess = kept.open + kept.bytes + room - kept.most_open;
+		int best = 0;
+		for (int i = 1; i < kept.count; i++) {
+			size_t one = kept.block[i].room, had = kept.block[best].room;
+			if (had < excess ? one > had : one >= excess && one < had)
+				best = i;
+		}
+		block_free(kept_take(best));
+	}
+}
+
 /* Maps a huge page more than needed and gives back what lies before and behind the aligned part. */
 static char *mapped(size_t bytes)
 {
@@ -117,8 +133,7 @@ static struct block block_get(size_t room)
 	int found = kept_find(room);
 	if (found >= 0)
 		return kept_take(found);
-	if (kept.open + kept.bytes + room > kept.most_open)
-		copies_forget();
+	kept_shrink(room);
 	char *base = block_new(room);
 	if (!base && kept.count) {
 		copies_forget();
