@@ -139,7 +139,7 @@ static int small_integer(struct text value)
 /* Returns the type of the first tensor in ["float","float",""]. */
 static const char *type_of(struct text list)
 {
-	json_t *names = list.n ? json_loadb(list.p, list.n, 0, NULL) : NULL;
+	json_t *names = list.n ? scan_json(list) : NULL;
 	const char *found = "";
 	for (size_t i = 0; i < json_array_size(names) && !*found; i++) {
 		const char *name = json_string_value(json_array_get(names, i));

@@ -301,11 +301,38 @@ static bool is_plain(struct text t)
 	return all < 0x80 && !memchr(t.p, '\\', t.n) && !memchr(t.p, 0x7f, t.n);
 }
 
-json_t *scan_parse(struct scan *s, struct text value)
+/* Replaces control characters in the strings of JSON text by '?'. Returns true if there were any. */
+static bool replace_controls(char *p, size_t n)
+{
+	bool any = false, in_string = false, escaped = false;
+	for (size_t i = 0; i < n; i++) {
+		bool control = in_string && (unsigned char)p[i] < 0x20, quote = p[i] == '"' && !escaped;
+		escaped = in_string && p[i] == '\\' && !escaped;
+		in_string ^= quote;
+		any |= control;
+		p[i] = control ? '?' : p[i];
+	}
+	return any;
+}
+
+json_t *scan_json(struct text value)
 {
 	json_t *tree = json_loadb(value.p, value.n, JSON_DECODE_ANY, NULL);
 	if (!tree) /* an integer beyond 64 bits is one as a real */
 		tree = json_loadb(value.p, value.n, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+	if (tree)
+		return tree;
+	char *text = base_malloc(value.n + 1);
+	memcpy(text, value.p, value.n);
+	if (replace_controls(text, value.n))
+		tree = json_loadb(text, value.n, JSON_DECODE_ANY | JSON_DECODE_INT_AS_REAL, NULL);
+	free(text);
+	return tree;
+}
+
+json_t *scan_parse(struct scan *s, struct text value)
+{
+	json_t *tree = scan_json(value);
 	if (!tree)
 		s->invalid++;
 	else if (!is_plain(value))
@@ -398,11 +425,8 @@ const char *scan_string(struct arena *a, struct text value, size_t most)
 		return NULL;
 	struct text t = { value.p + 1, value.n - 2 };
 	json_t *tree = NULL;
-	for (size_t i = 0; i < t.n; i++)
-		if ((unsigned char)t.p[i] < 0x20)
-			return NULL;
 	if (memchr(t.p, '\\', t.n)) {
-		tree = json_loadb(value.p, value.n, JSON_DECODE_ANY, NULL);
+		tree = scan_json(value);
 		t = text_of(json_string_value(tree));
 	}
 	struct str clean = { 0 };

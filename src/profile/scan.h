@@ -24,6 +24,9 @@ void scan_close(struct scan *s);
 /* Returns 1 with an item; 0 without further items (scan_gap tells if the file is complete); -1 with an error.
  */
 int scan_next(struct scan *s, struct scan_item *item, struct error *err);
+/* Parses JSON text, also with control characters in strings, which some programs do not escape (TensorRT
+ * 8.6): they become '?'. The caller owns the value; NULL if it is not valid. */
+json_t *scan_json(struct text value);
 /* Parses and cleans an item, which the caller owns. Returns NULL if it is not valid JSON, and counts it. */
 json_t *scan_parse(struct scan *s, struct text value);
 /* Walks the members of an object's text without parsing it: *rest is the object at first. Returns 1 with a

@@ -105,6 +105,20 @@ static void times(void)
 	is_str(e ? e->device : "", "A100", "its device");
 }
 
+/* TensorRT 8.6 does not escape control characters; other writers break lines within a string. */
+static void raw_controls(void)
+{
+	static const char raw[] = "{\"Layers\": [\n{\"Name\": \"a + b\", \"LayerType\": \"Con\nv\","
+		"\"TacticName\": \"t\\\\\\\"\x01\", \"Metadata\": \"[ONNX Layer: a]\x1e[ONNX Layer: b]\"}]}";
+	struct execution *e = read_files(
+		file_of_text("p.json", "[{\"count\": 2}, {\"name\": \"a + b\", \"timeMs\": 4}]"),
+		file_of_text("l.json", raw), NULL);
+	is_str(row_named(e, "a + b")->nodes, "a\nb", "nodes between raw separators");
+	is_str(row_named(e, "a + b")->op, "Con?v", "a raw line break is cleaned");
+	is_str(row_named(e, "a + b")->kernel, "t\\\"?", "after escapes too");
+	is_str(e ? e->gaps : "none", "", "nothing is missing");
+}
+
 /* Real files, where they are: sums as in their README. */
 static void real_files(void)
 {
@@ -149,6 +163,7 @@ int main(void)
 	profile_alone();
 	layer_information();
 	times();
+	raw_controls();
 	real_files();
 	files_remove();
 	return done_testing();
