@@ -37,6 +37,7 @@ struct kineto {
 	struct hash names;    /* holds the labels */
 	double until;         /* later events are not kept; INFINITY: all are kept */
 	int64_t steps;        /* number of annotations ProfilerStep#N in the whole file */
+	bool old;             /* from before Kineto */
 	int64_t left_out;     /* number of events after `until` */
 	int64_t odd;          /* number of events without a usable time */
 };

@@ -397,20 +397,46 @@ static enum execution_level level_of_ops(struct gather *g)
 	return launched * 2 >= all ? LEVEL_LAYER : LEVEL_API;
 }
 
+/* Returns for a trace from before Kineto which operators have a time on the device. Each one had it, that of
+ * the operators inside it included. */
+static bool *timed_ops(const struct gather *g)
+{
+	const struct kineto *k = g->k;
+	bool *timed = base_calloc((size_t)k->record_count + 1, sizeof(bool));
+	for (int i = 0; i < k->record_count && k->old; i++) {
+		int op = is_device(kind_of(g, i)) ? find(g, g->by_id, g->op_count, i, compare_ids) : -1;
+		if (op >= 0)
+			timed[op] = true;
+	}
+	return timed;
+}
+
+/* Returns true if the time on the device is part of that of an outer operator. */
+static bool is_inner(const struct gather *g, int i, const bool *timed)
+{
+	int op = g->k->old ? find(g, g->by_id, g->op_count, i, compare_ids) : -1;
+	int layer = op < 0 ? -1 : g->k->records[op].parent;
+	return layer >= 0 && layer != op && timed[layer];
+}
+
 static void add_records(struct gather *g)
 {
 	struct kineto *k = g->k;
 	enum execution_level op_level = level_of_ops(g);
+	bool *timed = timed_ops(g);
 	for (int i = 0; i < k->record_count; i++)
 		if (k->records[i].parent == i)
 			add_record(g, i, op_level, -1);
 	for (int i = 0; i < k->record_count; i++) {
 		enum kineto_kind kind = kind_of(g, i);
+		if (is_device(kind) && is_inner(g, i, timed))
+			continue;
 		if (is_device(kind))
 			add_record(g, i, levels[kind], layer_of(g, i));
 		else if (kind == KINETO_RUNTIME)
 			add_record(g, i, LEVEL_API, k->records[i].parent);
 	}
+	free(timed);
 	timeline_use_device(&g->t, NULL);
 }
 

@@ -23,6 +23,11 @@ static const struct category {
 	{ "Runtime", KINETO_RUNTIME }, { "Memcpy", KINETO_MEMCPY }, { "Memset", KINETO_MEMSET },
 };
 
+/* Events before Kineto (torch/autograd/profiler.py) have no "cat", but these as "pid". */
+#define CPU_FUNCTIONS "\"CPU functions\""
+#define CUDA_FUNCTIONS "\"CUDA functions\""
+static const struct category old_op = { "", KINETO_OP }, old_kernel = { "", KINETO_KERNEL };
+
 struct reading {
 	struct kineto k;
 	struct arena *a;
@@ -30,6 +35,7 @@ struct reading {
 	double base;    /* us, subtracted from all times */
 	bool has_base;
 	int order;
+	int64_t old_ops; /* operators so far, in a trace from before Kineto */
 	const char *devices[DEVICES_MOST]; /* names by id */
 	int device;     /* of the first kernel; -1 */
 };
@@ -37,6 +43,9 @@ struct reading {
 static bool is_kineto(const struct profile_head *h)
 {
 	if (head_has_key(h, '{', "traceEvents") || head_has_key(h, '{', "deviceProperties"))
+		return true;
+	if (head_has_key(h, '[', "ph") && head_has_key(h, '[', "pid") &&
+		(head_contains(h, CPU_FUNCTIONS) || head_contains(h, CUDA_FUNCTIONS)))
 		return true;
 	return head_has_key(h, '[', "ph") && head_has_key(h, '[', "ts") && head_contains(h, "\"cpu_op\"");
 }
@@ -56,7 +65,12 @@ static const char *find_value(struct text v, const char *quoted, size_t n)
 
 static const struct category *category_of(struct text v)
 {
-	const char *p = FIND(v, "cat");
+	const char *p = FIND(v, "cat"), *pid = p ? NULL : FIND(v, "pid");
+	size_t rest = pid ? (size_t)(v.p + v.n - pid) : 0;
+	if (rest > strlen(CPU_FUNCTIONS) && !memcmp(pid, CPU_FUNCTIONS, strlen(CPU_FUNCTIONS)))
+		return &old_op;
+	if (rest > strlen(CUDA_FUNCTIONS) && !memcmp(pid, CUDA_FUNCTIONS, strlen(CUDA_FUNCTIONS)))
+		return &old_kernel;
 	if (!p || *p != '"')
 		return NULL;
 	size_t left = (size_t)(v.p + v.n - ++p);
@@ -280,7 +294,8 @@ static void drop_distant(struct kineto *k)
 	k->record_count = kept;
 }
 
-static void add_record(struct reading *r, struct scan *s, enum kineto_kind kind, struct text v)
+/* old: the trace is from before Kineto. */
+static void add_record(struct reading *r, struct scan *s, enum kineto_kind kind, bool old, struct text v)
 {
 	struct kineto *k = &r->k;
 	struct text f[FIELD_COUNT] = { { "", 0 } };
@@ -308,6 +323,9 @@ static void add_record(struct reading *r, struct scan *s, enum kineto_kind kind,
 		return;
 	}
 	int64_t id = integer_at(f[EXTERNAL_ID].n ? f[EXTERNAL_ID] : f[OLD_EXTERNAL_ID], 0);
+	k->old |= old;
+	if (old) /* kernels follow their operator */
+		id = r->old_ops += kind == KINETO_OP;
 	uint32_t lane = (uint32_t)integer_at(f[TID], 0) * 2654435761u ^ (uint32_t)integer_at(f[PID], 0);
 	VEC_GROW(k->records, k->record_count, k->record_capacity);
 	k->records[k->record_count++] = (struct kineto_record){ start, dur * 1e3, id,
@@ -331,7 +349,7 @@ static void add_event(struct reading *r, struct scan *s, struct text v)
 		r->k.left_out++;
 		return;
 	}
-	add_record(r, s, c->kind, v);
+	add_record(r, s, c->kind, c == &old_op || c == &old_kernel, v);
 }
 
 static void add_device(struct reading *r, struct scan *s, struct text v)

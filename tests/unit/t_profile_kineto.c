@@ -170,6 +170,43 @@ static void runs(void)
 		"else one run, whose latency is unknown");
 }
 
+/* A trace from before Kineto: an array, without categories. Kernels follow their operators; those of an outer
+ * operator include those of the inner ones. */
+#define OLD(name, ts, dur, on)                                                                               \
+	"{\"name\": \"" name "\", \"ph\": \"X\", \"ts\": " #ts ", \"dur\": " #dur                            \
+	", \"tid\": 1, \"pid\": \"" on " functions\", \"args\": {}}, "
+#define OLD_ARROW                                                                                            \
+	"{\"name\": \"a\", \"ph\": \"s\", \"ts\": 1, \"tid\": 1, \"pid\": \"CPU functions\", "           \
+	"\"id\": 1, \"cat\": \"cpu_to_cuda\", \"args\": {}}, "
+#define OLD_END OLD("aten::end", 999, 1, "CPU") "{}]"
+
+static void before_kineto(void)
+{
+	struct str s = { 0 };
+	str_puts(&s, "[");
+	for (int run = 0; run < 3; run++)
+		for (int i = 0; i < 8; i++)
+			str_addf(&s,
+				"{\"name\": \"aten::op%d\", \"ph\": \"X\", \"ts\": %d.0, "
+				"\"dur\": %d.0, "
+				"\"tid\": 1, \"pid\": \"CPU functions\", \"args\": {}}, ",
+				i, run * 1000 + i * 100, 10 * i + run + 1);
+	s.p[s.n - 2] = ']';
+	struct execution *e = read_files(file_of("old.json", s.p, s.n - 1), NULL, NULL);
+	str_free(&s);
+	ok(e && e->row_count == 8 && row_named(e, "aten::op3")->ns == 32500 &&
+			!strcmp(row_named(e, "aten::op3")->op, "op3"), "layers of repeated operators");
+	ok(e && strstr(e->gaps, "3 runs found by repeated operators"), "said in gaps");
+	e = read_files(file_of_text("old_cuda.json", "["
+		OLD("aten::conv2d", 100, 20, "CPU") OLD_ARROW OLD("aten::conv2d", 130, 9, "CUDA")
+		OLD("aten::cudnn", 102, 10, "CPU") OLD_ARROW OLD("aten::cudnn", 131, 7, "CUDA")
+		OLD("aten::relu", 125, 5, "CPU") OLD_ARROW OLD("relu kernel", 140, 3, "CUDA") OLD_END),
+		NULL, NULL);
+	ok(row_named(e, "aten::conv2d")->ns == 9e3 && row_named(e, "aten::relu")->ns == 3e3,
+		"the time on the device, that of inner operators once");
+	ok(row_named(e, "relu kernel")->level == LEVEL_KERNEL, "kernels");
+}
+
 /* Kernels of a replayed graph have no operator: the operators are calls of the host then. */
 static void graphs(void)
 {
@@ -282,6 +319,7 @@ int main(void)
 	no_kernel_times();
 	runs();
 	graphs();
+	before_kineto();
 	many_names();
 	real_file();
 	files_remove();
