@@ -196,6 +196,15 @@ static void trust_text(const struct trust *t, FILE *out)
 	str_free(&line);
 }
 
+/* Text after a label, in as many lines as it needs. */
+static void labelled_text(const char *label, const char *text, FILE *out)
+{
+	if (!text)
+		return;
+	fprintf(out, "%-14s", label);
+	report_wrapped(text, 14, report_columns(out), out);
+}
+
 static void totals_text(struct arena *a, const struct session *s, const struct comparison *c, FILE *out)
 {
 	const struct reality *y = c->reality;
@@ -241,21 +250,18 @@ static void totals_text(struct arena *a, const struct session *s, const struct c
 		"%.1f%%\n",
 		100 * y->match->matched_ns / total, 100 * y->match->added_ns / total,
 		100 * y->match->unmatched_ns / total);
+	const struct match *m = y->match;
+	if (m->rest_rows)
+		labelled_text("compiled", arena_printf(a,
+			"%d row%s for the %d layer%s that no other row runs; %s", m->rest_rows,
+			m->rest_rows == 1 ? " stands" : "s stand", m->rest_layers,
+			m->rest_layers == 1 ? "" : "s", match_rest_hint(y->execution, m)), out);
 	int merged = y->match->merged_layers;
 	if (merged)
 		fprintf(out, "merged        %d layer%s with %s (the bound counts each)\n",
 			merged, merged == 1 ? "" : "s", merged == 1 ? "an equal one" : "equal ones");
 	if (*y->execution->gaps)
 		fprintf(out, "incomplete    %s\n", y->execution->gaps);
-}
-
-/* Text after a label, in as many lines as it needs. */
-static void labelled_text(const char *label, const char *text, FILE *out)
-{
-	if (!text)
-		return;
-	fprintf(out, "%-14s", label);
-	report_wrapped(text, 14, report_columns(out), out);
 }
 
 /* What is known besides the latency, a line each of start, runs and settings. */

@@ -21,7 +21,8 @@ const char *added_name(enum added a)
 
 const char *match_how_name(enum match_how how)
 {
-	static const char *const names[] = { "none", "nodes", "tensors", "name", "order", "added" };
+	static const char *const names[] = { "none", "nodes", "tensors", "name", "order", "added",
+		"rest" };
 	return names[how];
 }
 
@@ -323,6 +324,54 @@ static void match_added(struct matcher *x, int row)
 	x->m->rows[row].added = added;
 }
 
+/* ---- compiled subgraphs ---- */
+
+static void match_compiled(struct matcher *x, int row)
+{
+	if (name_is_compiled(&x->e->rows[row]))
+		set_match(&x->m->rows[row], MATCH_REST, 0.5);
+}
+
+/* Gives the compiled rows the layers without a row. Without any the framework added them. */
+static void share_rest(struct matcher *x)
+{
+	int *layers = ARENA_ARRAY(x->a, int, x->p->layer_count + 1);
+	struct match *m = x->m;
+	for (int i = 0; i < x->p->layer_count; i++)
+		if (m->row_of_layer[i] < 0 && !plan_layer_is_folded(x->p, &x->p->layers[i]))
+			layers[m->rest_layers++] = i;
+	for (int i = 0; i < m->row_count; i++) {
+		struct match_row *r = &m->rows[i];
+		if (r->how != MATCH_REST)
+			continue;
+		m->rest_rows++;
+		for (int k = 0; k < m->rest_layers; k++)
+			matcher_claim(x, i, layers[k]);
+		if (!m->rest_layers) {
+			set_match(r, MATCH_ADDED, 1);
+			r->added = ADDED_OTHER;
+		}
+	}
+	m->rest_layers = m->rest_rows ? m->rest_layers : 0;
+	m->rest_rows = m->rest_layers ? m->rest_rows : 0;
+}
+
+const char *match_rest_hint(const struct execution *e, const struct match *m)
+{
+	static const struct { const char *in, *hint; } hints[] = {
+		{ "Tensorrt", "for its layers: trtexec --exportProfile, --exportLayerInfo, "
+			"--profilingVerbosity=detailed" },
+		{ "TensorRT", "for its layers also give trtexec --exportLayerInfo, of an engine built with "
+			"--profilingVerbosity=detailed" },
+		{ "OpenVINO", "for its layers: benchmark_app -report_type detailed_counters" },
+	};
+	for (int i = 0; i < m->row_count && m->rest_rows; i++)
+		for (size_t k = 0; k < sizeof(hints) / sizeof(hints[0]); k++)
+			if (m->rows[i].how == MATCH_REST && strstr(e->rows[i].provider, hints[k].in))
+				return hints[k].hint;
+	return m->rest_rows ? "the profile does not have its layers" : NULL;
+}
+
 /* Returns the value that a name in a row's inputs stands for: a tensor, or the first output of a node. */
 static int input_value(const struct matcher *x, struct text name)
 {
@@ -513,11 +562,13 @@ struct match *match_execution(struct arena *a, const struct execution *e, const 
 	match_each(&x, match_by_nodes);
 	match_each(&x, match_by_tensors);
 	match_each(&x, match_by_name);
+	match_each(&x, match_compiled);
 	match_by_order(&x);
 	match_each(&x, match_added);
 	match_each(&x, match_by_reader);
 	for (int i = 0; i < m->row_count; i++)
 		drop_merged(&x, i);
+	share_rest(&x);
 	absorb(&x, !rows_remain(&x));
 	finish(&x);
 	for (int i = 0; i < m->layer_count; i++) { /* another row may run one that was dropped */

@@ -8,7 +8,9 @@
 #include "plan/plan.h"
 #include "problem/execution.h"
 
-enum match_how { MATCH_NONE, MATCH_NODES, MATCH_TENSORS, MATCH_NAME, MATCH_ORDER, MATCH_ADDED };
+/* MATCH_REST: a subgraph that a compiler took as a whole (TensorRT, OpenVINO, Core ML, Myelin). The row has
+ * all layers that no other row runs; several such rows share them. */
+enum match_how { MATCH_NONE, MATCH_NODES, MATCH_TENSORS, MATCH_NAME, MATCH_ORDER, MATCH_ADDED, MATCH_REST };
 
 /* Kinds of nodes that a framework adds. Costs are summed by kind. */
 #define ADDED_LIST(_)          \
@@ -24,7 +26,8 @@ enum added {
 	ADDED_COUNT
 };
 const char *added_name(enum added a);
-const char *match_how_name(enum match_how how); /* "none" "nodes" "tensors" "name" "order" "added" */
+const char *match_how_name(enum match_how how); /* "none" "nodes" "tensors" "name" "order" "added"
+						       * "rest" */
 
 struct match_row {
 	enum match_how how;
@@ -42,12 +45,16 @@ struct match {
 	int *row_of_layer;            /* first row of each layer of the plan, or -1 */
 	bool *merged; /* of each layer: no row runs it, because equal ones run once (common subexpressions) */
 	int merged_layers;
+	int rest_rows, rest_layers;   /* of MATCH_REST */
 	int runs;                     /* runs of the model among the rows; above 1 only if matched by order
 					 and the source does not separate runs */
 	/* sums of ns over the rows of the topmost level (layers, else kernels), per run of the model */
 	double total_ns, matched_ns, added_ns, unmatched_ns;
 	double added_by_ns[ADDED_COUNT];
 };
+
+/* Returns how to get the layers of rows with MATCH_REST; NULL if there are none. A constant. */
+const char *match_rest_hint(const struct execution *e, const struct match *m);
 
 /* Matches the rows of an execution with the layers of the plan. In arena a; it borrows from both. */
 struct match *match_execution(struct arena *a, const struct execution *e, const struct plan *p);

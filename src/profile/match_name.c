@@ -224,6 +224,24 @@ double name_layers(const struct matcher *x, struct text name, void (*call)(void 
 	return f.confidence;
 }
 
+/* ONNX Runtime names a compiled subgraph by its provider: "CoreMLExecutionProvider_CoreML_1_0";
+ * TensorRT's compiler Myelin names kernels "__myl_ConvRelu_myl0_1" or "/pool/Pool_myl0_5", after one of
+ * several nodes. */
+bool name_is_compiled(const struct execution_row *r)
+{
+	static const char *const begins[] = { "__myl_", "__mye", "TRTKernel_graph_", "DmlFusedNode_" };
+	size_t n = strlen(r->provider);
+	if (n && strstr(r->provider, "ExecutionProvider") && !strncmp(r->name, r->provider, n) &&
+		r->name[n] == '_')
+		return true;
+	for (size_t i = 0; i < sizeof(begins) / sizeof(begins[0]); i++)
+		if (starts(text_of(r->name), begins[i]) || starts(text_of(r->op), begins[i]))
+			return true;
+	const char *mark = strstr(r->name, "_myl");
+	size_t digits = mark ? strspn(mark + 4, "0123456789") : 0;
+	return digits && mark[4 + digits] == '_';
+}
+
 /* Names of nodes that only frameworks write: TensorRT's reformats and no-ops, ONNX Runtime's copies; with an
  * operator only those of nodes that have it, because ONNX Runtime also names others by the tensors. */
 static const struct { const char *start; enum added added; const char *op;

@@ -50,6 +50,8 @@ double name_layers(
 enum added name_added(const struct execution_row *r);
 /* Returns true if the name shows that the framework added the row. op: the row's; "": unknown. */
 bool name_is_added(struct text name, const char *op);
+/* Returns true if the name is one that only compilers give to a subgraph. */
+bool name_is_compiled(const struct execution_row *r);
 /* Sets the next item of a list separated by newlines. Returns false at the end. */
 bool name_next(const char **list, struct text *item);
 

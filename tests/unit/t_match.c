@@ -238,6 +238,36 @@ static void repeated_kernels(void)
 	net_free(&n);
 }
 
+/* Subgraphs that a compiler took stand for what no other row runs. */
+static void compiled(void)
+{
+	struct net n = net_new();
+	row(&n, "/conv1", "Conv", 3)->provider = "CPUExecutionProvider";
+	row(&n, "OpenVINOExecutionProvider_OpenVINO-EP-subgraph_1_0", "OpenVINO-EP-subgraph_1", 5)->provider =
+		"OpenVINOExecutionProvider";
+	row(&n, "/gemm", "Gemm", 2)->provider = "CPUExecutionProvider";
+	struct match *m = match_execution(&n.arena, &n.e, n.plan);
+	is_str(text(&n, m, 1), "rest:1,2,3,4,5,6", "a subgraph has the other layers");
+	is_int(m->rest_rows, 1, "one row of them");
+	is_int(m->rest_layers, 6, "their number");
+	near(m->matched_ns, 10, 1e-9, "all time is matched");
+	ok(strstr(match_rest_hint(&n.e, m), "benchmark_app") != NULL, "a hint");
+	net_free(&n);
+	n = net_new();
+	row(&n, "__myl_ConvRelu_myl0_1", "", 3)->provider = "TensorRT";
+	row(&n, "/gemm_myl0_5", "", 4)->provider = "TensorRT";
+	m = match_execution(&n.arena, &n.e, n.plan);
+	is_str(text(&n, m, 0), "rest:0,1,2,3,4,5,6,7", "kernels of Myelin share all layers");
+	is_str(text(&n, m, 1), "rest:0,1,2,3,4,5,6,7", "also one with the name of a layer");
+	ok(strstr(match_rest_hint(&n.e, m), "exportLayerInfo") != NULL, "another hint");
+	n.e.rows[0].nodes = "/conv1\n/bn1\n/relu1\n/conv2\n/add\n/relu2\n/flatten\n/gemm";
+	m = match_execution(&n.arena, &n.e, n.plan);
+	is_str(text(&n, m, 0), "nodes:0,1,2,3,4,5,6,7", "layer information decides");
+	is_str(text(&n, m, 1), "added other", "what remains without a layer was added");
+	ok(!match_rest_hint(&n.e, m), "no hint");
+	net_free(&n);
+}
+
 /* A row of a layer that costs nothing has it, too. */
 static void free_by_order(void)
 {
@@ -364,6 +394,7 @@ int main(void)
 	by_order();
 	repeated_kernels();
 	free_by_order();
+	compiled();
 	repeated_runs();
 	parts_of_layers();
 	named_anchors();
