@@ -19,6 +19,7 @@ libprofile_a_SOURCES = \
 	src/profile/profile_nsys.c \
 	src/profile/profile_onednn.c \
 	src/profile/profile_kineto.c \
+	src/profile/profile_openvino.c \
 	src/profile/profile_onnx.c \
 	src/profile/profile_onnxruntime.c \
 	src/profile/profile_trtexec.c \

@@ -22,6 +22,7 @@ static const struct profile_reader *const readers[] = {
 	&profile_trtexec_layers,
 	&profile_trtexec_times,
 	&profile_trtexec_summary,
+	&profile_openvino,
 	&profile_onednn,
 	&profile_cudnn,
 	&profile_cublaslt,

@@ -17,6 +17,7 @@
 	_(TRTEXEC_SUMMARY, "trtexec-summary", "summary of trtexec by TREx (JSON)")        \
 	_(NSYS, "nsys", "Nsight Systems, exported as SQLite")                             \
 	_(KINETO, "kineto", "PyTorch profiler (Chrome trace)")                            \
+	_(OPENVINO, "openvino", "counters of OpenVINO's benchmark_app (CSV, JSON)")        \
 	_(ONEDNN, "onednn", "oneDNN verbose (text)")                                      \
 	_(CUDNN, "cudnn", "log of cuDNN 7 or 9 (text)")                                   \
 	_(CUBLASLT, "cublaslt", "log of cuBLASLt (text)")                                 \

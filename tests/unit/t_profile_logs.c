@@ -264,6 +264,47 @@ static void test_hostile(void)
 	ok(e && e->row_count == 1 && !strcmp(e->rows[0].kernel, "eng7"), "JSON of other types");
 }
 
+#define COUNTERS "layerName;execStatus;layerType;execType;realTime (ms);cpuTime (ms)\n"
+
+/* Counters of OpenVINO: two infer requests, of both writers (C++ and Python), as CSV; the same as JSON. */
+static void openvino(void)
+{
+	struct execution *e = read_files(file_of_text("counters.csv", COUNTERS
+		"x;NOT_RUN;Parameter;unknown_f32;0.000000;0.000000\n"
+		"/conv;EXECUTED;Convolution;brgconv_avx512_bf16;0.030000;0.03\n"
+		"/relu;OPTIMIZED_OUT;Relu;undef;0.0;0.0\n"
+		"\"a;\"\"b\"\"\";EXECUTED;FullyConnected;jit_gemm_FP32;0.002;0.002\n"
+		"Total;;;;0.032;0.032\n\n" COUNTERS
+		"/conv;Status.EXECUTED;Convolution;brgconv_avx512_bf16;0.05;0.03\n"
+		"a;Status.EXECUTED;Pooling;x;bad;0\n"
+		"\"a;\"\"b\"\"\";Status.EXECUTED;FullyConnected;jit_gemm_FP32;0.004;0.002\n"
+		"Total;;;;0.032;0.032\n\n"), NULL, NULL);
+	const struct execution_row *conv = row_named(e, "/conv"), *fc = row_named(e, "a;\"b\"");
+	ok(e && e->row_count == 2 && fabs(conv->ns - 40e3) < 1e-6 && fabs(fc->ns - 3e3) < 1e-6,
+		"openvino: the nodes that ran, the median of the requests");
+	ok(!strcmp(conv->op, "Convolution") && !strcmp(conv->kernel, "brgconv_avx512_bf16") &&
+			!strcmp(conv->dtype, "bf16") && !strcmp(fc->dtype, "f32"),
+		"openvino: operator, implementation, type");
+	is_str(e ? e->settings : "", "{\"runs\":2}", "openvino: requests");
+	is_str(e ? e->gaps : "", "1 node without a time", "openvino: a bad time");
+	is_str(e ? e->dtype : "", "bf16", "openvino: type of most of the time");
+#define JSON_NODES(ms)                                                                               \
+	"{\"nodes\": [{\"cpu_time\": 0.1, \"exec_type\": \"jit_f16\", \"name\": \"/conv\", "           \
+	"\"node_type\": \"Convolution\", \"real_time\": " #ms ", \"status\": \"EXECUTED\"}, "           \
+	"{\"name\": \"y\", \"status\": \"NOT_RUN\", \"real_time\": 0.0}], \"total_real_time\": 1.0}"
+	e = read_files(file_of_text("counters.json", "{\"detailed_performance\": [" JSON_NODES(0.25) ", "
+		JSON_NODES(0.75) "], \"report_type\": \"detailed\"}"), NULL, NULL);
+	ok(e && e->row_count == 1 && e->rows[0].ns == 500e3 && !strcmp(e->rows[0].dtype, "f16"),
+		"openvino: JSON of each request");
+	e = read_files(file_of_text("average.json", "{\"avg_performance\": " JSON_NODES(0.25)
+		", \"report_type\": \"average\"}"), NULL, NULL);
+	ok(e && e->row_count == 1 && e->rows[0].ns == 250e3 && !*e->gaps, "openvino: JSON of the average");
+	ok(is_refused(file_of_text("none.csv", COUNTERS "x;NOT_RUN;Parameter;unknown_f32;0.0;0.0\n"),
+		"no node was executed"), "openvino: nothing ran");
+	e = read_files(file_of_text("cut.csv", COUNTERS "a;EXECUTED;Relu;jit_f32;1;1\nb;EXEC"), NULL, NULL);
+	ok(e && e->row_count == 1 && strstr(e->gaps, "truncated after 2 lines"), "openvino: truncated");
+}
+
 int main(void)
 {
 	if (!scratch_open())
@@ -276,6 +317,7 @@ int main(void)
 	test_runs();
 	test_truncated();
 	test_hostile();
+	openvino();
 	files_remove();
 	return done_testing();
 }
