@@ -21,7 +21,10 @@ struct stream {
 	gzFile file;
 	int64_t file_bytes, read, reported;
 	const struct profile_options *options;
-	bool gzip, cut;
+	bool gzip, cut, begun;
+	enum { BYTES, UTF16_LE, UTF16_BE } text;
+	unsigned char *raw;            /* of UTF-16; `raw_at` to `raw_n` are not decoded yet */
+	size_t raw_at, raw_n;
 	char path[];
 };
 
@@ -60,6 +63,7 @@ void stream_close(struct stream *s)
 	if (!s)
 		return;
 	gzclose(s->file);
+	free(s->raw);
 	free(s);
 }
 
@@ -72,7 +76,7 @@ static void report(struct stream *s)
 	s->options->progress(s->options->user, share < 1 ? share : 1);
 }
 
-int64_t stream_read(struct stream *s, void *bytes, size_t n, struct error *err)
+static int64_t read_raw(struct stream *s, void *bytes, size_t n, struct error *err)
 {
 	int code = Z_OK;
 	if (s->options && s->options->stop && *s->options->stop)
@@ -93,6 +97,93 @@ int64_t stream_read(struct stream *s, void *bytes, size_t n, struct error *err)
 			"the file that the profiler wrote", s->path, PACKED_MOST);
 	report(s);
 	return got;
+}
+
+/* Takes the byte order mark off the first bytes of the file. Windows PowerShell writes the output of a
+ * program as UTF-16. Returns how many bytes remain. */
+static size_t begin(struct stream *s, unsigned char *bytes, size_t n)
+{
+	size_t mark = 0;
+	if (n >= 3 && bytes[0] == 0xef && bytes[1] == 0xbb && bytes[2] == 0xbf)
+		mark = 3;
+	else if (n >= 2 && bytes[0] == 0xff && bytes[1] == 0xfe)
+		s->text = UTF16_LE, mark = 2;
+	else if (n >= 2 && bytes[0] == 0xfe && bytes[1] == 0xff)
+		s->text = UTF16_BE, mark = 2;
+	memmove(bytes, bytes + mark, n - mark);
+	s->begun = true;
+	return n - mark;
+}
+
+static unsigned unit_at(const struct stream *s, size_t at)
+{
+	unsigned first = s->raw[at], second = s->raw[at + 1];
+	return s->text == UTF16_LE ? second << 8 | first : first << 8 | second;
+}
+
+/* Decodes the next character of UTF-16, as UTF-8, to out[4]; a unit without its pair becomes '?'. Returns its
+ * bytes; 0 if the rest is not a whole character. last: nothing follows. */
+static size_t decode(struct stream *s, char *out, bool last)
+{
+	if (s->raw_n - s->raw_at < 2)
+		return 0;
+	unsigned c = unit_at(s, s->raw_at), low = 0;
+	bool high = c >= 0xd800 && c < 0xdc00, pair = false;
+	if (high && s->raw_n - s->raw_at >= 4) {
+		low = unit_at(s, s->raw_at + 2);
+		pair = low >= 0xdc00 && low < 0xe000;
+	} else if (high && !last)
+		return 0;
+	s->raw_at += pair ? 4 : 2;
+	c = pair ? 0x10000 + ((c - 0xd800) << 10) + (low - 0xdc00) : c >= 0xd800 && c < 0xe000 ? '?' : c;
+	if (c < 0x80) {
+		out[0] = (char)c;
+		return 1;
+	}
+	size_t n = c < 0x800 ? 2 : c < 0x10000 ? 3 : 4;
+	for (size_t i = n - 1; i > 0; i--, c >>= 6)
+		out[i] = (char)(0x80 | (c & 0x3f));
+	out[0] = (char)((0xf00 >> n & 0xff) | c);
+	return n;
+}
+
+/* Reads UTF-16 as UTF-8. */
+static int64_t read_utf16(struct stream *s, char *bytes, size_t n, struct error *err)
+{
+	size_t made = 0;
+	bool last = n < 4;
+	while (made == 0 && !last) {
+		if (s->raw_n - s->raw_at < 4) {
+			memmove(s->raw, s->raw + s->raw_at, s->raw_n - s->raw_at);
+			s->raw_n -= s->raw_at;
+			s->raw_at = 0;
+			int64_t got = read_raw(s, s->raw + s->raw_n, CHUNK, err);
+			if (got < 0)
+				return -1;
+			s->raw_n += (size_t)got;
+			last = got == 0;
+		}
+		char one[4];
+		for (size_t k; made + sizeof(one) <= n && (k = decode(s, one, last)); made += k)
+			memcpy(bytes + made, one, k);
+	}
+	return (int64_t)made;
+}
+
+int64_t stream_read(struct stream *s, void *bytes, size_t n, struct error *err)
+{
+	if (s->text != BYTES)
+		return read_utf16(s, bytes, n, err);
+	int64_t got = read_raw(s, bytes, n, err);
+	if (got <= 0 || s->begun)
+		return got;
+	got = (int64_t)begin(s, bytes, (size_t)got);
+	if (s->text == BYTES)
+		return got ? got : read_raw(s, bytes, n, err);
+	s->raw = base_malloc((size_t)got + CHUNK + 4);
+	memcpy(s->raw, bytes, (size_t)got);
+	s->raw_n = (size_t)got;
+	return read_utf16(s, bytes, n, err);
 }
 
 bool stream_is_gzip(const struct stream *s)

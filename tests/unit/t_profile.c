@@ -213,6 +213,45 @@ static void kernels(void)
 	is_str(e->gaps, "", "complete");
 }
 
+/* Writes ASCII text as UTF-16, with a mark and, before its end, the bytes `more`. */
+static const char *file_of_utf16(const char *name, const char *text, bool big, const char *more, size_t n)
+{
+	struct str s = { 0 };
+	size_t end = strlen(text) - 1;
+	str_add(&s, big ? "\xfe\xff" : "\xff\xfe", 2);
+	for (size_t i = 0; i <= end; i++) {
+		char pair[2] = { big ? '\0' : text[i], big ? text[i] : '\0' };
+		str_add(&s, i == end ? more : "", i == end ? n : 0);
+		str_add(&s, pair, 2);
+	}
+	const char *path = file_of(name, s.p, s.n);
+	str_free(&s);
+	return path;
+}
+
+/* What Windows programs write. */
+static void encodings(void)
+{
+	const char *marked = arena_printf(&profiles, "\xef\xbb\xbf%s", four_runs);
+	const char *const paths[] = { file_of_text("mark.json", marked), file_of_gzip("mark.gz", marked),
+		file_of_utf16("le.json", four_runs, false, "", 0),
+		file_of_utf16("be.json", four_runs, true, "", 0) };
+	for (size_t i = 0; i < sizeof(paths) / sizeof(paths[0]); i++) {
+		struct execution *e = read_files(paths[i], NULL, NULL);
+		ok(e && execution_sum_ns(e, LEVEL_LAYER) == 29e3, "with a byte order mark, %zu", i);
+	}
+	struct execution *e = read_files(file_of_utf16("odd.json",
+		"[{\"count\": 1}, {\"timeMs\": 1, \"name\": \"ab\"}]", false, "", 0), NULL, NULL);
+	ok(row_named(e, "ab")->ns == 1e6, "another reader");
+	/* U+E4, U+20AC, U+1F600, half of a pair, in a log; then half a unit */
+	static const char wide[] = "\xe4\0\xac\x20\x3d\xd8\0\xde\x3d\xd8,\0f\0,\0s\0,\0a\0,\0m\0,\0p\0,\0"
+		"1\0\r\0\n\0x";
+	e = read_files(file_of_utf16("wide.log", "onednn_verbose,v1,primitive,exec,cpu,relu, ", false, wide,
+		sizeof(wide) - 1), NULL, NULL);
+	is_str(e && e->row_count ? e->rows[0].kernel : "", "\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80?",
+		"characters of two, three and four bytes");
+}
+
 /* Whatever is cut off: whole runs count, and gaps says so. */
 static void truncated(void)
 {
@@ -356,6 +395,7 @@ int main(void)
 	threads();
 	one_run();
 	kernels();
+	encodings();
 	truncated();
 	optimized();
 	without_names();
