@@ -4,6 +4,7 @@
 #define ANALYZE_SCENARIO_H
 
 #include "base/error.h"
+#include "base/word.h"
 #include "problem/dtype.h"
 #include "problem/result.h"
 
@@ -128,6 +129,8 @@ struct what_if {
 };
 const struct what_if *what_if_table(int *count); /* static storage */
 const struct what_if *what_if_named(struct text name); /* or NULL */
+/* Tries the names of all what-ifs for a misspelt one. */
+void what_if_try(struct word_nearest *near);
 #define WHAT_IF_WORD_SIZE 64
 /* The word of the choice in use: "path", "64M"; as much as fits in buf, which it returns. */
 char *what_if_word(const struct what_if *w, const struct scenario *s, char *buf, size_t size);

@@ -282,6 +282,12 @@ static int shown(struct text t)
 	return t.n > 40 ? 40 : (int)t.n;
 }
 
+void what_if_try(struct word_nearest *near)
+{
+	for (int i = 0; i < TABLE_COUNT; i++)
+		word_try(near, table[i].name);
+}
+
 static int unknown_name(struct text name, struct error *err)
 {
 	char names[256] = "";
@@ -289,6 +295,12 @@ static int unknown_name(struct text name, struct error *err)
 		strcat(names, i ? ", " : "");
 		strcat(names, table[i].name);
 	}
+	char word[41];
+	struct word_nearest near = { .word = word };
+	snprintf(word, sizeof(word), "%.*s", shown(name), name.p);
+	what_if_try(&near);
+	if (near.best)
+		return error_set(err, "unknown what-if '%s'; did you mean %s?", word, near.best);
 	return error_set(err, "unknown what-if '%.*s'; use %s", shown(name), name.p, names);
 }
 

@@ -26,10 +26,25 @@ int word_distance(struct text a, struct text b, bool fold)
 	return row[b.n];
 }
 
+/* True if the words begin with the same letters, at least three and all but the last one of `word`: "fuse" is
+ * meant for "fusion". */
+static bool begins_like(const char *word, const char *known)
+{
+	size_t same = 0;
+	while (word[same] && word[same] == known[same])
+		same++;
+	return same >= 3 && same + 1 >= strlen(word);
+}
+
 void word_try(struct word_nearest *n, const char *known)
 {
 	int distance = word_distance(text_of(n->word), text_of(known), false);
-	if (distance > word_reach(strlen(n->word)) || (n->best && distance >= n->distance))
+	int reach = word_reach(strlen(n->word));
+	if (distance > reach && begins_like(n->word, known))
+		distance = reach;
+	bool nearer = !n->best || distance < n->distance || (distance == n->distance &&
+		*n->best != *n->word && *known == *n->word); /* few mistake the first letter */
+	if (distance > reach || !nearer)
 		return;
 	n->best = known;
 	n->distance = distance;

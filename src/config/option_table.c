@@ -215,10 +215,9 @@ static int option_add_numbers(struct config *c, const struct option *o, struct t
 static int option_add_dtypes(struct config *c, const struct option *o, struct text value, struct error *err)
 {
 	int *count = option_count(c, o);
-	enum dtype *list = option_field(c, o->offset), dtype = dtype_parse(value);
-	if (!dtype_is_asked(dtype))
-		return error_set(err, "%.*s is not a type of models such as f32, bf16, f16, f8e4m3, s8",
-			value.n > 40 ? 40 : (int)value.n, value.p);
+	enum dtype *list = option_field(c, o->offset), dtype;
+	if (dtype_take_asked(value, &dtype, err))
+		return -1;
 	for (int i = 0; i < *count; i++)
 		if (list[i] == dtype)
 			return error_set(err, "%s is given twice: leave one out", dtype_name(dtype));

@@ -3,6 +3,7 @@
 #ifndef PROBLEM_DTYPE_H
 #define PROBLEM_DTYPE_H
 
+#include "base/error.h"
 #include "base/str.h"
 
 /*        id           name          bits float */
@@ -47,6 +48,11 @@ enum dtype {
 
 const char *dtype_name(enum dtype t);      /* "?" for DTYPE_UNKNOWN */
 enum dtype dtype_parse(struct text name);  /* DTYPE_UNKNOWN if there is no such type */
+/* A type as people and other programs write it, in any case: fp16, half, float16, int8 ...; DTYPE_UNKNOWN if
+ * there is no such type. */
+enum dtype dtype_parse_usual(struct text name);
+/* A floating-point type that a user typed; *t is unchanged by an error. Returns -1 with an error. */
+int dtype_take_asked(struct text name, enum dtype *t, struct error *err);
 int dtype_bits(enum dtype t);              /* 0 for unknown and string */
 bool dtype_is_float(enum dtype t);
 bool dtype_is_asked(enum dtype t);         /* a model can be planned in it: s8 and floating-point types, but

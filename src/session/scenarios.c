@@ -5,6 +5,7 @@
 #include "session/session_private.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 /* ---- names in -w ---- */
@@ -18,8 +19,12 @@ static bool is_unknown(const struct config *c, struct text item)
 static int unknown(const struct config *c, struct text name, struct error *err)
 {
 	struct str names = { 0 };
-	const char *near = config_scenario_nearest(c, name);
 	int shown = name.n > 40 ? 40 : (int)name.n, rows;
+	char word[41];
+	struct word_nearest what = { .word = word };
+	snprintf(word, sizeof(word), "%.*s", shown, name.p);
+	what_if_try(&what);
+	const char *near = what.best ? what.best : config_scenario_nearest(c, name);
 	const struct what_if *table = what_if_table(&rows);
 	for (int i = 0; i < rows; i++)
 		str_addf(&names, "%s%s", i ? ", " : "", table[i].name);

@@ -186,6 +186,21 @@ static int connect_described(struct session *s, struct error *err)
 	return 0;
 }
 
+/* The runner or described device whose name is like the one that was asked for, or NULL. */
+static const char *device_nearest(struct session *s)
+{
+	struct error ignored = ERROR_NONE;
+	struct described *list;
+	struct word_nearest near = { .word = s->config->device };
+	int count;
+	for (int i = 0; i < s->config->runner_count; i++)
+		word_try(&near, s->config->runners[i].name);
+	if (!described_list(&s->device_arena, &list, &count, &ignored))
+		for (int i = 0; i < count; i++)
+			word_try(&near, list[i].id);
+	return near.best;
+}
+
 /* No runner has this name: tries recorded devices, then described ones. */
 static int connect_without_runner(struct session *s, struct error *err)
 {
@@ -200,7 +215,10 @@ static int connect_without_runner(struct session *s, struct error *err)
 	struct error none = ERROR_NONE;
 	int recorded = connect_records(s, trouble.text, &none);
 	int described = recorded == -1 ? connect_described(s, err) : 0;
-	if (recorded != -1 ? recorded : described > 0)
+	const char *near = described > 0 && s->config->device ? device_nearest(s) : NULL;
+	if (near)
+		error_set(err, "%s, and it is no described device; did you mean %s?", none.text, near);
+	else if (recorded != -1 ? recorded : described > 0)
 		error_set(err, "%s%s", none.text, described > 0 && s->config->device ?
 			", and it is no described device; see benanza devices" : "");
 	return recorded == RECORDED_SEVERAL ? -1 : recorded != -1 ? recorded : described < 0 ?

@@ -19,6 +19,8 @@ struct yaml_reader {
 	yaml_event_t event; /* the current one; valid if have */
 	bool have;
 	int depth, documents;
+	int line;                  /* of the last item */
+	int flow_depth, flow_line; /* of the outermost [ or { that is open, from 1; 0: none is */
 };
 
 /* O_NONBLOCK: the file may be replaced by a pipe without a writer after the stat. */
@@ -78,6 +80,58 @@ void yaml_close(struct yaml_reader *r)
 	free(r);
 }
 
+/* What libyaml says, and what that means to who wrote the file; the first row whose text it begins with. %d:
+ * the line where what was not closed begins. */
+static const struct {
+	const char *problem, *words;
+} meanings[] = {
+	{ "found a tab character", "the line begins with a tab; YAML wants blanks" },
+	{ "did not find expected ',' or ']'", "the [ of line %d is not closed: a ] or a comma is missing" },
+	{ "did not find expected ',' or '}'", "the { of line %d is not closed: a } or a comma is missing" },
+	{ "found unexpected end of stream", "the quote of line %d is not closed" },
+	{ "did not find expected key", "indented otherwise than the lines before it" },
+	{ "did not find expected '-' indicator", "indented otherwise than the lines before it" },
+	{ "mapping values are not allowed", "a colon too many: a value with \": \" needs quotes" },
+	{ "could not find expected ':'", "a key without a colon, or a text of several lines without quotes" },
+};
+
+/* The byte of a mark, which counts letters. */
+static size_t byte_of(const struct yaml_reader *r, const yaml_mark_t *mark)
+{
+	size_t at = r->bytes.n >= 3 && memcmp(r->bytes.p, "\xef\xbb\xbf", 3) == 0 ? 3 : 0;
+	for (size_t left = mark->index; left > 0 && at < r->bytes.n; left--)
+		for (at++; at < r->bytes.n && ((unsigned char)r->bytes.p[at] & 0xc0) == 0x80; at++)
+			;
+	return at;
+}
+
+/* True if only blanks and tabs, with a tab among them, are before that byte in its line, itself included. */
+static bool is_after_tab(const struct yaml_reader *r, size_t at)
+{
+	bool tab;
+	for (tab = at < r->bytes.n && r->bytes.p[at] == '\t'; at > 0 && r->bytes.p[at - 1] != '\n'; at--) {
+		tab |= r->bytes.p[at - 1] == '\t';
+		if (r->bytes.p[at - 1] != ' ' && r->bytes.p[at - 1] != '\t')
+			return false;
+	}
+	return tab;
+}
+
+static int problem_say(const struct yaml_reader *r, struct error *err)
+{
+	const yaml_parser_t *p = &r->parser;
+	size_t at = byte_of(r, &p->problem_mark);
+	char c = at < r->bytes.n ? r->bytes.p[at] : '\0';
+	if (p->error != YAML_READER_ERROR && is_after_tab(r, at))
+		return error_set(err, "%s", meanings[0].words);
+	if (strcmp(p->problem, "found character that cannot start any token") == 0 && c > ' ' && c < 0x7f)
+		return error_set(err, "a value that begins with %c needs quotes", c);
+	for (size_t i = 0; i < sizeof(meanings) / sizeof(*meanings); i++)
+		if (strncmp(p->problem, meanings[i].problem, strlen(meanings[i].problem)) == 0)
+			return error_set(err, meanings[i].words, (int)p->context_mark.line + 1);
+	return error_set(err, "%s", p->problem);
+}
+
 /* libyaml reports line and column of syntax errors, but only an offset for bytes that are not text. */
 static int reader_failed(const struct yaml_reader *r, struct yaml_item *item, struct error *err)
 {
@@ -92,7 +146,7 @@ static int reader_failed(const struct yaml_reader *r, struct yaml_item *item, st
 			item->column = newline ? 1 : item->column + 1;
 		}
 	}
-	return error_set(err, "%s", p->problem ? p->problem : "cannot be read as YAML");
+	return p->problem ? problem_say(r, err) : error_set(err, "cannot be read as YAML");
 }
 
 static struct text text_from(const yaml_char_t *s)
@@ -135,6 +189,32 @@ static bool item_from(const yaml_event_t *e, struct yaml_item *item)
 	}
 }
 
+/* Counts the open lists and maps. Between [ and ] a text goes on in the next line, which nobody means: the
+ * bracket was not closed. Returns -1 with an error. */
+static int item_count(struct yaml_reader *r, const struct yaml_item *item, struct error *err)
+{
+	const yaml_event_t *e = &r->event;
+	bool flows = (e->type == YAML_SEQUENCE_START_EVENT &&
+			 e->data.sequence_start.style == YAML_FLOW_SEQUENCE_STYLE) ||
+		(e->type == YAML_MAPPING_START_EVENT &&
+			e->data.mapping_start.style == YAML_FLOW_MAPPING_STYLE);
+	bool pair = e->type == YAML_MAPPING_START_EVENT && e->start_mark.index == e->end_mark.index;
+	bool lines = item->plain && e->end_mark.line > e->start_mark.line;
+	if (r->flow_line && (lines || (pair && item->line > r->line)))
+		return error_set(err, "the bracket of line %d is not closed", r->flow_line);
+	r->depth += (item->kind == YAML_LIST || item->kind == YAML_MAP) -
+		    (item->kind == YAML_LIST_END || item->kind == YAML_MAP_END);
+	r->line = item->line;
+	if (flows && !r->flow_line) {
+		r->flow_line = item->line;
+		r->flow_depth = r->depth;
+	}
+	if (r->depth < r->flow_depth)
+		r->flow_line = r->flow_depth = 0;
+	return r->depth <= YAML_DEPTH_MAX ? 0 :
+		error_set(err, "nested deeper than %d levels", YAML_DEPTH_MAX);
+}
+
 int yaml_next(struct yaml_reader *r, struct yaml_item *item, struct error *err)
 {
 	for (;;) {
@@ -150,10 +230,7 @@ int yaml_next(struct yaml_reader *r, struct yaml_item *item, struct error *err)
 		if (r->event.type == YAML_STREAM_END_EVENT || r->event.type == YAML_NO_EVENT)
 			return 0; /* item: YAML_END */
 	}
-	r->depth += (item->kind == YAML_LIST || item->kind == YAML_MAP) -
-		    (item->kind == YAML_LIST_END || item->kind == YAML_MAP_END);
-	return r->depth <= YAML_DEPTH_MAX ? 0
-					  : error_set(err, "nested deeper than %d levels", YAML_DEPTH_MAX);
+	return item_count(r, item, err);
 }
 
 bool yaml_item_is_null(const struct yaml_item *i)

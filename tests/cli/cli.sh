@@ -283,6 +283,12 @@ try 0 "the example configuration loads" "$BENANZA" layers -c "$top/configs/benan
 try 2 "unknown what-if" "$BENANZA" bound -w telepathy "$models/tiny.onnx"
 one_line
 says err "fusion"
+try 2 "a misspelt what-if" "$BENANZA" bound -w fussion "$models/tiny.onnx"
+says err "did you mean fusion?"
+try 3 "a misspelt device" "$BENANZA" bound -d h10 "$models/tiny.onnx"
+says err "did you mean h100?"
+try 0 "the usual name of a type" "$BENANZA" bound -d h100 -t fp16 "$models/tiny.onnx"
+says out "batch 1  f16"
 try 2 "one what-if twice" "$BENANZA" bound -w fusion,fusion=off "$models/tiny.onnx"
 one_line
 says err "-w (--what-if): fusion is given twice in 'fusion,fusion=off': leave one out"

@@ -1071,7 +1071,7 @@ static void test_form_batch(void)
 	type("^U 4 Tab Right");
 	ok(sees("> data type              bf16"), "Right takes the next type");
 	type("^U i n t Enter");
-	ok(sees("data type must be a floating-point type"), "another word is no type");
+	ok(sees("int is not a type to run a model in"), "another word is no type");
 	type("^U f 1 6 Enter");
 	ok(fixture_calls.select == before + 1 && fixture_calls.batch == 4 && fixture_calls.dtype == DTYPE_F16,
 		"both are applied at once");

@@ -169,8 +169,16 @@ static void test_bad(void)
 	bad("bacth: 1\n", "unknown key bacth; did you mean batch?");
 	bad("threds: 1\n", "did you mean threads?");
 	bad("zzzzzzzzzzzz: 1\n", "unknown key zzzzzzzzzzzz; the keys are in benanza.yaml(5)");
-	bad("dtype: s8\n", "s8 is not a floating-point type");
-	bad("dtype: quux\n", "quux is not a floating-point type");
+	bad("dtype: u8\n", "u8 is not a type to run a model in");
+	bad("dtype: quux\n", "quux is not a type such as f32");
+	bad("dtype: int16\n", "int16 is not a type to run a model in, such as f32, bf16, f16, f8e4m3, s8: other");
+	bad("dtype: haf\n", "did you mean half?");
+	bad("dtype: f8e8m0\n", "f8e8m0 is not a type to run a model in");
+	bad("dtype: [f16, half]\n", "f16 is given twice");
+	is_int(load("dtype: [fp16, Float32, bfloat16, double, e4m3]\n"), 0, "usual names: %s", err.text);
+	ok(c.dtype_count == 5 && c.dtype[0] == DTYPE_F16 && c.dtype[1] == DTYPE_F32 &&
+		c.dtype[2] == DTYPE_BF16 && c.dtype[3] == DTYPE_F64 && c.dtype[4] == DTYPE_F8E4M3,
+		"which they are");
 	is_int(load("columns: [bound, peak, algo]\n"), 0, "a list of words: %s", err.text);
 	is_str(c.columns, "bound,peak,algo", "is joined");
 	config_free(&c);
@@ -413,7 +421,7 @@ static void test_scenarios(void)
 	bad("scenarios: {a: {batch: 0}}\n", "batch: 0 is out of range 1..65536");
 	bad("scenarios: {a: {batch: [1, 8]}}\n", "one batch and one data type");
 	bad("scenarios: {a: {batch: 1, batch: 8}}\n", "batch is given twice");
-	bad("scenarios: {a: {dtype: i8}}\n", "i8 is not a floating-point type");
+	bad("scenarios: {a: {dtype: i4}}\n", "i4 is not a type to run a model in");
 	bad("scenarios: {a: fusion, a: parallel}\n", "a is given twice");
 	bad("scenarios: {\"a,b\": fusion}\n", "the name of a scenario has");
 	bad("scenarios: {\"a\\0b\": fusion}\n", "the name of a scenario has");

@@ -143,6 +143,8 @@ static void test_refused(void)
 	press(KEY_CODE_TAB);
 	press(KEY_CODE_ENTER);
 	ok(app.note_bad && !strchr(app.note, '\n') && strlen(app.note) < 150, "and is cut in the message");
+	command("dtype half");
+	is_int(fixture_calls.dtype, DTYPE_F16, ":dtype with a usual name");
 	command("dtype bf61");
 	ok(app.note_bad && notes("did you mean bf16?"), "a misspelt type");
 	command("dim x=1 y");

@@ -73,7 +73,7 @@ int main(void)
 	refuses("libraries=123456789012345678901234567890123456789012345678901234567890123456", "NAMES");
 	refuses("cache=hot", "cold, net, warm or auto");
 	refuses("parallel=all", "path, resources or off");
-	refuses("fusoin", "parallel, fusion, matrix, algorithm, launch, math, layout, workspace, "
+	refuses("melting", "parallel, fusion, matrix, algorithm, launch, math, layout, workspace, "
 		"deterministic, libraries, cache, pages, pad, fold, assume");
 	refuses("math=tf32", "relaxed or strict");
 	refuses("layout=blocked", "nhwc or nchw");
@@ -83,6 +83,9 @@ int main(void)
 	refuses("algorithm=isolated", "best or preferred");
 	refuses("launch=", "amortized or isolated");
 	refuses("=on", "unknown what-if");
+	refuses("fusoin", "did you mean fusion?");
+	refuses("fuse", "did you mean fusion?");
+	refuses("determ=on", "did you mean deterministic?");
 	refuses("\x1b[2Jfusion", "?[2J");
 
 	int count;

@@ -81,7 +81,7 @@ static void test_errors(void)
 	struct str s = { 0 };
 	is_int(load(second, sizeof(second) - 1, &s), -1, "a second document");
 	is_str(err.text, "a second document; the file may have only one", "the reason");
-	refused(open, sizeof(open) - 1, 2, 2, "did not find expected ',' or ']'");
+	refused(open, sizeof(open) - 1, 1, 8, "the bracket of line 1 is not closed");
 	refused(nul, sizeof(nul) - 1, 1, 5, "control characters are not allowed");
 	refused(bytes, sizeof(bytes) - 1, 2, 4, "invalid leading UTF-8 octet");
 	is_int(load(half, sizeof(half) - 1, &s), -1, "a broken character");
@@ -92,6 +92,35 @@ static void test_errors(void)
 		str_puts(&s, "[");
 	refused(s.p, s.n, 1, 65, "nested deeper than 64 levels");
 	str_free(&s);
+}
+
+/* What libyaml says of common slips, in words for who wrote the file. */
+static void test_slips(void)
+{
+	static const struct {
+		const char *text;
+		int line, column;
+		const char *why;
+	} slips[] = {
+		{ "a:\n\tb: c\n", 2, 1, "the line begins with a tab; YAML wants blanks" },
+		{ "\ta: b\n", 1, 1, "the line begins with a tab; YAML wants blanks" },
+		{ "\xc3\xa4:\n  b: \xc3\xbc\n  \tc: d\n", 3, 3,
+			"the line begins with a tab; YAML wants blanks" },
+		{ "a: [1, 2", 2, 1, "the [ of line 1 is not closed: a ] or a comma is missing" },
+		{ "a: [1, 2,\nb: 3\n", 2, 1, "the bracket of line 1 is not closed" },
+		{ "a: {b: 1\nc: 2\n", 1, 8, "the bracket of line 1 is not closed" },
+		{ "x: 1\na: {b: 1", 3, 1, "the { of line 2 is not closed: a } or a comma is missing" },
+		{ "a: 1\nb: \"x\nc: 2\n", 4, 1, "the quote of line 2 is not closed" },
+		{ "a:\n  - 1\n - 2\n", 3, 2, "indented otherwise than the lines before it" },
+		{ "a: b: c\n", 1, 5, "a colon too many: a value with \": \" needs quotes" },
+		{ "a: @b\n", 1, 4, "a value that begins with @ needs quotes" },
+		{ "a: 1\nb\nc: 2\n", 3, 1,
+			"a key without a colon, or a text of several lines without quotes" },
+	};
+	for (size_t i = 0; i < sizeof(slips) / sizeof(*slips); i++)
+		refused(slips[i].text, strlen(slips[i].text), slips[i].line, slips[i].column, slips[i].why);
+	read_as("a: [\n 1,\n 'x\n y'\n]\nb: {\n c: d,\n e: [f: g]\n}\n",
+		" { a [ 1 'x y' ] b { c d e [ { f g } ] } }", "lists and maps of several lines");
 }
 
 /* Opens a file and reads its items. */
@@ -265,6 +294,7 @@ int main(void)
 	scratch_make();
 	test_items();
 	test_errors();
+	test_slips();
 	test_files();
 	test_round_trip();
 	test_random();

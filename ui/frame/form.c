@@ -196,7 +196,7 @@ static bool text_is_valid(const struct form_field *f, const char *text)
 {
 	int64_t value;
 	if (f->kind == FORM_DTYPE)
-		return dtype_is_asked(dtype_parse(text_of(text)));
+		return dtype_is_asked(dtype_parse_usual(text_of(text)));
 	return strlen(text) < FORM_TEXT_SIZE && text_to_int64(text_of(text), &value) &&
 		value >= (f->kind == FORM_BATCH ? 1 : 0) &&
 		value <= (f->kind == FORM_BATCH ? FORM_BATCH_MAX : INT32_MAX);
@@ -211,8 +211,11 @@ static bool field_keep(struct app *app)
 		return true;
 	const char *text = q->text[0] ? q->text : f->before;
 	if (text[0] && !text_is_valid(f, text)) {
-		if (f->kind == FORM_DTYPE)
-			app_note(app, true, "data type must be f32, bf16, f16, s8 ...");
+		struct error err = ERROR_NONE;
+		enum dtype type;
+		const char *word = app_clean(app, text_of(text));
+		if (f->kind == FORM_DTYPE && dtype_take_asked(text_of(word), &type, &err))
+			app_note(app, true, "%s", err.text);
 		else
 			app_note(app, true, "%s must be %s", f->shown, field_range(f));
 		return false;
@@ -310,7 +313,7 @@ static void form_apply(struct app *app)
 			continue;
 		changed++;
 		if (f->kind == FORM_DTYPE)
-			dtype = dtype_parse(text_of(f->text));
+			dtype = dtype_parse_usual(text_of(f->text));
 		else if (f->kind == FORM_BATCH)
 			text_to_int64(text_of(f->text), &batch);
 		else if (text_to_int64(text_of(f->text), &bound[count].value))

@@ -120,16 +120,13 @@ static void run_batch(struct app *app, const struct line_row *row, const char *a
 
 static void run_dtype(struct app *app, const struct line_row *row, const char *argument, bool force)
 {
-	enum dtype type = dtype_parse(text_of(argument));
-	struct word_nearest near = { .word = argument };
+	enum dtype type;
+	struct error err = ERROR_NONE;
 	(void)row;
 	(void)force;
-	if (!dtype_is_asked(type)) {
-		for (int t = DTYPE_UNKNOWN + 1; t < DTYPE_COUNT; t++)
-			if (dtype_is_asked((enum dtype)t))
-				word_try(&near, dtype_name((enum dtype)t));
-		unknown(app, "no type of models", &near, "for example f32, f16, bf16, s8");
-	} else if (session_plan(app->session))
+	if (dtype_take_asked(text_of(quoted(app, argument)), &type, &err))
+		app_note(app, true, "%s", err.text);
+	else if (session_plan(app->session))
 		scenario_select(app, session_batch(app->session), type);
 }
 
