@@ -234,7 +234,7 @@ static void contradicted_write(const struct trust *t, bool brief, struct str *ou
 		str_addf(out, "%d contradicted", c->layers);
 	else {
 		str_addf(out, "%s ", c->by ? c->by : "frameworks");
-		str_puts(out, c->by ? "runs " : "run ");
+		str_puts(out, "ran ");
 		if (c->whole)
 			str_puts(out, "the whole model");
 		else

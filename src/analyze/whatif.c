@@ -203,9 +203,8 @@ static const struct what_if table[] = {
 		.absent = "all results are of one library", .available = libraries_available,
 		.layers = libraries_layers },
 	{ "cache", 'C', "cache",
-		"what the caches hold when a layer starts: all that the previous execution left (warm), that "
-		"without constants (net), or nothing (cold); auto: constants as far away as what the model "
-		"reads between two uses of them",
+		"cache contents before each layer: activations and weights (warm), activations only (net), "
+		"nothing (cold); auto: weights as far away as what the model reads between two uses of them",
 		STAGE_RESULTS, { "auto", "warm", "net", "cold" }, cache_get, cache_set, SHOW_ON,
 		.absent = "results are of one cache state", .available = cache_available },
 	{ "pages", 'P', "pages",

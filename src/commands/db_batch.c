@@ -115,8 +115,8 @@ void db_batch_print_executions(const struct db_batch *b)
 {
 	const struct db_counts *c = &b->kept;
 	if (c->executions)
-		printf("; %" PRId64 " executions of models, %" PRId64 " of them added", c->executions,
-			c->executions_added);
+		printf("; %" PRId64 " execution%s of models, %" PRId64 " added", c->executions,
+			c->executions == 1 ? "" : "s", c->executions_added);
 }
 
 void db_batch_leave_out(struct db_batch *b, const char *why)

@@ -33,7 +33,7 @@ int db_batch_ready(struct db_batch *b, struct error *err);
 int db_batch_result(struct db_batch *b, int64_t device, const struct result *r, struct error *err);
 /* The same for an execution. */
 int db_batch_execution(struct db_batch *b, const struct execution *e, struct error *err);
-/* Prints "; 3 executions of models, 1 of them added", or nothing. */
+/* Prints "; 3 executions of models, 1 added", or nothing. */
 void db_batch_print_executions(const struct db_batch *b);
 /* Commits. 0: all additions are in the file; -1: error. */
 int db_batch_commit(struct db_batch *b, struct error *err);

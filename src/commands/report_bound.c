@@ -165,11 +165,11 @@ static void calibration_text(const struct analysis *a, FILE *out)
 		error_text(a->peaks->sm, out);
 	fprintf(out, "estimates     ");
 	if (row)
-		fprintf(out, "by the share of the peaks that kernels of %s reach",
+		fprintf(out, "peaks times the efficiency of %s",
 			calibration_library_name(row->library));
 	if (row && a->coverage.nearest)
-		fprintf(out, "; %d layer%s by the nearest kind", a->coverage.nearest,
-			a->coverage.nearest == 1 ? "" : "s");
+		fprintf(out, "; %d layer%s of the closest kind of kernel", a->coverage.nearest,
+			a->coverage.nearest == 1 ? " has that" : "s have that");
 	if (pure)
 		fprintf(out, "%s%d by the peaks alone", row ? "; " : "", pure);
 	fprintf(out, "%s\n", row && !a->scenario.amortized ? "; launches by cuDNN 7.6" : "");
@@ -230,7 +230,7 @@ static void border_text(const struct session *s, FILE *out)
 	else if (casts || a->conversions)
 		fprintf(out, "conversions   %s%s of %s, %s%s\n", a->border_estimated ? "~" : "",
 			str_duration(border, a->border_ns), what,
-			isnan(a->total_ns) ? "alone not a bound" : "included",
+			isnan(a->total_ns) ? "no bound: no layer is measured" : "included",
 			a->layouts_exact ? "" : "; there may be a better assignment of layouts");
 	else if (!a->layouts_exact)
 		fprintf(out, "conversions   none; with some that are not measured the total may be less\n");

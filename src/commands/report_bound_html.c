@@ -150,7 +150,7 @@ static void about(const struct session *s, const struct trust *t, FILE *out)
 	const struct device *d = session_device(s);
 	struct str line = { 0 }, interval = { 0 };
 	char on[160], now[32], types[PLAN_TYPES_SIZE];
-	fputs("<h2>What this is of</h2>\n<table><tbody>\n", out);
+	fputs("<h2>About this report</h2>\n<table><tbody>\n", out);
 	fact(out, "model", "%s, %d nodes", session_model(s)->path, session_model(s)->graph->node_count);
 	session_dims_describe(s, &line);
 	fact(out, "dimensions", "%s", line.n ? line.p : "none are symbolic");
@@ -205,9 +205,8 @@ static void head(const struct session *s, FILE *out)
 		fprintf(out, ", estimate %s%s", analysis_mark(a), str_duration(bound, a->total_ns));
 	fputs("</p>\n", out);
 	if (!isnan(a->total_ns))
-		fprintf(out, "<p>%s; %s: %s%s. A program that runs these layers with this library on this "
-			"device, and does no more than the what-ifs that are on, is not faster than the "
-			"bound%s.</p>\n",
+		fprintf(out, "<p>%s; %s: %s%s. No program that uses this library on this device, with "
+			"only the what-ifs that are on, should be faster than the bound%s.</p>\n",
 			report_bound_kind(a), parallel ? "sequential" : "parallel", analysis_other_mark(a),
 			str_duration(other, parallel ? a->sequential_ns : a->parallel_ns),
 			a->estimated ? "; frameworks are expected to take about the estimate" : "");

@@ -75,9 +75,9 @@ static void models_text(const struct report_models *r, struct arena *a, FILE *ou
 		layers ? 100.0 * s->problem_count / layers : 0,
 		time_text(a, ns, estimated > 0, unknown));
 	if (unknown)
-		fprintf(out, "  (>=: %d times of distinct layers are unknown)\n", unknown);
+		fprintf(out, "  (>=: %d layer times are unknown)\n", unknown);
 	if (estimated)
-		fprintf(out, "  (~: %d times of distinct layers are estimates)\n", estimated);
+		fprintf(out, "  (~: %d layer times are estimates)\n", estimated);
 }
 
 static void pairs_text(const struct report_models *r, struct arena *a, FILE *out)

@@ -106,12 +106,12 @@ void report_try_text(const struct execution *base, const struct tried *tried, in
 	struct arena a = { 0 };
 	char item[STR_QUANTITY];
 	fprintf(out, "\ntried         in turn with the unchanged model%s%s\n",
-		isnan(base->stats.median) ? "" : ": one item takes ",
+		isnan(base->stats.median) ? "" : ": time per item ",
 		isnan(base->stats.median) ? ""
 					  : str_duration(item, base->stats.median / items_of(base)));
-	fputs("              gain: time of an item, unchanged / changed; error: of the outputs\n", out);
-	fprintf(out, "%-16s %9s %8s  %-14s %10s %8s\n", "move", "predicted", "gain", "interval", "an item",
-		"error");
+	fputs("              gain: time per item, unchanged / changed; error: of the outputs\n", out);
+	fprintf(out, "%-16s %9s %8s  %-14s %10s %8s  %s\n", "move", "predicted", "gain", "interval",
+		"per item", "error", "verdict");
 	for (int i = 0; i < count; i++)
 		tried_text(&a, &tried[i], out);
 	notes_text(&a, "made with", made_note, tried, count, out);

@@ -102,10 +102,10 @@ int worker_check_time(struct queue *q, struct worker *w, struct error *err)
 	case DEADLINE_GRACE:
 		if (w->cancel_is_limit)
 			error_set(err,
-				"not done within %.3g s, and not stopped by a cancel; the runner was killed",
+				"timed out after %.3g s: the runner did not stop and was killed",
 				(q->limits.problem + q->limits.grace) / 1000.0);
 		else
-			error_set(err, "not stopped by a cancel; the runner was killed");
+			error_set(err, "the runner did not stop when asked, and was killed");
 		return worker_lose(q, w, STATUS_TIMEOUT, err);
 	case DEADLINE_NONE:
 		break;

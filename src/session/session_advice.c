@@ -127,9 +127,9 @@ const char *advice_overhead(const struct advice_list *l, struct arena *a)
 {
 	char text[STR_QUANTITY];
 	return !(l->overhead_ns > 0) ? NULL
-		: arena_printf(a, "%s%s now in %d layer%s that would take as long in fewer bits",
+		: arena_printf(a, "%s%s is fixed in %d layer%s: smaller types do not help %s",
 			l->estimated ? "~" : "", str_duration(text, l->overhead_ns), l->overhead_layers,
-			l->overhead_layers == 1 ? "" : "s");
+			l->overhead_layers == 1 ? "" : "s", l->overhead_layers == 1 ? "it" : "them");
 }
 
 const char *advice_lack_text(enum advice_lack lack)

@@ -22,7 +22,7 @@ double advice_now_ns(const struct advice_list *l);
 /* How many times as fast all advice makes that: "at least 1.95x", by the lower end of what it saves; or that
  * this is unclear. Returns buf. */
 char *advice_factor(const struct advice_list *l, char *buf, size_t size);
-/* "~1.2 ms now in 3 layers that would take as long in fewer bits", in arena a; NULL: no layers. */
+/* "~1.2 ms is fixed in 3 layers: smaller types do not help them", in arena a; NULL: no layers. */
 const char *advice_overhead(const struct advice_list *l, struct arena *a);
 
 const char *advice_lack_text(enum advice_lack lack); /* "not measured" */

@@ -45,7 +45,7 @@ try 0 "compare finds the newest of equal settings" benanza compare --json "$tiny
 ok "$([ "$(wc -l <"$work/out")" -eq 1 ]; echo $?)" "which measured values do not tell apart"
 "$BENANZA" db export --db "$work/a.db" >"$work/own.jsonl"
 try 0 "import of the own export" "$BENANZA" db import --db "$work/a.db" "$work/own.jsonl"
-says out "2 executions of models, 0 of them added"
+says out "2 executions of models, 0 added"
 try 0 "the model's file is sent" benanza compare --run fetch --json "$tiny"
 FAKE_AGENT_NS=2e6
 export FAKE_AGENT_NS

@@ -80,7 +80,7 @@ runs hangs.yaml "[ -e $work/hung ] || { : >$work/hung; exec sleep 600; }"
 try 1 "its second problem holds the runner up" \
     "$BENANZA" bench --db t.db --threads 2 -c hangs.yaml -d lex -b 2 "$tiny"
 started 2 "it is killed, and one more runner does the rest"
-killed='not done within 5.3 s, and not stopped by a cancel; the runner was killed'
+killed='timed out after 5.3 s: the runner did not stop and was killed'
 grep -qE "^benanza: [a-z]+:f32.*: $killed\$" err
 ok $? "bench says which problem it was, and why"
 says out " 14 measured, 0 unsupported, 1 failed; "

@@ -409,7 +409,7 @@ is 7 "d['what_if'][1]['unavailable_problems']"
 is False "any(l['critical'] for l in d['layers'])"
 try 1 "bf16 without bf16 kernels" "$BENANZA" bound -t bf16 "$models/tiny.onnx"
 says out "nothing of the model is measured"
-says out "alone not a bound"
+says out "no bound: no layer is measured"
 says out "unsupported: no such word"
 says out "7 fused problems unsupported or failed"
 try 0 "db check" "$BENANZA" db check

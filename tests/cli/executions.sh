@@ -26,7 +26,7 @@ lines 2 openvino 90 >"$work/two.jsonl"
 try 0 "import of an agent's output" "$BENANZA" db import --json --db "$work/1.db" "$work/one.jsonl"
 is "0 1 1 0" "'%d %d %d %d' % (d['results'], d['executions'], d['executions_added'], d['left_out'])"
 try 0 "again" "$BENANZA" db import --db "$work/1.db" "$work/one.jsonl"
-says out "1 executions of models, 0 of them added"
+says out "1 execution of models, 0 added"
 try 0 "info" "$BENANZA" db info --json --db "$work/1.db"
 is "1 4" "'%d %d' % (d['executions'], d['schema_version'])"
 try 0 "info as text" "$BENANZA" db info --db "$work/1.db"
@@ -42,7 +42,7 @@ try 0 "import of another" "$BENANZA" db import -q --db "$work/2.db" "$work/two.j
 try 0 "merge" "$BENANZA" db merge --json --db "$work/1.db" "$work/2.db"
 is "1 1" "'%d %d' % (d['executions'], d['executions_added'])"
 try 0 "merge again" "$BENANZA" db merge --db "$work/1.db" "$work/2.db"
-says out "1 executions of models, 0 of them added"
+says out "1 execution of models, 0 added"
 try 0 "export of one device" "$BENANZA" db export -d "CPU 2" --db "$work/1.db"
 ok "$([ "$(grep -c '"type":"execution"' "$work/out")" -eq 1 ]; echo $?)" "only its execution"
 says out openvino
@@ -53,7 +53,7 @@ says out '"device":"CPU 1"'
 head -n 3 "$work/one.jsonl" >"$work/cut.jsonl"
 try 0 "an execution without its end" \
     "$BENANZA" db import --db "$work/cut.db" "$work/two.jsonl" "$work/cut.jsonl"
-says out "1 executions of models, 1 of them added"
+says out "1 execution of models, 1 added"
 says err "cut.jsonl ends in the middle of a line or an execution"
 sed 's/"median_ns":100/"median_ns":1e17/' "$work/one.jsonl" >"$work/long.jsonl"
 try 1 "a time out of range" "$BENANZA" db import --db "$work/cut.db" "$work/long.jsonl" "$work/one.jsonl"
@@ -65,6 +65,6 @@ if command -v sqlite3 >/dev/null 2>&1; then
     says out "execution 1: has a negative"
     try 1 "its merge" "$BENANZA" db merge --db "$work/3.db" "$work/1.db"
     says err "execution 1 has a negative"
-    says out "1 executions of models, 1 of them added"
+    says out "1 execution of models, 1 added"
 fi
 done_testing

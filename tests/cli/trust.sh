@@ -150,20 +150,20 @@ line "good: all measured; no real run contradicts it"
 execution Quick 50 1500 >quick.jsonl
 try 0 "import of one with a fast layer" bz db import -q quick.jsonl --db t.db
 try 0 "bound" bz bound "$tiny" -d lex --db t.db
-line "low: Quick runs 3 layers 34.0 us faster (compare); all measured"
+line "low: Quick ran 3 layers 34.0 us faster (compare); all measured"
 try 0 "... as JSON" bz bound "$tiny" -d lex --db t.db --json
 json "(t['executions'], t['contradicted_layers'], t['contradicted_whole']) == (2, 3, False)" "one of two"
 json "(round(t['contradicted_ns']), t['contradicted_by']) == (34000, 'Quick')" "by what"
 json "t['next'] == 'compare'" "the next step"
 try 0 "compare" bz compare "$tiny" -d lex --db t.db
 says out "trust         good: all measured; no real run contradicts it"
-says out "trust         low: Quick runs 3 layers 34.0 us faster; all measured"
+says out "trust         low: Quick ran 3 layers 34.0 us faster; all measured"
 try 0 "the explorer" bz --frame 80x24 "$tiny" -d lex --db t.db
-says out " trust low: Quick runs 3 layers 34.0 us faster (filter &contradicted)"
+says out " trust low: Quick ran 3 layers 34.0 us faster (filter &contradicted)"
 execution Whole 200 300 >whole.jsonl
 try 0 "import of one that is faster as a whole" bz db import -q whole.jsonl --db t.db
 try 0 "bound" bz bound "$tiny" -d lex --db t.db
-line "low: frameworks run the whole model 274 us faster (compare)"
+line "low: frameworks ran the whole model 274 us faster (compare)"
 try 0 "another batch" bz bench -q -b 2 "$tiny" -d lex --db t.db
 try 0 "bound" bz bound -b 2 "$tiny" -d lex --db t.db
 line "good: all measured; no real run yet (compare --run ort)"

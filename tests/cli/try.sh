@@ -131,7 +131,7 @@ says out "int8                     -  failed: the agent tries failed: the conver
 
 # every move, as text
 try 1 "--try alone" bz compare --run tries --try
-says out "move             predicted     gain  interval          an item    error"
+says out "move             predicted     gain  interval         per item    error  verdict"
 says out "level=extended           -    1.25x  1.20 to 1.30       800 us  2.5e-03  faster"
 says out "0.50x  0.45 to 0.55      2.00 ms  2.5e-03  slower"
 says out "f16                      -  not available here: ?[31mred?line ?? long"

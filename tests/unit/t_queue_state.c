@@ -125,9 +125,9 @@ static void test_late(void)
 		{ "too long", "", true, true, false, FAR / 2, 0, false, JOB_RUNNING, true, false, true },
 		{ "not too long", "", true, true, false, 0, 0, false, JOB_RUNNING, false, false, true },
 		{ "not stopped at its limit",
-			"a #1: not done within 900 s, and not stopped by a cancel; the runner was killed",
+			"a #1: timed out after 900 s: the runner did not stop and was killed",
 			true, true, false, FAR, FAR, true, JOB_FAILED, false, false, false },
-		{ "not stopped by a person", "a #1: not stopped by a cancel; the runner was killed", true,
+		{ "not stopped by a person", "a #1: the runner did not stop when asked, and was killed", true,
 			true, false, FAR, FAR, false, JOB_NONE, false, false, false },
 		{ "cancelled just now", "", true, true, false, FAR, 1, true, JOB_RUNNING, true, false, true },
 	};

@@ -72,6 +72,7 @@ static void test_words(void)
 	is_int(count("layer1.0 !relu"), count("layer1.0") - 2, "a word negated");
 	ok(count("algo:brgconv") > 0 && count("algo:brgconv") <= all && count("algo:nosuch") == 0, "algo");
 	is_int(count("eltwise:f32"), count("problem:eltwise:f32"), "an unknown key before : is text");
+	is_int(count("onnx::") + count("input:0") + count("\"foo:bar\""), 0, "and names with colons are");
 	is_int(count("is:unmeasured") + count("!is:unmeasured"), all, "is:");
 	end();
 	begin(&(struct fixture_options){ .measured = true, .disturbed = true });
@@ -93,10 +94,12 @@ static void test_errors(void)
 		{ "cost>", "cost needs a value: cost>1ms" },
 		{ "cost:1ms", "cost takes <, <=, > or >=: cost>1ms" },
 		{ "op<Conv", "op takes : or =: op=Conv" },
-		{ "state:wobbly", "no state \"wobbly\": ok, noisy" },
-		{ "class:heavy", "no class \"heavy\": unknown, compute" },
+		{ "state:wobbly", "unknown term state:wobbly; use ok, noisy" },
+		{ "class:heavy", "unknown term class:heavy; use unknown, compute" },
 		{ "stat:noisy", "did you mean state, as in state:noisy?" },
 		{ "costs>1ms", "did you mean cost" },
+		{ "foo:bar", "no term \"foo\"; \"foo:bar\" in quotes is text" },
+		{ "oper=Conv", "did you mean op" },
 		{ "price>1ms", "no term \"price\"" },
 		{ "share>1.2.3%", "is no number" },
 	};

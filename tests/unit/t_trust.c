@@ -255,7 +255,7 @@ static void bad_lines(void)
 	costs(&m, 31, 69, 0, 0);
 	m.c = (struct contradicted){ .known = true, .executions = 1, .able = 1, .layers = 4, .ns = 10,
 		.by = "onnxruntime" };
-	says(&m, "low: onnxruntime runs 4 layers 10 ns faster (compare); 31% noisy",
+	says(&m, "low: onnxruntime ran 4 layers 10 ns faster (compare); 31% noisy",
 		"contradicted, then noise");
 	next(&m, TRUST_NEXT_COMPARE, "see which layers");
 	m.c.ns = 0.5;
@@ -266,9 +266,10 @@ static void bad_lines(void)
 	m.c.ns = 8;
 	m.layers[0].result = NULL;
 	m.layers[0].noisy = false;
-	says(&m, "low: frameworks run 1 layer 8 ns faster (compare); all measured", "several frameworks");
+	says(&m, "low: frameworks ran 1 layer 8 ns faster (compare); all measured",
+		"several frameworks");
 	m.c.whole = 1;
-	says(&m, "low: frameworks run the whole model 8 ns faster (compare)", "the whole");
+	says(&m, "low: frameworks ran the whole model 8 ns faster (compare)", "the whole");
 	m.measurable = false;
 	next(&m, TRUST_NEXT_COMPARE, "also on a device without a runner");
 	make(&m);
@@ -331,7 +332,8 @@ static void partial_lines(void)
 	m.layers[0].origin = m.layers[1].origin = ORIGIN_MEASURED;
 	costs(&m, 100, 100, NAN, 100);
 	m.c.by = "o";
-	says(&m, "partial: 1 layer unsupported; o runs 1 layer 9 ns faster (compare)", "... with room");
+	says(&m, "partial: 1 layer unsupported; o ran 1 layer 9 ns faster (compare)",
+		"... with room");
 	next(&m, TRUST_NEXT_COMPARE, "what is unsupported cannot be measured");
 	m.measurable = false;
 	m.c = (struct contradicted){ 0 };
@@ -467,7 +469,7 @@ static void widths(void)
 	struct str line = { 0 };
 	str_puts(&line, "trust ");
 	trust_describe(&t, INT_MAX, trust_commands, &line);
-	is_str(line.p, "trust low: 25% suspect (bench --again); onnxruntime runs 2 layers 9 ns faster; 25% "
+	is_str(line.p, "trust low: 25% suspect (bench --again); onnxruntime ran 2 layers 9 ns faster; 25% "
 		"noisy; 25% by proxy; 25% measured", "all findings, after what the buffer had");
 	str_free(&line);
 }

@@ -1221,7 +1221,7 @@ int session_devices(const struct session *s, struct arena *a, struct session_dev
 				.name = "Tesla V100-SXM2-32GB",
 				.arch = "Volta",
 				.sm = 70,
-				.caveat = "planned by this cuDNN, not served by this build",
+				.caveat = "cuDNN can plan for it; this build has no kernels for it",
 				.peaks = peaks_unknown() } },
 	};
 	int count = sizeof(all) / sizeof(*all);

@@ -4,6 +4,7 @@
 #include "ui/model/terms.h"
 
 #include "ops/op.h"
+#include "problem/problem.h"
 
 #include <math.h>
 #include <stdio.h>
@@ -321,7 +322,7 @@ static int bad_word(const struct term *t, struct error *err)
 	for (int i = 0; t->key->word(i) && i < STATE_COUNT; i++)
 		if (*t->key->word(i))
 			str_addf(&list, "%s%s", list.n ? ", " : "", t->key->word(i));
-	error_set(err, "no %s \"%.*s\": %s", t->key->name, (int)t->value.n, t->value.p, list.p);
+	error_set(err, "unknown term %s:%.*s; use %s", t->key->name, (int)t->value.n, t->value.p, list.p);
 	str_free(&list);
 	return -1;
 }
@@ -361,8 +362,17 @@ static const struct term_key *key_of(struct text name, const struct term_key **n
 	return NULL;
 }
 
-/* A word is a term if it begins with a key; an unknown key before `:` or `=` is a word, since names and
- * problems contain these. */
+/* True if a word with `:` or `=` after its first letters is text: the beginning of a problem, or of a name
+ * such as "onnx::Conv" and "input:0". */
+static bool is_text(struct text name, char after)
+{
+	for (int k = 0; k < KERNEL_COUNT; k++)
+		if (text_is(name, kernel_name((enum kernel)k)))
+			return true;
+	return after == ':' || (after >= '0' && after <= '9') || !after || after == ' ';
+}
+
+/* A word is a term if it begins with a key. */
 static int term_read(struct term *t, struct error *err)
 {
 	struct text w = t->value, name = { w.p, 0 };
@@ -381,6 +391,9 @@ static int term_read(struct term *t, struct error *err)
 		return error_set(err,
 			"no term \"%.*s\": cost, share, peak, flops, bytes and real have an order",
 			(int)name.n, name.p);
+	if (!t->key && !is_text(name, name.n + 1 < w.n ? w.p[name.n + 1] : '\0'))
+		return error_set(err, "no term \"%.*s\"; \"%.*s\" in quotes is text, help lists the terms",
+			(int)name.n, name.p, (int)(w.n < 40 ? w.n : 40), w.p);
 	if (!t->key)
 		return 0;
 	t->compare = !also ? compare : compare == '<' ? 'l' : 'g';

@@ -66,7 +66,7 @@ static const char *messages_row_text(struct app *app, void *state, int row)
 	const struct messages *m = state;
 	const char *line = row < m->count ? log_kept(m->rows[row].line) : NULL;
 	if (!line)
-		return m->count ? "" : "nothing has been said yet";
+		return m->count ? "" : "no messages yet";
 	const char *text = app_clean(app, text_of(line));
 	const struct message_row *r = &m->rows[row];
 	return r->from + r->n > strlen(text) ? "" : arena_strndup(&app->scratch, text + r->from, r->n);

@@ -65,13 +65,13 @@ static int count_error(cudaError_t c, struct error *err)
 		return error_set(err, "the loaded libcuda.so.1 is the CUDA toolkit's stub, not a driver; "
 			"remove its folder from LD_LIBRARY_PATH");
 	if (driver == 0)
-		return error_set(err, "no NVIDIA driver found (libcuda.so.1); install one, "
-			"or plan without it: --plan DEVICE.json here, -d h100 in benanza");
+		return error_set(err, "no NVIDIA driver found (libcuda.so.1); install it, or "
+			"plan for a described GPU: benanza -d h100 MODEL");
 	if (c == cudaErrorInsufficientDriver || driver / 1000 < runtime / 1000)
 		return driver_error(driver, runtime, err);
 	if (c == cudaErrorNoDevice)
-		return error_set(err, "the NVIDIA driver finds no GPU; check CUDA_VISIBLE_DEVICES, "
-			"or plan without it: --plan DEVICE.json here, -d h100 in benanza");
+		return error_set(err, "the NVIDIA driver finds no GPU; check CUDA_VISIBLE_DEVICES, or "
+			"plan for a described GPU: benanza -d h100 MODEL");
 	return error_set(err, "the NVIDIA driver cannot be initialized: %s (%s); run nvidia-smi for details",
 		cudaGetErrorString(c), cudaGetErrorName(c));
 }
