@@ -89,12 +89,12 @@ static int other_options(struct options *o, const char *with, struct options *ot
 /* Opens a side and analyses it. said: notes of the other side. Returns an exit status. */
 static int side_open(struct options *o, int index, struct session **s, struct str *said, struct error *err)
 {
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	if (options_batches(o, batches) > 1 || options_dtypes(o, dtypes) > 1)
-		return error_set(err, "diff: each side has one batch (-b) and one data type (-t)"), EXIT_BAD;
+	int64_t batch;
+	enum dtype dtype;
+	if (options_one_plan(o, &batch, &dtype, err))
+		return EXIT_BAD;
 	if (!(*s = options_session(o, index, SESSION_DB_READ, err)) ||
-		options_select(*s, batches[0], dtypes[0], err) || session_check_bound(*s, err))
+		options_select(*s, batch, dtype, err) || session_check_bound(*s, err))
 		return EXIT_BAD;
 	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
 	if (status != EXIT_DONE)

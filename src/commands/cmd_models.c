@@ -32,12 +32,20 @@ static int models_compare(
 	struct sharing sharing = { 0 };
 	const char *type = NULL;
 	int bad = 0, gaps = 0;
+	struct arena a = { 0 };
+	const char **dims = ARENA_ARRAY(&a, const char *, o->argc);
+	json_t *all = json_array(), **bound = ARENA_ARRAY(&a, json_t *, o->argc);
 	for (int i = 0; i < o->argc && !bad; i++) {
 		bad = model_select(s, o, i, batch, dtype, err);
 		if (bad)
 			break;
 		session_refresh(s);
 		report_batch_note(s, o, batch);
+		struct str line = { 0 };
+		session_dims_besides(s, NULL, 0, &line);
+		dims[i] = arena_strndup(&a, line.n ? line.p : "", line.n);
+		str_free(&line);
+		json_array_append_new(all, bound[i] = report_dims_json(session_plan(s)));
 		const char *own = plan_type_name(session_plan(s));
 		type = !type || !strcmp(type, own) ? own : "mixed";
 		struct ground ground = session_ground(s);
@@ -45,12 +53,14 @@ static int models_compare(
 		gaps += sharing.models[i].unknown;
 	}
 	const struct report_models r = { .sharing = &sharing, .paths = o->argv, .batch = batch,
-		.type = type };
+		.dims = dims, .bound = bound, .type = type };
 	if (!bad && o->json)
 		report_json_line(report_models_json(s, &r), stdout);
 	else if (!bad)
 		report_models_text(s, &r, stdout);
 	sharing_free(&sharing);
+	json_decref(all);
+	arena_free(&a);
 	return bad ? EXIT_BAD : gaps ? EXIT_GAPS : EXIT_DONE;
 }
 

@@ -17,12 +17,6 @@ static const struct option_row report_rows[] = {
 static int report(struct session *s, struct options *o, struct error *err)
 {
 	const struct report_options *own = o->own;
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	if (options_batches(o, batches) * options_dtypes(o, dtypes) > 1) { /* two pages in one file */
-		error_set(err, "report prints one batch and type: give one -b and one -t");
-		return EXIT_BAD;
-	}
 	if (session_reality_wait(s, err))
 		return EXIT_BAD;
 	const struct trust trust = session_trust(s);
@@ -35,6 +29,10 @@ static int report(struct session *s, struct options *o, struct error *err)
 
 static int cmd_report(struct options *o, struct error *err)
 {
+	int64_t batch;
+	enum dtype dtype;
+	if (options_one_plan(o, &batch, &dtype, err)) /* two pages do not fit in one file */
+		return EXIT_BAD;
 	return each_scenario(o, report, err);
 }
 

@@ -320,12 +320,12 @@ static int repro(struct repro *r, const struct options *o, int64_t batch, enum d
 
 static int cmd_repro(struct options *o, struct error *err)
 {
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	if (options_batches(o, batches) > 1 || options_dtypes(o, dtypes) > 1)
-		return error_set(err, "repro: give one batch (-b) and one data type (-t)"), EXIT_BAD;
+	int64_t batch;
+	enum dtype dtype;
+	if (options_one_plan(o, &batch, &dtype, err))
+		return EXIT_BAD;
 	struct repro r = { .session = options_session(o, 0, SESSION_DB_READ, err) };
-	int status = !r.session || options_select(r.session, batches[0], dtypes[0], err) ||
+	int status = !r.session || options_select(r.session, batch, dtype, err) ||
 			session_check_bound(r.session, err)
 		? EXIT_BAD
 		: options_connected(session_connect(r.session, QUEUE_HELLO_LIMIT, err));
@@ -334,7 +334,7 @@ static int cmd_repro(struct options *o, struct error *err)
 		status = EXIT_DONE;
 	}
 	if (status == EXIT_DONE)
-		status = repro(&r, o, batches[0], dtypes[0], err);
+		status = repro(&r, o, batch, dtype, err);
 	str_free(&r.benchdnn);
 	arena_free(&r.arena);
 	session_close(r.session);

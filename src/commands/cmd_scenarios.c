@@ -62,12 +62,12 @@ static void row_fill(struct session *s, struct scenario_row *row, struct arena *
 /* Opens the model with the options of a row. Returns an exit status. */
 static int row_open(struct options *o, struct session **s, struct error *err)
 {
-	int64_t batches[CONFIG_LIST_MAX];
-	enum dtype dtypes[CONFIG_LIST_MAX];
-	if (options_batches(o, batches) > 1 || options_dtypes(o, dtypes) > 1)
-		return error_set(err, "scenarios: give one batch (-b) and one data type (-t)"), EXIT_BAD;
+	int64_t batch;
+	enum dtype dtype;
+	if (options_one_plan(o, &batch, &dtype, err))
+		return EXIT_BAD;
 	if (!(*s = options_session(o, 0, SESSION_DB_READ, err)) ||
-		options_select(*s, batches[0], dtypes[0], err) || session_check_bound(*s, err))
+		options_select(*s, batch, dtype, err) || session_check_bound(*s, err))
 		return EXIT_BAD;
 	int status = options_connected(session_connect(*s, QUEUE_HELLO_LIMIT, err));
 	if (status == EXIT_DONE)

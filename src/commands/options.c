@@ -10,6 +10,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <getopt.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -356,4 +357,38 @@ int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX])
 	for (int i = 0; i < o->config.dtype_count; i++)
 		dtypes[i] = o->config.dtype[i];
 	return o->config.dtype_count ? o->config.dtype_count : 1;
+}
+
+/* Cuts a list of the configuration to its first value. Says so once: diff and scenarios read the file more
+ * than once. */
+static int first_only(struct options *o, const char *key, int *count, const char *option, struct error *err)
+{
+	struct arena a = { 0 };
+	const char *place = config_place(&o->config, key, &a);
+	static unsigned said;
+	unsigned bit = option[1] == 'b' ? 1 : 2;
+	bool several = *count > 1;
+	if (several && !place)
+		error_set(err, "%s: give one value of %s, not %d", o->command->name, option, *count);
+	else if (several && !o->quiet && !(said & bit))
+		fprintf(stderr, "benanza: %s: %s takes the first value; %s gives another\n", place,
+			o->command->name, option);
+	*count = several ? 1 : *count;
+	said |= several ? bit : 0;
+	arena_free(&a);
+	return several && !place ? -1 : 0;
+}
+
+int options_one_plan(struct options *o, int64_t *batch, enum dtype *dtype, struct error *err)
+{
+	int64_t batches[CONFIG_LIST_MAX];
+	enum dtype dtypes[CONFIG_LIST_MAX];
+	if (first_only(o, "batch", &o->config.batch_count, "-b", err) ||
+		first_only(o, "dtype", &o->config.dtype_count, "-t", err))
+		return -1;
+	options_batches(o, batches);
+	options_dtypes(o, dtypes);
+	*batch = batches[0];
+	*dtype = dtypes[0];
+	return 0;
 }

@@ -74,6 +74,9 @@ static void models_text(const struct report_models *r, struct arena *a, FILE *ou
 	fprintf(out, "all %6d %8d %5.1f%% %13s  (layers with a problem)\n", layers, s->problem_count,
 		layers ? 100.0 * s->problem_count / layers : 0,
 		time_text(a, ns, estimated > 0, unknown));
+	for (int i = 0; i < s->model_count; i++)
+		if (*r->dims[i])
+			fprintf(out, "%3d dimensions: %s\n", i + 1, r->dims[i]);
 	if (unknown)
 		fprintf(out, "  (>=: %d layer times are unknown)\n", unknown);
 	if (estimated)
@@ -171,10 +174,10 @@ json_t *report_models_json(const struct session *s, const struct report_models *
 	for (int i = 0; i < r->sharing->model_count; i++) {
 		const struct shared_model *m = &r->sharing->models[i];
 		layers += m->layer_count;
-		json_array_append_new(models, json_pack("{s:o, s:i, s:i, s:o, s:b, s:i}", "path",
-			json_text(text_of(r->paths[i])), "layers", m->layer_count, "distinct", m->use_count,
-			"cost_ns", json_number_or_null(m->ns), "estimated", m->estimated > 0, "unknown",
-			m->unknown));
+		json_array_append_new(models, json_pack("{s:o, s:O, s:i, s:i, s:o, s:b, s:i}", "path",
+			json_text(text_of(r->paths[i])), "dims", r->bound[i], "layers", m->layer_count,
+			"distinct", m->use_count, "cost_ns", json_number_or_null(m->ns), "estimated",
+			m->estimated > 0, "unknown", m->unknown));
 	}
 	json_t *o = json_pack("{s:s?, s:{s:o, s:s, s:o}, s:i, s:i, s:o, s:o, s:[o, o]}", "device",
 		session_device(s)->name, "scenario", "batch", r->batch ? json_integer(r->batch) : json_null(),

@@ -9,6 +9,8 @@ struct report_models {
 	const struct sharing *sharing;
 	const char *const *paths; /* of its models */
 	int64_t batch;            /* 0: the models' own */
+	const char *const *dims;  /* of each model: "sequence 512 (remembered)", or "" */
+	json_t *const *bound;     /* of each model: its dimensions as in bound --json, borrowed */
 	const char *type; /* "mixed": the models run in several */
 };
 

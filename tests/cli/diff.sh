@@ -26,6 +26,17 @@ try 1 "the other way round it is slower" bz diff --json -w fusion "$tiny" --with
 json "d['slower'] and d['verdict'] == 'slower' and d['threshold'] == 0.05" "beyond the threshold"
 try 0 "a higher threshold" bz diff --json -w fusion "$tiny" --with '-w fusion=off' --threshold 900%
 json "d['verdict'] == 'slower' and not d['slower']" "slower, but not beyond it"
+printf 'batch: [1, 4]\ndtype: [f32, f16]\nscenarios: { fused: fusion }\n' >lists.yaml
+for command in report scenarios "repro 1" "diff --with=-wfusion"; do
+    # shellcheck disable=SC2086
+    "$BENANZA" ${command%% *} -c lists.yaml -d h100 "$tiny" $(expr "$command" : '[a-z]* \(.*\)') >out 2>err
+    [ $? -le 1 ] && [ "$(grep -c 'lists.yaml:1: batch: .* takes the first value; -b gives' err)" -eq 1 ]
+    ok $? "$command takes the first value of a list of the configuration, and says so once"
+    "$BENANZA" ${command%% *} -c lists.yaml -d h100 -b 1,4 "$tiny" \
+        $(expr "$command" : '[a-z]* \(.*\)') >out 2>err
+    [ $? -eq 2 ] && grep -q 'give one value of -b, not 2' err
+    ok $? "... but not several values of -b"
+done
 try 0 "as text" bz diff "$tiny" --with '-w fusion'
 [ "$(awk '{ if (length($0) > n) n = length($0) } END { print n }' out)" -le 110 ] && grep -q '^total ' out
 ok $? "the total"

@@ -37,6 +37,8 @@ assert m["cost_ns"] == sum(1000 * len(l["problem"]) for l in layers) and not m["
 PY
 ok $? "layers, distinct ones and their time are those of the model"
 json "[s['model'] for s in d['cover'][0]['models']] in ([0, 2], [2, 0], [0], [2])" "a copy covers nothing new"
+json "d['models'][0]['dims'] == {'batch': 1} and all('dims' in m for m in d['models'])" \
+    "the dimensions of each"
 json "all(c['models'][-1]['covered'] >= 0.9 and c['method'] == 'greedy' for c in d['cover'])" "90% is covered"
 bz models a.onnx 'b"$(id).onnx' "c
 .onnx" >out 2>err

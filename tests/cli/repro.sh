@@ -112,7 +112,7 @@ ok $? "a limit of sizes"
 [ ! -e none.onnx ] && [ -z "$(find . -name '*.part')" ]
 ok $? "and nothing is left"
 bz repro "$models/tiny.onnx" stem -b 1,2 >out 2>err
-[ $? -eq 2 ] && grep -q 'one batch' err
+[ $? -eq 2 ] && grep -q 'give one value of -b' err
 ok $? "several batches are refused"
 bz repro "$models/hostile.onnx" 1 --json -o hostile1.onnx >out 2>err
 [ $? -le 1 ] && python3 -c "
