@@ -2,6 +2,7 @@
 
 #include "analyze/assume.h"
 #include "base/word.h"
+#include "plan/short_name.h"
 
 #include <fnmatch.h>
 #include <stdlib.h>
@@ -22,13 +23,14 @@ int assume_parse(const char *text, struct assume_item *item, struct error *err)
 
 /* ---- layers */
 
-enum selects { BY_NAME, BY_NUMBER, BY_OPERATOR, BY_PROBLEM, BY_WILDCARD, SELECTS_COUNT };
+enum selects { BY_NAME, BY_NUMBER, BY_SHORT_NAME, BY_OPERATOR, BY_PROBLEM, BY_WILDCARD, SELECTS_COUNT };
 
 struct selector {
 	const struct plan *plan;
 	const int *numbers;
 	struct text text;
 	int64_t number;      /* -1: the text is not a number */
+	int named_short;     /* the layer that the explorer shows by that name, or -1 */
 	const char *pattern; /* the text, NUL-terminated */
 };
 
@@ -48,6 +50,7 @@ static bool selects(const struct selector *x, enum selects how, const struct pla
 	switch (how) {
 	case BY_NAME: return text_equal(l->name, x->text);
 	case BY_NUMBER: return x->number > 0 && x->numbers[l->index] == x->number;
+	case BY_SHORT_NAME: return l->index == x->named_short;
 	case BY_OPERATOR:
 		return x->text.n > 3 && memcmp(x->text.p, "op=", 3) == 0 && needs_time(l) &&
 			is_operator(l, (struct text){ x->text.p + 3, x->text.n - 3 });
@@ -144,7 +147,8 @@ int assume_apply(const struct plan *p, const int *numbers, const struct assume_i
 	struct text digits = item->layer;
 	bool hash = digits.n > 1 && digits.p[0] == '#';
 	digits = hash ? (struct text){ digits.p + 1, digits.n - 1 } : digits;
-	struct selector x = { .plan = p, .numbers = numbers, .text = item->layer, .number = -1 };
+	struct selector x = { .plan = p, .numbers = numbers, .text = item->layer, .number = -1,
+		.named_short = -1 };
 	if (!text_to_int64(digits, &x.number))
 		x.number = -1;
 	char *pattern = base_malloc(item->layer.n + 1);
@@ -152,6 +156,8 @@ int assume_apply(const struct plan *p, const int *numbers, const struct assume_i
 	pattern[item->layer.n] = '\0';
 	x.pattern = pattern;
 	int count = 0, how = 0, named = count_selected(&x, BY_NAME), numbered = count_selected(&x, BY_NUMBER);
+	if (!named && !numbered)
+		x.named_short = plan_named_short(p, numbers, item->layer);
 	bool same = named == 1 && numbered == 1;
 	for (int i = 0; same && i < p->layer_count; i++)
 		same = !selects(&x, BY_NAME, &p->layers[i]) || selects(&x, BY_NUMBER, &p->layers[i]);

@@ -4,6 +4,7 @@
 #include "commands/benchdnn.h"
 #include "commands/command.h"
 #include "commands/report.h"
+#include "plan/short_name.h"
 
 #include "base/output.h"
 
@@ -57,7 +58,8 @@ static const struct plan_layer *layer_find(const struct session *s, const char *
 			found = i;
 			same++;
 		}
-	for (int i = 0; !same && text_to_int64(text_of(word), &wanted) && i < p->layer_count; i++)
+	found = same ? found : plan_named_short(p, numbers, text_of(word));
+	for (int i = 0; found < 0 && text_to_int64(text_of(word), &wanted) && i < p->layer_count; i++)
 		if (numbers[i] && numbers[i] == wanted)
 			found = i;
 	if (same > 1)

@@ -21,6 +21,7 @@ libplan_a_SOURCES = \
 	src/plan/quant_raw.c \
 	src/plan/quant_search.h \
 	src/plan/quant_weights.c \
+	src/plan/short_name.c src/plan/short_name.h \
 	src/plan/types.c
 
 check_PROGRAMS += tests/unit/t_quant

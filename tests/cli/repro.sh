@@ -111,6 +111,17 @@ ok $? "a full disk"
 ok $? "a limit of sizes"
 [ ! -e none.onnx ] && [ -z "$(find . -name '*.part')" ]
 ok $? "and nothing is left"
+for name in conv1 layer1.0/relu_1; do
+    bz repro "$top/data/models/resnet50.onnx" "$name" >short 2>err
+    ok $? "$name: the name that the explorer shows"
+    bz repro "$top/data/models/resnet50.onnx" \
+        "$(sed -n 's/^layer *[0-9]* *\(.*\) (.*/\1/p' short)" >whole 2>err
+    cmp -s short whole && [ -s whole ]
+    ok $? "... is the layer with the whole name"
+done
+bz repro "$top/data/models/resnet50.onnx" downsample >out 2>err
+[ $? -eq 2 ] && grep -q "no layer is called 'downsample'" err
+ok $? "a part of names is none"
 bz repro "$models/tiny.onnx" stem -b 1,2 >out 2>err
 [ $? -eq 2 ] && grep -q 'give one value of -b' err
 ok $? "several batches are refused"

@@ -88,7 +88,7 @@ devices answers
 explore 80 24 -d h100 "'$work/free.onnx'"
 see "d sets" "a dimension is asked for"
 to v100
-see "not served by this build"
+see "this build has no kernels"
 see "V100" "and other devices are chosen meanwhile"
 keys q q
 left 0

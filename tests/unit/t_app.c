@@ -205,7 +205,7 @@ static void test_devices(void)
 	ok(sees(">\u25cf cpu"), "at the one in use");
 	ok(sees("far?[2J away"), "commands are cleaned");
 	ok(sees("3.35 TB/s 66.9 TFLOP/s  989 TFLOP/s"), "a description's figures");
-	ok(sees("not served by this build") && sees("broken.json:1"), "caveats and what cannot be read");
+	ok(sees("this build has no kernels") && sees("broken.json:1"), "caveats and what cannot be read");
 	type("Enter");
 	ok(fixture_calls.chosen[0] == '\0' && sees("cpu is in use"), "no change to the same");
 	type("j Enter");

@@ -7,11 +7,7 @@
 /* places.c: after the plan changed; after the set of listed layers changed */
 void places_renew(struct app *app);
 void listed_renew(struct app *app);
-/* names.c: "Conv", "Conv_3": the operator again, as exporters end their names */
-bool name_is_op_again(const char *part, size_t n, struct text op);
-/* True if the next part of a path repeats this one: features, features.0. */
-bool name_is_repeated(const char *part, size_t n, const char *next);
-/* After the list was rebuilt, finds short names that several listed layers would share */
+/* names.c: after the list was rebuilt, finds short names that several listed layers would share */
 void app_names_renew(struct app *app);
 /* facts.c: after every analysis, counts failed and unmeasured problems */
 void app_counts_renew(struct app *app);

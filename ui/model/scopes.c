@@ -4,6 +4,7 @@
 #include "ui/model/scopes.h"
 
 #include "base/hash.h"
+#include "plan/short_name.h"
 
 #include <math.h>
 #include <stdlib.h>
