@@ -64,7 +64,7 @@ static bool same_form(const struct problem *x, const struct problem *y)
 {
 	bool same = x->m == y->m && x->mk == y->mk && x->transpose_a == y->transpose_a &&
 		x->transpose_b == y->transpose_b && x->accumulator == y->accumulator &&
-		x->batch_a.rank == y->batch_a.rank;
+		x->batch_a.rank == y->batch_a.rank && x->size == y->size && x->zero_points == y->zero_points;
 	for (int i = 0; same && i < x->batch_a.rank; i++)
 		same = x->batch_a.dim[i] == y->batch_a.dim[i];
 	for (int i = 0; i < 3; i++)

@@ -130,6 +130,8 @@ static void matmul_add(struct line *l)
 	int rank = p->batch_a.rank + 2;
 	str_puts(&l->out, "--matmul --mode=P");
 	types_add(l, 3);
+	if (p->size)
+		l->why = "benchdnn's scales in blocks depend on its version";
 	matrix_tag(l, "stag", 0, rank, p->transpose_a);
 	matrix_tag(l, "wtag", 1, rank, p->transpose_b);
 	matrix_tag(l, "dtag", 2, rank, false);

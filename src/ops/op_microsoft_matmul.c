@@ -157,6 +157,9 @@ static const struct weighted weighted[] = {
 	{ "MatMulNBits", "N", "K", 5, true, DTYPE_UNKNOWN },
 };
 
+#define ZERO_POINTS 3 /* input of MatMulNBits */
+#define FPQ4_BLOCK 32
+
 static const struct weighted *weighted_of(const struct op_call *c)
 {
 	return op_row_find(
@@ -301,6 +304,14 @@ static bool few_bits_problem(
 	return true;
 }
 
+/* Scales, and zero points if there are some, for every `block` terms of a column (0: one for all). */
+static void blocks_set(int64_t block, bool zero_points, struct op_problem *out)
+{
+	struct problem *p = &out->problem;
+	p->size = block < 1 || block > p->mk ? p->mk : block;
+	p->zero_points = zero_points;
+}
+
 /* The unsigned integer type of this many bits. */
 static enum dtype bits_type(int64_t bits)
 {
@@ -325,6 +336,10 @@ static void weighted_problem(const struct op_call *c, struct op_problem *out)
 	if (!few_bits_problem(c, row->type ? row->type : type_of_bits(c), n, k, out))
 		return;
 	out->problem.transpose_b = weights_lie_by_column(c);
+	if (row->n)
+		blocks_set(node_int(c->node, "block_size", 16), row->bias && op_in(c, ZERO_POINTS), out);
+	else if (row->type == DTYPE_U4)
+		blocks_set(FPQ4_BLOCK, node_int(c->node, "blk_quant_type", 1) == 0, out);
 	if (row->bias)
 		op_problem_bias(op_in(c, row->bias), out);
 	out->proxy = !row->exact;
@@ -398,7 +413,8 @@ static void several_problem(const struct op_call *c, struct op_problem *out)
 		op_problem_why(out, arena_printf(c->arena, "%s", err.text));
 		return;
 	}
-	few_bits_problem(c, type_of_bits(c), all, microsoft_last_of(c->inputs[0].shape), out);
+	if (few_bits_problem(c, type_of_bits(c), all, microsoft_last_of(c->inputs[0].shape), out))
+		blocks_set(node_int(c->node, "block_size", 16), false, out);
 	out->proxy = out->known;
 }
 

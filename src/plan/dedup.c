@@ -60,7 +60,7 @@ static int problem_words(const struct problem *p, int64_t words[WORDS_MAX])
 	memcpy(w, &p->n, numbers); /* up to mk */
 	w = put_shape(w + numbers / sizeof(*w), &p->batch_a);
 	w = put_shape(w, &p->batch_b);
-	w = put_pair(w, p->transpose_a | p->transpose_b << 1, p->axis);
+	w = put_pair(w, p->transpose_a | p->transpose_b << 1 | p->zero_points << 2, p->axis);
 	_Static_assert(sizeof(p->perm) % sizeof(*w) == 0, "whole words");
 	memcpy(w, p->perm, sizeof(p->perm));
 	w += sizeof(p->perm) / (sizeof(*w));

@@ -29,6 +29,7 @@ bool plan_padded(const struct problem *p, struct problem *padded)
 	} else if (p->kernel == KERNEL_MATMUL) {
 		padded->mn = rounded(p->mn);
 		padded->mk = rounded(p->mk);
+		padded->size = p->size == p->mk ? padded->mk : p->size;
 	}
 	return padded->c != p->c || padded->k != p->k || padded->mn != p->mn || padded->mk != p->mk;
 }

@@ -65,6 +65,8 @@ struct quant {
 	int residual, residual_layer; /* the value added to the sums, and the layer that adds it */
 	int bias;            /* value added to the scaled sums of dynamic quantization */
 	double scale_bytes;  /* bytes of scales and zero points that are not inputs of the core */
+	int64_t block;       /* terms of a column of packed weights that share a scale; 0: none do */
+	bool zero_points;    /* each block has one */
 	int activation;
 	struct epilogue function; /* the activation's epilogue; MODE_NONE: no activation */
 	bool product;        /* a matmul or convolution whose sums (s32; f32 for 8-bit floats) are scaled */

@@ -69,6 +69,10 @@ void quant_problem(const struct builder *b, const struct quant *q, const struct 
 	struct problem *p = &out->problem;
 	if (!out->known)
 		return;
+	if (q->block && p->kernel == KERNEL_MATMUL) {
+		p->size = q->block < p->mk ? q->block : p->mk;
+		p->zero_points = q->zero_points;
+	}
 	out->proxy |= (q->rescaled && !op_problem_is_table(p)) || q->stands_in;
 	if (!q->product)
 		return;

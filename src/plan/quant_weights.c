@@ -129,6 +129,11 @@ void quant_find_packed(struct quant_search *s, const struct plan_layer *core)
 	struct quant *q = quant_new(s, core);
 	q->source[1] = l->inputs[0];
 	q->stands_in = !by_channel && (axis < 0 || axis != sums_axis(s->p, core));
+	if (!quant_is_one_scale(s->p, l)) {
+		int64_t block = node_int(l->node, "block_size", 0);
+		q->block = block ? block : INT64_MAX; /* all terms of a column */
+		q->zero_points = l->input_count > 2 && l->inputs[2] >= 0;
+	}
 	quant_scaled_by(s, q, l);
 	quant_take_shared(s, &s->p->layers[s->p->values[core->inputs[1]].producer], core->index);
 	s->b->quants[core->index] = q;

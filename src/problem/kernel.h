@@ -28,6 +28,7 @@ struct kernel_row {
 	bool mode;          /* has a mode: rows of MODE_LIST */
 	const struct segment *const *segments;
 	const struct segment *const *(*segments_by_mode)(enum mode m); /* replaces `segments` if not NULL */
+	bool (*has_last)(const struct problem *p); /* the text has the last segment; NULL: always */
 	/* checks: of the shapes 0 to `shapes` - 1 that the segments read, then of everything else */
 	/* shapes in the text, for concat the minimum; 0: the kernel has named sizes instead */
 	int shapes;

@@ -228,6 +228,7 @@ struct problem {
 	int64_t m, mn, mk;                       /* m, n, k */
 	struct problem_shape batch_a, batch_b;   /* of equal rank; 1 if fully merged */
 	bool transpose_a, transpose_b;           /* a is stored as k x m; b as n x k */
+	bool zero_points;                        /* b in blocks (`size`): each has one of b's type */
 	/* kernels that only have shapes */
 	int shape_count;
 	int axis;                                /* softmax, concat, gather, topk, argreduce, scan, quantize,
@@ -235,7 +236,9 @@ struct problem {
 						    axis */
 	int perm[PROBLEM_RANK];                  /* transpose: ONNX's attribute perm */
 	int64_t size;                            /* lrn: channels in a sum; copy: bytes copied; topk: k;
-						    quantize, dequantize by block: elements per block */
+						    quantize, dequantize by block: elements per block;
+						    matmul: terms of a column of b that share a scale, 0: it
+						    has no scales */
 	int epilogue_count;
 	struct epilogue epilogue[PROBLEM_EPILOGUES];
 	/* The largest field, usually almost empty. It is the last one, so that comparing and hashing can skip
@@ -303,6 +306,10 @@ int problem_operand_count(const struct problem *p);
 struct problem_shape problem_scale_shape(const struct problem *p);
 /* The destination's dimension that a bias or scale epilogue has one value for. */
 int problem_channel_axis(const struct problem *p);
+/* Blocks of terms (`size`) of each column of a matmul's b, which have a scale each; 0: it has no scales. */
+int64_t problem_weight_blocks(const struct problem *p);
+/* Bytes of their scales and zero points. */
+double problem_weight_scale_bytes(const struct problem *p);
 /* Returns the number of values of each f32 parameter that is not an operand: scale, shift ... of
  * normalizations; scales of quantize and dequantize. 0: the kernel has no such parameters. */
 int64_t problem_parameter_count(const struct problem *p);
@@ -322,6 +329,7 @@ bool problem_set_layout(struct problem *p, enum layout l);
  *   rnn        steps n directions hidden_size * (gates (2 (input_size + hidden_size) + 2) + 9 (lstm), 8 (gru)
  *              or 1)
  *   beside     those of all its problems
+ *   matmul     2 m n k per batch; scales (a's type) and zero points of b count as read and as constant
  *   quantize, dequantize  2 per element (scale and zero point), dynamic 4 (minimum and maximum too); the f32
  *                         scales count as read, the one of dynamic as written
  * An epilogue adds one operation per destination element. Of a gather's source only the gathered elements

@@ -74,7 +74,7 @@ double problem_constant_bytes(const struct problem *p)
 {
 	if (kernel_row(p->kernel)->branches)
 		return beside_sum(p, problem_constant_bytes);
-	double bytes = epilogues_bytes(p, true);
+	double bytes = epilogues_bytes(p, true) + problem_weight_scale_bytes(p);
 	for (int i = 0; i < problem_operand_count(p); i++)
 		if (p->operand[i].constant)
 			bytes += dtype_bytes(p->operand[i].dtype, problem_operand_volume(p, i));

@@ -124,6 +124,7 @@ static const struct segment *const *segments_of(const struct problem *p)
 
 static void problem_write(const struct problem *p, struct str *out)
 {
+	const struct kernel_row *row = kernel_row(p->kernel);
 	str_puts(out, kernel_name(p->kernel));
 	if (problem_operand_count(p))
 		str_add(out, ":", 1);
@@ -132,15 +133,17 @@ static void problem_write(const struct problem *p, struct str *out)
 			str_add(out, ",", 1);
 		operand_write(&p->operand[i], out);
 	}
-	if (kernel_row(p->kernel)->accumulator) {
+	if (row->accumulator) {
 		str_add(out, "/", 1);
 		str_puts(out, dtype_name(p->accumulator));
 	}
-	if (kernel_row(p->kernel)->mode) {
+	if (row->mode) {
 		str_add(out, ":", 1);
 		mode_write(p->mode, p->alpha, p->beta, out);
 	}
 	for (const struct segment *const *s = segments_of(p); *s; s++) {
+		if (!s[1] && row->has_last && !row->has_last(p))
+			continue;
 		str_add(out, ":", 1);
 		(*s)->write(p, out);
 	}
@@ -187,7 +190,8 @@ static int operands_read(struct cursor *c, struct problem *p)
 
 static int body_read(struct cursor *c, struct problem *p)
 {
-	if (kernel_row(p->kernel)->mode) {
+	const struct kernel_row *row = kernel_row(p->kernel);
+	if (row->mode) {
 		c->segment = "mode";
 		if (!cursor_skip(c, ":"))
 			return cursor_fail(c, "\":\" and a mode");
@@ -200,9 +204,10 @@ static int body_read(struct cursor *c, struct problem *p)
 	}
 	for (const struct segment *const *s = segments_of(p); *s; s++) {
 		c->segment = (*s)->name;
-		if (!cursor_skip(c, ":"))
+		bool there = cursor_skip(c, ":");
+		if (!there && (s[1] || !row->has_last))
 			return cursor_fail(c, "\":\"");
-		if ((*s)->read(c, p))
+		if (there && (*s)->read(c, p))
 			return -1;
 	}
 	c->segment = "epilogue";

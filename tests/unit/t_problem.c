@@ -83,6 +83,10 @@ static const struct {
 		2.0 * 2 * 4 * 3 * 2 * 5 + 2 * 6 * 10, 2 * 4 * 5 + 4 * 3 * 2 + 2.0 * 2 * 6 * 10 + 4 * 6 },
 	{ "matmul:u8,s8.c,f32/s32:ba1bb1m128n3072k768:ta0tb0+scale:f32+bias:f32.c",
 		128.0 * 3072 * (2 * 768 + 2), 128 * 768 + 768 * 3072 + 4.0 * (128 * 3072 + 2 * 3072) },
+	{ "matmul:f32,u4.c,f32/f32:ba1bb1m2n48k70:ta0tb1:b32z1", 2.0 * 2 * 48 * 70,
+		4.0 * 2 * (70 + 48) + 48 * 70 / 2 + 48 * 3 * 4.5 },
+	{ "matmul:bf16,s8.c,bf16/f32:ba1bb1m1n16k64:ta0tb0:b64z0+bias:bf16.c", 2.0 * 16 * 64 + 16,
+		2.0 * (64 + 16) + 16 * 64 + 2 * 16 + 2 * 16 },
 	{ "quantize:f32,u8:tensor:1x3x224x224", 2.0 * 150528, 5.0 * 150528 + 4 },
 	{ "quantize:f32,s8:axis:64x3x7x7:ax0", 2.0 * 64 * 147, 5.0 * 64 * 147 + 4 * 64 },
 	{ "quantize:f16,s4:block:64x100:ax1:b32", 2.0 * 6400, 2.5 * 6400 + 4 * 64 * 4 },
@@ -120,6 +124,12 @@ static const struct {
 	{ "eltwise:string,f32:relu:10", "size" },
 	{ "matmul:f32,f32,f32/f32:ba4bb3m2n2k2:ta0tb0", "broadcast" },
 	{ "matmul:f32,f32,f32/f32:ba1bb1m2n2k2:ta2tb0", "canonical spelling" },
+	{ "matmul:f32,u4.c,f32/f32:ba1bb1m2n2k8:ta0tb0:b4z2", "canonical spelling" },
+	{ "matmul:f32,u4.c,f32/f32:ba1bb1m2n2k8:ta0tb0:b0z0", "canonical spelling" },
+	{ "matmul:f32,u4.c,f32/f32:ba1bb1m2n2k8:ta0tb0:b9z0", "blocks of 9 terms of 8" },
+	{ "matmul:f32,u4.c,f32/f32:ba1bb1m2n2k8:ta0tb0:b4", "z" },
+	{ "matmul:f32,f32.c,f32/f32:ba1bb1m2n2k8:ta0tb0:b4z0", "no scales in blocks" },
+	{ "matmul:u8,s8.c,s32/s32:ba1bb1m2n2k8:ta0tb0:b4z0", "no scales in blocks" },
 	{ "softmax:f32,f32:soft:1x12:ax2", "axis" },
 	{ "transpose:f32,f32:1x2:perm0x0", "permutation" },
 	{ "reduce:f32,f32:mean:2x3:2x2", "become 1" },
@@ -506,6 +516,8 @@ static void dice_numbers(struct problem *p)
 		p->perm[i] = p->shape[0].rank - 1 - i;
 	p->axis = (int)dice(0, p->shape[0].rank - 1);
 	p->g = kernel_row(p->kernel)->channels ? p->shape[0].dim[1] : 0; /* groupnorm */
+	if (p->kernel == KERNEL_MATMUL)
+		p->size = 0; /* blocks are of other types */
 	if (p->kernel == KERNEL_TOPK)
 		p->size = dice(1, p->shape[0].dim[p->axis]);
 	if (p->kernel == KERNEL_REDUCE || p->kernel == KERNEL_SELECT)

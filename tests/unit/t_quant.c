@@ -380,9 +380,10 @@ static void test_weights_only(void)
 	net_output(n, "z8", NULL);
 	net_output(n, "z4", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_BF16 });
-	is_problem(p, "z4", "~matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0"); /* blocks of columns */
-	is_problem(p, "y", "matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
-	is_problem(p, "z8", "matmul:bf16,s8.c,bf16/f32:ba1bb1m4n16k64:ta0tb0");
+	/* blocks of columns */
+	is_problem(p, "z4", "~matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0:b16z0");
+	is_problem(p, "y", "matmul:bf16,u4.c,bf16/f32:ba1bb1m4n16k64:ta0tb0:b32z1");
+	is_problem(p, "z8", "matmul:bf16,s8.c,bf16/f32:ba1bb1m4n16k64:ta0tb0:b64z0");
 	are_part(p, "w", "y");
 	are_part(p, "v", "z8");
 	near(layer_of(p, "y")->bytes, 2 * 4 * 64 + 64 * 16 / 2 + 2 * 2 * 16 + 2 * 16 / 2 + 2 * 4 * 16, 0,
@@ -423,8 +424,8 @@ static void test_moved_weights(void)
 	for (int i = 0; i < 5; i++)
 		net_output(n, outputs[i], NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
-	is_problem(p, "y", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb0");
-	is_problem(p, "y2", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb1");
+	is_problem(p, "y", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb0:b32z0");
+	is_problem(p, "y2", "matmul:f32,s4.c,f32/f32:ba1bb1m4n16k64:ta0tb1:b32z0");
 	are_part(p, "wt w", "");
 	is_problem(p, "w", "folded before run time: the layers that read these weights take f32");
 	near(layer_of(p, "y")->bytes, 4 * (4 * 64 + 4 * 16) + 64 * 16 / 2 + 4 * 32, 0,
@@ -690,8 +691,8 @@ static void test_misfits(void)
 	net_node(n, "Mul", "cast,rows", "by_row", NULL);
 	net_output(n, "by_row", NULL);
 	struct plan *p = net_plan(n, (struct plan_options){ .dtype = DTYPE_F32 });
-	is_problem(p, "matrix_added", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0+add:f32.c");
-	is_problem(p, "of_16_bits", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0");
+	is_problem(p, "matrix_added", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0:b32z0+add:f32.c");
+	is_problem(p, "of_16_bits", "matmul:f32,s8.c,f32/f32:ba1bb1m4n16k32:ta0tb0:b32z0");
 	is_problem(p, "open", "matmul:u8,s8.c,f32/s32:ba1bb1m4n16k32:ta0tb0+scale:f32.c");
 	is_problem(p, "q", "quantize:f32,u8:tensor:4x16");
 	is_problem(p, "sums", "matmul:u8,s8.c,s32/s32:ba1bb1m4n16k32:ta0tb0");

@@ -43,8 +43,45 @@ static int transposed_read(struct cursor *c, struct problem *p)
 	return 0;
 }
 
+static bool has_blocks(const struct problem *p)
+{
+	return p->size != 0;
+}
+
+static void blocks_write(const struct problem *p, struct str *out)
+{
+	number_write("b", p->size, out);
+	number_write("z", p->zero_points, out);
+}
+
+static int blocks_read(struct cursor *c, struct problem *p)
+{
+	int64_t zeros;
+	if (cursor_field(c, "b", &p->size) || cursor_field(c, "z", &zeros))
+		return -1;
+	p->zero_points = zeros == 1;
+	return 0;
+}
+
 static const struct segment seg_sizes = { "sizes", sizes_write, sizes_read };
 static const struct segment seg_transposed = { "transposition", transposed_write, transposed_read };
+
+static const struct segment seg_blocks = { "blocks", blocks_write, blocks_read };
+
+/* Only floats are multiplied by weights of few bits that have scales. */
+static int blocks_check(const struct problem *p, struct error *err)
+{
+	enum dtype b = p->operand[1].dtype;
+	if (!p->size && !p->zero_points)
+		return 0;
+	if (p->size < 1 || p->size > p->mk)
+		return error_set(err, "problem: blocks of %lld terms of %lld", (long long)p->size,
+			(long long)p->mk);
+	if (!dtype_is_float(p->operand[0].dtype) || dtype_bits(b) > 8 || b == DTYPE_BOOL)
+		return error_set(err, "problem: %s by %s has no scales in blocks",
+			dtype_name(p->operand[0].dtype), dtype_name(b));
+	return 0;
+}
 
 static int check(const struct problem *p, struct error *err)
 {
@@ -58,7 +95,7 @@ static int check(const struct problem *p, struct error *err)
 	for (int i = 0; i < a->rank; i++)
 		if (a->dim[i] != b->dim[i] && a->dim[i] != 1 && b->dim[i] != 1)
 			return error_set(err, "problem: batch dimensions do not broadcast");
-	return 0;
+	return blocks_check(p, err);
 }
 
 static struct problem_shape shape_of(const struct problem *p, int i)
@@ -78,6 +115,20 @@ static double flops(const struct problem *p)
 	return 2 * problem_operand_volume(p, 2) * (double)p->mk;
 }
 
+int64_t problem_weight_blocks(const struct problem *p)
+{
+	return p->kernel == KERNEL_MATMUL && p->size ? (p->mk - 1) / p->size + 1 : 0;
+}
+
+double problem_weight_scale_bytes(const struct problem *p)
+{
+	if (!problem_weight_blocks(p))
+		return 0;
+	double count = problem_shape_volume(&p->batch_b) * (double)p->mn * (double)problem_weight_blocks(p);
+	return dtype_bytes(p->operand[0].dtype, count) +
+		(p->zero_points ? dtype_bytes(p->operand[1].dtype, count) : 0);
+}
+
 static double sum_terms(const struct problem *p)
 {
 	return (double)p->mk;
@@ -92,10 +143,12 @@ const struct kernel_row kernel_matmul = {
 	.operands = 3,
 	.names = { "a", "b", "dst" },
 	.accumulator = true,
-	.segments = SEGMENTS(&seg_sizes, &seg_transposed),
+	.segments = SEGMENTS(&seg_sizes, &seg_transposed, &seg_blocks),
+	.has_last = has_blocks,
 	.check = check,
 	.shape = shape_of,
 	.flops = flops,
+	.other_bytes = problem_weight_scale_bytes,
 	.output_channels = output_channels,
 	.product = true,
 	.takes_epilogues = true,

@@ -240,6 +240,8 @@ int cublaslt_case_make(const struct problem *asked, struct cublaslt_case *c, str
 	if (asked->kernel != KERNEL_MATMUL)
 		return cublaslt_ones_make(c, err) || epilogues_read(c, err) || matrices_check(c, err) ? -1
 												      : 0;
+	if (asked->size)
+		return error_set(err, "only own kernels have scales in blocks");
 	bool by_column = weights_repack(&c->problem) || asked->transpose_b;
 	const struct problem *p = &c->problem;
 	if (epilogues_read(c, err))

@@ -242,6 +242,8 @@ int cudnn_graph_build(
 		}
 	if (!builder)
 		return any ? 0 : error_set(err, "the cuDNN graph API has no %s", kernel_name(p->kernel));
+	if (problem_weight_blocks(p))
+		return error_set(err, "only own kernels have scales in blocks");
 	const struct cudnn_api *api = cudnn_library(err);
 	if (!api)
 		return -1;

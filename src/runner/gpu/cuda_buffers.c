@@ -204,7 +204,8 @@ static double value_of(void *state, enum check_role role, int number, int64_t in
 			return fill_value(
 				cuda_part_seed(part), index, part->fill, part->limit, part->layout.dtype);
 	}
-	return NAN;
+	/* of weights in blocks (own/cuda_own_scales.c) */
+	return role == CHECK_SCALE ? 1 : role == CHECK_SHIFT ? 0 : NAN;
 }
 
 static int buffers_make(struct cuda_buffers *b, const struct backend_limits *limits, enum status *status,

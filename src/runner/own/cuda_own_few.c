@@ -2,11 +2,11 @@
 
 #include "runner/own/cuda_own_private.h"
 
-/* Products of floats with constant weights of 4 bits: cuda_few. The problem's text has no scales and zero
- * points; the kernels read real ones, one for every FEW_BLOCK weights of a column, which are 1 and 0. */
+/* Products of floats with constant weights of 4 bits: cuda_few. The kernels read scales and zero points, one
+ * for every block of terms of a column, which are 1 and 0. */
 
-#define FEW_BLOCK 128     /* the default of the runtime's quantizer; most are smaller and read more */
-#define FEW_TERMS 32      /* weights that a thread reads at once */
+#define FEW_BLOCK 128     /* of a text that has none; most are smaller and read more */
+#define FEW_TERMS 32      /* weights that a thread reads at once: the smallest block */
 #define FEW_ROWS_MOST 64  /* of the kernel that reads the weights once per 4 rows */
 #define FEW_TILE_LEAST 5  /* rows from which tiles can be faster */
 
@@ -48,7 +48,8 @@ static int few_offer(struct cuda_own *o, struct error *err)
 	struct problem *p = &o->problem;
 	struct cuda_few *f = &o->few;
 	*f = (struct cuda_few){ .dtype = p->operand[0].dtype, .is_signed = p->operand[1].dtype == DTYPE_S4,
-		.rows = p->m, .columns = p->mn, .terms = p->mk, .block = FEW_BLOCK };
+		.rows = p->m, .columns = p->mn, .terms = p->mk,
+		.block = p->size ? (p->size + FEW_TERMS - 1) / FEW_TERMS * FEW_TERMS : FEW_BLOCK };
 	if (types_check(p, err))
 		return -1;
 	for (int i = 0; i < p->batch_b.rank; i++) {
@@ -67,7 +68,8 @@ static int few_offer(struct cuda_own *o, struct error *err)
 	if (f->rows >= FEW_TILE_LEAST)
 		cuda_own_add(o, CUDA_FEW_TILE, "benanza", "dequantize_product:tile64x64");
 	for (int i = 0; i < o->count; i++)
-		o->algorithm[i].notes = "scales_block128";
+		o->algorithm[i].notes = f->block == p->size ? "" :
+			p->size ? "larger_blocks" : "scales_block128";
 	return 0;
 }
 

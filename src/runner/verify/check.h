@@ -7,7 +7,8 @@
 
 /* Operand of a value. Normalizations have one scale, shift, mean and variance per channel; layernorm and
  * rmsnorm one scale and shift per normalized element; quantize and dequantize the scales of
- * problem_scale_shape and the zero points of integers.h. */
+ * problem_scale_shape and the zero points of integers.h; a matmul whose weights are in blocks scales and zero
+ * points (CHECK_SHIFT), problem_weight_blocks rows of one per column. */
 enum check_role {
 	CHECK_SOURCE,
 	CHECK_WEIGHTS,

@@ -96,6 +96,17 @@ static struct check_sum check_pool(const struct problem *p, struct check_inputs 
 	return (struct check_sum){ s.value / by, s.scale / by };
 }
 
+/* (q - zero point) * scale, of weights in blocks. */
+static double matmul_weight(const struct problem *p, struct check_inputs *in, int64_t batch, int64_t k,
+	int64_t column)
+{
+	double w = check_at(in, CHECK_WEIGHTS, 0, (batch * p->mk + k) * p->mn + column);
+	if (!p->size)
+		return w;
+	int64_t block = (batch * problem_weight_blocks(p) + k / p->size) * p->mn + column;
+	return (w - check_at(in, CHECK_SHIFT, 0, block)) * check_at(in, CHECK_SCALE, 0, block);
+}
+
 static struct check_sum check_matmul(const struct problem *p, struct check_inputs *in, int64_t index)
 {
 	struct problem_shape dst = problem_operand_shape(p, 2);
@@ -104,10 +115,9 @@ static struct check_sum check_matmul(const struct problem *p, struct check_input
 	check_unravel(&dst, index, at);
 	int rank = dst.rank - 2;
 	int64_t a = check_ravel_broadcast(&p->batch_a, at, rank) * p->m + at[rank];
-	int64_t b = check_ravel_broadcast(&p->batch_b, at, rank) * p->mk;
+	int64_t batch = check_ravel_broadcast(&p->batch_b, at, rank), column = at[rank + 1];
 	for (int64_t k = 0; k < p->mk; k++)
-		check_add(&s, check_source(in, a * p->mk + k) *
-			check_at(in, CHECK_WEIGHTS, 0, (b + k) * p->mn + at[rank + 1]));
+		check_add(&s, check_source(in, a * p->mk + k) * matmul_weight(p, in, batch, k, column));
 	return s;
 }
 
