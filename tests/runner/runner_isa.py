@@ -112,6 +112,14 @@ PACKED = ["matmul:" + text.format(t=t) for t in ("f32", "bf16") for text in (
     ROWS + "ba3bb1m2n33k25:ta0tb0", ROWS + "ba1bb1m9n130k70:ta0tb0+bias:{t}.c",
     ROWS + "ba1bb1m32n70k140:ta0tb0", ROWS + "ba1bb1m4n96k64:ta0tb0+bias:{t}.c+gelu_tanh",
     ROWS + "ba1bb1m4n96k64:ta0tb0+bias:{t}.c+add:{t}+relu", ROWS + "ba1bb1m8n100k64:ta0tb0+swish,1+mul:{t}")]
+# By integers: without scales, blocks with and without zero points, one block, blocks that end early or fill
+# no line; rows of its tiles, passes, and more than it keeps; epilogues.
+PACKED += [f"matmul:{t},{w}.c,{t}/f32:ba{text}" for t in ("f32", "bf16")
+           for w in ("u4", "s4", "u8", "s8", "u2", "s2") for text in (
+               "1bb1m6n48k64:ta0tb1", "1bb1m1n130k128:ta0tb1:b32z1", "1bb1m2n81k96:ta0tb0:b32z0",
+               "1bb1m3n50k70:ta0tb1:b16z1", "1bb1m1n33k45:ta1tb1:b45z0", "3bb1m4n20k40:ta0tb1:b20z1",
+               "1bb1m17n40k64:ta0tb1:b32z1", "1bb1m8n64k9:ta0tb1:b3z0",
+               f"1bb1m70n35k64:ta0tb1:b16z1+bias:{t}.c+gelu_tanh+mul:{t}")]
 
 # Sums as products with ones (src/runner/onednn/onednn_ones.c): rows, columns, columns of a batch, a single
 # sum, whole images in both layouts, running sums along rows and columns; a mean followed by a line.

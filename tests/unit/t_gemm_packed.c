@@ -28,13 +28,41 @@ static float rounded(int64_t seed, int64_t at, bool narrow)
 	return (float)fill_decode(bytes, DTYPE_BF16);
 }
 
+/* Integers of B, from 0 on, with scales and zero points by block of a column. */
+static double integer(int64_t seed, int64_t at, int bits)
+{
+	return (double)((uint32_t)(at * 2654435761u + seed * 40503u) >> (32 - bits));
+}
+
+static double weight(const struct gemm_packed *g, int64_t k, int64_t column)
+{
+	int64_t at = k * g->n + column;
+	if (!g->bits)
+		return (double)rounded(2, at, g->narrow);
+	int64_t block = k / g->block * g->n + column;
+	double zero = g->zero_points ? integer(8, block, g->bits) : (double)g->zero;
+	return (integer(7, at, g->bits) - zero) * (double)rounded(9, block, g->narrow);
+}
+
+static void pack(const struct gemm_packed *g, char *b)
+{
+	int64_t blocks = g->bits ? (g->k + g->block - 1) / g->block : 0;
+	for (int64_t i = 0; i < g->n * g->k; i++)
+		gemm_packed_put(g, b, i, g->bits ? integer(7, i, g->bits) : (double)value(2, i));
+	for (int64_t i = 0; i < g->n * blocks; i++) {
+		gemm_packed_put_scale(g, b, i, (double)rounded(9, i, g->narrow));
+		if (g->zero_points)
+			gemm_packed_put_zero(g, b, i, integer(8, i, g->bits));
+	}
+}
+
 /* One output, and in *scale the sum of its terms' absolute values. */
 static double output(const struct gemm_packed *g, int64_t row, int64_t column, double *scale)
 {
 	double x = *scale = 0;
 	for (int64_t k = 0; k < g->k; k++) {
 		double term = (double)rounded(1, row * g->k + k, g->narrow) *
-			(double)rounded(2, k * g->n + column, g->narrow);
+			weight(g, k, column);
 		x += term;
 		*scale += fabs(term);
 	}
@@ -62,15 +90,15 @@ static void fill(void *to, int64_t seed, int64_t n, bool narrow)
 static double worst(struct gemm_packed *g, int shares)
 {
 	int64_t m = g->m, n = g->n, k = g->k;
-	size_t size = g->narrow ? 2 : 4, bytes = gemm_packed_bytes(n, k, g->narrow);
+	size_t size = g->narrow ? 2 : 4, bytes = gemm_packed_bytes(g);
 	char *a = base_calloc((size_t)(m * k), size), *c = base_calloc((size_t)(m * n + 1), size);
 	char *b = aligned_alloc(64, bytes), *operand[PROBLEM_EPILOGUES];
 	double most = 0, scale;
 	memset(b, 0, bytes);
 	memset(c, 0xff, (size_t)(m * n + 1) * size);
 	fill(a, 1, m * k, g->narrow);
-	for (int64_t i = 0; i < n * k; i++)
-		gemm_packed_put(b, n, k, g->narrow, i, (double)value(2, i));
+	pack(g, b);
+	g->scratch = base_calloc((size_t)shares, gemm_packed_scratch(g) + 1);
 	for (int i = 0; i < g->epilogue_count; i++) {
 		g->operand[i] = operand[i] = base_calloc((size_t)(m * n), size);
 		fill(operand[i], 3 + i, m * n, g->narrow);
@@ -81,11 +109,12 @@ static double worst(struct gemm_packed *g, int shares)
 	for (int64_t i = 0; i <= m * n; i++) {
 		double got = fill_decode(c + i * (int64_t)size, g->narrow ? DTYPE_BF16 : DTYPE_F32);
 		double off = i == m * n ? isnan(got) ? 0 : INFINITY :
-			fabs(got - output(g, i / n, i % n, &scale)) / scale;
+			fabs(got - output(g, i / n, i % n, &scale)) / fmax(scale, 1e-6);
 		most = off <= most ? most : isnan(off) ? INFINITY : off;
 	}
 	for (int i = 0; i < g->epilogue_count; i++)
 		free(operand[i]);
+	free(g->scratch);
 	free(a);
 	free(b);
 	free(c);
@@ -108,6 +137,28 @@ static void test_rows(const char *cap, bool narrow)
 				wrong += !(worst(&g, shares) < (narrow ? 5e-3 : 1e-6));
 			}
 	is_int(wrong, 0, "limited to %s: %s, all rows, sizes and shares in %s", cap, gemm_isa(narrow)->name,
+		narrow ? "bf16" : "f32");
+}
+
+/* Integers: blocks that are lines, more and less, that end early, one of all rows; rows of one pass, of
+ * several, and more than are kept. */
+static void test_integers(const char *cap, bool narrow)
+{
+	static const int64_t few[][3] = { { 16, 32, 32 }, { 1, 1, 1 }, { 33, 70, 16 }, { 50, 45, 20 },
+		{ 130, 37, 37 }, { 70, 64, 3 } };
+	const struct epilogue chain[] = { { .kind = EPILOGUE_BINARY, .mode = MODE_ADD,
+		.operand = { .dtype = narrow ? DTYPE_BF16 : DTYPE_F32 } } };
+	int wrong = 0;
+	for (int64_t m = 1; m < 80; m += m < 6 ? 1 : 11)
+		for (int i = 0; i < 6 * 3; i++) {
+			int bits = 2 << i % 3;
+			struct gemm_packed g = { .isa = gemm_isa(narrow), .m = m, .n = few[i / 3][0],
+				.k = few[i / 3][1], .block = few[i / 3][2], .narrow = narrow, .bits = bits,
+				.zero_points = m % 2, .zero = (float)(1 << bits >> 1),
+				.epilogue_count = m % 3 == 0, .epilogue = chain };
+			wrong += !(worst(&g, 1 + (int)m % 3) < (narrow ? 5e-3 : 1e-6));
+		}
+	is_int(wrong, 0, "limited to %s: %s, integers of 2, 4 and 8 bits by %s", cap, gemm_isa(narrow)->name,
 		narrow ? "bf16" : "f32");
 }
 
@@ -145,6 +196,7 @@ static void test_isa(const char *cap)
 	setenv("ONEDNN_MAX_CPU_ISA", cap, 1);
 	for (int narrow = 0; narrow < 2; narrow++) {
 		test_rows(cap, narrow);
+		test_integers(cap, narrow);
 		test_epilogues(cap, narrow);
 	}
 }
@@ -164,8 +216,16 @@ static void test_takes(void)
 
 int main(void)
 {
-	is_int(gemm_packed_bytes(17, 3, false), 2 * 3 * 64, "the last panel counts whole");
-	is_int(gemm_packed_bytes(17, 3, true), 2 * 2 * 64, "in bf16 a line has two rows");
+	struct gemm_packed g = { .n = 17, .k = 3 };
+	is_int(gemm_packed_bytes(&g), 2 * 3 * 64, "the last panel counts whole");
+	g.narrow = true;
+	is_int(gemm_packed_bytes(&g), 2 * 2 * 64, "in bf16 a line has two rows");
+	g = (struct gemm_packed){ .n = 32, .k = 512, .bits = 4, .block = 32, .zero_points = true };
+	is_int(gemm_packed_bytes(&g), 32 * (512 / 2 + 16 * 4 + 16 / 2), "4 bits, f32 scales, zero points");
+	g.narrow = true;
+	is_int(gemm_packed_bytes(&g), 32 * (512 / 2 + 16 * 2 + 16 / 2), "bf16 scales");
+	g = (struct gemm_packed){ .n = 32, .k = 512, .bits = 8, .block = 512 };
+	is_int(gemm_packed_bytes(&g), 32 * (512 + 4), "a scale a column");
 	test_takes();
 	test_isa("SSE41");
 	is_str(gemm_isa(true)->name, "base", "the limit of oneDNN holds here too");

@@ -17,6 +17,9 @@
 #include "runner/verify/domain.h"
 #include "runner/verify/reference.h"
 
+#define SCALE_SEED 11
+#define ZERO_SEED 12
+
 enum buffer {
 	BUFFER_A,
 	BUFFER_B,
@@ -30,6 +33,7 @@ struct work {
 	struct gemm_packed gemm;           /* arguments of the current execution */
 	size_t bytes[BUFFER_COUNT];        /* 0: an epilogue without an operand */
 	struct copies copies[BUFFER_COUNT];
+	struct copies scratch;
 	struct rotations turn;
 	int64_t last;                      /* copy of C that was written last */
 };
@@ -55,15 +59,30 @@ static int64_t rows_of(const struct problem *p)
 	return p->m * volume(&p->batch_a);
 }
 
+/* Bits of B's integers; 0: B has other values. */
+static int bits_of(const struct problem *p)
+{
+	enum dtype t = p->operand[1].dtype;
+	bool taken = t == DTYPE_S2 || t == DTYPE_U2 || t == DTYPE_S4 || t == DTYPE_U4 || t == DTYPE_S8 ||
+		t == DTYPE_U8;
+	return taken ? dtype_bits(t) : 0;
+}
+
+static bool is_signed(const struct problem *p)
+{
+	enum dtype t = p->operand[1].dtype;
+	return t == DTYPE_S2 || t == DTYPE_S4 || t == DTYPE_S8;
+}
+
 /* B may be stored transposed, since it is packed beforehand; A only if its columns are single values. */
 static bool takes(const struct problem *p)
 {
 	enum dtype type = p->operand[0].dtype;
 	bool good = p->kernel == KERNEL_MATMUL && (type == DTYPE_F32 || type == DTYPE_BF16) &&
 		p->accumulator == DTYPE_F32 && p->operand[1].constant && volume(&p->batch_b) == 1 &&
-		rows_of(p) <= GEMM_PACKED_ROWS && (!p->transpose_a || p->m == 1);
+		(rows_of(p) <= GEMM_PACKED_ROWS || bits_of(p)) && (!p->transpose_a || p->m == 1);
 	for (int i = 0; i < 3; i++)
-		good = good && is_dense(&p->operand[i], type);
+		good = good && is_dense(&p->operand[i], i == 1 && bits_of(p) ? p->operand[1].dtype : type);
 	for (int i = 0; i < p->epilogue_count; i++)
 		good = good && gemm_packed_takes(&p->epilogue[i], type);
 	return good;
@@ -78,12 +97,17 @@ static int algorithms(const struct problem *p, struct backend_list *list, struct
 {
 	*list = (struct backend_list){ 0 };
 	if (!takes(p))
-		return error_set(err, "only dense matrix multiplications in f32 or bf16 of at most %d rows "
-			"with a constant matrix are packed", GEMM_PACKED_ROWS);
+		return error_set(err,
+			"only dense matrix multiplications in f32 or bf16 with a constant matrix, of at most "
+			"%d rows or by integers of 2, 4 or 8 bits, are packed", GEMM_PACKED_ROWS);
 	struct backend_single *s = backend_single(list, p,
 		&(struct algorithm){ .api = "plain C", .layouts = "wei=packed16", .math = "strict",
 			.matrix = MATRIX_NO });
-	snprintf(s->name, sizeof(s->name), "packed:%s:%d_threads", gemm_isa(is_narrow(p))->name, team_size());
+	char bits[16] = "";
+	if (bits_of(p))
+		snprintf(bits, sizeof(bits), "%dbits:", bits_of(p));
+	snprintf(s->name, sizeof(s->name), "packed:%s%s:%d_threads", bits, gemm_isa(is_narrow(p))->name,
+		team_size());
 	return 0;
 }
 
@@ -94,6 +118,7 @@ static void release(void *work)
 	struct work *w = work;
 	for (int i = 0; i < BUFFER_COUNT; i++)
 		copies_close(&w->copies[i]);
+	copies_close(&w->scratch);
 	free(w);
 }
 
@@ -124,7 +149,7 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 	const struct gemm_packed *g = &w->gemm;
 	double sum = 0, need = 0, constant = 0;
 	for (int i = 0; i < BUFFER_COUNT; i++) {
-		w->bytes[i] = i == BUFFER_B ? gemm_packed_bytes(g->n, g->k, g->narrow) :
+		w->bytes[i] = i == BUFFER_B ? gemm_packed_bytes(g) :
 			(size_t)elements(w, (enum buffer)i) * (g->narrow ? 2 : 4);
 		sum += (double)w->bytes[i];
 		constant += is_constant(w, (enum buffer)i) ? copies_lines(w->bytes[i]) : 0;
@@ -135,12 +160,32 @@ static double sizes_set(struct work *w, const struct backend_limits *limits)
 		w->copies[i].count = is_constant(w, (enum buffer)i) && net > cold ? net : cold;
 		need += w->bytes[i] ? copies_need(w->bytes[i], w->copies[i].count) : 0;
 	}
-	return need;
+	return need + (double)gemm_packed_scratch(g) * team_size();
+}
+
+/* Scales are f32 or bf16, from 1/2 to 3/2 divided by the largest integer of their type. Zero points, and
+ * integers of B, are any of their type. */
+static double scale_at(const struct work *w, int64_t index)
+{
+	return w->p.size ? ldexp(fill_value(SCALE_SEED, index, FILL_POSITIVE, 0, w->p.operand[0].dtype),
+		1 - w->gemm.bits) : 1;
+}
+
+static double integer_at(const struct work *w, uint64_t seed, int64_t index)
+{
+	return fill_value(seed, index, FILL_INDEX, (int64_t)1 << w->gemm.bits, DTYPE_S64);
+}
+
+static double zero_at(const struct work *w, int64_t index)
+{
+	return w->p.zero_points ? integer_at(w, ZERO_SEED, index) : w->gemm.zero;
 }
 
 /* Divisors are positive. */
 static double value_at(const struct work *w, enum buffer i, int64_t index)
 {
+	if (i == BUFFER_B && w->gemm.bits)
+		return integer_at(w, (uint64_t)i + 1, index);
 	bool divisor = i >= BUFFER_EPILOGUE && epilogue_of(w, i)->kind == EPILOGUE_BINARY &&
 		fill_mode_positive(epilogue_of(w, i)->mode);
 	return fill_value((uint64_t)i + 1, index, divisor ? FILL_POSITIVE : FILL_SIGNED, 0,
@@ -158,16 +203,28 @@ static void fill_share(void *argument, int i, int count)
 	const struct gemm_packed *g = &f->w->gemm;
 	enum dtype type = f->w->p.operand[0].dtype;
 	char *to = copies_at(&f->w->copies[f->buffer], 0);
-	/* whole rows of B in pairs: no two threads write to one word */
-	int64_t step = f->buffer == BUFFER_B ? 2 * g->n : 1, n = elements(f->w, f->buffer);
-	int64_t steps = (n + step - 1) / step, end = steps * (i + 1) / count * step;
-	for (int64_t at = steps * i / count * step; at < n && at < end; at++) {
-		double value = value_at(f->w, f->buffer, at);
-		if (f->buffer == BUFFER_B)
-			gemm_packed_put(to, g->n, g->k, g->narrow, at, value);
-		else
-			fill_encode(value, type, to + at * (g->narrow ? 2 : 4));
-	}
+	int64_t n = elements(f->w, f->buffer);
+	for (int64_t at = n * i / count; at < n * (i + 1) / count; at++)
+		fill_encode(value_at(f->w, f->buffer, at), type, to + at * (g->narrow ? 2 : 4));
+}
+
+/* Whole panels: no two threads write to one word. */
+static void pack_share(void *argument, int i, int count)
+{
+	const struct work *w = argument;
+	const struct gemm_packed *g = &w->gemm;
+	char *to = copies_at(&w->copies[BUFFER_B], 0);
+	int64_t panels = (g->n - 1) / GEMM_LANES + 1, blocks = g->bits ? (g->k - 1) / g->block + 1 : 0;
+	int64_t first = panels * i / count * GEMM_LANES, end = panels * (i + 1) / count * GEMM_LANES;
+	for (int64_t row = 0; row < g->k; row++)
+		for (int64_t at = row * g->n + first; at < row * g->n + end && at < (row + 1) * g->n; at++)
+			gemm_packed_put(g, to, at, value_at(w, BUFFER_B, at));
+	for (int64_t row = 0; row < blocks; row++)
+		for (int64_t at = row * g->n + first; at < row * g->n + end && at < (row + 1) * g->n; at++) {
+			gemm_packed_put_scale(g, to, at, scale_at(w, at));
+			if (g->zero_points)
+				gemm_packed_put_zero(g, to, at, zero_at(w, at));
+		}
 }
 
 static bool buffer_make(struct work *w, enum buffer i)
@@ -178,10 +235,12 @@ static bool buffer_make(struct work *w, enum buffer i)
 		return true;
 	if (copies_open(c, w->bytes[i], c->count))
 		return false;
-	if (i == BUFFER_B)
+	if (i == BUFFER_B) {
 		memset(copies_at(c, 0), 0, w->bytes[i]);
-	if (i != BUFFER_C)
+		team_run(pack_share, w);
+	} else if (i != BUFFER_C) {
 		team_run(fill_share, &f);
+	}
 	copies_spread(c);
 	return true;
 }
@@ -196,11 +255,17 @@ static void *prepare(const struct backend_list *list, int index, const struct ba
 	bool narrow = is_narrow(&w->p);
 	w->gemm = (struct gemm_packed){ .isa = gemm_isa(narrow), .m = rows_of(&w->p), .n = w->p.mn,
 		.k = w->p.mk, .narrow = narrow, .epilogue_count = w->p.epilogue_count,
-		.epilogue = w->p.epilogue };
+		.epilogue = w->p.epilogue, .bits = bits_of(&w->p), .zero_points = w->p.zero_points,
+		.block = w->p.size ? w->p.size : w->p.mk };
+	/* stored integers are from 0 on; without zero points unsigned ones in blocks count from the middle */
+	w->gemm.zero = is_signed(&w->p) || w->p.size ? (float)(1 << w->gemm.bits >> 1) : 0;
 	double need = sizes_set(w, limits);
 	bool good = need <= limits->memory_bytes;
 	for (int i = 0; i < BUFFER_COUNT && good; i++)
 		good = buffer_make(w, (enum buffer)i);
+	size_t scratch = gemm_packed_scratch(&w->gemm) * (size_t)team_size();
+	good = good && (!scratch || copies_open(&w->scratch, scratch, 1) == 0);
+	w->gemm.scratch = good && scratch ? copies_at(&w->scratch, 0) : NULL;
 	if (good)
 		return w;
 	release(w);
@@ -255,8 +320,14 @@ static double rotated_bytes(const void *work, enum cache cache)
 
 /* --- checking --- */
 
+/* Of integers as they are stored: a zero point is, too. Without blocks the values themselves. */
 static double input_value(void *state, enum check_role role, int number, int64_t index)
 {
+	const struct work *w = state;
+	if (role == CHECK_SCALE || role == CHECK_SHIFT)
+		return role == CHECK_SCALE ? scale_at(w, index) : zero_at(w, index);
+	if (role == CHECK_WEIGHTS && !w->p.size)
+		return value_at(w, BUFFER_B, index) - (double)w->gemm.zero;
 	enum buffer i = role == CHECK_SOURCE ? BUFFER_A : role == CHECK_WEIGHTS ? BUFFER_B :
 		(enum buffer)(BUFFER_EPILOGUE + number);
 	return value_at(state, i, index);

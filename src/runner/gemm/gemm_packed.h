@@ -6,7 +6,15 @@
  * two rows in bf16 (pairs of values of one column). Beyond column n and row k there are zeros. A thread
  * multiplies groups of panels at the same time, so that several streams are read: a processor fetches ahead
  * only within a page. Rows that do not fit its registers are multiplied in passes over a part of the group
- * that fits the first cache, while the next part is fetched. */
+ * that fits the first cache, while the next part is fetched.
+ *
+ * B may be integers of 2, 4 or 8 bits with a scale, and perhaps a zero point, for each block of rows of a
+ * column (MatMulNBits of com.microsoft, blocks of DequantizeLinear): B = (q - zero) * scale. A line then has
+ * 32 bits of each column, which are 16, 8 or 4 rows; a block begins with a new line. In front of it
+ * are lines of its scales, in the type of A, and of zero points, packed alike, if they were not before.
+ * So a panel is one stream. A block's sum is that of
+ * a q, minus zero times the sum of a, times scale: f32 throughout, and q is exact. The bits are not shifted
+ * down: those of row i count 2^(bits i), by which A was divided before. */
 #ifndef RUNNER_GEMM_PACKED_H
 #define RUNNER_GEMM_PACKED_H
 
@@ -30,8 +38,13 @@ const struct gemm_isa *gemm_isa(bool narrow);
 
 struct gemm_packed {
 	const struct gemm_isa *isa;
-	int64_t m, n, k;      /* m: at most GEMM_PACKED_ROWS */
+	int64_t m, n, k;      /* m: at most GEMM_PACKED_ROWS, of any number if B is integers */
 	bool narrow;          /* all operands are bf16, else f32 */
+	int bits;             /* of B's integers; 0: B has the type of the others */
+	int64_t block;        /* rows of a column that share a scale; */
+	bool zero_points;     /* each block has one, */
+	float zero;           /* or all have this one */
+	void *scratch;        /* of integers: gemm_packed_scratch bytes for each share */
 	const void *a;        /* m x k, row-major */
 	const void *b;        /* packed, aligned to 64 bytes */
 	void *c;              /* m x n, row-major */
@@ -42,10 +55,15 @@ struct gemm_packed {
 
 /* True if the kernel computes the epilogue, whose operand has the type of the others. */
 bool gemm_packed_takes(const struct epilogue *e, enum dtype type);
-/* Bytes of a packed B. */
-size_t gemm_packed_bytes(int64_t n, int64_t k, bool narrow);
-/* Writes value number `at` (row * n + column) of B. All bytes must be set to 0 before. */
-void gemm_packed_put(void *packed, int64_t n, int64_t k, bool narrow, int64_t at, double value);
+/* Bytes of a packed B, whose sizes and type `g` says, and of the memory that a share works in. */
+size_t gemm_packed_bytes(const struct gemm_packed *g);
+size_t gemm_packed_scratch(const struct gemm_packed *g);
+/* Writes value number `at` (row * n + column) of B; of integers the one stored, from 0 to 2^bits - 1. All
+ * bytes must be set to 0 before. */
+void gemm_packed_put(const struct gemm_packed *g, void *packed, int64_t at, double value);
+/* The same for the scale and the zero point of a block; at: block * n + column. */
+void gemm_packed_put_scale(const struct gemm_packed *g, void *packed, int64_t at, double value);
+void gemm_packed_put_zero(const struct gemm_packed *g, void *packed, int64_t at, double value);
 
 /* Computes the panels of share i of count; `g` is a struct gemm_packed. Shares write different values. */
 void gemm_packed_share(void *g, int i, int count);

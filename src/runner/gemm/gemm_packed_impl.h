@@ -2,10 +2,13 @@
  * this set; TARGET, its function attributes; VECTOR, bytes of a register; WIDTHS, for 0, 1 ... rows the
  * panels of a group if all rows are multiplied in one pass; PASS_ROWS, most rows of a pass if there are
  * several, and PASS_PANELS, the panels of a group then; CASES, a CASE(rows, panels) for each tile that these
- * make, and for single panels; DOT, if it multiplies pairs of bf16. */
+ * make, and for single panels; DOT, if it multiplies pairs of bf16. Of products with integers: FEW_ROWS, most
+ * rows of a pass; FEW_PANELS, panels of a group of up to FEW_WIDE rows, of more rows it is one; FEW_CASES, as
+ * CASES. */
 
 typedef float NAME(vector) __attribute__((vector_size(VECTOR), may_alias));
 typedef uint32_t NAME(words) __attribute__((vector_size(VECTOR), may_alias));
+typedef int32_t NAME(integers) __attribute__((vector_size(VECTOR), may_alias));
 
 #define PER_LINE (LINE_BYTES / VECTOR) /* registers of a line */
 
@@ -125,7 +128,9 @@ static TARGET void NAME(finish)(
 static TARGET void NAME(group)(const struct gemm_packed *g, int64_t panel, int panels, int passes)
 {
 	float kept[GEMM_PACKED_ROWS * PASS_PANELS_MOST * GEMM_LANES] __attribute__((aligned(64)));
-	int64_t pairs = g->k / 2, lines = g->narrow ? pairs : g->k, step = panel_bytes(g->k, g->narrow);
+	int64_t pairs = g->k / 2, lines = g->narrow ? pairs : g->k;
+	struct lines all = lines_of(g);
+	int64_t step = panel_bytes(&all);
 	const char *b = (const char *)g->b + panel * step;
 	struct tile t[GEMM_PACKED_ROWS];
 	int rows[GEMM_PACKED_ROWS];
@@ -152,11 +157,170 @@ static TARGET void NAME(group)(const struct gemm_packed *g, int64_t panel, int p
 	}
 }
 
+/* --- B of integers --- */
+
+static inline __attribute__((always_inline)) TARGET void NAME(read)(NAME(words) *to, const char *line, int j)
+{
+	*to = ((const NAME(words) *)(const void *)line)[j];
+}
+
+/* Adds the products of a block, whose sums are registers as in `tile`: scale (sum - zero times A's sum). */
+static inline __attribute__((always_inline)) TARGET void NAME(few_add)(const struct gemm_packed *g,
+	const struct tile *t, const struct few *f, int64_t block, NAME(vector) (*sum)[PER_LINE],
+	const int rows, const int panels, const int bits, int64_t ahead)
+{
+	NAME(vector) *kept = (NAME(vector) *)(void *)t->kept;
+	const char *scales = t->b + scale_line(&f->lines, block) * LINE_BYTES;
+	const char *zeros = t->b + zero_line(&f->lines, block) * LINE_BYTES;
+	uint32_t up = g->narrow && block % 2 == 0 ? 16 : 0, mask = g->narrow ? 0xffff0000 : ~0u;
+#pragma GCC unroll 4
+	for (int i = 0; i < panels * PER_LINE; i++) {
+		int p = i / PER_LINE, j = i % PER_LINE;
+		NAME(words) scale, z;
+		NAME(vector) zero = g->zero - (NAME(vector)){ 0 };
+		__builtin_prefetch(scales + p * t->step + ahead);
+		NAME(read)(&scale, scales + p * t->step, j);
+		scale = scale << up & mask;
+		if (g->zero_points) {
+			__builtin_prefetch(zeros + p * t->step + ahead);
+			NAME(read)(&z, zeros + p * t->step, j);
+			z = z >> ((uint32_t)block % (32 / bits) * bits) & ((1u << bits) - 1);
+			zero = __builtin_convertvector((NAME(integers))z, NAME(vector));
+		}
+#pragma GCC unroll 16
+		for (int r = 0; r < rows; r++)
+			kept[r * panels * PER_LINE + i] += (NAME(vector))scale *
+				(sum[r * panels + p][j] - f->sums[r * f->apart + block] * zero);
+	}
+}
+
+static inline __attribute__((always_inline)) TARGET void NAME(few_tile)(const struct gemm_packed *g,
+	const struct tile *t, const struct few *f, const int rows, const int panels, const int bits)
+{
+	const int per = 32 / bits;
+	for (int64_t block = t->from; block < t->to; block++) {
+		NAME(vector) sum[TILE_MOST][PER_LINE];
+		const char *line = t->b + weight_line(&f->lines, block) * LINE_BYTES;
+		const float *a = f->a + block * f->lines.block * per;
+		int64_t left = f->lines.weights - block * f->lines.block;
+		bool last = left <= f->lines.block + AHEAD_LINES; /* then the next group is fetched ahead */
+		int64_t ahead = AHEAD_LINES * LINE_BYTES + (last ? (panels - 1) * t->step : 0);
+		left = left < f->lines.block ? left : f->lines.block;
+#pragma GCC unroll 32
+		for (int i = 0; i < rows * panels; i++)
+#pragma GCC unroll 4
+			for (int j = 0; j < PER_LINE; j++)
+				sum[i][j] = (NAME(vector)){ 0 };
+		for (; left > 0; left--, line += LINE_BYTES, a += per) {
+			NAME(words) b[PANELS_MOST * PER_LINE];
+#pragma GCC unroll 4
+			for (int p = 0; p < panels; p++)
+				__builtin_prefetch(line + p * t->step + ahead);
+#pragma GCC unroll 4
+			for (int i = 0; i < panels * PER_LINE; i++)
+				NAME(read)(&b[i], line + i / PER_LINE * t->step, i % PER_LINE);
+#pragma GCC unroll 64
+			for (int i = 0; i < per * panels * PER_LINE; i++) {
+				int at = i / (panels * PER_LINE), p = i / PER_LINE % panels, j = i % PER_LINE;
+				NAME(words) q = b[p * PER_LINE + j];
+				if (at == per - 1)
+					q >>= 32 - bits;
+				else
+					q &= ((1u << bits) - 1) << bits * at;
+				NAME(vector) w = __builtin_convertvector((NAME(integers))q, NAME(vector));
+#pragma GCC unroll 16
+				for (int r = 0; r < rows; r++)
+					sum[r * panels + p][j] += a[r * f->apart + at] * w;
+			}
+		}
+		NAME(few_add)(g, t, f, block, sum, rows, panels, bits, ahead);
+	}
+}
+
+static TARGET void NAME(few_multiply)(
+	const struct gemm_packed *g, const struct tile *t, const struct few *f, int rows, int panels)
+{
+	switch (rows * 128 + panels * 16 + g->bits) {
+#define FEW(r, p) \
+	case r * 128 + p * 16 + 2: NAME(few_tile)(g, t, f, r, p, 2); break; \
+	case r * 128 + p * 16 + 4: NAME(few_tile)(g, t, f, r, p, 4); break; \
+	case r * 128 + p * 16 + 8: NAME(few_tile)(g, t, f, r, p, 8); break;
+		FEW_CASES
+#undef FEW
+	default: break;
+	}
+}
+
+/* Writes A's row as f32, divided by few_factor, and the sums of its blocks, to the scratch. */
+static TARGET void NAME(few_source)(
+	const struct gemm_packed *g, const struct lines *l, int64_t row, float *to)
+{
+	line_t factor, x;
+	for (int i = 0; i < LINE; i++)
+		factor[i] = few_factor(g->bits, i % l->rows);
+	for (int64_t block = 0; block < l->blocks; block++) {
+		int64_t first = block * g->block, count = g->k - first < g->block ? g->k - first : g->block;
+		line_t sum = { 0 };
+		for (int64_t at = 0; at < count; at += LINE) {
+			line_load(&x, g->a, g->narrow, row * g->k + first + at,
+				count - at < LINE ? count - at : LINE);
+			sum += x;
+			x *= factor;
+			memcpy(to + block * l->block * l->rows + at, &x, sizeof(x));
+		}
+		float all = 0;
+		for (int i = 0; i < LINE; i++)
+			all += sum[i];
+		to[few_values(l) + block] = all;
+	}
+}
+
+/* Multiplies all rows with a group of panels, in passes over parts of it. */
+static TARGET void NAME(few_group)(
+	const struct gemm_packed *g, const struct lines *l, int64_t panel, int panels, int passes)
+{
+	float kept[GEMM_PACKED_ROWS * FEW_PANELS_MOST * GEMM_LANES] __attribute__((aligned(64)));
+	struct few f = { .lines = *l, .apart = few_floats(l) };
+	struct tile t = { .b = (const char *)g->b + panel * panel_bytes(l), .step = panel_bytes(l) };
+	int64_t part = passes == 1 ? l->blocks : l->block < PART_LINES ? PART_LINES / l->block : 1;
+	memset(kept, 0, (size_t)(g->m * panels * GEMM_LANES) * sizeof(kept[0]));
+	for (t.from = 0; t.from < l->blocks; t.from = t.to) {
+		t.to = l->blocks - t.from < part ? l->blocks : t.from + part;
+		for (int i = 0; i < passes; i++) {
+			t.row = g->m * i / passes;
+			t.kept = kept + t.row * panels * GEMM_LANES;
+			f.a = (const float *)g->scratch + t.row * f.apart;
+			f.sums = f.a + few_values(l);
+			int rows = (int)(g->m * (i + 1) / passes - t.row);
+			NAME(few_multiply)(g, &t, &f, rows, panels);
+			if (t.to == l->blocks)
+				NAME(finish)(g, &t, rows, panels, panel * GEMM_LANES);
+		}
+	}
+}
+
+/* Few rows are multiplied with FEW_PANELS at a time, while a share has as many left. */
+static TARGET void NAME(few_share)(const struct gemm_packed *g, int i, int count)
+{
+	struct lines l = lines_of(g);
+	int64_t total = panels_of(g->n), end = total * (i + 1) / count;
+	for (int64_t row = 0; row < g->m; row++)
+		NAME(few_source)(g, &l, row, (float *)g->scratch + row * few_floats(&l));
+	for (int64_t panel = total * i / count, now; panel < end; panel += now) {
+		now = g->m <= FEW_WIDE && end - panel >= FEW_PANELS ? FEW_PANELS : 1;
+		NAME(few_group)(g, &l, panel, (int)now, (int)parts_of(g->m, FEW_ROWS));
+	}
+}
+
 /* A share has whole groups; if there is not one for each share, groups of one panel. */
 static TARGET void NAME(share)(const struct gemm_packed *g, int i, int count)
 {
 	static const int widths[] = WIDTHS;
 	const int single = (int)(sizeof(widths) / sizeof(widths[0])) - 1;
+	if (g->bits) {
+		NAME(few_share)(g, i, count);
+		return;
+	}
 	int64_t total = panels_of(g->n);
 	int passes = g->m <= single ? 1 : (int)((g->m + PASS_ROWS - 1) / PASS_ROWS);
 	int width = g->m <= single ? widths[g->m] : PASS_PANELS;
@@ -178,4 +342,8 @@ static TARGET void NAME(share)(const struct gemm_packed *g, int i, int count)
 #undef PASS_ROWS
 #undef PASS_PANELS
 #undef CASES
+#undef FEW_ROWS
+#undef FEW_WIDE
+#undef FEW_PANELS
+#undef FEW_CASES
 #undef DOT
