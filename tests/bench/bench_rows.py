@@ -8,13 +8,16 @@ the runtimes these are as many nodes with weights of their own in one model, and
 divided by the nodes. All have the same number of threads, bound one a core, and wait spinning. The sides are
 measured in turn, each a few milliseconds a round; processes whose turn it is not are stopped.
 
+Weights are f32, or of 4 or 8 bits with an f32 scale and a zero point for every 32 terms of a column
+(MatMulNBits of com.microsoft with accuracy_level 0, so that products are in f32 there, too).
+
 A table in microseconds (medians over the rounds), then of each shape: at one row the share of the read
 bandwidth that the packed kernel reaches, with more rows its time beside the faster runtime's. Each is the
 median of the rounds' ratios, with an interval of 95% for the median (order statistics: no assumption about
 the distribution).
 
     tests/bench/bench_rows.py [--builddir DIR] [--rows 1,2,4,8,16] [--rounds 21] [--ms 8] [--tail +relu]
-                              [SHAPE...]
+                              [--bits 32,4,8] [SHAPE...]
 
 SHAPE: gpt2, bert, decoder or KxN (default: all three). A side that is not installed is "-". Leaves with 77
 where the runner is not built.
@@ -22,6 +25,7 @@ where the runner is not built.
 
 import argparse
 import functools
+import itertools
 import json
 import math
 import os
@@ -44,6 +48,7 @@ SHAPES = {  # k, n
 }
 OURS = ("read", "packed", "onednn", "openblas")
 RUNTIMES = ("onnxruntime", "openvino")
+BLOCK = 32  # terms that share a scale
 LLC_GUESS, LLC_FACTOR = 32 << 20, 2
 CONFIDENCE = 0.95
 
@@ -57,8 +62,15 @@ def llc_bytes():
     return size
 
 
-def matmul_text(m, n, k, tail):
-    return f"matmul:f32,f32.c,f32/f32:ba1bb1m{m}n{n}k{k}:ta0tb0{tail}"
+def matmul_text(m, n, k, bits, tail):
+    if bits == 32:
+        return f"matmul:f32,f32.c,f32/f32:ba1bb1m{m}n{n}k{k}:ta0tb0{tail}"
+    return f"matmul:f32,u{bits}.c,f32/f32:ba1bb1m{m}n{n}k{k}:ta0tb1:b{BLOCK}z1{tail}"
+
+
+def weight_bytes(n, k, bits):
+    scaled = math.ceil(k / BLOCK) * (32 + bits) if bits < 32 else 0
+    return n * (k * bits + scaled) // 8
 
 
 # --- a runtime, in a process of its own ---
@@ -70,20 +82,32 @@ def cores():
     return machine.cores()
 
 
-def make_model(m, n, k, nodes):
+def make_model(m, n, k, bits, nodes):
     """A model of `nodes` products, each with an input, an output and weights of its own."""
     import numpy
     from onnx import TensorProto, helper, numpy_helper
     rng = numpy.random.default_rng(1)
     made, inputs, outputs, weights = [], [], [], []
+
+    def product(i):
+        if bits == 32:
+            content = rng.random((k, n), dtype=numpy.float32) * 2 - 1
+            weights.append(numpy_helper.from_array(content, f"w{i}"))
+            return helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"])
+        blocks = math.ceil(k / BLOCK)
+        arrays = {"w": rng.integers(0, 256, (n, blocks, BLOCK * bits // 8), numpy.uint8),
+                  "s": rng.random((n, blocks), dtype=numpy.float32),
+                  "z": rng.integers(0, 256, (n, math.ceil(blocks * bits / 8)), numpy.uint8)}
+        weights.extend(numpy_helper.from_array(array, f"{name}{i}") for name, array in arrays.items())
+        return helper.make_node("MatMulNBits", [f"{name}{i}" for name in "xwsz"], [f"y{i}"],
+                                domain="com.microsoft", K=k, N=n, bits=bits, block_size=BLOCK)
+
     for i in range(nodes):
-        content = rng.random((k, n), dtype=numpy.float32) * 2 - 1
-        weights.append(numpy_helper.from_array(content, f"w{i}"))
         inputs.append(helper.make_tensor_value_info(f"x{i}", TensorProto.FLOAT, [m, k]))
         outputs.append(helper.make_tensor_value_info(f"y{i}", TensorProto.FLOAT, [m, n]))
-        made.append(helper.make_node("MatMul", [f"x{i}", f"w{i}"], [f"y{i}"]))
+        made.append(product(i))
     graph = helper.make_graph(made, "rows", inputs, outputs, weights)
-    opsets = [helper.make_opsetid("", 17)]
+    opsets = [helper.make_opsetid("", 17), helper.make_opsetid("com.microsoft", 1)]
     model = helper.make_model(graph, opset_imports=opsets, ir_version=8)
     return model.SerializeToString(), {f"x{i}": rng.random((m, k), dtype=numpy.float32) for i in range(nodes)}
 
@@ -132,7 +156,7 @@ def time_of(run, ms):
 
 
 def worker(name, threads):
-    """Answers the lines "open M N K NODES" and "run MS" with a line of JSON each, as bench_rows does."""
+    """Answers the lines "open M N K BITS NODES" and "run MS" with a line of JSON each, as bench_rows does."""
     try:
         import onnx  # noqa: F401
         __import__(name)
@@ -145,8 +169,12 @@ def worker(name, threads):
         word, *numbers = line.split()
         if word == "open":
             run = None  # frees the session before the next
-            m, n, k, nodes = map(int, numbers)
-            run = opener(*make_model(m, n, k, nodes), threads)
+            m, n, k, bits, nodes = map(int, numbers)
+            try:
+                run = opener(*make_model(m, n, k, bits, nodes), threads)
+            except RuntimeError:  # it has no such operator
+                print(json.dumps({"sides": {}}), flush=True)
+                continue
             print(json.dumps({"sides": {name: version}}), flush=True)
         else:
             print(json.dumps({"ns": time_of(run, float(numbers[0])) / nodes}), flush=True)
@@ -196,15 +224,14 @@ def start(options):
     return found
 
 
-def measure(processes, m, n, k, options):
+def measure(processes, m, n, k, bits, options):
     """side -> its times in ns, one a round; and side -> what it ran."""
-    text = matmul_text(m, n, k, options.tail)
-    weights = 4 * n * k
-    nodes = math.ceil(LLC_FACTOR * llc_bytes() / weights) + 1
+    text = matmul_text(m, n, k, bits, options.tail)
+    nodes = math.ceil(LLC_FACTOR * llc_bytes() / weight_bytes(n, k, bits)) + 1
     ran = {}
     for name in ("packed", *RUNTIMES):
         if name == "packed" or not options.tail:
-            line = f"open {text}" if name == "packed" else f"open {m} {n} {k} {nodes}"
+            line = f"open {text}" if name == "packed" else f"open {m} {n} {k} {bits} {nodes}"
             ran |= (processes[name].ask(line) or {"sides": {}})["sides"]
     times = {name: [] for name in (*OURS, *RUNTIMES) if name in ran}
     for _ in range(options.rounds):
@@ -237,11 +264,11 @@ def verdict(times, m):
     return "{:.2f} [{:.2f}, {:.2f}] of {}".format(*median_interval(ratios), best)
 
 
-def line_of(times, m, n, k):
+def line_of(times, m, n, k, bits):
     cells = "".join(f"{statistics.median(times[name]) / 1e3:12.1f}" if name in times else f"{'-':>12}"
                     for name in (*OURS, *RUNTIMES))
-    rate = 4 * n * k / statistics.median(times["read"])
-    return f"{m:4} {k:6}x{n:<6}{cells} {rate:6.1f}  {verdict(times, m)}"
+    rate = weight_bytes(n, k, bits) / statistics.median(times["read"])
+    return f"{m:4} {bits:4} {k:6}x{n:<6}{cells} {rate:6.1f}  {verdict(times, m)}"
 
 
 def shapes_of(words):
@@ -256,6 +283,7 @@ def main():
     parser.add_argument("shapes", nargs="*", metavar="SHAPE")
     parser.add_argument("--builddir", type=pathlib.Path, default=TOP / "build")
     parser.add_argument("--rows", default="1,2,4,8,16", type=lambda text: [int(m) for m in text.split(",")])
+    parser.add_argument("--bits", default="32,4,8", type=lambda text: [int(bits) for bits in text.split(",")])
     parser.add_argument("--rounds", type=int, default=21)
     parser.add_argument("--ms", type=float, default=8)
     parser.add_argument("--threads", type=int)
@@ -271,14 +299,15 @@ def main():
     processes = start(options)
     print(f"{options.threads} threads bound one a core, spinning; weights from memory, more than "
           f"{LLC_FACTOR} x {llc_bytes() >> 20} MiB; {options.rounds} rounds of {options.ms:g} ms a side\n"
-          f"{'rows':>4} {'k':>6}x{'n':<6}" + "".join(f"{name:>12}" for name in (*OURS, *RUNTIMES)) +
+          f"{'rows':>4} {'bits':>4} {'k':>6}x{'n':<6}" +
+          "".join(f"{name:>12}" for name in (*OURS, *RUNTIMES)) +
           f" {'GB/s':>6}  packed kernel")
     used = {}
-    for k, n in shapes_of(options.shapes):
+    for bits, (k, n) in itertools.product(options.bits, shapes_of(options.shapes)):
         for m in options.rows:
-            times, ran = measure(processes, m, n, k, options)
-            used[f"{m} rows {k}x{n}"] = {name: ran[name] for name in ran if name in OURS}
-            print(line_of(times, m, n, k), flush=True)
+            times, ran = measure(processes, m, n, k, bits, options)
+            used[f"{m} rows {k}x{n} of {bits} bits"] = {name: ran[name] for name in ran if name in OURS}
+            print(line_of(times, m, n, k, bits), flush=True)
     for process in set(processes.values()):
         process.close()
     for what, algorithms in used.items():
