@@ -262,7 +262,8 @@ static struct onednn_arg *matrix_add(
 int onednn_build_matmul(struct onednn_case *c, enum onednn_choice choice, struct error *err)
 {
 	if (c->problem.size)
-		return error_set(err, "only own kernels have scales in blocks");
+		return error_set(err, "weights with scales in blocks are multiplied only in f32 and bf16, "
+			"as one constant matrix");
 	c->problem = matmul_simplify(&c->problem);
 	struct onednn_arg *a = matrix_add(c, 0, DNNL_ARG_SRC, "src", choice, err);
 	if (!a)
