@@ -23,6 +23,7 @@ libprofile_a_SOURCES = \
 	src/profile/profile_onnx.c \
 	src/profile/profile_onnxruntime.c \
 	src/profile/profile_trtexec.c \
+	src/profile/profile_trtexec_log.c \
 	src/profile/profile_trtexec_times.c \
 	src/profile/reader.h \
 	src/profile/scan.c src/profile/scan.h \

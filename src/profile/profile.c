@@ -26,6 +26,7 @@ static const struct profile_reader *const readers[] = {
 	&profile_onednn,
 	&profile_cudnn,
 	&profile_cublaslt,
+	&profile_trtexec_log,
 };
 
 #define READER_COUNT ((int)(sizeof(readers) / sizeof(readers[0])))

@@ -14,6 +14,7 @@
 	_(TRTEXEC, "trtexec", "trtexec --exportProfile (JSON)")                           \
 	_(TRTEXEC_LAYERS, "trtexec-layers", "trtexec --exportLayerInfo (JSON)")           \
 	_(TRTEXEC_TIMES, "trtexec-times", "trtexec --exportTimes (JSON)")                 \
+	_(TRTEXEC_LOG, "trtexec-log", "output of trtexec --dumpProfile (text)")           \
 	_(TRTEXEC_SUMMARY, "trtexec-summary", "summary of trtexec by TREx (JSON)")        \
 	_(NSYS, "nsys", "Nsight Systems, exported as SQLite")                             \
 	_(KINETO, "kineto", "PyTorch profiler (Chrome trace)")                            \

@@ -239,5 +239,5 @@ const struct profile_reader profile_trtexec = {
 };
 const struct profile_reader profile_trtexec_layers = {
 	.kind = PROFILE_TRTEXEC_LAYERS, .is = is_layers, .read = read_layers, .packed = true,
-	.completes = 1u << PROFILE_TRTEXEC | 1u << PROFILE_NSYS
+	.completes = 1u << PROFILE_TRTEXEC | 1u << PROFILE_TRTEXEC_LOG | 1u << PROFILE_NSYS
 };

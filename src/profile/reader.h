@@ -35,7 +35,8 @@ struct profile_reader {
 };
 
 extern const struct profile_reader profile_kineto, profile_onnx, profile_onnxruntime, profile_trtexec,
-	profile_trtexec_layers, profile_trtexec_summary, profile_trtexec_times;
+	profile_trtexec_layers, profile_trtexec_log, profile_trtexec_summary,
+	profile_trtexec_times;
 extern const struct profile_reader profile_nsys, profile_openvino, profile_onednn, profile_cudnn,
 	profile_cublaslt;
 

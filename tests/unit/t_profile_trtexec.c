@@ -119,6 +119,41 @@ static void raw_controls(void)
 	is_str(e ? e->gaps : "none", "", "nothing is missing");
 }
 
+#define I "[07/05/2026-10:00:00] [I] "
+
+/* The output of trtexec, in both forms of the table. */
+static void log_of_trtexec(void)
+{
+	struct execution *e = read_files(file_of_text("new.log",
+		"&&&& RUNNING TensorRT.trtexec [TensorRT v100300] # trtexec --onnx=m.onnx --dumpProfile\n"
+		I "Selected Device: NVIDIA A100\n"
+		I "GPU Compute Time: min = 0.9 ms, max = 2 ms, mean = 1 ms, median = 0.95 ms, percentile"
+		"(90%) = 1 ms\n" I "\n" I "=== Profile (20 iterations ) ===\n"
+		I "   Time(ms)     Avg.(ms)   Median(ms)   Time(%)   Layer\n"
+		I "      10.00       0.5000       0.4000      50.0   /conv/Conv + /act/Relu 2\n"
+		I "      10.00       0.5000       0.6000      50.0   /fc/Gemm\n"
+		I "      20.00       1.0000       1.0000     100.0   Total\n" I "\n"
+		I "       1.00       1.0000       1.0000     100.0   later\n"), NULL, NULL);
+	ok(e && e->row_count == 2 && row_named(e, "/conv/Conv + /act/Relu 2")->ns == 400e3 &&
+			row_named(e, "/fc/Gemm")->ns == 600e3, "names behind the numbers, medians");
+	ok(e && e->stats.median == 950e3 && !strcmp(e->device, "NVIDIA A100") &&
+			!strcmp(e->settings, "{\"runs\":20}") && !*e->gaps, "latency, device, runs");
+	const char *old = file_of_text("old.log",
+		"&&&& RUNNING TensorRT.trtexec\n" I "=== Profile (4 iterations ) ===\n"
+		I "                      Layer   Time (ms)   Avg. Time (ms)   Time %\n"
+		I "             conv 1 + relu 2        8.00           2.0000     80.0\n"
+		I "                        pool        2.00           0.5000     20.0\n"
+		I "                       Total       10.00           2.5000    100.0\n");
+	e = read_files(old, NULL, NULL);
+	ok(e && e->row_count == 2 && row_named(e, "conv 1 + relu 2")->ns == 2e6 &&
+			row_named(e, "pool")->ns == 500e3, "names before the numbers, averages");
+	e = read_files(old, file_of_text("l.json", "{\"Layers\": [{\"Name\": \"pool\", \"LayerType\": "
+		"\"Pooling\"}]}"), NULL);
+	is_str(row_named(e, "pool")->op, "Pooling", "with layer information");
+	ok(is_refused(file_of_text("none.log", "&&&& RUNNING TensorRT.trtexec\n" I "done\n"),
+		"has neither layers nor a latency"), "nothing to compare");
+}
+
 /* Real files, where they are: sums as in their README. */
 static void real_files(void)
 {
@@ -164,6 +199,7 @@ int main(void)
 	layer_information();
 	times();
 	raw_controls();
+	log_of_trtexec();
 	real_files();
 	files_remove();
 	return done_testing();
