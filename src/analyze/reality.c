@@ -100,11 +100,19 @@ static void measured_find(struct reality *y, const bool *traced)
 
 /* ---- what can be compared ---- */
 
+/* The last-level cache: as far as reads are faster than from memory (peaks), else its nominal size. */
+static double cache_bytes(const struct ground *g)
+{
+	double nominal = g->device ? g->device->llc_bytes : NAN;
+	bool measured = g->peaks && g->peaks->level_count && peaks_known(g->peaks);
+	return measured ? fmin(nominal, g->peaks->level[g->peaks->level_count - 1].bytes) : nominal;
+}
+
 /* Returns why this execution cannot contradict the bound; NULL if it can. The bound's cache state `net` reads
  * weights from memory. Reality does so if weights and activations exceed the last-level cache. */
 static const char *cache_differs(const struct ground *g, const struct analysis *bound)
 {
-	double llc = g->device ? g->device->llc_bytes : NAN;
+	double llc = cache_bytes(g);
 	double size =
 		g->plan->weight_bytes + (isnan(g->plan->peak_live_bytes) ? 0 : g->plan->peak_live_bytes);
 	return cache_plain(bound->cache) == CACHE_NET && llc > size ?

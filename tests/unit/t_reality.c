@@ -619,6 +619,21 @@ static void caches(void)
 	y = compare(&n, 135);
 	is_int(y->contradicted_count, 1, "a layer without weights is comparable all the same");
 	net_free(&n);
+	n = net_new();
+	row(&n, "conv", "Conv", 50);
+	row(&n, "relu", "Relu", 20);
+	row(&n, "pool", "MaxPool", 30);
+	n.m->plan.weight_bytes = 60;
+	n.m->plan.peak_live_bytes = 20;
+	n.device.llc_bytes = 100;
+	struct peaks peaks = peaks_unknown();
+	peaks.bandwidth_bytes_s = 1e15;
+	peaks.level[peaks.level_count++] = (struct peak_level){ .level = 3, .bytes = 50, NAN };
+	n.ground.peaks = &peaks;
+	y = compare(&n, 100);
+	is_int(y->contradicted_count, 1, "the cache ends where reads slow down, whatever its nominal size");
+	near(us(y, GAP_CACHE), 0, 0, "so the difference is not the caches'");
+	net_free(&n);
 }
 
 static void gaps_of_the_bound(void)
