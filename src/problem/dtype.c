@@ -43,7 +43,8 @@ static const struct {
 	{ "fp16", DTYPE_F16 }, { "float16", DTYPE_F16 }, { "half", DTYPE_F16 },
 	{ "bfloat16", DTYPE_BF16 }, { "bfloat", DTYPE_BF16 },
 	{ "float8e4m3fn", DTYPE_F8E4M3 }, { "float8_e4m3fn", DTYPE_F8E4M3 }, { "e4m3", DTYPE_F8E4M3 },
-	{ "fp8_e4m3", DTYPE_F8E4M3 }, { "fp8", DTYPE_F8E4M3 }, { "f8", DTYPE_F8E4M3 }, { "float8e5m2", DTYPE_F8E5M2 }, { "float8_e5m2", DTYPE_F8E5M2 },
+	{ "fp8_e4m3", DTYPE_F8E4M3 }, { "fp8", DTYPE_F8E4M3 }, { "f8", DTYPE_F8E4M3 },
+	{ "float8e5m2", DTYPE_F8E5M2 }, { "float8_e5m2", DTYPE_F8E5M2 },
 	{ "e5m2", DTYPE_F8E5M2 }, { "fp8_e5m2", DTYPE_F8E5M2 },
 	{ "int8", DTYPE_S8 }, { "i8", DTYPE_S8 }, { "uint8", DTYPE_U8 }, { "int16", DTYPE_S16 },
 	{ "i16", DTYPE_S16 }, { "uint16", DTYPE_U16 }, { "int32", DTYPE_S32 }, { "i32", DTYPE_S32 },
@@ -79,8 +80,8 @@ int dtype_take_asked(struct text name, enum dtype *t, struct error *err)
 		return 0;
 	}
 	if (found != DTYPE_UNKNOWN)
-		return error_set(err, "%s is not a type to run a model in, such as f32, bf16, f16, f8e4m3, s8: "
-			"other integers are in the file of a quantized model", word);
+		return error_set(err, "%s is not a type to run a model in, such as f32, bf16, f16, "
+			"f8e4m3, s8: other integers are in the file of a quantized model", word);
 	for (int i = DTYPE_UNKNOWN + 1; i < DTYPE_COUNT; i++)
 		if (dtype_is_asked((enum dtype)i))
 			word_try(&near, dtype_rows[i].name);

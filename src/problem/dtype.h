@@ -51,7 +51,8 @@ enum dtype dtype_parse(struct text name);  /* DTYPE_UNKNOWN if there is no such 
 /* A type as people and other programs write it, in any case: fp16, half, float16, int8 ...; DTYPE_UNKNOWN if
  * there is no such type. */
 enum dtype dtype_parse_usual(struct text name);
-/* A type of models (dtype_is_asked) that a user typed; *t is unchanged by an error. Returns -1 with an error. */
+/* A type of models (dtype_is_asked) that a user typed; *t is unchanged by an error. Returns -1 with an error.
+ */
 int dtype_take_asked(struct text name, enum dtype *t, struct error *err);
 int dtype_bits(enum dtype t);              /* 0 for unknown and string */
 bool dtype_is_float(enum dtype t);
