@@ -59,6 +59,8 @@ static int run(int argc, char **argv, struct error *err)
 		help_print(o.command == &command_explorer && !o.argc ? NULL : o.command, stdout);
 	else if (o.version)
 		puts(PACKAGE_STRING);
+	else if (explorer_words_check(&o.config, err))
+		status = EXIT_BAD;
 	else
 		status = o.command->run(&o, err);
 	if (o.help || o.version)

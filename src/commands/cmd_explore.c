@@ -6,6 +6,7 @@
 #include "commands/tour.h"
 #include "ui/frame/app.h"
 #include "ui/screen/theme.h"
+#include "ui/views/columns.h"
 #include "ui/views/keys.h"
 
 #include "base/exe_path.h"
@@ -79,11 +80,12 @@ static int explore(struct session *s, const struct app_options *ao, struct error
 	return left < 0 ? EXIT_BAD : left > 0 ? 128 + left : unkept ? EXIT_GAPS : EXIT_DONE;
 }
 
-/* What only the explorer knows: names of keys, themes and roles. */
-static int words_check(const struct config *c, struct error *err)
+int explorer_words_check(const struct config *c, struct error *err)
 {
 	struct error why;
 	struct theme theme;
+	if (columns_check(c, err))
+		return -1;
 	if (keys_bind(c->keys, c->keys_count, &why))
 		return error_set(err, "%s:%s", c->path, why.text);
 	if (!theme_make(&theme, c->theme, c->theme_count, false, &why))
@@ -124,7 +126,7 @@ static int explore_options(struct options *o, struct error *err)
 			own->svg ? "" : own->view ? " problems" : " 'j Enter'");
 		return EXIT_BAD;
 	}
-	if (words_check(&o->config, err))
+	if (explorer_words_check(&o->config, err)) /* the tour has another configuration */
 		return EXIT_BAD;
 	config_add_agents(&o->config);
 	bool blind = !own->frame && !isatty(STDOUT_FILENO); /* keys come from /dev/tty if the model is on

@@ -202,6 +202,9 @@ int options_connected(int connected);
 /* The requested batches and data types; at least one each (batch 0: the model's own). Return the count. */
 int options_batches(const struct options *o, int64_t batches[CONFIG_LIST_MAX]);
 int options_dtypes(const struct options *o, enum dtype dtypes[CONFIG_LIST_MAX]);
+/* Checks what only the explorer knows of a configuration: names of keys, themes, roles and columns; its keys
+ * are in force then. -1: err names file and line. Every command does, so that a mistake is found at once. */
+int explorer_words_check(const struct config *c, struct error *err);
 /* For a command of one plan: of a list in the configuration the first value is taken, with a note. Returns -1
  * with err if -b or -t give several. */
 int options_one_plan(struct options *o, int64_t *batch, enum dtype *dtype, struct error *err);

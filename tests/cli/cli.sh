@@ -295,6 +295,13 @@ try 0 "the example configuration loads" "$BENANZA" layers -c "$top/configs/benan
 try 2 "unknown what-if" "$BENANZA" bound -w telepathy "$models/tiny.onnx"
 one_line
 says err "fusion"
+for wrong in 'theme: drak' 'keys: { dwon: j }' 'columns: [bond]'; do
+    printf 'threads: 1\n%s\n' "$wrong" >"$work/words.yaml"
+    for command in bound models layers; do
+        try 2 "$wrong is refused by $command" "$BENANZA" $command -c "$work/words.yaml" "$models/tiny.onnx"
+        says err "words.yaml:2: ${wrong%%:*}: "
+    done
+done
 try 2 "a misspelt what-if" "$BENANZA" bound -w fussion "$models/tiny.onnx"
 says err "did you mean fusion?"
 try 3 "a misspelt device" "$BENANZA" bound -d h10 "$models/tiny.onnx"

@@ -5,7 +5,6 @@
 #include "ui/frame/tour.h"
 #include "ui/model/real.h"
 #include "ui/screen/term.h"
-#include "ui/views/columns.h"
 
 #include "base/clock.h"
 #include "base/log.h"
@@ -351,7 +350,7 @@ int app_run(struct session *s, const struct app_options *o, struct error *err)
 	bool open = theme_is_auto(c ? c->theme : NULL, c ? c->theme_count : 0) && light < 0;
 	struct term_options how = { .color = o->color, .mouse = c && c->mouse,
 		.ask_ground = o->color && open };
-	if (columns_check(session_config(s), err) || term_open(&how, err))
+	if (term_open(&how, err))
 		return -1;
 	int columns, rows;
 	session_effects_within(s, SLICE_MS);
@@ -475,8 +474,6 @@ static int frame_print(struct session *s, int columns, int rows, const char *vie
 		str_free(&text);
 		return -1;
 	}
-	if (columns_check(session_config(s), err))
-		return -1;
 	struct app app;
 	app_init(&app, s, columns, rows, ascii);
 	app.is_still = true;
