@@ -303,6 +303,26 @@ static void test_help_search(void)
 	end();
 }
 
+static void test_undo(void)
+{
+	begin(&(struct fixture_options){ .measured = true });
+	struct scenario first = *session_scenario(app.session);
+	type("zu");
+	ok(sees("no what-if was changed"), "nothing to take back");
+	type("f p");
+	struct scenario two = *session_scenario(app.session);
+	type("l zu");
+	ok(memcmp(session_scenario(app.session), &two, sizeof(two)) == 0 && sees("what-ifs again:"),
+		"zu takes the last change back");
+	type("99zu");
+	ok(memcmp(session_scenario(app.session), &first, sizeof(first)) == 0, "99zu all of them");
+	for (int i = 0; i < UNDO_MOST + 3; i++)
+		type("l");
+	type("99zu zu");
+	ok(sees("no what-if was changed"), "the oldest of many are forgotten");
+	end();
+}
+
 static void test_scenarios(void)
 {
 	char folder[] = "/tmp/benanza-test.XXXXXX", path[128];
@@ -1797,6 +1817,7 @@ int main(void)
 	test_devices();
 	test_disturbed();
 	test_help_search();
+	test_undo();
 	test_scenarios();
 	test_groups();
 	test_gains();

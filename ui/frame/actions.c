@@ -4,8 +4,39 @@
 #include "session/scenarios.h"
 #include "ui/frame/frame.h"
 
+#include <string.h>
+
+/* Keeps what the what-ifs were; the oldest is forgotten where there is no room. */
+static void undo_keep(struct app *app, const struct scenario *now)
+{
+	struct frame *f = app->frame;
+	const struct scenario *before = session_scenario(app->session);
+	if (memcmp(before, now, sizeof(*before)) == 0)
+		return;
+	if (f->undo_count == UNDO_MOST)
+		memmove(f->undo, f->undo + 1, (size_t)--f->undo_count * sizeof(*f->undo));
+	f->undo[f->undo_count++] = *before;
+}
+
+void what_ifs_undo(struct app *app)
+{
+	struct frame *f = app->frame;
+	char list[SCENARIO_TEXT_SIZE];
+	int count = app->count > 0 ? app->count : 1;
+	if (!f->undo_count) {
+		app_note(app, false, "no what-if was changed");
+		return;
+	}
+	f->undo_count -= count < f->undo_count ? count : f->undo_count;
+	session_use(app->session, &f->undo[f->undo_count]);
+	app_refresh(app);
+	scenario_text(session_scenario(app->session), list, sizeof(list));
+	app_note(app, false, "what-ifs again: %s", list[0] ? list : "none");
+}
+
 void app_use(struct app *app, const struct scenario *s)
 {
+	undo_keep(app, s);
 	session_use(app->session, s);
 	app_refresh(app);
 }

@@ -93,6 +93,8 @@ struct jumps {
 	int count, layers[JUMPS_MOST];
 };
 
+#define UNDO_MOST 32
+
 /* Where a motion began that may have to be taken back. */
 struct typed_place {
 	int cursor, top, layer;
@@ -150,6 +152,8 @@ struct frame {
 	struct { int layer, cursor; } trail[16]; /* layers that Esc returns to in the details; oldest first */
 	int trail_count;
 	struct jumps jumps;
+	struct scenario undo[UNDO_MOST]; /* before each change of what-ifs, oldest first */
+	int undo_count;
 	int marks[26];           /* per letter: 1 + its layer; 0: none */
 	int page;                /* rows of the list at the last drawing */
 	char search[PROMPT_SIZE];
@@ -246,6 +250,8 @@ void scenario_select(struct app *app, int64_t batch, enum dtype dtype);
 void what_ifs_set(struct app *app, const char *list);
 /* Turns to another scenario; says if a name in it fits no algorithm. */
 void what_ifs_take(struct app *app, const struct scenario *s);
+/* Takes app->count changes of what-ifs back, as far as they are kept. */
+void what_ifs_undo(struct app *app);
 /* True if it does not apply: nothing measured uses it, or costs are estimates that have none. */
 bool what_if_is_absent(const struct app *app, const struct what_if *row);
 void measure(struct app *app, bool all); /* what is missing, or the selected layer */

@@ -141,6 +141,8 @@ static const struct key_row fixed[] = {
 		.name = "type" },
 	{ "d", REQUEST_DIMS, 0, KEYS_WHAT_IF, "batch, data type and all dimensions in one form, set together",
 		.name = "dimensions" },
+	{ "zu", REQUEST_UNDO, 0, KEYS_WHAT_IF, "take the last change of what-ifs back; 99zu: all changes",
+		.counts = true, .name = "undo-what-if" },
 	{ "=", REQUEST_TYPE, 0, KEYS_WHAT_IF,
 		"assume a cost for the selected layer, as with a kernel of your own: 12us, 2x, 0; in the "
 		"view what-if: type a choice", .name = "set-cost" },

@@ -63,6 +63,7 @@ enum request {
 	REQUEST_BATCH_DOWN,
 	REQUEST_DTYPE,
 	REQUEST_DIMS,
+	REQUEST_UNDO,            /* the last changes of what-ifs */
 	REQUEST_TYPE,
 	REQUEST_COMMAND,
 	REQUEST_COPY_NAME,
