@@ -456,9 +456,8 @@ struct shape bind_input(struct builder *b, const struct value *v)
 	if (batch->is > 0 && s.rank > 0 && v->kind == VALUE_TENSOR) {
 		struct dim d = v->shape.dims[0];
 		bool vector = s.rank == 1 && v != b->symbols.first;
-		bool was = batch->was > 0 || (batch->was == 0 && b->o->batch); /* 0: may mean unknown */
 		if (d.kind == DIM_UNKNOWN ||
-			(was && d.kind == DIM_KNOWN && d.value == batch->was && !vector))
+			(batch->was > 0 && d.kind == DIM_KNOWN && d.value == batch->was && !vector))
 			s.dims[0] = dim_known(batch->is);
 	}
 	return s;

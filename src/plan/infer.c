@@ -43,23 +43,6 @@ static struct shape declared_shape(struct builder *b, const struct value *v)
 	return s;
 }
 
-static bool is_zero(struct dim d)
-{
-	return d.kind == DIM_KNOWN && d.value == 0;
-}
-
-/* Exporters write 0 for "unknown", but ONNX allows inputs without elements. */
-static void warn_empty(struct builder *b, const struct value *from, const struct plan_value *v)
-{
-	bool empty = false;
-	for (int i = 0; i < v->shape.rank && i < from->shape.rank; i++)
-		empty |= is_zero(v->shape.dims[i]) && is_zero(from->shape.dims[i]);
-	const char *name = text_clean(&b->p->arena, from->name);
-	if (empty)
-		plan_warn(b, "input %s declares a dimension of 0, so it has no elements and costs nothing; "
-			"if its size is unknown: --input %s=1x3x64x64, -b for the first one", name, name);
-}
-
 static void value_init(struct builder *b, const struct value *from, struct plan_value *v)
 {
 	*v = (struct plan_value){
@@ -87,8 +70,6 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 	} else if (from->producer < 0) {
 		v->dtype = from->dtype;
 		v->shape = b->up ? declared_shape(b, from) : bind_input(b, from);
-		if (!b->up)
-			warn_empty(b, from, v);
 		v->elements = b->up ? NULL : given_elements(b, from, v->shape);
 		v->given = v->elements != NULL;
 	}
