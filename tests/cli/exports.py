@@ -291,7 +291,7 @@ def main():
         writes(tap, home, MODELS / "tiny.onnx")
         charts(tap, home)
         done = home.run("report", "-b", "1,2", "-d", "cpu", MODELS / "tiny.onnx")
-        told = done.returncode == 2 and "one -b" in done.stderr
+        told = done.returncode == 2 and "one value of -b" in done.stderr
         tap.result("one batch a page", [] if told else [done.stderr])
     return tap.end()
 

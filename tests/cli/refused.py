@@ -51,7 +51,7 @@ NAMED = {"dim": ["model.onnx"], "config": ["dir", "pipe", "model.onnx", "bad.yam
 # What is nearly right, by option.
 MORE = {
     "batch": ["0", "65537", "1,2,1", "1,1", ",".join(map(str, range(1, 200))), "1 2", "1;2", "+1", "1.5"],
-    "dtype": ["f32,", "f32,f32", "int8", "F32 f16", "f32;f16"],
+    "dtype": ["f32,", "f32,f32", "uint8", "F32 f16", "f32;f16"],
     "dim": ["batch=x", "batch=", "batch=0", "batch=-1", "batch=99999999999", "nosuch=2"],
     "input": ["x=0", "x=1x", "x=" + "x".join(map(str, range(1, 14))), "x=99999999999999999999", "x=-1", "x=1",
               "nosuch=1x2"],
