@@ -313,7 +313,8 @@ def check_weights(dtype, blocked, text, folder):
     weights, product = listing["layers"]
     found = product["problem"], weights["class"], weights["absorbed_by"], listing["summary"]["weight_bytes"]
     stored = 64 * 24 * (1 if text == "s8" else 1 / 2)
-    expected = f"matmul:f32,{text}.c,f32/f32:ba1bb1m5n24k64:ta0tb0", "free", 1, stored
+    problem = f"matmul:f32,{text}.c,f32/f32:ba1bb1m5n24k64:ta0tb0:b{32 if blocked else 64}z0"
+    expected = problem, "free", 1, stored
     return wrong if found == expected else wrong + [f"{found}, not {expected}"]
 
 

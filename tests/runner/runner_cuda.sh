@@ -59,7 +59,7 @@ for bad in "$dir"/*.json "$dir/none.json" "$top/README.md"; do
 done
 if [ ! -e /dev/nvidiactl ] && [ ! -e /dev/dxg ]; then
     serve </dev/null
-    [ $? -eq 3 ] && [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q -e '--plan' "$err"
+    [ $? -eq 3 ] && [ ! -s "$out" ] && [ "$(wc -l <"$err")" -eq 1 ] && grep -q 'benanza -d h100 MODEL' "$err"
     ok $? "no GPU: one line that says what to do, status 3"
     serve --device 7 --info
     [ $? -eq 3 ] && [ "$(wc -l <"$err")" -eq 1 ]
