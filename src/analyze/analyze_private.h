@@ -222,23 +222,23 @@ static inline int study_group_distinct(const struct study *st, const struct fusi
 struct price {
 	double ns;              /* NaN: none */
 	const struct result *result; /* NULL: none, or estimated */
-	bool estimated;
 	const struct estimate *guess; /* if estimated; in the study */
+	double lo, hi;          /* interval of the measurement, estimate or assumption; NaN: unknown */
+	double enqueue_ns;      /* of the result; NaN: unknown */
+	double far_ns;          /* if nearer: what reading the constants from memory takes; NaN: unknown */
+	bool estimated;
 	bool answered;          /* measured in the scenario's launch mode, with any outcome, or estimated */
 	bool unsupported;       /* no price: not supported by the library, or only by algorithms that the
 				   scenario excludes */
 	bool noisy;             /* the result's measurement was disturbed */
 	bool capped;            /* that of another state, in which the algorithm cannot be faster: its own
 				   measurement is impossible; also noisy */
-	bool nearer;            /* at a nearer reuse distance than the scenario's, which had no room; */
-	double far_ns;          /* then what reading the constants from memory takes; NaN: unknown */
+	bool nearer;            /* at a nearer reuse distance than the scenario's, which had no room */
 	bool known;             /* looked up */
 	bool rough;             /* the result is of a quick measurement; then answered is false */
 	bool padded;            /* that of the padded problem */
 	bool assumed;           /* given by the user (ground.assumed); then result is NULL */
 	bool is_range, one_sided; /* of lo and hi: as in struct interval */
-	double lo, hi;          /* interval of the measurement, estimate or assumption; NaN: unknown */
-	double enqueue_ns;      /* of the result; NaN: unknown */
 };
 /* The initial fields of a price that has no measurement. */
 #define PRICE_UNMEASURED .lo = NAN, .hi = NAN, .enqueue_ns = NAN
