@@ -126,8 +126,8 @@ struct layer_cost {
 				       estimated: see struct estimate; 0 for free and fused */
 	double floor_ns;            /* no kernel takes less (struct estimate); not estimated: ns */
 	enum origin origin;
-	bool folded;                /* the what-if fold removes it (plan_fold_text says why) */
-	bool padded;                /* the padded problem is the cheaper one, and counts */
+	bool folded : 1;            /* the what-if fold removes it (plan_fold_text says why) */
+	bool padded : 1;            /* the padded problem is the cheaper one, and counts */
 	bool nearest;               /* estimated: the row is of the nearest kind, or borrowed */
 	bool matrix, relaxed;       /* estimated: the units that the estimate is for, of those allowed */
 	bool computes;              /* estimated: its operations take longer than its bytes */

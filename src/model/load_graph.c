@@ -347,8 +347,8 @@ static void warn_hidden(struct loader *l, const struct scope *s)
 		load_shown(l, s->graph->name), one ? "is" : "are", one ? "is" : "are");
 }
 
-/* Some exporters write 0 for "unknown". A first dimension of 0 stands for that, and so do the others with it;
- * elsewhere a cache may be empty. */
+/* Some exporters write 0 for "unknown". A first dimension of 0, of at least three, stands for that, and so do
+ * the others with it; elsewhere a cache may be empty. */
 static void warn_empty_inputs(struct loader *l, struct scope *s)
 {
 	for (int v = 0; v < s->count && !s->parent; v++) {
@@ -358,7 +358,7 @@ static void warn_empty_inputs(struct loader *l, struct scope *s)
 			zeros += shape->dims[i].kind == DIM_KNOWN && shape->dims[i].value == 0;
 		if (!zeros || shape->rank < 2)
 			continue;
-		bool first = shape->dims[0].kind == DIM_KNOWN && shape->dims[0].value == 0;
+		bool first = shape->rank > 2 && shape->dims[0].kind == DIM_KNOWN && shape->dims[0].value == 0;
 		for (int i = 0; first && i < shape->rank; i++)
 			if (shape->dims[i].kind == DIM_KNOWN && shape->dims[i].value == 0)
 				shape->dims[i] = dim_unknown();
