@@ -410,6 +410,11 @@ static int compare_all(struct arena *a, struct session *s, const struct options 
 	struct trace trace = { 0 };
 	int status = EXIT_DONE;
 	const struct output_rules rules = options_output(o, s, a);
+	if (own->trace && output_is_stdout(own->trace)) {
+		error_set(err, "--trace %s: the report is written there: give a file, or >(COMMAND) of a "
+			"shell", own->trace);
+		return EXIT_BAD;
+	}
 	if (own->trace && trace_open(&trace, own->trace, &rules, err))
 		return EXIT_BAD;
 	for (int i = 0; i < count && status <= EXIT_GAPS; i++) {

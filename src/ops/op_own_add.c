@@ -161,7 +161,7 @@ static int take_type(const struct taken *t, struct error *err)
 	struct op_own_type *type = &own->types[t->at];
 	if (t->at >= own->output_count)
 		return error_set(err, "more types than outputs, of which there are %d", own->output_count);
-	if ((type->dtype = dtype_parse(t->text)) != DTYPE_UNKNOWN)
+	if ((type->dtype = dtype_parse_usual(t->text)) != DTYPE_UNKNOWN)
 		return 0;
 	bool output = false;
 	int found = op_own_value(own, t->text, &output, &type->input, err);

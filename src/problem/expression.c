@@ -330,7 +330,7 @@ static struct computed read_list(struct reader *r)
 		return expression_list(0, items_new(r, 0));
 	do {
 		struct computed v = read_number(r);
-		if (r->items + list.count == EXPRESSION_ITEMS)
+		if (r->items + list.count >= EXPRESSION_ITEMS) /* an item may have made lists of its own */
 			return fail(r, "lists of more than %d items in all", EXPRESSION_ITEMS);
 		list = item_add(r, list, items, v);
 	} while (next_is(r, ","));

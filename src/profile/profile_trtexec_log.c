@@ -86,15 +86,15 @@ static bool add_layer(
 	struct arena *a, struct execution *e, int *room, const struct table *t, struct text line)
 {
 	double numbers[COLUMNS_MOST];
+	int numeric = 0;
 	for (int i = 0; i < t->columns; i++) {
 		int at = t->name_first ? t->columns - 1 - i : i;
 		numbers[at] = number_of(take_word(&line, t->name_first));
-		if (isnan(numbers[at]))
-			return false;
+		numeric += !isnan(numbers[at]);
 	}
 	struct text name = trim(line);
-	if (!name.n || text_is(name, "Total"))
-		return name.n > 0;
+	if (!name.n || !numeric || text_is(name, "Total")) /* a number of a row may be damaged, but not all */
+		return name.n > 0 && numeric;
 	struct execution_row *r = execution_add(a, e, room);
 	double ms = t->columns == COLUMNS_MOST ? numbers[2] : numbers[1];
 	r->level = LEVEL_LAYER;
@@ -126,7 +126,8 @@ static void read_line(struct arena *a, struct execution *e, int *room, struct ta
 {
 	bool heading = text_contains(line, TEXT("Time")) && text_contains(line, TEXT("Layer")) &&
 		text_contains(line, TEXT("Avg."));
-	if (begins_with(line, TITLE)) {
+	if (begins_with(line, TITLE)) { /* the last one of several tables counts */
+		e->row_count = t->columns = 0;
 		struct text count = { line.p + strlen(TITLE), line.n - strlen(TITLE) };
 		t->count = number_of(take_word(&count, false));
 	}

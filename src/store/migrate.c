@@ -4,6 +4,8 @@
 
 #include "store/schema_sql.h"
 
+#include <string.h>
+
 /* The history of the schema. A new file gets version 2 from data/schema.sql, then the steps of every file of
  * that version. For a new version, add a row that converts the version before. Rows between released versions
  * never change. */
@@ -20,6 +22,18 @@ static const struct migrate_step migrate_steps[] = {
 	{ 2, 3, schema_3_sql },
 	{ 3, 4, schema_4_sql },
 };
+
+char *migrate_trigger(const char *name)
+{
+	char *begin = sqlite3_mprintf("CREATE TRIGGER %s ", name), *sql = NULL;
+	for (size_t i = 0; begin && !sql && i < sizeof(migrate_steps) / sizeof(migrate_steps[0]); i++) {
+		const char *from = strstr(migrate_steps[i].sql, begin);
+		const char *to = from ? strstr(from, "END;") : NULL;
+		sql = to ? sqlite3_mprintf("%.*s", (int)(to - from) + 4, from) : NULL;
+	}
+	sqlite3_free(begin);
+	return sql;
+}
 
 static int migrate_error(sqlite3 *db, const char *doing, struct error *err)
 {

@@ -76,52 +76,59 @@ static int remove_rows(struct store *s, const struct repair *r, struct error *er
 	return rc == SQLITE_OK ? removed : store_error(s, rc, "remove rows", err);
 }
 
-/* Drops the triggers that forbid changes and returns their SQL, malloc'd; NULL on errors. */
-static char *triggers_drop(struct store *s, struct error *err)
+/* Drops the triggers that forbid to delete, or makes them again: with the SQL of this program, since the
+ * file's may be anything. */
+static int guards_set(struct store *s, bool on, struct error *err)
 {
-	struct str all = { 0 }, drop = { 0 };
-	sqlite3_stmt *q = NULL;
-	static const char sql[] = "SELECT name, sql FROM sqlite_master WHERE type = 'trigger'";
-	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
-	str_puts(&all, "");
-	str_puts(&drop, "");
-	while (rc == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW) {
-		char *name = sqlite3_mprintf("DROP TRIGGER \"%w\";", store_column_text(q, 0, ""));
-		str_puts(&drop, name);
-		str_addf(&all, "%s;\n", store_column_text(q, 1, ""));
-		sqlite3_free(name);
+	static const char *const names[] = { "result_no_delete", "execution_no_delete",
+		"execution_layer_no_delete" };
+	int rc = SQLITE_OK;
+	for (size_t i = 0; i < sizeof(names) / sizeof(names[0]) && rc == SQLITE_OK; i++) {
+		char *sql = on ? migrate_trigger(names[i]) :
+			sqlite3_mprintf("DROP TRIGGER IF EXISTS %s", names[i]);
+		rc = sql ? sqlite3_exec(s->db, sql, NULL, NULL, NULL) : SQLITE_ERROR;
+		sqlite3_free(sql);
 	}
+	return rc == SQLITE_OK ? 0 : store_error(s, rc, "change it", err);
+}
+
+/* A deletion would run the triggers of another program. */
+static int triggers_check(struct store *s, struct error *err)
+{
+	sqlite3_stmt *q = NULL;
+	static const char sql[] = "SELECT name FROM sqlite_schema WHERE type = 'trigger' AND name NOT IN ("
+		"'result_no_update', 'result_no_delete', 'execution_no_update', 'execution_no_delete', "
+		"'execution_layer_no_update', 'execution_layer_no_delete')";
+	int rc = sqlite3_prepare_v2(s->db, sql, -1, &q, NULL);
+	bool other = rc == SQLITE_OK && sqlite3_step(q) == SQLITE_ROW;
+	struct arena a = { 0 };
+	int bad = rc != SQLITE_OK ? store_error(s, rc, "read its schema", err) : !other ? 0 :
+		error_set(err, "%s has a trigger of another program, %.40s: remove it, then repair again",
+			s->path, text_clean(&a, text_of(store_column_text(q, 0, ""))));
+	arena_free(&a);
 	sqlite3_finalize(q);
-	if (rc == SQLITE_OK)
-		rc = sqlite3_exec(s->db, drop.p, NULL, NULL, NULL);
-	str_free(&drop);
-	if (rc == SQLITE_OK)
-		return all.p;
-	str_free(&all);
-	store_error(s, rc, "change it", err);
-	return NULL;
+	return bad;
 }
 
 int store_repair(struct store *s, int *removed, struct str *left, struct error *err)
 {
 	int found = -1, now = 1;
+	bool open = false; /* results can be deleted */
 	*removed = 0;
-	if (store_begin(s, err))
+	if (triggers_check(s, err) || store_begin(s, err))
 		return -1;
-	char *triggers = triggers_drop(s, err);
-	for (int pass = 0; triggers && now > 0 && pass < PASSES_MOST; pass++) {
+	for (int pass = 0; now > 0 && pass < PASSES_MOST; pass++) {
 		struct repair r = { 0 };
 		str_clear(left);
 		found = store_check_rows(s, left, note, &r, err);
-		now = found > 0 ? remove_rows(s, &r, err) : found;
+		if (found > 0 && r.count && !open) {
+			open = guards_set(s, false, err) == 0;
+			now = open ? now : -1;
+		}
+		now = now < 0 || found < 0 ? -1 : found > 0 ? remove_rows(s, &r, err) : 0;
 		*removed += now > 0 ? now : 0;
 		free(r.rows);
 	}
-	bool good = triggers && found >= 0 && now >= 0;
-	if (good && sqlite3_exec(s->db, triggers, NULL, NULL, NULL) != SQLITE_OK) {
-		store_error(s, sqlite3_errcode(s->db), "change it", err);
-		good = false;
-	}
-	free(triggers);
+	bool good = found >= 0 && now >= 0 && (!open || guards_set(s, true, err) == 0);
 	return store_end(s, good, err) ? -1 : found;
 }

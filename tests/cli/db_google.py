@@ -156,6 +156,29 @@ def check_repair(here):
     return wrong
 
 
+def check_hostile_repair(here):
+    """SQL of the file is never run: neither that of a changed trigger nor other triggers."""
+    path = here.folder / "hostile.db"
+    here.said("--db", "hostile.db", "db", "import", "--as", "google-benchmark", "--json", "scope.json")
+    with sqlite3.connect(path) as file:
+        file.executescript("""INSERT INTO problem (text) VALUES ('nonsense'); PRAGMA writable_schema = ON;
+            UPDATE sqlite_schema SET sql = sql || '; COMMIT; CREATE TABLE made (a); BEGIN'
+                WHERE name = 'result_no_delete';""")
+    file.close()
+    here.said("--db", "hostile.db", "db", "repair", "--json")
+    wrong = []
+    with sqlite3.connect(path) as file:
+        if file.execute("SELECT count(*) FROM sqlite_schema WHERE sql LIKE '%made (%'").fetchone()[0]:
+            wrong.append("SQL of the file was run, or is left")
+        file.execute("INSERT INTO problem (text) VALUES ('nonsense')")
+        file.execute("CREATE TRIGGER other AFTER DELETE ON problem BEGIN SELECT 1; END")
+    file.close()
+    refused = here.run("--db", "hostile.db", "db", "repair")
+    if refused.returncode != 2 or "a trigger of another program, other" not in refused.stderr:
+        wrong.append(f"another trigger: {refused}")
+    return wrong
+
+
 def check_device(here):
     """-d takes a part of the GPU's name; algorithm=preferred is what the library advised."""
     words = ("--db", "scope.db", "bound", "--json", "-d", "Tesla X", "model.onnx", "-w")
@@ -208,10 +231,11 @@ def check_refused(here, words, says):
 def main():
     program()
     with tempfile.TemporaryDirectory() as folder:
-        here, tap = Here(folder), Tap(10)
+        here, tap = Here(folder), Tap(11)
         tap.result("benchmarks of SCOPE are imported, and others counted", check_import(here))
         tap.result("impossible numbers are left out", check_hostile(here))
         tap.result("db repair", check_repair(here))
+        tap.result("db repair of a hostile file", check_hostile_repair(here))
         try:
             write_model(here.folder / "model.onnx")
             tap.result("the GPU is a device", check_device(here))
