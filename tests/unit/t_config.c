@@ -179,6 +179,7 @@ static void test_bad(void)
 	ok(c.dtype_count == 5 && c.dtype[0] == DTYPE_F16 && c.dtype[1] == DTYPE_F32 &&
 		c.dtype[2] == DTYPE_BF16 && c.dtype[3] == DTYPE_F64 && c.dtype[4] == DTYPE_F8E4M3,
 		"which they are");
+	config_free(&c);
 	is_int(load("columns: [bound, peak, algo]\n"), 0, "a list of words: %s", err.text);
 	is_str(c.columns, "bound,peak,algo", "is joined");
 	config_free(&c);

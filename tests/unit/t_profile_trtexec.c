@@ -150,6 +150,19 @@ static void log_of_trtexec(void)
 	e = read_files(old, file_of_text("l.json", "{\"Layers\": [{\"Name\": \"pool\", \"LayerType\": "
 		"\"Pooling\"}]}"), NULL);
 	is_str(row_named(e, "pool")->op, "Pooling", "with layer information");
+	const char *twice = file_of_text("twice.log",
+		"&&&& RUNNING TensorRT.trtexec\n" I "=== Profile (4 iterations ) ===\n"
+		I "                      Layer   Time (ms)   Avg. Time (ms)   Time %\n"
+		I "                        pool        9.00           9.0000    100.0\n"
+		I "                       Total        9.00           9.0000    100.0\n"
+		"&&&& RUNNING TensorRT.trtexec\n" I "=== Profile (5 iterations ) ===\n"
+		I "                      Layer   Time (ms)   Avg. Time (ms)   Time %\n"
+		I "                        conv        8.00             nan     80.0\n"
+		I "                        pool        2.00           0.5000     20.0\n"
+		I "                       Total       10.00           2.5000    100.0\n");
+	e = read_files(twice, NULL, NULL);
+	ok(e && e->row_count == 2 && row_named(e, "pool")->ns == 500e3 && isnan(row_named(e, "conv")->ns) &&
+			!strcmp(e->settings, "{\"runs\":5}"), "of two runs the last, a damaged time");
 	ok(is_refused(file_of_text("none.log", "&&&& RUNNING TensorRT.trtexec\n" I "done\n"),
 		"has neither layers nor a latency"), "nothing to compare");
 }
