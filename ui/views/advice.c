@@ -289,7 +289,23 @@ static const struct key_row advice_keys[] = {
 	{ 0 }
 };
 
-/* Switches on the what-ifs that the advice adds to the current scenario. */
+/* Marks its layers instead of others, and shows them in the layers view. */
+static bool show_layers(struct app *app, const struct advice *one)
+{
+	if (!one->layer_count)
+		return false;
+	for (int i = 0; i < app->place_count; i++)
+		app_pick_layer(app, i, false);
+	for (int i = 0; i < one->layer_count; i++)
+		if (one->layers[i] < app->place_count)
+			app_pick_layer(app, one->layers[i], true);
+	app_show_only(app, "is:marked");
+	app_note(app, false, "%d layer%s marked; %s removes the marks", app->picked_count,
+		app->picked_count == 1 ? " is" : "s are", key_named("pick-none"));
+	return true;
+}
+
+/* Switches on the what-ifs that the advice adds to the current scenario, or shows its layers. */
 static bool advice_request(struct app *app, void *state, const struct key_row *key, int row)
 {
 	const struct advice_page *p = state;
@@ -300,6 +316,8 @@ static bool advice_request(struct app *app, void *state, const struct key_row *k
 		app_ask(app, "reach (5ms, 200/s, all): ", target_accept);
 		return true;
 	}
+	if (key->request == REQUEST_UNFOLD && advice >= 0)
+		return show_layers(app, &p->list.items[advice]);
 	if (key->request != REQUEST_OPEN || advice < 0 ||
 		scenario_parse(&with, p->list.items[advice].what_ifs, &err))
 		return false;
@@ -316,7 +334,9 @@ static bool advice_can(const struct app *app, const void *state, const struct ke
 {
 	const struct advice_page *p = state;
 	(void)app;
-	return key->request != REQUEST_OPEN || (row >= 0 && row < p->count && p->lines[row].advice >= 0);
+	int advice = row >= 0 && row < p->count ? p->lines[row].advice : -1;
+	return key->request == REQUEST_UNFOLD ? advice >= 0 && p->list.items[advice].layer_count > 0 :
+		key->request != REQUEST_OPEN || advice >= 0;
 }
 
 static void advice_select(struct app *app, void *state, int row)
@@ -330,7 +350,8 @@ static void advice_select(struct app *app, void *state, int row)
 
 const struct view view_advice = {
 	.name = "advice",
-	.help = "what to do first from the current scenario on, what it saves, and how it is done",
+	.help = "what to do first from the current scenario on, what it saves, and how it is done; {right} "
+		"marks and shows the layers of an advice",
 	.keys = "7 A",
 	.group = KEYS_VIEWS,
 	.own = advice_keys,
