@@ -754,7 +754,7 @@ static void test_advice(void)
 	ok(app.session->advice != NULL, "a search may run when the explorer is left");
 	work();
 	app_draw(&app);
-	press(KEY_CODE_RIGHT);
+	type("Right");
 	ok(app.picked_count > 0 && sees("is:marked") && strcmp(app_pane(&app)->view->name, "layers") == 0,
 		"Right: the layers of an advice, marked");
 	end();

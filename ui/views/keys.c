@@ -417,16 +417,22 @@ static int bind_all(const struct config_word *list, int count, struct error *err
 	return 0;
 }
 
-int keys_bind(const struct config_word *list, int count, struct error *err)
+static void table_drop(void)
 {
-	int rows;
-	keys_table(&rows);
-	if (!bind_all(list, count, err))
-		return 0;
-	arena_free(&table.arena); /* as it was */
+	arena_free(&table.arena);
 	free(table.rows);
 	free(table.entries);
 	memset(&table, 0, sizeof(table));
+}
+
+int keys_bind(const struct config_word *list, int count, struct error *err)
+{
+	int rows;
+	table_drop(); /* keys of another configuration */
+	keys_table(&rows);
+	if (!bind_all(list, count, err))
+		return 0;
+	table_drop();
 	return -1;
 }
 
