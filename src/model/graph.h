@@ -80,6 +80,8 @@ struct value {
 	struct text name;
 	int producer;            /* node index, or -1 */
 	bool is_input, is_output;/* of the graph */
+	bool zeros;              /* an input that declares a dimension of 0, which may mean unknown: the plan
+				    warns unless its user gives a shape */
 	struct tensor *initializer; /* or NULL */
 	enum dtype dtype;        /* declared by input, output, value_info or initializer; DTYPE_UNKNOWN if
 				    not */

@@ -349,7 +349,7 @@ static void warn_hidden(struct loader *l, const struct scope *s)
 
 /* Some exporters write 0 for "unknown". A first dimension of 0, of at least three, stands for that, and so do
  * the others with it; elsewhere a cache may be empty. */
-static void warn_empty_inputs(struct loader *l, struct scope *s)
+static void find_zeros(struct scope *s)
 {
 	for (int v = 0; v < s->count && !s->parent; v++) {
 		struct shape *shape = &s->values[v].shape;
@@ -362,10 +362,7 @@ static void warn_empty_inputs(struct loader *l, struct scope *s)
 		for (int i = 0; first && i < shape->rank; i++)
 			if (shape->dims[i].kind == DIM_KNOWN && shape->dims[i].value == 0)
 				shape->dims[i] = dim_unknown();
-		const char *name = load_shown(l, s->values[v].name);
-		load_warn(l, "input \"%s\" declares a dimension of 0%s --input %s=SHAPE%s", name,
-			first ? "; it is treated as unknown: give" : "; if it is not empty, give", name,
-			first ? " (-b sets the first)" : "");
+		s->values[v].zeros = true;
 	}
 }
 
@@ -374,7 +371,7 @@ static int load_into(struct loader *l, const Onnx__GraphProto *p, struct scope *
 	if (load_items(l, s, p) != 0 || load_inputs(l, s, p) != 0 || load_initializers(l, s, p) != 0 ||
 		load_nodes(l, s) != 0)
 		return -1;
-	warn_empty_inputs(l, s);
+	find_zeros(s);
 	load_declared(l, s, s->frame, p->output, p->n_output);
 	load_declared(l, s, s->frame, p->value_info, p->n_value_info);
 	for (const struct frame *f = s->calls; f; f = f->next)

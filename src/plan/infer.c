@@ -43,6 +43,21 @@ static struct shape declared_shape(struct builder *b, const struct value *v)
 	return s;
 }
 
+/* Warns of an input whose shape is unknown or empty because it declares a dimension of 0. */
+static void warn_zeros(struct builder *b, const struct value *from, const struct plan_value *v)
+{
+	bool empty = false, unknown = false;
+	for (int i = 0; i < v->shape.rank; i++) {
+		empty |= v->shape.dims[i].kind == DIM_KNOWN && v->shape.dims[i].value == 0;
+		unknown |= v->shape.dims[i].kind == DIM_UNKNOWN;
+	}
+	const char *name = text_clean(&b->p->arena, from->name);
+	if (from->zeros && (empty || unknown))
+		plan_warn(b, "input \"%s\" declares a dimension of 0%s --input %s=SHAPE%s", name,
+			unknown ? "; it is treated as unknown: give" : "; if it is not empty, give", name,
+			unknown && v->shape.dims[0].kind == DIM_UNKNOWN ? " (-b sets the first)" : "");
+}
+
 static void value_init(struct builder *b, const struct value *from, struct plan_value *v)
 {
 	*v = (struct plan_value){
@@ -70,6 +85,8 @@ static void value_init(struct builder *b, const struct value *from, struct plan_
 	} else if (from->producer < 0) {
 		v->dtype = from->dtype;
 		v->shape = b->up ? declared_shape(b, from) : bind_input(b, from);
+		if (!b->up)
+			warn_zeros(b, from, v);
 		v->elements = b->up ? NULL : given_elements(b, from, v->shape);
 		v->given = v->elements != NULL;
 	}

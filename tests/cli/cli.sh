@@ -81,6 +81,21 @@ says out "dimensions: batch 1 (fixed in the file)"
 try 2 "--dim against -b" "$BENANZA" layers --dim batch=3 -b 3,2 "$models/tiny.onnx"
 one_line
 says err "tiny.onnx: --dim batch=3 contradicts -b 2: leave one out"
+# no elements, or what an exporter writes for "unknown"
+PYTHONPATH=$top/tests/lib python3 - "$work/zero.onnx" <<'END'
+import sys
+from onnx_wire import *
+x = [value_info("x", [0, 8, 0, 4]), value_info("c", [8, 0])]
+y = [value_info("y", None), value_info("z", None)]
+nodes = [node("Relu", ["x"], ["y"], "relu"), node("Relu", ["c"], ["z"], "none")]
+open(sys.argv[1], "wb").write(model(graph(nodes, x, y)))
+END
+try 0 "inputs that declare dimensions of 0" "$BENANZA" layers "$work/zero.onnx"
+says out 'warning: input "x" declares a dimension of 0; it is treated as unknown: give --input x=SHAPE'
+says out 'warning: input "c" declares a dimension of 0; if it is not empty, give --input c=SHAPE'
+try 0 "shapes in their place" "$BENANZA" layers --input x=2x8x4x4 --input c=8x3 "$work/zero.onnx"
+says out "2x8x4x4 "
+! grep -q "dimension of 0" "$work/out"; ok $? "without a warning"
 try 2 "two values of one dimension" "$BENANZA" layers --dim batch=4 --dim batch=5 "$models/tiny.onnx"
 one_line
 says err "--dim batch=5 contradicts --dim batch=4: leave one out"
