@@ -231,13 +231,15 @@ void term_mouse(bool on)
 }
 
 /* Disables ^S, which would freeze the screen without a hint that ^Q continues. Output that ^S stopped before
- * the program was ready goes on. */
-static void flow_control_off(void)
+ * the program was ready goes on. A read returns without input (VMIN 0): ^Z may discard the input between the
+ * poll and the read of curses, which would then wait for the next key. */
+static void modes_set(void)
 {
 	struct termios modes;
 	if (tcgetattr(STDOUT_FILENO, &modes))
 		return;
 	modes.c_iflag &= ~(tcflag_t)IXON;
+	modes.c_cc[VMIN] = modes.c_cc[VTIME] = 0;
 	tcsetattr(STDOUT_FILENO, TCSANOW, &modes);
 }
 
@@ -258,7 +260,7 @@ static int screen_open(struct error *err)
 		return error_set(err, "cannot read the terminal's settings: %s", strerror(errno));
 	handlers_install(); /* before curses, whose own handlers end the program with status 1 */
 	modes_are_changed = true;
-	flow_control_off(); /* before curses writes anything */
+	modes_set(); /* before curses writes anything */
 	int found = 0; /* checked first: a failed newterm leaks memory */
 	bool known = setupterm(NULL, STDOUT_FILENO, &found) == OK;
 	if (known)
@@ -319,7 +321,7 @@ int term_open(const struct term_options *o, struct error *err)
 	cbreak();
 	noecho();
 	nonl();
-	flow_control_off();
+	modes_set();
 	def_prog_mode(); /* curses returns to these modes after a stop */
 	refresh(); /* the alternate screen; curses draws nothing else */
 	in_open();
@@ -408,7 +410,7 @@ static void stop(void)
 	sigaction(SIGTSTP, &once, &own);
 	raise(SIGTSTP);
 	sigaction(SIGTSTP, &own, NULL);
-	flow_control_off(); /* ^S may have been typed meanwhile */
+	modes_set(); /* ^S may have been typed meanwhile */
 	refresh();
 	was_continued = 1;
 	was_resized = 1;
