@@ -395,16 +395,16 @@ def slow_info():
 def shares():
     """When time runs out the later tiers had theirs, and the same command continues."""
     with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(folder, sleep=0.5)
-        status, output = machine.check("--tier", "correct,record,repeat", "--minutes", "0.16")
+        machine = Machine(folder, sleep=1)
+        status, output = machine.check("--tier", "correct,record,repeat", "--minutes", "0.32")
         if status != 3 or machine.statuses()["correct"] != 3 or machine.statuses()["repeat"] != 3:
             yield f"exit status {status}, {machine.statuses()}"
         for name in ("list", "recorded"):
             if not machine.answered(name):
                 yield f"{name}: nothing was asked"
         given = [float(s) for s in re.findall(r"--- repeat: ([0-9.]+) s ---", output)]
-        if not given or given[0] < 0.4:
-            yield f"repeat was given {given} s of 9.6"
+        if not given or given[0] < 0.8:
+            yield f"repeat was given {given} s of 19.2"
         before = machine.answered("list")
         machine.set(sleep=0)
         status, output = machine.check("--tier", "correct,record,repeat")
