@@ -560,7 +560,7 @@ def torch():
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder)
         env = with_torch(machine)
-        command = machine.command("--tier", "torch", "--minutes", "0.02")
+        command = machine.command("--tier", "torch", "--minutes", "0.1")
         command[1] = machine.folder / "bundle" / "check_gpu.py"
         for wait, want in (("9", 3), ("0", 0)):
             (machine.folder / "bundle" / "torch_models.py.s").write_text(wait)
