@@ -38,6 +38,10 @@ db=$work/threads.db
 # The problems of the bound in $work/out whose costs another state or result contradicts: bench repeats them.
 doubts() { python3 -c "import json; d=json.load(open('$work/out')); \
     print(len({l['problem'] for l in d['layers'] if l.get('capped') or l.get('disputed')}))"; }
+# Noisy results, too, may be measured again: how many there are depends on the load of the machine.
+only_doubtful() {
+    json "d['already'] + d['measured'] == d['problems'] and 0 <= d['measured'] - $doubtful <= d['shaky']"
+}
 json() { python3 -c "import json,sys; d=json.load(open('$work/out')); sys.exit(0 if $1 else 1)"; ok $? "$1"; }
 rows=$top/tests/models/rows.onnx
 printf 'threads: 1\n' >"$work/one.yaml"
@@ -58,7 +62,7 @@ doubtful=$(doubts)
 one=$(sed 's/.*"bound_ns": *\([0-9.]*\).*/\1/' "$work/out")
 told() { "$BENANZA" bench --json -q --db "$db" --budget 1 -c "$work/told.yaml" "$@"; }
 try 0 "bench again measures only what is doubtful" told --threads 1 "$tiny"
-json "d['measured'] == $doubtful and d['already'] == d['problems'] - $doubtful"
+only_doubtful
 try 1 "nothing of it is known of two" "$BENANZA" bound --json --db "$db" --threads 2 "$tiny"
 json "d['coverage']['measured'] == 0 and not d['complete']"
 try 0 "bench with two" told --threads 2 "$rows"
@@ -91,7 +95,7 @@ try 0 "its bound" "$BENANZA" bound --json --db "$cpu" --threads 1 "$rows"
 doubtful=$(doubts)
 try 0 "bench then measures only what is doubtful" \
     "$BENANZA" bench --json -q --db "$cpu" -c "$work/told.yaml" "$rows"
-json "d['measured'] == $doubtful and d['already'] == d['problems'] - $doubtful"
+only_doubtful
 try 0 "export" sh -c "'$BENANZA' db export --db '$cpu' >'$work/cpu.jsonl'"
 try 0 "and import of real results" "$BENANZA" db import -q --db "$work/cpu2.db" "$work/cpu.jsonl"
 "$BENANZA" db export --db "$work/cpu2.db" | cmp -s - "$work/cpu.jsonl"; ok $? "keep every digit"
