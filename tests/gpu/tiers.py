@@ -395,8 +395,8 @@ def slow_info():
 def shares():
     """When time runs out the later tiers had theirs, and the same command continues."""
     with tempfile.TemporaryDirectory() as folder:
-        machine = Machine(folder, sleep=1)
-        status, output = machine.check("--tier", "correct,record,repeat", "--minutes", "0.32")
+        machine = Machine(folder, sleep=1.6)
+        status, output = machine.check("--tier", "correct,record,repeat", "--minutes", "0.52")
         if status != 3 or machine.statuses()["correct"] != 3 or machine.statuses()["repeat"] != 3:
             yield f"exit status {status}, {machine.statuses()}"
         for name in ("list", "recorded"):
@@ -404,7 +404,7 @@ def shares():
                 yield f"{name}: nothing was asked"
         given = [float(s) for s in re.findall(r"--- repeat: ([0-9.]+) s ---", output)]
         if not given or given[0] < 0.8:
-            yield f"repeat was given {given} s of 19.2"
+            yield f"repeat was given {given} s of 31.2"
         before = machine.answered("list")
         machine.set(sleep=0)
         status, output = machine.check("--tier", "correct,record,repeat")
@@ -421,10 +421,10 @@ def losses():
     """A lost device, a runner that dies and one that hangs cost one problem; the others are answered."""
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder, loses=[MATMUL], dies=[CONV], hangs=[PROBLEMS[3]])
-        status, output = machine.check("--tier", "record", "--silent", "0.6")
+        status, output = machine.check("--tier", "record", "--silent", "3")
         if status != 1 or machine.answered("recorded") != [MATMUL, PROBLEMS[2]]:
             yield f"exit status {status}: {machine.answered('recorded')}"
-        for text in ("signal 9", "nothing happened for 1 s"):
+        for text in ("signal 9", "nothing happened for 3 s"):
             if text not in output:
                 yield f"not told: {text}"
         status, again = machine.check("--tier", "record")
@@ -432,7 +432,7 @@ def losses():
             yield f"again: exit status {status}: {again}"
     with tempfile.TemporaryDirectory() as folder:
         machine = Machine(folder, locked=[MATMUL])
-        status, output = machine.check("--tier", "record", "--silent", "0.6")
+        status, output = machine.check("--tier", "record", "--silent", "3")
         if status or len(machine.answered("recorded")) != 4:
             yield f"one that waits for another process: exit status {status}: {output}"
 
