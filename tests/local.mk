@@ -29,9 +29,9 @@ test_scripts = \
 	tests/flow/flow_write.sh \
 	tests/runner/check_gpu.sh \
 	tests/gpu/gpu_results.py tests/gpu/manifest_plan.py tests/gpu/recipe.py tests/gpu/tiers.py \
-	tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
-	tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py tests/lint/suite.sh \
-	tests/lint/words.py \
+	tests/lint/check_rooms.py tests/lint/circles.py tests/lint/docs.py tests/lint/format.py \
+	tests/lint/headers.py tests/lint/operators_page.sh tests/lint/readme.sh tests/lint/room_tests.py \
+	tests/lint/suite.sh tests/lint/words.py \
 	tests/onnx/onnx_attention.py tests/onnx/onnx_functions.py tests/onnx/onnx_inference.py \
 	tests/onnx/onnx_nodes.py tests/onnx/onnx_pad.py tests/onnx/onnx_symbols.py tests/onnx/onnx_values.py \
 	tests/ort/agents_run.sh tests/ort/brought.py tests/ort/compare_ort.py tests/ort/control_flow.py \
@@ -79,8 +79,8 @@ scripts_of_runner = tests/runner/% tests/gpu/% tests/cli/help.sh tests/cli/libra
 scripts_of_agents = tests/agents/% tests/ort/agents_run.sh tests/cli/agents.sh tests/cli/try.sh \
 	tests/cli/turn.sh
 # these read sources, or test tools
-scripts_of_none = tests/lint/check_rooms.py tests/lint/docs.py tests/lint/format.py tests/lint/headers.py \
-	tests/lint/room_tests.py tests/lint/suite.sh tests/lint/words.py tests/bench/%
+scripts_of_none = tests/lint/check_rooms.py tests/lint/circles.py tests/lint/docs.py tests/lint/format.py \
+	tests/lint/headers.py tests/lint/room_tests.py tests/lint/suite.sh tests/lint/words.py tests/bench/%
 
 TESTS = $(check_PROGRAMS) $(test_scripts)
 TEST_EXTENSIONS = .sh .py
@@ -101,6 +101,7 @@ tests/runner/remote_ssh.log tests/runner/remote_slurm.log: tests/unit/fake_runne
 tests/faults/monkey.log: tests/unit/fake_runner$(EXEEXT)
 tests/faults/mistrusted.log: tests/faults/wrong_onednn.so
 tests/lint/operators_page.log tests/lint/readme.log: benanza$(EXEEXT)
+tests/lint/circles.log: $(noinst_LIBRARIES)
 
 # Replaces automake's rule: lints run first, and a failed one ends the suite unless make keeps going (-k); the
 # last line says how many checks passed, failed and were skipped.

@@ -6,6 +6,7 @@ libdoctor_a_SOURCES = \
 	src/doctor/doctor_device.c \
 	src/doctor/doctor_load.c \
 	src/doctor/doctor_memory.c \
+	src/doctor/doctor_read.c \
 	src/doctor/doctor_private.h \
 	src/doctor/doctor_variables.c
 

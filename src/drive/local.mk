@@ -6,6 +6,7 @@ libdrive_a_SOURCES = \
 	src/drive/gather.c src/drive/gather.h \
 	src/drive/link.c src/drive/link.h \
 	src/drive/planner.c src/drive/planner.h \
+	src/drive/queue_ask.c \
 	src/drive/queue.c src/drive/queue.h \
 	src/drive/queue_device.c \
 	src/drive/queue_jobs.c \

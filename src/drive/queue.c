@@ -101,14 +101,6 @@ void queue_set_taker(struct queue *q, const char *kind, queue_take_function *tak
 		(struct taker){ arena_strndup(&q->arena, kind, strlen(kind)), take, user };
 }
 
-const struct taker *queue_taker(const struct queue *q, const char *kind)
-{
-	for (int i = 0; i < q->taker_count; i++)
-		if (strcmp(q->takers[i].kind, kind) == 0)
-			return &q->takers[i];
-	return NULL;
-}
-
 /* True if the job is finished, or failed in the present batch: then it is not added again unless the
  * caller asks for a new measurement. A failed problem is tried again in the next batch. Only problems
  * stay finished. */
@@ -121,18 +113,6 @@ static bool queue_is_settled(const struct queue *q, const struct job *j)
 		(j->distance == q->distance || (isnan(j->distance) && isnan(q->distance)));
 	return tried || j->state == JOB_UNSUPPORTED || (j->state == JOB_DONE && (same || q->caches_given)) ||
 	       !queue_lacks(q, j->payload, q->distance, q->huge, lacks);
-}
-
-bool queue_lacks(const struct queue *q, const char *problem, double distance, bool huge,
-	bool lacks[CACHE_COUNT])
-{
-	bool caches[CACHE_COUNT];
-	if (q->caches_given || isnan(distance)) {
-		device_states(&q->device, distance, false, lacks);
-		return !results_is_finished(q->results, problem);
-	}
-	device_states(&q->device, distance, huge, caches);
-	return results_lack(q->results, problem, caches, lacks);
 }
 
 bool queue_takes(const struct queue *q, const char *problem)
@@ -271,31 +251,6 @@ void queue_forget(struct queue *q)
 }
 
 /* --- workers --- */
-
-bool queue_is_stuck(const struct queue *q)
-{
-	for (int i = 0; i < q->worker_count; i++)
-		if (!q->workers[i].broken)
-			return false;
-	return true;
-}
-
-/* Number of runner processes that were not sent a quit, and have a job or may get one. */
-static int queue_up(const struct queue *q)
-{
-	int up = 0;
-	for (int i = 0; i < q->worker_count; i++) {
-		const struct worker *w = &q->workers[i];
-		up += w->process && !w->dismissed && (w->job >= 0 || worker_suits(q, w));
-	}
-	return up;
-}
-
-int queue_wanted(const struct queue *q)
-{
-	int jobs = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
-	return jobs - queue_up(q);
-}
 
 /* Starts as many runners as there are jobs, and at least at_least, of those that are not up, not broken,
  * past their restart delay and able to answer a pending job. A runner that cannot be started counts as

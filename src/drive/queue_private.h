@@ -157,6 +157,7 @@ bool queue_is_idle(const struct queue *q);
 bool queue_is_stuck(const struct queue *q);
 /* Number of jobs beyond the number of runners that are up. */
 int queue_wanted(const struct queue *q);
+int queue_up(const struct queue *q); /* number of runners that have a job or may get one */
 
 /* Returns what takes the results of jobs of this kind, or NULL. */
 const struct taker *queue_taker(const struct queue *q, const char *kind);

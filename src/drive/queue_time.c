@@ -19,6 +19,22 @@ struct deadline {
 	} kind;
 };
 
+int queue_up(const struct queue *q)
+{
+	int up = 0;
+	for (int i = 0; i < q->worker_count; i++) {
+		const struct worker *w = &q->workers[i];
+		up += w->process && !w->dismissed && (w->job >= 0 || worker_suits(q, w));
+	}
+	return up;
+}
+
+int queue_wanted(const struct queue *q)
+{
+	int jobs = q->list.by_state[JOB_PENDING] + q->list.by_state[JOB_RUNNING];
+	return jobs - queue_up(q);
+}
+
 static void deadline_min(struct deadline *d, int64_t at, int kind)
 {
 	if (at < d->at) {

@@ -12,6 +12,7 @@ libmodel_a_SOURCES = \
 	src/model/load_opset.c \
 	src/model/load_sort.c \
 	src/model/load_tensor.c \
+	src/model/load_text.c \
 	src/model/load_type.c \
 	src/model/skim.c src/model/skim.h \
 	src/model/sniff.c src/model/sniff.h \

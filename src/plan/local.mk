@@ -8,14 +8,17 @@ libplan_a_SOURCES = \
 	src/plan/dedup.c \
 	src/plan/fold.c \
 	src/plan/given.c \
+	src/plan/given_use.c \
 	src/plan/infer.c \
 	src/plan/layout.c \
 	src/plan/needs.c \
 	src/plan/pad.c \
 	src/plan/plan.c src/plan/plan.h \
+	src/plan/plan_value.c \
 	src/plan/plan_private.h \
 	src/plan/plan_write.c \
 	src/plan/quant.c \
+	src/plan/quant_find.c \
 	src/plan/quant_move.c \
 	src/plan/quant_price.c \
 	src/plan/quant_raw.c \

@@ -5,25 +5,8 @@
 #include "plan/plan_private.h"
 
 #include <math.h>
-#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
-
-void plan_warn(struct builder *b, const char *fmt, ...)
-{
-	char line[ERROR_TEXT_SIZE];
-	struct builder *top = b->top;
-	if (top->quiet || top->warning_total++ >= PLAN_WARNINGS)
-		return;
-	va_list ap;
-	va_start(ap, fmt);
-	vsnprintf(line, sizeof(line), fmt, ap);
-	va_end(ap);
-	struct plan *p = top->p;
-	VEC_GROW(top->warnings, p->warning_count, top->warning_capacity);
-	/* cleaned again: the line may have been cut within a character */
-	top->warnings[p->warning_count++] = text_clean(&p->arena, text_of(line));
-}
 
 /* Copies the warnings to the plan's arena, and adds a line that counts those not kept. */
 static void warnings_settle(struct builder *b)
@@ -180,35 +163,9 @@ void plan_free(struct plan *p)
 	free(p);
 }
 
-const char *plan_type_name(const struct plan *p)
-{
-	return p->own_types && p->mixed ? "mixed" : dtype_name(p->dtype);
-}
-
 const struct plan_problem *plan_layer_problem(const struct plan *p, const struct plan_layer *l)
 {
 	return l->problem >= 0 ? &p->problems[l->problem] : NULL;
-}
-
-struct op_value plan_op_value(const struct plan *p, int index)
-{
-	if (index < 0)
-		return (struct op_value){ .shape = SHAPE_UNKNOWN };
-	const struct plan_value *v = &p->values[index];
-	const struct tensor *t =
-		v->constant && p->graph ? graph_tensor(p->graph, &p->graph->values[index]) : NULL;
-	return (struct op_value){
-		.present = true,
-		.dtype = v->dtype,
-		.shape = v->shape,
-		.elements = v->elements,
-		.triangle = t ? t->triangle : TRIANGLE_NONE,
-		.constant = v->constant,
-		.given = v->given,
-		.kind = v->kind,
-		.length = v->length,
-		.items = v->items,
-	};
 }
 
 const char *plan_kind_name(enum value_kind kind)

@@ -50,6 +50,8 @@ static inline bool quant_op_is(const struct node *n, const char *op)
 int quant_only_reader(const struct quant_search *s, int value);
 /* The DequantizeLinear that makes this value, or NULL. */
 const struct plan_layer *quant_dequantizer(const struct quant_search *s, int value);
+/* True if the layer is a known `op` of ai.onnx or com.microsoft with a value, a scale and an output. */
+bool quant_is(const struct plan_layer *l, const char *op);
 bool quant_same_shape(const struct plan *p, int a, int b);
 /* A new group with this core and all fields absent. */
 struct quant *quant_new(const struct quant_search *s, const struct plan_layer *core);
@@ -66,8 +68,9 @@ bool quant_is_one_scale(const struct plan *p, const struct plan_layer *quantizer
 
 /* The number of layers that read the value. */
 int quant_reader_count(const struct quant_search *s, int value);
-/* The 8-bit tensor with one scale that the value is dequantized from, or -1. */
-int quant_byte_source(const struct quant_search *s, int value);
+/* The 8-bit tensor with one scale that the value is dequantized from, or -1. `moved`: also one of 16 bits. */
+int quant_whole_source(const struct quant_search *s, int value, bool moved);
+int quant_byte_source(const struct quant_search *s, int value); /* not moved */
 /* True if both layers have the same type, scale and zero point, so that quantizing again is exact. */
 bool quant_same_scale(const struct plan *p, const struct plan_layer *from, const struct plan_layer *to);
 /* The QuantizeLinear with one scale that is the only reader of the value, or NULL. */

@@ -12,6 +12,7 @@ libstore_a_SOURCES = \
 	src/store/store_private.h \
 	src/store/store_repair.c src/store/store_results.c \
 	src/store/store_rows.c \
+	src/store/store_sql.c \
 	src/store/store_wait.c
 nodist_libstore_a_SOURCES = src/store/schema_sql.h
 BUILT_SOURCES += src/store/schema_sql.h

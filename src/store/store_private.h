@@ -101,6 +101,8 @@ struct store {
 /* Sets err for the SQLite result code rc: one line with the file and the fix. doing: the action, "read
  * results". Always -1. */
 int store_error(struct store *s, int rc, const char *doing, struct error *err);
+bool store_has_cause(int rc); /* store_error names the cause and the fix */
+#define STORE_BUSY_MS 5000 /* how long a statement waits for a lock */
 /* Runs SQL that returns no rows. */
 int store_exec(struct store *s, const char *sql, struct error *err);
 /* Returns the statement, prepared on first use, reset and without bindings; NULL on errors. */

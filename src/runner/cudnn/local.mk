@@ -19,6 +19,7 @@ librunner_cudnn_a_SOURCES = \
 	src/runner/cudnn/cudnn_offers.c src/runner/cudnn/cudnn_offers.h \
 	src/runner/cudnn/cudnn_pack.c src/runner/cudnn/cudnn_pack.h \
 	src/runner/cudnn/cudnn_plan.c src/runner/cudnn/cudnn_plan.h \
+	src/runner/cudnn/cudnn_tensor.c \
 	src/runner/cudnn/plan_cache.c src/runner/cudnn/plan_cache.h
 
 # on a stand-in of the library, and planned without a device by the real one

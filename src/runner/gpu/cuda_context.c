@@ -2,7 +2,6 @@
 
 #include "runner/gpu/cuda_context.h"
 
-#include <assert.h>
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,124 +19,7 @@
 #include "runner/gpu/cuda_nvml.h"
 #include "runner/gpu/cuda_time.h"
 
-static struct cuda_context context;
-static struct platform_loss loss; /* valid if the context is poisoned */
-static bool is_open;
-static int64_t disturbances;
 static struct cuda_lock lock = CUDA_LOCK_CLOSED;
-
-const struct cuda_context *cuda_context(void)
-{
-	assert(is_open);
-	return &context;
-}
-
-/* --- errors --- */
-
-/* Errors that end the process's CUDA context (runtime API, cudaError): every later call fails. Some are
- * raised by the kernel that ran, others by the hardware, the driver or another process. */
-static const struct lasting {
-	cudaError_t error;
-	bool by_kernel;
-} lasting[] = {
-	{ cudaErrorIllegalAddress, true },
-	{ cudaErrorLaunchTimeout, true },
-	{ cudaErrorAssert, true },
-	{ cudaErrorHardwareStackError, true },
-	{ cudaErrorIllegalInstruction, true },
-	{ cudaErrorMisalignedAddress, true },
-	{ cudaErrorInvalidAddressSpace, true },
-	{ cudaErrorInvalidPc, true },
-	{ cudaErrorLaunchFailure, true },
-	{ cudaErrorTensorMemoryLeak, true },
-	{ cudaErrorECCUncorrectable, false },
-	{ cudaErrorNvlinkUncorrectable, false },
-	{ cudaErrorContained, false },
-	{ cudaErrorContextIsDestroyed, false },
-	{ cudaErrorMpsClientTerminated, false },
-	{ cudaErrorMpsRpcFailure, false },
-	{ cudaErrorExternalDevice, false },
-	{ cudaErrorCudartUnloading, false },
-	{ cudaErrorDeviceUninitialized, false },
-};
-
-static const struct lasting *lasting_find(cudaError_t c)
-{
-	for (size_t i = 0; i < sizeof(lasting) / sizeof(lasting[0]); i++)
-		if (lasting[i].error == c)
-			return &lasting[i];
-	return NULL;
-}
-
-/* Returns the error of a context that no longer answers, else cudaSuccess. The stream must be idle or busy,
- * and the driver must answer; neither call waits. A stream that captures is not asked, as that would
- * invalidate the capture: what the capture was for fails later. */
-static cudaError_t context_ask(void)
-{
-	enum cudaStreamCaptureStatus capture = cudaStreamCaptureStatusNone;
-	size_t unused, all;
-	if (!context.stream)
-		return cudaSuccess;
-	cudaError_t c = cudaStreamIsCapturing(context.stream, &capture);
-	if (c == cudaSuccess && capture != cudaStreamCaptureStatusNone)
-		return cudaSuccess;
-	if (c == cudaSuccess)
-		c = cudaStreamQuery(context.stream);
-	if (c == cudaSuccess || c == cudaErrorNotReady)
-		c = cudaMemGetInfo(&unused, &all);
-	cudaGetLastError();
-	return c;
-}
-
-static void loss_note(cudaError_t c, const char *call)
-{
-	const struct lasting *l = lasting_find(c);
-	if (context.poisoned)
-		return;
-	context.poisoned = true;
-	loss.by_problem = l && l->by_kernel;
-	snprintf(loss.why, sizeof(loss.why), "%s: %s (%s)", call, cudaGetErrorString(c), cudaGetErrorName(c));
-}
-
-const struct platform_loss *cuda_context_loss(void)
-{
-	return context.poisoned ? &loss : NULL;
-}
-
-void cuda_context_probe(const char *after)
-{
-	cudaError_t c = context.poisoned ? cudaSuccess : context_ask();
-	if (c != cudaSuccess)
-		loss_note(c, after);
-}
-
-int cuda_error(cudaError_t c, const char *call, struct error *err)
-{
-	if (c == cudaSuccess)
-		return 0;
-	cudaGetLastError(); /* so that the next check does not return this error again */
-	if (lasting_find(c))
-		loss_note(c, call);
-	else
-		cuda_context_probe(call);
-	return error_set(err, "%s: %s%s", call, cudaGetErrorString(c),
-		context.poisoned ? "; this process can no longer use the GPU" : "");
-}
-
-int cuda_refusal(cudaError_t c)
-{
-	return c == cudaErrorNotSupported || c == cudaErrorNoKernelImageForDevice ||
-			c == cudaErrorUnsupportedPtxVersion
-		? STATUS_UNSUPPORTED
-		: cuda_error_is_memory(c) ? STATUS_NO_MEMORY : -1;
-}
-
-bool cuda_error_is_memory(cudaError_t c)
-{
-	return c == cudaErrorMemoryAllocation;
-}
-
-/* --- opening --- */
 
 void cuda_context_prepare(const struct platform_options *o, char **argv)
 {
@@ -293,18 +175,19 @@ static void timer_describe(json_t *attributes)
 
 static void device_fill(struct arena *a, struct device *d, const struct str *stack, json_t *attributes)
 {
+	struct cuda_context *c = cuda_state();
 	char host[256] = "";
 	gethostname(host, sizeof(host) - 1);
-	d->name = context.planning ? "planned" : arena_printf(a, "cuda:%d", context.ordinal);
-	d->model = text_clean(a, text_of(context.name));
+	d->name = c->planning ? "planned" : arena_printf(a, "cuda:%d", c->ordinal);
+	d->model = text_clean(a, text_of(c->name));
 	d->stack = text_clean(a, (struct text){ stack->p, stack->n });
-	context.software = arena_printf(a, "%s; driver %s, CUDA %s", d->stack,
+	c->software = arena_printf(a, "%s; driver %s, CUDA %s", d->stack,
 		json_string_at(attributes, "driver", "none"),
 		json_string_at(attributes, "cuda_driver", "none"));
 	d->runner = platform.program;
 	d->version = PACKAGE_VERSION;
 	d->host = text_clean(a, text_of(host));
-	d->llc_bytes = context.l2_bytes;
+	d->llc_bytes = c->l2_bytes;
 	char *text = json_dumps(attributes, JSON_COMPACT);
 	d->attributes = arena_strndup(a, text ? text : "{}", text ? strlen(text) : 2);
 	free(text);
@@ -314,21 +197,20 @@ int cuda_context_open(const struct platform_options *o, struct arena *a, struct 
 {
 	struct str stack = { 0 };
 	json_t *attributes = json_object();
-	context = (struct cuda_context){ .ordinal = -1, .caveat = "", .planning = o->plan != NULL,
-		.memory_bytes = NAN, .l2_bytes = NAN, .clock_khz = NAN };
+	struct cuda_context *c = cuda_state_open();
+	c->planning = o->plan != NULL;
 	*d = (struct device){ 0 };
-	is_open = true;
 	cuda_context_environment(attributes);
 	int bad = cuda_clock_share_read(err);
 	if (!bad)
-		bad = o->plan ? cuda_context_plan(o->plan, a, &context, attributes, err) :
-			gpu_open(o->device, &context, attributes, err);
+		bad = o->plan ? cuda_context_plan(o->plan, a, c, attributes, err) :
+			gpu_open(o->device, c, attributes, err);
 	if (!bad) {
-		d->has_matrix = context.sm >= 70;
+		d->has_matrix = c->sm >= 70;
 		str_addf(&stack, "CUDA %d.%d", CUDART_VERSION / 1000, CUDART_VERSION % 1000 / 10);
 		bad = backends_probe(&stack, attributes, &d->has_matrix, err);
 	}
-	if (!bad && !context.planning)
+	if (!bad && !c->planning)
 		timer_describe(attributes);
 	const char *tf32 = getenv("NVIDIA_TF32_OVERRIDE");
 	if (!bad && tf32 && *tf32)
@@ -344,45 +226,41 @@ int cuda_context_open(const struct platform_options *o, struct arena *a, struct 
 
 int cuda_context_enter(struct error *err)
 {
-	cudaError_t c = context.planning ? cudaSuccess : cudaSetDevice(context.ordinal);
+	const struct cuda_context *k = cuda_state();
+	cudaError_t c = k->planning ? cudaSuccess : cudaSetDevice(k->ordinal);
 	return c == cudaSuccess ? 0 : error_set(err, "cudaSetDevice: %s", cudaGetErrorString(c));
 }
 
 void cuda_context_close(void)
 {
-	if (is_open)
+	struct cuda_context *c = cuda_state();
+	if (c->is_open)
 		cuda_buffers_drop();
 	cuda_time_close();
 	cuda_clock_close();
 	cuda_calibrate_forget();
 	cuda_check_close();
-	if (context.stream)
-		cudaStreamDestroy(context.stream);
+	if (c->stream)
+		cudaStreamDestroy(c->stream);
 	cuda_nvml_close();
 	cuda_lock_close(&lock);
-	context = (struct cuda_context){ .ordinal = -1, .caveat = "" };
-	disturbances = 0;
-	is_open = false;
+	cuda_state_close();
 }
 
 /* --- other members of the platform --- */
 
 double cuda_context_memory_bytes(void)
 {
+	const struct cuda_context *c = cuda_state();
 	size_t unused, all;
-	if (context.planning)
-		return context.memory_bytes;
+	if (c->planning)
+		return c->memory_bytes;
 	cuda_buffers_drop(); /* memory kept for the last problem is available */
-	if (context.poisoned || cudaMemGetInfo(&unused, &all) != cudaSuccess) {
+	if (c->poisoned || cudaMemGetInfo(&unused, &all) != cudaSuccess) {
 		cudaGetLastError();
 		return 0;
 	}
 	return (double)unused;
-}
-
-int64_t cuda_context_disturbances(void)
-{
-	return disturbances;
 }
 
 const char *cuda_context_doubt(void)
@@ -396,16 +274,6 @@ const char *cuda_context_doubt(void)
 	int bad = cuda_calibrate(&why);
 	cuda_context_unlock();
 	return bad ? why.text : *cuda_calibration()->doubt ? cuda_calibration()->doubt : NULL;
-}
-
-void cuda_context_disturb(void)
-{
-	disturbances++;
-}
-
-bool cuda_context_is_alive(void)
-{
-	return !context.poisoned;
 }
 
 bool cuda_context_is_waiting(void)

@@ -26,6 +26,7 @@
 #define CUDA_LEAST_SM 75 /* lowest compute capability (7.5) that this toolkit's compiler supports */
 
 struct cuda_context {
+	bool is_open;             /* else only the members of a closed context are set */
 	bool planning;            /* no device: of a backend, only algorithms() may be called */
 	int ordinal;              /* device number of the CUDA runtime */
 	int sm;                   /* 90 = compute capability 9.0 */

@@ -4,6 +4,11 @@
 
 #include "runner/gpu/cuda_context.h"
 
+/* cuda_error.c: the one context of this process, open or not. */
+struct cuda_context *cuda_state(void);
+/* Empties and opens it; its owner fills it. */
+struct cuda_context *cuda_state_open(void);
+void cuda_state_close(void);
 
 /* Reads the description of a device (data/devices) into the context and the attributes. */
 int cuda_context_plan(

@@ -16,6 +16,7 @@ librunner_gpu_a_SOURCES = \
 	src/runner/gpu/cuda_cupti.c src/runner/gpu/cuda_cupti.h \
 	src/runner/gpu/cuda_kept.c src/runner/gpu/cuda_kept.h \
 	src/runner/gpu/cuda_layout.c \
+	src/runner/gpu/cuda_error.c \
 	src/runner/gpu/cuda_folders.c src/runner/gpu/cuda_folders.h \
 	src/runner/gpu/cuda_library.c src/runner/gpu/cuda_library.h \
 	src/runner/gpu/cuda_library_list.c \

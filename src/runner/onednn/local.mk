@@ -10,6 +10,7 @@ librunner_onednn_a_SOURCES = \
 	src/runner/onednn/onednn_build_rnn.c \
 	src/runner/onednn/onednn_case.c src/runner/onednn/onednn_case.h \
 	src/runner/onednn/onednn_case_private.h \
+	src/runner/onednn/onednn_arg.c \
 	src/runner/onednn/onednn_compat.c src/runner/onednn/onednn_compat.h \
 	src/runner/onednn/onednn_layout.c src/runner/onednn/onednn_layout.h \
 	src/runner/onednn/onednn_mode.c \

@@ -2,6 +2,7 @@
 noinst_LIBRARIES += librunner_verify.a
 librunner_verify_a_SOURCES = \
 	src/runner/verify/check.c src/runner/verify/check.h \
+	src/runner/verify/check_index.c \
 	src/runner/verify/check_integers.c \
 	src/runner/verify/check_move.c \
 	src/runner/verify/check_norm.c \

@@ -1,0 +1,91 @@
+#!/usr/bin/env python3
+"""Circles of object files that need each other's symbols, in each archive of the build and over all that the
+program links, as TAP. Circles may only shrink: a smaller one needs its row here lowered."""
+
+import pathlib
+import re
+import subprocess
+import sys
+
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[1] / "lib"))
+from python_tap import BUILD, Tap, skip  # noqa: E402
+
+MOST = 4  # files of a circle, in any other archive
+# archive: files of its largest circle, and why
+KNOWN = {
+    "ops": 49,       # true recursion: quantized and fused operators find others in the table of operators
+    "problem": 17,   # true recursion: kernels find others in the table of kernels
+    "ui": 59,
+    "commands": 29,
+    "analyze": 22,
+    "profile": 15,
+    "session": 13,
+}
+PROGRAM = 59         # over all archives of the program
+
+
+def symbols(archive):
+    """{object file: (symbols defined, symbols needed)}"""
+    out, name = {}, None
+    text = subprocess.run(["nm", "-P", "-A", str(archive)], capture_output=True, text=True, check=True).stdout
+    for line in text.splitlines():
+        found = re.match(r"[^\[]*\[([^\]]*)\]: (\S+) (\w)", line)
+        if found:
+            name, symbol, kind = found.groups()
+            define, need = out.setdefault(f"{archive.stem}:{name}", (set(), set()))
+            if kind.isupper():
+                (need if kind == "U" else define).add(symbol)
+    return out
+
+
+def circles(files):
+    """The largest first: Tarjan's strongly connected components of more than one file."""
+    home = {symbol: name for name, (define, _) in files.items() for symbol in define}
+    arrows = {name: {home[s] for s in need if s in home and home[s] != name}
+              for name, (_, need) in files.items()}
+    index, low, stack, out = {}, {}, [], []
+
+    def visit(name):
+        index[name] = low[name] = len(index)
+        stack.append(name)
+        for other in sorted(arrows[name]):
+            if other not in index:
+                visit(other)
+                low[name] = min(low[name], low[other])
+            elif other in stack:
+                low[name] = min(low[name], index[other])
+        if low[name] == index[name]:
+            at = stack.index(name)
+            if len(stack) - at > 1:
+                out.append(stack[at:])
+            del stack[at:]
+
+    for name in files:
+        if name not in index:
+            visit(name)
+    return sorted(out, key=len, reverse=True)
+
+
+def main():
+    if not (BUILD / "libbase.a").exists():
+        skip("nothing is built")
+    sys.setrecursionlimit(10000)
+    tap, program = Tap(), {}
+    for archive in sorted(BUILD.glob("lib*.a")):
+        name, files = archive.stem[3:], symbols(archive)
+        if not name.startswith("runner"):
+            program.update(files)
+        judge(tap, name, files, KNOWN.get(name, MOST), name in KNOWN)
+    judge(tap, "all archives of the program", program, PROGRAM, True)
+    sys.exit(tap.end())
+
+
+def judge(tap, name, files, most, exactly):
+    largest = sorted(next(iter(circles(files)), []))
+    wrong = [f"{len(largest)}: {' '.join(largest)}"] if len(largest) > most else []
+    if exactly and len(largest) < most:
+        wrong = [f"{len(largest)}: lower its row in this file"]
+    tap.result(f"{name}: at most {most} files in a circle", wrong)
+
+
+main()
